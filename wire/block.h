@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks: many events of one kind as columns, and the plain head that a reader can use without
+ * decompressing. The columns are our own code (protobuf-c allocates per value).
+ *
+ * Events keep the order they were given in; stamps need not be sorted (sorted ones are smaller).
+ * Any thread; a codec belongs to one thread at a time.
+ */
+#ifndef WIRE_BLOCK_H
+#define WIRE_BLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "buf.h"
+#include "event.h"
+
+#define WIRE_BLOCK_EVENTS_MAX 65536u /* a decoder refuses more */
+#define WIRE_BLOCK_DEVICES_MAX 64u
+
+struct wire_block_device {
+	uint32_t device;  /* ordinal */
+	uint32_t ops;
+	uint64_t busy_ns; /* measure of the union of this block's ops on that device */
+	uint32_t lost;    /* records lost since the block before, where known */
+	uint32_t reserved;
+};
+
+struct wire_block_head {
+	uint16_t version;
+	uint8_t kind;            /* enum wire_kind */
+	uint8_t flags;
+	uint32_t count;          /* events */
+	int64_t t0_ns;           /* least start */
+	int64_t t1_ns;           /* greatest end */
+	int64_t last_start_ns;   /* greatest start */
+	uint32_t string_max;     /* highest string id that the block names */
+	uint32_t devices;        /* entries used in device[] */
+	struct wire_block_device device[WIRE_BLOCK_DEVICES_MAX];
+};
+
+/* Computes the head of @ev[0..n): kind, count, times, string_max, per-device ops and busy. */
+int wire_block_head_of(struct wire_block_head *h, const struct wire_event *ev, size_t n);
+
+/* Head to and from its plain bytes. get: 0 or -EBADMSG. */
+int wire_block_head_put(const struct wire_block_head *h, struct wire_buf *out);
+int wire_block_head_get(struct wire_block_head *h, const uint8_t *in, size_t len);
+
+/* Appends the columns of @ev[0..n), all of @kind. 0, -EINVAL (n or kind) or a buffer error. */
+int wire_block_encode(uint8_t kind, const struct wire_event *ev, size_t n, struct wire_buf *out);
+
+/*
+ * Decodes @count events into @ev (caller's array). Every byte is checked: -EBADMSG on columns that
+ * end early, run over or do not fit their fields. Never reads beyond @len.
+ */
+int wire_block_decode(uint8_t kind, uint32_t count, const uint8_t *columns, size_t len,
+		      struct wire_event *ev);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads frames out of a file: in order, then any of them again by offset. Every byte is hostile.
+ * A file is scanned once (wire_file_next); damage is skipped, counted and located. The bodies are
+ * read and decompressed only when asked for.
+ * A wire_file may be used by several threads after the scan with a wire_scratch each.
+ */
+#ifndef WIRE_READER_H
+#define WIRE_READER_H
+
+#include <stdint.h>
+#include <protobuf-c/protobuf-c.h>
+#include "block.h"
+#include "frame.h"
+
+struct wire_file;
+
+struct wire_damage {
+	uint64_t offset; /* first damaged byte */
+	uint64_t bytes;
+};
+
+struct wire_entry { /* one whole, CRC-checked frame */
+	struct wire_frame frame;
+	uint64_t offset; /* of its header */
+};
+
+/* 0 or -errno of open/fstat/mmap-less reading; -EISDIR for a directory. The file is not locked. */
+int wire_file_open(struct wire_file **f, const char *path);
+void wire_file_close(struct wire_file *f);
+
+/* The next whole frame: 1 and *e, 0 at the end, or -errno of reading. */
+int wire_file_next(struct wire_file *f, struct wire_entry *e);
+
+/* Damage met so far; valid until the next call. */
+const struct wire_damage *wire_file_damage(const struct wire_file *f, size_t *count);
+uint64_t wire_file_size(const struct wire_file *f);
+
+struct wire_scratch; /* decompression context and buffers of one thread */
+struct wire_scratch *wire_scratch_new(void);
+void wire_scratch_free(struct wire_scratch *s);
+
+/*
+ * Head and raw body of a frame, owned by @s and valid until its next use. Checks the payload's CRC
+ * again (the file may have changed). 0, -EBADMSG or -errno.
+ */
+int wire_file_load(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
+		   const uint8_t **head, const uint8_t **raw, size_t *raw_len);
+
+/* Unpacks the frame's message; NULL on damage. Free it with protobuf_c_message_free_unpacked. */
+ProtobufCMessage *wire_file_message(struct wire_file *f, struct wire_scratch *s,
+				    const struct wire_entry *e,
+				    const ProtobufCMessageDescriptor *type);
+
+/* Decodes a block's events into @ev, which holds head->count of them. 0 or negative errno. */
+int wire_file_block(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
+		    struct wire_block_head *head, struct wire_event **ev, size_t *room);
+
+#endif
