@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The result of the engine: every GPU-nanosecond of a run in one class, and what was counted on
+ * the way. Plain integers; no dollars (cost.h adds them), no text beyond names. Everything here is
+ * owned by the result and freed by ana_result_free.
+ */
+#ifndef ANALYSIS_LEDGER_H
+#define ANALYSIS_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "class.h"
+
+enum ana_verdict {
+	ANA_V_INPUT_BOUND,
+	ANA_V_HOST_BOUND,
+	ANA_V_COMM_BOUND,
+	ANA_V_COPY_BOUND,
+	ANA_V_DEVICE_BOUND,
+	ANA_V_BUSY,
+	ANA_V_INCONCLUSIVE,
+	ANA_VERDICTS
+};
+enum ana_severity {
+	ANA_S_NONE,
+	ANA_S_NOTICE,
+	ANA_S_WARNING,
+	ANA_S_CRITICAL
+};
+
+extern const char *const ana_verdict_names[ANA_VERDICTS];
+extern const char *const ana_severity_names[4]; /* [ANA_S_NONE] is NULL */
+
+struct ana_judgement {
+	enum ana_verdict verdict;
+	enum ana_severity severity;
+	bool flagged;
+};
+
+/* The verdict over classes that sum to @held (section 7 of the rules). Pure. */
+struct ana_judgement ana_judge(int64_t held_ns, const int64_t classes[ANA_CLASSES]);
+
+enum ana_copy_dir {
+	ANA_H2D,
+	ANA_D2H,
+	ANA_D2D,
+	ANA_P2P,
+	ANA_H2H,
+	ANA_MEMSET,
+	ANA_COPY_DIRS
+};
+extern const char *const ana_copy_names[ANA_COPY_DIRS]; /* h2d d2h d2d p2p h2h memset */
+
+struct ana_copies {
+	uint64_t count, bytes, pageable_count, pageable_bytes, synchronous;
+	int64_t ns; /* sum of durations */
+	int64_t exposed_ns; /* union while no kernel or graph launch runs on that device */
+};
+
+struct ana_gpu {
+	char *host;
+	uint32_t index; /* NVML index or the process's ordinal */
+	char *uuid; /* GPU-xxxxxxxx-..., MIG-...; NULL: not known */
+	char *name; /* as the driver says it, " (simulated)" included */
+	char *mig_profile; /* NULL: no MIG */
+	uint32_t mig_slices, mig_slices_total; /* compute slices of the whole; 0: no MIG */
+	int64_t held_ns, span_ns;
+	uint64_t ops, ops_without_launch, gaps;
+	uint32_t streams;
+	int64_t busy_ns, compute_ns, comm_exposed_ns, copy_exposed_ns;
+	int64_t idle_ns, empty_ns, queued_ns;
+	int64_t loader_wait_ns, loader_exposed_ns;
+	int64_t classes[ANA_CLASSES]; /* sums to held_ns */
+	int64_t confidence[ANA_CLASSES][ANA_CONFIDENCES];
+	struct ana_judgement judgement;
+	struct ana_copies copies[ANA_COPY_DIRS];
+	uint64_t memory_used_peak_bytes, memory_total_bytes; /* 0: not known */
+	double nvml_utilization_pct; /* < 0: not known */
+	uint32_t shared_with;
+	int64_t held_start_ns, held_end_ns; /* on the axis, for timelines */
+};
+
+/* One stretch of a GPU's time for the timeline: at most a few thousand per GPU. */
+struct ana_bucket {
+	int64_t start_ns, end_ns;
+	int64_t classes[ANA_CLASSES];
+};
+struct ana_timeline {
+	struct ana_bucket *bucket;
+	size_t count;
+};
+
+struct ana_gap { /* the longest gaps, exact */
+	uint32_t gpu;
+	int64_t start_ns, end_ns, empty_ns;
+	enum ana_class major; /* the class with most of it */
+	int64_t pid, tid; /* submitter, 0: not known */
+};
+
+struct ana_step {
+	int64_t start_ns, end_ns;
+	int64_t exposed_ns; /* loader waits of this process inside its GPUs' gaps, within the step */
+	uint32_t process;
+};
+
+enum ana_step_source {
+	ANA_STEPS_NONE,
+	ANA_STEPS_RANGE,
+	ANA_STEPS_OPTIMIZER,
+	ANA_STEPS_PERIOD
+};
+
+struct ana_process {
+	char *host;
+	int64_t pid;
+	bool has_rank;
+	int32_t rank;
+	char *role; /* trainer, loader_worker, launcher, other */
+	char *ended; /* exit, lost, running */
+	int64_t start_ns, end_ns;
+};
+
+struct ana_quality {
+	uint64_t events, dropped, invalid;
+	uint64_t ops_before_launch; /* ops that start before their launch */
+	uint64_t launches_expired; /* given up to stay within memory */
+	int64_t unobserved_ns;
+	uint64_t damage_bytes, damage_spans, frames_missing;
+	uint64_t own_cpu_ns, trace_bytes, memory_peak_bytes;
+	char **notes;
+	size_t note_count;
+};
+
+struct ana_result {
+	struct ana_gpu *gpu;
+	struct ana_timeline *timeline; /* per GPU */
+	size_t gpus;
+	struct ana_gap *top_gap; /* longest first */
+	size_t top_gaps;
+	struct ana_process *process;
+	size_t processes;
+	/* run totals */
+	int64_t gpu_ns; /* sum of held_ns */
+	int64_t classes[ANA_CLASSES];
+	int64_t confidence[ANA_CLASSES][ANA_CONFIDENCES];
+	int64_t starved_ns, wasted_ns; /* wasted by the default waste set */
+	struct ana_judgement judgement;
+	/* steps */
+	enum ana_step_source step_source;
+	uint64_t steps, steps_skipped;
+	int64_t step_median_ns, step_p95_ns; /* -1: not known */
+	/* loader */
+	char *loader_kind; /* NULL: none seen */
+	uint64_t batches;
+	int64_t loader_wait_ns, loader_exposed_ns, loader_hidden_ns;
+	struct ana_copies copies[ANA_COPY_DIRS];
+	struct ana_quality quality;
+	bool imported;
+	char *import_kind; /* kineto, nsys */
+	bool complete; /* every stream ended with Bye */
+	bool simulated;
+	char *level;
+};
+
+enum ana_window {
+	ANA_WINDOW_JOB,
+	ANA_WINDOW_DEVICE
+};
+
+struct ana_options {
+	enum ana_window window;
+	unsigned int threads; /* 0: as many as there are processors */
+	size_t timeline_buckets; /* per GPU, 0: none */
+	size_t top_gaps; /* 0: none */
+	/* Called for each step in order of start, per process; may be NULL (dump --steps). */
+	void (*on_step)(void *arg, const struct ana_step *s);
+	void *arg;
+};
+
+struct view_trace; /* trace.h */
+
+/*
+ * Runs the engine over an opened trace. 0 and *out; -ENODATA: no device operations and no held
+ * device; other negative errno. Reads the trace in one pass with bounded memory.
+ */
+int ana_run(struct view_trace *t, const struct ana_options *o, struct ana_result **out);
+void ana_result_free(struct ana_result *r);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dollars, exactly. Amounts are int64 nano-dollars (1e-9 USD); prices are int64 nano-dollars per
+ * GPU-hour, read from decimal text and never through a double. A price without a source and a
+ * date does not exist.
+ */
+#ifndef VIEW_COST_H
+#define VIEW_COST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "analysis/ledger.h"
+
+#define VIEW_NANO_USD 1000000000LL
+
+struct view_rate { /* of one GPU of the run */
+	bool known;
+	int64_t nano_usd_per_hour; /* of what the run holds: a MIG slice's fraction applied */
+	int64_t list_nano_usd_per_hour;
+	uint32_t fraction_num, fraction_den; /* 1/1, or the MIG slices */
+	char gpu[128];
+	char price_model[16]; /* on-demand, spot, reserved, owned */
+	char source[160];
+	char date[32];
+};
+
+struct view_cost {
+	struct view_rate *rate; /* per GPU of the result, same order */
+	size_t gpus;
+	bool known; /* every GPU has a price */
+	int64_t (
+		*gpu_class)[ANA_CLASSES]; /* [gpu][class] nano-dollars, each rounded half to even */
+	int64_t classes[ANA_CLASSES]; /* sums of these */
+	int64_t total, wasted, starved;
+};
+
+/* price x ns / 3.6e12, rounded half to even. Exact for any int64 inputs (128 bits inside). */
+int64_t view_cost_amount(int64_t nano_usd_per_hour, int64_t ns);
+
+/* "6.88" to nano-dollars; 0, -EINVAL (not a decimal, negative) or -ERANGE (over 9 decimals or 1e9). */
+int view_cost_parse(const char *text, int64_t *nano_usd);
+
+/* Fills @c from the result and per-GPU rates (takes ownership of @rate). Free with _fini. */
+int view_cost_compute(struct view_cost *c, const struct ana_result *r, struct view_rate *rate,
+		      const bool waste[ANA_CLASSES]);
+void view_cost_fini(struct view_cost *c);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run on disk, opened: which streams it has, what they say of themselves, and where their
+ * blocks lie. Merges <stream>.gst and <stream>.<n>.spool by sequence number, drops duplicates,
+ * notes holes and damage. No event is decoded until asked for. Every byte read is hostile.
+ */
+#ifndef VIEW_TRACE_H
+#define VIEW_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "wire/block.h"
+#include "wire/clock.h"
+#include "wire/reader.h"
+#include "wire/session.pb-c.h"
+#include "wire/strtab.h"
+
+struct view_block { /* one Block or Ranges frame */
+	uint32_t file;
+	struct wire_entry entry;
+	struct wire_block_head *head; /* trimmed copy, owned by the stream */
+};
+
+struct view_hole { /* a run of missing sequence numbers, or a stream's end without Bye */
+	uint64_t first_seq, last_seq; /* last 0: open end */
+	int64_t start_ns, end_ns; /* from what was complete before, to what is known after */
+};
+
+struct view_stream {
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	Wire__Hello *hello; /* the last one; NULL: none survived */
+	struct wire_strtab *strings;
+	struct view_block *block; /* all kinds, in order of sequence */
+	size_t blocks;
+	Wire__LossSpan **loss; /* borrowed from loss_msg */
+	size_t losses;
+	struct wire_clock_point *clock;
+	size_t clocks;
+	Wire__Pulse *last_pulse; /* NULL: none */
+	int64_t complete_ns; /* greatest 'complete up to', INT64_MIN: none */
+	Wire__Bye *bye; /* NULL: the stream was cut */
+	struct view_hole *hole;
+	size_t holes;
+	Wire__Facts **facts;
+	size_t fact_count;
+	uint64_t frames, bytes;
+	void *priv;
+};
+
+struct view_run_info { /* run.json and what else the folder holds; may be all empty */
+	char *id;
+	char **command;
+	size_t commands;
+	int64_t start_unix_ns, wall_ns;
+	bool has_exit_status;
+	int exit_status;
+	char **label_key, **label_value;
+	size_t labels;
+	struct view_exit {
+		char *host;
+		int64_t pid, start_ns, end_ns;
+		int status;
+	} * exit;
+	size_t exits; /* process ends as the wrapper saw them */
+};
+
+struct view_trace {
+	char *path;
+	struct view_run_info run;
+	struct view_stream *stream;
+	size_t streams;
+	uint64_t damage_bytes, damage_spans;
+	char **note; /* what was damaged or missing: file, byte, consequence */
+	size_t notes;
+	void *priv;
+};
+
+/*
+ * Opens a run directory (or a single .gst/.spool file). 0; -ENOENT, -ENOTDIR, -EISDIR..., -ENODATA
+ * when no frame of ours is in it, -EBADMSG when there is nothing but damage. *why gets one clear
+ * clause for the user (static or owned by the trace), never NULL on error.
+ */
+int view_trace_open(struct view_trace **t, const char *path, const char **why);
+void view_trace_close(struct view_trace *t);
+
+/*
+ * Decodes one block, stably sorted by start. *ev grows as needed (free() it); thread-safe with one
+ * wire_scratch per thread.
+ */
+int view_trace_block(struct view_trace *t, const struct view_stream *s, const struct view_block *b,
+		     struct wire_scratch *scratch, struct wire_event **ev, size_t *room,
+		     size_t *count);
+
+#endif
