@@ -18,30 +18,42 @@
 #define WIRE_BLOCK_DEVICES_MAX 64u
 
 struct wire_block_device {
-	uint32_t device;  /* ordinal */
+	uint32_t device; /* ordinal */
 	uint32_t ops;
 	uint64_t busy_ns; /* measure of the union of this block's ops on that device */
-	uint32_t lost;    /* records lost since the block before, where known */
+	uint32_t lost; /* records lost since the block before, where known */
 	uint32_t reserved;
 };
 
 struct wire_block_head {
 	uint16_t version;
-	uint8_t kind;            /* enum wire_kind */
+	uint8_t kind; /* enum wire_kind */
 	uint8_t flags;
-	uint32_t count;          /* events */
-	int64_t t0_ns;           /* least start */
-	int64_t t1_ns;           /* greatest end */
-	int64_t last_start_ns;   /* greatest start */
-	uint32_t string_max;     /* highest string id that the block names */
-	uint32_t devices;        /* entries used in device[] */
+	uint32_t count; /* events */
+	int64_t t0_ns; /* least start */
+	int64_t t1_ns; /* greatest end */
+	int64_t last_start_ns; /* greatest start */
+	uint32_t string_max; /* highest string id that the block names */
+	uint32_t devices; /* entries used in device[] */
 	struct wire_block_device device[WIRE_BLOCK_DEVICES_MAX];
 };
 
-/* Computes the head of @ev[0..n): kind, count, times, string_max, per-device ops and busy. */
+/*
+ * Computes the head of @ev[0..n): kind, count, times, string_max, per-device ops and busy (ops
+ * only; one that ends before it starts is counted and not busy). 0, -EINVAL (n, kinds differ),
+ * -E2BIG (more than WIRE_BLOCK_DEVICES_MAX devices: make two blocks), -ENOMEM.
+ */
 int wire_block_head_of(struct wire_block_head *h, const struct wire_event *ev, size_t n);
 
-/* Head to and from its plain bytes. get: 0 or -EBADMSG. */
+/*
+ * Sets what was lost on a device (an entry without ops where the block has none). 0 or -E2BIG.
+ */
+int wire_block_head_lost(struct wire_block_head *h, uint32_t device, uint32_t lost);
+
+/*
+ * Head to and from its plain bytes. get: 0 or -EBADMSG. It takes heads of later versions, which
+ * only append, and kinds it does not know.
+ */
 int wire_block_head_put(const struct wire_block_head *h, struct wire_buf *out);
 int wire_block_head_get(struct wire_block_head *h, const uint8_t *in, size_t len);
 

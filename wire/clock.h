@@ -15,13 +15,13 @@ struct wire_clock_point {
 	int64_t monotonic_ns; /* middle of before and after */
 	int64_t cupti_ns;
 	int64_t realtime_ns;
-	int64_t width_ns;     /* after - before: how sure we are */
+	int64_t width_ns; /* after - before: how sure we are */
 };
 
 struct wire_clock_step {
 	int64_t before_ns; /* CUPTI stamp of the last point before the step */
-	int64_t after_ns;  /* CUPTI stamp of the first point after it */
-	int64_t step_ns;   /* how far the axis moved against the monotonic clock */
+	int64_t after_ns; /* CUPTI stamp of the first point after it */
+	int64_t step_ns; /* how far the axis moved against the monotonic clock */
 };
 
 /* Monotonic to CUPTI time by the nearest of @n points (n >= 1), which are in monotonic order. */

@@ -28,10 +28,12 @@ int wire_encoder_message(struct wire_encoder *e, enum wire_frame_type type,
 
 /*
  * One block of @n (1 to WIRE_BLOCK_EVENTS_MAX) events of one kind: a Block frame, or Ranges for
- * WIRE_KIND_RANGE. @lost: records lost per device ordinal since the block before, may be NULL.
+ * WIRE_KIND_RANGE. @lost[WIRE_BLOCK_DEVICES_MAX]: records lost per device ordinal since the block
+ * before, may be NULL. 0, or the errors of wire_block_head_of and of wire_buf_reserve; on error
+ * nothing was written and no number is used up.
  */
 int wire_encoder_block(struct wire_encoder *e, const struct wire_event *ev, size_t n,
-		       int64_t now_ns, struct wire_buf *out);
+		       const uint32_t *lost, int64_t now_ns, struct wire_buf *out);
 
 /*
  * A Strings frame with the names of @t from id @first on (none: no frame, returns 0). *next gets

@@ -18,6 +18,7 @@
 
 #define WIRE_FRAME_MAGIC "GSTF"
 #define WIRE_FRAME_VERSION 1
+#define WIRE_FRAME_VERSION_SKIPPABLE 255 /* up to here the header's layout stays as it is */
 #define WIRE_FRAME_HEADER_BYTES 64
 #define WIRE_STREAM_ID_BYTES 16
 
@@ -51,12 +52,12 @@ struct wire_frame {
 	uint16_t type;
 	uint32_t flags;
 	uint8_t stream[WIRE_STREAM_ID_BYTES];
-	uint64_t seq;      /* from 1, contiguous within a stream */
-	int64_t time_ns;   /* when it was made, realtime */
+	uint64_t seq; /* from 1, contiguous within a stream */
+	int64_t time_ns; /* when it was made, realtime */
 	uint32_t head_len;
 	uint32_t body_len; /* as stored */
-	uint32_t raw_len;  /* after decompression */
-	uint32_t crc;      /* CRC32C over head and body */
+	uint32_t raw_len; /* after decompression */
+	uint32_t crc; /* CRC32C over head and body */
 };
 
 /* Bytes of the whole frame. */
@@ -75,8 +76,8 @@ void wire_frame_header_put(const struct wire_frame *f, uint8_t *out);
 int wire_frame_header_get(struct wire_frame *f, const uint8_t *in);
 
 /*
- * Appends a whole frame to @out: fills crc and lengths of @f, then header, head, body.
- * 0 or the error of wire_buf_reserve.
+ * Appends a whole frame to @out: fills crc, head_len and body_len of @f (raw_len is the caller's),
+ * then header, head, body. 0, -EMSGSIZE (over a limit) or the error of wire_buf_reserve.
  */
 int wire_frame_append(struct wire_buf *out, struct wire_frame *f, const void *head, size_t head_len,
 		      const void *body, size_t body_len);
@@ -89,10 +90,13 @@ bool wire_frame_payload_ok(const struct wire_frame *f, const uint8_t *payload);
  * Looks at data[0..len). Returns
  *   WIRE_SCAN_FRAME  a whole valid frame starts at *skip; *f is filled
  *   WIRE_SCAN_MORE   nothing whole yet: keep what follows *skip and add bytes
- * In both cases the *skip bytes before it are damage (0 when clean); *damaged says so. With
- * @final no more bytes will come: a cut frame counts as damage and *skip is len.
+ * In both cases the *skip bytes before it are damage (0 when clean). With @final no more bytes
+ * will come: a cut frame is damage, and *skip is len when nothing whole follows.
  */
-enum wire_scan { WIRE_SCAN_FRAME, WIRE_SCAN_MORE };
+enum wire_scan {
+	WIRE_SCAN_FRAME,
+	WIRE_SCAN_MORE
+};
 enum wire_scan wire_frame_scan(const uint8_t *data, size_t len, bool final, struct wire_frame *f,
 			       size_t *skip);
 

@@ -12,8 +12,11 @@
 #include <protobuf-c/protobuf-c.h>
 #include "block.h"
 #include "frame.h"
+#include "strtab.h"
 
 struct wire_file;
+
+#define WIRE_DAMAGE_MAX 65536u
 
 struct wire_damage {
 	uint64_t offset; /* first damaged byte */
@@ -25,14 +28,26 @@ struct wire_entry { /* one whole, CRC-checked frame */
 	uint64_t offset; /* of its header */
 };
 
-/* 0 or -errno of open/fstat/mmap-less reading; -EISDIR for a directory. The file is not locked. */
+/*
+ * 0 or -errno of open and fstat; -EISDIR for a directory, -EINVAL for what else is no file. The
+ * file is read as far as it goes now; it is neither locked nor mapped, and may change or shrink.
+ */
 int wire_file_open(struct wire_file **f, const char *path);
 void wire_file_close(struct wire_file *f);
 
 /* The next whole frame: 1 and *e, 0 at the end, or -errno of reading. */
 int wire_file_next(struct wire_file *f, struct wire_entry *e);
 
-/* Damage met so far; valid until the next call. */
+/*
+ * The plain head of the frame that wire_file_next gave last (frame.head_len bytes), already checked;
+ * valid until the next call. So an index needs no second reading.
+ */
+const uint8_t *wire_file_head(const struct wire_file *f);
+
+/*
+ * Damage met so far, in order; valid until the next call. After WIRE_DAMAGE_MAX places further
+ * bytes are added to the last one's count.
+ */
 const struct wire_damage *wire_file_damage(const struct wire_file *f, size_t *count);
 uint64_t wire_file_size(const struct wire_file *f);
 
@@ -42,7 +57,8 @@ void wire_scratch_free(struct wire_scratch *s);
 
 /*
  * Head and raw body of a frame, owned by @s and valid until its next use. Checks the payload's CRC
- * again (the file may have changed). 0, -EBADMSG or -errno.
+ * again (the file may have changed). 0, -EBADMSG (damage), -EPROTO (made by a later version in a way
+ * that this one cannot read) or -errno.
  */
 int wire_file_load(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
 		   const uint8_t **head, const uint8_t **raw, size_t *raw_len);
@@ -52,7 +68,15 @@ ProtobufCMessage *wire_file_message(struct wire_file *f, struct wire_scratch *s,
 				    const struct wire_entry *e,
 				    const ProtobufCMessageDescriptor *type);
 
-/* Decodes a block's events into @ev, which holds head->count of them. 0 or negative errno. */
+/* Adds the names of a Strings frame to @t; a name that contradicts an earlier one is left out. */
+int wire_file_strings(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
+		      struct wire_strtab *t);
+
+/*
+ * Decodes a block's events into *@ev (head->count of them, of *@room; grown with realloc, the
+ * caller's to free). Checks that the head's times and string_max are those of the events. 0 or
+ * negative errno.
+ */
 int wire_file_block(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
 		    struct wire_block_head *head, struct wire_event **ev, size_t *room);
 

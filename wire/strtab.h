@@ -19,13 +19,16 @@ void wire_strtab_free(struct wire_strtab *t);
 /* Id of the text, added if new. 0 when out of memory or full (the limit is 1 << 24 names). */
 uint32_t wire_strtab_intern(struct wire_strtab *t, const char *text, size_t len);
 
-/* Sets a given id (readers). 0, -EINVAL (id 0 or over the limit), -ENOMEM. */
+/*
+ * Sets a given id (readers). The first text of an id stays: 0 if it is the same, -EEXIST if not.
+ * 0, -EINVAL (id 0 or over the limit), -ENOMEM.
+ */
 int wire_strtab_set(struct wire_strtab *t, uint32_t id, const char *text, size_t len);
 
 /* The text of an id, NUL-terminated, valid until the table is freed; "" for an unknown id. */
 const char *wire_strtab_get(const struct wire_strtab *t, uint32_t id, size_t *len);
 
 uint32_t wire_strtab_count(const struct wire_strtab *t); /* highest id */
-size_t wire_strtab_bytes(const struct wire_strtab *t);   /* memory held, for accounting */
+size_t wire_strtab_bytes(const struct wire_strtab *t); /* memory held, for accounting */
 
 #endif

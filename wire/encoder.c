@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes the frames of one stream.
+ */
+#include "encoder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bytes.h"
+#include "codec.h"
+
+#define STRINGS_BYTES (256u << 10) /* raw size from which on a Strings frame is full */
+
+/* Protobuf tags (field << 3 | wire type) of the messages that are written by hand. */
+enum {
+	TAG_BLOCK_COLUMNS = 1 << 3 | 2,
+	TAG_STRINGS_ENTRY = 1 << 3 | 2,
+	TAG_ENTRY_ID = 1 << 3 | 0,
+	TAG_ENTRY_TEXT = 2 << 3 | 2,
+};
+
+/* The columns' length comes before them and is known after: it gets a varint of fixed width. */
+#define COLUMNS_LEN_BYTES 4
+#define COLUMNS_PREFIX (1 + COLUMNS_LEN_BYTES)
+
+struct wire_encoder {
+	uint8_t stream[WIRE_STREAM_ID_BYTES];
+	uint64_t seq;
+	ZSTD_CCtx *zstd;
+	struct wire_buf head;
+	struct wire_buf raw;
+	struct wire_buf packed;
+};
+
+struct wire_encoder *wire_encoder_new(const uint8_t stream[WIRE_STREAM_ID_BYTES], int level)
+{
+	struct wire_encoder *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->zstd = wire_codec_new(level);
+	if (!e->zstd) {
+		free(e);
+		return NULL;
+	}
+	memcpy(e->stream, stream, WIRE_STREAM_ID_BYTES);
+	return e;
+}
+
+void wire_encoder_free(struct wire_encoder *e)
+{
+	if (!e)
+		return;
+	wire_buf_fini(&e->packed);
+	wire_buf_fini(&e->raw);
+	wire_buf_fini(&e->head);
+	ZSTD_freeCCtx(e->zstd);
+	free(e);
+}
+
+uint64_t wire_encoder_seq(const struct wire_encoder *e)
+{
+	return e->seq;
+}
+
+size_t wire_encoder_bytes(const struct wire_encoder *e)
+{
+	return sizeof(*e) + ZSTD_sizeof_CCtx(e->zstd) + e->head.room + e->raw.room + e->packed.room;
+}
+
+/* Compresses e->raw and appends the frame; only then the number is used up. */
+static int emit(struct wire_encoder *e, enum wire_frame_type type, int64_t now_ns,
+		struct wire_buf *out)
+{
+	struct wire_frame f = {
+		.version = WIRE_FRAME_VERSION,
+		.type = (uint16_t)type,
+		.seq = e->seq + 1,
+		.time_ns = now_ns,
+		.raw_len = (uint32_t)e->raw.len,
+	};
+	const struct wire_buf *body = &e->raw;
+	bool packed;
+	int err;
+
+	if (e->raw.len > WIRE_FRAME_RAW_MAX)
+		return -EMSGSIZE;
+	err = wire_codec_pack(e->zstd, e->raw.data, e->raw.len, &e->packed, &packed);
+	if (err)
+		return err;
+	if (packed) {
+		f.flags = WIRE_FRAME_FL_ZSTD;
+		body = &e->packed;
+	}
+	memcpy(f.stream, e->stream, WIRE_STREAM_ID_BYTES);
+	err = wire_frame_append(out, &f, e->head.data, e->head.len, body->data, body->len);
+	if (err)
+		return err;
+	e->seq++;
+	return 0;
+}
+
+int wire_encoder_message(struct wire_encoder *e, enum wire_frame_type type,
+			 const ProtobufCMessage *msg, int64_t now_ns, struct wire_buf *out)
+{
+	size_t len = protobuf_c_message_get_packed_size(msg);
+	int err;
+
+	e->head.len = 0;
+	e->raw.len = 0;
+	if (len > WIRE_FRAME_RAW_MAX)
+		return -EMSGSIZE;
+	err = wire_buf_reserve(&e->raw, len);
+	if (err)
+		return err;
+	e->raw.len = protobuf_c_message_pack(msg, e->raw.data);
+	return emit(e, type, now_ns, out);
+}
+
+static int make_head(struct wire_encoder *e, const struct wire_event *ev, size_t n,
+		     const uint32_t *lost)
+{
+	struct wire_block_head h;
+	uint32_t i;
+	int err;
+
+	e->head.len = 0;
+	err = wire_block_head_of(&h, ev, n);
+	for (i = 0; !err && lost && i < WIRE_BLOCK_DEVICES_MAX; i++)
+		err = wire_block_head_lost(&h, i, lost[i]);
+	return err ? err : wire_block_head_put(&h, &e->head);
+}
+
+/* A varint of COLUMNS_LEN_BYTES bytes, longer than it need be: readers must take that. */
+static void put_columns_prefix(uint8_t *p, size_t len)
+{
+	int i;
+
+	p[0] = TAG_BLOCK_COLUMNS;
+	for (i = 1; i <= COLUMNS_LEN_BYTES; i++, len >>= 7)
+		p[i] = (uint8_t)(len & 0x7f) | (i < COLUMNS_LEN_BYTES ? 0x80 : 0);
+}
+
+static int make_columns(struct wire_encoder *e, const struct wire_event *ev, size_t n)
+{
+	int err;
+
+	e->raw.len = 0;
+	err = wire_buf_reserve(&e->raw, COLUMNS_PREFIX);
+	if (err)
+		return err;
+	e->raw.len = COLUMNS_PREFIX;
+	err = wire_block_encode(ev[0].kind, ev, n, &e->raw);
+	if (err)
+		return err;
+	put_columns_prefix(e->raw.data, e->raw.len - COLUMNS_PREFIX);
+	return 0;
+}
+
+int wire_encoder_block(struct wire_encoder *e, const struct wire_event *ev, size_t n,
+		       const uint32_t *lost, int64_t now_ns, struct wire_buf *out)
+{
+	int err = make_head(e, ev, n, lost);
+
+	if (!err)
+		err = make_columns(e, ev, n);
+	if (err)
+		return err;
+	return emit(e, ev[0].kind == WIRE_KIND_RANGE ? WIRE_FRAME_RANGES : WIRE_FRAME_BLOCK, now_ns,
+		    out);
+}
+
+static int add_string(struct wire_buf *raw, uint32_t id, const char *text, size_t len)
+{
+	size_t body = 1 + wire_varint_size(id) + 1 + wire_varint_size(len) + len;
+	uint8_t *p;
+	int err;
+
+	err = wire_buf_reserve(raw, 1 + WIRE_VARINT_MAX + body);
+	if (err)
+		return err;
+	p = raw->data + raw->len;
+	*p++ = TAG_STRINGS_ENTRY;
+	p = wire_varint_put(p, body);
+	*p++ = TAG_ENTRY_ID;
+	p = wire_varint_put(p, id);
+	*p++ = TAG_ENTRY_TEXT;
+	p = wire_varint_put(p, len);
+	memcpy(p, text, len);
+	raw->len = (size_t)(p - raw->data) + len;
+	return 0;
+}
+
+int wire_encoder_strings(struct wire_encoder *e, const struct wire_strtab *t, uint32_t first,
+			 uint32_t *next, int64_t now_ns, struct wire_buf *out)
+{
+	uint32_t id = first ? first : 1;
+	size_t len;
+	int err;
+
+	*next = first;
+	e->head.len = 0;
+	e->raw.len = 0;
+	for (; id <= wire_strtab_count(t) && e->raw.len < STRINGS_BYTES; id++) {
+		const char *text = wire_strtab_get(t, id, &len);
+
+		err = add_string(&e->raw, id, text, len);
+		if (err)
+			return err;
+	}
+	err = e->raw.len ? emit(e, WIRE_FRAME_STRINGS, now_ns, out) : 0;
+	if (!err)
+		*next = id;
+	return err;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plain head of a block: what a reader may know of it without decompressing.
+ */
+#include "block.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bytes.h"
+
+#define HEAD_VERSION 1
+
+/* Where each field lies; docs/FORMAT.md has the table. */
+enum {
+	AT_VERSION = 0,
+	AT_KIND = 2,
+	AT_FLAGS = 3,
+	AT_COUNT = 4,
+	AT_T0 = 8,
+	AT_T1 = 16,
+	AT_LAST_START = 24,
+	AT_STRING_MAX = 32,
+	AT_DEVICES = 36,
+	AT_DEVICE_BYTES = 37,
+	AT_FIXED_BYTES = 38,
+	FIXED_BYTES = 40,
+	DEV_ORDINAL = 0,
+	DEV_OPS = 4,
+	DEV_BUSY = 8,
+	DEV_LOST = 16,
+	DEV_RESERVED = 20,
+	DEVICE_BYTES = 24,
+};
+
+struct span {
+	int64_t start, end;
+};
+
+/*
+ * The union of the spans that came so far, as few disjoint ones in order of time. Work comes
+ * nearly sorted, so old spans can be closed for good: only their sum and last end are kept.
+ */
+#define OPEN_SPANS 32
+
+struct busy {
+	struct span open[OPEN_SPANS];
+	unsigned int used;
+	bool closed; /* spans up to @closed_end are in @sum */
+	int64_t closed_end;
+	uint64_t sum;
+};
+
+static uint64_t span_ns(struct span s)
+{
+	return (uint64_t)s.end - (uint64_t)s.start;
+}
+
+static void busy_close_oldest(struct busy *b)
+{
+	b->sum += span_ns(b->open[0]);
+	b->closed = true;
+	b->closed_end = b->open[0].end;
+	memmove(b->open, b->open + 1, --b->used * sizeof(b->open[0]));
+}
+
+/* False if the span reaches back to what is closed already. */
+static bool busy_add(struct busy *b, struct span s)
+{
+	unsigned int last = b->used, first;
+
+	if (last && s.start > b->open[last - 1].end)
+		goto insert; /* the usual case: later than all before */
+	while (last && b->open[last - 1].start > s.end)
+		last--;
+	for (first = last; first && b->open[first - 1].end >= s.start; first--) {
+		if (b->open[first - 1].start < s.start)
+			s.start = b->open[first - 1].start;
+		if (b->open[first - 1].end > s.end)
+			s.end = b->open[first - 1].end;
+	}
+	if (first == 0 && b->closed && s.start <= b->closed_end)
+		return false;
+	if (first < last) { /* [first, last) merge into one */
+		b->open[first] = s;
+		memmove(b->open + first + 1, b->open + last, (b->used - last) * sizeof(b->open[0]));
+		b->used -= last - first - 1;
+		return true;
+	}
+insert:
+	if (b->used == OPEN_SPANS) {
+		if (!last)
+			return false;
+		busy_close_oldest(b);
+		last--;
+	}
+	memmove(b->open + last + 1, b->open + last, (b->used - last) * sizeof(b->open[0]));
+	b->open[last] = s;
+	b->used++;
+	return true;
+}
+
+static uint64_t busy_sum(const struct busy *b)
+{
+	uint64_t sum = b->sum;
+	unsigned int i;
+
+	for (i = 0; i < b->used; i++)
+		sum += span_ns(b->open[i]);
+	return sum;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* The same for work in no order at all. */
+static int busy_sorted(const struct wire_event *ev, size_t n, uint32_t device, uint64_t *ns)
+{
+	struct span *span = malloc(n * sizeof(*span));
+	size_t i, used = 0;
+	int64_t until;
+
+	if (!span)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		if (ev[i].device == device && ev[i].end_ns > ev[i].start_ns)
+			span[used++] = (struct span){ ev[i].start_ns, ev[i].end_ns };
+	qsort(span, used, sizeof(*span), by_start);
+	*ns = 0;
+	until = INT64_MIN;
+	for (i = 0; i < used; i++) {
+		if (span[i].start < until)
+			span[i].start = until;
+		if (span[i].end <= span[i].start)
+			continue;
+		*ns += span_ns(span[i]);
+		until = span[i].end;
+	}
+	free(span);
+	return 0;
+}
+
+static int busy_of(const struct wire_event *ev, size_t n, struct wire_block_device *d)
+{
+	struct busy b = { .used = 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (ev[i].device != d->device || ev[i].end_ns <= ev[i].start_ns)
+			continue;
+		if (!busy_add(&b, (struct span){ ev[i].start_ns, ev[i].end_ns }))
+			return busy_sorted(ev, n, d->device, &d->busy_ns);
+	}
+	d->busy_ns = busy_sum(&b);
+	return 0;
+}
+
+/* The entry of a device, made if it is new; NULL when there is no room. */
+static struct wire_block_device *device_entry(struct wire_block_head *h, uint32_t device)
+{
+	uint32_t i;
+
+	for (i = 0; i < h->devices; i++)
+		if (h->device[i].device == device)
+			return &h->device[i];
+	if (h->devices == WIRE_BLOCK_DEVICES_MAX)
+		return NULL;
+	h->device[h->devices] = (struct wire_block_device){ .device = device };
+	return &h->device[h->devices++];
+}
+
+static int count_devices(struct wire_block_head *h, const struct wire_event *ev, size_t n)
+{
+	struct wire_block_device *d = NULL;
+	size_t i;
+	uint32_t k;
+	int err;
+
+	for (i = 0; i < n; i++) {
+		if (!d || d->device != ev[i].device)
+			d = device_entry(h, ev[i].device);
+		if (!d)
+			return -E2BIG;
+		d->ops++;
+	}
+	for (k = 0; k < h->devices; k++) {
+		err = busy_of(ev, n, &h->device[k]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int wire_block_head_of(struct wire_block_head *h, const struct wire_event *ev, size_t n)
+{
+	uint8_t kind_diff = 0;
+	size_t i;
+
+	memset(h, 0, offsetof(struct wire_block_head, device));
+	if (!n || n > WIRE_BLOCK_EVENTS_MAX)
+		return -EINVAL;
+	h->version = HEAD_VERSION;
+	h->kind = ev[0].kind;
+	h->count = (uint32_t)n;
+	h->t0_ns = h->last_start_ns = ev[0].start_ns;
+	h->t1_ns = ev[0].end_ns;
+	for (i = 0; i < n; i++) {
+		const struct wire_event *e = &ev[i];
+
+		h->t0_ns = e->start_ns < h->t0_ns ? e->start_ns : h->t0_ns;
+		h->last_start_ns = e->start_ns > h->last_start_ns ? e->start_ns : h->last_start_ns;
+		h->t1_ns = e->end_ns > h->t1_ns ? e->end_ns : h->t1_ns;
+		h->string_max = e->name > h->string_max ? e->name : h->string_max;
+		kind_diff |= e->kind ^ h->kind;
+	}
+	if (kind_diff || !h->kind)
+		return -EINVAL;
+	return h->kind == WIRE_KIND_OP ? count_devices(h, ev, n) : 0;
+}
+
+int wire_block_head_lost(struct wire_block_head *h, uint32_t device, uint32_t lost)
+{
+	struct wire_block_device *d;
+
+	if (!lost)
+		return 0;
+	d = device_entry(h, device);
+	if (!d)
+		return -E2BIG;
+	d->lost = lost;
+	return 0;
+}
+
+int wire_block_head_put(const struct wire_block_head *h, struct wire_buf *out)
+{
+	size_t len = FIXED_BYTES + (size_t)h->devices * DEVICE_BYTES;
+	uint32_t i;
+	uint8_t *p;
+	int err;
+
+	if (h->devices > WIRE_BLOCK_DEVICES_MAX)
+		return -EINVAL;
+	err = wire_buf_reserve(out, len);
+	if (err)
+		return err;
+	p = out->data + out->len;
+	wire_put16(p + AT_VERSION, h->version);
+	p[AT_KIND] = h->kind;
+	p[AT_FLAGS] = h->flags;
+	wire_put32(p + AT_COUNT, h->count);
+	wire_put64(p + AT_T0, (uint64_t)h->t0_ns);
+	wire_put64(p + AT_T1, (uint64_t)h->t1_ns);
+	wire_put64(p + AT_LAST_START, (uint64_t)h->last_start_ns);
+	wire_put32(p + AT_STRING_MAX, h->string_max);
+	p[AT_DEVICES] = (uint8_t)h->devices;
+	p[AT_DEVICE_BYTES] = DEVICE_BYTES;
+	wire_put16(p + AT_FIXED_BYTES, FIXED_BYTES);
+	for (i = 0, p += FIXED_BYTES; i < h->devices; i++, p += DEVICE_BYTES) {
+		wire_put32(p + DEV_ORDINAL, h->device[i].device);
+		wire_put32(p + DEV_OPS, h->device[i].ops);
+		wire_put64(p + DEV_BUSY, h->device[i].busy_ns);
+		wire_put32(p + DEV_LOST, h->device[i].lost);
+		wire_put32(p + DEV_RESERVED, h->device[i].reserved);
+	}
+	out->len += len;
+	return 0;
+}
+
+/* The sizes that the head gives for itself hold together and lie within @len. */
+static bool sizes_ok(const uint8_t *in, size_t len)
+{
+	size_t fixed, each, devices;
+
+	if (len < FIXED_BYTES)
+		return false;
+	fixed = wire_get16(in + AT_FIXED_BYTES);
+	each = in[AT_DEVICE_BYTES];
+	devices = in[AT_DEVICES];
+	return fixed >= FIXED_BYTES && (!devices || each >= DEVICE_BYTES) &&
+	       devices <= WIRE_BLOCK_DEVICES_MAX && fixed + devices * each <= len;
+}
+
+int wire_block_head_get(struct wire_block_head *h, const uint8_t *in, size_t len)
+{
+	const uint8_t *p;
+	uint32_t i;
+
+	if (!sizes_ok(in, len))
+		return -EBADMSG;
+	memset(h, 0, offsetof(struct wire_block_head, device));
+	h->version = wire_get16(in + AT_VERSION);
+	h->kind = in[AT_KIND];
+	h->flags = in[AT_FLAGS];
+	h->count = wire_get32(in + AT_COUNT);
+	h->t0_ns = (int64_t)wire_get64(in + AT_T0);
+	h->t1_ns = (int64_t)wire_get64(in + AT_T1);
+	h->last_start_ns = (int64_t)wire_get64(in + AT_LAST_START);
+	h->string_max = wire_get32(in + AT_STRING_MAX);
+	h->devices = in[AT_DEVICES];
+	if (!h->version || !h->kind || !h->count || h->count > WIRE_BLOCK_EVENTS_MAX ||
+	    h->t0_ns > h->last_start_ns)
+		return -EBADMSG;
+	p = in + wire_get16(in + AT_FIXED_BYTES);
+	for (i = 0; i < h->devices; i++, p += in[AT_DEVICE_BYTES]) {
+		h->device[i].device = wire_get32(p + DEV_ORDINAL);
+		h->device[i].ops = wire_get32(p + DEV_OPS);
+		h->device[i].busy_ns = wire_get64(p + DEV_BUSY);
+		h->device[i].lost = wire_get32(p + DEV_LOST);
+		h->device[i].reserved = wire_get32(p + DEV_RESERVED);
+	}
+	return 0;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the frames of a file, through a window that moves over it.
+ */
+#include "reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "scan.h"
+#include "source.h"
+
+#define WINDOW_BYTES (256u << 10) /* grows where a frame is larger */
+#define STREAMS_MAX 1024u /* known streams kept, for resynchronisation only */
+#define BUDGET_PER_BYTE 4u /* see WIRE_SCAN_BUDGET; what going on adds to it */
+
+struct wire_file {
+	int fd;
+	uint64_t size;
+	uint64_t pos; /* where the scan stands */
+	uint8_t *window; /* bytes of the file from window_at on */
+	size_t window_len, window_room;
+	uint64_t window_at;
+	const uint8_t *head;
+	uint64_t budget;
+	bool lost; /* damage lies between the frame before and here */
+	struct wire_damage *damage;
+	size_t damages, damage_room;
+	uint8_t (*stream)[WIRE_STREAM_ID_BYTES];
+	size_t streams;
+};
+
+static int open_regular(const char *path, uint64_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (S_ISDIR(st.st_mode))
+		err = -EISDIR;
+	else
+		err = S_ISREG(st.st_mode) ? 0 : -EINVAL;
+	if (err) {
+		close(fd);
+		return err;
+	}
+	*size = (uint64_t)st.st_size;
+	return fd;
+}
+
+int wire_file_open(struct wire_file **out, const char *path)
+{
+	struct wire_file *f = calloc(1, sizeof(*f));
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	f->window = malloc(WINDOW_BYTES);
+	f->stream = malloc(STREAMS_MAX * sizeof(*f->stream));
+	f->fd = -1;
+	err = -ENOMEM;
+	if (!f->window || !f->stream)
+		goto free_file;
+	f->fd = open_regular(path, &f->size);
+	err = f->fd;
+	if (f->fd < 0)
+		goto free_file;
+	f->window_room = WINDOW_BYTES;
+	f->budget = WIRE_SCAN_BUDGET;
+	*out = f;
+	return 0;
+free_file:
+	wire_file_close(f);
+	return err;
+}
+
+void wire_file_close(struct wire_file *f)
+{
+	if (!f)
+		return;
+	if (f->fd >= 0)
+		close(f->fd);
+	free(f->damage);
+	free(f->stream);
+	free(f->window);
+	free(f);
+}
+
+ssize_t wire_file_pread(const struct wire_file *f, void *bytes, size_t len, uint64_t at)
+{
+	size_t got = 0;
+
+	while (got < len) {
+		ssize_t n = pread(f->fd, (uint8_t *)bytes + got, len - got, (off_t)(at + got));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		got += (size_t)n;
+	}
+	return (ssize_t)got;
+}
+
+static size_t window_left(const struct wire_file *f)
+{
+	return (size_t)(f->window_at + f->window_len - f->pos);
+}
+
+/* Drops what lies before pos, doubles a window that this leaves full, and reads on. */
+static int window_more(struct wire_file *f)
+{
+	size_t left = window_left(f);
+	ssize_t got;
+
+	memmove(f->window, f->window + (f->window_len - left), left);
+	f->window_at = f->pos;
+	f->window_len = left;
+	if (left == f->window_room) {
+		uint8_t *window = realloc(f->window, f->window_room * 2);
+
+		if (!window)
+			return -ENOMEM;
+		f->window = window;
+		f->window_room *= 2;
+	}
+	got = wire_file_pread(f, f->window + left, f->window_room - left, f->pos + left);
+	if (got < 0)
+		return (int)got;
+	if (got == 0) /* shorter than it was when opened */
+		f->size = f->pos + left;
+	f->window_len += (size_t)got;
+	return 0;
+}
+
+static int damage_new(struct wire_file *f, uint64_t at, uint64_t bytes)
+{
+	if (f->damages == f->damage_room) {
+		size_t room = f->damage_room ? f->damage_room * 2 : 16;
+		struct wire_damage *d = realloc(f->damage, room * sizeof(*d));
+
+		if (!d)
+			return -ENOMEM;
+		f->damage = d;
+		f->damage_room = room;
+	}
+	f->damage[f->damages++] = (struct wire_damage){ at, bytes };
+	return 0;
+}
+
+/* Bytes at pos are damage: noted, and passed. */
+static int damage_skip(struct wire_file *f, uint64_t bytes)
+{
+	struct wire_damage *last = f->damages ? &f->damage[f->damages - 1] : NULL;
+	int err = 0;
+
+	if (!bytes)
+		return 0;
+	if (last && (f->damages == WIRE_DAMAGE_MAX || last->offset + last->bytes == f->pos))
+		last->bytes += bytes;
+	else
+		err = damage_new(f, f->pos, bytes);
+	f->pos += bytes;
+	f->lost = true;
+	return err;
+}
+
+static bool stream_known(const struct wire_file *f, const uint8_t *stream)
+{
+	size_t i;
+
+	for (i = f->streams; i-- > 0;)
+		if (!memcmp(f->stream[i], stream, WIRE_STREAM_ID_BYTES))
+			return true;
+	return false;
+}
+
+/*
+ * After damage only a stream that was seen before is believed: what looks like a frame there may
+ * be the inside of one that is damaged. In good order any stream may begin.
+ */
+static bool stream_accept(struct wire_file *f, const uint8_t *stream)
+{
+	if (stream_known(f, stream))
+		return true;
+	if (f->lost && f->streams)
+		return false;
+	if (f->streams < STREAMS_MAX)
+		memcpy(f->stream[f->streams++], stream, WIRE_STREAM_ID_BYTES);
+	return true;
+}
+
+static void take(struct wire_file *f, struct wire_entry *e)
+{
+	uint64_t bytes = wire_frame_bytes(&e->frame);
+
+	e->offset = f->pos;
+	f->head = f->window + (f->pos - f->window_at) + WIRE_FRAME_HEADER_BYTES;
+	f->pos += bytes;
+	f->lost = false;
+	if (f->budget < UINT64_MAX / 2)
+		f->budget += bytes * BUDGET_PER_BYTE;
+}
+
+int wire_file_next(struct wire_file *f, struct wire_entry *e)
+{
+	f->head = NULL;
+	for (;;) {
+		bool final = f->window_at + f->window_len >= f->size;
+		size_t left = window_left(f), skip;
+		enum wire_scan got;
+		int err;
+
+		got = wire_scan_step(f->window + (f->window_len - left), left, final, &f->budget,
+				     &e->frame, &skip);
+		err = damage_skip(f, skip);
+		if (err)
+			return err;
+		if (got == WIRE_SCAN_FRAME && stream_accept(f, e->frame.stream)) {
+			take(f, e);
+			return 1;
+		}
+		if (got == WIRE_SCAN_FRAME)
+			err = damage_skip(f, 1);
+		else if (final)
+			return 0;
+		else
+			err = window_more(f);
+		if (err)
+			return err;
+	}
+}
+
+const uint8_t *wire_file_head(const struct wire_file *f)
+{
+	return f->head;
+}
+
+const struct wire_damage *wire_file_damage(const struct wire_file *f, size_t *count)
+{
+	*count = f->damages;
+	return f->damage;
+}
+
+uint64_t wire_file_size(const struct wire_file *f)
+{
+	return f->size;
+}

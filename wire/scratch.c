@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads frames that were found: payload, decompression, messages, names, events.
+ */
+#include "reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bytes.h"
+#include "codec.h"
+#include "source.h"
+
+/*
+ * What one message may take of memory. protobuf-c allocates a struct for every two bytes of a
+ * hostile body, so the body's limit alone does not bound it.
+ */
+#define MESSAGE_BYTES_MAX (256u << 20)
+
+struct wire_scratch {
+	ZSTD_DCtx *zstd;
+	struct wire_buf payload;
+	struct wire_buf raw;
+};
+
+struct wire_scratch *wire_scratch_new(void)
+{
+	struct wire_scratch *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->zstd = ZSTD_createDCtx();
+	if (!s->zstd) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void wire_scratch_free(struct wire_scratch *s)
+{
+	if (!s)
+		return;
+	ZSTD_freeDCtx(s->zstd);
+	wire_buf_fini(&s->payload);
+	wire_buf_fini(&s->raw);
+	free(s);
+}
+
+static int load_payload(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e)
+{
+	size_t len = (size_t)e->frame.head_len + e->frame.body_len;
+	ssize_t got;
+	int err;
+
+	s->payload.len = 0;
+	err = wire_buf_reserve(&s->payload, len + 1); /* + 1: never NULL */
+	if (err)
+		return err;
+	got = wire_file_pread(f, s->payload.data, len, e->offset + WIRE_FRAME_HEADER_BYTES);
+	if (got < 0)
+		return (int)got;
+	if ((size_t)got < len || !wire_frame_payload_ok(&e->frame, s->payload.data))
+		return -EBADMSG;
+	s->payload.len = len;
+	return 0;
+}
+
+int wire_file_load(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
+		   const uint8_t **head, const uint8_t **raw, size_t *raw_len)
+{
+	const uint8_t *body;
+	int err;
+
+	if (e->frame.version > WIRE_FRAME_VERSION || e->frame.flags & ~WIRE_FRAME_FL_ZSTD)
+		return -EPROTO;
+	err = load_payload(f, s, e);
+	if (err)
+		return err;
+	body = s->payload.data + e->frame.head_len;
+	*head = s->payload.data;
+	*raw_len = e->frame.raw_len;
+	if (!(e->frame.flags & WIRE_FRAME_FL_ZSTD)) {
+		*raw = body;
+		return e->frame.raw_len == e->frame.body_len ? 0 : -EBADMSG;
+	}
+	err = wire_codec_unpack(s->zstd, body, e->frame.body_len, e->frame.raw_len, &s->raw);
+	*raw = s->raw.data;
+	return err;
+}
+
+static void *bounded_alloc(void *left, size_t size)
+{
+	size_t *room = left;
+
+	if (size > *room)
+		return NULL;
+	*room -= size;
+	return malloc(size);
+}
+
+static void bounded_free(void *left, void *p)
+{
+	(void)left;
+	free(p);
+}
+
+ProtobufCMessage *wire_file_message(struct wire_file *f, struct wire_scratch *s,
+				    const struct wire_entry *e,
+				    const ProtobufCMessageDescriptor *type)
+{
+	size_t left = MESSAGE_BYTES_MAX, len;
+	ProtobufCAllocator bounded = { bounded_alloc, bounded_free, &left };
+	const uint8_t *head, *raw;
+
+	if (wire_file_load(f, s, e, &head, &raw, &len))
+		return NULL;
+	return protobuf_c_message_unpack(type, &bounded, len, raw);
+}
+
+/* One field of a protobuf message. */
+struct field {
+	uint64_t tag; /* number << 3 | wire type */
+	uint64_t value; /* of a varint */
+	const uint8_t *bytes; /* of a length-delimited one */
+	size_t len;
+};
+
+/* Reads the field at @p, passing types that we do not use; NULL on damage. */
+static const uint8_t *next_field(const uint8_t *p, const uint8_t *end, struct field *out)
+{
+	uint64_t skip = 0;
+
+	p = wire_varint_get(p, end, &out->tag);
+	if (!p)
+		return NULL;
+	switch (out->tag & 7) {
+	case 0:
+		return wire_varint_get(p, end, &out->value);
+	case 1:
+		skip = 8;
+		break;
+	case 2:
+		p = wire_varint_get(p, end, &skip);
+		break;
+	case 5:
+		skip = 4;
+		break;
+	default:
+		return NULL;
+	}
+	if (!p || skip > (uint64_t)(end - p))
+		return NULL;
+	out->bytes = p;
+	out->len = (size_t)skip;
+	return p + skip;
+}
+
+enum {
+	TAG_FIRST_BYTES = 1 << 3 | 2, /* Strings.entries, Block.columns */
+	TAG_ENTRY_ID = 1 << 3 | 0,
+	TAG_ENTRY_TEXT = 2 << 3 | 2,
+};
+
+static int add_entry(const uint8_t *p, const uint8_t *end, struct wire_strtab *t)
+{
+	struct field got, text = { .bytes = p };
+	uint64_t id = 0;
+	int err;
+
+	while (p < end) {
+		p = next_field(p, end, &got);
+		if (!p)
+			return -EBADMSG;
+		if (got.tag == TAG_ENTRY_ID)
+			id = got.value;
+		else if (got.tag == TAG_ENTRY_TEXT)
+			text = got;
+	}
+	if (id > UINT32_MAX)
+		return -EBADMSG;
+	err = wire_strtab_set(t, (uint32_t)id, (const char *)text.bytes, text.len);
+	if (err == -EEXIST)
+		return 0;
+	return err == -EINVAL ? -EBADMSG : err;
+}
+
+int wire_file_strings(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
+		      struct wire_strtab *t)
+{
+	const uint8_t *head, *p, *end;
+	struct field got;
+	size_t len;
+	int err;
+
+	err = wire_file_load(f, s, e, &head, &p, &len);
+	if (err)
+		return err;
+	for (end = p + len; p < end;) {
+		p = next_field(p, end, &got);
+		if (!p)
+			return -EBADMSG;
+		if (got.tag != TAG_FIRST_BYTES)
+			continue;
+		err = add_entry(got.bytes, got.bytes + got.len, t);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* The columns bytes of a Block message. */
+static int find_columns(const uint8_t *p, size_t len, struct field *columns)
+{
+	const uint8_t *end = p + len;
+	struct field got;
+
+	columns->bytes = NULL;
+	while (p < end) {
+		p = next_field(p, end, &got);
+		if (!p)
+			return -EBADMSG;
+		if (got.tag == TAG_FIRST_BYTES)
+			*columns = got;
+	}
+	return columns->bytes ? 0 : -EBADMSG;
+}
+
+static int make_room(struct wire_event **ev, size_t *room, size_t count)
+{
+	struct wire_event *grown;
+
+	if (*room >= count)
+		return 0;
+	grown = realloc(*ev, count * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	*ev = grown;
+	*room = count;
+	return 0;
+}
+
+/* What others skip blocks by must be true. */
+static bool head_true(const struct wire_block_head *h, const struct wire_event *ev)
+{
+	int64_t t0 = ev[0].start_ns, last = ev[0].start_ns, t1 = ev[0].end_ns;
+	uint32_t name = 0, i;
+
+	for (i = 0; i < h->count; i++) {
+		t0 = ev[i].start_ns < t0 ? ev[i].start_ns : t0;
+		last = ev[i].start_ns > last ? ev[i].start_ns : last;
+		t1 = ev[i].end_ns > t1 ? ev[i].end_ns : t1;
+		name = ev[i].name > name ? ev[i].name : name;
+	}
+	return t0 == h->t0_ns && last == h->last_start_ns && t1 == h->t1_ns &&
+	       name == h->string_max;
+}
+
+int wire_file_block(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
+		    struct wire_block_head *h, struct wire_event **ev, size_t *room)
+{
+	const uint8_t *head, *raw;
+	struct field columns;
+	size_t len;
+	int err;
+
+	if (e->frame.type != WIRE_FRAME_BLOCK && e->frame.type != WIRE_FRAME_RANGES)
+		return -EINVAL;
+	err = wire_file_load(f, s, e, &head, &raw, &len);
+	if (!err)
+		err = wire_block_head_get(h, head, e->frame.head_len);
+	if (!err)
+		err = find_columns(raw, len, &columns);
+	if (!err)
+		err = make_room(ev, room, h->count);
+	if (!err)
+		err = wire_block_decode(h->kind, h->count, columns.bytes, columns.len, *ev);
+	if (err)
+		return err;
+	return head_true(h, *ev) ? 0 : -EBADMSG;
+}
