@@ -88,10 +88,10 @@ struct wire_event {
 	uint64_t corr; /* OP, API, SYNC: correlation id, extended to 64 bits; 0: none */
 	uint64_t bytes; /* OP copies and memsets */
 	uint32_t name; /* string id: kernel, API function, range text; 0: none */
-	uint32_t device; /* OP: the process's ordinal, see Hello.devices */
+	uint32_t device; /* OP, SYNC of imports: the process's ordinal, see Hello.devices */
 	uint32_t context; /* OP, SYNC */
 	uint32_t stream; /* OP, SYNC */
-	uint32_t tid; /* API, RANGE: host thread */
+	uint32_t tid; /* API, RANGE: host thread; OP of imports: number of the record in its file */
 	uint32_t graph; /* OP: graph id, 0: none */
 	uint8_t kind; /* enum wire_kind */
 	uint8_t op; /* enum wire_op, wire_sync, wire_domain or wire_range by kind */
