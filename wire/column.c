@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Integers as byte planes with exceptions.
+ */
+#include "column.h"
+
+#include <errno.h>
+#include "bytes.h"
+
+#define EXCEPTION_SHARE 32 /* at most one value in so many is left to the exceptions */
+#define EXCEPTION_BYTES (2 * WIRE_VARINT_MAX)
+
+size_t wire_column_bound(size_t n)
+{
+	return 1 + WIRE_VARINT_MAX + n * 8 + (n / EXCEPTION_SHARE + 1) * EXCEPTION_BYTES;
+}
+
+static int all_same(const uint64_t *v, size_t n)
+{
+	uint64_t diff = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		diff |= v[i] ^ v[0];
+	return !diff;
+}
+
+/* How many values are above @limit. */
+static size_t above(const uint64_t *v, size_t n, uint64_t limit)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < n; i++)
+		count += v[i] > limit;
+	return count;
+}
+
+/* The fewest planes that leave few exceptions; *left: how many. */
+static unsigned int pick_width(const uint64_t *v, size_t n, size_t *left)
+{
+	unsigned int width;
+
+	for (width = 1; width < 8; width++) {
+		*left = above(v, n, (1ull << (8 * width)) - 1);
+		if (*left <= n / EXCEPTION_SHARE)
+			return width;
+	}
+	*left = 0;
+	return 8;
+}
+
+static void note(struct wire_cuts *cut, const uint8_t *p)
+{
+	if (cut && cut->used < sizeof(cut->at) / sizeof(cut->at[0]))
+		cut->at[cut->used++] = p;
+}
+
+static uint8_t *put_planes(uint8_t *p, const uint64_t *v, size_t n, unsigned int width,
+			   struct wire_cuts *cut)
+{
+	unsigned int k;
+	size_t i;
+
+	for (k = 0; k < width; k++, p += n) {
+		unsigned int shift = 8 * k;
+
+		for (i = 0; i < n; i++)
+			p[i] = (uint8_t)(v[i] >> shift);
+		note(cut, p + n);
+	}
+	return p;
+}
+
+static uint8_t *put_exceptions(uint8_t *p, const uint64_t *v, size_t n, unsigned int width,
+			       size_t left)
+{
+	size_t i, from = 0;
+
+	p = wire_varint_put(p, left);
+	for (i = 0; left; i++) {
+		uint64_t high = v[i] >> (8 * width);
+
+		if (!high)
+			continue;
+		p = wire_varint_put(p, i - from);
+		p = wire_varint_put(p, high);
+		from = i + 1;
+		left--;
+	}
+	(void)n;
+	return p;
+}
+
+uint8_t *wire_column_put(uint8_t *p, const uint64_t *v, size_t n, struct wire_cuts *cut)
+{
+	unsigned int width;
+	size_t left;
+
+	if (all_same(v, n)) {
+		*p++ = 0;
+		return wire_varint_put(p, n ? v[0] : 0);
+	}
+	width = pick_width(v, n, &left);
+	*p++ = (uint8_t)width;
+	p = put_planes(p, v, n, width, cut);
+	return width < 8 ? put_exceptions(p, v, n, width, left) : p;
+}
+
+/* The place of the next exception; without one, behind the last value. */
+static int next_exception(struct wire_column *c, size_t from)
+{
+	uint64_t gap;
+
+	c->exception_at = c->n;
+	if (!c->exceptions)
+		return 0;
+	c->more = wire_varint_get(c->more, c->end, &gap);
+	if (!c->more || gap >= c->n - from)
+		return -EBADMSG;
+	c->exception_at = from + (size_t)gap;
+	c->exceptions--;
+	return 0;
+}
+
+int wire_column_open(struct wire_column *c, const uint8_t *p, size_t len, size_t n, uint64_t max)
+{
+	const uint8_t *end = p + len;
+
+	wire_column_zero(c, n);
+	c->max = max;
+	c->end = end;
+	if (!len || *p > 8)
+		return -EBADMSG;
+	c->width = *p++;
+	if (!c->width) {
+		c->more = wire_varint_get(p, end, &c->same);
+		return c->more && c->same <= max ? 0 : -EBADMSG;
+	}
+	if ((size_t)(end - p) / c->width < n)
+		return -EBADMSG;
+	c->plane = p;
+	c->more = p + n * c->width;
+	if (c->width == 8)
+		return 0;
+	c->more = wire_varint_get(c->more, end, &c->exceptions);
+	if (!c->more || c->exceptions > n)
+		return -EBADMSG;
+	return next_exception(c, 0);
+}
+
+void wire_column_zero(struct wire_column *c, size_t n)
+{
+	*c = (struct wire_column){ .n = n, .exception_at = n, .max = UINT64_MAX };
+}
+
+/* Adds plane @k to values whose lower bytes are there. */
+static void add_plane(uint64_t *v, const uint8_t *p, size_t n, unsigned int k)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		v[i] |= (uint64_t)p[i] << (8 * k);
+}
+
+static void read_planes(const struct wire_column *c, uint64_t *v, size_t n)
+{
+	const uint8_t *p = c->plane + c->at;
+	unsigned int k = 1;
+	size_t i;
+
+	if (c->width == 1) {
+		for (i = 0; i < n; i++)
+			v[i] = p[i];
+	} else if (c->width == 2) {
+		for (i = 0; i < n; i++)
+			v[i] = p[i] | (uint32_t)p[c->n + i] << 8;
+		k = 2;
+	} else {
+		for (i = 0; i < n; i++)
+			v[i] = p[i] | (uint32_t)p[c->n + i] << 8 | (uint32_t)p[2 * c->n + i] << 16;
+		k = 3;
+	}
+	for (; k < c->width; k++)
+		add_plane(v, p + k * c->n, n, k);
+}
+
+static int read_exceptions(struct wire_column *c, uint64_t *v, size_t n)
+{
+	unsigned int shift = 8 * c->width;
+
+	while (c->exception_at < c->at + n) {
+		size_t i = c->exception_at - c->at;
+		uint64_t high;
+
+		c->more = wire_varint_get(c->more, c->end, &high);
+		if (!c->more || high << shift >> shift != high)
+			return -EBADMSG;
+		v[i] |= high << shift;
+		if (next_exception(c, c->exception_at + 1))
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+int wire_column_read(struct wire_column *c, uint64_t *v, size_t n)
+{
+	uint64_t any = 0;
+	size_t i;
+
+	if (!c->width) {
+		for (i = 0; i < n; i++)
+			v[i] = c->same;
+		c->at += n;
+		return 0;
+	}
+	read_planes(c, v, n);
+	if (read_exceptions(c, v, n))
+		return -EBADMSG;
+	c->at += n;
+	for (i = 0; i < n; i++)
+		any |= v[i] > c->max;
+	return any ? -EBADMSG : 0;
+}
+
+int wire_column_close(const struct wire_column *c)
+{
+	return c->at == c->n && !c->exceptions && c->exception_at == c->n && c->more == c->end
+		       ? 0
+		       : -EBADMSG;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One column: unsigned integers as byte planes. Plane k holds byte k of every value, so that bytes
+ * of one nature stand together and compress well; values that do not fit the planes are listed
+ * behind them as exceptions. Writing and reading are loops without branches per value.
+ * Private to wire. Any thread.
+ */
+#ifndef WIRE_COLUMN_H
+#define WIRE_COLUMN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "buf.h"
+
+#define WIRE_COLUMN_CHUNK 256 /* values read at once */
+
+/* Most bytes that wire_column_put writes for @n values. */
+size_t wire_column_bound(size_t n);
+
+/*
+ * Writes @n values at @p, which has room for the bound. Returns the byte behind them. Where a plane
+ * ends, its end is noted in @cut, if given: bytes on two sides of a cut differ in nature.
+ */
+struct wire_cuts {
+	const uint8_t *at[128];
+	unsigned int used;
+};
+
+uint8_t *wire_column_put(uint8_t *p, const uint64_t *v, size_t n, struct wire_cuts *cut);
+
+/* Reads a column in pieces, in order. */
+struct wire_column {
+	const uint8_t *plane; /* the first; the others follow at @n bytes' distance */
+	size_t n; /* values in all */
+	size_t at; /* values read */
+	unsigned int width; /* planes; 0: all values are @same */
+	uint64_t same;
+	uint64_t max; /* greatest value allowed */
+	const uint8_t *more; /* next exception */
+	const uint8_t *end;
+	uint64_t exceptions; /* left */
+	size_t exception_at; /* index of the next one */
+};
+
+/* Begins with @n values, none above @max. 0 or -EBADMSG. */
+int wire_column_open(struct wire_column *c, const uint8_t *p, size_t len, size_t n, uint64_t max);
+
+/* A column of zeros. */
+void wire_column_zero(struct wire_column *c, size_t n);
+
+/* The next @n (at most WIRE_COLUMN_CHUNK, and no more than are left) values. 0 or -EBADMSG. */
+int wire_column_read(struct wire_column *c, uint64_t *v, size_t n);
+
+/* 0 if every value and every byte was used. */
+int wire_column_close(const struct wire_column *c);
+
+#endif
