@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records of 48 bytes, each with a checksum of its own.
+ */
+#include "index.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "wire/block.h"
+#include "wire/bytes.h"
+#include "wire/crc32c.h"
+
+#define WAITING_MAX (1u << 20)
+
+enum {
+	AT_OFFSET = 0,
+	AT_SEQ = 8,
+	AT_T0 = 16,
+	AT_T1 = 24,
+	AT_BYTES = 32,
+	AT_COUNT = 36,
+	AT_TYPE = 40,
+	AT_KIND = 42,
+	AT_FLAGS = 43,
+	AT_CRC = 44,
+};
+_Static_assert(AT_CRC + 4 == COLL_INDEX_RECORD_BYTES, "the record's fields fill it");
+
+static void give_up(struct coll_index *x)
+{
+	if (x->fd < 0)
+		return;
+	close(x->fd);
+	x->fd = -1;
+	unlink(x->path);
+	x->waiting.len = 0;
+}
+
+static void put(struct coll_index *x, const void *bytes, size_t len)
+{
+	if (x->fd >= 0 && write(x->fd, bytes, len) != (ssize_t)len)
+		give_up(x);
+}
+
+void coll_index_open(struct coll_index *x, const char *path,
+		     const uint8_t stream[WIRE_STREAM_ID_BYTES])
+{
+	uint8_t header[COLL_INDEX_HEADER_BYTES] = COLL_INDEX_MAGIC;
+
+	memset(x, 0, sizeof(*x));
+	x->fd = -1;
+	x->waiting.cap = WAITING_MAX;
+	x->path = strdup(path);
+	if (!x->path)
+		return;
+	unlink(path);
+	x->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+	wire_put16(header + 4, COLL_INDEX_VERSION);
+	wire_put16(header + 6, COLL_INDEX_RECORD_BYTES);
+	memcpy(header + 16, stream, WIRE_STREAM_ID_BYTES);
+	put(x, header, sizeof(header));
+}
+
+void coll_index_add(struct coll_index *x, const struct wire_frame *f, const uint8_t *head,
+		    uint64_t offset)
+{
+	uint8_t r[COLL_INDEX_RECORD_BYTES];
+	struct wire_block_head h;
+
+	if (x->fd < 0 || (f->type != WIRE_FRAME_BLOCK && f->type != WIRE_FRAME_RANGES) ||
+	    wire_block_head_get(&h, head, f->head_len))
+		return;
+	wire_put64(r + AT_OFFSET, offset);
+	wire_put64(r + AT_SEQ, f->seq);
+	wire_put64(r + AT_T0, (uint64_t)h.t0_ns);
+	wire_put64(r + AT_T1, (uint64_t)h.t1_ns);
+	wire_put32(r + AT_BYTES, (uint32_t)wire_frame_bytes(f));
+	wire_put32(r + AT_COUNT, h.count);
+	wire_put16(r + AT_TYPE, f->type);
+	r[AT_KIND] = h.kind;
+	r[AT_FLAGS] = h.flags;
+	wire_put32(r + AT_CRC, wire_crc32c(0, r, AT_CRC));
+	if (wire_buf_append(&x->waiting, r, sizeof(r)))
+		give_up(x);
+}
+
+void coll_index_flush(struct coll_index *x)
+{
+	if (!x->waiting.len)
+		return;
+	put(x, x->waiting.data, x->waiting.len);
+	x->waiting.len = 0;
+}
+
+void coll_index_forget(struct coll_index *x, size_t keep)
+{
+	if (keep < x->waiting.len)
+		x->waiting.len = keep;
+}
+
+void coll_index_close(struct coll_index *x)
+{
+	if (x->fd >= 0)
+		close(x->fd);
+	x->fd = -1;
+	free(x->path);
+	x->path = NULL;
+	wire_buf_fini(&x->waiting);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Received bytes of a client: cut into frames, checked, appended in as few writes as may be.
+ * A frame that is not whole is kept until the rest comes; memory for it grows with what came, not
+ * with what its header claims. One thread.
+ */
+#ifndef COLL_INTAKE_H
+#define COLL_INTAKE_H
+
+#include "client.h"
+
+/*
+ * Takes @len bytes. 0, or why the connection must end: -EBADMSG (damage), -EPROTO (no Hello, or
+ * not for us), -ENOBUFS (too many half frames), or what the store said (already logged).
+ */
+int coll_intake(struct coll_client *c, const uint8_t *bytes, size_t len);
+
+/* Where the next bytes may be received straight into; 0: nowhere. Then tell coll_intake_direct. */
+size_t coll_intake_room(const struct coll_client *c, uint8_t **at);
+int coll_intake_direct(struct coll_client *c, size_t len);
+
+void coll_intake_fini(struct coll_client *c);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpustarve-collector: start, serve, exit status.
+ */
+#include <errno.h>
+#include <string.h>
+#include "log.h"
+#include "options.h"
+#include "server.h"
+
+static int serve(struct coll_server *sv)
+{
+	int err = coll_server_listen(sv);
+
+	if (err)
+		return err == -EBUSY ? COLL_EXIT_TAKEN : COLL_EXIT_ERROR;
+	err = coll_server_run(sv);
+	if (err)
+		coll_log("cannot wait for events: %s", strerror(-err));
+	return err ? COLL_EXIT_ERROR : COLL_EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+	static struct coll_server server;
+	struct coll_options opts;
+	int status, err;
+
+	if (!coll_options_parse(&opts, argc, argv, &status))
+		return status;
+	coll_log_verbose(opts.verbose);
+	err = coll_server_init(&server, &opts);
+	if (err) {
+		coll_log("cannot store runs in %s: %s; give another --dir", opts.dir,
+			 strerror(-err));
+		return COLL_EXIT_ERROR;
+	}
+	status = serve(&server);
+	coll_server_fini(&server);
+	return status;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One table of options. What needs no socket (help, version) goes to stdout.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "log.h"
+
+static const char help[] =
+	"usage: gpustarve-collector --unix PATH [--dir BASE] [option...]\n"
+	"\n"
+	"Stores the traces of this node's processes as they come in.\n"
+	"\n"
+	"  --dir BASE           where run directories go (./gpustarve-runs)\n"
+	"  --unix PATH          socket to listen on; mode 0600, for this user and root only\n"
+	"  --until-eof FD       end when FD reads end-of-file and all clients are done\n"
+	"  --grace SECONDS      then wait so long for clients that have said goodbye (10)\n"
+	"  --idle-exit SECONDS  end when nobody was connected for so long\n"
+	"  --ready-fd FD        write a line to FD once clients can connect, and close it\n"
+	"  --foreground         stay in the foreground (it always does)\n"
+	"  --verbose            tell about every stream\n"
+	"  --help, --version\n"
+	"\n"
+	"exit status: 0 ended as asked, 1 could not start or serve, 3 another collector\n"
+	"serves PATH. TERM, INT and HUP end it in good order, USR1 prints its counters.\n"
+	"\n"
+	"example:\n"
+	"  gpustarve-collector --dir runs --unix $XDG_RUNTIME_DIR/gpustarve/sock &\n"
+	"  GPUSTARVE_COLLECTOR=unix:$XDG_RUNTIME_DIR/gpustarve/sock gpustarve run -- ./train.py\n";
+
+enum {
+	OPT_DIR = 256,
+	OPT_UNIX,
+	OPT_UNTIL_EOF,
+	OPT_GRACE,
+	OPT_IDLE_EXIT,
+	OPT_READY_FD,
+	OPT_FOREGROUND,
+	OPT_VERBOSE,
+	OPT_HELP,
+	OPT_VERSION,
+};
+
+static const struct option table[] = {
+	{ "dir", required_argument, NULL, OPT_DIR },
+	{ "unix", required_argument, NULL, OPT_UNIX },
+	{ "until-eof", required_argument, NULL, OPT_UNTIL_EOF },
+	{ "grace", required_argument, NULL, OPT_GRACE },
+	{ "idle-exit", required_argument, NULL, OPT_IDLE_EXIT },
+	{ "ready-fd", required_argument, NULL, OPT_READY_FD },
+	{ "foreground", no_argument, NULL, OPT_FOREGROUND },
+	{ "verbose", no_argument, NULL, OPT_VERBOSE },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool number(const char *option, const char *text, int *out)
+{
+	char *end;
+	long v;
+
+	errno = 0;
+	v = strtol(text, &end, 10);
+	if (errno || end == text || *end || v < 0 || v > INT_MAX / 1000) {
+		coll_log("--%s %s: not a number from 0 up; see --help", option, text);
+		return false;
+	}
+	*out = (int)v;
+	return true;
+}
+
+/* A descriptor that we were given; no child of ours shall hold it open. */
+static bool descriptor(const char *option, const char *text, int *out)
+{
+	if (!number(option, text, out))
+		return false;
+	if (fcntl(*out, F_SETFD, FD_CLOEXEC)) {
+		coll_log("--%s %s: no such descriptor is open; pass one on", option, text);
+		return false;
+	}
+	return true;
+}
+
+static bool one(struct coll_options *o, int opt)
+{
+	switch (opt) {
+	case OPT_DIR:
+		o->dir = optarg;
+		return true;
+	case OPT_UNIX:
+		o->unix_path = optarg;
+		return true;
+	case OPT_UNTIL_EOF:
+		return descriptor("until-eof", optarg, &o->until_eof);
+	case OPT_READY_FD:
+		return descriptor("ready-fd", optarg, &o->ready_fd);
+	case OPT_GRACE:
+		return number("grace", optarg, &o->grace_s);
+	case OPT_IDLE_EXIT:
+		return number("idle-exit", optarg, &o->idle_exit_s);
+	case OPT_FOREGROUND:
+		return true;
+	case OPT_VERBOSE:
+		o->verbose = true;
+		return true;
+	default:
+		return false; /* getopt has said why */
+	}
+}
+
+static bool complete(const struct coll_options *o, int argc, char **argv)
+{
+	if (optind < argc) {
+		coll_log("%s: not an option; see --help", argv[optind]);
+		return false;
+	}
+	if (!o->unix_path || !*o->unix_path)
+		coll_log("no socket to listen on; give --unix PATH");
+	return o->unix_path && *o->unix_path;
+}
+
+bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *status)
+{
+	int opt;
+
+	*o = (struct coll_options){ .dir = "gpustarve-runs",
+				    .until_eof = -1,
+				    .ready_fd = -1,
+				    .idle_exit_s = -1,
+				    .grace_s = 10 };
+	*status = COLL_EXIT_OK;
+	while ((opt = getopt_long(argc, argv, "", table, NULL)) >= 0) {
+		if (opt == OPT_HELP || opt == OPT_VERSION) {
+			fputs(opt == OPT_HELP ? help
+					      : "gpustarve-collector " GPUSTARVE_VERSION "\n",
+			      stdout);
+			return false;
+		}
+		if (!one(o, opt)) {
+			*status = COLL_EXIT_ERROR;
+			return false;
+		}
+	}
+	if (complete(o, argc, argv))
+		return true;
+	*status = COLL_EXIT_ERROR;
+	return false;
+}

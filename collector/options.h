@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line. Read once, before anything starts. */
+#ifndef COLL_OPTIONS_H
+#define COLL_OPTIONS_H
+
+#include <stdbool.h>
+
+struct coll_options {
+	const char *dir;
+	const char *unix_path;
+	int until_eof; /* descriptor, -1: none */
+	int ready_fd; /* descriptor, -1: none */
+	int idle_exit_s; /* -1: never */
+	int grace_s;
+	bool verbose;
+};
+
+enum coll_exit {
+	COLL_EXIT_OK = 0,
+	COLL_EXIT_ERROR = 1, /* usage, or it could not start */
+	COLL_EXIT_TAKEN = 3, /* another collector serves that socket */
+};
+
+/* True: go on. False: end with *status (help or version was shown, or usage was wrong). */
+bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *status);
+
+#endif

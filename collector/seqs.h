@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which frames of a stream are stored: all of 1 to top, and some ranges above it. Bounded: when
+ * there are more ranges than fit, the lowest is forgotten, which at worst stores a frame twice
+ * (readers drop duplicates) and never loses one. Plain data, copied by assignment.
+ */
+#ifndef COLL_SEQS_H
+#define COLL_SEQS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define COLL_SEQS_RANGES 32
+
+struct coll_range {
+	uint64_t first, last;
+};
+
+struct coll_seqs {
+	uint64_t top; /* 1..top are there; 0: not even 1 */
+	unsigned int ranges;
+	struct coll_range
+		above[COLL_SEQS_RANGES]; /* in order, apart from each other and from top */
+};
+
+bool coll_seqs_has(const struct coll_seqs *s, uint64_t seq);
+void coll_seqs_add(struct coll_seqs *s, uint64_t seq); /* @seq >= 1 */
+
+#endif

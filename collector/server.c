@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The turns of the loop, and when to end.
+ */
+#include "server.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include "client.h"
+#include "clock.h"
+#include "log.h"
+#include "watch.h"
+
+#define FDS_PER_CLIENT 4 /* socket, pidfd, stream, index */
+#define FDS_OWN 64
+#define FDS_WANTED 65536
+#define SMALLEST_MMAP (128 << 10)
+
+#define OF(source, member) \
+	((struct coll_server *)((char *)(source)-offsetof(struct coll_server, member)))
+
+/* As many descriptors as we may have, within reason. */
+static size_t raise_descriptors(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r))
+		return FDS_PER_CLIENT;
+	if (r.rlim_cur < FDS_WANTED && r.rlim_cur < r.rlim_max) {
+		r.rlim_cur = r.rlim_max < FDS_WANTED ? r.rlim_max : FDS_WANTED;
+		setrlimit(RLIMIT_NOFILE, &r);
+		getrlimit(RLIMIT_NOFILE, &r);
+	}
+	if (r.rlim_cur < FDS_OWN + FDS_PER_CLIENT)
+		return 1;
+	return (size_t)(r.rlim_cur - FDS_OWN) / FDS_PER_CLIENT;
+}
+
+int coll_server_init(struct coll_server *sv, const struct coll_options *opts)
+{
+	int err;
+
+	memset(sv, 0, sizeof(*sv));
+	sv->opts = opts;
+	sv->loop.fd = sv->listener.source.fd = sv->listener.lock_fd = -1;
+	sv->signals.fd = sv->timer.fd = sv->eof.fd = -1;
+	sv->client_max = raise_descriptors();
+	sv->idle_since_ns = coll_now_ns();
+	/* Freed frames go back to the system: the C library would raise this bound by itself. */
+	mallopt(M_MMAP_THRESHOLD, SMALLEST_MMAP);
+	err = coll_store_init(&sv->store, opts->dir, &sv->count);
+	if (err)
+		goto fini;
+	err = coll_loop_init(&sv->loop);
+	if (err)
+		goto fini;
+	sv->scratch = malloc(COLL_SCRATCH_BYTES);
+	err = -ENOMEM;
+	if (sv->scratch)
+		return 0;
+fini:
+	coll_server_fini(sv);
+	return err;
+}
+
+void coll_server_fini(struct coll_server *sv)
+{
+	while (sv->clients)
+		coll_client_free(sv->clients);
+	coll_watch_fini(sv);
+	coll_listener_close(&sv->listener);
+	coll_store_fini(&sv->store);
+	if (sv->signals.fd >= 0)
+		close(sv->signals.fd);
+	if (sv->timer.fd >= 0)
+		close(sv->timer.fd);
+	coll_loop_fini(&sv->loop);
+	free(sv->scratch);
+	sv->scratch = NULL;
+}
+
+void coll_server_trouble(struct coll_server *sv, const char *path, int err)
+{
+	int64_t now = coll_now_ns();
+
+	sv->count.store_errors++;
+	if (sv->trouble == err && now - sv->trouble_said_ns < 60 * COLL_SECOND_NS)
+		return;
+	sv->trouble = err;
+	sv->trouble_said_ns = now;
+	coll_log("cannot store %s: %s; clients write spool files of their own until it can", path,
+		 strerror(-err));
+}
+
+static void accept_pause(struct coll_server *sv, bool pause)
+{
+	if (!sv->listening || sv->accept_paused == pause)
+		return;
+	sv->accept_paused = pause;
+	if (coll_loop_change(&sv->loop, &sv->listener.source, pause ? 0 : EPOLLIN))
+		coll_log("cannot watch the socket: %s", strerror(errno));
+}
+
+static void serve(struct coll_server *sv, int fd, const struct ucred *peer)
+{
+	if (sv->client_count >= sv->client_max) {
+		sv->count.clients_refused++;
+		close(fd);
+		return;
+	}
+	if (coll_client_new(sv, fd, peer))
+		sv->count.clients_refused++;
+}
+
+static void on_listener(struct coll_source *s, uint32_t events)
+{
+	struct coll_server *sv = OF(s, listener.source);
+	struct ucred peer;
+	int fd, i;
+
+	(void)events;
+	for (i = 0; i < COLL_LOOP_BATCH; i++) {
+		fd = coll_listener_accept(&sv->listener, &peer);
+		if (fd >= 0) {
+			serve(sv, fd, &peer);
+		} else if (fd == -EPERM) {
+			sv->count.clients_refused++;
+			coll_note("uid %d, pid %d: not this user; turned away", (int)peer.uid,
+				  (int)peer.pid);
+		} else if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -ENOBUFS) {
+			accept_pause(sv, true);
+			return;
+		} else if (fd != -ECONNABORTED && fd != -EINTR) {
+			return;
+		}
+	}
+}
+
+static void on_signal(struct coll_source *s, uint32_t events)
+{
+	struct coll_server *sv = OF(s, signals);
+	struct signalfd_siginfo info;
+
+	(void)events;
+	while (read(s->fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGUSR1)
+			coll_status_log(&sv->count, sv->client_count, sv->store.streams);
+		else
+			sv->terminate = true;
+	}
+}
+
+static void on_eof(struct coll_source *s, uint32_t events)
+{
+	struct coll_server *sv = OF(s, eof);
+	char byte[64];
+	ssize_t n = read(s->fd, byte, sizeof(byte));
+
+	(void)events;
+	if (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)))
+		return;
+	coll_loop_remove(&sv->loop, s);
+	s->fd = -1;
+	sv->eof_seen = true;
+	sv->eof_ns = coll_now_ns();
+}
+
+/* Opens the socket, and watches it. */
+static int listen_now(struct coll_server *sv)
+{
+	int err = coll_listener_open(&sv->listener, sv->opts->unix_path);
+
+	if (err)
+		return err;
+	sv->listener.source.ready = on_listener;
+	err = coll_loop_add(&sv->loop, &sv->listener.source, EPOLLIN);
+	sv->listening = !err;
+	sv->accept_paused = false;
+	if (err)
+		coll_listener_close(&sv->listener);
+	return err;
+}
+
+static void unlisten(struct coll_server *sv)
+{
+	if (sv->listening)
+		coll_loop_remove(&sv->loop, &sv->listener.source);
+	sv->listening = false;
+	coll_listener_close(&sv->listener);
+}
+
+/* Somebody cleaned the socket away: put it back, for later clients. */
+static void relisten(struct coll_server *sv)
+{
+	if (sv->listening && !coll_listener_gone(&sv->listener))
+		return;
+	unlisten(sv);
+	if (!listen_now(sv))
+		coll_log("%s: it was removed; listening there again", sv->opts->unix_path);
+}
+
+static void close_stalled(struct coll_server *sv, int64_t now)
+{
+	struct coll_client *c;
+
+	for (c = sv->clients; c; c = c->next) {
+		if (c->closing || !coll_client_stalled(c, now))
+			continue;
+		sv->count.clients_stalled++;
+		coll_note("pid %d: silent for too long; closed", (int)c->peer.pid);
+		coll_client_close(c);
+	}
+}
+
+static void on_timer(struct coll_source *s, uint32_t events)
+{
+	struct coll_server *sv = OF(s, timer);
+	uint64_t ticks;
+
+	(void)events;
+	if (read(s->fd, &ticks, sizeof(ticks)) < 0)
+		return;
+	accept_pause(sv, false);
+	relisten(sv);
+	close_stalled(sv, coll_now_ns());
+	coll_server_settle(sv, true);
+}
+
+static struct coll_stream *due(const struct coll_client *c, bool everything,
+			       struct coll_stream *after)
+{
+	struct coll_stream *s = after ? after->next_owned : c->streams;
+
+	while (s && !(coll_stream_dirty(s) && (everything || s->urgent)))
+		s = s->next_owned;
+	return s;
+}
+
+static void commit(struct coll_server *sv, struct coll_stream *s)
+{
+	int err = coll_stream_commit(&sv->store, s);
+
+	s->ack_due = !err;
+	if (!err) {
+		sv->trouble = 0;
+		return;
+	}
+	coll_server_trouble(sv, s->path, err);
+	s->failed = true;
+	coll_client_close(s->owner);
+}
+
+/* Group commit: all files start to be written out before the first is waited for. */
+static void commit_due(struct coll_server *sv, bool everything)
+{
+	struct coll_client *c;
+	struct coll_stream *s;
+
+	for (c = sv->clients; c; c = c->next)
+		for (s = due(c, everything, NULL); s; s = due(c, everything, s))
+			coll_stream_push(s);
+	for (c = sv->clients; c; c = c->next)
+		for (s = due(c, everything, NULL); s; s = due(c, everything, s))
+			commit(sv, s);
+}
+
+void coll_server_settle(struct coll_server *sv, bool everything)
+{
+	struct coll_client *c, *next;
+	struct coll_stream *s;
+
+	commit_due(sv, everything);
+	for (c = sv->clients; c; c = next) {
+		next = c->next;
+		for (s = c->streams; s; s = s->next_owned)
+			s->urgent = false;
+		if (!c->blocked || c->closing)
+			coll_client_acknowledge(c);
+		if (!c->closing)
+			continue;
+		coll_client_free(c);
+		sv->idle_since_ns = coll_now_ns();
+	}
+}
+
+/* Blocked before anything else runs, so that none is lost; ignored where an errno says it too. */
+static int open_signals(struct coll_server *sv)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -errno;
+	sv->signals.ready = on_signal;
+	sv->signals.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return sv->signals.fd < 0 ? -errno : coll_loop_add(&sv->loop, &sv->signals, EPOLLIN);
+}
+
+static int open_timer(struct coll_server *sv)
+{
+	struct itimerspec each_second = { .it_value.tv_sec = 1, .it_interval.tv_sec = 1 };
+
+	sv->timer.ready = on_timer;
+	sv->timer.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (sv->timer.fd < 0 || timerfd_settime(sv->timer.fd, 0, &each_second, NULL))
+		return -errno;
+	return coll_loop_add(&sv->loop, &sv->timer, EPOLLIN);
+}
+
+static int open_eof(struct coll_server *sv)
+{
+	int err;
+
+	if (sv->opts->until_eof < 0)
+		return 0;
+	sv->eof.ready = on_eof;
+	sv->eof.fd = sv->opts->until_eof;
+	err = coll_loop_add(&sv->loop, &sv->eof, EPOLLIN);
+	if (err == -EPERM) { /* a file: at its end in no time */
+		sv->eof.fd = -1;
+		sv->eof_seen = true;
+		sv->eof_ns = coll_now_ns();
+		return 0;
+	}
+	return err;
+}
+
+static const char *advice(int err)
+{
+	switch (err) {
+	case -EBUSY:
+		return "another collector serves it; use that one, or give another --unix path";
+	case -EADDRINUSE:
+		return "another program listens there; give another --unix path";
+	case -EEXIST:
+		return "something that is no socket is there; remove it or give another --unix path";
+	case -ENAMETOOLONG:
+		return "a socket's path has at most 107 bytes; give a shorter --unix path";
+	default:
+		return "give a --unix path in a directory that you may write to";
+	}
+}
+
+static int tell_ready(struct coll_server *sv)
+{
+	int fd = sv->opts->ready_fd;
+
+	if (fd < 0)
+		return 0;
+	if (write(fd, "ready\n", 6) < 0)
+		coll_log("--ready-fd: %s; nobody waits for it?", strerror(errno));
+	close(fd);
+	return 0;
+}
+
+int coll_server_listen(struct coll_server *sv)
+{
+	int err = open_signals(sv);
+
+	if (!err)
+		err = open_timer(sv);
+	if (!err)
+		err = open_eof(sv);
+	if (err) {
+		coll_log("cannot start: %s; is this system out of descriptors?", strerror(-err));
+		return err;
+	}
+	err = listen_now(sv);
+	if (err) {
+		coll_log("cannot listen on %s: %s; %s", sv->opts->unix_path, strerror(-err),
+			 advice(err));
+		return err;
+	}
+	return tell_ready(sv);
+}
+
+/*
+ * After the end of --until-eof: whoever is connected and alive is served to its end. Who has said
+ * Bye, or nothing at all, gets the grace time (its children may hold the socket open for ever).
+ */
+static bool all_done(struct coll_server *sv)
+{
+	bool grace_over = coll_now_ns() - sv->eof_ns > sv->opts->grace_s * COLL_SECOND_NS;
+	struct coll_client *c;
+
+	for (c = sv->clients; c; c = c->next)
+		if (!grace_over || (c->greeted && !coll_client_done(c)))
+			return false;
+	return true;
+}
+
+static bool time_to_end(struct coll_server *sv)
+{
+	int64_t idle = coll_now_ns() - sv->idle_since_ns;
+
+	if (sv->terminate)
+		return true;
+	if (sv->eof_seen && all_done(sv)) {
+		on_listener(&sv->listener.source, EPOLLIN); /* who came last */
+		return all_done(sv);
+	}
+	return sv->opts->idle_exit_s >= 0 && !sv->client_count &&
+	       idle >= sv->opts->idle_exit_s * COLL_SECOND_NS;
+}
+
+/* What clients have sent already is taken; then all is synced and acknowledged. */
+static void finish(struct coll_server *sv)
+{
+	struct coll_client *c;
+
+	unlisten(sv);
+	for (c = sv->clients; c; c = c->next) {
+		coll_client_drain(c);
+		coll_client_close(c);
+	}
+	coll_server_settle(sv, true);
+}
+
+int coll_server_run(struct coll_server *sv)
+{
+	int err = 0;
+
+	while (!err && !time_to_end(sv)) {
+		err = coll_loop_turn(&sv->loop, -1);
+		coll_server_settle(sv, false);
+	}
+	finish(sv);
+	if (sv->opts->verbose)
+		coll_status_log(&sv->count, sv->client_count, sv->store.streams);
+	return err;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the collector counts, and those counts as text. Everything refused, cut or dropped has a
+ * counter here. One thread.
+ */
+#ifndef COLL_STATUS_H
+#define COLL_STATUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* X(name, what it counts) */
+#define COLL_COUNTERS(X)                                                               \
+	X(clients, "connections accepted")                                             \
+	X(clients_refused, "connections refused: wrong user or too many")              \
+	X(clients_stalled, "connections closed: nothing or half a frame for too long") \
+	X(streams, "streams opened")                                                   \
+	X(streams_resumed, "streams continued from disk")                              \
+	X(frames, "frames stored")                                                     \
+	X(bytes, "bytes stored")                                                       \
+	X(duplicates, "frames dropped because they were stored before")                \
+	X(bad_frames, "frames refused: damaged")                                       \
+	X(bad_streams, "frames refused: no Hello came first, or a bad one")            \
+	X(cut_bytes, "bytes of half frames at a connection's end")                     \
+	X(torn_bytes, "bytes of half frames cut off at the end of files")              \
+	X(memory_refused, "connections closed: too many bytes of half frames")         \
+	X(store_errors, "streams that could not be stored")                            \
+	X(commits, "files synced")                                                     \
+	X(acks, "acknowledgements sent")                                               \
+	X(ends, "ends of processes noted")
+
+struct coll_counters {
+#define COLL_COUNTER_FIELD(name, what) uint64_t name;
+	COLL_COUNTERS(COLL_COUNTER_FIELD)
+#undef COLL_COUNTER_FIELD
+};
+
+/* Logs every counter that is not 0, and what is open now. */
+void coll_status_log(const struct coll_counters *c, size_t clients, size_t streams);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams on disk: BASE/<run>.gst/<stream>.gst, appended to as frames come in, synced in groups.
+ *
+ * A stream is open while a client feeds it, and its file is locked (flock) meanwhile, so that two
+ * collectors never write one file. Between two calls a file ends with a whole frame. What the
+ * file holds decides: a stream opened again is read once from its beginning, a torn end is cut
+ * off, and which frames it has is known from that alone.
+ *
+ * The store owns its streams; one thread. Durations: commit waits for the disk.
+ */
+#ifndef COLL_STORE_H
+#define COLL_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "hello.h"
+#include "index.h"
+#include "seqs.h"
+#include "status.h"
+
+#define COLL_STORE_BUCKETS 256
+#define COLL_HEX_BYTES (2 * WIRE_STREAM_ID_BYTES + 1)
+
+struct coll_client;
+
+struct coll_stream {
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	char hex[COLL_HEX_BYTES];
+	char *dir; /* of the run */
+	char *path;
+	struct coll_hello who; /* of the last Hello seen */
+	bool who_known;
+	int fd;
+	bool entry_new; /* the directory entry is not synced yet */
+	uint64_t size; /* a frame ends here */
+	uint64_t synced; /* so much is on disk for sure */
+	struct coll_seqs seqs; /* stored, synced or not */
+	uint64_t acked; /* highest contiguous number that is synced */
+	struct coll_index index;
+	bool failed; /* could not be stored: to be closed by its owner */
+	struct coll_stream *next, **link; /* in its bucket */
+
+	/* The feeding client's, see client.h. */
+	struct coll_client *owner;
+	struct coll_stream *next_owned;
+	bool ack_due;
+	bool urgent; /* sync at the end of this turn */
+	bool bye;
+};
+
+struct coll_store {
+	char *base;
+	struct coll_counters *count; /* borrowed */
+	size_t streams;
+	struct coll_stream *bucket[COLL_STORE_BUCKETS];
+};
+
+/* @base is made if it is not there. 0 or -errno. */
+int coll_store_init(struct coll_store *st, const char *base, struct coll_counters *count);
+void coll_store_fini(struct coll_store *st); /* closes what is open, without a sync */
+
+/* An open stream; NULL: not open. */
+struct coll_stream *coll_store_get(struct coll_store *st, const uint8_t *id);
+
+/*
+ * Opens a stream of @hello's run, new or from disk. 0; -EBADMSG: no run id; -EBUSY: another
+ * collector writes it; -errno.
+ */
+int coll_store_open(struct coll_store *st, const uint8_t *id, const struct coll_hello *hello,
+		    struct coll_stream **out);
+
+/* Opens a stream that some run directory of BASE has. -ENOENT: none has it. */
+int coll_store_find(struct coll_store *st, const uint8_t *id, struct coll_stream **out);
+
+/*
+ * Appends whole frames. On an error nothing of them stays in the file (or a torn end where even
+ * that fails, which readers skip).
+ */
+int coll_stream_append(struct coll_stream *s, const uint8_t *bytes, size_t len);
+
+/* Starts writing out, without waiting, what commit will wait for. */
+void coll_stream_push(struct coll_stream *s);
+
+/*
+ * Makes all that was appended durable and moves acked. On an error the file is taken back to what
+ * was durable before, and the stream must be closed: what the disk holds is not known any more.
+ */
+int coll_stream_commit(struct coll_store *st, struct coll_stream *s);
+
+static inline bool coll_stream_dirty(const struct coll_stream *s)
+{
+	return s->size != s->synced;
+}
+
+void coll_store_close(struct coll_store *st, struct coll_stream *s);
+
+#endif
