@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * api_device.c - initialisation (with the injected library), devices, and finding entry points.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "config.h"
+#include "driver.h"
+#include "shm.h"
+#include "state.h"
+
+static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool injected;
+
+/* ---- CUDA_VISIBLE_DEVICES ---- */
+
+static bool uuid_matches(uint32_t device, const char *want, size_t n)
+{
+	uint8_t uuid[16];
+	char text[41];
+
+	sim_device_uuid(device, uuid);
+	sim_uuid_text(uuid, "GPU-", text);
+	return n >= 4 && n <= 40 && !strncmp(text, want, n);
+}
+
+/* The physical device that one entry of the list names; -1 ends the list, as with the driver. */
+static int visible_entry(const char *v, size_t n)
+{
+	uint32_t i;
+	char *end;
+	long x;
+
+	if (!strncmp(v, "GPU-", 4)) {
+		for (i = 0; i < sim_config()->devices; i++)
+			if (uuid_matches(i, v, n))
+				return (int)i;
+		return -1;
+	}
+	x = strtol(v, &end, 10);
+	return end == v || x < 0 || x >= (long)sim_config()->devices ? -1 : (int)x;
+}
+
+static void find_devices(void)
+{
+	const char *v = getenv("CUDA_VISIBLE_DEVICES");
+	uint32_t i;
+
+	sim_state.devices = 0;
+	if (!v) {
+		for (i = 0; i < sim_config()->devices; i++)
+			sim_state.physical[sim_state.devices++] = i;
+		return;
+	}
+	while (*v && sim_state.devices < SIM_MAX_DEVICES) {
+		size_t n = strcspn(v, ",");
+		int device = visible_entry(v, n);
+
+		if (device < 0)
+			return;
+		sim_state.physical[sim_state.devices++] = (uint32_t)device;
+		v += n + (v[n] == ',');
+	}
+}
+
+/* ---- initialisation ---- */
+
+/* As the driver does: one library, one call, and no complaint if it is not there. */
+static void inject(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	int (*start)(void);
+	void *handle;
+
+	if (injected || !path || !*path)
+		return;
+	injected = true;
+	handle = dlopen(path, RTLD_NOW);
+	if (!handle)
+		return;
+	*(void **)&start = dlsym(handle, "InitializeInjection");
+	if (start)
+		start();
+}
+
+static int init(void)
+{
+	if (sim_state.forked)
+		return SIM_NOT_INITIALIZED;
+	if (sim_state.initialised)
+		return SIM_OK;
+	find_devices();
+	if (!sim_state.devices)
+		return SIM_NO_DEVICE;
+	if (!sim_shm() || sim_proc_slot() < 0)
+		return SIM_UNKNOWN;
+	sim_sleep_until(sim_now() + sim_config()->init_ns);
+	sim_state.initialised = true;
+	inject();
+	return SIM_OK;
+}
+
+int cuInit(unsigned flags)
+{
+	struct sim_call call;
+	int rc = sim_call_begin_early(&call, SIM_DRIVER, SIM_CBID_cuInit);
+	bool nested = sim_thread.depth > 1 || sim_state.initialised;
+
+	if (!rc && flags)
+		rc = SIM_INVALID_VALUE;
+	if (!nested)
+		pthread_mutex_lock(&init_lock);
+	if (!rc)
+		rc = init();
+	if (!nested)
+		pthread_mutex_unlock(&init_lock);
+	return sim_call_end(&call, rc);
+}
+
+int cuDriverGetVersion(int *version)
+{
+	if (!version)
+		return SIM_INVALID_VALUE;
+	*version = sim_config()->driver_version;
+	return SIM_OK;
+}
+
+int cuGetExportTable(const void **table, const struct sim_uuid *id)
+{
+	static const uint8_t ours[16] = SIM_EXPORT_ID;
+
+	if (!table || !id)
+		return SIM_INVALID_VALUE;
+	if (memcmp(id->bytes, ours, 16))
+		return SIM_NOT_FOUND;
+	*table = &sim_export;
+	return SIM_OK;
+}
+
+/* ---- errors ---- */
+
+static const struct {
+	int code;
+	const char *name, *text;
+} errors[] = {
+	{ SIM_OK, "CUDA_SUCCESS", "no error" },
+	{ SIM_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument" },
+	{ SIM_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory" },
+	{ SIM_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error" },
+	{ SIM_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected" },
+	{ SIM_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal" },
+	{ SIM_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context" },
+	{ SIM_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle" },
+	{ SIM_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found" },
+	{ SIM_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready" },
+	{ SIM_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported" },
+	{ SIM_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error" },
+};
+
+static int error_index(int error)
+{
+	int i;
+
+	for (i = 0; i < (int)(sizeof errors / sizeof errors[0]); i++)
+		if (errors[i].code == error)
+			return i;
+	return -1;
+}
+
+int cuGetErrorName(int error, const char **text)
+{
+	int i = error_index(error);
+
+	*text = i < 0 ? NULL : errors[i].name;
+	return i < 0 ? SIM_INVALID_VALUE : SIM_OK;
+}
+
+int cuGetErrorString(int error, const char **text)
+{
+	int i = error_index(error);
+
+	*text = i < 0 ? NULL : errors[i].text;
+	return i < 0 ? SIM_INVALID_VALUE : SIM_OK;
+}
+
+/* ---- entry points by name ---- */
+
+/* The newest version of a name is the one with the highest suffix. */
+int cuGetProcAddress_v2(const char *symbol, void **fn, int version, uint64_t flags, int *status)
+{
+	static const char *const suffixes[] = { "_v2", "" };
+	char name[128];
+	Dl_info self;
+	void *handle;
+	size_t i;
+
+	(void)version;
+	(void)flags;
+	*fn = NULL;
+	handle = dladdr((void *)&cuGetProcAddress_v2, &self)
+			 ? dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD)
+			 : NULL;
+	for (i = 0; handle && i < 2 && !*fn; i++) {
+		snprintf(name, sizeof name, "%s%s", symbol, suffixes[i]);
+		*fn = dlsym(handle, name);
+	}
+	if (handle)
+		dlclose(handle);
+	if (status)
+		*status = *fn ? 0 : 1;
+	return *fn ? SIM_OK : SIM_NOT_FOUND;
+}
+
+int cuGetProcAddress(const char *symbol, void **fn, int version, uint64_t flags)
+{
+	return cuGetProcAddress_v2(symbol, fn, version, flags, NULL);
+}
+
+/* ---- devices ---- */
+
+static int check_device(int device)
+{
+	if (!sim_state.initialised || sim_state.forked)
+		return SIM_NOT_INITIALIZED;
+	return device < 0 || (uint32_t)device >= sim_state.devices ? SIM_INVALID_DEVICE : SIM_OK;
+}
+
+int cuDeviceGet(int *device, int ordinal)
+{
+	int rc = check_device(ordinal);
+
+	if (!rc)
+		*device = ordinal;
+	return rc;
+}
+
+int cuDeviceGetCount(int *count)
+{
+	if (!sim_state.initialised || sim_state.forked)
+		return SIM_NOT_INITIALIZED;
+	*count = (int)sim_state.devices;
+	return SIM_OK;
+}
+
+int cuDeviceGetName(char *name, int size, int device)
+{
+	int rc = check_device(device);
+
+	if (!rc)
+		snprintf(name, (size_t)size, "%s", sim_config()->name[sim_state.physical[device]]);
+	return rc;
+}
+
+int cuDeviceGetUuid_v2(struct sim_uuid *uuid, int device)
+{
+	int rc = check_device(device);
+
+	if (!rc)
+		sim_device_uuid(sim_state.physical[device], uuid->bytes);
+	return rc;
+}
+SIM_ALIAS(cuDeviceGetUuid, cuDeviceGetUuid_v2);
+
+int cuDeviceTotalMem_v2(size_t *bytes, int device)
+{
+	int rc = check_device(device);
+
+	if (!rc)
+		*bytes = sim_config()->memory[sim_state.physical[device]];
+	return rc;
+}
+SIM_ALIAS(cuDeviceTotalMem, cuDeviceTotalMem_v2);
+
+/* The few attributes that somebody asks for; 0 for the rest. */
+int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+	static const struct {
+		int attribute, value;
+	} known[] = {
+		{ 1, 1024 }, /* threads per block */
+		{ 10, 32 }, /* warp size */
+		{ 13, 1980000 }, /* clock, kHz */
+		{ 16, 132 }, /* multiprocessors */
+		{ 31, 1 }, /* concurrent kernels */
+		{ 40, 3 }, /* copy engines */
+		{ 41, 1 }, /* unified addressing */
+		{ 75, 9 }, /* compute capability */
+		{ 76, 0 },	 { 89, 1 }, /* concurrent managed access */
+	};
+	int rc = check_device(device);
+	size_t i;
+
+	if (rc)
+		return rc;
+	*value = 0;
+	for (i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (known[i].attribute == attribute)
+			*value = known[i].value;
+	return SIM_OK;
+}
+
+int cuDeviceCanAccessPeer(int *can, int device, int peer)
+{
+	int rc = check_device(device);
+
+	if (!rc)
+		rc = check_device(peer);
+	if (!rc)
+		*can = device != peer;
+	return rc;
+}
+
+int cuDeviceGetPCIBusId(char *id, int size, int device)
+{
+	int rc = check_device(device);
+
+	if (!rc)
+		snprintf(id, (size_t)size, "0000:%02X:00.0",
+			 (unsigned)(sim_state.physical[device] + 1) * 16);
+	return rc;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clock.h - the simulator's one clock: CLOCK_REALTIME in nanoseconds, as CUPTI's stamps are on
+ * Linux. Header only, because a launch reads it three times.
+ */
+#ifndef SIM_CLOCK_H
+#define SIM_CLOCK_H
+
+#include <sched.h>
+#include <stdint.h>
+#include <time.h>
+
+#define SIM_NEVER UINT64_MAX /* a moment that is not known yet */
+
+static inline uint64_t sim_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t sim_max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * Returns once sim_now() >= t. Sleeps for most of it and spins for the rest, because a sleeper
+ * wakes up to 60 us late and a driver's synchronisation does not.
+ */
+static inline void sim_sleep_until(uint64_t t)
+{
+	for (;;) {
+		uint64_t now = sim_now(), left = t > now ? t - now : 0;
+		struct timespec d;
+
+		if (!left)
+			return;
+		if (left < 100000) {
+			sched_yield();
+			continue;
+		}
+		left -= 80000;
+		d.tv_sec = (time_t)(left / 1000000000u);
+		d.tv_nsec = (long)(left % 1000000000u);
+		nanosleep(&d, NULL);
+	}
+}
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config.h - the GPUSIM_* environment, read once. README.md lists every variable.
+ */
+#ifndef SIM_CONFIG_H
+#define SIM_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SIM_MAX_DEVICES 16
+#define SIM_MAX_SLOTS 16
+
+struct sim_config {
+	uint32_t devices; /* physical devices of this node */
+	uint32_t concurrency; /* kernels that may run at once on a device */
+	uint32_t queue; /* launches a stream holds before a launch blocks */
+	int driver_version; /* as cuDriverGetVersion says, 13000 */
+	uint64_t launch_ns; /* from the call to the earliest start */
+	uint64_t turnaround_ns; /* between two ops of one stream */
+	uint64_t copy_ns; /* fixed part of a copy */
+	uint64_t init_ns, module_ns, malloc_ns; /* what these calls take */
+	double h2d, d2h, pageable, d2d, peer, fill; /* bytes per nanosecond */
+	uint64_t memory[SIM_MAX_DEVICES];
+	char name[SIM_MAX_DEVICES][96];
+	uint32_t node; /* salt of the UUIDs, so that simulated nodes differ */
+	uint32_t nccl_ranks;
+	bool nccl_param; /* nccl* kernels carry (communicator << 32 | ranks) as second parameter */
+	bool data; /* copies move bytes */
+	bool truth_api;
+	char truth[4000]; /* absolute path, "" for none */
+	const char *shm; /* path of the shared segment, or NULL for a private one */
+};
+
+/* The configuration; any thread; never fails (a value that cannot be read keeps its default). */
+const struct sim_config *sim_config(void);
+
+/* 16 bytes that name physical device `index` on this node; the same in every process. */
+void sim_device_uuid(uint32_t index, uint8_t uuid[16]);
+
+/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" of these 16 bytes; text holds 41 bytes. */
+void sim_uuid_text(const uint8_t uuid[16], const char *prefix, char text[41]);
+
+#endif

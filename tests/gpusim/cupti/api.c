@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * api.c - what the stand-in exports: CUPTI's first-version activity API, as far as a tracer of
+ * ours or a neighbour of it calls it. The driver is looked for when it is first needed; without
+ * one the calls that need it return 999, as the real library's do.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cbid.h"
+#include "../clock.h"
+#include "../trace.h"
+#include "buffers.h"
+#include "cupti.h"
+#include "layout.h"
+#include "records.h"
+
+static const struct sim_export *driver;
+static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
+static void *subscriber;
+static size_t attribute[16];
+
+/* ---- the driver ---- */
+
+static const struct sim_export *find_driver(void)
+{
+	static const uint8_t id[16] = SIM_EXPORT_ID;
+	void *handle = dlopen("libcuda.so.1", RTLD_NOW);
+	int (*get)(const void **, const uint8_t *);
+	const void *table = NULL;
+
+	if (!handle)
+		return NULL;
+	*(void **)&get = dlsym(handle, "cuGetExportTable");
+	if (!get || get(&table, id))
+		return NULL;
+	return table;
+}
+
+/* Attached at the first call that needs the driver. */
+static int need_driver(void)
+{
+	pthread_mutex_lock(&driver_lock);
+	if (!driver) {
+		driver = find_driver();
+		if (driver)
+			driver->attach(&rec_tracer);
+	}
+	pthread_mutex_unlock(&driver_lock);
+	return driver ? CUPTI_OK : CUPTI_UNKNOWN;
+}
+
+/* ---- general ---- */
+
+int cuptiGetVersion(uint32_t *version)
+{
+	if (!version)
+		return CUPTI_INVALID_PARAMETER;
+	*version = SIM_CUPTI_API;
+	return CUPTI_OK;
+}
+
+int cuptiGetTimestamp(uint64_t *t)
+{
+	if (!t)
+		return CUPTI_INVALID_PARAMETER;
+	*t = sim_now();
+	return CUPTI_OK;
+}
+
+int cuptiGetResultString(int result, const char **text)
+{
+	static const struct {
+		int code;
+		const char *name;
+	} known[] = {
+		{ 0, "CUPTI_SUCCESS" },
+		{ 1, "CUPTI_ERROR_INVALID_PARAMETER" },
+		{ 12, "CUPTI_ERROR_MAX_LIMIT_REACHED" },
+		{ 14, "CUPTI_ERROR_NOT_COMPATIBLE" },
+		{ 15, "CUPTI_ERROR_NOT_INITIALIZED" },
+		{ 21, "CUPTI_ERROR_INVALID_KIND" },
+		{ 27, "CUPTI_ERROR_NOT_SUPPORTED" },
+		{ 35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" },
+		{ 39, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED" },
+		{ 41, "CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED" },
+		{ 43, "CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED" },
+		{ 999, "CUPTI_ERROR_UNKNOWN" },
+	};
+	size_t i;
+
+	if (!text)
+		return CUPTI_INVALID_PARAMETER;
+	for (i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (known[i].code == result) {
+			*text = known[i].name;
+			return CUPTI_OK;
+		}
+	*text = "<unknown>";
+	return CUPTI_INVALID_PARAMETER;
+}
+
+int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name)
+{
+#define DRIVER_NAME(call, id)  \
+	case id:               \
+		*name = #call; \
+		return CUPTI_OK;
+#define RUNTIME_NAME(call, id, suffix) \
+	case id:                       \
+		*name = #call #suffix; \
+		return CUPTI_OK;
+	if (!name)
+		return CUPTI_INVALID_PARAMETER;
+	if (domain == SIM_DRIVER)
+		switch (cbid) {
+			SIM_DRIVER_CALLS(DRIVER_NAME)
+		}
+	else if (domain == SIM_RUNTIME)
+		switch (cbid) {
+			SIM_RUNTIME_CALLS(RUNTIME_NAME)
+		}
+	*name = NULL;
+	return CUPTI_INVALID_PARAMETER;
+}
+
+int cuptiGetDeviceId(void *context, uint32_t *device)
+{
+	int rc = need_driver(), found;
+
+	if (rc)
+		return rc;
+	found = driver->context_device(context);
+	if (found < 0)
+		return CUPTI_INVALID_CONTEXT;
+	*device = (uint32_t)found;
+	return CUPTI_OK;
+}
+
+/* ---- subscribing: there is one place ---- */
+
+int cuptiSubscribe(void **handle, void *callback, void *data)
+{
+	int rc = need_driver();
+
+	(void)data;
+	if (rc)
+		return rc;
+	if (subscriber)
+		return CUPTI_MULTIPLE_SUBSCRIBERS;
+	subscriber = callback ? callback : (void *)1;
+	rec_config.subscribed = true;
+	*handle = subscriber;
+	return CUPTI_OK;
+}
+
+int cuptiUnsubscribe(void *handle)
+{
+	if (!handle || handle != subscriber)
+		return CUPTI_INVALID_PARAMETER;
+	subscriber = NULL;
+	rec_config.subscribed = false;
+	return CUPTI_OK;
+}
+
+/* Callbacks are accepted and never made: the model has no client that looks at them. */
+int cuptiEnableCallback(uint32_t enable, void *handle, int domain, uint32_t cbid)
+{
+	(void)enable;
+	(void)domain;
+	(void)cbid;
+	return handle && handle == subscriber ? CUPTI_OK : CUPTI_INVALID_PARAMETER;
+}
+
+int cuptiEnableDomain(uint32_t enable, void *handle, int domain)
+{
+	return cuptiEnableCallback(enable, handle, domain, 0);
+}
+
+int cuptiEnableAllDomains(uint32_t enable, void *handle)
+{
+	return cuptiEnableCallback(enable, handle, 0, 0);
+}
+
+/* ---- activity ---- */
+
+int cuptiActivityRegisterCallbacks(buf_request_fn request, buf_complete_fn complete)
+{
+	if (!request || !complete)
+		return CUPTI_INVALID_PARAMETER;
+	buf_callbacks(request, complete);
+	return CUPTI_OK;
+}
+
+int cuptiActivityEnable(int kind)
+{
+	int rc = need_driver();
+
+	if (rc)
+		return rc;
+	if (kind <= 0 || !rec_size((uint32_t)kind))
+		return CUPTI_INVALID_KIND;
+	rec_config.kind[kind] = true;
+	if (kind == REC_DEVICE && buf_has_callbacks())
+		rec_devices(driver);
+	return CUPTI_OK;
+}
+
+int cuptiActivityDisable(int kind)
+{
+	int rc = need_driver();
+
+	if (rc)
+		return rc;
+	if (kind <= 0 || !rec_size((uint32_t)kind))
+		return CUPTI_INVALID_KIND;
+	rec_config.kind[kind] = false;
+	return CUPTI_OK;
+}
+
+#if SIM_CUPTI_API >= 23
+static int enable_api(enum sim_domain domain, uint32_t cbid, uint8_t enable)
+{
+	int rc = need_driver();
+
+	if (rc)
+		return rc;
+	if (!cbid || cbid >= 2048)
+		return CUPTI_INVALID_PARAMETER;
+	rec_config.api[domain][cbid] = enable ? 1 : 2;
+	if (enable)
+		rec_config.any_cbid = true;
+	return CUPTI_OK;
+}
+
+int cuptiActivityEnableRuntimeApi(uint32_t cbid, uint8_t enable)
+{
+	return enable_api(SIM_RUNTIME, cbid, enable);
+}
+
+int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t enable)
+{
+	return enable_api(SIM_DRIVER, cbid, enable);
+}
+#endif
+
+#if SIM_CUPTI_API >= 26
+int cuptiActivityEnableAllSyncRecords(uint8_t enable)
+{
+	int rc = need_driver();
+
+	if (!rc)
+		rec_config.all_sync = enable;
+	return rc;
+}
+#endif
+
+int cuptiActivityEnableLatencyTimestamps(uint8_t enable)
+{
+	int rc = need_driver();
+
+	if (!rc)
+		rec_config.latency = enable;
+	return rc;
+}
+
+int cuptiActivityFlushAll(uint32_t flag)
+{
+	int rc = need_driver();
+
+	if (!rc)
+		buf_flush(flag & 1);
+	return rc;
+}
+
+int cuptiActivityFlushPeriod(uint32_t ms)
+{
+	int rc = need_driver();
+
+	if (!rc)
+		buf_set_period(ms);
+	return rc;
+}
+
+/* A pure function of the buffer. On an unknown kind the record pointer is cleared. */
+int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record)
+{
+	uint8_t *next, *end = buffer + valid;
+	uint32_t size;
+
+	if (!buffer || !record)
+		return CUPTI_INVALID_PARAMETER;
+	next = *record;
+	if (next) {
+		size = rec_size(*(uint32_t *)next);
+		if (!size)
+			goto unknown;
+		next += size;
+	} else {
+		next = buffer;
+	}
+	if (next + sizeof(uint32_t) > end)
+		return CUPTI_MAX_LIMIT_REACHED;
+	size = rec_size(*(uint32_t *)next);
+	if (!size)
+		goto unknown;
+	if (next + size > end)
+		return CUPTI_MAX_LIMIT_REACHED;
+	*record = next;
+	return CUPTI_OK;
+unknown:
+	*record = NULL;
+	return CUPTI_INVALID_KIND;
+}
+
+int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped)
+{
+	(void)context;
+	(void)stream;
+	if (!dropped)
+		return CUPTI_INVALID_PARAMETER;
+	*dropped = buf_dropped();
+	return CUPTI_OK;
+}
+
+/* ---- attributes ---- */
+
+enum {
+	ATTR_ZEROED = 5,
+	ATTR_PER_THREAD = 9,
+	ATTR_COUNT = 11
+};
+
+static bool known_attribute(int a)
+{
+	return a >= 0 && a < ATTR_COUNT && (a < ATTR_PER_THREAD || SIM_CUPTI_API >= 21);
+}
+
+int cuptiActivitySetAttribute(int a, size_t *size, void *value)
+{
+	int rc = need_driver();
+
+	if (rc)
+		return rc;
+	if (!known_attribute(a) || !size || !value || !*size || *size > sizeof attribute[0])
+		return CUPTI_INVALID_PARAMETER;
+	attribute[a] = 0;
+	memcpy(&attribute[a], value, *size);
+	if (a == ATTR_ZEROED)
+		buf_set_zeroed(attribute[a] & 0xff);
+	if (a == ATTR_PER_THREAD)
+		buf_set_per_thread(attribute[a] & 0xff);
+	return CUPTI_OK;
+}
+
+int cuptiActivityGetAttribute(int a, size_t *size, void *value)
+{
+	int rc = need_driver();
+
+	if (rc)
+		return rc;
+	if (!known_attribute(a) || !size || !value || !*size || *size > sizeof attribute[0])
+		return CUPTI_INVALID_PARAMETER;
+	if (a == ATTR_ZEROED)
+		attribute[a] = buf_zeroed();
+	if (a == ATTR_PER_THREAD)
+		attribute[a] = buf_per_thread();
+	memcpy(value, &attribute[a], *size);
+	return CUPTI_OK;
+}
+
+static int thread_id_type;
+
+int cuptiSetThreadIdType(int type)
+{
+	if (type < 0 || type > 2)
+		return CUPTI_INVALID_PARAMETER;
+	thread_id_type = type;
+	return CUPTI_OK;
+}
+
+int cuptiGetThreadIdType(int *type)
+{
+	if (!type)
+		return CUPTI_INVALID_PARAMETER;
+	*type = thread_id_type;
+	return CUPTI_OK;
+}
+
+int cuptiFinalize(void)
+{
+	if (driver)
+		driver->attach(NULL);
+	return CUPTI_OK;
+}
+
+__attribute__((constructor)) static void loaded(void)
+{
+	static const size_t defaults[] = {
+		[0] = 3200000, [1] = 16384, [2] = 250, [3] = 8, [4] = 250, [6] = 3, [7] = 3
+	};
+	const char *v = getenv("CUPTI_PER_THREAD_ACTIVITY_BUFFER");
+
+	memcpy(attribute, defaults, sizeof defaults);
+	rec_config.all_sync = true;
+	if (v && *v && SIM_CUPTI_API >= 21)
+		buf_set_per_thread(*v != '0');
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * buffers.c - fills, withholds and hands back the client's buffers.
+ */
+#include "buffers.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../clock.h"
+#include "layout.h"
+
+#define WORKER_NS 100000000u /* between two looks of CUPTI's thread at the full buffers */
+
+struct buf {
+	uint8_t *data;
+	size_t size, used, records, max_records;
+	uint64_t end; /* of its latest finished record */
+	uint32_t open; /* records without an end */
+	struct buf_token *tokens;
+	struct buf *next;
+};
+
+/* Where a thread writes; all share one unless per-thread buffers are on. Never freed. */
+struct desk {
+	struct buf *buf;
+	struct desk *next;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	buf_request_fn request;
+	buf_complete_fn complete;
+	struct desk shared, *desks;
+	struct buf *full, **full_end;
+	struct buf *current; /* between reserve and commit */
+	size_t dropped;
+	bool per_thread, zeroed, worker;
+	uint64_t period_ns;
+} b = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.wake = PTHREAD_COND_INITIALIZER,
+	.desks = &b.shared,
+	.full_end = &b.full,
+	.per_thread = SIM_CUPTI_API >= 130000,
+	.period_ns = WORKER_NS,
+};
+
+static __thread struct desk *my_desk;
+
+/* ---- handing back ---- */
+
+static bool finished(const struct buf *buf, uint64_t now)
+{
+	return !buf->open && buf->end <= now;
+}
+
+/* A record that is handed out by force before its time says so with an end of 0. */
+static void blank_unfinished(struct buf *buf, uint64_t now)
+{
+	uint8_t *p = buf->data, *stop = buf->data + buf->used;
+
+	while (p < stop) {
+		uint32_t kind = *(uint32_t *)p, at = rec_start_offset(kind);
+		uint64_t *start = (uint64_t *)(p + at), *end = start + 1;
+
+		if (at && (*end > now || !*end)) {
+			*end = 0;
+			if (*start > now)
+				*start = 0;
+		}
+		p += rec_size(kind);
+	}
+}
+
+/* Cuts the tokens off: what is handed out is never touched again. */
+static void forget_tokens(struct buf *buf)
+{
+	struct buf_token *t;
+
+	for (t = buf->tokens; t; t = t->next) {
+		t->record = NULL;
+		t->buf = NULL;
+	}
+}
+
+static void take(struct buf *buf, struct buf ***list, uint64_t now)
+{
+	if (!finished(buf, now))
+		blank_unfinished(buf, now);
+	forget_tokens(buf);
+	buf->next = NULL;
+	**list = buf;
+	*list = &buf->next;
+}
+
+/* Unlinks what can be handed out; the caller holds the lock. */
+static struct buf *collect(bool open_ones, bool force)
+{
+	struct buf *list = NULL, **end = &list, **p = &b.full, *buf;
+	uint64_t now = sim_now();
+	struct desk *d;
+
+	while ((buf = *p)) {
+		if (!force && !finished(buf, now)) {
+			p = &buf->next;
+			continue;
+		}
+		*p = buf->next;
+		take(buf, &end, now);
+	}
+	b.full_end = p;
+	for (d = b.desks; open_ones && d; d = d->next) {
+		buf = d->buf;
+		if (!buf || !buf->used || (!force && !finished(buf, now)))
+			continue;
+		d->buf = NULL;
+		take(buf, &end, now);
+	}
+	return list;
+}
+
+static void hand_out(struct buf *list, buf_complete_fn complete)
+{
+	while (list) {
+		struct buf *buf = list;
+
+		list = buf->next;
+		if (complete)
+			complete(NULL, 0, buf->data, buf->size, buf->used);
+		free(buf);
+	}
+}
+
+void buf_flush(bool force)
+{
+	buf_complete_fn complete;
+	struct buf *list;
+
+	pthread_mutex_lock(&b.lock);
+	list = collect(true, force);
+	complete = b.complete;
+	pthread_mutex_unlock(&b.lock);
+	hand_out(list, complete);
+}
+
+static void *worker(void *arg)
+{
+	(void)arg;
+	pthread_mutex_lock(&b.lock);
+	for (;;) {
+		uint64_t t = sim_now() + b.period_ns;
+		struct timespec d = { (time_t)(t / 1000000000u), (long)(t % 1000000000u) };
+		buf_complete_fn complete;
+		struct buf *list;
+
+		pthread_cond_timedwait(&b.wake, &b.lock, &d);
+		if (!b.full)
+			continue;
+		list = collect(false, false);
+		complete = b.complete;
+		pthread_mutex_unlock(&b.lock);
+		hand_out(list, complete);
+		pthread_mutex_lock(&b.lock);
+	}
+	return NULL;
+}
+
+static void start_worker(void)
+{
+	sigset_t all, old;
+	pthread_t t;
+
+	b.worker = true;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	if (!pthread_create(&t, NULL, worker, NULL)) {
+		pthread_setname_np(t, "gpusim-cupti");
+		pthread_detach(t);
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* ---- filling ---- */
+
+static struct desk *desk(void)
+{
+	if (!b.per_thread)
+		return &b.shared;
+	if (!my_desk && (my_desk = calloc(1, sizeof *my_desk))) {
+		my_desk->next = b.desks;
+		b.desks = my_desk;
+	}
+	return my_desk ? my_desk : &b.shared;
+}
+
+static void retire(struct desk *d)
+{
+	struct buf *buf = d->buf;
+
+	d->buf = NULL;
+	buf->next = NULL;
+	*b.full_end = buf;
+	b.full_end = &buf->next;
+}
+
+/* Asks the client. Versions before 12.9 write to what they get without looking: they crash. */
+static struct buf *ask(void)
+{
+	size_t size = 0, max_records = 0;
+	uint8_t *data = NULL;
+	struct buf *buf;
+
+	if (!b.request)
+		return NULL;
+	if (!b.worker)
+		start_worker();
+	b.request(&data, &size, &max_records);
+	if (SIM_CUPTI_API < 27 && (!data || !size))
+		*(volatile uint32_t *)data = 0;
+	if (!data || !size)
+		return NULL;
+	if (!b.zeroed)
+		memset(data, 0, size);
+	buf = calloc(1, sizeof *buf);
+	if (!buf)
+		return NULL;
+	buf->data = data;
+	buf->size = size;
+	buf->max_records = max_records;
+	return buf;
+}
+
+static bool fits(const struct buf *buf, uint32_t size)
+{
+	return buf->size - buf->used >= size &&
+	       (!buf->max_records || buf->records < buf->max_records);
+}
+
+uint8_t *buf_reserve(uint32_t size)
+{
+	struct desk *d;
+	uint8_t *p;
+
+	pthread_mutex_lock(&b.lock);
+	d = desk();
+	if (d->buf && !fits(d->buf, size))
+		retire(d);
+	if (!d->buf)
+		d->buf = ask();
+	if (!d->buf || !fits(d->buf, size)) {
+		b.dropped++;
+		return NULL;
+	}
+	b.current = d->buf;
+	p = b.current->data + b.current->used;
+	b.current->used += size;
+	b.current->records++;
+	return p;
+}
+
+void buf_commit(uint64_t end)
+{
+	b.current->end = sim_max(b.current->end, end);
+	pthread_mutex_unlock(&b.lock);
+}
+
+struct buf_token *buf_commit_open(uint8_t *record)
+{
+	struct buf_token *t = malloc(sizeof *t);
+
+	if (t) {
+		t->buf = b.current;
+		t->record = record;
+		t->next = b.current->tokens;
+		b.current->tokens = t;
+		b.current->open++;
+	}
+	pthread_mutex_unlock(&b.lock);
+	return t;
+}
+
+uint8_t *buf_reopen(struct buf_token *t)
+{
+	pthread_mutex_lock(&b.lock);
+	if (t->record)
+		return t->record;
+	pthread_mutex_unlock(&b.lock);
+	free(t);
+	return NULL;
+}
+
+void buf_finish(struct buf_token *t, uint64_t end)
+{
+	struct buf_token **p;
+
+	for (p = &t->buf->tokens; *p != t; p = &(*p)->next)
+		;
+	*p = t->next;
+	t->buf->open--;
+	t->buf->end = sim_max(t->buf->end, end);
+	pthread_mutex_unlock(&b.lock);
+	free(t);
+}
+
+void buf_cancel(void)
+{
+	pthread_mutex_unlock(&b.lock);
+}
+
+/* ---- the rest ---- */
+
+void buf_callbacks(buf_request_fn request, buf_complete_fn complete)
+{
+	pthread_mutex_lock(&b.lock);
+	b.request = request;
+	b.complete = complete;
+	pthread_mutex_unlock(&b.lock);
+}
+
+bool buf_has_callbacks(void)
+{
+	return b.request && b.complete;
+}
+
+size_t buf_dropped(void)
+{
+	size_t n;
+
+	pthread_mutex_lock(&b.lock);
+	n = b.dropped;
+	b.dropped = 0;
+	pthread_mutex_unlock(&b.lock);
+	return n;
+}
+
+void buf_count_drop(void)
+{
+	pthread_mutex_lock(&b.lock);
+	b.dropped++;
+	pthread_mutex_unlock(&b.lock);
+}
+
+void buf_set_per_thread(bool on)
+{
+	b.per_thread = on;
+}
+
+bool buf_per_thread(void)
+{
+	return b.per_thread;
+}
+
+void buf_set_zeroed(bool on)
+{
+	b.zeroed = on;
+}
+
+bool buf_zeroed(void)
+{
+	return b.zeroed;
+}
+
+void buf_set_period(uint32_t ms)
+{
+	b.period_ns = ms ? ms * 1000000ull : WORKER_NS;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * records.c - formats records. Offsets are CUPTI's, the same in every version; a test compares
+ * them with the real headers where those are installed.
+ */
+#include "records.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../clock.h"
+#include "../config.h"
+#include "buffers.h"
+#include "layout.h"
+
+struct rec_config rec_config;
+
+static atomic_uint next_correlation;
+static pthread_once_t correlation_once = PTHREAD_ONCE_INIT;
+static uint32_t pid;
+
+static void put8(uint8_t *r, uint32_t at, uint8_t v)
+{
+	r[at] = v;
+}
+
+static void put16(uint8_t *r, uint32_t at, uint16_t v)
+{
+	memcpy(r + at, &v, 2);
+}
+
+static void put32(uint8_t *r, uint32_t at, uint32_t v)
+{
+	memcpy(r + at, &v, 4);
+}
+
+static void put64(uint8_t *r, uint32_t at, uint64_t v)
+{
+	memcpy(r + at, &v, 8);
+}
+
+/* Room for a record of this kind with its kind filled in; NULL: dropped, and unlocked. */
+static uint8_t *begin(uint32_t kind)
+{
+	uint8_t *r = buf_reserve(rec_size(kind));
+
+	if (!r) {
+		buf_cancel();
+		return NULL;
+	}
+	memset(r, 0, rec_size(kind));
+	put32(r, 0, kind);
+	return r;
+}
+
+/* ---- API calls ---- */
+
+static void read_start(void)
+{
+	const char *v = getenv("GPUSIM_CORRELATION_START");
+
+	atomic_store(&next_correlation, v ? (uint32_t)strtoull(v, NULL, 10) : 1);
+	pid = (uint32_t)getpid();
+}
+
+/* Ids are made only while somebody may ask for them; 0 is skipped when they wrap. */
+static uint32_t correlate(enum sim_domain domain, uint32_t cbid)
+{
+	uint32_t id;
+
+	(void)domain;
+	(void)cbid;
+	if (!rec_config.kind[REC_RUNTIME] && !rec_config.kind[REC_DRIVER] && !rec_config.any_cbid &&
+	    !rec_config.subscribed)
+		return 0;
+	pthread_once(&correlation_once, read_start);
+	do
+		id = atomic_fetch_add_explicit(&next_correlation, 1, memory_order_relaxed);
+	while (!id);
+	return id;
+}
+
+static bool wants_call(enum sim_domain domain, uint32_t cbid)
+{
+	uint8_t own = cbid < 2048 ? rec_config.api[domain][cbid] : 0;
+
+	if (own)
+		return own == 1;
+	return rec_config.kind[domain == SIM_DRIVER ? REC_DRIVER : REC_RUNTIME];
+}
+
+static void call(enum sim_domain domain, uint32_t cbid, uint64_t start, uint64_t end,
+		 uint32_t correlation, uint32_t tid, int result)
+{
+	uint8_t *r;
+
+	if (!wants_call(domain, cbid) || !correlation)
+		return;
+	r = begin(domain == SIM_DRIVER ? REC_DRIVER : REC_RUNTIME);
+	if (!r)
+		return;
+	put32(r, 4, cbid);
+	put64(r, 8, start);
+	put64(r, 16, end);
+	put32(r, 24, pid);
+	put32(r, 28, tid);
+	put32(r, 32, correlation);
+	put32(r, 36, (uint32_t)result);
+	buf_commit(end);
+}
+
+/* ---- device work ---- */
+
+static void kernel(uint8_t *r, const struct sim_op *op)
+{
+	put32(r, 40, op->device);
+	put32(r, 44, op->context);
+	put32(r, 48, op->stream);
+	memcpy(r + 52, op->grid, 12);
+	memcpy(r + 64, op->block, 12);
+	put32(r, 80, op->shared);
+	put32(r, 92, op->correlation);
+	put64(r, 96, op->call);
+	put64(r, 104, (uint64_t)(uintptr_t)op->name);
+	if (rec_config.latency) {
+		put64(r, 120, op->call_start);
+		put64(r, 128, op->call_start);
+	}
+	put64(r, 144, op->node);
+	put32(r, 156, op->graph);
+}
+
+static void copy(uint8_t *r, const struct sim_op *op)
+{
+	put8(r, 4, op->copy);
+	put8(r, 5, op->src);
+	put8(r, 6, op->dst);
+	put8(r, 7, op->async);
+	put64(r, 8, op->bytes);
+	put32(r, 32, op->device);
+	put32(r, 36, op->context);
+	put32(r, 40, op->stream);
+	put32(r, 44, op->correlation);
+	put64(r, 64, op->node);
+	put32(r, 72, op->graph);
+	if (rec_size(REC_MEMCPY) >= 96)
+		put64(r, 88, 1);
+}
+
+static void peer_copy(uint8_t *r, const struct sim_op *op)
+{
+	put8(r, 4, op->copy);
+	put8(r, 5, op->src);
+	put8(r, 6, op->dst);
+	put8(r, 7, op->async);
+	put64(r, 8, op->bytes);
+	put32(r, 32, op->device);
+	put32(r, 36, op->context);
+	put32(r, 40, op->stream);
+	put32(r, 44, op->device);
+	put32(r, 48, op->context);
+	put32(r, 52, op->peer_device);
+	put32(r, 56, op->peer_context);
+	put32(r, 60, op->correlation);
+	put64(r, 72, op->node);
+	put32(r, 80, op->graph);
+}
+
+static void fill(uint8_t *r, const struct sim_op *op)
+{
+	put32(r, 4, op->value);
+	put64(r, 8, op->bytes);
+	put32(r, 32, op->device);
+	put32(r, 36, op->context);
+	put32(r, 40, op->stream);
+	put32(r, 44, op->correlation);
+	put16(r, 50, op->dst);
+	put64(r, 64, op->node);
+	put32(r, 72, op->graph);
+}
+
+static void graph(uint8_t *r, const struct sim_op *op)
+{
+	put32(r, 4, op->correlation);
+	put32(r, 24, op->device);
+	put32(r, 28, op->graph);
+	put32(r, 32, op->context);
+	put32(r, 36, op->stream);
+	if (rec_size(REC_GRAPH_TRACE) >= 56) {
+		put32(r, 48, op->device);
+		put32(r, 52, op->context);
+	}
+}
+
+/* Graph level and node level exclude each other: the graph kind hides the nodes. */
+static uint32_t kind_of(const struct sim_op *op)
+{
+	if (op->in_graph && rec_config.kind[REC_GRAPH_TRACE])
+		return 0;
+	switch (op->kind) {
+	case SIM_KERNEL:
+		return rec_config.kind[REC_CONCURRENT_KERNEL] ? REC_CONCURRENT_KERNEL : REC_KERNEL;
+	case SIM_MEMCPY:
+		return op->copy == SIM_P2P ? REC_MEMCPY2 : REC_MEMCPY;
+	case SIM_MEMSET:
+		return REC_MEMSET;
+	case SIM_GRAPH:
+		return REC_GRAPH_TRACE;
+	}
+	return 0;
+}
+
+static void times(uint8_t *r, uint32_t kind, const struct sim_op *op)
+{
+	uint32_t at = rec_start_offset(kind);
+
+	put64(r, at, op->start == SIM_NEVER ? 0 : op->start);
+	put64(r, at + 8, op->end == SIM_NEVER ? 0 : op->end);
+}
+
+static void *op_record(const struct sim_op *op)
+{
+	static void (*const write[])(uint8_t *, const struct sim_op *) = {
+		[REC_KERNEL] = kernel, [REC_CONCURRENT_KERNEL] = kernel,
+		[REC_MEMCPY] = copy,   [REC_MEMCPY2] = peer_copy,
+		[REC_MEMSET] = fill,   [REC_GRAPH_TRACE] = graph,
+	};
+	uint32_t kind = kind_of(op);
+	uint8_t *r;
+
+	if (!kind || !rec_config.kind[kind])
+		return NULL;
+	r = begin(kind);
+	if (!r)
+		return NULL;
+	write[kind](r, op);
+	times(r, kind, op);
+	if (op->end == SIM_NEVER)
+		return buf_commit_open(r);
+	buf_commit(op->end);
+	return NULL;
+}
+
+static void op_done(void *token, const struct sim_op *op)
+{
+	uint8_t *r = buf_reopen(token);
+
+	if (!r)
+		return;
+	times(r, *(uint32_t *)r, op);
+	buf_finish(token, op->end);
+}
+
+/* ---- synchronisation ---- */
+
+static void sync_record(const struct sim_sync_info *info, const struct sim_op *where)
+{
+	uint8_t *r;
+
+	(void)where;
+	if (!rec_config.kind[REC_SYNCHRONIZATION])
+		return;
+	if (info->type == SIM_SYNC_QUERY && !rec_config.all_sync)
+		return;
+	r = begin(REC_SYNCHRONIZATION);
+	if (!r)
+		return;
+	put32(r, 4, info->type == SIM_SYNC_QUERY ? SIM_SYNC_STREAM : info->type);
+	put64(r, 8, info->start);
+	put64(r, 16, info->end);
+	put32(r, 24, info->correlation);
+	put32(r, 28, info->context);
+	put32(r, 32, info->stream);
+	put32(r, 36, info->event);
+	if (rec_size(REC_SYNCHRONIZATION) >= 56)
+		put32(r, 48, (uint32_t)info->result);
+	buf_commit(info->end);
+}
+
+/* Up to 12.8 the synchronisation kind brings an event record for each cuEventRecord. */
+static void event_record(const struct sim_op *where, uint32_t event)
+{
+	uint8_t *r;
+
+	if (!rec_config.kind[REC_CUDA_EVENT] &&
+	    !(SIM_CUPTI_API < 27 && rec_config.kind[REC_SYNCHRONIZATION]))
+		return;
+	r = begin(REC_CUDA_EVENT);
+	if (!r)
+		return;
+	put32(r, 4, where->correlation);
+	put32(r, 8, where->context);
+	put32(r, 12, where->stream);
+	put32(r, 16, event);
+	if (rec_size(REC_CUDA_EVENT) >= 56)
+		put32(r, 24, where->device);
+	buf_commit(0);
+}
+
+static void context_record(uint32_t context, uint32_t device, bool created)
+{
+	uint8_t *r;
+
+	if (!created || !rec_config.kind[REC_CONTEXT])
+		return;
+	r = begin(REC_CONTEXT);
+	if (!r)
+		return;
+	put32(r, 4, context);
+	put32(r, 8, device);
+	put16(r, 12, 1);
+	put16(r, 14, 7);
+	buf_commit(0);
+}
+
+void rec_devices(const struct sim_export *driver)
+{
+	uint32_t i;
+
+	for (i = 0; i < driver->device_count(); i++) {
+		uint32_t physical = driver->device_physical(i);
+		uint8_t *r = begin(REC_DEVICE);
+
+		if (!r)
+			return;
+		put64(r, 8, 3352320000u); /* kB/s */
+		put64(r, 16, sim_config()->memory[physical]);
+		put32(r, 44, 132);
+		put32(r, 112, i);
+		sim_device_uuid(physical, r + 120);
+		put64(r, 136, (uint64_t)(uintptr_t)sim_config()->name[physical]);
+		buf_commit(0);
+	}
+}
+
+const struct sim_tracer rec_tracer = {
+	.correlate = correlate,
+	.call = call,
+	.op = op_record,
+	.op_done = op_done,
+	.sync = sync_record,
+	.event_record = event_record,
+	.context = context_record,
+};

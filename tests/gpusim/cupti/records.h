@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * records.h - turns what the driver tells into activity records of this version's layout.
+ */
+#ifndef SIM_CUPTI_RECORDS_H
+#define SIM_CUPTI_RECORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../trace.h"
+
+struct rec_config {
+	bool kind[64];
+	bool all_sync; /* query records too */
+	bool latency; /* queued and submitted stamps */
+	uint8_t api[3][2048]; /* by domain and cbid: 1 on, 2 off, 0 as the kind says */
+	bool any_cbid;
+	bool subscribed;
+};
+
+extern struct rec_config rec_config;
+extern const struct sim_tracer rec_tracer;
+
+/* A DEVICE record for each device of the process. */
+void rec_devices(const struct sim_export *driver);
+
+#endif

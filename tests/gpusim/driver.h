@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * driver.h - the entry points that the simulated libcuda.so.1 exports, with plain C types in
+ * place of CUDA's (handles are void *, CUresult is int, CUdeviceptr is uint64_t). Semantics are
+ * those of the CUDA driver API; README.md says where the model simplifies them.
+ */
+#ifndef SIM_DRIVER_H
+#define SIM_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "call.h"
+
+struct sim_uuid {
+	uint8_t bytes[16];
+};
+
+/* CUlaunchConfig */
+struct sim_launch_config {
+	unsigned grid[3], block[3], shared;
+	void *stream;
+	void *attrs;
+	unsigned n_attrs;
+};
+
+SIM_API int cuInit(unsigned flags);
+SIM_API int cuDriverGetVersion(int *version);
+SIM_API int cuGetErrorName(int error, const char **text);
+SIM_API int cuGetErrorString(int error, const char **text);
+SIM_API int cuGetExportTable(const void **table, const struct sim_uuid *id);
+SIM_API int cuGetProcAddress(const char *symbol, void **fn, int version, uint64_t flags);
+SIM_API int cuGetProcAddress_v2(const char *symbol, void **fn, int version, uint64_t flags,
+				int *status);
+
+SIM_API int cuDeviceGet(int *device, int ordinal);
+SIM_API int cuDeviceGetCount(int *count);
+SIM_API int cuDeviceGetName(char *name, int size, int device);
+SIM_API int cuDeviceGetUuid(struct sim_uuid *uuid, int device);
+SIM_API int cuDeviceGetUuid_v2(struct sim_uuid *uuid, int device);
+SIM_API int cuDeviceTotalMem_v2(size_t *bytes, int device);
+SIM_API int cuDeviceGetAttribute(int *value, int attribute, int device);
+SIM_API int cuDeviceCanAccessPeer(int *can, int device, int peer);
+SIM_API int cuDeviceGetPCIBusId(char *id, int size, int device);
+
+SIM_API int cuCtxCreate_v2(void **ctx, unsigned flags, int device);
+SIM_API int cuCtxCreate_v4(void **ctx, void *params, unsigned flags, int device);
+SIM_API int cuCtxDestroy_v2(void *ctx);
+SIM_API int cuCtxGetCurrent(void **ctx);
+SIM_API int cuCtxSetCurrent(void *ctx);
+SIM_API int cuCtxPushCurrent_v2(void *ctx);
+SIM_API int cuCtxPopCurrent_v2(void **ctx);
+SIM_API int cuCtxGetDevice(int *device);
+SIM_API int cuCtxSynchronize(void);
+SIM_API int cuDevicePrimaryCtxRetain(void **ctx, int device);
+SIM_API int cuDevicePrimaryCtxRelease_v2(int device);
+SIM_API int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
+
+SIM_API int cuModuleLoad(void **module, const char *path);
+SIM_API int cuModuleLoadData(void **module, const void *image);
+SIM_API int cuModuleLoadDataEx(void **module, const void *image, unsigned n, int *options,
+			       void **values);
+SIM_API int cuModuleGetFunction(void **function, void *module, const char *name);
+SIM_API int cuModuleUnload(void *module);
+
+SIM_API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+			   unsigned by, unsigned bz, unsigned shared, void *stream, void **params,
+			   void **extra);
+SIM_API int cuLaunchKernelEx(const struct sim_launch_config *config, void *function, void **params,
+			     void **extra);
+SIM_API int cuLaunchHostFunc(void *stream, void (*fn)(void *), void *data);
+
+SIM_API int cuMemAlloc_v2(uint64_t *address, size_t bytes);
+SIM_API int cuMemFree_v2(uint64_t address);
+SIM_API int cuMemGetInfo_v2(size_t *free_bytes, size_t *total);
+SIM_API int cuMemHostAlloc(void **address, size_t bytes, unsigned flags);
+SIM_API int cuMemAllocHost_v2(void **address, size_t bytes);
+SIM_API int cuMemFreeHost(void *address);
+SIM_API int cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags);
+SIM_API int cuMemHostUnregister(void *address);
+SIM_API int cuMemcpy(uint64_t dst, uint64_t src, size_t bytes);
+SIM_API int cuMemcpyAsync(uint64_t dst, uint64_t src, size_t bytes, void *stream);
+SIM_API int cuMemcpyHtoD_v2(uint64_t dst, const void *src, size_t bytes);
+SIM_API int cuMemcpyDtoH_v2(void *dst, uint64_t src, size_t bytes);
+SIM_API int cuMemcpyDtoD_v2(uint64_t dst, uint64_t src, size_t bytes);
+SIM_API int cuMemcpyHtoDAsync_v2(uint64_t dst, const void *src, size_t bytes, void *stream);
+SIM_API int cuMemcpyDtoHAsync_v2(void *dst, uint64_t src, size_t bytes, void *stream);
+SIM_API int cuMemcpyDtoDAsync_v2(uint64_t dst, uint64_t src, size_t bytes, void *stream);
+SIM_API int cuMemcpyPeer(uint64_t dst, void *dst_ctx, uint64_t src, void *src_ctx, size_t bytes);
+SIM_API int cuMemcpyPeerAsync(uint64_t dst, void *dst_ctx, uint64_t src, void *src_ctx,
+			      size_t bytes, void *stream);
+SIM_API int cuMemsetD8_v2(uint64_t dst, unsigned char value, size_t n);
+SIM_API int cuMemsetD32_v2(uint64_t dst, unsigned value, size_t n);
+SIM_API int cuMemsetD8Async(uint64_t dst, unsigned char value, size_t n, void *stream);
+SIM_API int cuMemsetD32Async(uint64_t dst, unsigned value, size_t n, void *stream);
+
+SIM_API int cuStreamCreate(void **stream, unsigned flags);
+SIM_API int cuStreamCreateWithPriority(void **stream, unsigned flags, int priority);
+SIM_API int cuStreamDestroy_v2(void *stream);
+SIM_API int cuStreamQuery(void *stream);
+SIM_API int cuStreamSynchronize(void *stream);
+SIM_API int cuStreamWaitEvent(void *stream, void *event, unsigned flags);
+SIM_API int cuEventCreate(void **event, unsigned flags);
+SIM_API int cuEventDestroy_v2(void *event);
+SIM_API int cuEventRecord(void *event, void *stream);
+SIM_API int cuEventQuery(void *event);
+SIM_API int cuEventSynchronize(void *event);
+SIM_API int cuEventElapsedTime(float *ms, void *start, void *end);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ranges.h - what kind of memory an address belongs to, as far as the driver handed it out.
+ */
+#ifndef SIM_RANGES_H
+#define SIM_RANGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace.h"
+
+struct sim_range {
+	uint64_t start, size;
+	enum sim_memory kind;
+	uint32_t physical; /* of device memory */
+};
+
+/* 0 or -ENOMEM. Any thread. */
+int sim_range_add(uint64_t start, uint64_t size, enum sim_memory kind, uint32_t physical);
+
+/* Takes out the range that begins at start; false when there is none. */
+bool sim_range_remove(uint64_t start, struct sim_range *out);
+
+/* The range that covers the address; false for memory that the driver does not know. */
+bool sim_range_find(uint64_t address, struct sim_range *out);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace.h - the seam between the simulated driver and the CUPTI stand-ins: what the driver tells
+ * a tracer, and the table by which a tracer finds the driver. Real CUPTI uses the same door,
+ * cuGetExportTable; only the id and the table are ours. Both sides are built together, so the
+ * structs carry no versions.
+ */
+#ifndef SIM_TRACE_H
+#define SIM_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* cuGetExportTable's id of struct sim_export. */
+#define SIM_EXPORT_ID                                                                         \
+	{                                                                                     \
+		0x67, 0x70, 0x75, 0x73, 0x74, 0x61, 0x72, 0x76, 0x65, 0x2d, 0x73, 0x69, 0x6d, \
+			0x2d, 0x30, 0x31                                                      \
+	}
+
+enum sim_domain {
+	SIM_DRIVER = 1,
+	SIM_RUNTIME = 2
+}; /* as CUPTI numbers them */
+
+enum sim_kind {
+	SIM_KERNEL,
+	SIM_MEMCPY,
+	SIM_MEMSET,
+	SIM_GRAPH,
+	SIM_HOST,
+	SIM_MARKER,
+	SIM_KINDS
+};
+
+/* CUPTI's numbers of copy directions and memory kinds. */
+enum sim_copy {
+	SIM_H2D = 1,
+	SIM_D2H = 2,
+	SIM_D2D = 8,
+	SIM_H2H = 9,
+	SIM_P2P = 10
+};
+enum sim_memory {
+	SIM_PAGEABLE = 1,
+	SIM_PINNED = 2,
+	SIM_DEVICE = 3,
+	SIM_MANAGED = 5
+};
+
+/* CUPTI's numbers of synchronisation types. */
+enum sim_sync {
+	SIM_SYNC_EVENT = 1,
+	SIM_SYNC_WAIT = 2,
+	SIM_SYNC_STREAM = 3,
+	SIM_SYNC_CONTEXT = 4,
+	SIM_SYNC_QUERY = 100 /* a query, recorded only with all sync records on */
+};
+
+/* A device operation. Times are CLOCK_REALTIME ns; end SIM_NEVER while it is not known. */
+struct sim_op {
+	uint8_t kind, copy, src, dst;
+	uint8_t engine;
+	bool async, nccl, in_graph;
+	uint32_t device, physical; /* as the process counts, as the node counts */
+	uint32_t context, stream;
+	uint32_t peer_device, peer_context; /* destination of a peer copy */
+	uint64_t ready, duration, start, end;
+	uint64_t bytes;
+	uint32_t value; /* of a memset */
+	const char *name;
+	uint32_t grid[3], block[3], shared;
+	uint32_t graph; /* id of the instantiated graph, 0 none */
+	uint64_t node; /* id of the node in it */
+	uint64_t meeting; /* key of a collective */
+	uint32_t ranks, sequence;
+	uint64_t call; /* number of the API call in this process */
+	uint64_t call_start; /* start of the outermost API call */
+	uint32_t correlation, tid;
+};
+
+struct sim_sync_info {
+	enum sim_sync type;
+	uint64_t start, end;
+	uint32_t correlation, context, stream, event;
+	int result;
+};
+
+/*
+ * What a tracer offers. All run on the calling thread; op and op_done under the driver's lock, so
+ * they must not call the driver.
+ */
+struct sim_tracer {
+	/* At the entry of the outermost call: its correlation id, 0 if none is made. */
+	uint32_t (*correlate)(enum sim_domain domain, uint32_t cbid);
+	void (*call)(enum sim_domain domain, uint32_t cbid, uint64_t start, uint64_t end,
+		     uint32_t correlation, uint32_t tid, int result);
+	/* Returns a token for op_done if the op's end is not known yet and it is recorded. */
+	void *(*op)(const struct sim_op *op);
+	void (*op_done)(void *token, const struct sim_op *op);
+	void (*sync)(const struct sim_sync_info *info, const struct sim_op *where);
+	void (*event_record)(const struct sim_op *where, uint32_t event);
+	void (*context)(uint32_t context, uint32_t device, bool created);
+};
+
+/* What the driver offers to a tracer. */
+struct sim_export {
+	size_t size;
+	bool (*alive)(void); /* false in a child forked after cuInit */
+	void (*attach)(const struct sim_tracer *tracer);
+	uint32_t (*tid)(void);
+	/* One line of JSON, without the line's end, into the truth file. */
+	void (*truth)(const char *line, size_t length);
+	uint32_t (*device_count)(void);
+	uint32_t (*device_physical)(uint32_t device);
+	/* Device of a context handle; -1 when it is none. */
+	int (*context_device)(void *context);
+};
+
+#endif
