@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the end-to-end tests share: where the build is, running a program on the simulated GPU with
+and without gpustarve around it, reading the simulator's truth, and small set arithmetic over
+intervals in integer nanoseconds. Standard library only."""
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.environ.get('GPUSTARVE_SOURCE') or os.path.abspath(
+    os.path.join(os.path.dirname(__file__), '..', '..'))
+BUILD = os.environ.get('GPUSTARVE_BUILD') or os.path.join(SOURCE, 'build')
+SHARED = os.path.join(SOURCE, '..', 'shared')
+PYTHON = '/usr/bin/python3'
+CLI = os.path.join(BUILD, 'bin', 'gpustarve')
+LIBPROF = os.path.join(BUILD, 'lib', 'libprof.so')
+WITH_GPUSIM = os.path.join(SOURCE, 'scripts', 'with-gpusim')
+WORKLOADS = os.path.join(SOURCE, 'tests', 'workloads')
+ISOLATED = ('GPUSTARVE_', 'GPUSIM_', 'LD_PRELOAD', 'CUDA_', 'NVTX_', 'SLURM', 'RANK', 'LOCAL_RANK',
+            'WORLD_SIZE', 'TORCHELASTIC', 'PMI', 'OMPI')
+
+failures = []
+
+
+def check(ok, what):
+    """Notes a failed expectation and goes on; finish() turns them into the exit status."""
+    if not ok:
+        failures.append(what)
+        print(f'FAILED: {what}', file=sys.stderr, flush=True)
+    return ok
+
+
+def equal(got, want, what):
+    return check(got == want, f'{what}: got {got!r}, want {want!r}')
+
+
+def finish():
+    print(f'{len(failures)} failed expectations' if failures else 'ok')
+    sys.exit(1 if failures else 0)
+
+
+def skip(why):
+    print(f'skipped: {why}')
+    sys.exit(77)
+
+
+def environment(**more):
+    """This process's environment without anything that steers gpustarve or the simulator."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(ISOLATED)}
+    env.update(GPUSTARVE_BUILD=BUILD, PYTHONDONTWRITEBYTECODE='1')
+    env.update({k: str(v) for k, v in more.items() if v is not None})
+    return env
+
+
+@contextlib.contextmanager
+def scratch():
+    path = tempfile.mkdtemp(prefix='gstest-')
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def command(argv, env=None, cwd=None, timeout=240, **kw):
+    return subprocess.run([str(a) for a in argv], env=env or environment(), cwd=cwd, timeout=timeout,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kw)
+
+
+def gpustarve(*args, **kw):
+    return command([CLI, *args], **kw)
+
+
+def runs(out):
+    """The run directories below an output folder."""
+    return sorted(os.path.join(out, d) for d in os.listdir(out) if d.endswith('.gst')) \
+        if os.path.isdir(out) else []
+
+
+def traced(argv, where, options=(), simulator=True, timeout=240, **env):
+    """`gpustarve run` around argv on the simulator. Returns (completed process, run directory or
+    None, truth folder). Each process writes its own truth file there."""
+    out, truth = os.path.join(where, 'runs'), os.path.join(where, 'truth')
+    os.makedirs(truth, exist_ok=True)
+    env.setdefault('GPUSIM_TRUTH', truth)
+    full = [CLI, 'run', '-o', out, *options, '--', *argv]
+    done = command(([WITH_GPUSIM] if simulator else []) + full, env=environment(**env), cwd=where,
+                   timeout=timeout)
+    found = runs(out)
+    return done, found[-1] if found else None, truth
+
+
+def summary(run, *options):
+    done = gpustarve('report', run, '--format', 'json', *options)
+    if done.returncode:
+        check(False, f'report {run}: exit {done.returncode}: {done.stderr.decode()}')
+        return None
+    return json.loads(done.stdout)
+
+
+def truth_lines(folder):
+    """Every line of the truth files of a run, parsed; a cut last line is left out."""
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else [folder]:
+        with open(os.path.join(folder, name)) as f:
+            for line in f:
+                if line.endswith('\n'):
+                    yield json.loads(line)
+
+
+def truth_ops(folder):
+    return [r for r in truth_lines(folder) if 'kind' in r and 'start_ns' in r]
+
+
+def union(intervals):
+    out = []
+    for s, e in sorted(intervals):
+        if out and s <= out[-1][1]:
+            out[-1][1] = max(out[-1][1], e)
+        else:
+            out.append([s, e])
+    return out
+
+
+def intersect(a, b):
+    i = j = 0
+    out = []
+    while i < len(a) and j < len(b):
+        s, e = max(a[i][0], b[j][0]), min(a[i][1], b[j][1])
+        if s < e:
+            out.append([s, e])
+        if a[i][1] < b[j][1]:
+            i += 1
+        else:
+            j += 1
+    return out
+
+
+def subtract(a, b):
+    out = []
+    for s, e in a:
+        for x, y in b:
+            if y <= s or x >= e:
+                continue
+            if x > s:
+                out.append([s, x])
+            s = max(s, y)
+            if s >= e:
+                break
+        if s < e:
+            out.append([s, e])
+    return out
+
+
+def measure(intervals):
+    return sum(e - s for s, e in intervals)
