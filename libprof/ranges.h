@@ -21,7 +21,7 @@
 
 struct prof_ranges_opts {
 	bool torch; /* register with torch's RecordFunction, now or when libtorch_cpu appears */
-	bool nvtx;  /* record NVTX ranges (the slots are taken when NVTX starts, see nvtx.h) */
+	bool nvtx; /* record NVTX ranges (the slots are taken when NVTX starts, see nvtx.h) */
 	/*
 	 * A ring is half full: drain soon. Called on the host's threads from inside hooks, at most
 	 * once between two drains: it may not block, allocate or lock. NULL: rings wait for the
@@ -31,14 +31,15 @@ struct prof_ranges_opts {
 };
 
 struct prof_ranges_stats {
-	uint64_t events;         /* events handed to the sink */
-	uint64_t dropped;        /* ranges lost: ring full, no ring left, nested too deep, name limit */
-	uint64_t loader_wait_ns; /* loader waits written so far, open ones up to the last drain; nested
+	uint64_t events; /* events handed to the sink */
+	uint64_t dropped; /* ranges lost: ring full, no ring left, nested too deep, name limit */
+	uint64_t
+		loader_wait_ns; /* loader waits written so far, open ones up to the last drain; nested
 				  * waits of a thread count once, waits of two threads twice */
-	uint64_t loader_waits;   /* outermost waits that ended */
-	uint64_t bytes;          /* memory held */
-	uint32_t threads;        /* threads that emit ranges, now */
-	uint32_t loader_open;    /* threads inside a loader wait, now */
+	uint64_t loader_waits; /* outermost waits that ended */
+	uint64_t bytes; /* memory held */
+	uint32_t threads; /* threads that emit ranges, now */
+	uint32_t loader_open; /* threads inside a loader wait, now */
 	int64_t loader_since_ns; /* realtime, since when one is; 0: none */
 };
 
@@ -50,7 +51,8 @@ int prof_ranges_init(const struct prof_ranges_opts *opts);
 
 /*
  * Each flush: registers with torch once it has appeared, checks what came, gives torch's callback
- * up if it is not what we believe. True if prof_ranges_note() has changed.
+ * up if it is not what we believe. True if the note or torch's version has changed since the
+ * last call (or init): say Hello again.
  */
 bool prof_ranges_poll(void);
 

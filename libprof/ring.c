@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 struct header {
-	uint32_t bytes;  /* of the record, without header and padding */
+	uint32_t bytes; /* of the record, without header and padding */
 	uint32_t filler; /* nothing follows up to the end of the memory */
 };
 

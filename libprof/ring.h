@@ -16,12 +16,12 @@
 
 struct prof_ring {
 	uint8_t *data;
-	uint32_t size;            /* power of two */
-	uint32_t pending;         /* producer: bytes of the record being written */
-	uint64_t tail_seen;       /* producer: the tail as last read */
+	uint32_t size; /* power of two */
+	uint32_t pending; /* producer: bytes of the record being written */
+	uint64_t tail_seen; /* producer: the tail as last read */
 	_Alignas(64) _Atomic uint64_t head; /* bytes ever published, written by the producer */
 	_Alignas(64) _Atomic uint64_t tail; /* bytes ever let go, written by the consumer */
-	uint32_t taken;           /* consumer: bytes of the record being read */
+	uint32_t taken; /* consumer: bytes of the record being read */
 };
 
 /* @size: a power of two, at least 64; @data aligned to PROF_RING_ALIGN. Neither side is running. */

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hooks' side of ranges: beginnings and ends, stamped and put into a log of the thread's own.
+ * begin, end, push and pop run on the host's threads, inside torch and NVTX calls: they take no
+ * lock, allocate nothing, keep errno, and drop what does not fit (counted). The first one of a
+ * thread claims one of PROF_LOGS logs; the sender takes a log back when its thread is gone.
+ *
+ * The reading half (prof_log_*) belongs to the sender thread.
+ */
+#ifndef PROF_MARKS_H
+#define PROF_MARKS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROF_LOGS 64u
+#define PROF_LOG_BYTES (256u << 10) /* address space each; only what is touched becomes memory */
+#define PROF_MARK_NAME_MAX 511u /* longer names are cut */
+
+enum prof_source {
+	PROF_SOURCE_TORCH = 1, /* key: the RecordFunction's address; mostly nested, not always */
+	PROF_SOURCE_NVTX = 2, /* push and pop. key: the domain, with the depth in it */
+	PROF_SOURCE_ID = 3, /* NVTX start and end. key: the id; may end on another thread */
+};
+
+struct prof_mark { /* one record of a log */
+	int64_t stamp_ns; /* CLOCK_REALTIME */
+	uint64_t key;
+	uint32_t depth; /* SOURCE_NVTX: ranges of the domain around this one */
+	uint16_t len; /* bytes of name that follow, beginnings only */
+	uint8_t source; /* enum prof_source */
+	bool begins : 1;
+	bool gap : 1; /* an end before this one was lost: what is open is not to be trusted */
+	char name[]; /* not terminated */
+};
+
+extern atomic_bool prof_marks_switch; /* read it through prof_marks_on */
+
+static inline bool prof_marks_on(void)
+{
+	return atomic_load_explicit(&prof_marks_switch, memory_order_relaxed);
+}
+
+/* Does this name begin a loader wait? The engine knows them by the same two prefixes. */
+bool prof_mark_is_loader(const char *name, size_t len);
+
+/* Maps the logs and turns marks on. @wake: see ranges.h. 0, -ENOMEM or -EALREADY. */
+int prof_marks_init(void (*wake)(void));
+
+/* Turns marks off for good, in a forked child too. Async-signal-safe. */
+void prof_marks_off(void);
+
+/* Only while prof_marks_on(). */
+void prof_mark_begin(enum prof_source source, uint64_t key, const char *name, size_t len);
+void prof_mark_end(enum prof_source source, uint64_t key);
+
+/* NVTX's nesting by domain. Both return the range's depth, from 0; negative: it is not tracked. */
+int prof_mark_push(uint64_t domain, const char *name, size_t len);
+int prof_mark_pop(uint64_t domain);
+
+/* Since when some thread waits for its loader, CLOCK_REALTIME; 0: none does. Any thread. */
+int64_t prof_marks_loader_since(void);
+unsigned int prof_marks_loader_open(void);
+uint64_t prof_marks_dropped(void); /* beginnings and ends that found no room */
+
+/* ---- the sender's half ---- */
+
+struct prof_log;
+
+/*
+ * Log @i (below PROF_LOGS) if a thread has it, else NULL. @owner: which one; its low half is the
+ * thread's id.
+ */
+struct prof_log *prof_log_at(unsigned int i, uint64_t *owner);
+
+/*
+ * True if the thread ends a loader wait right now: its end is stamped but not in the log. Read it
+ * after the clock: when it is false, no end stamped before that clock is missing from the log.
+ */
+bool prof_log_ending(const struct prof_log *log);
+
+/* The oldest mark, NULL if there is none; valid until released. */
+const struct prof_mark *prof_log_peek(struct prof_log *log);
+void prof_log_release(struct prof_log *log);
+
+/*
+ * Is that owner's thread gone? Ask before reading the log to its end, then reap it. False: a new
+ * thread with the same id has taken the log over in the meantime, and goes on with it.
+ */
+bool prof_log_orphaned(uint64_t owner);
+bool prof_log_reap(struct prof_log *log, uint64_t owner);
+
+void prof_marks_drained(void); /* the next ring that fills up may wake the sender again */
+size_t prof_marks_bytes(void); /* memory that the logs can hold at most now */
+
+#endif
