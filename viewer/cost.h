@@ -16,13 +16,16 @@
 
 struct view_rate { /* of one GPU of the run */
 	bool known;
-	int64_t nano_usd_per_hour; /* of what the run holds: a MIG slice's fraction applied */
+	int64_t nano_usd_per_hour; /* of what the run holds: the fraction below applied */
 	int64_t list_nano_usd_per_hour;
-	uint32_t fraction_num, fraction_den; /* 1/1, or the MIG slices */
+	uint32_t fraction_num, fraction_den; /* 1/1, or MIG slices and the share of a shared GPU */
 	char gpu[128];
 	char price_model[16]; /* on-demand, spot, reserved, owned */
-	char source[160];
+	char label[96]; /* what is priced: "aws p5.48xlarge us-east-1", "--price" */
+	char source[160]; /* who says so */
 	char date[32];
+	bool assumed; /* the provider is not known: the cheapest price known for this GPU */
+	bool guide; /* an order of magnitude out of an article */
 };
 
 struct view_cost {

@@ -1,0 +1,7 @@
+# cmake -DIN=file -DOUT=file.c -DNAME=symbol -P embed.cmake: a file as a C array.
+file(READ ${IN} hex HEX)
+string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n" bytes "${bytes}")
+file(WRITE ${OUT} "#include <stddef.h>\nextern const unsigned char ${NAME}[];\n"
+    "extern const size_t ${NAME}_len;\nconst unsigned char ${NAME}[] = {\n${bytes}0};\n"
+    "const size_t ${NAME}_len = sizeof(${NAME}) - 1;\n")

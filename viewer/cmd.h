@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The commands of gpustarve. Each gets its own argv (argv[0] is the command's name), prints, and
+ * returns the exit status.
+ */
+#ifndef VIEW_CMD_H
+#define VIEW_CMD_H
+
+#define VIEW_EXIT_OK 0
+#define VIEW_EXIT_ERROR 1 /* usage, or the tool could not do it */
+#define VIEW_EXIT_DIFFERS 2 /* verify: the summary is not what the trace gives */
+
+int view_cmd_run(int argc, char **argv);
+int view_cmd_report(int argc, char **argv);
+int view_cmd_verify(int argc, char **argv);
+int view_cmd_dump(int argc, char **argv);
+int view_cmd_doctor(int argc, char **argv);
+int view_cmd_prices(int argc, char **argv);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pass, field by field; spaces around unquoted fields are dropped. */
+#include "csv.h"
+
+#include <string.h>
+
+void view_csv_init(struct view_csv *c, const char *text, size_t len)
+{
+	*c = (struct view_csv){ .p = text, .end = text + len, .next_line = 1 };
+	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+		c->p += 3;
+}
+
+static const char *quoted(struct view_csv *c, struct view_arena *a)
+{
+	char *text = view_arena_alloc(a, (size_t)(c->end - c->p) + 1), *out = text;
+
+	for (c->p++; c->p < c->end; c->p++) {
+		if (*c->p == '\n')
+			c->next_line++;
+		if (*c->p == '"') {
+			if (c->p + 1 >= c->end || c->p[1] != '"')
+				break;
+			c->p++;
+		}
+		*out++ = *c->p;
+	}
+	while (c->p < c->end && *c->p != ',' && *c->p != '\n')
+		c->p++;
+	return text;
+}
+
+static const char *plain(struct view_csv *c, struct view_arena *a)
+{
+	const char *from = c->p;
+
+	while (c->p < c->end && *c->p != ',' && *c->p != '\n')
+		c->p++;
+	const char *to = c->p;
+	while (from < to && (*from == ' ' || *from == '\t'))
+		from++;
+	while (to > from && (to[-1] == ' ' || to[-1] == '\t' || to[-1] == '\r'))
+		to--;
+	return view_arena_copy(a, from, (size_t)(to - from));
+}
+
+static int fields(struct view_csv *c, struct view_arena *a, const char *field[VIEW_CSV_FIELDS])
+{
+	int n = 0;
+
+	for (;;) {
+		const char *text = c->p < c->end && *c->p == '"' ? quoted(c, a) : plain(c, a);
+		if (n < VIEW_CSV_FIELDS)
+			field[n++] = text;
+		if (c->p >= c->end || *c->p == '\n')
+			break;
+		c->p++;
+	}
+	if (c->p < c->end)
+		c->p++;
+	c->next_line++;
+	return n;
+}
+
+int view_csv_row(struct view_csv *c, struct view_arena *a, const char *field[VIEW_CSV_FIELDS])
+{
+	while (c->p < c->end) {
+		c->line = c->next_line;
+		if (*c->p == '#') {
+			const char *nl = memchr(c->p, '\n', (size_t)(c->end - c->p));
+			c->p = nl ? nl + 1 : c->end;
+			c->next_line++;
+			continue;
+		}
+		int n = fields(c, a, field);
+		if (n > 1 || field[0][0])
+			return n;
+	}
+	return 0;
+}
+
+void view_csv_put(FILE *f, const char *text)
+{
+	if (!strpbrk(text, ",\"\r\n") && text[0] != '#') {
+		fputs(text, f);
+		return;
+	}
+	fputc('"', f);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', f);
+		fputc(*text, f);
+	}
+	fputc('"', f);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commas, indentation and escapes; nothing else. */
+#include "jsonout.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include "units.h"
+#include "utf8.h"
+
+static void put_string(FILE *f, const char *text)
+{
+	const char *end = text + strlen(text);
+
+	fputc('"', f);
+	while (text < end) {
+		unsigned char c = (unsigned char)*text;
+		size_t n = view_utf8_length(text, (size_t)(end - text));
+
+		if (!n) {
+			fputs("\\ufffd", f);
+			text++;
+			continue;
+		}
+		if (c == '"' || c == '\\')
+			fprintf(f, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			fprintf(f, "\\u%04x", c);
+		else
+			fwrite(text, 1, n, f);
+		text += n;
+	}
+	fputc('"', f);
+}
+
+static void new_line(struct view_jsonout *j)
+{
+	fputc('\n', j->f);
+	for (int i = 0; i < j->depth; i++)
+		fputs("  ", j->f);
+}
+
+/* What stands before a value: comma, line break, key. */
+static void lead(struct view_jsonout *j, const char *key)
+{
+	if (j->depth) {
+		if (j->filled[j->depth])
+			fputs(j->flat ? ", " : ",", j->f);
+		j->filled[j->depth] = true;
+		if (!j->flat)
+			new_line(j);
+	}
+	if (key) {
+		put_string(j->f, key);
+		fputs(": ", j->f);
+	}
+}
+
+static void open_container(struct view_jsonout *j, const char *key, char opener, bool flat)
+{
+	lead(j, key);
+	fputc(opener, j->f);
+	if (j->depth + 1 < VIEW_JSON_DEPTH)
+		j->depth++;
+	j->filled[j->depth] = false;
+	j->closer[j->depth] = opener == '{' ? '}' : ']';
+	if (flat && !j->flat)
+		j->flat = j->depth;
+}
+
+void view_json_object(struct view_jsonout *j, const char *key)
+{
+	open_container(j, key, '{', false);
+}
+
+void view_json_array(struct view_jsonout *j, const char *key)
+{
+	open_container(j, key, '[', false);
+}
+
+void view_json_flat_object(struct view_jsonout *j, const char *key)
+{
+	open_container(j, key, '{', true);
+}
+
+void view_json_flat_array(struct view_jsonout *j, const char *key)
+{
+	open_container(j, key, '[', true);
+}
+
+void view_json_end(struct view_jsonout *j)
+{
+	bool filled = j->filled[j->depth], flat = j->flat;
+	char closer = j->closer[j->depth];
+
+	if (j->flat == j->depth)
+		j->flat = 0;
+	j->depth--;
+	if (filled && !flat)
+		new_line(j);
+	fputc(closer, j->f);
+	if (!j->depth)
+		fputc('\n', j->f);
+}
+
+void view_json_int(struct view_jsonout *j, const char *key, int64_t v)
+{
+	lead(j, key);
+	fprintf(j->f, "%" PRId64, v);
+}
+
+void view_json_uint(struct view_jsonout *j, const char *key, uint64_t v)
+{
+	lead(j, key);
+	fprintf(j->f, "%" PRIu64, v);
+}
+
+void view_json_bool(struct view_jsonout *j, const char *key, bool v)
+{
+	lead(j, key);
+	fputs(v ? "true" : "false", j->f);
+}
+
+void view_json_null(struct view_jsonout *j, const char *key)
+{
+	lead(j, key);
+	fputs("null", j->f);
+}
+
+void view_json_string(struct view_jsonout *j, const char *key, const char *text)
+{
+	if (!text) {
+		view_json_null(j, key);
+		return;
+	}
+	lead(j, key);
+	put_string(j->f, text);
+}
+
+void view_json_number(struct view_jsonout *j, const char *key, const char *digits)
+{
+	lead(j, key);
+	fputs(digits, j->f);
+}
+
+void view_json_usd(struct view_jsonout *j, const char *key, int64_t nano_usd, bool known)
+{
+	view_unit digits;
+
+	if (known)
+		view_json_number(j, key, view_dollars_exact(digits, nano_usd));
+	else
+		view_json_null(j, key);
+}
+
+void view_json_percent(struct view_jsonout *j, const char *key, int64_t ppm)
+{
+	view_unit digits;
+
+	view_json_number(j, key, view_percent_exact(digits, ppm));
+}

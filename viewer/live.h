@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The status line of `gpustarve run`: elapsed time, starved share and burn rate, from the pulses
+ * in the growing trace. It stands in the terminal's last row, out of the command's way. Only when
+ * stderr is a terminal and we are in its foreground.
+ */
+#ifndef VIEW_LIVE_H
+#define VIEW_LIVE_H
+
+#include <time.h>
+
+struct view_live;
+
+/* NULL if there is to be no line. @price: decimal text, may be NULL. */
+struct view_live *view_live_new(const char *dir, const char *price, const struct timespec *began);
+
+void view_live_tick(void *live);
+
+/* Gives the row back. Accepts NULL. */
+void view_live_free(struct view_live *live);
+
+#endif

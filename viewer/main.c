@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpustarve: finds the command, runs it. */
+#include <stdio.h>
+#include <string.h>
+#include "cmd.h"
+#include "cmd_import.h"
+#include "log.h"
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+};
+
+static const struct command commands[] = {
+	{ "run", view_cmd_run, "run a command and record what its GPUs do" },
+	{ "report", view_cmd_report, "show where the GPU time of a run went" },
+	{ "import", view_cmd_import, "make a run of another tool's trace" },
+};
+
+static void usage(FILE *f)
+{
+	fputs("usage: gpustarve COMMAND [options]\n"
+	      "\n"
+	      "How long did the GPUs of a job starve, why, and what did it cost?\n"
+	      "\n",
+	      f);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		fprintf(f, "  %-8s %s\n", commands[i].name, commands[i].help);
+	fputs("\n"
+	      "  gpustarve run -- python train.py\n"
+	      "\n"
+	      "gpustarve COMMAND --help shows the options of a command.\n",
+	      f);
+}
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+	const struct command *c = find(name);
+
+	if (c)
+		return c->run(argc - 1, argv + 1);
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+		usage(stdout);
+		return VIEW_EXIT_OK;
+	}
+	if (!strcmp(name, "--version")) {
+		puts("gpustarve " GPUSTARVE_VERSION);
+		return VIEW_EXIT_OK;
+	}
+	if (!name[0])
+		usage(stderr);
+	else
+		view_error("%s: no such command; see gpustarve --help", name);
+	return VIEW_EXIT_ERROR;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "install.h"
+
+#define READY_MS 3000
+#define COLLECTOR_TAKEN 3 /* exit status: another one serves the socket */
+
+static uint64_t hash(uint64_t h, const char *text)
+{
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
+	return (h ^ 0xff) * 0x100000001b3ull;
+}
+
+/* The folder must be ours alone: whoever owns the socket gets the trace. */
+static bool make_folder(char *out, size_t room, const char *top)
+{
+	struct stat st;
+
+	if (top[0] != '/' ||
+	    snprintf(out, room, "%s/gpustarve-%u", top, (unsigned)getuid()) >= (int)room)
+		return false;
+	if (mkdir(out, 0700) && errno != EEXIST)
+		return false;
+	return !lstat(out, &st) && S_ISDIR(st.st_mode) && st.st_uid == getuid() &&
+	       !(st.st_mode & 077);
+}
+
+static bool socket_path(struct view_node *n, const char *base, const char *run_id)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	uint64_t h = hash(hash(0xcbf29ce484222325ull, base), run_id);
+	char folder[80]; /* leaves room for the name below */
+
+	if (!(runtime && make_folder(folder, sizeof(folder), runtime)) &&
+	    !make_folder(folder, sizeof(folder), "/tmp"))
+		return false;
+	snprintf(n->socket, sizeof(n->socket), "%s/%016llx.sock", folder, (unsigned long long)h);
+	return true;
+}
+
+static bool answers(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return false;
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	bool ok = !connect(fd, (struct sockaddr *)&a, sizeof(a));
+	close(fd);
+	return ok;
+}
+
+/* Wrappers of one run start together; one of them starts the collector, the others wait here. */
+static int lock(const char *socket)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s.lock", socket);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd >= 0 && flock(fd, LOCK_EX)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static void null_onto(int fd)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	if (null >= 0 && null != fd) {
+		dup2(null, fd);
+		close(null);
+	}
+}
+
+/* In the child. Its descriptors: standard ones, the leash's reading end and the ready pipe. */
+static _Noreturn void become_collector(const char *program, const char *base, const char *socket,
+				       int leash, int ready, bool quiet)
+{
+	char leash_text[16], ready_text[16];
+	sigset_t none;
+
+	setsid();
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGCHLD, SIG_DFL);
+	null_onto(0);
+	null_onto(1);
+	if (quiet)
+		null_onto(2);
+	leash = fcntl(leash, F_DUPFD, 3); /* without close-on-exec */
+	ready = fcntl(ready, F_DUPFD, 3);
+	snprintf(leash_text, sizeof(leash_text), "%d", leash);
+	snprintf(ready_text, sizeof(ready_text), "%d", ready);
+	execl(program, program, "--dir", base, "--unix", socket, "--until-eof", leash_text,
+	      "--ready-fd", ready_text, (char *)NULL);
+	_exit(127);
+}
+
+/* True once it says so; false if it ended or took too long. */
+static bool wait_ready(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char c;
+
+	return poll(&p, 1, READY_MS) == 1 && read(fd, &c, 1) == 1;
+}
+
+/* Not ready: has another one taken the socket meanwhile? Then that one will do. */
+static void give_up(struct view_node *n)
+{
+	int status = 0;
+
+	kill(n->pid, SIGTERM);
+	while (waitpid(n->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	n->pid = 0;
+	close(n->leash);
+	n->leash = -1;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == COLLECTOR_TAKEN && answers(n->socket))
+		return;
+	n->socket[0] = '\0';
+	n->trouble = "it did not start";
+}
+
+static void launch(struct view_node *n, const char *program, const char *base, bool quiet)
+{
+	int leash[2], ready[2];
+
+	if (pipe2(leash, O_CLOEXEC))
+		goto no_pipe;
+	if (pipe2(ready, O_CLOEXEC))
+		goto close_leash;
+	n->pid = fork();
+	if (n->pid < 0)
+		goto close_ready;
+	if (!n->pid)
+		become_collector(program, base, n->socket, leash[0], ready[1], quiet);
+	close(leash[0]);
+	close(ready[1]);
+	n->leash = leash[1];
+	if (!wait_ready(ready[0]))
+		give_up(n);
+	close(ready[0]);
+	return;
+
+close_ready:
+	n->pid = 0;
+	close(ready[0]);
+	close(ready[1]);
+close_leash:
+	close(leash[0]);
+	close(leash[1]);
+no_pipe:
+	n->socket[0] = '\0';
+	n->trouble = "no descriptors or processes are left";
+}
+
+void view_node_start(struct view_node *n, const char *base, const char *run_id, bool quiet)
+{
+	char program[2200];
+
+	*n = (struct view_node){ .leash = -1 };
+	if (!view_find_collector(program, sizeof(program))) {
+		n->trouble = "gpustarve-collector is not beside gpustarve";
+		return;
+	}
+	if (!socket_path(n, base, run_id)) {
+		n->trouble = "there is no folder for its socket that is ours alone";
+		return;
+	}
+	int fd = lock(n->socket);
+	if (!answers(n->socket))
+		launch(n, program, base, quiet);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void forget(struct view_node *n)
+{
+	char path[128];
+
+	/* The lock file is left to the others; with the socket gone nobody needs it. */
+	snprintf(path, sizeof(path), "%s.lock", n->socket);
+	if (access(n->socket, F_OK))
+		unlink(path);
+}
+
+void view_node_finish(struct view_node *n, int seconds)
+{
+	struct timespec nap = { .tv_nsec = 10000000 };
+	bool gone = false;
+
+	if (n->leash >= 0)
+		close(n->leash);
+	n->leash = -1;
+	for (int i = 0; n->pid && !gone && i < seconds * 100; i++) {
+		pid_t p = waitpid(n->pid, NULL, WNOHANG);
+		gone = p == n->pid || (p < 0 && errno == ECHILD);
+		if (!gone)
+			nanosleep(&nap, NULL);
+	}
+	if (gone)
+		forget(n);
+}

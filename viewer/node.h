@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The collector of one run on this node: found if it runs already, else started in a session of
+ * its own. It ends by itself: it holds the reading end of a pipe, and when the wrapper that
+ * started it is gone and all of its clients are done, it flushes and exits.
+ */
+#ifndef VIEW_NODE_H
+#define VIEW_NODE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct view_node {
+	char socket[108]; /* "": there is no collector; libprof then writes spool files */
+	pid_t pid; /* of the collector that we started, 0: none or not ours */
+	int leash; /* writing end of its pipe, -1: none */
+	const char *trouble; /* why there is none, static; NULL: fine */
+};
+
+/* @base: absolute folder of the run directories. */
+void view_node_start(struct view_node *n, const char *base, const char *run_id, bool quiet);
+
+/* Lets go of the collector and waits up to @seconds until it has stored everything. */
+void view_node_finish(struct view_node *n, int seconds);
+
+#endif

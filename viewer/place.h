@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whose machine this is, from what its firmware says (DMI). Never asks the network. Any thread.
+ * GPUSTARVE_DMI names another folder than /sys/class/dmi/id.
+ */
+#ifndef VIEW_PLACE_H
+#define VIEW_PLACE_H
+
+struct view_place {
+	char provider[32]; /* aws, gcp, azure; "": not known */
+	char instance_type[64]; /* such as p5.48xlarge (AWS only); "": not known */
+};
+
+void view_place_here(struct view_place *p);
+
+#endif

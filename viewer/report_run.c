@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report_run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyse.h"
+#include "html.h"
+#include "log.h"
+#include "slurp.h"
+#include "text.h"
+
+typedef void page_writer(const struct view_summary *s, FILE *f);
+
+static int save_page(const char *dir, const char *name, const struct view_summary *s,
+		     page_writer *write_page)
+{
+	char *path = NULL, *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	int err = -ENOMEM;
+
+	if (!f)
+		goto out;
+	write_page(s, f);
+	if (fclose(f) || asprintf(&path, "%s/%s", dir, name) < 0)
+		goto free_text;
+	err = view_write_atomic(path, text, len);
+	if (err)
+		view_error("%s: %s; free some space and run gpustarve report", path,
+			   strerror(-err));
+	free(path);
+free_text:
+	free(text);
+out:
+	return err;
+}
+
+/* One write, so that it stands together even if others write to the terminal too. */
+static void print_verdict(const struct view_summary *s, const char *report)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return;
+	view_text_verdict(s, f, view_text_colour(stderr), report);
+	if (!fclose(f))
+		fwrite(text, 1, len, stderr);
+	free(text);
+}
+
+int view_run_report(const struct view_run_report *o)
+{
+	struct view_analysis a = { .window = ANA_WINDOW_JOB,
+				   .rates = o->rates,
+				   .quiet_when_empty = true };
+	struct view_summary *s;
+	char *report = NULL;
+	int err = view_analyse(o->dir, &a, &s);
+
+	if (err == -ENODATA && !o->quiet)
+		view_note("the job never touched a GPU: there is nothing to report");
+	if (err)
+		return 1;
+	save_page(o->dir, "summary.json", s, view_summary_write);
+	err = save_page(o->dir, "report.html", s, view_html_write);
+	if (!o->quiet && asprintf(&report, "%s/%s", o->shown, err ? "" : "report.html") >= 0)
+		print_verdict(s, report);
+	free(report);
+	view_summary_free(s);
+	return err ? 1 : 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of `gpustarve run`: summary.json and report.html into the run directory, the verdict. */
+#ifndef VIEW_REPORT_RUN_H
+#define VIEW_REPORT_RUN_H
+
+#include <stdbool.h>
+#include "rates.h"
+
+struct view_run_report {
+	const char *dir; /* of the run */
+	const char *shown; /* the same as the user would write it */
+	struct view_rate_options rates;
+	bool quiet; /* write the files, print no verdict */
+};
+
+/* 0 or 1; says what went wrong on stderr. Runs in a process of its own. */
+int view_run_report(const struct view_run_report *o);
+
+#endif

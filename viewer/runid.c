@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runid.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *variable(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v && *v ? v : NULL;
+}
+
+/* Batch and interactive steps carry names or reserved numbers: several commands share them. */
+static bool numbered_step(const char *step)
+{
+	char *end;
+
+	if (!step || strlen(step) > 10)
+		return false;
+	unsigned long long v = strtoull(step, &end, 10);
+	return !*end && step[0] >= '0' && step[0] <= '9' && v < 0xfffffff0ull;
+}
+
+static bool from_slurm(char *out, size_t room)
+{
+	const char *cluster = variable("SLURM_CLUSTER_NAME"), *job = variable("SLURM_JOB_ID");
+	const char *step = variable("SLURM_STEP_ID"), *restart = variable("SLURM_RESTART_COUNT");
+
+	if (!job || !numbered_step(step))
+		return false;
+	snprintf(out, room, "slurm-%s-%s.%s-%s", cluster ? cluster : "cluster", job, step,
+		 restart ? restart : "0");
+	return true;
+}
+
+static bool from_environment(char *out, size_t room)
+{
+	const char *own = variable("GPUSTARVE_RUN_ID"), *pmix = variable("PMIX_NAMESPACE");
+	const char *elastic = variable("TORCHELASTIC_RUN_ID");
+
+	if (own)
+		snprintf(out, room, "%s", own);
+	else if (from_slurm(out, room))
+		return true;
+	else if (pmix)
+		snprintf(out, room, "pmix-%s", pmix);
+	else if (elastic && strcmp(elastic, "none") != 0)
+		snprintf(out, room, "torchelastic-%s", elastic);
+	else
+		return false;
+	return true;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* `python -u train.py` is a run of train. */
+static const char *command_name(char *const *command)
+{
+	const char *name = last_part(command[0]);
+
+	if (strncmp(name, "python", 6) != 0)
+		return name;
+	for (char *const *p = command + 1; *p; p++) {
+		if (!strcmp(*p, "-c"))
+			break;
+		if (!strcmp(*p, "-m") && p[1])
+			return p[1];
+		if (**p != '-')
+			return last_part(*p);
+	}
+	return name;
+}
+
+static void made_up(char *out, size_t room, char *const *command)
+{
+	char when[32] = "", name[48];
+	time_t now = time(NULL);
+	uint32_t random = 0;
+	struct tm tm;
+
+	if (gmtime_r(&now, &tm))
+		strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
+	snprintf(name, sizeof(name), "%s", command_name(command));
+	size_t len = strlen(name);
+	if (len > 3 && !strcmp(name + len - 3, ".py"))
+		name[len - 3] = '\0';
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+		random = (uint32_t)getpid() * 2654435761u ^ (uint32_t)now;
+	snprintf(out, room, "%s-%s-%06x", when, name, random & 0xffffff);
+}
+
+/* One path component; no leading dot, which would hide it. */
+static void make_safe(char *text)
+{
+	static const char extra[] = "._-+=@";
+
+	if (*text == '.')
+		*text = '_';
+	for (; *text; text++) {
+		char c = *text, low = (char)(c | 32);
+		bool good =
+			(low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || strchr(extra, c);
+		if (!good)
+			*text = '_';
+	}
+}
+
+void view_run_id(char *out, size_t room, char *const *command)
+{
+	if (!from_environment(out, room))
+		made_up(out, room, command);
+	make_safe(out);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runjson.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "arena.h"
+#include "jsondoc.h"
+#include "jsonout.h"
+#include "slurp.h"
+
+static void put_command(struct view_jsonout *j, char *const *command)
+{
+	view_json_flat_array(j, "command");
+	for (; *command; command++)
+		view_json_string(j, NULL, *command);
+	view_json_end(j);
+}
+
+static void put_labels(struct view_jsonout *j, const struct view_run_record *r)
+{
+	view_json_object(j, "labels");
+	for (size_t i = 0; i < r->labels; i++)
+		view_json_string(j, r->label[i].key, r->label[i].value);
+	view_json_end(j);
+}
+
+static void put_exits(struct view_jsonout *j, const struct view_run_record *r)
+{
+	view_json_array(j, "exits");
+	if (r->ended) {
+		view_json_flat_object(j, NULL);
+		view_json_string(j, "host", r->host);
+		view_json_int(j, "pid", r->pid);
+		view_json_int(j, "start_ns", r->start_unix_ns);
+		view_json_int(j, "end_ns", r->start_unix_ns + r->wall_ns);
+		view_json_int(j, "status", r->exit_status);
+		view_json_end(j);
+	}
+	view_json_end(j);
+}
+
+static void put_price(struct view_jsonout *j, const struct view_run_record *r)
+{
+	if (!r->price && !r->price_model)
+		return;
+	view_json_flat_object(j, "price");
+	if (r->price)
+		view_json_string(j, "usd_per_gpu_hour", r->price);
+	if (r->price_model)
+		view_json_string(j, "price_model", r->price_model);
+	view_json_string(j, "from", r->price_from);
+	view_json_end(j);
+}
+
+static char *record_text(const struct view_run_record *r, size_t *len)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, len);
+	struct view_jsonout j = { .f = f };
+
+	if (!f)
+		return NULL;
+	view_json_object(&j, NULL);
+	view_json_string(&j, "id", r->id);
+	put_command(&j, r->command);
+	view_json_int(&j, "start_unix_ns", r->start_unix_ns);
+	view_json_int(&j, "wall_ns", r->wall_ns);
+	if (r->ended)
+		view_json_int(&j, "exit_status", r->exit_status);
+	else
+		view_json_null(&j, "exit_status");
+	put_labels(&j, r);
+	put_exits(&j, r);
+	put_price(&j, r);
+	view_json_end(&j);
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static int create(const char *path, const char *text, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (len && !err) {
+		ssize_t n = write(fd, text, len);
+		if (n < 0 && errno != EINTR)
+			err = -errno;
+		if (n > 0) {
+			text += n;
+			len -= (size_t)n;
+		}
+	}
+	if (close(fd) && !err)
+		err = -errno;
+	return err;
+}
+
+int view_run_record_begin(const char *dir, const struct view_run_record *r, bool *first,
+			  char **path)
+{
+	size_t len;
+	char *text = record_text(r, &len);
+	int err;
+
+	*path = NULL;
+	if (!text)
+		return -ENOMEM;
+	if (asprintf(path, "%s/run.json", dir) < 0) {
+		*path = NULL;
+		err = -ENOMEM;
+		goto free_text;
+	}
+	err = create(*path, text, len);
+	*first = !err;
+	if (err == -EEXIST) {
+		free(*path);
+		err = 0;
+		if (asprintf(path, "%s/exit-%s-%ld.json", dir, r->host, (long)getpid()) < 0) {
+			*path = NULL;
+			err = -ENOMEM;
+		}
+	}
+free_text:
+	free(text);
+	return err;
+}
+
+int view_run_record_end(const char *path, const struct view_run_record *r)
+{
+	size_t len;
+	char *text = record_text(r, &len);
+	int err;
+
+	if (!text)
+		return -ENOMEM;
+	err = view_write_atomic(path, text, len);
+	free(text);
+	return err;
+}
+
+void view_run_price_read(const char *dir, struct view_run_price *p)
+{
+	struct view_arena mem = { 0 };
+	struct view_json *root;
+	struct view_json_error why;
+	struct stat st;
+	char *path;
+
+	*p = (struct view_run_price){ .from = "--price" };
+	if (stat(dir, &st) || !S_ISDIR(st.st_mode) || asprintf(&path, "%s/run.json", dir) < 0)
+		return;
+	if (!view_json_read(&mem, path, &root, &why)) {
+		const struct view_json *price = view_json_get(root, "price");
+		snprintf(p->price, sizeof(p->price), "%s",
+			 view_json_get_text(price, "usd_per_gpu_hour", ""));
+		snprintf(p->model, sizeof(p->model), "%s",
+			 view_json_get_text(price, "price_model", ""));
+		snprintf(p->from, sizeof(p->from), "%s",
+			 view_json_get_text(price, "from", "--price"));
+	}
+	view_arena_fini(&mem);
+	free(path);
+}

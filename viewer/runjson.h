@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.json: what the wrapper knows of a run, in its directory. Made O_EXCL at the start by the
+ * first wrapper of the run, replaced as a whole at its end. Further wrappers of the same run write
+ * exit-<host>-<pid>.json of the same shape. No arena is used: writing never ends the process.
+ */
+#ifndef VIEW_RUNJSON_H
+#define VIEW_RUNJSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct view_run_label {
+	const char *key, *value;
+};
+
+struct view_run_record {
+	const char *id;
+	char *const *command; /* NULL-terminated */
+	int64_t start_unix_ns, wall_ns;
+	bool ended;
+	int exit_status; /* as a shell would say it: 128 + signal */
+	int wait_status; /* as waitpid gave it */
+	const struct view_run_label *label;
+	size_t labels;
+	const char *host;
+	pid_t pid; /* of the command */
+	const char *price, *price_model, *price_from; /* kept with the run; NULL: none given */
+};
+
+/*
+ * Makes run.json; *first tells whether we were the first. *path (free()) is the file to complete:
+ * run.json or our own exit-<host>-<pid>.json. 0 or negative errno.
+ */
+int view_run_record_begin(const char *dir, const struct view_run_record *r, bool *first,
+			  char **path);
+int view_run_record_end(const char *path, const struct view_run_record *r);
+
+/* The price that was given to `gpustarve run`, from run.json of a run directory. */
+struct view_run_price {
+	char price[40], model[16], from[40];
+};
+void view_run_price_read(const char *dir, struct view_run_price *p);
+
+#endif

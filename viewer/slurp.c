@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "slurp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int read_upto(int fd, char *to, size_t room, size_t *got)
+{
+	*got = 0;
+	while (*got < room) {
+		ssize_t n = read(fd, to + *got, room - *got);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		*got += (size_t)n;
+	}
+	return 0;
+}
+
+int view_slurp(const char *path, char **text, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err = 0;
+	struct stat st;
+	char *data = NULL;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (S_ISDIR(st.st_mode))
+		err = -EISDIR;
+	else if (!S_ISREG(st.st_mode))
+		err = -EINVAL;
+	else if ((unsigned long long)st.st_size > VIEW_SLURP_BYTES_MAX)
+		err = -EFBIG;
+	if (!err) {
+		/* Files of /proc and /sys claim to be empty or a page. */
+		size_t room = st.st_size > 4096 ? (size_t)st.st_size : 4096;
+		data = malloc(room + 1);
+		err = data ? read_upto(fd, data, room, len) : -ENOMEM;
+	}
+	close(fd);
+	if (err) {
+		free(data);
+		return err;
+	}
+	data[*len] = '\0';
+	*text = data;
+	return 0;
+}
+
+static int write_all(int fd, const char *p, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, p, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int view_write_atomic(const char *path, const void *data, size_t len)
+{
+	char *temp;
+	int err = 0;
+
+	if (asprintf(&temp, "%s.%ld.tmp", path, (long)getpid()) < 0)
+		return -ENOMEM;
+	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+	if (fd < 0) {
+		err = -errno;
+		goto free_temp;
+	}
+	err = write_all(fd, data, len);
+	if (close(fd) && !err)
+		err = -errno;
+	if (!err && rename(temp, path))
+		err = -errno;
+	if (err)
+		unlink(temp);
+free_temp:
+	free(temp);
+	return err;
+}

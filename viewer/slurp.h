@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small files as a whole, in and out. Any thread. */
+#ifndef VIEW_SLURP_H
+#define VIEW_SLURP_H
+
+#include <stddef.h>
+
+#define VIEW_SLURP_BYTES_MAX ((size_t)64 << 20)
+
+/*
+ * The whole of a regular file, with a NUL behind it that @len does not count; the caller frees it.
+ * 0 or negative errno: -EISDIR, -EINVAL (no regular file), -EFBIG, ...
+ */
+int view_slurp(const char *path, char **text, size_t *len);
+
+/*
+ * Writes a file so that readers see the old one or the new one and never a part: a temporary file
+ * beside it, then rename. 0 or negative errno.
+ */
+int view_write_atomic(const char *path, const void *data, size_t len);
+
+#endif

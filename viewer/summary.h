@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The summary of a run: the one model that text, JSON and HTML show. It holds the engine's result,
+ * the dollars, the run's identity, and what follows from them: findings, advice, remarks. Every
+ * number that any page prints stands here and in summary.json.
+ *
+ * Made from a trace (summary_make.c) or read back from summary.json (summary_read.c). Plain data
+ * once made; any thread may read it.
+ */
+#ifndef VIEW_SUMMARY_H
+#define VIEW_SUMMARY_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include "analysis/ledger.h"
+#include "arena.h"
+#include "cost.h"
+#include "trace.h"
+
+#define VIEW_SUMMARY_SCHEMA "gpustarve.summary/1"
+
+struct view_finding { /* one class of time not well spent, worst first */
+	enum ana_class class;
+	int64_t ns, ppm; /* of gpu_ns */
+	int64_t nano_usd;
+	int64_t of_starved_ppm; /* -1: not input.* */
+	enum ana_confidence confidence; /* that of most of its time */
+	int64_t by_confidence[ANA_CONFIDENCES];
+	const char *basis; /* what proves it, in words */
+};
+
+struct view_advice {
+	const char *id, *title, *why, *action;
+	enum ana_class class;
+	int64_t saving_ns, saving_nano_usd; /* at most; savings of several never add up */
+};
+
+struct view_label {
+	const char *key, *value;
+};
+
+struct view_summary {
+	struct view_arena mem; /* everything below but the result and the cost */
+	struct ana_result *result; /* owned; see result_in_mem */
+	bool result_in_mem; /* it was read back and lies in mem */
+	struct view_cost cost; /* owned */
+
+	enum ana_window window;
+	bool waste[ANA_CLASSES]; /* the waste set */
+	int64_t wasted_ns; /* by it */
+	int64_t starved_ns;
+
+	const char *id;
+	const char *path; /* where the run lies, as the user named it; not part of the file */
+	const char **command;
+	size_t commands;
+	int64_t start_unix_ns, wall_ns;
+	bool has_exit_status;
+	int exit_status;
+	struct view_label *label;
+	size_t labels;
+	const char **host;
+	size_t hosts;
+	int64_t ranks;
+
+	struct view_finding *finding;
+	size_t findings;
+	struct view_advice *advice;
+	size_t advices;
+	const char **note;
+	size_t notes;
+
+	int64_t step_nano_usd; /* dollars per step, -1: not known */
+	int64_t useful_nano_usd; /* dollars per GPU-hour that was not wasted, -1: not known */
+	int64_t sampler_ppm; /* what a utilisation sampler would have averaged */
+};
+
+/* What a summary is made with besides the trace. */
+struct view_summary_options {
+	enum ana_window window;
+	const bool *waste; /* [ANA_CLASSES]; NULL: the ledger's rule */
+};
+
+/*
+ * Makes the summary of a result. Takes @r and @rate over whatever happens; copies what it needs
+ * of @t (may be NULL). 0 or -ENOMEM.
+ */
+int view_summary_make(struct view_summary **s, struct ana_result *r, const struct view_trace *t,
+		      struct view_rate *rate, const struct view_summary_options *o);
+
+/* Writes summary.json; its last member is a checksum of all before it. */
+void view_summary_write(const struct view_summary *s, FILE *f);
+
+/* Reads what view_summary_write wrote. 0, -errno, or -EBADMSG with *why (static). */
+int view_summary_read(struct view_summary **s, const char *path, const char **why);
+
+void view_summary_free(struct view_summary *s);
+
+/* The default waste set, as an array. */
+void view_waste_default(bool waste[ANA_CLASSES]);
+
+/* "a,b" to a set; classes and groups such as input.*. 0 or -EINVAL with the bad name in *bad. */
+int view_waste_parse(const char *text, bool waste[ANA_CLASSES], char bad[64]);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Integer arithmetic and snprintf; no double ever carries a time or an amount. */
+#include "units.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000LL
+#define NANO_PER_CENT 10000000LL
+
+int64_t view_div_even(__int128 num, __int128 den)
+{
+	__int128 q = num / den, rest = num % den;
+
+	if (rest < 0) { /* floor, so that the rest is the part above q */
+		q--;
+		rest += den;
+	}
+	if (rest * 2 > den || (rest * 2 == den && (q & 1)))
+		q++;
+	return (int64_t)q;
+}
+
+int64_t view_ppm(int64_t part, int64_t whole)
+{
+	return whole > 0 ? view_div_even((__int128)part * 1000000, whole) : 0;
+}
+
+/* value / 10^decimals with exactly @keep decimals, half to even. */
+static const char *fixed(char *out, int64_t value, int decimals, int keep)
+{
+	int64_t cut = 1, scale = 1;
+
+	for (int i = keep; i < decimals; i++)
+		cut *= 10;
+	for (int i = 0; i < keep; i++)
+		scale *= 10;
+	int64_t v = view_div_even(value, cut);
+	if (keep)
+		snprintf(out, VIEW_UNIT_BYTES, "%" PRId64 ".%0*" PRId64, v / scale, keep,
+			 v % scale);
+	else
+		snprintf(out, VIEW_UNIT_BYTES, "%" PRId64, v);
+	return out;
+}
+
+/* Drops zeros behind the point, and the point, but keeps @least decimals. */
+static const char *trim(char *out, int least)
+{
+	char *point = strchr(out, '.');
+
+	if (!point)
+		return out;
+	char *end = out + strlen(out);
+	while (end - point - 1 > least && end[-1] == '0')
+		*--end = '\0';
+	if (end - point == 1)
+		*point = '\0';
+	return out;
+}
+
+static const char *two_units(char *out, int64_t big, const char *b, int64_t small, const char *s)
+{
+	snprintf(out, VIEW_UNIT_BYTES, "%" PRId64 " %s %" PRId64 " %s", big, b, small, s);
+	return out;
+}
+
+static const char *with_unit(char *out, int64_t value, int decimals, int keep, const char *unit)
+{
+	fixed(out, value, decimals, keep);
+	size_t len = strlen(out);
+	snprintf(out + len, VIEW_UNIT_BYTES - len, " %s", unit);
+	return out;
+}
+
+const char *view_duration(char *out, int64_t ns)
+{
+	int64_t s = view_div_even(ns, NS_PER_S), m = view_div_even(s, 60), h = view_div_even(m, 60);
+
+	if (h >= 48)
+		return two_units(out, h / 24, "d", h % 24, "h");
+	if (s >= 3600)
+		return two_units(out, m / 60, "h", m % 60, "m");
+	if (s >= 120)
+		return two_units(out, s / 60, "m", s % 60, "s");
+	if (ns >= 999950000)
+		return with_unit(out, ns, 9, 1, "s");
+	if (ns >= 100 * 1000000LL)
+		return with_unit(out, ns, 6, 0, "ms");
+	if (ns >= 999950)
+		return with_unit(out, ns, 6, 1, "ms");
+	if (ns >= 1000)
+		return with_unit(out, ns, 3, 1, "us");
+	return with_unit(out, ns, 0, 0, "ns");
+}
+
+const char *view_percent(char *out, int64_t ppm)
+{
+	return fixed(out, ppm, 4, 1);
+}
+
+const char *view_percent_exact(char *out, int64_t ppm)
+{
+	fixed(out, ppm, 4, 4);
+	return trim(out, 0);
+}
+
+const char *view_cents_of(char *out, int64_t cents)
+{
+	snprintf(out, VIEW_UNIT_BYTES, "$%" PRId64 ".%02" PRId64, cents / 100, cents % 100);
+	return out;
+}
+
+const char *view_cents(char *out, int64_t nano_usd)
+{
+	return view_cents_of(out, view_div_even(nano_usd, NANO_PER_CENT));
+}
+
+const char *view_dollars_exact(char *out, int64_t nano_usd)
+{
+	fixed(out, nano_usd, 9, 9);
+	return trim(out, 0);
+}
+
+const char *view_price_text(char *out, int64_t nano_usd)
+{
+	view_unit digits;
+
+	fixed(digits, nano_usd, 9, 9);
+	trim(digits, 2);
+	snprintf(out, VIEW_UNIT_BYTES, "$%.40s", digits);
+	return out;
+}
+
+const char *view_hours(char *out, int64_t ns)
+{
+	return fixed(out, view_div_even((__int128)ns * 100, 3600 * NS_PER_S), 2, 2);
+}
+
+const char *view_hours_exact(char *out, int64_t ns)
+{
+	fixed(out, view_div_even((__int128)ns, 3600), 9, 9);
+	return trim(out, 0);
+}
+
+const char *view_bytes(char *out, uint64_t bytes)
+{
+	static const char *const unit[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };
+	uint64_t scale = 1;
+	int u = 0;
+
+	while (u < 6 && bytes / scale >= 1000) {
+		scale *= 1000;
+		u++;
+	}
+	if (!u)
+		return with_unit(out, (int64_t)bytes, 0, 0, unit[0]);
+	return with_unit(out, view_div_even((__int128)bytes * 10, scale), 1, 1, unit[u]);
+}
+
+const char *view_count(char *out, uint64_t n)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%" PRIu64, n);
+	char *p = out;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			*p++ = ',';
+		*p++ = digits[i];
+	}
+	*p = '\0';
+	return out;
+}
+
+/* False: no such time. */
+static bool utc(struct tm *tm, int64_t unix_ns)
+{
+	time_t t = (time_t)(unix_ns / NS_PER_S);
+
+	return gmtime_r(&t, tm) != NULL;
+}
+
+const char *view_day(char *out, int64_t unix_ns)
+{
+	struct tm tm;
+
+	out[0] = '\0';
+	if (utc(&tm, unix_ns))
+		strftime(out, VIEW_UNIT_BYTES, "%Y-%m-%d", &tm);
+	return out;
+}
+
+const char *view_moment(char *out, int64_t unix_ns)
+{
+	struct tm tm;
+
+	out[0] = '\0';
+	if (utc(&tm, unix_ns))
+		strftime(out, VIEW_UNIT_BYTES, "%Y-%m-%d %H:%M:%S UTC", &tm);
+	return out;
+}
+
+static int largest_fraction(const int64_t *nano_usd, int n, const int64_t *cents)
+{
+	int best = -1;
+	int64_t most = -1;
+
+	for (int i = 0; i < n; i++) {
+		int64_t fraction = nano_usd[i] - cents[i] * NANO_PER_CENT;
+		if (fraction > most) {
+			most = fraction;
+			best = i;
+		}
+	}
+	return best;
+}
+
+void view_close_cents(const int64_t *nano_usd, int n, int64_t total_cents, int64_t *cents)
+{
+	int64_t given = 0;
+
+	for (int i = 0; i < n; i++) {
+		cents[i] = nano_usd[i] / NANO_PER_CENT;
+		given += cents[i];
+	}
+	for (; n > 0 && given < total_cents; given++)
+		cents[largest_fraction(nano_usd, n, cents)]++;
+}

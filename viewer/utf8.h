@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which bytes are whole UTF-8 characters. Strings of a trace may be anything. Any thread. */
+#ifndef VIEW_UTF8_H
+#define VIEW_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of the character at @p (1 to 4), or 0 if these @len bytes begin with none. */
+size_t view_utf8_length(const char *p, size_t len);
+
+/* Writes @code as UTF-8 into @out[4] and returns its bytes. Surrogates become U+FFFD. */
+size_t view_utf8_put(char *out, uint32_t code);
+
+/* Columns on a terminal, taking each character as one. */
+size_t view_utf8_columns(const char *text);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text in lines of 80 columns. Foreign control characters are made visible, never sent. */
+#ifndef VIEW_WRAP_H
+#define VIEW_WRAP_H
+
+#include <stdio.h>
+
+#define VIEW_COLUMNS 80
+
+/*
+ * Writes @text broken at spaces: the first line begins in column @at (what stands before it is
+ * already written), the others after @hang spaces. Ends with a newline.
+ */
+void view_wrap(FILE *f, int at, int hang, const char *text);
+
+/* Writes @text with control characters and broken UTF-8 as '?'. */
+void view_put_tame(FILE *f, const char *text);
+
+#endif
