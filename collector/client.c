@@ -263,5 +263,6 @@ bool coll_client_done(const struct coll_client *c)
 
 bool coll_client_stalled(const struct coll_client *c, int64_t now_ns)
 {
-	return (!c->greeted || c->carry.len) && now_ns - c->heard_ns > COLL_SILENCE_NS;
+	return (!c->greeted || c->carry.len) &&
+	       now_ns - c->heard_ns > c->server->opts->silence_s * COLL_SECOND_NS;
 }

@@ -3,10 +3,27 @@
  * gpustarve-collector: start, serve, exit status.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 #include "log.h"
 #include "options.h"
 #include "server.h"
+
+/* With 0, 1 or 2 closed a trace would get that number, and log lines with it. */
+static bool hold_stdio(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+		if (fd < 0)
+			return false;
+	} while (fd <= STDERR_FILENO);
+	close(fd);
+	return true;
+}
 
 static int serve(struct coll_server *sv)
 {
@@ -26,6 +43,8 @@ int main(int argc, char **argv)
 	struct coll_options opts;
 	int status, err;
 
+	if (!hold_stdio())
+		return COLL_EXIT_ERROR;
 	if (!coll_options_parse(&opts, argc, argv, &status))
 		return status;
 	coll_log_verbose(opts.verbose);

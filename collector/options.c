@@ -21,6 +21,8 @@ static const char help[] =
 	"  --unix PATH          socket to listen on; mode 0600, for this user and root only\n"
 	"  --until-eof FD       end when FD reads end-of-file and all clients are done\n"
 	"  --grace SECONDS      then wait so long for clients that have said goodbye (10)\n"
+	"  --silence SECONDS    drop a client that sends nothing at all, or half a frame, for so\n"
+	"                       long (30); between frames it may be silent for ever\n"
 	"  --idle-exit SECONDS  end when nobody was connected for so long\n"
 	"  --ready-fd FD        write a line to FD once clients can connect, and close it\n"
 	"  --foreground         stay in the foreground (it always does)\n"
@@ -39,6 +41,7 @@ enum {
 	OPT_UNIX,
 	OPT_UNTIL_EOF,
 	OPT_GRACE,
+	OPT_SILENCE,
 	OPT_IDLE_EXIT,
 	OPT_READY_FD,
 	OPT_FOREGROUND,
@@ -52,6 +55,7 @@ static const struct option table[] = {
 	{ "unix", required_argument, NULL, OPT_UNIX },
 	{ "until-eof", required_argument, NULL, OPT_UNTIL_EOF },
 	{ "grace", required_argument, NULL, OPT_GRACE },
+	{ "silence", required_argument, NULL, OPT_SILENCE },
 	{ "idle-exit", required_argument, NULL, OPT_IDLE_EXIT },
 	{ "ready-fd", required_argument, NULL, OPT_READY_FD },
 	{ "foreground", no_argument, NULL, OPT_FOREGROUND },
@@ -103,6 +107,8 @@ static bool one(struct coll_options *o, int opt)
 		return descriptor("ready-fd", optarg, &o->ready_fd);
 	case OPT_GRACE:
 		return number("grace", optarg, &o->grace_s);
+	case OPT_SILENCE:
+		return number("silence", optarg, &o->silence_s);
 	case OPT_IDLE_EXIT:
 		return number("idle-exit", optarg, &o->idle_exit_s);
 	case OPT_FOREGROUND:
@@ -130,11 +136,14 @@ bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *stat
 {
 	int opt;
 
-	*o = (struct coll_options){ .dir = "gpustarve-runs",
-				    .until_eof = -1,
-				    .ready_fd = -1,
-				    .idle_exit_s = -1,
-				    .grace_s = 10 };
+	*o = (struct coll_options){
+		.dir = "gpustarve-runs",
+		.until_eof = -1,
+		.ready_fd = -1,
+		.idle_exit_s = -1,
+		.grace_s = 10,
+		.silence_s = 30,
+	};
 	*status = COLL_EXIT_OK;
 	while ((opt = getopt_long(argc, argv, "", table, NULL)) >= 0) {
 		if (opt == OPT_HELP || opt == OPT_VERSION) {

@@ -12,6 +12,7 @@ struct coll_options {
 	int ready_fd; /* descriptor, -1: none */
 	int idle_exit_s; /* -1: never */
 	int grace_s;
+	int silence_s; /* before the first frame, or amid one */
 	bool verbose;
 };
 

@@ -249,10 +249,8 @@ static void commit(struct coll_server *sv, struct coll_stream *s)
 	int err = coll_stream_commit(&sv->store, s);
 
 	s->ack_due = !err;
-	if (!err) {
-		sv->trouble = 0;
+	if (!err)
 		return;
-	}
 	coll_server_trouble(sv, s->path, err);
 	s->failed = true;
 	coll_client_close(s->owner);

@@ -18,7 +18,6 @@
 
 #define COLL_SCRATCH_BYTES (1u << 20) /* one read */
 #define COLL_HELD_MAX (40u << 20) /* half frames, all clients together */
-#define COLL_SILENCE_NS (30 * COLL_SECOND_NS) /* before the first frame, or amid one */
 #define COLL_UNSYNCED_MAX (32u << 20) /* bytes of a stream that wait for the clock */
 
 struct coll_client;

@@ -142,7 +142,7 @@ class Client:
     def wait_ack(self, stream, seq, timeout=10):
         deadline = time.monotonic() + timeout
         while self.acked(stream) < seq:
-            if not self.poll(0.05):
+            if not self.poll(0.05) and self.acked(stream) < seq:
                 raise ConnectionError("closed by the collector")
             if time.monotonic() > deadline:
                 raise TimeoutError(f"acknowledged {self.acked(stream)}, not {seq}")
@@ -250,7 +250,7 @@ def bin_dir():
     """The built programs: below the first argument, else $GPUSTARVE_BUILD, else build/."""
     here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     given = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("GPUSTARVE_BUILD")
-    return os.path.join(given or os.path.join(here, "build"), "bin")
+    return os.path.abspath(os.path.join(given or os.path.join(here, "build"), "bin"))
 
 
 def run_tests(names):
