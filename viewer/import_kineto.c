@@ -355,8 +355,9 @@ static int add_row(struct reader *r, struct wire_event *e)
 		return add_op(r, e, WIRE_OP_KERNEL);
 	case CAT_COPY:
 		return add_op(r, e, WIRE_OP_COPY);
-	case CAT_MEMSET:
-		return add_op(r, e, WIRE_OP_MEMSET);
+	case CAT_MEMSET: /* what a row is called counts more */
+		return add_op(r, e,
+			      text_begins(r->row, F_NAME, "Memcpy ") ? WIRE_OP_COPY : WIRE_OP_MEMSET);
 	case CAT_RUNTIME:
 		return add_api(r, e, WIRE_DOMAIN_RUNTIME);
 	case CAT_DRIVER:
