@@ -15,33 +15,40 @@ size_t wire_column_bound(size_t n)
 	return 1 + WIRE_VARINT_MAX + n * 8 + (n / EXCEPTION_SHARE + 1) * EXCEPTION_BYTES;
 }
 
-static int all_same(const uint64_t *v, size_t n)
+void wire_column_look(struct wire_column_stats *s, const uint64_t *v, size_t n)
 {
-	uint64_t diff = 0;
+	uint64_t any = 0, diff = 0;
 	size_t i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		any |= v[i];
 		diff |= v[i] ^ v[0];
-	return !diff;
+	}
+	*s = (struct wire_column_stats){ any, diff };
 }
 
-/* How many values are above @limit. */
-static size_t above(const uint64_t *v, size_t n, uint64_t limit)
+/* How many values need more than @width bytes; without compares, which 64-bit vectors lack. */
+static size_t count_above(const uint64_t *v, size_t n, unsigned int width)
 {
-	size_t i, count = 0;
+	unsigned int shift = 8 * width;
+	uint64_t count = 0;
+	size_t i;
 
-	for (i = 0; i < n; i++)
-		count += v[i] > limit;
+	for (i = 0; i < n; i++) {
+		uint64_t high = v[i] >> shift;
+
+		count += (high | (0 - high)) >> 63;
+	}
 	return count;
 }
 
 /* The fewest planes that leave few exceptions; *left: how many. */
-static unsigned int pick_width(const uint64_t *v, size_t n, size_t *left)
+static unsigned int pick_width(uint64_t any, const uint64_t *v, size_t n, size_t *left)
 {
 	unsigned int width;
 
 	for (width = 1; width < 8; width++) {
-		*left = above(v, n, (1ull << (8 * width)) - 1);
+		*left = any >> (8 * width) ? count_above(v, n, width) : 0;
 		if (*left <= n / EXCEPTION_SHARE)
 			return width;
 	}
@@ -55,24 +62,45 @@ static void note(struct wire_cuts *cut, const uint8_t *p)
 		cut->at[cut->used++] = p;
 }
 
+/* Planes @k to @k + 2 in one pass: reading the values is what costs. */
+static void put_three(uint8_t *restrict p, const uint64_t *restrict v, size_t n, unsigned int k)
+{
+	unsigned int shift = 8 * k;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		uint64_t bytes = v[i] >> shift;
+
+		p[i] = (uint8_t)bytes;
+		p[n + i] = (uint8_t)(bytes >> 8);
+		p[2 * n + i] = (uint8_t)(bytes >> 16);
+	}
+}
+
+static void put_one(uint8_t *restrict p, const uint64_t *restrict v, size_t n, unsigned int k)
+{
+	unsigned int shift = 8 * k;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		p[i] = (uint8_t)(v[i] >> shift);
+}
+
 static uint8_t *put_planes(uint8_t *p, const uint64_t *v, size_t n, unsigned int width,
 			   struct wire_cuts *cut)
 {
 	unsigned int k;
-	size_t i;
 
-	for (k = 0; k < width; k++, p += n) {
-		unsigned int shift = 8 * k;
-
-		for (i = 0; i < n; i++)
-			p[i] = (uint8_t)(v[i] >> shift);
-		note(cut, p + n);
-	}
-	return p;
+	for (k = 0; width - k >= 3; k += 3)
+		put_three(p + k * n, v, n, k);
+	for (; k < width; k++)
+		put_one(p + k * n, v, n, k);
+	for (k = 1; k <= width; k++)
+		note(cut, p + k * n);
+	return p + width * n;
 }
 
-static uint8_t *put_exceptions(uint8_t *p, const uint64_t *v, size_t n, unsigned int width,
-			       size_t left)
+static uint8_t *put_exceptions(uint8_t *p, const uint64_t *v, unsigned int width, size_t left)
 {
 	size_t i, from = 0;
 
@@ -87,23 +115,23 @@ static uint8_t *put_exceptions(uint8_t *p, const uint64_t *v, size_t n, unsigned
 		from = i + 1;
 		left--;
 	}
-	(void)n;
 	return p;
 }
 
-uint8_t *wire_column_put(uint8_t *p, const uint64_t *v, size_t n, struct wire_cuts *cut)
+uint8_t *wire_column_put(uint8_t *p, const uint64_t *v, size_t n, const struct wire_column_stats *s,
+			 struct wire_cuts *cut)
 {
 	unsigned int width;
 	size_t left;
 
-	if (all_same(v, n)) {
+	if (!s->diff) {
 		*p++ = 0;
-		return wire_varint_put(p, n ? v[0] : 0);
+		return wire_varint_put(p, s->any);
 	}
-	width = pick_width(v, n, &left);
+	width = pick_width(s->any, v, n, &left);
 	*p++ = (uint8_t)width;
 	p = put_planes(p, v, n, width, cut);
-	return width < 8 ? put_exceptions(p, v, n, width, left) : p;
+	return width < 8 ? put_exceptions(p, v, width, left) : p;
 }
 
 /* The place of the next exception; without one, behind the last value. */

@@ -17,16 +17,26 @@
 /* Most bytes that wire_column_put writes for @n values. */
 size_t wire_column_bound(size_t n);
 
-/*
- * Writes @n values at @p, which has room for the bound. Returns the byte behind them. Where a plane
- * ends, its end is noted in @cut, if given: bytes on two sides of a cut differ in nature.
- */
+/* What is to be known of values before they are written. */
+struct wire_column_stats {
+	uint64_t any; /* all bits that occur */
+	uint64_t diff; /* all bits that differ from the first value's */
+};
+
+void wire_column_look(struct wire_column_stats *s, const uint64_t *v, size_t n);
+
+/* Places where bytes of one nature end: bytes on two sides of a cut are unlike. */
 struct wire_cuts {
 	const uint8_t *at[128];
 	unsigned int used;
 };
 
-uint8_t *wire_column_put(uint8_t *p, const uint64_t *v, size_t n, struct wire_cuts *cut);
+/*
+ * Writes @n values with their stats at @p, which has room for the bound. Returns the byte behind
+ * them. The ends of planes are added to @cut, which may be NULL.
+ */
+uint8_t *wire_column_put(uint8_t *p, const uint64_t *v, size_t n, const struct wire_column_stats *s,
+			 struct wire_cuts *cut);
 
 /* Reads a column in pieces, in order. */
 struct wire_column {

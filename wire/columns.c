@@ -6,8 +6,8 @@
 #include "columns.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include "bytes.h"
 #include "dict.h"
 #include "predict.h"
@@ -80,11 +80,11 @@ size_t wire_columns_bytes(const struct wire_columns *c)
 /* Arrays for @n values each, one allocation; what they held is gone. */
 static int make_room(struct wire_columns *c, size_t n)
 {
-	size_t room = (n + 1023) & ~(size_t)1023;
+	size_t room = (n + 1024) & ~(size_t)1023; /* one to spare: gather writes ahead */
 	uint64_t *values;
 	int i;
 
-	if (n <= c->room)
+	if (n < c->room)
 		return 0;
 	values = malloc(room * ARRAYS * sizeof(*values));
 	if (!values)
@@ -111,30 +111,129 @@ static int add_place(struct wire_columns *c, uint64_t time, uint64_t corr)
 	return 0;
 }
 
-static struct wire_key place_key(const struct wire_event *e)
+/* The keys are fields that lie side by side, taken as they lie. */
+_Static_assert(offsetof(struct wire_event, context) == offsetof(struct wire_event, device) + 4 &&
+		       offsetof(struct wire_event, tid) == offsetof(struct wire_event, stream) + 4,
+	       "a place is two pairs of u32");
+_Static_assert(offsetof(struct wire_event, op) == offsetof(struct wire_event, kind) + 1 &&
+		       offsetof(struct wire_event, flags) == offsetof(struct wire_event, op) + 4 &&
+		       offsetof(struct wire_event, peer) == offsetof(struct wire_event, kind) + 6,
+	       "a shape is the last eight bytes");
+
+static inline struct wire_key place_key(const struct wire_event *e)
 {
-	return (struct wire_key){ (uint64_t)e->context << 32 | e->device,
-				  (uint64_t)e->tid << 32 | e->stream };
+	struct wire_key key;
+
+	memcpy(&key.a, &e->device, sizeof(key.a));
+	memcpy(&key.b, &e->stream, sizeof(key.b));
+	return key;
 }
 
-static struct wire_key shape_key(const struct wire_event *e)
+static inline struct wire_key shape_key(const struct wire_event *e)
 {
-	uint64_t a = (uint64_t)e->op << WIRE_SHAPE_AT_OP | (uint64_t)e->copy << WIRE_SHAPE_AT_COPY |
-		     (uint64_t)e->src << WIRE_SHAPE_AT_SRC | (uint64_t)e->dst << WIRE_SHAPE_AT_DST |
-		     (uint64_t)e->flags << WIRE_SHAPE_AT_FLAGS |
-		     (uint64_t)e->peer << WIRE_SHAPE_AT_PEER;
+	uint64_t has = (e->bytes ? WIRE_SHAPE_BYTES : 0) | (e->graph ? WIRE_SHAPE_GRAPH : 0), v;
 
-	return (struct wire_key){
-		a | (e->bytes ? WIRE_SHAPE_BYTES : 0) | (e->graph ? WIRE_SHAPE_GRAPH : 0), 0
-	};
+	memcpy(&v, &e->kind, sizeof(v));
+	return (struct wire_key){ (v & ~0xffull) | has, 0 };
+}
+
+/* Numbers of places and shapes. Neighbours are mostly alike: compared before they are looked up. */
+static int gather_keys(struct wire_columns *c, const struct wire_event *ev, size_t from, size_t n)
+{
+	uint64_t *restrict place_to = c->array[PLACE] + from;
+	uint64_t *restrict shape_to = c->array[SHAPE] + from;
+	struct wire_key at = place_key(ev), like = shape_key(ev);
+	int64_t place = wire_dict_add(&c->places, at), shape = wire_dict_add(&c->shapes, like);
+	uint8_t kind_diff = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct wire_key place_is = place_key(&ev[i]), shape_is = shape_key(&ev[i]);
+
+		if (place_is.a != at.a || place_is.b != at.b) {
+			at = place_is;
+			place = wire_dict_add(&c->places, at);
+		}
+		if (shape_is.a != like.a) {
+			like = shape_is;
+			shape = wire_dict_add(&c->shapes, like);
+		}
+		if (place < 0 || shape < 0)
+			return -ENOMEM;
+		kind_diff |= ev[i].kind ^ ev[0].kind;
+		place_to[i] = (uint64_t)place;
+		shape_to[i] = (uint64_t)shape;
+	}
+	if (place < 0 || shape < 0)
+		return -ENOMEM;
+	return kind_diff ? -EINVAL : 0;
+}
+
+static void gather_values(struct wire_columns *c, const struct wire_event *ev, size_t from,
+			  size_t n)
+{
+	uint64_t *restrict name_to = c->array[NAME] + from;
+	uint64_t *restrict bytes_to = c->array[BYTES] + c->used[BYTES];
+	uint64_t *restrict graph_to = c->array[GRAPH] + c->used[GRAPH];
+	size_t bytes = 0, graphs = 0, i;
+
+	for (i = 0; i < n; i++) {
+		name_to[i] = ev[i].name;
+		bytes_to[bytes] = ev[i].bytes;
+		bytes += ev[i].bytes != 0;
+		graph_to[graphs] = ev[i].graph;
+		graphs += ev[i].graph != 0;
+	}
+	c->used[BYTES] += bytes;
+	c->used[GRAPH] += graphs;
+}
+
+/* What comes before the first event of a place: the event before it in the block. */
+static int add_places(struct wire_columns *c, const struct wire_event *ev, size_t i)
+{
+	const struct wire_event *before = i ? &ev[i - 1] : &ev[0];
+
+	while (c->place_used <= c->array[PLACE][i]) {
+		int err = add_place(c, (uint64_t)before->start_ns, i ? before->corr : 0);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int gather_times(struct wire_columns *c, const struct wire_event *all, size_t from, size_t n,
+			enum wire_start_model model)
+{
+	const uint64_t *restrict place = c->array[PLACE] + from;
+	uint64_t *restrict corr_to = c->array[CORR] + from;
+	uint64_t *restrict start_to = c->array[START] + from;
+	uint64_t *restrict duration_to = c->array[DURATION] + from;
+	const struct wire_event *ev = all + from;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		uint64_t start = (uint64_t)ev[i].start_ns, end = (uint64_t)ev[i].end_ns;
+		struct wire_place *p;
+
+		if (place[i] >= c->place_used && add_places(c, all, from + i))
+			return -ENOMEM;
+		p = &c->place[place[i]];
+		corr_to[i] = wire_zigzag(ev[i].corr - p->corr);
+		start_to[i] = wire_zigzag(start - p->time);
+		duration_to[i] = end - start;
+		p->time = model == WIRE_START_AFTER_END ? end : start;
+		p->corr = ev[i].corr;
+	}
+	return 0;
 }
 
 /* The duration that the tables expect; both learn the true one. */
-static inline uint32_t expect(const struct wire_context *x, struct wire_place *p, uint32_t symbol,
-			      uint64_t duration)
+static inline uint32_t expect(uint32_t *restrict table, unsigned int bits, struct wire_place *p,
+			      uint32_t symbol, uint64_t duration)
 {
-	uint32_t *by_history = &x->by_history[wire_slot(wire_history(p, symbol), x->bits)];
-	uint32_t *by_symbol = &x->by_symbol[wire_slot(symbol, x->bits)];
+	uint32_t *by_history = &table[wire_slot(wire_history(p, symbol), bits)];
+	uint32_t *by_symbol = &table[((size_t)1 << bits) + wire_slot(symbol, bits)];
 	uint32_t expected = *by_history ? *by_history : *by_symbol;
 
 	*by_history = (uint32_t)duration;
@@ -143,46 +242,54 @@ static inline uint32_t expect(const struct wire_context *x, struct wire_place *p
 	return expected;
 }
 
-/* The one pass over the events. */
-static int gather(struct wire_columns *c, const struct wire_event *ev, size_t n,
-		  enum wire_start_model model, const struct wire_context *x)
+static void gather_durations(struct wire_columns *c, const struct wire_event *ev, size_t from,
+			     size_t n, unsigned int bits)
 {
-	uint64_t before_start = (uint64_t)ev[0].start_ns, before_corr = 0;
-	size_t bytes = 0, graphs = 0, i;
+	const uint64_t *restrict place = c->array[PLACE] + from;
+	const uint64_t *restrict shape = c->array[SHAPE] + from;
+	uint64_t *restrict duration = c->array[DURATION] + from;
+	size_t i;
 
 	for (i = 0; i < n; i++) {
-		const struct wire_event *e = &ev[i];
-		uint64_t start = (uint64_t)e->start_ns, end = (uint64_t)e->end_ns, expected = 0;
-		int64_t place = wire_dict_find(&c->places, place_key(e));
-		int64_t shape = wire_dict_find(&c->shapes, shape_key(e));
-		struct wire_place *p;
+		uint32_t symbol = wire_symbol(ev[i].name, (uint32_t)shape[i], ev[i].bytes);
 
-		if (place < 0 || shape < 0)
-			return -ENOMEM;
-		if (place == c->place_used && add_place(c, before_start, before_corr))
-			return -ENOMEM;
-		p = &c->place[place];
-		if (x->bits)
-			expected = expect(x, p, wire_symbol(e->name, (uint32_t)shape, e->bytes),
-					  end - start);
-		c->array[PLACE][i] = (uint64_t)place;
-		c->array[SHAPE][i] = (uint64_t)shape;
-		c->array[NAME][i] = e->name;
-		c->array[CORR][i] = wire_zigzag(e->corr - p->corr);
-		c->array[START][i] = wire_zigzag(start - p->time);
-		c->array[DURATION][i] = wire_zigzag(end - start - expected);
-		if (e->bytes)
-			c->array[BYTES][bytes++] = e->bytes;
-		if (e->graph)
-			c->array[GRAPH][graphs++] = e->graph;
-		p->time = model == WIRE_START_AFTER_END ? end : start;
-		p->corr = before_corr = e->corr;
-		before_start = start;
+		duration[i] =
+			wire_zigzag(duration[i] - expect(c->context, bits, &c->place[place[i]],
+							 symbol, duration[i]));
 	}
+}
+
+static void zigzag_durations(struct wire_columns *c, size_t from, size_t n)
+{
+	uint64_t *duration = c->array[DURATION] + from;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		duration[i] = wire_zigzag(duration[i]);
+}
+
+/* Events to arrays, in pieces that stay in the first cache: short loops, each over one piece. */
+static int gather(struct wire_columns *c, const struct wire_event *ev, size_t n,
+		  enum wire_start_model model, unsigned int bits)
+{
+	size_t at, len;
+	int i, err;
+
 	for (i = 0; i < ARRAYS; i++)
-		c->used[i] = n;
-	c->used[BYTES] = bytes;
-	c->used[GRAPH] = graphs;
+		c->used[i] = i == BYTES || i == GRAPH ? 0 : n;
+	for (at = 0; at < n; at += len) {
+		len = n - at < WIRE_COLUMN_CHUNK ? n - at : WIRE_COLUMN_CHUNK;
+		err = ev[at].kind == ev[0].kind ? gather_keys(c, ev + at, at, len) : -EINVAL;
+		if (!err)
+			err = gather_times(c, ev, at, len, model);
+		if (err)
+			return err;
+		gather_values(c, ev + at, at, len);
+		if (bits)
+			gather_durations(c, ev + at, at, len, bits);
+		else
+			zigzag_durations(c, at, len);
+	}
 	return 0;
 }
 
@@ -235,26 +342,18 @@ static uint8_t *put_time(uint8_t *p, enum wire_start_model model, unsigned int b
 	return section_end(begin, begin + WIRE_TIME_BYTES);
 }
 
-/* A column of zeros is left out. */
-static int is_zero(const uint64_t *v, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (v[i])
-			return 0;
-	return 1;
-}
-
 static uint8_t *put_array(const struct wire_columns *c, int array, uint8_t *p,
 			  struct wire_cuts *cut)
 {
+	const uint64_t *v = c->array[array];
+	struct wire_column_stats s;
 	uint8_t *begin;
 
-	if (is_zero(c->array[array], c->used[array]))
-		return p;
+	wire_column_look(&s, v, c->used[array]);
+	if (!s.any)
+		return p; /* a column of zeros is left out */
 	begin = section_begin(p, section_of[array]);
-	return section_end(begin, wire_column_put(begin, c->array[array], c->used[array], cut));
+	return section_end(begin, wire_column_put(begin, v, c->used[array], &s, cut));
 }
 
 static size_t bound(const struct wire_columns *c)
@@ -271,9 +370,11 @@ static uint8_t *put_sections(const struct wire_columns *c, enum wire_start_model
 			     unsigned int bits, int64_t base, uint8_t *p, struct wire_cuts *cut)
 {
 	p = put_places(&c->places, p);
-	p = put_array(c, PLACE, p, cut);
+	if (c->places.used > 1)
+		p = put_array(c, PLACE, p, cut);
 	p = put_shapes(&c->shapes, p);
-	p = put_array(c, SHAPE, p, cut);
+	if (c->shapes.used > 1)
+		p = put_array(c, SHAPE, p, cut);
 	p = put_array(c, NAME, p, cut);
 	p = put_array(c, BYTES, p, cut);
 	p = put_array(c, GRAPH, p, cut);
@@ -293,26 +394,16 @@ static unsigned int context_bits(size_t n)
 	return bits;
 }
 
-static bool same_kind(uint8_t kind, const struct wire_event *ev, size_t n)
-{
-	uint8_t diff = 0;
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		diff |= ev[i].kind ^ kind;
-	return !diff;
-}
-
 int wire_columns_encode(struct wire_columns *c, uint8_t kind, const struct wire_event *ev, size_t n,
 			struct wire_buf *out, struct wire_cuts *cut)
 {
 	/* Host calls last as long as they last: measured, what ran before tells nothing. */
-	struct wire_context x = { .bits = kind == WIRE_KIND_API ? 0 : context_bits(n) };
+	unsigned int bits = kind == WIRE_KIND_API ? 0 : context_bits(n);
 	enum wire_start_model model =
 		kind == WIRE_KIND_RANGE ? WIRE_START_AFTER_START : WIRE_START_AFTER_END;
 	int err;
 
-	if (!n || n > WIRE_BLOCK_EVENTS_MAX || !kind || !same_kind(kind, ev, n))
+	if (!n || n > WIRE_BLOCK_EVENTS_MAX || !kind || ev[0].kind != kind)
 		return -EINVAL;
 	err = make_room(c, n);
 	if (err)
@@ -320,17 +411,15 @@ int wire_columns_encode(struct wire_columns *c, uint8_t kind, const struct wire_
 	wire_dict_reset(&c->places);
 	wire_dict_reset(&c->shapes);
 	c->place_used = 0;
-	x.by_history = c->context;
-	x.by_symbol = c->context + ((size_t)1 << x.bits);
-	if (x.bits)
-		memset(c->context, 0, sizeof(*c->context) << (x.bits + 1));
-	err = gather(c, ev, n, model, &x);
+	if (bits)
+		memset(c->context, 0, sizeof(*c->context) << (bits + 1));
+	err = gather(c, ev, n, model, bits);
 	if (!err)
 		err = wire_buf_reserve(out, bound(c));
 	if (err)
 		return err;
 	out->len =
-		(size_t)(put_sections(c, model, x.bits, ev[0].start_ns, out->data + out->len, cut) -
+		(size_t)(put_sections(c, model, bits, ev[0].start_ns, out->data + out->len, cut) -
 			 out->data);
 	return 0;
 }

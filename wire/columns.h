@@ -32,18 +32,21 @@ enum wire_section {
 #define WIRE_SECTION_HEADER 5 /* id, then u32 length */
 #define WIRE_TIME_BYTES 10 /* start model, context bits, base */
 
-/* A shape is eight bytes; this is where they lie in the number they make. */
+/*
+ * A shape is the eight bytes of struct wire_event from kind on, with what the event has in place of
+ * its kind; this is where they lie in the number they make.
+ */
 enum wire_shape {
-	WIRE_SHAPE_AT_OP = 0,
-	WIRE_SHAPE_AT_COPY = 8,
-	WIRE_SHAPE_AT_SRC = 16,
-	WIRE_SHAPE_AT_DST = 24,
-	WIRE_SHAPE_AT_FLAGS = 32,
-	WIRE_SHAPE_AT_HAS = 40, /* WIRE_SHAPE_BYTES, _GRAPH */
+	WIRE_SHAPE_AT_HAS = 0, /* WIRE_SHAPE_BYTES, _GRAPH */
+	WIRE_SHAPE_AT_OP = 8,
+	WIRE_SHAPE_AT_COPY = 16,
+	WIRE_SHAPE_AT_SRC = 24,
+	WIRE_SHAPE_AT_DST = 32,
+	WIRE_SHAPE_AT_FLAGS = 40,
 	WIRE_SHAPE_AT_PEER = 48,
 };
-#define WIRE_SHAPE_BYTES (1ull << WIRE_SHAPE_AT_HAS)
-#define WIRE_SHAPE_GRAPH (2ull << WIRE_SHAPE_AT_HAS)
+#define WIRE_SHAPE_BYTES 1u
+#define WIRE_SHAPE_GRAPH 2u
 
 struct wire_columns;
 

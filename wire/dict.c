@@ -13,7 +13,6 @@
 void wire_dict_reset(struct wire_dict *d)
 {
 	d->used = 0;
-	d->last = 0;
 	if (d->slots)
 		memset(d->slot, 0, d->slots * sizeof(*d->slot));
 }
@@ -87,6 +86,5 @@ int64_t wire_dict_add(struct wire_dict *d, struct wire_key key)
 		d->key[d->used++] = key;
 		*slot = d->used;
 	}
-	d->last = *slot - 1;
-	return d->last;
+	return *slot - 1;
 }

@@ -28,12 +28,4 @@ size_t wire_dict_bytes(const struct wire_dict *d);
 /* Number of the key, added if new; -ENOMEM. */
 int64_t wire_dict_add(struct wire_dict *d, struct wire_key key);
 
-/* The same, quick where the key is that of the call before. */
-static inline int64_t wire_dict_find(struct wire_dict *d, struct wire_key key)
-{
-	if (d->used && d->key[d->last].a == key.a && d->key[d->last].b == key.b)
-		return d->last;
-	return wire_dict_add(d, key);
-}
-
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "bytes.h"
 #include "codec.h"
+#include "columns.h"
 
 #define STRINGS_BYTES (256u << 10) /* raw size from which on a Strings frame is full */
 
@@ -27,7 +28,8 @@ enum {
 struct wire_encoder {
 	uint8_t stream[WIRE_STREAM_ID_BYTES];
 	uint64_t seq;
-	ZSTD_CCtx *zstd;
+	struct wire_codec codec;
+	struct wire_columns *columns;
 	struct wire_buf head;
 	struct wire_buf raw;
 	struct wire_buf packed;
@@ -39,9 +41,9 @@ struct wire_encoder *wire_encoder_new(const uint8_t stream[WIRE_STREAM_ID_BYTES]
 
 	if (!e)
 		return NULL;
-	e->zstd = wire_codec_new(level);
-	if (!e->zstd) {
-		free(e);
+	e->columns = wire_columns_new();
+	if (!e->columns || wire_codec_init(&e->codec, level)) {
+		wire_encoder_free(e);
 		return NULL;
 	}
 	memcpy(e->stream, stream, WIRE_STREAM_ID_BYTES);
@@ -55,7 +57,8 @@ void wire_encoder_free(struct wire_encoder *e)
 	wire_buf_fini(&e->packed);
 	wire_buf_fini(&e->raw);
 	wire_buf_fini(&e->head);
-	ZSTD_freeCCtx(e->zstd);
+	wire_columns_free(e->columns);
+	wire_codec_fini(&e->codec);
 	free(e);
 }
 
@@ -66,12 +69,13 @@ uint64_t wire_encoder_seq(const struct wire_encoder *e)
 
 size_t wire_encoder_bytes(const struct wire_encoder *e)
 {
-	return sizeof(*e) + ZSTD_sizeof_CCtx(e->zstd) + e->head.room + e->raw.room + e->packed.room;
+	return sizeof(*e) + ZSTD_sizeof_CCtx(e->codec.zstd) + wire_columns_bytes(e->columns) +
+	       e->head.room + e->raw.room + e->packed.room;
 }
 
 /* Compresses e->raw and appends the frame; only then the number is used up. */
-static int emit(struct wire_encoder *e, enum wire_frame_type type, int64_t now_ns,
-		struct wire_buf *out)
+static int emit(struct wire_encoder *e, enum wire_frame_type type, const struct wire_cuts *cut,
+		int64_t now_ns, struct wire_buf *out)
 {
 	struct wire_frame f = {
 		.version = WIRE_FRAME_VERSION,
@@ -86,7 +90,7 @@ static int emit(struct wire_encoder *e, enum wire_frame_type type, int64_t now_n
 
 	if (e->raw.len > WIRE_FRAME_RAW_MAX)
 		return -EMSGSIZE;
-	err = wire_codec_pack(e->zstd, e->raw.data, e->raw.len, &e->packed, &packed);
+	err = wire_codec_pack(&e->codec, &e->raw, cut, &e->packed, &packed);
 	if (err)
 		return err;
 	if (packed) {
@@ -115,7 +119,7 @@ int wire_encoder_message(struct wire_encoder *e, enum wire_frame_type type,
 	if (err)
 		return err;
 	e->raw.len = protobuf_c_message_pack(msg, e->raw.data);
-	return emit(e, type, now_ns, out);
+	return emit(e, type, NULL, now_ns, out);
 }
 
 static int make_head(struct wire_encoder *e, const struct wire_event *ev, size_t n,
@@ -142,7 +146,8 @@ static void put_columns_prefix(uint8_t *p, size_t len)
 		p[i] = (uint8_t)(len & 0x7f) | (i < COLUMNS_LEN_BYTES ? 0x80 : 0);
 }
 
-static int make_columns(struct wire_encoder *e, const struct wire_event *ev, size_t n)
+static int make_columns(struct wire_encoder *e, const struct wire_event *ev, size_t n,
+			struct wire_cuts *cut)
 {
 	int err;
 
@@ -151,7 +156,7 @@ static int make_columns(struct wire_encoder *e, const struct wire_event *ev, siz
 	if (err)
 		return err;
 	e->raw.len = COLUMNS_PREFIX;
-	err = wire_block_encode(ev[0].kind, ev, n, &e->raw);
+	err = wire_columns_encode(e->columns, ev[0].kind, ev, n, &e->raw, cut);
 	if (err)
 		return err;
 	put_columns_prefix(e->raw.data, e->raw.len - COLUMNS_PREFIX);
@@ -161,14 +166,15 @@ static int make_columns(struct wire_encoder *e, const struct wire_event *ev, siz
 int wire_encoder_block(struct wire_encoder *e, const struct wire_event *ev, size_t n,
 		       const uint32_t *lost, int64_t now_ns, struct wire_buf *out)
 {
+	struct wire_cuts cut = { .used = 0 };
 	int err = make_head(e, ev, n, lost);
 
 	if (!err)
-		err = make_columns(e, ev, n);
+		err = make_columns(e, ev, n, &cut);
 	if (err)
 		return err;
-	return emit(e, ev[0].kind == WIRE_KIND_RANGE ? WIRE_FRAME_RANGES : WIRE_FRAME_BLOCK, now_ns,
-		    out);
+	return emit(e, ev[0].kind == WIRE_KIND_RANGE ? WIRE_FRAME_RANGES : WIRE_FRAME_BLOCK, &cut,
+		    now_ns, out);
 }
 
 static int add_string(struct wire_buf *raw, uint32_t id, const char *text, size_t len)
@@ -209,7 +215,7 @@ int wire_encoder_strings(struct wire_encoder *e, const struct wire_strtab *t, ui
 		if (err)
 			return err;
 	}
-	err = e->raw.len ? emit(e, WIRE_FRAME_STRINGS, now_ns, out) : 0;
+	err = e->raw.len ? emit(e, WIRE_FRAME_STRINGS, NULL, now_ns, out) : 0;
 	if (!err)
 		*next = id;
 	return err;

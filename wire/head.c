@@ -6,8 +6,8 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
+#include "busy.h"
 #include "bytes.h"
 
 #define HEAD_VERSION 1
@@ -34,132 +34,6 @@ enum {
 	DEVICE_BYTES = 24,
 };
 
-struct span {
-	int64_t start, end;
-};
-
-/*
- * The union of the spans that came so far, as few disjoint ones in order of time. Work comes
- * nearly sorted, so old spans can be closed for good: only their sum and last end are kept.
- */
-#define OPEN_SPANS 32
-
-struct busy {
-	struct span open[OPEN_SPANS];
-	unsigned int used;
-	bool closed; /* spans up to @closed_end are in @sum */
-	int64_t closed_end;
-	uint64_t sum;
-};
-
-static uint64_t span_ns(struct span s)
-{
-	return (uint64_t)s.end - (uint64_t)s.start;
-}
-
-static void busy_close_oldest(struct busy *b)
-{
-	b->sum += span_ns(b->open[0]);
-	b->closed = true;
-	b->closed_end = b->open[0].end;
-	memmove(b->open, b->open + 1, --b->used * sizeof(b->open[0]));
-}
-
-/* False if the span reaches back to what is closed already. */
-static bool busy_add(struct busy *b, struct span s)
-{
-	unsigned int last = b->used, first;
-
-	if (last && s.start > b->open[last - 1].end)
-		goto insert; /* the usual case: later than all before */
-	while (last && b->open[last - 1].start > s.end)
-		last--;
-	for (first = last; first && b->open[first - 1].end >= s.start; first--) {
-		if (b->open[first - 1].start < s.start)
-			s.start = b->open[first - 1].start;
-		if (b->open[first - 1].end > s.end)
-			s.end = b->open[first - 1].end;
-	}
-	if (first == 0 && b->closed && s.start <= b->closed_end)
-		return false;
-	if (first < last) { /* [first, last) merge into one */
-		b->open[first] = s;
-		memmove(b->open + first + 1, b->open + last, (b->used - last) * sizeof(b->open[0]));
-		b->used -= last - first - 1;
-		return true;
-	}
-insert:
-	if (b->used == OPEN_SPANS) {
-		if (!last)
-			return false;
-		busy_close_oldest(b);
-		last--;
-	}
-	memmove(b->open + last + 1, b->open + last, (b->used - last) * sizeof(b->open[0]));
-	b->open[last] = s;
-	b->used++;
-	return true;
-}
-
-static uint64_t busy_sum(const struct busy *b)
-{
-	uint64_t sum = b->sum;
-	unsigned int i;
-
-	for (i = 0; i < b->used; i++)
-		sum += span_ns(b->open[i]);
-	return sum;
-}
-
-static int by_start(const void *a, const void *b)
-{
-	const struct span *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-/* The same for work in no order at all. */
-static int busy_sorted(const struct wire_event *ev, size_t n, uint32_t device, uint64_t *ns)
-{
-	struct span *span = malloc(n * sizeof(*span));
-	size_t i, used = 0;
-	int64_t until;
-
-	if (!span)
-		return -ENOMEM;
-	for (i = 0; i < n; i++)
-		if (ev[i].device == device && ev[i].end_ns > ev[i].start_ns)
-			span[used++] = (struct span){ ev[i].start_ns, ev[i].end_ns };
-	qsort(span, used, sizeof(*span), by_start);
-	*ns = 0;
-	until = INT64_MIN;
-	for (i = 0; i < used; i++) {
-		if (span[i].start < until)
-			span[i].start = until;
-		if (span[i].end <= span[i].start)
-			continue;
-		*ns += span_ns(span[i]);
-		until = span[i].end;
-	}
-	free(span);
-	return 0;
-}
-
-static int busy_of(const struct wire_event *ev, size_t n, struct wire_block_device *d)
-{
-	struct busy b = { .used = 0 };
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		if (ev[i].device != d->device || ev[i].end_ns <= ev[i].start_ns)
-			continue;
-		if (!busy_add(&b, (struct span){ ev[i].start_ns, ev[i].end_ns }))
-			return busy_sorted(ev, n, d->device, &d->busy_ns);
-	}
-	d->busy_ns = busy_sum(&b);
-	return 0;
-}
-
 /* The entry of a device, made if it is new; NULL when there is no room. */
 static struct wire_block_device *device_entry(struct wire_block_head *h, uint32_t device)
 {
@@ -174,30 +48,29 @@ static struct wire_block_device *device_entry(struct wire_block_head *h, uint32_
 	return &h->device[h->devices++];
 }
 
-static int count_devices(struct wire_block_head *h, const struct wire_event *ev, size_t n)
+static int busy_of_all(struct wire_block_head *h, const struct wire_event *ev, size_t n)
 {
-	struct wire_block_device *d = NULL;
-	size_t i;
-	uint32_t k;
-	int err;
+	uint32_t i;
+	int err = 0;
 
-	for (i = 0; i < n; i++) {
-		if (!d || d->device != ev[i].device)
-			d = device_entry(h, ev[i].device);
-		if (!d)
-			return -E2BIG;
-		d->ops++;
-	}
-	for (k = 0; k < h->devices; k++) {
-		err = busy_of(ev, n, &h->device[k]);
-		if (err)
-			return err;
-	}
-	return 0;
+	for (i = 0; !err && i < h->devices; i++)
+		err = wire_busy(ev, n, h->device[i].device, &h->device[i].busy_ns);
+	return err;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
 }
 
 int wire_block_head_of(struct wire_block_head *h, const struct wire_event *ev, size_t n)
 {
+	struct wire_block_device *d = NULL;
 	uint8_t kind_diff = 0;
 	size_t i;
 
@@ -212,15 +85,22 @@ int wire_block_head_of(struct wire_block_head *h, const struct wire_event *ev, s
 	for (i = 0; i < n; i++) {
 		const struct wire_event *e = &ev[i];
 
-		h->t0_ns = e->start_ns < h->t0_ns ? e->start_ns : h->t0_ns;
-		h->last_start_ns = e->start_ns > h->last_start_ns ? e->start_ns : h->last_start_ns;
-		h->t1_ns = e->end_ns > h->t1_ns ? e->end_ns : h->t1_ns;
+		h->t0_ns = least(h->t0_ns, e->start_ns);
+		h->last_start_ns = most(h->last_start_ns, e->start_ns);
+		h->t1_ns = most(h->t1_ns, e->end_ns);
 		h->string_max = e->name > h->string_max ? e->name : h->string_max;
 		kind_diff |= e->kind ^ h->kind;
+		if (h->kind != WIRE_KIND_OP)
+			continue;
+		if (!d || d->device != e->device)
+			d = device_entry(h, e->device);
+		if (!d)
+			return -E2BIG;
+		d->ops++;
 	}
 	if (kind_diff || !h->kind)
 		return -EINVAL;
-	return h->kind == WIRE_KIND_OP ? count_devices(h, ev, n) : 0;
+	return busy_of_all(h, ev, n);
 }
 
 int wire_block_head_lost(struct wire_block_head *h, uint32_t device, uint32_t lost)
