@@ -72,7 +72,7 @@ static void add_row(struct view_prices *p, const struct view_price *row)
 	p->row[p->rows++] = *row;
 }
 
-static void add_bad(struct view_prices *p, int line, const char *why)
+void view_prices_add_bad(struct view_prices *p, int line, const char *why)
 {
 	if (p->bads == p->bad_room) {
 		size_t room = p->bad_room ? p->bad_room * 2 : 16;
@@ -155,7 +155,7 @@ int view_prices_parse(struct view_prices *p, const char *text, size_t len, const
 			cell[c] = at[c] >= 0 && at[c] < n ? field[at[c]] : "";
 		const char *bad = row_of(&row, cell);
 		if (bad)
-			add_bad(p, csv.line, bad);
+			view_prices_add_bad(p, csv.line, bad);
 		else
 			add_row(p, &row);
 	}

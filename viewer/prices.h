@@ -72,6 +72,9 @@ bool view_price_is_guide(const struct view_price *row);
 /* Adds a row, or replaces the one with the same GPU, provider, instance, model and region. */
 void view_prices_put(struct view_prices *p, const struct view_price *row);
 
+/* Notes a row that was left out. */
+void view_prices_add_bad(struct view_prices *p, int line, const char *why);
+
 /* Writes header and rows as CSV. */
 void view_prices_write(const struct view_prices *p, FILE *f);
 

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dollars: parsing without doubles, exact products, half-even rounding, sums that close.
+ */
+#include <errno.h>
+#include "cost.h"
+#include "harness.h"
+#include "units.h"
+
+#define HOUR_NS 3600000000000LL
+
+static int64_t parsed(const char *text)
+{
+	int64_t nano = -1;
+	int err = view_cost_parse(text, &nano);
+
+	return err ? err : nano;
+}
+
+static void test_parse(void)
+{
+	EXPECT_INT(parsed("6.88"), 6880000000LL);
+	EXPECT_INT(parsed("0"), 0);
+	EXPECT_INT(parsed("0.000000001"), 1);
+	EXPECT_INT(parsed("0.1000000000"), 100000000);
+	EXPECT_INT(parsed("1000000000"), 1000000000LL * VIEW_NANO_USD);
+	EXPECT_INT(parsed("0.0000000001"), -ERANGE);
+	EXPECT_INT(parsed("1000000000.000000001"), -ERANGE);
+	EXPECT_INT(parsed("99999999999999999999"), -ERANGE);
+}
+
+static void test_parse_bad(void)
+{
+	static const char *const bad[] = { "",	  "-1",	 "+1", "$2", "1.",   ".5",   "1e3",
+					   "1,5", "nan", " 1", "1 ", "0x10", "1.2.3" };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		EXPECT_INT(parsed(bad[i]), -EINVAL);
+}
+
+static void test_amount(void)
+{
+	EXPECT_INT(view_cost_amount(6880000000LL, HOUR_NS), 6880000000LL);
+	EXPECT_INT(view_cost_amount(6880000000LL, 0), 0);
+	/* Half a nano-dollar goes to the even neighbour. */
+	EXPECT_INT(view_cost_amount(1, HOUR_NS / 2), 0);
+	EXPECT_INT(view_cost_amount(3, HOUR_NS / 2), 2);
+	EXPECT_INT(view_cost_amount(5, HOUR_NS / 2), 2);
+	EXPECT_INT(view_cost_amount(1, HOUR_NS / 2 + 1), 1);
+	/* Beyond 64 bits on the way: a thousand dollars an hour for ten years. */
+	EXPECT_INT(view_cost_amount(1000 * VIEW_NANO_USD, 87600 * HOUR_NS),
+		   87600000LL * VIEW_NANO_USD);
+}
+
+static void test_half_even(void)
+{
+	EXPECT_INT(view_div_even(5, 10), 0);
+	EXPECT_INT(view_div_even(15, 10), 2);
+	EXPECT_INT(view_div_even(25, 10), 2);
+	EXPECT_INT(view_div_even(26, 10), 3);
+	EXPECT_INT(view_div_even(-5, 10), 0);
+	EXPECT_INT(view_div_even(-15, 10), -2);
+	EXPECT_INT(view_div_even(-26, 10), -3);
+}
+
+static void test_compute(void)
+{
+	struct ana_gpu gpu[2] = { 0 };
+	struct ana_result r = { .gpu = gpu, .gpus = 2 };
+	bool waste[ANA_CLASSES] = { [ANA_INPUT_UNKNOWN] = true, [ANA_COPY] = true };
+	struct view_rate *rate = calloc(2, sizeof(*rate));
+	struct view_cost c;
+	int64_t sum = 0;
+
+	gpu[0].classes[ANA_COMPUTE] = HOUR_NS;
+	gpu[0].classes[ANA_INPUT_UNKNOWN] = HOUR_NS / 2;
+	gpu[1].classes[ANA_COPY] = HOUR_NS / 4;
+	rate[0] = (struct view_rate){ .known = true, .nano_usd_per_hour = 6880000000LL };
+	rate[1] = (struct view_rate){ .known = true, .nano_usd_per_hour = 2744700000LL };
+	EXPECT_INT(view_cost_compute(&c, &r, rate, waste), 0);
+	EXPECT(c.known);
+	EXPECT_INT(c.total, 6880000000LL + 3440000000LL + 686175000LL);
+	EXPECT_INT(c.wasted, 3440000000LL + 686175000LL);
+	EXPECT_INT(c.starved, 3440000000LL);
+	for (int k = 0; k < ANA_CLASSES; k++)
+		sum += c.classes[k];
+	EXPECT_INT(sum, c.total);
+	view_cost_fini(&c);
+}
+
+static void test_unknown_price(void)
+{
+	struct ana_gpu gpu[2] = { 0 };
+	struct ana_result r = { .gpu = gpu, .gpus = 2 };
+	bool waste[ANA_CLASSES] = { false };
+	struct view_rate *rate = calloc(2, sizeof(*rate));
+	struct view_cost c;
+
+	gpu[0].classes[ANA_COMPUTE] = gpu[1].classes[ANA_COMPUTE] = HOUR_NS;
+	rate[0] = (struct view_rate){ .known = true, .nano_usd_per_hour = 1000000000LL };
+	EXPECT_INT(view_cost_compute(&c, &r, rate, waste), 0);
+	EXPECT(!c.known);
+	EXPECT_INT(c.total, 0);
+	view_cost_fini(&c);
+}
+
+/* Any amounts: the printed cents add up to the printed total. */
+static void test_close(void)
+{
+	uint64_t seed = t_seed(7);
+
+	for (int round = 0; round < 2000; round++) {
+		int64_t nano[12], cents[12], sum = 0, shown = 0;
+		for (int i = 0; i < 12; i++) {
+			nano[i] = (int64_t)(t_random(&seed) % 50000000000ull);
+			sum += nano[i];
+		}
+		int64_t total = view_div_even(sum, 10000000);
+		view_close_cents(nano, 12, total, cents);
+		for (int i = 0; i < 12; i++) {
+			shown += cents[i];
+			EXPECT(cents[i] * 10000000 <= nano[i] + 10000000);
+			EXPECT(cents[i] * 10000000 > nano[i] - 10000000);
+		}
+		EXPECT_INT(shown, total);
+	}
+}
+
+static void test_texts(void)
+{
+	view_unit u;
+
+	EXPECT_STR(view_cents(u, 46860000000LL), "$46.86");
+	EXPECT_STR(view_cents(u, 5000000), "$0.00");
+	EXPECT_STR(view_cents(u, 15000000), "$0.02");
+	EXPECT_STR(view_dollars_exact(u, 46860000000LL), "46.86");
+	EXPECT_STR(view_dollars_exact(u, 1), "0.000000001");
+	EXPECT_STR(view_dollars_exact(u, 7 * VIEW_NANO_USD), "7");
+	EXPECT_STR(view_price_text(u, 2744700000LL), "$2.7447");
+	EXPECT_STR(view_price_text(u, 2 * VIEW_NANO_USD), "$2.00");
+	EXPECT_STR(view_percent(u, 380951), "38.1");
+	EXPECT_STR(view_percent_exact(u, 380951), "38.0951");
+	EXPECT_STR(view_percent_exact(u, 1000000), "100");
+	EXPECT_STR(view_duration(u, 8040 * 1000000000LL), "2 h 14 m");
+	EXPECT_STR(view_duration(u, 12345000000LL), "12.3 s");
+	EXPECT_STR(view_duration(u, 831000000), "831 ms");
+	EXPECT_STR(view_duration(u, 95), "95 ns");
+	EXPECT_STR(view_hours(u, 64332000000000LL), "17.87");
+	EXPECT_STR(view_hours_exact(u, HOUR_NS / 3), "0.333333333");
+	EXPECT_STR(view_bytes(u, 1500000000), "1.5 GB");
+	EXPECT_STR(view_count(u, 1234567), "1,234,567");
+	EXPECT_STR(view_day(u, 1794232931000000000LL), "2026-11-09");
+}
+
+int main(void)
+{
+	return RUN(test_parse, test_parse_bad, test_amount, test_half_even, test_compute,
+		   test_unknown_price, test_close, test_texts);
+}
