@@ -157,6 +157,7 @@ static bool next_ack(struct coll_client *c)
 	if (!s)
 		return false;
 	s->ack_due = false;
+	coll_stream_acknowledge(s);
 	memcpy(f.stream, s->id, sizeof(f.stream));
 	f.seq = s->acked;
 	f.time_ns = coll_clock_ns(CLOCK_REALTIME);

@@ -15,7 +15,7 @@
 void coll_run_name(char out[COLL_RUN_BYTES], const char *run_id)
 {
 	static const char good[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+=@";
 	size_t i;
 
 	for (i = 0; run_id[i] && i < COLL_RUN_BYTES - 1; i++)

@@ -34,6 +34,7 @@ static int batch_store(struct coll_client *c, struct batch *b)
 	err = coll_stream_append(s, b->at, b->len);
 	if (err) {
 		s->seqs = b->before;
+		s->cut = true;
 		coll_index_forget(&s->index, b->index_before);
 		coll_server_trouble(c->server, s->path, err);
 	} else {
@@ -83,6 +84,7 @@ static void adopt(struct coll_client *c, struct coll_stream *s)
 	s->owner = c;
 	s->next_owned = c->streams;
 	c->streams = s;
+	s->high = 0;
 	s->ack_due = true;
 }
 
@@ -155,6 +157,8 @@ static int admit(struct coll_client *c, struct batch *b, const struct wire_frame
 		return err;
 	c->greeted = true;
 	note_kind(s, f, payload);
+	if (f->seq > s->high)
+		s->high = f->seq;
 	if (coll_seqs_has(&s->seqs, f->seq)) {
 		c->server->count.duplicates++;
 		s->ack_due = true;

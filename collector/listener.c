@@ -13,13 +13,14 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "log.h"
 #include "paths.h"
 
 #define LOCK_TRIES 16
 
 static int lock_path(char *out, size_t room, const char *path)
 {
-	int n = snprintf(out, room, "%s.lock", path);
+	int n = snprintf(out, room, "%s.pid", path);
 
 	return n < 0 || (size_t)n >= room ? -ENAMETOOLONG : 0;
 }
@@ -30,6 +31,17 @@ static bool still_named(int fd, const char *name)
 	struct stat a, b;
 
 	return !fstat(fd, &a) && !lstat(name, &b) && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
+/* For people who ask who serves here. */
+static int write_pid(int fd)
+{
+	char text[16];
+	int n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+
+	if (ftruncate(fd, 0) || write(fd, text, (size_t)n) != n)
+		coll_note("cannot write down the process's number: %s", strerror(errno));
+	return fd;
 }
 
 /*
@@ -48,7 +60,7 @@ static int take_lock(const char *path)
 		if (flock(fd, LOCK_EX | LOCK_NB))
 			err = errno == EWOULDBLOCK ? -EBUSY : -errno;
 		else if (still_named(fd, name))
-			return fd;
+			return write_pid(fd);
 		close(fd);
 	}
 	return err ? err : -EBUSY;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Unix socket: mode 0600, in a directory that is made 0700, guarded by a lock file beside it
- * (PATH.lock, held for life). Who holds the lock may replace a socket file; so a dead collector's
+ * The Unix socket: mode 0600, in a directory that is made 0700, guarded by a locked file beside it
+ * (PATH.pid, held for life). Who holds the lock may replace a socket file; so a dead collector's
  * is replaced, a live one's never. One thread.
  */
 #ifndef COLL_LISTENER_H

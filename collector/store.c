@@ -370,9 +370,21 @@ int coll_stream_commit(struct coll_store *st, struct coll_stream *s)
 	}
 	st->count->commits++;
 	s->synced = s->size;
-	s->acked = s->seqs.top;
+	coll_stream_acknowledge(s);
 	coll_index_flush(&s->index);
 	return 0;
+}
+
+void coll_stream_acknowledge(struct coll_stream *s)
+{
+	uint64_t to = s->seqs.top;
+
+	if (coll_stream_dirty(s))
+		return;
+	if (!s->cut && s->high > to)
+		to = s->high;
+	if (to > s->acked)
+		s->acked = to;
 }
 
 void coll_store_close(struct coll_store *st, struct coll_stream *s)

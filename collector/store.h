@@ -37,7 +37,9 @@ struct coll_stream {
 	uint64_t size; /* a frame ends here */
 	uint64_t synced; /* so much is on disk for sure */
 	struct coll_seqs seqs; /* stored, synced or not */
-	uint64_t acked; /* highest contiguous number that is synced */
+	uint64_t acked; /* what acknowledgements say, see coll_stream_acknowledge */
+	uint64_t high; /* highest number that its present client has sent */
+	bool cut; /* an append failed: high may be of a frame that is not there */
 	struct coll_index index;
 	bool failed; /* could not be stored: to be closed by its owner */
 	struct coll_stream *next, **link; /* in its bucket */
@@ -88,6 +90,13 @@ void coll_stream_push(struct coll_stream *s);
  * was durable before, and the stream must be closed: what the disk holds is not known any more.
  */
 int coll_stream_commit(struct coll_store *st, struct coll_stream *s);
+
+/*
+ * Moves acked, if all that was appended is durable: to the highest contiguous number, or further
+ * where the client itself has jumped over numbers (they went to its spool, or it dropped them, and
+ * it will not send them any more). Clients send a stream in ascending order on a connection.
+ */
+void coll_stream_acknowledge(struct coll_stream *s);
 
 static inline bool coll_stream_dirty(const struct coll_stream *s)
 {
