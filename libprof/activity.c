@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The two CUPTI callbacks, and the walk over a buffer.
+ */
+#include "activity.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "bufpool.h"
+#include "clockpoll.h"
+#include "fork.h"
+#include "names.h"
+#include "record.h"
+
+static const struct prof_cupti *cupti;
+static struct prof_activity_hooks hooks;
+static atomic_flag started = ATOMIC_FLAG_INIT;
+static atomic_uint_fast64_t requests;
+
+void prof_activity_init(const struct prof_cupti *c, const struct prof_activity_hooks *h)
+{
+	cupti = c;
+	hooks = *h;
+}
+
+void prof_activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	int kept = errno;
+
+	*buffer = prof_pool_take(prof_now_ns(), size);
+	*max_records = 0; /* as many as fit */
+	atomic_fetch_add_explicit(&requests, 1, memory_order_relaxed);
+	if (prof_fork_mine() && !atomic_flag_test_and_set(&started))
+		hooks.first_request();
+	errno = kept;
+}
+
+/* Size of the record at @offset by the probe; 0 if it is unknown or would not fit. */
+static size_t known_size(const struct prof_walk *w, size_t offset)
+{
+	uint32_t kind, size;
+
+	if (w->valid - offset < 8)
+		return 0;
+	kind = rec_u32(w->data + offset, REC_KIND);
+	size = kind < CUPTI_KIND_PROBED ? cupti->record_bytes[kind] : 0;
+	return size <= w->valid - offset ? size : 0;
+}
+
+static bool ask_cupti(struct prof_walk *w)
+{
+	void *at = w->record;
+	int rc = cupti->GetNextRecord(w->data, w->valid, &at);
+
+	if (!rc && (uint8_t *)at > w->record && (uint8_t *)at >= w->data &&
+	    (uint8_t *)at + 8 <= w->data + w->valid) {
+		w->record = at;
+		return true;
+	}
+	w->cut = rc != CUPTI_MAX_LIMIT_REACHED;
+	return false;
+}
+
+bool prof_walk_next(struct prof_walk *w)
+{
+	size_t at, step;
+
+	if (!w->record)
+		return w->valid && ask_cupti(w);
+	at = (size_t)(w->record - w->data);
+	step = known_size(w, at);
+	if (!step)
+		return ask_cupti(w);
+	if (at + step == w->valid)
+		return false;
+	if (!known_size(w, at + step))
+		return ask_cupti(w);
+	w->record += step;
+	return true;
+}
+
+/* Replaces the name pointer by its number: the pointer means nothing after this callback. */
+static void number_names(uint8_t *buffer, size_t valid)
+{
+	struct prof_walk walk = { .data = buffer, .valid = valid };
+	struct prof_names_recent recent;
+	const char *name;
+	uint64_t number;
+
+	memset(&recent, 0, sizeof(recent));
+	while (prof_walk_next(&walk)) {
+		if (rec_u32(walk.record, REC_KIND) != CUPTI_KIND_CONCURRENT_KERNEL)
+			continue;
+		memcpy(&name, walk.record + REC_KERNEL_NAME, sizeof(name));
+		number = prof_names_see(&recent, name);
+		memcpy(walk.record + REC_KERNEL_NAME, &number, sizeof(number));
+	}
+}
+
+void prof_activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+			    size_t valid)
+{
+	int kept = errno;
+	uint32_t id;
+
+	(void)context;
+	(void)stream;
+	if (!prof_fork_mine())
+		return;
+	id = prof_pool_find(buffer, valid);
+	if (id != PROF_POOL_NONE) {
+		number_names(buffer, valid < size ? valid : size);
+		hooks.pending(prof_pool_queue(id, valid));
+	}
+	errno = kept;
+}
+
+uint64_t prof_activity_requests(void)
+{
+	return atomic_load(&requests);
+}

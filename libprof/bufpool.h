@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The buffers that CUPTI writes records into. Address space for all of them is reserved once; a page
+ * costs memory when it is first written, so arming is cheap and the total is bounded
+ * (PROF_POOL_BYTES). All are zeroed before they are handed out.
+ *
+ * A buffer is free, out (CUPTI's, which may write into it at any time; or on its way to the sender),
+ * or done (the sender reads it).
+ * take and done run on any thread, inside CUPTI's locks: they neither lock nor allocate. give_back
+ * and the rest run on the sender thread.
+ *
+ * CUPTI before 12.9 crashes on NULL, so when all buffers are out or waiting to be read, take hands
+ * out one whose content is never read, and counts it. These come from a reserve of their own, each
+ * to one taker at a time; only beyond that is the last one shared.
+ */
+#ifndef PROF_BUFPOOL_H
+#define PROF_BUFPOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROF_POOL_CLASSES 4 /* 16 KiB, 64 KiB, 256 KiB, 1 MiB */
+#define PROF_POOL_BYTES ((size_t)38 << 20)
+#define PROF_POOL_NONE UINT32_MAX
+
+struct prof_pool_done { /* one completed buffer */
+	uint32_t id;
+	uint8_t *data;
+	size_t valid;
+	int64_t request_ns; /* when CUPTI asked for it: nothing in it was launched before */
+	uint64_t batch; /* of prof_pool_done: the order of completion */
+};
+
+struct prof_pool_stats {
+	uint64_t requests, discards;
+	uint64_t lost_bytes; /* valid bytes of discarded buffers */
+	uint64_t foreign; /* completed buffers that are not ours */
+	uint32_t out, queued;
+	size_t touched_bytes; /* memory that was ever written */
+};
+
+/* Reserves the address space. 0 or -ENOMEM. */
+int prof_pool_init(void);
+
+/* A zeroed buffer, never NULL. @now_ns is kept as its request time. */
+uint8_t *prof_pool_take(int64_t now_ns, size_t *size);
+
+/*
+ * What CUPTI gives back: its id, or PROF_POOL_NONE for a discarded or a foreign buffer, which are
+ * counted. The buffer stays out until prof_pool_queue.
+ */
+uint32_t prof_pool_find(const uint8_t *buffer, size_t valid);
+
+/* Queues it for the sender. Returns how many bytes wait there. */
+size_t prof_pool_queue(uint32_t id, size_t valid);
+
+/* The buffer that was completed first; it is done from here on. False if there is none. */
+bool prof_pool_next(struct prof_pool_done *d);
+
+/* Zeroes what was written and makes it free. */
+void prof_pool_give_back(const struct prof_pool_done *d);
+
+/* Size class of the next buffers: the largest that holds at most @bytes. */
+void prof_pool_want(size_t bytes);
+size_t prof_pool_wanted(void);
+
+/*
+ * Earliest request time of the buffers that are out, INT64_MAX if none is. Whatever was launched
+ * before that moment is in a buffer that prof_pool_next has already given.
+ */
+int64_t prof_pool_oldest_out(void);
+
+/*
+ * Earliest request time of discarded buffers that are out now or were out since the last call;
+ * INT64_MAX if none was. What was launched since then may be lost. *count gets how many were handed
+ * out since the last call.
+ */
+int64_t prof_pool_discards(uint64_t *count);
+
+/*
+ * Another client took our callbacks: buffers that are out will not come back. They count as gone
+ * (never reused: CUPTI may still write into them) and are no longer waited for. Returns how many;
+ * *oldest_ns gets their earliest request time.
+ */
+uint32_t prof_pool_abandon(int64_t *oldest_ns);
+
+void prof_pool_stats(struct prof_pool_stats *s);
+
+#endif

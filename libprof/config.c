@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of environment variables and how each is read. docs/OPERATIONS.md lists the same ones.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct prof_config config;
+
+struct variable {
+	const char *name;
+	int (*read)(const char *text, void *field, size_t size);
+	void *field;
+	size_t size;
+	const char *fallback; /* NULL: zero */
+};
+
+static int read_text(const char *text, void *field, size_t size)
+{
+	if (strlen(text) >= size)
+		return -1;
+	memcpy(field, text, strlen(text) + 1);
+	return 0;
+}
+
+static int read_switch(const char *text, void *field, size_t size)
+{
+	(void)size;
+	*(bool *)field = strcmp(text, "0") && strcmp(text, "off") && strcmp(text, "no");
+	return 0;
+}
+
+static int read_level(const char *text, void *field, size_t size)
+{
+	(void)size;
+	if (text[0] < '0' || text[0] > '2' || text[1])
+		return -1;
+	*(uint64_t *)field = (uint64_t)(text[0] - '0');
+	return 0;
+}
+
+static int read_graphs(const char *text, void *field, size_t size)
+{
+	static const char *const names[] = { "graph", "node", "off" };
+	size_t i;
+
+	(void)size;
+	for (i = 0; i < 3; i++)
+		if (!strcmp(text, names[i])) {
+			*(enum prof_graphs *)field = (enum prof_graphs)i;
+			config.graphs_given = true;
+			return 0;
+		}
+	return -1;
+}
+
+/* A percentage with up to four decimals, in millionths. Read by hand: strtod minds the locale. */
+static int read_percent(const char *text, void *field, size_t size)
+{
+	uint64_t value = 0, unit = 10000;
+	const char *p = text;
+
+	(void)size;
+	for (; *p >= '0' && *p <= '9' && value < 100000000; p++)
+		value = value * 10 + (uint64_t)(*p - '0') * 10000;
+	if (p == text)
+		return -1;
+	if (*p == '.')
+		for (p++; *p >= '0' && *p <= '9'; p++)
+			value += (uint64_t)(*p - '0') * (unit /= 10);
+	if (*p == '%')
+		p++;
+	if (*p)
+		return -1;
+	*(uint64_t *)field = value;
+	return 0;
+}
+
+static int read_bytes(const char *text, void *field, size_t size)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	char *end;
+	unsigned long long value = strtoull(text, &end, 10);
+
+	(void)size;
+	if (end == text || *text == '-')
+		return -1;
+	unit = *end ? strchr(units, *end) : NULL;
+	if (unit) {
+		value <<= 10 * (unit - units + 1);
+		end++;
+		if (*end == 'i')
+			end++;
+	}
+	if (*end == 'B')
+		end++;
+	if (*end)
+		return -1;
+	*(uint64_t *)field = value;
+	return 0;
+}
+
+static const struct variable table[] = {
+	{ "GPUSTARVE", read_switch, &config.on, 0, "1" },
+	{ "GPUSTARVE_OUT", read_text, config.out, sizeof(config.out), "gpustarve-runs" },
+	{ "GPUSTARVE_RUN_ID", read_text, config.run_id, sizeof(config.run_id), NULL },
+	{ "GPUSTARVE_SOCKET", read_text, config.socket, sizeof(config.socket), NULL },
+	{ "GPUSTARVE_LEVEL", read_level, &config.level, 0, "1" },
+	{ "GPUSTARVE_GRAPHS", read_graphs, &config.graphs, 0, NULL },
+	{ "GPUSTARVE_MAX_OVERHEAD", read_percent, &config.max_overhead, 0, "1" },
+	{ "GPUSTARVE_MAX_TRACE", read_bytes, &config.max_trace, 0, "0" },
+	{ "GPUSTARVE_LABELS", read_text, config.labels, sizeof(config.labels), NULL },
+	{ "GPUSTARVE_DEBUG", read_switch, &config.debug, 0, "0" },
+	{ "GPUSTARVE_NVTX", read_switch, &config.nvtx, 0, "1" },
+	{ "GPUSTARVE_TORCH", read_switch, &config.torch, 0, "1" },
+	{ "GPUSTARVE_CUPTI", read_text, config.cupti, sizeof(config.cupti), NULL },
+};
+
+static void read_variable(const struct variable *v)
+{
+	const char *text = getenv(v->name);
+
+	if (v->fallback)
+		v->read(v->fallback, v->field, v->size);
+	if (text && *text && v->read(text, v->field, v->size))
+		config.bad = v->name;
+}
+
+/* The program may change its directory, so a relative path is completed now. */
+static void make_absolute(char *path, size_t size)
+{
+	char dir[2048], joined[3072];
+
+	if (*path == '/' || !getcwd(dir, sizeof(dir)))
+		return;
+	if (snprintf(joined, sizeof(joined), "%s/%s", dir, path) >= (int)sizeof(joined))
+		return;
+	if (strlen(joined) < size)
+		strcpy(path, joined);
+}
+
+void prof_config_read(void)
+{
+	size_t i;
+
+	memset(&config, 0, sizeof(config));
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		read_variable(&table[i]);
+	make_absolute(config.out, sizeof(config.out));
+}
+
+const struct prof_config *prof_config(void)
+{
+	return &config;
+}

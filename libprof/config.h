@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The GPUSTARVE_* environment of libprof, read in one table, once, before any thread of ours runs.
+ * prof_config() belongs to nobody and never changes after prof_config_read. A value that cannot be
+ * read keeps its default and is named in a note.
+ */
+#ifndef PROF_CONFIG_H
+#define PROF_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum prof_graphs {
+	PROF_GRAPHS_GRAPH,
+	PROF_GRAPHS_NODE,
+	PROF_GRAPHS_OFF
+};
+
+struct prof_config {
+	bool on; /* GPUSTARVE, 0 turns everything off */
+	char out[3072]; /* GPUSTARVE_OUT, absolute: where run directories are made */
+	char run_id[256]; /* GPUSTARVE_RUN_ID as given; "" if unset (see procinfo.h) */
+	char socket[108]; /* GPUSTARVE_SOCKET, the collector's Unix socket; "" for none */
+	uint64_t level; /* GPUSTARVE_LEVEL 0, 1, 2 */
+	enum prof_graphs graphs; /* GPUSTARVE_GRAPHS graph, node, off */
+	bool graphs_given;
+	uint64_t max_overhead; /* GPUSTARVE_MAX_OVERHEAD percent, here in millionths; 0: no limit */
+	uint64_t max_trace; /* GPUSTARVE_MAX_TRACE bytes (K, M, G, T allowed); 0: no limit */
+	char labels[1024]; /* GPUSTARVE_LABELS k=v,k=v */
+	bool debug; /* GPUSTARVE_DEBUG */
+	bool nvtx; /* GPUSTARVE_NVTX, default on */
+	bool torch; /* GPUSTARVE_TORCH, default on */
+	char cupti[1024]; /* GPUSTARVE_CUPTI, path of the libcupti to use; "" finds one */
+	const char *bad; /* name of a variable whose value could not be read, or NULL */
+};
+
+/* Reads the environment. Call once, on one thread. */
+void prof_config_read(void);
+
+const struct prof_config *prof_config(void);
+
+#endif

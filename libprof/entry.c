@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ways into libprof.so: the constructor, which every program that inherits LD_PRELOAD runs and
+ * must not notice; InitializeInjection, which the CUDA driver calls from cuInit; and the exit
+ * handler that it registers.
+ */
+#include <errno.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "activity.h"
+#include "bufpool.h"
+#include "clockpoll.h"
+#include "config.h"
+#include "cuda_api.h"
+#include "entry.h"
+#include "fork.h"
+#include "levels.h"
+#include "log.h"
+#include "notes.h"
+#include "ranges.h"
+#include "sender.h"
+
+#define EXIT_NS 5000000000
+
+static struct prof_cupti cupti;
+static struct prof_sender_opts sender;
+static char self[PATH_MAX];
+
+/* Absolute path of this library; "" if it cannot be had. */
+static void find_self(void)
+{
+	Dl_info info;
+
+	if (!dladdr(&cupti, &info) || !info.dli_fname)
+		return;
+	if (info.dli_fname[0] == '/' && strlen(info.dli_fname) < sizeof(self))
+		strcpy(self, info.dli_fname);
+	else if (!realpath(info.dli_fname, self))
+		self[0] = 0;
+}
+
+static bool unset(const char *name)
+{
+	const char *value = getenv(name);
+
+	return !value || !*value;
+}
+
+/*
+ * Nothing else may happen here: no thread, no descriptor, no output. The run id and an absolute
+ * GPUSTARVE_OUT are set so that all processes below write into one run, wherever they change to.
+ */
+__attribute__((constructor)) static void prepare(int argc, char **argv)
+{
+	char id[256], path[PATH_MAX + 32], dir[PATH_MAX];
+	const char *on = getenv("GPUSTARVE"), *out;
+	int kept = errno;
+
+	if (on && !strcmp(on, "0"))
+		return;
+	find_self();
+	if (self[0] && unset("CUDA_INJECTION64_PATH"))
+		setenv("CUDA_INJECTION64_PATH", self, 1);
+	if (self[0] && unset("NVTX_INJECTION64_PATH"))
+		setenv("NVTX_INJECTION64_PATH", self, 1);
+	if (!prof_run_id_from_env(id, sizeof(id))) {
+		prof_run_id_make(id, sizeof(id), argc, argv);
+		setenv("GPUSTARVE_RUN_ID", id, 1);
+	}
+	out = unset("GPUSTARVE_OUT") ? "gpustarve-runs" : getenv("GPUSTARVE_OUT");
+	if (*out != '/' && getcwd(dir, sizeof(dir)) &&
+	    snprintf(path, sizeof(path), "%s/%s", dir, out) < (int)sizeof(path))
+		setenv("GPUSTARVE_OUT", path, 1);
+	prof_fork_watch();
+	errno = kept;
+}
+
+static void at_exit(void)
+{
+	if (prof_fork_mine() && sender.process.pid == getpid())
+		prof_sender_stop(prof_mono_ns() + EXIT_NS);
+}
+
+static const char *meaning(int rc)
+{
+	switch (rc) {
+	case CUPTI_NOT_INITIALIZED:
+		return "not initialised; this CUPTI may be newer than the driver";
+	case CUPTI_MULTIPLE_SUBSCRIBERS:
+		return "another profiler holds it";
+	default:
+		return "unusable";
+	}
+}
+
+/* Pool, callbacks, kinds. 0, or -1 with a note of what is missing. */
+static int start_cupti(void)
+{
+	static const struct prof_activity_hooks hooks = { prof_sender_start, prof_sender_pending };
+	int rc;
+
+	if (prof_pool_init()) {
+		prof_note("CUPTI was not started: no address space for its buffers");
+		return -1;
+	}
+	prof_activity_init(&cupti, &hooks);
+	prof_level_choose(&sender.level, prof_config(), &cupti);
+	prof_level_prepare(&cupti);
+	rc = cupti.RegisterCallbacks(prof_activity_request, prof_activity_complete);
+	if (!rc)
+		rc = prof_level_enable(&sender.level, &cupti);
+	if (rc)
+		prof_note("CUPTI %u at %s answers with error %d (%s): no GPU record is written",
+			  cupti.version, cupti.path, rc, meaning(rc));
+	return rc ? -1 : 0;
+}
+
+static void start_ranges(void)
+{
+	struct prof_ranges_opts o = { .torch = prof_config()->torch,
+				      .nvtx = prof_config()->nvtx,
+				      .wake = prof_sender_wake };
+
+	if (prof_ranges_init(&o) == -ENOMEM)
+		prof_note("ranges are not recorded: no memory");
+}
+
+static void arm(void)
+{
+	char why[700];
+	bool active;
+
+	prof_config_read();
+	if (!prof_config()->on)
+		return;
+	if (prof_config()->bad)
+		prof_note("the value of %s could not be read; its default holds",
+			  prof_config()->bad);
+	prof_process_read(&sender.process);
+	if (!prof_run_id_from_env(sender.run_id, sizeof(sender.run_id)))
+		prof_run_id_make(sender.run_id, sizeof(sender.run_id), (int)sender.process.words,
+				 sender.process.command);
+	sender.armed_ns = prof_now_ns();
+	active = !prof_cupti_open(&cupti, prof_config()->cupti, why, sizeof(why));
+	if (!active)
+		prof_note("%s: no GPU record is written", why);
+	prof_clock_settle(active ? cupti.GetTimestamp : NULL);
+	prof_fork_own();
+	sender.cupti = active ? &cupti : NULL;
+	prof_sender_init(&sender);
+	start_ranges();
+	if (active && start_cupti())
+		sender.cupti = NULL;
+	if (!sender.cupti)
+		prof_sender_start(); /* no buffer will ever start it */
+	if (atexit(at_exit))
+		prof_debug("no exit handler: the last second may be missing");
+}
+
+/* The driver calls it from cuInit and dies of any other answer than 1. */
+int InitializeInjection(void)
+{
+	static atomic_flag once = ATOMIC_FLAG_INIT;
+	int kept = errno;
+
+	if (!prof_fork_dead() && !atomic_flag_test_and_set(&once))
+		arm();
+	errno = kept;
+	return 1;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The thread that calls CUPTI. cuptiActivityFlushAll blocks for as long as a kernel runs, and may
+ * hang, so it has a thread of its own: ranges, pulses and sending never wait for it. The sender asks
+ * and looks for the answer; nobody ever joins the thread.
+ */
+#ifndef PROF_FLUSHER_H
+#define PROF_FLUSHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "clockpoll.h"
+#include "cuda_api.h"
+
+struct prof_flush { /* one that has ended */
+	uint64_t number;
+	int64_t begin_ns, end_ns; /* the trace's clock */
+	int rc;
+	uint64_t dropped; /* records that CUPTI dropped since the flush before */
+	struct prof_triplet clock;
+};
+
+/* done() runs on the flusher when a flush has ended: it wakes the sender. 0 or -errno. */
+int prof_flusher_start(const struct prof_cupti *cupti, void (*done)(void));
+
+/* Asks for a flush; true if it was idle and took the order. Forced: running kernels too. */
+bool prof_flusher_ask(bool forced);
+
+/* Asks for one call of fn on the flusher, which may call CUPTI. True if it was idle. */
+bool prof_flusher_call(void (*fn)(void));
+
+/* The order that is under way began then (monotonic ns); 0: idle. */
+int64_t prof_flusher_busy_since(void);
+
+/* Takes the last flush that ended; false if none did since the last call. */
+bool prof_flusher_take(struct prof_flush *f);
+
+/* Waits until it is idle or the deadline (monotonic ns). True if idle. */
+bool prof_flusher_wait(int64_t deadline_ns);
+
+int64_t prof_flusher_cpu_ns(void);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A flag that a forked child finds set. Nothing is closed, freed or locked there: the descriptors
+ * may be somebody else's by now, and the locks may be held by threads that do not exist.
+ */
+#include "fork.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum owner {
+	OWNER_NONE,
+	OWNER_ME,
+	OWNER_PARENT
+};
+
+static atomic_int owner;
+
+static void in_child(void)
+{
+	if (atomic_load_explicit(&owner, memory_order_relaxed) == OWNER_ME)
+		atomic_store_explicit(&owner, OWNER_PARENT, memory_order_relaxed);
+}
+
+void prof_fork_watch(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
+}
+
+void prof_fork_own(void)
+{
+	atomic_store(&owner, OWNER_ME);
+}
+
+bool prof_fork_mine(void)
+{
+	return atomic_load_explicit(&owner, memory_order_relaxed) == OWNER_ME;
+}
+
+bool prof_fork_dead(void)
+{
+	return atomic_load_explicit(&owner, memory_order_relaxed) == OWNER_PARENT;
+}

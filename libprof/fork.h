@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether this process may work with CUPTI and send. The child of an armed process may not: CUPTI
+ * does not survive fork, and the stream is the parent's. The child of a process that was not armed
+ * is untouched and arms at its own cuInit.
+ */
+#ifndef PROF_FORK_H
+#define PROF_FORK_H
+
+#include <stdbool.h>
+
+/* Registers the child handler; once, from the constructor. */
+void prof_fork_watch(void);
+
+/* From InitializeInjection: this process is now the owner. */
+void prof_fork_own(void);
+
+/* True in the process that called prof_fork_own, false in its forked children. Any thread, signal-safe. */
+bool prof_fork_mine(void);
+
+/* True in a forked child of an owner. */
+bool prof_fork_dead(void);
+
+#endif

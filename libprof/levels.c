@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kinds and calls, on and off.
+ */
+#include "levels.h"
+
+#include <string.h>
+
+#include "cbids.h"
+#include "log.h"
+#include "notes.h"
+#include "wire/event.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+const char *prof_graphs_name(enum prof_graphs graphs)
+{
+	static const char *const names[] = { "graph", "node", "off" };
+
+	return names[graphs];
+}
+
+const char *prof_level_name(const struct prof_level *l)
+{
+	if (!l->kernels)
+		return "copies";
+	if (!l->api)
+		return "0";
+	return l->graphs == PROF_GRAPHS_NODE ? "2" : "1";
+}
+
+/* Graph launches as a whole crash CUPTI before 12.4 update 1, which has 12.4's number. */
+static bool graph_level_safe(const struct prof_cupti *c)
+{
+	return c->version >= CUPTI_12_5 && c->record_bytes[CUPTI_KIND_GRAPH_TRACE];
+}
+
+void prof_level_choose(struct prof_level *l, const struct prof_config *config,
+		       const struct prof_cupti *cupti)
+{
+	l->kernels = true;
+	l->api = config->level >= 1;
+	l->graphs = config->graphs;
+	if (!config->graphs_given && config->level == 2)
+		l->graphs = PROF_GRAPHS_NODE;
+	if (l->graphs != PROF_GRAPHS_NODE && !graph_level_safe(cupti)) {
+		if (config->graphs_given)
+			prof_note("graphs are traced node by node: this CUPTI cannot trace them as "
+				  "a whole safely");
+		l->graphs = PROF_GRAPHS_NODE;
+	}
+}
+
+static void set_switch(const struct prof_cupti *cupti, int attribute, uint8_t value)
+{
+	size_t size = sizeof(value);
+	int rc;
+
+	if (!cupti->SetAttribute)
+		return;
+	rc = cupti->SetAttribute(attribute, &size, &value);
+	if (rc)
+		prof_debug("cupti attribute %d: error %d", attribute, rc);
+}
+
+void prof_level_prepare(const struct prof_cupti *cupti)
+{
+	/* Our buffers are zero, so that CUPTI need not clear them on the launching thread. */
+	set_switch(cupti, CUPTI_ATTR_ZEROED_OUT, 1);
+	/* Flushing buffers of other threads is safe from 12.6 update 2 on, which has 12.6's number. */
+	if (cupti->version >= CUPTI_12_3 && cupti->version <= CUPTI_12_6)
+		set_switch(cupti, CUPTI_ATTR_PER_THREAD, 0);
+	else if (cupti->version >= CUPTI_12_8 && cupti->version < CUPTI_13_0)
+		set_switch(cupti, CUPTI_ATTR_PER_THREAD, 1);
+}
+
+static int enable(const struct prof_cupti *cupti, int kind)
+{
+	int rc = cupti->Enable(kind);
+
+	if (rc)
+		prof_debug("cupti kind %d: error %d", kind, rc);
+	return rc;
+}
+
+static void switch_calls(uint8_t domain, int (*call)(uint32_t, uint8_t), uint8_t on)
+{
+	const struct prof_cbid *list;
+	size_t n, i;
+
+	list = prof_cbids(domain, &n);
+	for (i = 0; i < n; i++)
+		call(list[i].cbid, on); /* a CUPTI older than the id refuses it */
+}
+
+/* Picked calls from 12.5 on; before, all calls, of which the sender keeps those. */
+static void switch_api(const struct prof_cupti *cupti, bool on)
+{
+	if (cupti->version >= CUPTI_12_5 && cupti->EnableRuntimeApi && cupti->EnableDriverApi) {
+		switch_calls(WIRE_DOMAIN_RUNTIME, cupti->EnableRuntimeApi, on);
+		switch_calls(WIRE_DOMAIN_DRIVER, cupti->EnableDriverApi, on);
+		return;
+	}
+	if (on) {
+		enable(cupti, CUPTI_KIND_RUNTIME);
+		enable(cupti, CUPTI_KIND_DRIVER);
+	} else {
+		cupti->Disable(CUPTI_KIND_RUNTIME);
+		cupti->Disable(CUPTI_KIND_DRIVER);
+	}
+}
+
+int prof_level_enable(const struct prof_level *l, const struct prof_cupti *cupti)
+{
+	static const int always[] = { CUPTI_KIND_MEMCPY2, CUPTI_KIND_MEMSET, CUPTI_KIND_SYNC };
+	size_t i;
+	int rc = enable(cupti, CUPTI_KIND_MEMCPY);
+
+	if (rc)
+		return rc;
+	for (i = 0; i < COUNT(always); i++)
+		enable(cupti, always[i]);
+	if (cupti->EnableAllSyncRecords)
+		cupti->EnableAllSyncRecords(0); /* queries are no waits */
+	if (l->graphs != PROF_GRAPHS_NODE)
+		enable(cupti, CUPTI_KIND_GRAPH_TRACE);
+	if (l->kernels)
+		rc = enable(cupti, CUPTI_KIND_CONCURRENT_KERNEL);
+	if (l->api)
+		switch_api(cupti, true);
+	return rc;
+}
+
+void prof_level_reduce(const struct prof_level *before, const struct prof_level *after,
+		       const struct prof_cupti *cupti)
+{
+	if (before->api && !after->api)
+		switch_api(cupti, false);
+	if (before->kernels && !after->kernels)
+		cupti->Disable(CUPTI_KIND_CONCURRENT_KERNEL);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which CUPTI kinds and API calls are traced at which level, how they are switched on, and what is
+ * different from one CUPTI version to the next.
+ *
+ * The calls go to CUPTI: on the arming thread, later on the flusher only.
+ */
+#ifndef PROF_LEVELS_H
+#define PROF_LEVELS_H
+
+#include <stdbool.h>
+#include "config.h"
+#include "cuda_api.h"
+
+struct prof_level {
+	bool kernels, api; /* copies, memsets, graphs and synchronisation are always on */
+	enum prof_graphs graphs;
+};
+
+/* What the configuration asks for and this CUPTI can do safely; notes what it cannot. */
+void prof_level_choose(struct prof_level *l, const struct prof_config *config,
+		       const struct prof_cupti *cupti);
+
+/* Attributes; before anything is enabled. */
+void prof_level_prepare(const struct prof_cupti *cupti);
+
+/* Switches on what @l says. 0, or CUPTI's error when not even copies can be traced. */
+int prof_level_enable(const struct prof_level *l, const struct prof_cupti *cupti);
+
+/* Switches off what @before has and @after has not. */
+void prof_level_reduce(const struct prof_level *before, const struct prof_level *after,
+		       const struct prof_cupti *cupti);
+
+const char *prof_level_name(const struct prof_level *l); /* "0", "1", "2", "copies" */
+const char *prof_graphs_name(enum prof_graphs graphs);
+
+#endif

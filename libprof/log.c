@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Prints the few lines that libprof may print.
+ */
+#include "log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "config.h"
+
+static void print(const char *format, va_list arguments)
+{
+	char line[512] = "gpustarve: ";
+	const int head = 11;
+	int n = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format, arguments);
+
+	if (n < 0)
+		return;
+	n += head;
+	if (n > (int)sizeof(line) - 2)
+		n = (int)sizeof(line) - 2;
+	line[n++] = '\n';
+	if (write(STDERR_FILENO, line, (size_t)n) < 0)
+		return; /* nowhere to say it */
+}
+
+void prof_debug(const char *format, ...)
+{
+	int kept = errno;
+	va_list arguments;
+
+	if (!prof_config()->debug)
+		return;
+	va_start(arguments, format);
+	print(format, arguments);
+	va_end(arguments);
+	errno = kept;
+}
+
+void prof_complain(const char *format, ...)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	int kept = errno;
+	va_list arguments;
+
+	if (atomic_flag_test_and_set(&said) && !prof_config()->debug)
+		return;
+	va_start(arguments, format);
+	print(format, arguments);
+	va_end(arguments);
+	errno = kept;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Identity from the environment and /proc.
+ */
+#include "procinfo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clockpoll.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+void prof_random(void *out, size_t n)
+{
+	uint8_t *p = out;
+	size_t i;
+
+	if (getrandom(out, n, GRND_NONBLOCK) == (ssize_t)n)
+		return;
+	for (i = 0; i < n; i++) /* early boot or an old kernel: differ at least by time and pid */
+		p[i] = (uint8_t)((uint64_t)(prof_mono_ns() ^ getpid()) * 0x9e3779b97f4a7c15u >>
+				 (i % 8 * 8));
+}
+
+static const char *text(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v && *v ? v : NULL;
+}
+
+/* A run id becomes a directory's name. */
+static void make_safe(char *s)
+{
+	for (; *s; s++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=@",
+			    *s))
+			*s = '_';
+}
+
+static bool all_digits(const char *s)
+{
+	return s && *s && strspn(s, "0123456789") == strlen(s);
+}
+
+/* The batch and interactive steps have names or huge numbers; several jobs' commands share them. */
+static bool slurm_numbered_step(const char *step)
+{
+	return all_digits(step) && strlen(step) < 10 && strtoul(step, NULL, 10) < 0xfffffff0u;
+}
+
+static bool slurm_run_id(char *out, size_t size)
+{
+	const char *job = text("SLURM_JOB_ID"), *step = text("SLURM_STEP_ID");
+	const char *cluster = text("SLURM_CLUSTER_NAME"), *restart = text("SLURM_RESTART_COUNT");
+
+	if (!job || !slurm_numbered_step(step))
+		return false;
+	snprintf(out, size, "slurm-%s-%s.%s-%s", cluster ? cluster : "cluster", job, step,
+		 restart ? restart : "0");
+	return true;
+}
+
+static bool variable_run_id(char *out, size_t size, const char *prefix, const char *value)
+{
+	if (!value)
+		return false;
+	snprintf(out, size, "%s%s", prefix, value);
+	return true;
+}
+
+bool prof_run_id_from_env(char *out, size_t size)
+{
+	const char *torch = text("TORCHELASTIC_RUN_ID");
+	bool found;
+
+	*out = 0;
+	if (torch && !strcmp(torch, "none"))
+		torch = NULL;
+	found = variable_run_id(out, size, "", text("GPUSTARVE_RUN_ID")) ||
+		slurm_run_id(out, size) ||
+		variable_run_id(out, size, "pmix-", text("PMIX_NAMESPACE")) ||
+		variable_run_id(out, size, "torchelastic-", torch);
+	make_safe(out);
+	if (*out == '.')
+		*out = '_';
+	return found;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* python train.py is the run of train, not of python. */
+static const char *command_name(int argc, char **argv)
+{
+	const char *name = argc > 0 && argv[0] ? base_name(argv[0]) : "run";
+	int i;
+
+	if (strncmp(name, "python", 6))
+		return name;
+	for (i = 1; i < argc && argv[i]; i++) {
+		if (!strcmp(argv[i], "-m") && i + 1 < argc && argv[i + 1])
+			return argv[i + 1];
+		if (!strcmp(argv[i], "-c"))
+			return name;
+		if (argv[i][0] != '-')
+			return base_name(argv[i]);
+	}
+	return name;
+}
+
+void prof_run_id_make(char *out, size_t size, int argc, char **argv)
+{
+	char name[48], when[32] = "";
+	uint8_t random[3];
+	time_t now = time(NULL);
+	struct tm utc;
+	size_t length;
+
+	snprintf(name, sizeof(name), "%s", command_name(argc, argv));
+	length = strlen(name);
+	if (length > 3 && !strcmp(name + length - 3, ".py"))
+		name[length - 3] = 0;
+	make_safe(name);
+	if (gmtime_r(&now, &utc))
+		strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &utc);
+	prof_random(random, sizeof(random));
+	snprintf(out, size, "%s-%s-%02x%02x%02x", when, name, random[0], random[1], random[2]);
+}
+
+/* Reads a small file; returns its length, 0 on any trouble. The text ends with NUL. */
+static size_t read_file(const char *path, char *out, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t used = 0;
+	ssize_t n;
+
+	*out = 0;
+	if (fd < 0)
+		return 0;
+	while (used + 1 < size && (n = read(fd, out + used, size - 1 - used)) > 0)
+		used += (size_t)n;
+	close(fd);
+	out[used] = 0;
+	return used;
+}
+
+static void read_command(struct prof_process *p)
+{
+	size_t n = read_file("/proc/self/cmdline", p->command_text, sizeof(p->command_text));
+	size_t at = 0;
+
+	while (at < n && p->words < COUNT(p->command)) {
+		p->command[p->words++] = p->command_text + at;
+		at += strlen(p->command_text + at) + 1;
+	}
+}
+
+/* Field 22 of /proc/self/stat, in clock ticks since boot; the name before it may hold anything. */
+static int64_t start_ticks(void)
+{
+	char stat[1024], *at;
+	int field;
+
+	if (!read_file("/proc/self/stat", stat, sizeof(stat)))
+		return -1;
+	at = strrchr(stat, ')');
+	for (field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoll(at + 1, NULL, 10) : -1;
+}
+
+static int64_t start_time(void)
+{
+	int64_t ticks = start_ticks(), now = prof_now_ns();
+	long rate = sysconf(_SC_CLK_TCK);
+	struct timespec boot;
+
+	if (ticks < 0 || rate <= 0 || clock_gettime(CLOCK_BOOTTIME, &boot))
+		return now;
+	return now - ((int64_t)boot.tv_sec * 1000000000 + boot.tv_nsec) +
+	       ticks * (1000000000 / rate);
+}
+
+static bool number(const char *name, long *out)
+{
+	const char *v = text(name);
+	char *end;
+	long x;
+
+	if (!v)
+		return false;
+	errno = 0;
+	x = strtol(v, &end, 10);
+	if (errno || *end || x < 0 || x > 0x7fffffff)
+		return false;
+	*out = x;
+	return true;
+}
+
+static bool first_number(const char *const *names, size_t n, long *out)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (number(names[i], out))
+			return true;
+	return false;
+}
+
+static void read_rank(struct prof_process *p)
+{
+	static const char *const ranks[] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+					     "PMI_RANK", "SLURM_PROCID" };
+	static const char *const locals[] = { "LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+					      "MPI_LOCALRANKID", "SLURM_LOCALID" };
+	static const char *const worlds[] = { "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+					      "SLURM_NTASKS" };
+	long value;
+
+	p->has_rank = first_number(ranks, COUNT(ranks), &value);
+	if (p->has_rank)
+		p->rank = (int)value;
+	if (first_number(locals, COUNT(locals), &value))
+		p->local_rank = (int)value;
+	if (first_number(worlds, COUNT(worlds), &value))
+		p->world_size = (uint32_t)value;
+}
+
+static const char *const identity[] = {
+	"SLURM_JOB_ID",
+	"SLURM_STEP_ID",
+	"SLURM_CLUSTER_NAME",
+	"SLURM_RESTART_COUNT",
+	"SLURM_JOB_NAME",
+	"SLURM_JOB_PARTITION",
+	"SLURM_JOB_ACCOUNT",
+	"SLURM_JOB_USER",
+	"SLURM_ARRAY_JOB_ID",
+	"SLURM_ARRAY_TASK_ID",
+	"SLURM_NODEID",
+	"SLURM_PROCID",
+	"SLURM_LOCALID",
+	"PMIX_NAMESPACE",
+	"TORCHELASTIC_RUN_ID",
+	"GROUP_RANK",
+	"CUDA_VISIBLE_DEVICES",
+	"NVIDIA_VISIBLE_DEVICES",
+	"TORCHELASTIC_RESTART_COUNT",
+};
+_Static_assert(COUNT(identity) <= PROF_VARIABLES, "room for each");
+
+/* Copied now: the program may change its environment while our thread would read it. */
+static void read_environment(struct prof_process *p)
+{
+	size_t used = 0, i, n;
+	const char *value;
+
+	for (i = 0; i < COUNT(identity); i++) {
+		value = text(identity[i]);
+		n = value ? strlen(value) + 1 : 0;
+		if (!n || used + n > sizeof(p->environment_text))
+			continue;
+		memcpy(p->environment_text + used, value, n);
+		p->variable[p->variables].name = identity[i];
+		p->variable[p->variables++].value = p->environment_text + used;
+		used += n;
+	}
+}
+
+/* Amazon puts the instance type into the product's name. */
+static void read_machine(struct prof_process *p)
+{
+	char vendor[64], product[64];
+
+	read_file("/sys/class/dmi/id/sys_vendor", vendor, sizeof(vendor));
+	if (!strstr(vendor, "Amazon"))
+		return;
+	read_file("/sys/class/dmi/id/product_name", product, sizeof(product));
+	product[strcspn(product, "\n")] = 0;
+	snprintf(p->provider, sizeof(p->provider), "aws");
+	snprintf(p->instance_type, sizeof(p->instance_type), "%s", product);
+}
+
+void prof_process_read(struct prof_process *p)
+{
+	const char *user = text("SLURM_JOB_USER");
+	struct utsname name;
+
+	memset(p, 0, sizeof(*p));
+	prof_random(p->stream, sizeof(p->stream));
+	if (!uname(&name))
+		snprintf(p->host, sizeof(p->host), "%s", name.nodename);
+	if (!user)
+		user = text("USER");
+	if (!user)
+		user = text("LOGNAME");
+	if (user)
+		snprintf(p->user, sizeof(p->user), "%s", user);
+	read_file("/proc/sys/kernel/random/boot_id", p->boot_id, sizeof(p->boot_id));
+	p->boot_id[strcspn(p->boot_id, "\n")] = 0;
+	p->pid = getpid();
+	p->parent_pid = getppid();
+	p->start_ns = start_time();
+	read_command(p);
+	read_rank(p);
+	read_environment(p);
+	read_machine(p);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One array of events per kind, one encoder, one buffer for the frame at hand.
+ */
+#include "stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clockpoll.h"
+#include "log.h"
+#include "transport.h"
+#include "wire/block.h"
+#include "wire/encoder.h"
+
+#define BLOCK_EVENTS 16384u
+#define ZSTD_LEVEL 3
+
+static struct {
+	struct wire_encoder *encoder;
+	struct wire_strtab *names;
+	uint32_t names_sent; /* ids up to here are in frames */
+	struct wire_event *event[WIRE_KIND_MAX];
+	uint32_t count[WIRE_KIND_MAX];
+	struct wire_buf out;
+	struct prof_stream_device device[PROF_STREAM_DEVICES];
+	uint32_t devices;
+	uint64_t events, launches, frames;
+} st;
+
+int prof_stream_open(const uint8_t id[WIRE_STREAM_ID_BYTES])
+{
+	int kind;
+
+	memset(&st, 0, sizeof(st));
+	st.encoder = wire_encoder_new(id, ZSTD_LEVEL);
+	st.names = wire_strtab_new();
+	if (!st.encoder || !st.names)
+		return -ENOMEM;
+	for (kind = WIRE_KIND_OP; kind < WIRE_KIND_MAX; kind++) {
+		st.event[kind] = malloc(BLOCK_EVENTS * sizeof(struct wire_event));
+		if (!st.event[kind])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+struct wire_strtab *prof_stream_names(void)
+{
+	return st.names;
+}
+
+/* Hands over the one frame in st.out and empties it. */
+static void hand_over(int64_t t0_ns, int64_t t1_ns)
+{
+	if (st.out.len) {
+		prof_transport_push(st.out.data, st.out.len, t0_ns, t1_ns);
+		st.frames++;
+	}
+	st.out.len = 0;
+}
+
+static void send_names(void)
+{
+	uint32_t next;
+	int err;
+
+	while (st.names_sent < wire_strtab_count(st.names)) {
+		next = st.names_sent + 1;
+		err = wire_encoder_strings(st.encoder, st.names, next, &next, prof_now_ns(),
+					   &st.out);
+		if (err || next <= st.names_sent + 1) {
+			prof_debug("strings: %s", strerror(-err));
+			st.out.len = 0;
+			return;
+		}
+		hand_over(0, -1);
+		st.names_sent = next - 1;
+	}
+}
+
+static void count_device(const struct wire_block_device *d, int64_t t0_ns)
+{
+	struct prof_stream_device *to;
+
+	if (d->device >= PROF_STREAM_DEVICES)
+		return;
+	to = &st.device[d->device];
+	if (!to->first_ns)
+		to->first_ns = t0_ns;
+	to->busy_ns += d->busy_ns;
+	to->ops += d->ops;
+	if (d->device >= st.devices)
+		st.devices = d->device + 1;
+}
+
+static void count_block(const struct wire_block_head *h)
+{
+	uint32_t i;
+
+	st.events += h->count;
+	if (h->kind == WIRE_KIND_API)
+		st.launches += h->count;
+	for (i = 0; h->kind == WIRE_KIND_OP && i < h->devices; i++)
+		count_device(&h->device[i], h->t0_ns);
+}
+
+static void make_block(int kind)
+{
+	struct wire_block_head head;
+	struct wire_frame f;
+	int err;
+
+	if (!st.count[kind])
+		return;
+	send_names();
+	err = wire_encoder_block(st.encoder, st.event[kind], st.count[kind], NULL, prof_now_ns(),
+				 &st.out);
+	st.count[kind] = 0;
+	if (err || wire_frame_header_get(&f, st.out.data) ||
+	    wire_block_head_get(&head, st.out.data + WIRE_FRAME_HEADER_BYTES, f.head_len)) {
+		prof_debug("block of kind %d: %s", kind, strerror(-err));
+		st.out.len = 0;
+		return;
+	}
+	count_block(&head);
+	hand_over(head.t0_ns, head.t1_ns);
+}
+
+void prof_stream_add(const struct wire_event *ev)
+{
+	uint8_t kind = ev->kind;
+
+	if (!kind || kind >= WIRE_KIND_MAX)
+		return;
+	st.event[kind][st.count[kind]++] = *ev;
+	if (st.count[kind] == BLOCK_EVENTS)
+		make_block(kind);
+}
+
+void prof_stream_blocks(void)
+{
+	int kind;
+
+	for (kind = WIRE_KIND_OP; kind < WIRE_KIND_MAX; kind++)
+		make_block(kind);
+}
+
+void prof_stream_message(enum wire_frame_type type, const ProtobufCMessage *msg)
+{
+	int err = wire_encoder_message(st.encoder, type, msg, prof_now_ns(), &st.out);
+
+	if (err) {
+		prof_debug("message of type %d: %s", type, strerror(-err));
+		st.out.len = 0;
+		return;
+	}
+	hand_over(0, -1);
+}
+
+const struct prof_stream_device *prof_stream_device(uint32_t ordinal)
+{
+	return &st.device[ordinal < PROF_STREAM_DEVICES ? ordinal : PROF_STREAM_DEVICES - 1];
+}
+
+uint32_t prof_stream_device_count(void)
+{
+	return st.devices;
+}
+
+void prof_stream_stats(struct prof_stream_stats *s)
+{
+	s->events = st.events;
+	s->launches = st.launches;
+	s->frames = st.frames;
+	s->memory = wire_encoder_bytes(st.encoder) + wire_strtab_bytes(st.names) + st.out.room +
+		    (WIRE_KIND_MAX - 1) * BLOCK_EVENTS * sizeof(struct wire_event);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events and messages to frames: collects events by kind, makes blocks of them, sends each string
+ * before the block that names it, and hands the frames to the transport. Sender thread.
+ */
+#ifndef PROF_STREAM_H
+#define PROF_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <protobuf-c/protobuf-c.h>
+#include "wire/event.h"
+#include "wire/frame.h"
+#include "wire/strtab.h"
+
+#define PROF_STREAM_DEVICES 64
+
+struct prof_stream_device { /* since the stream began */
+	uint64_t busy_ns, ops;
+	int64_t first_ns; /* start of its first operation */
+};
+
+struct prof_stream_stats {
+	uint64_t events, launches;
+	uint64_t frames;
+	size_t memory;
+};
+
+/* 0 or -ENOMEM. */
+int prof_stream_open(const uint8_t id[WIRE_STREAM_ID_BYTES]);
+
+/* The table of all names; whatever is interned before an event is added is sent before it. */
+struct wire_strtab *prof_stream_names(void);
+
+/* Copies the event; makes a block when its kind has enough. */
+void prof_stream_add(const struct wire_event *ev);
+
+/* Makes blocks of what is there. */
+void prof_stream_blocks(void);
+
+/* One message frame. */
+void prof_stream_message(enum wire_frame_type type, const ProtobufCMessage *msg);
+
+const struct prof_stream_device *prof_stream_device(uint32_t ordinal);
+uint32_t prof_stream_device_count(void); /* highest ordinal seen plus 1 */
+void prof_stream_stats(struct prof_stream_stats *s);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads of ours: detached, named, with every signal blocked so that the program's handlers never
+ * run on them; and the futex words they sleep on, which need no lock and survive a hung peer.
+ */
+#ifndef PROF_THREAD_H
+#define PROF_THREAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Starts run() on a thread of its own. 0 or -errno. Keeps the caller's signal mask. */
+int prof_thread_start(const char *name, void *(*run)(void *));
+
+/* Sleeps while *word == seen, until deadline (monotonic ns). Spurious returns happen. */
+void prof_word_wait(atomic_uint *word, unsigned int seen, int64_t deadline_ns);
+
+/* Adds 1 to *word and wakes all who sleep on it. Any thread, no lock. */
+void prof_word_bump(atomic_uint *word);
+
+/* Waits until *word >= value or the deadline; true if it got there. */
+bool prof_word_reach(atomic_uint *word, unsigned int value, int64_t deadline_ns);
+
+#endif

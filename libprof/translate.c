@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Record kinds to events, one small function each.
+ */
+#include "translate.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "cbids.h"
+#include "cuda_api.h"
+#include "names.h"
+#include "record.h"
+
+#define HOUR_NS 3600000000000
+#define SECOND_NS 1000000000
+#define API_CBIDS 4096u
+
+static const uint8_t record_least[CUPTI_KIND_PROBED] = {
+	[CUPTI_KIND_MEMCPY] = REC_MEMCPY_BYTES,
+	[CUPTI_KIND_MEMSET] = REC_MEMSET_BYTES,
+	[CUPTI_KIND_DRIVER] = REC_API_BYTES,
+	[CUPTI_KIND_RUNTIME] = REC_API_BYTES,
+	[CUPTI_KIND_CONCURRENT_KERNEL] = REC_KERNEL_BYTES,
+	[CUPTI_KIND_MEMCPY2] = REC_PEER_BYTES,
+	[CUPTI_KIND_SYNC] = REC_SYNC_BYTES,
+	[CUPTI_KIND_GRAPH_TRACE] = REC_GRAPH_BYTES,
+};
+
+uint32_t prof_record_least(uint32_t kind)
+{
+	return kind < CUPTI_KIND_PROBED ? record_least[kind] : 0;
+}
+
+void prof_translator_init(struct prof_translator *t, struct wire_strtab *names,
+			  const uint32_t *record_bytes)
+{
+	memset(t, 0, sizeof(*t));
+	t->names = names;
+	t->record_bytes = record_bytes;
+	t->latest_ns = INT64_MAX;
+}
+
+void prof_translator_window(struct prof_translator *t, int64_t last_flush_ns, int64_t now_ns)
+{
+	t->earliest_ns = last_flush_ns - HOUR_NS;
+	t->latest_ns = now_ns + SECOND_NS;
+}
+
+uint64_t prof_corr_extend(uint64_t *latest, uint32_t id)
+{
+	uint64_t full;
+
+	if (!id)
+		return 0;
+	if (!*latest)
+		*latest = id;
+	full = *latest + (uint64_t)(int64_t)(int32_t)(id - (uint32_t)*latest);
+	if (full > *latest && full - *latest <= INT32_MAX)
+		*latest = full;
+	/* Below the first epoch only the ids of calls before the first record lie. */
+	return (int64_t)full > 0 ? full : id;
+}
+
+static enum prof_verdict check(const struct prof_translator *t, const struct wire_event *ev)
+{
+	if (ev->start_ns <= 0 || ev->end_ns < ev->start_ns || ev->start_ns < t->earliest_ns ||
+	    ev->end_ns > t->latest_ns)
+		return PROF_BAD;
+	return PROF_EVENT;
+}
+
+static void read_times(struct wire_event *ev, const uint8_t *r, int start, int end)
+{
+	ev->start_ns = (int64_t)rec_u64(r, start);
+	ev->end_ns = (int64_t)rec_u64(r, end);
+}
+
+static enum prof_verdict kernel(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+{
+	ev->kind = WIRE_KIND_OP;
+	ev->op = WIRE_OP_KERNEL;
+	read_times(ev, r, REC_KERNEL_START, REC_KERNEL_END);
+	ev->device = rec_u32(r, REC_KERNEL_DEVICE);
+	ev->context = rec_u32(r, REC_KERNEL_CONTEXT);
+	ev->stream = rec_u32(r, REC_KERNEL_STREAM);
+	ev->graph = rec_u32(r, REC_KERNEL_GRAPH);
+	ev->corr = prof_corr_extend(&t->latest_corr, rec_u32(r, REC_KERNEL_CORRELATION));
+	ev->name = prof_names_string((uint32_t)rec_u64(r, REC_KERNEL_NAME));
+	return check(t, ev);
+}
+
+static void read_copy(struct wire_event *ev, const uint8_t *r)
+{
+	ev->kind = WIRE_KIND_OP;
+	ev->op = WIRE_OP_COPY;
+	ev->copy = r[REC_MEMCPY_COPY_KIND];
+	ev->src = r[REC_MEMCPY_SRC_KIND];
+	ev->dst = r[REC_MEMCPY_DST_KIND];
+	ev->flags = r[REC_MEMCPY_FLAGS] & 1 ? WIRE_EV_FL_ASYNC : 0;
+	ev->bytes = rec_u64(r, REC_MEMCPY_SIZE);
+	read_times(ev, r, REC_MEMCPY_START, REC_MEMCPY_END);
+	ev->device = rec_u32(r, REC_MEMCPY_DEVICE);
+	ev->context = rec_u32(r, REC_MEMCPY_CONTEXT);
+	ev->stream = rec_u32(r, REC_MEMCPY_STREAM);
+}
+
+static enum prof_verdict copy(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+{
+	uint32_t corr = rec_u32(r, REC_MEMCPY_CORRELATION);
+
+	read_copy(ev, r);
+	ev->graph = rec_u32(r, REC_MEMCPY_GRAPH);
+	if (!corr)
+		corr = rec_u32(r, REC_MEMCPY_RUNTIME_CORRELATION);
+	ev->corr = prof_corr_extend(&t->latest_corr, corr);
+	return check(t, ev);
+}
+
+/* The record's device is where the copy ran; the peer is the other end. */
+static enum prof_verdict peer(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+{
+	uint32_t other = rec_u32(r, REC_PEER_DST_DEVICE);
+
+	read_copy(ev, r);
+	if (other == ev->device)
+		other = rec_u32(r, REC_PEER_SRC_DEVICE);
+	ev->peer = other < UINT16_MAX ? (uint16_t)(other + 1) : 0;
+	ev->graph = rec_u32(r, REC_PEER_GRAPH);
+	ev->corr = prof_corr_extend(&t->latest_corr, rec_u32(r, REC_PEER_CORRELATION));
+	return check(t, ev);
+}
+
+static enum prof_verdict set(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+{
+	uint16_t memory;
+
+	memcpy(&memory, r + REC_MEMSET_MEMORY_KIND, sizeof(memory));
+	ev->kind = WIRE_KIND_OP;
+	ev->op = WIRE_OP_MEMSET;
+	ev->dst = (uint8_t)memory;
+	ev->bytes = rec_u64(r, REC_MEMSET_SIZE);
+	read_times(ev, r, REC_MEMSET_START, REC_MEMSET_END);
+	ev->device = rec_u32(r, REC_MEMSET_DEVICE);
+	ev->context = rec_u32(r, REC_MEMSET_CONTEXT);
+	ev->stream = rec_u32(r, REC_MEMSET_STREAM);
+	ev->graph = rec_u32(r, REC_MEMSET_GRAPH);
+	ev->corr = prof_corr_extend(&t->latest_corr, rec_u32(r, REC_MEMSET_CORRELATION));
+	return check(t, ev);
+}
+
+static enum prof_verdict graph(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+{
+	ev->kind = WIRE_KIND_OP;
+	ev->op = WIRE_OP_GRAPH;
+	read_times(ev, r, REC_GRAPH_START, REC_GRAPH_END);
+	ev->device = rec_u32(r, REC_GRAPH_DEVICE);
+	if (ev->device == INT_MAX) /* it begins with a host node */
+		ev->device = t->record_bytes[CUPTI_KIND_GRAPH_TRACE] >= REC_GRAPH_END_DEVICE + 4
+				     ? rec_u32(r, REC_GRAPH_END_DEVICE)
+				     : 0;
+	if (ev->device == INT_MAX)
+		return PROF_SKIP; /* host nodes only: nothing ran on a device */
+	ev->context = rec_u32(r, REC_GRAPH_CONTEXT);
+	ev->stream = rec_u32(r, REC_GRAPH_STREAM);
+	ev->graph = rec_u32(r, REC_GRAPH_ID);
+	ev->corr = prof_corr_extend(&t->latest_corr, rec_u32(r, REC_GRAPH_CORRELATION));
+	return check(t, ev);
+}
+
+/* Never PROF_BAD: these are no operations, so a bad one is only not written. */
+static enum prof_verdict sync(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+{
+	uint32_t type = rec_u32(r, REC_SYNC_TYPE);
+
+	if (type < WIRE_SYNC_EVENT || type > WIRE_SYNC_CONTEXT)
+		return PROF_SKIP;
+	ev->kind = WIRE_KIND_SYNC;
+	ev->op = (uint8_t)type;
+	read_times(ev, r, REC_SYNC_START, REC_SYNC_END);
+	ev->context = rec_u32(r, REC_SYNC_CONTEXT);
+	ev->stream = rec_u32(r, REC_SYNC_STREAM);
+	ev->corr = prof_corr_extend(&t->latest_corr, rec_u32(r, REC_SYNC_CORRELATION));
+	return check(t, ev) == PROF_EVENT ? PROF_EVENT : PROF_SKIP;
+}
+
+/* The string id of a call; 0: not wanted. */
+static uint32_t api_name(struct prof_translator *t, uint8_t domain, uint32_t cbid)
+{
+	uint32_t *slot = &t->api_name[domain - 1][cbid % API_CBIDS];
+	const char *name;
+
+	if (cbid >= API_CBIDS)
+		return 0;
+	if (!*slot) {
+		name = prof_cbid_name(domain, cbid);
+		*slot = 1 + (name ? wire_strtab_intern(t->names, name, strlen(name)) : 0);
+	}
+	return *slot - 1;
+}
+
+static enum prof_verdict api(struct prof_translator *t, const uint8_t *r, struct wire_event *ev,
+			     uint8_t domain)
+{
+	ev->name = api_name(t, domain, rec_u32(r, REC_API_CBID));
+	if (!ev->name)
+		return PROF_SKIP;
+	ev->kind = WIRE_KIND_API;
+	ev->op = domain;
+	read_times(ev, r, REC_API_START, REC_API_END);
+	ev->tid = rec_u32(r, REC_API_THREAD);
+	ev->corr = prof_corr_extend(&t->latest_corr, rec_u32(r, REC_API_CORRELATION));
+	return check(t, ev) == PROF_EVENT ? PROF_EVENT : PROF_SKIP;
+}
+
+enum prof_verdict prof_translate(struct prof_translator *t, const uint8_t *record,
+				 struct wire_event *ev)
+{
+	memset(ev, 0, sizeof(*ev));
+	switch (rec_u32(record, REC_KIND)) {
+	case CUPTI_KIND_CONCURRENT_KERNEL:
+		return kernel(t, record, ev);
+	case CUPTI_KIND_RUNTIME:
+		return api(t, record, ev, WIRE_DOMAIN_RUNTIME);
+	case CUPTI_KIND_DRIVER:
+		return api(t, record, ev, WIRE_DOMAIN_DRIVER);
+	case CUPTI_KIND_MEMCPY:
+		return copy(t, record, ev);
+	case CUPTI_KIND_MEMCPY2:
+		return peer(t, record, ev);
+	case CUPTI_KIND_MEMSET:
+		return set(t, record, ev);
+	case CUPTI_KIND_SYNC:
+		return sync(t, record, ev);
+	case CUPTI_KIND_GRAPH_TRACE:
+		return graph(t, record, ev);
+	case CUPTI_KIND_CUDA_EVENT: /* comes with SYNC before 12.9 */
+	case CUPTI_KIND_OVERHEAD:
+		return PROF_SKIP;
+	default:
+		return PROF_UNKNOWN;
+	}
+}

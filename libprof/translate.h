@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One CUPTI record to one wire event: fields by fixed offsets (record.h), stamps checked, 32-bit
+ * correlation ids extended. A pure function of the record and the translator's state. Sender thread.
+ */
+#ifndef PROF_TRANSLATE_H
+#define PROF_TRANSLATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "wire/event.h"
+#include "wire/strtab.h"
+
+enum prof_verdict {
+	PROF_EVENT, /* *ev is filled */
+	PROF_SKIP, /* not wanted */
+	PROF_BAD, /* an operation with an unusable stamp; *ev is filled all the same */
+	PROF_UNKNOWN, /* a kind that we do not read */
+};
+
+struct prof_translator {
+	uint64_t latest_corr; /* the extended id that the next one is compared with */
+	int64_t earliest_ns, latest_ns; /* stamps outside are bad; set at each flush */
+	struct wire_strtab *names;
+	const uint32_t *record_bytes; /* by kind, from the probe */
+	uint32_t api_name[2][4096]; /* string id + 1 by domain and cbid; 0: not looked up */
+};
+
+void prof_translator_init(struct prof_translator *t, struct wire_strtab *names,
+			  const uint32_t *record_bytes);
+
+/* The window for stamps: an hour before the last flush to a second after now (LEDGER 2). */
+void prof_translator_window(struct prof_translator *t, int64_t last_flush_ns, int64_t now_ns);
+
+enum prof_verdict prof_translate(struct prof_translator *t, const uint8_t *record,
+				 struct wire_event *ev);
+
+/*
+ * A 32-bit id as the 64-bit one nearest to the latest: API records and operations of one call get
+ * the same one, in whatever order they come, also over a wrap. 0 stays 0.
+ */
+uint64_t prof_corr_extend(uint64_t *latest, uint32_t id);
+
+#endif
