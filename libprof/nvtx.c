@@ -47,6 +47,7 @@ struct version_table {
 };
 
 struct string { /* what a registered string's handle points to */
+	struct string *next;
 	uint32_t len;
 	char text[];
 };
@@ -71,6 +72,7 @@ static atomic_bool armed;
 static _Atomic uint64_t next_id = 1; /* of ranges that are started and ended */
 static atomic_uint domains;
 static char domain_handle[DOMAINS_MAX]; /* only their addresses count */
+static _Atomic(struct string *) strings; /* all of them: NVTX has no call to free one */
 static const struct string no_string;
 
 void prof_nvtx_arm(void)
@@ -275,7 +277,7 @@ static void *domain_create(const void *name)
 	return &domain_handle[i < DOMAINS_MAX ? i : DOMAINS_MAX - 1];
 }
 
-/* Never freed: NVTX has no call for that. Not in a hot path, so malloc is fine. */
+/* Not in a hot path, so malloc is fine. */
 static void *new_string(const char *text, size_t len)
 {
 	struct string *s = malloc(sizeof(*s) + len);
@@ -284,6 +286,9 @@ static void *new_string(const char *text, size_t len)
 		return (void *)(uintptr_t)&no_string;
 	s->len = (uint32_t)len;
 	memcpy(s->text, text, len);
+	s->next = atomic_load(&strings);
+	while (!atomic_compare_exchange_weak(&strings, &s->next, s))
+		;
 	return s;
 }
 
