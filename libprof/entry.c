@@ -129,6 +129,8 @@ static void start_ranges(void)
 
 	if (prof_ranges_init(&o) == -ENOMEM)
 		prof_note("ranges are not recorded: no memory");
+	if (*prof_ranges_note())
+		prof_note("%s", prof_ranges_note());
 }
 
 static void arm(void)

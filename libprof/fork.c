@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "ranges.h"
+
 enum owner {
 	OWNER_NONE,
 	OWNER_ME,
@@ -18,13 +20,15 @@ static atomic_int owner;
 
 static void in_child(void)
 {
-	if (atomic_load_explicit(&owner, memory_order_relaxed) == OWNER_ME)
-		atomic_store_explicit(&owner, OWNER_PARENT, memory_order_relaxed);
+	if (atomic_load_explicit(&owner, memory_order_relaxed) != OWNER_ME)
+		return;
+	atomic_store_explicit(&owner, OWNER_PARENT, memory_order_relaxed);
+	prof_ranges_dead();
 }
 
 void prof_fork_watch(void)
 {
-	pthread_atfork(NULL, NULL, in_child);
+	pthread_atfork(prof_ranges_fork_prepare, prof_ranges_fork_parent, in_child);
 }
 
 void prof_fork_own(void)

@@ -258,8 +258,12 @@ static void drain_ranges(bool final)
 {
 	bool realtime = !strcmp(prof_clock_name(), "realtime");
 
-	if (prof_ranges_poll() && s.hello_written)
-		write_hello();
+	if (prof_ranges_poll()) {
+		if (*prof_ranges_note())
+			prof_note("%s", prof_ranges_note());
+		if (s.hello_written)
+			write_hello();
+	}
 	prof_ranges_drain(prof_stream_names(), realtime ? NULL : realtime_to_axis, take_range, NULL,
 			  final);
 }

@@ -63,7 +63,7 @@ enum stage {
 };
 
 static atomic_int stage;
-static char note[256];
+static char note[240];
 static char version[64];
 
 static const char *(*record_name)(const void *fn);
