@@ -23,10 +23,15 @@ def test_usage():
     p = run("--help")
     assert p.returncode == 0 and p.stdout.startswith("usage:") and not p.stderr
     assert run("--version").stdout.startswith("gpustarve-collector ")
+    with tempfile.TemporaryDirectory() as d:
+        usage_errors(d)
+
+
+def usage_errors(d):
     for args in ([], ["--unix"], ["--unix", ""], ["--nonsense"], ["--unix", "/x", "extra"],
                  ["--unix", "/tmp/x", "--grace", "-1"], ["--unix", "/tmp/x", "--grace", "1s"],
                  ["--unix", "/tmp/x", "--until-eof", "99"], ["--unix", "/tmp/" + "x" * 120]):
-        p = run(*args, cwd="/tmp")
+        p = run(*args, cwd=d)
         assert p.returncode == 1 and len(p.stderr.splitlines()) == 1, (args, p)
 
 

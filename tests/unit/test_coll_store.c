@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams on disk: opened, appended to, synced, found again, cut, refused. */
+#include "harness.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include "store.h"
+#include "wire/block.h"
+#include "wire/bytes.h"
+
+static char base[200];
+static struct coll_counters count;
+static const struct coll_hello hello = { .run = "run" };
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void begin(struct coll_store *st)
+{
+	t_tempdir(base, sizeof(base));
+	memset(&count, 0, sizeof(count));
+	REQUIRE(!coll_store_init(st, base, &count));
+}
+
+static void end(struct coll_store *st)
+{
+	coll_store_fini(st);
+	nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void make_id(uint8_t id[WIRE_STREAM_ID_BYTES], int n)
+{
+	memset(id, 0xab, WIRE_STREAM_ID_BYTES);
+	id[0] = (uint8_t)n;
+	id[1] = (uint8_t)(n >> 8);
+}
+
+/* A frame of the stream appended to @out. Types of blocks get a good head. */
+static void make_frame(struct wire_buf *out, const uint8_t *id, uint64_t seq, uint16_t type,
+		       size_t body)
+{
+	struct wire_frame f = { .version = 1, .type = type, .seq = seq };
+	struct wire_block_head h = { .version = 1, .kind = WIRE_KIND_OP, .count = 1 };
+	struct wire_buf head = { 0 };
+	uint8_t *bytes = malloc(body + 1);
+
+	memcpy(f.stream, id, sizeof(f.stream));
+	memset(bytes, (int)seq, body);
+	h.t0_ns = h.last_start_ns = (int64_t)seq * 10;
+	h.t1_ns = (int64_t)seq * 10 + 5;
+	if (type == WIRE_FRAME_BLOCK)
+		REQUIRE(!wire_block_head_put(&h, &head));
+	f.raw_len = (uint32_t)body;
+	REQUIRE(!wire_frame_append(out, &f, head.data, head.len, bytes, body));
+	wire_buf_fini(&head);
+	free(bytes);
+}
+
+/* Appends one frame as intake does. */
+static int add(struct coll_stream *s, uint64_t seq, size_t body)
+{
+	struct wire_buf b = { 0 };
+	struct wire_frame f;
+	int err;
+
+	make_frame(&b, s->id, seq, WIRE_FRAME_BLOCK, body);
+	wire_frame_header_get(&f, b.data);
+	coll_index_add(&s->index, &f, b.data + WIRE_FRAME_HEADER_BYTES, s->size);
+	err = coll_stream_append(s, b.data, b.len);
+	if (!err)
+		coll_seqs_add(&s->seqs, seq);
+	wire_buf_fini(&b);
+	return err;
+}
+
+static int64_t size_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? -1 : (int64_t)st.st_size;
+}
+
+static void test_append_and_resume(void)
+{
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+	uint64_t size, i;
+
+	begin(&st);
+	make_id(id, 1);
+	EXPECT(!coll_store_get(&st, id));
+	EXPECT_INT(coll_store_find(&st, id, &s), -ENOENT);
+	REQUIRE(!coll_store_open(&st, id, &hello, &s));
+	EXPECT(coll_store_get(&st, id) == s);
+	for (i = 1; i <= 50; i++)
+		EXPECT_INT(add(s, i, i * 100), 0);
+	EXPECT_UINT(s->acked, 0);
+	EXPECT_INT(coll_stream_commit(&st, s), 0);
+	EXPECT_UINT(s->acked, 50);
+	size = s->size;
+	coll_store_close(&st, s);
+	EXPECT(!coll_store_get(&st, id));
+
+	REQUIRE(!coll_store_find(&st, id, &s));
+	EXPECT_UINT(s->acked, 50);
+	EXPECT_UINT(s->size, size);
+	EXPECT_UINT(count.streams_resumed, 1);
+	EXPECT_INT(add(s, 51, 10), 0);
+	EXPECT_INT(coll_stream_commit(&st, s), 0);
+	EXPECT_UINT(s->acked, 51);
+	end(&st);
+}
+
+static void test_no_run(void)
+{
+	struct coll_hello none = { .run = "" };
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+
+	begin(&st);
+	make_id(id, 1);
+	EXPECT_INT(coll_store_open(&st, id, &none, &s), -EBADMSG);
+	EXPECT_UINT(st.streams, 0);
+	end(&st);
+}
+
+/* Two stores on one directory, as two collectors would have it. */
+static void test_one_writer(void)
+{
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_store st, other;
+	struct coll_stream *s, *t;
+
+	begin(&st);
+	REQUIRE(!coll_store_init(&other, base, &count));
+	make_id(id, 1);
+	REQUIRE(!coll_store_open(&st, id, &hello, &s));
+	EXPECT_INT(coll_store_open(&other, id, &hello, &t), -EBUSY);
+	coll_store_close(&st, s);
+	EXPECT_INT(coll_store_open(&other, id, &hello, &t), 0);
+	coll_store_fini(&other);
+	end(&st);
+}
+
+/* Every length at which the last frame may have been torn. */
+static void test_torn_end(void)
+{
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+	char path[400];
+	uint64_t whole, size, cut;
+
+	begin(&st);
+	make_id(id, 3);
+	REQUIRE(!coll_store_open(&st, id, &hello, &s));
+	EXPECT_INT(add(s, 1, 30), 0);
+	whole = s->size;
+	EXPECT_INT(add(s, 2, 30), 0);
+	size = s->size;
+	snprintf(path, sizeof(path), "%s", s->path);
+	coll_store_close(&st, s);
+	for (cut = size - 1; cut >= whole; cut--) {
+		REQUIRE(!truncate(path, (off_t)cut));
+		REQUIRE(!coll_store_find(&st, id, &s));
+		EXPECT_UINT(s->size, whole);
+		EXPECT_UINT(s->acked, 1);
+		EXPECT_INT(size_of(path), whole);
+		EXPECT_INT(add(s, 2, 30), 0);
+		EXPECT_INT(size_of(path), size);
+		coll_store_close(&st, s);
+	}
+	end(&st);
+}
+
+/* Damage amid a file stays where it is; its frames are asked for again. */
+static void test_damage_amid(void)
+{
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+	uint64_t i, at = 0, size;
+	FILE *f;
+
+	begin(&st);
+	make_id(id, 4);
+	REQUIRE(!coll_store_open(&st, id, &hello, &s));
+	for (i = 1; i <= 5; i++) {
+		if (i == 3)
+			at = s->size + 80;
+		EXPECT_INT(add(s, i, 200), 0);
+	}
+	size = s->size;
+	f = fopen(s->path, "r+");
+	REQUIRE(f && !fseek(f, (long)at, SEEK_SET) && fputc('!', f) == '!' && !fclose(f));
+	coll_store_close(&st, s);
+	REQUIRE(!coll_store_find(&st, id, &s));
+	EXPECT_UINT(s->acked, 2);
+	EXPECT_UINT(s->size, size);
+	EXPECT(!coll_seqs_has(&s->seqs, 3));
+	EXPECT(coll_seqs_has(&s->seqs, 5));
+	EXPECT_INT(add(s, 3, 200), 0);
+	EXPECT_INT(coll_stream_commit(&st, s), 0);
+	EXPECT_UINT(s->acked, 5);
+	end(&st);
+}
+
+static void test_no_room(void)
+{
+	struct rlimit old, small = { 3000, RLIM_INFINITY };
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+	uint64_t size;
+
+	begin(&st);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &old);
+	small.rlim_max = old.rlim_max;
+	make_id(id, 5);
+	REQUIRE(!coll_store_open(&st, id, &hello, &s));
+	EXPECT_INT(add(s, 1, 1000), 0);
+	size = s->size;
+	REQUIRE(!setrlimit(RLIMIT_FSIZE, &small));
+	EXPECT_INT(add(s, 2, 5000), -EFBIG);
+	EXPECT_INT(size_of(s->path), size);
+	EXPECT_INT(add(s, 2, 500), 0);
+	REQUIRE(!setrlimit(RLIMIT_FSIZE, &old));
+	EXPECT_INT(add(s, 3, 5000), 0);
+	EXPECT_INT(coll_stream_commit(&st, s), 0);
+	EXPECT_UINT(s->acked, 3);
+	end(&st);
+}
+
+static void test_removed_and_put_back(void)
+{
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+
+	begin(&st);
+	make_id(id, 6);
+	REQUIRE(!coll_store_open(&st, id, &hello, &s));
+	EXPECT_INT(add(s, 1, 300000), 0);
+	EXPECT_INT(coll_stream_commit(&st, s), 0);
+	nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	EXPECT_INT(size_of(s->path), -1);
+	EXPECT_INT(add(s, 2, 10), 0);
+	EXPECT_INT(coll_stream_commit(&st, s), 0);
+	EXPECT_INT(size_of(s->path), s->size);
+	EXPECT_INT(add(s, 3, 10), 0);
+	EXPECT_INT(coll_stream_commit(&st, s), 0);
+	coll_store_close(&st, s);
+	REQUIRE(!coll_store_find(&st, id, &s));
+	EXPECT_UINT(s->acked, 3);
+	end(&st);
+}
+
+/* Numbers that the client jumped over do not hold it up; a failed append does. */
+static void test_acknowledge(void)
+{
+	struct coll_stream s = { .size = 10, .synced = 10, .seqs.top = 4, .acked = 2, .high = 9 };
+
+	s.synced = 5;
+	coll_stream_acknowledge(&s);
+	EXPECT_UINT(s.acked, 2);
+	s.synced = 10;
+	s.cut = true;
+	coll_stream_acknowledge(&s);
+	EXPECT_UINT(s.acked, 4);
+	s.cut = false;
+	coll_stream_acknowledge(&s);
+	EXPECT_UINT(s.acked, 9);
+	s.high = 0;
+	coll_stream_acknowledge(&s);
+	EXPECT_UINT(s.acked, 9);
+}
+
+static size_t index_records(const struct coll_stream *s, uint64_t *first_offset)
+{
+	uint8_t data[COLL_INDEX_HEADER_BYTES + 100 * COLL_INDEX_RECORD_BYTES];
+	FILE *f = fopen(s->index.path, "r");
+	size_t n;
+
+	REQUIRE(f);
+	n = fread(data, 1, sizeof(data), f);
+	fclose(f);
+	REQUIRE(n >= COLL_INDEX_HEADER_BYTES && !memcmp(data, COLL_INDEX_MAGIC, 4));
+	EXPECT_MEM(data + 16, s->id, sizeof(s->id));
+	*first_offset = wire_get64(data + COLL_INDEX_HEADER_BYTES);
+	return (n - COLL_INDEX_HEADER_BYTES) / COLL_INDEX_RECORD_BYTES;
+}
+
+/* Only what is synced is in it, and it is made anew when the stream is opened again. */
+static void test_index(void)
+{
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+	uint64_t first;
+
+	begin(&st);
+	make_id(id, 7);
+	REQUIRE(!coll_store_open(&st, id, &hello, &s));
+	EXPECT_INT(add(s, 1, 100), 0);
+	EXPECT_INT(add(s, 2, 100), 0);
+	EXPECT_UINT(index_records(s, &first), 0);
+	EXPECT_INT(coll_stream_commit(&st, s), 0);
+	EXPECT_UINT(index_records(s, &first), 2);
+	EXPECT_UINT(first, 0);
+	REQUIRE(!truncate(s->index.path, 33));
+	coll_store_close(&st, s);
+	REQUIRE(!coll_store_find(&st, id, &s));
+	EXPECT_UINT(index_records(s, &first), 2);
+	end(&st);
+}
+
+static void test_many_streams(void)
+{
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+	int i, round;
+
+	begin(&st);
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < 200; i++) {
+			make_id(id, i * 7);
+			REQUIRE(!coll_store_open(&st, id, &hello, &s));
+			EXPECT_INT(add(s, (uint64_t)round + 1, 20), 0);
+		}
+		EXPECT_UINT(st.streams, 200);
+		for (i = 199; i >= 0; i--) {
+			make_id(id, i * 7);
+			s = coll_store_get(&st, id);
+			REQUIRE(s);
+			EXPECT_UINT(s->seqs.top, (uint64_t)round + 1);
+			coll_store_close(&st, s);
+		}
+		EXPECT_UINT(st.streams, 0);
+	}
+	end(&st);
+}
+
+int main(void)
+{
+	return RUN(test_append_and_resume, test_no_run, test_one_writer, test_torn_end,
+		   test_damage_amid, test_no_room, test_removed_and_put_back, test_acknowledge,
+		   test_index, test_many_streams);
+}
