@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the collector takes in: bytes and events a second by the clock and by its own CPU time, and
+ * its peak memory, for several numbers of clients and sizes of blocks.
+ *
+ *	bench_coll_ingest [--mb TOTAL] [--dir DIRECTORY]
+ *
+ * The clients share the machine with the collector, so the figure per second of its CPU time is
+ * the one to compare; DIRECTORY (default: $TMPDIR or /tmp) decides what syncing costs.
+ */
+#include "harness.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include "unit/events.h"
+#include "wire/encoder.h"
+#include "wire/frame.h"
+#include "wire/session.pb-c.h"
+
+#define CLIENTS_MAX 64
+
+struct plan {
+	unsigned int clients;
+	size_t events; /* per block */
+};
+
+struct sender {
+	pthread_t thread;
+	const char *socket;
+	unsigned int number;
+	const struct wire_buf *block; /* one frame, renumbered for each sending */
+	uint64_t frames;
+	uint64_t bytes;
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* Kernels and copies of training steps as one Block frame. */
+static void make_block(struct wire_buf *out, size_t events)
+{
+	static const uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct wire_encoder *e = wire_encoder_new(id, 3);
+	struct wire_event *ev = calloc(events, sizeof(*ev));
+	struct t_job job = t_job_begin(5, 3);
+	size_t i;
+
+	for (i = 0; i < events; i++)
+		ev[i] = t_job_op(&job);
+	REQUIRE(e && !wire_encoder_block(e, ev, events, NULL, 1, out));
+	wire_encoder_free(e);
+	free(ev);
+}
+
+static void make_hello(struct wire_buf *out, const uint8_t *id)
+{
+	struct wire_encoder *e = wire_encoder_new(id, 3);
+	Wire__Hello m = WIRE__HELLO__INIT;
+	char run[] = "bench", host[] = "bench";
+
+	m.run_id = run;
+	m.host = host;
+	REQUIRE(e && !wire_encoder_message(e, WIRE_FRAME_HELLO, &m.base, 1, out));
+	wire_encoder_free(e);
+}
+
+static int dial(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	REQUIRE(fd >= 0 && !connect(fd, (struct sockaddr *)&a, sizeof(a)));
+	return fd;
+}
+
+static void send_all(int fd, const uint8_t *bytes, size_t len)
+{
+	while (len) {
+		ssize_t n = send(fd, bytes, len, MSG_NOSIGNAL);
+
+		REQUIRE(n > 0);
+		bytes += n;
+		len -= (size_t)n;
+	}
+}
+
+/* Reads acknowledgements until the last frame's is among them. */
+static void await(int fd, uint64_t seq)
+{
+	uint8_t ack[WIRE_FRAME_HEADER_BYTES];
+	struct wire_frame f = { .seq = 0 };
+
+	while (f.seq < seq) {
+		REQUIRE(recv(fd, ack, sizeof(ack), MSG_WAITALL) == sizeof(ack));
+		REQUIRE(!wire_frame_header_get(&f, ack));
+	}
+}
+
+static void *send_stream(void *arg)
+{
+	struct sender *s = arg;
+	uint8_t id[WIRE_STREAM_ID_BYTES] = { (uint8_t)s->number, 1 };
+	struct wire_buf hello = { 0 }, block = { 0 };
+	struct wire_frame f;
+	int fd = dial(s->socket);
+	uint64_t i;
+
+	make_hello(&hello, id);
+	REQUIRE(!wire_buf_append(&block, s->block->data, s->block->len));
+	REQUIRE(!wire_frame_header_get(&f, block.data));
+	memcpy(f.stream, id, sizeof(id));
+	send_all(fd, hello.data, hello.len);
+	for (i = 0; i < s->frames; i++) {
+		f.seq = i + 2;
+		wire_frame_header_put(&f, block.data);
+		send_all(fd, block.data, block.len);
+	}
+	shutdown(fd, SHUT_WR);
+	await(fd, f.seq);
+	close(fd);
+	s->bytes = s->frames * block.len;
+	wire_buf_fini(&hello);
+	wire_buf_fini(&block);
+	return NULL;
+}
+
+static pid_t start(const char *dir, const char *socket)
+{
+	char fd[16], line[16];
+	int ready[2];
+	pid_t pid;
+
+	REQUIRE(!pipe(ready));
+	pid = fork();
+	REQUIRE(pid >= 0);
+	if (!pid) {
+		close(ready[0]);
+		snprintf(fd, sizeof(fd), "%d", ready[1]);
+		execl(TESTS_BIN "/gpustarve-collector", "gpustarve-collector", "--dir", dir,
+		      "--unix", socket, "--ready-fd", fd, (char *)NULL);
+		_exit(127);
+	}
+	close(ready[1]);
+	REQUIRE(read(ready[0], line, sizeof(line)) > 0);
+	close(ready[0]);
+	return pid;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+static void measure(const struct plan *p, uint64_t total, const char *dir)
+{
+	struct sender sender[CLIENTS_MAX] = { { .number = 0 } };
+	char socket[100] = "/tmp/gpustarve-bench-XXXXXX", work[300];
+	struct wire_buf block = { 0 };
+	struct rusage use = { 0 };
+	uint64_t bytes = 0, frames;
+	double wall, cpu, events;
+	int64_t begin;
+	unsigned int i;
+	int status;
+	pid_t pid;
+
+	REQUIRE(mkdtemp(socket));
+	snprintf(work, sizeof(work), "%s/gpustarve-bench-%d", dir, (int)getpid());
+	strcat(socket, "/s");
+	make_block(&block, p->events);
+	frames = total / p->clients / block.len + 1;
+	pid = start(work, socket);
+	begin = now_ns();
+	for (i = 0; i < p->clients; i++) {
+		sender[i] = (struct sender){
+			.socket = socket, .number = i, .block = &block, .frames = frames
+		};
+		REQUIRE(!pthread_create(&sender[i].thread, NULL, send_stream, &sender[i]));
+	}
+	for (i = 0; i < p->clients; i++) {
+		pthread_join(sender[i].thread, NULL);
+		bytes += sender[i].bytes;
+	}
+	wall = (double)(now_ns() - begin) / 1e9;
+	kill(pid, SIGTERM);
+	REQUIRE(wait4(pid, &status, 0, &use) == pid && !status);
+	cpu = seconds(use.ru_utime) + seconds(use.ru_stime);
+	events = (double)(frames * p->clients * p->events);
+	printf("%7u %8zu %8zu %9.0f %9.0f %9.1f %9.1f %8.2f %9.1f\n", p->clients, p->events,
+	       block.len, (double)bytes / wall / 1e6, (double)bytes / cpu / 1e6,
+	       events / wall / 1e6, events / cpu / 1e6, seconds(use.ru_utime) / cpu,
+	       (double)use.ru_maxrss / 1024);
+	nftw(work, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	*strrchr(socket, '/') = '\0';
+	rmdir(socket);
+	wire_buf_fini(&block);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct plan plan[] = { { 1, 512 },	 { 1, 8192 },  { 1, 65536 },
+					    { 8, 8192 }, { 64, 8192 }, { 64, 65536 } };
+	static const struct option table[] = { { "mb", required_argument, NULL, 'm' },
+					       { "dir", required_argument, NULL, 'd' },
+					       { NULL, 0, NULL, 0 } };
+	const char *tmp = getenv("TMPDIR"), *dir = tmp && *tmp ? tmp : "/tmp";
+	uint64_t mb = 512;
+	size_t i;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "", table, NULL)) >= 0) {
+		if (opt == 'm')
+			mb = strtoull(optarg, NULL, 0);
+		else if (opt == 'd')
+			dir = optarg;
+		else
+			return 1;
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("collector ingest below %s, %llu MB each; goals: >= 50 M events/s per core, peak "
+	       "memory <= 64 MiB\n",
+	       dir, (unsigned long long)mb);
+	printf("%7s %8s %8s %9s %9s %9s %9s %8s %9s\n", "clients", "ev/block", "bytes", "MB/s",
+	       "MB/cpu-s", "Mev/s", "Mev/cpu-s", "user", "peak MiB");
+	for (i = 0; i < sizeof(plan) / sizeof(plan[0]); i++)
+		measure(&plan[i], mb << 20, dir);
+	return 0;
+}
