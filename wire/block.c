@@ -120,10 +120,13 @@ static const uint8_t *get_u32(const uint8_t *p, const uint8_t *end, uint32_t *ou
 static int read_places(struct decoder *d)
 {
 	const struct section *s = &d->section[WIRE_SECTION_PLACES];
-	const uint8_t *p = get_count(d, s, &d->places), *end = s->data + s->len;
+	const uint8_t *p = get_count(d, s, &d->places), *end;
 	uint32_t i;
 
-	if (!p || d->places > (size_t)(end - p) / 4)
+	if (!p)
+		return -EBADMSG;
+	end = s->data + s->len;
+	if (d->places > (size_t)(end - p) / 4)
 		return -EBADMSG;
 	d->place = calloc(d->places, sizeof(*d->place));
 	if (!d->place)

@@ -26,7 +26,7 @@ int wire_buf_reserve(struct wire_buf *b, size_t more)
 
 	if (more <= b->room - b->len)
 		return 0;
-	if (more > SIZE_MAX - b->len)
+	if (more > PTRDIFF_MAX - b->len)
 		return -ENOMEM;
 	need = b->len + more;
 	if (b->cap && need > b->cap)

@@ -17,8 +17,8 @@ struct wire_encoder;
 
 /*
  * @level: zstd level of messages and names. Blocks are compressed with settings measured on them
- * while it is 3 or less (what libprof uses), at the level above. NULL: no memory or no such level.
- * Sequence numbers begin with 1.
+ * while it is 3 or less (what libprof uses), at the level above. NULL: no memory. Sequence
+ * numbers begin with 1.
  */
 struct wire_encoder *wire_encoder_new(const uint8_t stream[WIRE_STREAM_ID_BYTES], int level);
 void wire_encoder_free(struct wire_encoder *e);

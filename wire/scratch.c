@@ -19,7 +19,7 @@
 
 struct wire_scratch {
 	ZSTD_DCtx *zstd;
-	struct wire_buf payload;
+	struct wire_buf frame;
 	struct wire_buf raw;
 };
 
@@ -42,27 +42,31 @@ void wire_scratch_free(struct wire_scratch *s)
 	if (!s)
 		return;
 	ZSTD_freeDCtx(s->zstd);
-	wire_buf_fini(&s->payload);
+	wire_buf_fini(&s->frame);
 	wire_buf_fini(&s->raw);
 	free(s);
 }
 
-static int load_payload(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e)
+/* Header and payload of the frame, still the one that the scan found. */
+static int read_frame(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e)
 {
-	size_t len = (size_t)e->frame.head_len + e->frame.body_len;
+	size_t len = (size_t)wire_frame_bytes(&e->frame);
+	struct wire_frame now;
 	ssize_t got;
 	int err;
 
-	s->payload.len = 0;
-	err = wire_buf_reserve(&s->payload, len + 1); /* + 1: never NULL */
+	s->frame.len = 0;
+	err = wire_buf_reserve(&s->frame, len);
 	if (err)
 		return err;
-	got = wire_file_pread(f, s->payload.data, len, e->offset + WIRE_FRAME_HEADER_BYTES);
+	got = wire_file_pread(f, s->frame.data, len, e->offset);
 	if (got < 0)
 		return (int)got;
-	if ((size_t)got < len || !wire_frame_payload_ok(&e->frame, s->payload.data))
+	if ((size_t)got < len || wire_frame_header_get(&now, s->frame.data) ||
+	    wire_frame_bytes(&now) != len || now.crc != e->frame.crc ||
+	    !wire_frame_payload_ok(&e->frame, s->frame.data + WIRE_FRAME_HEADER_BYTES))
 		return -EBADMSG;
-	s->payload.len = len;
+	s->frame.len = len;
 	return 0;
 }
 
@@ -74,11 +78,11 @@ int wire_file_load(struct wire_file *f, struct wire_scratch *s, const struct wir
 
 	if (e->frame.version > WIRE_FRAME_VERSION || e->frame.flags & ~WIRE_FRAME_FL_ZSTD)
 		return -EPROTO;
-	err = load_payload(f, s, e);
+	err = read_frame(f, s, e);
 	if (err)
 		return err;
-	body = s->payload.data + e->frame.head_len;
-	*head = s->payload.data;
+	*head = s->frame.data + WIRE_FRAME_HEADER_BYTES;
+	body = *head + e->frame.head_len;
 	*raw_len = e->frame.raw_len;
 	if (!(e->frame.flags & WIRE_FRAME_FL_ZSTD)) {
 		*raw = body;

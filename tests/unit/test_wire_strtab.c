@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The string table: ids in order of first sight, cut names, given ids, limits.
+ */
+#include "harness.h"
+
+#include <errno.h>
+#include "wire/strtab.h"
+
+static void test_intern(void)
+{
+	struct wire_strtab *t = wire_strtab_new();
+	char name[32];
+	uint32_t i;
+	size_t len;
+
+	EXPECT_UINT(wire_strtab_count(t), 0);
+	EXPECT_STR(wire_strtab_get(t, 0, NULL), "");
+	EXPECT_STR(wire_strtab_get(t, 1, &len), "");
+	EXPECT_UINT(len, 0);
+	for (i = 1; i <= 20000; i++) {
+		snprintf(name, sizeof(name), "kernel %u", i * 7);
+		EXPECT_UINT(wire_strtab_intern(t, name, strlen(name)), i);
+	}
+	for (i = 20000; i >= 1; i--) {
+		snprintf(name, sizeof(name), "kernel %u", i * 7);
+		EXPECT_UINT(wire_strtab_intern(t, name, strlen(name)), i);
+		EXPECT_STR(wire_strtab_get(t, i, &len), name);
+		EXPECT_UINT(len, strlen(name));
+	}
+	EXPECT_UINT(wire_strtab_count(t), 20000);
+	EXPECT(wire_strtab_bytes(t) > 20000 * 8 && wire_strtab_bytes(t) < 4000000);
+	wire_strtab_free(t);
+	wire_strtab_free(NULL);
+}
+
+/* Texts are bytes: NULs inside, none at the end, empty, too long. */
+static void test_texts(void)
+{
+	struct wire_strtab *t = wire_strtab_new();
+	char *longer = malloc(WIRE_STRING_BYTES_MAX + 10);
+	size_t len;
+
+	memset(longer, 'x', WIRE_STRING_BYTES_MAX + 10);
+	EXPECT_UINT(wire_strtab_intern(t, "a\0b", 3), 1);
+	EXPECT_UINT(wire_strtab_intern(t, "a", 1), 2);
+	EXPECT_UINT(wire_strtab_intern(t, "", 0), 3);
+	EXPECT_UINT(wire_strtab_intern(t, longer, WIRE_STRING_BYTES_MAX + 10), 4);
+	EXPECT_UINT(wire_strtab_intern(t, longer, WIRE_STRING_BYTES_MAX), 4);
+	EXPECT_UINT(wire_strtab_intern(t, "a\0b", 3), 1);
+	EXPECT_MEM(wire_strtab_get(t, 1, &len), "a\0b", 4);
+	EXPECT_UINT(len, 3);
+	wire_strtab_get(t, 4, &len);
+	EXPECT_UINT(len, WIRE_STRING_BYTES_MAX);
+	free(longer);
+	wire_strtab_free(t);
+}
+
+static void test_set(void)
+{
+	struct wire_strtab *t = wire_strtab_new();
+
+	EXPECT_INT(wire_strtab_set(t, 5, "five", 4), 0);
+	EXPECT_INT(wire_strtab_set(t, 2, "two", 3), 0);
+	EXPECT_INT(wire_strtab_set(t, 5, "five", 4), 0);
+	EXPECT_INT(wire_strtab_set(t, 5, "six", 3), -EEXIST);
+	EXPECT_INT(wire_strtab_set(t, 0, "none", 4), -EINVAL);
+	EXPECT_INT(wire_strtab_set(t, (1u << 24) + 1, "far", 3), -EINVAL);
+	EXPECT_INT(wire_strtab_set(t, 1u << 24, "last", 4), 0);
+	EXPECT_INT(wire_strtab_set(t, 7, "two", 3), 0);
+	EXPECT_UINT(wire_strtab_count(t), 1u << 24);
+	EXPECT_STR(wire_strtab_get(t, 5, NULL), "five");
+	EXPECT_STR(wire_strtab_get(t, 7, NULL), "two");
+	EXPECT_STR(wire_strtab_get(t, 3, NULL), "");
+	EXPECT_UINT(wire_strtab_intern(t, "two", 3), 2);
+	EXPECT_UINT(wire_strtab_intern(t, "full", 4), 0);
+	wire_strtab_free(t);
+}
+
+int main(void)
+{
+	return RUN(test_intern, test_texts, test_set);
+}
