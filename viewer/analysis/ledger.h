@@ -173,7 +173,16 @@ struct ana_options {
 	unsigned int threads; /* 0: as many as there are processors */
 	size_t timeline_buckets; /* per GPU, 0: none */
 	size_t top_gaps; /* 0: none */
-	/* Called for each step in order of start, per process; may be NULL (dump --steps). */
+	/*
+	 * Imports with at most so many API records are joined as a whole, which holds them in memory
+	 * and is exact whatever the order of their stamps; larger ones are streamed like live runs.
+	 * 0: 4 Mi.
+	 */
+	uint64_t exact_calls;
+	/*
+	 * Called for each step in order of start, per process; may be NULL (dump --steps). From any
+	 * of the engine's threads, one at a time.
+	 */
 	void (*on_step)(void *arg, const struct ana_step *s);
 	void *arg;
 };

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One GPU, operation by operation: busy time by kind, gaps, and for each gap the earliest launch
+ * of all operations after it.
+ *
+ * That minimum runs backwards in time, but can be kept going forwards: gaps wait in order, in runs
+ * that share their minimum, and minima never fall along the runs. An operation with an earlier
+ * launch swallows the runs behind it, so each gap is touched a constant number of times.
+ */
+#include "walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence, int64_t start,
+		 int64_t end)
+{
+	g->gpu->classes[c] += end - start;
+	g->gpu->confidence[c][confidence] += end - start;
+	ana_ruler_add(&g->ruler, c, start, end);
+}
+
+/* Pieces of [start, end) that are copies without a kernel, by direction. */
+static void sweep_directions(struct ana_gpu_state *g, int64_t start, int64_t end)
+{
+	int d;
+
+	for (d = 0; d < ANA_COPY_DIRS; d++) {
+		int64_t stop = g->dir_end[d] < end ? g->dir_end[d] : end;
+
+		if (stop > start)
+			g->gpu->copies[d].exposed_ns += stop - start;
+	}
+}
+
+/* Accounts the busy part of [at, upto): of every kind only its latest end matters. */
+static void sweep(struct ana_gpu_state *g, int64_t upto)
+{
+	int64_t at = g->at, stop;
+
+	if (g->compute_end > at) {
+		stop = g->compute_end < upto ? g->compute_end : upto;
+		ana_gpu_add(g, ANA_COMPUTE, ANA_HIGH, at, stop);
+		at = stop;
+	}
+	if (g->comm_end > at && at < upto) {
+		stop = g->comm_end < upto ? g->comm_end : upto;
+		ana_gpu_add(g, ANA_COMM, ANA_HIGH, at, stop);
+		at = stop;
+	}
+	if (g->copy_end > at && at < upto) {
+		stop = g->copy_end < upto ? g->copy_end : upto;
+		ana_gpu_add(g, ANA_COPY, ANA_HIGH, at, stop);
+		sweep_directions(g, at, stop);
+	}
+	g->at = upto;
+}
+
+static enum ana_copy_dir direction(const struct wire_event *op)
+{
+	if (op->op == WIRE_OP_MEMSET)
+		return ANA_MEMSET;
+	switch (op->copy) {
+	case WIRE_COPY_H2D:
+	case 3: /* host to array */
+		return ANA_H2D;
+	case WIRE_COPY_D2H:
+	case 4: /* array to host */
+		return ANA_D2H;
+	case WIRE_COPY_H2H:
+		return ANA_H2H;
+	case WIRE_COPY_P2P:
+		return ANA_P2P;
+	default: /* within the device, or not told */
+		return ANA_D2D;
+	}
+}
+
+static bool is_pageable(const struct wire_event *op, enum ana_copy_dir d)
+{
+	bool from = op->src == WIRE_MEM_PAGEABLE, to = op->dst == WIRE_MEM_PAGEABLE;
+
+	return d == ANA_H2D ? from : d == ANA_D2H ? to : d == ANA_H2H && (from || to);
+}
+
+static void count_copy(struct ana_gpu_state *g, const struct wire_event *op)
+{
+	enum ana_copy_dir d = direction(op);
+	struct ana_copies *c = &g->gpu->copies[d];
+
+	c->count++;
+	c->bytes += op->bytes;
+	c->ns += op->end_ns - op->start_ns;
+	if (is_pageable(op, d)) {
+		c->pageable_count++;
+		c->pageable_bytes += op->bytes;
+	}
+	if (op->op == WIRE_OP_COPY && !(op->flags & WIRE_EV_FL_ASYNC))
+		c->synchronous++;
+	if (op->end_ns > g->dir_end[d])
+		g->dir_end[d] = op->end_ns;
+}
+
+static void extend(int64_t *end, int64_t to)
+{
+	if (to > *end)
+		*end = to;
+}
+
+static void count_kind(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
+		       const struct wire_event *op)
+{
+	bool comm;
+
+	if (op->op == WIRE_OP_COPY || op->op == WIRE_OP_MEMSET) {
+		extend(&g->copy_end, op->end_ns);
+		count_copy(g, op);
+		return;
+	}
+	comm = op->op == WIRE_OP_KERNEL &&
+	       ana_names_flags(&w->process[process].names, op->name) & ANA_NAME_COMM;
+	extend(comm ? &g->comm_end : &g->compute_end, op->end_ns);
+}
+
+/* The last operation of the op's stream; *first: there was none. */
+static struct ana_stream_state *stream_of(struct ana_walk *w, struct ana_gpu_state *g,
+					  uint32_t process, const struct wire_event *op,
+					  bool *first)
+{
+	uint64_t key = (uint64_t)process << 32 | op->stream;
+	uint32_t i = g->last_stream;
+
+	*first = false;
+	if (i < g->streams && g->stream[i].key == key)
+		return &g->stream[i];
+	i = ana_map_get(&g->stream_of, key);
+	if (i == ANA_MAP_NONE) {
+		*first = true;
+		i = g->streams;
+		if (i == g->stream_room) {
+			uint32_t room = i ? i * 2 : 8;
+			void *p = reallocarray(g->stream, room, sizeof(*g->stream));
+
+			if (!p)
+				goto no_memory;
+			g->stream = p;
+			g->stream_room = room;
+		}
+		if (ana_map_put(&g->stream_of, key, i))
+			goto no_memory;
+		g->streams++;
+		g->stream[i] = (struct ana_stream_state){ key, INT64_MIN };
+	}
+	g->last_stream = i;
+	return &g->stream[i];
+no_memory:
+	w->err = -ENOMEM;
+	return NULL;
+}
+
+static void *ring_room(struct ana_walk *w, void *array, size_t *head, size_t *tail, size_t *room,
+		       size_t each)
+{
+	char *p = array;
+	size_t want;
+
+	if (*tail < *room)
+		return p;
+	if (*head > *room / 2) {
+		memmove(p, p + *head * each, (*tail - *head) * each);
+		*tail -= *head;
+		*head = 0;
+		return p;
+	}
+	want = *room ? *room * 2 : 64;
+	p = reallocarray(array, want, each);
+	if (!p) {
+		w->err = -ENOMEM;
+		return NULL;
+	}
+	*room = want;
+	return p;
+}
+
+static void push_gap(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap)
+{
+	struct ana_run_of_gaps *last;
+	void *p;
+
+	p = ring_room(w, g->gap, &g->gap_head, &g->gap_tail, &g->gap_room, sizeof(*g->gap));
+	if (!p)
+		return;
+	g->gap = p;
+	p = ring_room(w, g->run, &g->run_head, &g->run_tail, &g->run_room, sizeof(*g->run));
+	if (!p)
+		return;
+	g->run = p;
+	g->gap[g->gap_tail++] = *gap;
+	w->gaps_open++;
+	last = g->run_tail > g->run_head ? &g->run[g->run_tail - 1] : NULL;
+	if (last && !last->known)
+		last->gaps++;
+	else
+		g->run[g->run_tail++] = (struct ana_run_of_gaps){ .gaps = 1 };
+}
+
+/* An operation after all open gaps was launched by @call. */
+static void lower(struct ana_gpu_state *g, const struct ana_call *call)
+{
+	uint64_t gaps = 0;
+
+	while (g->run_tail > g->run_head) {
+		const struct ana_run_of_gaps *last = &g->run[g->run_tail - 1];
+
+		if (last->known && !ana_call_before(call, &last->call))
+			break;
+		gaps += last->gaps;
+		g->run_tail--;
+	}
+	if (gaps)
+		g->run[g->run_tail++] = (struct ana_run_of_gaps){ *call, true, gaps };
+}
+
+static void decide_run(struct ana_walk *w, struct ana_gpu_state *g)
+{
+	struct ana_run_of_gaps run = g->run[g->run_head++];
+
+	for (; run.gaps; run.gaps--) {
+		ana_gap_decide(w, g, &g->gap[g->gap_head++], run.known ? &run.call : NULL);
+		w->gaps_open--;
+	}
+}
+
+void ana_gpu_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t pending)
+{
+	if (!g->started)
+		return;
+	while (g->run_tail > g->run_head && g->run[g->run_head].known &&
+	       g->run[g->run_head].call.start < pending)
+		decide_run(w, g);
+	g->waits_floor = g->gap_tail > g->gap_head ? g->gap[g->gap_head].start : g->end;
+}
+
+void ana_gpu_give_up(struct ana_walk *w, struct ana_gpu_state *g)
+{
+	uint32_t i;
+
+	while (g->run_tail > g->run_head && w->gaps_open > ANA_GAPS_OPEN_MAX / 2) {
+		const struct ana_run_of_gaps *r = &g->run[g->run_head];
+
+		for (i = 0; r->known && i < w->processes; i++)
+			ana_join_give_up(w->process[i].join, r->call.start);
+		decide_run(w, g);
+	}
+}
+
+/* The loader waits inside a gap count as exposed, whatever the gap's classes will be. */
+static void expose(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end)
+{
+	uint32_t value;
+	int64_t until;
+
+	if (ana_line_empty(&g->waits))
+		return;
+	if (ana_line_upto(&g->waits, end, g->waits_floor))
+		w->err = -ENOMEM;
+	for (; start < end; start = until) {
+		bool inside = ana_line_at(&g->waits, start, &value, &until);
+
+		if (until > end)
+			until = end;
+		if (inside)
+			g->gpu->loader_exposed_ns += until - start;
+	}
+}
+
+/* The same, for the steps of each process that uses the GPU. */
+static void expose_steps(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end)
+{
+	uint32_t i, value;
+	int64_t at, until;
+
+	for (i = 0; i < w->processes; i++) {
+		struct ana_proc *p = &w->process[i];
+
+		if (p->steps.source == ANA_STEPS_NONE || ana_line_empty(&p->waits) ||
+		    !ana_plan_waits(w->plan, g->plan, p->source_index))
+			continue;
+		if (ana_line_upto(&p->waits, end, w->floor))
+			w->err = -ENOMEM;
+		for (at = start; at < end; at = until) {
+			bool inside = ana_line_at(&p->waits, at, &value, &until);
+
+			if (until > end)
+				until = end;
+			if (inside)
+				ana_steps_expose(&p->steps, at, until);
+		}
+	}
+}
+
+/*
+ * Most gaps are over in microseconds and were fed in time: nothing of what comes later can change
+ * their class.
+ */
+static bool decide_at_once(struct ana_walk *w, struct ana_gpu_state *g,
+			   const struct ana_open_gap *gap, const struct ana_call *call)
+{
+	int64_t ns = gap->end - gap->start;
+	enum ana_class c;
+
+	if (!call || call->start > gap->start || ns > ANA_LAUNCH_NS || g->masked || g->clipped ||
+	    ana_top_wants(&w->top, ns))
+		return false;
+	c = ns <= ANA_TURNAROUND_NS ? ANA_DEVICE_TURNAROUND
+	    : gap->same_graph	    ? ANA_DEVICE_GRAPH
+				    : ANA_DEVICE_LAUNCH;
+	g->gpu->queued_ns += ns;
+	ana_gpu_add(g, c, ANA_HIGH, gap->start, gap->end);
+	return true;
+}
+
+static void open_gap(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
+		     const struct wire_event *op, const struct ana_call *call,
+		     const struct ana_stream_state *before, bool first)
+{
+	struct ana_open_gap gap = {
+		.start = g->end,
+		.end = op->start_ns,
+		.process = process,
+		.ordinal = op->device,
+		.context = op->context,
+		.known = call != NULL,
+		.pageable = op->op == WIRE_OP_COPY && op->copy == WIRE_COPY_H2D &&
+			    op->src == WIRE_MEM_PAGEABLE,
+		.same_graph = call && g->left_graph && call->flags & ANA_NAME_GRAPH &&
+			      g->left_process == process && g->left_corr == op->corr,
+	};
+	int64_t ns = gap.end - gap.start, to = call ? call->start : op->start_ns;
+
+	g->gpu->gaps++;
+	g->gpu->idle_ns += ns;
+	expose(w, g, gap.start, gap.end);
+	expose_steps(w, g, gap.start, gap.end);
+	if (decide_at_once(w, g, &gap, call))
+		return;
+	if (ns > ANA_LAUNCH_NS) {
+		ana_host_syncs(w, to > op->start_ns ? to : op->start_ns);
+		gap.dependent = ana_host_told_to_wait(&w->process[process], op,
+						      first ? INT64_MIN : before->submitted, to);
+	}
+	if (g->no_launches) {
+		ana_host_syncs(w, op->start_ns);
+		ana_gap_decide(w, g, &gap, NULL);
+	} else {
+		push_gap(w, g, &gap);
+	}
+}
+
+static void open_lead(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
+		      const struct wire_event *op, const struct ana_call *call)
+{
+	struct ana_open_gap lead = {
+		.end = op->start_ns,
+		.process = process,
+		.ordinal = op->device,
+		.lead = true,
+		.known = call != NULL,
+	};
+
+	g->started = true;
+	g->start = g->at = g->end = op->start_ns;
+	if (!g->plan->held.count || g->plan->held.span[0].start >= op->start_ns)
+		return;
+	lead.start = g->plan->held.span[0].start;
+	push_gap(w, g, &lead);
+}
+
+/* The operation that ended last; of several, the lowest stream id, then the first record. */
+static void remember_left(struct ana_gpu_state *g, uint32_t process, const struct wire_event *op,
+			  const struct ana_call *call)
+{
+	if (op->end_ns < g->end)
+		return;
+	if (op->end_ns == g->end && g->gpu->ops > 1 &&
+	    ((int32_t)g->left_stream < (int32_t)op->stream ||
+	     (g->left_stream == op->stream && g->left_order <= op->tid)))
+		return;
+	g->end = op->end_ns;
+	g->left_stream = op->stream;
+	g->left_order = op->tid;
+	g->left_process = process;
+	g->left_graph = call && call->flags & ANA_NAME_GRAPH;
+	g->left_corr = op->corr;
+}
+
+void ana_gpu_operation(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
+		       const struct wire_event *op, const struct ana_call *call)
+{
+	bool first;
+	struct ana_stream_state *s = stream_of(w, g, process, op, &first);
+
+	if (!s)
+		return;
+	if (!g->started)
+		open_lead(w, g, process, op, call);
+	else if (op->start_ns > g->at)
+		sweep(g, op->start_ns);
+	if (op->start_ns > g->end)
+		open_gap(w, g, process, op, call, s, first);
+	g->gpu->ops++;
+	if (call) {
+		g->launches++;
+		w->quality.ops_before_launch += op->start_ns < call->start;
+		lower(g, call);
+	} else {
+		g->gpu->ops_without_launch++;
+	}
+	s->submitted = call ? call->start : op->start_ns;
+	remember_left(g, process, op, call);
+	count_kind(w, g, process, op);
+}
+
+void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)
+{
+	if (!g->started) {
+		ana_gap_unused(w, g);
+		return;
+	}
+	while (g->run_tail > g->run_head)
+		decide_run(w, g);
+	sweep(g, INT64_MAX);
+	g->gpu->span_ns = g->end - g->start;
+	g->gpu->streams = g->streams;
+	ana_gap_tail(w, g);
+}
+
+void ana_gpu_fini(struct ana_gpu_state *g)
+{
+	free(g->gap);
+	free(g->run);
+	free(g->stream);
+	ana_map_fini(&g->stream_of);
+	ana_line_fini(&g->waits);
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rules: what a GPU was waiting for, piece by piece. Section and rule numbers are those of the
+ * ledger's specification (docs/CAUSES.md explains the classes).
+ *
+ * Each rule set is a function that says, for an instant, which class holds and until when that may
+ * be believed; the walk over an interval takes it from there.
+ */
+#include "walk.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct piece {
+	int c;
+	enum ana_confidence confidence;
+	int64_t until;
+};
+
+struct decision {
+	struct ana_walk *w;
+	struct ana_gpu_state *g;
+	const struct ana_open_gap *gap;
+	const struct ana_call *call;
+	struct ana_proc *process; /* of the submitter */
+	struct ana_thread *thread; /* the submitter */
+	bool masks; /* losses apply */
+	int64_t queued_start, queued_end; /* for the rules on QUEUED */
+	struct ana_line *waits, *blocked; /* without launch records */
+	int64_t *sums; /* per class, for the longest gaps; NULL: not asked */
+};
+
+typedef void rules(struct decision *d, int64_t t, struct piece *p);
+
+static void cut(struct piece *p, int64_t until)
+{
+	if (until < p->until)
+		p->until = until;
+}
+
+static void set(struct piece *p, int c, enum ana_confidence confidence)
+{
+	p->c = c;
+	p->confidence = confidence;
+}
+
+/* Whether the line covers @t. The piece ends where that changes. */
+static bool on(struct ana_line *l, int64_t t, struct piece *p, uint32_t *value)
+{
+	int64_t until;
+	bool inside;
+
+	if (!l)
+		return false;
+	inside = ana_line_at(l, t, value, &until);
+	cut(p, until);
+	return inside;
+}
+
+static void give(struct decision *d, const struct piece *p, int64_t start, int64_t end)
+{
+	struct ana_gpu_state *g = d->g;
+	int64_t until;
+
+	if (d->sums)
+		d->sums[p->c] += end - start;
+	if (!g->clipped) {
+		ana_gpu_add(g, p->c, p->confidence, start, end);
+		return;
+	}
+	for (; start < end; start = until) {
+		bool inside = ana_spans_at(&g->plan->held, start, &until);
+
+		if (until > end)
+			until = end;
+		if (inside)
+			ana_gpu_add(g, p->c, p->confidence, start, until);
+	}
+}
+
+/* Section 5, loss: goes before every rule. */
+static bool masked(struct decision *d, int64_t t, struct piece *p)
+{
+	int64_t until;
+	bool lost, unobserved;
+
+	lost = ana_spans_at(&d->g->plan->lost, t, &until);
+	cut(p, until);
+	unobserved = ana_spans_at(&d->g->plan->unobserved, t, &until);
+	cut(p, until);
+	if (lost)
+		set(p, ANA_DEVICE_LOST, ANA_NONE);
+	else if (unobserved)
+		set(p, ANA_EXCLUDED_UNOBSERVED, ANA_NONE);
+	return lost || unobserved;
+}
+
+static void walk_pieces(struct decision *d, int64_t start, int64_t end, rules *r)
+{
+	while (start < end) {
+		struct piece p = { .until = end };
+
+		if (!d->masks || !masked(d, start, &p))
+			r(d, start, &p);
+		give(d, &p, start, p.until);
+		start = p.until;
+	}
+}
+
+/* Rules 1 to 6. */
+static void rules_empty(struct decision *d, int64_t t, struct piece *p)
+{
+	uint32_t call, v;
+	bool in_call;
+
+	if (!d->gap->known) {
+		set(p, ANA_DEVICE_UNKNOWN, ANA_NONE);
+		return;
+	}
+	if (on(&d->thread->waits, t, p, &v)) {
+		set(p, (int)v, ANA_HIGH);
+		return;
+	}
+	in_call = on(&d->thread->calls, t, p, &call);
+	if (!in_call && on(&d->process->waits, t, p, &v))
+		set(p, (int)v, ANA_MEDIUM);
+	else if (in_call)
+		set(p, (int)call, ANA_HIGH);
+	else if (on(&d->thread->ranges, t, p, &v))
+		set(p, (int)v, ANA_HIGH);
+	else if (on(&d->thread->operators, t, p, &v))
+		set(p, ANA_HOST_DISPATCH, ANA_MEDIUM);
+	else
+		set(p, ANA_HOST_UNKNOWN, ANA_NONE);
+}
+
+/* Rule 10, within the call that realises the submit. */
+static void rules_submit(struct decision *d, int64_t t, struct piece *p)
+{
+	const struct ana_call *c = d->call;
+	uint32_t v;
+
+	if (d->gap->pageable)
+		set(p, ANA_INPUT_H2D, ANA_HIGH);
+	else if (on(&d->thread->calls, t, p, &v) && (v == ANA_HOST_ALLOC || v == ANA_HOST_WARMUP))
+		set(p, (int)v, ANA_HIGH);
+	else if (c->flags & ANA_NAME_LAUNCH && c->end - c->start > ANA_SLOW_LAUNCH_NS)
+		set(p, ANA_HOST_WARMUP, ANA_MEDIUM);
+	else
+		set(p, ANA_DEVICE_LAUNCH, ANA_HIGH);
+}
+
+/* Rules 7 to 11. */
+static void rules_queued(struct decision *d, int64_t t, struct piece *p)
+{
+	int64_t ns = d->queued_end - d->queued_start;
+
+	if (ns <= ANA_TURNAROUND_NS) {
+		set(p, ANA_DEVICE_TURNAROUND, ANA_HIGH);
+	} else if (d->gap->same_graph) {
+		set(p, ANA_DEVICE_GRAPH, ANA_HIGH);
+	} else if (ns <= ANA_LAUNCH_NS) {
+		set(p, ANA_DEVICE_LAUNCH, ANA_HIGH);
+	} else if (d->call && t < d->call->end) {
+		cut(p, d->call->end);
+		rules_submit(d, t, p);
+	} else if (d->gap->dependent) {
+		set(p, ANA_DEVICE_DEPENDENCY, ANA_MEDIUM);
+	} else if (d->gap->pageable && !d->call) {
+		set(p, ANA_INPUT_H2D, ANA_MEDIUM);
+	} else {
+		set(p, ANA_DEVICE_UNKNOWN, ANA_NONE);
+	}
+}
+
+/* The same where nothing on the device has a launch record. */
+static void rules_blind(struct decision *d, int64_t t, struct piece *p)
+{
+	uint32_t v;
+
+	if (on(d->waits, t, p, &v))
+		set(p, (int)v, ANA_MEDIUM);
+	else if (on(d->blocked, t, p, &v))
+		set(p, ANA_HOST_SYNC, ANA_LOW);
+	else
+		rules_queued(d, t, p);
+}
+
+static void rules_startup(struct decision *d, int64_t t, struct piece *p)
+{
+	uint32_t v;
+
+	if (on(&d->g->waits, t, p, &v))
+		set(p, (int)v, d->call ? ANA_HIGH : ANA_MEDIUM);
+	else
+		set(p, ANA_EXCLUDED_STARTUP, ANA_HIGH);
+}
+
+static void rules_started(struct decision *d, int64_t t, struct piece *p)
+{
+	(void)d, (void)t;
+	set(p, ANA_EXCLUDED_STARTUP, ANA_HIGH);
+}
+
+static void rules_teardown(struct decision *d, int64_t t, struct piece *p)
+{
+	uint32_t v;
+
+	if (on(&d->g->waits, t, p, &v))
+		set(p, (int)v, ANA_HIGH);
+	else
+		set(p, ANA_EXCLUDED_TEARDOWN, ANA_HIGH);
+}
+
+static void rules_unobserved(struct decision *d, int64_t t, struct piece *p)
+{
+	(void)d, (void)t;
+	set(p, ANA_EXCLUDED_UNOBSERVED, ANA_NONE);
+}
+
+static int64_t clamp(int64_t t, int64_t low, int64_t high)
+{
+	return t < low ? low : t > high ? high : t;
+}
+
+static void complete(struct decision *d, struct ana_line *l, int64_t t)
+{
+	if (l && ana_line_upto(l, t, d->w->floor))
+		d->w->err = -ENOMEM;
+}
+
+/* The submitter of the gap, and its lines up to the gap's end. */
+static void find_submitter(struct decision *d)
+{
+	int64_t end = d->gap->end;
+
+	if (!d->call)
+		return;
+	d->process = &d->w->process[d->call->process];
+	d->thread = ana_host_thread(d->w, d->process, d->call->tid);
+	if (!d->thread)
+		return;
+	complete(d, &d->thread->calls, end);
+	complete(d, &d->thread->waits, end);
+	complete(d, &d->thread->ranges, end);
+	complete(d, &d->thread->operators, end);
+	complete(d, &d->process->waits, end);
+}
+
+/* The only thread that emits ranges, of the process or (where that is not known) of its file. */
+static struct ana_line *only_ranger(struct decision *d)
+{
+	struct ana_walk *w = d->w;
+	const struct ana_source *own = w->process[d->gap->process].source;
+	struct ana_proc *only = NULL;
+	uint32_t i, rangers = 0;
+
+	for (i = 0; i < w->processes; i++) {
+		const struct ana_source *s = w->process[i].source;
+
+		if (s != own && !(own->unknown && s->imported && s->file == own->file))
+			continue;
+		rangers += s->rangers;
+		if (s->rangers)
+			only = &w->process[i];
+	}
+	if (rangers != 1)
+		return NULL;
+	return &ana_host_thread(w, only, only->source->ranger)->waits;
+}
+
+static void decide_blind(struct decision *d)
+{
+	const struct ana_open_gap *gap = d->gap;
+
+	d->waits = only_ranger(d);
+	d->blocked = ana_host_blocked(&d->w->process[gap->process], gap->ordinal, gap->context);
+	complete(d, d->waits, gap->end);
+	complete(d, d->blocked, gap->end);
+	walk_pieces(d, gap->start, gap->end, rules_blind);
+}
+
+static void decide_gap(struct decision *d)
+{
+	const struct ana_open_gap *gap = d->gap;
+	int64_t t = d->call ? clamp(d->call->start, gap->start, gap->end) : gap->start;
+
+	d->g->gpu->empty_ns += t - gap->start;
+	d->g->gpu->queued_ns += gap->end - t;
+	d->queued_start = t;
+	d->queued_end = gap->end;
+	if (!d->g->launches) {
+		decide_blind(d);
+		return;
+	}
+	walk_pieces(d, gap->start, t, rules_empty);
+	walk_pieces(d, t, gap->end, rules_queued);
+}
+
+/* Imports with step markers began in mid-run: section 5, lead. */
+static void decide_lead_in_steps(struct decision *d, int64_t first_step)
+{
+	int64_t start = d->gap->start, end = d->gap->end;
+	int64_t a = clamp(first_step, start, end);
+	int64_t t = d->call ? clamp(d->call->start, a, end) : a;
+
+	d->masks = false;
+	walk_pieces(d, start, a, rules_unobserved);
+	d->masks = true;
+	walk_pieces(d, a, t, rules_empty);
+	d->masks = false;
+	walk_pieces(d, t, end, rules_unobserved);
+}
+
+static void decide_lead(struct decision *d)
+{
+	int64_t start = d->gap->start, end = d->gap->end, t;
+	int64_t first_step = ana_plan_first_step(d->w->plan, d->g->plan);
+
+	if (first_step != INT64_MAX) {
+		decide_lead_in_steps(d, first_step);
+		return;
+	}
+	d->masks = !d->g->plan->imported;
+	t = d->call ? clamp(d->call->start, start, end) : end;
+	if (ana_line_upto(&d->g->waits, end, d->g->waits_floor))
+		d->w->err = -ENOMEM;
+	walk_pieces(d, start, t, rules_startup);
+	walk_pieces(d, t, end, rules_started);
+}
+
+static void keep_top(struct decision *d)
+{
+	const struct ana_open_gap *gap = d->gap;
+	struct ana_gap top = {
+		.gpu = d->g->index,
+		.start_ns = gap->start,
+		.end_ns = gap->end,
+		.empty_ns = d->queued_start - gap->start,
+	};
+	int c;
+
+	for (c = 1; c < ANA_CLASSES; c++)
+		if (d->sums[c] > d->sums[top.major])
+			top.major = (enum ana_class)c;
+	if (d->call) {
+		top.pid = d->process->source->pid;
+		top.tid = d->call->tid;
+	}
+	ana_top_add(&d->w->top, &top);
+}
+
+void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap,
+		    const struct ana_call *call)
+{
+	struct decision d = { .w = w, .g = g, .gap = gap, .call = call, .masks = true };
+	int64_t sums[ANA_CLASSES];
+
+	find_submitter(&d);
+	if (w->err)
+		return;
+	if (gap->lead) {
+		decide_lead(&d);
+		return;
+	}
+	if (ana_top_wants(&w->top, gap->end - gap->start)) {
+		memset(sums, 0, sizeof(sums));
+		d.sums = sums;
+	}
+	decide_gap(&d);
+	if (d.sums)
+		keep_top(&d);
+}
+
+void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
+{
+	struct decision d = { .w = w, .g = g, .masks = !g->plan->imported };
+	const struct ana_spans *held = &g->plan->held;
+	int64_t end = held->count ? held->span[held->count - 1].end : g->end;
+
+	if (ana_line_upto(&g->waits, end, INT64_MIN))
+		w->err = -ENOMEM;
+	walk_pieces(&d, g->end, end, rules_teardown);
+}
+
+void ana_gap_unused(struct ana_walk *w, struct ana_gpu_state *g)
+{
+	struct decision d = { .w = w, .g = g, .masks = !g->plan->imported };
+	const struct ana_spans *held = &g->plan->held;
+	size_t i;
+
+	for (i = 0; i < held->count; i++) {
+		if (ana_line_upto(&g->waits, held->span[i].end, INT64_MIN))
+			w->err = -ENOMEM;
+		walk_pieces(&d, held->span[i].start, held->span[i].end, rules_startup);
+	}
+}

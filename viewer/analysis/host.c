@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the processes did, as far as the rules ask.
+ */
+#include "walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define STREAM_WAITS_KEPT 4096u /* per stream, where not everything is kept */
+
+int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
+{
+	const struct ana_source *s = &w->plan->source[source];
+	struct view_trace *t = w->plan->trace;
+	int err;
+
+	*p = (struct ana_proc){ .source = s, .source_index = source, .last_gpu = ANA_MAP_NONE };
+	p->steps.source = s->has_step	     ? ANA_STEPS_RANGE
+			  : s->has_optimizer ? ANA_STEPS_OPTIMIZER
+					     : ANA_STEPS_NONE;
+	p->steps.process = source;
+	p->steps.on_step = w->options->on_step;
+	p->steps.arg = w->options->arg;
+	p->join = ana_join_new(w->exact);
+	err = p->join ? ana_names_init(&p->names, s->s->strings) : -ENOMEM;
+	if (!err)
+		err = ana_feed_init(&p->ops, t, s->s, WIRE_KIND_OP, w->scratch);
+	if (!err)
+		err = ana_feed_init(&p->calls, t, s->s, WIRE_KIND_API, w->scratch);
+	if (!err)
+		err = ana_feed_init(&p->ranges, t, s->s, WIRE_KIND_RANGE, w->scratch);
+	if (!err)
+		err = ana_feed_init(&p->syncs, t, s->s, WIRE_KIND_SYNC, w->scratch);
+	return err;
+}
+
+void ana_process_fini(struct ana_proc *p)
+{
+	uint32_t i;
+
+	ana_feed_fini(&p->ops);
+	ana_feed_fini(&p->calls);
+	ana_feed_fini(&p->ranges);
+	ana_feed_fini(&p->syncs);
+	ana_names_fini(&p->names);
+	ana_join_free(p->join);
+	for (i = 0; i < p->threads; i++) {
+		ana_line_fini(&p->thread[i]->calls);
+		ana_line_fini(&p->thread[i]->waits);
+		ana_line_fini(&p->thread[i]->ranges);
+		ana_line_fini(&p->thread[i]->operators);
+		free(p->thread[i]);
+	}
+	free(p->thread);
+	ana_line_fini(&p->waits);
+	for (i = 0; i < p->stream_wait_count; i++)
+		free(p->stream_waits[i].at);
+	free(p->stream_waits);
+	for (i = 0; i < p->blocked_count; i++)
+		ana_line_fini(&p->blocked[i]);
+	free(p->blocked);
+	ana_map_fini(&p->thread_of);
+	ana_map_fini(&p->stream_waits_of);
+	ana_map_fini(&p->blocked_of);
+	ana_map_fini(&p->gpu_of);
+	ana_steps_fini(&p->steps);
+}
+
+static int grow(void *array, uint32_t *room, uint32_t n, size_t each)
+{
+	uint32_t want = *room ? *room * 2 : 8;
+	void *p;
+
+	if (n < *room)
+		return 0;
+	p = reallocarray(*(void **)array, want, each);
+	if (!p)
+		return -ENOMEM;
+	*(void **)array = p;
+	*room = want;
+	return 0;
+}
+
+static struct ana_thread *new_thread(struct ana_walk *w, struct ana_proc *p, uint32_t tid)
+{
+	struct ana_thread *t = calloc(1, sizeof(*t));
+
+	if (!t || grow(&p->thread, &p->thread_room, p->threads, sizeof(*p->thread)) ||
+	    ana_map_put(&p->thread_of, tid, p->threads)) {
+		free(t);
+		w->err = -ENOMEM;
+		return NULL;
+	}
+	t->tid = tid;
+	p->thread[p->threads++] = t;
+	return t;
+}
+
+struct ana_thread *ana_host_thread(struct ana_walk *w, struct ana_proc *p, uint32_t tid)
+{
+	uint32_t i;
+
+	if (p->last && p->last->tid == tid)
+		return p->last;
+	i = ana_map_get(&p->thread_of, tid);
+	p->last = i == ANA_MAP_NONE ? new_thread(w, p, tid) : p->thread[i];
+	return p->last;
+}
+
+static uint32_t call_class(uint16_t flags)
+{
+	if (flags & ANA_NAME_SYNC)
+		return ANA_HOST_SYNC;
+	if (flags & ANA_NAME_ALLOC)
+		return ANA_HOST_ALLOC;
+	return flags & ANA_NAME_LOAD ? ANA_HOST_WARMUP : ANA_HOST_DISPATCH;
+}
+
+static void take_call(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
+{
+	uint16_t flags = ana_names_flags(&p->names, e->name);
+	struct ana_thread *t = ana_host_thread(w, p, e->tid);
+	struct ana_call call = {
+		.start = e->start_ns,
+		.end = e->end_ns,
+		.order = p->order++,
+		.process = (uint32_t)(p - w->process),
+		.tid = e->tid,
+		.flags = flags,
+	};
+	int err = 0;
+
+	if (t && e->end_ns > w->floor)
+		err = ana_line_add(&t->calls, e->start_ns, e->end_ns, call_class(flags), w->floor);
+	if (e->corr && (w->exact || p->source->imported || !(flags & ANA_NAME_NO_OP)) && !err)
+		err = ana_join_add(p->join, e->corr, &call);
+	if (err)
+		w->err = err;
+}
+
+void ana_host_calls(struct ana_walk *w, int64_t upto)
+{
+	int64_t next = INT64_MAX;
+	uint32_t i;
+
+	if (upto < w->calls_upto)
+		return;
+	for (i = 0; i < w->processes; i++) {
+		struct ana_proc *p = &w->process[i];
+		const struct wire_event *e;
+
+		while ((e = ana_feed_peek(&p->calls)) && e->start_ns <= upto) {
+			take_call(w, p, e);
+			ana_feed_pop(&p->calls);
+		}
+		if (e && e->start_ns < next)
+			next = e->start_ns;
+	}
+	w->calls_upto = next;
+}
+
+static void take_wait(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e,
+		      struct ana_thread *t)
+{
+	uint32_t value = e->flags & WIRE_EV_FL_FIRST ? ANA_INPUT_EPOCH : ANA_INPUT_UNKNOWN, i;
+	int err = ana_line_add(&t->waits, e->start_ns, e->end_ns, value, w->floor);
+
+	if (!err)
+		err = ana_line_add(&p->waits, e->start_ns, e->end_ns, value, w->floor);
+	for (i = 0; i < w->gpus && !err; i++) {
+		struct ana_gpu_state *g = &w->gpu[i];
+
+		if (ana_plan_waits(w->plan, g->plan, p->source_index))
+			err = ana_line_add(&g->waits, e->start_ns, e->end_ns, value,
+					   g->waits_floor);
+	}
+	if (!err)
+		err = ana_steps_begin(&p->steps, e->start_ns);
+	if (err)
+		w->err = err;
+}
+
+static int user_range(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e,
+		      struct ana_thread *t)
+{
+	uint16_t flags = ana_names_flags(&p->names, e->name);
+
+	if (flags & ANA_NAME_CHECKPOINT)
+		return ana_line_add(&t->ranges, e->start_ns, e->end_ns, ANA_HOST_CHECKPOINT,
+				    w->floor);
+	if (flags & ANA_NAME_PHASE)
+		return ana_line_add(&t->ranges, e->start_ns, e->end_ns, ANA_HOST_PHASE, w->floor);
+	return 0;
+}
+
+static void take_range(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
+{
+	bool row = e->op == WIRE_RANGE_OPERATOR ||
+		   (e->op == WIRE_RANGE_OPTIMIZER && e->flags & WIRE_EV_FL_OPERATOR);
+	struct ana_thread *t = ana_host_thread(w, p, e->tid);
+	int err = 0;
+
+	if (!t)
+		return;
+	if (e->op == WIRE_RANGE_LOADER)
+		take_wait(w, p, e, t);
+	else if (row)
+		err = ana_line_add(&t->operators, e->start_ns, e->end_ns, ANA_HOST_DISPATCH,
+				   w->floor);
+	else if (e->op == WIRE_RANGE_USER || e->op == WIRE_RANGE_OPTIMIZER)
+		err = user_range(w, p, e, t);
+	if (!err && ((e->op == WIRE_RANGE_STEP && p->steps.source == ANA_STEPS_RANGE) ||
+		     (e->op == WIRE_RANGE_OPTIMIZER && p->steps.source == ANA_STEPS_OPTIMIZER)))
+		err = ana_steps_range(&p->steps, e->start_ns, e->end_ns);
+	if (err)
+		w->err = err;
+}
+
+/* Of all processes in one order: a GPU's line of waits takes those of several. */
+void ana_host_ranges(struct ana_walk *w, int64_t upto)
+{
+	if (upto < w->ranges_upto)
+		return;
+	for (;;) {
+		struct ana_proc *first = NULL;
+		uint32_t i;
+
+		w->ranges_upto = INT64_MAX;
+		for (i = 0; i < w->processes; i++) {
+			const struct wire_event *e = ana_feed_peek(&w->process[i].ranges);
+
+			if (!e || e->start_ns >= w->ranges_upto)
+				continue;
+			w->ranges_upto = e->start_ns;
+			first = &w->process[i];
+		}
+		if (!first || w->ranges_upto > upto)
+			return;
+		take_range(w, first, ana_feed_peek(&first->ranges));
+		ana_feed_pop(&first->ranges);
+	}
+}
+
+/*
+ * CUPTI's records name the context, whose streams are its own; imported ones name the device, and
+ * a stream id means the same in all its contexts.
+ */
+static uint64_t stream_key(const struct ana_proc *p, const struct wire_event *e)
+{
+	return (uint64_t)(p->source->imported ? e->device : e->context) << 32 | e->stream;
+}
+
+static uint64_t context_key(const struct ana_proc *p, uint32_t ordinal, uint32_t context)
+{
+	return (uint64_t)(p->source->imported ? ordinal : 0) << 32 | context;
+}
+
+static int add_stream_wait(struct ana_walk *w, struct ana_waits *s, int64_t at)
+{
+	if (!w->exact && s->tail - s->head >= STREAM_WAITS_KEPT)
+		s->head++;
+	if (s->tail == s->room && s->head > s->room / 2) {
+		size_t i;
+
+		for (i = s->head; i < s->tail; i++)
+			s->at[i - s->head] = s->at[i];
+		s->tail -= s->head;
+		s->head = 0;
+	} else if (s->tail == s->room) {
+		size_t room = s->room ? s->room * 2 : 16;
+		int64_t *p = reallocarray(s->at, room, sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		s->at = p;
+		s->room = room;
+	}
+	s->at[s->tail++] = at;
+	return 0;
+}
+
+static int take_stream_wait(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
+{
+	uint64_t key = stream_key(p, e);
+	uint32_t i = ana_map_get(&p->stream_waits_of, key);
+
+	if (i == ANA_MAP_NONE) {
+		i = p->stream_wait_count;
+		if (grow(&p->stream_waits, &p->stream_wait_room, i, sizeof(*p->stream_waits)) ||
+		    ana_map_put(&p->stream_waits_of, key, i))
+			return -ENOMEM;
+		p->stream_waits[p->stream_wait_count++] = (struct ana_waits){ 0 };
+	}
+	return add_stream_wait(w, &p->stream_waits[i], e->start_ns);
+}
+
+static int take_host_wait(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
+{
+	uint64_t key = context_key(p, e->device, e->context);
+	uint32_t i = ana_map_get(&p->blocked_of, key);
+
+	if (i == ANA_MAP_NONE) {
+		i = p->blocked_count;
+		if (grow(&p->blocked, &p->blocked_room, i, sizeof(*p->blocked)) ||
+		    ana_map_put(&p->blocked_of, key, i))
+			return -ENOMEM;
+		p->blocked[p->blocked_count++] = (struct ana_line){ 0 };
+	}
+	return ana_line_add(&p->blocked[i], e->start_ns, e->end_ns, ANA_HOST_SYNC, w->floor);
+}
+
+void ana_host_syncs(struct ana_walk *w, int64_t upto)
+{
+	int64_t next = INT64_MAX;
+	uint32_t i;
+	int err = 0;
+
+	if (upto < w->syncs_upto)
+		return;
+	for (i = 0; i < w->processes; i++) {
+		struct ana_proc *p = &w->process[i];
+		const struct wire_event *e;
+
+		while (!err && (e = ana_feed_peek(&p->syncs)) && e->start_ns <= upto) {
+			err = e->op == WIRE_SYNC_STREAM_WAIT ? take_stream_wait(w, p, e)
+							     : take_host_wait(w, p, e);
+			ana_feed_pop(&p->syncs);
+		}
+		e = ana_feed_peek(&p->syncs);
+		if (e && e->start_ns < next)
+			next = e->start_ns;
+	}
+	w->syncs_upto = next;
+	if (err)
+		w->err = err;
+}
+
+bool ana_host_told_to_wait(const struct ana_proc *p, const struct wire_event *op, int64_t from,
+			   int64_t to)
+{
+	uint32_t i = ana_map_get(&p->stream_waits_of, stream_key(p, op));
+	const struct ana_waits *s;
+	size_t low, high;
+
+	if (i == ANA_MAP_NONE)
+		return false;
+	s = &p->stream_waits[i];
+	for (low = s->head, high = s->tail; low < high;) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->at[mid] <= to)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low > s->head && s->at[low - 1] >= from;
+}
+
+struct ana_line *ana_host_blocked(struct ana_proc *p, uint32_t ordinal, uint32_t context)
+{
+	uint32_t i = ana_map_get(&p->blocked_of, context_key(p, ordinal, context));
+
+	return i == ANA_MAP_NONE ? NULL : &p->blocked[i];
+}

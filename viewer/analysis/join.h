@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which call launched an operation: the table of one process's API records by correlation id.
+ *
+ * Records come in order of start, operations ask for theirs. A record that nobody asked for yet is
+ * pending: an operation that starts later may still be its own, so a gap may not be decided while
+ * a pending record begins before the gap's submit. Calls that own many operations (graphs by node,
+ * batches) stay pending for a while after each. Bounded: what is over the cap is given up, oldest
+ * first, and counted.
+ *
+ * In an exact join nothing is ever given up. One thread at a time.
+ */
+#ifndef ANALYSIS_JOIN_H
+#define ANALYSIS_JOIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ana_call { /* an API record, as far as the rules ask */
+	int64_t start, end;
+	uint64_t order; /* of arrival, decides between records of one start and thread */
+	uint32_t process; /* in order of pid */
+	uint32_t tid;
+	uint16_t flags; /* enum ana_name_flag */
+};
+
+/* The call that counts of two: earliest, then lowest (pid, tid), then first record. */
+static inline bool ana_call_before(const struct ana_call *a, const struct ana_call *b)
+{
+	if (a->start != b->start)
+		return a->start < b->start;
+	if (a->process != b->process)
+		return a->process < b->process;
+	if (a->tid != b->tid)
+		return a->tid < b->tid;
+	return a->order < b->order;
+}
+
+struct ana_launch {
+	struct ana_call call;
+	uint64_t corr;
+	uint64_t asked; /* when it was asked for last, in operations; 0: never */
+	uint32_t prev, next; /* in the list it is in */
+	bool pending;
+};
+
+struct ana_join;
+
+struct ana_join *ana_join_new(bool exact); /* NULL: no memory */
+void ana_join_free(struct ana_join *j);
+
+/* A record with a correlation id. 0 or -ENOMEM. */
+int ana_join_add(struct ana_join *j, uint64_t corr, const struct ana_call *call);
+
+/*
+ * The call that launched the operation with this id, NULL if none is known; valid until the next
+ * call. @now counts the operations asked for so far, from 1; @whole: no other operation has this id.
+ */
+const struct ana_call *ana_join_ask(struct ana_join *j, uint64_t corr, uint64_t now, bool whole);
+
+/* Start of the earliest pending record; INT64_MAX: there is none. */
+int64_t ana_join_pending(struct ana_join *j, uint64_t now);
+
+/* Waits no longer for the operations of records that begin at or before @t. */
+void ana_join_give_up(struct ana_join *j, int64_t t);
+
+uint64_t ana_join_expired(const struct ana_join *j); /* records given up */
+
+#endif

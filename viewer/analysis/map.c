@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Open addressing, at most half full.
+ */
+#include "map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t place(const struct ana_map *m, uint64_t key)
+{
+	uint64_t h = key * 0x9e3779b97f4a7c15u;
+	uint32_t i;
+
+	h ^= h >> 29;
+	h *= 0xbf58476d1ce4e5b9u;
+	for (i = (uint32_t)(h >> 32) & m->mask; m->value[i] != ANA_MAP_NONE && m->key[i] != key;)
+		i = (i + 1) & m->mask;
+	return i;
+}
+
+uint32_t ana_map_get(const struct ana_map *m, uint64_t key)
+{
+	return m->value ? m->value[place(m, key)] : ANA_MAP_NONE;
+}
+
+static int grow(struct ana_map *m)
+{
+	struct ana_map n = { .mask = m->value ? m->mask * 2 + 1 : 15, .count = m->count };
+	uint32_t i;
+
+	n.key = malloc(((size_t)n.mask + 1) * sizeof(*n.key));
+	n.value = malloc(((size_t)n.mask + 1) * sizeof(*n.value));
+	if (!n.key || !n.value) {
+		ana_map_fini(&n);
+		return -ENOMEM;
+	}
+	memset(n.value, 0xff, ((size_t)n.mask + 1) * sizeof(*n.value));
+	for (i = 0; m->value && i <= m->mask; i++) {
+		uint32_t to;
+
+		if (m->value[i] == ANA_MAP_NONE)
+			continue;
+		to = place(&n, m->key[i]);
+		n.key[to] = m->key[i];
+		n.value[to] = m->value[i];
+	}
+	ana_map_fini(m);
+	*m = n;
+	return 0;
+}
+
+int ana_map_put(struct ana_map *m, uint64_t key, uint32_t value)
+{
+	uint32_t i;
+
+	if (!m->value || m->count * 2 > m->mask) {
+		int err = grow(m);
+
+		if (err)
+			return err;
+	}
+	i = place(m, key);
+	m->count += m->value[i] == ANA_MAP_NONE;
+	m->key[i] = key;
+	m->value[i] = value;
+	return 0;
+}
+
+void ana_map_fini(struct ana_map *m)
+{
+	free(m->key);
+	free(m->value);
+	*m = (struct ana_map){ 0 };
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A small hash map from 64-bit keys to numbers. Caller-owned; zero-initialise. Nothing is ever
+ * taken out.
+ */
+#ifndef ANALYSIS_MAP_H
+#define ANALYSIS_MAP_H
+
+#include <stdint.h>
+
+#define ANA_MAP_NONE UINT32_MAX
+
+struct ana_map {
+	uint64_t *key;
+	uint32_t *value; /* ANA_MAP_NONE: free */
+	uint32_t mask, count;
+};
+
+uint32_t ana_map_get(const struct ana_map *m, uint64_t key); /* ANA_MAP_NONE: not there */
+int ana_map_put(struct ana_map *m, uint64_t key, uint32_t value); /* a new key; 0 or -ENOMEM */
+void ana_map_fini(struct ana_map *m);
+
+#endif

@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sources, devices, components, and what is known of their time.
+ */
+#include "plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The process's end as the wrapper saw it; 0: it did not. */
+static int64_t wrapper_end(const struct view_trace *t, const struct ana_source *s)
+{
+	size_t i;
+
+	for (i = 0; s->hello && i < t->run.exits; i++) {
+		const struct view_exit *e = &t->run.exit[i];
+
+		if (e->pid == s->pid && !strcmp(e->host, s->hello->host) &&
+		    e->end_ns > s->hello->process_start_ns)
+			return e->end_ns;
+	}
+	return 0;
+}
+
+/* Life of a process: what it and others say, widened to what it did. */
+static void find_life(const struct view_trace *t, struct ana_source *s)
+{
+	const struct view_stream *v = s->s;
+	int64_t first = INT64_MAX, last = INT64_MIN, seen = wrapper_end(t, s);
+	size_t i;
+
+	for (i = 0; i < v->blocks; i++) {
+		const struct wire_block_head *h = v->block[i].head;
+
+		if (h->kind == WIRE_KIND_OP)
+			first = least(first, h->t0_ns);
+		last = most(last, h->t1_ns);
+	}
+	s->start_ns = INT64_MAX;
+	if (s->hello && s->hello->process_start_ns)
+		s->start_ns = s->hello->process_start_ns;
+	else if (s->hello && s->hello->armed_ns)
+		s->start_ns = s->hello->armed_ns;
+	s->start_ns = least(s->start_ns, first);
+	s->end_ns = last;
+	if (v->last_pulse)
+		s->end_ns = most(s->end_ns, v->last_pulse->t_ns);
+	if (v->bye)
+		s->end_ns = most(s->end_ns, v->bye->t_ns);
+	if (seen)
+		s->end_ns = most(s->end_ns, seen);
+	if (s->start_ns == INT64_MAX || s->end_ns < s->start_ns)
+		s->start_ns = s->end_ns = s->end_ns == INT64_MIN ? 0 : s->end_ns;
+	s->start_ns = ana_clamp_time(s->start_ns);
+	s->end_ns = ana_clamp_time(s->end_ns);
+	s->ended = v->bye ? "exit" : seen || t->run.has_exit_status ? "lost" : "running";
+}
+
+static void fill_source(const struct view_trace *t, struct ana_source *s,
+			const struct view_stream *v)
+{
+	const Wire__Import *im = v->hello ? v->hello->import : NULL;
+	size_t i;
+
+	*s = (struct ana_source){ .s = v, .hello = v->hello, .first_step_ns = INT64_MAX };
+	s->pid = v->hello ? v->hello->pid : 0;
+	s->imported = im != NULL;
+	s->unknown = im && im->process_unknown;
+	s->file = im ? im->file_index : 0;
+	for (i = 0; i < v->blocks; i++) {
+		const struct wire_block_head *h = v->block[i].head;
+
+		s->ops += h->kind == WIRE_KIND_OP ? h->count : 0;
+		s->calls += h->kind == WIRE_KIND_API ? h->count : 0;
+		s->events += h->count;
+	}
+	if (!s->imported)
+		find_life(t, s);
+	else
+		s->ended = "exit";
+}
+
+static const Wire__Device *device_facts(const struct ana_source *s, uint32_t ordinal)
+{
+	size_t i;
+
+	for (i = 0; s->hello && i < s->hello->n_devices; i++)
+		if (s->hello->devices[i]->ordinal == ordinal)
+			return s->hello->devices[i];
+	return NULL;
+}
+
+static bool has_uuid(const Wire__Device *d)
+{
+	return d && d->uuid.len == 16;
+}
+
+/* Two processes see one device: by UUID, else by number on the same host or in the same file. */
+static bool same_device(const struct ana_plan *p, const struct ana_device *d,
+			const struct ana_source *s, uint32_t ordinal, const Wire__Device *facts)
+{
+	const struct ana_source *o = &p->source[d->source];
+
+	if (d->imported || s->imported)
+		return d->imported == s->imported && o->file == s->file && d->ordinal == ordinal;
+	if (has_uuid(facts) && has_uuid(d->facts))
+		return !memcmp(facts->uuid.data, d->facts->uuid.data, 16);
+	return d->ordinal == ordinal && o->hello && s->hello &&
+	       !strcmp(o->hello->host, s->hello->host);
+}
+
+static struct ana_device *get_device(struct ana_plan *p, uint32_t source, uint32_t ordinal)
+{
+	const struct ana_source *s = &p->source[source];
+	const Wire__Device *facts = device_facts(s, ordinal);
+	size_t i;
+
+	for (i = p->devices; i-- > 0;)
+		if (same_device(p, &p->device[i], s, ordinal, facts))
+			break;
+	if (i == SIZE_MAX) {
+		if (p->devices == ANA_DEVICES_MAX)
+			return NULL;
+		i = p->devices++;
+		p->device[i] = (struct ana_device){ .source = source,
+						    .ordinal = ordinal,
+						    .imported = s->imported };
+	}
+	if (!p->device[i].facts)
+		p->device[i].facts = facts;
+	return &p->device[i];
+}
+
+static int use_device(struct ana_plan *p, uint32_t source, uint32_t ordinal, uint64_t ops)
+{
+	struct ana_device *d = get_device(p, source, ordinal);
+	size_t i;
+
+	if (!d) {
+		p->devices_left_out++;
+		return 0;
+	}
+	d->ops += ops;
+	for (i = 0; i < d->uses; i++)
+		if (d->use[i].source == source && d->use[i].ordinal == ordinal)
+			break;
+	if (i < d->uses) {
+		d->use[i].ops += ops;
+		return 0;
+	}
+	if (d->uses == d->use_room) {
+		size_t room = d->use_room ? d->use_room * 2 : 2;
+		struct ana_use *u = reallocarray(d->use, room, sizeof(*u));
+
+		if (!u)
+			return -ENOMEM;
+		d->use = u;
+		d->use_room = room;
+	}
+	d->use[d->uses++] = (struct ana_use){ source, ordinal, ops };
+	return 0;
+}
+
+/* Devices on which the process ran something, or made a context. */
+static int find_devices(struct ana_plan *p, uint32_t source)
+{
+	const struct ana_source *s = &p->source[source];
+	size_t i;
+	uint32_t k;
+	int err = 0;
+
+	for (i = 0; i < s->s->blocks && !err; i++) {
+		const struct wire_block_head *h = s->s->block[i].head;
+
+		for (k = 0; h->kind == WIRE_KIND_OP && k < h->devices && !err; k++)
+			if (h->device[k].ops)
+				err = use_device(p, source, h->device[k].device, h->device[k].ops);
+	}
+	for (i = 0; s->hello && !s->imported && i < s->hello->n_devices && !err; i++)
+		if (s->hello->devices[i]->context_ns)
+			err = use_device(p, source, s->hello->devices[i]->ordinal, 0);
+	return err;
+}
+
+static uint32_t root_of(uint32_t *parent, uint32_t i)
+{
+	while (parent[i] != i)
+		i = parent[i] = parent[parent[i]];
+	return i;
+}
+
+static int by_file(const void *a, const void *b, void *plan)
+{
+	const struct ana_plan *p = plan;
+	const struct ana_source *x = &p->source[*(const uint32_t *)a];
+	const struct ana_source *y = &p->source[*(const uint32_t *)b];
+
+	if (x->imported != y->imported)
+		return x->imported ? -1 : 1;
+	return x->file < y->file ? -1 : x->file > y->file;
+}
+
+/* All sources of a file that leaves a process open belong together. */
+static int unite_files(struct ana_plan *p, uint32_t *parent)
+{
+	uint32_t *order = malloc((p->sources + 1) * sizeof(*order));
+	size_t i, k, end;
+
+	if (!order)
+		return -ENOMEM;
+	for (i = 0; i < p->sources; i++)
+		order[i] = (uint32_t)i;
+	qsort_r(order, p->sources, sizeof(*order), by_file, p);
+	for (i = 0; i < p->sources && p->source[order[i]].imported; i = end) {
+		bool unknown = false;
+
+		for (end = i; end < p->sources && !by_file(&order[i], &order[end], p); end++)
+			unknown |= p->source[order[end]].unknown;
+		for (k = i + 1; unknown && k < end; k++)
+			parent[root_of(parent, order[k])] = root_of(parent, order[i]);
+	}
+	free(order);
+	return 0;
+}
+
+/* Sources that share a device belong together. */
+static int unite(struct ana_plan *p, uint32_t *parent)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < p->sources; i++)
+		parent[i] = i;
+	for (i = 0; i < p->devices; i++)
+		for (k = 1; k < p->device[i].uses; k++)
+			parent[root_of(parent, p->device[i].use[k].source)] =
+				root_of(parent, p->device[i].use[0].source);
+	return unite_files(p, parent);
+}
+
+static int by_pid(const void *a, const void *b, void *plan)
+{
+	const struct ana_plan *p = plan;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+
+	if (p->source[i].pid != p->source[k].pid)
+		return p->source[i].pid < p->source[k].pid ? -1 : 1;
+	return i < k ? -1 : 1;
+}
+
+static int count_members(struct ana_plan *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->sources; i++)
+		p->component[p->source[i].component].sources++;
+	for (i = 0; i < p->devices; i++) {
+		p->device[i].component = p->source[p->device[i].source].component;
+		p->component[p->device[i].component].devices++;
+	}
+	for (i = 0; i < p->components; i++) {
+		struct ana_component *c = &p->component[i];
+
+		c->source = calloc(c->sources + 1, sizeof(*c->source));
+		c->device = calloc(c->devices + 1, sizeof(*c->device));
+		if (!c->source || !c->device)
+			return -ENOMEM;
+		c->sources = c->devices = 0;
+	}
+	return 0;
+}
+
+static int fill_components(struct ana_plan *p)
+{
+	uint32_t i;
+	int err = count_members(p);
+
+	for (i = 0; i < p->sources && !err; i++) {
+		struct ana_component *c = &p->component[p->source[i].component];
+
+		c->source[c->sources++] = i;
+		c->events += p->source[i].events;
+	}
+	for (i = 0; i < p->devices && !err; i++) {
+		struct ana_component *c = &p->component[p->device[i].component];
+
+		c->device[c->devices++] = i;
+	}
+	for (i = 0; i < p->components && !err; i++)
+		qsort_r(p->component[i].source, p->component[i].sources, sizeof(uint32_t), by_pid,
+			p);
+	return err;
+}
+
+static int find_components(struct ana_plan *p)
+{
+	uint32_t *parent = calloc(p->sources + 1, sizeof(*parent));
+	uint32_t i;
+	int err;
+
+	if (!parent)
+		return -ENOMEM;
+	err = unite(p, parent);
+	for (i = 0; i < p->sources; i++)
+		if (root_of(parent, i) == i)
+			p->source[i].component = (uint32_t)p->components++;
+	for (i = 0; i < p->sources; i++)
+		p->source[i].component = p->source[root_of(parent, i)].component;
+	free(parent);
+	p->component = calloc(p->components + 1, sizeof(*p->component));
+	if (!p->component)
+		return -ENOMEM;
+	return err ? err : fill_components(p);
+}
+
+/* Imports: the window of the file, which holds all its events unless the file lies. */
+static int hold_window(struct ana_plan *p, struct ana_device *d)
+{
+	const Wire__Import *im = p->source[d->source].hello->import;
+	int64_t start = ana_clamp_time(im->window_start), end = ana_clamp_time(im->window_end);
+
+	return ana_spans_add(&d->held, least(start, d->first_ns), most(end, d->last_ns));
+}
+
+static int hold(struct ana_plan *p, struct ana_device *d)
+{
+	size_t i;
+	int err = 0;
+
+	if (d->imported)
+		return hold_window(p, d);
+	for (i = 0; i < d->uses && !err; i++) {
+		const struct ana_source *s = &p->source[d->use[i].source];
+
+		err = ana_spans_add(&d->held, s->start_ns, s->end_ns);
+	}
+	ana_spans_merge(&d->held);
+	return err;
+}
+
+/* From the first to the last stamp of the blocks that hold the device's operations. */
+static void find_extent(struct ana_plan *p, struct ana_device *d)
+{
+	size_t u, i;
+
+	d->first_ns = INT64_MAX;
+	d->last_ns = INT64_MIN;
+	for (u = 0; u < d->uses; u++) {
+		const struct view_stream *s = p->source[d->use[u].source].s;
+
+		for (i = 0; i < s->blocks; i++) {
+			const struct wire_block_head *h = s->block[i].head;
+
+			if (h->kind != WIRE_KIND_OP)
+				continue;
+			d->first_ns = least(d->first_ns, ana_clamp_time(h->t0_ns));
+			d->last_ns = most(d->last_ns, ana_clamp_time(h->t1_ns));
+		}
+	}
+}
+
+static bool unobserved_reason(Wire__LossReason r)
+{
+	switch (r) {
+	case WIRE__LOSS_REASON__LOSS_FOREIGN:
+	case WIRE__LOSS_REASON__LOSS_SUSPENDED:
+	case WIRE__LOSS_REASON__LOSS_CLOCK_STEP:
+	case WIRE__LOSS_REASON__LOSS_GOVERNOR:
+	case WIRE__LOSS_REASON__LOSS_DETACHED:
+	case WIRE__LOSS_REASON__LOSS_FRAMES:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int add_time(struct ana_spans *s, int64_t start, int64_t end)
+{
+	return ana_spans_add(s, ana_clamp_time(start), ana_clamp_time(end));
+}
+
+static int add_losses(struct ana_device *d, const struct ana_source *s, uint32_t ordinal)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < s->s->losses && !err; i++) {
+		const Wire__LossSpan *l = s->s->loss[i];
+
+		if (l->has_device && l->device != ordinal)
+			continue;
+		if (unobserved_reason(l->reason))
+			err = add_time(&d->unobserved, l->start_ns, l->end_ns);
+		else if (l->reason != WIRE__LOSS_REASON__LOSS_BAD_STAMP)
+			err = add_time(&d->lost, l->start_ns, l->end_ns);
+	}
+	for (i = 0; i < s->s->holes && !err; i++)
+		err = add_time(&d->unobserved, s->s->hole[i].start_ns, s->s->hole[i].end_ns);
+	if (!err && s->s->bye && !strcmp(s->s->bye->reason, "off"))
+		err = add_time(&d->unobserved, s->s->bye->t_ns, s->end_ns);
+	return err;
+}
+
+static int find_times(struct ana_plan *p, struct ana_device *d, const struct ana_options *o)
+{
+	size_t i;
+	int err;
+
+	find_extent(p, d);
+	err = o->window == ANA_WINDOW_JOB ? hold(p, d) : 0;
+	for (i = 0; i < d->uses && !err; i++)
+		err = add_losses(d, &p->source[d->use[i].source], d->use[i].ordinal);
+	ana_spans_merge(&d->lost);
+	ana_spans_merge(&d->unobserved);
+	return err;
+}
+
+uint32_t ana_device_index(const struct ana_device *d)
+{
+	const Wire__Device *f = d->facts;
+
+	if (f && !d->imported && (f->nvml_index > 0 || (!f->nvml_index && *f->pci_bus_id)))
+		return (uint32_t)f->nvml_index;
+	return d->ordinal;
+}
+
+/* The order of display: by file or host, then number. */
+static int by_place(const void *a, const void *b, void *plan)
+{
+	const struct ana_plan *p = plan;
+	const struct ana_device *x = a, *y = b;
+	const struct ana_source *s = &p->source[x->source], *t = &p->source[y->source];
+	uint32_t i = ana_device_index(x), k = ana_device_index(y);
+	int d = 0;
+
+	if (s->imported && t->imported && s->file != t->file)
+		return s->file < t->file ? -1 : 1;
+	if (s->hello && t->hello)
+		d = strcmp(s->hello->host, t->hello->host);
+	if (d)
+		return d;
+	if (i != k)
+		return i < k ? -1 : 1;
+	return x->source < y->source ? -1 : x->source > y->source;
+}
+
+int ana_plan_make(struct ana_plan *p, struct view_trace *t, const struct ana_options *o)
+{
+	uint32_t i;
+	int err = 0;
+
+	*p = (struct ana_plan){ .trace = t };
+	p->source = calloc(t->streams + 1, sizeof(*p->source));
+	p->device = calloc(ANA_DEVICES_MAX, sizeof(*p->device));
+	if (!p->source || !p->device)
+		return -ENOMEM;
+	p->sources = t->streams;
+	for (i = 0; i < p->sources; i++)
+		fill_source(t, &p->source[i], &t->stream[i]);
+	for (i = 0; i < p->sources && !err; i++)
+		err = find_devices(p, i);
+	qsort_r(p->device, p->devices, sizeof(*p->device), by_place, p);
+	if (!err)
+		err = find_components(p);
+	for (i = 0; i < p->devices && !err; i++)
+		err = find_times(p, &p->device[i], o);
+	return err;
+}
+
+void ana_plan_fini(struct ana_plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->devices; i++) {
+		free(p->device[i].use);
+		ana_spans_fini(&p->device[i].held);
+		ana_spans_fini(&p->device[i].lost);
+		ana_spans_fini(&p->device[i].unobserved);
+	}
+	for (i = 0; i < p->components; i++) {
+		free(p->component[i].source);
+		free(p->component[i].device);
+	}
+	free(p->component);
+	free(p->device);
+	free(p->source);
+	*p = (struct ana_plan){ 0 };
+}
+
+static void scan_ranger(struct ana_source *s, uint32_t tid)
+{
+	if (s->rangers && s->ranger != tid)
+		s->rangers = 2;
+	else if (!s->rangers)
+		s->rangers = 1;
+	s->ranger = tid;
+}
+
+static void scan_range(struct ana_source *s, const struct wire_event *e)
+{
+	bool operator_row = e->flags & WIRE_EV_FL_OPERATOR;
+
+	switch (e->op) {
+	case WIRE_RANGE_LOADER:
+		s->batches += !(e->flags & WIRE_EV_FL_CONT);
+		if (!s->loader_name)
+			s->loader_name = e->name;
+		scan_ranger(s, e->tid);
+		break;
+	case WIRE_RANGE_STEP:
+		s->has_step = true;
+		s->first_step_ns = least(s->first_step_ns, e->start_ns);
+		if (!operator_row)
+			scan_ranger(s, e->tid);
+		break;
+	case WIRE_RANGE_OPTIMIZER:
+		s->has_optimizer = true;
+		if (!operator_row)
+			scan_ranger(s, e->tid);
+		break;
+	case WIRE_RANGE_USER:
+		scan_ranger(s, e->tid);
+		break;
+	default:
+		break;
+	}
+}
+
+int ana_plan_scan(struct ana_plan *p, struct ana_source *s, struct wire_scratch *scratch)
+{
+	struct wire_event *ev = NULL;
+	size_t i, k, n, room = 0;
+	int err = 0;
+
+	for (i = 0; i < s->s->blocks && err != -ENOMEM; i++) {
+		if (s->s->block[i].head->kind != WIRE_KIND_RANGE)
+			continue;
+		err = view_trace_block(p->trace, s->s, &s->s->block[i], scratch, &ev, &room, &n);
+		for (k = 0; !err && k < n; k++)
+			scan_range(s, &ev[k]);
+	}
+	free(ev);
+	return err == -ENOMEM ? err : 0;
+}
+
+bool ana_plan_waits(const struct ana_plan *p, const struct ana_device *d, uint32_t source)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < d->uses; i++) {
+		const struct ana_use *u = &d->use[i];
+
+		if (p->source[u->source].unknown || (d->ops && !u->ops))
+			continue;
+		if (u->source == source)
+			return true;
+		any = true;
+	}
+	return !any && d->imported && p->source[source].file == p->source[d->source].file;
+}
+
+int64_t ana_plan_first_step(const struct ana_plan *p, const struct ana_device *d)
+{
+	int64_t first = INT64_MAX;
+	size_t i;
+
+	for (i = 0; d->imported && i < p->sources; i++)
+		if (p->source[i].imported && p->source[i].file == p->source[d->source].file)
+			first = least(first, p->source[i].first_step_ns);
+	return first;
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Puts the result together.
+ */
+#include "report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy(const char *text)
+{
+	return text && *text ? strdup(text) : NULL;
+}
+
+/* GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx, as nvidia-smi writes it. */
+static char *uuid_text(const Wire__Device *d)
+{
+	static const char dash[16] = { [4] = 1, [6] = 1, [8] = 1, [10] = 1 };
+	char text[64], *p = text;
+	size_t i;
+
+	if (!d || d->uuid.len != 16)
+		return NULL;
+	p += sprintf(p, "%s", *d->mig_profile ? "MIG-" : "GPU-");
+	for (i = 0; i < 16; i++)
+		p += sprintf(p, "%s%02x", dash[i] ? "-" : "", d->uuid.data[i]);
+	return strdup(text);
+}
+
+static int fill_gpu(struct ana_gpu *g, const struct ana_plan *p, const struct ana_device *d)
+{
+	const struct ana_source *s = &p->source[d->source];
+	const Wire__Device *f = d->facts;
+
+	g->host = strdup(s->hello ? s->hello->host : "");
+	g->index = ana_device_index(d);
+	g->uuid = uuid_text(f);
+	g->name = strdup(f && *f->name ? f->name : "unknown GPU");
+	g->mig_profile = f ? copy(f->mig_profile) : NULL;
+	g->mig_slices = f ? f->mig_slices : 0;
+	g->mig_slices_total = f ? f->mig_slices_total : 0;
+	g->memory_total_bytes = f ? f->memory_total_bytes : 0;
+	g->nvml_utilization_pct = -1;
+	g->held_start_ns = d->held.count ? d->held.span[0].start : d->first_ns;
+	g->held_end_ns = d->held.count ? d->held.span[d->held.count - 1].end : d->last_ns;
+	if (g->held_start_ns > g->held_end_ns) /* no operation and no window */
+		g->held_start_ns = g->held_end_ns = 0;
+	return g->host && g->name ? 0 : -ENOMEM;
+}
+
+struct means {
+	uint64_t sum, count;
+};
+
+static void take_facts(struct ana_gpu *g, const Wire__DeviceFacts *f, struct means *m)
+{
+	if (f->memory_used_bytes > g->memory_used_peak_bytes)
+		g->memory_used_peak_bytes = f->memory_used_bytes;
+	if (f->memory_total_bytes)
+		g->memory_total_bytes = f->memory_total_bytes;
+	if (f->other_processes > g->shared_with)
+		g->shared_with = f->other_processes;
+	if (f->has_utilization) {
+		m->sum += f->nvml_utilization_pct;
+		m->count++;
+	}
+}
+
+static void read_facts(struct ana_gpu *g, const struct ana_plan *p, const struct ana_device *d)
+{
+	struct means m = { 0, 0 };
+	size_t u, i, k;
+
+	for (u = 0; u < d->uses; u++) {
+		const struct view_stream *s = p->source[d->use[u].source].s;
+
+		for (i = 0; i < s->fact_count; i++)
+			for (k = 0; k < s->facts[i]->n_devices; k++)
+				if (s->facts[i]->devices[k]->ordinal == d->use[u].ordinal)
+					take_facts(g, s->facts[i]->devices[k], &m);
+	}
+	if (m.count)
+		g->nvml_utilization_pct = (double)m.sum / (double)m.count;
+}
+
+int ana_report_begin(struct ana_result **out, const struct ana_plan *p, const struct ana_options *o)
+{
+	struct ana_result *r = calloc(1, sizeof(*r));
+	size_t i;
+	int err = 0;
+
+	(void)o;
+	*out = r;
+	if (!r)
+		return -ENOMEM;
+	r->gpu = calloc(p->devices, sizeof(*r->gpu));
+	r->timeline = calloc(p->devices, sizeof(*r->timeline));
+	if (!r->gpu || !r->timeline)
+		return -ENOMEM;
+	r->gpus = p->devices;
+	for (i = 0; i < p->devices && !err; i++) {
+		err = fill_gpu(&r->gpu[i], p, &p->device[i]);
+		read_facts(&r->gpu[i], p, &p->device[i]);
+	}
+	return err;
+}
+
+static int64_t held_ns(const struct ana_device *d)
+{
+	int64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < d->held.count; i++)
+		sum += d->held.span[i].end - d->held.span[i].start;
+	return sum;
+}
+
+static void sum_copies(struct ana_copies *to, const struct ana_copies *c)
+{
+	to->count += c->count;
+	to->bytes += c->bytes;
+	to->pageable_count += c->pageable_count;
+	to->pageable_bytes += c->pageable_bytes;
+	to->synchronous += c->synchronous;
+	to->ns += c->ns;
+	to->exposed_ns += c->exposed_ns;
+}
+
+static void sum_gpu(struct ana_report *r, struct ana_gpu *g, const struct ana_device *d)
+{
+	struct ana_result *res = r->result;
+	int c, k;
+
+	g->held_ns = r->options->window == ANA_WINDOW_JOB ? held_ns(d) : g->span_ns;
+	g->compute_ns = g->classes[ANA_COMPUTE];
+	g->comm_exposed_ns = g->classes[ANA_COMM];
+	g->copy_exposed_ns = g->classes[ANA_COPY];
+	g->busy_ns = g->compute_ns + g->comm_exposed_ns + g->copy_exposed_ns;
+	g->judgement = ana_judge(g->held_ns, g->classes);
+	res->gpu_ns += g->held_ns;
+	res->loader_exposed_ns += g->loader_exposed_ns;
+	for (c = 0; c < ANA_CLASSES; c++) {
+		res->classes[c] += g->classes[c];
+		res->starved_ns += ana_class_is_input(c) ? g->classes[c] : 0;
+		res->wasted_ns += ana_class_is_waste(c) ? g->classes[c] : 0;
+		for (k = 0; k < ANA_CONFIDENCES; k++)
+			res->confidence[c][k] += g->confidence[c][k];
+	}
+	for (k = 0; k < ANA_COPY_DIRS; k++)
+		sum_copies(&res->copies[k], &g->copies[k]);
+	if (g->name && strstr(g->name, " (simulated)"))
+		res->simulated = true;
+}
+
+static int sum_top(struct ana_report *r)
+{
+	struct ana_top all;
+	size_t i, k;
+	int err = ana_top_init(&all, r->options->top_gaps);
+
+	if (err)
+		return err;
+	for (i = 0; i < r->plan->components; i++)
+		for (k = 0; k < r->top[i].count; k++)
+			ana_top_add(&all, &r->top[i].gap[k]);
+	ana_top_sort(&all);
+	r->result->top_gap = all.gap;
+	r->result->top_gaps = all.count;
+	return 0;
+}
+
+static int sum_steps(struct ana_report *r)
+{
+	struct ana_result *res = r->result;
+	struct ana_durations all = { 0 };
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < r->plan->components && !err; i++) {
+		const struct ana_tally *t = &r->tally[i];
+
+		res->loader_wait_ns += t->loader_wait_ns;
+		res->steps_skipped += t->skipped;
+		if (t->steps > res->steps)
+			res->steps = t->steps;
+		if (t->source && (!res->step_source || t->source < res->step_source))
+			res->step_source = t->source;
+		err = ana_durations_merge(&all, &r->durations[i]);
+	}
+	res->step_median_ns = ana_durations_rank(&all, 500);
+	res->step_p95_ns = ana_durations_rank(&all, 950);
+	ana_durations_fini(&all);
+	return err;
+}
+
+/* "enumerate(DataLoader)#_MultiProcessing...": what stands in the brackets, else before the #. */
+static char *loader_kind(const struct ana_source *s)
+{
+	const char *text = wire_strtab_get(s->s->strings, s->loader_name, NULL);
+	const char *open = strchr(text, '('), *close = open ? strchr(open, ')') : NULL;
+
+	if (close && close > open + 1)
+		return strndup(open + 1, (size_t)(close - open - 1));
+	return *text ? strndup(text, strcspn(text, "#")) : NULL;
+}
+
+static void sum_loader(struct ana_report *r)
+{
+	struct ana_result *res = r->result;
+	size_t i;
+
+	for (i = 0; i < r->plan->sources; i++) {
+		const struct ana_source *s = &r->plan->source[i];
+
+		res->batches += s->batches;
+		if (!res->loader_kind && s->loader_name)
+			res->loader_kind = loader_kind(s);
+	}
+	res->loader_hidden_ns = res->loader_wait_ns - res->loader_exposed_ns;
+	if (res->loader_hidden_ns < 0) /* one process, several GPUs: exposed on each */
+		res->loader_hidden_ns = 0;
+}
+
+static int fill_process(struct ana_process *to, const struct ana_source *s)
+{
+	const Wire__Hello *h = s->hello;
+
+	to->host = strdup(h ? h->host : "");
+	to->pid = s->pid;
+	to->has_rank = h && h->has_rank;
+	to->rank = h ? h->rank : 0;
+	to->role = strdup(h && *h->role ? h->role : s->ops || s->calls ? "trainer" : "other");
+	to->ended = strdup(s->ended);
+	to->start_ns = s->start_ns;
+	to->end_ns = s->end_ns;
+	return to->host && to->role && to->ended ? 0 : -ENOMEM;
+}
+
+static int fill_processes(struct ana_report *r)
+{
+	struct ana_result *res = r->result;
+	size_t i;
+	int err = 0;
+
+	res->process = calloc(r->plan->sources + 1, sizeof(*res->process));
+	if (!res->process)
+		return -ENOMEM;
+	for (i = 0; i < r->plan->sources && !err; i++)
+		err = fill_process(&res->process[res->processes++], &r->plan->source[i]);
+	return err;
+}
+
+static int note(struct ana_quality *q, const char *text)
+{
+	size_t i;
+	char **more;
+
+	for (i = 0; i < q->note_count; i++)
+		if (!strcmp(q->notes[i], text))
+			return 0;
+	more = reallocarray(q->notes, q->note_count + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	q->notes = more;
+	q->notes[q->note_count] = strdup(text);
+	return q->notes[q->note_count++] ? 0 : -ENOMEM;
+}
+
+static int source_notes(struct ana_quality *q, const struct ana_source *s)
+{
+	const Wire__Bye *bye = s->s->bye;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; s->hello && i < s->hello->n_notes && !err; i++)
+		err = note(q, s->hello->notes[i]);
+	for (i = 0; bye && i < bye->n_notes && !err; i++)
+		err = note(q, bye->notes[i]);
+	return err;
+}
+
+static void source_quality(struct ana_quality *q, const struct ana_source *s)
+{
+	const struct view_stream *v = s->s;
+	const Wire__Pulse *p = v->bye && v->bye->last ? v->bye->last : v->last_pulse;
+	size_t i;
+
+	q->events += s->events;
+	q->trace_bytes += v->bytes;
+	if (s->imported)
+		q->invalid += s->hello->import->bad_ops;
+	for (i = 0; i < v->holes; i++)
+		if (v->hole[i].last_seq)
+			q->frames_missing += v->hole[i].last_seq - v->hole[i].first_seq + 1;
+	if (!p)
+		return;
+	q->dropped += p->dropped;
+	q->invalid += p->invalid;
+	q->own_cpu_ns += p->own_cpu_ns;
+	if (p->memory_bytes > q->memory_peak_bytes)
+		q->memory_peak_bytes = p->memory_bytes;
+}
+
+static int sum_quality(struct ana_report *r)
+{
+	struct ana_quality *q = &r->result->quality;
+	const struct view_trace *t = r->plan->trace;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < r->plan->components; i++) {
+		q->invalid += r->quality[i].invalid;
+		q->ops_before_launch += r->quality[i].ops_before_launch;
+		q->launches_expired += r->quality[i].launches_expired;
+		q->frames_missing += r->quality[i].frames_missing;
+	}
+	q->damage_bytes = t->damage_bytes;
+	q->damage_spans = t->damage_spans;
+	q->unobserved_ns = r->result->classes[ANA_EXCLUDED_UNOBSERVED];
+	for (i = 0; i < t->notes && !err; i++)
+		err = note(q, t->note[i]);
+	for (i = 0; i < r->plan->sources && !err; i++) {
+		source_quality(q, &r->plan->source[i]);
+		err = source_notes(q, &r->plan->source[i]);
+	}
+	return err;
+}
+
+static int fill_run(struct ana_report *r)
+{
+	struct ana_result *res = r->result;
+	const char *level = NULL;
+	size_t i;
+
+	res->complete = true;
+	for (i = 0; i < r->plan->sources; i++) {
+		const struct ana_source *s = &r->plan->source[i];
+
+		res->complete &= s->imported || s->s->bye != NULL;
+		if (s->imported && !res->imported) {
+			res->imported = true;
+			res->import_kind = copy(s->hello->import->kind);
+		}
+		if (!level && s->hello && *s->hello->level)
+			level = s->hello->level;
+	}
+	if (level)
+		res->level = strdup(level);
+	return level && !res->level ? -ENOMEM : 0;
+}
+
+int ana_report_finish(struct ana_report *r)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < r->result->gpus; i++)
+		sum_gpu(r, &r->result->gpu[i], &r->plan->device[i]);
+	r->result->judgement = ana_judge(r->result->gpu_ns, r->result->classes);
+	err = sum_top(r);
+	if (!err)
+		err = sum_steps(r);
+	if (!err)
+		err = fill_processes(r);
+	if (!err)
+		err = sum_quality(r);
+	if (!err)
+		err = fill_run(r);
+	sum_loader(r);
+	return err;
+}
+
+void ana_result_free(struct ana_result *r)
+{
+	size_t i;
+
+	if (!r)
+		return;
+	for (i = 0; i < r->gpus; i++) {
+		free(r->gpu[i].host);
+		free(r->gpu[i].uuid);
+		free(r->gpu[i].name);
+		free(r->gpu[i].mig_profile);
+		free(r->timeline[i].bucket);
+	}
+	free(r->gpu);
+	free(r->timeline);
+	free(r->top_gap);
+	for (i = 0; i < r->processes; i++) {
+		free(r->process[i].host);
+		free(r->process[i].role);
+		free(r->process[i].ended);
+	}
+	free(r->process);
+	for (i = 0; i < r->quality.note_count; i++)
+		free(r->quality.notes[i]);
+	free(r->quality.notes);
+	free(r->loader_kind);
+	free(r->import_kind);
+	free(r->level);
+	free(r);
+}

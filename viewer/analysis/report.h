@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The result: what is known of GPUs and processes before the walk, and the sums after it.
+ */
+#ifndef ANALYSIS_REPORT_H
+#define ANALYSIS_REPORT_H
+
+#include "plan.h"
+#include "step.h"
+#include "timeline.h"
+
+struct ana_tally { /* of one component */
+	int64_t loader_wait_ns;
+	uint64_t steps, skipped; /* steps: of the process that has most */
+	enum ana_step_source source;
+};
+
+struct ana_report {
+	const struct ana_plan *plan;
+	const struct ana_options *options;
+	struct ana_result *result;
+	/* per component */
+	struct ana_top *top;
+	const struct ana_quality *quality;
+	struct ana_durations *durations;
+	const struct ana_tally *tally;
+};
+
+/* Makes the result with its GPUs. 0 or -ENOMEM. */
+int ana_report_begin(struct ana_result **out, const struct ana_plan *p,
+		     const struct ana_options *o);
+
+/* Fills in what the components found. 0 or -ENOMEM. */
+int ana_report_finish(struct ana_report *r);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Buckets and the longest gaps.
+ */
+#include "timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int ana_ruler_init(struct ana_ruler *r, struct ana_timeline *t, int64_t start, int64_t end,
+		   size_t count)
+{
+	size_t i;
+
+	*r = (struct ana_ruler){ .line = t, .start = start };
+	if (!count || end <= start)
+		return 0;
+	if ((int64_t)count > end - start)
+		count = (size_t)(end - start);
+	r->width = (end - start + (int64_t)count - 1) / (int64_t)count;
+	count = (size_t)((end - start + r->width - 1) / r->width);
+	t->bucket = calloc(count, sizeof(*t->bucket));
+	if (!t->bucket)
+		return -ENOMEM;
+	t->count = count;
+	for (i = 0; i < count; i++) {
+		t->bucket[i].start_ns = start + (int64_t)i * r->width;
+		t->bucket[i].end_ns = t->bucket[i].start_ns + r->width;
+	}
+	t->bucket[count - 1].end_ns = end;
+	r->at = t->bucket;
+	return 0;
+}
+
+void ana_ruler_spread(struct ana_ruler *r, int c, int64_t start, int64_t end)
+{
+	int64_t last = r->line->bucket[r->line->count - 1].end_ns;
+
+	if (start < r->start)
+		start = r->start;
+	if (end > last)
+		end = last;
+	while (start < end) {
+		struct ana_bucket *b = &r->line->bucket[(start - r->start) / r->width];
+		int64_t stop = end < b->end_ns ? end : b->end_ns;
+
+		b->classes[c] += stop - start;
+		r->at = b;
+		start = stop;
+	}
+}
+
+int ana_top_init(struct ana_top *t, size_t max)
+{
+	*t = (struct ana_top){ .gap = malloc((max + 1) * sizeof(*t->gap)), .max = max };
+	return t->gap ? 0 : -ENOMEM;
+}
+
+void ana_top_fini(struct ana_top *t)
+{
+	free(t->gap);
+	*t = (struct ana_top){ 0 };
+}
+
+/* Longest first; of equals the earlier, then the GPU that comes first. */
+static bool goes_first(const struct ana_gap *a, const struct ana_gap *b)
+{
+	int64_t x = a->end_ns - a->start_ns, y = b->end_ns - b->start_ns;
+
+	if (x != y)
+		return x > y;
+	return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a->gpu < b->gpu;
+}
+
+static void sift_down(struct ana_top *t, size_t i, struct ana_gap g)
+{
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= t->count)
+			break;
+		if (child + 1 < t->count && goes_first(&t->gap[child], &t->gap[child + 1]))
+			child++;
+		if (!goes_first(&g, &t->gap[child]))
+			break;
+		t->gap[i] = t->gap[child];
+		i = child;
+	}
+	t->gap[i] = g;
+}
+
+void ana_top_add(struct ana_top *t, const struct ana_gap *g)
+{
+	size_t i;
+
+	if (!t->max)
+		return;
+	if (t->count == t->max) {
+		if (goes_first(g, &t->gap[0]))
+			sift_down(t, 0, *g);
+		return;
+	}
+	for (i = t->count++; i > 0 && goes_first(&t->gap[(i - 1) / 2], g); i = (i - 1) / 2)
+		t->gap[i] = t->gap[(i - 1) / 2];
+	t->gap[i] = *g;
+}
+
+static int by_length(const void *a, const void *b)
+{
+	return goes_first(a, b) ? -1 : goes_first(b, a) ? 1 : 0;
+}
+
+void ana_top_sort(struct ana_top *t)
+{
+	if (t->count)
+		qsort(t->gap, t->count, sizeof(*t->gap), by_length);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The order in which a component's events are read.
+ */
+#include "walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define EXACT_CALLS_MAX (UINT64_C(1) << 22)
+#define DECIDE_EVERY 64u /* operations between two looks at what can be decided */
+
+static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device,
+		    struct ana_gpu *gpu, struct ana_timeline *timeline, bool calls)
+{
+	struct ana_device *d = &w->plan->device[device];
+	int d_;
+
+	*g = (struct ana_gpu_state){ .plan = d, .gpu = gpu, .index = device };
+	g->compute_end = g->comm_end = g->copy_end = INT64_MIN;
+	for (d_ = 0; d_ < ANA_COPY_DIRS; d_++)
+		g->dir_end[d_] = INT64_MIN;
+	g->masked = d->lost.count || d->unobserved.count;
+	g->clipped = !d->imported && d->held.count > 1;
+	g->no_launches = !calls;
+	g->waits_floor = INT64_MIN;
+	return ana_ruler_init(&g->ruler, timeline, gpu->held_start_ns, gpu->held_end_ns,
+			      w->options->timeline_buckets);
+}
+
+static int map_gpus(struct ana_walk *w)
+{
+	uint32_t i, k;
+	size_t u;
+	int err = 0;
+
+	for (i = 0; i < w->gpus; i++) {
+		const struct ana_device *d = w->gpu[i].plan;
+
+		for (u = 0; u < d->uses && !err; u++)
+			for (k = 0; k < w->processes; k++)
+				if (w->process[k].source_index == d->use[u].source)
+					err = ana_map_put(&w->process[k].gpu_of, d->use[u].ordinal,
+							  i);
+	}
+	return err;
+}
+
+int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
+		  const struct ana_options *o, struct wire_scratch *scratch, struct ana_gpu *gpu,
+		  struct ana_timeline *timeline)
+{
+	const struct ana_component *c = &p->component[component];
+	uint64_t calls = 0;
+	bool imported = true;
+	uint32_t i;
+	int err;
+
+	*w = (struct ana_walk){ .plan = p, .component = c, .options = o, .scratch = scratch };
+	w->calls_upto = w->ranges_upto = w->syncs_upto = w->floor = INT64_MIN;
+	w->process = calloc(c->sources + 1, sizeof(*w->process));
+	w->gpu = calloc(c->devices + 1, sizeof(*w->gpu));
+	err = ana_top_init(&w->top, o->top_gaps);
+	if (!w->process || !w->gpu || err)
+		return -ENOMEM;
+	for (i = 0; i < c->sources; i++) {
+		calls += p->source[c->source[i]].calls;
+		imported &= p->source[c->source[i]].imported;
+	}
+	w->exact = imported && calls <= (o->exact_calls ? o->exact_calls : EXACT_CALLS_MAX);
+	w->late_ns = imported ? ANA_LATE_IMPORT_NS : ANA_LATE_NS;
+	for (i = 0; i < c->sources && !err; i++, w->processes++)
+		err = ana_process_init(w, &w->process[i], c->source[i]);
+	for (i = 0; i < c->devices && !err; i++, w->gpus++)
+		err = init_gpu(w, &w->gpu[i], c->device[i], &gpu[c->device[i]],
+			       &timeline[c->device[i]], calls != 0);
+	return err ? err : map_gpus(w);
+}
+
+void ana_walk_fini(struct ana_walk *w)
+{
+	uint32_t i;
+
+	for (i = 0; w->process && i < w->component->sources; i++)
+		ana_process_fini(&w->process[i]);
+	for (i = 0; w->gpu && i < w->component->devices; i++)
+		ana_gpu_fini(&w->gpu[i]);
+	free(w->process);
+	free(w->gpu);
+	ana_top_fini(&w->top);
+}
+
+/* The process whose operation comes next. */
+static struct ana_proc *next_process(struct ana_walk *w)
+{
+	struct ana_proc *first = NULL;
+	const struct wire_event *best = NULL;
+	uint32_t i;
+
+	for (i = 0; i < w->processes; i++) {
+		const struct wire_event *e = ana_feed_peek(&w->process[i].ops);
+
+		if (!e || (best && !ana_op_before(e, best)))
+			continue;
+		best = e;
+		first = &w->process[i];
+	}
+	return first;
+}
+
+static struct ana_gpu_state *gpu_of(struct ana_walk *w, struct ana_proc *p, uint32_t ordinal)
+{
+	if (p->last_gpu == ANA_MAP_NONE || p->last_ordinal != ordinal) {
+		p->last_ordinal = ordinal;
+		p->last_gpu = ana_map_get(&p->gpu_of, ordinal);
+	}
+	return p->last_gpu == ANA_MAP_NONE ? NULL : &w->gpu[p->last_gpu];
+}
+
+static void take_operation(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op)
+{
+	struct ana_gpu_state *g = gpu_of(w, p, op->device);
+	const struct ana_call *call;
+
+	if (!g || op->end_ns < op->start_ns) {
+		w->quality.invalid++;
+		return;
+	}
+	if (!w->exact) {
+		ana_host_calls(w, op->start_ns + w->late_ns);
+		ana_host_ranges(w, op->start_ns);
+	}
+	call = op->corr ? ana_join_ask(p->join, op->corr, ++w->now, op->op == WIRE_OP_GRAPH) : NULL;
+	ana_gpu_operation(w, g, (uint32_t)(p - w->process), op, call);
+}
+
+static int64_t pending(struct ana_walk *w)
+{
+	int64_t least = w->calls_upto;
+	uint32_t i;
+
+	for (i = 0; i < w->processes; i++) {
+		int64_t t = ana_join_pending(w->process[i].join, w->now);
+
+		if (t < least)
+			least = t;
+	}
+	return least;
+}
+
+/* Steps that ended before every GPU's last known work can have no more gaps in them. */
+static void pass_steps(struct ana_walk *w)
+{
+	int64_t t = INT64_MAX;
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < w->gpus; i++)
+		if (w->gpu[i].started && w->gpu[i].end < t)
+			t = w->gpu[i].end;
+	for (i = 0; i < w->processes && !err && t != INT64_MAX; i++)
+		err = ana_steps_upto(&w->process[i].steps, t);
+	if (err)
+		w->err = err;
+}
+
+/* What ended before the oldest undecided gap will not be looked at again. */
+static void move_floor(struct ana_walk *w)
+{
+	int64_t floor = INT64_MAX;
+	uint32_t i;
+
+	for (i = 0; i < w->gpus; i++) {
+		const struct ana_gpu_state *g = &w->gpu[i];
+		size_t first = g->gap_head;
+
+		if (!g->started)
+			continue;
+		if (first < g->gap_tail && g->gap[first].lead && !g->plan->imported)
+			first++; /* a live lead asks for waits only, and the GPU has its own */
+		if (first < g->gap_tail && g->gap[first].start < floor)
+			floor = g->gap[first].start;
+		if (g->end < floor)
+			floor = g->end;
+	}
+	w->floor = floor == INT64_MAX ? INT64_MIN : floor;
+}
+
+static void decide(struct ana_walk *w)
+{
+	int64_t until = pending(w);
+	uint32_t i;
+
+	for (i = 0; i < w->gpus; i++)
+		ana_gpu_decide(w, &w->gpu[i], until);
+	for (i = 0; i < w->gpus && w->gaps_open > ANA_GAPS_OPEN_MAX; i++)
+		ana_gpu_give_up(w, &w->gpu[i]);
+	move_floor(w);
+}
+
+static int first_error(struct ana_walk *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->processes && !w->err; i++) {
+		struct ana_proc *p = &w->process[i];
+
+		w->err = p->ops.err	 ? p->ops.err
+			 : p->calls.err	 ? p->calls.err
+			 : p->ranges.err ? p->ranges.err
+					 : p->syncs.err;
+	}
+	return w->err;
+}
+
+static void sum_quality(struct ana_walk *w)
+{
+	struct ana_quality *q = &w->quality;
+	uint32_t i;
+
+	for (i = 0; i < w->processes; i++) {
+		struct ana_proc *p = &w->process[i];
+
+		q->launches_expired += ana_join_expired(p->join);
+		q->invalid += p->ops.bad + p->calls.bad + p->ranges.bad + p->syncs.bad;
+		q->frames_missing += p->ops.unreadable + p->calls.unreadable +
+				     p->ranges.unreadable + p->syncs.unreadable;
+	}
+}
+
+int ana_walk_run(struct ana_walk *w)
+{
+	struct ana_proc *p;
+	uint32_t i, n = 0;
+
+	if (w->exact) {
+		ana_host_calls(w, INT64_MAX);
+		ana_host_ranges(w, INT64_MAX);
+		ana_host_syncs(w, INT64_MAX);
+	}
+	while (!w->err && (p = next_process(w))) {
+		take_operation(w, p, ana_feed_peek(&p->ops));
+		ana_feed_pop(&p->ops);
+		if (++n % DECIDE_EVERY)
+			continue;
+		pass_steps(w);
+		if (!w->exact)
+			decide(w);
+	}
+	if (first_error(w))
+		return w->err;
+	if (!w->exact)
+		ana_host_ranges(w, INT64_MAX);
+	for (i = 0; i < w->gpus && !w->err; i++)
+		ana_gpu_finish(w, &w->gpu[i]);
+	for (i = 0; i < w->processes && !w->err; i++)
+		w->err = ana_steps_finish(&w->process[i].steps);
+	sum_quality(w);
+	return first_error(w);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One component, walked forward once: processes that share GPUs, and those GPUs. Operations lead;
+ * API records, ranges and synchronisation records are read a little ahead of them.
+ *
+ *	walk.c	 the order in which events are read
+ *	host.c	 what the processes did: launches, lines of their threads, waits of their streams
+ *	device.c busy time, gaps, and which submit ends each gap's emptiness
+ *	gap.c	 the rules that give every piece of a gap its class
+ *
+ * All state of a walk is here. One thread.
+ */
+#ifndef ANALYSIS_WALK_H
+#define ANALYSIS_WALK_H
+
+#include "feed.h"
+#include "join.h"
+#include "line.h"
+#include "map.h"
+#include "plan.h"
+#include "step.h"
+#include "timeline.h"
+
+#define ANA_LATE_NS 1000000 /* how much later than its operation a live launch is looked for */
+#define ANA_LATE_IMPORT_NS 1000000000 /* the same in imports that are too large to join at once */
+#define ANA_TURNAROUND_NS 10000
+#define ANA_LAUNCH_NS 60000
+#define ANA_SLOW_LAUNCH_NS 1000000
+#define ANA_GAPS_OPEN_MAX (1u << 18) /* undecided at once, in a walk that is not exact */
+
+struct ana_thread {
+	uint32_t tid;
+	struct ana_line calls, waits, ranges, operators;
+};
+
+struct ana_waits { /* stream-wait records of one stream, by time */
+	int64_t *at;
+	size_t head, tail, room;
+};
+
+struct ana_proc {
+	const struct ana_source *source;
+	uint32_t source_index;
+	struct ana_names names;
+	struct ana_feed ops, calls, ranges, syncs;
+	struct ana_join *join;
+	struct ana_thread **thread;
+	uint32_t threads, thread_room;
+	struct ana_map thread_of; /* by tid */
+	struct ana_thread *last; /* the one used last */
+	struct ana_line waits; /* loader waits of all its threads */
+	struct ana_waits *stream_waits;
+	uint32_t stream_wait_count, stream_wait_room;
+	struct ana_map stream_waits_of; /* by (context or device, stream) */
+	struct ana_line *blocked; /* host waits by context, for devices without launches */
+	uint32_t blocked_count, blocked_room;
+	struct ana_map blocked_of;
+	struct ana_steps steps;
+	struct ana_map gpu_of; /* by ordinal */
+	uint32_t last_ordinal, last_gpu;
+	uint64_t order; /* of API records */
+};
+
+/* A gap between operations that is not decided yet, or the time before the first operation. */
+struct ana_open_gap {
+	int64_t start, end;
+	uint32_t process; /* of the operation that ends it */
+	uint32_t ordinal, context;
+	bool lead;
+	bool known; /* that operation has a known launch */
+	bool pageable; /* it is a pageable host-to-device copy */
+	bool same_graph; /* it and the operation before belong to one graph launch */
+	bool dependent; /* its stream was told to wait before it */
+};
+
+/* Consecutive gaps whose emptiness ends with the same submit. */
+struct ana_run_of_gaps {
+	struct ana_call call;
+	bool known; /* some operation after them has a known launch */
+	uint64_t gaps;
+};
+
+struct ana_stream_state { /* of a stream of a GPU: its last operation */
+	uint64_t key;
+	int64_t submitted; /* its launch, or its start where that is unknown */
+};
+
+struct ana_gpu_state {
+	struct ana_device *plan;
+	struct ana_gpu *gpu; /* what is found, owned by the result */
+	uint32_t index; /* in the result */
+	struct ana_ruler ruler;
+	/* busy */
+	bool started;
+	int64_t start; /* of its first operation */
+	int64_t at; /* busy time is accounted up to here */
+	int64_t end, compute_end, comm_end, copy_end, dir_end[ANA_COPY_DIRS];
+	/* the operation that ended last */
+	uint32_t left_stream, left_process, left_order;
+	bool left_graph;
+	uint64_t left_corr;
+	/* gaps */
+	struct ana_open_gap *gap;
+	size_t gap_head, gap_tail, gap_room;
+	struct ana_run_of_gaps *run;
+	size_t run_head, run_tail, run_room;
+	uint64_t launches; /* operations with a known launch */
+	struct ana_line waits; /* loader waits of the processes that use it */
+	struct ana_stream_state *stream;
+	uint32_t streams, stream_room;
+	struct ana_map stream_of;
+	uint32_t last_stream;
+	bool masked; /* something was lost or not observed */
+	bool clipped; /* gaps may lie outside of what was held */
+	bool no_launches; /* known from the start: nothing has a launch record */
+	int64_t waits_floor;
+};
+
+struct ana_walk {
+	struct ana_plan *plan;
+	const struct ana_component *component;
+	const struct ana_options *options;
+	struct wire_scratch *scratch;
+	struct ana_proc *process;
+	uint32_t processes;
+	struct ana_gpu_state *gpu;
+	uint32_t gpus;
+	bool exact; /* join everything first, decide everything last */
+	int64_t late_ns;
+	uint64_t now; /* operations read */
+	int64_t calls_upto, ranges_upto, syncs_upto; /* everything that begins before is read */
+	int64_t floor; /* no undecided gap begins before */
+	uint64_t gaps_open;
+	struct ana_top top;
+	struct ana_quality quality;
+	int err;
+};
+
+/* walk.c: walks; results go to @gpu[device] and @timeline[device] of the component's devices. */
+int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
+		  const struct ana_options *o, struct wire_scratch *scratch, struct ana_gpu *gpu,
+		  struct ana_timeline *timeline);
+int ana_walk_run(struct ana_walk *w);
+void ana_walk_fini(struct ana_walk *w);
+
+/* host.c */
+int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source);
+void ana_process_fini(struct ana_proc *p);
+void ana_host_calls(struct ana_walk *w, int64_t upto); /* reads all that begin at or before */
+void ana_host_ranges(struct ana_walk *w, int64_t upto);
+void ana_host_syncs(struct ana_walk *w, int64_t upto);
+struct ana_thread *ana_host_thread(struct ana_walk *w, struct ana_proc *p, uint32_t tid);
+/* Some stream-wait record of the operation's stream lies in [from, to]. */
+bool ana_host_told_to_wait(const struct ana_proc *p, const struct wire_event *op, int64_t from,
+			   int64_t to);
+/* The line of host waits for this context; NULL: there was none. */
+struct ana_line *ana_host_blocked(struct ana_proc *p, uint32_t ordinal, uint32_t context);
+
+/* device.c */
+void ana_gpu_operation(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
+		       const struct wire_event *op, const struct ana_call *call);
+/* Decides the gaps whose submit began before @pending, the earliest that may still be answered. */
+void ana_gpu_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t pending);
+/* Too many gaps wait for operations that may never come: the oldest are decided without. */
+void ana_gpu_give_up(struct ana_walk *w, struct ana_gpu_state *g);
+void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g);
+void ana_gpu_fini(struct ana_gpu_state *g);
+void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence, int64_t start,
+		 int64_t end);
+
+/* gap.c: @call realises the end of the emptiness, NULL: no later operation has a known launch. */
+void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap,
+		    const struct ana_call *call);
+void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g);
+void ana_gap_unused(struct ana_walk *w, struct ana_gpu_state *g); /* held, no operation */
+
+#endif
