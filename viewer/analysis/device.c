@@ -424,6 +424,9 @@ void ana_gpu_operation(struct ana_walk *w, struct ana_gpu_state *g, uint32_t pro
 
 void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)
 {
+	if (ana_line_upto(&g->waits, INT64_MAX, g->waits_floor))
+		w->err = -ENOMEM;
+	g->gpu->loader_wait_ns = g->waits.total;
 	if (!g->started) {
 		ana_gap_unused(w, g);
 		return;

@@ -228,6 +228,13 @@ static void sum_quality(struct ana_walk *w)
 	}
 }
 
+static int finish_process(struct ana_proc *p)
+{
+	int err = ana_line_upto(&p->waits, INT64_MAX, INT64_MAX);
+
+	return err ? err : ana_steps_finish(&p->steps);
+}
+
 int ana_walk_run(struct ana_walk *w)
 {
 	struct ana_proc *p;
@@ -254,7 +261,7 @@ int ana_walk_run(struct ana_walk *w)
 	for (i = 0; i < w->gpus && !w->err; i++)
 		ana_gpu_finish(w, &w->gpu[i]);
 	for (i = 0; i < w->processes && !w->err; i++)
-		w->err = ana_steps_finish(&w->process[i].steps);
+		w->err = finish_process(&w->process[i]);
 	sum_quality(w);
 	return first_error(w);
 }
