@@ -4,15 +4,16 @@
  */
 #include "cmd_import.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "cmd.h"
 #include "import.h"
 #include "log.h"
+#include "options.h"
 
 #define PATIENCE 2.0 /* seconds without a word */
 #define INTERVAL 0.25
@@ -114,7 +115,7 @@ static int import(char *const files[], size_t n, const char *name, bool quiet)
 
 	if (!out) {
 		view_error("import: out of memory; free some and try again");
-		return 1;
+		return VIEW_EXIT_ERROR;
 	}
 	err = view_import_files(files, n, out, &options, &stats, &error);
 	clear_progress(&progress);
@@ -123,7 +124,7 @@ static int import(char *const files[], size_t n, const char *name, bool quiet)
 	else if (!quiet)
 		print_summary(&stats, out);
 	free(out);
-	return err != 0;
+	return err ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 }
 
 int view_cmd_import(int argc, char **argv)
@@ -138,9 +139,8 @@ int view_cmd_import(int argc, char **argv)
 	bool quiet = false;
 	int c;
 
-	opterr = 0;
 	optind = 0;
-	while ((c = getopt_long(argc, argv, "o:qh", options, NULL)) != -1) {
+	while ((c = view_getopt(argc, argv, ":o:qh", options)) != -1) {
 		switch (c) {
 		case 'o':
 			out = optarg;
@@ -150,21 +150,18 @@ int view_cmd_import(int argc, char **argv)
 			break;
 		case 'h':
 			fputs(usage, stdout);
-			return 0;
+			return VIEW_EXIT_OK;
 		default:
-			view_error("import: %s is no option here, or needs a value; see gpustarve "
-				   "import --help",
-				   argv[optind - 1]);
-			return 1;
+			return VIEW_EXIT_ERROR;
 		}
 	}
 	if (optind == argc) {
 		view_error("import: no file given; see gpustarve import --help");
-		return 1;
+		return VIEW_EXIT_ERROR;
 	}
 	if (!out || !*out) {
 		view_error("import: no run to write to; add -o RUN");
-		return 1;
+		return VIEW_EXIT_ERROR;
 	}
 	return import(argv + optind, (size_t)(argc - optind), out, quiet);
 }

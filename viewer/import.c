@@ -120,10 +120,11 @@ static int fail_resolve(struct view_import_job *job, const struct view_import_tr
 		return view_import_fail(job, err,
 					"every GPU operation in it ends before it starts; record "
 					"the trace again");
-	return view_import_fail(job, err,
-				"no GPU work in it (%llu rows of the CPU only); record with the "
-				"GPU's activities on",
-				(unsigned long long)t->rows);
+	return view_import_fail(
+		job, err,
+		"no GPU work in it, only %llu rows of the CPU; record with the GPU's "
+		"activities on",
+		(unsigned long long)t->rows);
 }
 
 static void note_losses(struct view_import_job *job, const struct view_import_trace *t)

@@ -80,13 +80,22 @@ struct reader {
 
 struct word {
 	const char *text;
+	size_t len;
 	int value;
 };
+#define WORD(text, value)                     \
+	{                                     \
+		text, sizeof(text) - 1, value \
+	}
+#define WORDS_END          \
+	{                  \
+		NULL, 0, 0 \
+	}
 
 static int lookup(const struct word *w, const unsigned char *text, size_t len, int otherwise)
 {
 	for (; w->text; w++)
-		if (strlen(w->text) == len && !memcmp(w->text, text, len))
+		if (w->len == len && !memcmp(w->text, text, len))
 			return w->value;
 	return otherwise;
 }
@@ -142,17 +151,17 @@ static int take_name(struct reader *r, uint32_t *out)
 static uint8_t copy_direction(const char *from_to)
 {
 	static const struct word directions[] = {
-		{ "HtoD", WIRE_COPY_H2D },
-		{ "DtoH", WIRE_COPY_D2H },
-		{ "HtoA", 3 },
-		{ "AtoH", 4 },
-		{ "AtoA", 5 },
-		{ "AtoD", 6 },
-		{ "DtoA", 7 },
-		{ "DtoD", WIRE_COPY_D2D },
-		{ "HtoH", WIRE_COPY_H2H },
-		{ "PtoP", WIRE_COPY_P2P },
-		{ NULL, 0 },
+		WORD("HtoD", WIRE_COPY_H2D),
+		WORD("DtoH", WIRE_COPY_D2H),
+		WORD("HtoA", 3),
+		WORD("AtoH", 4),
+		WORD("AtoA", 5),
+		WORD("AtoD", 6),
+		WORD("DtoA", 7),
+		WORD("DtoD", WIRE_COPY_D2D),
+		WORD("HtoH", WIRE_COPY_H2H),
+		WORD("PtoP", WIRE_COPY_P2P),
+		WORDS_END,
 	};
 	return (uint8_t)lookup(directions, (const unsigned char *)from_to, 4, WIRE_COPY_UNKNOWN);
 }
@@ -160,14 +169,14 @@ static uint8_t copy_direction(const char *from_to)
 static uint8_t memory_kind(const char *text, size_t len)
 {
 	static const struct word kinds[] = {
-		{ "Pageable", WIRE_MEM_PAGEABLE }, { "Pinned", WIRE_MEM_PINNED },
-		{ "Device", WIRE_MEM_DEVICE },	   { "Array", WIRE_MEM_ARRAY },
-		{ "Managed", WIRE_MEM_MANAGED },   { NULL, 0 },
+		WORD("Pageable", WIRE_MEM_PAGEABLE), WORD("Pinned", WIRE_MEM_PINNED),
+		WORD("Device", WIRE_MEM_DEVICE),     WORD("Array", WIRE_MEM_ARRAY),
+		WORD("Managed", WIRE_MEM_MANAGED),   WORDS_END,
 	};
 	const struct word *w;
 
 	for (w = kinds; w->text; w++)
-		if (len >= strlen(w->text) && !memcmp(text, w->text, strlen(w->text)))
+		if (len >= w->len && !memcmp(text, w->text, w->len))
 			return (uint8_t)w->value;
 	return WIRE_MEM_UNKNOWN;
 }
@@ -319,21 +328,21 @@ enum category {
 static enum category category_of(struct row *r)
 {
 	static const struct word categories[] = {
-		{ "cpu_op", CAT_OPERATOR },
-		{ "kernel", CAT_KERNEL },
-		{ "cuda_runtime", CAT_RUNTIME },
-		{ "gpu_memcpy", CAT_COPY },
-		{ "gpu_memset", CAT_MEMSET },
-		{ "cuda_driver", CAT_DRIVER },
-		{ "cuda_sync", CAT_SYNC },
-		{ "user_annotation", CAT_USER },
-		{ "gpu_user_annotation", CAT_GPU_USER },
-		{ "operator", CAT_OPERATOR },
-		{ "runtime", CAT_RUNTIME },
-		{ "driver", CAT_DRIVER },
-		{ "memcpy", CAT_COPY },
-		{ "memset", CAT_MEMSET },
-		{ NULL, 0 },
+		WORD("cpu_op", CAT_OPERATOR),
+		WORD("kernel", CAT_KERNEL),
+		WORD("cuda_runtime", CAT_RUNTIME),
+		WORD("gpu_memcpy", CAT_COPY),
+		WORD("gpu_memset", CAT_MEMSET),
+		WORD("cuda_driver", CAT_DRIVER),
+		WORD("cuda_sync", CAT_SYNC),
+		WORD("user_annotation", CAT_USER),
+		WORD("gpu_user_annotation", CAT_GPU_USER),
+		WORD("operator", CAT_OPERATOR),
+		WORD("runtime", CAT_RUNTIME),
+		WORD("driver", CAT_DRIVER),
+		WORD("memcpy", CAT_COPY),
+		WORD("memset", CAT_MEMSET),
+		WORDS_END,
 	};
 	unsigned char low[24];
 	uint32_t i;
@@ -357,7 +366,8 @@ static int add_row(struct reader *r, struct wire_event *e)
 		return add_op(r, e, WIRE_OP_COPY);
 	case CAT_MEMSET: /* what a row is called counts more */
 		return add_op(r, e,
-			      text_begins(r->row, F_NAME, "Memcpy ") ? WIRE_OP_COPY : WIRE_OP_MEMSET);
+			      text_begins(r->row, F_NAME, "Memcpy ") ? WIRE_OP_COPY
+								     : WIRE_OP_MEMSET);
 	case CAT_RUNTIME:
 		return add_api(r, e, WIRE_DOMAIN_RUNTIME);
 	case CAT_DRIVER:
@@ -610,27 +620,27 @@ static int on_start_map(void *arg)
 static int on_key(void *arg, const unsigned char *text, size_t len)
 {
 	static const struct word row_keys[] = {
-		{ "ph", F_PH },	  { "cat", F_CAT },   { "name", F_NAME },
-		{ "pid", F_PID }, { "tid", F_TID },   { "ts", F_TS },
-		{ "dur", F_DUR }, { "args", F_ARGS }, { NULL, 0 },
+		WORD("ph", F_PH),   WORD("cat", F_CAT),	  WORD("name", F_NAME),
+		WORD("pid", F_PID), WORD("tid", F_TID),	  WORD("ts", F_TS),
+		WORD("dur", F_DUR), WORD("args", F_ARGS), WORDS_END,
 	};
 	static const struct word args_keys[] = {
-		{ "device", F_DEVICE },		  { "stream", F_STREAM },
-		{ "correlation", F_CORRELATION }, { "context", F_CONTEXT },
-		{ "process", F_PROCESS },	  { "bytes", F_BYTES },
-		{ "graph id", F_GRAPH },	  { "fromDevice", F_FROM_DEVICE },
-		{ "toDevice", F_TO_DEVICE },	  { NULL, 0 },
+		WORD("device", F_DEVICE),	    WORD("stream", F_STREAM),
+		WORD("correlation", F_CORRELATION), WORD("context", F_CONTEXT),
+		WORD("process", F_PROCESS),	    WORD("bytes", F_BYTES),
+		WORD("graph id", F_GRAPH),	    WORD("fromDevice", F_FROM_DEVICE),
+		WORD("toDevice", F_TO_DEVICE),	    WORDS_END,
 	};
 	static const struct word sections[] = {
-		{ "traceEvents", S_EVENTS },
-		{ "deviceProperties", S_DEVICES },
-		{ "distributedInfo", S_DISTRIBUTED },
-		{ "host_name", S_HOST },
-		{ "hostname", S_HOST },
-		{ "username", S_USER },
-		{ "cupti_version", S_CUPTI },
-		{ "cuda_driver_version", S_DRIVER },
-		{ NULL, 0 },
+		WORD("traceEvents", S_EVENTS),
+		WORD("deviceProperties", S_DEVICES),
+		WORD("distributedInfo", S_DISTRIBUTED),
+		WORD("host_name", S_HOST),
+		WORD("hostname", S_HOST),
+		WORD("username", S_USER),
+		WORD("cupti_version", S_CUPTI),
+		WORD("cuda_driver_version", S_DRIVER),
+		WORDS_END,
 	};
 	struct reader *r = arg;
 	unsigned int in = r->depth - r->events_depth;
