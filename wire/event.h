@@ -91,7 +91,7 @@ struct wire_event {
 	uint32_t device; /* OP, SYNC of imports: the process's ordinal, see Hello.devices */
 	uint32_t context; /* OP, SYNC */
 	uint32_t stream; /* OP, SYNC */
-	uint32_t tid; /* API, RANGE: host thread; OP of imports: number of the record in its file */
+	uint32_t tid; /* API, RANGE: host thread */
 	uint32_t graph; /* OP: graph id, 0: none */
 	uint8_t kind; /* enum wire_kind */
 	uint8_t op; /* enum wire_op, wire_sync, wire_domain or wire_range by kind */

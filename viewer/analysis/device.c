@@ -384,12 +384,10 @@ static void remember_left(struct ana_gpu_state *g, uint32_t process, const struc
 	if (op->end_ns < g->end)
 		return;
 	if (op->end_ns == g->end && g->gpu->ops > 1 &&
-	    ((int32_t)g->left_stream < (int32_t)op->stream ||
-	     (g->left_stream == op->stream && g->left_order <= op->tid)))
+	    (int32_t)g->left_stream <= (int32_t)op->stream)
 		return;
 	g->end = op->end_ns;
 	g->left_stream = op->stream;
-	g->left_order = op->tid;
 	g->left_process = process;
 	g->left_graph = call && call->flags & ANA_NAME_GRAPH;
 	g->left_corr = op->corr;

@@ -51,9 +51,7 @@ static inline bool ana_op_before(const struct wire_event *a, const struct wire_e
 {
 	if (a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns;
-	if (a->stream != b->stream)
-		return (int32_t)a->stream < (int32_t)b->stream;
-	return a->tid < b->tid;
+	return (int32_t)a->stream < (int32_t)b->stream;
 }
 
 #endif

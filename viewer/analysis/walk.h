@@ -96,7 +96,7 @@ struct ana_gpu_state {
 	int64_t at; /* busy time is accounted up to here */
 	int64_t end, compute_end, comm_end, copy_end, dir_end[ANA_COPY_DIRS];
 	/* the operation that ended last */
-	uint32_t left_stream, left_process, left_order;
+	uint32_t left_stream, left_process;
 	bool left_graph;
 	uint64_t left_corr;
 	/* gaps */
