@@ -15,7 +15,11 @@ struct command {
 static const struct command commands[] = {
 	{ "run", view_cmd_run, "run a command and record what its GPUs do" },
 	{ "report", view_cmd_report, "show where the GPU time of a run went" },
+	{ "verify", view_cmd_verify, "recompute a run's summary from its trace" },
 	{ "import", view_cmd_import, "make a run of another tool's trace" },
+	{ "dump", view_cmd_dump, "print what a trace holds" },
+	{ "prices", view_cmd_prices, "list, look up and import prices" },
+	{ "doctor", view_cmd_doctor, "say what is here and what is missing" },
 };
 
 static void usage(FILE *f)

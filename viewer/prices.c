@@ -85,7 +85,7 @@ void view_prices_add_bad(struct view_prices *p, int line, const char *why)
 	p->bad[p->bads++] = view_arena_printf(&p->mem, "line %d: %s", line, why);
 }
 
-static bool is_day(const char *text)
+bool view_prices_is_day(const char *text)
 {
 	static const char shape[] = "dddd-dd-dd";
 
@@ -120,7 +120,7 @@ static const char *row_of(struct view_price *row, const char *const cell[COLUMNS
 		return "price_model is none of on-demand, spot, reserved, owned";
 	if (!row->source[0])
 		return "no source (who says so)";
-	if (!is_day(row->date))
+	if (!view_prices_is_day(row->date))
 		return "no date as YYYY-MM-DD";
 	return NULL;
 }

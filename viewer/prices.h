@@ -72,6 +72,8 @@ bool view_price_is_guide(const struct view_price *row);
 /* Adds a row, or replaces the one with the same GPU, provider, instance, model and region. */
 void view_prices_put(struct view_prices *p, const struct view_price *row);
 
+bool view_prices_is_day(const char *text); /* YYYY-MM-DD */
+
 /* Notes a row that was left out. */
 void view_prices_add_bad(struct view_prices *p, int line, const char *why);
 

@@ -68,6 +68,21 @@ static void copy_run(struct view_summary *s, const struct view_trace *t)
 						   view_arena_text(&s->mem, run->label_value[i]) };
 }
 
+/* The last resort: the folder's name without its ending. */
+static const char *id_from_path(struct view_summary *s, const char *path)
+{
+	size_t end = strlen(path);
+
+	while (end > 1 && path[end - 1] == '/')
+		end--;
+	size_t start = end;
+	while (start && path[start - 1] != '/')
+		start--;
+	if (end - start > 4 && !strncmp(path + end - 4, ".gst", 4))
+		end -= 4;
+	return view_arena_copy(&s->mem, path + start, end - start);
+}
+
 /* A run without run.json (plain preloading) is known by its streams. */
 static void copy_hello(struct view_summary *s, const struct view_trace *t)
 {
@@ -228,6 +243,8 @@ int view_summary_make(struct view_summary **out, struct ana_result *r, const str
 	if (t) {
 		copy_run(s, t);
 		copy_hello(s, t);
+		if (!s->id[0] && t->path)
+			s->id = id_from_path(s, t->path);
 	}
 	set_times(s);
 	set_hosts(s);

@@ -117,6 +117,10 @@ const char *view_cents_of(char *out, int64_t cents)
 
 const char *view_cents(char *out, int64_t nano_usd)
 {
+	if (nano_usd > 0 && nano_usd < NANO_PER_CENT / 2) {
+		strcpy(out, "<$0.01");
+		return out;
+	}
 	return view_cents_of(out, view_div_even(nano_usd, NANO_PER_CENT));
 }
 

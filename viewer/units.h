@@ -20,7 +20,7 @@ int64_t view_ppm(int64_t part, int64_t whole);
 const char *view_duration(char *out, int64_t ns); /* "2 h 14 m", "12.3 s", "831 ms" */
 const char *view_percent(char *out, int64_t ppm); /* "38.1" */
 const char *view_percent_exact(char *out, int64_t ppm); /* "38.0951", zeros trimmed */
-const char *view_cents(char *out, int64_t nano_usd); /* "$46.86", half to even */
+const char *view_cents(char *out, int64_t nano_usd); /* "$46.86", half to even; "<$0.01" */
 const char *view_cents_of(char *out, int64_t cents); /* "$46.86" from whole cents */
 const char *view_dollars_exact(char *out, int64_t nano_usd); /* "46.86", all digits that count */
 const char *view_price_text(char *out, int64_t nano_usd); /* "$6.88", "$2.7447" */

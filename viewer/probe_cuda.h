@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What of NVIDIA's libraries is on this machine, asked in a process of its own: loading a driver
+ * may crash or hang, and doctor must not. Needs no GPU.
+ */
+#ifndef VIEW_PROBE_CUDA_H
+#define VIEW_PROBE_CUDA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define VIEW_RECORDS 5
+
+struct view_probed_library {
+	bool loaded;
+	char path[512]; /* where it was found; "": nowhere */
+	char why[256]; /* why not */
+};
+
+struct view_cuda_probe {
+	bool finished; /* false: the probe itself crashed or hung */
+	struct view_probed_library driver, cupti, nvml;
+	int driver_init; /* what cuInit said, 0: fine, -1: not asked */
+	int driver_version; /* 13000 is 13.0; 0: not known */
+	int devices; /* -1: not known */
+	char device_name[8][96]; /* of the first few */
+	uint32_t cupti_version; /* as cuptiGetVersion numbers; 0: not known */
+	struct {
+		const char *name; /* static */
+		uint32_t bytes, least; /* the record in this CUPTI; what libprof reads of it */
+	} record[VIEW_RECORDS];
+	int nvml_init; /* what nvmlInit said, 0: fine, -1: not asked */
+};
+
+void view_probe_cuda(struct view_cuda_probe *p);
+
+/* "12.6" for CUPTI's own number. */
+void view_cupti_release(char out[32], uint32_t version);
+
+#endif
