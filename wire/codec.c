@@ -124,7 +124,7 @@ int wire_codec_unpack(ZSTD_DCtx *z, const void *body, size_t len, size_t raw_len
 	int err;
 
 	out->len = 0;
-	err = wire_buf_reserve(out, raw_len);
+	err = wire_buf_reserve(out, raw_len + 1); /* never NULL, also when empty */
 	if (err)
 		return err;
 	got = ZSTD_decompressDCtx(z, out->data, raw_len, body, len);
