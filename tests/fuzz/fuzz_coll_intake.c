@@ -14,6 +14,7 @@
 #include "intake.h"
 #include "seqs.h"
 #include "unit/stream.h"
+#include "wire/bytes.h"
 #include "wire/crc32c.h"
 
 #define REPAIR 1u
@@ -178,6 +179,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	return 0;
 }
 
+/* A Hello that names a run; the one of the stream itself is a duplicate then. */
+static void hello(struct wire_buf *b, const char *id)
+{
+	struct wire_encoder *e = wire_encoder_new((const uint8_t *)id, 3);
+	Wire__Hello m = WIRE__HELLO__INIT;
+	char run[] = "run";
+
+	m.run_id = run;
+	REQUIRE(e && !wire_encoder_message(e, WIRE_FRAME_HELLO, &m.base, 1, b));
+	wire_encoder_free(e);
+}
+
 size_t fuzz_seed(unsigned int number, uint8_t **data)
 {
 	uint8_t first[2] = { (uint8_t)(number * 37), (uint8_t)(number % 4 ? REPAIR : 0) };
@@ -187,6 +200,8 @@ size_t fuzz_seed(unsigned int number, uint8_t **data)
 	if (number >= 8)
 		return 0;
 	REQUIRE(!wire_buf_append(&b, first, sizeof(first)));
+	hello(&b, "another stream..");
+	hello(&b, "stream to fuzz..");
 	t_stream_make(&s, "stream to fuzz..", 1 + number * 2, number);
 	t_stream_make(&t, "another stream..", 1 + number, number + 100);
 	if (number & 1)
