@@ -86,7 +86,8 @@ class Ledger:
     """The script's own record of its steps; kept in memory so that writing costs no step."""
 
     def __init__(self, path):
-        self.path, self.rows, self.idle_since = path, [], time.time_ns()
+        self.path, self.rows, self.endings = path, [], []
+        self.idle_since = time.time_ns()
 
     def step(self, i, wait, begin, end, gpu_ns, synced):
         idle = max(0, wait[1] - max(wait[0], self.idle_since))
@@ -94,13 +95,19 @@ class Ledger:
                               end_ns=end, gpu_ns=gpu_ns, exposed_ns=idle))
         self.idle_since = synced
 
+    def ending_wait(self, begin, end):
+        """The wait that found the epoch at its end, workers' shutdown included."""
+        self.endings.append(max(0, end - max(begin, self.idle_since)))
+
     def write(self, args, started):
         if not self.path:
             return
         total = dict(total=True, steps=len(self.rows), pid=os.getpid(), started_ns=started,
                      ended_ns=time.time_ns(), gpu_ns=sum(r['gpu_ns'] for r in self.rows),
                      wait_ns=sum(r['wait_end_ns'] - r['wait_begin_ns'] for r in self.rows),
-                     exposed_ns=sum(r['exposed_ns'] for r in self.rows), args=vars(args))
+                     ending_ns=sum(self.endings),
+                     exposed_ns=sum(r['exposed_ns'] for r in self.rows) + sum(self.endings),
+                     args=vars(args))
         with open(self.path, 'w') as f:
             for row in self.rows + [total]:
                 f.write(json.dumps(row) + '\n')
@@ -218,6 +225,7 @@ def train(args):
             batch = next(batches, None)
             w1 = time.time_ns()
             if batch is None:
+                ledger.ending_wait(w0, w1)
                 marks.pop()
                 break
             gpu_ns = gpu.step(batch)
