@@ -7,6 +7,8 @@
 #include "clock.h"
 #include "config.h"
 #include "driver.h"
+#include "graph.h"
+#include "launch.h"
 #include "meeting.h"
 #include "shm.h"
 #include "state.h"
@@ -29,46 +31,51 @@ static bool parameter(void **params, void **extra, int i, uint64_t *value)
 	return false;
 }
 
-/* Name of the communicator and number of ranks, where the kernel is a collective. */
-static void make_collective(struct sim_op *op, void **params, void **extra)
+/* Where the kernel is a collective: its number of ranks, and the name of the communicator. */
+static uint64_t collective(struct sim_op *op, void **params, void **extra)
 {
-	uint64_t ranks = sim_config()->nccl_ranks, value;
-	uint64_t comm = 0;
+	uint64_t value, comm = 0;
 
+	op->ranks = sim_config()->nccl_ranks;
 	if (sim_config()->nccl_param && parameter(params, extra, 1, &value)) {
 		comm = value >> 32;
-		ranks = value & 0xffffffffu;
+		op->ranks = (uint32_t)value;
 	}
-	if (ranks > 1)
-		sim_meeting_join(op, comm, (uint32_t)ranks);
+	return comm;
 }
 
-static void kernel_op(struct sim_op *op, struct sim_stream *s, const struct sim_function *f,
-		      const struct sim_launch_config *c, void **params, void **extra)
+uint64_t sim_kernel_fill(struct sim_op *op, void *function, const unsigned *grid,
+			 const unsigned *block, unsigned shared, void **params, void **extra)
 {
-	sim_op_init(op, SIM_KERNEL, s);
+	const struct sim_function *f = function;
+
 	op->engine = SIM_ENGINE_COMPUTE;
 	op->name = f->name;
 	op->duration = DEFAULT_NS;
 	parameter(params, extra, 0, &op->duration);
-	memcpy(op->grid, c->grid, sizeof op->grid);
-	memcpy(op->block, c->block, sizeof op->block);
-	op->shared = c->shared;
-	if (f->nccl)
-		make_collective(op, params, extra);
+	memcpy(op->grid, grid, sizeof op->grid);
+	memcpy(op->block, block, sizeof op->block);
+	op->shared = shared;
+	return f->nccl ? collective(op, params, extra) : 0;
 }
 
 static int launch(const struct sim_launch_config *c, void *function, void **params, void **extra)
 {
 	struct sim_stream *s = sim_stream_get(c->stream);
 	struct sim_op op;
+	uint64_t comm;
 
 	if (!function || !s)
 		return sim_ctx_current() ? SIM_INVALID_HANDLE : SIM_INVALID_CONTEXT;
 	sim_lock();
 	sim_throttle(s);
-	kernel_op(&op, s, function, c, params, extra);
-	sim_submit(s, &op, NULL, 0);
+	sim_op_init(&op, SIM_KERNEL, s);
+	comm = sim_kernel_fill(&op, function, c->grid, c->block, c->shared, params, extra);
+	if (!sim_capture(s, &op, NULL, NULL)) {
+		if (op.ranks > 1)
+			sim_meeting_join(&op, comm, op.ranks);
+		sim_submit(s, &op, NULL, 0);
+	}
 	sim_unlock();
 	return SIM_OK;
 }
@@ -109,7 +116,8 @@ int cuLaunchHostFunc(void *stream, void (*fn)(void *), void *data)
 		sim_lock();
 		sim_throttle(s);
 		sim_op_init(&op, SIM_HOST, s);
-		sim_submit_host(s, &op, NULL, 0, fn, data);
+		if (!sim_capture(s, &op, fn, data))
+			sim_submit_host(s, &op, NULL, 0, fn, data);
 		sim_unlock();
 	}
 	return sim_call_end(&call, rc);

@@ -9,7 +9,9 @@
 
 #include "clock.h"
 #include "config.h"
+#include "copy.h"
 #include "driver.h"
+#include "graph.h"
 #include "ranges.h"
 #include "shm.h"
 #include "state.h"
@@ -209,7 +211,7 @@ static uint64_t copy_time(uint64_t bytes, double rate)
 }
 
 /* Direction, engine and duration, from where the two ends lie. */
-static void plan_copy(struct sim_op *op, uint64_t dst, uint64_t src)
+void sim_copy_plan(struct sim_op *op, uint64_t dst, uint64_t src)
 {
 	const struct sim_config *c = sim_config();
 	uint32_t from = op->physical, to = op->physical;
@@ -260,11 +262,15 @@ static int copy(void *stream, uint64_t dst, uint64_t src, size_t bytes, bool asy
 	sim_op_init(&op, SIM_MEMCPY, s);
 	op.bytes = bytes;
 	op.async = async;
-	plan_copy(&op, dst, src);
+	sim_copy_plan(&op, dst, src);
 	if (peer && peer[0] != op.device) {
 		op.copy = SIM_P2P;
 		op.peer_device = peer[0];
 		op.peer_context = peer[1];
+	}
+	if (sim_capture(s, &op, NULL, NULL)) {
+		sim_unlock();
+		return SIM_OK;
 	}
 	when = sim_submit(s, &op, NULL, 0);
 	when = sim_when_copy(&when);
@@ -355,6 +361,14 @@ int cuMemcpyPeerAsync(uint64_t dst, void *dst_ctx, uint64_t src, void *src_ctx, 
 
 /* ---- memsets ---- */
 
+void sim_fill_plan(struct sim_op *op, unsigned value)
+{
+	op->engine = SIM_ENGINE_COMPUTE;
+	op->value = value;
+	op->dst = SIM_DEVICE;
+	op->duration = copy_time(op->bytes, sim_config()->fill);
+}
+
 static int fill(void *stream, uint64_t dst, unsigned value, size_t bytes)
 {
 	struct sim_stream *s = sim_stream_get(stream);
@@ -367,12 +381,10 @@ static int fill(void *stream, uint64_t dst, unsigned value, size_t bytes)
 	sim_lock();
 	sim_throttle(s);
 	sim_op_init(&op, SIM_MEMSET, s);
-	op.engine = SIM_ENGINE_COMPUTE;
 	op.bytes = bytes;
-	op.value = value;
-	op.dst = SIM_DEVICE;
-	op.duration = copy_time(bytes, sim_config()->fill);
-	sim_submit(s, &op, NULL, 0);
+	sim_fill_plan(&op, value);
+	if (!sim_capture(s, &op, NULL, NULL))
+		sim_submit(s, &op, NULL, 0);
 	sim_unlock();
 	if (sim_config()->data)
 		memset((void *)(uintptr_t)dst, (int)value, bytes);

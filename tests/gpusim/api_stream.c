@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "driver.h"
+#include "graph.h"
 #include "state.h"
 #include "submit.h"
 
@@ -203,7 +204,8 @@ int cuEventRecord(void *handle, void *stream)
 		rc = SIM_INVALID_HANDLE;
 	if (!rc) {
 		sim_lock();
-		record(e, s);
+		if (!sim_capture_record(s, e))
+			record(e, s);
 		sim_unlock();
 	}
 	return sim_call_end(&call, rc);
@@ -273,19 +275,22 @@ int cuStreamWaitEvent(void *handle, void *event, unsigned flags)
 	int rc = sim_call_begin(&call, SIM_CBID_cuStreamWaitEvent);
 	struct sim_stream *s = rc ? NULL : sim_stream_get(handle);
 	struct sim_event *e = event_get(event);
+	bool captured;
 
 	(void)flags;
 	if (!rc && (!s || !e))
 		rc = SIM_INVALID_HANDLE;
 	if (!rc) {
 		sim_lock();
-		if (e->recorded) {
+		captured = sim_capture_wait(s, e);
+		if (!captured && e->recorded) {
 			struct sim_when both[2] = { s->tail, e->when };
 
 			sim_when_set(&s->tail, sim_join(s, both, 2));
 		}
 		sim_unlock();
-		sim_note_sync(SIM_SYNC_WAIT, s, e, start, rc);
+		if (!captured)
+			sim_note_sync(SIM_SYNC_WAIT, s, e, start, rc);
 	}
 	return sim_call_end(&call, rc);
 }

@@ -24,6 +24,44 @@ struct sim_launch_config {
 	unsigned n_attrs;
 };
 
+/* CUDA_KERNEL_NODE_PARAMS; version 2 only appends to it. */
+struct sim_kernel_node {
+	void *function;
+	unsigned grid[3], block[3], shared;
+	void **params, **extra;
+};
+
+/* CUDA_MEMCPY3D */
+struct sim_copy_3d {
+	size_t src_x, src_y, src_z, src_lod;
+	unsigned src_type;
+	const void *src_host;
+	uint64_t src_device;
+	void *src_array, *reserved0;
+	size_t src_pitch, src_height;
+	size_t dst_x, dst_y, dst_z, dst_lod;
+	unsigned dst_type;
+	void *dst_host;
+	uint64_t dst_device;
+	void *dst_array, *reserved1;
+	size_t dst_pitch, dst_height;
+	size_t width, height, depth;
+};
+
+/* CUDA_MEMSET_NODE_PARAMS */
+struct sim_memset_node {
+	uint64_t dst;
+	size_t pitch;
+	unsigned value, element;
+	size_t width, height;
+};
+
+/* CUDA_HOST_NODE_PARAMS */
+struct sim_host_node {
+	void (*fn)(void *);
+	void *data;
+};
+
 SIM_API int cuInit(unsigned flags);
 SIM_API int cuDriverGetVersion(int *version);
 SIM_API int cuGetErrorName(int error, const char **text);
@@ -106,5 +144,25 @@ SIM_API int cuEventRecord(void *event, void *stream);
 SIM_API int cuEventQuery(void *event);
 SIM_API int cuEventSynchronize(void *event);
 SIM_API int cuEventElapsedTime(float *ms, void *start, void *end);
+
+SIM_API int cuGraphCreate(void **graph, unsigned flags);
+SIM_API int cuGraphAddKernelNode_v2(void **node, void *graph, void *const *deps, size_t n,
+				    const struct sim_kernel_node *params);
+SIM_API int cuGraphAddMemcpyNode(void **node, void *graph, void *const *deps, size_t n,
+				 const struct sim_copy_3d *params, void *ctx);
+SIM_API int cuGraphAddMemsetNode(void **node, void *graph, void *const *deps, size_t n,
+				 const struct sim_memset_node *params, void *ctx);
+SIM_API int cuGraphAddHostNode(void **node, void *graph, void *const *deps, size_t n,
+			       const struct sim_host_node *params);
+SIM_API int cuGraphAddEmptyNode(void **node, void *graph, void *const *deps, size_t n);
+SIM_API int cuGraphInstantiateWithFlags(void **exec, void *graph, uint64_t flags);
+SIM_API int cuGraphInstantiate_v2(void **exec, void *graph, void **node, char *log, size_t size);
+SIM_API int cuGraphUpload(void *exec, void *stream);
+SIM_API int cuGraphLaunch(void *exec, void *stream);
+SIM_API int cuGraphExecDestroy(void *exec);
+SIM_API int cuGraphDestroy(void *graph);
+SIM_API int cuStreamBeginCapture_v2(void *stream, int mode);
+SIM_API int cuStreamEndCapture(void *stream, void **graph);
+SIM_API int cuStreamIsCapturing(void *stream, int *status);
 
 #endif

@@ -15,6 +15,8 @@
 #include "trace.h"
 
 struct sim_ctx;
+struct sim_graph;
+struct sim_node;
 
 /*
  * Work behind something not yet known: a host function that has not returned, or a collective
@@ -62,9 +64,8 @@ struct sim_event {
 	bool recorded;
 	unsigned flags;
 	struct sim_when when;
-	uint64_t node_graph; /* captured into a graph: that graph's capture number */
+	struct sim_graph *capture; /* recorded into this graph, behind that node */
 	struct sim_node *capture_node;
-	struct sim_graph *capture;
 };
 
 struct sim_ctx {

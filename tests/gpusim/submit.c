@@ -119,11 +119,28 @@ void sim_context_wait(struct sim_ctx *ctx)
 
 struct deps {
 	uint64_t ready;
-	uint32_t n;
-	struct sim_pending *p[MAX_DEPS];
+	uint32_t n, room;
+	struct sim_pending **p;
+	struct sim_pending *some[MAX_DEPS]; /* enough for all but large graphs */
 };
 
-/* No program of ours has as many unresolved streams at once as fit; more are left out. */
+static void deps_init(struct deps *d, uint64_t ready, uint32_t n)
+{
+	d->ready = ready;
+	d->n = 0;
+	d->p = n > MAX_DEPS ? malloc(n * sizeof *d->p) : NULL;
+	d->room = d->p ? n : MAX_DEPS;
+	if (!d->p)
+		d->p = d->some;
+}
+
+static void deps_fini(struct deps *d)
+{
+	if (d->p != d->some)
+		free(d->p);
+}
+
+/* No program of ours waits for as many unresolved streams at once as fit; more are left out. */
 static void deps_add(struct deps *d, const struct sim_when *w, uint64_t gap)
 {
 	struct sim_pending *p = w->pending;
@@ -137,7 +154,7 @@ static void deps_add(struct deps *d, const struct sim_when *w, uint64_t gap)
 	for (i = 0; i < d->n; i++)
 		if (d->p[i] == p)
 			return;
-	if (d->n < MAX_DEPS)
+	if (d->n < d->room)
 		d->p[d->n++] = p;
 }
 
@@ -211,7 +228,9 @@ static struct sim_pending *pending_new(const struct sim_op *op, const struct dep
 	if (!p)
 		abort(); /* a model without memory has nothing true to say */
 	p->op = *op;
-	p->op.start = p->op.end = SIM_NEVER;
+	p->op.end = SIM_NEVER;
+	if (op->kind != SIM_GRAPH)
+		p->op.start = SIM_NEVER;
 	p->refs = 1;
 	p->n_deps = d->n;
 	for (i = 0; i < d->n; i++) {
@@ -234,6 +253,8 @@ static bool inputs_known(struct sim_pending *p)
 			return false;
 	for (i = 0; i < p->n_deps; i++) {
 		p->op.ready = sim_max(p->op.ready, p->dep[i]->op.end);
+		if (p->dep[i]->op.kind != SIM_MARKER && p->dep[i]->op.start < p->op.start)
+			p->op.start = p->dep[i]->op.start;
 		pending_put(p->dep[i]);
 	}
 	p->n_deps = 0;
@@ -252,6 +273,15 @@ static void finish(struct sim_pending *p)
 	p->token = NULL;
 }
 
+/* Work without an engine of its own: a marker is a moment, a graph lasts from its first node. */
+static bool span(struct sim_op *op)
+{
+	op->end = op->ready;
+	if (op->kind == SIM_MARKER || op->start > op->end)
+		op->start = op->end;
+	return true;
+}
+
 /* One step of a pending op; true when it is done. */
 static bool advance(struct sim_pending *p)
 {
@@ -261,10 +291,8 @@ static bool advance(struct sim_pending *p)
 		return false;
 	if (p->host)
 		return p->host_over;
-	if (op->kind == SIM_MARKER) {
-		op->start = op->end = op->ready;
-		return true;
-	}
+	if (op->kind == SIM_GRAPH || op->kind == SIM_MARKER)
+		return span(op);
 	if (op->nccl)
 		return sim_meeting_advance(p);
 	return sim_place(op);
@@ -334,8 +362,8 @@ static struct sim_when submit(struct sim_stream *s, struct sim_op *op, const str
 	op->ready = d->ready;
 	if (d->n || fn || op->nccl)
 		return pending_submit(s, op, d, fn, data);
-	if (op->kind == SIM_MARKER)
-		op->start = op->end = op->ready;
+	if (op->kind == SIM_GRAPH || op->kind == SIM_MARKER)
+		span(op);
 	else if (!sim_place(op))
 		return pending_submit(s, op, d, fn, data);
 	note_end(s, op->end);
@@ -353,8 +381,7 @@ static void deps_begin(struct deps *d, struct sim_stream *s, const struct sim_op
 	uint64_t gap = op->kind == SIM_MARKER || op->kind == SIM_HOST ? 0 : c->turnaround_ns;
 	uint32_t i;
 
-	d->n = 0;
-	d->ready = sim_now() + latency;
+	deps_init(d, sim_now() + latency, n);
 	if (!after)
 		deps_of_stream(d, s, gap);
 	for (i = 0; after && i < n; i++)
@@ -370,6 +397,7 @@ struct sim_when sim_submit_host(struct sim_stream *s, struct sim_op *op,
 
 	deps_begin(&d, s, op, after, n);
 	w = submit(s, op, &d, fn, data);
+	deps_fini(&d);
 	if (!after) {
 		sim_when_set(&s->tail, w);
 		note_depth(s, &w);
@@ -383,14 +411,30 @@ struct sim_when sim_submit(struct sim_stream *s, struct sim_op *op, const struct
 	return sim_submit_host(s, op, after, n, NULL, NULL);
 }
 
+/* Dependencies of a graph as a whole: all its nodes, and nothing else. */
+struct sim_when sim_submit_span(struct sim_stream *s, struct sim_op *op,
+				const struct sim_when *nodes, uint32_t n)
+{
+	struct sim_when w;
+	struct deps d;
+	uint32_t i;
+
+	deps_init(&d, 0, n);
+	for (i = 0; i < n; i++)
+		deps_add(&d, &nodes[i], 0);
+	w = submit(s, op, &d, NULL, NULL);
+	deps_fini(&d);
+	note_depth(s, &w);
+	return w;
+}
+
 struct sim_when sim_join(struct sim_stream *s, const struct sim_when *when, uint32_t n)
 {
 	struct sim_op op;
 	struct deps d;
 	uint32_t i;
 
-	d.n = 0;
-	d.ready = 0;
+	deps_init(&d, 0, 0);
 	for (i = 0; i < n; i++)
 		deps_add(&d, &when[i], 0);
 	if (!d.n)
@@ -407,8 +451,7 @@ struct sim_when sim_stream_ready(struct sim_stream *s)
 	struct deps d;
 	uint32_t i;
 
-	d.n = 0;
-	d.ready = 0;
+	deps_init(&d, 0, 0);
 	deps_of_stream(&d, s, 0);
 	for (i = 0; i < d.n; i++)
 		all[i] = (struct sim_when){ d.ready, d.p[i] };

@@ -25,6 +25,13 @@ struct sim_when sim_submit_host(struct sim_stream *s, struct sim_op *op,
 				const struct sim_when *after, uint32_t n_after, void (*fn)(void *),
 				void *data);
 
+/*
+ * An op that lasts from op->start (or an earlier start among the nodes that are pending) to the
+ * end of all of `nodes`, and takes no engine: a graph launch as a whole.
+ */
+struct sim_when sim_submit_span(struct sim_stream *s, struct sim_op *op,
+				const struct sim_when *nodes, uint32_t n);
+
 /* A moment that comes when all of `when` have come. */
 struct sim_when sim_join(struct sim_stream *s, const struct sim_when *when, uint32_t n);
 

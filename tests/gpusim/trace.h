@@ -63,6 +63,7 @@ struct sim_op {
 	uint8_t kind, copy, src, dst;
 	uint8_t engine;
 	bool async, nccl, in_graph;
+	bool host_first; /* a graph whose first node is a host function */
 	uint32_t device, physical; /* as the process counts, as the node counts */
 	uint32_t context, stream;
 	uint32_t peer_device, peer_context; /* destination of a peer copy */

@@ -30,8 +30,8 @@ struct desk {
 };
 
 static struct {
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
+	pthread_mutex_t handing; /* around collecting and handing out: a flush waits for others */
+	pthread_mutex_t lock; /* taken second */
 	buf_request_fn request;
 	buf_complete_fn complete;
 	struct desk shared, *desks;
@@ -41,8 +41,8 @@ static struct {
 	bool per_thread, zeroed, worker;
 	uint64_t period_ns;
 } b = {
+	.handing = PTHREAD_MUTEX_INITIALIZER,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
-	.wake = PTHREAD_COND_INITIALIZER,
 	.desks = &b.shared,
 	.full_end = &b.full,
 	.per_thread = SIM_CUPTI_API >= 130000,
@@ -123,8 +123,16 @@ static struct buf *collect(bool open_ones, bool force)
 	return list;
 }
 
-static void hand_out(struct buf *list, buf_complete_fn complete)
+static void hand_out(bool open_ones, bool force)
 {
+	buf_complete_fn complete;
+	struct buf *list;
+
+	pthread_mutex_lock(&b.handing);
+	pthread_mutex_lock(&b.lock);
+	list = collect(open_ones, force);
+	complete = b.complete;
+	pthread_mutex_unlock(&b.lock);
 	while (list) {
 		struct buf *buf = list;
 
@@ -133,38 +141,24 @@ static void hand_out(struct buf *list, buf_complete_fn complete)
 			complete(NULL, 0, buf->data, buf->size, buf->used);
 		free(buf);
 	}
+	pthread_mutex_unlock(&b.handing);
 }
 
 void buf_flush(bool force)
 {
-	buf_complete_fn complete;
-	struct buf *list;
-
-	pthread_mutex_lock(&b.lock);
-	list = collect(true, force);
-	complete = b.complete;
-	pthread_mutex_unlock(&b.lock);
-	hand_out(list, complete);
+	hand_out(true, force);
 }
 
 static void *worker(void *arg)
 {
 	(void)arg;
-	pthread_mutex_lock(&b.lock);
 	for (;;) {
-		uint64_t t = sim_now() + b.period_ns;
-		struct timespec d = { (time_t)(t / 1000000000u), (long)(t % 1000000000u) };
-		buf_complete_fn complete;
-		struct buf *list;
+		struct timespec d = { (time_t)(b.period_ns / 1000000000u),
+				      (long)(b.period_ns % 1000000000u) };
 
-		pthread_cond_timedwait(&b.wake, &b.lock, &d);
-		if (!b.full)
-			continue;
-		list = collect(false, false);
-		complete = b.complete;
-		pthread_mutex_unlock(&b.lock);
-		hand_out(list, complete);
-		pthread_mutex_lock(&b.lock);
+		nanosleep(&d, NULL);
+		if (__atomic_load_n(&b.full, __ATOMIC_RELAXED))
+			hand_out(false, false);
 	}
 	return NULL;
 }

@@ -185,7 +185,7 @@ static void fill(uint8_t *r, const struct sim_op *op)
 static void graph(uint8_t *r, const struct sim_op *op)
 {
 	put32(r, 4, op->correlation);
-	put32(r, 24, op->device);
+	put32(r, 24, op->host_first ? INT32_MAX : op->device);
 	put32(r, 28, op->graph);
 	put32(r, 32, op->context);
 	put32(r, 36, op->stream);

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * api_graph.c - entry points for graphs and stream capture. Nodes keep what they need of their
+ * parameters: a kernel its name and duration, a copy its bytes and direction.
+ */
+#include <string.h>
+
+#include "clock.h"
+#include "config.h"
+#include "copy.h"
+#include "driver.h"
+#include "graph.h"
+#include "launch.h"
+#include "shm.h"
+#include "state.h"
+#include "submit.h"
+
+#include <stdlib.h>
+
+#define GRAPH_MAGIC 0x68707267u
+#define EXEC_MAGIC 0x63657865u
+
+static uint32_t next_exec = 1;
+
+static struct sim_graph *graph_get(void *handle)
+{
+	struct sim_graph *g = handle;
+
+	return g && g->magic == GRAPH_MAGIC ? g : NULL;
+}
+
+static struct sim_exec *exec_get(void *handle)
+{
+	struct sim_exec *e = handle;
+
+	return e && e->magic == EXEC_MAGIC ? e : NULL;
+}
+
+int cuGraphCreate(void **graph, unsigned flags)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuGraphCreate);
+
+	(void)flags;
+	if (!rc) {
+		*graph = sim_graph_new();
+		rc = *graph ? SIM_OK : SIM_OUT_OF_MEMORY;
+	}
+	return sim_call_end(&call, rc);
+}
+
+/* What every kind of node has in common: the graph is one, the new node is told. */
+static int add(void **out, void *graph, void *const *deps, size_t n, const struct sim_op *op,
+	       struct sim_node **node)
+{
+	struct sim_graph *g = graph_get(graph);
+
+	if (!g)
+		return SIM_INVALID_HANDLE;
+	sim_lock();
+	*node = sim_graph_add(g, op, (struct sim_node *const *)deps, (uint32_t)n);
+	sim_unlock();
+	if (!*node)
+		return SIM_INVALID_VALUE;
+	*out = *node;
+	return SIM_OK;
+}
+
+int cuGraphAddKernelNode_v2(void **out, void *graph, void *const *deps, size_t n,
+			    const struct sim_kernel_node *p)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuGraphAddKernelNode_v2);
+	struct sim_node *node;
+	struct sim_op op = { .kind = SIM_KERNEL };
+	uint64_t comm = 0;
+
+	if (!rc && !p->function)
+		rc = SIM_INVALID_VALUE;
+	if (!rc) {
+		comm = sim_kernel_fill(&op, p->function, p->grid, p->block, p->shared, p->params,
+				       p->extra);
+		rc = add(out, graph, deps, n, &op, &node);
+	}
+	if (!rc)
+		node->comm = comm;
+	return sim_call_end(&call, rc);
+}
+SIM_ALIAS(cuGraphAddKernelNode, cuGraphAddKernelNode_v2);
+
+static uint64_t end_address(unsigned type, const void *host, uint64_t device, size_t x)
+{
+	return (type == 1 ? (uint64_t)(uintptr_t)host : device) + x;
+}
+
+int cuGraphAddMemcpyNode(void **out, void *graph, void *const *deps, size_t n,
+			 const struct sim_copy_3d *p, void *ctx)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuGraphAddMemcpyNode);
+	struct sim_node *node;
+	struct sim_op op = { .kind = SIM_MEMCPY };
+
+	if (!rc && !ctx)
+		rc = SIM_INVALID_CONTEXT;
+	if (!rc) {
+		op.physical = ((struct sim_ctx *)ctx)->physical;
+		op.bytes = p->width * (p->height ? p->height : 1) * (p->depth ? p->depth : 1);
+		sim_copy_plan(&op, end_address(p->dst_type, p->dst_host, p->dst_device, p->dst_x),
+			      end_address(p->src_type, p->src_host, p->src_device, p->src_x));
+		rc = add(out, graph, deps, n, &op, &node);
+	}
+	return sim_call_end(&call, rc);
+}
+
+int cuGraphAddMemsetNode(void **out, void *graph, void *const *deps, size_t n,
+			 const struct sim_memset_node *p, void *ctx)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuGraphAddMemsetNode);
+	struct sim_node *node;
+	struct sim_op op = { .kind = SIM_MEMSET };
+
+	(void)ctx;
+	if (!rc) {
+		op.bytes = p->element * p->width * (p->height ? p->height : 1);
+		sim_fill_plan(&op, p->value);
+		rc = add(out, graph, deps, n, &op, &node);
+	}
+	return sim_call_end(&call, rc);
+}
+
+int cuGraphAddHostNode(void **out, void *graph, void *const *deps, size_t n,
+		       const struct sim_host_node *p)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuGraphAddHostNode);
+	struct sim_node *node;
+	struct sim_op op = { .kind = SIM_HOST };
+
+	if (!rc)
+		rc = add(out, graph, deps, n, &op, &node);
+	if (!rc) {
+		node->host = p->fn;
+		node->host_data = p->data;
+	}
+	return sim_call_end(&call, rc);
+}
+
+int cuGraphAddEmptyNode(void **out, void *graph, void *const *deps, size_t n)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuGraphAddEmptyNode);
+	struct sim_node *node;
+	struct sim_op op = { .kind = SIM_MARKER };
+
+	if (!rc)
+		rc = add(out, graph, deps, n, &op, &node);
+	return sim_call_end(&call, rc);
+}
+
+static int instantiate(void **out, void *graph)
+{
+	struct sim_graph *g = graph_get(graph);
+	struct sim_exec *e;
+
+	if (!g)
+		return SIM_INVALID_HANDLE;
+	e = calloc(1, sizeof *e);
+	if (!e)
+		return SIM_OUT_OF_MEMORY;
+	sim_lock();
+	e->magic = EXEC_MAGIC;
+	e->id = next_exec++;
+	e->graph = sim_graph_clone(g);
+	sim_unlock();
+	*out = e;
+	return e->graph ? SIM_OK : SIM_OUT_OF_MEMORY;
+}
+
+int cuGraphInstantiateWithFlags(void **out, void *graph, uint64_t flags)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuGraphInstantiateWithFlags);
+
+	(void)flags;
+	if (!rc)
+		rc = instantiate(out, graph);
+	return sim_call_end(&call, rc);
+}
+
+int cuGraphInstantiate_v2(void **out, void *graph, void **node, char *log, size_t size)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuGraphInstantiate_v2);
+
+	(void)node;
+	(void)log;
+	(void)size;
+	if (!rc)
+		rc = instantiate(out, graph);
+	return sim_call_end(&call, rc);
+}
+
+int cuGraphUpload(void *exec, void *stream)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuGraphUpload);
+
+	(void)stream;
+	if (!rc && !exec_get(exec))
+		rc = SIM_INVALID_HANDLE;
+	return sim_call_end(&call, rc);
+}
+
+int cuGraphLaunch(void *exec, void *stream)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuGraphLaunch);
+	struct sim_exec *e = exec_get(exec);
+	struct sim_stream *s = rc ? NULL : sim_stream_get(stream);
+
+	if (!rc && (!e || !s))
+		rc = SIM_INVALID_HANDLE;
+	if (!rc) {
+		sim_lock();
+		sim_throttle(s);
+		rc = sim_graph_launch(e, s);
+		sim_unlock();
+	}
+	return sim_call_end(&call, rc);
+}
+
+int cuGraphExecDestroy(void *exec)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuGraphExecDestroy);
+	struct sim_exec *e = exec_get(exec);
+
+	if (!rc && !e)
+		rc = SIM_INVALID_HANDLE;
+	if (!rc) {
+		sim_lock();
+		sim_graph_free(e->graph);
+		e->magic = 0;
+		free(e);
+		sim_unlock();
+	}
+	return sim_call_end(&call, rc);
+}
+
+int cuGraphDestroy(void *graph)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuGraphDestroy);
+
+	if (!rc && !graph_get(graph))
+		rc = SIM_INVALID_HANDLE;
+	if (!rc) {
+		sim_lock();
+		sim_graph_free(graph);
+		sim_unlock();
+	}
+	return sim_call_end(&call, rc);
+}
+
+/* ---- capture ---- */
+
+int cuStreamBeginCapture_v2(void *stream, int mode)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuStreamBeginCapture_v2);
+	struct sim_stream *s = rc ? NULL : sim_stream_get(stream);
+
+	(void)mode;
+	if (!rc && (!s || s->capture || s == sim_stream_get(NULL)))
+		rc = SIM_INVALID_HANDLE;
+	if (!rc) {
+		sim_lock();
+		s->capture = sim_graph_new();
+		s->capture_tail = NULL;
+		sim_unlock();
+	}
+	return sim_call_end(&call, rc);
+}
+SIM_ALIAS(cuStreamBeginCapture, cuStreamBeginCapture_v2);
+
+/* All streams that joined leave with the one that began. */
+static void end_capture(struct sim_graph *g)
+{
+	struct sim_ctx *ctx;
+	struct sim_stream *s;
+
+	for (ctx = sim_state.contexts; ctx; ctx = ctx->next)
+		for (s = ctx->streams; s; s = s->next)
+			if (s->capture == g) {
+				s->capture = NULL;
+				s->capture_tail = NULL;
+			}
+}
+
+int cuStreamEndCapture(void *stream, void **graph)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuStreamEndCapture);
+	struct sim_stream *s = rc ? NULL : sim_stream_get(stream);
+
+	if (!rc && (!s || !s->capture))
+		rc = SIM_INVALID_HANDLE;
+	if (!rc) {
+		sim_lock();
+		*graph = s->capture;
+		end_capture(s->capture);
+		sim_unlock();
+	}
+	return sim_call_end(&call, rc);
+}
+
+int cuStreamIsCapturing(void *stream, int *status)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuStreamIsCapturing);
+	struct sim_stream *s = rc ? NULL : sim_stream_get(stream);
+
+	if (!rc && !s)
+		rc = SIM_INVALID_HANDLE;
+	if (!rc)
+		*status = s->capture != NULL;
+	return sim_call_end(&call, rc);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph.c - building, capturing and launching graphs.
+ */
+#include "graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "call.h"
+#include "clock.h"
+#include "meeting.h"
+#include "submit.h"
+
+#define GRAPH_MAGIC 0x68707267u
+
+static uint64_t next_node = 1;
+
+struct sim_graph *sim_graph_new(void)
+{
+	struct sim_graph *g = calloc(1, sizeof *g);
+
+	if (g)
+		g->magic = GRAPH_MAGIC;
+	return g;
+}
+
+static void node_free(struct sim_node *node)
+{
+	free(node->dep);
+	free(node);
+}
+
+void sim_graph_free(struct sim_graph *g)
+{
+	uint32_t i;
+
+	if (!g)
+		return;
+	for (i = 0; i < g->n; i++)
+		node_free(g->node[i]);
+	free(g->node);
+	free(g);
+}
+
+static int grow(struct sim_graph *g)
+{
+	uint32_t room = g->room ? 2 * g->room : 16;
+	struct sim_node **p;
+
+	if (g->n < g->room)
+		return 0;
+	p = realloc(g->node, room * sizeof *p);
+	if (!p)
+		return -1;
+	g->node = p;
+	g->room = room;
+	return 0;
+}
+
+static bool belongs(const struct sim_graph *g, const struct sim_node *node)
+{
+	return node && node->index < g->n && g->node[node->index] == node;
+}
+
+struct sim_node *sim_graph_add(struct sim_graph *g, const struct sim_op *op,
+			       struct sim_node *const *deps, uint32_t n)
+{
+	struct sim_node *node = calloc(1, sizeof *node);
+	uint32_t i;
+
+	if (!node || grow(g))
+		goto fail;
+	node->dep = calloc(n ? n : 1, sizeof *node->dep);
+	if (!node->dep)
+		goto fail;
+	for (i = 0; i < n; i++) {
+		if (!belongs(g, deps[i]))
+			goto fail;
+		node->dep[node->n_deps++] = deps[i]->index;
+	}
+	node->id = next_node++;
+	node->op = *op;
+	node->index = g->n;
+	g->node[g->n++] = node;
+	return node;
+fail:
+	if (node)
+		node_free(node);
+	return NULL;
+}
+
+struct sim_graph *sim_graph_clone(const struct sim_graph *g)
+{
+	struct sim_graph *copy = sim_graph_new();
+	uint32_t i;
+
+	if (!copy)
+		return NULL;
+	for (i = 0; i < g->n; i++) {
+		const struct sim_node *from = g->node[i];
+		struct sim_node *to = sim_graph_add(copy, &from->op, NULL, 0);
+
+		if (!to)
+			goto fail;
+		free(to->dep);
+		to->dep = malloc((from->n_deps + 1) * sizeof *to->dep);
+		if (!to->dep)
+			goto fail;
+		memcpy(to->dep, from->dep, from->n_deps * sizeof *to->dep);
+		to->n_deps = from->n_deps;
+		to->id = from->id;
+		to->host = from->host;
+		to->host_data = from->host_data;
+		to->comm = from->comm;
+	}
+	return copy;
+fail:
+	sim_graph_free(copy);
+	return NULL;
+}
+
+/* ---- launching ---- */
+
+/* The node's work on this stream, in this launch. */
+static void node_op(struct sim_op *op, const struct sim_node *node, const struct sim_exec *exec,
+		    struct sim_stream *s)
+{
+	sim_op_init(op, node->op.kind, s);
+	op->engine = node->op.engine;
+	op->copy = node->op.copy;
+	op->src = node->op.src;
+	op->dst = node->op.dst;
+	op->async = true;
+	op->duration = node->op.duration;
+	op->bytes = node->op.bytes;
+	op->value = node->op.value;
+	op->name = node->op.name;
+	memcpy(op->grid, node->op.grid, sizeof op->grid);
+	memcpy(op->block, node->op.block, sizeof op->block);
+	op->in_graph = true;
+	op->graph = exec->id;
+	op->node = node->id;
+	if (node->op.ranks > 1)
+		sim_meeting_join(op, node->comm, node->op.ranks);
+}
+
+static struct sim_when node_submit(const struct sim_exec *exec, const struct sim_node *node,
+				   struct sim_stream *s, struct sim_when base,
+				   const struct sim_when *done, uint64_t *start)
+{
+	struct sim_when after[64];
+	struct sim_when when;
+	struct sim_op op;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < node->n_deps && n < 64; i++)
+		after[n++] = done[node->dep[i]];
+	if (!n)
+		after[n++] = base;
+	node_op(&op, node, exec, s);
+	when = sim_submit_host(s, &op, after, n, node->host, node->host_data);
+	*start = when.pending || op.kind == SIM_MARKER ? SIM_NEVER : op.start;
+	return when;
+}
+
+/* The graph as one op: from its first node's start to its last one's end. */
+static void submit_whole(const struct sim_exec *exec, struct sim_stream *s,
+			 const struct sim_when *done, uint64_t first)
+{
+	struct sim_op op;
+
+	sim_op_init(&op, SIM_GRAPH, s);
+	op.graph = exec->id;
+	op.in_graph = false;
+	op.host_first = exec->graph->node[0]->host != NULL;
+	op.start = first;
+	sim_when_set(&s->tail, sim_submit_span(s, &op, done, exec->graph->n));
+}
+
+int sim_graph_launch(const struct sim_exec *exec, struct sim_stream *s)
+{
+	const struct sim_graph *g = exec->graph;
+	struct sim_when *done, base;
+	uint64_t first = SIM_NEVER, start;
+	uint32_t i;
+
+	if (!g->n)
+		return SIM_OK;
+	done = calloc(g->n, sizeof *done);
+	if (!done)
+		return SIM_OUT_OF_MEMORY;
+	base = sim_stream_ready(s);
+	base = sim_when_copy(&base);
+	for (i = 0; i < g->n; i++) {
+		struct sim_when w = node_submit(exec, g->node[i], s, base, done, &start);
+
+		done[i] = sim_when_copy(&w);
+		first = start < first ? start : first;
+	}
+	submit_whole(exec, s, done, first);
+	for (i = 0; i < g->n; i++)
+		sim_when_set(&done[i], (struct sim_when){ 0, NULL });
+	sim_when_set(&base, (struct sim_when){ 0, NULL });
+	free(done);
+	return SIM_OK;
+}
+
+/* ---- capturing ---- */
+
+static uint32_t tail_list(struct sim_stream *s, struct sim_node **list)
+{
+	list[0] = s->capture_tail;
+	return s->capture_tail ? 1 : 0;
+}
+
+bool sim_capture(struct sim_stream *s, const struct sim_op *op, void (*host)(void *), void *data)
+{
+	struct sim_node *deps[1], *node;
+
+	if (!s->capture)
+		return false;
+	node = sim_graph_add(s->capture, op, deps, tail_list(s, deps));
+	if (node) {
+		node->host = host;
+		node->host_data = data;
+		s->capture_tail = node;
+	}
+	return true;
+}
+
+bool sim_capture_record(struct sim_stream *s, struct sim_event *e)
+{
+	e->capture = s->capture;
+	e->capture_node = s->capture_tail;
+	return s->capture != NULL;
+}
+
+/* A stream that waits for an event of a capture joins it. */
+bool sim_capture_wait(struct sim_stream *s, struct sim_event *e)
+{
+	struct sim_node *deps[2];
+	struct sim_op op = { .kind = SIM_MARKER };
+	uint32_t n;
+
+	if (!e->capture)
+		return false;
+	if (!s->capture) {
+		s->capture = e->capture;
+		s->capture_tail = e->capture_node;
+		return true;
+	}
+	n = tail_list(s, deps);
+	if (e->capture_node)
+		deps[n++] = e->capture_node;
+	s->capture_tail = sim_graph_add(s->capture, &op, deps, n);
+	return true;
+}

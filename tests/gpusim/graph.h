@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph.h - CUDA graphs: nodes with the work they stand for, built by hand or by capturing a
+ * stream. A node can only depend on nodes that were there before it, so the order in which nodes
+ * were added is an order in which they can be submitted. Process lock held in all calls.
+ */
+#ifndef SIM_GRAPH_H
+#define SIM_GRAPH_H
+
+#include "state.h"
+
+struct sim_node {
+	uint64_t id; /* unique in the process */
+	struct sim_op op; /* what to submit; SIM_MARKER for an empty node */
+	void (*host)(void *);
+	void *host_data;
+	uint64_t comm; /* of a collective, with op.ranks */
+	uint32_t index, n_deps;
+	uint32_t *dep; /* indices of the nodes it waits for */
+};
+
+struct sim_graph {
+	uint32_t magic, n, room;
+	struct sim_node **node;
+};
+
+struct sim_exec {
+	uint32_t magic, id;
+	struct sim_graph *graph; /* a copy of its own */
+};
+
+struct sim_graph *sim_graph_new(void);
+void sim_graph_free(struct sim_graph *g); /* NULL is fine */
+
+/* A copy of g with the same node ids, or NULL. */
+struct sim_graph *sim_graph_clone(const struct sim_graph *g);
+
+/* Adds op behind the nodes deps[0..n); the graph owns the node. NULL: no memory, bad node. */
+struct sim_node *sim_graph_add(struct sim_graph *g, const struct sim_op *op,
+			       struct sim_node *const *deps, uint32_t n);
+
+/* Submits all of it on s. */
+int sim_graph_launch(const struct sim_exec *exec, struct sim_stream *s);
+
+/* Is s being captured? Then op goes into its graph and nothing runs. */
+bool sim_capture(struct sim_stream *s, const struct sim_op *op, void (*host)(void *), void *data);
+bool sim_capture_record(struct sim_stream *s, struct sim_event *e);
+bool sim_capture_wait(struct sim_stream *s, struct sim_event *e);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launch.h - what a kernel's parameters say about its op.
+ */
+#ifndef SIM_LAUNCH_H
+#define SIM_LAUNCH_H
+
+#include "trace.h"
+
+/*
+ * Fills in name, dimensions and duration of a kernel of `function`; where it is a collective of
+ * several ranks, op->ranks too. Returns the communicator's id.
+ */
+uint64_t sim_kernel_fill(struct sim_op *op, void *function, const unsigned *grid,
+			 const unsigned *block, unsigned shared, void **params, void **extra);
+
+#endif
