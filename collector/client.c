@@ -23,7 +23,8 @@
 #endif
 
 #define READS_PER_TURN 4 /* so that one client cannot starve the others */
-#define READS_PER_DRAIN 4096 /* a dead process has no more than its socket's buffer; bounded */
+#define READS_PER_DRAIN 4096 /* more than a socket's buffer holds; bounds who goes on sending */
+#define BYTES_PER_DRAIN (64u << 20)
 
 static struct coll_client *of_socket(struct coll_source *s)
 {
@@ -35,8 +36,8 @@ static struct coll_client *of_process(struct coll_source *s)
 	return (struct coll_client *)((char *)s - offsetof(struct coll_client, process));
 }
 
-/* One read into where the bytes are to go. 1: more may be there; 0: not now; -errno, -ENODATA. */
-static int receive(struct coll_client *c)
+/* One read to where the bytes are to go: how many; 0: none now; -errno, -ENODATA at the end. */
+static ssize_t receive(struct coll_client *c)
 {
 	uint8_t *at = c->server->scratch;
 	size_t direct = coll_intake_room(c, &at);
@@ -49,19 +50,22 @@ static int receive(struct coll_client *c)
 		return -ENODATA;
 	c->heard_ns = coll_now_ns();
 	err = direct ? coll_intake_direct(c, (size_t)n) : coll_intake(c, at, (size_t)n);
-	return err ? err : 1;
+	return err ? err : n;
 }
 
-static void read_some(struct coll_client *c, int rounds)
+static void read_some(struct coll_client *c, int rounds, size_t bytes)
 {
-	int got = 1;
+	size_t sum = 0;
+	ssize_t got = 1;
 
-	while (got > 0 && rounds-- && !c->closing)
+	while (got > 0 && rounds-- && sum < bytes && !c->closing) {
 		got = receive(c);
+		sum += got > 0 ? (size_t)got : 0;
+	}
 	if (got >= 0)
 		return;
 	if (got != -ENODATA && got != -ECONNRESET)
-		coll_note("pid %d: connection closed: %s", c->peer.pid, strerror(-got));
+		coll_note("pid %d: connection closed: %s", (int)c->peer.pid, strerror((int)-got));
 	coll_client_close(c);
 }
 
@@ -72,12 +76,12 @@ static void on_socket(struct coll_source *s, uint32_t events)
 	if (events & EPOLLOUT)
 		coll_client_acknowledge(c);
 	if (events & ~(uint32_t)EPOLLOUT)
-		read_some(c, READS_PER_TURN);
+		read_some(c, READS_PER_TURN, SIZE_MAX);
 }
 
 void coll_client_drain(struct coll_client *c)
 {
-	read_some(c, READS_PER_DRAIN);
+	read_some(c, READS_PER_DRAIN, BYTES_PER_DRAIN);
 }
 
 /*

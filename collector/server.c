@@ -252,7 +252,6 @@ static void commit(struct coll_server *sv, struct coll_stream *s)
 	if (!err)
 		return;
 	coll_server_trouble(sv, s->path, err);
-	s->failed = true;
 	coll_client_close(s->owner);
 }
 

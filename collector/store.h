@@ -41,7 +41,6 @@ struct coll_stream {
 	uint64_t high; /* highest number that its present client has sent */
 	bool cut; /* an append failed: high may be of a frame that is not there */
 	struct coll_index index;
-	bool failed; /* could not be stored: to be closed by its owner */
 	struct coll_stream *next, **link; /* in its bucket */
 
 	/* The feeding client's, see client.h. */

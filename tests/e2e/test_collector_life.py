@@ -35,6 +35,18 @@ def usage_errors(d):
         assert p.returncode == 1 and len(p.stderr.splitlines()) == 1, (args, p)
 
 
+def test_manual():
+    """The manual and --help name the same options."""
+    import re
+    manual = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs",
+                          "gpustarve-collector.md")
+    with open(manual) as f:
+        options = f.read().split("# OPTIONS")[1].split("# SIGNALS")[0]
+    told = set(re.findall(r"^\*\*(--[a-z-]+)", options, re.M)) | {"--version"}
+    helped = set(re.findall(r"(--[a-z-]+)", run("--help").stdout)) - {"--collector"}
+    assert told == helped, told ^ helped
+
+
 def test_started_twice():
     with Collector(BIN) as c:
         p = run("--dir", c.base, "--unix", c.socket)
