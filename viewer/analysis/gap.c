@@ -273,6 +273,7 @@ static void decide_blind(struct decision *d)
 {
 	const struct ana_open_gap *gap = d->gap;
 
+	ana_host_syncs(d->w, gap->end);
 	d->waits = only_ranger(d);
 	d->blocked = ana_host_blocked(&d->w->process[gap->process], gap->ordinal, gap->context);
 	complete(d, d->waits, gap->end);

@@ -15,7 +15,8 @@
 #define FIRST_ROOM 1024u
 #define RECORDS_MAX (1u << 20) /* of a join that is not exact */
 #define DONE_KEPT 8192u /* records kept after they were asked for: one may own several */
-#define MANY_FOR 8192u /* operations for which a call that owns many stays pending */
+#define MANY_FOR 8192u /* operations for which a call that owns many stays pending, ... */
+#define ANY_FOR 64u /* ... and any other */
 
 struct list {
 	uint32_t head, tail, count;
@@ -252,16 +253,30 @@ const struct ana_call *ana_join_ask(struct ana_join *j, uint64_t corr, uint64_t 
 	return &j->record[i].call;
 }
 
+/* Any call may own another operation right after its last one. */
+static int64_t recent(const struct ana_join *j, uint64_t now)
+{
+	int64_t least = INT64_MAX;
+	uint32_t i = j->done.tail, n;
+
+	for (n = 0; n < ANY_FOR && i != NONE; n++, i = j->record[i].prev)
+		if (now - j->record[i].asked < ANY_FOR && j->record[i].call.start < least)
+			least = j->record[i].call.start;
+	return least;
+}
+
 int64_t ana_join_pending(struct ana_join *j, uint64_t now)
 {
+	int64_t least = recent(j, now);
+
 	while (j->pending.head != NONE) {
 		const struct ana_launch *r = &j->record[j->pending.head];
 
 		if (!r->asked || now - r->asked < MANY_FOR)
-			return r->call.start;
+			return r->call.start < least ? r->call.start : least;
 		settle(j, j->pending.head);
 	}
-	return INT64_MAX;
+	return least;
 }
 
 void ana_join_give_up(struct ana_join *j, int64_t t)

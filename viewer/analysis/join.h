@@ -4,8 +4,8 @@
  *
  * Records come in order of start, operations ask for theirs. A record that nobody asked for yet is
  * pending: an operation that starts later may still be its own, so a gap may not be decided while
- * a pending record begins before the gap's submit. Calls that own many operations (graphs by node,
- * batches) stay pending for a while after each. Bounded: what is over the cap is given up, oldest
+ * a pending record begins before the gap's submit. Calls stay pending for a while after each of
+ * their operations, those that own many (graphs by node, batches) for longer. Bounded: what is over the cap is given up, oldest
  * first, and counted.
  *
  * In an exact join nothing is ever given up. One thread at a time.

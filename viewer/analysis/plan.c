@@ -190,6 +190,9 @@ static int find_devices(struct ana_plan *p, uint32_t source)
 	for (i = 0; s->hello && !s->imported && i < s->hello->n_devices && !err; i++)
 		if (s->hello->devices[i]->context_ns)
 			err = use_device(p, source, s->hello->devices[i]->ordinal, 0);
+	for (i = 0; !s->imported && i < s->s->losses && !err; i++)
+		if (s->s->loss[i]->reason == WIRE__LOSS_REASON__LOSS_BAD_STAMP)
+			err = use_device(p, source, s->s->loss[i]->device, 0);
 	return err;
 }
 

@@ -50,14 +50,22 @@ static int by_stream(const void *a, const void *b)
 	return x->launch < y->launch ? -1 : x->launch > y->launch;
 }
 
+/* In a file all processes number devices alike, and this one may have nothing good on it. */
+static bool is_use(const struct ana_plan *p, const struct ana_use *u, uint32_t source)
+{
+	const struct ana_source *a = &p->source[u->source], *b = &p->source[source];
+
+	return u->source == source || (a->imported && b->imported && a->file == b->file);
+}
+
 static struct ana_device *device_of(struct ana_plan *p, uint32_t source, uint32_t ordinal)
 {
 	size_t i, u;
 
 	for (i = 0; i < p->devices; i++)
 		for (u = 0; u < p->device[i].uses; u++)
-			if (p->device[i].use[u].source == source &&
-			    p->device[i].use[u].ordinal == ordinal)
+			if (p->device[i].use[u].ordinal == ordinal &&
+			    is_use(p, &p->device[i].use[u], source))
 				return &p->device[i];
 	return NULL;
 }
