@@ -371,19 +371,18 @@ uint32_t prof_pool_abandon(int64_t *oldest_ns)
 	return gone;
 }
 
-static size_t touched_bytes(uint32_t *out)
+static void count_buffers(struct prof_pool_stats *s)
 {
-	size_t touched = 0;
 	uint32_t i;
 
 	for (i = 0; i < BUFFERS; i++) {
 		const struct buffer *b = &pool.buffer[i];
-		bool now = is_out(b);
+		bool out = is_out(b);
 
-		touched += now ? b->bytes : b->touched;
-		*out += now;
+		s->touched_bytes += out ? b->bytes : b->touched;
+		s->out += out && i < POOL_BUFFERS;
+		s->out_bytes += out && i < POOL_BUFFERS ? b->bytes : 0;
 	}
-	return touched;
 }
 
 void prof_pool_stats(struct prof_pool_stats *s)
@@ -394,5 +393,6 @@ void prof_pool_stats(struct prof_pool_stats *s)
 	s->lost_bytes = atomic_load(&pool.lost_bytes);
 	s->foreign = atomic_load(&pool.foreign);
 	s->queued = atomic_load(&pool.queued);
-	s->touched_bytes = touched_bytes(&s->out);
+	s->completed = atomic_load(&pool.batch);
+	count_buffers(s);
 }

@@ -37,6 +37,8 @@ struct prof_pool_stats {
 	uint64_t lost_bytes; /* valid bytes of discarded buffers */
 	uint64_t foreign; /* completed buffers that are not ours */
 	uint32_t out, queued;
+	size_t out_bytes;
+	uint64_t completed;
 	size_t touched_bytes; /* memory that was ever written */
 };
 

@@ -20,7 +20,7 @@ enum prof_graphs {
 struct prof_config {
 	bool on; /* GPUSTARVE, 0 turns everything off */
 	char out[3072]; /* GPUSTARVE_OUT, absolute: where run directories are made */
-	char run_id[256]; /* GPUSTARVE_RUN_ID as given; "" if unset (see procinfo.h) */
+	char run_id[252]; /* GPUSTARVE_RUN_ID as given; "" if unset (see procinfo.h) */
 	char socket[108]; /* GPUSTARVE_SOCKET, the collector's Unix socket; "" for none */
 	uint64_t level; /* GPUSTARVE_LEVEL 0, 1, 2 */
 	enum prof_graphs graphs; /* GPUSTARVE_GRAPHS graph, node, off */

@@ -164,6 +164,14 @@ int prof_devices_read(void)
 	return 0;
 }
 
+void prof_devices_canary(void)
+{
+	int version;
+
+	if (dev.cuda_open)
+		dev.cuda.DriverGetVersion(&version);
+}
+
 size_t prof_devices(const struct prof_device **list)
 {
 	*list = dev.device;

@@ -58,7 +58,7 @@ static bool unset(const char *name)
  */
 __attribute__((constructor)) static void prepare(int argc, char **argv)
 {
-	char id[256], path[PATH_MAX + 32], dir[PATH_MAX];
+	char id[252], path[PATH_MAX + 32], dir[PATH_MAX];
 	const char *on = getenv("GPUSTARVE"), *out;
 	int kept = errno;
 

@@ -19,6 +19,8 @@ static struct {
 	const struct prof_cupti *cupti;
 	void (*done)(void);
 	void (*fn)(void);
+	void (*canary)(void);
+	uint32_t canaries;
 	atomic_uint asked, answered; /* orders given, orders carried out */
 	_Atomic enum order order;
 	_Atomic int64_t since_ns, cpu_ns;
@@ -41,6 +43,8 @@ static void flush(bool forced)
 	struct prof_flush f = { .number = fl.last.number + 1 };
 
 	f.begin_ns = prof_now_ns();
+	for (; fl.canary && f.canaries < fl.canaries; f.canaries++)
+		fl.canary();
 	f.rc = fl.cupti->FlushAll(forced ? 1 : 0);
 	f.dropped = dropped_records();
 	prof_clock_sample(fl.cupti->GetTimestamp, &f.clock);
@@ -73,12 +77,13 @@ static void *run(void *unused)
 	return NULL;
 }
 
-int prof_flusher_start(const struct prof_cupti *cupti, void (*done)(void))
+int prof_flusher_start(const struct prof_cupti *cupti, void (*done)(void), void (*canary)(void))
 {
 	int err;
 
 	fl.cupti = cupti;
 	fl.done = done;
+	fl.canary = canary;
 	fl.taken = true;
 	err = prof_thread_start("gpustarve-flush", run);
 	fl.started = !err;
@@ -102,8 +107,11 @@ static bool ask(enum order order)
 	return true;
 }
 
-bool prof_flusher_ask(bool forced)
+bool prof_flusher_ask(bool forced, uint32_t canaries)
 {
+	if (!fl.started || !idle())
+		return false;
+	fl.canaries = canaries;
 	return ask(forced ? ORDER_FORCED : ORDER_FLUSH);
 }
 

@@ -17,14 +17,21 @@ struct prof_flush { /* one that has ended */
 	int64_t begin_ns, end_ns; /* the trace's clock */
 	int rc;
 	uint64_t dropped; /* records that CUPTI dropped since the flush before */
+	uint32_t canaries;
 	struct prof_triplet clock;
 };
 
-/* done() runs on the flusher when a flush has ended: it wakes the sender. 0 or -errno. */
-int prof_flusher_start(const struct prof_cupti *cupti, void (*done)(void));
+/*
+ * done() runs on the flusher when an order has been carried out: it wakes the sender. canary() makes
+ * one traced call; NULL: there is none. 0 or -errno.
+ */
+int prof_flusher_start(const struct prof_cupti *cupti, void (*done)(void), void (*canary)(void));
 
-/* Asks for a flush; true if it was idle and took the order. Forced: running kernels too. */
-bool prof_flusher_ask(bool forced);
+/*
+ * Asks for a flush; true if it was idle and took the order. Forced: running kernels too. Before it,
+ * canary() is called so many times (watchdog.h).
+ */
+bool prof_flusher_ask(bool forced, uint32_t canaries);
 
 /* Asks for one call of fn on the flusher, which may call CUPTI. True if it was idle. */
 bool prof_flusher_call(void (*fn)(void));

@@ -18,9 +18,21 @@ enum owner {
 
 static atomic_int owner;
 
+static void before(void)
+{
+	if (prof_fork_mine())
+		prof_ranges_fork_prepare();
+}
+
+static void in_parent(void)
+{
+	if (prof_fork_mine())
+		prof_ranges_fork_parent();
+}
+
 static void in_child(void)
 {
-	if (atomic_load_explicit(&owner, memory_order_relaxed) != OWNER_ME)
+	if (!prof_fork_mine())
 		return;
 	atomic_store_explicit(&owner, OWNER_PARENT, memory_order_relaxed);
 	prof_ranges_dead();
@@ -28,7 +40,7 @@ static void in_child(void)
 
 void prof_fork_watch(void)
 {
-	pthread_atfork(prof_ranges_fork_prepare, prof_ranges_fork_parent, in_child);
+	pthread_atfork(before, in_parent, in_child);
 }
 
 void prof_fork_own(void)

@@ -25,11 +25,6 @@ struct parts { /* what the message points to */
 	const char *notes[PROF_NOTES];
 };
 
-static char *text(const char *s)
-{
-	return (char *)(uintptr_t)s; /* protobuf-c does not write to it */
-}
-
 static void fill_device(Wire__Device *m, const struct prof_device *d, uint32_t ordinal)
 {
 	static const uint8_t none[16];
@@ -38,13 +33,13 @@ static void fill_device(Wire__Device *m, const struct prof_device *d, uint32_t o
 	m->ordinal = ordinal;
 	m->uuid.data = (uint8_t *)(uintptr_t)d->uuid;
 	m->uuid.len = sizeof(d->uuid);
-	m->name = text(d->name);
+	m->name = prof_text(d->name);
 	m->memory_total_bytes = d->memory_total;
-	m->pci_bus_id = text(d->bus_id);
+	m->pci_bus_id = prof_text(d->bus_id);
 	m->nvml_index = d->nvml_index;
 	m->mps = d->mps;
 	m->context_ns = prof_stream_device(ordinal)->first_ns;
-	m->mig_profile = text(d->mig_profile);
+	m->mig_profile = prof_text(d->mig_profile);
 	m->mig_slices = d->mig_slices;
 	m->mig_slices_total = d->mig_slices_total;
 	if (memcmp(d->mig_parent, none, sizeof(none))) {
@@ -82,7 +77,7 @@ static void fill_labels(Wire__Hello *m, struct parts *p)
 			*value++ = 0;
 		wire__label__init(&p->label[n]);
 		p->label[n].key = at;
-		p->label[n].value = value ? value : text("");
+		p->label[n].value = value ? value : prof_text("");
 		p->labels[n] = &p->label[n];
 		n++;
 	}
@@ -96,8 +91,8 @@ static void fill_environment(Wire__Hello *m, struct parts *p, const struct prof_
 
 	for (i = 0; i < process->variables; i++) {
 		wire__hello__environment_entry__init(&p->variable[i]);
-		p->variable[i].key = text(process->variable[i].name);
-		p->variable[i].value = text(process->variable[i].value);
+		p->variable[i].key = prof_text(process->variable[i].name);
+		p->variable[i].value = prof_text(process->variable[i].value);
 		p->variables[i] = &p->variable[i];
 	}
 	m->n_environment = process->variables;
@@ -106,19 +101,19 @@ static void fill_environment(Wire__Hello *m, struct parts *p, const struct prof_
 
 static void fill_process(Wire__Hello *m, const struct prof_process *p)
 {
-	m->host = text(p->host);
+	m->host = prof_text(p->host);
 	m->pid = p->pid;
 	m->parent_pid = p->parent_pid;
 	m->process_start_ns = p->start_ns;
-	m->boot_id = text(p->boot_id);
-	m->user = text(p->user);
+	m->boot_id = prof_text(p->boot_id);
+	m->user = prof_text(p->user);
 	m->n_command = p->words;
 	m->command = (char **)(uintptr_t)p->command;
 	m->has_rank = p->has_rank;
 	m->rank = p->rank;
 	m->local_rank = p->local_rank;
 	m->world_size = p->world_size;
-	m->role = text("trainer");
+	m->role = prof_text("trainer");
 }
 
 void prof_hello_write(const struct prof_hello *h)
@@ -131,19 +126,19 @@ void prof_hello_write(const struct prof_hello *h)
 	fill_devices(&m, &p);
 	fill_labels(&m, &p);
 	fill_environment(&m, &p, h->process);
-	m.run_id = text(h->run_id);
-	m.level = text(h->level);
-	m.graphs = text(h->graphs);
-	m.torch_version = text(h->torch_version);
-	m.libprof_version = text(GPUSTARVE_VERSION);
+	m.run_id = prof_text(h->run_id);
+	m.level = prof_text(h->level);
+	m.graphs = prof_text(h->graphs);
+	m.torch_version = prof_text(h->torch_version);
+	m.libprof_version = prof_text(GPUSTARVE_VERSION);
 	m.cupti_version = h->cupti_version;
 	m.driver_version = prof_devices_driver_version();
-	m.clock = text(prof_clock_name());
+	m.clock = prof_text(prof_clock_name());
 	m.armed_ns = h->armed_ns;
 	m.buffer_bytes = prof_pool_wanted();
 	wire__price_hint__init(&p.price_hint);
-	p.price_hint.instance_type = text(h->process->instance_type);
-	p.price_hint.provider = text(h->process->provider);
+	p.price_hint.instance_type = prof_text(h->process->instance_type);
+	p.price_hint.provider = prof_text(h->process->provider);
 	m.price_hint = &p.price_hint;
 	m.n_notes = prof_notes(p.notes);
 	m.notes = (char **)(uintptr_t)p.notes;

@@ -12,6 +12,7 @@
 #include "wire/event.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define CBID_DRIVER_GET_VERSION 2 /* the watchdog's canary */
 
 const char *prof_graphs_name(enum prof_graphs graphs)
 {
@@ -26,7 +27,7 @@ const char *prof_level_name(const struct prof_level *l)
 		return "copies";
 	if (!l->api)
 		return "0";
-	return l->graphs == PROF_GRAPHS_NODE ? "2" : "1";
+	return l->number == 2 ? "2" : "1";
 }
 
 /* Graph launches as a whole crash CUPTI before 12.4 update 1, which has 12.4's number. */
@@ -38,6 +39,7 @@ static bool graph_level_safe(const struct prof_cupti *c)
 void prof_level_choose(struct prof_level *l, const struct prof_config *config,
 		       const struct prof_cupti *cupti)
 {
+	l->number = (int)config->level;
 	l->kernels = true;
 	l->api = config->level >= 1;
 	l->graphs = config->graphs;
@@ -93,10 +95,15 @@ static void switch_calls(uint8_t domain, int (*call)(uint32_t, uint8_t), uint8_t
 		call(list[i].cbid, on); /* a CUPTI older than the id refuses it */
 }
 
+static bool picks_calls(const struct prof_cupti *cupti)
+{
+	return cupti->version >= CUPTI_12_5 && cupti->EnableRuntimeApi && cupti->EnableDriverApi;
+}
+
 /* Picked calls from 12.5 on; before, all calls, of which the sender keeps those. */
 static void switch_api(const struct prof_cupti *cupti, bool on)
 {
-	if (cupti->version >= CUPTI_12_5 && cupti->EnableRuntimeApi && cupti->EnableDriverApi) {
+	if (picks_calls(cupti)) {
 		switch_calls(WIRE_DOMAIN_RUNTIME, cupti->EnableRuntimeApi, on);
 		switch_calls(WIRE_DOMAIN_DRIVER, cupti->EnableDriverApi, on);
 		return;
@@ -128,7 +135,28 @@ int prof_level_enable(const struct prof_level *l, const struct prof_cupti *cupti
 		rc = enable(cupti, CUPTI_KIND_CONCURRENT_KERNEL);
 	if (l->api)
 		switch_api(cupti, true);
+	if (picks_calls(cupti))
+		cupti->EnableDriverApi(CBID_DRIVER_GET_VERSION, 1);
 	return rc;
+}
+
+bool prof_level_has_canary(const struct prof_level *l, const struct prof_cupti *cupti)
+{
+	return picks_calls(cupti) || l->api;
+}
+
+void prof_level_disable(const struct prof_cupti *cupti)
+{
+	static const int kinds[] = { CUPTI_KIND_MEMCPY,	     CUPTI_KIND_MEMCPY2,
+				     CUPTI_KIND_MEMSET,	     CUPTI_KIND_SYNC,
+				     CUPTI_KIND_GRAPH_TRACE, CUPTI_KIND_CONCURRENT_KERNEL };
+	size_t i;
+
+	switch_api(cupti, false);
+	if (picks_calls(cupti))
+		cupti->EnableDriverApi(CBID_DRIVER_GET_VERSION, 0);
+	for (i = 0; i < COUNT(kinds); i++)
+		cupti->Disable(kinds[i]);
 }
 
 void prof_level_reduce(const struct prof_level *before, const struct prof_level *after,

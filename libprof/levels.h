@@ -15,6 +15,7 @@
 struct prof_level {
 	bool kernels, api; /* copies, memsets, graphs and synchronisation are always on */
 	enum prof_graphs graphs;
+	int number; /* as configured: 0, 1, 2 */
 };
 
 /* What the configuration asks for and this CUPTI can do safely; notes what it cannot. */
@@ -30,6 +31,12 @@ int prof_level_enable(const struct prof_level *l, const struct prof_cupti *cupti
 /* Switches off what @before has and @after has not. */
 void prof_level_reduce(const struct prof_level *before, const struct prof_level *after,
 		       const struct prof_cupti *cupti);
+
+/* Switches everything off. */
+void prof_level_disable(const struct prof_cupti *cupti);
+
+/* Can the watchdog's canary, cuDriverGetVersion, be traced? */
+bool prof_level_has_canary(const struct prof_level *l, const struct prof_cupti *cupti);
 
 const char *prof_level_name(const struct prof_level *l); /* "0", "1", "2", "copies" */
 const char *prof_graphs_name(enum prof_graphs graphs);

@@ -16,7 +16,7 @@ struct prof_sender_opts {
 	const struct prof_cupti *cupti; /* NULL: passive, pulses only */
 	struct prof_level level;
 	struct prof_process process;
-	char run_id[256];
+	char run_id[252];
 	int64_t armed_ns;
 };
 

@@ -39,6 +39,12 @@ void prof_stream_add(const struct wire_event *ev);
 /* Makes blocks of what is there. */
 void prof_stream_blocks(void);
 
+/* protobuf-c has no const strings and does not write to them. */
+static inline char *prof_text(const char *s)
+{
+	return (char *)(uintptr_t)s;
+}
+
 /* One message frame. */
 void prof_stream_message(enum wire_frame_type type, const ProtobufCMessage *msg);
 

@@ -184,33 +184,44 @@ static enum prof_verdict sync(struct prof_translator *t, const uint8_t *r, struc
 	return check(t, ev) == PROF_EVENT ? PROF_EVENT : PROF_SKIP;
 }
 
-/* The string id of a call; 0: not wanted. */
-static uint32_t api_name(struct prof_translator *t, uint8_t domain, uint32_t cbid)
+static bool makes_operations(const char *name)
 {
-	uint32_t *slot = &t->api_name[domain - 1][cbid % API_CBIDS];
+	return strstr(name, "LaunchKernel") || strstr(name, "GraphLaunch") ||
+	       strstr(name, "Memcpy") || strstr(name, "Memset");
+}
+
+static const struct prof_call *find_call(struct prof_translator *t, uint8_t domain, uint32_t cbid)
+{
+	struct prof_call *call = &t->call[domain - 1][cbid % API_CBIDS];
 	const char *name;
 
 	if (cbid >= API_CBIDS)
-		return 0;
-	if (!*slot) {
+		return NULL;
+	if (!call->seen) {
+		call->seen = true;
 		name = prof_cbid_name(domain, cbid);
-		*slot = 1 + (name ? wire_strtab_intern(t->names, name, strlen(name)) : 0);
+		call->name = name ? wire_strtab_intern(t->names, name, strlen(name)) : 0;
+		call->launches = name && makes_operations(name);
 	}
-	return *slot - 1;
+	return call->name ? call : NULL;
 }
 
 static enum prof_verdict api(struct prof_translator *t, const uint8_t *r, struct wire_event *ev,
 			     uint8_t domain)
 {
-	ev->name = api_name(t, domain, rec_u32(r, REC_API_CBID));
-	if (!ev->name)
+	const struct prof_call *call = find_call(t, domain, rec_u32(r, REC_API_CBID));
+
+	if (!call)
 		return PROF_SKIP;
 	ev->kind = WIRE_KIND_API;
 	ev->op = domain;
+	ev->name = call->name;
 	read_times(ev, r, REC_API_START, REC_API_END);
 	ev->tid = rec_u32(r, REC_API_THREAD);
 	ev->corr = prof_corr_extend(&t->latest_corr, rec_u32(r, REC_API_CORRELATION));
-	return check(t, ev) == PROF_EVENT ? PROF_EVENT : PROF_SKIP;
+	if (check(t, ev) != PROF_EVENT)
+		return PROF_SKIP;
+	return call->launches ? PROF_LAUNCH : PROF_EVENT;
 }
 
 enum prof_verdict prof_translate(struct prof_translator *t, const uint8_t *record,

@@ -6,6 +6,7 @@
 #ifndef PROF_TRANSLATE_H
 #define PROF_TRANSLATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "wire/event.h"
@@ -13,9 +14,15 @@
 
 enum prof_verdict {
 	PROF_EVENT, /* *ev is filled */
+	PROF_LAUNCH, /* the same, and it is a call that makes an operation: launch, copy, memset */
 	PROF_SKIP, /* not wanted */
 	PROF_BAD, /* an operation with an unusable stamp; *ev is filled all the same */
 	PROF_UNKNOWN, /* a kind that we do not read */
+};
+
+struct prof_call { /* one API function */
+	uint32_t name; /* string id, 0: not wanted */
+	bool seen, launches;
 };
 
 struct prof_translator {
@@ -23,7 +30,7 @@ struct prof_translator {
 	int64_t earliest_ns, latest_ns; /* stamps outside are bad; set at each flush */
 	struct wire_strtab *names;
 	const uint32_t *record_bytes; /* by kind, from the probe */
-	uint32_t api_name[2][4096]; /* string id + 1 by domain and cbid; 0: not looked up */
+	struct prof_call call[2][4096]; /* by domain and cbid */
 };
 
 void prof_translator_init(struct prof_translator *t, struct wire_strtab *names,

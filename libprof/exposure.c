@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Remembers the last operations that followed a gap; the API record of their launch, which comes a
+ * little later in the same buffer, tells whether the host was late.
+ */
+#include "exposure.h"
+
+#include "stream.h"
+
+#define SLOTS 1024u
+#define SOON_NS 60000 /* from the launch to the operation's start, when nothing is in its way */
+#define GAP_NS 2000 /* shorter ones are the device's own turn-around */
+
+struct slot {
+	uint64_t corr;
+	int64_t start_ns;
+};
+
+static struct {
+	struct slot slot[SLOTS];
+	int64_t last_end_ns[PROF_STREAM_DEVICES];
+	struct prof_exposure sum;
+	uint64_t calls; /* API records seen: without any, a gap alone must do */
+} ex;
+
+static void see_operation(const struct wire_event *ev)
+{
+	int64_t *last = &ex.last_end_ns[ev->device % PROF_STREAM_DEVICES];
+	int64_t gap = ev->start_ns - *last;
+
+	ex.sum.launches++;
+	if (gap > GAP_NS) {
+		ex.slot[ev->corr % SLOTS] = (struct slot){ ev->corr, ev->start_ns };
+		ex.sum.exposed += !ex.calls;
+	}
+	if (ev->end_ns > *last)
+		*last = ev->end_ns;
+}
+
+static void see_call(const struct wire_event *ev)
+{
+	struct slot *s = &ex.slot[ev->corr % SLOTS];
+
+	ex.calls++;
+	if (!ev->corr || s->corr != ev->corr)
+		return;
+	ex.sum.exposed += s->start_ns - ev->start_ns <= SOON_NS;
+	s->corr = 0;
+}
+
+void prof_exposure_see(const struct wire_event *ev)
+{
+	if (ev->kind == WIRE_KIND_OP)
+		see_operation(ev);
+	else if (ev->kind == WIRE_KIND_API)
+		see_call(ev);
+}
+
+const struct prof_exposure *prof_exposure(void)
+{
+	return &ex.sum;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How many launches the program had to wait for: those whose operation began soon after its launch,
+ * on a device that was idle before. There a tracer's cost per launch is paid in full; behind queued
+ * work it is hidden (docs/MEASUREMENTS.md). Sender thread.
+ */
+#ifndef PROF_EXPOSURE_H
+#define PROF_EXPOSURE_H
+
+#include <stdint.h>
+#include "wire/event.h"
+
+struct prof_exposure {
+	uint64_t launches; /* operations seen */
+	uint64_t exposed;
+};
+
+/* Looks at one operation or API call, in the order of the buffers. */
+void prof_exposure_see(const struct wire_event *ev);
+
+const struct prof_exposure *prof_exposure(void);
+
+#endif

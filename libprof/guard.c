@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Feeds watchdog and governor, carries out what they say, writes down the time it cost.
+ *
+ * Changes are calls of CUPTI, so they run on the flusher: `wanted` is what shall be, `traced` what
+ * is.
+ */
+#include "guard.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "activity.h"
+#include "bufpool.h"
+#include "clockpoll.h"
+#include "config.h"
+#include "devices.h"
+#include "exposure.h"
+#include "governor.h"
+#include "intake.h"
+#include "log.h"
+#include "loss.h"
+#include "notes.h"
+#include "transport.h"
+#include "watchdog.h"
+
+#define SECOND_NS 1000000000ll
+#define STOPPED_NS (SECOND_NS * 3 / 2) /* later than this, and idle: it was stopped */
+#define TRACE_RESERVE ((uint64_t)64 << 10)
+
+static struct {
+	const struct prof_cupti *cupti;
+	struct prof_level configured, traced, wanted;
+	bool rearm, off;
+	struct prof_watchdog dog;
+	struct prof_governor governor;
+	bool started;
+	int64_t told_ns; /* ongoing losses are written up to here */
+	bool changed;
+} g;
+
+void prof_guard_init(const struct prof_level *level, const struct prof_cupti *cupti)
+{
+	memset(&g, 0, sizeof(g));
+	g.cupti = cupti;
+	g.configured = g.traced = g.wanted = *level;
+	prof_watchdog_init(&g.dog, prof_now_ns(), prof_mono_ns());
+	prof_governor_init(&g.governor, prof_config()->max_overhead, level->api, prof_mono_ns());
+}
+
+const struct prof_level *prof_guard_level(void)
+{
+	return &g.traced;
+}
+
+const char *prof_guard_level_name(void)
+{
+	return g.off ? "off" : prof_level_name(&g.traced);
+}
+
+bool prof_guard_full(void)
+{
+	return g.off;
+}
+
+/* ---- changes of what is traced ---------------------------------------------------------------- */
+
+/* On the flusher. */
+static void apply(void)
+{
+	if (g.off) {
+		prof_level_disable(g.cupti);
+		return;
+	}
+	if (g.rearm)
+		g.cupti->RegisterCallbacks(prof_activity_request, prof_activity_complete);
+	prof_level_reduce(&g.traced, &g.wanted, g.cupti);
+	prof_level_enable(&g.wanted, g.cupti);
+}
+
+static void change(void)
+{
+	bool differs = g.wanted.api != g.traced.api || g.wanted.kernels != g.traced.kernels;
+
+	if (!g.cupti || (!differs && !g.rearm))
+		return;
+	if (!prof_flusher_call(apply))
+		return; /* busy: at the next tick */
+	prof_flusher_wait(prof_mono_ns() + SECOND_NS / 4);
+	g.traced = g.wanted;
+	g.rearm = false;
+	g.changed = true;
+}
+
+/* ---- another client --------------------------------------------------------------------------- */
+
+static void yield(void)
+{
+	int64_t oldest;
+	uint32_t gone = prof_pool_abandon(&oldest);
+
+	if (gone && oldest < g.dog.lost_ns)
+		g.dog.lost_ns = oldest;
+	g.told_ns = g.dog.lost_ns;
+	prof_note(
+		"another client of CUPTI took the records for a while (torch.profiler, or another "
+		"profiler)");
+	g.changed = true;
+}
+
+static bool loaded(uint32_t out)
+{
+	return !out && !prof_level_has_canary(&g.traced, g.cupti) && prof_devices_utilization() > 0;
+}
+
+static void feed_watchdog(const struct prof_flush *f)
+{
+	struct prof_pool_stats pool;
+	struct prof_watchdog_input in = { .now_ns = f->begin_ns,
+					  .mono_ns = prof_mono_ns(),
+					  .launches = prof_intake()->launches,
+					  .ops = prof_intake()->ops,
+					  .canaries = f->canaries };
+
+	prof_pool_stats(&pool);
+	in.traffic = pool.requests + pool.completed;
+	in.out = pool.out;
+	in.loaded = loaded(pool.out);
+	switch (prof_watchdog_feed(&g.dog, &in)) {
+	case PROF_WATCHDOG_YIELD:
+		yield();
+		break;
+	case PROF_WATCHDOG_REARM:
+		g.rearm = true;
+		break;
+	case PROF_WATCHDOG_BACK:
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.told_ns, f->end_ns, 0);
+		g.changed = true;
+		break;
+	case PROF_WATCHDOG_NONE:
+		break;
+	}
+}
+
+uint32_t prof_guard_canaries(void)
+{
+	struct prof_pool_stats pool;
+
+	if (g.off || !prof_level_has_canary(&g.traced, g.cupti))
+		return 0;
+	prof_pool_stats(&pool);
+	return prof_watchdog_canaries(&g.dog, prof_mono_ns(), pool.out_bytes);
+}
+
+/* ---- cost ------------------------------------------------------------------------------------- */
+
+/* Does everything that wants to run get a core? Then our own threads take nothing away. */
+static bool cores_short(void)
+{
+	static int64_t last_cpu, last_mono;
+	int64_t cpu = prof_process_cpu_ns(), mono = prof_mono_ns();
+	cpu_set_t set;
+	bool is_short;
+
+	CPU_ZERO(&set);
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return true;
+	is_short = last_mono && (cpu - last_cpu) * 10 > (mono - last_mono) * CPU_COUNT(&set) * 8;
+	last_cpu = cpu;
+	last_mono = mono;
+	return is_short;
+}
+
+static void govern(void)
+{
+	static const char *const what[] = { "everything", "kernels and copies, no API calls",
+					    "copies, no kernels and no API calls" };
+	struct prof_governor_input in = { .now_ns = prof_mono_ns(),
+					  .exposed = prof_exposure()->exposed,
+					  .cpu_ns = (uint64_t)(prof_cpu_ns() +
+							       prof_flusher_cpu_ns()) };
+
+	if (in.now_ns - g.governor.since_ns < PROF_GOVERNOR_WINDOW_NS)
+		return;
+	in.cores_short = cores_short();
+	if (!prof_governor_feed(&g.governor, &in))
+		return;
+	g.wanted = g.configured;
+	g.wanted.api &= g.governor.step < PROF_STEP_NO_API;
+	g.wanted.kernels &= g.governor.step < PROF_STEP_NO_KERNELS;
+	prof_note("the governor changed what is traced to stay under %llu.%02llu %%: %s",
+		  (unsigned long long)(g.governor.limit / 10000),
+		  (unsigned long long)(g.governor.limit / 100 % 100), what[g.governor.step]);
+}
+
+/* ---- size ------------------------------------------------------------------------------------- */
+
+static void watch_size(void)
+{
+	struct prof_transport_stats t;
+	uint64_t limit = prof_config()->max_trace;
+
+	if (!limit || g.off)
+		return;
+	prof_transport_stats(&t);
+	if (t.bytes + TRACE_RESERVE < limit && t.bytes < limit / 8 * 7)
+		return;
+	g.off = true;
+	g.told_ns = prof_now_ns();
+	g.changed = true;
+	prof_note("the trace reached its limit of %llu bytes: nothing more was recorded",
+		  (unsigned long long)limit);
+	if (g.cupti)
+		prof_flusher_call(apply);
+}
+
+/* ---- all of it -------------------------------------------------------------------------------- */
+
+/* Losses that go on are told piece by piece, so that a killed process has told them. */
+static void tell_ongoing(int64_t now_ns)
+{
+	if (!g.told_ns)
+		g.told_ns = now_ns;
+	if (g.off)
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_DETACHED, g.told_ns, now_ns, 0);
+	else if (g.dog.foreign)
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.told_ns, now_ns, 0);
+	else if (g.configured.kernels && !g.traced.kernels)
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_GOVERNOR, g.told_ns, now_ns, 0);
+	g.told_ns = now_ns;
+}
+
+void prof_guard_flushed(const struct prof_flush *f)
+{
+	if (!f->rc && !g.off)
+		feed_watchdog(f);
+}
+
+bool prof_guard_tick(void)
+{
+	bool changed;
+
+	if (g.cupti) {
+		govern();
+		change();
+	}
+	watch_size();
+	tell_ongoing(prof_now_ns());
+	changed = g.changed;
+	g.changed = false;
+	return changed;
+}
+
+void prof_guard_alive(struct prof_alive *last, int64_t expected_ns)
+{
+	struct prof_alive now = { prof_mono_ns(), prof_now_ns(), prof_process_cpu_ns() };
+	int64_t late = now.mono_ns - last->mono_ns - expected_ns;
+
+	if (last->mono_ns && late > STOPPED_NS && (now.cpu_ns - last->cpu_ns) * 20 < late)
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_SUSPENDED, last->now_ns, now.now_ns, 0);
+	*last = now;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What keeps tracing honest and cheap while it runs: the watchdog (another client has CUPTI), the
+ * governor (tracing is too dear), the size limit of the trace, and times in which the process was
+ * stopped. Each leads to loss spans, and some to a change of what is traced. Sender thread.
+ */
+#ifndef PROF_GUARD_H
+#define PROF_GUARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "cuda_api.h"
+#include "flusher.h"
+#include "levels.h"
+
+void prof_guard_init(const struct prof_level *level, const struct prof_cupti *cupti);
+
+/* What is traced now, and its name for pulses: "0", "1", "2", "copies", "off". */
+const struct prof_level *prof_guard_level(void);
+const char *prof_guard_level_name(void);
+
+/* How many canaries the next flush shall make. */
+uint32_t prof_guard_canaries(void);
+
+/* A flush has ended and what it brought was drained. */
+void prof_guard_flushed(const struct prof_flush *f);
+
+/*
+ * Once per tick, whatever flushes do. True if something changed that Hello tells (level, notes).
+ */
+bool prof_guard_tick(void);
+
+/*
+ * The sender was not heard of for a while: from when it was last seen (monotonic, trace's clock,
+ * process CPU) till now. If the process stood still meanwhile, that is a loss span.
+ */
+struct prof_alive {
+	int64_t mono_ns, now_ns, cpu_ns;
+};
+void prof_guard_alive(struct prof_alive *last, int64_t expected_ns);
+
+/* Is the trace as large as it may be? Then only pulses and losses are written. */
+bool prof_guard_full(void);
+
+#endif

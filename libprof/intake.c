@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The way of a buffer through the sender.
+ */
+#include "intake.h"
+
+#include <string.h>
+
+#include "activity.h"
+#include "bufpool.h"
+#include "clockpoll.h"
+#include "exposure.h"
+#include "loss.h"
+#include "names.h"
+#include "stream.h"
+#include "translate.h"
+
+static struct prof_translator translator;
+static struct prof_intake sum;
+
+void prof_intake_init(const uint32_t *record_bytes)
+{
+	memset(&sum, 0, sizeof(sum));
+	prof_translator_init(&translator, prof_stream_names(), record_bytes);
+}
+
+static void take_event(const struct wire_event *ev)
+{
+	sum.ops += ev->kind == WIRE_KIND_OP;
+	prof_exposure_see(ev);
+	prof_stream_add(ev);
+}
+
+static void take_record(const uint8_t *record, const struct prof_pool_done *d)
+{
+	struct wire_event ev;
+
+	switch (prof_translate(&translator, record, &ev)) {
+	case PROF_LAUNCH:
+		sum.launches++;
+		take_event(&ev);
+		break;
+	case PROF_EVENT:
+		take_event(&ev);
+		break;
+	case PROF_BAD:
+		sum.invalid++;
+		prof_loss_bad_stamp(&ev, d->request_ns);
+		break;
+	case PROF_UNKNOWN:
+		sum.unknown++;
+		break;
+	case PROF_SKIP:
+		break;
+	}
+}
+
+static void take_buffer(const struct prof_pool_done *d)
+{
+	struct prof_walk walk = { .data = d->data, .valid = d->valid };
+
+	while (prof_walk_next(&walk))
+		take_record(walk.record, d);
+	if (walk.cut) {
+		sum.cut++;
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED, d->request_ns, prof_now_ns(), 0);
+	}
+	sum.bytes += d->valid;
+}
+
+void prof_intake_drain(int64_t last_flush_ns)
+{
+	struct prof_pool_done d;
+
+	prof_translator_window(&translator, last_flush_ns, prof_now_ns());
+	while (prof_pool_next(&d)) {
+		prof_names_collect(prof_stream_names());
+		take_buffer(&d);
+		prof_pool_give_back(&d);
+	}
+}
+
+const struct prof_intake *prof_intake(void)
+{
+	return &sum;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Completed buffers to events: walks the records, translates them, adds them to the stream, tells
+ * what was lost. Sender thread.
+ */
+#ifndef PROF_INTAKE_H
+#define PROF_INTAKE_H
+
+#include <stdint.h>
+
+struct prof_intake {
+	uint64_t bytes; /* of records */
+	uint64_t ops; /* operations */
+	uint64_t launches; /* recorded calls that make operations */
+	uint64_t invalid; /* operations with unusable stamps */
+	uint64_t unknown; /* records of kinds that are not read */
+	uint64_t cut; /* buffers that ended in something unreadable */
+};
+
+/* @record_bytes: by kind, from the probe; must stay. */
+void prof_intake_init(const uint32_t *record_bytes);
+
+/* Everything that is there. Stamps are checked against the last flush's begin and now. */
+void prof_intake_drain(int64_t last_flush_ns);
+
+const struct prof_intake *prof_intake(void);
+
+#endif

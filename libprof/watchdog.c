@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signs of life, and what follows when there are none.
+ */
+#include "watchdog.h"
+
+#include <string.h>
+
+#define SECOND_NS 1000000000ll
+#define SILENCE_NS (SECOND_NS - SECOND_NS / 10)
+#define SILENT_LOOKS 3u
+#define LAUNCHES_MANY 64u
+#define CANARY_BYTES 40u
+#define CANARIES_MAX 65536u
+#define PAUSE_FIRST_NS (4 * SECOND_NS)
+#define PAUSE_LAST_NS (60 * SECOND_NS)
+#define REARMS_MAX 20u
+
+void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns)
+{
+	memset(w, 0, sizeof(*w));
+	w->traffic_ns = w->ops_ns = now_ns;
+	w->traffic_mono_ns = mono_ns;
+	w->pause_ns = PAUSE_FIRST_NS;
+}
+
+uint32_t prof_watchdog_canaries(const struct prof_watchdog *w, int64_t mono_ns, uint64_t out_bytes)
+{
+	uint64_t many = out_bytes / CANARY_BYTES + 8;
+
+	if ((w->foreign && !w->rearmed) || mono_ns - w->traffic_mono_ns < SILENCE_NS)
+		return 0;
+	if (!w->silent)
+		return 1;
+	return many < CANARIES_MAX ? (uint32_t)many : CANARIES_MAX;
+}
+
+static void see_operations(struct prof_watchdog *w, const struct prof_watchdog_input *in)
+{
+	if (in->ops != w->ops) {
+		w->ops_ns = in->now_ns;
+		w->launches_without_ops = 0;
+	} else {
+		w->launches_without_ops += in->launches - w->launches;
+	}
+	w->ops = in->ops;
+	w->launches = in->launches;
+}
+
+static bool stolen(struct prof_watchdog *w, const struct prof_watchdog_input *in)
+{
+	if (in->traffic != w->traffic || (!in->canaries && !in->loaded))
+		w->silent = 0;
+	else
+		w->silent++;
+	return w->silent >= SILENT_LOOKS;
+}
+
+/* All buffers are back and hold calls that launch, but none of what was launched. */
+static bool disabled(const struct prof_watchdog *w, const struct prof_watchdog_input *in)
+{
+	return w->ops && w->launches_without_ops >= LAUNCHES_MANY && !in->out;
+}
+
+static enum prof_watchdog_order yield(struct prof_watchdog *w, int64_t lost_ns, int64_t mono_ns)
+{
+	w->foreign = true;
+	w->rearmed = false;
+	w->lost_ns = lost_ns;
+	w->rearm_at_ns = mono_ns + w->pause_ns;
+	w->silent = 0;
+	return PROF_WATCHDOG_YIELD;
+}
+
+static enum prof_watchdog_order while_foreign(struct prof_watchdog *w,
+					      const struct prof_watchdog_input *in)
+{
+	if (w->rearmed && in->traffic != w->traffic) {
+		w->foreign = false;
+		return PROF_WATCHDOG_BACK;
+	}
+	if (in->mono_ns < w->rearm_at_ns || w->gave_up)
+		return PROF_WATCHDOG_NONE;
+	w->gave_up = w->rearms == REARMS_MAX;
+	if (w->gave_up)
+		return PROF_WATCHDOG_NONE;
+	w->rearms++;
+	w->rearmed = true;
+	w->launches_without_ops = 0;
+	w->pause_ns = w->pause_ns * 2 < PAUSE_LAST_NS ? w->pause_ns * 2 : PAUSE_LAST_NS;
+	w->rearm_at_ns = in->mono_ns + w->pause_ns;
+	return PROF_WATCHDOG_REARM;
+}
+
+static enum prof_watchdog_order judge(struct prof_watchdog *w, const struct prof_watchdog_input *in)
+{
+	if (w->foreign)
+		return while_foreign(w, in);
+	if (stolen(w, in))
+		return yield(w, w->traffic_ns, in->mono_ns);
+	return PROF_WATCHDOG_NONE;
+}
+
+enum prof_watchdog_order prof_watchdog_feed(struct prof_watchdog *w,
+					    const struct prof_watchdog_input *in)
+{
+	enum prof_watchdog_order order = judge(w, in);
+
+	if (in->traffic != w->traffic) {
+		w->traffic_ns = in->now_ns;
+		w->traffic_mono_ns = in->mono_ns;
+	}
+	w->traffic = in->traffic;
+	see_operations(w, in);
+	if (!w->foreign && disabled(w, in))
+		return yield(w, w->ops_ns, in->mono_ns);
+	return order;
+}

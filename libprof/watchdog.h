@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Notices that another client has taken CUPTI from us (v1 activity state is the process's: the last
+ * to register gets all buffers, and anyone can disable a kind), yields to it for a while, and says
+ * when to register again.
+ *
+ * No call tells. So when nothing has come for a second, the flusher makes a harmless driver call
+ * that is traced, a canary, before it flushes: its record must come back. While an unfinished record
+ * withholds the buffer that the canary landed in, so many follow that they must need another buffer.
+ * Where calls cannot be traced, silence together with NVML's load has to do. Disabled kinds show as
+ * calls that launch without any operation.
+ *
+ * A pure function of what it is fed. Sender thread.
+ */
+#ifndef PROF_WATCHDOG_H
+#define PROF_WATCHDOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct prof_watchdog {
+	bool foreign; /* somebody else has CUPTI */
+	int64_t lost_ns; /* since when at the latest, the trace's clock */
+	unsigned int rearms; /* tries so far */
+	bool rearmed; /* in this foreign time */
+	bool gave_up;
+
+	uint64_t traffic, launches, ops; /* at the last look */
+	int64_t traffic_ns; /* last sign of life, the trace's clock ... */
+	int64_t traffic_mono_ns; /* ... and monotonic */
+	int64_t ops_ns;
+	unsigned int silent; /* looks in a row that a canary or NVML's load should have broken */
+	uint64_t launches_without_ops;
+	int64_t rearm_at_ns, pause_ns; /* monotonic */
+};
+
+struct prof_watchdog_input { /* totals, when a flush has ended and was drained */
+	int64_t now_ns, mono_ns; /* begin of that flush on the trace's clock; monotonic now */
+	uint64_t traffic; /* buffers asked for and given back */
+	uint64_t launches; /* calls recorded that make operations */
+	uint64_t ops; /* operations recorded */
+	uint32_t canaries; /* made before this flush */
+	uint32_t out; /* buffers that CUPTI holds now */
+	bool loaded; /* no canaries can be had, no buffer is out, and NVML shows load */
+};
+
+enum prof_watchdog_order {
+	PROF_WATCHDOG_NONE,
+	PROF_WATCHDOG_YIELD, /* CUPTI is gone: give up the buffers that are out */
+	PROF_WATCHDOG_REARM, /* register and enable again */
+	PROF_WATCHDOG_BACK, /* buffers come to us again: the foreign time is over */
+};
+
+void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns);
+
+/* How many canaries the next flush shall make; @out_bytes: size of all buffers that are out. */
+uint32_t prof_watchdog_canaries(const struct prof_watchdog *w, int64_t mono_ns, uint64_t out_bytes);
+
+enum prof_watchdog_order prof_watchdog_feed(struct prof_watchdog *w,
+					    const struct prof_watchdog_input *in);
+
+#endif
