@@ -96,6 +96,12 @@ int view_summary_read(struct view_summary **s, const char *path, const char **wh
 
 void view_summary_free(struct view_summary *s);
 
+/* Sums that several pages show; all stand in summary.json. */
+int64_t view_busy_ns(const struct view_summary *s);
+int64_t view_working_ns(const struct view_summary *s); /* held without start-up, teardown, unused */
+int64_t view_gpu_starved_ns(const struct ana_gpu *g);
+int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu);
+
 /* The default waste set, as an array. */
 void view_waste_default(bool waste[ANA_CLASSES]);
 

@@ -122,12 +122,12 @@ static void put_gpu_facts(struct view_jsonout *j, const struct ana_gpu *g)
 	view_json_int(j, "held_end_ns", g->held_end_ns);
 }
 
-static int64_t gpu_usd(const struct view_summary *s, size_t g, bool wasted)
+static int64_t wasted_usd(const struct view_summary *s, size_t g)
 {
 	int64_t sum = 0;
 
 	for (int c = 0; c < ANA_CLASSES; c++)
-		if (!wasted || s->waste[c])
+		if (s->waste[c])
 			sum += s->cost.gpu_class[g][c];
 	return sum;
 }
@@ -158,8 +158,9 @@ static void put_gpu(struct view_jsonout *j, const struct view_summary *s, size_t
 	view_json_int(j, "loader_exposed_ns", g->loader_exposed_ns);
 	put_classes(j, "classes", g->classes);
 	put_judgement(j, &g->judgement);
-	view_json_usd(j, "usd", gpu_usd(s, i, false), s->cost.known);
-	view_json_usd(j, "wasted_usd", gpu_usd(s, i, true), s->cost.known);
+	view_json_int(j, "starved_ns", view_gpu_starved_ns(g));
+	view_json_usd(j, "usd", view_gpu_nano_usd(s, i), s->cost.known);
+	view_json_usd(j, "wasted_usd", wasted_usd(s, i), s->cost.known);
 	put_gpu_facts(j, g);
 	put_copies(j, "copies", g->copies);
 	view_json_end(j);
@@ -204,6 +205,9 @@ static void put_ledger(struct view_jsonout *j, const struct view_summary *s)
 	view_json_percent(j, "starved_pct", view_ppm(s->starved_ns, r->gpu_ns));
 	view_json_int(j, "wasted_ns", s->wasted_ns);
 	view_json_percent(j, "wasted_pct", view_ppm(s->wasted_ns, r->gpu_ns));
+	view_json_int(j, "busy_ns", view_busy_ns(s));
+	view_json_int(j, "working_ns", view_working_ns(s));
+	view_json_percent(j, "starved_of_working_pct", view_ppm(s->starved_ns, view_working_ns(s)));
 	view_json_flat_array(j, "waste_set");
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (s->waste[c])

@@ -206,17 +206,14 @@ static void put_flags(struct page *p)
 	for (size_t i = 0; i < r->gpus && shown < 8; i++) {
 		const struct ana_gpu *g = &r->gpu[i];
 		view_unit share;
-		int64_t input = 0;
 		if (!g->judgement.flagged)
 			continue;
-		for (int c = 0; c < ANA_CLASSES; c++)
-			input += ana_class_is_input(c) ? g->classes[c] : 0;
 		fputs("    ", p->f);
 		view_put_tame(p->f, g->uuid ? g->uuid : g->name);
 		fputs(" on ", p->f);
 		view_put_tame(p->f, g->host);
 		fprintf(p->f, ":%" PRIu32 ", starved %s %%\n", g->index,
-			view_percent(share, view_ppm(input, g->held_ns)));
+			view_percent(share, view_ppm(view_gpu_starved_ns(g), g->held_ns)));
 		shown++;
 	}
 	if (shown < flagged)
@@ -237,9 +234,24 @@ static void put_doubt(struct page *p)
 		fputs("  several ranks: starved is a lower bound\n", p->f);
 }
 
+/* Shares are of the held time, the verdict is about the time between first and last operation. */
+static void put_working(struct page *p)
+{
+	const struct view_summary *s = p->s;
+	int64_t working = view_working_ns(s);
+	view_unit time, share;
+
+	if (!working || view_ppm(working, s->result->gpu_ns) > 900000)
+		return;
+	fprintf(p->f, "  without start-up and teardown: %s of GPU time, %s %% of it starved\n",
+		view_duration(time, working),
+		view_percent(share, view_ppm(s->starved_ns, working)));
+}
+
 static void verdict_box(struct page *p, const char *report)
 {
 	put_headline(p);
+	put_working(p);
 	put_causes(p, 3);
 	put_flags(p);
 	put_doubt(p);
@@ -312,13 +324,9 @@ static void put_ledger(struct page *p)
 static void put_gpu(struct page *p, size_t i)
 {
 	const struct ana_gpu *g = &p->s->result->gpu[i];
-	int64_t input = 0, usd = 0;
+	int64_t input = view_gpu_starved_ns(g), usd = view_gpu_nano_usd(p->s, i);
 	view_unit held, busy, starved, cost;
 
-	for (int c = 0; c < ANA_CLASSES; c++) {
-		input += ana_class_is_input(c) ? g->classes[c] : 0;
-		usd += p->s->cost.known ? p->s->cost.gpu_class[i][c] : 0;
-	}
 	fprintf(p->f, "%c %3" PRIu32 "  %10s %6s %% %6s %% %10s  %s\n",
 		g->judgement.flagged ? '!' : ' ', g->index, view_duration(held, g->held_ns),
 		view_percent(busy, view_ppm(g->busy_ns, g->held_ns)),
