@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include "bytes.h"
 #include "columns.h"
 #include "predict.h"
@@ -30,8 +31,8 @@ static const struct {
 	uint8_t section;
 	uint64_t max;
 } column_of[COLUMNS] = {
-	[PLACE] = { WIRE_SECTION_PLACE, UINT32_MAX },
-	[SHAPE] = { WIRE_SECTION_SHAPE, UINT32_MAX },
+	[PLACE] = { WIRE_SECTION_PLACE, 0 /* by the dictionary */ },
+	[SHAPE] = { WIRE_SECTION_SHAPE, 0 },
 	[NAME] = { WIRE_SECTION_NAME, UINT32_MAX },
 	[BYTES] = { WIRE_SECTION_BYTES, UINT64_MAX },
 	[GRAPH] = { WIRE_SECTION_GRAPH, UINT32_MAX },
@@ -40,13 +41,16 @@ static const struct {
 	[DURATION] = { WIRE_SECTION_DURATION, UINT64_MAX },
 };
 
+_Static_assert(offsetof(struct wire_event, tid) == offsetof(struct wire_event, device) + 12,
+	       "a place is four u32 in a row");
+
 struct section {
 	const uint8_t *data; /* NULL: absent */
 	size_t len;
 };
 
 struct place {
-	uint32_t device, context, stream, tid;
+	uint32_t where[4]; /* device, context, stream, tid: as they lie in struct wire_event */
 	bool begun;
 	struct wire_place state;
 };
@@ -59,8 +63,10 @@ struct decoder {
 	uint32_t places;
 	const uint8_t *shape; /* eight bytes each */
 	uint32_t shapes;
+	uint64_t has; /* what any shape has: WIRE_SHAPE_BYTES, _GRAPH */
 	enum wire_start_model model;
-	struct wire_context x;
+	unsigned int bits;
+	uint32_t *context; /* two tables of 1 << bits */
 	uint64_t before_start, before_corr;
 	struct wire_column column[COLUMNS];
 };
@@ -132,10 +138,10 @@ static int read_places(struct decoder *d)
 	if (!d->place)
 		return -ENOMEM;
 	for (i = 0; p && i < d->places; i++) {
-		p = get_u32(p, end, &d->place[i].device);
-		p = get_u32(p, end, &d->place[i].context);
-		p = get_u32(p, end, &d->place[i].stream);
-		p = get_u32(p, end, &d->place[i].tid);
+		p = get_u32(p, end, &d->place[i].where[0]);
+		p = get_u32(p, end, &d->place[i].where[1]);
+		p = get_u32(p, end, &d->place[i].where[2]);
+		p = get_u32(p, end, &d->place[i].where[3]);
 	}
 	return p == end ? 0 : -EBADMSG;
 }
@@ -143,10 +149,13 @@ static int read_places(struct decoder *d)
 static int read_shapes(struct decoder *d)
 {
 	const struct section *s = &d->section[WIRE_SECTION_SHAPES];
+	uint32_t i;
 
 	d->shape = get_count(d, s, &d->shapes);
 	if (!d->shape || (size_t)(s->data + s->len - d->shape) != d->shapes * (size_t)8)
 		return -EBADMSG;
+	for (i = 0; i < d->shapes; i++)
+		d->has |= wire_get64(d->shape + i * (size_t)8);
 	return 0;
 }
 
@@ -159,179 +168,164 @@ static int read_time(struct decoder *d)
 	if (s->data[0] > WIRE_START_AFTER_START || s->data[1] > WIRE_CONTEXT_BITS_MAX)
 		return -EPROTO;
 	d->model = s->data[0];
-	d->x.bits = s->data[1];
+	d->bits = s->data[1];
 	d->before_start = wire_get64(s->data + 2);
-	if (!d->x.bits)
+	if (!d->bits)
 		return 0;
-	d->x.by_history = calloc((size_t)2 << d->x.bits, sizeof(*d->x.by_history));
-	if (!d->x.by_history)
-		return -ENOMEM;
-	d->x.by_symbol = d->x.by_history + ((size_t)1 << d->x.bits);
-	return 0;
+	d->context = calloc((size_t)2 << d->bits, sizeof(*d->context));
+	return d->context ? 0 : -ENOMEM;
 }
 
-static int open_column(struct decoder *d, int i, size_t n)
+static int open_column(struct decoder *d, int i)
 {
-	const struct section *s = &d->section[column_of[i].section];
+	struct section s = d->section[column_of[i].section];
+	const uint8_t *p = s.data;
+	uint64_t n = d->count, max = column_of[i].max;
 
-	if (!s->data) {
-		wire_column_zero(&d->column[i], n);
+	if (!p) {
+		wire_column_zero(&d->column[i], d->count);
 		return 0;
 	}
-	return wire_column_open(&d->column[i], s->data, s->len, n, column_of[i].max);
-}
-
-/* Values of a sparse column: as many as events have a shape that asks for one. */
-static int count_sparse(struct decoder *d, size_t *bytes, size_t *graphs)
-{
-	struct wire_column c = d->column[SHAPE];
-	uint64_t shape[CHUNK];
-	size_t at, i, n;
-
-	*bytes = *graphs = 0;
-	for (at = 0; at < d->count; at += n) {
-		n = d->count - at < CHUNK ? d->count - at : CHUNK;
-		if (wire_column_read(&c, shape, n))
-			return -EBADMSG;
-		for (i = 0; i < n; i++) {
-			uint64_t v;
-
-			if (shape[i] >= d->shapes)
-				return -EBADMSG;
-			v = wire_get64(d->shape + shape[i] * 8);
-			*bytes += !!(v & WIRE_SHAPE_BYTES);
-			*graphs += !!(v & WIRE_SHAPE_GRAPH);
-		}
-	}
-	return 0;
+	if (i == PLACE || i == SHAPE)
+		max = i == PLACE ? d->places - 1 : d->shapes - 1;
+	if (i == BYTES || i == GRAPH)
+		p = wire_varint_get(p, s.data + s.len, &n);
+	if (!p || n > d->count)
+		return -EBADMSG;
+	return wire_column_open(&d->column[i], p, s.len - (size_t)(p - s.data), (size_t)n, max);
 }
 
 static int open_columns(struct decoder *d)
 {
-	size_t n[COLUMNS];
-	int i, err;
+	int i, err = 0;
 
-	for (i = 0; i < COLUMNS; i++)
-		n[i] = d->count;
-	err = open_column(d, SHAPE, d->count);
-	if (!err)
-		err = count_sparse(d, &n[BYTES], &n[GRAPH]);
 	for (i = 0; !err && i < COLUMNS; i++)
-		err = open_column(d, i, n[i]);
+		err = open_column(d, i);
 	return err;
 }
 
-static void set_shape(struct wire_event *e, uint64_t v)
+/* The chunk's values of a sparse column: one for each event whose shape has @bit. */
+static int read_sparse(struct wire_column *c, uint64_t *v, const uint64_t *shape, size_t n,
+		       uint64_t bit)
 {
-	e->op = (uint8_t)(v >> WIRE_SHAPE_AT_OP);
-	e->copy = (uint8_t)(v >> WIRE_SHAPE_AT_COPY);
-	e->src = (uint8_t)(v >> WIRE_SHAPE_AT_SRC);
-	e->dst = (uint8_t)(v >> WIRE_SHAPE_AT_DST);
-	e->flags = (uint8_t)(v >> WIRE_SHAPE_AT_FLAGS);
-	e->peer = (uint16_t)(v >> WIRE_SHAPE_AT_PEER);
-}
-
-/* One value of a sparse column into each event of the chunk whose shape has @bit. */
-static int spread(struct wire_column *c, const uint64_t *shape, size_t n, uint64_t bit,
-		  uint64_t *out)
-{
-	uint64_t dense[CHUNK];
 	size_t i, used = 0;
 
 	for (i = 0; i < n; i++)
-		used += !!(shape[i] & bit);
-	if (wire_column_read(c, dense, used))
-		return -EBADMSG;
-	used = 0;
-	for (i = 0; i < n; i++)
-		out[i] = shape[i] & bit ? dense[used++] : 0;
-	return 0;
+		used += (shape[i] & bit) / bit;
+	return wire_column_read(c, v, used);
 }
 
-/* The chunk's columns; shape numbers are replaced by the shapes. */
+/* The chunk's columns; @shape gets the shapes that are named by number. */
 static int read_chunk(struct decoder *d, uint64_t v[COLUMNS][CHUNK], uint64_t *shape, size_t n)
 {
 	static const uint8_t dense[] = { PLACE, SHAPE, NAME, CORR, START, DURATION };
-	uint64_t bad = 0;
 	size_t i;
 
 	for (i = 0; i < sizeof(dense); i++)
 		if (wire_column_read(&d->column[dense[i]], v[dense[i]], n))
 			return -EBADMSG;
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n; i++)
 		shape[i] = wire_get64(d->shape + v[SHAPE][i] * 8);
-		bad |= v[PLACE][i] >= d->places;
-	}
-	if (bad || spread(&d->column[BYTES], shape, n, WIRE_SHAPE_BYTES, v[BYTES]))
+	if (d->has & WIRE_SHAPE_BYTES &&
+	    read_sparse(&d->column[BYTES], v[BYTES], shape, n, WIRE_SHAPE_BYTES))
 		return -EBADMSG;
-	return spread(&d->column[GRAPH], shape, n, WIRE_SHAPE_GRAPH, v[GRAPH]);
+	if (d->has & WIRE_SHAPE_GRAPH &&
+	    read_sparse(&d->column[GRAPH], v[GRAPH], shape, n, WIRE_SHAPE_GRAPH))
+		return -EBADMSG;
+	return 0;
 }
 
 /* Adds what was expected to the residual @v; the tables learn the sum. */
-static inline uint64_t duration_of(const struct wire_context *x, struct wire_place *p,
-				   uint32_t symbol, uint64_t v)
+static inline uint64_t duration_of(uint32_t *restrict table, unsigned int bits,
+				   struct wire_place *p, uint32_t symbol, uint64_t v)
 {
-	uint32_t *by_history = &x->by_history[wire_slot(wire_history(p, symbol), x->bits)];
-	uint32_t *by_symbol = &x->by_symbol[wire_slot(symbol, x->bits)];
+	uint32_t history = wire_history(p->history, symbol);
+	uint32_t *by_history = &table[wire_slot(history, bits)];
+	uint32_t *by_symbol = &table[((size_t)1 << bits) + wire_slot(symbol, bits)];
 
 	v += *by_history ? *by_history : *by_symbol;
 	*by_history = (uint32_t)v;
 	*by_symbol = (uint32_t)v;
-	wire_remember(p, symbol);
+	p->history = history;
 	return v;
 }
 
-static void make_events(struct decoder *d, uint64_t v[COLUMNS][CHUNK], const uint64_t *shape,
+/* Where the sparse columns go first: what comes later depends on the bytes. */
+static void make_fields(const struct decoder *d, uint64_t v[COLUMNS][CHUNK], const uint64_t *shape,
 			size_t n, struct wire_event *ev)
 {
+	const uint64_t *bytes = v[BYTES], *graph = v[GRAPH];
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		struct place *place = &d->place[v[PLACE][i]];
-		struct wire_place *p = &place->state;
-		uint64_t start, duration = wire_unzigzag(v[DURATION][i]);
+		const uint64_t last = (shape[i] & ~0xffull) | d->kind;
 		struct wire_event *e = &ev[i];
+
+		e->bytes = shape[i] & WIRE_SHAPE_BYTES ? *bytes++ : 0;
+		e->graph = shape[i] & WIRE_SHAPE_GRAPH ? (uint32_t)*graph++ : 0;
+		e->name = (uint32_t)v[NAME][i];
+		memcpy(&e->device, d->place[v[PLACE][i]].where, 4 * sizeof(uint32_t));
+		memcpy(&e->kind, &last, sizeof(last));
+	}
+}
+
+static void make_durations(struct decoder *d, uint64_t v[COLUMNS][CHUNK], size_t n,
+			   const struct wire_event *ev, uint64_t *restrict duration)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		duration[i] = wire_unzigzag(v[DURATION][i]);
+	for (i = 0; d->bits && i < n; i++)
+		duration[i] =
+			duration_of(d->context, d->bits, &d->place[v[PLACE][i]].state,
+				    wire_symbol(ev[i].name, (uint32_t)v[SHAPE][i], ev[i].bytes),
+				    duration[i]);
+}
+
+static void make_times(struct decoder *d, uint64_t v[COLUMNS][CHUNK], size_t n,
+		       const uint64_t *restrict duration, struct wire_event *restrict ev)
+{
+	uint64_t before_start = d->before_start, before_corr = d->before_corr;
+	const bool after_end = d->model == WIRE_START_AFTER_END;
+	struct place *const places = d->place;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		struct place *place = &places[v[PLACE][i]];
+		struct wire_place *p = &place->state;
+		uint64_t end;
 
 		if (!place->begun) {
 			place->begun = true;
-			p->time = d->before_start;
-			p->corr = d->before_corr;
+			p->time = before_start;
+			p->corr = before_corr;
 		}
-		if (d->x.bits)
-			duration = duration_of(&d->x, p,
-					       wire_symbol((uint32_t)v[NAME][i],
-							   (uint32_t)v[SHAPE][i], v[BYTES][i]),
-					       duration);
-		start = p->time + wire_unzigzag(v[START][i]);
-		p->time = d->model == WIRE_START_AFTER_END ? start + duration : start;
-		p->corr += wire_unzigzag(v[CORR][i]);
-		d->before_start = start;
-		d->before_corr = p->corr;
-		e->start_ns = (int64_t)start;
-		e->end_ns = (int64_t)(start + duration);
-		e->corr = p->corr;
-		e->bytes = v[BYTES][i];
-		e->name = (uint32_t)v[NAME][i];
-		e->device = place->device;
-		e->context = place->context;
-		e->stream = place->stream;
-		e->tid = place->tid;
-		e->graph = (uint32_t)v[GRAPH][i];
-		e->kind = d->kind;
-		set_shape(e, shape[i]);
+		before_start = p->time + wire_unzigzag(v[START][i]);
+		before_corr = p->corr + wire_unzigzag(v[CORR][i]);
+		end = before_start + duration[i];
+		p->time = after_end ? end : before_start;
+		p->corr = before_corr;
+		ev[i].start_ns = (int64_t)before_start;
+		ev[i].end_ns = (int64_t)end;
+		ev[i].corr = before_corr;
 	}
+	d->before_start = before_start;
+	d->before_corr = before_corr;
 }
 
 static int decode(struct decoder *d, struct wire_event *ev)
 {
-	uint64_t v[COLUMNS][CHUNK], shape[CHUNK];
+	uint64_t v[COLUMNS][CHUNK], shape[CHUNK], duration[CHUNK];
 	size_t at, n, i;
 
 	for (at = 0; at < d->count; at += n) {
 		n = d->count - at < CHUNK ? d->count - at : CHUNK;
 		if (read_chunk(d, v, shape, n))
 			return -EBADMSG;
-		make_events(d, v, shape, n, ev + at);
+		make_fields(d, v, shape, n, ev + at);
+		make_durations(d, v, n, ev + at, duration);
+		make_times(d, v, n, duration, ev + at);
 	}
 	for (i = 0; i < COLUMNS; i++)
 		if (d->section[column_of[i].section].data && wire_column_close(&d->column[i]))
@@ -358,7 +352,7 @@ int wire_block_decode(uint8_t kind, uint32_t count, const uint8_t *columns, size
 		err = open_columns(&d);
 	if (!err)
 		err = decode(&d, ev);
-	free(d.x.by_history);
+	free(d.context);
 	free(d.place);
 	return err;
 }

@@ -224,30 +224,49 @@ static int read_exceptions(struct wire_column *c, uint64_t *v, size_t n)
 		if (!c->more || high << shift >> shift != high)
 			return -EBADMSG;
 		v[i] |= high << shift;
-		if (next_exception(c, c->exception_at + 1))
+		if (v[i] > c->max || next_exception(c, c->exception_at + 1))
 			return -EBADMSG;
 	}
 	return 0;
 }
 
-int wire_column_read(struct wire_column *c, uint64_t *v, size_t n)
+/* Only planes that can hold more than the greatest value allowed are looked at. */
+static int check_max(const struct wire_column *c, const uint64_t *v, size_t n)
 {
+	const uint8_t *p = c->plane + c->at;
+	uint8_t most = 0;
 	uint64_t any = 0;
 	size_t i;
 
-	if (!c->width) {
+	if (c->width == 8 ? c->max == UINT64_MAX : c->max >> (8 * c->width) != 0)
+		return 0;
+	if (c->width == 1) {
 		for (i = 0; i < n; i++)
+			most = p[i] > most ? p[i] : most;
+		return most > c->max ? -EBADMSG : 0;
+	}
+	for (i = 0; i < n; i++)
+		any |= v[i] > c->max;
+	return any ? -EBADMSG : 0;
+}
+
+int wire_column_read(struct wire_column *c, uint64_t *v, size_t n)
+{
+	size_t i;
+
+	if (n > c->n - c->at)
+		return -EBADMSG;
+	if (!c->width) {
+		for (i = 0; !c->at && i < WIRE_COLUMN_CHUNK; i++)
 			v[i] = c->same;
 		c->at += n;
 		return 0;
 	}
 	read_planes(c, v, n);
-	if (read_exceptions(c, v, n))
+	if (read_exceptions(c, v, n) || check_max(c, v, n))
 		return -EBADMSG;
 	c->at += n;
-	for (i = 0; i < n; i++)
-		any |= v[i] > c->max;
-	return any ? -EBADMSG : 0;
+	return 0;
 }
 
 int wire_column_close(const struct wire_column *c)

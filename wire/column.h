@@ -58,7 +58,11 @@ int wire_column_open(struct wire_column *c, const uint8_t *p, size_t len, size_t
 /* A column of zeros. */
 void wire_column_zero(struct wire_column *c, size_t n);
 
-/* The next @n (at most WIRE_COLUMN_CHUNK, and no more than are left) values. 0 or -EBADMSG. */
+/*
+ * The next @n values (at most WIRE_COLUMN_CHUNK; -EBADMSG if fewer are left) into @v, which has
+ * WIRE_COLUMN_CHUNK places and is the same array at each call: a column of one value fills it once.
+ * 0 or -EBADMSG.
+ */
 int wire_column_read(struct wire_column *c, uint64_t *v, size_t n);
 
 /* 0 if every value and every byte was used. */

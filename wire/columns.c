@@ -232,13 +232,14 @@ static int gather_times(struct wire_columns *c, const struct wire_event *all, si
 static inline uint32_t expect(uint32_t *restrict table, unsigned int bits, struct wire_place *p,
 			      uint32_t symbol, uint64_t duration)
 {
-	uint32_t *by_history = &table[wire_slot(wire_history(p, symbol), bits)];
+	uint32_t history = wire_history(p->history, symbol);
+	uint32_t *by_history = &table[wire_slot(history, bits)];
 	uint32_t *by_symbol = &table[((size_t)1 << bits) + wire_slot(symbol, bits)];
 	uint32_t expected = *by_history ? *by_history : *by_symbol;
 
 	*by_history = (uint32_t)duration;
 	*by_symbol = (uint32_t)duration;
-	wire_remember(p, symbol);
+	p->history = history;
 	return expected;
 }
 
@@ -352,13 +353,15 @@ static uint8_t *put_array(const struct wire_columns *c, int array, uint8_t *p,
 	wire_column_look(&s, v, c->used[array]);
 	if (!s.any)
 		return p; /* a column of zeros is left out */
-	begin = section_begin(p, section_of[array]);
-	return section_end(begin, wire_column_put(begin, v, c->used[array], &s, cut));
+	begin = p = section_begin(p, section_of[array]);
+	if (array == BYTES || array == GRAPH)
+		p = wire_varint_put(p, c->used[array]);
+	return section_end(begin, wire_column_put(p, v, c->used[array], &s, cut));
 }
 
 static size_t bound(const struct wire_columns *c)
 {
-	size_t len = 3 * WIRE_SECTION_HEADER + 2 * WIRE_VARINT_MAX + WIRE_TIME_BYTES, i;
+	size_t len = 3 * WIRE_SECTION_HEADER + 4 * WIRE_VARINT_MAX + WIRE_TIME_BYTES, i;
 
 	len += c->places.used * (size_t)(4 * 5) + c->shapes.used * (size_t)8;
 	for (i = 0; i < ARRAYS; i++)

@@ -19,8 +19,9 @@ enum wire_section {
 	WIRE_SECTION_SHAPES = 3, /* dictionary: the small fields */
 	WIRE_SECTION_SHAPE = 4, /* column: which one */
 	WIRE_SECTION_NAME = 5,
-	WIRE_SECTION_BYTES = 6, /* only of events whose shape has WIRE_SHAPE_BYTES */
-	WIRE_SECTION_GRAPH = 7, /* only of events whose shape has WIRE_SHAPE_GRAPH */
+	WIRE_SECTION_BYTES =
+		6, /* only of events whose shape has WIRE_SHAPE_BYTES: their number, ... */
+	WIRE_SECTION_GRAPH = 7, /* ... or WIRE_SHAPE_GRAPH, then a column of so many */
 	WIRE_SECTION_CORR = 8,
 	WIRE_SECTION_TIME = 9, /* models and base of the two that follow */
 	WIRE_SECTION_START = 10,

@@ -20,17 +20,14 @@ enum wire_start_model {
 	WIRE_START_AFTER_START = 1, /* ... its start: events nest */
 };
 
+/*
+ * Durations are expected by what ran before on the place, and by name alone where that was not seen:
+ * two tables of 1 << bits entries, one behind the other; 0: not seen.
+ */
 struct wire_place { /* state of one (device, context, stream, tid) */
 	uint64_t time;
 	uint64_t corr;
-	uint32_t symbol[3]; /* of its last three events, newest first */
-	uint32_t seen;
-};
-
-struct wire_context { /* durations by what ran before, and by name alone */
-	unsigned int bits;
-	uint32_t *by_history; /* 1 << bits each; 0: not seen */
-	uint32_t *by_symbol;
+	uint32_t history; /* of its last events' symbols, fading: the eighth is shifted out */
 };
 
 static inline uint32_t wire_symbol(uint32_t name, uint32_t shape, uint64_t bytes)
@@ -43,17 +40,9 @@ static inline uint32_t wire_slot(uint32_t hash, unsigned int bits)
 	return (hash * 0x9e3779b1u) >> (32 - bits);
 }
 
-static inline uint32_t wire_history(const struct wire_place *p, uint32_t symbol)
+static inline uint32_t wire_history(uint32_t history, uint32_t symbol)
 {
-	return symbol + p->symbol[0] * 0x27d4eb2fu + p->symbol[1] * 0x165667b1u +
-	       p->symbol[2] * 0xd3a2646du;
-}
-
-static inline void wire_remember(struct wire_place *p, uint32_t symbol)
-{
-	p->symbol[2] = p->symbol[1];
-	p->symbol[1] = p->symbol[0];
-	p->symbol[0] = symbol;
+	return history << 4 ^ symbol;
 }
 
 #endif

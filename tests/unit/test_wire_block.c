@@ -68,6 +68,34 @@ static void test_tame(void)
 	}
 }
 
+/* Columns of one value over several chunks, sparse ones too; then one event that differs. */
+static void test_constant(void)
+{
+	size_t n = 1000, i;
+	int round;
+
+	for (round = 0; round < 3; round++) {
+		memset(ev, 0, n * sizeof(*ev));
+		for (i = 0; i < n; i++) {
+			ev[i].kind = 1;
+			ev[i].start_ns = (int64_t)(i * 100);
+			ev[i].end_ns = ev[i].start_ns + 50;
+			ev[i].corr = i * 2;
+			ev[i].name = 300;
+			ev[i].bytes = i % 3 ? 4096 : 0;
+			ev[i].graph = i % 5 ? 0 : 77;
+		}
+		if (round == 1)
+			ev[999].end_ns++;
+		if (round == 2)
+			memset(&ev[1], 0xff, sizeof(ev[1]) - 8);
+		round_trip(1, n);
+		for (i = 0; i < n; i++)
+			ev[i].kind = 2;
+		round_trip(2, n);
+	}
+}
+
 static void test_refused(void)
 {
 	struct wire_buf out = { 0 };
@@ -158,5 +186,5 @@ static void test_later(void)
 
 int main(void)
 {
-	return RUN(test_wild, test_tame, test_refused, test_cut, test_flip, test_later);
+	return RUN(test_wild, test_tame, test_constant, test_refused, test_cut, test_flip, test_later);
 }
