@@ -44,23 +44,32 @@ static void put(struct coll_index *x, const void *bytes, size_t len)
 		give_up(x);
 }
 
+static void open_file(struct coll_index *x, const char *path, int flags)
+{
+	memset(x, 0, sizeof(*x));
+	x->fd = -1;
+	x->waiting.cap = WAITING_MAX;
+	x->path = strdup(path);
+	if (x->path)
+		x->fd = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | flags, 0666);
+}
+
 void coll_index_open(struct coll_index *x, const char *path,
 		     const uint8_t stream[WIRE_STREAM_ID_BYTES])
 {
 	uint8_t header[COLL_INDEX_HEADER_BYTES] = COLL_INDEX_MAGIC;
 
-	memset(x, 0, sizeof(*x));
-	x->fd = -1;
-	x->waiting.cap = WAITING_MAX;
-	x->path = strdup(path);
-	if (!x->path)
-		return;
 	unlink(path);
-	x->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+	open_file(x, path, O_CREAT | O_EXCL);
 	wire_put16(header + 4, COLL_INDEX_VERSION);
 	wire_put16(header + 6, COLL_INDEX_RECORD_BYTES);
 	memcpy(header + 16, stream, WIRE_STREAM_ID_BYTES);
 	put(x, header, sizeof(header));
+}
+
+void coll_index_resume(struct coll_index *x, const char *path)
+{
+	open_file(x, path, 0);
 }
 
 void coll_index_add(struct coll_index *x, const struct wire_frame *f, const uint8_t *head,

@@ -26,6 +26,9 @@ struct coll_index {
 void coll_index_open(struct coll_index *x, const char *path,
 		     const uint8_t stream[WIRE_STREAM_ID_BYTES]);
 
+/* Goes on with the index that coll_index_close has left. Always usable after. */
+void coll_index_resume(struct coll_index *x, const char *path);
+
 /* Remembers a frame if it is a Block or Ranges frame. @head: its head_len bytes, checked. */
 void coll_index_add(struct coll_index *x, const struct wire_frame *f, const uint8_t *head,
 		    uint64_t offset);

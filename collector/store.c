@@ -29,6 +29,9 @@ int coll_store_init(struct coll_store *st, const char *base, struct coll_counter
 	st->count = count;
 	if (err)
 		return err;
+	st->known = coll_known_new();
+	if (!st->known)
+		return -ENOMEM;
 	st->base = realpath(base, NULL);
 	if (!st->base)
 		return -errno;
@@ -42,7 +45,9 @@ void coll_store_fini(struct coll_store *st)
 	for (i = 0; i < COLL_STORE_BUCKETS; i++)
 		while (st->bucket[i])
 			coll_store_close(st, st->bucket[i]);
+	coll_known_free(st->known);
 	free(st->base);
+	st->known = NULL;
 	st->base = NULL;
 }
 
@@ -115,14 +120,6 @@ static int open_file(struct coll_stream *s)
 	return lock_file(s->fd);
 }
 
-static void open_index(struct coll_stream *s)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/%s.idx", s->dir, s->hex);
-	coll_index_open(&s->index, path, s->id);
-}
-
 /* Cuts a torn end off. Where that is not allowed, what follows it is found all the same. */
 static void cut_end(struct coll_store *st, struct coll_stream *s)
 {
@@ -138,10 +135,10 @@ static void cut_end(struct coll_store *st, struct coll_stream *s)
 }
 
 /*
- * What the file holds is known now. It is not known to be on disk (the collector before may have
- * died without a sync), so it counts as not synced.
+ * Reads the file. It is not known to be on disk (the collector before may have died without a
+ * sync), so it is synced once more.
  */
-static int take_up(struct coll_store *st, struct coll_stream *s)
+static int read_file(struct coll_store *st, struct coll_stream *s)
 {
 	int err = coll_recover(s);
 
@@ -150,9 +147,25 @@ static int take_up(struct coll_store *st, struct coll_stream *s)
 	cut_end(st, s);
 	if (!s->size)
 		return 0;
-	st->count->streams_resumed++;
 	s->synced = s->size; /* commit must not take it back below this */
 	return coll_stream_commit(st, s);
+}
+
+/* What the file holds, from memory where it is as we left it. */
+static int take_up(struct coll_store *st, struct coll_stream *s)
+{
+	char index[PATH_MAX];
+	int err = 0;
+
+	snprintf(index, sizeof(index), "%s/%s.idx", s->dir, s->hex);
+	if (coll_known_take(st->known, s)) {
+		coll_index_resume(&s->index, index);
+	} else {
+		coll_index_open(&s->index, index, s->id);
+		err = read_file(st, s);
+	}
+	st->count->streams_resumed += !err && s->size;
+	return err;
 }
 
 static void put_in_bucket(struct coll_store *st, struct coll_stream *s)
@@ -181,7 +194,6 @@ static int open_in(struct coll_store *st, const uint8_t *id, char *dir, struct c
 	err = open_file(s);
 	if (err)
 		goto free_stream;
-	open_index(s);
 	err = take_up(st, s);
 	if (err)
 		goto free_stream;
@@ -389,6 +401,7 @@ void coll_stream_acknowledge(struct coll_stream *s)
 
 void coll_store_close(struct coll_store *st, struct coll_stream *s)
 {
+	coll_known_put(st->known, s);
 	*s->link = s->next;
 	if (s->next)
 		s->next->link = s->link;

@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include "hello.h"
 #include "index.h"
+#include "known.h"
 #include "seqs.h"
 #include "status.h"
 
@@ -54,6 +55,7 @@ struct coll_stream {
 struct coll_store {
 	char *base;
 	struct coll_counters *count; /* borrowed */
+	struct coll_known *known;
 	size_t streams;
 	struct coll_stream *bucket[COLL_STORE_BUCKETS];
 };

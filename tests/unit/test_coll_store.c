@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -87,6 +88,21 @@ static int64_t size_of(const char *path)
 	struct stat st;
 
 	return stat(path, &st) ? -1 : (int64_t)st.st_size;
+}
+
+static size_t index_records(const struct coll_stream *s, uint64_t *first_offset)
+{
+	uint8_t data[COLL_INDEX_HEADER_BYTES + 100 * COLL_INDEX_RECORD_BYTES];
+	FILE *f = fopen(s->index.path, "r");
+	size_t n;
+
+	REQUIRE(f);
+	n = fread(data, 1, sizeof(data), f);
+	fclose(f);
+	REQUIRE(n >= COLL_INDEX_HEADER_BYTES && !memcmp(data, COLL_INDEX_MAGIC, 4));
+	EXPECT_MEM(data + 16, s->id, sizeof(s->id));
+	*first_offset = wire_get64(data + COLL_INDEX_HEADER_BYTES);
+	return (n - COLL_INDEX_HEADER_BYTES) / COLL_INDEX_RECORD_BYTES;
 }
 
 static void test_append_and_resume(void)
@@ -287,19 +303,57 @@ static void test_acknowledge(void)
 	EXPECT_UINT(s.acked, 9);
 }
 
-static size_t index_records(const struct coll_stream *s, uint64_t *first_offset)
+/* A stream that was closed goes on from memory, its index too, unless somebody touched its file. */
+static void test_known(void)
 {
-	uint8_t data[COLL_INDEX_HEADER_BYTES + 100 * COLL_INDEX_RECORD_BYTES];
-	FILE *f = fopen(s->index.path, "r");
-	size_t n;
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+	static const struct timespec later[2] = { { 2000000000, 0 }, { 2000000000, 0 } };
+	uint64_t first, i;
+	char path[400];
+	FILE *f;
 
-	REQUIRE(f);
-	n = fread(data, 1, sizeof(data), f);
-	fclose(f);
-	REQUIRE(n >= COLL_INDEX_HEADER_BYTES && !memcmp(data, COLL_INDEX_MAGIC, 4));
-	EXPECT_MEM(data + 16, s->id, sizeof(s->id));
-	*first_offset = wire_get64(data + COLL_INDEX_HEADER_BYTES);
-	return (n - COLL_INDEX_HEADER_BYTES) / COLL_INDEX_RECORD_BYTES;
+	begin(&st);
+	make_id(id, 8);
+	REQUIRE(!coll_store_open(&st, id, &hello, &s));
+	for (i = 1; i <= 20; i++) {
+		EXPECT_INT(add(s, i, 50), 0);
+		EXPECT_INT(coll_stream_commit(&st, s), 0);
+		coll_store_close(&st, s);
+		count.commits = 0;
+		REQUIRE(!coll_store_find(&st, id, &s));
+		EXPECT_UINT(s->acked, i);
+		EXPECT_UINT(count.commits, 0); /* it did not have to be read */
+	}
+	EXPECT_UINT(index_records(s, &first), 20);
+	snprintf(path, sizeof(path), "%s", s->path);
+	coll_store_close(&st, s);
+	f = fopen(path, "r+");
+	REQUIRE(f && !fseek(f, 100, SEEK_SET) && fputc(0x5a, f) == 0x5a && !fclose(f));
+	REQUIRE(!utimensat(AT_FDCWD, path, later, 0)); /* clocks of files tick slowly */
+	REQUIRE(!coll_store_find(&st, id, &s));
+	EXPECT_UINT(s->acked, 0);
+	EXPECT(coll_seqs_has(&s->seqs, 20));
+	end(&st);
+}
+
+/* A stream that was not synced, or not to its end, is read again. */
+static void test_not_known(void)
+{
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+
+	begin(&st);
+	make_id(id, 9);
+	REQUIRE(!coll_store_open(&st, id, &hello, &s));
+	EXPECT_INT(add(s, 1, 50), 0);
+	coll_store_close(&st, s);
+	REQUIRE(!coll_store_find(&st, id, &s));
+	EXPECT_UINT(count.commits, 1);
+	EXPECT_UINT(s->acked, 1);
+	end(&st);
 }
 
 /* Only what is synced is in it, and it is made anew when the stream is opened again. */
@@ -320,7 +374,8 @@ static void test_index(void)
 	EXPECT_UINT(index_records(s, &first), 2);
 	EXPECT_UINT(first, 0);
 	REQUIRE(!truncate(s->index.path, 33));
-	coll_store_close(&st, s);
+	coll_store_fini(&st);
+	REQUIRE(!coll_store_init(&st, base, &count));
 	REQUIRE(!coll_store_find(&st, id, &s));
 	EXPECT_UINT(index_records(s, &first), 2);
 	end(&st);
@@ -357,5 +412,5 @@ int main(void)
 {
 	return RUN(test_append_and_resume, test_no_run, test_one_writer, test_torn_end,
 		   test_damage_amid, test_no_room, test_removed_and_put_back, test_acknowledge,
-		   test_index, test_many_streams);
+		   test_index, test_known, test_not_known, test_many_streams);
 }
