@@ -9,6 +9,7 @@
 
 #define SLOTS 1024u
 #define SOON_NS 60000 /* from the launch to the operation's start, when nothing is in its way */
+#define SILENT 256u /* operations in a row without an API record: a gap alone must do */
 #define GAP_NS 2000 /* shorter ones are the device's own turn-around */
 
 struct slot {
@@ -20,7 +21,7 @@ static struct {
 	struct slot slot[SLOTS];
 	int64_t last_end_ns[PROF_STREAM_DEVICES];
 	struct prof_exposure sum;
-	uint64_t calls; /* API records seen: without any, a gap alone must do */
+	unsigned int silent; /* operations since the last API record */
 } ex;
 
 static void see_operation(const struct wire_event *ev)
@@ -31,8 +32,9 @@ static void see_operation(const struct wire_event *ev)
 	ex.sum.launches++;
 	if (gap > GAP_NS) {
 		ex.slot[ev->corr % SLOTS] = (struct slot){ ev->corr, ev->start_ns };
-		ex.sum.exposed += !ex.calls;
+		ex.sum.exposed += ex.silent >= SILENT;
 	}
+	ex.silent++;
 	if (ev->end_ns > *last)
 		*last = ev->end_ns;
 }
@@ -41,7 +43,7 @@ static void see_call(const struct wire_event *ev)
 {
 	struct slot *s = &ex.slot[ev->corr % SLOTS];
 
-	ex.calls++;
+	ex.silent = 0;
 	if (!ev->corr || s->corr != ev->corr)
 		return;
 	ex.sum.exposed += s->start_ns - ev->start_ns <= SOON_NS;

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=unit timeout=60
+"""What libprof.so shows to and asks of the process it is loaded into: the listed exports, no symbol
+newer than GLIBC_2.28, the listed libraries, no lazy binding, no unloading, static TLS of a few words,
+no executable stack."""
+import re
+
+import gs
+
+EXPORTS = ['InitializeInjection', 'InitializeInjectionNvtx2']
+NEEDED = {'libc.so.6', 'libpthread.so.0', 'libdl.so.2', 'ld-linux-x86-64.so.2'}
+NEWEST = (2, 28)
+TLS_MAX = 512  # bytes; a library loaded late shares 1,500 or so with all others
+
+
+def output(*argv):
+    done = gs.command(argv)
+    gs.equal(done.returncode, 0, ' '.join(argv))
+    return done.stdout.decode()
+
+
+exports = sorted(line.split()[-1].split('@')[0]
+                 for line in output('nm', '-D', '--defined-only', gs.LIBPROF).splitlines())
+gs.equal(exports, EXPORTS, 'exports')
+
+for line in output('objdump', '-T', gs.LIBPROF).splitlines():
+    for version in re.findall(r'GLIBC_([0-9.]+)', line):
+        gs.check(tuple(map(int, version.split('.')))[:2] <= NEWEST, f'newer than promised: {line}')
+
+dynamic = output('readelf', '-d', '-W', gs.LIBPROF)
+needed = set(re.findall(r'\(NEEDED\).*\[(.*)\]', dynamic))
+gs.check(needed <= NEEDED, f'NEEDED: {needed}')
+gs.check({'libpthread.so.0', 'libdl.so.2'} <= needed,
+         f'before glibc 2.34 threads and dlopen stand in libraries of their own: {needed}')
+for flag in ['NODELETE', 'NOW', 'STATIC_TLS']:
+    if flag == 'STATIC_TLS' and ' TLS ' not in output('readelf', '-lW', gs.LIBPROF):
+        continue
+    gs.check(flag in dynamic, f'{flag} is not set')
+gs.check('RPATH' not in dynamic and 'RUNPATH' not in dynamic, 'no search path of its own')
+
+segments = output('readelf', '-l', '-W', gs.LIBPROF)
+stack = re.search(r'GNU_STACK.*', segments).group(0)
+gs.check(' RW ' in stack and 'RWE' not in stack, f'executable stack: {stack}')
+tls = re.search(r'^\s+TLS\s+\S+\s+\S+\s+\S+\s+\S+\s+0x([0-9a-f]+)', segments, re.M)
+if tls:
+    gs.check(int(tls.group(1), 16) <= TLS_MAX, f'thread-local storage: {int(tls.group(1), 16)} bytes')
+
+strings = output('strings', '-n', '8', gs.LIBPROF)
+gs.check(gs.SOURCE not in strings, 'the path of the source tree is in the library')
+gs.finish()

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The judgements that stand apart from what they act on: watchdog, governor, exposed launches. */
+#include "exposure.h"
+#include "governor.h"
+#include "watchdog.h"
+
+#include "harness.h"
+
+#define SECOND 1000000000ll
+#define HALF (SECOND / 2)
+
+/* ---- watchdog --------------------------------------------------------------------------------- */
+
+static struct prof_watchdog dog;
+static struct prof_watchdog_input in;
+
+static void watch(void)
+{
+	memset(&in, 0, sizeof(in));
+	in.now_ns = 1000 * SECOND;
+	in.mono_ns = 10 * SECOND;
+	prof_watchdog_init(&dog, in.now_ns, in.mono_ns);
+}
+
+/* Half a second later; traffic answers the canaries where @alive. */
+static enum prof_watchdog_order look(bool traffic, bool alive, uint32_t out)
+{
+	in.now_ns += HALF;
+	in.mono_ns += HALF;
+	in.out = out;
+	in.canaries = prof_watchdog_canaries(&dog, in.mono_ns, (uint64_t)out * 16384);
+	if (traffic || (in.canaries && alive))
+		in.traffic += 2;
+	return prof_watchdog_feed(&dog, &in);
+}
+
+static void test_busy(void)
+{
+	int i;
+
+	watch();
+	for (i = 0; i < 100; i++) {
+		in.ops += 10;
+		in.launches += 10;
+		EXPECT_INT(look(true, true, 1), PROF_WATCHDOG_NONE);
+		EXPECT_UINT(in.canaries, 0);
+	}
+}
+
+static void test_idle(void)
+{
+	uint32_t canaries = 0;
+	int i;
+
+	watch();
+	for (i = 0; i < 100; i++) {
+		EXPECT_INT(look(false, true, 0), PROF_WATCHDOG_NONE);
+		canaries += in.canaries;
+	}
+	EXPECT(canaries > 30 && canaries <= 50); /* about one a second */
+}
+
+/* One buffer is withheld by a kernel that never ends: the canary falls into it at first. */
+static void test_withheld(void)
+{
+	int i;
+
+	watch();
+	look(true, true, 1);
+	for (i = 0; i < 100; i++) {
+		EXPECT_INT(look(false, false, 1), PROF_WATCHDOG_NONE);
+		if (in.canaries > 400) { /* now a further buffer is asked for */
+			in.traffic++;
+			EXPECT_INT(prof_watchdog_feed(&dog, &in), PROF_WATCHDOG_NONE);
+			return;
+		}
+	}
+	T_FAIL("never enough canaries");
+}
+
+static void test_stolen(void)
+{
+	enum prof_watchdog_order order = PROF_WATCHDOG_NONE;
+	int64_t theft, begin;
+	int i;
+
+	watch();
+	for (i = 0; i < 10; i++)
+		look(true, true, 1);
+	theft = in.now_ns;
+	for (i = 0; i < 10 && order == PROF_WATCHDOG_NONE; i++)
+		order = look(false, false, 1);
+	EXPECT_INT(order, PROF_WATCHDOG_YIELD);
+	EXPECT(dog.foreign);
+	EXPECT_INT(dog.lost_ns, theft);
+	EXPECT(in.now_ns - theft <= 3 * SECOND);
+	begin = in.mono_ns;
+	for (order = 0, i = 0; i < 100 && order == PROF_WATCHDOG_NONE; i++) {
+		order = look(false, false, 0);
+		EXPECT(order != PROF_WATCHDOG_NONE || !in.canaries); /* it yields */
+	}
+	EXPECT_INT(order, PROF_WATCHDOG_REARM);
+	EXPECT(in.mono_ns - begin >= 3 * SECOND && in.mono_ns - begin < 6 * SECOND);
+	for (order = 0, i = 0; i < 10 && order == PROF_WATCHDOG_NONE; i++)
+		order = look(false, true, 0);
+	EXPECT_INT(order, PROF_WATCHDOG_BACK);
+	EXPECT(!dog.foreign);
+}
+
+static void test_gives_up(void)
+{
+	int rearms = 0, i;
+
+	watch();
+	look(true, true, 1);
+	for (i = 0; i < 20000; i++)
+		rearms += look(false, false, 0) == PROF_WATCHDOG_REARM;
+	EXPECT_INT(rearms, 20);
+	EXPECT(dog.gave_up);
+}
+
+static void test_disabled(void)
+{
+	enum prof_watchdog_order order = PROF_WATCHDOG_NONE;
+	int64_t last;
+	int i;
+
+	watch();
+	for (i = 0; i < 10; i++) {
+		in.ops += 20;
+		in.launches += 20;
+		look(true, true, 0);
+	}
+	last = in.now_ns;
+	for (i = 0; i < 10 && order == PROF_WATCHDOG_NONE; i++) {
+		in.launches += 20;
+		order = look(true, true, 0);
+	}
+	EXPECT_INT(order, PROF_WATCHDOG_YIELD);
+	EXPECT_INT(dog.lost_ns, last);
+	for (order = 0; order != PROF_WATCHDOG_REARM;)
+		order = look(true, true, 0);
+	EXPECT_INT(look(true, true, 0), PROF_WATCHDOG_BACK);
+}
+
+/* ---- governor --------------------------------------------------------------------------------- */
+
+static struct prof_governor g;
+static struct prof_governor_input cost;
+
+/* Some windows with so many exposed launches and so much CPU time per second. */
+static int windows(int n, uint64_t exposed, uint64_t cpu_ns, bool cores_short)
+{
+	int changes = 0;
+
+	cost.cores_short = cores_short;
+	for (; n; n--) {
+		cost.now_ns += 10 * SECOND;
+		cost.exposed += exposed * 10;
+		cost.cpu_ns += cpu_ns * 10;
+		changes += prof_governor_feed(&g, &cost);
+	}
+	return changes;
+}
+
+static void govern(uint64_t limit, bool has_api)
+{
+	memset(&cost, 0, sizeof(cost));
+	cost.now_ns = SECOND;
+	prof_governor_init(&g, limit, has_api, cost.now_ns);
+}
+
+static void test_cheap(void)
+{
+	govern(10000, true);
+	EXPECT_INT(windows(100, 4000, 0, false), 0); /* 0.92 % */
+	EXPECT_UINT(g.cost, 9200);
+	EXPECT_INT(windows(100, 0, 100000000, false), 0); /* cores enough: our CPU takes nothing */
+	EXPECT_INT(g.step, PROF_STEP_FULL);
+}
+
+static void test_dear(void)
+{
+	govern(10000, true);
+	EXPECT_INT(windows(1, 5000, 0, false), 1); /* 1.15 % */
+	EXPECT_INT(g.step, PROF_STEP_NO_API);
+	EXPECT_INT(windows(5, 5000, 0, false), 0); /* 0.9 % without API records */
+	EXPECT_INT(windows(1, 50000, 0, false), 1);
+	EXPECT_INT(g.step, PROF_STEP_NO_KERNELS);
+	EXPECT_INT(windows(20, 0, 0, false), 0);
+}
+
+static void test_retry(void)
+{
+	int i, down = 0;
+
+	govern(10000, false);
+	EXPECT_INT(windows(1, 0, 20000000, true), 1);
+	EXPECT_INT(g.step, PROF_STEP_NO_KERNELS); /* at L0 there is one step only */
+	EXPECT_INT(windows(29, 0, 0, false), 0);
+	EXPECT_INT(windows(1, 0, 0, false), 1);
+	EXPECT_INT(g.step, PROF_STEP_FULL);
+	for (i = 0; i < 360; i++) /* an hour: tries come less and less often */
+		down += windows(1, 20000, 0, false) && g.step == PROF_STEP_NO_KERNELS;
+	EXPECT(down >= 3 && down <= 5);
+}
+
+static void test_no_limit(void)
+{
+	govern(0, true);
+	EXPECT_INT(windows(100, 1000000, 900000000, true), 0);
+	EXPECT(g.worst > 1000000);
+}
+
+/* ---- exposed launches ------------------------------------------------------------------------- */
+
+static void launch(uint64_t corr, int64_t call_ns, int64_t start_ns, int64_t end_ns)
+{
+	struct wire_event op = {
+		.kind = WIRE_KIND_OP, .corr = corr, .start_ns = start_ns, .end_ns = end_ns
+	};
+	struct wire_event call = {
+		.kind = WIRE_KIND_API, .corr = corr, .start_ns = call_ns, .end_ns = call_ns + 3000
+	};
+
+	prof_exposure_see(&op);
+	prof_exposure_see(&call);
+}
+
+static void test_exposure(void)
+{
+	int64_t t = 1000000;
+	int i;
+
+	launch(1, t, t + 5000, t + 6000); /* calls are seen from here on */
+	EXPECT_UINT(prof_exposure()->exposed, 1);
+	for (i = 2; i < 1000; i++) /* queued far ahead, back to back */
+		launch((uint64_t)i, t + i, t + i * 1000 + 800, t + i * 1000 + 1700);
+	EXPECT_UINT(prof_exposure()->exposed, 1);
+	t += 10000000;
+	for (i = 0; i < 1000; i++) /* the device waits for every one */
+		launch((uint64_t)i + 2000, t + i * 10000, t + i * 10000 + 4500,
+		       t + i * 10000 + 5500);
+	EXPECT_UINT(prof_exposure()->exposed, 1001);
+	t += 100000000;
+	for (i = 0; i < 1000; i++) /* gaps, but the launch was long before: a dependency */
+		launch((uint64_t)i + 4000, t + i * 10000, t + i * 10000 + 900000,
+		       t + i * 10000 + 901000);
+	EXPECT_UINT(prof_exposure()->exposed, 1001);
+	EXPECT_UINT(prof_exposure()->launches, 2999);
+	t += 100000000;
+	for (i = 0; i < 1256; i++) { /* no API records: a gap must do, after a while */
+		struct wire_event op = { .kind = WIRE_KIND_OP,
+					 .start_ns = t + i * 10000,
+					 .end_ns = t + i * 10000 + 1000 };
+
+		prof_exposure_see(&op);
+	}
+	EXPECT_UINT(prof_exposure()->exposed, 2001);
+}
+
+int main(void)
+{
+	return RUN(test_busy, test_idle, test_withheld, test_stolen, test_gives_up, test_disabled,
+		   test_cheap, test_dear, test_retry, test_no_limit, test_exposure);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pool of CUPTI buffers: bounds, zeroing, what is still out, discards, and many threads. */
+#include "bufpool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "harness.h"
+
+static bool all_zero(const uint8_t *p, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (p[i])
+			return false;
+	return true;
+}
+
+static void complete(uint8_t *buffer, size_t valid)
+{
+	uint32_t id = prof_pool_find(buffer, valid);
+
+	if (id != PROF_POOL_NONE)
+		prof_pool_queue(id, valid);
+}
+
+static unsigned int drain(void)
+{
+	struct prof_pool_done d;
+	unsigned int n = 0;
+
+	for (; prof_pool_next(&d); n++)
+		prof_pool_give_back(&d);
+	return n;
+}
+
+static void test_one(void)
+{
+	struct prof_pool_done d;
+	uint64_t count;
+	size_t size;
+	uint8_t *b;
+
+	EXPECT_INT(prof_pool_init(), 0);
+	EXPECT(prof_pool_oldest_out() == INT64_MAX);
+	EXPECT(!prof_pool_next(&d));
+	prof_pool_want(20000);
+	b = prof_pool_take(1000, &size);
+	EXPECT_UINT(size, 16384);
+	EXPECT_INT((uintptr_t)b % 8, 0);
+	EXPECT(all_zero(b, size));
+	EXPECT_INT(prof_pool_oldest_out(), 1000);
+	memset(b, 0xab, 100);
+	complete(b, 100);
+	EXPECT_INT(prof_pool_oldest_out(), 1000); /* until the sender has it */
+	REQUIRE(prof_pool_next(&d));
+	EXPECT(prof_pool_oldest_out() == INT64_MAX);
+	EXPECT(d.data == b);
+	EXPECT_UINT(d.valid, 100);
+	EXPECT_INT(d.request_ns, 1000);
+	prof_pool_give_back(&d);
+	EXPECT(all_zero(b, size));
+	EXPECT(prof_pool_discards(&count) == INT64_MAX);
+}
+
+static void test_order(void)
+{
+	struct prof_pool_done d;
+	uint8_t *b[5];
+	size_t size;
+	int i;
+
+	for (i = 0; i < 5; i++)
+		b[i] = prof_pool_take(i + 1, &size);
+	for (i = 4; i >= 0; i--)
+		complete(b[i], 8);
+	for (i = 4; i >= 0; i--) {
+		REQUIRE(prof_pool_next(&d));
+		EXPECT(d.data == b[i]);
+		EXPECT_INT(prof_pool_oldest_out(), i ? 1 : INT64_MAX);
+		prof_pool_give_back(&d);
+	}
+}
+
+static void test_sizes(void)
+{
+	static const struct {
+		size_t want, get;
+	} table[] = { { 0, 16384 },	  { 65535, 16384 },   { 65536, 65536 },
+		      { 262144, 262144 }, { 900000, 262144 }, { (size_t)1 << 30, 1048576 } };
+	size_t size, i;
+	uint8_t *b;
+
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		prof_pool_want(table[i].want);
+		EXPECT_UINT(prof_pool_wanted(), table[i].get);
+		b = prof_pool_take(1, &size);
+		EXPECT_UINT(size, table[i].get);
+		complete(b, 0); /* an empty buffer comes back too */
+		EXPECT_UINT(drain(), 1);
+	}
+	prof_pool_want(0);
+}
+
+#define MANY 400
+
+static void test_bound(void)
+{
+	static uint8_t *b[MANY];
+	struct prof_pool_stats s;
+	uint64_t discards, count;
+	size_t size[MANY];
+	int i, j;
+
+	prof_pool_stats(&s);
+	discards = s.discards;
+	for (i = 0; i < MANY; i++) {
+		b[i] = prof_pool_take(5000 + i, &size[i]);
+		REQUIRE(b[i]);
+		b[i][size[i] - 1] = 1;
+	}
+	prof_pool_stats(&s);
+	EXPECT(s.discards > discards);
+	EXPECT_UINT(s.out + (s.discards - discards), MANY);
+	EXPECT(s.touched_bytes <= PROF_POOL_BYTES);
+	/* No buffer is given twice, but for the last discard. */
+	for (i = 0; i < MANY; i++)
+		for (j = i + 1; j < MANY && b[j] != b[MANY - 1]; j++)
+			EXPECT(b[i] != b[j]);
+	EXPECT_INT(prof_pool_discards(&count), 5000 + (int)s.out);
+	EXPECT_UINT(count, s.discards - discards);
+	/* They are still out, so what they get is still lost. */
+	EXPECT_INT(prof_pool_discards(&count), 5000 + (int)s.out);
+	EXPECT_UINT(count, 0);
+	for (i = 0; i < MANY; i++)
+		complete(b[i], size[i]);
+	EXPECT_UINT(drain(), s.out);
+	EXPECT(prof_pool_discards(&count) < INT64_MAX); /* they came back since */
+	EXPECT(prof_pool_discards(&count) == INT64_MAX);
+	prof_pool_stats(&s);
+	EXPECT_UINT(s.out, 0);
+	EXPECT(s.lost_bytes > 0);
+	b[0] = prof_pool_take(1, &size[0]);
+	EXPECT(all_zero(b[0], size[0]));
+	complete(b[0], 0);
+	drain();
+}
+
+static void test_foreign(void)
+{
+	static uint8_t alien[64];
+	struct prof_pool_stats s;
+
+	EXPECT_UINT(prof_pool_find(alien, 64), PROF_POOL_NONE);
+	prof_pool_stats(&s);
+	EXPECT_UINT(s.foreign, 1);
+}
+
+static void test_abandon(void)
+{
+	struct prof_pool_done d;
+	int64_t oldest;
+	size_t size;
+	uint8_t *a = prof_pool_take(70, &size), *b = prof_pool_take(60, &size), *c;
+
+	EXPECT_UINT(prof_pool_abandon(&oldest), 2);
+	EXPECT_INT(oldest, 60);
+	EXPECT(prof_pool_oldest_out() == INT64_MAX);
+	c = prof_pool_take(80, &size);
+	EXPECT(c != a && c != b);
+	complete(c, 8);
+	complete(a, 8); /* it comes back after all */
+	REQUIRE(prof_pool_next(&d));
+	prof_pool_give_back(&d);
+	REQUIRE(prof_pool_next(&d));
+	EXPECT(d.data == a);
+	prof_pool_give_back(&d);
+}
+
+#define THREADS 4
+#define ROUNDS 20000
+
+static atomic_bool stop;
+static atomic_uint_fast64_t given;
+
+static void *host(void *unused)
+{
+	uint64_t stamp = (uint64_t)(uintptr_t)&stamp;
+	size_t size;
+	int i;
+
+	(void)unused;
+	for (i = 0; i < ROUNDS; i++) {
+		uint8_t *b = prof_pool_take(i + 1, &size);
+		uint32_t id;
+
+		memcpy(b, &stamp, sizeof(stamp));
+		memcpy(b + size - 8, &stamp, sizeof(stamp));
+		id = prof_pool_find(b, size);
+		if (id == PROF_POOL_NONE)
+			continue;
+		atomic_fetch_add(&given, 1);
+		prof_pool_queue(id, size);
+	}
+	return NULL;
+}
+
+static void *sender(void *taken)
+{
+	uint64_t first, last, *n = taken;
+	struct prof_pool_done d;
+	bool more = true;
+
+	while (more) {
+		more = !atomic_load(&stop);
+		while (prof_pool_next(&d)) {
+			memcpy(&first, d.data, 8);
+			memcpy(&last, d.data + d.valid - 8, 8);
+			EXPECT_UINT(first, last);
+			EXPECT(all_zero(d.data + 8, 256));
+			prof_pool_give_back(&d);
+			(*n)++;
+		}
+	}
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	pthread_t hosts[THREADS], reader;
+	struct prof_pool_stats s;
+	uint64_t taken = 0;
+	int i;
+
+	REQUIRE(!pthread_create(&reader, NULL, sender, &taken));
+	for (i = 0; i < THREADS; i++)
+		REQUIRE(!pthread_create(&hosts[i], NULL, host, NULL));
+	for (i = 0; i < THREADS; i++)
+		pthread_join(hosts[i], NULL);
+	atomic_store(&stop, true);
+	pthread_join(reader, NULL);
+	EXPECT_UINT(taken, atomic_load(&given));
+	prof_pool_stats(&s);
+	EXPECT_UINT(s.out, 0);
+	EXPECT_UINT(s.queued, 0);
+}
+
+int main(void)
+{
+	return RUN(test_one, test_order, test_sizes, test_bound, test_foreign, test_abandon,
+		   test_threads);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Run ids in their order, ranks, and the identity of this very process. */
+#include "procinfo.h"
+
+#include <time.h>
+
+#include "clockpoll.h"
+#include "harness.h"
+
+static const char *const names[] = { "GPUSTARVE_RUN_ID",
+				     "SLURM_JOB_ID",
+				     "SLURM_STEP_ID",
+				     "SLURM_CLUSTER_NAME",
+				     "SLURM_RESTART_COUNT",
+				     "PMIX_NAMESPACE",
+				     "TORCHELASTIC_RUN_ID",
+				     "RANK",
+				     "LOCAL_RANK",
+				     "WORLD_SIZE",
+				     "SLURM_PROCID",
+				     "SLURM_LOCALID",
+				     "SLURM_NTASKS",
+				     "OMPI_COMM_WORLD_RANK",
+				     "OMPI_COMM_WORLD_SIZE",
+				     "PMI_RANK",
+				     "PMIX_RANK",
+				     "PMI_SIZE",
+				     "SLURM_JOB_USER" };
+
+static void clear(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unsetenv(names[i]);
+}
+
+/* What the id is with one more variable set. */
+static const char *with(const char *name, const char *value)
+{
+	static char id[252];
+
+	setenv(name, value, 1);
+	if (!prof_run_id_from_env(id, sizeof(id)))
+		return "";
+	return id;
+}
+
+static void test_order(void)
+{
+	clear();
+	EXPECT_STR(with("RANK", "0"), "");
+	EXPECT_STR(with("TORCHELASTIC_RUN_ID", "none"), "");
+	EXPECT_STR(with("TORCHELASTIC_RUN_ID", "abc"), "torchelastic-abc");
+	EXPECT_STR(with("PMIX_NAMESPACE", "prterun-1"), "pmix-prterun-1");
+	EXPECT_STR(with("SLURM_JOB_ID", "77"), "pmix-prterun-1"); /* no step: the batch script */
+	EXPECT_STR(with("SLURM_STEP_ID", "batch"), "pmix-prterun-1");
+	EXPECT_STR(with("SLURM_STEP_ID", "4294967291"), "pmix-prterun-1");
+	EXPECT_STR(with("SLURM_STEP_ID", "3"), "slurm-cluster-77.3-0");
+	EXPECT_STR(with("SLURM_CLUSTER_NAME", "big"), "slurm-big-77.3-0");
+	EXPECT_STR(with("SLURM_RESTART_COUNT", "2"), "slurm-big-77.3-2");
+	EXPECT_STR(with("GPUSTARVE_RUN_ID", "mine"), "mine");
+	EXPECT_STR(with("GPUSTARVE_RUN_ID", ""), "slurm-big-77.3-2");
+}
+
+static void test_safe(void)
+{
+	clear();
+	EXPECT_STR(with("GPUSTARVE_RUN_ID", "a/b c\n../x"), "a_b_c_.._x");
+	EXPECT_STR(with("GPUSTARVE_RUN_ID", "../x"), "_._x");
+	EXPECT_STR(with("GPUSTARVE_RUN_ID", "A-1.z=4+5@b"), "A-1.z=4+5@b");
+}
+
+static const char *made(int argc, char **argv)
+{
+	static char id[252];
+
+	prof_run_id_make(id, sizeof(id), argc, argv);
+	EXPECT_UINT(strspn(id, "0123456789"), 8);
+	EXPECT_INT(id[8], 'T');
+	EXPECT_INT(id[15], 'Z');
+	EXPECT_INT(id[16], '-');
+	id[strlen(id) - 7] = 0; /* the random part */
+	return id + 17;
+}
+
+static void test_make(void)
+{
+	char *plain[] = { (char *)"/usr/bin/train", (char *)"x", NULL };
+	char *script[] = { (char *)"/usr/bin/python3.11", (char *)"-u", (char *)"dir/train.py",
+			   NULL };
+	char *module[] = { (char *)"python", (char *)"-m", (char *)"torch.run", NULL };
+	char *code[] = { (char *)"python", (char *)"-c", (char *)"import x; y", NULL };
+	char *odd[] = { (char *)"a b/c d", NULL };
+	char a[252], b[252];
+
+	EXPECT_STR(made(2, plain), "train");
+	EXPECT_STR(made(3, script), "train");
+	EXPECT_STR(made(3, module), "torch.run");
+	EXPECT_STR(made(3, code), "python");
+	EXPECT_STR(made(1, odd), "c_d");
+	EXPECT_STR(made(0, NULL), "run");
+	prof_run_id_make(a, sizeof(a), 1, odd);
+	prof_run_id_make(b, sizeof(b), 1, odd);
+	EXPECT(strcmp(a, b));
+}
+
+static void test_rank(void)
+{
+	struct prof_process p;
+
+	clear();
+	prof_process_read(&p);
+	EXPECT(!p.has_rank);
+	EXPECT_UINT(p.world_size, 0);
+	setenv("SLURM_PROCID", "9", 1);
+	setenv("RANK", "5", 1);
+	setenv("LOCAL_RANK", "1", 1);
+	setenv("WORLD_SIZE", "8", 1);
+	prof_process_read(&p);
+	EXPECT(p.has_rank);
+	EXPECT_INT(p.rank, 5);
+	EXPECT_INT(p.local_rank, 1);
+	EXPECT_UINT(p.world_size, 8);
+	setenv("RANK", "-3", 1);
+	setenv("WORLD_SIZE", "8x", 1);
+	prof_process_read(&p);
+	EXPECT_INT(p.rank, 9);
+	EXPECT_UINT(p.world_size, 0);
+}
+
+static void test_self(void)
+{
+	struct prof_process p, q;
+	int64_t now = prof_now_ns();
+
+	prof_process_read(&p);
+	prof_process_read(&q);
+	EXPECT(memcmp(p.stream, q.stream, sizeof(p.stream)));
+	EXPECT_INT(p.pid, getpid());
+	EXPECT_INT(p.parent_pid, getppid());
+	EXPECT(p.start_ns <= now && p.start_ns > now - 600000000000);
+	EXPECT_UINT(strlen(p.boot_id), 36);
+	EXPECT_UINT(p.words, 1);
+	EXPECT(strstr(p.command[0], "test_prof_procinfo"));
+	EXPECT(p.host[0]);
+}
+
+int main(void)
+{
+	return RUN(test_order, test_safe, test_make, test_rank, test_self);
+}
