@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a run directory by docs/FORMAT.md alone and prints each device's ops and busy time.
+
+    gst_reader.py RUN.gst
+
+Output: {"frames": n, "damaged_bytes": n, "devices": [{"device": uuid or stream/ordinal, "ops": n,
+"busy_ns": n}]}. Several processes' devices are one by UUID. An op with end < start is none.
+"""
+import ctypes
+import json
+import os
+import struct
+import sys
+
+HEADER = struct.Struct("<4sHHII16sQqIIII")
+HEAD_MAX, BODY_MAX, RAW_MAX = 1 << 16, 1 << 24, 1 << 26
+HELLO, BLOCK, KIND_OP = 1, 3, 1
+M32, M64, SIGN = (1 << 32) - 1, (1 << 64) - 1, 1 << 63
+
+
+TABLE = list(range(256))
+for _ in range(8):
+    TABLE = [i >> 1 ^ (0x82F63B78 & -(i & 1)) for i in TABLE]
+
+
+def crc32c(data):
+    crc = M32
+    for byte in data:
+        crc = crc >> 8 ^ TABLE[(crc ^ byte) & 255]
+    return crc ^ M32
+
+
+def decompress(body, raw_len):
+    zstd = ctypes.CDLL("libzstd.so.1").ZSTD_decompress
+    zstd.restype = ctypes.c_size_t
+    out = ctypes.create_string_buffer(max(raw_len, 1))
+    got = zstd(out, ctypes.c_size_t(raw_len), body, ctypes.c_size_t(len(body)))
+    if got != raw_len:
+        sys.exit("gst_reader: a body does not decompress")
+    return out.raw[:raw_len]
+
+
+def frame_at(data, at, known):
+    """(type, stream, seq, head, body, raw_len or None, end) of a whole frame, else None."""
+    if data[at:at + 4] != b"GSTF" or len(data) - at < 64:
+        return None
+    (_, version, kind, flags, head_len, stream, seq, _, body_len, raw_len, crc,
+     header_crc) = HEADER.unpack_from(data, at)
+    body, end = at + 64 + head_len, at + 64 + head_len + body_len
+    if (crc32c(data[at:at + 60]) != header_crc or not 1 <= version <= 255 or head_len > HEAD_MAX
+            or body_len > BODY_MAX or raw_len > RAW_MAX or end > len(data)
+            or crc32c(data[at + 64:end]) != crc or (known and stream not in known)):
+        return None
+    kind = kind if version == 1 and flags <= 1 else None
+    return kind, stream, seq, data[at + 64:body], data[body:end], raw_len if flags else None, end
+
+
+def frames(data):
+    """The frames of a file, and the number of damaged bytes."""
+    at, bad, found, known, lost = 0, 0, [], set(), False
+    while at < len(data):
+        frame = frame_at(data, at, known if lost else None)
+        if frame:
+            found.append(frame[:-1])
+            known.add(frame[1])
+            at, lost = frame[-1], False
+        else:
+            after = data.find(b"GSTF", at + 1)
+            after = len(data) if after < 0 else after
+            bad, at, lost = bad + after - at, after, True
+    return found, bad
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def varints(data):
+    at = 0
+    while at < len(data):
+        value, at = varint(data, at)
+        yield value
+
+
+def fields(data):
+    """(number, value) of each field of a protobuf message."""
+    at = 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        if tag & 7 == 0:
+            value, at = varint(data, at)
+        else:
+            size, at = {1: (8, at), 5: (4, at)}.get(tag & 7) or varint(data, at)
+            value, at = data[at:at + size], at + size
+        yield tag >> 3, value
+
+
+def sections(data):
+    out, at = {}, 0
+    while at < len(data):
+        size = struct.unpack_from("<I", data, at + 1)[0]
+        out[data[at]] = data[at + 5:at + 5 + size]
+        at += 5 + size
+    return out
+
+
+def column(data, n):
+    """The values of a column that fills @data; None stands for zeros."""
+    if data is None:
+        return [0] * n
+    width, end = data[0], 1 + data[0] * n
+    if width == 0:
+        return [varint(data, 1)[0]] * n
+    values = [int.from_bytes(bytes(v), "little") for v in zip(*[data[1 + k * n:1 + (k + 1) * n]
+                                                                 for k in range(width)])]
+    more, index = list(varints(data[end:])), -1
+    for gap, high in zip(more[1::2], more[2::2]):
+        index += gap + 1
+        values[index] += high << 8 * width
+    return values
+
+
+def unzigzag(v):
+    return v >> 1 ^ -(v & 1)
+
+
+def spans(n, columns):
+    """(device, start, end) of each of a block's ops."""
+    got = sections(columns)
+    device = list(varints(got[1]))[1::4]
+    shapes, at = varint(got[3], 0)
+    has_bytes = [got[3][at + 8 * i] & 1 for i in range(shapes)]
+    shape, name = column(got.get(4), n), column(got.get(5), n)
+    m, at = varint(got[6], 0) if 6 in got else (0, 0)
+    sizes = iter(column(got[6][at:], m) if m else [])
+    model, bits, before = struct.unpack("<BBq", got[9])
+    by_history, by_symbol = [0] * (1 << bits), [0] * (1 << bits)
+    time, history = {}, [0] * len(device)
+    for i, (p, start, duration) in enumerate(zip(column(got.get(2), n), column(got.get(10), n),
+                                                 column(got.get(11), n))):
+        size = next(sizes) if has_bytes[shape[i]] else 0
+        duration = unzigzag(duration)
+        if bits:
+            symbol = (name[i] * 0x9E3779B1 + shape[i] * 0x85EBCA77 + size * 0xC2B2AE3D) & M32
+            history[p] = (history[p] << 4 & M32) ^ symbol
+            a, b = ((h * 0x9E3779B1 & M32) >> (32 - bits) for h in (history[p], symbol))
+            duration = (duration + (by_history[a] or by_symbol[b])) & M64
+            by_history[a] = by_symbol[b] = duration & M32
+        before = (time.get(p, before) + unzigzag(start)) & M64
+        end = (before + duration) & M64
+        time[p] = before if model else end
+        yield device[p], (before ^ SIGN) - SIGN, (end ^ SIGN) - SIGN
+
+
+def busy(ops):
+    total, until = 0, -SIGN
+    for start, end in sorted(ops):
+        total += max(0, end - max(start, until))
+        until = max(until, end)
+    return total
+
+
+def main(run):
+    seen, uuid, ops, bad = set(), {}, {}, 0
+    for name in sorted(n for n in os.listdir(run) if n.endswith((".gst", ".spool"))):
+        with open(os.path.join(run, name), "rb") as f:
+            found, damaged = frames(f.read())
+        bad += damaged
+        for kind, stream, seq, head, body, raw_len in found:
+            new = (stream, seq) not in seen
+            seen.add((stream, seq))
+            if not new or kind not in (HELLO, BLOCK):
+                continue
+            message = body if raw_len is None else decompress(body, raw_len)
+            if kind == HELLO:
+                devices = [dict(fields(value)) for number, value in fields(message) if number == 11]
+                uuid.update({(stream, d.get(1, 0)): d[2].hex() for d in devices if d.get(2)})
+            elif head[2] == KIND_OP:
+                n = struct.unpack_from("<I", head, 4)[0]
+                for device, start, end in spans(n, dict(fields(message))[1]):
+                    if end >= start:
+                        ops.setdefault((stream, device), []).append((start, end))
+    merged = {}
+    for (stream, device), some in ops.items():
+        key = uuid.get((stream, device), "%s/%d" % (stream.hex(), device))
+        merged.setdefault(key, []).extend(some)
+    print(json.dumps({"frames": len(seen), "damaged_bytes": bad, "devices": [
+        {"device": key, "ops": len(merged[key]), "busy_ns": busy(merged[key])}
+        for key in sorted(merged)]}))
+
+
+main(sys.argv[1])
