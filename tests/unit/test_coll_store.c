@@ -17,6 +17,16 @@ static char base[200];
 static struct coll_counters count;
 static const struct coll_hello hello = { .run = "run" };
 
+/* The library's, put in its place: a disk that fails when it is told to. */
+static int sync_error;
+
+int fdatasync(int fd)
+{
+	(void)fd;
+	errno = sync_error;
+	return sync_error ? -1 : 0;
+}
+
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;
@@ -259,6 +269,61 @@ static void test_no_room(void)
 	end(&st);
 }
 
+/* Nobody knows what a failed sync has left: back to what was durable, and no acknowledgement. */
+static void test_sync_fails(void)
+{
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+	uint64_t size;
+
+	begin(&st);
+	make_id(id, 10);
+	REQUIRE(!coll_store_open(&st, id, &hello, &s));
+	EXPECT_INT(add(s, 1, 1000), 0);
+	EXPECT_INT(coll_stream_commit(&st, s), 0);
+	size = s->size;
+	EXPECT_INT(add(s, 2, 1000), 0);
+	s->high = 2;
+	sync_error = EIO;
+	EXPECT_INT(coll_stream_commit(&st, s), -EIO);
+	sync_error = 0;
+	coll_stream_acknowledge(s);
+	EXPECT_UINT(s->acked, 1);
+	EXPECT_INT(size_of(s->path), size);
+	coll_store_close(&st, s);
+	REQUIRE(!coll_store_find(&st, id, &s));
+	EXPECT_UINT(s->acked, 1);
+	EXPECT(!coll_seqs_has(&s->seqs, 2));
+	EXPECT_UINT(index_records(s, &size), 1);
+	end(&st);
+}
+
+/* A file that cannot be synced when it is taken up again is left as it is. */
+static void test_sync_fails_at_start(void)
+{
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct coll_stream *s;
+	struct coll_store st;
+	char path[400];
+	uint64_t size;
+
+	begin(&st);
+	make_id(id, 11);
+	REQUIRE(!coll_store_open(&st, id, &hello, &s));
+	EXPECT_INT(add(s, 1, 1000), 0);
+	size = s->size;
+	snprintf(path, sizeof(path), "%s", s->path);
+	coll_store_close(&st, s);
+	sync_error = EIO;
+	EXPECT_INT(coll_store_find(&st, id, &s), -EIO);
+	sync_error = 0;
+	EXPECT_INT(size_of(path), size);
+	EXPECT_INT(coll_store_find(&st, id, &s), 0);
+	EXPECT_UINT(s->acked, 1);
+	end(&st);
+}
+
 static void test_removed_and_put_back(void)
 {
 	uint8_t id[WIRE_STREAM_ID_BYTES];
@@ -411,6 +476,7 @@ static void test_many_streams(void)
 int main(void)
 {
 	return RUN(test_append_and_resume, test_no_run, test_one_writer, test_torn_end,
-		   test_damage_amid, test_no_room, test_removed_and_put_back, test_acknowledge,
-		   test_index, test_known, test_not_known, test_many_streams);
+		   test_damage_amid, test_no_room, test_sync_fails, test_sync_fails_at_start,
+		   test_removed_and_put_back, test_acknowledge, test_index, test_known,
+		   test_not_known, test_many_streams);
 }
