@@ -4,6 +4,7 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "state.h"
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool injected;
+static bool injected, initialising;
 
 /* ---- CUDA_VISIBLE_DEVICES ---- */
 
@@ -71,7 +72,10 @@ static void find_devices(void)
 
 /* ---- initialisation ---- */
 
-/* As the driver does: one library, one call, and no complaint if it is not there. */
+/*
+ * As the driver does: one library, one call, and no complaint if it is not there. Until it has
+ * returned the device calls say "not initialised", in all threads.
+ */
 static void inject(void)
 {
 	const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -85,8 +89,8 @@ static void inject(void)
 	if (!handle)
 		return;
 	*(void **)&start = dlsym(handle, "InitializeInjection");
-	if (start)
-		start();
+	if (start && !start())
+		raise(SIGSEGV); /* what a real driver does to whom returns 0 */
 }
 
 static int init(void)
@@ -95,14 +99,19 @@ static int init(void)
 		return SIM_NOT_INITIALIZED;
 	if (sim_state.initialised)
 		return SIM_OK;
+	if (initialising)
+		return SIM_NOT_INITIALIZED; /* called by the injected library */
+	initialising = true;
 	find_devices();
-	if (!sim_state.devices)
+	if (!sim_state.devices) {
+		initialising = false;
 		return SIM_NO_DEVICE;
+	}
 	if (!sim_shm() || sim_proc_slot() < 0)
 		return SIM_UNKNOWN;
 	sim_sleep_until(sim_now() + sim_config()->init_ns);
-	sim_state.initialised = true;
 	inject();
+	sim_state.initialised = true;
 	return SIM_OK;
 }
 
@@ -110,7 +119,7 @@ int cuInit(unsigned flags)
 {
 	struct sim_call call;
 	int rc = sim_call_begin_early(&call, SIM_DRIVER, SIM_CBID_cuInit);
-	bool nested = sim_thread.depth > 1 || sim_state.initialised;
+	bool nested = sim_thread.depth > 1;
 
 	if (!rc && flags)
 		rc = SIM_INVALID_VALUE;

@@ -18,6 +18,7 @@
 #include "submit.h"
 
 #define PAGE 4096u
+#define CHUNK (1u << 20) /* piece of a pageable copy */
 
 /* ---- device memory ---- */
 
@@ -226,7 +227,7 @@ void sim_copy_plan(struct sim_op *op, uint64_t dst, uint64_t src)
 	} else if (op->dst == SIM_DEVICE) {
 		op->copy = SIM_H2D;
 		op->engine = SIM_ENGINE_H2D;
-		rate = op->src == SIM_PINNED ? c->h2d : c->pageable;
+		rate = op->src == SIM_PINNED || op->bytes <= CHUNK ? c->h2d : c->pageable;
 	} else if (op->src == SIM_DEVICE) {
 		op->copy = SIM_D2H;
 		op->engine = SIM_ENGINE_D2H;
@@ -245,7 +246,27 @@ static void move_bytes(uint64_t dst, uint64_t src, size_t bytes)
 		memmove((void *)(uintptr_t)dst, (const void *)(uintptr_t)src, bytes);
 }
 
-/* A copy from or to pageable memory is over when the call returns, whatever it is called. */
+/*
+ * Pageable memory goes through a staging buffer that the calling thread fills: a small copy is
+ * begun when it is staged, and the call returns; a large one begins with its first piece.
+ */
+static void stage(const struct sim_op *op)
+{
+	uint64_t piece = op->bytes < CHUNK ? op->bytes : CHUNK;
+
+	sim_sleep_until(sim_now() + (uint64_t)((double)piece / sim_config()->pageable));
+}
+
+/* Does the call last until the copy is over? */
+static bool synchronous(const struct sim_op *op)
+{
+	if (op->src == SIM_PAGEABLE && op->dst == SIM_DEVICE)
+		return op->bytes > CHUNK;
+	if (op->src == SIM_PAGEABLE || op->dst == SIM_PAGEABLE)
+		return true;
+	return !op->async && op->copy != SIM_D2D;
+}
+
 static int copy(void *stream, uint64_t dst, uint64_t src, size_t bytes, bool async,
 		const uint32_t *peer)
 {
@@ -272,11 +293,16 @@ static int copy(void *stream, uint64_t dst, uint64_t src, size_t bytes, bool asy
 		sim_unlock();
 		return SIM_OK;
 	}
+	if (op.copy == SIM_H2D && op.src == SIM_PAGEABLE) {
+		sim_unlock();
+		stage(&op);
+		sim_lock();
+	}
 	when = sim_submit(s, &op, NULL, 0);
 	when = sim_when_copy(&when);
 	sim_unlock();
 	move_bytes(dst, src, bytes);
-	if (op.src == SIM_PAGEABLE || op.dst == SIM_PAGEABLE || (!async && op.copy != SIM_D2D))
+	if (synchronous(&op))
 		sim_when_wait(when);
 	else
 		sim_when_drop(when);

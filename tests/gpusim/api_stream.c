@@ -99,7 +99,7 @@ int cuStreamQuery(void *handle)
 		ready = sim_stream_ready(s);
 		rc = sim_when_past(&ready) ? SIM_OK : SIM_NOT_READY;
 		sim_unlock();
-		sim_note_sync(SIM_SYNC_QUERY, s, NULL, start, rc);
+		sim_note_query(SIM_SYNC_STREAM, s, NULL, start, rc);
 	}
 	return sim_call_end(&call, rc);
 }
@@ -214,6 +214,7 @@ int cuEventRecord(void *handle, void *stream)
 int cuEventQuery(void *handle)
 {
 	struct sim_call call;
+	uint64_t start = sim_now();
 	int rc = sim_call_begin(&call, SIM_CBID_cuEventQuery);
 	struct sim_event *e = event_get(handle);
 
@@ -223,6 +224,8 @@ int cuEventQuery(void *handle)
 		sim_lock();
 		rc = sim_when_past(&e->when) ? SIM_OK : SIM_NOT_READY;
 		sim_unlock();
+		if (sim_ctx_current())
+			sim_note_query(SIM_SYNC_EVENT, sim_stream_get(NULL), e, start, rc);
 	}
 	return sim_call_end(&call, rc);
 }

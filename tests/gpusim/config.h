@@ -18,6 +18,7 @@ struct sim_config {
 	int driver_version; /* as cuDriverGetVersion says, 13000 */
 	uint64_t launch_ns; /* from the call to the earliest start */
 	uint64_t turnaround_ns; /* between two ops of one stream */
+	uint64_t node_gap_ns; /* between two nodes of a graph */
 	uint64_t copy_ns; /* fixed part of a copy */
 	uint64_t init_ns, module_ns, malloc_ns; /* what these calls take */
 	double h2d, d2h, pageable, d2d, peer, fill; /* bytes per nanosecond */

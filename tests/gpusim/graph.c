@@ -14,8 +14,6 @@
 
 #define GRAPH_MAGIC 0x68707267u
 
-static uint64_t next_node = 1;
-
 struct sim_graph *sim_graph_new(void)
 {
 	struct sim_graph *g = calloc(1, sizeof *g);
@@ -79,7 +77,6 @@ struct sim_node *sim_graph_add(struct sim_graph *g, const struct sim_op *op,
 			goto fail;
 		node->dep[node->n_deps++] = deps[i]->index;
 	}
-	node->id = next_node++;
 	node->op = *op;
 	node->index = g->n;
 	g->node[g->n++] = node;
@@ -109,7 +106,6 @@ struct sim_graph *sim_graph_clone(const struct sim_graph *g)
 			goto fail;
 		memcpy(to->dep, from->dep, from->n_deps * sizeof *to->dep);
 		to->n_deps = from->n_deps;
-		to->id = from->id;
 		to->host = from->host;
 		to->host_data = from->host_data;
 		to->comm = from->comm;
@@ -140,7 +136,7 @@ static void node_op(struct sim_op *op, const struct sim_node *node, const struct
 	memcpy(op->block, node->op.block, sizeof op->block);
 	op->in_graph = true;
 	op->graph = exec->id;
-	op->node = node->id;
+	op->node = (uint64_t)exec->id << 32 | node->index;
 	if (node->op.ranks > 1)
 		sim_meeting_join(op, node->comm, node->op.ranks);
 }
@@ -164,18 +160,30 @@ static struct sim_when node_submit(const struct sim_exec *exec, const struct sim
 	return when;
 }
 
-/* The graph as one op: from its first node's start to its last one's end. */
-static void submit_whole(const struct sim_exec *exec, struct sim_stream *s,
-			 const struct sim_when *done, uint64_t first)
+/*
+ * The graph as one op, from the start of its first node on the device to the end of the last one:
+ * host functions at its ends do not count, as in real records. The stream waits for all.
+ */
+static void submit_whole(const struct sim_exec *exec, struct sim_stream *s, struct sim_when *done,
+			 uint64_t first)
 {
+	const struct sim_graph *g = exec->graph;
+	struct sim_when *on_device = calloc(g->n + 1, sizeof *done);
 	struct sim_op op;
+	uint32_t i, n = 0;
 
+	if (!on_device)
+		return;
+	for (i = 0; i < g->n; i++)
+		if (!g->node[i]->host && g->node[i]->op.kind != SIM_MARKER)
+			on_device[n++] = done[i];
 	sim_op_init(&op, SIM_GRAPH, s);
 	op.graph = exec->id;
-	op.in_graph = false;
-	op.host_first = exec->graph->node[0]->host != NULL;
 	op.start = first;
-	sim_when_set(&s->tail, sim_submit_span(s, &op, done, exec->graph->n));
+	if (n)
+		sim_submit_span(s, &op, on_device, n);
+	sim_when_set(&s->tail, sim_join(s, done, g->n));
+	free(on_device);
 }
 
 int sim_graph_launch(const struct sim_exec *exec, struct sim_stream *s)

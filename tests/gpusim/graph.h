@@ -10,7 +10,6 @@
 #include "state.h"
 
 struct sim_node {
-	uint64_t id; /* unique in the process */
 	struct sim_op op; /* what to submit; SIM_MARKER for an empty node */
 	void (*host)(void *);
 	void *host_data;
@@ -32,7 +31,7 @@ struct sim_exec {
 struct sim_graph *sim_graph_new(void);
 void sim_graph_free(struct sim_graph *g); /* NULL is fine */
 
-/* A copy of g with the same node ids, or NULL. */
+/* A copy of g, or NULL. */
 struct sim_graph *sim_graph_clone(const struct sim_graph *g);
 
 /* Adds op behind the nodes deps[0..n); the graph owns the node. NULL: no memory, bad node. */

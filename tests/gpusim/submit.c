@@ -378,9 +378,11 @@ static void deps_begin(struct deps *d, struct sim_stream *s, const struct sim_op
 {
 	const struct sim_config *c = sim_config();
 	uint64_t latency = op->kind == SIM_MARKER || op->kind == SIM_HOST ? 0 : c->launch_ns;
-	uint64_t gap = op->kind == SIM_MARKER || op->kind == SIM_HOST ? 0 : c->turnaround_ns;
+	uint64_t gap = op->in_graph ? c->node_gap_ns : c->turnaround_ns;
 	uint32_t i;
 
+	if (op->kind == SIM_MARKER || op->kind == SIM_HOST)
+		gap = 0;
 	deps_init(d, sim_now() + latency, n);
 	if (!after)
 		deps_of_stream(d, s, gap);
@@ -430,19 +432,21 @@ struct sim_when sim_submit_span(struct sim_stream *s, struct sim_op *op,
 
 struct sim_when sim_join(struct sim_stream *s, const struct sim_when *when, uint32_t n)
 {
+	struct sim_when w;
 	struct sim_op op;
 	struct deps d;
 	uint32_t i;
 
-	deps_init(&d, 0, 0);
+	deps_init(&d, 0, n);
 	for (i = 0; i < n; i++)
 		deps_add(&d, &when[i], 0);
-	if (!d.n)
-		return (struct sim_when){ d.ready, NULL };
-	if (d.n == 1)
-		return (struct sim_when){ d.ready, d.p[0] };
-	sim_op_init(&op, SIM_MARKER, s);
-	return submit(s, &op, &d, NULL, NULL);
+	w = (struct sim_when){ d.ready, d.n == 1 ? d.p[0] : NULL };
+	if (d.n > 1) {
+		sim_op_init(&op, SIM_MARKER, s);
+		w = submit(s, &op, &d, NULL, NULL);
+	}
+	deps_fini(&d);
+	return w;
 }
 
 struct sim_when sim_stream_ready(struct sim_stream *s)
@@ -479,22 +483,40 @@ void sim_throttle(struct sim_stream *s)
 	}
 }
 
-void sim_note_sync(enum sim_sync type, struct sim_stream *s, const struct sim_event *event,
-		   uint64_t start, int result)
+static void note(struct sim_sync_info *info, struct sim_stream *s, const struct sim_event *event)
 {
 	const struct sim_tracer *t = sim_tracer();
-	struct sim_sync_info info = { .type = type, .start = start, .result = result };
+	bool about_stream = info->type == SIM_SYNC_STREAM || info->type == SIM_SYNC_WAIT;
 	struct sim_op where;
 
 	if (!t && !sim_truth_on())
 		return;
 	sim_op_init(&where, SIM_MARKER, s);
-	info.end = sim_now();
-	info.correlation = where.correlation;
-	info.context = s->ctx->id;
-	info.stream = type == SIM_SYNC_CONTEXT || type == SIM_SYNC_EVENT ? 0 : s->id;
-	info.event = event ? event->id : 0;
-	sim_truth_sync(&info, &where);
+	info->end = sim_now();
+	info->correlation = where.correlation;
+	info->context = s->ctx->id;
+	info->stream = about_stream ? s->id : SIM_SYNC_NONE;
+	info->event = event ? event->id : SIM_SYNC_NONE;
+	if (!info->query)
+		sim_truth_sync(info, &where);
 	if (t)
-		t->sync(&info, &where);
+		t->sync(info, &where);
+}
+
+void sim_note_sync(enum sim_sync type, struct sim_stream *s, const struct sim_event *event,
+		   uint64_t start, int result)
+{
+	struct sim_sync_info info = { .type = type, .start = start, .result = result };
+
+	note(&info, s, event);
+}
+
+void sim_note_query(enum sim_sync type, struct sim_stream *s, const struct sim_event *event,
+		    uint64_t start, int result)
+{
+	struct sim_sync_info info = {
+		.type = type, .query = true, .start = start, .result = result
+	};
+
+	note(&info, s, event);
 }

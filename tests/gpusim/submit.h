@@ -59,6 +59,8 @@ struct sim_when sim_when_copy(const struct sim_when *when);
  */
 void sim_note_sync(enum sim_sync type, struct sim_stream *s, const struct sim_event *event,
 		   uint64_t start, int result);
+void sim_note_query(enum sim_sync type, struct sim_stream *s, const struct sim_event *event,
+		    uint64_t start, int result);
 
 /* Lets go of a copy. Without the lock. */
 void sim_when_drop(struct sim_when when);

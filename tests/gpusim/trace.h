@@ -54,16 +54,16 @@ enum sim_sync {
 	SIM_SYNC_EVENT = 1,
 	SIM_SYNC_WAIT = 2,
 	SIM_SYNC_STREAM = 3,
-	SIM_SYNC_CONTEXT = 4,
-	SIM_SYNC_QUERY = 100 /* a query, recorded only with all sync records on */
+	SIM_SYNC_CONTEXT = 4
 };
+
+#define SIM_SYNC_NONE UINT32_MAX /* no stream or no event, in CUPTI's records */
 
 /* A device operation. Times are CLOCK_REALTIME ns; end SIM_NEVER while it is not known. */
 struct sim_op {
 	uint8_t kind, copy, src, dst;
 	uint8_t engine;
 	bool async, nccl, in_graph;
-	bool host_first; /* a graph whose first node is a host function */
 	uint32_t device, physical; /* as the process counts, as the node counts */
 	uint32_t context, stream;
 	uint32_t peer_device, peer_context; /* destination of a peer copy */
@@ -83,6 +83,7 @@ struct sim_op {
 
 struct sim_sync_info {
 	enum sim_sync type;
+	bool query; /* did not wait; recorded only with all synchronisation records on */
 	uint64_t start, end;
 	uint32_t correlation, context, stream, event;
 	int result;

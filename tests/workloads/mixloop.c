@@ -24,7 +24,7 @@ struct opts {
 	long ops, seed, streams, kernels, processes, devices, device;
 	long wait, graph, copy, pageable, memset, host, peer; /* per thousand operations */
 	long nodes, sync_every, pause_every, pause_us, collective_every;
-	long min_ns, max_ns, hold_ms;
+	long min_ns, max_ns, hold_ms, long_ms;
 	int exec;
 };
 
@@ -82,6 +82,7 @@ static const struct {
 	{ "collective-every", &opts.collective_every, "operations between collectives, 0 none" },
 	{ "min-ns", &opts.min_ns, "shortest kernel" },
 	{ "max-ns", &opts.max_ns, "longest kernel" },
+	{ "long-ms", &opts.long_ms, "a kernel of this length runs beside all others, 0 none" },
 	{ "hold-ms", &opts.hold_ms, "stay this long at the end" },
 };
 #define N_OPTS (sizeof table / sizeof table[0])
@@ -243,10 +244,21 @@ static void set_up(long rank)
 		w.graph[i] = make_graph();
 }
 
+/* On a stream that nothing else uses or waits for. */
+static void long_kernel(void)
+{
+	void *s;
+
+	CU(StreamCreate(&s, 1));
+	cudrv_launch(w.kernel[0], (uint64_t)opts.long_ms * 1000000, s);
+}
+
 static void loop(void)
 {
 	long i;
 
+	if (opts.long_ms)
+		long_kernel();
 	for (i = 1; i <= opts.ops; i++) {
 		one_op();
 		if (opts.collective_every && i % opts.collective_every == 0)

@@ -23,9 +23,13 @@ struct buf {
 	struct buf *next;
 };
 
-/* Where a thread writes; all share one unless per-thread buffers are on. Never freed. */
+/*
+ * Where a thread writes; all share one unless per-thread buffers are on. What it has written goes
+ * back in order: nothing overtakes a buffer that is withheld. Never freed.
+ */
 struct desk {
-	struct buf *buf;
+	struct buf *buf; /* being filled */
+	struct buf *done, **done_end; /* retired, oldest first */
 	struct desk *next;
 };
 
@@ -35,7 +39,6 @@ static struct {
 	buf_request_fn request;
 	buf_complete_fn complete;
 	struct desk shared, *desks;
-	struct buf *full, **full_end;
 	struct buf *current; /* between reserve and commit */
 	size_t dropped;
 	bool per_thread, zeroed, worker;
@@ -43,8 +46,8 @@ static struct {
 } b = {
 	.handing = PTHREAD_MUTEX_INITIALIZER,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.shared = { .done_end = &b.shared.done },
 	.desks = &b.shared,
-	.full_end = &b.full,
 	.per_thread = SIM_CUPTI_API >= 130000,
 	.period_ns = WORKER_NS,
 };
@@ -97,28 +100,51 @@ static void take(struct buf *buf, struct buf ***list, uint64_t now)
 	*list = &buf->next;
 }
 
+static void retire(struct desk *d)
+{
+	struct buf *buf = d->buf;
+
+	d->buf = NULL;
+	buf->next = NULL;
+	*d->done_end = buf;
+	d->done_end = &buf->next;
+}
+
+/*
+ * A flush retires what is being filled, even if it must be withheld: the next record starts a new
+ * buffer. The one buffer for all threads is only retired once it can go. (As seen on an H100 with
+ * CUPTI 13.0.)
+ */
+static bool retires(const struct desk *d, bool force, uint64_t now)
+{
+	if (!d->buf || !d->buf->used)
+		return false;
+	return force || d != &b.shared || (!d->done && finished(d->buf, now));
+}
+
+static void collect_desk(struct desk *d, struct buf ***end, bool force, uint64_t now)
+{
+	while (d->done && (force || finished(d->done, now))) {
+		struct buf *buf = d->done;
+
+		d->done = buf->next;
+		if (!d->done)
+			d->done_end = &d->done;
+		take(buf, end, now);
+	}
+}
+
 /* Unlinks what can be handed out; the caller holds the lock. */
 static struct buf *collect(bool open_ones, bool force)
 {
-	struct buf *list = NULL, **end = &list, **p = &b.full, *buf;
+	struct buf *list = NULL, **end = &list;
 	uint64_t now = sim_now();
 	struct desk *d;
 
-	while ((buf = *p)) {
-		if (!force && !finished(buf, now)) {
-			p = &buf->next;
-			continue;
-		}
-		*p = buf->next;
-		take(buf, &end, now);
-	}
-	b.full_end = p;
-	for (d = b.desks; open_ones && d; d = d->next) {
-		buf = d->buf;
-		if (!buf || !buf->used || (!force && !finished(buf, now)))
-			continue;
-		d->buf = NULL;
-		take(buf, &end, now);
+	for (d = b.desks; d; d = d->next) {
+		if (open_ones && retires(d, force, now))
+			retire(d);
+		collect_desk(d, &end, force, now);
 	}
 	return list;
 }
@@ -157,8 +183,7 @@ static void *worker(void *arg)
 				      (long)(b.period_ns % 1000000000u) };
 
 		nanosleep(&d, NULL);
-		if (__atomic_load_n(&b.full, __ATOMIC_RELAXED))
-			hand_out(false, false);
+		hand_out(false, false);
 	}
 	return NULL;
 }
@@ -185,20 +210,11 @@ static struct desk *desk(void)
 	if (!b.per_thread)
 		return &b.shared;
 	if (!my_desk && (my_desk = calloc(1, sizeof *my_desk))) {
+		my_desk->done_end = &my_desk->done;
 		my_desk->next = b.desks;
 		b.desks = my_desk;
 	}
 	return my_desk ? my_desk : &b.shared;
-}
-
-static void retire(struct desk *d)
-{
-	struct buf *buf = d->buf;
-
-	d->buf = NULL;
-	buf->next = NULL;
-	*b.full_end = buf;
-	b.full_end = &buf->next;
 }
 
 /* Asks the client. Versions before 12.9 write to what they get without looking: they crash. */

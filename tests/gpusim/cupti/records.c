@@ -21,6 +21,7 @@ struct rec_config rec_config;
 static atomic_uint next_correlation;
 static pthread_once_t correlation_once = PTHREAD_ONCE_INIT;
 static uint32_t pid;
+static bool always;
 
 static void put8(uint8_t *r, uint32_t at, uint8_t v)
 {
@@ -60,13 +61,23 @@ static uint8_t *begin(uint32_t kind)
 
 static void read_start(void)
 {
-	const char *v = getenv("GPUSIM_CORRELATION_START");
+	const char *v = getenv("GPUSIM_CORRELATION_START"), *mode = getenv("GPUSIM_CORRELATION");
 
 	atomic_store(&next_correlation, v ? (uint32_t)strtoull(v, NULL, 10) : 1);
+	always = mode ? !strcmp(mode, "always") : SIM_CUPTI_API >= 130000;
 	pid = (uint32_t)getpid();
 }
 
-/* Ids are made only while somebody may ask for them; 0 is skipped when they wrap. */
+static bool wants_ids(void)
+{
+	return always || rec_config.kind[REC_RUNTIME] || rec_config.kind[REC_DRIVER] ||
+	       rec_config.any_cbid || rec_config.subscribed;
+}
+
+/*
+ * Version 13 makes an id for every call, as seen on an H100; older ones, by their manual, only
+ * while API records are asked for. 0 is skipped when they wrap.
+ */
 static uint32_t correlate(enum sim_domain domain, uint32_t cbid)
 {
 	uint32_t id;
@@ -77,6 +88,8 @@ static uint32_t correlate(enum sim_domain domain, uint32_t cbid)
 	    !rec_config.subscribed)
 		return 0;
 	pthread_once(&correlation_once, read_start);
+	if (!wants_ids())
+		return 0;
 	do
 		id = atomic_fetch_add_explicit(&next_correlation, 1, memory_order_relaxed);
 	while (!id);
@@ -185,7 +198,7 @@ static void fill(uint8_t *r, const struct sim_op *op)
 static void graph(uint8_t *r, const struct sim_op *op)
 {
 	put32(r, 4, op->correlation);
-	put32(r, 24, op->host_first ? INT32_MAX : op->device);
+	put32(r, 24, op->device);
 	put32(r, 28, op->graph);
 	put32(r, 32, op->context);
 	put32(r, 36, op->stream);
@@ -263,12 +276,12 @@ static void sync_record(const struct sim_sync_info *info, const struct sim_op *w
 	(void)where;
 	if (!rec_config.kind[REC_SYNCHRONIZATION])
 		return;
-	if (info->type == SIM_SYNC_QUERY && !rec_config.all_sync)
+	if (info->query && !rec_config.all_sync)
 		return;
 	r = begin(REC_SYNCHRONIZATION);
 	if (!r)
 		return;
-	put32(r, 4, info->type == SIM_SYNC_QUERY ? SIM_SYNC_STREAM : info->type);
+	put32(r, 4, info->type);
 	put64(r, 8, info->start);
 	put64(r, 16, info->end);
 	put32(r, 24, info->correlation);

@@ -6,7 +6,7 @@
  *
  * CUDA_INJECTION64_PATH=gpusim-tap.so   TAP_OUT=FILE (FILE.<pid> is written at exit)
  * TAP_KINDS=1,2,10,...  TAP_DRIVER=307,... and TAP_RUNTIME=211,... single calls, where there are
- * TAP_FLUSH_MS=N (0 never)  TAP_BUFFER=bytes  TAP_FORCE=1 a forced flush at exit (default)
+ * TAP_FLUSH_MS=N (0 never)  TAP_FLUSH_FLAG=0|1  TAP_BUFFER=bytes  TAP_FORCE=1 a forced flush at exit (default)
  * TAP_ATTRIBUTES=9:0,5:1  TAP_NULL=N the Nth request gets no buffer
  */
 #include <dlfcn.h>
@@ -40,6 +40,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static FILE *out;
 static size_t buffer_size;
 static int requests, null_at, flush_ms, force = 1;
+static uint32_t flush_flag;
 static pid_t owner;
 
 EXPORT int InitializeInjection(void);
@@ -226,8 +227,13 @@ static void *flusher(void *arg)
 	struct timespec d = { flush_ms / 1000, flush_ms % 1000 * 1000000L };
 
 	for (;;) {
+		unsigned long long begin;
+
 		nanosleep(&d, NULL);
-		cupti.flush(0);
+		begin = now();
+		cupti.flush(flush_flag);
+		line("{\"flush\":%u,\"at\":%llu,\"ns\":%llu}\n", flush_flag, begin,
+		     (unsigned long long)now() - begin);
 	}
 	return arg;
 }
@@ -334,6 +340,7 @@ int InitializeInjection(void)
 	flush_ms = (int)number("TAP_FLUSH_MS", 100);
 	null_at = (int)number("TAP_NULL", 0);
 	force = (int)number("TAP_FORCE", 1);
+	flush_flag = (uint32_t)number("TAP_FLUSH_FLAG", 0);
 	cupti.version(&version);
 	line("{\"version\":%u,\"per_call\":%d}\n", version, cupti.driver_api != NULL);
 	each("TAP_ATTRIBUTES", set_attribute);
