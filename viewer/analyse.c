@@ -92,7 +92,7 @@ int view_analyse(const char *path, const struct view_analysis *o, struct view_su
 
 	if (err) {
 		view_error("%s: %s; %s", path, why ? why : strerror(-err), remedy(err));
-		/* Nothing of ours in there is no job without a GPU. */
+		/* A folder with nothing of ours is not a job without a GPU. */
 		return err == -ENODATA ? -EBADMSG : err;
 	}
 	err = engine(t, path, o, &r);

@@ -475,7 +475,7 @@ static void wait_for_command(struct run *r)
 	struct view_live *live = NULL;
 
 	if (!r->quiet && r->traced)
-		live = view_live_new(r->dir, r->price, &r->began);
+		live = view_live_new(r->dir, r->price, r->price_model, &r->began);
 	view_child_wait(&r->child, live ? view_live_tick : NULL, live);
 	view_live_free(live);
 }
@@ -504,7 +504,7 @@ static int report(void *arg)
 	return view_run_report(&o);
 }
 
-/* Nothing but our own record: the job never touched a GPU. */
+/* A folder with nothing but our own record is of no use to anybody. */
 static void drop_empty_run(struct run *r)
 {
 	unlink(r->record);
@@ -525,13 +525,26 @@ static int run_failed_to_start(struct run *r, int err)
 	return say_trouble(r->command[0], r->child.exec_errno == ENOENT ? 127 : 126);
 }
 
+/* The first wrapper of a run speaks for all of them. */
+static void tell(struct run *r)
+{
+	if (r->no_report || !r->first)
+		return;
+	if (view_run_has_streams(r->dir))
+		view_child_aside(&r->child, report, r);
+	else if (!r->quiet)
+		view_note("the job never touched a GPU: there is nothing to report");
+}
+
 static _Noreturn void end(struct run *r)
 {
 	view_node_finish(&r->node, COLLECTOR_SECONDS);
 	if (r->record)
 		close_run(r);
-	if (r->traced && !r->no_report && r->first)
-		view_child_aside(&r->child, report, r);
+	if (r->traced)
+		tell(r);
+	if (r->record && !view_run_has_streams(r->dir))
+		drop_empty_run(r);
 	view_child_end_like(&r->child);
 }
 

@@ -158,7 +158,7 @@ static void put_axis(struct html *h, const struct axis *a)
 	fputs("<div class=\"line\"><div>", h->f);
 	for (int i = 0; i <= 4; i++)
 		fprintf(h->f, "<span>%s</span>",
-			view_duration(at, (a->end_ns - a->start_ns) / 4 * i));
+			i ? view_duration(at, (a->end_ns - a->start_ns) / 4 * i) : "0");
 	fputs("</div></div>\n", h->f);
 }
 

@@ -11,8 +11,9 @@
 
 struct view_live;
 
-/* NULL if there is to be no line. @price: decimal text, may be NULL. */
-struct view_live *view_live_new(const char *dir, const char *price, const struct timespec *began);
+/* NULL if there is to be no line. @dir must stay. The price options may be NULL. */
+struct view_live *view_live_new(const char *dir, const char *price, const char *price_model,
+				const struct timespec *began);
 
 void view_live_tick(void *live);
 

@@ -13,6 +13,9 @@ struct view_run_report {
 	bool quiet; /* write the files, print no verdict */
 };
 
+/* Whether anything was recorded: true if the folder holds a stream or a spool. */
+bool view_run_has_streams(const char *dir);
+
 /* 0 or 1; says what went wrong on stderr. Runs in a process of its own. */
 int view_run_report(const struct view_run_report *o);
 
