@@ -227,7 +227,7 @@ int main(int argc, char **argv)
 					       { "dir", required_argument, NULL, 'd' },
 					       { NULL, 0, NULL, 0 } };
 	const char *tmp = getenv("TMPDIR"), *dir = tmp && *tmp ? tmp : "/tmp";
-	uint64_t mb = 512;
+	uint64_t mb = 256;
 	size_t i;
 	int opt;
 

@@ -48,8 +48,8 @@ def test_large_frames():
     s = new_stream()
     with Collector(BIN) as c:
         client = c.client(timeout=60)
-        sent = [hello(s, "large"), frame(s, 2, body=rng.randbytes(3 << 20)),
-                frame(s, 3, body=b"x"), frame(s, 4, body=rng.randbytes(700_000))]
+        sent = [hello(s, "large"), frame(s, 2, body=rng.randbytes(1_200_000)),
+                frame(s, 3, body=b"x"), frame(s, 4, body=rng.randbytes(300_000))]
         client.send(*sent)
         client.wait_ack(s, 4, 30)
         with open(c.path("large", s), "rb") as f:

@@ -90,7 +90,7 @@ def test_kill_the_collector():
     with Collector(BIN) as c:
         senders = [Sender(c, f"run-{i}", rng.randrange(1 << 30)) for i in range(3)]
         kills = 0
-        end = time.monotonic() + 15
+        end = time.monotonic() + 10
         next_kill = time.monotonic() + rng.uniform(0.02, 1.3)
         while time.monotonic() < end:
             for s in senders:
@@ -110,7 +110,7 @@ def test_kill_the_collector():
             s.finish()
             assert s.check() == len(s.sent)
         print("  killed", kills, "times;", sum(len(s.sent) for s in senders), "frames")
-        assert kills > 5
+        assert kills > 3
         assert c.stop() == 0
 
 
@@ -125,7 +125,7 @@ def sender_process(collector, run, seed, stream_of):
 def test_kill_clients():
     """All that a client's kernel took whole is stored, acknowledged or not."""
     with Collector(BIN) as c:
-        for round_ in range(8):
+        for round_ in range(5):
             here, there = multiprocessing.Pipe(duplex=False)
             seed = rng.randrange(1 << 30)
             p = multiprocessing.Process(target=sender_process, args=(c, f"k{round_}", seed, there))
@@ -158,7 +158,7 @@ def test_kill_clients():
 
 def test_kill_both():
     with Collector(BIN) as c:
-        for round_ in range(6):
+        for round_ in range(4):
             here, there = multiprocessing.Pipe(duplex=False)
             seed = rng.randrange(1 << 30)
             p = multiprocessing.Process(target=sender_process, args=(c, f"b{round_}", seed, there))
