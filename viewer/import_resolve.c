@@ -245,9 +245,10 @@ static int resolve_processes(struct view_import_trace *t)
 
 int view_import_resolve(struct view_import_trace *t)
 {
+	/* Streams compare as signed numbers, for CUPTI's -1. */
 	static const int64_t max[VIEW_IMPORT_IDS] = {
 		[VIEW_IMPORT_PID] = INT64_MAX,	    [VIEW_IMPORT_TID] = UINT32_MAX,
-		[VIEW_IMPORT_DEVICE] = UINT32_MAX,  [VIEW_IMPORT_STREAM] = UINT32_MAX,
+		[VIEW_IMPORT_DEVICE] = UINT32_MAX,  [VIEW_IMPORT_STREAM] = INT32_MAX,
 		[VIEW_IMPORT_CONTEXT] = UINT32_MAX,
 	};
 	int which, err;

@@ -184,8 +184,6 @@ int view_import_add(struct view_import_trace *t, const struct wire_event *e, uin
 			return err;
 	}
 	b->ev[b->n] = *e;
-	if (e->kind == WIRE_KIND_OP)
-		b->ev[b->n].tid = (uint32_t)(t->table[WIRE_KIND_OP].n + t->table[0].n);
 	b->process[b->n++] = process;
 	return 0;
 }

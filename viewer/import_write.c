@@ -139,30 +139,52 @@ static int by_ordinal(const void *a, const void *b)
 	return x->ordinal < y->ordinal ? -1 : x->ordinal > y->ordinal;
 }
 
-/* The devices that this process's operations ran on. */
-static int list_devices(const struct writer *w, struct device_list *l)
+static int list_device(const struct writer *w, struct device_list *l, uint32_t ordinal)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->device[i]->ordinal == ordinal)
+			return 0;
+	return add_device(w, l, ordinal);
+}
+
+static bool has_ops(const struct writer *w, uint32_t device)
 {
 	const struct view_import_table *ops = &w->t->table[WIRE_KIND_OP];
+	size_t i;
+
+	for (i = 0; i < ops->n; i++)
+		if (ops->ev[i].device == device)
+			return true;
+	return false;
+}
+
+/*
+ * The devices that this process's operations ran on; of those with bad ones only, the devices on
+ * which any process's ran.
+ */
+static int list_devices(const struct writer *w, struct device_list *l)
+{
+	const struct view_import_table *ops = &w->t->table[WIRE_KIND_OP], *bad = &w->t->table[0];
 	const struct order *o = &w->order[WIRE_KIND_OP];
 	uint32_t last = UINT32_MAX;
-	size_t i, k;
-	int err;
+	size_t i;
+	int err = 0;
 
-	for (i = o->at; i < o->n && o->key[i].process == w->process; i++) {
+	for (i = o->at; !err && i < o->n && o->key[i].process == w->process; i++) {
 		uint32_t device = ops->ev[o->key[i].index].device;
 
-		if (l->n && device == last)
-			continue;
+		if (!l->n || device != last)
+			err = list_device(w, l, device);
 		last = device;
-		for (k = 0; k < l->n && l->device[k]->ordinal != device; k++)
-			;
-		err = k == l->n ? add_device(w, l, device) : 0;
-		if (err)
-			return err;
 	}
+	for (i = 0; !err && i < bad->n; i++)
+		if (bad->process[i] == w->process && has_ops(w, bad->ev[i].device))
+			err = list_device(w, l, bad->ev[i].device);
 	if (l->n)
 		qsort(l->device, l->n, sizeof(*l->device), by_ordinal);
-	return 0;
+	return err;
 }
 
 static int put_hello(struct writer *w)

@@ -172,6 +172,17 @@ static int use_device(struct ana_plan *p, uint32_t source, uint32_t ordinal, uin
 	return 0;
 }
 
+/* An import lists a device whose only records here are bad if another process ran something on it. */
+static bool lists_device(const struct ana_source *s, uint32_t ordinal)
+{
+	size_t i;
+
+	for (i = 0; s->hello && i < s->hello->n_devices; i++)
+		if (s->hello->devices[i]->ordinal == ordinal)
+			return true;
+	return false;
+}
+
 /* Devices on which the process ran something, or made a context. */
 static int find_devices(struct ana_plan *p, uint32_t source)
 {
@@ -190,8 +201,9 @@ static int find_devices(struct ana_plan *p, uint32_t source)
 	for (i = 0; s->hello && !s->imported && i < s->hello->n_devices && !err; i++)
 		if (s->hello->devices[i]->context_ns)
 			err = use_device(p, source, s->hello->devices[i]->ordinal, 0);
-	for (i = 0; !s->imported && i < s->s->losses && !err; i++)
-		if (s->s->loss[i]->reason == WIRE__LOSS_REASON__LOSS_BAD_STAMP)
+	for (i = 0; i < s->s->losses && !err; i++)
+		if (s->s->loss[i]->reason == WIRE__LOSS_REASON__LOSS_BAD_STAMP &&
+		    (!s->imported || lists_device(s, s->s->loss[i]->device)))
 			err = use_device(p, source, s->s->loss[i]->device, 0);
 	return err;
 }
