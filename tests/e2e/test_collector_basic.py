@@ -158,7 +158,7 @@ def test_run_names():
         for run, name in cases.items():
             s = new_stream()
             client = c.client()
-            client.send(hello(s, run), frame(s, 2))
+            client.send(hello(s, run), frame(s, 2, BYE))
             client.wait_ack(s, 2)
             assert os.path.exists(c.path(name, s)), (run, os.listdir(c.base))
         assert sorted(os.listdir(c.root)) == ["runs", "sock", "stderr"]
