@@ -156,7 +156,7 @@ static void compose(const struct view_live *l, const struct figures *f, char lin
 	int64_t waited = least(f->waited_ns, idle);
 	int64_t ppm = view_ppm(waited, f->held_ns);
 	int n = snprintf(line, LINE_BYTES,
-			 " gpustarve %" PRId64 ":%02d:%02d  %zu GPU%s  busy %s %%  starved at most "
+			 " gpustarve %" PRId64 ":%02d:%02d  %zu GPU%s  busy %s %%  starved about "
 			 "%s %%",
 			 s / 3600, (int)(s / 60 % 60), (int)(s % 60), f->devices,
 			 f->devices == 1 ? "" : "s",

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The summary: sums, findings, advice; summary.json written, read back and written again without
+ * a difference; the waste set.
+ */
+#include <errno.h>
+#include "harness.h"
+#include "jsondoc.h"
+#include "view_made.h"
+
+#define H100 "NVIDIA H100 80GB HBM3"
+
+static void test_sums(void)
+{
+	struct view_summary *s = made_summary(4, H100, 6880000000LL, 10);
+	int64_t ns = 0, usd = 0;
+
+	REQUIRE(s);
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		ns += s->result->classes[c];
+		usd += s->cost.classes[c];
+	}
+	EXPECT_INT(ns, s->result->gpu_ns);
+	EXPECT_INT(usd, s->cost.total);
+	EXPECT_INT(s->starved_ns, MADE_HOUR_NS / 4 + 3 * (MADE_HOUR_NS / 1000));
+	EXPECT_INT(s->wasted_ns, s->starved_ns + 4 * (MADE_HOUR_NS / 100));
+	EXPECT_INT(view_working_ns(s), s->result->gpu_ns - 4000000000LL);
+	EXPECT_INT(s->ranks, 1);
+	EXPECT_INT(s->step_nano_usd * 100, s->cost.total);
+	view_summary_free(s);
+}
+
+static void test_findings(void)
+{
+	struct view_summary *s = made_summary(4, H100, 6880000000LL, 10);
+
+	REQUIRE(s && s->findings >= 2 && s->advices >= 1);
+	EXPECT_INT(s->finding[0].class, ANA_INPUT_UNKNOWN);
+	EXPECT_INT(s->finding[0].of_starved_ppm, 1000000);
+	EXPECT_INT(s->finding[0].confidence, ANA_HIGH);
+	EXPECT_INT(s->finding[1].class, ANA_HOST_SYNC);
+	EXPECT_INT(s->finding[1].of_starved_ppm, -1);
+	EXPECT_STR(s->advice[0].id, "loader-wait");
+	for (size_t i = 0; i < s->advices; i++) {
+		EXPECT(s->advice[i].saving_ns <= s->wasted_ns);
+		EXPECT(s->advice[i].saving_nano_usd <= s->cost.wasted);
+		EXPECT_INT(s->advice[i].saving_ns, s->result->classes[s->advice[i].class]);
+	}
+	view_summary_free(s);
+}
+
+static struct view_summary *read_text(const char *text)
+{
+	char path[] = "/tmp/gpustarve-summary-XXXXXX";
+	int fd = mkstemp(path);
+	struct view_summary *s = NULL;
+	const char *why = NULL;
+
+	REQUIRE(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+	if (view_summary_read(&s, path, &why))
+		s = NULL;
+	unlink(path);
+	return s;
+}
+
+static void round_trip(const char *name, int64_t nano)
+{
+	struct view_summary *s = made_summary(3, name, nano, 20), *again;
+	char *text = made_page(s, view_summary_write), *copy;
+
+	again = read_text(text);
+	REQUIRE(again);
+	copy = made_page(again, view_summary_write);
+	EXPECT_STR(copy, text);
+	free(text);
+	free(copy);
+	view_summary_free(s);
+	view_summary_free(again);
+}
+
+static void test_round_trip(void)
+{
+	round_trip(H100, 6880000001LL);
+	round_trip(H100, 0);
+	round_trip("plain", 123456789);
+}
+
+/* Broken UTF-8 becomes U+FFFD once and stays so. */
+static void test_evil_names(void)
+{
+	struct view_summary *s = made_summary(1, MADE_EVIL, 1, 5), *again;
+	char *text = made_page(s, view_summary_write);
+	struct view_arena mem = { 0 };
+	struct view_json_error error;
+
+	EXPECT(view_json_parse(&mem, text, strlen(text), &error) != NULL);
+	again = read_text(text);
+	REQUIRE(again);
+	EXPECT(strstr(again->id, "</title><script>") != NULL);
+	EXPECT(strstr(again->id, "\xef\xbf\xbd") != NULL);
+	view_arena_fini(&mem);
+	free(text);
+	view_summary_free(s);
+	view_summary_free(again);
+}
+
+static void test_no_price(void)
+{
+	struct view_summary *s = made_summary(2, H100, 0, 5);
+	char *text = made_page(s, view_summary_write);
+
+	EXPECT(strstr(text, "\"usd\": null") != NULL);
+	EXPECT(!strchr(text, '$'));
+	EXPECT(strstr(text, "\"gpu_hours\": 2") != NULL);
+	free(text);
+	view_summary_free(s);
+}
+
+/* Any digit changed is either refused or gives another document. */
+static void test_digest(void)
+{
+	struct view_summary *s = made_summary(1, H100, 6880000000LL, 3);
+	char *text = made_page(s, view_summary_write);
+	uint64_t seed = t_seed(3);
+	size_t len = strlen(text);
+
+	for (int i = 0; i < 300; i++) {
+		size_t at = t_random(&seed) % len;
+		while (text[at] < '0' || text[at] > '9')
+			at = (at + 1) % len;
+		char was = text[at];
+		text[at] = (char)('0' + (was - '0' + 1 + t_random(&seed) % 9) % 10);
+		struct view_summary *other = read_text(text);
+		if (other) {
+			char *copy = made_page(other, view_summary_write);
+			struct view_arena mem = { 0 };
+			struct view_json_error error;
+			struct view_json *left = view_json_parse(&mem, text, len, &error);
+			struct view_json *right = view_json_parse(&mem, copy, strlen(copy), &error);
+			EXPECT(left && right);
+			/* The text itself, or the digest in it, is no longer what is made of it. */
+			EXPECT(strcmp(copy, text) != 0);
+			view_arena_fini(&mem);
+			free(copy);
+			view_summary_free(other);
+		}
+		text[at] = was;
+	}
+	free(text);
+	view_summary_free(s);
+}
+
+static void test_waste(void)
+{
+	bool waste[ANA_CLASSES];
+	char bad[64];
+
+	EXPECT_INT(view_waste_parse("input.*,host.sync", waste, bad), 0);
+	EXPECT(waste[ANA_INPUT_FETCH] && waste[ANA_INPUT_UNKNOWN] && waste[ANA_HOST_SYNC]);
+	EXPECT(!waste[ANA_HOST_GC] && !waste[ANA_COMPUTE]);
+	EXPECT_INT(view_waste_parse("input.*,nonsense", waste, bad), -EINVAL);
+	EXPECT_STR(bad, "nonsense");
+	EXPECT_INT(view_waste_parse("", waste, bad), -EINVAL);
+	view_waste_default(waste);
+	EXPECT(waste[ANA_COPY] && waste[ANA_EXCLUDED_NO_PROCESS] && waste[ANA_DEVICE_LAUNCH]);
+	EXPECT(!waste[ANA_HOST_UNKNOWN] && !waste[ANA_DEVICE_TURNAROUND] &&
+	       !waste[ANA_DEVICE_LOST]);
+	EXPECT(!waste[ANA_EXCLUDED_STARTUP] && !waste[ANA_DEVICE_UNKNOWN]);
+}
+
+int main(void)
+{
+	return RUN(test_sums, test_findings, test_round_trip, test_evil_names, test_no_price,
+		   test_digest, test_waste);
+}
