@@ -7,12 +7,15 @@
 #include <errno.h>
 #include "bytes.h"
 
-#define EXCEPTION_SHARE 32 /* at most one value in so many is left to the exceptions */
+#define EXCEPTION_SHARE 32 /* about one value in so many may be left to the exceptions */
+#define EXCEPTION_SHARE_MAX 16
+#define SAMPLE_STEP 8 /* widths are chosen by every eighth value */
+#define SAMPLE_FROM 2048 /* of columns that are longer */
 #define EXCEPTION_BYTES (2 * WIRE_VARINT_MAX)
 
 size_t wire_column_bound(size_t n)
 {
-	return 1 + WIRE_VARINT_MAX + n * 8 + (n / EXCEPTION_SHARE + 1) * EXCEPTION_BYTES;
+	return 1 + WIRE_VARINT_MAX + n * 8 + (n / EXCEPTION_SHARE_MAX + 1) * EXCEPTION_BYTES;
 }
 
 void wire_column_look(struct wire_column_stats *s, const uint64_t *v, size_t n)
@@ -27,8 +30,18 @@ void wire_column_look(struct wire_column_stats *s, const uint64_t *v, size_t n)
 	*s = (struct wire_column_stats){ any, diff };
 }
 
-/* How many values need more than @width bytes; without compares, which 64-bit vectors lack. */
-static size_t count_above(const uint64_t *v, size_t n, unsigned int width)
+/* How many of every @step-th value need more than @width bytes. */
+static size_t count_above(const uint64_t *v, size_t n, unsigned int width, size_t step)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < n; i += step)
+		count += v[i] >> (8 * width) != 0;
+	return count;
+}
+
+/* The same of all; without compares, which 64-bit vectors lack. */
+static size_t count_all_above(const uint64_t *v, size_t n, unsigned int width)
 {
 	unsigned int shift = 8 * width;
 	uint64_t count = 0;
@@ -42,21 +55,30 @@ static size_t count_above(const uint64_t *v, size_t n, unsigned int width)
 	return count;
 }
 
-/* The fewest planes that leave few exceptions; *left: how many. */
+/*
+ * The fewest planes that leave few exceptions; *left: how many. A sample may mislead a little: then
+ * there are a few exceptions more, but never so many that the bound is passed.
+ */
 static unsigned int pick_width(uint64_t any, const uint64_t *v, size_t n, size_t *left)
 {
+	size_t step = n < SAMPLE_FROM ? 1 : SAMPLE_STEP, few = n / step / EXCEPTION_SHARE;
 	unsigned int width;
 
 	for (width = 1; width < 8; width++) {
-		*left = any >> (8 * width) ? count_above(v, n, width) : 0;
-		if (*left <= n / EXCEPTION_SHARE)
+		*left = 0;
+		if (!(any >> (8 * width)))
+			return width;
+		if (count_above(v, n, width, step) > few)
+			continue;
+		*left = count_all_above(v, n, width);
+		if (*left <= n / EXCEPTION_SHARE_MAX)
 			return width;
 	}
 	*left = 0;
 	return 8;
 }
 
-static void note(struct wire_cuts *cut, const uint8_t *p)
+void wire_cut(struct wire_cuts *cut, const uint8_t *p)
 {
 	if (cut && cut->used < sizeof(cut->at) / sizeof(cut->at[0]))
 		cut->at[cut->used++] = p;
@@ -96,7 +118,7 @@ static uint8_t *put_planes(uint8_t *p, const uint64_t *v, size_t n, unsigned int
 	for (; k < width; k++)
 		put_one(p + k * n, v, n, k);
 	for (k = 1; k <= width; k++)
-		note(cut, p + k * n);
+		wire_cut(cut, p + k * n);
 	return p + width * n;
 }
 

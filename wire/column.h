@@ -31,6 +31,9 @@ struct wire_cuts {
 	unsigned int used;
 };
 
+/* Notes one; @cut may be NULL, and a full one takes no more. */
+void wire_cut(struct wire_cuts *cut, const uint8_t *p);
+
 /*
  * Writes @n values with their stats at @p, which has room for the bound. Returns the byte behind
  * them. The ends of planes are added to @cut, which may be NULL.

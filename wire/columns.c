@@ -137,11 +137,17 @@ static inline struct wire_key shape_key(const struct wire_event *e)
 	return (struct wire_key){ (v & ~0xffull) | has, 0 };
 }
 
-/* Numbers of places and shapes. Neighbours are mostly alike: compared before they are looked up. */
+/*
+ * Numbers of places and shapes, names, and the sparse values. Neighbours are mostly alike: their keys
+ * are compared before they are looked up.
+ */
 static int gather_keys(struct wire_columns *c, const struct wire_event *ev, size_t from, size_t n)
 {
 	uint64_t *restrict place_to = c->array[PLACE] + from;
 	uint64_t *restrict shape_to = c->array[SHAPE] + from;
+	uint64_t *restrict name_to = c->array[NAME] + from;
+	uint64_t *restrict bytes_to = c->array[BYTES] + c->used[BYTES];
+	uint64_t *restrict graph_to = c->array[GRAPH] + c->used[GRAPH];
 	struct wire_key at = place_key(ev), like = shape_key(ev);
 	int64_t place = wire_dict_add(&c->places, at), shape = wire_dict_add(&c->shapes, like);
 	uint8_t kind_diff = 0;
@@ -163,29 +169,17 @@ static int gather_keys(struct wire_columns *c, const struct wire_event *ev, size
 		kind_diff |= ev[i].kind ^ ev[0].kind;
 		place_to[i] = (uint64_t)place;
 		shape_to[i] = (uint64_t)shape;
+		name_to[i] = ev[i].name;
+		*bytes_to = ev[i].bytes;
+		bytes_to += ev[i].bytes != 0;
+		*graph_to = ev[i].graph;
+		graph_to += ev[i].graph != 0;
 	}
+	c->used[BYTES] = (size_t)(bytes_to - c->array[BYTES]);
+	c->used[GRAPH] = (size_t)(graph_to - c->array[GRAPH]);
 	if (place < 0 || shape < 0)
 		return -ENOMEM;
 	return kind_diff ? -EINVAL : 0;
-}
-
-static void gather_values(struct wire_columns *c, const struct wire_event *ev, size_t from,
-			  size_t n)
-{
-	uint64_t *restrict name_to = c->array[NAME] + from;
-	uint64_t *restrict bytes_to = c->array[BYTES] + c->used[BYTES];
-	uint64_t *restrict graph_to = c->array[GRAPH] + c->used[GRAPH];
-	size_t bytes = 0, graphs = 0, i;
-
-	for (i = 0; i < n; i++) {
-		name_to[i] = ev[i].name;
-		bytes_to[bytes] = ev[i].bytes;
-		bytes += ev[i].bytes != 0;
-		graph_to[graphs] = ev[i].graph;
-		graphs += ev[i].graph != 0;
-	}
-	c->used[BYTES] += bytes;
-	c->used[GRAPH] += graphs;
 }
 
 /* What comes before the first event of a place: the event before it in the block. */
@@ -285,7 +279,6 @@ static int gather(struct wire_columns *c, const struct wire_event *ev, size_t n,
 			err = gather_times(c, ev, at, len, model);
 		if (err)
 			return err;
-		gather_values(c, ev + at, at, len);
 		if (bits)
 			gather_durations(c, ev + at, at, len, bits);
 		else
@@ -369,18 +362,23 @@ static size_t bound(const struct wire_columns *c)
 	return len;
 }
 
+/*
+ * First what repeats, in one piece: its long matches need no statistics of their own. Then noise,
+ * plane by plane.
+ */
 static uint8_t *put_sections(const struct wire_columns *c, enum wire_start_model model,
 			     unsigned int bits, int64_t base, uint8_t *p, struct wire_cuts *cut)
 {
 	p = put_places(&c->places, p);
 	if (c->places.used > 1)
-		p = put_array(c, PLACE, p, cut);
+		p = put_array(c, PLACE, p, NULL);
 	p = put_shapes(&c->shapes, p);
 	if (c->shapes.used > 1)
-		p = put_array(c, SHAPE, p, cut);
-	p = put_array(c, NAME, p, cut);
-	p = put_array(c, BYTES, p, cut);
-	p = put_array(c, GRAPH, p, cut);
+		p = put_array(c, SHAPE, p, NULL);
+	p = put_array(c, NAME, p, NULL);
+	p = put_array(c, BYTES, p, NULL);
+	p = put_array(c, GRAPH, p, NULL);
+	wire_cut(cut, p);
 	p = put_array(c, CORR, p, cut);
 	p = put_time(p, model, bits, base);
 	p = put_array(c, START, p, cut);

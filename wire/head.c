@@ -68,39 +68,55 @@ static int64_t most(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+/* Ops per device. */
+static int count_ops(struct wire_block_head *h, const struct wire_event *ev, size_t n)
+{
+	size_t from = 0, to;
+
+	while (from < n) { /* runs on one device, mostly one run */
+		struct wire_block_device *d = device_entry(h, ev[from].device);
+
+		if (!d)
+			return -E2BIG;
+		for (to = from + 1; to < n && ev[to].device == d->device; to++)
+			;
+		d->ops += (uint32_t)(to - from);
+		from = to;
+	}
+	return 0;
+}
+
 int wire_block_head_of(struct wire_block_head *h, const struct wire_event *ev, size_t n)
 {
-	struct wire_block_device *d = NULL;
+	int64_t t0 = INT64_MAX, t1 = INT64_MIN, last_start = INT64_MIN;
+	uint32_t name = 0;
 	uint8_t kind_diff = 0;
 	size_t i;
+	int err;
 
 	memset(h, 0, offsetof(struct wire_block_head, device));
 	if (!n || n > WIRE_BLOCK_EVENTS_MAX)
 		return -EINVAL;
+	for (i = 0; i < n; i++) {
+		t0 = least(t0, ev[i].start_ns);
+		last_start = most(last_start, ev[i].start_ns);
+		t1 = most(t1, ev[i].end_ns);
+		name = ev[i].name > name ? ev[i].name : name;
+		kind_diff |= ev[i].kind ^ ev[0].kind;
+	}
+	if (kind_diff || !ev[0].kind)
+		return -EINVAL;
 	h->version = HEAD_VERSION;
 	h->kind = ev[0].kind;
 	h->count = (uint32_t)n;
-	h->t0_ns = h->last_start_ns = ev[0].start_ns;
-	h->t1_ns = ev[0].end_ns;
-	for (i = 0; i < n; i++) {
-		const struct wire_event *e = &ev[i];
-
-		h->t0_ns = least(h->t0_ns, e->start_ns);
-		h->last_start_ns = most(h->last_start_ns, e->start_ns);
-		h->t1_ns = most(h->t1_ns, e->end_ns);
-		h->string_max = e->name > h->string_max ? e->name : h->string_max;
-		kind_diff |= e->kind ^ h->kind;
-		if (h->kind != WIRE_KIND_OP)
-			continue;
-		if (!d || d->device != e->device)
-			d = device_entry(h, e->device);
-		if (!d)
-			return -E2BIG;
-		d->ops++;
-	}
-	if (kind_diff || !h->kind)
-		return -EINVAL;
-	return busy_of_all(h, ev, n);
+	h->t0_ns = t0;
+	h->t1_ns = t1;
+	h->last_start_ns = last_start;
+	h->string_max = name;
+	if (h->kind != WIRE_KIND_OP)
+		return 0;
+	err = count_ops(h, ev, n);
+	return err ? err : busy_of_all(h, ev, n);
 }
 
 int wire_block_head_lost(struct wire_block_head *h, uint32_t device, uint32_t lost)

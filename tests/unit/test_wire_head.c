@@ -8,7 +8,7 @@
 #include "events.h"
 #include "wire/block.h"
 
-#define SPAN 4000
+#define SPAN 70000
 
 /* Marks every nanosecond. */
 static uint64_t slow_busy(const struct wire_event *ev, size_t n, uint32_t device)
@@ -63,6 +63,31 @@ static void test_busy(void)
 			ev[i].device = (uint32_t)t_random(&rnd) % 3 * 5;
 			ev[i].start_ns = (int64_t)(at + t_random(&rnd) % jitter);
 			ev[i].end_ns = ev[i].start_ns + (int64_t)(t_random(&rnd) % longest);
+		}
+		check(ev, n);
+	}
+}
+
+/* So many ops that the oldest are closed, while some reach far back. */
+static void test_busy_long(void)
+{
+	static struct wire_event ev[6000];
+	uint64_t rnd = t_seed(22);
+	int round;
+	size_t i;
+
+	for (round = 0; round < 60; round++) {
+		size_t n = 3000 + t_random(&rnd) % 3000;
+		uint64_t far = 1 + t_random(&rnd) % 60000;
+
+		memset(ev, 0, sizeof(ev));
+		for (i = 0; i < n; i++) {
+			uint64_t at = 10 + i * 10, back = t_random(&rnd) % 200 ? 12 : far;
+
+			ev[i].kind = WIRE_KIND_OP;
+			back = back < at ? back : at;
+			ev[i].start_ns = (int64_t)(at - t_random(&rnd) % (back + 1));
+			ev[i].end_ns = t_random(&rnd) % 500 ? ev[i].start_ns + 4 : (int64_t)at;
 		}
 		check(ev, n);
 	}
@@ -150,5 +175,5 @@ static void test_hostile(void)
 
 int main(void)
 {
-	return RUN(test_busy, test_fields, test_refused, test_hostile);
+	return RUN(test_busy, test_busy_long, test_fields, test_refused, test_hostile);
 }
