@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import subprocess
+import time
 
 import gs
 
@@ -71,11 +72,24 @@ def hello(stream):
 
 
 def waits_match(got, own, what):
-    """Recorded waits against the script's own [(start, end)]: same number, and 95 % within 1 ms."""
+    """Recorded waits against the script's own [(start, end)], which is read around them: each lies
+    within its own. Returns whether 95 % agree within 1 ms; between the script's clock and ours a
+    busy machine may do something else, so that is asked again (see settled)."""
     if not gs.equal(len(got), len(own), f'{what}: number of waits'):
-        return
+        return True
+    outside = [(g, o) for g, o in zip(got, own) if g['start'] < o[0] or g['end'] > o[1]]
+    gs.equal(outside[:3], [], f'{what}: waits beyond the script\'s own')
     close = sum(abs(g['start'] - s) <= MS and abs((g['end'] - g['start']) - (e - s)) <= MS
                 for g, (s, e) in zip(got, own))
     worst = max(abs((g['end'] - g['start']) - (e - s)) for g, (s, e) in zip(got, own))
     print(f'{what}: {close} of {len(own)} waits within 1 ms, worst {worst / 1e6:.3f} ms', flush=True)
-    gs.check(close >= 0.95 * len(own), f'{what}: {close} of {len(own)} within 1 ms')
+    return close >= 0.95 * len(own)
+
+
+def settled(case, *args, attempts=4):
+    """Runs a case until its waits agree."""
+    for _ in range(attempts):
+        if case(*args):
+            return
+        time.sleep(1)
+    gs.check(False, f'{args[0]}: fewer than 95 % of the waits agree within 1 ms, {attempts} times')

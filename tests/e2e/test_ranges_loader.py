@@ -32,7 +32,7 @@ def case(what, options):
         waits, total = own_waits(own)
         streams = ranges.trace(where)
         if not gs.equal(len(streams), 1, f'{what}: streams (workers must have none)'):
-            return
+            return True
         stream = streams[0]
         gs.check(ranges.hello(stream)['torch'].startswith('1.13'), f'{what}: version of torch')
         rows = ranges.ranges(stream, ranges.LOADER)
@@ -43,13 +43,13 @@ def case(what, options):
         ends = [g for g in got if not any(s <= g['start'] <= e for s, e in waits)]
         gs.equal(len(ends), total['args']['epochs'], f'{what}: waits that gave no batch')
         got = [g for g in got if g not in ends]
-        ranges.waits_match(got, waits, what)
         if '--optimizer' in options:
             steps = ranges.ranges(stream, ranges.OPTIMIZER)
             gs.equal([r['name'] for r in steps], ['Optimizer.step#SGD.step'] * len(waits),
                      f'{what}: optimizer steps')
+        return ranges.waits_match(got, waits, what)
 
 
 for what, options in CASES:
-    case(what, options)
+    ranges.settled(case, what, options)
 gs.finish()

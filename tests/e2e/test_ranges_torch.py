@@ -13,6 +13,7 @@ import time
 import gs
 import ranges
 
+AGAIN = 3  # exit status: all well but the agreement of the clocks
 PROBE = os.path.join(gs.BUILD, 'lib', 'rangeprobe.so')
 
 
@@ -129,7 +130,8 @@ def child(order, path):
     seen = {e.key for e in p.key_averages()}
     gs.check('mine' in seen and 'aten::max' in seen, f"{order}: torch's profiler saw {len(seen)} names")
     rows = probe.rows()
-    ranges.waits_match([r for r in rows if r['op'] == ranges.LOADER], own, f'{order} the import')
+    agree = ranges.waits_match([r for r in rows if r['op'] == ranges.LOADER], own,
+                               f'{order} the import')
     gs.equal(sum(r['name'] == 'mine' for r in rows), 80, f'{order}: record_function ranges')
     gs.equal({r['tid'] for r in rows}, {os.getpid()}, f'{order}: threads')
     gs.equal([r for r in rows if r['name'].startswith('aten::')], [], f'{order}: operators')
@@ -138,15 +140,22 @@ def child(order, path):
         after = cost(torch)
         print(f'torch {torch.__version__}: operator {before[0]:.0f} -> {after[0]:.0f} ns, '
               f'record_function {before[1]:.0f} -> {after[1]:.0f} ns', flush=True)
+    if not agree and not gs.failures:
+        sys.exit(AGAIN)
     gs.finish()
+
+
+def case(order):
+    with tempfile.TemporaryDirectory() as where:
+        done = subprocess.run([sys.executable, os.path.abspath(__file__), order,
+                               os.path.join(where, 'ranges')], timeout=90)
+        gs.check(done.returncode in (0, AGAIN), f'armed {order} the import')
+        return done.returncode != AGAIN
 
 
 def main():
     for order in ('before', 'after'):
-        with tempfile.TemporaryDirectory() as where:
-            done = subprocess.run([sys.executable, os.path.abspath(__file__), order,
-                                   os.path.join(where, 'ranges')], timeout=90)
-            gs.equal(done.returncode, 0, f'armed {order} the import')
+        ranges.settled(case, order)
     gs.finish()
 
 
