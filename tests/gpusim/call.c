@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "clock.h"
 #include "config.h"
 #include "shm.h"
+#include "spec.h"
 #include "state.h"
 #include "truth.h"
 
@@ -51,13 +53,90 @@ int sim_call_begin_early(struct sim_call *call, enum sim_domain domain, uint32_t
 	return 0;
 }
 
+/* ---- calls that fail by script ---- */
+
+#define MAX_FAILS 8
+
+static struct {
+	struct sim_spec spec[MAX_FAILS];
+	atomic_uint_fast64_t seen[MAX_FAILS];
+	size_t n;
+} fails;
+
+static pthread_once_t fails_once = PTHREAD_ONCE_INIT;
+
+static void fails_read(void)
+{
+	struct sim_spec all[16];
+	size_t i, n = sim_spec_read("GPUSIM_FAULT", all, 16);
+
+	for (i = 0; i < n && fails.n < MAX_FAILS; i++)
+		if (!strcmp(all[i].name, "fail"))
+			fails.spec[fails.n++] = all[i];
+}
+
+static void tell_failure(const struct sim_spec *s, const struct sim_call *call)
+{
+	char line[256];
+	int n = snprintf(line, sizeof line,
+			 "{\"fault\":\"fail\",\"call\":\"%s\",\"pid\":%d,\"start_ns\":%llu,"
+			 "\"end_ns\":%llu,\"code\":%d}",
+			 s->call, getpid(), (unsigned long long)call->start,
+			 (unsigned long long)call->start, (int)s->code);
+
+	sim_truth_line(line, (size_t)n);
+}
+
+static int scripted_failure(const struct sim_call *call)
+{
+	size_t i;
+
+	pthread_once(&fails_once, fails_read);
+	for (i = 0; i < fails.n; i++) {
+		const struct sim_spec *s = &fails.spec[i];
+		uint64_t n;
+
+		if (strcmp(s->call, sim_call_name(call->domain, call->cbid)))
+			continue;
+		n = atomic_fetch_add(&fails.seen[i], 1) + 1;
+		if (s->every ? n % s->every : n != s->nth)
+			continue;
+		tell_failure(s, call);
+		return s->code ? (int)s->code : SIM_UNKNOWN;
+	}
+	return 0;
+}
+
 int sim_call_begin(struct sim_call *call, uint32_t cbid)
 {
 	int rc = sim_call_begin_early(call, SIM_DRIVER, cbid);
 
 	if (!rc && (!sim_state.initialised || sim_state.forked))
 		rc = SIM_NOT_INITIALIZED;
-	return rc;
+	return rc ? rc : scripted_failure(call);
+}
+
+int gpusim_runtime_begin(struct sim_call *call, uint32_t cbid)
+{
+	int rc = sim_call_begin_early(call, SIM_RUNTIME, cbid);
+
+	if (sim_thread.depth == 1)
+		sim_thread.runtime = true;
+	return rc ? rc : scripted_failure(call);
+}
+
+int gpusim_runtime_end(struct sim_call *call, int result)
+{
+	result = sim_call_end(call, result);
+	if (!sim_thread.depth)
+		sim_thread.runtime = false;
+	return result;
+}
+
+/* A driver call that the runtime makes for its caller. */
+static bool hidden(const struct sim_call *call)
+{
+	return call->domain == SIM_DRIVER && sim_thread.runtime && !sim_config()->runtime_nested;
 }
 
 int sim_call_end(struct sim_call *call, int result)
@@ -66,7 +145,7 @@ int sim_call_end(struct sim_call *call, int result)
 	struct sim_thread *th = &sim_thread;
 	bool api = sim_config()->truth_api;
 
-	if ((t || api) && !sim_state.forked) {
+	if ((t || api) && !sim_state.forked && !hidden(call)) {
 		uint64_t end = sim_now();
 
 		if (t)

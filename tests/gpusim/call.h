@@ -40,7 +40,8 @@ struct sim_call {
 
 /* What the calling thread is in the middle of; correlation 0 when none is made. */
 struct sim_thread {
-	uint32_t depth, correlation, tid, pad;
+	uint32_t depth, correlation, tid;
+	bool runtime; /* the outermost call is one of the runtime */
 	uint64_t call, call_start;
 	void *current; /* context */
 	void *stack[16];
@@ -55,6 +56,10 @@ int sim_call_begin_early(struct sim_call *call, enum sim_domain domain, uint32_t
 /* The same for calls that need cuInit to have succeeded in this very process. */
 int sim_call_begin(struct sim_call *call, uint32_t cbid);
 
+/* The same two for libgpusimrt.so; driver calls inside stay unrecorded unless asked for. */
+SIM_API int gpusim_runtime_begin(struct sim_call *call, uint32_t cbid);
+SIM_API int gpusim_runtime_end(struct sim_call *call, int result);
+
 /* Writes the record of the call; returns result. */
 int sim_call_end(struct sim_call *call, int result);
 
@@ -62,6 +67,9 @@ int sim_call_end(struct sim_call *call, int result);
 const struct sim_tracer *sim_tracer(void);
 
 uint32_t sim_tid(void);
+
+/* The call's name, or "unknown". */
+const char *sim_call_name(enum sim_domain domain, uint32_t cbid);
 
 extern const struct sim_export sim_export;
 

@@ -125,6 +125,7 @@ static void read_config(void)
 	config.nccl_param = number("GPUSIM_NCCL_PARAM", 0) != 0;
 	config.data = number("GPUSIM_DATA", 0) != 0;
 	config.truth_api = number("GPUSIM_TRUTH_API", 0) != 0;
+	config.runtime_nested = number("GPUSIM_RUNTIME_NESTED", 0) != 0;
 	config.shm = text("GPUSIM_SHM", NULL);
 	read_names();
 	read_memory();

@@ -29,6 +29,7 @@ struct sim_config {
 	bool nccl_param; /* nccl* kernels carry (communicator << 32 | ranks) as second parameter */
 	bool data; /* copies move bytes */
 	bool truth_api;
+	bool runtime_nested; /* driver records inside runtime calls */
 	char truth[4000]; /* absolute path, "" for none */
 	const char *shm; /* path of the shared segment, or NULL for a private one */
 };

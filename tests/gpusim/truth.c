@@ -318,7 +318,7 @@ void sim_truth_op(const struct sim_op *op)
 	line_end(&l);
 }
 
-static const char *call_name(enum sim_domain domain, uint32_t cbid)
+const char *sim_call_name(enum sim_domain domain, uint32_t cbid)
 {
 #define DRIVER_NAME(name, id) \
 	case id:              \
@@ -340,7 +340,7 @@ static const char *call_name(enum sim_domain domain, uint32_t cbid)
 void sim_truth_call(enum sim_domain domain, uint32_t cbid, uint64_t call, uint64_t start,
 		    uint64_t end, uint32_t correlation, uint32_t tid, int result)
 {
-	const char *name = call_name(domain, cbid);
+	const char *name = sim_call_name(domain, cbid);
 	struct line l;
 
 	if (!sim_truth_on())

@@ -88,6 +88,70 @@ void cudrv_init(void)
 	CU(Init(0));
 }
 
+/* ---- the runtime's names for the same ---- */
+
+struct dim3 {
+	unsigned x, y, z;
+};
+
+static struct {
+	int (*launch)(const void *, struct dim3, struct dim3, void **, size_t, void *);
+	int (*copy)(void *, const void *, size_t, int, void *);
+	int (*fill)(void *, int, size_t, void *);
+} rt;
+
+static int rt_launch(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+		     unsigned bz, unsigned shared, void *stream, void **params, void **extra)
+{
+	(void)extra;
+	return rt.launch(f, (struct dim3){ gx, gy, gz }, (struct dim3){ bx, by, bz }, params,
+			 shared, stream);
+}
+
+static int rt_h2d(uint64_t dst, const void *src, size_t n, void *stream)
+{
+	return rt.copy((void *)(uintptr_t)dst, src, n, 1, stream);
+}
+
+static int rt_d2h(void *dst, uint64_t src, size_t n, void *stream)
+{
+	return rt.copy(dst, (const void *)(uintptr_t)src, n, 2, stream);
+}
+
+static int rt_d2d(uint64_t dst, uint64_t src, size_t n, void *stream)
+{
+	return rt.copy((void *)(uintptr_t)dst, (const void *)(uintptr_t)src, n, 3, stream);
+}
+
+static int rt_fill(uint64_t dst, unsigned char value, size_t n, void *stream)
+{
+	return rt.fill((void *)(uintptr_t)dst, value, n, stream);
+}
+
+void cudrv_use_runtime(void)
+{
+	void *lib = dlopen("libgpusimrt.so", RTLD_NOW);
+
+	if (!lib) {
+		fprintf(stderr, "workload: %s\n", dlerror());
+		exit(1);
+	}
+	*(void **)&rt.launch = find(lib, "cudaLaunchKernel");
+	*(void **)&rt.copy = find(lib, "cudaMemcpyAsync");
+	*(void **)&rt.fill = find(lib, "cudaMemsetAsync");
+	*(void **)&cu.GraphLaunch = find(lib, "cudaGraphLaunch");
+	*(void **)&cu.StreamSynchronize = find(lib, "cudaStreamSynchronize");
+	*(void **)&cu.StreamWaitEvent = find(lib, "cudaStreamWaitEvent");
+	*(void **)&cu.EventRecord = find(lib, "cudaEventRecord");
+	*(void **)&cu.EventSynchronize = find(lib, "cudaEventSynchronize");
+	*(void **)&cu.CtxSynchronize = find(lib, "cudaDeviceSynchronize");
+	cu.LaunchKernel = rt_launch;
+	cu.MemcpyHtoDAsync = rt_h2d;
+	cu.MemcpyDtoHAsync = rt_d2h;
+	cu.MemcpyDtoDAsync = rt_d2d;
+	cu.MemsetD8Async = rt_fill;
+}
+
 void *cudrv_device(int ordinal)
 {
 	void *ctx;

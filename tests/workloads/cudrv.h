@@ -54,6 +54,12 @@ void *cudrv_kernel(const char *name);
 /* Launches it. */
 void cudrv_launch(void *kernel, uint64_t ns, void *stream);
 
+/*
+ * From now on kernels, copies, memsets, graph launches and synchronisations go through the CUDA
+ * runtime's calls (libgpusimrt.so), as they do in PyTorch. Simulated GPU only.
+ */
+void cudrv_use_runtime(void);
+
 /* Ends the program if rc is not 0. */
 void cudrv_check(int rc, const char *what);
 #define CU(call) cudrv_check(cu.call, #call)

@@ -56,8 +56,8 @@ class Driver:
         if name == 'cuGetErrorString':
             return fn
         if name in ('cuMemcpyHtoDAsync_v2', 'cuMemcpyDtoHAsync_v2', 'cuMemcpyDtoDAsync_v2'):
-            fn.argtypes = [U64 if name[8] == 'H' else P if 'toH' in name else U64,
-                           P if name[8] == 'H' else U64, SIZE, P]
+            host = {'cuMemcpyHtoDAsync_v2': 1, 'cuMemcpyDtoHAsync_v2': 0}.get(name)
+            fn.argtypes = [P if host == 0 else U64, P if host == 1 else U64, SIZE, P]
 
         def checked(*args):
             rc = fn(*args)
@@ -68,7 +68,39 @@ class Driver:
         return checked
 
 
+class Dim3(ctypes.Structure):
+    _fields_ = [('x', UINT), ('y', UINT), ('z', UINT)]
+
+
+class Runtime:
+    """libgpusimrt.so: the simulator's few calls of the CUDA runtime, under their real names."""
+
+    def __init__(self):
+        lib = ctypes.CDLL('libgpusimrt.so')
+        lib.cudaLaunchKernel.argtypes = [P, Dim3, Dim3, P, SIZE, P]
+        lib.cudaMemcpyAsync.argtypes = [P, P, SIZE, INT, P]
+        self.lib = lib
+
+    def __getattr__(self, name):
+        fn = getattr(self.lib, name)
+
+        def checked(*args):
+            rc = fn(*args)
+            if rc:
+                raise CudaError(name, rc)
+        self.__dict__[name] = checked
+        return checked
+
+
 _driver = None
+_runtime = None
+
+
+def use_runtime():
+    """From now on kernels, copies and synchronisations go through the runtime's calls, as they do
+    in PyTorch. Simulated GPU only."""
+    global _runtime
+    _runtime = Runtime()
 
 
 def driver():
@@ -135,6 +167,9 @@ class Device:
         return self
 
     def synchronize(self):
+        if _runtime:
+            _runtime.cudaDeviceSynchronize()
+            return
         driver().cuCtxSynchronize()
 
     # memory
@@ -157,9 +192,15 @@ class Device:
 
     def h2d(self, dst, src, n, stream=None):
         """Asynchronous from pinned memory; from pageable memory it returns when it is over."""
+        if _runtime:
+            _runtime.cudaMemcpyAsync(dst, address_of(src), n, 1, (stream or self.default).handle)
+            return
         driver().cuMemcpyHtoDAsync_v2(dst, address_of(src), n, (stream or self.default).handle)
 
     def d2h(self, dst, src, n, stream=None):
+        if _runtime:
+            _runtime.cudaMemcpyAsync(address_of(dst), src, n, 2, (stream or self.default).handle)
+            return
         driver().cuMemcpyDtoHAsync_v2(address_of(dst), src, n, (stream or self.default).handle)
 
     def d2d(self, dst, src, n, stream=None):
@@ -201,6 +242,10 @@ class Stream:
     def kernel(self, ns, name='spin'):
         """Enqueues a kernel that runs for ns nanoseconds."""
         self.ns.value = int(ns)
+        if _runtime:
+            _runtime.cudaLaunchKernel(self.dev.function(name), Dim3(1, 1, 1), Dim3(32, 1, 1),
+                                      self.args, 0, self.handle)
+            return
         self.launch(self.dev.function(name), 1, 1, 1, 32, 1, 1, 0, self.handle, self.args, None)
 
     def record(self, event=None):
@@ -212,6 +257,9 @@ class Stream:
         driver().cuStreamWaitEvent(self.handle, event.handle, 0)
 
     def synchronize(self):
+        if _runtime:
+            _runtime.cudaStreamSynchronize(self.handle)
+            return
         driver().cuStreamSynchronize(self.handle)
 
     def done(self):
@@ -225,6 +273,24 @@ class Stream:
 
     def destroy(self):
         driver().cuStreamDestroy_v2(self.handle)
+
+
+class Graph:
+    """What fn(stream) enqueues, captured; launch it on any stream of the device."""
+
+    def __init__(self, stream, fn):
+        graph, self.exec = P(), P()
+        driver().cuStreamBeginCapture_v2(stream.handle, 0)
+        fn(stream)
+        driver().cuStreamEndCapture(stream.handle, ctypes.byref(graph))
+        driver().cuGraphInstantiateWithFlags(ctypes.byref(self.exec), graph, U64(0))
+        driver().cuGraphDestroy(graph)
+
+    def launch(self, stream):
+        if _runtime:
+            _runtime.cudaGraphLaunch(self.exec, stream.handle)
+            return
+        driver().cuGraphLaunch(self.exec, stream.handle)
 
 
 class Event:

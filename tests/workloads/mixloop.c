@@ -25,7 +25,7 @@ struct opts {
 	long wait, graph, copy, pageable, memset, host, peer; /* per thousand operations */
 	long nodes, sync_every, pause_every, pause_us, collective_every;
 	long min_ns, max_ns, hold_ms, long_ms;
-	int exec;
+	int exec, runtime;
 };
 
 static struct opts opts = { .ops = 10000,
@@ -222,6 +222,8 @@ static void set_up(long rank)
 
 	w.random = (uint64_t)(opts.seed * 1000003 + rank) * 0x9e3779b97f4a7c15u | 1;
 	cudrv_init();
+	if (opts.runtime)
+		cudrv_use_runtime();
 	if (opts.peer) {
 		w.peer_ctx = cudrv_device((int)(opts.device + (rank + 1) % opts.devices));
 		CU(MemAlloc(&w.peer, ROOM));
@@ -313,7 +315,7 @@ static void usage(void)
 {
 	size_t i;
 
-	fprintf(stderr, "usage: mixloop [--exec] [--NAME=N]...\n");
+	fprintf(stderr, "usage: mixloop [--exec] [--runtime] [--NAME=N]...\n");
 	for (i = 0; i < N_OPTS; i++)
 		fprintf(stderr, "  --%-18s %s (%ld)\n", table[i].name, table[i].help,
 			*table[i].value);
@@ -322,12 +324,13 @@ static void usage(void)
 
 static void parse(int argc, char **argv)
 {
-	struct option longs[N_OPTS + 2] = { { NULL, 0, NULL, 0 } };
+	struct option longs[N_OPTS + 3] = { { NULL, 0, NULL, 0 } };
 	size_t i;
 	int c;
 
 	for (i = 0; i < N_OPTS; i++)
 		longs[i] = (struct option){ table[i].name, required_argument, NULL, (int)i + 256 };
+	longs[N_OPTS + 1] = (struct option){ "runtime", no_argument, &opts.runtime, 1 };
 	longs[N_OPTS] = (struct option){ "exec", no_argument, &opts.exec, 1 };
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		if (c == '?')

@@ -4,8 +4,8 @@
 run kernels of a known length, wait for the loss. With --own-ledger the script writes, by its own
 clock (CLOCK_REALTIME, the clock of the device records), one JSON line per step: when it waited for
 the loader, when the step began and ended, and which kernels it enqueued. exposed_ns is the part of
-the wait during which the device had nothing to do, as far as the script can know: from the end of
-the last synchronisation, for the device has been idle since then."""
+the wait during which the device had nothing to do, as far as the script can know: since the last
+synchronisation, or since the kernels it enqueued must have ended."""
 import argparse
 import io
 import json
@@ -87,13 +87,13 @@ class Ledger:
 
     def __init__(self, path):
         self.path, self.rows, self.endings = path, [], []
-        self.idle_since = time.time_ns()
+        self.idle_since = 0
 
-    def step(self, i, wait, begin, end, gpu_ns, synced):
+    def step(self, i, wait, begin, end, gpu_ns, busy_until):
         idle = max(0, wait[1] - max(wait[0], self.idle_since))
         self.rows.append(dict(step=i, wait_begin_ns=wait[0], wait_end_ns=wait[1], begin_ns=begin,
                               end_ns=end, gpu_ns=gpu_ns, exposed_ns=idle))
-        self.idle_since = synced
+        self.idle_since = busy_until
 
     def ending_wait(self, begin, end):
         """The wait that found the epoch at its end, workers' shutdown included."""
@@ -149,6 +149,7 @@ def parse():
     p.add_argument('--device', type=int, default=int(os.environ.get('LOCAL_RANK', 0)))
     p.add_argument('--pin', action='store_true', help='copy through pinned memory')
     p.add_argument('--host-ms', type=float, default=0, help='Python time per step, not the loader')
+    p.add_argument('--runtime', action='store_true', help='through the runtime (simulator only)')
     p.add_argument('--allreduce', action='store_true', help='end each step in a collective')
     p.add_argument('--optimizer', action='store_true', help='step a small torch optimizer too')
     p.add_argument('--seed', type=int, default=1)
@@ -170,15 +171,17 @@ class Gpu:
     def __init__(self, args):
         import gpudev
         self.args, self.dev = args, gpudev.Device(args.device)
+        if args.runtime:
+            gpudev.use_runtime()
         self.stream = gpudev.Stream(self.dev)
         self.room = 64 << 20
         self.buffer = self.dev.malloc(self.room)
         self.pinned = self.dev.host_alloc(self.room) if args.pin else None
         self.ns = int(args.gpu_ms * 1e6) // max(1, args.kernels)
-        self.last = None
+        self.last, self.busy_until = None, 0
 
     def step(self, batch):
-        """Enqueues a step; returns (kernel ns enqueued, when the device was known to be idle)."""
+        """Enqueues a step; returns (kernel ns enqueued, when the device will have done it)."""
         n = min(self.room, batch.numel() * batch.element_size())
         self.dev.h2d(self.buffer, self.pinned or batch, n, self.stream)
         for i in range(self.args.kernels):
@@ -187,11 +190,14 @@ class Gpu:
             self.stream.kernel(200_000, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL')
         done = self.stream.record()
         before, self.last = self.last, done
+        total = self.ns * self.args.kernels
+        self.busy_until = max(self.busy_until, time.time_ns()) + total
         if self.args.sync == 'step':
             done.synchronize()
+            self.busy_until = time.time_ns()
         elif self.args.sync == 'late' and before:
             before.synchronize()
-        return self.ns * self.args.kernels
+        return total, self.busy_until
 
     def finish(self):
         self.stream.synchronize()
@@ -228,14 +234,13 @@ def train(args):
                 ledger.ending_wait(w0, w1)
                 marks.pop()
                 break
-            gpu_ns = gpu.step(batch)
-            synced = time.time_ns()
+            gpu_ns, busy_until = gpu.step(batch)
             if optimizer:
                 optimizer.step()
             spin(args.host_ms)
             end = time.time_ns()
             marks.pop()
-            ledger.step(i, (w0, w1), w0, end, gpu_ns, synced)
+            ledger.step(i, (w0, w1), w0, end, gpu_ns, busy_until)
             i += 1
             if args.print_every and i % args.print_every == 0:
                 print(f'step {i}', flush=True)

@@ -15,8 +15,10 @@
 #include "../trace.h"
 #include "buffers.h"
 #include "cupti.h"
+#include "faults.h"
 #include "layout.h"
 #include "records.h"
+#include "timebase.h"
 
 static const struct sim_export *driver;
 static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -46,6 +48,7 @@ static int need_driver(void)
 	pthread_mutex_lock(&driver_lock);
 	if (!driver) {
 		driver = find_driver();
+		rec_driver = driver;
 		if (driver)
 			driver->attach(&rec_tracer);
 	}
@@ -67,7 +70,7 @@ int cuptiGetTimestamp(uint64_t *t)
 {
 	if (!t)
 		return CUPTI_INVALID_PARAMETER;
-	*t = sim_now();
+	*t = timebase_stamp(sim_now());
 	return CUPTI_OK;
 }
 
@@ -192,6 +195,14 @@ int cuptiActivityRegisterCallbacks(buf_request_fn request, buf_complete_fn compl
 	if (!request || !complete)
 		return CUPTI_INVALID_PARAMETER;
 	buf_callbacks(request, complete);
+	if (!need_driver())
+		fault_armed(driver);
+	return CUPTI_OK;
+}
+
+int cuptiActivityRegisterTimestampCallback(uint64_t (*fn)(void))
+{
+	timebase_register(fn);
 	return CUPTI_OK;
 }
 
@@ -271,9 +282,11 @@ int cuptiActivityFlushAll(uint32_t flag)
 {
 	int rc = need_driver();
 
-	if (!rc)
-		buf_flush(flag & 1);
-	return rc;
+	if (rc)
+		return rc;
+	fault_hang();
+	buf_flush(flag & 1);
+	return CUPTI_OK;
 }
 
 int cuptiActivityFlushPeriod(uint32_t ms)
@@ -390,10 +403,15 @@ int cuptiGetThreadIdType(int *type)
 	return CUPTI_OK;
 }
 
+/* Everything off; a client may begin again. */
 int cuptiFinalize(void)
 {
-	if (driver)
-		driver->attach(NULL);
+	memset(rec_config.kind, 0, sizeof rec_config.kind);
+	memset(rec_config.api, 0, sizeof rec_config.api);
+	rec_config.any_cbid = false;
+	subscriber = NULL;
+	rec_config.subscribed = false;
+	buf_callbacks(NULL, NULL);
 	return CUPTI_OK;
 }
 

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "../clock.h"
+#include "faults.h"
 #include "layout.h"
+#include "timebase.h"
 
 #define WORKER_NS 100000000u /* between two looks of CUPTI's thread at the full buffers */
 
@@ -58,21 +60,22 @@ static __thread struct desk *my_desk;
 
 static bool finished(const struct buf *buf, uint64_t now)
 {
-	return !buf->open && buf->end <= now;
+	return !buf->open && buf->end + fault_late() <= now;
 }
 
 /* A record that is handed out by force before its time says so with an end of 0. */
 static void blank_unfinished(struct buf *buf, uint64_t now)
 {
 	uint8_t *p = buf->data, *stop = buf->data + buf->used;
+	uint64_t now_stamp = timebase_stamp(now);
 
 	while (p < stop) {
 		uint32_t kind = *(uint32_t *)p, at = rec_start_offset(kind);
 		uint64_t *start = (uint64_t *)(p + at), *end = start + 1;
 
-		if (at && (*end > now || !*end)) {
+		if (at && (*end > now_stamp || !*end)) {
 			*end = 0;
-			if (*start > now)
+			if (*start > now_stamp)
 				*start = 0;
 		}
 		p += rec_size(kind);
@@ -170,8 +173,30 @@ static void hand_out(bool open_ones, bool force)
 	pthread_mutex_unlock(&b.handing);
 }
 
+/* Latest end of what has been recorded; what is open has none yet and is not waited for. */
+static uint64_t latest_end(void)
+{
+	uint64_t end = 0;
+	struct desk *d;
+	struct buf *buf;
+
+	pthread_mutex_lock(&b.lock);
+	for (d = b.desks; d; d = d->next) {
+		for (buf = d->done; buf; buf = buf->next)
+			end = sim_max(end, buf->end);
+		if (d->buf)
+			end = sim_max(end, d->buf->end);
+	}
+	pthread_mutex_unlock(&b.lock);
+	return end;
+}
+
 void buf_flush(bool force)
 {
+	const char *blocks = getenv("GPUSIM_FLUSH_BLOCKS");
+
+	if (!force && blocks && *blocks == '1')
+		sim_sleep_until(latest_end());
 	hand_out(true, force);
 }
 
@@ -224,7 +249,7 @@ static struct buf *ask(void)
 	uint8_t *data = NULL;
 	struct buf *buf;
 
-	if (!b.request)
+	if (!b.request || fault_no_buffer())
 		return NULL;
 	if (!b.worker)
 		start_worker();
@@ -246,6 +271,10 @@ static struct buf *ask(void)
 
 static bool fits(const struct buf *buf, uint32_t size)
 {
+	uint64_t full = fault_full();
+
+	if (full && buf->records >= full)
+		return false;
 	return buf->size - buf->used >= size &&
 	       (!buf->max_records || buf->records < buf->max_records);
 }

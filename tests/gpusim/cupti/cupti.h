@@ -35,6 +35,7 @@ SIM_CUPTI int cuptiEnableCallback(uint32_t enable, void *handle, int domain, uin
 SIM_CUPTI int cuptiEnableDomain(uint32_t enable, void *handle, int domain);
 SIM_CUPTI int cuptiEnableAllDomains(uint32_t enable, void *handle);
 SIM_CUPTI int cuptiActivityRegisterCallbacks(buf_request_fn request, buf_complete_fn complete);
+SIM_CUPTI int cuptiActivityRegisterTimestampCallback(uint64_t (*fn)(void));
 SIM_CUPTI int cuptiActivityEnable(int kind);
 SIM_CUPTI int cuptiActivityDisable(int kind);
 SIM_CUPTI int cuptiActivityEnableRuntimeApi(uint32_t cbid, uint8_t enable);

@@ -14,9 +14,12 @@
 #include "../clock.h"
 #include "../config.h"
 #include "buffers.h"
+#include "faults.h"
 #include "layout.h"
+#include "timebase.h"
 
 struct rec_config rec_config;
+const struct sim_export *rec_driver;
 
 static atomic_uint next_correlation;
 static pthread_once_t correlation_once = PTHREAD_ONCE_INIT;
@@ -41,6 +44,11 @@ static void put32(uint8_t *r, uint32_t at, uint32_t v)
 static void put64(uint8_t *r, uint32_t at, uint64_t v)
 {
 	memcpy(r + at, &v, 8);
+}
+
+static uint64_t stamp(uint64_t t)
+{
+	return t == SIM_NEVER ? 0 : timebase_stamp(t);
 }
 
 /* Room for a record of this kind with its kind filled in; NULL: dropped, and unlocked. */
@@ -116,8 +124,8 @@ static void call(enum sim_domain domain, uint32_t cbid, uint64_t start, uint64_t
 	if (!r)
 		return;
 	put32(r, 4, cbid);
-	put64(r, 8, start);
-	put64(r, 16, end);
+	put64(r, 8, stamp(start));
+	put64(r, 16, stamp(end));
 	put32(r, 24, pid);
 	put32(r, 28, tid);
 	put32(r, 32, correlation);
@@ -139,8 +147,8 @@ static void kernel(uint8_t *r, const struct sim_op *op)
 	put64(r, 96, op->call);
 	put64(r, 104, (uint64_t)(uintptr_t)op->name);
 	if (rec_config.latency) {
-		put64(r, 120, op->call_start);
-		put64(r, 128, op->call_start);
+		put64(r, 120, timebase_stamp(op->call_start));
+		put64(r, 128, timebase_stamp(op->call_start));
 	}
 	put64(r, 144, op->node);
 	put32(r, 156, op->graph);
@@ -226,12 +234,15 @@ static uint32_t kind_of(const struct sim_op *op)
 	return 0;
 }
 
-static void times(uint8_t *r, uint32_t kind, const struct sim_op *op)
+static void times(uint8_t *r, uint32_t kind, const struct sim_op *op, enum fault_stamp fault)
 {
 	uint32_t at = rec_start_offset(kind);
+	uint64_t start = stamp(op->start), end = stamp(op->end);
 
-	put64(r, at, op->start == SIM_NEVER ? 0 : op->start);
-	put64(r, at + 8, op->end == SIM_NEVER ? 0 : op->end);
+	if (fault == FAULT_ZERO)
+		start = end = 0;
+	put64(r, at, fault == FAULT_REVERSE ? end + 1 : start);
+	put64(r, at + 8, fault == FAULT_REVERSE ? start : end);
 }
 
 static void *op_record(const struct sim_op *op)
@@ -242,15 +253,23 @@ static void *op_record(const struct sim_op *op)
 		[REC_MEMSET] = fill,   [REC_GRAPH_TRACE] = graph,
 	};
 	uint32_t kind = kind_of(op);
+	enum fault_stamp fault;
 	uint8_t *r;
 
 	if (!kind || !rec_config.kind[kind])
 		return NULL;
-	r = begin(kind);
-	if (!r)
+	fault = fault_record(op);
+	if (fault == FAULT_DROP) {
+		buf_count_drop();
 		return NULL;
+	}
+	r = begin(kind);
+	if (!r) {
+		fault_lost(rec_driver, op);
+		return NULL;
+	}
 	write[kind](r, op);
-	times(r, kind, op);
+	times(r, kind, op, fault);
 	if (op->end == SIM_NEVER)
 		return buf_commit_open(r);
 	buf_commit(op->end);
@@ -263,7 +282,7 @@ static void op_done(void *token, const struct sim_op *op)
 
 	if (!r)
 		return;
-	times(r, *(uint32_t *)r, op);
+	times(r, *(uint32_t *)r, op, FAULT_NONE);
 	buf_finish(token, op->end);
 }
 
@@ -282,8 +301,8 @@ static void sync_record(const struct sim_sync_info *info, const struct sim_op *w
 	if (!r)
 		return;
 	put32(r, 4, info->type);
-	put64(r, 8, info->start);
-	put64(r, 16, info->end);
+	put64(r, 8, stamp(info->start));
+	put64(r, 16, stamp(info->end));
 	put32(r, 24, info->correlation);
 	put32(r, 28, info->context);
 	put32(r, 32, info->stream);

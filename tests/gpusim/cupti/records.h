@@ -20,6 +20,7 @@ struct rec_config {
 };
 
 extern struct rec_config rec_config;
+extern const struct sim_export *rec_driver; /* once it is attached */
 extern const struct sim_tracer rec_tracer;
 
 /* A DEVICE record for each device of the process. */
