@@ -88,29 +88,27 @@ def kineto(data):
             yield got
 
 
+def nsys_rows(db, table, columns):
+    """Rows of a table that may not be there, 0 for columns that are not."""
+    have = {row[1] for row in db.execute(f"pragma table_info({table})")}
+    wanted = ", ".join(c if c in have else "0" for c in columns.split())
+    return db.execute(f"select {wanted} from {table}") if have else ()
+
+
 def nsys(path):
     db = sqlite3.connect(path)
-    tables = {row[0] for row in db.execute("select name from sqlite_master")}
     names = Names()
-    have = {t: {row[1] for row in db.execute(f"pragma table_info({t})")} for t in tables}
-    k, m, s, r = ("CUPTI_ACTIVITY_KIND_" + t for t in ("KERNEL", "MEMCPY", "MEMSET", "RUNTIME"))
-    if k in tables:
-        context = "contextId" if "contextId" in have[k] else "1"
-        for row in db.execute(f"select start, end, correlationId, shortName, deviceId, {context},"
-                              f" streamId from {k}"):
-            yield event(OP, row[0], row[1], row[2], 0, names[row[3]], *row[4:], op=1)
-    if m in tables:
-        for row in db.execute(f"select start, end, correlationId, bytes, deviceId, contextId,"
-                              f" streamId, copyKind, srcKind, dstKind from {m}"):
-            yield event(OP, *row[:4], 0, *row[4:7], op=2, copy=row[7], src=row[8] + 1,
-                        dst=row[9] + 1, flags=8)
-    if s in tables:
-        for row in db.execute(f"select start, end, correlationId, bytes, deviceId, contextId,"
-                              f" streamId from {s}"):
-            yield event(OP, *row[:4], 0, *row[4:], op=3)
-    if r in tables:
-        for row in db.execute(f"select start, end, correlationId, nameId, globalTid from {r}"):
-            yield event(API, *row[:3], 0, names[row[3]], tid=row[4], op=2)
+    common = "start end correlationId bytes deviceId contextId streamId "
+    prefix = "CUPTI_ACTIVITY_KIND_"
+    for row in nsys_rows(db, prefix + "KERNEL", common + "shortName"):
+        yield event(OP, *row[:4], names[row[7]], *row[4:7], op=1)
+    for row in nsys_rows(db, prefix + "MEMCPY", common + "copyKind srcKind dstKind"):
+        yield event(OP, *row[:4], 0, *row[4:7], op=2, copy=row[7], src=row[8] + 1, dst=row[9] + 1,
+                    flags=8)
+    for row in nsys_rows(db, prefix + "MEMSET", common):
+        yield event(OP, *row[:4], 0, *row[4:7], op=3)
+    for row in nsys_rows(db, prefix + "RUNTIME", "start end correlationId nameId globalTid"):
+        yield event(API, *row[:3], 0, names[row[3]], tid=row[4], op=2)
 
 
 def read(path):
