@@ -3,11 +3,12 @@
 """One Kineto JSON out of the simulator's truth, so that other tools can judge the same run: GPU rows
 with args.process, API rows of the calls that libprof keeps, synchronisation rows, and ranges.
 
-    truth_to_kineto.py [--ranges FILE] TRUTH OUT.json
+    truth_to_kineto.py [--nodes] [--ranges FILE] TRUTH OUT.json
 
 TRUTH is the folder (or file) that GPUSIM_TRUTH named, written with GPUSIM_TRUTH_API=1. FILE holds one
 range a line as JSON: pid, tid, start_ns, end_ns, name, and cat (user_annotation if absent).
-Correlation ids are the simulator's numbers of calls, which never wrap."""
+--nodes: graphs by their nodes, as CUPTI before 12.5 is asked for them, else as wholes. Correlation
+ids are the simulator's numbers of calls, which never wrap."""
 import json
 import os
 import re
@@ -54,12 +55,18 @@ def operation(r):
     return row(cat, name, r['device'], r['stream'], r['start_ns'], r['end_ns'], **args)
 
 
-def rows(truth, ranges=None):
+def traced(r, nodes):
+    """Whether an operation is traced with graphs by node, or as wholes."""
+    return r['kind'] != 'graph' if nodes else not r.get('node')
+
+
+def rows(truth, ranges=None, nodes=False):
     """Rows in the order of the streams' processes where operations tie."""
     calls, ops, syncs = wanted_calls(), [], []
     for r in gs.truth_lines(truth):
         if r.get('kind') in ('kernel', 'memcpy', 'memset', 'graph'):
-            ops.append(r)
+            if traced(r, nodes):
+                ops.append(r)
         elif r.get('api') in calls:
             yield row(f'cuda_{r["domain"]}', r['api'], r['pid'], r['tid'], r['start_ns'],
                       r['end_ns'], correlation=r['call'])
@@ -75,20 +82,22 @@ def rows(truth, ranges=None):
                   r['end_ns'])
 
 
-def write(truth, path, ranges=None):
+def write(truth, path, ranges=None, nodes=False):
     with open(path, 'w') as f:
-        f.write('{"traceEvents": [\n' + ',\n'.join(rows(truth, ranges)) + '\n]}\n')
+        f.write('{"traceEvents": [\n' + ',\n'.join(rows(truth, ranges, nodes)) + '\n]}\n')
 
 
 def main():
     args, ranges = sys.argv[1:], None
+    nodes = args[:1] == ['--nodes']
+    args = args[nodes:]
     if args[:1] == ['--ranges']:
         with open(args[1]) as f:
             ranges = [json.loads(line) for line in f if line.strip()]
         args = args[2:]
     if len(args) != 2:
         sys.exit(__doc__)
-    write(*args, ranges)
+    write(*args, ranges, nodes)
 
 
 if __name__ == '__main__':

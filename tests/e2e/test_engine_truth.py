@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e timeout=300
+"""Runs on the simulated GPU, judged twice: by the engine from what libprof traced, and by the
+independent reference from what the simulator says is true. Every number of every GPU must be
+equal with --window device, for every CUPTI that there is, with ids that wrap."""
+import json
+import os
+import sys
+
+import gs
+import truth_to_kineto
+
+DUMP = os.path.join(gs.BUILD, 'tests', 'engine_dump')
+MIXLOOP = os.path.join(gs.BUILD, 'workloads', 'mixloop')
+VERSIONS = ('13', '12.6', '12.4', '11.8')
+NODES = ('12.4', '11.8')                     # no graphs as wholes before 12.5
+CASES = {
+    'several streams, waits, graphs': (['--ops', '12000'], {}),
+    'three processes on one device': (['--ops', '4000', '--processes', '3'], {}),
+    'four devices, collectives, peers': (['--ops', '4000', '--processes', '4', '--devices', '4',
+                                          '--peer', '5', '--collective-every', '500'],
+                                         {'GPUSIM_DEVICES': '4'}),
+}
+
+
+def compare(what, run, want):
+    done = gs.command([DUMP, '--window', 'device', run])
+    if not gs.check(done.returncode == 0, f'{what}: {done.stderr.decode()}'):
+        return
+    got = json.loads(done.stdout)
+    if not gs.equal(len(got), len(want), f'{what}: devices'):
+        return
+    for g, w in zip(got, want):
+        for k in w:
+            if k != 'index':
+                gs.equal(g[k], w[k], f'{what}: device {w["index"]}: {k}')
+        unknown = g['classes'].get('device.unknown', 0)
+        gs.check(unknown * 50 <= g['held_ns'],
+                 f'{what}: device {w["index"]}: device.unknown is {unknown} of {g["held_ns"]} ns')
+
+
+def one(ref, version, what, args, env):
+    with gs.scratch() as where:
+        done, run, truth = gs.traced([MIXLOOP, *args], where, options=['--no-report'],
+                                     GPUSIM_CUPTI=version, GPUSIM_TRUTH_API='1',
+                                     GPUSIM_CORRELATION_START=str(2**32 - 5000), **env)
+        what = f'CUPTI {version}, {what}'
+        if not gs.check(done.returncode == 0 and run, f'{what}: {done.stderr.decode()}'):
+            return
+        path = os.path.join(where, 'truth.json')
+        truth_to_kineto.write(truth, path, nodes=version in NODES)
+        compare(what, run, ref.ledger(path, 'device'))
+
+
+def main():
+    oracle = os.path.join(gs.SHARED, 'oracle')
+    if not os.path.isdir(oracle):
+        gs.skip('../shared/oracle is not here')
+    sys.path.insert(0, oracle)
+    import ref_ledger
+    for version in VERSIONS:
+        for what, (args, env) in CASES.items():
+            one(ref_ledger, version, what, args, env)
+    gs.finish()
+
+
+main()
