@@ -196,4 +196,5 @@ def main(run):
         for key in sorted(merged)]}))
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])
