@@ -75,6 +75,7 @@ static void *map_file(const char *path)
 		p = NULL;
 	}
 out:
+	flock(fd, LOCK_UN); /* the mapping keeps the file open, and so the lock */
 	close(fd);
 	return p;
 }
@@ -161,7 +162,7 @@ static uint64_t start_time(int32_t pid)
 	return t;
 }
 
-static int alive(const struct sim_proc *p)
+bool sim_proc_alive(const struct sim_proc *p)
 {
 	return start_time(p->pid) == p->start_time;
 }
@@ -197,7 +198,7 @@ int sim_proc_reap(int32_t slot)
 	if (slot < 0 || slot == my_slot)
 		return 0;
 	sim_shm_lock(shm);
-	gone = shm->proc[slot].pid && !alive(&shm->proc[slot]);
+	gone = shm->proc[slot].pid && !sim_proc_alive(&shm->proc[slot]);
 	if (gone)
 		purge(shm, slot);
 	sim_shm_unlock(shm);
@@ -212,7 +213,7 @@ static int32_t find_free(struct sim_shm *shm)
 		if (!shm->proc[i].pid)
 			return i;
 	for (i = 0; i < SIM_MAX_PROCS; i++)
-		if (!alive(&shm->proc[i])) {
+		if (!sim_proc_alive(&shm->proc[i])) {
 			purge(shm, i);
 			return i;
 		}
