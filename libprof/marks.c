@@ -18,7 +18,7 @@
 
 #include "ring.h"
 
-#define LOADERS_MAX 8u /* nested loader waits of a thread that are told apart */
+#define LOADERS_MAX 32u /* nested loader waits of a thread that are told apart */
 #define DOMAINS_MAX 16u /* NVTX domains that a thread nests ranges in */
 #define REAPING UINT32_MAX
 
@@ -200,13 +200,35 @@ static void forget_waits(struct prof_log *log)
 	log->waits = 0;
 }
 
-static void wait_opens(struct prof_log *log, const struct range_key *k, int64_t stamp)
+/* Waits at the place where one begins now have ended, though nobody told us. */
+static void forget_stale(struct prof_log *log, const struct range_key *k)
 {
+	uint32_t i;
+
+	for (i = 0; i < log->waits; i++)
+		if (log->wait[i].source == k->source && log->wait[i].key == k->key &&
+		    log->wait[i].depth >= k->depth)
+			break;
+	if (!i)
+		forget_waits(log);
+	else
+		log->waits = i;
+}
+
+/*
+ * True if the wait is the thread's outermost. Those inside it are part of it and are not written:
+ * a chain of data pipes waits in each of its stages, for each sample.
+ */
+static bool wait_opens(struct prof_log *log, const struct range_key *k, int64_t stamp)
+{
+	forget_stale(log, k);
 	if (log->waits == LOADERS_MAX)
-		return;
+		return true; /* cannot be told when it ends; harmless */
 	log->wait[log->waits++] = *k;
-	if (log->waits == 1)
-		wait_begins(stamp);
+	if (log->waits > 1)
+		return false;
+	wait_begins(stamp);
+	return true;
 }
 
 /* Which of the thread's waits ends here; log->waits: none does. */
@@ -260,8 +282,8 @@ static void write_begin(struct prof_log *log, const struct range_key *k, const c
 	int64_t stamp = now_ns();
 	struct prof_mark *m;
 
-	if (prof_mark_is_loader(name, len))
-		wait_opens(log, k, stamp);
+	if (prof_mark_is_loader(name, len) && !wait_opens(log, k, stamp))
+		return;
 	if (len > PROF_MARK_NAME_MAX)
 		len = PROF_MARK_NAME_MAX;
 	m = new_mark(log, k, stamp, len);
@@ -295,9 +317,12 @@ static void write_end(struct prof_log *log, const struct range_key *k)
 {
 	uint32_t i = find_wait(log, k);
 
-	if (i || !log->waits) {
-		log->waits = i;
-		put_end(log, k, now_ns());
+	if (i == log->waits) {
+		put_end(log, k, now_ns()); /* no wait */
+		return;
+	}
+	if (i) {
+		log->waits = i; /* its beginning was not written either */
 		return;
 	}
 	atomic_store(&log->ending, true);

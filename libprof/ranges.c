@@ -129,7 +129,7 @@ void prof_ranges_dead(void)
 
 /* ---- names ---- */
 
-static bool begins(const char *name, size_t len, const char *prefix)
+static bool starts(const char *name, size_t len, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
@@ -146,33 +146,37 @@ static bool finishes(const char *name, size_t len, const char *suffix)
 /* emit_nvtx writes `name, seq = 5` or `name, op_id = 7`: where the name proper ends. */
 static size_t operator_name(const char *name, size_t len)
 {
-	const char *seq = memmem(name, len, ", seq = ", 8);
-	const char *id = memmem(name, len, ", op_id = ", 10);
-	const char *first = seq && (!id || seq < id) ? seq : id;
+	const char *end = name + len, *p = name;
 
-	return first ? (size_t)(first - name) : len;
+	while ((p = memchr(p, ',', (size_t)(end - p)))) {
+		if (starts(p, (size_t)(end - p), ", seq = ") ||
+		    starts(p, (size_t)(end - p), ", op_id = "))
+			return (size_t)(p - name);
+		p++;
+	}
+	return len;
 }
 
 /*
- * A row of emit_nvtx is torch's own RecordFunction range once more: of those we already have from
- * the callback, the row is skipped.
+ * A row of emit_nvtx is torch's own RecordFunction range once more. Waits within waits are not
+ * written anyway; a step that we already have from the callback is skipped.
  */
 static uint8_t type_of_row(const char *name, size_t len)
 {
-	if (!prof_mark_is_loader(name, len) && !begins(name, len, "ProfilerStep#"))
-		return WIRE_RANGE_OPERATOR;
-	if (prof_torch_hooked())
-		return TYPE_SKIP;
-	return *name == 'P' ? WIRE_RANGE_STEP : WIRE_RANGE_LOADER;
+	if (prof_mark_is_loader(name, len))
+		return WIRE_RANGE_LOADER;
+	if (starts(name, len, "ProfilerStep#"))
+		return prof_torch_hooked() ? TYPE_SKIP : WIRE_RANGE_STEP;
+	return WIRE_RANGE_OPERATOR;
 }
 
 static uint8_t type_of(const char *name, size_t len)
 {
 	if (prof_mark_is_loader(name, len))
 		return WIRE_RANGE_LOADER;
-	if (begins(name, len, "ProfilerStep#"))
+	if (starts(name, len, "ProfilerStep#"))
 		return WIRE_RANGE_STEP;
-	if (begins(name, len, "Optimizer.step#") && finishes(name, len, ".step"))
+	if (starts(name, len, "Optimizer.step#") && finishes(name, len, ".step"))
 		return WIRE_RANGE_OPTIMIZER;
 	return WIRE_RANGE_USER;
 }
@@ -478,15 +482,18 @@ static bool end_elsewhere(struct drain *d, const struct pending *p)
 {
 	struct open_range *r = find(&ids, p->source, p->key, 0);
 	struct open_set *s = &ids;
+	int64_t end_ns;
 	unsigned int i;
 
 	for (i = 0; !r && p->source == PROF_SOURCE_TORCH && i < PROF_LOGS; i++) {
 		s = &open[i];
 		r = find(s, p->source, p->key, 0);
 	}
-	if (r)
-		close_range(d, s, r, on_axis(d, p->stamp_ns));
-	return r;
+	end_ns = on_axis(d, p->stamp_ns);
+	if (!r || end_ns < r->start_ns) /* another range that began at the same address since */
+		return false;
+	close_range(d, s, r, end_ns);
+	return true;
 }
 
 /* Ends that found no beginning: now all logs have been read once, and next time twice. */

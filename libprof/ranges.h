@@ -68,8 +68,9 @@ typedef void prof_ranges_sink(void *ctx, const struct wire_event *ev);
 /*
  * Hands everything that ended since the last drain to @sink, and each loader wait that is still
  * open as a piece up to now (later pieces carry WIRE_EV_FL_CONT and begin where the last one
- * ended), so that a killed process loses at most one flush. Other ranges come whole, when they
- * end: an event may have begun long before the last drain.
+ * ended), so that a killed process loses at most one flush. Of a thread's nested loader waits only
+ * the outermost is there. Other ranges come whole, when they end: an event may have begun long
+ * before the last drain.
  * @axis carries a CLOCK_REALTIME stamp onto CUPTI's clock; NULL where they are the same.
  * @final: all that is open ends now (exit). Returns the number of events.
  */

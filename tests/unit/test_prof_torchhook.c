@@ -137,12 +137,21 @@ static void hooked(void)
 		range(i % 3 ? "label" : LOADER);
 	EXPECT_UINT(drain(), 30);
 	EXPECT_UINT(seen[WIRE_RANGE_LOADER], 10);
-	/* The same ranges once more from emit_nvtx: only what is new. */
+	/* The same ranges once more from emit_nvtx, around torch's own and inside: each once. */
 	prof_mark_push(0, LOADER ", op_id = 3", sizeof(LOADER) + 10);
-	prof_mark_push(0, "aten::add, seq = 4, op_id = 5", 29);
+	begin(2, LOADER);
+	end(2);
+	prof_mark_pop(0);
+	begin(2, LOADER);
+	prof_mark_push(0, LOADER ", op_id = 4", sizeof(LOADER) + 10);
+	prof_mark_pop(0);
+	end(2);
+	prof_mark_push(0, "ProfilerStep#3, op_id = 5", 25);
+	prof_mark_push(0, "aten::add, seq = 4, op_id = 6", 29);
 	prof_mark_pop(0);
 	prof_mark_pop(0);
-	EXPECT_UINT(drain(), 1);
+	EXPECT_UINT(drain(), 3);
+	EXPECT_UINT(seen[WIRE_RANGE_LOADER], 2);
 	EXPECT_UINT(seen[WIRE_RANGE_OPERATOR], 1);
 	begin(2, "open across the fork");
 	prof_ranges_dead();
