@@ -33,7 +33,7 @@ static void test_known(void)
 		{ WIRE_DOMAIN_RUNTIME, 505, "__cudaLaunchKernel" },
 		{ WIRE_DOMAIN_RUNTIME, 506, "__cudaLaunchKernel_ptsz" },
 		{ WIRE_DOMAIN_RUNTIME, 509, "cudaMemcpyBatchAsync" },
-		{ WIRE_DOMAIN_RUNTIME, 17, NULL },  /* cudaGetDevice */
+		{ WIRE_DOMAIN_RUNTIME, 17, NULL }, /* cudaGetDevice */
 		{ WIRE_DOMAIN_RUNTIME, 132, NULL }, /* cudaStreamQuery */
 		{ WIRE_DOMAIN_RUNTIME, 289, NULL }, /* cudaGraphAddKernelNode */
 		{ WIRE_DOMAIN_DRIVER, 17, "cuCtxSynchronize" },
