@@ -138,8 +138,8 @@ static inline struct wire_key shape_key(const struct wire_event *e)
 }
 
 /*
- * Numbers of places and shapes, names, and the sparse values. Neighbours are mostly alike: their keys
- * are compared before they are looked up.
+ * Numbers of places and shapes, names, and the sparse values. Neighbours are mostly alike: their
+ * keys are compared before they are looked up.
  */
 static int gather_keys(struct wire_columns *c, const struct wire_event *ev, size_t from, size_t n)
 {

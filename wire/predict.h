@@ -21,8 +21,8 @@ enum wire_start_model {
 };
 
 /*
- * Durations are expected by what ran before on the place, and by name alone where that was not seen:
- * two tables of 1 << bits entries, one behind the other; 0: not seen.
+ * Durations are expected by what ran before on the place, and by name alone where that was not
+ * seen: two tables of 1 << bits entries, one behind the other; 0: not seen.
  */
 struct wire_place { /* state of one (device, context, stream, tid) */
 	uint64_t time;

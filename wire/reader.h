@@ -39,8 +39,8 @@ void wire_file_close(struct wire_file *f);
 int wire_file_next(struct wire_file *f, struct wire_entry *e);
 
 /*
- * The plain head of the frame that wire_file_next gave last (frame.head_len bytes), already checked;
- * valid until the next call. So an index needs no second reading.
+ * The plain head of the frame that wire_file_next gave last (frame.head_len bytes), already
+ * checked; valid until the next call. So an index needs no second reading.
  */
 const uint8_t *wire_file_head(const struct wire_file *f);
 
@@ -57,8 +57,8 @@ void wire_scratch_free(struct wire_scratch *s);
 
 /*
  * Head and raw body of a frame, owned by @s and valid until its next use. Checks the payload's CRC
- * again (the file may have changed). 0, -EBADMSG (damage), -EPROTO (made by a later version in a way
- * that this one cannot read) or -errno.
+ * again (the file may have changed). 0, -EBADMSG (damage), -EPROTO (made by a later version in a
+ * way that this one cannot read) or -errno.
  */
 int wire_file_load(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
 		   const uint8_t **head, const uint8_t **raw, size_t *raw_len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traces of every version that was released are read as they were written: tests/data/wire-v<N>.gst,
- * whose events have checksums that stand here. A change of the format that fails this test has to
+ * Traces of every version that was released are read as they were written: the events of
+ * tests/data/wire-v<N>.gst have checksums that stand here. A change of the format that fails this test has to
  * come as a new version (docs/FORMAT.md, section 11).
  *
  *	test_wire_stored --write FILE     makes such a file, with what this build writes
