@@ -20,6 +20,7 @@
 #include "log.h"
 #include "node.h"
 #include "options.h"
+#include "others.h"
 #include "report_run.h"
 #include "runid.h"
 #include "runjson.h"
@@ -27,6 +28,8 @@
 #define LABELS_MAX 64
 #define ENV_MAX 16
 #define COLLECTOR_SECONDS 15
+#define OTHERS_SECONDS 30
+#define FAILED_SECONDS 2
 
 struct run {
 	char *const *command;
@@ -43,6 +46,7 @@ struct run {
 	char libprof[3072];
 	bool traced; /* there is a place to record to */
 	bool first; /* of the wrappers of this run */
+	bool failed; /* the command did */
 	char *record; /* path of run.json or of our exit file */
 	struct view_run_record about;
 	struct view_node node;
@@ -497,6 +501,8 @@ static int report(void *arg)
 	struct view_run_report o = {
 		.dir = r->dir,
 		.shown = r->shown,
+		.record = r->record,
+		.patience_s = r->failed ? 0 : OTHERS_SECONDS,
 		.rates = { .price = r->price, .model = r->price_model, .price_from = "--price" },
 		.quiet = r->quiet
 	};
@@ -525,22 +531,46 @@ static int run_failed_to_start(struct run *r, int err)
 	return say_trouble(r->command[0], r->child.exec_errno == ENOENT ? 127 : 126);
 }
 
-/* The first wrapper of a run speaks for all of them. */
-static void tell(struct run *r)
+/* In a process of its own: whatever happens there, our exit status is the command's. */
+static void report_aside(struct run *r)
 {
-	if (r->no_report || !r->first)
-		return;
-	if (view_run_has_streams(r->dir))
-		view_child_aside(&r->child, report, r);
-	else if (!r->quiet)
-		view_note("the job never touched a GPU: there is nothing to report");
+	if (view_child_aside(&r->child, report, r) < 0)
+		view_error("%s: the report was not finished; make it with gpustarve report",
+			   r->shown);
 }
 
+/*
+ * The first wrapper of a run speaks for all of them. Should it have spoken before the others were
+ * done, the last of those brings the files up to date.
+ */
+static void tell(struct run *r)
+{
+	char *summary;
+
+	if (r->no_report)
+		return;
+	if (r->first && view_run_has_streams(r->dir)) {
+		report_aside(r);
+	} else if (r->first && !r->quiet) {
+		view_note("the job never touched a GPU: there is nothing to report");
+	} else if (!r->first && asprintf(&summary, "%s/summary.json", r->dir) >= 0) {
+		r->quiet = true;
+		if (!access(summary, F_OK) && !view_others_go_on(r->dir, r->record))
+			report_aside(r);
+		free(summary);
+	}
+}
+
+/*
+ * Whoever started us may watch for failure in order to end the other ranks: a command that failed
+ * waits for nobody. One that went well does, for its launcher waits for all of them anyhow.
+ */
 static _Noreturn void end(struct run *r)
 {
-	view_node_finish(&r->node, COLLECTOR_SECONDS);
+	r->failed = view_child_status(&r->child) != 0;
 	if (r->record)
 		close_run(r);
+	view_node_finish(&r->node, r->failed ? FAILED_SECONDS : COLLECTOR_SECONDS);
 	if (r->traced)
 		tell(r);
 	if (r->record && !view_run_has_streams(r->dir))

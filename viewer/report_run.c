@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report_run.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 #include "analyse.h"
 #include "html.h"
 #include "log.h"
+#include "others.h"
 #include "slurp.h"
 #include "text.h"
-
-#define OTHERS_SECONDS 10
 
 typedef void page_writer(const struct view_summary *s, FILE *f);
 
@@ -58,72 +53,6 @@ static void print_verdict(const struct view_summary *s, const char *report)
 	free(text);
 }
 
-static bool is_stream(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-
-	return dot && (!strcmp(dot, ".gst") || !strcmp(dot, ".spool"));
-}
-
-bool view_run_has_streams(const char *dir)
-{
-	DIR *d = opendir(dir);
-	bool any = false;
-
-	for (struct dirent *e; d && !any && (e = readdir(d));)
-		any = is_stream(e->d_name);
-	if (d)
-		closedir(d);
-	return any;
-}
-
-/* A stream of a process that may still write: no last word, and nobody can tell it is dead. */
-static bool goes_on(const struct view_stream *s, const char *here)
-{
-	if (s->bye || !s->hello)
-		return false;
-	if (strcmp(s->hello->host, here) != 0)
-		return true;
-	return !kill((pid_t)s->hello->pid, 0) || errno == EPERM;
-}
-
-static bool others_go_on(const char *dir, const char *here)
-{
-	struct view_trace *t = NULL;
-	const char *why;
-	bool any = false;
-
-	if (view_trace_open(&t, dir, &why))
-		return false;
-	for (size_t i = 0; i < t->streams; i++)
-		any |= goes_on(&t->stream[i], here);
-	view_trace_close(t);
-	return any;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/*
- * Ranks under other wrappers end at about the same time; they get a while. Opening a large trace
- * takes long itself, so the time counts, not the tries.
- */
-static void wait_for_others(const char *dir)
-{
-	struct timespec nap = { .tv_nsec = 200000000 };
-	int64_t until = now_ms() + OTHERS_SECONDS * 1000;
-	char here[256] = "";
-
-	gethostname(here, sizeof(here) - 1);
-	while (now_ms() < until && others_go_on(dir, here))
-		nanosleep(&nap, NULL);
-}
-
 int view_run_report(const struct view_run_report *o)
 {
 	struct view_analysis a = { .window = ANA_WINDOW_JOB,
@@ -131,7 +60,7 @@ int view_run_report(const struct view_run_report *o)
 				   .quiet_when_empty = true };
 	struct view_summary *s;
 	char *report = NULL;
-	wait_for_others(o->dir);
+	view_others_wait(o->dir, o->record, o->patience_s);
 	int err = view_analyse(o->dir, &a, &s);
 
 	if (err == -ENODATA && !o->quiet)

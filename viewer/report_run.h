@@ -9,12 +9,11 @@
 struct view_run_report {
 	const char *dir; /* of the run */
 	const char *shown; /* the same as the user would write it */
+	const char *record; /* our own run.json or exit file */
+	int patience_s; /* how long to wait for other wrappers of the run */
 	struct view_rate_options rates;
 	bool quiet; /* write the files, print no verdict */
 };
-
-/* Whether anything was recorded: true if the folder holds a stream or a spool. */
-bool view_run_has_streams(const char *dir);
 
 /* 0 or 1; says what went wrong on stderr. Runs in a process of its own. */
 int view_run_report(const struct view_run_report *o);

@@ -130,6 +130,9 @@ int view_run_record_begin(const char *dir, const struct view_run_record *r, bool
 		if (asprintf(path, "%s/exit-%s-%ld.json", dir, r->host, (long)getpid()) < 0) {
 			*path = NULL;
 			err = -ENOMEM;
+		} else {
+			unlink(*path); /* of an earlier process of our number */
+			err = create(*path, text, len);
 		}
 	}
 free_text:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run.json: what the wrapper knows of a run, in its directory. Made O_EXCL at the start by the
- * first wrapper of the run, replaced as a whole at its end. Further wrappers of the same run write
- * exit-<host>-<pid>.json of the same shape. No arena is used: writing never ends the process.
+ * first wrapper of the run, replaced as a whole at its end; until then exit_status is null. Further
+ * wrappers of the same run make exit-<host>-<their pid>.json of the same shape. No arena is used: writing never ends the process.
  */
 #ifndef VIEW_RUNJSON_H
 #define VIEW_RUNJSON_H

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The other wrappers and processes of a run: is anybody still at it? Judged by what lies in the
+ * run directory, and for processes of this host by asking the kernel.
+ */
+#ifndef VIEW_OTHERS_H
+#define VIEW_OTHERS_H
+
+#include <stdbool.h>
+
+/* Whether anything was recorded: true if the folder holds a stream or a spool. */
+bool view_run_has_streams(const char *dir);
+
+/* True while a stream has no end or another wrapper than that of @own_record has not ended. */
+bool view_others_go_on(const char *dir, const char *own_record);
+
+/* Waits until they have ended, at most so long. True: they have. */
+bool view_others_wait(const char *dir, const char *own_record, int seconds);
+
+#endif
