@@ -107,7 +107,9 @@ static void print_summary(const struct view_import_stats *s, const char *out)
 static int import(char *const files[], size_t n, const char *name, bool quiet)
 {
 	struct progress progress = { .began = seconds(), .on = !quiet && isatty(2) };
-	struct view_import_options options = { show_progress, show_note, &progress };
+	struct view_import_options options = { .progress = show_progress,
+					       .note = show_note,
+					       .arg = &progress };
 	struct view_import_stats stats;
 	struct view_import_error error = { .file = NULL };
 	char *out = run_path(name);

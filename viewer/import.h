@@ -31,6 +31,9 @@ struct view_import_options {
 	/* Called for what was left out of a file, one clause. May be NULL. */
 	void (*note)(void *arg, const char *file, const char *text);
 	void *arg;
+	/* For tests; 0: as many as there are processors. 1: none beside the caller's. */
+	unsigned int threads;
+	size_t piece_bytes; /* for tests; how much one thread reads at a time, 0: as is best */
 };
 
 struct view_import_error {

@@ -10,7 +10,6 @@
 #include "import_number.h"
 
 #define TABLE_FIRST_ROOM 4096
-#define ODD_CORRELATION (UINT64_C(1) << 63) /* no number of a file that counts from 1 */
 
 int view_import_trace_init(struct view_import_trace *t)
 {
@@ -120,6 +119,12 @@ int view_import_id(struct view_import_trace *t, enum view_import_ids which,
 	return map_get(&t->ids[which], k, out);
 }
 
+int view_import_id_by_key(struct view_import_trace *t, enum view_import_ids which,
+			  struct view_import_id_key key, uint32_t *out)
+{
+	return map_get(&t->ids[which], key, out);
+}
+
 int view_import_correlation(struct view_import_trace *t, const struct view_import_value *v,
 			    uint64_t *out)
 {
@@ -142,7 +147,7 @@ int view_import_correlation(struct view_import_trace *t, const struct view_impor
 		len++;
 	}
 	id = wire_strtab_intern(t->texts, text, len);
-	*out = ODD_CORRELATION | id;
+	*out = VIEW_IMPORT_ODD_CORRELATION | id;
 	return id ? 0 : -ENOMEM;
 }
 

@@ -105,10 +105,15 @@ void view_import_trace_fini(struct view_import_trace *t);
 int view_import_id(struct view_import_trace *t, enum view_import_ids which,
 		   const struct view_import_value *v, uint32_t *out);
 
+/* The same for a key whose text is in texts of this trace. */
+int view_import_id_by_key(struct view_import_trace *t, enum view_import_ids which,
+			  struct view_import_id_key key, uint32_t *out);
+
 /*
  * Correlation ids are equal or not, nothing else: positive numbers stay as they are, everything
- * else (0, negative, text) becomes a number above 1 << 63. No id: 0.
+ * else (0, negative, text) becomes VIEW_IMPORT_ODD_CORRELATION plus a number in texts. No id: 0.
  */
+#define VIEW_IMPORT_ODD_CORRELATION (UINT64_C(1) << 63)
 int view_import_correlation(struct view_import_trace *t, const struct view_import_value *v,
 			    uint64_t *out);
 
