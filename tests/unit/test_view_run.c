@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `gpustarve run` is made of: run ids in their order, run.json and exit files, sizes.
+ */
+#include <errno.h>
+#include <sys/stat.h>
+#include "harness.h"
+#include "jsondoc.h"
+#include "options.h"
+#include "others.h"
+#include "runid.h"
+#include "runjson.h"
+
+static char *command[] = { (char *)"/usr/bin/python3", (char *)"-u", (char *)"dir/train.py", NULL };
+
+static void clear(void)
+{
+	static const char *const name[] = { "GPUSTARVE_RUN_ID",	   "SLURM_CLUSTER_NAME",
+					    "SLURM_JOB_ID",	   "SLURM_STEP_ID",
+					    "SLURM_RESTART_COUNT", "PMIX_NAMESPACE",
+					    "TORCHELASTIC_RUN_ID" };
+
+	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
+		unsetenv(name[i]);
+}
+
+static const char *id(void)
+{
+	static char text[VIEW_RUN_ID_BYTES];
+
+	view_run_id(text, sizeof(text), command);
+	return text;
+}
+
+static void test_id_order(void)
+{
+	clear();
+	EXPECT(strstr(id(), "Z-train-") != NULL);
+	setenv("TORCHELASTIC_RUN_ID", "none", 1);
+	EXPECT(strstr(id(), "Z-train-") != NULL);
+	setenv("TORCHELASTIC_RUN_ID", "t1", 1);
+	EXPECT_STR(id(), "torchelastic-t1");
+	setenv("PMIX_NAMESPACE", "n1", 1);
+	EXPECT_STR(id(), "pmix-n1");
+	setenv("SLURM_JOB_ID", "77", 1);
+	EXPECT_STR(id(), "pmix-n1"); /* no step */
+	setenv("SLURM_STEP_ID", "4294967291", 1); /* the batch step */
+	EXPECT_STR(id(), "pmix-n1");
+	setenv("SLURM_STEP_ID", "batch", 1);
+	EXPECT_STR(id(), "pmix-n1");
+	setenv("SLURM_STEP_ID", "0", 1);
+	EXPECT_STR(id(), "slurm-cluster-77.0-0");
+	setenv("SLURM_CLUSTER_NAME", "big", 1);
+	setenv("SLURM_RESTART_COUNT", "2", 1);
+	EXPECT_STR(id(), "slurm-big-77.0-2");
+	setenv("GPUSTARVE_RUN_ID", "../../etc/my run", 1);
+	EXPECT_STR(id(), "_._.._etc_my_run");
+	clear();
+}
+
+static void test_id_names(void)
+{
+	static char *const module[] = { (char *)"python", (char *)"-m", (char *)"pkg.train", NULL };
+	static char *const code[] = { (char *)"python", (char *)"-c", (char *)"print()", NULL };
+	static char *const plain[] = { (char *)"/opt/x y/run it", NULL };
+	char text[VIEW_RUN_ID_BYTES], again[VIEW_RUN_ID_BYTES];
+
+	view_run_id(text, sizeof(text), module);
+	EXPECT(strstr(text, "Z-pkg.train-") != NULL);
+	view_run_id(text, sizeof(text), code);
+	EXPECT(strstr(text, "Z-python-") != NULL);
+	view_run_id(text, sizeof(text), plain);
+	EXPECT(strstr(text, "Z-run_it-") != NULL);
+	view_run_id(again, sizeof(again), plain);
+	EXPECT(strcmp(text, again) != 0);
+}
+
+static int64_t exits_in(const char *path, int64_t *status)
+{
+	struct view_arena mem = { 0 };
+	struct view_json *root = NULL;
+	struct view_json_error error;
+	int64_t n = -1;
+
+	if (!view_json_read(&mem, path, &root, &error)) {
+		n = (int64_t)view_json_count(view_json_get(root, "exits"));
+		*status = view_json_get_int(root, "exit_status", -1);
+	}
+	view_arena_fini(&mem);
+	return n;
+}
+
+static void test_record(void)
+{
+	char dir[] = "/tmp/gpustarve-run-XXXXXX", *mine, *other, gone[300];
+	struct view_run_label label = { "team", "vision" };
+	struct view_run_record r = { .id = "x",
+				     .command = command,
+				     .start_unix_ns = 5,
+				     .label = &label,
+				     .labels = 1,
+				     .host = "my-node.lan",
+				     .price = "2.5",
+				     .price_from = "--price" };
+	struct view_run_price price;
+	int64_t status;
+	bool first;
+
+	REQUIRE(mkdtemp(dir));
+	EXPECT_INT(view_run_record_begin(dir, &r, &first, &mine), 0);
+	EXPECT(first);
+	EXPECT_INT(exits_in(mine, &status), 0);
+	EXPECT_INT(view_run_record_begin(dir, &r, &first, &other), 0);
+	EXPECT(!first);
+	EXPECT(strstr(other, "/exit-my-node.lan-") != NULL);
+	/* The other has not ended; its host is not this one, so nobody can tell it is dead. */
+	EXPECT(view_others_go_on(dir, mine));
+	EXPECT(!view_others_wait(dir, mine, 0));
+	r.ended = true;
+	r.wall_ns = 7;
+	r.exit_status = 143;
+	r.pid = 9;
+	EXPECT_INT(view_run_record_end(other, &r), 0);
+	EXPECT_INT(exits_in(other, &status), 1);
+	EXPECT_INT(status, 143);
+	EXPECT(!view_others_go_on(dir, mine));
+	EXPECT_INT(view_run_record_end(mine, &r), 0);
+	view_run_price_read(dir, &price);
+	EXPECT_STR(price.price, "2.5");
+	EXPECT_STR(price.from, "--price");
+	EXPECT(!view_run_has_streams(dir));
+	snprintf(gone, sizeof(gone), "%s/none", dir);
+	EXPECT_INT(view_run_record_begin(gone, &r, &first, &mine), -ENOENT);
+	free(mine);
+	unlink(other);
+	free(other);
+}
+
+static void test_sizes(void)
+{
+	uint64_t bytes;
+
+	EXPECT(view_option_size("1000", &bytes) && bytes == 1000);
+	EXPECT(view_option_size("2G", &bytes) && bytes == 2ull << 30);
+	EXPECT(view_option_size("3kB", &bytes) && bytes == 3072);
+	EXPECT(view_option_size("1MiB", &bytes) && bytes == 1 << 20);
+	EXPECT(!view_option_size("", &bytes));
+	EXPECT(!view_option_size("x", &bytes));
+	EXPECT(!view_option_size("-1", &bytes));
+	EXPECT(!view_option_size("1X", &bytes));
+	EXPECT(!view_option_size("1KK", &bytes));
+	EXPECT(!view_option_size("99999999999999999999T", &bytes));
+	EXPECT(!view_option_size("9999999999T", &bytes));
+}
+
+int main(void)
+{
+	return RUN(test_id_order, test_id_names, test_record, test_sizes);
+}
