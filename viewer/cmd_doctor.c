@@ -229,11 +229,9 @@ static void show_environment(void)
 	puts("environment");
 	for (const struct view_env_entry *e = view_env_table; e->name; e++) {
 		const char *value = getenv(e->name);
-		printf("  %-27s %s\n", e->name, e->meaning);
-		if (value && value[0])
-			printf("  %-27s = %s\n", "", value);
-		else
-			printf("  %-27s not set (%s)\n", "", e->fallback);
+		bool set = value && value[0];
+		printf("  %-27s %s%s%s%s%s\n", e->name, e->meaning, set ? "; is " : " (",
+		       set ? value : "default: ", set ? "" : e->fallback, set ? "" : ")");
 	}
 }
 
