@@ -9,6 +9,7 @@
  * the file and the same in all its streams, Import.bad_ops is of the stream. A bad op (it ends
  * before it starts, or has no end) is no event but a LossSpan of reason BAD_STAMP with device,
  * stream, context and correlation, start_ns = end_ns = its start. Sync events name their device.
+ * A copy is asynchronous unless the call that made it is known and is not.
  * Events of one kind are in order of start; equal starts keep the file's order. Between streams
  * that order is lost: operations of two processes that begin at the same nanosecond on streams of
  * the same number.

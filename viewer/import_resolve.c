@@ -243,6 +243,59 @@ static int resolve_processes(struct view_import_trace *t)
 	return err ? err : number_processes(t);
 }
 
+/* --- how copies were called --- */
+
+struct call {
+	uint32_t process;
+	uint64_t corr;
+};
+
+static int by_call(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return x->corr < y->corr ? -1 : x->corr > y->corr;
+}
+
+/* The API records that copy and return when it is done: cudaMemcpy, cuMemcpyHtoD_v2. */
+static size_t list_synchronous(const struct view_import_trace *t, struct call *call)
+{
+	const struct view_import_table *api = &t->table[WIRE_KIND_API];
+	size_t i, n = 0;
+
+	for (i = 0; i < api->n; i++) {
+		const char *name = wire_strtab_get(t->texts, api->ev[i].name, NULL);
+
+		if (api->ev[i].corr && strstr(name, "Memcpy") && !strstr(name, "Async"))
+			call[n++] = (struct call){ api->process[i], api->ev[i].corr };
+	}
+	qsort(call, n, sizeof(*call), by_call);
+	return n;
+}
+
+/* These files do not say how a copy was called; the name of the call does, where it is there. */
+static int mark_asynchronous(struct view_import_trace *t)
+{
+	struct view_import_table *ops = &t->table[WIRE_KIND_OP];
+	struct call *call = calloc(t->table[WIRE_KIND_API].n + 1, sizeof(*call)), wanted;
+	size_t i, n;
+
+	if (!call)
+		return -ENOMEM;
+	n = list_synchronous(t, call);
+	for (i = 0; i < ops->n; i++) {
+		if (ops->ev[i].op != WIRE_OP_COPY)
+			continue;
+		wanted = (struct call){ ops->process[i], ops->ev[i].corr };
+		if (!bsearch(&wanted, call, n, sizeof(*call), by_call))
+			ops->ev[i].flags |= WIRE_EV_FL_ASYNC;
+	}
+	free(call);
+	return 0;
+}
+
 int view_import_resolve(struct view_import_trace *t)
 {
 	/* Streams compare as signed numbers, for CUPTI's -1. */
@@ -267,5 +320,6 @@ int view_import_resolve(struct view_import_trace *t)
 	number_events(t, &t->table[WIRE_KIND_SYNC], false);
 	number_events(t, &t->table[WIRE_KIND_API], true);
 	number_events(t, &t->table[WIRE_KIND_RANGE], true);
-	return resolve_processes(t);
+	err = resolve_processes(t);
+	return err ? err : mark_asynchronous(t);
 }

@@ -79,7 +79,8 @@ int view_import_lookup(const struct view_import_word *w, const void *text, size_
 		       int otherwise)
 {
 	for (; w->text; w++)
-		if (w->len == len && !memcmp(w->text, text, len))
+		if (w->len == len && w->text[0] == *(const char *)text &&
+		    !memcmp(w->text, text, len))
 			return w->value;
 	return otherwise;
 }

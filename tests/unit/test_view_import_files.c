@@ -244,6 +244,35 @@ static void test_copies(void)
 	close_run(&r);
 }
 
+static void test_how_copies_were_called(void)
+{
+	static const char *const calls[] = { "cudaMemcpy", "cudaMemcpyAsync", "cuMemcpyHtoD_v2",
+					     "cuMemcpyHtoDAsync_v2", "cudaLaunchKernel" };
+	static const bool async[] = { false, true, false, true, true, true };
+	char text[4000] = "[", row[400];
+	struct run r;
+	size_t i;
+
+	for (i = 0; i < 6; i++) {
+		snprintf(row, sizeof(row),
+			 "%s{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy HtoD (Pinned -> "
+			 "Device)\",\"ts\":%zu,\"args\":{\"correlation\":%zu}}",
+			 i ? "," : "", i, i);
+		strcat(text, row);
+		snprintf(row, sizeof(row),
+			 ",{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"%s\",\"ts\":%zu,"
+			 "\"args\":{\"correlation\":%zu}}",
+			 i < 5 ? calls[i] : "", i, i < 5 ? i : 99);
+		strcat(text, row);
+	}
+	strcat(text, "]");
+	import_text(&r, text);
+	for (i = 0; i < 6; i++)
+		EXPECT_INT(event(&r.stream[0], WIRE_KIND_OP, i)->flags & WIRE_EV_FL_ASYNC,
+			   async[i] ? WIRE_EV_FL_ASYNC : 0);
+	close_run(&r);
+}
+
 static void test_ids_keep_their_order(void)
 {
 	static const char *const tids[] = {
@@ -539,9 +568,10 @@ int main(void)
 	t_tempdir(dir, sizeof(dir));
 	snprintf(file, sizeof(file), "%s/file", dir);
 	snprintf(out, sizeof(out), "%s/run.gst", dir);
-	rc = RUN(test_copies, test_ids_keep_their_order, test_correlations, test_ranges,
-		 test_bad_ops_are_losses, test_many, test_nsys_pids, test_nsys_wrong_types,
-		 test_nsys_only_tables, test_errors, test_existing_run_stays);
+	rc = RUN(test_copies, test_how_copies_were_called, test_ids_keep_their_order,
+		 test_correlations, test_ranges, test_bad_ops_are_losses, test_many, test_nsys_pids,
+		 test_nsys_wrong_types, test_nsys_only_tables, test_errors,
+		 test_existing_run_stays);
 	rmdir(dir);
 	return rc;
 }
