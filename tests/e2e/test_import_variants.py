@@ -5,7 +5,10 @@ packed, without its suffix, and through a pipe."""
 import gzip
 import json
 import os
+import pty
 import shutil
+import subprocess
+import time
 
 import gs
 import importing
@@ -67,6 +70,42 @@ def check_pipe(where):
     gs.equal(made and made['gpus'], want, 'imported from a pipe')
 
 
+def check_several(where):
+    """Several files make one run: each keeps its processes, its GPUs and its window."""
+    paths = [os.path.join(importing.DATA, f) for f in ('list.json', 'devices.json', 'list.json')]
+    db = importing.sqlite_of(os.path.join(importing.DATA, 'nsys_3.sql'), where)
+    want = [g for path in [*paths, db] for g in importing.gpus(where, path, 'job', path)]
+    done, run = importing.imported(where, *paths, db)
+    gs.equal(done.returncode, 0, f'import of four files: {done.stderr}')
+    made = gs.summary(run, '--window', 'job')
+    got = made and made['gpus']
+
+    def key(g):
+        return g['name'], g['index'], json.dumps(g['classes'], sort_keys=True)
+    gs.equal(sorted(map(key, got)), sorted(map(key, want)), 'GPUs of four files')
+
+
+def check_progress(where):
+    """On a terminal, and only there, an import that takes more than two seconds says how far it
+    is, and wipes that out in the end."""
+    run = os.path.join(where, 'slow.gst')
+    master, slave = pty.openpty()
+    child = subprocess.Popen([gs.CLI, 'import', '/dev/stdin', '-o', run], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=slave, env=gs.environment())
+    os.close(slave)
+    with open(os.path.join(importing.DATA, 'devices.json'), 'rb') as f:
+        data = f.read()
+    for i in range(0, len(data), 100):
+        child.stdin.write(data[i:i + 100])
+        child.stdin.flush()
+        time.sleep(.13)
+    child.stdin.close()
+    gs.equal(child.wait(60), 0, 'slow import')
+    shown = os.read(master, 65536)
+    gs.check(b'importing stdin: ' in shown and shown.endswith(b'\r\x1b[K'), f'progress: {shown!r}')
+    gs.check(child.stdout.read().startswith(run.encode()), 'summary of a slow import')
+
+
 def check_machine(where):
     """Names, memory, host: what the files say of the machine shows in the summary."""
     db = importing.sqlite_of(os.path.join(importing.DATA, 'nsys_3.sql'), where)
@@ -88,4 +127,6 @@ with gs.scratch() as scratch:
     check_wrappings(scratch)
     check_pipe(scratch)
     check_machine(scratch)
+    check_several(scratch)
+    check_progress(scratch)
 gs.finish()
