@@ -29,7 +29,7 @@ void prof_activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	int kept = errno;
 
-	*buffer = prof_pool_take(prof_now_ns(), size);
+	*buffer = prof_pool_take(prof_now_ns() - PROF_POOL_BEFORE_NS, size);
 	*max_records = 0; /* as many as fit */
 	atomic_fetch_add_explicit(&requests, 1, memory_order_relaxed);
 	if (prof_fork_mine() && !atomic_flag_test_and_set(&started))
@@ -112,7 +112,8 @@ void prof_activity_complete(void *context, uint32_t stream, uint8_t *buffer, siz
 	id = prof_pool_find(buffer, valid);
 	if (id != PROF_POOL_NONE) {
 		number_names(buffer, valid < size ? valid : size);
-		hooks.pending(prof_pool_queue(id, valid));
+		if (prof_pool_queue(id, valid))
+			hooks.pending();
 	}
 	errno = kept;
 }

@@ -13,7 +13,7 @@
 
 struct prof_activity_hooks {
 	void (*first_request)(void); /* once, at the first request: start the sender */
-	void (*pending)(size_t bytes); /* so many bytes wait to be read */
+	void (*pending)(void); /* much waits to be read */
 };
 
 /* Before the callbacks are registered. */

@@ -12,6 +12,8 @@
 
 #define KIB ((size_t)1024)
 #define DISCARDS 32
+#define QUEUED_MANY 24 /* buffers, or ... */
+#define QUEUED_BYTES ((size_t)4 << 20) /* ... bytes that wait, and the sender is woken */
 #define DISCARD_BYTES (64 * KIB)
 
 struct class
@@ -182,16 +184,16 @@ static uint32_t take_real(void)
 	return index;
 }
 
-uint8_t *prof_pool_take(int64_t now_ns, size_t *size)
+uint8_t *prof_pool_take(int64_t request_ns, size_t *size)
 {
 	uint32_t index = take_real();
 	struct buffer *b;
 
 	atomic_fetch_add_explicit(&pool.requests, 1, memory_order_relaxed);
 	if (index == PROF_POOL_NONE)
-		index = take_discard(now_ns);
+		index = take_discard(request_ns);
 	b = &pool.buffer[index];
-	atomic_store_explicit(&b->request_ns, now_ns, memory_order_relaxed);
+	atomic_store_explicit(&b->request_ns, request_ns, memory_order_relaxed);
 	atomic_store_explicit(&b->state, STATE_OUT, memory_order_release);
 	*size = b->bytes;
 	return b->data;
@@ -243,17 +245,19 @@ uint32_t prof_pool_find(const uint8_t *buffer, size_t valid)
 	return PROF_POOL_NONE;
 }
 
-size_t prof_pool_queue(uint32_t id, size_t valid)
+bool prof_pool_queue(uint32_t id, size_t valid)
 {
 	struct buffer *b = &pool.buffer[id];
+	bool many;
 
 	b->valid = valid < b->bytes ? valid : b->bytes;
 	if (b->valid > b->touched)
 		b->touched = b->valid;
 	b->batch = atomic_fetch_add(&pool.batch, 1) + 1;
-	atomic_fetch_add(&pool.queued, 1);
+	many = atomic_fetch_add(&pool.queued, 1) >= QUEUED_MANY;
+	many |= atomic_fetch_add(&pool.queued_bytes, b->valid) >= QUEUED_BYTES;
 	push(&pool.done, id);
-	return atomic_fetch_add(&pool.queued_bytes, b->valid) + b->valid;
+	return many;
 }
 
 /* Newest first, as it was pushed, becomes oldest first. */

@@ -24,6 +24,12 @@
 #define PROF_POOL_BYTES ((size_t)38 << 20)
 #define PROF_POOL_NONE UINT32_MAX
 
+/*
+ * CUPTI asks for a buffer after the work was handed to the device, by a thread that may be preempted
+ * in between: what the buffer will hold began at most so long before the request.
+ */
+#define PROF_POOL_BEFORE_NS 10000000
+
 struct prof_pool_done { /* one completed buffer */
 	uint32_t id;
 	uint8_t *data;
@@ -45,8 +51,8 @@ struct prof_pool_stats {
 /* Reserves the address space. 0 or -ENOMEM. */
 int prof_pool_init(void);
 
-/* A zeroed buffer, never NULL. @now_ns is kept as its request time. */
-uint8_t *prof_pool_take(int64_t now_ns, size_t *size);
+/* A zeroed buffer, never NULL. @request_ns: see prof_pool_done. */
+uint8_t *prof_pool_take(int64_t request_ns, size_t *size);
 
 /*
  * What CUPTI gives back: its id, or PROF_POOL_NONE for a discarded or a foreign buffer, which are
@@ -54,8 +60,8 @@ uint8_t *prof_pool_take(int64_t now_ns, size_t *size);
  */
 uint32_t prof_pool_find(const uint8_t *buffer, size_t valid);
 
-/* Queues it for the sender. Returns how many bytes wait there. */
-size_t prof_pool_queue(uint32_t id, size_t valid);
+/* Queues it for the sender. True if so much waits there that it should be woken. */
+bool prof_pool_queue(uint32_t id, size_t valid);
 
 /* The buffer that was completed first; it is done from here on. False if there is none. */
 bool prof_pool_next(struct prof_pool_done *d);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #define SAMPLES 5
+#define FOREIGN_NS 1000000
 #define SAME_CLOCK_NS 1000000000 /* closer than this: it is that clock */
 
 static _Atomic clockid_t axis = CLOCK_REALTIME;
@@ -77,6 +78,7 @@ void prof_clock_sample(int (*get_timestamp)(uint64_t *), struct prof_triplet *t)
 
 		now.before_ns = prof_mono_ns();
 		now.cupti_ns = axis_stamp(get_timestamp);
+		now.axis_ns = prof_now_ns();
 		now.after_ns = prof_mono_ns();
 		now.realtime_ns = read_clock(CLOCK_REALTIME);
 		now.boottime_ns = read_clock(CLOCK_BOOTTIME);
@@ -90,5 +92,12 @@ int64_t prof_clock_step(const struct prof_triplet *a, const struct prof_triplet 
 	int64_t mono_a = a->before_ns + (a->after_ns - a->before_ns) / 2;
 	int64_t mono_b = b->before_ns + (b->after_ns - b->before_ns) / 2;
 
-	return (b->cupti_ns - a->cupti_ns) - (mono_b - mono_a);
+	return (b->axis_ns - a->axis_ns) - (mono_b - mono_a);
+}
+
+bool prof_clock_foreign(const struct prof_triplet *t)
+{
+	int64_t apart = t->axis_ns - t->cupti_ns, width = t->after_ns - t->before_ns;
+
+	return apart > FOREIGN_NS + width || apart < -FOREIGN_NS - width;
 }

@@ -12,6 +12,7 @@
 
 struct prof_triplet {
 	int64_t before_ns, cupti_ns, after_ns; /* monotonic, CUPTI, monotonic */
+	int64_t axis_ns; /* the trace's clock at the same moment: CUPTI's, unless a client changed it */
 	int64_t realtime_ns, boottime_ns;
 };
 
@@ -34,5 +35,11 @@ void prof_clock_sample(int (*get_timestamp)(uint64_t *), struct prof_triplet *t)
 
 /* How far the trace's clock moved against the monotonic one between two triplets. */
 int64_t prof_clock_step(const struct prof_triplet *a, const struct prof_triplet *b);
+
+/*
+ * CUPTI's stamps are not on the trace's clock: another client has registered a clock of its own
+ * (torch.profiler does), and records carry that one's stamps.
+ */
+bool prof_clock_foreign(const struct prof_triplet *t);
 
 #endif

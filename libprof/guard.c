@@ -34,7 +34,8 @@ static struct {
 	bool rearm, off;
 	struct prof_watchdog dog;
 	struct prof_governor governor;
-	bool started;
+	bool foreign_clock;
+	uint64_t dropped; /* a dropped record is a sign of life too */
 	int64_t told_ns; /* ongoing losses are written up to here */
 	bool changed;
 } g;
@@ -123,7 +124,8 @@ static void feed_watchdog(const struct prof_flush *f)
 					  .canaries = f->canaries };
 
 	prof_pool_stats(&pool);
-	in.traffic = pool.requests + pool.completed;
+	g.dropped += f->dropped;
+	in.traffic = pool.requests + pool.completed + g.dropped;
 	in.out = pool.out;
 	in.loaded = loaded(pool.out);
 	switch (prof_watchdog_feed(&g.dog, &in)) {
@@ -230,8 +232,24 @@ static void tell_ongoing(int64_t now_ns)
 	g.told_ns = now_ns;
 }
 
-void prof_guard_flushed(const struct prof_flush *f)
+/* Stamps of another clock cannot be used: whose time that is, is known, so nothing counts as lost. */
+static void foreign_clock(const struct prof_flush *f, int64_t last_ns)
 {
+	prof_loss_forget_bad_stamps();
+	prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, last_ns, f->end_ns, 0);
+	if (g.foreign_clock)
+		return;
+	prof_note("another client of CUPTI put its own clock into the records for a while");
+	g.changed = true;
+}
+
+void prof_guard_flushed(const struct prof_flush *f, int64_t last_ns)
+{
+	bool foreign = prof_clock_foreign(&f->clock);
+
+	if (foreign || g.foreign_clock) /* the flush after it still brings such records */
+		foreign_clock(f, last_ns);
+	g.foreign_clock = foreign;
 	if (!f->rc && !g.off)
 		feed_watchdog(f);
 }

@@ -22,8 +22,8 @@ const char *prof_guard_level_name(void);
 /* How many canaries the next flush shall make. */
 uint32_t prof_guard_canaries(void);
 
-/* A flush has ended and what it brought was drained. */
-void prof_guard_flushed(const struct prof_flush *f);
+/* A flush has ended and what it brought was drained. @last_ns: begin of the one before. */
+void prof_guard_flushed(const struct prof_flush *f, int64_t last_ns);
 
 /*
  * Once per tick, whatever flushes do. True if something changed that Hello tells (level, notes).

@@ -92,6 +92,17 @@ void prof_loss_bad_stamp(const struct wire_event *ev, int64_t start_ns)
 	s->correlation = ev->corr;
 }
 
+void prof_loss_forget_bad_stamps(void)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < loss.count; i++)
+		if (loss.span[i].reason != WIRE__LOSS_REASON__LOSS_BAD_STAMP)
+			loss.span[kept++] = loss.span[i];
+	loss.count = kept;
+	loss.singles = 0;
+}
+
 void prof_loss_write(int64_t end_ns)
 {
 	Wire__LossSpan *list[SPANS];

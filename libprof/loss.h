@@ -19,6 +19,9 @@ void prof_loss_span(Wire__LossReason reason, int64_t start_ns, int64_t end_ns, u
  */
 void prof_loss_bad_stamp(const struct wire_event *ev, int64_t start_ns);
 
+/* Drops the bad stamps collected since the last write: their time is told otherwise. */
+void prof_loss_forget_bad_stamps(void);
+
 /* Writes what was collected; bad stamps get @end_ns as their end. */
 void prof_loss_write(int64_t end_ns);
 

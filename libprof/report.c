@@ -32,7 +32,7 @@ void prof_report_clock(void)
 	for (i = 0; i < triplets; i++) {
 		wire__clock_triplet__init(&m[i]);
 		m[i].monotonic_before_ns = triplet[i].before_ns;
-		m[i].cupti_ns = triplet[i].cupti_ns;
+		m[i].cupti_ns = triplet[i].axis_ns; /* what stamps mean in this trace */
 		m[i].monotonic_after_ns = triplet[i].after_ns;
 		m[i].realtime_ns = triplet[i].realtime_ns;
 		m[i].boottime_ns = triplet[i].boottime_ns;

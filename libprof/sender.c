@@ -8,7 +8,7 @@
  * record into a buffer when the call is made that launches the work, so whatever that buffer holds
  * was launched, and ended, after R. Hence every operation that ended before min(F, all such R) is in
  * a frame or in a loss span. One hole is left: a thread that is preempted between handing work to
- * the device and making its record. T keeps a distance from that moment which covers it.
+ * the device and making its record. F and R are set back by a time that covers it.
  */
 #include "sender.h"
 
@@ -44,9 +44,7 @@
 #define FLUSH_EXIT_NS (2000 * MS)
 #define SEND_NS (100 * MS)
 #define SEND_EXIT_NS (1000 * MS)
-#define PREEMPTED_NS (10 * MS) /* see above */
 #define STEP_NS MS
-#define WAKE_BYTES ((size_t)4 << 20)
 
 static struct {
 	const struct prof_sender_opts *o;
@@ -77,9 +75,9 @@ void prof_sender_wake(void)
 }
 
 /* At most one system call per drain, for this runs in CUPTI's callback. */
-void prof_sender_pending(size_t bytes)
+void prof_sender_pending(void)
 {
-	if (bytes >= WAKE_BYTES && !atomic_exchange(&s.woken, true))
+	if (!atomic_exchange(&s.woken, true))
 		prof_word_bump(&s.wake);
 }
 
@@ -126,8 +124,8 @@ static void take_triplet(const struct prof_triplet *t)
 	prof_report_triplet(t);
 	if (step > STEP_NS || step < -STEP_NS) {
 		prof_loss_span(WIRE__LOSS_REASON__LOSS_CLOCK_STEP,
-			       earlier(s.clock.cupti_ns, t->cupti_ns),
-			       -earlier(-s.clock.cupti_ns, -t->cupti_ns), 0);
+			       earlier(s.clock.axis_ns, t->axis_ns),
+			       -earlier(-s.clock.axis_ns, -t->axis_ns), 0);
 		prof_report_clock();
 	}
 	s.clock = *t;
@@ -152,15 +150,15 @@ static void account_flush(const struct prof_flush *f)
 
 	if (f->dropped) {
 		s.count.dropped += f->dropped;
-		prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED, s.last_flush_ns, f->end_ns,
-			       f->dropped);
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED,
+			       s.last_flush_ns - PROF_POOL_BEFORE_NS, f->end_ns, f->dropped);
 	}
 	count_discards(f->end_ns);
 	take_triplet(&f->clock);
-	prof_guard_flushed(f);
+	prof_guard_flushed(f, s.last_flush_ns);
 	prof_loss_write(f->end_ns);
 	if (!f->rc)
-		s.count.complete_ns = earlier(f->begin_ns, oldest) - PREEMPTED_NS;
+		s.count.complete_ns = earlier(f->begin_ns - PROF_POOL_BEFORE_NS, oldest);
 	else
 		prof_note("cuptiActivityFlushAll answers with error %d", f->rc);
 	s.last_flush_ns = f->begin_ns;
@@ -206,7 +204,7 @@ static void size_buffers(void)
 
 static int64_t realtime_to_axis(int64_t realtime_ns)
 {
-	return realtime_ns - s.clock.realtime_ns + s.clock.cupti_ns;
+	return realtime_ns - s.clock.realtime_ns + s.clock.axis_ns;
 }
 
 static void take_range(void *unused, const struct wire_event *ev)

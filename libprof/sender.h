@@ -26,8 +26,8 @@ void prof_sender_init(const struct prof_sender_opts *o);
 /* Starts the thread if it does not run yet. Any thread. */
 void prof_sender_start(void);
 
-/* So many bytes of buffers wait: wakes the sender if that is much. Any thread, no lock. */
-void prof_sender_pending(size_t bytes);
+/* Many buffers wait: wakes the sender, at most once until it has drained. Any thread, no lock. */
+void prof_sender_pending(void);
 
 /* Wakes it to drain soon. Any thread, no lock. */
 void prof_sender_wake(void);

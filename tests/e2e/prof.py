@@ -104,7 +104,7 @@ def trace(where, damaged=False):
 def truth(where, pid=None, nodes=False):
     """The simulator's operations. A graph launch is one operation, or its nodes are."""
     rows = gs.truth_ops(os.path.join(where, 'truth'))
-    return [r for r in rows if r['kind'] in KINDS and (pid is None or r['pid'] == pid) and
+    return [r for r in rows if r['kind'] in KINDS and 'fault' not in r and (pid is None or r['pid'] == pid) and
             (r['kind'] != 'graph' if nodes else 'node' not in r)]
 
 

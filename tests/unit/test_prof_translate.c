@@ -372,13 +372,8 @@ static int next_record(uint8_t *buffer, size_t valid, void **rec)
 
 static struct prof_cupti cupti = { .GetNextRecord = next_record };
 
-static void ignore_start(void)
+static void ignore(void)
 {
-}
-
-static void ignore_bytes(size_t bytes)
-{
-	(void)bytes;
 }
 
 static size_t lay(uint8_t *buffer, const uint32_t *kinds, size_t n)
@@ -405,7 +400,7 @@ static size_t walk(uint8_t *buffer, size_t valid, bool *cut)
 
 static void test_walk(void)
 {
-	static const struct prof_activity_hooks hooks = { ignore_start, ignore_bytes };
+	static const struct prof_activity_hooks hooks = { ignore, ignore };
 	static const uint32_t kinds[] = { 10, 5, 1, 10, 38, 22, 51, 2, 4, 10 };
 	static const uint32_t with_new[] = { 10, 60, 5, 60, 60, 10 };
 	static const uint32_t broken[] = { 10, 5, 70, 10 };
