@@ -21,31 +21,71 @@ static bool injected, initialising;
 
 /* ---- CUDA_VISIBLE_DEVICES ---- */
 
-static bool uuid_matches(uint32_t device, const char *want, size_t n)
+/* A UUID, or enough of its beginning. */
+static int device_of_uuid(const char *want, size_t n)
 {
-	uint8_t uuid[16];
 	char text[41];
+	uint32_t i;
 
-	sim_device_uuid(device, uuid);
-	sim_uuid_text(uuid, "GPU-", text);
-	return n >= 4 && n <= 40 && !strncmp(text, want, n);
+	for (i = 0; i < sim_config()->devices; i++) {
+		sim_device_uuid_text(i, text);
+		if (n >= 4 && n <= 40 && !strncmp(text, want, n))
+			return (int)i;
+	}
+	return -1;
 }
 
-/* The physical device that one entry of the list names; -1 ends the list, as with the driver. */
-static int visible_entry(const char *v, size_t n)
+/* The GPU of this number; where it is partitioned, its first slice. */
+static int device_of_gpu(long gpu)
 {
 	uint32_t i;
+
+	for (i = 0; i < sim_config()->devices; i++)
+		if (sim_config()->unit[i].gpu == gpu)
+			return (int)i;
+	return -1;
+}
+
+/* The device that one entry of the list names; -1 ends the list, as with the driver. */
+static int visible_entry(const char *v, size_t n)
+{
 	char *end;
 	long x;
 
-	if (!strncmp(v, "GPU-", 4)) {
-		for (i = 0; i < sim_config()->devices; i++)
-			if (uuid_matches(i, v, n))
-				return (int)i;
-		return -1;
-	}
+	if (!strncmp(v, "GPU-", 4) || !strncmp(v, "MIG-", 4))
+		return device_of_uuid(v, n);
 	x = strtol(v, &end, 10);
-	return end == v || x < 0 || x >= (long)sim_config()->devices ? -1 : (int)x;
+	return end == v || x < 0 ? -1 : device_of_gpu(x);
+}
+
+static void make_visible(int device)
+{
+	sim_state.physical[sim_state.devices++] = (uint32_t)device;
+}
+
+/* With a slice among them a process sees that slice and nothing else. */
+static void keep_one_slice(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim_state.devices; i++)
+		if (*sim_config()->unit[sim_state.physical[i]].profile) {
+			sim_state.physical[0] = sim_state.physical[i];
+			sim_state.devices = 1;
+		}
+}
+
+static void read_visible(const char *v)
+{
+	while (*v && sim_state.devices < SIM_MAX_DEVICES) {
+		size_t n = strcspn(v, ",");
+		int device = visible_entry(v, n);
+
+		if (device < 0)
+			return;
+		make_visible(device);
+		v += n + (v[n] == ',');
+	}
 }
 
 static void find_devices(void)
@@ -54,20 +94,12 @@ static void find_devices(void)
 	uint32_t i;
 
 	sim_state.devices = 0;
-	if (!v) {
-		for (i = 0; i < sim_config()->devices; i++)
-			sim_state.physical[sim_state.devices++] = i;
-		return;
-	}
-	while (*v && sim_state.devices < SIM_MAX_DEVICES) {
-		size_t n = strcspn(v, ",");
-		int device = visible_entry(v, n);
-
-		if (device < 0)
-			return;
-		sim_state.physical[sim_state.devices++] = (uint32_t)device;
-		v += n + (v[n] == ',');
-	}
+	if (v)
+		read_visible(v);
+	else
+		for (i = 0; i < sim_config()->gpus; i++)
+			make_visible(device_of_gpu(i));
+	keep_one_slice();
 }
 
 /* ---- initialisation ---- */
@@ -262,7 +294,8 @@ int cuDeviceGetName(char *name, int size, int device)
 	int rc = check_device(device);
 
 	if (!rc)
-		snprintf(name, (size_t)size, "%s", sim_config()->name[sim_state.physical[device]]);
+		snprintf(name, (size_t)size, "%s",
+			 sim_config()->unit[sim_state.physical[device]].name);
 	return rc;
 }
 
@@ -281,7 +314,7 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device)
 	int rc = check_device(device);
 
 	if (!rc)
-		*bytes = sim_config()->memory[sim_state.physical[device]];
+		*bytes = sim_config()->unit[sim_state.physical[device]].memory;
 	return rc;
 }
 SIM_ALIAS(cuDeviceTotalMem, cuDeviceTotalMem_v2);

@@ -35,7 +35,7 @@ static bool account(uint32_t physical, int64_t bytes)
 	bool fits;
 
 	sim_device_lock(d);
-	fits = bytes < 0 || d->memory_used + (uint64_t)bytes <= sim_config()->memory[physical];
+	fits = bytes < 0 || d->memory_used + (uint64_t)bytes <= sim_config()->unit[physical].memory;
 	if (fits) {
 		d->memory_used += (uint64_t)bytes;
 		p->memory[physical] += (uint64_t)bytes;
@@ -109,7 +109,7 @@ int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 	if (!rc && !ctx)
 		rc = SIM_INVALID_CONTEXT;
 	if (!rc) {
-		*total = sim_config()->memory[ctx->physical];
+		*total = sim_config()->unit[ctx->physical].memory;
 		*free_bytes = *total - sim_shm()->device[ctx->physical].memory_used;
 	}
 	return sim_call_end(&call, rc);

@@ -62,7 +62,8 @@ static void read_names(void)
 	for (i = 0; i < SIM_MAX_DEVICES; i++) {
 		size_t n = strcspn(v, ",");
 
-		snprintf(config.name[i], sizeof config.name[i], "%.*s (simulated)", (int)n, v);
+		snprintf(config.name[i], sizeof config.name[i], "%.*s (simulated)",
+			 (int)(n < 48 ? n : 48), v);
 		if (v[n])
 			v += n + 1;
 	}
@@ -80,6 +81,66 @@ static void read_memory(void)
 		if (*rest == ',')
 			v = rest + 1;
 	}
+}
+
+static struct sim_unit *new_unit(uint32_t gpu)
+{
+	struct sim_unit *u;
+
+	if (config.devices == SIM_MAX_DEVICES)
+		return NULL;
+	u = &config.unit[config.devices++];
+	u->gpu = gpu;
+	u->memory = config.memory[gpu];
+	memcpy(u->name, config.name[gpu], sizeof u->name);
+	return u;
+}
+
+/* "1g.10gb": one of seven compute slices, ten gigabytes. */
+static void new_slice(uint32_t gpu, const char *profile, size_t n, uint32_t instance)
+{
+	struct sim_unit *u = new_unit(gpu);
+	const char *gigabytes;
+
+	if (!u)
+		return;
+	snprintf(u->profile, sizeof u->profile, "%.*s", (int)n, profile);
+	strcat(strcat(u->name, " MIG "), u->profile); /* at most 60 + 5 + 23 of 96 */
+	gigabytes = strchr(u->profile, '.');
+	u->memory = gigabytes ? strtoull(gigabytes + 1, NULL, 10) << 30 : u->memory;
+	u->slices = (uint32_t)strtoul(u->profile, NULL, 10);
+	u->instance = instance;
+}
+
+/* The slices of one GPU out of GPUSIM_MIG="0:1g.10gb,3g.40gb;1:7g.80gb"; how many. */
+static uint32_t read_slices(uint32_t gpu)
+{
+	const char *v = text("GPUSIM_MIG", "");
+	uint32_t n = 0;
+
+	while (*v) {
+		size_t length = strcspn(v, ";"), used;
+		char *p;
+
+		if (strtoul(v, &p, 10) == gpu && *p == ':') {
+			for (p++; p < v + length; p += used + (p[used] == ',')) {
+				used = strcspn(p, ",;");
+				new_slice(gpu, p, used, ++n);
+			}
+			return n;
+		}
+		v += length + (v[length] == ';');
+	}
+	return 0;
+}
+
+static void read_units(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < config.gpus; i++)
+		if (!read_slices(i))
+			new_unit(i);
 }
 
 /* The program may change its directory, so a relative path is completed now. */
@@ -103,7 +164,8 @@ static uint32_t clamp(uint64_t x, uint32_t low, uint32_t high)
 
 static void read_config(void)
 {
-	config.devices = clamp(number("GPUSIM_DEVICES", 1), 0, SIM_MAX_DEVICES);
+	config.gpus = clamp(number("GPUSIM_DEVICES", 1), 0, SIM_MAX_DEVICES);
+	config.mps = number("GPUSIM_MPS", 0) != 0;
 	config.concurrency = clamp(number("GPUSIM_CONCURRENCY", 4), 1, SIM_MAX_SLOTS);
 	config.queue = clamp(number("GPUSIM_QUEUE", 1024), 1, 1024);
 	config.driver_version = (int)number("GPUSIM_DRIVER_VERSION", 13000);
@@ -129,6 +191,7 @@ static void read_config(void)
 	config.shm = text("GPUSIM_SHM", NULL);
 	read_names();
 	read_memory();
+	read_units();
 	read_truth();
 }
 
@@ -139,7 +202,7 @@ const struct sim_config *sim_config(void)
 }
 
 /* A few rounds of a mixing function: any two devices or nodes differ in most bytes. */
-void sim_device_uuid(uint32_t index, uint8_t uuid[16])
+static void make_uuid(uint32_t index, uint8_t uuid[16])
 {
 	uint64_t x = 0x9e3779b97f4a7c15u * (index + 1) + sim_config()->node * 0xd1342543de82ef95u;
 	int i;
@@ -152,6 +215,26 @@ void sim_device_uuid(uint32_t index, uint8_t uuid[16])
 	}
 	uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x50); /* version 5, variant 1 */
 	uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+}
+
+void sim_gpu_uuid(uint32_t gpu, uint8_t uuid[16])
+{
+	make_uuid(gpu, uuid);
+}
+
+void sim_device_uuid(uint32_t device, uint8_t uuid[16])
+{
+	const struct sim_unit *u = &sim_config()->unit[device];
+
+	make_uuid(*u->profile ? 1000 * (u->gpu + 1) + u->instance : u->gpu, uuid);
+}
+
+void sim_device_uuid_text(uint32_t device, char out[41])
+{
+	uint8_t uuid[16];
+
+	sim_device_uuid(device, uuid);
+	sim_uuid_text(uuid, *sim_config()->unit[device].profile ? "MIG-" : "GPU-", out);
 }
 
 void sim_uuid_text(const uint8_t u[16], const char *prefix, char out[41])

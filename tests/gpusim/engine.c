@@ -80,22 +80,25 @@ static void join(struct sim_line *line, uint32_t a)
 	drop(line, a + 1, 1);
 }
 
-/* A full line gives up its smallest hole between two intervals of one owner, or its first one. */
+/*
+ * A full line gives up its smallest hole: nothing that is taken becomes free. Between intervals of
+ * different owners the result belongs to nobody and stands in everybody's way.
+ */
 static void make_room(struct sim_line *line)
 {
 	uint64_t best = SIM_NEVER;
 	uint32_t i, at = 0;
 
 	for (i = 0; i + 1 < line->n; i++) {
-		uint64_t hole = line->seg[i + 1].start - line->seg[i].end;
+		const struct sim_seg *a = &line->seg[i], *b = a + 1;
+		uint64_t hole = b->start > a->end ? b->start - a->end : 0;
 
-		if (hole < best && mergeable(&line->seg[i], &line->seg[i + 1], SIM_NEVER / 2))
+		if (a->end != SIM_NEVER && b->end != SIM_NEVER && hole < best)
 			best = hole, at = i;
 	}
-	if (best == SIM_NEVER)
-		drop(line, 0, 1);
-	else
-		join(line, at);
+	if (line->seg[at].owner != line->seg[at + 1].owner)
+		line->seg[at].owner = SIM_NOBODY;
+	join(line, at);
 }
 
 void sim_line_take(struct sim_line *line, uint64_t now, uint64_t start, uint64_t end, int32_t owner)

@@ -9,8 +9,10 @@
 
 #include <stdint.h>
 
-#define SIM_SEGS 96 /* intervals a line remembers; nearest ones merge beyond that */
+#define SIM_SEGS 128 /* intervals a line remembers; nearest ones merge beyond that */
 #define SIM_MERGE_NS 5000 /* a hole of one owner shorter than this is not offered again */
+
+#define SIM_NOBODY (-2)
 
 struct sim_seg {
 	uint64_t start, end; /* end SIM_NEVER: taken, until nobody knows when */

@@ -40,7 +40,9 @@ static int fit_compute(const struct sim_device *d, uint64_t ready, uint64_t leng
 
 		do {
 			u = sim_line_fit(&d->slot[i], t, length);
-			t = u == SIM_NEVER ? u : sim_line_fit_owner(&d->owner, u, length, me);
+			t = u;
+			if (u != SIM_NEVER && !sim_config()->mps)
+				t = sim_line_fit_owner(&d->owner, u, length, me);
 		} while (t != u);
 		if (t < *start)
 			*start = t, best = (int)i;
@@ -56,7 +58,7 @@ static int32_t holder(const struct sim_line *line, uint64_t t, int32_t me)
 	uint32_t i;
 
 	for (i = 0; i < line->n; i++)
-		if (line->seg[i].owner != me && line->seg[i].end > t)
+		if (line->seg[i].owner != me && line->seg[i].owner >= 0 && line->seg[i].end > t)
 			return line->seg[i].owner;
 	return -1;
 }
@@ -88,9 +90,10 @@ static bool place_copy(struct sim_device *d, struct sim_op *op, int32_t me, uint
 	return true;
 }
 
+/* Not in the past, of which the lines know nothing any more. */
 static bool place_locked(struct sim_device *d, struct sim_op *op, int32_t me, uint64_t now)
 {
-	op->ready = sim_max(op->ready, d->floor);
+	op->ready = sim_max(op->ready, sim_max(d->floor, now));
 	if (!(op->engine == SIM_ENGINE_COMPUTE ? place_compute : place_copy)(d, op, me, now))
 		return false;
 	d->last_end = sim_max(d->last_end, op->end);
@@ -119,12 +122,11 @@ bool sim_place(struct sim_op *op)
 {
 	struct sim_device *d = &sim_shm()->device[op->physical];
 	int32_t me = sim_proc_slot();
-	uint64_t now = sim_now();
 	bool placed;
 
 	sim_device_lock(d);
-	reap_holder(d, op, me, now);
-	placed = place_locked(d, op, me, now);
+	reap_holder(d, op, me, sim_now());
+	placed = place_locked(d, op, me, sim_now());
 	sim_device_unlock(d);
 	return placed;
 }
@@ -133,11 +135,12 @@ int sim_place_open(struct sim_op *op)
 {
 	struct sim_device *d = &sim_shm()->device[op->physical];
 	int32_t me = sim_proc_slot();
-	uint64_t start;
+	uint64_t start, ready;
 	int slot;
 
 	sim_device_lock(d);
-	slot = fit_compute(d, sim_max(op->ready, d->floor), OPEN_LENGTH, me, &start);
+	ready = sim_max(op->ready, sim_max(d->floor, sim_now()));
+	slot = fit_compute(d, ready, OPEN_LENGTH, me, &start);
 	if (slot >= 0) {
 		op->start = start;
 		sim_line_take(&d->slot[slot], sim_now(), start, SIM_NEVER, me);

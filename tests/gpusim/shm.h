@@ -76,6 +76,9 @@ int32_t sim_proc_slot(void);
 /* Gives up the slot and the work of the caller that has not begun: the process ends. */
 void sim_proc_leave(void);
 
+/* Is the process of this entry still the one that was registered? */
+bool sim_proc_alive(const struct sim_proc *p);
+
 /* Is the process of this slot gone? If so its future on all devices is freed. */
 int sim_proc_reap(int32_t slot);
 

@@ -189,14 +189,11 @@ static void choose_path(void)
 static void truth_init(void)
 {
 	uint32_t i;
-	uint8_t uuid[16];
 
 	if (!*sim_config()->truth)
 		return;
-	for (i = 0; i < SIM_MAX_DEVICES; i++) {
-		sim_device_uuid(i, uuid);
-		sim_uuid_text(uuid, "GPU-", truth.uuid[i]);
-	}
+	for (i = 0; i < sim_config()->devices; i++)
+		sim_device_uuid_text(i, truth.uuid[i]);
 	truth.spare = malloc(BUFFER);
 	truth.fill = malloc(BUFFER);
 }

@@ -343,7 +343,7 @@ static void context_record(uint32_t context, uint32_t device, bool created)
 		return;
 	put32(r, 4, context);
 	put32(r, 8, device);
-	put16(r, 12, 1);
+	put16(r, 12, sim_config()->mps ? 2 : 1);
 	put16(r, 14, 7);
 	buf_commit(0);
 }
@@ -354,16 +354,22 @@ void rec_devices(const struct sim_export *driver)
 
 	for (i = 0; i < driver->device_count(); i++) {
 		uint32_t physical = driver->device_physical(i);
+		const struct sim_unit *unit = &sim_config()->unit[physical];
 		uint8_t *r = begin(REC_DEVICE);
 
 		if (!r)
 			return;
 		put64(r, 8, 3352320000u); /* kB/s */
-		put64(r, 16, sim_config()->memory[physical]);
+		put64(r, 16, unit->memory);
 		put32(r, 44, 132);
 		put32(r, 112, i);
 		sim_device_uuid(physical, r + 120);
-		put64(r, 136, (uint64_t)(uintptr_t)sim_config()->name[physical]);
+		put64(r, 136, (uint64_t)(uintptr_t)unit->name);
+		if (*unit->profile) {
+			put8(r, 145, 1);
+			put32(r, 152, unit->instance);
+			sim_device_uuid(physical, r + 160);
+		}
 		buf_commit(0);
 	}
 }

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nvml.c - the management library's view of the simulated devices: names, memory, utilisation from
+ * the kernels that were placed, processes with a context, and MIG slices. It reads the shared
+ * segment and changes nothing in it.
+ */
+#include "nvml.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "clock.h"
+#include "config.h"
+#include "shm.h"
+
+#define WINDOW 20 /* buckets that a utilisation looks back: one second */
+
+/* A GPU, or a slice of one. */
+struct nvml_device {
+	uint32_t index; /* of the GPU, or of the device in sim_config()->unit */
+	bool slice;
+};
+
+static struct nvml_device gpus[SIM_MAX_DEVICES], slices[SIM_MAX_DEVICES];
+static int inits;
+
+int nvmlInit_v2(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < SIM_MAX_DEVICES; i++) {
+		gpus[i] = (struct nvml_device){ i, false };
+		slices[i] = (struct nvml_device){ i, true };
+	}
+	inits++;
+	return NVML_OK;
+}
+
+int nvmlInit(void)
+{
+	return nvmlInit_v2();
+}
+
+int nvmlInitWithFlags(unsigned flags)
+{
+	(void)flags;
+	return nvmlInit_v2();
+}
+
+int nvmlShutdown(void)
+{
+	if (!inits)
+		return NVML_UNINITIALIZED;
+	inits--;
+	return NVML_OK;
+}
+
+const char *nvmlErrorString(int result)
+{
+	static const struct {
+		int result;
+		const char *text;
+	} known[] = {
+		{ NVML_OK, "Success" },
+		{ NVML_UNINITIALIZED, "Uninitialized" },
+		{ NVML_INVALID_ARGUMENT, "Invalid Argument" },
+		{ NVML_NOT_SUPPORTED, "Not Supported" },
+		{ NVML_NOT_FOUND, "Not Found" },
+		{ NVML_INSUFFICIENT_SIZE, "Insufficient Size" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (known[i].result == result)
+			return known[i].text;
+	return "Unknown Error";
+}
+
+static int check(const struct nvml_device *d)
+{
+	if (!inits)
+		return NVML_UNINITIALIZED;
+	return d ? NVML_OK : NVML_INVALID_ARGUMENT;
+}
+
+static int copy_text(char *out, unsigned size, const char *text)
+{
+	if (strlen(text) >= size)
+		return NVML_INSUFFICIENT_SIZE;
+	strcpy(out, text);
+	return NVML_OK;
+}
+
+/* ---- the system ---- */
+
+int nvmlSystemGetDriverVersion(char *text, unsigned size)
+{
+	return inits ? copy_text(text, size, "580.65.06") : NVML_UNINITIALIZED;
+}
+
+int nvmlSystemGetCudaDriverVersion_v2(int *version)
+{
+	if (!inits)
+		return NVML_UNINITIALIZED;
+	*version = sim_config()->driver_version;
+	return NVML_OK;
+}
+
+/* ---- handles ---- */
+
+int nvmlDeviceGetCount_v2(unsigned *count)
+{
+	if (!inits)
+		return NVML_UNINITIALIZED;
+	*count = sim_config()->gpus;
+	return NVML_OK;
+}
+
+int nvmlDeviceGetCount(unsigned *count)
+{
+	return nvmlDeviceGetCount_v2(count);
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct nvml_device **device)
+{
+	if (!inits)
+		return NVML_UNINITIALIZED;
+	if (index >= sim_config()->gpus)
+		return NVML_INVALID_ARGUMENT;
+	*device = &gpus[index];
+	return NVML_OK;
+}
+
+int nvmlDeviceGetHandleByIndex(unsigned index, struct nvml_device **device)
+{
+	return nvmlDeviceGetHandleByIndex_v2(index, device);
+}
+
+static void text_of_uuid(const struct nvml_device *d, char text[41])
+{
+	uint8_t uuid[16];
+
+	if (d->slice) {
+		sim_device_uuid_text(d->index, text);
+		return;
+	}
+	sim_gpu_uuid(d->index, uuid);
+	sim_uuid_text(uuid, "GPU-", text);
+}
+
+int nvmlDeviceGetHandleByUUID(const char *uuid, struct nvml_device **device)
+{
+	const struct sim_config *c = sim_config();
+	char text[41];
+	uint32_t i;
+
+	if (!inits)
+		return NVML_UNINITIALIZED;
+	for (i = 0; i < SIM_MAX_DEVICES; i++) {
+		if (i < c->gpus && (text_of_uuid(&gpus[i], text), !strcmp(text, uuid))) {
+			*device = &gpus[i];
+			return NVML_OK;
+		}
+		if (i < c->devices && *c->unit[i].profile &&
+		    (text_of_uuid(&slices[i], text), !strcmp(text, uuid))) {
+			*device = &slices[i];
+			return NVML_OK;
+		}
+	}
+	return NVML_NOT_FOUND;
+}
+
+static void bus_id(uint32_t gpu, char *text, size_t size)
+{
+	snprintf(text, size, "0000:%02X:00.0", (gpu + 1) * 16);
+}
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char *id, struct nvml_device **device)
+{
+	char text[32];
+	uint32_t i;
+
+	if (!inits)
+		return NVML_UNINITIALIZED;
+	for (i = 0; i < sim_config()->gpus; i++) {
+		bus_id(i, text, sizeof text);
+		if (strlen(id) >= 7 && !strcasecmp(text + 5, id + strlen(id) - 7)) {
+			*device = &gpus[i];
+			return NVML_OK;
+		}
+	}
+	return NVML_NOT_FOUND;
+}
+
+/* ---- what a device is ---- */
+
+int nvmlDeviceGetIndex(struct nvml_device *d, unsigned *index)
+{
+	int rc = check(d);
+
+	if (!rc && d->slice)
+		rc = NVML_NOT_SUPPORTED;
+	if (!rc)
+		*index = d->index;
+	return rc;
+}
+
+int nvmlDeviceGetName(struct nvml_device *d, char *text, unsigned size)
+{
+	int rc = check(d);
+
+	if (rc)
+		return rc;
+	return copy_text(text, size,
+			 d->slice ? sim_config()->unit[d->index].name
+				  : sim_config()->name[d->index]);
+}
+
+int nvmlDeviceGetUUID(struct nvml_device *d, char *text, unsigned size)
+{
+	char uuid[41];
+	int rc = check(d);
+
+	if (rc)
+		return rc;
+	text_of_uuid(d, uuid);
+	return copy_text(text, size, uuid);
+}
+
+int nvmlDeviceGetPciInfo_v3(struct nvml_device *d, struct nvml_pci *pci)
+{
+	int rc = check(d);
+
+	if (rc)
+		return rc;
+	memset(pci, 0, sizeof *pci);
+	pci->bus = ((d->slice ? sim_config()->unit[d->index].gpu : d->index) + 1) * 16;
+	bus_id(pci->bus / 16 - 1, pci->legacy, sizeof pci->legacy);
+	snprintf(pci->text, sizeof pci->text, "00000000:%02X:00.0", pci->bus);
+	return NVML_OK;
+}
+
+/* Does the device (in the driver's count) belong to this handle? */
+static bool covers(const struct nvml_device *d, uint32_t device)
+{
+	return d->slice ? d->index == device : sim_config()->unit[device].gpu == d->index;
+}
+
+/* ---- what it does ---- */
+
+static void memory_of(const struct nvml_device *d, unsigned long long *used,
+		      unsigned long long *total)
+{
+	const struct sim_config *c = sim_config();
+	uint32_t i;
+
+	*used = 0;
+	*total = d->slice ? c->unit[d->index].memory : c->memory[d->index];
+	for (i = 0; i < c->devices; i++)
+		if (covers(d, i))
+			*used += sim_shm()->device[i].memory_used;
+}
+
+int nvmlDeviceGetMemoryInfo(struct nvml_device *d, struct nvml_memory *m)
+{
+	int rc = check(d);
+
+	if (rc || !sim_shm())
+		return rc ? rc : NVML_NOT_SUPPORTED;
+	memory_of(d, &m->used, &m->total);
+	m->free = m->total - m->used;
+	return NVML_OK;
+}
+
+int nvmlDeviceGetMemoryInfo_v2(struct nvml_device *d, struct nvml_memory_v2 *m)
+{
+	int rc = check(d);
+
+	if (rc || !sim_shm())
+		return rc ? rc : NVML_NOT_SUPPORTED;
+	memory_of(d, &m->used, &m->total);
+	m->free = m->total - m->used;
+	m->reserved = 0;
+	return NVML_OK;
+}
+
+/* Kernel time of the last whole buckets; more than all of it only where kernels overlapped. */
+static unsigned utilisation(const struct sim_device *d, uint64_t now)
+{
+	uint64_t last = now / SIM_BUCKET_NS, busy = 0, i;
+
+	for (i = last - WINDOW; i < last; i++) {
+		const struct sim_bucket *b = &d->busy[i % SIM_BUCKETS];
+
+		if (b->index == i)
+			busy += b->busy_ns < SIM_BUCKET_NS ? b->busy_ns : SIM_BUCKET_NS;
+	}
+	return (unsigned)(100 * busy / (WINDOW * (uint64_t)SIM_BUCKET_NS));
+}
+
+int nvmlDeviceGetUtilizationRates(struct nvml_device *d, struct nvml_utilization *u)
+{
+	uint32_t i;
+	int rc = check(d);
+
+	if (!rc && (d->slice || !sim_shm() || *sim_config()->unit[d->index].profile))
+		rc = NVML_NOT_SUPPORTED;
+	if (rc)
+		return rc;
+	u->gpu = u->memory = 0;
+	for (i = 0; i < sim_config()->devices; i++)
+		if (covers(d, i))
+			u->gpu = utilisation(&sim_shm()->device[i], sim_now());
+	return NVML_OK;
+}
+
+static bool uses(const struct sim_proc *p, const struct nvml_device *d, uint32_t *device)
+{
+	for (*device = 0; p->pid && *device < sim_config()->devices; ++*device)
+		if (covers(d, *device) && p->contexts[*device])
+			return true;
+	return false;
+}
+
+static int processes(const struct nvml_device *d, unsigned *count, struct nvml_process *list)
+{
+	unsigned room = *count, n = 0;
+	uint32_t device;
+	int i;
+
+	for (i = 0; i < SIM_MAX_PROCS; i++) {
+		const struct sim_proc *p = &sim_shm()->proc[i];
+
+		if (!uses(p, d, &device) || !sim_proc_alive(p))
+			continue;
+		if (list && n < room)
+			list[n] = (struct nvml_process){ (unsigned)p->pid, p->memory[device],
+							 sim_config()->unit[device].instance, 0 };
+		n++;
+	}
+	*count = n;
+	return n > room ? NVML_INSUFFICIENT_SIZE : NVML_OK;
+}
+
+static int processes_if(bool listed, const struct nvml_device *d, unsigned *count,
+			struct nvml_process *list)
+{
+	int rc = check(d);
+
+	if (rc || !count || !sim_shm())
+		return rc ? rc : NVML_INVALID_ARGUMENT;
+	if (!listed) {
+		*count = 0;
+		return NVML_OK;
+	}
+	return processes(d, count, list);
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *d, unsigned *count,
+					    struct nvml_process *list)
+{
+	return processes_if(!sim_config()->mps, d, count, list);
+}
+
+int nvmlDeviceGetMPSComputeRunningProcesses_v3(struct nvml_device *d, unsigned *count,
+					       struct nvml_process *list)
+{
+	return processes_if(sim_config()->mps, d, count, list);
+}
+
+/* ---- slices ---- */
+
+static int slice_of(const struct nvml_device *d, unsigned index)
+{
+	const struct sim_config *c = sim_config();
+	uint32_t i;
+
+	for (i = 0; i < c->devices; i++)
+		if (c->unit[i].gpu == d->index && *c->unit[i].profile && !index--)
+			return (int)i;
+	return -1;
+}
+
+int nvmlDeviceGetMigMode(struct nvml_device *d, unsigned *current, unsigned *pending)
+{
+	int rc = check(d);
+
+	if (!rc && d->slice)
+		rc = NVML_NOT_SUPPORTED;
+	if (!rc)
+		*current = *pending = slice_of(d, 0) >= 0;
+	return rc;
+}
+
+int nvmlDeviceIsMigDeviceHandle(struct nvml_device *d, unsigned *is)
+{
+	int rc = check(d);
+
+	if (!rc)
+		*is = d->slice;
+	return rc;
+}
+
+int nvmlDeviceGetMaxMigDeviceCount(struct nvml_device *d, unsigned *count)
+{
+	int rc = check(d);
+
+	if (!rc)
+		*count = 7;
+	return rc;
+}
+
+int nvmlDeviceGetMigDeviceHandleByIndex(struct nvml_device *d, unsigned index,
+					struct nvml_device **slice)
+{
+	int rc = check(d), i;
+
+	if (rc)
+		return rc;
+	i = d->slice ? -1 : slice_of(d, index);
+	if (i < 0)
+		return NVML_NOT_FOUND;
+	*slice = &slices[i];
+	return NVML_OK;
+}
+
+int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(struct nvml_device *slice,
+						 struct nvml_device **device)
+{
+	int rc = check(slice);
+
+	if (!rc && !slice->slice)
+		rc = NVML_INVALID_ARGUMENT;
+	if (!rc)
+		*device = &gpus[sim_config()->unit[slice->index].gpu];
+	return rc;
+}
+
+int nvmlDeviceGetGpuInstanceId(struct nvml_device *slice, unsigned *id)
+{
+	int rc = check(slice);
+
+	if (!rc && !slice->slice)
+		rc = NVML_NOT_SUPPORTED;
+	if (!rc)
+		*id = sim_config()->unit[slice->index].instance;
+	return rc;
+}
+
+int nvmlDeviceGetComputeInstanceId(struct nvml_device *slice, unsigned *id)
+{
+	int rc = nvmlDeviceGetGpuInstanceId(slice, id);
+
+	if (!rc)
+		*id = 0;
+	return rc;
+}
+
+int nvmlDeviceGetAttributes_v2(struct nvml_device *slice, struct nvml_attributes *a)
+{
+	const struct sim_unit *u;
+	int rc = check(slice);
+
+	if (!rc && !slice->slice)
+		rc = NVML_NOT_SUPPORTED;
+	if (rc)
+		return rc;
+	u = &sim_config()->unit[slice->index];
+	memset(a, 0, sizeof *a);
+	a->multiprocessors = 16 * u->slices;
+	a->gpu_slices = a->compute_slices = u->slices;
+	a->memory_mb = u->memory >> 20;
+	return NVML_OK;
+}
