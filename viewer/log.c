@@ -14,7 +14,7 @@ static void tame(char *text, size_t len)
 			text[i] = '?';
 }
 
-static void put(const char *fmt, va_list ap)
+__attribute__((format(printf, 1, 0))) static void put(const char *fmt, va_list ap)
 {
 	static const char prefix[] = "gpustarve: ";
 	char line[2048];

@@ -281,7 +281,9 @@ void view_prices_write(const struct view_prices *p, FILE *f)
 		const struct view_price *r = &p->row[i];
 		char count[16], usd[48];
 		view_dollars_exact(usd, r->nano_usd_per_hour);
-		snprintf(count, sizeof(count), r->gpu_count ? "%d" : "", r->gpu_count);
+		snprintf(count, sizeof(count), "%d", r->gpu_count);
+		if (!r->gpu_count)
+			count[0] = '\0';
 		const char *cell[COLUMNS] = { r->gpu,	 r->provider, r->instance_type,
 					      count,	 usd,	      r->price_model,
 					      r->region, r->source,   r->date };

@@ -129,6 +129,7 @@ static void test_record(void)
 	EXPECT_STR(price.price, "2.5");
 	EXPECT_STR(price.from, "--price");
 	EXPECT(!view_run_has_streams(dir));
+	free(mine);
 	snprintf(gone, sizeof(gone), "%s/none", dir);
 	EXPECT_INT(view_run_record_begin(gone, &r, &first, &mine), -ENOENT);
 	free(mine);
