@@ -29,12 +29,15 @@ int view_import_fail(struct view_import_job *job, int err, const char *format, .
 	return err;
 }
 
-void view_import_progress(struct view_import_job *job, double done, uint64_t rows)
+int view_import_progress(struct view_import_job *job, double done, uint64_t rows)
 {
 	const struct view_import_options *o = job->options;
 
+	if (o && o->stop && *o->stop)
+		return view_import_fail(job, -EINTR, "interrupted; nothing was written");
 	if (o && o->progress)
 		o->progress(o->arg, job->path, done, rows);
+	return 0;
 }
 
 static void note(struct view_import_job *job, const char *text)
@@ -160,10 +163,10 @@ static int import_file(struct view_import_job *job, int dirfd, struct view_impor
 		goto out;
 	}
 	err = view_import_write(job, &t, dirfd, stats);
-	if (err)
+	if (err && err != -EINTR)
 		view_import_fail(job, err, "cannot write the run (%s); is there room for it?",
 				 view_import_strerror(err));
-	else
+	if (!err)
 		note_losses(job, &t);
 out:
 	view_import_trace_fini(&t);

@@ -17,6 +17,7 @@
 #ifndef VIEW_IMPORT_H
 #define VIEW_IMPORT_H
 
+#include <signal.h>
 #include <stdint.h>
 #include "import_input.h"
 #include "import_trace.h"
@@ -32,6 +33,7 @@ struct view_import_options {
 	/* Called for what was left out of a file, one clause. May be NULL. */
 	void (*note)(void *arg, const char *file, const char *text);
 	void *arg;
+	const volatile sig_atomic_t *stop; /* when it becomes non-zero: give up; may be NULL */
 	/* For tests; 0: as many as there are processors. 1: none beside the caller's. */
 	unsigned int threads;
 	size_t piece_bytes; /* for tests; how much one thread reads at a time, 0: as is best */
@@ -64,7 +66,8 @@ struct view_import_job {
 /* Sets the error's text and returns @err. */
 int view_import_fail(struct view_import_job *job, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-void view_import_progress(struct view_import_job *job, double done, uint64_t rows);
+/* Tells how far the reading is. 0, or -EINTR (and the error is set): the user wants no more. */
+int view_import_progress(struct view_import_job *job, double done, uint64_t rows);
 
 /* Reads one file into @t. 0, or negative and the job's error is set. */
 int view_import_kineto(struct view_import_job *job, struct view_import_input *in,

@@ -269,9 +269,10 @@ static int read_all(struct kineto *k, struct view_import_input *in)
 			k->offset = 3;
 		}
 		err = take(k, data, len);
+		if (!err)
+			err = view_import_progress(k->job, view_import_input_done(in), k->t->rows);
 		if (err)
 			return err;
-		view_import_progress(k->job, view_import_input_done(in), k->t->rows);
 	}
 	return got < 0 ? view_import_fail(k->job, got, "%s", why) : finish(k);
 }

@@ -1,156 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nsys SQLite exports: rows of the activity tables become records. The file is opened read-only
- * and never trusted: only plain tables are read, by rowid; a column that a schema version lacks
- * reads as NULL.
+ * nsys SQLite exports: rows of the activity tables become records.
  */
-#include "import.h"
+#include "import_db.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sqlite3.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define PREFIX "CUPTI_ACTIVITY_KIND_"
 #define NVTX_PUSH_POP 59
 #define NVTX_START_END 60
-#define ROWS_PER_PROGRESS 4096
-#define TEXT_BYTES_MAX (64 << 20) /* of one value; beyond it the file is refused */
 #define TID_BITS 0xffffff
 #define PID_SHIFT 24
 
 struct reader {
 	struct view_import_job *job;
 	struct view_import_trace *t;
-	sqlite3 *db;
+	struct view_import_db db;
 	sqlite3_stmt *string; /* one text by id; NULL: all are loaded, or there are none */
 	uint32_t *text; /* by STRING id: number in texts */
 	uint8_t *text_known; /* by STRING id */
 	uint32_t texts;
-	uint64_t rows; /* of all tables */
 };
-
-static int fail_db(struct reader *r)
-{
-	int rc = sqlite3_errcode(r->db);
-
-	if (rc == SQLITE_NOMEM)
-		return view_import_fail(r->job, -ENOMEM, "out of memory");
-	return view_import_fail(r->job, -EBADMSG,
-				"SQLite cannot read it (%s); export or copy the file again",
-				sqlite3_errmsg(r->db));
-}
-
-/* --- tables --- */
-
-/* A plain table: no view, no virtual table. */
-static bool has_table(struct reader *r, const char *table)
-{
-	sqlite3_stmt *s;
-	bool found;
-
-	if (sqlite3_prepare_v2(r->db,
-			       "SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage > 0 "
-			       "AND name = ?1",
-			       -1, &s, NULL))
-		return false;
-	sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
-	found = sqlite3_step(s) == SQLITE_ROW;
-	sqlite3_finalize(s);
-	return found;
-}
-
-static bool has_column(struct reader *r, const char *table, const char *column)
-{
-	return !sqlite3_table_column_metadata(r->db, "main", table, column, NULL, NULL, NULL, NULL,
-					      NULL);
-}
-
-/*
- * Prepares a pass over @table in record order. 0 and *s (NULL: there is no such table), or
- * negative and the job's error is set.
- */
-static int select_rows(struct reader *r, const char *table, const char *const columns[], size_t n,
-		       sqlite3_stmt **s)
-{
-	sqlite3_str *sql;
-	char *text;
-	size_t i;
-	int rc;
-
-	*s = NULL;
-	if (!has_table(r, table))
-		return 0;
-	sql = sqlite3_str_new(r->db);
-	for (i = 0; i < n; i++) {
-		sqlite3_str_appendall(sql, i ? ", " : "SELECT ");
-		if (has_column(r, table, columns[i]))
-			sqlite3_str_appendf(sql, "\"%w\"", columns[i]);
-		else
-			sqlite3_str_appendall(sql, "NULL");
-	}
-	sqlite3_str_appendf(sql, " FROM main.\"%w\" ORDER BY rowid", table);
-	text = sqlite3_str_finish(sql);
-	if (!text)
-		return view_import_fail(r->job, -ENOMEM, "out of memory");
-	rc = sqlite3_prepare_v2(r->db, text, -1, s, NULL);
-	sqlite3_free(text);
-	return rc ? fail_db(r) : 0;
-}
-
-/* 1: a row, 0: the end, negative: the error is set. */
-static int next_row(struct reader *r, sqlite3_stmt *s)
-{
-	int rc = sqlite3_step(s);
-
-	if (rc == SQLITE_DONE)
-		return 0;
-	if (rc != SQLITE_ROW)
-		return fail_db(r);
-	if (++r->rows % ROWS_PER_PROGRESS == 0)
-		view_import_progress(r->job, -1, r->rows);
-	return 1;
-}
-
-static struct view_import_value integer(sqlite3_stmt *s, int column)
-{
-	struct view_import_value v = { .type = VIEW_IMPORT_NULL };
-
-	if (sqlite3_column_type(s, column) == SQLITE_INTEGER) {
-		v.type = VIEW_IMPORT_INT;
-		v.num = sqlite3_column_int64(s, column);
-	}
-	return v;
-}
 
 static bool is(struct view_import_value v, int64_t n)
 {
 	return v.type == VIEW_IMPORT_INT && v.num == n;
-}
-
-static const char *text_of(sqlite3_stmt *s, int column, size_t *len)
-{
-	const char *text = NULL;
-
-	if (sqlite3_column_type(s, column) == SQLITE_TEXT)
-		text = (const char *)sqlite3_column_text(s, column);
-	*len = text ? (size_t)sqlite3_column_bytes(s, column) : 0;
-	return text;
-}
-
-/* Copies a text column; "" if it has none. */
-static void copy_text(sqlite3_stmt *s, int column, char *out, size_t room)
-{
-	size_t len;
-	const char *text = text_of(s, column, &len);
-
-	len = len < room - 1 ? len : room - 1;
-	if (text)
-		memcpy(out, text, len);
-	out[len] = '\0';
 }
 
 /* --- StringIds --- */
@@ -180,7 +56,7 @@ static int remember_text(struct reader *r, uint32_t id, uint32_t text)
 static int intern_column(struct reader *r, sqlite3_stmt *s, int column, uint32_t *out)
 {
 	size_t len;
-	const char *text = text_of(s, column, &len);
+	const char *text = view_import_db_text(s, column, &len);
 
 	return view_import_name(r->t, text ? text : "", len, out);
 }
@@ -194,9 +70,9 @@ static int load_strings(struct reader *r)
 	sqlite3_stmt *s;
 	int got;
 
-	got = select_rows(r, "StringIds", columns, 2, &s);
-	while (!got && s && (got = next_row(r, s)) > 0) {
-		id = integer(s, 0);
+	got = view_import_db_select(&r->db, "StringIds", columns, 2, &s);
+	while (!got && s && (got = view_import_db_next(&r->db, s)) > 0) {
+		id = view_import_db_int(s, 0);
 		got = view_import_id(r->t, VIEW_IMPORT_STRING, &id, &index);
 		if (!got)
 			got = intern_column(r, s, 1, &text);
@@ -212,16 +88,17 @@ static int open_strings(struct reader *r)
 	int primary = 0;
 	const char *type = "";
 
-	if (!has_table(r, "StringIds") || !has_column(r, "StringIds", "value"))
+	if (!view_import_db_has_table(&r->db, "StringIds") ||
+	    !view_import_db_has_column(&r->db, "StringIds", "value"))
 		return 0;
-	if (sqlite3_table_column_metadata(r->db, "main", "StringIds", "id", &type, NULL, NULL,
+	if (sqlite3_table_column_metadata(r->db.db, "main", "StringIds", "id", &type, NULL, NULL,
 					  &primary, NULL))
 		return 0;
 	if (!primary || !type || sqlite3_stricmp(type, "INTEGER"))
 		return load_strings(r);
-	if (sqlite3_prepare_v2(r->db, "SELECT value FROM main.StringIds WHERE id = ?1", -1,
+	if (sqlite3_prepare_v2(r->db.db, "SELECT value FROM main.StringIds WHERE id = ?1", -1,
 			       &r->string, NULL))
-		return fail_db(r);
+		return view_import_db_fail(&r->db);
 	return 0;
 }
 
@@ -236,7 +113,7 @@ static int look_up(struct reader *r, int64_t id, uint32_t *text)
 	if (rc == SQLITE_ROW)
 		err = intern_column(r, r->string, 0, text);
 	else if (rc != SQLITE_DONE)
-		err = fail_db(r);
+		err = view_import_db_fail(&r->db);
 	return err;
 }
 
@@ -284,8 +161,8 @@ static int each_row(struct reader *r, const char *table, const char *const colum
 	sqlite3_stmt *s;
 	int got;
 
-	got = select_rows(r, table, columns, n, &s);
-	while (!got && s && (got = next_row(r, s)) > 0) {
+	got = view_import_db_select(&r->db, table, columns, n, &s);
+	while (!got && s && (got = view_import_db_next(&r->db, s)) > 0) {
 		r->t->rows++;
 		got = add(r, s, arg);
 	}
@@ -301,7 +178,8 @@ static int each_row(struct reader *r, const char *table, const char *const colum
  */
 static bool take_times(struct reader *r, sqlite3_stmt *s, const int *no_end, struct wire_event *e)
 {
-	struct view_import_value start = integer(s, C_START), end = integer(s, C_END);
+	struct view_import_value start = view_import_db_int(s, C_START),
+				 end = view_import_db_int(s, C_END);
 
 	if (start.type == VIEW_IMPORT_NULL || (end.type == VIEW_IMPORT_NULL && !no_end) ||
 	    start.num == INT64_MIN) {
@@ -326,15 +204,15 @@ static int process_of(struct reader *r, struct view_import_value global, uint32_
 static int id_of(struct reader *r, enum view_import_ids which, sqlite3_stmt *s, int column,
 		 uint32_t *out)
 {
-	struct view_import_value v = integer(s, column);
+	struct view_import_value v = view_import_db_int(s, column);
 
 	return view_import_id(r->t, which, &v, out);
 }
 
 static int take_place(struct reader *r, sqlite3_stmt *s, struct wire_event *e, uint32_t *process)
 {
-	struct view_import_value corr = integer(s, C_CORRELATION);
-	int err = process_of(r, integer(s, C_PID), process);
+	struct view_import_value corr = view_import_db_int(s, C_CORRELATION);
+	int err = process_of(r, view_import_db_int(s, C_PID), process);
 
 	if (!err)
 		err = id_of(r, VIEW_IMPORT_DEVICE, s, C_DEVICE, &e->device);
@@ -351,7 +229,7 @@ static int take_place(struct reader *r, sqlite3_stmt *s, struct wire_event *e, u
 static int take_thread(struct reader *r, sqlite3_stmt *s, int column, struct wire_event *e,
 		       uint32_t *process)
 {
-	struct view_import_value global = integer(s, column);
+	struct view_import_value global = view_import_db_int(s, column);
 	int err = process_of(r, global, process);
 
 	global.num &= TID_BITS;
@@ -380,10 +258,10 @@ static bool names_collective(const char *name)
 static int kernel_name(struct reader *r, sqlite3_stmt *s, uint32_t *out)
 {
 	uint32_t full, brief;
-	int err = string_of(r, integer(s, C_DEMANGLED), &full);
+	int err = string_of(r, view_import_db_int(s, C_DEMANGLED), &full);
 
 	if (!err)
-		err = string_of(r, integer(s, C_SHORT), &brief);
+		err = string_of(r, view_import_db_int(s, C_SHORT), &brief);
 	if (err)
 		return err;
 	*out = full;
@@ -403,15 +281,16 @@ static uint8_t memory_kind(struct view_import_value v)
 
 static void describe_copy(sqlite3_stmt *s, struct wire_event *e)
 {
-	struct view_import_value copy = integer(s, C_COPY), device = integer(s, C_DEVICE);
-	struct view_import_value other = integer(s, C_DST_DEVICE);
+	struct view_import_value copy = view_import_db_int(s, C_COPY),
+				 device = view_import_db_int(s, C_DEVICE);
+	struct view_import_value other = view_import_db_int(s, C_DST_DEVICE);
 
 	if (copy.type == VIEW_IMPORT_INT && copy.num > 0 && copy.num <= WIRE_COPY_P2P)
 		e->copy = (uint8_t)copy.num;
-	e->src = memory_kind(integer(s, C_SRC));
-	e->dst = memory_kind(integer(s, C_DST));
+	e->src = memory_kind(view_import_db_int(s, C_SRC));
+	e->dst = memory_kind(view_import_db_int(s, C_DST));
 	if (other.type == VIEW_IMPORT_INT && is(device, other.num))
-		other = integer(s, C_SRC_DEVICE);
+		other = view_import_db_int(s, C_SRC_DEVICE);
 	if (e->copy == WIRE_COPY_P2P && other.type == VIEW_IMPORT_INT && other.num >= 0 &&
 	    other.num < UINT16_MAX)
 		e->peer = (uint16_t)(other.num + 1);
@@ -420,7 +299,8 @@ static void describe_copy(sqlite3_stmt *s, struct wire_event *e)
 static int add_op(struct reader *r, sqlite3_stmt *s, int op)
 {
 	static const int no_end = -1; /* a bad op */
-	struct view_import_value bytes = integer(s, C_BYTES), graph = integer(s, C_GRAPH);
+	struct view_import_value bytes = view_import_db_int(s, C_BYTES),
+				 graph = view_import_db_int(s, C_GRAPH);
 	struct wire_event e = { .kind = WIRE_KIND_OP, .op = (uint8_t)op };
 	uint32_t process;
 	int err = 0;
@@ -476,7 +356,7 @@ enum {
 static int add_api(struct reader *r, sqlite3_stmt *s, int unused)
 {
 	static const int no_end = 0;
-	struct view_import_value corr = integer(s, C_API_CORRELATION);
+	struct view_import_value corr = view_import_db_int(s, C_API_CORRELATION);
 	struct wire_event e = { .kind = WIRE_KIND_API, .op = WIRE_DOMAIN_RUNTIME };
 	uint32_t process;
 	const char *name;
@@ -493,7 +373,7 @@ static int add_api(struct reader *r, sqlite3_stmt *s, int unused)
 	if (!err)
 		err = view_import_correlation(r->t, &corr, &e.corr);
 	if (!err)
-		err = string_of(r, integer(s, C_API_NAME), &e.name);
+		err = string_of(r, view_import_db_int(s, C_API_NAME), &e.name);
 	if (err)
 		return err;
 	name = wire_strtab_get(r->t->texts, e.name, NULL);
@@ -512,7 +392,7 @@ static int read_api(struct reader *r)
 
 static int add_sync(struct reader *r, sqlite3_stmt *s, int unused)
 {
-	struct view_import_value type = integer(s, C_BASE);
+	struct view_import_value type = view_import_db_int(s, C_BASE);
 	struct wire_event e = { .kind = WIRE_KIND_SYNC, .op = WIRE_SYNC_CONTEXT };
 	uint32_t process;
 	int err;
@@ -553,17 +433,17 @@ static int nvtx_name(struct reader *r, sqlite3_stmt *s, const char **name, size_
 	uint32_t text;
 	int err;
 
-	*name = text_of(s, C_NVTX_TEXT, len);
+	*name = view_import_db_text(s, C_NVTX_TEXT, len);
 	if (*name)
 		return 0;
-	err = string_of(r, integer(s, C_NVTX_TEXT_ID), &text);
+	err = string_of(r, view_import_db_int(s, C_NVTX_TEXT_ID), &text);
 	*name = wire_strtab_get(r->t->texts, text, len);
 	return err;
 }
 
 static int add_nvtx(struct reader *r, sqlite3_stmt *s, int unused)
 {
-	struct view_import_value type = integer(s, C_NVTX_TYPE);
+	struct view_import_value type = view_import_db_int(s, C_NVTX_TYPE);
 	struct wire_event e = { .start_ns = 0 };
 	uint32_t process;
 	const char *name;
@@ -571,7 +451,7 @@ static int add_nvtx(struct reader *r, sqlite3_stmt *s, int unused)
 	int err;
 
 	(void)unused;
-	if (integer(s, C_END).type == VIEW_IMPORT_NULL ||
+	if (view_import_db_int(s, C_END).type == VIEW_IMPORT_NULL ||
 	    (!is(type, NVTX_PUSH_POP) && !is(type, NVTX_START_END)) || !take_times(r, s, NULL, &e))
 		return 0;
 	err = take_thread(r, s, C_NVTX_THREAD, &e, &process);
@@ -616,7 +496,7 @@ static bool parse_uuid(sqlite3_stmt *s, int column, uint8_t out[16])
 		memcpy(out, sqlite3_column_blob(s, column), 16);
 		return true;
 	}
-	text = text_of(s, column, &len);
+	text = view_import_db_text(s, column, &len);
 	if (!text)
 		return false;
 	for (i = len >= 4 && (!memcmp(text, "GPU-", 4) || !memcmp(text, "MIG-", 4)) ? 4 : 0;
@@ -644,7 +524,8 @@ enum {
 
 static int add_gpu(struct reader *r, sqlite3_stmt *s, int unused)
 {
-	struct view_import_value id = integer(s, G_ID), memory = integer(s, G_MEMORY);
+	struct view_import_value id = view_import_db_int(s, G_ID),
+				 memory = view_import_db_int(s, G_MEMORY);
 	struct view_import_device *d;
 
 	(void)unused;
@@ -656,8 +537,8 @@ static int add_gpu(struct reader *r, sqlite3_stmt *s, int unused)
 		return -ENOMEM;
 	d->any_process = true;
 	d->ordinal = id.num;
-	copy_text(s, G_NAME, d->name, sizeof(d->name));
-	copy_text(s, G_BUS, d->bus, sizeof(d->bus));
+	view_import_db_copy(s, G_NAME, d->name, sizeof(d->name));
+	view_import_db_copy(s, G_BUS, d->bus, sizeof(d->bus));
 	d->has_uuid = parse_uuid(s, G_UUID, d->uuid);
 	d->memory_bytes =
 		memory.type == VIEW_IMPORT_INT && memory.num > 0 ? (uint64_t)memory.num : 0;
@@ -675,8 +556,9 @@ enum {
 /* A process may number its devices as it likes: what it calls 0 can be the machine's GPU 3. */
 static int add_cuda_device(struct reader *r, sqlite3_stmt *s, int gpus)
 {
-	struct view_import_value gpu = integer(s, D_GPU), cuda = integer(s, D_CUDA);
-	struct view_import_value pid = integer(s, D_PID);
+	struct view_import_value gpu = view_import_db_int(s, D_GPU),
+				 cuda = view_import_db_int(s, D_CUDA);
+	struct view_import_value pid = view_import_db_int(s, D_PID);
 	struct view_import_device *d, *of = NULL;
 	int i;
 
@@ -708,14 +590,14 @@ enum {
 static int add_env(struct reader *r, sqlite3_stmt *s, int unused)
 {
 	size_t len;
-	const char *name = text_of(s, E_NAME, &len);
+	const char *name = view_import_db_text(s, E_NAME, &len);
 
 	(void)unused;
 	r->t->rows--;
 	if (name && !strcmp(name, "Hostname"))
-		copy_text(s, E_VALUE, r->t->host, sizeof(r->t->host));
+		view_import_db_copy(s, E_VALUE, r->t->host, sizeof(r->t->host));
 	else if (name && !strcmp(name, "CudaDriverVersion")) {
-		const char *value = text_of(s, E_VALUE, &len);
+		const char *value = view_import_db_text(s, E_VALUE, &len);
 
 		r->t->driver_version = value ? (uint32_t)strtoul(value, NULL, 10) : 0;
 	}
@@ -755,139 +637,19 @@ static int read_tables(struct reader *r)
 	return err ? err : read_machine(r);
 }
 
-/* A URI for sqlite: what has a meaning in one is written as %xx. */
-static char *uri_of(const char *path)
-{
-	static const char hex[] = "0123456789abcdef";
-	static const char tail[] = "?mode=ro&immutable=1";
-	char *uri = malloc(5 + 2 + strlen(path) * 3 + sizeof(tail)), *p = uri;
-
-	if (!uri)
-		return NULL;
-	p = stpcpy(p, *path == '/' ? "file://" : "file:");
-	for (; *path; path++) {
-		unsigned char c = (unsigned char)*path;
-
-		if (c == '%' || c == '?' || c == '#' || c < ' ' || c >= 0x7f) {
-			*p++ = '%';
-			*p++ = hex[c >> 4];
-			*p++ = hex[c & 15];
-		} else {
-			*p++ = (char)c;
-		}
-	}
-	strcpy(p, tail);
-	return uri;
-}
-
-static int open_db(struct reader *r, const char *path)
-{
-	char *uri = uri_of(path);
-	int rc;
-
-	if (!uri)
-		return view_import_fail(r->job, -ENOMEM, "out of memory");
-	rc = sqlite3_open_v2(uri, &r->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
-	free(uri);
-	if (!r->db)
-		return view_import_fail(r->job, -ENOMEM, "out of memory");
-	if (rc)
-		return fail_db(r);
-	sqlite3_db_config(r->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(r->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	sqlite3_db_config(r->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-	sqlite3_db_config(r->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-	sqlite3_limit(r->db, SQLITE_LIMIT_LENGTH, TEXT_BYTES_MAX);
-	sqlite3_limit(r->db, SQLITE_LIMIT_ATTACHED, 0);
-	/* Reads the schema, so that a file that is none is noticed here. */
-	if (sqlite3_exec(r->db, "PRAGMA cell_size_check = ON; SELECT 1 FROM sqlite_master", NULL,
-			 NULL, NULL))
-		return fail_db(r);
-	return 0;
-}
-
-/* What is still in the write-ahead log would be missed. */
-static int check_log(struct view_import_job *job)
-{
-	char log[4096];
-	struct stat st;
-
-	if (snprintf(log, sizeof(log), "%s-wal", job->path) >= (int)sizeof(log) || stat(log, &st) ||
-	    !st.st_size)
-		return 0;
-	return view_import_fail(job, -EBUSY,
-				"it has an unfinished write-ahead log beside it; close the program "
-				"that writes it");
-}
-
-static int write_all(int fd, const uint8_t *data, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		data += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
-/* Unpacks the input into a temporary file. @path is where. */
-static int unpack(struct view_import_job *job, struct view_import_input *in, char *path,
-		  size_t room)
-{
-	const char *base = getenv("TMPDIR"), *why = "";
-	const uint8_t *data;
-	size_t len;
-	int fd, got, err = 0;
-
-	snprintf(path, room, "%s/gpustarve-import-XXXXXX", base && *base ? base : "/tmp");
-	fd = mkstemp(path);
-	if (fd < 0) {
-		err = -errno;
-		path[0] = '\0';
-		return view_import_fail(job, err,
-					"no temporary file to unpack it into (%s); set TMPDIR to a "
-					"directory with room",
-					strerror(-err));
-	}
-	while (!err && (got = view_import_input_read(in, &data, &len, false, &why)) != 0) {
-		if (got < 0) {
-			err = view_import_fail(job, got, "%s", why);
-			break;
-		}
-		err = write_all(fd, data, len);
-		if (err)
-			view_import_fail(job, err,
-					 "cannot unpack it (%s); set TMPDIR to a directory with "
-					 "room",
-					 strerror(-err));
-		view_import_progress(job, view_import_input_done(in), 0);
-	}
-	close(fd);
-	return err;
-}
-
 int view_import_nsys(struct view_import_job *job, struct view_import_input *in,
 		     struct view_import_trace *t)
 {
 	struct reader r = { .job = job, .t = t };
-	char temporary[4096] = "";
 	int err;
 
 	t->kind = "nsys";
 	t->nsys_pids = true;
-	err = view_import_input_packed(in) ? unpack(job, in, temporary, sizeof(temporary))
-					   : check_log(job);
-	if (!err)
-		err = open_db(&r, temporary[0] ? temporary : job->path);
+	err = view_import_db_open(&r.db, job, in);
 	if (!err)
 		err = read_tables(&r);
-	if (temporary[0])
-		unlink(temporary);
 	sqlite3_finalize(r.string);
-	sqlite3_close(r.db);
+	view_import_db_close(&r.db);
 	free(r.text);
 	free(r.text_known);
 	return err;

@@ -29,7 +29,7 @@ struct order { /* the events of one kind by (process, start), and how far they a
 
 struct writer {
 	const struct view_import_trace *t;
-	const struct view_import_job *job;
+	struct view_import_job *job;
 	struct order order[WIRE_KIND_MAX];
 	struct wire_event *block;
 	uint32_t *name; /* by number in t->texts: number in the stream's strings, 0: not yet */
@@ -306,7 +306,9 @@ static int put_events(struct writer *w, int kind)
 		err = fill_block(w, kind, &n);
 		if (err || !n)
 			return err;
-		err = put_strings(w);
+		err = view_import_progress(w->job, 1, w->t->rows);
+		if (!err)
+			err = put_strings(w);
 		if (!err)
 			err = wire_encoder_block(w->encoder, w->block, n, NULL, now_ns(), &w->out);
 		if (!err && w->out.len >= FLUSH_BYTES)

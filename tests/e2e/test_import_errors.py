@@ -3,7 +3,10 @@
 import gzip
 import os
 import random
+import signal
 import sqlite3
+import subprocess
+import time
 
 import gs
 import importing
@@ -65,7 +68,27 @@ def bad_files(where):
     yield os.path.join(where, 'wal.sqlite'), 'write-ahead log'
 
 
+def interrupt(where):
+    """A signal ends an import; what it had written goes."""
+    before = sorted(os.listdir(where))
+    child = subprocess.Popen([gs.CLI, 'import', '/dev/stdin', '-o', os.path.join(where, 'stopped')],
+                             stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=gs.environment())
+    with open(os.path.join(importing.DATA, 'devices.json'), 'rb') as f:
+        data = f.read()
+    child.stdin.write(data[:1000])
+    child.stdin.flush()
+    time.sleep(.3)
+    gs.check(len(os.listdir(where)) > len(before), 'import has begun')
+    child.send_signal(signal.SIGTERM)
+    child.stdin.write(data[1000:])
+    child.stdin.close()
+    gs.equal(child.wait(60), -signal.SIGTERM, 'exit status of an interrupted import')
+    gs.equal(child.stderr.read(), b'', 'stderr of an interrupted import')
+    gs.equal(sorted(os.listdir(where)), before, 'what an interrupted import leaves')
+
+
 with gs.scratch() as scratch:
+    interrupt(scratch)
     for path, why in bad_files(scratch):
         if why:
             refuse(scratch, [path], why)
