@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sums, over the facts of all streams on the device, the time for which each holds times
- * own / (own + others), in millionths of the held time.
+ * own / all, in millionths of the held time. A process counts all others on the device, those of
+ * its own run included; which of them are ours is told by the streams.
  */
 #include "share.h"
 
@@ -13,9 +14,19 @@
 
 #define MILLION 1000000
 
-struct point { /* what one stream's fact says: from t on so many others */
+struct point { /* a fact: so many processes, the one that tells it included, from t on */
 	int64_t t;
-	uint32_t others;
+	uint32_t processes;
+};
+
+struct spell { /* the time for which a process of the run was on the device */
+	int64_t from, to;
+};
+
+struct told {
+	struct point *point;
+	struct spell *spell;
+	size_t points, spells;
 };
 
 static void uuid_text(char out[48], const uint8_t u[16])
@@ -61,30 +72,70 @@ static int by_time(const void *a, const void *b)
 	return (x->t > y->t) - (x->t < y->t);
 }
 
-/* All facts about the device, in order of time; *own counts the run's processes on it. */
-static struct point *collect(const struct ana_gpu *gpu, const struct view_trace *t, size_t *n,
-			     uint32_t *own)
+/* From its context to its last word, or what of that is known. */
+static struct spell spell_of(const struct view_stream *s, int64_t ordinal, struct spell told)
 {
-	size_t room = 0;
+	int64_t context = 0;
 
-	*n = 0;
-	*own = 0;
+	for (size_t d = 0; d < s->hello->n_devices; d++)
+		if (s->hello->devices[d]->ordinal == ordinal)
+			context = s->hello->devices[d]->context_ns;
+	if (!context)
+		context = s->hello->armed_ns;
+	if (context && context < told.from)
+		told.from = context;
+	if (s->last_pulse && s->last_pulse->t_ns > told.to)
+		told.to = s->last_pulse->t_ns;
+	if (s->bye && s->bye->t_ns > told.to)
+		told.to = s->bye->t_ns;
+	return told;
+}
+
+static void take_facts(const struct view_stream *s, int64_t ordinal, struct told *told)
+{
+	struct spell spell = { INT64_MAX, INT64_MIN };
+	uint32_t others;
+
+	for (size_t k = 0; k < s->fact_count; k++) {
+		int64_t t = s->facts[k]->t_ns;
+		if (!others_at(s->facts[k], ordinal, &others))
+			continue;
+		told->point[told->points++] = (struct point){ t, others + 1 };
+		spell.from = t < spell.from ? t : spell.from;
+		spell.to = t > spell.to ? t : spell.to;
+	}
+	if (spell.from <= spell.to)
+		told->spell[told->spells++] = spell_of(s, ordinal, spell);
+}
+
+/* Everything the run's processes said about the device, in order of time. */
+static bool collect(const struct ana_gpu *gpu, const struct view_trace *t, struct told *told)
+{
+	size_t room = 1;
+
 	for (size_t i = 0; i < t->streams; i++)
 		room += t->stream[i].fact_count;
-	struct point *p = calloc(room ? room : 1, sizeof(*p));
-	for (size_t i = 0; p && i < t->streams; i++) {
-		const struct view_stream *s = &t->stream[i];
-		int64_t ordinal = ordinal_of(gpu, s);
-		bool uses = false;
-		for (size_t k = 0; ordinal >= 0 && k < s->fact_count; k++) {
-			if (!others_at(s->facts[k], ordinal, &p[*n].others))
-				continue;
-			p[(*n)++].t = s->facts[k]->t_ns;
-			uses = true;
-		}
-		*own += uses;
+	*told = (struct told){ .point = calloc(room, sizeof(*told->point)),
+			       .spell = calloc(t->streams + 1, sizeof(*told->spell)) };
+	if (!told->point || !told->spell)
+		return false;
+	for (size_t i = 0; i < t->streams; i++) {
+		int64_t ordinal = ordinal_of(gpu, &t->stream[i]);
+		if (ordinal >= 0)
+			take_facts(&t->stream[i], ordinal, told);
 	}
-	return p;
+	qsort(told->point, told->points, sizeof(*told->point), by_time);
+	return told->points > 0;
+}
+
+/* Processes of the run on the device; at least the one that tells. */
+static uint32_t own_at(const struct told *told, int64_t t)
+{
+	uint32_t own = 0;
+
+	for (size_t i = 0; i < told->spells; i++)
+		own += told->spell[i].from <= t && t <= told->spell[i].to;
+	return own ? own : 1;
 }
 
 static int64_t clamp(int64_t v, int64_t least, int64_t most)
@@ -92,34 +143,29 @@ static int64_t clamp(int64_t v, int64_t least, int64_t most)
 	return v < least ? least : v > most ? most : v;
 }
 
-void view_share_of(const struct ana_gpu *gpu, const struct view_trace *t, uint32_t *num,
-		   uint32_t *den)
+/* Nanoseconds of the held time that the run pays for, times a million. */
+static __int128 paid_for(const struct ana_gpu *gpu, const struct told *told)
 {
-	int64_t whole = gpu->held_end_ns - gpu->held_start_ns;
 	__int128 paid = 0;
-	uint32_t own;
-	size_t n;
 
-	*num = *den = 1;
-	if (!t || !gpu->shared_with || whole <= 0)
-		return;
-	struct point *p = collect(gpu, t, &n, &own);
-	if (p && n && own) {
-		qsort(p, n, sizeof(*p), by_time);
-		for (size_t i = 0; i < n; i++) {
-			/* The first fact also speaks for the time before it, the last for the rest. */
-			int64_t from = i ? p[i].t : gpu->held_start_ns;
-			int64_t to = i + 1 < n ? p[i + 1].t : gpu->held_end_ns;
-			from = clamp(from, gpu->held_start_ns, gpu->held_end_ns);
-			to = clamp(to, gpu->held_start_ns, gpu->held_end_ns);
-			paid += (__int128)(to - from) * own * MILLION / (own + p[i].others);
-		}
-		*num = (uint32_t)((paid + whole / 2) / whole);
-		*den = MILLION;
+	for (size_t i = 0; i < told->points; i++) {
+		/* The first fact also speaks for the time before it, the last for the rest. */
+		const struct point *p = &told->point[i];
+		int64_t from = i ? p->t : gpu->held_start_ns;
+		int64_t to = i + 1 < told->points ? told->point[i + 1].t : gpu->held_end_ns;
+		uint32_t own = own_at(told, p->t);
+		uint32_t all = p->processes > own ? p->processes : own;
+		from = clamp(from, gpu->held_start_ns, gpu->held_end_ns);
+		to = clamp(to, gpu->held_start_ns, gpu->held_end_ns);
+		paid += (__int128)(to - from) * own * MILLION / all;
 	}
-	free(p);
-	/* Facts come each second or so; a part within their noise of a small fraction is that. */
-	for (uint32_t d = 1; *den == MILLION && d <= 8; d++) {
+	return paid;
+}
+
+/* Facts come about once a second; a part within their rounding of a small fraction is that. */
+static void simplify(uint32_t *num, uint32_t *den)
+{
+	for (uint32_t d = 1; d <= 8; d++) {
 		for (uint32_t k = 1; k <= d; k++) {
 			int64_t off = (int64_t)*num * d - (int64_t)k * MILLION;
 			if (off > -2 * (int64_t)d && off < 2 * (int64_t)d) {
@@ -129,4 +175,20 @@ void view_share_of(const struct ana_gpu *gpu, const struct view_trace *t, uint32
 			}
 		}
 	}
+}
+
+void view_share_of(const struct ana_gpu *gpu, const struct view_trace *t, uint32_t *num,
+		   uint32_t *den)
+{
+	int64_t whole = gpu->held_end_ns - gpu->held_start_ns;
+	struct told told = { 0 };
+
+	*num = *den = 1;
+	if (t && whole > 0 && collect(gpu, t, &told)) {
+		*num = (uint32_t)((paid_for(gpu, &told) + whole / 2) / whole);
+		*den = MILLION;
+		simplify(num, den);
+	}
+	free(told.point);
+	free(told.spell);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A GPU that several jobs use at once is billed once in sum: at each moment every process on it
- * pays the same part. A job pays for its own processes; those of others are counted by the
+ * pays the same part. A job pays for its own processes; all that are there are counted by the
  * periodic facts of the trace. Jobs on the device for the same time with one process each pay half.
  */
 #ifndef VIEW_SHARE_H

@@ -89,8 +89,8 @@ static void test_processes(void)
 	struct view_stream two[2];
 	uint32_t num, den, num_b, den_b;
 
-	make(&a[0], 1, 0, POINTS);
-	make(&a[1], 1, 0, POINTS);
+	make(&a[0], 2, 0, POINTS); /* the sibling, and the other job's */
+	make(&a[1], 2, 0, POINTS);
 	make(&b, 2, 0, POINTS);
 	two[0] = a[0].stream;
 	two[1] = a[1].stream;
@@ -100,6 +100,21 @@ static void test_processes(void)
 	EXPECT_UINT(den, 3);
 	EXPECT_UINT(num_b, 1);
 	EXPECT_UINT(den_b, 3);
+}
+
+/* Two processes of one run, and nobody else: the whole. */
+static void test_siblings(void)
+{
+	static struct made a[2];
+	struct view_stream two[2];
+	uint32_t num, den;
+
+	make(&a[0], 1, 0, POINTS);
+	make(&a[1], 1, 0, POINTS);
+	two[0] = a[0].stream;
+	two[1] = a[1].stream;
+	share(two, 2, &num, &den);
+	EXPECT_UINT(num, den);
 }
 
 /* Shared for half of the time only: three quarters. */
@@ -115,5 +130,5 @@ static void test_part_of_the_time(void)
 
 int main(void)
 {
-	return RUN(test_alone, test_half, test_processes, test_part_of_the_time);
+	return RUN(test_alone, test_half, test_processes, test_siblings, test_part_of_the_time);
 }
