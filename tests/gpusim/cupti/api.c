@@ -298,7 +298,7 @@ int cuptiActivityFlushPeriod(uint32_t ms)
 	return rc;
 }
 
-/* A pure function of the buffer. On an unknown kind the record pointer is cleared. */
+/* A pure function of the buffer; where there is no next record the pointer stays as it is. */
 int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record)
 {
 	uint8_t *next, *end = buffer + valid;
@@ -306,27 +306,22 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record)
 
 	if (!buffer || !record)
 		return CUPTI_INVALID_PARAMETER;
-	next = *record;
-	if (next) {
-		size = rec_size(*(uint32_t *)next);
+	next = buffer;
+	if (*record) {
+		size = rec_size(*(uint32_t *)*record);
 		if (!size)
-			goto unknown;
-		next += size;
-	} else {
-		next = buffer;
+			return CUPTI_INVALID_KIND;
+		next = (uint8_t *)*record + size;
 	}
-	if (next + sizeof(uint32_t) > end)
+	if (next >= end)
 		return CUPTI_MAX_LIMIT_REACHED;
 	size = rec_size(*(uint32_t *)next);
 	if (!size)
-		goto unknown;
+		return CUPTI_INVALID_KIND;
 	if (next + size > end)
 		return CUPTI_MAX_LIMIT_REACHED;
 	*record = next;
 	return CUPTI_OK;
-unknown:
-	*record = NULL;
-	return CUPTI_INVALID_KIND;
 }
 
 int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped)
