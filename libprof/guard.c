@@ -26,7 +26,6 @@
 
 #define SECOND_NS 1000000000ll
 #define STOPPED_NS (SECOND_NS * 3 / 2) /* later than this, and idle: it was stopped */
-#define TRACE_RESERVE ((uint64_t)64 << 10)
 
 static struct {
 	const struct prof_cupti *cupti;
@@ -205,7 +204,7 @@ static void watch_size(void)
 	if (!limit || g.off)
 		return;
 	prof_transport_stats(&t);
-	if (t.bytes + TRACE_RESERVE < limit && t.bytes < limit / 8 * 7)
+	if (t.bytes < limit / 4 * 3)
 		return;
 	g.off = true;
 	g.told_ns = prof_now_ns();

@@ -296,7 +296,8 @@ static int open_all(void)
 	struct prof_transport_opts t = { .socket = prof_config()->socket,
 					 .out = prof_config()->out,
 					 .run_id = s.o->run_id,
-					 .stream = s.o->process.stream };
+					 .stream = s.o->process.stream,
+					 .max_bytes = prof_config()->max_trace };
 	int err = prof_stream_open(s.o->process.stream);
 
 	if (err)

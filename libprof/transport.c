@@ -21,6 +21,8 @@
 
 #define STATE_MAX ((size_t)6 << 20)
 #define FRAMES_MAX 16384u /* in the queue; a power of two */
+#define BYE_BYTES 8192u /* kept free below the limit for Bye, ... */
+#define MESSAGES_BYTES (64u << 10) /* ... and for pulses and losses */
 #define RETRY_FIRST_NS 1000000000
 #define RETRY_LAST_NS 30000000000
 
@@ -39,6 +41,7 @@ static struct {
 
 	struct wire_buf queue; /* frames, oldest first; the first queue_at bytes are gone */
 	size_t queue_at, queue_max;
+	uint64_t bytes_max;
 	size_t sent; /* bytes of the queue that this connection has taken */
 	struct queued frame[FRAMES_MAX];
 	uint32_t first, count;
@@ -58,6 +61,7 @@ void prof_transport_init(const struct prof_transport_opts *o)
 	prof_link_init(&tp.link, o->socket);
 	tp.want_link = o->socket && *o->socket;
 	tp.queue_max = o->queue_bytes ? o->queue_bytes : PROF_TRANSPORT_QUEUE;
+	tp.bytes_max = o->max_bytes;
 	tp.retry_ns = RETRY_FIRST_NS;
 	tp.lost_t0_ns = INT64_MAX;
 	tp.lost_t1_ns = INT64_MIN;
@@ -84,28 +88,35 @@ static void pop_front(void)
 		tp.queue.len = tp.queue_at = tp.sent = 0;
 }
 
-static void drop_front(void)
+static void count_lost(const struct queued *f)
 {
-	struct queued *f = frame_at(0);
-
 	tp.frames_dropped++;
 	tp.lost_frames++;
 	if (f->t0_ns < tp.lost_t0_ns && f->t0_ns <= f->t1_ns)
 		tp.lost_t0_ns = f->t0_ns;
 	if (f->t1_ns > tp.lost_t1_ns && f->t0_ns <= f->t1_ns)
 		tp.lost_t1_ns = f->t1_ns;
+}
+
+static void drop_front(void)
+{
+	struct queued *f = frame_at(0);
+
+	count_lost(f);
 	if (f->type == WIRE_FRAME_HELLO || f->type == WIRE_FRAME_STRINGS)
 		prof_spool_new_segment(&tp.spool); /* which repeats it from the log */
 	pop_front();
 }
 
+/* Gone, or not to be had: tried again later and later. */
 static void lose_link(void)
 {
+	if (prof_link_up(&tp.link))
+		prof_spool_new_segment(&tp.spool);
 	prof_link_close(&tp.link);
 	tp.sent = 0;
 	tp.retry_at_ns = prof_mono_ns() + tp.retry_ns;
 	tp.retry_ns = tp.retry_ns * 2 < RETRY_LAST_NS ? tp.retry_ns * 2 : RETRY_LAST_NS;
-	prof_spool_new_segment(&tp.spool);
 }
 
 /* Room for one more frame of @len bytes, at the cost of the oldest ones. */
@@ -130,6 +141,16 @@ static bool make_room(size_t len)
 	return !wire_buf_reserve(&tp.queue, len);
 }
 
+/* Does it fit into what the trace may grow to, with room left for what matters more? */
+static bool within_limit(const struct queued *q)
+{
+	uint64_t kept = q->type == WIRE_FRAME_BYE ? 0 : BYE_BYTES;
+
+	if (q->t0_ns <= q->t1_ns)
+		kept += tp.bytes_max / 8 < MESSAGES_BYTES ? tp.bytes_max / 8 : MESSAGES_BYTES;
+	return !tp.bytes_max || tp.bytes + q->bytes + kept <= tp.bytes_max;
+}
+
 static void keep_state(const uint8_t *frame, size_t len)
 {
 	if (tp.state.len + len > STATE_MAX || wire_buf_append(&tp.state, frame, len))
@@ -145,12 +166,15 @@ void prof_transport_push(const uint8_t *frame, size_t len, int64_t t0_ns, int64_
 		return;
 	q.seq = f.seq;
 	q.type = f.type;
+	if (!within_limit(&q)) {
+		count_lost(&q);
+		return;
+	}
 	tp.bytes += len;
 	if (f.type == WIRE_FRAME_HELLO || f.type == WIRE_FRAME_STRINGS)
 		keep_state(frame, len);
 	if (!make_room(len)) {
-		tp.frames_dropped++;
-		tp.lost_frames++;
+		count_lost(&q);
 		return;
 	}
 	wire_buf_append(&tp.queue, frame, len);

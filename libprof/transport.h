@@ -20,6 +20,7 @@ struct prof_transport_opts {
 	const char *run_id;
 	const uint8_t *stream; /* 16 bytes */
 	size_t queue_bytes; /* 0: PROF_TRANSPORT_QUEUE */
+	uint64_t max_bytes; /* of all frames together; 0: no limit */
 };
 
 struct prof_transport_stats {
@@ -35,7 +36,8 @@ void prof_transport_init(const struct prof_transport_opts *o);
 
 /*
  * Takes one whole frame (copied). Times: what its events span, t1 < t0 for frames without events.
- * Never fails: what does not fit is dropped and counted.
+ * Never fails: what does not fit is dropped and counted. Near the limit on all bytes no events are
+ * taken any more, so that losses and pulses fit, and near the end of that only Bye.
  */
 void prof_transport_push(const uint8_t *frame, size_t len, int64_t t0_ns, int64_t t1_ns);
 
