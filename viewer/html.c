@@ -55,7 +55,7 @@ static void put_headline(struct html *h)
 
 	if (s->cost.known) {
 		fprintf(h->f,
-			"<h1>Starved GPUs cost <span class=\"%s\" data-usd=\"%s\">%s</span> of %s</h1>\n",
+			"<h1><span class=\"%s\" data-usd=\"%s\">%s</span> of %s went to starved GPUs</h1>\n",
 			severity_style(&s->result->judgement),
 			view_dollars_exact(a, s->cost.starved),
 			html_less(h, view_cents(b, s->cost.starved)),
@@ -344,7 +344,7 @@ static void put_gaps(struct html *h)
 	      "<th>Where</th><th class=\"n\">After the GPU was taken</th><th>Submitter</th></tr>"
 	      "</thead>\n<tbody>\n",
 	      h->f);
-	for (size_t i = 0; i < r->top_gaps; i++)
+	for (size_t i = 0; i < r->top_gaps && i < HTML_GAPS_MAX; i++)
 		put_gap_row(h, &r->top_gap[i]);
 	fputs("</tbody></table></div>\n", h->f);
 }

@@ -8,6 +8,7 @@
 #include "summary.h"
 
 #define HTML_GPUS_MAX 256
+#define HTML_GAPS_MAX 10
 
 struct html {
 	const struct view_summary *s;
