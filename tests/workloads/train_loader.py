@@ -107,7 +107,7 @@ class Ledger:
                      wait_ns=sum(r['wait_end_ns'] - r['wait_begin_ns'] for r in self.rows),
                      ending_ns=sum(self.endings),
                      exposed_ns=sum(r['exposed_ns'] for r in self.rows) + sum(self.endings),
-                     args=vars(args))
+                     copy_ns=sum(r['copy_ns'] for r in self.rows), args=vars(args))
         with open(self.path, 'w') as f:
             for row in self.rows + [total]:
                 f.write(json.dumps(row) + '\n')
@@ -183,7 +183,9 @@ class Gpu:
     def step(self, batch):
         """Enqueues a step; returns (kernel ns enqueued, when the device will have done it)."""
         n = min(self.room, batch.numel() * batch.element_size())
+        begin = time.time_ns()
         self.dev.h2d(self.buffer, self.pinned or batch, n, self.stream)
+        self.copy_ns = time.time_ns() - begin  # staging the batch: the device waits for it
         for i in range(self.args.kernels):
             self.stream.kernel(self.ns, 'forward' if i < self.args.kernels // 2 else 'backward')
         if self.args.allreduce:
