@@ -227,50 +227,68 @@ void view_trace_close(struct view_trace *t)
 	free(t);
 }
 
-struct place {
-	int64_t start;
-	uint32_t index;
-};
+/* @a comes before @b; of operations that start together the lower stream id does. */
+static inline bool before(const struct wire_event *a, const struct wire_event *b)
+{
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns;
+	return a->kind == WIRE_KIND_OP && (int32_t)a->stream < (int32_t)b->stream;
+}
+
+/*
+ * Work comes in order of completion, so an event is nearly always at its place or a few before it.
+ * Sorts as far as that takes few moves; returns how far.
+ */
+static size_t sort_nearly(struct wire_event *ev, size_t n)
+{
+	size_t moves = 4 * n, i, k;
+
+	for (i = 1; i < n; i++) {
+		struct wire_event e;
+
+		if (!before(&ev[i], &ev[i - 1]))
+			continue;
+		e = ev[i];
+		for (k = i; k > 0 && moves && before(&e, &ev[k - 1]); k--, moves--)
+			ev[k] = ev[k - 1];
+		ev[k] = e;
+		if (!moves)
+			return i;
+	}
+	return n;
+}
 
 static int by_start(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct wire_event *x = *(const struct wire_event *const *)a;
+	const struct wire_event *y = *(const struct wire_event *const *)b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->index < y->index ? -1 : 1;
+	if (before(x, y))
+		return -1;
+	if (before(y, x))
+		return 1;
+	return x < y ? -1 : 1;
 }
 
-static bool sorted(const struct wire_event *ev, size_t n)
-{
-	size_t i;
-
-	for (i = 1; i < n; i++)
-		if (ev[i].start_ns < ev[i - 1].start_ns)
-			return false;
-	return true;
-}
-
-/* Events of a block are nearly always in order; this is for those that are not. */
 static int sort_events(struct wire_event *ev, size_t n)
 {
-	struct place *place = malloc(n * sizeof(*place));
 	struct wire_event *copy = malloc(n * sizeof(*copy));
+	const struct wire_event **p = malloc(n * sizeof(*p));
 	int err = -ENOMEM;
 	size_t i;
 
-	if (!place || !copy)
+	if (!copy || !p)
 		goto out;
-	for (i = 0; i < n; i++)
-		place[i] = (struct place){ ev[i].start_ns, (uint32_t)i };
-	qsort(place, n, sizeof(*place), by_start);
 	memcpy(copy, ev, n * sizeof(*copy));
 	for (i = 0; i < n; i++)
-		ev[i] = copy[place[i].index];
+		p[i] = &copy[i];
+	qsort(p, n, sizeof(*p), by_start);
+	for (i = 0; i < n; i++)
+		ev[i] = *p[i];
 	err = 0;
 out:
+	free(p);
 	free(copy);
-	free(place);
 	return err;
 }
 
@@ -289,7 +307,7 @@ int view_trace_block(struct view_trace *t, const struct view_stream *s, const st
 	err = wire_file_block(p->file[b->file].file, scratch, &b->entry, &head, ev, room);
 	if (err)
 		return err;
-	if (!sorted(*ev, head.count))
+	if (sort_nearly(*ev, head.count) < head.count)
 		err = sort_events(*ev, head.count);
 	if (!err)
 		*count = head.count;

@@ -85,8 +85,8 @@ int view_trace_open(struct view_trace **t, const char *path, const char **why);
 void view_trace_close(struct view_trace *t);
 
 /*
- * Decodes one block, stably sorted by start. *ev grows as needed (free() it); thread-safe with one
- * wire_scratch per thread.
+ * Decodes one block, stably sorted by start, operations that start together by stream id as a
+ * signed number. *ev grows as needed (free() it); thread-safe with one wire_scratch per thread.
  */
 int view_trace_block(struct view_trace *t, const struct view_stream *s, const struct view_block *b,
 		     struct wire_scratch *scratch, struct wire_event **ev, size_t *room,

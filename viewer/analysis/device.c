@@ -21,6 +21,53 @@ void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence,
 	ana_ruler_add(&g->ruler, c, start, end);
 }
 
+/* Writes down what flowed by since the bucket began, and goes to the bucket of @t. */
+static void settle_flow(struct ana_gpu_state *g, int64_t t)
+{
+	const struct ana_timeline *line = g->ruler.line;
+	int c;
+
+	for (c = 0; c < ANA_CLASSES; c++) {
+		if (!g->flow[c])
+			continue;
+		g->gpu->classes[c] += g->flow[c];
+		g->gpu->confidence[c][ANA_HIGH] += g->flow[c];
+		if (g->flow_bucket)
+			g->flow_bucket->classes[c] += g->flow[c];
+		g->flow[c] = 0;
+	}
+	g->flow_bucket = ana_ruler_bucket(&g->ruler, t);
+	g->flow_until = !g->flow_bucket || g->flow_bucket == &line->bucket[line->count - 1]
+				? INT64_MAX
+				: g->flow_bucket->end_ns;
+}
+
+void ana_gpu_init_flow(struct ana_gpu_state *g)
+{
+	settle_flow(g, INT64_MIN);
+}
+
+static void flow_on(struct ana_gpu_state *g, int c, int64_t start, int64_t end)
+{
+	while (end > g->flow_until) {
+		if (start < g->flow_until) {
+			g->flow[c] += g->flow_until - start;
+			start = g->flow_until;
+		}
+		settle_flow(g, start);
+	}
+	g->flow[c] += end - start;
+}
+
+/* The same as ana_gpu_add with high confidence, for what comes in order of time. */
+static inline void flow(struct ana_gpu_state *g, int c, int64_t start, int64_t end)
+{
+	if (end <= g->flow_until)
+		g->flow[c] += end - start;
+	else
+		flow_on(g, c, start, end);
+}
+
 /* Pieces of [start, end) that are copies without a kernel, by direction. */
 static void sweep_directions(struct ana_gpu_state *g, int64_t start, int64_t end)
 {
@@ -35,23 +82,23 @@ static void sweep_directions(struct ana_gpu_state *g, int64_t start, int64_t end
 }
 
 /* Accounts the busy part of [at, upto): of every kind only its latest end matters. */
-static void sweep(struct ana_gpu_state *g, int64_t upto)
+static inline void sweep(struct ana_gpu_state *g, int64_t upto)
 {
 	int64_t at = g->at, stop;
 
 	if (g->compute_end > at) {
 		stop = g->compute_end < upto ? g->compute_end : upto;
-		ana_gpu_add(g, ANA_COMPUTE, ANA_HIGH, at, stop);
+		flow(g, ANA_COMPUTE, at, stop);
 		at = stop;
 	}
 	if (g->comm_end > at && at < upto) {
 		stop = g->comm_end < upto ? g->comm_end : upto;
-		ana_gpu_add(g, ANA_COMM, ANA_HIGH, at, stop);
+		flow(g, ANA_COMM, at, stop);
 		at = stop;
 	}
 	if (g->copy_end > at && at < upto) {
 		stop = g->copy_end < upto ? g->copy_end : upto;
-		ana_gpu_add(g, ANA_COPY, ANA_HIGH, at, stop);
+		flow(g, ANA_COPY, at, stop);
 		sweep_directions(g, at, stop);
 	}
 	g->at = upto;
@@ -123,40 +170,45 @@ static void count_kind(struct ana_walk *w, struct ana_gpu_state *g, uint32_t pro
 	extend(comm ? &g->comm_end : &g->compute_end, op->end_ns);
 }
 
-/* The last operation of the op's stream; *first: there was none. */
-static struct ana_stream_state *stream_of(struct ana_walk *w, struct ana_gpu_state *g,
-					  uint32_t process, const struct wire_event *op,
-					  bool *first)
+static struct ana_stream_state *new_stream(struct ana_walk *w, struct ana_gpu_state *g,
+					   uint64_t key)
 {
-	uint64_t key = (uint64_t)process << 32 | op->stream;
-	uint32_t i = g->last_stream;
+	uint32_t i = g->streams;
 
-	*first = false;
-	if (i < g->streams && g->stream[i].key == key)
-		return &g->stream[i];
-	i = ana_map_get(&g->stream_of, key);
-	if (i == ANA_MAP_NONE) {
-		*first = true;
-		i = g->streams;
-		if (i == g->stream_room) {
-			uint32_t room = i ? i * 2 : 8;
-			void *p = reallocarray(g->stream, room, sizeof(*g->stream));
+	if (i == g->stream_room) {
+		uint32_t room = i ? i * 2 : 8;
+		void *p = reallocarray(g->stream, room, sizeof(*g->stream));
 
-			if (!p)
-				goto no_memory;
-			g->stream = p;
-			g->stream_room = room;
-		}
-		if (ana_map_put(&g->stream_of, key, i))
+		if (!p)
 			goto no_memory;
-		g->streams++;
-		g->stream[i] = (struct ana_stream_state){ key, INT64_MIN };
+		g->stream = p;
+		g->stream_room = room;
 	}
+	if (ana_map_put(&g->stream_of, key, i))
+		goto no_memory;
+	g->streams++;
+	g->stream[i] = (struct ana_stream_state){ key, INT64_MIN };
 	g->last_stream = i;
 	return &g->stream[i];
 no_memory:
 	w->err = -ENOMEM;
 	return NULL;
+}
+
+/* The op's stream, which knows its last operation. NULL: no memory. */
+static inline struct ana_stream_state *stream_of(struct ana_walk *w, struct ana_gpu_state *g,
+						 uint32_t process, const struct wire_event *op)
+{
+	uint64_t key = (uint64_t)process << 32 | op->stream;
+	uint32_t i = g->last_stream;
+
+	if (i < g->streams && g->stream[i].key == key)
+		return &g->stream[i];
+	i = ana_map_get(&g->stream_of, key);
+	if (i == ANA_MAP_NONE)
+		return new_stream(w, g, key);
+	g->last_stream = i;
+	return &g->stream[i];
 }
 
 static void *ring_room(struct ana_walk *w, void *array, size_t *head, size_t *tail, size_t *room,
@@ -239,7 +291,12 @@ void ana_gpu_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t pending
 	while (g->run_tail > g->run_head && g->run[g->run_head].known &&
 	       g->run[g->run_head].call.start < pending)
 		decide_run(w, g);
-	g->waits_floor = g->gap_tail > g->gap_head ? g->gap[g->gap_head].start : g->end;
+	if (g->lead_open && g->lead_known && g->lead_call.start < pending)
+		ana_gap_lead(w, g);
+	if (g->lead_open)
+		g->waits_floor = g->lead.start;
+	else
+		g->waits_floor = g->gap_tail > g->gap_head ? g->gap[g->gap_head].start : g->end;
 }
 
 void ana_gpu_give_up(struct ana_walk *w, struct ana_gpu_state *g)
@@ -255,14 +312,12 @@ void ana_gpu_give_up(struct ana_walk *w, struct ana_gpu_state *g)
 	}
 }
 
-/* The loader waits inside a gap count as exposed, whatever the gap's classes will be. */
-static void expose(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end)
+/* The loader waits inside a gap count as exposed, whatever the gap's classes will be, ... */
+static void expose_gpu(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end)
 {
 	uint32_t value;
 	int64_t until;
 
-	if (ana_line_empty(&g->waits))
-		return;
 	if (ana_line_upto(&g->waits, end, g->waits_floor))
 		w->err = -ENOMEM;
 	for (; start < end; start = until) {
@@ -275,55 +330,69 @@ static void expose(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, i
 	}
 }
 
-/* The same, for the steps of each process that uses the GPU. */
-static void expose_steps(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end)
+/* ... and for the steps of each process that uses the GPU. */
+static void expose_steps(struct ana_walk *w, struct ana_proc *p, int64_t start, int64_t end)
 {
-	uint32_t i, value;
-	int64_t at, until;
+	uint32_t value;
+	int64_t until;
 
+	if (ana_line_upto(&p->waits, end, w->floor))
+		w->err = -ENOMEM;
+	for (; start < end; start = until) {
+		bool inside = ana_line_at(&p->waits, start, &value, &until);
+
+		if (until > end)
+			until = end;
+		if (inside)
+			ana_steps_expose(&p->steps, start, until);
+	}
+}
+
+static void expose(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end)
+{
+	uint32_t i;
+
+	expose_gpu(w, g, start, end);
 	for (i = 0; i < w->processes; i++) {
 		struct ana_proc *p = &w->process[i];
 
-		if (p->steps.source == ANA_STEPS_NONE || ana_line_empty(&p->waits) ||
-		    !ana_plan_waits(w->plan, g->plan, p->source_index))
-			continue;
-		if (ana_line_upto(&p->waits, end, w->floor))
-			w->err = -ENOMEM;
-		for (at = start; at < end; at = until) {
-			bool inside = ana_line_at(&p->waits, at, &value, &until);
-
-			if (until > end)
-				until = end;
-			if (inside)
-				ana_steps_expose(&p->steps, at, until);
-		}
+		if (p->steps.source != ANA_STEPS_NONE && !ana_line_over(&p->waits, start) &&
+		    ana_plan_waits(w->plan, g->plan, p->source_index))
+			expose_steps(w, p, start, end);
 	}
+}
+
+static bool same_graph(const struct ana_gpu_state *g, uint32_t process, const struct wire_event *op,
+		       const struct ana_call *call)
+{
+	return g->left_graph && call && call->flags & ANA_NAME_GRAPH &&
+	       g->left_process == process && g->left_corr == op->corr;
 }
 
 /*
  * Most gaps are over in microseconds and were fed in time: nothing of what comes later can change
  * their class.
  */
-static bool decide_at_once(struct ana_walk *w, struct ana_gpu_state *g,
-			   const struct ana_open_gap *gap, const struct ana_call *call)
+static inline bool decide_at_once(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
+				  const struct wire_event *op, const struct ana_call *call)
 {
-	int64_t ns = gap->end - gap->start;
+	int64_t ns = op->start_ns - g->end;
 	enum ana_class c;
 
-	if (!call || call->start > gap->start || ns > ANA_LAUNCH_NS || g->masked || g->clipped ||
+	if (!call || call->start > g->end || ns > ANA_LAUNCH_NS || !g->plain ||
 	    ana_top_wants(&w->top, ns))
 		return false;
-	c = ns <= ANA_TURNAROUND_NS ? ANA_DEVICE_TURNAROUND
-	    : gap->same_graph	    ? ANA_DEVICE_GRAPH
-				    : ANA_DEVICE_LAUNCH;
+	c = ns <= ANA_TURNAROUND_NS	       ? ANA_DEVICE_TURNAROUND
+	    : same_graph(g, process, op, call) ? ANA_DEVICE_GRAPH
+					       : ANA_DEVICE_LAUNCH;
 	g->gpu->queued_ns += ns;
-	ana_gpu_add(g, c, ANA_HIGH, gap->start, gap->end);
+	flow(g, c, g->end, op->start_ns);
 	return true;
 }
 
-static void open_gap(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
+static void keep_gap(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
 		     const struct wire_event *op, const struct ana_call *call,
-		     const struct ana_stream_state *before, bool first)
+		     const struct ana_stream_state *before)
 {
 	struct ana_open_gap gap = {
 		.start = g->end,
@@ -334,47 +403,37 @@ static void open_gap(struct ana_walk *w, struct ana_gpu_state *g, uint32_t proce
 		.known = call != NULL,
 		.pageable = op->op == WIRE_OP_COPY && op->copy == WIRE_COPY_H2D &&
 			    op->src == WIRE_MEM_PAGEABLE,
-		.same_graph = call && g->left_graph && call->flags & ANA_NAME_GRAPH &&
-			      g->left_process == process && g->left_corr == op->corr,
+		.same_graph = same_graph(g, process, op, call),
 	};
-	int64_t ns = gap.end - gap.start, to = call ? call->start : op->start_ns;
+	int64_t to = call ? call->start : op->start_ns;
 
-	g->gpu->gaps++;
-	g->gpu->idle_ns += ns;
-	expose(w, g, gap.start, gap.end);
-	expose_steps(w, g, gap.start, gap.end);
-	if (decide_at_once(w, g, &gap, call))
-		return;
-	if (ns > ANA_LAUNCH_NS) {
+	ana_host_calls(w, op->start_ns);
+	if (gap.end - gap.start > ANA_LAUNCH_NS) {
 		ana_host_syncs(w, to > op->start_ns ? to : op->start_ns);
-		gap.dependent = ana_host_told_to_wait(&w->process[process], op,
-						      first ? INT64_MIN : before->submitted, to);
+		gap.dependent =
+			ana_host_told_to_wait(&w->process[process], op, before->submitted, to);
 	}
-	if (g->no_launches) {
-		ana_host_syncs(w, op->start_ns);
+	if (g->no_launches)
 		ana_gap_decide(w, g, &gap, NULL);
-	} else {
+	else
 		push_gap(w, g, &gap);
-	}
 }
 
-static void open_lead(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
-		      const struct wire_event *op, const struct ana_call *call)
+static void open_lead(struct ana_gpu_state *g, uint32_t process, const struct wire_event *op,
+		      const struct ana_call *call)
 {
-	struct ana_open_gap lead = {
-		.end = op->start_ns,
-		.process = process,
-		.ordinal = op->device,
-		.lead = true,
-		.known = call != NULL,
-	};
-
 	g->started = true;
 	g->start = g->at = g->end = op->start_ns;
 	if (!g->plan->held.count || g->plan->held.span[0].start >= op->start_ns)
 		return;
-	lead.start = g->plan->held.span[0].start;
-	push_gap(w, g, &lead);
+	g->lead_open = true;
+	g->lead = (struct ana_open_gap){
+		.start = g->plan->held.span[0].start,
+		.end = op->start_ns,
+		.process = process,
+		.ordinal = op->device,
+		.known = call != NULL,
+	};
 }
 
 /* The operation that ended last; of several, the lowest stream id, then the first record. */
@@ -393,28 +452,44 @@ static void remember_left(struct ana_gpu_state *g, uint32_t process, const struc
 	g->left_corr = op->corr;
 }
 
+static void take_launch(struct ana_walk *w, struct ana_gpu_state *g, const struct wire_event *op,
+			const struct ana_call *call)
+{
+	g->launches++;
+	w->quality.ops_before_launch += op->start_ns < call->start;
+	if (g->run_tail > g->run_head)
+		lower(g, call);
+	if (g->lead_open && (!g->lead_known || ana_call_before(call, &g->lead_call))) {
+		g->lead_known = true;
+		g->lead_call = *call;
+	}
+}
+
 void ana_gpu_operation(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
 		       const struct wire_event *op, const struct ana_call *call)
 {
-	bool first;
-	struct ana_stream_state *s = stream_of(w, g, process, op, &first);
+	struct ana_stream_state *s = stream_of(w, g, process, op);
 
 	if (!s)
 		return;
 	if (!g->started)
-		open_lead(w, g, process, op, call);
+		open_lead(g, process, op, call);
 	else if (op->start_ns > g->at)
 		sweep(g, op->start_ns);
-	if (op->start_ns > g->end)
-		open_gap(w, g, process, op, call, s, first);
-	g->gpu->ops++;
-	if (call) {
-		g->launches++;
-		w->quality.ops_before_launch += op->start_ns < call->start;
-		lower(g, call);
-	} else {
-		g->gpu->ops_without_launch++;
+	if (op->start_ns > g->end) {
+		g->gpu->gaps++;
+		g->gpu->idle_ns += op->start_ns - g->end;
+		ana_host_ranges(w, op->start_ns);
+		if (!ana_line_over(&g->waits, g->end))
+			expose(w, g, g->end, op->start_ns);
+		if (!decide_at_once(w, g, process, op, call))
+			keep_gap(w, g, process, op, call, s);
 	}
+	g->gpu->ops++;
+	if (call)
+		take_launch(w, g, op, call);
+	else
+		g->gpu->ops_without_launch++;
 	s->submitted = call ? call->start : op->start_ns;
 	remember_left(g, process, op, call);
 	count_kind(w, g, process, op);
@@ -429,9 +504,12 @@ void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)
 		ana_gap_unused(w, g);
 		return;
 	}
+	if (g->lead_open)
+		ana_gap_lead(w, g);
 	while (g->run_tail > g->run_head)
 		decide_run(w, g);
 	sweep(g, INT64_MAX);
+	settle_flow(g, g->end);
 	g->gpu->span_ns = g->end - g->start;
 	g->gpu->streams = g->streams;
 	ana_gap_tail(w, g);

@@ -69,65 +69,26 @@ void ana_feed_fini(struct ana_feed *f)
 	*f = (struct ana_feed){ 0 };
 }
 
+/* An end before its start is another matter, and harmless. */
 static bool good_stamps(const struct wire_event *e)
 {
-	return e->start_ns > -STAMP_MAX && e->start_ns < STAMP_MAX && e->end_ns > -STAMP_MAX &&
-	       e->end_ns < STAMP_MAX;
+	return e->start_ns > -STAMP_MAX && e->start_ns < STAMP_MAX && e->end_ns < STAMP_MAX;
 }
 
-static int by_op_order(const void *a, const void *b)
+/* Drops what is no time at all; a head tells whether there may be any. */
+static void tidy(struct ana_feed *f, struct ana_feed_block *b, const struct wire_block_head *h)
 {
-	const struct wire_event *x = *(const struct wire_event *const *)a;
-	const struct wire_event *y = *(const struct wire_event *const *)b;
-
-	if (ana_op_before(x, y))
-		return -1;
-	if (ana_op_before(y, x))
-		return 1;
-	return x < y ? -1 : 1;
-}
-
-static int sort_ops(struct wire_event *ev, size_t n)
-{
-	struct wire_event *copy = malloc(n * sizeof(*copy));
-	const struct wire_event **p = malloc(n * sizeof(*p));
-	int err = -ENOMEM;
-	size_t i;
-
-	if (!copy || !p)
-		goto out;
-	memcpy(copy, ev, n * sizeof(*copy));
-	for (i = 0; i < n; i++)
-		p[i] = &copy[i];
-	qsort(p, n, sizeof(*p), by_op_order);
-	for (i = 0; i < n; i++)
-		ev[i] = *p[i];
-	err = 0;
-out:
-	free(p);
-	free(copy);
-	return err;
-}
-
-/* Drops what is no time at all, and puts operations that start together into their order. */
-static int tidy(struct ana_feed *f, struct ana_feed_block *b)
-{
-	bool ordered = true;
 	size_t i, n = 0;
 
+	if (h->t0_ns > -STAMP_MAX && h->last_start_ns < STAMP_MAX && h->t1_ns < STAMP_MAX)
+		return;
 	for (i = 0; i < b->count; i++) {
-		if (!good_stamps(&b->ev[i])) {
+		if (!good_stamps(&b->ev[i]))
 			f->bad++;
-			continue;
-		}
-		if (n != i)
-			b->ev[n] = b->ev[i];
-		if (n && ana_op_before(&b->ev[n], &b->ev[n - 1]))
-			ordered = false;
-		n++;
+		else
+			b->ev[n++] = b->ev[i];
 	}
 	b->count = n;
-	return ordered || b->ev[0].kind != WIRE_KIND_OP ? 0 : sort_ops(b->ev, n);
 }
 
 static bool before(const struct ana_feed_block *a, const struct ana_feed_block *b)
@@ -226,10 +187,10 @@ static int open_next(struct ana_feed *f)
 		f->unreadable++;
 		return err == -ENOMEM ? err : 0;
 	}
-	err = tidy(f, b);
-	if (err || !b->count) {
+	tidy(f, b, due->head);
+	if (!b->count) {
 		give_spare(f, b);
-		return err;
+		return 0;
 	}
 	f->open[f->opens++] = b;
 	sift_up(f, f->opens - 1);

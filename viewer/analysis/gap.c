@@ -144,7 +144,7 @@ static void rules_submit(struct decision *d, int64_t t, struct piece *p)
 		set(p, ANA_INPUT_H2D, ANA_HIGH);
 	else if (on(&d->thread->calls, t, p, &v) && (v == ANA_HOST_ALLOC || v == ANA_HOST_WARMUP))
 		set(p, (int)v, ANA_HIGH);
-	else if (c->flags & ANA_NAME_LAUNCH && c->end - c->start > ANA_SLOW_LAUNCH_NS)
+	else if (c->flags & ANA_NAME_LAUNCH && c->end > c->start + ANA_SLOW_LAUNCH_NS)
 		set(p, ANA_HOST_WARMUP, ANA_MEDIUM);
 	else
 		set(p, ANA_DEVICE_LAUNCH, ANA_HIGH);
@@ -225,7 +225,7 @@ static int64_t clamp(int64_t t, int64_t low, int64_t high)
 
 static void complete(struct decision *d, struct ana_line *l, int64_t t)
 {
-	if (l && ana_line_upto(l, t, d->w->floor))
+	if (l && l->rows && ana_line_upto(l, t, d->w->floor))
 		d->w->err = -ENOMEM;
 }
 
@@ -237,6 +237,7 @@ static void find_submitter(struct decision *d)
 	if (!d->call)
 		return;
 	d->process = &d->w->process[d->call->process];
+	ana_host_draw(d->w, d->process);
 	d->thread = ana_host_thread(d->w, d->process, d->call->tid);
 	if (!d->thread)
 		return;
@@ -354,16 +355,12 @@ static void keep_top(struct decision *d)
 void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap,
 		    const struct ana_call *call)
 {
-	struct decision d = { .w = w, .g = g, .gap = gap, .call = call, .masks = true };
+	struct decision d = { .w = w, .g = g, .gap = gap, .call = call, .masks = g->masked };
 	int64_t sums[ANA_CLASSES];
 
 	find_submitter(&d);
 	if (w->err)
 		return;
-	if (gap->lead) {
-		decide_lead(&d);
-		return;
-	}
 	if (ana_top_wants(&w->top, gap->end - gap->start)) {
 		memset(sums, 0, sizeof(sums));
 		d.sums = sums;
@@ -371,6 +368,21 @@ void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct an
 	decide_gap(&d);
 	if (d.sums)
 		keep_top(&d);
+}
+
+void ana_gap_lead(struct ana_walk *w, struct ana_gpu_state *g)
+{
+	struct decision d = {
+		.w = w,
+		.g = g,
+		.gap = &g->lead,
+		.call = g->lead_known ? &g->lead_call : NULL,
+	};
+
+	g->lead_open = false;
+	find_submitter(&d);
+	if (!w->err)
+		decide_lead(&d);
 }
 
 void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)

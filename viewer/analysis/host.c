@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define UNDRAWN_MAX 4096u
 #define STREAM_WAITS_KEPT 4096u /* per stream, where not everything is kept */
 
 int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
@@ -15,7 +16,10 @@ int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
 	struct view_trace *t = w->plan->trace;
 	int err;
 
-	*p = (struct ana_proc){ .source = s, .source_index = source, .last_gpu = ANA_MAP_NONE };
+	*p = (struct ana_proc){ .source = s,
+				.source_index = source,
+				.last_gpu = ANA_MAP_NONE,
+				.calls_next = INT64_MIN };
 	p->steps.source = s->has_step	     ? ANA_STEPS_RANGE
 			  : s->has_optimizer ? ANA_STEPS_OPTIMIZER
 					     : ANA_STEPS_NONE;
@@ -53,6 +57,7 @@ void ana_process_fini(struct ana_proc *p)
 		free(p->thread[i]);
 	}
 	free(p->thread);
+	free(p->undrawn);
 	ana_line_fini(&p->waits);
 	for (i = 0; i < p->stream_wait_count; i++)
 		free(p->stream_waits[i].at);
@@ -117,10 +122,38 @@ static uint32_t call_class(uint16_t flags)
 	return flags & ANA_NAME_LOAD ? ANA_HOST_WARMUP : ANA_HOST_DISPATCH;
 }
 
+void ana_host_draw(struct ana_walk *w, struct ana_proc *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->undrawn_count && !w->err; i++) {
+		const struct ana_drawn *d = &p->undrawn[i];
+		struct ana_thread *t;
+
+		if (d->end <= w->floor)
+			continue;
+		t = ana_host_thread(w, p, d->tid);
+		if (t && ana_line_add(&t->calls, d->start, d->end, d->value, w->floor))
+			w->err = -ENOMEM;
+	}
+	p->undrawn_count = 0;
+}
+
+static int draw_later(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e,
+		      uint16_t flags)
+{
+	if (p->undrawn_count == UNDRAWN_MAX)
+		ana_host_draw(w, p);
+	if (grow(&p->undrawn, &p->undrawn_room, p->undrawn_count, sizeof(*p->undrawn)))
+		return -ENOMEM;
+	p->undrawn[p->undrawn_count++] =
+		(struct ana_drawn){ e->start_ns, e->end_ns, e->tid, call_class(flags) };
+	return 0;
+}
+
 static void take_call(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
 {
 	uint16_t flags = ana_names_flags(&p->names, e->name);
-	struct ana_thread *t = ana_host_thread(w, p, e->tid);
 	struct ana_call call = {
 		.start = e->start_ns,
 		.end = e->end_ns,
@@ -131,33 +164,47 @@ static void take_call(struct ana_walk *w, struct ana_proc *p, const struct wire_
 	};
 	int err = 0;
 
-	if (t && e->end_ns > w->floor)
-		err = ana_line_add(&t->calls, e->start_ns, e->end_ns, call_class(flags), w->floor);
-	if (e->corr && (w->exact || p->source->imported || !(flags & ANA_NAME_NO_OP)) && !err)
+	if (e->end_ns > w->floor)
+		err = draw_later(w, p, e, flags);
+	if (!err && e->corr && (p->source->imported || !(flags & ANA_NAME_NO_OP)))
 		err = ana_join_add(p->join, e->corr, &call);
 	if (err)
 		w->err = err;
 }
 
+static void read_calls(struct ana_walk *w, struct ana_proc *p, int64_t upto)
+{
+	const struct wire_event *e;
+
+	while ((e = ana_feed_peek(&p->calls)) && e->start_ns <= upto) {
+		take_call(w, p, e);
+		ana_feed_pop(&p->calls);
+	}
+	p->calls_next = e ? e->start_ns : INT64_MAX;
+}
+
 void ana_host_calls(struct ana_walk *w, int64_t upto)
 {
-	int64_t next = INT64_MAX;
 	uint32_t i;
 
-	if (upto < w->calls_upto)
-		return;
-	for (i = 0; i < w->processes; i++) {
-		struct ana_proc *p = &w->process[i];
-		const struct wire_event *e;
+	for (i = 0; i < w->processes; i++)
+		if (w->process[i].calls_next <= upto)
+			read_calls(w, &w->process[i], upto);
+}
 
-		while ((e = ana_feed_peek(&p->calls)) && e->start_ns <= upto) {
-			take_call(w, p, e);
-			ana_feed_pop(&p->calls);
-		}
-		if (e && e->start_ns < next)
-			next = e->start_ns;
+void ana_host_find(struct ana_walk *w, struct ana_proc *p, uint64_t corr, int64_t upto)
+{
+	const struct wire_event *e;
+
+	while ((e = ana_feed_peek(&p->calls)) && e->start_ns <= upto) {
+		bool found = e->corr == corr;
+
+		if (found) /* and what begins together with it */
+			upto = e->start_ns;
+		take_call(w, p, e);
+		ana_feed_pop(&p->calls);
 	}
-	w->calls_upto = next;
+	p->calls_next = e ? e->start_ns : INT64_MAX;
 }
 
 static void take_wait(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e,

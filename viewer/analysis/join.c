@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The launch table: a pool of records, an open-addressing index by correlation id, and two lists,
- * the pending ones in order of start and the others in the order in which they were asked for.
+ * The launch table: a ring of records in order of arrival, chained by a hash of the correlation
+ * id. Chains run from new to old, so what the ring has left behind needs no unlinking: the first
+ * number that is too old ends a chain.
+ *
+ * A record that nobody asks for would hold the ring's tail for ever. Where it is far behind it
+ * moves to the strays, a small table of its own.
  */
 #include "join.h"
 
@@ -11,27 +15,39 @@
 #include <sys/random.h>
 #include "names.h"
 
-#define NONE UINT32_MAX
-#define FIRST_ROOM 1024u
-#define RECORDS_MAX (1u << 20) /* of a join that is not exact */
-#define DONE_KEPT 8192u /* records kept after they were asked for: one may own several */
+#define FIRST_ROOM 4096u
+#define KEPT 2048u /* records kept in the ring after they were asked for: one may own several */
+#define BEHIND 16384u /* records after which one that was not asked for is a stray */
+#define STRAYS_MAX (1u << 18)
 #define MANY_FOR 8192u /* operations for which a call that owns many stays pending, ... */
 #define ANY_FOR 64u /* ... and any other */
 
-struct list {
-	uint32_t head, tail, count;
+enum state {
+	WAITING, /* for its operation */
+	ASKED, /* may own another one for a while */
+	SETTLED,
 };
 
+struct record {
+	_Alignas(64) struct ana_call call;
+	uint64_t corr;
+	uint32_t asked; /* when, in operations */
+	uint32_t chain; /* number of the next with its hash */
+	uint8_t state;
+};
+_Static_assert(sizeof(struct record) == 64, "one cache line per launch");
+
 struct ana_join {
-	struct ana_launch *record;
-	uint32_t used, room; /* of record[] */
-	uint32_t free; /* chain through next */
-	uint32_t *slot; /* index into record[], NONE: free */
+	struct record *ring; /* record n is ring[n & mask] */
 	uint32_t mask;
-	uint32_t live;
-	uint64_t seed;
-	struct list pending, done;
+	uint32_t first, end; /* numbers of the records that are there, modulo 2^32 */
+	uint32_t pending; /* all before it are settled */
+	uint32_t *slot; /* number of the newest record of each hash, plus 1 */
+	uint32_t slot_mask;
+	uint64_t secret; /* odd */
 	bool exact;
+	struct record *stray; /* in order of start; [stray_first, strays) are there */
+	uint32_t strays, stray_first, stray_room;
 	uint64_t expired;
 };
 
@@ -39,14 +55,16 @@ struct ana_join {
  * Ids come one after the other, so 64 neighbours share a few cache lines; where such a group
  * lies is secret, so that no file can aim at one place.
  */
-static uint32_t slot_of(const struct ana_join *j, uint64_t corr)
+static uint32_t *slot_of(const struct ana_join *j, uint64_t corr)
 {
-	uint64_t group = (corr >> 6) ^ j->seed;
+	uint64_t group = (corr >> 6) * j->secret;
 
-	group *= 0x9e3779b97f4a7c15u;
-	group ^= group >> 32;
-	group *= 0xd6e8feb86659fd93u;
-	return (uint32_t)((corr & 63) | (group >> 32 << 6)) & j->mask;
+	return &j->slot[(uint32_t)((corr & 63) | (group >> 32 << 6)) & j->slot_mask];
+}
+
+static struct record *at(const struct ana_join *j, uint32_t n)
+{
+	return &j->ring[n & j->mask];
 }
 
 struct ana_join *ana_join_new(bool exact)
@@ -56,19 +74,17 @@ struct ana_join *ana_join_new(bool exact)
 	if (!j)
 		return NULL;
 	j->exact = exact;
-	j->room = FIRST_ROOM;
-	j->mask = FIRST_ROOM * 4 - 1;
-	j->free = NONE;
-	j->pending = j->done = (struct list){ NONE, NONE, 0 };
-	j->record = malloc(j->room * sizeof(*j->record));
-	j->slot = malloc((j->mask + 1u) * sizeof(*j->slot));
-	if (!j->record || !j->slot) {
+	j->mask = FIRST_ROOM - 1;
+	j->slot_mask = FIRST_ROOM * 2 - 1;
+	j->ring = aligned_alloc(64, FIRST_ROOM * sizeof(*j->ring));
+	j->slot = calloc(j->slot_mask + 1u, sizeof(*j->slot));
+	if (!j->ring || !j->slot) {
 		ana_join_free(j);
 		return NULL;
 	}
-	memset(j->slot, 0xff, (j->mask + 1u) * sizeof(*j->slot));
-	if (getrandom(&j->seed, sizeof(j->seed), GRND_NONBLOCK) != sizeof(j->seed))
-		j->seed = (uint64_t)(uintptr_t)j * 0x9e3779b97f4a7c15u;
+	if (getrandom(&j->secret, sizeof(j->secret), GRND_NONBLOCK) != sizeof(j->secret))
+		j->secret = (uint64_t)(uintptr_t)j * 0x9e3779b97f4a7c15u;
+	j->secret |= 1;
 	return j;
 }
 
@@ -76,214 +92,206 @@ void ana_join_free(struct ana_join *j)
 {
 	if (!j)
 		return;
-	free(j->record);
+	free(j->ring);
 	free(j->slot);
+	free(j->stray);
 	free(j);
 }
 
-static void list_append(struct ana_join *j, struct list *l, uint32_t i)
+/* Slots hold numbers plus 1, so that 0, which they begin with, is the number before the first. */
+static void chain_in(struct ana_join *j, uint32_t n)
 {
-	j->record[i].prev = l->tail;
-	j->record[i].next = NONE;
-	if (l->tail != NONE)
-		j->record[l->tail].next = i;
-	else
-		l->head = i;
-	l->tail = i;
-	l->count++;
+	uint32_t *slot = slot_of(j, at(j, n)->corr);
+
+	at(j, n)->chain = *slot - 1;
+	*slot = n + 1;
 }
 
-static void list_remove(struct ana_join *j, struct list *l, uint32_t i)
+static struct record *find_from(const struct ana_join *j, uint32_t n, uint64_t corr)
 {
-	const struct ana_launch *r = &j->record[i];
+	uint32_t age = j->end - j->first;
 
-	if (r->prev != NONE)
-		j->record[r->prev].next = r->next;
-	else
-		l->head = r->next;
-	if (r->next != NONE)
-		j->record[r->next].prev = r->prev;
-	else
-		l->tail = r->prev;
-	l->count--;
-}
-
-/* The slot that holds @corr, or the free one where it would go. */
-static uint32_t find_slot(const struct ana_join *j, uint64_t corr)
-{
-	uint32_t s = slot_of(j, corr);
-
-	while (j->slot[s] != NONE && j->record[j->slot[s]].corr != corr)
-		s = (s + 1) & j->mask;
-	return s;
-}
-
-/* Moves later entries of the run back over the hole, so that no search stops short. */
-static void free_slot(struct ana_join *j, uint32_t hole)
-{
-	uint32_t s = hole;
-
-	for (;;) {
-		uint32_t home;
-
-		s = (s + 1) & j->mask;
-		if (j->slot[s] == NONE)
-			break;
-		home = slot_of(j, j->record[j->slot[s]].corr);
-		if (((s - home) & j->mask) < ((s - hole) & j->mask))
-			continue;
-		j->slot[hole] = j->slot[s];
-		hole = s;
+	/* Ever older: after 2^32 records a number that was left behind may look alive again. */
+	for (; n - j->first < age; n = at(j, n)->chain) {
+		if (at(j, n)->corr == corr)
+			return at(j, n);
+		age = n - j->first;
 	}
-	j->slot[hole] = NONE;
+	return NULL;
 }
 
-static void forget(struct ana_join *j, uint32_t i)
+static struct record *find(const struct ana_join *j, uint64_t corr)
 {
-	struct ana_launch *r = &j->record[i];
-
-	list_remove(j, r->pending ? &j->pending : &j->done, i);
-	free_slot(j, find_slot(j, r->corr));
-	r->next = j->free;
-	j->free = i;
-	j->live--;
+	return find_from(j, *slot_of(j, corr) - 1, corr);
 }
 
-static int grow_slots(struct ana_join *j)
+static int grow(struct ana_join *j)
 {
-	uint32_t mask = j->mask * 2 + 1, old = j->mask, s;
-	uint32_t *was = j->slot, *slot = malloc((mask + (size_t)1) * sizeof(*slot));
+	uint32_t mask = j->mask * 2 + 1, slot_mask = j->slot_mask * 2 + 1, n;
+	struct record *ring = aligned_alloc(64, ((size_t)mask + 1) * sizeof(*ring));
+	uint32_t *slot = calloc((size_t)slot_mask + 1, sizeof(*slot));
 
-	if (!slot)
+	if (!ring || !slot || mask > UINT32_MAX / 8) {
+		free(ring);
+		free(slot);
 		return -ENOMEM;
-	memset(slot, 0xff, (mask + (size_t)1) * sizeof(*slot));
-	j->slot = slot;
+	}
+	for (n = j->first; n != j->end; n++)
+		ring[n & mask] = *at(j, n);
+	free(j->ring);
+	free(j->slot);
+	j->ring = ring;
 	j->mask = mask;
-	for (s = 0; s <= old; s++)
-		if (was[s] != NONE)
-			slot[find_slot(j, j->record[was[s]].corr)] = was[s];
-	free(was);
+	j->slot = slot;
+	j->slot_mask = slot_mask;
+	for (n = j->first; n != j->end; n++)
+		chain_in(j, n);
 	return 0;
 }
 
-static int grow_records(struct ana_join *j)
-{
-	uint32_t room = j->room * 2;
-	struct ana_launch *r;
+/* --- strays: few, so a search from the newest will do --- */
 
-	if (room > UINT32_MAX / 4)
-		return -ENOMEM;
-	r = reallocarray(j->record, room, sizeof(*r));
-	if (!r)
-		return -ENOMEM;
-	j->record = r;
-	j->room = room;
-	return j->mask / 4 < room ? grow_slots(j) : 0;
+static int make_stray(struct ana_join *j, const struct record *r)
+{
+	if (j->strays - j->stray_first == STRAYS_MAX) {
+		j->stray_first++;
+		j->expired++;
+	}
+	if (j->strays == j->stray_room && j->stray_first > j->stray_room / 2) {
+		j->strays -= j->stray_first;
+		memmove(j->stray, j->stray + j->stray_first, j->strays * sizeof(*j->stray));
+		j->stray_first = 0;
+	} else if (j->strays == j->stray_room) {
+		uint32_t room = j->stray_room ? j->stray_room * 2 : 16;
+		struct record *p = aligned_alloc(64, room * sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		if (j->strays)
+			memcpy(p, j->stray, j->strays * sizeof(*p));
+		free(j->stray);
+		j->stray = p;
+		j->stray_room = room;
+	}
+	j->stray[j->strays++] = *r;
+	return 0;
 }
 
-/* A free record; the oldest goes where there may not be more. */
-static int take_record(struct ana_join *j, uint32_t *i)
+/* Strays have come in order of their ids or nearly so; 64 of them are looked at. */
+static struct record *find_stray(struct ana_join *j, uint64_t corr)
 {
-	int err;
+	uint32_t low = j->stray_first, high = j->strays, i;
 
-	if (!j->exact && j->live >= RECORDS_MAX) {
-		if (j->done.count) {
-			forget(j, j->done.head);
-		} else {
-			forget(j, j->pending.head);
-			j->expired++;
-		}
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (j->stray[mid].corr < corr)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	if (j->free != NONE) {
-		*i = j->free;
-		j->free = j->record[*i].next;
-		return 0;
+	low = low - j->stray_first > 32 ? low - 32 : j->stray_first;
+	for (i = low; i < j->strays && i < low + 64; i++)
+		if (j->stray[i].corr == corr)
+			return &j->stray[i];
+	return NULL;
+}
+
+/* --- */
+
+static bool holds(const struct record *r, uint32_t now)
+{
+	if (r->state == WAITING)
+		return true;
+	return r->state == ASKED &&
+	       now - r->asked < (r->call.flags & ANA_NAME_MANY ? MANY_FOR : ANY_FOR);
+}
+
+/* Leaves the oldest records behind where the ring is full of them. */
+static int make_room(struct ana_join *j)
+{
+	int err = 0;
+
+	while (!j->exact && j->end - j->first > KEPT && !err) {
+		const struct record *r = at(j, j->first);
+
+		if (r->state == WAITING && j->end - j->first < BEHIND)
+			break;
+		if (r->state == WAITING)
+			err = make_stray(j, r);
+		if (j->pending == j->first)
+			j->pending++;
+		j->first++;
 	}
-	if (j->used == j->room) {
-		err = grow_records(j);
-		if (err)
-			return err;
-	}
-	*i = j->used++;
-	return 0;
+	return err;
 }
 
 int ana_join_add(struct ana_join *j, uint64_t corr, const struct ana_call *call)
 {
-	uint32_t s = find_slot(j, corr), i;
-	int err;
+	uint32_t *slot = slot_of(j, corr);
+	struct record *r = find_from(j, *slot - 1, corr);
+	int err = 0;
 
-	if (j->slot[s] != NONE) {
-		struct ana_launch *r = &j->record[j->slot[s]];
-
+	if (r) {
 		if (ana_call_before(call, &r->call))
 			r->call = *call;
 		return 0;
 	}
-	err = take_record(j, &i);
-	if (err)
-		return err;
-	j->record[i] = (struct ana_launch){ .call = *call, .corr = corr, .pending = true };
-	j->slot[find_slot(j, corr)] = i;
-	j->live++;
-	list_append(j, &j->pending, i);
+	if (j->end - j->first > j->mask) {
+		err = make_room(j);
+		if (!err && j->end - j->first > j->mask / 2)
+			err = grow(j);
+		if (err)
+			return err;
+		slot = slot_of(j, corr);
+	}
+	r = at(j, j->end);
+	r->call = *call;
+	r->corr = corr;
+	r->chain = *slot - 1;
+	r->state = WAITING;
+	*slot = ++j->end;
 	return 0;
 }
 
-static void settle(struct ana_join *j, uint32_t i)
+const struct ana_call *ana_join_ask(struct ana_join *j, uint64_t corr, uint32_t now, bool whole)
 {
-	list_remove(j, &j->pending, i);
-	j->record[i].pending = false;
-	list_append(j, &j->done, i);
-	if (!j->exact && j->done.count > DONE_KEPT)
-		forget(j, j->done.head);
-}
+	struct record *r = find(j, corr);
 
-const struct ana_call *ana_join_ask(struct ana_join *j, uint64_t corr, uint64_t now, bool whole)
-{
-	uint32_t i = j->slot[find_slot(j, corr)];
-	struct ana_launch *r;
-
-	if (i == NONE)
+	if (!r && j->strays != j->stray_first)
+		r = find_stray(j, corr);
+	if (!r)
 		return NULL;
-	r = &j->record[i];
 	r->asked = now;
-	if (r->pending && (whole || !(r->call.flags & ANA_NAME_MANY)))
-		settle(j, i);
-	return &j->record[i].call;
+	r->state = whole ? SETTLED : ASKED;
+	return &r->call;
 }
 
-/* Any call may own another operation right after its last one. */
-static int64_t recent(const struct ana_join *j, uint64_t now)
+int64_t ana_join_pending(struct ana_join *j, uint32_t now)
 {
-	int64_t least = INT64_MAX;
-	uint32_t i = j->done.tail, n;
-
-	for (n = 0; n < ANY_FOR && i != NONE; n++, i = j->record[i].prev)
-		if (now - j->record[i].asked < ANY_FOR && j->record[i].call.start < least)
-			least = j->record[i].call.start;
-	return least;
-}
-
-int64_t ana_join_pending(struct ana_join *j, uint64_t now)
-{
-	int64_t least = recent(j, now);
-
-	while (j->pending.head != NONE) {
-		const struct ana_launch *r = &j->record[j->pending.head];
-
-		if (!r->asked || now - r->asked < MANY_FOR)
-			return r->call.start < least ? r->call.start : least;
-		settle(j, j->pending.head);
-	}
-	return least;
+	while (j->stray_first != j->strays && !holds(&j->stray[j->stray_first], now))
+		j->stray_first++;
+	while (j->pending != j->end && !holds(at(j, j->pending), now))
+		at(j, j->pending++)->state = SETTLED;
+	if (j->stray_first != j->strays)
+		return j->stray[j->stray_first].call.start;
+	return j->pending != j->end ? at(j, j->pending)->call.start : INT64_MAX;
 }
 
 void ana_join_give_up(struct ana_join *j, int64_t t)
 {
-	while (j->pending.head != NONE && j->record[j->pending.head].call.start <= t) {
-		j->expired += !j->record[j->pending.head].asked;
-		settle(j, j->pending.head);
+	for (; j->stray_first != j->strays; j->stray_first++) {
+		if (j->stray[j->stray_first].call.start > t)
+			return;
+		j->expired += j->stray[j->stray_first].state == WAITING;
+	}
+	for (; j->pending != j->end; j->pending++) {
+		struct record *r = at(j, j->pending);
+
+		if (r->call.start > t)
+			return;
+		j->expired += r->state == WAITING;
+		r->state = SETTLED;
 	}
 }
 

@@ -5,8 +5,8 @@
  * Records come in order of start, operations ask for theirs. A record that nobody asked for yet is
  * pending: an operation that starts later may still be its own, so a gap may not be decided while
  * a pending record begins before the gap's submit. Calls stay pending for a while after each of
- * their operations, those that own many (graphs by node, batches) for longer. Bounded: what is over the cap is given up, oldest
- * first, and counted.
+ * their operations, those that own many (graphs by node, batches) for longer. Bounded: what is
+ * over the cap is given up, oldest first, and counted.
  *
  * In an exact join nothing is ever given up. One thread at a time.
  */
@@ -19,9 +19,9 @@
 
 struct ana_call { /* an API record, as far as the rules ask */
 	int64_t start, end;
-	uint64_t order; /* of arrival, decides between records of one start and thread */
 	uint32_t process; /* in order of pid */
 	uint32_t tid;
+	uint32_t order; /* of arrival, decides between records of one start and thread */
 	uint16_t flags; /* enum ana_name_flag */
 };
 
@@ -34,16 +34,8 @@ static inline bool ana_call_before(const struct ana_call *a, const struct ana_ca
 		return a->process < b->process;
 	if (a->tid != b->tid)
 		return a->tid < b->tid;
-	return a->order < b->order;
+	return (int32_t)(a->order - b->order) < 0;
 }
-
-struct ana_launch {
-	struct ana_call call;
-	uint64_t corr;
-	uint64_t asked; /* when it was asked for last, in operations; 0: never */
-	uint32_t prev, next; /* in the list it is in */
-	bool pending;
-};
 
 struct ana_join;
 
@@ -57,10 +49,10 @@ int ana_join_add(struct ana_join *j, uint64_t corr, const struct ana_call *call)
  * The call that launched the operation with this id, NULL if none is known; valid until the next
  * call. @now counts the operations asked for so far, from 1; @whole: no other operation has this id.
  */
-const struct ana_call *ana_join_ask(struct ana_join *j, uint64_t corr, uint64_t now, bool whole);
+const struct ana_call *ana_join_ask(struct ana_join *j, uint64_t corr, uint32_t now, bool whole);
 
 /* Start of the earliest pending record; INT64_MAX: there is none. */
-int64_t ana_join_pending(struct ana_join *j, uint64_t now);
+int64_t ana_join_pending(struct ana_join *j, uint32_t now);
 
 /* Waits no longer for the operations of records that begin at or before @t. */
 void ana_join_give_up(struct ana_join *j, int64_t t);

@@ -8,12 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room for one more stretch, in front of the live ones if half of the array is dead. */
-static int make_room(struct ana_line *l)
+/*
+ * Makes room for one more stretch: forgets what nobody will look at, and moves the rest to the
+ * front if half of the array is dead.
+ */
+static int make_room(struct ana_line *l, int64_t floor)
 {
 	struct ana_stretch *s;
 	size_t room;
 
+	while (l->head < l->tail && l->stretch[l->head].end <= floor)
+		l->head++;
 	if (l->head > l->room / 2) {
 		memmove(l->stretch, l->stretch + l->head, (l->tail - l->head) * sizeof(*s));
 		l->tail -= l->head;
@@ -40,12 +45,10 @@ static int push(struct ana_line *l, int64_t start, int64_t end, uint32_t value, 
 		last->end = end;
 		return 0;
 	}
-	while (l->head < l->tail && l->stretch[l->head].end <= floor)
-		l->head++;
 	if (end <= floor)
 		return 0;
 	if (l->tail == l->room) {
-		err = make_room(l);
+		err = make_room(l, floor);
 		if (err)
 			return err;
 	}
@@ -80,21 +83,10 @@ static bool outside(const struct ana_row *a, const struct ana_row *b)
 	return a->start < b->start || (a->start == b->start && a->end >= b->end);
 }
 
-int ana_line_add(struct ana_line *l, int64_t start, int64_t end, uint32_t value, int64_t floor)
+static int insert(struct ana_line *l, struct ana_row row)
 {
-	struct ana_row row = { start, end, value };
 	size_t at;
-	int err;
 
-	if (end <= start)
-		return 0;
-	if (!l->begun) {
-		l->begun = true;
-		l->done = start;
-	}
-	err = ana_line_upto(l, start, floor);
-	if (err)
-		return err;
 	if (l->rows == l->row_room) {
 		size_t room = l->row_room ? l->row_room * 2 : 8;
 		struct ana_row *r = reallocarray(l->row, room, sizeof(*r));
@@ -109,6 +101,42 @@ int ana_line_add(struct ana_line *l, int64_t start, int64_t end, uint32_t value,
 	l->row[at] = row;
 	l->rows++;
 	return 0;
+}
+
+/* The usual case: one row was running, and it ended before the next one begins. */
+static int follow(struct ana_line *l, struct ana_row row, int64_t floor)
+{
+	int err = 0;
+
+	if (l->row->end > l->done)
+		err = push(l, l->done, l->row->end, l->row->value, floor);
+	l->done = row.start;
+	*l->row = row;
+	return err;
+}
+
+int ana_line_add(struct ana_line *l, int64_t start, int64_t end, uint32_t value, int64_t floor)
+{
+	struct ana_row row = { start, end, value };
+	int err;
+
+	if (end <= start)
+		return 0;
+	if (!l->begun) {
+		l->begun = true;
+		l->done = start;
+		l->latest = end;
+	}
+	if (end > l->latest)
+		l->latest = end;
+	if (l->rows == 1 && l->row->end <= start)
+		return follow(l, row, floor);
+	err = l->rows ? ana_line_upto(l, start, floor) : 0;
+	if (err)
+		return err;
+	if (l->done < start)
+		l->done = start;
+	return insert(l, row);
 }
 
 void ana_line_fini(struct ana_line *l)

@@ -32,6 +32,7 @@ struct ana_line {
 	bool begun;
 	int64_t done; /* the stretches are complete up to here, once begun */
 	int64_t total; /* measure of all stretches there ever were */
+	int64_t latest; /* end of the row that ends last, once begun */
 };
 
 /* Adds a row; starts must not go back. An empty row is no row. 0 or -ENOMEM. */
@@ -45,13 +46,13 @@ int ana_line_upto(struct ana_line *l, int64_t t, int64_t floor);
 
 void ana_line_fini(struct ana_line *l);
 
-bool ana_line_look(struct ana_line *l, int64_t t, uint32_t *value, int64_t *until);
-
-/* Nothing on it, now or behind. */
-static inline bool ana_line_empty(const struct ana_line *l)
+/* Nothing on the line reaches beyond @t, as far as it is known. */
+static inline bool ana_line_over(const struct ana_line *l, int64_t t)
 {
-	return l->head == l->tail && !l->rows;
+	return !l->begun || l->latest <= t;
 }
+
+bool ana_line_look(struct ana_line *l, int64_t t, uint32_t *value, int64_t *until);
 
 /*
  * Whether a stretch covers @t, and its value; *until gets the next instant at which that may

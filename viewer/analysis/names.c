@@ -135,9 +135,8 @@ void ana_names_fini(struct ana_names *n)
 
 uint16_t ana_names_look(struct ana_names *n, uint32_t id)
 {
-	uint16_t f = ana_name_flags(wire_strtab_get(n->table, id, NULL));
-
-	if (id <= n->count)
-		n->flag[id] = f;
-	return f;
+	if (id > n->count) /* no such name */
+		return ANA_NAME_SEEN;
+	n->flag[id] = ana_name_flags(wire_strtab_get(n->table, id, NULL));
+	return n->flag[id];
 }

@@ -32,6 +32,17 @@ int ana_ruler_init(struct ana_ruler *r, struct ana_timeline *t, int64_t start, i
 	return 0;
 }
 
+struct ana_bucket *ana_ruler_bucket(const struct ana_ruler *r, int64_t t)
+{
+	size_t i = 0;
+
+	if (!r->at)
+		return NULL;
+	if (t > r->start)
+		i = (size_t)((t - r->start) / r->width);
+	return &r->line->bucket[i < r->line->count ? i : r->line->count - 1];
+}
+
 void ana_ruler_spread(struct ana_ruler *r, int c, int64_t start, int64_t end)
 {
 	int64_t last = r->line->bucket[r->line->count - 1].end_ns;

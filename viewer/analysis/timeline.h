@@ -18,6 +18,9 @@ struct ana_ruler { /* writes into a result's timeline */
 int ana_ruler_init(struct ana_ruler *r, struct ana_timeline *t, int64_t start, int64_t end,
 		   size_t count);
 
+/* The bucket of @t; NULL where there are none. */
+struct ana_bucket *ana_ruler_bucket(const struct ana_ruler *r, int64_t t);
+
 void ana_ruler_spread(struct ana_ruler *r, int c, int64_t start, int64_t end);
 
 static inline void ana_ruler_add(struct ana_ruler *r, int c, int64_t start, int64_t end)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define EXACT_CALLS_MAX (UINT64_C(1) << 22)
-#define DECIDE_EVERY 64u /* operations between two looks at what can be decided */
+#define DECIDE_EVERY 128u /* operations between two looks at what can be decided */
 
 static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device,
 		    struct ana_gpu *gpu, struct ana_timeline *timeline, bool calls)
@@ -22,10 +22,15 @@ static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device
 		g->dir_end[d_] = INT64_MIN;
 	g->masked = d->lost.count || d->unobserved.count;
 	g->clipped = !d->imported && d->held.count > 1;
+	g->plain = !g->masked && !g->clipped;
 	g->no_launches = !calls;
+	g->at = INT64_MIN;
 	g->waits_floor = INT64_MIN;
-	return ana_ruler_init(&g->ruler, timeline, gpu->held_start_ns, gpu->held_end_ns,
-			      w->options->timeline_buckets);
+	if (ana_ruler_init(&g->ruler, timeline, gpu->held_start_ns, gpu->held_end_ns,
+			   w->options->timeline_buckets))
+		return -ENOMEM;
+	ana_gpu_init_flow(g);
+	return 0;
 }
 
 static int map_gpus(struct ana_walk *w)
@@ -57,7 +62,7 @@ int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
 	int err;
 
 	*w = (struct ana_walk){ .plan = p, .component = c, .options = o, .scratch = scratch };
-	w->calls_upto = w->ranges_upto = w->syncs_upto = w->floor = INT64_MIN;
+	w->ranges_upto = w->syncs_upto = w->floor = INT64_MIN;
 	w->process = calloc(c->sources + 1, sizeof(*w->process));
 	w->gpu = calloc(c->devices + 1, sizeof(*w->gpu));
 	err = ana_top_init(&w->top, o->top_gaps);
@@ -97,6 +102,8 @@ static struct ana_proc *next_process(struct ana_walk *w)
 	const struct wire_event *best = NULL;
 	uint32_t i;
 
+	if (w->processes == 1)
+		return ana_feed_peek(&w->process[0].ops) ? &w->process[0] : NULL;
 	for (i = 0; i < w->processes; i++) {
 		const struct wire_event *e = ana_feed_peek(&w->process[i].ops);
 
@@ -117,33 +124,54 @@ static struct ana_gpu_state *gpu_of(struct ana_walk *w, struct ana_proc *p, uint
 	return p->last_gpu == ANA_MAP_NONE ? NULL : &w->gpu[p->last_gpu];
 }
 
+/*
+ * The launch of an operation. Records are read only until it is found: where the host runs far
+ * ahead of its GPU, what its threads did in between is past already and need not be kept. A launch
+ * begins before its operation; but clocks are not perfect, so where it is missing a little more is
+ * read.
+ */
+static const struct ana_call *launch_of(struct ana_walk *w, struct ana_proc *p,
+					const struct wire_event *op)
+{
+	const struct ana_call *call;
+	bool whole = op->op == WIRE_OP_GRAPH;
+
+	w->now++;
+	if (!op->corr)
+		return NULL;
+	call = ana_join_ask(p->join, op->corr, w->now, whole);
+	if (call || p->calls_next > op->start_ns + w->late_ns)
+		return call;
+	ana_host_find(w, p, op->corr, op->start_ns + w->late_ns);
+	return ana_join_ask(p->join, op->corr, w->now, whole);
+}
+
 static void take_operation(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op)
 {
 	struct ana_gpu_state *g = gpu_of(w, p, op->device);
-	const struct ana_call *call;
 
 	if (!g || op->end_ns < op->start_ns) {
 		w->quality.invalid++;
 		return;
 	}
-	if (!w->exact) {
-		ana_host_calls(w, op->start_ns + w->late_ns);
-		ana_host_ranges(w, op->start_ns);
-	}
-	call = op->corr ? ana_join_ask(p->join, op->corr, ++w->now, op->op == WIRE_OP_GRAPH) : NULL;
-	ana_gpu_operation(w, g, (uint32_t)(p - w->process), op, call);
+	ana_gpu_operation(w, g, (uint32_t)(p - w->process), op, launch_of(w, p, op));
+	if (!w->gaps_open && w->gpus == 1 && !w->exact && !g->lead_open)
+		w->floor = g->end;
 }
 
 static int64_t pending(struct ana_walk *w)
 {
-	int64_t least = w->calls_upto;
+	int64_t least = INT64_MAX;
 	uint32_t i;
 
 	for (i = 0; i < w->processes; i++) {
-		int64_t t = ana_join_pending(w->process[i].join, w->now);
+		struct ana_proc *p = &w->process[i];
+		int64_t t = ana_join_pending(p->join, w->now);
 
 		if (t < least)
 			least = t;
+		if (p->calls_next < least)
+			least = p->calls_next;
 	}
 	return least;
 }
@@ -172,14 +200,14 @@ static void move_floor(struct ana_walk *w)
 
 	for (i = 0; i < w->gpus; i++) {
 		const struct ana_gpu_state *g = &w->gpu[i];
-		size_t first = g->gap_head;
 
 		if (!g->started)
 			continue;
-		if (first < g->gap_tail && g->gap[first].lead && !g->plan->imported)
-			first++; /* a live lead asks for waits only, and the GPU has its own */
-		if (first < g->gap_tail && g->gap[first].start < floor)
-			floor = g->gap[first].start;
+		/* A live lead asks for waits only, and the GPU has a line of its own for these. */
+		if (g->lead_open && g->plan->imported && g->lead.start < floor)
+			floor = g->lead.start;
+		if (g->gap_head < g->gap_tail && g->gap[g->gap_head].start < floor)
+			floor = g->gap[g->gap_head].start;
 		if (g->end < floor)
 			floor = g->end;
 	}

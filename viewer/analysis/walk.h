@@ -33,6 +33,11 @@ struct ana_thread {
 	struct ana_line calls, waits, ranges, operators;
 };
 
+struct ana_drawn { /* an API record on its way to its thread's line */
+	int64_t start, end;
+	uint32_t tid, value;
+};
+
 struct ana_waits { /* stream-wait records of one stream, by time */
 	int64_t *at;
 	size_t head, tail, room;
@@ -48,6 +53,8 @@ struct ana_proc {
 	uint32_t threads, thread_room;
 	struct ana_map thread_of; /* by tid */
 	struct ana_thread *last; /* the one used last */
+	struct ana_drawn *undrawn; /* API records that are on no line yet: most never need to be */
+	uint32_t undrawn_count, undrawn_room;
 	struct ana_line waits; /* loader waits of all its threads */
 	struct ana_waits *stream_waits;
 	uint32_t stream_wait_count, stream_wait_room;
@@ -58,15 +65,15 @@ struct ana_proc {
 	struct ana_steps steps;
 	struct ana_map gpu_of; /* by ordinal */
 	uint32_t last_ordinal, last_gpu;
-	uint64_t order; /* of API records */
+	uint32_t order; /* of API records */
+	int64_t calls_next; /* start of the first API record that is not read */
 };
 
-/* A gap between operations that is not decided yet, or the time before the first operation. */
+/* A gap between operations that is not decided yet. */
 struct ana_open_gap {
 	int64_t start, end;
 	uint32_t process; /* of the operation that ends it */
 	uint32_t ordinal, context;
-	bool lead;
 	bool known; /* that operation has a known launch */
 	bool pageable; /* it is a pageable host-to-device copy */
 	bool same_graph; /* it and the operation before belong to one graph launch */
@@ -94,11 +101,19 @@ struct ana_gpu_state {
 	bool started;
 	int64_t start; /* of its first operation */
 	int64_t at; /* busy time is accounted up to here */
+	int64_t flow[ANA_CLASSES]; /* what came in order of time since the bucket began */
+	struct ana_bucket *flow_bucket;
+	int64_t flow_until; /* end of that bucket */
 	int64_t end, compute_end, comm_end, copy_end, dir_end[ANA_COPY_DIRS];
 	/* the operation that ended last */
 	uint32_t left_stream, left_process;
 	bool left_graph;
 	uint64_t left_corr;
+	/* the time before the first operation, while it is not decided */
+	bool lead_open;
+	struct ana_open_gap lead;
+	bool lead_known;
+	struct ana_call lead_call; /* the earliest launch of all operations so far */
 	/* gaps */
 	struct ana_open_gap *gap;
 	size_t gap_head, gap_tail, gap_room;
@@ -112,6 +127,7 @@ struct ana_gpu_state {
 	uint32_t last_stream;
 	bool masked; /* something was lost or not observed */
 	bool clipped; /* gaps may lie outside of what was held */
+	bool plain; /* neither */
 	bool no_launches; /* known from the start: nothing has a launch record */
 	int64_t waits_floor;
 };
@@ -127,8 +143,8 @@ struct ana_walk {
 	uint32_t gpus;
 	bool exact; /* join everything first, decide everything last */
 	int64_t late_ns;
-	uint64_t now; /* operations read */
-	int64_t calls_upto, ranges_upto, syncs_upto; /* everything that begins before is read */
+	uint32_t now; /* operations read, modulo 2^32 */
+	int64_t ranges_upto, syncs_upto; /* everything that begins before is read */
 	int64_t floor; /* no undecided gap begins before */
 	uint64_t gaps_open;
 	struct ana_top top;
@@ -147,8 +163,12 @@ void ana_walk_fini(struct ana_walk *w);
 int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source);
 void ana_process_fini(struct ana_proc *p);
 void ana_host_calls(struct ana_walk *w, int64_t upto); /* reads all that begin at or before */
+/* Reads on until the record of this correlation id, but no further than @upto. */
+void ana_host_find(struct ana_walk *w, struct ana_proc *p, uint64_t corr, int64_t upto);
 void ana_host_ranges(struct ana_walk *w, int64_t upto);
 void ana_host_syncs(struct ana_walk *w, int64_t upto);
+/* Puts the process's API records on the lines of their threads. */
+void ana_host_draw(struct ana_walk *w, struct ana_proc *p);
 struct ana_thread *ana_host_thread(struct ana_walk *w, struct ana_proc *p, uint32_t tid);
 /* Some stream-wait record of the operation's stream lies in [from, to]. */
 bool ana_host_told_to_wait(const struct ana_proc *p, const struct wire_event *op, int64_t from,
@@ -164,6 +184,7 @@ void ana_gpu_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t pending
 /* Too many gaps wait for operations that may never come: the oldest are decided without. */
 void ana_gpu_give_up(struct ana_walk *w, struct ana_gpu_state *g);
 void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g);
+void ana_gpu_init_flow(struct ana_gpu_state *g);
 void ana_gpu_fini(struct ana_gpu_state *g);
 void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence, int64_t start,
 		 int64_t end);
@@ -171,6 +192,7 @@ void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence,
 /* gap.c: @call realises the end of the emptiness, NULL: no later operation has a known launch. */
 void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap,
 		    const struct ana_call *call);
+void ana_gap_lead(struct ana_walk *w, struct ana_gpu_state *g);
 void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g);
 void ana_gap_unused(struct ana_walk *w, struct ana_gpu_state *g); /* held, no operation */
 
