@@ -2,6 +2,7 @@
 """What the end-to-end tests share: where the build is, running a program on the simulated GPU with
 and without gpustarve around it, reading the simulator's truth, and small set arithmetic over
 intervals in integer nanoseconds. Standard library only."""
+import bisect
 import contextlib
 import json
 import os
@@ -138,16 +139,14 @@ def intersect(a, b):
 
 
 def subtract(a, b):
-    out = []
+    """What of a is not in b; b is sorted and disjoint, as union() makes it."""
+    out, ends = [], [y for _, y in b]
     for s, e in a:
-        for x, y in b:
-            if y <= s or x >= e:
-                continue
-            if x > s:
-                out.append([s, x])
-            s = max(s, y)
-            if s >= e:
-                break
+        i = bisect.bisect_right(ends, s)
+        while i < len(b) and b[i][0] < e and s < e:
+            if b[i][0] > s:
+                out.append([s, b[i][0]])
+            s, i = max(s, b[i][1]), i + 1
         if s < e:
             out.append([s, e])
     return out
