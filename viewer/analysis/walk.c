@@ -146,15 +146,21 @@ static const struct ana_call *launch_of(struct ana_walk *w, struct ana_proc *p,
 	return ana_join_ask(p->join, op->corr, w->now, whole);
 }
 
+/* The launch is copied, because the table moves when more is read. */
 static void take_operation(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op)
 {
 	struct ana_gpu_state *g = gpu_of(w, p, op->device);
+	const struct ana_call *found;
+	struct ana_call call;
 
 	if (!g || op->end_ns < op->start_ns) {
 		w->quality.invalid++;
 		return;
 	}
-	ana_gpu_operation(w, g, (uint32_t)(p - w->process), op, launch_of(w, p, op));
+	found = launch_of(w, p, op);
+	if (found)
+		call = *found;
+	ana_gpu_operation(w, g, (uint32_t)(p - w->process), op, found ? &call : NULL);
 	if (!w->gaps_open && w->gpus == 1 && !w->exact && !g->lead_open)
 		w->floor = g->end;
 }
