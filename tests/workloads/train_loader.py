@@ -89,10 +89,11 @@ class Ledger:
         self.path, self.rows, self.endings = path, [], []
         self.idle_since = 0
 
-    def step(self, i, wait, begin, end, gpu_ns, busy_until):
+    def step(self, i, wait, begin, end, gpu_ns, copy_ns, busy_until):
         idle = max(0, wait[1] - max(wait[0], self.idle_since))
         self.rows.append(dict(step=i, wait_begin_ns=wait[0], wait_end_ns=wait[1], begin_ns=begin,
-                              end_ns=end, gpu_ns=gpu_ns, exposed_ns=idle))
+                              end_ns=end, gpu_ns=gpu_ns, copy_ns=copy_ns,
+                              exposed_ns=idle))
         self.idle_since = busy_until
 
     def ending_wait(self, begin, end):
@@ -178,7 +179,7 @@ class Gpu:
         self.buffer = self.dev.malloc(self.room)
         self.pinned = self.dev.host_alloc(self.room) if args.pin else None
         self.ns = int(args.gpu_ms * 1e6) // max(1, args.kernels)
-        self.last, self.busy_until = None, 0
+        self.last, self.busy_until, self.copy_ns = None, 0, 0
 
     def step(self, batch):
         """Enqueues a step; returns (kernel ns enqueued, when the device will have done it)."""
@@ -242,7 +243,7 @@ def train(args):
             spin(args.host_ms)
             end = time.time_ns()
             marks.pop()
-            ledger.step(i, (w0, w1), w0, end, gpu_ns, busy_until)
+            ledger.step(i, (w0, w1), w0, end, gpu_ns, gpu.copy_ns, busy_until)
             i += 1
             if args.print_every and i % args.print_every == 0:
                 print(f'step {i}', flush=True)

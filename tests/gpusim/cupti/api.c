@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../cbid.h"
 #include "../clock.h"
@@ -278,14 +279,31 @@ int cuptiActivityEnableLatencyTimestamps(uint8_t enable)
 	return rc;
 }
 
+/* What a flush has kept back, where GPUSIM_TRUTH_FLUSHES asks for it. */
+static void tell_flush(uint64_t begin)
+{
+	const char *wanted = getenv("GPUSIM_TRUTH_FLUSHES");
+	char line[160];
+
+	if (!wanted || *wanted != '1')
+		return;
+	snprintf(line, sizeof line,
+		 "{\"flush\":%llu,\"end_ns\":%llu,\"held_since_ns\":%llu,\"pid\":%d}",
+		 (unsigned long long)begin, (unsigned long long)sim_now(),
+		 (unsigned long long)buf_oldest(), getpid());
+	driver->truth(line, strlen(line));
+}
+
 int cuptiActivityFlushAll(uint32_t flag)
 {
+	uint64_t begin = sim_now();
 	int rc = need_driver();
 
 	if (rc)
 		return rc;
 	fault_hang();
 	buf_flush(flag & 1);
+	tell_flush(begin);
 	return CUPTI_OK;
 }
 

@@ -19,7 +19,7 @@
 struct buf {
 	uint8_t *data;
 	size_t size, used, records, max_records;
-	uint64_t end; /* of its latest finished record */
+	uint64_t begin, end; /* when it was asked for; end of its latest finished record */
 	uint32_t open; /* records without an end */
 	struct buf_token *tokens;
 	struct buf *next;
@@ -200,6 +200,26 @@ void buf_flush(bool force)
 	hand_out(true, force);
 }
 
+static uint64_t oldest_of(const struct desk *d)
+{
+	if (d->done)
+		return d->done->begin;
+	return d->buf && d->buf->used ? d->buf->begin : SIM_NEVER;
+}
+
+uint64_t buf_oldest(void)
+{
+	uint64_t oldest = SIM_NEVER;
+	struct desk *d;
+
+	pthread_mutex_lock(&b.lock);
+	for (d = b.desks; d; d = d->next)
+		if (oldest_of(d) < oldest)
+			oldest = oldest_of(d);
+	pthread_mutex_unlock(&b.lock);
+	return oldest == SIM_NEVER ? 0 : oldest;
+}
+
 static void *worker(void *arg)
 {
 	(void)arg;
@@ -246,6 +266,7 @@ static struct desk *desk(void)
 static struct buf *ask(void)
 {
 	size_t size = 0, max_records = 0;
+	uint64_t begin = sim_now();
 	uint8_t *data = NULL;
 	struct buf *buf;
 
@@ -266,6 +287,7 @@ static struct buf *ask(void)
 	buf->data = data;
 	buf->size = size;
 	buf->max_records = max_records;
+	buf->begin = begin;
 	return buf;
 }
 

@@ -47,6 +47,9 @@ void buf_cancel(void);
 /* cuptiActivityFlushAll: hands out what is finished, or with force everything. */
 void buf_flush(bool force);
 
+/* When the oldest of the buffers that hold something was asked for; 0: none holds anything. */
+uint64_t buf_oldest(void);
+
 /* Drops since the last call. */
 size_t buf_dropped(void);
 void buf_count_drop(void);

@@ -92,9 +92,6 @@ static uint32_t correlate(enum sim_domain domain, uint32_t cbid)
 
 	(void)domain;
 	(void)cbid;
-	if (!rec_config.kind[REC_RUNTIME] && !rec_config.kind[REC_DRIVER] && !rec_config.any_cbid &&
-	    !rec_config.subscribed)
-		return 0;
 	pthread_once(&correlation_once, read_start);
 	if (!wants_ids())
 		return 0;
