@@ -69,6 +69,7 @@ static void check_folder(struct checkup *c)
 {
 	const char *out = getenv("GPUSTARVE_OUT");
 	char parent[4096], text[4300];
+	struct stat st;
 
 	if (!out || !out[0])
 		out = "gpustarve-runs";
@@ -83,11 +84,14 @@ static void check_folder(struct checkup *c)
 		slash[slash == parent] = '\0';
 	}
 	snprintf(text, sizeof(text), "%s", out);
-	if (!access(parent, W_OK | X_OK))
-		good("run directories", text);
-	else
+	if (stat(parent, &st) || !S_ISDIR(st.st_mode))
+		broken(c, "run directories", "something that is no folder is in the way",
+		       "choose another one with -o or GPUSTARVE_OUT");
+	else if (access(parent, W_OK | X_OK))
 		broken(c, "run directories", strerror(errno),
-		       "choose a folder with -o or GPUSTARVE_OUT");
+		       "choose another one with -o or GPUSTARVE_OUT");
+	else
+		good("run directories", text);
 }
 
 static void check_permissions(struct checkup *c)

@@ -270,8 +270,13 @@ static void tell(struct view_run *r)
 {
 	char *summary;
 
-	if (r->no_report)
+	if (r->no_report) {
+		if (!r->quiet && view_run_has_streams(r->dir))
+			view_note("recorded in %s: no report was asked for; make one with "
+				  "gpustarve report",
+				  r->shown);
 		return;
+	}
 	if (r->first && view_run_has_streams(r->dir)) {
 		report_aside(r);
 	} else if (r->first && !r->quiet) {

@@ -443,10 +443,12 @@ static void put_rate(struct html *h, const struct view_rate *r)
 	fputs("<tr><td><bdi>", h->f);
 	html_escape(h->f, r->gpu);
 	fputs("</bdi></td><td>", h->f);
-	if (r->known)
+	if (h->s->cost.known)
 		html_escape(h->f, view_text_rate(r, &h->mem));
 	else
-		fputs("no price is known", h->f);
+		fputs(r->known ? "known, but of no use while another GPU has none"
+			       : "no price is known",
+		      h->f);
 	fputs("</td><td>", h->f);
 	html_escape(h->f, r->source);
 	if (r->assumed)

@@ -179,15 +179,34 @@ static void add_note(struct view_summary *s, const char *text)
 	s->note[s->notes++] = view_arena_text(&s->mem, text);
 }
 
+/* NVML's own figure, averaged over the GPUs that have one; -1: none has. */
+static int64_t nvml_ppm(const struct ana_result *r)
+{
+	int64_t sum = 0, n = 0;
+
+	for (size_t i = 0; i < r->gpus; i++) {
+		if (r->gpu[i].nvml_utilization_pct < 0)
+			continue;
+		sum += (int64_t)(r->gpu[i].nvml_utilization_pct * 10000);
+		n++;
+	}
+	return n ? sum / n : -1;
+}
+
 static const char *sampler_note(struct view_summary *s)
 {
-	view_unit percent;
+	int64_t nvml = nvml_ppm(s->result);
+	view_unit percent, own;
+	const char *said = "";
 
+	if (nvml >= 0)
+		said = view_arena_printf(&s->mem, " (NVML itself said %s %% while it was asked)",
+					 view_percent(own, nvml));
 	return view_arena_printf(
 		&s->mem,
-		"a sampler that reads GPU utilisation every 15 s would have averaged %s %% and "
-		"named no cause; busy here means that something runs, not that it runs well",
-		view_percent(percent, s->sampler_ppm));
+		"a sampler that reads GPU utilisation every 15 s would have averaged about %s %%%s "
+		"and named no cause; busy here means that something runs, not that it runs well",
+		view_percent(percent, s->sampler_ppm), said);
 }
 
 static const char *unpriced_note(struct view_summary *s)

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e
+"""doctor: on a machine without a GPU, on the simulated one, with parts missing, and with a libcupti
+that is none."""
+import glob
+import os
+import re
+
+import gs
+
+
+def doctor(*front, **env):
+    done = gs.command([*front, gs.CLI, 'doctor'], env=gs.environment(**env))
+    gs.equal(done.stderr, b'', 'nothing on stderr')
+    return done.returncode, done.stdout.decode()
+
+
+with gs.scratch() as where:
+    status, text = doctor(LD_LIBRARY_PATH='')
+    gs.equal(status, 0, f'a machine without a GPU is fine:\n{text}')
+    gs.check(re.search(r'ok +libprof\.so', text), 'libprof is found')
+    gs.check(re.search(r'ok +gpustarve-collector', text), 'the collector is found')
+    if not glob.glob('/usr/lib/*/libcuda.so.1'):
+        gs.check(re.search(r'missing +libcuda\.so\.1 .*; ', text), 'no driver, and what to do')
+
+    for version, release in ('13', '13.0'), ('12.6', '12.6'), ('12.4', '12.4'), ('11.8', '11.8'):
+        status, text = doctor(gs.WITH_GPUSIM, GPUSIM_CUPTI=version, GPUSIM_DEVICES=2)
+        gs.equal(status, 0, f'CUPTI {version}: {text}')
+        gs.check(re.search(r'ok +GPU +1: NVIDIA H100 80GB HBM3 \(simulated\)', text), 'both GPUs')
+        gs.check(f'CUDA {release}' in text, f'CUPTI {version} is told')
+        gs.check(re.search(r'ok +record sizes +kernel \d+', text), f'record sizes of {version}')
+
+    status, text = doctor(GPUSTARVE_LIB=os.path.join(where, 'none.so'))
+    gs.equal(status, 1, 'without libprof a job would run unrecorded')
+    gs.check('BROKEN   libprof.so' in text, text)
+    status, text = doctor(GPUSTARVE_OUT=os.path.join(gs.CLI, 'below', 'a', 'file'))
+    gs.check(status == 1 and 'BROKEN   run directories' in text, text)
+    status, text = doctor(GPUSTARVE_CUPTI='/lib/x86_64-linux-gnu/libz.so.1')
+    gs.check('libz' in text and 'BROKEN   libcupti' in text, f'a library that is no CUPTI: {text}')
+    gs.check(re.search(r'GPUSTARVE_CUPTI .*; is /lib', text), 'the environment is listed')
+
+    real = [p for p in glob.glob('/usr/local/cuda*/lib*/libcupti.so.13') +
+            glob.glob('/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so.13') if os.path.exists(p)]
+    if real:
+        status, text = doctor(GPUSTARVE_CUPTI=real[0])
+        gs.check(re.search(r'ok +libcupti +.*version 13\d{4} \(CUDA 13', text), f'the real one: {text}')
+        gs.check('kernel 216, memcpy 96, memset 88, api 40, graph trace 56' in text, 'its records')
+gs.finish()

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e
+"""dump: every operation of the truth is a line, and the lines hold what the truth holds; steps as
+they are in the trace."""
+import os
+
+import gs
+import tiny
+
+with gs.scratch() as where:
+    done, run, truth = gs.traced([gs.PYTHON, os.path.join(gs.WORKLOADS, 'train_loader.py'), '--steps',
+                                  '25', '--sample-ms', '0.2'], where, ['--quiet'])
+    gs.equal(done.returncode, 0, done.stderr.decode()[-300:])
+    done = gs.gpustarve('dump', run)
+    gs.equal((done.returncode, done.stderr), (0, b''), 'dump')
+    lines = done.stdout.decode().splitlines()
+    rows = [l.split('\t') for l in lines if not l.startswith('#')]
+    gs.check(all(len(r) == 8 for r in rows), 'eight columns')
+    mine = sorted((int(r[2]), int(r[2]) + int(r[3])) for r in rows
+                  if r[1] in ('kernel', 'memset', 'graph') or r[1].startswith('copy'))
+    gs.equal(mine, sorted((o['start_ns'], o['end_ns']) for o in gs.truth_ops(truth)), 'operations')
+    gs.check(any(r[1] == 'loader' for r in rows), 'loader waits')
+    gs.check(any(l.startswith('# stream\t') for l in lines), 'streams')
+    short = gs.gpustarve('dump', '--streams', run).stdout.decode().splitlines()
+    gs.equal(short, [l for l in lines if l.startswith('#')], '--streams')
+
+    marked = tiny.imported(where, steps=6)
+    steps = [list(map(int, l.split('\t')))
+             for l in gs.gpustarve('dump', '--steps', marked).stdout.decode().splitlines()]
+    gs.equal(len(steps), 6, 'a line per step')
+    gs.equal([s[1] for s in steps], [9_900_000] * 6, 'their durations')
+    gs.check(all(s[2] > 3_900_000 for s in steps[1:]), f'and what they waited exposed: {steps}')
+
+    # A reader that goes away is no error of ours.
+    pipe = gs.command(['bash', '-c', f'{gs.CLI} dump {run} | head -1; echo ${{PIPESTATUS[0]}}'])
+    gs.check(pipe.stdout.split()[-1] in (b'0', b'141') and not pipe.stderr, f'head: {pipe}')
+gs.finish()
