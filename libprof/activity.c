@@ -37,47 +37,57 @@ void prof_activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
 	errno = kept;
 }
 
-/* Size of the record at @offset by the probe; 0 if it is unknown or would not fit. */
-static size_t known_size(const struct prof_walk *w, size_t offset)
+/* Size of the record there by the probe; 0 if it is unknown or would not fit. */
+static size_t known_size(const uint8_t *record, size_t left)
 {
 	uint32_t kind, size;
 
-	if (w->valid - offset < 8)
+	if (left < 8)
 		return 0;
-	kind = rec_u32(w->data + offset, REC_KIND);
+	kind = rec_u32(record, REC_KIND);
 	size = kind < CUPTI_KIND_PROBED ? cupti->record_bytes[kind] : 0;
-	return size <= w->valid - offset ? size : 0;
+	return size <= left ? size : 0;
 }
 
 static bool ask_cupti(struct prof_walk *w)
 {
+	const uint8_t *end = w->data + w->valid;
 	void *at = w->record;
 	int rc = cupti->GetNextRecord(w->data, w->valid, &at);
 
 	if (!rc && (uint8_t *)at > w->record && (uint8_t *)at >= w->data &&
-	    (uint8_t *)at + 8 <= w->data + w->valid) {
+	    (uint8_t *)at + 8 <= end) {
 		w->record = at;
+		w->size = known_size(at, (size_t)(end - w->record));
 		return true;
 	}
 	w->cut = rc != CUPTI_MAX_LIMIT_REACHED;
 	return false;
 }
 
+/* CUPTI wrote the buffer on another core: some records ahead are on their way meanwhile. */
+static inline void fetch_ahead(const uint8_t *record)
+{
+	__builtin_prefetch(record + 1024);
+	__builtin_prefetch(record + 1088);
+	__builtin_prefetch(record + 1152);
+}
+
 bool prof_walk_next(struct prof_walk *w)
 {
-	size_t at, step;
+	size_t left, size;
 
-	if (!w->record)
+	if (!w->size)
 		return w->valid && ask_cupti(w);
-	at = (size_t)(w->record - w->data);
-	step = known_size(w, at);
-	if (!step)
-		return ask_cupti(w);
-	if (at + step == w->valid)
+	fetch_ahead(w->record);
+	left = w->valid - (size_t)(w->record - w->data) - w->size;
+	if (!left)
 		return false;
-	if (!known_size(w, at + step))
+	size = known_size(w->record + w->size, left);
+	if (!size)
 		return ask_cupti(w);
-	w->record += step;
+	w->record += w->size;
+	w->size = size;
 	return true;
 }
 

@@ -28,6 +28,7 @@ struct prof_walk { /* over the records of one complete buffer */
 	uint8_t *data;
 	size_t valid;
 	uint8_t *record; /* NULL before the first */
+	size_t size; /* of the record; 0: only CUPTI knows */
 	bool cut; /* it ended before the buffer did: something unreadable follows */
 };
 

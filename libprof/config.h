@@ -32,6 +32,7 @@ struct prof_config {
 	bool nvtx; /* GPUSTARVE_NVTX, default on */
 	bool torch; /* GPUSTARVE_TORCH, default on */
 	char cupti[1024]; /* GPUSTARVE_CUPTI, path of the libcupti to use; "" finds one */
+	char dmi[256]; /* GPUSTARVE_DMI, folder where the machine says what it is */
 	const char *bad; /* name of a variable whose value could not be read, or NULL */
 };
 

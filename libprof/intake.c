@@ -12,6 +12,7 @@
 #include "exposure.h"
 #include "loss.h"
 #include "names.h"
+#include "record.h"
 #include "stream.h"
 #include "translate.h"
 
@@ -24,28 +25,29 @@ void prof_intake_init(const uint32_t *record_bytes)
 	prof_translator_init(&translator, prof_stream_names(), record_bytes);
 }
 
-static void take_event(const struct wire_event *ev)
+static void take_event(const struct wire_event *ev, uint8_t kind)
 {
-	sum.ops += ev->kind == WIRE_KIND_OP;
+	sum.ops += kind == WIRE_KIND_OP;
 	prof_exposure_see(ev);
-	prof_stream_add(ev);
+	prof_stream_commit(kind);
 }
 
 static void take_record(const uint8_t *record, const struct prof_pool_done *d)
 {
-	struct wire_event ev;
+	uint8_t kind = prof_translate_kind(rec_u32(record, REC_KIND));
+	struct wire_event *ev = prof_stream_slot(kind ? kind : WIRE_KIND_OP);
 
-	switch (prof_translate(&translator, record, &ev)) {
+	switch (prof_translate(&translator, record, ev)) {
 	case PROF_LAUNCH:
 		sum.launches++;
-		take_event(&ev);
+		take_event(ev, kind);
 		break;
 	case PROF_EVENT:
-		take_event(&ev);
+		take_event(ev, kind);
 		break;
 	case PROF_BAD:
 		sum.invalid++;
-		prof_loss_bad_stamp(&ev, d->request_ns);
+		prof_loss_bad_stamp(ev, d->request_ns);
 		break;
 	case PROF_UNKNOWN:
 		sum.unknown++;

@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "clockpoll.h"
+#include "config.h"
 
+#define AZURE_CHASSIS "7783-7084-3265-9085-8269-3286-77" /* of every machine of theirs */
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 void prof_random(void *out, size_t n)
@@ -280,18 +282,30 @@ static void read_environment(struct prof_process *p)
 	}
 }
 
-/* Amazon puts the instance type into the product's name. */
+static void read_dmi(const char *name, char *out, size_t size)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", prof_config()->dmi, name);
+	read_file(path, out, size);
+	out[strcspn(out, "\r\n")] = 0;
+}
+
+/* Amazon puts the instance type into the product's name; others only say who they are. */
 static void read_machine(struct prof_process *p)
 {
-	char vendor[64], product[64];
+	char vendor[64], chassis[64];
 
-	read_file("/sys/class/dmi/id/sys_vendor", vendor, sizeof(vendor));
-	if (!strstr(vendor, "Amazon"))
-		return;
-	read_file("/sys/class/dmi/id/product_name", product, sizeof(product));
-	product[strcspn(product, "\n")] = 0;
-	snprintf(p->provider, sizeof(p->provider), "aws");
-	snprintf(p->instance_type, sizeof(p->instance_type), "%s", product);
+	read_dmi("sys_vendor", vendor, sizeof(vendor));
+	read_dmi("chassis_asset_tag", chassis, sizeof(chassis));
+	if (!strcmp(vendor, "Amazon EC2")) {
+		strcpy(p->provider, "aws");
+		read_dmi("product_name", p->instance_type, sizeof(p->instance_type));
+	} else if (!strcmp(vendor, "Google")) {
+		strcpy(p->provider, "gcp");
+	} else if (!strcmp(chassis, AZURE_CHASSIS)) {
+		strcpy(p->provider, "azure");
+	}
 }
 
 void prof_process_read(struct prof_process *p)

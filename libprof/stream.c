@@ -128,15 +128,23 @@ static void make_block(int kind)
 	hand_over(head.t0_ns, head.t1_ns);
 }
 
+struct wire_event *prof_stream_slot(uint8_t kind)
+{
+	return &st.event[kind][st.count[kind]];
+}
+
+void prof_stream_commit(uint8_t kind)
+{
+	if (++st.count[kind] == BLOCK_EVENTS)
+		make_block(kind);
+}
+
 void prof_stream_add(const struct wire_event *ev)
 {
-	uint8_t kind = ev->kind;
-
-	if (!kind || kind >= WIRE_KIND_MAX)
+	if (!ev->kind || ev->kind >= WIRE_KIND_MAX)
 		return;
-	st.event[kind][st.count[kind]++] = *ev;
-	if (st.count[kind] == BLOCK_EVENTS)
-		make_block(kind);
+	*prof_stream_slot(ev->kind) = *ev;
+	prof_stream_commit(ev->kind);
 }
 
 void prof_stream_blocks(void)

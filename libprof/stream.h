@@ -33,7 +33,15 @@ int prof_stream_open(const uint8_t id[WIRE_STREAM_ID_BYTES]);
 /* The table of all names; whatever is interned before an event is added is sent before it. */
 struct wire_strtab *prof_stream_names(void);
 
-/* Copies the event; makes a block when its kind has enough. */
+/*
+ * Where the next event of this kind (enum wire_kind) will stand: to be filled in place, for a copy of
+ * fields that were just written costs as much as the translation. It counts once prof_stream_commit
+ * was called, which makes a block when its kind has enough.
+ */
+struct wire_event *prof_stream_slot(uint8_t kind);
+void prof_stream_commit(uint8_t kind);
+
+/* Both in one, by a copy. Events of no known kind are dropped. */
 void prof_stream_add(const struct wire_event *ev);
 
 /* Makes blocks of what is there. */

@@ -224,6 +224,18 @@ static enum prof_verdict api(struct prof_translator *t, const uint8_t *r, struct
 	return call->launches ? PROF_LAUNCH : PROF_EVENT;
 }
 
+uint8_t prof_translate_kind(uint32_t record_kind)
+{
+	static const uint8_t kinds[CUPTI_KIND_PROBED] = {
+		[CUPTI_KIND_CONCURRENT_KERNEL] = WIRE_KIND_OP, [CUPTI_KIND_MEMCPY] = WIRE_KIND_OP,
+		[CUPTI_KIND_MEMCPY2] = WIRE_KIND_OP,	       [CUPTI_KIND_MEMSET] = WIRE_KIND_OP,
+		[CUPTI_KIND_GRAPH_TRACE] = WIRE_KIND_OP,       [CUPTI_KIND_RUNTIME] = WIRE_KIND_API,
+		[CUPTI_KIND_DRIVER] = WIRE_KIND_API,	       [CUPTI_KIND_SYNC] = WIRE_KIND_SYNC,
+	};
+
+	return record_kind < CUPTI_KIND_PROBED ? kinds[record_kind] : 0;
+}
+
 enum prof_verdict prof_translate(struct prof_translator *t, const uint8_t *record,
 				 struct wire_event *ev)
 {

@@ -39,6 +39,9 @@ void prof_translator_init(struct prof_translator *t, struct wire_strtab *names,
 /* The window for stamps: an hour before the last flush to a second after now (LEDGER 2). */
 void prof_translator_window(struct prof_translator *t, int64_t last_flush_ns, int64_t now_ns);
 
+/* What kind of event (enum wire_kind) a CUPTI record of this kind becomes; 0: none. */
+uint8_t prof_translate_kind(uint32_t record_kind);
+
 enum prof_verdict prof_translate(struct prof_translator *t, const uint8_t *record,
 				 struct wire_event *ev);
 

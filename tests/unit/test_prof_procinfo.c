@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "clockpoll.h"
+#include "config.h"
 #include "harness.h"
 
 static const char *const names[] = { "GPUSTARVE_RUN_ID",
@@ -146,7 +147,35 @@ static void test_self(void)
 	EXPECT(p.host[0]);
 }
 
+static void test_machine(void)
+{
+	char dir[256], path[400];
+	struct prof_process p;
+	FILE *f;
+
+	t_tempdir(dir, sizeof(dir));
+	setenv("GPUSTARVE_DMI", dir, 1);
+	prof_config_read();
+	prof_process_read(&p);
+	EXPECT_STR(p.provider, "");
+	snprintf(path, sizeof(path), "%s/sys_vendor", dir);
+	REQUIRE((f = fopen(path, "w")));
+	fputs("Amazon EC2\n", f);
+	fclose(f);
+	snprintf(path, sizeof(path), "%s/product_name", dir);
+	REQUIRE((f = fopen(path, "w")));
+	fputs("p5.48xlarge\n", f);
+	fclose(f);
+	prof_process_read(&p);
+	EXPECT_STR(p.provider, "aws");
+	EXPECT_STR(p.instance_type, "p5.48xlarge");
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/sys_vendor", dir);
+	unlink(path);
+	rmdir(dir);
+}
+
 int main(void)
 {
-	return RUN(test_order, test_safe, test_make, test_rank, test_self);
+	return RUN(test_machine, test_order, test_safe, test_make, test_rank, test_self);
 }

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=unit timeout=120
+"""The record offsets that libprof reads, against NVIDIA's headers where they are installed: each one
+by offsetof() in the newest struct and in every older one, enum values, and sizes against what the
+installed libcupti's GetNextRecord steps by."""
+import ctypes
+import glob
+import os
+import re
+import subprocess
+
+import gs
+
+HEADERS = ['/usr/local/cuda/include', '/usr/local/cuda/extras/CUPTI/include', '/usr/include']
+# Our prefix: the struct's stem, the lowest version that CUDA 11.8 or later writes, its fields.
+STRUCTS = {
+    'KERNEL': ('CUpti_ActivityKernel', 8, dict(
+        START='start', END='end', DEVICE='deviceId', CONTEXT='contextId', STREAM='streamId',
+        CORRELATION='correlationId', NAME='name', GRAPH_NODE='graphNodeId', GRAPH='graphId')),
+    'MEMCPY': ('CUpti_ActivityMemcpy', 5, dict(
+        COPY_KIND='copyKind', SRC_KIND='srcKind', DST_KIND='dstKind', FLAGS='flags', SIZE='bytes',
+        START='start', END='end', DEVICE='deviceId', CONTEXT='contextId', STREAM='streamId',
+        CORRELATION='correlationId', RUNTIME_CORRELATION='runtimeCorrelationId', GRAPH='graphId')),
+    'PEER': ('CUpti_ActivityMemcpyPtoP', 4, dict(
+        SRC_DEVICE='srcDeviceId', DST_DEVICE='dstDeviceId', CORRELATION='correlationId',
+        GRAPH='graphId')),
+    'MEMSET': ('CUpti_ActivityMemset', 4, dict(
+        SIZE='bytes', START='start', END='end', DEVICE='deviceId', CONTEXT='contextId',
+        STREAM='streamId', CORRELATION='correlationId', MEMORY_KIND='memoryKind',
+        GRAPH='graphId')),
+    'SYNC': ('CUpti_ActivitySynchronization', 1, dict(
+        TYPE='type', START='start', END='end', CORRELATION='correlationId', CONTEXT='contextId',
+        STREAM='streamId')),
+    'API': ('CUpti_ActivityAPI', 1, dict(
+        CBID='cbid', START='start', END='end', THREAD='threadId', CORRELATION='correlationId')),
+    'GRAPH': ('CUpti_ActivityGraphTrace', 1, dict(
+        CORRELATION='correlationId', START='start', END='end', DEVICE='deviceId', ID='graphId',
+        CONTEXT='contextId', STREAM='streamId')),
+}
+BYTES = dict(KERNEL='KERNEL', MEMCPY='MEMCPY', PEER='PEER', MEMSET='MEMSET', SYNC='SYNC', API='API',
+             GRAPH='GRAPH')
+ENUMS = {
+    'CUPTI_KIND_MEMCPY': 'CUPTI_ACTIVITY_KIND_MEMCPY',
+    'CUPTI_KIND_MEMSET': 'CUPTI_ACTIVITY_KIND_MEMSET',
+    'CUPTI_KIND_DRIVER': 'CUPTI_ACTIVITY_KIND_DRIVER',
+    'CUPTI_KIND_RUNTIME': 'CUPTI_ACTIVITY_KIND_RUNTIME',
+    'CUPTI_KIND_CONCURRENT_KERNEL': 'CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL',
+    'CUPTI_KIND_MEMCPY2': 'CUPTI_ACTIVITY_KIND_MEMCPY2',
+    'CUPTI_KIND_CUDA_EVENT': 'CUPTI_ACTIVITY_KIND_CUDA_EVENT',
+    'CUPTI_KIND_SYNC': 'CUPTI_ACTIVITY_KIND_SYNCHRONIZATION',
+    'CUPTI_KIND_GRAPH_TRACE': 'CUPTI_ACTIVITY_KIND_GRAPH_TRACE',
+    'CUPTI_ATTR_ZEROED_OUT': 'CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER',
+    'CUPTI_ATTR_PER_THREAD': 'CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER',
+    'WIRE_COPY_H2D': 'CUPTI_ACTIVITY_MEMCPY_KIND_HTOD',
+    'WIRE_COPY_D2H': 'CUPTI_ACTIVITY_MEMCPY_KIND_DTOH',
+    'WIRE_COPY_D2D': 'CUPTI_ACTIVITY_MEMCPY_KIND_DTOD',
+    'WIRE_COPY_P2P': 'CUPTI_ACTIVITY_MEMCPY_KIND_PTOP',
+    'WIRE_MEM_PAGEABLE': 'CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE',
+    'WIRE_MEM_PINNED': 'CUPTI_ACTIVITY_MEMORY_KIND_PINNED',
+    'WIRE_MEM_MANAGED': 'CUPTI_ACTIVITY_MEMORY_KIND_MANAGED',
+    'WIRE_SYNC_STREAM_WAIT': 'CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT',
+    'WIRE_SYNC_CONTEXT': 'CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE',
+    'WIRE_DOMAIN_DRIVER': 'CUPTI_CB_DOMAIN_DRIVER_API',
+    'WIRE_DOMAIN_RUNTIME': 'CUPTI_CB_DOMAIN_RUNTIME_API',
+}
+
+
+def versions(stem, lowest, text):
+    """The struct names that the headers define, from the lowest version on."""
+    found = []
+    for name in sorted(set(re.findall(rf'\b({stem}\d*)\b *;', text))):
+        number = int(name[len(stem):] or 1)
+        if number >= lowest:
+            found.append(name)
+    return found
+
+
+def source(include, text):
+    lines = ['#include <stddef.h>', '#include <cupti.h>']
+    if os.path.exists(os.path.join(include, 'cupti_activity_deprecated.h')):
+        lines.append('#include <cupti_activity_deprecated.h>')
+    checks = 0
+    for prefix, (stem, lowest, fields) in STRUCTS.items():
+        names = versions(stem, lowest, text)
+        gs.check(names, f'no struct {stem} in the headers')
+        for name in names:
+            for ours, theirs in fields.items():
+                lines.append(f'_Static_assert(REC_{prefix}_{ours} == offsetof({name}, {theirs}), '
+                             f'"{name}.{theirs}");')
+                checks += 1
+            lines.append(f'_Static_assert(REC_{BYTES[prefix]}_BYTES <= sizeof({name}), "{name}");')
+    for ours, theirs in ENUMS.items():
+        lines.append(f'_Static_assert((int){ours} == (int){theirs}, "{theirs}");')
+        checks += 1
+    return lines, checks
+
+
+def compile_checks(include):
+    text = ''
+    for header in glob.glob(os.path.join(include, 'cupti_activity*.h')):
+        with open(header, errors='replace') as f:
+            text += f.read()
+    lines, checks = source(include, text)
+    with gs.scratch() as where:
+        ours = ['#include "record.h"', '#include "wire/event.h"']
+        # cuda_api.h names enum values as NVIDIA does, so its numbers are taken from its text.
+        with open(os.path.join(gs.SOURCE, 'libprof', 'cuda_api.h')) as f:
+            numbers = re.findall(r'\b(CUPTI_(?:KIND|ATTR)_\w+) = (\d+)', f.read())
+        ours += [f'enum {{ {name} = {value} }};' for name, value in numbers if name in ENUMS]
+        path = os.path.join(where, 'check.c')
+        with open(path, 'w') as f:
+            f.write('\n'.join(lines[:3] + ours + lines[3:]) + '\n')
+        done = subprocess.run(['gcc', '-fsyntax-only', '-w', '-I', include, '-I',
+                               os.path.join(gs.SOURCE, 'libprof'), '-I',
+                               os.path.join(gs.BUILD, 'include'), path], capture_output=True)
+    gs.equal(done.returncode, 0, done.stderr.decode()[:2000])
+    print(f'{include}: {checks} offsets and numbers')
+
+
+def installed_library(include):
+    places = [os.path.join(include, '..', d) for d in ('lib64', 'lib', 'extras/CUPTI/lib64')]
+    for place in places:
+        for path in sorted(glob.glob(os.path.join(place, 'libcupti.so.1*'))):
+            return os.path.realpath(path)
+    return None
+
+
+def probe(path):
+    """Steps of the installed library over a buffer of one kind, as libprof's probe does."""
+    lib = ctypes.CDLL(path)
+    want = {1: 80, 2: 80, 4: 40, 5: 40, 10: 160, 22: 88, 38: 40, 51: 48}
+    for kind, least in want.items():
+        buffer = (ctypes.c_uint32 * 2048)()
+        for i in range(0, 2048, 2):
+            buffer[i] = kind
+        at = ctypes.c_void_p()
+        steps = []
+        for _ in range(2):
+            rc = lib.cuptiActivityGetNextRecord(buffer, ctypes.c_size_t(8192), ctypes.byref(at))
+            gs.equal(rc, 0, f'{path}: kind {kind}')
+            steps.append(at.value)
+        size = steps[1] - steps[0]
+        gs.check(size >= least and size % 8 == 0, f'{path}: kind {kind} has {size} bytes')
+    print(f'{path}: sizes of {len(want)} records')
+
+
+include = next((d for d in HEADERS if os.path.exists(os.path.join(d, 'cupti_activity.h'))), None)
+if not include:
+    gs.skip("CUPTI's headers are not installed")
+compile_checks(include)
+library = installed_library(include)
+if library:
+    probe(library)
+gs.finish()
