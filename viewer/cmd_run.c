@@ -154,7 +154,7 @@ static bool local_collector(struct view_run *r)
 			   address, sizeof(r->node.socket));
 		return false;
 	}
-	r->node = (struct view_node){ .leash = -1 };
+	r->node = (struct view_node){ .leash = -1, .words = -1 };
 	strcpy(r->node.socket, address);
 	return true;
 }
@@ -169,7 +169,7 @@ static void start_recording(struct view_run *r)
 		return;
 	}
 	if (!r->node.socket[0])
-		view_node_start(&r->node, r->base, r->id, r->quiet);
+		view_node_start(&r->node, r->base, r->id);
 	if (r->node.trouble && !r->quiet)
 		view_note("no collector: %s; the trace is written by the processes themselves",
 			  r->node.trouble);
@@ -289,6 +289,15 @@ static void tell(struct view_run *r)
 	}
 }
 
+/* It stays for others who still send; then what our command sent has long been appended. */
+static void finish_collector(struct view_run *r)
+{
+	if (!view_node_finish(&r->node, FAILED_SECONDS) && !r->failed && r->record &&
+	    !view_others_go_on(r->dir, r->record))
+		view_node_finish(&r->node, COLLECTOR_SECONDS);
+	view_node_pass_on(&r->node);
+}
+
 /*
  * Whoever started us may watch for failure in order to end the other ranks: a command that failed
  * waits for nobody. One that went well does, for its launcher waits for all of them anyhow.
@@ -298,7 +307,7 @@ static _Noreturn void end(struct view_run *r)
 	r->failed = view_child_status(&r->child) != 0;
 	if (r->record)
 		close_run(r);
-	view_node_finish(&r->node, r->failed ? FAILED_SECONDS : COLLECTOR_SECONDS);
+	finish_collector(r);
 	if (r->traced)
 		tell(r);
 	if (r->record && !view_run_has_streams(r->dir))
@@ -324,7 +333,7 @@ int view_cmd_run(int argc, char **argv)
 		return VIEW_EXIT_ERROR;
 	}
 	if (!r.node.socket[0])
-		r.node.leash = -1;
+		r.node = (struct view_node){ .leash = -1, .words = -1 };
 	open_run(&r);
 	if (r.traced)
 		start_recording(&r);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -82,19 +83,19 @@ static int lock(const char *socket)
 	return fd;
 }
 
-static void null_onto(int fd)
+/* The standard descriptors of the collector: nothing of ours, but a memory for its words. */
+static void set_standard(int words)
 {
-	int null = open("/dev/null", O_RDWR);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (null >= 0 && null != fd) {
-		dup2(null, fd);
-		close(null);
-	}
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	dup2(words >= 0 ? words : null, STDERR_FILENO);
 }
 
 /* In the child. Its descriptors: standard ones, the leash's reading end and the ready pipe. */
 static _Noreturn void become_collector(const char *program, const char *base, const char *socket,
-				       int leash, int ready, bool quiet)
+				       int leash, int ready, int words)
 {
 	char leash_text[16], ready_text[16];
 	sigset_t none;
@@ -103,10 +104,7 @@ static _Noreturn void become_collector(const char *program, const char *base, co
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGCHLD, SIG_DFL);
-	null_onto(0);
-	null_onto(1);
-	if (quiet)
-		null_onto(2);
+	set_standard(words);
 	leash = fcntl(leash, F_DUPFD, 3); /* without close-on-exec */
 	ready = fcntl(ready, F_DUPFD, 3);
 	snprintf(leash_text, sizeof(leash_text), "%d", leash);
@@ -142,10 +140,13 @@ static void give_up(struct view_node *n)
 	n->trouble = "it did not start";
 }
 
-static void launch(struct view_node *n, const char *program, const char *base, bool quiet)
+static void launch(struct view_node *n, const char *program, const char *base)
 {
 	int leash[2], ready[2];
 
+	n->words = memfd_create("gpustarve-collector", MFD_CLOEXEC);
+	if (n->words >= 0)
+		fcntl(n->words, F_SETFL, O_APPEND); /* we read it from its beginning */
 	if (pipe2(leash, O_CLOEXEC))
 		goto no_pipe;
 	if (pipe2(ready, O_CLOEXEC))
@@ -154,7 +155,7 @@ static void launch(struct view_node *n, const char *program, const char *base, b
 	if (n->pid < 0)
 		goto close_ready;
 	if (!n->pid)
-		become_collector(program, base, n->socket, leash[0], ready[1], quiet);
+		become_collector(program, base, n->socket, leash[0], ready[1], n->words);
 	close(leash[0]);
 	close(ready[1]);
 	n->leash = leash[1];
@@ -175,11 +176,11 @@ no_pipe:
 	n->trouble = "no descriptors or processes are left";
 }
 
-void view_node_start(struct view_node *n, const char *base, const char *run_id, bool quiet)
+void view_node_start(struct view_node *n, const char *base, const char *run_id)
 {
 	char program[2200];
 
-	*n = (struct view_node){ .leash = -1 };
+	*n = (struct view_node){ .leash = -1, .words = -1 };
 	if (!view_find_collector(program, sizeof(program))) {
 		n->trouble = "gpustarve-collector is not beside gpustarve";
 		return;
@@ -190,9 +191,21 @@ void view_node_start(struct view_node *n, const char *base, const char *run_id, 
 	}
 	int fd = lock(n->socket);
 	if (!answers(n->socket))
-		launch(n, program, base, quiet);
+		launch(n, program, base);
 	if (fd >= 0)
 		close(fd);
+}
+
+void view_node_pass_on(struct view_node *n)
+{
+	char text[4096];
+	ssize_t got;
+
+	while (n->words >= 0 && (got = pread(n->words, text, sizeof(text), n->passed)) > 0) {
+		if (write(STDERR_FILENO, text, (size_t)got) < 0)
+			break;
+		n->passed += got;
+	}
 }
 
 static void forget(struct view_node *n)
@@ -205,20 +218,21 @@ static void forget(struct view_node *n)
 		unlink(path);
 }
 
-void view_node_finish(struct view_node *n, int seconds)
+bool view_node_finish(struct view_node *n, int seconds)
 {
 	struct timespec nap = { .tv_nsec = 10000000 };
-	bool gone = false;
 
 	if (n->leash >= 0)
 		close(n->leash);
 	n->leash = -1;
-	for (int i = 0; n->pid && !gone && i < seconds * 100; i++) {
+	for (int i = 0; n->pid && i < seconds * 100; i++) {
 		pid_t p = waitpid(n->pid, NULL, WNOHANG);
-		gone = p == n->pid || (p < 0 && errno == ECHILD);
-		if (!gone)
+		if (p == n->pid || (p < 0 && errno == ECHILD)) {
+			n->pid = 0;
+			forget(n);
+		} else {
 			nanosleep(&nap, NULL);
+		}
 	}
-	if (gone)
-		forget(n);
+	return !n->pid;
 }

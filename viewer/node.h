@@ -14,13 +14,24 @@ struct view_node {
 	char socket[108]; /* "": there is no collector; libprof then writes spool files */
 	pid_t pid; /* of the collector that we started, 0: none or not ours */
 	int leash; /* writing end of its pipe, -1: none */
+	int words; /* memory that holds what it says on stderr, -1: none */
+	off_t passed; /* bytes of it that have been passed on */
 	const char *trouble; /* why there is none, static; NULL: fine */
 };
 
 /* @base: absolute folder of the run directories. */
-void view_node_start(struct view_node *n, const char *base, const char *run_id, bool quiet);
+void view_node_start(struct view_node *n, const char *base, const char *run_id);
 
-/* Lets go of the collector and waits up to @seconds until it has stored everything. */
-void view_node_finish(struct view_node *n, int seconds);
+/*
+ * Passes on what the collector has said since the last call. It does not get our stderr, which it
+ * would hold open for whoever reads that to its end.
+ */
+void view_node_pass_on(struct view_node *n);
+
+/*
+ * Lets go of the collector and waits up to @seconds until it has stored everything and ended. True:
+ * it has, or there is none of ours. May be called again to wait longer.
+ */
+bool view_node_finish(struct view_node *n, int seconds);
 
 #endif

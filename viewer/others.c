@@ -131,12 +131,14 @@ static int64_t now_ms(void)
 bool view_others_wait(const char *dir, const char *own_record, int seconds)
 {
 	struct timespec nap = { .tv_nsec = 200000000 };
-	int64_t until = now_ms() + seconds * (int64_t)1000;
+	int64_t began = now_ms(), most = seconds * (int64_t)1000;
 
-	while (view_others_go_on(dir, own_record)) {
-		if (now_ms() >= until)
+	for (;;) {
+		bool wrappers = wrappers_go_on(dir, own_record);
+		if (!wrappers && !streams_go_on(dir))
+			return true;
+		if (now_ms() - began >= (wrappers ? most : most / 5))
 			return false;
 		nanosleep(&nap, NULL);
 	}
-	return true;
 }

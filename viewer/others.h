@@ -14,7 +14,10 @@ bool view_run_has_streams(const char *dir);
 /* True while a stream has no end or another wrapper than that of @own_record has not ended. */
 bool view_others_go_on(const char *dir, const char *own_record);
 
-/* Waits until they have ended, at most so long. True: they have. */
+/*
+ * Waits until they have ended: @seconds while other wrappers are at it, for their launcher waits
+ * for them too; a fifth of that for processes that a command left behind. True: they have ended.
+ */
 bool view_others_wait(const char *dir, const char *own_record, int seconds);
 
 #endif

@@ -156,6 +156,20 @@ def no_collector(where):
     gs.check(any(n.endswith('.spool') for n in os.listdir(gs.runs(out)[0])), 'from spool files')
 
 
+def left_behind(where):
+    """A command that leaves a process on the GPU behind does not keep its caller waiting for long."""
+    stay = [gs.PYTHON, '-c', 'import sys, time; sys.path.insert(0, sys.argv[1]); import gpudev\n'
+            's = gpudev.Stream(gpudev.Device(0)); s.kernel(1000); s.synchronize(); print("on", flush=True)\n'
+            'time.sleep(25)', gs.WORKLOADS]
+    began = time.monotonic()
+    done = gs.command([gs.WITH_GPUSIM, gs.CLI, 'run', '-o', 'runs', '--price', '1', '--', 'bash', '-c',
+                       '"$@" >line 2>/dev/null & until grep -q on line; do sleep 0.1; done; sleep 1.5', 'bash', *stay],
+                      cwd=where, env=gs.environment(GPUSIM_DEVICES=1))
+    took = time.monotonic() - began
+    gs.check(took < 20, f'took {took:.1f} s')
+    gs.check(b'lower bound' in done.stderr, f'and is said to be unfinished: {done.stderr.decode()}')
+
+
 def no_leftovers():
     """Collectors of runs that ended are gone."""
     time.sleep(0.5)
@@ -167,9 +181,10 @@ def no_leftovers():
 
 
 with gs.scratch() as top:
-    for test in identical, unwritable, the_environment, verdict, several, no_collector:
+    for test in identical, unwritable, the_environment, verdict, several, no_collector, left_behind:
         folder = os.path.join(top, test.__name__)
         os.mkdir(folder)
         test(folder)
+    time.sleep(20)  # what left_behind left behind
     gs.equal(no_leftovers(), [], 'no collector is left')
 gs.finish()
