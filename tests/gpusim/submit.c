@@ -243,6 +243,22 @@ static struct sim_pending *pending_new(const struct sim_op *op, const struct dep
 	return p;
 }
 
+/* Does it take an engine? */
+static bool on_device(const struct sim_op *op)
+{
+	return op->kind == SIM_KERNEL || op->kind == SIM_MEMCPY || op->kind == SIM_MEMSET;
+}
+
+/* What the device needs between the end of the work before and this. */
+static uint64_t gap_before(const struct sim_op *op)
+{
+	const struct sim_config *c = sim_config();
+
+	if (!on_device(op))
+		return 0;
+	return op->in_graph ? c->node_gap_ns : c->turnaround_ns;
+}
+
 /* True when all inputs are done; then op.ready is final and the inputs are let go. */
 static bool inputs_known(struct sim_pending *p)
 {
@@ -252,7 +268,7 @@ static bool inputs_known(struct sim_pending *p)
 		if (!p->dep[i]->done)
 			return false;
 	for (i = 0; i < p->n_deps; i++) {
-		p->op.ready = sim_max(p->op.ready, p->dep[i]->op.end);
+		p->op.ready = sim_max(p->op.ready, p->dep[i]->op.end + gap_before(&p->op));
 		if (p->dep[i]->op.kind != SIM_MARKER && p->dep[i]->op.start < p->op.start)
 			p->op.start = p->dep[i]->op.start;
 		pending_put(p->dep[i]);
@@ -376,18 +392,14 @@ static struct sim_when submit(struct sim_stream *s, struct sim_op *op, const str
 static void deps_begin(struct deps *d, struct sim_stream *s, const struct sim_op *op,
 		       const struct sim_when *after, uint32_t n)
 {
-	const struct sim_config *c = sim_config();
-	uint64_t latency = op->kind == SIM_MARKER || op->kind == SIM_HOST ? 0 : c->launch_ns;
-	uint64_t gap = op->in_graph ? c->node_gap_ns : c->turnaround_ns;
+	uint64_t latency = on_device(op) ? sim_config()->launch_ns : 0;
 	uint32_t i;
 
-	if (op->kind == SIM_MARKER || op->kind == SIM_HOST)
-		gap = 0;
 	deps_init(d, sim_now() + latency, n);
 	if (!after)
-		deps_of_stream(d, s, gap);
+		deps_of_stream(d, s, gap_before(op));
 	for (i = 0; after && i < n; i++)
-		deps_add(d, &after[i], gap);
+		deps_add(d, &after[i], gap_before(op));
 }
 
 struct sim_when sim_submit_host(struct sim_stream *s, struct sim_op *op,
