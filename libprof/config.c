@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "env.h"
+
 static struct prof_config config;
 
 struct variable {
@@ -124,7 +126,7 @@ static const struct variable table[] = {
 
 static void read_variable(const struct variable *v)
 {
-	const char *text = getenv(v->name);
+	const char *text = prof_env(v->name);
 
 	if (v->fallback)
 		v->read(v->fallback, v->field, v->size);

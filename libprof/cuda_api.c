@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "env.h"
 #include "log.h"
 #include "record.h"
 
@@ -123,7 +124,7 @@ static void *cupti_beside_cudart(void)
 /* Who sets LD_LIBRARY_PATH has chosen. */
 static void *cupti_in_search_path(void)
 {
-	const char *at = getenv("LD_LIBRARY_PATH"), *end;
+	const char *at = prof_env("LD_LIBRARY_PATH"), *end;
 	char folder[1024];
 	void *handle = NULL;
 
@@ -141,7 +142,7 @@ static void *cupti_in_search_path(void)
 static void *cupti_in_toolkit(void)
 {
 	static const char *const below[] = { "/extras/CUPTI/lib64", "/lib64", "/lib" };
-	const char *homes[] = { getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda" };
+	const char *homes[] = { prof_env("CUDA_HOME"), prof_env("CUDA_PATH"), "/usr/local/cuda" };
 	void *handle = NULL;
 	size_t i, j;
 

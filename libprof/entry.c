@@ -19,6 +19,7 @@
 #include "config.h"
 #include "cuda_api.h"
 #include "entry.h"
+#include "env.h"
 #include "fork.h"
 #include "levels.h"
 #include "log.h"
@@ -45,13 +46,6 @@ static void find_self(void)
 		self[0] = 0;
 }
 
-static bool unset(const char *name)
-{
-	const char *value = getenv(name);
-
-	return !value || !*value;
-}
-
 /*
  * Nothing else may happen here: no thread, no descriptor, no output. The run id and an absolute
  * GPUSTARVE_OUT are set so that all processes below write into one run, wherever they change to.
@@ -59,21 +53,21 @@ static bool unset(const char *name)
 __attribute__((constructor)) static void prepare(int argc, char **argv)
 {
 	char id[252], path[PATH_MAX + 32], dir[PATH_MAX];
-	const char *on = getenv("GPUSTARVE"), *out;
+	const char *on = prof_env("GPUSTARVE"), *out;
 	int kept = errno;
 
-	if (on && !strcmp(on, "0"))
+	if (on && (!strcmp(on, "0") || !strcmp(on, "off") || !strcmp(on, "no")))
 		return;
 	find_self();
-	if (self[0] && unset("CUDA_INJECTION64_PATH"))
+	if (self[0] && !prof_env_text("CUDA_INJECTION64_PATH"))
 		setenv("CUDA_INJECTION64_PATH", self, 1);
-	if (self[0] && unset("NVTX_INJECTION64_PATH"))
+	if (self[0] && !prof_env_text("NVTX_INJECTION64_PATH"))
 		setenv("NVTX_INJECTION64_PATH", self, 1);
 	if (!prof_run_id_from_env(id, sizeof(id))) {
 		prof_run_id_make(id, sizeof(id), argc, argv);
 		setenv("GPUSTARVE_RUN_ID", id, 1);
 	}
-	out = unset("GPUSTARVE_OUT") ? "gpustarve-runs" : getenv("GPUSTARVE_OUT");
+	out = !prof_env_text("GPUSTARVE_OUT") ? "gpustarve-runs" : prof_env("GPUSTARVE_OUT");
 	if (*out != '/' && getcwd(dir, sizeof(dir)) &&
 	    snprintf(path, sizeof(path), "%s/%s", dir, out) < (int)sizeof(path))
 		setenv("GPUSTARVE_OUT", path, 1);

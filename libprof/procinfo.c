@@ -16,6 +16,7 @@
 
 #include "clockpoll.h"
 #include "config.h"
+#include "env.h"
 
 #define AZURE_CHASSIS "7783-7084-3265-9085-8269-3286-77" /* of every machine of theirs */
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -30,13 +31,6 @@ void prof_random(void *out, size_t n)
 	for (i = 0; i < n; i++) /* early boot or an old kernel: differ at least by time and pid */
 		p[i] = (uint8_t)((uint64_t)(prof_mono_ns() ^ getpid()) * 0x9e3779b97f4a7c15u >>
 				 (i % 8 * 8));
-}
-
-static const char *text(const char *name)
-{
-	const char *v = getenv(name);
-
-	return v && *v ? v : NULL;
 }
 
 /* A run id becomes a directory's name. */
@@ -61,8 +55,9 @@ static bool slurm_numbered_step(const char *step)
 
 static bool slurm_run_id(char *out, size_t size)
 {
-	const char *job = text("SLURM_JOB_ID"), *step = text("SLURM_STEP_ID");
-	const char *cluster = text("SLURM_CLUSTER_NAME"), *restart = text("SLURM_RESTART_COUNT");
+	const char *job = prof_env_text("SLURM_JOB_ID"), *step = prof_env_text("SLURM_STEP_ID");
+	const char *cluster = prof_env_text("SLURM_CLUSTER_NAME"),
+		   *restart = prof_env_text("SLURM_RESTART_COUNT");
 
 	if (!job || !slurm_numbered_step(step))
 		return false;
@@ -81,15 +76,15 @@ static bool variable_run_id(char *out, size_t size, const char *prefix, const ch
 
 bool prof_run_id_from_env(char *out, size_t size)
 {
-	const char *torch = text("TORCHELASTIC_RUN_ID");
+	const char *torch = prof_env_text("TORCHELASTIC_RUN_ID");
 	bool found;
 
 	*out = 0;
 	if (torch && !strcmp(torch, "none"))
 		torch = NULL;
-	found = variable_run_id(out, size, "", text("GPUSTARVE_RUN_ID")) ||
+	found = variable_run_id(out, size, "", prof_env_text("GPUSTARVE_RUN_ID")) ||
 		slurm_run_id(out, size) ||
-		variable_run_id(out, size, "pmix-", text("PMIX_NAMESPACE")) ||
+		variable_run_id(out, size, "pmix-", prof_env_text("PMIX_NAMESPACE")) ||
 		variable_run_id(out, size, "torchelastic-", torch);
 	make_safe(out);
 	if (*out == '.')
@@ -198,7 +193,7 @@ static int64_t start_time(void)
 
 static bool number(const char *name, long *out)
 {
-	const char *v = text(name);
+	const char *v = prof_env_text(name);
 	char *end;
 	long x;
 
@@ -271,7 +266,7 @@ static void read_environment(struct prof_process *p)
 	const char *value;
 
 	for (i = 0; i < COUNT(identity); i++) {
-		value = text(identity[i]);
+		value = prof_env_text(identity[i]);
 		n = value ? strlen(value) + 1 : 0;
 		if (!n || used + n > sizeof(p->environment_text))
 			continue;
@@ -310,7 +305,7 @@ static void read_machine(struct prof_process *p)
 
 void prof_process_read(struct prof_process *p)
 {
-	const char *user = text("SLURM_JOB_USER");
+	const char *user = prof_env_text("SLURM_JOB_USER");
 	struct utsname name;
 
 	memset(p, 0, sizeof(*p));
@@ -318,9 +313,9 @@ void prof_process_read(struct prof_process *p)
 	if (!uname(&name))
 		snprintf(p->host, sizeof(p->host), "%s", name.nodename);
 	if (!user)
-		user = text("USER");
+		user = prof_env_text("USER");
 	if (!user)
-		user = text("LOGNAME");
+		user = prof_env_text("LOGNAME");
 	if (user)
 		snprintf(p->user, sizeof(p->user), "%s", user);
 	read_file("/proc/sys/kernel/random/boot_id", p->boot_id, sizeof(p->boot_id));
