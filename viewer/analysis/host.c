@@ -10,6 +10,15 @@
 #define UNDRAWN_MAX 4096u
 #define STREAM_WAITS_KEPT 4096u /* per stream, where not everything is kept */
 
+static enum ana_step_source step_source(const struct ana_source *s)
+{
+	if (s->has_step)
+		return ANA_STEPS_RANGE;
+	if (s->has_optimizer)
+		return ANA_STEPS_OPTIMIZER;
+	return s->anchor.found ? ANA_STEPS_PERIOD : ANA_STEPS_NONE;
+}
+
 int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
 {
 	const struct ana_source *s = &w->plan->source[source];
@@ -20,9 +29,7 @@ int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
 				.source_index = source,
 				.last_gpu = ANA_MAP_NONE,
 				.calls_next = INT64_MIN };
-	p->steps.source = s->has_step	     ? ANA_STEPS_RANGE
-			  : s->has_optimizer ? ANA_STEPS_OPTIMIZER
-					     : ANA_STEPS_NONE;
+	p->steps.source = step_source(s);
 	p->steps.process = source;
 	p->steps.on_step = w->options->on_step;
 	p->steps.arg = w->options->arg;

@@ -565,6 +565,8 @@ int ana_plan_scan(struct ana_plan *p, struct ana_source *s, struct wire_scratch 
 			scan_range(s, &ev[k]);
 	}
 	free(ev);
+	if (err != -ENOMEM && s->ops && !s->has_step && !s->has_optimizer)
+		err = ana_period_find(p->trace, s->s, scratch, &s->anchor);
 	return err == -ENOMEM ? err : 0;
 }
 

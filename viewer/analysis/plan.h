@@ -9,6 +9,7 @@
 
 #include "ledger.h"
 #include "names.h"
+#include "period.h"
 #include "span.h"
 #include "trace.h"
 
@@ -31,6 +32,7 @@ struct ana_source { /* one stream: a process, or in imports a process of one fil
 	uint32_t ranger; /* the one */
 	uint64_t batches;
 	uint32_t loader_name; /* of the first loader wait, 0: none */
+	struct ana_anchor anchor; /* begins each step, where no range tells */
 };
 
 struct ana_use { /* a process on a GPU */

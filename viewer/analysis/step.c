@@ -149,6 +149,15 @@ int ana_steps_begin(struct ana_steps *s, int64_t start)
 	return append(s, start, INT64_MAX);
 }
 
+int ana_steps_boundary(struct ana_steps *s, int64_t t)
+{
+	if (s->source != ANA_STEPS_PERIOD)
+		return 0;
+	if (s->tail > s->head)
+		s->open[s->tail - 1].end_ns = t;
+	return append(s, t, INT64_MAX);
+}
+
 int ana_steps_range(struct ana_steps *s, int64_t start, int64_t end)
 {
 	if (s->source == ANA_STEPS_RANGE)

@@ -161,6 +161,9 @@ static void take_operation(struct ana_walk *w, struct ana_proc *p, const struct 
 	if (found)
 		call = *found;
 	ana_gpu_operation(w, g, (uint32_t)(p - w->process), op, found ? &call : NULL);
+	if (p->source->anchor.found && ana_anchor_is(&p->source->anchor, op) &&
+	    ana_steps_boundary(&p->steps, op->start_ns))
+		w->err = -ENOMEM;
 	if (!w->gaps_open && w->gpus == 1 && !w->exact && !g->lead_open)
 		w->floor = g->end;
 }
