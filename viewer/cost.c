@@ -59,6 +59,12 @@ int view_cost_parse(const char *text, int64_t *nano_usd)
 	return 0;
 }
 
+void view_cost_add(int64_t *sum, int64_t usd)
+{
+	if (__builtin_add_overflow(*sum, usd, sum))
+		*sum = INT64_MAX;
+}
+
 static void charge_gpu(struct view_cost *c, size_t g, const struct ana_gpu *gpu,
 		       const bool waste[ANA_CLASSES])
 {
@@ -66,12 +72,12 @@ static void charge_gpu(struct view_cost *c, size_t g, const struct ana_gpu *gpu,
 		int64_t usd = view_cost_amount(c->rate[g].nano_usd_per_hour, gpu->classes[k]);
 
 		c->gpu_class[g][k] = usd;
-		c->classes[k] += usd;
-		c->total += usd;
+		view_cost_add(&c->classes[k], usd);
+		view_cost_add(&c->total, usd);
 		if (waste[k])
-			c->wasted += usd;
+			view_cost_add(&c->wasted, usd);
 		if (ana_class_is_input(k))
-			c->starved += usd;
+			view_cost_add(&c->starved, usd);
 	}
 }
 

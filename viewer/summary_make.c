@@ -316,7 +316,7 @@ int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu)
 	int64_t sum = 0;
 
 	for (int c = 0; s->cost.known && c < ANA_CLASSES; c++)
-		sum += s->cost.gpu_class[gpu][c];
+		view_cost_add(&sum, s->cost.gpu_class[gpu][c]);
 	return sum;
 }
 

@@ -24,6 +24,33 @@ static char *text_or_empty(struct view_summary *s, const struct view_json *node,
 	return view_arena_text(&s->mem, view_json_get_text(node, key, ""));
 }
 
+/*
+ * Numbers of a hostile file are kept to where sums of them cannot overflow: stamps to +-2^61, time
+ * of one GPU to 2^56 (two years), sums over GPUs to 2^60.
+ */
+static int64_t within(const struct view_json *node, const char *key, int64_t otherwise,
+		      int64_t least, int64_t most)
+{
+	int64_t v = view_json_get_int(node, key, otherwise);
+
+	return v < least ? least : v > most ? most : v;
+}
+
+static int64_t stamp(const struct view_json *node, const char *key)
+{
+	return within(node, key, 0, -(INT64_C(1) << 61), INT64_C(1) << 61);
+}
+
+static int64_t span(const struct view_json *node, const char *key)
+{
+	return within(node, key, 0, 0, INT64_C(1) << 56);
+}
+
+static int64_t total(const struct view_json *node, const char *key)
+{
+	return within(node, key, 0, 0, INT64_C(1) << 60);
+}
+
 /* Decimal text with up to @decimals places to an integer of that unit; @otherwise if there is none. */
 static int64_t decimal(const struct view_json *node, const char *key, int decimals,
 		       int64_t otherwise)
@@ -70,7 +97,7 @@ static void read_confidence(const struct view_json *node, int64_t by[ANA_CONFIDE
 	const struct view_json *c = view_json_get(node, "confidence");
 
 	for (int k = 0; k < ANA_CONFIDENCES; k++)
-		by[k] = view_json_get_int(c, ana_confidence_names[k], 0);
+		by[k] = total(c, ana_confidence_names[k]);
 }
 
 static void read_classes(const struct view_json *node, int64_t classes[ANA_CLASSES])
@@ -92,8 +119,8 @@ static void read_copies(const struct view_json *node, struct ana_copies copies[A
 		copies[d] = (struct ana_copies){
 			.count = view_json_get_uint(c, "count", 0),
 			.bytes = view_json_get_uint(c, "bytes", 0),
-			.ns = view_json_get_int(c, "ns", 0),
-			.exposed_ns = view_json_get_int(c, "exposed_ns", 0),
+			.ns = total(c, "ns"),
+			.exposed_ns = total(c, "exposed_ns"),
 			.pageable_count = view_json_get_uint(c, "pageable_count", 0),
 			.pageable_bytes = view_json_get_uint(c, "pageable_bytes", 0),
 			.synchronous = view_json_get_uint(c, "synchronous", 0),
@@ -112,8 +139,8 @@ static void read_process(struct view_summary *s, const struct view_json *n, stru
 	p->rank = p->has_rank ? (int32_t)v : 0;
 	p->role = text_or_empty(s, n, "role");
 	p->ended = text_of(s, n, "ended");
-	p->start_ns = view_json_get_int(n, "start_ns", 0);
-	p->end_ns = view_json_get_int(n, "end_ns", 0);
+	p->start_ns = stamp(n, "start_ns");
+	p->end_ns = stamp(n, "end_ns");
 }
 
 static void read_run(struct view_summary *s, const struct view_json *run)
@@ -130,8 +157,8 @@ static void read_run(struct view_summary *s, const struct view_json *run)
 	for
 		EACH(n, command)
 	s->command[s->commands++] = n->type == VIEW_JSON_STRING ? n->text : "";
-	s->start_unix_ns = view_json_get_int(run, "start_unix_ns", 0);
-	s->wall_ns = view_json_get_int(run, "wall_ns", 0);
+	s->start_unix_ns = stamp(run, "start_unix_ns");
+	s->wall_ns = span(run, "wall_ns");
 	s->has_exit_status = view_json_to_int(view_json_get(run, "exit_status"), &status);
 	s->exit_status = s->has_exit_status ? (int)status : 0;
 	r->complete = view_json_get_bool(run, "complete", false);
@@ -165,8 +192,8 @@ static void read_gpu_facts(struct view_summary *s, const struct view_json *n, st
 	g->mig_slices = (uint32_t)view_json_get_uint(n, "mig_slices", 0);
 	g->mig_slices_total = (uint32_t)view_json_get_uint(n, "mig_slices_total", 0);
 	g->shared_with = (uint32_t)view_json_get_uint(n, "shared_with", 0);
-	g->held_start_ns = view_json_get_int(n, "held_start_ns", 0);
-	g->held_end_ns = view_json_get_int(n, "held_end_ns", 0);
+	g->held_start_ns = stamp(n, "held_start_ns");
+	g->held_end_ns = stamp(n, "held_end_ns");
 }
 
 static void read_gpu(struct view_summary *s, const struct view_json *n, struct ana_gpu *g)
@@ -175,21 +202,21 @@ static void read_gpu(struct view_summary *s, const struct view_json *n, struct a
 	g->index = (uint32_t)view_json_get_uint(n, "index", 0);
 	g->uuid = text_of(s, n, "uuid");
 	g->name = text_or_empty(s, n, "name");
-	g->held_ns = view_json_get_int(n, "held_ns", 0);
-	g->span_ns = view_json_get_int(n, "span_ns", 0);
+	g->held_ns = span(n, "held_ns");
+	g->span_ns = span(n, "span_ns");
 	g->ops = view_json_get_uint(n, "ops", 0);
 	g->streams = (uint32_t)view_json_get_uint(n, "streams", 0);
 	g->ops_without_launch = view_json_get_uint(n, "ops_without_launch", 0);
-	g->busy_ns = view_json_get_int(n, "busy_ns", 0);
-	g->compute_ns = view_json_get_int(n, "compute_ns", 0);
-	g->copy_exposed_ns = view_json_get_int(n, "copy_exposed_ns", 0);
-	g->comm_exposed_ns = view_json_get_int(n, "comm_exposed_ns", 0);
-	g->idle_ns = view_json_get_int(n, "idle_ns", 0);
-	g->empty_ns = view_json_get_int(n, "empty_ns", 0);
-	g->queued_ns = view_json_get_int(n, "queued_ns", 0);
+	g->busy_ns = span(n, "busy_ns");
+	g->compute_ns = span(n, "compute_ns");
+	g->copy_exposed_ns = span(n, "copy_exposed_ns");
+	g->comm_exposed_ns = span(n, "comm_exposed_ns");
+	g->idle_ns = span(n, "idle_ns");
+	g->empty_ns = span(n, "empty_ns");
+	g->queued_ns = span(n, "queued_ns");
 	g->gaps = view_json_get_uint(n, "gaps", 0);
-	g->loader_wait_ns = view_json_get_int(n, "loader_wait_ns", 0);
-	g->loader_exposed_ns = view_json_get_int(n, "loader_exposed_ns", 0);
+	g->loader_wait_ns = span(n, "loader_wait_ns");
+	g->loader_exposed_ns = span(n, "loader_exposed_ns");
 	read_classes(view_json_get(n, "classes"), g->classes);
 	read_judgement(n, &g->judgement);
 	read_gpu_facts(s, n, g);
@@ -210,18 +237,18 @@ static void read_ledger(struct view_summary *s, const struct view_json *ledger)
 {
 	struct ana_result *r = s->result;
 
-	r->gpu_ns = view_json_get_int(ledger, "gpu_ns", 0);
+	r->gpu_ns = total(ledger, "gpu_ns");
 	for
 		EACH(n, view_json_get(ledger, "classes"))
 		{
 			int c = ana_class_by_name(n->key ? n->key : "");
 			if (c < 0)
 				continue;
-			r->classes[c] = view_json_get_int(n, "ns", 0);
+			r->classes[c] = total(n, "ns");
 			read_confidence(n, r->confidence[c]);
 		}
-	s->starved_ns = r->starved_ns = view_json_get_int(ledger, "starved_ns", 0);
-	s->wasted_ns = r->wasted_ns = view_json_get_int(ledger, "wasted_ns", 0);
+	s->starved_ns = r->starved_ns = total(ledger, "starved_ns");
+	s->wasted_ns = r->wasted_ns = total(ledger, "wasted_ns");
 	for
 		EACH(n, view_json_get(ledger, "waste_set"))
 		{
@@ -249,9 +276,9 @@ static void read_loader(struct view_summary *s, const struct view_json *loader)
 
 	r->loader_kind = text_of(s, loader, "kind");
 	r->batches = view_json_get_uint(loader, "batches", 0);
-	r->loader_wait_ns = view_json_get_int(loader, "wait_ns", 0);
-	r->loader_exposed_ns = view_json_get_int(loader, "exposed_ns", 0);
-	r->loader_hidden_ns = view_json_get_int(loader, "hidden_ns", 0);
+	r->loader_wait_ns = total(loader, "wait_ns");
+	r->loader_exposed_ns = total(loader, "exposed_ns");
+	r->loader_hidden_ns = total(loader, "hidden_ns");
 }
 
 #define COPY_TEXT(to, node, key) \
@@ -315,7 +342,7 @@ static void read_findings(struct view_summary *s, const struct view_json *findin
 			if (c < 0)
 				continue;
 			f->class = (enum ana_class)c;
-			f->ns = view_json_get_int(n, "ns", 0);
+			f->ns = total(n, "ns");
 			f->ppm = ppm(n, "pct", 0);
 			f->nano_usd = usd(n, "usd", 0);
 			f->of_starved_ppm = ppm(n, "of_starved_pct", -1);
@@ -341,7 +368,7 @@ static void read_advice(struct view_summary *s, const struct view_json *advice)
 			a->title = text_or_empty(s, n, "title");
 			a->why = text_or_empty(s, n, "why");
 			a->action = text_or_empty(s, n, "action");
-			a->saving_ns = view_json_get_int(n, "saving_upper_ns", 0);
+			a->saving_ns = total(n, "saving_upper_ns");
 			a->saving_nano_usd = usd(n, "saving_upper_usd", 0);
 		}
 }
@@ -355,7 +382,7 @@ static void read_quality(struct view_summary *s, const struct view_json *quality
 	q->events = view_json_get_uint(quality, "events", 0);
 	q->dropped = view_json_get_uint(quality, "dropped", 0);
 	q->invalid = view_json_get_uint(quality, "invalid", 0);
-	q->unobserved_ns = view_json_get_int(quality, "unobserved_ns", 0);
+	q->unobserved_ns = total(quality, "unobserved_ns");
 	q->own_cpu_ns = view_json_get_uint(overhead, "own_cpu_ns", 0);
 	q->trace_bytes = view_json_get_uint(overhead, "trace_bytes", 0);
 	q->memory_peak_bytes = view_json_get_uint(overhead, "memory_peak_bytes", 0);
@@ -382,9 +409,9 @@ static void read_gaps(struct view_summary *s, const struct view_json *gaps)
 			int c = ana_class_by_name(view_json_get_text(n, "class", ""));
 			r->top_gap[r->top_gaps++] = (struct ana_gap){
 				.gpu = (uint32_t)view_json_get_uint(n, "gpu", 0),
-				.start_ns = view_json_get_int(n, "start_ns", 0),
-				.end_ns = view_json_get_int(n, "end_ns", 0),
-				.empty_ns = view_json_get_int(n, "empty_ns", 0),
+				.start_ns = stamp(n, "start_ns"),
+				.end_ns = stamp(n, "end_ns"),
+				.empty_ns = span(n, "empty_ns"),
 				.major = (enum ana_class)(c < 0 ? ANA_DEVICE_UNKNOWN : c),
 				.pid = view_json_get_int(n, "pid", 0),
 				.tid = view_json_get_int(n, "tid", 0),

@@ -128,7 +128,7 @@ static int64_t wasted_usd(const struct view_summary *s, size_t g)
 
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (s->waste[c])
-			sum += s->cost.gpu_class[g][c];
+			view_cost_add(&sum, s->cost.gpu_class[g][c]);
 	return sum;
 }
 

@@ -22,7 +22,7 @@ int64_t view_div_even(__int128 num, __int128 den)
 	}
 	if (rest * 2 > den || (rest * 2 == den && (q & 1)))
 		q++;
-	return (int64_t)q;
+	return q > INT64_MAX ? INT64_MAX : q < INT64_MIN ? INT64_MIN : (int64_t)q;
 }
 
 int64_t view_ppm(int64_t part, int64_t whole)

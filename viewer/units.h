@@ -11,7 +11,7 @@
 #define VIEW_UNIT_BYTES 48
 typedef char view_unit[VIEW_UNIT_BYTES];
 
-/* num / den, half to even; den > 0. */
+/* num / den, half to even, kept within int64; den > 0. */
 int64_t view_div_even(__int128 num, __int128 den);
 
 /* Millionths: part x 1e6 / whole, half to even; 0 of 0 is 0. Percent with four decimals. */

@@ -52,6 +52,12 @@ def identical(where):
     gs.equal(gs.runs(os.path.join(where, 'gpustarve-runs')), [], 'nothing is left behind')
 
 
+def switched_off(where):
+    done = run('sh', '-c', 'echo "[$LD_PRELOAD]"; exit 6', cwd=where, env=gs.environment(GPUSTARVE='0'))
+    gs.equal((done.returncode, done.stdout, done.stderr), (6, b'[]\n', b''), 'GPUSTARVE=0')
+    gs.equal(os.listdir(where), [], 'nothing is made')
+
+
 def unwritable(where):
     closed = os.path.join(where, 'a-file')
     open(closed, 'w').close()
@@ -181,7 +187,7 @@ def no_leftovers():
 
 
 with gs.scratch() as top:
-    for test in identical, unwritable, the_environment, verdict, several, no_collector, left_behind:
+    for test in identical, switched_off, unwritable, the_environment, verdict, several, no_collector, left_behind:
         folder = os.path.join(top, test.__name__)
         os.mkdir(folder)
         test(folder)
