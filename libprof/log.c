@@ -12,7 +12,7 @@
 
 #include "config.h"
 
-static void print(const char *format, va_list arguments)
+__attribute__((format(printf, 1, 0))) static void print(const char *format, va_list arguments)
 {
 	char line[512] = "gpustarve: ";
 	const int head = 11;

@@ -56,6 +56,8 @@ static struct {
 
 void prof_transport_init(const struct prof_transport_opts *o)
 {
+	wire_buf_fini(&tp.queue); /* of a transport before, in tests */
+	wire_buf_fini(&tp.state);
 	memset(&tp, 0, sizeof(tp));
 	prof_spool_init(&tp.spool, o->out, o->run_id, o->stream);
 	prof_link_init(&tp.link, o->socket);

@@ -534,5 +534,9 @@ int main(void)
 		     test_collector_comes_back, test_collector_comes_late, test_collector_hangs,
 		     test_closed_descriptors, test_unwritable, test_full);
 	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
+	prof_transport_init(&(struct prof_transport_opts){
+		.socket = "", .out = "", .run_id = "", .stream = stream });
+	wire_encoder_free(encoder);
+	wire_buf_fini(&frame);
 	return system(command) ? 1 : failed;
 }
