@@ -314,6 +314,11 @@ static void decide_lead_in_steps(struct decision *d, int64_t first_step)
 	walk_pieces(d, t, end, rules_unobserved);
 }
 
+static int64_t waited(const struct ana_gpu_state *g)
+{
+	return g->gpu->classes[ANA_INPUT_UNKNOWN] + g->gpu->classes[ANA_INPUT_EPOCH];
+}
+
 static void decide_lead(struct decision *d)
 {
 	int64_t start = d->gap->start, end = d->gap->end, t;
@@ -379,10 +384,13 @@ void ana_gap_lead(struct ana_walk *w, struct ana_gpu_state *g)
 		.call = g->lead_known ? &g->lead_call : NULL,
 	};
 
+	int64_t before = waited(g);
+
 	g->lead_open = false;
 	find_submitter(&d);
 	if (!w->err)
 		decide_lead(&d);
+	g->gpu->loader_outside_ns += waited(g) - before;
 }
 
 void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
@@ -390,10 +398,12 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 	struct decision d = { .w = w, .g = g, .masks = !g->plan->imported };
 	const struct ana_spans *held = &g->plan->held;
 	int64_t end = held->count ? held->span[held->count - 1].end : g->end;
+	int64_t before = waited(g);
 
 	if (ana_line_upto(&g->waits, end, INT64_MIN))
 		w->err = -ENOMEM;
 	walk_pieces(&d, g->end, end, rules_teardown);
+	g->gpu->loader_outside_ns += waited(g) - before;
 }
 
 void ana_gap_unused(struct ana_walk *w, struct ana_gpu_state *g)

@@ -71,6 +71,7 @@ struct ana_gpu {
 	int64_t busy_ns, compute_ns, comm_exposed_ns, copy_exposed_ns;
 	int64_t idle_ns, empty_ns, queued_ns;
 	int64_t loader_wait_ns, loader_exposed_ns;
+	int64_t loader_outside_ns; /* waits before and after all operations, as far as input.* */
 	int64_t classes[ANA_CLASSES]; /* sums to held_ns */
 	int64_t confidence[ANA_CLASSES][ANA_CONFIDENCES];
 	struct ana_judgement judgement;
@@ -153,6 +154,7 @@ struct ana_result {
 	/* loader */
 	char *loader_kind; /* NULL: none seen */
 	uint64_t batches;
+	/* hidden: under queued work, at no cost; what is outside the GPUs' spans is neither */
 	int64_t loader_wait_ns, loader_exposed_ns, loader_hidden_ns;
 	struct ana_copies copies[ANA_COPY_DIRS];
 	struct ana_quality quality;

@@ -426,6 +426,41 @@ static int add_losses(struct ana_device *d, const struct ana_source *s, uint32_t
 	return err;
 }
 
+#define STEPS_MAX 1024u
+
+/* Whether the device was held at @t. */
+static bool held_at(struct ana_device *d, int64_t t)
+{
+	int64_t until;
+
+	return ana_spans_at(&d->held, t, &until);
+}
+
+/*
+ * Steps of the clock: nobody can tell what happened in the flush interval around one, and the
+ * length of the axis is not that of time there. All processes of a host see the same steps, so
+ * those of one are enough.
+ */
+static int add_clock_steps(struct ana_device *d, const struct ana_source *s)
+{
+	struct wire_clock_step step[STEPS_MAX];
+	size_t i, n = wire_clock_steps(s->s->clock, s->s->clocks, step, STEPS_MAX);
+	bool counted = d->clock_ns != 0;
+	int err = 0;
+
+	for (i = 0; i < n && i < STEPS_MAX && !err; i++) {
+		int64_t before = ana_clamp_time(step[i].before_ns);
+		int64_t after = ana_clamp_time(step[i].after_ns);
+		int64_t jump = ana_clamp_time(step[i].step_ns), real = after - before - jump;
+
+		err = ana_spans_add(&d->unobserved, least(before, after),
+				    most(after, before + real));
+		if (!counted && held_at(d, before))
+			d->clock_ns = ana_clamp_time(d->clock_ns + jump);
+	}
+	return err;
+}
+
 static int find_times(struct ana_plan *p, struct ana_device *d, const struct ana_options *o)
 {
 	size_t i;
@@ -435,6 +470,8 @@ static int find_times(struct ana_plan *p, struct ana_device *d, const struct ana
 	err = o->window == ANA_WINDOW_JOB ? hold(p, d) : 0;
 	for (i = 0; i < d->uses && !err; i++)
 		err = add_losses(d, &p->source[d->use[i].source], d->use[i].ordinal);
+	for (i = 0; i < d->uses && !err && !d->imported; i++)
+		err = add_clock_steps(d, &p->source[d->use[i].source]);
 	ana_spans_merge(&d->lost);
 	ana_spans_merge(&d->unobserved);
 	return err;

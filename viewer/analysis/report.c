@@ -128,12 +128,29 @@ static void sum_copies(struct ana_copies *to, const struct ana_copies *c)
 	to->exposed_ns += c->exposed_ns;
 }
 
+/*
+ * A clock that jumps makes the axis longer or shorter than time was. What the axis has too much is
+ * taken from what nobody observed, which the flush interval around the jump is part of; what it
+ * lacks is added there. So held time is the sum over the segments.
+ */
+static void take_clock(struct ana_gpu *g, const struct ana_device *d)
+{
+	int64_t unobserved = g->classes[ANA_EXCLUDED_UNOBSERVED];
+	int64_t ns = d->clock_ns > unobserved ? unobserved : d->clock_ns;
+
+	g->held_ns -= ns;
+	g->classes[ANA_EXCLUDED_UNOBSERVED] -= ns;
+	g->confidence[ANA_EXCLUDED_UNOBSERVED][ANA_NONE] -= ns;
+}
+
 static void sum_gpu(struct ana_report *r, struct ana_gpu *g, const struct ana_device *d)
 {
 	struct ana_result *res = r->result;
 	int c, k;
 
 	g->held_ns = r->options->window == ANA_WINDOW_JOB ? held_ns(d) : g->span_ns;
+	if (r->options->window == ANA_WINDOW_JOB)
+		take_clock(g, d);
 	g->compute_ns = g->classes[ANA_COMPUTE];
 	g->comm_exposed_ns = g->classes[ANA_COMM];
 	g->copy_exposed_ns = g->classes[ANA_COPY];
@@ -219,6 +236,8 @@ static void sum_loader(struct ana_report *r)
 			res->loader_kind = loader_kind(s);
 	}
 	res->loader_hidden_ns = res->loader_wait_ns - res->loader_exposed_ns;
+	for (i = 0; i < res->gpus; i++)
+		res->loader_hidden_ns -= res->gpu[i].loader_outside_ns;
 	if (res->loader_hidden_ns < 0) /* one process, several GPUs: exposed on each */
 		res->loader_hidden_ns = 0;
 }
@@ -303,19 +322,43 @@ static void source_quality(struct ana_quality *q, const struct ana_source *s)
 		q->memory_peak_bytes = p->memory_bytes;
 }
 
+/* What the walk could not read, in words. */
+static int walk_notes(struct ana_report *r, uint64_t unreadable)
+{
+	char text[160];
+
+	if (r->plan->devices_left_out) {
+		snprintf(text, sizeof(text), "more than %u GPUs: the others are left out",
+			 ANA_DEVICES_MAX);
+		if (note(&r->result->quality, text))
+			return -ENOMEM;
+	}
+	if (!unreadable)
+		return 0;
+	snprintf(text, sizeof(text),
+		 "%llu block%s of events could not be decoded and %s missing: written by another "
+		 "version, or damaged",
+		 (unsigned long long)unreadable, unreadable == 1 ? "" : "s",
+		 unreadable == 1 ? "is" : "are");
+	return note(&r->result->quality, text);
+}
+
 static int sum_quality(struct ana_report *r)
 {
 	struct ana_quality *q = &r->result->quality;
 	const struct view_trace *t = r->plan->trace;
+	uint64_t unreadable = 0;
 	size_t i;
-	int err = 0;
+	int err;
 
 	for (i = 0; i < r->plan->components; i++) {
 		q->invalid += r->quality[i].invalid;
 		q->ops_before_launch += r->quality[i].ops_before_launch;
 		q->launches_expired += r->quality[i].launches_expired;
-		q->frames_missing += r->quality[i].frames_missing;
+		unreadable += r->quality[i].frames_missing;
 	}
+	q->frames_missing = unreadable;
+	err = walk_notes(r, unreadable);
 	q->damage_bytes = t->damage_bytes;
 	q->damage_spans = t->damage_spans;
 	q->unobserved_ns = r->result->classes[ANA_EXCLUDED_UNOBSERVED];

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Small traces made by hand for tests of the engine: processes, GPUs, operations, calls, ranges,
+ * written through wire into a run directory of their own, then analysed.
+ */
+#ifndef TESTS_ENGINE_TRACE_H
+#define TESTS_ENGINE_TRACE_H
+
+#include "harness.h"
+#include <sys/stat.h>
+#include "analysis/ledger.h"
+#include "trace.h"
+#include "wire/encoder.h"
+#include "wire/session.pb-c.h"
+
+#define T_EVENTS 20000
+
+struct t_proc { /* one stream that is being written */
+	FILE *file;
+	struct wire_encoder *encoder;
+	struct wire_strtab *names;
+	struct wire_buf out;
+	struct wire_event *ev[WIRE_KIND_MAX];
+	size_t n[WIRE_KIND_MAX];
+	uint32_t next_name;
+	int64_t now;
+};
+
+struct t_run {
+	char dir[256];
+	unsigned int procs;
+	struct view_trace *trace;
+	struct ana_result *result;
+};
+
+static inline void t_spill(struct t_proc *p)
+{
+	REQUIRE(fwrite(p->out.data, 1, p->out.len, p->file) == p->out.len);
+	p->out.len = 0;
+}
+
+static inline void t_message(struct t_proc *p, enum wire_frame_type type, void *msg)
+{
+	REQUIRE(!wire_encoder_message(p->encoder, type, msg, p->now, &p->out));
+	t_spill(p);
+}
+
+static inline void t_run_begin(struct t_run *r)
+{
+	memset(r, 0, sizeof(*r));
+	t_tempdir(r->dir, sizeof(r->dir));
+}
+
+/* A live process of pid @pid that holds GPU number @gpu (its ordinal 0) since @start. */
+static inline void t_proc_begin(struct t_run *r, struct t_proc *p, int64_t pid, unsigned int gpu,
+				int64_t start)
+{
+	uint8_t id[16] = { 't', (uint8_t)++r->procs }, uuid[16] = { 'g', (uint8_t)gpu };
+	Wire__Hello hello = WIRE__HELLO__INIT;
+	Wire__Device device = WIRE__DEVICE__INIT, *devices[1] = { &device };
+	char path[300];
+	int kind;
+
+	memset(p, 0, sizeof(*p));
+	snprintf(path, sizeof(path), "%s/%u.gst", r->dir, r->procs);
+	p->file = fopen(path, "wb");
+	p->encoder = wire_encoder_new(id, 3);
+	p->names = wire_strtab_new();
+	REQUIRE(p->file && p->encoder && p->names);
+	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
+		REQUIRE(p->ev[kind] = calloc(T_EVENTS, sizeof(struct wire_event)));
+	p->next_name = 1;
+	p->now = start;
+	device.uuid.data = uuid;
+	device.uuid.len = sizeof(uuid);
+	device.name = (char *)"test GPU";
+	device.context_ns = start + 1;
+	hello.host = (char *)"here";
+	hello.pid = pid;
+	hello.process_start_ns = hello.armed_ns = start;
+	hello.clock = (char *)"realtime";
+	hello.level = (char *)"1";
+	hello.n_devices = 1;
+	hello.devices = devices;
+	t_message(p, WIRE_FRAME_HELLO, &hello);
+}
+
+static inline uint32_t t_name(struct t_proc *p, const char *text)
+{
+	return wire_strtab_intern(p->names, text, strlen(text));
+}
+
+static inline struct wire_event *t_event(struct t_proc *p, int kind, int64_t start, int64_t end)
+{
+	struct wire_event *e = &p->ev[kind][p->n[kind]++];
+
+	REQUIRE(p->n[kind] <= T_EVENTS);
+	memset(e, 0, sizeof(*e));
+	e->kind = (uint8_t)kind;
+	e->start_ns = start;
+	e->end_ns = end;
+	return e;
+}
+
+/* A kernel on stream 7 of the process's only GPU; @corr 0: nobody knows its launch. */
+static inline struct wire_event *t_kernel(struct t_proc *p, int64_t start, int64_t end,
+					  uint64_t corr)
+{
+	struct wire_event *e = t_event(p, WIRE_KIND_OP, start, end);
+
+	e->op = WIRE_OP_KERNEL;
+	e->name = t_name(p, "kernel");
+	e->context = 1;
+	e->stream = 7;
+	e->corr = corr;
+	return e;
+}
+
+static inline struct wire_event *t_call(struct t_proc *p, const char *name, int64_t start,
+					int64_t end, uint64_t corr)
+{
+	struct wire_event *e = t_event(p, WIRE_KIND_API, start, end);
+
+	e->op = WIRE_DOMAIN_RUNTIME;
+	e->name = t_name(p, name);
+	e->tid = 1;
+	e->corr = corr;
+	return e;
+}
+
+static inline struct wire_event *t_range(struct t_proc *p, enum wire_range op, const char *name,
+					 int64_t start, int64_t end)
+{
+	struct wire_event *e = t_event(p, WIRE_KIND_RANGE, start, end);
+
+	e->op = (uint8_t)op;
+	e->name = t_name(p, name);
+	e->tid = 1;
+	return e;
+}
+
+/* A launch of 2 us and its kernel. */
+static inline void t_launch(struct t_proc *p, int64_t launch, int64_t start, int64_t end,
+			    uint64_t corr)
+{
+	t_call(p, "cudaLaunchKernel", launch, launch + 2000, corr);
+	t_kernel(p, start, end, corr);
+}
+
+/* Writes what has gathered as blocks. */
+static inline void t_flush(struct t_proc *p)
+{
+	int kind;
+
+	while (p->next_name <= wire_strtab_count(p->names))
+		REQUIRE(!wire_encoder_strings(p->encoder, p->names, p->next_name, &p->next_name,
+					      p->now, &p->out));
+	for (kind = 1; kind < WIRE_KIND_MAX; kind++) {
+		if (p->n[kind])
+			REQUIRE(!wire_encoder_block(p->encoder, p->ev[kind], p->n[kind], NULL,
+						    p->now, &p->out));
+		p->n[kind] = 0;
+	}
+	t_spill(p);
+}
+
+static inline void t_loss(struct t_proc *p, Wire__LossSpan span)
+{
+	Wire__Loss loss = WIRE__LOSS__INIT;
+	Wire__LossSpan *spans[1] = { &span };
+
+	loss.n_spans = 1;
+	loss.spans = spans;
+	t_message(p, WIRE_FRAME_LOSS, &loss);
+}
+
+static inline void t_pulse(struct t_proc *p, int64_t t, int64_t complete)
+{
+	Wire__Pulse pulse = WIRE__PULSE__INIT;
+
+	p->now = t;
+	pulse.t_ns = t;
+	pulse.complete_ns = complete;
+	t_message(p, WIRE_FRAME_PULSE, &pulse);
+}
+
+/* @bye: the process says so at @end; else its stream is cut. */
+static inline void t_proc_end(struct t_proc *p, int64_t end, bool bye)
+{
+	Wire__Bye b = WIRE__BYE__INIT;
+	int kind;
+
+	t_flush(p);
+	b.t_ns = end;
+	b.reason = (char *)"exit";
+	if (bye)
+		t_message(p, WIRE_FRAME_BYE, &b);
+	REQUIRE(!fclose(p->file));
+	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
+		free(p->ev[kind]);
+	wire_encoder_free(p->encoder);
+	wire_strtab_free(p->names);
+	wire_buf_fini(&p->out);
+}
+
+static inline int t_analyse_with(struct t_run *r, const struct ana_options *o)
+{
+	const char *why;
+
+	if (view_trace_open(&r->trace, r->dir, &why)) {
+		printf("%s: %s\n", r->dir, why);
+		exit(1);
+	}
+	return ana_run(r->trace, o, &r->result);
+}
+
+/* Opens and analyses the run; checks what must hold of every result. */
+static inline void t_analyse(struct t_run *r, enum ana_window window)
+{
+	struct ana_options o = { .window = window, .timeline_buckets = 50, .top_gaps = 5 };
+	size_t i;
+	int c;
+
+	REQUIRE(!t_analyse_with(r, &o));
+	for (i = 0; i < r->result->gpus; i++) {
+		const struct ana_gpu *g = &r->result->gpu[i];
+		int64_t sum = 0;
+
+		for (c = 0; c < ANA_CLASSES; c++)
+			sum += g->classes[c];
+		EXPECT_INT(sum, g->held_ns);
+		EXPECT_INT(g->busy_ns + g->idle_ns, g->span_ns);
+		EXPECT_INT(g->empty_ns + g->queued_ns, g->idle_ns);
+	}
+}
+
+static inline void t_run_end(struct t_run *r)
+{
+	char cmd[300];
+
+	ana_result_free(r->result);
+	view_trace_close(r->trace);
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", r->dir);
+	REQUIRE(!system(cmd));
+}
+
+#endif

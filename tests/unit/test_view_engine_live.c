@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What only live runs have: held time, lead and tail, loss, holes, clock steps, devices without
+ * operations or launches. All times in microseconds from 1 s.
+ */
+#include "engine_trace.h"
+
+#define US(n) (INT64_C(1000000000) + (n)*INT64_C(1000))
+#define NS(us) ((us)*INT64_C(1000))
+
+#define CLASS(r, gpu_, name_) ((r).result->gpu[gpu_].classes[ANA_##name_])
+
+static void test_lead_and_tail(void)
+{
+	struct t_run r;
+	struct t_proc p;
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_range(&p, WIRE_RANGE_LOADER, "enumerate(DataLoader)#x", US(100), US(300));
+	t_launch(&p, US(400), US(410), US(500), 1);
+	t_launch(&p, US(490), US(505), US(600), 2);
+	t_range(&p, WIRE_RANGE_LOADER, "enumerate(DataLoader)#x", US(650), US(700));
+	t_proc_end(&p, US(1000), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(r.result->gpus, 1);
+	EXPECT_INT(r.result->gpu[0].held_ns, NS(1000));
+	EXPECT_INT(CLASS(r, 0, INPUT_UNKNOWN), NS(200 + 50));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_STARTUP), NS(410 - 200));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(400 - 50));
+	EXPECT_INT(CLASS(r, 0, COMPUTE), NS(90 + 95));
+	EXPECT_INT(CLASS(r, 0, DEVICE_TURNAROUND), NS(5));
+	EXPECT_INT(r.result->loader_wait_ns, NS(250));
+	EXPECT_INT(r.result->loader_exposed_ns, 0);
+	EXPECT_INT(r.result->loader_hidden_ns, 0);
+	EXPECT_INT(r.result->batches, 2);
+	EXPECT_STR(r.result->loader_kind, "DataLoader");
+	EXPECT(r.result->complete);
+	t_run_end(&r);
+}
+
+static void test_wait_after_the_first_launch(void)
+{
+	struct t_run r;
+	struct t_proc p;
+
+	/* Something is queued from 200 on: a wait behind it is no proof, and so start-up. */
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_range(&p, WIRE_RANGE_LOADER, "enumerate(DataLoader)#x", US(100), US(300));
+	t_launch(&p, US(200), US(410), US(500), 1);
+	t_proc_end(&p, US(600), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(CLASS(r, 0, INPUT_UNKNOWN), NS(100));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_STARTUP), NS(310));
+	t_run_end(&r);
+}
+
+static void test_first_wait_of_an_iterator(void)
+{
+	struct t_run r;
+	struct t_proc p;
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(10), US(20), US(100), 1);
+	t_range(&p, WIRE_RANGE_LOADER, "enumerate(DataLoader)#x", US(120), US(400))->flags =
+		WIRE_EV_FL_FIRST;
+	t_launch(&p, US(500), US(510), US(600), 2);
+	t_proc_end(&p, US(600), true);
+	t_analyse(&r, ANA_WINDOW_DEVICE);
+	EXPECT_INT(CLASS(r, 0, INPUT_EPOCH), NS(280));
+	EXPECT_INT(CLASS(r, 0, HOST_UNKNOWN), NS(120));
+	EXPECT_INT(r.result->gpu[0].confidence[ANA_INPUT_EPOCH][ANA_HIGH], NS(280));
+	EXPECT_INT(r.result->gpu[0].held_ns, r.result->gpu[0].span_ns);
+	t_run_end(&r);
+}
+
+static void test_a_gpu_without_operations(void)
+{
+	struct t_run r;
+	struct t_proc p;
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_range(&p, WIRE_RANGE_LOADER, "enumerate(DataLoader)#x", US(100), US(300));
+	t_proc_end(&p, US(1000), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(r.result->gpu[0].held_ns, NS(1000));
+	EXPECT_INT(r.result->gpu[0].span_ns, 0);
+	EXPECT_INT(CLASS(r, 0, INPUT_UNKNOWN), NS(200));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_STARTUP), NS(800));
+	t_run_end(&r);
+}
+
+static void test_one_gpu_after_the_other(void)
+{
+	struct t_run r;
+	struct t_proc p, q;
+
+	/* Two processes, one GPU, and a time in between in which nobody held it. */
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_proc_end(&p, US(300), true);
+	t_proc_begin(&r, &q, 11, 0, US(500));
+	t_launch(&q, US(600), US(700), US(800), 1);
+	t_proc_end(&q, US(900), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(r.result->gpus, 1);
+	EXPECT_INT(r.result->gpu[0].held_ns, NS(300 + 400));
+	EXPECT_INT(r.result->gpu[0].span_ns, NS(700));
+	EXPECT_INT(r.result->gpu[0].idle_ns, NS(500));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_STARTUP), NS(100));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(100));
+	/* 200 to 300 and 500 to 600 without a reason; 600 to 700 waits for its launch. */
+	EXPECT_INT(CLASS(r, 0, HOST_UNKNOWN), NS(200));
+	EXPECT_INT(CLASS(r, 0, DEVICE_LAUNCH) + CLASS(r, 0, DEVICE_UNKNOWN), NS(100));
+	t_run_end(&r);
+}
+
+static void test_dropped_records(void)
+{
+	struct t_run r;
+	struct t_proc p;
+	Wire__LossSpan span = WIRE__LOSS_SPAN__INIT;
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_launch(&p, US(590), US(600), US(700), 2);
+	span.reason = WIRE__LOSS_REASON__LOSS_DROPPED;
+	span.start_ns = US(150);
+	span.end_ns = US(400);
+	t_loss(&p, span);
+	t_proc_end(&p, US(700), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(CLASS(r, 0, COMPUTE), NS(200));
+	EXPECT_INT(CLASS(r, 0, DEVICE_LOST), NS(200));
+	EXPECT_INT(CLASS(r, 0, HOST_UNKNOWN), NS(190));
+	EXPECT_INT(r.result->gpu[0].empty_ns, NS(390));
+	t_run_end(&r);
+}
+
+static void test_unobserved(void)
+{
+	struct t_run r;
+	struct t_proc p;
+	Wire__LossSpan span = WIRE__LOSS_SPAN__INIT;
+
+	/* A foreign client from before the first operation to within the tail. */
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_launch(&p, US(590), US(600), US(700), 2);
+	span.reason = WIRE__LOSS_REASON__LOSS_FOREIGN;
+	span.start_ns = US(20);
+	span.end_ns = US(750);
+	t_loss(&p, span);
+	t_proc_end(&p, US(800), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(CLASS(r, 0, COMPUTE), NS(200));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_STARTUP), NS(20));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_UNOBSERVED), NS(80 + 400 + 50));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(50));
+	EXPECT_INT(r.result->quality.unobserved_ns, NS(530));
+	t_run_end(&r);
+}
+
+static void bad_stamp(uint64_t corr, int64_t lost)
+{
+	struct t_run r;
+	struct t_proc p;
+	Wire__LossSpan span = WIRE__LOSS_SPAN__INIT;
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_call(&p, "cudaLaunchKernel", US(300), US(302), 2); /* whose record had no stamps */
+	t_launch(&p, US(500), US(600), US(700), 3);
+	span.reason = WIRE__LOSS_REASON__LOSS_BAD_STAMP;
+	span.start_ns = US(250);
+	span.end_ns = US(550);
+	span.has_device = true;
+	span.stream = 7;
+	span.correlation = corr;
+	t_loss(&p, span);
+	t_proc_end(&p, US(700), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(CLASS(r, 0, DEVICE_LOST), lost);
+	EXPECT_INT(r.result->gpu[0].idle_ns, NS(400));
+	t_run_end(&r);
+}
+
+static void test_bad_stamps(void)
+{
+	bad_stamp(2, NS(550 - 300)); /* from its launch, at most to the end of its flush */
+	bad_stamp(0, NS(550 - 250)); /* the whole flush interval */
+}
+
+static void test_a_cut_stream(void)
+{
+	struct t_run r;
+	struct t_proc p;
+	FILE *f;
+	char path[300];
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_flush(&p);
+	t_pulse(&p, US(400), US(350));
+	t_proc_end(&p, 0, false);
+	snprintf(path, sizeof(path), "%s/run.json", r.dir);
+	f = fopen(path, "w");
+	fprintf(f,
+		"{\"id\": \"x\", \"exit_status\": 137, \"exits\": [{\"host\": \"here\", "
+		"\"pid\": 10, \"start_ns\": %" PRId64 ", \"end_ns\": %" PRId64
+		", \"status\": 137}]}",
+		US(0), US(1000));
+	fclose(f);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(r.trace->stream[0].holes, 1);
+	EXPECT_INT(r.trace->stream[0].hole[0].start_ns, US(350));
+	EXPECT_INT(r.trace->stream[0].hole[0].end_ns, US(1000));
+	EXPECT_INT(r.result->gpu[0].held_ns, NS(1000));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_UNOBSERVED), NS(650));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(150));
+	EXPECT(!r.result->complete);
+	EXPECT_STR(r.result->process[0].ended, "lost");
+	t_run_end(&r);
+}
+
+static void clock_step(int64_t jump)
+{
+	struct t_run r;
+	struct t_proc p;
+	Wire__Clock clock = WIRE__CLOCK__INIT;
+	Wire__ClockTriplet t[2] = { WIRE__CLOCK_TRIPLET__INIT, WIRE__CLOCK_TRIPLET__INIT };
+	Wire__ClockTriplet *triplets[2] = { &t[0], &t[1] };
+	int64_t later = jump; /* what stamps after the step have too much */
+
+	/* 100 us of real time between the triplets, and a step in between. */
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(20000), 1);
+	t_launch(&p, US(30090) + later, US(30100) + later, US(30200) + later, 2);
+	t[0].monotonic_before_ns = t[0].monotonic_after_ns = 5000000;
+	t[0].cupti_ns = US(25000);
+	t[1].monotonic_before_ns = t[1].monotonic_after_ns = 5100000;
+	t[1].cupti_ns = US(25100) + later;
+	clock.n_triplets = 2;
+	clock.triplets = triplets;
+	t_message(&p, WIRE_FRAME_CLOCK, &clock);
+	t_proc_end(&p, US(31000) + later, true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(r.result->gpu[0].held_ns, NS(31000));
+	EXPECT(CLASS(r, 0, EXCLUDED_UNOBSERVED) >= NS(100));
+	t_run_end(&r);
+}
+
+static void test_clock_steps(void)
+{
+	clock_step(NS(3600000000)); /* an hour forwards */
+	clock_step(-NS(2000));
+}
+
+static void test_no_launch_records(void)
+{
+	struct t_run r;
+	struct t_proc p;
+
+	/* Level 0: a wait of the only thread that emits ranges takes the gap. */
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_kernel(&p, US(0), US(100), 1);
+	t_range(&p, WIRE_RANGE_LOADER, "enumerate(DataLoader)#x", US(150), US(400));
+	t_kernel(&p, US(500), US(600), 2);
+	t_kernel(&p, US(605), US(700), 3);
+	t_proc_end(&p, US(700), true);
+	t_analyse(&r, ANA_WINDOW_DEVICE);
+	EXPECT_INT(r.result->gpu[0].empty_ns, 0);
+	EXPECT_INT(CLASS(r, 0, INPUT_UNKNOWN), NS(250));
+	EXPECT_INT(r.result->gpu[0].confidence[ANA_INPUT_UNKNOWN][ANA_MEDIUM], NS(250));
+	EXPECT_INT(CLASS(r, 0, DEVICE_UNKNOWN), NS(150));
+	EXPECT_INT(CLASS(r, 0, DEVICE_TURNAROUND), NS(5));
+	t_run_end(&r);
+}
+
+static void test_launches_that_own_nothing(void)
+{
+	struct t_run r;
+	struct t_proc p;
+	unsigned int i;
+
+	/* Copies of no bytes: launches without an operation, more than the engine waits for. */
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	for (i = 0; i < 6000; i++) {
+		int64_t t = US(200 * (int64_t)i);
+
+		t_call(&p, "cudaMemcpyAsync", t, t + 1000, 3 * i + 2);
+		t_launch(&p, t + NS(100), t + NS(105), t + NS(150), 3 * i + 3);
+	}
+	t_proc_end(&p, US(200 * 6000), true);
+	t_analyse(&r, ANA_WINDOW_DEVICE);
+	EXPECT_INT(r.result->gpu[0].gaps, 5999);
+	EXPECT_INT(r.result->gpu[0].queued_ns, NS(5) * 5999);
+	EXPECT_INT(r.result->gpu[0].empty_ns, NS(150) * 5999);
+	EXPECT_INT(CLASS(r, 0, HOST_DISPATCH), NS(1) * 5999);
+	t_run_end(&r);
+}
+
+static void test_verdict_of_nothing(void)
+{
+	struct t_run r;
+	struct t_proc p;
+	struct ana_options o = { .window = ANA_WINDOW_JOB };
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_proc_end(&p, US(10), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(r.result->judgement.verdict, ANA_V_INCONCLUSIVE);
+	t_run_end(&r);
+	(void)o;
+}
+
+int main(void)
+{
+	return RUN(test_lead_and_tail, test_wait_after_the_first_launch,
+		   test_first_wait_of_an_iterator, test_a_gpu_without_operations,
+		   test_one_gpu_after_the_other, test_dropped_records, test_unobserved,
+		   test_bad_stamps, test_a_cut_stream, test_clock_steps, test_no_launch_records,
+		   test_launches_that_own_nothing, test_verdict_of_nothing);
+}
