@@ -1,64 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The union of spans, the cheapest way that serves: one open span where work comes in order of
- * time (one stream); a short list of the last spans where it nearly does (several streams);
- * sorting where it does not.
+ * The union of spans: a list of the last spans where work comes nearly in order of time (streams of
+ * one thread); sorting where it does not.
  */
 #include "busy.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OPEN_SPANS 1024 /* a long collective reaches back over many short kernels */
+#define NEAR 8 /* spans that are looked at one by one */
 
-struct span {
-	int64_t start, end;
-};
-
-/* Disjoint spans in order; those before the open ones are closed: only their sum is kept. */
-struct busy {
-	struct span open[OPEN_SPANS];
-	unsigned int used;
-	bool closed; /* up to @closed_end, which is in @sum */
-	int64_t closed_end;
-	uint64_t sum;
-};
-
-static uint64_t span_ns(struct span s)
+static uint64_t span_ns(struct wire_span s)
 {
 	return (uint64_t)s.end - (uint64_t)s.start;
 }
 
 /* Closes the older half: seldom enough that moving the rest costs nothing. */
-static void close_half(struct busy *b)
+static void close_half(struct wire_busy *b)
 {
 	unsigned int i;
 
-	for (i = 0; i < OPEN_SPANS / 2; i++)
+	for (i = 0; i < WIRE_BUSY_SPANS / 2; i++)
 		b->sum += span_ns(b->open[i]);
 	b->closed = true;
 	b->closed_end = b->open[i - 1].end;
-	b->used -= OPEN_SPANS / 2;
-	memmove(b->open, b->open + OPEN_SPANS / 2, b->used * sizeof(b->open[0]));
+	b->used -= WIRE_BUSY_SPANS / 2;
+	memmove(b->open, b->open + WIRE_BUSY_SPANS / 2, b->used * sizeof(b->open[0]));
 }
 
 /* Puts a span that touches no other at @at. */
-static void insert(struct busy *b, unsigned int at, struct span s)
+static void insert(struct wire_busy *b, unsigned int at, struct wire_span s)
 {
 	memmove(b->open + at + 1, b->open + at, (b->used - at) * sizeof(b->open[0]));
 	b->open[at] = s;
 	b->used++;
 }
 
-/* A span that begins no later than the last one's end. False: it reaches back too far. */
-static bool add_earlier(struct busy *b, struct span s)
+/* The first open span that begins after @t: mostly one of the last. */
+static unsigned int behind(const struct wire_busy *b, int64_t t)
 {
-	unsigned int last = b->used, first;
+	unsigned int low = 0, high = b->used, near = high < NEAR ? 0 : high - NEAR;
 
-	while (last && b->open[last - 1].start > s.end)
-		last--;
+	for (; high > near; high--)
+		if (b->open[high - 1].start <= t)
+			return high;
+	while (low < high) {
+		unsigned int mid = (low + high) / 2;
+
+		if (b->open[mid].start <= t)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* A span that begins no later than the last one's end. False: it reaches back too far. */
+static bool add_earlier(struct wire_busy *b, struct wire_span s)
+{
+	unsigned int last = behind(b, s.end), first;
+
 	for (first = last; first && b->open[first - 1].end >= s.start; first--) {
 		if (b->open[first - 1].start < s.start)
 			s.start = b->open[first - 1].start;
@@ -77,19 +79,43 @@ static bool add_earlier(struct busy *b, struct span s)
 	return true;
 }
 
-static bool add(struct busy *b, struct span s)
+static bool add(struct wire_busy *b, struct wire_span s)
 {
-	if (b->used == OPEN_SPANS)
-		close_half(b);
-	if (b->used && s.start <= b->open[b->used - 1].end)
+	struct wire_span *next = &b->open[b->used], *last = b->used ? next - 1 : next;
+
+	if (!b->used || s.start > last->end) {
+		*next = s;
+		b->used++;
+		return true;
+	}
+	if (s.start < last->start)
 		return add_earlier(b, s);
-	if (!b->used && b->closed && s.start <= b->closed_end)
-		return false;
-	b->open[b->used++] = s;
+	if (s.end > last->end)
+		last->end = s.end;
 	return true;
 }
 
-static uint64_t sum_of(const struct busy *b)
+void wire_busy_begin(struct wire_busy *b)
+{
+	memset(b, 0, offsetof(struct wire_busy, open));
+}
+
+bool wire_busy_add(struct wire_busy *b, const struct wire_event *ev, size_t n, uint32_t device)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (ev[i].device != device || ev[i].end_ns <= ev[i].start_ns)
+			continue;
+		if (b->used == WIRE_BUSY_SPANS)
+			close_half(b);
+		if (!add(b, (struct wire_span){ ev[i].start_ns, ev[i].end_ns }))
+			return false;
+	}
+	return true;
+}
+
+uint64_t wire_busy_sum(const struct wire_busy *b)
 {
 	uint64_t sum = b->sum;
 	unsigned int i;
@@ -100,15 +126,15 @@ static uint64_t sum_of(const struct busy *b)
 }
 
 /* The end of the run of rising starts that begins at @at. */
-static size_t run_end(const struct span *s, size_t at, size_t n)
+static size_t run_end(const struct wire_span *s, size_t at, size_t n)
 {
 	while (++at < n && s[at - 1].start <= s[at].start)
 		;
 	return at < n ? at : n;
 }
 
-static void merge(const struct span *a, const struct span *a_end, const struct span *b,
-		  const struct span *b_end, struct span *out)
+static void merge(const struct wire_span *a, const struct wire_span *a_end,
+		  const struct wire_span *b, const struct wire_span *b_end, struct wire_span *out)
 {
 	while (a < a_end && b < b_end)
 		*out++ = b->start < a->start ? *b++ : *a++;
@@ -120,11 +146,11 @@ static void merge(const struct span *a, const struct span *a_end, const struct s
  * Sorts by merging neighbouring runs, between two halves of one array: buffers of several threads
  * are few long runs. Returns the sorted half.
  */
-static struct span *sort(struct span *from, struct span *to, size_t n)
+static struct wire_span *sort(struct wire_span *from, struct wire_span *to, size_t n)
 {
 	for (;;) {
 		size_t at = 0;
-		struct span *swap = from;
+		struct wire_span *swap = from;
 
 		if (run_end(from, 0, n) == n)
 			return from;
@@ -140,14 +166,14 @@ static struct span *sort(struct span *from, struct span *to, size_t n)
 	}
 }
 
-static uint64_t union_of(const struct span *s, size_t n)
+static uint64_t union_of(const struct wire_span *s, size_t n)
 {
 	int64_t until = INT64_MIN;
 	uint64_t sum = 0;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		struct span rest = { s[i].start > until ? s[i].start : until, s[i].end };
+		struct wire_span rest = { s[i].start > until ? s[i].start : until, s[i].end };
 
 		if (rest.end <= rest.start)
 			continue;
@@ -157,68 +183,17 @@ static uint64_t union_of(const struct span *s, size_t n)
 	return sum;
 }
 
-static int busy_sorted(const struct wire_event *ev, size_t n, uint32_t device, uint64_t *ns)
+int wire_busy_sorted(const struct wire_event *ev, size_t n, uint32_t device, uint64_t *ns)
 {
-	struct span *span = malloc(2 * n * sizeof(*span));
+	struct wire_span *span = malloc(2 * n * sizeof(*span));
 	size_t i, used = 0;
 
 	if (!span)
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
 		if (ev[i].device == device && ev[i].end_ns > ev[i].start_ns)
-			span[used++] = (struct span){ ev[i].start_ns, ev[i].end_ns };
+			span[used++] = (struct wire_span){ ev[i].start_ns, ev[i].end_ns };
 	*ns = union_of(sort(span, span + n, used), used);
 	free(span);
 	return 0;
-}
-
-/* False if a span begins before the one that is open. */
-static bool busy_in_order(const struct wire_event *ev, size_t n, uint32_t device, uint64_t *ns)
-{
-	struct span open = { INT64_MIN, INT64_MIN };
-	uint64_t sum = 0;
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		const struct span s = { ev[i].start_ns, ev[i].end_ns };
-
-		if (ev[i].device != device || s.end <= s.start)
-			continue;
-		if (s.start < open.start)
-			return false;
-		if (s.start > open.end) {
-			sum += span_ns(open);
-			open = s;
-		} else if (s.end > open.end) {
-			open.end = s.end;
-		}
-	}
-	*ns = sum + span_ns(open);
-	return true;
-}
-
-static bool busy_nearly(const struct wire_event *ev, size_t n, uint32_t device, uint64_t *ns)
-{
-	struct busy b;
-	size_t i;
-
-	b.used = 0;
-	b.closed = false;
-	b.closed_end = 0;
-	b.sum = 0;
-	for (i = 0; i < n; i++) {
-		if (ev[i].device != device || ev[i].end_ns <= ev[i].start_ns)
-			continue;
-		if (!add(&b, (struct span){ ev[i].start_ns, ev[i].end_ns }))
-			return false;
-	}
-	*ns = sum_of(&b);
-	return true;
-}
-
-int wire_busy(const struct wire_event *ev, size_t n, uint32_t device, uint64_t *ns)
-{
-	if (busy_in_order(ev, n, device, ns) || busy_nearly(ev, n, device, ns))
-		return 0;
-	return busy_sorted(ev, n, device, ns);
 }

@@ -43,7 +43,7 @@ static void tune(struct wire_codec *c)
 		{ ZSTD_c_strategy, ZSTD_fast },
 		{ ZSTD_c_minMatch, 7 },
 		{ ZSTD_c_targetLength, 8 },
-		{ ZSTD_c_hashLog, 12 },
+		{ ZSTD_c_hashLog, 10 },
 		{ ZSTD_c_literalCompressionMode, ZSTD_ps_enable },
 	};
 	size_t i;

@@ -5,6 +5,7 @@
 #include "column.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include "bytes.h"
 
 #define EXCEPTION_SHARE 32 /* about one value in so many may be left to the exceptions */
@@ -18,74 +19,30 @@ size_t wire_column_bound(size_t n)
 	return 1 + WIRE_VARINT_MAX + n * 8 + (n / EXCEPTION_SHARE_MAX + 1) * EXCEPTION_BYTES;
 }
 
-void wire_column_look(struct wire_column_stats *s, const uint64_t *v, size_t n)
-{
-	uint64_t any = 0, diff = 0;
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		any |= v[i];
-		diff |= v[i] ^ v[0];
-	}
-	*s = (struct wire_column_stats){ any, diff };
-}
-
-/* How many of every @step-th value need more than @width bytes. */
-static size_t count_above(const uint64_t *v, size_t n, unsigned int width, size_t step)
-{
-	size_t i, count = 0;
-
-	for (i = 0; i < n; i += step)
-		count += v[i] >> (8 * width) != 0;
-	return count;
-}
-
-/* The same of all; without compares, which 64-bit vectors lack. */
-static size_t count_all_above(const uint64_t *v, size_t n, unsigned int width)
-{
-	unsigned int shift = 8 * width;
-	uint64_t count = 0;
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		uint64_t high = v[i] >> shift;
-
-		count += (high | (0 - high)) >> 63;
-	}
-	return count;
-}
-
-/*
- * The fewest planes that leave few exceptions; *left: how many. A sample may mislead a little: then
- * there are a few exceptions more, but never so many that the bound is passed.
- */
-static unsigned int pick_width(uint64_t any, const uint64_t *v, size_t n, size_t *left)
-{
-	size_t step = n < SAMPLE_FROM ? 1 : SAMPLE_STEP, few = n / step / EXCEPTION_SHARE;
-	unsigned int width;
-
-	for (width = 1; width < 8; width++) {
-		*left = 0;
-		if (!(any >> (8 * width)))
-			return width;
-		if (count_above(v, n, width, step) > few)
-			continue;
-		*left = count_all_above(v, n, width);
-		if (*left <= n / EXCEPTION_SHARE_MAX)
-			return width;
-	}
-	*left = 0;
-	return 8;
-}
-
 void wire_cut(struct wire_cuts *cut, const uint8_t *p)
 {
 	if (cut && cut->used < sizeof(cut->at) / sizeof(cut->at[0]))
 		cut->at[cut->used++] = p;
 }
 
-/* Planes @k to @k + 2 in one pass: reading the values is what costs. */
-static void put_three(uint8_t *restrict p, const uint64_t *restrict v, size_t n, unsigned int k)
+void wire_column_begin(struct wire_column_writer *w, uint8_t *plane, size_t room)
+{
+	memset(w, 0, offsetof(struct wire_column_writer, bytes));
+	w->plane = plane;
+	w->room = room;
+}
+
+/* Bytes of a number: 0 for 0. */
+static unsigned int bytes_of(uint64_t v)
+{
+	return v ? (71 - (unsigned int)__builtin_clzll(v)) / 8 : 0;
+}
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Planes @k to @k + 2 in one pass. */
+INLINE void put_three(uint8_t *restrict p, size_t room, const uint64_t *restrict v, size_t n,
+		      unsigned int k)
 {
 	unsigned int shift = 8 * k;
 	size_t i;
@@ -94,12 +51,26 @@ static void put_three(uint8_t *restrict p, const uint64_t *restrict v, size_t n,
 		uint64_t bytes = v[i] >> shift;
 
 		p[i] = (uint8_t)bytes;
-		p[n + i] = (uint8_t)(bytes >> 8);
-		p[2 * n + i] = (uint8_t)(bytes >> 16);
+		p[room + i] = (uint8_t)(bytes >> 8);
+		p[2 * room + i] = (uint8_t)(bytes >> 16);
 	}
 }
 
-static void put_one(uint8_t *restrict p, const uint64_t *restrict v, size_t n, unsigned int k)
+INLINE void put_two(uint8_t *restrict p, size_t room, const uint64_t *restrict v, size_t n,
+		    unsigned int k)
+{
+	unsigned int shift = 8 * k;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		uint64_t bytes = v[i] >> shift;
+
+		p[i] = (uint8_t)bytes;
+		p[room + i] = (uint8_t)(bytes >> 8);
+	}
+}
+
+INLINE void put_one(uint8_t *restrict p, const uint64_t *restrict v, size_t n, unsigned int k)
 {
 	unsigned int shift = 8 * k;
 	size_t i;
@@ -108,52 +79,208 @@ static void put_one(uint8_t *restrict p, const uint64_t *restrict v, size_t n, u
 		p[i] = (uint8_t)(v[i] >> shift);
 }
 
-static uint8_t *put_planes(uint8_t *p, const uint64_t *v, size_t n, unsigned int width,
-			   struct wire_cuts *cut)
+INLINE void put_planes(uint8_t *p, size_t room, const uint64_t *v, size_t n, unsigned int width)
 {
 	unsigned int k;
 
 	for (k = 0; width - k >= 3; k += 3)
-		put_three(p + k * n, v, n, k);
-	for (; k < width; k++)
-		put_one(p + k * n, v, n, k);
-	for (k = 1; k <= width; k++)
-		wire_cut(cut, p + k * n);
-	return p + width * n;
+		put_three(p + k * room, room, v, n, k);
+	if (width - k == 2)
+		put_two(p + k * room, room, v, n, k);
+	else if (width - k == 1)
+		put_one(p + k * room, v, n, k);
 }
 
-static uint8_t *put_exceptions(uint8_t *p, const uint64_t *v, unsigned int width, size_t left)
+INLINE void add(struct wire_column_writer *w, const uint64_t *v, size_t n)
 {
+	uint64_t first = w->n ? w->first : v[0], any = 0, diff = 0;
+	unsigned int bytes;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		any |= v[i];
+		diff |= v[i] ^ first;
+	}
+	bytes = bytes_of(any);
+	w->bytes[w->n / WIRE_COLUMN_CHUNK] = (uint8_t)bytes;
+	put_planes(w->plane + w->n, w->room, v, n, bytes);
+	for (i = 0; bytes > 1 && i < n; i += SAMPLE_STEP)
+		w->sample[bytes_of(v[i])]++;
+	w->first = first;
+	w->any |= any;
+	w->diff |= diff;
+	w->n += n;
+}
+
+/* The same loops twice: with vectors of 32 bytes they take half the instructions. */
+#if defined(__x86_64__)
+
+__attribute__((target("avx2"))) static void add_wide(struct wire_column_writer *w,
+						     const uint64_t *v, size_t n)
+{
+	if (n == WIRE_COLUMN_CHUNK)
+		add(w, v, WIRE_COLUMN_CHUNK);
+	else
+		add(w, v, n);
+}
+
+static bool have_wide(void)
+{
+	return __builtin_cpu_supports("avx2");
+}
+
+#else
+
+static void add_wide(struct wire_column_writer *w, const uint64_t *v, size_t n)
+{
+	add(w, v, n);
+}
+
+static bool have_wide(void)
+{
+	return false;
+}
+
+#endif
+
+void wire_column_add(struct wire_column_writer *w, const uint64_t *v, size_t n)
+{
+	if (have_wide())
+		add_wide(w, v, n);
+	else
+		add(w, v, n);
+}
+
+/* One pass over the chunks that hold values of more than @width bytes. */
+struct high {
+	const struct wire_column_writer *w;
+	unsigned int width;
+	size_t at, n; /* of the chunk at hand */
+	uint8_t any[WIRE_COLUMN_CHUNK]; /* or of the bytes above the width */
+};
+
+static bool next_high(struct high *h)
+{
+	const struct wire_column_writer *w = h->w;
+
+	for (h->at += h->n; h->at < w->n; h->at += h->n) {
+		unsigned int k, bytes = w->bytes[h->at / WIRE_COLUMN_CHUNK];
+		size_t i;
+
+		h->n = w->n - h->at < WIRE_COLUMN_CHUNK ? w->n - h->at : WIRE_COLUMN_CHUNK;
+		if (bytes <= h->width)
+			continue;
+		memcpy(h->any, w->plane + h->width * w->room + h->at, h->n);
+		for (k = h->width + 1; k < bytes; k++)
+			for (i = 0; i < h->n; i++)
+				h->any[i] |= w->plane[k * w->room + h->at + i];
+		return true;
+	}
+	return false;
+}
+
+/* How many values need more than @width bytes. */
+static size_t count_high(const struct wire_column_writer *w, unsigned int width)
+{
+	struct high h = { .w = w, .width = width, .n = 0 };
+	size_t count = 0, i;
+
+	while (next_high(&h))
+		for (i = 0; i < h.n; i++)
+			count += h.any[i] != 0;
+	return count;
+}
+
+static size_t count_sample(const struct wire_column_writer *w, unsigned int width)
+{
+	size_t count = 0;
+
+	while (++width <= WIRE_COLUMN_WIDTH)
+		count += w->sample[width];
+	return count;
+}
+
+/*
+ * The fewest planes that leave few exceptions; *left: how many. A sample may mislead a little: then
+ * there are a few exceptions more, but never so many that the bound is passed.
+ */
+static unsigned int pick_width(const struct wire_column_writer *w, size_t *left)
+{
+	unsigned int most = bytes_of(w->any), width;
+
+	for (width = 1; width < most; width++) {
+		if (w->n >= SAMPLE_FROM &&
+		    count_sample(w, width) > w->n / SAMPLE_STEP / EXCEPTION_SHARE)
+			continue;
+		*left = count_high(w, width);
+		if (*left <= w->n / (w->n < SAMPLE_FROM ? EXCEPTION_SHARE : EXCEPTION_SHARE_MAX))
+			return width;
+	}
+	*left = 0;
+	return width;
+}
+
+/* Plane @k: chunks whose values all take fewer bytes have left it as it was. */
+static void copy_plane(const struct wire_column_writer *w, uint8_t *p, unsigned int k)
+{
+	size_t at, n;
+
+	for (at = 0; at < w->n; at += n) {
+		n = w->n - at < WIRE_COLUMN_CHUNK ? w->n - at : WIRE_COLUMN_CHUNK;
+		if (w->bytes[at / WIRE_COLUMN_CHUNK] > k)
+			memcpy(p + at, w->plane + k * w->room + at, n);
+		else
+			memset(p + at, 0, n);
+	}
+}
+
+/* What the value at @i has above @width bytes. */
+static uint64_t high_of(const struct wire_column_writer *w, size_t i, unsigned int width)
+{
+	unsigned int k = w->bytes[i / WIRE_COLUMN_CHUNK];
+	uint64_t high = 0;
+
+	while (k-- > width)
+		high = high << 8 | w->plane[k * w->room + i];
+	return high;
+}
+
+static uint8_t *put_exceptions(const struct wire_column_writer *w, uint8_t *p, unsigned int width,
+			       size_t left)
+{
+	struct high h = { .w = w, .width = width, .n = 0 };
 	size_t i, from = 0;
 
 	p = wire_varint_put(p, left);
-	for (i = 0; left; i++) {
-		uint64_t high = v[i] >> (8 * width);
-
-		if (!high)
-			continue;
-		p = wire_varint_put(p, i - from);
-		p = wire_varint_put(p, high);
-		from = i + 1;
-		left--;
+	while (left && next_high(&h)) {
+		for (i = 0; i < h.n; i++) {
+			if (!h.any[i])
+				continue;
+			p = wire_varint_put(p, h.at + i - from);
+			p = wire_varint_put(p, high_of(w, h.at + i, width));
+			from = h.at + i + 1;
+		}
 	}
 	return p;
 }
 
-uint8_t *wire_column_put(uint8_t *p, const uint64_t *v, size_t n, const struct wire_column_stats *s,
-			 struct wire_cuts *cut)
+uint8_t *wire_column_end(const struct wire_column_writer *w, uint8_t *p, struct wire_cuts *cut)
 {
-	unsigned int width;
+	unsigned int width, k;
 	size_t left;
 
-	if (!s->diff) {
+	if (!w->diff) {
 		*p++ = 0;
-		return wire_varint_put(p, s->any);
+		return wire_varint_put(p, w->any);
 	}
-	width = pick_width(s->any, v, n, &left);
+	width = pick_width(w, &left);
 	*p++ = (uint8_t)width;
-	p = put_planes(p, v, n, width, cut);
-	return width < 8 ? put_exceptions(p, v, width, left) : p;
+	for (k = 0; k < width; k++) {
+		copy_plane(w, p, k);
+		p += w->n;
+		wire_cut(cut, p);
+	}
+	return width < WIRE_COLUMN_WIDTH ? put_exceptions(w, p, width, left) : p;
 }
 
 /* The place of the next exception; without one, behind the last value. */

@@ -10,20 +10,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "block.h"
 #include "buf.h"
 
-#define WIRE_COLUMN_CHUNK 256 /* values read at once */
-
-/* Most bytes that wire_column_put writes for @n values. */
-size_t wire_column_bound(size_t n);
-
-/* What is to be known of values before they are written. */
-struct wire_column_stats {
-	uint64_t any; /* all bits that occur */
-	uint64_t diff; /* all bits that differ from the first value's */
-};
-
-void wire_column_look(struct wire_column_stats *s, const uint64_t *v, size_t n);
+#define WIRE_COLUMN_CHUNK 256 /* values read or written at once */
+#define WIRE_COLUMN_CHUNKS (WIRE_BLOCK_EVENTS_MAX / WIRE_COLUMN_CHUNK)
+#define WIRE_COLUMN_WIDTH 8 /* planes at most */
 
 /* Places where bytes of one nature end: bytes on two sides of a cut are unlike. */
 struct wire_cuts {
@@ -35,11 +27,34 @@ struct wire_cuts {
 void wire_cut(struct wire_cuts *cut, const uint8_t *p);
 
 /*
- * Writes @n values with their stats at @p, which has room for the bound. Returns the byte behind
- * them. The ends of planes are added to @cut, which may be NULL.
+ * A column in the making. It takes values in chunks and keeps their bytes as planes at once, so that
+ * no value is touched twice; how many planes are written is known at the end.
  */
-uint8_t *wire_column_put(uint8_t *p, const uint64_t *v, size_t n, const struct wire_column_stats *s,
-			 struct wire_cuts *cut);
+struct wire_column_writer {
+	uint8_t *plane; /* the first; the others follow at @room bytes' distance */
+	size_t room;
+	size_t n;
+	uint64_t first;
+	uint64_t any; /* all bits that occur */
+	uint64_t diff; /* all bits that differ from the first value's */
+	uint32_t sample[9]; /* of every eighth value: how many take so many bytes, from 2 on */
+	uint8_t bytes[WIRE_COLUMN_CHUNKS]; /* planes that are filled, by chunk */
+};
+
+/* Begins one, in @room * WIRE_COLUMN_WIDTH bytes at @plane. */
+void wire_column_begin(struct wire_column_writer *w, uint8_t *plane, size_t room);
+
+/* Adds @n values, WIRE_COLUMN_CHUNK at each call but the last one. */
+void wire_column_add(struct wire_column_writer *w, const uint64_t *v, size_t n);
+
+/* Most bytes that wire_column_end writes for @n values. */
+size_t wire_column_bound(size_t n);
+
+/*
+ * Writes the column at @p, which has room for the bound. Returns the byte behind it. The ends of
+ * planes are added to @cut, which may be NULL.
+ */
+uint8_t *wire_column_end(const struct wire_column_writer *w, uint8_t *p, struct wire_cuts *cut);
 
 /* Reads a column in pieces, in order. */
 struct wire_column {

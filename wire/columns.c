@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events to columns: one pass over the events that leaves plain arrays, then each array as a
- * section.
+ * Events to columns: one pass over the events, a chunk at a time, that leaves byte planes; then
+ * each column as a section.
  */
 #include "columns.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bytes.h"
 #include "dict.h"
 #include "predict.h"
 
+#define PREFETCH 24 /* events ahead: a block is larger than the second cache */
 #define CONTEXT_BITS_MIN 4
 #define CONTEXT_BITS 13 /* 32 KB a table: more stops paying */
 
@@ -34,14 +36,26 @@ static const uint8_t section_of[ARRAYS] = {
 	[START] = WIRE_SECTION_START, [DURATION] = WIRE_SECTION_DURATION,
 };
 
+/* A place that came lately, found by its stream's low bits: streams take turns. */
+#define RECENT 16u
+
+struct recent {
+	struct wire_key key;
+	uint64_t number; /* plus 1; 0: none */
+};
+
 struct wire_columns {
 	struct wire_dict places, shapes;
 	struct wire_place *place; /* by number in places */
 	uint32_t place_room, place_used;
+	struct recent recent[RECENT];
 	uint32_t *context; /* two tables */
-	uint64_t *array[ARRAYS];
-	size_t room; /* values an array can hold */
-	size_t used[ARRAYS];
+	struct wire_column_writer column[ARRAYS];
+	uint8_t *planes; /* of all of them */
+	size_t room; /* values a column can hold */
+	/* The values at hand, which stay in the first cache; the sparse ones may be carried over. */
+	uint64_t chunk[ARRAYS][2 * WIRE_COLUMN_CHUNK];
+	size_t sparse[ARRAYS]; /* of BYTES and GRAPH: values in their chunk */
 };
 
 struct wire_columns *wire_columns_new(void)
@@ -66,7 +80,7 @@ void wire_columns_free(struct wire_columns *c)
 	wire_dict_fini(&c->shapes);
 	free(c->place);
 	free(c->context);
-	free(c->array[0]);
+	free(c->planes);
 	free(c);
 }
 
@@ -74,24 +88,22 @@ size_t wire_columns_bytes(const struct wire_columns *c)
 {
 	return sizeof(*c) + wire_dict_bytes(&c->places) + wire_dict_bytes(&c->shapes) +
 	       c->place_room * sizeof(*c->place) + (sizeof(*c->context) << (CONTEXT_BITS + 1)) +
-	       c->room * ARRAYS * sizeof(uint64_t);
+	       c->room * ARRAYS * WIRE_COLUMN_WIDTH;
 }
 
-/* Arrays for @n values each, one allocation; what they held is gone. */
+/* Planes for @n values a column, one allocation; what they held is gone. */
 static int make_room(struct wire_columns *c, size_t n)
 {
-	size_t room = (n + 1024) & ~(size_t)1023; /* one to spare: gather writes ahead */
-	uint64_t *values;
-	int i;
+	size_t room = (n + 1023) & ~(size_t)1023;
+	uint8_t *planes;
 
-	if (n < c->room)
+	if (n <= c->room)
 		return 0;
-	values = malloc(room * ARRAYS * sizeof(*values));
-	if (!values)
+	planes = malloc(room * ARRAYS * WIRE_COLUMN_WIDTH);
+	if (!planes)
 		return -ENOMEM;
-	free(c->array[0]);
-	for (i = 0; i < ARRAYS; i++)
-		c->array[i] = values + (size_t)i * room;
+	free(c->planes);
+	c->planes = planes;
 	c->room = room;
 	return 0;
 }
@@ -137,154 +149,231 @@ static inline struct wire_key shape_key(const struct wire_event *e)
 	return (struct wire_key){ (v & ~0xffull) | has, 0 };
 }
 
-/*
- * Numbers of places and shapes, names, and the sparse values. Neighbours are mostly alike: their
- * keys are compared before they are looked up.
- */
-static int gather_keys(struct wire_columns *c, const struct wire_event *ev, size_t from, size_t n)
-{
-	uint64_t *restrict place_to = c->array[PLACE] + from;
-	uint64_t *restrict shape_to = c->array[SHAPE] + from;
-	uint64_t *restrict name_to = c->array[NAME] + from;
-	uint64_t *restrict bytes_to = c->array[BYTES] + c->used[BYTES];
-	uint64_t *restrict graph_to = c->array[GRAPH] + c->used[GRAPH];
-	struct wire_key at = place_key(ev), like = shape_key(ev);
-	int64_t place = wire_dict_add(&c->places, at), shape = wire_dict_add(&c->shapes, like);
-	uint8_t kind_diff = 0;
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		const struct wire_key place_is = place_key(&ev[i]), shape_is = shape_key(&ev[i]);
-
-		if (place_is.a != at.a || place_is.b != at.b) {
-			at = place_is;
-			place = wire_dict_add(&c->places, at);
-		}
-		if (shape_is.a != like.a) {
-			like = shape_is;
-			shape = wire_dict_add(&c->shapes, like);
-		}
-		if (place < 0 || shape < 0)
-			return -ENOMEM;
-		kind_diff |= ev[i].kind ^ ev[0].kind;
-		place_to[i] = (uint64_t)place;
-		shape_to[i] = (uint64_t)shape;
-		name_to[i] = ev[i].name;
-		*bytes_to = ev[i].bytes;
-		bytes_to += ev[i].bytes != 0;
-		*graph_to = ev[i].graph;
-		graph_to += ev[i].graph != 0;
-	}
-	c->used[BYTES] = (size_t)(bytes_to - c->array[BYTES]);
-	c->used[GRAPH] = (size_t)(graph_to - c->array[GRAPH]);
-	if (place < 0 || shape < 0)
-		return -ENOMEM;
-	return kind_diff ? -EINVAL : 0;
-}
-
 /* What comes before the first event of a place: the event before it in the block. */
-static int add_places(struct wire_columns *c, const struct wire_event *ev, size_t i)
+static int64_t find_place(struct wire_columns *c, struct wire_key key, const struct wire_event *ev,
+			  size_t i)
 {
+	struct recent *r = &c->recent[(uint32_t)key.b % RECENT];
 	const struct wire_event *before = i ? &ev[i - 1] : &ev[0];
+	int64_t number;
 
-	while (c->place_used <= c->array[PLACE][i]) {
-		int err = add_place(c, (uint64_t)before->start_ns, i ? before->corr : 0);
-
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-static int gather_times(struct wire_columns *c, const struct wire_event *all, size_t from, size_t n,
-			enum wire_start_model model)
-{
-	const uint64_t *restrict place = c->array[PLACE] + from;
-	uint64_t *restrict corr_to = c->array[CORR] + from;
-	uint64_t *restrict start_to = c->array[START] + from;
-	uint64_t *restrict duration_to = c->array[DURATION] + from;
-	const struct wire_event *ev = all + from;
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		uint64_t start = (uint64_t)ev[i].start_ns, end = (uint64_t)ev[i].end_ns;
-		struct wire_place *p;
-
-		if (place[i] >= c->place_used && add_places(c, all, from + i))
-			return -ENOMEM;
-		p = &c->place[place[i]];
-		corr_to[i] = wire_zigzag(ev[i].corr - p->corr);
-		start_to[i] = wire_zigzag(start - p->time);
-		duration_to[i] = end - start;
-		p->time = model == WIRE_START_AFTER_END ? end : start;
-		p->corr = ev[i].corr;
-	}
-	return 0;
+	if (r->number && r->key.a == key.a && r->key.b == key.b)
+		return (int64_t)r->number - 1;
+	number = wire_dict_add(&c->places, key);
+	if (number == c->place_used &&
+	    add_place(c, (uint64_t)before->start_ns, i ? before->corr : 0))
+		return -ENOMEM;
+	*r = (struct recent){ key, (uint64_t)number + 1 };
+	return number;
 }
 
 /* The duration that the tables expect; both learn the true one. */
-static inline uint32_t expect(uint32_t *restrict table, unsigned int bits, struct wire_place *p,
+static inline uint32_t expect(uint32_t *restrict table, unsigned int bits, uint32_t history,
 			      uint32_t symbol, uint64_t duration)
 {
-	uint32_t history = wire_history(p->history, symbol);
 	uint32_t *by_history = &table[wire_slot(history, bits)];
 	uint32_t *by_symbol = &table[((size_t)1 << bits) + wire_slot(symbol, bits)];
 	uint32_t expected = *by_history ? *by_history : *by_symbol;
 
 	*by_history = (uint32_t)duration;
 	*by_symbol = (uint32_t)duration;
-	p->history = history;
 	return expected;
 }
 
-static void gather_durations(struct wire_columns *c, const struct wire_event *ev, size_t from,
-			     size_t n, unsigned int bits)
+/* The shape at hand. */
+struct shaped {
+	struct wire_key key;
+	int64_t number;
+	uint64_t plain; /* the shape's bytes in an event that has neither bytes nor a graph */
+	uint32_t symbol; /* its part of the symbol */
+};
+
+static inline uint64_t shape_bytes(const struct wire_event *e)
 {
-	const uint64_t *restrict place = c->array[PLACE] + from;
-	const uint64_t *restrict shape = c->array[SHAPE] + from;
-	uint64_t *restrict duration = c->array[DURATION] + from;
+	uint64_t v;
+
+	memcpy(&v, &e->kind, sizeof(v));
+	return v;
+}
+
+/* Another shape than the one before, or one with sparse values, which are taken here. */
+static int take_shape(struct wire_columns *c, struct shaped *like, const struct wire_event *e)
+{
+	const struct wire_key key = shape_key(e);
+
+	if (key.a != like->key.a || like->number < 0) {
+		like->key = key;
+		like->number = wire_dict_add(&c->shapes, key);
+		if (like->number < 0)
+			return -ENOMEM;
+		like->symbol = wire_symbol(0, (uint32_t)like->number, 0);
+	}
+	like->plain = e->bytes || e->graph ? ~shape_bytes(e) : shape_bytes(e);
+	c->chunk[BYTES][c->sparse[BYTES]] = e->bytes;
+	c->sparse[BYTES] += e->bytes != 0;
+	c->chunk[GRAPH][c->sparse[GRAPH]] = e->graph;
+	c->sparse[GRAPH] += e->graph != 0;
+	return 0;
+}
+
+/*
+ * One chunk, from @from on, to arrays. Neighbours are mostly alike: their keys are compared before
+ * they are looked up, and the state of the place at hand is kept at hand. Inline, so that each way
+ * through is a loop of its own.
+ */
+static inline __attribute__((always_inline)) int gather(struct wire_columns *c,
+							const struct wire_event *ev, size_t from,
+							size_t n, enum wire_start_model model,
+							unsigned int bits)
+{
+	struct shaped like = { .number = -1, .plain = ~shape_bytes(&ev[from]) };
+	struct wire_key at = place_key(&ev[from]);
+	int64_t place = find_place(c, at, ev, from);
+	uint32_t *restrict context = c->context;
+	struct wire_place now;
 	size_t i;
 
+	if (place < 0)
+		return -ENOMEM;
+	now = c->place[place];
 	for (i = 0; i < n; i++) {
-		uint32_t symbol = wire_symbol(ev[i].name, (uint32_t)shape[i], ev[i].bytes);
+		const struct wire_event *e = &ev[from + i];
+		const struct wire_key place_is = place_key(e);
+		uint64_t start = (uint64_t)e->start_ns, end = (uint64_t)e->end_ns;
+		uint64_t duration = end - start;
 
-		duration[i] =
-			wire_zigzag(duration[i] - expect(c->context, bits, &c->place[place[i]],
-							 symbol, duration[i]));
+		__builtin_prefetch((const void *)((uintptr_t)e + PREFETCH * sizeof(*e)));
+		if (place_is.a != at.a || place_is.b != at.b) {
+			c->place[place] = now;
+			at = place_is;
+			place = find_place(c, at, ev, from + i);
+			if (place < 0)
+				return -ENOMEM;
+			now = c->place[place];
+		}
+		if (((shape_bytes(e) ^ like.plain) | e->bytes | e->graph) &&
+		    take_shape(c, &like, e))
+			return -ENOMEM;
+		c->chunk[PLACE][i] = (uint64_t)place;
+		c->chunk[SHAPE][i] = (uint64_t)like.number;
+		c->chunk[NAME][i] = e->name;
+		c->chunk[CORR][i] = wire_zigzag(e->corr - now.corr);
+		c->chunk[START][i] = wire_zigzag(start - now.time);
+		now.time = model == WIRE_START_AFTER_END ? end : start;
+		now.corr = e->corr;
+		if (bits) {
+			uint32_t symbol = wire_symbol(e->name, 0, e->bytes) + like.symbol;
+
+			now.history = wire_history(now.history, symbol);
+			duration -= expect(context, bits, now.history, symbol, duration);
+		}
+		c->chunk[DURATION][i] = wire_zigzag(duration);
+	}
+	c->place[place] = now;
+	return 0;
+}
+
+/* Values of a sparse array that make a chunk, all of them at the end. */
+static void add_sparse(struct wire_columns *c, int array, bool last)
+{
+	uint64_t *v = c->chunk[array];
+	size_t n = c->sparse[array];
+
+	if (n >= WIRE_COLUMN_CHUNK) {
+		wire_column_add(&c->column[array], v, WIRE_COLUMN_CHUNK);
+		n -= WIRE_COLUMN_CHUNK;
+		memmove(v, v + WIRE_COLUMN_CHUNK, n * sizeof(*v));
+	}
+	if (last && n) {
+		wire_column_add(&c->column[array], v, n);
+		n = 0;
+	}
+	c->sparse[array] = n;
+}
+
+static void add_chunk(struct wire_columns *c, size_t n, bool last)
+{
+	int i;
+
+	for (i = 0; i < ARRAYS; i++) {
+		if (i == BYTES || i == GRAPH)
+			add_sparse(c, i, last);
+		else
+			wire_column_add(&c->column[i], c->chunk[i], n);
 	}
 }
 
-static void zigzag_durations(struct wire_columns *c, size_t from, size_t n)
+static int gather_plain(struct wire_columns *c, const struct wire_event *ev, size_t from, size_t n,
+			enum wire_start_model model, unsigned int bits)
 {
-	uint64_t *duration = c->array[DURATION] + from;
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		duration[i] = wire_zigzag(duration[i]);
+	return bits ? gather(c, ev, from, n, model, bits) : gather(c, ev, from, n, model, 0);
 }
 
-/* Events to arrays, in pieces that stay in the first cache: short loops, each over one piece. */
-static int gather(struct wire_columns *c, const struct wire_event *ev, size_t n,
-		  enum wire_start_model model, unsigned int bits)
+#if defined(__x86_64__)
+
+/* The same with shifts by any register. */
+__attribute__((target("avx2,bmi,bmi2"))) static int gather_wide(struct wire_columns *c,
+								const struct wire_event *ev,
+								size_t from, size_t n,
+								enum wire_start_model model,
+								unsigned int bits)
+{
+	return bits ? gather(c, ev, from, n, model, bits) : gather(c, ev, from, n, model, 0);
+}
+
+static int gather_chunk(struct wire_columns *c, const struct wire_event *ev, size_t from, size_t n,
+			enum wire_start_model model, unsigned int bits)
+{
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+		return gather_wide(c, ev, from, n, model, bits);
+	return gather_plain(c, ev, from, n, model, bits);
+}
+
+#else
+
+static int gather_chunk(struct wire_columns *c, const struct wire_event *ev, size_t from, size_t n,
+			enum wire_start_model model, unsigned int bits)
+{
+	return gather_plain(c, ev, from, n, model, bits);
+}
+
+#endif
+
+static int gather_all(struct wire_columns *c, const struct wire_event *ev, size_t n,
+		      enum wire_start_model model, unsigned int bits, struct wire_head_maker *head)
 {
 	size_t at, len;
-	int i, err;
+	int err;
 
-	for (i = 0; i < ARRAYS; i++)
-		c->used[i] = i == BYTES || i == GRAPH ? 0 : n;
+	if (head)
+		wire_head_begin(head);
 	for (at = 0; at < n; at += len) {
 		len = n - at < WIRE_COLUMN_CHUNK ? n - at : WIRE_COLUMN_CHUNK;
-		err = ev[at].kind == ev[0].kind ? gather_keys(c, ev + at, at, len) : -EINVAL;
-		if (!err)
-			err = gather_times(c, ev, at, len, model);
+		err = gather_chunk(c, ev, at, len, model, bits);
+		if (!err && head)
+			err = wire_head_add(head, ev + at, len);
 		if (err)
 			return err;
-		if (bits)
-			gather_durations(c, ev + at, at, len, bits);
-		else
-			zigzag_durations(c, at, len);
+		add_chunk(c, len, at + len == n);
 	}
-	return 0;
+	return head ? wire_head_end(head, ev, n) : 0;
+}
+
+static void begin(struct wire_columns *c, unsigned int bits)
+{
+	int i;
+
+	wire_dict_reset(&c->places);
+	wire_dict_reset(&c->shapes);
+	memset(c->recent, 0, sizeof(c->recent));
+	c->place_used = 0;
+	if (bits)
+		memset(c->context, 0, sizeof(*c->context) << (bits + 1));
+	for (i = 0; i < ARRAYS; i++) {
+		wire_column_begin(&c->column[i],
+				  c->planes + (size_t)i * c->room * WIRE_COLUMN_WIDTH, c->room);
+		c->sparse[i] = 0;
+	}
 }
 
 /* A section's header, its length to be filled in by section_end. */
@@ -339,17 +428,15 @@ static uint8_t *put_time(uint8_t *p, enum wire_start_model model, unsigned int b
 static uint8_t *put_array(const struct wire_columns *c, int array, uint8_t *p,
 			  struct wire_cuts *cut)
 {
-	const uint64_t *v = c->array[array];
-	struct wire_column_stats s;
-	uint8_t *begin;
+	const struct wire_column_writer *w = &c->column[array];
+	uint8_t *begin_at;
 
-	wire_column_look(&s, v, c->used[array]);
-	if (!s.any)
+	if (!w->any)
 		return p; /* a column of zeros is left out */
-	begin = p = section_begin(p, section_of[array]);
+	begin_at = p = section_begin(p, section_of[array]);
 	if (array == BYTES || array == GRAPH)
-		p = wire_varint_put(p, c->used[array]);
-	return section_end(begin, wire_column_put(p, v, c->used[array], &s, cut));
+		p = wire_varint_put(p, w->n);
+	return section_end(begin_at, wire_column_end(w, p, cut));
 }
 
 static size_t bound(const struct wire_columns *c)
@@ -358,7 +445,7 @@ static size_t bound(const struct wire_columns *c)
 
 	len += c->places.used * (size_t)(4 * 5) + c->shapes.used * (size_t)8;
 	for (i = 0; i < ARRAYS; i++)
-		len += WIRE_SECTION_HEADER + wire_column_bound(c->used[i]);
+		len += WIRE_SECTION_HEADER + wire_column_bound(c->column[i].n);
 	return len;
 }
 
@@ -396,7 +483,7 @@ static unsigned int context_bits(size_t n)
 }
 
 int wire_columns_encode(struct wire_columns *c, uint8_t kind, const struct wire_event *ev, size_t n,
-			struct wire_buf *out, struct wire_cuts *cut)
+			struct wire_head_maker *head, struct wire_buf *out, struct wire_cuts *cut)
 {
 	/* Host calls last as long as they last: measured, what ran before tells nothing. */
 	unsigned int bits = kind == WIRE_KIND_API ? 0 : context_bits(n);
@@ -409,12 +496,8 @@ int wire_columns_encode(struct wire_columns *c, uint8_t kind, const struct wire_
 	err = make_room(c, n);
 	if (err)
 		return err;
-	wire_dict_reset(&c->places);
-	wire_dict_reset(&c->shapes);
-	c->place_used = 0;
-	if (bits)
-		memset(c->context, 0, sizeof(*c->context) << (bits + 1));
-	err = gather(c, ev, n, model, bits);
+	begin(c, bits);
+	err = gather_all(c, ev, n, model, bits, head);
 	if (!err)
 		err = wire_buf_reserve(out, bound(c));
 	if (err)
@@ -425,11 +508,25 @@ int wire_columns_encode(struct wire_columns *c, uint8_t kind, const struct wire_
 	return 0;
 }
 
+static bool one_kind(uint8_t kind, const struct wire_event *ev, size_t n)
+{
+	uint8_t diff = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		diff |= ev[i].kind ^ kind;
+	return !diff;
+}
+
 int wire_block_encode(uint8_t kind, const struct wire_event *ev, size_t n, struct wire_buf *out)
 {
-	struct wire_columns *c = wire_columns_new();
-	int err = c ? wire_columns_encode(c, kind, ev, n, out, NULL) : -ENOMEM;
+	struct wire_columns *c;
+	int err;
 
+	if (n > WIRE_BLOCK_EVENTS_MAX || !one_kind(kind, ev, n))
+		return -EINVAL;
+	c = wire_columns_new();
+	err = c ? wire_columns_encode(c, kind, ev, n, NULL, out, NULL) : -ENOMEM;
 	wire_columns_free(c);
 	return err;
 }

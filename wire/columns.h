@@ -8,6 +8,7 @@
 
 #include "block.h"
 #include "column.h"
+#include "head.h"
 
 /*
  * Sections of a block's columns, in this order. Numbers are part of the format. A reader that does
@@ -56,10 +57,11 @@ void wire_columns_free(struct wire_columns *c);
 size_t wire_columns_bytes(const struct wire_columns *c);
 
 /*
- * wire_block_encode with kept scratch. @cut gets the places where the nature of the bytes changes,
+ * wire_block_encode with kept scratch, and with the head of the events made on the way (errors
+ * as of wire_block_head_of). @cut gets the places where the nature of the bytes changes,
  * as pointers into @out's memory.
  */
 int wire_columns_encode(struct wire_columns *c, uint8_t kind, const struct wire_event *ev, size_t n,
-			struct wire_buf *out, struct wire_cuts *cut);
+			struct wire_head_maker *head, struct wire_buf *out, struct wire_cuts *cut);
 
 #endif

@@ -30,6 +30,7 @@ struct wire_encoder {
 	uint64_t seq;
 	struct wire_codec codec;
 	struct wire_columns *columns;
+	struct wire_head_maker maker;
 	struct wire_buf head;
 	struct wire_buf raw;
 	struct wire_buf packed;
@@ -122,18 +123,16 @@ int wire_encoder_message(struct wire_encoder *e, enum wire_frame_type type,
 	return emit(e, type, NULL, now_ns, out);
 }
 
-static int make_head(struct wire_encoder *e, const struct wire_event *ev, size_t n,
-		     const uint32_t *lost)
+static int put_head(struct wire_encoder *e, const uint32_t *lost)
 {
-	struct wire_block_head h;
+	struct wire_block_head *h = &e->maker.head;
 	uint32_t i;
-	int err;
+	int err = 0;
 
-	e->head.len = 0;
-	err = wire_block_head_of(&h, ev, n);
 	for (i = 0; !err && lost && i < WIRE_BLOCK_DEVICES_MAX; i++)
-		err = wire_block_head_lost(&h, i, lost[i]);
-	return err ? err : wire_block_head_put(&h, &e->head);
+		err = wire_block_head_lost(h, i, lost[i]);
+	e->head.len = 0;
+	return err ? err : wire_block_head_put(h, &e->head);
 }
 
 /* A varint of COLUMNS_LEN_BYTES bytes, longer than it need be: readers must take that. */
@@ -156,7 +155,7 @@ static int make_columns(struct wire_encoder *e, const struct wire_event *ev, siz
 	if (err)
 		return err;
 	e->raw.len = COLUMNS_PREFIX;
-	err = wire_columns_encode(e->columns, ev[0].kind, ev, n, &e->raw, cut);
+	err = wire_columns_encode(e->columns, ev[0].kind, ev, n, &e->maker, &e->raw, cut);
 	if (err)
 		return err;
 	put_columns_prefix(e->raw.data, e->raw.len - COLUMNS_PREFIX);
@@ -167,10 +166,10 @@ int wire_encoder_block(struct wire_encoder *e, const struct wire_event *ev, size
 		       const uint32_t *lost, int64_t now_ns, struct wire_buf *out)
 {
 	struct wire_cuts cut = { .used = 0 };
-	int err = make_head(e, ev, n, lost);
+	int err = n ? make_columns(e, ev, n, &cut) : -EINVAL;
 
 	if (!err)
-		err = make_columns(e, ev, n, &cut);
+		err = put_head(e, lost);
 	if (err)
 		return err;
 	return emit(e, ev[0].kind == WIRE_KIND_RANGE ? WIRE_FRAME_RANGES : WIRE_FRAME_BLOCK, &cut,

@@ -2,12 +2,11 @@
 /*
  * The plain head of a block: what a reader may know of it without decompressing.
  */
-#include "block.h"
+#include "head.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include "busy.h"
 #include "bytes.h"
 
 #define HEAD_VERSION 1
@@ -48,16 +47,6 @@ static struct wire_block_device *device_entry(struct wire_block_head *h, uint32_
 	return &h->device[h->devices++];
 }
 
-static int busy_of_all(struct wire_block_head *h, const struct wire_event *ev, size_t n)
-{
-	uint32_t i;
-	int err = 0;
-
-	for (i = 0; !err && i < h->devices; i++)
-		err = wire_busy(ev, n, h->device[i].device, &h->device[i].busy_ns);
-	return err;
-}
-
 static int64_t least(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
@@ -86,37 +75,89 @@ static int count_ops(struct wire_block_head *h, const struct wire_event *ev, siz
 	return 0;
 }
 
+void wire_head_begin(struct wire_head_maker *m)
+{
+	memset(&m->head, 0, offsetof(struct wire_block_head, device));
+	m->head.version = HEAD_VERSION;
+	m->head.t0_ns = INT64_MAX;
+	m->head.t1_ns = m->head.last_start_ns = INT64_MIN;
+	m->kind_diff = 0;
+	m->in_order = true;
+	wire_busy_begin(&m->busy);
+}
+
+int wire_head_add(struct wire_head_maker *m, const struct wire_event *ev, size_t n)
+{
+	struct wire_block_head *h = &m->head;
+	int64_t t0 = h->t0_ns, t1 = h->t1_ns, last_start = h->last_start_ns;
+	uint32_t name = h->string_max;
+	uint8_t kind, kind_diff = m->kind_diff;
+	size_t i;
+	int err;
+
+	if (!h->count)
+		h->kind = ev[0].kind;
+	for (i = 0, kind = h->kind; i < n; i++) {
+		t0 = least(t0, ev[i].start_ns);
+		last_start = most(last_start, ev[i].start_ns);
+		t1 = most(t1, ev[i].end_ns);
+		name = ev[i].name > name ? ev[i].name : name;
+		kind_diff |= ev[i].kind ^ kind;
+	}
+	h->t0_ns = t0;
+	h->t1_ns = t1;
+	h->last_start_ns = last_start;
+	h->string_max = name;
+	h->count += (uint32_t)n;
+	m->kind_diff = kind_diff;
+	if (kind != WIRE_KIND_OP)
+		return 0;
+	err = count_ops(h, ev, n);
+	if (!err && m->in_order)
+		m->in_order = wire_busy_add(&m->busy, ev, n, h->device[0].device);
+	return err;
+}
+
+static int busy_of(struct wire_busy *b, const struct wire_event *ev, size_t n,
+		   struct wire_block_device *d)
+{
+	wire_busy_begin(b);
+	if (!wire_busy_add(b, ev, n, d->device))
+		return wire_busy_sorted(ev, n, d->device, &d->busy_ns);
+	d->busy_ns = wire_busy_sum(b);
+	return 0;
+}
+
+int wire_head_end(struct wire_head_maker *m, const struct wire_event *ev, size_t n)
+{
+	struct wire_block_head *h = &m->head;
+	uint32_t i = 0;
+	int err = 0;
+
+	if (m->kind_diff || !h->kind)
+		return -EINVAL;
+	if (h->devices && m->in_order)
+		h->device[i++].busy_ns = wire_busy_sum(&m->busy);
+	for (; !err && i < h->devices; i++)
+		err = busy_of(&m->busy, ev, n, &h->device[i]);
+	return err;
+}
+
 int wire_block_head_of(struct wire_block_head *h, const struct wire_event *ev, size_t n)
 {
-	int64_t t0 = INT64_MAX, t1 = INT64_MIN, last_start = INT64_MIN;
-	uint32_t name = 0;
-	uint8_t kind_diff = 0;
-	size_t i;
+	struct wire_head_maker m;
 	int err;
 
 	memset(h, 0, offsetof(struct wire_block_head, device));
 	if (!n || n > WIRE_BLOCK_EVENTS_MAX)
 		return -EINVAL;
-	for (i = 0; i < n; i++) {
-		t0 = least(t0, ev[i].start_ns);
-		last_start = most(last_start, ev[i].start_ns);
-		t1 = most(t1, ev[i].end_ns);
-		name = ev[i].name > name ? ev[i].name : name;
-		kind_diff |= ev[i].kind ^ ev[0].kind;
-	}
-	if (kind_diff || !ev[0].kind)
-		return -EINVAL;
-	h->version = HEAD_VERSION;
-	h->kind = ev[0].kind;
-	h->count = (uint32_t)n;
-	h->t0_ns = t0;
-	h->t1_ns = t1;
-	h->last_start_ns = last_start;
-	h->string_max = name;
-	if (h->kind != WIRE_KIND_OP)
-		return 0;
-	err = count_ops(h, ev, n);
-	return err ? err : busy_of_all(h, ev, n);
+	wire_head_begin(&m);
+	err = wire_head_add(&m, ev, n);
+	if (!err)
+		err = wire_head_end(&m, ev, n);
+	if (!err)
+		memcpy(h, &m.head, offsetof(struct wire_block_head, device[m.head.devices]));
+	return err;
 }
 
 int wire_block_head_lost(struct wire_block_head *h, uint32_t device, uint32_t lost)
