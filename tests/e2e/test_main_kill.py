@@ -156,7 +156,7 @@ def one(whom, job, seed, version):
         # With the collector alone killed the job must end by itself, two seconds later or so.
         hold = ['--ops', 10**9]
         if whom == 'collector':
-            hold = ['--ops', {'calm': 1400, 'busy': 24000, 'withheld': 5000}[job]]
+            hold = ['--ops', {'calm': 1700, 'busy': 34000, 'withheld': 6500}[job]]
         p = subprocess.Popen(
             [str(a) for a in [gs.WITH_GPUSIM, gs.CLI, 'run', '-o', os.path.join(where, 'runs'),
                               '--max-overhead', 0, '--price', 2, '--', prof.MIXLOOP, *hold,

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e,fault serial timeout=200
+"""A full disk, and directories that may not be written to: the job's output, files and exit status
+are what they are without us, and one line tells. Under the wrapper and with plain preloading."""
+import json
+import os
+import subprocess
+
+import gs
+
+JOB = r'''
+import os, sys, time
+sys.path.insert(0, sys.argv[1])
+import gpudev
+dev = gpudev.Device(0)
+stream = gpudev.Stream(dev)
+for i in range(int(sys.argv[2])):
+    for k in range(40):
+        stream.kernel(30_000 + 7919 * ((i * 40 + k) % 97), f'kernel_{i % 50}_{"x" * 60}')
+    stream.synchronize()
+    if i % 100 == 0:
+        print('step', i, flush=True)
+with open('checkpoint', 'wb') as f:
+    f.write(bytes(range(256)) * 64)
+print('well', file=sys.stderr)
+sys.exit(5)
+'''
+
+
+def job(steps):
+    return [gs.PYTHON, '-c', JOB, gs.WORKLOADS, str(steps)]
+
+
+def expected(where, steps):
+    done = gs.command([gs.WITH_GPUSIM, *job(steps)], cwd=where)
+    gs.equal(done.returncode, 5, done.stderr.decode())
+    return done, open(os.path.join(where, 'checkpoint'), 'rb').read()
+
+
+def compare(what, where, done, bare, checkpoint, verdict):
+    gs.equal((done.returncode, done.stdout), (bare.returncode, bare.stdout), f'{what}: the job')
+    with open(os.path.join(where, 'checkpoint'), 'rb') as f:
+        gs.check(f.read() == checkpoint, f'{what}: the checkpoint')
+    ours = [line for line in done.stderr.decode().splitlines() if line != 'well']
+    gs.check(b'well\n' in done.stderr, f'{what}: stderr of the job')
+    told = [line for line in ours if line.startswith('gpustarve: ')]
+    if verdict is None:
+        gs.equal(len(ours), 1, f'{what}: one line tells: {ours}')
+        gs.check(told and 'gpustarve: ' in told[0] and ';' in told[0], f'{what}: what to do: {told}')
+    print(f'{what}:', *ours, sep='\n    ', flush=True)
+    return ours
+
+
+def mounted(path, size):
+    os.makedirs(path, exist_ok=True)
+    return os.getuid() == 0 and subprocess.run(
+        ['mount', '-t', 'tmpfs', '-o', f'size={size}', 'tmpfs', path],
+        stderr=subprocess.DEVNULL).returncode == 0
+
+
+def wrapped(where, out):
+    return [gs.WITH_GPUSIM, gs.CLI, 'run', '-o', out, '--max-overhead', '0', '--']
+
+
+def full(where, steps, bare, checkpoint):
+    """32 KB of room are gone within a second or two; or none is there from the start. The wrapper
+    has files of its own to name, each once."""
+    for size, what in ('32k', 'a disk that fills'), ('4k', 'a full disk'):
+        for plain in False, True:
+            name = f'{what}, {"preloaded" if plain else "wrapped"}'
+            disk = os.path.join(where, f'disk-{size}-{plain}')
+            truth = os.path.join(where, f'truth-{size}-{plain}.jsonl')
+            if not mounted(disk, size):
+                print(f'{name}: skipped: only root may mount a file system')
+                return
+            try:
+                out = os.path.join(disk, 'runs')
+                if plain:
+                    done = gs.command([gs.WITH_GPUSIM, *job(steps)], cwd=where, env=gs.environment(
+                        LD_PRELOAD=gs.LIBPROF, GPUSTARVE_OUT=out, GPUSTARVE_MAX_OVERHEAD=0,
+                        GPUSIM_TRUTH=truth))
+                else:
+                    done = gs.command(wrapped(where, out) + job(steps), cwd=where,
+                                      env=gs.environment(GPUSIM_TRUTH=truth))
+                ours = compare(name, where, done, bare, checkpoint, 'some')
+                gs.check(any('space' in line for line in ours), f'{name}: no line tells: {ours}')
+                space = [line for line in ours if 'No space' in line]
+                gs.check(len(space) <= (1 if plain else 5), f'{name}: too many lines: {space}')
+                what_is_left(name, out, truth)
+            finally:
+                subprocess.run(['umount', '-l', disk], check=True)
+
+
+def what_is_left(name, out, truth):
+    """What reached the disk can be read. What did not is neither busy nor waste: all of the time
+    after the last operation that is there is unobserved, or not held."""
+    for run in gs.runs(out):
+        done = gs.gpustarve('report', run, '--format', 'json')
+        gs.check(done.returncode in (0, 1), f'{name}: report: {done.returncode} {done.stderr}')
+        if done.returncode:
+            continue
+        s = json.loads(done.stdout)
+        for g in s['gpus']:
+            ops = gs.truth_ops(truth)
+            busy = gs.measure(gs.union([o['start_ns'], o['end_ns']] for o in ops))
+            unseen = g['classes'].get('excluded.unobserved', 0) + g['classes'].get('device.lost', 0)
+            gs.equal(sum(g['classes'].values()), g['held_ns'], f'{name}: the classes')
+            gs.check(not s['run']['complete'] or g['ops'] == len(ops), f'{name}: called complete')
+            print(f'{name}: {g["ops"]} of {len(ops)} operations, {g["busy_ns"] / 1e9:.3f} of '
+                  f'{busy / 1e9:.3f} s busy, {unseen / 1e9:.3f} s unobserved or lost, held '
+                  f'{g["held_ns"] / 1e9:.3f} s, complete {s["run"]["complete"]}', flush=True)
+            gs.check(g['classes'].get('excluded.teardown', 0) * 10 < g['held_ns'],
+                     f'{name}: called teardown: {g["classes"]}')
+
+
+def unwritable(where, steps, bare, checkpoint):
+    """A file where the folder should be (also for root), and one without permissions (others)."""
+    blocked = os.path.join(where, 'blocked')
+    open(blocked, 'w').close()
+    folders = [('a file in the way', os.path.join(blocked, 'runs'))]
+    if os.path.isdir('/proc/self/fdinfo'):
+        folders.append(('a folder that takes no files', '/proc/self/fdinfo/runs'))
+    for what, out in folders:
+        done = gs.command(wrapped(where, out) + job(steps), cwd=where)
+        compare(f'{what}, wrapped', where, done, bare, checkpoint, None)
+        done = gs.command([gs.WITH_GPUSIM, *job(steps)], cwd=where, env=gs.environment(
+            LD_PRELOAD=gs.LIBPROF, GPUSTARVE_OUT=out))
+        compare(f'{what}, preloaded', where, done, bare, checkpoint, None)
+
+
+with gs.scratch() as where:
+    steps = 300
+    bare, checkpoint = expected(where, steps)
+    unwritable(where, steps, bare, checkpoint)
+    full(where, steps, bare, checkpoint)
+gs.finish()
