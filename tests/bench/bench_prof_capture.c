@@ -340,16 +340,17 @@ static void block_by_stages(struct path *p, const struct wire_event *ev, uint32_
 	struct wire_frame f = { .version = WIRE_FRAME_VERSION, .type = WIRE_FRAME_BLOCK };
 	struct wire_cuts cut = { .used = 0 };
 	int64_t t = cpu_ns();
+	const struct wire_buf *body;
 	bool packed;
 
 	p->head.len = p->raw.len = p->out.len = 0;
 	REQUIRE(!wire_columns_encode(p->columns, ev->kind, ev, n, &p->maker, &p->raw, &cut));
 	REQUIRE(!wire_block_head_put(&p->maker.head, &p->head));
 	t = spend(p, COLUMNS, t);
-	REQUIRE(!wire_codec_pack(&p->codec, &p->raw, &cut, &p->packed, &packed) && packed);
+	REQUIRE(!wire_codec_pack(&p->codec, &p->raw, &cut, &p->packed, &packed));
+	body = packed ? &p->packed : &p->raw;
 	t = spend(p, ZSTD, t);
-	REQUIRE(!wire_frame_append(&p->out, &f, p->head.data, p->head.len, p->packed.data,
-				   p->packed.len));
+	REQUIRE(!wire_frame_append(&p->out, &f, p->head.data, p->head.len, body->data, body->len));
 	spend(p, FRAME, t);
 }
 
