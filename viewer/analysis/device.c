@@ -138,7 +138,7 @@ static void count_copy(struct ana_gpu_state *g, const struct wire_event *op)
 
 	c->count++;
 	c->bytes += op->bytes;
-	c->ns += op->end_ns - op->start_ns;
+	ana_sum(&c->ns, op->end_ns - op->start_ns);
 	if (is_pageable(op, d)) {
 		c->pageable_count++;
 		c->pageable_bytes += op->bytes;

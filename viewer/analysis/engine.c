@@ -109,7 +109,7 @@ static void tally_processes(const struct ana_walk *w, struct ana_tally *t)
 	for (i = 0; i < w->processes; i++) {
 		const struct ana_proc *p = &w->process[i];
 
-		t->loader_wait_ns += w->gpus ? p->waits.total : 0;
+		ana_sum(&t->loader_wait_ns, w->gpus ? p->waits.total : 0);
 		t->skipped += p->steps.skipped;
 		if (p->steps.count > t->steps)
 			t->steps = p->steps.count;

@@ -124,8 +124,8 @@ static void sum_copies(struct ana_copies *to, const struct ana_copies *c)
 	to->pageable_count += c->pageable_count;
 	to->pageable_bytes += c->pageable_bytes;
 	to->synchronous += c->synchronous;
-	to->ns += c->ns;
-	to->exposed_ns += c->exposed_ns;
+	ana_sum(&to->ns, c->ns);
+	ana_sum(&to->exposed_ns, c->exposed_ns);
 }
 
 /*
@@ -156,14 +156,14 @@ static void sum_gpu(struct ana_report *r, struct ana_gpu *g, const struct ana_de
 	g->copy_exposed_ns = g->classes[ANA_COPY];
 	g->busy_ns = g->compute_ns + g->comm_exposed_ns + g->copy_exposed_ns;
 	g->judgement = ana_judge(g->held_ns, g->classes);
-	res->gpu_ns += g->held_ns;
-	res->loader_exposed_ns += g->loader_exposed_ns;
+	ana_sum(&res->gpu_ns, g->held_ns);
+	ana_sum(&res->loader_exposed_ns, g->loader_exposed_ns);
 	for (c = 0; c < ANA_CLASSES; c++) {
-		res->classes[c] += g->classes[c];
-		res->starved_ns += ana_class_is_input(c) ? g->classes[c] : 0;
-		res->wasted_ns += ana_class_is_waste(c) ? g->classes[c] : 0;
+		ana_sum(&res->classes[c], g->classes[c]);
+		ana_sum(&res->starved_ns, ana_class_is_input(c) ? g->classes[c] : 0);
+		ana_sum(&res->wasted_ns, ana_class_is_waste(c) ? g->classes[c] : 0);
 		for (k = 0; k < ANA_CONFIDENCES; k++)
-			res->confidence[c][k] += g->confidence[c][k];
+			ana_sum(&res->confidence[c][k], g->confidence[c][k]);
 	}
 	for (k = 0; k < ANA_COPY_DIRS; k++)
 		sum_copies(&res->copies[k], &g->copies[k]);
@@ -198,7 +198,7 @@ static int sum_steps(struct ana_report *r)
 	for (i = 0; i < r->plan->components && !err; i++) {
 		const struct ana_tally *t = &r->tally[i];
 
-		res->loader_wait_ns += t->loader_wait_ns;
+		ana_sum(&res->loader_wait_ns, t->loader_wait_ns);
 		res->steps_skipped += t->skipped;
 		if (t->steps > res->steps)
 			res->steps = t->steps;
@@ -235,9 +235,10 @@ static void sum_loader(struct ana_report *r)
 		if (!res->loader_kind && s->loader_name)
 			res->loader_kind = loader_kind(s);
 	}
-	res->loader_hidden_ns = res->loader_wait_ns - res->loader_exposed_ns;
+	res->loader_hidden_ns = res->loader_wait_ns;
+	ana_sum(&res->loader_hidden_ns, -res->loader_exposed_ns);
 	for (i = 0; i < res->gpus; i++)
-		res->loader_hidden_ns -= res->gpu[i].loader_outside_ns;
+		ana_sum(&res->loader_hidden_ns, -res->gpu[i].loader_outside_ns);
 	if (res->loader_hidden_ns < 0) /* one process, several GPUs: exposed on each */
 		res->loader_hidden_ns = 0;
 }

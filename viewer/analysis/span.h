@@ -20,6 +20,13 @@ struct ana_spans {
 	size_t at; /* where the last look was */
 };
 
+/* Sums that hostile stamps could carry over the edge stop at it. */
+static inline void ana_sum(int64_t *to, int64_t ns)
+{
+	if (__builtin_add_overflow(*to, ns, to))
+		*to = ns < 0 ? INT64_MIN : INT64_MAX;
+}
+
 int ana_spans_add(struct ana_spans *s, int64_t start, int64_t end); /* 0 or -ENOMEM; empty: none */
 void ana_spans_merge(struct ana_spans *s); /* sorts, joins what touches */
 void ana_spans_fini(struct ana_spans *s);
