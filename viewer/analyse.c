@@ -91,7 +91,8 @@ int view_analyse(const char *path, const struct view_analysis *o, struct view_su
 	int err = view_trace_open(&t, path, &why);
 
 	if (err) {
-		view_error("%s: %s; %s", path, why ? why : strerror(-err), remedy(err));
+		view_error("%s: %s; %s", path, why ? why : strerror(-err),
+			   o->remedy ? o->remedy : remedy(err));
 		/* A folder with nothing of ours is not a job without a GPU. */
 		return err == -ENODATA ? -EBADMSG : err;
 	}

@@ -375,7 +375,8 @@ static void put_steps(struct html *h)
 static void put_loader(struct html *h)
 {
 	const struct ana_result *r = h->s->result;
-	view_unit count, wait, exposed, hidden;
+	int64_t outside = r->loader_wait_ns - r->loader_exposed_ns - r->loader_hidden_ns;
+	view_unit count, wait, exposed, hidden, rest;
 
 	if (!r->loader_wait_ns && !r->batches)
 		return;
@@ -385,11 +386,15 @@ static void put_loader(struct html *h)
 		"</bdi> gave %s batches. The training threads waited <span data-ns=\"%" PRId64
 		"\">%s</span> for them: <span data-ns=\"%" PRId64
 		"\">%s</span> while a GPU was idle, and <span data-ns=\"%" PRId64
-		"\">%s</span> hidden behind queued work, at no cost.</p>\n",
+		"\">%s</span> hidden behind queued work, at no cost",
 		view_count(count, r->batches), r->loader_wait_ns,
 		view_duration(wait, r->loader_wait_ns), r->loader_exposed_ns,
 		view_duration(exposed, r->loader_exposed_ns), r->loader_hidden_ns,
 		view_duration(hidden, r->loader_hidden_ns));
+	if (outside > 0)
+		fprintf(h->f, "; %s passed before or after all GPU work",
+			view_duration(rest, outside));
+	fputs(".</p>\n", h->f);
 }
 
 static void put_copy_row(struct html *h, int d)

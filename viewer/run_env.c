@@ -67,6 +67,24 @@ static void set_labels(struct view_run *r)
 			  sizeof(r->labels_text));
 }
 
+/*
+ * Other tools that load themselves into CUDA through these variables; some refuse to start where
+ * they are set. What they start in turn is preloaded and sees to itself.
+ */
+static bool is_other_tool(const char *command)
+{
+	static const char *const tool[] = {
+		"ncu",		 "ncu-ui",   "nv-nsight-cu-cli",  "nsys",
+		"nsys-launcher", "cuda-gdb", "compute-sanitizer", "nvprof"
+	};
+	const char *slash = strrchr(command, '/'), *name = slash ? slash + 1 : command;
+
+	for (size_t i = 0; i < sizeof(tool) / sizeof(tool[0]); i++)
+		if (!strcmp(name, tool[i]))
+			return true;
+	return false;
+}
+
 void view_run_environment(struct view_run *r)
 {
 	set_env(r, "GPUSTARVE_OUT", r->base);
@@ -87,6 +105,8 @@ void view_run_environment(struct view_run *r)
 			  r->libprof);
 	else
 		set_preload(r);
+	if (is_other_tool(r->command[0]))
+		return;
 	set_unless_set(r, "CUDA_INJECTION64_PATH", r->libprof);
 	set_unless_set(r, "NVTX_INJECTION64_PATH", r->libprof);
 }

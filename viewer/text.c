@@ -380,21 +380,24 @@ static void put_steps(struct page *p)
 static void put_loader(struct page *p)
 {
 	const struct ana_result *r = p->s->result;
-	view_unit count, wait, exposed, hidden;
+	int64_t outside = r->loader_wait_ns - r->loader_exposed_ns - r->loader_hidden_ns;
+	view_unit count, wait, exposed, hidden, rest;
 
 	if (!r->loader_wait_ns && !r->batches)
 		return;
 	heading(p, "Loader");
 	fputs("  ", p->f);
 	view_wrap(p->f, 2, 2,
-		  view_arena_printf(&p->mem,
-				    "%s: %s batches, waited %s; %s of it while a GPU was idle, %s "
-				    "hidden behind queued work at no cost",
-				    r->loader_kind ? r->loader_kind : "loader",
-				    view_count(count, r->batches),
-				    view_duration(wait, r->loader_wait_ns),
-				    view_duration(exposed, r->loader_exposed_ns),
-				    view_duration(hidden, r->loader_hidden_ns)));
+		  view_arena_printf(
+			  &p->mem,
+			  "%s: %s batches, waited %s; %s of it while a GPU was idle, %s "
+			  "hidden behind queued work at no cost%s%s%s",
+			  r->loader_kind ? r->loader_kind : "loader", view_count(count, r->batches),
+			  view_duration(wait, r->loader_wait_ns),
+			  view_duration(exposed, r->loader_exposed_ns),
+			  view_duration(hidden, r->loader_hidden_ns), outside > 0 ? ", " : "",
+			  outside > 0 ? view_duration(rest, outside) : "",
+			  outside > 0 ? " before or after all GPU work" : ""));
 }
 
 static void put_copies(struct page *p)

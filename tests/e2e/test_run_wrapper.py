@@ -84,6 +84,13 @@ def the_environment(where):
     gs.equal(line.split('|'), [real, real, real, os.path.join(where, 'rel'), 'me_and_you', '0', '0.5',
                                '2G', 'a=b,c=d=e'], 'what the command finds')
     gs.equal(mode, '700', 'the socket lies in a folder of ours alone')
+    tool = os.path.join(where, 'ncu')
+    with open(tool, 'w') as f:
+        f.write("#!/bin/sh\ntr '\\0' '\\n' < /proc/$$/environ\n")  # as it was given to it
+    os.chmod(tool, 0o755)
+    found = run(tool, options=['--quiet'], cwd=where).stdout.decode()
+    gs.check(f'LD_PRELOAD={real}' in found and '_INJECTION64_PATH' not in found,
+             f'a tool that loads itself into CUDA finds: {found}')
     other = '/usr/lib/x86_64-linux-gnu/libz.so.1'
     if os.path.exists(other):
         done = run(*show, options=['--quiet'], cwd=where, env=gs.environment(
