@@ -191,6 +191,7 @@ static void read_gpu_facts(struct view_summary *s, const struct view_json *n, st
 	g->mig_profile = text_of(s, n, "mig_profile");
 	g->mig_slices = (uint32_t)view_json_get_uint(n, "mig_slices", 0);
 	g->mig_slices_total = (uint32_t)view_json_get_uint(n, "mig_slices_total", 0);
+	g->loader_outside_ns = span(n, "loader_outside_ns");
 	g->shared_with = (uint32_t)view_json_get_uint(n, "shared_with", 0);
 	g->held_start_ns = stamp(n, "held_start_ns");
 	g->held_end_ns = stamp(n, "held_end_ns");

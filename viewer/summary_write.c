@@ -159,6 +159,7 @@ static void put_gpu(struct view_jsonout *j, const struct view_summary *s, size_t
 	put_classes(j, "classes", g->classes);
 	put_judgement(j, &g->judgement);
 	view_json_int(j, "starved_ns", view_gpu_starved_ns(g));
+	view_json_int(j, "loader_outside_ns", g->loader_outside_ns);
 	view_json_usd(j, "usd", view_gpu_nano_usd(s, i), s->cost.known);
 	view_json_usd(j, "wasted_usd", wasted_usd(s, i), s->cost.known);
 	put_gpu_facts(j, g);
