@@ -36,4 +36,7 @@ static inline bool prof_cbid_wanted(uint8_t domain, uint32_t cbid)
 	return prof_cbid_name(domain, cbid) != NULL;
 }
 
+/* cuDriverGetVersion, the watchdog's canary: traced, and never an event. */
+#define CBID_DRIVER_GET_VERSION 2u
+
 #endif

@@ -33,6 +33,7 @@ struct prof_config {
 	bool torch; /* GPUSTARVE_TORCH, default on */
 	char cupti[1024]; /* GPUSTARVE_CUPTI, path of the libcupti to use; "" finds one */
 	char dmi[256]; /* GPUSTARVE_DMI, folder where the machine says what it is */
+	uint64_t rearm_seconds; /* GPUSTARVE_REARM_SECONDS, how long we yield to another client */
 	const char *bad; /* name of a variable whose value could not be read, or NULL */
 };
 

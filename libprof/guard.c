@@ -44,7 +44,8 @@ void prof_guard_init(const struct prof_level *level, const struct prof_cupti *cu
 	memset(&g, 0, sizeof(g));
 	g.cupti = cupti;
 	g.configured = g.traced = g.wanted = *level;
-	prof_watchdog_init(&g.dog, prof_now_ns(), prof_mono_ns());
+	prof_watchdog_init(&g.dog, prof_now_ns(), prof_mono_ns(),
+			   (int64_t)prof_config()->rearm_seconds * SECOND_NS);
 	prof_governor_init(&g.governor, prof_config()->max_overhead, level->api, prof_mono_ns());
 }
 
@@ -120,7 +121,8 @@ static void feed_watchdog(const struct prof_flush *f)
 					  .mono_ns = prof_mono_ns(),
 					  .launches = prof_intake()->launches,
 					  .ops = prof_intake()->ops,
-					  .canaries = f->canaries };
+					  .canaries = f->canaries,
+					  .answered = prof_intake()->canaries > 0 };
 
 	prof_pool_stats(&pool);
 	g.dropped += f->dropped;

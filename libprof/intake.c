@@ -10,6 +10,7 @@
 #include "bufpool.h"
 #include "clockpoll.h"
 #include "exposure.h"
+#include "levels.h"
 #include "loss.h"
 #include "names.h"
 #include "record.h"
@@ -32,6 +33,12 @@ static void take_event(const struct wire_event *ev, uint8_t kind)
 	prof_stream_commit(kind);
 }
 
+static bool is_canary(const uint8_t *record)
+{
+	return rec_u32(record, REC_KIND) == CUPTI_KIND_DRIVER &&
+	       rec_u32(record, REC_API_CBID) == PROF_CANARY_CBID;
+}
+
 static void take_record(const uint8_t *record, const struct prof_pool_done *d)
 {
 	uint8_t kind = prof_translate_kind(rec_u32(record, REC_KIND));
@@ -52,7 +59,11 @@ static void take_record(const uint8_t *record, const struct prof_pool_done *d)
 	case PROF_UNKNOWN:
 		sum.unknown++;
 		break;
+	case PROF_CANARY:
+		sum.canaries++;
+		break;
 	case PROF_SKIP:
+		sum.canaries += is_canary(record);
 		break;
 	}
 }

@@ -12,7 +12,6 @@
 #include "wire/event.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define CBID_DRIVER_GET_VERSION 2 /* the watchdog's canary */
 
 const char *prof_graphs_name(enum prof_graphs graphs)
 {
@@ -136,7 +135,7 @@ int prof_level_enable(const struct prof_level *l, const struct prof_cupti *cupti
 	if (l->api)
 		switch_api(cupti, true);
 	if (picks_calls(cupti))
-		cupti->EnableDriverApi(CBID_DRIVER_GET_VERSION, 1);
+		cupti->EnableDriverApi(PROF_CANARY_CBID, 1);
 	return rc;
 }
 
@@ -154,7 +153,7 @@ void prof_level_disable(const struct prof_cupti *cupti)
 
 	switch_api(cupti, false);
 	if (picks_calls(cupti))
-		cupti->EnableDriverApi(CBID_DRIVER_GET_VERSION, 0);
+		cupti->EnableDriverApi(PROF_CANARY_CBID, 0);
 	for (i = 0; i < COUNT(kinds); i++)
 		cupti->Disable(kinds[i]);
 }

@@ -209,10 +209,12 @@ static const struct prof_call *find_call(struct prof_translator *t, uint8_t doma
 static enum prof_verdict api(struct prof_translator *t, const uint8_t *r, struct wire_event *ev,
 			     uint8_t domain)
 {
-	const struct prof_call *call = find_call(t, domain, rec_u32(r, REC_API_CBID));
+	const uint32_t cbid = rec_u32(r, REC_API_CBID);
+	const struct prof_call *call = find_call(t, domain, cbid);
 
 	if (!call)
-		return PROF_SKIP;
+		return domain == WIRE_DOMAIN_DRIVER && cbid == CBID_DRIVER_GET_VERSION ? PROF_CANARY
+										       : PROF_SKIP;
 	ev->kind = WIRE_KIND_API;
 	ev->op = domain;
 	ev->name = call->name;

@@ -16,6 +16,7 @@ enum prof_verdict {
 	PROF_EVENT, /* *ev is filled */
 	PROF_LAUNCH, /* the same, and it is a call that makes an operation: launch, copy, memset */
 	PROF_SKIP, /* not wanted */
+	PROF_CANARY, /* our own sign of life (watchdog.h) */
 	PROF_BAD, /* an operation with an unusable stamp; *ev is filled all the same */
 	PROF_UNKNOWN, /* a kind that we do not read */
 };

@@ -11,26 +11,28 @@
 #define SILENT_LOOKS 3u
 #define LAUNCHES_MANY 64u
 #define CANARY_BYTES 40u
+#define TRIES 4u
 #define CANARIES_MAX 65536u
-#define PAUSE_FIRST_NS (4 * SECOND_NS)
-#define PAUSE_LAST_NS (60 * SECOND_NS)
+#define PAUSE_LAST_NS (300 * SECOND_NS)
 #define REARMS_MAX 20u
 
-void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns)
+void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns, int64_t pause_ns)
 {
 	memset(w, 0, sizeof(*w));
 	w->traffic_ns = w->ops_ns = now_ns;
 	w->traffic_mono_ns = mono_ns;
-	w->pause_ns = PAUSE_FIRST_NS;
+	w->pause_ns = pause_ns;
 }
 
 uint32_t prof_watchdog_canaries(const struct prof_watchdog *w, int64_t mono_ns, uint64_t out_bytes)
 {
 	uint64_t many = out_bytes / CANARY_BYTES + 8;
 
-	if ((w->foreign && !w->rearmed) || mono_ns - w->traffic_mono_ns < SILENCE_NS)
+	if (w->foreign && !w->rearmed)
 		return 0;
-	if (!w->silent)
+	if (w->answered && mono_ns - w->traffic_mono_ns < SILENCE_NS)
+		return 0;
+	if (!w->silent || !w->answered)
 		return 1;
 	return many < CANARIES_MAX ? (uint32_t)many : CANARIES_MAX;
 }
@@ -49,7 +51,9 @@ static void see_operations(struct prof_watchdog *w, const struct prof_watchdog_i
 
 static bool stolen(struct prof_watchdog *w, const struct prof_watchdog_input *in)
 {
-	if (in->traffic != w->traffic || (!in->canaries && !in->loaded))
+	const bool asked = in->canaries && w->answered;
+
+	if (in->traffic != w->traffic || (!asked && !in->loaded))
 		w->silent = 0;
 	else
 		w->silent++;
@@ -104,7 +108,10 @@ static enum prof_watchdog_order judge(struct prof_watchdog *w, const struct prof
 enum prof_watchdog_order prof_watchdog_feed(struct prof_watchdog *w,
 					    const struct prof_watchdog_input *in)
 {
-	enum prof_watchdog_order order = judge(w, in);
+	enum prof_watchdog_order order;
+
+	w->answered = w->answered || in->answered;
+	order = judge(w, in);
 
 	if (in->traffic != w->traffic) {
 		w->traffic_ns = in->now_ns;

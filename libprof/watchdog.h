@@ -5,8 +5,11 @@
  * when to register again.
  *
  * No call tells. So when nothing has come for a second, the flusher makes a harmless driver call
- * that is traced, a canary, before it flushes: its record must come back. While an unfinished record
+ * that is traced, a canary, before it flushes: its record must come back, if one ever did (the first
+ * flushes try that: not every CUPTI need trace this call). While an unfinished record
  * withholds the buffer that the canary landed in, so many follow that they must need another buffer.
+ * Silence proves nothing until a first canary has come back: until then each flush makes one. A
+ * program that does not touch the GPU for an hour is no theft.
  * Where calls cannot be traced, silence together with NVML's load has to do. Disabled kinds show as
  * calls that launch without any operation.
  *
@@ -24,11 +27,14 @@ struct prof_watchdog {
 	unsigned int rearms; /* tries so far */
 	bool rearmed; /* in this foreign time */
 	bool gave_up;
+	bool answered; /* canaries are known to come back */
 
 	uint64_t traffic, launches, ops; /* at the last look */
 	int64_t traffic_ns; /* last sign of life, the trace's clock ... */
 	int64_t traffic_mono_ns; /* ... and monotonic */
 	int64_t ops_ns;
+	unsigned int tries; /* canaries made to prove that they come back */
+	bool proven;
 	unsigned int silent; /* looks in a row that a canary or NVML's load should have broken */
 	uint64_t launches_without_ops;
 	int64_t rearm_at_ns, pause_ns; /* monotonic */
@@ -40,6 +46,8 @@ struct prof_watchdog_input { /* totals, when a flush has ended and was drained *
 	uint64_t launches; /* calls recorded that make operations */
 	uint64_t ops; /* operations recorded */
 	uint32_t canaries; /* made before this flush */
+	bool proven; /* the record of a canary has come back in this process */
+	bool answered; /* some canary's record has come back in this run */
 	uint32_t out; /* buffers that CUPTI holds now */
 	bool loaded; /* no canaries can be had, no buffer is out, and NVML shows load */
 };
@@ -51,7 +59,11 @@ enum prof_watchdog_order {
 	PROF_WATCHDOG_BACK, /* buffers come to us again: the foreign time is over */
 };
 
-void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns);
+/*
+ * @pause_ns: how long it yields before it first registers again. No call tells that the other client
+ * is done, and registering again during its session takes its records away, so it is long.
+ */
+void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns, int64_t pause_ns);
 
 /* How many canaries the next flush shall make; @out_bytes: size of all buffers that are out. */
 uint32_t prof_watchdog_canaries(const struct prof_watchdog *w, int64_t mono_ns, uint64_t out_bytes);

@@ -21,6 +21,8 @@ const struct view_env_entry view_env_table[] = {
 	{ "GPUSTARVE_DEBUG", "0", "1: libprof says what it does, on stderr" },
 	{ "GPUSTARVE_USD_PER_GPU_HOUR", "none", "price of every GPU" },
 	{ "GPUSTARVE_PRICES", "/etc/gpustarve/prices.csv", "site file of prices" },
+	{ "GPUSTARVE_REARM_SECONDS", "60",
+	  "seconds to yield to another CUPTI client before registering again" },
 	{ "GPUSTARVE_DMI", "/sys/class/dmi/id", "where the machine says what it is" },
 	{ "NO_COLOR", "none", "set: no colours" },
 	{ NULL, NULL, NULL },

@@ -26,6 +26,20 @@ JOB = textwrap.dedent('''
         time.sleep(0.002)
     print('well')
     ''')
+IDLE = textwrap.dedent('''
+    import os, sys, time
+    sys.path.insert(0, os.environ['WORKLOADS'])
+    import gpudev
+    dev = gpudev.Device(0)
+    s = gpudev.Stream(dev)
+    for wait in [3, 1.2, 2.5]:
+        s.kernel(1_000_000, name='now and then')
+        s.synchronize()
+        time.sleep(wait)
+    s.kernel(2_500_000_000, name='long')
+    s.synchronize()
+    print('well')
+    ''')
 FLUSH = SECOND  # half a second, and as much again for a machine that has other things to do
 
 
@@ -51,11 +65,11 @@ class Case:
                                  f'{limit / SECOND:.2f}')
 
 
-def run(what, fault, seconds=3, **env):
+def run(what, fault, seconds=3, job=JOB, **env):
     scratch = gs.scratch()
     where = scratch.__enter__()
     with open(where + '/job.py', 'w') as f:
-        f.write(JOB)
+        f.write(job)
     done = prof.run([gs.PYTHON, 'job.py', str(seconds)], where, GPUSIM_FAULT=fault,
                     WORKLOADS=gs.WORKLOADS, **env)
     gs.equal((done.returncode, done.stdout), (0, b'well\n'), f'{what}: {done.stderr.decode()[-300:]}')
@@ -73,6 +87,10 @@ for version in ['13', '11.8']:
     v = dict(GPUSIM_CUPTI=version)
     c = run(f'{version} nothing', '', **v)
     gs.equal((len(c.missing), len(c.t.losses)), (0, 0), 'no fault')
+
+    for level in [1, 0]:
+        c = run(f'{version} idle at level {level}', '', job=IDLE, GPUSTARVE_LEVEL=level, **v)
+        gs.equal((len(c.missing), c.t.losses), (0, []), 'an idle program is not a foreign one')
 
     for name in ['zero', 'reverse']:
         c = run(f'{version} {name}', f'{name}:every=100', **v)
@@ -108,7 +126,8 @@ for version in ['13', '11.8']:
     c.covered(f'{version} hangs at the end', DROPPED)
     gs.check(any('last flush' in n for n in c.t.bye['notes']), 'the last flush: said so')
 
-    c = run(f'{version} foreign', 'foreign:from=1,for=2', seconds=12, **v)
+    c = run(f'{version} foreign', 'foreign:from=1,for=2', seconds=12, GPUSTARVE_REARM_SECONDS=4,
+            **v)
     theirs = next(f for f in c.faults if f['fault'] == 'foreign')
     gs.check(len(c.missing) > 100, 'foreign: nothing taken')
     c.covered(f'{version} foreign', FOREIGN)

@@ -166,10 +166,14 @@ int cuInit(unsigned flags)
 
 int cuDriverGetVersion(int *version)
 {
-	if (!version)
-		return SIM_INVALID_VALUE;
-	*version = sim_config()->driver_version;
-	return SIM_OK;
+	struct sim_call call;
+	int rc = sim_call_begin_early(&call, SIM_DRIVER, SIM_CBID_cuDriverGetVersion);
+
+	if (!rc && !version)
+		rc = SIM_INVALID_VALUE;
+	if (!rc)
+		*version = sim_config()->driver_version;
+	return sim_call_end(&call, rc);
 }
 
 int cuGetExportTable(const void **table, const struct sim_uuid *id)
@@ -236,11 +240,13 @@ int cuGetErrorString(int error, const char **text)
 int cuGetProcAddress_v2(const char *symbol, void **fn, int version, uint64_t flags, int *status)
 {
 	static const char *const suffixes[] = { "_v2", "" };
+	struct sim_call call;
 	char name[128];
 	Dl_info self;
 	void *handle;
 	size_t i;
 
+	sim_call_begin_early(&call, SIM_DRIVER, SIM_CBID_cuGetProcAddress_v2);
 	(void)version;
 	(void)flags;
 	*fn = NULL;
@@ -255,7 +261,7 @@ int cuGetProcAddress_v2(const char *symbol, void **fn, int version, uint64_t fla
 		dlclose(handle);
 	if (status)
 		*status = *fn ? 0 : 1;
-	return *fn ? SIM_OK : SIM_NOT_FOUND;
+	return sim_call_end(&call, *fn ? SIM_OK : SIM_NOT_FOUND);
 }
 
 int cuGetProcAddress(const char *symbol, void **fn, int version, uint64_t flags)
@@ -265,57 +271,66 @@ int cuGetProcAddress(const char *symbol, void **fn, int version, uint64_t flags)
 
 /* ---- devices ---- */
 
-static int check_device(int device)
+/* The frame of a call about a device, which must be one. */
+static int begin(struct sim_call *call, uint32_t cbid, int device)
 {
-	if (!sim_state.initialised || sim_state.forked)
-		return SIM_NOT_INITIALIZED;
-	return device < 0 || (uint32_t)device >= sim_state.devices ? SIM_INVALID_DEVICE : SIM_OK;
+	int rc = sim_call_begin(call, cbid);
+
+	if (!rc && (device < 0 || (uint32_t)device >= sim_state.devices))
+		rc = SIM_INVALID_DEVICE;
+	return rc;
 }
 
 int cuDeviceGet(int *device, int ordinal)
 {
-	int rc = check_device(ordinal);
+	struct sim_call call;
+	int rc = begin(&call, SIM_CBID_cuDeviceGet, ordinal);
 
 	if (!rc)
 		*device = ordinal;
-	return rc;
+	return sim_call_end(&call, rc);
 }
 
 int cuDeviceGetCount(int *count)
 {
-	if (!sim_state.initialised || sim_state.forked)
-		return SIM_NOT_INITIALIZED;
-	*count = (int)sim_state.devices;
-	return SIM_OK;
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuDeviceGetCount);
+
+	if (!rc)
+		*count = (int)sim_state.devices;
+	return sim_call_end(&call, rc);
 }
 
 int cuDeviceGetName(char *name, int size, int device)
 {
-	int rc = check_device(device);
+	struct sim_call call;
+	int rc = begin(&call, SIM_CBID_cuDeviceGetName, device);
 
 	if (!rc)
 		snprintf(name, (size_t)size, "%s",
 			 sim_config()->unit[sim_state.physical[device]].name);
-	return rc;
+	return sim_call_end(&call, rc);
 }
 
 int cuDeviceGetUuid_v2(struct sim_uuid *uuid, int device)
 {
-	int rc = check_device(device);
+	struct sim_call call;
+	int rc = begin(&call, SIM_CBID_cuDeviceGetUuid_v2, device);
 
 	if (!rc)
 		sim_device_uuid(sim_state.physical[device], uuid->bytes);
-	return rc;
+	return sim_call_end(&call, rc);
 }
 SIM_ALIAS(cuDeviceGetUuid, cuDeviceGetUuid_v2);
 
 int cuDeviceTotalMem_v2(size_t *bytes, int device)
 {
-	int rc = check_device(device);
+	struct sim_call call;
+	int rc = begin(&call, SIM_CBID_cuDeviceTotalMem_v2, device);
 
 	if (!rc)
 		*bytes = sim_config()->unit[sim_state.physical[device]].memory;
-	return rc;
+	return sim_call_end(&call, rc);
 }
 SIM_ALIAS(cuDeviceTotalMem, cuDeviceTotalMem_v2);
 
@@ -335,35 +350,37 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 		{ 75, 9 }, /* compute capability */
 		{ 76, 0 },	 { 89, 1 }, /* concurrent managed access */
 	};
-	int rc = check_device(device);
+	struct sim_call call;
+	int rc = begin(&call, SIM_CBID_cuDeviceGetAttribute, device);
 	size_t i;
 
-	if (rc)
-		return rc;
-	*value = 0;
-	for (i = 0; i < sizeof known / sizeof known[0]; i++)
+	if (!rc)
+		*value = 0;
+	for (i = 0; !rc && i < sizeof known / sizeof known[0]; i++)
 		if (known[i].attribute == attribute)
 			*value = known[i].value;
-	return SIM_OK;
+	return sim_call_end(&call, rc);
 }
 
 int cuDeviceCanAccessPeer(int *can, int device, int peer)
 {
-	int rc = check_device(device);
+	struct sim_call call;
+	int rc = begin(&call, SIM_CBID_cuDeviceCanAccessPeer, device);
 
-	if (!rc)
-		rc = check_device(peer);
+	if (!rc && (peer < 0 || (uint32_t)peer >= sim_state.devices))
+		rc = SIM_INVALID_DEVICE;
 	if (!rc)
 		*can = device != peer;
-	return rc;
+	return sim_call_end(&call, rc);
 }
 
 int cuDeviceGetPCIBusId(char *id, int size, int device)
 {
-	int rc = check_device(device);
+	struct sim_call call;
+	int rc = begin(&call, SIM_CBID_cuDeviceGetPCIBusId, device);
 
 	if (!rc)
 		snprintf(id, (size_t)size, "0000:%02X:00.0",
-			 (unsigned)(sim_state.physical[device] + 1) * 16);
-	return rc;
+			 (sim_config()->unit[sim_state.physical[device]].gpu + 1) * 16);
+	return sim_call_end(&call, rc);
 }

@@ -14,12 +14,16 @@
 static struct prof_watchdog dog;
 static struct prof_watchdog_input in;
 
+static enum prof_watchdog_order look(bool traffic, bool alive, uint32_t out);
+
 static void watch(void)
 {
 	memset(&in, 0, sizeof(in));
 	in.now_ns = 1000 * SECOND;
 	in.mono_ns = 10 * SECOND;
-	prof_watchdog_init(&dog, in.now_ns, in.mono_ns);
+	in.answered = true;
+	prof_watchdog_init(&dog, in.now_ns, in.mono_ns, 4 * SECOND);
+	dog.answered = true;
 }
 
 /* Half a second later; traffic answers the canaries where @alive. */
@@ -58,6 +62,19 @@ static void test_idle(void)
 		canaries += in.canaries;
 	}
 	EXPECT(canaries > 30 && canaries <= 50); /* about one a second */
+}
+
+/* Nothing ever comes back from canaries here: then silence says nothing, however long. */
+static void test_never_answered(void)
+{
+	int i;
+
+	watch();
+	in.answered = dog.answered = false;
+	for (i = 0; i < 1000; i++) {
+		EXPECT_INT(look(false, false, 0), PROF_WATCHDOG_NONE);
+		EXPECT_UINT(in.canaries, 1);
+	}
 }
 
 /* One buffer is withheld by a kernel that never ends: the canary falls into it at first. */
@@ -105,6 +122,26 @@ static void test_stolen(void)
 		order = look(false, true, 0);
 	EXPECT_INT(order, PROF_WATCHDOG_BACK);
 	EXPECT(!dog.foreign);
+}
+
+/* A CUPTI that does not trace the canary: silence proves nothing. */
+static void test_unproven(void)
+{
+	uint32_t canaries = 0;
+	int i;
+
+	memset(&in, 0, sizeof(in));
+	in.mono_ns = 10 * SECOND;
+	prof_watchdog_init(&dog, 0, in.mono_ns);
+	for (i = 0; i < 100; i++) {
+		EXPECT_INT(look(false, false, 0), PROF_WATCHDOG_NONE);
+		canaries += in.canaries;
+	}
+	EXPECT_UINT(canaries, 4);
+	in.loaded = true; /* NVML's load with nothing recorded does */
+	for (i = 0; i < 10 && !dog.foreign; i++)
+		look(false, false, 0);
+	EXPECT(dog.foreign);
 }
 
 static void test_gives_up(void)
@@ -261,6 +298,7 @@ static void test_exposure(void)
 
 int main(void)
 {
-	return RUN(test_busy, test_idle, test_withheld, test_stolen, test_gives_up, test_disabled,
-		   test_cheap, test_dear, test_retry, test_no_limit, test_exposure);
+	return RUN(test_busy, test_idle, test_never_answered, test_withheld, test_stolen,
+		   test_gives_up, test_disabled, test_cheap, test_dear, test_retry, test_no_limit,
+		   test_exposure);
 }
