@@ -4,7 +4,8 @@
 """Each scripted fault of the simulator under `gpustarve run`, in one of two processes with a device
 each: the job ends well; what the report calls lost is, per device, at least the measure of the lost
 operations outside all recorded ones, and at most that plus one flush interval for each fault; time
-that a foreign client took is unobserved; and a GPU that lost much is inconclusive, never input-bound."""
+that a foreign client took is unobserved; and a GPU that lost much is inconclusive, never
+input-bound."""
 import concurrent.futures
 import os
 import textwrap

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e timeout=120
-"""`cmake --install` into a prefix of any name: from there, with nothing but PATH, a run, its report,
-its proof and its pages work, also after the prefix was moved; nothing in it points back to the build."""
+"""`cmake --install` into a prefix of any name: from there, with nothing but PATH, a run, its
+report, its proof and its pages work, also after the prefix was moved; nothing in it points back to
+the build."""
 import json
 import os
 import shutil

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e serial timeout=200
-"""Launchers: one that spawns four ranks, as torchrun does, below one wrapper, with and without an id
-of its own; a wrapper around each rank, as with srun; and ranks with libprof preloaded and no wrapper
-at all. Each makes one run with all ranks, all GPUs and one verdict, and misses nothing."""
+"""Launchers: one that spawns four ranks, as torchrun does, below one wrapper, with and without an
+id of its own; a wrapper around each rank, as with srun; and ranks with libprof preloaded and no
+wrapper at all. Each makes one run with all ranks, all GPUs and one verdict, and misses nothing."""
 import json
 import os
 import re
@@ -124,8 +124,9 @@ CASES = [
     (torchrun, 'one wrapper', LIGHT, {}),
     (torchrun, 'one wrapper, an elastic id', TORCH, ELASTIC),
     (srun, 'wrappers, an elastic id', TORCH, ELASTIC),
-    (srun, 'wrappers, a SLURM step', LIGHT, dict(SLURM_JOB_ID='77', SLURM_STEP_ID='0',
-                                                 SLURM_CLUSTER_NAME='c', SLURM_JOBID='77', SLURM_STEPID='0', SLURM_NTASKS='4')),
+    (srun, 'wrappers, a SLURM step', LIGHT,
+     dict(SLURM_JOB_ID='77', SLURM_JOBID='77', SLURM_STEP_ID='0', SLURM_STEPID='0',
+          SLURM_CLUSTER_NAME='c', SLURM_NTASKS='4')),
     (preloaded, 'preloaded below a shell', LIGHT, {}),
     (preloaded, 'preloaded, an elastic id', LIGHT, ELASTIC),
 ]
