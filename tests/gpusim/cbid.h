@@ -64,6 +64,8 @@
 	X(cuStreamDestroy_v2, 326)           \
 	X(cuStreamCreateWithPriority, 367)   \
 	X(cuMemHostRegister_v2, 379)         \
+	X(cuDeviceCanAccessPeer, 312)        \
+	X(cuDeviceGetPCIBusId, 332)          \
 	X(cuDevicePrimaryCtxRetain, 386)     \
 	X(cuDevicePrimaryCtxRelease, 387)    \
 	X(cuDevicePrimaryCtxGetState, 392)   \

@@ -52,17 +52,6 @@ static int fit_compute(const struct sim_device *d, uint64_t ready, uint64_t leng
 	return best;
 }
 
-/* Who holds the engine at t, apart from me; -1: nobody. */
-static int32_t holder(const struct sim_line *line, uint64_t t, int32_t me)
-{
-	uint32_t i;
-
-	for (i = 0; i < line->n; i++)
-		if (line->seg[i].owner != me && line->seg[i].owner >= 0 && line->seg[i].end > t)
-			return line->seg[i].owner;
-	return -1;
-}
-
 static bool place_compute(struct sim_device *d, struct sim_op *op, int32_t me, uint64_t now)
 {
 	uint64_t start;
@@ -90,10 +79,18 @@ static bool place_copy(struct sim_device *d, struct sim_op *op, int32_t me, uint
 	return true;
 }
 
-/* Not in the past, of which the lines know nothing any more. */
+/*
+ * Work that waited for a host function or a collective gets its time after the fact; not so long
+ * after that the lines know nothing any more.
+ */
+static uint64_t not_before(const struct sim_device *d, uint64_t ready, uint64_t now)
+{
+	return sim_max(ready, sim_max(d->floor, now - SIM_HISTORY_NS));
+}
+
 static bool place_locked(struct sim_device *d, struct sim_op *op, int32_t me, uint64_t now)
 {
-	op->ready = sim_max(op->ready, sim_max(d->floor, now));
+	op->ready = not_before(d, op->ready, now);
 	if (!(op->engine == SIM_ENGINE_COMPUTE ? place_compute : place_copy)(d, op, me, now))
 		return false;
 	d->last_end = sim_max(d->last_end, op->end);
@@ -104,15 +101,14 @@ static bool place_locked(struct sim_device *d, struct sim_op *op, int32_t me, ui
 static void reap_holder(struct sim_device *d, const struct sim_op *op, int32_t me, uint64_t now)
 {
 	static uint64_t last;
-	int32_t other = -1;
+	int32_t other;
 
-	if (!d->owner.n || d->owner.seg[d->owner.n - 1].end <= op->ready + REAP_NS ||
-	    now - last < REAP_EVERY)
+	if (now - last < REAP_EVERY)
 		return;
-	last = now;
-	other = holder(&d->owner, op->ready, me);
+	other = sim_line_holder(&d->owner, op->ready + REAP_NS, me);
 	if (other < 0)
 		return;
+	last = now;
 	sim_device_unlock(d);
 	sim_proc_reap(other);
 	sim_device_lock(d);
@@ -139,7 +135,7 @@ int sim_place_open(struct sim_op *op)
 	int slot;
 
 	sim_device_lock(d);
-	ready = sim_max(op->ready, sim_max(d->floor, sim_now()));
+	ready = not_before(d, op->ready, sim_now());
 	slot = fit_compute(d, ready, OPEN_LENGTH, me, &start);
 	if (slot >= 0) {
 		op->start = start;

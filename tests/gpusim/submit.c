@@ -355,19 +355,37 @@ void sim_op_init(struct sim_op *op, enum sim_kind kind, struct sim_stream *s)
 	op->tid = sim_tid();
 }
 
+/* A collective that nothing holds up begins in the launching thread, and may be over too. */
+static struct sim_when begin_at_once(struct sim_pending *p)
+{
+	struct sim_when w = { p->op.ready, p };
+
+	p->refs++;
+	sim_resolve();
+	if (p->done)
+		w = (struct sim_when){ p->op.end, NULL };
+	pending_put(p);
+	return w;
+}
+
 static struct sim_when pending_submit(struct sim_stream *s, const struct sim_op *op,
 				      const struct deps *d, void (*fn)(void *), void *data)
 {
 	struct sim_pending *p = pending_new(op, d);
 	const struct sim_tracer *t = sim_tracer();
+	struct sim_when w;
 
 	p->stream = s;
 	p->host = fn;
 	p->host_data = data;
 	if (t && traced(&p->op))
 		p->token = t->op(&p->op);
-	sim_worker_wake();
-	return (struct sim_when){ op->ready, p };
+	w = (struct sim_when){ op->ready, p };
+	if (op->nccl && !d->n)
+		w = begin_at_once(p);
+	if (w.pending)
+		sim_worker_wake();
+	return w;
 }
 
 static struct sim_when submit(struct sim_stream *s, struct sim_op *op, const struct deps *d,

@@ -109,7 +109,8 @@ static void test_random_slot(void)
 		reset();
 		for (i = 0; i < MANY; i++) {
 			uint64_t length = 1 + t_random(&seed) % 20000;
-			uint64_t ready = now + t_random(&seed) % 3000000, start;
+			uint64_t ready = now + t_random(&seed) % 3000000 - t_random(&seed) % 900000,
+				 start;
 
 			start = sim_line_fit(&line, ready, length);
 			EXPECT(start >= ready);
@@ -135,7 +136,8 @@ static void test_random_owner(void)
 		for (i = 0; i < MANY; i++) {
 			int32_t owner = (int32_t)(t_random(&seed) % 3);
 			uint64_t length = 1 + t_random(&seed) % 20000;
-			uint64_t ready = now + t_random(&seed) % 1000000, start;
+			uint64_t ready = now + t_random(&seed) % 1000000 - t_random(&seed) % 900000,
+				 start;
 
 			start = sim_line_fit_owner(&line, ready, length, owner);
 			EXPECT(start >= ready);
