@@ -227,6 +227,7 @@ int prof_devices_utilization(void)
 
 	for (i = 0; i < dev.count; i++) {
 		if (!dev.device[i].nvml || !dev.nvml.DeviceGetUtilizationRates ||
+		    other_processes(dev.device[i].nvml) ||
 		    dev.nvml.DeviceGetUtilizationRates(dev.device[i].nvml, &u))
 			continue;
 		if ((int)u.gpu > most)

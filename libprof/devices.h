@@ -48,7 +48,10 @@ bool prof_devices_facts(uint32_t ordinal, struct prof_device_facts *f);
 /* One harmless driver call: the watchdog's canary. Any thread, once the devices were read. */
 void prof_devices_canary(void);
 
-/* Percent of the last seconds in which something ran on any of the devices; -1: not known. */
+/*
+ * Percent of the last seconds in which something ran on any of the devices that no other process
+ * uses; -1: not known.
+ */
 int prof_devices_utilization(void);
 
 #endif

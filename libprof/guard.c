@@ -109,9 +109,13 @@ static void yield(void)
 	g.changed = true;
 }
 
-static bool loaded(uint32_t out)
+/* NVML's word, where no canary can be had: asked only in silence, for it takes a millisecond. */
+static bool loaded(const struct prof_watchdog_input *in)
 {
-	return !out && !prof_level_has_canary(&g.traced, g.cupti) && prof_devices_utilization() > 0;
+	bool canary = prof_level_has_canary(&g.traced, g.cupti) && in->proven;
+
+	return !canary && !in->out && in->traffic == g.dog.traffic && g.dog.traffic &&
+	       prof_devices_utilization() > 0;
 }
 
 static void feed_watchdog(const struct prof_flush *f)
@@ -128,7 +132,7 @@ static void feed_watchdog(const struct prof_flush *f)
 	g.dropped += f->dropped;
 	in.traffic = pool.requests + pool.completed + g.dropped;
 	in.out = pool.out;
-	in.loaded = loaded(pool.out);
+	in.loaded = loaded(&in);
 	switch (prof_watchdog_feed(&g.dog, &in)) {
 	case PROF_WATCHDOG_YIELD:
 		yield();

@@ -10,7 +10,6 @@
 #include "bufpool.h"
 #include "clockpoll.h"
 #include "exposure.h"
-#include "levels.h"
 #include "loss.h"
 #include "names.h"
 #include "record.h"
@@ -31,12 +30,6 @@ static void take_event(const struct wire_event *ev, uint8_t kind)
 	sum.ops += kind == WIRE_KIND_OP;
 	prof_exposure_see(ev);
 	prof_stream_commit(kind);
-}
-
-static bool is_canary(const uint8_t *record)
-{
-	return rec_u32(record, REC_KIND) == CUPTI_KIND_DRIVER &&
-	       rec_u32(record, REC_API_CBID) == PROF_CANARY_CBID;
 }
 
 static void take_record(const uint8_t *record, const struct prof_pool_done *d)
@@ -63,7 +56,6 @@ static void take_record(const uint8_t *record, const struct prof_pool_done *d)
 		sum.canaries++;
 		break;
 	case PROF_SKIP:
-		sum.canaries += is_canary(record);
 		break;
 	}
 }

@@ -12,7 +12,6 @@ struct prof_intake {
 	uint64_t bytes; /* of records */
 	uint64_t ops; /* operations */
 	uint64_t launches; /* recorded calls that make operations */
-	uint64_t canaries; /* signs of life that came back */
 	uint64_t canaries; /* records of the watchdog's call */
 	uint64_t invalid; /* operations with unusable stamps */
 	uint64_t unknown; /* records of kinds that are not read */

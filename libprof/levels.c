@@ -135,7 +135,7 @@ int prof_level_enable(const struct prof_level *l, const struct prof_cupti *cupti
 	if (l->api)
 		switch_api(cupti, true);
 	if (picks_calls(cupti))
-		cupti->EnableDriverApi(PROF_CANARY_CBID, 1);
+		cupti->EnableDriverApi(CBID_DRIVER_GET_VERSION, 1);
 	return rc;
 }
 
@@ -153,7 +153,7 @@ void prof_level_disable(const struct prof_cupti *cupti)
 
 	switch_api(cupti, false);
 	if (picks_calls(cupti))
-		cupti->EnableDriverApi(PROF_CANARY_CBID, 0);
+		cupti->EnableDriverApi(CBID_DRIVER_GET_VERSION, 0);
 	for (i = 0; i < COUNT(kinds); i++)
 		cupti->Disable(kinds[i]);
 }

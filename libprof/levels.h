@@ -12,8 +12,6 @@
 #include "config.h"
 #include "cuda_api.h"
 
-#define PROF_CANARY_CBID 2 /* cuDriverGetVersion, see watchdog.h */
-
 struct prof_level {
 	bool kernels, api; /* copies, memsets, graphs and synchronisation are always on */
 	enum prof_graphs graphs;

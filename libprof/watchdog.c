@@ -11,7 +11,6 @@
 #define SILENT_LOOKS 3u
 #define LAUNCHES_MANY 64u
 #define CANARY_BYTES 40u
-#define TRIES 4u
 #define CANARIES_MAX 65536u
 #define PAUSE_LAST_NS (300 * SECOND_NS)
 #define REARMS_MAX 20u

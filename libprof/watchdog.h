@@ -33,8 +33,6 @@ struct prof_watchdog {
 	int64_t traffic_ns; /* last sign of life, the trace's clock ... */
 	int64_t traffic_mono_ns; /* ... and monotonic */
 	int64_t ops_ns;
-	unsigned int tries; /* canaries made to prove that they come back */
-	bool proven;
 	unsigned int silent; /* looks in a row that a canary or NVML's load should have broken */
 	uint64_t launches_without_ops;
 	int64_t rearm_at_ns, pause_ns; /* monotonic */
@@ -46,7 +44,6 @@ struct prof_watchdog_input { /* totals, when a flush has ended and was drained *
 	uint64_t launches; /* calls recorded that make operations */
 	uint64_t ops; /* operations recorded */
 	uint32_t canaries; /* made before this flush */
-	bool proven; /* the record of a canary has come back in this process */
 	bool answered; /* some canary's record has come back in this run */
 	uint32_t out; /* buffers that CUPTI holds now */
 	bool loaded; /* no canaries can be had, no buffer is out, and NVML shows load */
