@@ -112,7 +112,7 @@ static void yield(void)
 /* NVML's word, where no canary can be had: asked only in silence, for it takes a millisecond. */
 static bool loaded(const struct prof_watchdog_input *in)
 {
-	bool canary = prof_level_has_canary(&g.traced, g.cupti) && in->proven;
+	bool canary = prof_level_has_canary(&g.traced, g.cupti) && in->answered;
 
 	return !canary && !in->out && in->traffic == g.dog.traffic && g.dog.traffic &&
 	       prof_devices_utilization() > 0;

@@ -12,7 +12,7 @@ struct prof_intake {
 	uint64_t bytes; /* of records */
 	uint64_t ops; /* operations */
 	uint64_t launches; /* recorded calls that make operations */
-	uint64_t canaries; /* records of the watchdog's call */
+	uint64_t canaries; /* records of the watchdog's sign of life */
 	uint64_t invalid; /* operations with unusable stamps */
 	uint64_t unknown; /* records of kinds that are not read */
 	uint64_t cut; /* buffers that ended in something unreadable */

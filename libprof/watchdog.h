@@ -5,8 +5,7 @@
  * when to register again.
  *
  * No call tells. So when nothing has come for a second, the flusher makes a harmless driver call
- * that is traced, a canary, before it flushes: its record must come back, if one ever did (the first
- * flushes try that: not every CUPTI need trace this call). While an unfinished record
+ * that is traced, a canary, before it flushes: its record must come back. While an unfinished record
  * withholds the buffer that the canary landed in, so many follow that they must need another buffer.
  * Silence proves nothing until a first canary has come back: until then each flush makes one. A
  * program that does not touch the GPU for an hour is no theft.

@@ -124,26 +124,6 @@ static void test_stolen(void)
 	EXPECT(!dog.foreign);
 }
 
-/* A CUPTI that does not trace the canary: silence proves nothing. */
-static void test_unproven(void)
-{
-	uint32_t canaries = 0;
-	int i;
-
-	memset(&in, 0, sizeof(in));
-	in.mono_ns = 10 * SECOND;
-	prof_watchdog_init(&dog, 0, in.mono_ns);
-	for (i = 0; i < 100; i++) {
-		EXPECT_INT(look(false, false, 0), PROF_WATCHDOG_NONE);
-		canaries += in.canaries;
-	}
-	EXPECT_UINT(canaries, 4);
-	in.loaded = true; /* NVML's load with nothing recorded does */
-	for (i = 0; i < 10 && !dog.foreign; i++)
-		look(false, false, 0);
-	EXPECT(dog.foreign);
-}
-
 static void test_gives_up(void)
 {
 	int rearms = 0, i;
