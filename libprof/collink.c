@@ -70,9 +70,9 @@ void prof_link_close(struct prof_link *l)
 	l->fd = -1;
 }
 
-static int wait_writable(int fd, int64_t deadline_ns)
+static int wait_for(int fd, short events, int64_t deadline_ns)
 {
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	struct pollfd p = { .fd = fd, .events = events };
 	int64_t left = deadline_ns - prof_mono_ns();
 
 	if (left <= 0)
@@ -96,7 +96,7 @@ ssize_t prof_link_send(struct prof_link *l, const uint8_t *bytes, size_t len, in
 			continue;
 		if (errno != EAGAIN)
 			return -errno;
-		if (wait_writable(l->fd, deadline_ns))
+		if (wait_for(l->fd, POLLOUT, deadline_ns))
 			return -EAGAIN;
 	}
 }
@@ -140,4 +140,9 @@ int prof_link_listen(struct prof_link *l)
 		if (l->have == sizeof(l->in))
 			take_ack(l);
 	}
+}
+
+int prof_link_wait(struct prof_link *l, int64_t deadline_ns)
+{
+	return ours(l) ? wait_for(l->fd, POLLIN, deadline_ns) : -EBADF;
 }

@@ -47,4 +47,7 @@ int prof_link_send_whole(struct prof_link *l, const uint8_t *bytes, size_t len,
 /* Reads acknowledgements that have come. 0 or -errno when the connection is gone. */
 int prof_link_listen(struct prof_link *l);
 
+/* Waits until something has come. 0, -EAGAIN at the deadline (monotonic ns), -EBADF: gone. */
+int prof_link_wait(struct prof_link *l, int64_t deadline_ns);
+
 #endif

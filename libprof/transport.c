@@ -25,6 +25,7 @@
 #define MESSAGES_BYTES (64u << 10) /* ... and for pulses and losses */
 #define RETRY_FIRST_NS 1000000000
 #define RETRY_LAST_NS 30000000000
+#define ACK_NS 300000000 /* a round trip to the collector at the end */
 
 struct queued {
 	uint64_t seq;
@@ -270,7 +271,7 @@ static void use_link(int64_t deadline_ns)
 {
 	bool was_up = prof_link_up(&tp.link);
 
-	if (!was_up)
+	if (!was_up && deadline_ns > prof_mono_ns()) /* the log must follow at once */
 		connect_link();
 	if (!prof_link_up(&tp.link))
 		return;
@@ -292,14 +293,27 @@ void prof_transport_pump(int64_t deadline_ns)
 		spool_queue();
 }
 
+/* The collector answers at once; one that does not is gone, or may be before it has stored it. */
+static void await_acknowledgement(int64_t deadline_ns)
+{
+	int err = 0;
+
+	while (!err && tp.count && prof_link_up(&tp.link)) {
+		err = prof_link_listen(&tp.link);
+		forget_acknowledged();
+		if (!err && tp.count)
+			err = prof_link_wait(&tp.link, deadline_ns);
+	}
+}
+
 void prof_transport_finish(int64_t deadline_ns)
 {
 	prof_transport_pump(deadline_ns);
-	if (!prof_link_up(&tp.link) || tp.sent < queue_len()) {
-		if (prof_link_up(&tp.link))
-			lose_link();
-		spool_queue();
-	}
+	if (tp.sent == queue_len())
+		await_acknowledgement(prof_mono_ns() + ACK_NS);
+	if (prof_link_up(&tp.link) && tp.count)
+		lose_link();
+	spool_queue();
 }
 
 bool prof_transport_lost(int64_t *t0_ns, int64_t *t1_ns, uint64_t *frames)

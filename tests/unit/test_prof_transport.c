@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -388,6 +389,57 @@ static void test_collector_hangs(void)
 	hang_up(true);
 }
 
+/* It takes all, answers nothing and dies with the job: what it has not stored is in the spool. */
+static void test_last_words(void)
+{
+	int64_t begin;
+
+	start(true, 0);
+	listen_on();
+	push(WIRE_FRAME_HELLO);
+	push_many(10);
+	pump();
+	collect(true);
+	acknowledge(5);
+	push_many(3);
+	begin = prof_mono_ns();
+	prof_transport_finish(begin + 1000000000);
+	EXPECT(prof_mono_ns() - begin < 900000000);
+	memset(seen, 0, sizeof(seen));
+	EXPECT_UINT(read_spools(), 1);
+	expect_all(6);
+	hang_up(true);
+}
+
+static void *answer_later(void *unused)
+{
+	usleep(20000);
+	collect(true);
+	acknowledge(got_last);
+	return unused;
+}
+
+/* One that answers is waited for, and nothing is written twice. */
+static void test_answered_goodbye(void)
+{
+	pthread_t thread;
+	int64_t begin;
+
+	start(true, 0);
+	listen_on();
+	push(WIRE_FRAME_HELLO);
+	pump();
+	push_many(10);
+	REQUIRE(!pthread_create(&thread, NULL, answer_later, NULL));
+	begin = prof_mono_ns();
+	prof_transport_finish(begin + 1000000000);
+	EXPECT(prof_mono_ns() - begin < 250000000);
+	pthread_join(thread, NULL);
+	EXPECT_UINT(got_last, 11);
+	EXPECT_UINT(read_spools(), 0);
+	hang_up(true);
+}
+
 /* The program closes everything and opens a file of its own under our number. */
 static void test_closed_descriptors(void)
 {
@@ -531,7 +583,7 @@ int main(void)
 	snprintf(out, sizeof(out), "%s/runs", dir);
 	snprintf(sock, sizeof(sock), "%s/socket", dir);
 	failed = RUN(test_spool, test_segments, test_socket, test_collector_dies,
-		     test_collector_comes_back, test_collector_comes_late, test_collector_hangs,
+		     test_collector_comes_back, test_collector_comes_late, test_collector_hangs, test_last_words, test_answered_goodbye,
 		     test_closed_descriptors, test_unwritable, test_full);
 	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
 	prof_transport_init(&(struct prof_transport_opts){
