@@ -118,12 +118,30 @@ static const char *command_name(int argc, char **argv)
 	return name;
 }
 
+/*
+ * UTC as in 20261121T013000Z. Not by gmtime, whose first call reads /etc/localtime and fixes TZ in
+ * a process that may yet set it. Days are counted in eras of 400 years that begin in March.
+ */
+static void utc_text(int64_t now, char *out, size_t size)
+{
+	unsigned int second = (unsigned int)(now % 86400), day = (unsigned int)(now / 86400) + 719468;
+	unsigned int era = day / 146097, of_era = day % 146097;
+	unsigned int year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+	unsigned int of_year = of_era - (365 * year + year / 4 - year / 100);
+	unsigned int month = (5 * of_year + 2) / 153; /* from March */
+
+	day = of_year - (153 * month + 2) / 5 + 1;
+	year += era * 400 + (month >= 10);
+	month = month < 10 ? month + 3 : month - 9;
+	snprintf(out, size, "%04u%02u%02uT%02u%02u%02uZ", year, month, day, second / 3600,
+		 second / 60 % 60, second % 60);
+}
+
 void prof_run_id_make(char *out, size_t size, int argc, char **argv)
 {
-	char name[48], when[32] = "";
+	char name[48], when[80];
 	uint8_t random[3];
-	time_t now = time(NULL);
-	struct tm utc;
+	struct timespec now;
 	size_t length;
 
 	snprintf(name, sizeof(name), "%s", command_name(argc, argv));
@@ -131,8 +149,8 @@ void prof_run_id_make(char *out, size_t size, int argc, char **argv)
 	if (length > 3 && !strcmp(name + length - 3, ".py"))
 		name[length - 3] = 0;
 	make_safe(name);
-	if (gmtime_r(&now, &utc))
-		strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &utc);
+	clock_gettime(CLOCK_REALTIME, &now);
+	utc_text(now.tv_sec, when, sizeof(when));
 	prof_random(random, sizeof(random));
 	snprintf(out, size, "%s-%s-%02x%02x%02x", when, name, random[0], random[1], random[2]);
 }

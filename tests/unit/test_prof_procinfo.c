@@ -72,6 +72,27 @@ static void test_safe(void)
 	EXPECT_STR(with("GPUSTARVE_RUN_ID", "A-1.z=4+5@b"), "A-1.z=4+5@b");
 }
 
+/* The id's time is UTC, and local time stays as the program will set it. */
+static void test_time(void)
+{
+	time_t before = time(NULL), after, at;
+	struct tm tm = { 0 }, local;
+	char id[252];
+
+	prof_run_id_make(id, sizeof(id), 0, NULL);
+	after = time(NULL);
+	setenv("TZ", "JST-9", 1);
+	at = 0;
+	REQUIRE(localtime_r(&at, &local));
+	EXPECT_INT(local.tm_hour, 9);
+	REQUIRE(sscanf(id, "%4d%2d%2dT%2d%2d%2dZ", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+		       &tm.tm_hour, &tm.tm_min, &tm.tm_sec) == 6);
+	tm.tm_year -= 1900;
+	tm.tm_mon--;
+	at = timegm(&tm);
+	EXPECT(at >= before && at <= after);
+}
+
 static const char *made(int argc, char **argv)
 {
 	static char id[252];
@@ -177,5 +198,5 @@ static void test_machine(void)
 
 int main(void)
 {
-	return RUN(test_machine, test_order, test_safe, test_make, test_rank, test_self);
+	return RUN(test_time, test_machine, test_order, test_safe, test_make, test_rank, test_self);
 }
