@@ -47,6 +47,30 @@ static void find_self(void)
 }
 
 /*
+ * Other tools that load themselves into CUDA; some refuse to start where our variables are set. What
+ * they start in turn sees to itself.
+ */
+static bool is_other_tool(void)
+{
+	static const char *const tool[] = {
+		"ncu",		 "ncu-ui",   "nv-nsight-cu-cli",  "nsys",
+		"nsys-launcher", "cuda-gdb", "compute-sanitizer", "nvprof"
+	};
+	char path[PATH_MAX], *slash;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	size_t i;
+
+	if (n <= 0)
+		return false;
+	path[n] = 0;
+	slash = strrchr(path, '/');
+	for (i = 0; i < sizeof(tool) / sizeof(tool[0]); i++)
+		if (!strcmp(slash ? slash + 1 : path, tool[i]))
+			return true;
+	return false;
+}
+
+/*
  * Nothing else may happen here: no thread, no descriptor, no output. The run id and an absolute
  * GPUSTARVE_OUT are set so that all processes below write into one run, wherever they change to.
  */
@@ -58,6 +82,10 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 
 	if (on && (!strcmp(on, "0") || !strcmp(on, "off") || !strcmp(on, "no")))
 		return;
+	if (is_other_tool()) {
+		errno = kept;
+		return;
+	}
 	find_self();
 	if (self[0] && !prof_env_text("CUDA_INJECTION64_PATH"))
 		setenv("CUDA_INJECTION64_PATH", self, 1);
