@@ -219,15 +219,15 @@ bool prof_devices_facts(uint32_t ordinal, struct prof_device_facts *f)
 	return true;
 }
 
-int prof_devices_utilization(void)
+int prof_devices_utilization(bool (*used)(uint32_t ordinal))
 {
 	struct nvml_utilization u;
 	int most = -1;
 	size_t i;
 
 	for (i = 0; i < dev.count; i++) {
-		if (!dev.device[i].nvml || !dev.nvml.DeviceGetUtilizationRates ||
-		    other_processes(dev.device[i].nvml) ||
+		if (!used((uint32_t)i) || !dev.device[i].nvml ||
+		    !dev.nvml.DeviceGetUtilizationRates || other_processes(dev.device[i].nvml) ||
 		    dev.nvml.DeviceGetUtilizationRates(dev.device[i].nvml, &u))
 			continue;
 		if ((int)u.gpu > most)

@@ -49,9 +49,9 @@ bool prof_devices_facts(uint32_t ordinal, struct prof_device_facts *f);
 void prof_devices_canary(void);
 
 /*
- * Percent of the last seconds in which something ran on any of the devices that no other process
- * uses; -1: not known.
+ * Percent of the last seconds in which something ran on any of the devices that @used names and no
+ * other process uses; -1: not known.
  */
-int prof_devices_utilization(void);
+int prof_devices_utilization(bool (*used)(uint32_t ordinal));
 
 #endif

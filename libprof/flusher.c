@@ -109,7 +109,7 @@ static bool ask(enum order order)
 
 bool prof_flusher_ask(bool forced, uint32_t canaries)
 {
-	if (!fl.started || !idle())
+	if (!fl.started || !idle() || !fl.taken)
 		return false;
 	fl.canaries = canaries;
 	return ask(forced ? ORDER_FORCED : ORDER_FLUSH);

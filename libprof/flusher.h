@@ -28,7 +28,8 @@ struct prof_flush { /* one that has ended */
 int prof_flusher_start(const struct prof_cupti *cupti, void (*done)(void), void (*canary)(void));
 
 /*
- * Asks for a flush; true if it was idle and took the order. Forced: running kernels too. Before it,
+ * Asks for a flush; true if it was idle, the result of the last flush was taken, and it took the
+ * order. Forced: running kernels too. Before it,
  * canary() is called so many times (watchdog.h).
  */
 bool prof_flusher_ask(bool forced, uint32_t canaries);

@@ -21,6 +21,7 @@
 #include "log.h"
 #include "loss.h"
 #include "notes.h"
+#include "stream.h"
 #include "transport.h"
 #include "watchdog.h"
 
@@ -109,13 +110,18 @@ static void yield(void)
 	g.changed = true;
 }
 
+static bool used(uint32_t ordinal)
+{
+	return prof_stream_device(ordinal)->ops > 0;
+}
+
 /* NVML's word, where no canary can be had: asked only in silence, for it takes a millisecond. */
 static bool loaded(const struct prof_watchdog_input *in)
 {
 	bool canary = prof_level_has_canary(&g.traced, g.cupti) && in->answered;
 
 	return !canary && !in->out && in->traffic == g.dog.traffic && g.dog.traffic &&
-	       prof_devices_utilization() > 0;
+	       prof_devices_utilization(used) > 0;
 }
 
 static void feed_watchdog(const struct prof_flush *f)

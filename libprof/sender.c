@@ -170,18 +170,25 @@ static void drain(void)
 	prof_intake_drain(s.last_flush_ns);
 }
 
-static void flush_and_drain(void)
+/* Translates what is there; if a flush has ended, its result counts after that. */
+static bool drain_flush(void)
 {
 	struct prof_flush f;
+	bool ended = prof_flusher_take(&f);
 
+	drain();
+	if (ended)
+		account_flush(&f);
+	return ended;
+}
+
+/* One that outlasted the last tick has its result taken first: it may tell of losses. */
+static void flush_and_drain(void)
+{
+	drain_flush();
 	prof_flusher_ask(false, prof_guard_canaries());
 	prof_flusher_wait(prof_mono_ns() + FLUSH_PATIENCE_NS);
-	if (!prof_flusher_take(&f)) {
-		drain();
-		return;
-	}
-	drain();
-	account_flush(&f);
+	drain_flush();
 }
 
 /* A buffer should hold no more than half a second: one unfinished record withholds all of it. */
@@ -285,7 +292,7 @@ static void tick(void)
 static void between_ticks(void)
 {
 	if (s.o->cupti)
-		drain();
+		drain_flush();
 	drain_ranges(false);
 	prof_transport_pump(0);
 }
@@ -305,7 +312,7 @@ static int open_all(void)
 	prof_transport_init(&t);
 	prof_intake_init(s.o->cupti ? s.o->cupti->record_bytes : no_records);
 	prof_guard_init(&s.o->level, s.o->cupti);
-	s.last_flush_ns = s.o->armed_ns;
+	s.last_flush_ns = s.count.complete_ns = s.o->armed_ns;
 	s.sized_ns = prof_mono_ns();
 	if (!s.o->cupti)
 		return 0;
@@ -316,23 +323,15 @@ static int open_all(void)
 static void last_flush(void)
 {
 	int64_t deadline = prof_mono_ns() + FLUSH_EXIT_NS;
-	struct prof_flush f;
-	bool flushed = false;
+	bool asked = false;
 
 	if (prof_flusher_wait(deadline)) {
-		if (prof_flusher_take(&f)) {
-			drain();
-			account_flush(&f);
-		}
-		flushed = prof_flusher_ask(true, 0) && prof_flusher_wait(deadline);
+		drain_flush();
+		asked = prof_flusher_ask(true, 0) && prof_flusher_wait(deadline);
 	}
-	drain();
-	if (flushed && prof_flusher_take(&f)) {
-		account_flush(&f);
-	} else {
+	if (!drain_flush() || !asked) {
 		prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED,
-			       s.count.complete_ns ? s.count.complete_ns : s.o->armed_ns,
-			       prof_now_ns(), 0);
+			       s.count.complete_ns, prof_now_ns(), 0);
 		prof_note("the last flush did not end in time: what CUPTI held back is lost");
 	}
 }

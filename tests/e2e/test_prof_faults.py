@@ -40,6 +40,19 @@ IDLE = textwrap.dedent('''
     s.synchronize()
     print('well')
     ''')
+LONG = textwrap.dedent('''
+    import os, sys, time
+    sys.path.insert(0, os.environ['WORKLOADS'])
+    import gpudev
+    dev = gpudev.Device(0)
+    s = gpudev.Stream(dev)
+    end = time.time() + float(sys.argv[1])
+    while time.time() < end:
+        s.kernel(80_000_000, name='long')
+        s.kernel(80_000_000, name='long')
+        s.synchronize()
+    print('well')
+    ''')
 FLUSH = SECOND  # half a second, and as much again for a machine that has other things to do
 
 
@@ -107,6 +120,13 @@ for version in ['13', '11.8']:
     c.covered(f'{version} drop', DROPPED)
     c.bounded(f'{version} drop', FLUSH)
     gs.equal(c.t.bye['last']['dropped'], 2, 'drop: counted')
+
+    c = run(f'{version} drops in long flushes', 'drop:nth=4;drop:nth=7', job=LONG,
+            GPUSIM_FLUSH_BLOCKS=1, **v)
+    gs.equal(len(c.missing), 2, 'drops in long flushes')
+    c.covered(f'{version} drops in long flushes', DROPPED)
+    gs.equal(c.t.bye['last']['dropped'], 2, 'drops in long flushes: counted')
+    gs.check(gs.measure(c.t.lost()) < 4 * FLUSH, 'drops in long flushes: bounded')
 
     c = run(f'{version} full', 'full:records=3', **v)
     gs.equal((len(c.missing), len(c.t.losses)), (0, 0), 'buffers that are full early')
