@@ -9,7 +9,6 @@
 #include <time.h>
 
 #define SAMPLES 5
-#define FOREIGN_NS 1000000
 #define SAME_CLOCK_NS 1000000000 /* closer than this: it is that clock */
 
 static _Atomic clockid_t axis = CLOCK_REALTIME;
@@ -95,9 +94,17 @@ int64_t prof_clock_step(const struct prof_triplet *a, const struct prof_triplet 
 	return (b->axis_ns - a->axis_ns) - (mono_b - mono_a);
 }
 
+int64_t prof_clock_shift(const struct prof_triplet *a, const struct prof_triplet *b)
+{
+	int64_t shift = (b->cupti_ns - b->axis_ns) - (a->cupti_ns - a->axis_ns);
+	int64_t widths = a->after_ns - a->before_ns + b->after_ns - b->before_ns;
+
+	if (prof_clock_foreign(a) || prof_clock_foreign(b) || llabs(shift) <= widths)
+		return 0;
+	return shift;
+}
+
 bool prof_clock_foreign(const struct prof_triplet *t)
 {
-	int64_t apart = t->axis_ns - t->cupti_ns, width = t->after_ns - t->before_ns;
-
-	return apart > FOREIGN_NS + width || apart < -FOREIGN_NS - width;
+	return llabs(t->axis_ns - t->cupti_ns) > SAME_CLOCK_NS;
 }

@@ -36,9 +36,12 @@ void prof_clock_sample(int (*get_timestamp)(uint64_t *), struct prof_triplet *t)
 /* How far the trace's clock moved against the monotonic one between two triplets. */
 int64_t prof_clock_step(const struct prof_triplet *a, const struct prof_triplet *b);
 
+/* How far CUPTI's clock moved against the trace's, if both are the same clock; else 0. */
+int64_t prof_clock_shift(const struct prof_triplet *a, const struct prof_triplet *b);
+
 /*
- * CUPTI's stamps are not on the trace's clock: another client has registered a clock of its own
- * (torch.profiler does), and records carry that one's stamps.
+ * CUPTI's stamps are not on the trace's clock, but more than a second away: another client has
+ * registered a clock of its own, and records carry that one's stamps (timebase.h).
  */
 bool prof_clock_foreign(const struct prof_triplet *t);
 

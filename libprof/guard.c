@@ -34,7 +34,7 @@ static struct {
 	bool rearm, off;
 	struct prof_watchdog dog;
 	struct prof_governor governor;
-	bool foreign_clock;
+	bool foreign_clock; /* seen */
 	uint64_t dropped; /* a dropped record is a sign of life too */
 	int64_t told_ns; /* ongoing losses are written up to here */
 	bool changed;
@@ -243,24 +243,23 @@ static void tell_ongoing(int64_t now_ns)
 	g.told_ns = now_ns;
 }
 
-/* Stamps of another clock cannot be used: whose time that is, is known, so nothing counts as lost. */
+/* Whose time it was, is known, so stamps that cannot be read count as foreign, not as bad. */
 static void foreign_clock(const struct prof_flush *f, int64_t last_ns)
 {
 	prof_loss_forget_bad_stamps();
 	prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, last_ns, f->end_ns, 0);
 	if (g.foreign_clock)
 		return;
-	prof_note("another client of CUPTI put its own clock into the records for a while");
+	g.foreign_clock = true;
+	prof_note("another client of CUPTI put its own clock into the records (torch.profiler "
+		  "does); their times are carried to the trace's clock");
 	g.changed = true;
 }
 
-void prof_guard_flushed(const struct prof_flush *f, int64_t last_ns)
+void prof_guard_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_timebase base)
 {
-	bool foreign = prof_clock_foreign(&f->clock);
-
-	if (foreign || g.foreign_clock) /* the flush after it still brings such records */
+	if (base == PROF_TIMEBASE_CHANGED)
 		foreign_clock(f, last_ns);
-	g.foreign_clock = foreign;
 	if (!f->rc && !g.off)
 		feed_watchdog(f);
 }

@@ -12,6 +12,7 @@
 #include "cuda_api.h"
 #include "flusher.h"
 #include "levels.h"
+#include "timebase.h"
 
 void prof_guard_init(const struct prof_level *level, const struct prof_cupti *cupti);
 
@@ -22,8 +23,11 @@ const char *prof_guard_level_name(void);
 /* How many canaries the next flush shall make. */
 uint32_t prof_guard_canaries(void);
 
-/* A flush has ended and what it brought was drained. @last_ns: begin of the one before. */
-void prof_guard_flushed(const struct prof_flush *f, int64_t last_ns);
+/*
+ * A flush has ended and what it brought was drained. @last_ns: begin of the one before. @base: what
+ * its reading of CUPTI's clock said.
+ */
+void prof_guard_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_timebase base);
 
 /*
  * Once per tick, whatever flushes do. True if something changed that Hello tells (level, notes).

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bufpool.h"
@@ -31,6 +32,7 @@
 #include "report.h"
 #include "stream.h"
 #include "thread.h"
+#include "timebase.h"
 #include "transport.h"
 
 #define MS 1000000ll
@@ -54,6 +56,7 @@ static struct {
 
 	unsigned int tick;
 	int64_t last_flush_ns; /* begin of the last flush that ended */
+	int64_t drops_ns; /* records of what was launched before were dropped; 0: all that has ended */
 	struct prof_counters count;
 	bool hello_written;
 	size_t devices;
@@ -117,12 +120,16 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+static bool jumped(const struct prof_triplet *t)
+{
+	return s.have_clock && (llabs(prof_clock_step(&s.clock, t)) > STEP_NS ||
+				llabs(prof_clock_shift(&s.clock, t)) > STEP_NS);
+}
+
 static void take_triplet(const struct prof_triplet *t)
 {
-	int64_t step = s.have_clock ? prof_clock_step(&s.clock, t) : 0;
-
 	prof_report_triplet(t);
-	if (step > STEP_NS || step < -STEP_NS) {
+	if (jumped(t)) {
 		prof_loss_span(WIRE__LOSS_REASON__LOSS_CLOCK_STEP,
 			       earlier(s.clock.axis_ns, t->axis_ns),
 			       -earlier(-s.clock.axis_ns, -t->axis_ns), 0);
@@ -143,19 +150,32 @@ static void count_discards(int64_t end_ns)
 	prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED, start, end_ns, count);
 }
 
+/*
+ * What was dropped may have been launched, not yet run: its time ends with a later flush, when all
+ * that was launched by then has come back.
+ */
+static void count_drops(const struct prof_flush *f, int64_t oldest)
+{
+	if (!f->dropped && !s.drops_ns)
+		return;
+	s.count.dropped += f->dropped;
+	prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED, s.last_flush_ns - PROF_POOL_BEFORE_NS,
+		       f->end_ns, f->dropped);
+	if (f->dropped)
+		s.drops_ns = f->end_ns;
+	else if (oldest > s.drops_ns)
+		s.drops_ns = 0;
+}
+
 /* A flush has ended and what it gave back has been translated. */
-static void account_flush(const struct prof_flush *f)
+static void account_flush(const struct prof_flush *f, enum prof_timebase base)
 {
 	int64_t oldest = prof_pool_oldest_out();
 
-	if (f->dropped) {
-		s.count.dropped += f->dropped;
-		prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED,
-			       s.last_flush_ns - PROF_POOL_BEFORE_NS, f->end_ns, f->dropped);
-	}
+	count_drops(f, oldest);
 	count_discards(f->end_ns);
 	take_triplet(&f->clock);
-	prof_guard_flushed(f, s.last_flush_ns);
+	prof_guard_flushed(f, s.last_flush_ns, base);
 	prof_loss_write(f->end_ns);
 	if (!f->rc)
 		s.count.complete_ns = earlier(f->begin_ns - PROF_POOL_BEFORE_NS, oldest);
@@ -174,12 +194,16 @@ static void drain(void)
 static bool drain_flush(void)
 {
 	struct prof_flush f;
-	bool ended = prof_flusher_take(&f);
+	enum prof_timebase base;
 
+	if (!prof_flusher_take(&f)) {
+		drain();
+		return false;
+	}
+	base = prof_timebase_learn(&f.clock);
 	drain();
-	if (ended)
-		account_flush(&f);
-	return ended;
+	account_flush(&f, base);
+	return true;
 }
 
 /* One that outlasted the last tick has its result taken first: it may tell of losses. */

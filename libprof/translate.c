@@ -11,6 +11,7 @@
 #include "cuda_api.h"
 #include "names.h"
 #include "record.h"
+#include "timebase.h"
 
 #define HOUR_NS 3600000000000
 #define SECOND_NS 1000000000
@@ -70,17 +71,28 @@ static enum prof_verdict check(const struct prof_translator *t, const struct wir
 	return PROF_EVENT;
 }
 
-static void read_times(struct wire_event *ev, const uint8_t *r, int start, int end)
+static int64_t stamp(const struct prof_translator *t, const uint8_t *r, int at)
 {
-	ev->start_ns = (int64_t)rec_u64(r, start);
-	ev->end_ns = (int64_t)rec_u64(r, end);
+	int64_t ns = (int64_t)rec_u64(r, at), carried;
+
+	if (ns >= t->earliest_ns && ns <= t->latest_ns)
+		return ns;
+	carried = prof_timebase_carry(ns);
+	return carried ? carried : ns;
+}
+
+static void read_times(const struct prof_translator *t, struct wire_event *ev, const uint8_t *r,
+		       int start, int end)
+{
+	ev->start_ns = stamp(t, r, start);
+	ev->end_ns = stamp(t, r, end);
 }
 
 static enum prof_verdict kernel(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
 {
 	ev->kind = WIRE_KIND_OP;
 	ev->op = WIRE_OP_KERNEL;
-	read_times(ev, r, REC_KERNEL_START, REC_KERNEL_END);
+	read_times(t, ev, r, REC_KERNEL_START, REC_KERNEL_END);
 	ev->device = rec_u32(r, REC_KERNEL_DEVICE);
 	ev->context = rec_u32(r, REC_KERNEL_CONTEXT);
 	ev->stream = rec_u32(r, REC_KERNEL_STREAM);
@@ -90,7 +102,7 @@ static enum prof_verdict kernel(struct prof_translator *t, const uint8_t *r, str
 	return check(t, ev);
 }
 
-static void read_copy(struct wire_event *ev, const uint8_t *r)
+static void read_copy(const struct prof_translator *t, struct wire_event *ev, const uint8_t *r)
 {
 	ev->kind = WIRE_KIND_OP;
 	ev->op = WIRE_OP_COPY;
@@ -99,7 +111,7 @@ static void read_copy(struct wire_event *ev, const uint8_t *r)
 	ev->dst = r[REC_MEMCPY_DST_KIND];
 	ev->flags = r[REC_MEMCPY_FLAGS] & 1 ? WIRE_EV_FL_ASYNC : 0;
 	ev->bytes = rec_u64(r, REC_MEMCPY_SIZE);
-	read_times(ev, r, REC_MEMCPY_START, REC_MEMCPY_END);
+	read_times(t, ev, r, REC_MEMCPY_START, REC_MEMCPY_END);
 	ev->device = rec_u32(r, REC_MEMCPY_DEVICE);
 	ev->context = rec_u32(r, REC_MEMCPY_CONTEXT);
 	ev->stream = rec_u32(r, REC_MEMCPY_STREAM);
@@ -109,7 +121,7 @@ static enum prof_verdict copy(struct prof_translator *t, const uint8_t *r, struc
 {
 	uint32_t corr = rec_u32(r, REC_MEMCPY_CORRELATION);
 
-	read_copy(ev, r);
+	read_copy(t, ev, r);
 	ev->graph = rec_u32(r, REC_MEMCPY_GRAPH);
 	if (!corr)
 		corr = rec_u32(r, REC_MEMCPY_RUNTIME_CORRELATION);
@@ -122,7 +134,7 @@ static enum prof_verdict peer(struct prof_translator *t, const uint8_t *r, struc
 {
 	uint32_t other = rec_u32(r, REC_PEER_DST_DEVICE);
 
-	read_copy(ev, r);
+	read_copy(t, ev, r);
 	if (other == ev->device)
 		other = rec_u32(r, REC_PEER_SRC_DEVICE);
 	ev->peer = other < UINT16_MAX ? (uint16_t)(other + 1) : 0;
@@ -140,7 +152,7 @@ static enum prof_verdict set(struct prof_translator *t, const uint8_t *r, struct
 	ev->op = WIRE_OP_MEMSET;
 	ev->dst = (uint8_t)memory;
 	ev->bytes = rec_u64(r, REC_MEMSET_SIZE);
-	read_times(ev, r, REC_MEMSET_START, REC_MEMSET_END);
+	read_times(t, ev, r, REC_MEMSET_START, REC_MEMSET_END);
 	ev->device = rec_u32(r, REC_MEMSET_DEVICE);
 	ev->context = rec_u32(r, REC_MEMSET_CONTEXT);
 	ev->stream = rec_u32(r, REC_MEMSET_STREAM);
@@ -153,7 +165,7 @@ static enum prof_verdict graph(struct prof_translator *t, const uint8_t *r, stru
 {
 	ev->kind = WIRE_KIND_OP;
 	ev->op = WIRE_OP_GRAPH;
-	read_times(ev, r, REC_GRAPH_START, REC_GRAPH_END);
+	read_times(t, ev, r, REC_GRAPH_START, REC_GRAPH_END);
 	ev->device = rec_u32(r, REC_GRAPH_DEVICE);
 	if (ev->device == INT_MAX) /* it begins with a host node */
 		ev->device = t->record_bytes[CUPTI_KIND_GRAPH_TRACE] >= REC_GRAPH_END_DEVICE + 4
@@ -177,7 +189,7 @@ static enum prof_verdict sync(struct prof_translator *t, const uint8_t *r, struc
 		return PROF_SKIP;
 	ev->kind = WIRE_KIND_SYNC;
 	ev->op = (uint8_t)type;
-	read_times(ev, r, REC_SYNC_START, REC_SYNC_END);
+	read_times(t, ev, r, REC_SYNC_START, REC_SYNC_END);
 	ev->context = rec_u32(r, REC_SYNC_CONTEXT);
 	ev->stream = rec_u32(r, REC_SYNC_STREAM);
 	ev->corr = prof_corr_extend(&t->latest_corr, rec_u32(r, REC_SYNC_CORRELATION));
@@ -218,7 +230,7 @@ static enum prof_verdict api(struct prof_translator *t, const uint8_t *r, struct
 	ev->kind = WIRE_KIND_API;
 	ev->op = domain;
 	ev->name = call->name;
-	read_times(ev, r, REC_API_START, REC_API_END);
+	read_times(t, ev, r, REC_API_START, REC_API_END);
 	ev->tid = rec_u32(r, REC_API_THREAD);
 	ev->corr = prof_corr_extend(&t->latest_corr, rec_u32(r, REC_API_CORRELATION));
 	if (check(t, ev) != PROF_EVENT)

@@ -4,6 +4,7 @@
 """What a stream says of itself: ranks that make one run whatever launched them, labels, scheduler
 ids, devices with UUID and MIG profile, facts from NVML, the bound on libprof's memory, and a foreign
 client that changes CUPTI's clock."""
+import collections
 import os
 import subprocess
 import textwrap
@@ -107,23 +108,42 @@ def memory():
               f'{last["memory"] / 1e6:.1f} MB, {last["cpu"] / last["events"]:.0f} ns of CPU per event')
 
 
+def approximate(want, got, tolerance):
+    """What of both has no partner with nearly its times."""
+    left = collections.defaultdict(list)
+    for k in sorted(got, key=lambda k: k[3]):
+        left[k[:3] + k[5:]].append(k)
+    lack = []
+    for k in sorted(want, key=lambda k: k[3]):
+        mine = left[k[:3] + k[5:]]
+        hit = next((g for g in mine if abs(g[3] - k[3]) <= tolerance >= abs(g[4] - k[4])), None)
+        mine.remove(hit) if hit else lack.append(k)
+    return lack, [k for rest in left.values() for k in rest]
+
+
 def foreign_clock():
-    """torch.profiler puts a cycle counter into the records: that time is foreign, not lost."""
+    """torch.profiler leaves a cycle counter in the records: the time until it is understood is
+    foreign, and later stamps are carried to the trace's clock."""
     with gs.scratch() as where:
         script(where)
-        done = prof.run([gs.PYTHON, 'train.py', '6'], where, WORKLOADS=gs.WORKLOADS,
+        done = prof.run([gs.PYTHON, 'train.py', '9'], where, WORKLOADS=gs.WORKLOADS,
+                        GPUSTARVE_REARM_SECONDS=2,
                         GPUSIM_FAULT='foreign:from=1.2,for=1.5,clock=2.5')
         gs.equal(done.returncode, 0, 'foreign clock')
         t = prof.trace(where)
         lack, extra = prof.missing(where, t)
-        gs.equal(sum(extra.values()), 0, 'foreign clock: operations that never were')
+        carried = len(list(extra.elements()))
+        lack, extra = approximate(lack.elements(), extra.elements(), 20_000)
+        gs.equal(extra[:1], [], f'foreign clock: {len(extra)} operations that never were')
         spans = t.lost(FOREIGN)
         bare = [k for k in lack if gs.subtract([[k[3], k[4]]], spans)]
         gs.equal(len(bare), 0, f'foreign clock: {len(lack)} missing, some outside {spans}')
         gs.equal(t.lost(*[r for r in range(1, 9) if r != FOREIGN]), [], 'foreign clock: other losses')
-        gs.check(all(e - s < 60 * SECOND for s, e in spans), f'foreign clock: {spans}')
+        gs.check(gs.measure(spans) < 6 * SECOND, f'foreign clock: {spans}')
+        gs.check(carried > 1000, f'foreign clock: {carried} operations carried')
         gs.check(any('clock' in n for n in t.bye['notes']), 'foreign clock: a note')
-
+        rows = [r for f in t.frames['clock'] for r in f['triplets']]
+        gs.check(all(abs(r[1] - r[3]) < SECOND for r in rows), 'clock frames')
 
 for test in [ranks, scheduler, facts, mig, memory, foreign_clock]:
     before = len(gs.failures)
