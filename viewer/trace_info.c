@@ -124,7 +124,7 @@ static int read_document(struct view_trace *t, const char *dir, const char *name
 {
 	struct view_arena arena = { NULL };
 	struct view_json_error bad = { NULL, 0 };
-	struct view_json *root;
+	struct view_json *root = NULL;
 	char *path;
 	int err;
 

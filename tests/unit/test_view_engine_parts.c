@@ -188,11 +188,21 @@ static struct ana_call call_at(int64_t start, uint32_t tid, uint16_t f)
 	return c;
 }
 
+static void put(struct ana_join *j, uint64_t corr, const struct ana_call *c)
+{
+	bool fresh;
+	struct ana_call *at = ana_join_put(j, corr, &fresh);
+
+	REQUIRE(at);
+	if (fresh || ana_call_before(c, at))
+		*at = *c;
+}
+
 static void add(struct ana_join *j, uint64_t corr, int64_t start, uint16_t f)
 {
 	struct ana_call c = call_at(start, 1, f);
 
-	EXPECT_INT(ana_join_add(j, corr, &c), 0);
+	put(j, corr, &c);
 }
 
 static void test_launches(void)
@@ -205,7 +215,7 @@ static void test_launches(void)
 	add(j, 7, 100, 0);
 	add(j, 8, 110, 0);
 	add(j, 7, 120, 0); /* the same id: the earlier one stays */
-	EXPECT_INT(ana_join_add(j, 7, &other), 0); /* the same start: the lower thread */
+	put(j, 7, &other); /* the same start: the lower thread */
 	EXPECT_INT(ana_join_pending(j, 1), 100);
 	c = ana_join_ask(j, 7, 1, false);
 	EXPECT(c && c->start == 100 && c->tid == 0);

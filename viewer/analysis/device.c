@@ -47,7 +47,7 @@ void ana_gpu_init_flow(struct ana_gpu_state *g)
 	settle_flow(g, INT64_MIN);
 }
 
-static void flow_on(struct ana_gpu_state *g, int c, int64_t start, int64_t end)
+ANA_RARE static void flow_on(struct ana_gpu_state *g, int c, int64_t start, int64_t end)
 {
 	while (end > g->flow_until) {
 		if (start < g->flow_until) {
@@ -69,7 +69,7 @@ static inline void flow(struct ana_gpu_state *g, int c, int64_t start, int64_t e
 }
 
 /* Pieces of [start, end) that are copies without a kernel, by direction. */
-static void sweep_directions(struct ana_gpu_state *g, int64_t start, int64_t end)
+ANA_RARE static void sweep_directions(struct ana_gpu_state *g, int64_t start, int64_t end)
 {
 	int d;
 
@@ -131,7 +131,8 @@ static bool is_pageable(const struct wire_event *op, enum ana_copy_dir d)
 	return d == ANA_H2D ? from : d == ANA_D2H ? to : d == ANA_H2H && (from || to);
 }
 
-static void count_copy(struct ana_gpu_state *g, const struct wire_event *op)
+static __attribute__((noinline)) void count_copy(struct ana_gpu_state *g,
+						 const struct wire_event *op)
 {
 	enum ana_copy_dir d = direction(op);
 	struct ana_copies *c = &g->gpu->copies[d];
@@ -155,8 +156,8 @@ static void extend(int64_t *end, int64_t to)
 		*end = to;
 }
 
-static void count_kind(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
-		       const struct wire_event *op)
+static inline void count_kind(struct ana_gpu_state *g, struct ana_proc *p,
+			      const struct wire_event *op)
 {
 	bool comm;
 
@@ -165,13 +166,12 @@ static void count_kind(struct ana_walk *w, struct ana_gpu_state *g, uint32_t pro
 		count_copy(g, op);
 		return;
 	}
-	comm = op->op == WIRE_OP_KERNEL &&
-	       ana_names_flags(&w->process[process].names, op->name) & ANA_NAME_COMM;
+	comm = op->op == WIRE_OP_KERNEL && ana_names_flags(&p->names, op->name) & ANA_NAME_COMM;
 	extend(comm ? &g->comm_end : &g->compute_end, op->end_ns);
 }
 
-static struct ana_stream_state *new_stream(struct ana_walk *w, struct ana_gpu_state *g,
-					   uint64_t key)
+ANA_RARE static struct ana_stream_state *new_stream(struct ana_walk *w, struct ana_gpu_state *g,
+						    uint64_t key)
 {
 	uint32_t i = g->streams;
 
@@ -258,7 +258,7 @@ static void push_gap(struct ana_walk *w, struct ana_gpu_state *g, const struct a
 }
 
 /* An operation after all open gaps was launched by @call. */
-static void lower(struct ana_gpu_state *g, const struct ana_call *call)
+static __attribute__((noinline)) void lower(struct ana_gpu_state *g, const struct ana_call *call)
 {
 	uint64_t gaps = 0;
 
@@ -348,7 +348,7 @@ static void expose_steps(struct ana_walk *w, struct ana_proc *p, int64_t start, 
 	}
 }
 
-static void expose(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end)
+ANA_RARE static void expose(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end)
 {
 	uint32_t i;
 
@@ -390,9 +390,10 @@ static inline bool decide_at_once(struct ana_walk *w, struct ana_gpu_state *g, u
 	return true;
 }
 
-static void keep_gap(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
-		     const struct wire_event *op, const struct ana_call *call,
-		     const struct ana_stream_state *before)
+static __attribute__((noinline)) void keep_gap(struct ana_walk *w, struct ana_gpu_state *g,
+					       uint32_t process, const struct wire_event *op,
+					       const struct ana_call *call,
+					       const struct ana_stream_state *before)
 {
 	struct ana_open_gap gap = {
 		.start = g->end,
@@ -419,8 +420,8 @@ static void keep_gap(struct ana_walk *w, struct ana_gpu_state *g, uint32_t proce
 		push_gap(w, g, &gap);
 }
 
-static void open_lead(struct ana_gpu_state *g, uint32_t process, const struct wire_event *op,
-		      const struct ana_call *call)
+ANA_RARE static void open_lead(struct ana_gpu_state *g, uint32_t process,
+			       const struct wire_event *op, const struct ana_call *call)
 {
 	g->started = true;
 	g->start = g->at = g->end = op->start_ns;
@@ -437,8 +438,8 @@ static void open_lead(struct ana_gpu_state *g, uint32_t process, const struct wi
 }
 
 /* The operation that ended last; of several, the lowest stream id, then the first record. */
-static void remember_left(struct ana_gpu_state *g, uint32_t process, const struct wire_event *op,
-			  const struct ana_call *call)
+static inline void remember_left(struct ana_gpu_state *g, uint32_t process,
+				 const struct wire_event *op, const struct ana_call *call)
 {
 	if (op->end_ns < g->end)
 		return;
@@ -452,8 +453,8 @@ static void remember_left(struct ana_gpu_state *g, uint32_t process, const struc
 	g->left_corr = op->corr;
 }
 
-static void take_launch(struct ana_walk *w, struct ana_gpu_state *g, const struct wire_event *op,
-			const struct ana_call *call)
+static inline void take_launch(struct ana_walk *w, struct ana_gpu_state *g,
+			       const struct wire_event *op, const struct ana_call *call)
 {
 	g->launches++;
 	w->quality.ops_before_launch += op->start_ns < call->start;
@@ -465,25 +466,32 @@ static void take_launch(struct ana_walk *w, struct ana_gpu_state *g, const struc
 	}
 }
 
-void ana_gpu_operation(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
+void ana_gpu_operation(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
 		       const struct wire_event *op, const struct ana_call *call)
 {
-	struct ana_stream_state *s = stream_of(w, g, process, op);
+	struct ana_stream_state *s = stream_of(w, g, p->index, op);
+	struct ana_call kept;
 
 	if (!s)
 		return;
 	if (!g->started)
-		open_lead(g, process, op, call);
+		open_lead(g, p->index, op, call);
 	else if (op->start_ns > g->at)
 		sweep(g, op->start_ns);
 	if (op->start_ns > g->end) {
 		g->gpu->gaps++;
 		g->gpu->idle_ns += op->start_ns - g->end;
-		ana_host_ranges(w, op->start_ns);
+		if (w->ranges_upto <= op->start_ns)
+			ana_host_ranges(w, op->start_ns);
 		if (!ana_line_over(&g->waits, g->end))
 			expose(w, g, g->end, op->start_ns);
-		if (!decide_at_once(w, g, process, op, call))
-			keep_gap(w, g, process, op, call, s);
+		if (!decide_at_once(w, g, p->index, op, call)) {
+			if (call) { /* the table moves when more is read */
+				kept = *call;
+				call = &kept;
+			}
+			keep_gap(w, g, p->index, op, call, s);
+		}
 	}
 	g->gpu->ops++;
 	if (call)
@@ -491,8 +499,8 @@ void ana_gpu_operation(struct ana_walk *w, struct ana_gpu_state *g, uint32_t pro
 	else
 		g->gpu->ops_without_launch++;
 	s->submitted = call ? call->start : op->start_ns;
-	remember_left(g, process, op, call);
-	count_kind(w, g, process, op);
+	remember_left(g, p->index, op, call);
+	count_kind(g, p, op);
 }
 
 void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)

@@ -29,6 +29,8 @@ int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
 				.source_index = source,
 				.last_gpu = ANA_MAP_NONE,
 				.calls_next = INT64_MIN };
+	p->index = (uint32_t)(p - w->process);
+	p->anchored = s->anchor.found;
 	p->steps.source = step_source(s);
 	p->steps.process = source;
 	p->steps.on_step = w->options->on_step;
@@ -146,37 +148,64 @@ void ana_host_draw(struct ana_walk *w, struct ana_proc *p)
 	p->undrawn_count = 0;
 }
 
-static int draw_later(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e,
-		      uint16_t flags)
+static __attribute__((noinline)) int draw_later(struct ana_walk *w, struct ana_proc *p,
+						const struct wire_event *e, uint16_t flags)
 {
+	struct ana_drawn *d;
+
 	if (p->undrawn_count == UNDRAWN_MAX)
 		ana_host_draw(w, p);
-	if (grow(&p->undrawn, &p->undrawn_room, p->undrawn_count, sizeof(*p->undrawn)))
+	if (p->undrawn_count == p->undrawn_room &&
+	    grow(&p->undrawn, &p->undrawn_room, p->undrawn_count, sizeof(*p->undrawn)))
 		return -ENOMEM;
-	p->undrawn[p->undrawn_count++] =
-		(struct ana_drawn){ e->start_ns, e->end_ns, e->tid, call_class(flags) };
+	d = &p->undrawn[p->undrawn_count++];
+	d->start = e->start_ns;
+	d->end = e->end_ns;
+	d->tid = e->tid;
+	d->value = call_class(flags);
+	return 0;
+}
+
+static void write_call(struct ana_call *call, const struct ana_proc *p, const struct wire_event *e,
+		       uint16_t flags)
+{
+	call->start = e->start_ns;
+	call->end = e->end_ns;
+	call->process = p->index;
+	call->tid = e->tid;
+	call->order = p->order;
+	call->flags = flags;
+}
+
+static int add_launch(struct ana_proc *p, const struct wire_event *e, uint16_t flags)
+{
+	struct ana_call again, *call;
+	bool fresh;
+
+	call = ana_join_put(p->join, e->corr, &fresh);
+	if (!call)
+		return -ENOMEM;
+	if (fresh) {
+		write_call(call, p, e, flags);
+		return 0;
+	}
+	write_call(&again, p, e, flags);
+	if (ana_call_before(&again, call))
+		*call = again;
 	return 0;
 }
 
 static void take_call(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
 {
 	uint16_t flags = ana_names_flags(&p->names, e->name);
-	struct ana_call call = {
-		.start = e->start_ns,
-		.end = e->end_ns,
-		.order = p->order++,
-		.process = (uint32_t)(p - w->process),
-		.tid = e->tid,
-		.flags = flags,
-	};
-	int err = 0;
 
-	if (e->end_ns > w->floor)
-		err = draw_later(w, p, e, flags);
-	if (!err && e->corr && (p->source->imported || !(flags & ANA_NAME_NO_OP)))
-		err = ana_join_add(p->join, e->corr, &call);
-	if (err)
-		w->err = err;
+	p->order++;
+	if (e->end_ns > w->floor && draw_later(w, p, e, flags))
+		w->err = -ENOMEM;
+	if (!e->corr || (flags & ANA_NAME_NO_OP && !p->source->imported))
+		return;
+	if (add_launch(p, e, flags))
+		w->err = -ENOMEM;
 }
 
 static void read_calls(struct ana_walk *w, struct ana_proc *p, int64_t upto)

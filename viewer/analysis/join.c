@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include "names.h"
+#include "span.h"
 
 #define FIRST_ROOM 4096u
 #define KEPT 2048u /* records kept in the ring after they were asked for: one may own several */
@@ -178,7 +179,7 @@ static int make_stray(struct ana_join *j, const struct record *r)
 }
 
 /* Strays have come in order of their ids or nearly so; 64 of them are looked at. */
-static struct record *find_stray(struct ana_join *j, uint64_t corr)
+ANA_RARE static struct record *find_stray(struct ana_join *j, uint64_t corr)
 {
 	uint32_t low = j->stray_first, high = j->strays, i;
 
@@ -226,32 +227,34 @@ static int make_room(struct ana_join *j)
 	return err;
 }
 
-int ana_join_add(struct ana_join *j, uint64_t corr, const struct ana_call *call)
+ANA_RARE static int room_for_one(struct ana_join *j)
+{
+	int err = make_room(j);
+
+	if (!err && j->end - j->first > j->mask / 2)
+		err = grow(j);
+	return err;
+}
+
+struct ana_call *ana_join_put(struct ana_join *j, uint64_t corr, bool *fresh)
 {
 	uint32_t *slot = slot_of(j, corr);
 	struct record *r = find_from(j, *slot - 1, corr);
-	int err = 0;
 
-	if (r) {
-		if (ana_call_before(call, &r->call))
-			r->call = *call;
-		return 0;
-	}
+	*fresh = !r;
+	if (r)
+		return &r->call;
 	if (j->end - j->first > j->mask) {
-		err = make_room(j);
-		if (!err && j->end - j->first > j->mask / 2)
-			err = grow(j);
-		if (err)
-			return err;
+		if (room_for_one(j))
+			return NULL;
 		slot = slot_of(j, corr);
 	}
 	r = at(j, j->end);
-	r->call = *call;
 	r->corr = corr;
 	r->chain = *slot - 1;
 	r->state = WAITING;
 	*slot = ++j->end;
-	return 0;
+	return &r->call;
 }
 
 const struct ana_call *ana_join_ask(struct ana_join *j, uint64_t corr, uint32_t now, bool whole)

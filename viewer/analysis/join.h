@@ -42,8 +42,12 @@ struct ana_join;
 struct ana_join *ana_join_new(bool exact); /* NULL: no memory */
 void ana_join_free(struct ana_join *j);
 
-/* A record with a correlation id. 0 or -ENOMEM. */
-int ana_join_add(struct ana_join *j, uint64_t corr, const struct ana_call *call);
+/*
+ * A record with a correlation id: where to write it. *fresh false: another record with this id is
+ * there already, and stays unless the new one comes before it. NULL: no memory. Valid until the
+ * next call.
+ */
+struct ana_call *ana_join_put(struct ana_join *j, uint64_t corr, bool *fresh);
 
 /*
  * The call that launched the operation with this id, NULL if none is known; valid until the next

@@ -60,7 +60,7 @@ bool ana_line_look(struct ana_line *l, int64_t t, uint32_t *value, int64_t *unti
  */
 static inline bool ana_line_at(struct ana_line *l, int64_t t, uint32_t *value, int64_t *until)
 {
-	if (l->head == l->tail) {
+	if (l->head == l->tail || l->latest <= t) {
 		*until = INT64_MAX;
 		return false;
 	}

@@ -149,14 +149,19 @@ out:
 
 /* --- operations --- */
 
+struct key { /* what tells operations apart */
+	uint32_t device, stream, name;
+	uint8_t op, copy;
+};
+
 struct window {
-	struct wire_event *ev; /* what tells operations apart, of one stream in the end */
+	struct key *ev; /* of one stream in the end */
 	size_t n;
 	uint32_t *symbol;
 	uint32_t symbols;
 };
 
-static uint64_t stream_key(const struct wire_event *e)
+static uint64_t stream_key(const struct key *e)
 {
 	return (uint64_t)e->device << 32 | e->stream;
 }
@@ -192,7 +197,7 @@ static int make_symbols(struct window *w)
 	int err = busiest_stream(w, &stream);
 
 	for (i = 0; i < w->n && !err && w->symbols < SYMBOLS_MAX; i++) {
-		const struct wire_event *e = &w->ev[i];
+		const struct key *e = &w->ev[i];
 		uint64_t key = (uint64_t)e->name << 16 | (uint64_t)e->op << 8 | e->copy;
 		uint32_t k;
 
@@ -237,7 +242,7 @@ static void fill(struct window *w, struct ana_feed *f)
 
 	w->n = w->symbols = 0;
 	while (w->n < LOOK_AT && (e = ana_feed_peek(f))) {
-		w->ev[w->n++] = *e;
+		w->ev[w->n++] = (struct key){ e->device, e->stream, e->name, e->op, e->copy };
 		ana_feed_pop(f);
 	}
 }

@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What is rare stays out of the way of what is not. */
+#define ANA_RARE __attribute__((noinline, cold))
+
 struct ana_span {
 	int64_t start, end;
 };

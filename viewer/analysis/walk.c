@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define EXACT_CALLS_MAX (UINT64_C(1) << 22)
-#define DECIDE_EVERY 128u /* operations between two looks at what can be decided */
+#define DECIDE_EVERY 128 /* operations between two looks at what can be decided */
 
 static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device,
 		    struct ana_gpu *gpu, struct ana_timeline *timeline, bool calls)
@@ -73,6 +73,7 @@ int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
 		imported &= p->source[c->source[i]].imported;
 	}
 	w->exact = imported && calls <= (o->exact_calls ? o->exact_calls : EXACT_CALLS_MAX);
+	w->one_gpu = c->devices == 1 && !w->exact;
 	w->late_ns = imported ? ANA_LATE_IMPORT_NS : ANA_LATE_NS;
 	for (i = 0; i < c->sources && !err; i++, w->processes++)
 		err = ana_process_init(w, &w->process[i], c->source[i]);
@@ -95,27 +96,7 @@ void ana_walk_fini(struct ana_walk *w)
 	ana_top_fini(&w->top);
 }
 
-/* The process whose operation comes next. */
-static struct ana_proc *next_process(struct ana_walk *w)
-{
-	struct ana_proc *first = NULL;
-	const struct wire_event *best = NULL;
-	uint32_t i;
-
-	if (w->processes == 1)
-		return ana_feed_peek(&w->process[0].ops) ? &w->process[0] : NULL;
-	for (i = 0; i < w->processes; i++) {
-		const struct wire_event *e = ana_feed_peek(&w->process[i].ops);
-
-		if (!e || (best && !ana_op_before(e, best)))
-			continue;
-		best = e;
-		first = &w->process[i];
-	}
-	return first;
-}
-
-static struct ana_gpu_state *gpu_of(struct ana_walk *w, struct ana_proc *p, uint32_t ordinal)
+static inline struct ana_gpu_state *gpu_of(struct ana_walk *w, struct ana_proc *p, uint32_t ordinal)
 {
 	if (p->last_gpu == ANA_MAP_NONE || p->last_ordinal != ordinal) {
 		p->last_ordinal = ordinal;
@@ -130,8 +111,8 @@ static struct ana_gpu_state *gpu_of(struct ana_walk *w, struct ana_proc *p, uint
  * begins before its operation; but clocks are not perfect, so where it is missing a little more is
  * read.
  */
-static const struct ana_call *launch_of(struct ana_walk *w, struct ana_proc *p,
-					const struct wire_event *op)
+static inline const struct ana_call *launch_of(struct ana_walk *w, struct ana_proc *p,
+					       const struct wire_event *op)
 {
 	const struct ana_call *call;
 	bool whole = op->op == WIRE_OP_GRAPH;
@@ -146,26 +127,61 @@ static const struct ana_call *launch_of(struct ana_walk *w, struct ana_proc *p,
 	return ana_join_ask(p->join, op->corr, w->now, whole);
 }
 
-/* The launch is copied, because the table moves when more is read. */
-static void take_operation(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op)
+static inline void take_operation(struct ana_walk *w, struct ana_proc *p,
+				  const struct wire_event *op)
 {
 	struct ana_gpu_state *g = gpu_of(w, p, op->device);
-	const struct ana_call *found;
-	struct ana_call call;
 
 	if (!g || op->end_ns < op->start_ns) {
 		w->quality.invalid++;
 		return;
 	}
-	found = launch_of(w, p, op);
-	if (found)
-		call = *found;
-	ana_gpu_operation(w, g, (uint32_t)(p - w->process), op, found ? &call : NULL);
-	if (p->source->anchor.found && ana_anchor_is(&p->source->anchor, op) &&
+	ana_gpu_operation(w, g, p, op, launch_of(w, p, op));
+	if (p->anchored && ana_anchor_is(&p->source->anchor, op) &&
 	    ana_steps_boundary(&p->steps, op->start_ns))
 		w->err = -ENOMEM;
-	if (!w->gaps_open && w->gpus == 1 && !w->exact && !g->lead_open)
+	if (!w->gaps_open && w->one_gpu && !g->lead_open)
 		w->floor = g->end;
+}
+
+/* The process whose operation comes next. */
+static struct ana_proc *next_process(struct ana_walk *w)
+{
+	struct ana_proc *first = NULL;
+	const struct wire_event *best = NULL;
+	uint32_t i;
+
+	for (i = 0; i < w->processes; i++) {
+		const struct wire_event *e = ana_feed_peek(&w->process[i].ops);
+
+		if (!e || (best && !ana_op_before(e, best)))
+			continue;
+		best = e;
+		first = &w->process[i];
+	}
+	return first;
+}
+
+/* Some operations in order; false: there are no more. */
+static bool take_some(struct ana_walk *w)
+{
+	struct ana_proc *p = &w->process[0];
+	const struct wire_event *op, *stop;
+	uint32_t n;
+
+	if (w->processes == 1) {
+		op = ana_feed_peek(&p->ops);
+		stop = p->ops.stop - op > DECIDE_EVERY ? op + DECIDE_EVERY : p->ops.stop;
+		for (; op < stop; op++)
+			take_operation(w, p, op);
+		p->ops.at = op;
+		return op != NULL;
+	}
+	for (n = 0; n < DECIDE_EVERY && (p = next_process(w)); n++) {
+		take_operation(w, p, ana_feed_peek(&p->ops));
+		ana_feed_pop(&p->ops);
+	}
+	return n > 0;
 }
 
 static int64_t pending(struct ana_walk *w)
@@ -274,19 +290,14 @@ static int finish_process(struct ana_proc *p)
 
 int ana_walk_run(struct ana_walk *w)
 {
-	struct ana_proc *p;
-	uint32_t i, n = 0;
+	uint32_t i;
 
 	if (w->exact) {
 		ana_host_calls(w, INT64_MAX);
 		ana_host_ranges(w, INT64_MAX);
 		ana_host_syncs(w, INT64_MAX);
 	}
-	while (!w->err && (p = next_process(w))) {
-		take_operation(w, p, ana_feed_peek(&p->ops));
-		ana_feed_pop(&p->ops);
-		if (++n % DECIDE_EVERY)
-			continue;
+	while (!w->err && take_some(w)) {
 		pass_steps(w);
 		if (!w->exact)
 			decide(w);

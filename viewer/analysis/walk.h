@@ -46,6 +46,8 @@ struct ana_waits { /* stream-wait records of one stream, by time */
 struct ana_proc {
 	const struct ana_source *source;
 	uint32_t source_index;
+	uint32_t index; /* in the walk */
+	bool anchored; /* steps begin with source->anchor */
 	struct ana_names names;
 	struct ana_feed ops, calls, ranges, syncs;
 	struct ana_join *join;
@@ -142,6 +144,7 @@ struct ana_walk {
 	struct ana_gpu_state *gpu;
 	uint32_t gpus;
 	bool exact; /* join everything first, decide everything last */
+	bool one_gpu; /* not exact, and so simple that the floor can follow each operation */
 	int64_t late_ns;
 	uint32_t now; /* operations read, modulo 2^32 */
 	int64_t ranges_upto, syncs_upto; /* everything that begins before is read */
@@ -177,7 +180,8 @@ bool ana_host_told_to_wait(const struct ana_proc *p, const struct wire_event *op
 struct ana_line *ana_host_blocked(struct ana_proc *p, uint32_t ordinal, uint32_t context);
 
 /* device.c */
-void ana_gpu_operation(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
+/* @call is borrowed from the launch table. */
+void ana_gpu_operation(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
 		       const struct wire_event *op, const struct ana_call *call);
 /* Decides the gaps whose submit began before @pending, the earliest that may still be answered. */
 void ana_gpu_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t pending);
