@@ -56,13 +56,13 @@ def full_disk():
     with gs.scratch() as where:
         small = os.path.join(where, 'runs')
         os.mkdir(small)
-        mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=48k', 'none', small],
+        mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=96k', 'none', small],
                                  stderr=subprocess.DEVNULL).returncode == 0
         if not mounted:
             print('full disk: not tried, no right to mount')
             return
         try:
-            done = job(where, 4.0, ns=20_000, pause=0)
+            done = job(where, 6.0, ns=100_000, pause=0.0005)
             untouched('full disk', done, 1)
             found = prof.traces(where, damaged=True)
             gs.equal(len(found), 1, 'full disk: what was written before can be read')
