@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,10 +15,11 @@
 #define CACHE_PROBES 16u
 #define PENDING_BYTES ((size_t)512 << 10)
 
+/* Written under the lock, read without: what belongs to a number is there before the number is. */
 struct slot {
-	const char *pointer;
-	uint64_t hash;
-	uint32_t number;
+	const char *_Atomic pointer;
+	atomic_uint_fast64_t hash;
+	_Atomic uint32_t number; /* given out once; 0: the slot is being written */
 };
 
 struct pending { /* in front of each text on its way */
@@ -26,7 +28,8 @@ struct pending { /* in front of each text on its way */
 };
 
 static struct {
-	pthread_mutex_t lock; /* cache, pending, used, last; held around no call but memcpy */
+	pthread_mutex_t
+		lock; /* writes to cache; pending, used, last; held around no call but memcpy */
 	struct slot cache[CACHE_SLOTS];
 	uint8_t space[2][PENDING_BYTES];
 	uint8_t *pending; /* the half that callbacks fill; the sender reads the other one */
@@ -68,7 +71,9 @@ static struct slot *find_slot(const char *pointer)
 	for (i = 0; i < CACHE_PROBES; i++) {
 		struct slot *s = &names.cache[(first + i) & (CACHE_SLOTS - 1)];
 
-		if (s->pointer == pointer || !s->pointer)
+		const char *there = atomic_load_explicit(&s->pointer, memory_order_relaxed);
+
+		if (there == pointer || !there)
 			return s;
 	}
 	return &names.cache[first];
@@ -94,23 +99,51 @@ static uint32_t add_pending(const char *text, size_t length)
 	return head.number;
 }
 
-static uint32_t look_up(const char *pointer)
+/* The number of this text at this address, if the slot has it; else 0. */
+static uint32_t number_in(struct slot *s, const char *pointer, uint64_t hash)
 {
-	size_t length = strlen(pointer);
-	uint64_t hash = hash_of(pointer, length);
+	uint32_t number = atomic_load_explicit(&s->number, memory_order_acquire);
+	bool same = atomic_load_explicit(&s->pointer, memory_order_relaxed) == pointer &&
+		    atomic_load_explicit(&s->hash, memory_order_relaxed) == hash;
+
+	atomic_thread_fence(memory_order_acquire);
+	if (!same || atomic_load_explicit(&s->number, memory_order_relaxed) != number)
+		return 0;
+	return number;
+}
+
+static void fill_slot(struct slot *s, const char *pointer, uint64_t hash, uint32_t number)
+{
+	atomic_store_explicit(&s->number, 0, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&s->pointer, pointer, memory_order_relaxed);
+	atomic_store_explicit(&s->hash, hash, memory_order_relaxed);
+	atomic_store_explicit(&s->number, number, memory_order_release);
+}
+
+static uint32_t add(const char *pointer, size_t length, uint64_t hash)
+{
 	struct slot *s;
 	uint32_t number;
 
 	pthread_mutex_lock(&names.lock);
 	s = find_slot(pointer);
-	if (s->pointer != pointer || s->hash != hash || !s->number) {
-		s->pointer = pointer;
-		s->hash = hash;
-		s->number = add_pending(pointer, length);
+	number = number_in(s, pointer, hash);
+	if (!number) {
+		number = add_pending(pointer, length);
+		fill_slot(s, pointer, hash, number);
 	}
-	number = s->number;
 	pthread_mutex_unlock(&names.lock);
 	return number;
+}
+
+static uint32_t look_up(const char *pointer)
+{
+	size_t length = strlen(pointer);
+	uint64_t hash = hash_of(pointer, length);
+	uint32_t number = number_in(find_slot(pointer), pointer, hash);
+
+	return number ? number : add(pointer, length, hash);
 }
 
 uint32_t prof_names_see(struct prof_names_recent *recent, const char *pointer)
