@@ -66,7 +66,7 @@ static struct {
 	atomic_int wanted; /* class */
 	atomic_uint_fast64_t requests, discards, lost_bytes, foreign, batch;
 	atomic_int shared; /* takers of the last discard, once the others are out */
-	atomic_size_t queued_bytes;
+	atomic_size_t queued_bytes, limit;
 	atomic_uint queued;
 	_Atomic int64_t discard_start;
 	uint64_t discards_told;
@@ -184,6 +184,16 @@ static uint32_t take_real(void)
 	return index;
 }
 
+static size_t at_most(size_t bytes, size_t limit)
+{
+	return limit && limit < bytes ? limit : bytes;
+}
+
+void prof_pool_limit(size_t bytes)
+{
+	atomic_store_explicit(&pool.limit, bytes, memory_order_relaxed);
+}
+
 uint8_t *prof_pool_take(int64_t request_ns, size_t *size)
 {
 	uint32_t index = take_real();
@@ -195,7 +205,7 @@ uint8_t *prof_pool_take(int64_t request_ns, size_t *size)
 	b = &pool.buffer[index];
 	atomic_store_explicit(&b->request_ns, request_ns, memory_order_relaxed);
 	atomic_store_explicit(&b->state, STATE_OUT, memory_order_release);
-	*size = b->bytes;
+	*size = at_most(b->bytes, atomic_load_explicit(&pool.limit, memory_order_relaxed));
 	return b->data;
 }
 

@@ -69,6 +69,12 @@ bool prof_pool_next(struct prof_pool_done *d);
 /* Zeroes what was written and makes it free. */
 void prof_pool_give_back(const struct prof_pool_done *d);
 
+/*
+ * No more than so many bytes of any buffer are handed out from now on; 0: no limit. CUPTI asks
+ * another client for a buffer only when ours is full, so a large one swallows its session.
+ */
+void prof_pool_limit(size_t bytes);
+
 /* Size class of the next buffers: the largest that holds at most @bytes. */
 void prof_pool_want(size_t bytes);
 size_t prof_pool_wanted(void);

@@ -106,6 +106,11 @@ const char *prof_ranges_torch_version(void)
 	return prof_torch_version();
 }
 
+bool prof_ranges_torch_mapped(void)
+{
+	return !ready || !opts.torch || prof_torch_mapped();
+}
+
 int64_t prof_ranges_loader_since(void)
 {
 	return prof_marks_loader_since();

@@ -62,6 +62,9 @@ const char *prof_ranges_note(void);
 /* torch's version as text, "" until known: for Hello.torch_version. */
 const char *prof_ranges_torch_version(void);
 
+/* libtorch_cpu is mapped, or it is not known whether it is. */
+bool prof_ranges_torch_mapped(void);
+
 /* One event of kind WIRE_KIND_RANGE, names interned; *ev is the caller's to copy. */
 typedef void prof_ranges_sink(void *ctx, const struct wire_event *ev);
 

@@ -228,12 +228,15 @@ static int64_t mono_ns(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
+static _Thread_local bool raised; /* by this thread's fork that is under way */
+
 void prof_torch_fork_prepare(void)
 {
 	int64_t limit;
 
 	if (!prof_marks_on())
 		return;
+	raised = true;
 	atomic_fetch_add(&forking, 1);
 	for (limit = mono_ns() + FORK_WAIT_NS; atomic_load(&listing) && mono_ns() < limit;)
 		sched_yield();
@@ -241,13 +244,15 @@ void prof_torch_fork_prepare(void)
 
 void prof_torch_fork_parent(void)
 {
-	if (prof_marks_on())
+	if (raised) /* not: marks are on, for they may have come on meanwhile */
 		atomic_fetch_sub(&forking, 1);
+	raised = false;
 }
 
 void prof_torch_fork_child(void)
 {
 	atomic_store(&forking, 0);
+	raised = false;
 	atomic_store(&listing, false);
 }
 
@@ -360,12 +365,21 @@ static void add(void)
 	struct record_callback callback = { .start = on_start, .end = on_end, .sampling = 1.0 };
 
 	callback.scopes[SCOPE_USER] = true;
-	if (!enter_list()) { /* torch's lock, too, would stay locked in a child */
+	handle = add_callback(callback);
+	atomic_store(&stage, STAGE_CHECKED);
+}
+
+/* The loader's lock and torch's would stay locked in a child that is made meanwhile. */
+static void link_and_add(void)
+{
+	if (!enter_list()) {
 		atomic_store(&stage, STAGE_LOOKING);
 		return;
 	}
-	handle = add_callback(callback);
-	atomic_store(&stage, STAGE_CHECKED);
+	if (find_symbols())
+		add();
+	else
+		give_up("libtorch_cpu lacks a symbol that is needed");
 	leave_list();
 }
 
@@ -377,10 +391,8 @@ static void register_now(void)
 		give_up("its version is not known");
 	else if (!version_known())
 		give_up("versions 1.12 to 2 are known");
-	else if (!find_symbols())
-		give_up("libtorch_cpu lacks a symbol that is needed");
 	else
-		add();
+		link_and_add();
 }
 
 static void *register_late(void *unused)
@@ -411,7 +423,10 @@ void prof_torch_poll(void)
 		poll_looking();
 		break;
 	case STAGE_FAILED:
+		if (!enter_list())
+			break;
 		remove_callback(handle);
+		leave_list();
 		give_up("its callback is not what was expected");
 		break;
 	default:
@@ -424,6 +439,11 @@ bool prof_torch_hooked(void)
 	int now = atomic_load_explicit(&stage, memory_order_acquire);
 
 	return now == STAGE_CHECKED || now == STAGE_TRUSTED;
+}
+
+bool prof_torch_mapped(void)
+{
+	return atomic_load_explicit(&stage, memory_order_acquire) != STAGE_LOOKING;
 }
 
 const char *prof_torch_note(void)

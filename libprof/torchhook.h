@@ -25,6 +25,8 @@ void prof_torch_poll(void);
 /* Registered and not given up. */
 bool prof_torch_hooked(void);
 
+bool prof_torch_mapped(void); /* libtorch_cpu, as far as it was looked for */
+
 /* One sentence on why loader waits are not recorded; "" if they are, or if there is no torch. */
 const char *prof_torch_note(void);
 const char *prof_torch_version(void); /* as torch says it; "" until known */

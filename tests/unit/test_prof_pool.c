@@ -35,6 +35,31 @@ static unsigned int drain(void)
 	return n;
 }
 
+/* While torch.profiler may come, even a large buffer is handed out as a small one. */
+static void test_limit(void)
+{
+	struct prof_pool_done d;
+	size_t size;
+	uint8_t *b;
+
+	prof_pool_want(1 << 20);
+	prof_pool_limit(16384);
+	b = prof_pool_take(1000, &size);
+	EXPECT_UINT(size, 16384);
+	memset(b, 0xab, size);
+	complete(b, size);
+	prof_pool_limit(0);
+	REQUIRE(prof_pool_next(&d));
+	EXPECT_UINT(d.valid, 16384);
+	prof_pool_give_back(&d);
+	b = prof_pool_take(1000, &size);
+	EXPECT_UINT(size, 1 << 20);
+	EXPECT(all_zero(b, size));
+	complete(b, 0);
+	drain();
+	prof_pool_want(0);
+}
+
 static void test_one(void)
 {
 	struct prof_pool_done d;
@@ -248,6 +273,6 @@ static void test_threads(void)
 
 int main(void)
 {
-	return RUN(test_one, test_order, test_sizes, test_bound, test_foreign, test_abandon,
-		   test_threads);
+	return RUN(test_one, test_limit, test_order, test_sizes, test_bound, test_foreign,
+		   test_abandon, test_threads);
 }
