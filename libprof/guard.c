@@ -26,12 +26,21 @@
 #include "watchdog.h"
 
 #define SECOND_NS 1000000000ll
+#define GONE_MAX 128u /* half of the pool, see bufpool.c */
 #define STOPPED_NS (SECOND_NS * 3 / 2) /* later than this, and idle: it was stopped */
+
+struct job {
+	struct prof_level before, after;
+	bool rearm, off;
+};
 
 static struct {
 	const struct prof_cupti *cupti;
 	struct prof_level configured, traced, wanted;
 	bool rearm, off;
+	struct job job; /* the flusher's while `changing` */
+	bool changing, detached; /* detached: CUPTI is off, too */
+	uint32_t gone; /* buffers that other clients kept */
 	struct prof_watchdog dog;
 	struct prof_governor governor;
 	bool foreign_clock; /* seen */
@@ -67,31 +76,51 @@ bool prof_guard_full(void)
 
 /* ---- changes of what is traced ---------------------------------------------------------------- */
 
-/* On the flusher. */
+/* On the flusher, with a copy of what was asked for. */
 static void apply(void)
 {
-	if (g.off) {
+	if (g.job.off) {
 		prof_level_disable(g.cupti);
 		return;
 	}
-	if (g.rearm)
+	if (g.job.rearm)
 		g.cupti->RegisterCallbacks(prof_activity_request, prof_activity_complete);
-	prof_level_reduce(&g.traced, &g.wanted, g.cupti);
-	prof_level_enable(&g.wanted, g.cupti);
+	prof_level_reduce(&g.job.before, &g.job.after, g.cupti);
+	prof_level_enable(&g.job.after, g.cupti);
+}
+
+/* Tried again at each tick while the flusher is busy. */
+static void begin_change(void)
+{
+	bool differs = g.wanted.api != g.traced.api || g.wanted.kernels != g.traced.kernels;
+	bool off = g.off && !g.detached;
+
+	if (g.detached || (!differs && !g.rearm && !off))
+		return;
+	g.job = (struct job){ .before = g.traced, .after = g.wanted, .rearm = g.rearm, .off = off };
+	g.changing = prof_flusher_call(apply);
+	if (g.changing)
+		prof_flusher_wait(prof_mono_ns() + SECOND_NS / 4);
+}
+
+/* What was asked for holds once the flusher has done it. */
+static void end_change(void)
+{
+	if (!g.changing || !prof_flusher_wait(0))
+		return;
+	g.changing = false;
+	g.changed = true;
+	g.detached = g.job.off;
+	g.traced = g.job.after;
+	g.rearm = g.rearm && !g.job.rearm;
 }
 
 static void change(void)
 {
-	bool differs = g.wanted.api != g.traced.api || g.wanted.kernels != g.traced.kernels;
-
-	if (!g.cupti || (!differs && !g.rearm))
-		return;
-	if (!prof_flusher_call(apply))
-		return; /* busy: at the next tick */
-	prof_flusher_wait(prof_mono_ns() + SECOND_NS / 4);
-	g.traced = g.wanted;
-	g.rearm = false;
-	g.changed = true;
+	end_change();
+	if (!g.changing)
+		begin_change();
+	end_change();
 }
 
 /* ---- another client --------------------------------------------------------------------------- */
@@ -104,6 +133,12 @@ static void yield(void)
 	if (gone && oldest < g.dog.lost_ns)
 		g.dog.lost_ns = oldest;
 	g.told_ns = g.dog.lost_ns;
+	g.gone += gone;
+	if (g.gone > GONE_MAX && !g.dog.gave_up) {
+		g.dog.gave_up = true;
+		prof_note(
+			"so many buffers stayed with other clients of CUPTI that recording ended");
+	}
 	prof_note(
 		"another client of CUPTI took the records for a while (torch.profiler, or another "
 		"profiler)");
@@ -131,6 +166,8 @@ static void feed_watchdog(const struct prof_flush *f)
 					  .mono_ns = prof_mono_ns(),
 					  .launches = prof_intake()->launches,
 					  .ops = prof_intake()->ops,
+					  .waits = prof_intake()->waits,
+					  .captures = prof_intake()->captures,
 					  .canaries = f->canaries,
 					  .answered = prof_intake()->canaries > 0 };
 
@@ -192,18 +229,22 @@ static void govern(void)
 					  .exposed = prof_exposure()->exposed,
 					  .cpu_ns = (uint64_t)(prof_cpu_ns() +
 							       prof_flusher_cpu_ns()) };
+	int step;
 
 	if (in.now_ns - g.governor.since_ns < PROF_GOVERNOR_WINDOW_NS)
 		return;
 	in.cores_short = cores_short();
 	if (!prof_governor_feed(&g.governor, &in))
 		return;
+	step = g.governor.step;
+	if (step == PROF_STEP_NO_KERNELS && !prof_level_can_drop_kernels(g.cupti))
+		step = PROF_STEP_NO_API;
 	g.wanted = g.configured;
-	g.wanted.api &= g.governor.step < PROF_STEP_NO_API;
-	g.wanted.kernels &= g.governor.step < PROF_STEP_NO_KERNELS;
+	g.wanted.api &= step < PROF_STEP_NO_API;
+	g.wanted.kernels &= step < PROF_STEP_NO_KERNELS;
 	prof_note("the governor changed what is traced to stay under %llu.%02llu %%: %s",
 		  (unsigned long long)(g.governor.limit / 10000),
-		  (unsigned long long)(g.governor.limit / 100 % 100), what[g.governor.step]);
+		  (unsigned long long)(g.governor.limit / 100 % 100), what[step]);
 }
 
 /* ---- size ------------------------------------------------------------------------------------- */
@@ -223,8 +264,7 @@ static void watch_size(void)
 	g.changed = true;
 	prof_note("the trace reached its limit of %llu bytes: nothing more was recorded",
 		  (unsigned long long)limit);
-	if (g.cupti)
-		prof_flusher_call(apply);
+	prof_stream_stop();
 }
 
 /* ---- all of it -------------------------------------------------------------------------------- */
@@ -262,6 +302,11 @@ void prof_guard_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_t
 		foreign_clock(f, last_ns);
 	if (!f->rc && !g.off)
 		feed_watchdog(f);
+}
+
+void prof_guard_finish(void)
+{
+	tell_ongoing(prof_now_ns());
 }
 
 bool prof_guard_tick(void)

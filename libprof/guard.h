@@ -34,6 +34,9 @@ void prof_guard_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_t
  */
 bool prof_guard_tick(void);
 
+/* At the end: tells what is lost, and changes nothing any more. */
+void prof_guard_finish(void);
+
 /*
  * The sender was not heard of for a while: from when it was last seen (monotonic, trace's clock,
  * process CPU) till now. If the process stood still meanwhile, that is a loss span.

@@ -42,6 +42,14 @@ static void take_record(const uint8_t *record, const struct prof_pool_done *d)
 		sum.launches++;
 		take_event(ev, kind);
 		break;
+	case PROF_WAIT:
+		sum.waits++;
+		take_event(ev, kind);
+		break;
+	case PROF_CAPTURED:
+		sum.captures++;
+		take_event(ev, kind);
+		break;
 	case PROF_EVENT:
 		take_event(ev, kind);
 		break;

@@ -12,6 +12,8 @@ struct prof_intake {
 	uint64_t bytes; /* of records */
 	uint64_t ops; /* operations */
 	uint64_t launches; /* recorded calls that make operations */
+	uint64_t waits; /* recorded calls that wait for them */
+	uint64_t captures; /* recorded calls that made a graph */
 	uint64_t canaries; /* records of the watchdog's sign of life */
 	uint64_t invalid; /* operations with unusable stamps */
 	uint64_t unknown; /* records of kinds that are not read */

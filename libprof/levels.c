@@ -66,8 +66,7 @@ static void set_switch(const struct prof_cupti *cupti, int attribute, uint8_t va
 
 void prof_level_prepare(const struct prof_cupti *cupti)
 {
-	/* Our buffers are zero, so that CUPTI need not clear them on the launching thread. */
-	set_switch(cupti, CUPTI_ATTR_ZEROED_OUT, 1);
+	/* Not ZEROED_OUT: it would hold for the buffers of other clients as well. */
 	/* Flushing buffers of other threads is safe from 12.6 update 2 on, which has 12.6's number. */
 	if (cupti->version >= CUPTI_12_3 && cupti->version <= CUPTI_12_6)
 		set_switch(cupti, CUPTI_ATTR_PER_THREAD, 0);
@@ -144,6 +143,11 @@ bool prof_level_has_canary(const struct prof_level *l, const struct prof_cupti *
 	return picks_calls(cupti) || l->api;
 }
 
+bool prof_level_can_drop_kernels(const struct prof_cupti *cupti)
+{
+	return cupti->version != CUPTI_13_0;
+}
+
 void prof_level_disable(const struct prof_cupti *cupti)
 {
 	static const int kinds[] = { CUPTI_KIND_MEMCPY,	     CUPTI_KIND_MEMCPY2,
@@ -155,7 +159,8 @@ void prof_level_disable(const struct prof_cupti *cupti)
 	if (picks_calls(cupti))
 		cupti->EnableDriverApi(CBID_DRIVER_GET_VERSION, 0);
 	for (i = 0; i < COUNT(kinds); i++)
-		cupti->Disable(kinds[i]);
+		if (kinds[i] != CUPTI_KIND_CONCURRENT_KERNEL || prof_level_can_drop_kernels(cupti))
+			cupti->Disable(kinds[i]);
 }
 
 void prof_level_reduce(const struct prof_level *before, const struct prof_level *after,

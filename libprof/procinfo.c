@@ -124,7 +124,8 @@ static const char *command_name(int argc, char **argv)
  */
 static void utc_text(int64_t now, char *out, size_t size)
 {
-	unsigned int second = (unsigned int)(now % 86400), day = (unsigned int)(now / 86400) + 719468;
+	unsigned int second = (unsigned int)(now % 86400),
+		     day = (unsigned int)(now / 86400) + 719468;
 	unsigned int era = day / 146097, of_era = day % 146097;
 	unsigned int year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
 	unsigned int of_year = of_era - (365 * year + year / 4 - year / 100);

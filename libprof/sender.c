@@ -47,6 +47,8 @@
 #define SEND_NS (100 * MS)
 #define SEND_EXIT_NS (1000 * MS)
 #define STEP_NS MS
+#define RECORD_BYTES 256u /* no record is larger */
+#define TORCH_BUFFER ((size_t)16 << 10) /* while torch.profiler may come */
 
 static struct {
 	const struct prof_sender_opts *o;
@@ -63,6 +65,7 @@ static struct {
 	struct prof_triplet clock; /* the last one */
 	bool have_clock;
 	struct prof_alive seen;
+	uint64_t lost_bytes; /* in discarded buffers, as told */
 	uint64_t sized_bytes; /* of records, when buffer sizes were last chosen */
 	int64_t sized_ns;
 } s = { .started = ATOMIC_FLAG_INIT };
@@ -139,13 +142,18 @@ static void take_triplet(const struct prof_triplet *t)
 	s.have_clock = true;
 }
 
+/* Counted are buffers and bytes; of records, so many at least. */
 static void count_discards(int64_t end_ns)
 {
+	struct prof_pool_stats pool;
 	uint64_t count;
 	int64_t start = prof_pool_discards(&count);
 
 	if (start == INT64_MAX)
 		return;
+	prof_pool_stats(&pool);
+	count = (pool.lost_bytes - s.lost_bytes + RECORD_BYTES - 1) / RECORD_BYTES;
+	s.lost_bytes = pool.lost_bytes;
 	s.count.dropped += count;
 	prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED, start, end_ns, count);
 }
@@ -225,6 +233,7 @@ static void size_buffers(void)
 	if (now - s.sized_ns < TICK_NS)
 		return;
 	prof_pool_stats(&pool);
+	prof_pool_limit(prof_ranges_torch_mapped() ? TORCH_BUFFER : 0);
 	bytes = bytes * (TICK_NS / MS) / (uint64_t)((now - s.sized_ns) / MS);
 	prof_pool_want(bytes / (pool.out ? pool.out : 1));
 	s.sized_bytes = prof_intake()->bytes;
@@ -354,8 +363,8 @@ static void last_flush(void)
 		asked = prof_flusher_ask(true, 0) && prof_flusher_wait(deadline);
 	}
 	if (!drain_flush() || !asked) {
-		prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED,
-			       s.count.complete_ns, prof_now_ns(), 0);
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED, s.count.complete_ns, prof_now_ns(),
+			       0);
 		prof_note("the last flush did not end in time: what CUPTI held back is lost");
 	}
 }
@@ -365,7 +374,7 @@ static void finish(void)
 	if (s.o->cupti)
 		last_flush();
 	drain_ranges(true);
-	prof_guard_tick();
+	prof_guard_finish();
 	prof_stream_blocks();
 	report_lost_frames();
 	prof_loss_write(prof_now_ns());

@@ -10,12 +10,14 @@
 
 #include "clockpoll.h"
 #include "log.h"
+#include "loss.h"
 #include "transport.h"
 #include "wire/block.h"
 #include "wire/encoder.h"
 
 #define BLOCK_EVENTS 16384u
 #define ZSTD_LEVEL 3
+#define EVENT_BYTES 4u /* of one in a frame, until blocks have shown it */
 
 static struct {
 	struct wire_encoder *encoder;
@@ -27,6 +29,8 @@ static struct {
 	struct prof_stream_device device[PROF_STREAM_DEVICES];
 	uint32_t devices;
 	uint64_t events, launches, frames;
+	uint64_t block_bytes, block_events; /* of the blocks so far */
+	bool stopped;
 } st;
 
 int prof_stream_open(const uint8_t id[WIRE_STREAM_ID_BYTES])
@@ -106,6 +110,30 @@ static void count_block(const struct wire_block_head *h)
 		count_device(&h->device[i], h->t0_ns);
 }
 
+/* Events that get into no frame: told as if their frame had been lost. */
+static void lose_events(int kind)
+{
+	int64_t t0_ns = INT64_MAX, t1_ns = INT64_MIN;
+	uint32_t i;
+
+	for (i = 0; i < st.count[kind]; i++) {
+		const struct wire_event *ev = &st.event[kind][i];
+
+		t0_ns = ev->start_ns < t0_ns ? ev->start_ns : t0_ns;
+		t1_ns = ev->end_ns > t1_ns ? ev->end_ns : t1_ns;
+	}
+	prof_loss_span(WIRE__LOSS_REASON__LOSS_FRAMES, t0_ns, t1_ns + 1, st.count[kind]);
+	st.count[kind] = 0;
+}
+
+/* Of a block of these events, with a quarter on top. */
+static size_t expected_bytes(int kind)
+{
+	if (!st.block_events)
+		return st.count[kind] * EVENT_BYTES;
+	return (size_t)(st.count[kind] * st.block_bytes / st.block_events * 5 / 4);
+}
+
 static void make_block(int kind)
 {
 	struct wire_block_head head;
@@ -114,16 +142,23 @@ static void make_block(int kind)
 
 	if (!st.count[kind])
 		return;
+	if (!prof_transport_fits(expected_bytes(kind))) { /* before it gets a number */
+		lose_events(kind);
+		return;
+	}
 	send_names();
 	err = wire_encoder_block(st.encoder, st.event[kind], st.count[kind], NULL, prof_now_ns(),
 				 &st.out);
-	st.count[kind] = 0;
 	if (err || wire_frame_header_get(&f, st.out.data) ||
 	    wire_block_head_get(&head, st.out.data + WIRE_FRAME_HEADER_BYTES, f.head_len)) {
 		prof_debug("block of kind %d: %s", kind, strerror(-err));
 		st.out.len = 0;
+		lose_events(kind);
 		return;
 	}
+	st.count[kind] = 0;
+	st.block_bytes += st.out.len;
+	st.block_events += head.count;
 	count_block(&head);
 	hand_over(head.t0_ns, head.t1_ns);
 }
@@ -135,6 +170,8 @@ struct wire_event *prof_stream_slot(uint8_t kind)
 
 void prof_stream_commit(uint8_t kind)
 {
+	if (st.stopped)
+		return;
 	if (++st.count[kind] == BLOCK_EVENTS)
 		make_block(kind);
 }
@@ -153,6 +190,12 @@ void prof_stream_blocks(void)
 
 	for (kind = WIRE_KIND_OP; kind < WIRE_KIND_MAX; kind++)
 		make_block(kind);
+}
+
+void prof_stream_stop(void)
+{
+	prof_stream_blocks();
+	st.stopped = true;
 }
 
 void prof_stream_message(enum wire_frame_type type, const ProtobufCMessage *msg)

@@ -47,6 +47,9 @@ void prof_stream_add(const struct wire_event *ev);
 /* Makes blocks of what is there. */
 void prof_stream_blocks(void);
 
+/* Writes what is there; events are taken and forgotten from then on, messages go on. */
+void prof_stream_stop(void);
+
 /* protobuf-c has no const strings and does not write to them. */
 static inline char *prof_text(const char *s)
 {

@@ -202,6 +202,15 @@ static bool makes_operations(const char *name)
 	       strstr(name, "Memcpy") || strstr(name, "Memset");
 }
 
+static enum prof_verdict verdict_of(const char *name)
+{
+	if (makes_operations(name))
+		return PROF_LAUNCH;
+	if (strstr(name, "Synchronize"))
+		return PROF_WAIT;
+	return strstr(name, "GraphInstantiate") ? PROF_CAPTURED : PROF_EVENT;
+}
+
 static const struct prof_call *find_call(struct prof_translator *t, uint8_t domain, uint32_t cbid)
 {
 	struct prof_call *call = &t->call[domain - 1][cbid % API_CBIDS];
@@ -213,7 +222,7 @@ static const struct prof_call *find_call(struct prof_translator *t, uint8_t doma
 		call->seen = true;
 		name = prof_cbid_name(domain, cbid);
 		call->name = name ? wire_strtab_intern(t->names, name, strlen(name)) : 0;
-		call->launches = name && makes_operations(name);
+		call->verdict = name ? verdict_of(name) : PROF_SKIP;
 	}
 	return call->name ? call : NULL;
 }
@@ -235,7 +244,7 @@ static enum prof_verdict api(struct prof_translator *t, const uint8_t *r, struct
 	ev->corr = prof_corr_extend(&t->latest_corr, rec_u32(r, REC_API_CORRELATION));
 	if (check(t, ev) != PROF_EVENT)
 		return PROF_SKIP;
-	return call->launches ? PROF_LAUNCH : PROF_EVENT;
+	return call->verdict;
 }
 
 uint8_t prof_translate_kind(uint32_t record_kind)

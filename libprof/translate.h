@@ -15,6 +15,8 @@
 enum prof_verdict {
 	PROF_EVENT, /* *ev is filled */
 	PROF_LAUNCH, /* the same, and it is a call that makes an operation: launch, copy, memset */
+	PROF_WAIT, /* the same, and it is a call that waits for operations */
+	PROF_CAPTURED, /* the same, and it ends a capture, whose launches made none */
 	PROF_SKIP, /* not wanted */
 	PROF_CANARY, /* our own sign of life (watchdog.h) */
 	PROF_BAD, /* an operation with an unusable stamp; *ev is filled all the same */
@@ -23,7 +25,8 @@ enum prof_verdict {
 
 struct prof_call { /* one API function */
 	uint32_t name; /* string id, 0: not wanted */
-	bool seen, launches;
+	bool seen;
+	enum prof_verdict verdict; /* on its records */
 };
 
 struct prof_translator {

@@ -15,6 +15,7 @@
 #include "clockpoll.h"
 #include "collink.h"
 #include "log.h"
+#include "notes.h"
 #include "spool.h"
 #include "wire/buf.h"
 #include "wire/frame.h"
@@ -154,10 +155,22 @@ static bool within_limit(const struct queued *q)
 	return !tp.bytes_max || tp.bytes + q->bytes + kept <= tp.bytes_max;
 }
 
+bool prof_transport_fits(size_t bytes)
+{
+	struct queued q = { .bytes = (uint32_t)bytes };
+
+	return within_limit(&q);
+}
+
 static void keep_state(const uint8_t *frame, size_t len)
 {
-	if (tp.state.len + len > STATE_MAX || wire_buf_append(&tp.state, frame, len))
-		tp.state_cut = true;
+	if (!tp.state_cut && tp.state.len + len <= STATE_MAX &&
+	    !wire_buf_append(&tp.state, frame, len))
+		return;
+	if (!tp.state_cut)
+		prof_note("so many names that files begun later lack some: kernels there may be "
+			  "without a name");
+	tp.state_cut = true;
 }
 
 void prof_transport_push(const uint8_t *frame, size_t len, int64_t t0_ns, int64_t t1_ns)

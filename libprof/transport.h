@@ -41,6 +41,9 @@ void prof_transport_init(const struct prof_transport_opts *o);
  */
 void prof_transport_push(const uint8_t *frame, size_t len, int64_t t0_ns, int64_t t1_ns);
 
+/* Would a block of so many bytes stay below the trace's limit? */
+bool prof_transport_fits(size_t bytes);
+
 /* Sends what can be sent until the deadline (monotonic ns). */
 void prof_transport_pump(int64_t deadline_ns);
 

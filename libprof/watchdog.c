@@ -10,6 +10,7 @@
 #define SILENCE_NS (SECOND_NS - SECOND_NS / 10)
 #define SILENT_LOOKS 3u
 #define LAUNCHES_MANY 64u
+#define WAITS_MANY 2u /* looks */
 #define CANARY_BYTES 40u
 #define CANARIES_MAX 65536u
 #define PAUSE_LAST_NS (300 * SECOND_NS)
@@ -38,14 +39,19 @@ uint32_t prof_watchdog_canaries(const struct prof_watchdog *w, int64_t mono_ns, 
 
 static void see_operations(struct prof_watchdog *w, const struct prof_watchdog_input *in)
 {
-	if (in->ops != w->ops) {
+	if (in->ops != w->ops)
 		w->ops_ns = in->now_ns;
+	if (in->ops != w->ops || in->captures != w->captures) {
 		w->launches_without_ops = 0;
+		w->waits_without_ops = 0;
 	} else {
 		w->launches_without_ops += in->launches - w->launches;
+		w->waits_without_ops += in->waits != w->waits && w->launches_without_ops;
 	}
 	w->ops = in->ops;
 	w->launches = in->launches;
+	w->waits = in->waits;
+	w->captures = in->captures;
 }
 
 static bool stolen(struct prof_watchdog *w, const struct prof_watchdog_input *in)
@@ -59,10 +65,14 @@ static bool stolen(struct prof_watchdog *w, const struct prof_watchdog_input *in
 	return w->silent >= SILENT_LOOKS;
 }
 
-/* All buffers are back and hold calls that launch, but none of what was launched. */
+/*
+ * All buffers are back and hold calls that launch and calls that waited for it, but none of what was
+ * launched. Launches into a capture make nothing either, but none may wait for them.
+ */
 static bool disabled(const struct prof_watchdog *w, const struct prof_watchdog_input *in)
 {
-	return w->ops && w->launches_without_ops >= LAUNCHES_MANY && !in->out;
+	return w->ops && w->launches_without_ops >= LAUNCHES_MANY &&
+	       w->waits_without_ops >= WAITS_MANY && !in->out;
 }
 
 static enum prof_watchdog_order yield(struct prof_watchdog *w, int64_t lost_ns, int64_t mono_ns)
@@ -89,7 +99,7 @@ static enum prof_watchdog_order while_foreign(struct prof_watchdog *w,
 		return PROF_WATCHDOG_NONE;
 	w->rearms++;
 	w->rearmed = true;
-	w->launches_without_ops = 0;
+	w->launches_without_ops = w->waits_without_ops = 0;
 	w->pause_ns = w->pause_ns * 2 < PAUSE_LAST_NS ? w->pause_ns * 2 : PAUSE_LAST_NS;
 	w->rearm_at_ns = in->mono_ns + w->pause_ns;
 	return PROF_WATCHDOG_REARM;

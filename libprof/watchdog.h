@@ -10,7 +10,7 @@
  * Silence proves nothing until a first canary has come back: until then each flush makes one. A
  * program that does not touch the GPU for an hour is no theft.
  * Where calls cannot be traced, silence together with NVML's load has to do. Disabled kinds show as
- * calls that launch without any operation.
+ * calls that launch and calls that wait for that, without any operation.
  *
  * A pure function of what it is fed. Sender thread.
  */
@@ -28,12 +28,13 @@ struct prof_watchdog {
 	bool gave_up;
 	bool answered; /* canaries are known to come back */
 
-	uint64_t traffic, launches, ops; /* at the last look */
+	uint64_t traffic, launches, ops, waits, captures; /* at the last look */
 	int64_t traffic_ns; /* last sign of life, the trace's clock ... */
 	int64_t traffic_mono_ns; /* ... and monotonic */
 	int64_t ops_ns;
 	unsigned int silent; /* looks in a row that a canary or NVML's load should have broken */
 	uint64_t launches_without_ops;
+	unsigned int waits_without_ops; /* looks in which something waited for those launches */
 	int64_t rearm_at_ns, pause_ns; /* monotonic */
 };
 
@@ -42,6 +43,8 @@ struct prof_watchdog_input { /* totals, when a flush has ended and was drained *
 	uint64_t traffic; /* buffers asked for and given back */
 	uint64_t launches; /* calls recorded that make operations */
 	uint64_t ops; /* operations recorded */
+	uint64_t waits; /* calls recorded that wait for operations */
+	uint64_t captures; /* graphs made: what was launched before may have gone into one */
 	uint32_t canaries; /* made before this flush */
 	bool answered; /* some canary's record has come back in this run */
 	uint32_t out; /* buffers that CUPTI holds now */

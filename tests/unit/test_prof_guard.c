@@ -136,6 +136,26 @@ static void test_gives_up(void)
 	EXPECT(dog.gave_up);
 }
 
+/* Many launches into captures, one after the other: they make no operation, and nobody is a thief. */
+static void test_captures(void)
+{
+	int i, k;
+
+	watch();
+	in.ops = in.launches = 20;
+	look(true, true, 0);
+	for (i = 0; i < 30; i++) {
+		for (k = 0; k < 4; k++) {
+			in.launches += 500;
+			EXPECT_INT(look(true, true, k & 1), PROF_WATCHDOG_NONE);
+		}
+		in.captures++; /* instantiated while nothing is out, then waited for */
+		EXPECT_INT(look(true, true, 0), PROF_WATCHDOG_NONE);
+		in.waits++;
+		EXPECT_INT(look(true, true, 0), PROF_WATCHDOG_NONE);
+	}
+}
+
 static void test_disabled(void)
 {
 	enum prof_watchdog_order order = PROF_WATCHDOG_NONE;
@@ -151,6 +171,7 @@ static void test_disabled(void)
 	last = in.now_ns;
 	for (i = 0; i < 10 && order == PROF_WATCHDOG_NONE; i++) {
 		in.launches += 20;
+		in.waits++;
 		order = look(true, true, 0);
 	}
 	EXPECT_INT(order, PROF_WATCHDOG_YIELD);
@@ -279,6 +300,6 @@ static void test_exposure(void)
 int main(void)
 {
 	return RUN(test_busy, test_idle, test_never_answered, test_withheld, test_stolen,
-		   test_gives_up, test_disabled, test_cheap, test_dear, test_retry, test_no_limit,
-		   test_exposure);
+		   test_gives_up, test_captures, test_disabled, test_cheap, test_dear, test_retry,
+		   test_no_limit, test_exposure);
 }

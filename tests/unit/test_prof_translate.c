@@ -242,10 +242,13 @@ static void api(const struct version *v)
 	EXPECT_UINT(ev.corr, 88);
 	EXPECT_STR(wire_strtab_get(names, ev.name, NULL), "cuLaunchKernel");
 	put32(4, 126);
-	EXPECT_INT(prof_translate(&t, record, &ev), PROF_EVENT);
+	EXPECT_INT(prof_translate(&t, record, &ev), PROF_WAIT);
 	EXPECT_STR(wire_strtab_get(names, ev.name, NULL), "cuStreamSynchronize");
+	put32(4, 578);
+	EXPECT_INT(prof_translate(&t, record, &ev), PROF_CAPTURED);
+	EXPECT_STR(wire_strtab_get(names, ev.name, NULL), "cuGraphInstantiate_v2");
 	put32(4, 2); /* cuDriverGetVersion */
-	EXPECT_INT(prof_translate(&t, record, &ev), PROF_SKIP);
+	EXPECT_INT(prof_translate(&t, record, &ev), PROF_CANARY);
 	put32(4, 1u << 20);
 	EXPECT_INT(prof_translate(&t, record, &ev), PROF_SKIP);
 	put32(0, CUPTI_KIND_RUNTIME);
