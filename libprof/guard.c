@@ -45,6 +45,7 @@ static struct {
 	struct prof_governor governor;
 	bool foreign_clock; /* seen */
 	uint64_t dropped; /* a dropped record is a sign of life too */
+	int64_t complete_ns; /* all before has been read */
 	int64_t told_ns; /* ongoing losses are written up to here */
 	bool changed;
 } g;
@@ -260,7 +261,8 @@ static void watch_size(void)
 	if (t.bytes < limit / 4 * 3)
 		return;
 	g.off = true;
-	g.told_ns = prof_now_ns();
+	g.told_ns =
+		g.complete_ns ? g.complete_ns : prof_now_ns(); /* later ones are held back yet */
 	g.changed = true;
 	prof_note("the trace reached its limit of %llu bytes: nothing more was recorded",
 		  (unsigned long long)limit);
@@ -298,6 +300,10 @@ static void foreign_clock(const struct prof_flush *f, int64_t last_ns)
 
 void prof_guard_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_timebase base)
 {
+	int64_t oldest = prof_pool_oldest_out();
+
+	g.complete_ns = f->begin_ns - PROF_POOL_BEFORE_NS;
+	g.complete_ns = oldest < g.complete_ns ? oldest : g.complete_ns;
 	if (base == PROF_TIMEBASE_CHANGED)
 		foreign_clock(f, last_ns);
 	if (!f->rc && !g.off)
