@@ -218,20 +218,3 @@ bool prof_devices_facts(uint32_t ordinal, struct prof_device_facts *f)
 	f->other_processes = other_processes(handle);
 	return true;
 }
-
-int prof_devices_utilization(bool (*used)(uint32_t ordinal))
-{
-	struct nvml_utilization u;
-	int most = -1;
-	size_t i;
-
-	for (i = 0; i < dev.count; i++) {
-		if (!used((uint32_t)i) || !dev.device[i].nvml ||
-		    !dev.nvml.DeviceGetUtilizationRates || other_processes(dev.device[i].nvml) ||
-		    dev.nvml.DeviceGetUtilizationRates(dev.device[i].nvml, &u))
-			continue;
-		if ((int)u.gpu > most)
-			most = (int)u.gpu;
-	}
-	return most;
-}

@@ -42,16 +42,10 @@ int prof_devices_read(void);
 size_t prof_devices(const struct prof_device **list);
 uint32_t prof_devices_driver_version(void);
 
-/* False if NVML tells nothing about this device. */
+/* Asks NVML, which may block. False if it tells nothing about this device. See facts.h. */
 bool prof_devices_facts(uint32_t ordinal, struct prof_device_facts *f);
 
 /* One harmless driver call: the watchdog's canary. Any thread, once the devices were read. */
 void prof_devices_canary(void);
-
-/*
- * Percent of the last seconds in which something ran on any of the devices that @used names and no
- * other process uses; -1: not known.
- */
-int prof_devices_utilization(bool (*used)(uint32_t ordinal));
 
 #endif

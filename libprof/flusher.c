@@ -67,6 +67,7 @@ static void *run(void *unused)
 	unsigned int seen = 0;
 
 	(void)unused;
+	prof_thread_name("gpustarve-flush");
 	for (;;) {
 		prof_word_reach(&fl.asked, seen + 1, INT64_MAX);
 		seen++;
@@ -85,7 +86,7 @@ int prof_flusher_start(const struct prof_cupti *cupti, void (*done)(void), void 
 	fl.done = done;
 	fl.canary = canary;
 	fl.taken = true;
-	err = prof_thread_start("gpustarve-flush", run);
+	err = prof_thread_start(run);
 	fl.started = !err;
 	return err;
 }

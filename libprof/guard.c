@@ -14,8 +14,8 @@
 #include "bufpool.h"
 #include "clockpoll.h"
 #include "config.h"
-#include "devices.h"
 #include "exposure.h"
+#include "facts.h"
 #include "governor.h"
 #include "intake.h"
 #include "log.h"
@@ -146,18 +146,28 @@ static void yield(void)
 	g.changed = true;
 }
 
-static bool used(uint32_t ordinal)
+/* Did anything run, since the last sign of life, on a device that is ours alone? */
+static bool shows_load(void)
 {
-	return prof_stream_device(ordinal)->ops > 0;
+	struct prof_device_facts f;
+	uint32_t i;
+
+	for (i = 0; i < prof_stream_device_count(); i++)
+		if (prof_stream_device(i)->ops && prof_facts_get(i, g.dog.traffic_mono_ns, &f) &&
+		    f.has_utilization && f.utilization && !f.other_processes)
+			return true;
+	return false;
 }
 
-/* NVML's word, where no canary can be had: asked only in silence, for it takes a millisecond. */
+/* NVML's word, where no canary can be had: asked for only in silence. */
 static bool loaded(const struct prof_watchdog_input *in)
 {
 	bool canary = prof_level_has_canary(&g.traced, g.cupti) && in->answered;
 
-	return !canary && !in->out && in->traffic == g.dog.traffic && g.dog.traffic &&
-	       prof_devices_utilization(used) > 0;
+	if (canary || in->out || in->traffic != g.dog.traffic || !g.dog.traffic)
+		return false;
+	prof_facts_ask();
+	return shows_load();
 }
 
 static void feed_watchdog(const struct prof_flush *f)
@@ -226,10 +236,11 @@ static void govern(void)
 {
 	static const char *const what[] = { "everything", "kernels and copies, no API calls",
 					    "copies, no kernels and no API calls" };
-	struct prof_governor_input in = { .now_ns = prof_mono_ns(),
-					  .exposed = prof_exposure()->exposed,
-					  .cpu_ns = (uint64_t)(prof_cpu_ns() +
-							       prof_flusher_cpu_ns()) };
+	struct prof_governor_input in = {
+		.now_ns = prof_mono_ns(),
+		.exposed = prof_exposure()->exposed,
+		.cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_facts_cpu_ns())
+	};
 	int step;
 
 	if (in.now_ns - g.governor.since_ns < PROF_GOVERNOR_WINDOW_NS)

@@ -8,6 +8,7 @@
 
 #include "bufpool.h"
 #include "devices.h"
+#include "facts.h"
 #include "flusher.h"
 #include "intake.h"
 #include "names.h"
@@ -52,7 +53,7 @@ void prof_report_triplet(const struct prof_triplet *t)
 	triplet[triplets++] = *t;
 }
 
-void prof_report_facts(void)
+void prof_report_facts(int64_t since_ns)
 {
 	Wire__DeviceFacts m[PROF_DEVICES_MAX], *list[PROF_DEVICES_MAX];
 	Wire__Facts msg = WIRE__FACTS__INIT;
@@ -64,7 +65,8 @@ void prof_report_facts(void)
 	for (i = 0; i < n; i++) {
 		Wire__DeviceFacts *d = &m[msg.n_devices];
 
-		if (!prof_stream_device((uint32_t)i)->ops || !prof_devices_facts((uint32_t)i, &f))
+		if (!prof_stream_device((uint32_t)i)->ops ||
+		    !prof_facts_get((uint32_t)i, since_ns, &f))
 			continue;
 		wire__device_facts__init(d);
 		d->ordinal = (uint32_t)i;
@@ -137,7 +139,7 @@ static void fill_pulse(struct pulse *p, const struct prof_counters *c)
 	p->msg.loader_wait_ns = ranges.loader_wait_ns;
 	p->msg.launches = stream.launches;
 	p->msg.dropped = c->dropped + ranges.dropped;
-	p->msg.own_cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns());
+	p->msg.own_cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_facts_cpu_ns());
 	p->msg.events = stream.events;
 	p->msg.frames_dropped = transport.frames_dropped;
 	p->msg.memory_bytes = memory_held(&ranges);

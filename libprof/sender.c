@@ -21,6 +21,7 @@
 #include "clockpoll.h"
 #include "config.h"
 #include "devices.h"
+#include "facts.h"
 #include "flusher.h"
 #include "guard.h"
 #include "hello.h"
@@ -41,6 +42,7 @@
 #define PULSE_TICKS_FULL 60 /* once the trace may not grow any more */
 #define CLOCK_TICKS 20
 #define FACTS_TICKS 20
+#define FACTS_FRESH_NS (5000 * MS)
 #define HELLO_TRIES 240 /* ticks in which devices are asked for */
 #define FLUSH_PATIENCE_NS (50 * MS) /* a flush takes 0.2 ms, or as long as a kernel runs */
 #define FLUSH_EXIT_NS (2000 * MS)
@@ -290,8 +292,10 @@ static void write_reports(void)
 
 	if (s.tick % CLOCK_TICKS == 2)
 		prof_report_clock();
-	if (s.tick % FACTS_TICKS == 4 && !prof_guard_full())
-		prof_report_facts();
+	if (s.tick % FACTS_TICKS == 2 && s.devices && !prof_guard_full())
+		prof_facts_ask();
+	if (s.tick % FACTS_TICKS == 4 && s.devices && !prof_guard_full())
+		prof_report_facts(prof_mono_ns() - FACTS_FRESH_NS);
 	if (s.tick % pulse)
 		return;
 	prof_loss_write(prof_now_ns());
@@ -407,6 +411,7 @@ static void loop(void)
 static void *run(void *unused)
 {
 	(void)unused;
+	prof_thread_name("gpustarve-send");
 	if (open_all()) {
 		prof_complain("nothing is recorded: no memory or no thread; the job goes on");
 	} else {
@@ -425,7 +430,7 @@ void prof_sender_start(void)
 	if (atomic_flag_test_and_set(&s.started))
 		return;
 	atomic_store(&s.alive, true);
-	if (prof_thread_start("gpustarve-send", run)) {
+	if (prof_thread_start(run)) {
 		atomic_store(&s.alive, false);
 		prof_complain("nothing is recorded: no thread could be started; the job goes on");
 	}

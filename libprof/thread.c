@@ -9,6 +9,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@
 
 #define STACK_BYTES (1u << 20) /* virtual; a program with much static TLS needs the room */
 
-int prof_thread_start(const char *name, void *(*run)(void *))
+int prof_thread_start(void *(*run)(void *))
 {
 	sigset_t all, before;
 	pthread_attr_t attr;
@@ -32,10 +33,13 @@ int prof_thread_start(const char *name, void *(*run)(void *))
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	rc = pthread_create(&thread, &attr, run, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!rc)
-		pthread_setname_np(thread, name);
 	pthread_attr_destroy(&attr);
 	return -rc;
+}
+
+void prof_thread_name(const char *name)
+{
+	prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
 void prof_word_wait(atomic_uint *word, unsigned int seen, int64_t deadline_ns)

@@ -11,7 +11,13 @@
 #include <stdint.h>
 
 /* Starts run() on a thread of its own. 0 or -errno. Keeps the caller's signal mask. */
-int prof_thread_start(const char *name, void *(*run)(void *));
+int prof_thread_start(void *(*run)(void *));
+
+/*
+ * First thing in run(): up to 15 characters. Not by who starts it: that would open a file in /proc on
+ * a thread of the program, maybe under CUPTI's locks, for a thread that may have ended.
+ */
+void prof_thread_name(const char *name);
 
 /* Sleeps while *word == seen, until deadline (monotonic ns). Spurious returns happen. */
 void prof_word_wait(atomic_uint *word, unsigned int seen, int64_t deadline_ns);

@@ -397,6 +397,7 @@ static void register_now(void)
 
 static void *register_late(void *unused)
 {
+	prof_thread_name("gs-torch");
 	register_now();
 	return unused;
 }
@@ -412,7 +413,7 @@ static void poll_looking(void)
 	if (!look_for_torch())
 		return;
 	atomic_store(&stage, STAGE_BUSY);
-	if (prof_thread_start("gs-torch", register_late))
+	if (prof_thread_start(register_late))
 		atomic_store(&stage, STAGE_LOOKING);
 }
 
