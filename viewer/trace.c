@@ -90,18 +90,24 @@ static size_t count_streams(const struct trace_priv *p)
 	return n;
 }
 
+#define STREAMS_MAX 16384u /* processes of one run */
+
 static int build_streams(struct view_trace *t)
 {
 	struct trace_priv *p = t->priv;
 	struct wire_scratch *scratch = wire_scratch_new();
-	size_t i, end;
+	size_t i, end, streams = count_streams(p);
 	int err = -ENOMEM;
 
-	t->stream = calloc(count_streams(p) + 1, sizeof(*t->stream));
+	if (streams > STREAMS_MAX) {
+		view_trace_note(t, "%zu processes: all but %u are left out", streams, STREAMS_MAX);
+		streams = STREAMS_MAX;
+	}
+	t->stream = calloc(streams + 1, sizeof(*t->stream));
 	if (!scratch || !t->stream)
 		goto out;
 	err = 0;
-	for (i = 0; i < p->frames && !err; i = end) {
+	for (i = 0; i < p->frames && t->streams < streams && !err; i = end) {
 		for (end = i + 1; end < p->frames && same_stream(&p->frame[i], &p->frame[end]);)
 			end++;
 		err = view_stream_build(t, &t->stream[t->streams++], &p->frame[i], end - i,

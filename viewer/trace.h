@@ -85,6 +85,12 @@ int view_trace_open(struct view_trace **t, const char *path, const char **why);
 void view_trace_close(struct view_trace *t);
 
 /*
+ * When the process of this stream ended, as far as others know: the wrapper, the collector, or the
+ * stream that the same process began after it (execv). INT64_MIN: nobody does.
+ */
+int64_t view_trace_end(const struct view_trace *t, const struct view_stream *s);
+
+/*
  * Decodes one block, stably sorted by start, operations that start together by stream id as a
  * signed number. *ev grows as needed (free() it); thread-safe with one wire_scratch per thread.
  */

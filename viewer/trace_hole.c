@@ -89,19 +89,46 @@ int view_stream_holes(struct view_stream *s, const struct trace_frame *frame, si
 	return err;
 }
 
-/* The end of the process as the wrapper saw it; 0: it did not. */
-static int64_t exit_seen(const struct view_trace *t, const Wire__Hello *h)
+#define SAME_START_NS INT64_C(10000000000) /* two looks at one process's start */
+
+/* Of this process, and not of an earlier or later one with its number. */
+static bool is_exit_of(const struct view_exit *e, const Wire__Hello *h)
 {
+	int64_t apart;
+
+	if (e->pid != h->pid || strcmp(e->host, h->host) || e->end_ns <= h->process_start_ns)
+		return false;
+	if (!e->start_ns || !h->process_start_ns)
+		return true;
+	if (__builtin_sub_overflow(e->start_ns, h->process_start_ns, &apart))
+		return false;
+	return apart < SAME_START_NS && apart > -SAME_START_NS;
+}
+
+/* The same process after an execv: a stream of its own. */
+static bool follows(const struct view_stream *s, const struct view_stream *next)
+{
+	const Wire__Hello *h = s->hello, *g = next->hello;
+
+	return g && g->pid == h->pid && g->armed_ns > h->armed_ns && !strcmp(g->host, h->host) &&
+	       g->process_start_ns == h->process_start_ns;
+}
+
+int64_t view_trace_end(const struct view_trace *t, const struct view_stream *s)
+{
+	int64_t end = INT64_MIN;
 	size_t i;
 
-	for (i = 0; h && i < t->run.exits; i++) {
-		const struct view_exit *e = &t->run.exit[i];
-
-		if (e->pid == h->pid && !strcmp(e->host, h->host) &&
-		    e->end_ns > h->process_start_ns)
-			return e->end_ns;
-	}
-	return 0;
+	if (!s->hello)
+		return end;
+	for (i = 0; i < t->run.exits; i++)
+		if (is_exit_of(&t->run.exit[i], s->hello) && t->run.exit[i].end_ns > end)
+			end = t->run.exit[i].end_ns;
+	for (i = 0; i < t->streams && !s->bye; i++)
+		if (follows(s, &t->stream[i]) &&
+		    (end == INT64_MIN || t->stream[i].hello->armed_ns < end))
+			end = t->stream[i].hello->armed_ns;
+	return end;
 }
 
 /* The last sign of life: pulse, frame or work. */
@@ -123,8 +150,8 @@ void view_stream_close_hole(const struct view_trace *t, struct view_stream *s)
 
 	if (!h || h->last_seq || h->end_ns != INT64_MAX)
 		return;
-	end = exit_seen(t, s->hello);
-	h->end_ns = end ? end : last_sign(s);
+	end = view_trace_end(t, s);
+	h->end_ns = end != INT64_MIN ? end : last_sign(s);
 	if (h->end_ns < h->start_ns)
 		h->end_ns = h->start_ns;
 }

@@ -51,9 +51,9 @@ static inline void t_run_begin(struct t_run *r)
 	t_tempdir(r->dir, sizeof(r->dir));
 }
 
-/* A live process of pid @pid that holds GPU number @gpu (its ordinal 0) since @start. */
-static inline void t_proc_begin(struct t_run *r, struct t_proc *p, int64_t pid, unsigned int gpu,
-				int64_t start)
+/* A live process of pid @pid that holds GPU number @gpu (its ordinal 0); traced since @armed. */
+static inline void t_proc_begin_again(struct t_run *r, struct t_proc *p, int64_t pid,
+				      unsigned int gpu, int64_t start, int64_t armed)
 {
 	uint8_t id[16] = { 't', (uint8_t)++r->procs }, uuid[16] = { 'g', (uint8_t)gpu };
 	Wire__Hello hello = WIRE__HELLO__INIT;
@@ -77,12 +77,19 @@ static inline void t_proc_begin(struct t_run *r, struct t_proc *p, int64_t pid, 
 	device.context_ns = start + 1;
 	hello.host = (char *)"here";
 	hello.pid = pid;
-	hello.process_start_ns = hello.armed_ns = start;
+	hello.process_start_ns = start;
+	hello.armed_ns = armed;
 	hello.clock = (char *)"realtime";
 	hello.level = (char *)"1";
 	hello.n_devices = 1;
 	hello.devices = devices;
 	t_message(p, WIRE_FRAME_HELLO, &hello);
+}
+
+static inline void t_proc_begin(struct t_run *r, struct t_proc *p, int64_t pid, unsigned int gpu,
+				int64_t start)
+{
+	t_proc_begin_again(r, p, pid, gpu, start, start);
 }
 
 static inline uint32_t t_name(struct t_proc *p, const char *text)

@@ -311,11 +311,59 @@ static void test_launches_that_own_nothing(void)
 	t_run_end(&r);
 }
 
+static void test_execv(void)
+{
+	struct t_run r;
+	struct t_proc p, q;
+
+	/* A stream is cut because its process went on as another program. */
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_pulse(&p, US(250), US(250));
+	t_proc_end(&p, 0, false);
+	t_proc_begin_again(&r, &q, 10, 0, US(0), US(300));
+	t_launch(&q, US(500), US(600), US(700), 1);
+	t_proc_end(&q, US(800), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(r.result->gpu[0].held_ns, NS(800));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_UNOBSERVED), NS(50)); /* 250 to 300 */
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(100));
+	t_run_end(&r);
+}
+
+static void test_contention(void)
+{
+	struct t_run r;
+	struct t_proc p;
+	Wire__DeviceFacts device = WIRE__DEVICE_FACTS__INIT, *devices[1] = { &device };
+	Wire__Facts facts = WIRE__FACTS__INIT;
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_launch(&p, US(200), US(600), US(700), 2); /* queued for 400 us */
+	facts.n_devices = 1;
+	facts.devices = devices;
+	facts.t_ns = US(300);
+	device.other_processes = 1;
+	t_message(&p, WIRE_FRAME_FACTS, &facts);
+	facts.t_ns = US(500);
+	device.other_processes = 0;
+	t_message(&p, WIRE_FRAME_FACTS, &facts);
+	t_proc_end(&p, US(700), true);
+	t_analyse(&r, ANA_WINDOW_DEVICE);
+	EXPECT_INT(CLASS(r, 0, DEVICE_CONTENTION), NS(200));
+	EXPECT_INT(CLASS(r, 0, DEVICE_LAUNCH), NS(2));
+	EXPECT_INT(CLASS(r, 0, DEVICE_UNKNOWN), NS(198));
+	EXPECT_INT(r.result->gpu[0].shared_with, 1);
+	t_run_end(&r);
+}
+
 static void test_verdict_of_nothing(void)
 {
 	struct t_run r;
 	struct t_proc p;
-	struct ana_options o = { .window = ANA_WINDOW_JOB };
 
 	t_run_begin(&r);
 	t_proc_begin(&r, &p, 10, 0, US(0));
@@ -323,7 +371,6 @@ static void test_verdict_of_nothing(void)
 	t_analyse(&r, ANA_WINDOW_JOB);
 	EXPECT_INT(r.result->judgement.verdict, ANA_V_INCONCLUSIVE);
 	t_run_end(&r);
-	(void)o;
 }
 
 int main(void)
@@ -332,5 +379,6 @@ int main(void)
 		   test_first_wait_of_an_iterator, test_a_gpu_without_operations,
 		   test_one_gpu_after_the_other, test_dropped_records, test_unobserved,
 		   test_bad_stamps, test_a_cut_stream, test_clock_steps, test_no_launch_records,
-		   test_launches_that_own_nothing, test_verdict_of_nothing);
+		   test_launches_that_own_nothing, test_execv, test_contention,
+		   test_verdict_of_nothing);
 }

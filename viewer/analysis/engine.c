@@ -106,6 +106,7 @@ static void tally_processes(const struct ana_walk *w, struct ana_tally *t)
 {
 	uint32_t i;
 
+	t->forgot = w->forgotten != INT64_MIN;
 	for (i = 0; i < w->processes; i++) {
 		const struct ana_proc *p = &w->process[i];
 

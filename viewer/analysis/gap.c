@@ -150,6 +150,18 @@ static void rules_submit(struct decision *d, int64_t t, struct piece *p)
 		set(p, ANA_DEVICE_LAUNCH, ANA_HIGH);
 }
 
+/* Rule 11 found nothing: section 6 knows of others on the device. */
+static void unexplained(struct decision *d, int64_t t, struct piece *p)
+{
+	int64_t until;
+
+	if (ana_spans_at(&d->g->plan->contended, t, &until))
+		set(p, ANA_DEVICE_CONTENTION, ANA_LOW);
+	else
+		set(p, ANA_DEVICE_UNKNOWN, ANA_NONE);
+	cut(p, until);
+}
+
 /* Rules 7 to 11. */
 static void rules_queued(struct decision *d, int64_t t, struct piece *p)
 {
@@ -169,7 +181,7 @@ static void rules_queued(struct decision *d, int64_t t, struct piece *p)
 	} else if (d->gap->pageable && !d->call) {
 		set(p, ANA_INPUT_H2D, ANA_MEDIUM);
 	} else {
-		set(p, ANA_DEVICE_UNKNOWN, ANA_NONE);
+		unexplained(d, t, p);
 	}
 }
 

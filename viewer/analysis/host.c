@@ -141,6 +141,7 @@ void ana_host_draw(struct ana_walk *w, struct ana_proc *p)
 
 		if (d->end <= w->floor)
 			continue;
+		w->rows++;
 		t = ana_host_thread(w, p, d->tid);
 		if (t && ana_line_add(&t->calls, d->start, d->end, d->value, w->floor))
 			w->err = -ENOMEM;
@@ -286,6 +287,7 @@ static void take_range(struct ana_walk *w, struct ana_proc *p, const struct wire
 
 	if (!t)
 		return;
+	w->rows++;
 	if (e->op == WIRE_RANGE_LOADER)
 		take_wait(w, p, e, t);
 	else if (row)

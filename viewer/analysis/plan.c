@@ -18,26 +18,11 @@ static int64_t most(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* The process's end as the wrapper saw it; 0: it did not. */
-static int64_t wrapper_end(const struct view_trace *t, const struct ana_source *s)
-{
-	size_t i;
-
-	for (i = 0; s->hello && i < t->run.exits; i++) {
-		const struct view_exit *e = &t->run.exit[i];
-
-		if (e->pid == s->pid && !strcmp(e->host, s->hello->host) &&
-		    e->end_ns > s->hello->process_start_ns)
-			return e->end_ns;
-	}
-	return 0;
-}
-
 /* Life of a process: what it and others say, widened to what it did. */
 static void find_life(const struct view_trace *t, struct ana_source *s)
 {
 	const struct view_stream *v = s->s;
-	int64_t first = INT64_MAX, last = INT64_MIN, seen = wrapper_end(t, s);
+	int64_t first = INT64_MAX, last = INT64_MIN, seen = view_trace_end(t, s->s);
 	size_t i;
 
 	for (i = 0; i < v->blocks; i++) {
@@ -58,13 +43,14 @@ static void find_life(const struct view_trace *t, struct ana_source *s)
 		s->end_ns = most(s->end_ns, v->last_pulse->t_ns);
 	if (v->bye)
 		s->end_ns = most(s->end_ns, v->bye->t_ns);
-	if (seen)
-		s->end_ns = most(s->end_ns, seen);
+	s->end_ns = most(s->end_ns, seen);
 	if (s->start_ns == INT64_MAX || s->end_ns < s->start_ns)
 		s->start_ns = s->end_ns = s->end_ns == INT64_MIN ? 0 : s->end_ns;
 	s->start_ns = ana_clamp_time(s->start_ns);
 	s->end_ns = ana_clamp_time(s->end_ns);
-	s->ended = v->bye ? "exit" : seen || t->run.has_exit_status ? "lost" : "running";
+	s->ended = v->bye					 ? "exit"
+		   : seen != INT64_MIN || t->run.has_exit_status ? "lost"
+								 : "running";
 }
 
 static void fill_source(const struct view_trace *t, struct ana_source *s,
@@ -461,6 +447,23 @@ static int add_clock_steps(struct ana_device *d, const struct ana_source *s)
 	return err;
 }
 
+/* Times at which others were on the device: from one look to the next. */
+static int add_contention(struct ana_device *d, const struct ana_source *s, uint32_t ordinal)
+{
+	size_t i, k;
+	int err = 0;
+
+	for (i = 0; i < s->s->fact_count && !err; i++) {
+		const Wire__Facts *f = s->s->facts[i];
+		int64_t end = i + 1 < s->s->fact_count ? s->s->facts[i + 1]->t_ns : s->end_ns;
+
+		for (k = 0; k < f->n_devices && !err; k++)
+			if (f->devices[k]->ordinal == ordinal && f->devices[k]->other_processes)
+				err = add_time(&d->contended, f->t_ns, end);
+	}
+	return err;
+}
+
 static int find_times(struct ana_plan *p, struct ana_device *d, const struct ana_options *o)
 {
 	size_t i;
@@ -472,6 +475,9 @@ static int find_times(struct ana_plan *p, struct ana_device *d, const struct ana
 		err = add_losses(d, &p->source[d->use[i].source], d->use[i].ordinal);
 	for (i = 0; i < d->uses && !err && !d->imported; i++)
 		err = add_clock_steps(d, &p->source[d->use[i].source]);
+	for (i = 0; i < d->uses && !err && !d->imported; i++)
+		err = add_contention(d, &p->source[d->use[i].source], d->use[i].ordinal);
+	ana_spans_merge(&d->contended);
 	ana_spans_merge(&d->lost);
 	ana_spans_merge(&d->unobserved);
 	return err;
@@ -538,6 +544,7 @@ void ana_plan_fini(struct ana_plan *p)
 		ana_spans_fini(&p->device[i].held);
 		ana_spans_fini(&p->device[i].lost);
 		ana_spans_fini(&p->device[i].unobserved);
+		ana_spans_fini(&p->device[i].contended);
 	}
 	for (i = 0; i < p->components; i++) {
 		free(p->component[i].source);

@@ -53,6 +53,7 @@ struct ana_device {
 		last_ns; /* of the blocks with its operations; no operation lies outside */
 	struct ana_spans held; /* empty with window device */
 	struct ana_spans lost, unobserved;
+	struct ana_spans contended; /* processes that are not of the run were on it */
 	int64_t clock_ns; /* how far the axis jumped forwards while it was held */
 };
 

@@ -327,6 +327,14 @@ static void source_quality(struct ana_quality *q, const struct ana_source *s)
 static int walk_notes(struct ana_report *r, uint64_t unreadable)
 {
 	char text[160];
+	size_t i;
+
+	for (i = 0; i < r->plan->components; i++)
+		if (r->tally[i].forgot &&
+		    note(&r->result->quality,
+			 "a GPU idled while its process was so busy elsewhere that what its threads "
+			 "did was not kept: that part of the gap is host.unknown"))
+			return -ENOMEM;
 
 	if (r->plan->devices_left_out) {
 		snprintf(text, sizeof(text), "more than %u GPUs: the others are left out",

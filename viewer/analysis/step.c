@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define EXACT_MAX ((size_t)1 << 16)
+#define OPEN_MAX 65536u /* steps that have begun and may still be exposed */
 #define BINS_PER_OCTAVE 128u
 #define BINS (64u * BINS_PER_OCTAVE)
 
@@ -123,8 +124,18 @@ void ana_durations_fini(struct ana_durations *d)
 	*d = (struct ana_durations){ 0 };
 }
 
+static int done(struct ana_steps *s, const struct ana_step *t)
+{
+	s->count++;
+	if (s->on_step)
+		s->on_step(s->arg, t);
+	return ana_durations_add(&s->durations, t->end_ns - t->start_ns);
+}
+
 static int append(struct ana_steps *s, int64_t start, int64_t end)
 {
+	if (s->tail - s->head == OPEN_MAX && done(s, &s->open[s->head++]))
+		return -ENOMEM;
 	if (s->tail == s->room && s->head > s->room / 2) {
 		memmove(s->open, s->open + s->head, (s->tail - s->head) * sizeof(*s->open));
 		s->tail -= s->head;
@@ -185,14 +196,6 @@ void ana_steps_expose(struct ana_steps *s, int64_t start, int64_t end)
 		if (a < b)
 			t->exposed_ns += b - a;
 	}
-}
-
-static int done(struct ana_steps *s, const struct ana_step *t)
-{
-	s->count++;
-	if (s->on_step)
-		s->on_step(s->arg, t);
-	return ana_durations_add(&s->durations, t->end_ns - t->start_ns);
 }
 
 int ana_steps_upto(struct ana_steps *s, int64_t t)

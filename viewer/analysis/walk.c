@@ -62,7 +62,8 @@ int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
 	int err;
 
 	*w = (struct ana_walk){ .plan = p, .component = c, .options = o, .scratch = scratch };
-	w->ranges_upto = w->syncs_upto = w->floor = INT64_MIN;
+	w->ranges_upto = w->syncs_upto = INT64_MIN;
+	w->floor = w->floor_was = w->forgotten = INT64_MIN;
 	w->process = calloc(c->sources + 1, sizeof(*w->process));
 	w->gpu = calloc(c->devices + 1, sizeof(*w->gpu));
 	err = ana_top_init(&w->top, o->top_gaps);
@@ -220,7 +221,7 @@ static void pass_steps(struct ana_walk *w)
 /* What ended before the oldest undecided gap will not be looked at again. */
 static void move_floor(struct ana_walk *w)
 {
-	int64_t floor = INT64_MAX;
+	int64_t floor = INT64_MAX, latest = INT64_MIN;
 	uint32_t i;
 
 	for (i = 0; i < w->gpus; i++) {
@@ -235,8 +236,20 @@ static void move_floor(struct ana_walk *w)
 			floor = g->gap[g->gap_head].start;
 		if (g->end < floor)
 			floor = g->end;
+		if (g->end > latest)
+			latest = g->end;
 	}
-	w->floor = floor == INT64_MAX ? INT64_MIN : floor;
+	if (floor == INT64_MAX)
+		return;
+	if (floor < w->forgotten)
+		floor = w->forgotten;
+	if (floor != w->floor_was) {
+		w->rows = 0;
+	} else if (w->rows > ANA_ROWS_MAX) {
+		w->forgotten = floor = latest;
+		w->rows = 0;
+	}
+	w->floor = w->floor_was = floor;
 }
 
 static void decide(struct ana_walk *w)

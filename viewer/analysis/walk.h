@@ -26,6 +26,7 @@
 #define ANA_TURNAROUND_NS 10000
 #define ANA_LAUNCH_NS 60000
 #define ANA_SLOW_LAUNCH_NS 1000000
+#define ANA_ROWS_MAX (1u << 22) /* kept for a GPU that idles, in a walk that is not exact */
 #define ANA_GAPS_OPEN_MAX (1u << 18) /* undecided at once, in a walk that is not exact */
 
 struct ana_thread {
@@ -149,6 +150,9 @@ struct ana_walk {
 	uint32_t now; /* operations read, modulo 2^32 */
 	int64_t ranges_upto, syncs_upto; /* everything that begins before is read */
 	int64_t floor; /* no undecided gap begins before */
+	int64_t floor_was; /* when decisions were made last */
+	int64_t forgotten; /* what the threads did before this is not kept: a GPU idles for too long */
+	uint64_t rows; /* drawn on lines since the floor last moved */
 	uint64_t gaps_open;
 	struct ana_top top;
 	struct ana_quality quality;
