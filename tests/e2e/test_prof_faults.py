@@ -53,6 +53,24 @@ LONG = textwrap.dedent('''
         s.synchronize()
     print('well')
     ''')
+CAPTURES = textwrap.dedent('''
+    import os, sys, time
+    sys.path.insert(0, os.environ['WORKLOADS'])
+    import gpudev
+    dev = gpudev.Device(0)
+    s = gpudev.Stream(dev)
+    def layers(stream):
+        for part in range(4):
+            for i in range(200):
+                stream.kernel(10_000, name='layer')
+            time.sleep(0.6)
+    for i in range(3):
+        graph = gpudev.Graph(s, layers)
+        time.sleep(1.2)
+        graph.launch(s)
+        s.synchronize()
+    print('well')
+    ''')
 FLUSH = SECOND  # half a second, and as much again for a machine that has other things to do
 
 
@@ -104,6 +122,9 @@ for version in ['13', '11.8']:
     for level in [1, 0]:
         c = run(f'{version} idle at level {level}', '', job=IDLE, GPUSTARVE_LEVEL=level, **v)
         gs.equal((len(c.missing), c.t.losses), (0, []), 'an idle program is not a foreign one')
+
+    c = run(f'{version} captures', '', job=CAPTURES, **v)
+    gs.equal((len(c.missing), c.t.losses), (0, []), 'who captures graphs is not robbed')
 
     for name in ['zero', 'reverse']:
         c = run(f'{version} {name}', f'{name}:every=100', **v)

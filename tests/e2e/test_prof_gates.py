@@ -4,7 +4,9 @@
 """What libprof.so shows to and asks of the process it is loaded into: the listed exports, no symbol
 newer than GLIBC_2.28, the listed libraries, no lazy binding, no unloading, static TLS of a few words,
 no executable stack."""
+import os
 import re
+import shutil
 
 import gs
 
@@ -48,4 +50,12 @@ if tls:
 
 strings = output('strings', '-n', '8', gs.LIBPROF)
 gs.check(gs.SOURCE not in strings, 'the path of the source tree is in the library')
+# What the constructor sets, and for whom: other tools' launchers may refuse to start with it.
+with gs.scratch() as where:
+    for name, want in [('train', True), ('ncu', False), ('nsys', False), ('compute-sanitizer', False)]:
+        path = shutil.copy('/usr/bin/env', os.path.join(where, name))
+        done = gs.command([path], env={'LD_PRELOAD': gs.LIBPROF, 'PATH': '/usr/bin'}, cwd=where)
+        names = {line.split(b'=')[0] for line in done.stdout.splitlines()}
+        for v in [b'CUDA_INJECTION64_PATH', b'NVTX_INJECTION64_PATH', b'GPUSTARVE_RUN_ID']:
+            gs.equal(v in names, want, f'{name}: {v.decode()}')
 gs.finish()
