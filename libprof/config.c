@@ -118,6 +118,7 @@ static const struct variable table[] = {
 	{ "GPUSTARVE_MAX_TRACE", read_bytes, &config.max_trace, 0, "0" },
 	{ "GPUSTARVE_LABELS", read_text, config.labels, sizeof(config.labels), NULL },
 	{ "GPUSTARVE_DEBUG", read_switch, &config.debug, 0, "0" },
+	{ "GPUSTARVE_QUIET_ERRORS", read_switch, &config.quiet_errors, 0, "0" },
 	{ "GPUSTARVE_NVTX", read_switch, &config.nvtx, 0, "1" },
 	{ "GPUSTARVE_TORCH", read_switch, &config.torch, 0, "1" },
 	{ "GPUSTARVE_CUPTI", read_text, config.cupti, sizeof(config.cupti), NULL },

@@ -29,6 +29,7 @@ struct prof_config {
 	uint64_t max_trace; /* GPUSTARVE_MAX_TRACE bytes (K, M, G, T allowed); 0: no limit */
 	char labels[1024]; /* GPUSTARVE_LABELS k=v,k=v */
 	bool debug; /* GPUSTARVE_DEBUG */
+	bool quiet_errors; /* GPUSTARVE_QUIET_ERRORS, a wrapper tells of a trace that cannot be written */
 	bool nvtx; /* GPUSTARVE_NVTX, default on */
 	bool torch; /* GPUSTARVE_TORCH, default on */
 	char cupti[1024]; /* GPUSTARVE_CUPTI, path of the libcupti to use; "" finds one */

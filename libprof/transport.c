@@ -14,6 +14,7 @@
 
 #include "clockpoll.h"
 #include "collink.h"
+#include "config.h"
 #include "log.h"
 #include "notes.h"
 #include "spool.h"
@@ -225,9 +226,11 @@ static void spool_queue(void)
 			       queue_len());
 	tp.error = -err;
 	if (err) {
-		prof_complain("cannot write the trace below %s: %s; make room or set "
-			      "GPUSTARVE_OUT (the job goes on, this part of its trace may be lost)",
-			      tp.spool.base, strerror(-err));
+		if (!prof_config()->quiet_errors)
+			prof_complain("cannot write the trace below %s: %s; make room or set "
+				      "GPUSTARVE_OUT (the job goes on, this part of its trace may "
+				      "be lost)",
+				      tp.spool.base, strerror(-err));
 		return;
 	}
 	tp.written += head + queue_len();

@@ -140,6 +140,8 @@ static void open_run(struct view_run *r)
 		err = make_folders(r->dir);
 	if (!err)
 		err = view_run_record_begin(r->dir, &r->about, &r->first, &r->record);
+	if (err && !rmdir(r->dir))
+		rmdir(r->base); /* stays if it was not empty */
 	if (err)
 		view_error("%s: %s; the command runs unrecorded, give a folder you may write to "
 			   "with -o",
@@ -176,8 +178,10 @@ static void start_recording(struct view_run *r)
 		r->traced = false;
 		return;
 	}
-	if (!r->node.socket[0])
+	if (!r->node.socket[0]) {
 		view_node_start(&r->node, r->base, r->id);
+		r->own_socket = r->node.socket[0] != '\0';
+	}
 	if (r->node.trouble && !r->quiet)
 		view_note("no collector: %s; the trace is written by the processes themselves",
 			  r->node.trouble);
@@ -205,14 +209,22 @@ static int64_t since_ns(const struct timespec *then)
 	return (int64_t)(now.tv_sec - then->tv_sec) * 1000000000 + now.tv_nsec - then->tv_nsec;
 }
 
+static void tick(void *arg)
+{
+	struct view_run *r = arg;
+
+	view_run_hear(r);
+	if (r->live)
+		view_live_tick(r->live);
+}
+
 static void wait_for_command(struct view_run *r)
 {
-	struct view_live *live = NULL;
-
 	if (!r->quiet && r->traced)
-		live = view_live_new(r->dir, r->price, r->price_model, &r->began);
-	view_child_wait(&r->child, live ? view_live_tick : NULL, live);
-	view_live_free(live);
+		r->live = view_live_new(r->dir, r->price, r->price_model, &r->began);
+	view_child_wait(&r->child, r->live || r->node.words >= 0 ? tick : NULL, r);
+	view_live_free(r->live);
+	r->live = NULL;
 }
 
 static void close_run(struct view_run *r)
@@ -222,7 +234,9 @@ static void close_run(struct view_run *r)
 	r->about.ended = true;
 	r->about.exit_status = view_child_status(&r->child);
 	int err = view_run_record_end(r->record, &r->about);
-	if (err)
+	if (view_run_is_full(err))
+		view_run_no_room(r, err);
+	else if (err)
 		view_error("%s: %s; the run's end is not recorded", r->record, strerror(-err));
 }
 
@@ -235,7 +249,8 @@ static int report(void *arg)
 		.record = r->record,
 		.patience_s = r->failed ? 0 : OTHERS_SECONDS,
 		.rates = { .price = r->price, .model = r->price_model, .price_from = "--price" },
-		.quiet = r->quiet
+		.quiet = r->quiet,
+		.told = r->told
 	};
 
 	return view_run_report(&o);
@@ -245,6 +260,8 @@ static int report(void *arg)
 static void drop_empty_run(struct view_run *r)
 {
 	unlink(r->record);
+	if (r->first && r->told)
+		view_run_drop_empty_streams(r->dir);
 	if (!rmdir(r->dir))
 		rmdir(r->base); /* stays if it holds another run */
 }
@@ -276,18 +293,21 @@ static void report_aside(struct view_run *r)
  */
 static void tell(struct view_run *r)
 {
+	bool data = view_run_has_data(r->dir);
 	char *summary;
 
+	if (r->first && !data && view_run_has_streams(r->dir))
+		view_run_no_room(r, 0);
 	if (r->no_report) {
-		if (!r->quiet && view_run_has_streams(r->dir))
+		if (!r->quiet && data)
 			view_note("recorded in %s: no report was asked for; make one with "
 				  "gpustarve report",
 				  r->shown);
 		return;
 	}
-	if (r->first && view_run_has_streams(r->dir)) {
+	if (r->first && data) {
 		report_aside(r);
-	} else if (r->first && !r->quiet) {
+	} else if (r->first && !r->quiet && !r->told) {
 		view_note("the job never touched a GPU: there is nothing to report");
 	} else if (!r->first && asprintf(&summary, "%s/summary.json", r->dir) >= 0) {
 		r->quiet = true;
@@ -303,7 +323,7 @@ static void finish_collector(struct view_run *r)
 	if (!view_node_finish(&r->node, FAILED_SECONDS) && !r->failed && r->record &&
 	    !view_others_go_on(r->dir, r->record))
 		view_node_finish(&r->node, COLLECTOR_SECONDS);
-	view_node_pass_on(&r->node);
+	view_run_hear(r);
 }
 
 /*
@@ -318,7 +338,7 @@ static _Noreturn void end(struct view_run *r)
 	finish_collector(r);
 	if (r->traced)
 		tell(r);
-	if (r->record && !view_run_has_streams(r->dir))
+	if (r->record && !view_run_has_data(r->dir))
 		drop_empty_run(r);
 	view_child_end_like(&r->child);
 }

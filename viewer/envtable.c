@@ -19,6 +19,8 @@ const struct view_env_entry view_env_table[] = {
 	{ "GPUSTARVE_TORCH", "1", "0: do not hook torch's loader ranges" },
 	{ "GPUSTARVE_CUPTI", "found", "path of the libcupti to use" },
 	{ "GPUSTARVE_DEBUG", "0", "1: libprof says what it does, on stderr" },
+	{ "GPUSTARVE_QUIET_ERRORS", "0",
+	  "1: somebody else says that the trace cannot be written; set by `run`" },
 	{ "GPUSTARVE_USD_PER_GPU_HOUR", "none", "price of every GPU" },
 	{ "GPUSTARVE_PRICES", "/etc/gpustarve/prices.csv", "site file of prices" },
 	{ "GPUSTARVE_REARM_SECONDS", "60",

@@ -219,7 +219,7 @@ static void put_ledger_row(struct html *h, int c, int64_t cents)
 		"\">%s</td><td class=\"n\">%s %%</td>",
 		ana_class_names[c], s->waste[c] ? " *" : "", view_class_meaning((enum ana_class)c),
 		ns, view_duration(time, ns), view_percent(share, view_ppm(ns, s->result->gpu_ns)));
-	put_usd_cell(h, s->cost.classes[c], view_cents_of(usd, cents));
+	put_usd_cell(h, s->cost.classes[c], view_cents_closed(usd, s->cost.classes[c], cents));
 	fputs("<td class=\"soft\">", h->f);
 	put_confidence(h, c);
 	fputs("</td></tr>\n", h->f);

@@ -196,6 +196,21 @@ void view_node_start(struct view_node *n, const char *base, const char *run_id)
 		close(fd);
 }
 
+bool view_node_spoke(const struct view_node *n)
+{
+	struct stat st;
+
+	return n->words >= 0 && !fstat(n->words, &st) && st.st_size > n->passed;
+}
+
+void view_node_skip(struct view_node *n)
+{
+	struct stat st;
+
+	if (n->words >= 0 && !fstat(n->words, &st))
+		n->passed = st.st_size;
+}
+
 void view_node_pass_on(struct view_node *n)
 {
 	char text[4096];

@@ -15,7 +15,7 @@ struct view_node {
 	pid_t pid; /* of the collector that we started, 0: none or not ours */
 	int leash; /* writing end of its pipe, -1: none */
 	int words; /* memory that holds what it says on stderr, -1: none */
-	off_t passed; /* bytes of it that have been passed on */
+	off_t passed; /* bytes of it that have been passed on or skipped */
 	const char *trouble; /* why there is none, static; NULL: fine */
 };
 
@@ -27,6 +27,10 @@ void view_node_start(struct view_node *n, const char *base, const char *run_id);
  * would hold open for whoever reads that to its end.
  */
 void view_node_pass_on(struct view_node *n);
+
+/* Whether there is anything to pass on; and leaving it out. */
+bool view_node_spoke(const struct view_node *n);
+void view_node_skip(struct view_node *n);
 
 /*
  * Lets go of the collector and waits up to @seconds until it has stored everything and ended. True:

@@ -3,11 +3,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +24,14 @@ static bool is_stream(const char *name)
 	return dot && (!strcmp(dot, ".gst") || !strcmp(dot, ".spool"));
 }
 
+static bool is_empty(DIR *d, const char *name)
+{
+	struct stat st;
+
+	return !fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
+	       !st.st_size;
+}
+
 bool view_run_has_streams(const char *dir)
 {
 	DIR *d = opendir(dir);
@@ -32,6 +42,29 @@ bool view_run_has_streams(const char *dir)
 	if (d)
 		closedir(d);
 	return any;
+}
+
+bool view_run_has_data(const char *dir)
+{
+	DIR *d = opendir(dir);
+	bool any = false;
+
+	for (struct dirent *e; d && !any && (e = readdir(d));)
+		any = is_stream(e->d_name) && !is_empty(d, e->d_name);
+	if (d)
+		closedir(d);
+	return any;
+}
+
+void view_run_drop_empty_streams(const char *dir)
+{
+	DIR *d = opendir(dir);
+
+	for (struct dirent *e; d && (e = readdir(d));)
+		if (is_stream(e->d_name) && is_empty(d, e->d_name))
+			unlinkat(dirfd(d), e->d_name, 0);
+	if (d)
+		closedir(d);
 }
 
 static bool alive(int64_t pid)

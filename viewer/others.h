@@ -8,8 +8,14 @@
 
 #include <stdbool.h>
 
-/* Whether anything was recorded: true if the folder holds a stream or a spool. */
+/* Whether a process recorded: true if the folder holds a stream or a spool, be it empty. */
 bool view_run_has_streams(const char *dir);
+
+/* Whether anything of it reached the disk. */
+bool view_run_has_data(const char *dir);
+
+/* Removes what a full disk left of streams. Only once nobody of the run writes any more. */
+void view_run_drop_empty_streams(const char *dir);
 
 /* True while a stream has no end or another wrapper than that of @own_record has not ended. */
 bool view_others_go_on(const char *dir, const char *own_record);

@@ -28,14 +28,24 @@ static int save_page(const char *dir, const char *name, const struct view_summar
 	if (fclose(f) || asprintf(&path, "%s/%s", dir, name) < 0)
 		goto free_text;
 	err = view_write_atomic(path, text, len);
-	if (err)
-		view_error("%s: %s; free some space and run gpustarve report", path,
-			   strerror(-err));
 	free(path);
 free_text:
 	free(text);
 out:
 	return err;
+}
+
+/* Both, or one line for what failed first: a full disk rarely takes the other one. */
+static int save_pages(const struct view_run_report *o, const struct view_summary *s)
+{
+	int json = save_page(o->dir, "summary.json", s, view_summary_write);
+	int html = save_page(o->dir, "report.html", s, view_html_write);
+	int err = json ? json : html;
+
+	if (err && !o->told)
+		view_error("%s/%s: %s; free some space and run gpustarve report", o->shown,
+			   json ? "summary.json" : "report.html", strerror(-err));
+	return html;
 }
 
 /* One write, so that it stands together even if others write to the terminal too. */
@@ -68,8 +78,7 @@ int view_run_report(const struct view_run_report *o)
 		view_note("the job never touched a GPU: there is nothing to report");
 	if (err)
 		return 1;
-	save_page(o->dir, "summary.json", s, view_summary_write);
-	err = save_page(o->dir, "report.html", s, view_html_write);
+	err = save_pages(o, s);
 	if (!o->quiet && asprintf(&report, "%s/%s", o->shown, err ? "" : "report.html") >= 0)
 		print_verdict(s, report);
 	free(report);

@@ -34,9 +34,12 @@ struct view_run {
 	bool traced; /* there is a place to record to */
 	bool first; /* of the wrappers of this run */
 	bool failed; /* the command did */
+	bool told; /* that something could not be written */
+	bool own_socket; /* its collector is a wrapper's, whose words that one passes on */
 	char *record; /* path of run.json or of our exit file */
 	struct view_run_record about;
 	struct view_node node;
+	struct view_live *live; /* NULL: there is no status line */
 	struct view_child child;
 	struct timespec began;
 	int64_t began_ns;
@@ -50,5 +53,11 @@ int view_run_parse(int argc, char **argv, struct view_run *r);
 
 /* run_env.c: what the command finds in its environment besides ours. */
 void view_run_environment(struct view_run *r);
+
+/* run_room.c. One line tells of a folder that takes no more, whoever of us notices it first. */
+bool view_run_is_full(int err);
+void view_run_no_room(struct view_run *r, int err); /* negative errno, 0: not known */
+/* What the collector says: of a full disk in our words, else in its own. */
+void view_run_hear(struct view_run *r);
 
 #endif

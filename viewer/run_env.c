@@ -91,6 +91,8 @@ void view_run_environment(struct view_run *r)
 	set_env(r, "GPUSTARVE_RUN_ID", r->id);
 	if (r->node.socket[0])
 		set_env(r, "GPUSTARVE_SOCKET", r->node.socket);
+	if (r->own_socket)
+		set_env(r, "GPUSTARVE_QUIET_ERRORS", "1");
 	if (r->level)
 		set_env(r, "GPUSTARVE_LEVEL", r->level);
 	if (r->max_overhead)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,21 +88,87 @@ static char *record_text(const struct view_run_record *r, size_t *len)
 	return text;
 }
 
-static int create(const char *path, const char *text, size_t len)
+/* Adds spaces in front of the last newline, so that @text has @want bytes. NULL: no memory. */
+static char *pad(char *text, size_t *len, size_t want)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), err = 0;
+	char *wide;
 
-	if (fd < 0)
-		return -errno;
-	while (len && !err) {
+	if (want <= *len)
+		return text;
+	wide = realloc(text, want + 1);
+	if (!wide) {
+		free(text);
+		return NULL;
+	}
+	memset(wide + *len - 1, ' ', want - *len);
+	strcpy(wide + want - 1, "\n");
+	*len = want;
+	return wide;
+}
+
+/* The record of a run that goes on, as long as that of its end can become. */
+static char *roomy_text(const struct view_run_record *r, size_t *len)
+{
+	struct view_run_record last = *r;
+	char *text, *longest;
+	size_t most;
+
+	last.ended = true;
+	last.pid = INT_MAX;
+	last.exit_status = 255;
+	last.wall_ns = INT64_MAX - (r->start_unix_ns > 0 ? r->start_unix_ns : 0);
+	longest = record_text(&last, &most);
+	if (!longest)
+		return NULL;
+	free(longest);
+	text = record_text(r, len);
+	return text ? pad(text, len, most) : NULL;
+}
+
+static int put_all(int fd, const char *text, size_t len)
+{
+	while (len) {
 		ssize_t n = write(fd, text, len);
 		if (n < 0 && errno != EINTR)
-			err = -errno;
+			return -errno;
 		if (n > 0) {
 			text += n;
 			len -= (size_t)n;
 		}
 	}
+	return 0;
+}
+
+static int create(const char *path, const char *text, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), err;
+
+	if (fd < 0)
+		return -errno;
+	err = put_all(fd, text, len);
+	if (close(fd) && !err)
+		err = -errno;
+	if (err)
+		unlink(path);
+	return err;
+}
+
+/* Over what is there, which on most file systems needs no room even where none is left. */
+static int overwrite(const char *path, const char *text, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW), err = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (st.st_size < (off_t)len)
+		err = -ENOSPC;
+	if (!err)
+		err = put_all(fd, text, len);
+	if (!err && ftruncate(fd, (off_t)len))
+		err = -errno;
 	if (close(fd) && !err)
 		err = -errno;
 	return err;
@@ -111,7 +178,7 @@ int view_run_record_begin(const char *dir, const struct view_run_record *r, bool
 			  char **path)
 {
 	size_t len;
-	char *text = record_text(r, &len);
+	char *text = roomy_text(r, &len);
 	int err;
 
 	*path = NULL;
@@ -135,6 +202,10 @@ int view_run_record_begin(const char *dir, const struct view_run_record *r, bool
 			err = create(*path, text, len);
 		}
 	}
+	if (err) {
+		free(*path);
+		*path = NULL;
+	}
 free_text:
 	free(text);
 	return err;
@@ -149,6 +220,8 @@ int view_run_record_end(const char *path, const struct view_run_record *r)
 	if (!text)
 		return -ENOMEM;
 	err = view_write_atomic(path, text, len);
+	if (err && !overwrite(path, text, len))
+		err = 0;
 	free(text);
 	return err;
 }

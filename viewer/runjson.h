@@ -2,7 +2,9 @@
 /*
  * run.json: what the wrapper knows of a run, in its directory. Made O_EXCL at the start by the
  * first wrapper of the run, replaced as a whole at its end; until then exit_status is null. Further
- * wrappers of the same run make exit-<host>-<their pid>.json of the same shape. No arena is used: writing never ends the process.
+ * wrappers of the same run make exit-<host>-<their pid>.json of the same shape. Both are made with
+ * spaces in them, so that the end can be written over them on a disk that is full by then. No arena
+ * is used: writing never ends the process.
  */
 #ifndef VIEW_RUNJSON_H
 #define VIEW_RUNJSON_H
@@ -32,7 +34,7 @@ struct view_run_record {
 
 /*
  * Makes run.json; *first tells whether we were the first. *path (free()) is the file to complete:
- * run.json or our own exit-<host>-<pid>.json. 0 or negative errno.
+ * run.json or our own exit-<host>-<pid>.json. 0 or negative errno, then *path is NULL.
  */
 int view_run_record_begin(const char *dir, const struct view_run_record *r, bool *first,
 			  char **path);

@@ -307,10 +307,11 @@ static void put_ledger(struct page *p)
 		fprintf(p->f, "%c %-22s %12s %7s %% %11s  %s\n", s->waste[c] ? '*' : ' ',
 			ana_class_names[c], view_duration(time, ns),
 			view_percent(share, view_ppm(ns, s->result->gpu_ns)),
-			s->cost.known ? view_cents_of(usd, cents[c]) : "", confidence_text(p, c));
+			s->cost.known ? view_cents_closed(usd, s->cost.classes[c], cents[c]) : "",
+			confidence_text(p, c));
 	}
 	fprintf(p->f, "  %-22s %12s %7s %% %11s\n", "held", view_duration(time, s->result->gpu_ns),
-		"100.0", s->cost.known ? view_cents_of(usd, total) : "");
+		"100.0", s->cost.known ? view_cents(usd, s->cost.total) : "");
 	fprintf(p->f, "  %-22s %12s %7s %% %11s\n", "of it starved (input.*)",
 		view_duration(time, s->starved_ns),
 		view_percent(share, view_ppm(s->starved_ns, s->result->gpu_ns)),

@@ -60,6 +60,7 @@ struct view_run_info { /* run.json and what else the folder holds; may be all em
 	struct view_exit {
 		char *host;
 		int64_t pid, start_ns, end_ns;
+		bool has_status; /* false: only that it ended is known */
 		int status;
 	} * exit;
 	size_t exits; /* process ends as the wrapper saw them */

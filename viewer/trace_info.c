@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,37 @@ static int take_labels(struct view_run_info *r, const struct view_json *object)
 	return 0;
 }
 
+/*
+ * The same end, told by somebody else. Each dates the start by its own means, but no two processes
+ * of one number live at a time.
+ */
+static bool same_exit(const struct view_exit *a, const struct view_exit *b)
+{
+	return a->pid == b->pid && a->start_ns < b->end_ns && b->start_ns < a->end_ns &&
+	       !strcmp(a->host, b->host);
+}
+
+/* Who knows the status saw the end itself: that one replaces the other. True: @e is not needed. */
+static bool settle_exit(struct view_run_info *r, struct view_exit *e)
+{
+	size_t i;
+
+	for (i = 0; i < r->exits; i++) {
+		struct view_exit *have = &r->exit[i];
+
+		if (have->has_status == e->has_status || !same_exit(have, e))
+			continue;
+		if (e->has_status) {
+			struct view_exit swap = *have;
+
+			*have = *e;
+			*e = swap;
+		}
+		return true;
+	}
+	return false;
+}
+
 static int take_exits(struct view_run_info *r, const struct view_json *array)
 {
 	const struct view_json *n;
@@ -81,17 +113,22 @@ static int take_exits(struct view_run_info *r, const struct view_json *array)
 			.pid = view_json_get_int(n, "pid", 0),
 			.start_ns = view_json_get_int(n, "start_ns", 0),
 			.end_ns = view_json_get_int(n, "end_ns", 0),
-			.status = (int)view_json_get_int(n, "status", 0),
 		};
+		int64_t status = view_json_get_int(n, "status", INT64_MIN);
 
 		if (e.pid <= 0 || e.end_ns <= 0)
 			continue;
+		e.has_status = status >= INT_MIN && status <= INT_MAX;
+		e.status = e.has_status ? (int)status : 0;
 		err = view_grow(&r->exit, &room, r->exits, sizeof(*r->exit));
 		if (!err)
 			err = copy_text(&e.host, view_json_get_text(n, "host", ""));
 		if (err)
 			return err;
-		r->exit[r->exits++] = e;
+		if (settle_exit(r, &e))
+			free(e.host);
+		else
+			r->exit[r->exits++] = e;
 	}
 	return 0;
 }

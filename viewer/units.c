@@ -115,13 +115,18 @@ const char *view_cents_of(char *out, int64_t cents)
 	return out;
 }
 
-const char *view_cents(char *out, int64_t nano_usd)
+const char *view_cents_closed(char *out, int64_t nano_usd, int64_t cents)
 {
-	if (nano_usd > 0 && nano_usd < NANO_PER_CENT / 2) {
+	if (nano_usd > 0 && !cents) {
 		strcpy(out, "<$0.01");
 		return out;
 	}
-	return view_cents_of(out, view_div_even(nano_usd, NANO_PER_CENT));
+	return view_cents_of(out, cents);
+}
+
+const char *view_cents(char *out, int64_t nano_usd)
+{
+	return view_cents_closed(out, nano_usd, view_div_even(nano_usd, NANO_PER_CENT));
 }
 
 const char *view_dollars_exact(char *out, int64_t nano_usd)

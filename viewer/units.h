@@ -22,6 +22,8 @@ const char *view_percent(char *out, int64_t ppm); /* "38.1" */
 const char *view_percent_exact(char *out, int64_t ppm); /* "38.0951", zeros trimmed */
 const char *view_cents(char *out, int64_t nano_usd); /* "$46.86", half to even; "<$0.01" */
 const char *view_cents_of(char *out, int64_t cents); /* "$46.86" from whole cents */
+/* Of an amount that view_close_cents gave @cents: as it is, "<$0.01" if that hides it. */
+const char *view_cents_closed(char *out, int64_t nano_usd, int64_t cents);
 const char *view_dollars_exact(char *out, int64_t nano_usd); /* "46.86", all digits that count */
 const char *view_price_text(char *out, int64_t nano_usd); /* "$6.88", "$2.7447" */
 const char *view_hours(char *out, int64_t ns); /* "17.87" hours, two decimals, half to even */

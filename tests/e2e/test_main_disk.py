@@ -64,9 +64,9 @@ def wrapped(where, out):
 
 
 def full(where, steps, bare, checkpoint):
-    """32 KB of room are gone within a second or two; or none is there from the start. The wrapper
-    has files of its own to name, each once."""
-    for size, what in ('32k', 'a disk that fills'), ('4k', 'a full disk'):
+    """32 KB of room are gone within a second or two; or there is room for one file of the run
+    only; or for none. Whoever notices it, one line tells."""
+    for size, what in ('32k', 'a disk that fills'), ('4k', 'a full disk'), ('8k', 'no room at all'):
         for plain in False, True:
             name = f'{what}, {"preloaded" if plain else "wrapped"}'
             disk = os.path.join(where, f'disk-{size}-{plain}')
@@ -76,6 +76,9 @@ def full(where, steps, bare, checkpoint):
                 return
             try:
                 out = os.path.join(disk, 'runs')
+                if size == '8k':
+                    with open(os.path.join(disk, 'other'), 'wb') as f:
+                        f.write(bytes(8192))
                 if plain:
                     done = gs.command([gs.WITH_GPUSIM, *job(steps)], cwd=where, env=gs.environment(
                         LD_PRELOAD=gs.LIBPROF, GPUSTARVE_OUT=out, GPUSTARVE_MAX_OVERHEAD=0,
@@ -84,15 +87,20 @@ def full(where, steps, bare, checkpoint):
                     done = gs.command(wrapped(where, out) + job(steps), cwd=where,
                                       env=gs.environment(GPUSIM_TRUTH=truth))
                 ours = compare(name, where, done, bare, checkpoint, 'some')
-                gs.check(any('space' in line for line in ours), f'{name}: no line tells: {ours}')
-                space = [line for line in ours if 'No space' in line]
-                gs.check(len(space) <= (1 if plain else 5), f'{name}: too many lines: {space}')
-                what_is_left(name, out, truth)
+                told = [line for line in ours if 'pace' in line or 'room' in line]
+                gs.equal(len(told), 1, f'{name}: one line tells: {ours}')
+                gs.check(told and told[0].startswith('gpustarve: ') and 'No space' in told[0], f'{name}: no line tells: {ours}')
+                if size != '32k':
+                    gs.equal(len(ours), 1, f'{name}: nothing else is said: {ours}')
+                    gs.check(plain or 'nothing could be written' in told[0] or
+                             'unrecorded' in told[0], f'{name}: what came of it: {told}')
+                    gs.check(plain or not os.path.exists(out), f'{name}: something is left')
+                what_is_left(name, out, truth, not plain)
             finally:
                 subprocess.run(['umount', '-l', disk], check=True)
 
 
-def what_is_left(name, out, truth):
+def what_is_left(name, out, truth, wrapped):
     """What reached the disk can be read. What did not is neither busy nor waste: all of the time
     after the last operation that is there is unobserved, or not held."""
     for run in gs.runs(out):
@@ -101,6 +109,8 @@ def what_is_left(name, out, truth):
         if done.returncode:
             continue
         s = json.loads(done.stdout)
+        if wrapped:
+            whole(name, run, s, truth)
         for g in s['gpus']:
             ops = gs.truth_ops(truth)
             busy = gs.measure(gs.union([o['start_ns'], o['end_ns']] for o in ops))
@@ -112,6 +122,20 @@ def what_is_left(name, out, truth):
                   f'{g["held_ns"] / 1e9:.3f} s, complete {s["run"]["complete"]}', flush=True)
             gs.check(g['classes'].get('excluded.teardown', 0) * 10 < g['held_ns'],
                      f'{name}: called teardown: {g["classes"]}')
+
+
+def whole(name, run, s, truth):
+    """The wrapper saw the end of the process, and run.json had room for it: the GPU was held until
+    then, however early the disk was full."""
+    ops = gs.truth_ops(truth)
+    first, last = min(o['start_ns'] for o in ops), max(o['end_ns'] for o in ops)
+    with open(os.path.join(run, 'run.json')) as f:
+        record = json.load(f)
+    gs.equal((record['exit_status'], [e['status'] for e in record['exits']]), (5, [5]),
+             f'{name}: run.json')
+    gs.check(record['exits'][0]['end_ns'] >= last, f'{name}: the end in run.json')
+    for g in s['gpus']:
+        gs.check(g['held_ns'] >= last - first, f'{name}: held {g["held_ns"]} of {last - first} ns')
 
 
 def unwritable(where, steps, bare, checkpoint):

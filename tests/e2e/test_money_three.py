@@ -107,8 +107,9 @@ with gs.scratch() as where:
         gs.check(dollars in shown, f'{dollars} in {what}')
         gs.check(f'${RATES[H100]}' in shown and '$777.70' in shown, f'both rates in {what}')
         gs.check('2026-03-01' in shown and '2026-04-01' in shown, f'both dates in {what}')
-    rows = re.findall(r'^[* ] ([a-z_.0-9]+) .*? \$(\d+\.\d\d)', text, re.M)
-    shown = {k: Decimal(v) for k, v in rows if k in per_class}
+    rows = re.findall(r'^[* ] ([a-z_.0-9]+) .*? (<?)\$(\d+\.\d\d)', text, re.M)
+    # Less than a cent and not rounded up counts as none in the sum.
+    shown = {k: Decimal(0 if less else v) for k, less, v in rows if k in per_class}
     gs.equal(set(shown), set(per_class), 'every class has its line')
     gs.equal(sum(shown.values()), money.cents(total), 'the cents add up to the total')
     for k, v in shown.items():

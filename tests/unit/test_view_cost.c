@@ -131,9 +131,13 @@ static void test_texts(void)
 	view_unit u;
 
 	EXPECT_STR(view_cents(u, 46860000000LL), "$46.86");
-	EXPECT_STR(view_cents(u, 5000000), "$0.00");
+	EXPECT_STR(view_cents(u, 5000000), "<$0.01");
+	EXPECT_STR(view_cents(u, 5000001), "$0.01");
 	EXPECT_STR(view_cents(u, 4999999), "<$0.01");
 	EXPECT_STR(view_cents(u, 0), "$0.00");
+	EXPECT_STR(view_cents_closed(u, 9000000, 0), "<$0.01");
+	EXPECT_STR(view_cents_closed(u, 1, 1), "$0.01");
+	EXPECT_STR(view_cents_closed(u, 0, 0), "$0.00");
 	EXPECT_STR(view_cents(u, 15000000), "$0.02");
 	EXPECT_STR(view_dollars_exact(u, 46860000000LL), "46.86");
 	EXPECT_STR(view_dollars_exact(u, 1), "0.000000001");

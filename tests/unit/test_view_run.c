@@ -3,7 +3,12 @@
  * What `gpustarve run` is made of: run ids in their order, run.json and exit files, sizes.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "harness.h"
 #include "jsondoc.h"
 #include "options.h"
@@ -90,6 +95,63 @@ static int64_t exits_in(const char *path, int64_t *status)
 	return n;
 }
 
+static off_t size_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? -1 : st.st_size;
+}
+
+/* The record has room for its end from the start: no later write of it can make it longer. */
+static void test_record_room(void)
+{
+	char dir[] = "/tmp/gpustarve-run-XXXXXX", host[256], temp[320], *path;
+	struct view_run_record r = {
+		.id = "x", .command = command, .start_unix_ns = 1700000000000000001, .host = host
+	};
+	struct rlimit was, none;
+	int64_t status;
+	bool first;
+
+	memset(host, '\x01', sizeof(host) - 1);
+	host[sizeof(host) - 1] = '\0';
+	REQUIRE(mkdtemp(dir));
+	EXPECT_INT(view_run_record_begin(dir, &r, &first, &path), 0);
+	EXPECT_INT(exits_in(path, &status), 0);
+	off_t room = size_of(path);
+	r.ended = true;
+	r.wall_ns = INT64_MAX - r.start_unix_ns;
+	r.exit_status = 255;
+	r.pid = INT_MAX;
+	/* The temporary file cannot be made: a folder has its name. */
+	snprintf(temp, sizeof(temp), "%s.%ld.tmp", path, (long)getpid());
+	REQUIRE(!mkdir(temp, 0777));
+	EXPECT_INT(view_run_record_end(path, &r), 0);
+	EXPECT_INT(size_of(path), room);
+	EXPECT_INT(exits_in(path, &status), 1);
+	EXPECT_INT(status, 255);
+	r.wall_ns = 7;
+	r.pid = 9;
+	EXPECT_INT(view_run_record_end(path, &r), 0);
+	EXPECT(size_of(path) < room);
+	EXPECT_INT(exits_in(path, &status), 1);
+	rmdir(temp);
+	unlink(path);
+	free(path);
+
+	/* What could not be made whole is not left behind. */
+	snprintf(host, sizeof(host), "h");
+	signal(SIGXFSZ, SIG_IGN);
+	REQUIRE(!getrlimit(RLIMIT_FSIZE, &was));
+	none = was;
+	none.rlim_cur = 10;
+	REQUIRE(!setrlimit(RLIMIT_FSIZE, &none));
+	EXPECT_INT(view_run_record_begin(dir, &r, &first, &path), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &was);
+	EXPECT(!path);
+	EXPECT(!rmdir(dir));
+}
+
 static void test_record(void)
 {
 	char dir[] = "/tmp/gpustarve-run-XXXXXX", *mine, *other, gone[300];
@@ -130,9 +192,21 @@ static void test_record(void)
 	EXPECT_STR(price.from, "--price");
 	EXPECT(!view_run_has_streams(dir));
 	free(mine);
+	/* A stream that a full disk left empty is a sign of a process, but nothing of its work. */
+	snprintf(gone, sizeof(gone), "%s/00.gst", dir);
+	int fd = open(gone, O_WRONLY | O_CREAT, 0666);
+	REQUIRE(fd >= 0);
+	EXPECT(view_run_has_streams(dir) && !view_run_has_data(dir));
+	EXPECT_INT(write(fd, "x", 1), 1);
+	view_run_drop_empty_streams(dir);
+	EXPECT(view_run_has_streams(dir) && view_run_has_data(dir));
+	REQUIRE(!ftruncate(fd, 0));
+	close(fd);
+	view_run_drop_empty_streams(dir);
+	EXPECT(!view_run_has_streams(dir));
 	snprintf(gone, sizeof(gone), "%s/none", dir);
 	EXPECT_INT(view_run_record_begin(gone, &r, &first, &mine), -ENOENT);
-	free(mine);
+	EXPECT(!mine);
 	unlink(other);
 	free(other);
 }
@@ -156,5 +230,5 @@ static void test_sizes(void)
 
 int main(void)
 {
-	return RUN(test_id_order, test_id_names, test_record, test_sizes);
+	return RUN(test_id_order, test_id_names, test_record, test_record_room, test_sizes);
 }

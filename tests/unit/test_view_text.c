@@ -102,8 +102,8 @@ static void test_cents_close(void)
 	for (; total < 0 && row; row = strchr(row + 1, '\n')) {
 		const char *dollar = memchr(row + 1, '$', strcspn(row + 1, "\n"));
 		char *point;
-		if (!dollar)
-			continue;
+		if (!dollar || dollar[-1] == '<')
+			continue; /* nothing, or less than a cent */
 		long cents = strtol(dollar + 1, &point, 10) * 100;
 		cents += strtol(point + 1, NULL, 10);
 		if (!strncmp(row + 1, "  held", 6))

@@ -249,6 +249,41 @@ static void test_run_json(void)
 	t_run_end(&r);
 }
 
+/* The collector sees that a process ends, the wrapper also how; their clocks start it apart. */
+static void test_exits_twice(void)
+{
+	static const char *const file[] = {
+		"{\"exits\": [{\"host\": \"h\", \"pid\": 10, \"start_ns\": 1003, \"end_ns\": 2001, "
+		"\"status\": null}, {\"host\": \"h\", \"pid\": 10, \"start_ns\": 3000, \"end_ns\": "
+		"4000, \"status\": null}, {\"host\": \"other\", \"pid\": 10, \"start_ns\": 1003, "
+		"\"end_ns\": 2001}]}",
+		"{\"exits\": [{\"host\": \"h\", \"pid\": 10, \"start_ns\": 1000, \"end_ns\": 2000, "
+		"\"status\": 7}]}",
+	};
+	static const char *const name[2][2] = { { "run.json", "exit-coll-1.json" },
+						{ "exit-coll-1.json", "run.json" } };
+
+	for (int order = 0; order < 2; order++) {
+		const struct view_run_info *i;
+		struct t_run r;
+		char path[300];
+
+		make_stream(&r);
+		for (int k = 0; k < 2; k++) {
+			run_path(&r, path, sizeof(path), name[order][k]);
+			put_file(path, file[k], strlen(file[k]));
+		}
+		open_run(&r);
+		i = &r.trace->run;
+		REQUIRE(i->exits == 3);
+		EXPECT(i->exit[0].has_status && i->exit[0].status == 7);
+		EXPECT_INT(i->exit[0].end_ns, 2000);
+		EXPECT_INT(i->exit[1].end_ns + i->exit[2].end_ns, 6001);
+		EXPECT(!i->exit[1].has_status && !i->exit[2].has_status);
+		t_run_end(&r);
+	}
+}
+
 static void test_unsorted_blocks(void)
 {
 	struct t_run r;
@@ -291,5 +326,5 @@ static void test_unsorted_blocks(void)
 int main(void)
 {
 	return RUN(test_a_whole_stream, test_spools, test_a_hole, test_damage, test_a_single_file,
-		   test_no_run, test_run_json, test_unsorted_blocks);
+		   test_no_run, test_run_json, test_exits_twice, test_unsorted_blocks);
 }
