@@ -223,7 +223,7 @@ static uint32_t index_of(const uint8_t *data)
 	return first + (uint32_t)(offset / DISCARD_BYTES);
 }
 
-/* CUPTI has been told that buffers are zeroed, so this one is too before its next use. */
+/* All buffers are zero when they are handed out, this one too. */
 static void return_discard(uint32_t index, size_t valid)
 {
 	struct buffer *b = &pool.buffer[index];

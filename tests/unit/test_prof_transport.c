@@ -583,8 +583,9 @@ int main(void)
 	snprintf(out, sizeof(out), "%s/runs", dir);
 	snprintf(sock, sizeof(sock), "%s/socket", dir);
 	failed = RUN(test_spool, test_segments, test_socket, test_collector_dies,
-		     test_collector_comes_back, test_collector_comes_late, test_collector_hangs, test_last_words, test_answered_goodbye,
-		     test_closed_descriptors, test_unwritable, test_full);
+		     test_collector_comes_back, test_collector_comes_late, test_collector_hangs,
+		     test_last_words, test_answered_goodbye, test_closed_descriptors,
+		     test_unwritable, test_full);
 	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
 	prof_transport_init(&(struct prof_transport_opts){
 		.socket = "", .out = "", .run_id = "", .stream = stream });
