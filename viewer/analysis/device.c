@@ -466,8 +466,9 @@ static inline void take_launch(struct ana_walk *w, struct ana_gpu_state *g,
 	}
 }
 
-void ana_gpu_operation(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
-		       const struct wire_event *op, const struct ana_call *call)
+/* @call is borrowed from the launch table. */
+static inline void operation(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
+			     const struct wire_event *op, const struct ana_call *call)
 {
 	struct ana_stream_state *s = stream_of(w, g, p->index, op);
 	struct ana_call kept;
@@ -501,6 +502,61 @@ void ana_gpu_operation(struct ana_walk *w, struct ana_gpu_state *g, struct ana_p
 	s->submitted = call ? call->start : op->start_ns;
 	remember_left(g, p->index, op, call);
 	count_kind(g, p, op);
+}
+
+static inline struct ana_gpu_state *gpu_of(struct ana_walk *w, struct ana_proc *p, uint32_t ordinal)
+{
+	if (p->last_gpu == ANA_MAP_NONE || p->last_ordinal != ordinal) {
+		p->last_ordinal = ordinal;
+		p->last_gpu = ana_map_get(&p->gpu_of, ordinal);
+	}
+	return p->last_gpu == ANA_MAP_NONE ? NULL : &w->gpu[p->last_gpu];
+}
+
+/*
+ * The launch of an operation. Records are read only until it is found: where the host runs far
+ * ahead of its GPU, what its threads did in between is past already and need not be kept. A launch
+ * begins before its operation; but clocks are not perfect, so where it is missing a little more is
+ * read.
+ */
+static inline const struct ana_call *launch_of(struct ana_walk *w, struct ana_proc *p,
+					       const struct wire_event *op)
+{
+	const struct ana_call *call;
+	bool whole = op->op == WIRE_OP_GRAPH;
+
+	w->now++;
+	if (!op->corr)
+		return NULL;
+	call = ana_join_ask(p->join, op->corr, w->now, whole);
+	if (call || p->calls_next > op->start_ns + w->late_ns)
+		return call;
+	ana_host_find(w, p, op->corr, op->start_ns + w->late_ns);
+	return ana_join_ask(p->join, op->corr, w->now, whole);
+}
+
+static inline void take_operation(struct ana_walk *w, struct ana_proc *p,
+				  const struct wire_event *op)
+{
+	struct ana_gpu_state *g = gpu_of(w, p, op->device);
+
+	if (!g || op->end_ns < op->start_ns) {
+		w->quality.invalid++;
+		return;
+	}
+	operation(w, g, p, op, launch_of(w, p, op));
+	if (p->anchored && ana_anchor_is(&p->source->anchor, op) &&
+	    ana_steps_boundary(&p->steps, op->start_ns))
+		w->err = -ENOMEM;
+	if (!w->gaps_open && w->one_gpu && !g->lead_open)
+		w->floor = g->end;
+}
+
+void ana_gpu_operations(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op,
+			const struct wire_event *stop)
+{
+	for (; op < stop; op++)
+		take_operation(w, p, op);
 }
 
 void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)

@@ -249,7 +249,7 @@ static void find_submitter(struct decision *d)
 	if (!d->call)
 		return;
 	d->process = &d->w->process[d->call->process];
-	ana_host_draw(d->w, d->process);
+	ana_host_draw(d->w, d->process, end);
 	d->thread = ana_host_thread(d->w, d->process, d->call->tid);
 	if (!d->thread)
 		return;

@@ -131,14 +131,16 @@ static uint32_t call_class(uint16_t flags)
 	return flags & ANA_NAME_LOAD ? ANA_HOST_WARMUP : ANA_HOST_DISPATCH;
 }
 
-void ana_host_draw(struct ana_walk *w, struct ana_proc *p)
+void ana_host_draw(struct ana_walk *w, struct ana_proc *p, int64_t upto)
 {
 	uint32_t i;
 
-	for (i = 0; i < p->undrawn_count && !w->err; i++) {
+	for (i = p->undrawn_first; i < p->undrawn_count && !w->err; i++) {
 		const struct ana_drawn *d = &p->undrawn[i];
 		struct ana_thread *t;
 
+		if (d->start >= upto)
+			break;
 		if (d->end <= w->floor)
 			continue;
 		w->rows++;
@@ -146,7 +148,9 @@ void ana_host_draw(struct ana_walk *w, struct ana_proc *p)
 		if (t && ana_line_add(&t->calls, d->start, d->end, d->value, w->floor))
 			w->err = -ENOMEM;
 	}
-	p->undrawn_count = 0;
+	p->undrawn_first = i;
+	if (i == p->undrawn_count)
+		p->undrawn_first = p->undrawn_count = 0;
 }
 
 static __attribute__((noinline)) int draw_later(struct ana_walk *w, struct ana_proc *p,
@@ -155,7 +159,7 @@ static __attribute__((noinline)) int draw_later(struct ana_walk *w, struct ana_p
 	struct ana_drawn *d;
 
 	if (p->undrawn_count == UNDRAWN_MAX)
-		ana_host_draw(w, p);
+		ana_host_draw(w, p, INT64_MAX);
 	if (p->undrawn_count == p->undrawn_room &&
 	    grow(&p->undrawn, &p->undrawn_room, p->undrawn_count, sizeof(*p->undrawn)))
 		return -ENOMEM;

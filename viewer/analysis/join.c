@@ -126,7 +126,7 @@ static struct record *find(const struct ana_join *j, uint64_t corr)
 	return find_from(j, *slot_of(j, corr) - 1, corr);
 }
 
-static int grow(struct ana_join *j)
+static int grow_ring(struct ana_join *j)
 {
 	uint32_t mask = j->mask * 2 + 1, slot_mask = j->slot_mask * 2 + 1, n;
 	struct record *ring = aligned_alloc(64, ((size_t)mask + 1) * sizeof(*ring));
@@ -232,7 +232,7 @@ ANA_RARE static int room_for_one(struct ana_join *j)
 	int err = make_room(j);
 
 	if (!err && j->end - j->first > j->mask / 2)
-		err = grow(j);
+		err = grow_ring(j);
 	return err;
 }
 

@@ -12,7 +12,7 @@
  * Makes room for one more stretch: forgets what nobody will look at, and moves the rest to the
  * front if half of the array is dead.
  */
-static int make_room(struct ana_line *l, int64_t floor)
+static int line_room(struct ana_line *l, int64_t floor)
 {
 	struct ana_stretch *s;
 	size_t room;
@@ -48,7 +48,7 @@ static int push(struct ana_line *l, int64_t start, int64_t end, uint32_t value, 
 	if (end <= floor)
 		return 0;
 	if (l->tail == l->room) {
-		err = make_room(l, floor);
+		err = line_room(l, floor);
 		if (err)
 			return err;
 	}

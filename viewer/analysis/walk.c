@@ -97,54 +97,6 @@ void ana_walk_fini(struct ana_walk *w)
 	ana_top_fini(&w->top);
 }
 
-static inline struct ana_gpu_state *gpu_of(struct ana_walk *w, struct ana_proc *p, uint32_t ordinal)
-{
-	if (p->last_gpu == ANA_MAP_NONE || p->last_ordinal != ordinal) {
-		p->last_ordinal = ordinal;
-		p->last_gpu = ana_map_get(&p->gpu_of, ordinal);
-	}
-	return p->last_gpu == ANA_MAP_NONE ? NULL : &w->gpu[p->last_gpu];
-}
-
-/*
- * The launch of an operation. Records are read only until it is found: where the host runs far
- * ahead of its GPU, what its threads did in between is past already and need not be kept. A launch
- * begins before its operation; but clocks are not perfect, so where it is missing a little more is
- * read.
- */
-static inline const struct ana_call *launch_of(struct ana_walk *w, struct ana_proc *p,
-					       const struct wire_event *op)
-{
-	const struct ana_call *call;
-	bool whole = op->op == WIRE_OP_GRAPH;
-
-	w->now++;
-	if (!op->corr)
-		return NULL;
-	call = ana_join_ask(p->join, op->corr, w->now, whole);
-	if (call || p->calls_next > op->start_ns + w->late_ns)
-		return call;
-	ana_host_find(w, p, op->corr, op->start_ns + w->late_ns);
-	return ana_join_ask(p->join, op->corr, w->now, whole);
-}
-
-static inline void take_operation(struct ana_walk *w, struct ana_proc *p,
-				  const struct wire_event *op)
-{
-	struct ana_gpu_state *g = gpu_of(w, p, op->device);
-
-	if (!g || op->end_ns < op->start_ns) {
-		w->quality.invalid++;
-		return;
-	}
-	ana_gpu_operation(w, g, p, op, launch_of(w, p, op));
-	if (p->anchored && ana_anchor_is(&p->source->anchor, op) &&
-	    ana_steps_boundary(&p->steps, op->start_ns))
-		w->err = -ENOMEM;
-	if (!w->gaps_open && w->one_gpu && !g->lead_open)
-		w->floor = g->end;
-}
-
 /* The process whose operation comes next. */
 static struct ana_proc *next_process(struct ana_walk *w)
 {
@@ -173,13 +125,13 @@ static bool take_some(struct ana_walk *w)
 	if (w->processes == 1) {
 		op = ana_feed_peek(&p->ops);
 		stop = p->ops.stop - op > DECIDE_EVERY ? op + DECIDE_EVERY : p->ops.stop;
-		for (; op < stop; op++)
-			take_operation(w, p, op);
-		p->ops.at = op;
+		ana_gpu_operations(w, p, op, stop);
+		p->ops.at = stop;
 		return op != NULL;
 	}
 	for (n = 0; n < DECIDE_EVERY && (p = next_process(w)); n++) {
-		take_operation(w, p, ana_feed_peek(&p->ops));
+		op = ana_feed_peek(&p->ops);
+		ana_gpu_operations(w, p, op, op + 1);
 		ana_feed_pop(&p->ops);
 	}
 	return n > 0;

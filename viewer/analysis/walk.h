@@ -57,7 +57,7 @@ struct ana_proc {
 	struct ana_map thread_of; /* by tid */
 	struct ana_thread *last; /* the one used last */
 	struct ana_drawn *undrawn; /* API records that are on no line yet: most never need to be */
-	uint32_t undrawn_count, undrawn_room;
+	uint32_t undrawn_first, undrawn_count, undrawn_room;
 	struct ana_line waits; /* loader waits of all its threads */
 	struct ana_waits *stream_waits;
 	uint32_t stream_wait_count, stream_wait_room;
@@ -174,8 +174,8 @@ void ana_host_calls(struct ana_walk *w, int64_t upto); /* reads all that begin a
 void ana_host_find(struct ana_walk *w, struct ana_proc *p, uint64_t corr, int64_t upto);
 void ana_host_ranges(struct ana_walk *w, int64_t upto);
 void ana_host_syncs(struct ana_walk *w, int64_t upto);
-/* Puts the process's API records on the lines of their threads. */
-void ana_host_draw(struct ana_walk *w, struct ana_proc *p);
+/* Puts the process's API records that begin before @upto on the lines of their threads. */
+void ana_host_draw(struct ana_walk *w, struct ana_proc *p, int64_t upto);
 struct ana_thread *ana_host_thread(struct ana_walk *w, struct ana_proc *p, uint32_t tid);
 /* Some stream-wait record of the operation's stream lies in [from, to]. */
 bool ana_host_told_to_wait(const struct ana_proc *p, const struct wire_event *op, int64_t from,
@@ -184,9 +184,9 @@ bool ana_host_told_to_wait(const struct ana_proc *p, const struct wire_event *op
 struct ana_line *ana_host_blocked(struct ana_proc *p, uint32_t ordinal, uint32_t context);
 
 /* device.c */
-/* @call is borrowed from the launch table. */
-void ana_gpu_operation(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
-		       const struct wire_event *op, const struct ana_call *call);
+/* The operations [op, stop) of a process, which come before any other's. */
+void ana_gpu_operations(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op,
+			const struct wire_event *stop);
 /* Decides the gaps whose submit began before @pending, the earliest that may still be answered. */
 void ana_gpu_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t pending);
 /* Too many gaps wait for operations that may never come: the oldest are decided without. */
