@@ -1,57 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sources, devices, components, and what is known of their time.
+ * Sources, devices, and which belong together.
  */
-#include "plan.h"
+#include "plan_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-/* Life of a process: what it and others say, widened to what it did. */
-static void find_life(const struct view_trace *t, struct ana_source *s)
-{
-	const struct view_stream *v = s->s;
-	int64_t first = INT64_MAX, last = INT64_MIN, seen = view_trace_end(t, s->s);
-	size_t i;
-
-	for (i = 0; i < v->blocks; i++) {
-		const struct wire_block_head *h = v->block[i].head;
-
-		if (h->kind == WIRE_KIND_OP)
-			first = least(first, h->t0_ns);
-		last = most(last, h->t1_ns);
-	}
-	s->start_ns = INT64_MAX;
-	if (s->hello && s->hello->process_start_ns)
-		s->start_ns = s->hello->process_start_ns;
-	else if (s->hello && s->hello->armed_ns)
-		s->start_ns = s->hello->armed_ns;
-	s->start_ns = least(s->start_ns, first);
-	s->end_ns = last;
-	if (v->last_pulse)
-		s->end_ns = most(s->end_ns, v->last_pulse->t_ns);
-	if (v->bye)
-		s->end_ns = most(s->end_ns, v->bye->t_ns);
-	s->end_ns = most(s->end_ns, seen);
-	if (s->start_ns == INT64_MAX || s->end_ns < s->start_ns)
-		s->start_ns = s->end_ns = s->end_ns == INT64_MIN ? 0 : s->end_ns;
-	s->start_ns = ana_clamp_time(s->start_ns);
-	s->end_ns = ana_clamp_time(s->end_ns);
-	s->ended = v->bye					 ? "exit"
-		   : seen != INT64_MIN || t->run.has_exit_status ? "lost"
-								 : "running";
-}
 
 static void fill_source(const struct view_trace *t, struct ana_source *s,
 			const struct view_stream *v)
@@ -72,7 +27,7 @@ static void fill_source(const struct view_trace *t, struct ana_source *s,
 		s->events += h->count;
 	}
 	if (!s->imported)
-		find_life(t, s);
+		ana_plan_life(t, s);
 	else
 		s->ended = "exit";
 }
@@ -324,165 +279,6 @@ static int find_components(struct ana_plan *p)
 	return err ? err : fill_components(p);
 }
 
-/* Imports: the window of the file, which holds all its events unless the file lies. */
-static int hold_window(struct ana_plan *p, struct ana_device *d)
-{
-	const Wire__Import *im = p->source[d->source].hello->import;
-	int64_t start = ana_clamp_time(im->window_start), end = ana_clamp_time(im->window_end);
-
-	return ana_spans_add(&d->held, least(start, d->first_ns), most(end, d->last_ns));
-}
-
-static int hold(struct ana_plan *p, struct ana_device *d)
-{
-	size_t i;
-	int err = 0;
-
-	if (d->imported)
-		return hold_window(p, d);
-	for (i = 0; i < d->uses && !err; i++) {
-		const struct ana_source *s = &p->source[d->use[i].source];
-
-		err = ana_spans_add(&d->held, s->start_ns, s->end_ns);
-	}
-	ana_spans_merge(&d->held);
-	return err;
-}
-
-/* From the first to the last stamp of the blocks that hold the device's operations. */
-static void find_extent(struct ana_plan *p, struct ana_device *d)
-{
-	size_t u, i;
-
-	d->first_ns = INT64_MAX;
-	d->last_ns = INT64_MIN;
-	for (u = 0; u < d->uses; u++) {
-		const struct view_stream *s = p->source[d->use[u].source].s;
-
-		for (i = 0; i < s->blocks; i++) {
-			const struct wire_block_head *h = s->block[i].head;
-
-			if (h->kind != WIRE_KIND_OP)
-				continue;
-			d->first_ns = least(d->first_ns, ana_clamp_time(h->t0_ns));
-			d->last_ns = most(d->last_ns, ana_clamp_time(h->t1_ns));
-		}
-	}
-}
-
-static bool unobserved_reason(Wire__LossReason r)
-{
-	switch (r) {
-	case WIRE__LOSS_REASON__LOSS_FOREIGN:
-	case WIRE__LOSS_REASON__LOSS_SUSPENDED:
-	case WIRE__LOSS_REASON__LOSS_CLOCK_STEP:
-	case WIRE__LOSS_REASON__LOSS_GOVERNOR:
-	case WIRE__LOSS_REASON__LOSS_DETACHED:
-	case WIRE__LOSS_REASON__LOSS_FRAMES:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static int add_time(struct ana_spans *s, int64_t start, int64_t end)
-{
-	return ana_spans_add(s, ana_clamp_time(start), ana_clamp_time(end));
-}
-
-static int add_losses(struct ana_device *d, const struct ana_source *s, uint32_t ordinal)
-{
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < s->s->losses && !err; i++) {
-		const Wire__LossSpan *l = s->s->loss[i];
-
-		if (l->has_device && l->device != ordinal)
-			continue;
-		if (unobserved_reason(l->reason))
-			err = add_time(&d->unobserved, l->start_ns, l->end_ns);
-		else if (l->reason != WIRE__LOSS_REASON__LOSS_BAD_STAMP)
-			err = add_time(&d->lost, l->start_ns, l->end_ns);
-	}
-	for (i = 0; i < s->s->holes && !err; i++)
-		err = add_time(&d->unobserved, s->s->hole[i].start_ns, s->s->hole[i].end_ns);
-	if (!err && s->s->bye && !strcmp(s->s->bye->reason, "off"))
-		err = add_time(&d->unobserved, s->s->bye->t_ns, s->end_ns);
-	return err;
-}
-
-#define STEPS_MAX 1024u
-
-/* Whether the device was held at @t. */
-static bool held_at(struct ana_device *d, int64_t t)
-{
-	int64_t until;
-
-	return ana_spans_at(&d->held, t, &until);
-}
-
-/*
- * Steps of the clock: nobody can tell what happened in the flush interval around one, and the
- * length of the axis is not that of time there. All processes of a host see the same steps, so
- * those of one are enough.
- */
-static int add_clock_steps(struct ana_device *d, const struct ana_source *s)
-{
-	struct wire_clock_step step[STEPS_MAX];
-	size_t i, n = wire_clock_steps(s->s->clock, s->s->clocks, step, STEPS_MAX);
-	bool counted = d->clock_ns != 0;
-	int err = 0;
-
-	for (i = 0; i < n && i < STEPS_MAX && !err; i++) {
-		int64_t before = ana_clamp_time(step[i].before_ns);
-		int64_t after = ana_clamp_time(step[i].after_ns);
-		int64_t jump = ana_clamp_time(step[i].step_ns), real = after - before - jump;
-
-		err = ana_spans_add(&d->unobserved, least(before, after),
-				    most(after, before + real));
-		if (!counted && held_at(d, before))
-			d->clock_ns = ana_clamp_time(d->clock_ns + jump);
-	}
-	return err;
-}
-
-/* Times at which others were on the device: from one look to the next. */
-static int add_contention(struct ana_device *d, const struct ana_source *s, uint32_t ordinal)
-{
-	size_t i, k;
-	int err = 0;
-
-	for (i = 0; i < s->s->fact_count && !err; i++) {
-		const Wire__Facts *f = s->s->facts[i];
-		int64_t end = i + 1 < s->s->fact_count ? s->s->facts[i + 1]->t_ns : s->end_ns;
-
-		for (k = 0; k < f->n_devices && !err; k++)
-			if (f->devices[k]->ordinal == ordinal && f->devices[k]->other_processes)
-				err = add_time(&d->contended, f->t_ns, end);
-	}
-	return err;
-}
-
-static int find_times(struct ana_plan *p, struct ana_device *d, const struct ana_options *o)
-{
-	size_t i;
-	int err;
-
-	find_extent(p, d);
-	err = o->window == ANA_WINDOW_JOB ? hold(p, d) : 0;
-	for (i = 0; i < d->uses && !err; i++)
-		err = add_losses(d, &p->source[d->use[i].source], d->use[i].ordinal);
-	for (i = 0; i < d->uses && !err && !d->imported; i++)
-		err = add_clock_steps(d, &p->source[d->use[i].source]);
-	for (i = 0; i < d->uses && !err && !d->imported; i++)
-		err = add_contention(d, &p->source[d->use[i].source], d->use[i].ordinal);
-	ana_spans_merge(&d->contended);
-	ana_spans_merge(&d->lost);
-	ana_spans_merge(&d->unobserved);
-	return err;
-}
-
 uint32_t ana_device_index(const struct ana_device *d)
 {
 	const Wire__Device *f = d->facts;
@@ -531,7 +327,7 @@ int ana_plan_make(struct ana_plan *p, struct view_trace *t, const struct ana_opt
 	if (!err)
 		err = find_components(p);
 	for (i = 0; i < p->devices && !err; i++)
-		err = find_times(p, &p->device[i], o);
+		err = ana_plan_times(p, &p->device[i], o);
 	return err;
 }
 
@@ -554,64 +350,6 @@ void ana_plan_fini(struct ana_plan *p)
 	free(p->device);
 	free(p->source);
 	*p = (struct ana_plan){ 0 };
-}
-
-static void scan_ranger(struct ana_source *s, uint32_t tid)
-{
-	if (s->rangers && s->ranger != tid)
-		s->rangers = 2;
-	else if (!s->rangers)
-		s->rangers = 1;
-	s->ranger = tid;
-}
-
-static void scan_range(struct ana_source *s, const struct wire_event *e)
-{
-	bool operator_row = e->flags & WIRE_EV_FL_OPERATOR;
-
-	switch (e->op) {
-	case WIRE_RANGE_LOADER:
-		s->batches += !(e->flags & WIRE_EV_FL_CONT);
-		if (!s->loader_name)
-			s->loader_name = e->name;
-		scan_ranger(s, e->tid);
-		break;
-	case WIRE_RANGE_STEP:
-		s->has_step = true;
-		s->first_step_ns = least(s->first_step_ns, e->start_ns);
-		if (!operator_row)
-			scan_ranger(s, e->tid);
-		break;
-	case WIRE_RANGE_OPTIMIZER:
-		s->has_optimizer = true;
-		if (!operator_row)
-			scan_ranger(s, e->tid);
-		break;
-	case WIRE_RANGE_USER:
-		scan_ranger(s, e->tid);
-		break;
-	default:
-		break;
-	}
-}
-
-int ana_plan_scan(struct ana_plan *p, struct ana_source *s, struct wire_scratch *scratch)
-{
-	struct wire_event *ev = NULL;
-	size_t i, k, n, room = 0;
-	int err = 0;
-
-	for (i = 0; i < s->s->blocks && err != -ENOMEM; i++) {
-		if (s->s->block[i].head->kind != WIRE_KIND_RANGE)
-			continue;
-		err = view_trace_block(p->trace, s->s, &s->s->block[i], scratch, &ev, &room, &n);
-		for (k = 0; !err && k < n; k++)
-			scan_range(s, &ev[k]);
-	}
-	free(ev);
-	if (err != -ENOMEM && s->ops && !s->has_step && !s->has_optimizer)
-		err = ana_period_find(p->trace, s->s, scratch, &s->anchor);
-	return err == -ENOMEM ? err : 0;
 }
 
 bool ana_plan_waits(const struct ana_plan *p, const struct ana_device *d, uint32_t source)
@@ -638,6 +376,6 @@ int64_t ana_plan_first_step(const struct ana_plan *p, const struct ana_device *d
 
 	for (i = 0; d->imported && i < p->sources; i++)
 		if (p->source[i].imported && p->source[i].file == p->source[d->source].file)
-			first = least(first, p->source[i].first_step_ns);
+			first = ana_least(first, p->source[i].first_step_ns);
 	return first;
 }

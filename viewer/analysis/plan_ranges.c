@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the ranges of a process tell before the walk: whether they mark steps, which threads emit
+ * them; and where no range marks steps, which operation does.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "plan_priv.h"
+
+static void scan_ranger(struct ana_source *s, uint32_t tid)
+{
+	if (s->rangers && s->ranger != tid)
+		s->rangers = 2;
+	else if (!s->rangers)
+		s->rangers = 1;
+	s->ranger = tid;
+}
+
+static void scan_range(struct ana_source *s, const struct wire_event *e)
+{
+	bool operator_row = e->flags & WIRE_EV_FL_OPERATOR;
+
+	switch (e->op) {
+	case WIRE_RANGE_LOADER:
+		s->batches += !(e->flags & WIRE_EV_FL_CONT);
+		if (!s->loader_name)
+			s->loader_name = e->name;
+		scan_ranger(s, e->tid);
+		break;
+	case WIRE_RANGE_STEP:
+		s->has_step = true;
+		s->first_step_ns = ana_least(s->first_step_ns, e->start_ns);
+		if (!operator_row)
+			scan_ranger(s, e->tid);
+		break;
+	case WIRE_RANGE_OPTIMIZER:
+		s->has_optimizer = true;
+		if (!operator_row)
+			scan_ranger(s, e->tid);
+		break;
+	case WIRE_RANGE_USER:
+		scan_ranger(s, e->tid);
+		break;
+	default:
+		break;
+	}
+}
+
+int ana_plan_scan(struct ana_plan *p, struct ana_source *s, struct wire_scratch *scratch)
+{
+	struct wire_event *ev = NULL;
+	size_t i, k, n, room = 0;
+	int err = 0;
+
+	for (i = 0; i < s->s->blocks && err != -ENOMEM; i++) {
+		if (s->s->block[i].head->kind != WIRE_KIND_RANGE)
+			continue;
+		err = view_trace_block(p->trace, s->s, &s->s->block[i], scratch, &ev, &room, &n);
+		for (k = 0; !err && k < n; k++)
+			scan_range(s, &ev[k]);
+	}
+	free(ev);
+	if (err != -ENOMEM && s->ops && !s->has_step && !s->has_optimizer)
+		err = ana_period_find(p->trace, s->s, scratch, &s->anchor);
+	return err == -ENOMEM ? err : 0;
+}
