@@ -2,7 +2,8 @@
 # ctest: labels=e2e timeout=300
 """Runs on the simulated GPU, judged twice: by the engine from what libprof traced, and by the
 independent reference from what the simulator says is true. Every number of every GPU must be
-equal with --window device, for every CUPTI that there is, with ids that wrap."""
+equal with --window device, for every CUPTI that there is, with ids that wrap; and for a real data
+loader, whose ranges the reference gets from `gpustarve dump`."""
 import json
 import os
 import sys
@@ -52,6 +53,33 @@ def one(ref, version, what, args, env):
         compare(what, run, ref.ledger(path, 'device'))
 
 
+def ranges_of(run):
+    """The ranges of the run's only process, as truth_to_kineto takes them."""
+    pid = None
+    for line in gs.gpustarve('dump', run).stdout.decode().splitlines():
+        f = line.split('\t')
+        if f[0] == '# stream':
+            pid = int(next(x for x in f if x.startswith('pid '))[4:])
+        elif len(f) >= 8 and f[1] in ('loader', 'user', 'step', 'optimizer', 'operator'):
+            start = int(f[2])
+            yield {'pid': pid, 'tid': int(f[4]), 'start_ns': start, 'end_ns': start + int(f[3]),
+                   'name': f[7], 'cat': 'cpu_op' if f[1] == 'operator' else 'user_annotation'}
+
+
+def loader(ref, what, *args):
+    script = os.path.join(gs.WORKLOADS, 'train_loader.py')
+    with gs.scratch() as where:
+        done, run, truth = gs.traced([gs.PYTHON, script, '--steps', 30, *args], where,
+                                     options=['--no-report'], GPUSIM_TRUTH_API='1')
+        if not gs.check(done.returncode == 0 and run, f'{what}: {done.stderr.decode()}'):
+            return
+        ranges = list(ranges_of(run))
+        gs.check(len(ranges) >= 30, f'{what}: {len(ranges)} ranges')
+        path = os.path.join(where, 'truth.json')
+        truth_to_kineto.write(truth, path, ranges)
+        compare(what, run, ref.ledger(path, 'device'))
+
+
 def main():
     oracle = os.path.join(gs.SHARED, 'oracle')
     if not os.path.isdir(oracle):
@@ -61,6 +89,8 @@ def main():
     for version in VERSIONS:
         for what, (args, env) in CASES.items():
             one(ref_ledger, version, what, args, env)
+    loader(ref_ledger, 'loader, waits', '--workers', 0, '--sample-ms', 2, '--optimizer', '--nvtx')
+    loader(ref_ledger, 'loader, hidden', '--workers', 2, '--gpu-ms', 12, '--sync', 'late')
     gs.finish()
 
 
