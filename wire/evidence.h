@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Evidence of what the host did while GPUs waited: samples (one look at one thread) and batches
+ * (one step in the life of a loader's batch). Both are rows, stored column by column in frames of
+ * their own (Samples, Workers) behind the same plain head as blocks.
+ *
+ * A stream carries the rows of its own process and of the loader workers below it; rows of the
+ * same thread are in order of time, rows of different threads need not be. Times are those of
+ * event.h. docs/FORMAT.md gives the columns byte by byte.
+ *
+ * Any thread; nothing here allocates but the buffers handed in.
+ */
+#ifndef WIRE_EVIDENCE_H
+#define WIRE_EVIDENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "block.h"
+#include "buf.h"
+
+/* wire_block_head.kind of Samples and Workers frames. Numbers are part of the format. */
+enum wire_evidence_kind {
+	WIRE_KIND_SAMPLE = 16,
+	WIRE_KIND_BATCH = 17,
+};
+
+enum wire_role { /* wire_sample.role */
+	WIRE_ROLE_OTHER = 0, /* some thread of the trainer */
+	WIRE_ROLE_SUBMITTER = 1, /* it submits to the GPU, or waits for the loader */
+	WIRE_ROLE_WORKER = 2, /* the main thread of a loader worker */
+	WIRE_ROLE_PIN = 3, /* the trainer's pin-memory thread */
+	WIRE_ROLE_WORKER_OTHER = 4, /* another thread of a loader worker */
+};
+
+enum wire_state { /* wire_sample.state: the kernel's letter, as far as it tells something */
+	WIRE_STATE_UNKNOWN = 0,
+	WIRE_STATE_RUNNING = 1, /* R: on a CPU or waiting for one; cpu_ns and delay_ns tell */
+	WIRE_STATE_SLEEPING = 2, /* S */
+	WIRE_STATE_DISK = 3, /* D */
+	WIRE_STATE_STOPPED = 4, /* T or t */
+	WIRE_STATE_GONE = 5, /* Z or X */
+};
+
+enum wire_wait { /* wire_sample.wait: what a thread that does not run waits for */
+	WIRE_WAIT_NONE = 0, /* it runs */
+	WIRE_WAIT_READ = 1, /* reading a file: read, pread, open, getdents, stat, mmap of one */
+	WIRE_WAIT_WRITE = 2, /* writing or syncing a file */
+	WIRE_WAIT_FAULT = 3, /* a page fault that needs the disk (syscall -1 in state D) */
+	WIRE_WAIT_SOCKET = 4, /* recv, send, connect, or poll on a socket that is no queue of torch */
+	WIRE_WAIT_PIPE = 5, /* read, write or poll of a pipe that is no queue of torch */
+	WIRE_WAIT_QUEUE = 6, /* a queue between trainer and workers: for work, or for a batch */
+	WIRE_WAIT_SLEEP = 7, /* nanosleep, poll or select of nothing with a timeout */
+	WIRE_WAIT_GIL = 8, /* Python's global lock */
+	WIRE_WAIT_LOCK_SHARED = 9, /* a lock shared by processes (futex without PRIVATE, semaphore) */
+	WIRE_WAIT_LOCK = 10, /* a lock, condition or queue inside the process */
+	WIRE_WAIT_CHILD = 11, /* wait4, waitid */
+	WIRE_WAIT_GPU = 12, /* the driver: an ioctl or poll of a /dev/nvidia* descriptor */
+	WIRE_WAIT_STOPPED = 13, /* SIGSTOP or a debugger */
+	WIRE_WAIT_OTHER = 14, /* blocked in something else; syscall tells */
+	WIRE_WAIT_UNKNOWN = 15, /* blocked; the kernel does not let us see in what */
+};
+
+enum wire_sample_flag { /* wire_sample.flags */
+	WIRE_SAMPLE_FL_TORN = 1 << 0, /* the Python stack changed while it was read: none is given */
+	WIRE_SAMPLE_FL_NO_PYTHON = 1 << 1, /* no Python stack can be had of this process */
+	WIRE_SAMPLE_FL_STEADY = 1 << 2, /* the thread never ran while it was looked at: exact */
+	WIRE_SAMPLE_FL_GIL = 1 << 3, /* the thread held Python's global lock */
+	WIRE_SAMPLE_FL_BY_PARENT = 1 << 4, /* a worker, looked at from the trainer */
+	WIRE_SAMPLE_FL_CENSUS = 1 << 5, /* state only, no stack was asked for */
+	WIRE_SAMPLE_FL_GC = 1 << 6, /* Python's garbage collector was running in the process */
+};
+
+#define WIRE_SYSCALL_UNKNOWN 0u
+#define WIRE_SYSCALL_NONE 0xffffu /* in the kernel without a system call: a page fault */
+
+/*
+ * Stacks are strings: one frame per line ('\n'), innermost first, at most 64 of them; a frame is
+ * function, tab, file, tab, line. A native frame is module path, tab, hexadecimal offset in the
+ * file's address space, tab, build id in hexadecimal ("" if it has none); frames inside Python's
+ * own interpreter are one frame "<python>".
+ */
+struct wire_sample {
+	int64_t t_ns;
+	uint64_t cpu_ns; /* time on a CPU since the thread began (schedstat); 0: not known */
+	uint64_t delay_ns; /* time it could run and got no CPU, since it began */
+	uint64_t throttled_ns; /* of its cgroup: time throttled since any fixed instant; 0: none */
+	uint32_t period_ns; /* the sampler looked again after so long: what the sample stands for */
+	uint32_t pid, tid; /* as the process itself sees them */
+	uint32_t stack; /* string id of the Python stack, 0: none */
+	uint32_t native; /* string id of the native stack of a blocked thread, 0: none */
+	uint32_t target; /* string id: file, "socket:peer", "pipe" the thread waits for, 0: none */
+	uint32_t fs; /* string id: the file system's type as mountinfo names it, 0: none */
+	uint16_t syscall; /* number plus 1, or WIRE_SYSCALL_* */
+	uint8_t role; /* enum wire_role */
+	uint8_t state; /* enum wire_state */
+	uint8_t wait; /* enum wire_wait */
+	uint8_t flags; /* enum wire_sample_flag */
+};
+
+enum wire_batch_what { /* wire_batch.what */
+	WIRE_BATCH_OPEN = 1, /* trainer: an iterator is made; text has the loader's settings */
+	WIRE_BATCH_FETCH = 2, /* a worker (or with none the trainer) makes a batch */
+	WIRE_BATCH_TAKE = 3, /* trainer: one call of next(), from its very start to its return */
+	WIRE_BATCH_PIN = 4, /* pin thread: pins a batch */
+	WIRE_BATCH_CLOSE = 5, /* trainer: the iterator shuts its workers down */
+};
+
+/*
+ * Settings of a loader, in text of OPEN: "key=value" separated by spaces; keys workers, prefetch,
+ * batch, pin, persistent, start (fork, spawn, forkserver), in_order, dataset (class name), kind
+ * (torch). What is not known is not there.
+ */
+struct wire_batch {
+	int64_t start_ns, end_ns;
+	uint64_t batch; /* its index in the iterator's order, from 0 */
+	uint64_t cpu_ns, delay_ns; /* of the thread, during this row */
+	uint64_t rchar_bytes; /* FETCH: bytes returned by read() and its kin, page cache included */
+	uint64_t read_bytes; /* FETCH: bytes that came from a disk; 0 where the kernel does not tell */
+	uint64_t major_faults; /* FETCH */
+	uint32_t pid, tid;
+	uint32_t loader; /* number of the iterator in the trainer, from 1 */
+	uint32_t worker; /* FETCH: number of the worker plus 1; 0: the trainer itself */
+	uint32_t samples; /* FETCH: samples in the batch, 0: not known */
+	uint32_t text; /* string id, OPEN: settings */
+	uint8_t what; /* enum wire_batch_what */
+};
+
+/*
+ * Head and columns of @n rows (1 to WIRE_BLOCK_EVENTS_MAX). The head gets kind, count, times and
+ * string_max. 0, -EINVAL or a buffer error.
+ */
+int wire_samples_encode(const struct wire_sample *s, size_t n, struct wire_block_head *head,
+			struct wire_buf *out);
+int wire_batches_encode(const struct wire_batch *b, size_t n, struct wire_block_head *head,
+			struct wire_buf *out);
+
+/* Decodes @count rows into the caller's array. Every byte is checked: -EBADMSG. */
+int wire_samples_decode(uint32_t count, const uint8_t *columns, size_t len, struct wire_sample *s);
+int wire_batches_decode(uint32_t count, const uint8_t *columns, size_t len, struct wire_batch *b);
+
+#endif
