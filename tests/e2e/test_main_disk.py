@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e,fault serial timeout=200
+# ctest: labels=e2e,fault waits timeout=200
 """A full disk, and directories that may not be written to: the job's output, files and exit status
 are what they are without us, and one line tells. Under the wrapper and with plain preloading."""
 import json

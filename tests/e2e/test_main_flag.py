@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e serial timeout=300
+# ctest: labels=e2e waits timeout=300
 """Four simulated GPUs of which one starves: that UUID, and no other, is flagged. One process per
 GPU, started by one launcher as torchrun would: one run with all ranks."""
 import os

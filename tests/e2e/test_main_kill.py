@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e,fault serial timeout=300
+# ctest: labels=e2e,fault waits timeout=300
 """kill -9 of the trainer, of the collector, and of both, at random moments of `gpustarve run`. What
 ended a second before the kill and was not held back by CUPTI is in the trace; the hole that is
 stated contains every operation that is missing, and lasts at most two seconds longer than CUPTI

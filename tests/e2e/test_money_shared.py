@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e serial timeout=300
+# ctest: labels=e2e waits timeout=300
 """A GPU that two jobs use at once is billed once in sum, two processes of one job pay once and no
 more, and a MIG slice costs its printed fraction."""
 import json

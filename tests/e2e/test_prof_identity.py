@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e serial timeout=300
+# ctest: labels=e2e waits timeout=300
 """What a stream says of itself: ranks that make one run whatever launched them, labels, scheduler
 ids, devices with UUID and MIG profile, facts from NVML, the bound on libprof's memory, and a foreign
 client that changes CUPTI's clock."""

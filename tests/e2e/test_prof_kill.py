@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e serial timeout=600
+# ctest: labels=e2e waits timeout=600
 """kill -9 at random moments of the trainer, of the collector, and of both: each operation that ended
 a second before the kill and was not withheld by CUPTI is in the trace, and the hole that the trace
 states (from its last 'complete up to' on, and its loss spans) contains every missing one."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e serial timeout=600
+# ctest: labels=e2e waits timeout=600
 """What libprof does when it may not or cannot go on as before: a full disk, a directory that cannot
 be written, a limit on the trace's size, a limit on its cost, a process that was stopped, no CUPTI at
 all, the real CUPTI without a driver. The job never notices; the trace says what it lacks."""

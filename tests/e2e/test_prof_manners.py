@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e serial timeout=600
+# ctest: labels=e2e waits timeout=600
 """With libprof preloaded and without, programs write the same bytes to stdout, stderr and files and
 end with the same status; and where such a program used the (simulated) GPU, its trace came out."""
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e serial timeout=120
+# ctest: labels=e2e waits timeout=120
 """kill -9 in the middle of a long loader wait: what was waited until a second before is there, in
 pieces that abut."""
 import os

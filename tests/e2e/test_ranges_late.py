@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e serial timeout=200
+# ctest: labels=e2e waits timeout=200
 """torch imported after CUDA has begun, torch's profiler at work in the same process, user ranges and
 steps, and torch switched off by GPUSTARVE_TORCH=0."""
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e serial timeout=300
+# ctest: labels=e2e waits timeout=300
 """The wrapper around commands: what they print stays what it was, run.json tells of the run, a
 folder that cannot be written to costs a line and no more, several wrappers make one run and one
 verdict, and the end of a run says what summary.json says."""
