@@ -21,7 +21,7 @@ struct engine {
 	struct ana_result *result;
 	struct ana_top *top; /* per component */
 	struct ana_quality *quality;
-	struct ana_durations *durations;
+	struct ana_durations *durations, *fed;
 	struct ana_tally *tally;
 	uint32_t *order; /* components, the largest first */
 	atomic_size_t next;
@@ -119,6 +119,13 @@ static void tally_processes(const struct ana_walk *w, struct ana_tally *t)
 	}
 }
 
+static int merge_steps(struct engine *e, uint32_t c, const struct ana_steps *s)
+{
+	int err = ana_durations_merge(&e->durations[c], &s->durations);
+
+	return err ? err : ana_durations_merge(&e->fed[c], &s->fed);
+}
+
 static void walk_component(struct engine *e, size_t i, struct wire_scratch *scratch)
 {
 	uint32_t c = e->order[i], k;
@@ -138,7 +145,7 @@ static void walk_component(struct engine *e, size_t i, struct wire_scratch *scra
 		tally_processes(&w, &e->tally[c]);
 	}
 	for (k = 0; !err && k < w.processes; k++)
-		err = ana_durations_merge(&e->durations[c], &w.process[k].steps.durations);
+		err = merge_steps(e, c, &w.process[k].steps);
 	ana_walk_fini(&w);
 	fail(e, err);
 }
@@ -160,9 +167,10 @@ static int make_room(struct engine *e)
 	e->top = calloc(n, sizeof(*e->top));
 	e->quality = calloc(n, sizeof(*e->quality));
 	e->durations = calloc(n, sizeof(*e->durations));
+	e->fed = calloc(n, sizeof(*e->fed));
 	e->tally = calloc(n, sizeof(*e->tally));
 	e->order = calloc(n, sizeof(*e->order));
-	if (!e->top || !e->quality || !e->durations || !e->tally || !e->order)
+	if (!e->top || !e->quality || !e->durations || !e->fed || !e->tally || !e->order)
 		return -ENOMEM;
 	for (i = 0; i < e->plan.components; i++)
 		e->order[i] = (uint32_t)i;
@@ -179,6 +187,7 @@ static int collect(struct engine *e)
 		.top = e->top,
 		.quality = e->quality,
 		.durations = e->durations,
+		.fed = e->fed,
 		.tally = e->tally,
 	};
 
@@ -214,10 +223,13 @@ static void fini(struct engine *e)
 			ana_top_fini(&e->top[i]);
 		if (e->durations)
 			ana_durations_fini(&e->durations[i]);
+		if (e->fed)
+			ana_durations_fini(&e->fed[i]);
 	}
 	free(e->top);
 	free(e->quality);
 	free(e->durations);
+	free(e->fed);
 	free(e->tally);
 	free(e->order);
 	ana_plan_fini(&e->plan);

@@ -129,8 +129,69 @@ struct ana_quality {
 	int64_t unobserved_ns;
 	uint64_t damage_bytes, damage_spans, frames_missing;
 	uint64_t own_cpu_ns, trace_bytes, memory_peak_bytes;
+	/* evidence of what the host did */
+	uint64_t samples; /* that were read */
+	uint64_t samples_torn; /* ... whose Python stack changed while it was read */
+	uint64_t samples_without_python; /* ... of processes whose Python stacks cannot be had */
+	uint64_t samples_lost; /* taken and dropped, as libprof counted */
+	/* time that evidence could have explained and no sample lies in; 0 where there is none at all */
+	int64_t gap_unsampled_ns;
 	char **notes;
 	size_t note_count;
+};
+
+/*
+ * Where the time of a class went, as samples show it: a line of code, what it waited for, who. The
+ * sites of a class sum to at most the class; what is missing has no sample that tells a line.
+ * The user's line is the innermost frame that is neither in the standard library nor an installed
+ * package, else the innermost there is.
+ */
+struct ana_site {
+	enum ana_class class;
+	enum ana_confidence confidence; /* the one that holds for most of it */
+	int64_t ns; /* of GPU time, over all GPUs */
+	uint8_t role; /* enum wire_role: whose line it is */
+	uint8_t wait; /* enum wire_wait: what the thread waited for, NONE: it ran */
+	bool runnable; /* it could run and had no CPU (input.cpu_starved, host.cpu_starved) */
+	char *function, *file; /* of the user's line; NULL: no Python stack was had */
+	uint32_t line; /* 0: not known */
+	char *leaf; /* function and file of the innermost frame, "function\tfile"; NULL: same */
+	char *native; /* the native leaf below Python, as wire/evidence.h writes it; NULL: none */
+	char *target, *fs; /* file, peer, ... and the file system's type; NULL: not known */
+	uint64_t samples; /* that show it, each once */
+	uint32_t threads; /* distinct threads seen in it */
+	uint32_t workers; /* ... of these, threads of loader workers */
+};
+
+enum ana_loader_known { /* ana_loader_facts.known: what the loader told of itself */
+	ANA_LOADER_WORKERS = 1 << 0,
+	ANA_LOADER_PREFETCH = 1 << 1,
+	ANA_LOADER_BATCH = 1 << 2,
+	ANA_LOADER_PIN = 1 << 3,
+	ANA_LOADER_PERSISTENT = 1 << 4,
+	ANA_LOADER_IN_ORDER = 1 << 5,
+};
+
+/*
+ * What is known of the iterators that were opened with the same settings, in all processes, from
+ * what they said on opening and from the steps in the life of their batches.
+ */
+struct ana_loader_facts {
+	unsigned int known;
+	uint32_t workers, prefetch, batch_size;
+	bool pin, persistent, in_order;
+	char *start, *dataset, *kind; /* fork, class name, torch; NULL: not known */
+	uint32_t trainers; /* processes that used it; rates below are of all together */
+	uint64_t iterators;
+	int64_t open_ns; /* spent in making the iterators */
+	uint64_t taken; /* calls of next() */
+	int64_t take_ns; /* spent in them, hidden or not */
+	uint64_t made; /* fetches: batches made by workers, or by the trainer without any */
+	uint64_t made_samples;
+	int64_t fetch_ns, fetch_cpu_ns, fetch_delay_ns; /* sums over the fetches; delay: no CPU */
+	int64_t fetch_median_ns, fetch_p95_ns; /* -1: no fetch was seen */
+	uint64_t rchar_bytes, read_bytes, major_faults;
+	int64_t seen_ns; /* from the first row to the last, longest of the processes */
 };
 
 struct ana_result {
@@ -151,11 +212,19 @@ struct ana_result {
 	enum ana_step_source step_source;
 	uint64_t steps, steps_skipped;
 	int64_t step_median_ns, step_p95_ns; /* -1: not known */
+	int64_t step_fed_median_ns; /* steps less their exposed waits; -1: not known */
 	/* loader */
 	char *loader_kind; /* NULL: none seen */
 	uint64_t batches;
 	/* hidden: under queued work, at no cost; what is outside the GPUs' spans is neither */
 	int64_t loader_wait_ns, loader_exposed_ns, loader_hidden_ns;
+	struct ana_loader_facts *loader; /* most time in next() first */
+	size_t loaders;
+	/* evidence */
+	struct ana_site *site; /* most time first */
+	size_t sites;
+	int64_t other_sites_ns; /* of sites beyond the bound, which are not listed */
+	uint32_t cpus; /* cores the job may use, least over its hosts; 0: not known */
 	struct ana_copies copies[ANA_COPY_DIRS];
 	struct ana_quality quality;
 	bool imported;

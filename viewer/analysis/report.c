@@ -191,7 +191,7 @@ static int sum_top(struct ana_report *r)
 static int sum_steps(struct ana_report *r)
 {
 	struct ana_result *res = r->result;
-	struct ana_durations all = { 0 };
+	struct ana_durations all = { 0 }, fed = { 0 };
 	size_t i;
 	int err = 0;
 
@@ -205,10 +205,14 @@ static int sum_steps(struct ana_report *r)
 		if (t->source && (!res->step_source || t->source < res->step_source))
 			res->step_source = t->source;
 		err = ana_durations_merge(&all, &r->durations[i]);
+		if (!err)
+			err = ana_durations_merge(&fed, &r->fed[i]);
 	}
 	res->step_median_ns = ana_durations_rank(&all, 500);
 	res->step_p95_ns = ana_durations_rank(&all, 950);
+	res->step_fed_median_ns = ana_durations_rank(&fed, 500);
 	ana_durations_fini(&all);
+	ana_durations_fini(&fed);
 	return err;
 }
 
@@ -424,6 +428,35 @@ int ana_report_finish(struct ana_report *r)
 	return err;
 }
 
+static void free_sites(struct ana_result *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->sites; i++) {
+		struct ana_site *s = &r->site[i];
+
+		free(s->function);
+		free(s->file);
+		free(s->leaf);
+		free(s->native);
+		free(s->target);
+		free(s->fs);
+	}
+	free(r->site);
+}
+
+static void free_loaders(struct ana_result *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->loaders; i++) {
+		free(r->loader[i].start);
+		free(r->loader[i].dataset);
+		free(r->loader[i].kind);
+	}
+	free(r->loader);
+}
+
 void ana_result_free(struct ana_result *r)
 {
 	size_t i;
@@ -449,6 +482,8 @@ void ana_result_free(struct ana_result *r)
 	for (i = 0; i < r->quality.note_count; i++)
 		free(r->quality.notes[i]);
 	free(r->quality.notes);
+	free_sites(r);
+	free_loaders(r);
 	free(r->loader_kind);
 	free(r->import_kind);
 	free(r->level);

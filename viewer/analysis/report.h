@@ -23,7 +23,7 @@ struct ana_report {
 	/* per component */
 	struct ana_top *top;
 	const struct ana_quality *quality;
-	struct ana_durations *durations;
+	struct ana_durations *durations, *fed;
 	const struct ana_tally *tally;
 };
 

@@ -126,10 +126,16 @@ void ana_durations_fini(struct ana_durations *d)
 
 static int done(struct ana_steps *s, const struct ana_step *t)
 {
+	int64_t ns = t->end_ns - t->start_ns;
+	int err;
+
 	s->count++;
 	if (s->on_step)
 		s->on_step(s->arg, t);
-	return ana_durations_add(&s->durations, t->end_ns - t->start_ns);
+	err = ana_durations_add(&s->durations, ns);
+	if (!err) /* several GPUs may be exposed at once */
+		err = ana_durations_add(&s->fed, t->exposed_ns < ns ? ns - t->exposed_ns : 0);
+	return err;
 }
 
 static int append(struct ana_steps *s, int64_t start, int64_t end)
@@ -224,5 +230,6 @@ void ana_steps_fini(struct ana_steps *s)
 {
 	free(s->open);
 	ana_durations_fini(&s->durations);
+	ana_durations_fini(&s->fed);
 	*s = (struct ana_steps){ 0 };
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Training steps of one process: from step ranges, from the ends of optimizer ranges, or from the
- * operation that begins each; and how much of each its GPUs spent idle under a loader wait. Steps come and go in order of start.
+ * operation that begins each; and how much of each its GPUs spent idle under a loader wait. Steps
+ * come and go in order of start.
  */
 #ifndef ANALYSIS_STEP_H
 #define ANALYSIS_STEP_H
@@ -29,7 +30,7 @@ struct ana_steps {
 	struct ana_step *open;
 	size_t head, tail, room;
 	uint64_t count, skipped;
-	struct ana_durations durations;
+	struct ana_durations durations, fed; /* fed: less what was exposed */
 };
 
 /* A step range, or with ANA_STEPS_OPTIMIZER an optimizer range. 0 or -ENOMEM. */
