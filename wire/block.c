@@ -44,11 +44,6 @@ static const struct {
 _Static_assert(offsetof(struct wire_event, tid) == offsetof(struct wire_event, device) + 12,
 	       "a place is four u32 in a row");
 
-struct section {
-	const uint8_t *data; /* NULL: absent */
-	size_t len;
-};
-
 struct place {
 	uint32_t where[4]; /* device, context, stream, tid: as they lie in struct wire_event */
 	bool begun;
@@ -56,7 +51,7 @@ struct place {
 };
 
 struct decoder {
-	struct section section[WIRE_SECTION_MAX];
+	struct wire_section_at section[WIRE_SECTION_MAX];
 	uint8_t kind;
 	uint32_t count;
 	struct place *place;
@@ -71,34 +66,9 @@ struct decoder {
 	struct wire_column column[COLUMNS];
 };
 
-/* Where each section lies. 0, -EBADMSG, or -EPROTO: one that must be known is not. */
-static int find_sections(struct decoder *d, const uint8_t *p, size_t len)
-{
-	const uint8_t *end = p + len;
-	uint8_t before = 0;
-
-	while (p < end) {
-		uint8_t id = *p;
-		size_t size;
-
-		if (end - p < WIRE_SECTION_HEADER || id <= before)
-			return -EBADMSG;
-		size = wire_get32(p + 1);
-		p += WIRE_SECTION_HEADER;
-		if (size > (size_t)(end - p))
-			return -EBADMSG;
-		if (id >= WIRE_SECTION_MAX && id < WIRE_SECTION_OPTIONAL)
-			return -EPROTO;
-		if (id < WIRE_SECTION_MAX)
-			d->section[id] = (struct section){ p, size };
-		before = id;
-		p += size;
-	}
-	return 0;
-}
-
 /* A dictionary's number of entries; at least one, and no more than there are events. */
-static const uint8_t *get_count(const struct decoder *d, const struct section *s, uint32_t *count)
+static const uint8_t *get_count(const struct decoder *d, const struct wire_section_at *s,
+				uint32_t *count)
 {
 	const uint8_t *p;
 	uint64_t v;
@@ -125,7 +95,7 @@ static const uint8_t *get_u32(const uint8_t *p, const uint8_t *end, uint32_t *ou
 
 static int read_places(struct decoder *d)
 {
-	const struct section *s = &d->section[WIRE_SECTION_PLACES];
+	const struct wire_section_at *s = &d->section[WIRE_SECTION_PLACES];
 	const uint8_t *p = get_count(d, s, &d->places), *end;
 	uint32_t i;
 
@@ -148,7 +118,7 @@ static int read_places(struct decoder *d)
 
 static int read_shapes(struct decoder *d)
 {
-	const struct section *s = &d->section[WIRE_SECTION_SHAPES];
+	const struct wire_section_at *s = &d->section[WIRE_SECTION_SHAPES];
 	uint32_t i;
 
 	d->shape = get_count(d, s, &d->shapes);
@@ -161,7 +131,7 @@ static int read_shapes(struct decoder *d)
 
 static int read_time(struct decoder *d)
 {
-	const struct section *s = &d->section[WIRE_SECTION_TIME];
+	const struct wire_section_at *s = &d->section[WIRE_SECTION_TIME];
 
 	if (!s->data || s->len != WIRE_TIME_BYTES)
 		return -EBADMSG;
@@ -178,7 +148,7 @@ static int read_time(struct decoder *d)
 
 static int open_column(struct decoder *d, int i)
 {
-	struct section s = d->section[column_of[i].section];
+	struct wire_section_at s = d->section[column_of[i].section];
 	const uint8_t *p = s.data;
 	uint64_t n = d->count, max = column_of[i].max;
 
@@ -341,7 +311,7 @@ int wire_block_decode(uint8_t kind, uint32_t count, const uint8_t *columns, size
 
 	if (!kind || !count || count > WIRE_BLOCK_EVENTS_MAX)
 		return -EBADMSG;
-	err = find_sections(&d, columns, len);
+	err = wire_section_find(d.section, WIRE_SECTION_MAX, columns, len);
 	if (!err)
 		err = read_places(&d);
 	if (!err)

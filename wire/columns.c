@@ -376,22 +376,9 @@ static void begin(struct wire_columns *c, unsigned int bits)
 	}
 }
 
-/* A section's header, its length to be filled in by section_end. */
-static uint8_t *section_begin(uint8_t *p, uint8_t id)
-{
-	*p = id;
-	return p + WIRE_SECTION_HEADER;
-}
-
-static uint8_t *section_end(uint8_t *begin, uint8_t *p)
-{
-	wire_put32(begin - 4, (uint32_t)(p - begin));
-	return p;
-}
-
 static uint8_t *put_places(const struct wire_dict *d, uint8_t *p)
 {
-	uint8_t *begin = section_begin(p, WIRE_SECTION_PLACES);
+	uint8_t *begin = wire_section_begin(p, WIRE_SECTION_PLACES);
 	uint32_t i;
 
 	p = wire_varint_put(begin, d->used);
@@ -401,28 +388,28 @@ static uint8_t *put_places(const struct wire_dict *d, uint8_t *p)
 		p = wire_varint_put(p, (uint32_t)d->key[i].b);
 		p = wire_varint_put(p, d->key[i].b >> 32);
 	}
-	return section_end(begin, p);
+	return wire_section_end(begin, p);
 }
 
 static uint8_t *put_shapes(const struct wire_dict *d, uint8_t *p)
 {
-	uint8_t *begin = section_begin(p, WIRE_SECTION_SHAPES);
+	uint8_t *begin = wire_section_begin(p, WIRE_SECTION_SHAPES);
 	uint32_t i;
 
 	p = wire_varint_put(begin, d->used);
 	for (i = 0; i < d->used; i++, p += 8)
 		wire_put64(p, d->key[i].a);
-	return section_end(begin, p);
+	return wire_section_end(begin, p);
 }
 
 static uint8_t *put_time(uint8_t *p, enum wire_start_model model, unsigned int bits, int64_t base)
 {
-	uint8_t *begin = section_begin(p, WIRE_SECTION_TIME);
+	uint8_t *begin = wire_section_begin(p, WIRE_SECTION_TIME);
 
 	begin[0] = (uint8_t)model;
 	begin[1] = (uint8_t)bits;
 	wire_put64(begin + 2, (uint64_t)base);
-	return section_end(begin, begin + WIRE_TIME_BYTES);
+	return wire_section_end(begin, begin + WIRE_TIME_BYTES);
 }
 
 static uint8_t *put_array(const struct wire_columns *c, int array, uint8_t *p,
@@ -433,10 +420,10 @@ static uint8_t *put_array(const struct wire_columns *c, int array, uint8_t *p,
 
 	if (!w->any)
 		return p; /* a column of zeros is left out */
-	begin_at = p = section_begin(p, section_of[array]);
+	begin_at = p = wire_section_begin(p, section_of[array]);
 	if (array == BYTES || array == GRAPH)
 		p = wire_varint_put(p, w->n);
-	return section_end(begin_at, wire_column_end(w, p, cut));
+	return wire_section_end(begin_at, wire_column_end(w, p, cut));
 }
 
 static size_t bound(const struct wire_columns *c)

@@ -9,11 +9,9 @@
 #include "block.h"
 #include "column.h"
 #include "head.h"
+#include "section.h"
 
-/*
- * Sections of a block's columns, in this order. Numbers are part of the format. A reader that does
- * not know a section may skip it from WIRE_SECTION_OPTIONAL on; below it must refuse the block.
- */
+/* Sections of a block's columns, in this order. Numbers are part of the format. */
 enum wire_section {
 	WIRE_SECTION_PLACES = 1, /* dictionary: device, context, stream, tid */
 	WIRE_SECTION_PLACE = 2, /* column: which one */
@@ -28,10 +26,8 @@ enum wire_section {
 	WIRE_SECTION_START = 10,
 	WIRE_SECTION_DURATION = 11,
 	WIRE_SECTION_MAX,
-	WIRE_SECTION_OPTIONAL = 128,
 };
 
-#define WIRE_SECTION_HEADER 5 /* id, then u32 length */
 #define WIRE_TIME_BYTES 10 /* start model, context bits, base */
 
 /*

@@ -15,7 +15,7 @@
 
 /* Protobuf tags (field << 3 | wire type) of the messages that are written by hand. */
 enum {
-	TAG_BLOCK_COLUMNS = 1 << 3 | 2,
+	TAG_COLUMNS = 1 << 3 | 2, /* of Block, Samples and Workers */
 	TAG_STRINGS_ENTRY = 1 << 3 | 2,
 	TAG_ENTRY_ID = 1 << 3 | 0,
 	TAG_ENTRY_TEXT = 2 << 3 | 2,
@@ -140,21 +140,30 @@ static void put_columns_prefix(uint8_t *p, size_t len)
 {
 	int i;
 
-	p[0] = TAG_BLOCK_COLUMNS;
+	p[0] = TAG_COLUMNS;
 	for (i = 1; i <= COLUMNS_LEN_BYTES; i++, len >>= 7)
 		p[i] = (uint8_t)(len & 0x7f) | (i < COLUMNS_LEN_BYTES ? 0x80 : 0);
 }
 
-static int make_columns(struct wire_encoder *e, const struct wire_event *ev, size_t n,
-			struct wire_cuts *cut)
+/* An empty body with room for the prefix. */
+static int begin_columns(struct wire_encoder *e)
 {
 	int err;
 
 	e->raw.len = 0;
 	err = wire_buf_reserve(&e->raw, COLUMNS_PREFIX);
+	if (!err)
+		e->raw.len = COLUMNS_PREFIX;
+	return err;
+}
+
+static int make_columns(struct wire_encoder *e, const struct wire_event *ev, size_t n,
+			struct wire_cuts *cut)
+{
+	int err = begin_columns(e);
+
 	if (err)
 		return err;
-	e->raw.len = COLUMNS_PREFIX;
 	err = wire_columns_encode(e->columns, ev[0].kind, ev, n, &e->maker, &e->raw, cut);
 	if (err)
 		return err;
@@ -174,6 +183,40 @@ int wire_encoder_block(struct wire_encoder *e, const struct wire_event *ev, size
 		return err;
 	return emit(e, ev[0].kind == WIRE_KIND_RANGE ? WIRE_FRAME_RANGES : WIRE_FRAME_BLOCK, &cut,
 		    now_ns, out);
+}
+
+/* The frame of rows whose columns are in e->raw behind the prefix. */
+static int emit_rows(struct wire_encoder *e, enum wire_frame_type type,
+		     const struct wire_block_head *h, int64_t now_ns, struct wire_buf *out)
+{
+	int err;
+
+	put_columns_prefix(e->raw.data, e->raw.len - COLUMNS_PREFIX);
+	e->head.len = 0;
+	err = wire_block_head_put(h, &e->head);
+	return err ? err : emit(e, type, NULL, now_ns, out);
+}
+
+int wire_encoder_samples(struct wire_encoder *e, const struct wire_sample *s, size_t n,
+			 int64_t now_ns, struct wire_buf *out)
+{
+	struct wire_block_head h;
+	int err = begin_columns(e);
+
+	if (!err)
+		err = wire_samples_encode(s, n, &h, &e->raw);
+	return err ? err : emit_rows(e, WIRE_FRAME_SAMPLES, &h, now_ns, out);
+}
+
+int wire_encoder_batches(struct wire_encoder *e, const struct wire_batch *b, size_t n,
+			 int64_t now_ns, struct wire_buf *out)
+{
+	struct wire_block_head h;
+	int err = begin_columns(e);
+
+	if (!err)
+		err = wire_batches_encode(b, n, &h, &e->raw);
+	return err ? err : emit_rows(e, WIRE_FRAME_WORKERS, &h, now_ns, out);
 }
 
 static int add_string(struct wire_buf *raw, uint32_t id, const char *text, size_t len)

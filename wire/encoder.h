@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <protobuf-c/protobuf-c.h>
 #include "block.h"
+#include "evidence.h"
 #include "frame.h"
 #include "strtab.h"
 
@@ -38,6 +39,16 @@ int wire_encoder_message(struct wire_encoder *e, enum wire_frame_type type,
  */
 int wire_encoder_block(struct wire_encoder *e, const struct wire_event *ev, size_t n,
 		       const uint32_t *lost, int64_t now_ns, struct wire_buf *out);
+
+/*
+ * One Samples frame, or one Workers frame, of @n rows (1 to WIRE_BLOCK_EVENTS_MAX). The names that
+ * they use must be in Strings frames before. Errors as of wire_samples_encode; on error nothing was
+ * written and no number is used up.
+ */
+int wire_encoder_samples(struct wire_encoder *e, const struct wire_sample *s, size_t n,
+			 int64_t now_ns, struct wire_buf *out);
+int wire_encoder_batches(struct wire_encoder *e, const struct wire_batch *b, size_t n,
+			 int64_t now_ns, struct wire_buf *out);
 
 /*
  * A Strings frame with the names of @t from id @first on (none: no frame, returns 0). *next gets

@@ -8,7 +8,7 @@
  * same thread are in order of time, rows of different threads need not be. Times are those of
  * event.h. docs/FORMAT.md gives the columns byte by byte.
  *
- * Any thread; nothing here allocates but the buffers handed in.
+ * Any thread. Both ways take scratch memory while they run: about 25 bytes a row.
  */
 #ifndef WIRE_EVIDENCE_H
 #define WIRE_EVIDENCE_H
@@ -46,12 +46,14 @@ enum wire_wait { /* wire_sample.wait: what a thread that does not run waits for 
 	WIRE_WAIT_READ = 1, /* reading a file: read, pread, open, getdents, stat, mmap of one */
 	WIRE_WAIT_WRITE = 2, /* writing or syncing a file */
 	WIRE_WAIT_FAULT = 3, /* a page fault that needs the disk (syscall -1 in state D) */
-	WIRE_WAIT_SOCKET = 4, /* recv, send, connect, or poll on a socket that is no queue of torch */
+	WIRE_WAIT_SOCKET =
+		4, /* recv, send, connect, or poll on a socket that is no queue of torch */
 	WIRE_WAIT_PIPE = 5, /* read, write or poll of a pipe that is no queue of torch */
 	WIRE_WAIT_QUEUE = 6, /* a queue between trainer and workers: for work, or for a batch */
 	WIRE_WAIT_SLEEP = 7, /* nanosleep, poll or select of nothing with a timeout */
 	WIRE_WAIT_GIL = 8, /* Python's global lock */
-	WIRE_WAIT_LOCK_SHARED = 9, /* a lock shared by processes (futex without PRIVATE, semaphore) */
+	WIRE_WAIT_LOCK_SHARED =
+		9, /* a lock shared by processes (futex without PRIVATE, semaphore) */
 	WIRE_WAIT_LOCK = 10, /* a lock, condition or queue inside the process */
 	WIRE_WAIT_CHILD = 11, /* wait4, waitid */
 	WIRE_WAIT_GPU = 12, /* the driver: an ioctl or poll of a /dev/nvidia* descriptor */
@@ -61,7 +63,8 @@ enum wire_wait { /* wire_sample.wait: what a thread that does not run waits for 
 };
 
 enum wire_sample_flag { /* wire_sample.flags */
-	WIRE_SAMPLE_FL_TORN = 1 << 0, /* the Python stack changed while it was read: none is given */
+	WIRE_SAMPLE_FL_TORN =
+		1 << 0, /* the Python stack changed while it was read: none is given */
 	WIRE_SAMPLE_FL_NO_PYTHON = 1 << 1, /* no Python stack can be had of this process */
 	WIRE_SAMPLE_FL_STEADY = 1 << 2, /* the thread never ran while it was looked at: exact */
 	WIRE_SAMPLE_FL_GIL = 1 << 3, /* the thread held Python's global lock */
@@ -70,14 +73,17 @@ enum wire_sample_flag { /* wire_sample.flags */
 	WIRE_SAMPLE_FL_GC = 1 << 6, /* Python's garbage collector was running in the process */
 };
 
+#define WIRE_STACK_FRAMES_MAX 64
+
 #define WIRE_SYSCALL_UNKNOWN 0u
 #define WIRE_SYSCALL_NONE 0xffffu /* in the kernel without a system call: a page fault */
 
 /*
- * Stacks are strings: one frame per line ('\n'), innermost first, at most 64 of them; a frame is
- * function, tab, file, tab, line. A native frame is module path, tab, hexadecimal offset in the
- * file's address space, tab, build id in hexadecimal ("" if it has none); frames inside Python's
- * own interpreter are one frame "<python>".
+ * Stacks are strings: one frame per line ('\n'), innermost first, at most WIRE_STACK_FRAMES_MAX of
+ * them; a frame is function, tab, file, tab, line. A native frame is module path, tab, hexadecimal
+ * offset in the file's address space, tab, build id in hexadecimal ("" if it has none); frames
+ * inside Python's own interpreter are one frame "<python>". A string holds WIRE_STRING_BYTES_MAX
+ * bytes: of a longer stack whoever makes it leaves out whole frames, the outermost ones.
  */
 struct wire_sample {
 	int64_t t_ns;
@@ -115,7 +121,8 @@ struct wire_batch {
 	uint64_t batch; /* its index in the iterator's order, from 0 */
 	uint64_t cpu_ns, delay_ns; /* of the thread, during this row */
 	uint64_t rchar_bytes; /* FETCH: bytes returned by read() and its kin, page cache included */
-	uint64_t read_bytes; /* FETCH: bytes that came from a disk; 0 where the kernel does not tell */
+	uint64_t
+		read_bytes; /* FETCH: bytes that came from a disk; 0 where the kernel does not tell */
 	uint64_t major_faults; /* FETCH */
 	uint32_t pid, tid;
 	uint32_t loader; /* number of the iterator in the trainer, from 1 */
@@ -126,15 +133,24 @@ struct wire_batch {
 };
 
 /*
- * Head and columns of @n rows (1 to WIRE_BLOCK_EVENTS_MAX). The head gets kind, count, times and
- * string_max. 0, -EINVAL or a buffer error.
+ * Appends the columns of @n rows (1 to WIRE_BLOCK_EVENTS_MAX); the head gets kind, count, times (of
+ * a sample start and end are its one instant) and string_max. 0, -EINVAL (n), -ENOMEM or a buffer
+ * error; on error nothing was appended. wire_encoder_samples and _batches make whole frames.
  */
 int wire_samples_encode(const struct wire_sample *s, size_t n, struct wire_block_head *head,
 			struct wire_buf *out);
 int wire_batches_encode(const struct wire_batch *b, size_t n, struct wire_block_head *head,
 			struct wire_buf *out);
 
-/* Decodes @count rows into the caller's array. Every byte is checked: -EBADMSG. */
+/* The head alone; n > 0. */
+void wire_samples_head(const struct wire_sample *s, size_t n, struct wire_block_head *head);
+void wire_batches_head(const struct wire_batch *b, size_t n, struct wire_block_head *head);
+
+/*
+ * Decodes @count rows into the caller's array. Every byte is checked: -EBADMSG. -EPROTO: a later
+ * version's, not to be read by this one; -ENOMEM. Values of enums are not checked: a reader takes
+ * those that it does not know as unknown. wire_file_samples and _batches read whole frames.
+ */
 int wire_samples_decode(uint32_t count, const uint8_t *columns, size_t len, struct wire_sample *s);
 int wire_batches_decode(uint32_t count, const uint8_t *columns, size_t len, struct wire_batch *b);
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <protobuf-c/protobuf-c.h>
 #include "block.h"
+#include "evidence.h"
 #include "frame.h"
 #include "strtab.h"
 
@@ -79,5 +80,11 @@ int wire_file_strings(struct wire_file *f, struct wire_scratch *s, const struct 
  */
 int wire_file_block(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
 		    struct wire_block_head *head, struct wire_event **ev, size_t *room);
+
+/* The same of Samples and of Workers frames. */
+int wire_file_samples(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
+		      struct wire_block_head *head, struct wire_sample **sample, size_t *room);
+int wire_file_batches(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
+		      struct wire_block_head *head, struct wire_batch **batch, size_t *room);
 
 #endif

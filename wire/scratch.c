@@ -161,7 +161,7 @@ static const uint8_t *next_field(const uint8_t *p, const uint8_t *end, struct fi
 }
 
 enum {
-	TAG_FIRST_BYTES = 1 << 3 | 2, /* Strings.entries, Block.columns */
+	TAG_FIRST_BYTES = 1 << 3 | 2, /* Strings.entries; columns of Block, Samples, Workers */
 	TAG_ENTRY_ID = 1 << 3 | 0,
 	TAG_ENTRY_TEXT = 2 << 3 | 2,
 };
@@ -213,7 +213,7 @@ int wire_file_strings(struct wire_file *f, struct wire_scratch *s, const struct 
 	return 0;
 }
 
-/* The columns bytes of a Block message. */
+/* The columns bytes of a Block, Samples or Workers message. */
 static int find_columns(const uint8_t *p, size_t len, struct field *columns)
 {
 	const uint8_t *end = p + len;
@@ -230,18 +230,33 @@ static int find_columns(const uint8_t *p, size_t len, struct field *columns)
 	return columns->bytes ? 0 : -EBADMSG;
 }
 
-static int make_room(struct wire_event **ev, size_t *room, size_t count)
+/* Room for @count of @each bytes in *rows. */
+static int make_room(void *rows, size_t *room, size_t count, size_t each)
 {
-	struct wire_event *grown;
+	void *grown;
 
 	if (*room >= count)
 		return 0;
-	grown = realloc(*ev, count * sizeof(*grown));
+	grown = reallocarray(*(void **)rows, count, each);
 	if (!grown)
 		return -ENOMEM;
-	*ev = grown;
+	*(void **)rows = grown;
 	*room = count;
 	return 0;
+}
+
+/* Head and columns of a frame that has both. */
+static int load_columns(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
+			struct wire_block_head *h, struct field *columns)
+{
+	const uint8_t *head, *raw;
+	size_t len;
+	int err;
+
+	err = wire_file_load(f, s, e, &head, &raw, &len);
+	if (!err)
+		err = wire_block_head_get(h, head, e->frame.head_len);
+	return err ? err : find_columns(raw, len, columns);
 }
 
 /* What others skip blocks by must be true. */
@@ -263,23 +278,71 @@ static bool head_true(const struct wire_block_head *h, const struct wire_event *
 int wire_file_block(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
 		    struct wire_block_head *h, struct wire_event **ev, size_t *room)
 {
-	const uint8_t *head, *raw;
 	struct field columns;
-	size_t len;
 	int err;
 
 	if (e->frame.type != WIRE_FRAME_BLOCK && e->frame.type != WIRE_FRAME_RANGES)
 		return -EINVAL;
-	err = wire_file_load(f, s, e, &head, &raw, &len);
+	err = load_columns(f, s, e, h, &columns);
 	if (!err)
-		err = wire_block_head_get(h, head, e->frame.head_len);
-	if (!err)
-		err = find_columns(raw, len, &columns);
-	if (!err)
-		err = make_room(ev, room, h->count);
+		err = make_room(ev, room, h->count, sizeof(**ev));
 	if (!err)
 		err = wire_block_decode(h->kind, h->count, columns.bytes, columns.len, *ev);
 	if (err)
 		return err;
 	return head_true(h, *ev) ? 0 : -EBADMSG;
+}
+
+/* What an index says of the frame must be true. */
+static int check_head(const struct wire_block_head *said, const struct wire_block_head *is)
+{
+	return said->t0_ns == is->t0_ns && said->t1_ns == is->t1_ns &&
+			       said->last_start_ns == is->last_start_ns &&
+			       said->string_max == is->string_max
+		       ? 0
+		       : -EBADMSG;
+}
+
+int wire_file_samples(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
+		      struct wire_block_head *h, struct wire_sample **sample, size_t *room)
+{
+	struct wire_block_head is;
+	struct field columns;
+	int err;
+
+	if (e->frame.type != WIRE_FRAME_SAMPLES)
+		return -EINVAL;
+	err = load_columns(f, s, e, h, &columns);
+	if (!err && h->kind != WIRE_KIND_SAMPLE)
+		err = -EPROTO;
+	if (!err)
+		err = make_room(sample, room, h->count, sizeof(**sample));
+	if (!err)
+		err = wire_samples_decode(h->count, columns.bytes, columns.len, *sample);
+	if (err)
+		return err;
+	wire_samples_head(*sample, h->count, &is);
+	return check_head(h, &is);
+}
+
+int wire_file_batches(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
+		      struct wire_block_head *h, struct wire_batch **batch, size_t *room)
+{
+	struct wire_block_head is;
+	struct field columns;
+	int err;
+
+	if (e->frame.type != WIRE_FRAME_WORKERS)
+		return -EINVAL;
+	err = load_columns(f, s, e, h, &columns);
+	if (!err && h->kind != WIRE_KIND_BATCH)
+		err = -EPROTO;
+	if (!err)
+		err = make_room(batch, room, h->count, sizeof(**batch));
+	if (!err)
+		err = wire_batches_decode(h->count, columns.bytes, columns.len, *batch);
+	if (err)
+		return err;
+	wire_batches_head(*batch, h->count, &is);
+	return check_head(h, &is);
 }

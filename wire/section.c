@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the sections of columns.
+ */
+#include "section.h"
+
+#include <errno.h>
+
+int wire_section_find(struct wire_section_at *at, uint8_t max, const uint8_t *p, size_t len)
+{
+	const uint8_t *end = p + len;
+	uint8_t before = 0;
+
+	while (p < end) {
+		uint8_t id = *p;
+		size_t size;
+
+		if (end - p < WIRE_SECTION_HEADER || id <= before)
+			return -EBADMSG;
+		size = wire_get32(p + 1);
+		p += WIRE_SECTION_HEADER;
+		if (size > (size_t)(end - p))
+			return -EBADMSG;
+		if (id >= max && id < WIRE_SECTION_OPTIONAL)
+			return -EPROTO;
+		if (id < max)
+			at[id] = (struct wire_section_at){ p, size };
+		before = id;
+		p += size;
+	}
+	return 0;
+}
