@@ -2,7 +2,7 @@
 /*
  * A run on disk, opened: which streams it has, what they say of themselves, and where their
  * blocks lie. Merges <stream>.gst and <stream>.<n>.spool by sequence number, drops duplicates,
- * notes holes and damage. No event is decoded until asked for. Every byte read is hostile.
+ * notes holes and damage. No event and no row of evidence is decoded until asked for. Every byte read is hostile.
  */
 #ifndef VIEW_TRACE_H
 #define VIEW_TRACE_H
@@ -12,11 +12,12 @@
 #include <stdint.h>
 #include "wire/block.h"
 #include "wire/clock.h"
+#include "wire/evidence.h"
 #include "wire/reader.h"
 #include "wire/session.pb-c.h"
 #include "wire/strtab.h"
 
-struct view_block { /* one Block or Ranges frame */
+struct view_block { /* one Block, Ranges, Samples or Workers frame */
 	uint32_t file;
 	struct wire_entry entry;
 	struct wire_block_head *head; /* trimmed copy, owned by the stream */
@@ -31,8 +32,10 @@ struct view_stream {
 	uint8_t id[WIRE_STREAM_ID_BYTES];
 	Wire__Hello *hello; /* the last one; NULL: none survived */
 	struct wire_strtab *strings;
-	struct view_block *block; /* all kinds, in order of sequence */
+	struct view_block *block; /* Block and Ranges: all kinds, in order of sequence */
 	size_t blocks;
+	struct view_block *evidence; /* Samples and Workers, by head->kind, in order of sequence */
+	size_t evidences;
 	Wire__LossSpan **loss; /* borrowed from loss_msg */
 	size_t losses;
 	struct wire_clock_point *clock;
@@ -98,5 +101,18 @@ int64_t view_trace_end(const struct view_trace *t, const struct view_stream *s);
 int view_trace_block(struct view_trace *t, const struct view_stream *s, const struct view_block *b,
 		     struct wire_scratch *scratch, struct wire_event **ev, size_t *room,
 		     size_t *count);
+
+/*
+ * The same of the stream's evidence: rows of a block of kind WIRE_KIND_SAMPLE, stably sorted by
+ * t_ns, or of WIRE_KIND_BATCH, by start_ns. At most WIRE_BLOCK_EVENTS_MAX rows a block; blocks may
+ * overlap in time. -EINVAL: a block of the other kind. String ids are those of s->strings; an enum
+ * may have values of later versions.
+ */
+int view_trace_samples(struct view_trace *t, const struct view_stream *s,
+		       const struct view_block *b, struct wire_scratch *scratch,
+		       struct wire_sample **rows, size_t *room, size_t *count);
+int view_trace_batches(struct view_trace *t, const struct view_stream *s,
+		       const struct view_block *b, struct wire_scratch *scratch,
+		       struct wire_batch **rows, size_t *room, size_t *count);
 
 #endif

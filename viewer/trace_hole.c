@@ -131,7 +131,7 @@ int64_t view_trace_end(const struct view_trace *t, const struct view_stream *s)
 	return end;
 }
 
-/* The last sign of life: pulse, frame or work. */
+/* The last sign of life: pulse, work, or a look at what the host did. */
 static int64_t last_sign(const struct view_stream *s)
 {
 	int64_t last = s->last_pulse ? s->last_pulse->t_ns : INT64_MIN;
@@ -140,6 +140,9 @@ static int64_t last_sign(const struct view_stream *s)
 	for (i = 0; i < s->blocks; i++)
 		if (s->block[i].head->t1_ns > last)
 			last = s->block[i].head->t1_ns;
+	for (i = 0; i < s->evidences; i++)
+		if (s->evidence[i].head->t1_ns > last)
+			last = s->evidence[i].head->t1_ns;
 	return last == INT64_MIN ? stream_begin(s) : last;
 }
 

@@ -11,7 +11,7 @@
 struct trace_frame { /* a frame as the scan found it */
 	struct wire_entry entry;
 	uint32_t file;
-	struct wire_block_head *head; /* Block and Ranges only, owned by the arena */
+	struct wire_block_head *head; /* Block, Ranges, Samples, Workers only; of the arena */
 };
 
 struct trace_file {

@@ -23,14 +23,14 @@ static bool is_stream_file(const char *name)
 	return ends_with(name, ".gst") || ends_with(name, ".spool");
 }
 
-/* The head of a block, as small as it can be kept; NULL for other frames and for bad heads. */
+/* The head of a block or of evidence, as small as it can be kept; NULL for other frames and for bad heads. */
 static struct wire_block_head *keep_head(struct trace_priv *p, const struct wire_file *file,
 					 const struct wire_entry *e)
 {
 	struct wire_block_head head, *kept;
 	size_t bytes;
 
-	if (e->frame.type != WIRE_FRAME_BLOCK && e->frame.type != WIRE_FRAME_RANGES)
+	if (e->frame.type < WIRE_FRAME_BLOCK || e->frame.type > WIRE_FRAME_WORKERS)
 		return NULL;
 	if (wire_block_head_get(&head, wire_file_head(file), e->frame.head_len))
 		return NULL;

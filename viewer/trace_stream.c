@@ -14,8 +14,8 @@ struct build {
 	struct view_stream *s;
 	struct trace_stream *x;
 	struct wire_scratch *scratch;
-	size_t block_room, loss_room, clock_room, fact_room, mark_room, loss_msg_room,
-		clock_msg_room;
+	size_t block_room, evidence_room, loss_room, clock_room, fact_room, mark_room,
+		loss_msg_room, clock_msg_room;
 };
 
 static void *unpack(struct build *b, const struct trace_frame *f,
@@ -66,6 +66,23 @@ static int take_block(struct build *b, const struct trace_frame *f)
 	err = view_grow(&s->block, &b->block_room, s->blocks, sizeof(*s->block));
 	if (!err)
 		s->block[s->blocks++] = (struct view_block){ f->file, f->entry, f->head };
+	return err;
+}
+
+/* A kind that a later version puts into such a frame is not for us. */
+static int take_evidence(struct build *b, const struct trace_frame *f)
+{
+	uint8_t kind =
+		f->entry.frame.type == WIRE_FRAME_SAMPLES ? WIRE_KIND_SAMPLE : WIRE_KIND_BATCH;
+	struct view_stream *s = b->s;
+	int err;
+
+	b->x->unreadable += !f->head;
+	if (!f->head || f->head->kind != kind)
+		return 0;
+	err = view_grow(&s->evidence, &b->evidence_room, s->evidences, sizeof(*s->evidence));
+	if (!err)
+		s->evidence[s->evidences++] = (struct view_block){ f->file, f->entry, f->head };
 	return err;
 }
 
@@ -173,10 +190,11 @@ static int take_bye(struct build *b, const struct trace_frame *f)
 }
 
 static int (*const takes[])(struct build *, const struct trace_frame *) = {
-	[WIRE_FRAME_HELLO] = take_hello, [WIRE_FRAME_STRINGS] = take_strings,
-	[WIRE_FRAME_BLOCK] = take_block, [WIRE_FRAME_RANGES] = take_block,
-	[WIRE_FRAME_FACTS] = take_facts, [WIRE_FRAME_CLOCK] = take_clock,
-	[WIRE_FRAME_LOSS] = take_loss,	 [WIRE_FRAME_PULSE] = take_pulse,
+	[WIRE_FRAME_HELLO] = take_hello,      [WIRE_FRAME_STRINGS] = take_strings,
+	[WIRE_FRAME_BLOCK] = take_block,      [WIRE_FRAME_RANGES] = take_block,
+	[WIRE_FRAME_SAMPLES] = take_evidence, [WIRE_FRAME_WORKERS] = take_evidence,
+	[WIRE_FRAME_FACTS] = take_facts,      [WIRE_FRAME_CLOCK] = take_clock,
+	[WIRE_FRAME_LOSS] = take_loss,	      [WIRE_FRAME_PULSE] = take_pulse,
 	[WIRE_FRAME_BYE] = take_bye,
 };
 
@@ -246,6 +264,7 @@ void view_stream_fini(struct view_stream *s)
 	free(s->loss);
 	free(s->clock);
 	free(s->block);
+	free(s->evidence);
 	free(s->hole);
 	wire_strtab_free(s->strings);
 	if (!x)

@@ -154,14 +154,35 @@ static inline void t_launch(struct t_proc *p, int64_t launch, int64_t start, int
 	t_kernel(p, start, end, corr);
 }
 
+/* Writes the names that are new. */
+static inline void t_names(struct t_proc *p)
+{
+	while (p->next_name <= wire_strtab_count(p->names))
+		REQUIRE(!wire_encoder_strings(p->encoder, p->names, p->next_name, &p->next_name,
+					      p->now, &p->out));
+}
+
+/* Rows of evidence as one frame, behind the names that they may use. */
+static inline void t_samples(struct t_proc *p, const struct wire_sample *rows, size_t n)
+{
+	t_names(p);
+	REQUIRE(!wire_encoder_samples(p->encoder, rows, n, p->now, &p->out));
+	t_spill(p);
+}
+
+static inline void t_batches(struct t_proc *p, const struct wire_batch *rows, size_t n)
+{
+	t_names(p);
+	REQUIRE(!wire_encoder_batches(p->encoder, rows, n, p->now, &p->out));
+	t_spill(p);
+}
+
 /* Writes what has gathered as blocks. */
 static inline void t_flush(struct t_proc *p)
 {
 	int kind;
 
-	while (p->next_name <= wire_strtab_count(p->names))
-		REQUIRE(!wire_encoder_strings(p->encoder, p->names, p->next_name, &p->next_name,
-					      p->now, &p->out));
+	t_names(p);
 	for (kind = 1; kind < WIRE_KIND_MAX; kind++) {
 		if (p->n[kind])
 			REQUIRE(!wire_encoder_block(p->encoder, p->ev[kind], p->n[kind], NULL,
