@@ -18,6 +18,7 @@
 #define BLOCK_EVENTS 16384u
 #define ZSTD_LEVEL 3
 #define EVENT_BYTES 4u /* of one in a frame, until blocks have shown it */
+#define SAMPLE_BYTES 24u /* of one sample or batch in a frame, about */
 
 static struct {
 	struct wire_encoder *encoder;
@@ -161,6 +162,37 @@ static void make_block(int kind)
 	st.block_events += head.count;
 	count_block(&head);
 	hand_over(head.t0_ns, head.t1_ns);
+}
+
+/* Rows that were just made into the frame in st.out, or could not be. */
+static void hand_over_rows(const char *what, int err)
+{
+	struct wire_block_head head;
+	struct wire_frame f;
+
+	if (err || wire_frame_header_get(&f, st.out.data) ||
+	    wire_block_head_get(&head, st.out.data + WIRE_FRAME_HEADER_BYTES, f.head_len)) {
+		prof_debug("%s: %s", what, strerror(-err));
+		st.out.len = 0;
+		return;
+	}
+	hand_over(head.t0_ns, head.t1_ns);
+}
+
+void prof_stream_samples(const struct wire_sample *s, size_t n)
+{
+	if (!n || st.stopped || !prof_transport_fits(n * SAMPLE_BYTES))
+		return;
+	send_names();
+	hand_over_rows("samples", wire_encoder_samples(st.encoder, s, n, prof_now_ns(), &st.out));
+}
+
+void prof_stream_batches(const struct wire_batch *b, size_t n)
+{
+	if (!n || st.stopped || !prof_transport_fits(n * SAMPLE_BYTES))
+		return;
+	send_names();
+	hand_over_rows("batches", wire_encoder_batches(st.encoder, b, n, prof_now_ns(), &st.out));
 }
 
 struct wire_event *prof_stream_slot(uint8_t kind)

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two baskets: one is filled while the sender empties the other. A basket numbers its texts on its
+ * own; the sender gives them the trace's ids.
+ */
+#include "evidence.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream.h"
+#include "wire/strtab.h"
+
+#define SAMPLES_MAX 8192u /* between two flushes: 16 threads at 200 Hz for 2.5 s */
+#define BATCHES_MAX 8192u
+#define TEXT_BYTES_MAX ((size_t)4 << 20) /* of one basket */
+#define NAMES_MAX 65536u /* texts that evidence may add to the trace */
+#define LAST_SLOTS 256u /* threads whose last row is known; a power of two */
+
+struct basket {
+	struct wire_sample *sample;
+	struct wire_batch *batch;
+	uint32_t samples, sample_room, batches, batch_room;
+	struct wire_strtab *texts; /* NULL until the first one */
+	uint32_t last[LAST_SLOTS]; /* by thread: its last row plus 1 */
+};
+
+static struct {
+	pthread_mutex_t lock; /* everything but full; held around no call but malloc */
+	struct basket basket[2];
+	struct basket *filling;
+	struct prof_evidence_stats sum;
+	uint32_t names; /* sender: texts that were new to the trace */
+} ev = { .lock = PTHREAD_MUTEX_INITIALIZER, .filling = &ev.basket[0] };
+
+/* ---- in --------------------------------------------------------------------------------------- */
+
+/* Makes room for one more row; false: there is none. */
+static bool grow(void **rows, uint32_t *room, uint32_t count, uint32_t most, size_t bytes)
+{
+	uint32_t want = *room ? *room * 2 : 256;
+	void *more;
+
+	if (count < *room)
+		return true;
+	if (want > most)
+		return false;
+	more = realloc(*rows, want * bytes);
+	if (!more)
+		return false;
+	*rows = more;
+	*room = want;
+	return true;
+}
+
+/* What a string of the trace can hold of a stack: whole frames, the innermost ones. */
+static size_t fitting(const char *text)
+{
+	size_t len = strnlen(text, WIRE_STRING_BYTES_MAX + 1);
+
+	if (len <= WIRE_STRING_BYTES_MAX)
+		return len;
+	for (len = WIRE_STRING_BYTES_MAX; len && text[len] != '\n'; len--)
+		;
+	return len;
+}
+
+static uint32_t intern(struct basket *b, const char *text)
+{
+	uint32_t id = 0;
+
+	if (!text || !*text)
+		return 0;
+	if (!b->texts)
+		b->texts = wire_strtab_new();
+	if (b->texts && wire_strtab_bytes(b->texts) < TEXT_BYTES_MAX)
+		id = wire_strtab_intern(b->texts, text, fitting(text));
+	ev.sum.nameless += !id;
+	return id;
+}
+
+static uint32_t *last_of(struct basket *b, const struct wire_sample *s)
+{
+	return &b->last[(s->pid * 31 + s->tid) & (LAST_SLOTS - 1)];
+}
+
+/* The row before it was to stand for the time until the next look, which is now. */
+static void shorten(struct basket *b, const struct wire_sample *s)
+{
+	uint32_t last = *last_of(b, s);
+	struct wire_sample *before = last ? &b->sample[last - 1] : NULL;
+
+	if (!before || before->tid != s->tid || before->pid != s->pid || s->t_ns <= before->t_ns)
+		return;
+	if (s->t_ns - before->t_ns < before->period_ns)
+		before->period_ns = (uint32_t)(s->t_ns - before->t_ns);
+}
+
+static void put_sample(struct basket *b, const struct prof_look *l)
+{
+	struct wire_sample *s = &b->sample[b->samples++];
+
+	*s = l->s;
+	s->stack = intern(b, l->stack);
+	s->native = intern(b, l->native);
+	s->target = intern(b, l->target);
+	s->fs = intern(b, l->fs);
+	shorten(b, s);
+	*last_of(b, s) = b->samples;
+	ev.sum.samples++;
+}
+
+int prof_evidence_sample(const struct prof_look *l)
+{
+	struct basket *b;
+	int err = 0;
+
+	pthread_mutex_lock(&ev.lock);
+	b = ev.filling;
+	if (grow((void **)&b->sample, &b->sample_room, b->samples, SAMPLES_MAX,
+		 sizeof(*b->sample))) {
+		put_sample(b, l);
+	} else {
+		ev.sum.dropped++;
+		err = -ENOBUFS;
+	}
+	pthread_mutex_unlock(&ev.lock);
+	return err;
+}
+
+int prof_evidence_batch(const struct wire_batch *batch, const char *text)
+{
+	struct basket *b;
+	int err = 0;
+
+	pthread_mutex_lock(&ev.lock);
+	b = ev.filling;
+	if (grow((void **)&b->batch, &b->batch_room, b->batches, BATCHES_MAX, sizeof(*b->batch))) {
+		b->batch[b->batches] = *batch;
+		b->batch[b->batches++].text = intern(b, text);
+		ev.sum.batches++;
+	} else {
+		ev.sum.dropped++;
+		err = -ENOBUFS;
+	}
+	pthread_mutex_unlock(&ev.lock);
+	return err;
+}
+
+/* ---- out, sender ------------------------------------------------------------------------------ */
+
+static size_t basket_bytes(const struct basket *b)
+{
+	return b->sample_room * sizeof(*b->sample) + b->batch_room * sizeof(*b->batch) +
+	       (b->texts ? wire_strtab_bytes(b->texts) : 0);
+}
+
+/* Swaps the baskets; returns the one to empty. */
+static struct basket *take_full(void)
+{
+	struct basket *full;
+
+	pthread_mutex_lock(&ev.lock);
+	full = ev.filling;
+	ev.filling = full == &ev.basket[0] ? &ev.basket[1] : &ev.basket[0];
+	pthread_mutex_unlock(&ev.lock);
+	return full;
+}
+
+/* The trace's id of a basket's text. Stacks of running threads could fill the table for ever. */
+static uint32_t trace_id(const struct basket *b, uint32_t id)
+{
+	struct wire_strtab *names = prof_stream_names();
+	uint32_t before = wire_strtab_count(names), found = 0;
+	const char *text;
+	size_t len;
+
+	if (!id)
+		return 0;
+	if (ev.names < NAMES_MAX) {
+		text = wire_strtab_get(b->texts, id, &len);
+		found = wire_strtab_intern(names, text, len);
+		ev.names += wire_strtab_count(names) - before;
+	}
+	if (!found) {
+		pthread_mutex_lock(&ev.lock);
+		ev.sum.nameless++;
+		pthread_mutex_unlock(&ev.lock);
+	}
+	return found;
+}
+
+static void name_all(struct basket *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->samples; i++) {
+		struct wire_sample *s = &b->sample[i];
+
+		s->stack = trace_id(b, s->stack);
+		s->native = trace_id(b, s->native);
+		s->target = trace_id(b, s->target);
+		s->fs = trace_id(b, s->fs);
+	}
+	for (i = 0; i < b->batches; i++)
+		b->batch[i].text = trace_id(b, b->batch[i].text);
+}
+
+static void empty(struct basket *b)
+{
+	b->samples = b->batches = 0;
+	wire_strtab_free(b->texts);
+	b->texts = NULL;
+	memset(b->last, 0, sizeof(b->last));
+}
+
+void prof_evidence_flush(void)
+{
+	struct basket *b = take_full();
+
+	if (b->samples || b->batches) {
+		name_all(b);
+		prof_stream_samples(b->sample, b->samples);
+		prof_stream_batches(b->batch, b->batches);
+	}
+	empty(b);
+}
+
+void prof_evidence_stats(struct prof_evidence_stats *s)
+{
+	pthread_mutex_lock(&ev.lock);
+	*s = ev.sum;
+	s->memory = basket_bytes(&ev.basket[0]) + basket_bytes(&ev.basket[1]);
+	pthread_mutex_unlock(&ev.lock);
+}

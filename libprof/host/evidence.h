@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of evidence on their way into the trace: samples and batches of this process and of its
+ * workers, collected here by whoever has them and turned into Samples and Workers frames by the
+ * sender at each flush. What finds no room is dropped and counted.
+ *
+ * sample and batch run on any thread; they copy, allocate, and take one lock that is held for some
+ * microseconds. flush belongs to the sender. Nothing here may be called in a forked child.
+ */
+#ifndef PROF_EVIDENCE_H
+#define PROF_EVIDENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "look.h"
+
+struct prof_evidence_stats {
+	uint64_t samples, batches; /* taken */
+	uint64_t dropped; /* rows that found no room */
+	uint64_t nameless; /* texts that found none: their rows say 0 */
+	size_t memory;
+};
+
+/*
+ * Takes one look: the row and its texts. A row of the same thread that was to stand for longer than
+ * till now is shortened, so that no time counts twice. 0 or -ENOBUFS (counted).
+ */
+int prof_evidence_sample(const struct prof_look *l);
+
+/* Takes one batch. @text: the settings of an OPEN, else NULL. 0 or -ENOBUFS (counted). */
+int prof_evidence_batch(const struct wire_batch *b, const char *text);
+
+/* Sender: makes frames of all rows that are there. */
+void prof_evidence_flush(void);
+
+void prof_evidence_stats(struct prof_evidence_stats *s); /* sender */
+
+#endif
