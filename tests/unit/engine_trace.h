@@ -26,6 +26,10 @@ struct t_proc { /* one stream that is being written */
 	int64_t now;
 };
 
+struct t_pieces { /* what on_piece told, per GPU */
+	int64_t classes[ANA_CLASSES], empty_ns, queued_ns;
+};
+
 struct t_run {
 	char dir[256];
 	unsigned int procs;
@@ -242,10 +246,42 @@ static inline int t_analyse_with(struct t_run *r, const struct ana_options *o)
 	return ana_run(r->trace, o, &r->result);
 }
 
+#define T_GPUS 16
+
+static inline void t_take_piece(void *arg, const struct ana_piece *p)
+{
+	struct t_pieces *of = arg;
+	int64_t ns = p->end_ns - p->start_ns;
+
+	REQUIRE(p->gpu < T_GPUS);
+	EXPECT(ns > 0 && p->gap_start_ns <= p->start_ns && p->end_ns <= p->gap_end_ns);
+	of[p->gpu].classes[p->class] += ns;
+	if (p->gap && p->queued)
+		of[p->gpu].queued_ns += ns;
+	else if (p->gap)
+		of[p->gpu].empty_ns += ns;
+}
+
+/* Pieces and result tell the same; only what clock steps and breaks in use take is not in both. */
+static inline void t_check_pieces(const struct ana_gpu *g, const struct t_pieces *p)
+{
+	int c;
+
+	for (c = ANA_COPY + 1; c < ANA_CLASSES; c++)
+		if (c != ANA_EXCLUDED_UNOBSERVED)
+			EXPECT_INT(p->classes[c], g->classes[c]);
+	EXPECT(p->empty_ns <= g->empty_ns && p->queued_ns <= g->queued_ns);
+}
+
 /* Opens and analyses the run; checks what must hold of every result. */
 static inline void t_analyse(struct t_run *r, enum ana_window window)
 {
-	struct ana_options o = { .window = window, .timeline_buckets = 50, .top_gaps = 5 };
+	struct t_pieces pieces[T_GPUS] = { 0 };
+	struct ana_options o = { .window = window,
+				 .timeline_buckets = 50,
+				 .top_gaps = 5,
+				 .on_piece = t_take_piece,
+				 .arg = pieces };
 	size_t i;
 	int c;
 
@@ -259,6 +295,7 @@ static inline void t_analyse(struct t_run *r, enum ana_window window)
 		EXPECT_INT(sum, g->held_ns);
 		EXPECT_INT(g->busy_ns + g->idle_ns, g->span_ns);
 		EXPECT_INT(g->empty_ns + g->queued_ns, g->idle_ns);
+		t_check_pieces(g, &pieces[i]);
 	}
 }
 

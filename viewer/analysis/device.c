@@ -369,6 +369,26 @@ static bool same_graph(const struct ana_gpu_state *g, uint32_t process, const st
 	       g->left_process == process && g->left_corr == op->corr;
 }
 
+ANA_RARE static void tell(struct ana_walk *w, const struct ana_gpu_state *g, enum ana_class c,
+			  int64_t end, const struct ana_call *call)
+{
+	struct ana_piece piece = {
+		.gpu = g->index,
+		.class = c,
+		.confidence = ANA_HIGH,
+		.gap = true,
+		.queued = true,
+		.start_ns = g->end,
+		.end_ns = end,
+		.gap_start_ns = g->end,
+		.gap_end_ns = end,
+		.pid = w->process[call->process].source->pid,
+		.tid = call->tid,
+	};
+
+	w->options->on_piece(w->options->arg, &piece);
+}
+
 /*
  * Most gaps are over in microseconds and were fed in time: nothing of what comes later can change
  * their class.
@@ -387,6 +407,8 @@ static inline bool decide_at_once(struct ana_walk *w, struct ana_gpu_state *g, u
 					       : ANA_DEVICE_LAUNCH;
 	g->gpu->queued_ns += ns;
 	flow(g, c, g->end, op->start_ns);
+	if (w->options->on_piece)
+		tell(w, g, c, op->start_ns, call);
 	return true;
 }
 

@@ -26,7 +26,7 @@ struct engine {
 	uint32_t *order; /* components, the largest first */
 	atomic_size_t next;
 	atomic_int err;
-	pthread_mutex_t step_lock;
+	pthread_mutex_t tell_lock; /* one call of the user at a time */
 	void (*job)(struct engine *e, size_t i, struct wire_scratch *scratch);
 	size_t jobs;
 };
@@ -35,9 +35,18 @@ static void on_step(void *arg, const struct ana_step *s)
 {
 	struct engine *e = arg;
 
-	pthread_mutex_lock(&e->step_lock);
+	pthread_mutex_lock(&e->tell_lock);
 	e->given->on_step(e->given->arg, s);
-	pthread_mutex_unlock(&e->step_lock);
+	pthread_mutex_unlock(&e->tell_lock);
+}
+
+static void on_piece(void *arg, const struct ana_piece *p)
+{
+	struct engine *e = arg;
+
+	pthread_mutex_lock(&e->tell_lock);
+	e->given->on_piece(e->given->arg, p);
+	pthread_mutex_unlock(&e->tell_lock);
 }
 
 static void fail(struct engine *e, int err)
@@ -233,7 +242,7 @@ static void fini(struct engine *e)
 	free(e->tally);
 	free(e->order);
 	ana_plan_fini(&e->plan);
-	pthread_mutex_destroy(&e->step_lock);
+	pthread_mutex_destroy(&e->tell_lock);
 }
 
 int ana_run(struct view_trace *t, const struct ana_options *o, struct ana_result **out)
@@ -241,11 +250,12 @@ int ana_run(struct view_trace *t, const struct ana_options *o, struct ana_result
 	struct engine e = { .options = *o, .given = o };
 	int err;
 
-	pthread_mutex_init(&e.step_lock, NULL);
-	if (o->on_step) {
+	pthread_mutex_init(&e.tell_lock, NULL);
+	e.options.arg = &e;
+	if (o->on_step)
 		e.options.on_step = on_step;
-		e.options.arg = &e;
-	}
+	if (o->on_piece)
+		e.options.on_piece = on_piece;
 	err = run(&e, t);
 	fini(&e);
 	if (err) {

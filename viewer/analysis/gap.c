@@ -25,6 +25,8 @@ struct decision {
 	struct ana_proc *process; /* of the submitter */
 	struct ana_thread *thread; /* the submitter */
 	bool masks; /* losses apply */
+	bool outside; /* before the first or after the last operation */
+	int64_t whole_start, whole_end; /* what is decided, for who asks for pieces */
 	int64_t queued_start, queued_end; /* for the rules on QUEUED */
 	struct ana_line *waits, *blocked; /* without launch records */
 	int64_t *sums; /* per class, for the longest gaps; NULL: not asked */
@@ -57,6 +59,35 @@ static bool on(struct ana_line *l, int64_t t, struct piece *p, uint32_t *value)
 	return inside;
 }
 
+ANA_RARE static void tell(const struct decision *d, const struct piece *p, int64_t start,
+			  int64_t end)
+{
+	struct ana_piece piece = {
+		.gpu = d->g->index,
+		.class = (enum ana_class)p->c,
+		.confidence = p->confidence,
+		.gap = !d->outside,
+		.queued = !d->outside && start >= d->queued_start,
+		.start_ns = start,
+		.end_ns = end,
+		.gap_start_ns = d->whole_start,
+		.gap_end_ns = d->whole_end,
+	};
+
+	if (d->call && d->process) {
+		piece.pid = d->process->source->pid;
+		piece.tid = d->call->tid;
+	}
+	d->w->options->on_piece(d->w->options->arg, &piece);
+}
+
+static void add(struct decision *d, const struct piece *p, int64_t start, int64_t end)
+{
+	ana_gpu_add(d->g, p->c, p->confidence, start, end);
+	if (d->w->options->on_piece)
+		tell(d, p, start, end);
+}
+
 static void give(struct decision *d, const struct piece *p, int64_t start, int64_t end)
 {
 	struct ana_gpu_state *g = d->g;
@@ -65,7 +96,7 @@ static void give(struct decision *d, const struct piece *p, int64_t start, int64
 	if (d->sums)
 		d->sums[p->c] += end - start;
 	if (!g->clipped) {
-		ana_gpu_add(g, p->c, p->confidence, start, end);
+		add(d, p, start, end);
 		return;
 	}
 	for (; start < end; start = until) {
@@ -74,7 +105,7 @@ static void give(struct decision *d, const struct piece *p, int64_t start, int64
 		if (until > end)
 			until = end;
 		if (inside)
-			ana_gpu_add(g, p->c, p->confidence, start, until);
+			add(d, p, start, until);
 	}
 }
 
@@ -303,6 +334,8 @@ static void decide_gap(struct decision *d)
 	d->g->gpu->queued_ns += gap->end - t;
 	d->queued_start = t;
 	d->queued_end = gap->end;
+	d->whole_start = gap->start;
+	d->whole_end = gap->end;
 	if (!d->g->launches) {
 		decide_blind(d);
 		return;
@@ -394,6 +427,9 @@ void ana_gap_lead(struct ana_walk *w, struct ana_gpu_state *g)
 		.g = g,
 		.gap = &g->lead,
 		.call = g->lead_known ? &g->lead_call : NULL,
+		.outside = true,
+		.whole_start = g->lead.start,
+		.whole_end = g->lead.end,
 	};
 
 	int64_t before = waited(g);
@@ -407,26 +443,30 @@ void ana_gap_lead(struct ana_walk *w, struct ana_gpu_state *g)
 
 void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 {
-	struct decision d = { .w = w, .g = g, .masks = !g->plan->imported };
+	struct decision d = { .w = w, .g = g, .masks = !g->plan->imported, .outside = true };
 	const struct ana_spans *held = &g->plan->held;
 	int64_t end = held->count ? held->span[held->count - 1].end : g->end;
 	int64_t before = waited(g);
 
 	if (ana_line_upto(&g->waits, end, INT64_MIN))
 		w->err = -ENOMEM;
+	d.whole_start = g->end;
+	d.whole_end = end;
 	walk_pieces(&d, g->end, end, rules_teardown);
 	g->gpu->loader_outside_ns += waited(g) - before;
 }
 
 void ana_gap_unused(struct ana_walk *w, struct ana_gpu_state *g)
 {
-	struct decision d = { .w = w, .g = g, .masks = !g->plan->imported };
+	struct decision d = { .w = w, .g = g, .masks = !g->plan->imported, .outside = true };
 	const struct ana_spans *held = &g->plan->held;
 	size_t i;
 
 	for (i = 0; i < held->count; i++) {
 		if (ana_line_upto(&g->waits, held->span[i].end, INT64_MIN))
 			w->err = -ENOMEM;
-		walk_pieces(&d, held->span[i].start, held->span[i].end, rules_startup);
+		d.whole_start = held->span[i].start;
+		d.whole_end = held->span[i].end;
+		walk_pieces(&d, d.whole_start, d.whole_end, rules_startup);
 	}
 }

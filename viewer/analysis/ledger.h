@@ -239,6 +239,21 @@ enum ana_window {
 	ANA_WINDOW_DEVICE
 };
 
+/*
+ * A stretch of time in which a GPU ran nothing, with the class that the rules gave it: of a gap
+ * between operations, or of the time before the first and after the last.
+ */
+struct ana_piece {
+	uint32_t gpu;
+	enum ana_class class;
+	enum ana_confidence confidence;
+	bool gap; /* within the span */
+	bool queued; /* of a gap: work was submitted and did not run yet */
+	int64_t start_ns, end_ns;
+	int64_t gap_start_ns, gap_end_ns; /* what it is a piece of */
+	int64_t pid, tid; /* the thread whose submission ended the emptiness, 0: not known */
+};
+
 struct ana_options {
 	enum ana_window window;
 	unsigned int threads; /* 0: as many as there are processors */
@@ -255,7 +270,14 @@ struct ana_options {
 	 * of the engine's threads, one at a time.
 	 */
 	void (*on_step)(void *arg, const struct ana_step *s);
-	void *arg;
+	/*
+	 * Called for each piece as it is decided; may be NULL. The pieces of a gap come together and
+	 * in order; gaps of one GPU nearly so, as some are decided before what comes later is read.
+	 * Per GPU and class they sum to ana_gpu.classes, but for what a step of the clock takes from
+	 * or adds to excluded.unobserved. Threads as on_step.
+	 */
+	void (*on_piece)(void *arg, const struct ana_piece *p);
+	void *arg; /* of both */
 };
 
 struct view_trace; /* trace.h */
