@@ -13,22 +13,30 @@
 #include "log.h"
 #include "options.h"
 #include "trace.h"
+#include "trace_text.h"
 #include "wrap.h"
 
 static const char usage[] =
-	"usage: gpustarve dump RUN [--steps | --streams]\n"
+	"usage: gpustarve dump RUN [--steps | --streams | --samples | --batches]\n"
 	"\n"
 	"Prints what a trace holds, one event per line, tab-separated: stream, kind, start_ns,\n"
 	"duration_ns, place (device.context.stream of an operation, tid of a call or range),\n"
-	"correlation, bytes, name. Lines that begin with # tell of streams, losses and holes.\n"
+	"correlation, bytes, name. Samples of the host's threads and batches of loaders follow,\n"
+	"with columns of their own behind the place, pid.tid. Lines that begin with # tell of\n"
+	"streams, losses and holes.\n"
 	"\n"
+	"  --samples   the samples only\n"
+	"  --batches   the batches only\n"
 	"  --steps     one step per line instead: start_ns, duration_ns, exposed_ns\n"
 	"  --streams   the # lines only\n";
 
-enum what {
-	EVENTS,
-	STREAMS,
-	STEPS
+enum what { /* bits, but STEPS */
+	STREAMS = 1,
+	EVENTS = 2,
+	SAMPLES = 4,
+	BATCHES = 8,
+	ALL = STREAMS | EVENTS | SAMPLES | BATCHES,
+	STEPS = 16,
 };
 
 static void put_step(void *arg, const struct ana_step *s)
@@ -58,10 +66,10 @@ static const char *op_name(uint8_t op)
 
 static const char *range_name(uint8_t op)
 {
-	static const char *const name[] = { "range",	"loader", "user",
-					    "operator", "step",	  "optimizer" };
+	static const char *const name[] = { "range",	 "loader", "user",	 "operator", "step",
+					    "optimizer", "gc",	   "checkpoint", "iter" };
 
-	return name[op < 6 ? op : 0];
+	return name[op < sizeof(name) / sizeof(name[0]) ? op : 0];
 }
 
 static const char *sync_name(uint8_t op)
@@ -185,9 +193,9 @@ static void put_stream(const char *stream, const struct view_stream *s)
 		put_hello(stream, s->hello);
 	else
 		printf("# stream\t%s\tits first frame is lost\n", stream);
-	printf("# frames\t%s\t%" PRIu64 "\tbytes %" PRIu64 "\tblocks %zu\tcomplete_ns %" PRId64
-	       "\tended %s\n",
-	       stream, s->frames, s->bytes, s->blocks, s->complete_ns,
+	printf("# frames\t%s\t%" PRIu64 "\tbytes %" PRIu64 "\tblocks %zu\tevidence %zu"
+	       "\tcomplete_ns %" PRId64 "\tended %s\n",
+	       stream, s->frames, s->bytes, s->blocks, s->evidences, s->complete_ns,
 	       s->bye ? s->bye->reason : "without a last word");
 	put_losses(stream, s);
 }
@@ -195,27 +203,78 @@ static void put_stream(const char *stream, const struct view_stream *s)
 struct reading {
 	struct wire_scratch *scratch;
 	struct wire_event *event;
-	size_t room, unreadable;
+	struct wire_sample *sample;
+	struct wire_batch *batch;
+	size_t event_room, sample_room, batch_room, unreadable;
 };
+
+static void note_unreadable(struct reading *r, const char *stream, const char *what, size_t number,
+			    int err)
+{
+	printf("# damage\t%s\t%s %zu cannot be read: %s\n", stream, what, number, strerror(-err));
+	r->unreadable++;
+}
 
 static void put_blocks(struct view_trace *t, const char *stream, const struct view_stream *s,
 		       struct reading *r)
 {
 	for (size_t b = 0; b < s->blocks && !ferror(stdout); b++) {
 		size_t count = 0;
-		int err = view_trace_block(t, s, &s->block[b], r->scratch, &r->event, &r->room,
-					   &count);
-		if (err) {
-			printf("# damage\t%s\tblock %zu cannot be read: %s\n", stream, b,
-			       strerror(-err));
-			r->unreadable++;
-		}
+		int err = view_trace_block(t, s, &s->block[b], r->scratch, &r->event,
+					   &r->event_room, &count);
+		if (err)
+			note_unreadable(r, stream, "block", b, err);
 		for (size_t i = 0; !err && i < count; i++)
 			put_event(stream, s, &r->event[i]);
 	}
 }
 
-static int dump_events(struct view_trace *t, bool events)
+static void put_samples(struct view_trace *t, const char *stream, const struct view_stream *s,
+			struct reading *r)
+{
+	for (size_t b = 0; b < s->evidences && !ferror(stdout); b++) {
+		size_t count = 0;
+		int err = 0;
+
+		if (s->evidence[b].head->kind != WIRE_KIND_SAMPLE)
+			continue;
+		err = view_trace_samples(t, s, &s->evidence[b], r->scratch, &r->sample,
+					 &r->sample_room, &count);
+		if (err)
+			note_unreadable(r, stream, "evidence", b, err);
+		for (size_t i = 0; i < count; i++)
+			view_put_sample(stdout, stream, s, &r->sample[i]);
+	}
+}
+
+static void put_batches(struct view_trace *t, const char *stream, const struct view_stream *s,
+			struct reading *r)
+{
+	for (size_t b = 0; b < s->evidences && !ferror(stdout); b++) {
+		size_t count = 0;
+		int err = 0;
+
+		if (s->evidence[b].head->kind != WIRE_KIND_BATCH)
+			continue;
+		err = view_trace_batches(t, s, &s->evidence[b], r->scratch, &r->batch,
+					 &r->batch_room, &count);
+		if (err)
+			note_unreadable(r, stream, "evidence", b, err);
+		for (size_t i = 0; i < count; i++)
+			view_put_batch(stdout, stream, s, &r->batch[i]);
+	}
+}
+
+static void put_notes(const struct view_trace *t)
+{
+	for (size_t i = 0; i < t->notes; i++) {
+		fputs("# note\t\t", stdout);
+		view_put_tame(stdout, t->note[i]);
+		putchar('\n');
+	}
+}
+
+static int dump_rows(struct view_trace *t, unsigned int what)
 {
 	struct reading r = { .scratch = wire_scratch_new() };
 	char stream[2 * WIRE_STREAM_ID_BYTES + 1];
@@ -223,27 +282,35 @@ static int dump_events(struct view_trace *t, bool events)
 	if (!r.scratch)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->streams; i++) {
-		stream_text(stream, &t->stream[i]);
-		put_stream(stream, &t->stream[i]);
-		if (events)
-			put_blocks(t, stream, &t->stream[i], &r);
+		const struct view_stream *s = &t->stream[i];
+
+		stream_text(stream, s);
+		if (what & STREAMS)
+			put_stream(stream, s);
+		if (what & EVENTS)
+			put_blocks(t, stream, s, &r);
+		if (what & SAMPLES)
+			put_samples(t, stream, s, &r);
+		if (what & BATCHES)
+			put_batches(t, stream, s, &r);
 	}
-	for (size_t i = 0; i < t->notes; i++) {
-		fputs("# note\t\t", stdout);
-		view_put_tame(stdout, t->note[i]);
-		putchar('\n');
-	}
+	if (what & STREAMS)
+		put_notes(t);
 	wire_scratch_free(r.scratch);
 	free(r.event);
+	free(r.sample);
+	free(r.batch);
 	return r.unreadable ? -EBADMSG : 0;
 }
 
 /* 1: go on, 0: help was shown, -1: error. */
-static int parse(int argc, char **argv, enum what *what)
+static int parse(int argc, char **argv, unsigned int *what)
 {
 	static const struct option longs[] = {
-		{ "steps", no_argument, NULL, 's' },
-		{ "streams", no_argument, NULL, 'S' },
+		{ "steps", no_argument, NULL, STEPS },
+		{ "streams", no_argument, NULL, STREAMS },
+		{ "samples", no_argument, NULL, SAMPLES },
+		{ "batches", no_argument, NULL, BATCHES },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -254,9 +321,9 @@ static int parse(int argc, char **argv, enum what *what)
 			fputs(usage, stdout);
 			return 0;
 		}
-		if (c != 's' && c != 'S')
+		if (c != STEPS && c != STREAMS && c != SAMPLES && c != BATCHES)
 			return -1;
-		*what = c == 's' ? STEPS : STREAMS;
+		*what = (unsigned int)c;
 	}
 	if (optind == argc - 1)
 		return 1;
@@ -266,7 +333,7 @@ static int parse(int argc, char **argv, enum what *what)
 
 int view_cmd_dump(int argc, char **argv)
 {
-	enum what what = EVENTS;
+	unsigned int what = ALL;
 	struct view_trace *t = NULL;
 	const char *why = NULL;
 	int go = parse(argc, argv, &what), err;
@@ -279,7 +346,7 @@ int view_cmd_dump(int argc, char **argv)
 		view_error("%s: %s; name a run directory", run, why ? why : strerror(-err));
 		return VIEW_EXIT_ERROR;
 	}
-	err = what == STEPS ? dump_steps(t) : dump_events(t, what == EVENTS);
+	err = what == STEPS ? dump_steps(t) : dump_rows(t, what);
 	view_trace_close(t);
 	if (fflush(stdout) || ferror(stdout))
 		err = errno == EPIPE ? 0 : -EIO;

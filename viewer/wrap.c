@@ -4,7 +4,7 @@
 #include <string.h>
 #include "utf8.h"
 
-static void put_tame(FILE *f, const char *text, size_t len)
+void view_put_tame_part(FILE *f, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len;) {
 		size_t n = view_utf8_length(text + i, len - i);
@@ -22,7 +22,7 @@ static void put_tame(FILE *f, const char *text, size_t len)
 
 void view_put_tame(FILE *f, const char *text)
 {
-	put_tame(f, text, strlen(text));
+	view_put_tame_part(f, text, strlen(text));
 }
 
 static int columns(const char *text, size_t len)
@@ -50,7 +50,7 @@ void view_wrap(FILE *f, int at, int hang, const char *text)
 			fputc(' ', f);
 			at++;
 		}
-		put_tame(f, text, len);
+		view_put_tame_part(f, text, len);
 		at += width;
 		first = 0;
 		text += len;

@@ -16,10 +16,17 @@ with gs.scratch() as where:
     gs.equal((done.returncode, done.stderr), (0, b''), 'dump')
     lines = done.stdout.decode().splitlines()
     rows = [l.split('\t') for l in lines if not l.startswith('#')]
+    looks = [r for r in rows if r[1] == 'sample']
+    batches = [r for r in rows if r[1].startswith('batch-')]
+    rows = [r for r in rows if not r[1].startswith(('sample', 'batch-'))]
     gs.check(all(len(r) == 8 for r in rows), 'eight columns')
     mine = sorted((int(r[2]), int(r[2]) + int(r[3])) for r in rows
                   if r[1] in ('kernel', 'memset', 'graph') or r[1].startswith('copy'))
     gs.equal(mine, sorted((o['start_ns'], o['end_ns']) for o in gs.truth_ops(truth)), 'operations')
+    for option, some, columns in ('--samples', looks, 17), ('--batches', batches, 15):
+        gs.check(all(len(r) == columns for r in some), f'{option}: {columns} columns')
+        only = gs.gpustarve('dump', option, run).stdout.decode().splitlines()
+        gs.equal(only, ['\t'.join(r) for r in some], option)
     gs.check(any(r[1] == 'loader' for r in rows), 'loader waits')
     gs.check(any(l.startswith('# stream\t') for l in lines), 'streams')
     short = gs.gpustarve('dump', '--streams', run).stdout.decode().splitlines()
