@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the fields of CPython's structures stand, version by version: 64 bits, builds with the
+ * global lock. From 3.13 on the interpreter itself tells, in _Py_DebugOffsets at the start of
+ * _PyRuntime; the layout of that structure is known for 3.13 and 3.14. Before, tables, taken from
+ * the headers of 3.8.18, 3.9.18, 3.10.13, 3.11.7 and 3.12.1.
+ */
+#ifndef PROF_PYLAYOUT_H
+#define PROF_PYLAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "pymem.h"
+
+enum prof_pylines { /* how a code object tells lines */
+	PROF_PYLINES_LNOTAB = 0, /* to 3.9 */
+	PROF_PYLINES_PAIRS = 1, /* 3.10 */
+	PROF_PYLINES_LOCATIONS = 2, /* from 3.11 on */
+};
+
+enum prof_pyframe_kind { /* what a frame is */
+	PROF_PYFRAME_OBJECT = 0, /* to 3.10: a PyFrameObject, with an index of instructions */
+	PROF_PYFRAME_STACK = 1, /* from 3.11 on: a _PyInterpreterFrame, with an address */
+};
+
+#define PROF_PYLAYOUT_NONE 0xffffffffu /* this version has no such field */
+
+struct prof_pylayout {
+	enum prof_pyframe_kind frames;
+	enum prof_pylines lines;
+	uint32_t lasti_unit; /* bytes of code per unit of the frame's index */
+	uint32_t interpreters; /* in _PyRuntime: the first interpreter */
+	struct {
+		uint32_t next, threads;
+		uint32_t gil; /* a pointer to the lock; NONE: it stands in _PyRuntime */
+		uint32_t collecting; /* NONE: it stands in _PyRuntime */
+	} interp;
+	uint32_t runtime_gil, runtime_collecting; /* where interp says NONE */
+	uint32_t gil_holder, gil_locked; /* in the lock */
+	struct {
+		uint32_t bytes; /* to be read: all that is named here */
+		uint32_t next, interp, ident, native;
+		uint32_t frame; /* the frame, or what points to it */
+		uint32_t cframe; /* NONE, or: frame points to a structure that has it there */
+		uint32_t chunk; /* datastack_chunk, behind it datastack_top; or NONE */
+	} thread;
+	struct {
+		uint32_t bytes, code, previous, instr, owner;
+	} frame;
+	uint32_t owner_shim; /* frames with this owner or a higher one run no Python code */
+	uint64_t code_tag; /* bits of the frame's code pointer that are no address */
+	struct {
+		uint32_t bytes, file, name, qualname, firstline, table;
+		uint32_t bytecode; /* the instructions themselves, or a pointer to bytes */
+	} code;
+	uint32_t ascii, compact; /* sizes of PyASCIIObject and PyCompactUnicodeObject */
+};
+
+/* What is the same everywhere. */
+#define PROF_PYOBJECT_TYPE 8u
+#define PROF_PYVAR_SIZE 16u
+#define PROF_PYBYTES_DATA 32u
+#define PROF_PYGIL_BYTES 208u
+
+struct prof_pyplaces { /* addresses in the process */
+	uint64_t runtime, runtime_bytes, code_type;
+};
+
+/*
+ * The layout of @version (as Py_Version, known to be 3.8 or later). 0; -ENOTSUP with a sentence in
+ * @why[@room]; -EAGAIN: not initialised yet; or an error of reading.
+ */
+int prof_pylayout_find(struct prof_pymem *m, const struct prof_pyplaces *at, uint32_t version,
+		       struct prof_pylayout *out, char *why, size_t room);
+
+/*
+ * Does the type of code objects tell the same offsets as the layout? 0, -ENOTSUP with a sentence,
+ * or an error of reading.
+ */
+int prof_pylayout_check(struct prof_pymem *m, const struct prof_pyplaces *at,
+			const struct prof_pylayout *l, char *why, size_t room);
+
+#endif
