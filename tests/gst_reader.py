@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a run directory by docs/FORMAT.md alone and prints each device's ops and busy time.
 
-    gst_reader.py RUN.gst
+    gst_reader.py RUN.gst [--evidence]
 
 Output: {"frames": n, "damaged_bytes": n, "devices": [{"device": uuid or stream/ordinal, "ops": n,
 "busy_ns": n}]}. Several processes' devices are one by UUID. An op with end < start is none.
+With --evidence: {"samples": [...], "batches": [...]}, rows with their strings, in order of frames.
 """
 import ctypes
 import json
@@ -15,7 +16,8 @@ import sys
 
 HEADER = struct.Struct("<4sHHII16sQqIIII")
 HEAD_MAX, BODY_MAX, RAW_MAX = 1 << 16, 1 << 24, 1 << 26
-HELLO, BLOCK, KIND_OP = 1, 3, 1
+HELLO, STRINGS, BLOCK, SAMPLES, WORKERS = 1, 2, 3, 5, 6
+KIND_OP, KIND_SAMPLE, KIND_BATCH = 1, 16, 17
 M32, M64, SIGN = (1 << 32) - 1, (1 << 64) - 1, 1 << 63
 
 
@@ -159,6 +161,46 @@ def spans(n, columns):
         yield device[p], (before ^ SIGN) - SIGN, (end ^ SIGN) - SIGN
 
 
+# What a shape holds, and the fields in order of sections: name, coding, is a string.
+PLAIN, AFTER, LENGTH = range(3)
+ROWS = {
+    SAMPLES: (struct.Struct("<HBBBB"), ("syscall", "role", "state", "wait", "flags"), [
+        ("time", AFTER), ("cpu", AFTER), ("delay", AFTER), ("throttled", AFTER), ("period", AFTER),
+        ("stack", AFTER), ("native", AFTER), ("target", AFTER), ("fs", AFTER)]),
+    WORKERS: (struct.Struct("<B"), ("what",), [
+        ("start", AFTER), ("end", LENGTH), ("batch", AFTER), ("cpu", PLAIN), ("delay", PLAIN),
+        ("rchar", PLAIN), ("read", PLAIN), ("faults", PLAIN), ("loader", AFTER),
+        ("worker", AFTER), ("samples", AFTER), ("text", AFTER)]),
+}
+STRING_FIELDS = ("stack", "native", "target", "fs", "text")
+SIGNED_FIELDS = ("time", "start", "end")
+
+
+def rows(kind, n, columns):
+    """The rows of a Samples or Workers frame, strings as ids."""
+    got = sections(columns)
+    shape, names, coded = ROWS[kind]
+    threads = list(varints(got[1]))[1:]
+    _, at = varint(got[3], 0)
+    shapes = list(shape.iter_unpack(got[3][at:]))
+    values = [column(got.get(5 + i), n) for i in range(len(coded))]
+    last, done = {}, []
+    for i, (t, s) in enumerate(zip(column(got.get(2), n), column(got.get(4), n))):
+        before = done[last.get(t, i - 1)] if done else {}
+        row = dict(zip(names, shapes[s]), pid=threads[2 * t], tid=threads[2 * t + 1])
+        for (name, coding), z in zip(coded, (v[i] for v in values)):
+            if coding == PLAIN:
+                row[name] = z
+            else:
+                row[name] = unzigzag(z) + (row["start"] if coding == LENGTH else
+                                           before.get(name, 0)) & M64
+        last[t] = i
+        done.append(row)
+    for row in done:
+        row.update({k: (row[k] ^ SIGN) - SIGN for k in SIGNED_FIELDS if k in row})
+        yield row
+
+
 def busy(ops):
     total, until = 0, -SIGN
     for start, end in sorted(ops):
@@ -167,34 +209,59 @@ def busy(ops):
     return total
 
 
-def main(run):
-    seen, uuid, ops, bad = set(), {}, {}, 0
+def messages(run):
+    """(stream, type, head, body) of each frame, as (None, None, bytes, None) how much is damage."""
+    seen, found = set(), []
     for name in sorted(n for n in os.listdir(run) if n.endswith((".gst", ".spool"))):
         with open(os.path.join(run, name), "rb") as f:
-            found, damaged = frames(f.read())
-        bad += damaged
-        for kind, stream, seq, head, body, raw_len in found:
-            new = (stream, seq) not in seen
+            some, damaged = frames(f.read())
+        found += some
+        yield None, None, damaged, None
+    for kind, stream, seq, head, body, raw_len in sorted(found, key=lambda f: (f[1], f[2])):
+        if (stream, seq) not in seen:
             seen.add((stream, seq))
-            if not new or kind not in (HELLO, BLOCK):
-                continue
-            message = body if raw_len is None else decompress(body, raw_len)
-            if kind == HELLO:
-                devices = [dict(fields(value)) for number, value in fields(message) if number == 11]
-                uuid.update({(stream, d.get(1, 0)): d[2].hex() for d in devices if d.get(2)})
-            elif head[2] == KIND_OP:
-                n = struct.unpack_from("<I", head, 4)[0]
-                for device, start, end in spans(n, dict(fields(message))[1]):
-                    if end >= start:
-                        ops.setdefault((stream, device), []).append((start, end))
+            yield stream, kind, head, (body if raw_len is None or kind is None else
+                                       decompress(body, raw_len))
+
+
+def evidence(run):
+    """Samples and batches with their strings, and the stream."""
+    names, out = {}, {SAMPLES: [], WORKERS: []}
+    for stream, kind, head, message in messages(run):
+        if kind == STRINGS:
+            for entry in (dict(fields(value)) for _, value in fields(message)):
+                names.setdefault((stream, entry[1]), entry.get(2, b"").decode(errors="replace"))
+        elif (kind, head[2] if kind in out else 0) in ((SAMPLES, KIND_SAMPLE),
+                                                       (WORKERS, KIND_BATCH)):
+            n = struct.unpack_from("<I", head, 4)[0]
+            for row in rows(kind, n, dict(fields(message))[1]):
+                row.update({k: names.get((stream, row[k]), "") for k in STRING_FIELDS if k in row})
+                out[kind].append(dict(row, stream=stream.hex()))
+    return {"samples": out[SAMPLES], "batches": out[WORKERS]}
+
+
+def devices(run):
+    count, uuid, ops, bad = 0, {}, {}, 0
+    for stream, kind, head, message in messages(run):
+        count += stream is not None
+        if stream is None:
+            bad += head
+        elif kind == HELLO:
+            found = [dict(fields(value)) for number, value in fields(message) if number == 11]
+            uuid.update({(stream, d.get(1, 0)): d[2].hex() for d in found if d.get(2)})
+        elif kind == BLOCK and head[2] == KIND_OP:
+            n = struct.unpack_from("<I", head, 4)[0]
+            for device, start, end in spans(n, dict(fields(message))[1]):
+                if end >= start:
+                    ops.setdefault((stream, device), []).append((start, end))
     merged = {}
     for (stream, device), some in ops.items():
         key = uuid.get((stream, device), "%s/%d" % (stream.hex(), device))
         merged.setdefault(key, []).extend(some)
-    print(json.dumps({"frames": len(seen), "damaged_bytes": bad, "devices": [
+    return {"frames": count, "damaged_bytes": bad, "devices": [
         {"device": key, "ops": len(merged[key]), "busy_ns": busy(merged[key])}
-        for key in sorted(merged)]}))
+        for key in sorted(merged)]}
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    print(json.dumps((evidence if "--evidence" in sys.argv[2:] else devices)(sys.argv[1])))

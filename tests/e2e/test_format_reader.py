@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e timeout=600
 """The small reader that was written from docs/FORMAT.md alone finds, in runs of the simulator and in
-imported traces, the operations and the busy time that the report states; and protoc reads the
-envelopes."""
+imported traces, the operations and the busy time that the report states, and every sample and
+batch that dump prints; and protoc reads the envelopes."""
 import ctypes
 import glob
 import json
@@ -85,6 +85,62 @@ def imported():
                 compare(run, name)
 
 
+ROLES = ['other', 'submitter', 'worker', 'pin', 'worker-other']
+STATES = ['unknown', 'running', 'sleeping', 'disk', 'stopped', 'gone']
+WAITS = ['none', 'read', 'write', 'fault', 'socket', 'pipe', 'queue', 'sleep', 'gil', 'lock-shared',
+         'lock', 'child', 'gpu', 'stopped', 'other', 'unknown']
+FLAGS = ['torn', 'no-python', 'steady', 'gil', 'by-parent', 'census', 'gc', '7']
+WHATS = ['batch-0', 'batch-open', 'batch-fetch', 'batch-take', 'batch-pin', 'batch-close']
+
+
+def word(words, number, otherwise='{}'):
+    return words[number] if number < len(words) else otherwise.format(number)
+
+
+def one_line(stack, between, last):
+    return ' < '.join(between.join(f[:2]) + last.join([''] + [x for x in f[2:] if x])
+                      for f in (line.split('\t') for line in stack.split('\n'))) if stack else ''
+
+
+def sample_line(r):
+    call = {0: '', 65535: 'none'}.get(r['syscall'], r['syscall'] - 1)
+    flags = ','.join(w for i, w in enumerate(FLAGS) if r['flags'] >> i & 1)
+    return '\t'.join(map(str, [
+        r['stream'], 'sample', r['time'], r['period'], f"{r['pid']}.{r['tid']}",
+        word(ROLES, r['role']), word(STATES, r['state']), word(WAITS, r['wait']), call, r['cpu'],
+        r['delay'], r['throttled'], flags, r['target'], r['fs'], one_line(r['stack'], ' ', ':'),
+        one_line(r['native'], '+', '@')]))
+
+
+def batch_line(r):
+    length = (r['end'] - r['start'] + (1 << 63)) % (1 << 64) - (1 << 63)
+    return '\t'.join(map(str, [
+        r['stream'], word(WHATS, r['what'], 'batch-{}'), r['start'], length,
+        f"{r['pid']}.{r['tid']}", r['loader'], r['worker'] - 1 if r['worker'] else '', r['batch'],
+        r['samples'], r['cpu'], r['delay'], r['rchar'], r['read'], r['faults'], r['text']]))
+
+
+def compare_evidence(run, what):
+    """Every row as dump prints it; returns how many."""
+    read = json.loads(gs.command([gs.PYTHON, READER, run, '--evidence']).stdout)
+    for rows, line, option in ((read['samples'], sample_line, '--samples'),
+                               (read['batches'], batch_line, '--batches')):
+        done = gs.gpustarve('dump', option, run)
+        gs.equal(done.returncode, 0, f'{what}: {option}')
+        gs.equal(sorted(map(line, rows)), sorted(done.stdout.decode().splitlines()),
+                 f'{what}: {option}')
+    return len(read['samples']), len(read['batches'])
+
+
+def stored():
+    with gs.scratch() as where:
+        shutil.copy(os.path.join(gs.SOURCE, 'tests', 'data', 'wire-v1-evidence.gst'), where)
+        gs.equal(compare_evidence(where, 'stored'), (100, 100), 'stored: rows')
+        ranges = [l.split('\t')[1] for l in gs.gpustarve('dump', where).stdout.decode().splitlines()
+                  if l.split('\t')[1] in ('gc', 'checkpoint', 'iter')]
+        gs.equal(ranges, ['gc', 'checkpoint', 'iter'], 'stored: ranges')
+
+
 try:
     ctypes.CDLL('libzstd.so.1')
 except OSError:
@@ -92,4 +148,5 @@ except OSError:
 simulated('one process', '--devices', 2)
 simulated('two processes on one device', '--processes', 2)
 imported()
+stored()
 gs.finish()

@@ -7,7 +7,8 @@
 #define TESTS_EVIDENCE_H
 
 #include "events.h"
-#include "wire/evidence.h"
+#include "wire/encoder.h"
+#include "wire/session.pb-c.h"
 
 static inline void t_samples_wild(struct wire_sample *s, size_t n, uint64_t *rnd)
 {
@@ -121,8 +122,91 @@ static inline struct wire_batch t_host_batch(struct t_host *h)
 	b.rchar_bytes = at ? 6000000 + (noise >> 12) % 900000 : 0;
 	b.read_bytes = at ? b.rchar_bytes & ~4095ull : 0;
 	b.samples = at ? 64 : 0;
+	b.text = h->batch[0] == 1 && !at ? 60 : 0;
 	h->at = (at + 1) % (T_WORKERS + 1);
 	return b;
+}
+
+/* The texts that the rows above name: 20 to 59 stacks, 60 settings, 61 native, 62 to 91 files. */
+static inline void t_host_names(struct wire_strtab *names)
+{
+	char text[200];
+	uint32_t i;
+
+	for (i = 1; i <= 100; i++) {
+		if (i >= 20 && i < 60)
+			snprintf(text, sizeof(text),
+				 "__getitem__\tdata.py\t%u\nfetch\tfetch.py\t54\n_worker_loop\t"
+				 "worker.py\t308",
+				 i);
+		else if (i == 60)
+			snprintf(text, sizeof(text), "workers=%d prefetch=2 batch=64", T_WORKERS);
+		else if (i == 61)
+			snprintf(text, sizeof(text),
+				 "/lib/libc.so.6\t9a6f1\t1b2c\n<python>\n/opt/my app.so\t10\t");
+		else if (i < 100)
+			snprintf(text, sizeof(text), "/data/%u/image.jpg", i);
+		else
+			snprintf(text, sizeof(text), "ext4");
+		REQUIRE(wire_strtab_intern(names, text, strlen(text)) == i);
+	}
+}
+
+/* The ranges that are evidence, too. */
+static inline void t_host_ranges(struct wire_event *ev, int64_t start)
+{
+	static const uint8_t op[] = { WIRE_RANGE_GC, WIRE_RANGE_CHECKPOINT, WIRE_RANGE_ITER };
+	size_t i;
+
+	memset(ev, 0, 3 * sizeof(*ev));
+	for (i = 0; i < 3; i++) {
+		ev[i].kind = WIRE_KIND_RANGE;
+		ev[i].op = op[i];
+		ev[i].start_ns = start + (int64_t)i * 1000000;
+		ev[i].end_ns = ev[i].start_ns + 5000;
+		ev[i].tid = 4711;
+		ev[i].name = op[i] == WIRE_RANGE_CHECKPOINT ? 99 : 0;
+	}
+}
+
+/* A stream of Hello, names, ranges, @n > 3 samples, as many batches, three of each wild, and Bye. */
+static inline void t_evidence_make(struct wire_buf *out, size_t n)
+{
+	struct wire_encoder *e = wire_encoder_new((const uint8_t *)"stream evidence.", 3);
+	struct t_host one = t_host_begin(1), two = t_host_begin(2);
+	struct wire_sample *sample = calloc(n, sizeof(*sample));
+	struct wire_batch *batch = calloc(n, sizeof(*batch));
+	struct wire_strtab *names = wire_strtab_new();
+	Wire__Hello hello = WIRE__HELLO__INIT;
+	Wire__Bye bye = WIRE__BYE__INIT;
+	struct wire_event range[3];
+	uint64_t rnd = 3;
+	uint32_t next;
+	size_t i;
+
+	REQUIRE(e && sample && batch && names);
+	t_host_names(names);
+	t_host_ranges(range, one.now);
+	for (i = 0; i < n; i++) {
+		sample[i] = t_host_sample(&one);
+		batch[i] = t_host_batch(&two);
+	}
+	t_samples_wild(sample + n - 3, 3, &rnd);
+	t_batches_wild(batch + n - 3, 3, &rnd);
+	hello.host = (char *)"box";
+	hello.pid = 4711;
+	hello.clock = (char *)"realtime";
+	bye.reason = (char *)"exit";
+	REQUIRE(!wire_encoder_message(e, WIRE_FRAME_HELLO, &hello.base, 1, out));
+	REQUIRE(!wire_encoder_strings(e, names, 1, &next, 2, out) && next == 101);
+	REQUIRE(!wire_encoder_block(e, range, 3, NULL, 3, out));
+	REQUIRE(!wire_encoder_samples(e, sample, n, 4, out));
+	REQUIRE(!wire_encoder_batches(e, batch, n, 5, out));
+	REQUIRE(!wire_encoder_message(e, WIRE_FRAME_BYE, &bye.base, 6, out));
+	wire_strtab_free(names);
+	free(batch);
+	free(sample);
+	wire_encoder_free(e);
 }
 
 #endif
