@@ -32,6 +32,7 @@ struct prof_config {
 	bool quiet_errors; /* GPUSTARVE_QUIET_ERRORS, a wrapper tells of a trace that cannot be written */
 	bool nvtx; /* GPUSTARVE_NVTX, default on */
 	bool torch; /* GPUSTARVE_TORCH, default on */
+	bool shim; /* GPUSTARVE_SHIM, default on: the Python shim is handed to Python */
 	char cupti[1024]; /* GPUSTARVE_CUPTI, path of the libcupti to use; "" finds one */
 	char dmi[256]; /* GPUSTARVE_DMI, folder where the machine says what it is */
 	uint64_t rearm_seconds; /* GPUSTARVE_REARM_SECONDS, how long we yield to another client */

@@ -21,6 +21,7 @@
 #include "entry.h"
 #include "env.h"
 #include "fork.h"
+#include "host/shim.h"
 #include "levels.h"
 #include "log.h"
 #include "notes.h"
@@ -70,6 +71,40 @@ static bool is_other_tool(void)
 	return false;
 }
 
+/* Is this program Python 3? It links the interpreter, or is it. */
+static bool is_python(void)
+{
+	const char *(*version)(void);
+
+	*(void **)&version = dlsym(RTLD_DEFAULT, "Py_GetVersion");
+	return version && *version() == '3' && dlsym(RTLD_DEFAULT, "Py_Main");
+}
+
+/*
+ * Puts the shim's folder first on PYTHONPATH, where its sitecustomize takes it away again. A program
+ * that shares no sitecustomize with us (python -I, -E, -S) has no shim.
+ */
+static void hand_shim_over(void)
+{
+	const char *switched = prof_env_text("GPUSTARVE_SHIM"), *have = prof_env_text("PYTHONPATH");
+	char *slash = strrchr(self, '/');
+	char path[2 * PATH_MAX];
+	int n;
+
+	if (!slash || strchr(self, ':') || !is_python())
+		return;
+	if (switched &&
+	    (!strcmp(switched, "0") || !strcmp(switched, "off") || !strcmp(switched, "no")))
+		return;
+	n = snprintf(path, sizeof(path), "%.*s/python", (int)(slash - self), self);
+	if (have && !strncmp(have, path, (size_t)n) && (!have[n] || have[n] == ':'))
+		return;
+	n += snprintf(path + n, sizeof(path) - (size_t)n, "%s%s", have ? ":" : "",
+		      have ? have : "");
+	if (n < (int)sizeof(path))
+		setenv("PYTHONPATH", path, 1);
+}
+
 /*
  * Nothing else may happen here: no thread, no descriptor, no output. The run id and an absolute
  * GPUSTARVE_OUT are set so that all processes below write into one run, wherever they change to.
@@ -99,6 +134,7 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 	if (*out != '/' && getcwd(dir, sizeof(dir)) &&
 	    snprintf(path, sizeof(path), "%s/%s", dir, out) < (int)sizeof(path))
 		setenv("GPUSTARVE_OUT", path, 1);
+	hand_shim_over();
 	prof_fork_watch();
 	errno = kept;
 }
@@ -177,6 +213,7 @@ static void arm(void)
 	prof_clock_settle(active ? cupti.GetTimestamp : NULL);
 	prof_fork_own();
 	sender.cupti = active ? &cupti : NULL;
+	prof_shim_init(prof_sender_wake);
 	prof_sender_init(&sender);
 	start_ranges();
 	if (active && start_cupti())

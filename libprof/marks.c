@@ -26,6 +26,8 @@ struct range_key { /* what tells one open range of a thread from another */
 	uint64_t key;
 	uint32_t depth;
 	uint8_t source;
+	uint8_t range; /* this and the next are told, not compared */
+	bool first;
 };
 
 struct domain {
@@ -264,7 +266,9 @@ static struct prof_mark *new_mark(struct prof_log *log, const struct range_key *
 	m->key = k->key;
 	m->depth = k->depth;
 	m->len = (uint16_t)len;
-	m->source = k->source;
+	m->source = k->source & 15;
+	m->range = k->range & 15;
+	m->first = k->first;
 	m->gap = log->gap;
 	log->gap = false;
 	return m;
@@ -276,10 +280,9 @@ static void publish(struct prof_log *log)
 	wake_once(log);
 }
 
-static void write_begin(struct prof_log *log, const struct range_key *k, const char *name,
-			size_t len)
+static void write_begin_at(struct prof_log *log, const struct range_key *k, const char *name,
+			   size_t len, int64_t stamp)
 {
-	int64_t stamp = now_ns();
 	struct prof_mark *m;
 
 	if (prof_mark_is_loader(name, len) && !wait_opens(log, k, stamp))
@@ -296,39 +299,46 @@ static void write_begin(struct prof_log *log, const struct range_key *k, const c
 	publish(log);
 }
 
+static void write_begin(struct prof_log *log, const struct range_key *k, const char *name,
+			size_t len)
+{
+	write_begin_at(log, k, name, len, now_ns());
+}
+
 /* A lost end makes what is open here worthless, which the next mark says. */
-static void put_end(struct prof_log *log, const struct range_key *k, int64_t stamp)
+static int64_t put_end(struct prof_log *log, const struct range_key *k, int64_t stamp)
 {
 	struct prof_mark *m = new_mark(log, k, stamp, 0);
 
 	if (!m) {
 		log->gap = true;
-		return;
+		return stamp;
 	}
 	m->begins = false;
 	publish(log);
+	return stamp;
 }
 
 /*
  * The end of a thread's outermost loader wait raises `ending` before it reads the clock, so that
  * the sender, which reads its clock before the flag, never writes a piece beyond the true end.
  */
-static void write_end(struct prof_log *log, const struct range_key *k)
+static int64_t write_end(struct prof_log *log, const struct range_key *k)
 {
 	uint32_t i = find_wait(log, k);
+	int64_t stamp;
 
-	if (i == log->waits) {
-		put_end(log, k, now_ns()); /* no wait */
-		return;
-	}
+	if (i == log->waits)
+		return put_end(log, k, now_ns()); /* no wait */
 	if (i) {
 		log->waits = i; /* its beginning was not written either */
-		return;
+		return now_ns();
 	}
 	atomic_store(&log->ending, true);
-	put_end(log, k, now_ns());
+	stamp = put_end(log, k, now_ns());
 	forget_waits(log);
 	atomic_store_explicit(&log->ending, false, memory_order_release);
+	return stamp;
 }
 
 void prof_mark_begin(enum prof_source source, uint64_t key, const char *name, size_t len)
@@ -401,6 +411,37 @@ int prof_mark_pop(uint64_t domain)
 	if (log)
 		leave(log);
 	return open ? (int)k.depth : -1;
+}
+
+int64_t prof_mark_open(uint8_t range, uint64_t key, bool first, const char *name, size_t len,
+		       int64_t stamp_ns)
+{
+	struct range_key k = {
+		.key = key, .source = PROF_SOURCE_SHIM, .range = range, .first = first
+	};
+	struct prof_log *log = enter();
+
+	if (!log) {
+		drop();
+		return 0;
+	}
+	stamp_ns = stamp_ns ? stamp_ns : now_ns();
+	write_begin_at(log, &k, name, len, stamp_ns);
+	leave(log);
+	return stamp_ns;
+}
+
+int64_t prof_mark_close(uint8_t range, uint64_t key)
+{
+	struct range_key k = { .key = key, .source = PROF_SOURCE_SHIM, .range = range };
+	struct prof_log *log = enter();
+	int64_t stamp_ns;
+
+	if (!log)
+		return 0;
+	stamp_ns = write_end(log, &k);
+	leave(log);
+	return stamp_ns;
 }
 
 int64_t prof_marks_loader_since(void)

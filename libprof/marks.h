@@ -23,6 +23,7 @@ enum prof_source {
 	PROF_SOURCE_TORCH = 1, /* key: the RecordFunction's address; mostly nested, not always */
 	PROF_SOURCE_NVTX = 2, /* push and pop. key: the domain, with the depth in it */
 	PROF_SOURCE_ID = 3, /* NVTX start and end. key: the id; may end on another thread */
+	PROF_SOURCE_SHIM = 4, /* the Python shim. key: an object's address */
 };
 
 struct prof_mark { /* one record of a log */
@@ -30,9 +31,11 @@ struct prof_mark { /* one record of a log */
 	uint64_t key;
 	uint32_t depth; /* SOURCE_NVTX: ranges of the domain around this one */
 	uint16_t len; /* bytes of name that follow, beginnings only */
-	uint8_t source; /* enum prof_source */
+	uint8_t source : 4; /* enum prof_source */
+	uint8_t range : 4; /* SOURCE_SHIM: enum wire_range; else the name tells */
 	bool begins : 1;
 	bool gap : 1; /* an end before this one was lost: what is open is not to be trusted */
+	bool first : 1; /* SOURCE_SHIM: WIRE_EV_FL_FIRST */
 	char name[]; /* not terminated */
 };
 
@@ -59,6 +62,14 @@ void prof_mark_end(enum prof_source source, uint64_t key);
 /* NVTX's nesting by domain. Both return the range's depth, from 0; negative: it is not tracked. */
 int prof_mark_push(uint64_t domain, const char *name, size_t len);
 int prof_mark_pop(uint64_t domain);
+
+/*
+ * The shim's ranges, by enum wire_range. @stamp_ns: when it began, 0 for now; an earlier one is for
+ * ranges that nothing else of the thread lies in. Both return the stamp, 0 if there is no log.
+ */
+int64_t prof_mark_open(uint8_t range, uint64_t key, bool first, const char *name, size_t len,
+		       int64_t stamp_ns);
+int64_t prof_mark_close(uint8_t range, uint64_t key);
 
 /* Since when some thread waits for its loader, CLOCK_REALTIME; 0: none does. Any thread. */
 int64_t prof_marks_loader_since(void);

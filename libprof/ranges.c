@@ -221,9 +221,13 @@ static uint32_t intern(struct wire_strtab *names, const char *name, size_t len)
 
 static void name_it(struct drain *d, struct open_range *r, const struct prof_mark *m)
 {
-	size_t len = m->source == PROF_SOURCE_TORCH ? m->len : operator_name(m->name, m->len);
+	bool plain = m->source == PROF_SOURCE_TORCH || m->source == PROF_SOURCE_SHIM;
+	size_t len = plain ? m->len : operator_name(m->name, m->len);
 
-	if (len < m->len) {
+	if (m->source == PROF_SOURCE_SHIM) {
+		r->type = m->range;
+		r->flags = m->first ? WIRE_EV_FL_FIRST : 0;
+	} else if (len < m->len) {
 		r->type = type_of_row(m->name, len);
 		r->flags = r->type == WIRE_RANGE_OPERATOR ? 0 : WIRE_EV_FL_OPERATOR;
 	} else {
@@ -399,7 +403,8 @@ static void begin_range(struct drain *d, struct open_set *s, uint32_t tid,
 /* The beginning may be in the log of another thread that has yet to be read. */
 static void keep_end(const struct prof_mark *m)
 {
-	if (m->source == PROF_SOURCE_NVTX || pendings == PENDING_MAX)
+	if (m->source == PROF_SOURCE_NVTX || m->source == PROF_SOURCE_SHIM ||
+	    pendings == PENDING_MAX)
 		return;
 	pending[pendings++] =
 		(struct pending){ .stamp_ns = m->stamp_ns, .key = m->key, .source = m->source };

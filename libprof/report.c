@@ -82,6 +82,21 @@ void prof_report_facts(int64_t since_ns)
 		prof_stream_message(WIRE_FRAME_FACTS, &msg.base);
 }
 
+void prof_report_checkpoint(const struct prof_checkpoint *c, const char *path)
+{
+	Wire__Checkpoint point = WIRE__CHECKPOINT__INIT, *list[] = { &point };
+	Wire__Facts msg = WIRE__FACTS__INIT;
+
+	point.start_ns = c->start_ns;
+	point.end_ns = c->end_ns;
+	point.bytes = c->bytes;
+	point.path = prof_text(path);
+	msg.t_ns = c->end_ns;
+	msg.n_checkpoints = 1;
+	msg.checkpoints = list;
+	prof_stream_message(WIRE_FRAME_FACTS, &msg.base);
+}
+
 static size_t memory_held(const struct prof_ranges_stats *ranges)
 {
 	struct prof_transport_stats transport;
@@ -138,7 +153,7 @@ static void fill_pulse(struct pulse *p, const struct prof_counters *c)
 	p->msg.complete_ns = c->complete_ns;
 	p->msg.loader_wait_ns = ranges.loader_wait_ns;
 	p->msg.launches = stream.launches;
-	p->msg.dropped = c->dropped + ranges.dropped;
+	p->msg.dropped = c->dropped + ranges.dropped + prof_shim_dropped();
 	p->msg.own_cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_facts_cpu_ns());
 	p->msg.events = stream.events;
 	p->msg.frames_dropped = transport.frames_dropped;

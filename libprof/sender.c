@@ -25,6 +25,7 @@
 #include "flusher.h"
 #include "guard.h"
 #include "hello.h"
+#include "host/shim.h"
 #include "intake.h"
 #include "log.h"
 #include "loss.h"
@@ -263,6 +264,23 @@ static void drain_ranges(bool final)
 			  final);
 }
 
+/* Rows of batches have no frame of their own yet. */
+static void take_batch(const struct wire_batch *row, const char *text)
+{
+	(void)row;
+	(void)text;
+}
+
+static void drain_shim(void)
+{
+	bool same = !strcmp(prof_clock_name(), "realtime") || !s.have_clock;
+	struct prof_shim_sink sink = { .axis = same ? NULL : realtime_to_axis,
+				       .batch = take_batch,
+				       .checkpoint = prof_report_checkpoint };
+
+	prof_shim_drain(&sink);
+}
+
 /* ---- loop ------------------------------------------------------------------------------------- */
 
 static void report_lost_frames(void)
@@ -315,6 +333,7 @@ static void tick(void)
 	else
 		passive_tick();
 	drain_ranges(false);
+	drain_shim();
 	news |= prof_guard_tick();
 	if (news)
 		write_hello();
@@ -331,6 +350,7 @@ static void between_ticks(void)
 	if (s.o->cupti)
 		drain_flush();
 	drain_ranges(false);
+	drain_shim();
 	prof_transport_pump(0);
 }
 
@@ -378,6 +398,7 @@ static void finish(void)
 	if (s.o->cupti)
 		last_flush();
 	drain_ranges(true);
+	drain_shim();
 	prof_guard_finish();
 	prof_stream_blocks();
 	report_lost_frames();

@@ -10,7 +10,9 @@ import shutil
 
 import gs
 
-EXPORTS = ['InitializeInjection', 'InitializeInjectionNvtx2']
+SHIM = 'begin collect end note opened opening saved saving shim take took worker'
+EXPORTS = ['InitializeInjection', 'InitializeInjectionNvtx2',
+           *('gpustarve_' + name for name in SHIM.split())]
 NEEDED = {'libc.so.6', 'libpthread.so.0', 'libdl.so.2', 'ld-linux-x86-64.so.2'}
 NEWEST = (2, 28)
 TLS_MAX = 512  # bytes; a library loaded late shares 1,500 or so with all others

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e waits timeout=200
 """torch imported after CUDA has begun, torch's profiler at work in the same process, user ranges and
-steps, and torch switched off by GPUSTARVE_TORCH=0."""
+steps, and torch left alone by GPUSTARVE_TORCH=0 and GPUSTARVE_SHIM=0."""
 import os
 import sys
 import time
@@ -69,7 +69,7 @@ def case(mode):
     with gs.scratch() as where:
         own = os.path.join(where, 'own')
         ranges.run([gs.PYTHON, os.path.abspath(__file__), mode, own], where,
-                   GPUSTARVE_TORCH=0 if mode == 'off' else None)
+                   **dict(GPUSTARVE_TORCH=0, GPUSTARVE_SHIM=0) if mode == 'off' else {})
         waits, phases = eval(open(own).read())
         streams = ranges.trace(where)
         if not gs.equal(len(streams), 1, f'{mode}: streams'):

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From calls of the shim to marks and rows. The queue is a bounded one of many producers and one
+ * consumer: each cell has a turn that says whose it is, so nobody ever waits for anybody.
+ */
+#include "shim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fork.h"
+#include "marks.h"
+#include "notes.h"
+#include "wire/event.h"
+
+#define CELLS 4096u /* a power of two */
+#define TEXTS 32u
+#define TEXT_BYTES 512u
+#define TRIES 64u /* so many other producers at once */
+#define WHAT_CHECKPOINT 255u /* a cell that is no row */
+#define GC_KEY 1u
+
+struct counters { /* of a thread, since it began */
+	uint64_t cpu_ns, delay_ns;
+	uint64_t rchar, wchar, read_bytes, major_faults;
+};
+
+struct span {
+	int64_t start_ns;
+	struct counters at;
+};
+
+struct cell {
+	atomic_uint turn; /* see turn_of */
+	uint32_t text; /* index plus 1 */
+	struct wire_batch row;
+};
+
+/* What has begun on this thread. Static, so that nothing is allocated. */
+static _Thread_local struct {
+	struct span take, fetch, pin, close, open, save;
+	int64_t collect_ns;
+	uint32_t loader; /* whose next() it is in, and which batch it awaits */
+	uint64_t batch;
+	uint32_t tid;
+	bool taking;
+} me __attribute__((tls_model("initial-exec")));
+
+static struct cell cell[CELLS];
+static atomic_uint head; /* the next to be filled */
+static unsigned int tail; /* the next to be read; the sender's */
+static char text[TEXTS][TEXT_BYTES];
+static atomic_uint texts; /* a bit for each that is in use */
+static _Atomic uint64_t dropped;
+static void (*wake_sender)(void);
+static atomic_bool woken;
+static _Atomic pid_t loaded; /* process in which Python came here */
+
+static int64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* ---- counters of the kernel ---- */
+
+/* A file of /proc, opened anew each time: kept descriptors get closed by programs that tidy up. */
+static bool read_proc(const char *path, char *out, size_t room)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, out, room - 1);
+
+	if (fd >= 0)
+		close(fd);
+	out[n > 0 ? n : 0] = 0;
+	return n > 0;
+}
+
+static uint64_t field(const char *in, const char *name)
+{
+	const char *at = strstr(in, name);
+
+	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+static void read_io(struct counters *c)
+{
+	char in[512];
+
+	if (!read_proc("/proc/thread-self/io", in, sizeof(in)))
+		return;
+	c->rchar = field(in, "rchar: ");
+	c->wchar = field(in, "wchar: ");
+	c->read_bytes = field(in, "\nread_bytes: ");
+}
+
+static void read_delay(struct counters *c)
+{
+	char in[128], *rest;
+
+	if (!read_proc("/proc/thread-self/schedstat", in, sizeof(in)))
+		return;
+	strtoull(in, &rest, 10);
+	c->delay_ns = strtoull(rest, NULL, 10);
+}
+
+static void read_counters(struct counters *c)
+{
+	struct rusage usage;
+
+	c->cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	read_delay(c);
+	read_io(c);
+	if (!getrusage(RUSAGE_THREAD, &usage))
+		c->major_faults = (uint64_t)usage.ru_majflt;
+}
+
+static uint64_t more(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void set_counters(struct wire_batch *row, const struct counters *from,
+			 const struct counters *to)
+{
+	row->cpu_ns = more(to->cpu_ns, from->cpu_ns);
+	row->delay_ns = more(to->delay_ns, from->delay_ns);
+	if (row->what != WIRE_BATCH_FETCH)
+		return;
+	row->rchar_bytes = more(to->rchar, from->rchar);
+	row->read_bytes = more(to->read_bytes, from->read_bytes);
+	row->major_faults = more(to->major_faults, from->major_faults);
+}
+
+/* ---- the queue ---- */
+
+static void drop(void)
+{
+	atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
+}
+
+/* Index plus 1 of a free text that now holds @from; 0: none, or nothing to hold. */
+static uint32_t keep_text(const char *from)
+{
+	unsigned int used = atomic_load(&texts), i;
+
+	if (!from || !*from)
+		return 0;
+	do {
+		if (used == UINT32_MAX)
+			return 0;
+		for (i = 0; used >> i & 1; i++)
+			;
+	} while (!atomic_compare_exchange_weak(&texts, &used, used | 1u << i));
+	strncpy(text[i], from, TEXT_BYTES - 1);
+	return i + 1;
+}
+
+/*
+ * Cell n % CELLS may be filled by the producer of place n at turn_of(n), and read at one more; its
+ * next producer is that of place n + CELLS. All cells begin with 0, and places may wrap around.
+ */
+static unsigned int turn_of(unsigned int n)
+{
+	return n - n % CELLS;
+}
+
+static struct cell *claim(unsigned int *at)
+{
+	unsigned int n = atomic_load_explicit(&head, memory_order_relaxed), tries;
+	struct cell *c;
+	int ahead;
+
+	for (tries = 0; tries < TRIES; tries++) {
+		c = &cell[n % CELLS];
+		ahead = (int)(atomic_load_explicit(&c->turn, memory_order_acquire) - turn_of(n));
+		if (ahead < 0)
+			return NULL; /* the consumer has yet to read what was written a round ago */
+		if (ahead)
+			n = atomic_load_explicit(&head, memory_order_relaxed);
+		else if (atomic_compare_exchange_weak(&head, &n, n + 1)) {
+			*at = n;
+			return c;
+		}
+	}
+	return NULL;
+}
+
+static void put(const struct wire_batch *row, const char *words)
+{
+	unsigned int n;
+	struct cell *c = claim(&n);
+
+	if (!c) {
+		drop();
+		return;
+	}
+	c->row = *row;
+	c->text = keep_text(words);
+	atomic_store_explicit(&c->turn, turn_of(n) + 1, memory_order_release);
+	if (wake_sender && n % (CELLS / 2) == CELLS / 2 - 1 &&
+	    !atomic_load_explicit(&woken, memory_order_relaxed) && !atomic_exchange(&woken, true))
+		wake_sender();
+}
+
+static uint32_t my_tid(void)
+{
+	if (!me.tid)
+		me.tid = (uint32_t)syscall(SYS_gettid);
+	return me.tid;
+}
+
+/* In the trainer; what was before the arm only as far as it is still needed then. */
+static void put_row(struct wire_batch *row, const char *words)
+{
+	row->pid = (uint32_t)getpid();
+	row->tid = my_tid();
+	put(row, words);
+}
+
+/* ---- waits ---- */
+
+int gpustarve_shim(int abi)
+{
+	if (abi != PROF_SHIM_ABI)
+		return 0;
+	atomic_store(&loaded, getpid());
+	return 1;
+}
+
+void gpustarve_note(const char *words)
+{
+	prof_note("%s", words);
+}
+
+void gpustarve_take(uint64_t key, const char *name, uint32_t first, uint32_t loader, uint64_t batch)
+{
+	if (!prof_marks_on())
+		return;
+	me.loader = loader;
+	me.batch = batch;
+	me.taking = true;
+	me.take.at.cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	me.take.start_ns = prof_mark_open(WIRE_RANGE_LOADER, key, first, name, strlen(name), 0);
+}
+
+void gpustarve_took(uint64_t key, uint32_t loader, uint64_t batch)
+{
+	struct wire_batch row = { .what = WIRE_BATCH_TAKE, .loader = loader, .batch = batch };
+	uint64_t cpu_ns;
+
+	if (!prof_marks_on() || !me.taking)
+		return;
+	row.start_ns = me.take.start_ns;
+	row.end_ns = prof_mark_close(WIRE_RANGE_LOADER, key);
+	cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	row.cpu_ns = more(cpu_ns, me.take.at.cpu_ns);
+	me.taking = false;
+	if (row.start_ns && row.end_ns)
+		put_row(&row, NULL);
+}
+
+/* ---- fetches, pins, ends of iterators ---- */
+
+static struct span *span_of(uint32_t what)
+{
+	if (what == WIRE_BATCH_FETCH)
+		return &me.fetch;
+	return what == WIRE_BATCH_PIN ? &me.pin : &me.close;
+}
+
+void gpustarve_begin(uint32_t what)
+{
+	struct span *s = span_of(what);
+
+	if (!prof_marks_on())
+		return;
+	read_counters(&s->at);
+	s->start_ns = clock_ns(CLOCK_REALTIME);
+}
+
+void gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t worker,
+		   uint32_t samples)
+{
+	struct wire_batch row = { .what = (uint8_t)what,
+				  .loader = loader,
+				  .batch = batch,
+				  .worker = worker,
+				  .samples = samples };
+	struct span *s = span_of(what);
+	struct counters now = { 0 };
+
+	if (!prof_marks_on() || !s->start_ns)
+		return;
+	row.start_ns = s->start_ns;
+	row.end_ns = clock_ns(CLOCK_REALTIME);
+	read_counters(&now);
+	set_counters(&row, &s->at, &now);
+	s->start_ns = 0;
+	if (!loader && me.taking) {
+		row.loader = me.loader;
+		row.batch = me.batch;
+	}
+	put_row(&row, NULL);
+}
+
+/* ---- iterators ---- */
+
+void gpustarve_opening(uint64_t key, const char *name)
+{
+	int64_t stamp = 0;
+
+	if (prof_marks_on())
+		stamp = prof_mark_open(WIRE_RANGE_ITER, key, false, name, strlen(name), 0);
+	me.open.start_ns = stamp ? stamp : clock_ns(CLOCK_REALTIME);
+	me.open.at.cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* Told of before the arm, too: the iterator may live on, and its settings are wanted then. */
+void gpustarve_opened(uint64_t key, uint32_t loader, const char *settings)
+{
+	struct wire_batch row = { .what = WIRE_BATCH_OPEN,
+				  .loader = loader,
+				  .start_ns = me.open.start_ns };
+	uint64_t cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	int64_t stamp = 0;
+
+	if (prof_marks_on())
+		stamp = prof_mark_close(WIRE_RANGE_ITER, key);
+	row.end_ns = stamp ? stamp : clock_ns(CLOCK_REALTIME);
+	row.cpu_ns = more(cpu_ns, me.open.at.cpu_ns);
+	me.open.start_ns = 0;
+	if (loader && row.start_ns && !prof_fork_dead())
+		put_row(&row, settings);
+}
+
+void gpustarve_worker(uint32_t pid, uint32_t loader, uint32_t worker)
+{
+	(void)pid;
+	(void)loader;
+	(void)worker;
+}
+
+/* ---- checkpoints, the collector ---- */
+
+void gpustarve_saving(uint64_t key, const char *path)
+{
+	if (!prof_marks_on())
+		return;
+	read_io(&me.save.at);
+	me.save.start_ns =
+		prof_mark_open(WIRE_RANGE_CHECKPOINT, key, false, *path ? path : "torch.save",
+			       *path ? strlen(path) : 10, 0);
+}
+
+void gpustarve_saved(uint64_t key, const char *path)
+{
+	struct wire_batch row = { .what = WHAT_CHECKPOINT, .start_ns = me.save.start_ns };
+	struct counters now = { 0 };
+
+	if (!prof_marks_on() || !me.save.start_ns)
+		return;
+	row.end_ns = prof_mark_close(WIRE_RANGE_CHECKPOINT, key);
+	read_io(&now);
+	row.rchar_bytes = more(now.wchar, me.save.at.wchar);
+	me.save.start_ns = 0;
+	put_row(&row, path);
+}
+
+/* Nothing of ours lies inside a run, so that both marks can be made at its end. */
+void gpustarve_collect(uint32_t begins)
+{
+	int64_t start_ns = me.collect_ns;
+
+	if (!prof_marks_on())
+		return;
+	me.collect_ns = begins ? clock_ns(CLOCK_REALTIME) : 0;
+	if (begins || !start_ns || clock_ns(CLOCK_REALTIME) - start_ns < PROF_SHIM_GC_NS)
+		return;
+	prof_mark_open(WIRE_RANGE_GC, GC_KEY, false, "gc", 2, start_ns);
+	prof_mark_close(WIRE_RANGE_GC, GC_KEY);
+}
+
+/* ---- the sender's side ---- */
+
+void prof_shim_init(void (*wake)(void))
+{
+	wake_sender = wake;
+}
+
+bool prof_shim_loaded(void)
+{
+	return atomic_load_explicit(&loaded, memory_order_relaxed) == getpid();
+}
+
+uint64_t prof_shim_dropped(void)
+{
+	return atomic_load_explicit(&dropped, memory_order_relaxed);
+}
+
+static void hand_over(const struct prof_shim_sink *sink, struct wire_batch *row, const char *words)
+{
+	struct prof_checkpoint point;
+
+	if (row->pid != (uint32_t)getpid())
+		return; /* of the process that this one was forked off */
+	if (sink->axis) {
+		row->start_ns = sink->axis(row->start_ns);
+		row->end_ns = sink->axis(row->end_ns);
+	}
+	if (row->end_ns < row->start_ns) /* the clock may have stepped */
+		row->end_ns = row->start_ns;
+	if (row->what != WHAT_CHECKPOINT) {
+		sink->batch(row, words);
+		return;
+	}
+	point = (struct prof_checkpoint){ .start_ns = row->start_ns,
+					  .end_ns = row->end_ns,
+					  .bytes = row->rchar_bytes };
+	sink->checkpoint(&point, words);
+}
+
+void prof_shim_drain(const struct prof_shim_sink *sink)
+{
+	struct wire_batch row;
+	struct cell *c;
+	uint32_t i;
+
+	atomic_store_explicit(&woken, false, memory_order_relaxed);
+	for (;; tail++) {
+		c = &cell[tail % CELLS];
+		if (atomic_load_explicit(&c->turn, memory_order_acquire) != turn_of(tail) + 1)
+			return;
+		row = c->row;
+		i = c->text;
+		hand_over(sink, &row, i ? text[i - 1] : "");
+		if (i)
+			atomic_fetch_and(&texts, ~(1u << (i - 1)));
+		atomic_store_explicit(&c->turn, turn_of(tail) + CELLS, memory_order_release);
+	}
+}

@@ -1,0 +1,395 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exact times of torch's DataLoader, of Python's garbage collector and of torch.save, told to
+libprof by plain C calls (libprof/host/shim.h). Runs once, after torch.utils.data.dataloader was
+imported, with HERE (this folder) and DATALOADER (that module) as globals; it is in no module list.
+
+Methods of torch's classes are replaced by wrappers that call them. What a wrapper does by itself
+may fail without the program noticing: the first failure puts all originals back and leaves a note.
+The frames of this file are called <gpustarve> in stacks."""
+import ctypes
+import functools
+import gc
+import itertools
+import os
+import sys
+import types
+from _thread import get_ident
+
+ABI = 1
+UNKNOWN = 2 ** 64 - 1  # WIRE_BATCH_INDEX_UNKNOWN
+FETCH, PIN, CLOSE = 2, 4, 5  # enum wire_batch_what
+
+lib = ctypes.PyDLL(HERE.rpartition('/')[0] + '/libprof.so',  # noqa: F821
+                   mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+
+
+def function(name, *types_):
+    f = getattr(lib, 'gpustarve_' + name)
+    f.argtypes, f.restype = types_, None
+    return f
+
+
+u32, u64, text = ctypes.c_uint, ctypes.c_ulonglong, ctypes.c_char_p
+take = function('take', u64, text, u32, u32, u64)
+took = function('took', u64, u32, u64)
+begin = function('begin', u32)
+end = function('end', u32, u32, u64, u32, u32)
+opening = function('opening', u64, text)
+opened = function('opened', u64, u32, text)
+worker = function('worker', u32, u32, u32)
+saving = function('saving', u64, text)
+saved = function('saved', u64, text)
+collect = function('collect', u32)
+note = function('note', text)
+
+replaced = []  # (owner, name, original, ours)
+numbers = itertools.count(1)  # of iterators
+newest = 0
+pinners = {}  # pin thread -> number of its iterator
+inside = set()  # threads in pin_memory
+is_off = False
+
+
+def off(where):
+    """Something of ours failed: all as it was before. True if the exception under way is not ours
+    at all: signal handlers raise wherever the program happens to be."""
+    global is_off
+    kind, error, trace = sys.exc_info()
+    while trace.tb_next:
+        trace = trace.tb_next
+    if trace.tb_frame.f_code.co_filename != '<gpustarve>':
+        return True
+    if is_off:
+        return False
+    is_off = True
+    for owner, name, original, ours in replaced:
+        if owner.__dict__.get(name) is ours:
+            setattr(owner, name, original)
+    if on_collect in gc.callbacks:
+        gc.callbacks.remove(on_collect)
+    say('the Python shim switched itself off in %s: %s: %s' % (where, kind.__name__, error))
+    return False
+
+
+def say(sentence):
+    try:
+        note(sentence.encode('utf-8', 'replace')[:230])
+    except Exception:
+        pass
+
+
+def replace(owner, name, make, needs=()):
+    """Puts make(original) in the place of a plain function that works with the names in needs."""
+    original = owner.__dict__.get(name)
+    if not isinstance(original, types.FunctionType):
+        raise LookupError('no function %s' % name)
+    missing = [n for n in needs if n not in original.__code__.co_names]
+    if missing:
+        raise LookupError('%s does not use %s' % (name, missing[0]))
+    ours = functools.wraps(original)(make(original))
+    setattr(owner, name, ours)
+    replaced.append((owner, name, original, ours))
+
+
+# ---- waits ----
+
+profile_names = {}  # class -> what torch calls its waits
+
+
+def profile_name(cls):
+    if len(profile_names) > 100:
+        profile_names.clear()
+    name = profile_names[cls] = ('enumerate(DataLoader)#%s.__next__' % cls.__name__).encode()
+    return name
+
+
+def awaited(it):
+    """Index of the next batch, or UNKNOWN."""
+    state = it.__dict__
+    if not state.get('_in_order', True):
+        return UNKNOWN
+    index = state.get('_rcvd_idx')
+    return state['_num_yielded'] if index is None else index
+
+
+def make_next(original):
+    def __next__(self):
+        got = 0
+        key = id(self)
+        try:
+            try:
+                state = self.__dict__
+                cls = self.__class__
+                take(key, profile_names.get(cls) or profile_name(cls),
+                     not state['_num_yielded'], state.get('_gpustarve', 0), awaited(self))
+            except Exception:
+                if off('__next__'):
+                    raise
+            batch = original(self)
+            got = 1
+            return batch
+        finally:
+            try:
+                index = awaited(self)
+                took(key, self.__dict__.get('_gpustarve', 0),
+                     index - got if index != UNKNOWN else UNKNOWN)
+            except Exception:
+                if off('__next__'):
+                    raise
+    return __next__
+
+
+# ---- fetches and pins ----
+
+def numbers_of(frame, functions, *names):
+    """Local variables of the frame, if it runs one of these functions; else None."""
+    if frame.f_code.co_name not in functions:
+        return None
+    found = frame.f_locals
+    values = [found.get(name) for name in names]
+    if type(found) is dict:
+        found.clear()  # before 3.13 it is a copy, and would keep the batch alive
+    return [v if type(v) is int and v >= 0 else UNKNOWN for v in values]
+
+
+IN_WORKER = ('_worker_loop',)
+IN_PINNER = ('do_one_step', '_pin_memory_loop')
+
+
+def make_fetch(original):
+    def fetch(self, possibly_batched_index):
+        try:
+            try:
+                begin(FETCH)
+            except Exception:
+                if off('fetch'):
+                    raise
+            return original(self, possibly_batched_index)
+        finally:
+            try:
+                fetched(self, possibly_batched_index, sys._getframe(1))
+            except Exception:
+                if off('fetch'):
+                    raise
+    return fetch
+
+
+resumed = [0, None]  # in a worker: its fetchers so far, and the last one
+
+
+def fetched(fetcher, index, frame):
+    """In a worker the loader is told by the number of the fetcher: each epoch has its own."""
+    samples = len(index) if type(index) in (list, tuple) else 0
+    found = numbers_of(frame, IN_WORKER, 'idx', 'worker_id')
+    if not found:
+        end(FETCH, 0, UNKNOWN, 0, samples)
+        return
+    if resumed[1] is not fetcher:
+        resumed[:] = [resumed[0] + 1, fetcher]
+    end(FETCH, resumed[0], found[0], found[1] + 1 & 0xffffffff, samples)
+
+
+def make_pin(original):
+    def pin_memory(data, *args, **kwargs):
+        thread = get_ident()
+        if thread in inside:  # it calls itself for each part of a batch
+            return original(data, *args, **kwargs)
+        try:
+            try:
+                inside.add(thread)
+                begin(PIN)
+            except Exception:
+                if off('pin_memory'):
+                    raise
+            return original(data, *args, **kwargs)
+        finally:
+            inside.discard(thread)
+            try:
+                found = numbers_of(sys._getframe(1), IN_PINNER, 'idx')
+                if found:
+                    end(PIN, pinners.setdefault(thread, newest), found[0], 0, 0)
+                else:
+                    end(PIN, 0, UNKNOWN, 0, 0)
+            except Exception:
+                if off('pin_memory'):
+                    raise
+    return pin_memory
+
+
+# ---- iterators ----
+
+def settings(it, loader):
+    """Of a loader, as wire/evidence.h wants them."""
+    def word(value):
+        return ''.join(c if 32 < ord(c) < 127 else '?' for c in str(value))[:60]
+
+    def field(thing, name):
+        try:
+            return getattr(thing, name, None)
+        except Exception:  # a property of the program's
+            return None
+
+    workers = it.__dict__.get('_workers') or ()
+    method = field(field(workers[0], '_popen'), 'method') if workers else None
+    out = [('kind', 'torch'), ('workers', it._num_workers)]
+    if it._num_workers:
+        out.append(('prefetch', it._prefetch_factor))
+        out.append(('persistent', int(bool(it._persistent_workers))))
+        out.append(('in_order', int(bool(it.__dict__.get('_in_order', True)))))
+        if type(method) is str:
+            out.append(('start', method))
+    size = field(loader, 'batch_size') or field(field(loader, 'batch_sampler'), 'batch_size')
+    if type(size) is int:
+        out.append(('batch', size))
+    out.append(('pin', int(bool(it._pin_memory))))
+    out.append(('dataset', type(it._dataset).__name__))
+    return ' '.join('%s=%s' % (k, word(v)) for k, v in out).encode()
+
+
+def tell_opened(it, loader, key):
+    number = it.__dict__['_gpustarve']
+    for i, process in enumerate(it.__dict__.get('_workers') or ()):
+        worker(process.pid, number, i)
+    thread = it.__dict__.get('_pin_memory_thread')
+    if thread is not None:
+        pinners[thread.ident] = number
+    opened(key, number, settings(it, loader))
+
+
+def open_with(it, loader, key, call):
+    """Makes or rewinds an iterator by call() and tells of it."""
+    global newest
+    made = False
+    try:
+        try:
+            newest = it.__dict__['_gpustarve'] = next(numbers)
+            opening(key, type(it).__name__.encode('ascii', 'replace'))
+        except Exception:
+            if off('an iterator'):
+                raise
+        call()
+        made = True
+    finally:
+        try:
+            if made:
+                tell_opened(it, loader, key)
+            else:
+                opened(key, 0, None)
+        except Exception:
+            if off('an iterator'):
+                raise
+
+
+def make_init(original):
+    def __init__(self, loader, *args, **kwargs):
+        open_with(self, loader, id(self), lambda: original(self, loader, *args, **kwargs))
+        self.__dict__['_gpustarve_made'] = True
+    return __init__
+
+
+def make_reset(original):
+    def _reset(self, loader, *args, **kwargs):
+        if '_gpustarve_made' not in self.__dict__:  # called by __init__
+            return original(self, loader, *args, **kwargs)
+        return open_with(self, loader, id(self),
+                         lambda: original(self, loader, *args, **kwargs))
+    return _reset
+
+
+def make_shutdown(original):
+    def _shutdown_workers(self):
+        if self.__dict__.get('_shutdown', True):
+            return original(self)
+        try:
+            try:
+                begin(CLOSE)
+            except Exception:
+                if off('_shutdown_workers'):
+                    raise
+            return original(self)
+        finally:
+            try:
+                if self.__dict__.get('_shutdown'):
+                    thread = self.__dict__.get('_pin_memory_thread')
+                    pinners.pop(thread and thread.ident, None)
+                    end(CLOSE, self.__dict__.get('_gpustarve', 0), UNKNOWN, 0, 0)
+            except Exception:
+                if off('_shutdown_workers'):
+                    raise
+    return _shutdown_workers
+
+
+# ---- the collector and checkpoints ----
+
+def on_collect(phase, info):
+    try:
+        collect(phase == 'start')
+    except Exception:
+        if off('a gc callback'):
+            raise
+
+
+def file_name(f):
+    """The path something is saved to, b'' where it is not known. Nothing of the program is called."""
+    paths = sys.modules.get('pathlib')
+    if type(f).__module__ == '_io':
+        f = getattr(f, 'name', None)
+    elif paths and isinstance(f, paths.PurePath):
+        f = str(f)
+    if isinstance(f, str):
+        f = os.fsencode(f)
+    return f if isinstance(f, bytes) else b''
+
+
+def make_save(original):
+    def save(*args, **kwargs):
+        try:
+            try:
+                f = args[1] if len(args) > 1 else kwargs.get('f')
+                key, name = id(f), file_name(f)
+                saving(key, name)
+            except Exception:
+                if off('torch.save'):
+                    raise
+            return original(*args, **kwargs)
+        finally:
+            try:
+                saved(key, name)
+            except Exception:
+                if off('torch.save'):
+                    raise
+    return save
+
+
+# ---- all of it ----
+
+def install(loader_module):
+    torch = sys.modules['torch']
+    utils = loader_module._utils
+    base, multi = loader_module._BaseDataLoaderIter, loader_module._MultiProcessingDataLoaderIter
+    if '_num_yielded' not in base.__init__.__code__.co_names \
+            or '_rcvd_idx' not in multi._reset.__code__.co_names:
+        raise LookupError('an iterator of another kind')
+    replace(base, '__next__', make_next, ['_next_data', '_num_yielded'])
+    replace(multi, '_reset', make_reset, ['_rcvd_idx'])
+    replace(multi, '_shutdown_workers', make_shutdown, ['_shutdown'])
+    replace(multi, '__init__', make_init, ['_workers'])
+    replace(loader_module._SingleProcessDataLoaderIter, '__init__', make_init)
+    replace(utils.fetch._MapDatasetFetcher, 'fetch', make_fetch)
+    replace(utils.fetch._IterableDatasetFetcher, 'fetch', make_fetch)
+    replace(utils.pin_memory, 'pin_memory', make_pin)
+    serialization = sys.modules.get('torch.serialization')
+    if serialization and torch.__dict__.get('save') is serialization.__dict__.get('save'):
+        original = torch.save
+        replace(serialization, 'save', make_save)
+        torch.save = serialization.save
+        replaced.append((torch, 'save', original, torch.save))
+    gc.callbacks.append(on_collect)
+
+
+if lib.gpustarve_shim(ABI) == 1:
+    try:
+        install(DATALOADER)  # noqa: F821
+    except Exception:
+        if off('the beginning'):
+            raise

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How gpustarve comes into a Python process: libprof puts this folder first on PYTHONPATH, so that
+site imports this file in the place of the program's own sitecustomize. It wipes its traces off
+sys.path and the environment, asks to be called when torch's DataLoader is imported, and then
+imports the program's own sitecustomize, or fails as if there were none. Runs in any Python 3."""
+import sys
+
+
+def _forget(here):
+    sys.path[:] = [p for p in sys.path if p != here]
+    sys.path_importer_cache.pop(here, None)
+    import os
+    rest = os.environ.get('PYTHONPATH', '').split(':')
+    if rest[0] == here:
+        if rest[1:]:
+            os.environ['PYTHONPATH'] = ':'.join(rest[1:])
+        else:
+            del os.environ['PYTHONPATH']
+
+
+class _Waiting(object):
+    """A finder that finds one module, once, the way the others do, and runs the shim after it."""
+
+    def __init__(self, here, name):
+        self.here, self.name = here, name
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self.name:
+            return None
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        for finder in sys.meta_path:
+            spec = hasattr(finder, 'find_spec') and finder.find_spec(name, path, target)
+            if spec:
+                try:
+                    self.follow(spec.loader)
+                except Exception:
+                    pass  # a loader of another kind: no shim
+                return spec
+        return None
+
+    def follow(self, loader):
+        execute = loader.exec_module
+
+        def exec_module(module):
+            del loader.exec_module
+            execute(module)
+            self.run(module)
+
+        loader.exec_module = exec_module
+
+    def run(self, module):
+        try:
+            with open(self.here + '/shim.py', 'rb') as f:
+                code = compile(f.read(), '<gpustarve>', 'exec', dont_inherit=True)
+            exec(code, {'__name__': '_gpustarve', 'HERE': self.here, 'DATALOADER': module})
+        except Exception:
+            pass  # not a word: the program's output is its own
+
+
+def _start():
+    here = __file__.rpartition('/')[0]
+    _forget(here)
+    sys.meta_path.insert(0, _Waiting(here, 'torch.utils.data.dataloader'))
+
+
+try:
+    _start()
+except Exception:
+    pass
+del sys.modules['sitecustomize']
+import sitecustomize  # noqa: E402,F401  the program's own
