@@ -25,6 +25,7 @@
 #include "flusher.h"
 #include "guard.h"
 #include "hello.h"
+#include "host/evidence.h"
 #include "host/shim.h"
 #include "intake.h"
 #include "log.h"
@@ -264,11 +265,9 @@ static void drain_ranges(bool final)
 			  final);
 }
 
-/* Rows of batches have no frame of their own yet. */
 static void take_batch(const struct wire_batch *row, const char *text)
 {
-	(void)row;
-	(void)text;
+	prof_evidence_batch(row, *text ? text : NULL);
 }
 
 static void drain_shim(void)
@@ -337,6 +336,7 @@ static void tick(void)
 	news |= prof_guard_tick();
 	if (news)
 		write_hello();
+	prof_evidence_flush();
 	prof_stream_blocks();
 	report_lost_frames();
 	write_reports();
@@ -400,6 +400,7 @@ static void finish(void)
 	drain_ranges(true);
 	drain_shim();
 	prof_guard_finish();
+	prof_evidence_flush();
 	prof_stream_blocks();
 	report_lost_frames();
 	prof_loss_write(prof_now_ns());

@@ -116,9 +116,11 @@ enum wire_batch_what { /* wire_batch.what */
  * batch, pin, persistent, start (fork, spawn, forkserver), in_order, dataset (class name), kind
  * (torch). What is not known is not there.
  */
+#define WIRE_BATCH_INDEX_UNKNOWN UINT64_MAX
+
 struct wire_batch {
 	int64_t start_ns, end_ns;
-	uint64_t batch; /* its index in the iterator's order, from 0 */
+	uint64_t batch; /* its index in the iterator's order, from 0; OPEN, CLOSE: none, 0 */
 	uint64_t cpu_ns, delay_ns; /* of the thread, during this row */
 	uint64_t rchar_bytes; /* FETCH: bytes returned by read() and its kin, page cache included */
 	uint64_t

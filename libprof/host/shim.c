@@ -74,15 +74,16 @@ static int64_t clock_ns(clockid_t id)
 /* ---- counters of the kernel ---- */
 
 /* A file of /proc, opened anew each time: kept descriptors get closed by programs that tidy up. */
-static bool read_proc(const char *path, char *out, size_t room)
+static size_t read_proc(const char *path, char *out, size_t room)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, out, room - 1);
 
 	if (fd >= 0)
 		close(fd);
-	out[n > 0 ? n : 0] = 0;
-	return n > 0;
+	n = n > 0 ? n : 0;
+	out[n] = 0;
+	return (size_t)n;
 }
 
 static uint64_t field(const char *in, const char *name)
@@ -92,15 +93,16 @@ static uint64_t field(const char *in, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-static void read_io(struct counters *c)
+/* Returns the bytes that were read for it: the kernel counts them, too, but not in what it gives. */
+static size_t read_io(struct counters *c)
 {
 	char in[512];
+	size_t n = read_proc("/proc/thread-self/io", in, sizeof(in));
 
-	if (!read_proc("/proc/thread-self/io", in, sizeof(in)))
-		return;
 	c->rchar = field(in, "rchar: ");
 	c->wchar = field(in, "wchar: ");
 	c->read_bytes = field(in, "\nread_bytes: ");
+	return n;
 }
 
 static void read_delay(struct counters *c)
@@ -113,15 +115,30 @@ static void read_delay(struct counters *c)
 	c->delay_ns = strtoull(rest, NULL, 10);
 }
 
-static void read_counters(struct counters *c)
+static void read_clocks(struct counters *c)
 {
 	struct rusage usage;
 
-	c->cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	read_delay(c);
-	read_io(c);
+	c->cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (!getrusage(RUSAGE_THREAD, &usage))
 		c->major_faults = (uint64_t)usage.ru_majflt;
+}
+
+/* What we read for ourselves lies outside. */
+static void read_before(struct counters *c)
+{
+	size_t own;
+
+	read_clocks(c);
+	own = read_io(c);
+	c->rchar += own;
+}
+
+static void read_after(struct counters *c)
+{
+	read_io(c);
+	read_clocks(c);
 }
 
 static uint64_t more(uint64_t now, uint64_t before)
@@ -284,7 +301,7 @@ void gpustarve_begin(uint32_t what)
 
 	if (!prof_marks_on())
 		return;
-	read_counters(&s->at);
+	read_before(&s->at);
 	s->start_ns = clock_ns(CLOCK_REALTIME);
 }
 
@@ -303,7 +320,7 @@ void gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t work
 		return;
 	row.start_ns = s->start_ns;
 	row.end_ns = clock_ns(CLOCK_REALTIME);
-	read_counters(&now);
+	read_after(&now);
 	set_counters(&row, &s->at, &now);
 	s->start_ns = 0;
 	if (!loader && me.taking) {

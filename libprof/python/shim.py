@@ -312,7 +312,7 @@ def make_shutdown(original):
                 if self.__dict__.get('_shutdown'):
                     thread = self.__dict__.get('_pin_memory_thread')
                     pinners.pop(thread and thread.ident, None)
-                    end(CLOSE, self.__dict__.get('_gpustarve', 0), UNKNOWN, 0, 0)
+                    end(CLOSE, self.__dict__.get('_gpustarve', 0), 0, 0, 0)
             except Exception:
                 if off('_shutdown_workers'):
                     raise

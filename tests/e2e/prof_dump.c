@@ -219,6 +219,71 @@ static int block(const struct item *it)
 	return 0;
 }
 
+static void batch(const struct wire_batch *b)
+{
+	printf("{\"batch\":%d,\"start\":%" PRId64 ",\"end\":%" PRId64 ",\"pid\":%u,\"tid\":%u"
+	       ",\"loader\":%u,\"worker\":%u,\"index\":%" PRId64 ",\"samples\":%u,\"cpu\":%" PRIu64
+	       ",\"delay\":%" PRIu64 ",\"rchar\":%" PRIu64 ",\"read\":%" PRIu64
+	       ",\"faults\":%" PRIu64 ",\"text\":",
+	       b->what, b->start_ns, b->end_ns, b->pid, b->tid, b->loader, b->worker,
+	       (int64_t)b->batch, b->samples, b->cpu_ns, b->delay_ns, b->rchar_bytes, b->read_bytes,
+	       b->major_faults);
+	text(b->text ? wire_strtab_get(names, b->text, NULL) : "");
+	printf("}\n");
+}
+
+static int batches(const struct item *it)
+{
+	static struct wire_batch *b;
+	static size_t b_room;
+	struct wire_block_head head;
+	uint32_t i;
+
+	if (wire_file_batches(it->file, scratch, &it->e, &head, &b, &b_room)) {
+		fprintf(stderr, "batches that cannot be decoded\n");
+		return 1;
+	}
+	for (i = 0; i < head.count; i++)
+		batch(&b[i]);
+	return 0;
+}
+
+static void sample_text(const char *what, uint32_t id)
+{
+	printf(",\"%s\":", what);
+	text(id ? wire_strtab_get(names, id, NULL) : "");
+}
+
+static void sample(const struct wire_sample *s)
+{
+	printf("{\"sample\":%" PRId64 ",\"pid\":%u,\"tid\":%u,\"period\":%u,\"cpu\":%" PRIu64
+	       ",\"delay\":%" PRIu64 ",\"syscall\":%u,\"role\":%d,\"state\":%d,\"wait\":%d"
+	       ",\"flags\":%d",
+	       s->t_ns, s->pid, s->tid, s->period_ns, s->cpu_ns, s->delay_ns, s->syscall, s->role,
+	       s->state, s->wait, s->flags);
+	sample_text("stack", s->stack);
+	sample_text("native", s->native);
+	sample_text("target", s->target);
+	sample_text("fs", s->fs);
+	printf("}\n");
+}
+
+static int samples(const struct item *it)
+{
+	static struct wire_sample *s;
+	static size_t s_room;
+	struct wire_block_head head;
+	uint32_t i;
+
+	if (wire_file_samples(it->file, scratch, &it->e, &head, &s, &s_room)) {
+		fprintf(stderr, "samples that cannot be decoded\n");
+		return 1;
+	}
+	for (i = 0; i < head.count; i++)
+		sample(&s[i]);
+	return 0;
+}
+
 static void strings(const Wire__Strings *m)
 {
 	size_t i;
@@ -268,6 +333,10 @@ static int frame(const struct item *it)
 
 	if (it->e.frame.type == WIRE_FRAME_BLOCK || it->e.frame.type == WIRE_FRAME_RANGES)
 		return block(it);
+	if (it->e.frame.type == WIRE_FRAME_SAMPLES)
+		return samples(it);
+	if (it->e.frame.type == WIRE_FRAME_WORKERS)
+		return batches(it);
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (kinds[i].type == it->e.frame.type)
 			return message(it, &kinds[i]);
