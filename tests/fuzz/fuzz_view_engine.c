@@ -2,8 +2,9 @@
 /*
  * The engine over any run. The first byte says how: bit 0 makes checksums good first, bit 1 takes
  * window device, bit 2 streams imports, bit 3 makes an import of what bit 4 builds: a run out of
- * events that are the other bytes as they are. Whatever they say, the classes must sum to the held
- * time, and busy, idle, empty and queued time must add up.
+ * events that are the other bytes as they are, or, with bit 5, a third of them each events, samples
+ * and batches. Whatever they say, the classes must sum to the held time, and busy, idle, empty and
+ * queued time must add up.
  */
 #include "fuzz.h"
 
@@ -13,42 +14,11 @@
 #include "analysis/ledger.h"
 #include "trace.h"
 #include "unit/events.h"
-#include "wire/crc32c.h"
 #include "wire/encoder.h"
 #include "wire/session.pb-c.h"
 
 #define EVENTS 60
-
-static void put32(uint8_t *p, uint32_t v)
-{
-	memcpy(p, &v, sizeof(v));
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-/* Good checksums for everything that begins with the magic. */
-static void seal(uint8_t *data, size_t len)
-{
-	size_t at;
-
-	for (at = 0; at + WIRE_FRAME_HEADER_BYTES <= len; at++) {
-		uint8_t *p = data + at;
-		uint64_t payload;
-
-		if (memcmp(p, WIRE_FRAME_MAGIC, 4))
-			continue;
-		payload = (uint64_t)get32(p + 12) + get32(p + 48);
-		if (payload <= len - at - WIRE_FRAME_HEADER_BYTES)
-			put32(p + 56, wire_crc32c(0, p + WIRE_FRAME_HEADER_BYTES, payload));
-		put32(p + 60, wire_crc32c(0, p, 60));
-	}
-}
+#define NAMES 10 /* ids that events and rows may name; 9 do not exist */
 
 static void check_gpu(const struct ana_result *r, size_t i)
 {
@@ -133,8 +103,14 @@ static void put_loss(struct maker *m)
 
 static void put_names(struct maker *m)
 {
-	static const char *const names[] = { "cudaLaunchKernel", "cudaGraphLaunch", "ncclKernel",
-					     "cudaMalloc", "save", "cudaStreamSynchronize" };
+	static const char *const names[] = { "cudaLaunchKernel",
+					     "cudaGraphLaunch",
+					     "ncclKernel",
+					     "cudaMalloc",
+					     "save",
+					     "cudaStreamSynchronize",
+					     "load\td.py\t7\nf\td.py\t9",
+					     "workers=2 batch=4" };
 	uint32_t next = 1;
 	size_t i;
 
@@ -144,7 +120,37 @@ static void put_names(struct maker *m)
 		REQUIRE(!wire_encoder_strings(m->e, m->names, next, &next, 1, &m->out));
 }
 
-/* The bytes are 64-byte events; what the encoder refuses is left out. */
+static void put_samples(struct maker *m, const uint8_t *data, size_t len)
+{
+	size_t n = len / sizeof(struct wire_sample), i;
+	struct wire_sample *s = calloc(n + 1, sizeof(*s));
+
+	REQUIRE(s);
+	memcpy(s, data, n * sizeof(*s));
+	for (i = 0; i < n; i++) {
+		s[i].stack %= NAMES;
+		s[i].native %= NAMES;
+		s[i].target %= NAMES;
+		s[i].fs %= NAMES;
+	}
+	wire_encoder_samples(m->e, s, n, 1, &m->out);
+	free(s);
+}
+
+static void put_batches(struct maker *m, const uint8_t *data, size_t len)
+{
+	size_t n = len / sizeof(struct wire_batch), i;
+	struct wire_batch *b = calloc(n + 1, sizeof(*b));
+
+	REQUIRE(b);
+	memcpy(b, data, n * sizeof(*b));
+	for (i = 0; i < n; i++)
+		b[i].text %= NAMES;
+	wire_encoder_batches(m->e, b, n, 1, &m->out);
+	free(b);
+}
+
+/* The bytes are rows as they lie; what the encoder refuses is left out. */
 static void build(const uint8_t *data, size_t len, uint8_t how, struct wire_buf *out)
 {
 	uint8_t id[16] = { 1, 2, 3 };
@@ -154,12 +160,17 @@ static void build(const uint8_t *data, size_t len, uint8_t how, struct wire_buf 
 	uint8_t kind;
 
 	REQUIRE(m.e && m.names && ev);
+	if (how & 32) {
+		len /= 3;
+		put_samples(&m, data + len, len);
+		put_batches(&m, data + 2 * len, len);
+	}
 	put_hello(&m, how & 8);
 	put_names(&m);
 	for (kind = 1; kind < WIRE_KIND_MAX; kind++) {
 		for (i = n = 0; i + sizeof(*ev) <= len; i += sizeof(*ev)) {
 			memcpy(&ev[n], data + i, sizeof(*ev));
-			ev[n].name %= 8;
+			ev[n].name %= NAMES;
 			n += ev[n].kind == kind;
 		}
 		if (n)
@@ -187,7 +198,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	else
 		REQUIRE(!wire_buf_append(&b, data + 1, len - 1));
 	if (data[0] & 1)
-		seal(b.data, b.len);
+		fuzz_seal(b.data, b.len);
 	REQUIRE(write(fd, b.data, b.len) == (ssize_t)b.len);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	analyse(path, data[0]);
@@ -219,25 +230,74 @@ static void make_events(struct wire_event *ev, uint8_t kind, uint64_t seed)
 	}
 }
 
-/* One with bit 4 for each other combination of bits, and as many files. */
+#define PART ((WIRE_KIND_MAX - 1) * EVENTS * sizeof(struct wire_event))
+
+/* Threads that wait for everything a thread can wait for, within the time of the events. */
+static void make_samples(struct wire_sample *s, uint64_t seed)
+{
+	size_t n = PART / sizeof(*s), i;
+
+	for (i = 0; i < n; i++) {
+		uint64_t r = t_random(&seed);
+
+		s[i].t_ns = (int64_t)(i * 14000);
+		s[i].period_ns = 40000;
+		s[i].cpu_ns = i / 3 * (r & 0x7fff);
+		s[i].delay_ns = i * 10;
+		s[i].pid = 5 + i % 3;
+		s[i].tid = i % 3 ? 5 + i % 3 : 9;
+		s[i].stack = 7;
+		s[i].target = s[i].fs = r >> 20 & 1 ? 5 : 0;
+		s[i].role = i % 3 ? WIRE_ROLE_WORKER : WIRE_ROLE_SUBMITTER;
+		s[i].wait = r >> 24 & 15;
+		s[i].state = s[i].wait ? WIRE_STATE_SLEEPING : WIRE_STATE_RUNNING;
+		s[i].flags = r >> 32 & r >> 40 & 0x7f;
+	}
+}
+
+static void make_batches(struct wire_batch *b, uint64_t seed)
+{
+	size_t n = PART / sizeof(*b), i;
+
+	for (i = 0; i < n; i++) {
+		b[i].start_ns = (int64_t)(i * 18000);
+		b[i].end_ns = b[i].start_ns + (int64_t)(t_random(&seed) % 60000);
+		b[i].what = i ? (uint8_t)(WIRE_BATCH_FETCH + i % 3) : WIRE_BATCH_OPEN;
+		b[i].batch = i / 3;
+		b[i].loader = 1;
+		b[i].pid = 5;
+		b[i].tid = 9;
+		b[i].cpu_ns = 9000;
+		b[i].samples = 4;
+		b[i].text = i ? 0 : 8;
+	}
+}
+
+/* Raw rows with bit 4, a file without, for each other combination of bits. */
 size_t fuzz_seed(unsigned int number, uint8_t **data)
 {
-	struct wire_event ev[(WIRE_KIND_MAX - 1) * EVENTS];
+	uint8_t *part = calloc(3, PART), kind, how = (uint8_t)number;
+	struct wire_event *ev = (void *)part;
 	struct wire_buf b = { 0 }, file;
-	uint8_t kind, how = (uint8_t)number;
 
-	if (number >= 32)
+	*data = NULL;
+	if (number >= 64) {
+		free(part);
 		return 0;
+	}
 	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
 		make_events(&ev[(kind - 1) * EVENTS], kind, number + kind);
+	make_samples((void *)(part + PART), number);
+	make_batches((void *)(part + 2 * PART), number);
 	REQUIRE(!wire_buf_append(&b, &how, 1));
 	if (number & 16) {
-		REQUIRE(!wire_buf_append(&b, ev, sizeof(ev)));
+		REQUIRE(!wire_buf_append(&b, part, number & 32 ? 3 * PART : PART));
 	} else {
-		build((const uint8_t *)ev, sizeof(ev), how, &file);
+		build(part, number & 32 ? 3 * PART : PART, how, &file);
 		REQUIRE(!wire_buf_append(&b, file.data, file.len));
 		wire_buf_fini(&file);
 	}
+	free(part);
 	*data = b.data;
 	return b.len;
 }

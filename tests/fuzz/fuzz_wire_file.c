@@ -6,8 +6,8 @@
 #include "fuzz.h"
 
 #include <sys/mman.h>
+#include "unit/evidence.h"
 #include "unit/stream.h"
-#include "wire/crc32c.h"
 #include "wire/reader.h"
 
 static const ProtobufCMessageDescriptor *message_of(uint16_t type)
@@ -32,49 +32,24 @@ static const ProtobufCMessageDescriptor *message_of(uint16_t type)
 	}
 }
 
-static void put32(uint8_t *p, uint32_t v)
-{
-	memcpy(p, &v, sizeof(v));
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-/* Good checksums for everything that begins with the magic. */
-static void seal(uint8_t *data, size_t len)
-{
-	size_t at;
-
-	for (at = 0; at + WIRE_FRAME_HEADER_BYTES <= len; at++) {
-		uint8_t *p = data + at;
-		uint64_t payload;
-
-		if (memcmp(p, WIRE_FRAME_MAGIC, 4))
-			continue;
-		payload = (uint64_t)get32(p + 12) + get32(p + 48);
-		if (payload <= len - at - WIRE_FRAME_HEADER_BYTES)
-			put32(p + 56, wire_crc32c(0, p + WIRE_FRAME_HEADER_BYTES, payload));
-		put32(p + 60, wire_crc32c(0, p, 60));
-	}
-}
-
 static void load(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e)
 {
 	const ProtobufCMessageDescriptor *type = message_of(e->frame.type);
 	struct wire_strtab *names = wire_strtab_new();
+	struct wire_sample *sample = NULL;
+	struct wire_batch *batch = NULL;
 	struct wire_event *ev = NULL;
 	struct wire_block_head h;
 	ProtobufCMessage *message;
-	size_t room = 0;
+	size_t room = 0, sample_room = 0, batch_room = 0;
 
 	wire_file_strings(f, s, e, names);
 	wire_strtab_free(names);
 	wire_file_block(f, s, e, &h, &ev, &room);
+	wire_file_samples(f, s, e, &h, &sample, &sample_room);
+	wire_file_batches(f, s, e, &h, &batch, &batch_room);
+	free(batch);
+	free(sample);
 	free(ev);
 	message = type ? wire_file_message(f, s, e, type) : NULL;
 	if (message)
@@ -115,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	copy = malloc(len);
 	memcpy(copy, data, len);
 	if (data[0] & 1)
-		seal(copy + 1, len - 1);
+		fuzz_seal(copy + 1, len - 1);
 	fd = memfd_create("fuzz", MFD_CLOEXEC);
 	REQUIRE(fd >= 0 && write(fd, copy + 1, len - 1) == (ssize_t)(len - 1));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -175,15 +150,17 @@ size_t fuzz_seed(unsigned int number, uint8_t **data)
 	struct wire_buf b = { 0 };
 	struct t_stream s;
 
-	if (number >= 6)
+	if (number >= 8)
 		return 0;
 	REQUIRE(!wire_buf_append(&b, &how, 1));
 	if (number < 4) {
 		t_stream_make(&s, "stream to fuzz..", number < 2 ? 3 : 200, number);
 		REQUIRE(!wire_buf_append(&b, s.bytes.data, s.bytes.len));
 		wire_buf_fini(&s.bytes);
-	} else {
+	} else if (number < 6) {
 		add_messages(&b);
+	} else {
+		t_evidence_make(&b, 50);
 	}
 	*data = b.data;
 	return b.len;
