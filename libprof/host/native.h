@@ -3,10 +3,14 @@
  * Native stacks of blocked threads of this process, unwound from the stack pointer and program
  * counter that the kernel tells, by a libunwind that is found at run time. It is never linked: as a
  * dependency of a preloaded library it would take the place of libgcc's unwinder in the whole
- * process.
+ * process. Memory and modules it asks of us, so that a thread that wakes meanwhile spoils its own
+ * stack only, and no lock of the loader is taken.
  *
- * The unwinder asks the loader for its list, under the loader's lock: never call
- * prof_native_walk where a fork may wait for the caller, nor from a callback of CUPTI.
+ * libunwind has locks of its own: a fork while prof_native_walk runs leaves them locked in the
+ * child, so that forks must wait for the caller.
+ *
+ * The callee-saved registers of the thread are not known: a walk ends at the first frame that needs
+ * one which no inner frame has saved. What it gives until then is right.
  */
 #ifndef PROF_NATIVE_H
 #define PROF_NATIVE_H
@@ -20,8 +24,8 @@
 #define PROF_NATIVE_TEXT 16384u
 
 /*
- * Is libunwind there? Loads it at the first call: outside of locks, and not while a fork is under
- * way. One thread.
+ * Is libunwind there, and does it find its way? Loads it at the first call, which takes the loader's
+ * lock: outside of locks, and not while a fork is under way. One thread. x86-64 only.
  */
 bool prof_native_ready(void);
 
@@ -34,7 +38,8 @@ const char *prof_native_note(void);
  * the file's address space, tab, build id; innermost first; frames inside Python's interpreter are
  * one frame "<python>". The offset of a caller is that of its call, so that it names the right
  * function. NUL-terminated; its length, 0: nothing could be told; -ENOTSUP: no libunwind.
- * One thread at a time; allocates nothing of ours (libunwind may map memory).
+ * One thread at a time, of the process that made it
+ * ready or of its forked children; libunwind may map memory.
  */
 ssize_t prof_native_walk(uint64_t sp, uint64_t pc, char *text, size_t room);
 

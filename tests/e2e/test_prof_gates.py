@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=unit timeout=60
 """What libprof.so shows to and asks of the process it is loaded into: the listed exports, no symbol
-newer than GLIBC_2.28, the listed libraries, no lazy binding, no unloading, static TLS of a few words,
+newer than GLIBC_2.28, no unwinder, the listed libraries, no lazy binding, no unloading, static TLS of a few words,
 no executable stack."""
 import os
 import re
@@ -27,6 +27,11 @@ def output(*argv):
 exports = sorted(line.split()[-1].split('@')[0]
                  for line in output('nm', '-D', '--defined-only', gs.LIBPROF).splitlines())
 gs.equal(exports, EXPORTS, 'exports')
+
+# An unwinder among its symbols, given or taken, would catch the calls of all other libraries.
+symbols = output('nm', '-D', gs.LIBPROF)
+gs.check(not re.search(r'\b(_Unwind_|_?unw_|_U[a-zA-Z0-9_]*_step|backtrace)', symbols),
+         f'an unwinder is linked: {symbols}')
 
 for line in output('objdump', '-T', gs.LIBPROF).splitlines():
     for version in re.findall(r'GLIBC_([0-9.]+)', line):

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the auxiliary vector to the program's headers, its dynamic section, and the loader's list
+ * (r_debug), as a debugger does it.
+ */
+#include "objects.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#define HEADERS_MAX 64u
+#define OBJECTS_MAX 4096u
+#define AT_ONCE 8u /* entries of a dynamic section */
+
+static int headers_of_child(pid_t pid, struct prof_object *program)
+{
+	Elf64_auxv_t vector[64];
+	char path[40];
+	ssize_t n;
+	size_t i;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -EPERM;
+	n = read(fd, vector, sizeof(vector));
+	close(fd);
+	for (i = 0; n > 0 && i < (size_t)n / sizeof(*vector); i++) {
+		if (vector[i].a_type == AT_PHDR)
+			program->headers = vector[i].a_un.a_val;
+		else if (vector[i].a_type == AT_PHNUM)
+			program->header_count = vector[i].a_un.a_val;
+	}
+	return 0;
+}
+
+static int find_headers(const struct prof_pymem *m, struct prof_object *program)
+{
+	int kept = errno, rc = 0;
+
+	if (m->pid != getpid()) {
+		rc = headers_of_child(m->pid, program);
+		errno = kept;
+	} else {
+		program->headers = getauxval(AT_PHDR);
+		program->header_count = getauxval(AT_PHNUM);
+	}
+	if (rc)
+		return rc;
+	return program->headers && program->header_count && program->header_count <= HEADERS_MAX
+		       ? 0
+		       : -ENOENT;
+}
+
+static int find_dynamic(struct prof_pymem *m, struct prof_object *program)
+{
+	Elf64_Phdr header[HEADERS_MAX];
+	uint64_t value = 0;
+	size_t i;
+	int rc = prof_pymem_read(m, program->headers, header,
+				 program->header_count * sizeof(*header));
+
+	if (rc)
+		return rc;
+	for (i = 0; i < program->header_count; i++) {
+		if (header[i].p_type == PT_PHDR)
+			program->bias = program->headers - header[i].p_vaddr;
+		else if (header[i].p_type == PT_DYNAMIC)
+			value = header[i].p_vaddr;
+	}
+	program->dynamic = program->bias + value;
+	return value ? 0 : -ENOENT;
+}
+
+/* The section ends with DT_NULL; what stands behind it may not be there. */
+int prof_dynamic_read(struct prof_pymem *m, uint64_t at, struct prof_dynamic *d)
+{
+	Elf64_Dyn some[AT_ONCE];
+	size_t i;
+
+	for (d->entries = 0; d->entries + AT_ONCE <= PROF_DYNAMIC_MAX;) {
+		int rc = prof_pymem_read(m, at + d->entries * sizeof(*some), some, sizeof(some));
+
+		if (rc)
+			return d->entries ? 0 : rc;
+		for (i = 0; i < AT_ONCE; i++) {
+			if (some[i].d_tag == DT_NULL)
+				return 0;
+			d->tag[d->entries] = (uint64_t)some[i].d_tag;
+			d->value[d->entries++] = some[i].d_un.d_val;
+		}
+	}
+	return 0;
+}
+
+uint64_t prof_dynamic_value(const struct prof_dynamic *d, uint64_t tag)
+{
+	size_t i;
+
+	for (i = 0; i < d->entries; i++)
+		if (d->tag[i] == tag)
+			return d->value[i];
+	return 0;
+}
+
+static int find_list(struct prof_pymem *m, const struct prof_object *program, uint64_t *map)
+{
+	struct prof_dynamic d;
+	struct r_debug debug;
+	uint64_t at;
+	int rc = prof_dynamic_read(m, program->dynamic, &d);
+
+	if (rc)
+		return rc;
+	at = prof_dynamic_value(&d, DT_DEBUG);
+	if (!at)
+		return -ENOENT;
+	rc = prof_pymem_read(m, at, &debug, sizeof(debug));
+	*map = (uintptr_t)debug.r_map;
+	return rc;
+}
+
+int prof_objects_each(struct prof_pymem *m,
+		      int (*one)(struct prof_pymem *m, const struct prof_object *o, void *arg),
+		      void *arg)
+{
+	struct prof_object program = { 0 };
+	struct link_map map;
+	uint64_t at;
+	unsigned int n;
+	int rc = find_headers(m, &program);
+
+	if (!rc)
+		rc = find_dynamic(m, &program);
+	if (!rc)
+		rc = find_list(m, &program, &at);
+	for (n = 0; !rc && at && n < OBJECTS_MAX; n++, at = (uintptr_t)map.l_next) {
+		struct prof_object o = { 0 };
+
+		rc = prof_pymem_read(m, at, &map, sizeof(map));
+		if (rc)
+			break;
+		if (!n)
+			o = program;
+		o.bias = map.l_addr;
+		o.dynamic = (uintptr_t)map.l_ld;
+		o.name = (uintptr_t)map.l_name;
+		o.next = at + offsetof(struct link_map, l_next);
+		rc = one(m, &o, arg);
+	}
+	return rc;
+}

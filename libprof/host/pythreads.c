@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lists interpreters and their threads.
+ */
+#include <errno.h>
+
+#include "pypriv.h"
+#include "pytid.h"
+
+#define INTERPRETERS_MAX 16u
+#define THREADS_MAX 65536u
+#define TRIES 3u
+
+int prof_py_read_thread(struct prof_py *py, uint64_t at, struct prof_py_thread *t, uint64_t *next)
+{
+	const struct prof_pylayout *l = &py->layout;
+	uint8_t raw[8192];
+	uint64_t native = 0;
+	int rc = prof_pymem_read(&py->mem, at, raw, l->thread.bytes);
+
+	if (rc)
+		return rc == -EFAULT ? -EAGAIN : rc;
+	if (l->thread.native != PROF_PYLAYOUT_NONE)
+		native = prof_py_word(raw, l->thread.native);
+	*t = (struct prof_py_thread){ .tstate = at,
+				      .interp = prof_py_word(raw, l->thread.interp),
+				      .ident = prof_py_word(raw, l->thread.ident) };
+	t->tid = prof_pytid(&py->mem, t->ident, native);
+	*next = prof_py_word(raw, l->thread.next);
+	return 0;
+}
+
+static int list_interpreter(struct prof_py *py, uint64_t interp, struct prof_py_thread *t,
+			    size_t room, size_t *n)
+{
+	struct prof_py_thread one;
+	uint64_t at;
+	unsigned int seen;
+	int rc = prof_pymem_read(&py->mem, interp + py->layout.interp.threads, &at, sizeof(at));
+
+	for (seen = 0; !rc && at && *n < room && seen < THREADS_MAX; seen++) {
+		rc = prof_py_read_thread(py, at, &one, &at);
+		if (!rc && one.interp != interp)
+			rc = -EAGAIN;
+		if (!rc && one.tid)
+			t[(*n)++] = one;
+	}
+	return rc;
+}
+
+int prof_py_interpreters(struct prof_py *py,
+			 int (*one)(struct prof_py *py, uint64_t interp, void *arg), void *arg)
+{
+	uint64_t interp;
+	unsigned int n;
+	int rc = prof_pymem_read(&py->mem, py->at.runtime + py->layout.interpreters, &interp,
+				 sizeof(interp));
+
+	for (n = 0; !rc && interp && n < INTERPRETERS_MAX; n++) {
+		rc = one(py, interp, arg);
+		if (!rc)
+			rc = prof_pymem_read(&py->mem, interp + py->layout.interp.next, &interp,
+					     sizeof(interp));
+	}
+	return rc;
+}
+
+struct listing {
+	struct prof_py_thread *t;
+	size_t room, n;
+};
+
+static int list_one(struct prof_py *py, uint64_t interp, void *arg)
+{
+	struct listing *list = arg;
+
+	return list_interpreter(py, interp, list->t, list->room, &list->n);
+}
+
+int prof_py_threads(struct prof_py *py, struct prof_py_thread *t, size_t room)
+{
+	struct listing list = { .t = t };
+	unsigned int tries;
+	int rc = -EAGAIN;
+
+	list.room = room < THREADS_MAX ? room : THREADS_MAX;
+	for (tries = 0; rc == -EAGAIN && tries < TRIES; tries++) {
+		list.n = 0;
+		rc = prof_py_interpreters(py, list_one, &list);
+		if (rc == -EFAULT)
+			rc = -EAGAIN;
+	}
+	return rc ? rc : (int)list.n;
+}
