@@ -127,43 +127,6 @@ static void put_opening(struct html *h)
 	put_tiles(h);
 }
 
-static void put_saving(struct html *h, const struct view_advice *a)
-{
-	view_unit usd, hours;
-
-	if (h->s->cost.known)
-		fprintf(h->f, "at most <span data-usd=\"%s\">%s</span> per run",
-			view_dollars_exact(hours, a->saving_nano_usd),
-			html_less(h, view_cents(usd, a->saving_nano_usd)));
-	else
-		fprintf(h->f, "at most %s GPU-hours per run", view_hours(hours, a->saving_ns));
-}
-
-static void put_advice(struct html *h)
-{
-	const struct view_summary *s = h->s;
-
-	if (!s->advices)
-		return;
-	fputs("<h2 id=\"advice\">What to do</h2>\n<p class=\"soft small\">Each saving is an upper "
-	      "bound, and they do not add up: what is won depends on what the GPU would have waited "
-	      "for next.</p>\n",
-	      h->f);
-	for (size_t i = 0; i < s->advices; i++) {
-		const struct view_advice *a = &s->advice[i];
-		fputs("<div class=\"card\"><h3>", h->f);
-		html_key(h, a->class);
-		html_escape(h->f, a->title);
-		fputs(" <span class=\"soft small\">", h->f);
-		put_saving(h, a);
-		fputs("</span></h3>\n<p class=\"soft small\">", h->f);
-		html_escape(h->f, a->why);
-		fputs(".</p>\n<p>", h->f);
-		html_escape_sentence(h->f, a->action);
-		fputs("</p></div>\n", h->f);
-	}
-}
-
 static void put_bar(struct html *h, const int64_t *classes, int64_t whole)
 {
 	view_unit percent, time;
@@ -197,15 +160,6 @@ static void put_confidence(struct html *h, int c)
 	}
 }
 
-static void put_usd_cell(struct html *h, int64_t nano, const char *shown)
-{
-	view_unit exact;
-
-	if (h->s->cost.known)
-		fprintf(h->f, "<td class=\"n\" data-usd=\"%s\">%s</td>",
-			view_dollars_exact(exact, nano), html_less(h, shown));
-}
-
 static void put_ledger_row(struct html *h, int c, int64_t cents)
 {
 	const struct view_summary *s = h->s;
@@ -219,7 +173,7 @@ static void put_ledger_row(struct html *h, int c, int64_t cents)
 		"\">%s</td><td class=\"n\">%s %%</td>",
 		ana_class_names[c], s->waste[c] ? " *" : "", view_class_meaning((enum ana_class)c),
 		ns, view_duration(time, ns), view_percent(share, view_ppm(ns, s->result->gpu_ns)));
-	put_usd_cell(h, s->cost.classes[c], view_cents_closed(usd, s->cost.classes[c], cents));
+	html_usd_cell(h, s->cost.classes[c], view_cents_closed(usd, s->cost.classes[c], cents));
 	fputs("<td class=\"soft\">", h->f);
 	put_confidence(h, c);
 	fputs("</td></tr>\n", h->f);
@@ -234,7 +188,7 @@ static void put_ledger_sum(struct html *h, const char *what, int64_t ns, int64_t
 		"\">%s</td><td class=\"n\">%s %%</td>",
 		what, ns, view_duration(time, ns),
 		view_percent(share, view_ppm(ns, h->s->result->gpu_ns)));
-	put_usd_cell(h, nano, view_cents(usd, nano));
+	html_usd_cell(h, nano, view_cents(usd, nano));
 	fputs("<td></td></tr>\n", h->f);
 }
 
@@ -287,7 +241,7 @@ static void put_gpu_row(struct html *h, size_t i)
 		g->held_ns, view_duration(held, g->held_ns),
 		view_percent(busy, view_ppm(g->busy_ns, g->held_ns)),
 		view_percent(starved, view_ppm(input, g->held_ns)));
-	put_usd_cell(h, nano, view_cents(usd, nano));
+	html_usd_cell(h, nano, view_cents(usd, nano));
 	fputs("<td>", h->f);
 	put_badge(h, &g->judgement);
 	fputs("</td></tr>\n", h->f);
@@ -369,31 +323,6 @@ static void put_steps(struct html *h)
 			view_duration(p95, r->step_p95_ns));
 	if (s->step_nano_usd >= 0)
 		fprintf(h->f, "; each cost $%s", view_dollars_exact(usd, s->step_nano_usd));
-	fputs(".</p>\n", h->f);
-}
-
-static void put_loader(struct html *h)
-{
-	const struct ana_result *r = h->s->result;
-	int64_t outside = r->loader_wait_ns - r->loader_exposed_ns - r->loader_hidden_ns;
-	view_unit count, wait, exposed, hidden, rest;
-
-	if (!r->loader_wait_ns && !r->batches)
-		return;
-	fputs("<h2 id=\"loader\">Loader</h2>\n<p><bdi>", h->f);
-	html_escape(h->f, r->loader_kind ? r->loader_kind : "The loader");
-	fprintf(h->f,
-		"</bdi> gave %s batches. The training threads waited <span data-ns=\"%" PRId64
-		"\">%s</span> for them: <span data-ns=\"%" PRId64
-		"\">%s</span> while a GPU was idle, and <span data-ns=\"%" PRId64
-		"\">%s</span> hidden behind queued work, at no cost",
-		view_count(count, r->batches), r->loader_wait_ns,
-		view_duration(wait, r->loader_wait_ns), r->loader_exposed_ns,
-		view_duration(exposed, r->loader_exposed_ns), r->loader_hidden_ns,
-		view_duration(hidden, r->loader_hidden_ns));
-	if (outside > 0)
-		fprintf(h->f, "; %s passed before or after all GPU work",
-			view_duration(rest, outside));
 	fputs(".</p>\n", h->f);
 }
 
@@ -492,7 +421,7 @@ static void put_quality(struct html *h)
 {
 	const struct view_summary *s = h->s;
 	const struct ana_quality *q = &s->result->quality;
-	view_unit a, b, c, d;
+	view_unit a, b, c, d, e;
 
 	fprintf(h->f,
 		"<h2 id=\"quality\">Quality of the record</h2>\n<dl><dt>Events</dt><dd>%s, of which "
@@ -500,6 +429,14 @@ static void put_quality(struct html *h)
 		"\">%s</dd>\n",
 		view_count(a, q->events), view_count(b, q->dropped), view_count(c, q->invalid),
 		q->unobserved_ns, view_duration(d, q->unobserved_ns));
+	if (q->samples)
+		fprintf(h->f,
+			"<dt>Samples of threads</dt><dd>%s: %s torn, %s without a Python stack, %s "
+			"lost; no sample explains <span data-ns=\"%" PRId64
+			"\">%s</span> of idle time</dd>\n",
+			view_count(a, q->samples), view_count(b, q->samples_torn),
+			view_count(c, q->samples_without_python), view_count(e, q->samples_lost),
+			q->gap_unsampled_ns, view_duration(d, q->gap_unsampled_ns));
 	if (q->trace_bytes)
 		fprintf(h->f, "<dt>Trace</dt><dd>%s</dd>\n", view_bytes(a, q->trace_bytes));
 	if (q->own_cpu_ns)
@@ -570,13 +507,14 @@ void view_html_write(const struct view_summary *s, FILE *f)
 
 	put_head(&h);
 	put_opening(&h);
+	html_findings(&h);
 	put_ledger(&h);
 	html_timelines(&h);
-	put_advice(&h);
+	html_advice(&h);
 	put_gpus(&h);
 	put_gaps(&h);
 	put_steps(&h);
-	put_loader(&h);
+	html_loader(&h);
 	put_copies(&h);
 	put_cost(&h);
 	put_quality(&h);

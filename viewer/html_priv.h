@@ -29,6 +29,14 @@ const char *html_less(struct html *h, const char *amount);
 const char *html_family(int c); /* colour of a class: busy, comm, copy, input, host, ... */
 void html_key(struct html *h, enum ana_class c); /* its little square */
 
+/* A table cell with dollars; nothing without a price. */
+void html_usd_cell(struct html *h, int64_t nano, const char *shown);
+
+/* html_why.c: the causes. */
+void html_findings(struct html *h);
+void html_loader(struct html *h);
+void html_advice(struct html *h);
+
 /* html_timeline.c: the per-GPU timelines. */
 void html_timelines(struct html *h);
 

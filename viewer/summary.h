@@ -15,12 +15,32 @@
 #include "analysis/ledger.h"
 #include "arena.h"
 #include "cost.h"
+#include "need.h"
 #include "trace.h"
 
 #define VIEW_SUMMARY_SCHEMA "gpustarve.summary/1"
 
-struct view_finding { /* one class of time not well spent, worst first */
+/* Whose line it was and what the thread did there, as samples showed it. Strings: NULL if unknown. */
+struct view_place {
+	bool known; /* false: nothing below says anything */
+	uint8_t role; /* enum wire_role */
+	uint8_t wait; /* enum wire_wait; of most of the time, as are the strings */
+	bool runnable; /* it could run and had no CPU */
+	const char *file, *function;
+	uint32_t line; /* 0: not known */
+	const char *leaf; /* the innermost frame, "function\tfile", where that is another one */
+	const char *native, *symbol; /* the native frame below it, and its name */
+	const char *target, *fs;
+	uint64_t targets; /* different ones */
+	uint64_t samples; /* that show it */
+	uint32_t threads, workers; /* seen in it; at least */
+};
+
+/* Time not well spent, worst first: of a class, at a place; or of what is left of the class. */
+struct view_finding {
 	enum ana_class class;
+	struct view_place where;
+	bool rest; /* other findings show where the rest of this class went */
 	int64_t ns, ppm; /* of gpu_ns */
 	int64_t nano_usd;
 	int64_t of_starved_ppm; /* -1: not input.* */
@@ -31,8 +51,41 @@ struct view_finding { /* one class of time not well spent, worst first */
 
 struct view_advice {
 	const char *id, *title, *why, *action;
+	const char *brief; /* the action in a few words, for the verdict's "next:" */
 	enum ana_class class;
 	int64_t saving_ns, saving_nano_usd; /* at most; savings of several never add up */
+	bool with_need; /* the arithmetic of view_loader.need stands behind it */
+};
+
+struct view_file { /* that threads were blocked on while GPUs waited for input */
+	const char *path, *fs;
+	int64_t blocked_ns; /* of GPU time */
+};
+
+enum view_share { /* what loader workers did while GPUs waited for them */
+	VIEW_SHARE_IO,
+	VIEW_SHARE_CPU,
+	VIEW_SHARE_RUNNABLE,
+	VIEW_SHARE_IDLE,
+	VIEW_SHARE_LOCK,
+	VIEW_SHARE_OTHER,
+	VIEW_SHARES
+};
+extern const char *const view_share_names[VIEW_SHARES]; /* io cpu runnable idle lock other */
+
+/* What follows from what the engine knows of the loader (result->loader[0]). */
+struct view_loader {
+	int64_t share_ppm[VIEW_SHARES]; /* sum to 1e6; all 0: no worker was seen */
+	struct view_file *file; /* most blocked first */
+	size_t files;
+	int64_t fetch_ns; /* mean per batch and worker, waits for a CPU included; -1: not known */
+	bool has_need;
+	struct view_need_facts facts;
+	struct view_need need;
+	int64_t saving_ns, saving_nano_usd; /* of the predicted step, at most */
+	int64_t batch_bytes; /* read per batch; -1: not known */
+	int64_t disk_ppm; /* of it not out of the page cache; -1: not known */
+	int64_t read_bytes_per_s, needed_bytes_per_s; /* per trainer; -1: not known */
 };
 
 struct view_label {
@@ -67,6 +120,7 @@ struct view_summary {
 	size_t findings;
 	struct view_advice *advice;
 	size_t advices;
+	struct view_loader loader;
 	const char **note;
 	size_t notes;
 

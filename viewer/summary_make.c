@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "findings.h"
+#include "loader.h"
 #include "summary.h"
 #include "units.h"
 
@@ -274,6 +275,7 @@ int view_summary_make(struct view_summary **out, struct ana_result *r, const str
 			 r->gpu_ns);
 	set_notes(s, t);
 	view_findings_add(s);
+	view_loader_add(s);
 	view_advice_add(s);
 	*out = s;
 	return 0;

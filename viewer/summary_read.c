@@ -9,46 +9,41 @@
 #include "cost.h"
 #include "jsondoc.h"
 #include "summary.h"
+#include "summary_priv.h"
 #include "units.h"
 
-#define EACH(node, array) \
-	(const struct view_json *node = (array) ? (array)->child : NULL; node; node = node->next)
-
-static char *text_of(struct view_summary *s, const struct view_json *node, const char *key)
+char *summary_text(struct view_summary *s, const struct view_json *node, const char *key)
 {
 	return view_arena_text(&s->mem, view_json_get_text(node, key, NULL));
 }
 
-static char *text_or_empty(struct view_summary *s, const struct view_json *node, const char *key)
+char *summary_text_or_empty(struct view_summary *s, const struct view_json *node, const char *key)
 {
 	return view_arena_text(&s->mem, view_json_get_text(node, key, ""));
 }
 
-/*
- * Numbers of a hostile file are kept to where sums of them cannot overflow: stamps to +-2^61, time
- * of one GPU to 2^56 (two years), sums over GPUs to 2^60.
- */
-static int64_t within(const struct view_json *node, const char *key, int64_t otherwise,
-		      int64_t least, int64_t most)
+int64_t summary_within(const struct view_json *node, const char *key, int64_t otherwise,
+		       int64_t least, int64_t most)
 {
 	int64_t v = view_json_get_int(node, key, otherwise);
 
 	return v < least ? least : v > most ? most : v;
 }
 
+/* Stamps may be +-2^61. */
 static int64_t stamp(const struct view_json *node, const char *key)
 {
-	return within(node, key, 0, -(INT64_C(1) << 61), INT64_C(1) << 61);
+	return summary_within(node, key, 0, -(INT64_C(1) << 61), INT64_C(1) << 61);
 }
 
-static int64_t span(const struct view_json *node, const char *key)
+int64_t summary_span(const struct view_json *node, const char *key)
 {
-	return within(node, key, 0, 0, INT64_C(1) << 56);
+	return summary_within(node, key, 0, 0, INT64_C(1) << 56);
 }
 
-static int64_t total(const struct view_json *node, const char *key)
+int64_t summary_total(const struct view_json *node, const char *key)
 {
-	return within(node, key, 0, 0, INT64_C(1) << 60);
+	return summary_within(node, key, 0, 0, INT64_C(1) << 60);
 }
 
 /* Decimal text with up to @decimals places to an integer of that unit; @otherwise if there is none. */
@@ -65,17 +60,22 @@ static int64_t decimal(const struct view_json *node, const char *key, int decima
 	return nano;
 }
 
-static int64_t usd(const struct view_json *node, const char *key, int64_t otherwise)
+uint32_t summary_u32(const struct view_json *node, const char *key)
+{
+	return (uint32_t)summary_within(node, key, 0, 0, UINT32_MAX);
+}
+
+int64_t summary_usd(const struct view_json *node, const char *key, int64_t otherwise)
 {
 	return decimal(node, key, 9, otherwise);
 }
 
-static int64_t ppm(const struct view_json *node, const char *key, int64_t otherwise)
+int64_t summary_ppm(const struct view_json *node, const char *key, int64_t otherwise)
 {
 	return decimal(node, key, 4, otherwise);
 }
 
-static int by_name(const char *text, const char *const *names, int n, int otherwise)
+int summary_by_name(const char *text, const char *const *names, int n, int otherwise)
 {
 	for (int i = 0; text && i < n; i++)
 		if (names[i] && !strcmp(names[i], text))
@@ -85,19 +85,20 @@ static int by_name(const char *text, const char *const *names, int n, int otherw
 
 static void read_judgement(const struct view_json *node, struct ana_judgement *j)
 {
-	j->verdict = (enum ana_verdict)by_name(view_json_get_text(node, "verdict", NULL),
-					       ana_verdict_names, ANA_VERDICTS, ANA_V_INCONCLUSIVE);
-	j->severity = (enum ana_severity)by_name(view_json_get_text(node, "severity", NULL),
-						 ana_severity_names, 4, ANA_S_NONE);
+	j->verdict = (enum ana_verdict)summary_by_name(view_json_get_text(node, "verdict", NULL),
+						       ana_verdict_names, ANA_VERDICTS,
+						       ANA_V_INCONCLUSIVE);
+	j->severity = (enum ana_severity)summary_by_name(view_json_get_text(node, "severity", NULL),
+							 ana_severity_names, 4, ANA_S_NONE);
 	j->flagged = view_json_get_bool(node, "flagged", false);
 }
 
-static void read_confidence(const struct view_json *node, int64_t by[ANA_CONFIDENCES])
+void summary_read_confidence(const struct view_json *node, int64_t by[ANA_CONFIDENCES])
 {
 	const struct view_json *c = view_json_get(node, "confidence");
 
 	for (int k = 0; k < ANA_CONFIDENCES; k++)
-		by[k] = total(c, ana_confidence_names[k]);
+		by[k] = summary_total(c, ana_confidence_names[k]);
 }
 
 static void read_classes(const struct view_json *node, int64_t classes[ANA_CLASSES])
@@ -119,8 +120,8 @@ static void read_copies(const struct view_json *node, struct ana_copies copies[A
 		copies[d] = (struct ana_copies){
 			.count = view_json_get_uint(c, "count", 0),
 			.bytes = view_json_get_uint(c, "bytes", 0),
-			.ns = total(c, "ns"),
-			.exposed_ns = total(c, "exposed_ns"),
+			.ns = summary_total(c, "ns"),
+			.exposed_ns = summary_total(c, "exposed_ns"),
 			.pageable_count = view_json_get_uint(c, "pageable_count", 0),
 			.pageable_bytes = view_json_get_uint(c, "pageable_bytes", 0),
 			.synchronous = view_json_get_uint(c, "synchronous", 0),
@@ -133,12 +134,12 @@ static void read_process(struct view_summary *s, const struct view_json *n, stru
 	const struct view_json *rank = view_json_get(n, "rank");
 	int64_t v;
 
-	p->host = text_or_empty(s, n, "host");
+	p->host = summary_text_or_empty(s, n, "host");
 	p->pid = view_json_get_int(n, "pid", 0);
 	p->has_rank = view_json_to_int(rank, &v);
 	p->rank = p->has_rank ? (int32_t)v : 0;
-	p->role = text_or_empty(s, n, "role");
-	p->ended = text_of(s, n, "ended");
+	p->role = summary_text_or_empty(s, n, "role");
+	p->ended = summary_text(s, n, "ended");
 	p->start_ns = stamp(n, "start_ns");
 	p->end_ns = stamp(n, "end_ns");
 }
@@ -152,13 +153,13 @@ static void read_run(struct view_summary *s, const struct view_json *run)
 	struct ana_result *r = s->result;
 	int64_t status;
 
-	s->id = text_or_empty(s, run, "id");
+	s->id = summary_text_or_empty(s, run, "id");
 	s->command = view_arena_array(&s->mem, view_json_count(command), sizeof(*s->command));
 	for
 		EACH(n, command)
 	s->command[s->commands++] = n->type == VIEW_JSON_STRING ? n->text : "";
 	s->start_unix_ns = stamp(run, "start_unix_ns");
-	s->wall_ns = span(run, "wall_ns");
+	s->wall_ns = summary_span(run, "wall_ns");
 	s->has_exit_status = view_json_to_int(view_json_get(run, "exit_status"), &status);
 	s->exit_status = s->has_exit_status ? (int)status : 0;
 	r->complete = view_json_get_bool(run, "complete", false);
@@ -177,21 +178,21 @@ static void read_run(struct view_summary *s, const struct view_json *run)
 	read_process(s, n, &r->process[r->processes++]);
 	s->ranks = view_json_get_int(run, "ranks", 0);
 	r->simulated = view_json_get_bool(run, "simulated", false);
-	r->import_kind = text_of(s, run, "imported");
+	r->import_kind = summary_text(s, run, "imported");
 	r->imported = r->import_kind != NULL;
 }
 
 static void read_gpu_facts(struct view_summary *s, const struct view_json *n, struct ana_gpu *g)
 {
-	int64_t utilization = ppm(n, "nvml_utilization_pct", -1);
+	int64_t utilization = summary_ppm(n, "nvml_utilization_pct", -1);
 
 	g->memory_used_peak_bytes = view_json_get_uint(n, "memory_used_peak_bytes", 0);
 	g->memory_total_bytes = view_json_get_uint(n, "memory_total_bytes", 0);
 	g->nvml_utilization_pct = utilization < 0 ? -1 : (double)utilization / 10000;
-	g->mig_profile = text_of(s, n, "mig_profile");
+	g->mig_profile = summary_text(s, n, "mig_profile");
 	g->mig_slices = (uint32_t)view_json_get_uint(n, "mig_slices", 0);
 	g->mig_slices_total = (uint32_t)view_json_get_uint(n, "mig_slices_total", 0);
-	g->loader_outside_ns = span(n, "loader_outside_ns");
+	g->loader_outside_ns = summary_span(n, "loader_outside_ns");
 	g->shared_with = (uint32_t)view_json_get_uint(n, "shared_with", 0);
 	g->held_start_ns = stamp(n, "held_start_ns");
 	g->held_end_ns = stamp(n, "held_end_ns");
@@ -199,25 +200,25 @@ static void read_gpu_facts(struct view_summary *s, const struct view_json *n, st
 
 static void read_gpu(struct view_summary *s, const struct view_json *n, struct ana_gpu *g)
 {
-	g->host = text_or_empty(s, n, "host");
+	g->host = summary_text_or_empty(s, n, "host");
 	g->index = (uint32_t)view_json_get_uint(n, "index", 0);
-	g->uuid = text_of(s, n, "uuid");
-	g->name = text_or_empty(s, n, "name");
-	g->held_ns = span(n, "held_ns");
-	g->span_ns = span(n, "span_ns");
+	g->uuid = summary_text(s, n, "uuid");
+	g->name = summary_text_or_empty(s, n, "name");
+	g->held_ns = summary_span(n, "held_ns");
+	g->span_ns = summary_span(n, "span_ns");
 	g->ops = view_json_get_uint(n, "ops", 0);
 	g->streams = (uint32_t)view_json_get_uint(n, "streams", 0);
 	g->ops_without_launch = view_json_get_uint(n, "ops_without_launch", 0);
-	g->busy_ns = span(n, "busy_ns");
-	g->compute_ns = span(n, "compute_ns");
-	g->copy_exposed_ns = span(n, "copy_exposed_ns");
-	g->comm_exposed_ns = span(n, "comm_exposed_ns");
-	g->idle_ns = span(n, "idle_ns");
-	g->empty_ns = span(n, "empty_ns");
-	g->queued_ns = span(n, "queued_ns");
+	g->busy_ns = summary_span(n, "busy_ns");
+	g->compute_ns = summary_span(n, "compute_ns");
+	g->copy_exposed_ns = summary_span(n, "copy_exposed_ns");
+	g->comm_exposed_ns = summary_span(n, "comm_exposed_ns");
+	g->idle_ns = summary_span(n, "idle_ns");
+	g->empty_ns = summary_span(n, "empty_ns");
+	g->queued_ns = summary_span(n, "queued_ns");
 	g->gaps = view_json_get_uint(n, "gaps", 0);
-	g->loader_wait_ns = span(n, "loader_wait_ns");
-	g->loader_exposed_ns = span(n, "loader_exposed_ns");
+	g->loader_wait_ns = summary_span(n, "loader_wait_ns");
+	g->loader_exposed_ns = summary_span(n, "loader_exposed_ns");
 	read_classes(view_json_get(n, "classes"), g->classes);
 	read_judgement(n, &g->judgement);
 	read_gpu_facts(s, n, g);
@@ -238,18 +239,18 @@ static void read_ledger(struct view_summary *s, const struct view_json *ledger)
 {
 	struct ana_result *r = s->result;
 
-	r->gpu_ns = total(ledger, "gpu_ns");
+	r->gpu_ns = summary_total(ledger, "gpu_ns");
 	for
 		EACH(n, view_json_get(ledger, "classes"))
 		{
 			int c = ana_class_by_name(n->key ? n->key : "");
 			if (c < 0)
 				continue;
-			r->classes[c] = total(n, "ns");
-			read_confidence(n, r->confidence[c]);
+			r->classes[c] = summary_total(n, "ns");
+			summary_read_confidence(n, r->confidence[c]);
 		}
-	s->starved_ns = r->starved_ns = total(ledger, "starved_ns");
-	s->wasted_ns = r->wasted_ns = total(ledger, "wasted_ns");
+	s->starved_ns = r->starved_ns = summary_total(ledger, "starved_ns");
+	s->wasted_ns = r->wasted_ns = summary_total(ledger, "wasted_ns");
 	for
 		EACH(n, view_json_get(ledger, "waste_set"))
 		{
@@ -264,22 +265,11 @@ static void read_steps(struct ana_result *r, const struct view_json *steps)
 	static const char *const source[] = { "none", "range", "optimizer", "period" };
 
 	r->steps = view_json_get_uint(steps, "count", 0);
-	r->step_source = (enum ana_step_source)by_name(view_json_get_text(steps, "source", NULL),
-						       source, 4, 0);
+	r->step_source = (enum ana_step_source)summary_by_name(
+		view_json_get_text(steps, "source", NULL), source, 4, 0);
 	r->steps_skipped = view_json_get_uint(steps, "skipped", 0);
 	r->step_median_ns = view_json_get_int(steps, "median_ns", -1);
 	r->step_p95_ns = view_json_get_int(steps, "p95_ns", -1);
-}
-
-static void read_loader(struct view_summary *s, const struct view_json *loader)
-{
-	struct ana_result *r = s->result;
-
-	r->loader_kind = text_of(s, loader, "kind");
-	r->batches = view_json_get_uint(loader, "batches", 0);
-	r->loader_wait_ns = total(loader, "wait_ns");
-	r->loader_exposed_ns = total(loader, "exposed_ns");
-	r->loader_hidden_ns = total(loader, "hidden_ns");
 }
 
 #define COPY_TEXT(to, node, key) \
@@ -294,8 +284,8 @@ static void read_rate(const struct view_json *n, struct view_rate *r)
 	COPY_TEXT(r->source, n, "source");
 	COPY_TEXT(r->date, n, "date");
 	COPY_TEXT(r->label, n, "label");
-	r->nano_usd_per_hour = usd(n, "usd_per_gpu_hour", -1);
-	r->list_nano_usd_per_hour = usd(n, "list_usd_per_gpu_hour", r->nano_usd_per_hour);
+	r->nano_usd_per_hour = summary_usd(n, "usd_per_gpu_hour", -1);
+	r->list_nano_usd_per_hour = summary_usd(n, "list_usd_per_gpu_hour", r->nano_usd_per_hour);
 	r->known = r->nano_usd_per_hour >= 0;
 	if (!r->known)
 		r->nano_usd_per_hour = r->list_nano_usd_per_hour = 0;
@@ -326,52 +316,22 @@ static int read_cost(struct view_summary *s, const struct view_json *cost)
 			}
 		}
 	int err = view_cost_compute(&s->cost, s->result, rate, s->waste);
-	s->step_nano_usd = usd(cost, "usd_per_step", -1);
-	s->useful_nano_usd = usd(cost, "usd_per_useful_gpu_hour", -1);
+	s->step_nano_usd = summary_usd(cost, "usd_per_step", -1);
+	s->useful_nano_usd = summary_usd(cost, "usd_per_useful_gpu_hour", -1);
 	return err;
 }
 
-static void read_findings(struct view_summary *s, const struct view_json *findings)
+static void read_evidence(struct ana_result *r, const struct view_json *evidence)
 {
-	s->finding = view_arena_array(&s->mem, view_json_count(findings), sizeof(*s->finding));
-	for
-		EACH(n, findings)
-		{
-			const struct view_json *evidence = view_json_get(n, "evidence");
-			struct view_finding *f = &s->finding[s->findings];
-			int c = ana_class_by_name(view_json_get_text(n, "class", ""));
-			if (c < 0)
-				continue;
-			f->class = (enum ana_class)c;
-			f->ns = total(n, "ns");
-			f->ppm = ppm(n, "pct", 0);
-			f->nano_usd = usd(n, "usd", 0);
-			f->of_starved_ppm = ppm(n, "of_starved_pct", -1);
-			f->confidence = (enum ana_confidence)by_name(
-				view_json_get_text(n, "confidence", NULL), ana_confidence_names,
-				ANA_CONFIDENCES, ANA_NONE);
-			read_confidence(evidence, f->by_confidence);
-			f->basis = text_or_empty(s, evidence, "basis");
-			s->findings++;
-		}
-}
+	struct ana_quality *q = &r->quality;
 
-static void read_advice(struct view_summary *s, const struct view_json *advice)
-{
-	s->advice = view_arena_array(&s->mem, view_json_count(advice), sizeof(*s->advice));
-	for
-		EACH(n, advice)
-		{
-			struct view_advice *a = &s->advice[s->advices++];
-			int c = ana_class_by_name(view_json_get_text(n, "class", ""));
-			a->class = (enum ana_class)(c < 0 ? ANA_HOST_UNKNOWN : c);
-			a->id = text_or_empty(s, n, "id");
-			a->title = text_or_empty(s, n, "title");
-			a->why = text_or_empty(s, n, "why");
-			a->action = text_or_empty(s, n, "action");
-			a->saving_ns = total(n, "saving_upper_ns");
-			a->saving_nano_usd = usd(n, "saving_upper_usd", 0);
-		}
+	q->samples = view_json_get_uint(evidence, "samples", 0);
+	q->samples_torn = view_json_get_uint(evidence, "torn", 0);
+	q->samples_without_python = view_json_get_uint(evidence, "without_python", 0);
+	q->samples_lost = view_json_get_uint(evidence, "lost", 0);
+	q->gap_unsampled_ns = summary_total(evidence, "gap_unsampled_ns");
+	r->other_sites_ns = summary_total(evidence, "other_sites_ns");
+	r->cpus = summary_u32(evidence, "cpus");
 }
 
 static void read_quality(struct view_summary *s, const struct view_json *quality)
@@ -383,7 +343,7 @@ static void read_quality(struct view_summary *s, const struct view_json *quality
 	q->events = view_json_get_uint(quality, "events", 0);
 	q->dropped = view_json_get_uint(quality, "dropped", 0);
 	q->invalid = view_json_get_uint(quality, "invalid", 0);
-	q->unobserved_ns = total(quality, "unobserved_ns");
+	q->unobserved_ns = summary_total(quality, "unobserved_ns");
 	q->own_cpu_ns = view_json_get_uint(overhead, "own_cpu_ns", 0);
 	q->trace_bytes = view_json_get_uint(overhead, "trace_bytes", 0);
 	q->memory_peak_bytes = view_json_get_uint(overhead, "memory_peak_bytes", 0);
@@ -396,7 +356,8 @@ static void read_quality(struct view_summary *s, const struct view_json *quality
 	q->damage_bytes = view_json_get_uint(quality, "damage_bytes", 0);
 	q->damage_spans = view_json_get_uint(quality, "damage_spans", 0);
 	q->frames_missing = view_json_get_uint(quality, "frames_missing", 0);
-	s->sampler_ppm = ppm(quality, "sampler_utilization_pct", 0);
+	s->sampler_ppm = summary_ppm(quality, "sampler_utilization_pct", 0);
+	read_evidence(s->result, view_json_get(quality, "evidence"));
 }
 
 static void read_gaps(struct view_summary *s, const struct view_json *gaps)
@@ -412,7 +373,7 @@ static void read_gaps(struct view_summary *s, const struct view_json *gaps)
 				.gpu = (uint32_t)view_json_get_uint(n, "gpu", 0),
 				.start_ns = stamp(n, "start_ns"),
 				.end_ns = stamp(n, "end_ns"),
-				.empty_ns = span(n, "empty_ns"),
+				.empty_ns = summary_span(n, "empty_ns"),
 				.major = (enum ana_class)(c < 0 ? ANA_DEVICE_UNKNOWN : c),
 				.pid = view_json_get_int(n, "pid", 0),
 				.tid = view_json_get_int(n, "tid", 0),
@@ -477,16 +438,16 @@ static int read_all(struct view_summary *s, const struct view_json *root)
 	s->window = !strcmp(view_json_get_text(root, "window", "job"), "device") ? ANA_WINDOW_DEVICE
 										 : ANA_WINDOW_JOB;
 	read_judgement(root, &r->judgement);
-	r->level = text_of(s, root, "level");
+	r->level = summary_text(s, root, "level");
 	read_run(s, view_json_get(root, "run"));
 	read_gpus(s, view_json_get(root, "gpus"));
 	read_ledger(s, view_json_get(root, "ledger"));
 	read_steps(r, view_json_get(root, "steps"));
-	read_loader(s, view_json_get(root, "loader"));
+	summary_read_loader(s, view_json_get(root, "loader"));
 	read_copies(view_json_get(root, "copies"), r->copies);
 	err = read_cost(s, view_json_get(root, "cost"));
-	read_findings(s, view_json_get(root, "findings"));
-	read_advice(s, view_json_get(root, "advice"));
+	summary_read_findings(s, view_json_get(root, "findings"));
+	summary_read_advice(s, view_json_get(root, "advice"));
 	read_quality(s, view_json_get(root, "quality"));
 	read_gaps(s, view_json_get(root, "longest_gaps"));
 	read_timelines(s, view_json_get(root, "timeline"));

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "jsonout.h"
 #include "summary.h"
+#include "summary_priv.h"
 #include "units.h"
 #include "wire/crc32c.h"
 
@@ -175,15 +176,6 @@ static void put_gpus(struct view_jsonout *j, const struct view_summary *s)
 	view_json_end(j);
 }
 
-static void put_confidence(struct view_jsonout *j, const int64_t by[ANA_CONFIDENCES])
-{
-	view_json_flat_object(j, "confidence");
-	for (int k = 0; k < ANA_CONFIDENCES; k++)
-		if (by[k])
-			view_json_int(j, ana_confidence_names[k], by[k]);
-	view_json_end(j);
-}
-
 static void put_ledger(struct view_jsonout *j, const struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
@@ -198,7 +190,7 @@ static void put_ledger(struct view_jsonout *j, const struct view_summary *s)
 		view_json_int(j, "ns", r->classes[c]);
 		view_json_percent(j, "pct", view_ppm(r->classes[c], r->gpu_ns));
 		view_json_usd(j, "usd", s->cost.classes[c], s->cost.known);
-		put_confidence(j, r->confidence[c]);
+		summary_put_confidence(j, r->confidence[c]);
 		view_json_end(j);
 	}
 	view_json_end(j);
@@ -236,18 +228,6 @@ static void put_steps(struct view_jsonout *j, const struct ana_result *r)
 	put_ns_or_null(j, "median_ns", r->step_median_ns);
 	put_ns_or_null(j, "p95_ns", r->step_p95_ns);
 	view_json_null(j, "accelerator_utilization_pct");
-	view_json_end(j);
-}
-
-static void put_loader(struct view_jsonout *j, const struct ana_result *r)
-{
-	view_json_object(j, "loader");
-	view_json_string(j, "kind", r->loader_kind);
-	view_json_null(j, "workers");
-	view_json_uint(j, "batches", r->batches);
-	view_json_int(j, "wait_ns", r->loader_wait_ns);
-	view_json_int(j, "exposed_ns", r->loader_exposed_ns);
-	view_json_int(j, "hidden_ns", r->loader_hidden_ns);
 	view_json_end(j);
 }
 
@@ -314,42 +294,6 @@ static void put_cost(struct view_jsonout *j, const struct view_summary *s)
 	view_json_end(j);
 }
 
-static void put_finding(struct view_jsonout *j, const struct view_summary *s,
-			const struct view_finding *f)
-{
-	view_json_object(j, NULL);
-	view_json_string(j, "class", ana_class_names[f->class]);
-	view_json_int(j, "ns", f->ns);
-	view_json_percent(j, "pct", f->ppm);
-	view_json_usd(j, "usd", f->nano_usd, s->cost.known);
-	view_json_flat_object(j, "where");
-	view_json_end(j);
-	view_json_flat_object(j, "evidence");
-	view_json_string(j, "basis", f->basis);
-	put_confidence(j, f->by_confidence);
-	view_json_end(j);
-	view_json_string(j, "confidence", ana_confidence_names[f->confidence]);
-	if (f->of_starved_ppm >= 0)
-		view_json_percent(j, "of_starved_pct", f->of_starved_ppm);
-	else
-		view_json_null(j, "of_starved_pct");
-	view_json_end(j);
-}
-
-static void put_advice(struct view_jsonout *j, const struct view_summary *s,
-		       const struct view_advice *a)
-{
-	view_json_object(j, NULL);
-	view_json_string(j, "id", a->id);
-	view_json_string(j, "title", a->title);
-	view_json_string(j, "why", a->why);
-	view_json_string(j, "action", a->action);
-	view_json_int(j, "saving_upper_ns", a->saving_ns);
-	view_json_usd(j, "saving_upper_usd", a->saving_nano_usd, s->cost.known);
-	view_json_string(j, "class", ana_class_names[a->class]);
-	view_json_end(j);
-}
-
 static void put_overhead(struct view_jsonout *j, const struct view_summary *s)
 {
 	const struct ana_quality *q = &s->result->quality;
@@ -359,6 +303,22 @@ static void put_overhead(struct view_jsonout *j, const struct view_summary *s)
 	view_json_percent(j, "own_cpu_pct", view_ppm((int64_t)q->own_cpu_ns, s->wall_ns));
 	view_json_uint(j, "trace_bytes", q->trace_bytes);
 	view_json_uint(j, "memory_peak_bytes", q->memory_peak_bytes);
+	view_json_end(j);
+}
+
+/* How well the causes are founded. */
+static void put_evidence(struct view_jsonout *j, const struct ana_result *r)
+{
+	const struct ana_quality *q = &r->quality;
+
+	view_json_flat_object(j, "evidence");
+	view_json_uint(j, "samples", q->samples);
+	view_json_uint(j, "torn", q->samples_torn);
+	view_json_uint(j, "without_python", q->samples_without_python);
+	view_json_uint(j, "lost", q->samples_lost);
+	view_json_int(j, "gap_unsampled_ns", q->gap_unsampled_ns);
+	view_json_int(j, "other_sites_ns", r->other_sites_ns);
+	put_uint_or_null(j, "cpus", r->cpus, r->cpus > 0);
 	view_json_end(j);
 }
 
@@ -383,6 +343,7 @@ static void put_quality(struct view_jsonout *j, const struct view_summary *s)
 	view_json_uint(j, "damage_spans", q->damage_spans);
 	view_json_uint(j, "frames_missing", q->frames_missing);
 	view_json_percent(j, "sampler_utilization_pct", s->sampler_ppm);
+	put_evidence(j, s->result);
 	view_json_end(j);
 }
 
@@ -443,17 +404,11 @@ static void put_body(struct view_jsonout *j, const struct view_summary *s)
 	put_gpus(j, s);
 	put_ledger(j, s);
 	put_steps(j, r);
-	put_loader(j, r);
+	summary_put_loader(j, s);
 	put_copies(j, "copies", r->copies);
 	put_cost(j, s);
-	view_json_array(j, "findings");
-	for (size_t i = 0; i < s->findings; i++)
-		put_finding(j, s, &s->finding[i]);
-	view_json_end(j);
-	view_json_array(j, "advice");
-	for (size_t i = 0; i < s->advices; i++)
-		put_advice(j, s, &s->advice[i]);
-	view_json_end(j);
+	summary_put_findings(j, s);
+	summary_put_advice(j, s);
 	put_quality(j, s);
 	put_gaps(j, r);
 	view_json_array(j, "timeline");

@@ -6,19 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "findings.h"
+#include "text_priv.h"
 #include "units.h"
 #include "wrap.h"
 
 #define GPUS_SHOWN 16
 #define GAPS_SHOWN 5
-
-struct page {
-	const struct view_summary *s;
-	FILE *f;
-	bool colour;
-	struct view_arena mem;
-};
 
 bool view_text_colour(FILE *f)
 {
@@ -152,47 +145,6 @@ static void put_headline(struct page *p)
 				    view_duration(wall, s->wall_ns), money_sentence(p)));
 }
 
-/* The causes of the verdict: of starvation their share of it, otherwise of the GPU time. */
-static void put_causes(struct page *p, size_t most)
-{
-	const struct view_summary *s = p->s;
-	bool starved = s->result->judgement.verdict == ANA_V_INPUT_BOUND;
-
-	for (size_t i = 0; i < s->findings && most; i++) {
-		const struct view_finding *f = &s->finding[i];
-		view_unit share;
-		if (starved != (f->of_starved_ppm >= 0) || f->ppm < 1000)
-			continue;
-		view_percent(share, starved ? f->of_starved_ppm : f->ppm);
-		fprintf(p->f, "  %5s %%  %-18s ", share, ana_class_names[f->class]);
-		view_wrap(p->f, 30, 30, view_class_meaning(f->class));
-		most--;
-	}
-}
-
-static const char *saving(struct page *p, const struct view_advice *a)
-{
-	view_unit text;
-
-	if (p->s->cost.known)
-		return view_arena_printf(&p->mem, "upper bound of the saving %s per run",
-					 view_cents(text, a->saving_nano_usd));
-	return view_arena_printf(&p->mem, "upper bound of the saving %s GPU-hours per run",
-				 view_hours(text, a->saving_ns));
-}
-
-static void put_next(struct page *p)
-{
-	const struct view_summary *s = p->s;
-
-	if (!s->advices || s->result->judgement.verdict == ANA_V_BUSY)
-		return;
-	fputs("  next: ", p->f);
-	view_wrap(p->f, 8, 8,
-		  view_arena_printf(&p->mem, "%s; %s", s->advice[0].action,
-				    saving(p, &s->advice[0])));
-}
-
 static void put_flags(struct page *p)
 {
 	const struct ana_result *r = p->s->result;
@@ -252,10 +204,10 @@ static void verdict_box(struct page *p, const char *report)
 {
 	put_headline(p);
 	put_working(p);
-	put_causes(p, 3);
+	text_causes(p, 3);
 	put_flags(p);
 	put_doubt(p);
-	put_next(p);
+	text_next(p);
 	if (report) {
 		fputs("  report: ", p->f);
 		view_put_tame(p->f, report);
@@ -271,7 +223,7 @@ void view_text_verdict(const struct view_summary *s, FILE *f, bool colour, const
 	view_arena_fini(&p.mem);
 }
 
-static void heading(struct page *p, const char *text)
+void text_heading(struct page *p, const char *text)
 {
 	fprintf(p->f, "\n%s%s%s\n", paint(p, "\033[1m"), text, paint(p, "\033[0m"));
 }
@@ -297,7 +249,7 @@ static void put_ledger(struct page *p)
 	view_unit time, share, usd;
 
 	view_close_cents(s->cost.classes, ANA_CLASSES, total, cents);
-	heading(p, "Where the GPU time went");
+	text_heading(p, "Where the GPU time went");
 	fprintf(p->f, "  %-22s %12s %9s %11s  %s\n", "class", "time", "share",
 		s->cost.known ? "cost" : "", "confidence");
 	for (int c = 0; c < ANA_CLASSES; c++) {
@@ -347,7 +299,7 @@ static void put_gpus(struct page *p)
 	const struct ana_result *r = p->s->result;
 	size_t shown = 0;
 
-	heading(p, "GPUs (! flagged)");
+	text_heading(p, "GPUs (! flagged)");
 	fprintf(p->f, "  %3s  %10s %8s %8s %10s  %s\n", "#", "held", "busy", "starved",
 		p->s->cost.known ? "cost" : "", "verdict");
 	for (int pass = 1; pass >= 0; pass--)
@@ -364,41 +316,22 @@ static void put_steps(struct page *p)
 					    "the period of the kernel sequence" };
 	const struct ana_result *r = p->s->result;
 	view_unit count, median, p95, usd;
+	const char *t;
 
 	if (!r->steps)
 		return;
-	heading(p, "Steps");
-	fprintf(p->f, "  %s steps, from %s", view_count(count, r->steps), from[r->step_source]);
+	text_heading(p, "Steps");
+	t = view_arena_printf(&p->mem, "%s steps, from %s", view_count(count, r->steps),
+			      from[r->step_source]);
 	if (r->step_median_ns >= 0)
-		fprintf(p->f, "; median %s, 95 %% within %s",
-			view_duration(median, r->step_median_ns),
-			view_duration(p95, r->step_p95_ns));
+		t = view_arena_printf(&p->mem, "%s; median %s, 95 %% within %s", t,
+				      view_duration(median, r->step_median_ns),
+				      view_duration(p95, r->step_p95_ns));
 	if (p->s->step_nano_usd >= 0)
-		fprintf(p->f, "; $%s each", view_dollars_exact(usd, p->s->step_nano_usd));
-	fputc('\n', p->f);
-}
-
-static void put_loader(struct page *p)
-{
-	const struct ana_result *r = p->s->result;
-	int64_t outside = r->loader_wait_ns - r->loader_exposed_ns - r->loader_hidden_ns;
-	view_unit count, wait, exposed, hidden, rest;
-
-	if (!r->loader_wait_ns && !r->batches)
-		return;
-	heading(p, "Loader");
+		t = view_arena_printf(&p->mem, "%s; $%s each", t,
+				      view_dollars_exact(usd, p->s->step_nano_usd));
 	fputs("  ", p->f);
-	view_wrap(p->f, 2, 2,
-		  view_arena_printf(
-			  &p->mem,
-			  "%s: %s batches, waited %s; %s of it while a GPU was idle, %s "
-			  "hidden behind queued work at no cost%s%s%s",
-			  r->loader_kind ? r->loader_kind : "loader", view_count(count, r->batches),
-			  view_duration(wait, r->loader_wait_ns),
-			  view_duration(exposed, r->loader_exposed_ns),
-			  view_duration(hidden, r->loader_hidden_ns), outside > 0 ? ", " : "",
-			  outside > 0 ? view_duration(rest, outside) : "",
-			  outside > 0 ? " before or after all GPU work" : ""));
+	view_wrap(p->f, 2, 2, t);
 }
 
 static void put_copies(struct page *p)
@@ -412,7 +345,7 @@ static void put_copies(struct page *p)
 		if (!c->count)
 			continue;
 		if (!any) {
-			heading(p, "Copies");
+			text_heading(p, "Copies");
 			fprintf(p->f, "  %-7s %12s %10s %10s %12s %12s\n", "", "count", "bytes",
 				"time", "exposed", "pageable");
 		}
@@ -430,7 +363,7 @@ static void put_top_gaps(struct page *p)
 
 	if (!r->top_gaps)
 		return;
-	heading(p, "Longest gaps");
+	text_heading(p, "Longest gaps");
 	for (size_t i = 0; i < r->top_gaps && i < GAPS_SHOWN; i++) {
 		const struct ana_gap *g = &r->top_gap[i];
 		view_unit length, at;
@@ -446,31 +379,12 @@ static void put_top_gaps(struct page *p)
 	}
 }
 
-static void put_advice(struct page *p)
-{
-	const struct view_summary *s = p->s;
-
-	if (!s->advices)
-		return;
-	heading(p, "What to do (each saving is an upper bound; they do not add up)");
-	for (size_t i = 0; i < s->advices; i++) {
-		const struct view_advice *a = &s->advice[i];
-		fprintf(p->f, "  %zu. ", i + 1);
-		view_wrap(p->f, 5, 5,
-			  view_arena_printf(&p->mem, "%s (%s)", a->title, saving(p, a)));
-		fputs("     ", p->f);
-		view_wrap(p->f, 5, 5, view_arena_printf(&p->mem, "%s.", a->why));
-		fputs("     ", p->f);
-		view_wrap(p->f, 5, 5, view_arena_printf(&p->mem, "To do: %s.", a->action));
-	}
-}
-
 static void put_prices(struct page *p)
 {
 	const struct view_summary *s = p->s;
 	view_unit hours, useful;
 
-	heading(p, "Price");
+	text_heading(p, "Price");
 	fprintf(p->f, "  %s GPU-hours", view_hours(hours, s->result->gpu_ns));
 	if (s->useful_nano_usd >= 0)
 		fprintf(p->f, "; %s per GPU-hour that was not wasted",
@@ -491,13 +405,33 @@ static void put_prices(struct page *p)
 	}
 }
 
+/* What the causes rest on. */
+static void put_evidence(struct page *p)
+{
+	const struct ana_quality *q = &p->s->result->quality;
+	view_unit samples, torn, blind, lost, gap;
+
+	if (!q->samples)
+		return;
+	fputs("  ", p->f);
+	view_wrap(p->f, 2, 2,
+		  view_arena_printf(&p->mem,
+				    "%s samples of threads: %s torn, %s without a Python stack, %s "
+				    "lost; idle time that no sample explains: %s",
+				    view_count(samples, q->samples),
+				    view_count(torn, q->samples_torn),
+				    view_count(blind, q->samples_without_python),
+				    view_count(lost, q->samples_lost),
+				    view_duration(gap, q->gap_unsampled_ns)));
+}
+
 static void put_quality(struct page *p)
 {
 	const struct view_summary *s = p->s;
 	const struct ana_quality *q = &s->result->quality;
 	view_unit events, bytes, memory, cpu, share;
 
-	heading(p, "Quality of the record");
+	text_heading(p, "Quality of the record");
 	fprintf(p->f, "  %s events", view_count(events, q->events));
 	if (q->trace_bytes)
 		fprintf(p->f, ", trace %s", view_bytes(bytes, q->trace_bytes));
@@ -508,6 +442,7 @@ static void put_quality(struct page *p)
 			view_duration(cpu, (int64_t)q->own_cpu_ns),
 			view_percent(share, view_ppm((int64_t)q->own_cpu_ns, s->wall_ns)));
 	fputc('\n', p->f);
+	put_evidence(p);
 	for (size_t i = 0; i < s->notes; i++) {
 		fputs("  - ", p->f);
 		view_wrap(p->f, 4, 4, s->note[i]);
@@ -546,13 +481,14 @@ void view_text_report(const struct view_summary *s, FILE *f, bool colour)
 
 	verdict_box(&p, NULL);
 	put_identity(&p);
+	text_findings(&p);
 	put_ledger(&p);
 	put_gpus(&p);
 	put_steps(&p);
-	put_loader(&p);
+	text_loader(&p);
 	put_copies(&p);
 	put_top_gaps(&p);
-	put_advice(&p);
+	text_advice(&p);
 	put_prices(&p);
 	put_quality(&p);
 	view_arena_fini(&p.mem);

@@ -56,6 +56,39 @@ static void test_evil_names(void)
 	view_summary_free(s);
 }
 
+/* Findings, loader and advice of a run whose every string is hostile. */
+static void test_evil_places(void)
+{
+	struct view_summary *s = made_summary_of(made_starved(MADE_EVIL), "x", 1000000000);
+	char *page = made_page(s, view_html_write);
+
+	EXPECT_UINT(count(page, "<script"), 0);
+	EXPECT_UINT(count(page, "\x1b"), 0);
+	EXPECT_UINT(count(page, "\xff"), 0);
+	EXPECT_UINT(count(page, "\xe2\x80\xae"), 0);
+	EXPECT_UINT(count(page, "<td"), count(page, "</td>"));
+	EXPECT_UINT(count(page, "<dd"), count(page, "</dd>"));
+	EXPECT_UINT(count(page, "<bdi"), count(page, "</bdi>"));
+	free(page);
+	view_summary_free(s);
+}
+
+static void test_places(void)
+{
+	struct view_summary *s = made_summary_of(made_starved(NULL), "x", 1000000000);
+	char *page = made_page(s, view_html_write);
+
+	EXPECT(strstr(page, "id=\"why\"") != NULL);
+	EXPECT(strstr(page, "title=\"/home/someone/project/data/dataset.py\"") != NULL);
+	EXPECT(strstr(page, "4 of 4 workers <bdi>blocked reading "
+			    "/data/imagenet/train/shard-0017.bin and 1 more (nfs4)</bdi>") != NULL);
+	EXPECT(strstr(page, "libc.so.6+0x1b2f3") != NULL);
+	EXPECT(strstr(page, "high: 1,514 samples of 4 threads") != NULL);
+	EXPECT(strstr(page, "<dt>Workers needed</dt><dd>6 to keep up") != NULL);
+	free(page);
+	view_summary_free(s);
+}
+
 static void test_no_price(void)
 {
 	struct view_summary *s = made_summary(2, "NVIDIA RTX 9999", 0, 10);
@@ -82,9 +115,9 @@ static void test_small(void)
 }
 
 /* The page needs the summary only: made from the file it is the same, byte by byte. */
-static void test_from_file(void)
+static void from_file(struct view_summary *s)
 {
-	struct view_summary *s = made_summary(3, "NVIDIA H100 80GB HBM3", 6880000000LL, 50), *again;
+	struct view_summary *again;
 	char *json = made_page(s, view_summary_write), *page = made_page(s, view_html_write), *copy;
 	char path[] = "/tmp/gpustarve-page-XXXXXX";
 	const char *why = NULL;
@@ -103,7 +136,14 @@ static void test_from_file(void)
 	view_summary_free(again);
 }
 
+static void test_from_file(void)
+{
+	from_file(made_summary(3, "NVIDIA H100 80GB HBM3", 6880000000LL, 50));
+	from_file(made_summary_of(made_starved(NULL), "NVIDIA H100 80GB HBM3", 6880000000LL));
+}
+
 int main(void)
 {
-	return RUN(test_self_contained, test_evil_names, test_no_price, test_small, test_from_file);
+	return RUN(test_self_contained, test_evil_names, test_evil_places, test_places,
+		   test_no_price, test_small, test_from_file);
 }

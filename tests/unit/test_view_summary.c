@@ -45,6 +45,7 @@ static void test_findings(void)
 		EXPECT(s->advice[i].saving_ns <= s->wasted_ns);
 		EXPECT(s->advice[i].saving_nano_usd <= s->cost.wasted);
 		EXPECT_INT(s->advice[i].saving_ns, s->result->classes[s->advice[i].class]);
+		EXPECT(s->advice[i].brief && s->advice[i].brief[0]);
 	}
 	view_summary_free(s);
 }
@@ -79,8 +80,27 @@ static void round_trip(const char *name, int64_t nano)
 	view_summary_free(again);
 }
 
+static void round_trip_starved(const char *name, int64_t nano)
+{
+	struct view_summary *s = made_summary_of(made_starved(name), H100, nano), *again;
+	char *text = made_page(s, view_summary_write), *copy;
+
+	again = read_text(text);
+	REQUIRE(again);
+	copy = made_page(again, view_summary_write);
+	EXPECT_STR(copy, text);
+	EXPECT(strstr(text, "\"workers_needed\": 6") != NULL);
+	free(text);
+	free(copy);
+	view_summary_free(s);
+	view_summary_free(again);
+}
+
 static void test_round_trip(void)
 {
+	round_trip_starved(NULL, 6880000001LL);
+	round_trip_starved(NULL, 0);
+	round_trip_starved("plain", 1);
 	round_trip(H100, 6880000001LL);
 	round_trip(H100, 0);
 	round_trip("plain", 123456789);

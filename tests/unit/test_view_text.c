@@ -63,6 +63,66 @@ static void test_verdict(void)
 	view_summary_free(s);
 }
 
+static const char golden[] =
+	"gpustarve: input-bound, critical. 1x NVIDIA H100 80GB HBM3, 1 h 0 m: GPUs\n"
+	"  starved 33.3 % = $2.29 of $6.88 (wasted 34.3 % = $2.36) at $6.88 per GPU-hour\n"
+	"  (aws p5.48xlarge us-east-1, on-demand, 2026-11-09)\n"
+	"   62.5 %  input.fetch        4 of 4 workers blocked reading\n"
+	"                              .../imagenet/train/shard-0017.bin and 1 more\n"
+	"                              (nfs4), dataset.py:88 __getitem__\n"
+	"   25.0 %  input.prep         4 of 4 workers on CPU in resize (Image.py),\n"
+	"                              dataset.py:91 __getitem__\n"
+	"   12.5 %  input.fetch        the loader read from storage or network, elsewhere\n"
+	"  next: 4 -> 6 workers or a local cache; upper bound of the saving $2.29 per run\n"
+	"  report: runs/x.gst/report.html\n";
+
+static void test_causes(void)
+{
+	struct view_summary *s =
+		made_summary_of(made_starved(NULL), "NVIDIA H100 80GB HBM3", 6880000000LL);
+	char *text = made_page(s, verdict);
+
+	EXPECT_STR(text, golden);
+	free(text);
+	text = made_page(s, report);
+	EXPECT(strstr(text, "\nWhy (share of the GPU time)\n") != NULL);
+	EXPECT(strstr(text, "(high: 1,514 samples of 4 threads)\n") != NULL);
+	EXPECT(strstr(text, "num_workers=4 (fork), batch_size=16, prefetch_factor=2,") != NULL);
+	EXPECT(strstr(text, "a batch each 36.0 ms, a step without its wait 24.0 ms: 6 workers") !=
+	       NULL);
+	EXPECT(strstr(text, "workers were: 71.4 % blocked on files or the") != NULL);
+	EXPECT(strstr(text, "2,000 samples of threads: 3 torn") != NULL);
+	expect_narrow(text);
+	free(text);
+	view_summary_free(s);
+}
+
+/* Every string of a site hostile: nothing foreign reaches the terminal, no line gets too long. */
+static void test_evil_places(void)
+{
+	static const char *const evil[] = {
+		MADE_EVIL,
+		"/\x1b]0;title\x07/\xff\xfe/x",
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"\taaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		"\xc2\x9b",
+		"%s%n",
+		"\n\r\t",
+		""
+	};
+
+	for (size_t i = 0; i < sizeof(evil) / sizeof(evil[0]); i++) {
+		struct view_summary *s = made_summary_of(made_starved(evil[i]), "x", 1000000000);
+		char *text = made_page(s, report);
+		EXPECT(strstr(text, "\nWhy") != NULL);
+		EXPECT(!strpbrk(text, "\x1b\x07\r\t"));
+		EXPECT(!strstr(text, "\xc2\x9b"));
+		expect_narrow(text);
+		free(text);
+		view_summary_free(s);
+	}
+}
+
 static void test_no_price(void)
 {
 	struct view_summary *s = made_summary(2, "NVIDIA RTX 9999", 0, 5);
@@ -132,6 +192,6 @@ static void test_wrap(void)
 
 int main(void)
 {
-	return RUN(test_narrow, test_verdict, test_no_price, test_tame, test_cents_close,
-		   test_wrap);
+	return RUN(test_narrow, test_verdict, test_causes, test_evil_places, test_no_price,
+		   test_tame, test_cents_close, test_wrap);
 }

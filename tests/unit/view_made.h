@@ -12,6 +12,7 @@
 #include <string.h>
 #include "cost.h"
 #include "summary.h"
+#include "wire/evidence.h"
 
 #define MADE_HOUR_NS 3600000000000LL
 #define MADE_EVIL "</title><script>alert(1)</script>\"'&\x1b[31m\xff\xe2\x80\xae"
@@ -142,6 +143,163 @@ static struct view_rate *made_rates(size_t gpus, const char *name, int64_t nano)
 		strcpy(rate[i].date, "2026-11-09");
 	}
 	return rate;
+}
+
+static char *made_text(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+/* Adds a site; its strings are copied. Sites are given most time first, as the engine does. */
+static void made_site(struct ana_result *r, struct ana_site site)
+{
+	r->site = realloc(r->site, (r->sites + 1) * sizeof(*r->site));
+	site.function = made_text(site.function);
+	site.file = made_text(site.file);
+	site.leaf = made_text(site.leaf);
+	site.native = made_text(site.native);
+	site.target = made_text(site.target);
+	site.fs = made_text(site.fs);
+	r->site[r->sites++] = site;
+}
+
+/* Moves @ns of the first GPU's computing to class @c, at high confidence. */
+static void made_class(struct ana_result *r, enum ana_class c, int64_t ns)
+{
+	r->gpu[0].classes[c] += ns;
+	r->gpu[0].classes[ANA_COMPUTE] -= ns;
+	r->gpu[0].confidence[c][ANA_HIGH] += ns;
+	r->classes[c] += ns;
+	r->classes[ANA_COMPUTE] -= ns;
+	r->confidence[c][ANA_HIGH] += ns;
+	r->starved_ns += ana_class_is_input(c) ? ns : 0;
+	r->gpu[0].judgement = ana_judge(r->gpu[0].held_ns, r->gpu[0].classes);
+	r->judgement = ana_judge(r->gpu_ns, r->classes);
+}
+
+/* Empties class @c of the first GPU. */
+static void made_no_class(struct ana_result *r, enum ana_class c)
+{
+	int64_t ns = r->gpu[0].classes[c];
+
+	r->gpu[0].confidence[c][ANA_HIGH] = r->confidence[c][ANA_HIGH] = 0;
+	made_class(r, c, -ns);
+	r->gpu[0].confidence[c][ANA_HIGH] = r->confidence[c][ANA_HIGH] = 0;
+}
+
+/* A loader of @workers that made @made batches in @fetch_ns each, @cpu_ns of it on a CPU. */
+static void made_loader(struct ana_result *r, uint32_t workers, uint64_t made, int64_t fetch_ns,
+			int64_t cpu_ns)
+{
+	r->loader = calloc(1, sizeof(*r->loader));
+	r->loaders = 1;
+	r->loader[0] = (struct ana_loader_facts){
+		.known = ANA_LOADER_WORKERS | ANA_LOADER_PREFETCH | ANA_LOADER_BATCH |
+			 ANA_LOADER_PIN | ANA_LOADER_PERSISTENT | ANA_LOADER_IN_ORDER,
+		.workers = workers,
+		.prefetch = 2,
+		.batch_size = 16,
+		.in_order = true,
+		.start = strdup("fork"),
+		.dataset = strdup("ShardDataset"),
+		.kind = strdup("torch"),
+		.trainers = 1,
+		.iterators = 1,
+		.open_ns = 30000000,
+		.taken = made,
+		.take_ns = 1000,
+		.made = made,
+		.made_samples = made * 16,
+		.fetch_ns = fetch_ns * (int64_t)made,
+		.fetch_cpu_ns = cpu_ns * (int64_t)made,
+		.fetch_median_ns = fetch_ns,
+		.fetch_p95_ns = fetch_ns * 2,
+		.rchar_bytes = made * 3200000,
+		.read_bytes = made * 1600000,
+		.seen_ns = MADE_HOUR_NS,
+	};
+}
+
+/* @nano 0: no price is known. Takes @r over. */
+static struct view_summary *made_summary_of(struct ana_result *r, const char *name, int64_t nano)
+{
+	struct view_summary_options o = { .window = ANA_WINDOW_JOB };
+	struct view_trace t = { .path = (char *)"runs/x.gst",
+				.run = { .id = (char *)name, .wall_ns = MADE_HOUR_NS } };
+	struct view_summary *s = NULL;
+	size_t gpus = r->gpus;
+
+	if (view_summary_make(&s, r, &t, made_rates(gpus, name, nano), &o))
+		return NULL;
+	return s;
+}
+
+/*
+ * One GPU that starved for a third of an hour: three quarters of it workers that read shards, the
+ * rest decoding. Every string of its places is @name, unless that is NULL.
+ */
+static struct ana_result *made_starved(const char *name)
+{
+	struct ana_result *r = made_result(1, "NVIDIA H100 80GB HBM3", 10);
+	int64_t third = MADE_HOUR_NS / 3;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_class(r, ANA_INPUT_FETCH, third / 4 * 3);
+	made_class(r, ANA_INPUT_PREP, third / 4);
+	r->cpus = 16;
+	r->batches = 100000;
+	r->steps = 100000;
+	r->gpu[0].span_ns = MADE_HOUR_NS;
+	r->loader_wait_ns = r->loader_exposed_ns = r->gpu[0].loader_exposed_ns = third;
+	r->loader_hidden_ns = 0;
+	r->step_fed_median_ns = -1;
+	made_site(r,
+		  (struct ana_site){
+			  .class = ANA_INPUT_FETCH,
+			  .ns = third / 2,
+			  .role = WIRE_ROLE_WORKER,
+			  .wait = WIRE_WAIT_READ,
+			  .function = (char *)(name ? name : "__getitem__"),
+			  .file = (char *)(name ? name : "/home/someone/project/data/dataset.py"),
+			  .line = 88,
+			  .target = (char *)(name ? name : "/data/imagenet/train/shard-0017.bin"),
+			  .fs = (char *)(name ? name : "nfs4"),
+			  .native = (char *)(name ? name : "/lib/x/libc.so.6\t1b2f3\tabcdef"),
+			  .samples = 1214,
+			  .threads = 4,
+			  .workers = 4 });
+	made_site(r,
+		  (struct ana_site){
+			  .class = ANA_INPUT_PREP,
+			  .ns = third / 4,
+			  .role = WIRE_ROLE_WORKER,
+			  .wait = WIRE_WAIT_NONE,
+			  .function = (char *)(name ? name : "__getitem__"),
+			  .file = (char *)(name ? name : "/home/someone/project/data/dataset.py"),
+			  .line = 91,
+			  .leaf = (char *)(name ? name : "resize\t/usr/lib/python3/PIL/Image.py"),
+			  .samples = 411,
+			  .threads = 4,
+			  .workers = 4 });
+	made_site(r,
+		  (struct ana_site){
+			  .class = ANA_INPUT_FETCH,
+			  .ns = third / 8,
+			  .role = WIRE_ROLE_WORKER,
+			  .wait = WIRE_WAIT_READ,
+			  .function = (char *)(name ? name : "__getitem__"),
+			  .file = (char *)(name ? name : "/home/someone/project/data/dataset.py"),
+			  .line = 88,
+			  .target = (char *)(name ? name : "/data/imagenet/train/shard-0018.bin"),
+			  .fs = (char *)(name ? name : "nfs4"),
+			  .samples = 300,
+			  .threads = 3,
+			  .workers = 3 });
+	made_loader(r, 4, 100000, 144000000, 30000000);
+	r->quality.samples = 2000;
+	r->quality.samples_torn = 3;
+	r->quality.gap_unsampled_ns = 1000000;
+	return r;
 }
 
 /* @nano 0: no price is known. */

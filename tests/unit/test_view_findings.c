@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Findings with places, and advice fitted to the evidence: sums, ranks, words, and what must not be
+ * advised.
+ */
+#include "findings.h"
+#include "harness.h"
+#include "loader.h"
+#include "view_made.h"
+#include "words.h"
+
+#define H100 "NVIDIA H100 80GB HBM3"
+
+static const struct view_advice *advice(const struct view_summary *s, const char *id)
+{
+	for (size_t i = 0; i < s->advices; i++)
+		if (!strcmp(s->advice[i].id, id))
+			return &s->advice[i];
+	return NULL;
+}
+
+/* The findings of a class sum to the class; those of all classes come by cost. */
+static void expect_sums(const struct view_summary *s)
+{
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		int64_t ns = 0, usd = 0, conf = 0;
+		for (size_t i = 0; i < s->findings; i++) {
+			const struct view_finding *f = &s->finding[i];
+			if ((int)f->class != c)
+				continue;
+			ns += f->ns;
+			usd += f->nano_usd;
+			for (int k = 0; k < ANA_CONFIDENCES; k++) {
+				EXPECT(f->by_confidence[k] >= 0);
+				conf += f->by_confidence[k];
+			}
+		}
+		if (!ns)
+			continue;
+		EXPECT_INT(ns, s->result->classes[c]);
+		EXPECT(llabs(usd - s->cost.classes[c]) <= 8); /* each is rounded by itself */
+		EXPECT_INT(conf, ns);
+	}
+}
+
+static void test_places(void)
+{
+	struct view_summary *s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
+	int64_t third = MADE_HOUR_NS / 3;
+	struct view_arena mem = { 0 };
+
+	REQUIRE(s && s->findings >= 4);
+	expect_sums(s);
+	const struct view_finding *f = &s->finding[0]; /* two shards, one line */
+	EXPECT_INT(f->class, ANA_INPUT_FETCH);
+	EXPECT_INT(f->ns, third / 2 + third / 8);
+	EXPECT_INT(f->of_starved_ppm, 625000);
+	EXPECT_INT(f->where.line, 88);
+	EXPECT_UINT(f->where.samples, 1514);
+	EXPECT_UINT(f->where.targets, 2);
+	EXPECT_UINT(f->where.threads, 4);
+	EXPECT_STR(
+		view_finding_words(s, &mem, f, 34),
+		"4 of 4 workers blocked reading .../imagenet/train/shard-0017.bin and 1 more (nfs4), "
+		"dataset.py:88 __getitem__");
+	EXPECT_STR(view_finding_words(s, &mem, &s->finding[1], 34),
+		   "4 of 4 workers on CPU in resize (Image.py), dataset.py:91 __getitem__");
+	EXPECT_INT(s->finding[1].class, ANA_INPUT_PREP);
+	f = &s->finding[2]; /* what is left of input.fetch, behind its place */
+	EXPECT(f->class == ANA_INPUT_FETCH && f->rest && !f->where.known);
+	EXPECT_INT(f->ns, third / 8);
+	EXPECT_STR(view_finding_words(s, &mem, f, 34),
+		   "the loader read from storage or network, elsewhere");
+	view_arena_fini(&mem);
+	view_summary_free(s);
+}
+
+/* Sites that claim more than their class has are not believed. */
+static void test_overdrawn(void)
+{
+	struct ana_result *r = made_starved(NULL);
+	struct view_summary *s;
+
+	for (size_t i = 0; i < r->sites; i++)
+		r->site[i].ns *= 5;
+	r->site[0].confidence = ANA_LOW;
+	s = made_summary_of(r, H100, 6880000000LL);
+	expect_sums(s);
+	view_summary_free(s);
+}
+
+/* A place whose confidence differs from its class's. */
+static void test_confidence(void)
+{
+	struct ana_result *r = made_starved(NULL);
+	struct view_summary *s;
+
+	r->site[0].confidence = ANA_MEDIUM;
+	s = made_summary_of(r, H100, 6880000000LL);
+	expect_sums(s);
+	EXPECT_INT(s->finding[0].confidence, ANA_MEDIUM);
+	view_summary_free(s);
+}
+
+static void test_many(void)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	struct view_summary *s;
+	char file[32];
+
+	for (int i = 0; i < 3000; i++) {
+		snprintf(file, sizeof(file), "f%d.py", i);
+		made_site(r, (struct ana_site){ .class = ANA_INPUT_UNKNOWN,
+						.ns = 200000000,
+						.role = WIRE_ROLE_SUBMITTER,
+						.file = file,
+						.line = 1,
+						.samples = 1,
+						.threads = 1 });
+	}
+	s = made_summary_of(r, H100, 1);
+	expect_sums(s);
+	EXPECT(s->findings <= 10); /* none of them is worth a line */
+	view_summary_free(s);
+}
+
+static void test_shares(void)
+{
+	struct view_summary *s = made_summary_of(made_starved(NULL), H100, 0);
+	const struct view_loader *v = &s->loader;
+
+	EXPECT_INT(v->share_ppm[VIEW_SHARE_IO], 714286);
+	EXPECT_INT(v->share_ppm[VIEW_SHARE_CPU], 285714);
+	EXPECT_UINT(v->files, 2);
+	EXPECT_STR(v->file[0].path, "/data/imagenet/train/shard-0017.bin");
+	EXPECT_INT(v->batch_bytes, 3200000);
+	EXPECT_INT(v->disk_ppm, 500000);
+	EXPECT_INT(v->read_bytes_per_s, 88888889); /* in steps of 36 ms */
+	EXPECT_INT(v->needed_bytes_per_s, 133333333); /* 24 ms */
+	view_summary_free(s);
+}
+
+/* 144 ms per batch, 36 ms per step of which 12 ms are waits: 6 workers instead of 4. */
+static void test_workers(void)
+{
+	struct view_summary *s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
+	const struct view_advice *a = advice(s, "workers");
+
+	REQUIRE(a);
+	EXPECT(a == &s->advice[0]);
+	EXPECT_STR(a->action, "set num_workers=6");
+	EXPECT_STR(a->brief, "4 -> 6 workers or a local cache");
+	EXPECT(strstr(a->why, "144 ms / 24.0 ms workers 6 keep up") != NULL);
+	EXPECT_INT(s->loader.facts.step_ns, 36000000);
+	EXPECT_INT(s->loader.facts.wait_ns, 12000000);
+	EXPECT_INT(s->loader.need.predicted_step_ns, 24000000);
+	EXPECT_INT(a->saving_ns, MADE_HOUR_NS / 3);
+	EXPECT_INT(a->saving_nano_usd, s->cost.starved);
+	EXPECT(!advice(s, "loader-wait"));
+	a = advice(s, "storage");
+	REQUIRE(a);
+	EXPECT(strstr(a->why, "read at 88.9 MB/s where 133.3 MB/s are needed; 50.0 % of it") !=
+	       NULL);
+	EXPECT(strstr(a->action, "local disk") != NULL);
+	view_summary_free(s);
+}
+
+/* Two trainers on two GPUs with a loader each: the same steps, twice the saving. */
+static void test_two_trainers(void)
+{
+	struct ana_result *r = made_starved(NULL);
+	struct view_summary *s;
+
+	r->loader[0].trainers = 2;
+	r->batches *= 2;
+	r->loader[0].made *= 2;
+	r->loader[0].fetch_ns *= 2;
+	r->loader[0].fetch_cpu_ns *= 2;
+	r->gpu = realloc(r->gpu, 2 * sizeof(*r->gpu));
+	r->timeline = realloc(r->timeline, 2 * sizeof(*r->timeline));
+	memset(&r->timeline[1], 0, sizeof(r->timeline[1]));
+	r->gpus = 2;
+	memset(&r->gpu[1], 0, sizeof(r->gpu[1]));
+	made_gpu(&r->gpu[1], 1, H100, false);
+	r->gpu[1].span_ns = r->gpu[0].span_ns;
+	r->gpu[1].loader_exposed_ns = r->gpu[0].loader_exposed_ns;
+	r->loader_exposed_ns *= 2;
+	memcpy(r->gpu[1].classes, r->gpu[0].classes, sizeof(r->gpu[1].classes));
+	memset(r->classes, 0, sizeof(r->classes));
+	r->gpu_ns = r->starved_ns = 0;
+	made_totals(r);
+	s = made_summary_of(r, H100, 6880000000LL);
+	EXPECT_INT(s->loader.facts.step_ns, 36000000);
+	EXPECT_INT(s->loader.need.needed, 6);
+	EXPECT_INT(s->loader.saving_ns, 2 * (MADE_HOUR_NS / 3));
+	view_summary_free(s);
+}
+
+/* No worker for a loader whose workers get no CPU, and no prefetching of what nobody makes ahead. */
+static void test_no_contradiction(void)
+{
+	struct ana_result *r = made_starved(NULL);
+	struct view_summary *s;
+
+	made_class(r, ANA_INPUT_CPU_STARVED, MADE_HOUR_NS / 2);
+	r->cpus = 2;
+	r->loader[0].fetch_cpu_ns = r->loader[0].fetch_ns;
+	s = made_summary_of(r, H100, 6880000000LL);
+	EXPECT(!advice(s, "workers") && !advice(s, "loader-wait"));
+	const struct view_advice *a = advice(s, "worker-cpu");
+	REQUIRE(a);
+	EXPECT(strstr(a->action, "4 workers and the trainer share 2 cores: ask for 7") != NULL);
+	EXPECT(strstr(a->action, "lower num_workers to 1") != NULL);
+	view_summary_free(s);
+
+	r = made_starved(NULL);
+	made_class(r, ANA_INPUT_PIPELINE, MADE_HOUR_NS / 2);
+	s = made_summary_of(r, H100, 6880000000LL);
+	EXPECT(!advice(s, "workers"));
+	a = advice(s, "prefetch");
+	REQUIRE(a);
+	EXPECT(strstr(a->action, "a batch takes 144 ms, one in twenty over 288 ms") != NULL);
+	EXPECT(strstr(a->action, "prefetch_factor=4 (now 2)") != NULL);
+	EXPECT(strstr(a->action, "in_order=False") != NULL);
+	view_summary_free(s);
+
+	r = made_starved(NULL);
+	made_class(r, ANA_INPUT_PIPELINE, MADE_HOUR_NS / 2);
+	r->loader[0].workers = 0;
+	s = made_summary_of(r, H100, 6880000000LL);
+	EXPECT(!advice(s, "prefetch"));
+	view_summary_free(s);
+}
+
+/* The cores are the bound: not more workers than they carry, and more cores where there are none. */
+static void test_cores(void)
+{
+	struct ana_result *r = made_starved(NULL);
+	struct view_summary *s;
+
+	r->cpus = 5;
+	r->loader[0].fetch_cpu_ns = r->loader[0].fetch_ns;
+	s = made_summary_of(r, H100, 6880000000LL);
+	EXPECT(!advice(s, "workers")); /* four are there, and four cores beside the trainer's */
+	const struct view_advice *a = advice(s, "decode");
+	REQUIRE(a);
+	EXPECT_STR(a->brief, "5 -> 7 cores, or decoding on the GPU");
+	EXPECT(strstr(a->action, "set num_workers=6") != NULL);
+	view_summary_free(s);
+
+	r = made_starved(NULL);
+	r->cpus = 4;
+	r->loader[0].workers = 2;
+	r->loader[0].fetch_ns = r->loader[0].fetch_cpu_ns = 96000000LL * 100000;
+	s = made_summary_of(r, H100, 6880000000LL);
+	a = advice(s, "workers");
+	REQUIRE(a);
+	EXPECT_STR(a->action, "set num_workers=3");
+	EXPECT(strstr(a->why, "4 would keep up, and the cores beside the trainer's carry 3"));
+	EXPECT_INT(a->saving_ns, 4000000LL * 100000); /* 36 to 32 ms */
+	view_summary_free(s);
+}
+
+static void test_epoch(void)
+{
+	struct ana_result *r = made_starved(NULL);
+	struct view_summary *s;
+
+	made_class(r, ANA_INPUT_EPOCH, MADE_HOUR_NS / 10);
+	r->loader[0].iterators = 30;
+	r->loader[0].open_ns = 3000000000;
+	s = made_summary_of(r, H100, 0);
+	const struct view_advice *a = advice(s, "loader-epoch");
+	REQUIRE(a);
+	EXPECT(strstr(a->action, "persistent_workers=True: 30 iterators were made, each took "
+				 "100 ms") != NULL);
+	view_summary_free(s);
+
+	r = made_starved(NULL);
+	made_class(r, ANA_INPUT_EPOCH, MADE_HOUR_NS / 10);
+	r->loader[0].iterators = 30;
+	r->loader[0].persistent = true;
+	s = made_summary_of(r, H100, 0);
+	a = advice(s, "loader-epoch");
+	REQUIRE(a);
+	EXPECT(!strstr(a->action, "persistent_workers"));
+	view_summary_free(s);
+}
+
+/* One class at one place; returns the advice's action. The summary is leaked to the caller. */
+static struct view_summary *one(enum ana_class c, uint8_t wait, const char *target)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_class(r, c, MADE_HOUR_NS / 4);
+	made_site(r, (struct ana_site){ .class = c,
+					.ns = MADE_HOUR_NS / 5,
+					.role = WIRE_ROLE_SUBMITTER,
+					.wait = wait,
+					.file = (char *)"/x/train.py",
+					.function = (char *)"step",
+					.line = 42,
+					.target = (char *)target,
+					.samples = 7,
+					.threads = 1 });
+	return made_summary_of(r, H100, 1000000000);
+}
+
+static void expect_action(enum ana_class c, uint8_t wait, const char *id, const char *part)
+{
+	struct view_summary *s = one(c, wait, NULL);
+	const struct view_advice *a = advice(s, id);
+
+	if (!a)
+		T_FAIL("no advice %s for %s", id, ana_class_names[c]);
+	else if (!strstr(a->action, part) || !strstr(a->why, "train.py:42 step"))
+		T_FAIL("%s: \"%s\" (%s) lacks \"%s\"", id, a->action, a->why, part);
+	view_summary_free(s);
+}
+
+static void test_by_evidence(void)
+{
+	expect_action(ANA_HOST_SYNC, WIRE_WAIT_GPU, "sync", "(train.py:42 step)");
+	expect_action(ANA_HOST_LOCK, WIRE_WAIT_GIL, "lock", "another process");
+	expect_action(ANA_HOST_LOCK, WIRE_WAIT_LOCK, "lock", "find the thread");
+	expect_action(ANA_HOST_GC, WIRE_WAIT_NONE, "gc", "gc.freeze()");
+	expect_action(ANA_INPUT_FETCH, WIRE_WAIT_SOCKET, "storage", "per request");
+	expect_action(ANA_INPUT_FETCH, WIRE_WAIT_SLEEP, "storage", "sleeps (train.py:42 step)");
+	expect_action(ANA_INPUT_FETCH, WIRE_WAIT_FAULT, "storage", "mapped file");
+	expect_action(ANA_INPUT_PIPELINE, WIRE_WAIT_LOCK_SHARED, "worker-lock", "file handle");
+	expect_action(ANA_INPUT_INLINE, WIRE_WAIT_NONE, "inline", "loader workers");
+}
+
+static void test_words(void)
+{
+	struct view_arena mem = { 0 };
+	struct view_place p = { .known = true, .role = WIRE_ROLE_WORKER, .workers = 3 };
+
+	EXPECT_STR(view_words_who(&mem, &p, 4), "3 of 4 workers");
+	EXPECT_STR(view_words_who(&mem, &p, 2), "workers"); /* some were replaced */
+	EXPECT_STR(view_words_who(&mem, &p, -1), "workers");
+	p.runnable = true;
+	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_CPU_STARVED, &p, 40), "waiting for a CPU");
+	EXPECT(!view_words_blocked(&mem, &p, 40));
+	p.runnable = false;
+	p.wait = WIRE_WAIT_LOCK_SHARED;
+	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_PIPELINE, &p, 40),
+		   "waiting for a lock shared between processes");
+	p.wait = WIRE_WAIT_SLEEP;
+	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_FETCH, &p, 40), "asleep");
+	p.wait = WIRE_WAIT_NONE;
+	EXPECT_STR(view_words_doing(&mem, ANA_HOST_GC, &p, 40), "in the garbage collector");
+	EXPECT(!view_words_line(&mem, &p, 40));
+	EXPECT(!view_words_native(&mem, &p));
+	p.native = "/usr/lib/libjpeg.so.62\t1a2b\t";
+	EXPECT_STR(view_words_native(&mem, &p), "libjpeg.so.62+0x1a2b");
+	p.symbol = "jpeg_read_scanlines";
+	EXPECT_STR(view_words_native(&mem, &p), "libjpeg.so.62 jpeg_read_scanlines");
+	p.native = "nonsense";
+	p.symbol = NULL;
+	EXPECT_STR(view_words_native(&mem, &p), "nonsense");
+	view_arena_fini(&mem);
+}
+
+static void test_short_path(void)
+{
+	struct view_arena mem = { 0 };
+
+	EXPECT_STR(view_short_path(&mem, "/a/b/c.bin", 10), "/a/b/c.bin");
+	EXPECT_STR(view_short_path(&mem, "/data/train/shard-17.bin", 16), ".../shard-17.bin");
+	EXPECT_STR(view_short_path(&mem, "/data/a-name-that-is-far-too-long.bin", 16),
+		   "a-name...ong.bin");
+	EXPECT_STR(view_short_path(&mem,
+				   "/x/\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+				   "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4",
+				   8),
+		   "\xc3\xa4\xc3\xa4...\xc3\xa4\xc3\xa4\xc3\xa4");
+	EXPECT_STR(view_short_path(&mem, "\xff\xff\xff\xff\xff\xff\xff\xff\xff", 8),
+		   "\xff\xff...\xff\xff\xff");
+	EXPECT_STR(view_short_path(&mem, "", 8), "");
+	view_arena_fini(&mem);
+}
+
+int main(void)
+{
+	return RUN(test_places, test_overdrawn, test_confidence, test_many, test_shares,
+		   test_workers, test_two_trainers, test_no_contradiction, test_cores, test_epoch,
+		   test_by_evidence, test_words, test_short_path);
+}

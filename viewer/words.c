@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "utf8.h"
+#include "wire/evidence.h"
+
+#define NAME_COLUMNS 40 /* of functions and other names without a path in them */
+
+const char *const view_wait_names[VIEW_WAITS] = {
+	[WIRE_WAIT_NONE] = "none",     [WIRE_WAIT_READ] = "read",
+	[WIRE_WAIT_WRITE] = "write",   [WIRE_WAIT_FAULT] = "page fault",
+	[WIRE_WAIT_SOCKET] = "socket", [WIRE_WAIT_PIPE] = "pipe",
+	[WIRE_WAIT_QUEUE] = "queue",   [WIRE_WAIT_SLEEP] = "sleep",
+	[WIRE_WAIT_GIL] = "gil",       [WIRE_WAIT_LOCK_SHARED] = "shared lock",
+	[WIRE_WAIT_LOCK] = "lock",     [WIRE_WAIT_CHILD] = "child",
+	[WIRE_WAIT_GPU] = "gpu",       [WIRE_WAIT_STOPPED] = "stopped",
+	[WIRE_WAIT_OTHER] = "other",   [WIRE_WAIT_UNKNOWN] = "unknown",
+};
+
+const char *const view_role_names[VIEW_ROLES] = {
+	[WIRE_ROLE_OTHER] = "trainer thread",
+	[WIRE_ROLE_SUBMITTER] = "trainer",
+	[WIRE_ROLE_WORKER] = "worker",
+	[WIRE_ROLE_PIN] = "pin thread",
+	[WIRE_ROLE_WORKER_OTHER] = "worker thread",
+};
+
+/* What the thread is blocked in: without a target, and with one after it. */
+static const struct {
+	const char *bare, *with;
+} blocked[VIEW_WAITS] = {
+	[WIRE_WAIT_READ] = { "reading a file", "reading" },
+	[WIRE_WAIT_WRITE] = { "writing a file", "writing" },
+	[WIRE_WAIT_FAULT] = { "a page fault", "a page fault on" },
+	[WIRE_WAIT_SOCKET] = { "a socket", "a socket:" },
+	[WIRE_WAIT_PIPE] = { "a pipe", "a pipe:" },
+	[WIRE_WAIT_QUEUE] = { "the queue between trainer and workers", NULL },
+	[WIRE_WAIT_SLEEP] = { "sleep", NULL },
+	[WIRE_WAIT_GIL] = { "Python's global lock", NULL },
+	[WIRE_WAIT_LOCK_SHARED] = { "a lock shared between processes", NULL },
+	[WIRE_WAIT_LOCK] = { "a lock within the process", NULL },
+	[WIRE_WAIT_CHILD] = { "a child process", NULL },
+	[WIRE_WAIT_GPU] = { "the GPU's driver", NULL },
+	[WIRE_WAIT_STOPPED] = { "being stopped", NULL },
+	[WIRE_WAIT_OTHER] = { "a system call", "a system call on" },
+	[WIRE_WAIT_UNKNOWN] = { "something the kernel does not show", NULL },
+};
+
+/* How a sentence says it. */
+static const char *const verb[VIEW_WAITS] = {
+	[WIRE_WAIT_READ] = "blocked ",	     [WIRE_WAIT_WRITE] = "blocked ",
+	[WIRE_WAIT_FAULT] = "blocked in ",   [WIRE_WAIT_SOCKET] = "waiting for ",
+	[WIRE_WAIT_PIPE] = "waiting for ",   [WIRE_WAIT_QUEUE] = "waiting for ",
+	[WIRE_WAIT_GIL] = "waiting for ",    [WIRE_WAIT_LOCK_SHARED] = "waiting for ",
+	[WIRE_WAIT_LOCK] = "waiting for ",   [WIRE_WAIT_CHILD] = "waiting for ",
+	[WIRE_WAIT_GPU] = "waiting for ",    [WIRE_WAIT_OTHER] = "blocked in ",
+	[WIRE_WAIT_UNKNOWN] = "blocked in ",
+};
+
+static const char *skip_columns(const char *text, size_t columns)
+{
+	while (*text && columns--) {
+		size_t n = view_utf8_length(text, strlen(text));
+		text += n ? n : 1;
+	}
+	return text;
+}
+
+const char *view_short_path(struct view_arena *mem, const char *path, size_t columns)
+{
+	size_t all = view_utf8_columns(path);
+
+	if (all <= columns || columns < 8)
+		return view_arena_text(mem, path);
+	const char *tail = skip_columns(path, all - (columns - 3));
+	const char *slash = strchr(tail, '/');
+	if (slash && slash[1])
+		return view_arena_printf(mem, "...%s", slash);
+	/* One long name: its beginning and its end. */
+	const char *name = strrchr(path, '/');
+	name = name && name[1] ? name + 1 : path;
+	all = view_utf8_columns(name);
+	if (all <= columns)
+		return view_arena_text(mem, name);
+	size_t front = (columns - 3) / 2;
+	const char *cut = skip_columns(name, front);
+	return view_arena_printf(mem, "%.*s...%s", (int)(cut - name), name,
+				 skip_columns(name, all - (columns - 3 - front)));
+}
+
+static const char *base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static const char *also(struct view_arena *mem, const struct view_place *p)
+{
+	if (p->targets < 2)
+		return "";
+	return view_arena_printf(mem, " and %" PRIu64 " more", p->targets - 1);
+}
+
+const char *view_words_blocked(struct view_arena *mem, const struct view_place *p, size_t columns)
+{
+	if (p->wait >= VIEW_WAITS || !blocked[p->wait].bare || p->runnable)
+		return NULL;
+	if (!p->target || !blocked[p->wait].with)
+		return view_arena_text(mem, blocked[p->wait].bare);
+	return view_arena_printf(mem, "%s %s%s%s%s%s", blocked[p->wait].with,
+				 view_short_path(mem, p->target, columns), also(mem, p),
+				 p->fs ? " (" : "",
+				 p->fs ? view_short_path(mem, p->fs, columns) : "",
+				 p->fs ? ")" : "");
+}
+
+/* "function\tfile" as "function (file)". */
+static const char *leaf_text(struct view_arena *mem, const char *leaf, size_t columns)
+{
+	const char *tab = strchr(leaf, '\t');
+
+	if (!tab)
+		return view_short_path(mem, leaf, columns);
+	const char *function = view_arena_copy(mem, leaf, (size_t)(tab - leaf));
+	return view_arena_printf(
+		mem, "%s (%s)",
+		view_short_path(mem, function, columns == SIZE_MAX ? columns : NAME_COLUMNS),
+		view_short_path(mem, columns == SIZE_MAX ? tab + 1 : base(tab + 1), columns));
+}
+
+static const char *on_cpu(struct view_arena *mem, const struct view_place *p, size_t columns)
+{
+	if (p->leaf)
+		return view_arena_printf(mem, "on CPU in %s", leaf_text(mem, p->leaf, columns));
+	return "on CPU";
+}
+
+const char *view_words_doing(struct view_arena *mem, enum ana_class c, const struct view_place *p,
+			     size_t columns)
+{
+	if (c == ANA_HOST_GC)
+		return "in the garbage collector";
+	if (p->runnable)
+		return "waiting for a CPU";
+	if (p->wait == WIRE_WAIT_NONE)
+		return on_cpu(mem, p, columns);
+	if (p->wait == WIRE_WAIT_SLEEP)
+		return "asleep";
+	if (p->wait == WIRE_WAIT_STOPPED)
+		return "stopped";
+	const char *what = view_words_blocked(mem, p, columns);
+	return what ? view_arena_printf(mem, "%s%s", verb[p->wait], what) : "";
+}
+
+const char *view_words_who(struct view_arena *mem, const struct view_place *p, int64_t workers)
+{
+	if (p->role == WIRE_ROLE_WORKER && p->workers > 0 && (int64_t)p->workers <= workers)
+		return view_arena_printf(mem, "%" PRIu32 " of %" PRId64 " worker%s", p->workers,
+					 workers, workers == 1 ? "" : "s");
+	switch (p->role) {
+	case WIRE_ROLE_WORKER:
+		return p->workers > 1 ? "workers" : "a worker";
+	case WIRE_ROLE_PIN:
+		return "the pin thread";
+	case WIRE_ROLE_WORKER_OTHER:
+		return "a worker's thread";
+	case WIRE_ROLE_SUBMITTER:
+		return "the trainer";
+	default:
+		return "another thread";
+	}
+}
+
+const char *view_words_line(struct view_arena *mem, const struct view_place *p, size_t columns)
+{
+	bool whole = columns == SIZE_MAX;
+
+	if (!p->file && !p->function)
+		return NULL;
+	const char *file = p->file ? p->file : "?";
+	const char *line = p->line ? view_arena_printf(mem, ":%" PRIu32, p->line) : "";
+	const char *function = p->function ? p->function : "";
+	return view_arena_printf(mem, "%s%s%s%s",
+				 view_short_path(mem, whole ? file : base(file), columns), line,
+				 *function ? " " : "",
+				 view_short_path(mem, function, whole ? columns : NAME_COLUMNS));
+}
+
+/* Module path, tab, offset in hexadecimal, tab, build id. */
+const char *view_words_native(struct view_arena *mem, const struct view_place *p)
+{
+	if (!p->native)
+		return NULL;
+	size_t path = strcspn(p->native, "\t"), offset = 0;
+	if (p->native[path])
+		offset = strcspn(p->native + path + 1, "\t");
+	const char *module = base(view_arena_copy(mem, p->native, path));
+	if (p->symbol)
+		return view_arena_printf(mem, "%s %s", module, p->symbol);
+	if (!offset)
+		return module;
+	return view_arena_printf(mem, "%s+0x%.*s", module, (int)offset, p->native + path + 1);
+}
