@@ -38,8 +38,7 @@ const char *prof_native_note(void);
  * the file's address space, tab, build id; innermost first; frames inside Python's interpreter are
  * one frame "<python>". The offset of a caller is that of its call, so that it names the right
  * function. NUL-terminated; its length, 0: nothing could be told; -ENOTSUP: no libunwind.
- * One thread at a time, of the process that made it
- * ready or of its forked children; libunwind may map memory.
+ * One thread at a time, of the process that made it ready or of a child forked from it.
  */
 ssize_t prof_native_walk(uint64_t sp, uint64_t pc, char *text, size_t room);
 

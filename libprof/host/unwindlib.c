@@ -33,9 +33,7 @@ int prof_unwindlib_load(struct prof_unwindlib *lib)
 		void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
 
 		if (library && take(library, lib))
-			return 0; /* stays loaded */
-		if (library)
-			dlclose(library);
+			return 0; /* and it stays */
 	}
 	return -ENOENT;
 }
