@@ -10,6 +10,7 @@
 #include "clockpoll.h"
 #include "config.h"
 #include "devices.h"
+#include "host/cores.h"
 #include "notes.h"
 #include "stream.h"
 #include "wire/session.pb-c.h"
@@ -136,6 +137,7 @@ void prof_hello_write(const struct prof_hello *h)
 	m.clock = prof_text(prof_clock_name());
 	m.armed_ns = h->armed_ns;
 	m.buffer_bytes = prof_pool_wanted();
+	m.cpus = prof_cores();
 	wire__price_hint__init(&p.price_hint);
 	p.price_hint.instance_type = prof_text(h->process->instance_type);
 	p.price_hint.provider = prof_text(h->process->provider);

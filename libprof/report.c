@@ -10,6 +10,7 @@
 #include "devices.h"
 #include "facts.h"
 #include "flusher.h"
+#include "host/evidence.h"
 #include "intake.h"
 #include "names.h"
 #include "notes.h"
@@ -100,15 +101,17 @@ void prof_report_checkpoint(const struct prof_checkpoint *c, const char *path)
 static size_t memory_held(const struct prof_ranges_stats *ranges)
 {
 	struct prof_transport_stats transport;
+	struct prof_evidence_stats evidence;
 	struct prof_stream_stats stream;
 	struct prof_pool_stats pool;
 	size_t held;
 
 	prof_pool_stats(&pool);
 	prof_stream_stats(&stream);
+	prof_evidence_stats(&evidence);
 	prof_transport_stats(&transport);
 	held = pool.touched_bytes + stream.memory + transport.memory + prof_names_bytes() +
-	       ranges->bytes;
+	       ranges->bytes + evidence.memory;
 	if (held > peak_memory)
 		peak_memory = held;
 	return peak_memory;
@@ -137,6 +140,17 @@ static void fill_devices(struct pulse *p)
 	p->msg.devices = p->devices;
 }
 
+static void fill_evidence(Wire__Pulse *m)
+{
+	struct prof_evidence_stats e;
+
+	prof_evidence_stats(&e);
+	m->samples = e.samples;
+	m->batches = e.batches;
+	m->evidence_dropped = e.dropped;
+	m->evidence_nameless = e.nameless;
+}
+
 static void fill_pulse(struct pulse *p, const struct prof_counters *c)
 {
 	struct prof_transport_stats transport;
@@ -160,6 +174,7 @@ static void fill_pulse(struct pulse *p, const struct prof_counters *c)
 	p->msg.memory_bytes = memory_held(&ranges);
 	p->msg.level = prof_text(c->level);
 	p->msg.invalid = prof_intake()->invalid;
+	fill_evidence(&p->msg);
 }
 
 void prof_report_pulse(const struct prof_counters *c)

@@ -141,6 +141,8 @@ static void put_hello(const char *stream, const Wire__Hello *h)
 		printf("\trank %" PRId32 "/%" PRIu32, h->rank, h->world_size);
 	if (h->import)
 		printf("\timport %s", h->import->kind);
+	if (h->cpus)
+		printf("\tcpus %" PRIu32, h->cpus);
 	fputs("\tcommand", stdout);
 	for (size_t i = 0; i < h->n_command; i++) {
 		putchar(' ');
@@ -181,6 +183,17 @@ static void put_losses(const char *stream, const struct view_stream *s)
 		       s->hole[i].first_seq, s->hole[i].last_seq);
 }
 
+/* What became of the evidence on its way into the trace. */
+static void put_evidence(const char *stream, const struct view_stream *s)
+{
+	const Wire__Pulse *p = s->bye && s->bye->last ? s->bye->last : s->last_pulse;
+
+	if (p && (p->samples || p->batches || p->evidence_dropped))
+		printf("# evidence\t%s\tsamples %" PRIu64 "\tbatches %" PRIu64 "\tdropped %" PRIu64
+		       "\tnameless %" PRIu64 "\n",
+		       stream, p->samples, p->batches, p->evidence_dropped, p->evidence_nameless);
+}
+
 static void stream_text(char out[2 * WIRE_STREAM_ID_BYTES + 1], const struct view_stream *s)
 {
 	for (int i = 0; i < WIRE_STREAM_ID_BYTES; i++)
@@ -197,6 +210,7 @@ static void put_stream(const char *stream, const struct view_stream *s)
 	       "\tcomplete_ns %" PRId64 "\tended %s\n",
 	       stream, s->frames, s->bytes, s->blocks, s->evidences, s->complete_ns,
 	       s->bye ? s->bye->reason : "without a last word");
+	put_evidence(stream, s);
 	put_losses(stream, s);
 }
 

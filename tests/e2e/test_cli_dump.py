@@ -28,7 +28,10 @@ with gs.scratch() as where:
         only = gs.gpustarve('dump', option, run).stdout.decode().splitlines()
         gs.equal(only, ['\t'.join(r) for r in some], option)
     gs.check(any(r[1] == 'loader' for r in rows), 'loader waits')
-    gs.check(any(l.startswith('# stream\t') for l in lines), 'streams')
+    gs.check(any(l.startswith('# stream\t') and '\tcpus ' in l for l in lines), 'streams')
+    told = [l.split('\t')[2:4] for l in lines if l.startswith('# evidence\t')]
+    if looks or batches:
+        gs.equal(told, [[f'samples {len(looks)}', f'batches {len(batches)}']], 'none is lost')
     short = gs.gpustarve('dump', '--streams', run).stdout.decode().splitlines()
     gs.equal(short, [l for l in lines if l.startswith('#')], '--streams')
 
