@@ -8,6 +8,7 @@ import ctypes
 import glob
 import json
 import os
+import re
 import shutil
 import sys
 
@@ -141,6 +142,20 @@ def stored():
         gs.equal(ranges, ['gc', 'checkpoint', 'iter'], 'stored: ranges')
 
 
+def example():
+    """The samples of FORMAT.md's example are those that its bytes hold."""
+    with open(os.path.join(gs.SOURCE, 'docs', 'FORMAT.md')) as f:
+        page = f.read().split('### 12.1')[1]
+    columns = bytes.fromhex(''.join(re.findall(r'^    [0-9a-f]{8}  ((?:[0-9a-f]{2} +)+)', page, re.M)))
+    rows = list(gst_reader.rows(gst_reader.SAMPLES, 3, columns))
+    told = [[x.strip() for x in line.split('|')[1:-1]] for line in re.findall(r'^\| \d.*', page, re.M)]
+    gs.equal([[str(r[k] - (1700000000000000000 if k == 'time' else 0))
+               for k in ('time', 'tid', 'period', 'cpu', 'stack')] for r in rows],
+             [t[:5] for t in told], 'the example')
+    gs.equal([(r['syscall'], r['role'], r['state'], r['wait'], r['flags']) for r in rows],
+             [(203, 1, 2, 6, 4), (0, 2, 1, 0, 0), (203, 1, 2, 6, 4)], 'its small fields')
+
+
 try:
     ctypes.CDLL('libzstd.so.1')
 except OSError:
@@ -149,4 +164,5 @@ simulated('one process', '--devices', 2)
 simulated('two processes on one device', '--processes', 2)
 imported()
 stored()
+example()
 gs.finish()
