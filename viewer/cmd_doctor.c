@@ -18,6 +18,7 @@
 #include "place.h"
 #include "prices.h"
 #include "probe_cuda.h"
+#include "probe_host.h"
 
 static const char usage[] = "usage: gpustarve doctor\n"
 			    "\n"
@@ -196,6 +197,76 @@ static void check_cuda(struct checkup *c)
 		good("libnvidia-ml.so.1", p.nvml.path);
 }
 
+/* @err: an errno, 0 if it works. */
+static void show_access(const char *what, int err, const char *detail, const char *remedy)
+{
+	if (!err)
+		good(what, detail);
+	else
+		absent(what, strerror(err), remedy);
+}
+
+static const char *yama_text(int scope, char *text, size_t room)
+{
+	if (scope < 0)
+		return "allowed";
+	snprintf(text, room, "allowed (Yama's ptrace_scope is %d)", scope);
+	return text;
+}
+
+static void show_pythons(const struct view_host_probe *p)
+{
+	char text[160];
+
+	if (!p->pythons)
+		absent("Python", "there is none in PATH",
+		       "samples of other programs have no lines");
+	for (int i = 0; i < p->pythons; i++) {
+		const struct view_probed_python *python = &p->python[i];
+		snprintf(text, sizeof(text), "%s%s", python->version,
+			 python->torch ? ", with torch" : "");
+		if (!python->version[0])
+			absent(python->name, "it does not run", "samples of it cannot be tried");
+		else if (python->stacks)
+			good(python->name, text);
+		else
+			absent(python->name, text,
+			       "its stacks are not known: causes come without lines");
+	}
+}
+
+/* What tells why a GPU waited. Nothing here is needed for how long it did. */
+static void check_sampling(void)
+{
+	struct view_host_probe p;
+	char text[128];
+
+	puts("samples of threads (why GPUs wait)");
+	view_probe_host(&p);
+	show_access("own memory", p.own_memory, "process_vm_readv works: Python stacks",
+		    "no Python stacks: allow process_vm_readv in the container's seccomp profile");
+	show_access("memory of children", p.child_memory, yama_text(p.yama, text, sizeof(text)),
+		    "workers are seen by their own samplers only; set kernel.yama.ptrace_scope to "
+		    "1 or 0");
+	show_access("/proc syscall", p.syscall, "what a thread is blocked on",
+		    "files and sockets that threads wait for stay unnamed");
+	show_access("/proc schedstat", p.schedstat, "waits for a CPU",
+		    "*.cpu_starved cannot be told");
+	show_access("/proc io", p.io, "bytes that batches read",
+		    "bytes read and page-cache hits stay unknown");
+	if (p.seccomp == 2)
+		good("seccomp", "a filter is on; what it refuses shows above");
+	if (p.unwinder[0])
+		good("libunwind", p.unwinder);
+	else
+		absent("libunwind", "not found",
+		       "no native frames below Python: install libunwind8");
+	snprintf(text, sizeof(text), "%d%s%s", p.cores, p.quota[0] ? ", cgroup quota " : "",
+		 p.quota);
+	good("CPU cores", text);
+	show_pythons(&p);
+}
+
 static void check_prices(void)
 {
 	struct view_prices site = { 0 }, builtin = { 0 };
@@ -255,6 +326,7 @@ int view_cmd_doctor(int argc, char **argv)
 	check_parts(&c);
 	check_permissions(&c);
 	check_cuda(&c);
+	check_sampling();
 	check_prices();
 	show_environment();
 	return c.broken ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;

@@ -24,6 +24,23 @@ with gs.scratch() as where:
     if not glob.glob('/usr/lib/*/libcuda.so.1'):
         gs.check(re.search(r'missing +libcuda\.so\.1 .*; ', text), 'no driver, and what to do')
 
+    gs.check(re.search(r'ok +own memory', text) or re.search(r'missing +own memory .*; ', text),
+             'whether stacks can be read')
+    for what in 'memory of children', '/proc syscall', '/proc schedstat', '/proc io', 'libunwind':
+        gs.check(re.search(rf'(ok|missing) +{what} ', text), f'{what} is told')
+    gs.check(re.search(r'ok +CPU cores +\d+', text), 'the cores')
+    gs.check(re.search(r'ok +python3 +3\.\d+\.\d+', text), f'the Python: {text}')
+
+    # A Python that crashes and one that is too new are said to be so.
+    for name, body in ('python3', 'kill -9 $$'), ('python3.12', 'echo 3.99.0 False False'):
+        with open(os.path.join(where, name), 'w') as f:
+            f.write(f'#!/bin/sh\n{body}\n')
+        os.chmod(f.name, 0o755)
+    status, text = doctor(PATH=where)
+    gs.equal(status, 0, f'odd Pythons are no obstacle: {text}')
+    gs.check(re.search(r'missing +python3 +it does not run', text), text)
+    gs.check(re.search(r'missing +python3\.12 +3\.99\.0; its stacks are not known', text), text)
+
     for version, release in ('13', '13.0'), ('12.6', '12.6'), ('12.4', '12.4'), ('11.8', '11.8'):
         status, text = doctor(gs.WITH_GPUSIM, GPUSIM_CUPTI=version, GPUSIM_DEVICES=2)
         gs.equal(status, 0, f'CUPTI {version}: {text}')
