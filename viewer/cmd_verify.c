@@ -11,6 +11,7 @@
 #include "cmd.h"
 #include "jsondoc.h"
 #include "log.h"
+#include "native.h"
 #include "options.h"
 #include "rates.h"
 
@@ -146,6 +147,7 @@ static int verify(const char *run, const char *path, const struct view_summary *
 
 	if (view_analyse(run, &o, &made))
 		return VIEW_EXIT_ERROR;
+	view_native_keep(made, stored);
 	struct view_json *right = parse_summary(&mem, made);
 	if (right && !view_json_read(&mem, path, &left, &error)) {
 		compare(&c, "", left, right);

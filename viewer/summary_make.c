@@ -5,6 +5,7 @@
 #include <string.h>
 #include "findings.h"
 #include "loader.h"
+#include "native.h"
 #include "summary.h"
 #include "units.h"
 
@@ -275,6 +276,7 @@ int view_summary_make(struct view_summary **out, struct ana_result *r, const str
 			 r->gpu_ns);
 	set_notes(s, t);
 	view_findings_add(s);
+	view_native_add(s);
 	view_loader_add(s);
 	view_advice_add(s);
 	*out = s;
