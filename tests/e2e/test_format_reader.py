@@ -142,6 +142,18 @@ def stored():
         gs.equal(ranges, ['gc', 'checkpoint', 'iter'], 'stored: ranges')
 
 
+def loader():
+    """What a job's loader left in the trace."""
+    with gs.scratch() as where:
+        done, run, _ = gs.traced([gs.PYTHON, os.path.join(gs.WORKLOADS, 'train_loader.py'), '--steps',
+                                  15, '--sample-ms', 1, '--workers', 1], where)
+        gs.equal(done.returncode, 0, f'loader: {done.stderr.decode()[-300:]}')
+        if gs.check(run, 'loader: a run'):
+            samples, batches = compare_evidence(run, 'loader')
+            gs.check(batches >= 15, f'loader: {batches} batches')
+            print(f'loader: {samples} samples, {batches} batches', flush=True)
+
+
 def example():
     """The samples of FORMAT.md's example are those that its bytes hold."""
     with open(os.path.join(gs.SOURCE, 'docs', 'FORMAT.md')) as f:
@@ -164,5 +176,6 @@ simulated('one process', '--devices', 2)
 simulated('two processes on one device', '--processes', 2)
 imported()
 stored()
+loader()
 example()
 gs.finish()
