@@ -1,0 +1,453 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kinds of planted faults, and cases of them with parameters drawn from a seed.
+
+A kind is a function of (case, rng, stage): it writes the plan of tests/workloads/planted.py and says
+for each place what the report must call it: case.expect[place] = allowed classes by what the thread
+did there (`cpu`, `delay`, `blocked`, or '' where the truth has no such split), the right one first;
+case.lines[place] = the marks of the lines that may stand in the first finding."""
+import os
+import random
+
+FETCH, PREP, STARVED = 'input.fetch', 'input.prep', 'input.cpu_starved'
+PIPELINE, HANDOFF, EPOCH, INLINE = ('input.pipeline', 'input.handoff', 'input.epoch',
+                                    'input.inline')
+
+# One class decides a wait where it leads by far, so the small shares may follow the large one.
+CPU = dict(cpu=[PREP], delay=[PREP, STARVED], blocked=[PREP, STARVED, FETCH])
+IO = dict(blocked=[FETCH], cpu=[FETCH, PREP], delay=[FETCH, STARVED])
+NO_CPU = dict(delay=[STARVED], blocked=[STARVED], cpu=[STARVED, PREP])
+LOCK = dict(blocked=[PIPELINE], cpu=[PIPELINE, PREP], delay=[PIPELINE, STARVED])
+
+# What is not planted: its classes are looked at by other tests.
+ANY_INPUT, ANY_HOST = ['input.*'], ['host.*', 'device.*', 'input.h2d']
+UNPLANTED = {'gpu': ANY_HOST, 'queued': ANY_HOST, 'rest': ANY_HOST + ANY_INPUT, 'iter': ANY_HOST + [EPOCH],
+             'first': [EPOCH], 'last': ANY_INPUT, 'wait': ANY_INPUT, 'making': ANY_INPUT,
+             'before': ANY_INPUT, 'handoff': ANY_INPUT, 'order': ANY_INPUT, 'unpack': ANY_INPUT,
+             'late': ANY_INPUT, 'preload': ANY_INPUT + ANY_HOST, 'stopped': ANY_HOST + ANY_INPUT + ['excluded.unobserved'], 'sample': ANY_INPUT,
+             'collate': ANY_INPUT, 'parcel': ANY_INPUT, 'pin': ANY_INPUT, 'lock': ANY_INPUT,
+             'step': ANY_HOST + ANY_INPUT}
+
+
+def host(cls, *more):
+    """An activity of the trainer: one class whatever its thread did."""
+    return dict(cpu=[cls, *more], blocked=[cls, *more], delay=[cls, *more, 'host.cpu_starved'])
+
+
+class Case:
+    def __init__(self, name, kind, seed):
+        self.name, self.kind = name, kind
+        self.rng = random.Random(f'{seed}/{name}')
+        self.plan, self.expect, self.lines = {}, {}, {}
+        self.options, self.env = [], {}
+        self.hidden = self.stops = False
+
+    def build(self, stage):
+        self.plan = dict(steps=40, batch=2, workers=0, places={}, preload=False,
+                         gpu_us=self.rng.randrange(3000, 7000), seed=self.rng.randrange(1 << 20))
+        self.kind(self, self.rng, stage)
+        return self
+
+    def put(self, place, kind, expect, marks, **parameters):
+        parts = self.plan['places'].setdefault(place, [])
+        key = f'{place}/{len(parts)}'
+        parts.append([kind, parameters])
+        self.expect[key], self.lines[key] = expect, marks
+
+    def also(self, place, kind, **parameters):
+        """Part of the scenery, no fault."""
+        self.plan['places'].setdefault(place, []).append([kind, parameters])
+
+
+KINDS = {}
+
+
+def kind(times, short=False):
+    def note(fn):
+        KINDS[fn.__name__] = (fn, times, short)
+        return fn
+    return note
+
+
+def some_workers(c, rng, *choices):
+    c.plan['workers'] = rng.choice(choices or (0, 1, 2))
+    return max(1, c.plan['workers'])
+
+
+# ---- loader: work ----
+
+@kind(3, short=True)
+def spin(c, rng, stage):
+    w = some_workers(c, rng, 0, 1, 1)
+    c.put('sample', 'K01', CPU, ['a1'], ms=rng.uniform(10, 18) * w)
+
+
+@kind(2)
+def jpeg(c, rng, stage):
+    some_workers(c, rng, 0, 1)
+    c.put('sample', 'K02', CPU, ['a2'], edge=rng.randrange(380, 520), times=rng.randrange(3, 5))
+
+
+@kind(1)
+def sort(c, rng, stage):
+    some_workers(c, rng, 1)
+    c.put('sample', 'K03', CPU, ['a3'], n=100_000, times=rng.randrange(2, 4))
+
+
+@kind(1)
+def compress(c, rng, stage):
+    some_workers(c, rng, 0, 1)
+    c.put('sample', 'K04', CPU, ['a4'], n=100_000, times=rng.randrange(1, 3))
+
+
+@kind(1)
+def collate(c, rng, stage):
+    some_workers(c, rng, 1)
+    c.put('collate', 'K01', CPU, ['a1'], ms=rng.uniform(20, 35))
+
+
+# ---- loader: waiting ----
+
+@kind(2, short=True)
+def sleep(c, rng, stage):
+    w = some_workers(c, rng, 0, 1, 2)
+    c.put('sample', 'K09', IO, ['a9'], ms=rng.uniform(12, 20) * w)
+
+
+@kind(1)
+def sleep_spawn(c, rng, stage):
+    some_workers(c, rng, 1)
+    c.plan.update(start='spawn', steps=60)
+    c.expect['first'], c.lines['first'] = {'': [EPOCH]}, ['n2', 'n1']
+    c.expect['iter'], c.lines['iter'] = {'': [EPOCH]}, ['n1']
+    c.put('sample', 'K09', IO, ['a9'], ms=rng.uniform(14, 20))
+
+
+@kind(1)
+def pipe(c, rng, stage):
+    some_workers(c, rng, 0, 1)
+    c.put('sample', 'K06', IO, ['a6'], path=stage.fifo(rng.uniform(12, 20)))
+
+
+@kind(2)
+def server(c, rng, stage):
+    w = some_workers(c, rng, 0, 1, 2)
+    c.put('sample', 'K07', IO, ['a7'], port=stage.server(), ms=rng.uniform(12, 20) * w)
+
+
+@kind(2, short=True)
+def slow_file(c, rng, stage):
+    w = some_workers(c, rng, 1, 2)
+    folder = stage.fuse(size=8 << 20, read=rng.uniform(12, 20) * w)
+    c.put('sample', 'K05', IO, ['a5'], path=os.path.join(folder, 'f0'), n=4096)
+
+
+@kind(1)
+def slow_disk(c, rng, stage):
+    some_workers(c, rng, 1)
+    path, group = stage.disk(rng.randrange(6, 10) << 20, 64 << 20)
+    c.also('worker', 'K24', groups=[group])
+    c.put('sample', 'K05', IO, ['a5'], path=path, n=131072)
+
+
+@kind(1)
+def mapped_file(c, rng, stage):
+    some_workers(c, rng, 1)
+    folder = stage.fuse(size=8 << 20, read=rng.uniform(6, 9))
+    c.put('sample', 'K08', IO, ['a8'], path=os.path.join(folder, 'f0'), pages=2)
+
+
+@kind(1)
+def mapped_disk(c, rng, stage):
+    some_workers(c, rng, 1)
+    path, group = stage.disk(rng.randrange(1, 3) << 20, 64 << 20)
+    c.also('worker', 'K24', groups=[group])
+    c.put('sample', 'K08', IO, ['a8'], path=path, pages=8)
+
+
+@kind(1)
+def many_files(c, rng, stage):
+    some_workers(c, rng, 0, 1)
+    folder = stage.fuse(size=4096, read=rng.uniform(1, 3), open=rng.uniform(2, 4))
+    c.put('sample', 'K12', IO, ['b4'], path=folder, files=3)
+
+
+@kind(1)
+def mixed(c, rng, stage):
+    some_workers(c, rng, 0, 1)
+    ms = rng.uniform(9, 14)
+    c.put('sample', 'K09', IO, ['a9'], ms=ms)
+    c.put('sample', 'K01', CPU, ['a1'], ms=ms)
+
+
+# ---- loader: locks, no CPU, order ----
+
+@kind(1)
+def shared_lock(c, rng, stage):
+    c.plan.update(workers=2, batch=4)
+    ms = rng.uniform(8, 12)
+    c.put('sample', 'K10', dict(IO, blocked=[FETCH, PIPELINE]), ['a9', 'b1'], held=['K09', dict(ms=ms)])
+    c.expect['lock'], c.lines['lock'] = LOCK, ['b1']
+
+
+@kind(1)
+def inner_lock(c, rng, stage):
+    some_workers(c, rng, 1)
+    c.put('sample', 'K11', LOCK, ['b2', 'b3'], ms=rng.uniform(12, 20))
+
+
+@kind(2, short=True)
+def quota(c, rng, stage):
+    some_workers(c, rng, 1)
+    c.plan.update(steps=24)
+    c.also('worker', 'K24', groups=[stage.quota(rng.uniform(0.15, 0.25), 20_000)])
+    c.expect['handoff'], c.lines['handoff'] = {'': [STARVED, HANDOFF]}, ['a1', 'n2']
+    c.put('sample', 'K01', NO_CPU, ['a1'], ms=rng.uniform(6, 9))
+
+
+@kind(1)
+def one_core(c, rng, stage):
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        raise stage.Missing('one core')
+    c.plan.update(workers=4, steps=48)
+    c.also('worker', 'K24', cores=[cores[1]])
+    c.also('start', 'K24', cores=[cores[0]])
+    c.expect['handoff'], c.lines['handoff'] = {'': [STARVED, HANDOFF]}, ['a1', 'n2']
+    c.put('sample', 'K01', NO_CPU, ['a1'], ms=rng.uniform(8, 12))
+
+
+@kind(1)
+def overcommitted(c, rng, stage):
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        raise stage.Missing('one core')
+    some_workers(c, rng, 1)
+    stage.hogs(cores[1], 2)
+    c.plan.update(steps=24)
+    c.also('start', 'K24', cores=[cores[0]])
+    c.also('worker', 'K24', cores=[cores[1]], nice=5)
+    c.expect['handoff'], c.lines['handoff'] = {'': [STARVED, HANDOFF]}, ['a1', 'n2']
+    c.put('sample', 'K01', NO_CPU, ['a1'], ms=rng.uniform(4, 6))
+
+
+@kind(2)
+def slow_one(c, rng, stage):
+    """Every fourth batch is slow, and the next ones are ready behind it."""
+    c.plan.update(workers=2, batch=1, steps=64, prefetch=2)
+    slow, fast = rng.uniform(80, 120), rng.uniform(1, 2)
+    c.put('sample', 'K25', IO, ['a9'], held=['K09', dict(ms=fast)], rare=['K09', dict(ms=slow)],
+          each=8, phase=rng.randrange(8))
+    c.expect['order'], c.lines['order'] = {'': [PIPELINE]}, ['a9', 'n2']
+
+
+# ---- loader: from worker to trainer, epochs ----
+
+@kind(1)
+def unpack(c, rng, stage):
+    some_workers(c, rng, 1)
+    c.plan.update(parcels=True, objects=rng.randrange(6000, 9000), steps=30)
+    for place in ('unpack', 'handoff'):
+        c.expect[place] = {s: [HANDOFF, PIPELINE] for s in ('', 'cpu', 'delay', 'blocked')}
+        c.lines[place] = ['n2']
+    c.expect['making'] = {'': [PREP, HANDOFF, PIPELINE]}
+    c.lines['making'] = ['n2']
+
+
+@kind(1)
+def rebuild(c, rng, stage):
+    some_workers(c, rng, 1)
+    c.plan.update(parcels=True)
+    c.put('parcel', 'K01', dict.fromkeys(('cpu', 'delay', 'blocked'), [HANDOFF]), ['a1'],
+          ms=rng.uniform(20, 30))
+
+
+@kind(1)
+def pin(c, rng, stage):
+    some_workers(c, rng, 1)
+    c.plan.update(parcels=True, pin=True)
+    c.put('pin', 'K01', dict.fromkeys(('cpu', 'delay', 'blocked'), [HANDOFF]), ['a1', 'n2'],
+          ms=rng.uniform(20, 30))
+
+
+@kind(2, short=True)
+def epochs(c, rng, stage):
+    some_workers(c, rng, 1, 2)
+    c.plan.update(steps=4, epochs=rng.randrange(10, 14))
+    for place in ('iter', 'first', 'last'):
+        c.expect[place], c.lines[place] = {'': [EPOCH]}, ['n1', 'n2']
+    c.also('worker', 'K09', ms=rng.uniform(30, 50))
+
+
+@kind(1)
+def epochs_kept(c, rng, stage):
+    """Workers stay; the first batch of an epoch is waited for nonetheless."""
+    some_workers(c, rng, 1)
+    c.plan.update(steps=4, epochs=rng.randrange(10, 14), persistent=True, prefetch=4)
+    c.expect['first'], c.lines['first'] = {'': [EPOCH]}, ['n1', 'n2', 'a9']
+    c.put('sample', 'K25', IO, ['a9'], held=['K09', dict(ms=1)],
+          rare=['K09', dict(ms=rng.uniform(60, 90))], each=8, phase=0)
+
+
+# ---- the loop itself ----
+
+@kind(2, short=True)
+def loop_jpeg(c, rng, stage):
+    c.plan.update(preload=True)
+    c.put('step', 'K02', host(INLINE), ['a2'], edge=rng.randrange(380, 520), times=rng.randrange(5, 8))
+
+
+@kind(1)
+def loop_file(c, rng, stage):
+    c.plan.update(preload=True)
+    folder = stage.fuse(size=8 << 20, read=rng.uniform(20, 30))
+    c.put('step', 'K05', host(INLINE, FETCH), ['a5'], path=os.path.join(folder, 'f0'), n=4096)
+
+
+@kind(1)
+def loop_python(c, rng, stage):
+    c.plan.update(preload=True)
+    c.put('step', 'K01', host('host.dispatch'), ['a1'], ms=rng.uniform(20, 30))
+
+
+@kind(1)
+def loop_operators(c, rng, stage):
+    c.plan.update(preload=True)
+    c.put('step', 'K27', host('host.dispatch'), ['c6'], times=rng.randrange(150, 250))
+
+
+@kind(1)
+def loop_syncs(c, rng, stage):
+    c.plan.update(preload=True, steps=30)
+    c.put('step', 'K22', host('host.sync', 'host.dispatch', 'device.launch', 'device.turnaround'),
+          ['c4'], times=120, us=20)
+
+
+@kind(2, short=True)
+def loop_eval(c, rng, stage):
+    c.plan.update(preload=True)
+    c.put('step', 'K16', host('host.phase'), ['a9', 'a1'], by=rng.choice(('record', 'nvtx')),
+          text=rng.choice(('eval', 'validate epoch', 'logging')),
+          held=rng.choice((['K09', dict(ms=rng.uniform(20, 30))], ['K01', dict(ms=rng.uniform(20, 30))])))
+
+
+@kind(2, short=True)
+def loop_save(c, rng, stage):
+    c.plan.update(preload=True, every=5, steps=40)
+    c.put('step', 'K13', host('host.checkpoint'), ['b5'], tensors=4, kib=4096,
+          path=stage.path('c'))
+
+
+@kind(1)
+def loop_save_slow(c, rng, stage):
+    c.plan.update(preload=True, every=8)
+    folder = stage.fuse(write=rng.uniform(0.2, 0.4), sync=rng.uniform(60, 90))
+    c.put('step', 'K13', host('host.checkpoint'), ['b5'], tensors=2, kib=512,
+          path=os.path.join(folder, 'last'))
+
+
+@kind(2, short=True)
+def loop_collect(c, rng, stage):
+    c.plan.update(preload=True, every=2)
+    c.put('step', 'K14', host('host.gc'), ['b6'], objects=rng.randrange(80_000, 120_000))
+
+
+@kind(2)
+def loop_hog(c, rng, stage):
+    c.plan.update(preload=True, steps=30)
+    c.put('step', 'K15', host('host.lock'), ['b7', 'b8'], calls=rng.randrange(6, 10))
+    c.expect['gpu'] = {'': ['host.lock', *ANY_HOST]}
+
+
+@kind(1)
+def loop_thread(c, rng, stage):
+    c.plan.update(preload=True)
+    c.put('step', 'K23', host('host.lock', INLINE), ['c5', 'a9'],
+          held=['K09', dict(ms=rng.uniform(20, 30))])
+
+
+@kind(1)
+def loop_server(c, rng, stage):
+    c.plan.update(preload=True)
+    c.put('step', 'K07', host('host.net'), ['a7'], port=stage.server(), ms=rng.uniform(20, 30))
+
+
+@kind(1)
+def loop_starved(c, rng, stage):
+    cores = sorted(os.sched_getaffinity(0))
+    stage.hogs(cores[0], 2)
+    c.plan.update(preload=True, steps=20)
+    c.also('start', 'K24', cores=[cores[0]], nice=5)
+    c.put('step', 'K01', dict(delay=['host.cpu_starved'], blocked=['host.cpu_starved'],
+                              cpu=['host.cpu_starved', 'host.dispatch']), ['a1'], ms=rng.uniform(5, 8))
+
+
+@kind(1)
+def loop_alloc(c, rng, stage):
+    c.plan.update(preload=True)
+    c.env['GPUSIM_MALLOC_US'] = rng.randrange(3000, 5000)
+    c.put('step', 'K17', host('host.alloc'), ['c1'], times=rng.randrange(5, 8))
+
+
+@kind(1)
+def loop_modules(c, rng, stage):
+    c.plan.update(preload=True)
+    c.env['GPUSIM_MODULE_MS'] = rng.randrange(20, 30)
+    c.put('step', 'K18', host('host.warmup'), ['c2'])
+
+
+# ---- the device ----
+
+@kind(1)
+def dependency(c, rng, stage):
+    c.plan.update(preload=True)
+    c.also('step', 'K19', ms=rng.uniform(20, 30))
+    c.expect['queued'] = {'': ['device.dependency']}
+
+
+@kind(1)
+def graph(c, rng, stage):
+    c.plan.update(preload=True)
+    c.options += ['--level', '2']
+    c.also('step', 'K20', ms=rng.uniform(20, 30))
+    c.expect['queued'] = {'': ['device.graph']}
+
+
+@kind(1)
+def staged_copies(c, rng, stage):
+    c.plan.update(preload=True)
+    c.put('step', 'K21', host('input.h2d', 'device.launch', 'device.turnaround'), ['c3'],
+          times=rng.randrange(80, 120))
+
+
+@kind(3, short=True)
+def backlog(c, rng, stage):
+    """The loader is waited for while the device has enough to do: nobody pays."""
+    w = some_workers(c, rng, 0, 1)
+    ms = rng.uniform(10, 20)
+    c.plan.update(sync='late', backlog_ms=600, gpu_us=int(ms * 2 * 1000) + 25000, steps=30)
+    c.put('sample', rng.choice(('K09', 'K01')), {}, [], ms=ms / c.plan['batch'] * w)
+    c.hidden = True
+
+
+@kind(1)
+def stopped(c, rng, stage):
+    some_workers(c, rng, 0, 1)
+    path = stage.path('s')
+    stage.stop(path, 0.5, rng.uniform(1.5, 2.0))
+    c.also('start', 'K28', path=path)
+    # What lies between two looks at the job may be called unobserved with the stop.
+    unseen = {state: [*classes, 'excluded.unobserved'] for state, classes in IO.items()}
+    c.put('sample', 'K09', unseen, [], ms=rng.uniform(12, 20))
+    c.expect['stopped'] = {'': ['excluded.unobserved']}
+    c.stops = True
+
+
+def every(seed):
+    """All cases: name -> Case."""
+    out = {}
+    for name, (fn, times, short) in KINDS.items():
+        for n in range(times):
+            case = Case(f'{name}.{n}' if times > 1 else name, fn, seed)
+            case.short = short and n == 0
+            out[case.name] = case
+    return out
