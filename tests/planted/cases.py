@@ -354,7 +354,7 @@ def loop_collect(c, rng, stage):
 @kind(2)
 def loop_hog(c, rng, stage):
     c.plan.update(preload=True, steps=30)
-    c.put('step', 'K15', host('host.lock'), ['b7', 'b8'], calls=rng.randrange(6, 10))
+    c.put('step', 'K15', dict(host('host.lock'), cpu=['host.dispatch', 'host.lock']), ['b7', 'b8'], calls=rng.randrange(6, 10))
     c.expect['gpu'] = {'': ['host.lock', *ANY_HOST]}
 
 

@@ -244,7 +244,7 @@ class K15(Kind):
 
     def work(self, i):
         if 'hog' not in self.__dict__:
-            self.data = bytes(200_000)
+            self.data = bytes(2_000_000)
             self.hog = threading.Thread(target=self.other, daemon=True)
             self.hog.start()
         for _ in range(self.calls): zlib.crc32(self.data)  #: b7
