@@ -142,8 +142,8 @@ static bool same_place(const struct ana_site *a, const struct ana_site *b)
 static bool target_seen(const struct ana_result *r, const struct ana_site *upto)
 {
 	for (const struct ana_site *s = r->site; s < upto; s++)
-		if (s->class == upto->class && same_place(s, upto) &&
-		    same_text(s->target, upto->target))
+		if (s->class == upto->class && same_text(s->target, upto->target) &&
+		    same_place(s, upto))
 			return true;
 	return false;
 }
