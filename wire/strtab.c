@@ -205,6 +205,12 @@ static int add(struct wire_strtab *t, uint32_t id, const char *text, size_t len,
 	return 0;
 }
 
+uint32_t wire_strtab_find(const struct wire_strtab *t, const char *text, size_t len)
+{
+	len = cut_len(len);
+	return *find_slot(t, text, len, hash_of(text, len));
+}
+
 uint32_t wire_strtab_intern(struct wire_strtab *t, const char *text, size_t len)
 {
 	uint32_t hash, id;

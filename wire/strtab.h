@@ -19,6 +19,9 @@ void wire_strtab_free(struct wire_strtab *t);
 /* Id of the text, added if new. 0 when out of memory or full (the limit is 1 << 24 names). */
 uint32_t wire_strtab_intern(struct wire_strtab *t, const char *text, size_t len);
 
+/* Id of the text, 0 if it is not there. */
+uint32_t wire_strtab_find(const struct wire_strtab *t, const char *text, size_t len);
+
 /*
  * Sets a given id (readers). The first text of an id stays: 0 if it is the same, -EEXIST if not.
  * 0, -EINVAL (id 0 or over the limit), -ENOMEM.

@@ -16,7 +16,7 @@
 #define SAMPLES_MAX 8192u /* between two flushes: 16 threads at 200 Hz for 2.5 s */
 #define BATCHES_MAX 8192u
 #define TEXT_BYTES_MAX ((size_t)4 << 20) /* of one basket */
-#define NAMES_MAX 65536u /* texts that evidence may add to the trace */
+#define NAME_BYTES_MAX ((size_t)16 << 20) /* of texts that evidence may add to the trace */
 #define LAST_SLOTS 256u /* threads whose last row is known; a power of two */
 
 struct basket {
@@ -32,7 +32,7 @@ static struct {
 	struct basket basket[2];
 	struct basket *filling;
 	struct prof_evidence_stats sum;
-	uint32_t names; /* sender: texts that were new to the trace */
+	size_t name_bytes; /* sender: of texts that were new to the trace */
 } ev = { .lock = PTHREAD_MUTEX_INITIALIZER, .filling = &ev.basket[0] };
 
 /* ---- in --------------------------------------------------------------------------------------- */
@@ -169,20 +169,24 @@ static struct basket *take_full(void)
 	return full;
 }
 
-/* The trace's id of a basket's text. Stacks of running threads could fill the table for ever. */
+/*
+ * The trace's id of a basket's text. Stacks of running threads could fill the table for ever: with
+ * enough of them only those that are known get one.
+ */
 static uint32_t trace_id(const struct basket *b, uint32_t id)
 {
 	struct wire_strtab *names = prof_stream_names();
-	uint32_t before = wire_strtab_count(names), found = 0;
 	const char *text;
+	uint32_t found;
 	size_t len;
 
 	if (!id)
 		return 0;
-	if (ev.names < NAMES_MAX) {
-		text = wire_strtab_get(b->texts, id, &len);
+	text = wire_strtab_get(b->texts, id, &len);
+	found = wire_strtab_find(names, text, len);
+	if (!found && ev.name_bytes + len <= NAME_BYTES_MAX) {
 		found = wire_strtab_intern(names, text, len);
-		ev.names += wire_strtab_count(names) - before;
+		ev.name_bytes += len;
 	}
 	if (!found) {
 		pthread_mutex_lock(&ev.lock);

@@ -48,6 +48,10 @@ static void test_texts(void)
 	EXPECT_UINT(wire_strtab_intern(t, longer, WIRE_STRING_BYTES_MAX + 10), 4);
 	EXPECT_UINT(wire_strtab_intern(t, longer, WIRE_STRING_BYTES_MAX), 4);
 	EXPECT_UINT(wire_strtab_intern(t, "a\0b", 3), 1);
+	EXPECT_UINT(wire_strtab_find(t, "a\0b", 3), 1);
+	EXPECT_UINT(wire_strtab_find(t, longer, WIRE_STRING_BYTES_MAX + 9), 4);
+	EXPECT_UINT(wire_strtab_find(t, "a\0c", 3), 0);
+	EXPECT_UINT(wire_strtab_count(t), 4);
 	EXPECT_MEM(wire_strtab_get(t, 1, &len), "a\0b", 4);
 	EXPECT_UINT(len, 3);
 	wire_strtab_get(t, 4, &len);
