@@ -39,6 +39,7 @@ struct prof_look {
 	char fs[PROF_LOOK_FS];
 };
 
+struct prof_mounts;
 struct prof_target;
 
 /* @pid 0: this process. 0, -ENOMEM. The process need not be alive. */
@@ -57,19 +58,13 @@ void prof_target_tick(struct prof_target *t);
 /* The threads that the last tick listed, newest first, valid until the next one. */
 size_t prof_target_pythons(const struct prof_target *t, const struct prof_py_thread **list);
 pid_t prof_target_gil(const struct prof_target *t); /* 0: nobody, or not known */
-pid_t prof_target_pid(const struct prof_target *t);
+const struct prof_mounts *prof_target_mounts(const struct prof_target *t);
 
 /*
  * Looks. @what: enum prof_look_what; 0: state and times alone, which sets WIRE_SAMPLE_FL_CENSUS.
  * 0; -ESRCH: the thread is gone. Whatever else could not be seen is missing in *out and told by its
- * flags and by prof_look_notes.
+ * flags and by a note (notes.h).
  */
 int prof_look_at(struct prof_target *t, pid_t tid, unsigned int what, struct prof_look *out);
-
-/*
- * What could not be seen so far and why, one sentence each, valid for ever. Fills at most @room,
- * returns how many. One thread.
- */
-size_t prof_look_notes(const char **out, size_t room);
 
 #endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which descriptors a thread polls: from the array, the sets or the epoll descriptor that its call
+ * was given. Any thread; allocates nothing.
+ */
+#ifndef PROF_POLLED_H
+#define PROF_POLLED_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include "callkind.h"
+#include "threadfacts.h"
+
+#define PROF_POLLED_MAX 16u
+
+struct prof_polled {
+	int fd[PROF_POLLED_MAX]; /* the first ones */
+	uint32_t count; /* in fd[] */
+	uint32_t all; /* that there are */
+	int64_t timeout_ns; /* as given; -1: none */
+};
+
+/* @pid 0: this process. 0; -EFAULT: what the call was given cannot be read. */
+int prof_polled_read(pid_t pid, const struct prof_call *c, enum prof_call_how how,
+		     struct prof_polled *out);
+
+/* For tests: the descriptors in bit sets of @words words, and in the fdinfo of an epoll descriptor. */
+void prof_polled_set(const uint64_t *set, uint32_t words, struct prof_polled *out);
+void prof_polled_fdinfo(const char *text, struct prof_polled *out);
+
+#endif

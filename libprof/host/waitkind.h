@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a blocked thread waits for, decided from what was seen of it: state, system call,
+ * descriptor, futex and Python stack. Pure functions; any thread.
+ *
+ * The names that the kernel gives its own functions (wchan) change from version to version and are
+ * no key to anything here.
+ */
+#ifndef PROF_WAITKIND_H
+#define PROF_WAITKIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "callkind.h"
+#include "fdname.h"
+#include "polled.h"
+#include "threadfacts.h"
+#include "wire/evidence.h"
+
+/* By the kernel's letter. */
+enum wire_state prof_state_of(char letter);
+
+/*
+ * A thread sleeps in a call that reads or writes a descriptor. @disk: in state D. A local disk is
+ * always waited for in D: who sleeps in S on a path of one has a FIFO there.
+ */
+enum wire_wait prof_wait_of_fd(enum prof_fd_kind fd, const char *fs, bool writes, bool disk);
+
+/* The same for a path: opening a FIFO waits for its other end. */
+enum wire_wait prof_wait_of_path(const char *fs, bool writes, bool disk);
+
+/* A futex by its operation; whether it is the GIL's the caller knows. */
+enum wire_wait prof_wait_of_futex(uint64_t op);
+
+/*
+ * A pipe or socket that a thread waits for: is it a queue between trainer and workers? @timeout_ns:
+ * of its poll, -1 for none. @stack: its Python stack, "" if it is not known. torch polls its queues
+ * for 5 s at a time (MP_STATUS_CHECK_INTERVAL); with a stack, multiprocessing must be on it, too.
+ * What a dataset reads of its own while a batch is fetched is no such queue.
+ */
+bool prof_wait_is_queue(int64_t timeout_ns, const char *stack);
+
+/* A lock shared by processes: is it the one around such a queue? */
+bool prof_wait_is_queue_lock(const char *stack);
+
+/* The innermost frame is in Python's own threading or queue: no native stack tells more. */
+bool prof_wait_in_threading(const char *stack);
+
+#endif
