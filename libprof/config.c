@@ -122,6 +122,7 @@ static const struct variable table[] = {
 	{ "GPUSTARVE_NVTX", read_switch, &config.nvtx, 0, "1" },
 	{ "GPUSTARVE_TORCH", read_switch, &config.torch, 0, "1" },
 	{ "GPUSTARVE_SHIM", read_switch, &config.shim, 0, "1" },
+	{ "GPUSTARVE_SAMPLER", read_switch, &config.sampler, 0, "1" },
 	{ "GPUSTARVE_CUPTI", read_text, config.cupti, sizeof(config.cupti), NULL },
 	{ "GPUSTARVE_REARM_SECONDS", read_bytes, &config.rearm_seconds, 0, "60" },
 	{ "GPUSTARVE_DMI", read_text, config.dmi, sizeof(config.dmi), "/sys/class/dmi/id" },

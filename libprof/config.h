@@ -33,6 +33,7 @@ struct prof_config {
 	bool nvtx; /* GPUSTARVE_NVTX, default on */
 	bool torch; /* GPUSTARVE_TORCH, default on */
 	bool shim; /* GPUSTARVE_SHIM, default on: the Python shim is handed to Python */
+	bool sampler; /* GPUSTARVE_SAMPLER, default on: looks at threads */
 	char cupti[1024]; /* GPUSTARVE_CUPTI, path of the libcupti to use; "" finds one */
 	char dmi[256]; /* GPUSTARVE_DMI, folder where the machine says what it is */
 	uint64_t rearm_seconds; /* GPUSTARVE_REARM_SECONDS, how long we yield to another client */

@@ -62,3 +62,14 @@ const struct prof_exposure *prof_exposure(void)
 {
 	return &ex.sum;
 }
+
+int64_t prof_exposure_last_end(void)
+{
+	int64_t end = 0;
+	unsigned int i;
+
+	for (i = 0; i < PROF_STREAM_DEVICES; i++)
+		if (ex.last_end_ns[i] > end)
+			end = ex.last_end_ns[i];
+	return end;
+}

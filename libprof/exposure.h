@@ -20,4 +20,7 @@ void prof_exposure_see(const struct wire_event *ev);
 
 const struct prof_exposure *prof_exposure(void);
 
+/* The last end of an operation on any device, on the trace's clock; 0: there was none. */
+int64_t prof_exposure_last_end(void);
+
 #endif

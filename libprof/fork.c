@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "ranges.h"
+#include "sampler.h"
 
 enum owner {
 	OWNER_NONE,
@@ -20,14 +21,18 @@ static atomic_int owner;
 
 static void before(void)
 {
-	if (prof_fork_mine())
-		prof_ranges_fork_prepare();
+	if (!prof_fork_mine())
+		return;
+	prof_sampler_fork_prepare();
+	prof_ranges_fork_prepare();
 }
 
 static void in_parent(void)
 {
-	if (prof_fork_mine())
-		prof_ranges_fork_parent();
+	if (!prof_fork_mine())
+		return;
+	prof_ranges_fork_parent();
+	prof_sampler_fork_parent();
 }
 
 static void in_child(void)
@@ -36,6 +41,7 @@ static void in_child(void)
 		return;
 	atomic_store_explicit(&owner, OWNER_PARENT, memory_order_relaxed);
 	prof_ranges_dead();
+	prof_sampler_fork_child();
 }
 
 void prof_fork_watch(void)

@@ -21,6 +21,7 @@
 #include "log.h"
 #include "loss.h"
 #include "notes.h"
+#include "sampler.h"
 #include "stream.h"
 #include "transport.h"
 #include "watchdog.h"
@@ -239,7 +240,8 @@ static void govern(void)
 	struct prof_governor_input in = {
 		.now_ns = prof_mono_ns(),
 		.exposed = prof_exposure()->exposed,
-		.cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_facts_cpu_ns())
+		.cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_facts_cpu_ns() +
+				     prof_sampler_cpu_ns())
 	};
 	int step;
 

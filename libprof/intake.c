@@ -13,6 +13,7 @@
 #include "loss.h"
 #include "names.h"
 #include "record.h"
+#include "roster.h"
 #include "stream.h"
 #include "translate.h"
 
@@ -40,10 +41,12 @@ static void take_record(const uint8_t *record, const struct prof_pool_done *d)
 	switch (prof_translate(&translator, record, ev)) {
 	case PROF_LAUNCH:
 		sum.launches++;
+		prof_roster_saw(ev->tid);
 		take_event(ev, kind);
 		break;
 	case PROF_WAIT:
 		sum.waits++;
+		prof_roster_saw(ev->tid);
 		take_event(ev, kind);
 		break;
 	case PROF_CAPTURED:

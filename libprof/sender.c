@@ -21,6 +21,7 @@
 #include "clockpoll.h"
 #include "config.h"
 #include "devices.h"
+#include "drained.h"
 #include "facts.h"
 #include "flusher.h"
 #include "guard.h"
@@ -33,6 +34,8 @@
 #include "notes.h"
 #include "ranges.h"
 #include "report.h"
+#include "roster.h"
+#include "sampler.h"
 #include "stream.h"
 #include "thread.h"
 #include "timebase.h"
@@ -50,6 +53,7 @@
 #define FLUSH_EXIT_NS (2000 * MS)
 #define SEND_NS (100 * MS)
 #define SEND_EXIT_NS (1000 * MS)
+#define SAMPLER_EXIT_NS (200 * MS)
 #define STEP_NS MS
 #define RECORD_BYTES 256u /* no record is larger */
 #define TORCH_BUFFER ((size_t)16 << 10) /* while torch.profiler may come */
@@ -254,6 +258,7 @@ static int64_t realtime_to_axis(int64_t realtime_ns)
 static void take_range(void *unused, const struct wire_event *ev)
 {
 	(void)unused;
+	prof_roster_saw(ev->tid);
 	prof_stream_add(ev);
 }
 
@@ -320,6 +325,13 @@ static void write_reports(void)
 	prof_report_pulse(&s.count);
 }
 
+/* What the sampler needs to know: who submits, and whether the devices have anything to do. */
+static void watch_devices(void)
+{
+	prof_roster_age(prof_mono_ns());
+	prof_sampler_drained(s.o->cupti ? prof_drained(s.last_flush_ns) : 0);
+}
+
 static void tick(void)
 {
 	bool news;
@@ -338,6 +350,7 @@ static void tick(void)
 		write_hello();
 	prof_evidence_flush();
 	prof_stream_blocks();
+	watch_devices();
 	report_lost_frames();
 	write_reports();
 	prof_transport_pump(prof_mono_ns() + SEND_NS);
@@ -395,6 +408,7 @@ static void last_flush(void)
 
 static void finish(void)
 {
+	prof_sampler_stop(prof_mono_ns() + SAMPLER_EXIT_NS);
 	if (s.o->cupti)
 		last_flush();
 	drain_ranges(true);
@@ -439,6 +453,7 @@ static void *run(void *unused)
 	} else {
 		find_devices();
 		write_hello();
+		prof_sampler_start();
 		loop();
 		finish();
 	}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When to look again: often when the GPU has just begun to starve, seldom when that lasts or when
+ * all is well, and never for more than its share of a core. A pure function of what it is fed; times
+ * are monotonic nanoseconds. One thread.
+ *
+ * A wrong trigger costs density, not truth: samples carry their time and are joined to the exact
+ * gaps afterwards.
+ */
+#ifndef PROF_PACE_H
+#define PROF_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PROF_PACE_LOOK_NS 50000000ll /* of a thread while nothing is wrong */
+#define PROF_PACE_CENSUS_NS 500000000ll
+
+struct prof_pace {
+	int64_t next_look_ns, next_census_ns;
+	int64_t alert_ns; /* the last time anything starved; 0: never */
+	uint32_t divider; /* of the rate, a power of two */
+	int64_t window_ns, fed_ns, starved_ns; /* the budget's window; time starved in it */
+	uint64_t window_cpu_ns;
+	uint32_t cheap; /* windows in a row that cost little */
+	uint64_t halvings;
+	uint32_t random;
+};
+
+struct prof_pace_input {
+	int64_t now_ns;
+	int64_t waited_ns; /* for how long a loader wait has been open; 0: none is */
+	int64_t drained_ns; /* for how long the device is known to be idle; 0: it is not */
+	uint64_t cpu_ns; /* of the sampler itself */
+};
+
+struct prof_pace_turn {
+	bool starving;
+	bool look, census; /* now */
+	uint32_t period_ns; /* until the next look, what this one stands for */
+	int64_t next_ns; /* ask again then */
+};
+
+void prof_pace_init(struct prof_pace *p, int64_t now_ns, uint32_t seed);
+void prof_pace_turn(struct prof_pace *p, const struct prof_pace_input *in,
+		    struct prof_pace_turn *out);
+
+#endif
