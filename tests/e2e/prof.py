@@ -42,6 +42,7 @@ class Trace:
         self.stream = stream
         self.frames = collections.defaultdict(list)
         self.events = collections.defaultdict(list)
+        self.samples, self.batches = [], []
 
     @property
     def hello(self):
@@ -90,6 +91,10 @@ def traces(where, damaged=False):
             out.append(Trace(row['stream']))
         elif 'event' in row:
             out[-1].events[row['event']].append(row)
+        elif 'sample' in row:
+            out[-1].samples.append(row)
+        elif 'batch' in row:
+            out[-1].batches.append(row)
         else:
             out[-1].frames[row['frame']].append(row)
     return out
