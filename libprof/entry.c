@@ -21,6 +21,7 @@
 #include "entry.h"
 #include "env.h"
 #include "fork.h"
+#include "host/shared.h"
 #include "host/shim.h"
 #include "levels.h"
 #include "log.h"
@@ -91,7 +92,7 @@ static void hand_shim_over(void)
 	char path[2 * PATH_MAX];
 	int n;
 
-	if (!slash || strchr(self, ':') || !is_python())
+	if (!slash || strchr(self, ':'))
 		return;
 	if (switched &&
 	    (!strcmp(switched, "0") || !strcmp(switched, "off") || !strcmp(switched, "no")))
@@ -134,7 +135,10 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 	if (*out != '/' && getcwd(dir, sizeof(dir)) &&
 	    snprintf(path, sizeof(path), "%s/%s", dir, out) < (int)sizeof(path))
 		setenv("GPUSTARVE_OUT", path, 1);
-	hand_shim_over();
+	if (is_python()) {
+		prof_shared_find();
+		hand_shim_over();
+	}
 	prof_fork_watch();
 	errno = kept;
 }
@@ -191,6 +195,15 @@ static void start_ranges(void)
 		prof_note("%s", prof_ranges_note());
 }
 
+static void start_shared(void)
+{
+	int err = prof_shared_create(sender.process.stream);
+
+	if (err)
+		prof_note("workers of loaders are not recorded: no shared memory (%s)",
+			  strerror(-err));
+}
+
 static void arm(void)
 {
 	char why[700];
@@ -214,6 +227,7 @@ static void arm(void)
 	prof_fork_own();
 	sender.cupti = active ? &cupti : NULL;
 	prof_shim_init(prof_sender_wake);
+	start_shared();
 	prof_sender_init(&sender);
 	start_ranges();
 	if (active && start_cupti())

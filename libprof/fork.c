@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "host/shared.h"
 #include "ranges.h"
 #include "sampler.h"
 
@@ -37,6 +38,7 @@ static void in_parent(void)
 
 static void in_child(void)
 {
+	prof_shared_forked();
 	if (!prof_fork_mine())
 		return;
 	atomic_store_explicit(&owner, OWNER_PARENT, memory_order_relaxed);

@@ -275,14 +275,20 @@ static void take_batch(const struct wire_batch *row, const char *text)
 	prof_evidence_batch(row, *text ? text : NULL);
 }
 
-static void drain_shim(void)
+static void take_look(const struct prof_look *look)
+{
+	prof_evidence_sample(look);
+}
+
+static void drain_shim(bool final)
 {
 	bool same = !strcmp(prof_clock_name(), "realtime") || !s.have_clock;
 	struct prof_shim_sink sink = { .axis = same ? NULL : realtime_to_axis,
 				       .batch = take_batch,
-				       .checkpoint = prof_report_checkpoint };
+				       .checkpoint = prof_report_checkpoint,
+				       .look = take_look };
 
-	prof_shim_drain(&sink);
+	prof_shim_drain(&sink, final);
 }
 
 /* ---- loop ------------------------------------------------------------------------------------- */
@@ -344,7 +350,7 @@ static void tick(void)
 	else
 		passive_tick();
 	drain_ranges(false);
-	drain_shim();
+	drain_shim(false);
 	news |= prof_guard_tick();
 	if (news)
 		write_hello();
@@ -363,7 +369,7 @@ static void between_ticks(void)
 	if (s.o->cupti)
 		drain_flush();
 	drain_ranges(false);
-	drain_shim();
+	drain_shim(false);
 	prof_transport_pump(0);
 }
 
@@ -412,7 +418,7 @@ static void finish(void)
 	if (s.o->cupti)
 		last_flush();
 	drain_ranges(true);
-	drain_shim();
+	drain_shim(true);
 	prof_guard_finish();
 	prof_evidence_flush();
 	prof_stream_blocks();

@@ -18,13 +18,18 @@
 #include "fork.h"
 #include "marks.h"
 #include "notes.h"
+#include "shared.h"
 #include "wire/event.h"
 
 #define CELLS 4096u /* a power of two */
 #define TEXTS 32u
 #define TEXT_BYTES 512u
 #define TRIES 64u /* so many other producers at once */
-#define WHAT_CHECKPOINT 255u /* a cell that is no row */
+#define WHAT_CHECKPOINT 255u /* cells that are no rows */
+#define WHAT_WORKER 254u
+#define WORKERS 512u /* that are known at a time */
+#define EPOCHS 16u /* of a worker whose numbers are known */
+#define PATIENCE 20u /* drains that a row waits for its worker's number */
 #define GC_KEY 1u
 
 struct counters { /* of a thread, since it began */
@@ -49,7 +54,6 @@ static _Thread_local struct {
 	int64_t collect_ns;
 	uint32_t loader; /* whose next() it is in, and which batch it awaits */
 	uint64_t batch;
-	uint32_t tid;
 	bool taking;
 } me __attribute__((tls_model("initial-exec")));
 
@@ -58,7 +62,7 @@ static atomic_uint head; /* the next to be filled */
 static unsigned int tail; /* the next to be read; the sender's */
 static char text[TEXTS][TEXT_BYTES];
 static atomic_uint texts; /* a bit for each that is in use */
-static _Atomic uint64_t dropped;
+static _Atomic uint64_t dropped, dropped_by_workers;
 static void (*wake_sender)(void);
 static atomic_bool woken;
 static _Atomic pid_t loaded; /* process in which Python came here */
@@ -229,11 +233,10 @@ static void put(const struct wire_batch *row, const char *words)
 		wake_sender();
 }
 
+/* Asked each time: a forked child is another thread. */
 static uint32_t my_tid(void)
 {
-	if (!me.tid)
-		me.tid = (uint32_t)syscall(SYS_gettid);
-	return me.tid;
+	return (uint32_t)syscall(SYS_gettid);
 }
 
 /* In the trainer; what was before the arm only as far as it is still needed then. */
@@ -288,6 +291,12 @@ void gpustarve_took(uint64_t key, uint32_t loader, uint64_t batch)
 
 /* ---- fetches, pins, ends of iterators ---- */
 
+static void put_shared(struct wire_batch *row)
+{
+	row->tid = my_tid();
+	prof_shared_row(row);
+}
+
 static struct span *span_of(uint32_t what)
 {
 	if (what == WIRE_BATCH_FETCH)
@@ -295,11 +304,17 @@ static struct span *span_of(uint32_t what)
 	return what == WIRE_BATCH_PIN ? &me.pin : &me.close;
 }
 
+/* In a worker only fetches are of interest. */
+static bool wanted(uint32_t what)
+{
+	return prof_marks_on() || (what == WIRE_BATCH_FETCH && prof_shared_below());
+}
+
 void gpustarve_begin(uint32_t what)
 {
 	struct span *s = span_of(what);
 
-	if (!prof_marks_on())
+	if (!wanted(what))
 		return;
 	read_before(&s->at);
 	s->start_ns = clock_ns(CLOCK_REALTIME);
@@ -316,7 +331,7 @@ void gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t work
 	struct span *s = span_of(what);
 	struct counters now = { 0 };
 
-	if (!prof_marks_on() || !s->start_ns)
+	if (!wanted(what) || !s->start_ns)
 		return;
 	row.start_ns = s->start_ns;
 	row.end_ns = clock_ns(CLOCK_REALTIME);
@@ -327,7 +342,10 @@ void gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t work
 		row.loader = me.loader;
 		row.batch = me.batch;
 	}
-	put_row(&row, NULL);
+	if (prof_marks_on())
+		put_row(&row, NULL);
+	else if (worker)
+		put_shared(&row);
 }
 
 /* ---- iterators ---- */
@@ -360,11 +378,16 @@ void gpustarve_opened(uint64_t key, uint32_t loader, const char *settings)
 		put_row(&row, settings);
 }
 
-void gpustarve_worker(uint32_t pid, uint32_t loader, uint32_t worker)
+void gpustarve_worker(uint32_t pid, uint32_t loader, uint32_t worker, uint32_t again)
 {
-	(void)pid;
-	(void)loader;
-	(void)worker;
+	struct wire_batch row = { .what = WHAT_WORKER,
+				  .loader = loader,
+				  .worker = worker,
+				  .rchar_bytes = pid,
+				  .samples = again };
+
+	if (!prof_fork_dead())
+		put_row(&row, NULL);
 }
 
 /* ---- checkpoints, the collector ---- */
@@ -421,7 +444,105 @@ bool prof_shim_loaded(void)
 
 uint64_t prof_shim_dropped(void)
 {
-	return atomic_load_explicit(&dropped, memory_order_relaxed);
+	return atomic_load_explicit(&dropped, memory_order_relaxed) +
+	       atomic_load_explicit(&dropped_by_workers, memory_order_relaxed);
+}
+
+/* Which numbers the iterators have that a worker works for, in the order of its epochs. */
+struct worker {
+	uint32_t pid, number, epochs;
+	uint32_t loader[EPOCHS];
+};
+
+static struct worker worker_list[WORKERS];
+static unsigned int workers_seen;
+static unsigned int waited; /* drains in which the same rows waited */
+
+static struct worker *find_worker(uint32_t pid)
+{
+	unsigned int i;
+
+	for (i = 0; i < WORKERS; i++)
+		if (worker_list[i].pid == pid)
+			return &worker_list[i];
+	return NULL;
+}
+
+static void add_worker(const struct wire_batch *row)
+{
+	uint32_t pid = (uint32_t)row->rchar_bytes;
+	struct worker *w = find_worker(pid);
+
+	if (!w)
+		w = &worker_list[workers_seen++ % WORKERS];
+	if (w->pid != pid || !row->samples)
+		*w = (struct worker){ .pid = pid };
+	w->number = row->worker;
+	w->loader[w->epochs++ % EPOCHS] = row->loader;
+}
+
+struct draining {
+	const struct prof_shim_sink *sink;
+	bool final, waits;
+};
+
+static void put_on_axis(const struct prof_shim_sink *sink, struct wire_batch *row)
+{
+	if (sink->axis) {
+		row->start_ns = sink->axis(row->start_ns);
+		row->end_ns = sink->axis(row->end_ns);
+	}
+	if (row->end_ns < row->start_ns) /* the clock may have stepped */
+		row->end_ns = row->start_ns;
+}
+
+/*
+ * A row of a worker names its epoch. The trainer learns that a process is its worker only when all
+ * workers of the iterator have been started, so that the first rows may have to wait.
+ */
+static bool take_shared_row(void *ctx, const struct wire_batch *from)
+{
+	struct draining *d = ctx;
+	struct worker *w = find_worker(from->pid);
+	struct wire_batch row = *from;
+
+	if ((!w || row.loader > w->epochs) && !d->final && waited < PATIENCE) {
+		d->waits = true;
+		return false;
+	}
+	if (!w || !row.loader || row.loader > w->epochs || w->epochs - row.loader >= EPOCHS)
+		row.loader = 0;
+	else
+		row.loader = w->loader[(row.loader - 1) % EPOCHS];
+	if (w)
+		row.worker = w->number + 1;
+	put_on_axis(d->sink, &row);
+	d->sink->batch(&row, "");
+	return true;
+}
+
+static void take_look(void *ctx, struct prof_look *look)
+{
+	struct draining *d = ctx;
+
+	if (d->sink->axis)
+		look->s.t_ns = d->sink->axis(look->s.t_ns);
+	d->sink->look(look);
+}
+
+static void drain_shared(const struct prof_shim_sink *sink, bool final)
+{
+	struct draining d = { .sink = sink, .final = final };
+	struct prof_shared_sink shared = { .batch = take_shared_row, .look = take_look, .ctx = &d };
+	struct prof_shared_stats stats;
+
+	prof_shared_drain(&shared);
+	waited = d.waits ? waited + 1 : 0;
+	prof_shared_stats(&stats);
+	atomic_store_explicit(&dropped_by_workers, stats.dropped, memory_order_relaxed);
+	if (stats.closed)
+		prof_note("the program closed a descriptor of ours: workers that were started by "
+			  "spawn or forkserver after that are not seen");
 }
 
 static void hand_over(const struct prof_shim_sink *sink, struct wire_batch *row, const char *words)
@@ -430,12 +551,11 @@ static void hand_over(const struct prof_shim_sink *sink, struct wire_batch *row,
 
 	if (row->pid != (uint32_t)getpid())
 		return; /* of the process that this one was forked off */
-	if (sink->axis) {
-		row->start_ns = sink->axis(row->start_ns);
-		row->end_ns = sink->axis(row->end_ns);
+	if (row->what == WHAT_WORKER) {
+		add_worker(row);
+		return;
 	}
-	if (row->end_ns < row->start_ns) /* the clock may have stepped */
-		row->end_ns = row->start_ns;
+	put_on_axis(sink, row);
 	if (row->what != WHAT_CHECKPOINT) {
 		sink->batch(row, words);
 		return;
@@ -446,7 +566,7 @@ static void hand_over(const struct prof_shim_sink *sink, struct wire_batch *row,
 	sink->checkpoint(&point, words);
 }
 
-void prof_shim_drain(const struct prof_shim_sink *sink)
+static void drain_queue(const struct prof_shim_sink *sink)
 {
 	struct wire_batch row;
 	struct cell *c;
@@ -464,4 +584,10 @@ void prof_shim_drain(const struct prof_shim_sink *sink)
 			atomic_fetch_and(&texts, ~(1u << (i - 1)));
 		atomic_store_explicit(&c->turn, turn_of(tail) + CELLS, memory_order_release);
 	}
+}
+
+void prof_shim_drain(const struct prof_shim_sink *sink, bool final)
+{
+	drain_queue(sink);
+	drain_shared(sink, final);
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "entry.h"
+#include "look.h"
 #include "wire/evidence.h"
 
 #define PROF_SHIM_ABI 1 /* shim.py says the same */
@@ -45,8 +46,8 @@ PROF_EXPORT void gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, u
 PROF_EXPORT void gpustarve_opening(uint64_t key, const char *name);
 PROF_EXPORT void gpustarve_opened(uint64_t key, uint32_t loader, const char *settings);
 
-/* Process @pid is worker @worker of that iterator, from now on. */
-PROF_EXPORT void gpustarve_worker(uint32_t pid, uint32_t loader, uint32_t worker);
+/* Process @pid is worker @worker of that iterator; @again: it was one before, and begins afresh. */
+PROF_EXPORT void gpustarve_worker(uint32_t pid, uint32_t loader, uint32_t worker, uint32_t again);
 
 /* torch.save: a WIRE_RANGE_CHECKPOINT range, and a checkpoint of Facts. */
 PROF_EXPORT void gpustarve_saving(uint64_t key, const char *path);
@@ -67,10 +68,14 @@ struct prof_shim_sink {
 	int64_t (*axis)(int64_t realtime_ns); /* NULL: the trace's clock is CLOCK_REALTIME */
 	void (*batch)(const struct wire_batch *row, const char *text); /* text: "" or settings */
 	void (*checkpoint)(const struct prof_checkpoint *c, const char *path);
+	void (*look)(const struct prof_look *look);
 };
 
-/* Rows and checkpoints since the last call. Sender thread. */
-void prof_shim_drain(const struct prof_shim_sink *sink);
+/*
+ * Rows, checkpoints and looks since the last call, also those of workers (shared.h). @final: what
+ * waited for its worker's number goes without. Sender thread.
+ */
+void prof_shim_drain(const struct prof_shim_sink *sink, bool final);
 
 /* Wakes the sender when the queue is half full; at arm. */
 void prof_shim_init(void (*wake)(void));

@@ -36,7 +36,7 @@ begin = function('begin', u32)
 end = function('end', u32, u32, u64, u32, u32)
 opening = function('opening', u64, text)
 opened = function('opened', u64, u32, text)
-worker = function('worker', u32, u32, u32)
+worker = function('worker', u32, u32, u32, u32)
 saving = function('saving', u64, text)
 saved = function('saved', u64, text)
 collect = function('collect', u32)
@@ -249,7 +249,7 @@ def settings(it, loader):
 def tell_opened(it, loader, key):
     number = it.__dict__['_gpustarve']
     for i, process in enumerate(it.__dict__.get('_workers') or ()):
-        worker(process.pid, number, i)
+        worker(process.pid, number, i, '_gpustarve_made' in it.__dict__)
     thread = it.__dict__.get('_pin_memory_thread')
     if thread is not None:
         pinners[thread.ident] = number

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory that the trainer shares with its loader workers: whether it waits now and how often they
+ * should look at themselves, and for each worker a slot with two rings, one for rows of batches
+ * (written by the thread that makes them) and one for looks (written by the sampler, worker.h).
+ * What a worker has written outlives it, however it ends.
+ *
+ * The trainer makes the memory at the arm. A forked worker has it mapped; a spawned one, or one of a
+ * fork server, finds it through GPUSTARVE_SHARED in its environment, which names a descriptor of the
+ * trainer. A program that closes that descriptor has no rows from spawned workers.
+ *
+ * All that workers wrote is checked when it is read.
+ */
+#ifndef PROF_SHARED_H
+#define PROF_SHARED_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "look.h"
+#include "wire/evidence.h"
+
+#define PROF_SHARED_SLOTS 128u /* workers at a time; what further ones write is counted as lost */
+
+/* ---- any process ---- */
+
+/* Constructor of a Python process: reads GPUSTARVE_SHARED, and puts one there to be filled in. */
+void prof_shared_find(void);
+
+/* atfork's child handler: what is mapped is the parent's from now on. Async-signal-safe. */
+void prof_shared_forked(void);
+
+/* ---- the trainer ---- */
+
+/* At arm. @stream: its id. 0 or -errno: then there are no rows of workers. */
+int prof_shared_create(const uint8_t stream[16]);
+
+/* The trainer begins or ends to wait: workers look at themselves so often, or sleep. Any thread. */
+void prof_shared_idle(bool idle, uint32_t rate_hz);
+
+/* Does this process sample itself? Then nobody else should. Any thread. */
+bool prof_shared_samples_itself(pid_t pid);
+
+struct prof_shared_sink {
+	/* A row of process @pid, its pid set; false: not yet, offer it again at the next drain. */
+	bool (*batch)(void *ctx, const struct wire_batch *row);
+	void (*look)(void *ctx, struct prof_look *look); /* may be changed */
+	void *ctx;
+};
+
+/* Reads all rings. Sender thread. */
+void prof_shared_drain(const struct prof_shared_sink *sink);
+
+struct prof_shared_stats {
+	uint64_t rows, looks, dropped, damaged; /* dropped: no room or no slot */
+	uint32_t workers; /* slots ever taken */
+	bool closed; /* the program closed the descriptor */
+};
+void prof_shared_stats(struct prof_shared_stats *s); /* sender */
+
+/* ---- workers ---- */
+
+/* Is there a trainer above whose memory this process has or may find? Cheap. */
+bool prof_shared_below(void);
+
+/* Writes a row into this process's slot; takes one at the first call. One thread at a time. */
+void prof_shared_row(const struct wire_batch *row);
+
+/* The same for a look, by the sampler's thread only. False: no room. */
+bool prof_shared_look(const struct prof_look *look);
+
+/* Takes a slot and says that this process samples itself. 0 or -errno. */
+int prof_shared_join(void);
+
+/*
+ * Sleeps until the trainer waits, or has changed its mind (@seen: what was returned the time
+ * before). Returns the rate in Hz, 0: the trainer does not wait.
+ */
+uint32_t prof_shared_rate(void);
+void prof_shared_park(void);
+
+#endif
