@@ -64,19 +64,20 @@ static const char *need_why(struct view_summary *s)
 	view_duration(step, pace);
 	const char *bound =
 		v->need.bound == VIEW_NEED_STEP
-			? view_arena_printf(&s->mem, "%" PRId64 " keep up", v->need.needed)
-			: view_arena_printf(&s->mem, "%" PRId64 " would keep up, and %s %" PRId64,
-					    v->need.needed,
+			? ""
+			: view_arena_printf(&s->mem, ", but %s %" PRId64,
 					    v->need.bound == VIEW_NEED_CORES
 						    ? "the cores beside the trainer's carry"
 						    : "a sensible limit is",
 					    v->need.advised);
 	return view_arena_printf(
 		&s->mem,
-		"making a batch takes %s %s, a step without its wait %s: of %s / %s workers %s; "
-		"now there are %" PRId64 ", and a step takes %s; then it would take %s at least",
-		f->workers ? "a worker" : "the trainer itself", fetch, step, fetch, step, bound,
-		f->workers, view_duration(now, f->step_ns),
+		"%s takes %s for a batch, and a step without its wait takes %s: %s / %s = %" PRId64
+		" worker%s keep%s up%s (now %" PRId64
+		"). A step takes %s now, and would take at least %s",
+		f->workers ? "a worker" : "the trainer itself", fetch, step, fetch, step,
+		v->need.needed, v->need.needed == 1 ? "" : "s", v->need.needed == 1 ? "s" : "",
+		bound, f->workers, view_duration(now, f->step_ns),
 		view_duration(then, v->need.predicted_step_ns));
 }
 

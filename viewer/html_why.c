@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The causes in the page: findings, what the loader did, what to do. */
 #include <inttypes.h>
+#include <stdint.h>
 #include <string.h>
 #include "findings.h"
 #include "html_priv.h"
@@ -10,7 +11,7 @@
 
 #define LEAST_PPM 100 /* of the GPU time: smaller findings are not listed */
 #define FILES_SHOWN 10
-#define TARGET_COLUMNS 90
+#define LINE_COLUMNS 40
 
 void html_usd_cell(struct html *h, int64_t nano, const char *shown)
 {
@@ -30,7 +31,7 @@ static void put_escaped(struct html *h, const char *before, const char *text, co
 	fputs(after, h->f);
 }
 
-/* Who did what, at which line; the whole path on request of the pointer. */
+/* Who did what, at which line. */
 static void put_place(struct html *h, const struct view_finding *f)
 {
 	const struct view_place *p = &f->where;
@@ -42,13 +43,14 @@ static void put_place(struct html *h, const struct view_finding *f)
 		return;
 	}
 	put_escaped(h, "<td>", view_words_who(&h->mem, p, workers), " <bdi>");
-	html_escape(h->f, view_words_doing(&h->mem, f->class, p, TARGET_COLUMNS));
+	html_escape(h->f, view_words_doing(&h->mem, f->class, p, SIZE_MAX));
 	fputs("</bdi>", h->f);
 	put_escaped(h, "<br><span class=\"soft small mono\"><bdi>", view_words_native(&h->mem, p),
 		    "</bdi></span>");
-	put_escaped(h, "</td><td title=\"", p->file ? p->file : "", "\">");
-	put_escaped(h, "<bdi class=\"mono\">", view_words_line(&h->mem, p, TARGET_COLUMNS),
+	fputs("</td><td>", h->f);
+	put_escaped(h, "<bdi class=\"mono keep\">", view_words_line(&h->mem, p, LINE_COLUMNS),
 		    "</bdi>");
+	put_escaped(h, "<br><span class=\"soft small mono\"><bdi>", p->file, "</bdi></span>");
 	fputs("</td>", h->f);
 }
 
@@ -56,7 +58,7 @@ static void put_finding(struct html *h, const struct view_finding *f)
 {
 	view_unit time, share, usd;
 
-	fputs("<tr><td>", h->f);
+	fputs("<tr><td class=\"keep\">", h->f);
 	html_key(h, f->class);
 	fprintf(h->f,
 		"%s</td><td class=\"n\" data-ns=\"%" PRId64

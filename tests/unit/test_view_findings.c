@@ -150,7 +150,7 @@ static void test_workers(void)
 	EXPECT(a == &s->advice[0]);
 	EXPECT_STR(a->action, "set num_workers=6");
 	EXPECT_STR(a->brief, "4 -> 6 workers or a local cache");
-	EXPECT(strstr(a->why, "144 ms / 24.0 ms workers 6 keep up") != NULL);
+	EXPECT(strstr(a->why, "144 ms / 24.0 ms = 6 workers keep up (now 4)") != NULL);
 	EXPECT_INT(s->loader.facts.step_ns, 36000000);
 	EXPECT_INT(s->loader.facts.wait_ns, 12000000);
 	EXPECT_INT(s->loader.need.predicted_step_ns, 24000000);
@@ -256,7 +256,7 @@ static void test_cores(void)
 	a = advice(s, "workers");
 	REQUIRE(a);
 	EXPECT_STR(a->action, "set num_workers=3");
-	EXPECT(strstr(a->why, "4 would keep up, and the cores beside the trainer's carry 3"));
+	EXPECT(strstr(a->why, "= 4 workers keep up, but the cores beside the trainer's carry 3"));
 	EXPECT_INT(a->saving_ns, 4000000LL * 100000); /* 36 to 32 ms */
 	view_summary_free(s);
 }
