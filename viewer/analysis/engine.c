@@ -21,6 +21,8 @@ struct engine {
 	struct ana_result *result;
 	struct ana_top *top; /* per component */
 	struct ana_quality *quality;
+	struct ana_sites *sites;
+	struct ana_loaders *loaders;
 	struct ana_durations *durations, *fed;
 	struct ana_tally *tally;
 	uint32_t *order; /* components, the largest first */
@@ -128,11 +130,15 @@ static void tally_processes(const struct ana_walk *w, struct ana_tally *t)
 	}
 }
 
-static int merge_steps(struct engine *e, uint32_t c, const struct ana_steps *s)
+static int merge_process(struct engine *e, uint32_t c, const struct ana_proc *p)
 {
-	int err = ana_durations_merge(&e->durations[c], &s->durations);
+	int err = ana_durations_merge(&e->durations[c], &p->steps.durations);
 
-	return err ? err : ana_durations_merge(&e->fed[c], &s->fed);
+	if (!err)
+		err = ana_durations_merge(&e->fed[c], &p->steps.fed);
+	if (!err && p->evidence)
+		err = ana_loaders_merge(&e->loaders[c], &p->evidence->loaders);
+	return err;
 }
 
 static void walk_component(struct engine *e, size_t i, struct wire_scratch *scratch)
@@ -150,11 +156,13 @@ static void walk_component(struct engine *e, size_t i, struct wire_scratch *scra
 	if (!err) {
 		e->top[c] = w.top;
 		w.top = (struct ana_top){ 0 };
+		e->sites[c] = w.sites;
+		w.sites = (struct ana_sites){ 0 };
 		e->quality[c] = w.quality;
 		tally_processes(&w, &e->tally[c]);
 	}
 	for (k = 0; !err && k < w.processes; k++)
-		err = merge_steps(e, c, &w.process[k].steps);
+		err = merge_process(e, c, &w.process[k]);
 	ana_walk_fini(&w);
 	fail(e, err);
 }
@@ -179,7 +187,10 @@ static int make_room(struct engine *e)
 	e->fed = calloc(n, sizeof(*e->fed));
 	e->tally = calloc(n, sizeof(*e->tally));
 	e->order = calloc(n, sizeof(*e->order));
-	if (!e->top || !e->quality || !e->durations || !e->fed || !e->tally || !e->order)
+	e->sites = calloc(n, sizeof(*e->sites));
+	e->loaders = calloc(n, sizeof(*e->loaders));
+	if (!e->top || !e->quality || !e->durations || !e->fed || !e->tally || !e->order ||
+	    !e->sites || !e->loaders)
 		return -ENOMEM;
 	for (i = 0; i < e->plan.components; i++)
 		e->order[i] = (uint32_t)i;
@@ -197,6 +208,8 @@ static int collect(struct engine *e)
 		.quality = e->quality,
 		.durations = e->durations,
 		.fed = e->fed,
+		.sites = e->sites,
+		.loaders = e->loaders,
 		.tally = e->tally,
 	};
 
@@ -234,11 +247,17 @@ static void fini(struct engine *e)
 			ana_durations_fini(&e->durations[i]);
 		if (e->fed)
 			ana_durations_fini(&e->fed[i]);
+		if (e->sites)
+			ana_sites_fini(&e->sites[i]);
+		if (e->loaders)
+			ana_loaders_fini(&e->loaders[i]);
 	}
 	free(e->top);
 	free(e->quality);
 	free(e->durations);
 	free(e->fed);
+	free(e->sites);
+	free(e->loaders);
 	free(e->tally);
 	free(e->order);
 	ana_plan_fini(&e->plan);

@@ -15,6 +15,8 @@ struct piece {
 	int c;
 	enum ana_confidence confidence;
 	int64_t until;
+	enum ana_why why; /* what evidence may add */
+	bool any; /* ... about any thread of the process, not the submitter */
 };
 
 struct decision {
@@ -29,6 +31,8 @@ struct decision {
 	int64_t whole_start, whole_end; /* what is decided, for who asks for pieces */
 	int64_t queued_start, queued_end; /* for the rules on QUEUED */
 	struct ana_line *waits, *blocked; /* without launch records */
+	struct ana_proc *waiter; /* whose evidence counts, and the thread's: 0: any */
+	uint32_t waiter_tid;
 	int64_t *sums; /* per class, for the longest gaps; NULL: not asked */
 };
 
@@ -126,6 +130,40 @@ static bool masked(struct decision *d, int64_t t, struct piece *p)
 	return lost || unobserved;
 }
 
+/* By evidence, in parts that follow each other. False: the piece stays what it is. */
+static bool give_why(struct decision *d, const struct piece *p, int64_t start, int64_t end)
+{
+	const struct ana_blame *b = &d->w->blame;
+	struct ana_case piece = {
+		.gpu = (uint32_t)(d->g - d->w->gpu),
+		.gap_start = d->whole_start,
+		.gap_end = d->whole_end,
+		.start = start,
+		.end = end,
+		.why = p->why,
+		.c = p->c,
+		.confidence = p->confidence,
+		.tid = p->any ? 0 : d->waiter_tid,
+		.submitter = d->call ? d->call->tid : 0,
+	};
+	struct piece part;
+	int64_t at = start;
+	int c;
+
+	if (!ana_why(d->w, d->waiter, &piece, !d->g->clipped && !d->outside))
+		return false;
+	for (c = 0; c < ANA_CLASSES; c++) {
+		if (!b->ns[c])
+			continue;
+		set(&part, c, b->confidence[c]);
+		give(d, &part, at, at + b->ns[c]);
+		at += b->ns[c];
+	}
+	if (at == start && d->sums) /* it waits for its kin */
+		d->sums[p->c] += end - start;
+	return true;
+}
+
 static void walk_pieces(struct decision *d, int64_t start, int64_t end, rules *r)
 {
 	while (start < end) {
@@ -133,9 +171,18 @@ static void walk_pieces(struct decision *d, int64_t start, int64_t end, rules *r
 
 		if (!d->masks || !masked(d, start, &p))
 			r(d, start, &p);
-		give(d, &p, start, p.until);
+		if (!p.why || !d->waiter || !d->waiter->evidence ||
+		    !give_why(d, &p, start, p.until))
+			give(d, &p, start, p.until);
 		start = p.until;
 	}
+}
+
+/* A loader wait: its first one says all, of the others evidence tells more. */
+static void set_wait(struct piece *p, uint32_t value, enum ana_confidence confidence)
+{
+	set(p, (int)value, confidence);
+	p->why = value == ANA_INPUT_UNKNOWN ? ANA_WHY_WAIT : ANA_WHY_SITE;
 }
 
 /* Rules 1 to 6. */
@@ -149,20 +196,27 @@ static void rules_empty(struct decision *d, int64_t t, struct piece *p)
 		return;
 	}
 	if (on(&d->thread->waits, t, p, &v)) {
-		set(p, (int)v, ANA_HIGH);
+		set_wait(p, v, ANA_HIGH);
 		return;
 	}
+	p->why = ANA_WHY_SITE;
 	in_call = on(&d->thread->calls, t, p, &call);
-	if (!in_call && on(&d->process->waits, t, p, &v))
-		set(p, (int)v, ANA_MEDIUM);
-	else if (in_call)
+	if (in_call) {
 		set(p, (int)call, ANA_HIGH);
-	else if (on(&d->thread->ranges, t, p, &v))
+	} else if (on(&d->thread->marks, t, p, &v)) {
 		set(p, (int)v, ANA_HIGH);
-	else if (on(&d->thread->operators, t, p, &v))
-		set(p, ANA_HOST_DISPATCH, ANA_MEDIUM);
-	else
-		set(p, ANA_HOST_UNKNOWN, ANA_NONE);
+	} else if (on(&d->process->waits, t, p, &v)) {
+		set_wait(p, v, ANA_MEDIUM);
+		p->any = true;
+	} else if (on(&d->thread->ranges, t, p, &v)) {
+		set(p, (int)v, ANA_HIGH);
+	} else {
+		p->why = ANA_WHY_HOST;
+		if (on(&d->thread->operators, t, p, &v))
+			set(p, ANA_HOST_DISPATCH, ANA_MEDIUM);
+		else
+			set(p, ANA_HOST_UNKNOWN, ANA_NONE);
+	}
 }
 
 /* Rule 10, within the call that realises the submit. */
@@ -222,7 +276,7 @@ static void rules_blind(struct decision *d, int64_t t, struct piece *p)
 	uint32_t v;
 
 	if (on(d->waits, t, p, &v))
-		set(p, (int)v, ANA_MEDIUM);
+		set_wait(p, v, ANA_MEDIUM);
 	else if (on(d->blocked, t, p, &v))
 		set(p, ANA_HOST_SYNC, ANA_LOW);
 	else
@@ -233,8 +287,9 @@ static void rules_startup(struct decision *d, int64_t t, struct piece *p)
 {
 	uint32_t v;
 
+	p->any = true;
 	if (on(&d->g->waits, t, p, &v))
-		set(p, (int)v, d->call ? ANA_HIGH : ANA_MEDIUM);
+		set_wait(p, v, d->call ? ANA_HIGH : ANA_MEDIUM);
 	else
 		set(p, ANA_EXCLUDED_STARTUP, ANA_HIGH);
 }
@@ -249,8 +304,9 @@ static void rules_teardown(struct decision *d, int64_t t, struct piece *p)
 {
 	uint32_t v;
 
+	p->any = true;
 	if (on(&d->g->waits, t, p, &v))
-		set(p, (int)v, ANA_HIGH);
+		set_wait(p, v, ANA_HIGH);
 	else
 		set(p, ANA_EXCLUDED_TEARDOWN, ANA_HIGH);
 }
@@ -288,7 +344,11 @@ static void find_submitter(struct decision *d)
 	complete(d, &d->thread->waits, end);
 	complete(d, &d->thread->ranges, end);
 	complete(d, &d->thread->operators, end);
+	complete(d, &d->thread->marks, end);
 	complete(d, &d->process->waits, end);
+	d->waiter = d->process;
+	d->waiter_tid = d->call->tid;
+	ana_why_read(d->w, d->process, d->gap->start, end);
 }
 
 /* The only thread that emits ranges, of the process or (where that is not known) of its file. */
@@ -310,6 +370,9 @@ static struct ana_line *only_ranger(struct decision *d)
 	}
 	if (rangers != 1)
 		return NULL;
+	d->waiter = only;
+	d->waiter_tid = only->source->ranger;
+	ana_why_read(w, only, d->gap->start, d->gap->end);
 	return &ana_host_thread(w, only, only->source->ranger)->waits;
 }
 
@@ -361,7 +424,12 @@ static void decide_lead_in_steps(struct decision *d, int64_t first_step)
 
 static int64_t waited(const struct ana_gpu_state *g)
 {
-	return g->gpu->classes[ANA_INPUT_UNKNOWN] + g->gpu->classes[ANA_INPUT_EPOCH];
+	int64_t ns = 0;
+	int c;
+
+	for (c = 0; c < ANA_CLASSES; c++)
+		ns += ana_class_is_input(c) ? g->gpu->classes[c] : 0;
+	return ns;
 }
 
 static void decide_lead(struct decision *d)
@@ -431,7 +499,6 @@ void ana_gap_lead(struct ana_walk *w, struct ana_gpu_state *g)
 		.whole_start = g->lead.start,
 		.whole_end = g->lead.end,
 	};
-
 	int64_t before = waited(g);
 
 	g->lead_open = false;
@@ -441,9 +508,29 @@ void ana_gap_lead(struct ana_walk *w, struct ana_gpu_state *g)
 	g->gpu->loader_outside_ns += waited(g) - before;
 }
 
+/* The only process whose waits count for the GPU and of which there is evidence; NULL: several. */
+static struct ana_proc *only_waiter(struct ana_walk *w, const struct ana_gpu_state *g)
+{
+	struct ana_proc *only = NULL;
+	uint32_t i;
+
+	for (i = 0; i < w->processes; i++) {
+		if (!ana_plan_waits(w->plan, g->plan, w->process[i].source_index))
+			continue;
+		if (only)
+			return NULL;
+		only = &w->process[i];
+	}
+	return only && only->evidence ? only : NULL;
+}
+
 void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 {
-	struct decision d = { .w = w, .g = g, .masks = !g->plan->imported, .outside = true };
+	struct decision d = { .w = w,
+			      .g = g,
+			      .masks = !g->plan->imported,
+			      .waiter = only_waiter(w, g),
+			      .outside = true };
 	const struct ana_spans *held = &g->plan->held;
 	int64_t end = held->count ? held->span[held->count - 1].end : g->end;
 	int64_t before = waited(g);
@@ -452,6 +539,8 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 		w->err = -ENOMEM;
 	d.whole_start = g->end;
 	d.whole_end = end;
+	if (d.waiter)
+		ana_why_read(w, d.waiter, g->end, end);
 	walk_pieces(&d, g->end, end, rules_teardown);
 	g->gpu->loader_outside_ns += waited(g) - before;
 }

@@ -19,6 +19,16 @@ static enum ana_step_source step_source(const struct ana_source *s)
 	return s->anchor.found ? ANA_STEPS_PERIOD : ANA_STEPS_NONE;
 }
 
+static int init_evidence(struct ana_walk *w, struct ana_proc *p, struct view_trace *t)
+{
+	if (p->source->imported || !ana_evidence_any(p->source->s))
+		return 0;
+	p->evidence = malloc(sizeof(*p->evidence));
+	if (!p->evidence)
+		return -ENOMEM;
+	return ana_evidence_init(p->evidence, t, p->source->s, w->scratch);
+}
+
 int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
 {
 	const struct ana_source *s = &w->plan->source[source];
@@ -45,7 +55,21 @@ int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
 		err = ana_feed_init(&p->ranges, t, s->s, WIRE_KIND_RANGE, w->scratch);
 	if (!err)
 		err = ana_feed_init(&p->syncs, t, s->s, WIRE_KIND_SYNC, w->scratch);
-	return err;
+	return err ? err : init_evidence(w, p, t);
+}
+
+static void thread_free(struct ana_thread *t)
+{
+	int k;
+
+	ana_line_fini(&t->calls);
+	ana_line_fini(&t->waits);
+	ana_line_fini(&t->ranges);
+	ana_line_fini(&t->operators);
+	ana_line_fini(&t->marks);
+	for (k = 0; k < ANA_KINDS; k++)
+		ana_kin_fini(&t->kin[k]);
+	free(t);
 }
 
 void ana_process_fini(struct ana_proc *p)
@@ -58,13 +82,8 @@ void ana_process_fini(struct ana_proc *p)
 	ana_feed_fini(&p->syncs);
 	ana_names_fini(&p->names);
 	ana_join_free(p->join);
-	for (i = 0; i < p->threads; i++) {
-		ana_line_fini(&p->thread[i]->calls);
-		ana_line_fini(&p->thread[i]->waits);
-		ana_line_fini(&p->thread[i]->ranges);
-		ana_line_fini(&p->thread[i]->operators);
-		free(p->thread[i]);
-	}
+	for (i = 0; i < p->threads; i++)
+		thread_free(p->thread[i]);
 	free(p->thread);
 	free(p->undrawn);
 	ana_line_fini(&p->waits);
@@ -79,6 +98,9 @@ void ana_process_fini(struct ana_proc *p)
 	ana_map_fini(&p->blocked_of);
 	ana_map_fini(&p->gpu_of);
 	ana_steps_fini(&p->steps);
+	if (p->evidence)
+		ana_evidence_fini(p->evidence);
+	free(p->evidence);
 }
 
 static int grow(void *array, uint32_t *room, uint32_t n, size_t each)
@@ -282,6 +304,16 @@ static int user_range(struct ana_walk *w, struct ana_proc *p, const struct wire_
 	return 0;
 }
 
+/* What libprof itself marks: collecting garbage, saving a checkpoint, making an iterator. */
+static int mark(struct ana_walk *w, const struct wire_event *e, struct ana_thread *t)
+{
+	uint32_t value = e->op == WIRE_RANGE_GC		  ? ANA_HOST_GC
+			 : e->op == WIRE_RANGE_CHECKPOINT ? ANA_HOST_CHECKPOINT
+							  : ANA_INPUT_EPOCH;
+
+	return ana_line_add(&t->marks, e->start_ns, e->end_ns, value, w->floor);
+}
+
 static void take_range(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
 {
 	bool row = e->op == WIRE_RANGE_OPERATOR ||
@@ -299,6 +331,9 @@ static void take_range(struct ana_walk *w, struct ana_proc *p, const struct wire
 				   w->floor);
 	else if (e->op == WIRE_RANGE_USER || e->op == WIRE_RANGE_OPTIMIZER)
 		err = user_range(w, p, e, t);
+	else if (e->op == WIRE_RANGE_GC || e->op == WIRE_RANGE_CHECKPOINT ||
+		 e->op == WIRE_RANGE_ITER)
+		err = mark(w, e, t);
 	if (!err && ((e->op == WIRE_RANGE_STEP && p->steps.source == ANA_STEPS_RANGE) ||
 		     (e->op == WIRE_RANGE_OPTIMIZER && p->steps.source == ANA_STEPS_OPTIMIZER)))
 		err = ana_steps_range(&p->steps, e->start_ns, e->end_ns);

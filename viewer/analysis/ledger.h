@@ -272,7 +272,8 @@ struct ana_options {
 	void (*on_step)(void *arg, const struct ana_step *s);
 	/*
 	 * Called for each piece as it is decided; may be NULL. The pieces of a gap come together and
-	 * in order; gaps of one GPU nearly so, as some are decided before what comes later is read.
+	 * in order, but for those that no sample lies in, which come when their neighbours are known;
+	 * gaps of one GPU nearly so, as some are decided before what comes later is read.
 	 * Per GPU and class they sum to ana_gpu.classes, but for what a step of the clock takes from
 	 * or adds to excluded.unobserved. Threads as on_step.
 	 */

@@ -247,6 +247,29 @@ static void sum_loader(struct ana_report *r)
 		res->loader_hidden_ns = 0;
 }
 
+static int sum_evidence(struct ana_report *r)
+{
+	struct ana_result *res = r->result;
+	struct ana_sites sites = { 0 };
+	struct ana_loaders loaders = { 0 };
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < r->plan->components && !err; i++) {
+		err = ana_sites_merge(&sites, &r->sites[i]);
+		if (!err)
+			err = ana_loaders_merge(&loaders, &r->loaders[i]);
+	}
+	if (!err)
+		err = ana_sites_finish(&sites, &res->site, &res->sites);
+	res->other_sites_ns = sites.other_ns;
+	if (!err)
+		err = ana_loaders_finish(&loaders, &res->loader, &res->loaders);
+	ana_sites_fini(&sites);
+	ana_loaders_fini(&loaders);
+	return err;
+}
+
 static int fill_process(struct ana_process *to, const struct ana_source *s)
 {
 	const Wire__Hello *h = s->hello;
@@ -323,6 +346,7 @@ static void source_quality(struct ana_quality *q, const struct ana_source *s)
 	q->dropped += p->dropped;
 	q->invalid += p->invalid;
 	q->own_cpu_ns += p->own_cpu_ns;
+	q->samples_lost += p->evidence_dropped;
 	if (p->memory_bytes > q->memory_peak_bytes)
 		q->memory_peak_bytes = p->memory_bytes;
 }
@@ -369,6 +393,11 @@ static int sum_quality(struct ana_report *r)
 		q->ops_before_launch += r->quality[i].ops_before_launch;
 		q->launches_expired += r->quality[i].launches_expired;
 		unreadable += r->quality[i].frames_missing;
+		q->samples += r->quality[i].samples;
+		q->samples_torn += r->quality[i].samples_torn;
+		q->samples_without_python += r->quality[i].samples_without_python;
+		q->samples_lost += r->quality[i].samples_lost;
+		ana_sum(&q->gap_unsampled_ns, r->quality[i].gap_unsampled_ns);
 	}
 	q->frames_missing = unreadable;
 	err = walk_notes(r, unreadable);
@@ -401,6 +430,8 @@ static int fill_run(struct ana_report *r)
 		}
 		if (!level && s->hello && *s->hello->level)
 			level = s->hello->level;
+		if (s->hello && s->hello->cpus && (!res->cpus || s->hello->cpus < res->cpus))
+			res->cpus = s->hello->cpus;
 	}
 	if (level)
 		res->level = strdup(level);
@@ -425,23 +456,15 @@ int ana_report_finish(struct ana_report *r)
 	if (!err)
 		err = fill_run(r);
 	sum_loader(r);
-	return err;
+	return err ? err : sum_evidence(r);
 }
 
 static void free_sites(struct ana_result *r)
 {
 	size_t i;
 
-	for (i = 0; i < r->sites; i++) {
-		struct ana_site *s = &r->site[i];
-
-		free(s->function);
-		free(s->file);
-		free(s->leaf);
-		free(s->native);
-		free(s->target);
-		free(s->fs);
-	}
+	for (i = 0; i < r->sites; i++)
+		ana_site_fini(&r->site[i]);
 	free(r->site);
 }
 

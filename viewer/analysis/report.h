@@ -5,7 +5,9 @@
 #ifndef ANALYSIS_REPORT_H
 #define ANALYSIS_REPORT_H
 
+#include "loaders.h"
 #include "plan.h"
+#include "sites.h"
 #include "step.h"
 #include "timeline.h"
 
@@ -24,6 +26,8 @@ struct ana_report {
 	struct ana_top *top;
 	const struct ana_quality *quality;
 	struct ana_durations *durations, *fed;
+	struct ana_sites *sites;
+	struct ana_loaders *loaders;
 	const struct ana_tally *tally;
 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define EXACT_CALLS_MAX (UINT64_C(1) << 22)
+#define ORPHANS_EVERY_NS 500000000
 #define DECIDE_EVERY 128 /* operations between two looks at what can be decided */
 
 static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device,
@@ -63,7 +64,7 @@ int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
 
 	*w = (struct ana_walk){ .plan = p, .component = c, .options = o, .scratch = scratch };
 	w->ranges_upto = w->syncs_upto = INT64_MIN;
-	w->floor = w->floor_was = w->forgotten = INT64_MIN;
+	w->floor = w->floor_was = w->forgotten = w->orphans_at = INT64_MIN;
 	w->process = calloc(c->sources + 1, sizeof(*w->process));
 	w->gpu = calloc(c->devices + 1, sizeof(*w->gpu));
 	err = ana_top_init(&w->top, o->top_gaps);
@@ -95,6 +96,8 @@ void ana_walk_fini(struct ana_walk *w)
 	free(w->process);
 	free(w->gpu);
 	ana_top_fini(&w->top);
+	ana_blame_fini(&w->blame);
+	ana_sites_fini(&w->sites);
 }
 
 /* The process whose operation comes next. */
@@ -214,6 +217,10 @@ static void decide(struct ana_walk *w)
 	for (i = 0; i < w->gpus && w->gaps_open > ANA_GAPS_OPEN_MAX; i++)
 		ana_gpu_give_up(w, &w->gpu[i]);
 	move_floor(w);
+	if (w->floor / ORPHANS_EVERY_NS != w->orphans_at / ORPHANS_EVERY_NS) {
+		w->orphans_at = w->floor;
+		ana_why_orphans(w, w->floor);
+	}
 }
 
 static int first_error(struct ana_walk *w)
@@ -231,6 +238,16 @@ static int first_error(struct ana_walk *w)
 	return w->err;
 }
 
+static void sum_evidence(struct ana_quality *q, const struct ana_evidence *e)
+{
+	q->samples += e->count;
+	q->samples_torn += e->torn;
+	q->samples_without_python += e->without_python;
+	q->samples_lost += e->forgotten;
+	q->invalid += e->samples.bad + e->batches.bad;
+	q->frames_missing += e->samples.unreadable + e->batches.unreadable;
+}
+
 static void sum_quality(struct ana_walk *w)
 {
 	struct ana_quality *q = &w->quality;
@@ -243,6 +260,8 @@ static void sum_quality(struct ana_walk *w)
 		q->invalid += p->ops.bad + p->calls.bad + p->ranges.bad + p->syncs.bad;
 		q->frames_missing += p->ops.unreadable + p->calls.unreadable +
 				     p->ranges.unreadable + p->syncs.unreadable;
+		if (p->evidence)
+			sum_evidence(q, p->evidence);
 	}
 }
 
@@ -250,6 +269,8 @@ static int finish_process(struct ana_proc *p)
 {
 	int err = ana_line_upto(&p->waits, INT64_MAX, INT64_MAX);
 
+	if (!err && p->evidence) /* for the facts about loaders */
+		err = ana_evidence_upto(p->evidence, INT64_MAX, INT64_MAX);
 	return err ? err : ana_steps_finish(&p->steps);
 }
 
@@ -273,6 +294,7 @@ int ana_walk_run(struct ana_walk *w)
 		ana_host_ranges(w, INT64_MAX);
 	for (i = 0; i < w->gpus && !w->err; i++)
 		ana_gpu_finish(w, &w->gpu[i]);
+	ana_why_orphans(w, INT64_MAX);
 	for (i = 0; i < w->processes && !w->err; i++)
 		w->err = finish_process(&w->process[i]);
 	sum_quality(w);

@@ -7,6 +7,7 @@
  *	host.c	 what the processes did: launches, lines of their threads, waits of their streams
  *	device.c busy time, gaps, and which submit ends each gap's emptiness
  *	gap.c	 the rules that give every piece of a gap its class
+ *	why.c	 the finer classes that evidence gives to pieces of unknown cause
  *
  * All state of a walk is here. One thread.
  */
@@ -15,9 +16,11 @@
 
 #include "feed.h"
 #include "join.h"
+#include "kin.h"
 #include "line.h"
 #include "map.h"
 #include "plan.h"
+#include "sites.h"
 #include "step.h"
 #include "timeline.h"
 
@@ -32,6 +35,8 @@
 struct ana_thread {
 	uint32_t tid;
 	struct ana_line calls, waits, ranges, operators;
+	struct ana_line marks; /* collecting garbage, saving a checkpoint, making an iterator */
+	struct ana_kin kin[ANA_KINDS];
 };
 
 struct ana_drawn { /* an API record on its way to its thread's line */
@@ -66,6 +71,7 @@ struct ana_proc {
 	uint32_t blocked_count, blocked_room;
 	struct ana_map blocked_of;
 	struct ana_steps steps;
+	struct ana_evidence *evidence; /* NULL: the stream has none */
 	struct ana_map gpu_of; /* by ordinal */
 	uint32_t last_ordinal, last_gpu;
 	uint32_t order; /* of API records */
@@ -155,6 +161,9 @@ struct ana_walk {
 	uint64_t rows; /* drawn on lines since the floor last moved */
 	uint64_t gaps_open;
 	struct ana_top top;
+	struct ana_blame blame; /* the piece at hand */
+	struct ana_sites sites;
+	int64_t orphans_at; /* the floor when kin was asked last */
 	struct ana_quality quality;
 	int err;
 };
@@ -203,5 +212,36 @@ void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct an
 void ana_gap_lead(struct ana_walk *w, struct ana_gpu_state *g);
 void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g);
 void ana_gap_unused(struct ana_walk *w, struct ana_gpu_state *g); /* held, no operation */
+
+/* why.c */
+enum ana_why { /* which kind of piece evidence may refine */
+	ANA_WHY_NOT, /* none */
+	ANA_WHY_SITE, /* its class stays; samples tell the line */
+	ANA_WHY_WAIT, /* a loader wait of unknown cause */
+	ANA_WHY_HOST, /* neither wait nor call */
+};
+
+struct ana_case { /* [start, end) of a gap of @gpu, with the class that records alone give it */
+	uint32_t gpu; /* of the walk */
+	int64_t start, end;
+	enum ana_why why;
+	int c;
+	enum ana_confidence confidence;
+	uint32_t tid; /* of the process; 0: some thread */
+	uint32_t submitter; /* 0: not known */
+	int64_t gap_start, gap_end; /* what it is a piece of */
+};
+
+/* Reads the process's evidence up to @t, which lies in a gap that begins at @start. */
+void ana_why_read(struct ana_walk *w, struct ana_proc *p, int64_t start, int64_t t);
+
+/*
+ * Fills w->blame and books sites. False: nothing is known but what records tell. @keep: a piece
+ * without evidence may wait for its kin: then true, and nothing is decided (w->blame.ns is 0).
+ */
+bool ana_why(struct ana_walk *w, struct ana_proc *p, const struct ana_case *piece, bool keep);
+
+/* Gives classes to the pieces that wait for their kin, as far as that is decided. */
+void ana_why_orphans(struct ana_walk *w, int64_t floor);
 
 #endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of batches to facts about loaders.
+ */
+#include "loaders.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOADERS_MAX 64u /* of different settings */
+#define ITERATORS_MAX 65536u
+
+void ana_loaders_init(struct ana_loaders *l, const struct wire_strtab *table)
+{
+	*l = (struct ana_loaders){ .table = table };
+}
+
+static void facts_fini(struct ana_loader_facts *f)
+{
+	free(f->start);
+	free(f->dataset);
+	free(f->kind);
+	f->start = f->dataset = f->kind = NULL;
+}
+
+void ana_loaders_fini(struct ana_loaders *l)
+{
+	uint32_t i;
+
+	for (i = 0; i < l->count; i++) {
+		facts_fini(&l->loader[i].facts);
+		free(l->loader[i].settings);
+		ana_durations_fini(&l->loader[i].fetches);
+	}
+	free(l->loader);
+	free(l->of);
+	*l = (struct ana_loaders){ 0 };
+}
+
+static int set_text(char **to, const char *value, size_t len)
+{
+	free(*to);
+	*to = strndup(value, len);
+	return *to ? 0 : -ENOMEM;
+}
+
+static bool is(const char *key, size_t len, const char *name)
+{
+	return len == strlen(name) && !memcmp(key, name, len);
+}
+
+static int set(struct ana_loader_facts *f, const char *key, size_t key_len, const char *value,
+	       size_t len)
+{
+	char digits[12] = "";
+	uint32_t n;
+
+	if (is(key, key_len, "start"))
+		return set_text(&f->start, value, len);
+	if (is(key, key_len, "dataset"))
+		return set_text(&f->dataset, value, len);
+	if (is(key, key_len, "kind"))
+		return set_text(&f->kind, value, len);
+	if (!len || len >= sizeof(digits) || value[0] < '0' || value[0] > '9')
+		return 0;
+	memcpy(digits, value, len);
+	n = (uint32_t)strtoul(digits, NULL, 10);
+	if (is(key, key_len, "workers")) {
+		f->workers = n;
+		f->known |= ANA_LOADER_WORKERS;
+	} else if (is(key, key_len, "prefetch")) {
+		f->prefetch = n;
+		f->known |= ANA_LOADER_PREFETCH;
+	} else if (is(key, key_len, "batch")) {
+		f->batch_size = n;
+		f->known |= ANA_LOADER_BATCH;
+	} else if (is(key, key_len, "pin")) {
+		f->pin = n != 0;
+		f->known |= ANA_LOADER_PIN;
+	} else if (is(key, key_len, "persistent")) {
+		f->persistent = n != 0;
+		f->known |= ANA_LOADER_PERSISTENT;
+	} else if (is(key, key_len, "in_order")) {
+		f->in_order = n != 0;
+		f->known |= ANA_LOADER_IN_ORDER;
+	}
+	return 0;
+}
+
+int ana_loader_settings(struct ana_loader_facts *f, const char *text)
+{
+	int err = 0;
+
+	while (*text && !err) {
+		size_t len = strcspn(text, " ");
+		const char *eq = memchr(text, '=', len);
+
+		if (eq)
+			err = set(f, text, (size_t)(eq - text), eq + 1,
+				  len - (size_t)(eq - text) - 1);
+		text += len;
+		text += *text == ' ';
+	}
+	return err;
+}
+
+static struct ana_loader *find(struct ana_loaders *l, const char *settings)
+{
+	uint32_t i;
+
+	for (i = 0; i < l->count; i++)
+		if (!strcmp(l->loader[i].settings, settings))
+			return &l->loader[i];
+	return NULL;
+}
+
+/* The loader with these settings; beyond the bound the last one. NULL: no memory. */
+static struct ana_loader *get(struct ana_loaders *l, const char *settings)
+{
+	struct ana_loader *x = find(l, settings);
+
+	if (x || l->count == LOADERS_MAX)
+		return x ? x : &l->loader[l->count - 1];
+	if (l->count == l->room) {
+		uint32_t room = l->room ? l->room * 2 : 4;
+		struct ana_loader *p = reallocarray(l->loader, room, sizeof(*p));
+
+		if (!p)
+			return NULL;
+		l->loader = p;
+		l->room = room;
+	}
+	x = &l->loader[l->count];
+	*x = (struct ana_loader){ .settings = strdup(settings),
+				  .first_ns = INT64_MAX,
+				  .last_ns = INT64_MIN };
+	x->facts.trainers = 1;
+	if (!x->settings)
+		return NULL;
+	l->count++;
+	return ana_loader_settings(&x->facts, settings) ? NULL : x;
+}
+
+static int remember(struct ana_loaders *l, uint32_t iterator, uint32_t loader)
+{
+	if (iterator >= ITERATORS_MAX)
+		return 0;
+	if (iterator >= l->ofs) {
+		uint32_t n = iterator + 64;
+		uint32_t *p = reallocarray(l->of, n, sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		memset(p + l->ofs, 0xff, (n - l->ofs) * sizeof(*p));
+		l->of = p;
+		l->ofs = n;
+	}
+	l->of[iterator] = loader;
+	return 0;
+}
+
+static struct ana_loader *of_iterator(const struct ana_loaders *l, uint32_t iterator)
+{
+	uint32_t i = iterator < l->ofs ? l->of[iterator] : UINT32_MAX;
+
+	return i < l->count ? &l->loader[i] : NULL;
+}
+
+const struct ana_loader_facts *ana_loaders_get(const struct ana_loaders *l, uint32_t iterator)
+{
+	const struct ana_loader *x = of_iterator(l, iterator);
+
+	return x ? &x->facts : NULL;
+}
+
+static void extend(struct ana_loader *x, const struct wire_batch *b)
+{
+	if (b->start_ns < x->first_ns)
+		x->first_ns = b->start_ns;
+	if (b->end_ns > x->last_ns)
+		x->last_ns = b->end_ns;
+	x->facts.seen_ns = x->last_ns - x->first_ns;
+}
+
+static int add_open(struct ana_loaders *l, const struct wire_batch *b)
+{
+	struct ana_loader *x = get(l, wire_strtab_get(l->table, b->text, NULL));
+
+	if (!x)
+		return -ENOMEM;
+	x->facts.iterators++;
+	ana_sum(&x->facts.open_ns, b->end_ns - b->start_ns);
+	extend(x, b);
+	return remember(l, b->loader, (uint32_t)(x - l->loader));
+}
+
+static int add_fetch(struct ana_loader *x, const struct wire_batch *b)
+{
+	struct ana_loader_facts *f = &x->facts;
+
+	f->made++;
+	f->made_samples += b->samples;
+	ana_sum(&f->fetch_ns, b->end_ns - b->start_ns);
+	ana_sum(&f->fetch_cpu_ns, (int64_t)(b->cpu_ns & INT64_MAX));
+	ana_sum(&f->fetch_delay_ns, (int64_t)(b->delay_ns & INT64_MAX));
+	f->rchar_bytes += b->rchar_bytes;
+	f->read_bytes += b->read_bytes;
+	f->major_faults += b->major_faults;
+	return ana_durations_add(&x->fetches, b->end_ns - b->start_ns);
+}
+
+int ana_loaders_add(struct ana_loaders *l, const struct wire_batch *b)
+{
+	struct ana_loader *x;
+
+	if (b->what == WIRE_BATCH_OPEN)
+		return add_open(l, b);
+	if (b->what != WIRE_BATCH_FETCH && b->what != WIRE_BATCH_TAKE)
+		return 0;
+	x = of_iterator(l, b->loader);
+	if (!x) /* the trainer's own fetches name no iterator: the settings met last */
+		x = l->count ? &l->loader[l->count - 1] : get(l, "");
+	if (!x)
+		return -ENOMEM;
+	extend(x, b);
+	if (b->what == WIRE_BATCH_FETCH)
+		return add_fetch(x, b);
+	x->facts.taken++;
+	ana_sum(&x->facts.take_ns, b->end_ns - b->start_ns);
+	return 0;
+}
+
+static void add_facts(struct ana_loader_facts *to, const struct ana_loader_facts *f)
+{
+	to->iterators += f->iterators;
+	ana_sum(&to->open_ns, f->open_ns);
+	to->taken += f->taken;
+	ana_sum(&to->take_ns, f->take_ns);
+	to->made += f->made;
+	to->made_samples += f->made_samples;
+	ana_sum(&to->fetch_ns, f->fetch_ns);
+	ana_sum(&to->fetch_cpu_ns, f->fetch_cpu_ns);
+	ana_sum(&to->fetch_delay_ns, f->fetch_delay_ns);
+	to->rchar_bytes += f->rchar_bytes;
+	to->read_bytes += f->read_bytes;
+	to->major_faults += f->major_faults;
+	if (f->seen_ns > to->seen_ns)
+		to->seen_ns = f->seen_ns;
+}
+
+int ana_loaders_merge(struct ana_loaders *to, const struct ana_loaders *from)
+{
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < from->count && !err; i++) {
+		const struct ana_loader *f = &from->loader[i];
+		uint32_t before = to->count;
+		struct ana_loader *x = get(to, f->settings);
+
+		if (!x)
+			return -ENOMEM;
+		x->facts.trainers += to->count == before;
+		add_facts(&x->facts, &f->facts);
+		err = ana_durations_merge(&x->fetches, &f->fetches);
+	}
+	return err;
+}
+
+static int by_wait(const void *a, const void *b)
+{
+	const struct ana_loader_facts *x = a, *y = b;
+
+	if (x->take_ns != y->take_ns)
+		return x->take_ns > y->take_ns ? -1 : 1;
+	return x->made != y->made ? x->made > y->made ? -1 : 1 : 0;
+}
+
+int ana_loaders_finish(struct ana_loaders *l, struct ana_loader_facts **out, size_t *count)
+{
+	struct ana_loader_facts *f = calloc((size_t)l->count + 1, sizeof(*f));
+	uint32_t i;
+
+	if (!f)
+		return -ENOMEM;
+	for (i = 0; i < l->count; i++) {
+		struct ana_loader *x = &l->loader[i];
+
+		f[i] = x->facts;
+		f[i].fetch_median_ns = ana_durations_rank(&x->fetches, 500);
+		f[i].fetch_p95_ns = ana_durations_rank(&x->fetches, 950);
+		x->facts.start = x->facts.dataset = x->facts.kind = NULL; /* now the caller's */
+	}
+	qsort(f, l->count, sizeof(*f), by_wait);
+	*out = f;
+	*count = l->count;
+	return 0;
+}
