@@ -165,7 +165,7 @@ static void make_block(int kind)
 }
 
 /* Rows that were just made into the frame in st.out, or could not be. */
-static void hand_over_rows(const char *what, int err)
+static bool hand_over_rows(const char *what, int err)
 {
 	struct wire_block_head head;
 	struct wire_frame f;
@@ -174,25 +174,28 @@ static void hand_over_rows(const char *what, int err)
 	    wire_block_head_get(&head, st.out.data + WIRE_FRAME_HEADER_BYTES, f.head_len)) {
 		prof_debug("%s: %s", what, strerror(-err));
 		st.out.len = 0;
-		return;
+		return false;
 	}
 	hand_over(head.t0_ns, head.t1_ns);
+	return true;
 }
 
-void prof_stream_samples(const struct wire_sample *s, size_t n)
+bool prof_stream_samples(const struct wire_sample *s, size_t n)
 {
 	if (!n || st.stopped || !prof_transport_fits(n * SAMPLE_BYTES))
-		return;
+		return !n;
 	send_names();
-	hand_over_rows("samples", wire_encoder_samples(st.encoder, s, n, prof_now_ns(), &st.out));
+	return hand_over_rows("samples",
+			      wire_encoder_samples(st.encoder, s, n, prof_now_ns(), &st.out));
 }
 
-void prof_stream_batches(const struct wire_batch *b, size_t n)
+bool prof_stream_batches(const struct wire_batch *b, size_t n)
 {
 	if (!n || st.stopped || !prof_transport_fits(n * SAMPLE_BYTES))
-		return;
+		return !n;
 	send_names();
-	hand_over_rows("batches", wire_encoder_batches(st.encoder, b, n, prof_now_ns(), &st.out));
+	return hand_over_rows("batches",
+			      wire_encoder_batches(st.encoder, b, n, prof_now_ns(), &st.out));
 }
 
 struct wire_event *prof_stream_slot(uint8_t kind)

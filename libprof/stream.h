@@ -45,9 +45,12 @@ void prof_stream_commit(uint8_t kind);
 /* Both in one, by a copy. Events of no known kind are dropped. */
 void prof_stream_add(const struct wire_event *ev);
 
-/* Frames of rows whose string ids are those of the table of all names. @n may be 0. */
-void prof_stream_samples(const struct wire_sample *s, size_t n);
-void prof_stream_batches(const struct wire_batch *b, size_t n);
+/*
+ * Frames of rows whose string ids are those of the table of all names. @n may be 0. False: they did
+ * not fit into what the trace may grow to, or could not be made; nothing of them is written.
+ */
+bool prof_stream_samples(const struct wire_sample *s, size_t n);
+bool prof_stream_batches(const struct wire_batch *b, size_t n);
 
 /* Makes blocks of what is there. */
 void prof_stream_blocks(void);

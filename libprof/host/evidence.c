@@ -223,13 +223,19 @@ static void empty(struct basket *b)
 void prof_evidence_flush(void)
 {
 	struct basket *b = take_full();
+	uint64_t lost = 0;
 
 	if (b->samples || b->batches) {
 		name_all(b);
-		prof_stream_samples(b->sample, b->samples);
-		prof_stream_batches(b->batch, b->batches);
+		if (!prof_stream_samples(b->sample, b->samples))
+			lost += b->samples;
+		if (!prof_stream_batches(b->batch, b->batches))
+			lost += b->batches;
 	}
 	empty(b);
+	pthread_mutex_lock(&ev.lock);
+	ev.sum.dropped += lost;
+	pthread_mutex_unlock(&ev.lock);
 }
 
 void prof_evidence_stats(struct prof_evidence_stats *s)

@@ -16,7 +16,7 @@
 
 struct prof_evidence_stats {
 	uint64_t samples, batches; /* taken */
-	uint64_t dropped; /* rows that found no room */
+	uint64_t dropped; /* rows that found no room, here or in the trace */
 	uint64_t nameless; /* texts that found none: their rows say 0 */
 	size_t memory;
 };

@@ -35,6 +35,19 @@ with gs.scratch() as where:
     short = gs.gpustarve('dump', '--streams', run).stdout.decode().splitlines()
     gs.equal(short, [l for l in lines if l.startswith('#')], '--streams')
 
+    # Rows that do not fit into what the trace may grow to are counted.
+    done, small, _ = gs.traced([gs.PYTHON, os.path.join(gs.WORKLOADS, 'train_loader.py'), '--steps',
+                                '25'], where, ['--quiet', '--max-trace', '8K'])
+    told = [dict(w.split(' ') for w in l.split('\t')[2:]) for l in
+            gs.gpustarve('dump', '--streams', small).stdout.decode().splitlines()
+            if l.startswith('# evidence\t')]
+    kept = sum(len(gs.gpustarve('dump', o, small).stdout.decode().splitlines())
+               for o in ('--samples', '--batches'))
+    if gs.check(len(told) == 1, f'counts of a small trace: {told}'):
+        told = {k: int(v) for k, v in told[0].items()}
+        gs.equal(told['samples'] + told['batches'], kept + told['dropped'], 'taken: kept or dropped')
+        gs.check(told['dropped'] > 0, f'some are dropped: {told}')
+
     marked = tiny.imported(where, steps=6)
     steps = [list(map(int, l.split('\t')))
              for l in gs.gpustarve('dump', '--steps', marked).stdout.decode().splitlines()]
