@@ -32,12 +32,14 @@ static int64_t beyond_workers_ns(const struct view_summary *s)
 	return class_ns(s, ANA_INPUT_CPU_STARVED) + class_ns(s, ANA_INPUT_PIPELINE);
 }
 
+/* The first worker takes the making out of the step, whatever it is slowed down by. */
 static bool more_workers_help(const struct view_summary *s)
 {
 	const struct view_loader *v = &s->loader;
 
 	return v->has_need && v->need.advised > v->facts.workers &&
-	       v->need.predicted_step_ns < v->facts.step_ns && making_ns(s) > beyond_workers_ns(s);
+	       v->need.predicted_step_ns < v->facts.step_ns &&
+	       (!v->facts.workers || making_ns(s) > beyond_workers_ns(s));
 }
 
 static enum ana_class largest_of_making(const struct view_summary *s)
@@ -275,6 +277,14 @@ bool view_advise_worker_cpu(struct view_summary *s, struct view_advice *a)
 	const struct view_loader *v = &s->loader;
 	int64_t fewer = v->facts.cores - 1;
 
+	if (v->has_need && !v->facts.workers) {
+		a->title = "Give the trainer's loader a processor";
+		a->brief = "more cores, or fewer threads beside the trainer";
+		a->action = "the trainer makes each batch itself and gets too little of a core for "
+			    "it: ask for more CPU cores or a larger cgroup quota, or lower the "
+			    "threads beside it";
+		return true;
+	}
 	if (!v->has_need || v->facts.cores <= 0 || v->need.cores_needed <= v->facts.cores)
 		return true;
 	const char *lower =

@@ -179,8 +179,10 @@ static void set_facts(struct view_summary *s, const struct ana_loader_facts *l)
 		span += r->gpu[i].span_ns;
 		exposed += r->gpu[i].loader_exposed_ns;
 	}
+	int64_t own = l->fetch_ns - l->fetch_delay_ns;
+
 	f->workers = l->workers;
-	f->fetch_ns = view_div_even(l->fetch_ns - l->fetch_delay_ns, made);
+	f->fetch_ns = view_div_even(own > l->fetch_cpu_ns ? own : l->fetch_cpu_ns, made);
 	f->fetch_cpu_ns = view_div_even(l->fetch_cpu_ns, made);
 	f->step_ns = per_batch(s, l, span);
 	f->wait_ns = per_batch(s, l, exposed);

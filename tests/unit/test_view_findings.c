@@ -213,6 +213,16 @@ static void test_no_contradiction(void)
 	EXPECT(strstr(a->action, "lower num_workers to 1") != NULL);
 	view_summary_free(s);
 
+	/* Without any, the first takes the making out of the step all the same. */
+	r = made_starved(NULL);
+	made_class(r, ANA_INPUT_CPU_STARVED, MADE_HOUR_NS / 2);
+	r->loader[0].workers = 0;
+	s = made_summary_of(r, H100, 6880000000LL);
+	EXPECT(advice(s, "workers") && strstr(advice(s, "workers")->action, "num_workers=6"));
+	a = advice(s, "worker-cpu");
+	EXPECT(a && !strstr(a->action, "num_workers"));
+	view_summary_free(s);
+
 	r = made_starved(NULL);
 	made_class(r, ANA_INPUT_PIPELINE, MADE_HOUR_NS / 2);
 	s = made_summary_of(r, H100, 6880000000LL);
