@@ -33,7 +33,8 @@ void view_native_keep(struct view_summary *s, const struct view_summary *stored)
 	for (size_t i = 0; i < s->findings && i < stored->findings; i++) {
 		struct view_place *p = &s->finding[i].where;
 		const struct view_place *old = &stored->finding[i].where;
-		if (!p->symbol && p->native && old->native && !strcmp(p->native, old->native))
+		if (p->native && old->native && !strcmp(p->native, old->native) &&
+		    !(p->symbol && old->symbol))
 			p->symbol = old->symbol;
 	}
 }

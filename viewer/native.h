@@ -9,8 +9,9 @@
 void view_native_add(struct view_summary *s);
 
 /*
- * For verify: where the library is no longer here, the name that @stored has for the same frame
- * stands. @stored must live as long as @s.
+ * For verify: names are not in the trace. Where only one of the two found the library of the same
+ * frame, here and now or where and when @stored was made, what @stored says stands. @stored must
+ * live as long as @s.
  */
 void view_native_keep(struct view_summary *s, const struct view_summary *stored);
 
