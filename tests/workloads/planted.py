@@ -130,7 +130,8 @@ class K05(Kind):
     def work(self, i):
         fd = os.open(self.path, os.O_RDONLY)  #: a5
         size = os.fstat(fd).st_size
-        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        if not self.__dict__.get('cached'):
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
         os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
         at = random.Random(i).randrange(max(1, size // self.n)) * self.n
         data = os.pread(fd, self.n, at)  #: a5
