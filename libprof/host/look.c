@@ -6,6 +6,7 @@
 #include "look.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -284,6 +285,18 @@ static void wait_path(struct looking *l, bool writes)
 	o->s.wait = (uint8_t)prof_wait_of_path(o->fs, writes, disk(l));
 }
 
+/* A file that is opened to be written is waited for by who writes: a checkpoint, no data. */
+static bool opens_to_write(const struct looking *l)
+{
+	uint64_t flags = l->call.arg[l->kind->arg + 1];
+
+#ifdef SYS_open
+	if (l->call.nr == SYS_open)
+		return (flags & O_ACCMODE) != O_RDONLY;
+#endif
+	return l->call.nr == SYS_openat && (flags & O_ACCMODE) != O_RDONLY;
+}
+
 /* Of several descriptors the one that tells most: a queue, then whatever comes first. */
 static void wait_polled(struct looking *l)
 {
@@ -352,7 +365,7 @@ static void look_wait(struct looking *l)
 		wait_fd(l, fd, true, -1);
 		break;
 	case PROF_CALL_PATH:
-		wait_path(l, false);
+		wait_path(l, opens_to_write(l));
 		break;
 	case PROF_CALL_PATH_WRITE:
 		wait_path(l, true);
