@@ -90,26 +90,15 @@ static enum ana_confidence capped(const struct ana_blame *b, enum ana_confidence
 	return b->caps && c < b->base ? b->base : c;
 }
 
-static void give_all(struct ana_blame *b, int c)
+static enum ana_confidence confidence_of(const struct ana_blame *b, int c, bool split)
 {
 	bool sure = b->makers >= 3 || (b->rows && exact_by_rows(b, c));
 
-	b->ns[c] = b->end - b->start;
 	if (c == (int)b->unknown)
-		b->confidence[c] = b->base;
-	else
-		b->confidence[c] = capped(b, b->far ? ANA_LOW : sure ? ANA_HIGH : ANA_MEDIUM);
-}
-
-static void give_parts(struct ana_blame *b)
-{
-	int c;
-
-	ana_split(b->end - b->start, b->weight, ANA_CLASSES, b->ns);
-	for (c = 0; c < ANA_CLASSES; c++)
-		b->confidence[c] = c == (int)b->unknown ? b->base
-				   : b->far		? ANA_LOW
-							: capped(b, ANA_MEDIUM);
+		return b->base;
+	if (b->far && c != ANA_INPUT_CPU_STARVED)
+		return ANA_LOW;
+	return capped(b, sure && !split ? ANA_HIGH : ANA_MEDIUM);
 }
 
 /* The class that has it all by being heavy enough; -1: none. */
@@ -130,28 +119,60 @@ static int heaviest(const struct ana_blame *b, __int128 total)
 	return top;
 }
 
+/*
+ * Time without a CPU is counted by the kernel, not guessed: a tenth of the piece or more is taken
+ * out as it is. What decides is the rest.
+ */
+static int64_t take_starved(struct ana_blame *b, __int128 *total)
+{
+	int64_t ns = b->end - b->start;
+	int64_t given = 0;
+	int c;
+
+	for (c = 0; c < ANA_CLASSES; c++) {
+		__int128 w = b->weight[c];
+
+		if ((c != ANA_INPUT_CPU_STARVED && c != ANA_HOST_CPU_STARVED) || w * 10 < *total ||
+		    !w)
+			continue;
+		b->ns[c] = (int64_t)((__int128)ns * w / *total);
+		b->confidence[c] = confidence_of(b, c, false);
+		given += b->ns[c];
+		b->weight[c] = 0;
+		*total -= w;
+		break; /* never both */
+	}
+	return given;
+}
+
 void ana_blame_decide(struct ana_blame *b)
 {
+	int64_t left = b->end - b->start, part[ANA_CLASSES];
 	__int128 total = 0;
-	int c;
+	int c, winner;
 
 	b->decided = true;
 	for (c = 0; c < ANA_CLASSES; c++)
 		total += b->weight[c];
-	if (!total)
-		c = b->unknown;
-	else if (2 * (__int128)b->weight[ANA_INPUT_CPU_STARVED] >= total)
-		c = ANA_INPUT_CPU_STARVED;
-	else if (2 * (__int128)b->weight[ANA_HOST_CPU_STARVED] >= total)
-		c = ANA_HOST_CPU_STARVED;
-	else if (2 * (__int128)b->idle >= total)
-		c = ANA_INPUT_PIPELINE;
-	else
-		c = heaviest(b, total);
-	if (c >= 0)
-		give_all(b, c);
-	else
-		give_parts(b);
+	if (total)
+		left -= take_starved(b, &total);
+	if (!left)
+		return;
+	winner = !total				  ? (int)b->unknown
+		 : 2 * (__int128)b->idle >= total ? (int)ANA_INPUT_PIPELINE
+						  : heaviest(b, total);
+	if (winner >= 0) {
+		b->ns[winner] += left;
+		b->confidence[winner] = confidence_of(b, winner, false);
+		return;
+	}
+	ana_split(left, b->weight, ANA_CLASSES, part);
+	for (c = 0; c < ANA_CLASSES; c++) {
+		if (!part[c])
+			continue;
+		b->ns[c] += part[c];
+		b->confidence[c] = confidence_of(b, c, true);
+	}
 }
 
 void ana_blame_all(struct ana_blame *b, enum ana_class c, enum ana_confidence confidence)

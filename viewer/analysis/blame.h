@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From evidence to classes: who is to blame for a piece of a gap in which nothing was submitted.
- * Weights are gathered per class, then one rule decides: at least half of the time without a CPU,
- * or with idle workers, takes the piece; else the heaviest class, if it has 40 % and half as much
- * again as the next; else the piece is split by weight. Pure functions of the evidence.
+ * Weights are gathered per class, then one rule decides. Time without a CPU is exact: a tenth of
+ * the piece or more is its own part. Of the rest, idle workers take all with at least half; else
+ * the heaviest class does, if it has 40 % and half as much again as the next; else it is split by
+ * weight. Pure functions of the evidence.
  */
 #ifndef ANALYSIS_BLAME_H
 #define ANALYSIS_BLAME_H

@@ -71,10 +71,20 @@ static void see(struct ana_blame *b, const struct ana_seen *s, int64_t from, int
 		ana_blame_vote(b, s, i, c, maker, ana_shares_weight(s, &h, i));
 }
 
-/* The trainer's own name the line that waits. */
-static void see_trainer(struct ana_blame *b, struct ana_evidence *e, uint32_t tid, enum ana_class c)
+/* The trainer's own name the line that waits; those that do not wait show it at work on a batch. */
+static void see_trainer(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
 {
-	see(b, ana_evidence_thread(e, e->pid, tid), b->start, b->end, c, false);
+	const struct ana_seen *s = ana_evidence_thread(e, e->pid, tid);
+	struct ana_shares h;
+	size_t i;
+
+	if (!ana_shares_of(s, b->start, b->end, &h))
+		return;
+	for (i = h.first; i < h.end; i++)
+		ana_blame_vote(b, s, i,
+			       s->sample[i].wait == WIRE_WAIT_QUEUE ? ANA_INPUT_UNKNOWN
+								    : ANA_INPUT_HANDOFF,
+			       false, ana_shares_weight(s, &h, i));
 }
 
 /* A thread that makes batches, over an interval, from its samples alone. */
@@ -364,7 +374,7 @@ static void by_owner(struct ana_blame *b, struct ana_evidence *e, const struct w
 	starved = take->delay_ns < (uint64_t)after ? (int64_t)take->delay_ns : after;
 	ana_blame_add(b, ANA_INPUT_CPU_STARVED, starved);
 	ana_blame_add(b, ANA_INPUT_HANDOFF, after - starved);
-	see_trainer(b, e, take->tid, ANA_INPUT_HANDOFF);
+	see_trainer(b, e, take->tid);
 }
 
 /* Rows of any worker within the wait; false: there are none. */
@@ -497,7 +507,7 @@ bool ana_blame_wait(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
 		tid = take->tid;
 	own = find_own(b, e, tid);
 	if ((take && !take->batch) || 2 * closing(b, e) >= b->end - b->start) {
-		see_trainer(b, e, tid, ANA_INPUT_EPOCH);
+		see_trainer(b, e, tid);
 		ana_blame_all(b, ANA_INPUT_EPOCH, ANA_HIGH);
 		return true;
 	}
@@ -508,9 +518,10 @@ bool ana_blame_wait(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
 		told = by_trainer(b, e, tid, own);
 	} else {
 		told = by_rows(b, e, take) || by_samples(b, e, tid);
-		see_trainer(b, e, tid, ANA_INPUT_HANDOFF);
+		see_trainer(b, e, tid);
 	}
 	if (told)
 		ana_blame_decide(b);
-	return told;
+	/* rows that tell how long its maker was blocked, and no sample that tells in what */
+	return told && (b->makers || !b->ns[b->unknown]);
 }

@@ -28,6 +28,8 @@ struct ana_orphan { /* not decided */
 	uint32_t gpu; /* of the walk */
 	uint8_t unknown, base; /* enum ana_class, ana_confidence */
 	uint32_t tid; /* the submitter */
+	uint32_t stack; /* of who waits, 0: not known; with the next three */
+	uint8_t state, wait, role;
 	int64_t gap_start, gap_end; /* what it is a piece of */
 };
 

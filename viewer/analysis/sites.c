@@ -322,9 +322,7 @@ static bool tells(const struct ana_blame *b, const struct ana_vote *v, enum ana_
 		return v->class == c;
 	if (round == 1)
 		return starved && v->maker && ana_sample_runs(&v->seen->sample[v->sample]);
-	if (round == 2)
-		return v->maker == made;
-	return true;
+	return v->maker == made;
 }
 
 /* In parts by weight, summed as they go, so that they sum to the whole. */
@@ -335,7 +333,7 @@ static int book_class(struct ana_sites *s, struct ana_evidence *e, const struct 
 	size_t i;
 	int round, err = 0;
 
-	for (round = 0; round < 4 && !all; round++) {
+	for (round = 0; round < 3 && !all; round++) {
 		for (i = 0; i < b->votes; i++)
 			if (tells(b, &b->vote[i], c, round))
 				ana_sum(&all, b->vote[i].weight);

@@ -26,6 +26,22 @@ static struct ana_kin *kin_of(struct ana_walk *w, struct ana_proc *p, const stru
 	return t ? &t->kin[piece->why == ANA_WHY_WAIT ? ANA_KIND_WAIT : ANA_KIND_HOST] : NULL;
 }
 
+/* The line that waits, for what nobody will know. */
+static void remember_line(struct ana_orphan *o, const struct ana_evidence *e,
+			  const struct ana_case *piece)
+{
+	const struct ana_seen *s = ana_evidence_thread(e, e->pid, piece->tid);
+	size_t i = s ? ana_seen_from(s, piece->start) : 0;
+
+	if (!s || i >= s->tail || s->sample[i].t_ns >= piece->end)
+		return;
+	o->tid = s->tid;
+	o->stack = s->sample[i].stack;
+	o->state = s->sample[i].state;
+	o->wait = s->sample[i].wait;
+	o->role = s->sample[i].role;
+}
+
 /* Nothing is known of the piece. */
 static bool orphan(struct ana_walk *w, struct ana_proc *p, const struct ana_case *piece, bool keep)
 {
@@ -42,6 +58,7 @@ static bool orphan(struct ana_walk *w, struct ana_proc *p, const struct ana_case
 	};
 
 	ana_sum(&w->quality.gap_unsampled_ns, piece->end - piece->start);
+	remember_line(&o, p->evidence, piece);
 	if (kin && ana_kin_orphan(kin, &o))
 		w->err = -ENOMEM;
 	memset(w->blame.ns, 0, sizeof(w->blame.ns));
@@ -56,7 +73,7 @@ static bool sampled(const struct ana_evidence *e, const struct ana_case *piece)
 	return s && i < s->tail && s->sample[i].t_ns < piece->end;
 }
 
-static void book(struct ana_walk *w, struct ana_proc *p)
+static void book(struct ana_walk *w, const struct ana_proc *p)
 {
 	int err = ana_sites_book(&w->sites, p->evidence, &w->blame);
 
@@ -115,6 +132,24 @@ ANA_RARE static void tell(struct ana_walk *w, const struct ana_proc *p, const st
 	w->options->on_piece(w->options->arg, &piece);
 }
 
+static void book_line(struct ana_walk *w, const struct ana_proc *p, const struct ana_orphan *o,
+		      const struct ana_piece *piece)
+{
+	struct wire_sample sample = { .pid = p->evidence->pid,
+				      .tid = o->tid,
+				      .stack = o->stack,
+				      .state = o->state,
+				      .wait = o->wait,
+				      .role = o->role };
+	struct ana_seen seen = { .sample = &sample, .tail = 1 };
+	struct ana_blame *b = &w->blame;
+
+	ana_blame_begin(b, piece->start_ns, piece->end_ns, piece->class, piece->confidence, false);
+	ana_blame_vote(b, &seen, 0, piece->class, true, 1);
+	ana_blame_all(b, piece->class, piece->confidence);
+	book(w, p);
+}
+
 static void give_part(struct ana_walk *w, const struct ana_proc *p, const struct ana_orphan *o,
 		      int c, int64_t start, int64_t end)
 {
@@ -127,6 +162,8 @@ static void give_part(struct ana_walk *w, const struct ana_proc *p, const struct
 	};
 
 	ana_gpu_add(&w->gpu[o->gpu], piece.class, piece.confidence, start, end);
+	if (o->stack && !known)
+		book_line(w, p, o, &piece);
 	if (w->options->on_piece)
 		tell(w, p, o, piece);
 }
