@@ -12,6 +12,7 @@
 
 #define SMALL_SAMPLE_BYTES 65536
 #define MISS_PPM 300000 /* of the bytes not out of the page cache: the disk matters */
+#define LOCKED_PPM 50000 /* of the starved time: workers wait for each other */
 #define JITTER 3 / 2 /* of the 95th percentile over the median: batches differ */
 
 static int64_t class_ns(const struct view_summary *s, enum ana_class c)
@@ -32,6 +33,21 @@ static int64_t beyond_workers_ns(const struct view_summary *s)
 	return class_ns(s, ANA_INPUT_CPU_STARVED) + class_ns(s, ANA_INPUT_PIPELINE);
 }
 
+/* Do workers wait for each other? Then more of them wait longer. */
+static bool workers_serialised(const struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < r->sites; i++) {
+		const struct ana_site *site = &r->site[i];
+		if (site->class == ANA_INPUT_PIPELINE && site->role == WIRE_ROLE_WORKER &&
+		    (site->wait == WIRE_WAIT_LOCK_SHARED || site->wait == WIRE_WAIT_LOCK))
+			ns += site->ns;
+	}
+	return view_ppm(ns, s->starved_ns) >= LOCKED_PPM;
+}
+
 /* The first worker takes the making out of the step, whatever it is slowed down by. */
 static bool more_workers_help(const struct view_summary *s)
 {
@@ -39,7 +55,8 @@ static bool more_workers_help(const struct view_summary *s)
 
 	return v->has_need && v->need.advised > v->facts.workers &&
 	       v->need.predicted_step_ns < v->facts.step_ns &&
-	       (!v->facts.workers || making_ns(s) > beyond_workers_ns(s));
+	       (!v->facts.workers ||
+		(making_ns(s) > beyond_workers_ns(s) && !workers_serialised(s)));
 }
 
 static enum ana_class largest_of_making(const struct view_summary *s)
@@ -83,6 +100,14 @@ static const char *need_why(struct view_summary *s)
 		view_duration(then, v->need.predicted_step_ns));
 }
 
+/* Is it files or a network that workers are blocked on? */
+static bool cache_helps(const struct view_summary *s, enum ana_class c)
+{
+	const struct view_finding *f = view_finding_of(s, c);
+
+	return c == ANA_INPUT_FETCH && (!f || f->where.wait != WIRE_WAIT_SLEEP);
+}
+
 bool view_advise_workers(struct view_summary *s, struct view_advice *a)
 {
 	const struct view_loader *v = &s->loader;
@@ -100,7 +125,7 @@ bool view_advise_workers(struct view_summary *s, struct view_advice *a)
 				      v->facts.workers ? "" : " and persistent_workers=True");
 	a->brief =
 		view_arena_printf(&s->mem, "%" PRId64 " -> %" PRId64 " workers%s", v->facts.workers,
-				  v->need.advised, c == ANA_INPUT_FETCH ? " or a local cache" : "");
+				  v->need.advised, cache_helps(s, c) ? " or a local cache" : "");
 	a->saving_ns = v->saving_ns < most ? v->saving_ns : most;
 	if (s->starved_ns)
 		a->saving_nano_usd =
@@ -117,7 +142,7 @@ bool view_advise_unknown(struct view_summary *s, struct view_advice *a)
 	if (more_workers_help(s))
 		return false;
 	if (!v->has_need || v->need.needed > v->facts.workers)
-		return making_ns(s) > beyond_workers_ns(s);
+		return making_ns(s) > beyond_workers_ns(s) && !workers_serialised(s);
 	a->brief = "a larger prefetch_factor";
 	a->action = view_arena_printf(
 		&s->mem,
@@ -222,10 +247,10 @@ static void fetch_action(struct view_summary *s, struct view_advice *a,
 	} else if (wait == WIRE_WAIT_SLEEP) {
 		a->title = "See what the data set waits for";
 		a->brief = "a look at what the data set waits for";
-		a->action = view_arena_printf(&s->mem,
-					      "making a batch sleeps%s: remove the pause, or hide "
-					      "it behind more workers",
-					      view_advice_line(s, a->class));
+		a->action = view_arena_printf(
+			&s->mem, "making a batch sleeps%s: remove the pause%s",
+			view_advice_line(s, a->class),
+			workers_serialised(s) ? "" : ", or hide it behind more workers");
 	} else if (wait == WIRE_WAIT_FAULT) {
 		a->brief = "a local cache, or reading ahead";
 		a->action = "the mapped file is not in memory: copy it to a local disk, read it "

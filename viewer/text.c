@@ -430,18 +430,23 @@ static void put_quality(struct page *p)
 	const struct view_summary *s = p->s;
 	const struct ana_quality *q = &s->result->quality;
 	view_unit events, bytes, memory, cpu, share;
+	const char *t;
 
 	text_heading(p, "Quality of the record");
-	fprintf(p->f, "  %s events", view_count(events, q->events));
+	t = view_arena_printf(&p->mem, "%s events", view_count(events, q->events));
 	if (q->trace_bytes)
-		fprintf(p->f, ", trace %s", view_bytes(bytes, q->trace_bytes));
+		t = view_arena_printf(&p->mem, "%s, trace %s", t,
+				      view_bytes(bytes, q->trace_bytes));
 	if (q->memory_peak_bytes)
-		fprintf(p->f, ", libprof's memory %s", view_bytes(memory, q->memory_peak_bytes));
+		t = view_arena_printf(&p->mem, "%s, libprof's memory %s", t,
+				      view_bytes(memory, q->memory_peak_bytes));
 	if (q->own_cpu_ns)
-		fprintf(p->f, ", its CPU time %s = %s %% of the run",
-			view_duration(cpu, (int64_t)q->own_cpu_ns),
-			view_percent(share, view_ppm((int64_t)q->own_cpu_ns, s->wall_ns)));
-	fputc('\n', p->f);
+		t = view_arena_printf(&p->mem, "%s, its CPU time %s = %s %% of the run", t,
+				      view_duration(cpu, (int64_t)q->own_cpu_ns),
+				      view_percent(share,
+						   view_ppm((int64_t)q->own_cpu_ns, s->wall_ns)));
+	fputs("  ", p->f);
+	view_wrap(p->f, 2, 2, t);
 	put_evidence(p);
 	for (size_t i = 0; i < s->notes; i++) {
 		fputs("  - ", p->f);

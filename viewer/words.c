@@ -152,6 +152,8 @@ const char *view_words_doing(struct view_arena *mem, enum ana_class c, const str
 		return "asleep";
 	if (p->wait == WIRE_WAIT_STOPPED)
 		return "stopped";
+	if (p->wait == WIRE_WAIT_QUEUE)
+		return p->role == WIRE_ROLE_WORKER ? "waiting for work" : "waiting for a batch";
 	const char *what = view_words_blocked(mem, p, columns);
 	return what ? view_arena_printf(mem, "%s%s", verb[p->wait], what) : "";
 }

@@ -234,6 +234,20 @@ static void test_no_contradiction(void)
 	EXPECT(strstr(a->action, "in_order=False") != NULL);
 	view_summary_free(s);
 
+	/* Workers that wait for each other: more of them would wait longer. */
+	r = made_starved(NULL);
+	made_class(r, ANA_INPUT_PIPELINE, MADE_HOUR_NS / 20);
+	made_site(r, (struct ana_site){ .class = ANA_INPUT_PIPELINE,
+					.ns = MADE_HOUR_NS / 25,
+					.role = WIRE_ROLE_WORKER,
+					.wait = WIRE_WAIT_LOCK_SHARED,
+					.samples = 9,
+					.workers = 3,
+					.threads = 3 });
+	s = made_summary_of(r, H100, 6880000000LL);
+	EXPECT(!advice(s, "workers") && advice(s, "worker-lock"));
+	view_summary_free(s);
+
 	r = made_starved(NULL);
 	made_class(r, ANA_INPUT_PIPELINE, MADE_HOUR_NS / 2);
 	r->loader[0].workers = 0;
@@ -357,6 +371,9 @@ static void test_words(void)
 	p.wait = WIRE_WAIT_LOCK_SHARED;
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_PIPELINE, &p, 40),
 		   "waiting for a lock shared between processes");
+	p.wait = WIRE_WAIT_QUEUE;
+	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_PIPELINE, &p, 40), "waiting for work");
+	EXPECT_STR(view_words_blocked(&mem, &p, 40), "the queue between trainer and workers");
 	p.wait = WIRE_WAIT_SLEEP;
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_FETCH, &p, 40), "asleep");
 	p.wait = WIRE_WAIT_NONE;
