@@ -15,6 +15,8 @@ DUMP = os.path.join(gs.BUILD, 'tests', 'engine_dump')
 MIXLOOP = os.path.join(gs.BUILD, 'workloads', 'mixloop')
 VERSIONS = ('13', '12.6', '12.4', '11.8')
 NODES = ('12.4', '11.8')                     # no graphs as wholes before 12.5
+# The reference knows records alone: no samples, no shim.
+RECORDS = dict(GPUSTARVE_SAMPLER='0', GPUSTARVE_SHIM='0')
 CASES = {
     'several streams, waits, graphs': (['--ops', '12000'], {}),
     'three processes on one device': (['--ops', '4000', '--processes', '3'], {}),
@@ -43,7 +45,7 @@ def compare(what, run, want):
 def one(ref, version, what, args, env):
     with gs.scratch() as where:
         done, run, truth = gs.traced([MIXLOOP, *args], where, options=['--no-report'],
-                                     GPUSIM_CUPTI=version, GPUSIM_TRUTH_API='1',
+                                     GPUSIM_CUPTI=version, GPUSIM_TRUTH_API='1', **RECORDS,
                                      GPUSIM_CORRELATION_START=str(2**32 - 5000), **env)
         what = f'CUPTI {version}, {what}'
         if not gs.check(done.returncode == 0 and run, f'{what}: {done.stderr.decode()}'):
@@ -70,7 +72,7 @@ def loader(ref, what, *args):
     script = os.path.join(gs.WORKLOADS, 'train_loader.py')
     with gs.scratch() as where:
         done, run, truth = gs.traced([gs.PYTHON, script, '--steps', 30, *args], where,
-                                     options=['--no-report'], GPUSIM_TRUTH_API='1')
+                                     options=['--no-report'], GPUSIM_TRUTH_API='1', **RECORDS)
         if not gs.check(done.returncode == 0 and run, f'{what}: {done.stderr.decode()}'):
             return
         ranges = list(ranges_of(run))
