@@ -23,9 +23,9 @@ static const struct prof_pylayout tables[] = {
 		.runtime_gil = 1152, .runtime_collecting = 544, .gil_holder = 8, .gil_locked = 16,
 		.thread = { .bytes = 184, .next = 8, .interp = 16, .ident = 176, .native = NONE,
 			    .frame = 24, .cframe = NONE, .chunk = NONE },
-		.frame = { .bytes = 112, .code = 32, .previous = 24, .instr = 104, .owner = NONE },
+		.frame = { .bytes = 112, .code = 32, .previous = 24, .instr = 104, .owner = NONE, .entry = NONE },
 		.code = { .bytes = 128, .file = 104, .name = 112, .qualname = NONE, .firstline = 40,
-			  .table = 120, .bytecode = 48 },
+			  .table = 120, .bytecode = 48, .flags = 36 },
 		.ascii = 48, .compact = 72,
 	},
 	{ /* 3.9 */
@@ -35,9 +35,9 @@ static const struct prof_pylayout tables[] = {
 		.runtime_gil = 352, .runtime_collecting = NONE, .gil_holder = 8, .gil_locked = 16,
 		.thread = { .bytes = 184, .next = 8, .interp = 16, .ident = 176, .native = NONE,
 			    .frame = 24, .cframe = NONE, .chunk = NONE },
-		.frame = { .bytes = 112, .code = 32, .previous = 24, .instr = 104, .owner = NONE },
+		.frame = { .bytes = 112, .code = 32, .previous = 24, .instr = 104, .owner = NONE, .entry = NONE },
 		.code = { .bytes = 128, .file = 104, .name = 112, .qualname = NONE, .firstline = 40,
-			  .table = 120, .bytecode = 48 },
+			  .table = 120, .bytecode = 48, .flags = 36 },
 		.ascii = 48, .compact = 72,
 	},
 	{ /* 3.10 */
@@ -47,9 +47,9 @@ static const struct prof_pylayout tables[] = {
 		.runtime_gil = 352, .runtime_collecting = NONE, .gil_holder = 8, .gil_locked = 16,
 		.thread = { .bytes = 184, .next = 8, .interp = 16, .ident = 176, .native = NONE,
 			    .frame = 24, .cframe = NONE, .chunk = NONE },
-		.frame = { .bytes = 104, .code = 32, .previous = 24, .instr = 96, .owner = NONE },
+		.frame = { .bytes = 104, .code = 32, .previous = 24, .instr = 96, .owner = NONE, .entry = NONE },
 		.code = { .bytes = 128, .file = 104, .name = 112, .qualname = NONE, .firstline = 40,
-			  .table = 120, .bytecode = 48 },
+			  .table = 120, .bytecode = 48, .flags = 36 },
 		.ascii = 48, .compact = 72,
 	},
 	{ /* 3.11 */
@@ -57,12 +57,13 @@ static const struct prof_pylayout tables[] = {
 		.interpreters = 40,
 		.interp = { .next = 0, .threads = 16, .gil = NONE, .collecting = 848 },
 		.runtime_gil = 360, .runtime_collecting = NONE, .gil_holder = 8, .gil_locked = 16,
-		.thread = { .bytes = 312, .next = 8, .interp = 16, .ident = 152, .native = 160,
+		.thread = { .bytes = 320, .next = 8, .interp = 16, .ident = 152, .native = 160,
 			    .frame = 56, .cframe = 8, .chunk = 296 },
-		.frame = { .bytes = 72, .code = 32, .previous = 48, .instr = 56, .owner = 69 },
+		.frame = { .bytes = 72, .code = 32, .previous = 48, .instr = 56, .owner = 69,
+			   .entry = 68 },
 		.owner_shim = 3,
 		.code = { .bytes = 184, .file = 112, .name = 120, .qualname = 128, .firstline = 72,
-			  .table = 136, .bytecode = 184 },
+			  .table = 136, .bytecode = 184, .flags = NONE },
 		.ascii = 48, .compact = 72,
 	},
 	{ /* 3.12 */
@@ -70,12 +71,13 @@ static const struct prof_pylayout tables[] = {
 		.interpreters = 40,
 		.interp = { .next = 0, .threads = 72, .gil = 384, .collecting = 312 },
 		.runtime_gil = NONE, .runtime_collecting = NONE, .gil_holder = 8, .gil_locked = 16,
-		.thread = { .bytes = 248, .next = 8, .interp = 16, .ident = 136, .native = 144,
+		.thread = { .bytes = 256, .next = 8, .interp = 16, .ident = 136, .native = 144,
 			    .frame = 56, .cframe = 0, .chunk = 232 },
-		.frame = { .bytes = 72, .code = 0, .previous = 8, .instr = 56, .owner = 70 },
-		.owner_shim = 3,
+		.frame = { .bytes = 72, .code = 0, .previous = 8, .instr = 56, .owner = 70,
+			   .entry = NONE },
+		.owner_shim = 3, .shim_ends = true,
 		.code = { .bytes = 192, .file = 112, .name = 120, .qualname = 128, .firstline = 68,
-			  .table = 136, .bytecode = 192 },
+			  .table = 136, .bytecode = 192, .flags = NONE },
 		.ascii = 40, .compact = 56,
 	},
 };
@@ -162,9 +164,9 @@ static uint32_t end_of(const uint64_t *w, const uint8_t *which, size_t n)
 	uint64_t end = 0;
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		if (w[which[i]] + 8 > end)
-			end = w[which[i]] + 8;
+	for (i = 0; i < n; i++) /* each field is within an aligned word */
+		if (w[which[i]] / 8 * 8 + 8 > end)
+			end = w[which[i]] / 8 * 8 + 8;
 	return (uint32_t)end;
 }
 
@@ -190,7 +192,7 @@ static void take_words(const uint64_t *w, struct prof_pylayout *l)
 		.runtime_collecting = NONE,
 		.gil_holder = (uint32_t)(w[W_GIL_HOLDER] - w[W_GIL]),
 		.gil_locked = (uint32_t)(w[W_GIL_LOCKED] - w[W_GIL]),
-		.thread = { .bytes = end_of(w, thread, sizeof(thread)) + 8, /* datastack_top */
+		.thread = { .bytes = end_of(w, thread, sizeof(thread)) + 16, /* _top, _limit */
 			    .next = (uint32_t)w[W_THREAD_NEXT],
 			    .interp = (uint32_t)w[W_THREAD_INTERP],
 			    .ident = (uint32_t)w[W_THREAD_IDENT],
@@ -202,15 +204,18 @@ static void take_words(const uint64_t *w, struct prof_pylayout *l)
 			   .code = (uint32_t)w[W_FRAME_CODE],
 			   .previous = (uint32_t)w[W_FRAME_PREVIOUS],
 			   .instr = (uint32_t)w[W_FRAME_INSTR],
-			   .owner = (uint32_t)w[W_FRAME_OWNER] },
+			   .owner = (uint32_t)w[W_FRAME_OWNER],
+			   .entry = NONE },
 		.owner_shim = 3,
+		.shim_ends = true,
 		.code = { .bytes = end_of(w, code, sizeof(code)),
 			  .file = (uint32_t)w[W_CODE_FILE],
 			  .name = (uint32_t)w[W_CODE_NAME],
 			  .qualname = (uint32_t)w[W_CODE_QUALNAME],
 			  .firstline = (uint32_t)w[W_CODE_FIRSTLINE],
 			  .table = (uint32_t)w[W_CODE_TABLE],
-			  .bytecode = (uint32_t)w[W_CODE_BYTECODE] },
+			  .bytecode = (uint32_t)w[W_CODE_BYTECODE],
+			  .flags = NONE },
 		.ascii = (uint32_t)w[W_TEXT_ASCII],
 		.compact = (uint32_t)w[W_TEXT_ASCII] + 16, /* utf8_length, utf8 */
 	};

@@ -43,16 +43,19 @@ struct prof_pylayout {
 		uint32_t next, interp, ident, native;
 		uint32_t frame; /* the frame, or what points to it */
 		uint32_t cframe; /* NONE, or: frame points to a structure that has it there */
-		uint32_t chunk; /* datastack_chunk, behind it datastack_top; or NONE */
+		uint32_t chunk; /* datastack_chunk, behind it _top and _limit; or NONE */
 	} thread;
 	struct {
 		uint32_t bytes, code, previous, instr, owner;
+		uint32_t entry; /* 3.11: a byte that is 1 in frames entered from C; or NONE */
 	} frame;
 	uint32_t owner_shim; /* frames with this owner or a higher one run no Python code */
+	bool shim_ends; /* the outermost frame is one of those */
 	uint64_t code_tag; /* bits of the frame's code pointer that are no address */
 	struct {
 		uint32_t bytes, file, name, qualname, firstline, table;
 		uint32_t bytecode; /* the instructions themselves, or a pointer to bytes */
+		uint32_t flags; /* co_flags; NONE: not needed */
 	} code;
 	uint32_t ascii, compact; /* sizes of PyASCIIObject and PyCompactUnicodeObject */
 };
@@ -62,6 +65,7 @@ struct prof_pylayout {
 #define PROF_PYVAR_SIZE 16u
 #define PROF_PYBYTES_DATA 32u
 #define PROF_PYGIL_BYTES 208u
+#define PROF_PYCODE_GENERATORS 0x2a0u /* co_flags: generator, coroutine, or both */
 
 struct prof_pyplaces { /* addresses in the process */
 	uint64_t runtime, runtime_bytes, code_type;

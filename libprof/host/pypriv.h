@@ -15,6 +15,8 @@
 
 struct prof_py_root {
 	uint64_t tstate, code;
+	uint64_t other; /* where it ended instead, lately */
+	unsigned int votes; /* for that */
 };
 
 struct prof_py {
@@ -23,7 +25,7 @@ struct prof_py {
 	struct prof_pylayout layout;
 	uint32_t version;
 	struct prof_py_root root[PROF_PY_ROOTS];
-	struct prof_pywalk walk;
+	struct prof_pywalk walk[2];
 	uint8_t raw[PROF_PY_FRAMES][PROF_PYCODE_BYTES]; /* code objects of a walk */
 	struct prof_pycodes codes;
 };

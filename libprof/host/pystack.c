@@ -10,7 +10,9 @@
 
 #include "pypriv.h"
 
-#define TRIES 3u
+#define TRIES 12u /* walks, at most, for a stack that is whole */
+#define PATIENCE 3u /* of them until the thread stands still */
+#define VOTES 24u /* for another end: of three walks of a thread that stands still, or of more */
 
 static struct prof_py_root *root_of(struct prof_py *py, uint64_t tstate)
 {
@@ -21,10 +23,42 @@ static struct prof_py_root *root_of(struct prof_py *py, uint64_t tstate)
 	return r;
 }
 
-static int read_codes(struct prof_py *py)
+/*
+ * A stack that ends elsewhere than the thread's did so far is torn; or the thread's outermost
+ * function is another now, which is seldom. Then it ends there again and again.
+ */
+static bool ends_right(struct prof_py_root *r, const struct prof_pywalk *w)
+{
+	if (!w->root)
+		return true; /* not reached */
+	if (w->root == r->code) {
+		r->votes = 0;
+		return true;
+	}
+	if (w->root != r->other)
+		r->votes = 0;
+	r->other = w->root;
+	r->votes += w->still ? VOTES / 3 : r->code ? 1 : VOTES / 4;
+	if (r->votes < VOTES)
+		return false;
+	r->code = w->root;
+	return true;
+}
+
+/* A generator is always resumed by some frame; in one that has none it has just been left. */
+static bool ends_in_generator(const struct prof_py *py, const struct prof_pywalk *w)
+{
+	uint32_t flags;
+
+	if (py->layout.code.flags == PROF_PYLAYOUT_NONE || !w->frames || w->depth > w->frames)
+		return false; /* the walk itself has looked */
+	memcpy(&flags, py->raw[w->frames - 1] + py->layout.code.flags, sizeof(flags));
+	return flags & PROF_PYCODE_GENERATORS;
+}
+
+static int read_codes(struct prof_py *py, const struct prof_pywalk *w)
 {
 	struct prof_pymem_part part[PROF_PY_FRAMES];
-	const struct prof_pywalk *w = &py->walk;
 	size_t i;
 	int rc;
 
@@ -38,36 +72,46 @@ static int read_codes(struct prof_py *py)
 	for (i = 0; i < w->frames; i++)
 		if (prof_py_word(py->raw[i], PROF_PYOBJECT_TYPE) != py->at.code_type)
 			return -EAGAIN;
-	return 0;
+	return ends_in_generator(py, w) ? -EAGAIN : 0;
+}
+
+/* One walk to the end of this thread's stack. */
+static int walk_once(struct prof_py *py, const struct prof_py_thread *t, struct prof_pywalk *w)
+{
+	int rc = prof_pywalk(&py->mem, &py->layout, t, w);
+
+	if (!rc && w->frames && !ends_right(root_of(py, t->tstate), w))
+		rc = -EAGAIN;
+	return rc;
 }
 
 /*
- * A walk whose frames are all code and end where this thread's stack ends. The end is believed when
- * two walks agree on it, since it seldom changes.
+ * A walk during which the thread stayed in one frame, with its codes; of a thread that keeps moving
+ * the frames that two walks have in common. In *found.
  */
-static int walk_whole(struct prof_py *py, const struct prof_py_thread *t)
+static int walk_whole(struct prof_py *py, const struct prof_py_thread *t,
+		      struct prof_pywalk **found)
 {
-	struct prof_py_root *known = root_of(py, t->tstate);
-	uint64_t other = 0;
+	struct prof_pywalk *now = &py->walk[0], *before = NULL;
 	unsigned int tries;
-	int rc = -EAGAIN;
+	int rc;
 
 	for (tries = 0; tries < TRIES; tries++) {
-		rc = prof_pywalk(&py->mem, &py->layout, t, &py->walk);
-		if (!rc && py->walk.frames)
-			rc = read_codes(py);
+		rc = walk_once(py, t, now);
 		if (rc == -EAGAIN)
 			continue;
-		if (rc || !py->walk.root || py->walk.root == known->code)
-			return rc;
-		if (py->walk.root == other) {
-			known->code = other;
-			return 0;
+		if (rc || now->still ||
+		    (tries >= PATIENCE && before && prof_pywalk_lasting(now, before))) {
+			*found = now;
+			rc = rc ? rc : read_codes(py, now);
+			if (rc != -EAGAIN)
+				return rc;
+		} else {
+			before = now;
+			now = now == &py->walk[0] ? &py->walk[1] : &py->walk[0];
 		}
-		other = py->walk.root;
-		rc = -EAGAIN;
 	}
-	return rc;
+	return -EAGAIN;
 }
 
 static int64_t lasti_of(const struct prof_py *py, const struct prof_pyframe *f)
@@ -104,9 +148,8 @@ static bool is_parents(uint8_t inner, uint8_t mark)
 	return inner == PROF_PYCODE_BOOTSTRAP && mark == PROF_PYCODE_LAUNCH;
 }
 
-static int write_text(struct prof_py *py, struct text *out)
+static int write_text(struct prof_py *py, const struct prof_pywalk *w, struct text *out)
 {
-	const struct prof_pywalk *w = &py->walk;
 	uint8_t inner = PROF_PYCODE_PLAIN;
 	size_t i;
 
@@ -129,12 +172,13 @@ static int write_text(struct prof_py *py, struct text *out)
 ssize_t prof_py_walk(struct prof_py *py, const struct prof_py_thread *t, char *text, size_t room)
 {
 	struct text out = { text, text + room };
-	int rc = walk_whole(py, t);
+	struct prof_pywalk *found;
+	int rc = walk_whole(py, t, &found);
 
 	if (!rc && room < 2)
 		rc = -EINVAL;
 	if (!rc)
-		rc = write_text(py, &out);
+		rc = write_text(py, found, &out);
 	if (rc)
 		return rc == -ESRCH ? -ENOENT : rc;
 	if (out.at > text)

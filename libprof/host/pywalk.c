@@ -12,6 +12,8 @@
 #define THREAD_MAX 8192u
 #define FRAME_MAX 4096u
 #define CHUNK_MAX (UINT64_C(1) << 30)
+#define AHEAD 1024u
+#define OWNER_GENERATOR 1
 
 static uint64_t word(const uint8_t *raw, uint32_t offset)
 {
@@ -21,41 +23,71 @@ static uint64_t word(const uint8_t *raw, uint32_t offset)
 	return value;
 }
 
-/* Copies the newest bytes of the thread's chunk; without them frames are read one by one. */
-static void copy_chunk(struct prof_pymem *m, const struct prof_pylayout *l, const uint8_t *thread,
-		       struct prof_pywalk *w)
+/*
+ * The newest bytes of the thread's chunk, and some that it may have come to use since. Without them
+ * frames are read one by one.
+ */
+static void choose_chunk(const struct prof_pylayout *l, const uint8_t *thread,
+			 struct prof_pywalk *w)
 {
-	uint64_t from, top;
+	uint64_t from, end, limit;
 
-	w->chunk_bytes = 0;
+	w->chunk.bytes = w->older.bytes = 0;
 	if (l->thread.chunk == PROF_PYLAYOUT_NONE)
 		return;
 	from = word(thread, l->thread.chunk);
-	top = word(thread, l->thread.chunk + 8);
-	if (!from || top <= from || top - from > CHUNK_MAX)
+	end = word(thread, l->thread.chunk + 8);
+	limit = word(thread, l->thread.chunk + 16);
+	if (!from || end <= from || limit < end || limit - from > CHUNK_MAX)
 		return;
-	if (top - from > PROF_PYWALK_CHUNK)
-		from = top - PROF_PYWALK_CHUNK;
-	if (prof_pymem_read(m, from, w->chunk, top - from))
-		return;
-	w->chunk_from = from;
-	w->chunk_bytes = top - from;
+	end = limit - end < AHEAD ? limit : end + AHEAD;
+	if (end - from > PROF_PYWALK_CHUNK)
+		from = end - PROF_PYWALK_CHUNK;
+	w->chunk = (struct prof_pywindow){ from, end - from };
+}
+
+static const uint8_t *in_window(const struct prof_pywindow *window, const uint8_t *copy,
+				uint64_t at, uint32_t bytes)
+{
+	if (at < window->from || window->bytes < bytes || at - window->from > window->bytes - bytes)
+		return NULL;
+	return copy + (at - window->from);
+}
+
+/* Older frames of a thread lie below newer ones, if they lie in a chunk. */
+static void copy_older(struct prof_pymem *m, const struct prof_pylayout *l, struct prof_pywalk *w,
+		       uint64_t at)
+{
+	uint64_t end = at + l->frame.bytes;
+
+	w->older.bytes = 0;
+	if (w->chunk.bytes && end > PROF_PYWALK_OLDER &&
+	    !prof_pymem_read(m, end - PROF_PYWALK_OLDER, w->older_copy, PROF_PYWALK_OLDER))
+		w->older = (struct prof_pywindow){ end - PROF_PYWALK_OLDER, PROF_PYWALK_OLDER };
 }
 
 static int read_frame(struct prof_pymem *m, const struct prof_pylayout *l, struct prof_pywalk *w,
 		      uint64_t at, uint8_t *raw)
 {
-	if (at >= w->chunk_from && w->chunk_bytes >= l->frame.bytes &&
-	    at - w->chunk_from <= w->chunk_bytes - l->frame.bytes) {
-		memcpy(raw, w->chunk + (at - w->chunk_from), l->frame.bytes);
-		return 0;
+	const uint8_t *copy = in_window(&w->chunk, w->chunk_copy, at, l->frame.bytes);
+
+	w->outside |= !copy;
+	if (!copy)
+		copy = in_window(&w->older, w->older_copy, at, l->frame.bytes);
+	if (!copy) {
+		copy_older(m, l, w, at);
+		copy = in_window(&w->older, w->older_copy, at, l->frame.bytes);
 	}
-	return prof_pymem_read(m, at, raw, l->frame.bytes);
+	if (!copy)
+		return prof_pymem_read(m, at, raw, l->frame.bytes);
+	memcpy(raw, copy, l->frame.bytes);
+	return 0;
 }
 
-static void keep(struct prof_pywalk *w, const struct prof_pylayout *l, const uint8_t *raw)
+static void keep(struct prof_pywalk *w, const struct prof_pylayout *l, uint64_t at,
+		 const uint8_t *raw)
 {
-	struct prof_pyframe f = { word(raw, l->frame.code) & ~l->code_tag, 0 };
+	struct prof_pyframe f = { at, word(raw, l->frame.code) & ~l->code_tag, 0 };
 
 	if (l->frames == PROF_PYFRAME_STACK) {
 		f.instr = word(raw, l->frame.instr);
@@ -66,8 +98,22 @@ static void keep(struct prof_pywalk *w, const struct prof_pylayout *l, const uin
 		f.instr = (uint64_t)(int64_t)lasti;
 	}
 	w->root = f.code;
+	w->depth++;
 	if (w->frames < PROF_PY_FRAMES)
 		w->frame[w->frames++] = f;
+}
+
+/*
+ * Can a stack end with this frame? What a thread leaves has no previous frame either, and a
+ * generator has none while it does not run.
+ */
+static bool may_end(const struct prof_pylayout *l, const uint8_t *raw)
+{
+	if (l->frames == PROF_PYFRAME_OBJECT)
+		return true; /* cannot be told */
+	if (l->shim_ends)
+		return raw[l->frame.owner] >= l->owner_shim;
+	return raw[l->frame.owner] != OWNER_GENERATOR && raw[l->frame.entry];
 }
 
 static int follow(struct prof_pymem *m, const struct prof_pylayout *l, struct prof_pywalk *w,
@@ -83,9 +129,9 @@ static int follow(struct prof_pymem *m, const struct prof_pylayout *l, struct pr
 		if (rc)
 			return rc == -EFAULT ? -EAGAIN : rc;
 		if (l->frames == PROF_PYFRAME_OBJECT || raw[l->frame.owner] < l->owner_shim)
-			keep(w, l, raw);
+			keep(w, l, at, raw);
 		at = word(raw, l->frame.previous);
-		if (at == mark)
+		if (at == mark || (!at && !may_end(l, raw)))
 			return -EAGAIN;
 		if (!(n & (n - 1)))
 			mark = at;
@@ -95,29 +141,115 @@ static int follow(struct prof_pymem *m, const struct prof_pylayout *l, struct pr
 	return 0;
 }
 
+/*
+ * Where the thread is: the state's word, and the frame. In 3.11 and 3.12 that word points to a
+ * structure on the C stack, which may be left behind while we look: both must stay as they were.
+ */
+struct place {
+	uint64_t word, frame;
+};
+
+static size_t place_parts(const struct prof_pylayout *l, const struct prof_py_thread *t,
+			  uint64_t expected, struct place *p, struct prof_pymem_part *part)
+{
+	part[0] =
+		(struct prof_pymem_part){ t->tstate + l->thread.frame, &p->word, sizeof(p->word) };
+	if (l->thread.cframe == PROF_PYLAYOUT_NONE)
+		return 1;
+	part[1] = (struct prof_pymem_part){ expected + l->thread.cframe, &p->frame,
+					    sizeof(p->frame) };
+	return 2;
+}
+
+/* The place, the chunk and the place again, as close together as can be. */
+static int look(struct prof_pymem *m, const struct prof_pylayout *l, const struct prof_py_thread *t,
+		struct prof_pywalk *w, uint64_t expected, struct place *before, struct place *after)
+{
+	struct prof_pymem_part part[5];
+	size_t n = place_parts(l, t, expected, before, part);
+	int rc = -EFAULT;
+
+	if (w->chunk.bytes) {
+		part[n] = (struct prof_pymem_part){ w->chunk.from, w->chunk_copy, w->chunk.bytes };
+		rc = prof_pymem_read_parts(
+			m, part, n + 1 + place_parts(l, t, expected, after, part + n + 1));
+		w->chunk.bytes = rc ? 0 : w->chunk.bytes;
+	}
+	if (rc == -EFAULT) {
+		rc = prof_pymem_read_parts(m, part, n);
+		w->outside = true;
+	}
+	if (l->thread.cframe == PROF_PYLAYOUT_NONE) {
+		before->frame = before->word;
+		after->frame = after->word;
+	}
+	return rc == -EFAULT ? -EAGAIN : rc;
+}
+
+static int walk_from(struct prof_pymem *m, const struct prof_pylayout *l,
+		     const struct prof_py_thread *t, struct prof_pywalk *w, uint64_t expected)
+{
+	struct place before = { 0 }, after = { 0 }, unused = { 0 };
+	int rc = look(m, l, t, w, expected, &before, &after);
+
+	if (!rc && l->thread.cframe != PROF_PYLAYOUT_NONE && before.word != expected)
+		return -EAGAIN; /* the frame was read of what is left */
+	if (!rc)
+		rc = follow(m, l, w, before.frame);
+	if (!rc && w->outside) {
+		w->chunk.bytes = 0;
+		rc = look(m, l, t, w, expected, &after, &unused);
+	}
+	w->still = !rc && before.word == after.word && before.frame == after.frame;
+	return rc;
+}
+
 int prof_pywalk(struct prof_pymem *m, const struct prof_pylayout *l, const struct prof_py_thread *t,
 		struct prof_pywalk *w)
 {
 	uint8_t thread[THREAD_MAX];
-	uint64_t at;
 	int rc;
 
-	w->frames = 0;
+	w->frames = w->depth = 0;
 	w->root = 0;
+	w->still = true;
+	w->outside = false;
 	rc = prof_pymem_read(m, t->tstate, thread, l->thread.bytes);
 	if (rc)
 		return rc == -EFAULT ? -ENOENT : rc;
 	if (word(thread, l->thread.interp) != t->interp ||
 	    word(thread, l->thread.ident) != t->ident)
 		return -ENOENT;
-	at = word(thread, l->thread.frame);
-	if (at && l->thread.cframe != PROF_PYLAYOUT_NONE) {
-		rc = prof_pymem_read(m, at + l->thread.cframe, &at, sizeof(at));
-		if (rc)
-			return rc == -EFAULT ? -EAGAIN : rc;
-	}
-	if (!at)
+	if (!word(thread, l->thread.frame))
 		return 0;
-	copy_chunk(m, l, thread, w);
-	return follow(m, l, w, at);
+	choose_chunk(l, thread, w);
+	return walk_from(m, l, t, w, word(thread, l->thread.frame));
+}
+
+/* Frame of @w that is @distance from the root, NULL: not kept. */
+static const struct prof_pyframe *from_root(const struct prof_pywalk *w, size_t distance)
+{
+	size_t i = w->depth - 1 - distance;
+
+	return distance < w->depth && i < w->frames ? &w->frame[i] : NULL;
+}
+
+bool prof_pywalk_lasting(struct prof_pywalk *w, const struct prof_pywalk *before)
+{
+	size_t first = w->depth - w->frames, distance, lasting;
+
+	if (first < before->depth - before->frames)
+		first = before->depth - before->frames;
+	for (distance = first;; distance++) {
+		const struct prof_pyframe *a = from_root(w, distance);
+		const struct prof_pyframe *b = from_root(before, distance);
+
+		if (!a || !b || a->at != b->at || a->code != b->code)
+			break;
+	}
+	lasting = distance - first;
+	memmove(w->frame, w->frame + (w->depth - distance), lasting * sizeof(*w->frame));
+	w->frames = lasting;
+	w->depth = distance;
+	return lasting;
 }

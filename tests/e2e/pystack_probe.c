@@ -16,10 +16,16 @@
 
 static struct prof_py *py;
 
+/* Without a prof_py the other functions find nothing. */
 int probe_open(int pid)
 {
 	prof_py_close(py);
 	return prof_py_open(&py, pid);
+}
+
+static int list(struct prof_py_thread *t)
+{
+	return py ? prof_py_threads(py, t, THREADS) : -19;
 }
 
 const char *probe_note(void)
@@ -29,13 +35,13 @@ const char *probe_note(void)
 
 unsigned int probe_version(void)
 {
-	return prof_py_version(py);
+	return py ? prof_py_version(py) : 0;
 }
 
 int probe_threads(int *tids, int room)
 {
 	struct prof_py_thread t[THREADS];
-	int n = prof_py_threads(py, t, THREADS), i;
+	int n = list(t), i;
 
 	for (i = 0; i < n && i < room; i++)
 		tids[i] = t[i].tid;
@@ -45,7 +51,7 @@ int probe_threads(int *tids, int room)
 static int find(int tid, struct prof_py_thread *found)
 {
 	struct prof_py_thread t[THREADS];
-	int n = prof_py_threads(py, t, THREADS), i;
+	int n = list(t), i;
 
 	for (i = 0; i < n; i++)
 		if (t[i].tid == tid) {
@@ -115,19 +121,47 @@ int probe_times(int tid, int walks, long *ns)
 	return rc;
 }
 
-int probe_holder(void)
+/* How often each of the threads was seen to hold the global lock. */
+void probe_holders(int looks, int us, const int *tids, int *seen, int n)
 {
-	return prof_py_gil_holder(py);
+	int i, k;
+
+	memset(seen, 0, sizeof(*seen) * (size_t)n);
+	for (i = 0; py && i < looks; i++) {
+		int holder = prof_py_gil_holder(py);
+
+		for (k = 0; k < n; k++)
+			seen[k] += tids[k] == holder;
+		pause_us((unsigned int)us);
+	}
+}
+
+/* 1: waits for the global lock, 0: for another futex, -1: for none. */
+int probe_waits(int tid)
+{
+	char path[64], text[64] = "";
+	unsigned long address = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	f = fopen(path, "r");
+	if (f && !fgets(text, sizeof(text), f))
+		text[0] = 0;
+	if (f)
+		fclose(f);
+	if (sscanf(text, "202 %lx", &address) != 1)
+		return -1;
+	return probe_in_runtime(address);
 }
 
 int probe_collecting(void)
 {
-	return prof_py_collecting(py);
+	return py && prof_py_collecting(py);
 }
 
 int probe_in_runtime(unsigned long address)
 {
-	return prof_py_in_runtime(py, address);
+	return py && prof_py_in_runtime(py, address);
 }
 
 int probe_native_ready(void)

@@ -1,0 +1,499 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run by test_pystack.py under every Python that is here (3.8 to 3.13): reads Python stacks with
+libprof's reader, of its own threads and of children, and compares them with what Python says of
+itself. Prints failures and figures as one line of JSON. No import of gs: it runs anywhere.
+
+    python3 pystack.py PROBE MODE"""
+import ctypes
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+
+ROOM = 1 << 16
+FRAMES = 64
+PROBE = ctypes.CDLL(sys.argv[1]) if len(sys.argv) > 1 and os.path.exists(sys.argv[1]) else None
+FUNCTIONS = {'probe_note': (ctypes.c_char_p, []),
+             'probe_walk': (ctypes.c_long, [ctypes.c_int, ctypes.c_char_p, ctypes.c_long]),
+             'probe_many': (ctypes.c_long, [ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_void_p,
+                                            ctypes.c_char_p, ctypes.c_long]),
+             'probe_times': (ctypes.c_int, [ctypes.c_int, ctypes.c_int, ctypes.c_void_p]),
+             'probe_in_runtime': (ctypes.c_int, [ctypes.c_ulong])}
+failures = []
+figures = {}
+
+
+def check(ok, what):
+    if not ok:
+        failures.append(what)
+    return ok
+
+
+def equal(got, want, what):
+    return check(got == want, '%s: got %r, want %r' % (what, got, want))
+
+
+def declare():
+    for name, (result, arguments) in FUNCTIONS.items():
+        function = getattr(PROBE, name)
+        function.restype, function.argtypes = result, arguments
+
+
+def walk(tid):
+    """[(function, file, line)], innermost first; a number below 0 is the error."""
+    text = ctypes.create_string_buffer(ROOM)
+    n = PROBE.probe_walk(tid, text, ROOM)
+    return n if n < 0 else parse(text.value.decode())
+
+
+def parse(text):
+    frames = [line.split('\t') for line in text.split('\n')] if text else []
+    return [(f, path, int(line)) for f, path, line in frames]
+
+
+def many(tid, walks, us):
+    """Stacks of so many walks, and how many were torn."""
+    torn = ctypes.c_int()
+    room = walks * 4096
+    text = ctypes.create_string_buffer(room)
+    n = PROBE.probe_many(tid, walks, us, ctypes.byref(torn), text, room)
+    check(n >= 0, 'thread %d is not there: %d' % (tid, n))
+    return [parse(one) for one in text.value.decode().split('\n--\n')[:-1]], torn.value
+
+
+def names(stack):
+    return [f.split('.')[-1] for f, _, _ in stack]
+
+
+def python_says(ident):
+    """The same from the interpreter; lines None become 0."""
+    frame = sys._current_frames()[ident]
+    said = []
+    while frame and len(said) < FRAMES:
+        code = frame.f_code
+        said.append((getattr(code, 'co_qualname', code.co_name), code.co_filename, frame.f_lineno or 0))
+        frame = frame.f_back
+    return said
+
+
+# ---- threads that are blocked, in many ways ----
+
+class Gate:
+    """Where threads stop until they may go."""
+
+    def __init__(self):
+        self.go = threading.Event()
+        self.lock = threading.Lock()
+
+    def stop(self):
+        self.go.wait()
+
+
+gate = Gate()
+
+
+def plain():
+    gate.stop()
+
+
+def over_lines():
+    return (1 +
+            (gate.stop() or 2) +
+            3)
+
+
+def recursive(n):
+    if n:
+        return recursive(n - 1)
+    return gate.stop()
+
+
+def generator():
+    yield 1
+    gate.stop()
+    yield 2
+
+
+def by_generator():
+    return list(generator())
+
+
+def from_generator():
+    yield from generator()
+
+
+def nested():
+    def inner():
+        return [gate.stop() for _ in range(1)]
+    return max(inner(), key=lambda x: x is None)
+
+
+def by_lambda():
+    return sorted([1], key=lambda _: gate.stop() or 0)
+
+
+def in_except():
+    try:
+        raise ValueError
+    except ValueError:
+        try:
+            pass
+        finally:
+            gate.stop()
+
+
+class Ünïcode:
+    def método(self):
+        with gate.lock:
+            gate.stop()
+
+    def __getattr__(self, name):
+        return gate.stop()
+
+
+def by_attribute():
+    return Ünïcode().日本
+
+
+async def coroutine():
+    async def inner():
+        gate.stop()
+    await inner()
+
+
+def by_coroutine():
+    try:
+        coroutine().send(None)
+    except StopIteration:
+        pass
+
+
+def made_by_exec():
+    scope = {'gate': gate}
+    source = '\n' * 300 + 'def f(x):\n' + ''.join('    x += %d\n' % i for i in range(3000)) + '    gate.stop()\n'
+    exec(compile(source, 'bad\tname\n.py', 'exec'), scope)
+    scope['f'](1)
+
+
+def in_sleep():
+    while not gate.go.is_set():
+        time.sleep(0.2)
+
+
+WAYS = [plain, over_lines, lambda: recursive(5), lambda: recursive(200), by_generator,
+        lambda: list(from_generator()), nested, by_lambda, in_except, Ünïcode().método, by_attribute,
+        by_coroutine, made_by_exec, in_sleep]
+
+
+def clean(stack):
+    return [(f, path.replace('\t', '?').replace('\n', '?'), line) for f, path, line in stack]
+
+
+def start(functions):
+    threads = [threading.Thread(target=f, daemon=True) for f in functions]
+    for t in threads:
+        t.start()
+    time.sleep(0.15)
+    return threads
+
+
+def test_blocked():
+    threads = start(WAYS)
+    tids = (ctypes.c_int * 256)()
+    n = PROBE.probe_threads(tids, 256)
+    equal(n, len(threads) + 1, 'threads listed')
+    listed = set(tids[:max(n, 0)])
+    equal(listed, {t.native_id for t in threads} | {threading.get_native_id()}, 'their tids')
+    torn = walks = 0
+    for t in threads:
+        said = clean(python_says(t.ident))
+        equal(walk(t.native_id), said, 'stack of a blocked thread')
+        stacks, bad = many(t.native_id, 100, 0)
+        torn, walks = torn + bad, walks + 100
+        check(all(s == said for s in stacks), 'stack of a blocked thread changed: %r' % said[:2])
+    equal(torn, 0, 'torn stacks of blocked threads')
+    own = walk(threading.get_native_id())
+    equal(names(own)[1:], ['test_blocked', 'main', '<module>'], 'our own stack')
+    ns = (ctypes.c_long * 500)()
+    for what, t in (('short', threads[0]), ('deep', threads[3])):
+        PROBE.probe_times(t.native_id, 500, ns)
+        figures[what] = '%d frames %.1f us' % (len(walk(t.native_id)), sorted(ns)[250] / 1000)
+    figures['blocked'] = walks
+    gate.go.set()
+    for t in threads:
+        t.join(10)
+    equal(walk(threads[0].native_id), -3, 'a thread that has ended')
+
+
+# ---- threads that run flat out ----
+
+running = True
+WALKS = 2000
+
+
+def leaf(x):
+    return x * 3 % 7
+
+
+def branch_a(x):
+    return leaf(x) + leaf(x + 1)
+
+
+def branch_b(x):
+    total = 0
+    for i in range(3):
+        total += branch_a(i)
+    return total + sum(counted(x))
+
+
+def counted(x):
+    for i in range(x % 5):
+        yield leaf(i)
+
+
+def tree(n):
+    if n == 0:
+        return branch_b(n)
+    return tree(n - 1) + (branch_a(n) if n % 2 else branch_b(n))
+
+
+def spin():
+    while running:
+        tree(9)
+
+
+CALLERS = {'leaf': {'branch_a', 'counted'}, 'branch_a': {'branch_b', 'tree'}, 'branch_b': {'tree'},
+           'counted': {'branch_b'}, 'tree': {'tree', 'spin'}, 'spin': {'run'},
+           'run': {'_bootstrap_inner'}, '_bootstrap_inner': {'_bootstrap'}, '_bootstrap': {''}}
+
+
+def lines_of(function):
+    code = function.__code__
+    return range(code.co_firstlineno, max(line for _, line in dis_lines(code)) + 1)
+
+
+def dis_lines(code):
+    import dis
+    return [(a, line) for a, line in dis.findlinestarts(code) if line]
+
+
+LINES = {f.__name__: lines_of(f) for f in (leaf, branch_a, branch_b, counted, tree, spin)}
+
+
+def is_possible(stack):
+    callers = names(stack)[1:] + ['']
+    return all(caller in CALLERS.get(name, ()) for name, caller in zip(names(stack), callers)) and \
+        all(line == 0 or name not in LINES or line in LINES[name]
+            for name, (_, _, line) in zip(names(stack), stack))
+
+
+def test_running():
+    global running
+    threads = start([spin])
+    stacks, torn = many(threads[0].native_id, WALKS, 100)
+    wrong = [s for s in stacks if s and not is_possible(s)]
+    share = 100 * (torn + len(wrong)) / WALKS
+    figures.update(torn_percent=100 * torn / WALKS, impossible=len(wrong), running=len(stacks),
+                   such=[names(s) for s in wrong[:2]], lengths=len({len(s) for s in stacks}))
+    check(share <= 2.5, 'torn or impossible stacks of a thread that runs flat out: %.2f %% (%d, %d), such as %r'
+          % (share, torn, len(wrong), wrong[:1]))
+    check(len({tuple(names(s)) for s in stacks}) > 10, 'stacks of a running thread differ')
+    running = False
+    threads[0].join(10)
+
+
+# ---- the global lock and the collector ----
+
+def test_lock():
+    global running
+    running = True
+    threads = start([spin, spin, plain_lock])
+    tids = (ctypes.c_int * 3)(*[t.native_id for t in threads])
+    seen = (ctypes.c_int * 3)()
+    PROBE.probe_holders(500, 200, tids, seen, 3)
+    with_lock = ctypes.PyDLL(sys.argv[1])  # which keeps the global lock: the others wait for it
+    waited = 0
+    for _ in range(300):
+        waited += any(with_lock.probe_waits(tid) == 1 for tid in tids[:2])
+        equal(with_lock.probe_waits(tids[2]), 0, 'a lock of the program is none of the runtime')
+    figures.update(held=sum(seen), waited=waited)
+    check(seen[0] + seen[1] > 250 and not seen[2], 'holders of the global lock, of 500: %r' % seen[:])
+    check(waited > 50, 'a thread that waits for the global lock was seen %d times of 300' % waited)
+    running = False
+    gate.lock.release()
+    for t in threads:
+        t.join(10)
+
+
+def plain_lock():
+    gate.lock.acquire()
+    gate.lock.acquire()
+    gate.lock.release()
+
+
+def test_collecting():
+    seen = []
+    gc.callbacks.append(lambda phase, info: seen.append(PROBE.probe_collecting()))
+    equal(PROBE.probe_collecting(), 0, 'no collection')
+    gc.collect()
+    gc.callbacks.pop()
+    equal(seen[:1], [1], 'a collection')
+    equal(PROBE.probe_collecting(), 0, 'and its end')
+
+
+# ---- children ----
+
+def blocked_child(ready):
+    """Where children stop; the line is told to the parent."""
+    ready.send((os.getpid(), threading.get_native_id()))
+    ready.recv()
+
+
+def look_at_child(pid, tid, function, what):
+    """The child's stack by the time it is blocked in function."""
+    rc = PROBE.probe_open(pid)
+    if not equal(rc, 0, '%s: open, %s' % (what, PROBE.probe_note())):
+        return []
+    for _ in range(100):
+        stack = walk(tid)
+        if not isinstance(stack, int) and function in names(stack) and names(stack)[0] != function:
+            return stack
+        time.sleep(0.02)
+    check(False, '%s: it is not in %s: %r' % (what, function, stack))
+    return []
+
+
+def test_multiprocessing():
+    import multiprocessing
+    for method in ('fork', 'spawn', 'forkserver'):
+        context = multiprocessing.get_context(method)
+        mine, theirs = context.Pipe()
+        child = context.Process(target=blocked_child, args=(theirs,))
+        child.start()
+        pid, tid = mine.recv()
+        stack = look_at_child(pid, tid, 'blocked_child', method)
+        got = names(stack)
+        check('test_multiprocessing' not in got, '%s: frames of the parent: %r' % (method, got))
+        if method == 'fork':
+            equal(got[got.index('blocked_child'):] if got else got,
+                  ['blocked_child', 'run', '_bootstrap'], 'fork: the worker\'s frames')
+        mine.send(None)
+        child.join(10)
+    PROBE.probe_open(0)
+
+
+def fork_by(fork, what):
+    """A child by os.fork or by C's, which Python does not know of."""
+    r, w = os.pipe()
+    there, here = os.pipe()
+    threads = start([plain])
+    pid = fork()
+    if not pid:
+        os.write(here, b'.')
+        os.close(w)
+        os.read(r, 1)
+        os._exit(0)
+    os.read(there, 1)
+    time.sleep(0.05)
+    equal(PROBE.probe_open(pid), 0, what + ': open')
+    stack = walk(pid)
+    equal(names(stack) if not isinstance(stack, int) else stack,
+          ['fork_by', 'test_fork', 'main', '<module>'], what + ': its only thread')
+    tids = (ctypes.c_int * 16)()
+    equal(PROBE.probe_threads(tids, 16), 1, what + ': threads')
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    check(isinstance(walk(pid), int), what + ': a child that is gone')
+    PROBE.probe_open(0)
+    for fd in (r, w, there, here):
+        os.close(fd)
+    gate.go.set()
+    threads[0].join(10)
+    gate.go.clear()
+
+
+def test_fork():
+    gate.go.clear()
+    fork_by(os.fork, 'os.fork')
+    fork_by(ctypes.PyDLL(None).fork, 'fork of C')
+
+
+def test_other_python():
+    """A child that is another Python than we are, where there is one."""
+    other = os.environ.get('PYSTACK_OTHER')
+    if not other:
+        return
+    code = 'import sys\ndef known():\n    sys.stdin.read()\nprint("ready", flush=True)\nknown()\n'
+    child = subprocess.Popen([other, '-c', code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    child.stdout.readline()
+    time.sleep(0.05)
+    equal(PROBE.probe_open(child.pid), 0, 'another Python: open, %s' % PROBE.probe_note())
+    check(PROBE.probe_version() >> 16 != sys.hexversion >> 16, 'another Python: version')
+    stack = walk(child.pid)
+    equal([(f, line) for f, _, line in stack][-2:] if not isinstance(stack, int) else stack,
+          [('known', 3), ('<module>', 5)], 'another Python: stack')
+    child.communicate()
+    PROBE.probe_open(0)
+
+
+# ---- processes that may not read as they like ----
+
+def forbid_vm():
+    """seccomp: process_vm_readv gives EPERM, as stricter containers have it."""
+    class Filter(ctypes.Structure):
+        _fields_ = [('code', ctypes.c_ushort), ('jt', ctypes.c_ubyte), ('jf', ctypes.c_ubyte),
+                    ('k', ctypes.c_uint)]
+
+    class Program(ctypes.Structure):
+        _fields_ = [('len', ctypes.c_ushort), ('filter', ctypes.POINTER(Filter))]
+    rules = (Filter * 4)(Filter(0x20, 0, 0, 0), Filter(0x15, 0, 1, 310), Filter(0x06, 0, 0, 0x00050001),
+                         Filter(0x06, 0, 0, 0x7fff0000))
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(38, 1, 0, 0, 0)
+    return libc.prctl(22, 2, ctypes.byref(Program(4, rules)), 0, 0) == 0
+
+
+def test_forbidden():
+    if not forbid_vm():
+        figures['seccomp'] = 'not to be had'
+        return
+    equal(PROBE.probe_open(0), 0, 'without process_vm_readv')
+    check(b'/proc/PID/mem' in PROBE.probe_note(), 'note: %r' % PROBE.probe_note())
+    threads = start([plain])
+    equal(walk(threads[0].native_id), python_says(threads[0].ident), 'by /proc/PID/mem')
+    ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: /proc is root's
+    if os.geteuid() == 0:
+        os.setresuid(65534, 65534, 65534)
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+    equal(PROBE.probe_open(0), 0, 'without /proc/PID/mem')
+    check(b'by a pipe' in PROBE.probe_note(), 'note: %r' % PROBE.probe_note())
+    equal(walk(threads[0].native_id), python_says(threads[0].ident), 'by a pipe')
+    gate.go.set()
+    threads[0].join(10)
+
+
+MODES = {'threads': [test_blocked, test_running, test_lock, test_collecting],
+         'children': [test_multiprocessing, test_fork, test_other_python],
+         'forbidden': [test_forbidden]}
+
+
+def main():
+    declare()
+    equal(PROBE.probe_open(0), 0, 'open: %s' % PROBE.probe_note())
+    for test in MODES[sys.argv[2]]:
+        if failures:
+            break
+        try:
+            test()
+        except Exception:
+            check(False, traceback.format_exc())
+    print(json.dumps({'failures': failures, 'figures': figures}))
+
+
+if __name__ == '__main__':
+    main()

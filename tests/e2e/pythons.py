@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which CPythons are on this machine."""
+import glob
+import os
+import shutil
+import subprocess
+
+KNOWN = ['3.8', '3.9', '3.10', '3.11', '3.12', '3.13', '3.14']
+
+
+def version(path):
+    """'3.11', or None where that is no CPython that starts."""
+    code = 'import sys; print(sys.implementation.name, "%d.%d" % sys.version_info[:2])'
+    try:
+        done = subprocess.run([path, '-I', '-S', '-c', code], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    words = done.stdout.decode().split()
+    return words[1] if done.returncode == 0 and words[:1] == ['cpython'] else None
+
+
+def candidates():
+    yield '/usr/bin/python3'
+    for number in KNOWN:
+        yield shutil.which('python' + number) or ''
+        yield from sorted(glob.glob(os.path.expanduser('~/.pyenv/versions/' + number + '*/bin/python3')))
+
+
+def found():
+    """{version: path}; of the system's own version also another build of it, as 'x.y other'."""
+    result = {}
+    for path in candidates():
+        number = version(path) if path else None
+        if number in KNOWN:
+            name = number if number not in result else number + ' other'
+            if os.path.realpath(path) not in map(os.path.realpath, result.values()):
+                result.setdefault(name, path)
+    return result
+
+
+def missing(result):
+    return [number for number in KNOWN if number not in result]

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e waits timeout=120
+"""Native stacks: threads blocked in C functions under a Python line are unwound by libunwind, and
+the viewer names the functions; without libunwind the note says so and Python's stacks are there."""
+import json
+import os
+
+import gs
+
+TESTS = os.path.join(gs.BUILD, 'tests')
+PROBE, BLOCKS = (os.path.join(TESTS, f) for f in ('libpystack_probe.so', 'libnative_block.so'))
+WORK = os.path.join(gs.SOURCE, 'tests', 'e2e', 'native.py')
+LINE = next(n for n, text in enumerate(open(WORK), 1) if 'the line of reads' in text)
+
+if not os.path.exists(PROBE):
+    gs.skip('the probe cannot be loaded into Python in this build')
+
+
+def look(**env):
+    done = gs.command([gs.PYTHON, WORK, PROBE, BLOCKS], env=gs.environment(**env), timeout=60)
+    if not gs.equal(done.returncode, 0, f'native.py: {done.stderr.decode()[-2000:]}'):
+        gs.finish()
+    return json.loads(done.stdout.decode().splitlines()[-1])
+
+
+def names(frames):
+    """Functions of frames, those of Python's interpreter as '<python>'."""
+    done = gs.command([os.path.join(TESTS, 'symbol_dump')], input='\n'.join(frames).encode())
+    gs.equal(done.returncode, 0, 'symbol_dump')
+    found = done.stdout.decode().splitlines()
+    gs.equal(len(found), len(frames), 'names')
+    return [frame if frame == '<python>' else name for frame, name in zip(frames, found)]
+
+
+def check_python(of, what):
+    gs.equal(of['reads']['python'][:1], [f'reads\t{WORK}\t{LINE}'], f'{what}: Python line above the C function')
+    gs.equal(of['waits']['python'][0].split('\t')[0], 'Condition.wait', f'{what}: a lock')
+
+
+def check_native(of):
+    for function, hidden, known in [('reads', 'hidden_read', 'known_reader'),
+                                    ('polls', 'hidden_poll', 'known_poller')]:
+        found = names(of[function]['native'])
+        gs.check(found[1:3] == [hidden, known], f'{function}: functions are {found}')
+        gs.check(of[function]['native'][1].startswith(BLOCKS + '\t'), f'{function}: {of[function]}')
+        print(f"{function}: {' < '.join(found)}; {of[function]['us']:.0f} us")
+    found = names(of['waits']['native'])
+    gs.equal(found.count('<python>'), 1, f'waits: {found}')
+    gs.check(found[0] != '<python>', f'waits: innermost is the C library: {found}')
+    print(f"waits: {' < '.join(found)}; {of['waits']['us']:.0f} us")
+    for function in of:
+        gs.check(of[function]['same'], f'{function}: a blocked thread has one native stack')
+
+
+seen = look()
+if not seen['ready'] and 'not here' in seen['note']:
+    print(f"libunwind is not here: {seen['note']}")
+else:
+    gs.equal((seen['ready'], seen['note'], seen['child']), (1, '', 0), 'ready')
+    check_native(seen['of'])
+check_python(seen['of'], 'with libunwind')
+
+with gs.scratch() as where:
+    # A file of its name that is no library hides it.
+    for name in ('libunwind-x86_64.so.8', 'libunwind-x86_64.so'):
+        open(os.path.join(where, name), 'w').close()
+    seen = look(LD_LIBRARY_PATH=where)
+    gs.equal(seen['ready'], 0, 'without libunwind')
+    gs.check('libunwind is not here' in seen['note'], f"note: {seen['note']}")
+    gs.check(all(isinstance(one['native'], int) and one['native'] < 0 for one in seen['of'].values()),
+             'no native stacks')
+    check_python(seen['of'], 'without libunwind')
+gs.finish()

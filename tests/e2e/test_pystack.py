@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e timeout=240
+"""libprof's reader of Python stacks under every Python that is here: threads that are blocked and
+that run flat out, the global lock, the collector, forked and spawned children, a child that is
+another Python, and processes that may not read memory as they like. pystack.py does the looking."""
+import concurrent.futures
+import json
+import os
+import subprocess
+
+import gs
+import pythons
+
+PROBE = os.path.join(gs.BUILD, 'tests', 'libpystack_probe.so')
+WORK = os.path.join(gs.SOURCE, 'tests', 'e2e', 'pystack.py')
+
+if not os.path.exists(PROBE):
+    gs.skip('the probe cannot be loaded into Python in this build')
+
+
+def start(python, mode, other):
+    env = gs.environment(PYSTACK_OTHER=other, PYTHONWARNINGS='ignore')
+    return subprocess.Popen([python, WORK, PROBE, mode], env=env, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
+
+
+def finish(name, mode, process):
+    try:
+        out, err = process.communicate(timeout=100)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+    try:
+        result = json.loads(out.decode().splitlines()[-1])
+    except (IndexError, ValueError):
+        gs.check(False, f'Python {name}, {mode}: no result, exit {process.returncode}: {err.decode()[-2000:]}')
+        return {}
+    for failure in result['failures']:
+        gs.check(False, f'Python {name}, {mode}: {failure}')
+    return result['figures']
+
+
+def another(here, name):
+    """A Python of another version than that."""
+    return next((path for n, path in sorted(here.items()) if n.split()[0] != name.split()[0]), None)
+
+
+def look(here, name):
+    other = another(here, name)
+    figures = {}
+    for mode in ('children', 'forbidden', 'threads'):
+        figures.update(finish(name, mode, start(here[name], mode, other)))
+    return figures
+
+
+here = pythons.found()
+print('not here:', ', '.join(pythons.missing(here)) or 'none')
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    done = list(pool.map(lambda name: look(here, name), here))
+for name, figures in zip(here, done):
+    if figures:
+        print('Python {0}: blocked: 0 torn of {blocked}; flat out: {torn_percent:.2f} % torn, {impossible} '
+              'impossible of {running}; a walk of {short}, {deep}'.format(name, **figures))
+gs.finish()

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each way of reading memory: ours and a child's, whole, across a hole, and not at all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "harness.h"
+#include "pymem.h"
+
+static uint8_t *pages; /* two, and none behind them */
+static size_t page;
+
+static bool open_way(struct prof_pymem *m, pid_t pid, enum prof_pymem_way way)
+{
+	int rc = prof_pymem_open(m, pid, way);
+
+	if (rc || m->way != way) {
+		printf("note: no reading %s here\n", prof_pymem_way_name(way));
+		prof_pymem_close(m);
+		return false;
+	}
+	return true;
+}
+
+static void check_reads(struct prof_pymem *m)
+{
+	uint64_t at = (uintptr_t)pages, end = at + 2 * page;
+	uint8_t raw[3 * 4096];
+	char text[64];
+	struct prof_pymem_part parts[3] = { { at, raw, 7 },
+					    { at + page, raw + 7, 9 },
+					    { end - 5, raw + 16, 5 } };
+
+	EXPECT_INT(prof_pymem_read(m, at, raw, 2 * page), 0);
+	EXPECT_MEM(raw, pages, 2 * page);
+	EXPECT_INT(prof_pymem_read(m, end - 8, raw, 8), 0);
+	EXPECT_INT(prof_pymem_read(m, end - 8, raw, 9), -EFAULT);
+	EXPECT_INT(prof_pymem_read(m, end, raw, 1), -EFAULT);
+	EXPECT_INT(prof_pymem_read(m, 0, raw, 1), -EFAULT);
+	EXPECT_INT(prof_pymem_read(m, 8, raw, page), -EFAULT);
+	EXPECT_INT(prof_pymem_read(m, UINT64_MAX - 3, raw, 8), -EFAULT);
+	EXPECT_INT(prof_pymem_read(m, UINT64_C(1) << 63, raw, 8), -EFAULT);
+	EXPECT_INT(prof_pymem_read(m, at, raw, 2), 0); /* and after errors all is as before */
+	EXPECT_MEM(raw, pages, 2);
+	EXPECT_INT(prof_pymem_read_parts(m, parts, 3), 0);
+	EXPECT_MEM(raw, pages, 7);
+	EXPECT_MEM(raw + 7, pages + page, 9);
+	EXPECT_MEM(raw + 16, pages + 2 * page - 5, 5);
+	parts[1].from = end;
+	EXPECT_INT(prof_pymem_read_parts(m, parts, 3), -EFAULT);
+	EXPECT_INT(prof_pymem_text(m, end - 4, text, sizeof(text)), 3); /* ends where memory ends */
+	EXPECT_STR(text, "end");
+	EXPECT_INT(prof_pymem_text(m, at, text, sizeof(text)), 63); /* cut */
+	EXPECT_INT(prof_pymem_text(m, end, text, sizeof(text)), -EFAULT);
+}
+
+static void test_self(void)
+{
+	enum prof_pymem_way way;
+	struct prof_pymem m;
+
+	for (way = PROF_PYMEM_VM; way < PROF_PYMEM_WAYS; way++)
+		if (open_way(&m, 0, way)) {
+			check_reads(&m);
+			prof_pymem_close(&m);
+		}
+	EXPECT_INT(prof_pymem_open(&m, 0, PROF_PYMEM_WAYS), -ENOSYS);
+}
+
+static void test_child(void)
+{
+	enum prof_pymem_way way;
+	struct prof_pymem m;
+	pid_t child = fork();
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	for (way = PROF_PYMEM_VM; way < PROF_PYMEM_PIPE; way++)
+		if (open_way(&m, child, way)) {
+			check_reads(&m);
+			prof_pymem_close(&m);
+		}
+	EXPECT_INT(prof_pymem_open(&m, child, PROF_PYMEM_PIPE), -EPERM); /* of ourselves only */
+	REQUIRE(!prof_pymem_open(&m, child, PROF_PYMEM_VM));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	EXPECT(prof_pymem_read(&m, (uintptr_t)pages, &way, sizeof(way)) < 0);
+	prof_pymem_close(&m);
+	EXPECT(prof_pymem_open(&m, child, PROF_PYMEM_VM) < 0);
+}
+
+int main(void)
+{
+	size_t i;
+
+	page = (size_t)sysconf(_SC_PAGESIZE);
+	REQUIRE(page <= 4096);
+	pages = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	REQUIRE(pages != MAP_FAILED);
+	munmap(pages + 2 * page, page);
+	for (i = 0; i < 2 * page; i++)
+		pages[i] = (uint8_t)(i % 251 + 1);
+	memcpy(pages + 2 * page - 4, "end", 4);
+	return RUN(test_self, test_child);
+}
