@@ -212,11 +212,17 @@ static int on_key(void *arg, const unsigned char *text, size_t len)
 		WORD("dur", F_DUR), WORD("args", F_ARGS), WORDS_END,
 	};
 	static const struct view_import_word args_keys[] = {
-		WORD("device", F_DEVICE),	    WORD("stream", F_STREAM),
-		WORD("correlation", F_CORRELATION), WORD("context", F_CONTEXT),
-		WORD("process", F_PROCESS),	    WORD("bytes", F_BYTES),
-		WORD("graph id", F_GRAPH),	    WORD("fromDevice", F_FROM_DEVICE),
-		WORD("toDevice", F_TO_DEVICE),	    WORDS_END,
+		WORD("device", F_DEVICE),
+		WORD("stream", F_STREAM),
+		WORD("correlation", F_CORRELATION),
+		WORD("context", F_CONTEXT),
+		WORD("process", F_PROCESS),
+		WORD("bytes", F_BYTES),
+		WORD("graph id", F_GRAPH),
+		WORD("fromDevice", F_FROM_DEVICE),
+		WORD("toDevice", F_TO_DEVICE),
+		WORD("gpustarve", F_OURS),
+		WORDS_END,
 	};
 	static const struct view_import_word sections[] = {
 		WORD("traceEvents", S_EVENTS),

@@ -286,12 +286,30 @@ static int add_api(struct maker *r, struct wire_event *e, int domain)
 	return err ? err : view_import_add(r->t, e, process);
 }
 
+/* Our own export says what Kineto has no word for. */
+static bool take_ours(const struct view_import_row *row, struct wire_event *e)
+{
+	int64_t op = row->num[F_OURS] & 0xff, flags = row->num[F_OURS] >> 8;
+
+	if (row->type[F_OURS] != T_INT || op < WIRE_RANGE_LOADER || op > WIRE_RANGE_ITER ||
+	    flags & ~(WIRE_EV_FL_FIRST | WIRE_EV_FL_CONT | WIRE_EV_FL_OPERATOR))
+		return false;
+	e->kind = WIRE_KIND_RANGE;
+	e->op = (uint8_t)op;
+	e->flags = (uint8_t)flags;
+	return true;
+}
+
 static int add_range(struct maker *r, struct wire_event *e, bool as_operator)
 {
 	const struct view_import_row *row = r->row;
 	uint32_t process;
 	int err = take_thread(r, e, &process);
 
+	if (!err && take_ours(row, e)) {
+		err = take_name(r, &e->name);
+		return err ? err : view_import_add(r->t, e, process);
+	}
 	if (err)
 		return err;
 	return view_import_add_range(r->t, e, process, row->text[F_NAME],

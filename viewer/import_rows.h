@@ -26,6 +26,7 @@ enum view_import_field {
 	F_GRAPH,
 	F_FROM_DEVICE,
 	F_TO_DEVICE,
+	F_OURS, /* of our own exports: kind of a range, flags << 8 */
 	FIELDS,
 	F_ARGS, /* the object itself */
 	F_NONE,

@@ -17,6 +17,7 @@ static const struct command commands[] = {
 	{ "report", view_cmd_report, "show where the GPU time of a run went" },
 	{ "verify", view_cmd_verify, "recompute a run's summary from its trace" },
 	{ "import", view_cmd_import, "make a run of another tool's trace" },
+	{ "export", view_cmd_export, "write a run for other tools" },
 	{ "dump", view_cmd_dump, "print what a trace holds" },
 	{ "prices", view_cmd_prices, "list, look up and import prices" },
 	{ "doctor", view_cmd_doctor, "say what is here and what is missing" },

@@ -20,7 +20,7 @@ def read(*parts):
         return f.read()
 
 
-for name in 'run', 'report', 'verify', 'dump', 'prices', 'doctor':
+for name in 'run', 'report', 'verify', 'export', 'dump', 'prices', 'doctor':
     page = read(DOCS, f'gpustarve-{name}.md')
     shown = gs.gpustarve(name, '--help').stdout.decode()
     told = set(OPTION.findall(shown)) - NOT_OURS

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events and pieces in order, and which GPU and process they belong to.
+ */
+#include "export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define CONTEXTS_MAX 65536u /* remembered per process */
+#define SHOW_EVERY 16384u /* events between two looks at the clock and at signals */
+
+/* --- what is known before --- */
+
+/* Numbers of processes must differ; on several hosts they may not. */
+static void tell_apart(struct view_export *x)
+{
+	struct ana_map taken = { 0 };
+	size_t i;
+
+	for (i = 0; i < x->plan.sources; i++) {
+		int64_t pid = x->plan.source[i].pid;
+
+		while (ana_map_get(&taken, (uint64_t)pid) != ANA_MAP_NONE &&
+		       pid < INT64_MAX - 10000000)
+			pid += 10000000; /* above what Linux gives out */
+		if (ana_map_put(&taken, (uint64_t)pid, (uint32_t)i))
+			break; /* no memory: numbers may repeat */
+		x->source[i].pid = pid;
+	}
+	ana_map_fini(&taken);
+}
+
+static int map_gpus(struct view_export *x)
+{
+	size_t d, u;
+	int err = 0;
+
+	for (d = 0; d < x->plan.devices; d++)
+		for (u = 0; u < x->plan.device[d].uses && !err; u++) {
+			const struct ana_use *use = &x->plan.device[d].use[u];
+			struct ana_map *m = &x->source[use->source].gpu_of;
+
+			if (ana_map_get(m, use->ordinal) == ANA_MAP_NONE)
+				err = ana_map_put(m, use->ordinal, (uint32_t)d);
+		}
+	return err;
+}
+
+int view_export_init(struct view_export *x)
+{
+	struct ana_options o = { .window = x->summary->window };
+	size_t i;
+	int err = ana_plan_make(&x->plan, x->trace, &o);
+
+	if (err)
+		return err;
+	x->source = calloc(x->plan.sources + 1, sizeof(*x->source));
+	x->scratch = wire_scratch_new();
+	if (!x->source || !x->scratch)
+		return -ENOMEM;
+	for (i = 0; i < x->plan.sources; i++) {
+		x->source[i].s = &x->plan.source[i];
+		x->source[i].pid = x->plan.source[i].pid;
+		x->source[i].last_gpu = ANA_MAP_NONE;
+		x->source[i].last_context = UINT32_MAX;
+		x->expected += x->plan.source[i].events;
+	}
+	tell_apart(x);
+	return map_gpus(x);
+}
+
+void view_export_fini(struct view_export *x)
+{
+	size_t i;
+
+	for (i = 0; x->source && i < x->plan.sources; i++) {
+		ana_map_fini(&x->source[i].gpu_of);
+		ana_map_fini(&x->source[i].ordinal_of);
+	}
+	free(x->source);
+	wire_scratch_free(x->scratch);
+	ana_plan_fini(&x->plan);
+}
+
+uint32_t view_export_gpu(struct view_export_source *s, uint32_t ordinal)
+{
+	if (s->last_gpu == ANA_MAP_NONE || s->last_ordinal != ordinal) {
+		s->last_ordinal = ordinal;
+		s->last_gpu = ana_map_get(&s->gpu_of, ordinal);
+	}
+	return s->last_gpu;
+}
+
+uint32_t view_export_gpu_number(const struct view_export *x, size_t gpu)
+{
+	const struct ana_result *r = x->summary->result;
+	size_t i, k;
+
+	for (i = 0; i < r->gpus; i++)
+		for (k = 0; k < i; k++)
+			if (r->gpu[i].index == r->gpu[k].index)
+				return (uint32_t)gpu;
+	return r->gpu[gpu].index;
+}
+
+const char *view_export_name(const struct view_export_source *s, uint32_t name, size_t *len)
+{
+	return wire_strtab_get(s->s->s->strings, name, len);
+}
+
+uint64_t view_export_flow(size_t source, uint64_t corr)
+{
+	/* Correlation ids count launches: what is above 48 bits is an odd id of an import. */
+	return (corr & UINT64_C(0xffffffffffff)) ^ (corr >> 63) << 47 ^
+	       (uint64_t)(source & 0xffff) << 48;
+}
+
+/* --- events --- */
+
+static int advance(struct view_export *x, uint64_t n)
+{
+	x->seen += n;
+	if (x->stop && *x->stop)
+		return -EINTR;
+	if (x->progress && x->expected)
+		x->progress(x->progress_arg, (double)x->seen / (double)x->expected);
+	return 0;
+}
+
+static void learn_context(struct view_export_source *s, const struct wire_event *e)
+{
+	if (e->context == s->last_context || s->ordinal_of.count >= CONTEXTS_MAX)
+		return;
+	s->last_context = e->context;
+	/* Without memory a record of this context is shown on the first device. */
+	if (ana_map_get(&s->ordinal_of, e->context) == ANA_MAP_NONE)
+		ana_map_put(&s->ordinal_of, e->context, e->device);
+}
+
+uint32_t view_export_sync_device(const struct view_export_source *s, const struct wire_event *e)
+{
+	uint32_t known = ana_map_get(&s->ordinal_of, e->context);
+
+	return s->s->imported || known == ANA_MAP_NONE ? e->device : known;
+}
+
+static bool left_out(struct view_export_source *s, const struct wire_event *e)
+{
+	return e->kind == WIRE_KIND_OP &&
+	       (e->end_ns < e->start_ns || view_export_gpu(s, e->device) == ANA_MAP_NONE);
+}
+
+int view_export_events(struct view_export *x, size_t source, uint8_t kind,
+		       int (*take)(void *arg, const struct wire_event *e), void *arg)
+{
+	struct view_export_source *s = &x->source[source];
+	const struct wire_event *e;
+	struct ana_feed feed;
+	uint32_t n = 0;
+	int err = ana_feed_init(&feed, x->trace, s->s->s, kind, x->scratch);
+
+	while (!err && (e = ana_feed_peek(&feed))) {
+		if (!left_out(s, e)) {
+			if (kind == WIRE_KIND_OP && !s->s->imported)
+				learn_context(s, e);
+			err = take(arg, e);
+		}
+		ana_feed_pop(&feed);
+		if (++n == SHOW_EVERY && !err) {
+			err = advance(x, n);
+			n = 0;
+		}
+	}
+	if (!err)
+		err = feed.err ? feed.err : advance(x, n);
+	ana_feed_fini(&feed);
+	return err;
+}
+
+/* --- pieces --- */
+
+struct pieces {
+	struct view_export *x;
+	int (*take)(void *arg, const struct ana_piece *p);
+	int (*step)(void *arg, const struct ana_step *s);
+	void *arg;
+	uint32_t n;
+	int err;
+};
+
+static void on_piece(void *arg, const struct ana_piece *p)
+{
+	struct pieces *to = arg;
+
+	if (to->err)
+		return;
+	to->err = to->take(to->arg, p);
+	if (++to->n == SHOW_EVERY && !to->err) {
+		to->err = advance(to->x, to->n);
+		to->n = 0;
+	}
+}
+
+static void on_step(void *arg, const struct ana_step *s)
+{
+	struct pieces *to = arg;
+
+	if (!to->err)
+		to->err = to->step(to->arg, s);
+}
+
+int view_export_pieces(struct view_export *x, int (*take)(void *arg, const struct ana_piece *p),
+		       int (*step)(void *arg, const struct ana_step *s), void *arg)
+{
+	struct pieces to = { .x = x, .take = take, .step = step, .arg = arg };
+	struct ana_options o = {
+		.window = x->summary->window,
+		.threads = 1, /* the same order each time; writing is what takes long */
+		.on_piece = take ? on_piece : NULL,
+		.on_step = step ? on_step : NULL,
+		.arg = &to,
+	};
+	struct ana_result *r = NULL;
+	int err = ana_run(x->trace, &o, &r);
+
+	ana_result_free(r);
+	return err ? err : to.err;
+}
+
+/* --- names --- */
+
+static const char *direction(uint8_t copy)
+{
+	static const char *const names[] = { NULL,   "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+					     "AtoD", "DtoA", "DtoD", "HtoH", "PtoP" };
+
+	return copy < sizeof(names) / sizeof(names[0]) ? names[copy] : NULL;
+}
+
+static const char *memory(uint8_t kind)
+{
+	static const char *const names[] = { "Unknown", "Pageable", "Pinned",
+					     "Device",	"Array",    "Managed" };
+
+	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : names[0];
+}
+
+const char *view_export_copy_name(char out[VIEW_EXPORT_COPY_BYTES], const struct wire_event *e)
+{
+	const char *way = direction(e->copy);
+	size_t n;
+
+	n = (size_t)snprintf(out, VIEW_EXPORT_COPY_BYTES, "Memcpy%s%s", way ? " " : "",
+			     way ? way : "");
+	if (way && (e->src || e->dst))
+		snprintf(out + n, VIEW_EXPORT_COPY_BYTES - n, " (%s -> %s)", memory(e->src),
+			 memory(e->dst));
+	return out;
+}
+
+const char *view_export_op_name(const struct wire_event *e)
+{
+	switch (e->op) {
+	case WIRE_OP_MEMSET:
+		return "Memset (Device)";
+	case WIRE_OP_GRAPH:
+		return "graph launch";
+	default:
+		return "kernel without a name";
+	}
+}
+
+/* --- remarks --- */
+
+void view_export_caveats(const struct view_export *x, void (*tell)(void *arg, const char *text),
+			 void *arg)
+{
+	const struct ana_result *r = x->summary->result;
+	char text[200];
+
+	if (r->simulated)
+		tell(arg, "simulated GPUs: their times come from a model");
+	if (r->quality.dropped) {
+		snprintf(text, sizeof(text),
+			 "%llu events were dropped while recording; they are in no export",
+			 (unsigned long long)r->quality.dropped);
+		tell(arg, text);
+	}
+	if (r->quality.damage_bytes || r->quality.frames_missing)
+		tell(arg,
+		     "parts of the trace are damaged or missing; what they held is in no export");
+	if (r->quality.unobserved_ns) {
+		snprintf(text, sizeof(text),
+			 "%.3f s of GPU time were not observed: excluded.unobserved, and no events",
+			 (double)r->quality.unobserved_ns / 1e9);
+		tell(arg, text);
+	}
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Totals of the job as Prometheus text, for node_exporter's textfile collector. One label tells
+ * runs apart and one more the class, so that a job adds a few dozen series; nothing per step or
+ * kernel. No time stamps: that collector takes none.
+ */
+#include "export.h"
+#include "units.h"
+
+struct page {
+	struct view_out *o;
+	const struct view_summary *s;
+};
+
+static void put_label(struct view_out *o, const char *text)
+{
+	char valid[1024];
+	const char *p;
+
+	view_text_valid(valid, sizeof(valid), text, strlen(text));
+	for (p = valid; *p; p++) {
+		if (*p == '"' || *p == '\\')
+			view_out_char(o, '\\');
+		if (*p == '\n')
+			view_out_text(o, "\\n");
+		else
+			view_out_char(o, *p);
+	}
+}
+
+static void declare(struct page *p, const char *name, const char *type, const char *help)
+{
+	view_out_printf(p->o, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* name{run="...",more} */
+static void begin(struct page *p, const char *name, const char *more)
+{
+	view_out_printf(p->o, "%s{run=\"", name);
+	put_label(p->o, p->s->id ? p->s->id : "");
+	view_out_printf(p->o, "\"%s} ", more);
+}
+
+/* Billionths, all of their digits: seconds from ns, dollars from nano-dollars. */
+static void put_billionths(struct page *p, int64_t v)
+{
+	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+
+	view_out_printf(p->o, "%s%llu.%09llu\n", v < 0 ? "-" : "",
+			(unsigned long long)(u / 1000000000), (unsigned long long)(u % 1000000000));
+}
+
+static void put_one(struct page *p, const char *name, const char *type, const char *help, int64_t v)
+{
+	declare(p, name, type, help);
+	begin(p, name, "");
+	put_billionths(p, v);
+}
+
+static void put_count(struct page *p, const char *name, const char *type, const char *help,
+		      uint64_t v)
+{
+	declare(p, name, type, help);
+	begin(p, name, "");
+	view_out_printf(p->o, "%llu\n", (unsigned long long)v);
+}
+
+static const char *state(int c)
+{
+	if (c <= ANA_COPY || c == ANA_COMM_SKEW)
+		return "busy";
+	return c >= ANA_EXCLUDED_STARTUP ? "excluded" : "idle";
+}
+
+static void put_classes(struct page *p, const char *name, const char *help, const int64_t *v)
+{
+	char more[80];
+	int c;
+
+	declare(p, name, "counter", help);
+	for (c = 0; c < ANA_CLASSES; c++) {
+		if (!p->s->result->classes[c])
+			continue;
+		snprintf(more, sizeof(more), ",state=\"%s\",cause=\"%s\"", state(c),
+			 ana_class_names[c]);
+		begin(p, name, more);
+		put_billionths(p, v[c]);
+	}
+}
+
+static void put_info(struct page *p)
+{
+	const struct ana_result *r = p->s->result;
+	char more[200];
+
+	declare(p, "gpustarve_run_info", "gauge", "What the run was found to be; always 1.");
+	snprintf(more, sizeof(more),
+		 ",verdict=\"%s\",severity=\"%s\",window=\"%s\",simulated=\"%s\",complete=\"%s\"",
+		 ana_verdict_names[r->judgement.verdict],
+		 r->judgement.severity ? ana_severity_names[r->judgement.severity] : "",
+		 p->s->window == ANA_WINDOW_JOB ? "job" : "device", r->simulated ? "true" : "false",
+		 r->complete ? "true" : "false");
+	begin(p, "gpustarve_run_info", more);
+	view_out_text(p->o, "1\n");
+}
+
+static void put_money(struct page *p)
+{
+	const struct view_cost *c = &p->s->cost;
+
+	if (!c->known)
+		return;
+	put_classes(p, "gpustarve_gpu_usd_total",
+		    "Dollars of GPU time by what it was spent on; they sum to the cost of the run.",
+		    c->classes);
+	put_one(p, "gpustarve_wasted_usd_total", "counter", "Dollars of wasted GPU time.",
+		c->wasted);
+	put_one(p, "gpustarve_starved_usd_total", "counter",
+		"Dollars of GPU time spent waiting for input.", c->starved);
+}
+
+static void put_steps(struct page *p)
+{
+	const struct ana_result *r = p->s->result;
+
+	put_count(p, "gpustarve_steps_total", "counter", "Training steps.", r->steps);
+	if (r->step_median_ns >= 0)
+		put_one(p, "gpustarve_step_median_seconds", "gauge", "Median time of a step.",
+			r->step_median_ns);
+	if (r->step_p95_ns >= 0)
+		put_one(p, "gpustarve_step_p95_seconds", "gauge",
+			"Time that 95 of 100 steps stay below.", r->step_p95_ns);
+}
+
+static void put_loader(struct page *p)
+{
+	const struct ana_result *r = p->s->result;
+
+	put_count(p, "gpustarve_batches_total", "counter", "Batches taken from data loaders.",
+		  r->batches);
+	put_one(p, "gpustarve_loader_wait_seconds_total", "counter",
+		"Time that training threads waited for a batch.", r->loader_wait_ns);
+	put_one(p, "gpustarve_loader_exposed_seconds_total", "counter",
+		"GPU time in gaps inside such waits.", r->loader_exposed_ns);
+}
+
+int view_export_prometheus(struct view_export *x)
+{
+	struct page p = { &x->out, x->summary };
+	const struct ana_result *r = x->summary->result;
+
+	put_info(&p);
+	put_count(&p, "gpustarve_gpus", "gauge", "GPUs that the run held.", r->gpus);
+	put_classes(&p, "gpustarve_gpu_seconds_total",
+		    "GPU time by what it was spent on; it sums to all time that GPUs were held.",
+		    r->classes);
+	put_one(&p, "gpustarve_wasted_seconds_total", "counter", "GPU time that was wasted.",
+		x->summary->wasted_ns);
+	put_one(&p, "gpustarve_starved_seconds_total", "counter",
+		"GPU time spent waiting for input.", x->summary->starved_ns);
+	put_money(&p);
+	put_steps(&p);
+	put_loader(&p);
+	put_count(&p, "gpustarve_events_dropped_total", "counter",
+		  "Events that could not be recorded.", r->quality.dropped);
+	x->rows = 1;
+	return 0;
+}
