@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the export tests share: a few runs (of the simulator, of small imported traces, of real ones
 where ../shared is there), `gpustarve export`, and which numbers of two summaries must agree."""
+import collections
 import glob
 import os
 import shutil
@@ -31,6 +32,10 @@ def keep(run, where, name):
     return to
 
 
+# Rows of JSON hold no samples and no batches of workers, so what these tell cannot come back.
+NO_EVIDENCE = {'GPUSTARVE_SAMPLER': 0, 'GPUSTARVE_SHIM': 0}
+
+
 def simulated(where, name, argv, **env):
     """A run of the simulator, kept as name.gst."""
     done, run, _ = gs.traced(argv, where, ['--quiet', *PRICE], **env)
@@ -38,15 +43,15 @@ def simulated(where, name, argv, **env):
     return keep(run, where, name) if run else None
 
 
-def loader_run(where, name='loader', steps=20):
+def loader_run(where, name='loader', steps=20, **env):
     return simulated(where, name, [gs.PYTHON, os.path.join(gs.WORKLOADS, 'train_loader.py'),
-                                   '--steps', steps])
+                                   '--steps', steps], **env)
 
 
-def mix_run(where, name='mix', ops=6000, devices=2, processes=2):
+def mix_run(where, name='mix', ops=6000, devices=2, processes=2, **env):
     return simulated(where, name, [MIXLOOP, f'--ops={ops}', f'--devices={devices}',
                                    f'--processes={processes}', '--pageable=20', '--peer=5',
-                                   '--collective-every=500'], GPUSIM_DEVICES=devices)
+                                   '--collective-every=500'], GPUSIM_DEVICES=devices, **env)
 
 
 def small_imports(where):
@@ -77,6 +82,20 @@ def numbers(summary):
             'steps': summary['steps'], 'loader': summary['loader'], 'copies': summary['copies'],
             'verdict': summary['verdict'], 'usd': summary['cost']['usd'],
             'wasted_usd': summary['cost']['wasted_usd']}
+
+
+def without_evidence(summary):
+    """The same without what samples refine: only the groups of classes stay."""
+    out = numbers(summary)
+    for gpu in out['gpus']:
+        groups = collections.Counter()
+        for name, ns in gpu.pop('classes').items():
+            group = name.split('.')[0]
+            groups['wait' if group in ('input', 'host') else name] += ns
+        gpu['groups'] = dict(groups)
+        for key in 'verdict', 'severity', 'flagged', 'starved_ns', 'wasted_usd', 'usd':
+            gpu.pop(key)
+    return {'gpus': out['gpus'], 'copies': out['copies'], 'gpu_ns': out['ledger']['gpu_ns']}
 
 
 def differences(a, b, path=''):

@@ -16,7 +16,7 @@ REAL = ['resnet50_num_workers_0__383a0664.pt.trace.json.gz', 'h100_owlv2.json.gz
         'negative_queue_length_values_check_rank0.json.gz', 'h100_2gpu_1s.sqlite.gz']
 
 
-def there_and_back(where, name, run, windows=('job', 'device')):
+def there_and_back(where, name, run, windows=('job', 'device'), numbers=exporting.numbers):
     file = exporting.export(run, 'kineto', os.path.join(where, 'k.json'), *exporting.PRICE)
     done, back = importing.imported(where, file)
     if not gs.equal(done.returncode, 0, f'{name}: import: {done.stderr.decode()}'):
@@ -24,7 +24,7 @@ def there_and_back(where, name, run, windows=('job', 'device')):
     for window in windows:
         options = ('--window', window, *exporting.PRICE)
         before, after = gs.summary(run, *options), gs.summary(back, *options)
-        differ = exporting.differences(exporting.numbers(before), exporting.numbers(after))
+        differ = exporting.differences(numbers(before), numbers(after))
         gs.check(not differ, f'{name}, window {window}: {len(differ)} differ: {differ[:6]}')
     with open(file, encoding='utf-8') as f:
         return json.load(f)
@@ -42,10 +42,14 @@ with gs.scratch() as where:
         there_and_back(where, file, exporting.keep(run, where, 'real'))
         gs.command(['rm', '-rf', os.path.join(where, 'real.gst')])
 
-    there_and_back(where, 'loader', exporting.loader_run(where))
-    there_and_back(where, 'three processes on one GPU', exporting.mix_run(where, 'shared', 3000, 1, 3))
+    plain = exporting.NO_EVIDENCE
+    there_and_back(where, 'loader', exporting.loader_run(where, **plain))
+    there_and_back(where, 'loader with samples', exporting.loader_run(where, 'sampled'),
+                   numbers=exporting.without_evidence)
+    there_and_back(where, 'three processes on one GPU',
+                   exporting.mix_run(where, 'shared', 3000, 1, 3, **plain))
     # One file has one window; the processes of this run lived for different times.
-    run = exporting.mix_run(where)
+    run = exporting.mix_run(where, **plain)
     made = there_and_back(where, 'two processes on two GPUs', run, ('device',))
     gs.check(made['gpustarve']['simulated'] and 'model' in str(made['gpustarve']['notes']),
              'it says that the GPUs are simulated')

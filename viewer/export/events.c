@@ -182,7 +182,7 @@ int view_export_events(struct view_export *x, size_t source, uint8_t kind,
 
 struct pieces {
 	struct view_export *x;
-	int (*take)(void *arg, const struct ana_piece *p);
+	struct view_order order;
 	int (*step)(void *arg, const struct ana_step *s);
 	void *arg;
 	uint32_t n;
@@ -195,7 +195,7 @@ static void on_piece(void *arg, const struct ana_piece *p)
 
 	if (to->err)
 		return;
-	to->err = to->take(to->arg, p);
+	to->err = view_order_add(&to->order, p);
 	if (++to->n == SHOW_EVERY && !to->err) {
 		to->err = advance(to->x, to->n);
 		to->n = 0;
@@ -213,7 +213,7 @@ static void on_step(void *arg, const struct ana_step *s)
 int view_export_pieces(struct view_export *x, int (*take)(void *arg, const struct ana_piece *p),
 		       int (*step)(void *arg, const struct ana_step *s), void *arg)
 {
-	struct pieces to = { .x = x, .take = take, .step = step, .arg = arg };
+	struct pieces to = { .x = x, .step = step, .arg = arg };
 	struct ana_options o = {
 		.window = x->summary->window,
 		.threads = 1, /* the same order each time; writing is what takes long */
@@ -222,10 +222,18 @@ int view_export_pieces(struct view_export *x, int (*take)(void *arg, const struc
 		.arg = &to,
 	};
 	struct ana_result *r = NULL;
-	int err = ana_run(x->trace, &o, &r);
+	int err = view_order_init(&to.order, x->summary->result->gpus, take, arg);
 
+	if (!err)
+		err = ana_run(x->trace, &o, &r);
+	if (!err)
+		err = to.err;
+	if (!err)
+		err = view_order_finish(&to.order);
+	x->late_pieces = to.order.late;
+	view_order_fini(&to.order);
 	ana_result_free(r);
-	return err ? err : to.err;
+	return err;
 }
 
 /* --- names --- */

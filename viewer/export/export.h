@@ -16,6 +16,7 @@
 #include "analysis/feed.h"
 #include "analysis/map.h"
 #include "analysis/plan.h"
+#include "order.h"
 #include "out.h"
 #include "summary.h"
 #include "trace.h"
@@ -42,6 +43,7 @@ struct view_export {
 	const volatile sig_atomic_t *stop;
 	/* what is written; told to the user */
 	uint64_t rows;
+	uint64_t late_pieces; /* of view_export_pieces: that came out of order */
 	/* progress */
 	void (*progress)(void *arg, double done);
 	void *progress_arg;
@@ -82,7 +84,10 @@ void view_export_fini(struct view_export *x);
 int view_export_events(struct view_export *x, size_t source, uint8_t kind,
 		       int (*take)(void *arg, const struct wire_event *e), void *arg);
 
-/* The pieces of idle time, and the steps where @step is given. 0 or negative errno, as above. */
+/*
+ * The pieces of idle time, per GPU in order of start (but see order.h), and the steps where @step
+ * is given. 0 or negative errno, as above.
+ */
 int view_export_pieces(struct view_export *x, int (*take)(void *arg, const struct ana_piece *p),
 		       int (*step)(void *arg, const struct ana_step *s), void *arg);
 

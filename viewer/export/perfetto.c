@@ -366,7 +366,7 @@ static int put_piece(void *arg, const struct ana_piece *q)
 {
 	struct page *p = arg;
 	struct slice s = { .start = q->start_ns, .end = q->end_ns, .category = CAT_IDLE };
-	int err = view_track_idle(&p->tracks, q->gpu, &s.track);
+	int err = view_track_idle(&p->tracks, q, &s.track);
 
 	if (err)
 		return err;

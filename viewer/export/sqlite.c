@@ -413,6 +413,15 @@ static int put_source(struct page *p, size_t i)
 
 /* --- gaps --- */
 
+static void put_caveat(void *arg, const char *text)
+{
+	struct page *p = arg;
+	sqlite3_stmt *s = once(p, "INSERT INTO caveats VALUES (?)");
+
+	add_text(p, s, text, strlen(text));
+	insert_once(p, s);
+}
+
 static const char *state(const struct ana_piece *q)
 {
 	return !q->gap ? "outside" : q->queued ? "queued" : "empty";
@@ -502,6 +511,9 @@ static int put_gaps(struct page *p)
 	for (i = 0; i < gpus && !err; i++)
 		err = close_gap(p, &p->gap[i]);
 	free(p->gap);
+	if (!err && p->x->late_pieces)
+		put_caveat(p, "some pieces of gaps came late: a gap may have two rows, each with a "
+			      "part of empty_ns");
 	return err;
 }
 
@@ -690,15 +702,6 @@ static void put_findings(struct page *p)
 		add_known(p, s, a->saving_nano_usd, v->cost.known);
 		insert_once(p, s);
 	}
-}
-
-static void put_caveat(void *arg, const char *text)
-{
-	struct page *p = arg;
-	sqlite3_stmt *s = once(p, "INSERT INTO caveats VALUES (?)");
-
-	add_text(p, s, text, strlen(text));
-	insert_once(p, s);
 }
 
 static const char enums[] =

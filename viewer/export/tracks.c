@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define IDLE_LANES 4u /* what is later still goes on the last */
+
 struct key {
 	enum view_track_what what;
 	uint32_t gpu; /* or 0 */
@@ -20,6 +22,7 @@ struct view_track {
 	uint64_t *uuid; /* per lane */
 	uint32_t uuids;
 	struct view_lanes lanes;
+	int64_t idle_end[IDLE_LANES]; /* of the last piece on each lane */
 };
 
 #define NONE UINT32_MAX
@@ -157,6 +160,7 @@ static int make_track(struct view_tracks *t, const struct key *k, uint32_t *out)
 		t->room = room;
 	}
 	t->track[i] = (struct view_track){ .key = *k, .parent = parent };
+	t->track[i].idle_end[0] = INT64_MIN;
 	t->tracks++;
 	err = add_lane(t, &t->track[i]);
 	if (!err)
@@ -264,12 +268,22 @@ int view_track_thread(struct view_tracks *t, size_t source, const struct wire_ev
 	return place(t, &k, e, true, uuid);
 }
 
-int view_track_idle(struct view_tracks *t, uint32_t gpu, uint64_t *uuid)
+int view_track_idle(struct view_tracks *t, const struct ana_piece *p, uint64_t *uuid)
 {
-	uint32_t i;
-	int err = find_track(t, &(struct key){ .what = VIEW_TRACK_IDLE, .gpu = gpu }, &i);
+	struct view_track *found;
+	uint32_t i, lane = 0;
+	int err = find_track(t, &(struct key){ .what = VIEW_TRACK_IDLE, .gpu = p->gpu }, &i);
 
-	if (!err)
-		*uuid = t->track[i].uuid[0];
-	return err;
+	if (err)
+		return err;
+	found = &t->track[i];
+	while (lane + 1 < IDLE_LANES && lane < found->uuids && p->start_ns < found->idle_end[lane])
+		lane++;
+	while (!err && found->uuids <= lane)
+		err = add_lane(t, found);
+	if (err)
+		return err;
+	found->idle_end[lane] = p->end_ns;
+	*uuid = found->uuid[lane];
+	return 0;
 }

@@ -61,6 +61,7 @@ int view_track_stream(struct view_tracks *t, uint32_t gpu, size_t source,
 /* The track for a call or range of a thread; @what: CALLS, RANGES or LOADER. */
 int view_track_thread(struct view_tracks *t, size_t source, const struct wire_event *e,
 		      enum view_track_what what, uint64_t *uuid);
-int view_track_idle(struct view_tracks *t, uint32_t gpu, uint64_t *uuid);
+/* The track for a piece of idle time; late ones go on a lane of their own. */
+int view_track_idle(struct view_tracks *t, const struct ana_piece *p, uint64_t *uuid);
 
 #endif
