@@ -207,9 +207,13 @@ static void refresh(struct native *n)
 	n->read_ns = now;
 }
 
-/* Addresses of the frames, innermost first; those of callers lie behind their call. */
+/*
+ * Addresses of the frames, innermost first, up to Python's interpreter: what is outside of it
+ * Python's own stack tells. Those of callers lie behind their call.
+ */
 static size_t unwind(struct native *n, uint64_t sp, uint64_t pc, uint64_t *frame, size_t room)
 {
+	const struct prof_module *m = NULL;
 	struct prof_unw_cursor cursor;
 	uint64_t before = 0, at = sp;
 	size_t found = 0;
@@ -225,8 +229,9 @@ static size_t unwind(struct native *n, uint64_t sp, uint64_t pc, uint64_t *frame
 		    n->lib.get(&cursor, PROF_UNW_RSP, &at) || !pc || at < before)
 			break;
 		before = at;
+		m = prof_module_at(&n->modules, pc - (found > 0));
 		frame[found++] = pc;
-	} while (found < room && n->lib.step(&cursor) > 0);
+	} while (!(m && m->python) && found < room && n->lib.step(&cursor) > 0);
 	return found;
 }
 
@@ -256,17 +261,13 @@ static void write_frames(const struct native *n, const uint64_t *frame, size_t f
 			 struct text *out)
 {
 	char one[PROF_MODULE_PATH + 2 * PROF_BUILD_ID + 32];
-	bool python = false;
 	size_t i;
 
 	for (i = 0; i < frames; i++) {
 		uint64_t address = frame[i] - (i > 0); /* inside of the call */
 		const struct prof_module *m = prof_module_at(&n->modules, address);
 
-		if (m && m->python && python)
-			continue;
-		python = m && m->python;
-		if (python)
+		if (m && m->python)
 			strcpy(one, "<python>");
 		else if (m)
 			describe(m, address, one, sizeof(one));

@@ -35,9 +35,9 @@ const char *prof_native_note(void);
 /*
  * The native stack of a thread of this process that is blocked with these registers
  * (/proc/self/task/TID/syscall), as wire/evidence.h has it: module path, tab, hexadecimal offset in
- * the file's address space, tab, build id; innermost first; frames inside Python's interpreter are
- * one frame "<python>". The offset of a caller is that of its call, so that it names the right
- * function. NUL-terminated; its length, 0: nothing could be told; -ENOTSUP: no libunwind.
+ * the file's address space, tab, build id; innermost first, as far as Python's interpreter, which is
+ * one frame "<python>" and the last. The offset of a caller is that of its call, so that it names
+ * the right function. NUL-terminated; its length, 0: nothing could be told; -ENOTSUP: no libunwind.
  * One thread at a time, of the process that made it ready or of a child forked from it.
  */
 ssize_t prof_native_walk(uint64_t sp, uint64_t pc, char *text, size_t room);

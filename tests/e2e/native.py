@@ -32,18 +32,23 @@ def waits():
     go.wait()
 
 
-def native(tid):
+def registers(tid):
     with open(f'/proc/self/task/{tid}/syscall') as f:
         words = f.read().split()
-    n = probe.probe_native(int(words[-2], 16), int(words[-1], 16), text, ROOM)
+    return int(words[-2], 16), int(words[-1], 16)
+
+
+def native(tid):
+    n = probe.probe_native(*registers(tid), text, ROOM)
     return text.value.decode().split('\n') if n > 0 else n
 
 
 def time_native(tid, times=300):
+    sp, pc = registers(tid)
     took = []
     for _ in range(times):
         begin = time.perf_counter_ns()
-        native(tid)
+        probe.probe_native(sp, pc, text, ROOM)
         took.append(time.perf_counter_ns() - begin)
     return sorted(took)[times // 2] / 1000
 

@@ -202,6 +202,23 @@ def start(functions):
     return threads
 
 
+def take_times(short, deep):
+    ns = (ctypes.c_long * 500)()
+    for what, t in (('short', short), ('deep', deep)):
+        PROBE.probe_times(t.native_id, 500, ns)
+        figures[what] = '%d frames %.1f us' % (len(walk(t.native_id)), sorted(ns)[250] / 1000)
+
+
+def take_cost():
+    """For tests/bench."""
+    threads = start([plain, lambda: recursive(200)])
+    take_times(*threads)
+    listing, holder = (ctypes.c_long * 500)(), (ctypes.c_long * 500)()
+    PROBE.probe_list_times(500, listing, holder)
+    figures.update(list=sorted(listing)[250] / 1000, holder=sorted(holder)[250] / 1000)
+    gate.go.set()
+
+
 def test_blocked():
     threads = start(WAYS)
     tids = (ctypes.c_int * 256)()
@@ -219,10 +236,7 @@ def test_blocked():
     equal(torn, 0, 'torn stacks of blocked threads')
     own = walk(threading.get_native_id())
     equal(names(own)[1:], ['test_blocked', 'main', '<module>'], 'our own stack')
-    ns = (ctypes.c_long * 500)()
-    for what, t in (('short', threads[0]), ('deep', threads[3])):
-        PROBE.probe_times(t.native_id, 500, ns)
-        figures[what] = '%d frames %.1f us' % (len(walk(t.native_id)), sorted(ns)[250] / 1000)
+    take_times(threads[0], threads[3])
     figures['blocked'] = walks
     gate.go.set()
     for t in threads:
@@ -479,7 +493,8 @@ def test_forbidden():
 
 MODES = {'threads': [test_blocked, test_running, test_lock, test_collecting],
          'children': [test_multiprocessing, test_fork, test_other_python],
-         'forbidden': [test_forbidden]}
+         'forbidden': [test_forbidden],
+         'cost': [take_cost]}
 
 
 def main():

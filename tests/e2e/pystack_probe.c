@@ -121,6 +121,23 @@ int probe_times(int tid, int walks, long *ns)
 	return rc;
 }
 
+/* The same of listing threads and of asking for the holder of the global lock. */
+void probe_list_times(int times, long *listing, long *holder)
+{
+	struct prof_py_thread t[THREADS];
+	int i;
+
+	for (i = 0; py && i < times; i++) {
+		int64_t begin = now();
+
+		list(t);
+		listing[i] = now() - begin;
+		begin = now();
+		prof_py_gil_holder(py);
+		holder[i] = now() - begin;
+	}
+}
+
 /* How often each of the threads was seen to hold the global lock. */
 void probe_holders(int looks, int us, const int *tids, int *seen, int n)
 {

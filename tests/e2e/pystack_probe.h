@@ -12,6 +12,7 @@ EXPORT int probe_threads(int *tids, int room);
 EXPORT long probe_walk(int tid, char *text, long room);
 EXPORT long probe_many(int tid, int walks, int us, int *torn, char *text, long room);
 EXPORT int probe_times(int tid, int walks, long *ns);
+EXPORT void probe_list_times(int times, long *listing, long *holder);
 EXPORT void probe_holders(int looks, int us, const int *tids, int *seen, int n);
 EXPORT int probe_waits(int tid);
 EXPORT int probe_collecting(void);
