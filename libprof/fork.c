@@ -11,6 +11,7 @@
 #include "host/shared.h"
 #include "ranges.h"
 #include "sampler.h"
+#include "worker.h"
 
 enum owner {
 	OWNER_NONE,
@@ -20,30 +21,36 @@ enum owner {
 
 static atomic_int owner;
 
+static _Thread_local bool held; /* the gate of looks, by this thread's fork that is under way */
+
 static void before(void)
 {
-	if (!prof_fork_mine())
-		return;
-	prof_sampler_fork_prepare();
-	prof_ranges_fork_prepare();
+	held = prof_fork_mine() || prof_worker_looks();
+	if (held)
+		prof_sampler_fork_prepare();
+	if (prof_fork_mine())
+		prof_ranges_fork_prepare();
 }
 
 static void in_parent(void)
 {
-	if (!prof_fork_mine())
-		return;
-	prof_ranges_fork_parent();
-	prof_sampler_fork_parent();
+	if (prof_fork_mine())
+		prof_ranges_fork_parent();
+	if (held)
+		prof_sampler_fork_parent();
+	held = false;
 }
 
 static void in_child(void)
 {
+	held = false;
 	prof_shared_forked();
+	prof_worker_forked();
+	prof_sampler_fork_child();
 	if (!prof_fork_mine())
 		return;
 	atomic_store_explicit(&owner, OWNER_PARENT, memory_order_relaxed);
 	prof_ranges_dead();
-	prof_sampler_fork_child();
 }
 
 void prof_fork_watch(void)

@@ -23,6 +23,7 @@
 #include "pace.h"
 #include "procfile.h"
 #include "ranges.h"
+#include "shared.h"
 #include "thread.h"
 #include "throttle.h"
 
@@ -153,6 +154,8 @@ static void look_at_workers(int64_t period_ns)
 	for (i = 0; i < n; i++) {
 		struct prof_worker *w = prof_crew_next(&sm.crew);
 
+		if (prof_shared_samples_itself(w->pid))
+			continue;
 		if (tick(w->target) &&
 		    look_at(w->target, w->pid, PROF_LOOK_WAIT | PROF_LOOK_PYTHON))
 			hand_over(WIRE_ROLE_WORKER,
@@ -194,6 +197,10 @@ static void census(int64_t period_ns)
 static void settle(int64_t now_ns)
 {
 	sm.settle_ns = now_ns + SETTLE_NS;
+	if (prof_gate_enter()) { /* the loader's lock must not be held in a forked child */
+		prof_native_ready();
+		prof_gate_leave();
+	}
 	prof_target_settle(sm.crew.self, true);
 	if (!sm.throttle.count)
 		prof_throttle_find(&sm.throttle, prof_target_mounts(sm.crew.self));
@@ -252,6 +259,15 @@ static void ask_pace(struct prof_pace_turn *t, int64_t now_ns)
 			"core");
 }
 
+/* Those who look at themselves do so while we do, no more often. */
+static void tell_workers(const struct prof_pace_turn *t)
+{
+	if (!t->starving)
+		prof_shared_idle(false, 0);
+	else if (t->look)
+		prof_shared_idle(true, (uint32_t)(1000 * MS / t->period_ns));
+}
+
 static void loop(void)
 {
 	struct prof_pace_turn t;
@@ -262,6 +278,7 @@ static void loop(void)
 		seen = atomic_load_explicit(&sm.wake, memory_order_relaxed);
 		now = prof_mono_ns();
 		ask_pace(&t, now);
+		tell_workers(&t);
 		take_turn(&t, now);
 		if (!atomic_load_explicit(&sm.stopping, memory_order_relaxed))
 			prof_word_wait(&sm.wake, seen, t.next_ns);
@@ -299,6 +316,7 @@ void prof_sampler_stop(int64_t deadline_ns)
 	if (!atomic_load(&sm.alive))
 		return;
 	atomic_store(&sm.stopping, true);
+	prof_shared_idle(false, 0);
 	prof_word_bump(&sm.wake);
 	prof_word_reach(&sm.ended, 1, deadline_ns);
 }

@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "env.h"
@@ -183,6 +184,7 @@ struct maker { /* the trainer's side of each slot */
 
 static struct maker maker[PROF_SHARED_SLOTS];
 static struct prof_shared_stats total;
+static atomic_uint samplers; /* workers that sample themselves, at the last drain */
 static int kept_fd = -1;
 static ino_t kept_inode;
 
@@ -250,9 +252,18 @@ int prof_shared_create(const uint8_t stream[16])
 	return 0;
 }
 
+static uint32_t fair_rate(uint32_t hz)
+{
+	uint32_t n = atomic_load_explicit(&samplers, memory_order_relaxed);
+	uint32_t most =
+		n > PROF_SHARED_LOOKS / PROF_SHARED_RATE ? PROF_SHARED_LOOKS / n : PROF_SHARED_RATE;
+
+	return hz < most ? hz : most;
+}
+
 void prof_shared_idle(bool idle, uint32_t rate_hz)
 {
-	uint32_t rate = idle ? rate_hz : 0;
+	uint32_t rate = idle && rate_hz ? fair_rate(rate_hz) : 0;
 
 	if (!ours || atomic_exchange(&seg->rate, rate) == rate)
 		return;
@@ -456,12 +467,15 @@ static void check_descriptor(void)
 
 void prof_shared_drain(const struct prof_shared_sink *sink)
 {
-	unsigned int i;
+	unsigned int i, n = 0;
 
 	if (!ours)
 		return;
-	for (i = 0; i < PROF_SHARED_SLOTS; i++)
+	for (i = 0; i < PROF_SHARED_SLOTS; i++) {
 		drain_slot(i, sink);
+		n += atomic_load(&seg->slot[i].samples) != 0;
+	}
+	atomic_store_explicit(&samplers, n, memory_order_relaxed);
 	check_descriptor();
 }
 
@@ -586,18 +600,36 @@ int prof_shared_join(void)
 	return 0;
 }
 
+void prof_shared_leave(void)
+{
+	if (mine)
+		atomic_store(&mine->samples, 0);
+}
+
 uint32_t prof_shared_rate(void)
 {
 	return seg ? atomic_load_explicit(&seg->rate, memory_order_acquire) : 0;
 }
 
 /* Not private: the trainer wakes from another process. */
-void prof_shared_park(void)
+static void wait_change(unsigned int seen, const struct timespec *deadline)
 {
+	syscall(SYS_futex, &seg->change, FUTEX_WAIT_BITSET, seen, deadline, NULL,
+		FUTEX_BITSET_MATCH_ANY);
+}
+
+void prof_shared_sleep(int64_t deadline_ns)
+{
+	struct timespec t = { .tv_sec = deadline_ns / 1000000000,
+			      .tv_nsec = deadline_ns % 1000000000 };
 	unsigned int seen = atomic_load(&seg->change);
 
+	if (atomic_load(&seg->rate)) {
+		wait_change(seen, &t);
+		return;
+	}
 	atomic_fetch_add(&seg->parked, 1);
 	if (!atomic_load(&seg->rate))
-		syscall(SYS_futex, &seg->change, FUTEX_WAIT, seen, NULL, NULL, 0);
+		wait_change(seen, NULL);
 	atomic_fetch_sub(&seg->parked, 1);
 }

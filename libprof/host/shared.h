@@ -36,7 +36,12 @@ void prof_shared_forked(void);
 /* At arm. @stream: its id. 0 or -errno: then there are no rows of workers. */
 int prof_shared_create(const uint8_t stream[16]);
 
-/* The trainer begins or ends to wait: workers look at themselves so often, or sleep. Any thread. */
+/*
+ * The trainer begins or ends to wait: workers look at themselves so often, or sleep. Where there are
+ * many, each looks less often, so that all together make PROF_SHARED_LOOKS a second. Any thread.
+ */
+#define PROF_SHARED_LOOKS 400u
+#define PROF_SHARED_RATE 100u /* of one worker, at most */
 void prof_shared_idle(bool idle, uint32_t rate_hz);
 
 /* Does this process sample itself? Then nobody else should. Any thread. */
@@ -72,12 +77,15 @@ bool prof_shared_look(const struct prof_look *look);
 
 /* Takes a slot and says that this process samples itself. 0 or -errno. */
 int prof_shared_join(void);
+void prof_shared_leave(void); /* it does not any more */
+
+/* How often to look, in Hz; 0: the trainer does not wait. */
+uint32_t prof_shared_rate(void);
 
 /*
- * Sleeps until the trainer waits, or has changed its mind (@seen: what was returned the time
- * before). Returns the rate in Hz, 0: the trainer does not wait.
+ * Sleeps while the trainer does not wait, for as long as that lasts; or, while it waits, until
+ * @deadline_ns (monotonic) or until the rate changes. Only after prof_shared_join.
  */
-uint32_t prof_shared_rate(void);
-void prof_shared_park(void);
+void prof_shared_sleep(int64_t deadline_ns);
 
 #endif

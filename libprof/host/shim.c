@@ -19,6 +19,7 @@
 #include "marks.h"
 #include "notes.h"
 #include "shared.h"
+#include "worker.h"
 #include "wire/event.h"
 
 #define CELLS 4096u /* a power of two */
@@ -304,18 +305,15 @@ static struct span *span_of(uint32_t what)
 	return what == WIRE_BATCH_PIN ? &me.pin : &me.close;
 }
 
-/* In a worker only fetches are of interest. */
-static bool wanted(uint32_t what)
-{
-	return prof_marks_on() || (what == WIRE_BATCH_FETCH && prof_shared_below());
-}
-
-void gpustarve_begin(uint32_t what)
+void gpustarve_begin(uint32_t what, uint32_t in_worker)
 {
 	struct span *s = span_of(what);
 
-	if (!wanted(what))
-		return;
+	if (!prof_marks_on()) {
+		if (!in_worker || !prof_shared_below())
+			return;
+		prof_worker_fetches();
+	}
 	read_before(&s->at);
 	s->start_ns = clock_ns(CLOCK_REALTIME);
 }
@@ -331,7 +329,7 @@ void gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t work
 	struct span *s = span_of(what);
 	struct counters now = { 0 };
 
-	if (!wanted(what) || !s->start_ns)
+	if (!s->start_ns)
 		return;
 	row.start_ns = s->start_ns;
 	row.end_ns = clock_ns(CLOCK_REALTIME);
@@ -344,7 +342,7 @@ void gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t work
 	}
 	if (prof_marks_on())
 		put_row(&row, NULL);
-	else if (worker)
+	else if (prof_shared_below())
 		put_shared(&row);
 }
 

@@ -36,9 +36,9 @@ PROF_EXPORT void gpustarve_took(uint64_t key, uint32_t loader, uint64_t batch);
 /*
  * FETCH, PIN and CLOSE rows (enum wire_batch_what). In a loader worker @loader is which of its
  * epochs this is, from 1, and the trainer knows what number that is. In the trainer a FETCH is of the
- * batch that the thread is taking.
+ * batch that the thread is taking. @in_worker: the thread runs torch's worker loop.
  */
-PROF_EXPORT void gpustarve_begin(uint32_t what);
+PROF_EXPORT void gpustarve_begin(uint32_t what, uint32_t in_worker);
 PROF_EXPORT void gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t worker,
 			       uint32_t samples);
 

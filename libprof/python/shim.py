@@ -32,7 +32,7 @@ def function(name, *types_):
 u32, u64, text = ctypes.c_uint, ctypes.c_ulonglong, ctypes.c_char_p
 take = function('take', u64, text, u32, u32, u64)
 took = function('took', u64, u32, u64)
-begin = function('begin', u32)
+begin = function('begin', u32, u32)
 end = function('end', u32, u32, u64, u32, u32)
 opening = function('opening', u64, text)
 opened = function('opened', u64, u32, text)
@@ -160,7 +160,7 @@ def make_fetch(original):
     def fetch(self, possibly_batched_index):
         try:
             try:
-                begin(FETCH)
+                begin(FETCH, sys._getframe(1).f_code.co_name in IN_WORKER)
             except Exception:
                 if off('fetch'):
                     raise
@@ -197,7 +197,7 @@ def make_pin(original):
         try:
             try:
                 inside.add(thread)
-                begin(PIN)
+                begin(PIN, 0)
             except Exception:
                 if off('pin_memory'):
                     raise
@@ -302,7 +302,7 @@ def make_shutdown(original):
             return original(self)
         try:
             try:
-                begin(CLOSE)
+                begin(CLOSE, 0)
             except Exception:
                 if off('_shutdown_workers'):
                     raise

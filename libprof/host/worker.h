@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A loader worker's own sampler: a thread that sleeps without a single wake-up while the trainer
+ * does not wait, and looks at its process while it does. The looks go through shared memory to the
+ * trainer, which leaves workers alone that look at themselves.
+ *
+ * It starts with the first batch that the process makes in torch's worker loop, so that helpers,
+ * servers and commands that a job starts never have one. A forked child of a worker has none either.
+ */
+#ifndef PROF_WORKER_H
+#define PROF_WORKER_H
+
+#include <stdbool.h>
+
+/* This process makes a batch for a trainer, on this thread. Starts the sampler at the first call. */
+void prof_worker_fetches(void);
+
+/* Is there one in this process? Then forks must wait for its looks (gate.h). */
+bool prof_worker_looks(void);
+
+/* atfork's child handler. Async-signal-safe. */
+void prof_worker_forked(void);
+
+#endif
