@@ -12,6 +12,8 @@
 
 #define SMALL_SAMPLE_BYTES 65536
 #define MISS_PPM 300000 /* of the bytes not out of the page cache: the disk matters */
+#define STARVED_PPM 400000 /* of starved time or of making a batch: without a CPU */
+#define BUSY_PPM 850000 /* of the workers' time: they do nothing else */
 #define LOCKED_PPM 50000 /* of the starved time: workers wait for each other */
 #define JITTER 3 / 2 /* of the 95th percentile over the median: batches differ */
 
@@ -27,10 +29,26 @@ static int64_t making_ns(const struct view_summary *s)
 	       class_ns(s, ANA_INPUT_UNKNOWN);
 }
 
-/* Time that more workers would only make worse, or not touch. */
-static int64_t beyond_workers_ns(const struct view_summary *s)
+/* What a loader that keeps up would have spared. */
+static int64_t sparable_ns(const struct view_summary *s)
 {
-	return class_ns(s, ANA_INPUT_CPU_STARVED) + class_ns(s, ANA_INPUT_PIPELINE);
+	return making_ns(s) + class_ns(s, ANA_INPUT_CPU_STARVED) + class_ns(s, ANA_INPUT_PIPELINE) +
+	       class_ns(s, ANA_INPUT_HANDOFF);
+}
+
+/* Workers that want a CPU and get none would be more of the same; rows tell it exactly. */
+static bool workers_starved(const struct view_summary *s)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+
+	return view_ppm(class_ns(s, ANA_INPUT_CPU_STARVED), s->starved_ns) >= STARVED_PPM ||
+	       (l && view_ppm(l->fetch_delay_ns, l->fetch_ns) >= STARVED_PPM);
+}
+
+/* They have nothing to do for much of the time: not workers are missing, but work for them. */
+static bool workers_idle(const struct view_summary *s)
+{
+	return class_ns(s, ANA_INPUT_PIPELINE) >= making_ns(s) && s->loader.busy_ppm < BUSY_PPM;
 }
 
 /* Do workers wait for each other? Then more of them wait longer. */
@@ -56,7 +74,7 @@ static bool more_workers_help(const struct view_summary *s)
 	return v->has_need && v->need.advised > v->facts.workers &&
 	       v->need.predicted_step_ns < v->facts.step_ns &&
 	       (!v->facts.workers ||
-		(making_ns(s) > beyond_workers_ns(s) && !workers_serialised(s)));
+		(!workers_starved(s) && !workers_idle(s) && !workers_serialised(s)));
 }
 
 static enum ana_class largest_of_making(const struct view_summary *s)
@@ -112,7 +130,7 @@ bool view_advise_workers(struct view_summary *s, struct view_advice *a)
 {
 	const struct view_loader *v = &s->loader;
 	enum ana_class c = largest_of_making(s);
-	int64_t most = making_ns(s) + beyond_workers_ns(s);
+	int64_t most = sparable_ns(s);
 
 	if (!more_workers_help(s))
 		return false;
@@ -142,7 +160,7 @@ bool view_advise_unknown(struct view_summary *s, struct view_advice *a)
 	if (more_workers_help(s))
 		return false;
 	if (!v->has_need || v->need.needed > v->facts.workers)
-		return making_ns(s) > beyond_workers_ns(s) && !workers_serialised(s);
+		return !workers_starved(s) && !workers_serialised(s);
 	a->brief = "a larger prefetch_factor";
 	a->action = view_arena_printf(
 		&s->mem,

@@ -170,6 +170,9 @@ static void put_need(struct html *h)
 
 	if (!v->has_need)
 		return;
+	if (v->busy_ppm >= 0)
+		fprintf(h->f, "<dt>Workers made batches</dt><dd>%s %% of their time</dd>\n",
+			view_percent(step, v->busy_ppm));
 	fprintf(h->f,
 		"<dt>Taking a batch</dt><dd>each <span data-ns=\"%" PRId64
 		"\">%s</span>; without the waits each <span data-ns=\"%" PRId64

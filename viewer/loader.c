@@ -207,6 +207,15 @@ static void set_saving(struct view_summary *s, const struct ana_loader_facts *l)
 			view_div_even((__int128)s->cost.starved * v->saving_ns, s->starved_ns);
 }
 
+/* Workers that make batches all the time are what the step waits for. */
+static void set_busy(struct view_loader *v)
+{
+	v->busy_ppm =
+		v->facts.workers ? view_ppm(v->fetch_ns, v->facts.step_ns * v->facts.workers) : -1;
+	if (v->busy_ppm > 1000000)
+		v->busy_ppm = 1000000;
+}
+
 static void set_bytes(struct view_summary *s, const struct ana_loader_facts *l)
 {
 	struct view_loader *v = &s->loader;
@@ -241,7 +250,9 @@ void view_loader_add(struct view_summary *s)
 		set_facts(s, l);
 		v->has_need = view_need_workers(&v->facts, &v->need);
 	}
-	if (v->has_need)
+	if (v->has_need) {
+		set_busy(v);
 		set_saving(s, l);
+	}
 	set_bytes(s, l);
 }

@@ -82,6 +82,7 @@ struct view_loader {
 	bool has_need;
 	struct view_need_facts facts;
 	struct view_need need;
+	int64_t busy_ppm; /* of the workers' time in which they made batches; -1: there are none */
 	int64_t saving_ns, saving_nano_usd; /* of the predicted step, at most */
 	int64_t batch_bytes; /* read per batch; -1: not known */
 	int64_t disk_ppm; /* of it not out of the page cache; -1: not known */

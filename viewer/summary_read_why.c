@@ -90,6 +90,7 @@ static void read_need(struct view_loader *v, const struct view_json *n)
 	v->facts.wait_ns = summary_total(n, "wait_ns");
 	v->facts.fed_median_ns = or_unknown(n, "fed_median_ns");
 	v->need.predicted_step_ns = summary_total(n, "predicted_step_ns");
+	v->busy_ppm = summary_ppm(n, "workers_busy_pct", -1);
 	v->facts.cores = summary_total(n, "cores");
 	v->need.cores_needed = summary_total(n, "cores_needed");
 	v->saving_ns = summary_total(n, "saving_upper_ns");

@@ -109,6 +109,10 @@ static void put_need(struct view_jsonout *j, const char *key, const struct view_
 	view_json_int(j, "wait_ns", v->facts.wait_ns);
 	put_or_null(j, "fed_median_ns", v->facts.fed_median_ns);
 	view_json_int(j, "predicted_step_ns", v->need.predicted_step_ns);
+	if (v->busy_ppm >= 0)
+		view_json_percent(j, "workers_busy_pct", v->busy_ppm);
+	else
+		view_json_null(j, "workers_busy_pct");
 	view_json_int(j, "cores", v->facts.cores);
 	view_json_int(j, "cores_needed", v->need.cores_needed);
 	view_json_int(j, "saving_upper_ns", v->saving_ns);

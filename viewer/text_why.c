@@ -164,6 +164,10 @@ static void put_need(struct page *p)
 
 	if (!v->has_need)
 		return;
+	if (v->busy_ppm >= 0)
+		put_line(p,
+			 view_arena_printf(&p->mem, "workers made batches for %s %% of their time",
+					   view_percent(step, v->busy_ppm)));
 	put_line(p, view_arena_printf(&p->mem,
 				      "a batch each %s, a step without its wait %s: %" PRId64
 				      " worker%s keep%s up%s; a step then takes %s at least",

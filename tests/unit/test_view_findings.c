@@ -223,9 +223,18 @@ static void test_no_contradiction(void)
 	EXPECT(a && !strstr(a->action, "num_workers"));
 	view_summary_free(s);
 
+	/* Workers without work for much of their time; then the same, and they have it. */
 	r = made_starved(NULL);
 	made_class(r, ANA_INPUT_PIPELINE, MADE_HOUR_NS / 2);
 	s = made_summary_of(r, H100, 6880000000LL);
+	EXPECT_INT(s->loader.busy_ppm, 1000000);
+	EXPECT(advice(s, "workers"));
+	view_summary_free(s);
+	r = made_starved(NULL);
+	made_class(r, ANA_INPUT_PIPELINE, MADE_HOUR_NS / 2);
+	r->loader[0].fetch_ns = r->loader[0].fetch_ns / 10 * 8;
+	s = made_summary_of(r, H100, 6880000000LL);
+	EXPECT_INT(s->loader.busy_ppm, 800000);
 	EXPECT(!advice(s, "workers"));
 	a = advice(s, "prefetch");
 	REQUIRE(a);
