@@ -27,6 +27,7 @@
 #include "log.h"
 #include "notes.h"
 #include "ranges.h"
+#include "sampler.h"
 #include "sender.h"
 
 #define EXIT_NS 5000000000
@@ -187,7 +188,8 @@ static void start_ranges(void)
 {
 	struct prof_ranges_opts o = { .torch = prof_config()->torch,
 				      .nvtx = prof_config()->nvtx,
-				      .wake = prof_sender_wake };
+				      .wake = prof_sender_wake,
+				      .waits = prof_sampler_nudge };
 
 	if (prof_ranges_init(&o) == -ENOMEM)
 		prof_note("ranges are not recorded: no memory");

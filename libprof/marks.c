@@ -52,6 +52,7 @@ atomic_bool prof_marks_switch;
 
 static struct prof_log logs[PROF_LOGS];
 static void (*wake_sender)(void);
+static void (*tell_wait)(int64_t now_ns);
 static atomic_bool woken;
 static _Atomic uint64_t dropped;
 static atomic_uint waiting; /* threads inside a loader wait */
@@ -83,7 +84,7 @@ bool prof_mark_is_loader(const char *name, size_t len)
 	       (len >= sizeof(pipe) - 1 && !memcmp(name, pipe, sizeof(pipe) - 1));
 }
 
-int prof_marks_init(void (*wake)(void))
+int prof_marks_init(void (*wake)(void), void (*waits)(int64_t now_ns))
 {
 	size_t bytes = (size_t)PROF_LOGS * PROF_LOG_BYTES;
 	unsigned int i;
@@ -99,6 +100,7 @@ int prof_marks_init(void (*wake)(void))
 	for (i = 0; i < PROF_LOGS; i++)
 		prof_ring_init(&logs[i].ring, p + (size_t)i * PROF_LOG_BYTES, PROF_LOG_BYTES);
 	wake_sender = wake;
+	tell_wait = waits;
 	atomic_store_explicit(&prof_marks_switch, true, memory_order_release);
 	return 0;
 }
@@ -182,8 +184,11 @@ static void leave(struct prof_log *log)
 
 static void wait_begins(int64_t stamp)
 {
-	if (!atomic_fetch_add(&waiting, 1))
-		atomic_store(&waiting_since, stamp);
+	if (atomic_fetch_add(&waiting, 1))
+		return;
+	atomic_store(&waiting_since, stamp);
+	if (tell_wait)
+		tell_wait(stamp);
 }
 
 /* The stamp is cleared only if it is still the one seen before: another wait may have begun. */

@@ -49,8 +49,8 @@ static inline bool prof_marks_on(void)
 /* Does this name begin a loader wait? The engine knows them by the same two prefixes. */
 bool prof_mark_is_loader(const char *name, size_t len);
 
-/* Maps the logs and turns marks on. @wake: see ranges.h. 0, -ENOMEM or -EALREADY. */
-int prof_marks_init(void (*wake)(void));
+/* Maps the logs and turns marks on. @wake, @waits: see ranges.h. 0, -ENOMEM or -EALREADY. */
+int prof_marks_init(void (*wake)(void), void (*waits)(int64_t now_ns));
 
 /* Turns marks off for good, in a forked child too. Async-signal-safe. */
 void prof_marks_off(void);

@@ -67,7 +67,7 @@ static struct {
 
 int prof_ranges_init(const struct prof_ranges_opts *o)
 {
-	int rc = prof_marks_init(o->wake);
+	int rc = prof_marks_init(o->wake, o->waits);
 
 	if (rc)
 		return rc;

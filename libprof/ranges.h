@@ -28,6 +28,8 @@ struct prof_ranges_opts {
 	 * flush.
 	 */
 	void (*wake)(void);
+	/* A loader wait begins now (CLOCK_REALTIME); in hooks, too. May be NULL. */
+	void (*waits)(int64_t now_ns);
 };
 
 struct prof_ranges_stats {

@@ -98,18 +98,31 @@ static void shorten(struct basket *b, const struct wire_sample *s)
 		before->period_ns = (uint32_t)(s->t_ns - before->t_ns);
 }
 
-static void put_sample(struct basket *b, const struct prof_look *l)
+/* @s is the row that comes next. */
+static void put_sample(struct basket *b, struct wire_sample *s)
 {
-	struct wire_sample *s = &b->sample[b->samples++];
+	b->samples++;
+	shorten(b, s);
+	*last_of(b, s) = b->samples;
+	ev.sum.samples++;
+}
+
+static void put_look(struct basket *b, const struct prof_look *l)
+{
+	struct wire_sample *s = &b->sample[b->samples];
 
 	*s = l->s;
 	s->stack = intern(b, l->stack);
 	s->native = intern(b, l->native);
 	s->target = intern(b, l->target);
 	s->fs = intern(b, l->fs);
-	shorten(b, s);
-	*last_of(b, s) = b->samples;
-	ev.sum.samples++;
+	put_sample(b, s);
+}
+
+static bool grow_samples(struct basket *b)
+{
+	return grow((void **)&b->sample, &b->sample_room, b->samples, SAMPLES_MAX,
+		    sizeof(*b->sample));
 }
 
 int prof_evidence_sample(const struct prof_look *l)
@@ -119,15 +132,41 @@ int prof_evidence_sample(const struct prof_look *l)
 
 	pthread_mutex_lock(&ev.lock);
 	b = ev.filling;
-	if (grow((void **)&b->sample, &b->sample_room, b->samples, SAMPLES_MAX,
-		 sizeof(*b->sample))) {
-		put_sample(b, l);
+	if (grow_samples(b)) {
+		put_look(b, l);
 	} else {
 		ev.sum.dropped++;
 		err = -ENOBUFS;
 	}
 	pthread_mutex_unlock(&ev.lock);
 	return err;
+}
+
+static bool put_again(struct basket *b, uint32_t pid, uint32_t tid, int64_t t_ns,
+		      uint32_t period_ns)
+{
+	struct wire_sample key = { .pid = pid, .tid = tid }, *s;
+	uint32_t last = *last_of(b, &key);
+
+	if (!last || b->sample[last - 1].pid != pid || b->sample[last - 1].tid != tid ||
+	    !grow_samples(b))
+		return false;
+	s = &b->sample[b->samples];
+	*s = b->sample[last - 1];
+	s->t_ns = t_ns;
+	s->period_ns = period_ns;
+	put_sample(b, s);
+	return true;
+}
+
+bool prof_evidence_again(uint32_t pid, uint32_t tid, int64_t t_ns, uint32_t period_ns)
+{
+	bool taken;
+
+	pthread_mutex_lock(&ev.lock);
+	taken = put_again(ev.filling, pid, tid, t_ns, period_ns);
+	pthread_mutex_unlock(&ev.lock);
+	return taken;
 }
 
 int prof_evidence_batch(const struct wire_batch *batch, const char *text)

@@ -10,6 +10,7 @@
 #ifndef PROF_EVIDENCE_H
 #define PROF_EVIDENCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "look.h"
@@ -26,6 +27,12 @@ struct prof_evidence_stats {
  * till now is shortened, so that no time counts twice. 0 or -ENOBUFS (counted).
  */
 int prof_evidence_sample(const struct prof_look *l);
+
+/*
+ * The last look at this thread of this process still holds: takes it once more, as of @t_ns. False:
+ * it has been handed on already; look again.
+ */
+bool prof_evidence_again(uint32_t pid, uint32_t tid, int64_t t_ns, uint32_t period_ns);
 
 /* Takes one batch. @text: the settings of an OPEN, else NULL. 0 or -ENOBUFS (counted). */
 int prof_evidence_batch(const struct wire_batch *b, const char *text);

@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "ownfds.h"
 #include "procfile.h"
 
 union address {
@@ -68,16 +69,19 @@ static void name_address(const union address *a, socklen_t len, char *name, size
 	}
 }
 
-/* A descriptor of another process cannot be asked. */
+/* A descriptor of another process cannot be asked; one of another table must be borrowed. */
 static void name_socket(pid_t pid, int fd, char *name, size_t room)
 {
 	union address a = { .any.sa_family = AF_UNSPEC };
+	int mine = pid ? -1 : prof_ownfds() ? prof_ownfds_borrow(fd) : fd;
 	socklen_t len = sizeof(a);
 
-	if (pid || syscall(SYS_getpeername, fd, &a, &len))
+	if (mine < 0 || syscall(SYS_getpeername, mine, &a, &len))
 		snprintf(name, room, "socket");
 	else
 		name_address(&a, len, name, room);
+	if (mine >= 0 && mine != fd)
+		syscall(SYS_close, mine);
 }
 
 static const char *fs_of(pid_t pid, int fd, struct prof_mounts *m)

@@ -18,6 +18,7 @@
 #include "fdname.h"
 #include "mounts.h"
 #include "notes.h"
+#include "ownfds.h"
 #include "peek.h"
 #include "polled.h"
 #include "procfile.h"
@@ -25,6 +26,7 @@
 #include "waitkind.h"
 
 #define PYTHONS_MAX 256u
+#define TASKS 16u /* threads whose files are kept open, where that can be done */
 #define OPEN_EAGER 64u /* settles that look for Python each; then every 16th does */
 
 struct prof_target {
@@ -37,12 +39,14 @@ struct prof_target {
 	struct prof_py_thread python[PYTHONS_MAX];
 	size_t pythons;
 	pid_t gil;
+	struct prof_task task[TASKS];
+	unsigned int next_task; /* to make room */
 };
 
 struct looking { /* what one look works with */
 	struct prof_target *t;
 	struct prof_look *out;
-	char task[PROF_TASK_PATH];
+	struct prof_task *task;
 	struct prof_sched before;
 	struct prof_call call;
 	const struct prof_call_kind *kind;
@@ -65,8 +69,12 @@ int prof_target_open(struct prof_target **t, pid_t pid)
 
 void prof_target_close(struct prof_target *t)
 {
+	size_t i;
+
 	if (!t)
 		return;
+	for (i = 0; i < TASKS; i++)
+		prof_task_close(&t->task[i]);
 	prof_py_close(t->py);
 	prof_mounts_free(&t->mounts);
 	free(t);
@@ -148,17 +156,18 @@ const struct prof_mounts *prof_target_mounts(const struct prof_target *t)
 static int look_state(struct looking *l)
 {
 	struct wire_sample *s = &l->out->s;
-	char letter;
+	char letter = 0;
 	int err;
 
-	l->sched_known = !prof_read_sched(l->task, &l->before);
+	l->sched_known = !prof_task_sched(l->task, &l->before);
 	if (l->sched_known) {
 		s->cpu_ns = l->before.cpu_ns;
 		s->delay_ns = l->before.delay_ns;
 	}
-	err = prof_read_state(l->task, &letter);
+	err = prof_task_state(l->task, &letter);
 	if (err == -ENOENT || err == -ESRCH)
 		return -ESRCH;
+	l->task->letter = letter;
 	if (err)
 		prof_note("threads' states are not seen: /proc/PID/task/TID/stat: %s",
 			  strerror(-err));
@@ -172,7 +181,7 @@ static int look_state(struct looking *l)
 static void look_call(struct looking *l)
 {
 	struct wire_sample *s = &l->out->s;
-	int err = prof_read_call(l->task, &l->call);
+	int err = prof_task_call(l->task, &l->call);
 
 	l->call_known = !err;
 	if (err == -EACCES || err == -EPERM)
@@ -425,11 +434,25 @@ static void judge(struct looking *l)
 
 	if (!l->blocked)
 		return;
-	if (l->sched_known && !prof_read_sched(l->task, &after) && after.turns == l->before.turns &&
+	if (l->sched_known && !prof_task_sched(l->task, &after) && after.turns == l->before.turns &&
 	    after.cpu_ns == l->before.cpu_ns)
 		o->s.flags |= WIRE_SAMPLE_FL_STEADY;
 	else
 		o->native[0] = 0;
+}
+
+static struct prof_task *task_of(struct prof_target *t, pid_t tid)
+{
+	struct prof_task *task;
+	size_t i;
+
+	for (i = 0; i < TASKS; i++)
+		if (t->task[i].open && t->task[i].tid == tid)
+			return &t->task[i];
+	task = &t->task[t->next_task++ % TASKS];
+	prof_task_close(task);
+	prof_task_init(task, t->pid, tid);
+	return task;
 }
 
 static void begin(struct looking *l, pid_t tid)
@@ -443,28 +466,69 @@ static void begin(struct looking *l, pid_t tid)
 	o->s.tid = (uint32_t)tid;
 	if (l->t->pid)
 		o->s.flags |= WIRE_SAMPLE_FL_BY_PARENT;
-	prof_task_path(l->task, l->t->pid, tid);
+	l->task = task_of(l->t, tid);
 }
 
+static int look(struct looking *l, pid_t tid, unsigned int what)
+{
+	int err = look_state(l);
+
+	if (err)
+		return err;
+	if (!what) {
+		l->out->s.flags |= WIRE_SAMPLE_FL_CENSUS;
+		return 0;
+	}
+	if (what & PROF_LOOK_WAIT && l->blocked)
+		look_call(l);
+	if (what & PROF_LOOK_PYTHON)
+		look_python(l, tid);
+	if (l->blocked && l->call_known)
+		look_wait(l);
+	if (what & PROF_LOOK_NATIVE && l->blocked)
+		look_native(l);
+	judge(l);
+	return 0;
+}
+
+/* A thread that is gone may have had its number taken by a new one: asked once more, afresh. */
 int prof_look_at(struct prof_target *t, pid_t tid, unsigned int what, struct prof_look *out)
 {
 	struct looking l = { .t = t, .out = out };
+	bool kept;
 	int err;
 
 	begin(&l, tid);
-	err = look_state(&l);
-	if (err)
+	kept = l.task->fd[PROF_TASK_STAT] >= 0;
+	err = look(&l, tid, what);
+	if (err || !prof_ownfds())
+		prof_task_close(l.task);
+	if (err != -ESRCH || !kept)
 		return err;
-	if (!what)
-		out->s.flags |= WIRE_SAMPLE_FL_CENSUS;
-	if (what & PROF_LOOK_WAIT && l.blocked)
-		look_call(&l);
-	if (what & PROF_LOOK_PYTHON)
-		look_python(&l, tid);
-	if (l.blocked && l.call_known)
-		look_wait(&l);
-	if (what & PROF_LOOK_NATIVE && l.blocked)
-		look_native(&l);
-	judge(&l);
-	return 0;
+	l = (struct looking){ .t = t, .out = out };
+	begin(&l, tid);
+	err = look(&l, tid, what);
+	if (err || !prof_ownfds())
+		prof_task_close(l.task);
+	return err;
+}
+
+/* That it was not put on a CPU is not enough: it may have been woken and wait for one. */
+static bool task_holds(struct prof_task *t)
+{
+	struct prof_sched now;
+	char letter;
+
+	return t->still && !prof_task_sched(t, &now) && now.turns == t->still &&
+	       !prof_task_state(t, &letter) && letter == t->letter;
+}
+
+bool prof_look_holds(struct prof_target *t, pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < TASKS; i++)
+		if (t->task[i].open && t->task[i].tid == tid)
+			return task_holds(&t->task[i]);
+	return false;
 }

@@ -67,4 +67,10 @@ const struct prof_mounts *prof_target_mounts(const struct prof_target *t);
  */
 int prof_look_at(struct prof_target *t, pid_t tid, unsigned int what, struct prof_look *out);
 
+/*
+ * Has the thread not run since the last look, which found it blocked? Then that look still holds.
+ * Costs a fraction of a look; where files cannot be kept open it is always false.
+ */
+bool prof_look_holds(struct prof_target *t, pid_t tid);
+
 #endif

@@ -10,20 +10,20 @@
 #define OPEN_NS MS /* a loader wait that is shorter is none */
 #define FRESH_NS (100 * MS)
 #define RECENT_NS (1000 * MS)
-#define ALERT_NS (10000 * MS) /* so long waits are watched for closely after one was seen */
+#define ALERT_NS (2000 * MS) /* so long one looks out for the next wait after one was seen */
 #define CLOSE_NS (5 * MS)
-#define LOOSE_NS (20 * MS)
 #define WINDOW_NS (1000 * MS)
-#define STARVING_SHARE 50 /* one in so many: 2 % of a core */
-#define BUSY_SHARE 1000 /* 0.1 % */
 #define DIVIDER_MAX 16u
 #define CHEAP_WINDOWS 10u
+
+static const int64_t allowed[2] = { 1000, 50 }; /* one part of a core in so many: 0.1 %, 2 % */
 
 void prof_pace_init(struct prof_pace *p, int64_t now_ns, uint32_t seed)
 {
 	memset(p, 0, sizeof(*p));
-	p->divider = 1;
-	p->next_look_ns = p->next_census_ns = p->window_ns = p->fed_ns = now_ns;
+	p->share[0].divider = p->share[1].divider = 1;
+	p->next_look_ns = p->next_census_ns = p->fed_ns = now_ns;
+	p->alert_ns = now_ns;
 	p->random = seed | 1;
 }
 
@@ -58,47 +58,59 @@ static int64_t jitter(struct prof_pace *p, int64_t ns)
 }
 
 /* The window is over: was it too dear? */
-static void judge(struct prof_pace *p, const struct prof_pace_input *in)
+static void judge(struct prof_pace *p, struct prof_pace_share *s)
 {
-	int64_t wall = in->now_ns - p->window_ns;
-	int64_t spent = (int64_t)(in->cpu_ns - p->window_cpu_ns);
-	int64_t allowed = p->starved_ns / STARVING_SHARE + (wall - p->starved_ns) / BUSY_SHARE;
+	int64_t limit = s->time_ns / allowed[s == &p->share[1]];
 
-	p->cheap = spent < allowed / 3 ? p->cheap + 1 : 0;
-	if (spent > allowed && p->divider < DIVIDER_MAX) {
-		p->divider *= 2;
+	s->cheap = s->cpu_ns < limit / 3 ? s->cheap + 1 : 0;
+	if (s->cpu_ns > limit && s->divider < DIVIDER_MAX) {
+		s->divider *= 2;
 		p->halvings++;
-	} else if (p->cheap >= CHEAP_WINDOWS && p->divider > 1) {
-		p->divider /= 2;
-		p->cheap = 0;
+	} else if (s->cheap >= CHEAP_WINDOWS && s->divider > 1) {
+		s->divider /= 2;
+		s->cheap = 0;
 	}
-	p->window_ns = in->now_ns;
-	p->window_cpu_ns = in->cpu_ns;
-	p->starved_ns = 0;
+	s->time_ns = s->cpu_ns = 0;
 }
 
-static void account(struct prof_pace *p, const struct prof_pace_input *in, bool starving)
+/* The time since the last turn was spent as that turn found things. */
+static void account(struct prof_pace *p, const struct prof_pace_input *in)
 {
-	if (starving) {
-		p->starved_ns += in->now_ns - p->fed_ns;
-		p->alert_ns = in->now_ns;
-	}
+	struct prof_pace_share *s = &p->share[p->starving];
+
+	s->time_ns += in->now_ns - p->fed_ns;
+	s->cpu_ns += in->cpu_ns - p->fed_cpu_ns;
 	p->fed_ns = in->now_ns;
-	if (in->now_ns - p->window_ns >= WINDOW_NS)
-		judge(p, in);
+	p->fed_cpu_ns = in->cpu_ns;
+	if (s->time_ns >= WINDOW_NS)
+		judge(p, s);
+}
+
+/* When to look out for the next wait: what has just opened may turn out to be one. */
+static int64_t look_out(struct prof_pace *p, const struct prof_pace_input *in)
+{
+	uint32_t divider = p->share[p->starving].divider;
+
+	if (in->waited_ns > 0 && in->waited_ns < OPEN_NS)
+		return in->now_ns + OPEN_NS - in->waited_ns;
+	if (in->now_ns - p->alert_ns < ALERT_NS)
+		return in->now_ns + jitter(p, CLOSE_NS * divider);
+	return INT64_MAX;
 }
 
 void prof_pace_turn(struct prof_pace *p, const struct prof_pace_input *in,
 		    struct prof_pace_turn *out)
 {
-	int64_t age = starved_for(in);
-	int64_t step = interval(age) * p->divider, watch;
+	int64_t age = starved_for(in), step;
 
 	memset(out, 0, sizeof(*out));
-	out->starving = age >= 0;
-	account(p, in, out->starving);
+	account(p, in);
+	p->starving = out->starving = age >= 0;
+	if (p->starving && p->alert_ns < in->now_ns)
+		p->alert_ns = in->now_ns;
+	step = interval(age) * p->share[p->starving].divider;
 	/* What was planned while all was well is too late now. */
-	if (p->next_look_ns > in->now_ns + step)
+	if (p->next_look_ns > in->now_ns + step + step / 8)
 		p->next_look_ns = in->now_ns;
 	if (in->now_ns >= p->next_look_ns) {
 		out->look = true;
@@ -108,10 +120,9 @@ void prof_pace_turn(struct prof_pace *p, const struct prof_pace_input *in,
 	}
 	if (in->now_ns >= p->next_census_ns) {
 		out->census = true;
-		p->next_census_ns = in->now_ns + PROF_PACE_CENSUS_NS * p->divider;
+		p->next_census_ns = in->now_ns + PROF_PACE_CENSUS_NS * p->share[0].divider;
 	}
-	watch = p->alert_ns && in->now_ns - p->alert_ns < ALERT_NS ? CLOSE_NS : LOOSE_NS;
-	out->next_ns = in->now_ns + jitter(p, watch * p->divider);
+	out->next_ns = look_out(p, in);
 	if (p->next_look_ns < out->next_ns)
 		out->next_ns = p->next_look_ns;
 }

@@ -16,13 +16,19 @@
 #define PROF_PACE_LOOK_NS 50000000ll /* of a thread while nothing is wrong */
 #define PROF_PACE_CENSUS_NS 500000000ll
 
+struct prof_pace_share { /* of a core, while something starves or while nothing does */
+	int64_t time_ns; /* of the window so far */
+	int64_t cpu_ns;
+	uint32_t divider; /* of the rate, a power of two */
+	uint32_t cheap; /* windows in a row that cost little */
+};
+
 struct prof_pace {
 	int64_t next_look_ns, next_census_ns;
-	int64_t alert_ns; /* the last time anything starved; 0: never */
-	uint32_t divider; /* of the rate, a power of two */
-	int64_t window_ns, fed_ns, starved_ns; /* the budget's window; time starved in it */
-	uint64_t window_cpu_ns;
-	uint32_t cheap; /* windows in a row that cost little */
+	int64_t alert_ns; /* the last time anything starved */
+	int64_t fed_ns, fed_cpu_ns;
+	struct prof_pace_share share[2]; /* nothing starves; something does */
+	bool starving;
 	uint64_t halvings;
 	uint32_t random;
 };
@@ -31,7 +37,7 @@ struct prof_pace_input {
 	int64_t now_ns;
 	int64_t waited_ns; /* for how long a loader wait has been open; 0: none is */
 	int64_t drained_ns; /* for how long the device is known to be idle; 0: it is not */
-	uint64_t cpu_ns; /* of the sampler itself */
+	int64_t cpu_ns; /* of the sampler itself */
 };
 
 struct prof_pace_turn {

@@ -20,6 +20,7 @@
 #include "gate.h"
 #include "look.h"
 #include "notes.h"
+#include "ownfds.h"
 #include "pace.h"
 #include "procfile.h"
 #include "ranges.h"
@@ -29,16 +30,17 @@
 
 #define MS 1000000ll
 #define SETTLE_NS (500 * MS)
-#define MUSTER_NS (100 * MS) /* while something starves; else with each census */
+#define MUSTER_NS (100 * MS) /* while something starves */
 #define THROTTLE_NS (100 * MS)
 #define NATIVE_NS (50 * MS) /* of one thread */
+#define NUDGE_NS (200 * MS) /* a hook wakes us no oftener */
 #define WORKERS_AT_ONCE 4u
 #define CENSUS_MAX 64u /* threads in one census; the next one goes on behind them */
 
 static struct {
 	atomic_bool alive, stopping;
 	atomic_uint wake, ended;
-	_Atomic int64_t drained_ns, cpu_ns;
+	_Atomic int64_t drained_ns, cpu_ns, nudge_ns;
 
 	struct prof_pace pace;
 	struct prof_crew crew;
@@ -77,21 +79,36 @@ static bool look_at(struct prof_target *t, pid_t tid, unsigned int what)
 	return !err;
 }
 
+static uint32_t in_row(int64_t period_ns)
+{
+	return period_ns < UINT32_MAX ? (uint32_t)period_ns : UINT32_MAX;
+}
+
+/* A thread that has not run since we looked last needs no second look. */
+static bool holds(struct prof_target *t, pid_t pid, pid_t tid, int64_t period_ns)
+{
+	return prof_look_holds(t, tid) &&
+	       prof_evidence_again((uint32_t)pid, (uint32_t)tid, prof_now_ns(), in_row(period_ns));
+}
+
 static void hand_over(uint8_t role, int64_t period_ns)
 {
 	struct wire_sample *s = &sm.look.s;
 
 	s->role = role;
-	s->period_ns = period_ns < UINT32_MAX ? (uint32_t)period_ns : UINT32_MAX;
+	s->period_ns = in_row(period_ns);
 	s->throttled_ns = sm.throttled_ns;
 	prof_evidence_sample(&sm.look);
 }
 
+/* @now_ns: 0 for no native stack. */
 static void look_at_member(struct prof_member *m, int64_t now_ns, int64_t period_ns)
 {
 	unsigned int what = PROF_LOOK_WAIT | PROF_LOOK_PYTHON;
 
-	if (now_ns - m->native_ns >= NATIVE_NS)
+	if (holds(sm.crew.self, getpid(), m->tid, period_ns))
+		return;
+	if (now_ns && now_ns - m->native_ns >= NATIVE_NS)
 		what |= PROF_LOOK_NATIVE;
 	if (!look_at(sm.crew.self, m->tid, what))
 		return;
@@ -111,14 +128,13 @@ static bool is_member(pid_t tid)
 }
 
 /* Somebody waits for Python's lock: who has it? */
-static void look_at_holder(int64_t now_ns, int64_t period_ns)
+static void look_at_holder(int64_t period_ns)
 {
 	struct prof_member holder = { .tid = prof_target_gil(sm.crew.self),
-				      .role = WIRE_ROLE_OTHER,
-				      .native_ns = now_ns };
+				      .role = WIRE_ROLE_OTHER };
 
 	if (holder.tid && !is_member(holder.tid))
-		look_at_member(&holder, now_ns, period_ns);
+		look_at_member(&holder, 0, period_ns);
 }
 
 static bool tick(struct prof_target *t)
@@ -140,26 +156,27 @@ static void look_at_own(int64_t now_ns, int64_t period_ns, bool starving)
 		return;
 	n = starving ? sm.crew.members : sm.crew.submitters;
 	for (i = 0; i < n; i++) {
-		look_at_member(&sm.crew.member[i], now_ns, period_ns);
-		gil |= sm.look.s.wait == WIRE_WAIT_GIL;
+		look_at_member(&sm.crew.member[i], starving ? now_ns : 0, period_ns);
+		gil |= sm.look.s.wait == WIRE_WAIT_GIL &&
+		       sm.look.s.tid == (uint32_t)sm.crew.member[i].tid;
 	}
 	if (gil)
-		look_at_holder(now_ns, period_ns);
+		look_at_holder(period_ns);
 }
 
 static void look_at_workers(int64_t period_ns)
 {
 	size_t n = sm.crew.workers < WORKERS_AT_ONCE ? sm.crew.workers : WORKERS_AT_ONCE, i;
+	int64_t turn_ns = n ? period_ns * (int64_t)sm.crew.workers / (int64_t)n : 0;
 
 	for (i = 0; i < n; i++) {
 		struct prof_worker *w = prof_crew_next(&sm.crew);
 
 		if (prof_shared_samples_itself(w->pid))
 			continue;
-		if (tick(w->target) &&
+		if (!holds(w->target, w->pid, w->pid, turn_ns) && tick(w->target) &&
 		    look_at(w->target, w->pid, PROF_LOOK_WAIT | PROF_LOOK_PYTHON))
-			hand_over(WIRE_ROLE_WORKER,
-				  period_ns * (int64_t)sm.crew.workers / (int64_t)n);
+			hand_over(WIRE_ROLE_WORKER, turn_ns);
 	}
 }
 
@@ -206,16 +223,15 @@ static void settle(int64_t now_ns)
 		prof_throttle_find(&sm.throttle, prof_target_mounts(sm.crew.self));
 }
 
-static void muster(int64_t now_ns, bool starving)
+static void muster(int64_t now_ns)
 {
-	sm.muster_ns = now_ns + (starving ? MUSTER_NS : PROF_PACE_CENSUS_NS);
+	sm.muster_ns = now_ns + MUSTER_NS;
 	if (prof_gate_enter()) {
 		prof_target_tick(sm.crew.self);
 		prof_crew_muster(&sm.crew, now_ns, &sm.look);
 		prof_gate_leave();
 	}
-	if (starving)
-		prof_crew_workers(&sm.crew, now_ns);
+	prof_crew_workers(&sm.crew, now_ns);
 }
 
 static void read_throttle(int64_t now_ns)
@@ -230,8 +246,8 @@ static void take_turn(const struct prof_pace_turn *t, int64_t now_ns)
 		settle(now_ns);
 	if (t->look && now_ns >= sm.throttle_ns && t->starving)
 		read_throttle(now_ns);
-	if (now_ns >= sm.muster_ns && (t->starving || t->census))
-		muster(now_ns, t->starving);
+	if (t->starving && now_ns >= sm.muster_ns)
+		muster(now_ns);
 	if (t->look)
 		look_at_own(now_ns, t->period_ns, t->starving);
 	if (t->look && t->starving)
@@ -250,8 +266,8 @@ static void ask_pace(struct prof_pace_turn *t, int64_t now_ns)
 		in.waited_ns = realtime_ns() - since;
 	if (drained)
 		in.drained_ns = now_ns - drained;
-	in.cpu_ns = (uint64_t)prof_cpu_ns();
-	atomic_store_explicit(&sm.cpu_ns, (int64_t)in.cpu_ns, memory_order_relaxed);
+	in.cpu_ns = prof_cpu_ns();
+	atomic_store_explicit(&sm.cpu_ns, in.cpu_ns, memory_order_relaxed);
 	prof_pace_turn(&sm.pace, &in, t);
 	if (sm.pace.halvings)
 		prof_note(
@@ -289,6 +305,7 @@ static void *run(void *unused)
 {
 	(void)unused;
 	prof_thread_name("gpustarve-look");
+	prof_ownfds_leave(); /* without a table of its own it opens and closes all the time */
 	if (prof_crew_init(&sm.crew)) {
 		prof_note("threads are not looked at: no memory");
 	} else {
@@ -321,6 +338,15 @@ void prof_sampler_stop(int64_t deadline_ns)
 	prof_word_reach(&sm.ended, 1, deadline_ns);
 }
 
+void prof_sampler_nudge(int64_t now_ns)
+{
+	if (now_ns < atomic_load_explicit(&sm.nudge_ns, memory_order_relaxed) ||
+	    !atomic_load_explicit(&sm.alive, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&sm.nudge_ns, now_ns + NUDGE_NS, memory_order_relaxed);
+	prof_word_bump(&sm.wake);
+}
+
 void prof_sampler_drained(int64_t since_ns)
 {
 	atomic_store_explicit(&sm.drained_ns, since_ns, memory_order_relaxed);
@@ -344,4 +370,5 @@ void prof_sampler_fork_parent(void)
 void prof_sampler_fork_child(void)
 {
 	prof_gate_fork_child();
+	prof_ownfds_fork_child();
 }

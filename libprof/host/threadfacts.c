@@ -5,53 +5,88 @@
 #include "threadfacts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "procfile.h"
 
-void prof_task_path(char out[PROF_TASK_PATH], pid_t pid, pid_t tid)
+void prof_task_init(struct prof_task *t, pid_t pid, pid_t tid)
 {
+	int i;
+
+	t->tid = tid;
+	t->open = true;
+	t->still = 0;
+	for (i = 0; i < PROF_TASK_FILES; i++)
+		t->fd[i] = -1;
 	if (pid)
-		snprintf(out, PROF_TASK_PATH, "/proc/%d/task/%d/", (int)pid, (int)tid);
+		snprintf(t->path, sizeof(t->path), "/proc/%d/task/%d/", (int)pid, (int)tid);
 	else
-		snprintf(out, PROF_TASK_PATH, "/proc/self/task/%d/", (int)tid);
+		snprintf(t->path, sizeof(t->path), "/proc/self/task/%d/", (int)tid);
 }
 
-static int read_file(const char *task, const char *name, char *text, size_t room)
+void prof_task_close(struct prof_task *t)
 {
-	char path[PROF_TASK_PATH + 16];
-	size_t n = strlen(task);
-	ssize_t len;
+	int i;
 
-	memcpy(path, task, n);
-	strcpy(path + n, name);
-	len = prof_proc_read(path, text, room);
-	if (len < 0)
-		return (int)len;
-	return len ? 0 : -ESRCH;
+	for (i = 0; t->open && i < PROF_TASK_FILES; i++)
+		if (t->fd[i] >= 0)
+			syscall(SYS_close, t->fd[i]);
+	t->open = false;
 }
 
-int prof_read_state(const char *task, char *state)
+static int open_file(struct prof_task *t, enum prof_task_file file)
+{
+	static const char *const name[] = { "stat", "schedstat", "syscall" };
+	char path[PROF_TASK_PATH + 16];
+	long fd;
+
+	strcpy(path, t->path);
+	strcat(path, name[file]);
+	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	t->fd[file] = (int)fd;
+	return 0;
+}
+
+static int read_file(struct prof_task *t, enum prof_task_file file, char *text, size_t room)
+{
+	int err = t->fd[file] < 0 ? open_file(t, file) : 0;
+	long n;
+
+	if (err)
+		return err;
+	n = syscall(SYS_pread64, t->fd[file], text, room - 1, (off_t)0);
+	if (n <= 0)
+		return n < 0 ? -errno : -ESRCH;
+	text[n] = 0;
+	return 0;
+}
+
+int prof_task_state(struct prof_task *t, char *state)
 {
 	char text[512];
-	int err = read_file(task, "stat", text, sizeof(text));
+	int err = read_file(t, PROF_TASK_STAT, text, sizeof(text));
 
 	return err ? err : prof_parse_state(text, state);
 }
 
-int prof_read_sched(const char *task, struct prof_sched *s)
+int prof_task_sched(struct prof_task *t, struct prof_sched *s)
 {
 	char text[128];
-	int err = read_file(task, "schedstat", text, sizeof(text));
+	int err = read_file(t, PROF_TASK_SCHED, text, sizeof(text));
 
 	return err ? err : prof_parse_sched(text, s);
 }
 
-int prof_read_call(const char *task, struct prof_call *c)
+int prof_task_call(struct prof_task *t, struct prof_call *c)
 {
 	char text[256];
-	int err = read_file(task, "syscall", text, sizeof(text));
+	int err = read_file(t, PROF_TASK_CALL, text, sizeof(text));
 
 	return err ? err : prof_parse_call(text, c);
 }

@@ -29,13 +29,30 @@ struct prof_call { /* syscall */
 	uint64_t sp, pc; /* 0 while it runs */
 };
 
-/* "/proc/self/task/TID/", or with a pid "/proc/PID/task/TID/". */
-void prof_task_path(char out[PROF_TASK_PATH], pid_t pid, pid_t tid);
+enum prof_task_file {
+	PROF_TASK_STAT,
+	PROF_TASK_SCHED,
+	PROF_TASK_CALL,
+	PROF_TASK_FILES
+};
 
-/* The three files below that path. 0 or -errno: -ENOENT and -ESRCH when it is gone, -EACCES. */
-int prof_read_state(const char *task, char *state);
-int prof_read_sched(const char *task, struct prof_sched *s);
-int prof_read_call(const char *task, struct prof_call *c);
+struct prof_task { /* a thread whose files are read */
+	pid_t tid;
+	bool open;
+	char path[PROF_TASK_PATH]; /* /proc/self/task/TID/ or /proc/PID/task/TID/ */
+	int fd[PROF_TASK_FILES]; /* -1: not opened so far */
+	uint64_t still; /* turns at a look that found it blocked all the time; 0: none did */
+	char letter; /* its state then */
+};
+
+/* @pid 0: this process. Opens nothing yet: each file is opened when it is read first. */
+void prof_task_init(struct prof_task *t, pid_t pid, pid_t tid);
+void prof_task_close(struct prof_task *t);
+
+/* 0 or -errno: -ENOENT and -ESRCH when the thread is gone, -EACCES. */
+int prof_task_state(struct prof_task *t, char *state);
+int prof_task_sched(struct prof_task *t, struct prof_sched *s);
+int prof_task_call(struct prof_task *t, struct prof_call *c);
 
 /* Their texts. 0 or -EBADMSG. */
 int prof_parse_state(const char *text, char *state); /* the letter behind the last ')' */
