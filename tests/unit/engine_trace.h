@@ -26,8 +26,8 @@ struct t_proc { /* one stream that is being written */
 	int64_t now;
 };
 
-struct t_pieces { /* what on_piece told, per GPU */
-	int64_t classes[ANA_CLASSES], empty_ns, queued_ns;
+struct t_pieces { /* what on_piece told, per GPU; [0]: also what on_sight told */
+	int64_t classes[ANA_CLASSES], empty_ns, queued_ns, seen_ns;
 };
 
 struct t_run {
@@ -262,6 +262,24 @@ static inline void t_take_piece(void *arg, const struct ana_piece *p)
 		of[p->gpu].empty_ns += ns;
 }
 
+static inline void t_take_sight(void *arg, const struct ana_sight *s)
+{
+	struct t_pieces *of = arg;
+
+	EXPECT(s->ns > 0 && s->sample);
+	of->seen_ns += s->ns;
+}
+
+static inline void t_check_sights(const struct ana_result *r, const struct t_pieces *p)
+{
+	int64_t ns = r->other_sites_ns;
+	size_t i;
+
+	for (i = 0; i < r->sites; i++)
+		ns += r->site[i].ns;
+	EXPECT_INT(p->seen_ns, ns);
+}
+
 /* Pieces and result tell the same; only what clock steps and breaks in use take is not in both. */
 static inline void t_check_pieces(const struct ana_gpu *g, const struct t_pieces *p)
 {
@@ -281,11 +299,13 @@ static inline void t_analyse(struct t_run *r, enum ana_window window)
 				 .timeline_buckets = 50,
 				 .top_gaps = 5,
 				 .on_piece = t_take_piece,
+				 .on_sight = t_take_sight,
 				 .arg = pieces };
 	size_t i;
 	int c;
 
 	REQUIRE(!t_analyse_with(r, &o));
+	t_check_sights(r->result, pieces);
 	for (i = 0; i < r->result->gpus; i++) {
 		const struct ana_gpu *g = &r->result->gpu[i];
 		int64_t sum = 0;

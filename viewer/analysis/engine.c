@@ -51,6 +51,15 @@ static void on_piece(void *arg, const struct ana_piece *p)
 	pthread_mutex_unlock(&e->tell_lock);
 }
 
+static void on_sight(void *arg, const struct ana_sight *s)
+{
+	struct engine *e = arg;
+
+	pthread_mutex_lock(&e->tell_lock);
+	e->given->on_sight(e->given->arg, s);
+	pthread_mutex_unlock(&e->tell_lock);
+}
+
 static void fail(struct engine *e, int err)
 {
 	int none = 0;
@@ -275,6 +284,8 @@ int ana_run(struct view_trace *t, const struct ana_options *o, struct ana_result
 		e.options.on_step = on_step;
 	if (o->on_piece)
 		e.options.on_piece = on_piece;
+	if (o->on_sight)
+		e.options.on_sight = on_sight;
 	err = run(&e, t);
 	fini(&e);
 	if (err) {

@@ -243,6 +243,8 @@ enum ana_window {
  * A stretch of time in which a GPU ran nothing, with the class that the rules gave it: of a gap
  * between operations, or of the time before the first and after the last.
  */
+struct wire_sample; /* wire/evidence.h */
+
 struct ana_piece {
 	uint32_t gpu;
 	enum ana_class class;
@@ -252,6 +254,16 @@ struct ana_piece {
 	int64_t start_ns, end_ns;
 	int64_t gap_start_ns, gap_end_ns; /* what it is a piece of */
 	int64_t pid, tid; /* the thread whose submission ended the emptiness, 0: not known */
+};
+
+/* A share of a class's time with the sample that tells where it went. */
+struct ana_sight {
+	uint32_t process; /* in ana_result.process */
+	enum ana_class class;
+	enum ana_confidence confidence;
+	/* Its string ids are those of the process's stream. Valid during the call. */
+	const struct wire_sample *sample;
+	int64_t ns;
 };
 
 struct ana_options {
@@ -278,7 +290,12 @@ struct ana_options {
 	 * or adds to excluded.unobserved. Threads as on_step.
 	 */
 	void (*on_piece)(void *arg, const struct ana_piece *p);
-	void *arg; /* of both */
+	/*
+	 * Called for each share of time that a sample explains; may be NULL. Per class they sum to
+	 * the sites, those that are not listed included. Threads as on_step.
+	 */
+	void (*on_sight)(void *arg, const struct ana_sight *s);
+	void *arg; /* of all of them */
 };
 
 struct view_trace; /* trace.h */

@@ -273,6 +273,19 @@ static void add_ns(struct ana_site_row *r, enum ana_confidence confidence, int64
 			r->site.confidence = (enum ana_confidence)c;
 }
 
+static void tell(const struct ana_sites *s, enum ana_class class, enum ana_confidence confidence,
+		 const struct wire_sample *w, int64_t ns)
+{
+	struct ana_sight sight = { .process = s->process,
+				   .class = class,
+				   .confidence = confidence,
+				   .sample = w,
+				   .ns = ns };
+
+	if (s->options && s->options->on_sight && ns > 0)
+		s->options->on_sight(s->options->arg, &sight);
+}
+
 static int book(struct ana_sites *s, struct ana_evidence *e, enum ana_class class,
 		enum ana_confidence confidence, const struct ana_vote *v, int64_t ns)
 {
@@ -289,6 +302,7 @@ static int book(struct ana_sites *s, struct ana_evidence *e, enum ana_class clas
 	struct ana_site_row *r;
 	int err;
 
+	tell(s, class, confidence, w, ns);
 	r = get(s, &key, &err);
 	if (!r) {
 		ana_sum(&s->other_ns, ns);

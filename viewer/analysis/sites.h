@@ -27,6 +27,8 @@ struct ana_sites {
 	uint32_t *slot; /* by hash, UINT32_MAX: free */
 	uint32_t mask;
 	int64_t other_ns;
+	const struct ana_options *options; /* for on_sight; NULL: nobody listens */
+	uint32_t process; /* whose evidence is booked */
 };
 
 void ana_site_fini(struct ana_site *s); /* its texts */

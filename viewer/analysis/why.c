@@ -75,7 +75,11 @@ static bool sampled(const struct ana_evidence *e, const struct ana_case *piece)
 
 static void book(struct ana_walk *w, const struct ana_proc *p)
 {
-	int err = ana_sites_book(&w->sites, p->evidence, &w->blame);
+	int err;
+
+	w->sites.options = w->options;
+	w->sites.process = p->source_index;
+	err = ana_sites_book(&w->sites, p->evidence, &w->blame);
 
 	if (err)
 		w->err = err;
