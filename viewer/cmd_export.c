@@ -172,7 +172,10 @@ static int open_trace(struct view_export *x, const struct options *o)
 	const char *why = "";
 	int err = view_trace_open(&x->trace, o->run, &why);
 
-	return err ? err : view_export_init(x);
+	if (!err)
+		err = view_export_init(x);
+	x->expected *= o->format->passes;
+	return err;
 }
 
 static void show_caveat(void *arg, const char *text)

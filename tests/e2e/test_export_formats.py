@@ -169,6 +169,9 @@ def check_stacks(run, summary, where):
         gs.equal(frames[0], 'simulated GPU (a model)', 'folded: says that it is simulated')
         sums[frames[1]] += int(ns)
     gs.equal(dict(sums), idle(summary), 'folded: stacks sum to the classes')
+    if any('train_loader' in c for c in summary['run']['command']) and summary['quality']['evidence']['samples']:
+        gs.check(any(re.search(r';train \(\S+/train_loader\.py:\d+\);', l) for l in lines),
+                 'folded: whole stacks')
 
     with gzip.open(exporting.export(run, 'pprof', os.path.join(where, 'p'), *exporting.PRICE)) as f:
         profile = fields(decode('perftools.profiles.Profile', 'pprof.proto', f.read()))
@@ -181,6 +184,7 @@ def check_stacks(run, summary, where):
     got, usd = collections.Counter(), 0
     for sample in profile['sample']:
         frames = [place[i] for i in sample['location_id']]
+        gs.equal(frames[-1], 'simulated GPU (a model)', 'pprof: outermost last')
         got[frames[-2]] += int(sample['value'][0])
         usd += int(sample['value'][1])
     gs.equal(dict(got), idle(summary), 'pprof: stacks sum to the classes')

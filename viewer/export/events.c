@@ -236,6 +236,43 @@ int view_export_pieces(struct view_export *x, int (*take)(void *arg, const struc
 	return err;
 }
 
+/* --- samples --- */
+
+struct sights {
+	struct view_export *x;
+	int (*take)(void *arg, const struct ana_sight *s);
+	void *arg;
+	uint32_t n;
+	int err;
+};
+
+static void on_sight(void *arg, const struct ana_sight *s)
+{
+	struct sights *to = arg;
+
+	if (to->err || s->process >= to->x->plan.sources)
+		return;
+	to->err = to->take(to->arg, s);
+	if (++to->n == SHOW_EVERY && !to->err) {
+		to->err = advance(to->x, to->n);
+		to->n = 0;
+	}
+}
+
+int view_export_sights(struct view_export *x, int (*take)(void *arg, const struct ana_sight *s),
+		       void *arg)
+{
+	struct sights to = { .x = x, .take = take, .arg = arg };
+	struct ana_options o = {
+		.window = x->summary->window, .threads = 1, .on_sight = on_sight, .arg = &to
+	};
+	struct ana_result *r = NULL;
+	int err = ana_run(x->trace, &o, &r);
+
+	ana_result_free(r);
+	return err ? err : to.err;
+}
+
 /* --- names --- */
 
 static const char *direction(uint8_t copy)

@@ -52,11 +52,10 @@ struct view_export {
 
 struct view_export_format {
 	const char *name, *what;
-	bool events; /* reads events or pieces; otherwise the summary is all */
 	bool binary; /* not for a terminal */
 	bool own_file; /* x->out is not opened; writes x->file itself */
 	bool gzip; /* always; otherwise where the file's name ends in .gz */
-	unsigned int passes; /* over events and pieces, for the progress */
+	unsigned int passes; /* over the trace, for the progress; 0: the summary is all */
 	int (*write)(struct view_export *x); /* 0 or negative errno */
 };
 
@@ -90,6 +89,10 @@ int view_export_events(struct view_export *x, size_t source, uint8_t kind,
  */
 int view_export_pieces(struct view_export *x, int (*take)(void *arg, const struct ana_piece *p),
 		       int (*step)(void *arg, const struct ana_step *s), void *arg);
+
+/* Shares of time with the samples that explain them. 0 or negative errno. */
+int view_export_sights(struct view_export *x, int (*take)(void *arg, const struct ana_sight *s),
+		       void *arg);
 
 /* The GPU of the result that a process calls @ordinal; ANA_MAP_NONE: not one of the result's. */
 uint32_t view_export_gpu(struct view_export_source *s, uint32_t ordinal);
