@@ -10,7 +10,7 @@
 #include "pytext.h"
 
 #define NAME_ROOM 160u
-#define CODE_MAX (1 << 28) /* bytes of instructions */
+#define CODE_MAX (1u << 28) /* bytes of instructions, or units of them */
 
 static uint64_t word(const uint8_t *raw, uint32_t offset)
 {
@@ -63,12 +63,15 @@ static uint8_t mark_of(const char *name, const char *file)
 static bool read_code_bytes(struct prof_pymem *m, const struct prof_pylayout *l, const uint8_t *raw,
 			    int64_t *bytes)
 {
-	if (l->frames == PROF_PYFRAME_STACK)
-		*bytes = (int64_t)word(raw, PROF_PYVAR_SIZE) * 2;
-	else if (prof_pymem_read(m, word(raw, l->code.bytecode) + PROF_PYVAR_SIZE, bytes,
-				 sizeof(*bytes)))
+	uint64_t n = word(raw, PROF_PYVAR_SIZE);
+
+	if (l->frames == PROF_PYFRAME_OBJECT &&
+	    prof_pymem_read(m, word(raw, l->code.bytecode) + PROF_PYVAR_SIZE, &n, sizeof(n)))
 		return false;
-	return *bytes > 0 && *bytes <= CODE_MAX;
+	if (!n || n > CODE_MAX)
+		return false;
+	*bytes = (int64_t)n * (l->frames == PROF_PYFRAME_OBJECT ? 1 : 2);
+	return true;
 }
 
 static bool fill(struct prof_pycode *e, struct prof_pymem *m, const struct prof_pylayout *l,
