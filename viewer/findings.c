@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Findings, ranked by their time; ties keep the classes' order. A class that samples saw at several
- * places becomes several findings: sites that differ only in what they were blocked on, such as a
+ * Findings, ranked by what they cost; ties keep the classes' order. A class that samples saw at
+ * several places becomes several findings: sites that differ only in what they were blocked on, such as a
  * thousand shards read by one line, are one place.
  */
 #include "findings.h"
@@ -279,15 +279,41 @@ static void add_class(struct view_summary *s, int c, struct place *place)
 		s->finding[s->findings++] = rest;
 }
 
+/* The time of a class that has places. */
+static int64_t placed_ns(const struct view_summary *s, enum ana_class c)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < s->findings; i++)
+		if (s->finding[i].class == c && s->finding[i].where.known)
+			ns += s->finding[i].ns;
+	return ns;
+}
+
+/*
+ * Samples are a part of the time: what they saw of a class stands for the rest of it, too. So a
+ * place ranks by its share of what was seen.
+ */
+static int64_t rank_of_place(const struct view_summary *s, const struct view_finding *f)
+{
+	int64_t placed = placed_ns(s, f->class);
+
+	return view_div_even((__int128)f->ns * s->result->classes[f->class], placed ? placed : 1);
+}
+
 /* What is left of a class comes behind its places: it says least. */
 static int64_t rank(const struct view_summary *s, const struct view_finding *f)
 {
 	int64_t least = f->ns;
 
-	for (size_t i = 0; f->rest && i < s->findings; i++)
-		if (s->finding[i].class == f->class && s->finding[i].where.known &&
-		    s->finding[i].ns < least)
-			least = s->finding[i].ns;
+	if (f->where.known)
+		return rank_of_place(s, f);
+	for (size_t i = 0; f->rest && i < s->findings; i++) {
+		const struct view_finding *place = &s->finding[i];
+		if (place->class == f->class && place->where.known &&
+		    rank_of_place(s, place) < least)
+			least = rank_of_place(s, place);
+	}
 	return least;
 }
 

@@ -89,6 +89,31 @@ static void test_overdrawn(void)
 	view_summary_free(s);
 }
 
+/* One sample of a class stands for all of it: it comes before a smaller doubt. */
+static void test_rank(void)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+	struct view_summary *s;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	made_class(r, ANA_HOST_SYNC, 238000000);
+	made_class(r, ANA_HOST_UNKNOWN, 19000000);
+	made_site(r, (struct ana_site){ .class = ANA_HOST_SYNC,
+					.ns = 9000000,
+					.role = WIRE_ROLE_SUBMITTER,
+					.file = (char *)"t.py",
+					.line = 3,
+					.samples = 2,
+					.threads = 1 });
+	s = made_summary_of(r, H100, 1);
+	expect_sums(s);
+	EXPECT(s->finding[0].class == ANA_HOST_SYNC && s->finding[0].where.line == 3);
+	EXPECT(s->finding[1].class == ANA_HOST_SYNC && s->finding[1].rest);
+	EXPECT_INT(s->finding[2].class, ANA_HOST_UNKNOWN);
+	view_summary_free(s);
+}
+
 /* A place whose confidence differs from its class's. */
 static void test_confidence(void)
 {
@@ -420,7 +445,7 @@ static void test_short_path(void)
 
 int main(void)
 {
-	return RUN(test_places, test_overdrawn, test_confidence, test_many, test_shares,
+	return RUN(test_places, test_overdrawn, test_rank, test_confidence, test_many, test_shares,
 		   test_workers, test_two_trainers, test_no_contradiction, test_cores, test_epoch,
 		   test_by_evidence, test_words, test_short_path);
 }
