@@ -69,9 +69,13 @@ size_t fuzz_seed(unsigned int number, uint8_t **data)
 	struct view_summary *s;
 	char *text;
 
-	if (number >= 6)
+	if (number >= 8)
 		return 0;
-	if (number >= 4) {
+	if (number >= 6) {
+		s = made_summary_of(made_starved(number == 7 ? MADE_EVIL : NULL), "x", 1);
+		text = made_page(s, view_summary_write);
+		view_summary_free(s);
+	} else if (number >= 4) {
 		text = strdup(lists[number - 4]);
 	} else {
 		s = made_summary(1 + number, number % 2 ? MADE_EVIL : "NVIDIA H100 80GB HBM3",
