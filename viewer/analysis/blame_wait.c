@@ -243,14 +243,15 @@ static const struct wire_batch *find_own(const struct ana_blame *b, const struct
 	return best;
 }
 
-static int64_t closing(const struct ana_blame *b, const struct ana_evidence *e)
+/* The measure of these rows within [a, b). */
+static int64_t covered(const struct ana_batches *r, int64_t a, int64_t b)
 {
-	int64_t ns = 0, at = b->start;
+	int64_t ns = 0, at = a;
 	size_t i, end;
 
-	for (i = ana_batches_near(&e->close, b->start, b->end, &end); i < end; i++) {
-		int64_t from = most(e->close.row[i].start_ns, at);
-		int64_t to = least(e->close.row[i].end_ns, b->end);
+	for (i = ana_batches_near(r, a, b, &end); i < end; i++) {
+		int64_t from = most(r->row[i].start_ns, at);
+		int64_t to = least(r->row[i].end_ns, b);
 
 		if (from >= to)
 			continue;
@@ -364,16 +365,77 @@ static void add_owner(struct ana_blame *b, struct ana_evidence *e, const struct 
 		add_idle(b, e, f, at, made);
 }
 
+/*
+ * [from, to), @ns of it: the batch is made, the trainer waits for it, and no pin thread has it. The
+ * owner's process is to send it. If that has no CPU for its next batch, it has none for sending; if
+ * it is blocked and holds Python's lock meanwhile, nothing of it can send. The rest is on its way.
+ */
+static void add_sending(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *f,
+			int64_t from, int64_t to, int64_t ns)
+{
+	const struct ana_seen *s = ana_evidence_thread(e, f->pid, f->tid);
+	int64_t starved = 0, held = 0, part;
+	struct ana_shares h;
+	size_t i, end;
+
+	for (i = ana_batches_near(&e->fetch, from, to, &end); i < end; i++) {
+		const struct wire_batch *r = &e->fetch.row[i];
+		int64_t all = r->end_ns - r->start_ns;
+
+		if (r->pid == f->pid && r->tid == f->tid)
+			starved +=
+				ana_scale(overlap(r, from, to),
+					  r->delay_ns < (uint64_t)all ? (int64_t)r->delay_ns : all,
+					  all);
+	}
+	starved = ana_scale(ns, least(starved, to - from), to - from);
+	ana_blame_add(b, ANA_INPUT_CPU_STARVED, starved);
+	ns -= starved;
+	if (ana_shares_of(s, from, to, &h)) {
+		for (i = h.first; i < h.end; i++) {
+			const struct wire_sample *w = &s->sample[i];
+
+			if (ana_sample_runs(w))
+				ana_blame_vote(b, s, i, ANA_INPUT_PREP, true,
+					       ana_shares_weight(s, &h, i));
+			if (ana_sample_runs(w) || !(w->flags & WIRE_SAMPLE_FL_GIL) ||
+			    class_of_block(w, false) != ANA_INPUT_FETCH)
+				continue;
+			part = ana_scale(ns, ana_shares_weight(s, &h, i), to - from);
+			ana_blame_add(b, ANA_INPUT_FETCH, part);
+			ana_blame_vote(b, s, i, ANA_INPUT_FETCH, true, part);
+			held += part;
+		}
+	}
+	ana_blame_add(b, ANA_INPUT_HANDOFF, ns - held);
+}
+
+/* After the batch was made: what the trainer did itself, then what it waited for. */
+static void add_handoff(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *take,
+			const struct wire_batch *f, int64_t made)
+{
+	int64_t left = b->end - made, own;
+
+	own = take->delay_ns < (uint64_t)left ? (int64_t)take->delay_ns : left;
+	ana_blame_add(b, ANA_INPUT_CPU_STARVED, own);
+	left -= own;
+	own = take->cpu_ns < (uint64_t)left ? (int64_t)take->cpu_ns : left;
+	own += least(covered(&e->pin, made, b->end), left - own);
+	ana_blame_add(b, ANA_INPUT_HANDOFF, own);
+	left -= own;
+	if (left)
+		add_sending(b, e, f, made, b->end, left);
+}
+
 static void by_owner(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *take,
 		     const struct wire_batch *f)
 {
-	int64_t made = least(most(f->end_ns, b->start), b->end), after = b->end - made, starved;
+	int64_t made = least(most(f->end_ns, b->start), b->end);
 
 	b->rows = true;
 	add_owner(b, e, f, made);
-	starved = take->delay_ns < (uint64_t)after ? (int64_t)take->delay_ns : after;
-	ana_blame_add(b, ANA_INPUT_CPU_STARVED, starved);
-	ana_blame_add(b, ANA_INPUT_HANDOFF, after - starved);
+	if (made < b->end)
+		add_handoff(b, e, take, f, made);
 	see_trainer(b, e, take->tid);
 }
 
@@ -506,7 +568,8 @@ bool ana_blame_wait(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
 	if (take)
 		tid = take->tid;
 	own = find_own(b, e, tid);
-	if ((take && !take->batch) || 2 * closing(b, e) >= b->end - b->start) {
+	if ((take && !take->batch) ||
+	    2 * covered(&e->close, b->start, b->end) >= b->end - b->start) {
 		see_trainer(b, e, tid);
 		ana_blame_all(b, ANA_INPUT_EPOCH, ANA_HIGH);
 		return true;

@@ -52,6 +52,7 @@ void ana_evidence_fini(struct ana_evidence *e)
 	free(e->fetch.row);
 	free(e->take.row);
 	free(e->close.row);
+	free(e->pin.row);
 	ana_stacks_fini(&e->stacks);
 	ana_loaders_fini(&e->loaders);
 }
@@ -202,6 +203,8 @@ int ana_evidence_add_batch(struct ana_evidence *e, const struct wire_batch *b, i
 		return add_fetch(e, b, floor);
 	case WIRE_BATCH_TAKE:
 		return add_row(&e->take, b, floor);
+	case WIRE_BATCH_PIN:
+		return add_row(&e->pin, b, floor);
 	case WIRE_BATCH_CLOSE:
 		return add_row(&e->close, b, floor);
 	default:

@@ -43,7 +43,7 @@ struct ana_evidence {
 	struct ana_seen **seen;
 	uint32_t seens, seen_room;
 	struct ana_map seen_of; /* by pid and tid */
-	struct ana_batches fetch, take, close;
+	struct ana_batches fetch, take, close, pin;
 	struct ana_stacks stacks;
 	struct ana_loaders loaders;
 	int64_t upto; /* everything before is read */
