@@ -93,6 +93,16 @@ static int check(const struct ana_result *r)
 	size_t i, b;
 	int c, k, bad = 0;
 
+	for (c = 0; c < ANA_CLASSES; c++) {
+		int64_t sited = 0;
+
+		for (i = 0; i < r->sites; i++)
+			sited += r->site[i].class == (enum ana_class)c ? r->site[i].ns : 0;
+		if (sited > r->classes[c])
+			fprintf(stderr, "sites of %s sum to %" PRId64 ", more than %" PRId64 "\n",
+				ana_class_names[c], sited, r->classes[c]);
+		bad |= sited > r->classes[c];
+	}
 	for (i = 0; i < r->gpus; i++) {
 		const struct ana_gpu *g = &r->gpu[i];
 		int64_t sum = 0, line = 0;

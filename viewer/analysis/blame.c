@@ -177,6 +177,8 @@ void ana_blame_decide(struct ana_blame *b)
 
 void ana_blame_all(struct ana_blame *b, enum ana_class c, enum ana_confidence confidence)
 {
+	memset(b->ns, 0, sizeof(b->ns));
+	b->decided = false;
 	b->ns[c] = b->end - b->start;
 	b->confidence[c] = capped(b, confidence);
 }

@@ -260,6 +260,7 @@ static void rules_queued(struct decision *d, int64_t t, struct piece *p)
 		set(p, ANA_DEVICE_LAUNCH, ANA_HIGH);
 	} else if (d->call && t < d->call->end) {
 		cut(p, d->call->end);
+		p->why = ANA_WHY_SITE; /* the submitter is in that call */
 		rules_submit(d, t, p);
 	} else if (d->gap->dependent) {
 		set(p, ANA_DEVICE_DEPENDENCY, ANA_MEDIUM);

@@ -1,0 +1,449 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules of causes once more, in Python and by themselves: what samples and rows of batches make
+of the pieces of a gap that records leave unknown. Plain lists, full scans, integers. Slow and short
+on purpose; docs/CAUSES.md tells the rules in words. Samples and batches are dicts with the fields
+of wire/evidence.h."""
+MS, S = 10**6, 10**9
+UNKNOWN, LOOK_BACK, CELL = 2**64 - 1, 2 * S, S
+(NONE, READ, WRITE, FAULT, SOCKET, PIPE, QUEUE, SLEEP, GIL, LOCK_SHARED, LOCK, CHILD, GPU, STOPPED,
+ OTHER, WAIT_UNKNOWN) = range(16)
+RUNNING, DISK = 1, 3
+FL_GIL, FL_GC = 8, 64
+WORKER, PIN = 2, 3
+FETCH, TAKE, PIN_ROW, CLOSE = 2, 3, 4, 5
+
+CLASSES = ('compute comm copy input.fetch input.prep input.cpu_starved input.pipeline input.handoff '
+           'input.epoch input.inline input.h2d input.unknown host.dispatch host.sync host.alloc '
+           'host.gc host.lock host.checkpoint host.phase host.cpu_starved host.warmup host.net '
+           'host.unknown').split()
+
+
+def split(ns, weights):
+    """By largest remainder; of equal ones the class that comes first."""
+    total = sum(weights.values())
+    out = {c: ns * w // total for c, w in weights.items()}
+    rest = sorted(weights, key=lambda c: (-(ns * weights[c] % total), CLASSES.index(c)))
+    for c in rest[:ns - sum(out.values())]:
+        out[c] += 1
+    return out
+
+
+class Shares:
+    """A thread in [a, b): n samples, run, delay, blocked, and the part of each sample."""
+
+    def __init__(self, samples, a, b):
+        self.rows = [s for s in samples if a <= s['t'] < b]
+        if not self.rows:
+            return
+        ends = [s['t'] for s in self.rows[1:]] + [b]
+        starts = [a] + [s['t'] for s in self.rows[1:]]
+        self.weights = [e - s for s, e in zip(starts, ends)]
+        self.running = sum(w for s, w in zip(self.rows, self.weights) if s['state'] == RUNNING)
+        self.waiting = b - a - self.running
+        first, last = self.rows[0], self.rows[-1]
+        spent = self.between(first, last) if last['t'] - first['t'] >= 10 * MS else None
+        if spent:
+            ns, run, delay = spent if self.waiting else self.explain(first, last, *spent)
+            self.run, self.delay = (b - a) * run // ns, (b - a) * delay // ns
+            self.blocked = b - a - self.run - self.delay if self.waiting else 0
+            return
+        self.run, self.delay, self.blocked = self.running, 0, self.waiting
+        before = [s for s in samples if s['t'] < a]
+        if before and first['t'] - before[-1]['t'] <= CELL:
+            spent = self.between(before[-1], first)
+            if spent and spent[1] + spent[2]:
+                self.delay = self.run * spent[2] // (spent[1] + spent[2])
+                self.run -= self.delay
+
+    @staticmethod
+    def between(a, b):
+        ns = b['t'] - a['t']
+        if not a['cpu'] or b['cpu'] < a['cpu'] or ns <= 0:
+            return None
+        run = min(ns, b['cpu'] - a['cpu'])
+        return ns, run, min(ns - run, max(0, b['delay'] - a['delay']))
+
+    @staticmethod
+    def explain(a, b, ns, run, delay):
+        rest = ns - run - delay
+        if a['throttled']:
+            more = min(rest, max(0, b['throttled'] - a['throttled']))
+            delay, rest = delay + more, rest - more
+        if run + delay:
+            more = rest * delay // (run + delay)
+            return ns, run + rest - more, delay + more
+        return (ns, run, rest) if ns >= 20 * MS else (ns, rest, delay)
+
+    def parts(self):
+        """(sample, weight, its part of run or blocked)"""
+        for s, w in zip(self.rows, self.weights):
+            of, all_ = (self.run, self.running) if s['state'] == RUNNING else (self.blocked,
+                                                                               self.waiting)
+            yield s, w, of * w // all_ if all_ else 0
+
+
+def maker_block(s, own):
+    if s['wait'] in (READ, WRITE, FAULT, SOCKET, PIPE, SLEEP):
+        return 'input.fetch'
+    if s['wait'] in (GIL, LOCK, LOCK_SHARED):
+        return 'input.pipeline'
+    if s['wait'] == QUEUE:
+        return 'input.unknown' if own else 'input.pipeline'
+    return 'input.fetch' if s['state'] == DISK else 'input.unknown'
+
+
+class Piece:
+    """One piece: weights of evidence, then a decision."""
+
+    def __init__(self, world, a, b, tid):
+        self.w, self.a, self.b, self.tid = world, a, b, tid
+        self.weights, self.idle, self.makers, self.rows = {}, 0, 0, False
+        self.kin = False  # decided by weight: its kin may share
+
+    def add(self, cls, ns):
+        self.weights[cls] = self.weights.get(cls, 0) + ns
+
+    def overlap(self, r, a=None, b=None):
+        return max(0, min(r['end'], self.b if b is None else b)
+                   - max(r['start'], self.a if a is None else a))
+
+    def batches(self, what, touching=True):
+        return [r for r in self.w.batches if r['what'] == what and r['start'] < self.b
+                and (not touching or self.overlap(r))]
+
+    def shares(self, pid, tid, a, b):
+        h = Shares(self.w.samples.get((pid, tid), ()), a, b) if a < b else None
+        return h if h and h.rows else None
+
+    # ---- who makes batches ----
+
+    def blocked(self, s, own, ns):
+        self.add(maker_block(s, own), ns)
+        if s['wait'] == QUEUE and not own:
+            self.idle += ns
+        else:
+            self.makers += 1
+
+    def maker(self, pid, tid, own):
+        h = self.shares(pid, tid, self.a, self.b)
+        if not h:
+            return False
+        self.add('input.cpu_starved', h.delay)
+        if not h.running:
+            self.add('input.prep', h.run)
+        for s, _, part in h.parts():
+            if s['state'] == RUNNING:
+                self.add('input.prep', part)
+                self.makers += 1
+            else:
+                self.blocked(s, own, part)
+        return True
+
+    def row(self, r, own, ns):
+        all_ = r['end'] - r['start']
+        cpu = min(all_, r['cpu'])
+        delay = min(all_ - cpu, r['delay'])
+        cpu, delay = (ns * x // all_ if all_ else 0 for x in (cpu, delay))
+        self.add('input.prep', cpu)
+        self.add('input.cpu_starved', delay)
+        blocked = ns - cpu - delay
+        near = max(self.a, r['start']), min(self.b, r['end'])
+        whole = max(r['start'], self.a - LOOK_BACK), min(self.b, r['end'])
+        back = self.a - LOOK_BACK, self.b
+        for a, b in (near, whole):
+            h = cpu and self.shares(r['pid'], r['tid'], a, b)
+            if h and h.running:
+                self.makers += sum(s['state'] == RUNNING for s in h.rows)
+                break
+        if not blocked:
+            return
+        for (a, b), work in ((near, False), (whole, False), (back, True)):
+            h = self.shares(r['pid'], r['tid'], a, b)
+            seen = [(s, w) for s, w, _ in h.parts()
+                    if s['state'] != RUNNING and not (work and s['wait'] == QUEUE)] if h else []
+            total = sum(w for _, w in seen)
+            if total:
+                for s, w in seen:
+                    self.blocked(s, own, blocked * w // total)
+                return
+        self.add('input.unknown', blocked)
+
+    # ---- a wait ----
+
+    def wait(self):
+        """{class: ns}, or None without evidence."""
+        takes = self.batches(TAKE)
+        mine = [r for r in takes if r['tid'] == self.tid] or takes
+        take = max(mine, key=self.overlap, default=None)
+        tid = take['tid'] if take else self.tid
+        if take and take['batch'] == 0 or \
+                2 * self.measure(self.batches(CLOSE), self.a, self.b) >= self.b - self.a:
+            return {'input.epoch': self.b - self.a}
+        fetches = self.batches(FETCH, touching=False)
+        f = next((r for r in reversed(fetches) if take and take['batch'] != UNKNOWN and r['worker']
+                  and (r['loader'], r['batch']) == (take['loader'], take['batch'])), None)
+        own = max((r for r in self.batches(FETCH) if not r['worker'] and r['tid'] == tid),
+                  key=self.overlap, default=None)
+        if f:
+            self.rows = True
+            self.owner(take, f, fetches)
+        elif own or not self.workers_seen(take):
+            if own and 2 * self.overlap(own) >= self.b - self.a:
+                self.rows = True
+                self.row(own, True, self.b - self.a)
+            elif not self.maker(self.w.pid, tid, True):
+                return None
+        elif not self.by_rows(take) and not self.by_samples(tid):
+            return None
+        out = self.decide('input.unknown')
+        return None if not self.makers and out.get('input.unknown') else out
+
+    def measure(self, rows, a, b):
+        ns, at = 0, a
+        for r in rows:
+            lo, hi = max(r['start'], at), min(r['end'], b)
+            if lo < hi:
+                ns, at = ns + hi - lo, hi
+        return ns
+
+    def workers_seen(self, take):
+        known = self.w.workers if take and take['loader'] == 1 else None
+        if known is not None:
+            return known != 0
+        return any(r['worker'] for r in self.batches(FETCH)) or any(
+            self.shares(*k, self.a, self.b) for k in self.w.samples if self.w.role[k] == WORKER)
+
+    def held_up(self, f, fetches, t):
+        """Whether a later batch is ready and half of the others make nothing; until when."""
+        rows = [r for r in fetches if r['loader'] == f['loader'] and r['worker']
+                and r['worker'] != f['worker']]
+        n = max(0, (self.w.workers or 0) - 1) if f['loader'] == 1 else 0
+        busy = [r for r in rows if r['start'] <= t < r['end']]
+        later = any(r['end'] <= t and r['batch'] > f['batch'] and r['batch'] != UNKNOWN for r in rows
+                    if r['start'] <= t)
+        return n and later and 2 * len(busy) <= n
+
+    def owner(self, take, f, fetches):
+        made, at = min(max(f['end'], self.a), self.b), self.a
+        began = min(r['start'] for r in self.w.batches if r['what'] == FETCH
+                    and (r['pid'], r['tid']) == (f['pid'], f['tid']))
+        of = [r for r in fetches if (r['pid'], r['tid']) == (f['pid'], f['tid'])]
+
+        def idle(a, b):
+            if a < began:
+                self.add('input.epoch', min(b, began) - a)
+                a = min(b, began)
+            self.add('input.pipeline', max(0, b - a))
+            self.idle += max(0, b - a)
+
+        for r in of:
+            a, b = max(r['start'], at), min(r['end'], made)
+            if r['start'] >= made or a >= b:
+                continue
+            if at < a:
+                idle(at, a)
+            edges = sorted({a, b} | {x for q in fetches for x in (q['start'], q['end']) if a < x < b})
+            making = 0
+            for t, u in zip(edges, edges[1:]):
+                if self.held_up(f, fetches, t):
+                    self.add('input.pipeline', u - t)
+                    self.idle += u - t
+                else:
+                    making += u - t
+            if making:
+                self.row(r, False, making)
+            if making < b - a:
+                h = self.shares(r['pid'], r['tid'], a, b)
+                self.makers += len(h.rows) if h else 0
+            at = b
+        if at < made:
+            idle(at, made)
+        if made < self.b:
+            self.handoff(take, f, of, made)
+
+    def handoff(self, take, f, of, made):
+        left = self.b - made
+        starved = min(left, take['delay'])
+        self.add('input.cpu_starved', starved)
+        left -= starved
+        own = min(left, take['cpu'])
+        own += min(left - own, self.measure(self.batches(PIN_ROW), made, self.b))
+        self.add('input.handoff', own)
+        left -= own
+        if not left:
+            return
+        long = self.b - made
+        starved = 0
+        for r in of:
+            all_ = r['end'] - r['start']
+            ns = self.overlap(r, made)
+            starved += ns * min(all_, r['delay']) // all_ if all_ else 0
+        starved = left * min(starved, long) // long
+        self.add('input.cpu_starved', starved)
+        left -= starved
+        held = 0
+        h = self.shares(f['pid'], f['tid'], made, self.b)
+        for s, w, _ in h.parts() if h else ():
+            if s['state'] == RUNNING:
+                self.makers += 1
+            elif s['flags'] & FL_GIL and maker_block(s, False) == 'input.fetch':
+                self.add('input.fetch', left * w // long)
+                held += left * w // long
+                self.makers += 1
+        self.add('input.handoff', left - held)
+
+    def by_rows(self, take):
+        making = 0
+        for r in self.batches(FETCH):
+            if r['worker'] and (not take or r['loader'] == take['loader']):
+                self.row(r, False, self.overlap(r))
+                making += self.overlap(r)
+        if not making:
+            return False
+        self.rows = True
+        if take and take['loader'] == 1 and self.w.workers is not None:
+            idle = max(0, (self.b - self.a) * self.w.workers - making)
+            self.add('input.pipeline', idle)
+            self.idle += idle
+        return True
+
+    def by_samples(self, tid):
+        h, after, delay = self.shares(self.w.pid, tid, self.a, self.b), 0, 0
+        if h:
+            waiting = sum(p for s, _, p in h.parts() if s['wait'] in (QUEUE, LOCK))
+            pinned = 0
+            for k in self.w.samples:
+                p = self.w.role[k] == PIN and self.shares(*k, self.a, self.b)
+                if p:
+                    pinned += sum(w for s, w, _ in p.parts() if s['wait'] != QUEUE)
+                    pinned = min(pinned, waiting)
+            after, delay = self.b - self.a - waiting + pinned, h.delay
+        left, part = self.b - self.a - after, Piece(self.w, self.a, self.b, tid)
+        told = [part.maker(*k, False) for k in self.w.samples if self.w.role[k] == WORKER]
+        total = sum(part.weights.values())
+        for c, ns in part.weights.items():
+            self.add(c, left * ns // total if total else 0)
+        self.idle = left * part.idle // total if total else 0
+        if not total:
+            self.add('input.unknown', left)
+        self.makers += part.makers
+        self.add('input.cpu_starved', min(delay, after))
+        self.add('input.handoff', after - min(delay, after))
+        return any(told) or after
+
+    # ---- neither wait nor call ----
+
+    def host(self):
+        h = self.shares(self.w.pid, self.tid, self.a, self.b)
+        if not h:
+            return None
+        waiting = sum(w for s, w, _ in h.parts() if s['wait'] == QUEUE or s['code'] == 'next')
+        if 2 * waiting >= self.b - self.a:
+            out = self.wait()
+            self.kin = self.kin and out is not None
+            return out or {'input.unknown': self.b - self.a}
+        loading = any(
+            s['wait'] not in (LOCK, LOCK_SHARED, GIL) and (s['role'] == PIN or s['code'] in
+                                                           ('data', 'handoff', 'next'))
+            for (pid, tid) in self.w.samples if pid == self.w.pid and tid != self.tid
+            for s in self.w.samples[pid, tid] if self.a <= s['t'] < self.b)
+        self.add('host.cpu_starved', h.delay)
+        for s, w, part in h.parts():
+            run = 'host.gc' if s['flags'] & FL_GC and s['flags'] & FL_GIL else \
+                dict(data='input.inline', checkpoint='host.checkpoint', load='host.warmup',
+                     epoch='input.epoch', next='input.handoff',
+                     handoff='input.handoff').get(s['code'], 'host.dispatch')
+            self.add(run if s['state'] == RUNNING else self.host_block(s, loading), part)
+            self.makers += 1
+            if not h.running and h.run:
+                self.add(run, h.run * w // h.waiting)
+        return self.decide('host.unknown')
+
+    def host_block(self, s, loading):
+        code, wait = s['code'], s['wait']
+        if wait == GIL:
+            return 'host.gc' if s['flags'] & FL_GC else 'host.lock'
+        if wait in (LOCK, LOCK_SHARED):
+            if code == 'epoch':
+                return 'input.epoch'
+            return 'input.handoff' if loading or code in ('next', 'handoff', 'data') else 'host.lock'
+        if wait in (READ, FAULT):
+            of = dict(data='input.inline', checkpoint='host.checkpoint', load='host.warmup',
+                      epoch='input.epoch')
+            return of.get(code, 'input.inline' if s['user'] else 'host.unknown')
+        if wait == WRITE:
+            return 'host.checkpoint'
+        if wait == SOCKET:
+            return 'input.inline' if code == 'data' else 'host.net'
+        if wait == QUEUE:
+            return 'input.unknown'
+        return {'epoch': 'input.epoch', 'data': 'input.inline'}.get(code, 'host.unknown')
+
+    # ---- the decision ----
+
+    def decide(self, unknown):
+        self.kin = True
+        weights = {c: w for c, w in self.weights.items() if w}
+        total, ns, out = sum(weights.values()), self.b - self.a, {}
+        starved = next((c for c in ('input.cpu_starved', 'host.cpu_starved')
+                        if 10 * weights.get(c, 0) >= total > 0), None)
+        if starved:
+            w = weights.pop(starved)
+            out[starved] = ns * w // total
+            total, ns = total - w, ns - out[starved]
+        if not ns:
+            return out
+        if not total:
+            win = unknown
+        elif 2 * self.idle >= total:
+            win = 'input.pipeline'
+        else:
+            ranked = sorted(weights, key=lambda c: (-weights[c], CLASSES.index(c)))
+            top, second = weights[ranked[0]], weights[ranked[1]] if len(ranked) > 1 else 0
+            win = ranked[0] if 5 * top >= 2 * total and 2 * top >= 3 * second else None
+        for c, n in ({win: ns} if win else split(ns, weights)).items():
+            out[c] = out.get(c, 0) + n
+        return out
+
+
+class World:
+    """A process: samples by thread, in order; batches by start; workers of loader 1, None: not
+    told."""
+
+    def __init__(self, pid, samples, batches, workers):
+        self.pid, self.batches, self.workers = pid, sorted(batches, key=lambda r: r['start']), workers
+        self.samples, self.role = {}, {}
+        for s in sorted(samples, key=lambda s: s['t']):
+            self.samples.setdefault((s['pid'], s['tid']), []).append(s)
+            self.role[s['pid'], s['tid']] = s['role']
+
+    def classes(self, pieces):
+        """Of pieces (kind 'wait' or 'host', a, b, tid): {class: ns}."""
+        total, kin, orphans = {}, {}, []
+
+        def book(out):
+            for c, ns in out.items():
+                total[c] = total.get(c, 0) + ns
+
+        for kind, a, b, tid in pieces:
+            p = Piece(self, a, b, tid)
+            out = p.wait() if kind == 'wait' else p.host()
+            if out is None:
+                orphans.append((kind, a, b, tid))
+                continue
+            book(out)
+            if p.kin:
+                kin.setdefault((kind, tid), []).append((a, out))
+        for kind, a, b, tid in orphans:
+            unknown, weights = 'input.unknown' if kind == 'wait' else 'host.unknown', {}
+            for at, out in kin.get((kind, tid), ()):
+                if a - 2 * S <= at < b + 2 * S:
+                    for c, ns in out.items():
+                        weights[c] = weights.get(c, 0) + ns
+            weights = {c: w for c, w in weights.items() if w}
+            if not weights:
+                book({unknown: b - a})
+                continue
+            for c, ns in split(b - a, weights).items():
+                book({unknown if c.endswith('.unknown') else c: ns})
+        return {c: ns for c, ns in total.items() if ns}
