@@ -11,10 +11,13 @@
 #include "pystack.h"
 #include "pywalk.h"
 
-#define PROF_PY_ROOTS 1024u /* threads whose outermost code is known */
+#define PROF_PY_KNOWN 1024u
 
-struct prof_py_root {
-	uint64_t tstate, code;
+struct prof_py_known { /* what was found out about a thread; may be overwritten by another's */
+	uint64_t tstate;
+	uint64_t ident, native; /* of which tid was made, */
+	pid_t tid; /* 0: it was not */
+	uint64_t root; /* the outermost code of its stack, 0: not known */
 	uint64_t other; /* where it ended instead, lately */
 	unsigned int votes; /* for that */
 };
@@ -24,7 +27,7 @@ struct prof_py {
 	struct prof_pyplaces at;
 	struct prof_pylayout layout;
 	uint32_t version;
-	struct prof_py_root root[PROF_PY_ROOTS];
+	struct prof_py_known known[PROF_PY_KNOWN];
 	struct prof_pywalk walk[2];
 	uint8_t raw[PROF_PY_FRAMES][PROF_PYCODE_BYTES]; /* code objects of a walk */
 	struct prof_pycodes codes;
@@ -36,6 +39,9 @@ struct prof_py {
  */
 int prof_py_interpreters(struct prof_py *py,
 			 int (*one)(struct prof_py *py, uint64_t interp, void *arg), void *arg);
+
+/* The place for what is known of the thread @tstate; its fields are 0 if nothing is. */
+struct prof_py_known *prof_py_known(struct prof_py *py, uint64_t tstate);
 
 /* The thread whose PyThreadState is at @at, and the next one's. 0, -EAGAIN: it is none. */
 int prof_py_read_thread(struct prof_py *py, uint64_t at, struct prof_py_thread *t, uint64_t *next);

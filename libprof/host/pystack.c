@@ -14,34 +14,25 @@
 #define PATIENCE 3u /* of them until the thread stands still */
 #define VOTES 24u /* for another end: of three walks of a thread that stands still, or of more */
 
-static struct prof_py_root *root_of(struct prof_py *py, uint64_t tstate)
-{
-	struct prof_py_root *r = &py->root[(tstate >> 4 ^ tstate >> 14) % PROF_PY_ROOTS];
-
-	if (r->tstate != tstate)
-		*r = (struct prof_py_root){ .tstate = tstate };
-	return r;
-}
-
 /*
  * A stack that ends elsewhere than the thread's did so far is torn; or the thread's outermost
  * function is another now, which is seldom. Then it ends there again and again.
  */
-static bool ends_right(struct prof_py_root *r, const struct prof_pywalk *w)
+static bool ends_right(struct prof_py_known *r, const struct prof_pywalk *w)
 {
 	if (!w->root)
 		return true; /* not reached */
-	if (w->root == r->code) {
+	if (w->root == r->root) {
 		r->votes = 0;
 		return true;
 	}
 	if (w->root != r->other)
 		r->votes = 0;
 	r->other = w->root;
-	r->votes += w->still ? VOTES / 3 : r->code ? 1 : VOTES / 4;
+	r->votes += w->still ? VOTES / 3 : r->root ? 1 : VOTES / 4;
 	if (r->votes < VOTES)
 		return false;
-	r->code = w->root;
+	r->root = w->root;
 	return true;
 }
 
@@ -80,7 +71,7 @@ static int walk_once(struct prof_py *py, const struct prof_py_thread *t, struct 
 {
 	int rc = prof_pywalk(&py->mem, &py->layout, t, w);
 
-	if (!rc && w->frames && !ends_right(root_of(py, t->tstate), w))
+	if (!rc && w->frames && !ends_right(prof_py_known(py, t->tstate), w))
 		rc = -EAGAIN;
 	return rc;
 }

@@ -11,6 +11,28 @@
 #define THREADS_MAX 65536u
 #define TRIES 3u
 
+struct prof_py_known *prof_py_known(struct prof_py *py, uint64_t tstate)
+{
+	struct prof_py_known *k = &py->known[(tstate >> 4 ^ tstate >> 14) % PROF_PY_KNOWN];
+
+	if (k->tstate != tstate)
+		*k = (struct prof_py_known){ .tstate = tstate };
+	return k;
+}
+
+/* Once found out it holds, for as long as the state says the same of its thread. */
+static pid_t find_tid(struct prof_py *py, uint64_t tstate, uint64_t ident, uint64_t native)
+{
+	struct prof_py_known *k = prof_py_known(py, tstate);
+
+	if (!k->tid || k->ident != ident || k->native != native) {
+		k->tid = prof_pytid(&py->mem, ident, native);
+		k->ident = ident;
+		k->native = native;
+	}
+	return k->tid;
+}
+
 int prof_py_read_thread(struct prof_py *py, uint64_t at, struct prof_py_thread *t, uint64_t *next)
 {
 	const struct prof_pylayout *l = &py->layout;
@@ -25,7 +47,7 @@ int prof_py_read_thread(struct prof_py *py, uint64_t at, struct prof_py_thread *
 	*t = (struct prof_py_thread){ .tstate = at,
 				      .interp = prof_py_word(raw, l->thread.interp),
 				      .ident = prof_py_word(raw, l->thread.ident) };
-	t->tid = prof_pytid(&py->mem, t->ident, native);
+	t->tid = find_tid(py, at, t->ident, native);
 	*next = prof_py_word(raw, l->thread.next);
 	return 0;
 }

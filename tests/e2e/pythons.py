@@ -20,11 +20,16 @@ def version(path):
     return words[1] if done.returncode == 0 and words[:1] == ['cpython'] else None
 
 
+def paths(number):
+    found_in_path = shutil.which('python' + number)
+    own = glob.glob(os.path.expanduser('~/.pyenv/versions/' + number + '.*/bin/python3'))
+    return [path for path in [found_in_path, *sorted(own)] if path and version(path) == number]
+
+
 def candidates():
     yield '/usr/bin/python3'
     for number in KNOWN:
-        yield shutil.which('python' + number) or ''
-        yield from sorted(glob.glob(os.path.expanduser('~/.pyenv/versions/' + number + '*/bin/python3')))
+        yield from paths(number)
 
 
 def found():

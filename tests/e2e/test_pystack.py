@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e timeout=240
+# ctest: labels=e2e waits timeout=240
 """libprof's reader of Python stacks under every Python that is here: threads that are blocked and
 that run flat out, the global lock, the collector, forked and spawned children, a child that is
 another Python, and processes that may not read memory as they like. pystack.py does the looking."""
 import concurrent.futures
+import errno
 import json
 import os
 import subprocess
@@ -54,6 +55,17 @@ def look(here, name):
     return figures
 
 
+def check_unknown():
+    """A Python that is not known is refused, and told."""
+    code = ('import ctypes, sys; p = ctypes.CDLL(sys.argv[1]); p.probe_note.restype = ctypes.c_char_p; '
+            'print(p.probe_open(0), p.probe_note().decode())')
+    for python in pythons.paths('3.7'):
+        said = subprocess.run([python, '-c', code, PROBE], stdout=subprocess.PIPE, timeout=20).stdout.decode()
+        gs.equal(said.strip(), f'{-errno.EOPNOTSUPP} Python 3.7: no Python stacks: versions 3.8 to 3.14 are known',
+                 f'{python}')
+        print('Python 3.7:', said.strip())
+
+
 here = pythons.found()
 print('not here:', ', '.join(pythons.missing(here)) or 'none')
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -62,4 +74,5 @@ for name, figures in zip(here, done):
     if figures:
         print('Python {0}: blocked: 0 torn of {blocked}; flat out: {torn_percent:.2f} % torn, {impossible} '
               'impossible of {running}; a walk of {short}, {deep}'.format(name, **figures))
+check_unknown()
 gs.finish()

@@ -65,7 +65,7 @@ static void open_arena(uint8_t version)
 	char why[120];
 
 	py.version = versions[version % VERSIONS];
-	memset(py.root, 0, sizeof(py.root));
+	memset(py.known, 0, sizeof(py.known));
 	memset(py.codes.entry, 0, sizeof(py.codes.entry));
 	py.at = (struct prof_pyplaces){ .runtime = (uintptr_t)arena.bytes + RUNTIME,
 					.runtime_bytes = 2048,
