@@ -391,8 +391,7 @@ const char *view_finding_evidence(struct view_arena *mem, const struct view_find
 	view_unit samples;
 
 	if (!p->known)
-		return view_arena_printf(mem, "%s%s%s", ana_confidence_names[f->confidence],
-					 f->basis[0] ? ": " : "", f->basis);
+		return ana_confidence_names[f->confidence];
 	return view_arena_printf(mem, "%s: %s sample%s of %" PRIu32 " thread%s",
 				 ana_confidence_names[f->confidence],
 				 view_count(samples, p->samples), p->samples == 1 ? "" : "s",

@@ -15,7 +15,7 @@ void view_findings_add(struct view_summary *s);
 const char *view_finding_words(const struct view_summary *s, struct view_arena *mem,
 			       const struct view_finding *f, size_t columns);
 
-/* "high: 214 samples of 4 threads"; without any what else proves it. */
+/* "high: 214 samples of 4 threads"; "high" without any. */
 const char *view_finding_evidence(struct view_arena *mem, const struct view_finding *f);
 
 /* The first finding of a class that has a place; NULL: none has. */

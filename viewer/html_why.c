@@ -9,7 +9,7 @@
 #include "units.h"
 #include "words.h"
 
-#define LEAST_PPM 100 /* of the GPU time: smaller findings are not listed */
+#define LEAST_PPM 1000 /* of the GPU time: smaller findings are not listed */
 #define FILES_SHOWN 10
 #define LINE_COLUMNS 40
 
@@ -48,9 +48,10 @@ static void put_place(struct html *h, const struct view_finding *f)
 	put_escaped(h, "<br><span class=\"soft small mono\"><bdi>", view_words_native(&h->mem, p),
 		    "</bdi></span>");
 	fputs("</td><td>", h->f);
-	put_escaped(h, "<bdi class=\"mono keep\">", view_words_line(&h->mem, p, LINE_COLUMNS),
-		    "</bdi>");
-	put_escaped(h, "<br><span class=\"soft small mono\"><bdi>", p->file, "</bdi></span>");
+	put_escaped(h, "<bdi class=\"mono keep\">", view_words_spot(&h->mem, p, LINE_COLUMNS),
+		    "</bdi><br>");
+	put_escaped(h, "<bdi class=\"mono\">", p->function, "</bdi><br>");
+	put_escaped(h, "<span class=\"soft small mono\"><bdi>", p->file, "</bdi></span>");
 	fputs("</td>", h->f);
 }
 

@@ -151,12 +151,24 @@ static int64_t trainers_per_host(const struct ana_result *r)
 	return most;
 }
 
+/* Waits that gave a batch: each iterator's last one may have given none. */
+static uint64_t batches(const struct ana_result *r)
+{
+	uint64_t made = 0, iterators = 0;
+
+	for (size_t i = 0; i < r->loaders; i++) {
+		made += r->loader[i].made;
+		iterators += r->loader[i].iterators;
+	}
+	return made < r->batches && r->batches - made <= iterators ? made : r->batches;
+}
+
 /* Summed over GPUs, to the part of one trainer and batch. */
 static int64_t per_batch(const struct view_summary *s, const struct ana_loader_facts *l,
 			 int64_t gpu_sum_ns)
 {
 	const struct ana_result *r = s->result;
-	__int128 den = (__int128)r->batches * r->gpus;
+	__int128 den = (__int128)batches(r) * r->gpus;
 
 	return den ? view_div_even((__int128)gpu_sum_ns * (l->trainers ? l->trainers : 1), den) : 0;
 }
@@ -164,7 +176,8 @@ static int64_t per_batch(const struct view_summary *s, const struct ana_loader_f
 /* A median over steps tells something of batches only where each step takes one. */
 static int64_t fed_median(const struct ana_result *r)
 {
-	bool one_each = r->steps > r->batches / 10 * 9 && r->steps / 10 * 9 < r->batches;
+	uint64_t n = batches(r);
+	bool one_each = r->steps > n / 10 * 9 && r->steps / 10 * 9 < n;
 
 	return one_each ? r->step_fed_median_ns : -1;
 }
@@ -198,7 +211,7 @@ static void set_saving(struct view_summary *s, const struct ana_loader_facts *l)
 	const struct ana_result *r = s->result;
 	struct view_loader *v = &s->loader;
 	__int128 ns = (__int128)(v->facts.step_ns - v->need.predicted_step_ns) *
-		      (__int128)r->batches * (__int128)r->gpus / (l->trainers ? l->trainers : 1);
+		      (__int128)batches(r) * (__int128)r->gpus / (l->trainers ? l->trainers : 1);
 	int64_t most = r->loader_exposed_ns < s->starved_ns ? r->loader_exposed_ns : s->starved_ns;
 
 	v->saving_ns = ns > most ? most : (int64_t)ns;

@@ -177,19 +177,26 @@ const char *view_words_who(struct view_arena *mem, const struct view_place *p, i
 	}
 }
 
+const char *view_words_spot(struct view_arena *mem, const struct view_place *p, size_t columns)
+{
+	const char *line = p->line ? view_arena_printf(mem, ":%" PRIu32, p->line) : "";
+
+	if (!p->file)
+		return NULL;
+	return view_arena_printf(
+		mem, "%s%s",
+		view_short_path(mem, columns == SIZE_MAX ? p->file : base(p->file), columns), line);
+}
+
 const char *view_words_line(struct view_arena *mem, const struct view_place *p, size_t columns)
 {
-	bool whole = columns == SIZE_MAX;
+	const char *spot = view_words_spot(mem, p, columns);
 
-	if (!p->file && !p->function)
-		return NULL;
-	const char *file = p->file ? p->file : "?";
-	const char *line = p->line ? view_arena_printf(mem, ":%" PRIu32, p->line) : "";
-	const char *function = p->function ? p->function : "";
-	return view_arena_printf(mem, "%s%s%s%s",
-				 view_short_path(mem, whole ? file : base(file), columns), line,
-				 *function ? " " : "",
-				 view_short_path(mem, function, whole ? columns : NAME_COLUMNS));
+	if (!p->function || !p->function[0])
+		return spot;
+	return view_arena_printf(mem, "%s %s", spot ? spot : "?",
+				 view_short_path(mem, p->function,
+						 columns == SIZE_MAX ? columns : NAME_COLUMNS));
 }
 
 /* Module path, tab, offset in hexadecimal, tab, build id. */

@@ -32,6 +32,9 @@ const char *view_words_who(struct view_arena *mem, const struct view_place *p, i
 /* "dataset.py:88 __getitem__"; whole paths if @columns is SIZE_MAX; NULL: no line is known. */
 const char *view_words_line(struct view_arena *mem, const struct view_place *p, size_t columns);
 
+/* "dataset.py:88"; NULL: no file is known. */
+const char *view_words_spot(struct view_arena *mem, const struct view_place *p, size_t columns);
+
 /* "libjpeg.so.62 jpeg_read_scanlines", "libc.so.6+0x1b2f3"; NULL: no native frame is known. */
 const char *view_words_native(struct view_arena *mem, const struct view_place *p);
 

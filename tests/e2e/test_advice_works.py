@@ -56,7 +56,10 @@ def run(case, where, **changed):
         gs.finish()
     rows = [json.loads(line) for line in open(ledger)][:-1]
     check_report(path, args)
-    return gs.summary(path), (rows[-1]['end_ns'] - rows[0]['wait_end_ns']) / len(rows)
+    s = gs.summary(path)
+    if not changed and any(a['id'] == 'workers' for a in s['advice']):
+        check_pages(path, s, args)
+    return s, (rows[-1]['end_ns'] - rows[0]['wait_end_ns']) / len(rows)
 
 
 def check_report(path, args):
@@ -70,6 +73,23 @@ def check_report(path, args):
     with open(os.path.join(path, 'summary.json')) as f:
         errors = [e.message for e in jsonschema.Draft202012Validator(schema).iter_errors(json.load(f))]
     gs.equal(errors[:3], [], f'{args}: schema')
+
+
+def check_pages(path, s, case):
+    """Text and page show the line and the arithmetic of the summary."""
+    first = next(f for f in s['findings'] if f['where'])
+    n = s['loader']['need']
+    text = gs.gpustarve('report', path).stdout.decode()
+    with open(os.path.join(path, 'report.html')) as f:
+        page = f.read()
+    why = text[text.index('\nWhy'):text.index('\nWhere the GPU')]
+    spot = f'{os.path.basename(first["where"]["file"])}:{first["where"]["line"]}'
+    gs.check(spot in text.split('\nrun ')[0], f'{case}: {spot} in the verdict')
+    gs.check(spot in why and spot in page, f'{case}: {spot} in text and page')
+    gs.check(max(map(len, why.splitlines())) <= 80, f'{case}: 80 columns')
+    gs.check(f'num_workers={n["workers_advised"]}' in text and
+             f'num_workers={n["workers_advised"]}' in page.replace('<wbr>', ''), f'{case}: advice')
+    gs.check(f'data-ns="{n["predicted_step_ns"]}"' in page, f'{case}: the step in the page')
 
 
 def line_of(dataset):
