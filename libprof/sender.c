@@ -340,6 +340,7 @@ static void watch_devices(void)
 
 static void tick(void)
 {
+	struct prof_ranges_stats ranges;
 	bool news;
 
 	s.tick++;
@@ -351,6 +352,8 @@ static void tick(void)
 		passive_tick();
 	drain_ranges(false);
 	drain_shim(false);
+	prof_ranges_stats(&ranges);
+	news |= prof_shim_missing(ranges.loader_waits);
 	news |= prof_guard_tick();
 	if (news)
 		write_hello();

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "fork.h"
 #include "marks.h"
 #include "notes.h"
@@ -435,9 +436,17 @@ void prof_shim_init(void (*wake)(void))
 	wake_sender = wake;
 }
 
-bool prof_shim_loaded(void)
+bool prof_shim_missing(uint64_t waits)
 {
-	return atomic_load_explicit(&loaded, memory_order_relaxed) == getpid();
+	static bool told;
+
+	if (told || !waits || !prof_config()->shim ||
+	    atomic_load_explicit(&loaded, memory_order_relaxed) == getpid())
+		return false;
+	told = true;
+	prof_note("the Python shim is not in this process (python -I, -E and -S leave it out): batches, "
+		  "gc and checkpoints are not seen");
+	return true;
 }
 
 uint64_t prof_shim_dropped(void)

@@ -80,7 +80,11 @@ void prof_shim_drain(const struct prof_shim_sink *sink, bool final);
 /* Wakes the sender when the queue is half full; at arm. */
 void prof_shim_init(void (*wake)(void));
 
-bool prof_shim_loaded(void); /* Python has called gpustarve_shim in this process */
+/*
+ * Leaves a note when torch's loader was waited for (@waits: so often) and Python has not called. True
+ * when that is news. Sender thread.
+ */
+bool prof_shim_missing(uint64_t waits);
 uint64_t prof_shim_dropped(void); /* rows that found no room */
 
 #endif

@@ -189,6 +189,15 @@ static void facts(const Wire__Facts *m)
 		       i ? "," : "", m->devices[i]->ordinal, m->devices[i]->memory_used_bytes,
 		       m->devices[i]->memory_total_bytes, m->devices[i]->nvml_utilization_pct,
 		       m->devices[i]->other_processes);
+	printf("],\"checkpoints\":[");
+	for (i = 0; i < m->n_checkpoints; i++) {
+		printf("%s{\"start\":%" PRId64 ",\"end\":%" PRId64 ",\"bytes\":%" PRIu64
+		       ",\"path\":",
+		       i ? "," : "", m->checkpoints[i]->start_ns, m->checkpoints[i]->end_ns,
+		       m->checkpoints[i]->bytes);
+		text(m->checkpoints[i]->path);
+		putchar('}');
+	}
 	putchar(']');
 }
 

@@ -14,18 +14,19 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_in
 
 sys.path.insert(0, gs.WORKLOADS)
 BATCH = 3
+FASTER = 1
 LAST = 4  # the batch in which a worker dies, if it is to
 
 
 def parse(words):
-    o = dict(workers='0', start='fork', persistent='0', epochs='1', batches='6', end='', iterable='0')
+    o = dict(workers='0', start='fork', persistent='0', epochs='1', batches='6', end='', iterable='0', fast='0')
     o.update(w.split('=') for w in words)
     return o
 
 
 def sample(i, end):
     begin = time.time_ns()
-    time.sleep(0.002 + i % 5 * 0.001)
+    time.sleep(FASTER * (0.002 + i % 5 * 0.001))
     if end and get_worker_info() and i == LAST * BATCH + 1:
         time.sleep(0.5)  # the batches before it have been taken
         if end == 'kill':
@@ -63,6 +64,8 @@ def collate(samples):
 
 def main(out, o):
     import gpudev
+    global FASTER
+    FASTER = 1 - int(o['fast'])
     workers = int(o['workers'])
     data = (Stream if o['iterable'] == '1' else Map)(int(o['batches']) * BATCH, o['end'])
     loader = DataLoader(data, batch_size=BATCH, num_workers=workers, collate_fn=collate,
@@ -73,6 +76,7 @@ def main(out, o):
         os.closerange(3, 4096)
     waits, saves, error = [], [], None
     for epoch in range(int(o['epochs'])):
+        made = time.time_ns()
         batches = iter(loader)
         while True:
             begin = time.time_ns()
@@ -80,7 +84,7 @@ def main(out, o):
                 batch = next(batches, None)
             except RuntimeError as e:
                 error, batch = str(e), None
-            waits.append(dict(epoch=epoch, begin=begin, end=time.time_ns(), batch=batch))
+            waits.append(dict(epoch=epoch, made=made, begin=begin, end=time.time_ns(), batch=batch))
             if batch is None:
                 break
             stream.kernel(500_000, 'step')
@@ -96,7 +100,8 @@ def main(out, o):
     del garbage
     with open(out, 'w') as f:
         json.dump(dict(pid=os.getpid(), waits=waits, saves=saves, collected=collected, error=error,
-                       python_path=os.environ.get('PYTHONPATH')), f)
+                       python_path=os.environ.get('PYTHONPATH'),
+                       own_site=os.environ.get('OWN_SITE')), f)
 
 
 if __name__ == '__main__':
