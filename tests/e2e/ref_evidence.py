@@ -263,7 +263,8 @@ class Piece:
 
     def handoff(self, take, f, of, made):
         left = self.b - made
-        starved = min(left, take['delay'])
+        h = self.shares(take['pid'], take['tid'], made, self.b)
+        starved = min(left, take['delay']) or (h.delay if h else 0)
         self.add('input.cpu_starved', starved)
         left -= starved
         own = min(left, take['cpu'])
@@ -276,8 +277,10 @@ class Piece:
         starved = 0
         for r in of:
             all_ = r['end'] - r['start']
-            ns = self.overlap(r, made)
-            starved += ns * min(all_, r['delay']) // all_ if all_ else 0
+            cpu = min(all_, r['cpu'])
+            delay = min(all_ - cpu, r['delay'])
+            lacks = delay if delay < cpu else cpu + delay
+            starved += self.overlap(r, made) * lacks // all_ if all_ else 0
         starved = left * min(starved, long) // long
         self.add('input.cpu_starved', starved)
         left -= starved

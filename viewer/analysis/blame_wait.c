@@ -366,57 +366,80 @@ static void add_owner(struct ana_blame *b, struct ana_evidence *e, const struct 
 }
 
 /*
+ * How much of [from, to) the owner has no CPU, by the rows of its next fetches. Where it waits for
+ * one as long as it has one or longer, its threads compete, and the one that sends has none.
+ */
+static int64_t starved_sender(const struct ana_evidence *e, const struct wire_batch *f,
+			      int64_t from, int64_t to)
+{
+	int64_t ns = 0;
+	size_t i, end;
+
+	for (i = ana_batches_near(&e->fetch, from, to, &end); i < end; i++) {
+		const struct wire_batch *r = &e->fetch.row[i];
+		int64_t all = r->end_ns - r->start_ns, cpu, delay;
+
+		if (r->pid != f->pid || r->tid != f->tid)
+			continue;
+		cpu = r->cpu_ns < (uint64_t)all ? (int64_t)r->cpu_ns : all;
+		delay = r->delay_ns < (uint64_t)(all - cpu) ? (int64_t)r->delay_ns : all - cpu;
+		ns += ana_scale(overlap(r, from, to), delay < cpu ? delay : cpu + delay, all);
+	}
+	return least(ns, to - from);
+}
+
+/*
  * [from, to), @ns of it: the batch is made, the trainer waits for it, and no pin thread has it. The
- * owner's process is to send it. If that has no CPU for its next batch, it has none for sending; if
- * it is blocked and holds Python's lock meanwhile, nothing of it can send. The rest is on its way.
+ * owner's process is to send it: it may have no CPU, and if its main thread is blocked and holds
+ * Python's lock, nothing of it can send. The rest is on its way.
  */
 static void add_sending(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *f,
 			int64_t from, int64_t to, int64_t ns)
 {
 	const struct ana_seen *s = ana_evidence_thread(e, f->pid, f->tid);
-	int64_t starved = 0, held = 0, part;
+	int64_t starved = ana_scale(ns, starved_sender(e, f, from, to), to - from), part;
 	struct ana_shares h;
-	size_t i, end;
+	size_t i;
 
-	for (i = ana_batches_near(&e->fetch, from, to, &end); i < end; i++) {
-		const struct wire_batch *r = &e->fetch.row[i];
-		int64_t all = r->end_ns - r->start_ns;
-
-		if (r->pid == f->pid && r->tid == f->tid)
-			starved +=
-				ana_scale(overlap(r, from, to),
-					  r->delay_ns < (uint64_t)all ? (int64_t)r->delay_ns : all,
-					  all);
-	}
-	starved = ana_scale(ns, least(starved, to - from), to - from);
 	ana_blame_add(b, ANA_INPUT_CPU_STARVED, starved);
 	ns -= starved;
-	if (ana_shares_of(s, from, to, &h)) {
-		for (i = h.first; i < h.end; i++) {
-			const struct wire_sample *w = &s->sample[i];
+	ana_blame_add(b, ANA_INPUT_HANDOFF, ns);
+	if (!ana_shares_of(s, from, to, &h))
+		return;
+	for (i = h.first; i < h.end; i++) {
+		const struct wire_sample *w = &s->sample[i];
 
-			if (ana_sample_runs(w))
-				ana_blame_vote(b, s, i, ANA_INPUT_PREP, true,
-					       ana_shares_weight(s, &h, i));
-			if (ana_sample_runs(w) || !(w->flags & WIRE_SAMPLE_FL_GIL) ||
-			    class_of_block(w, false) != ANA_INPUT_FETCH)
-				continue;
-			part = ana_scale(ns, ana_shares_weight(s, &h, i), to - from);
+		part = ana_shares_weight(s, &h, i);
+		if (ana_sample_runs(w)) {
+			ana_blame_vote(b, s, i, ANA_INPUT_PREP, true, part);
+		} else if (w->flags & WIRE_SAMPLE_FL_GIL &&
+			   class_of_block(w, false) == ANA_INPUT_FETCH) {
+			part = ana_scale(ns, part, to - from);
 			ana_blame_add(b, ANA_INPUT_FETCH, part);
+			ana_blame_add(b, ANA_INPUT_HANDOFF, -part);
 			ana_blame_vote(b, s, i, ANA_INPUT_FETCH, true, part);
-			held += part;
 		}
 	}
-	ana_blame_add(b, ANA_INPUT_HANDOFF, ns - held);
+}
+
+/* For how long the trainer could run and had no CPU; its row may not tell, its samples may. */
+static int64_t starved_trainer(const struct ana_evidence *e, const struct wire_batch *take,
+			       int64_t from, int64_t to)
+{
+	struct ana_shares h;
+
+	if (take->delay_ns)
+		return take->delay_ns < (uint64_t)(to - from) ? (int64_t)take->delay_ns : to - from;
+	return ana_shares_of(ana_evidence_thread(e, take->pid, take->tid), from, to, &h) ? h.delay
+											 : 0;
 }
 
 /* After the batch was made: what the trainer did itself, then what it waited for. */
 static void add_handoff(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *take,
 			const struct wire_batch *f, int64_t made)
 {
-	int64_t left = b->end - made, own;
+	int64_t left = b->end - made, own = starved_trainer(e, take, made, b->end);
 
-	own = take->delay_ns < (uint64_t)left ? (int64_t)take->delay_ns : left;
 	ana_blame_add(b, ANA_INPUT_CPU_STARVED, own);
 	left -= own;
 	own = take->cpu_ns < (uint64_t)left ? (int64_t)take->cpu_ns : left;
