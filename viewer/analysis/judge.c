@@ -4,15 +4,18 @@
  */
 #include "ledger.h"
 
-/* part >= percent of whole, without rounding and without overflow. */
-static bool reaches(int64_t part, int percent, int64_t whole)
+/*
+ * part >= percent of whole, without rounding and without overflow: wild stamps make times that are
+ * cut at INT64_MAX, and sums of them go beyond.
+ */
+static bool reaches(__int128 part, int percent, __int128 whole)
 {
-	return (__int128)100 * part >= (__int128)percent * whole;
+	return 100 * part >= percent * whole;
 }
 
-static int64_t sum_of(const int64_t classes[ANA_CLASSES], int (*in)(int))
+static __int128 sum_of(const int64_t classes[ANA_CLASSES], int (*in)(int))
 {
-	int64_t sum = 0;
+	__int128 sum = 0;
 	int c;
 
 	for (c = 0; c < ANA_CLASSES; c++)
@@ -38,24 +41,24 @@ static int unexplained(int c)
 	       c == ANA_EXCLUDED_UNOBSERVED;
 }
 
-static enum ana_severity severity_of(int64_t input, int64_t whole)
+static enum ana_severity severity_of(__int128 input, __int128 whole)
 {
 	if (reaches(input, 20, whole))
 		return ANA_S_CRITICAL;
 	return reaches(input, 10, whole) ? ANA_S_WARNING : ANA_S_NOTICE;
 }
 
-static enum ana_verdict verdict_of(const int64_t classes[ANA_CLASSES], int64_t whole)
+static enum ana_verdict verdict_of(const int64_t classes[ANA_CLASSES], __int128 whole)
 {
 	const struct {
-		int64_t part;
+		__int128 part;
 		int percent;
 		enum ana_verdict verdict;
 	} test[] = {
 		{ sum_of(classes, ana_class_is_input), 5, ANA_V_INPUT_BOUND },
 		{ sum_of(classes, unexplained), 20, ANA_V_INCONCLUSIVE },
 		{ sum_of(classes, host_bound), 10, ANA_V_HOST_BOUND },
-		{ classes[ANA_COMM] + classes[ANA_COMM_SKEW], 20, ANA_V_COMM_BOUND },
+		{ (__int128)classes[ANA_COMM] + classes[ANA_COMM_SKEW], 20, ANA_V_COMM_BOUND },
 		{ classes[ANA_COPY], 10, ANA_V_COPY_BOUND },
 		{ sum_of(classes, device_bound), 10, ANA_V_DEVICE_BOUND },
 	};
@@ -70,8 +73,8 @@ static enum ana_verdict verdict_of(const int64_t classes[ANA_CLASSES], int64_t w
 struct ana_judgement ana_judge(int64_t held_ns, const int64_t classes[ANA_CLASSES])
 {
 	struct ana_judgement j = { ANA_V_INCONCLUSIVE, ANA_S_NONE, false };
-	int64_t whole = held_ns - classes[ANA_EXCLUDED_STARTUP] - classes[ANA_EXCLUDED_TEARDOWN] -
-			classes[ANA_EXCLUDED_NO_PROCESS];
+	__int128 whole = (__int128)held_ns - classes[ANA_EXCLUDED_STARTUP] -
+			 classes[ANA_EXCLUDED_TEARDOWN] - classes[ANA_EXCLUDED_NO_PROCESS];
 
 	if (whole <= 0)
 		return j;
