@@ -3,8 +3,8 @@
  * The engine over any run. The first byte says how: bit 0 makes checksums good first, bit 1 takes
  * window device, bit 2 streams imports, bit 3 makes an import of what bit 4 builds: a run out of
  * events that are the other bytes as they are, or, with bit 5, a third of them each events, samples
- * and batches. Whatever they say, the classes must sum to the held time, and busy, idle, empty and
- * queued time must add up.
+ * and batches; with bit 6 it has no end. Whatever they say, the classes must sum to the held time,
+ * busy, idle, empty and queued time must add up, and no class may have more sites than time.
  */
 #include "fuzz.h"
 
@@ -36,6 +36,23 @@ static void check_gpu(const struct ana_result *r, size_t i)
 		abort();
 }
 
+/* Sites of a class sum to at most the class (which is cut at INT64_MAX over several GPUs). */
+static void check_sites(const struct ana_result *r)
+{
+	__int128 sum[ANA_CLASSES] = { 0 };
+	size_t i;
+	int c;
+
+	for (i = 0; i < r->sites; i++) {
+		if (r->site[i].ns < 0 || (unsigned int)r->site[i].class >= ANA_CLASSES)
+			abort();
+		sum[r->site[i].class] += r->site[i].ns;
+	}
+	for (c = 0; c < ANA_CLASSES; c++)
+		if (sum[c] > r->classes[c] && r->classes[c] < INT64_MAX)
+			abort();
+}
+
 static void analyse(const char *path, uint8_t how)
 {
 	struct ana_options o = {
@@ -55,6 +72,7 @@ static void analyse(const char *path, uint8_t how)
 	if (!ana_run(t, &o, &r)) {
 		for (i = 0; i < r->gpus; i++)
 			check_gpu(r, i);
+		check_sites(r);
 		ana_result_free(r);
 	}
 	view_trace_close(t);
@@ -99,6 +117,18 @@ static void put_loss(struct maker *m)
 	loss.n_spans = 1;
 	loss.spans = spans;
 	REQUIRE(!wire_encoder_message(m->e, WIRE_FRAME_LOSS, &loss.base, 1, &m->out));
+}
+
+/* The process says that all is there, and ends. */
+static void put_bye(struct maker *m)
+{
+	Wire__Pulse pulse = WIRE__PULSE__INIT;
+	Wire__Bye bye = WIRE__BYE__INIT;
+
+	pulse.t_ns = pulse.complete_ns = 4000000000;
+	bye.t_ns = pulse.t_ns;
+	bye.last = &pulse;
+	REQUIRE(!wire_encoder_message(m->e, WIRE_FRAME_BYE, &bye.base, 1, &m->out));
 }
 
 static void put_names(struct maker *m)
@@ -177,6 +207,8 @@ static void build(const uint8_t *data, size_t len, uint8_t how, struct wire_buf 
 			wire_encoder_block(m.e, ev, n, NULL, 1, &m.out);
 	}
 	put_loss(&m);
+	if (!(how & 64))
+		put_bye(&m);
 	free(ev);
 	wire_encoder_free(m.e);
 	wire_strtab_free(m.names);
@@ -209,7 +241,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 /* --- good inputs: a process that is alive, and one that was imported --- */
 
-static void make_events(struct wire_event *ev, uint8_t kind, uint64_t seed)
+static void make_events(struct wire_event *ev, uint8_t kind, uint64_t seed, int64_t unit)
 {
 	static const uint8_t ops[WIRE_KIND_MAX] = { 0, WIRE_OP_KERNEL, WIRE_DOMAIN_RUNTIME,
 						    WIRE_SYNC_STREAM_WAIT, WIRE_RANGE_LOADER };
@@ -219,8 +251,8 @@ static void make_events(struct wire_event *ev, uint8_t kind, uint64_t seed)
 	memset(ev, 0, EVENTS * sizeof(*ev));
 	for (i = 0; i < EVENTS; i++) {
 		ev[i].kind = kind;
-		ev[i].start_ns = (int64_t)(i * 50000 + t_random(&seed) % 20000);
-		ev[i].end_ns = ev[i].start_ns + (int64_t)(t_random(&seed) % 60000);
+		ev[i].start_ns = (int64_t)(i * 50000 + t_random(&seed) % 20000) * unit;
+		ev[i].end_ns = ev[i].start_ns + (int64_t)(t_random(&seed) % 60000) * unit;
 		ev[i].corr = kind == WIRE_KIND_OP || kind == WIRE_KIND_API ? i + 1 : 0;
 		ev[i].name = (uint32_t)(1 + i % 6);
 		ev[i].op = ops[kind];
@@ -230,6 +262,8 @@ static void make_events(struct wire_event *ev, uint8_t kind, uint64_t seed)
 	}
 }
 
+/* With samples everything takes a thousand times longer: they come every 42 ms. */
+#define UNIT INT64_C(1000000)
 #define PART ((WIRE_KIND_MAX - 1) * EVENTS * sizeof(struct wire_event))
 
 /* Threads that wait for everything a thread can wait for, within the time of the events. */
@@ -240,10 +274,10 @@ static void make_samples(struct wire_sample *s, uint64_t seed)
 	for (i = 0; i < n; i++) {
 		uint64_t r = t_random(&seed);
 
-		s[i].t_ns = (int64_t)(i * 14000);
-		s[i].period_ns = 40000;
-		s[i].cpu_ns = i / 3 * (r & 0x7fff);
-		s[i].delay_ns = i * 10;
+		s[i].t_ns = (int64_t)(i * 14 * UNIT);
+		s[i].period_ns = 42 * UNIT;
+		s[i].cpu_ns = i * 10 * UNIT;
+		s[i].delay_ns = i * 1 * UNIT;
 		s[i].pid = 5 + i % 3;
 		s[i].tid = i % 3 ? 5 + i % 3 : 9;
 		s[i].stack = 7;
@@ -260,14 +294,14 @@ static void make_batches(struct wire_batch *b, uint64_t seed)
 	size_t n = PART / sizeof(*b), i;
 
 	for (i = 0; i < n; i++) {
-		b[i].start_ns = (int64_t)(i * 18000);
-		b[i].end_ns = b[i].start_ns + (int64_t)(t_random(&seed) % 60000);
+		b[i].start_ns = (int64_t)(i * 18 * UNIT);
+		b[i].end_ns = b[i].start_ns + (int64_t)(t_random(&seed) % (60 * UNIT));
 		b[i].what = i ? (uint8_t)(WIRE_BATCH_FETCH + i % 3) : WIRE_BATCH_OPEN;
 		b[i].batch = i / 3;
 		b[i].loader = 1;
 		b[i].pid = 5;
 		b[i].tid = 9;
-		b[i].cpu_ns = 9000;
+		b[i].cpu_ns = 9 * UNIT;
 		b[i].samples = 4;
 		b[i].text = i ? 0 : 8;
 	}
@@ -286,7 +320,7 @@ size_t fuzz_seed(unsigned int number, uint8_t **data)
 		return 0;
 	}
 	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
-		make_events(&ev[(kind - 1) * EVENTS], kind, number + kind);
+		make_events(&ev[(kind - 1) * EVENTS], kind, number + kind, number & 32 ? 1000 : 1);
 	make_samples((void *)(part + PART), number);
 	make_batches((void *)(part + 2 * PART), number);
 	REQUIRE(!wire_buf_append(&b, &how, 1));
