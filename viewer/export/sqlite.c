@@ -15,7 +15,7 @@
 #include "units.h"
 #include "wire/strtab.h"
 
-#define CACHE_KB 8192
+#define CACHE_KB 16384
 #define TID_BITS 0xffffff
 
 static const char schema[] =
@@ -77,8 +77,7 @@ static const char indexes[] =
 	"CREATE INDEX runtime_correlation ON CUPTI_ACTIVITY_KIND_RUNTIME (correlationId);"
 	"CREATE INDEX nvtx_start ON NVTX_EVENTS (start);"
 	"CREATE INDEX gaps_gpu_start ON gaps (gpu, start_ns);"
-	"CREATE INDEX gaps_class_ns ON gaps (class, ns);"
-	"CREATE INDEX pieces_class ON pieces (class, gpu, start_ns, end_ns);"
+	"CREATE INDEX pieces_gpu_start ON pieces (gpu, start_ns);"
 	"CREATE INDEX steps_start ON steps (start_ns);";
 
 enum insert {
@@ -742,7 +741,9 @@ static int open_db(struct page *p, const char *path)
 
 	unlink(path);
 	if (fail(p,
-		 sqlite3_open_v2(path, &p->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL)))
+		 sqlite3_open_v2(path, &p->db,
+				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+				 NULL)))
 		return p->err;
 	/* The file is nobody's until it is renamed: no journal, no waiting for the disk. */
 	snprintf(pragma, sizeof(pragma),
