@@ -281,9 +281,10 @@ def unpack(c, rng, stage):
     some_workers(c, rng, 1)
     c.plan.update(parcels=True, objects=rng.randrange(6000, 9000), steps=30)
     for place in ('unpack', 'handoff'):
-        c.expect[place] = {s: [HANDOFF, PIPELINE] for s in ('', 'cpu', 'delay', 'blocked')}
+        c.expect[place] = {s: [HANDOFF, PIPELINE] for s in ('cpu', 'blocked')}
+        c.expect[place].update({s: [HANDOFF, PIPELINE, STARVED] for s in ('', 'delay')})
         c.lines[place] = ['n2']
-    c.expect['making'] = {'': [PREP, HANDOFF, PIPELINE]}
+    c.expect['making'] = {'': [PREP, HANDOFF, PIPELINE, STARVED]}
     c.lines['making'] = ['n2']
 
 
@@ -291,7 +292,7 @@ def unpack(c, rng, stage):
 def rebuild(c, rng, stage):
     some_workers(c, rng, 1)
     c.plan.update(parcels=True)
-    c.put('parcel', 'K01', dict.fromkeys(('cpu', 'delay', 'blocked'), [HANDOFF]), ['a1'],
+    c.put('parcel', 'K01', dict(cpu=[HANDOFF], blocked=[HANDOFF], delay=[HANDOFF, STARVED]), ['a1'],
           ms=rng.uniform(20, 30))
 
 
@@ -299,7 +300,7 @@ def rebuild(c, rng, stage):
 def pin(c, rng, stage):
     some_workers(c, rng, 1)
     c.plan.update(parcels=True, pin=True)
-    c.put('pin', 'K01', dict.fromkeys(('cpu', 'delay', 'blocked'), [HANDOFF]), ['a1', 'n2'],
+    c.put('pin', 'K01', dict(cpu=[HANDOFF], blocked=[HANDOFF], delay=[HANDOFF, STARVED]), ['a1', 'n2'],
           ms=rng.uniform(20, 30))
 
 
