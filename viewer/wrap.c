@@ -4,9 +4,24 @@
 #include <string.h>
 #include "utf8.h"
 
+/* How many characters of plain text come first. */
+static size_t plain(const char *text, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && text[n] >= 0x20 && text[n] < 0x7f)
+		n++;
+	return n;
+}
+
 void view_put_tame_part(FILE *f, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len;) {
+		size_t run = plain(text + i, len - i);
+		fwrite(text + i, 1, run, f);
+		i += run;
+		if (i == len)
+			break;
 		size_t n = view_utf8_length(text + i, len - i);
 		unsigned char c = (unsigned char)text[i];
 		/* C1 controls (U+0080 to U+009F) act like escapes on some terminals. */
