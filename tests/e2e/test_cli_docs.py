@@ -41,9 +41,10 @@ doctor = gs.gpustarve('doctor').stdout.decode()
 operations = read(DOCS, 'OPERATIONS.md')
 used = set()
 for part in 'libprof', 'collector', 'viewer':
-    for file in os.listdir(os.path.join(gs.SOURCE, part)):
-        if file.endswith('.c') and file != 'envtable.c':
-            used |= set(re.findall(r'"(GPUSTARVE(?:_[A-Z0-9_]+)?)"', read(gs.SOURCE, part, file)))
+    for folder, _, files in os.walk(os.path.join(gs.SOURCE, part)):
+        for file in files:
+            if file.endswith('.c') and file != 'envtable.c':
+                used |= set(re.findall(r'"(GPUSTARVE(?:_[A-Z0-9_]+)?)"', read(folder, file)))
 for variable in sorted(used - TESTS_ONLY):
     gs.check(re.search(rf'^  {variable} ', doctor, re.M), f'{variable} is listed by doctor')
     gs.check(f'| `{variable}` |' in operations, f'{variable} stands in OPERATIONS.md')

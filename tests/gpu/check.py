@@ -118,17 +118,6 @@ def verdict_of(summary, err):
             f'invalid {q["invalid"]}')
 
 
-def kinds_of(run_dir):
-    """Device operations by kind in a trace, read with the independent reader's help."""
-    rc, o, e, _ = run([CLI, 'dump', run_dir], 60)
-    n = {}
-    for line in o.splitlines():
-        m = re.match(r'\s*op\s+(kernel|copy|memset|graph)\b', line)
-        if m:
-            n[m.group(1)] = n.get(m.group(1), 0) + 1
-    return n
-
-
 # ---- parts ------------------------------------------------------------------------------------
 
 def part_names(r, out):
