@@ -126,6 +126,19 @@ static bool cache_helps(const struct view_summary *s, enum ana_class c)
 	return c == ANA_INPUT_FETCH && (!f || f->where.wait != WIRE_WAIT_SLEEP);
 }
 
+/* One source for all workers may be what is slow: its share per worker then falls. */
+static const char *if_storage_serves(struct view_summary *s)
+{
+	const struct view_loader *v = &s->loader;
+	view_unit rate;
+
+	if (v->needed_bytes_per_s <= 0)
+		return ", if the storage serves them as fast";
+	return view_arena_printf(&s->mem, ", if the storage serves them %s/s",
+				 view_bytes(rate, (uint64_t)v->batch_bytes * 1000000000u /
+							  (uint64_t)v->need.predicted_step_ns));
+}
+
 bool view_advise_workers(struct view_summary *s, struct view_advice *a)
 {
 	const struct view_loader *v = &s->loader;
@@ -139,8 +152,9 @@ bool view_advise_workers(struct view_summary *s, struct view_advice *a)
 	a->class = c;
 	a->with_need = true;
 	a->why = need_why(s);
-	a->action = view_arena_printf(&s->mem, "set num_workers=%" PRId64 "%s", v->need.advised,
-				      v->facts.workers ? "" : " and persistent_workers=True");
+	a->action = view_arena_printf(&s->mem, "set num_workers=%" PRId64 "%s%s", v->need.advised,
+				      v->facts.workers ? "" : " and persistent_workers=True",
+				      cache_helps(s, c) ? if_storage_serves(s) : "");
 	a->brief =
 		view_arena_printf(&s->mem, "%" PRId64 " -> %" PRId64 " workers%s", v->facts.workers,
 				  v->need.advised, cache_helps(s, c) ? " or a local cache" : "");

@@ -160,7 +160,10 @@ const char *view_words_doing(struct view_arena *mem, enum ana_class c, const str
 
 const char *view_words_who(struct view_arena *mem, const struct view_place *p, int64_t workers)
 {
-	if (p->role == WIRE_ROLE_WORKER && p->workers > 0 && (int64_t)p->workers <= workers)
+	/* Of several sites the one with most threads is known: others may have had others. */
+	bool all = p->targets < 2 || (int64_t)p->workers == workers;
+
+	if (p->role == WIRE_ROLE_WORKER && all && p->workers > 0 && (int64_t)p->workers <= workers)
 		return view_arena_printf(mem, "%" PRIu32 " of %" PRId64 " worker%s", p->workers,
 					 workers, workers == 1 ? "" : "s");
 	switch (p->role) {
