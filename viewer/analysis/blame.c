@@ -61,10 +61,13 @@ void ana_split(int64_t ns, const int64_t *weight, size_t n, int64_t *out)
 	for (i = 0; i < n; i++)
 		total += weight[i];
 	for (i = 0; i < n; i++) {
-		__int128 share = total ? (__int128)ns * weight[i] : 0;
+		__int128 share = (__int128)ns * weight[i];
 
-		out[i] = total ? (int64_t)(share / total) : 0;
-		rest[i] = total ? share % total : 0;
+		out[i] = 0;
+		if (!weight[i]) /* most are */
+			continue;
+		out[i] = (int64_t)(share / total);
+		rest[i] = share % total;
 		left -= out[i];
 	}
 	for (; total && left > 0; left--) {

@@ -143,7 +143,7 @@ static bool give_why(struct decision *d, const struct piece *p, int64_t start, i
 		.why = p->why,
 		.c = p->c,
 		.confidence = p->confidence,
-		.tid = p->any ? 0 : d->waiter_tid,
+		.tid = p->any && p->why == ANA_WHY_WAIT ? 0 : d->waiter_tid,
 		.submitter = d->call ? d->call->tid : 0,
 	};
 	struct piece part;
@@ -540,8 +540,10 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 		w->err = -ENOMEM;
 	d.whole_start = g->end;
 	d.whole_end = end;
-	if (d.waiter)
+	if (d.waiter) {
+		d.waiter_tid = d.waiter->source->rangers == 1 ? d.waiter->source->ranger : 0;
 		ana_why_read(w, d.waiter, g->end, end);
+	}
 	walk_pieces(&d, g->end, end, rules_teardown);
 	g->gpu->loader_outside_ns += waited(g) - before;
 }

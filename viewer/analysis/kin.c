@@ -42,6 +42,10 @@ int ana_kin_decided(struct ana_kin *k, int64_t start, const int64_t ns[ANA_CLASS
 {
 	size_t head = k->head, i;
 
+	if (k->tail - k->head >= ANA_KIN_MAX) {
+		k->head++;
+		k->stale = true;
+	}
 	if (make_room(&k->piece, &k->head, &k->tail, &k->room, sizeof(*k->piece)))
 		return -ENOMEM;
 	k->stale |= head != k->head;

@@ -11,6 +11,8 @@
 #include "ledger.h"
 
 #define ANA_KIN_NS INT64_C(2000000000)
+#define ANA_KIN_MAX 65536u /* decided pieces that are remembered: the oldest are forgotten */
+#define ANA_ORPHANS_MAX (1u << 18) /* of a walk: beyond it kin is not waited for */
 
 enum ana_kind {
 	ANA_KIND_WAIT,
@@ -50,7 +52,8 @@ int ana_kin_orphan(struct ana_kin *k, const struct ana_orphan *o);
 
 /*
  * The next orphan that ends 2 s or more before @floor, the start of the oldest gap that is not
- * decided, and the classes of its kin: ns sums to its length, or to nothing if it has none.
+ * decided (INT64_MAX: any), and the classes of its kin: ns sums to its length, or to nothing if it
+ * has none.
  */
 bool ana_kin_next(struct ana_kin *k, int64_t floor, struct ana_orphan *o, int64_t ns[ANA_CLASSES]);
 

@@ -217,7 +217,9 @@ static void decide(struct ana_walk *w)
 	for (i = 0; i < w->gpus && w->gaps_open > ANA_GAPS_OPEN_MAX; i++)
 		ana_gpu_give_up(w, &w->gpu[i]);
 	move_floor(w);
-	if (w->floor / ORPHANS_EVERY_NS != w->orphans_at / ORPHANS_EVERY_NS) {
+	if (w->orphans > ANA_ORPHANS_MAX) {
+		ana_why_orphans(w, INT64_MAX);
+	} else if (w->floor / ORPHANS_EVERY_NS != w->orphans_at / ORPHANS_EVERY_NS) {
 		w->orphans_at = w->floor;
 		ana_why_orphans(w, w->floor);
 	}

@@ -164,6 +164,7 @@ struct ana_walk {
 	struct ana_blame blame; /* the piece at hand */
 	struct ana_sites sites;
 	int64_t orphans_at; /* the floor when kin was asked last */
+	uint64_t orphans; /* pieces that wait for their kin */
 	struct ana_quality quality;
 	int err;
 };

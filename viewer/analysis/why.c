@@ -61,6 +61,7 @@ static bool orphan(struct ana_walk *w, struct ana_proc *p, const struct ana_case
 	remember_line(&o, p->evidence, piece);
 	if (kin && ana_kin_orphan(kin, &o))
 		w->err = -ENOMEM;
+	w->orphans += kin != NULL;
 	memset(w->blame.ns, 0, sizeof(w->blame.ns));
 	return kin != NULL;
 }
@@ -200,7 +201,9 @@ void ana_why_orphans(struct ana_walk *w, int64_t floor)
 
 		for (k = 0; p->evidence && k < p->threads; k++)
 			for (kind = 0; kind < ANA_KINDS; kind++)
-				while (ana_kin_next(&p->thread[k]->kin[kind], floor, &o, ns))
+				while (ana_kin_next(&p->thread[k]->kin[kind], floor, &o, ns)) {
 					give_orphan(w, p, &o, ns);
+					w->orphans--;
+				}
 	}
 }
