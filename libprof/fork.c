@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "host/shared.h"
+#include "host/shim.h"
 #include "ranges.h"
 #include "sampler.h"
 #include "worker.h"
@@ -44,6 +45,7 @@ static void in_parent(void)
 static void in_child(void)
 {
 	held = false;
+	prof_shim_forked();
 	prof_shared_forked();
 	prof_worker_forked();
 	prof_sampler_fork_child();

@@ -33,6 +33,14 @@
 #define EPOCHS 16u /* of a worker whose numbers are known */
 #define PATIENCE 20u /* drains that a row waits for its worker's number */
 #define GC_KEY 1u
+#define BRIEF_NS 1000000 /* after a fetch that took less, only the CPU time of the next is read */
+
+/* How much is read: the two files of /proc cost some microseconds each. */
+enum depth {
+	DEPTH_CPU,
+	DEPTH_DELAY,
+	DEPTH_IO
+};
 
 struct counters { /* of a thread, since it began */
 	uint64_t cpu_ns, delay_ns;
@@ -41,6 +49,7 @@ struct counters { /* of a thread, since it began */
 
 struct span {
 	int64_t start_ns;
+	enum depth depth;
 	struct counters at;
 };
 
@@ -56,7 +65,9 @@ static _Thread_local struct {
 	int64_t collect_ns;
 	uint32_t loader; /* whose next() it is in, and which batch it awaits */
 	uint64_t batch;
-	bool taking;
+	uint32_t tid;
+	unsigned int forks; /* when tid was asked for */
+	bool taking, brief; /* brief: the last fetch was */
 } me __attribute__((tls_model("initial-exec")));
 
 static struct cell cell[CELLS];
@@ -67,6 +78,8 @@ static atomic_uint texts; /* a bit for each that is in use */
 static _Atomic uint64_t dropped, dropped_by_workers;
 static void (*wake_sender)(void);
 static atomic_bool woken;
+static uint32_t own_pid; /* of this process, 0: not asked yet */
+static atomic_uint forks; /* that this process is away from the first one */
 static _Atomic pid_t loaded; /* process in which Python came here */
 
 static int64_t clock_ns(clockid_t id)
@@ -121,30 +134,43 @@ static void read_delay(struct counters *c)
 	c->delay_ns = strtoull(rest, NULL, 10);
 }
 
-static void read_clocks(struct counters *c)
+static uint64_t cpu_ns(void)
+{
+	return (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void read_faults(struct counters *c)
 {
 	struct rusage usage;
 
-	read_delay(c);
-	c->cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (!getrusage(RUSAGE_THREAD, &usage))
 		c->major_faults = (uint64_t)usage.ru_majflt;
 }
 
 /* What we read for ourselves lies outside. */
-static void read_before(struct counters *c)
+static void read_before(struct counters *c, enum depth depth)
 {
 	size_t own;
 
-	read_clocks(c);
-	own = read_io(c);
-	c->rchar += own;
+	if (depth >= DEPTH_DELAY)
+		read_delay(c);
+	if (depth >= DEPTH_IO) {
+		read_faults(c);
+		own = read_io(c);
+		c->rchar += own;
+	}
+	c->cpu_ns = cpu_ns();
 }
 
-static void read_after(struct counters *c)
+static void read_after(struct counters *c, enum depth depth)
 {
-	read_io(c);
-	read_clocks(c);
+	c->cpu_ns = cpu_ns();
+	if (depth >= DEPTH_IO) {
+		read_io(c);
+		read_faults(c);
+	}
+	if (depth >= DEPTH_DELAY)
+		read_delay(c);
 }
 
 static uint64_t more(uint64_t now, uint64_t before)
@@ -235,16 +261,35 @@ static void put(const struct wire_batch *row, const char *words)
 		wake_sender();
 }
 
-/* Asked each time: a forked child is another thread. */
+/* Both are asked once for each fork: where system calls are dear, they would cost more than all else. */
+static uint32_t my_pid(void)
+{
+	if (!own_pid)
+		own_pid = (uint32_t)getpid();
+	return own_pid;
+}
+
 static uint32_t my_tid(void)
 {
-	return (uint32_t)syscall(SYS_gettid);
+	unsigned int now = atomic_load_explicit(&forks, memory_order_relaxed);
+
+	if (!me.tid || me.forks != now) {
+		me.tid = (uint32_t)syscall(SYS_gettid);
+		me.forks = now;
+	}
+	return me.tid;
+}
+
+void prof_shim_forked(void)
+{
+	own_pid = 0;
+	atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
 }
 
 /* In the trainer; what was before the arm only as far as it is still needed then. */
 static void put_row(struct wire_batch *row, const char *words)
 {
-	row->pid = (uint32_t)getpid();
+	row->pid = my_pid();
 	row->tid = my_tid();
 	put(row, words);
 }
@@ -271,21 +316,21 @@ void gpustarve_take(uint64_t key, const char *name, uint32_t first, uint32_t loa
 	me.loader = loader;
 	me.batch = batch;
 	me.taking = true;
-	me.take.at.cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	me.take.at.cpu_ns = cpu_ns();
 	me.take.start_ns = prof_mark_open(WIRE_RANGE_LOADER, key, first, name, strlen(name), 0);
 }
 
 void gpustarve_took(uint64_t key, uint32_t loader, uint64_t batch)
 {
 	struct wire_batch row = { .what = WIRE_BATCH_TAKE, .loader = loader, .batch = batch };
-	uint64_t cpu_ns;
+	uint64_t cpu;
 
 	if (!prof_marks_on() || !me.taking)
 		return;
 	row.start_ns = me.take.start_ns;
 	row.end_ns = prof_mark_close(WIRE_RANGE_LOADER, key);
-	cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	row.cpu_ns = more(cpu_ns, me.take.at.cpu_ns);
+	cpu = cpu_ns();
+	row.cpu_ns = more(cpu, me.take.at.cpu_ns);
 	me.taking = false;
 	if (row.start_ns && row.end_ns)
 		put_row(&row, NULL);
@@ -315,7 +360,8 @@ void gpustarve_begin(uint32_t what, uint32_t in_worker)
 			return;
 		prof_worker_fetches();
 	}
-	read_before(&s->at);
+	s->depth = what != WIRE_BATCH_FETCH ? DEPTH_DELAY : me.brief ? DEPTH_CPU : DEPTH_IO;
+	read_before(&s->at, s->depth);
 	s->start_ns = clock_ns(CLOCK_REALTIME);
 }
 
@@ -334,9 +380,11 @@ void gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t work
 		return;
 	row.start_ns = s->start_ns;
 	row.end_ns = clock_ns(CLOCK_REALTIME);
-	read_after(&now);
+	read_after(&now, s->depth);
 	set_counters(&row, &s->at, &now);
 	s->start_ns = 0;
+	if (what == WIRE_BATCH_FETCH)
+		me.brief = row.end_ns - row.start_ns < BRIEF_NS;
 	if (!loader && me.taking) {
 		row.loader = me.loader;
 		row.batch = me.batch;
@@ -356,7 +404,7 @@ void gpustarve_opening(uint64_t key, const char *name)
 	if (prof_marks_on())
 		stamp = prof_mark_open(WIRE_RANGE_ITER, key, false, name, strlen(name), 0);
 	me.open.start_ns = stamp ? stamp : clock_ns(CLOCK_REALTIME);
-	me.open.at.cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	me.open.at.cpu_ns = cpu_ns();
 }
 
 /* Told of before the arm, too: the iterator may live on, and its settings are wanted then. */
@@ -365,13 +413,13 @@ void gpustarve_opened(uint64_t key, uint32_t loader, const char *settings)
 	struct wire_batch row = { .what = WIRE_BATCH_OPEN,
 				  .loader = loader,
 				  .start_ns = me.open.start_ns };
-	uint64_t cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t cpu = cpu_ns();
 	int64_t stamp = 0;
 
 	if (prof_marks_on())
 		stamp = prof_mark_close(WIRE_RANGE_ITER, key);
 	row.end_ns = stamp ? stamp : clock_ns(CLOCK_REALTIME);
-	row.cpu_ns = more(cpu_ns, me.open.at.cpu_ns);
+	row.cpu_ns = more(cpu, me.open.at.cpu_ns);
 	me.open.start_ns = 0;
 	if (loader && row.start_ns && !prof_fork_dead())
 		put_row(&row, settings);
@@ -444,8 +492,9 @@ bool prof_shim_missing(uint64_t waits)
 	    atomic_load_explicit(&loaded, memory_order_relaxed) == getpid())
 		return false;
 	told = true;
-	prof_note("the Python shim is not in this process (python -I, -E and -S leave it out): batches, "
-		  "gc and checkpoints are not seen");
+	prof_note(
+		"the Python shim is not in this process (python -I, -E and -S leave it out): batches, "
+		"gc and checkpoints are not seen");
 	return true;
 }
 

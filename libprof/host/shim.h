@@ -77,6 +77,9 @@ struct prof_shim_sink {
  */
 void prof_shim_drain(const struct prof_shim_sink *sink, bool final);
 
+/* atfork's child handler. Async-signal-safe. */
+void prof_shim_forked(void);
+
 /* Wakes the sender when the queue is half full; at arm. */
 void prof_shim_init(void (*wake)(void));
 
