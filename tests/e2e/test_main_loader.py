@@ -17,8 +17,9 @@ CASES = [
     ('sleep, 2 workers, fork', ['--workers', 2, '--dataset', 'sleep', '--sample-ms', 6,
                                 '--optimizer']),
     ('jpeg, 0 workers', ['--workers', 0, '--dataset', 'jpeg', '--pixels', 256, '--optimizer']),
-    # One worker: with one per core, the trainer loses its core between its own clock and the hook.
     ('jpeg, 1 worker, fork', ['--workers', 1, '--dataset', 'jpeg', '--pixels', 256]),
+    # A worker for each of two cores, so that the trainer has none for itself.
+    ('jpeg, 2 workers, fork', ['--workers', 2, '--dataset', 'jpeg', '--pixels', 384]),
     ('file, 0 workers', ['--workers', 0, '--dataset', 'file', '--sample-ms', 2]),
     ('file, 2 workers, spawn', ['--workers', 2, '--dataset', 'file', '--sample-ms', 4,
                                 '--start-method', 'spawn']),
