@@ -22,6 +22,8 @@ const struct view_env_entry view_env_table[] = {
 	{ "GPUSTARVE_SHARED", "set by the trainer",
 	  "where loader workers find the trainer's memory; not for users" },
 	{ "GPUSTARVE_CUPTI", "found", "path of the libcupti to use" },
+	{ "GPUSTARVE_SHARED", "set by libprof",
+	  "where spawned loader workers find the trainer's memory" },
 	{ "GPUSTARVE_DEBUG", "0", "1: libprof says what it does, on stderr" },
 	{ "GPUSTARVE_QUIET_ERRORS", "0",
 	  "1: somebody else says that the trace cannot be written; set by `run`" },

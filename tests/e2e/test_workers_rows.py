@@ -10,7 +10,7 @@ import gs
 import ranges
 
 OPEN, FETCH, TAKE, PIN, CLOSE = 1, 2, 3, 4, 5
-LATE_NS = 20 * ranges.MS  # between the worker's clock and ours; the machine may be busy
+LATE_NS = 5 * ranges.MS  # between the worker's clock and ours; the machine may be busy
 CASES = [
     ('no workers', 'workers=0 epochs=2'),
     ('fork', 'workers=2 epochs=2'),
@@ -47,6 +47,7 @@ def check_takes(name, got, waits, opens):
 
 
 def check_fetches(name, fetched, waits, opens, workers):
+    late = []
     by_batch = {(r['loader'], r['index']): r for r in fetched}
     for epoch, opened in enumerate(opens):
         batches = [w['batch'] for w in waits if w['epoch'] == epoch and w['batch']]
@@ -58,9 +59,10 @@ def check_fetches(name, fetched, waits, opens, workers):
             gs.equal(r['worker'] > 0, workers > 0, f'{name}: worker of batch {i}: {r}')
             gs.check(r['start'] <= b['begin'] and b['end'] <= r['end'],
                      f'{name}: batch {i}: {r} lies not around {b}')
-            gs.check((r['end'] - r['start']) - (b['end'] - b['begin']) < LATE_NS,
-                     f'{name}: batch {i}: {r} is too long for {b}')
+            late.append((r['end'] - r['start']) - (b['end'] - b['begin']))
             gs.equal(r['samples'], len(b['ids']), f'{name}: samples of batch {i}')
+    close = sum(ns < LATE_NS for ns in late)
+    gs.check(close >= 0.7 * len(late), f'{name}: fetches longer than the batches took: {late}')
     pids = {r['pid']: r['worker'] for r in fetched}
     gs.check(len(set(pids.values())) == min(workers or 1, len(pids)) or len(opens) > 1,
              f'{name}: workers {pids}')
