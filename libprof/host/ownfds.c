@@ -23,6 +23,7 @@ int prof_ownfds_leave(void)
 {
 	int i;
 
+	atomic_store(&left, false);
 	if (syscall(NR_CLOSE_RANGE, 0u, UINT_MAX, RANGE_UNSHARE))
 		return -errno;
 	/* What would write to stderr must not hit anything that is opened later. */
@@ -35,11 +36,6 @@ int prof_ownfds_leave(void)
 bool prof_ownfds(void)
 {
 	return atomic_load_explicit(&left, memory_order_relaxed);
-}
-
-void prof_ownfds_fork_child(void)
-{
-	atomic_store_explicit(&left, false, memory_order_relaxed);
 }
 
 int prof_ownfds_borrow(int fd)

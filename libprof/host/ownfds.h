@@ -23,9 +23,6 @@ int prof_ownfds_leave(void);
 /* Did the thread of this process that looks at others leave? Then what it opens may stay open. */
 bool prof_ownfds(void);
 
-/* In a forked child: its threads share one table again. */
-void prof_ownfds_fork_child(void);
-
 /*
  * A descriptor of the program's, as one of the calling thread that has a table of its own, to be
  * closed. -errno where the kernel does not allow it (Linux 5.6, ptrace rights).

@@ -370,5 +370,4 @@ void prof_sampler_fork_parent(void)
 void prof_sampler_fork_child(void)
 {
 	prof_gate_fork_child();
-	prof_ownfds_fork_child();
 }

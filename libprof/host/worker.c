@@ -16,6 +16,7 @@
 #include "gate.h"
 #include "look.h"
 #include "native.h"
+#include "ownfds.h"
 #include "shared.h"
 #include "thread.h"
 #include "throttle.h"
@@ -192,6 +193,7 @@ static void *run(void *unused)
 {
 	(void)unused;
 	prof_thread_name("gpustarve-look");
+	prof_ownfds_leave(); /* without a table of its own it opens and closes all the time */
 	if (!prof_target_open(&w.self, 0))
 		loop();
 	prof_shared_leave();

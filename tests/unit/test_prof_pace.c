@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How often the sampler looks, what it may cost, and that forks and looks keep apart. */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "clockpoll.h"
+#include "host/gate.h"
+#include "host/pace.h"
+#include "host/roster.h"
+
+#include "harness.h"
+
+#define MS 1000000ll
+
+static struct prof_pace pace;
+static struct prof_pace_input in;
+
+struct tally {
+	int looks, turns, censuses;
+};
+
+/* Runs the clock for @ms; each turn costs @turn_ns, each look @look_ns. */
+static struct tally run(int64_t ms, bool waiting, int64_t turn_ns, int64_t look_ns)
+{
+	int64_t end = in.now_ns + ms * MS, since = in.now_ns;
+	struct prof_pace_turn t;
+	struct tally n = { 0 };
+
+	while (in.now_ns < end) {
+		in.waited_ns = waiting ? in.now_ns - since + 1 : 0;
+		prof_pace_turn(&pace, &in, &t);
+		n.looks += t.look;
+		n.censuses += t.census;
+		n.turns++;
+		in.cpu_ns += turn_ns + (t.look ? look_ns : 0);
+		REQUIRE(t.next_ns > in.now_ns);
+		in.now_ns = t.next_ns;
+	}
+	return n;
+}
+
+static void start(void)
+{
+	in = (struct prof_pace_input){ .now_ns = 1000 * MS };
+	prof_pace_init(&pace, in.now_ns, 7);
+}
+
+#define EXPECT_ABOUT(got, want) \
+	EXPECT((got) >= (want) - (want) / 5 - 1 && (got) <= (want) + (want) / 5 + 1)
+
+static void test_rates(void)
+{
+	struct tally n;
+
+	start();
+	run(3000, false, 0, 0); /* the start is watched closely */
+	n = run(2000, false, 0, 0);
+	EXPECT_ABOUT(n.looks, 40);
+	EXPECT_ABOUT(n.turns, 40); /* no turn in between: nothing costs anything */
+	EXPECT_ABOUT(n.censuses, 4);
+	n = run(100, true, 0, 0);
+	EXPECT_ABOUT(n.looks, 20);
+	n = run(100, false, 0, 0);
+	EXPECT(n.looks <= 4);
+	EXPECT_ABOUT(n.turns, 20); /* the next wait is looked out for */
+	start();
+	n = run(1000, true, 0, 0);
+	EXPECT_ABOUT(n.looks, 20 + 90);
+	n = run(3000, true, 0, 0); /* a wait that began anew */
+	EXPECT_ABOUT(n.looks, 20 + 90 + 40);
+}
+
+static void test_short_waits(void)
+{
+	struct prof_pace_turn t;
+
+	start();
+	run(5000, false, 0, 0);
+	in.waited_ns = 200000;
+	prof_pace_turn(&pace, &in, &t);
+	EXPECT(!t.starving);
+	EXPECT(t.next_ns <= in.now_ns + 800000);
+	in.now_ns += 800000;
+	in.waited_ns = 1000000;
+	prof_pace_turn(&pace, &in, &t);
+	EXPECT(t.starving && t.look);
+	EXPECT(t.period_ns < 6 * MS);
+}
+
+static void test_drained(void)
+{
+	struct prof_pace_turn t;
+
+	start();
+	run(5000, false, 0, 0);
+	in.drained_ns = 50 * MS;
+	prof_pace_turn(&pace, &in, &t);
+	EXPECT(t.starving && t.look);
+	in.drained_ns = 0;
+	in.now_ns = t.next_ns;
+	prof_pace_turn(&pace, &in, &t);
+	EXPECT(!t.starving);
+}
+
+/* A dear sampler looks less often, comes back when it is cheap, and busy times do not count twice. */
+static void test_budget(void)
+{
+	struct tally n;
+
+	start();
+	run(3000, false, 0, 2 * MS); /* 20 x 2 ms a second: 4 % */
+	EXPECT(pace.halvings > 0);
+	EXPECT(pace.share[0].divider > 1);
+	EXPECT_UINT(pace.share[1].divider, 1);
+	run(20000, false, 0, 2 * MS);
+	EXPECT_UINT(pace.share[0].divider, 16);
+	n = run(100, true, 0, 0);
+	EXPECT_ABOUT(n.looks, 20);
+	run(200000, false, 0, 0);
+	EXPECT_UINT(pace.share[0].divider, 1);
+}
+
+static void *fork_once(void *arg)
+{
+	prof_gate_fork_prepare();
+	atomic_fetch_add((atomic_int *)arg, 1);
+	prof_gate_fork_parent();
+	return NULL;
+}
+
+static void test_gate(void)
+{
+	atomic_int forked = 0;
+	pthread_t t;
+	int64_t begin;
+
+	EXPECT(prof_gate_enter());
+	REQUIRE(!pthread_create(&t, NULL, fork_once, &forked));
+	usleep(5000);
+	EXPECT_INT(atomic_load(&forked), 0); /* it waits for the look */
+	prof_gate_leave();
+	pthread_join(t, NULL);
+	EXPECT_INT(atomic_load(&forked), 1);
+	EXPECT(prof_gate_enter()); /* never left: a fork waits, but not for ever */
+	begin = prof_mono_ns();
+	prof_gate_fork_prepare();
+	EXPECT(prof_mono_ns() - begin < 1000 * MS);
+	prof_gate_leave();
+	begin = prof_mono_ns();
+	EXPECT(!prof_gate_enter()); /* nor does a look wait for ever */
+	EXPECT(prof_mono_ns() - begin < 2000 * MS);
+	prof_gate_fork_parent();
+	EXPECT(prof_gate_enter());
+	prof_gate_fork_child();
+	EXPECT(prof_gate_enter());
+	prof_gate_leave();
+}
+
+static void test_roster(void)
+{
+	uint32_t tid[PROF_ROSTER_MAX], i;
+
+	EXPECT_UINT(prof_roster_read(tid), 0);
+	for (i = 1; i <= PROF_ROSTER_MAX + 2; i++)
+		prof_roster_saw(i);
+	prof_roster_saw(0);
+	EXPECT_UINT(prof_roster_read(tid), PROF_ROSTER_MAX);
+	prof_roster_age(1000 * MS);
+	prof_roster_saw(3);
+	prof_roster_age(70000 * MS);
+	EXPECT_UINT(prof_roster_read(tid), 1);
+	EXPECT_UINT(tid[0], 3);
+}
+
+int main(void)
+{
+	return RUN(test_rates, test_short_waits, test_drained, test_budget, test_gate, test_roster);
+}
