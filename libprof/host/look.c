@@ -50,6 +50,7 @@ struct looking { /* what one look works with */
 	struct prof_sched before;
 	struct prof_call call;
 	const struct prof_call_kind *kind;
+	char letter; /* its state */
 	bool blocked, sched_known, call_known;
 };
 
@@ -167,7 +168,7 @@ static int look_state(struct looking *l)
 	err = prof_task_state(l->task, &letter);
 	if (err == -ENOENT || err == -ESRCH)
 		return -ESRCH;
-	l->task->letter = letter;
+	l->letter = letter;
 	if (err)
 		prof_note("threads' states are not seen: /proc/PID/task/TID/stat: %s",
 			  strerror(-err));
@@ -432,13 +433,17 @@ static void judge(struct looking *l)
 	struct prof_look *o = l->out;
 	struct prof_sched after;
 
+	l->task->still = 0;
 	if (!l->blocked)
 		return;
 	if (l->sched_known && !prof_task_sched(l->task, &after) && after.turns == l->before.turns &&
-	    after.cpu_ns == l->before.cpu_ns)
+	    after.cpu_ns == l->before.cpu_ns) {
 		o->s.flags |= WIRE_SAMPLE_FL_STEADY;
-	else
+		l->task->still = after.turns;
+		l->task->letter = l->letter;
+	} else {
 		o->native[0] = 0;
+	}
 }
 
 static struct prof_task *task_of(struct prof_target *t, pid_t tid)
