@@ -17,9 +17,9 @@ static void set_waste(struct view_summary *s, const bool *waste)
 		view_waste_default(s->waste);
 	for (int c = 0; c < ANA_CLASSES; c++) {
 		if (s->waste[c])
-			s->wasted_ns += s->result->classes[c];
+			view_cost_add(&s->wasted_ns, s->result->classes[c]);
 		if (ana_class_is_input(c))
-			s->starved_ns += s->result->classes[c];
+			view_cost_add(&s->starved_ns, s->result->classes[c]);
 	}
 }
 

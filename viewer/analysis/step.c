@@ -177,6 +177,8 @@ int ana_steps_boundary(struct ana_steps *s, int64_t t)
 
 int ana_steps_range(struct ana_steps *s, int64_t start, int64_t end)
 {
+	if (end < start) /* stamps that cannot be */
+		end = start;
 	if (s->source == ANA_STEPS_RANGE)
 		return append(s, start, end);
 	if (s->source != ANA_STEPS_OPTIMIZER)
