@@ -43,9 +43,9 @@ def simulated(where, name, argv, **env):
     return keep(run, where, name) if run else None
 
 
-def loader_run(where, name='loader', steps=20, **env):
+def loader_run(where, *args, name='loader', **env):
     return simulated(where, name, [gs.PYTHON, os.path.join(gs.WORKLOADS, 'train_loader.py'),
-                                   '--steps', steps], **env)
+                                   '--steps', 20, *args], **env)
 
 
 def mix_run(where, name='mix', ops=6000, devices=2, processes=2, **env):

@@ -54,11 +54,16 @@ def idle(summary):
     return {c: v['ns'] for c, v in summary['ledger']['classes'].items() if c not in BUSY}
 
 
+def dumped(run, what):
+    lines = gs.gpustarve('dump', run, what).stdout.splitlines()
+    return sum(not l.startswith(b'#') for l in lines)
+
+
 def check_perfetto(run, summary, file):
     with open(exporting.export(run, 'perfetto', file), 'rb') as f:
         packets = fields(decode('perfetto.protos.Trace', 'perfetto.proto', f.read()))['packet']
     tracks, names, slices, open_slices = {}, {}, collections.defaultdict(list), collections.defaultdict(list)
-    flows, ends = set(), set()
+    flows, ends, instants = set(), set(), collections.Counter()
     for p in packets:
         for d in p['track_descriptor']:
             tracks[d['uuid'][0]] = d
@@ -73,7 +78,9 @@ def check_perfetto(run, summary, file):
         p = events[i]
         e, t = p['track_event'][0], int(p['timestamp'][0])
         uuid = e['track_uuid'][0]
-        if e['type'] == ['TYPE_SLICE_BEGIN']:
+        if e['type'] == ['TYPE_INSTANT']:
+            instants[tracks[uuid]['name'][0]] += 1
+        elif e['type'] == ['TYPE_SLICE_BEGIN']:
             open_slices[uuid].append((t, names.get((p['trusted_packet_sequence_id'][0],
                                                     e['name_iid'][0]))))
             flows |= set(e['flow_ids'])
@@ -96,6 +103,9 @@ def check_perfetto(run, summary, file):
     gs.check(ends and ends <= flows, 'perfetto: each arrow begins at a call')
     waits = re.findall(rb'\tloader\t', gs.gpustarve('dump', run).stdout)
     gs.equal(len(of(r'thread \d+ waits for the loader')), len(waits), 'perfetto: waits')
+    gs.equal(sum(instants.values()), dumped(run, '--samples'), 'perfetto: an instant for each sample')
+    gs.check(all('samples of thread' in n for n in instants), f'perfetto: {instants}')
+    gs.equal(len(of('batches in thread')), dumped(run, '--batches'), 'perfetto: a slice for each batch')
     text = ' '.join(d['name'][0] for d in tracks.values() if d['name'])
     gs.check('(simulated)' in text and 'model' in text, 'perfetto: it says that it is simulated')
 
@@ -132,6 +142,9 @@ def check_sqlite(run, summary, file):
                  'sqlite: steps')
     gs.equal(shell(file, "SELECT value FROM run WHERE name = 'starved_ns'"),
              [[str(summary['ledger']['starved_ns'])]], 'sqlite: starved')
+    for table in 'samples', 'batches':
+        gs.equal(int(shell(file, f'SELECT count(*) FROM {table}')[0][0]), dumped(run, '--' + table),
+                 f'sqlite: {table}')
     gs.check('model' in str(shell(file, 'SELECT text FROM caveats')), 'sqlite: says it is simulated')
     gs.check(len(manual_queries()) >= 4, 'the manual shows queries')
     for query in manual_queries():
@@ -254,7 +267,7 @@ def check_manners(run, where):
 
 
 with gs.scratch() as where:
-    for name, run in (('loader', exporting.loader_run(where)), ('mix', exporting.mix_run(where))):
+    for name, run in (('loader', exporting.loader_run(where, '--workers', 2)), ('mix', exporting.mix_run(where))):
         summary = gs.summary(run, *exporting.PRICE)
         check_perfetto(run, summary, os.path.join(where, 'perfetto'))
         check_sqlite(run, summary, os.path.join(where, 'sqlite'))

@@ -44,7 +44,7 @@ with gs.scratch() as where:
 
     plain = exporting.NO_EVIDENCE
     there_and_back(where, 'loader', exporting.loader_run(where, **plain))
-    there_and_back(where, 'loader with samples', exporting.loader_run(where, 'sampled'),
+    there_and_back(where, 'loader with samples', exporting.loader_run(where, name='sampled'),
                    numbers=exporting.without_evidence)
     there_and_back(where, 'three processes on one GPU',
                    exporting.mix_run(where, 'shared', 3000, 1, 3, **plain))

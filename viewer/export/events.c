@@ -178,6 +178,31 @@ int view_export_events(struct view_export *x, size_t source, uint8_t kind,
 	return err;
 }
 
+int view_export_evidence(struct view_export *x, size_t source,
+			 int (*sample)(void *arg, const struct wire_sample *w),
+			 int (*batch)(void *arg, const struct wire_batch *b), void *arg)
+{
+	struct view_export_source *s = &x->source[source];
+	uint8_t kind = sample ? WIRE_KIND_SAMPLE : WIRE_KIND_BATCH;
+	const struct wire_sample *w;
+	const struct wire_batch *b;
+	struct ana_rows rows;
+	uint32_t n = 0;
+	int err = ana_rows_init(&rows, x->trace, s->s->s, kind, x->scratch);
+
+	while (!err && sample && (w = ana_rows_sample(&rows, INT64_MAX))) {
+		err = sample(arg, w);
+		if (!err && ++n % SHOW_EVERY == 0)
+			err = advance(x, 0);
+	}
+	while (!err && !sample && (b = ana_rows_batch(&rows, INT64_MAX)))
+		err = b->end_ns >= b->start_ns ? batch(arg, b) : 0;
+	if (!err)
+		err = rows.err;
+	ana_rows_fini(&rows);
+	return err;
+}
+
 /* --- pieces --- */
 
 struct pieces {
@@ -314,6 +339,44 @@ const char *view_export_op_name(const struct wire_event *e)
 	default:
 		return "kernel without a name";
 	}
+}
+
+const char *view_export_role(uint8_t role)
+{
+	static const char *const names[] = { "thread of the trainer", "training thread",
+					     "loader worker", "pin-memory thread",
+					     "thread of a loader worker" };
+
+	return role < sizeof(names) / sizeof(names[0]) ? names[role] : "thread";
+}
+
+const char *view_export_wait(uint8_t wait)
+{
+	static const char *const names[] = {
+		NULL,
+		"reads a file",
+		"writes a file",
+		"page fault",
+		"network",
+		"pipe",
+		"queue",
+		"sleeps",
+		"Python's global lock",
+		"lock between processes",
+		"lock",
+		"child process",
+		"the GPU's driver",
+		"stopped",
+	};
+
+	return wait < sizeof(names) / sizeof(names[0]) ? names[wait] : "blocked";
+}
+
+const char *view_export_doing(const struct wire_sample *w)
+{
+	const char *wait = view_export_wait(w->wait);
+
+	return wait ? wait : w->state == WIRE_STATE_RUNNING ? "runs" : "does not run";
 }
 
 /* --- remarks --- */

@@ -16,10 +16,12 @@
 #include "analysis/feed.h"
 #include "analysis/map.h"
 #include "analysis/plan.h"
+#include "analysis/rows.h"
 #include "order.h"
 #include "out.h"
 #include "summary.h"
 #include "trace.h"
+#include "wire/evidence.h"
 
 struct view_export_source { /* a process of the trace */
 	const struct ana_source *s;
@@ -83,6 +85,11 @@ void view_export_fini(struct view_export *x);
 int view_export_events(struct view_export *x, size_t source, uint8_t kind,
 		       int (*take)(void *arg, const struct wire_event *e), void *arg);
 
+/* Its samples or, if @sample is NULL, its batches, in order of time. As above. */
+int view_export_evidence(struct view_export *x, size_t source,
+			 int (*sample)(void *arg, const struct wire_sample *w),
+			 int (*batch)(void *arg, const struct wire_batch *b), void *arg);
+
 /*
  * The pieces of idle time, per GPU in order of start (but see order.h), and the steps where @step
  * is given. 0 or negative errno, as above.
@@ -115,6 +122,11 @@ uint64_t view_export_flow(size_t source, uint64_t corr);
 /* "Memcpy HtoD (Pageable -> Device)", as Kineto writes it; the copy's own name where it has one. */
 #define VIEW_EXPORT_COPY_BYTES 64
 const char *view_export_copy_name(char out[VIEW_EXPORT_COPY_BYTES], const struct wire_event *e);
+
+/* What a sample's thread did, and whose it is, in a word or two; never NULL. */
+const char *view_export_doing(const struct wire_sample *w);
+const char *view_export_role(uint8_t role);
+const char *view_export_wait(uint8_t wait); /* NULL: it does not wait */
 
 /* "kernel", "memset" ... of an operation without a name. */
 const char *view_export_op_name(const struct wire_event *e);

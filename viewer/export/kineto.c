@@ -22,6 +22,12 @@ struct page {
 	bool any;
 };
 
+/* Stamps may be anything; what cannot be subtracted wraps. */
+static int64_t less(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 static void put_us(struct view_out *o, int64_t ns)
 {
 	uint64_t u = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
@@ -70,9 +76,9 @@ static void begin_row(struct page *p, const char *cat, const char *name, size_t 
 static void put_time(struct page *p, int64_t start, int64_t end)
 {
 	view_out_text(p->o, ",\"ts\":");
-	put_us(p->o, start - p->base);
+	put_us(p->o, less(start, p->base));
 	view_out_text(p->o, ",\"dur\":");
-	put_us(p->o, end - start);
+	put_us(p->o, less(end, start));
 	view_out_text(p->o, ",\"args\":{");
 }
 
@@ -94,7 +100,7 @@ static void put_flow(struct page *p, const char *end, uint64_t corr, int64_t pid
 	key_int(p->o, ",\"pid\":", pid);
 	key_int(p->o, ",\"tid\":", tid);
 	view_out_text(p->o, ",\"ts\":");
-	put_us(p->o, at - p->base);
+	put_us(p->o, less(at, p->base));
 	view_out_text(p->o, ",\"cat\":\"ac2g\",\"name\":\"ac2g\"}");
 }
 
@@ -182,7 +188,7 @@ static void put_bad_ops(struct page *p)
 		if (l->reason != WIRE__LOSS_REASON__LOSS_BAD_STAMP)
 			continue;
 		begin_row(p, "kernel", "bad stamp", 9, device, (int32_t)e.stream);
-		put_time(p, l->start_ns, l->start_ns - 1);
+		put_time(p, l->start_ns, less(l->start_ns, 1));
 		put_place(p, &e, device);
 		view_out_text(p->o, "}}");
 	}

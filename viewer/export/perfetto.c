@@ -22,11 +22,14 @@ enum category {
 	CAT_LOADER,
 	CAT_SYNC,
 	CAT_IDLE,
+	CAT_SAMPLE,
+	CAT_BATCH,
 	CATEGORIES
 };
 static const char *const category_names[CATEGORIES] = {
 	[CAT_OP] = "gpu",	 [CAT_CALL] = "call",	     [CAT_RANGE] = "range",
 	[CAT_LOADER] = "loader", [CAT_SYNC] = "stream wait", [CAT_IDLE] = "idle",
+	[CAT_SAMPLE] = "sample", [CAT_BATCH] = "batch",
 };
 enum annotation {
 	ANN_BYTES = 1,
@@ -35,17 +38,31 @@ enum annotation {
 	ANN_CONFIDENCE,
 	ANN_PID,
 	ANN_TID,
+	ANN_DOING,
+	ANN_ROLE,
+	ANN_STACK,
+	ANN_NATIVE,
+	ANN_TARGET,
+	ANN_BATCH,
+	ANN_READ,
 	ANNOTATIONS
 };
 static const char *const annotation_names[ANNOTATIONS] = {
 	[ANN_BYTES] = "bytes",		 [ANN_CORRELATION] = "correlation",
 	[ANN_STATE] = "state",		 [ANN_CONFIDENCE] = "confidence",
 	[ANN_PID] = "submitter process", [ANN_TID] = "submitter thread",
+	[ANN_DOING] = "doing",		 [ANN_ROLE] = "whose",
+	[ANN_STACK] = "stack",		 [ANN_NATIVE] = "native stack",
+	[ANN_TARGET] = "waits for",	 [ANN_BATCH] = "batch",
+	[ANN_READ] = "bytes read",
 };
 
+#define STACK_NAMES (UINT64_C(1) << 33) /* from here on: the innermost function of a stack */
 #define OWN_NAMES (UINT64_C(1) << 32) /* iids from here on: copies, operations without a name */
 #define OWN_COPIES 4096u /* kinds of copies: 16 directions, 16 x 16 kinds of memory */
-#define OWN_MAX (OWN_COPIES + 64u) /* then 8 operations or calls or ranges per kind */
+#define OWN_DOING (OWN_COPIES + 64u) /* before it 8 operations, calls, ranges per kind */
+#define OWN_BATCHES (OWN_DOING + 16u)
+#define OWN_MAX (OWN_BATCHES + 8u)
 
 struct page {
 	struct view_export *x;
@@ -56,6 +73,7 @@ struct page {
 	size_t source;
 	struct view_export_source *s;
 	uint8_t *named; /* a bit per name of this sequence */
+	uint8_t *stack_named, *stack_told; /* the same for names and texts of stacks */
 	uint8_t own_named[OWN_MAX / 8];
 };
 
@@ -134,6 +152,28 @@ static void intern(struct page *p, uint64_t iid, const char *text, size_t len)
 	name.name = valid;
 	interned.event_names = names;
 	interned.n_event_names = 1;
+	perfetto__protos__trace_packet__init(&k);
+	k.interned_data = &interned;
+	k.has_sequence_flags = true;
+	k.sequence_flags = 2;
+	put_packet(p, &k);
+}
+
+/* A long text that several annotations have. */
+static void intern_text(struct page *p, uint32_t iid, const char *text, size_t len)
+{
+	char valid[2 * WIRE_STRING_BYTES_MAX];
+	MSG(InternedString) string = PERFETTO__PROTOS__INTERNED_STRING__INIT;
+	MSG(InternedString) * strings[] = { &string };
+	MSG(InternedData) interned = PERFETTO__PROTOS__INTERNED_DATA__INIT;
+	MSG(TracePacket) k;
+
+	string.has_iid = string.has_str = true;
+	string.iid = iid;
+	string.str.len = view_text_valid(valid, sizeof(valid), text, len);
+	string.str.data = (uint8_t *)valid;
+	interned.debug_annotation_string_values = strings;
+	interned.n_debug_annotation_string_values = 1;
 	perfetto__protos__trace_packet__init(&k);
 	k.interned_data = &interned;
 	k.has_sequence_flags = true;
@@ -226,7 +266,7 @@ struct slice {
 	int64_t start, end;
 	uint64_t track, name, flow, ends_flow; /* flows: 0 none */
 	enum category category;
-	MSG(DebugAnnotation) note[4], *notes[4];
+	MSG(DebugAnnotation) note[8], *notes[8];
 	size_t note_count;
 };
 
@@ -252,7 +292,25 @@ static void note_text(struct slice *s, enum annotation a, const char *text)
 	s->notes[s->note_count++] = n;
 }
 
-static void put_slice(struct page *p, struct slice *s)
+static void note_long(struct page *p, struct slice *s, enum annotation a, uint32_t string)
+{
+	MSG(DebugAnnotation) *n = &s->note[s->note_count];
+	size_t len;
+	const char *text = view_export_name(p->s, string, &len);
+
+	if (!len)
+		return;
+	if (first_time(p->stack_told, string))
+		intern_text(p, string, text, len);
+	perfetto__protos__debug_annotation__init(n);
+	n->has_name_iid = n->has_string_value_iid = true;
+	n->name_iid = a;
+	n->string_value_iid = string;
+	s->notes[s->note_count++] = n;
+}
+
+/* A slice, or an instant if it has no length and is told to be one. */
+static void put_event(struct page *p, struct slice *s, bool instant)
 {
 	MSG(TrackEvent) e = PERFETTO__PROTOS__TRACK_EVENT__INIT;
 	uint64_t category = s->category;
@@ -265,7 +323,8 @@ static void put_slice(struct page *p, struct slice *s)
 	k.has_sequence_flags = true;
 	k.sequence_flags = 2;
 	e.has_type = e.has_track_uuid = e.has_name_iid = true;
-	e.type = PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN;
+	e.type = instant ? PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT
+			 : PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN;
 	e.track_uuid = s->track;
 	e.name_iid = s->name;
 	e.category_iids = &category;
@@ -277,6 +336,9 @@ static void put_slice(struct page *p, struct slice *s)
 	e.terminating_flow_ids = &s->ends_flow;
 	e.n_terminating_flow_ids = s->ends_flow != 0;
 	put_packet(p, &k);
+	p->x->rows++;
+	if (instant)
+		return;
 	k.timestamp = moved(p, s->end);
 	k.sequence_flags = 0;
 	k.has_sequence_flags = false;
@@ -285,7 +347,11 @@ static void put_slice(struct page *p, struct slice *s)
 	e.type = PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END;
 	e.track_uuid = s->track;
 	put_packet(p, &k);
-	p->x->rows++;
+}
+
+static void put_slice(struct page *p, struct slice *s)
+{
+	put_event(p, s, false);
 }
 
 static int put_op(void *arg, const struct wire_event *e)
@@ -381,6 +447,59 @@ static int put_piece(void *arg, const struct ana_piece *q)
 	return p->o->err;
 }
 
+/* --- what threads and workers did --- */
+
+/* The innermost function of the Python stack. */
+static uint64_t stack_name(struct page *p, const struct wire_sample *w)
+{
+	size_t len;
+	const char *text = view_export_name(p->s, w->stack, &len);
+	size_t n = strcspn(text, "\t\n");
+
+	if (!len)
+		return own_name(p, OWN_DOING + (w->wait & 15u), view_export_doing(w));
+	if (first_time(p->stack_named, w->stack))
+		intern(p, STACK_NAMES + w->stack, text, n < len ? n : len);
+	return STACK_NAMES + w->stack;
+}
+
+static int put_sample(void *arg, const struct wire_sample *w)
+{
+	struct page *p = arg;
+	struct slice s = { .start = w->t_ns, .end = w->t_ns, .category = CAT_SAMPLE };
+	int err = view_track_sample(&p->tracks, p->source, w, &s.track);
+
+	if (err)
+		return err;
+	s.name = stack_name(p, w);
+	note_text(&s, ANN_ROLE, view_export_role(w->role));
+	note_text(&s, ANN_DOING, view_export_doing(w));
+	note_long(p, &s, ANN_TARGET, w->target);
+	note_long(p, &s, ANN_STACK, w->stack);
+	note_long(p, &s, ANN_NATIVE, w->native);
+	put_event(p, &s, true);
+	return p->o->err;
+}
+
+static int put_batch(void *arg, const struct wire_batch *b)
+{
+	static const char *const names[] = { "batch",  "makes the iterator", "makes a batch",
+					     "next()", "pins a batch",	     "ends the iterator" };
+	uint32_t what = b->what < sizeof(names) / sizeof(names[0]) ? b->what : 0;
+	struct page *p = arg;
+	struct slice s = { .start = b->start_ns, .end = b->end_ns, .category = CAT_BATCH };
+	int err = view_track_batch(&p->tracks, p->source, b, &s.track);
+
+	if (err)
+		return err;
+	s.name = own_name(p, OWN_BATCHES + what, names[what]);
+	note_uint(&s, ANN_BATCH, b->batch);
+	if (b->rchar_bytes)
+		note_uint(&s, ANN_READ, b->rchar_bytes);
+	put_slice(p, &s);
+	return p->o->err;
+}
+
 /* --- the whole --- */
 
 /* Blocks tell their earliest time without being decoded. */
@@ -444,19 +563,28 @@ static int put_source(struct page *p, size_t i)
 		{ WIRE_KIND_RANGE, put_range },
 		{ WIRE_KIND_SYNC, put_sync },
 	};
-	size_t names = wire_strtab_count(p->x->source[i].s->s->strings), k;
+	size_t bytes = wire_strtab_count(p->x->source[i].s->s->strings) / 8 + 1, k;
 	int err = 0;
 
 	p->source = i;
 	p->s = &p->x->source[i];
 	memset(p->own_named, 0, sizeof(p->own_named));
-	p->named = calloc(names / 8 + 1, 1);
-	if (!p->named)
-		return -ENOMEM;
-	begin_sequence(p, (uint32_t)i + 2);
+	p->named = calloc(bytes, 1);
+	p->stack_named = calloc(bytes, 1);
+	p->stack_told = calloc(bytes, 1);
+	if (!p->named || !p->stack_named || !p->stack_told)
+		err = -ENOMEM;
+	else
+		begin_sequence(p, (uint32_t)i + 2);
 	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]) && !err; k++)
 		err = view_export_events(p->x, i, kinds[k].kind, kinds[k].take, p);
+	if (!err)
+		err = view_export_evidence(p->x, i, put_sample, NULL, p);
+	if (!err)
+		err = view_export_evidence(p->x, i, NULL, put_batch, p);
 	free(p->named);
+	free(p->stack_named);
+	free(p->stack_told);
 	return err;
 }
 

@@ -62,6 +62,11 @@ static const char schema[] =
 	" end_ns INTEGER, ns INTEGER, empty_ns INTEGER, class TEXT, pid INTEGER, tid INTEGER);"
 	"CREATE TABLE steps (host TEXT, pid INTEGER, start_ns INTEGER, end_ns INTEGER,"
 	" ns INTEGER, exposed_ns INTEGER);"
+	"CREATE TABLE samples (t_ns INTEGER, pid INTEGER, tid INTEGER, whose TEXT, doing TEXT,"
+	" period_ns INTEGER, stack INTEGER, native INTEGER, target INTEGER, fs INTEGER);"
+	"CREATE TABLE batches (start_ns INTEGER, end_ns INTEGER, pid INTEGER, tid INTEGER,"
+	" what TEXT, loader INTEGER, batch INTEGER, worker INTEGER, cpu_ns INTEGER,"
+	" delay_ns INTEGER, read_bytes INTEGER);"
 	"CREATE TABLE findings (class TEXT, ns INTEGER, nano_usd INTEGER, confidence TEXT,"
 	" basis TEXT);"
 	"CREATE TABLE advice (id TEXT, class TEXT, title TEXT, why TEXT, action TEXT,"
@@ -78,6 +83,8 @@ static const char indexes[] =
 	"CREATE INDEX nvtx_start ON NVTX_EVENTS (start);"
 	"CREATE INDEX gaps_gpu_start ON gaps (gpu, start_ns);"
 	"CREATE INDEX pieces_gpu_start ON pieces (gpu, start_ns);"
+	"CREATE INDEX samples_time ON samples (t_ns);"
+	"CREATE INDEX batches_start ON batches (start_ns);"
 	"CREATE INDEX steps_start ON steps (start_ns);";
 
 enum insert {
@@ -92,6 +99,8 @@ enum insert {
 	I_PIECE,
 	I_GAP,
 	I_STEP,
+	I_SAMPLE,
+	I_BATCH,
 	INSERTS
 };
 static const char *const inserts[INSERTS] = {
@@ -106,6 +115,8 @@ static const char *const inserts[INSERTS] = {
 	[I_PIECE] = "INSERT INTO pieces VALUES (?,?,?,?,?,?,?)",
 	[I_GAP] = "INSERT INTO gaps VALUES (?,?,?,?,?,?,?,?,?)",
 	[I_STEP] = "INSERT INTO steps VALUES (?,?,?,?,?,?)",
+	[I_SAMPLE] = "INSERT INTO samples VALUES (?,?,?,?,?,?,?,?,?,?)",
+	[I_BATCH] = "INSERT INTO batches VALUES (?,?,?,?,?,?,?,?,?,?,?)",
 };
 
 struct open_gap { /* of a GPU: the gap whose pieces come now */
@@ -230,17 +241,16 @@ static uint32_t string_id(struct page *p, const char *text, size_t len)
 	return id;
 }
 
+/* Ids of a trace may be anything: one that it does not name has no place in p->string. */
 static uint32_t name_id(struct page *p, uint32_t name, const char *otherwise)
 {
 	size_t len;
-	const char *text;
+	const char *text = view_export_name(p->s, name, &len);
 
-	if (p->string[name])
-		return p->string[name];
-	text = view_export_name(p->s, name, &len);
 	if (!len)
-		text = otherwise, len = strlen(otherwise);
-	p->string[name] = string_id(p, text, len);
+		return string_id(p, otherwise, strlen(otherwise));
+	if (!p->string[name])
+		p->string[name] = string_id(p, text, len);
 	return p->string[name];
 }
 
@@ -385,6 +395,48 @@ static int put_range(void *arg, const struct wire_event *e)
 	return insert(p, s);
 }
 
+static int put_sample(void *arg, const struct wire_sample *w)
+{
+	struct page *p = arg;
+	const uint32_t text[] = { w->stack, w->native, w->target, w->fs };
+	uint32_t id[4];
+	sqlite3_stmt *s;
+	size_t i;
+
+	for (i = 0; i < 4; i++)
+		id[i] = *view_export_name(p->s, text[i], NULL) ? name_id(p, text[i], "") : 0;
+	s = row(p, I_SAMPLE);
+	add_int(p, s, w->t_ns);
+	add_int(p, s, w->pid);
+	add_int(p, s, w->tid);
+	add_name(p, s, view_export_role(w->role));
+	add_name(p, s, view_export_doing(w));
+	add_int(p, s, w->period_ns);
+	for (i = 0; i < 4; i++)
+		add_known(p, s, id[i], id[i] != 0);
+	return insert(p, s);
+}
+
+static int put_batch(void *arg, const struct wire_batch *b)
+{
+	static const char *const names[] = { "other", "open", "fetch", "take", "pin", "close" };
+	struct page *p = arg;
+	sqlite3_stmt *s = row(p, I_BATCH);
+
+	add_int(p, s, b->start_ns);
+	add_int(p, s, b->end_ns);
+	add_int(p, s, b->pid);
+	add_int(p, s, b->tid);
+	add_name(p, s, names[b->what < 6 ? b->what : 0]);
+	add_int(p, s, b->loader);
+	add_int(p, s, (int64_t)b->batch);
+	add_known(p, s, b->worker - 1, b->worker != 0);
+	add_int(p, s, (int64_t)b->cpu_ns);
+	add_int(p, s, (int64_t)b->delay_ns);
+	add_int(p, s, (int64_t)b->rchar_bytes);
+	return insert(p, s);
+}
+
 static int put_source(struct page *p, size_t i)
 {
 	static const struct {
@@ -406,6 +458,10 @@ static int put_source(struct page *p, size_t i)
 		return -ENOMEM;
 	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]) && !err; k++)
 		err = view_export_events(p->x, i, kinds[k].kind, kinds[k].take, p);
+	if (!err)
+		err = view_export_evidence(p->x, i, put_sample, NULL, p);
+	if (!err)
+		err = view_export_evidence(p->x, i, NULL, put_batch, p);
 	free(p->string);
 	return err;
 }

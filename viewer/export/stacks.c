@@ -122,37 +122,6 @@ static void push_text(struct view_stack *s, const char *name)
 	push(s, name, strlen(name));
 }
 
-static const char *role_name(uint8_t role)
-{
-	static const char *const names[] = { "thread of the trainer", "training thread",
-					     "loader worker", "pin-memory thread",
-					     "thread of a loader worker" };
-
-	return role < sizeof(names) / sizeof(names[0]) ? names[role] : "thread";
-}
-
-static const char *wait_name(uint8_t wait)
-{
-	static const char *const names[] = {
-		NULL,
-		"reads a file",
-		"writes a file",
-		"page fault",
-		"network",
-		"pipe",
-		"queue",
-		"sleeps",
-		"Python's global lock",
-		"lock between processes",
-		"lock",
-		"child process",
-		"the GPU's driver",
-		"stopped",
-	};
-
-	return wait < sizeof(names) / sizeof(names[0]) ? names[wait] : "blocked";
-}
-
 struct line {
 	const char *at;
 	size_t len;
@@ -238,7 +207,7 @@ static void push_native(struct gathering *g, struct view_stack *s, const char *t
 
 static void push_wait(struct view_stack *s, const struct key *k, const char *fs)
 {
-	const char *wait = wait_name(k->wait);
+	const char *wait = view_export_wait(k->wait);
 	char text[VIEW_FRAME_BYTES];
 
 	if (k->starved) {
@@ -288,7 +257,7 @@ static int take_row(struct gathering *g, const struct gathered *row)
 	g->left_ns[c] -= s->ns;
 	g->left_usd[c] -= s->nano_usd;
 	begin(g, c);
-	push_text(s, role_name(k->role));
+	push_text(s, view_export_role(k->role));
 	text = wire_strtab_get(strings, k->stack, &len);
 	push_python(s, text, len);
 	text = wire_strtab_get(strings, k->native, &len);

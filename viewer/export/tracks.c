@@ -105,6 +105,12 @@ static void name_track(struct view_tracks *t, const struct key *k, struct view_t
 	case VIEW_TRACK_RANGES:
 		snprintf(name, VIEW_TRACK_NAME, "ranges of thread %u", k->id);
 		break;
+	case VIEW_TRACK_SAMPLES:
+		snprintf(name, VIEW_TRACK_NAME, "samples of thread %u", k->id);
+		break;
+	case VIEW_TRACK_BATCHES:
+		snprintf(name, VIEW_TRACK_NAME, "batches in thread %u", k->id);
+		break;
 	case VIEW_TRACK_LOADER:
 		snprintf(name, VIEW_TRACK_NAME, "thread %u waits for the loader", k->id);
 		break;
@@ -205,6 +211,8 @@ static int parent_of(struct view_tracks *t, const struct key *k, uint32_t *paren
 		up = (struct key){ .what = VIEW_TRACK_GPU, .gpu = k->gpu };
 		break;
 	case VIEW_TRACK_THREAD:
+	case VIEW_TRACK_SAMPLES:
+	case VIEW_TRACK_BATCHES:
 		up = (struct key){ .what = VIEW_TRACK_PROCESS, .source = k->source };
 		break;
 	case VIEW_TRACK_RANGES:
@@ -227,7 +235,7 @@ int view_tracks_gpus(struct view_tracks *t)
 	return err;
 }
 
-static int place(struct view_tracks *t, const struct key *k, const struct wire_event *e, bool nest,
+static int place(struct view_tracks *t, const struct key *k, int64_t start, int64_t end, bool nest,
 		 uint64_t *uuid)
 {
 	struct view_track *found;
@@ -237,7 +245,7 @@ static int place(struct view_tracks *t, const struct key *k, const struct wire_e
 	if (err)
 		return err;
 	found = &t->track[i];
-	lane = view_lanes_place(&found->lanes, e->start_ns, e->end_ns, nest);
+	lane = view_lanes_place(&found->lanes, start, end, nest);
 	if (lane < 0)
 		return lane;
 	while (!err && found->uuids <= (uint32_t)lane)
@@ -255,7 +263,7 @@ int view_track_stream(struct view_tracks *t, uint32_t gpu, size_t source,
 			 .source = (uint32_t)source,
 			 .id = e->stream };
 
-	return place(t, &k, e, false, uuid);
+	return place(t, &k, e->start_ns, e->end_ns, false, uuid);
 }
 
 int view_track_thread(struct view_tracks *t, size_t source, const struct wire_event *e,
@@ -265,7 +273,7 @@ int view_track_thread(struct view_tracks *t, size_t source, const struct wire_ev
 			 .source = (uint32_t)source,
 			 .id = e->tid };
 
-	return place(t, &k, e, true, uuid);
+	return place(t, &k, e->start_ns, e->end_ns, true, uuid);
 }
 
 int view_track_idle(struct view_tracks *t, const struct ana_piece *p, uint64_t *uuid)
@@ -286,4 +294,24 @@ int view_track_idle(struct view_tracks *t, const struct ana_piece *p, uint64_t *
 	found->idle_end[lane] = p->end_ns;
 	*uuid = found->uuid[lane];
 	return 0;
+}
+
+int view_track_sample(struct view_tracks *t, size_t source, const struct wire_sample *w,
+		      uint64_t *uuid)
+{
+	struct key k = { .what = VIEW_TRACK_SAMPLES, .source = (uint32_t)source, .id = w->tid };
+	uint32_t i;
+	int err = find_track(t, &k, &i);
+
+	if (!err)
+		*uuid = t->track[i].uuid[0];
+	return err;
+}
+
+int view_track_batch(struct view_tracks *t, size_t source, const struct wire_batch *b,
+		     uint64_t *uuid)
+{
+	struct key k = { .what = VIEW_TRACK_BATCHES, .source = (uint32_t)source, .id = b->tid };
+
+	return place(t, &k, b->start_ns, b->end_ns, true, uuid);
 }

@@ -24,6 +24,8 @@ enum view_track_what {
 	VIEW_TRACK_CALLS, /* of a thread: the thread's own track */
 	VIEW_TRACK_RANGES, /* of a thread */
 	VIEW_TRACK_LOADER, /* of a thread: waits for a batch */
+	VIEW_TRACK_SAMPLES, /* of a thread of the process or of a loader worker */
+	VIEW_TRACK_BATCHES, /* of the same: what it did for batches */
 };
 
 struct view_track_facts {
@@ -61,6 +63,11 @@ int view_track_stream(struct view_tracks *t, uint32_t gpu, size_t source,
 /* The track for a call or range of a thread; @what: CALLS, RANGES or LOADER. */
 int view_track_thread(struct view_tracks *t, size_t source, const struct wire_event *e,
 		      enum view_track_what what, uint64_t *uuid);
+/* The track for a sample, or for a row of batches, of the process or a worker below it. */
+int view_track_sample(struct view_tracks *t, size_t source, const struct wire_sample *w,
+		      uint64_t *uuid);
+int view_track_batch(struct view_tracks *t, size_t source, const struct wire_batch *b,
+		     uint64_t *uuid);
 /* The track for a piece of idle time; late ones go on a lane of their own. */
 int view_track_idle(struct view_tracks *t, const struct ana_piece *p, uint64_t *uuid);
 
