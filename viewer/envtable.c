@@ -19,8 +19,6 @@ const struct view_env_entry view_env_table[] = {
 	{ "GPUSTARVE_TORCH", "1", "0: do not hook torch's loader ranges" },
 	{ "GPUSTARVE_SHIM", "1", "0: no shim in Python: batches, gc and checkpoints go unseen" },
 	{ "GPUSTARVE_SAMPLER", "1", "0: do not look at threads: causes stay unknown" },
-	{ "GPUSTARVE_SHARED", "set by the trainer",
-	  "where loader workers find the trainer's memory; not for users" },
 	{ "GPUSTARVE_CUPTI", "found", "path of the libcupti to use" },
 	{ "GPUSTARVE_SHARED", "set by libprof",
 	  "where spawned loader workers find the trainer's memory" },
