@@ -354,7 +354,7 @@ def loop_operators(c, rng, stage):
 def loop_syncs(c, rng, stage):
     c.plan.update(preload=True, steps=30)
     c.put('step', 'K22', host('host.sync', 'host.dispatch', 'device.launch', 'device.turnaround'),
-          ['c4'], times=120, us=20)
+          ['c4'], times=300, us=20)
 
 
 @kind(2, short=True)
@@ -470,7 +470,7 @@ def backlog(c, rng, stage):
 def stopped(c, rng, stage):
     some_workers(c, rng, 0, 1)
     path = stage.path('s')
-    stage.stop(path, 0.5, rng.uniform(1.5, 2.0))
+    stage.stop(path, 0.5, rng.uniform(2.2, 2.8))  # from 1.5 s on a stop is told from load
     c.also('start', 'K28', path=path)
     # What lies between two looks at the job may be called unobserved with the stop.
     unseen = {state: [*classes, 'excluded.unobserved'] for state, classes in IO.items()}
