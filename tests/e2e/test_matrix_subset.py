@@ -8,5 +8,5 @@ import sys
 import gs
 
 sys.stdout.flush()
-os.execv(gs.PYTHON, [gs.PYTHON, os.path.join(gs.SOURCE, 'tests', 'matrix'), '--records', '--seed',
+os.execv(gs.PYTHON, [gs.PYTHON, os.path.join(gs.SOURCE, 'tests', 'matrix'), '--seed',
                      os.environ.get('MATRIX_SEED', '1')])
