@@ -287,11 +287,12 @@ class Piece:
         held = 0
         h = self.shares(f['pid'], f['tid'], made, self.b)
         for s, w, _ in h.parts() if h else ():
-            if s['state'] == RUNNING:
-                self.makers += 1
-            elif s['flags'] & FL_GIL and maker_block(s, False) == 'input.fetch':
-                self.add('input.fetch', left * w // long)
+            c = 'input.prep' if s['state'] == RUNNING else maker_block(s, False)
+            if s['flags'] & FL_GIL and c in ('input.prep', 'input.fetch'):
+                self.add(c, left * w // long)
                 held += left * w // long
+                self.makers += 1
+            elif s['state'] == RUNNING:
                 self.makers += 1
         self.add('input.handoff', left - held)
 

@@ -431,6 +431,30 @@ static void test_wait_handoff(void)
 	end(&t);
 }
 
+/* The owner is at its next batch and keeps Python's lock from the thread that sends. */
+static void test_wait_unsent(void)
+{
+	struct wire_sample s;
+	struct bench t;
+
+	begin(&t);
+	open_loader(&t, "workers=1 prefetch=2");
+	fetch(&t, 1, 1, 0, 1000, 1000, 0);
+	fetch(&t, 1, 2, 1000, 10000, 9000, 0);
+	take(&t, 1, 1000, 10000);
+	s = sample(&t, 200, 3000, WIRE_WAIT_NONE, USER);
+	s.flags = WIRE_SAMPLE_FL_GIL;
+	REQUIRE(!ana_evidence_add_sample(&t.e, &s, INT64_MIN));
+	EXPECT(wait_of(&t, 1000, 10000));
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	fetch(&t, 1, 3, 20000, 30000, 10000, 0); /* at work without the lock */
+	take(&t, 2, 20000, 30000);
+	see(&t, 200, 22000, WIRE_WAIT_NONE, USER);
+	EXPECT(wait_of(&t, 20000, 30000));
+	EXPECT_ALL(&t, ANA_INPUT_HANDOFF, ANA_HIGH);
+	end(&t);
+}
+
 /* The owner has nothing to do before it gets the index; at its start it is still starting. */
 static void test_wait_idle(void)
 {
@@ -856,6 +880,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_wait_own_row),
 	T_CASE(test_wait_owner),
 	T_CASE(test_wait_handoff),
+	T_CASE(test_wait_unsent),
 	T_CASE(test_wait_idle),
 	T_CASE(test_wait_order),
 	T_CASE(test_wait_split),

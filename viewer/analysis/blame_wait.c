@@ -390,8 +390,9 @@ static int64_t starved_sender(const struct ana_evidence *e, const struct wire_ba
 
 /*
  * [from, to), @ns of it: the batch is made, the trainer waits for it, and no pin thread has it. The
- * owner's process is to send it: it may have no CPU, and if its main thread is blocked and holds
- * Python's lock, nothing of it can send. The rest is on its way.
+ * owner's process is to send it, in a thread of its own: that may have no CPU, and it has to wait
+ * while the main thread holds Python's lock, at work on the next batch or blocked in reading it;
+ * then that work sets the pace. The rest is on its way.
  */
 static void add_sending(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *f,
 			int64_t from, int64_t to, int64_t ns)
@@ -408,16 +409,17 @@ static void add_sending(struct ana_blame *b, struct ana_evidence *e, const struc
 		return;
 	for (i = h.first; i < h.end; i++) {
 		const struct wire_sample *w = &s->sample[i];
+		enum ana_class c = ana_sample_runs(w) ? ANA_INPUT_PREP : class_of_block(w, false);
 
 		part = ana_shares_weight(s, &h, i);
-		if (ana_sample_runs(w)) {
-			ana_blame_vote(b, s, i, ANA_INPUT_PREP, true, part);
-		} else if (w->flags & WIRE_SAMPLE_FL_GIL &&
-			   class_of_block(w, false) == ANA_INPUT_FETCH) {
+		if (w->flags & WIRE_SAMPLE_FL_GIL &&
+		    (c == ANA_INPUT_PREP || c == ANA_INPUT_FETCH)) {
 			part = ana_scale(ns, part, to - from);
-			ana_blame_add(b, ANA_INPUT_FETCH, part);
+			ana_blame_add(b, c, part);
 			ana_blame_add(b, ANA_INPUT_HANDOFF, -part);
-			ana_blame_vote(b, s, i, ANA_INPUT_FETCH, true, part);
+			ana_blame_vote(b, s, i, c, true, part);
+		} else if (ana_sample_runs(w)) {
+			ana_blame_vote(b, s, i, c, true, part);
 		}
 	}
 }
