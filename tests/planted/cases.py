@@ -43,7 +43,7 @@ class Case:
         self.plan, self.expect, self.lines = {}, {}, {}
         self.options, self.env = [], {}
         self.hidden = self.stops = False
-        self.variants, self.compare = {}, None
+        self.variants, self.compare, self.skew = {}, None, 0.02
 
     def build(self, stage):
         self.plan = dict(steps=40, batch=2, workers=0, places={}, preload=False,
@@ -179,8 +179,8 @@ def many_files(c, rng, stage):
 def mixed(c, rng, stage):
     some_workers(c, rng, 0, 1)
     ms = rng.uniform(9, 14)
-    c.put('sample', 'K09', IO, ['a9'], ms=ms)
-    c.put('sample', 'K01', CPU, ['a1'], ms=ms)
+    c.put('sample', 'K09', IO, ['a9', 'a1'], ms=ms)
+    c.put('sample', 'K01', CPU, ['a9', 'a1'], ms=ms)
 
 
 # ---- loader: locks, no CPU, order ----
@@ -300,6 +300,7 @@ def rebuild(c, rng, stage):
 def pin(c, rng, stage):
     some_workers(c, rng, 1)
     c.plan.update(parcels=True, pin=True)
+    c.skew = 0.06  # the script gets the interpreter back after the wait has ended
     c.put('pin', 'K01', dict(cpu=[HANDOFF], blocked=[HANDOFF], delay=[HANDOFF, STARVED]), ['a1', 'n2'],
           ms=rng.uniform(20, 30))
 
@@ -391,8 +392,9 @@ def loop_hog(c, rng, stage):
     c.plan.update(preload=True, steps=30)
     lock = ['host.lock', 'host.cpu_starved', 'host.dispatch']
     c.expect['rest'] = {'': lock}
+    c.lines['rest'] = ['b9']
     c.expect['gpu'] = {'': [*lock, 'host.sync', 'device.launch', 'device.turnaround']}
-    c.put('step', 'K15', dict(host('host.lock'), cpu=['host.dispatch', 'host.lock']), ['b7', 'b8'], calls=rng.randrange(6, 10))
+    c.put('step', 'K15', dict(host('host.lock'), cpu=['host.dispatch', 'host.lock']), ['b7', 'b8', 'b9'], calls=rng.randrange(6, 10))
 
 
 @kind(1)

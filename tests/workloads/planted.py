@@ -59,7 +59,7 @@ class Ledger:
         if not hasattr(self.local, 'fd'):
             self.local.fd = os.open(f'/proc/self/task/{threading.get_native_id()}/schedstat',
                                     os.O_RDONLY | os.O_CLOEXEC)
-        return int(os.pread(self.local.fd, 64, 0).split()[1])
+        return int(os.pread(self.local.fd, 64, 0).split()[1])  #: b9
 
     def stamp(self):
         return time.time_ns(), time.thread_time_ns(), self.delay()
