@@ -12,6 +12,7 @@ import gc
 import itertools
 import os
 import sys
+import threading
 import types
 from _thread import get_ident
 
@@ -45,7 +46,7 @@ note = function('note', text)
 replaced = []  # (owner, name, original, ours)
 numbers = itertools.count(1)  # of iterators
 newest = 0
-pinners = {}  # pin thread -> number of its iterator
+workers_of = {}  # thread that pins or fetches -> number of its iterator
 inside = set()  # threads in pin_memory
 is_off = False
 
@@ -114,25 +115,26 @@ def awaited(it):
 
 def make_next(original):
     def __next__(self):
-        got = 0
-        key = id(self)
+        got = False
+        key, index = id(self), UNKNOWN
         try:
             try:
                 state = self.__dict__
                 cls = self.__class__
+                index = awaited(self)
                 take(key, profile_names.get(cls) or profile_name(cls),
-                     not state['_num_yielded'], state.get('_gpustarve', 0), awaited(self))
+                     not state['_num_yielded'], state.get('_gpustarve', 0), index)
             except Exception:
                 if off('__next__'):
                     raise
             batch = original(self)
-            got = 1
+            got = True
             return batch
         finally:
             try:
-                index = awaited(self)
-                took(key, self.__dict__.get('_gpustarve', 0),
-                     index - got if index != UNKNOWN else UNKNOWN)
+                if got and index != UNKNOWN:
+                    index = awaited(self) - 1  # a worker that had no more to give is skipped
+                took(key, self.__dict__.get('_gpustarve', 0), index)
             except Exception:
                 if off('__next__'):
                     raise
@@ -141,18 +143,23 @@ def make_next(original):
 
 # ---- fetches and pins ----
 
-def numbers_of(frame, functions, *names):
+def locals_of(frame, functions, *names):
     """Local variables of the frame, if it runs one of these functions; else None."""
     if frame.f_code.co_name not in functions:
         return None
     found = frame.f_locals
-    values = [found.get(name) for name in names]
+    values = {name: found[name] for name in names if name in found}
     if type(found) is dict:
         found.clear()  # before 3.13 it is a copy, and would keep the batch alive
-    return [v if type(v) is int and v >= 0 else UNKNOWN for v in values]
+    return values
 
 
-IN_WORKER = ('_worker_loop',)
+def number(value):
+    return value if type(value) is int and value >= 0 else UNKNOWN
+
+
+IN_WORKER = ('_worker_loop', '_base_worker_loop')
+WORKER_NAMES = 'idx', 'task_id', 'worker_id', 'worker_method'  # of a task: idx, later task_id
 IN_PINNER = ('do_one_step', '_pin_memory_loop')
 
 
@@ -178,15 +185,21 @@ resumed = [0, None]  # in a worker: its fetchers so far, and the last one
 
 
 def fetched(fetcher, index, frame):
-    """In a worker the loader is told by the number of the fetcher: each epoch has its own."""
+    """In a worker the loader is told by the number of the fetcher: each epoch has its own. A worker
+    may also be a thread of the trainer."""
     samples = len(index) if type(index) in (list, tuple) else 0
-    found = numbers_of(frame, IN_WORKER, 'idx', 'worker_id')
-    if not found:
+    found = locals_of(frame, IN_WORKER, *WORKER_NAMES)
+    if found is None:
         end(FETCH, 0, UNKNOWN, 0, samples)
         return
-    if resumed[1] is not fetcher:
-        resumed[:] = [resumed[0] + 1, fetcher]
-    end(FETCH, resumed[0], found[0], found[1] + 1 & 0xffffffff, samples)
+    if found.get('worker_method') == 'thread':
+        loader = workers_of.setdefault(get_ident(), newest)
+    else:
+        if resumed[1] is not fetcher:
+            resumed[:] = [resumed[0] + 1, fetcher]
+        loader = resumed[0]
+    end(FETCH, loader, number(found.get('idx', found.get('task_id'))),
+        number(found.get('worker_id')) + 1 & 0xffffffff, samples)
 
 
 def make_pin(original):
@@ -205,9 +218,9 @@ def make_pin(original):
         finally:
             inside.discard(thread)
             try:
-                found = numbers_of(sys._getframe(1), IN_PINNER, 'idx')
+                found = locals_of(sys._getframe(1), IN_PINNER, 'idx')
                 if found:
-                    end(PIN, pinners.setdefault(thread, newest), found[0], 0, 0)
+                    end(PIN, workers_of.setdefault(thread, newest), number(found['idx']), 0, 0)
                 else:
                     end(PIN, 0, UNKNOWN, 0, 0)
             except Exception:
@@ -246,14 +259,20 @@ def settings(it, loader):
     return ' '.join('%s=%s' % (k, word(v)) for k, v in out).encode()
 
 
+def threads_of(it):
+    own = [it.__dict__.get('_pin_memory_thread'), *(it.__dict__.get('_workers') or ())]
+    return [t for t in own if isinstance(t, threading.Thread)]
+
+
 def tell_opened(it, loader, key):
-    number = it.__dict__['_gpustarve']
+    mine = it.__dict__['_gpustarve']
+    again = '_gpustarve_made' in it.__dict__
     for i, process in enumerate(it.__dict__.get('_workers') or ()):
-        worker(process.pid, number, i, '_gpustarve_made' in it.__dict__)
-    thread = it.__dict__.get('_pin_memory_thread')
-    if thread is not None:
-        pinners[thread.ident] = number
-    opened(key, number, settings(it, loader))
+        if type(getattr(process, 'pid', None)) is int:
+            worker(process.pid, mine, i, again)
+    for thread in threads_of(it):
+        workers_of[thread.ident] = mine
+    opened(key, mine, settings(it, loader))
 
 
 def open_with(it, loader, key, call):
@@ -310,8 +329,8 @@ def make_shutdown(original):
         finally:
             try:
                 if self.__dict__.get('_shutdown'):
-                    thread = self.__dict__.get('_pin_memory_thread')
-                    pinners.pop(thread and thread.ident, None)
+                    for thread in threads_of(self):
+                        workers_of.pop(thread.ident, None)
                     end(CLOSE, self.__dict__.get('_gpustarve', 0), 0, 0, 0)
             except Exception:
                 if off('_shutdown_workers'):

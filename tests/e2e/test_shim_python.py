@@ -141,6 +141,14 @@ def do_one_step(idx):
 pinner = threading.Thread(target=do_one_step, args=(7,))
 pinner.start()
 pinner.join()
+def _base_worker_loop(fetcher, task_id, worker_id, worker_method):
+    fetcher.fetch([0, 1])
+data = Data()
+data.bad = False
+worker = threading.Thread(target=_base_worker_loop, args=(
+    torch.utils.data._utils.fetch._MapDatasetFetcher(data), 11, 4, 'thread'))
+worker.start()
+worker.join()
 torch.save(b'x' * 5000, sys.argv[1])
 garbage = [[] for _ in range(100000)]
 gc.collect()
@@ -210,7 +218,10 @@ def shim_works(python, where):
             gs.equal(sorted(b[2] for b in batches if b[:2] == (3, loader)), list(range(takes)),
                      f'{what}: TAKE rows of loader {loader}')
             gs.equal(sorted(b[2] for b in batches if b[:2] == (2, loader)),
-                     list(range(min(takes, 4))), f'{what}: FETCH rows of loader {loader}')
+                     list(range(min(takes, 4))) + [11] * (loader == 2),
+                     f'{what}: FETCH rows of loader {loader}')
+        gs.equal([r['index'] for r in rows if r.get('batch') == 2 and r['worker']], [11],
+                 f'{what}: rows of worker threads')
         pins = sorted((b[1], b[2]) for b in batches if b[0] == 4)
         gs.equal(pins, [(1, 0), (1, 1), (1, 2), (1, 3), (2, 0), (2, 1), (2, 7)], f'{what}: PIN rows')
         texts = [r['text'] for r in rows if r.get('batch') == 1]
