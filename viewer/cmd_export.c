@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "analyse.h"
@@ -27,7 +28,7 @@ static const char usage_head[] =
 
 static const char usage_tail[] =
 	"  -o FILE            where to (default: stdout); FILE appears when it is complete;\n"
-	"                     .gz compresses\n"
+	"                     .gz compresses; FOLDER/ (kineto): a file for each process\n"
 	"  --table TABLE      of csv: gaps (default), classes, gpus or steps\n"
 	"  --price USD        per GPU-hour\n"
 	"  --price-model M    on-demand, spot, reserved or owned\n"
@@ -157,7 +158,9 @@ static int write_out(struct view_export *x, const struct options *o)
 {
 	int err, end;
 
-	if (o->format->own_file)
+	if (x->folder && mkdir(o->file, 0777) && errno != EEXIST)
+		return -errno;
+	if (x->folder || o->format->own_file)
 		return o->format->write(x);
 	err = view_out_open(&x->out, o->file, o->format->gzip || ends_in_gz(o->file));
 	if (err)
@@ -165,6 +168,14 @@ static int write_out(struct view_export *x, const struct options *o)
 	err = o->format->write(x);
 	end = view_out_close(&x->out, !err);
 	return err ? err : end;
+}
+
+static bool names_folder(const char *file)
+{
+	size_t n = file ? strlen(file) : 0;
+	struct stat st;
+
+	return n && (file[n - 1] == '/' || (!stat(file, &st) && S_ISDIR(st.st_mode)));
 }
 
 static int open_trace(struct view_export *x, const struct options *o)
@@ -204,6 +215,7 @@ static int export(const struct options *o)
 	struct view_export x = { .path = o->run,
 				 .file = o->file,
 				 .table = o->table,
+				 .folder = names_folder(o->file),
 				 .stop = &stopped,
 				 .progress = show_progress,
 				 .progress_arg = &progress };
@@ -288,6 +300,10 @@ static bool fits(const struct options *o)
 	}
 	if (o->table && strcmp(o->format->name, "csv") != 0) {
 		view_error("export: --table is for csv only; leave it out");
+		return false;
+	}
+	if (!o->format->folders && names_folder(o->file)) {
+		view_error("export: %s is a folder; %s needs a file", o->file, o->format->name);
 		return false;
 	}
 	if (o->format->own_file && !o->file) {

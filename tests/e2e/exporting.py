@@ -48,7 +48,7 @@ def loader_run(where, *args, name='loader', **env):
                                    '--steps', 20, *args], **env)
 
 
-def mix_run(where, name='mix', ops=6000, devices=2, processes=2, **env):
+def mix_run(where, name='mix', ops=2500, devices=2, processes=2, **env):
     return simulated(where, name, [MIXLOOP, f'--ops={ops}', f'--devices={devices}',
                                    f'--processes={processes}', '--pageable=20', '--peer=5',
                                    '--collective-every=500'], GPUSIM_DEVICES=devices, **env)

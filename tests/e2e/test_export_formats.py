@@ -9,10 +9,12 @@ import datetime
 import gzip
 import io
 import os
+import pty
 import re
 import shutil
+import signal
 import subprocess
-import sys
+import time
 
 import exporting
 import gs
@@ -266,6 +268,29 @@ def check_manners(run, where):
     gs.equal([n for n in os.listdir(where) if '.part-' in n], [], 'no part is left')
 
 
+def check_progress(run, where):
+    """Progress on a terminal after two seconds, nothing otherwise; a signal ends it."""
+    fifo = os.path.join(where, 'fifo')
+    os.mkfifo(fifo)
+    for terminal, stop in ((True, False), (False, True)):
+        main, other = pty.openpty()
+        pipe = subprocess.PIPE
+        argv = [gs.CLI, 'export', run, '--format', 'kineto', '-o', fifo]
+        child = subprocess.Popen(argv, stderr=other if terminal else pipe, env=gs.environment())
+        with open(fifo, 'rb') as f:
+            f.read(1)
+            time.sleep(2.5 if terminal else 0.2)
+            if stop:
+                child.send_signal(signal.SIGTERM)
+            f.read()
+        status = child.wait(timeout=60)
+        os.close(other)
+        said = os.read(main, 65536) if terminal else child.stderr.read()
+        os.close(main)
+        gs.equal(status, -signal.SIGTERM if stop else 0, 'export into a pipe')
+        gs.equal(b'exporting:' in said, terminal, f'progress: {said[:80]!r}')
+
+
 with gs.scratch() as where:
     for name, run in (('loader', exporting.loader_run(where, '--workers', 2)), ('mix', exporting.mix_run(where))):
         summary = gs.summary(run, *exporting.PRICE)
@@ -276,5 +301,6 @@ with gs.scratch() as where:
         check_prometheus(run, summary, os.path.join(where, 'prometheus'))
         check_focus(run, summary, os.path.join(where, 'focus'))
     check_manners(run, where)
+    check_progress(run, where)
 
 gs.finish()

@@ -47,7 +47,7 @@ with gs.scratch() as where:
     there_and_back(where, 'loader with samples', exporting.loader_run(where, name='sampled'),
                    numbers=exporting.without_evidence)
     there_and_back(where, 'three processes on one GPU',
-                   exporting.mix_run(where, 'shared', 3000, 1, 3, **plain))
+                   exporting.mix_run(where, 'shared', 1500, 1, 3, **plain))
     # One file has one window; the processes of this run lived for different times.
     run = exporting.mix_run(where, **plain)
     made = there_and_back(where, 'two processes on two GPUs', run, ('device',))
@@ -60,6 +60,17 @@ with gs.scratch() as where:
     gs.equal({r['args']['process'] for r in gpu}, hosts, 'args.process names the host processes')
     begun = {r['id'] for r in rows if r['ph'] == 's'}
     gs.check({r['id'] for r in rows if r['ph'] == 'f'} <= begun, 'each arrow begins at a call')
+
+    # A file for each process: each has its own window, and HTA its folder.
+    folder = os.path.join(where, 'ranks')
+    exporting.export(run, 'kineto', folder + '/', *exporting.PRICE)
+    files = sorted(os.path.join(folder, f) for f in os.listdir(folder))
+    gs.equal(len(files), 2, f'a file for each process: {files}')
+    gs.check(all(f.endswith('.pt.trace.json') for f in files), f'{files}')
+    done, back = importing.imported(where, *files)
+    before, after = (gs.summary(r, *exporting.PRICE) for r in (run, back))
+    differ = exporting.differences(exporting.numbers(before), exporting.numbers(after))
+    gs.check(not differ, f'a file for each process: {len(differ)} differ: {differ[:6]}')
 
     # The same rows, packed.
     plain = exporting.export(run, 'kineto', os.path.join(where, 'a.json'))

@@ -41,6 +41,7 @@ struct view_export {
 	struct wire_scratch *scratch;
 	struct view_out out; /* not of formats that write a file of their own */
 	const char *file; /* -o, NULL: stdout */
+	bool folder; /* it is one, and there; the format writes a file per process into it */
 	const char *table; /* csv */
 	const volatile sig_atomic_t *stop;
 	/* what is written; told to the user */
@@ -56,6 +57,7 @@ struct view_export_format {
 	const char *name, *what;
 	bool binary; /* not for a terminal */
 	bool own_file; /* x->out is not opened; writes x->file itself */
+	bool folders; /* may write into a folder; x->out is not opened then */
 	bool gzip; /* always; otherwise where the file's name ends in .gz */
 	unsigned int passes; /* over the trace, for the progress; 0: the summary is all */
 	int (*write)(struct view_export *x); /* 0 or negative errno */

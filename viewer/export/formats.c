@@ -10,6 +10,7 @@ const struct view_export_format view_export_formats[] = {
 	  .write = view_export_perfetto },
 	{ .name = "kineto",
 	  .what = "what torch.profiler writes (JSON): HTA, TensorBoard, chrome://tracing",
+	  .folders = true,
 	  .passes = 2,
 	  .write = view_export_kineto },
 	{ .name = "sqlite",

@@ -7,6 +7,9 @@
  * are the pieces of idle time; they reach from the begin to the end of the time that a GPU was
  * held, so that an import has the same window.
  */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include "export.h"
 
 #define EXACT_NS (INT64_C(1) << 53) /* a double holds microseconds with decimals up to here */
@@ -20,7 +23,21 @@ struct page {
 	struct view_export_source *s;
 	int64_t base;
 	bool any;
+	size_t only; /* the process whose file it is; ALL: one file for the whole run */
 };
+
+#define ALL SIZE_MAX
+
+static bool skips(const struct page *p, size_t source)
+{
+	return p->only != ALL && p->only != source;
+}
+
+/* A GPU that several processes use is told of in the file of the first. */
+static bool skips_gpu(const struct page *p, size_t gpu)
+{
+	return skips(p, p->x->plan.device[gpu].source);
+}
 
 /* Stamps may be anything; what cannot be subtracted wraps. */
 static int64_t less(int64_t a, int64_t b)
@@ -248,6 +265,8 @@ static int put_piece(void *arg, const struct ana_piece *q)
 	struct page *p = arg;
 	const char *name = ana_class_names[q->class];
 
+	if (skips_gpu(p, q->gpu))
+		return 0;
 	begin_row(p, "gpustarve", name, strlen(name), view_export_gpu_number(p->x, q->gpu),
 		  WHY_TID);
 	put_time(p, q->start_ns, q->end_ns);
@@ -264,13 +283,17 @@ static int put_piece(void *arg, const struct ana_piece *q)
 static void put_devices(struct page *p)
 {
 	const struct ana_result *r = p->x->summary->result;
+	bool any = false;
 	size_t i;
 
 	view_out_text(p->o, "\"deviceProperties\": [");
 	for (i = 0; i < r->gpus; i++) {
 		const struct ana_gpu *g = &r->gpu[i];
 
-		view_out_text(p->o, i ? ",\n" : "\n");
+		if (skips_gpu(p, i))
+			continue;
+		view_out_text(p->o, any ? ",\n" : "\n");
+		any = true;
 		key_uint(p->o, "  {\"id\": ", view_export_gpu_number(p->x, i));
 		if (strcmp(g->name, "unknown GPU") != 0) {
 			view_out_text(p->o, ", \"name\": ");
@@ -291,7 +314,7 @@ static void put_rank(struct page *p)
 	for (i = 0; i < p->x->plan.sources; i++) {
 		const Wire__Hello *h = p->x->plan.source[i].hello;
 
-		if (!h || !h->has_rank)
+		if (!h || !h->has_rank || skips(p, i))
 			continue;
 		if (found && found->rank != h->rank)
 			return;
@@ -332,7 +355,8 @@ static void put_run(struct page *p)
 
 static void put_head(struct page *p)
 {
-	const char *host = p->x->summary->hosts ? p->x->summary->host[0] : "";
+	const Wire__Hello *h = p->only == ALL ? NULL : p->x->plan.source[p->only].hello;
+	const char *host = h ? h->host : p->x->summary->hosts ? p->x->summary->host[0] : "";
 
 	view_out_text(p->o, "{\n\"schemaVersion\": 1,\n");
 	put_devices(p);
@@ -369,6 +393,8 @@ static void put_labels(struct page *p)
 	for (i = 0; i < r->gpus; i++) {
 		uint32_t n = view_export_gpu_number(p->x, i);
 
+		if (skips_gpu(p, i))
+			continue;
 		snprintf(text, sizeof(text), "GPU %u: %.200s", n, r->gpu[i].name);
 		put_label(p, "process_name", n, 0, text);
 		put_label(p, "thread_name", n, WHY_TID, "why it was idle (gpustarve)");
@@ -376,6 +402,8 @@ static void put_labels(struct page *p)
 	for (i = 0; i < p->x->plan.sources; i++) {
 		const Wire__Hello *h = p->x->plan.source[i].hello;
 
+		if (skips(p, i))
+			continue;
 		if (h && h->has_rank)
 			snprintf(text, sizeof(text), "rank %d on %.200s", h->rank, h->host);
 		else
@@ -422,21 +450,68 @@ static int put_source(struct page *p, size_t i)
 	return err;
 }
 
-int view_export_kineto(struct view_export *x)
+static int put_file(struct view_export *x, size_t only)
 {
-	struct page p = { .x = x, .o = &x->out, .base = base_of(x) };
+	struct page p = { .x = x, .o = &x->out, .base = base_of(x), .only = only };
 	size_t i;
 	int err = 0;
 
 	put_head(&p);
 	put_labels(&p);
 	for (i = 0; i < x->plan.sources && !err; i++)
-		err = put_source(&p, i);
+		if (!skips(&p, i))
+			err = put_source(&p, i);
 	if (!err)
 		err = view_export_pieces(x, put_piece, NULL, &p);
 	view_out_text(p.o, "\n],\n\"traceName\": ");
 	view_out_json(p.o, x->summary->id ? x->summary->id : "",
 		      x->summary->id ? strlen(x->summary->id) : 0);
 	view_out_text(p.o, "\n}\n");
+	return err;
+}
+
+/* rank3.node7.4711.pt.trace.json: as TensorBoard wants it; a host's name is other people's. */
+static char *file_name(const struct view_export *x, size_t i)
+{
+	const Wire__Hello *h = x->plan.source[i].hello;
+	char host[64] = "host", rank[32] = "", *name, *p;
+
+	if (h && *h->host)
+		snprintf(host, sizeof(host), "%.60s", h->host);
+	for (p = host; *p; p++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-", *p))
+			*p = '_';
+	if (h && h->has_rank)
+		snprintf(rank, sizeof(rank), "rank%d.", h->rank);
+	return asprintf(&name, "%s/%s%s.%lld.pt.trace.json", x->file, rank, host,
+			(long long)x->source[i].pid) < 0
+		       ? NULL
+		       : name;
+}
+
+static int put_one_of(struct view_export *x, size_t i)
+{
+	char *name = file_name(x, i);
+	int err = name ? view_out_open(&x->out, name, false) : -ENOMEM, end;
+
+	if (!err) {
+		err = put_file(x, i);
+		end = view_out_close(&x->out, !err);
+		err = err ? err : end;
+	}
+	free(name);
+	return err;
+}
+
+int view_export_kineto(struct view_export *x)
+{
+	size_t i;
+	int err = 0;
+
+	if (!x->folder)
+		return put_file(x, ALL);
+	for (i = 0; i < x->plan.sources && !err; i++)
+		if (x->plan.source[i].ops)
+			err = put_one_of(x, i);
 	return err;
 }
