@@ -130,6 +130,11 @@ class Case:
             if r.random() < .95:
                 self.batch(ref.FETCH, begin, end, 199 + w, loader, w, k + 1, *self.share(end - begin))
             busy[w] = end
+            if self.workers > 1 and r.random() < .4:  # a later one is ready before
+                other = 200 + w % self.workers
+                lo = a - r.randrange(MS) if r.random() < .5 else a + r.randrange(b - a)
+                self.batch(ref.FETCH, lo, lo + r.randrange(1, b - a + 1), other, loader, other - 199,
+                           1000 + k, *self.share(b - a))
             if r.random() < .05:
                 self.batch(ref.CLOSE, a, b - r.randrange(b - a), TRAINER, loader, 0, 0, 0, 0)
             if r.random() < .1:
