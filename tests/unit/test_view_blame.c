@@ -785,6 +785,32 @@ static void test_sites(void)
 	end(&t);
 }
 
+/* Who lacked a CPU while a batch was on its way is the trainer, not the worker that made it. */
+static void test_sites_starved(void)
+{
+	struct ana_sites s = { 0 };
+	const struct ana_site *x;
+	struct bench t;
+
+	begin(&t);
+	open_loader(&t, "workers=1 prefetch=2");
+	fetch(&t, 1, 1, 0, 1000, 900, 0);
+	take(&t, 1, 1000, 41000);
+	see(&t, 200, 20000, WIRE_WAIT_NONE, DECODE);
+	count(&t, PID, 2000, WIRE_WAIT_NONE, 0, 0);
+	count(&t, PID, 32000, WIRE_WAIT_NONE, 3000, 27000);
+	EXPECT(wait_of(&t, 1000, 41000));
+	EXPECT_INT(t.b.ns[ANA_INPUT_CPU_STARVED], 36000 * US);
+	EXPECT_INT(t.b.ns[ANA_INPUT_HANDOFF], 4000 * US);
+	REQUIRE(!ana_sites_book(&s, &t.e, &t.b));
+	x = site_of(&s, ANA_INPUT_CPU_STARVED, 88);
+	REQUIRE(x);
+	EXPECT(x->ns == 36000 * US && x->runnable && x->role == WIRE_ROLE_SUBMITTER);
+	EXPECT(!site_of(&s, ANA_INPUT_CPU_STARVED, 91));
+	ana_sites_fini(&s);
+	end(&t);
+}
+
 /* More lines than there is room for: the rest is counted. */
 static void test_sites_bound(void)
 {
@@ -894,6 +920,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_split),
 	T_CASE(test_kin),
 	T_CASE(test_sites),
+	T_CASE(test_sites_starved),
 	T_CASE(test_sites_bound),
 	T_CASE(test_loaders),
 	T_CASE(test_forgetting),

@@ -49,7 +49,7 @@ void ana_blame_vote(struct ana_blame *b, const struct ana_seen *seen, size_t sam
 		b->vote_room = room;
 	}
 	b->vote[b->votes++] = (struct ana_vote){ seen, sample, c, maker, weight };
-	b->makers += maker;
+	b->makers += maker && c != ANA_INPUT_CPU_STARVED; /* it votes for what it does, too */
 }
 
 void ana_split(int64_t ns, const int64_t *weight, size_t n, int64_t *out)

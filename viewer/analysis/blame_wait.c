@@ -87,6 +87,22 @@ static void see_trainer(struct ana_blame *b, struct ana_evidence *e, uint32_t ti
 			       false, ana_shares_weight(s, &h, i));
 }
 
+/* The lines of @ns on a CPU, or waiting for one, for the sites alone. */
+static bool share_run(struct ana_blame *b, const struct ana_seen *s, int64_t from, int64_t to,
+		      int64_t ns, enum ana_class c, bool maker)
+{
+	struct ana_shares h;
+	size_t i;
+
+	if (from >= to || !ana_shares_of(s, from, to, &h) || !h.running)
+		return false;
+	for (i = h.first; i < h.end; i++)
+		if (ana_sample_runs(&s->sample[i]))
+			ana_blame_vote(b, s, i, c, maker,
+				       ana_scale(ns, ana_shares_weight(s, &h, i), h.running));
+	return true;
+}
+
 /* A thread that makes batches, over an interval, from its samples alone. */
 static bool add_maker(struct ana_blame *b, const struct ana_seen *s, bool own)
 {
@@ -96,6 +112,7 @@ static bool add_maker(struct ana_blame *b, const struct ana_seen *s, bool own)
 	if (!ana_shares_of(s, b->start, b->end, &h))
 		return false;
 	ana_blame_add(b, ANA_INPUT_CPU_STARVED, h.delay);
+	share_run(b, s, b->start, b->end, h.delay, ANA_INPUT_CPU_STARVED, true);
 	if (!h.running)
 		ana_blame_add(b, ANA_INPUT_PREP, h.run);
 	for (i = h.first; i < h.end; i++) {
@@ -139,22 +156,6 @@ static bool share_block(struct ana_blame *b, const struct ana_seen *s, int64_t f
 	return true;
 }
 
-/* The lines of @ns on a CPU, for the sites alone. */
-static bool share_run(struct ana_blame *b, const struct ana_seen *s, int64_t from, int64_t to,
-		      int64_t ns)
-{
-	struct ana_shares h;
-	size_t i;
-
-	if (from >= to || !ana_shares_of(s, from, to, &h) || !h.running)
-		return false;
-	for (i = h.first; i < h.end; i++)
-		if (ana_sample_runs(&s->sample[i]))
-			ana_blame_vote(b, s, i, ANA_INPUT_PREP, true,
-				       ana_scale(ns, ana_shares_weight(s, &h, i), h.running));
-	return true;
-}
-
 /* The part @ns of the wait in which row @r was under way: by what its thread did during the row. */
 static void add_row(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *r,
 		    bool own, int64_t ns)
@@ -171,8 +172,10 @@ static void add_row(struct ana_blame *b, struct ana_evidence *e, const struct wi
 	blocked = ns - cpu - delay;
 	ana_blame_add(b, ANA_INPUT_PREP, cpu);
 	ana_blame_add(b, ANA_INPUT_CPU_STARVED, delay);
-	if (cpu && !share_run(b, s, from, to, cpu))
-		share_run(b, s, since, to, cpu);
+	if (cpu && !share_run(b, s, from, to, cpu, ANA_INPUT_PREP, true))
+		share_run(b, s, since, to, cpu, ANA_INPUT_PREP, true);
+	if (delay && !share_run(b, s, from, to, delay, ANA_INPUT_CPU_STARVED, true))
+		share_run(b, s, since, to, delay, ANA_INPUT_CPU_STARVED, true);
 	if (!blocked || share_block(b, s, from, to, own, false, blocked) ||
 	    share_block(b, s, since, to, own, false, blocked))
 		return;
@@ -403,6 +406,7 @@ static void add_sending(struct ana_blame *b, struct ana_evidence *e, const struc
 	size_t i;
 
 	ana_blame_add(b, ANA_INPUT_CPU_STARVED, starved);
+	share_run(b, s, from, to, starved, ANA_INPUT_CPU_STARVED, true);
 	ns -= starved;
 	ana_blame_add(b, ANA_INPUT_HANDOFF, ns);
 	if (!ana_shares_of(s, from, to, &h))
@@ -418,8 +422,8 @@ static void add_sending(struct ana_blame *b, struct ana_evidence *e, const struc
 			ana_blame_add(b, c, part);
 			ana_blame_add(b, ANA_INPUT_HANDOFF, -part);
 			ana_blame_vote(b, s, i, c, true, part);
-		} else if (ana_sample_runs(w)) {
-			ana_blame_vote(b, s, i, c, true, part);
+		} else if (ana_sample_runs(w)) { /* seen, but it makes another batch */
+			ana_blame_vote(b, s, i, c, true, 0);
 		}
 	}
 }
@@ -443,6 +447,8 @@ static void add_handoff(struct ana_blame *b, struct ana_evidence *e, const struc
 	int64_t left = b->end - made, own = starved_trainer(e, take, made, b->end);
 
 	ana_blame_add(b, ANA_INPUT_CPU_STARVED, own);
+	share_run(b, ana_evidence_thread(e, take->pid, take->tid), made, b->end, own,
+		  ANA_INPUT_CPU_STARVED, false);
 	left -= own;
 	own = take->cpu_ns < (uint64_t)left ? (int64_t)take->cpu_ns : left;
 	own += least(covered(&e->pin, made, b->end), left - own);
