@@ -10,7 +10,8 @@
 #define OPEN_NS MS /* a loader wait that is shorter is none */
 #define FRESH_NS (100 * MS)
 #define RECENT_NS (1000 * MS)
-#define ALERT_NS (2000 * MS) /* so long one looks out for the next wait after one was seen */
+#define ALERT_NS (2000 * MS) /* so long, at most, one looks out for the next wait ... */
+#define ALERT_TIMES 20 /* ... and so many times as long as the last one lasted */
 #define CLOSE_NS (5 * MS)
 #define WINDOW_NS (1000 * MS)
 #define DIVIDER_MAX 16u
@@ -23,7 +24,7 @@ void prof_pace_init(struct prof_pace *p, int64_t now_ns, uint32_t seed)
 	memset(p, 0, sizeof(*p));
 	p->share[0].divider = p->share[1].divider = 1;
 	p->next_look_ns = p->next_census_ns = p->fed_ns = now_ns;
-	p->alert_ns = now_ns;
+	p->alert_ns = now_ns + ALERT_NS;
 	p->random = seed | 1;
 }
 
@@ -80,10 +81,23 @@ static void account(struct prof_pace *p, const struct prof_pace_input *in)
 
 	s->time_ns += in->now_ns - p->fed_ns;
 	s->cpu_ns += in->cpu_ns - p->fed_cpu_ns;
+	p->passed_ns = in->now_ns - p->fed_ns;
 	p->fed_ns = in->now_ns;
 	p->fed_cpu_ns = in->cpu_ns;
 	if (s->time_ns >= WINDOW_NS)
 		judge(p, s);
+}
+
+/* A short wait now and then is no reason to look out for the next one all the time. */
+static void stay_alert(struct prof_pace *p, int64_t now_ns)
+{
+	int64_t lasted = p->passed_ns < CLOSE_NS ? p->passed_ns : CLOSE_NS;
+
+	if (p->alert_ns < now_ns)
+		p->alert_ns = now_ns;
+	p->alert_ns += lasted * ALERT_TIMES;
+	if (p->alert_ns > now_ns + ALERT_NS)
+		p->alert_ns = now_ns + ALERT_NS;
 }
 
 /* When to look out for the next wait: what has just opened may turn out to be one. */
@@ -93,7 +107,7 @@ static int64_t look_out(struct prof_pace *p, const struct prof_pace_input *in)
 
 	if (in->waited_ns > 0 && in->waited_ns < OPEN_NS)
 		return in->now_ns + OPEN_NS - in->waited_ns;
-	if (in->now_ns - p->alert_ns < ALERT_NS)
+	if (in->now_ns < p->alert_ns)
 		return in->now_ns + jitter(p, CLOSE_NS * divider);
 	return INT64_MAX;
 }
@@ -106,8 +120,8 @@ void prof_pace_turn(struct prof_pace *p, const struct prof_pace_input *in,
 	memset(out, 0, sizeof(*out));
 	account(p, in);
 	p->starving = out->starving = age >= 0;
-	if (p->starving && p->alert_ns < in->now_ns)
-		p->alert_ns = in->now_ns;
+	if (p->starving)
+		stay_alert(p, in->now_ns);
 	step = interval(age) * p->share[p->starving].divider;
 	/* What was planned while all was well is too late now. */
 	if (p->next_look_ns > in->now_ns + step + step / 8)

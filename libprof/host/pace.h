@@ -25,8 +25,8 @@ struct prof_pace_share { /* of a core, while something starves or while nothing 
 
 struct prof_pace {
 	int64_t next_look_ns, next_census_ns;
-	int64_t alert_ns; /* the last time anything starved */
-	int64_t fed_ns, fed_cpu_ns;
+	int64_t alert_ns; /* until then the next wait is looked out for */
+	int64_t fed_ns, fed_cpu_ns, passed_ns; /* passed: between the last two turns */
 	struct prof_pace_share share[2]; /* nothing starves; something does */
 	bool starving;
 	uint64_t halvings;

@@ -73,6 +73,7 @@ static void test_rates(void)
 static void test_short_waits(void)
 {
 	struct prof_pace_turn t;
+	struct tally n;
 
 	start();
 	run(5000, false, 0, 0);
@@ -85,6 +86,11 @@ static void test_short_waits(void)
 	prof_pace_turn(&pace, &in, &t);
 	EXPECT(t.starving && t.look);
 	EXPECT(t.period_ns < 6 * MS);
+	in.waited_ns = 0;
+	in.now_ns = t.next_ns;
+	run(500, false, 0, 0);
+	n = run(500, false, 0, 0);
+	EXPECT_ABOUT(n.turns, 10); /* one wait that was so short does not keep it awake */
 }
 
 static void test_drained(void)
