@@ -55,28 +55,29 @@ static bool contains(const char *text, size_t len, const char *word)
 	return memmem(text, len, word, strlen(word)) != NULL;
 }
 
-enum prof_child_kind prof_child_kind(const char *command, size_t len)
+enum prof_child_kind prof_child_kind(const char *command, size_t len, const char *ours,
+				     size_t our_len)
 {
 	if (contains(command, len, "multiprocessing.forkserver"))
 		return PROF_CHILD_SERVER;
-	if (contains(command, len, "multiprocessing.resource_tracker") ||
-	    contains(command, len, "multiprocessing.semaphore_tracker"))
-		return PROF_CHILD_OTHER;
-	return PROF_CHILD_WORKER;
+	if (contains(command, len, "multiprocessing.spawn"))
+		return PROF_CHILD_WORKER;
+	return len == our_len && !memcmp(command, ours, len) ? PROF_CHILD_WORKER : PROF_CHILD_OTHER;
 }
 
 static enum prof_child_kind kind_of(uint32_t pid)
 {
-	char path[64], mine[1024], its[1024], command[1024];
-	ssize_t n;
+	char path[64], its[1024], ours[1024];
+	ssize_t n, m;
 
 	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
 	if (prof_proc_link(path, its, sizeof(its)) < 0 ||
-	    prof_proc_link("/proc/self/exe", mine, sizeof(mine)) < 0 || strcmp(mine, its))
+	    prof_proc_link("/proc/self/exe", ours, sizeof(ours)) < 0 || strcmp(ours, its))
 		return PROF_CHILD_OTHER;
 	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
-	n = prof_proc_read(path, command, sizeof(command));
-	return n > 0 ? prof_child_kind(command, (size_t)n) : PROF_CHILD_OTHER;
+	n = prof_proc_read(path, its, sizeof(its));
+	m = prof_proc_read("/proc/self/cmdline", ours, sizeof(ours));
+	return n > 0 && m > 0 ? prof_child_kind(its, (size_t)n, ours, (size_t)m) : PROF_CHILD_OTHER;
 }
 
 /* Forgets those that are no longer there. */

@@ -33,7 +33,11 @@ enum prof_child_kind {
 	PROF_CHILD_SERVER, /* multiprocessing's fork server: its children are workers */
 };
 
-/* By its command line, words ended by NUL, whose program is the same as ours. */
-enum prof_child_kind prof_child_kind(const char *command, size_t len);
+/*
+ * By its command line and ours, words ended by NUL. Its program is the same as ours: a forked worker
+ * has our words, a spawned one those of multiprocessing, anything else is a command that we run.
+ */
+enum prof_child_kind prof_child_kind(const char *command, size_t len, const char *ours,
+				     size_t our_len);
 
 #endif

@@ -150,9 +150,17 @@ static void test_throttled(void)
 	EXPECT_UINT(prof_throttle_parse(""), 0);
 }
 
+static enum prof_child_kind kind_of(const char *command, size_t len)
+{
+	static const char ours[] = "python3\0train.py";
+
+	return prof_child_kind(command, len, ours, sizeof(ours));
+}
+
 static void test_children(void)
 {
 	static const char fork[] = "python3\0train.py";
+	static const char command[] = "python3\0-c\0import this";
 	static const char spawn[] =
 		"python3\0-c\0from multiprocessing.spawn import spawn_main; x()";
 	static const char server[] =
@@ -160,10 +168,11 @@ static void test_children(void)
 	static const char tracker[] =
 		"python3\0-c\0from multiprocessing.resource_tracker import main;main(25)";
 
-	EXPECT_INT(prof_child_kind(fork, sizeof(fork)), PROF_CHILD_WORKER);
-	EXPECT_INT(prof_child_kind(spawn, sizeof(spawn)), PROF_CHILD_WORKER);
-	EXPECT_INT(prof_child_kind(server, sizeof(server)), PROF_CHILD_SERVER);
-	EXPECT_INT(prof_child_kind(tracker, sizeof(tracker)), PROF_CHILD_OTHER);
+	EXPECT_INT(kind_of(fork, sizeof(fork)), PROF_CHILD_WORKER);
+	EXPECT_INT(kind_of(spawn, sizeof(spawn)), PROF_CHILD_WORKER);
+	EXPECT_INT(kind_of(server, sizeof(server)), PROF_CHILD_SERVER);
+	EXPECT_INT(kind_of(tracker, sizeof(tracker)), PROF_CHILD_OTHER);
+	EXPECT_INT(kind_of(command, sizeof(command)), PROF_CHILD_OTHER);
 }
 
 static void test_numbers(void)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the host sampler share: hostwaits.py with libprof, and its samples."""
+import json
+import os
+
+import gs
+import prof
+
+SCRIPT = os.path.join(gs.WORKLOADS, 'hostwaits.py')
+SUBMITTER, WORKER, PIN, WORKER_OTHER = 1, 2, 3, 4
+RUNNING, SLEEPING, DISK = 1, 2, 3
+(NONE, READ, WRITE, FAULT, SOCKET, PIPE, QUEUE, SLEEP, GIL, LOCK_SHARED, LOCK, CHILD, GPU, STOPPED,
+ OTHER, UNKNOWN) = range(16)
+TORN, NO_PYTHON, STEADY, HELD, BY_PARENT, CENSUS, GC = (1 << i for i in range(7))
+
+
+def run(where, mode, *args, prefix=(), **env):
+    """Returns what the script said and the trace of the trainer, or None."""
+    done = prof.run([*prefix, gs.PYTHON, SCRIPT, mode, *args], where, timeout=120, **env)
+    if not gs.equal(done.returncode, 0, f'{mode} {args}: {done.stderr.decode()[-800:]}'):
+        return None, None
+    said = json.loads(done.stdout.decode().splitlines()[-1])
+    found = [t for t in prof.traces(where) if t.hello['pid'] == said['pid']]
+    gs.equal(len(found), 1, f'{mode}: streams of the trainer')
+    return said, found[0] if found else None
+
+
+def functions(sample):
+    """The functions of the script on the stack, innermost first."""
+    frames = (frame.split('\t') for frame in sample['stack'].split('\n'))
+    return [f[0] for f in frames if len(f) == 3 and f[1].endswith('hostwaits.py')]
+
+
+def in_planted(samples):
+    return [s for s in samples if any('planted' in f for f in functions(s))]
+
+
+def looks(trace, role):
+    return [s for s in trace.samples if s['role'] == role and not s['flags'] & CENSUS]
