@@ -138,7 +138,7 @@ def server(c, rng, stage):
     c.put('sample', 'K07', IO, ['a7'], port=stage.server(), ms=rng.uniform(12, 20) * w)
 
 
-@kind(2, short=True)
+@kind(2)
 def slow_file(c, rng, stage):
     w = some_workers(c, rng, 1, 2)
     folder = stage.fuse(size=8 << 20, read=rng.uniform(12, 20) * w)
@@ -358,7 +358,7 @@ def loop_syncs(c, rng, stage):
           ['c4'], times=300, us=20)
 
 
-@kind(2, short=True)
+@kind(2)
 def loop_eval(c, rng, stage):
     c.plan.update(preload=True)
     c.put('step', 'K16', host('host.phase'), ['a9', 'a1'], by=rng.choice(('record', 'nvtx')),
