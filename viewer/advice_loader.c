@@ -79,7 +79,7 @@ static bool more_workers_help(const struct view_summary *s)
 
 static enum ana_class largest_of_making(const struct view_summary *s)
 {
-	static const enum ana_class of[] = { ANA_INPUT_FETCH, ANA_INPUT_PREP, ANA_INPUT_UNKNOWN };
+	static const enum ana_class of[] = { ANA_INPUT_UNKNOWN, ANA_INPUT_FETCH, ANA_INPUT_PREP };
 	enum ana_class best = of[0];
 
 	for (size_t i = 1; i < 3; i++)
