@@ -51,6 +51,8 @@ class Shares:
         before = [s for s in samples if s['t'] < a]
         if before and first['t'] - before[-1]['t'] <= CELL:
             spent = self.between(before[-1], first)
+            if spent and before[-1]['state'] == first['state'] == RUNNING:
+                spent = self.explain(before[-1], first, *spent)
             if spent and spent[1] + spent[2]:
                 self.delay = self.run * spent[2] // (spent[1] + spent[2])
                 self.run -= self.delay
@@ -69,10 +71,8 @@ class Shares:
         if a['throttled']:
             more = min(rest, max(0, b['throttled'] - a['throttled']))
             delay, rest = delay + more, rest - more
-        if run + delay:
-            more = rest * delay // (run + delay)
-            return ns, run + rest - more, delay + more
-        return (ns, run, rest) if ns >= 20 * MS else (ns, rest, delay)
+        more = rest if rest >= 10 * MS else rest * delay // (run + delay) if run + delay else 0
+        return ns, run + rest - more, delay + more
 
     def parts(self):
         """(sample, weight, its part of run or blocked)"""

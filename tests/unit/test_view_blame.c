@@ -262,7 +262,7 @@ static void test_shares_running(void)
 	begin(&t);
 	/* runs flat out, counters lag: what they lack is shared as they are */
 	count(&t, 200, 0, WIRE_WAIT_NONE, 0, 0);
-	count(&t, 200, 20000, WIRE_WAIT_NONE, 6000, 2000);
+	count(&t, 200, 20000, WIRE_WAIT_NONE, 9000, 3000);
 	EXPECT(ana_shares_of(t.e.seen[0], 0, 20001 * US, &h));
 	EXPECT_INT(h.delay / (250 * US), 20); /* a quarter */
 	EXPECT_INT(h.run + h.delay, 20001 * US);
@@ -271,10 +271,15 @@ static void test_shares_running(void)
 	count(&t, 201, 20000, WIRE_WAIT_NONE, 7, 0);
 	EXPECT(ana_shares_of(t.e.seen[1], 0, 20001 * US, &h));
 	EXPECT_INT(h.delay, 20001 * US);
+	/* it ran for a moment, and waits since then: what it waits is counted when it is over */
+	count(&t, 203, 0, WIRE_WAIT_NONE, 0, 0);
+	count(&t, 203, 50000, WIRE_WAIT_NONE, 1000, 0);
+	EXPECT(ana_shares_of(t.e.seen[2], 0, 50001 * US, &h));
+	EXPECT_INT(h.run / US, 1000);
 	/* too close together for counters: by states, and the cell before tells run from delay */
 	count(&t, 202, 0, WIRE_WAIT_NONE, 0, 0);
 	count(&t, 202, 5000, WIRE_WAIT_NONE, 1000, 3000);
-	EXPECT(ana_shares_of(t.e.seen[2], 5000 * US, 9000 * US, &h));
+	EXPECT(ana_shares_of(t.e.seen[3], 5000 * US, 9000 * US, &h));
 	EXPECT_INT(h.run, 1000 * US);
 	EXPECT_INT(h.delay, 3000 * US);
 	end(&t);

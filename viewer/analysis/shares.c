@@ -4,8 +4,7 @@
  */
 #include "shares.h"
 
-#define EXACT_NS INT64_C(10000000) /* the kernel's counters lag by a tick */
-#define STARVED_NS INT64_C(20000000) /* runnable for so long without a tick on a CPU: it had none */
+#define EXACT_NS INT64_C(10000000) /* the kernel's counters lag by a tick, which is shorter */
 
 struct spent {
 	int64_t ns, run, delay;
@@ -49,8 +48,10 @@ static void weigh(const struct ana_seen *s, struct ana_shares *h)
 	}
 }
 
-/* Runnable all the time, and yet not on a CPU for all of it: its group was throttled, or the
- * counters lag. */
+/*
+ * Runnable all the time, and yet not on a CPU for all of it: its group was throttled; or it waits
+ * for a CPU now, which is counted when it gets one; or the counters lag, by a tick at most.
+ */
 static void explain_rest(const struct wire_sample *a, const struct wire_sample *b, struct spent *s)
 {
 	int64_t rest = s->ns - s->run - s->delay, throttled = 0, more;
@@ -61,15 +62,9 @@ static void explain_rest(const struct wire_sample *a, const struct wire_sample *
 				    : rest;
 	s->delay += throttled;
 	rest -= throttled;
-	if (s->run + s->delay > 0) {
-		more = ana_scale(rest, s->delay, s->run + s->delay);
-		s->delay += more;
-		s->run += rest - more;
-	} else if (s->ns >= STARVED_NS) {
-		s->delay = rest;
-	} else {
-		s->run = rest;
-	}
+	more = rest >= EXACT_NS ? rest : ana_scale(rest, s->delay, s->run + s->delay);
+	s->delay += more;
+	s->run += rest - more;
 }
 
 static bool exactly(const struct ana_seen *s, struct ana_shares *h)
@@ -98,6 +93,8 @@ static void roughly(const struct ana_seen *s, struct ana_shares *h)
 	h->blocked = h->waiting;
 	if (h->first == s->head || a->t_ns - a[-1].t_ns > ANA_CELL_NS || !between(&a[-1], a, &p))
 		return;
+	if (ana_sample_runs(&a[-1]) && ana_sample_runs(a))
+		explain_rest(&a[-1], a, &p);
 	h->delay = ana_scale(h->run, p.delay, p.run + p.delay);
 	h->run -= h->delay;
 }
