@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e serial timeout=300
-"""A run goes out as Kineto's JSON and comes back through import with the same numbers: small traces
+"""A run goes out as Kineto's JSON, and as tables like those of nsys, and comes back through import with the same numbers: small traces
 of every kind, real ones where ../shared is there, runs of the simulator."""
 import gzip
 import json
@@ -30,16 +30,27 @@ def there_and_back(where, name, run, windows=('job', 'device'), numbers=exportin
         return json.load(f)
 
 
+def through_nsys_tables(where, name, run):
+    """The SQLite export is read by import as nsys's own are; its window is that of the operations."""
+    file = exporting.export(run, 'sqlite', os.path.join(where, 'n.sqlite'), *exporting.PRICE)
+    done, back = importing.imported(where, file)
+    gs.equal(done.returncode, 0, f'{name}: import of sqlite: {done.stderr.decode()}')
+    before, after = (gs.summary(r, '--window', 'device', *exporting.PRICE) for r in (run, back))
+    differ = exporting.differences(exporting.numbers(before), exporting.numbers(after))
+    gs.check(not differ, f'{name}, through sqlite: {len(differ)} differ: {differ[:6]}')
+
+
 with gs.scratch() as where:
     for name, run in exporting.small_imports(where):
         there_and_back(where, name, run)
+        through_nsys_tables(where, name, run)
     for file in REAL:
         path = os.path.join(importing.TRACES, file)
         if not os.path.exists(path):
             print(f'skipped: {file}: no ../shared/traces here')
             continue
         done, run = importing.imported(where, path)
-        there_and_back(where, file, exporting.keep(run, where, 'real'))
+        there_and_back(where, file, exporting.keep(run, where, 'real'), ('job',))
         gs.command(['rm', '-rf', os.path.join(where, 'real.gst')])
 
     plain = exporting.NO_EVIDENCE
@@ -50,6 +61,7 @@ with gs.scratch() as where:
                    exporting.mix_run(where, 'shared', 1500, 1, 3, **plain))
     # One file has one window; the processes of this run lived for different times.
     run = exporting.mix_run(where, **plain)
+    through_nsys_tables(where, 'two processes on two GPUs', run)
     made = there_and_back(where, 'two processes on two GPUs', run, ('device',))
     gs.check(made['gpustarve']['simulated'] and 'model' in str(made['gpustarve']['notes']),
              'it says that the GPUs are simulated')

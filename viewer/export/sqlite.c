@@ -369,6 +369,35 @@ static int put_call(void *arg, const struct wire_event *e)
 	return insert(p, s);
 }
 
+/* An import left these out and counted them: no end is known, and so they are kernels without. */
+static int put_bad_ops(struct page *p)
+{
+	const struct view_stream *v = p->s->s->s;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; p->s->s->imported && i < v->losses && !err; i++) {
+		const Wire__LossSpan *l = v->loss[i];
+		uint32_t name = string_id(p, "bad stamp", 9);
+		sqlite3_stmt *s = row(p, I_KERNEL);
+
+		if (l->reason != WIRE__LOSS_REASON__LOSS_BAD_STAMP)
+			continue;
+		add_int(p, s, l->start_ns);
+		add_null(p, s);
+		add_int(p, s, device_of(p, l->device));
+		add_int(p, s, l->context);
+		add_int(p, s, (int32_t)l->stream);
+		add_known(p, s, (int64_t)l->correlation, l->correlation != 0);
+		add_known(p, s, global_pid(p), !p->s->s->unknown);
+		add_int(p, s, name);
+		add_int(p, s, name);
+		add_null(p, s);
+		err = insert(p, s);
+	}
+	return err;
+}
+
 static int put_sync(void *arg, const struct wire_event *e)
 {
 	struct page *p = arg;
@@ -458,6 +487,8 @@ static int put_source(struct page *p, size_t i)
 		return -ENOMEM;
 	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]) && !err; k++)
 		err = view_export_events(p->x, i, kinds[k].kind, kinds[k].take, p);
+	if (!err)
+		err = put_bad_ops(p);
 	if (!err)
 		err = view_export_evidence(p->x, i, put_sample, NULL, p);
 	if (!err)
