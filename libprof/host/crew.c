@@ -10,6 +10,7 @@
 
 #include "marks.h"
 #include "roster.h"
+#include "shared.h"
 
 #define NEW_WORKERS 4u /* targets opened at a time: each reads some hundred words of memory */
 #define SETTLE_NS 500000000ll
@@ -164,7 +165,8 @@ static void open_new(struct prof_crew *c)
 	size_t i, opened = 0;
 
 	for (i = 0; i < c->children.count && opened < NEW_WORKERS; i++) {
-		if (known(c, (pid_t)c->children.pid[i]))
+		if (known(c, (pid_t)c->children.pid[i]) ||
+		    prof_shared_samples_itself((pid_t)c->children.pid[i]))
 			continue;
 		open_worker(c, (pid_t)c->children.pid[i]);
 		opened++;
@@ -178,7 +180,8 @@ static void settle_some(struct prof_crew *c, int64_t now_ns)
 	for (i = 0; i < c->workers && n < NEW_WORKERS; i++) {
 		struct prof_worker *w = &c->worker[i];
 
-		if (w->settled_ns && now_ns - w->settled_ns < SETTLE_NS)
+		if (w->settled_ns &&
+		    (now_ns - w->settled_ns < SETTLE_NS || prof_shared_samples_itself(w->pid)))
 			continue;
 		prof_target_settle(w->target, false);
 		w->settled_ns = now_ns;

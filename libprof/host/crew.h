@@ -58,7 +58,7 @@ void prof_crew_submitters(struct prof_crew *c);
  */
 void prof_crew_muster(struct prof_crew *c, int64_t now_ns, struct prof_look *look);
 
-/* Which workers there are: opens and closes targets, at most a few at a time. Not under the gate. */
+/* Which workers there are that do not look at themselves: opens and closes targets, at most a few at a time. Not under the gate. */
 void prof_crew_workers(struct prof_crew *c, int64_t now_ns);
 
 /* The next worker in turn; NULL: there are none. */

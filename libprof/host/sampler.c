@@ -46,6 +46,7 @@ static struct {
 	struct prof_crew crew;
 	struct prof_throttle throttle;
 	uint64_t throttled_ns;
+	bool ticked; /* in this turn */
 	int64_t settle_ns, muster_ns, throttle_ns; /* when next */
 	uint32_t census_at; /* threads that the last ones got to */
 	struct prof_look look;
@@ -101,12 +102,28 @@ static void hand_over(uint8_t role, int64_t period_ns)
 	prof_evidence_sample(&sm.look);
 }
 
+static bool tick(struct prof_target *t)
+{
+	if (!prof_gate_enter())
+		return false;
+	prof_target_tick(t);
+	prof_gate_leave();
+	return true;
+}
+
+/* The first real look of a turn lists the threads; often there is none. */
+static bool tick_once(void)
+{
+	sm.ticked = sm.ticked || tick(sm.crew.self);
+	return sm.ticked;
+}
+
 /* @now_ns: 0 for no native stack. */
 static void look_at_member(struct prof_member *m, int64_t now_ns, int64_t period_ns)
 {
 	unsigned int what = PROF_LOOK_WAIT | PROF_LOOK_PYTHON;
 
-	if (holds(sm.crew.self, getpid(), m->tid, period_ns))
+	if (holds(sm.crew.self, getpid(), m->tid, period_ns) || !tick_once())
 		return;
 	if (now_ns && now_ns - m->native_ns >= NATIVE_NS)
 		what |= PROF_LOOK_NATIVE;
@@ -137,23 +154,14 @@ static void look_at_holder(int64_t period_ns)
 		look_at_member(&holder, 0, period_ns);
 }
 
-static bool tick(struct prof_target *t)
-{
-	if (!prof_gate_enter())
-		return false;
-	prof_target_tick(t);
-	prof_gate_leave();
-	return true;
-}
-
 static void look_at_own(int64_t now_ns, int64_t period_ns, bool starving)
 {
 	size_t n, i;
 	bool gil = false;
 
 	prof_crew_submitters(&sm.crew);
-	if (!tick(sm.crew.self))
-		return;
+	sm.ticked = false;
+	sm.look.s.tid = 0;
 	n = starving ? sm.crew.members : sm.crew.submitters;
 	for (i = 0; i < n; i++) {
 		look_at_member(&sm.crew.member[i], starving ? now_ns : 0, period_ns);

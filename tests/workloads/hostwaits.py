@@ -243,6 +243,29 @@ def with_thread(args, gpu):
         gpu.step()
 
 
+def busy(args, gpu):
+    """The device always has work queued: nothing starves."""
+    before = None
+    for _ in range(args.steps):
+        gpu.stream.kernel(20_000_000, 'step')
+        done = gpu.stream.record()
+        if before:
+            before.synchronize()
+        before = done
+    before.synchronize()
+
+
+def looking_ns():
+    """CPU time of the thread that looks at the others, if there is one."""
+    for task in os.listdir('/proc/self/task'):
+        try:
+            if open(f'/proc/self/task/{task}/comm').read().strip() == 'gpustarve-look':
+                return int(open(f'/proc/self/task/{task}/schedstat').read().split()[0])
+        except OSError:
+            pass
+    return 0
+
+
 def refuse_process_vm_readv():
     """A seccomp filter: process_vm_readv (310) answers EPERM. x86-64."""
     code = [(0x20, 0, 0, 0), (0x15, 0, 1, 310), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)]
@@ -255,7 +278,7 @@ def refuse_process_vm_readv():
 
 def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    p.add_argument('mode', choices=sorted(WORKERS) + ['main', 'hogs', 'thread'])
+    p.add_argument('mode', choices=sorted(WORKERS) + ['main', 'hogs', 'thread', 'busy'])
     p.add_argument('--workers', type=int, default=2)
     p.add_argument('--steps', type=int, default=60)
     p.add_argument('--seccomp', action='store_true', help='refuse process_vm_readv')
@@ -274,13 +297,19 @@ def main():
         signal.setitimer(signal.ITIMER_PROF, 0.01, 0.01)
     before = [open('/proc/self/status').read().split('SigCgt:')[1].split()[0]]
     gpu = Gpu()
-    {'main': in_main, 'hogs': with_hogs, 'thread': with_thread}.get(args.mode, with_loader)(args, gpu)
+    gpu.step()
+    if args.mode == 'busy':
+        busy(args, gpu)  # what is dear at first does not count
+    begin, cpu = time.perf_counter_ns(), looking_ns()
+    {'main': in_main, 'hogs': with_hogs, 'thread': with_thread,
+     'busy': busy}.get(args.mode, with_loader)(args, gpu)
+    looked = (looking_ns() - cpu) / (time.perf_counter_ns() - begin)
     if args.handlers:
         signal.setitimer(signal.ITIMER_PROF, 0)
     after = open('/proc/self/status').read().split('SigCgt:')[1].split()[0]
     print(json.dumps(dict(pid=os.getpid(), interrupted=Polls.interrupted, profs=len(seen),
                           worst_fork=Forker.worst, handlers=[before[0], after],
-                          faulthandler=faulthandler.is_enabled(),
+                          faulthandler=faulthandler.is_enabled(), looked=looked,
                           fds=sorted(int(f) for f in os.listdir('/proc/self/fd')))), flush=True)
 
 

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""bench_sampler.py: how much of a core the host sampler takes while the (simulated) GPU is busy
+(goal: 0.1 %) and while it starves (2 %), by the sampler thread's own CPU time; and how many samples
+that gave. The machine's load is printed, for a busy machine makes waking up dearer."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'e2e'))
+
+import gs  # noqa: E402
+import hostsampler as hs  # noqa: E402
+
+CASES = [
+    ('busy', 'busy', ['--steps', '300']),
+    ('starving: loader of 2 workers sleeps', 'sleep', ['--steps', '500']),
+    ('starving: loader without workers sleeps', 'sleep', ['--steps', '500', '--workers', '0']),
+    ('starving: main thread computes', 'main', ['--steps', '150']),
+]
+
+if __name__ == '__main__':
+    for name, mode, args in CASES:
+        with gs.scratch() as where:
+            said, trace = hs.run(where, mode, *args)
+            if trace:
+                print(f'{name:<42} {said["looked"]:8.3%} of a core, {len(trace.samples):5d} samples, '
+                      f'load {os.getloadavg()[0]:.1f}', flush=True)
+    gs.finish()
