@@ -31,6 +31,7 @@
 #define WHAT_WORKER 254u
 #define WORKERS 512u /* that are known at a time */
 #define EPOCHS 16u /* of a worker whose numbers are known */
+#define SILENT_TAKES 200u /* so many batches, and no worker has written of one */
 #define PATIENCE 20u /* drains that a row waits for its worker's number */
 #define GC_KEY 1u
 #define BRIEF_NS 1000000 /* after a fetch that took less, only the CPU time of the next is read */
@@ -512,6 +513,7 @@ struct worker {
 
 static struct worker worker_list[WORKERS];
 static unsigned int workers_seen;
+static uint64_t takes;
 static unsigned int waited; /* drains in which the same rows waited */
 
 static struct worker *find_worker(uint32_t pid)
@@ -586,6 +588,14 @@ static void take_look(void *ctx, struct prof_look *look)
 	d->sink->look(look);
 }
 
+/* Batches come from workers of which none has written a row. */
+static void tell_silence(const struct prof_shared_stats *s)
+{
+	if (workers_seen && !s->rows && takes >= SILENT_TAKES)
+		prof_note("loader workers do not reach the trainer's memory (python -I, another "
+			  "container or user, GPUSTARVE_SHIM=0): their batches are not seen");
+}
+
 static void drain_shared(const struct prof_shim_sink *sink, bool final)
 {
 	struct draining d = { .sink = sink, .final = final };
@@ -596,6 +606,7 @@ static void drain_shared(const struct prof_shim_sink *sink, bool final)
 	waited = d.waits ? waited + 1 : 0;
 	prof_shared_stats(&stats);
 	atomic_store_explicit(&dropped_by_workers, stats.dropped, memory_order_relaxed);
+	tell_silence(&stats);
 	if (stats.closed)
 		prof_note("the program closed a descriptor of ours: workers that were started by "
 			  "spawn or forkserver after that are not seen");
@@ -611,6 +622,7 @@ static void hand_over(const struct prof_shim_sink *sink, struct wire_batch *row,
 		add_worker(row);
 		return;
 	}
+	takes += row->what == WIRE_BATCH_TAKE;
 	put_on_axis(sink, row);
 	if (row->what != WHAT_CHECKPOINT) {
 		sink->batch(row, words);

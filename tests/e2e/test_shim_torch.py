@@ -79,7 +79,20 @@ def isolated():
     gs.check(any('shim' in n for n in notes), f'-I: notes {notes}')
 
 
+def unreachable():
+    """Spawned workers that cannot find the trainer's memory."""
+    with gs.scratch() as where:
+        out = os.path.join(where, 'own.json')
+        ranges.run([gs.PYTHON, LOOP, out, 'workers=1', 'start=spawn', 'batches=300', 'fast=1',
+                    'end=hide'], where)
+        stream = ranges.trace(where)[0]
+    gs.equal([r for r in stream if r.get('batch') == 2], [], 'unreachable: FETCH rows')
+    notes = [n for r in stream if r.get('frame') == 'bye' for n in r['notes']]
+    gs.check(any('workers do not reach' in n for n in notes), f'unreachable: notes {notes}')
+
+
 epochs()
+unreachable()
 saves_and_collections()
 isolated()
 gs.finish()
