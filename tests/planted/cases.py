@@ -389,12 +389,12 @@ def loop_collect(c, rng, stage):
 
 @kind(2)
 def loop_hog(c, rng, stage):
-    c.plan.update(preload=True, steps=30)
+    c.plan.update(preload=True, steps=20)
     lock = ['host.lock', 'host.cpu_starved', 'host.dispatch']
     c.expect['rest'] = {'': lock}
     c.lines['rest'] = ['b9']
     c.expect['gpu'] = {'': [*lock, 'host.sync', 'device.launch', 'device.turnaround']}
-    c.put('step', 'K15', dict(host('host.lock'), cpu=['host.dispatch', 'host.lock']), ['b7', 'b8', 'b9'], calls=rng.randrange(6, 10))
+    c.put('step', 'K15', dict(host('host.lock'), cpu=['host.dispatch', 'host.lock']), ['b7', 'b8', 'b9'], calls=rng.randrange(12, 16))
 
 
 @kind(1)
