@@ -109,7 +109,8 @@ const char *view_words_blocked(struct view_arena *mem, const struct view_place *
 {
 	if (p->wait >= VIEW_WAITS || !blocked[p->wait].bare || p->runnable)
 		return NULL;
-	if (!p->target || !blocked[p->wait].with)
+	/* A pipe without another name is called no more than that. */
+	if (!p->target || !blocked[p->wait].with || !strcmp(p->target, "pipe"))
 		return view_arena_text(mem, blocked[p->wait].bare);
 	return view_arena_printf(mem, "%s %s%s%s%s%s", blocked[p->wait].with,
 				 view_short_path(mem, p->target, columns), also(mem, p),

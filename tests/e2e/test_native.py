@@ -9,6 +9,7 @@ import os
 import gs
 
 TESTS = os.path.join(gs.BUILD, 'tests')
+TRAIN = os.path.join(gs.SOURCE, 'tests', 'e2e', 'native_train.py')
 PROBE, BLOCKS = (os.path.join(TESTS, f) for f in ('libpystack_probe.so', 'libnative_block.so'))
 WORK = os.path.join(gs.SOURCE, 'tests', 'e2e', 'native.py')
 LINE = next(n for n, text in enumerate(open(WORK), 1) if 'the line of reads' in text)
@@ -54,6 +55,7 @@ def check_native(of):
 
 
 seen = look()
+seen_ready = seen['ready']
 if not seen['ready'] and 'not here' in seen['note']:
     print(f"libunwind is not here: {seen['note']}")
 else:
@@ -71,4 +73,17 @@ with gs.scratch() as where:
     gs.check(all(isinstance(one['native'], int) and one['native'] < 0 for one in seen['of'].values()),
              'no native stacks')
     check_python(seen['of'], 'without libunwind')
+
+with gs.scratch() as where:
+    done, run, _ = gs.traced([gs.PYTHON, TRAIN, BLOCKS, '60'], where, ['--quiet'],
+                             WORKLOADS=gs.WORKLOADS)
+    gs.equal(done.returncode, 0, f'native_train.py: {done.stderr.decode()[-500:]}')
+    line = next(n for n, text in enumerate(open(TRAIN), 1) if 'the line of the worker' in text)
+    found = [(f['class'], f['where']) for f in gs.summary(run)['findings'] if f.get('where')]
+    first = next((w for c, w in found if c == 'input.fetch'), {})
+    gs.equal((first.get('file'), first.get('line'), first.get('role')), (TRAIN, line, 'worker'),
+             f'the line of the worker: {found}')
+    if seen_ready:
+        gs.equal(first.get('symbol'), 'hidden_read', f'the function below it: {first}')
+    print(f'a worker: {first.get("symbol")} below {os.path.basename(TRAIN)}:{first.get("line")}')
 gs.finish()

@@ -755,7 +755,7 @@ static void test_sites(void)
 	w = sample(&t, 200, 1000, WIRE_WAIT_READ, DECODE);
 	w.target = name(&t, "/data/a/1.jpg");
 	w.fs = name(&t, "nfs4");
-	w.native = name(&t, "/lib/libc.so.6\tff\tabc\n<python>");
+	w.native = name(&t, "/lib/libc.so.6\tff\tabc\n/lib/libjpeg.so.62\t1a\t\n<python>");
 	REQUIRE(!ana_evidence_add_sample(&t.e, &w, INT64_MIN));
 	w.t_ns = 4000 * US;
 	w.target = name(&t, "/data/a/22.jpg");
@@ -775,7 +775,7 @@ static void test_sites(void)
 	EXPECT_STR(x->file, "/home/me/train.py");
 	EXPECT_STR(x->target, "/data/a/*");
 	EXPECT_STR(x->fs, "nfs4");
-	EXPECT_STR(x->native, "/lib/libc.so.6\tff\tabc");
+	EXPECT_STR(x->native, "/lib/libjpeg.so.62\t1a\t"); /* libc blocks for everybody */
 	EXPECT_STR(x->leaf, "load\t/usr/lib/python3/dist-packages/PIL/ImageFile.py");
 	EXPECT(!site_of(&s, ANA_INPUT_FETCH, 9)); /* not the line that waits */
 	REQUIRE(!ana_sites_merge(&all, &s));

@@ -247,6 +247,37 @@ static struct ana_text first_line(struct ana_text t)
 	return t;
 }
 
+/* In these every thread that blocks ends, whatever it does. */
+static bool is_of_libc(struct ana_text frame)
+{
+	static const char *const module[] = { "libc.so", "libc-2", "libpthread", "ld-linux",
+					      "[vdso]" };
+	const char *end = memchr(frame.at, '\t', frame.len);
+	size_t i, n, at = end ? (size_t)(end - frame.at) : frame.len;
+
+	while (at && frame.at[at - 1] != '/')
+		at--;
+	for (i = 0; i < sizeof(module) / sizeof(module[0]); i++) {
+		n = strlen(module[i]);
+		if (frame.len - at >= n && !memcmp(frame.at + at, module[i], n))
+			return true;
+	}
+	return false;
+}
+
+/* The innermost frame below Python that is not libc's, else the innermost. */
+static struct ana_text telling_frame(struct ana_text stack)
+{
+	struct ana_text first = first_line(stack), frame = first;
+
+	while (frame.len && is_of_libc(frame) && frame.len < stack.len) {
+		stack.at += frame.len + 1;
+		stack.len -= frame.len + 1;
+		frame = first_line(stack);
+	}
+	return frame.len && *frame.at != '<' && !is_of_libc(frame) ? frame : first;
+}
+
 /* "function\tfile" of the innermost frame, if that is not the user's line itself. */
 static int add_leaf(struct ana_site_row *r, const struct ana_stack *k, int64_t ns)
 {
@@ -315,7 +346,7 @@ static int book(struct ana_sites *s, struct ana_evidence *e, enum ana_class clas
 		err = add_leaf(r, k, ns);
 	if (!err)
 		err = vote_text(&r->site.native, &r->native_lead,
-				first_line(text_of(&e->stacks, w->native)), ns);
+				telling_frame(text_of(&e->stacks, w->native)), ns);
 	if (!err)
 		err = add_target(&r->site.target, text_of(&e->stacks, w->target));
 	if (!err && !r->site.fs)
