@@ -14,9 +14,10 @@ RUNNING, SLEEPING, DISK = 1, 2, 3
 TORN, NO_PYTHON, STEADY, HELD, BY_PARENT, CENSUS, GC = (1 << i for i in range(7))
 
 
-def run(where, mode, *args, prefix=(), **env):
+def run(where, mode, *args, prefix=(), timeout=120, **env):
     """Returns what the script said and the trace of the trainer, or None."""
-    done = prof.run([*prefix, gs.PYTHON, SCRIPT, mode, *args], where, timeout=120, **env)
+    done = prof.run([*prefix, gs.PYTHON, SCRIPT, mode, *args], where, timeout=timeout,
+                    **env)
     if not gs.equal(done.returncode, 0, f'{mode} {args}: {done.stderr.decode()[-800:]}'):
         return None, None
     said = json.loads(done.stdout.decode().splitlines()[-1])

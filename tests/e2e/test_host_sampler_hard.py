@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e timeout=300
+# ctest: labels=e2e timeout=600
 """The host sampler where it is not wanted or cannot see: refused process_vm_readv, a process that
 may not be dumped, a user without rights, 2,000 forks, the program's own signal handlers. The job
 goes on untouched, and what was not visible is said."""
@@ -61,10 +61,29 @@ def unprivileged():
             gs.equal('is not seen' in notes(trace), undumpable, f'{what}: notes: {notes(trace)}')
 
 
-def forks():
-    """No deadlock, and no fork waits for long."""
+def hidepid():
+    """A /proc that hides other users' processes hides nothing of one's own."""
+    prefix = ['unshare', '-m', 'sh', '-c', 'mount --make-rprivate / && '
+              'mount -t proc -o hidepid=2 proc /proc && '
+              'exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"', 'sh']
+    if os.getuid() or gs.command([*prefix, 'test', '-r', gs.LIBPROF]).returncode:
+        print('hidepid: not to be had here: left out')
+        return
     with gs.scratch() as where:
-        said, trace = hs.run(where, 'forks', '--workers', 0, '--steps', 20)
+        os.chmod(where, 0o777)
+        os.makedirs(os.path.join(where, 'truth'), mode=0o777)
+        os.chmod(os.path.join(where, 'truth'), 0o777)
+        said, trace = hs.run(where, 'sleep', prefix=prefix)
+        if trace:
+            workers = hs.in_planted(hs.looks(trace, hs.WORKER))
+            gs.check(sum(s['wait'] == hs.SLEEP for s in workers) >= 10, f'hidepid: {len(workers)}')
+            gs.check('not seen' not in notes(trace), f'hidepid: notes: {notes(trace)}')
+
+
+def forks():
+    """No deadlock. A fork takes as long as it takes: torch maps much, with or without a sampler."""
+    with gs.scratch() as where:
+        said, trace = hs.run(where, 'forks', '--workers', 0, '--steps', 20, timeout=400)
         if trace:
             mine = hs.looks(trace, hs.SUBMITTER)
             gs.check(mine, 'forks: no samples')
@@ -102,6 +121,7 @@ def untouched():
 if __name__ == '__main__':
     seccomp()
     unprivileged()
+    hidepid()
     forks()
     signals()
     untouched()
