@@ -15,8 +15,8 @@
 
 struct prof_py_known { /* what was found out about a thread; may be overwritten by another's */
 	uint64_t tstate;
-	uint64_t ident, native; /* of which tid was made, */
-	pid_t tid; /* 0: it was not */
+	uint64_t native; /* what Python noted, if that is its tid; 0: tid is its descriptor's */
+	pid_t tid; /* 0: not known */
 	uint64_t root; /* the outermost code of its stack, 0: not known */
 	uint64_t other; /* where it ended instead, lately */
 	unsigned int votes; /* for that */

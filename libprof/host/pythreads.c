@@ -20,17 +20,22 @@ struct prof_py_known *prof_py_known(struct prof_py *py, uint64_t tstate)
 	return k;
 }
 
-/* Once found out it holds, for as long as the state says the same of its thread. */
+/*
+ * The number that Python noted holds for as long as it stands there. Where it noted none (before
+ * 3.11) a new thread may have the same state and the same descriptor as one that has ended, so that
+ * the descriptor is read each time; only that its number is a thread's is kept.
+ */
 static pid_t find_tid(struct prof_py *py, uint64_t tstate, uint64_t ident, uint64_t native)
 {
 	struct prof_py_known *k = prof_py_known(py, tstate);
+	pid_t tid;
 
-	if (!k->tid || k->ident != ident || k->native != native) {
-		k->tid = prof_pytid(&py->mem, ident, native);
-		k->ident = ident;
-		k->native = native;
-	}
-	return k->tid;
+	if (native && k->native == native)
+		return k->tid;
+	tid = prof_pytid(&py->mem, ident, native, k->native ? 0 : k->tid);
+	k->native = tid == (pid_t)native ? native : 0;
+	k->tid = tid;
+	return tid;
 }
 
 int prof_py_read_thread(struct prof_py *py, uint64_t at, struct prof_py_thread *t, uint64_t *next)

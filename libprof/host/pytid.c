@@ -55,7 +55,7 @@ static bool is_thread(pid_t pid, uint64_t tid)
 	return there;
 }
 
-pid_t prof_pytid(struct prof_pymem *m, uint64_t ident, uint64_t native)
+pid_t prof_pytid(struct prof_pymem *m, uint64_t ident, uint64_t native, pid_t known)
 {
 	unsigned int at = atomic_load_explicit(&place, memory_order_relaxed);
 	uint32_t tid = 0;
@@ -68,5 +68,5 @@ pid_t prof_pytid(struct prof_pymem *m, uint64_t ident, uint64_t native)
 	}
 	if (at == NOWHERE || !ident || prof_pymem_read(m, ident + at, &tid, sizeof(tid)))
 		return 0;
-	return is_thread(m->pid, tid) ? (pid_t)tid : 0;
+	return (known && tid == (uint32_t)known) || is_thread(m->pid, tid) ? (pid_t)tid : 0;
 }

@@ -244,6 +244,25 @@ def test_blocked():
     equal(walk(threads[0].native_id), -3, 'a thread that has ended')
 
 
+def test_one_after_another():
+    """A new thread often has the state and the descriptor of one that has ended, but never its tid."""
+    idents, wrong = set(), []
+    tids = (ctypes.c_int * 16)()
+    for _ in range(200):
+        go = threading.Event()
+        t = threading.Thread(target=go.wait, daemon=True)
+        t.start()
+        idents.add(t.ident)
+        listed = tids[:max(PROBE.probe_threads(tids, 16), 0)]
+        if set(listed) != {t.native_id, threading.get_native_id()}:
+            wrong.append((t.native_id, listed))
+        go.set()
+        t.join(10)
+    figures['stale'] = len(wrong)
+    check(len(idents) <= 100, 'descriptors of new threads: %d are other ones' % len(idents))
+    check(not wrong, 'tids of new threads: %d of 200 are wrong, such as %r' % (len(wrong), wrong[:1]))
+
+
 # ---- threads that run flat out ----
 
 running = True
@@ -491,7 +510,8 @@ def test_forbidden():
     threads[0].join(10)
 
 
-MODES = {'threads': [test_blocked, test_running, test_lock, test_collecting],
+MODES = {'threads': [test_one_after_another, test_blocked, test_running, test_lock,
+                     test_collecting],
          'children': [test_multiprocessing, test_fork, test_other_python],
          'forbidden': [test_forbidden],
          'cost': [take_cost]}

@@ -72,7 +72,8 @@ with concurrent.futures.ThreadPoolExecutor(2) as pool:
     done = list(pool.map(lambda name: look(here, name), here))
 for name, figures in zip(here, done):
     if figures:
-        print('Python {0}: blocked: 0 torn of {blocked}; flat out: {torn_percent:.2f} % torn, {impossible} '
-              'impossible of {running}; a walk of {short}, {deep}'.format(name, **figures))
+        print('Python {0}: {stale} of 200 new threads with a wrong tid; blocked: 0 torn of {blocked}; flat out: '
+              '{torn_percent:.2f} % torn, {impossible} impossible of {running}; a walk of {short}, '
+              '{deep}'.format(name, **figures))
 check_unknown()
 gs.finish()
