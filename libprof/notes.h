@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What could not be done and why, one sentence each, for Hello and Bye. Any thread; a note is kept
- * once. Bounded; texts are copied.
+ * once. Bounded; texts are copied. Waits for nothing, in a forked child neither.
  */
 #ifndef PROF_NOTES_H
 #define PROF_NOTES_H
