@@ -59,6 +59,11 @@ void prof_clock_settle(int (*get_timestamp)(uint64_t *))
 		atomic_store(&axis, CLOCK_MONOTONIC_RAW);
 }
 
+void prof_clock_forked(void)
+{
+	atomic_store(&axis, CLOCK_REALTIME);
+}
+
 static int64_t axis_stamp(int (*get_timestamp)(uint64_t *))
 {
 	uint64_t stamp = 0;

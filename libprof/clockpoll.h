@@ -26,6 +26,12 @@ int64_t prof_process_cpu_ns(void);
  */
 void prof_clock_settle(int (*get_timestamp)(uint64_t *));
 
+/*
+ * In a forked child: REALTIME until it settles for itself. Loader workers stamp with that clock,
+ * whether forked or spawned, and the trainer puts their rows on its own.
+ */
+void prof_clock_forked(void);
+
 /* Now, on the trace's clock. Any thread, also before the arm. */
 int64_t prof_now_ns(void);
 const char *prof_clock_name(void); /* realtime, monotonic_raw */

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "clockpoll.h"
 #include "host/shared.h"
 #include "host/shim.h"
 #include "ranges.h"
@@ -45,6 +46,7 @@ static void in_parent(void)
 static void in_child(void)
 {
 	held = false;
+	prof_clock_forked();
 	prof_shim_forked();
 	prof_shared_forked();
 	prof_worker_forked();
