@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a descriptor is, without touching what is behind it: the text of its link in /proc, its
- * mount from fdinfo, and, of a socket of this process, its peer.
+ * mount from fdinfo, and of a socket its peer, by inode.
  */
 #ifndef PROF_FDNAME_H
 #define PROF_FDNAME_H

@@ -2,8 +2,7 @@
 /*
  * One look at one thread: does it run, and if not, what does it wait for, on which line of Python
  * and in which native function. Of this process or of a child of it. Nothing is stopped, signalled
- * or called; no file of the job is touched, only /proc is read and, for the peer's name, the
- * descriptor of a socket asked.
+ * or called; no file and no descriptor of the job is touched, only /proc and memory are read.
  *
  * A prof_target is a process. It belongs to one thread at a time. Descriptors are opened and closed
  * within one look, because programs close descriptors that they do not know and use the numbers

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * close_range with CLOSE_RANGE_UNSHARE; pidfd_getfd.
+ * close_range with CLOSE_RANGE_UNSHARE.
  */
 #include "ownfds.h"
 
@@ -11,10 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Numbers that all architectures share; old headers do not have them. */
-#define NR_PIDFD_OPEN 434
-#define NR_CLOSE_RANGE 436
-#define NR_PIDFD_GETFD 438
+#define NR_CLOSE_RANGE 436 /* on all architectures; old headers do not have it */
 #define RANGE_UNSHARE 2u
 
 static atomic_bool left;
@@ -36,17 +33,4 @@ int prof_ownfds_leave(void)
 bool prof_ownfds(void)
 {
 	return atomic_load_explicit(&left, memory_order_relaxed);
-}
-
-int prof_ownfds_borrow(int fd)
-{
-	long self = syscall(NR_PIDFD_OPEN, getpid(), 0), got;
-
-	if (self < 0)
-		return -errno;
-	got = syscall(NR_PIDFD_GETFD, (int)self, fd, 0);
-	if (got < 0)
-		got = -errno;
-	syscall(SYS_close, (int)self);
-	return (int)got;
 }

@@ -23,10 +23,4 @@ int prof_ownfds_leave(void);
 /* Did the thread of this process that looks at others leave? Then what it opens may stay open. */
 bool prof_ownfds(void);
 
-/*
- * A descriptor of the program's, as one of the calling thread that has a table of its own, to be
- * closed. -errno where the kernel does not allow it (Linux 5.6, ptrace rights).
- */
-int prof_ownfds_borrow(int fd);
-
 #endif
