@@ -197,13 +197,14 @@ static void start_ranges(void)
 		prof_note("%s", prof_ranges_note());
 }
 
+/* Only Python has loader workers. */
 static void start_shared(void)
 {
-	int err = prof_shared_create(sender.process.stream);
+	int err = is_python() ? prof_shared_create(sender.process.stream) : 0;
 
 	if (err)
 		prof_note("workers of loaders are not recorded: no shared memory (%s)",
-			  strerror(-err));
+			  err == -EFBIG ? "ulimit -f forbids files that large" : strerror(-err));
 }
 
 static void arm(void)

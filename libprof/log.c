@@ -5,12 +5,28 @@
 #include "log.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "config.h"
+
+/* stderr may be a file as large as it may get, and this a thread of the program: no SIGXFSZ then. */
+static void say(const char *line, size_t n)
+{
+	static const struct timespec now;
+	sigset_t one, before;
+
+	sigemptyset(&one);
+	sigaddset(&one, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &one, &before);
+	if (write(STDERR_FILENO, line, n) < 0 && errno == EFBIG && !sigismember(&before, SIGXFSZ))
+		sigtimedwait(&one, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
 
 __attribute__((format(printf, 1, 0))) static void print(const char *format, va_list arguments)
 {
@@ -24,8 +40,7 @@ __attribute__((format(printf, 1, 0))) static void print(const char *format, va_l
 	if (n > (int)sizeof(line) - 2)
 		n = (int)sizeof(line) - 2;
 	line[n++] = '\n';
-	if (write(STDERR_FILENO, line, (size_t)n) < 0)
-		return; /* nowhere to say it */
+	say(line, (size_t)n);
 }
 
 void prof_debug(const char *format, ...)

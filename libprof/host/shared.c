@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -186,10 +187,23 @@ static atomic_uint samplers; /* workers that sample themselves, at the last drai
 static int kept_fd = -1;
 static ino_t kept_inode;
 
+/*
+ * A file that grows beyond the limit brings its thread SIGXFSZ, which ends programs. One that may not
+ * grow so far by its owner's will is not made.
+ */
+static bool may_grow(void)
+{
+	struct rlimit most;
+
+	return !getrlimit(RLIMIT_FSIZE, &most) && most.rlim_cur >= sizeof(struct segment);
+}
+
 static int create(const uint8_t stream[16])
 {
 	int low, fd, err;
 
+	if (!may_grow())
+		return -EFBIG;
 	low = (int)syscall(SYS_memfd_create, NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (low < 0)
 		return -errno;

@@ -33,7 +33,10 @@ void prof_shared_forked(void);
 
 /* ---- the trainer ---- */
 
-/* At arm. @stream: its id. 0 or -errno: then there are no rows of workers. */
+/*
+ * At arm, on a thread of the program. @stream: its id. 0 or -errno: then there are no rows of
+ * workers; -EFBIG: RLIMIT_FSIZE does not allow that much.
+ */
 int prof_shared_create(const uint8_t stream[16]);
 
 /*

@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e timeout=300
 """What is forbidden to a program does not end it because of us: system calls that a service's filter
-answers with a kill."""
+answers with a kill, and files beyond RLIMIT_FSIZE."""
+import os
 import platform
+import resource
 
 import gs
 import prof
+
+MANNERS = os.path.join(gs.BUILD, 'workloads', 'manners')
 
 # Installs a filter that kills for the calls in argv[1], then becomes argv[2:].
 FILTER = r'''
@@ -76,6 +80,30 @@ def killed_calls():
                 gs.check(len(named) >= 5, f'killed_calls: {len(named)} samples name {peer}')
 
 
+def small_files():
+    """ulimit -f below what workers share: neither a program that is not Python nor one that is gets
+    SIGXFSZ, and the latter says what is missing."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20 << 20, 20 << 20))
+
+    script = ("import os, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_DFL);"
+              "sys.path.insert(0, os.environ['WORKLOADS']); import gpudev;"
+              "s = gpudev.Stream(gpudev.Device(0)); s.kernel(1000, 'k'); s.synchronize();"
+              "print('done')")
+    for argv, python in (([MANNERS, 'plain'], False), ([gs.PYTHON, '-c', script], True)):
+        for preload in (False, True):
+            with gs.scratch() as where:
+                env = prof.environment(where, preload, WORKLOADS=gs.WORKLOADS)
+                done = gs.command([gs.WITH_GPUSIM, *argv], env=env, cwd=where, preexec_fn=limit)
+                what = f'small_files {"python" if python else "C"} {preload}'
+                gs.equal((done.returncode, done.stdout), (0, b'done\n'),
+                         f'{what}: {done.stderr[-300:]}')
+                if preload:
+                    said = ' '.join(prof.trace(where).hello['notes'])
+                    gs.equal('ulimit -f' in said, python, f'{what}: notes: {said}')
+
+
 if __name__ == '__main__':
     killed_calls()
+    small_files()
     gs.finish()
