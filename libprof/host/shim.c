@@ -48,8 +48,13 @@ struct counters { /* of a thread, since it began */
 	uint64_t rchar, wchar, read_bytes, major_faults;
 };
 
+/*
+ * A dataset may read through a loader of its own, so that a call lies inside another one of its kind:
+ * calls are counted, also those of which nothing is kept, and only the outermost one gives a row.
+ */
 struct span {
-	int64_t start_ns;
+	unsigned int calls;
+	int64_t start_ns; /* of the outermost; 0: nothing is kept of it */
 	enum depth depth;
 	struct counters at;
 };
@@ -65,10 +70,11 @@ static _Thread_local struct {
 	struct span take, fetch, pin, close, open, save;
 	int64_t collect_ns;
 	uint32_t loader; /* whose next() it is in, and which batch it awaits */
-	uint64_t batch;
+	uint64_t key, batch;
 	uint32_t tid;
 	unsigned int forks; /* when tid was asked for */
-	bool taking, brief; /* brief: the last fetch was */
+	bool brief; /* the last fetch was */
+	bool working; /* the thread runs the loop of a worker: all it does lies in a fetch */
 } me __attribute__((tls_model("initial-exec")));
 
 static struct cell cell[CELLS];
@@ -310,29 +316,63 @@ void gpustarve_note(const char *words)
 	prof_note("%s", words);
 }
 
+/* True for the outermost one. */
+static bool enter(struct span *s)
+{
+	if (s->calls++)
+		return false;
+	s->start_ns = 0;
+	return true;
+}
+
+/* An end without a beginning is none: an exception of the program may have come before it. */
+static bool leave(struct span *s)
+{
+	return s->calls && !--s->calls;
+}
+
+/* No iterator waits inside itself: its last wait was torn off before its end could be told. */
+static void mend(uint64_t key)
+{
+	if (me.take.calls && me.key == key)
+		me.take.calls = 0;
+	if (!me.take.calls && !me.working)
+		me.fetch.calls = 0;
+}
+
 void gpustarve_take(uint64_t key, const char *name, uint32_t first, uint32_t loader, uint64_t batch)
 {
+	int64_t start_ns;
+	bool outermost;
+
+	mend(key);
+	outermost = enter(&me.take);
 	if (!prof_marks_on())
 		return;
-	me.loader = loader;
-	me.batch = batch;
-	me.taking = true;
-	me.take.at.cpu_ns = cpu_ns();
-	me.take.start_ns = prof_mark_open(WIRE_RANGE_LOADER, key, first, name, strlen(name), 0);
+	if (outermost) {
+		me.key = key;
+		me.loader = loader;
+		me.batch = batch;
+		me.take.at.cpu_ns = cpu_ns();
+	}
+	start_ns = prof_mark_open(WIRE_RANGE_LOADER, key, first, name, strlen(name), 0);
+	if (outermost)
+		me.take.start_ns = start_ns;
 }
 
 void gpustarve_took(uint64_t key, uint32_t loader, uint64_t batch)
 {
 	struct wire_batch row = { .what = WIRE_BATCH_TAKE, .loader = loader, .batch = batch };
-	uint64_t cpu;
+	bool outermost = leave(&me.take);
 
-	if (!prof_marks_on() || !me.taking)
+	if (!prof_marks_on())
 		return;
-	row.start_ns = me.take.start_ns;
 	row.end_ns = prof_mark_close(WIRE_RANGE_LOADER, key);
-	cpu = cpu_ns();
-	row.cpu_ns = more(cpu, me.take.at.cpu_ns);
-	me.taking = false;
+	row.cpu_ns = more(cpu_ns(), me.take.at.cpu_ns);
+	row.start_ns = me.take.start_ns;
+	if (!outermost)
+		return;
+	me.take.start_ns = 0;
 	if (row.start_ns && row.end_ns)
 		put_row(&row, NULL);
 }
@@ -356,6 +396,12 @@ void gpustarve_begin(uint32_t what, uint32_t in_worker)
 {
 	struct span *s = span_of(what);
 
+	if (in_worker) { /* nothing lies around that loop but what a fork has left */
+		s->calls = 0;
+		me.working = true;
+	}
+	if (!enter(s))
+		return;
 	if (!prof_marks_on()) {
 		if (!in_worker || !prof_shared_below())
 			return;
@@ -377,7 +423,7 @@ void gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t work
 	struct span *s = span_of(what);
 	struct counters now = { 0 };
 
-	if (!s->start_ns)
+	if (!leave(s) || !s->start_ns)
 		return;
 	row.start_ns = s->start_ns;
 	row.end_ns = clock_ns(CLOCK_REALTIME);
@@ -386,7 +432,7 @@ void gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t work
 	s->start_ns = 0;
 	if (what == WIRE_BATCH_FETCH)
 		me.brief = row.end_ns - row.start_ns < BRIEF_NS;
-	if (!loader && me.taking) {
+	if (!loader && me.take.start_ns) {
 		row.loader = me.loader;
 		row.batch = me.batch;
 	}
@@ -401,9 +447,12 @@ void gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t work
 void gpustarve_opening(uint64_t key, const char *name)
 {
 	int64_t stamp = 0;
+	bool outermost = enter(&me.open);
 
 	if (prof_marks_on())
 		stamp = prof_mark_open(WIRE_RANGE_ITER, key, false, name, strlen(name), 0);
+	if (!outermost)
+		return;
 	me.open.start_ns = stamp ? stamp : clock_ns(CLOCK_REALTIME);
 	me.open.at.cpu_ns = cpu_ns();
 }
@@ -421,6 +470,8 @@ void gpustarve_opened(uint64_t key, uint32_t loader, const char *settings)
 		stamp = prof_mark_close(WIRE_RANGE_ITER, key);
 	row.end_ns = stamp ? stamp : clock_ns(CLOCK_REALTIME);
 	row.cpu_ns = more(cpu, me.open.at.cpu_ns);
+	if (!leave(&me.open))
+		return;
 	me.open.start_ns = 0;
 	if (loader && row.start_ns && !prof_fork_dead())
 		put_row(&row, settings);
