@@ -192,8 +192,8 @@ static void refresh(struct native *n)
 {
 	int64_t now = now_ns();
 
-	if (n->mem.pid != getpid()) { /* we were forked: the addresses are the same */
-		prof_pymem_close(&n->mem);
+	if (n->mem.pid != getpid()) {
+		/* We were forked: addresses are the same, the numbers of its descriptors others'. */
 		if (prof_pymem_open(&n->mem, 0, PROF_PYMEM_VM))
 			return;
 	} else if (n->read_ns && now - n->read_ns < OLD_NS &&
