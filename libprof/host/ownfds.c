@@ -7,30 +7,28 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define NR_CLOSE_RANGE 436 /* on all architectures; old headers do not have it */
 #define RANGE_UNSHARE 2u
 
-static atomic_bool left;
+static _Thread_local bool left; /* a forked child's thread is one that has not */
 
 int prof_ownfds_leave(void)
 {
 	int i;
 
-	atomic_store(&left, false);
 	if (syscall(NR_CLOSE_RANGE, 0u, UINT_MAX, RANGE_UNSHARE))
 		return -errno;
 	/* What would write to stderr must not hit anything that is opened later. */
 	for (i = 0; i < 3; i++)
 		syscall(SYS_openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	atomic_store(&left, true);
+	left = true;
 	return 0;
 }
 
 bool prof_ownfds(void)
 {
-	return atomic_load_explicit(&left, memory_order_relaxed);
+	return left;
 }

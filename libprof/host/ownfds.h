@@ -20,7 +20,7 @@
  */
 int prof_ownfds_leave(void);
 
-/* Did the thread of this process that looks at others leave? Then what it opens may stay open. */
+/* Did the calling thread leave? Then what it opens may stay open. */
 bool prof_ownfds(void);
 
 #endif

@@ -11,8 +11,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "ownfds.h"
 
 #define PIPE_BYTES 4096u /* what a pipe takes at once for sure */
 #define PAGE 4096u
@@ -41,19 +44,42 @@ static int by_vm(const struct prof_pymem *m, const struct prof_pymem_part *part,
 	return (size_t)n == sum ? 0 : -EFAULT;
 }
 
-static int by_file(const struct prof_pymem *m, uint64_t from, void *to, size_t bytes)
+static int open_file(const struct prof_pymem *m)
 {
-	ssize_t n = pread(m->fd, to, bytes, (off_t)from);
+	char path[40];
+	long fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)m->pid);
+	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static int read_file(int fd, const struct prof_pymem_part *part)
+{
+	ssize_t n = syscall(SYS_pread64, fd, part->to, part->bytes, (off_t)part->from);
 
 	if (n < 0)
 		return errno == EIO ? -EFAULT : -errno;
-	if (!n && bytes)
+	if (!n && part->bytes)
 		return -ESRCH; /* its address space is gone */
-	return (size_t)n == bytes ? 0 : -EFAULT;
+	return (size_t)n == part->bytes ? 0 : -EFAULT;
+}
+
+/* In the program's table the number may be the program's by the next time. */
+static int by_file(const struct prof_pymem *m, const struct prof_pymem_part *part, size_t parts)
+{
+	int fd = m->fd >= 0 ? m->fd : open_file(m), rc = fd < 0 ? fd : 0;
+	size_t i;
+
+	for (i = 0; i < parts && !rc; i++)
+		rc = read_file(fd, &part[i]);
+	if (fd >= 0 && fd != m->fd)
+		syscall(SYS_close, fd);
+	return rc;
 }
 
 /* What was written comes back at once: nobody else has the pipe, and it is empty before and after. */
-static int by_pipe(const struct prof_pymem *m, uint64_t from, uint8_t *to, size_t bytes)
+static int through_pipe(const struct prof_pymem *m, uint64_t from, uint8_t *to, size_t bytes)
 {
 	size_t done = 0;
 
@@ -70,6 +96,16 @@ static int by_pipe(const struct prof_pymem *m, uint64_t from, uint8_t *to, size_
 	return 0;
 }
 
+static int by_pipe(const struct prof_pymem *m, const struct prof_pymem_part *part, size_t parts)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < parts && !rc; i++)
+		rc = through_pipe(m, part[i].from, part[i].to, part[i].bytes);
+	return rc;
+}
+
 int prof_pymem_read_parts(struct prof_pymem *m, const struct prof_pymem_part *part, size_t parts)
 {
 	int kept = errno, rc = 0;
@@ -82,11 +118,10 @@ int prof_pymem_read_parts(struct prof_pymem *m, const struct prof_pymem_part *pa
 			return -EFAULT;
 	if (m->way == PROF_PYMEM_VM)
 		rc = by_vm(m, part, parts);
+	else if (m->way == PROF_PYMEM_FILE)
+		rc = by_file(m, part, parts);
 	else
-		for (i = 0; i < parts && !rc; i++)
-			rc = m->way == PROF_PYMEM_FILE
-				     ? by_file(m, part[i].from, part[i].to, part[i].bytes)
-				     : by_pipe(m, part[i].from, part[i].to, part[i].bytes);
+		rc = m->pipe[1] < 0 ? -EPERM : by_pipe(m, part, parts);
 	errno = kept;
 	return rc;
 }
@@ -121,17 +156,20 @@ ssize_t prof_pymem_text(struct prof_pymem *m, uint64_t from, char *to, size_t ro
 	return (ssize_t)done;
 }
 
+/*
+ * Numbers are kept in a table of our own only. What goes into a pipe in the program's table might go
+ * into a file of the program's that has its number by then: rather nothing is read.
+ */
 static int prepare_way(struct prof_pymem *m)
 {
-	char path[40];
-
 	switch (m->way) {
 	case PROF_PYMEM_FILE:
-		snprintf(path, sizeof(path), "/proc/%d/mem", (int)m->pid);
-		m->fd = open(path, O_RDONLY | O_CLOEXEC);
-		return m->fd < 0 ? -errno : 0;
+		if (!prof_ownfds())
+			return 0;
+		m->fd = open_file(m);
+		return m->fd < 0 ? m->fd : 0;
 	case PROF_PYMEM_PIPE:
-		if (m->pid != getpid())
+		if (m->pid != getpid() || !prof_ownfds())
 			return -EPERM;
 		return pipe2(m->pipe, O_CLOEXEC | O_NONBLOCK) ? -errno : 0;
 	default:

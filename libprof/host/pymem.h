@@ -4,7 +4,9 @@
  * never a fault. Ways, the first that works is kept: process_vm_readv; pread of /proc/PID/mem; of
  * ourselves also write() into a pipe, which the kernel ends where memory ends.
  *
- * One thread at a time. Nothing is allocated; the last two ways keep descriptors open.
+ * One thread at a time. Nothing is allocated. The last two ways keep descriptors open where the
+ * calling thread has a table of them for itself (ownfds.h). Where it has none the file is opened for
+ * each read, and there is no pipe.
  */
 #ifndef PROF_PYMEM_H
 #define PROF_PYMEM_H
@@ -36,7 +38,9 @@ struct prof_pymem_part {
 
 /*
  * @pid 0: this process. 0; -EPERM: no way is allowed; -ENOSYS: the kernel has none; -ESRCH. The
- * ways before @first are not tried, which tests use.
+ * ways before @first are not tried, which tests use. Reading and closing are for the thread that
+ * opened. What *m has open is forgotten, not closed: a forked child, where the numbers are not ours,
+ * begins anew by opening.
  */
 int prof_pymem_open(struct prof_pymem *m, pid_t pid, enum prof_pymem_way first);
 void prof_pymem_close(struct prof_pymem *m);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "native.h"
+#include "ownfds.h"
 #include "pystack.h"
 #include "pystack_probe.h"
 
@@ -21,6 +22,12 @@ int probe_open(int pid)
 {
 	prof_py_close(py);
 	return prof_py_open(&py, pid);
+}
+
+/* From now on the calling thread has descriptors of its own. */
+int probe_leave(void)
+{
+	return prof_ownfds_leave();
 }
 
 static int list(struct prof_py_thread *t)

@@ -6,6 +6,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 EXPORT int probe_open(int pid);
+EXPORT int probe_leave(void);
 EXPORT const char *probe_note(void);
 EXPORT unsigned int probe_version(void);
 EXPORT int probe_threads(int *tids, int room);

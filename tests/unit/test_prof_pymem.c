@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each way of reading memory: ours and a child's, whole, across a hole, and not at all. */
+/*
+ * Each way of reading memory: ours and a child's, whole, across a hole, and not at all; by a thread
+ * in the program's table of descriptors, and by one that has its own.
+ */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "harness.h"
+#include "ownfds.h"
 #include "pymem.h"
 
 static uint8_t *pages; /* two, and none behind them */
@@ -55,17 +60,54 @@ static void check_reads(struct prof_pymem *m)
 	EXPECT_INT(prof_pymem_text(m, end, text, sizeof(text)), -EFAULT);
 }
 
+/* A number of ours that stayed open would be the program's next one, or it ours. */
 static void test_self(void)
 {
 	enum prof_pymem_way way;
 	struct prof_pymem m;
+	int next = dup(0);
 
-	for (way = PROF_PYMEM_VM; way < PROF_PYMEM_WAYS; way++)
+	close(next);
+	for (way = PROF_PYMEM_VM; way < PROF_PYMEM_PIPE; way++)
 		if (open_way(&m, 0, way)) {
+			EXPECT_INT(dup(0), next);
+			check_reads(&m);
+			EXPECT_INT(close(next), 0);
 			check_reads(&m);
 			prof_pymem_close(&m);
 		}
+	EXPECT_INT(prof_pymem_open(&m, 0, PROF_PYMEM_PIPE), -EPERM);
+	EXPECT_INT(dup(0), next);
+	close(next);
 	EXPECT_INT(prof_pymem_open(&m, 0, PROF_PYMEM_WAYS), -ENOSYS);
+}
+
+static void *read_apart(void *arg)
+{
+	enum prof_pymem_way way;
+	struct prof_pymem m;
+
+	if (prof_ownfds_leave())
+		return NULL; /* an old kernel */
+	*(bool *)arg = true;
+	for (way = PROF_PYMEM_VM; way < PROF_PYMEM_WAYS; way++) {
+		EXPECT_INT(prof_pymem_open(&m, 0, way), 0);
+		EXPECT_INT(m.way, way);
+		check_reads(&m);
+		prof_pymem_close(&m);
+	}
+	return NULL;
+}
+
+static void test_apart(void)
+{
+	bool apart = false;
+	pthread_t t;
+
+	REQUIRE(!pthread_create(&t, NULL, read_apart, &apart) && !pthread_join(t, NULL));
+	EXPECT(!prof_ownfds());
+	if (!apart)
+		printf("     (no table of its own can be had here)\n");
 }
 
 static void test_child(void)
@@ -104,5 +146,5 @@ int main(void)
 	for (i = 0; i < 2 * page; i++)
 		pages[i] = (uint8_t)(i % 251 + 1);
 	memcpy(pages + 2 * page - 4, "end", 4);
-	return RUN(test_self, test_child);
+	return RUN(test_self, test_apart, test_child);
 }
