@@ -62,11 +62,14 @@ def lookers(pid):
 
 
 def busy(stream, seconds):
-    """The GPU has work all the time, as far as libprof can tell."""
-    end = time.time() + seconds
+    """The GPU has work all the time: the next kernel is queued before the last one is waited for."""
+    end, before = time.time() + seconds, None
     while time.time() < end:
-        stream.kernel(3_000_000, 'busy')
-        stream.synchronize()
+        stream.kernel(20_000_000, 'busy')
+        queued = stream.record()
+        if before:
+            before.synchronize()
+        before = queued
 
 
 def child(start, forks, out):
