@@ -347,6 +347,23 @@ static void sort_findings(struct view_summary *s)
 		s->finding[i] = r[i].f;
 }
 
+/* The findings from @first on are all of one class: what rounding left over goes to the largest. */
+static void close_dollars(struct view_summary *s, size_t first)
+{
+	struct view_finding *most = &s->finding[first];
+	int64_t ns = 0, usd = 0;
+
+	for (size_t i = first; i < s->findings; i++) {
+		struct view_finding *f = &s->finding[i];
+		ns += f->ns;
+		usd += f->nano_usd;
+		if (f->ns > most->ns)
+			most = f;
+	}
+	if (first < s->findings && ns == s->result->classes[most->class])
+		most->nano_usd += s->cost.classes[most->class] - usd;
+}
+
 void view_findings_add(struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
@@ -354,9 +371,12 @@ void view_findings_add(struct view_summary *s)
 	size_t room = ANA_CLASSES * (size_t)(PLACES_MAX + 1);
 
 	s->finding = view_arena_array(&s->mem, room, sizeof(*s->finding));
-	for (int c = 0; c < ANA_CLASSES; c++)
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		size_t first = s->findings;
 		if (r->classes[c] > 0 && (s->waste[c] || is_doubt(c) || c == ANA_COMM))
 			add_class(s, c, place);
+		close_dollars(s, first);
+	}
 	sort_findings(s);
 	if (s->findings > FINDINGS_MAX)
 		s->findings = FINDINGS_MAX;
