@@ -516,9 +516,12 @@ void gpustarve_saved(uint64_t key, const char *path)
 }
 
 /* Nothing of ours lies inside a run, so that both marks can be made at its end. */
-void gpustarve_collect(uint32_t begins)
+void gpustarve_collect(const wchar_t *phase, const void *info)
 {
 	int64_t start_ns = me.collect_ns;
+	bool begins = phase && !wcscmp(phase, L"start");
+
+	(void)info;
 
 	if (!prof_marks_on())
 		return;

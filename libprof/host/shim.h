@@ -13,11 +13,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <wchar.h>
 #include "entry.h"
 #include "look.h"
 #include "wire/evidence.h"
 
-#define PROF_SHIM_ABI 1 /* shim.py says the same */
+#define PROF_SHIM_ABI 2 /* shim.py says the same */
 
 /* First call. 1: go on; 0: this library is of another version. */
 PROF_EXPORT int gpustarve_shim(int abi);
@@ -53,9 +54,12 @@ PROF_EXPORT void gpustarve_worker(uint32_t pid, uint32_t loader, uint32_t worker
 PROF_EXPORT void gpustarve_saving(uint64_t key, const char *path);
 PROF_EXPORT void gpustarve_saved(uint64_t key, const char *path);
 
-/* The garbage collector begins or ends on this thread. Runs below PROF_SHIM_GC_NS are left out. */
+/*
+ * The garbage collector begins or ends ("start", "stop") on this thread; a member of gc.callbacks.
+ * Runs below PROF_SHIM_GC_NS are left out.
+ */
 #define PROF_SHIM_GC_NS 20000
-PROF_EXPORT void gpustarve_collect(uint32_t begins);
+PROF_EXPORT void gpustarve_collect(const wchar_t *phase, const void *info);
 
 /* ---- libprof's side ---- */
 

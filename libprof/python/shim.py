@@ -5,6 +5,7 @@ imported, with HERE (this folder) and DATALOADER (that module) as globals; it is
 
 Methods of torch's classes are replaced by wrappers that call them. What a wrapper does by itself
 may fail without the program noticing: the first failure puts all originals back and leaves a note.
+An exception of the program that arrives while one of them runs goes on, whatever its type.
 The frames of this file are called <gpustarve> in stacks."""
 import ctypes
 import functools
@@ -16,7 +17,7 @@ import threading
 import types
 from _thread import get_ident
 
-ABI = 1
+ABI = 2
 UNKNOWN = 2 ** 64 - 1  # WIRE_BATCH_INDEX_UNKNOWN
 FETCH, PIN, CLOSE = 2, 4, 5  # enum wire_batch_what
 
@@ -40,7 +41,9 @@ opened = function('opened', u64, u32, text)
 worker = function('worker', u32, u32, u32, u32)
 saving = function('saving', u64, text)
 saved = function('saved', u64, text)
-collect = function('collect', u32)
+# Called by the collector itself: it prints and forgets what a callback raises, and a function in
+# Python is a place where an exception of the program may arrive.
+collect = function('collect', ctypes.c_wchar_p, ctypes.py_object)
 note = function('note', text)
 
 replaced = []  # (owner, name, original, ours)
@@ -51,14 +54,27 @@ inside = set()  # threads in pin_memory
 is_off = False
 
 
-def off(where):
-    """Something of ours failed: all as it was before. True if the exception under way is not ours
-    at all: signal handlers raise wherever the program happens to be."""
-    global is_off
-    kind, error, trace = sys.exc_info()
+# What can go wrong in here.
+OWN = (AttributeError, KeyError, IndexError, LookupError, TypeError, ValueError, NameError,
+       UnboundLocalError, OverflowError, OSError, RecursionError, UnicodeEncodeError,
+       UnicodeDecodeError, ctypes.ArgumentError)
+
+
+def is_own(kind, error, trace):
+    """Did our own code raise this? Signal handlers raise wherever the program happens to be, but
+    from a frame of theirs. What another thread sends (PyThreadState_SetAsyncExc) has no frame; but
+    it is made from a class alone, without the words that the interpreter gives its own."""
     while trace.tb_next:
         trace = trace.tb_next
-    if trace.tb_frame.f_code.co_filename != '<gpustarve>':
+    return kind in OWN and bool(error.args) and trace.tb_frame.f_code.co_filename == '<gpustarve>'
+
+
+def off(where):
+    """Something of ours failed: all as it was before. True if the exception under way is not ours
+    at all: then it has to go on."""
+    global is_off
+    kind, error, trace = sys.exc_info()
+    if not is_own(kind, error, trace):
         return True
     if is_off:
         return False
@@ -66,17 +82,14 @@ def off(where):
     for owner, name, original, ours in replaced:
         if owner.__dict__.get(name) is ours:
             setattr(owner, name, original)
-    if on_collect in gc.callbacks:
-        gc.callbacks.remove(on_collect)
+    if collect in gc.callbacks:
+        gc.callbacks.remove(collect)
     say('the Python shim switched itself off in %s: %s: %s' % (where, kind.__name__, error))
     return False
 
 
 def say(sentence):
-    try:
-        note(sentence.encode('utf-8', 'replace')[:230])
-    except Exception:
-        pass
+    note(sentence.encode('utf-8', 'replace')[:230])
 
 
 def replace(owner, name, make, needs=()):
@@ -135,8 +148,9 @@ def make_next(original):
                 if got and index != UNKNOWN:
                     index = awaited(self) - 1  # a worker that had no more to give is skipped
                 took(key, self.__dict__.get('_gpustarve', 0), index)
-            except Exception:
+            except BaseException:
                 if off('__next__'):
+                    took(key, 0, UNKNOWN)  # counted out, whatever happens
                     raise
     return __next__
 
@@ -175,8 +189,9 @@ def make_fetch(original):
         finally:
             try:
                 fetched(self, possibly_batched_index, sys._getframe(1))
-            except Exception:
+            except BaseException:
                 if off('fetch'):
+                    end(FETCH, 0, UNKNOWN, 0, 0)
                     raise
     return fetch
 
@@ -236,14 +251,12 @@ def settings(it, loader):
     def word(value):
         return ''.join(c if 32 < ord(c) < 127 else '?' for c in str(value))[:60]
 
-    def field(thing, name):
-        try:
-            return getattr(thing, name, None)
-        except Exception:  # a property of the program's
-            return None
+    def field(thing, name):  # nothing of the program is called: no property, no __getattr__
+        if type(thing).__dictoffset__:
+            return object.__getattribute__(thing, '__dict__').get(name)
 
     workers = it.__dict__.get('_workers') or ()
-    method = field(field(workers[0], '_popen'), 'method') if workers else None
+    method = getattr(type(field(workers[0], '_popen')), 'method', None) if workers else None
     out = [('kind', 'torch'), ('workers', it._num_workers)]
     if it._num_workers:
         out.append(('prefetch', it._prefetch_factor))
@@ -338,15 +351,7 @@ def make_shutdown(original):
     return _shutdown_workers
 
 
-# ---- the collector and checkpoints ----
-
-def on_collect(phase, info):
-    try:
-        collect(phase == 'start')
-    except Exception:
-        if off('a gc callback'):
-            raise
-
+# ---- checkpoints ----
 
 def file_name(f):
     """The path something is saved to, b'' where it is not known. Nothing of the program is called."""
@@ -403,7 +408,7 @@ def install(loader_module):
         replace(serialization, 'save', make_save)
         torch.save = serialization.save
         replaced.append((torch, 'save', original, torch.save))
-    gc.callbacks.append(on_collect)
+    gc.callbacks.append(collect)
 
 
 if lib.gpustarve_shim(ABI) == 1:

@@ -34,7 +34,7 @@ class _Waiting(object):
             if spec:
                 try:
                     self.follow(spec.loader)
-                except Exception:
+                except (AttributeError, TypeError):
                     pass  # a loader of another kind: no shim
                 return spec
         return None
@@ -55,7 +55,17 @@ class _Waiting(object):
                 code = compile(f.read(), '<gpustarve>', 'exec', dont_inherit=True)
             exec(code, {'__name__': '_gpustarve', 'HERE': self.here, 'DATALOADER': module})
         except Exception:
-            pass  # not a word: the program's output is its own
+            if not self.is_own(*sys.exc_info()[1:]):
+                raise
+            # Not a word: the program's output is its own.
+
+    def is_own(self, error, trace):
+        """As in shim.py; what it imports may also fail."""
+        while trace.tb_next:
+            trace = trace.tb_next
+        name = trace.tb_frame.f_code.co_filename
+        return bool(error.args) and (name in ('<gpustarve>', __file__) or name.endswith(
+            '/ctypes/__init__.py') or name.startswith('<frozen importlib'))
 
 
 def _start():
