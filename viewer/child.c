@@ -163,6 +163,8 @@ void view_child_wait(struct view_child *c, void (*tick)(void *arg), void *arg)
 			reap(c); /* first, so that no signal goes to a process that is gone */
 			if (!c->ended)
 				take_signals(c, c->pid);
+			if (!c->ended)
+				reap(c); /* it may have ended since, and its SIGCHLD is taken */
 		} else if (!n && tick) {
 			tick(arg);
 		}

@@ -115,19 +115,21 @@ with gs.scratch() as where:
         time.sleep(0.1)
     gs.check(os.path.exists('hup'), 'the command hears that the terminal hung up')
 
-    # A command that stops itself stops us; CONT goes on with both.
-    p = start(RUN + ['sh', '-c', 'echo ready; kill -STOP $$; echo on; exit 5'])
-    ready(p)
-    for _ in range(100):
-        with open(f'/proc/{p.pid}/stat') as f:
-            state = f.read().rsplit(')', 1)[1].split()[0]
-        if state == 'T':
-            break
-        time.sleep(0.05)
-    gs.equal(state, 'T', 'stopped along')
-    p.send_signal(signal.SIGCONT)
-    out, _ = p.communicate(timeout=60)
-    gs.equal((p.returncode, out), (5, b'on\n'), 'and goes on')
+    # A command that stops itself stops us; CONT goes on with both. It ends at once then, in the
+    # middle of our taking the signal: many times, for each order of the two.
+    for _ in range(20):
+        p = start(RUN + ['sh', '-c', 'echo ready; kill -STOP $$; echo on; exit 5'])
+        ready(p)
+        for _ in range(2000):
+            with open(f'/proc/{p.pid}/stat') as f:
+                state = f.read().rsplit(')', 1)[1].split()[0]
+            if state == 'T':
+                break
+            time.sleep(0.002)
+        gs.equal(state, 'T', 'stopped along')
+        p.send_signal(signal.SIGCONT)
+        out, _ = p.communicate(timeout=60)
+        gs.equal((p.returncode, out), (5, b'on\n'), 'and goes on')
 
     # SIGKILL of the wrapper: the command lives, the collector goes when it is done.
     p = start(RUN + ['sh', '-c', 'echo ready; sleep 1; echo alive > alive'])
