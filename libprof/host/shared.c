@@ -298,7 +298,7 @@ bool prof_shared_samples_itself(pid_t pid)
 static bool plausible(const struct wire_batch *b)
 {
 	return b->what == WIRE_BATCH_FETCH && b->start_ns > 0 && b->end_ns >= b->start_ns &&
-	       !b->text;
+	       b->text <= PROF_SHARED_ASIDE;
 }
 
 static void read_rows(struct slot *s, struct maker *m, const struct prof_shared_sink *sink)

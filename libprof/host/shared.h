@@ -72,7 +72,11 @@ void prof_shared_stats(struct prof_shared_stats *s); /* sender */
 /* Is there a trainer above whose memory this process has or may find? Cheap. */
 bool prof_shared_below(void);
 
-/* Writes a row into this process's slot; takes one at the first call. One thread at a time. */
+/*
+ * Writes a row into this process's slot; takes one at the first call. One thread at a time. Its text
+ * is 0, or PROF_SHARED_ASIDE: the process tells of no more batches for some seconds.
+ */
+#define PROF_SHARED_ASIDE 1u
 void prof_shared_row(const struct wire_batch *row);
 
 /* The same for a look, by the sampler's thread only. False: no room. */

@@ -34,6 +34,9 @@
 #define SILENT_TAKES 200u /* so many batches, and no worker has written of one */
 #define PATIENCE 20u /* drains that a row waits for its worker's number */
 #define GC_KEY 1u
+#define PACE_CALLS 1000u
+#define PACE_BRIEF_NS 200000 /* most of them took less, ... */
+#define PACE_ALL_NS INT64_C(1000000000) /* ... and all were made in so long: see gpustarve_took */
 #define BRIEF_NS 1000000 /* after a fetch that took less, only the CPU time of the next is read */
 
 /* How much is read: the two files of /proc cost some microseconds each. */
@@ -59,6 +62,11 @@ struct span {
 	struct counters at;
 };
 
+struct pace {
+	unsigned int calls, brief;
+	int64_t since_ns;
+};
+
 struct cell {
 	atomic_uint turn; /* see turn_of */
 	uint32_t text; /* index plus 1 */
@@ -68,6 +76,7 @@ struct cell {
 /* What has begun on this thread. Static, so that nothing is allocated. */
 static _Thread_local struct {
 	struct span take, fetch, pin, close, open, save;
+	struct pace takes, fetches;
 	int64_t collect_ns;
 	uint32_t loader; /* whose next() it is in, and which batch it awaits */
 	uint64_t key, batch;
@@ -83,6 +92,7 @@ static unsigned int tail; /* the next to be read; the sender's */
 static char text[TEXTS][TEXT_BYTES];
 static atomic_uint texts; /* a bit for each that is in use */
 static _Atomic uint64_t dropped, dropped_by_workers;
+static atomic_uint asides; /* times that the shim stepped aside */
 static void (*wake_sender)(void);
 static atomic_bool woken;
 static uint32_t own_pid; /* of this process, 0: not asked yet */
@@ -316,6 +326,28 @@ void gpustarve_note(const char *words)
 	prof_note("%s", words);
 }
 
+/* True after PACE_CALLS calls that are so brief and so many that telling of each is too dear. */
+static bool is_dear(struct pace *p, int64_t start_ns, int64_t end_ns)
+{
+	bool dear;
+
+	if (!p->calls++)
+		p->since_ns = start_ns;
+	p->brief += end_ns - start_ns < PACE_BRIEF_NS;
+	if (p->calls < PACE_CALLS)
+		return false;
+	dear = p->brief > PACE_CALLS / 2 && end_ns - p->since_ns < PACE_ALL_NS;
+	*p = (struct pace){ 0 };
+	return dear;
+}
+
+static void count_aside(void)
+{
+	if (!atomic_fetch_add_explicit(&asides, 1, memory_order_relaxed))
+		prof_note("batches come and go within microseconds: the Python shim steps aside "
+			  "for some seconds at a time, and has no rows of batches meanwhile");
+}
+
 /* True for the outermost one. */
 static bool enter(struct span *s)
 {
@@ -360,21 +392,26 @@ void gpustarve_take(uint64_t key, const char *name, uint32_t first, uint32_t loa
 		me.take.start_ns = start_ns;
 }
 
-void gpustarve_took(uint64_t key, uint32_t loader, uint64_t batch)
+int gpustarve_took(uint64_t key, uint32_t loader, uint64_t batch)
 {
 	struct wire_batch row = { .what = WIRE_BATCH_TAKE, .loader = loader, .batch = batch };
 	bool outermost = leave(&me.take);
 
 	if (!prof_marks_on())
-		return;
+		return 0;
 	row.end_ns = prof_mark_close(WIRE_RANGE_LOADER, key);
 	row.cpu_ns = more(cpu_ns(), me.take.at.cpu_ns);
 	row.start_ns = me.take.start_ns;
 	if (!outermost)
-		return;
+		return 0;
 	me.take.start_ns = 0;
-	if (row.start_ns && row.end_ns)
-		put_row(&row, NULL);
+	if (!row.start_ns || !row.end_ns)
+		return 0;
+	put_row(&row, NULL);
+	if (!is_dear(&me.takes, row.start_ns, row.end_ns))
+		return 0;
+	count_aside();
+	return 1;
 }
 
 /* ---- fetches, pins, ends of iterators ---- */
@@ -412,8 +449,7 @@ void gpustarve_begin(uint32_t what, uint32_t in_worker)
 	s->start_ns = clock_ns(CLOCK_REALTIME);
 }
 
-void gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t worker,
-		   uint32_t samples)
+int gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t worker, uint32_t samples)
 {
 	struct wire_batch row = { .what = (uint8_t)what,
 				  .loader = loader,
@@ -423,8 +459,10 @@ void gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t work
 	struct span *s = span_of(what);
 	struct counters now = { 0 };
 
+	bool dear;
+
 	if (!leave(s) || !s->start_ns)
-		return;
+		return 0;
 	row.start_ns = s->start_ns;
 	row.end_ns = clock_ns(CLOCK_REALTIME);
 	read_after(&now, s->depth);
@@ -436,10 +474,18 @@ void gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t work
 		row.loader = me.loader;
 		row.batch = me.batch;
 	}
-	if (prof_marks_on())
+	/* Within a wait the wait tells. */
+	dear = what == WIRE_BATCH_FETCH && !me.take.calls &&
+	       is_dear(&me.fetches, row.start_ns, row.end_ns);
+	if (prof_marks_on()) {
 		put_row(&row, NULL);
-	else if (prof_shared_below())
+		if (dear)
+			count_aside();
+	} else if (prof_shared_below()) {
+		row.text = dear ? PROF_SHARED_ASIDE : 0;
 		put_shared(&row);
+	}
+	return dear;
 }
 
 /* ---- iterators ---- */
@@ -618,6 +664,7 @@ static bool take_shared_row(void *ctx, const struct wire_batch *from)
 	struct worker *w = find_worker(from->pid);
 	struct wire_batch row = *from;
 
+	row.text = 0;
 	if ((!w || row.loader > w->epochs) && !d->final && waited < PATIENCE) {
 		d->waits = true;
 		return false;
@@ -628,6 +675,8 @@ static bool take_shared_row(void *ctx, const struct wire_batch *from)
 		row.loader = w->loader[(row.loader - 1) % EPOCHS];
 	if (w)
 		row.worker = w->number + 1;
+	if (from->text == PROF_SHARED_ASIDE)
+		count_aside();
 	put_on_axis(d->sink, &row);
 	d->sink->batch(&row, "");
 	return true;
@@ -710,6 +759,11 @@ static void drain_queue(const struct prof_shim_sink *sink)
 
 void prof_shim_drain(const struct prof_shim_sink *sink, bool final)
 {
+	unsigned int n;
+
 	drain_queue(sink);
 	drain_shared(sink, final);
+	n = atomic_load_explicit(&asides, memory_order_relaxed);
+	if (final && n)
+		prof_note("the Python shim stepped aside %u times", n);
 }
