@@ -14,6 +14,10 @@
 
 #define NEW_WORKERS 4u /* targets opened at a time: each reads some hundred words of memory */
 #define SETTLE_NS 500000000ll
+#define MUSTER_NEWEST 4u /* in every muster ... */
+#define MUSTER_OTHERS 32u /* ... and so many more, in turn, ... */
+#define MUSTER_WALKS 8u /* ... until so many stacks were walked */
+#define WALKS 3u /* tell what a thread is */
 #define AT_WORK 10 /* one tenth of a core makes a thread worth looking at */
 
 int prof_crew_init(struct prof_crew *c)
@@ -76,45 +80,72 @@ void prof_crew_submitters(struct prof_crew *c)
 	}
 }
 
-/* The CPU time that the thread had at the last muster; 0: it was not there. */
-static uint64_t cpu_before(const struct prof_crew *c, pid_t tid)
-{
-	size_t i;
+struct mustering {
+	struct prof_crew *c;
+	struct prof_look *look;
+	int64_t now_ns;
+	unsigned int walks;
+};
 
-	for (i = 0; i < c->seens; i++)
-		if (c->seen[i].tid == tid)
-			return c->seen[i].cpu_ns;
-	return 0;
+static void walk(struct mustering *m, pid_t tid, struct prof_seen *s)
+{
+	m->walks++;
+	if (prof_look_at(m->c->self, tid, PROF_LOOK_PYTHON, m->look))
+		return;
+	s->walks += m->look->stack[0] != 0;
+	s->pins = strstr(m->look->stack, "_pin_memory_loop\t");
 }
 
-static void muster_one(struct prof_crew *c, pid_t tid, int64_t passed_ns, struct prof_look *look,
-		       struct prof_seen *now, size_t *n)
+/* One that sleeps on is what it was; CPU time that is not known stays 0. */
+static void muster_one(struct mustering *m, pid_t tid)
 {
-	uint64_t before = cpu_before(c, tid);
+	struct prof_seen *s = &m->c->seen[(uint32_t)tid % PROF_CREW_SEEN];
+	struct prof_seen before = *s;
+	uint64_t cpu;
 
-	if (prof_look_at(c->self, tid, PROF_LOOK_PYTHON, look))
+	if (find(m->c->member, m->c->members, tid) ||
+	    (before.tid == tid && before.t_ns == m->now_ns) ||
+	    prof_target_cpu(m->c->self, tid, &cpu))
 		return;
-	if (*n < PROF_CREW_SEEN)
-		now[(*n)++] = (struct prof_seen){ tid, look->s.cpu_ns };
-	if (strstr(look->stack, "_pin_memory_loop\t"))
-		add(c, tid, WIRE_ROLE_PIN);
-	else if (before && (int64_t)(look->s.cpu_ns - before) * AT_WORK > passed_ns)
-		add(c, tid, WIRE_ROLE_OTHER);
+	if (before.tid != tid)
+		*s = (struct prof_seen){ .tid = tid };
+	if (!s->pins && s->walks < WALKS && (before.tid != tid || before.cpu_ns != cpu))
+		walk(m, tid, s);
+	if (s->pins)
+		add(m->c, tid, WIRE_ROLE_PIN);
+	else if (before.tid == tid &&
+		 (int64_t)(cpu - before.cpu_ns) * AT_WORK > m->now_ns - before.t_ns)
+		add(m->c, tid, WIRE_ROLE_OTHER);
+	s->cpu_ns = cpu;
+	s->t_ns = m->now_ns;
+}
+
+static void muster_again(struct mustering *m)
+{
+	struct prof_crew *c = m->c;
+	struct prof_member before[PROF_CREW_OWN];
+	size_t n = c->members, i;
+
+	memcpy(before, c->member, sizeof(before));
+	c->members = c->submitters;
+	for (i = c->submitters; i < n; i++) {
+		muster_one(m, before[i].tid);
+		if (c->members && c->member[c->members - 1].tid == before[i].tid)
+			c->member[c->members - 1].native_ns = before[i].native_ns;
+	}
 }
 
 void prof_crew_muster(struct prof_crew *c, int64_t now_ns, struct prof_look *look)
 {
+	struct mustering m = { .c = c, .look = look, .now_ns = now_ns };
 	const struct prof_py_thread *list;
-	struct prof_seen now[PROF_CREW_SEEN];
-	size_t n = prof_target_pythons(c->self, &list), seens = 0, i;
+	size_t n = prof_target_pythons(c->self, &list), i;
 
-	c->members = c->submitters;
-	for (i = 0; i < n && i < PROF_CREW_SEEN; i++)
-		if (!find(c->member, c->submitters, list[i].tid))
-			muster_one(c, list[i].tid, now_ns - c->muster_ns, look, now, &seens);
-	memcpy(c->seen, now, seens * sizeof(now[0]));
-	c->seens = seens;
-	c->muster_ns = now_ns;
+	muster_again(&m);
+	for (i = 0; i < n && i < MUSTER_NEWEST; i++)
+		muster_one(&m, list[i].tid);
+	for (i = 0; i < n && i < MUSTER_OTHERS && m.walks < MUSTER_WALKS; i++)
+		muster_one(&m, list[c->muster_at++ % n].tid);
 }
 
 /* ---- workers ---------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
 #include "look.h"
 
 #define PROF_CREW_OWN 16u
-#define PROF_CREW_SEEN 64u
+#define PROF_CREW_SEEN 1024u /* a power of two */
 #define PROF_CREW_WORKERS 128u
 
 struct prof_member {
@@ -29,18 +29,20 @@ struct prof_worker {
 	int64_t settled_ns;
 };
 
-struct prof_seen { /* a Python thread at the last muster */
+struct prof_seen { /* a Python thread at its last muster; may be overwritten by another's */
 	pid_t tid;
+	uint8_t walks; /* of its stack, so far */
+	bool pins; /* it is a loader's pin thread */
 	uint64_t cpu_ns;
+	int64_t t_ns;
 };
 
 struct prof_crew {
 	struct prof_target *self;
 	struct prof_member member[PROF_CREW_OWN]; /* submitters first */
 	size_t members, submitters;
-	struct prof_seen seen[PROF_CREW_SEEN];
-	size_t seens;
-	int64_t muster_ns;
+	struct prof_seen seen[PROF_CREW_SEEN]; /* by thread id */
+	size_t muster_at; /* in the list of threads: where the next muster goes on */
 	struct prof_children children;
 	struct prof_worker worker[PROF_CREW_WORKERS];
 	size_t workers, turn; /* turn: whose it is to be looked at next */
@@ -53,8 +55,8 @@ int prof_crew_init(struct prof_crew *c);
 void prof_crew_submitters(struct prof_crew *c);
 
 /*
- * Who else is at work in this process: walks the stacks of Python threads, once in a while. Under
- * the gate. @look: to work with.
+ * Who else is at work in this process: some of the Python threads, others the next time. Walks the
+ * stacks of those that have run, and of each a few times only. Under the gate. @look: to work with.
  */
 void prof_crew_muster(struct prof_crew *c, int64_t now_ns, struct prof_look *look);
 

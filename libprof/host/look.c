@@ -25,7 +25,9 @@
 #include "threadfacts.h"
 #include "waitkind.h"
 
-#define PYTHONS_MAX 256u
+#define PYTHONS_MAX 2048u
+#define LIST_SHARE 200 /* listing threads costs one in so many: half a percent of a core */
+#define LIST_LAST_NS 2000000000ll
 #define TASKS 16u /* threads whose files are kept open, where that can be done */
 #define OPEN_EAGER 64u /* settles that look for Python each; then every 16th does */
 
@@ -38,6 +40,7 @@ struct prof_target {
 	struct prof_mounts mounts;
 	struct prof_py_thread python[PYTHONS_MAX];
 	size_t pythons;
+	int64_t list_ns; /* they are not listed before */
 	pid_t gil;
 	struct prof_task task[TASKS];
 	unsigned int next_task; /* to make room */
@@ -129,17 +132,44 @@ bool prof_target_settle(struct prof_target *t, bool native)
 
 void prof_target_tick(struct prof_target *t)
 {
-	int n = t->py ? prof_py_threads(t->py, t->python, PYTHONS_MAX) : 0;
-
-	if (n >= 0) /* else the list changed while it was read: the last one is as good */
-		t->pythons = (size_t)n;
 	t->gil = t->py ? prof_py_gil_holder(t->py) : 0;
 }
 
-size_t prof_target_pythons(const struct prof_target *t, const struct prof_py_thread **list)
+/* Each thread costs a read: of a thousand of them the list is made seldom. False: not now. */
+static bool list_threads(struct prof_target *t)
 {
+	int64_t now = prof_mono_ns(), cost, wait;
+	int n;
+
+	if (!t->py || now < t->list_ns)
+		return false;
+	cost = prof_cpu_ns();
+	n = prof_py_threads(t->py, t->python, PYTHONS_MAX);
+	if (n >= 0) /* else the list changed while it was read: the last one is as good */
+		t->pythons = (size_t)n;
+	wait = (prof_cpu_ns() - cost) * LIST_SHARE;
+	t->list_ns = now + (wait < LIST_LAST_NS ? wait : LIST_LAST_NS);
+	return true;
+}
+
+size_t prof_target_pythons(struct prof_target *t, const struct prof_py_thread **list)
+{
+	list_threads(t);
 	*list = t->python;
 	return t->pythons;
+}
+
+int prof_target_cpu(const struct prof_target *t, pid_t tid, uint64_t *cpu_ns)
+{
+	struct prof_sched s = { 0 };
+	struct prof_task task;
+	int err;
+
+	prof_task_init(&task, t->pid, tid);
+	err = prof_task_sched(&task, &s);
+	prof_task_close(&task);
+	*cpu_ns = s.cpu_ns;
+	return err == -ENOENT || err == -ESRCH ? -ESRCH : 0;
 }
 
 pid_t prof_target_gil(const struct prof_target *t)
@@ -213,9 +243,21 @@ static const struct prof_py_thread *find_thread(const struct prof_target *t, pid
 	return NULL;
 }
 
-static void look_python(struct looking *l, pid_t tid)
+/* A walk finds out when a thread is not the one that was listed. */
+static ssize_t walk(struct looking *l, pid_t tid)
 {
 	const struct prof_py_thread *thread = find_thread(l->t, tid);
+	ssize_t n = -ENOENT;
+
+	if (thread)
+		n = prof_py_walk(l->t->py, thread, l->out->stack, sizeof(l->out->stack));
+	if (n == -ENOENT && list_threads(l->t) && (thread = find_thread(l->t, tid)))
+		n = prof_py_walk(l->t->py, thread, l->out->stack, sizeof(l->out->stack));
+	return n;
+}
+
+static void look_python(struct looking *l, pid_t tid)
+{
 	struct wire_sample *s = &l->out->s;
 	ssize_t n;
 
@@ -227,9 +269,7 @@ static void look_python(struct looking *l, pid_t tid)
 		s->flags |= WIRE_SAMPLE_FL_GIL;
 	if (prof_py_collecting(l->t->py))
 		s->flags |= WIRE_SAMPLE_FL_GC;
-	if (!thread)
-		return;
-	n = prof_py_walk(l->t->py, thread, l->out->stack, sizeof(l->out->stack));
+	n = walk(l, tid);
 	if (n < 0)
 		l->out->stack[0] = 0;
 	if (n == -EAGAIN)

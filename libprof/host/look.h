@@ -51,11 +51,17 @@ void prof_target_close(struct prof_target *t);
  */
 bool prof_target_settle(struct prof_target *t, bool native);
 
-/* Before the looks of one tick: lists the threads that run Python, and who holds its lock. */
+/* Before the looks of one tick: who holds Python's lock. */
 void prof_target_tick(struct prof_target *t);
 
-/* The threads that the last tick listed, newest first, valid until the next one. */
-size_t prof_target_pythons(const struct prof_target *t, const struct prof_py_thread **list);
+/*
+ * The threads that run Python, newest first, at most 2,048: from a list that is made anew when that
+ * costs little, and else is some time old. *list stays; a look may fill it anew.
+ */
+size_t prof_target_pythons(struct prof_target *t, const struct prof_py_thread **list);
+
+/* For how long a thread has run, without a look: 0, or -ESRCH; *cpu_ns is 0 where it is not told. */
+int prof_target_cpu(const struct prof_target *t, pid_t tid, uint64_t *cpu_ns);
 pid_t prof_target_gil(const struct prof_target *t); /* 0: nobody, or not known */
 const struct prof_mounts *prof_target_mounts(const struct prof_target *t);
 

@@ -58,19 +58,43 @@ static int64_t jitter(struct prof_pace *p, int64_t ns)
 	return ns - ns / 8 + ns / 4 * (int64_t)(p->random & 1023) / 1024;
 }
 
-/* The window is over: was it too dear? */
-static void judge(struct prof_pace *p, struct prof_pace_share *s)
+static int64_t limit(const struct prof_pace *p, const struct prof_pace_share *s)
 {
-	int64_t limit = s->time_ns / allowed[s == &p->share[1]];
+	int64_t time_ns = s->time_ns > WINDOW_NS ? s->time_ns : WINDOW_NS;
 
-	s->cheap = s->cpu_ns < limit / 3 ? s->cheap + 1 : 0;
-	if (s->cpu_ns > limit && s->divider < DIVIDER_MAX) {
+	return time_ns / allowed[s == &p->share[1]];
+}
+
+static void slow_down(struct prof_pace *p, struct prof_pace_share *s)
+{
+	if (s->divider < DIVIDER_MAX) {
 		s->divider *= 2;
 		p->halvings++;
-	} else if (s->cheap >= CHEAP_WINDOWS && s->divider > 1) {
-		s->divider /= 2;
-		s->cheap = 0;
+	} else if (!s->least) {
+		s->least = true;
+		p->leasts++;
 	}
+}
+
+static void speed_up(struct prof_pace_share *s)
+{
+	s->cheap = 0;
+	if (s->least)
+		s->least = false;
+	else
+		s->divider /= 2;
+}
+
+/* The window is over, or all of it is spent: a thousand threads are found out within a second. */
+static void judge(struct prof_pace *p, struct prof_pace_share *s)
+{
+	int64_t most_ns = limit(p, s);
+
+	s->cheap = s->cpu_ns < most_ns / 3 ? s->cheap + 1 : 0;
+	if (s->cpu_ns > most_ns)
+		slow_down(p, s);
+	else if (s->cheap >= CHEAP_WINDOWS && s->divider > 1)
+		speed_up(s);
 	s->time_ns = s->cpu_ns = 0;
 }
 
@@ -84,7 +108,7 @@ static void account(struct prof_pace *p, const struct prof_pace_input *in)
 	p->passed_ns = in->now_ns - p->fed_ns;
 	p->fed_ns = in->now_ns;
 	p->fed_cpu_ns = in->cpu_ns;
-	if (s->time_ns >= WINDOW_NS)
+	if (s->time_ns >= WINDOW_NS || s->cpu_ns > limit(p, s))
 		judge(p, s);
 }
 
@@ -122,7 +146,9 @@ void prof_pace_turn(struct prof_pace *p, const struct prof_pace_input *in,
 	p->starving = out->starving = age >= 0;
 	if (p->starving)
 		stay_alert(p, in->now_ns);
-	step = interval(age) * p->share[p->starving].divider;
+	out->least = p->share[p->starving].least;
+	out->divider = p->share[p->starving].divider;
+	step = interval(age) * out->divider;
 	/* What was planned while all was well is too late now. */
 	if (p->next_look_ns > in->now_ns + step + step / 8)
 		p->next_look_ns = in->now_ns;
@@ -134,7 +160,10 @@ void prof_pace_turn(struct prof_pace *p, const struct prof_pace_input *in,
 	}
 	if (in->now_ns >= p->next_census_ns) {
 		out->census = true;
-		p->next_census_ns = in->now_ns + PROF_PACE_CENSUS_NS * p->share[0].divider;
+		p->next_census_ns =
+			in->now_ns + PROF_PACE_CENSUS_NS * (p->share[0].divider > out->divider
+								    ? p->share[0].divider
+								    : out->divider);
 	}
 	out->next_ns = look_out(p, in);
 	if (p->next_look_ns < out->next_ns)

@@ -21,6 +21,7 @@ struct prof_pace_share { /* of a core, while something starves or while nothing 
 	int64_t cpu_ns;
 	uint32_t divider; /* of the rate, a power of two */
 	uint32_t cheap; /* windows in a row that cost little */
+	bool least; /* the largest divider was not enough */
 };
 
 struct prof_pace {
@@ -29,7 +30,7 @@ struct prof_pace {
 	int64_t fed_ns, fed_cpu_ns, passed_ns; /* passed: between the last two turns */
 	struct prof_pace_share share[2]; /* nothing starves; something does */
 	bool starving;
-	uint64_t halvings;
+	uint64_t halvings, leasts;
 	uint32_t random;
 };
 
@@ -43,6 +44,8 @@ struct prof_pace_input {
 struct prof_pace_turn {
 	bool starving;
 	bool look, census; /* now */
+	bool least; /* only those who submit are to be looked at */
+	uint32_t divider; /* of what else is done while something starves */
 	uint32_t period_ns; /* until the next look, what this one stands for */
 	int64_t next_ns; /* ask again then */
 };

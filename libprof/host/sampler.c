@@ -231,9 +231,9 @@ static void settle(int64_t now_ns)
 		prof_throttle_find(&sm.throttle, prof_target_mounts(sm.crew.self));
 }
 
-static void muster(int64_t now_ns)
+static void muster(int64_t now_ns, uint32_t divider)
 {
-	sm.muster_ns = now_ns + MUSTER_NS;
+	sm.muster_ns = now_ns + MUSTER_NS * divider;
 	if (prof_gate_enter()) {
 		prof_target_tick(sm.crew.self);
 		prof_crew_muster(&sm.crew, now_ns, &sm.look);
@@ -250,17 +250,19 @@ static void read_throttle(int64_t now_ns)
 
 static void take_turn(const struct prof_pace_turn *t, int64_t now_ns)
 {
+	bool others = t->starving && !t->least;
+
 	if (now_ns >= sm.settle_ns)
 		settle(now_ns);
 	if (t->look && now_ns >= sm.throttle_ns && t->starving)
 		read_throttle(now_ns);
-	if (t->starving && now_ns >= sm.muster_ns)
-		muster(now_ns);
+	if (others && now_ns >= sm.muster_ns)
+		muster(now_ns, t->divider);
 	if (t->look)
-		look_at_own(now_ns, t->period_ns, t->starving);
-	if (t->look && t->starving)
+		look_at_own(now_ns, t->period_ns, others);
+	if (t->look && others)
 		look_at_workers(t->period_ns);
-	if (t->census)
+	if (t->census && !t->least)
 		census(PROF_PACE_CENSUS_NS);
 }
 
@@ -281,6 +283,9 @@ static void ask_pace(struct prof_pace_turn *t, int64_t now_ns)
 		prof_note(
 			"the sampler looked less often for some time to cost no more than 2 %% of a "
 			"core");
+	if (sm.pace.leasts)
+		prof_note("the sampler left out workers and all threads but those that submit for "
+			  "some time: looking at the others costs more than 2 %% of a core");
 }
 
 /* Those who look at themselves do so while we do, no more often. */

@@ -126,6 +126,28 @@ static void test_budget(void)
 	EXPECT_UINT(pace.share[0].divider, 1);
 }
 
+/* What costs too much at any rate: all but the submitters are left out, and tried again later. */
+static void test_least(void)
+{
+	struct prof_pace_turn t;
+
+	start();
+	run(900, true, 0,
+	    20 * MS); /* a core of its own: halved each time that a second's worth is spent */
+	EXPECT_UINT(pace.share[1].divider, 16);
+	run(4000, true, 0, 20 * MS);
+	EXPECT(pace.share[1].least && pace.leasts == 1);
+	in.waited_ns = 1000 * MS;
+	prof_pace_turn(&pace, &in, &t);
+	EXPECT(t.least && t.starving);
+	EXPECT_UINT(t.divider, 16);
+	run(12000, true, 0, 0);
+	EXPECT(!pace.share[1].least);
+	EXPECT_UINT(pace.share[1].divider, 16);
+	run(50000, true, 0, 0);
+	EXPECT_UINT(pace.share[1].divider, 1);
+}
+
 static void *fork_once(void *arg)
 {
 	prof_gate_fork_prepare();
@@ -180,5 +202,6 @@ static void test_roster(void)
 
 int main(void)
 {
-	return RUN(test_rates, test_short_waits, test_drained, test_budget, test_gate, test_roster);
+	return RUN(test_rates, test_short_waits, test_drained, test_budget, test_least, test_gate,
+		   test_roster);
 }
