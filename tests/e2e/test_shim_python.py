@@ -194,6 +194,17 @@ def same_with_and_without(python, where):
             gs.equal(got[1].stderr, got[0].stderr, f'{what}: stderr')
 
 
+def no_bytecode(python, where):
+    """Nothing is written beside the library, whoever runs it."""
+    folder = os.path.join(os.path.dirname(gs.LIBPROF), 'python')
+    done = gs.command([python, '-c', 'import sys; print(sys.dont_write_bytecode)'],
+                      env=env(where, PYTHONDONTWRITEBYTECODE=''))
+    gs.equal((done.stdout, done.stderr), (b'False\n', b''), f'{python}: bytecode')
+    gs.equal(sorted(os.listdir(folder)), ['__pycache__', 'shim.py', 'sitecustomize.py'],
+             f'{python}: files')
+    gs.check(os.path.isfile(os.path.join(folder, '__pycache__')), f'{python}: bytecode')
+
+
 def traced_loop(python, where, flags=(), **more):
     done = gs.command([gs.WITH_GPUSIM, python, *flags, '-c', LOOP, os.path.join(where, 'saved'),
                        gs.WORKLOADS],
@@ -259,6 +270,7 @@ for number, python in pythons.found().items():
     tried += 1
     with gs.scratch() as where:
         same_with_and_without(python, where)
+        no_bytecode(python, where)
     with gs.scratch() as where:
         shim_works(python, where)
         shim_left_out(python, where)
