@@ -230,8 +230,8 @@ def test_blocked():
     for t in threads:
         said = clean(python_says(t.ident))
         equal(walk(t.native_id), said, 'stack of a blocked thread')
-        stacks, bad = many(t.native_id, 100, 0)
-        torn, walks = torn + bad, walks + 100
+        stacks, bad = many(t.native_id, 40, 0)
+        torn, walks = torn + bad, walks + 40
         check(all(s == said for s in stacks), 'stack of a blocked thread changed: %r' % said[:2])
     equal(torn, 0, 'torn stacks of blocked threads')
     own = walk(threading.get_native_id())
@@ -266,7 +266,7 @@ def test_one_after_another():
 # ---- threads that run flat out ----
 
 running = True
-WALKS = 2000
+WALKS = 1000
 
 
 def leaf(x):
