@@ -57,8 +57,8 @@ struct counters { /* of a thread, since it began */
  */
 struct span {
 	unsigned int calls;
+	enum depth depth; /* beside calls: each thread of the program has six of these */
 	int64_t start_ns; /* of the outermost; 0: nothing is kept of it */
-	enum depth depth;
 	struct counters at;
 };
 
