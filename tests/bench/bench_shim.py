@@ -51,7 +51,7 @@ def calls():
 
     take, took = function('take', u64, text, u32, u32, u64), function('took', u64, u32, u64)
     begin, end = function('begin', u32, u32), function('end', u32, u32, u64, u32, u32)
-    collect = function('collect', u32)
+    collect = function('collect', ctypes.c_wchar_p, ctypes.py_object)
     name = b'enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__'
     clock = time.perf_counter_ns
     nothing = best(clock, lambda: None)
@@ -65,8 +65,8 @@ def calls():
         end(2, 1, 5, 0, 4)
 
     def gc_run():
-        collect(1)
-        collect(0)
+        collect('start', None)
+        collect('stop', None)
 
     for what, call in (('a wait (take, took)', wait), ('a fetch (begin, end)', fetch),
                        ('a short collection (two calls)', gc_run)):
