@@ -2,9 +2,9 @@
 /* gpustarve: finds the command, runs it. */
 #include <stdio.h>
 #include <string.h>
-#include "cmd.h"
-#include "cmd_import.h"
-#include "log.h"
+#include "cmd/cmd.h"
+#include "cmd/import.h"
+#include "base/log.h"
 
 struct command {
 	const char *name;

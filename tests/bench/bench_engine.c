@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include "analysis/ledger.h"
-#include "trace.h"
+#include "trace/trace.h"
 #include "wire/encoder.h"
 #include "wire/session.pb-c.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/ledger.h"
-#include "trace.h"
+#include "trace/trace.h"
 
 static void put(const char *name, int64_t v)
 {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "symbols.h"
+#include "trace/symbols.h"
 
 int main(void)
 {

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include "harness.h"
 #include "analysis/ledger.h"
-#include "trace.h"
+#include "trace/trace.h"
 #include "unit/events.h"
 #include "wire/encoder.h"
 #include "wire/session.pb-c.h"

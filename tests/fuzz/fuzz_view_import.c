@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 #include "harness.h"
-#include "import.h"
+#include "import/import.h"
 
 #define DATA TESTS_DIR "/data/import"
 

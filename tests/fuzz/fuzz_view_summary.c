@@ -7,9 +7,9 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
-#include "html.h"
-#include "prices.h"
-#include "text.h"
+#include "report/html.h"
+#include "cost/prices.h"
+#include "report/text.h"
 #include "unit/view_made.h"
 
 static void write_all(const struct view_summary *s, FILE *f)

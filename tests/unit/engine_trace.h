@@ -9,7 +9,7 @@
 #include "harness.h"
 #include <sys/stat.h>
 #include "analysis/ledger.h"
-#include "trace.h"
+#include "trace/trace.h"
 #include "wire/encoder.h"
 #include "wire/session.pb-c.h"
 

@@ -3,9 +3,9 @@
  * Dollars: parsing without doubles, exact products, half-even rounding, sums that close.
  */
 #include <errno.h>
-#include "cost.h"
+#include "cost/cost.h"
 #include "harness.h"
-#include "units.h"
+#include "base/units.h"
 
 #define HOUR_NS 3600000000000LL
 

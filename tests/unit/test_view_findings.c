@@ -3,11 +3,11 @@
  * Findings with places, and advice fitted to the evidence: sums, ranks, words, and what must not be
  * advised.
  */
-#include "findings.h"
+#include "findings/findings.h"
 #include "harness.h"
-#include "loader.h"
+#include "findings/loader.h"
 #include "view_made.h"
-#include "words.h"
+#include "base/words.h"
 
 #define H100 "NVIDIA H100 80GB HBM3"
 

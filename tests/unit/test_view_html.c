@@ -3,7 +3,7 @@
  * The page: one file, nothing fetched, nothing run, foreign strings harmless, small enough.
  */
 #include "harness.h"
-#include "html.h"
+#include "report/html.h"
 #include "view_made.h"
 
 static size_t count(const char *text, const char *what)

@@ -2,7 +2,7 @@
 /*
  * What becomes of the rows of a file: imports small ones and reads the streams back with wire.
  */
-#include "import.h"
+#include "import/import.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /*
  * Decimal text to nanoseconds and ids: exact, cut off below a nanosecond, never rounded.
  */
-#include "import_number.h"
+#include "import/number.h"
 
 #include <errno.h>
 #include "harness.h"

@@ -4,7 +4,7 @@
  * same error at the same byte: for any size of piece, for lists that end early in the file, and
  * for text that looks like a row where none begins.
  */
-#include "import.h"
+#include "import/import.h"
 
 #include <errno.h>
 #include "harness.h"

@@ -2,7 +2,7 @@
 /*
  * The order of imported events: by process, then start; equal ones keep the file's order.
  */
-#include "import_sort.h"
+#include "import/sort.h"
 
 #include "harness.h"
 

@@ -3,8 +3,8 @@
  * JSON: what is written is canonical and valid whatever goes in; what is read is strict.
  */
 #include "harness.h"
-#include "jsondoc.h"
-#include "jsonout.h"
+#include "base/jsondoc.h"
+#include "base/jsonout.h"
 
 static char *written(void (*write)(struct view_jsonout *j))
 {

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <sys/stat.h>
 #include "harness.h"
-#include "prices.h"
-#include "rates.h"
+#include "cost/prices.h"
+#include "cost/rates.h"
 
 static const char site[] =
 	"gpu,provider,instance_type,gpu_count,usd_per_gpu_hour,price_model,region,source,date\n"

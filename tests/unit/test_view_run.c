@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "harness.h"
-#include "jsondoc.h"
-#include "options.h"
-#include "others.h"
-#include "runid.h"
-#include "runjson.h"
+#include "base/jsondoc.h"
+#include "base/options.h"
+#include "run/others.h"
+#include "run/runid.h"
+#include "trace/runjson.h"
 
 static char *command[] = { (char *)"/usr/bin/python3", (char *)"-u", (char *)"dir/train.py", NULL };
 

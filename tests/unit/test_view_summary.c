@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include "harness.h"
-#include "jsondoc.h"
+#include "base/jsondoc.h"
 #include "view_made.h"
 
 #define H100 "NVIDIA H100 80GB HBM3"

@@ -6,7 +6,7 @@
 #include <link.h>
 
 #include "harness.h"
-#include "symbols.h"
+#include "trace/symbols.h"
 
 static struct view_symbols *symbols;
 

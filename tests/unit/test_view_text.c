@@ -4,10 +4,10 @@
  * without a price.
  */
 #include "harness.h"
-#include "text.h"
-#include "utf8.h"
+#include "report/text.h"
+#include "base/utf8.h"
 #include "view_made.h"
-#include "wrap.h"
+#include "run/wrap.h"
 
 static void report(const struct view_summary *s, FILE *f)
 {

@@ -5,7 +5,7 @@
  */
 #include "harness.h"
 
-#include "trace_text.h"
+#include "trace/text.h"
 
 static char *text;
 static size_t len;

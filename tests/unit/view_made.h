@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cost.h"
-#include "summary.h"
+#include "cost/cost.h"
+#include "summary/summary.h"
 #include "wire/evidence.h"
 
 #define MADE_HOUR_NS 3600000000000LL

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "trace.h"
+#include "trace/trace.h"
 
 struct ana_feed_block;
 

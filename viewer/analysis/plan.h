@@ -11,7 +11,7 @@
 #include "names.h"
 #include "period.h"
 #include "span.h"
-#include "trace.h"
+#include "trace/trace.h"
 
 #define ANA_DEVICES_MAX 4096u
 

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "trace.h"
+#include "trace/trace.h"
 
 struct ana_rows_block;
 

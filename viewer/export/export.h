@@ -19,8 +19,8 @@
 #include "analysis/rows.h"
 #include "order.h"
 #include "out.h"
-#include "summary.h"
-#include "trace.h"
+#include "summary/summary.h"
+#include "trace/trace.h"
 #include "wire/evidence.h"
 
 struct view_export_source { /* a process of the trace */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 #include "export.h"
-#include "log.h"
-#include "units.h"
+#include "base/log.h"
+#include "base/units.h"
 
 #define NS INT64_C(1000000000)
 #define EARLIEST_S INT64_C(946684800) /* 2000: an import whose clock begins at 0 has no dates */

@@ -2,8 +2,8 @@
 /* Tables: gaps piece by piece, classes per GPU, GPUs, steps. Times are ns, as in summary.json. */
 #include <errno.h>
 #include "export.h"
-#include "log.h"
-#include "units.h"
+#include "base/log.h"
+#include "base/units.h"
 
 static void comma(struct view_out *o)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include "export/pprof.pb-c.h"
 #include "stacks.h"
-#include "units.h"
+#include "base/units.h"
 #include "wire/strtab.h"
 
 typedef Perftools__Profiles__Profile profile_msg;

@@ -5,7 +5,7 @@
  * kernel. No time stamps: that collector takes none.
  */
 #include "export.h"
-#include "units.h"
+#include "base/units.h"
 
 struct page {
 	struct view_out *o;

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "symbols.h"
-#include "units.h"
+#include "trace/symbols.h"
+#include "base/units.h"
 #include "wire/evidence.h"
 
 struct key {

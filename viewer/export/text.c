@@ -3,7 +3,7 @@
  * Foreign text as JSON, CSV and valid UTF-8.
  */
 #include "out.h"
-#include "utf8.h"
+#include "base/utf8.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"
 

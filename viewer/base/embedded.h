@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of this folder that are compiled into the program. Made by cmake/embed.cmake. */
+#ifndef VIEW_EMBEDDED_H
+#define VIEW_EMBEDDED_H
+
+#include <stddef.h>
+
+extern const unsigned char view_embedded_catalogue[]; /* cost/prices/catalogue.csv */
+extern const size_t view_embedded_catalogue_len;
+extern const unsigned char view_embedded_report_css[]; /* report/assets/report.css */
+extern const size_t view_embedded_report_css_len;
+
+#endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpustarve doctor: what a recording needs, what of it is here, and what to do about the rest.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "cmd.h"
+#include "base/envtable.h"
+#include "run/install.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "run/place.h"
+#include "cost/prices.h"
+#include "probe_cuda.h"
+#include "probe_host.h"
+
+static const char usage[] = "usage: gpustarve doctor\n"
+			    "\n"
+			    "Says what is here, what is missing and what to do about it.\n"
+			    "\n"
+			    "exit status: 0 nothing needed is missing (a machine without a GPU is\n"
+			    "fine), 1 a job here would run unrecorded\n";
+
+struct checkup {
+	int broken; /* things without which nothing can be recorded */
+};
+
+static void good(const char *what, const char *detail)
+{
+	printf("  ok       %-22s %s\n", what, detail);
+}
+
+static void absent(const char *what, const char *why, const char *remedy)
+{
+	printf("  missing  %-22s %s; %s\n", what, why, remedy);
+}
+
+static void broken(struct checkup *c, const char *what, const char *why, const char *remedy)
+{
+	c->broken++;
+	printf("  BROKEN   %-22s %s; %s\n", what, why, remedy);
+}
+
+static void check_parts(struct checkup *c)
+{
+	char path[3072];
+
+	puts("parts of gpustarve");
+	if (view_find_libprof(path, sizeof(path)))
+		good("libprof.so", path);
+	else
+		broken(c, "libprof.so", path, "it is not there: install it or set GPUSTARVE_LIB");
+	if (strpbrk(path, ": "))
+		broken(c, "libprof.so", "its path holds a space or a colon",
+		       "LD_PRELOAD cannot name it: install gpustarve elsewhere");
+	if (view_find_collector(path, sizeof(path)))
+		good("gpustarve-collector", path);
+	else
+		absent("gpustarve-collector", "not beside this program",
+		       "traces are written by the processes themselves");
+}
+
+static void check_folder(struct checkup *c)
+{
+	const char *out = getenv("GPUSTARVE_OUT");
+	char parent[4096], text[4300];
+	struct stat st;
+
+	if (!out || !out[0])
+		out = "gpustarve-runs";
+	snprintf(parent, sizeof(parent), "%s", out);
+	/* The folder is made when needed: its nearest parent that exists must let us. */
+	while (access(parent, F_OK)) {
+		char *slash = strrchr(parent, '/');
+		if (!slash) {
+			strcpy(parent, ".");
+			break;
+		}
+		slash[slash == parent] = '\0';
+	}
+	snprintf(text, sizeof(text), "%s", out);
+	if (stat(parent, &st) || !S_ISDIR(st.st_mode))
+		broken(c, "run directories", "something that is no folder is in the way",
+		       "choose another one with -o or GPUSTARVE_OUT");
+	else if (access(parent, W_OK | X_OK))
+		broken(c, "run directories", strerror(errno),
+		       "choose another one with -o or GPUSTARVE_OUT");
+	else
+		good("run directories", text);
+}
+
+static void check_permissions(struct checkup *c)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	struct stat st;
+	char folder[512];
+
+	puts("permissions");
+	check_folder(c);
+	snprintf(folder, sizeof(folder), "%s/gpustarve-%u",
+		 runtime && runtime[0] == '/' ? runtime : "/tmp", (unsigned)getuid());
+	if (lstat(folder, &st) ||
+	    (S_ISDIR(st.st_mode) && st.st_uid == getuid() && !(st.st_mode & 077)))
+		good("socket folder", folder);
+	else
+		absent("socket folder", "it is not ours alone",
+		       "remove it; until then traces go through spool files");
+}
+
+static void show_driver(const struct view_cuda_probe *p)
+{
+	char text[640];
+
+	if (!p->driver.loaded) {
+		absent("libcuda.so.1", p->driver.why,
+		       "install NVIDIA's driver on a machine with a GPU");
+		return;
+	}
+	snprintf(text, sizeof(text), "%s, CUDA %d.%d", p->driver.path, p->driver_version / 1000,
+		 p->driver_version % 1000 / 10);
+	good("libcuda.so.1", text);
+	if (p->driver_init) {
+		snprintf(text, sizeof(text), "cuInit says %d", p->driver_init);
+		absent("GPU", text, "check nvidia-smi and the permissions of /dev/nvidia*");
+		return;
+	}
+	for (int i = 0; i < p->devices && i < 8; i++) {
+		snprintf(text, sizeof(text), "%d: %s", i, p->device_name[i]);
+		good("GPU", text);
+	}
+	if (p->devices > 8)
+		printf("           and %d more\n", p->devices - 8);
+}
+
+static void show_records(struct checkup *c, const struct view_cuda_probe *p)
+{
+	char text[256] = "";
+	size_t at = 0;
+	bool fit = true;
+
+	for (int i = 0; i < VIEW_RECORDS; i++) {
+		fit &= p->record[i].bytes >= p->record[i].least;
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s %u", i ? ", " : "",
+				       p->record[i].name, p->record[i].bytes);
+	}
+	if (fit)
+		good("record sizes", text);
+	else
+		broken(c, "record sizes", text,
+		       "smaller than what libprof reads: use CUDA 11.8 or newer");
+}
+
+static void show_cupti(struct checkup *c, const struct view_cuda_probe *p)
+{
+	char release[32], text[640];
+
+	if (!p->cupti.loaded) {
+		absent("libcupti", p->cupti.why,
+		       "it comes with the CUDA toolkit and with PyTorch's CUDA wheels (nvidia-"
+		       "cuda-cupti); set GPUSTARVE_CUPTI to its path");
+		return;
+	}
+	view_cupti_release(release, p->cupti_version);
+	snprintf(text, sizeof(text), "%s, version %u (CUDA %s)", p->cupti.path, p->cupti_version,
+		 release);
+	if (p->cupti_version < 18) {
+		broken(c, "libcupti", text, "too old: use CUDA 11.8 or newer");
+		return;
+	}
+	good("libcupti", text);
+	show_records(c, p);
+}
+
+static void check_cuda(struct checkup *c)
+{
+	struct view_cuda_probe p;
+
+	puts("NVIDIA's libraries");
+	view_probe_cuda(&p);
+	if (!p.finished)
+		broken(c, "driver", "loading it crashed or hung", "check dmesg and nvidia-smi");
+	show_driver(&p);
+	show_cupti(c, &p);
+	if (!p.nvml.loaded)
+		absent("libnvidia-ml.so.1", p.nvml.why,
+		       "memory and utilisation facts will be absent");
+	else if (p.nvml_init)
+		absent("libnvidia-ml.so.1", "nvmlInit failed",
+		       "memory and utilisation facts will be absent");
+	else
+		good("libnvidia-ml.so.1", p.nvml.path);
+}
+
+/* @err: an errno, 0 if it works. */
+static void show_access(const char *what, int err, const char *detail, const char *remedy)
+{
+	if (!err)
+		good(what, detail);
+	else
+		absent(what, strerror(err), remedy);
+}
+
+static const char *yama_text(int scope, char *text, size_t room)
+{
+	if (scope < 0)
+		return "allowed";
+	snprintf(text, room, "allowed (Yama's ptrace_scope is %d)", scope);
+	return text;
+}
+
+static void show_pythons(const struct view_host_probe *p)
+{
+	char text[160];
+
+	if (!p->pythons)
+		absent("Python", "there is none in PATH",
+		       "samples of other programs have no lines");
+	for (int i = 0; i < p->pythons; i++) {
+		const struct view_probed_python *python = &p->python[i];
+		snprintf(text, sizeof(text), "%s%s", python->version,
+			 python->torch ? ", with torch" : "");
+		if (!python->version[0])
+			absent(python->name, "it does not run", "samples of it cannot be tried");
+		else if (python->stacks)
+			good(python->name, text);
+		else
+			absent(python->name, text,
+			       "its stacks are not known: causes come without lines");
+	}
+}
+
+/* What tells why a GPU waited. Nothing here is needed for how long it did. */
+static void check_sampling(void)
+{
+	struct view_host_probe p;
+	char text[128];
+
+	puts("samples of threads (why GPUs wait)");
+	view_probe_host(&p);
+	show_access("own memory", p.own_memory, "process_vm_readv works: Python stacks",
+		    "no Python stacks: allow process_vm_readv in the container's seccomp profile");
+	show_access("memory of children", p.child_memory, yama_text(p.yama, text, sizeof(text)),
+		    "workers are seen by their own samplers only; set kernel.yama.ptrace_scope to "
+		    "1 or 0");
+	show_access("/proc syscall", p.syscall, "what a thread is blocked on",
+		    "files and sockets that threads wait for stay unnamed");
+	show_access("/proc schedstat", p.schedstat, "waits for a CPU",
+		    "*.cpu_starved cannot be told");
+	show_access("/proc io", p.io, "bytes that batches read",
+		    "bytes read and page-cache hits stay unknown");
+	if (p.seccomp == 2)
+		good("seccomp", "a filter is on; what it refuses shows above");
+	if (p.unwinder[0])
+		good("libunwind", p.unwinder);
+	else
+		absent("libunwind", "not found",
+		       "no native frames below Python: install libunwind8");
+	snprintf(text, sizeof(text), "%d%s%s", p.cores, p.quota[0] ? ", cgroup quota " : "",
+		 p.quota);
+	good("CPU cores", text);
+	show_pythons(&p);
+}
+
+static void check_prices(void)
+{
+	struct view_prices site = { 0 }, builtin = { 0 };
+	struct view_place here;
+	const char *env = getenv("GPUSTARVE_PRICES"), *why = NULL;
+	const char *path = env && env[0] ? env : VIEW_PRICES_SITE_FILE;
+	char text[512];
+
+	puts("prices");
+	int err = view_prices_read(&site, path, &why);
+	if (err)
+		absent("site file", path, why ? why : strerror(-err));
+	else {
+		snprintf(text, sizeof(text), "%.300s, %zu prices, %zu rows left out", path,
+			 site.rows, site.bads);
+		good("site file", text);
+	}
+	view_prices_builtin(&builtin);
+	snprintf(text, sizeof(text), "%zu prices", builtin.rows);
+	good("built-in catalogue", text);
+	view_place_here(&here);
+	if (here.provider[0]) {
+		snprintf(text, sizeof(text), "%s %s", here.provider, here.instance_type);
+		good("this machine", text);
+	} else {
+		absent("this machine", "its provider is not known",
+		       "the cheapest price of the catalogue is assumed; give --price");
+	}
+	view_prices_fini(&site);
+	view_prices_fini(&builtin);
+}
+
+static void show_environment(void)
+{
+	puts("environment");
+	for (const struct view_env_entry *e = view_env_table; e->name; e++) {
+		const char *value = getenv(e->name);
+		bool set = value && value[0];
+		printf("  %-27s %s%s%s%s%s\n", e->name, e->meaning, set ? "; is " : " (",
+		       set ? value : "default: ", set ? "" : e->fallback, set ? "" : ")");
+	}
+}
+
+int view_cmd_doctor(int argc, char **argv)
+{
+	static const struct option longs[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
+	struct checkup c = { 0 };
+	int opt;
+
+	while ((opt = view_getopt(argc, argv, ":h", longs)) != -1) {
+		if (opt != 'h')
+			return VIEW_EXIT_ERROR;
+		fputs(usage, stdout);
+		return VIEW_EXIT_OK;
+	}
+	printf("gpustarve %s\n", GPUSTARVE_VERSION);
+	check_parts(&c);
+	check_permissions(&c);
+	check_cuda(&c);
+	check_sampling();
+	check_prices();
+	show_environment();
+	return c.broken ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpustarve export RUN --format FORMAT [-o FILE]
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "summary/analyse.h"
+#include "cmd.h"
+#include "export/export.h"
+#include "base/log.h"
+#include "base/options.h"
+
+#define PATIENCE 2.0 /* seconds without a word */
+#define INTERVAL 0.25
+
+static const char usage_head[] =
+	"usage: gpustarve export RUN --format FORMAT [-o FILE]\n"
+	"\n"
+	"Writes a run for other tools. Every total is the one that report shows.\n"
+	"\n"
+	"  --format FORMAT\n";
+
+static const char usage_tail[] =
+	"  -o FILE            where to (default: stdout); FILE appears when it is complete;\n"
+	"                     .gz compresses; FOLDER/ (kineto): a file for each process\n"
+	"  --table TABLE      of csv: gaps (default), classes, gpus or steps\n"
+	"  --price USD        per GPU-hour\n"
+	"  --price-model M    on-demand, spot, reserved or owned\n"
+	"  --window WINDOW    job (all time the job held the GPUs) or device (first to last\n"
+	"                     operation); default: as summary.json, else job\n"
+	"  -q, --quiet        no progress, no remarks\n"
+	"  -h, --help         this text\n"
+	"\n"
+	"examples:\n"
+	"  gpustarve export gpustarve-runs/RUN.gst --format perfetto -o run.pftrace\n"
+	"  gpustarve export RUN.gst --format sqlite -o run.sqlite && sqlite3 run.sqlite\n"
+	"  gpustarve export RUN.gst --format prometheus -o /var/lib/node_exporter/job.prom\n";
+
+struct options {
+	const struct view_export_format *format;
+	const char *run, *file, *table;
+	struct view_rate_options rates;
+	bool has_window, quiet;
+	enum ana_window window;
+};
+
+static void usage(void)
+{
+	const struct view_export_format *f;
+
+	fputs(usage_head, stdout);
+	for (f = view_export_formats; f->name; f++)
+		printf("      %-10s     %s\n", f->name, f->what);
+	fputs(usage_tail, stdout);
+}
+
+/* --- progress and signals --- */
+
+struct progress {
+	double began, told;
+	bool on, shown;
+};
+
+static volatile sig_atomic_t stopped; /* the signal */
+
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void show_progress(void *arg, double done)
+{
+	struct progress *p = arg;
+	double now;
+
+	if (!p->on)
+		return;
+	now = seconds();
+	if (now - p->began < PATIENCE || now - p->told < INTERVAL)
+		return;
+	p->told = now;
+	p->shown = true;
+	fprintf(stderr, "\r\033[Kexporting: %3.0f %%", done > 1 ? 100 : done * 100);
+}
+
+static void clear_progress(struct progress *p)
+{
+	if (p->shown)
+		fputs("\r\033[K", stderr);
+	p->shown = false;
+}
+
+static void on_signal(int sig)
+{
+	stopped = sig;
+}
+
+/* The first such signal ends the export, which then takes away what it wrote; a second one kills. */
+static void catch_signals(void)
+{
+	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction sa = { .sa_handler = on_signal,
+				.sa_flags = (int)SA_RESETHAND | SA_RESTART };
+	struct sigaction old;
+	size_t i;
+
+	for (i = 0; i < sizeof(sigs) / sizeof(sigs[0]); i++)
+		if (!sigaction(sigs[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(sigs[i], &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* --- the work --- */
+
+/*
+ * The summary that report shows: where the run has a summary.json, with its window, waste set and
+ * rates, unless other ones are asked for now.
+ */
+static int summarise(const struct options *o, struct view_summary **made)
+{
+	struct view_analysis a = { .window = o->has_window ? o->window : ANA_WINDOW_JOB,
+				   .rates = o->rates };
+	struct view_summary *stored = NULL;
+	const char *why;
+	char *path;
+	int err;
+
+	if (asprintf(&path, "%s/summary.json", o->run) < 0)
+		return -ENOMEM;
+	if (!view_summary_read(&stored, path, &why)) {
+		a.window = o->has_window ? o->window : stored->window;
+		a.waste = stored->waste;
+		a.fixed = o->rates.price || o->rates.model ? NULL : &stored->cost;
+	}
+	free(path);
+	err = view_analyse(o->run, &a, made);
+	view_summary_free(stored);
+	return err;
+}
+
+static bool ends_in_gz(const char *file)
+{
+	size_t n = file ? strlen(file) : 0;
+
+	return n > 3 && !strcmp(file + n - 3, ".gz");
+}
+
+static int write_out(struct view_export *x, const struct options *o)
+{
+	int err, end;
+
+	if (x->folder && mkdir(o->file, 0777) && errno != EEXIST)
+		return -errno;
+	if (x->folder || o->format->own_file)
+		return o->format->write(x);
+	err = view_out_open(&x->out, o->file, o->format->gzip || ends_in_gz(o->file));
+	if (err)
+		return err;
+	err = o->format->write(x);
+	end = view_out_close(&x->out, !err);
+	return err ? err : end;
+}
+
+static bool names_folder(const char *file)
+{
+	size_t n = file ? strlen(file) : 0;
+	struct stat st;
+
+	return n && (file[n - 1] == '/' || (!stat(file, &st) && S_ISDIR(st.st_mode)));
+}
+
+static int open_trace(struct view_export *x, const struct options *o)
+{
+	const char *why = "";
+	int err = view_trace_open(&x->trace, o->run, &why);
+
+	if (!err)
+		err = view_export_init(x);
+	x->expected *= o->format->passes;
+	return err;
+}
+
+static void show_caveat(void *arg, const char *text)
+{
+	view_note("%s: %s", (const char *)arg, text);
+}
+
+static int complain(const struct view_export *x, int err)
+{
+	const char *where = x->file ? x->file : "stdout";
+
+	if (err == -EPIPE)
+		return VIEW_EXIT_ERROR; /* whoever reads has enough */
+	if (err == -ENODATA)
+		return VIEW_EXIT_ERROR; /* said already */
+	view_error("%s: %s; %s", where, strerror(-err),
+		   err == -ENOSPC   ? "free some space and try again"
+		   : err == -ENOMEM ? "free some memory and try again"
+				    : "see gpustarve export --help");
+	return VIEW_EXIT_ERROR;
+}
+
+static int export(const struct options *o)
+{
+	struct progress progress = { .began = seconds(), .on = !o->quiet && isatty(2) };
+	struct view_export x = { .path = o->run,
+				 .file = o->file,
+				 .table = o->table,
+				 .folder = names_folder(o->file),
+				 .stop = &stopped,
+				 .progress = show_progress,
+				 .progress_arg = &progress };
+	int err;
+
+	if (summarise(o, &x.summary))
+		return VIEW_EXIT_ERROR; /* said already */
+	catch_signals();
+	err = open_trace(&x, o);
+	if (!err)
+		err = write_out(&x, o);
+	clear_progress(&progress);
+	if (!err && !o->quiet)
+		view_export_caveats(&x, show_caveat, (void *)o->run);
+	view_export_fini(&x);
+	view_trace_close(x.trace);
+	view_summary_free(x.summary);
+	if (err == -EINTR && stopped) {
+		signal(stopped, SIG_DFL);
+		raise(stopped);
+	}
+	return err ? complain(&x, err) : VIEW_EXIT_OK;
+}
+
+/* --- options --- */
+
+enum {
+	OPT_FORMAT = 256,
+	OPT_TABLE,
+	OPT_PRICE,
+	OPT_MODEL,
+	OPT_WINDOW
+};
+
+static bool take_format(struct options *o, const char *name)
+{
+	const struct view_export_format *f;
+
+	o->format = view_export_find(name);
+	if (o->format)
+		return true;
+	fprintf(stderr, "gpustarve: export: unknown format %s; there are", name);
+	for (f = view_export_formats; f->name; f++)
+		fprintf(stderr, " %s", f->name);
+	fputc('\n', stderr);
+	return false;
+}
+
+static bool take_option(struct options *o, int c)
+{
+	switch (c) {
+	case 'o':
+		o->file = strcmp(optarg, "-") != 0 ? optarg : NULL;
+		return true;
+	case 'q':
+		o->quiet = true;
+		return true;
+	case OPT_FORMAT:
+		return take_format(o, optarg);
+	case OPT_TABLE:
+		o->table = optarg;
+		return true;
+	case OPT_PRICE:
+		o->rates.price = optarg;
+		return true;
+	case OPT_MODEL:
+		o->rates.model = optarg;
+		return view_option_price_model(optarg);
+	case OPT_WINDOW:
+		o->has_window = true;
+		return view_option_window(optarg, &o->window);
+	default:
+		return false;
+	}
+}
+
+static bool fits(const struct options *o)
+{
+	if (!o->format) {
+		view_error("export: no format given; add --format, see gpustarve export --help");
+		return false;
+	}
+	if (o->table && strcmp(o->format->name, "csv") != 0) {
+		view_error("export: --table is for csv only; leave it out");
+		return false;
+	}
+	if (!o->format->folders && names_folder(o->file)) {
+		view_error("export: %s is a folder; %s needs a file", o->file, o->format->name);
+		return false;
+	}
+	if (o->format->own_file && !o->file) {
+		view_error("export: %s needs a file of its own; add -o FILE", o->format->name);
+		return false;
+	}
+	if (o->format->binary && !o->file && isatty(STDOUT_FILENO)) {
+		view_error("export: %s is not for a terminal; add -o FILE", o->format->name);
+		return false;
+	}
+	return true;
+}
+
+/* 1: go on, 0: help was shown, -1: error. */
+static int parse(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "format", required_argument, NULL, OPT_FORMAT },
+		{ "table", required_argument, NULL, OPT_TABLE },
+		{ "price", required_argument, NULL, OPT_PRICE },
+		{ "price-model", required_argument, NULL, OPT_MODEL },
+		{ "window", required_argument, NULL, OPT_WINDOW },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int c;
+
+	while ((c = view_getopt(argc, argv, ":o:qh", longs)) != -1) {
+		if (c == 'h') {
+			usage();
+			return 0;
+		}
+		if (!take_option(o, c))
+			return -1;
+	}
+	if (optind != argc - 1) {
+		view_error("export: name one run; see gpustarve export --help");
+		return -1;
+	}
+	o->run = argv[optind];
+	return fits(o) ? 1 : -1;
+}
+
+int view_cmd_export(int argc, char **argv)
+{
+	struct options o = { .rates.price_from = "--price" };
+	int go = parse(argc, argv, &o);
+
+	if (go <= 0)
+		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
+	return export(&o);
+}

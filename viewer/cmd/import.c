@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpustarve import FILE... -o RUN
+ */
+#include "import.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "cmd.h"
+#include "import/import.h"
+#include "base/log.h"
+#include "base/options.h"
+
+#define PATIENCE 2.0 /* seconds without a word */
+#define INTERVAL 0.25
+
+static const char usage[] =
+	"usage: gpustarve import FILE... -o RUN\n"
+	"\n"
+	"Turns traces of other tools into a run directory RUN.gst that report, verify, dump and\n"
+	"export read like a recorded one.\n"
+	"\n"
+	"  FILE         Kineto or Chrome JSON (.json, .json.gz) or an nsys SQLite export\n"
+	"               (.sqlite, .sqlite.gz); told apart by content; several files make one run\n"
+	"  -o RUN       the run to make; .gst is added unless it ends so\n"
+	"  -q, --quiet  no progress and no summary\n"
+	"  -h, --help   this text\n"
+	"\n"
+	"examples:\n"
+	"  gpustarve import rank0.json.gz rank1.json.gz -o job    # job.gst\n"
+	"  nsys export --type sqlite report.nsys-rep && gpustarve import report.sqlite -o job\n"
+	"  gpustarve report job.gst\n";
+
+struct progress {
+	double began, told;
+	bool on; /* stderr is a terminal and nobody asked for quiet */
+	bool shown;
+};
+
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void show_progress(void *arg, const char *file, double done, uint64_t rows)
+{
+	struct progress *p = arg;
+	const char *name = strrchr(file, '/');
+	double now;
+
+	if (!p->on)
+		return;
+	now = seconds();
+	if (now - p->began < PATIENCE || now - p->told < INTERVAL)
+		return;
+	p->told = now;
+	p->shown = true;
+	name = name ? name + 1 : file;
+	if (done >= 0)
+		fprintf(stderr, "\r\033[Kimporting %.40s: %3.0f %%, %" PRIu64 " rows", name,
+			done > 1 ? 100 : done * 100, rows);
+	else
+		fprintf(stderr, "\r\033[Kimporting %.40s: %" PRIu64 " rows", name, rows);
+}
+
+static void clear_progress(struct progress *p)
+{
+	if (p->shown)
+		fputs("\r\033[K", stderr);
+	p->shown = false;
+}
+
+static void show_note(void *arg, const char *file, const char *text)
+{
+	clear_progress(arg);
+	view_note("%s: %s", file, text);
+}
+
+static char *run_path(const char *name)
+{
+	size_t len = strlen(name);
+	char *path = NULL;
+
+	while (len > 1 && name[len - 1] == '/')
+		len--;
+	if (asprintf(&path, "%.*s%s", (int)len, name,
+		     len > 4 && !strncmp(name + len - 4, ".gst", 4) ? "" : ".gst") < 0)
+		return NULL;
+	return path;
+}
+
+static void print_summary(const struct view_import_stats *s, const char *out)
+{
+	printf("%s: %" PRIu64 " GPU operations, %" PRIu64 " API calls, %" PRIu64
+	       " ranges from %" PRIu64 " file%s, %" PRIu64 " process%s, %.1f MB\n",
+	       out, s->ops, s->api, s->ranges, s->files, s->files == 1 ? "" : "s", s->streams,
+	       s->streams == 1 ? "" : "es", (double)s->bytes / 1e6);
+}
+
+static volatile sig_atomic_t stopped; /* the signal */
+
+static void on_signal(int sig)
+{
+	stopped = sig;
+}
+
+/* The first such signal ends the import, which then takes away what it wrote; a second one kills. */
+static void catch_signals(void)
+{
+	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction sa = { .sa_handler = on_signal,
+				.sa_flags = (int)SA_RESETHAND | SA_RESTART };
+	struct sigaction old;
+	size_t i;
+
+	for (i = 0; i < sizeof(sigs) / sizeof(sigs[0]); i++)
+		if (!sigaction(sigs[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(sigs[i], &sa, NULL);
+}
+
+static int import(char *const files[], size_t n, const char *name, bool quiet)
+{
+	struct progress progress = { .began = seconds(), .on = !quiet && isatty(2) };
+	struct view_import_options options = {
+		.progress = show_progress, .note = show_note, .arg = &progress, .stop = &stopped
+	};
+	struct view_import_stats stats;
+	struct view_import_error error = { .file = NULL };
+	char *out = run_path(name);
+	int err;
+
+	if (!out) {
+		view_error("import: out of memory; free some and try again");
+		return VIEW_EXIT_ERROR;
+	}
+	catch_signals();
+	err = view_import_files(files, n, out, &options, &stats, &error);
+	clear_progress(&progress);
+	if (err == -EINTR && stopped) {
+		signal(stopped, SIG_DFL);
+		raise(stopped);
+	}
+	if (err)
+		view_error("%s: %s", error.file ? error.file : out, error.why);
+	else if (!quiet)
+		print_summary(&stats, out);
+	free(out);
+	return err ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
+}
+
+int view_cmd_import(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	const char *out = NULL;
+	bool quiet = false;
+	int c;
+
+	optind = 0;
+	while ((c = view_getopt(argc, argv, ":o:qh", options)) != -1) {
+		switch (c) {
+		case 'o':
+			out = optarg;
+			break;
+		case 'q':
+			quiet = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return VIEW_EXIT_OK;
+		default:
+			return VIEW_EXIT_ERROR;
+		}
+	}
+	if (optind == argc) {
+		view_error("import: no file given; see gpustarve import --help");
+		return VIEW_EXIT_ERROR;
+	}
+	if (!out || !*out) {
+		view_error("import: no run to write to; add -o RUN");
+		return VIEW_EXIT_ERROR;
+	}
+	return import(argv + optind, (size_t)(argc - optind), out, quiet);
+}

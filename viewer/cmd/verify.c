@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpustarve verify: makes the summary once more from the trace, with the window, the waste set and
+ * the rates that the stored one names, and compares the two member by member, digit by digit.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "summary/analyse.h"
+#include "cmd.h"
+#include "base/jsondoc.h"
+#include "base/log.h"
+#include "trace/native.h"
+#include "base/options.h"
+#include "cost/rates.h"
+
+#define SHOWN 8
+
+static const char usage[] =
+	"usage: gpustarve verify RUN\n"
+	"\n"
+	"Recomputes RUN/summary.json from the trace: every nanosecond and every cent.\n"
+	"\n"
+	"  -q, --quiet   print nothing if they agree\n"
+	"\n"
+	"exit status: 0 they agree, 1 it could not be done, 2 they differ\n";
+
+struct comparison {
+	size_t differences;
+	const char *path;
+};
+
+static const char *shown(const struct view_json *n)
+{
+	if (!n)
+		return "nothing";
+	if (n->type == VIEW_JSON_ARRAY)
+		return "an array";
+	if (n->type == VIEW_JSON_OBJECT)
+		return "an object";
+	return n->text;
+}
+
+static void differ(struct comparison *c, const char *key, const struct view_json *stored,
+		   const struct view_json *made)
+{
+	if (c->differences++ < SHOWN)
+		printf("%s: %s says %.200s, the trace gives %.200s\n", key, "summary.json",
+		       shown(stored), shown(made));
+}
+
+static void compare(struct comparison *c, const char *key, const struct view_json *stored,
+		    const struct view_json *made);
+
+static void compare_object(struct comparison *c, const char *key, const struct view_json *stored,
+			   const struct view_json *made)
+{
+	char path[512];
+
+	for (const struct view_json *m = made->child; m; m = m->next) {
+		snprintf(path, sizeof(path), "%s%s%s", key, *key ? "." : "", m->key);
+		compare(c, path, view_json_get(stored, m->key), m);
+	}
+	for (const struct view_json *s = stored->child; s; s = s->next) {
+		snprintf(path, sizeof(path), "%s%s%s", key, *key ? "." : "", s->key);
+		if (!view_json_get(made, s->key))
+			differ(c, path, s, NULL);
+	}
+	if (view_json_count(stored) != view_json_count(made) && !c->differences)
+		differ(c, key, stored, made); /* a key that stands there twice */
+}
+
+static void compare_array(struct comparison *c, const char *key, const struct view_json *stored,
+			  const struct view_json *made)
+{
+	const struct view_json *s = stored->child, *m = made->child;
+	char path[512];
+
+	for (size_t i = 0; s || m; i++) {
+		snprintf(path, sizeof(path), "%s[%zu]", key, i);
+		compare(c, path, s, m);
+		s = s ? s->next : NULL;
+		m = m ? m->next : NULL;
+	}
+}
+
+static void compare(struct comparison *c, const char *key, const struct view_json *stored,
+		    const struct view_json *made)
+{
+	if (!stored || !made || stored->type != made->type)
+		differ(c, key, stored, made);
+	else if (made->type == VIEW_JSON_OBJECT)
+		compare_object(c, key, stored, made);
+	else if (made->type == VIEW_JSON_ARRAY)
+		compare_array(c, key, stored, made);
+	else if (strcmp(stored->text, made->text) != 0)
+		differ(c, key, stored, made);
+}
+
+static struct view_json *parse_summary(struct view_arena *mem, const struct view_summary *s)
+{
+	struct view_json_error error;
+	struct view_json *root = NULL;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	view_summary_write(s, f);
+	if (!fclose(f))
+		root = view_json_parse(mem, text, len, &error);
+	free(text);
+	return root;
+}
+
+/*
+ * The rates are an input of the summary, so they are taken from it; but their parts must fit
+ * together: what is charged is the list price times the fraction.
+ */
+static void check_rates(struct comparison *c, const struct view_summary *stored)
+{
+	for (size_t g = 0; g < stored->cost.gpus; g++) {
+		const struct view_rate *r = &stored->cost.rate[g];
+		int64_t want = view_rate_fraction(r->list_nano_usd_per_hour, r->fraction_num,
+						  r->fraction_den);
+		if (want == r->nano_usd_per_hour)
+			continue;
+		c->differences++;
+		printf("cost.rates, GPU %zu: usd_per_gpu_hour is not its list price times its "
+		       "fraction\n",
+		       g);
+	}
+}
+
+static int verify(const char *run, const char *path, const struct view_summary *stored, bool quiet)
+{
+	struct view_analysis o = { .window = stored->window,
+				   .waste = stored->waste,
+				   .fixed = &stored->cost };
+	struct view_arena mem = { 0 };
+	struct comparison c = { .path = path };
+	struct view_json_error error;
+	struct view_json *left = NULL;
+	struct view_summary *made;
+
+	if (view_analyse(run, &o, &made))
+		return VIEW_EXIT_ERROR;
+	view_native_keep(made, stored);
+	struct view_json *right = parse_summary(&mem, made);
+	if (right && !view_json_read(&mem, path, &left, &error)) {
+		compare(&c, "", left, right);
+		check_rates(&c, stored);
+	}
+	view_summary_free(made);
+	view_arena_fini(&mem);
+	if (!left || !right) {
+		view_error("%s: it changed while it was read; try again", path);
+		return VIEW_EXIT_ERROR;
+	}
+	fflush(stdout);
+	if (c.differences) {
+		view_error("%s: %zu values differ from what the trace gives; do not trust it, and "
+			   "make a new one with gpustarve report --format json",
+			   path, c.differences);
+		return VIEW_EXIT_DIFFERS;
+	}
+	if (!quiet)
+		printf("%s: every value is what the trace gives\n", path);
+	return VIEW_EXIT_OK;
+}
+
+/* 1: go on, 0: help was shown, -1: error. */
+static int parse(int argc, char **argv, bool *quiet)
+{
+	static const struct option longs[] = {
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int c;
+
+	while ((c = view_getopt(argc, argv, ":qh", longs)) != -1) {
+		if (c == 'h') {
+			fputs(usage, stdout);
+			return 0;
+		}
+		if (c != 'q')
+			return -1;
+		*quiet = true;
+	}
+	if (optind == argc - 1)
+		return 1;
+	view_error("verify: name one run directory; see gpustarve verify --help");
+	return -1;
+}
+
+int view_cmd_verify(int argc, char **argv)
+{
+	struct view_summary *stored;
+	const char *why;
+	bool quiet = false;
+	char *path;
+	int go = parse(argc, argv, &quiet), err;
+
+	if (go <= 0)
+		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
+	const char *run = argv[optind];
+	if (asprintf(&path, "%s/summary.json", run) < 0)
+		return VIEW_EXIT_ERROR;
+	err = view_summary_read(&stored, path, &why);
+	if (err == -EBADMSG) {
+		/* A stored summary that is none differs from what the trace gives. */
+		view_error("%s: %s; make a new one with gpustarve report --format json", path, why);
+		free(path);
+		return VIEW_EXIT_DIFFERS;
+	}
+	if (err) {
+		view_error("%s: %s; make one with gpustarve report %s --format json -o %s", path,
+			   why, run, path);
+		free(path);
+		return VIEW_EXIT_ERROR;
+	}
+	err = verify(run, path, stored, quiet);
+	view_summary_free(stored);
+	free(path);
+	return err;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Advice on the training program's own doings. */
+#include <inttypes.h>
+
+#include "advice.h"
+#include "findings.h"
+#include "base/words.h"
+#include "wire/evidence.h"
+
+const char *view_advice_line(struct view_summary *s, enum ana_class c)
+{
+	const struct view_finding *f = view_finding_of(s, c);
+	const char *line = f ? view_words_line(&s->mem, &f->where, 40) : NULL;
+
+	return line ? view_arena_printf(&s->mem, " (%s)", line) : "";
+}
+
+bool view_advise_sync(struct view_summary *s, struct view_advice *a)
+{
+	const char *line = view_advice_line(s, a->class);
+
+	if (!*line)
+		return true;
+	a->brief = view_arena_printf(&s->mem, "no synchronisation in the step%s", line);
+	a->action = view_arena_printf(
+		&s->mem,
+		"take .item(), .cpu(), print of a tensor or torch.cuda.synchronize() out of the "
+		"step%s: read the value a step later, or log every N steps",
+		line);
+	return true;
+}
+
+bool view_advise_lock(struct view_summary *s, struct view_advice *a)
+{
+	const struct view_finding *f = view_finding_of(s, a->class);
+
+	if (!f || f->where.wait != WIRE_WAIT_GIL)
+		return true;
+	a->title = "Free Python's global lock";
+	a->brief = "the other Python thread in a process of its own";
+	a->action = "another Python thread computes and holds the interpreter's lock: move its "
+		    "work into another process, or into code that releases the lock";
+	return true;
+}
+
+bool view_advise_host_cpu(struct view_summary *s, struct view_advice *a)
+{
+	if (!s->result->cpus)
+		return true;
+	a->action = view_arena_printf(&s->mem,
+				      "the job may use %" PRIu32
+				      " core%s: ask for more or for a larger cgroup quota, or "
+				      "lower the threads and workers beside the trainer",
+				      s->result->cpus, s->result->cpus == 1 ? "" : "s");
+	return true;
+}

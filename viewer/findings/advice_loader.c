@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Advice on the loader, with the arithmetic shown and what contradicts it left out. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "advice.h"
+#include "findings.h"
+#include "loader.h"
+#include "base/units.h"
+#include "base/words.h"
+#include "wire/evidence.h"
+
+#define SMALL_SAMPLE_BYTES 65536
+#define MISS_PPM 300000 /* of the bytes not out of the page cache: the disk matters */
+#define STARVED_PPM 400000 /* of starved time or of making a batch: without a CPU */
+#define BUSY_PPM 850000 /* of the workers' time: they do nothing else */
+#define LOCKED_PPM 50000 /* of the starved time: workers wait for each other */
+#define JITTER 3 / 2 /* of the 95th percentile over the median: batches differ */
+
+static int64_t class_ns(const struct view_summary *s, enum ana_class c)
+{
+	return s->result->classes[c];
+}
+
+/* Time in which somebody was making the batch: what more workers share. */
+static int64_t making_ns(const struct view_summary *s)
+{
+	return class_ns(s, ANA_INPUT_FETCH) + class_ns(s, ANA_INPUT_PREP) +
+	       class_ns(s, ANA_INPUT_UNKNOWN);
+}
+
+/* What a loader that keeps up would have spared. */
+static int64_t sparable_ns(const struct view_summary *s)
+{
+	return making_ns(s) + class_ns(s, ANA_INPUT_CPU_STARVED) + class_ns(s, ANA_INPUT_PIPELINE) +
+	       class_ns(s, ANA_INPUT_HANDOFF);
+}
+
+/* Workers that want a CPU and get none would be more of the same; rows tell it exactly. */
+static bool workers_starved(const struct view_summary *s)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+
+	return view_ppm(class_ns(s, ANA_INPUT_CPU_STARVED), s->starved_ns) >= STARVED_PPM ||
+	       (l && view_ppm(l->fetch_delay_ns, l->fetch_ns) >= STARVED_PPM);
+}
+
+/* They have nothing to do for much of the time: not workers are missing, but work for them. */
+static bool workers_idle(const struct view_summary *s)
+{
+	return class_ns(s, ANA_INPUT_PIPELINE) >= making_ns(s) && s->loader.busy_ppm < BUSY_PPM;
+}
+
+/* Do workers wait for each other? Then more of them wait longer. */
+static bool workers_serialised(const struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < r->sites; i++) {
+		const struct ana_site *site = &r->site[i];
+		if (site->class == ANA_INPUT_PIPELINE && site->role == WIRE_ROLE_WORKER &&
+		    (site->wait == WIRE_WAIT_LOCK_SHARED || site->wait == WIRE_WAIT_LOCK))
+			ns += site->ns;
+	}
+	return view_ppm(ns, s->starved_ns) >= LOCKED_PPM;
+}
+
+/* The first worker takes the making out of the step, whatever it is slowed down by. */
+static bool more_workers_help(const struct view_summary *s)
+{
+	const struct view_loader *v = &s->loader;
+
+	return v->has_need && v->need.advised > v->facts.workers &&
+	       v->need.predicted_step_ns < v->facts.step_ns &&
+	       (!v->facts.workers ||
+		(!workers_starved(s) && !workers_idle(s) && !workers_serialised(s)));
+}
+
+static enum ana_class largest_of_making(const struct view_summary *s)
+{
+	static const enum ana_class of[] = { ANA_INPUT_UNKNOWN, ANA_INPUT_FETCH, ANA_INPUT_PREP };
+	enum ana_class best = of[0];
+
+	for (size_t i = 1; i < 3; i++)
+		if (class_ns(s, of[i]) > class_ns(s, best))
+			best = of[i];
+	return best;
+}
+
+/* The arithmetic in words. */
+static const char *need_why(struct view_summary *s)
+{
+	const struct view_loader *v = &s->loader;
+	const struct view_need_facts *f = &v->facts;
+	int64_t fed = f->step_ns - f->wait_ns;
+	int64_t pace = f->fed_median_ns > 0 && f->fed_median_ns < fed ? f->fed_median_ns : fed;
+	view_unit fetch, step, now, then;
+
+	view_duration(fetch, f->fetch_ns);
+	view_duration(step, pace);
+	const char *bound =
+		v->need.bound == VIEW_NEED_STEP
+			? ""
+			: view_arena_printf(&s->mem, ", but %s %" PRId64,
+					    v->need.bound == VIEW_NEED_CORES
+						    ? "the cores beside the trainer's carry"
+						    : "a sensible limit is",
+					    v->need.advised);
+	return view_arena_printf(
+		&s->mem,
+		"%s takes %s for a batch, and a step without its wait takes %s: %s / %s = %" PRId64
+		" worker%s keep%s up%s (now %" PRId64
+		"). A step takes %s now, and would take at least %s",
+		f->workers ? "a worker" : "the trainer itself", fetch, step, fetch, step,
+		v->need.needed, v->need.needed == 1 ? "" : "s", v->need.needed == 1 ? "s" : "",
+		bound, f->workers, view_duration(now, f->step_ns),
+		view_duration(then, v->need.predicted_step_ns));
+}
+
+/* Is it files or a network that workers are blocked on? */
+static bool cache_helps(const struct view_summary *s, enum ana_class c)
+{
+	const struct view_finding *f = view_finding_of(s, c);
+
+	return c == ANA_INPUT_FETCH && (!f || f->where.wait != WIRE_WAIT_SLEEP);
+}
+
+/* One source for all workers may be what is slow: its share per worker then falls. */
+static const char *if_storage_serves(struct view_summary *s)
+{
+	const struct view_loader *v = &s->loader;
+	view_unit rate;
+
+	if (v->needed_bytes_per_s <= 0)
+		return ", if the storage serves them as fast";
+	return view_arena_printf(&s->mem, ", if the storage serves them %s/s",
+				 view_bytes(rate, (uint64_t)v->batch_bytes * 1000000000u /
+							  (uint64_t)v->need.predicted_step_ns));
+}
+
+bool view_advise_workers(struct view_summary *s, struct view_advice *a)
+{
+	const struct view_loader *v = &s->loader;
+	enum ana_class c = largest_of_making(s);
+	int64_t most = sparable_ns(s);
+
+	if (!more_workers_help(s))
+		return false;
+	a->id = "workers";
+	a->title = v->facts.workers ? "More loader workers" : "Load in worker processes";
+	a->class = c;
+	a->with_need = true;
+	a->why = need_why(s);
+	a->action = view_arena_printf(&s->mem, "set num_workers=%" PRId64 "%s%s", v->need.advised,
+				      v->facts.workers ? "" : " and persistent_workers=True",
+				      cache_helps(s, c) ? if_storage_serves(s) : "");
+	a->brief =
+		view_arena_printf(&s->mem, "%" PRId64 " -> %" PRId64 " workers%s", v->facts.workers,
+				  v->need.advised, cache_helps(s, c) ? " or a local cache" : "");
+	a->saving_ns = v->saving_ns < most ? v->saving_ns : most;
+	if (s->starved_ns)
+		a->saving_nano_usd =
+			view_div_even((__int128)s->cost.starved * a->saving_ns, s->starved_ns);
+	return true;
+}
+
+/* The general advice names workers too: only where nothing better is known. */
+bool view_advise_unknown(struct view_summary *s, struct view_advice *a)
+{
+	const struct view_loader *v = &s->loader;
+	view_unit fetch, step;
+
+	if (more_workers_help(s))
+		return false;
+	if (!v->has_need || v->need.needed > v->facts.workers)
+		return !workers_starved(s) && !workers_serialised(s);
+	a->brief = "a larger prefetch_factor";
+	a->action = view_arena_printf(
+		&s->mem,
+		"%" PRId64 " workers are enough on average (%s per batch and worker, a step each "
+		"%s): raise prefetch_factor to bridge slow batches",
+		v->facts.workers, view_duration(fetch, v->facts.fetch_ns),
+		view_duration(step, v->facts.step_ns));
+	return true;
+}
+
+bool view_advise_epoch(struct view_summary *s, struct view_advice *a)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+	view_unit each;
+
+	if (!l)
+		return true;
+	bool persistent = l->known & ANA_LOADER_PERSISTENT && l->persistent;
+	bool no_workers = l->known & ANA_LOADER_WORKERS && !l->workers;
+	if (l->iterators > 1 && !persistent && !no_workers) {
+		a->action = view_arena_printf(
+			&s->mem,
+			"set persistent_workers=True: %" PRIu64 " iterators were made, each took "
+			"%s to start; workers then survive the epoch",
+			l->iterators,
+			view_duration(each, view_div_even(l->open_ns, (__int128)l->iterators)));
+		return true;
+	}
+	a->title = no_workers ? "Start epochs sooner" : "Start the loader sooner";
+	a->brief = no_workers ? "workers, so that the first batch is made ahead"
+			      : "an iterator made before it is needed";
+	a->action = no_workers ? "use workers: without any, the first batch of an epoch is made "
+				 "while the GPU waits"
+			       : "make the iterator before the model is built or the epoch ends, "
+				 "keep the data set object small (spawned workers get a copy of "
+				 "it), and let one iterator run over several epochs";
+	return true;
+}
+
+bool view_advise_h2d(struct view_summary *s, struct view_advice *a)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+
+	if (!l || !(l->known & ANA_LOADER_PIN) || !l->pin)
+		return true;
+	a->brief = "copies of pinned batches only";
+	a->action = "the loader pins its batches, and copies still come from pageable memory: "
+		    "copy the pinned tensors themselves, with non_blocking=True, and pin what is "
+		    "made in between";
+	return true;
+}
+
+static bool is_network(const char *fs)
+{
+	static const char *const names[] = {
+		"nfs",	"cifs", "smb",	  "fuse", "lustre",  "ceph",
+		"gpfs", "9p",	"beegfs", "afs",  "gluster", "virtiofs"
+	};
+
+	for (size_t i = 0; fs && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(fs, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* "3.2 MB per batch, read at 80.1 MB/s where 302.5 MB/s are needed; 84 % of it from the disk". */
+static const char *bytes_words(struct view_summary *s)
+{
+	const struct view_loader *v = &s->loader;
+	view_unit each, now, needed, miss;
+	const char *rate = "", *disk = "";
+
+	if (v->batch_bytes <= 0)
+		return "";
+	if (v->needed_bytes_per_s > 0)
+		rate = view_arena_printf(&s->mem, ", read at %s/s where %s/s are needed",
+					 view_bytes(now, (uint64_t)v->read_bytes_per_s),
+					 view_bytes(needed, (uint64_t)v->needed_bytes_per_s));
+	if (v->disk_ppm >= 0)
+		disk = view_arena_printf(&s->mem, "; %s %% of it was not in the page cache",
+					 view_percent(miss, v->disk_ppm));
+	return view_arena_printf(&s->mem, "; %s per batch%s%s",
+				 view_bytes(each, (uint64_t)v->batch_bytes), rate, disk);
+}
+
+static bool small_samples(const struct ana_loader_facts *l)
+{
+	return l && l->made_samples && l->rchar_bytes &&
+	       l->rchar_bytes / l->made_samples < SMALL_SAMPLE_BYTES;
+}
+
+static void fetch_action(struct view_summary *s, struct view_advice *a,
+			 const struct view_finding *f)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+	uint8_t wait = f ? f->where.wait : WIRE_WAIT_READ;
+
+	if (wait == WIRE_WAIT_SOCKET) {
+		a->brief = "larger requests, or a local cache";
+		a->action = "fetch larger pieces per request and several at once, or cache them "
+			    "on a local disk";
+	} else if (wait == WIRE_WAIT_SLEEP) {
+		a->title = "See what the data set waits for";
+		a->brief = "a look at what the data set waits for";
+		a->action = view_arena_printf(
+			&s->mem, "making a batch sleeps%s: remove the pause%s",
+			view_advice_line(s, a->class),
+			workers_serialised(s) ? "" : ", or hide it behind more workers");
+	} else if (wait == WIRE_WAIT_FAULT) {
+		a->brief = "a local cache, or reading ahead";
+		a->action = "the mapped file is not in memory: copy it to a local disk, read it "
+			    "ahead (MADV_WILLNEED), or read in the order it is stored";
+	} else if (small_samples(l)) {
+		view_unit bytes;
+		a->brief = "larger files, or a local cache";
+		a->action = view_arena_printf(
+			&s->mem,
+			"samples of %s each are read one by one: pack them into large files "
+			"(tar shards, Arrow, a memory-mapped array), or cache them on a local "
+			"disk",
+			view_bytes(bytes, l->rchar_bytes / l->made_samples));
+	} else if (is_network(f ? f->where.fs : NULL) || s->loader.disk_ppm >= MISS_PPM) {
+		a->action = "cache the data set on a local disk or in memory, or store it in a "
+			    "compressed format that is smaller to read";
+	}
+}
+
+bool view_advise_fetch(struct view_summary *s, struct view_advice *a)
+{
+	fetch_action(s, a, view_finding_of(s, a->class));
+	a->why = view_arena_printf(&s->mem, "%s%s", a->why, bytes_words(s));
+	return true;
+}
+
+bool view_advise_prep(struct view_summary *s, struct view_advice *a)
+{
+	const struct view_loader *v = &s->loader;
+
+	if (!v->has_need || v->need.bound != VIEW_NEED_CORES ||
+	    v->need.advised > v->facts.workers || v->need.cores_needed <= v->facts.cores)
+		return true;
+	/* More workers would want the cores that these have. */
+	a->brief = view_arena_printf(&s->mem,
+				     "%" PRId64 " -> %" PRId64 " cores, or decoding on the GPU",
+				     v->facts.cores, v->need.cores_needed);
+	a->action =
+		view_arena_printf(&s->mem,
+				  "%s; or ask for %" PRId64 " cores (now %" PRId64
+				  ") and set num_workers=%" PRId64
+				  ": the present cores carry no more workers",
+				  a->action, v->need.cores_needed, v->facts.cores, v->need.needed);
+	return true;
+}
+
+bool view_advise_worker_cpu(struct view_summary *s, struct view_advice *a)
+{
+	const struct view_loader *v = &s->loader;
+	int64_t fewer = v->facts.cores - 1;
+
+	if (v->has_need && !v->facts.workers) {
+		a->title = "Give the trainer's loader a processor";
+		a->brief = "more cores, or fewer threads beside the trainer";
+		a->action = "the trainer makes each batch itself and gets too little of a core for "
+			    "it: ask for more CPU cores or a larger cgroup quota, or lower the "
+			    "threads beside it";
+		return true;
+	}
+	if (!v->has_need || v->facts.cores <= 0 || v->need.cores_needed <= v->facts.cores)
+		return true;
+	const char *lower =
+		v->facts.workers > fewer && fewer > 0
+			? view_arena_printf(&s->mem, ", or lower num_workers to %" PRId64, fewer)
+			: "";
+	a->brief = view_arena_printf(&s->mem, "%" PRId64 " -> %" PRId64 " cores", v->facts.cores,
+				     v->need.cores_needed);
+	a->action = view_arena_printf(
+		&s->mem,
+		"%" PRId64 " worker%s and the trainer share %" PRId64 " core%s: ask for %" PRId64
+		" or a larger cgroup quota%s, with one thread per worker (OMP_NUM_THREADS=1)",
+		v->facts.workers, v->facts.workers == 1 ? "" : "s", v->facts.cores,
+		v->facts.cores == 1 ? "" : "s", v->need.cores_needed, lower);
+	return true;
+}
+
+static bool locked(const struct view_finding *f)
+{
+	return f && (f->where.wait == WIRE_WAIT_LOCK_SHARED || f->where.wait == WIRE_WAIT_LOCK ||
+		     f->where.wait == WIRE_WAIT_GIL);
+}
+
+/* "batches take 40.1 ms, one in twenty over 212 ms: "; "" where they are alike. */
+static const char *jitter(struct view_summary *s, const struct ana_loader_facts *l)
+{
+	view_unit median, p95;
+
+	if (l->fetch_median_ns <= 0 || l->fetch_p95_ns < l->fetch_median_ns * JITTER)
+		return "";
+	return view_arena_printf(&s->mem, "a batch takes %s, one in twenty over %s: ",
+				 view_duration(median, l->fetch_median_ns),
+				 view_duration(p95, l->fetch_p95_ns));
+}
+
+bool view_advise_pipeline(struct view_summary *s, struct view_advice *a)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+
+	if (locked(view_finding_of(s, a->class))) {
+		a->id = "worker-lock";
+		a->title = "Free the workers of their lock";
+		a->brief = "no lock between workers";
+		a->action = view_arena_printf(&s->mem,
+					      "workers wait for each other%s: give each one its "
+					      "own file handle or cache, or hold the lock shorter",
+					      view_advice_line(s, a->class));
+		return true;
+	}
+	if (!l || !(l->known & ANA_LOADER_WORKERS))
+		return true;
+	if (!l->workers)
+		return false; /* nothing is in flight without workers */
+	bool ordered = !(l->known & ANA_LOADER_IN_ORDER) || l->in_order;
+	const char *any =
+		ordered ? ", or take batches as they come (in_order=False, PyTorch 2.6)" : "";
+	if (!(l->known & ANA_LOADER_PREFETCH)) {
+		a->action =
+			view_arena_printf(&s->mem, "%sraise prefetch_factor%s", jitter(s, l), any);
+		return true;
+	}
+	uint32_t more = l->prefetch < 2 ? 4 : l->prefetch * 2;
+	a->brief = view_arena_printf(&s->mem, "prefetch_factor %" PRIu32 " -> %" PRIu32 "%s",
+				     l->prefetch, more, ordered ? " or in_order=False" : "");
+	a->action =
+		view_arena_printf(&s->mem, "%sset prefetch_factor=%" PRIu32 " (now %" PRIu32 ")%s",
+				  jitter(s, l), more, l->prefetch, any);
+	return true;
+}
+
+bool view_advise_handoff(struct view_summary *s, struct view_advice *a)
+{
+	const struct view_finding *f = view_finding_of(s, a->class);
+	const struct ana_loader_facts *l = view_loader_facts(s);
+
+	if (f && f->where.role == WIRE_ROLE_PIN)
+		a->action = "the pin thread is the bottleneck: send few large tensors instead of "
+			    "many small ones, and smaller types (uint8 until the GPU)";
+	else if (l && l->known & ANA_LOADER_PIN && l->pin)
+		a->action = "send few large tensors instead of many small objects, and smaller "
+			    "types (uint8 until the GPU)";
+	return true;
+}

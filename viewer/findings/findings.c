@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Findings, ranked by what they cost; ties keep the classes' order. A class that samples saw at
+ * several places becomes several findings: sites that differ only in what they were blocked on, such as a
+ * thousand shards read by one line, are one place.
+ */
+#include "findings.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "loader.h"
+#include "base/units.h"
+#include "base/words.h"
+
+#define FINDINGS_MAX 32
+#define PLACES_MAX 6 /* of one class */
+#define PLACE_PPM 20000 /* of its class: smaller places stay with the rest */
+
+static const char *const meaning[ANA_CLASSES] = {
+	[ANA_COMPUTE] = "a kernel was running",
+	[ANA_COMM] = "a collective was running and no other kernel",
+	[ANA_COPY] = "a copy was running and no kernel",
+	[ANA_INPUT_FETCH] = "the loader read from storage or network",
+	[ANA_INPUT_PREP] = "the loader decoded or transformed samples",
+	[ANA_INPUT_CPU_STARVED] = "loader workers wanted a processor and got none",
+	[ANA_INPUT_PIPELINE] = "workers had no work, waited for each other, or delivered in order",
+	[ANA_INPUT_HANDOFF] = "a finished batch was on its way to the trainer",
+	[ANA_INPUT_EPOCH] = "an epoch's loader was starting",
+	[ANA_INPUT_INLINE] = "the training thread prepared the batch itself",
+	[ANA_INPUT_H2D] = "the batch was being copied to the GPU",
+	[ANA_INPUT_UNKNOWN] = "the trainer waited for its next batch",
+	[ANA_HOST_DISPATCH] = "Python and the framework were preparing the next launch",
+	[ANA_HOST_SYNC] = "the trainer had waited for the GPU to drain, then had to refill it",
+	[ANA_HOST_ALLOC] = "memory was being allocated or freed",
+	[ANA_HOST_GC] = "Python's garbage collector ran",
+	[ANA_HOST_LOCK] = "the training thread waited for a lock",
+	[ANA_HOST_CHECKPOINT] = "a checkpoint was being written",
+	[ANA_HOST_PHASE] = "evaluation or logging",
+	[ANA_HOST_CPU_STARVED] = "the training thread wanted a processor and got none",
+	[ANA_HOST_WARMUP] = "modules were being loaded or compiled for first use",
+	[ANA_HOST_NET] = "the training thread waited for the network",
+	[ANA_HOST_UNKNOWN] = "nothing was submitted, and the records do not tell why",
+	[ANA_DEVICE_TURNAROUND] = "the pause between two operations that were already queued",
+	[ANA_DEVICE_LAUNCH] = "a launch was on its way to the GPU",
+	[ANA_DEVICE_DEPENDENCY] = "queued work waited for another stream",
+	[ANA_DEVICE_GRAPH] = "a pause inside one graph launch",
+	[ANA_DEVICE_CONTENTION] = "another job held the GPU",
+	[ANA_DEVICE_LOST] = "records of this time were lost",
+	[ANA_DEVICE_UNKNOWN] = "work was queued but did not run, and the records do not tell why",
+	[ANA_COMM_SKEW] = "waiting inside a collective for a rank that came late",
+	[ANA_EXCLUDED_STARTUP] = "before the first GPU operation",
+	[ANA_EXCLUDED_TEARDOWN] = "after the last GPU operation",
+	[ANA_EXCLUDED_UNOBSERVED] = "not observed",
+	[ANA_EXCLUDED_NO_PROCESS] = "allocated, but no process used it",
+};
+
+static const char *const basis[ANA_CLASSES] = {
+	[ANA_INPUT_FETCH] =
+		"nothing submitted, inside a loader wait; who made the batch was blocked "
+		"on files or the network",
+	[ANA_INPUT_PREP] =
+		"nothing submitted, inside a loader wait; who made the batch was on a CPU",
+	[ANA_INPUT_CPU_STARVED] =
+		"nothing submitted, inside a loader wait; who made the batch could "
+		"run and had no CPU",
+	[ANA_INPUT_PIPELINE] =
+		"nothing submitted, inside a loader wait; workers had nothing to do, "
+		"waited for a lock, or the batch was there",
+	[ANA_INPUT_HANDOFF] =
+		"nothing submitted, inside a loader wait; the batch was being unpacked "
+		"or pinned",
+	[ANA_INPUT_INLINE] = "nothing submitted, and the training thread was in data code",
+	[ANA_INPUT_UNKNOWN] = "nothing submitted, inside a loader wait",
+	[ANA_INPUT_EPOCH] = "nothing submitted, inside an iterator's first loader wait",
+	[ANA_INPUT_H2D] = "a pageable host-to-device copy was next",
+	[ANA_HOST_DISPATCH] = "nothing submitted, inside a submitting call or an operator",
+	[ANA_HOST_SYNC] = "nothing submitted, inside a blocking synchronisation",
+	[ANA_HOST_ALLOC] = "nothing submitted, inside an allocation call",
+	[ANA_HOST_WARMUP] = "inside a module load, or a launch that took over 1 ms",
+	[ANA_HOST_CHECKPOINT] = "nothing submitted, inside a range named for a checkpoint",
+	[ANA_HOST_PHASE] = "nothing submitted, inside a range named for a phase",
+	[ANA_HOST_GC] = "nothing submitted, inside a run of the collector",
+	[ANA_HOST_LOCK] = "nothing submitted, and the training thread was blocked on a lock",
+	[ANA_HOST_CPU_STARVED] =
+		"nothing submitted, and the training thread could run and had no CPU",
+	[ANA_HOST_NET] = "nothing submitted, and the training thread was blocked on a socket",
+	[ANA_HOST_UNKNOWN] = "nothing submitted; no call, wait or range covers it",
+	[ANA_DEVICE_LAUNCH] = "submitted and started within the time a launch takes",
+	[ANA_DEVICE_DEPENDENCY] = "submitted, behind a stream wait",
+	[ANA_DEVICE_GRAPH] = "both neighbours belong to one graph launch",
+	[ANA_DEVICE_UNKNOWN] = "submitted; nothing explains the wait",
+	[ANA_DEVICE_LOST] = "records were dropped or had unusable stamps",
+	[ANA_COPY] = "a copy or memset ran, and no kernel",
+	[ANA_COMM] = "a collective ran, and no other kernel",
+	[ANA_EXCLUDED_UNOBSERVED] = "tracing was off, cut short or held by another tool",
+};
+
+const char *view_class_meaning(enum ana_class c)
+{
+	return meaning[c] ? meaning[c] : "";
+}
+
+static bool is_doubt(int c)
+{
+	return c == ANA_HOST_UNKNOWN || c == ANA_DEVICE_UNKNOWN || c == ANA_DEVICE_LOST ||
+	       c == ANA_EXCLUDED_UNOBSERVED;
+}
+
+static enum ana_confidence usual(const int64_t by[ANA_CONFIDENCES])
+{
+	int best = ANA_NONE;
+
+	for (int k = ANA_LOW; k >= ANA_HIGH; k--)
+		if (by[k] >= by[best] && by[k] > 0)
+			best = k;
+	return (enum ana_confidence)best;
+}
+
+struct place { /* sites of one class and line */
+	const struct ana_site *first; /* the largest */
+	int64_t ns, by_confidence[ANA_CONFIDENCES];
+	uint64_t samples, targets;
+	uint32_t threads, workers;
+};
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* Without a line, what the thread was blocked on is all there is to tell places apart. */
+static bool same_place(const struct ana_site *a, const struct ana_site *b)
+{
+	bool line = a->file || a->function;
+
+	return a->role == b->role && a->runnable == b->runnable && a->line == b->line &&
+	       same_text(a->file, b->file) && same_text(a->function, b->function) &&
+	       (line || (a->wait == b->wait && same_text(a->native, b->native)));
+}
+
+static bool target_seen(const struct ana_result *r, const struct ana_site *upto)
+{
+	for (const struct ana_site *s = r->site; s < upto; s++)
+		if (s->class == upto->class && same_text(s->target, upto->target) &&
+		    same_place(s, upto))
+			return true;
+	return false;
+}
+
+static void join(const struct ana_result *r, struct place *p, const struct ana_site *site)
+{
+	p->ns += site->ns;
+	p->by_confidence[site->confidence] += site->ns;
+	p->samples += site->samples;
+	p->targets += site->target && !target_seen(r, site);
+	if (site->threads > p->threads) /* sites may share threads */
+		p->threads = site->threads;
+	if (site->workers > p->workers)
+		p->workers = site->workers;
+}
+
+/* The places of class @c in @place (room for all sites), most time first; returns how many. */
+static size_t places_of(const struct ana_result *r, int c, struct place *place)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->sites; i++) {
+		const struct ana_site *site = &r->site[i];
+		size_t k = 0;
+		if ((int)site->class != c || site->ns <= 0)
+			continue;
+		while (k < n && !same_place(place[k].first, site))
+			k++;
+		if (k == n)
+			place[n++] = (struct place){ .first = site };
+		join(r, &place[k], site);
+	}
+	return n;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static void set_share(const struct view_summary *s, struct view_finding *f)
+{
+	const struct ana_result *r = s->result;
+	int64_t whole = r->classes[f->class];
+
+	f->ppm = view_ppm(f->ns, r->gpu_ns);
+	f->nano_usd = f->ns == whole
+			      ? s->cost.classes[f->class]
+			      : view_div_even((__int128)s->cost.classes[f->class] * f->ns, whole);
+	f->of_starved_ppm = ana_class_is_input(f->class) ? view_ppm(f->ns, s->starved_ns) : -1;
+	f->confidence = usual(f->by_confidence);
+	f->basis = basis[f->class] ? basis[f->class] : "";
+}
+
+static void set_where(struct view_summary *s, struct view_finding *f, const struct place *p)
+{
+	const struct ana_site *site = p->first;
+
+	f->where = (struct view_place){
+		.known = true,
+		.role = site->role < VIEW_ROLES ? site->role : 0,
+		.wait = site->wait < VIEW_WAITS ? site->wait : VIEW_WAITS - 1,
+		.runnable = site->runnable,
+		.file = view_arena_text(&s->mem, site->file),
+		.function = view_arena_text(&s->mem, site->function),
+		.line = site->line,
+		.leaf = view_arena_text(&s->mem, site->leaf),
+		.native = view_arena_text(&s->mem, site->native),
+		.target = view_arena_text(&s->mem, site->target),
+		.fs = view_arena_text(&s->mem, site->fs),
+		.targets = p->targets,
+		.samples = p->samples,
+		.threads = p->threads,
+		.workers = p->workers,
+	};
+}
+
+/* Takes the place's part out of what is left of the class, which it cannot exceed. */
+static void add_place(struct view_summary *s, const struct place *p, struct view_finding *rest)
+{
+	struct view_finding *f = &s->finding[s->findings];
+
+	if (p->ns > rest->ns)
+		return;
+	*f = (struct view_finding){ .class = rest->class, .ns = p->ns };
+	rest->ns -= p->ns;
+	for (int k = 0; k < ANA_CONFIDENCES; k++) {
+		f->by_confidence[k] = p->by_confidence[k];
+		rest->by_confidence[k] -= p->by_confidence[k];
+	}
+	set_where(s, f, p);
+	set_share(s, f);
+	rest->rest = true;
+	s->findings++;
+}
+
+/* A site's confidence is that of most of its time: what that overdraws, the other ones have. */
+static void settle_confidence(struct view_finding *rest)
+{
+	int64_t owed = 0;
+
+	for (int k = 0; k < ANA_CONFIDENCES; k++) {
+		owed += rest->by_confidence[k] < 0 ? -rest->by_confidence[k] : 0;
+		if (rest->by_confidence[k] < 0)
+			rest->by_confidence[k] = 0;
+	}
+	for (int k = 0; owed && k < ANA_CONFIDENCES; k++) {
+		int64_t part = owed < rest->by_confidence[k] ? owed : rest->by_confidence[k];
+		rest->by_confidence[k] -= part;
+		owed -= part;
+	}
+}
+
+static void add_class(struct view_summary *s, int c, struct place *place)
+{
+	const struct ana_result *r = s->result;
+	struct view_finding rest = { .class = (enum ana_class)c, .ns = r->classes[c] };
+	size_t n = places_of(r, c, place);
+
+	for (int k = 0; k < ANA_CONFIDENCES; k++)
+		rest.by_confidence[k] = r->confidence[c][k];
+	qsort(place, n, sizeof(*place), by_place);
+	for (size_t i = 0; i < n && i < PLACES_MAX; i++)
+		if (view_ppm(place[i].ns, r->classes[c]) >= PLACE_PPM)
+			add_place(s, &place[i], &rest);
+	settle_confidence(&rest);
+	set_share(s, &rest);
+	if (rest.ns > 0)
+		s->finding[s->findings++] = rest;
+}
+
+/* The time of a class that has places. */
+static int64_t placed_ns(const struct view_summary *s, enum ana_class c)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < s->findings; i++)
+		if (s->finding[i].class == c && s->finding[i].where.known)
+			ns += s->finding[i].ns;
+	return ns;
+}
+
+/*
+ * Samples are a part of the time: what they saw of a class stands for the rest of it, too. So a
+ * place ranks by its share of what was seen.
+ */
+static int64_t rank_of_place(const struct view_summary *s, const struct view_finding *f)
+{
+	int64_t placed = placed_ns(s, f->class);
+
+	return view_div_even((__int128)f->ns * s->result->classes[f->class], placed ? placed : 1);
+}
+
+/* What is left of a class comes behind its places: it says least. */
+static int64_t rank(const struct view_summary *s, const struct view_finding *f)
+{
+	int64_t least = f->ns;
+
+	if (f->where.known)
+		return rank_of_place(s, f);
+	for (size_t i = 0; f->rest && i < s->findings; i++) {
+		const struct view_finding *place = &s->finding[i];
+		if (place->class == f->class && place->where.known &&
+		    rank_of_place(s, place) < least)
+			least = rank_of_place(s, place);
+	}
+	return least;
+}
+
+struct ranked {
+	int64_t by;
+	size_t at;
+	struct view_finding f;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->by != y->by)
+		return x->by < y->by ? 1 : -1;
+	if (x->f.class != y->f.class)
+		return (int)x->f.class - (int)y->f.class;
+	if (x->f.rest != y->f.rest)
+		return x->f.rest - y->f.rest;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static void sort_findings(struct view_summary *s)
+{
+	struct ranked *r = view_arena_array(&s->mem, s->findings, sizeof(*r));
+
+	for (size_t i = 0; i < s->findings; i++)
+		r[i] = (struct ranked){ rank(s, &s->finding[i]), i, s->finding[i] };
+	qsort(r, s->findings, sizeof(*r), by_rank);
+	for (size_t i = 0; i < s->findings; i++)
+		s->finding[i] = r[i].f;
+}
+
+/* The findings from @first on are all of one class: what rounding left over goes to the largest. */
+static void close_dollars(struct view_summary *s, size_t first)
+{
+	struct view_finding *most = &s->finding[first];
+	int64_t ns = 0, usd = 0;
+
+	for (size_t i = first; i < s->findings; i++) {
+		struct view_finding *f = &s->finding[i];
+		ns += f->ns;
+		usd += f->nano_usd;
+		if (f->ns > most->ns)
+			most = f;
+	}
+	if (first < s->findings && ns == s->result->classes[most->class])
+		most->nano_usd += s->cost.classes[most->class] - usd;
+}
+
+void view_findings_add(struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+	struct place *place = view_arena_array(&s->mem, r->sites, sizeof(*place));
+	size_t room = ANA_CLASSES * (size_t)(PLACES_MAX + 1);
+
+	s->finding = view_arena_array(&s->mem, room, sizeof(*s->finding));
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		size_t first = s->findings;
+		if (r->classes[c] > 0 && (s->waste[c] || is_doubt(c) || c == ANA_COMM))
+			add_class(s, c, place);
+		close_dollars(s, first);
+	}
+	sort_findings(s);
+	if (s->findings > FINDINGS_MAX)
+		s->findings = FINDINGS_MAX;
+}
+
+const struct view_finding *view_finding_of(const struct view_summary *s, enum ana_class c)
+{
+	for (size_t i = 0; i < s->findings; i++)
+		if (s->finding[i].class == c && s->finding[i].where.known)
+			return &s->finding[i];
+	return NULL;
+}
+
+const char *view_finding_words(const struct view_summary *s, struct view_arena *mem,
+			       const struct view_finding *f, size_t columns)
+{
+	const char *line;
+
+	if (!f->where.known)
+		return view_arena_printf(mem, "%s%s", view_class_meaning(f->class),
+					 f->rest ? ", elsewhere" : "");
+	line = view_words_line(mem, &f->where, columns);
+	return view_arena_printf(mem, "%s %s%s%s",
+				 view_words_who(mem, &f->where, view_loader_workers(s)),
+				 view_words_doing(mem, f->class, &f->where, columns),
+				 line ? ", " : "", line ? line : "");
+}
+
+const char *view_finding_evidence(struct view_arena *mem, const struct view_finding *f)
+{
+	const struct view_place *p = &f->where;
+	view_unit samples;
+
+	if (!p->known)
+		return ana_confidence_names[f->confidence];
+	return view_arena_printf(mem, "%s: %s sample%s of %" PRIu32 " thread%s",
+				 ana_confidence_names[f->confidence],
+				 view_count(samples, p->samples), p->samples == 1 ? "" : "s",
+				 p->threads, p->threads == 1 ? "" : "s");
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands out in a summary, and what to do about it. Fills the summary's own arrays. */
+#ifndef VIEW_FINDINGS_H
+#define VIEW_FINDINGS_H
+
+#include "summary/summary.h"
+
+/*
+ * Every class of waste or doubt that took time, the most first; split by the places where samples
+ * saw it. What is left of a split class is a finding of its own, behind the class's places.
+ */
+void view_findings_add(struct view_summary *s);
+
+/* A finding in words: what the GPU waited for or, where samples tell, who did what. */
+const char *view_finding_words(const struct view_summary *s, struct view_arena *mem,
+			       const struct view_finding *f, size_t columns);
+
+/* "high: 214 samples of 4 threads"; "high" without any. */
+const char *view_finding_evidence(struct view_arena *mem, const struct view_finding *f);
+
+/* The first finding of a class that has a place; NULL: none has. */
+const struct view_finding *view_finding_of(const struct view_summary *s, enum ana_class c);
+
+/* What to do about the findings: one piece of advice per cause, the largest saving first. */
+void view_advice_add(struct view_summary *s);
+
+/* One sentence on a class: what the GPU waited for. Static. */
+const char *view_class_meaning(enum ana_class c);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loader's panel: shares of what workers did, files they were blocked on, and the arithmetic of
+ * how many workers and bytes a second the training loop needs.
+ */
+#include "loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/units.h"
+#include "wire/evidence.h"
+
+#define FILES_MAX 10
+#define NS_PER_S 1000000000
+
+const char *const view_share_names[VIEW_SHARES] = {
+	"io", "cpu", "runnable", "idle", "lock", "other"
+};
+
+const struct ana_loader_facts *view_loader_facts(const struct view_summary *s)
+{
+	return s->result->loaders ? &s->result->loader[0] : NULL;
+}
+
+int64_t view_loader_workers(const struct view_summary *s)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+
+	return l && l->known & ANA_LOADER_WORKERS ? (int64_t)l->workers : -1;
+}
+
+static enum view_share share_of(const struct ana_site *site)
+{
+	if (site->runnable)
+		return VIEW_SHARE_RUNNABLE;
+	switch (site->wait) {
+	case WIRE_WAIT_NONE:
+		return VIEW_SHARE_CPU;
+	case WIRE_WAIT_READ:
+	case WIRE_WAIT_WRITE:
+	case WIRE_WAIT_FAULT:
+	case WIRE_WAIT_SOCKET:
+	case WIRE_WAIT_PIPE:
+	case WIRE_WAIT_SLEEP:
+		return VIEW_SHARE_IO;
+	case WIRE_WAIT_QUEUE:
+		return VIEW_SHARE_IDLE;
+	case WIRE_WAIT_GIL:
+	case WIRE_WAIT_LOCK_SHARED:
+	case WIRE_WAIT_LOCK:
+		return VIEW_SHARE_LOCK;
+	default:
+		return VIEW_SHARE_OTHER;
+	}
+}
+
+static bool of_worker(const struct ana_site *site)
+{
+	return ana_class_is_input(site->class) &&
+	       (site->role == WIRE_ROLE_WORKER || site->role == WIRE_ROLE_WORKER_OTHER);
+}
+
+/* The largest takes what rounding left, so that they sum to a whole. */
+static void set_shares(struct view_summary *s)
+{
+	int64_t ns[VIEW_SHARES] = { 0 }, sum = 0, rest = 1000000, *ppm = s->loader.share_ppm;
+	int most = 0;
+
+	for (size_t i = 0; i < s->result->sites; i++) {
+		const struct ana_site *site = &s->result->site[i];
+		if (!of_worker(site))
+			continue;
+		ns[share_of(site)] += site->ns;
+		sum += site->ns;
+	}
+	for (int k = 0; sum && k < VIEW_SHARES; k++) {
+		ppm[k] = view_ppm(ns[k], sum);
+		rest -= ppm[k];
+		if (ns[k] > ns[most])
+			most = k;
+	}
+	if (sum)
+		ppm[most] += rest;
+}
+
+static bool is_file_wait(const struct ana_site *site)
+{
+	return ana_class_is_input(site->class) && site->target && site->target[0] == '/' &&
+	       (site->wait == WIRE_WAIT_READ || site->wait == WIRE_WAIT_FAULT ||
+		site->wait == WIRE_WAIT_WRITE);
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp((*(const struct ana_site *const *)a)->target,
+		      (*(const struct ana_site *const *)b)->target);
+}
+
+static int by_blocked(const void *a, const void *b)
+{
+	const struct view_file *x = a, *y = b;
+
+	if (x->blocked_ns != y->blocked_ns)
+		return x->blocked_ns < y->blocked_ns ? 1 : -1;
+	return strcmp(x->path, y->path);
+}
+
+static void set_files(struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+	const struct ana_site **site = view_arena_array(&s->mem, r->sites, sizeof(*site));
+	struct view_loader *l = &s->loader;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->sites; i++)
+		if (is_file_wait(&r->site[i]))
+			site[n++] = &r->site[i];
+	qsort(site, n, sizeof(*site), by_path);
+	l->file = view_arena_array(&s->mem, n, sizeof(*l->file));
+	for (size_t i = 0; i < n; i++) {
+		struct view_file *last = l->files ? &l->file[l->files - 1] : NULL;
+		if (last && !strcmp(last->path, site[i]->target)) {
+			last->blocked_ns += site[i]->ns;
+			continue;
+		}
+		l->file[l->files++] = (struct view_file){
+			.path = view_arena_text(&s->mem, site[i]->target),
+			.fs = view_arena_text(&s->mem, site[i]->fs ? site[i]->fs : ""),
+			.blocked_ns = site[i]->ns,
+		};
+	}
+	qsort(l->file, l->files, sizeof(*l->file), by_blocked);
+	if (l->files > FILES_MAX)
+		l->files = FILES_MAX;
+}
+
+/* Trainers on the host that has most of them; they share its cores. */
+static int64_t trainers_per_host(const struct ana_result *r)
+{
+	int64_t most = 1;
+
+	for (size_t i = 0; i < r->processes; i++) {
+		int64_t n = 0;
+		for (size_t k = 0; k < r->processes; k++)
+			n += r->process[k].role && !strcmp(r->process[k].role, "trainer") &&
+			     r->process[k].host && r->process[i].host &&
+			     !strcmp(r->process[k].host, r->process[i].host);
+		if (n > most)
+			most = n;
+	}
+	return most;
+}
+
+/* Waits that gave a batch: each iterator's last one may have given none. */
+static uint64_t batches(const struct ana_result *r)
+{
+	uint64_t made = 0, iterators = 0;
+
+	for (size_t i = 0; i < r->loaders; i++) {
+		made += r->loader[i].made;
+		iterators += r->loader[i].iterators;
+	}
+	return made < r->batches && r->batches - made <= iterators ? made : r->batches;
+}
+
+/* Summed over GPUs, to the part of one trainer and batch. */
+static int64_t per_batch(const struct view_summary *s, const struct ana_loader_facts *l,
+			 int64_t gpu_sum_ns)
+{
+	const struct ana_result *r = s->result;
+	__int128 den = (__int128)batches(r) * r->gpus;
+
+	return den ? view_div_even((__int128)gpu_sum_ns * (l->trainers ? l->trainers : 1), den) : 0;
+}
+
+/* A median over steps tells something of batches only where each step takes one. */
+static int64_t fed_median(const struct ana_result *r)
+{
+	uint64_t n = batches(r);
+	bool one_each = r->steps > n / 10 * 9 && r->steps / 10 * 9 < n;
+
+	return one_each ? r->step_fed_median_ns : -1;
+}
+
+static void set_facts(struct view_summary *s, const struct ana_loader_facts *l)
+{
+	const struct ana_result *r = s->result;
+	struct view_need_facts *f = &s->loader.facts;
+	int64_t span = 0, exposed = 0, made = (int64_t)l->made;
+
+	for (size_t i = 0; i < r->gpus; i++) {
+		span += r->gpu[i].span_ns;
+		exposed += r->gpu[i].loader_exposed_ns;
+	}
+	int64_t own = l->fetch_ns - l->fetch_delay_ns;
+
+	f->workers = l->workers;
+	f->fetch_ns = view_div_even(own > l->fetch_cpu_ns ? own : l->fetch_cpu_ns, made);
+	f->fetch_cpu_ns = view_div_even(l->fetch_cpu_ns, made);
+	f->step_ns = per_batch(s, l, span);
+	f->wait_ns = per_batch(s, l, exposed);
+	f->fed_median_ns = fed_median(r);
+	f->cores = r->cpus / trainers_per_host(r);
+	if (r->cpus && !f->cores)
+		f->cores = 1;
+}
+
+/* What the run would have been shorter by, over all GPUs; never more than it waited. */
+static void set_saving(struct view_summary *s, const struct ana_loader_facts *l)
+{
+	const struct ana_result *r = s->result;
+	struct view_loader *v = &s->loader;
+	__int128 ns = (__int128)(v->facts.step_ns - v->need.predicted_step_ns) *
+		      (__int128)batches(r) * (__int128)r->gpus / (l->trainers ? l->trainers : 1);
+	int64_t most = r->loader_exposed_ns < s->starved_ns ? r->loader_exposed_ns : s->starved_ns;
+
+	v->saving_ns = ns > most ? most : (int64_t)ns;
+	if (s->cost.known && s->starved_ns)
+		v->saving_nano_usd =
+			view_div_even((__int128)s->cost.starved * v->saving_ns, s->starved_ns);
+}
+
+/* Workers that make batches all the time are what the step waits for. */
+static void set_busy(struct view_loader *v)
+{
+	v->busy_ppm =
+		v->facts.workers ? view_ppm(v->fetch_ns, v->facts.step_ns * v->facts.workers) : -1;
+	if (v->busy_ppm > 1000000)
+		v->busy_ppm = 1000000;
+}
+
+static void set_bytes(struct view_summary *s, const struct ana_loader_facts *l)
+{
+	struct view_loader *v = &s->loader;
+	int64_t fed = v->facts.step_ns - v->facts.wait_ns;
+
+	if (!l->rchar_bytes)
+		return;
+	v->batch_bytes = view_div_even((__int128)l->rchar_bytes, (__int128)l->made);
+	if (l->read_bytes) /* 0 may mean that the kernel does not tell */
+		v->disk_ppm = l->read_bytes >= l->rchar_bytes
+				      ? 1000000
+				      : view_ppm((int64_t)l->read_bytes, (int64_t)l->rchar_bytes);
+	if (!v->has_need)
+		return;
+	v->read_bytes_per_s = view_div_even((__int128)v->batch_bytes * NS_PER_S, v->facts.step_ns);
+	v->needed_bytes_per_s = view_div_even((__int128)v->batch_bytes * NS_PER_S, fed);
+}
+
+void view_loader_add(struct view_summary *s)
+{
+	const struct ana_loader_facts *l = view_loader_facts(s);
+	struct view_loader *v = &s->loader;
+
+	v->fetch_ns = v->batch_bytes = v->disk_ppm = -1;
+	v->read_bytes_per_s = v->needed_bytes_per_s = -1;
+	set_shares(s);
+	set_files(s);
+	if (!l || !l->made)
+		return;
+	v->fetch_ns = view_div_even(l->fetch_ns, (__int128)l->made);
+	if (l->known & ANA_LOADER_WORKERS) {
+		set_facts(s, l);
+		v->has_need = view_need_workers(&v->facts, &v->need);
+	}
+	if (v->has_need) {
+		set_busy(v);
+		set_saving(s, l);
+	}
+	set_bytes(s, l);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The summary as text for a terminal, 80 columns. Shows the summary's numbers and no others.
+ */
+#ifndef VIEW_TEXT_H
+#define VIEW_TEXT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include "summary/summary.h"
+
+/* The box at the end of a run: verdict, dollars, causes, next step. @report: path shown, or NULL. */
+void view_text_verdict(const struct view_summary *s, FILE *f, bool colour, const char *report);
+
+/* The whole report. */
+void view_text_report(const struct view_summary *s, FILE *f, bool colour);
+
+/* Colour if @f is a terminal, NO_COLOR is unset and TERM is not dumb. */
+bool view_text_colour(FILE *f);
+
+/* "8x NVIDIA H100 80GB HBM3 (simulated)", in the caller's arena. */
+const char *view_text_gpus(const struct view_summary *s, struct view_arena *mem);
+
+/* "$6.88 per GPU-hour (aws p5.48xlarge, on-demand, 2026-11-09)"; several as a list; "" if none. */
+const char *view_text_rates(const struct view_summary *s, struct view_arena *mem);
+
+/* One rate with its fraction, source and date. */
+const char *view_text_rate(const struct view_rate *r, struct view_arena *mem);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The causes in the text report: findings, what the loader did, what to do. */
+#include <inttypes.h>
+#include <string.h>
+#include "findings/findings.h"
+#include "findings/loader.h"
+#include "text_priv.h"
+#include "base/units.h"
+#include "base/words.h"
+#include "run/wrap.h"
+
+#define PATH_COLUMNS 34 /* of a path or a file's name */
+#define LEAST_PPM 1000 /* of the GPU time: smaller findings are not listed */
+#define FILES_SHOWN 3
+
+static void put_cause(struct page *p, const struct view_finding *f, int64_t share_ppm)
+{
+	view_unit share;
+
+	fprintf(p->f, "  %5s %%  %-18s ", view_percent(share, share_ppm),
+		ana_class_names[f->class]);
+	view_wrap(p->f, 30, 30, view_finding_words(p->s, &p->mem, f, PATH_COLUMNS));
+}
+
+/* The causes of the verdict: of starvation their share of it, otherwise of the GPU time. */
+void text_causes(struct page *p, size_t most)
+{
+	const struct view_summary *s = p->s;
+	bool starved = s->result->judgement.verdict == ANA_V_INPUT_BOUND;
+
+	for (size_t i = 0; i < s->findings && most; i++) {
+		const struct view_finding *f = &s->finding[i];
+		if (starved != (f->of_starved_ppm >= 0) || f->ppm < LEAST_PPM)
+			continue;
+		put_cause(p, f, starved ? f->of_starved_ppm : f->ppm);
+		most--;
+	}
+}
+
+static const char *saving(struct page *p, const struct view_advice *a)
+{
+	view_unit text;
+
+	if (p->s->cost.known)
+		return view_arena_printf(&p->mem, "upper bound of the saving %s per run",
+					 view_cents(text, a->saving_nano_usd));
+	return view_arena_printf(&p->mem, "upper bound of the saving %s GPU-hours per run",
+				 view_hours(text, a->saving_ns));
+}
+
+/* What the verdict is about comes first: the largest saving may lie elsewhere. */
+static const struct view_advice *first_advice(const struct view_summary *s)
+{
+	bool starved = s->result->judgement.verdict == ANA_V_INPUT_BOUND;
+
+	for (size_t i = 0; i < s->advices; i++)
+		if (!starved || ana_class_is_input(s->advice[i].class))
+			return &s->advice[i];
+	return s->advices ? &s->advice[0] : NULL;
+}
+
+void text_next(struct page *p)
+{
+	const struct view_advice *a = first_advice(p->s);
+
+	if (!a || p->s->result->judgement.verdict == ANA_V_BUSY)
+		return;
+	fputs("  next: ", p->f);
+	view_wrap(p->f, 8, 8, view_arena_printf(&p->mem, "%s; %s", a->brief, saving(p, a)));
+}
+
+void text_findings(struct page *p)
+{
+	const struct view_summary *s = p->s;
+	bool any = false;
+
+	for (size_t i = 0; i < s->findings; i++) {
+		const struct view_finding *f = &s->finding[i];
+		if (f->ppm < LEAST_PPM)
+			continue;
+		if (!any)
+			text_heading(p, "Why (share of the GPU time)");
+		any = true;
+		put_cause(p, f, f->ppm);
+		fprintf(p->f, "%30s", "");
+		view_wrap(p->f, 30, 30,
+			  view_arena_printf(&p->mem, "(%s)", view_finding_evidence(&p->mem, f)));
+	}
+}
+
+static const char *yes_no(bool yes)
+{
+	return yes ? "True" : "False";
+}
+
+/* "4 workers (fork), batch_size=16, prefetch_factor=2, pin_memory=False". */
+static const char *settings(struct page *p, const struct ana_loader_facts *l)
+{
+	const char *t = "";
+
+	if (l->known & ANA_LOADER_WORKERS)
+		t = view_arena_printf(&p->mem, "num_workers=%" PRIu32 "%s%s%s", l->workers,
+				      l->workers && l->start ? " (" : "",
+				      l->workers && l->start ? l->start : "",
+				      l->workers && l->start ? ")" : "");
+	if (l->known & ANA_LOADER_BATCH)
+		t = view_arena_printf(&p->mem, "%s, batch_size=%" PRIu32, t, l->batch_size);
+	if (l->known & ANA_LOADER_PREFETCH && l->workers)
+		t = view_arena_printf(&p->mem, "%s, prefetch_factor=%" PRIu32, t, l->prefetch);
+	if (l->known & ANA_LOADER_PIN)
+		t = view_arena_printf(&p->mem, "%s, pin_memory=%s", t, yes_no(l->pin));
+	if (l->known & ANA_LOADER_PERSISTENT && l->workers)
+		t = view_arena_printf(&p->mem, "%s, persistent_workers=%s", t,
+				      yes_no(l->persistent));
+	if (l->known & ANA_LOADER_IN_ORDER && !l->in_order)
+		t = view_arena_printf(&p->mem, "%s, in_order=False", t);
+	return t[0] == ',' ? t + 2 : t;
+}
+
+static void put_line(struct page *p, const char *text)
+{
+	if (!*text)
+		return;
+	fputs("  ", p->f);
+	view_wrap(p->f, 2, 4, text);
+}
+
+static void put_fetches(struct page *p, const struct ana_loader_facts *l)
+{
+	const struct view_loader *v = &p->s->loader;
+	view_unit mean, median, p95, made, cpu, delay;
+
+	if (!l->made)
+		return;
+	put_line(p, view_arena_printf(
+			    &p->mem,
+			    "%s batches made, %s each (median %s, 95 %% within %s); %s of it on a "
+			    "CPU, %s waiting for one",
+			    view_count(made, l->made), view_duration(mean, v->fetch_ns),
+			    view_duration(median, l->fetch_median_ns),
+			    view_duration(p95, l->fetch_p95_ns),
+			    view_duration(cpu, view_div_even(l->fetch_cpu_ns, (__int128)l->made)),
+			    view_duration(delay,
+					  view_div_even(l->fetch_delay_ns, (__int128)l->made))));
+}
+
+/* What keeps the advised workers from keeping up. */
+static const char *need_bound(struct page *p)
+{
+	const struct view_need *n = &p->s->loader.need;
+
+	if (n->bound == VIEW_NEED_STEP)
+		return "";
+	return view_arena_printf(&p->mem, ", %s %" PRId64,
+				 n->bound == VIEW_NEED_CORES ? "the cores here carry"
+							     : "a sensible limit is",
+				 n->advised);
+}
+
+static void put_need(struct page *p)
+{
+	const struct view_loader *v = &p->s->loader;
+	view_unit step, fed, then;
+
+	if (!v->has_need)
+		return;
+	if (v->busy_ppm >= 0)
+		put_line(p,
+			 view_arena_printf(&p->mem, "workers made batches for %s %% of their time",
+					   view_percent(step, v->busy_ppm)));
+	put_line(p, view_arena_printf(&p->mem,
+				      "a batch each %s, a step without its wait %s: %" PRId64
+				      " worker%s keep%s up%s; a step then takes %s at least",
+				      view_duration(step, v->facts.step_ns),
+				      view_duration(fed, v->facts.step_ns - v->facts.wait_ns),
+				      v->need.needed, v->need.needed == 1 ? "" : "s",
+				      v->need.needed == 1 ? "s" : "", need_bound(p),
+				      view_duration(then, v->need.predicted_step_ns)));
+}
+
+static void put_shares(struct page *p)
+{
+	static const char *const what[VIEW_SHARES] = { "blocked on files or the network",
+						       "on a CPU",
+						       "waiting for a CPU",
+						       "without work",
+						       "waiting for a lock",
+						       "in something else" };
+	const char *t = "";
+	view_unit share;
+
+	for (int k = 0; k < VIEW_SHARES; k++)
+		if (p->s->loader.share_ppm[k])
+			t = view_arena_printf(&p->mem, "%s%s%s %% %s", t, *t ? ", " : "",
+					      view_percent(share, p->s->loader.share_ppm[k]),
+					      what[k]);
+	if (*t)
+		put_line(p, view_arena_printf(&p->mem, "while GPUs waited, workers were: %s", t));
+}
+
+static void put_bytes(struct page *p)
+{
+	const struct view_loader *v = &p->s->loader;
+	view_unit each, now, needed, miss;
+	const char *t;
+
+	if (v->batch_bytes <= 0)
+		return;
+	t = view_arena_printf(&p->mem, "%s read per batch",
+			      view_bytes(each, (uint64_t)v->batch_bytes));
+	if (v->needed_bytes_per_s >= 0)
+		t = view_arena_printf(&p->mem, "%s: %s/s, where %s/s would keep up", t,
+				      view_bytes(now, (uint64_t)v->read_bytes_per_s),
+				      view_bytes(needed, (uint64_t)v->needed_bytes_per_s));
+	if (v->disk_ppm >= 0)
+		t = view_arena_printf(&p->mem, "%s; %s %% of it not in the page cache", t,
+				      view_percent(miss, v->disk_ppm));
+	put_line(p, t);
+}
+
+static void put_files(struct page *p)
+{
+	const struct view_loader *v = &p->s->loader;
+	view_unit time;
+
+	for (size_t i = 0; i < v->files && i < FILES_SHOWN; i++)
+		put_line(p, view_arena_printf(&p->mem, "blocked %s on %s%s%s%s",
+					      view_duration(time, v->file[i].blocked_ns),
+					      view_short_path(&p->mem, v->file[i].path, 50),
+					      v->file[i].fs[0] ? " (" : "", v->file[i].fs,
+					      v->file[i].fs[0] ? ")" : ""));
+}
+
+static void put_waits(struct page *p)
+{
+	const struct ana_result *r = p->s->result;
+	int64_t outside = r->loader_wait_ns - r->loader_exposed_ns - r->loader_hidden_ns;
+	view_unit count, wait, exposed, hidden, rest;
+
+	put_line(p, view_arena_printf(
+			    &p->mem,
+			    "%s: %s batches, waited %s; %s of it while a GPU was idle, %s "
+			    "hidden behind queued work at no cost%s%s%s",
+			    r->loader_kind ? r->loader_kind : "loader",
+			    view_count(count, r->batches), view_duration(wait, r->loader_wait_ns),
+			    view_duration(exposed, r->loader_exposed_ns),
+			    view_duration(hidden, r->loader_hidden_ns), outside > 0 ? ", " : "",
+			    outside > 0 ? view_duration(rest, outside) : "",
+			    outside > 0 ? " before or after all GPU work" : ""));
+}
+
+void text_loader(struct page *p)
+{
+	const struct ana_result *r = p->s->result;
+	const struct ana_loader_facts *l = view_loader_facts(p->s);
+
+	if (!r->loader_wait_ns && !r->batches && !l)
+		return;
+	text_heading(p, "Loader");
+	put_waits(p);
+	if (l) {
+		put_line(p, settings(p, l));
+		put_fetches(p, l);
+	}
+	put_need(p);
+	put_shares(p);
+	put_bytes(p);
+	put_files(p);
+	if (r->loaders > 1)
+		fprintf(p->f, "  and %zu more kinds of iterators (see --format json)\n",
+			r->loaders - 1);
+}
+
+void text_advice(struct page *p)
+{
+	const struct view_summary *s = p->s;
+
+	if (!s->advices)
+		return;
+	text_heading(p, "What to do (each saving is an upper bound; they do not add up)");
+	for (size_t i = 0; i < s->advices; i++) {
+		const struct view_advice *a = &s->advice[i];
+		fprintf(p->f, "  %zu. ", i + 1);
+		view_wrap(p->f, 5, 5,
+			  view_arena_printf(&p->mem, "%s (%s)", a->title, saving(p, a)));
+		fputs("     ", p->f);
+		view_wrap(p->f, 5, 5, view_arena_printf(&p->mem, "%s.", a->why));
+		fputs("     ", p->f);
+		view_wrap(p->f, 5, 5, view_arena_printf(&p->mem, "To do: %s.", a->action));
+	}
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libprof is preloaded for what uses CUDA through PyTorch and the like, and named to the driver
+ * and to NVTX for what preloading does not reach. What the user has set stays.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/log.h"
+#include "run.h"
+
+static void set_env(struct view_run *r, const char *name, const char *value)
+{
+	r->env[r->envs++] = (struct view_env){ name, value };
+}
+
+static void set_unless_set(struct view_run *r, const char *name, const char *value)
+{
+	const char *have = getenv(name);
+
+	if (!have || !have[0])
+		set_env(r, name, value);
+}
+
+/* True if the list (spaces or colons between) names @path already. */
+static bool listed(const char *list, const char *path)
+{
+	size_t want = strlen(path);
+
+	for (size_t len; *list; list += len + (list[len] != '\0')) {
+		len = strcspn(list, ": ");
+		if (len == want && !strncmp(list, path, len))
+			return true;
+	}
+	return false;
+}
+
+static void set_preload(struct view_run *r)
+{
+	const char *have = getenv("LD_PRELOAD");
+
+	if (have && listed(have, r->libprof))
+		return;
+	bool more = have && have[0];
+	int n = snprintf(r->preload, sizeof(r->preload), "%s%s%s", r->libprof, more ? ":" : "",
+			 more ? have : "");
+	if (n < (int)sizeof(r->preload))
+		set_env(r, "LD_PRELOAD", r->preload);
+}
+
+static void set_labels(struct view_run *r)
+{
+	const char *have = getenv("GPUSTARVE_LABELS");
+	size_t at = 0;
+
+	if (!r->labels)
+		return;
+	if (have && have[0])
+		at = (size_t)snprintf(r->labels_text, sizeof(r->labels_text), "%s", have);
+	for (size_t i = 0; i < r->labels && at < sizeof(r->labels_text); i++)
+		at += (size_t)snprintf(r->labels_text + at, sizeof(r->labels_text) - at, "%s%s=%s",
+				       at ? "," : "", r->label[i].key, r->label[i].value);
+	if (at < sizeof(r->labels_text))
+		set_env(r, "GPUSTARVE_LABELS", r->labels_text);
+	else
+		view_note("labels: longer than %zu bytes; run.json has them, the trace does not",
+			  sizeof(r->labels_text));
+}
+
+/*
+ * Other tools that load themselves into CUDA through these variables; some refuse to start where
+ * they are set. What they start in turn is preloaded and sees to itself.
+ */
+static bool is_other_tool(const char *command)
+{
+	static const char *const tool[] = {
+		"ncu",		 "ncu-ui",   "nv-nsight-cu-cli",  "nsys",
+		"nsys-launcher", "cuda-gdb", "compute-sanitizer", "nvprof"
+	};
+	const char *slash = strrchr(command, '/'), *name = slash ? slash + 1 : command;
+
+	for (size_t i = 0; i < sizeof(tool) / sizeof(tool[0]); i++)
+		if (!strcmp(name, tool[i]))
+			return true;
+	return false;
+}
+
+void view_run_environment(struct view_run *r)
+{
+	set_env(r, "GPUSTARVE_OUT", r->base);
+	set_env(r, "GPUSTARVE_RUN_ID", r->id);
+	if (r->node.socket[0])
+		set_env(r, "GPUSTARVE_SOCKET", r->node.socket);
+	if (r->own_socket)
+		set_env(r, "GPUSTARVE_QUIET_ERRORS", "1");
+	if (r->level)
+		set_env(r, "GPUSTARVE_LEVEL", r->level);
+	if (r->max_overhead)
+		set_env(r, "GPUSTARVE_MAX_OVERHEAD", r->max_overhead);
+	if (r->max_trace)
+		set_env(r, "GPUSTARVE_MAX_TRACE", r->max_trace);
+	set_labels(r);
+	/* The dynamic linker cuts LD_PRELOAD at spaces and colons; CUDA does not cut its variable. */
+	if (strpbrk(r->libprof, ": "))
+		view_note("%s: the path holds a space or a colon, so that only CUDA programs load "
+			  "it; install gpustarve elsewhere",
+			  r->libprof);
+	else
+		set_preload(r);
+	if (is_other_tool(r->command[0]))
+		return;
+	set_unless_set(r, "CUDA_INJECTION64_PATH", r->libprof);
+	set_unless_set(r, "NVTX_INJECTION64_PATH", r->libprof);
+}

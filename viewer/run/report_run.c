@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report_run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "summary/analyse.h"
+#include "report/html.h"
+#include "base/log.h"
+#include "others.h"
+#include "base/slurp.h"
+#include "report/text.h"
+
+typedef void page_writer(const struct view_summary *s, FILE *f);
+
+static int save_page(const char *dir, const char *name, const struct view_summary *s,
+		     page_writer *write_page)
+{
+	char *path = NULL, *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	int err = -ENOMEM;
+
+	if (!f)
+		goto out;
+	write_page(s, f);
+	if (fclose(f) || asprintf(&path, "%s/%s", dir, name) < 0)
+		goto free_text;
+	err = view_write_atomic(path, text, len);
+	free(path);
+free_text:
+	free(text);
+out:
+	return err;
+}
+
+/* Both, or one line for what failed first: a full disk rarely takes the other one. */
+static int save_pages(const struct view_run_report *o, const struct view_summary *s)
+{
+	int json = save_page(o->dir, "summary.json", s, view_summary_write);
+	int html = save_page(o->dir, "report.html", s, view_html_write);
+	int err = json ? json : html;
+
+	if (err && !o->told)
+		view_error("%s/%s: %s; free some space and run gpustarve report", o->shown,
+			   json ? "summary.json" : "report.html", strerror(-err));
+	return html;
+}
+
+/* One write, so that it stands together even if others write to the terminal too. */
+static void print_verdict(const struct view_summary *s, const char *report)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return;
+	view_text_verdict(s, f, view_text_colour(stderr), report);
+	if (!fclose(f))
+		fwrite(text, 1, len, stderr);
+	free(text);
+}
+
+int view_run_report(const struct view_run_report *o)
+{
+	struct view_analysis a = { .window = ANA_WINDOW_JOB,
+				   .rates = o->rates,
+				   .remedy = "make room for the trace, and see gpustarve doctor",
+				   .quiet_when_empty = true };
+	struct view_summary *s;
+	char *report = NULL;
+	view_others_wait(o->dir, o->record, o->patience_s);
+	int err = view_analyse(o->dir, &a, &s);
+
+	if (err == -ENODATA && !o->quiet)
+		view_note("the job never touched a GPU: there is nothing to report");
+	if (err)
+		return 1;
+	err = save_pages(o, s);
+	if (!o->quiet && asprintf(&report, "%s/%s", o->shown, err ? "" : "report.html") >= 0)
+		print_verdict(s, report);
+	free(report);
+	view_summary_free(s);
+	return err ? 1 : 0;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wrap.h"
+
+#include <string.h>
+#include "base/utf8.h"
+
+/* How many characters of plain text come first. */
+static size_t plain(const char *text, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && text[n] >= 0x20 && text[n] < 0x7f)
+		n++;
+	return n;
+}
+
+void view_put_tame_part(FILE *f, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len;) {
+		size_t run = plain(text + i, len - i);
+		fwrite(text + i, 1, run, f);
+		i += run;
+		if (i == len)
+			break;
+		size_t n = view_utf8_length(text + i, len - i);
+		unsigned char c = (unsigned char)text[i];
+		/* C1 controls (U+0080 to U+009F) act like escapes on some terminals. */
+		int control = c < 0x20 || c == 0x7f ||
+			      (n == 2 && c == 0xc2 && (unsigned char)text[i + 1] < 0xa0);
+		if (!n || control)
+			fputc('?', f);
+		else
+			fwrite(text + i, 1, n, f);
+		i += n ? n : 1;
+	}
+}
+
+void view_put_tame(FILE *f, const char *text)
+{
+	view_put_tame_part(f, text, strlen(text));
+}
+
+static int columns(const char *text, size_t len)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < len; n++) {
+		size_t k = view_utf8_length(text + i, len - i);
+		i += k ? k : 1;
+	}
+	return n;
+}
+
+void view_wrap(FILE *f, int at, int hang, const char *text)
+{
+	int first = 1;
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+		int width = columns(text, len);
+		if (!first && at + 1 + width > VIEW_COLUMNS) {
+			fprintf(f, "\n%*s", hang, "");
+			at = hang;
+		} else if (!first) {
+			fputc(' ', f);
+			at++;
+		}
+		view_put_tame_part(f, text, len);
+		at += width;
+		first = 0;
+		text += len;
+		text += strspn(text, " ");
+	}
+	fputc('\n', f);
+}

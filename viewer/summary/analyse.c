@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyse.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/log.h"
+#include "trace/runjson.h"
+
+#define TIMELINE_BUCKETS 240
+#define TOP_GAPS 20
+
+static const char *remedy(int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return "name a run directory, such as gpustarve-runs/<run id>.gst";
+	case -EACCES:
+	case -EPERM:
+		return "ask its owner for read access";
+	case -ENODATA:
+		return "name the folder that `gpustarve run` printed";
+	case -EBADMSG:
+		return "restore it from a copy, or record the run again";
+	default:
+		return "see gpustarve-report(1)";
+	}
+}
+
+void view_say_no_gpu(const char *path)
+{
+	view_error("%s: the job never touched a GPU, so there is nothing to report", path);
+}
+
+/* The rates that an earlier summary used, GPU by GPU; a GPU it did not know has none. */
+static struct view_rate *fixed_rates(const struct view_cost *c, size_t gpus)
+{
+	struct view_rate *rate = calloc(gpus ? gpus : 1, sizeof(*rate));
+
+	for (size_t i = 0; rate && i < gpus; i++) {
+		if (i < c->gpus)
+			rate[i] = c->rate[i];
+		else
+			rate[i].fraction_num = rate[i].fraction_den = 1;
+	}
+	return rate;
+}
+
+/* A price given to `gpustarve run` stays with the run; one given now comes before it. */
+static int find_rates(const struct view_trace *t, const struct ana_result *r,
+		      const struct view_analysis *o, struct view_rate **rate)
+{
+	struct view_rate_options ro = o->rates;
+	struct view_run_price kept;
+
+	if (o->fixed) {
+		*rate = fixed_rates(o->fixed, r->gpus);
+		return *rate ? 0 : -ENOMEM;
+	}
+	view_run_price_read(t->path, &kept);
+	if (!ro.price && !ro.model) {
+		ro.price = kept.price[0] ? kept.price : NULL;
+		ro.model = kept.model[0] ? kept.model : NULL;
+		ro.price_from = kept.from;
+	}
+	return view_rates_find(r, t, &ro, rate);
+}
+
+static int engine(struct view_trace *t, const char *path, const struct view_analysis *o,
+		  struct ana_result **r)
+{
+	struct ana_options ao = { .window = o->window,
+				  .timeline_buckets = TIMELINE_BUCKETS,
+				  .top_gaps = TOP_GAPS };
+	int err = ana_run(t, &ao, r);
+
+	if (err == -ENODATA && !o->quiet_when_empty)
+		view_say_no_gpu(path);
+	else if (err && err != -ENODATA)
+		view_error("%s: analysis failed: %s; %s", path, strerror(-err), remedy(err));
+	return err;
+}
+
+int view_analyse(const char *path, const struct view_analysis *o, struct view_summary **s)
+{
+	struct view_summary_options so = { .window = o->window, .waste = o->waste };
+	struct view_trace *t = NULL;
+	struct view_rate *rate = NULL;
+	struct ana_result *r = NULL;
+	const char *why = NULL;
+	int err = view_trace_open(&t, path, &why);
+
+	if (err) {
+		view_error("%s: %s; %s", path, why ? why : strerror(-err),
+			   o->remedy ? o->remedy : remedy(err));
+		/* A folder with nothing of ours is not a job without a GPU. */
+		return err == -ENODATA ? -EBADMSG : err;
+	}
+	err = engine(t, path, o, &r);
+	if (!err)
+		err = find_rates(t, r, o, &rate);
+	if (!err) {
+		err = view_summary_make(s, r, t, rate, &so);
+		r = NULL;
+		rate = NULL;
+	}
+	if (r)
+		ana_result_free(r);
+	free(rate);
+	view_trace_close(t);
+	return err;
+}

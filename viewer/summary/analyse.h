@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a run's path to its summary: opens the trace, runs the engine, finds the prices. The one way
+ * in for every command that shows a run. Says what is wrong on stderr.
+ */
+#ifndef VIEW_ANALYSE_H
+#define VIEW_ANALYSE_H
+
+#include <stdbool.h>
+#include "cost/rates.h"
+#include "summary.h"
+
+struct view_analysis {
+	enum ana_window window;
+	const bool *waste; /* [ANA_CLASSES], NULL: the ledger's rule */
+	struct view_rate_options rates;
+	/* Instead of a look-up: the rates of an earlier summary, by GPU (verify). NULL: look up. */
+	const struct view_cost *fixed;
+	const char *remedy; /* for a trace that cannot be opened; NULL: by what is wrong */
+	bool quiet_when_empty; /* -ENODATA is the caller's to say */
+};
+
+/* 0 and *s; negative errno after one line on stderr. -ENODATA: the run never touched a GPU. */
+int view_analyse(const char *path, const struct view_analysis *o, struct view_summary **s);
+
+/* The line for a run without any GPU. */
+void view_say_no_gpu(const char *path);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the engine's result and the run's identity to the summary. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "findings/findings.h"
+#include "findings/loader.h"
+#include "trace/native.h"
+#include "summary.h"
+#include "base/units.h"
+
+static void set_waste(struct view_summary *s, const bool *waste)
+{
+	if (waste)
+		memcpy(s->waste, waste, sizeof(s->waste));
+	else
+		view_waste_default(s->waste);
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		if (s->waste[c])
+			view_cost_add(&s->wasted_ns, s->result->classes[c]);
+		if (ana_class_is_input(c))
+			view_cost_add(&s->starved_ns, s->result->classes[c]);
+	}
+}
+
+static void widen(int64_t *least, int64_t *most, int64_t start, int64_t end)
+{
+	if (end <= start || !start)
+		return;
+	if (!*most || start < *least)
+		*least = start;
+	if (end > *most)
+		*most = end;
+}
+
+/* What run.json does not tell, the processes and devices do. */
+static void set_times(struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+	int64_t least = 0, most = 0;
+
+	for (size_t i = 0; i < r->processes; i++)
+		widen(&least, &most, r->process[i].start_ns, r->process[i].end_ns);
+	for (size_t i = 0; i < r->gpus && !most; i++)
+		widen(&least, &most, r->gpu[i].held_start_ns, r->gpu[i].held_end_ns);
+	if (!s->start_unix_ns)
+		s->start_unix_ns = least;
+	if (s->wall_ns <= 0)
+		s->wall_ns = most > least ? most - least : 0;
+}
+
+static void copy_run(struct view_summary *s, const struct view_trace *t)
+{
+	const struct view_run_info *run = &t->run;
+
+	s->id = view_arena_text(&s->mem, run->id ? run->id : "");
+	s->path = view_arena_text(&s->mem, t->path);
+	s->start_unix_ns = run->start_unix_ns;
+	s->wall_ns = run->wall_ns;
+	s->has_exit_status = run->has_exit_status;
+	s->exit_status = run->exit_status;
+	s->commands = run->commands;
+	s->command = view_arena_array(&s->mem, run->commands, sizeof(*s->command));
+	for (size_t i = 0; i < run->commands; i++)
+		s->command[i] = view_arena_text(&s->mem, run->command[i]);
+	s->labels = run->labels;
+	s->label = view_arena_array(&s->mem, run->labels, sizeof(*s->label));
+	for (size_t i = 0; i < run->labels; i++)
+		s->label[i] = (struct view_label){ view_arena_text(&s->mem, run->label_key[i]),
+						   view_arena_text(&s->mem, run->label_value[i]) };
+}
+
+/* The last resort: the folder's name without its ending. */
+static const char *id_from_path(struct view_summary *s, const char *path)
+{
+	size_t end = strlen(path);
+
+	while (end > 1 && path[end - 1] == '/')
+		end--;
+	size_t start = end;
+	while (start && path[start - 1] != '/')
+		start--;
+	if (end - start > 4 && !strncmp(path + end - 4, ".gst", 4))
+		end -= 4;
+	return view_arena_copy(&s->mem, path + start, end - start);
+}
+
+/* A run without run.json (plain preloading) is known by its streams. */
+static void copy_hello(struct view_summary *s, const struct view_trace *t)
+{
+	const Wire__Hello *h = NULL;
+
+	for (size_t i = 0; i < t->streams && !h; i++)
+		h = t->stream[i].hello;
+	if (!h)
+		return;
+	if (!s->id[0])
+		s->id = view_arena_text(&s->mem, h->run_id);
+	if (!s->commands) {
+		s->commands = h->n_command;
+		s->command = view_arena_array(&s->mem, h->n_command, sizeof(*s->command));
+		for (size_t i = 0; i < h->n_command; i++)
+			s->command[i] = view_arena_text(&s->mem, h->command[i]);
+	}
+	if (!s->labels) {
+		s->labels = h->n_labels;
+		s->label = view_arena_array(&s->mem, h->n_labels, sizeof(*s->label));
+		for (size_t i = 0; i < h->n_labels; i++)
+			s->label[i] =
+				(struct view_label){ view_arena_text(&s->mem, h->labels[i]->key),
+						     view_arena_text(&s->mem,
+								     h->labels[i]->value) };
+	}
+}
+
+static void add_host(struct view_summary *s, const char *host)
+{
+	if (!host || !host[0])
+		return;
+	for (size_t i = 0; i < s->hosts; i++)
+		if (!strcmp(s->host[i], host))
+			return;
+	s->host[s->hosts++] = view_arena_text(&s->mem, host);
+}
+
+static void set_hosts(struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+
+	s->host = view_arena_array(&s->mem, r->processes + r->gpus, sizeof(*s->host));
+	for (size_t i = 0; i < r->processes; i++)
+		add_host(s, r->process[i].host);
+	for (size_t i = 0; i < r->gpus; i++)
+		add_host(s, r->gpu[i].host);
+}
+
+static bool rank_seen(const struct ana_result *r, size_t upto)
+{
+	for (size_t i = 0; i < upto; i++)
+		if (r->process[i].has_rank && r->process[i].rank == r->process[upto].rank)
+			return true;
+	return false;
+}
+
+/* Distinct ranks; without any, the trainers. */
+static void set_ranks(struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+	int64_t trainers = 0;
+
+	for (size_t i = 0; i < r->processes; i++) {
+		if (r->process[i].has_rank && !rank_seen(r, i))
+			s->ranks++;
+		if (r->process[i].role && !strcmp(r->process[i].role, "trainer"))
+			trainers++;
+	}
+	if (!s->ranks)
+		s->ranks = trainers ? trainers : 1;
+}
+
+static void set_money(struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+	int64_t useful = r->gpu_ns - s->wasted_ns;
+
+	s->step_nano_usd = s->useful_nano_usd = -1;
+	if (!s->cost.known)
+		return;
+	if (r->steps)
+		s->step_nano_usd = view_div_even(s->cost.total, (__int128)r->steps);
+	if (useful > 0)
+		s->useful_nano_usd =
+			view_div_even((__int128)s->cost.total * 3600 * 1000000000, useful);
+}
+
+static void add_note(struct view_summary *s, const char *text)
+{
+	for (size_t i = 0; i < s->notes; i++)
+		if (!strcmp(s->note[i], text))
+			return;
+	s->note[s->notes++] = view_arena_text(&s->mem, text);
+}
+
+/* NVML's own figure, averaged over the GPUs that have one; -1: none has. */
+static int64_t nvml_ppm(const struct ana_result *r)
+{
+	int64_t sum = 0, n = 0;
+
+	for (size_t i = 0; i < r->gpus; i++) {
+		if (r->gpu[i].nvml_utilization_pct < 0)
+			continue;
+		sum += (int64_t)(r->gpu[i].nvml_utilization_pct * 10000);
+		n++;
+	}
+	return n ? sum / n : -1;
+}
+
+static const char *sampler_note(struct view_summary *s)
+{
+	int64_t nvml = nvml_ppm(s->result);
+	view_unit percent, own;
+	const char *said = "";
+
+	if (nvml >= 0)
+		said = view_arena_printf(&s->mem, " (NVML itself said %s %% while it was asked)",
+					 view_percent(own, nvml));
+	return view_arena_printf(
+		&s->mem,
+		"a sampler that reads GPU utilisation every 15 s would have averaged about %s %%%s "
+		"and named no cause; busy here means that something runs, not that it runs well",
+		view_percent(percent, s->sampler_ppm), said);
+}
+
+static const char *unpriced_note(struct view_summary *s)
+{
+	for (size_t g = 0; g < s->cost.gpus; g++)
+		if (!s->cost.rate[g].known)
+			return view_arena_printf(
+				&s->mem,
+				"no price is known for %s; set one with --price USD, "
+				"GPUSTARVE_USD_PER_GPU_HOUR or a row in a site price file",
+				s->cost.rate[g].gpu);
+	return NULL;
+}
+
+static void set_notes(struct view_summary *s, const struct view_trace *t)
+{
+	const struct ana_quality *q = &s->result->quality;
+	const char *unpriced = unpriced_note(s);
+
+	s->note =
+		view_arena_array(&s->mem, q->note_count + (t ? t->notes : 0) + 8, sizeof(*s->note));
+	for (size_t i = 0; i < q->note_count; i++)
+		add_note(s, q->notes[i]);
+	for (size_t i = 0; t && i < t->notes; i++)
+		add_note(s, t->note[i]);
+	if (s->result->simulated)
+		add_note(s, "the GPUs of this run are simulated: the simulator is a model");
+	if (s->ranks > 1 && !s->result->classes[ANA_COMM_SKEW])
+		add_note(s, "several ranks: time that others waited inside collectives for a "
+			    "starved rank is not counted, so starved is a lower bound");
+	if (!s->result->complete && !s->result->imported)
+		add_note(s, "some process ended without a last word or is still running: "
+			    "totals are a lower bound");
+	add_note(s, sampler_note(s));
+	add_note(s,
+		 unpriced ? unpriced
+			  : "dollars are the price of the GPUs only, for the time they were held");
+}
+
+int view_summary_make(struct view_summary **out, struct ana_result *r, const struct view_trace *t,
+		      struct view_rate *rate, const struct view_summary_options *o)
+{
+	struct view_summary *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		goto free_inputs;
+	s->result = r;
+	s->window = o->window;
+	set_waste(s, o->waste);
+	if (view_cost_compute(&s->cost, r, rate, s->waste))
+		goto free_summary;
+	s->id = "";
+	if (t) {
+		copy_run(s, t);
+		copy_hello(s, t);
+		if (!s->id[0] && t->path)
+			s->id = id_from_path(s, t->path);
+	}
+	set_times(s);
+	set_hosts(s);
+	set_ranks(s);
+	set_money(s);
+	s->sampler_ppm =
+		view_ppm(r->classes[ANA_COMPUTE] + r->classes[ANA_COMM] + r->classes[ANA_COMM_SKEW],
+			 r->gpu_ns);
+	set_notes(s, t);
+	view_findings_add(s);
+	view_native_add(s);
+	view_loader_add(s);
+	view_advice_add(s);
+	*out = s;
+	return 0;
+
+free_summary:
+	view_summary_free(s);
+	return -ENOMEM;
+free_inputs:
+	ana_result_free(r);
+	free(rate);
+	return -ENOMEM;
+}
+
+int64_t view_busy_ns(const struct view_summary *s)
+{
+	const int64_t *c = s->result->classes;
+
+	return c[ANA_COMPUTE] + c[ANA_COMM] + c[ANA_COPY] + c[ANA_COMM_SKEW];
+}
+
+int64_t view_working_ns(const struct view_summary *s)
+{
+	const int64_t *c = s->result->classes;
+
+	return s->result->gpu_ns - c[ANA_EXCLUDED_STARTUP] - c[ANA_EXCLUDED_TEARDOWN] -
+	       c[ANA_EXCLUDED_NO_PROCESS];
+}
+
+int64_t view_gpu_starved_ns(const struct ana_gpu *g)
+{
+	int64_t sum = 0;
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		sum += ana_class_is_input(c) ? g->classes[c] : 0;
+	return sum;
+}
+
+int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu)
+{
+	int64_t sum = 0;
+
+	for (int c = 0; s->cost.known && c < ANA_CLASSES; c++)
+		view_cost_add(&sum, s->cost.gpu_class[gpu][c]);
+	return sum;
+}
+
+void view_summary_free(struct view_summary *s)
+{
+	if (!s)
+		return;
+	if (!s->result_in_mem)
+		ana_result_free(s->result);
+	view_cost_fini(&s->cost);
+	view_arena_fini(&s->mem);
+	free(s);
+}

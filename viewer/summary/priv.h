@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files that write and read summary.json share: summary_write.c, summary_read.c have the
+ * whole, *_why.c the causes (loader, findings, advice). Private to them.
+ */
+#ifndef VIEW_SUMMARY_PRIV_H
+#define VIEW_SUMMARY_PRIV_H
+
+#include "base/jsondoc.h"
+#include "base/jsonout.h"
+#include "summary.h"
+
+void summary_put_confidence(struct view_jsonout *j, const int64_t by[ANA_CONFIDENCES]);
+void summary_put_loader(struct view_jsonout *j, const struct view_summary *s);
+void summary_put_findings(struct view_jsonout *j, const struct view_summary *s);
+void summary_put_advice(struct view_jsonout *j, const struct view_summary *s);
+
+#define EACH(node, array) \
+	(const struct view_json *node = (array) ? (array)->child : NULL; node; node = node->next)
+
+/* Members of @node, in the summary's memory. */
+char *summary_text(struct view_summary *s, const struct view_json *node, const char *key);
+char *summary_text_or_empty(struct view_summary *s, const struct view_json *node, const char *key);
+
+/*
+ * Numbers of a hostile file are kept to where sums of them cannot overflow: time of one GPU to 2^56
+ * (two years), sums over GPUs to 2^60.
+ */
+int64_t summary_within(const struct view_json *node, const char *key, int64_t otherwise,
+		       int64_t least, int64_t most);
+int64_t summary_span(const struct view_json *node, const char *key);
+int64_t summary_total(const struct view_json *node, const char *key);
+uint32_t summary_u32(const struct view_json *node, const char *key);
+int64_t summary_usd(const struct view_json *node, const char *key, int64_t otherwise);
+int64_t summary_ppm(const struct view_json *node, const char *key, int64_t otherwise);
+/* The index of @text among @names; @otherwise: it is none. */
+int summary_by_name(const char *text, const char *const *names, int n, int otherwise);
+void summary_read_confidence(const struct view_json *node, int64_t by[ANA_CONFIDENCES]);
+
+void summary_read_loader(struct view_summary *s, const struct view_json *loader);
+void summary_read_findings(struct view_summary *s, const struct view_json *findings);
+void summary_read_advice(struct view_summary *s, const struct view_json *advice);
+
+#endif

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary.json: one function per member, in the schema's order. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/jsonout.h"
+#include "summary.h"
+#include "priv.h"
+#include "base/units.h"
+#include "wire/crc32c.h"
+
+static void put_classes(struct view_jsonout *j, const char *key, const int64_t *classes)
+{
+	view_json_object(j, key);
+	for (int c = 0; c < ANA_CLASSES; c++)
+		if (classes[c])
+			view_json_int(j, ana_class_names[c], classes[c]);
+	view_json_end(j);
+}
+
+static void put_judgement(struct view_jsonout *j, const struct ana_judgement *v)
+{
+	view_json_string(j, "verdict", ana_verdict_names[v->verdict]);
+	view_json_string(j, "severity", ana_severity_names[v->severity]);
+	view_json_bool(j, "flagged", v->flagged);
+}
+
+static void put_process(struct view_jsonout *j, const struct ana_process *p)
+{
+	view_json_flat_object(j, NULL);
+	view_json_string(j, "host", p->host ? p->host : "");
+	view_json_int(j, "pid", p->pid);
+	if (p->has_rank)
+		view_json_int(j, "rank", p->rank);
+	else
+		view_json_null(j, "rank");
+	view_json_string(j, "role", p->role ? p->role : "other");
+	if (p->ended)
+		view_json_string(j, "ended", p->ended);
+	view_json_int(j, "start_ns", p->start_ns);
+	view_json_int(j, "end_ns", p->end_ns);
+	view_json_end(j);
+}
+
+static void put_run(struct view_jsonout *j, const struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+
+	view_json_object(j, "run");
+	view_json_string(j, "id", s->id);
+	view_json_flat_array(j, "command");
+	for (size_t i = 0; i < s->commands; i++)
+		view_json_string(j, NULL, s->command[i]);
+	view_json_end(j);
+	view_json_int(j, "start_unix_ns", s->start_unix_ns);
+	view_json_int(j, "wall_ns", s->wall_ns);
+	if (s->has_exit_status)
+		view_json_int(j, "exit_status", s->exit_status);
+	else
+		view_json_null(j, "exit_status");
+	view_json_bool(j, "complete", r->complete);
+	view_json_object(j, "labels");
+	for (size_t i = 0; i < s->labels; i++)
+		view_json_string(j, s->label[i].key, s->label[i].value);
+	view_json_end(j);
+	view_json_flat_array(j, "hosts");
+	for (size_t i = 0; i < s->hosts; i++)
+		view_json_string(j, NULL, s->host[i]);
+	view_json_end(j);
+	view_json_array(j, "processes");
+	for (size_t i = 0; i < r->processes; i++)
+		put_process(j, &r->process[i]);
+	view_json_end(j);
+	view_json_int(j, "ranks", s->ranks);
+	view_json_bool(j, "simulated", r->simulated);
+	view_json_string(j, "imported", r->imported ? r->import_kind : NULL);
+	view_json_end(j);
+}
+
+static void put_copies(struct view_jsonout *j, const char *key, const struct ana_copies *copies)
+{
+	view_json_object(j, key);
+	for (int d = 0; d < ANA_COPY_DIRS; d++) {
+		const struct ana_copies *c = &copies[d];
+		if (!c->count)
+			continue;
+		view_json_flat_object(j, ana_copy_names[d]);
+		view_json_uint(j, "count", c->count);
+		view_json_uint(j, "bytes", c->bytes);
+		view_json_int(j, "ns", c->ns);
+		view_json_int(j, "exposed_ns", c->exposed_ns);
+		view_json_uint(j, "pageable_count", c->pageable_count);
+		view_json_uint(j, "pageable_bytes", c->pageable_bytes);
+		view_json_uint(j, "synchronous", c->synchronous);
+		view_json_end(j);
+	}
+	view_json_end(j);
+}
+
+/* A known number, or null. */
+static void put_uint_or_null(struct view_jsonout *j, const char *key, uint64_t v, bool known)
+{
+	if (known)
+		view_json_uint(j, key, v);
+	else
+		view_json_null(j, key);
+}
+
+static void put_gpu_facts(struct view_jsonout *j, const struct ana_gpu *g)
+{
+	put_uint_or_null(j, "memory_used_peak_bytes", g->memory_used_peak_bytes,
+			 g->memory_used_peak_bytes > 0);
+	put_uint_or_null(j, "memory_total_bytes", g->memory_total_bytes, g->memory_total_bytes > 0);
+	if (g->nvml_utilization_pct < 0)
+		view_json_null(j, "nvml_utilization_pct");
+	else
+		view_json_percent(j, "nvml_utilization_pct",
+				  (int64_t)(g->nvml_utilization_pct * 10000 + 0.5));
+	view_json_string(j, "mig_profile", g->mig_profile);
+	view_json_uint(j, "mig_slices", g->mig_slices);
+	view_json_uint(j, "mig_slices_total", g->mig_slices_total);
+	view_json_uint(j, "shared_with", g->shared_with);
+	view_json_int(j, "held_start_ns", g->held_start_ns);
+	view_json_int(j, "held_end_ns", g->held_end_ns);
+}
+
+static int64_t wasted_usd(const struct view_summary *s, size_t g)
+{
+	int64_t sum = 0;
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		if (s->waste[c])
+			view_cost_add(&sum, s->cost.gpu_class[g][c]);
+	return sum;
+}
+
+static void put_gpu(struct view_jsonout *j, const struct view_summary *s, size_t i)
+{
+	const struct ana_gpu *g = &s->result->gpu[i];
+
+	view_json_object(j, NULL);
+	view_json_string(j, "host", g->host ? g->host : "");
+	view_json_uint(j, "index", g->index);
+	view_json_string(j, "uuid", g->uuid);
+	view_json_string(j, "name", g->name ? g->name : "");
+	view_json_int(j, "held_ns", g->held_ns);
+	view_json_int(j, "span_ns", g->span_ns);
+	view_json_uint(j, "ops", g->ops);
+	view_json_uint(j, "streams", g->streams);
+	view_json_uint(j, "ops_without_launch", g->ops_without_launch);
+	view_json_int(j, "busy_ns", g->busy_ns);
+	view_json_int(j, "compute_ns", g->compute_ns);
+	view_json_int(j, "copy_exposed_ns", g->copy_exposed_ns);
+	view_json_int(j, "comm_exposed_ns", g->comm_exposed_ns);
+	view_json_int(j, "idle_ns", g->idle_ns);
+	view_json_int(j, "empty_ns", g->empty_ns);
+	view_json_int(j, "queued_ns", g->queued_ns);
+	view_json_uint(j, "gaps", g->gaps);
+	view_json_int(j, "loader_wait_ns", g->loader_wait_ns);
+	view_json_int(j, "loader_exposed_ns", g->loader_exposed_ns);
+	put_classes(j, "classes", g->classes);
+	put_judgement(j, &g->judgement);
+	view_json_int(j, "starved_ns", view_gpu_starved_ns(g));
+	view_json_int(j, "loader_outside_ns", g->loader_outside_ns);
+	view_json_usd(j, "usd", view_gpu_nano_usd(s, i), s->cost.known);
+	view_json_usd(j, "wasted_usd", wasted_usd(s, i), s->cost.known);
+	put_gpu_facts(j, g);
+	put_copies(j, "copies", g->copies);
+	view_json_end(j);
+}
+
+static void put_gpus(struct view_jsonout *j, const struct view_summary *s)
+{
+	view_json_array(j, "gpus");
+	for (size_t i = 0; i < s->result->gpus; i++)
+		put_gpu(j, s, i);
+	view_json_end(j);
+}
+
+static void put_ledger(struct view_jsonout *j, const struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+
+	view_json_object(j, "ledger");
+	view_json_int(j, "gpu_ns", r->gpu_ns);
+	view_json_object(j, "classes");
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		if (!r->classes[c])
+			continue;
+		view_json_flat_object(j, ana_class_names[c]);
+		view_json_int(j, "ns", r->classes[c]);
+		view_json_percent(j, "pct", view_ppm(r->classes[c], r->gpu_ns));
+		view_json_usd(j, "usd", s->cost.classes[c], s->cost.known);
+		summary_put_confidence(j, r->confidence[c]);
+		view_json_end(j);
+	}
+	view_json_end(j);
+	view_json_int(j, "starved_ns", s->starved_ns);
+	view_json_percent(j, "starved_pct", view_ppm(s->starved_ns, r->gpu_ns));
+	view_json_int(j, "wasted_ns", s->wasted_ns);
+	view_json_percent(j, "wasted_pct", view_ppm(s->wasted_ns, r->gpu_ns));
+	view_json_int(j, "busy_ns", view_busy_ns(s));
+	view_json_int(j, "working_ns", view_working_ns(s));
+	view_json_percent(j, "starved_of_working_pct", view_ppm(s->starved_ns, view_working_ns(s)));
+	view_json_flat_array(j, "waste_set");
+	for (int c = 0; c < ANA_CLASSES; c++)
+		if (s->waste[c])
+			view_json_string(j, NULL, ana_class_names[c]);
+	view_json_end(j);
+	view_json_end(j);
+}
+
+static void put_ns_or_null(struct view_jsonout *j, const char *key, int64_t ns)
+{
+	if (ns >= 0)
+		view_json_int(j, key, ns);
+	else
+		view_json_null(j, key);
+}
+
+static void put_steps(struct view_jsonout *j, const struct ana_result *r)
+{
+	static const char *const source[] = { "none", "range", "optimizer", "period" };
+
+	view_json_object(j, "steps");
+	view_json_uint(j, "count", r->steps);
+	view_json_string(j, "source", source[r->step_source]);
+	view_json_uint(j, "skipped", r->steps_skipped);
+	put_ns_or_null(j, "median_ns", r->step_median_ns);
+	put_ns_or_null(j, "p95_ns", r->step_p95_ns);
+	view_json_null(j, "accelerator_utilization_pct");
+	view_json_end(j);
+}
+
+static bool same_rate(const struct view_rate *a, const struct view_rate *b)
+{
+	return a->known == b->known && a->list_nano_usd_per_hour == b->list_nano_usd_per_hour &&
+	       a->fraction_num == b->fraction_num && a->fraction_den == b->fraction_den &&
+	       a->assumed == b->assumed && a->guide == b->guide && !strcmp(a->gpu, b->gpu) &&
+	       !strcmp(a->price_model, b->price_model) && !strcmp(a->label, b->label) &&
+	       !strcmp(a->source, b->source) && !strcmp(a->date, b->date);
+}
+
+static bool rate_seen(const struct view_cost *c, size_t upto)
+{
+	for (size_t i = 0; i < upto; i++)
+		if (same_rate(&c->rate[i], &c->rate[upto]))
+			return true;
+	return false;
+}
+
+static void put_rate(struct view_jsonout *j, const struct view_cost *c, size_t i)
+{
+	const struct view_rate *r = &c->rate[i];
+	char fraction[32];
+
+	snprintf(fraction, sizeof(fraction), "%u/%u", r->fraction_num, r->fraction_den);
+	view_json_object(j, NULL);
+	view_json_string(j, "gpu", r->gpu);
+	view_json_usd(j, "usd_per_gpu_hour", r->nano_usd_per_hour, r->known);
+	view_json_string(j, "price_model", r->price_model);
+	view_json_string(j, "source", r->source);
+	view_json_string(j, "date", r->date);
+	view_json_string(j, "label", r->label);
+	view_json_usd(j, "list_usd_per_gpu_hour", r->list_nano_usd_per_hour, r->known);
+	view_json_string(j, "fraction", fraction);
+	view_json_bool(j, "assumed", r->assumed);
+	view_json_bool(j, "guide", r->guide);
+	view_json_flat_array(j, "gpus");
+	for (size_t k = i; k < c->gpus; k++)
+		if (same_rate(r, &c->rate[k]))
+			view_json_uint(j, NULL, k);
+	view_json_end(j);
+	view_json_end(j);
+}
+
+static void put_cost(struct view_jsonout *j, const struct view_summary *s)
+{
+	const struct view_cost *c = &s->cost;
+	view_unit hours;
+
+	view_json_object(j, "cost");
+	view_json_usd(j, "usd", c->total, c->known);
+	view_json_usd(j, "wasted_usd", c->wasted, c->known);
+	view_json_usd(j, "starved_usd", c->starved, c->known);
+	view_json_number(j, "gpu_hours", view_hours_exact(hours, s->result->gpu_ns));
+	view_json_usd(j, "usd_per_step", s->step_nano_usd, s->step_nano_usd >= 0);
+	view_json_array(j, "rates");
+	for (size_t i = 0; i < c->gpus; i++)
+		if (!rate_seen(c, i))
+			put_rate(j, c, i);
+	view_json_end(j);
+	view_json_usd(j, "usd_per_useful_gpu_hour", s->useful_nano_usd, s->useful_nano_usd >= 0);
+	view_json_usd(j, "idle_allocation_usd", c->classes[ANA_EXCLUDED_NO_PROCESS], c->known);
+	view_json_end(j);
+}
+
+static void put_overhead(struct view_jsonout *j, const struct view_summary *s)
+{
+	const struct ana_quality *q = &s->result->quality;
+
+	view_json_flat_object(j, "overhead");
+	view_json_uint(j, "own_cpu_ns", q->own_cpu_ns);
+	view_json_percent(j, "own_cpu_pct", view_ppm((int64_t)q->own_cpu_ns, s->wall_ns));
+	view_json_uint(j, "trace_bytes", q->trace_bytes);
+	view_json_uint(j, "memory_peak_bytes", q->memory_peak_bytes);
+	view_json_end(j);
+}
+
+/* How well the causes are founded. */
+static void put_evidence(struct view_jsonout *j, const struct ana_result *r)
+{
+	const struct ana_quality *q = &r->quality;
+
+	view_json_flat_object(j, "evidence");
+	view_json_uint(j, "samples", q->samples);
+	view_json_uint(j, "torn", q->samples_torn);
+	view_json_uint(j, "without_python", q->samples_without_python);
+	view_json_uint(j, "lost", q->samples_lost);
+	view_json_int(j, "gap_unsampled_ns", q->gap_unsampled_ns);
+	view_json_int(j, "other_sites_ns", r->other_sites_ns);
+	put_uint_or_null(j, "cpus", r->cpus, r->cpus > 0);
+	view_json_end(j);
+}
+
+static void put_quality(struct view_jsonout *j, const struct view_summary *s)
+{
+	const struct ana_quality *q = &s->result->quality;
+
+	view_json_object(j, "quality");
+	view_json_uint(j, "events", q->events);
+	view_json_uint(j, "dropped", q->dropped);
+	view_json_uint(j, "invalid", q->invalid);
+	view_json_int(j, "unobserved_ns", q->unobserved_ns);
+	view_json_string(j, "level", s->result->level);
+	put_overhead(j, s);
+	view_json_array(j, "notes");
+	for (size_t i = 0; i < s->notes; i++)
+		view_json_string(j, NULL, s->note[i]);
+	view_json_end(j);
+	view_json_uint(j, "ops_before_launch", q->ops_before_launch);
+	view_json_uint(j, "launches_expired", q->launches_expired);
+	view_json_uint(j, "damage_bytes", q->damage_bytes);
+	view_json_uint(j, "damage_spans", q->damage_spans);
+	view_json_uint(j, "frames_missing", q->frames_missing);
+	view_json_percent(j, "sampler_utilization_pct", s->sampler_ppm);
+	put_evidence(j, s->result);
+	view_json_end(j);
+}
+
+static void put_gaps(struct view_jsonout *j, const struct ana_result *r)
+{
+	view_json_array(j, "longest_gaps");
+	for (size_t i = 0; i < r->top_gaps; i++) {
+		const struct ana_gap *g = &r->top_gap[i];
+		view_json_flat_object(j, NULL);
+		view_json_uint(j, "gpu", g->gpu);
+		view_json_int(j, "start_ns", g->start_ns);
+		view_json_int(j, "end_ns", g->end_ns);
+		view_json_int(j, "empty_ns", g->empty_ns);
+		view_json_string(j, "class", ana_class_names[g->major]);
+		view_json_int(j, "pid", g->pid);
+		view_json_int(j, "tid", g->tid);
+		view_json_end(j);
+	}
+	view_json_end(j);
+}
+
+static void put_timeline(struct view_jsonout *j, const struct ana_timeline *t)
+{
+	bool used[ANA_CLASSES] = { false };
+
+	for (size_t b = 0; b < t->count; b++)
+		for (int c = 0; c < ANA_CLASSES; c++)
+			used[c] |= t->bucket[b].classes[c] != 0;
+	view_json_object(j, NULL);
+	view_json_flat_array(j, "classes");
+	for (int c = 0; c < ANA_CLASSES; c++)
+		if (used[c])
+			view_json_string(j, NULL, ana_class_names[c]);
+	view_json_end(j);
+	view_json_array(j, "buckets"); /* start, end, then ns per class named above */
+	for (size_t b = 0; b < t->count; b++) {
+		view_json_flat_array(j, NULL);
+		view_json_int(j, NULL, t->bucket[b].start_ns);
+		view_json_int(j, NULL, t->bucket[b].end_ns);
+		for (int c = 0; c < ANA_CLASSES; c++)
+			if (used[c])
+				view_json_int(j, NULL, t->bucket[b].classes[c]);
+		view_json_end(j);
+	}
+	view_json_end(j);
+	view_json_end(j);
+}
+
+static void put_body(struct view_jsonout *j, const struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+
+	view_json_string(j, "schema", VIEW_SUMMARY_SCHEMA);
+	put_judgement(j, &r->judgement);
+	view_json_string(j, "window", s->window == ANA_WINDOW_JOB ? "job" : "device");
+	view_json_string(j, "level", r->level);
+	put_run(j, s);
+	put_gpus(j, s);
+	put_ledger(j, s);
+	put_steps(j, r);
+	summary_put_loader(j, s);
+	put_copies(j, "copies", r->copies);
+	put_cost(j, s);
+	summary_put_findings(j, s);
+	summary_put_advice(j, s);
+	put_quality(j, s);
+	put_gaps(j, r);
+	view_json_array(j, "timeline");
+	for (size_t g = 0; r->timeline && g < r->gpus; g++)
+		put_timeline(j, &r->timeline[g]);
+	view_json_end(j);
+}
+
+void view_summary_write(const struct view_summary *s, FILE *f)
+{
+	char *text = NULL, digest[32];
+	size_t len = 0;
+	FILE *mem = open_memstream(&text, &len);
+	struct view_jsonout j = { .f = mem };
+
+	if (!mem)
+		return;
+	view_json_object(&j, NULL);
+	put_body(&j, s);
+	fflush(mem);
+	snprintf(digest, sizeof(digest), "crc32c:%08x", wire_crc32c(0, text, len));
+	view_json_string(&j, "digest", digest);
+	view_json_end(&j);
+	if (!fclose(mem))
+		fwrite(text, 1, len, f);
+	free(text);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.json and exit-*.json: what the wrapper knows of a run. Any part may be missing or wrong.
+ */
+#include "priv.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/jsondoc.h"
+
+static int copy_text(char **out, const char *text)
+{
+	if (!text)
+		return 0;
+	free(*out);
+	*out = strdup(text);
+	return *out ? 0 : -ENOMEM;
+}
+
+static int take_command(struct view_run_info *r, const struct view_json *array)
+{
+	const struct view_json *n;
+	size_t room = 0;
+	int err;
+
+	if (r->commands || !array || array->type != VIEW_JSON_ARRAY)
+		return 0;
+	for (n = array->child; n; n = n->next) {
+		if (n->type != VIEW_JSON_STRING)
+			continue;
+		err = view_grow(&r->command, &room, r->commands, sizeof(*r->command));
+		if (err)
+			return err;
+		r->command[r->commands] = NULL;
+		err = copy_text(&r->command[r->commands], n->text);
+		if (err)
+			return err;
+		r->commands++;
+	}
+	return 0;
+}
+
+static int take_labels(struct view_run_info *r, const struct view_json *object)
+{
+	const struct view_json *n;
+	size_t count = view_json_count(object);
+
+	if (r->labels || !object || object->type != VIEW_JSON_OBJECT || !count)
+		return 0;
+	r->label_key = calloc(count, sizeof(*r->label_key));
+	r->label_value = calloc(count, sizeof(*r->label_value));
+	if (!r->label_key || !r->label_value)
+		return -ENOMEM;
+	for (n = object->child; n; n = n->next) {
+		size_t i = r->labels;
+
+		if (n->type != VIEW_JSON_STRING)
+			continue;
+		if (copy_text(&r->label_key[i], n->key) || copy_text(&r->label_value[i], n->text)) {
+			free(r->label_key[i]);
+			return -ENOMEM;
+		}
+		r->labels++;
+	}
+	return 0;
+}
+
+/*
+ * The same end, told by somebody else. Each dates the start by its own means, but no two processes
+ * of one number live at a time.
+ */
+static bool same_exit(const struct view_exit *a, const struct view_exit *b)
+{
+	return a->pid == b->pid && a->start_ns < b->end_ns && b->start_ns < a->end_ns &&
+	       !strcmp(a->host, b->host);
+}
+
+/* Who knows the status saw the end itself: that one replaces the other. True: @e is not needed. */
+static bool settle_exit(struct view_run_info *r, struct view_exit *e)
+{
+	size_t i;
+
+	for (i = 0; i < r->exits; i++) {
+		struct view_exit *have = &r->exit[i];
+
+		if (have->has_status == e->has_status || !same_exit(have, e))
+			continue;
+		if (e->has_status) {
+			struct view_exit swap = *have;
+
+			*have = *e;
+			*e = swap;
+		}
+		return true;
+	}
+	return false;
+}
+
+static int take_exits(struct view_run_info *r, const struct view_json *array)
+{
+	const struct view_json *n;
+	size_t room = r->exits;
+	int err;
+
+	if (!array || array->type != VIEW_JSON_ARRAY)
+		return 0;
+	for (n = array->child; n; n = n->next) {
+		struct view_exit e = {
+			.pid = view_json_get_int(n, "pid", 0),
+			.start_ns = view_json_get_int(n, "start_ns", 0),
+			.end_ns = view_json_get_int(n, "end_ns", 0),
+		};
+		int64_t status = view_json_get_int(n, "status", INT64_MIN);
+
+		if (e.pid <= 0 || e.end_ns <= 0)
+			continue;
+		e.has_status = status >= INT_MIN && status <= INT_MAX;
+		e.status = e.has_status ? (int)status : 0;
+		err = view_grow(&r->exit, &room, r->exits, sizeof(*r->exit));
+		if (!err)
+			err = copy_text(&e.host, view_json_get_text(n, "host", ""));
+		if (err)
+			return err;
+		if (settle_exit(r, &e))
+			free(e.host);
+		else
+			r->exit[r->exits++] = e;
+	}
+	return 0;
+}
+
+static int take_document(struct view_run_info *r, const struct view_json *root)
+{
+	int64_t status = view_json_get_int(root, "exit_status", INT64_MIN);
+	int err = 0;
+
+	if (!r->id)
+		err = copy_text(&r->id, view_json_get_text(root, "id", NULL));
+	if (!err)
+		err = take_command(r, view_json_get(root, "command"));
+	if (!err)
+		err = take_labels(r, view_json_get(root, "labels"));
+	if (!err)
+		err = take_exits(r, view_json_get(root, "exits"));
+	if (!r->start_unix_ns)
+		r->start_unix_ns = view_json_get_int(root, "start_unix_ns", 0);
+	if (!r->wall_ns)
+		r->wall_ns = view_json_get_int(root, "wall_ns", 0);
+	if (!r->has_exit_status && status != INT64_MIN) {
+		r->has_exit_status = true;
+		r->exit_status = (int)status;
+	}
+	return err;
+}
+
+static int read_document(struct view_trace *t, const char *dir, const char *name)
+{
+	struct view_arena arena = { NULL };
+	struct view_json_error bad = { NULL, 0 };
+	struct view_json *root = NULL;
+	char *path;
+	int err;
+
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		return -ENOMEM;
+	err = view_json_read(&arena, path, &root, &bad);
+	free(path);
+	if (!err) {
+		err = take_document(&t->run, root);
+	} else if (err != -ENOENT && err != -ENOMEM) {
+		view_trace_note(t, "%s: cannot be used: %s (byte %zu)", name,
+				bad.why ? bad.why : strerror(-err), bad.offset);
+		err = 0;
+	} else if (err == -ENOENT) {
+		err = 0;
+	}
+	view_arena_fini(&arena);
+	return err;
+}
+
+static bool is_exit_file(const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(name, "exit-", 5) && n > 10 && !strcmp(name + n - 5, ".json");
+}
+
+int view_trace_info(struct view_trace *t, const char *path)
+{
+	struct dirent *e;
+	DIR *dir;
+	int err;
+
+	err = read_document(t, path, "run.json");
+	dir = err ? NULL : opendir(path);
+	if (!dir)
+		return err;
+	while (!err && (e = readdir(dir)))
+		if (is_exit_file(e->d_name))
+			err = read_document(t, path, e->d_name);
+	closedir(dir);
+	return err;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of trace_*.c share. Private to them.
+ */
+#ifndef VIEW_TRACE_PRIV_H
+#define VIEW_TRACE_PRIV_H
+
+#include "trace.h"
+#include "base/arena.h"
+
+struct trace_frame { /* a frame as the scan found it */
+	struct wire_entry entry;
+	uint32_t file;
+	struct wire_block_head *head; /* Block, Ranges, Samples, Workers only; of the arena */
+};
+
+struct trace_file {
+	char *name; /* within the run directory, for notes */
+	struct wire_file *file;
+};
+
+struct trace_priv {
+	struct trace_file *file;
+	size_t files, file_room;
+	struct trace_frame *frame; /* gone once the streams are built */
+	size_t frames, frame_room;
+	size_t note_room;
+	uint64_t bytes; /* of all files */
+	struct view_arena arena;
+};
+
+struct trace_mark { /* what a pulse says, for holes */
+	uint64_t seq;
+	int64_t t_ns, complete_ns;
+};
+
+struct trace_stream { /* view_stream.priv */
+	struct trace_mark *mark;
+	size_t marks;
+	Wire__Loss **loss_msg;
+	size_t loss_msgs;
+	Wire__Clock **clock_msg;
+	size_t clock_msgs;
+	uint64_t unreadable; /* frames whose body could not be read */
+	uint64_t missing; /* sequence numbers in holes that end */
+};
+
+/* Grows *p, which holds @n elements of @each bytes, so that one more fits. 0 or -ENOMEM. */
+int view_grow(void *p, size_t *room, size_t n, size_t each);
+
+/* Adds a line to the trace's notes; without memory the line is lost. */
+void view_trace_note(struct view_trace *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* trace_scan.c: fills priv->frame from the files; 0 or negative errno. */
+int view_trace_scan(struct view_trace *t, const char *path, const char **why);
+
+/*
+ * trace_stream.c: builds the stream out of its frames, which are in order of sequence and without
+ * duplicates. 0 or -ENOMEM; what cannot be read is noted.
+ */
+int view_stream_build(struct view_trace *t, struct view_stream *s, const struct trace_frame *frame,
+		      size_t n, struct wire_scratch *scratch);
+void view_stream_fini(struct view_stream *s);
+
+/* trace_hole.c: fills s->hole. 0 or -ENOMEM. */
+int view_stream_holes(struct view_stream *s, const struct trace_frame *frame, size_t n);
+/* Ends the open hole of a stream without Bye, once run.json is known. */
+void view_stream_close_hole(const struct view_trace *t, struct view_stream *s);
+
+/* trace_info.c: reads run.json and exit-*.json beside the streams; what is wrong is noted. */
+int view_trace_info(struct view_trace *t, const char *dir);
+
+#endif
