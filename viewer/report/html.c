@@ -516,6 +516,7 @@ void view_html_write(const struct view_summary *s, FILE *f)
 	put_steps(&h);
 	html_loader(&h);
 	put_copies(&h);
+	html_ranks(&h);
 	put_cost(&h);
 	put_quality(&h);
 	put_run(&h);

@@ -1,20 +1,80 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of html*.c share. Private to them. */
+/*
+ * What the files of html*.c share. Private to them.
+ *
+ * Numbers and where they come from
+ * --------------------------------
+ * Every number that the page prints as a fact is one element
+ *
+ *     <data value="EXACT" data-key="KEY" data-unit="UNIT">shown</data>
+ *
+ * EXACT is a decimal without exponent: what KEY names, to the last digit. KEY is
+ *
+ *     key     = pointer                   the value at a place of summary.json
+ *             | pointer *(" + " pointer)  the sum
+ *             | pointer *(" - " pointer)  the first less all others
+ *             | pointer " % " pointer     100 x first / second, half to even at 4 decimals; x % 0 is 0
+ *             | pointer " / " pointer     first / second, half to even at whole units
+ *             | "#" pointer               how many elements the array or object there has
+ *     pointer = a JSON Pointer (RFC 6901) into summary.json: /ledger/classes/input.fetch/ns
+ *             | "page:" and one into the page's data block: page:/gpus/0/gaps/3/start_ns
+ *
+ * An absent place counts as 0: summary.json leaves out classes, directions and shares that are 0.
+ * All operators stand between single spaces, of one kind per key. UNIT says how EXACT is shown:
+ *
+ *     ns     integer ns, as view_duration has it: "2 h 14 m", "12.3 s", "831 ms"
+ *     usd    decimal dollars, as cents half to even ("$46.86", "<$0.01"); a cell of a table that
+ *            must close may differ by the cent that view_close_cents moved: data-closed on it
+ *     price  decimal dollars, all digits and at least two: "$6.88", "$2.7447"
+ *     hours  decimal hours, two decimals
+ *     pct    decimal percent, one decimal and " %"
+ *     bytes  integer, "1.5 GB"; bytes/s: "1.5 GB/s"
+ *     count  integer, "1,234,567"
+ *     id     integer, as it is: a GPU's index, a pid, an exit status, a line of code
+ *     moment integer ns since 1970: "2026-11-09 14:02:11 UTC"
+ *
+ * Text that the run brought along (names, notes, advice) may hold digits of its own. It stands in an
+ * element with data-text="pointer" whose text is that string, by html_escape's rules, with a capital
+ * first and a full stop last where data-text-as="sentence". Digits elsewhere are no facts of the run:
+ * numbers of list items, axes of charts (in <svg>), what docs/CAUSES.md fixes.
+ *
+ * Charts
+ * ------
+ * A chart is <figure class="chart" data-chart="timeline|steps|histogram|workers|flame|ranks"> with
+ * its caption, a <div class="plot"> that holds the static SVG and that a script may fill anew, and a
+ * <details> with the same as a table, which stays. data-gpu, data-series: indices into the block.
+ */
 #ifndef VIEW_HTML_PRIV_H
 #define VIEW_HTML_PRIV_H
 
+#include <stdarg.h>
 #include <stdio.h>
 #include "base/arena.h"
+#include "base/units.h"
 #include "summary/summary.h"
 
 #define HTML_GPUS_MAX 256
 #define HTML_GAPS_MAX 10
+#define HTML_KEY(at) __attribute__((format(printf, at, at + 1)))
 
 struct html {
 	const struct view_summary *s;
 	FILE *f;
 	struct view_arena mem;
 };
+
+/* html_number.c: a number with its key, which is a printf format. */
+void html_ns(struct html *h, int64_t ns, const char *key, ...) HTML_KEY(3);
+void html_usd(struct html *h, int64_t nano, const char *key, ...) HTML_KEY(3);
+void html_usd_closed(struct html *h, int64_t nano, int64_t cents, const char *key, ...) HTML_KEY(4);
+void html_price(struct html *h, int64_t nano, const char *key, ...) HTML_KEY(3);
+void html_hours(struct html *h, int64_t ns, const char *key, ...) HTML_KEY(3);
+void html_pct(struct html *h, int64_t ppm, const char *key, ...) HTML_KEY(3);
+void html_bytes(struct html *h, uint64_t bytes, const char *key, ...) HTML_KEY(3);
+void html_rate(struct html *h, uint64_t bytes, const char *key, ...) HTML_KEY(3); /* per second */
+void html_count(struct html *h, uint64_t n, const char *key, ...) HTML_KEY(3);
+void html_id(struct html *h, int64_t n, const char *key, ...) HTML_KEY(3);
+void html_moment(struct html *h, int64_t unix_ns, const char *key, ...) HTML_KEY(3);
 
 /*
  * Untrusted text, fit for element content and for quoted attributes: the five special characters
@@ -23,21 +83,42 @@ struct html {
 void html_escape(FILE *f, const char *text);
 void html_escape_sentence(FILE *f, const char *text); /* capital first, full stop last */
 
+/* <tag data-text="key">text</tag>; as a sentence; nothing if @text is NULL. @tag is ours. */
+void html_text(struct html *h, const char *tag, const char *text, const char *key, ...) HTML_KEY(4);
+void html_sentence(struct html *h, const char *tag, const char *text, const char *key, ...)
+	HTML_KEY(4);
+
 /* "<$0.01" as "&lt;$0.01"; other amounts as they are. */
 const char *html_less(struct html *h, const char *amount);
-
-const char *html_family(int c); /* colour of a class: busy, comm, copy, input, host, ... */
-void html_key(struct html *h, enum ana_class c); /* its little square */
 
 /* A table cell with dollars; nothing without a price. */
 void html_usd_cell(struct html *h, int64_t nano, const char *shown);
 
-/* html_why.c: the causes. */
-void html_findings(struct html *h);
-void html_loader(struct html *h);
-void html_advice(struct html *h);
+const char *html_family(int c); /* colour of a class: busy, comm, copy, input, host, ... */
+void html_key(struct html *h, enum ana_class c); /* its little square */
+void html_class(struct html *h, enum ana_class c); /* square and name, linked to its rule */
 
-/* html_timeline.c: the per-GPU timelines. */
-void html_timelines(struct html *h);
+/* <section id> with its heading; html_section_end closes it. */
+void html_section(struct html *h, const char *id, const char *title);
+void html_section_end(struct html *h);
+
+/* One function per section, in the page's order; each writes nothing where there is nothing. */
+void html_head(struct html *h); /* html_head.c: up to <main>, with the verdict */
+void html_verdict(struct html *h);
+void html_advice(struct html *h); /* html_advice.c */
+void html_findings(struct html *h); /* html_why.c */
+void html_ledger(struct html *h); /* html_ledger.c */
+void html_gpus(struct html *h); /* html_gpus.c */
+void html_timelines(struct html *h); /* html_timeline.c */
+void html_gaps(struct html *h); /* html_gaps.c */
+void html_steps(struct html *h); /* html_steps.c */
+void html_loader(struct html *h); /* html_loader.c */
+void html_copies(struct html *h); /* html_copies.c */
+void html_flame(struct html *h); /* html_flame.c */
+void html_ranks(struct html *h); /* html_ranks.c */
+void html_cost(struct html *h); /* html_cost.c */
+void html_quality(struct html *h); /* html_quality.c */
+void html_run(struct html *h); /* html_run.c */
+void html_method(struct html *h); /* html_method.c */
 
 #endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers and foreign texts of the page, each with the place of summary.json that it comes from. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include "html_priv.h"
+
+/* The key is ours; it is escaped like everything that stands in quotes. */
+static void put_key(struct html *h, const char *name, const char *key, va_list ap)
+{
+	char text[256];
+
+	vsnprintf(text, sizeof(text), key, ap);
+	fprintf(h->f, " %s=\"", name);
+	html_escape(h->f, text);
+	fputc('"', h->f);
+}
+
+static void put(struct html *h, const char *unit, const char *value, const char *shown,
+		const char *key, va_list ap)
+{
+	fprintf(h->f, "<data value=\"%s\"", value);
+	put_key(h, "data-key", key, ap);
+	fprintf(h->f, " data-unit=\"%s\">", unit);
+	html_escape(h->f, shown);
+	fputs("</data>", h->f);
+}
+
+#define PUT(unit, value, shown)                      \
+	do {                                         \
+		va_list ap;                          \
+		va_start(ap, key);                   \
+		put(h, unit, value, shown, key, ap); \
+		va_end(ap);                          \
+	} while (0)
+
+static const char *decimal(char *out, int64_t n)
+{
+	snprintf(out, VIEW_UNIT_BYTES, "%" PRId64, n);
+	return out;
+}
+
+static const char *decimal_unsigned(char *out, uint64_t n)
+{
+	snprintf(out, VIEW_UNIT_BYTES, "%" PRIu64, n);
+	return out;
+}
+
+void html_ns(struct html *h, int64_t ns, const char *key, ...)
+{
+	view_unit value, shown;
+
+	PUT("ns", decimal(value, ns), view_duration(shown, ns));
+}
+
+void html_usd(struct html *h, int64_t nano, const char *key, ...)
+{
+	view_unit value, shown;
+
+	PUT("usd", view_dollars_exact(value, nano), view_cents(shown, nano));
+}
+
+void html_usd_closed(struct html *h, int64_t nano, int64_t cents, const char *key, ...)
+{
+	view_unit value, shown;
+
+	PUT("usd\" data-closed=\"", view_dollars_exact(value, nano),
+	    view_cents_closed(shown, nano, cents));
+}
+
+void html_price(struct html *h, int64_t nano, const char *key, ...)
+{
+	view_unit value, shown;
+
+	PUT("price", view_dollars_exact(value, nano), view_price_text(shown, nano));
+}
+
+void html_hours(struct html *h, int64_t ns, const char *key, ...)
+{
+	view_unit value, shown;
+
+	PUT("hours", view_hours_exact(value, ns), view_hours(shown, ns));
+}
+
+void html_pct(struct html *h, int64_t ppm, const char *key, ...)
+{
+	view_unit value, shown, digits;
+
+	snprintf(shown, sizeof(shown), "%.40s %%", view_percent(digits, ppm));
+	PUT("pct", view_percent_exact(value, ppm), shown);
+}
+
+void html_bytes(struct html *h, uint64_t bytes, const char *key, ...)
+{
+	view_unit value, shown;
+
+	PUT("bytes", decimal_unsigned(value, bytes), view_bytes(shown, bytes));
+}
+
+void html_rate(struct html *h, uint64_t bytes, const char *key, ...)
+{
+	view_unit value, shown, digits;
+
+	snprintf(shown, sizeof(shown), "%.40s/s", view_bytes(digits, bytes));
+	PUT("bytes/s", decimal_unsigned(value, bytes), shown);
+}
+
+void html_count(struct html *h, uint64_t n, const char *key, ...)
+{
+	view_unit value, shown;
+
+	PUT("count", decimal_unsigned(value, n), view_count(shown, n));
+}
+
+void html_id(struct html *h, int64_t n, const char *key, ...)
+{
+	view_unit value;
+
+	PUT("id", decimal(value, n), value);
+}
+
+void html_moment(struct html *h, int64_t unix_ns, const char *key, ...)
+{
+	view_unit value, shown;
+
+	PUT("moment", decimal(value, unix_ns), view_moment(shown, unix_ns));
+}
+
+static void put_text(struct html *h, const char *tag, const char *text, bool sentence,
+		     const char *key, va_list ap)
+{
+	if (!text)
+		return;
+	fprintf(h->f, "<%s", tag);
+	put_key(h, "data-text", key, ap);
+	fputs(sentence ? " data-text-as=\"sentence\">" : ">", h->f);
+	if (sentence)
+		html_escape_sentence(h->f, text);
+	else
+		html_escape(h->f, text);
+	fprintf(h->f, "</%.*s>", (int)strcspn(tag, " "), tag);
+}
+
+void html_text(struct html *h, const char *tag, const char *text, const char *key, ...)
+{
+	va_list ap;
+
+	va_start(ap, key);
+	put_text(h, tag, text, false, key, ap);
+	va_end(ap);
+}
+
+void html_sentence(struct html *h, const char *tag, const char *text, const char *key, ...)
+{
+	va_list ap;
+
+	va_start(ap, key);
+	put_text(h, tag, text, true, key, ap);
+	va_end(ap);
+}
