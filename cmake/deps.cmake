@@ -31,3 +31,13 @@ gs_library(yajl yajl/yajl_parse.h yajl)
 gs_library(z zlib.h z)
 gs_library(elf libelf.h elf)
 find_program(PROTOC_C NAMES protoc-c)
+
+# The report's interactive charts are bundled from npm's packages, and need nothing of them at run
+# time. Without npm, or with -DGPUSTARVE_CHARTS=OFF, reports have tables and static charts.
+option(GPUSTARVE_CHARTS "bundle the report's interactive charts with npm" ON)
+find_program(GS_NODE NAMES node nodejs)
+find_program(GS_NPM NAMES npm)
+if(GPUSTARVE_CHARTS AND NOT (GS_NODE AND GS_NPM))
+    message(STATUS "gpustarve: no npm: reports keep their tables and static charts")
+    set(GPUSTARVE_CHARTS OFF)
+endif()

@@ -9,5 +9,13 @@ extern const unsigned char view_embedded_catalogue[]; /* cost/prices/catalogue.c
 extern const size_t view_embedded_catalogue_len;
 extern const unsigned char view_embedded_report_css[]; /* report/assets/report.css */
 extern const size_t view_embedded_report_css_len;
+extern const unsigned char view_embedded_report_css_sha256[];
+/* Made by cmake/charts.cmake from report/assets/charts; both empty in a build without npm. */
+extern const unsigned char view_embedded_charts_js[];
+extern const size_t view_embedded_charts_js_len;
+extern const unsigned char view_embedded_charts_js_sha256[];
+extern const unsigned char view_embedded_charts_css[];
+extern const size_t view_embedded_charts_css_len;
+extern const unsigned char view_embedded_charts_css_sha256[];
 
 #endif
