@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/embedded.h"
+#include "data.h"
 #include "findings/findings.h"
 #include "html_priv.h"
 #include "text.h"
@@ -497,8 +498,10 @@ static void put_foot(struct html *h)
 	fputs("<footer>gpustarve " GPUSTARVE_VERSION
 	      ". Every number here stands in summary.json; <span class=\"mono\">gpustarve verify"
 	      "</span> recomputes it from the trace. Costs are the price of the GPUs only. Busy means "
-	      "that something runs, not that it runs well.</footer>\n</main>\n</body>\n</html>\n",
+	      "that something runs, not that it runs well.</footer>\n</main>\n",
 	      h->f);
+	view_data_element(h->s, h->f); /* what charts draw; the page reads without it */
+	fputs("</body>\n</html>\n", h->f);
 }
 
 void view_html_write(const struct view_summary *s, FILE *f)

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Commas and escapes.
+ */
+#include "data_out.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include "base/utf8.h"
+#include "data.h"
+
+#define ELLIPSIS "\xe2\x80\xa6"
+#define ELLIPSIS_BYTES 3u
+#define ESCAPED_MAX 8u
+
+static void lead(struct data_out *o, const char *key)
+{
+	if (o->comma)
+		fputc(',', o->f);
+	o->comma = true;
+	if (key)
+		fprintf(o->f, "\"%s\":", key);
+}
+
+void data_open(struct data_out *o, const char *key, char bracket)
+{
+	lead(o, key);
+	fputc(bracket, o->f);
+	o->comma = false;
+}
+
+void data_close(struct data_out *o, char bracket)
+{
+	fputc(bracket, o->f);
+	o->comma = true;
+}
+
+void data_int(struct data_out *o, const char *key, int64_t v)
+{
+	lead(o, key);
+	fprintf(o->f, "%" PRId64, v);
+}
+
+void data_uint(struct data_out *o, const char *key, uint64_t v)
+{
+	lead(o, key);
+	fprintf(o->f, "%" PRIu64, v);
+}
+
+void data_bool(struct data_out *o, const char *key, bool v)
+{
+	lead(o, key);
+	fputs(v ? "true" : "false", o->f);
+}
+
+void data_null(struct data_out *o, const char *key)
+{
+	lead(o, key);
+	fputs("null", o->f);
+}
+
+static uint32_t code_of(const unsigned char *p, size_t n)
+{
+	uint32_t code = n == 1 ? p[0] : p[0] & (0x7fu >> n);
+
+	for (size_t i = 1; i < n; i++)
+		code = code << 6 | (p[i] & 0x3fu);
+	return code;
+}
+
+/* Overrides, isolates and marks of the writing direction. */
+static bool turns(uint32_t c)
+{
+	return c == 0x200e || c == 0x200f || c == 0x61c || (c >= 0x202a && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069);
+}
+
+/* One character as it is written; returns its bytes, *took those of the text. */
+static size_t escape(char out[ESCAPED_MAX], const char *text, size_t len, size_t *took)
+{
+	size_t n = view_utf8_length(text, len);
+	uint32_t c = n ? code_of((const unsigned char *)text, n) : 0xfffd;
+
+	*took = n ? n : 1;
+	if (!n || turns(c))
+		return (size_t)snprintf(out, ESCAPED_MAX, "\\ufffd");
+	if (c == '"' || c == '\\')
+		return (size_t)snprintf(out, ESCAPED_MAX, "\\%c", (int)c);
+	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == '<' || c == '>' || c == '&' ||
+	    c == 0x2028 || c == 0x2029)
+		return (size_t)snprintf(out, ESCAPED_MAX, "\\u%04x", (unsigned int)c);
+	memcpy(out, text, n);
+	return n;
+}
+
+/* How long text is when written; stops looking beyond the bound. */
+static size_t written(const char *text, size_t len)
+{
+	size_t sum = 0, took;
+	char c[ESCAPED_MAX];
+
+	for (; len && sum <= VIEW_DATA_TEXT_MAX; text += took, len -= took)
+		sum += escape(c, text, len, &took);
+	return sum;
+}
+
+static void put(struct data_out *o, const char *text, size_t len, size_t room)
+{
+	char c[ESCAPED_MAX];
+	size_t took;
+
+	while (len) {
+		size_t n = escape(c, text, len, &took);
+
+		if (n > room)
+			break;
+		fwrite(c, 1, n, o->f);
+		room -= n;
+		text += took;
+		len -= took;
+	}
+}
+
+void data_text(struct data_out *o, const char *key, const char *text, bool tail)
+{
+	size_t len = text ? strlen(text) : 0, took;
+	char c[ESCAPED_MAX];
+
+	if (!text) {
+		data_null(o, key);
+		return;
+	}
+	lead(o, key);
+	fputc('"', o->f);
+	if (written(text, len) <= VIEW_DATA_TEXT_MAX) {
+		put(o, text, len, VIEW_DATA_TEXT_MAX);
+	} else if (!tail) {
+		put(o, text, len, VIEW_DATA_TEXT_MAX - ELLIPSIS_BYTES);
+		fputs(ELLIPSIS, o->f);
+	} else {
+		if (len > VIEW_DATA_TEXT_MAX) { /* no character is written shorter than it is */
+			text += len - VIEW_DATA_TEXT_MAX;
+			len = VIEW_DATA_TEXT_MAX;
+			while (len && ((unsigned char)*text & 0xc0) == 0x80) {
+				text++;
+				len--;
+			}
+		}
+		for (; written(text, len) > VIEW_DATA_TEXT_MAX - ELLIPSIS_BYTES; len -= took) {
+			escape(c, text, len, &took);
+			text += took;
+		}
+		fputs(ELLIPSIS, o->f);
+		put(o, text, len, VIEW_DATA_TEXT_MAX);
+	}
+	fputc('"', o->f);
+}
