@@ -27,7 +27,7 @@ static const char usage_head[] =
 	"  --format FORMAT\n";
 
 static const char usage_tail[] =
-	"  -o FILE            where to (default: stdout); FILE appears when it is complete;\n"
+	"  -o, --output FILE  where to (default: stdout); FILE appears when it is complete;\n"
 	"                     .gz compresses; FOLDER/ (kineto): a file for each process\n"
 	"  --table TABLE      of csv: gaps (default), classes, gpus or steps\n"
 	"  --price USD        per GPU-hour\n"

@@ -13,7 +13,7 @@ static const char usage[] =
 	"Runs COMMAND, records what its GPUs do, and ends with a verdict and a report.\n"
 	"The exit status is COMMAND's own (127: not found, 126: not executable).\n"
 	"\n"
-	"  -o DIR              where run directories go (./gpustarve-runs)\n"
+	"  -o, --output DIR    where run directories go (./gpustarve-runs)\n"
 	"  --price USD         dollars per GPU-hour\n"
 	"  --price-model M     on-demand (default), spot, reserved or owned\n"
 	"  --label K=V         a label of the run; may be given several times\n"
@@ -22,7 +22,7 @@ static const char usage[] =
 	"  --max-trace SIZE    stop recording beyond this size, such as 2G\n"
 	"  --collector ADDR    send to this collector's socket instead of starting one\n"
 	"  --no-report         no verdict and no report at the end\n"
-	"  --quiet             print nothing of our own but errors\n"
+	"  -q, --quiet         print nothing of our own but errors\n"
 	"\n"
 	"  gpustarve run -- python train.py\n"
 	"  gpustarve run --price 2.50 --label team=vision -- torchrun --nproc-per-node 8 train.py\n";
