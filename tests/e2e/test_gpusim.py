@@ -373,6 +373,49 @@ class Sharing(Case):
         for meeting in zip(*ranks.values()):
             self.assertEqual({o['end_ns'] for o in meeting}, {max(o['start_ns'] for o in meeting) + 20000})
 
+    def test_communicators(self):
+        """Ranks 0 and 1, and 2 and 3, meet in pairs; then all four."""
+        body = ("r = int(os.environ['RANK']); "
+                "s.kernel(1_000_000 * (r + 1)); s.collective(20_000, 'nccl_pair', 1 + r // 2, 2); "
+                "s.collective(30_000, 'nccl_all', 0, 4); s.synchronize()")
+        shm = self.path('shm')
+        ranks = [self.start(python(body), GPUSIM_SHM=shm, GPUSIM_DEVICES=4, GPUSIM_NCCL_PARAM=1, RANK=r,
+                            CUDA_VISIBLE_DEVICES=r) for r in range(4)]
+        self.assertEqual([(p.communicate(timeout=120)[1], p.returncode) for p in ranks], [('', 0)] * 4)
+        at = {(o['name'], o['device']): o for o in self.truth('kernel') if o['name'] != 'spin'}
+        for group in [('nccl_pair', (0, 1), 20000), ('nccl_pair', (2, 3), 20000), ('nccl_all', range(4), 30000)]:
+            meeting = [at[group[0], d] for d in group[1]]
+            self.assertEqual({o['end_ns'] for o in meeting}, {max(o['start_ns'] for o in meeting) + group[2]})
+
+    def test_slow_device(self):
+        body = 'for i in range(3): s.kernel(1_000_000, "work"); s.collective(500_000)\ns.synchronize()'
+        for device, want in (0, 1_000_000), (1, 1_250_000):
+            self.run_sim(python(body), GPUSIM_DEVICES=2, GPUSIM_SLOW='1,1.25', CUDA_VISIBLE_DEVICES=device)
+            length = {(o['name'], o['end_ns'] - o['start_ns']) for o in self.truth('kernel')}
+            self.assertEqual(length, {('work', want), ('ncclDevKernel_AllReduce', 500_000)})
+
+    def test_another_host(self):
+        """Name and clock of another host: records and the program's clock show it, the truth does not."""
+        offset, ppb = -5_000_000_000, 50_000
+        epoch = time.time_ns() - 1000 * 10**9
+        body = ('before = time.time_ns(); s.kernel(2_000_000, "work"); s.synchronize(); after = time.time_ns()\n'
+                'import socket, threading; a = time.monotonic(); threading.Semaphore(0).acquire(timeout=.05)\n'
+                'import multiprocessing as m; m.Semaphore(0).acquire(timeout=.05)\n'
+                'print(os.uname().nodename, socket.gethostname(), before, after, time.monotonic() - a)')
+        out = self.run_sim(python(body), tap=True, GPUSIM_HOST='elsewhere', GPUSIM_CLOCK_OFFSET=offset,
+                           GPUSIM_CLOCK_DRIFT=ppb, GPUSIM_CLOCK_EPOCH=epoch,
+                           LD_PRELOAD=os.path.join(SIM, 'gpusim-host.so')).split()
+        self.assertEqual(out[:2], ['elsewhere'] * 2)
+        self.assertGreater(float(out[4]), .09, 'deadlines are met')
+        work, = self.truth('kernel')
+        shown = lambda t: t + offset + (t - epoch) * ppb // 10**9  # noqa: E731
+        self.assertLess(abs(work['start_ns'] - time.time_ns()), 100 * 10**9)
+        record, = [r for r in self.tap() if r.get('name') == 'work']
+        self.assertLessEqual(abs(record['start'] - shown(work['start_ns'])), 1)
+        self.assertLessEqual(abs(record['end'] - shown(work['end_ns'])), 1)
+        self.assertLess(int(out[2]), record['start'])
+        self.assertLess(record['end'], int(out[3]) + 1)
+
     def test_visible_devices(self):
         names = 'print([Device.name_of(i)[:1] + Device(i).uuid for i in range(device_count())])'
         get = lambda **env: eval(self.run_sim(python(names), GPUSIM_DEVICES=3, GPUSIM_NAME='A,B,C', **env))  # noqa: E731

@@ -59,6 +59,12 @@ uint64_t sim_kernel_fill(struct sim_op *op, void *function, const unsigned *grid
 	return f->nccl ? collective(op, params, extra) : 0;
 }
 
+void sim_kernel_slow(struct sim_op *op)
+{
+	if (op->kind == SIM_KERNEL && !op->ranks)
+		op->duration = op->duration * sim_config()->slow[op->physical] / 1000;
+}
+
 static int launch(const struct sim_launch_config *c, void *function, void **params, void **extra)
 {
 	struct sim_stream *s = sim_stream_get(c->stream);
@@ -72,6 +78,7 @@ static int launch(const struct sim_launch_config *c, void *function, void **para
 	sim_op_init(&op, SIM_KERNEL, s);
 	comm = sim_kernel_fill(&op, function, c->grid, c->block, c->shared, params, extra);
 	if (!sim_capture(s, &op, NULL, NULL)) {
+		sim_kernel_slow(&op);
 		if (op.ranks > 1)
 			sim_meeting_join(&op, comm, op.ranks);
 		sim_submit(s, &op, NULL, 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clock.h - the simulator's one clock: CLOCK_REALTIME in nanoseconds, as CUPTI's stamps are on
- * Linux. Header only, because a launch reads it three times.
+ * Linux. Under gpusim-host.so it is the true one, and stamps show the host's (timebase.c). Header
+ * only, because a launch reads it three times.
  */
 #ifndef SIM_CLOCK_H
 #define SIM_CLOCK_H
@@ -10,12 +11,16 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "host.h"
+
 #define SIM_NEVER UINT64_MAX /* a moment that is not known yet */
 
 static inline uint64_t sim_now(void)
 {
 	struct timespec t;
 
+	if (gpusim_true_now)
+		return gpusim_true_now();
 	clock_gettime(CLOCK_REALTIME, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }

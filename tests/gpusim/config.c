@@ -83,6 +83,22 @@ static void read_memory(void)
 	}
 }
 
+/* "1,1,1.25": how much longer the kernels of each device take, the last for the rest. */
+static void read_slow(void)
+{
+	const char *v = text("GPUSIM_SLOW", "1");
+	uint32_t i;
+
+	for (i = 0; i < SIM_MAX_DEVICES; i++) {
+		char *end;
+		double x = strtod(v, &end);
+
+		config.slow[i] = x >= 0.1 && x <= 100 ? (uint32_t)(x * 1000 + 0.5) : 1000;
+		if (*end == ',')
+			v = end + 1;
+	}
+}
+
 static struct sim_unit *new_unit(uint32_t gpu)
 {
 	struct sim_unit *u;
@@ -191,6 +207,7 @@ static void read_config(void)
 	config.shm = text("GPUSIM_SHM", NULL);
 	read_names();
 	read_memory();
+	read_slow();
 	read_units();
 	read_truth();
 }

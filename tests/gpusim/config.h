@@ -37,6 +37,7 @@ struct sim_config {
 	char name[SIM_MAX_DEVICES][96];
 	struct sim_unit unit[SIM_MAX_DEVICES]; /* by device */
 	uint32_t node; /* salt of the UUIDs, so that simulated nodes differ */
+	uint32_t slow[SIM_MAX_DEVICES]; /* permille of a kernel's own length, by device */
 	uint32_t nccl_ranks;
 	bool nccl_param; /* nccl* kernels carry (communicator << 32 | ranks) as second parameter */
 	bool data; /* copies move bytes */

@@ -9,6 +9,7 @@
 
 #include "call.h"
 #include "clock.h"
+#include "launch.h"
 #include "meeting.h"
 #include "submit.h"
 
@@ -139,6 +140,8 @@ static void node_op(struct sim_op *op, const struct sim_node *node, const struct
 	op->node = (uint64_t)exec->id << 32 | node->index;
 	if (node->op.ranks > 1)
 		sim_meeting_join(op, node->comm, node->op.ranks);
+	else
+		sim_kernel_slow(op);
 }
 
 static struct sim_when node_submit(const struct sim_exec *exec, const struct sim_node *node,

@@ -14,4 +14,7 @@
 uint64_t sim_kernel_fill(struct sim_op *op, void *function, const unsigned *grid,
 			 const unsigned *block, unsigned shared, void **params, void **extra);
 
+/* Stretches a kernel that is no collective by its device's GPUSIM_SLOW. op->physical is known. */
+void sim_kernel_slow(struct sim_op *op);
+
 #endif

@@ -248,6 +248,14 @@ class Stream:
             return
         self.launch(self.dev.function(name), 1, 1, 1, 32, 1, 1, 0, self.handle, self.args, None)
 
+    def collective(self, ns, name='ncclDevKernel_AllReduce', comm=0, ranks=0):
+        """A kernel that meets those of the communicator's other ranks (0: all), see the simulator's
+        README. Communicators need GPUSIM_NCCL_PARAM=1. Simulated GPU only."""
+        self.whom = U64(comm << 32 | ranks)
+        self.args[1] = ctypes.addressof(self.whom) if ranks else None
+        self.kernel(ns, name)
+        self.args[1] = None
+
     def record(self, event=None):
         event = event or Event()
         driver().cuEventRecord(event.handle, self.handle)

@@ -56,7 +56,7 @@ uint64_t timebase_stamp(uint64_t t)
 	uint64_t stamp = t;
 
 	if (!t || !__atomic_load_n(&tb.foreign, __ATOMIC_ACQUIRE))
-		return t;
+		return t && gpusim_shown ? gpusim_shown(t) : t;
 	pthread_mutex_lock(&tb.lock);
 	if (tb.rate != 0)
 		stamp = tb.base + (uint64_t)(int64_t)((double)(int64_t)(t - tb.real) * tb.rate);
