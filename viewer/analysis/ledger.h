@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "class.h"
+#include "ranks/ranks.h"
 
 enum ana_verdict {
 	ANA_V_INPUT_BOUND,
@@ -74,6 +75,7 @@ struct ana_gpu {
 	int64_t loader_outside_ns; /* waits before and after all operations, as far as input.* */
 	int64_t classes[ANA_CLASSES]; /* sums to held_ns */
 	int64_t confidence[ANA_CLASSES][ANA_CONFIDENCES];
+	int64_t skew_causes[ANA_CLASSES]; /* of comm.skew: what the late ranks did; sums to it */
 	struct ana_judgement judgement;
 	struct ana_copies copies[ANA_COPY_DIRS];
 	uint64_t memory_used_peak_bytes, memory_total_bytes; /* 0: not known */
@@ -206,7 +208,10 @@ struct ana_result {
 	int64_t gpu_ns; /* sum of held_ns */
 	int64_t classes[ANA_CLASSES];
 	int64_t confidence[ANA_CLASSES][ANA_CONFIDENCES];
-	int64_t starved_ns, wasted_ns; /* wasted by the default waste set */
+	int64_t skew_causes[ANA_CLASSES]; /* of comm.skew, sums to it; ANA_COMM: not found */
+	/* wasted by the default waste set; both with what lies under comm.skew */
+	int64_t starved_ns, wasted_ns;
+	struct ana_ranks ranks;
 	struct ana_judgement judgement;
 	/* steps */
 	enum ana_step_source step_source;

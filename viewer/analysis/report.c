@@ -507,6 +507,7 @@ void ana_result_free(struct ana_result *r)
 	free(r->quality.notes);
 	free_sites(r);
 	free_loaders(r);
+	ana_ranks_fini(&r->ranks);
 	free(r->loader_kind);
 	free(r->import_kind);
 	free(r->level);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "analysis/blame.h"
 #include "base/units.h"
 
 #define NS_PER_HOUR ((__int128)3600 * 1000000000)
@@ -65,6 +66,24 @@ void view_cost_add(int64_t *sum, int64_t usd)
 		*sum = INT64_MAX;
 }
 
+/* Time in comm.skew is paid once, and is as wasted or starved as what the late rank did. */
+static void charge_skew(struct view_cost *c, size_t g, const struct ana_gpu *gpu,
+			const bool waste[ANA_CLASSES])
+{
+	int64_t *usd = c->gpu_skew[g];
+
+	if (!gpu->classes[ANA_COMM_SKEW])
+		return;
+	ana_split(c->gpu_class[g][ANA_COMM_SKEW], gpu->skew_causes, ANA_CLASSES, usd);
+	for (int k = 0; k < ANA_CLASSES; k++) {
+		view_cost_add(&c->skew[k], usd[k]);
+		if (waste[k] && !waste[ANA_COMM_SKEW])
+			view_cost_add(&c->wasted, usd[k]);
+		if (ana_class_is_input(k))
+			view_cost_add(&c->starved, usd[k]);
+	}
+}
+
 static void charge_gpu(struct view_cost *c, size_t g, const struct ana_gpu *gpu,
 		       const bool waste[ANA_CLASSES])
 {
@@ -79,6 +98,7 @@ static void charge_gpu(struct view_cost *c, size_t g, const struct ana_gpu *gpu,
 		if (ana_class_is_input(k))
 			view_cost_add(&c->starved, usd);
 	}
+	charge_skew(c, g, gpu, waste);
 }
 
 int view_cost_compute(struct view_cost *c, const struct ana_result *r, struct view_rate *rate,
@@ -86,7 +106,8 @@ int view_cost_compute(struct view_cost *c, const struct ana_result *r, struct vi
 {
 	*c = (struct view_cost){ .rate = rate, .gpus = r->gpus, .known = r->gpus > 0 };
 	c->gpu_class = calloc(r->gpus ? r->gpus : 1, sizeof(*c->gpu_class));
-	if (!c->gpu_class)
+	c->gpu_skew = calloc(r->gpus ? r->gpus : 1, sizeof(*c->gpu_skew));
+	if (!c->gpu_class || !c->gpu_skew)
 		return -ENOMEM;
 	for (size_t g = 0; g < r->gpus; g++)
 		c->known &= rate[g].known;
@@ -99,5 +120,6 @@ void view_cost_fini(struct view_cost *c)
 {
 	free(c->rate);
 	free(c->gpu_class);
+	free(c->gpu_skew);
 	*c = (struct view_cost){ 0 };
 }

@@ -35,7 +35,10 @@ struct view_cost {
 	int64_t (
 		*gpu_class)[ANA_CLASSES]; /* [gpu][class] nano-dollars, each rounded half to even */
 	int64_t classes[ANA_CLASSES]; /* sums of these */
-	int64_t total, wasted, starved;
+	/* [gpu][cause] what comm.skew costs by cause; sums to gpu_class[gpu][ANA_COMM_SKEW] */
+	int64_t (*gpu_skew)[ANA_CLASSES];
+	int64_t skew[ANA_CLASSES]; /* sums of these */
+	int64_t total, wasted, starved; /* the latter two with their causes of comm.skew */
 };
 
 /* price x ns / 3.6e12, rounded half to even. Exact for any int64 inputs (128 bits inside). */

@@ -18,8 +18,10 @@ static void set_waste(struct view_summary *s, const bool *waste)
 	for (int c = 0; c < ANA_CLASSES; c++) {
 		if (s->waste[c])
 			view_cost_add(&s->wasted_ns, s->result->classes[c]);
+		if (s->waste[c] && !s->waste[ANA_COMM_SKEW])
+			view_cost_add(&s->wasted_ns, s->result->skew_causes[c]);
 		if (ana_class_is_input(c))
-			view_cost_add(&s->starved_ns, s->result->classes[c]);
+			view_cost_add(&s->starved_ns, view_class_ns(s, c));
 	}
 }
 
@@ -173,6 +175,33 @@ static void set_money(struct view_summary *s)
 			view_div_even((__int128)s->cost.total * 3600 * 1000000000, useful);
 }
 
+/*
+ * A waiting GPU's dollars go to the ranks it waited for, in proportion. Where pairs are not kept,
+ * all GPUs count alike.
+ */
+static void set_rank_money(struct view_summary *s)
+{
+	const struct ana_ranks *r = &s->result->ranks;
+	const int64_t skew = s->cost.classes[ANA_COMM_SKEW];
+	int64_t whole = s->result->classes[ANA_COMM_SKEW];
+
+	s->rank_nano_usd = view_arena_array(&s->mem, r->rows, sizeof(*s->rank_nano_usd));
+	for (size_t i = 0; s->cost.known && i < r->rows; i++) {
+		for (size_t k = 0; r->pair_ns && k < r->rows; k++) {
+			int64_t ns = r->pair_ns[k * r->rows + i];
+			int64_t of = s->result->gpu[r->row[k].gpu].classes[ANA_COMM_SKEW];
+			int64_t usd = s->cost.gpu_class[r->row[k].gpu][ANA_COMM_SKEW];
+
+			if (ns && of)
+				view_cost_add(&s->rank_nano_usd[i],
+					      view_div_even((__int128)usd * ns, of));
+		}
+		if (!r->pair_ns && whole)
+			s->rank_nano_usd[i] =
+				view_div_even((__int128)skew * r->row[i].caused_ns, whole);
+	}
+}
+
 static void add_note(struct view_summary *s, const char *text)
 {
 	for (size_t i = 0; i < s->notes; i++)
@@ -236,7 +265,7 @@ static void set_notes(struct view_summary *s, const struct view_trace *t)
 		add_note(s, t->note[i]);
 	if (s->result->simulated)
 		add_note(s, "the GPUs of this run are simulated: the simulator is a model");
-	if (s->ranks > 1 && !s->result->classes[ANA_COMM_SKEW])
+	if (s->ranks > 1 && !s->result->ranks.rows)
 		add_note(s, "several ranks: time that others waited inside collectives for a "
 			    "starved rank is not counted, so starved is a lower bound");
 	if (!s->result->complete && !s->result->imported)
@@ -271,6 +300,7 @@ int view_summary_make(struct view_summary **out, struct ana_result *r, const str
 	set_hosts(s);
 	set_ranks(s);
 	set_money(s);
+	set_rank_money(s);
 	s->sampler_ppm =
 		view_ppm(r->classes[ANA_COMPUTE] + r->classes[ANA_COMM] + r->classes[ANA_COMM_SKEW],
 			 r->gpu_ns);
@@ -311,8 +341,36 @@ int64_t view_gpu_starved_ns(const struct ana_gpu *g)
 	int64_t sum = 0;
 
 	for (int c = 0; c < ANA_CLASSES; c++)
-		sum += ana_class_is_input(c) ? g->classes[c] : 0;
+		sum += ana_class_is_input(c) ? g->classes[c] + g->skew_causes[c] : 0;
 	return sum;
+}
+
+int64_t view_class_ns(const struct view_summary *s, int c)
+{
+	int64_t ns = s->result->classes[c];
+
+	view_cost_add(&ns, s->result->skew_causes[c]);
+	return ns;
+}
+
+int64_t view_class_nano_usd(const struct view_summary *s, int c)
+{
+	int64_t usd = s->cost.classes[c];
+
+	view_cost_add(&usd, s->cost.skew[c]);
+	return usd;
+}
+
+const struct ana_rank *view_culprit(const struct view_summary *s)
+{
+	const struct ana_ranks *r = &s->result->ranks;
+	const struct ana_rank *most = NULL;
+
+	for (size_t i = 0; i < r->rows; i++)
+		if (r->row[i].culprit == ANA_CULPRIT_STABLE && r->row[i].caused_ns > 0 &&
+		    (!most || r->row[i].caused_ns > most->caused_ns))
+			most = &r->row[i];
+	return most;
 }
 
 int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu)

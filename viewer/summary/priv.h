@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files that write and read summary.json share: summary_write.c, summary_read.c have the
- * whole, *_why.c the causes (loader, findings, advice). Private to them.
+ * whole, *_why.c the causes (loader, findings, advice), *_ranks.c the ranks. Private to them.
  */
 #ifndef VIEW_SUMMARY_PRIV_H
 #define VIEW_SUMMARY_PRIV_H
@@ -14,6 +14,9 @@ void summary_put_confidence(struct view_jsonout *j, const int64_t by[ANA_CONFIDE
 void summary_put_loader(struct view_jsonout *j, const struct view_summary *s);
 void summary_put_findings(struct view_jsonout *j, const struct view_summary *s);
 void summary_put_advice(struct view_jsonout *j, const struct view_summary *s);
+void summary_put_classes(struct view_jsonout *j, const char *key, const int64_t *classes);
+/* Nothing where no ranks were compared. */
+void summary_put_ranks(struct view_jsonout *j, const struct view_summary *s);
 
 #define EACH(node, array) \
 	(const struct view_json *node = (array) ? (array)->child : NULL; node; node = node->next)
@@ -40,5 +43,8 @@ void summary_read_confidence(const struct view_json *node, int64_t by[ANA_CONFID
 void summary_read_loader(struct view_summary *s, const struct view_json *loader);
 void summary_read_findings(struct view_summary *s, const struct view_json *findings);
 void summary_read_advice(struct view_summary *s, const struct view_json *advice);
+void summary_read_classes(const struct view_json *node, int64_t classes[ANA_CLASSES]);
+int64_t summary_stamp(const struct view_json *node, const char *key);
+void summary_read_ranks(struct view_summary *s, const struct view_json *ranks);
 
 #endif

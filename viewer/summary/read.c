@@ -31,7 +31,7 @@ int64_t summary_within(const struct view_json *node, const char *key, int64_t ot
 }
 
 /* Stamps may be +-2^61. */
-static int64_t stamp(const struct view_json *node, const char *key)
+int64_t summary_stamp(const struct view_json *node, const char *key)
 {
 	return summary_within(node, key, 0, -(INT64_C(1) << 61), INT64_C(1) << 61);
 }
@@ -101,7 +101,7 @@ void summary_read_confidence(const struct view_json *node, int64_t by[ANA_CONFID
 		by[k] = summary_total(c, ana_confidence_names[k]);
 }
 
-static void read_classes(const struct view_json *node, int64_t classes[ANA_CLASSES])
+void summary_read_classes(const struct view_json *node, int64_t classes[ANA_CLASSES])
 {
 	for
 		EACH(n, node)
@@ -140,8 +140,8 @@ static void read_process(struct view_summary *s, const struct view_json *n, stru
 	p->rank = p->has_rank ? (int32_t)v : 0;
 	p->role = summary_text_or_empty(s, n, "role");
 	p->ended = summary_text(s, n, "ended");
-	p->start_ns = stamp(n, "start_ns");
-	p->end_ns = stamp(n, "end_ns");
+	p->start_ns = summary_stamp(n, "start_ns");
+	p->end_ns = summary_stamp(n, "end_ns");
 }
 
 static void read_run(struct view_summary *s, const struct view_json *run)
@@ -158,7 +158,7 @@ static void read_run(struct view_summary *s, const struct view_json *run)
 	for
 		EACH(n, command)
 	s->command[s->commands++] = n->type == VIEW_JSON_STRING ? n->text : "";
-	s->start_unix_ns = stamp(run, "start_unix_ns");
+	s->start_unix_ns = summary_stamp(run, "start_unix_ns");
 	s->wall_ns = summary_span(run, "wall_ns");
 	s->has_exit_status = view_json_to_int(view_json_get(run, "exit_status"), &status);
 	s->exit_status = s->has_exit_status ? (int)status : 0;
@@ -194,8 +194,8 @@ static void read_gpu_facts(struct view_summary *s, const struct view_json *n, st
 	g->mig_slices_total = (uint32_t)view_json_get_uint(n, "mig_slices_total", 0);
 	g->loader_outside_ns = summary_span(n, "loader_outside_ns");
 	g->shared_with = (uint32_t)view_json_get_uint(n, "shared_with", 0);
-	g->held_start_ns = stamp(n, "held_start_ns");
-	g->held_end_ns = stamp(n, "held_end_ns");
+	g->held_start_ns = summary_stamp(n, "held_start_ns");
+	g->held_end_ns = summary_stamp(n, "held_end_ns");
 }
 
 static void read_gpu(struct view_summary *s, const struct view_json *n, struct ana_gpu *g)
@@ -219,7 +219,8 @@ static void read_gpu(struct view_summary *s, const struct view_json *n, struct a
 	g->gaps = view_json_get_uint(n, "gaps", 0);
 	g->loader_wait_ns = summary_span(n, "loader_wait_ns");
 	g->loader_exposed_ns = summary_span(n, "loader_exposed_ns");
-	read_classes(view_json_get(n, "classes"), g->classes);
+	summary_read_classes(view_json_get(n, "classes"), g->classes);
+	summary_read_classes(view_json_get(n, "skew_causes"), g->skew_causes);
 	read_judgement(n, &g->judgement);
 	read_gpu_facts(s, n, g);
 	read_copies(view_json_get(n, "copies"), g->copies);
@@ -249,6 +250,7 @@ static void read_ledger(struct view_summary *s, const struct view_json *ledger)
 			r->classes[c] = summary_total(n, "ns");
 			summary_read_confidence(n, r->confidence[c]);
 		}
+	summary_read_classes(view_json_get(ledger, "skew_causes"), r->skew_causes);
 	s->starved_ns = r->starved_ns = summary_total(ledger, "starved_ns");
 	s->wasted_ns = r->wasted_ns = summary_total(ledger, "wasted_ns");
 	for
@@ -371,8 +373,8 @@ static void read_gaps(struct view_summary *s, const struct view_json *gaps)
 			int c = ana_class_by_name(view_json_get_text(n, "class", ""));
 			r->top_gap[r->top_gaps++] = (struct ana_gap){
 				.gpu = (uint32_t)view_json_get_uint(n, "gpu", 0),
-				.start_ns = stamp(n, "start_ns"),
-				.end_ns = stamp(n, "end_ns"),
+				.start_ns = summary_stamp(n, "start_ns"),
+				.end_ns = summary_stamp(n, "end_ns"),
 				.empty_ns = summary_span(n, "empty_ns"),
 				.major = (enum ana_class)(c < 0 ? ANA_DEVICE_UNKNOWN : c),
 				.pid = view_json_get_int(n, "pid", 0),
@@ -448,6 +450,7 @@ static int read_all(struct view_summary *s, const struct view_json *root)
 	err = read_cost(s, view_json_get(root, "cost"));
 	summary_read_findings(s, view_json_get(root, "findings"));
 	summary_read_advice(s, view_json_get(root, "advice"));
+	summary_read_ranks(s, view_json_get(root, "ranks"));
 	read_quality(s, view_json_get(root, "quality"));
 	read_gaps(s, view_json_get(root, "longest_gaps"));
 	read_timelines(s, view_json_get(root, "timeline"));

@@ -122,6 +122,7 @@ struct view_summary {
 	struct view_advice *advice;
 	size_t advices;
 	struct view_loader loader;
+	int64_t *rank_nano_usd; /* [result->ranks.rows]: of what each made the others wait */
 	const char **note;
 	size_t notes;
 
@@ -154,7 +155,12 @@ void view_summary_free(struct view_summary *s);
 /* Sums that several pages show; all stand in summary.json. */
 int64_t view_busy_ns(const struct view_summary *s);
 int64_t view_working_ns(const struct view_summary *s); /* held without start-up, teardown, unused */
-int64_t view_gpu_starved_ns(const struct ana_gpu *g);
+int64_t view_gpu_starved_ns(const struct ana_gpu *g); /* with what lies under comm.skew */
+/* Time and dollars of a class, with what GPUs waited because a late rank was in it. */
+int64_t view_class_ns(const struct view_summary *s, int c);
+int64_t view_class_nano_usd(const struct view_summary *s, int c);
+/* The GPU was late again and again, or at times: worth a line. NULL: no rank. Most time first. */
+const struct ana_rank *view_culprit(const struct view_summary *s);
 int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu);
 
 /* The default waste set, as an array. */

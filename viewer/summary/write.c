@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "wire/crc32c.h"
 
-static void put_classes(struct view_jsonout *j, const char *key, const int64_t *classes)
+void summary_put_classes(struct view_jsonout *j, const char *key, const int64_t *classes)
 {
 	view_json_object(j, key);
 	for (int c = 0; c < ANA_CLASSES; c++)
@@ -130,6 +130,9 @@ static int64_t wasted_usd(const struct view_summary *s, size_t g)
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (s->waste[c])
 			view_cost_add(&sum, s->cost.gpu_class[g][c]);
+	for (int c = 0; !s->waste[ANA_COMM_SKEW] && c < ANA_CLASSES; c++)
+		if (s->waste[c])
+			view_cost_add(&sum, s->cost.gpu_skew[g][c]);
 	return sum;
 }
 
@@ -157,7 +160,9 @@ static void put_gpu(struct view_jsonout *j, const struct view_summary *s, size_t
 	view_json_uint(j, "gaps", g->gaps);
 	view_json_int(j, "loader_wait_ns", g->loader_wait_ns);
 	view_json_int(j, "loader_exposed_ns", g->loader_exposed_ns);
-	put_classes(j, "classes", g->classes);
+	summary_put_classes(j, "classes", g->classes);
+	if (g->classes[ANA_COMM_SKEW])
+		summary_put_classes(j, "skew_causes", g->skew_causes);
 	put_judgement(j, &g->judgement);
 	view_json_int(j, "starved_ns", view_gpu_starved_ns(g));
 	view_json_int(j, "loader_outside_ns", g->loader_outside_ns);
@@ -206,6 +211,8 @@ static void put_ledger(struct view_jsonout *j, const struct view_summary *s)
 		if (s->waste[c])
 			view_json_string(j, NULL, ana_class_names[c]);
 	view_json_end(j);
+	if (r->ranks.rows)
+		summary_put_classes(j, "skew_causes", r->skew_causes);
 	view_json_end(j);
 }
 
@@ -409,6 +416,7 @@ static void put_body(struct view_jsonout *j, const struct view_summary *s)
 	put_cost(j, s);
 	summary_put_findings(j, s);
 	summary_put_advice(j, s);
+	summary_put_ranks(j, s);
 	put_quality(j, s);
 	put_gaps(j, r);
 	view_json_array(j, "timeline");
