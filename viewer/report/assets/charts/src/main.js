@@ -1,6 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
-import './charts.css';
-import uPlot from 'uplot';
+// Puts an interactive chart into each figure of the page when it comes into sight. The page is whole
+// without: whatever fails here leaves the static chart, with a note.
 import 'uplot/dist/uPlot.min.css';
-import flamegraph from 'd3-flame-graph';
-globalThis.x = [uPlot, flamegraph];
+import './charts.css';
+import { readBlock } from './block.js';
+import { familyOf, FAMILIES } from './classes.js';
+import { el } from './dom.js';
+import { flame } from './flame.js';
+import { histogram } from './histogram.js';
+import { HELP } from './plot.js';
+import { ranks } from './ranks.js';
+import { steps } from './steps.js';
+import { timeline } from './timeline.js';
+import { View } from './view.js';
+import { workers } from './workers.js';
+
+// Each (place, block, view, figure): draws into place; false where the block has nothing for it.
+const CHARTS = { timeline, steps, histogram, workers, flame, ranks };
+
+function note(before, text) {
+	before.before(el('p', { class: 'soft small charts-note', role: 'note' }, text));
+}
+
+// So far in that the shortest gap of the list can fill the page, and a bucket be told from the next.
+function closest(block) {
+	let least = 1e6;
+
+	for (const g of block.gpus) {
+		for (const s of g.fine)
+			least = Math.min(least, s.width_ns * 8);
+		for (const p of g.gaps)
+			least = Math.min(least, (p.end_ns - p.start_ns) * 1.5);
+	}
+	return Math.max(1000, Math.round(least));
+}
+
+function draw(figure, block, view) {
+	const plot = figure.querySelector('.plot');
+	const chart = CHARTS[figure.dataset.chart];
+
+	if (!plot || !chart || figure.dataset.live)
+		return;
+	figure.dataset.live = 'no';
+	const still = el('div', { class: 'still' }), live = el('div', { class: 'live' });
+	still.append(...plot.childNodes);
+	plot.append(live, still);
+	figure.classList.add('is-live');
+	let drawn = false;
+	try {
+		drawn = chart(live, block, view, figure);
+	} catch (e) {
+		note(figure, `This chart cannot be drawn (${e.message}); its static form and its table stand.`);
+	}
+	if (drawn) {
+		figure.dataset.live = 'yes';
+	} else {
+		figure.classList.remove('is-live');
+		live.remove();
+		still.replaceWith(...still.childNodes);
+	}
+}
+
+function help(figure) {
+	figure.before(el('p', { class: 'soft small charts-help', id: HELP },
+		'Drag to zoom in, pinch, or turn the wheel with Ctrl. Keys on a chart: \u2190 \u2192 move, ' +
+		'+ \u2212 zoom, 0 the whole run, Shift with \u2190 \u2192 the cursor. Charts over time move together.'));
+}
+
+function start() {
+	const figures = [...document.querySelectorAll('figure.chart[data-chart]')];
+	if (!figures.length)
+		return;
+	let block;
+	try {
+		block = readBlock(document.getElementById('gpustarve-data')?.textContent);
+	} catch (e) {
+		note(figures[0], `Static charts only: ${e.message}.`);
+		return;
+	}
+	if (!block)
+		return;
+	block.families = block.classes.map((c) => FAMILIES.indexOf(familyOf(c)));
+	const view = new View(Math.max(block.axis_ns, 1), closest(block));
+	help(figures[0]);
+	const sight = new IntersectionObserver((entries) => {
+		for (const e of entries) {
+			if (!e.isIntersecting)
+				continue;
+			sight.unobserve(e.target);
+			draw(e.target, block, view);
+		}
+	}, { rootMargin: '300px' });
+	for (const f of figures)
+		sight.observe(f);
+	addEventListener('beforeprint', () => figures.forEach((f) => draw(f, block, view)));
+}
+
+start();

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// One GPU's time: a column per stretch, its colours the shares of the classes, and below it the
+// longest gap of each column. Closer windows around the longest gaps take over as one zooms in.
+import { byFamily, FAMILIES } from './classes.js';
+import { button, el, readout } from './dom.js';
+import { bindHand, follow, timeButtons, timeKeys, timeOptions } from './hand.js';
+import { plot, timeAxis } from './plot.js';
+import { bounds, bucketAt, columns, finestAt, layers } from './strip.js';
+import { colour } from './theme.js';
+import { duration, moment, niceStep, percent } from './units.js';
+
+const HEIGHT = 118, LANE = 16;
+
+function strips(gpu) {
+	return [gpu.timeline, ...gpu.fine];
+}
+
+// A stack of at least one pixel for each family that is there, so that no stall is rounded away.
+function drawColumn(ctx, c, x, y, height, families) {
+	const ns = byFamily(c.ns, families);
+	const whole = ns.reduce((a, b) => a + b, 0);
+	let bottom = y + height, sum = 0;
+
+	for (let f = 0; f < FAMILIES.length && whole; f++) {
+		if (!ns[f])
+			continue;
+		sum += ns[f];
+		const top = Math.min(y + height - Math.round((sum / whole) * height), bottom - 1);
+		ctx.fillStyle = colour(FAMILIES[f]);
+		ctx.fillRect(x + c.x0, Math.max(top, y), c.x1 - c.x0, bottom - Math.max(top, y));
+		bottom = Math.max(top, y);
+	}
+}
+
+function drawLane(ctx, c, x, bottom, lane, longest) {
+	const h = Math.ceil(Math.sqrt(c.longest_ns / longest) * lane);
+
+	ctx.fillRect(x + c.x0, bottom - h, c.x1 - c.x0, h);
+}
+
+function drawGaps(ctx, gpu, block, [from, to], x, bottom, width, lane, longest) {
+	for (const g of [...gpu.gaps].reverse()) {
+		if (g.end_ns <= from || g.start_ns >= to)
+			continue;
+		const x0 = Math.max(((g.start_ns - from) / (to - from)) * width, 0);
+		const x1 = Math.min(((g.end_ns - from) / (to - from)) * width, width);
+		const h = Math.ceil(Math.sqrt((g.end_ns - g.start_ns) / longest) * lane);
+		ctx.fillStyle = colour(FAMILIES[block.families[g.class]]);
+		ctx.fillRect(x + x0, bottom - h, Math.max(x1 - x0, 3 * devicePixelRatio), h);
+	}
+}
+
+function painter(gpu, block, view) {
+	const all = strips(gpu);
+	const longest = Math.max(1, ...gpu.gaps.map((g) => g.end_ns - g.start_ns),
+		...all.flatMap((s) => s.longest_ns?.reduce((a, b) => Math.max(a, b), 0) ?? 0));
+
+	return (u) => {
+		const { ctx, bbox } = u, [from, to] = view.range;
+		const lane = LANE * devicePixelRatio, rule = 2 * devicePixelRatio;
+		const height = bbox.height - lane - rule, bottom = bbox.top + bbox.height;
+
+		ctx.save();
+		ctx.fillStyle = colour('shade');
+		ctx.fillRect(bbox.left, bbox.top, bbox.width, height);
+		ctx.beginPath();
+		ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+		ctx.clip();
+		for (const s of layers(all, from, to, bbox.width)) {
+			const cols = columns(s, from, to, bbox.width);
+			if (s !== gpu.timeline && cols.length) {
+				const x0 = cols[0].x0, x1 = cols[cols.length - 1].x1;
+				ctx.clearRect(bbox.left + x0, bbox.top + height, x1 - x0, lane + rule);
+			}
+			for (const c of cols)
+				drawColumn(ctx, c, bbox.left, bbox.top, height, block.families);
+			ctx.fillStyle = colour('faint');
+			for (const c of cols)
+				drawLane(ctx, c, bbox.left, bottom, lane, longest);
+		}
+		drawGaps(ctx, gpu, block, [from, to], bbox.left, bottom, bbox.width, lane, longest);
+		ctx.restore();
+	};
+}
+
+// "12.35 s: input.fetch 88.0 %, compute 12.0 % of 120 ms; in a gap of 3.2 s".
+export function describe(gpu, classes, at, step) {
+	const strip = finestAt(strips(gpu), at);
+
+	if (!strip)
+		return `${moment(at, step)}: the GPU was not held`;
+	const i = bucketAt(strip, at), [start, end] = bounds(strip, i), parts = strip.parts[i];
+	const shares = [];
+	let whole = 0;
+	for (let k = 0; k < parts.length; k += 2) {
+		shares.push([parts[k + 1], classes[parts[k]]]);
+		whole += parts[k + 1];
+	}
+	shares.sort((a, b) => b[0] - a[0]);
+	const text = shares.slice(0, 3).map(([ns, name]) => `${name} ${percent(ns, whole)}`).join(', ');
+	const gap = gpu.gaps.find((g) => g.start_ns <= at && at < g.end_ns);
+	const longest = strip.longest_ns?.[i];
+	const tail = gap
+		? `; in a gap of ${duration(gap.end_ns - gap.start_ns)}, ${classes[gap.class]}`
+		: longest ? `; longest gap ${duration(longest)}` : '';
+	return `${moment(at, step)}: ${text || 'nothing'} of ${duration(end - start)}${tail}`;
+}
+
+function gapList(gpu, block, view, box) {
+	if (!gpu.gaps.length)
+		return [];
+	const items = gpu.gaps.map((g) => {
+		const length = duration(g.end_ns - g.start_ns), name = block.classes[g.class];
+		const at = moment(g.start_ns, Math.max(niceStep(view.whole, 200), 1e6));
+		const go = button(`${length} ${name} at ${at}`, `Zoom to the gap of ${length} at ${at}, ${name}`,
+			() => {
+				view.show(g.start_ns, g.end_ns);
+				box.scrollIntoView({ block: 'nearest' });
+			});
+		go.prepend(el('span', { class: `key f-${FAMILIES[block.families[g.class]]}` }));
+		return el('li', {}, go);
+	});
+	return [el('details', { class: 'gaps', open: block.gpus.length === 1 },
+		el('summary', {}, `Longest gaps: ${gpu.gaps.length}`), el('ol', {}, ...items))];
+}
+
+export function timeline(place, block, view, figure) {
+	const at = Number(figure.dataset.gpu ?? 0);
+	const gpu = block.gpus.find((g) => g.gpu === at);
+
+	if (!gpu?.timeline)
+		return false;
+	const line = readout(`${gpu.label}: point at a moment, or press a key`);
+	const few = block.gpus.length <= 4 || gpu === block.gpus[0];
+	place.append(el('div', { class: 'bar-above' }, line.line, ...(few ? [timeButtons(view)] : [])));
+	const step = () => niceStep(view.range[1] - view.range[0], 200);
+	const { u, box } = plot(place, {
+		name: `Timeline of ${gpu.label}`, height: HEIGHT, readout: line, key: timeKeys(view),
+		data: [[0, block.axis_ns], [null, null]],
+		options: {
+			...timeOptions(view, {
+				draw: [painter(gpu, block, view)],
+				setCursor: (c) => line.say(c.cursor.left >= 0 &&
+					describe(gpu, block.classes, Math.round(c.posToVal(c.cursor.left, 'x')), step())),
+			}),
+			series: [{}, { show: false }],
+			axes: [timeAxis(), { show: false }],
+			padding: [6, 12, 0, 12],
+		},
+	});
+	bindHand(u, view);
+	follow(u, view);
+	place.append(...gapList(gpu, block, view, box));
+	return true;
+}
