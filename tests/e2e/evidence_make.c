@@ -9,6 +9,8 @@
  *	range OP START END TID FLAGS NAME		OP: enum wire_range
  *	sample T PID TID ROLE STATE WAIT FLAGS CPU DELAY THROTTLED STACK	'~' ends a frame, '|' a field
  *	batch WHAT START END PID TID LOADER WORKER BATCH CPU DELAY TEXT
+ *	file FS PATH					what the samples that follow wait for, if they wait
+ *	bytes RCHAR READ				of the batches that follow
  *
  *	evidence_make FOLDER [ROWS]	ROWS: of evidence in a frame
  */
@@ -33,6 +35,8 @@ struct make {
 	struct wire_batch *batch;
 	size_t samples, batches, per_frame;
 	int64_t pid, start, end;
+	uint32_t fs, path;
+	uint64_t rchar, read;
 };
 
 static void check(bool good, const char *what)
@@ -147,6 +151,29 @@ static void take_sample(struct make *m, char *p)
 				   .delay_ns = v[8],
 				   .throttled_ns = v[9],
 				   .stack = name(m, p) };
+	if (s->wait) {
+		s->target = m->path;
+		s->fs = m->fs;
+	}
+}
+
+static void take_file(struct make *m, char *p)
+{
+	size_t len;
+
+	p += strspn(p, " ");
+	len = strcspn(p, " \n");
+	m->fs = len ? wire_strtab_intern(m->names, p, len) : 0;
+	m->path = name(m, p + len);
+}
+
+static void take_bytes(struct make *m, char *p)
+{
+	uint64_t v[2];
+
+	numbers(p, v, 2);
+	m->rchar = v[0];
+	m->read = v[1];
 }
 
 static void take_batch(struct make *m, char *p)
@@ -166,6 +193,8 @@ static void take_batch(struct make *m, char *p)
 				  .batch = v[7],
 				  .cpu_ns = v[8],
 				  .delay_ns = v[9],
+				  .rchar_bytes = m->rchar,
+				  .read_bytes = m->read,
 				  .text = name(m, p) };
 }
 
@@ -185,6 +214,7 @@ static const struct {
 } takers[] = {
 	{ "process ", take_process }, { "op ", take_op },	  { "api ", take_api },
 	{ "range ", take_range },     { "sample ", take_sample }, { "batch ", take_batch },
+	{ "file ", take_file },	      { "bytes ", take_bytes },
 };
 
 static void take_line(struct make *m, char *line)
