@@ -19,3 +19,13 @@ export function byFamily(ns, families) {
 		out[families[c]] += t;
 	return out;
 }
+
+const INPUT = FAMILIES.indexOf('input'), EXCLUDED = FAMILIES.indexOf('excluded');
+
+// Starved share of what counts in a Map(class -> ns); null where nothing counts.
+export function starved(ns, families) {
+	const by = byFamily(ns, families);
+	const whole = by.reduce((a, b) => a + b, 0) - by[EXCLUDED];
+
+	return whole > 0 ? by[INPUT] / whole : null;
+}

@@ -3,17 +3,11 @@
 // next on the page.
 import { el, legend, readout } from './dom.js';
 import { plot, valueAxis } from './plot.js';
-import { lastNotAbove } from './series.js';
+import { placeOf } from './series.js';
 import { colour } from './theme.js';
 import { count, duration, percent } from './units.js';
 
 const HEIGHT = 220;
-
-// Where a duration stands on the axis of bins: 2.5 is the middle of the third.
-export function placeOf(edges, ns) {
-	const i = Math.min(Math.max(lastNotAbove(edges, ns), 0), edges.length - 2);
-	return Math.min(i + (ns - edges[i]) / Math.max(edges[i + 1] - edges[i], 1), edges.length - 1);
-}
 
 function painter(h, lines) {
 	const most = Math.max(...h.count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All GPUs at a glance: a row each, time from left to right, the darker the more it starved then.
-import { byFamily, FAMILIES } from './classes.js';
+import { starved } from './classes.js';
 import { el, readout } from './dom.js';
 import { bindHand, follow, timeButtons, timeKeys, timeOptions } from './hand.js';
 import { plot, timeAxis } from './plot.js';
@@ -8,16 +8,7 @@ import { bucketAt, columns } from './strip.js';
 import { colour } from './theme.js';
 import { moment, niceStep, percent } from './units.js';
 
-const INPUT = FAMILIES.indexOf('input'), EXCLUDED = FAMILIES.indexOf('excluded');
 const ROW_LEAST = 6, ROW_MOST = 22, HEIGHT_MOST = 420;
-
-// Starved share of what counts in a Map(class -> ns); null where nothing counts.
-export function starved(ns, families) {
-	const by = byFamily(ns, families);
-	const whole = by.reduce((a, b) => a + b, 0) - by[EXCLUDED];
-
-	return whole > 0 ? by[INPUT] / whole : null;
-}
 
 function painter(gpus, block, view) {
 	return (u) => {

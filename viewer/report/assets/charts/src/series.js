@@ -38,7 +38,7 @@ export function cellColumns(series, cell, from, to, pixels) {
 	let last = null;
 
 	for (let i = Math.max(0, Math.floor(from / cell)); i < n && i * cell < to; i++) {
-		const x0 = Math.max(0, Math.round((i * cell - from) * scale));
+		const x0 = Math.min(Math.max(0, Math.round((i * cell - from) * scale)), pixels - 1);
 		const x1 = Math.min(pixels, Math.round(((i + 1) * cell - from) * scale));
 		if (!last || x0 >= last.x1) {
 			last = { x0, x1: Math.max(x1, x0 + 1), cells: 0, sum: series.map(() => 0) };
@@ -49,4 +49,12 @@ export function cellColumns(series, cell, from, to, pixels) {
 		series.forEach((s, k) => (last.sum[k] += s[i]));
 	}
 	return out;
+}
+
+// Where a duration stands on the axis of bins: 2.5 is the middle of the third.
+export function placeOf(edges, ns) {
+	const i = Math.min(Math.max(lastNotAbove(edges, ns), 0), edges.length - 2);
+	const within = (ns - edges[i]) / Math.max(edges[i + 1] - edges[i], 1);
+
+	return i + Math.min(Math.max(within, 0), 1);
 }

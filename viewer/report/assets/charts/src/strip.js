@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strips of the data block: equal buckets of time, each with the ns per class in it. Pure.
 
+// The whole run first, then the closer windows.
+export function stripsOf(gpu) {
+	return [gpu.timeline, ...gpu.fine];
+}
+
 export function bounds(strip, i) {
 	const from = strip.start_ns + i * strip.width_ns;
 	return [from, i + 1 < strip.parts.length ? from + strip.width_ns : strip.end_ns];
@@ -34,8 +39,8 @@ export function layers(strips, from, to, pixels) {
 }
 
 // Columns of a strip within [from, to): { x0, x1, ns: Map(class -> ns), longest_ns }, x in pixels. A
-// bucket narrower than a pixel is added to the column that holds its middle; of the longest gaps the
-// longest stays, so that a stall does not vanish however far away one looks.
+// bucket narrower than a pixel is added to the column before it; of the longest gaps the longest
+// stays, so that a stall does not vanish however far away one looks.
 export function columns(strip, from, to, pixels) {
 	const scale = pixels / (to - from), out = [];
 	const first = Math.max(0, Math.floor((from - strip.start_ns) / strip.width_ns));
@@ -45,7 +50,7 @@ export function columns(strip, from, to, pixels) {
 		const [start, end] = bounds(strip, i);
 		if (start >= to)
 			break;
-		const x0 = Math.max(0, Math.round((start - from) * scale));
+		const x0 = Math.min(Math.max(0, Math.round((start - from) * scale)), pixels - 1);
 		const x1 = Math.min(pixels, Math.max(Math.round((end - from) * scale), x0));
 		if (!last || x0 >= last.x1) {
 			last = { x0, x1: Math.max(x1, x0 + 1), ns: new Map(), longest_ns: 0 };

@@ -5,15 +5,12 @@ import { byFamily, FAMILIES } from './classes.js';
 import { button, el, readout } from './dom.js';
 import { bindHand, follow, timeButtons, timeKeys, timeOptions } from './hand.js';
 import { plot, timeAxis } from './plot.js';
-import { bounds, bucketAt, columns, finestAt, layers } from './strip.js';
+import { describe } from './reading.js';
+import { columns, layers, stripsOf } from './strip.js';
 import { colour } from './theme.js';
-import { duration, moment, niceStep, percent } from './units.js';
+import { duration, moment, niceStep } from './units.js';
 
 const HEIGHT = 118, LANE = 16;
-
-function strips(gpu) {
-	return [gpu.timeline, ...gpu.fine];
-}
 
 // A stack of at least one pixel for each family that is there, so that no stall is rounded away.
 function drawColumn(ctx, c, x, y, height, families) {
@@ -51,7 +48,7 @@ function drawGaps(ctx, gpu, block, [from, to], x, bottom, width, lane, longest) 
 }
 
 function painter(gpu, block, view) {
-	const all = strips(gpu);
+	const all = stripsOf(gpu);
 	const longest = Math.max(1, ...gpu.gaps.map((g) => g.end_ns - g.start_ns),
 		...all.flatMap((s) => s.longest_ns?.reduce((a, b) => Math.max(a, b), 0) ?? 0));
 
@@ -81,29 +78,6 @@ function painter(gpu, block, view) {
 		drawGaps(ctx, gpu, block, [from, to], bbox.left, bottom, bbox.width, lane, longest);
 		ctx.restore();
 	};
-}
-
-// "12.35 s: input.fetch 88.0 %, compute 12.0 % of 120 ms; in a gap of 3.2 s".
-export function describe(gpu, classes, at, step) {
-	const strip = finestAt(strips(gpu), at);
-
-	if (!strip)
-		return `${moment(at, step)}: the GPU was not held`;
-	const i = bucketAt(strip, at), [start, end] = bounds(strip, i), parts = strip.parts[i];
-	const shares = [];
-	let whole = 0;
-	for (let k = 0; k < parts.length; k += 2) {
-		shares.push([parts[k + 1], classes[parts[k]]]);
-		whole += parts[k + 1];
-	}
-	shares.sort((a, b) => b[0] - a[0]);
-	const text = shares.slice(0, 3).map(([ns, name]) => `${name} ${percent(ns, whole)}`).join(', ');
-	const gap = gpu.gaps.find((g) => g.start_ns <= at && at < g.end_ns);
-	const longest = strip.longest_ns?.[i];
-	const tail = gap
-		? `; in a gap of ${duration(gap.end_ns - gap.start_ns)}, ${classes[gap.class]}`
-		: longest ? `; longest gap ${duration(longest)}` : '';
-	return `${moment(at, step)}: ${text || 'nothing'} of ${duration(end - start)}${tail}`;
 }
 
 function gapList(gpu, block, view, box) {
