@@ -82,7 +82,7 @@ with gs.scratch() as where:
     refused(['report', run, '--waste', 'time'], 'waste')
     refused(['report', run, '--format'], 'option without value')
     refused(['report', run, '-o', at('no/such/folder/file')], 'output')
-    refused(['report', run, run, '--format', 'html'], 'html of two runs')
+    refused(['report', run, '--runs-per-month', '3'], 'one run per month')
     refused(['nonsense'], 'no such command')
     refused(['run'], 'no command to run')
     refused(['run', '--level', '7', '--', 'true'], 'level')

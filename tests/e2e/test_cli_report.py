@@ -68,13 +68,6 @@ with gs.scratch() as where:
     gs.equal(w['ledger']['wasted_ns'], w['ledger']['classes']['copy']['ns'], 'wasted by --waste')
     gs.equal(w['ledger']['waste_set'], ['copy'], 'waste set')
 
-    # Two runs, one after the other; one of them missing fails the command but not the other.
-    two = gs.gpustarve('report', run, run)
-    gs.equal(two.stdout.decode().count('Where the GPU time went'), 2, 'two reports')
-    half = gs.gpustarve('report', os.path.join(where, 'none'), run)
-    gs.equal(half.returncode, 1, 'one missing')
-    gs.equal(half.stdout.decode().count('Where the GPU time went'), 1, 'the other is shown')
-
     # No price: GPU-hours and how to set one, and no dollar sign anywhere.
     odd = tiny.imported(where, 'odd', gpu='Some Accelerator 9000')
     for form in 'text', 'json', 'html':

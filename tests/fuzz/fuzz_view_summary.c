@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A summary from any bytes: what is accepted goes through every page. And any bytes as a price
- * list, in its own columns and in SkyPilot's.
+ * A summary from any bytes: what is accepted goes through every page, and beside a sound one, in
+ * both orders, and itself through every page of the comparison. And any bytes as a price list, in
+ * its own columns and in SkyPilot's.
  */
 #include "fuzz.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
+#include "compare/compare.h"
 #include "report/html.h"
 #include "cost/prices.h"
 #include "report/text.h"
@@ -18,6 +20,36 @@ static void write_all(const struct view_summary *s, FILE *f)
 	view_text_verdict(s, f, true, "report.html");
 	view_text_report(s, f, false);
 	view_html_write(s, f);
+}
+
+static void compare_as(const struct view_summary *a, const struct view_summary *b, int64_t month)
+{
+	const struct view_summary *s[] = { a, b, a };
+	static const char *const path[] = { "a", "b", "c" };
+	struct view_comparison c;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	view_compare(&c, s, path, 3, month);
+	view_compare_text(&c, f, true);
+	view_compare_json(&c, f);
+	view_compare_html(&c, f);
+	for (size_t i = 0; i < c.pair[0].promises; i++)
+		if (c.pair[0].promise[i].step_ns < 0 || c.pair[0].promise[i].run_ns < 0)
+			abort();
+	view_comparison_fini(&c);
+	fclose(f);
+	free(text);
+}
+
+static void as_comparison(const struct view_summary *s)
+{
+	struct view_summary *sound = made_summary_of(made_starved(NULL), "x", 6880000000LL);
+
+	compare_as(s, sound, -1);
+	compare_as(sound, s, VIEW_COMPARE_MONTH_MAX);
+	view_summary_free(sound);
 }
 
 static void as_summary(const uint8_t *data, size_t len)
@@ -32,6 +64,7 @@ static void as_summary(const uint8_t *data, size_t len)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (!view_summary_read(&s, path, &why)) {
 		free(made_page(s, write_all));
+		as_comparison(s);
 		view_summary_free(s);
 	}
 	close(fd);

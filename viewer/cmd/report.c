@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include "summary/analyse.h"
 #include "cmd.h"
+#include "compare/compare.h"
 #include "report/html.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -22,29 +23,33 @@ enum format {
 struct opts {
 	enum format format;
 	const char *out; /* NULL: stdout */
-	bool waste[ANA_CLASSES], has_waste;
+	bool waste[ANA_CLASSES], has_waste, has_window;
+	int64_t runs_per_month; /* -1: not given */
 	struct view_analysis analysis;
 };
 
 static const char usage[] =
-	"usage: gpustarve report RUN... [--format text|json|html] [-o FILE]\n"
-	"           [--price USD | --price-model on-demand|spot|reserved|owned]\n"
-	"           [--window job|device] [--waste CLASS,...]\n"
+	"usage: gpustarve report RUN [--format text|json|html] [-o FILE] [options]\n"
+	"       gpustarve report RUN RUN... [--runs-per-month N] [options]\n"
 	"\n"
 	"Shows where the GPU time of a run went and what it cost. RUN is a run directory\n"
-	"(gpustarve-runs/<run id>.gst) or one of its files. Several runs are shown one\n"
-	"after the other.\n"
+	"(gpustarve-runs/<run id>.gst), one of its files, or a summary.json. Of several runs\n"
+	"each later one is compared with the first: cost, classes, steps, loader, what came\n"
+	"and went, and what the first one's advice promised beside what came true.\n"
 	"\n"
-	"  --format F       text (default), json (one summary per run) or html\n"
+	"  --format F       text (default), json or html\n"
 	"  -o, --output F   write to a file instead of the terminal\n"
-	"  --price USD      dollars per GPU-hour, for every GPU\n"
+	"  --price USD      dollars per GPU-hour, for every GPU of every run\n"
 	"  --price-model M  which price of the lists: on-demand (default), spot, ...\n"
 	"  --window W       job (default): the time the GPUs were held; device: from the\n"
 	"                   first to the last operation of each GPU\n"
 	"  --waste LIST     classes that count as waste, such as input.*,host.sync\n"
+	"  --runs-per-month N\n"
+	"                   of a comparison: what the difference is per month at N runs\n"
 	"\n"
 	"  gpustarve report gpustarve-runs/20261109-140211-train-4f2a.gst\n"
-	"  gpustarve report RUN --format html -o report.html\n";
+	"  gpustarve report RUN --format html -o report.html\n"
+	"  gpustarve report BEFORE AFTER --runs-per-month 120\n";
 
 static bool set_format(const char *text, enum format *format)
 {
@@ -60,6 +65,21 @@ static bool set_format(const char *text, enum format *format)
 	return false;
 }
 
+static bool set_rate(const char *text, int64_t *runs)
+{
+	char *end;
+
+	errno = 0;
+	long long n = strtoll(text, &end, 10);
+	if (text[0] >= '0' && text[0] <= '9' && !*end && !errno && n <= VIEW_COMPARE_MONTH_MAX) {
+		*runs = n;
+		return true;
+	}
+	view_error("--runs-per-month %s: no such number; a whole one up to %d", text,
+		   VIEW_COMPARE_MONTH_MAX);
+	return false;
+}
+
 /* 1: go on, 0: help was shown, -1: error. */
 static int parse(int argc, char **argv, struct opts *o)
 {
@@ -70,6 +90,7 @@ static int parse(int argc, char **argv, struct opts *o)
 		{ "price-model", required_argument, NULL, 'm' },
 		{ "window", required_argument, NULL, 'w' },
 		{ "waste", required_argument, NULL, 'W' },
+		{ "runs-per-month", required_argument, NULL, 'r' },
 		{ "job", required_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -93,7 +114,11 @@ static int parse(int argc, char **argv, struct opts *o)
 			ok = view_option_price_model(optarg);
 			break;
 		case 'w':
+			o->has_window = true;
 			ok = view_option_window(optarg, &o->analysis.window);
+			break;
+		case 'r':
+			ok = set_rate(optarg, &o->runs_per_month);
 			break;
 		case 'W':
 			o->has_waste = true;
@@ -115,12 +140,63 @@ static int parse(int argc, char **argv, struct opts *o)
 	return ok ? 1 : -1;
 }
 
-static void show(const struct opts *o, const struct view_summary *s, FILE *f, bool again)
+/* A summary that was stored: a file that begins like a JSON object, which no trace does. */
+static bool is_summary(const char *path)
+{
+	struct stat st;
+	int c = EOF;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	FILE *f = fopen(path, "re");
+	while (f && (c = getc(f)) != EOF && strchr(" \t\r\n", c))
+		;
+	if (f)
+		fclose(f);
+	return c == '{';
+}
+
+/* What a summary was made with cannot be changed any more. */
+static bool fits(const struct opts *o, const char *path, const struct view_summary *s)
+{
+	const char *option = o->analysis.rates.price				? "--price"
+			     : o->analysis.rates.model				? "--price-model"
+			     : o->has_waste					? "--waste"
+			     : o->has_window && o->analysis.window != s->window ? "--window"
+										: NULL;
+
+	if (option)
+		view_error("%s: %s cannot change a stored summary; name the run directory", path,
+			   option);
+	return !option;
+}
+
+static int read_summary(const struct opts *o, const char *path, struct view_summary **s)
+{
+	const char *why;
+	int err = view_summary_read(s, path, &why);
+
+	if (err) {
+		view_error("%s: %s; make one with gpustarve report RUN --format json", path, why);
+		return err;
+	}
+	if (fits(o, path, *s))
+		return 0;
+	view_summary_free(*s);
+	*s = NULL;
+	return -EINVAL;
+}
+
+/* 0 and *s; an error has been said. */
+static int load(const struct opts *o, const char *path, struct view_summary **s)
+{
+	return is_summary(path) ? read_summary(o, path, s) : view_analyse(path, &o->analysis, s);
+}
+
+static void show(const struct opts *o, const struct view_summary *s, FILE *f)
 {
 	switch (o->format) {
 	case TEXT:
-		if (again)
-			fputc('\n', f);
 		view_text_report(s, f, view_text_colour(f));
 		break;
 	case JSON:
@@ -132,19 +208,45 @@ static void show(const struct opts *o, const struct view_summary *s, FILE *f, bo
 	}
 }
 
+static void show_comparison(const struct opts *o, const struct view_summary *const *s,
+			    const char *const *path, size_t n, FILE *f)
+{
+	struct view_comparison c;
+
+	view_compare(&c, s, path, n, o->runs_per_month);
+	switch (o->format) {
+	case TEXT:
+		view_compare_text(&c, f, view_text_colour(f));
+		break;
+	case JSON:
+		view_compare_json(&c, f);
+		break;
+	case HTML:
+		view_compare_html(&c, f);
+		break;
+	}
+	view_comparison_fini(&c);
+}
+
+/* Loads all, so that each broken one is named; shows nothing unless all are there. */
 static int show_runs(const struct opts *o, char **run, int runs, FILE *f)
 {
+	struct view_summary *s[VIEW_COMPARE_RUNS_MAX] = { NULL };
 	int failed = 0;
 
-	for (int i = 0; i < runs; i++) {
-		struct view_summary *s;
-		if (view_analyse(run[i], &o->analysis, &s)) {
-			failed++;
-			continue;
-		}
-		show(o, s, f, i > failed);
-		view_summary_free(s);
-	}
+	for (int i = 0; i < runs; i++)
+		failed += load(o, run[i], &s[i]) != 0;
+	if (failed && runs > 1)
+		view_error("report: %d of %d runs cannot be used, so nothing is compared; leave "
+			   "them out",
+			   failed, runs);
+	else if (!failed && runs == 1)
+		show(o, s[0], f);
+	else if (!failed)
+		show_comparison(o, (const struct view_summary *const *)s, (const char *const *)run,
+				(size_t)runs, f);
+	for (int i = 0; i < runs; i++)
+		view_summary_free(s[i]);
 	return failed;
 }
 
@@ -188,7 +290,7 @@ static int to_file(const struct opts *o, char **run, int runs)
 	}
 	failed = show_runs(o, run, runs, f);
 	err = fclose(f) ? -ENOMEM : 0;
-	if (!err && failed < runs)
+	if (!err && !failed)
 		err = save(o->out, text, len);
 	if (err) {
 		view_error("%s: %s; name a file in a folder you may write to", o->out,
@@ -199,22 +301,30 @@ static int to_file(const struct opts *o, char **run, int runs)
 	return failed;
 }
 
+static bool sensible(const struct opts *o, int runs)
+{
+	if (!runs)
+		view_error("report: no run named; give a run directory, such as "
+			   "gpustarve-runs/<run id>.gst");
+	else if (runs > VIEW_COMPARE_RUNS_MAX)
+		view_error("report: %d runs; compare at most %d at once", runs,
+			   VIEW_COMPARE_RUNS_MAX);
+	else if (runs == 1 && o->runs_per_month >= 0)
+		view_error("report: --runs-per-month is for a comparison; name a second run");
+	else
+		return true;
+	return false;
+}
+
 int view_cmd_report(int argc, char **argv)
 {
-	struct opts o = { .analysis.rates.price_from = "--price" };
+	struct opts o = { .analysis.rates.price_from = "--price", .runs_per_month = -1 };
 	int go = parse(argc, argv, &o);
 
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
-	if (optind == argc) {
-		view_error("report: no run named; give a run directory, such as "
-			   "gpustarve-runs/<run id>.gst");
+	if (!sensible(&o, argc - optind))
 		return VIEW_EXIT_ERROR;
-	}
-	if (o.format == HTML && argc - optind > 1) {
-		view_error("report: --format html shows one run; name one");
-		return VIEW_EXIT_ERROR;
-	}
 	o.analysis.waste = o.has_waste ? o.waste : NULL;
 	bool file = o.out && strcmp(o.out, "-") != 0;
 	int failed = (file ? to_file : to_stdout)(&o, argv + optind, argc - optind);

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two runs beside each other: exact differences, what is refused and why, findings that came, went
+ * and moved, and advice whose bound nothing realised may exceed.
+ */
+#include "harness.h"
+#include "base/utf8.h"
+#include "compare/compare.h"
+#include "run/wrap.h"
+#include "view_made.h"
+
+#define GPU "NVIDIA H100 80GB HBM3"
+#define PRICE 6880000000LL
+
+struct both {
+	struct view_summary *s[2];
+	struct view_comparison c;
+	const struct view_pair *p;
+};
+
+static void compare(struct both *b, struct view_summary *x, struct view_summary *y, int64_t month)
+{
+	static const char *const path[] = { "runs/a.gst", "runs/b.gst" };
+
+	b->s[0] = x;
+	b->s[1] = y;
+	view_compare(&b->c, (const struct view_summary *const *)b->s, path, 2, month);
+	b->p = &b->c.pair[0];
+}
+
+static void done(struct both *b)
+{
+	view_comparison_fini(&b->c);
+	view_summary_free(b->s[0]);
+	view_summary_free(b->s[1]);
+}
+
+static struct view_summary *starved(void)
+{
+	return made_summary_of(made_starved(NULL), GPU, PRICE);
+}
+
+/* The same steps, but the loader keeps up and the run is that much shorter. */
+static struct ana_result *fed_result(void)
+{
+	struct ana_result *r = made_starved(NULL);
+	int64_t gone = r->classes[ANA_INPUT_FETCH];
+
+	made_no_class(r, ANA_INPUT_FETCH);
+	r->gpu[0].classes[ANA_COMPUTE] -= gone;
+	r->classes[ANA_COMPUTE] -= gone;
+	r->gpu[0].held_ns -= gone;
+	r->gpu_ns -= gone;
+	r->gpu[0].judgement = r->judgement = ana_judge(r->gpu_ns, r->classes);
+	return r;
+}
+
+static struct view_summary *fed(void)
+{
+	return made_summary_of(fed_result(), GPU, PRICE);
+}
+
+static const struct view_measure *measure(const struct both *b, const char *id)
+{
+	return view_pair_measure(b->p, id);
+}
+
+static void test_measures(void)
+{
+	struct both b;
+	int64_t third = MADE_HOUR_NS / 3;
+
+	compare(&b, starved(), fed(), 120);
+	const struct view_measure *m = measure(&b, "gpu_run");
+	EXPECT_INT(m->difference, -(third / 4 * 3));
+	EXPECT(m->comparable && m->has_change);
+	m = measure(&b, "usd_run");
+	EXPECT_INT(m->value[0], b.s[0]->cost.total);
+	EXPECT_INT(m->value[1], b.s[1]->cost.total);
+	EXPECT_INT(m->difference, b.s[1]->cost.total - b.s[0]->cost.total);
+	EXPECT_INT(m->change_ppm, -250000); /* a quarter of the hour */
+	m = measure(&b, "usd_step");
+	EXPECT_INT(m->value[0], b.s[0]->step_nano_usd); /* the report's own number */
+	m = measure(&b, "share_starved");
+	EXPECT_INT(m->value[0], 333333);
+	EXPECT_INT(b.p->saving.run_nano_usd, -measure(&b, "usd_run")->difference);
+	EXPECT_INT(b.p->saving.month_nano_usd, 120 * b.p->saving.run_nano_usd);
+	for (int k = 0; k < VIEW_PARTS; k++)
+		EXPECT(!b.p->why[k]);
+	EXPECT_INT(b.p->refusals, 0);
+	done(&b);
+}
+
+static const struct view_finding_change *change(const struct both *b, enum ana_class c,
+						enum view_finding_status status)
+{
+	for (size_t i = 0; i < b->p->findings; i++) {
+		const struct view_finding_change *f = &b->p->finding[i];
+		if (f->status == status &&
+		    (f->finding[0] ? f->finding[0] : f->finding[1])->class == c)
+			return f;
+	}
+	return NULL;
+}
+
+static void test_promise(void)
+{
+	struct both b;
+
+	compare(&b, starved(), fed(), -1);
+	REQUIRE(change(&b, ANA_INPUT_FETCH, VIEW_FINDING_WENT));
+	EXPECT(change(&b, ANA_INPUT_PREP, VIEW_FINDING_STAYED) != NULL);
+	REQUIRE(b.p->promises > 0);
+	for (size_t i = 0; i < b.p->promises; i++) {
+		const struct view_promise *q = &b.p->promise[i];
+		EXPECT(q->step_ns >= 0 && q->step_ns <= q->upper_step_ns);
+		EXPECT(q->run_ns >= 0 && q->run_ns <= q->advice->saving_ns);
+		EXPECT(q->run_nano_usd <= q->advice->saving_nano_usd + 1);
+	}
+	/* Workers: the bound is the whole third, and three quarters of it came true. */
+	const struct view_promise *q = &b.p->promise[0];
+	EXPECT_STR(q->advice->id, "workers");
+	EXPECT_INT(q->run_ns, MADE_HOUR_NS / 3 / 4 * 3);
+	EXPECT_INT(q->limit, VIEW_LIMIT_CHANGE);
+	EXPECT_INT(b.p->saving.month_nano_usd, 0);
+	EXPECT(strstr(b.p->sentence,
+		      "B costs 25.0 % less per step than A ($0.0000688 -> $0.0000516)"
+		      "; GPUs starved 33.3 % -> 11.1 %; input.fetch dataset.py:88 "
+		      "went; of the predicted at most $2.29 per run, $1.72 came true") != NULL);
+	done(&b);
+}
+
+/* What the class lost, another one has: nothing came true. */
+static void test_elsewhere(void)
+{
+	struct ana_result *r = made_starved(NULL);
+	struct both b;
+
+	made_no_class(r, ANA_INPUT_FETCH);
+	compare(&b, starved(), made_summary_of(r, GPU, PRICE), -1);
+	EXPECT_INT(b.p->promise[0].run_ns, 0);
+	EXPECT_INT(b.p->promise[0].limit, VIEW_LIMIT_WHOLE);
+	EXPECT(b.p->promise[0].change_step_ns > 0);
+	EXPECT(strstr(b.p->sentence, "nothing came true (its time went to other classes)") != NULL);
+	done(&b);
+}
+
+/* A new place in the later run is not held against the advice on the old one. */
+static void test_new_place(void)
+{
+	struct ana_result *r = fed_result();
+	struct both b;
+
+	made_class(r, ANA_INPUT_FETCH, MADE_HOUR_NS / 10);
+	r->site[0].class = r->site[2].class = ANA_INPUT_FETCH;
+	r->site[0].ns = MADE_HOUR_NS / 20;
+	r->site[2].ns = MADE_HOUR_NS / 20;
+	free(r->site[2].function);
+	r->site[2].function = strdup("elsewhere");
+	r->site[2].line = 7;
+	compare(&b, starved(), made_summary_of(r, GPU, PRICE), -1);
+	EXPECT(change(&b, ANA_INPUT_FETCH, VIEW_FINDING_STAYED) != NULL);
+	EXPECT(change(&b, ANA_INPUT_FETCH, VIEW_FINDING_CAME) != NULL);
+	int64_t kept = MADE_HOUR_NS / 3 / 4 * 3 - MADE_HOUR_NS / 20;
+	EXPECT_INT(b.p->promise[0].change_step_ns, kept / 100000);
+	done(&b);
+}
+
+static void test_moved(void)
+{
+	struct ana_result *r = made_starved(NULL);
+	struct both b;
+
+	r->site[0].line = r->site[2].line = 93; /* somebody added lines above */
+	r->site[1].class = ANA_INPUT_CPU_STARVED; /* other class, same line */
+	made_class(r, ANA_INPUT_CPU_STARVED, r->classes[ANA_INPUT_PREP]);
+	made_no_class(r, ANA_INPUT_PREP);
+	compare(&b, starved(), made_summary_of(r, GPU, PRICE), -1);
+	const struct view_finding_change *f = change(&b, ANA_INPUT_FETCH, VIEW_FINDING_MOVED);
+	REQUIRE(f);
+	EXPECT_INT(f->finding[1]->where.line, 93);
+	f = change(&b, ANA_INPUT_PREP, VIEW_FINDING_MOVED);
+	REQUIRE(f);
+	EXPECT_INT(f->finding[1]->class, ANA_INPUT_CPU_STARVED);
+	EXPECT(!change(&b, ANA_INPUT_FETCH, VIEW_FINDING_WENT));
+	done(&b);
+}
+
+static void expect_refused(struct both *b, const char *shown, unsigned int parts)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	for (int k = 0; k < VIEW_PARTS; k++)
+		EXPECT_INT(b->p->why[k] != NULL, parts >> k & 1);
+	for (size_t i = 0; i < b->p->measures; i++)
+		EXPECT(!b->p->measure[i].comparable || !(parts >> b->p->measure[i].part & 1));
+	view_compare_text(&b->c, f, false);
+	fclose(f);
+	for (char *p = text; (p = strchr(p, '\n')); p++) /* undo the wrapping */
+		if (!strncmp(p, "\n    ", 5))
+			memmove(p + 1, p + 5, strlen(p + 5) + 1), *p = ' ';
+	if (!strstr(text, shown))
+		T_FAIL("no \"%s\" in:\n%s", shown, text);
+	free(text);
+	done(b);
+}
+
+#define BIT(part) (1u << VIEW_PART_##part)
+#define RUNS (BIT(RUN) | BIT(GPU_RUN) | BIT(USD_RUN))
+#define STEPS (BIT(STEP) | BIT(GPU_STEP) | BIT(USD_STEP))
+#define DEVICE (BIT(GPU_STEP) | BIT(USD_STEP) | BIT(GPU_RUN) | BIT(USD_RUN))
+
+static void test_refused(void)
+{
+	struct ana_result *r = made_starved(NULL);
+	struct both b;
+
+	r->steps = 50000;
+	compare(&b, starved(), made_summary_of(r, GPU, PRICE), 10);
+	EXPECT_INT(b.p->saving.month_nano_usd, 0);
+	expect_refused(&b, "A took 100,000 steps and B 50,000", RUNS);
+
+	compare(&b, starved(), made_summary_of(made_starved(NULL), GPU, PRICE / 2), -1);
+	expect_refused(&b, "dollars per step, dollars of the run: their prices differ",
+		       BIT(USD_STEP) | BIT(USD_RUN));
+
+	compare(&b, starved(), made_summary_of(made_starved(NULL), GPU, 0), -1);
+	expect_refused(&b, "no price is known of B", BIT(USD_STEP) | BIT(USD_RUN));
+
+	r = made_starved(NULL);
+	strcpy(r->gpu[0].name, "NVIDIA A100 80GB PCIe");
+	compare(&b, starved(), made_summary_of(r, GPU, PRICE), -1);
+	expect_refused(&b, "A ran on 1x NVIDIA H100 80GB HBM3 and B on 1x NVIDIA A100 80GB PCIe",
+		       DEVICE | BIT(SHARE) | BIT(WASTE));
+
+	r = made_starved(NULL);
+	r->loader[0].batch_size = 32;
+	compare(&b, starved(), made_summary_of(r, GPU, PRICE), -1);
+	expect_refused(&b, "their batches differ (16 and 32 samples)",
+		       RUNS | STEPS | BIT(SHARE) | BIT(WASTE) | BIT(LOADER));
+
+	r = made_starved(NULL);
+	free(r->loader[0].dataset);
+	r->loader[0].dataset = strdup(MADE_EVIL);
+	compare(&b, starved(), made_summary_of(r, GPU, PRICE), -1);
+	expect_refused(&b, "their data sets differ (ShardDataset and ",
+		       RUNS | STEPS | BIT(SHARE) | BIT(WASTE) | BIT(LOADER));
+
+	r = made_starved(NULL);
+	r->steps = 0;
+	compare(&b, starved(), made_summary_of(r, GPU, PRICE), -1);
+	expect_refused(&b, "the steps of B are not known", RUNS | STEPS);
+
+	r = made_starved(NULL);
+	r->complete = false;
+	compare(&b, starved(), made_summary_of(r, GPU, PRICE), -1);
+	expect_refused(&b, "B is not whole", RUNS);
+}
+
+static void pages(const struct view_comparison *c, FILE *f)
+{
+	view_compare_text(c, f, false);
+	view_compare_html(c, f);
+	view_compare_json(c, f);
+}
+
+static char *page_of(const struct view_comparison *c,
+		     void (*write)(const struct view_comparison *c, FILE *f))
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	write(c, f);
+	fclose(f);
+	return text;
+}
+
+static void text_page(const struct view_comparison *c, FILE *f)
+{
+	view_compare_text(c, f, false);
+}
+
+/* Every string hostile: no control character, no markup, no line over 80 columns. */
+static void test_evil(void)
+{
+	struct both b;
+
+	compare(&b, made_summary_of(made_starved(MADE_EVIL), MADE_EVIL, PRICE),
+		made_summary_of(made_starved("%s%n\n\x1b]0;x\x07"), MADE_EVIL, PRICE), 3);
+	char *text = page_of(&b.c, text_page);
+	EXPECT(!strpbrk(text, "\x1b\x07\r\t"));
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		if (view_utf8_columns(line) > VIEW_COLUMNS)
+			T_FAIL("%zu columns: %s", view_utf8_columns(line), line);
+	free(text);
+	text = page_of(&b.c, view_compare_html);
+	EXPECT(!strstr(text, "<script"));
+	EXPECT(!strstr(text, "</title><"));
+	EXPECT(strstr(text, "default-src 'none'") != NULL);
+	EXPECT(!strchr(text, '\x1b'));
+	free(text);
+	done(&b);
+}
+
+/* A run beside itself changes nothing, in no unit. */
+static void test_itself(void)
+{
+	struct both b;
+
+	compare(&b, starved(), starved(), 1000000000);
+	for (size_t i = 0; i < b.p->measures; i++)
+		if (b.p->measure[i].comparable)
+			EXPECT_INT(b.p->measure[i].difference, 0);
+	for (size_t i = 0; i < b.p->findings; i++)
+		EXPECT_INT(b.p->finding[i].status, VIEW_FINDING_STAYED);
+	for (size_t i = 0; i < b.p->promises; i++)
+		EXPECT_INT(b.p->promise[i].run_ns, 0);
+	EXPECT(strstr(b.p->sentence, "B costs the same per step as A") != NULL);
+	char *text = page_of(&b.c, pages);
+	EXPECT(strstr(text, "A and B have the same id") != NULL);
+	free(text);
+	done(&b);
+}
+
+static void test_without_price(void)
+{
+	struct both b;
+
+	compare(&b, made_summary_of(made_starved(NULL), GPU, 0),
+		made_summary_of(fed_result(), GPU, 0), 10);
+	char *text = page_of(&b.c, text_page);
+	EXPECT(!strchr(text, '$'));
+	EXPECT(strstr(text, "B takes 25.0 % less GPU time per step than A") != NULL);
+	EXPECT_INT(b.p->saving.month_ns, 10 * (MADE_HOUR_NS / 4));
+	free(text);
+	done(&b);
+}
+
+int main(void)
+{
+	return RUN(test_measures, test_promise, test_elsewhere, test_new_place, test_moved,
+		   test_refused, test_evil, test_itself, test_without_price);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What of two runs may be compared. A part is refused for one reason, the first that holds; the
+ * reasons are ordered so that the one named is the one to mend.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "findings/loader.h"
+#include "priv.h"
+#include "report/text.h"
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The GPUs' names in order, so that two lists can be compared. */
+static const char **names_of(const struct view_summary *s, struct view_arena *mem)
+{
+	const struct ana_result *r = s->result;
+	const char **name = view_arena_array(mem, r->gpus + 1, sizeof(*name));
+
+	for (size_t i = 0; i < r->gpus; i++)
+		name[i] = r->gpu[i].name ? r->gpu[i].name : "";
+	qsort(name, r->gpus, sizeof(*name), by_text);
+	return name;
+}
+
+static bool same_gpus(const struct pairing *g, struct view_arena *mem)
+{
+	size_t n = g->s[0]->result->gpus;
+
+	if (n != g->s[1]->result->gpus)
+		return false;
+	const char **a = names_of(g->s[0], mem), **b = names_of(g->s[1], mem);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(a[i], b[i]) != 0)
+			return false;
+	return true;
+}
+
+static int by_amount(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int64_t *prices_of(const struct view_summary *s, struct view_arena *mem)
+{
+	int64_t *price = view_arena_array(mem, s->cost.gpus + 1, sizeof(*price));
+
+	for (size_t i = 0; i < s->cost.gpus; i++)
+		price[i] = s->cost.rate[i].nano_usd_per_hour;
+	qsort(price, s->cost.gpus, sizeof(*price), by_amount);
+	return price;
+}
+
+static bool same_prices(const struct pairing *g, struct view_arena *mem)
+{
+	size_t n = g->s[0]->cost.gpus;
+
+	if (n != g->s[1]->cost.gpus)
+		return false;
+	const int64_t *a = prices_of(g->s[0], mem), *b = prices_of(g->s[1], mem);
+	for (size_t i = 0; i < n; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+static const char *windows_differ(struct pairing *g)
+{
+	if (g->s[0]->window == g->s[1]->window)
+		return NULL;
+	return "their windows differ (job and device)";
+}
+
+static const char *gpus_differ(struct pairing *g)
+{
+	struct view_arena *mem = &g->c->mem;
+
+	if (same_gpus(g, mem))
+		return NULL;
+	return view_arena_printf(mem, "%s ran on %s and %s on %s", g->label[0],
+				 view_text_gpus(g->s[0], mem), g->label[1],
+				 view_text_gpus(g->s[1], mem));
+}
+
+static const char *prices_differ(struct pairing *g)
+{
+	struct view_arena *mem = &g->c->mem;
+	bool a = g->s[0]->cost.known, b = g->s[1]->cost.known;
+
+	if (!a && !b)
+		return "no price is known";
+	if (a != b)
+		return view_arena_printf(mem, "no price is known of %s", g->label[a ? 1 : 0]);
+	if (same_prices(g, mem))
+		return NULL;
+	return "their prices differ; give one with --price";
+}
+
+/* What a step works on. */
+static const char *data_differs(struct pairing *g)
+{
+	const struct ana_loader_facts *a = view_loader_facts(g->s[0]),
+				      *b = view_loader_facts(g->s[1]);
+	struct view_arena *mem = &g->c->mem;
+
+	if (!a || !b)
+		return NULL;
+	if (a->dataset && b->dataset && strcmp(a->dataset, b->dataset) != 0)
+		return view_arena_printf(mem, "their data sets differ (%s and %s)", a->dataset,
+					 b->dataset);
+	if (a->known & b->known & ANA_LOADER_BATCH && a->batch_size != b->batch_size)
+		return view_arena_printf(mem,
+					 "their batches differ (%" PRIu32 " and %" PRIu32
+					 " samples)",
+					 a->batch_size, b->batch_size);
+	return NULL;
+}
+
+static const char *step_source(const struct view_summary *s)
+{
+	static const char *const from[] = { "nothing", "step ranges", "optimizer ranges",
+					    "the period of the kernels" };
+
+	return from[s->result->step_source];
+}
+
+static const char *steps_unlike(struct pairing *g)
+{
+	bool a = g->p->stepped[0], b = g->p->stepped[1];
+
+	if (!a && !b)
+		return "neither run's steps are known";
+	if (a != b)
+		return view_arena_printf(&g->c->mem, "the steps of %s are not known",
+					 g->label[a ? 1 : 0]);
+	if (g->s[0]->result->step_source != g->s[1]->result->step_source)
+		return view_arena_printf(&g->c->mem, "steps are told by %s in %s and by %s in %s",
+					 step_source(g->s[0]), g->label[0], step_source(g->s[1]),
+					 g->label[1]);
+	return NULL;
+}
+
+static const char *numbers_differ(struct pairing *g)
+{
+	view_unit a, b;
+
+	if (g->s[0]->result->steps == g->s[1]->result->steps)
+		return NULL;
+	return view_arena_printf(&g->c->mem, "%s took %s steps and %s %s", g->label[0],
+				 view_count(a, g->s[0]->result->steps), g->label[1],
+				 view_count(b, g->s[1]->result->steps));
+}
+
+static const char *cut_short(struct pairing *g)
+{
+	for (int i = 0; i < 2; i++)
+		if (!g->s[i]->result->complete && !g->s[i]->result->imported)
+			return view_arena_printf(&g->c->mem,
+						 "%s is not whole: some process left no last word",
+						 g->label[i]);
+	return NULL;
+}
+
+static const char *waste_differs(struct pairing *g)
+{
+	if (!memcmp(g->s[0]->waste, g->s[1]->waste, sizeof(g->s[0]->waste)))
+		return NULL;
+	return "their waste sets differ; give one with --waste";
+}
+
+static const char *first_of(const char *a, const char *b)
+{
+	return a ? a : b;
+}
+
+static void add_notes(struct pairing *g)
+{
+	const struct view_summary *a = g->s[0], *b = g->s[1];
+	struct view_arena *mem = &g->c->mem;
+
+	compare_note(g, "one run on each side: how much equal runs differ is not known");
+	if (a->id[0] && !strcmp(a->id, b->id))
+		compare_note(g, view_arena_printf(mem, "%s and %s have the same id", g->label[0],
+						  g->label[1]));
+	if (a->start_unix_ns && b->start_unix_ns && b->start_unix_ns < a->start_unix_ns)
+		compare_note(g, view_arena_printf(mem,
+						  "%s began before %s: the earlier one goes "
+						  "first",
+						  g->label[1], g->label[0]));
+	for (int i = 0; i < 2; i++)
+		if (g->s[i]->has_exit_status && g->s[i]->exit_status)
+			compare_note(g, view_arena_printf(mem, "%s failed: exit status %d",
+							  g->label[i], g->s[i]->exit_status));
+	if (strcmp(a->result->level ? a->result->level : "",
+		   b->result->level ? b->result->level : "") != 0 ||
+	    a->result->imported != b->result->imported)
+		compare_note(g, "they were recorded in different ways, which moves time between "
+				"classes");
+}
+
+/* The parts that are refused for the same reason, in one line. */
+static const char *refusal(struct pairing *g, const char *reason)
+{
+	static const char *const name[VIEW_PARTS] = {
+		[VIEW_PART_FACT] = "",
+		[VIEW_PART_SHARE] = "shares of the GPU time",
+		[VIEW_PART_WASTE] = "waste",
+		[VIEW_PART_LOADER] = "the loader's times",
+		[VIEW_PART_STEP] = "time per step",
+		[VIEW_PART_GPU_STEP] = "GPU time per step",
+		[VIEW_PART_USD_STEP] = "dollars per step",
+		[VIEW_PART_RUN] = "time of the run",
+		[VIEW_PART_GPU_RUN] = "GPU time of the run",
+		[VIEW_PART_USD_RUN] = "dollars of the run",
+	};
+	const char *all = "";
+
+	for (int k = 0; k < VIEW_PARTS; k++)
+		if (g->p->why[k] == reason)
+			all = view_arena_printf(&g->c->mem, "%s%s%s", all, *all ? ", " : "",
+						name[k]);
+	return view_arena_printf(&g->c->mem, "%s: %s", all, reason);
+}
+
+static void set_refusals(struct pairing *g)
+{
+	struct view_pair *p = g->p;
+
+	p->refusal = view_arena_array(&g->c->mem, VIEW_PARTS, sizeof(*p->refusal));
+	for (int k = 0; k < VIEW_PARTS; k++) {
+		bool told = !p->why[k];
+		for (int i = 0; i < k; i++)
+			told |= p->why[i] == p->why[k];
+		if (!told)
+			p->refusal[p->refusals++] = refusal(g, p->why[k]);
+	}
+}
+
+void compare_parts(struct pairing *g)
+{
+	const char *window = windows_differ(g), *gpus = gpus_differ(g), *data = data_differs(g);
+	const char *price = prices_differ(g), *steps = steps_unlike(g);
+	const char *device = first_of(gpus, window);
+	const char **why = g->p->why;
+
+	why[VIEW_PART_SHARE] = first_of(device, data);
+	why[VIEW_PART_WASTE] = first_of(why[VIEW_PART_SHARE], waste_differs(g));
+	why[VIEW_PART_LOADER] = data;
+	why[VIEW_PART_STEP] = first_of(steps, data);
+	why[VIEW_PART_GPU_STEP] = first_of(why[VIEW_PART_STEP], device);
+	why[VIEW_PART_USD_STEP] = first_of(why[VIEW_PART_GPU_STEP], price);
+	why[VIEW_PART_RUN] =
+		first_of(why[VIEW_PART_STEP], first_of(numbers_differ(g), cut_short(g)));
+	why[VIEW_PART_GPU_RUN] = first_of(why[VIEW_PART_RUN], device);
+	why[VIEW_PART_USD_RUN] = first_of(why[VIEW_PART_GPU_RUN], price);
+	set_refusals(g);
+	add_notes(g);
+}

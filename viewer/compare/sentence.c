@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The comparison in one sentence: cost, starving, what went or came, what was promised and came. */
+#include "base/words.h"
+#include "priv.h"
+
+#define COLUMNS 40
+#define LEAST_PPM 10000 /* of the GPU time: smaller findings are not worth a headline */
+
+/* "B costs 31.2 % less per step than A ($0.012 -> $0.0083)". */
+static const char *by_measure(const struct pairing *g, const char *id, const char *verb,
+			      const char *what, const char *besides)
+{
+	const struct view_measure *m = view_pair_measure(g->p, id);
+	struct view_arena *mem = &g->c->mem;
+	view_unit a, b, change;
+	const char *values;
+
+	if (!m->comparable)
+		return NULL;
+	values = view_arena_printf(mem, "(%s -> %s%s)", compare_figure(a, m->figure, m->value[0]),
+				   compare_figure(b, m->figure, m->value[1]), besides);
+	if (!m->difference)
+		return view_arena_printf(mem, "%s %s the same%s per step as %s %s", g->label[1],
+					 verb, what, g->label[0], values);
+	if (!m->has_change)
+		return view_arena_printf(mem, "%s %s %s%s per step than %s %s", g->label[1], verb,
+					 m->difference < 0 ? "less" : "more", what, g->label[0],
+					 values);
+	return view_arena_printf(mem, "%s %s %s %% %s%s per step than %s %s", g->label[1], verb,
+				 view_percent(change,
+					      m->change_ppm < 0 ? -m->change_ppm : m->change_ppm),
+				 m->difference < 0 ? "less" : "more", what, g->label[0], values);
+}
+
+static const char *cost_clause(const struct pairing *g)
+{
+	const char *t = by_measure(g, "usd_step", "costs", "", "");
+
+	if (!t)
+		t = by_measure(g, "usd_step_working", "costs", "", " without start-up");
+	if (!t)
+		t = by_measure(g, "gpu_step_working", "takes", " GPU time", "");
+	if (!t)
+		t = by_measure(g, "step_median", "takes", " time", " median");
+	if (t)
+		return t;
+	return view_arena_printf(&g->c->mem, "%s and %s are not comparable per step: %s",
+				 g->label[0], g->label[1],
+				 g->p->why[VIEW_PART_STEP] ? g->p->why[VIEW_PART_STEP]
+							   : g->p->why[VIEW_PART_GPU_STEP]);
+}
+
+static const char *starved_clause(const struct pairing *g)
+{
+	const struct view_measure *m = view_pair_measure(g->p, "share_starved");
+	view_unit a, b;
+
+	if (!m->known[0] || !m->known[1])
+		return "";
+	return view_arena_printf(&g->c->mem, "; GPUs starved %s %s %s",
+				 compare_figure(a, m->figure, m->value[0]),
+				 m->comparable ? "->" : "and",
+				 compare_figure(b, m->figure, m->value[1]));
+}
+
+/* The largest change worth a word. */
+static const char *finding_clause(const struct pairing *g)
+{
+	struct view_arena *mem = &g->c->mem;
+	const char *spot;
+
+	for (size_t i = 0; i < g->p->findings; i++) {
+		const struct view_finding_change *f = &g->p->finding[i];
+		if (f->ppm[0] < LEAST_PPM && f->ppm[1] < LEAST_PPM)
+			continue;
+		switch (f->status) {
+		case VIEW_FINDING_WENT:
+			return view_arena_printf(mem, "; %s went",
+						 compare_finding_name(mem, f->finding[0]));
+		case VIEW_FINDING_CAME:
+			return view_arena_printf(mem, "; %s came",
+						 compare_finding_name(mem, f->finding[1]));
+		case VIEW_FINDING_MOVED:
+			spot = f->finding[0]->class == f->finding[1]->class
+				       ? view_words_spot(mem, &f->finding[1]->where, COLUMNS)
+				       : ana_class_names[f->finding[1]->class];
+			return view_arena_printf(mem, "; %s moved to %s",
+						 compare_finding_name(mem, f->finding[0]),
+						 spot ? spot : "another line");
+		default:
+			break;
+		}
+	}
+	return "";
+}
+
+/* The advice that the first run's verdict named. */
+static const struct view_promise *headline_promise(const struct pairing *g)
+{
+	const struct view_pair *p = g->p;
+	bool starved = g->s[0]->result->judgement.verdict == ANA_V_INPUT_BOUND;
+
+	if (g->s[0]->result->judgement.verdict == ANA_V_BUSY)
+		return NULL;
+	for (size_t i = 0; i < p->promises; i++)
+		if (!starved || ana_class_is_input(p->promise[i].advice->class))
+			return &p->promise[i];
+	return p->promises ? &p->promise[0] : NULL;
+}
+
+static const char *promise_clause(const struct pairing *g)
+{
+	const struct view_promise *q = headline_promise(g);
+
+	if (!q || g->p->why[VIEW_PART_GPU_STEP])
+		return "";
+	return view_arena_printf(&g->c->mem, "; of the predicted %s",
+				 compare_promise_words(g->p, q, &g->c->mem));
+}
+
+void compare_sentence(struct pairing *g)
+{
+	const char *cost = cost_clause(g), *starved = starved_clause(g);
+	const char *finding = finding_clause(g), *promise = promise_clause(g);
+
+	g->p->sentence = view_arena_printf(&g->c->mem, "%s%s%s%s", cost, starved, finding, promise);
+}
