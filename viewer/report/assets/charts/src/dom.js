@@ -22,7 +22,8 @@ export function labelled(text, control) {
 	return [el('label', { for: control.id }, text), control];
 }
 
-export function button(text, name, press) {
+// name: what the button does where its text is a sign.
+export function button(text, press, name = null) {
 	return el('button', { type: 'button', 'aria-label': name, title: name, click: press }, text);
 }
 

@@ -62,7 +62,7 @@ export function flame(place, block) {
 			.transitionDuration(still() ? 0 : 200).minFrameSize(1).sort(false).title('')
 			.resetHeightOnZoom(true)
 			.getName((d) => d.data.name)
-			.setColorMapper((d) => (d.highlight ? colour('warn') : fill(d.data)))
+			.setColorMapper((d) => (d.highlight ? colour('hit') : fill(d.data)))
 			.setLabelHandler((d) => `${d.data.name}: ${duration(d.data.value)}`)
 			.setSearchMatch((d, words) => d.data.name.toLowerCase().includes(words.toLowerCase()))
 			.setSearchHandler(() => {})
@@ -120,7 +120,7 @@ export function flame(place, block) {
 			state.graph = all[i];
 			make();
 		}), ...labelled('Search', search),
-		button('Whole graph', 'Show the whole flame graph', () => state.chart.resetZoom()))), box,
+		button('Whole graph', () => state.chart.resetZoom()))), box,
 	el('p', { class: 'soft small', id: 'charts-flame-help' },
 		'Width is GPU time that passed meanwhile. Arrow keys go from frame to frame, Enter looks ' +
 		'closer, 0 shows all.'));

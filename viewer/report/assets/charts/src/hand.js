@@ -51,14 +51,14 @@ export function moveCursor(u, by) {
 
 // Buttons that do the same.
 export function timeButtons(view) {
-	const whole = button('Whole run', 'Show the whole run', () => view.reset());
+	const whole = button('Whole run', () => view.reset());
 	const shown = () => (whole.disabled = view.whole_shown);
 
 	view.listen(shown);
 	shown();
 	return el('span', { class: 'buttons', role: 'group', 'aria-label': 'Zoom' },
-		button('\u2212', 'Zoom out', () => view.zoom(1 / ZOOM)),
-		button('+', 'Zoom in', () => view.zoom(ZOOM)), whole);
+		button('\u2212', () => view.zoom(1 / ZOOM), 'Zoom out'),
+		button('+', () => view.zoom(ZOOM), 'Zoom in'), whole);
 }
 
 // uPlot's options for a chart over the shared time: dragging zooms, cursors go together.

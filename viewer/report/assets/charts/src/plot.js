@@ -27,8 +27,22 @@ export function timeAxis() {
 			step = m.step;
 			return m.at;
 		},
-		values: (_u, at) => labels(at, step),
+		values: (u, at) => fitting(u, at, step),
 	};
+}
+
+// Labels that would be cut at the edges are left out, the others count from the first that is there.
+function fitting(u, at, step) {
+	const left = u.bbox.left / devicePixelRatio;
+	const fits = (text, ns) => {
+		const x = left + u.valToPos(ns, 'x'), half = text.length * 3.4;
+		return x >= half && x + half <= u.width;
+	};
+	let first = 0, texts = labels(at, step);
+
+	while (first < at.length && !fits(texts[first], at[first]))
+		texts = [...at.slice(0, ++first).map(() => ''), ...labels(at.slice(first), step)];
+	return texts.map((text, i) => (text && fits(text, at[i]) ? text : ''));
 }
 
 export function valueAxis(write = duration, size = 64) {

@@ -52,8 +52,9 @@ export function ranks(place, block, view) {
 	const row = Math.max(ROW_LEAST, Math.min(ROW_MOST, HEIGHT_MOST / gpus.length));
 	const line = readout('A row per GPU; the stronger the colour, the more it starved');
 	const step = () => niceStep(view.range[1] - view.range[0], 200);
+	// A cursor that follows another chart's has no height.
 	const rowAt = (u) => Math.min(gpus.length - 1,
-		Math.max(0, Math.floor((u.cursor.top / u.over.clientHeight) * gpus.length)));
+		Math.max(0, Math.floor((u.cursor.top / u.over.clientHeight) * gpus.length) || 0));
 	const turn = timeKeys(view);
 
 	place.append(el('div', { class: 'bar-above' }, line.line, timeButtons(view)));

@@ -12,9 +12,9 @@ const HEIGHT = 260;
 
 function dataOf(s) {
 	const mean = s.sum_ns.map((t, i) => t / s.count[i]);
+	const middle = s.start_ns.map((t, i) => t + s.end_ns[i] / 2);
 
-	// A line needs two points.
-	return [s.start_ns, s.max_ns, s.min_ns, mean, movingMedian(mean, medianWidth(mean.length))];
+	return [middle, s.max_ns, s.min_ns, mean, movingMedian(mean, medianWidth(mean.length))];
 }
 
 function outliers(block, series) {

@@ -86,16 +86,15 @@ function gapList(gpu, block, view, box) {
 	const items = gpu.gaps.map((g) => {
 		const length = duration(g.end_ns - g.start_ns), name = block.classes[g.class];
 		const at = moment(g.start_ns, Math.max(niceStep(view.whole, 200), 1e6));
-		const go = button(`${length} ${name} at ${at}`, `Zoom to the gap of ${length} at ${at}, ${name}`,
-			() => {
-				view.show(g.start_ns, g.end_ns);
-				box.scrollIntoView({ block: 'nearest' });
-			});
+		const go = button(`${length} ${name} at ${at}`, () => {
+			view.show(g.start_ns, g.end_ns);
+			box.scrollIntoView({ block: 'nearest' });
+		});
 		go.prepend(el('span', { class: `key f-${FAMILIES[block.families[g.class]]}` }));
 		return el('li', {}, go);
 	});
 	return [el('details', { class: 'gaps', open: block.gpus.length === 1 },
-		el('summary', {}, `Longest gaps: ${gpu.gaps.length}`), el('ol', {}, ...items))];
+		el('summary', {}, `Zoom to one of the ${gpu.gaps.length} longest gaps`), el('ol', {}, ...items))];
 }
 
 export function timeline(place, block, view, figure) {
