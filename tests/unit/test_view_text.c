@@ -150,6 +150,24 @@ static void test_tame(void)
 	view_summary_free(s);
 }
 
+static const char *const turning[] = { "a\xe2\x80\xaex", "a\xe2\x80\x8fx", "a\xe2\x81\xa7x",
+				       "a\xe2\x80\x93x" /* a dash, which stays */ };
+
+static void put_turning(const struct view_summary *s, FILE *f)
+{
+	(void)s;
+	for (int i = 0; i < 4; i++)
+		view_put_tame(f, turning[i]);
+}
+
+static void test_direction(void)
+{
+	char *text = made_page(NULL, put_turning);
+
+	EXPECT(!strcmp(text, "a?xa?xa?xa\xe2\x80\x93x"));
+	free(text);
+}
+
 /* The ledger's printed cents add up to the printed total. */
 static void test_cents_close(void)
 {
@@ -193,5 +211,5 @@ static void test_wrap(void)
 int main(void)
 {
 	return RUN(test_narrow, test_verdict, test_causes, test_evil_places, test_no_price,
-		   test_tame, test_cents_close, test_wrap);
+		   test_tame, test_direction, test_cents_close, test_wrap);
 }

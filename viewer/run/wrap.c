@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wrap.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include "base/utf8.h"
 
@@ -12,6 +13,19 @@ static size_t plain(const char *text, size_t len)
 	while (n < len && text[n] >= 0x20 && text[n] < 0x7f)
 		n++;
 	return n;
+}
+
+/* U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069: another text is seen than is there. */
+static bool turns_writing(const char *text, size_t n)
+{
+	unsigned char mid, last;
+
+	if (n != 3 || (unsigned char)text[0] != 0xe2)
+		return false;
+	mid = (unsigned char)text[1];
+	last = (unsigned char)text[2];
+	return (mid == 0x80 && (last == 0x8e || last == 0x8f || (last >= 0xaa && last <= 0xae))) ||
+	       (mid == 0x81 && last >= 0xa6 && last <= 0xa9);
 }
 
 void view_put_tame_part(FILE *f, const char *text, size_t len)
@@ -27,7 +41,7 @@ void view_put_tame_part(FILE *f, const char *text, size_t len)
 		/* C1 controls (U+0080 to U+009F) act like escapes on some terminals. */
 		int control = c < 0x20 || c == 0x7f ||
 			      (n == 2 && c == 0xc2 && (unsigned char)text[i + 1] < 0xa0);
-		if (!n || control)
+		if (!n || control || turns_writing(text + i, n))
 			fputc('?', f);
 		else
 			fwrite(text + i, 1, n, f);

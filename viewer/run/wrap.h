@@ -13,7 +13,7 @@
  */
 void view_wrap(FILE *f, int at, int hang, const char *text);
 
-/* Writes @text with control characters and broken UTF-8 as '?'. */
+/* Writes @text with controls, marks that turn the writing direction and broken UTF-8 as '?'. */
 void view_put_tame(FILE *f, const char *text);
 void view_put_tame_part(FILE *f, const char *text, size_t len);
 
