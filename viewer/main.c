@@ -16,6 +16,7 @@ static const struct command commands[] = {
 	{ "run", view_cmd_run, "run a command and record what its GPUs do" },
 	{ "report", view_cmd_report, "show where the GPU time of a run went" },
 	{ "verify", view_cmd_verify, "recompute a run's summary from its trace" },
+	{ "check", view_cmd_check, "hold runs against budgets and a baseline" },
 	{ "import", view_cmd_import, "make a run of another tool's trace" },
 	{ "export", view_cmd_export, "write a run for other tools" },
 	{ "dump", view_cmd_dump, "print what a trace holds" },

@@ -13,6 +13,7 @@
 int view_cmd_run(int argc, char **argv);
 int view_cmd_report(int argc, char **argv);
 int view_cmd_verify(int argc, char **argv);
+int view_cmd_check(int argc, char **argv);
 int view_cmd_dump(int argc, char **argv);
 int view_cmd_export(int argc, char **argv);
 int view_cmd_doctor(int argc, char **argv);

@@ -71,7 +71,9 @@ static int engine(struct view_trace *t, const char *path, const struct view_anal
 {
 	struct ana_options ao = { .window = o->window,
 				  .timeline_buckets = TIMELINE_BUCKETS,
-				  .top_gaps = TOP_GAPS };
+				  .top_gaps = TOP_GAPS,
+				  .on_step = o->on_step,
+				  .arg = o->arg };
 	int err = ana_run(t, &ao, r);
 
 	if (err == -ENODATA && !o->quiet_when_empty)

@@ -18,6 +18,9 @@ struct view_analysis {
 	const struct view_cost *fixed;
 	const char *remedy; /* for a trace that cannot be opened; NULL: by what is wrong */
 	bool quiet_when_empty; /* -ENODATA is the caller's to say */
+	/* As ana_options.on_step; may be NULL. */
+	void (*on_step)(void *arg, const struct ana_step *s);
+	void *arg;
 };
 
 /* 0 and *s; negative errno after one line on stderr. -ENODATA: the run never touched a GPU. */

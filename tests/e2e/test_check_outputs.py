@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e
+"""What `gpustarve check` writes is read by something else: JUnit by an XML parser, code quality and
+JSON by a JSON schema, annotations by GitHub's documented grammar; hostile names stay text. The steps
+of the action and of the template run in a shell as their CI would run them."""
+import json
+import os
+import re
+import subprocess
+import xml.etree.ElementTree as xml
+
+import gating
+import gs
+
+HOSTILE = '<script>alert(1)</script> | ` "q" %0A::error::x \u202e \x1b[31m ::x,y:z'
+
+QUALITY = {  # the members that GitLab's documentation asks for
+    'type': 'array', 'items': {
+        'type': 'object',
+        'required': ['description', 'check_name', 'fingerprint', 'severity', 'location'],
+        'properties': {
+            'description': {'type': 'string', 'minLength': 1},
+            'check_name': {'type': 'string', 'minLength': 1},
+            'fingerprint': {'type': 'string', 'minLength': 1},
+            'severity': {'enum': ['info', 'minor', 'major', 'critical', 'blocker']},
+            'location': {
+                'type': 'object', 'required': ['path', 'lines'],
+                'properties': {
+                    'path': {'type': 'string', 'pattern': '^[^/].*'},
+                    'lines': {'type': 'object', 'required': ['begin'],
+                              'properties': {'begin': {'type': 'integer', 'minimum': 1}}}}}}}}
+
+# ::command property=value,...::message, values without : , % CR LF but as %XX
+COMMAND = re.compile(r'::(error|warning|notice) ([a-zA-Z]+=(?:[^:,%\r\n]|%[0-9A-F]{2})*'
+                     r'(?:,[a-zA-Z]+=(?:[^:,%\r\n]|%[0-9A-F]{2})*)*)::'
+                     r'((?:[^%\r\n]|%[0-9A-F]{2})*)$')
+
+
+def written(where, fmt, *args):
+    path = os.path.join(where, 'out.' + fmt)
+    done = gs.gpustarve('check', *args, '--format', fmt, '-o', path)
+    gs.check(done.returncode in (0, 2, 4), f'{fmt}: {done.stderr.decode()}')
+    with open(path, 'rb') as f:
+        return f.read().decode('utf-8')
+
+
+def schemas(quality):
+    try:
+        import jsonschema
+    except ImportError:
+        return print('no jsonschema: the schema is not tried')
+    jsonschema.validate(quality, QUALITY)
+
+
+def outputs(where, args, failed):
+    got = json.loads(written(where, 'json', *args))
+    gs.equal(got['schema'], 'gpustarve.check/1', 'schema')
+    gs.equal(got['judgements_failed'], failed, 'failed in JSON')
+    root = xml.fromstring(written(where, 'junit', *args))
+    gs.equal(len(root.findall('.//testcase')), len(got['judgements']), 'test cases')
+    gs.equal(len(root.findall('.//failure')), failed, 'failures')
+    gs.equal(int(root.get('failures')), failed, 'failures as counted')
+    quality = json.loads(written(where, 'gitlab', *args))
+    gs.equal(len(quality), failed, 'issues')
+    schemas(quality)
+    lines = written(where, 'github', *args).splitlines()
+    for line in lines:
+        gs.check(COMMAND.match(line), f'no workflow command: {line!r}')
+    errors = [line for line in lines if line.startswith('::error ')]
+    gs.equal(len(errors), min(failed, 10), 'annotations')
+    return got, errors
+
+
+def fingerprints(where, a, b):
+    """The same thing wrong again has the same fingerprint, whatever the number."""
+    def of(run):
+        text = written(where, 'gitlab', run, '--budget', 'starved_pct<=1')
+        return [i['fingerprint'] for i in json.loads(text)]
+    gs.equal(of(a), of(b), 'fingerprints')
+
+
+def hostile(where, file):
+    run = gating.run_of(where, 'hostile', [2_000_000] * 100, [200_000] * 100, gpu=HOSTILE)
+    args = (run, '--baseline', file)
+    got, errors = outputs(where, args, 1)
+    gs.check('script' in got['judgements'][0]['message'], 'the name is in the message')
+    gs.equal(len(errors), 1, 'one annotation, whatever the name holds')
+    page = written(where, 'markdown', *args)
+    gs.check('<script' not in page and '|  `' not in page, page)
+    row = [line for line in page.splitlines() if 'script' in line]
+    gs.equal(len(re.findall(r'(?<!\\)\|', row[0])), 5, 'columns of the table')
+    for fmt in ('text', 'github', 'markdown', 'junit', 'json'):
+        text = written(where, fmt, *args)
+        gs.check('\x1b' not in text and '\u202e' not in text or fmt == 'json', fmt)
+
+
+def many(where, run):
+    budgets = [x for i in range(30) for x in ('--budget', f'starved_pct<=0.0{i + 1:02d}')]
+    outputs(where, (run, *budgets), 30)
+    lines = written(where, 'github', run, *budgets).splitlines()
+    gs.check('and 21 more' in lines[9], lines[-1])
+
+
+def action_step():
+    """The shell lines of the action, cut out of its YAML."""
+    with open(os.path.join(gs.SOURCE, 'scripts', 'ci', 'action.yml'), encoding='utf-8') as f:
+        text = f.read()
+    body = text.split('      run: |\n', 1)[1]
+    return '\n'.join(line[8:] for line in body.splitlines())
+
+
+def pipelines(where, run, file):
+    path = os.pathsep.join((os.path.dirname(gs.CLI), os.path.join(gs.SOURCE, 'scripts', 'ci'),
+                            os.environ['PATH']))
+    summary, output = os.path.join(where, 'summary.md'), os.path.join(where, 'output')
+    env = gs.environment(PATH=path, GITHUB_ACTIONS='true', GITHUB_STEP_SUMMARY=summary,
+                         GITHUB_OUTPUT=output, RUNS=os.path.join(where, 'sam*.gst'), BASELINE=file,
+                         GATE=os.path.join(gs.SOURCE, 'scripts', 'ci', 'gate'),
+                         BUDGETS='starved_pct<=99\nstep_ms_p95<=1\n', OPTIONS='--warmup 5')
+    done = gs.command(['bash', '-e', '-c', action_step()], env=env, cwd=where)
+    gs.equal(done.returncode, 2, f'the action: {done.stderr.decode()}')
+    gs.check(b'::error ' in done.stdout and b'step_ms_p95' in done.stdout, done.stdout.decode())
+    gs.equal(open(output).read(), 'status=2\n', 'output of the action')
+    gs.check('step\\_ms\\_p95' in open(summary).read(), open(summary).read())
+    with open(os.path.join(gs.SOURCE, 'scripts', 'ci', 'gitlab.yml'), encoding='utf-8') as f:
+        line = re.search(r'^    - (gate .*)$', f.read(), re.M).group(1)
+    env = gs.environment(PATH=path, GPUSTARVE_RUNS=run, GPUSTARVE_CHECK=f'--baseline {file}')
+    done = gs.command(['bash', '-e', '-c', line], env=env, cwd=where)
+    gs.equal(done.returncode, 0, f'the template: {done.stdout.decode()}{done.stderr.decode()}')
+    for name in ('gate.txt', 'gate.json', 'gate-junit.xml', 'gate-codequality.json', 'gate.md'):
+        gs.check(os.path.exists(os.path.join(where, 'gpustarve-gate', name)), f'{name} is left')
+
+
+def main():
+    with gs.scratch() as where:
+        file = os.path.join(where, 'baseline.json')
+        old = gating.steady(where, 'old', 1, steps=200)
+        same = gating.steady(where, 'same', 2, steps=200)
+        slow = gating.steady(where, 'slow', 3, steps=200, ms=22)
+        gs.gpustarve('check', old, '--baseline', file, '--update-baseline')
+        outputs(where, (same, '--baseline', file, '--budget', 'starved_pct<=50'), 0)
+        outputs(where, (slow, '--baseline', file, '--budget', 'starved_pct<=1'), 2)
+        fingerprints(where, same, slow)
+        hostile(where, file)
+        many(where, same)
+        pipelines(where, same, file)
+    gs.finish()
+
+
+main()

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The gate: budgets to the digit, the series of steps, what a change of them is, the baseline. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+#include "check/baseline.h"
+#include "check/change.h"
+#include "check/metric.h"
+#include "harness.h"
+
+static struct check_run made_run(void)
+{
+	struct check_run r = { .id = "r",
+			       .hardware = "1x H100",
+			       .nano_usd_per_hour = 2500000000,
+			       .gpu_ns = 3000000007,
+			       .starved_ns = 300000000,
+			       .wasted_ns = 300000000,
+			       .total_nano_usd = 2083333,
+			       .complete = true,
+			       .ranks = 1,
+			       .gpus = 1,
+			       .workers = -1,
+			       .batch_size = -1,
+			       .steps = 3,
+			       .step_median_ns = 1000000000,
+			       .step_p95_ns = 1000000001,
+			       .step_fed_median_ns = -1 };
+
+	r.classes[ANA_COMPUTE] = 2700000007;
+	r.classes[ANA_INPUT_FETCH] = 300000000;
+	return r;
+}
+
+static bool holds(const char *budget)
+{
+	struct check_run run = made_run();
+	struct check_budget b;
+	const char *why;
+
+	if (check_budget_parse(budget, &b, &why))
+		return false;
+	struct check_value v = check_metric_of(&b.metric, &run);
+	return v.known && check_budget_holds(&b, &v);
+}
+
+/* 100 x 3e8 / 3000000007 = 9.99999997666..., which no rounding may make 10. */
+static void test_exact(void)
+{
+	EXPECT(holds("starved_pct<=9.999999977"));
+	EXPECT(!holds("starved_pct<=9.999999976"));
+	EXPECT(holds("starved_pct>=9.999999976"));
+	EXPECT(!holds("starved_pct>=9.999999977"));
+	EXPECT(holds("input.fetch_pct<=10") && !holds("input.fetch_pct<=9"));
+	EXPECT(holds("step_ms_p95<=1000.000001") && !holds("step_ms_p95<=1000"));
+	/* 2083333 x 1000 / 3 = 694444333.33 nano-dollars */
+	EXPECT(holds("usd_per_1k_steps<=0.694444334") && !holds("usd_per_1k_steps<=0.694444333"));
+	EXPECT(holds("gpu_hours<=0.000833334") && !holds("gpu_hours<=0.000833333"));
+}
+
+static void test_no_budget(void)
+{
+	static const char *const bad[] = { "",
+					   "starved_pct",
+					   "starved_pct<1",
+					   "<=1",
+					   "starved_pct<=",
+					   "starved_pct<=1x",
+					   "nothing<=1",
+					   "nothing_pct<=1",
+					   "_pct<=1",
+					   "usd<=1.0000000001",
+					   "usd<=10000000000",
+					   "usd<=-1" };
+	struct check_budget b;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		const char *why = NULL;
+		EXPECT(check_budget_parse(bad[i], &b, &why) == -EINVAL);
+		EXPECT(why && why[0]);
+	}
+}
+
+static void test_unknown_value(void)
+{
+	struct check_run run = made_run();
+	struct check_budget b;
+	const char *why;
+
+	run.nano_usd_per_hour = -1;
+	REQUIRE(!check_budget_parse("usd<=1", &b, &why));
+	EXPECT(!check_metric_of(&b.metric, &run).known);
+	run.gpu_ns = 0;
+	REQUIRE(!check_budget_parse("starved_pct<=1", &b, &why));
+	EXPECT(!check_metric_of(&b.metric, &run).known);
+	run.steps = 0;
+	run.nano_usd_per_hour = 1;
+	REQUIRE(!check_budget_parse("usd_per_1k_steps<=1", &b, &why));
+	EXPECT(!check_metric_of(&b.metric, &run).known);
+}
+
+static void add_steps(struct check_collect *c, uint32_t process, size_t n, int64_t ns)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct ana_step s = { .start_ns = (int64_t)i * ns,
+				      .end_ns = (int64_t)i * ns + ns / 2,
+				      .exposed_ns = ns / 4,
+				      .process = process };
+		check_collect_step(c, &s);
+	}
+}
+
+/* Of two processes the one with more steps stands for the run; more than fit become sums. */
+static void test_series(void)
+{
+	const size_t many = 3 * CHECK_ITEMS_RAW + 5;
+	struct check_collect *c = check_collect_new(-1);
+	struct ana_result r = { 0 };
+	struct check_series s;
+	int64_t ns = 0, exposed = 0;
+
+	REQUIRE(c);
+	add_steps(c, 7, 100, 900);
+	add_steps(c, 3, many, 1000);
+	REQUIRE(!check_collect_end(c, &r, &s));
+	EXPECT(s.steps == many);
+	EXPECT(s.warmup == 1);
+	EXPECT(s.count <= CHECK_ITEMS_KEPT && s.count > CHECK_ITEMS_KEPT / 4);
+	EXPECT(s.count * s.width + s.warmup + s.rest == many);
+	for (size_t i = 0; i < s.count; i++) {
+		ns += s.item[i].ns;
+		exposed += s.item[i].exposed_ns;
+	}
+	/* The last step of all ends where it ends: it lasts half as long. It is in the rest. */
+	EXPECT(s.rest > 0);
+	EXPECT(ns == (int64_t)(s.count * s.width) * 1000);
+	EXPECT(exposed == (int64_t)(s.count * s.width) * 250);
+	EXPECT(s.quantile_ns[4] > 990 && s.quantile_ns[4] < 1010);
+	check_series_fini(&s);
+	check_collect_free(c);
+}
+
+static void test_no_series(void)
+{
+	struct check_collect *c = check_collect_new(-1);
+	struct ana_result r = { 0 };
+	struct check_series s;
+	struct ana_step back = { .start_ns = 100, .end_ns = 50 };
+
+	REQUIRE(c);
+	EXPECT(check_collect_end(c, &r, &s) == -ENODATA);
+	check_collect_step(c, &back); /* ends before it begins, then time runs backwards */
+	back.start_ns = INT64_MIN;
+	back.end_ns = INT64_MAX;
+	check_collect_step(c, &back);
+	EXPECT(check_collect_end(c, &r, &s) == -ENODATA);
+	check_collect_free(c);
+}
+
+static void test_warmup(void)
+{
+	struct check_item item[100];
+
+	for (int i = 0; i < 100; i++)
+		item[i] = (struct check_item){ 100, 0 };
+	EXPECT(check_warmup(item, 100) == 1);
+	item[3].ns = 300;
+	EXPECT(check_warmup(item, 100) == 4);
+	item[50].ns = 300; /* a slow step later on is none */
+	EXPECT(check_warmup(item, 100) == 4);
+	EXPECT(check_warmup(item, 1) == 0);
+	EXPECT(check_warmup(item, 0) == 0);
+}
+
+static struct check_series alike(size_t n, int64_t ns, int64_t exposed)
+{
+	struct check_series s = {
+		.item = calloc(n, sizeof(struct check_item)), .count = n, .width = 1, .steps = n
+	};
+
+	for (size_t i = 0; s.item && i < n; i++)
+		s.item[i] =
+			(struct check_item){ ns + (int64_t)(i * 7919 % 101) * ns / 10000, exposed };
+	return s;
+}
+
+static void test_change(void)
+{
+	struct check_series a = alike(300, 1000000, 100000), b = alike(300, 1100000, 210000);
+	struct check_change c;
+
+	REQUIRE(a.item && b.item);
+	REQUIRE(!check_change_estimate(&a, 1, &b, 1, 0.01, &c));
+	EXPECT(fabs(c.whole.value - 0.1) < 1e-6 && fabs(c.typical.value - 0.1) < 1e-6);
+	EXPECT(c.whole.low > 0.09 && c.whole.high < 0.11 && c.whole.low < c.whole.high);
+	EXPECT(fabs(c.exposed.value - 0.11) < 0.002);
+	REQUIRE(!check_change_estimate(&a, 1, &a, 1, 0.01, &c));
+	EXPECT(c.whole.value == 0 && c.whole.low < 0 && c.whole.high > 0);
+	b.count = CHECK_STEPS_LEAST - 1;
+	EXPECT(check_change_estimate(&a, 1, &b, 1, 0.01, &c) == -ENODATA);
+	EXPECT(check_change_estimate(&a, 0, &b, 1, 0.01, &c) == -ENODATA);
+	check_series_fini(&a);
+	check_series_fini(&b);
+}
+
+/* One step in a hundred that takes fifty times as long is no reason to miss all the others. */
+static void test_typical(void)
+{
+	struct check_series a = alike(1000, 1000000, 0), b = alike(1000, 1050000, 0);
+	struct check_change c;
+
+	REQUIRE(a.item && b.item);
+	for (size_t i = 37; i < 1000; i += 100) {
+		a.item[i].ns *= 50;
+		b.item[(i * 13) % 1000].ns *= 50;
+	}
+	REQUIRE(!check_change_estimate(&a, 1, &b, 1, 0.01, &c));
+	EXPECT(c.typical.low > 0.03 && c.typical.high < 0.07);
+	EXPECT(c.whole.low < 0);
+	check_series_fini(&a);
+	check_series_fini(&b);
+}
+
+static void test_baseline(void)
+{
+	static struct check_run got[CHECK_RUNS_MAX];
+	struct check_run run = made_run();
+	struct view_arena mem = { 0 };
+	char path[] = "/tmp/gs-baseline-XXXXXX";
+	const char *why;
+	size_t runs;
+	int fd = mkstemp(path);
+
+	REQUIRE(fd >= 0);
+	close(fd);
+	run.series = alike(50, 1000000, 10);
+	run.dataset = "quote \" and \\ and \xff";
+	run.place[0] = (struct check_place){ ANA_INPUT_FETCH, "/a/b.py", "get<T>", 17, 300000000 };
+	run.places = 1;
+	REQUIRE(!check_baseline_write(path, &run, 1));
+	REQUIRE(!check_baseline_read(path, &mem, got, &runs, &why));
+	EXPECT(runs == 1);
+	EXPECT(!strcmp(got[0].hardware, run.hardware));
+	EXPECT(!memcmp(got[0].classes, run.classes, sizeof(run.classes)));
+	EXPECT(got[0].series.count == 50 && got[0].series.width == 1);
+	EXPECT(!memcmp(got[0].series.item, run.series.item, 50 * sizeof(struct check_item)));
+	EXPECT(got[0].places == 1 && got[0].place[0].line == 17);
+	EXPECT(got[0].place[0].function && !strcmp(got[0].place[0].function, "get<T>"));
+	check_run_fini(&got[0]);
+	check_run_fini(&run);
+	view_arena_fini(&mem);
+	unlink(path);
+}
+
+int main(void)
+{
+	return RUN(test_exact, test_no_budget, test_unknown_value, test_series, test_no_series,
+		   test_warmup, test_change, test_typical, test_baseline);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From numbers to judgements and their words. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "result.h"
+#include "base/units.h"
+
+static const char *base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "input.fetch, dataset.py:88 __getitem__". */
+static const char *place_text(struct view_arena *mem, const struct check_place *p)
+{
+	if (!p->file)
+		return ana_class_names[p->class];
+	return view_arena_printf(mem, "%s, %s:%u%s%s", ana_class_names[p->class], base(p->file),
+				 p->line, p->function ? " " : "", p->function ? p->function : "");
+}
+
+static void set_place(struct check_judgement *j, const struct check_place *p)
+{
+	if (!p)
+		return;
+	j->file = p->file;
+	j->line = p->line;
+	j->function = p->function;
+}
+
+/* The finding with most time of what a metric is about. */
+static const struct check_place *worst_place(const struct check_run *run, int class)
+{
+	for (size_t i = 0; i < run->places; i++)
+		if (class < 0 || (int)run->place[i].class == class)
+			return &run->place[i];
+	return NULL;
+}
+
+void check_judge_budget(struct check_result *r, const struct check_budget *b,
+			const struct check_run *run)
+{
+	struct check_value v = check_metric_of(&b->metric, run);
+	const struct check_place *place = worst_place(run, b->metric.class);
+	const char *text;
+
+	if (!v.known) {
+		check_result_add(r, CHECK_NOT_COMPARABLE, b->name, run->id,
+				 view_arena_printf(r->mem, "%s is not known: %s", b->name,
+						   v.why_not));
+		return;
+	}
+	bool holds = check_budget_holds(b, &v);
+	const char *op = holds ? b->at_least ? ">=" : "<=" : b->at_least ? "<" : ">";
+	text = view_arena_printf(r->mem, "%s is %s %s %s%s%s", b->name,
+				 check_value_text(r->mem, b->metric.unit, &v), op,
+				 check_limit_text(r->mem, b),
+				 !holds && place ? "; most of the waste: " : "",
+				 !holds && place ? place_text(r->mem, place) : "");
+	struct check_judgement *j =
+		check_result_add(r, holds ? CHECK_PASS : CHECK_FAIL, b->name, run->id, text);
+	j->value = check_value_digits(r->mem, &v);
+	j->limit = strpbrk(b->text, "<>") + 2;
+	if (!holds)
+		set_place(j, place);
+}
+
+/* -- comparison --------------------------------------------------------------------------------- */
+
+struct grown {
+	double ns; /* of GPU time per step, more than before */
+	const struct check_place *place; /* of the new run */
+	enum ana_class class;
+	bool has_class;
+};
+
+static double per_step(double ns, const struct check_run *run)
+{
+	return run->steps ? ns / (double)run->steps : 0;
+}
+
+static bool same_place(const struct check_place *a, const struct check_place *b)
+{
+	const char *fa = a->file ? base(a->file) : "", *fb = b->file ? base(b->file) : "";
+	const char *na = a->function ? a->function : "", *nb = b->function ? b->function : "";
+
+	/* Lines move when code above them changes; functions seldom do. */
+	return a->class == b->class && !strcmp(fa, fb) && !strcmp(na, nb);
+}
+
+static double time_at(const struct check_run *run, const struct check_place *p)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < run->places; i++)
+		if (same_place(&run->place[i], p))
+			sum += (double)run->place[i].ns;
+	return sum;
+}
+
+/* The class that grew most per step, and in it the line that did. */
+static struct grown find_grown(const struct check_run *old, const struct check_run *new)
+{
+	struct grown g = { 0 };
+	double most = 0;
+
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		double more = per_step((double)new->classes[c], new) -
+			      per_step((double)old->classes[c], old);
+		if (more <= g.ns)
+			continue;
+		g = (struct grown){ .ns = more, .class = (enum ana_class)c, .has_class = true };
+	}
+	for (size_t i = 0; g.has_class && i < new->places; i++) {
+		const struct check_place *p = &new->place[i];
+		double more = per_step(time_at(new, p), new) - per_step(time_at(old, p), old);
+		if (p->class == g.class && more > most) {
+			most = more;
+			g.place = p;
+		}
+	}
+	return g;
+}
+
+static const char *grown_text(struct view_arena *mem, const struct grown *g)
+{
+	view_unit more;
+
+	if (!g->has_class)
+		return "";
+	return view_arena_printf(mem, "; most of it is %s (+%s of GPU time per step)",
+				 g->place ? place_text(mem, g->place) : ana_class_names[g->class],
+				 view_duration(more, g->ns < 9e18 ? (int64_t)g->ns : INT64_MAX));
+}
+
+static const char *runs_text(struct view_arena *mem, size_t olds, size_t news)
+{
+	if (olds == 1 && news == 1)
+		return "one run each side: how much runs differ from one another is not known";
+	return view_arena_printf(mem, "%zu runs before, %zu now", olds, news);
+}
+
+static const char *interval_text(struct view_arena *mem, const struct check_interval *i)
+{
+	return view_arena_printf(mem, "%+.2f %% [%+.2f .. %+.2f %%]", i->value * 100, i->low * 100,
+				 i->high * 100);
+}
+
+static const char *change_text(struct check_result *r, const char *grown, const char *what)
+{
+	const struct check_change *c = &r->change;
+
+	return view_arena_printf(
+		r->mem,
+		"%s: mean step %.3f ms -> %.3f ms, %s; typical steps %s; waiting "
+		"for the loader %s of a step%s; %" PRIu64 " and %" PRIu64 " steps, alpha %g, %s",
+		what, c->old_ms, c->new_ms, interval_text(r->mem, &c->whole),
+		interval_text(r->mem, &c->typical), interval_text(r->mem, &c->exposed), grown,
+		c->old_steps, c->new_steps, r->alpha, runs_text(r->mem, r->old_runs, r->new_runs));
+}
+
+/* Sure, and enough to matter. */
+static bool rose(const struct check_interval *i, double min_effect)
+{
+	return i->low > 0 && i->value > min_effect;
+}
+
+static bool fell(const struct check_interval *i, double min_effect)
+{
+	return i->high < 0 && i->value < -min_effect;
+}
+
+static void judge_estimate(struct check_result *r, const struct check_run *old,
+			   const struct check_run *new)
+{
+	const struct check_change *c = &r->change;
+	bool slower = rose(&c->whole, r->min_effect) || rose(&c->typical, r->min_effect);
+	bool starves = rose(&c->exposed, r->min_effect);
+	bool faster = fell(&c->whole, r->min_effect) || fell(&c->typical, r->min_effect);
+	bool bad = slower || starves;
+	struct grown g = find_grown(old, new);
+	const char *what = slower ? "slower" : "no change that counts";
+
+	if (!slower && starves)
+		what = "starves more";
+	else if (!bad && faster)
+		what = "faster";
+	struct check_judgement *j =
+		check_result_add(r, bad ? CHECK_FAIL : CHECK_PASS, "steps", new->id,
+				 change_text(r, bad ? grown_text(r->mem, &g) : "", what));
+
+	j->value = view_arena_printf(r->mem, "%.6f", c->whole.value);
+	j->limit = view_arena_printf(r->mem, "%.6f", r->min_effect);
+	if (bad && g.place)
+		set_place(j, g.place);
+}
+
+static bool all_comparable(struct check_result *r, const struct check_run *old, size_t olds,
+			   const struct check_run *new, size_t news)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < olds; i++) {
+		for (size_t k = 0; k < news; k++) {
+			const char *why = check_run_differ(r->mem, &old[i], &new[k]);
+			if (!why)
+				continue;
+			check_result_add(r, CHECK_NOT_COMPARABLE, "baseline", new[k].id,
+					 view_arena_printf(r->mem,
+							   "not comparable with the baseline: %s",
+							   why));
+			all = false;
+			break;
+		}
+		if (!all)
+			break;
+	}
+	return all;
+}
+
+static struct check_series *series_of(struct view_arena *mem, const struct check_run *run, size_t n)
+{
+	struct check_series *s = view_arena_array(mem, n ? n : 1, sizeof(*s));
+
+	for (size_t i = 0; i < n; i++)
+		s[i] = run[i].series;
+	return s;
+}
+
+void check_judge_change(struct check_result *r, const struct check_run *old, size_t olds,
+			const struct check_run *new, size_t news, const struct check_options *o)
+{
+	int err;
+
+	r->alpha = o->alpha;
+	r->min_effect = o->min_effect;
+	r->old_runs = olds;
+	r->new_runs = news;
+	if (!all_comparable(r, old, olds, new, news))
+		return;
+	err = check_change_estimate(series_of(r->mem, old, olds), olds,
+				    series_of(r->mem, new, news), news, o->alpha, &r->change);
+	if (err) {
+		check_result_add(r, CHECK_NOT_COMPARABLE, "steps", new[0].id,
+				 err == -ENODATA ? "not comparable: fewer than 30 steps after the "
+						   "warm-up on one side"
+						 : "not comparable: out of memory");
+		return;
+	}
+	r->has_change = true;
+	judge_estimate(r, &old[0], &new[0]);
+}
+
+/* -- before scaling out ------------------------------------------------------------------------- */
+
+static const char *scale_text(struct check_result *r, const struct check_scale *q)
+{
+	const struct check_prediction *p = &r->prediction;
+	view_unit now, then, share, gain;
+	const char *what = "";
+
+	if (q->faster_ppm != 1000000)
+		what = view_arena_printf(r->mem, "a GPU %s times as fast",
+					 view_percent_exact(then, q->faster_ppm * 100));
+	if (p->ranks != p->ranks_now)
+		what = view_arena_printf(r->mem, "%s%s%" PRId64 " ranks on the same cores", what,
+					 what[0] ? " and " : "", p->ranks);
+	return view_arena_printf(
+		r->mem,
+		"with %s a step takes %s (now %s), of which %s %% waits for input; it buys at "
+		"most %s %% more steps per second%s",
+		what[0] ? what : "everything as it is", view_duration(then, p->step_ns),
+		view_duration(now, p->step_now_ns), view_percent(share, p->starved_ppm),
+		view_percent(gain, p->gain_most_ppm),
+		p->bound_by_cores    ? "; the cores that make batches set the pace"
+		: p->bound_by_loader ? "; the loader sets the pace"
+				     : "");
+}
+
+static struct check_value predicted(const struct check_prediction *p, const char *metric)
+{
+	struct check_value v = { .why_not = "it is not predicted; starved_pct and "
+					    "usd_per_1k_steps are" };
+
+	if (!strcmp(metric, "starved_pct"))
+		v = (struct check_value){ p->starved_ppm, 10000, true, NULL };
+	else if (!strcmp(metric, "usd_per_1k_steps") && p->nano_usd_per_1k_steps >= 0)
+		v = (struct check_value){ p->nano_usd_per_1k_steps, 1000000000, true, NULL };
+	else if (!strcmp(metric, "usd_per_1k_steps"))
+		v.why_not = "no price is known; give one with --price";
+	return v;
+}
+
+static void judge_predicted(struct check_result *r, const struct view_summary *s,
+			    const struct check_budget *b)
+{
+	struct check_value v = predicted(&r->prediction, b->name);
+	const char *name = view_arena_printf(r->mem, "predicted.%s", b->name);
+
+	if (!v.known) {
+		check_result_add(r, CHECK_WARN, name, s->id,
+				 view_arena_printf(r->mem, "%s: %s", b->name, v.why_not));
+		return;
+	}
+	bool holds = check_budget_holds(b, &v);
+	struct check_judgement *j = check_result_add(
+		r, holds ? CHECK_PASS : CHECK_FAIL, name, s->id,
+		view_arena_printf(r->mem, "%s is predicted to be %s, %s %s", b->name,
+				  check_value_text(r->mem, b->metric.unit, &v),
+				  holds ? "within" : "not within", b->text));
+	j->value = check_value_digits(r->mem, &v);
+	j->limit = strpbrk(b->text, "<>") + 2;
+}
+
+void check_judge_prediction(struct check_result *r, const struct view_summary *s,
+			    const struct check_scale *q, const struct check_budget *budget,
+			    size_t budgets)
+{
+	const char *why;
+
+	if (!check_scale_predict(s, q, &r->prediction, &why)) {
+		check_result_add(r, CHECK_NOT_COMPARABLE, "scale", s->id,
+				 view_arena_printf(r->mem, "nothing can be predicted: %s", why));
+		return;
+	}
+	r->has_prediction = true;
+	check_result_add(r, CHECK_PASS, "scale", s->id, scale_text(r, q));
+	for (size_t i = 0; i < budgets; i++)
+		judge_predicted(r, s, &budget[i]);
+}
+
+void check_judge_whole(struct check_result *r, const struct check_run *run)
+{
+	if (!run->complete)
+		check_result_add(r, CHECK_WARN, "run", run->id,
+				 "the run did not end as a run does (killed, or still going): its "
+				 "numbers are those up to where the trace ends");
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "metric.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/units.h"
+
+#define NANO 1000000000
+#define NS_PER_MS 1000000
+#define NS_PER_HOUR 3600000000000
+#define STEPS_MAX 1000000000000 /* keeps products within 128 bits */
+
+static struct check_value fraction(__int128 num, __int128 den)
+{
+	return (struct check_value){ .num = num, .den = den, .known = true };
+}
+
+static struct check_value missing(const char *why)
+{
+	return (struct check_value){ .why_not = why };
+}
+
+static struct check_value share(const struct check_run *run, int64_t ns)
+{
+	return run->gpu_ns > 0 ? fraction((__int128)ns * 100, run->gpu_ns)
+			       : missing("the run held no GPU time");
+}
+
+static struct check_value starved(const struct check_run *run, int class)
+{
+	(void)class;
+	return share(run, run->starved_ns);
+}
+
+static struct check_value wasted(const struct check_run *run, int class)
+{
+	(void)class;
+	return share(run, run->wasted_ns);
+}
+
+static struct check_value of_class(const struct check_run *run, int class)
+{
+	return share(run, run->classes[class]);
+}
+
+/* What the verdict's rule counts as unknown (LEDGER 7). */
+static struct check_value unknown(const struct check_run *run, int class)
+{
+	const int64_t *c = run->classes;
+
+	(void)class;
+	return share(run, c[ANA_HOST_UNKNOWN] + c[ANA_DEVICE_UNKNOWN] + c[ANA_DEVICE_LOST] +
+				  c[ANA_EXCLUDED_UNOBSERVED]);
+}
+
+static struct check_value dollars(const struct check_run *run, int64_t nano)
+{
+	return run->nano_usd_per_hour >= 0 ? fraction(nano, NANO)
+					   : missing("no price is known; give one with --price");
+}
+
+static struct check_value usd(const struct check_run *run, int class)
+{
+	(void)class;
+	return dollars(run, run->total_nano_usd);
+}
+
+static struct check_value usd_wasted(const struct check_run *run, int class)
+{
+	(void)class;
+	return dollars(run, run->wasted_nano_usd);
+}
+
+static struct check_value usd_starved(const struct check_run *run, int class)
+{
+	(void)class;
+	return dollars(run, run->starved_nano_usd);
+}
+
+/* x / 1e9 dollars over steps / 1000. */
+static struct check_value per_1k(const struct check_run *run, int64_t nano)
+{
+	struct check_value v = dollars(run, nano);
+
+	if (!v.known)
+		return v;
+	if (!run->steps || run->steps > STEPS_MAX)
+		return missing("the run has no steps");
+	return fraction(nano, (__int128)NANO / 1000 * (int64_t)run->steps);
+}
+
+static struct check_value usd_per_1k(const struct check_run *run, int class)
+{
+	(void)class;
+	return per_1k(run, run->total_nano_usd);
+}
+
+static struct check_value wasted_per_1k(const struct check_run *run, int class)
+{
+	(void)class;
+	return per_1k(run, run->wasted_nano_usd);
+}
+
+static struct check_value step_time(int64_t ns)
+{
+	return ns >= 0 ? fraction(ns, NS_PER_MS) : missing("the run has no steps");
+}
+
+static struct check_value step_median(const struct check_run *run, int class)
+{
+	(void)class;
+	return step_time(run->step_median_ns);
+}
+
+static struct check_value step_p95(const struct check_run *run, int class)
+{
+	(void)class;
+	return step_time(run->step_p95_ns);
+}
+
+static struct check_value gpu_hours(const struct check_run *run, int class)
+{
+	(void)class;
+	return fraction(run->gpu_ns, NS_PER_HOUR);
+}
+
+const struct check_metric check_metrics[] = {
+	{ "starved_pct", "GPU time spent waiting for input", CHECK_PCT, starved, -1 },
+	{ "wasted_pct", "GPU time that counts as waste", CHECK_PCT, wasted, -1 },
+	{ "unknown_pct", "idle GPU time whose cause is not known", CHECK_PCT, unknown, -1 },
+	{ "usd", "cost of the run", CHECK_USD, usd, -1 },
+	{ "wasted_usd", "cost of the waste", CHECK_USD, usd_wasted, -1 },
+	{ "starved_usd", "cost of waiting for input", CHECK_USD, usd_starved, -1 },
+	{ "usd_per_1k_steps", "cost of 1,000 steps", CHECK_USD, usd_per_1k, -1 },
+	{ "wasted_usd_per_1k_steps", "waste in 1,000 steps", CHECK_USD, wasted_per_1k, -1 },
+	{ "step_ms_median", "median step time", CHECK_MS, step_median, -1 },
+	{ "step_ms_p95", "95th percentile of step times", CHECK_MS, step_p95, -1 },
+	{ "gpu_hours", "GPU-hours held", CHECK_HOURS, gpu_hours, -1 },
+	{ 0 },
+};
+
+static bool find(const char *name, struct check_metric *m)
+{
+	size_t len = strlen(name);
+	char class[64];
+
+	for (size_t i = 0; check_metrics[i].name; i++) {
+		if (!strcmp(check_metrics[i].name, name)) {
+			*m = check_metrics[i];
+			return true;
+		}
+	}
+	if (len < 5 || len >= sizeof(class) || strcmp(name + len - 4, "_pct"))
+		return false;
+	snprintf(class, sizeof(class), "%.*s", (int)len - 4, name);
+	int c = ana_class_by_name(class);
+	*m = (struct check_metric){ name, "", CHECK_PCT, of_class, c };
+	return c >= 0;
+}
+
+int check_budget_parse(const char *text, struct check_budget *b, const char **why)
+{
+	const char *op = strpbrk(text, "<>");
+	size_t len = op ? (size_t)(op - text) : 0;
+
+	*b = (struct check_budget){ .text = text };
+	*why = "no such form; write METRIC<=VALUE, such as starved_pct<=10";
+	if (!op || op[1] != '=' || !len || len >= sizeof(b->name))
+		return -EINVAL;
+	memcpy(b->name, text, len);
+	b->at_least = op[0] == '>';
+	if (!find(b->name, &b->metric)) {
+		*why = "no such metric; gpustarve check --help lists them";
+		return -EINVAL;
+	}
+	b->metric.name = b->name;
+	*why = "the limit is no decimal number of at most nine decimals";
+	return view_cost_parse(op + 2, &b->limit_nano) ? -EINVAL : 0;
+}
+
+struct check_value check_metric_of(const struct check_metric *m, const struct check_run *run)
+{
+	return m->value(run, m->class);
+}
+
+bool check_budget_holds(const struct check_budget *b, const struct check_value *v)
+{
+	__int128 is = v->num * NANO, limit = (__int128)b->limit_nano * v->den;
+
+	return b->at_least ? is >= limit : is <= limit;
+}
+
+/* 12.5 from 125000 with four places; zeros at the end are left out. */
+static const char *decimal(struct view_arena *mem, int64_t scaled, int places)
+{
+	int64_t ten = 1;
+	char digits[64];
+
+	for (int i = 0; i < places; i++)
+		ten *= 10;
+	int n = snprintf(digits, sizeof(digits), "%s%lld.%0*lld", scaled < 0 ? "-" : "",
+			 llabs((long long)(scaled / ten)), places,
+			 llabs((long long)(scaled % ten)));
+	while (n && digits[n - 1] == '0')
+		digits[--n] = 0;
+	if (n && digits[n - 1] == '.')
+		digits[--n] = 0;
+	return view_arena_text(mem, digits);
+}
+
+static const char *with_unit(struct view_arena *mem, enum check_unit unit, const char *digits)
+{
+	switch (unit) {
+	case CHECK_PCT:
+		return view_arena_printf(mem, "%s %%", digits);
+	case CHECK_USD:
+		return view_arena_printf(mem, "$%s", digits);
+	case CHECK_MS:
+		return view_arena_printf(mem, "%s ms", digits);
+	default:
+		return view_arena_printf(mem, "%s h", digits);
+	}
+}
+
+const char *check_value_text(struct view_arena *mem, enum check_unit unit,
+			     const struct check_value *v)
+{
+	return with_unit(mem, unit, decimal(mem, view_div_even(v->num * 10000, v->den), 4));
+}
+
+const char *check_value_digits(struct view_arena *mem, const struct check_value *v)
+{
+	return decimal(mem, view_div_even(v->num * NANO, v->den), 9);
+}
+
+const char *check_limit_text(struct view_arena *mem, const struct check_budget *b)
+{
+	return with_unit(mem, b->metric.unit, decimal(mem, b->limit_nano, 9));
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Workflow commands: ::error file=F,line=L,title=T::message. GitHub shows ten annotations of a kind
+ * per step, so the last one of too many says how many there are.
+ */
+#include "out.h"
+
+#include <inttypes.h>
+
+#define KIND_MAX 10
+
+static void put_escaped(FILE *f, const char *text, bool property)
+{
+	uint32_t c;
+
+	while ((c = check_next(&text))) {
+		if (c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ',')))
+			fprintf(f, "%%%02X", (unsigned int)c);
+		else
+			check_put(f, c);
+	}
+}
+
+static void put(const struct check_result *r, const struct check_judgement *j, const char *command,
+		FILE *f)
+{
+	const char *path = check_out_path(r, j->file);
+
+	fprintf(f, "::%s ", command);
+	if (path) {
+		fputs("file=", f);
+		put_escaped(f, path, true);
+		if (j->line)
+			fprintf(f, ",line=%" PRIu32, j->line);
+		fputc(',', f);
+	}
+	fputs("title=", f);
+	put_escaped(f, view_arena_printf(r->mem, "gpustarve: %s", j->name), true);
+	fputs("::", f);
+	put_escaped(f, j->message, false);
+	fputc('\n', f);
+}
+
+static void put_kind(const struct check_result *r, bool warnings, FILE *f)
+{
+	const char *command = warnings ? "warning" : "error";
+	size_t all = warnings ? r->warned : r->failed, shown = 0;
+
+	for (const struct check_judgement *j = r->first; j; j = j->next) {
+		if (j->status == CHECK_PASS || (j->status == CHECK_WARN) != warnings)
+			continue;
+		if (all > KIND_MAX && shown == KIND_MAX - 1) {
+			fprintf(f, "::%s title=gpustarve::and %zu more; see the text output\n",
+				command, all - shown);
+			return;
+		}
+		put(r, j, command, f);
+		shown++;
+	}
+}
+
+static void put_notice(const struct check_result *r, FILE *f)
+{
+	for (const struct check_judgement *j = r->first; j; j = j->next)
+		if (j->status == CHECK_PASS) {
+			put(r, j, "notice", f);
+			return;
+		}
+}
+
+void check_out_github(const struct check_result *r, FILE *f)
+{
+	put_kind(r, false, f);
+	put_kind(r, true, f);
+	if (r->worst == CHECK_PASS)
+		put_notice(r, f);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GitLab's code quality report: an array of issues. A fingerprint stays the same while the same
+ * thing is wrong at the same place, whatever the number is.
+ */
+#include "out.h"
+
+#include "base/jsonout.h"
+
+static uint64_t fnv(uint64_t h, const char *text)
+{
+	for (; text && *text; text++)
+		h = (h ^ (unsigned char)*text) * 0x100000001b3;
+	return (h ^ 0xff) * 0x100000001b3;
+}
+
+static const char *fingerprint(const struct check_result *r, const struct check_judgement *j,
+			       const char *path)
+{
+	uint64_t h = fnv(fnv(fnv(0xcbf29ce484222325, j->name), path), j->function);
+
+	return view_arena_printf(r->mem, "gpustarve-%016llx", (unsigned long long)h);
+}
+
+static void put_issue(struct view_jsonout *o, const struct check_result *r,
+		      const struct check_judgement *j)
+{
+	const char *path = check_out_path(r, j->file);
+
+	path = path ? path : "gpustarve"; /* GitLab wants a path; nothing of that name is linked */
+	view_json_object(o, NULL);
+	view_json_string(o, "type", "issue");
+	view_json_string(o, "description", j->message);
+	view_json_string(o, "check_name", view_arena_printf(r->mem, "gpustarve.%s", j->name));
+	view_json_string(o, "fingerprint", fingerprint(r, j, path));
+	view_json_string(o, "severity", j->status == CHECK_WARN ? "minor" : "major");
+	view_json_object(o, "location");
+	view_json_string(o, "path", path);
+	view_json_object(o, "lines");
+	view_json_uint(o, "begin", j->line ? j->line : 1);
+	view_json_end(o);
+	view_json_end(o);
+	view_json_end(o);
+}
+
+void check_out_gitlab(const struct check_result *r, FILE *f)
+{
+	struct view_jsonout o = { .f = f };
+
+	view_json_array(&o, NULL);
+	for (const struct check_judgement *j = r->first; j; j = j->next)
+		if (j->status != CHECK_PASS)
+			put_issue(&o, r, j);
+	view_json_end(&o);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* JUnit XML as Jenkins' and GitLab's readers take it: a suite, a case per judgement. */
+#include "out.h"
+
+/* XML 1.0 knows no controls but tab and line ends, not even escaped; check_next lets none through. */
+static void put_xml(FILE *f, const char *text)
+{
+	uint32_t c;
+
+	while ((c = check_next(&text))) {
+		switch (c) {
+		case '&':
+			fputs("&amp;", f);
+			break;
+		case '<':
+			fputs("&lt;", f);
+			break;
+		case '>':
+			fputs("&gt;", f);
+			break;
+		case '"':
+			fputs("&quot;", f);
+			break;
+		default:
+			check_put(f, c);
+		}
+	}
+}
+
+static void put_attribute(FILE *f, const char *name, const char *value)
+{
+	fprintf(f, " %s=\"", name);
+	put_xml(f, value ? value : "");
+	fputc('"', f);
+}
+
+static void put_body(const struct check_result *r, const struct check_judgement *j, FILE *f)
+{
+	const char *path = check_out_path(r, j->file);
+
+	put_xml(f, j->message);
+	if (path) {
+		fputs("\n", f);
+		put_xml(f, path);
+		fprintf(f, ":%u", j->line);
+	}
+}
+
+static void put_case(const struct check_result *r, const struct check_judgement *j, FILE *f)
+{
+	fputs("    <testcase classname=\"gpustarve\"", f);
+	put_attribute(f, "name", view_arena_printf(r->mem, "%s (%s)", j->name, j->run));
+	fputs(" time=\"0\"", f);
+	if (j->status == CHECK_PASS) {
+		fputs(">\n      <system-out>", f);
+		put_body(r, j, f);
+		fputs("</system-out>\n    </testcase>\n", f);
+	} else if (j->status == CHECK_WARN) {
+		fputs(">\n      <system-err>", f);
+		put_body(r, j, f);
+		fputs("</system-err>\n    </testcase>\n", f);
+	} else {
+		fputs(">\n      <failure", f);
+		put_attribute(f, "message", j->message);
+		put_attribute(f, "type", check_status_names[j->status]);
+		fputc('>', f);
+		put_body(r, j, f);
+		fputs("</failure>\n    </testcase>\n", f);
+	}
+}
+
+void check_out_junit(const struct check_result *r, FILE *f)
+{
+	fprintf(f,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<testsuites tests=\"%zu\" failures=\"%zu\" errors=\"0\" time=\"0\">\n"
+		"  <testsuite name=\"gpustarve check\" tests=\"%zu\" failures=\"%zu\" "
+		"errors=\"0\" skipped=\"0\" time=\"0\">\n",
+		r->count, r->failed, r->count, r->failed);
+	for (const struct check_judgement *j = r->first; j; j = j->next)
+		put_case(r, j, f);
+	fputs("  </testsuite>\n</testsuites>\n", f);
+}

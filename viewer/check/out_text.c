@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "out.h"
+
+#include <inttypes.h>
+#include "run/wrap.h"
+
+static const char *const word[] = { "pass", "warn", "FAIL", "not comparable" };
+
+void check_out_text(const struct check_result *r, FILE *f)
+{
+	const char *run = NULL;
+
+	for (const struct check_judgement *j = r->first; j; j = j->next) {
+		if (j->run != run) {
+			run = j->run;
+			fputs("run ", f);
+			view_put_tame(f, run ? run : "(none)");
+			fputc('\n', f);
+		}
+		fprintf(f, "  %s: ", word[j->status]);
+		view_put_tame(f, j->message);
+		fputc('\n', f);
+		if (j->file) {
+			fputs("      ", f);
+			view_put_tame(f, check_out_path(r, j->file));
+			fprintf(f, ":%" PRIu32, j->line);
+			fputc('\n', f);
+		}
+	}
+	fprintf(f, "gpustarve check: %s (%zu judgements, %zu failed, %zu warnings)\n",
+		word[r->worst], r->count, r->failed, r->warned);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scale.h"
+
+#include "base/units.h"
+
+#define PPM 1000000
+#define NS_PER_HOUR 3600000000000
+#define STARVING_PPM 50000 /* of a step; from here on the loader sets the pace */
+
+struct facts { /* of one trainer, per step */
+	int64_t step, wait, fed, fed_least, compute;
+	int64_t workers, fetch, fetch_least, cpu, cores;
+};
+
+static int64_t max64(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t min64(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The step's part in which kernels ran: what a faster GPU shortens. */
+static int64_t compute_of(const struct ana_result *r, int64_t step)
+{
+	__int128 span = 0, compute = 0;
+
+	for (size_t i = 0; i < r->gpus; i++) {
+		span += r->gpu[i].span_ns;
+		compute += r->gpu[i].compute_ns;
+	}
+	return span > 0 ? view_div_even(compute * step, span) : 0;
+}
+
+static bool gather(const struct view_summary *s, struct facts *f, const char **why)
+{
+	const struct view_need_facts *n = &s->loader.facts;
+
+	*why = "the loader was not seen making batches";
+	if (!s->loader.has_need || n->step_ns <= 0)
+		return false;
+	f->step = n->step_ns;
+	f->wait = min64(n->wait_ns, n->step_ns - 1);
+	f->fed = f->step - f->wait;
+	f->fed_least = n->fed_median_ns > 0 ? min64(f->fed, n->fed_median_ns) : f->fed;
+	f->compute = min64(compute_of(s->result, f->step), f->fed);
+	f->workers = n->workers;
+	f->fetch = max64(s->loader.fetch_ns, n->fetch_ns);
+	f->fetch_least = n->fetch_ns;
+	f->cpu = n->fetch_cpu_ns;
+	f->cores = n->cores;
+	return true;
+}
+
+/* CPU time per batch over the cores that each trainer has once they are shared by more. */
+static int64_t cores_bound(const struct facts *f, int64_t ranks_now, int64_t ranks)
+{
+	if (f->cores <= 0 || f->cpu <= 0)
+		return 0;
+	return view_div_even((__int128)f->cpu * ranks, (__int128)f->cores * ranks_now);
+}
+
+static int64_t faster(int64_t fed, int64_t compute, int64_t faster_ppm)
+{
+	int64_t left = view_div_even((__int128)compute * PPM, faster_ppm);
+
+	return max64(1, fed - compute + left);
+}
+
+/* The loader's time for a batch as it showed itself, and at the very least. */
+static void loader_pace(const struct facts *f, int64_t ranks_now, int64_t ranks, int64_t *usual,
+			int64_t *least)
+{
+	int64_t cores = cores_bound(f, ranks_now, ranks);
+	bool starving = view_ppm(f->wait, f->step) >= STARVING_PPM;
+
+	*usual = max64(starving ? f->step : f->fetch / f->workers, cores);
+	*least = max64(f->fetch_least / f->workers, cores);
+}
+
+static int64_t price_per_hour(const struct view_summary *s)
+{
+	int64_t sum = 0;
+
+	if (!s->cost.known)
+		return -1;
+	for (size_t i = 0; i < s->cost.gpus; i++)
+		view_cost_add(&sum, s->cost.rate[i].nano_usd_per_hour);
+	return sum;
+}
+
+bool check_scale_predict(const struct view_summary *s, const struct check_scale *q,
+			 struct check_prediction *p, const char **why)
+{
+	struct facts f;
+	int64_t least;
+
+	*p = (struct check_prediction){ 0 };
+	if (!gather(s, &f, why))
+		return false;
+	p->ranks_now = max64(1, s->ranks);
+	p->ranks = q->ranks > 0 ? q->ranks : p->ranks_now;
+	p->step_now_ns = f.step;
+	p->fed_ns = faster(f.fed, f.compute, q->faster_ppm);
+	int64_t fed_least = faster(f.fed_least, min64(f.compute, f.fed_least), q->faster_ppm);
+	if (f.workers > 0) {
+		loader_pace(&f, p->ranks_now, p->ranks, &p->loader_ns, &least);
+		p->step_ns = max64(p->fed_ns, p->loader_ns);
+		least = max64(fed_least, least);
+	} else { /* the trainer makes them itself, between steps */
+		p->loader_ns = max64(f.wait, cores_bound(&f, p->ranks_now, p->ranks));
+		p->step_ns = p->fed_ns + p->loader_ns;
+		least = fed_least + min64(f.wait, f.fetch_least);
+	}
+	p->bound_by_loader = p->step_ns > p->fed_ns;
+	p->bound_by_cores =
+		p->bound_by_loader && p->loader_ns == cores_bound(&f, p->ranks_now, p->ranks);
+	p->starved_ppm = view_ppm(p->step_ns - p->fed_ns, p->step_ns);
+	p->gain_most_ppm = view_div_even((__int128)f.step * p->ranks * PPM,
+					 (__int128)max64(1, least) * p->ranks_now) -
+			   PPM;
+	int64_t price = price_per_hour(s);
+	p->nano_usd_per_1k_steps =
+		price < 0 ? -1
+			  : view_div_even((__int128)price * p->ranks * p->step_ns * 1000,
+					  (__int128)NS_PER_HOUR * p->ranks_now);
+	return true;
+}
