@@ -6,7 +6,7 @@ import { button, el, readout } from './dom.js';
 import { bindHand, follow, timeButtons, timeKeys, timeOptions } from './hand.js';
 import { plot, timeAxis } from './plot.js';
 import { describe } from './reading.js';
-import { columns, layers, stripsOf } from './strip.js';
+import { columns, finestAt, layers, stripsOf } from './strip.js';
 import { colour } from './theme.js';
 import { duration, moment, niceStep } from './units.js';
 
@@ -35,47 +35,60 @@ function drawLane(ctx, c, x, bottom, lane, longest) {
 	ctx.fillRect(x + c.x0, bottom - h, c.x1 - c.x0, h);
 }
 
-function drawGaps(ctx, gpu, block, [from, to], x, bottom, width, lane, longest) {
-	for (const g of [...gpu.gaps].reverse()) {
-		if (g.end_ns <= from || g.start_ns >= to)
-			continue;
-		const x0 = Math.max(((g.start_ns - from) / (to - from)) * width, 0);
-		const x1 = Math.min(((g.end_ns - from) / (to - from)) * width, width);
-		const h = Math.ceil(Math.sqrt((g.end_ns - g.start_ns) / longest) * lane);
+// Gaps of the list are known exactly: three pixels at least in the lane, and the whole height where
+// they are longer than what a bucket tells.
+function drawGaps(ctx, gaps, block, box, [from, to], longest) {
+	for (const { gap: g, fine } of gaps) {
+		const x0 = Math.max(((g.start_ns - from) / (to - from)) * box.width, 0);
+		const x1 = Math.min(((g.end_ns - from) / (to - from)) * box.width, box.width);
+		const h = Math.ceil(Math.sqrt((g.end_ns - g.start_ns) / longest) * box.lane);
+		const wide = Math.max(x1 - x0, 3 * devicePixelRatio);
 		ctx.fillStyle = colour(FAMILIES[block.families[g.class]]);
-		ctx.fillRect(x + x0, bottom - h, Math.max(x1 - x0, 3 * devicePixelRatio), h);
+		ctx.fillRect(box.x + x0, box.bottom - h, wide, h);
+		if (!fine && x1 - x0 > 3 * devicePixelRatio)
+			ctx.fillRect(box.x + x0, box.y, wide, box.height);
 	}
+}
+
+// Those in sight, the longest last, and whether some strip has buckets shorter than each.
+function gapsIn(gpu, [from, to]) {
+	return gpu.gaps.filter((g) => g.end_ns > from && g.start_ns < to).reverse().map((gap) => ({
+		gap, fine: finestAt(stripsOf(gpu), gap.start_ns)?.width_ns <= gap.end_ns - gap.start_ns,
+	}));
 }
 
 function painter(gpu, block, view) {
 	const all = stripsOf(gpu);
-	const longest = Math.max(1, ...gpu.gaps.map((g) => g.end_ns - g.start_ns),
-		...all.flatMap((s) => s.longest_ns?.reduce((a, b) => Math.max(a, b), 0) ?? 0));
 
 	return (u) => {
-		const { ctx, bbox } = u, [from, to] = view.range;
-		const lane = LANE * devicePixelRatio, rule = 2 * devicePixelRatio;
-		const height = bbox.height - lane - rule, bottom = bbox.top + bbox.height;
+		const { ctx, bbox } = u, [from, to] = view.range, dpr = devicePixelRatio;
+		const box = {
+			x: bbox.left, y: bbox.top, width: bbox.width, lane: LANE * dpr,
+			height: bbox.height - (LANE + 2) * dpr, bottom: bbox.top + bbox.height,
+		};
+		const gaps = gapsIn(gpu, view.range);
+		const seen = layers(all, from, to, bbox.width).map((s) => [s, columns(s, from, to, bbox.width)]);
+		const longest = Math.max(1, ...gaps.map(({ gap }) => gap.end_ns - gap.start_ns),
+			...seen.map(([, cols]) => cols.reduce((most, c) => Math.max(most, c.longest_ns), 0)));
 
 		ctx.save();
 		ctx.fillStyle = colour('shade');
-		ctx.fillRect(bbox.left, bbox.top, bbox.width, height);
+		ctx.fillRect(box.x, box.y, box.width, box.height);
 		ctx.beginPath();
-		ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+		ctx.rect(box.x, box.y, box.width, bbox.height);
 		ctx.clip();
-		for (const s of layers(all, from, to, bbox.width)) {
-			const cols = columns(s, from, to, bbox.width);
+		for (const [s, cols] of seen) {
 			if (s !== gpu.timeline && cols.length) {
 				const x0 = cols[0].x0, x1 = cols[cols.length - 1].x1;
-				ctx.clearRect(bbox.left + x0, bbox.top + height, x1 - x0, lane + rule);
+				ctx.clearRect(box.x + x0, box.y + box.height, x1 - x0, bbox.height - box.height);
 			}
 			for (const c of cols)
-				drawColumn(ctx, c, bbox.left, bbox.top, height, block.families);
+				drawColumn(ctx, c, box.x, box.y, box.height, block.families);
 			ctx.fillStyle = colour('faint');
 			for (const c of cols)
-				drawLane(ctx, c, bbox.left, bottom, lane, longest);
+				drawLane(ctx, c, box.x, box.bottom, box.lane, longest);
 		}
-		drawGaps(ctx, gpu, block, [from, to], bbox.left, bottom, bbox.width, lane, longest);
+		drawGaps(ctx, gaps, block, box, view.range, longest);
 		ctx.restore();
 	};
 }
