@@ -89,7 +89,7 @@ def check_pages(path, s, case):
     gs.check(max(map(len, why.splitlines())) <= 80, f'{case}: 80 columns')
     gs.check(f'num_workers={n["workers_advised"]}' in text and
              f'num_workers={n["workers_advised"]}' in page.replace('<wbr>', ''), f'{case}: advice')
-    gs.check(f'data-ns="{n["predicted_step_ns"]}"' in page, f'{case}: the step in the page')
+    gs.check(f'value="{n["predicted_step_ns"]}"' in page, f'{case}: the step in the page')
 
 
 def line_of(dataset):

@@ -8,6 +8,7 @@ import os
 import re
 
 import gs
+import pagekeys
 import schema
 import tiny
 
@@ -58,7 +59,7 @@ with gs.scratch() as where:
     usd = f"${s['cost']['usd']:.2f}"
     gs.check(usd in text and usd in page, f'{usd} in text and page')
     for name, c in s['ledger']['classes'].items():
-        gs.check(re.search(rf'{re.escape(name)}.*?data-ns="{c["ns"]}"', page, re.S),
+        gs.check(re.search(rf'{re.escape(name)}.*?value="{c["ns"]}"', page, re.S),
                  f'{name} and its ns in the page')
         gs.check(re.search(rf'^[* ] {re.escape(name)} ', text, re.M), f'{name} in the text')
     gs.check(max(map(len, text.splitlines())) <= 80, '80 columns')
@@ -71,7 +72,7 @@ with gs.scratch() as where:
     # No price: GPU-hours and how to set one, and no dollar sign anywhere.
     odd = tiny.imported(where, 'odd', gpu='Some Accelerator 9000')
     for form in 'text', 'json', 'html':
-        shown = gs.gpustarve('report', odd, '--format', form).stdout.decode()
+        shown = pagekeys.markup(gs.gpustarve('report', odd, '--format', form).stdout.decode())
         gs.check('$' not in shown, f'no dollar sign in {form}')
         gs.check(('GPU-hours' in shown or 'gpu_hours' in shown) and '--price' in shown, f'GPU-hours and the way in {form}')
     valid(gs.gpustarve('report', odd, '--format', 'json').stdout, 'no price')

@@ -115,7 +115,8 @@ with gs.scratch() as where:
     gs.equal(sum(shown.values()), money.cents(total), 'the cents add up to the total')
     for k, v in shown.items():
         gs.check(abs(v - per_class[k]) < Decimal('0.01'), f'{k}: {v} for {per_class[k]}')
-    cells = dict(re.findall(r'</span>([a-z_.]+)(?: \*)?</td>.*?data-usd="([0-9.]+)"', page))
+    cells = {k: v for v, k in re.findall(
+        r'value="([0-9.]+)" data-key="/ledger/classes/([a-z_0-9.]+)/usd"', page)}
     gs.equal({k: Decimal(v) for k, v in cells.items()}, per_class, 'the page\'s cells')
     gs.equal(gs.gpustarve('verify', run).returncode, 0, 'verify')
 gs.finish()

@@ -6,6 +6,7 @@ there is no dollar sign anywhere; an unknown one beside a known one the same."""
 import os
 
 import gs
+import pagekeys
 
 TRAIN = [gs.PYTHON, os.path.join(gs.WORKLOADS, 'train_loader.py'), '--steps', '20', '--sample-ms', '3']
 BOTH = [gs.PYTHON, '-c', 'import subprocess, sys\nfor d in "01":\n'
@@ -19,7 +20,7 @@ for what, argv, names in ('unknown', TRAIN, 'Some Accelerator 9000'), \
         told = done.stderr.decode()
         gs.check('$' not in told and 'GPU-hours' in told and '--price' in told, f'{what}: run: {told}')
         with open(os.path.join(run, 'report.html')) as f:
-            page = f.read()
+            page = pagekeys.markup(f.read())
         text = gs.gpustarve('report', run).stdout.decode()
         for form, shown in ('text', text), ('page', page):
             gs.check('$' not in shown, f'{what}: no dollar sign in the {form}')

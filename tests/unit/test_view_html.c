@@ -4,6 +4,7 @@
  */
 #include "harness.h"
 #include "report/html.h"
+#include "report/script.h"
 #include "view_made.h"
 
 #define DATA_BLOCK "<script type=\"application/json\" id=\"gpustarve-data\">"
@@ -17,31 +18,152 @@ static size_t count(const char *text, const char *what)
 	return n;
 }
 
+/* The page without what stands in its script elements: data, and the charts' program. */
+static char *markup(const char *page)
+{
+	char *out = calloc(1, strlen(page) + 1), *to = out;
+
+	for (const char *p = page; *p;) {
+		*to++ = *p++;
+		if (strncmp(p - 1, "<script", 7) != 0)
+			continue;
+		const char *begin = strchr(p, '>'), *end = strstr(p, "</script>");
+		REQUIRE(begin && end && begin < end);
+		memcpy(to, p, (size_t)(begin + 1 - p));
+		to += begin + 1 - p;
+		p = end;
+	}
+	return out;
+}
+
+/* Nothing but the data and the program that was built in is a script. */
+static void check_scripts(const char *page)
+{
+	EXPECT_UINT(count(page, DATA_BLOCK), 1);
+	EXPECT_UINT(count(page, "<script"), view_script_built() ? 2 : 1);
+}
+
+static bool is_void(const char *name, size_t n)
+{
+	return n == 4 && !strncmp(name, "meta", 4);
+}
+
+/* Every element is closed, in order; br alone may stand alone. */
+static void check_nesting(const char *text)
+{
+	const char *open[64];
+	size_t depth = 0;
+
+	for (const char *p = strchr(text, '<'); p; p = strchr(p + 1, '<')) {
+		const char *name = p[1] == '/' ? p + 2 : p + 1, *end = strchr(p, '>');
+		size_t n = strcspn(name, " \n>/");
+		REQUIRE(end != NULL);
+		if (p[1] == '!' || end[-1] == '/' || is_void(name, n) ||
+		    (n == 2 && !strncmp(name, "br", 2)))
+			continue;
+		if (p[1] != '/') {
+			REQUIRE(depth < 64);
+			open[depth++] = name;
+			continue;
+		}
+		REQUIRE(depth > 0);
+		depth--;
+		EXPECT(!strncmp(open[depth], name, n) && strcspn(open[depth], " \n>/") == n);
+	}
+	EXPECT_UINT(depth, 0);
+}
+
+/* Whether attribute @name has the value of @n bytes at @value, somewhere. */
+static size_t count_value(const char *text, const char *name, const char *value, size_t n)
+{
+	char *what = NULL;
+	size_t found;
+
+	REQUIRE(asprintf(&what, " %s=\"%.*s\"", name, (int)n, value) > 0);
+	found = count(text, what);
+	free(what);
+	return found;
+}
+
+/* Ids are there once, and what is pointed to is there. */
+static void check_ids(const char *text)
+{
+	static const char *const pointer[] = { " href=\"#", " aria-labelledby=\"" };
+
+	for (const char *p = text; (p = strstr(p, " id=\"")); p++)
+		EXPECT_UINT(count_value(text, "id", p + 5, strcspn(p + 5, "\"")), 1);
+	for (size_t i = 0; i < 2; i++)
+		for (const char *p = text; (p = strstr(p, pointer[i])); p++) {
+			const char *to = p + strlen(pointer[i]);
+			EXPECT_UINT(count_value(text, "id", to, strcspn(to, "\"")), 1);
+		}
+	EXPECT_UINT(count(text, " href=\""), count(text, " href=\"#"));
+}
+
+static void check_markup(const char *page)
+{
+	char *text = markup(page);
+
+	check_scripts(page);
+	check_nesting(text);
+	check_ids(text);
+	EXPECT_UINT(count(text, " style=\""), 0); /* the policy refuses it */
+	free(text);
+}
+
 static void test_self_contained(void)
 {
 	struct view_summary *s = made_summary(4, "NVIDIA H100 80GB HBM3", 6880000000LL, 240);
-	char *page = made_page(s, view_html_write);
+	char *page = made_page(s, view_html_write), *text = markup(page);
 
 	EXPECT(!strncmp(page, "<!doctype html>", 15));
 	EXPECT(strstr(page, "default-src 'none'") != NULL);
-	EXPECT_UINT(count(page, "<script"), count(page, DATA_BLOCK));
-	EXPECT_UINT(count(page, DATA_BLOCK), 1);
-	EXPECT_UINT(count(page, "<link"), 0);
-	EXPECT_UINT(count(page, "<img"), 0);
-	EXPECT_UINT(count(page, "http://"), 0);
-	EXPECT_UINT(count(page, "https://"), 0);
-	EXPECT_UINT(count(page, "url("), 0);
-	EXPECT_UINT(count(page, "@import"), 0);
-	EXPECT_UINT(count(page, "<svg "), 4);
-	EXPECT_UINT(count(page, "<div"), count(page, "</div>"));
-	EXPECT_UINT(count(page, "<table"), count(page, "</table>"));
-	EXPECT_UINT(count(page, "<td"), count(page, "</td>"));
-	EXPECT_UINT(count(page, "<span"), count(page, "</span>"));
-	EXPECT_UINT(count(page, "<p"), count(page, "</p>") + count(page, "<path"));
-	EXPECT(strstr(page, "$27.52") != NULL);
-	EXPECT(strstr(page, "2026-11-09") != NULL);
+	check_markup(page);
+	EXPECT_UINT(count(text, "<link"), 0);
+	EXPECT_UINT(count(text, "<img"), 0);
+	EXPECT_UINT(count(text, "http://"), 0);
+	EXPECT_UINT(count(text, "https://"), 0);
+	EXPECT_UINT(count(text, "url("), count(text, "url(#p-"));
+	EXPECT_UINT(count(text, "@import"), 0);
+	EXPECT_UINT(count(text, "data-chart=\"timeline\""), 4);
+	EXPECT_UINT(count(text, "<svg class=\"strip\""), 4);
+	EXPECT(strstr(text, "$27.52") != NULL);
+	EXPECT(strstr(text, "2026-11-09") != NULL);
+	free(text);
 	free(page);
 	view_summary_free(s);
+}
+
+/* Every table has a caption, and every head of a column or row says which it is. */
+static void test_tables(void)
+{
+	struct view_summary *s = made_summary_of(made_starved(NULL), "x", 1000000000);
+	char *page = made_page(s, view_html_write), *text = markup(page);
+
+	EXPECT(count(text, "<table>") > 5);
+	EXPECT_UINT(count(text, "<table>"), count(text, "<caption>"));
+	EXPECT_UINT(count(text, "<th ") + count(text, "<th>"), count(text, "<th scope=\""));
+	EXPECT_UINT(count(text, "<main "), 1);
+	EXPECT_UINT(count(text, "<h1>"), 1);
+	EXPECT_UINT(count(text, "<section "), count(text, "<h2 ") + 1);
+	EXPECT_UINT(count(text, "<figure "), count(text, "<summary>Table</summary>"));
+	free(text);
+	free(page);
+	view_summary_free(s);
+}
+
+static void check_harmless(const char *page)
+{
+	char *text = markup(page);
+
+	check_markup(page);
+	EXPECT_UINT(count(page, "\x1b"), 0);
+	EXPECT_UINT(count(page, "\xff"), 0);
+	EXPECT_UINT(count(page, "\xe2\x80\xae"), 0);
+	EXPECT_UINT(count(text, "<script>alert"), 0);
+	EXPECT_UINT(count(text, "</title>"), 1);
+	EXPECT(strstr(text, "&lt;script&gt;") != NULL);
+	free(text);
 }
 
 static void test_evil_names(void)
@@ -49,13 +171,7 @@ static void test_evil_names(void)
 	struct view_summary *s = made_summary(2, MADE_EVIL, 1000000000, 10);
 	char *page = made_page(s, view_html_write);
 
-	EXPECT_UINT(count(page, "<script"), count(page, DATA_BLOCK));
-	EXPECT_UINT(count(page, DATA_BLOCK), 1);
-	EXPECT_UINT(count(page, "</title>"), 1);
-	EXPECT_UINT(count(page, "\x1b"), 0);
-	EXPECT_UINT(count(page, "\xff"), 0);
-	EXPECT_UINT(count(page, "\xe2\x80\xae"), 0);
-	EXPECT(strstr(page, "&lt;script&gt;") != NULL);
+	check_harmless(page);
 	free(page);
 	view_summary_free(s);
 }
@@ -66,14 +182,7 @@ static void test_evil_places(void)
 	struct view_summary *s = made_summary_of(made_starved(MADE_EVIL), "x", 1000000000);
 	char *page = made_page(s, view_html_write);
 
-	EXPECT_UINT(count(page, "<script"), count(page, DATA_BLOCK));
-	EXPECT_UINT(count(page, DATA_BLOCK), 1);
-	EXPECT_UINT(count(page, "\x1b"), 0);
-	EXPECT_UINT(count(page, "\xff"), 0);
-	EXPECT_UINT(count(page, "\xe2\x80\xae"), 0);
-	EXPECT_UINT(count(page, "<td"), count(page, "</td>"));
-	EXPECT_UINT(count(page, "<dd"), count(page, "</dd>"));
-	EXPECT_UINT(count(page, "<bdi"), count(page, "</bdi>"));
+	check_harmless(page);
 	free(page);
 	view_summary_free(s);
 }
@@ -85,13 +194,33 @@ static void test_places(void)
 
 	EXPECT(strstr(page, "id=\"why\"") != NULL);
 	EXPECT(strstr(page, ">dataset.py:88</bdi>") != NULL);
-	EXPECT(strstr(page, ">__getitem__</bdi>") != NULL);
+	EXPECT(strstr(page, "<bdi>__getitem__</bdi>") != NULL);
 	EXPECT(strstr(page, ">/home/someone/project/data/dataset.py</bdi>") != NULL);
-	EXPECT(strstr(page, "4 of 4 workers <bdi>blocked reading "
+	EXPECT(strstr(page, "4 of 4 workers</span> <bdi>blocked reading "
 			    "/data/imagenet/train/shard-0017.bin and 1 more (nfs4)</bdi>") != NULL);
 	EXPECT(strstr(page, "libc.so.6+0x1b2f3") != NULL);
-	EXPECT(strstr(page, "high: 1,514 samples of 4 threads") != NULL);
-	EXPECT(strstr(page, "<dt>Workers needed</dt><dd>6 to keep up") != NULL);
+	EXPECT(strstr(page, "high: <data value=\"1514\" "
+			    "data-key=\"/findings/0/evidence/samples\" data-unit=\"count\">1,514"
+			    "</data> samples of ") != NULL);
+	EXPECT(strstr(page, "To keep up it takes <b><data value=\"6\" "
+			    "data-key=\"/loader/need/workers_needed\"") != NULL);
+	free(page);
+	view_summary_free(s);
+}
+
+/* What the same time could save twice counts once: the sum is at most the waste. */
+static void test_advice(void)
+{
+	struct view_summary *s = made_summary_of(made_starved(NULL), "x", 1000000000);
+	char *page = made_page(s, view_html_write);
+	const char *together = strstr(page, "Together at most <data value=\"");
+	const char *wasted = strstr(page, "data-key=\"/cost/wasted_usd\"");
+
+	EXPECT(s->advices >= 3 && s->advice[0].with_need);
+	EXPECT(strstr(page, "of which at most ") != NULL);
+	REQUIRE(together && wasted);
+	double sum = atof(strchr(together, '"') + 1);
+	EXPECT(sum > 0 && sum <= atof(strchr(strstr(together, " of the <data"), '"') + 1));
 	free(page);
 	view_summary_free(s);
 }
@@ -99,10 +228,12 @@ static void test_places(void)
 static void test_no_price(void)
 {
 	struct view_summary *s = made_summary(2, "NVIDIA RTX 9999", 0, 10);
-	char *page = made_page(s, view_html_write);
+	char *page = made_page(s, view_html_write), *text = markup(page);
 
-	EXPECT(!strchr(page, '$'));
-	EXPECT(strstr(page, "GPU-hours") != NULL);
+	EXPECT(!strchr(text, '$'));
+	EXPECT(strstr(text, "GPU-hours") != NULL);
+	check_markup(page);
+	free(text);
 	free(page);
 	view_summary_free(s);
 }
@@ -116,6 +247,8 @@ static void test_small(void)
 		char *page = made_page(s, view_html_write);
 		printf("%zu GPUs: %zu bytes\n", gpus[i], strlen(page));
 		EXPECT(strlen(page) <= 1000000);
+		if (gpus[i] == 64)
+			check_markup(page);
 		free(page);
 		view_summary_free(s);
 	}
@@ -151,6 +284,6 @@ static void test_from_file(void)
 
 int main(void)
 {
-	return RUN(test_self_contained, test_evil_names, test_evil_places, test_places,
-		   test_no_price, test_small, test_from_file);
+	return RUN(test_self_contained, test_tables, test_evil_names, test_evil_places, test_places,
+		   test_advice, test_no_price, test_small, test_from_file);
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "analysis/blame.h"
 #include "base/units.h"
 
@@ -122,4 +123,13 @@ void view_cost_fini(struct view_cost *c)
 	free(c->gpu_class);
 	free(c->gpu_skew);
 	*c = (struct view_cost){ 0 };
+}
+
+bool view_rate_same(const struct view_rate *a, const struct view_rate *b)
+{
+	return a->known == b->known && a->list_nano_usd_per_hour == b->list_nano_usd_per_hour &&
+	       a->fraction_num == b->fraction_num && a->fraction_den == b->fraction_den &&
+	       a->assumed == b->assumed && a->guide == b->guide && !strcmp(a->gpu, b->gpu) &&
+	       !strcmp(a->price_model, b->price_model) && !strcmp(a->label, b->label) &&
+	       !strcmp(a->source, b->source) && !strcmp(a->date, b->date);
 }

@@ -41,6 +41,9 @@ struct view_cost {
 	int64_t total, wasted, starved; /* the latter two with their causes of comm.skew */
 };
 
+/* Of the same GPU at the same price from the same source: one line of every list. */
+bool view_rate_same(const struct view_rate *a, const struct view_rate *b);
+
 /* price x ns / 3.6e12, rounded half to even. Exact for any int64 inputs (128 bits inside). */
 int64_t view_cost_amount(int64_t nano_usd_per_hour, int64_t ns);
 

@@ -70,31 +70,3 @@ void html_escape_sentence(FILE *f, const char *text)
 	if (!strchr(".!?", text[len - 1]))
 		fputc('.', f);
 }
-
-const char *html_less(struct html *h, const char *amount)
-{
-	return amount[0] == '<' ? view_arena_printf(&h->mem, "&lt;%s", amount + 1)
-				: view_arena_text(&h->mem, amount);
-}
-
-const char *html_family(int c)
-{
-	if (c == ANA_COMPUTE)
-		return "busy";
-	if (c == ANA_COMM || c == ANA_COMM_SKEW)
-		return "comm";
-	if (c == ANA_COPY)
-		return "copy";
-	if (ana_class_is_input(c))
-		return "input";
-	if (ana_class_is_host(c))
-		return "host";
-	if (ana_class_is_device(c))
-		return "device";
-	return "excluded";
-}
-
-void html_key(struct html *h, enum ana_class c)
-{
-	fprintf(h->f, "<span class=\"key f-%s\"></span>", html_family((int)c));
-}

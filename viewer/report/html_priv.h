@@ -16,8 +16,11 @@
  *             | pointer " % " pointer     100 x first / second, half to even at 4 decimals; x % 0 is 0
  *             | pointer " / " pointer     first / second, half to even at whole units
  *             | "#" pointer               how many elements the array or object there has
+ *             | "max " pointer            the largest of a pointer with a range; "min " the smallest
  *     pointer = a JSON Pointer (RFC 6901) into summary.json: /ledger/classes/input.fetch/ns
  *             | "page:" and one into the page's data block: page:/gpus/0/gaps/3/start_ns
+ *
+ *     A segment "a..b" of a pointer means the elements a to b of that array, b included: their sum.
  *
  * An absent place counts as 0: summary.json leaves out classes, directions and shares that are 0.
  * All operators stand between single spaces, of one kind per key. UNIT says how EXACT is shown:
@@ -35,8 +38,10 @@
  *
  * Text that the run brought along (names, notes, advice) may hold digits of its own. It stands in an
  * element with data-text="pointer" whose text is that string, by html_escape's rules, with a capital
- * first and a full stop last where data-text-as="sentence". Digits elsewhere are no facts of the run:
- * numbers of list items, axes of charts (in <svg>), what docs/CAUSES.md fixes.
+ * first and a full stop last where data-text-as="sentence". Words that are put together from several
+ * members stand in an element with data-from="pointer pointer ...": every number in them stands in a
+ * string or number below one of these. Digits elsewhere are no facts of the run: numbers of list
+ * items, axes of charts (class "axis", or in <svg>), what docs/CAUSES.md fixes.
  *
  * Charts
  * ------
@@ -53,15 +58,23 @@
 #include "base/units.h"
 #include "summary/summary.h"
 
-#define HTML_GPUS_MAX 256
-#define HTML_GAPS_MAX 10
+#define HTML_GPUS_MAX 96
 #define HTML_KEY(at) __attribute__((format(printf, at, at + 1)))
+
+#define HTML_SECTIONS_MAX 24
 
 struct html {
 	const struct view_summary *s;
 	FILE *f;
 	struct view_arena mem;
+	struct {
+		const char *id, *title;
+	} section[HTML_SECTIONS_MAX]; /* that were written, for the list at the top */
+	size_t sections;
 };
+
+/* Text of ours, as it stands. */
+void html_put(struct html *h, const char *markup);
 
 /* html_number.c: a number with its key, which is a printf format. */
 void html_ns(struct html *h, int64_t ns, const char *key, ...) HTML_KEY(3);
@@ -88,29 +101,47 @@ void html_text(struct html *h, const char *tag, const char *text, const char *ke
 void html_sentence(struct html *h, const char *tag, const char *text, const char *key, ...)
 	HTML_KEY(4);
 
-/* "<$0.01" as "&lt;$0.01"; other amounts as they are. */
-const char *html_less(struct html *h, const char *amount);
-
-/* A table cell with dollars; nothing without a price. */
-void html_usd_cell(struct html *h, int64_t nano, const char *shown);
-
 const char *html_family(int c); /* colour of a class: busy, comm, copy, input, host, ... */
 void html_key(struct html *h, enum ana_class c); /* its little square */
 void html_class(struct html *h, enum ana_class c); /* square and name, linked to its rule */
 
-/* <section id> with its heading; html_section_end closes it. */
+/* What a finding's samples showed: who did what; and at which line. Nothing if none did. */
+void html_doing(struct html *h, size_t finding);
+void html_spot(struct html *h, size_t finding);
+
+/* <section id> with its heading, noted for the list at the top; html_section_end closes it. */
 void html_section(struct html *h, const char *id, const char *title);
 void html_section_end(struct html *h);
 
+/* A table that scrolls by itself: its caption, its head (words, "n:" before one of numbers), its end. */
+void html_table(struct html *h, const char *caption, ...) HTML_KEY(2);
+/* The same with numbers in its caption, which stand below @from. */
+void html_table_from(struct html *h, const char *from, const char *caption, ...) HTML_KEY(3);
+void html_columns(struct html *h, const char *const *column, size_t n);
+void html_table_end(struct html *h);
+
+/* <details> with a table as its only content: what a chart shows, in numbers. */
+void html_details(struct html *h, const char *summary);
+void html_details_end(struct html *h);
+
+/* html_strip.c: stacked columns of a stretch of time as one SVG. */
+struct html_strip {
+	const struct ana_timeline *line;
+	int64_t start_ns, end_ns; /* what the picture's width stands for */
+	size_t columns; /* at most */
+	const char *label; /* for who does not see it; not escaped */
+};
+void html_strip(struct html *h, const struct html_strip *strip);
+void html_legend(struct html *h, const int64_t *classes); /* the families that are in it */
+void html_axis(struct html *h, int64_t length_ns); /* 0 to @length_ns in quarters */
+
 /* One function per section, in the page's order; each writes nothing where there is nothing. */
-void html_head(struct html *h); /* html_head.c: up to <main>, with the verdict */
-void html_verdict(struct html *h);
+void html_verdict(struct html *h); /* html_verdict.c */
 void html_advice(struct html *h); /* html_advice.c */
-void html_findings(struct html *h); /* html_why.c */
 void html_ledger(struct html *h); /* html_ledger.c */
-void html_gpus(struct html *h); /* html_gpus.c */
+void html_findings(struct html *h); /* html_why.c */
 void html_timelines(struct html *h); /* html_timeline.c */
-void html_gaps(struct html *h); /* html_gaps.c */
+void html_gpus(struct html *h); /* html_gpus.c */
 void html_steps(struct html *h); /* html_steps.c */
 void html_loader(struct html *h); /* html_loader.c */
 void html_copies(struct html *h); /* html_copies.c */
@@ -120,5 +151,9 @@ void html_cost(struct html *h); /* html_cost.c */
 void html_quality(struct html *h); /* html_quality.c */
 void html_run(struct html *h); /* html_run.c */
 void html_method(struct html *h); /* html_method.c */
+
+/* html_head.c: what stands before and after the sections. */
+void html_head(struct html *h);
+void html_foot(struct html *h);
 
 #endif

@@ -1,165 +1,260 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One row of stacked columns per GPU, all on one time axis. A column is a stretch of time, its
- * colours are the shares of the classes' families in it. One SVG path per family and GPU keeps the
- * page small; with many GPUs the columns get wider.
+ * A strip per GPU, all on one time axis, with the longest gaps marked above it; then these gaps,
+ * exactly, and the windows around them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/series.h"
 #include "html_priv.h"
-#include "base/units.h"
 
-#define COLUMNS_IN_ALL 12000
-#define COLUMNS_LEAST 60
-#define ROWS_MAX 64
-#define HEIGHT 100
-
-static const char *const families[] = { "busy", "comm",	 "copy",    "device",
-					"host", "input", "excluded" };
-static const char *const family_text[] = { "computing",	    "communicating", "copying",
-					   "on the device", "host",	     "starved: input",
-					   "not counted" };
-#define FAMILIES (sizeof(families) / sizeof(families[0]))
+#define COLUMNS_IN_ALL 4000
+#define COLUMNS_MOST 240
+#define COLUMNS_LEAST 48
+#define STRIPS_MAX 64
+#define STRIPS_TALL 8 /* more GPUs get lower strips */
+#define ROWS_IN_ALL 96
+#define ROWS_MOST 12
+#define WIDTH 960
 
 struct axis {
 	int64_t start_ns, end_ns;
+	size_t from; /* the GPU whose first bucket begins it */
 	size_t columns;
+	size_t strips;
 };
-
-struct grid { /* ns per column and family */
-	int64_t (*ns)[FAMILIES];
-	size_t columns;
-};
-
-static size_t family_of(int c)
-{
-	const char *name = html_family(c);
-
-	for (size_t i = 0; i < FAMILIES; i++)
-		if (!strcmp(families[i], name))
-			return i;
-	return FAMILIES - 1;
-}
 
 static void find_axis(const struct ana_result *r, struct axis *a)
 {
-	*a = (struct axis){ INT64_MAX, INT64_MIN, 0 };
+	*a = (struct axis){ INT64_MAX, INT64_MIN, 0, 0, 0 };
+	a->strips = r->gpus < STRIPS_MAX ? r->gpus : STRIPS_MAX;
 	for (size_t g = 0; g < r->gpus; g++) {
 		const struct ana_timeline *t = &r->timeline[g];
 		if (!t->count)
 			continue;
-		if (t->bucket[0].start_ns < a->start_ns)
+		if (t->bucket[0].start_ns < a->start_ns) {
 			a->start_ns = t->bucket[0].start_ns;
+			a->from = g;
+		}
 		if (t->bucket[t->count - 1].end_ns > a->end_ns)
 			a->end_ns = t->bucket[t->count - 1].end_ns;
-		if (t->count > a->columns)
-			a->columns = t->count;
 	}
-	size_t rows = r->gpus < ROWS_MAX ? r->gpus : ROWS_MAX;
-	size_t most = rows ? COLUMNS_IN_ALL / rows : 0;
-	if (most < COLUMNS_LEAST)
-		most = COLUMNS_LEAST;
-	if (a->columns > most)
-		a->columns = most;
+	a->columns = a->strips ? COLUMNS_IN_ALL / a->strips : 0;
+	if (a->columns > COLUMNS_MOST)
+		a->columns = COLUMNS_MOST;
+	if (a->columns < COLUMNS_LEAST)
+		a->columns = COLUMNS_LEAST;
 }
 
-static size_t column_at(const struct axis *a, int64_t ns)
+static int64_t x_of(const struct axis *a, int64_t ns)
 {
-	__int128 at = (__int128)(ns - a->start_ns) * (__int128)a->columns;
-	int64_t i = (int64_t)(at / (a->end_ns - a->start_ns));
+	__int128 x = ((__int128)ns - a->start_ns) * WIDTH / ((__int128)a->end_ns - a->start_ns);
 
-	if (i < 0)
-		return 0;
-	return (size_t)i < a->columns ? (size_t)i : a->columns - 1;
+	return x < 0 ? 0 : x > WIDTH ? WIDTH : (int64_t)x;
 }
 
-/* A bucket goes into the column that holds its middle. */
-static void fill(struct grid *grid, const struct axis *a, const struct ana_timeline *t)
+static void put_marks(struct html *h, const struct axis *a, size_t g)
 {
-	for (size_t b = 0; b < t->count; b++) {
-		const struct ana_bucket *k = &t->bucket[b];
-		size_t at = column_at(a, k->start_ns + (k->end_ns - k->start_ns) / 2);
-		for (int c = 0; c < ANA_CLASSES; c++)
-			grid->ns[at][family_of(c)] += k->classes[c];
-	}
-}
+	const struct ana_result *r = h->s->result;
 
-/* Heights of a column's families, bottom up; rounding goes to the last. */
-static void heights(const int64_t ns[FAMILIES], int edge[FAMILIES + 1])
-{
-	int64_t whole = 0, sum = 0;
-
-	for (size_t i = 0; i < FAMILIES; i++)
-		whole += ns[i];
-	edge[0] = 0;
-	for (size_t i = 0; i < FAMILIES; i++) {
-		sum += ns[i];
-		edge[i + 1] = whole ? (int)view_div_even((__int128)sum * HEIGHT, whole) : 0;
-	}
-}
-
-static void put_family(struct html *h, const struct grid *grid, size_t family)
-{
-	bool open = false;
-
-	for (size_t x = 0; x < grid->columns; x++) {
-		int edge[FAMILIES + 1];
-		heights(grid->ns[x], edge);
-		if (edge[family + 1] == edge[family])
+	html_put(h, "<svg class=\"marks\" viewBox=\"0 0 960 8\" preserveAspectRatio=\"none\" "
+		    "aria-hidden=\"true\">");
+	for (size_t i = 0; i < r->top_gaps; i++) {
+		const struct ana_gap *gap = &r->top_gap[i];
+		if (gap->gpu != g)
 			continue;
-		if (!open)
-			fprintf(h->f, "<path class=\"f-%s\" d=\"", families[family]);
-		open = true;
-		fprintf(h->f, "M%zu %dh1v%dh-1z", x, HEIGHT - edge[family + 1],
-			edge[family + 1] - edge[family]);
+		int64_t from = x_of(a, gap->start_ns), to = x_of(a, gap->end_ns);
+		fprintf(h->f, "<path d=\"M%" PRId64 " 0h%" PRId64 "v8h-%" PRId64 "z\"/>", from,
+			to > from + 2 ? to - from : 2, to > from + 2 ? to - from : 2);
 	}
-	if (open)
-		fputs("\"/>", h->f);
+	html_put(h, "</svg>\n");
 }
 
-static void put_row(struct html *h, const struct axis *a, size_t g)
+struct columns { /* of summary.json's timeline: where a group of classes stands in its rows */
+	int at[ANA_CLASSES]; /* -1: the class is nowhere in this timeline */
+};
+
+static void find_columns(const struct ana_timeline *t, struct columns *c)
+{
+	int n = 2;
+
+	for (int k = 0; k < ANA_CLASSES; k++) {
+		bool used = false;
+		for (size_t b = 0; b < t->count && !used; b++)
+			used = t->bucket[b].classes[k] != 0;
+		c->at[k] = used ? n++ : -1;
+	}
+}
+
+struct span { /* buckets [first, last] of a GPU's timeline */
+	size_t gpu, first, last;
+	const struct ana_timeline *line;
+	const struct columns *columns;
+};
+
+/* The time of the classes [from, to], and " + /timeline/.../3..5" for it; "" if it is 0. */
+static int64_t sum_of(struct html *h, const struct span *s, int from, int to, const char **key)
+{
+	int first = -1, last = -1;
+	int64_t ns = 0;
+
+	for (int c = from; c <= to; c++) {
+		if (s->columns->at[c] < 0)
+			continue;
+		first = first < 0 ? s->columns->at[c] : first;
+		last = s->columns->at[c];
+		for (size_t b = s->first; b <= s->last; b++)
+			view_cost_add(&ns, s->line->bucket[b].classes[c]);
+	}
+	if (first >= 0)
+		*key = view_arena_printf(&h->mem, "%s%s/timeline/%zu/buckets/%zu..%zu/%d..%d", *key,
+					 **key ? " + " : "", s->gpu, s->first, s->last, first,
+					 last);
+	return ns;
+}
+
+static void put_sum(struct html *h, const struct span *s, int from, int to, bool skew)
+{
+	const char *key = "";
+	int64_t ns = sum_of(h, s, from, to, &key);
+
+	if (skew)
+		view_cost_add(&ns, sum_of(h, s, ANA_COMM_SKEW, ANA_COMM_SKEW, &key));
+	html_put(h, "<td class=\"n\">");
+	if (*key)
+		html_ns(h, ns, "%s", key);
+	html_put(h, "</td>");
+}
+
+static void put_span(struct html *h, const struct axis *a, const struct span *s)
+{
+	html_put(h, "<tr><th scope=\"row\">");
+	html_ns(h, s->line->bucket[s->first].start_ns - a->start_ns,
+		"/timeline/%zu/buckets/%zu/0 - /timeline/%zu/buckets/0/0", s->gpu, s->first,
+		a->from);
+	html_put(h, " to ");
+	html_ns(h, s->line->bucket[s->last].end_ns - a->start_ns,
+		"/timeline/%zu/buckets/%zu/1 - /timeline/%zu/buckets/0/0", s->gpu, s->last,
+		a->from);
+	html_put(h, "</th>");
+	put_sum(h, s, ANA_COMPUTE, ANA_COPY, true);
+	put_sum(h, s, ANA_INPUT_FETCH, ANA_INPUT_UNKNOWN, false);
+	put_sum(h, s, ANA_HOST_DISPATCH, ANA_HOST_UNKNOWN, false);
+	put_sum(h, s, ANA_DEVICE_TURNAROUND, ANA_DEVICE_UNKNOWN, false);
+	put_sum(h, s, ANA_EXCLUDED_STARTUP, ANA_EXCLUDED_NO_PROCESS, false);
+	html_put(h, "</tr>\n");
+}
+
+static void put_table(struct html *h, const struct axis *a, size_t g)
+{
+	static const char *const head[] = { "From, to", "n:Busy",	   "n:Starved",
+					    "n:Host",	"n:On the device", "n:Not counted" };
+	const struct ana_timeline *t = &h->s->result->timeline[g];
+	size_t rows = a->strips ? ROWS_IN_ALL / a->strips : 1;
+	struct columns columns;
+
+	find_columns(t, &columns);
+	rows = rows > ROWS_MOST ? ROWS_MOST : rows ? rows : 1;
+	rows = rows > t->count ? t->count : rows;
+	html_details(h, "Table");
+	html_table_from(h, "/gpus", "GPU %" PRIu32 " over time", h->s->result->gpu[g].index);
+	html_columns(h, head, 6);
+	for (size_t i = 0; i < rows; i++) {
+		struct span s = { g, i * t->count / rows, (i + 1) * t->count / rows - 1, t,
+				  &columns };
+		put_span(h, a, &s);
+	}
+	html_table_end(h);
+	html_details_end(h);
+}
+
+static void put_caption(struct html *h, size_t g)
 {
 	const struct ana_gpu *gpu = &h->s->result->gpu[g];
-	struct grid grid = { calloc(a->columns, sizeof(*grid.ns)), a->columns };
-	view_unit share;
 
-	if (!grid.ns)
+	html_put(h, "<figcaption><span>GPU ");
+	html_id(h, gpu->index, "/gpus/%zu/index", g);
+	html_put(h, " <span class=\"soft\">");
+	html_text(h, "bdi", gpu->name, "/gpus/%zu/name", g);
+	html_put(h, "</span>");
+	html_put(h, gpu->judgement.flagged ? " <strong class=\"bad\">flagged</strong>" : "");
+	html_put(h, "</span> <span>starved ");
+	html_pct(h, view_ppm(view_gpu_starved_ns(gpu), gpu->held_ns),
+		 "/gpus/%zu/starved_ns %% /gpus/%zu/held_ns", g, g);
+	html_put(h, "</span></figcaption>\n");
+}
+
+static void put_gpu(struct html *h, const struct axis *a, size_t g)
+{
+	const struct ana_timeline *t = &h->s->result->timeline[g];
+	struct html_strip strip = { t, a->start_ns, a->end_ns, a->columns, NULL };
+
+	if (!t->count)
 		return;
-	fill(&grid, a, &h->s->result->timeline[g]);
-	fprintf(h->f, "<div class=\"line\"><div><span>%sGPU %" PRIu32 " <bdi class=\"mono\">",
-		gpu->judgement.flagged ? "<span class=\"bad\">&#9873;</span> " : "", gpu->index);
-	html_escape(h->f, gpu->uuid ? gpu->uuid : gpu->name);
-	fprintf(h->f, "</bdi></span><span>starved %s %%</span></div>",
-		view_percent(share, view_ppm(view_gpu_starved_ns(gpu), gpu->held_ns)));
-	fprintf(h->f,
-		"<svg viewBox=\"0 0 %zu %d\" preserveAspectRatio=\"none\" shape-rendering=\"crispEdges\" role=\"img\" aria-label=\"timeline of GPU %" PRIu32
-		"\">",
-		a->columns, HEIGHT, gpu->index);
-	for (size_t i = 0; i < FAMILIES; i++)
-		put_family(h, &grid, i);
-	fputs("</svg></div>\n", h->f);
-	free(grid.ns);
+	strip.label = view_arena_printf(&h->mem,
+					"What GPU %" PRIu32 " did over time; the table "
+					"below has the numbers",
+					h->s->result->gpu[g].index);
+	fprintf(h->f, "<figure class=\"chart\" data-chart=\"timeline\" data-gpu=\"%zu\">\n", g);
+	put_caption(h, g);
+	html_put(h, "<div class=\"plot\">\n");
+	put_marks(h, a, g);
+	html_strip(h, &strip);
+	html_axis(h, a->end_ns - a->start_ns);
+	html_put(h, "</div>\n");
+	put_table(h, a, g);
+	html_put(h, "</figure>\n");
 }
 
-static void put_legend(struct html *h)
+static void put_gap(struct html *h, size_t i)
 {
-	fputs("<div class=\"legend\">", h->f);
-	for (size_t i = 0; i < FAMILIES; i++)
-		fprintf(h->f, "<span><span class=\"key f-%s\"></span>%s</span>", families[i],
-			family_text[i]);
-	fputs("</div>\n", h->f);
+	const struct ana_result *r = h->s->result;
+	const struct ana_gap *g = &r->top_gap[i];
+
+	html_put(h, "<tr><td class=\"n\">");
+	html_ns(h, g->end_ns - g->start_ns, "/longest_gaps/%zu/end_ns - /longest_gaps/%zu/start_ns",
+		i, i);
+	html_put(h, "</td><th scope=\"row\">");
+	html_class(h, g->major);
+	html_put(h, "</th><td class=\"n\">");
+	html_ns(h, g->empty_ns, "/longest_gaps/%zu/empty_ns", i);
+	html_put(h, "</td><td>");
+	if (g->gpu < r->gpus) {
+		html_put(h, "GPU ");
+		html_id(h, r->gpu[g->gpu].index, "/gpus/%" PRIu32 "/index", g->gpu);
+		html_put(h, "</td><td class=\"n\">");
+		html_ns(h, g->start_ns - r->gpu[g->gpu].held_start_ns,
+			"/longest_gaps/%zu/start_ns - /gpus/%" PRIu32 "/held_start_ns", i, g->gpu);
+	} else {
+		html_put(h, "</td><td>");
+	}
+	html_put(h, "</td><td>");
+	if (g->pid) {
+		html_put(h, "pid ");
+		html_id(h, g->pid, "/longest_gaps/%zu/pid", i);
+		html_put(h, ", thread ");
+		html_id(h, g->tid, "/longest_gaps/%zu/tid", i);
+	}
+	html_put(h, "</td></tr>\n");
 }
 
-static void put_axis(struct html *h, const struct axis *a)
+static void put_gaps(struct html *h)
 {
-	view_unit at;
+	static const char *const head[] = {
+		"n:Length", "Mostly", "n:Nothing submitted", "Where", "n:After it was taken",
+		"Submitter"
+	};
+	const struct ana_result *r = h->s->result;
 
-	fputs("<div class=\"line\"><div>", h->f);
-	for (int i = 0; i <= 4; i++)
-		fprintf(h->f, "<span>%s</span>",
-			i ? view_duration(at, (a->end_ns - a->start_ns) / 4 * i) : "0");
-	fputs("</div></div>\n", h->f);
+	if (!r->top_gaps)
+		return;
+	html_put(h, "<h3 id=\"gaps\">The longest gaps, exactly</h3>\n");
+	html_table(h, "Longest gaps between operations");
+	html_columns(h, head, 6);
+	for (size_t i = 0; i < r->top_gaps; i++)
+		put_gap(h, i);
+	html_table_end(h);
 }
 
 void html_timelines(struct html *h)
@@ -170,14 +265,23 @@ void html_timelines(struct html *h)
 	if (!r->timeline)
 		return;
 	find_axis(r, &a);
-	if (!a.columns || a.end_ns <= a.start_ns)
+	if (a.end_ns <= a.start_ns)
 		return;
-	fputs("<h2 id=\"timeline\">Timeline</h2>\n", h->f);
-	put_legend(h);
-	for (size_t g = 0; g < r->gpus && g < ROWS_MAX; g++)
-		put_row(h, &a, g);
-	put_axis(h, &a);
-	if (r->gpus > ROWS_MAX)
-		fprintf(h->f, "<p class=\"soft small\">The first %d of %zu GPUs are drawn.</p>\n",
-			ROWS_MAX, r->gpus);
+	html_section(h, "timeline", "Timeline");
+	html_put(
+		h,
+		"<p>Each column is a stretch of time, its parts what the GPU did in it. Whatever took "
+		"any time shows, however short. The marks above are the longest gaps.</p>\n");
+	html_legend(h, r->classes);
+	fprintf(h->f, "<div class=\"strips%s\">\n", a.strips > STRIPS_TALL ? " many" : "");
+	for (size_t g = 0; g < a.strips; g++)
+		put_gpu(h, &a, g);
+	html_put(h, "</div>\n");
+	if (r->gpus > a.strips) {
+		fprintf(h->f, "<p class=\"soft\">The first %zu of ", a.strips);
+		html_count(h, r->gpus, "#/gpus");
+		html_put(h, " GPUs are drawn.</p>\n");
+	}
+	put_gaps(h);
+	html_section_end(h);
 }

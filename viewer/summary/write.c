@@ -238,19 +238,10 @@ static void put_steps(struct view_jsonout *j, const struct ana_result *r)
 	view_json_end(j);
 }
 
-static bool same_rate(const struct view_rate *a, const struct view_rate *b)
-{
-	return a->known == b->known && a->list_nano_usd_per_hour == b->list_nano_usd_per_hour &&
-	       a->fraction_num == b->fraction_num && a->fraction_den == b->fraction_den &&
-	       a->assumed == b->assumed && a->guide == b->guide && !strcmp(a->gpu, b->gpu) &&
-	       !strcmp(a->price_model, b->price_model) && !strcmp(a->label, b->label) &&
-	       !strcmp(a->source, b->source) && !strcmp(a->date, b->date);
-}
-
 static bool rate_seen(const struct view_cost *c, size_t upto)
 {
 	for (size_t i = 0; i < upto; i++)
-		if (same_rate(&c->rate[i], &c->rate[upto]))
+		if (view_rate_same(&c->rate[i], &c->rate[upto]))
 			return true;
 	return false;
 }
@@ -274,7 +265,7 @@ static void put_rate(struct view_jsonout *j, const struct view_cost *c, size_t i
 	view_json_bool(j, "guide", r->guide);
 	view_json_flat_array(j, "gpus");
 	for (size_t k = i; k < c->gpus; k++)
-		if (same_rate(r, &c->rate[k]))
+		if (view_rate_same(r, &c->rate[k]))
 			view_json_uint(j, NULL, k);
 	view_json_end(j);
 	view_json_end(j);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the run cost, at which rates, and who says so since when. */
+#include <inttypes.h>
+#include "html_priv.h"
+
+static bool shown(const struct view_cost *c, size_t upto)
+{
+	for (size_t i = 0; i < upto; i++)
+		if (view_rate_same(&c->rate[i], &c->rate[upto]))
+			return true;
+	return false;
+}
+
+static void put_price(struct html *h, const struct view_rate *r, size_t at)
+{
+	if (!r->known) {
+		html_put(h, "no price is known");
+		return;
+	}
+	if (!h->s->cost.known) {
+		html_put(h, "known, but of no use while another GPU has none");
+		return;
+	}
+	html_price(h, r->nano_usd_per_hour, "/cost/rates/%zu/usd_per_gpu_hour", at);
+	html_put(h, " per GPU-hour");
+	if (r->fraction_num == r->fraction_den)
+		return;
+	fprintf(h->f,
+		"<br><span class=\"soft small\"><span data-from=\"/cost/rates/%zu/fraction\">%" PRIu32
+		"/%" PRIu32 "</span> of ",
+		at, r->fraction_num, r->fraction_den);
+	html_price(h, r->list_nano_usd_per_hour, "/cost/rates/%zu/list_usd_per_gpu_hour", at);
+	html_put(h, "</span>");
+}
+
+static void put_rate(struct html *h, const struct view_rate *r, size_t at)
+{
+	html_put(h, "<tr><th scope=\"row\">");
+	html_text(h, "bdi", r->gpu, "/cost/rates/%zu/gpu", at);
+	html_put(h, "</th><td class=\"n\">");
+	html_put(h, "<span class=\"keep\">");
+	put_price(h, r, at);
+	html_put(h, "</span></td><td>");
+	html_text(h, "span", r->label, "/cost/rates/%zu/label", at);
+	html_put(h, "</td><td>");
+	html_text(h, "span", r->price_model, "/cost/rates/%zu/price_model", at);
+	html_put(h, "</td><td class=\"wide\">");
+	html_text(h, "span", r->source, "/cost/rates/%zu/source", at);
+	html_put(h,
+		 r->assumed
+			 ? "<br><span class=\"soft small\">Assumed: the provider is not known, so "
+			   "the cheapest price known is taken.</span>"
+			 : "");
+	html_put(h, r->guide ? "<br><span class=\"soft small\">An order of magnitude, out of an "
+			       "article.</span>"
+			     : "");
+	html_put(h, "</td><td class=\"keep\">");
+	html_text(h, "span", r->date, "/cost/rates/%zu/date", at);
+	html_put(h, "</td></tr>\n");
+}
+
+static void put_sentence(struct html *h)
+{
+	const struct view_summary *s = h->s;
+
+	html_put(h, "<p>");
+	html_hours(h, s->result->gpu_ns, "/cost/gpu_hours");
+	html_put(h, " GPU-hours");
+	if (!s->cost.known) {
+		html_put(
+			h,
+			", for which no price is known. <code>--price USD</code>, "
+			"<code>GPUSTARVE_USD_PER_GPU_HOUR</code> or a row in a site price file sets "
+			"one.</p>\n");
+		return;
+	}
+	html_put(h, " cost ");
+	html_usd(h, s->cost.total, "/cost/usd");
+	html_put(h, ", of which ");
+	html_usd(h, s->cost.wasted, "/cost/wasted_usd");
+	html_put(h, " were wasted");
+	if (s->useful_nano_usd >= 0) {
+		html_put(h, ". A GPU-hour that was not wasted cost ");
+		html_usd(h, s->useful_nano_usd, "/cost/usd_per_useful_gpu_hour");
+	}
+	if (s->step_nano_usd >= 0) {
+		html_put(h, ", a step ");
+		html_price(h, s->step_nano_usd, "/cost/usd_per_step");
+	}
+	html_put(h, ". This is the price of the GPUs only, for the time they were held.</p>\n");
+}
+
+void html_cost(struct html *h)
+{
+	static const char *const head[] = { "GPU",   "n:Price", "What is priced",
+					    "Model", "Source",	"Date" };
+	const struct view_cost *c = &h->s->cost;
+	size_t at = 0;
+
+	html_section(h, "cost", "Cost and where its price comes from");
+	put_sentence(h);
+	html_table(h, "Rates used");
+	html_columns(h, head, 6);
+	for (size_t i = 0; i < c->gpus; i++)
+		if (!shown(c, i))
+			put_rate(h, &c->rate[i], at++);
+	html_table_end(h);
+	html_section_end(h);
+}

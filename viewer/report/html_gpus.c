@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A row per GPU, the flagged first. */
+#include <inttypes.h>
+#include "html_priv.h"
+
+static void put_name(struct html *h, size_t i)
+{
+	const struct ana_gpu *g = &h->s->result->gpu[i];
+
+	html_text(h, "bdi", g->name, "/gpus/%zu/name", i);
+	html_put(h, " <span class=\"soft small\">on ");
+	if (g->host && g->host[0])
+		html_text(h, "bdi", g->host, "/gpus/%zu/host", i);
+	else
+		html_put(h, "an unknown host");
+	if (g->uuid) {
+		html_put(h, "<br>");
+		html_text(h, "bdi class=\"mono\"", g->uuid, "/gpus/%zu/uuid", i);
+	}
+	if (g->mig_profile) {
+		html_put(h, ", MIG ");
+		html_text(h, "bdi", g->mig_profile, "/gpus/%zu/mig_profile", i);
+	}
+	if (g->shared_with) {
+		html_put(h, ", shared with ");
+		html_count(h, g->shared_with, "/gpus/%zu/shared_with", i);
+		html_put(h, g->shared_with == 1 ? " other process" : " other processes");
+	}
+	html_put(h, "</span>");
+}
+
+static void put_memory(struct html *h, size_t i)
+{
+	const struct ana_gpu *g = &h->s->result->gpu[i];
+
+	html_put(h, "<td class=\"n\">");
+	if (g->memory_used_peak_bytes) {
+		html_bytes(h, g->memory_used_peak_bytes, "/gpus/%zu/memory_used_peak_bytes", i);
+		if (g->memory_total_bytes) {
+			html_put(h, " of ");
+			html_bytes(h, g->memory_total_bytes, "/gpus/%zu/memory_total_bytes", i);
+		}
+	}
+	html_put(h, "</td>");
+}
+
+static void put_row(struct html *h, size_t i)
+{
+	const struct ana_gpu *g = &h->s->result->gpu[i];
+	const char *severity = ana_severity_names[g->judgement.severity];
+
+	html_put(h, "<tr><th scope=\"row\">");
+	html_id(h, g->index, "/gpus/%zu/index", i);
+	html_put(h, "</th><td class=\"wide\">");
+	put_name(h, i);
+	html_put(h, "</td><td class=\"n\">");
+	html_ns(h, g->held_ns, "/gpus/%zu/held_ns", i);
+	html_put(h, "</td><td class=\"n\">");
+	html_pct(h, view_ppm(g->busy_ns, g->held_ns), "/gpus/%zu/busy_ns %% /gpus/%zu/held_ns", i,
+		 i);
+	html_put(h, "</td><td class=\"n\">");
+	html_pct(h, view_ppm(view_gpu_starved_ns(g), g->held_ns),
+		 "/gpus/%zu/starved_ns %% /gpus/%zu/held_ns", i, i);
+	html_put(h, "</td>");
+	if (h->s->cost.known) {
+		html_put(h, "<td class=\"n\">");
+		html_usd(h, view_gpu_nano_usd(h->s, i), "/gpus/%zu/usd", i);
+		html_put(h, "</td>");
+	}
+	put_memory(h, i);
+	fprintf(h->f, "<td%s>%s%s%s</td></tr>\n", g->judgement.flagged ? " class=\"bad\"" : "",
+		ana_verdict_names[g->judgement.verdict], severity ? ", " : "",
+		severity ? severity : "");
+}
+
+void html_gpus(struct html *h)
+{
+	static const char *const priced[] = { "#",	   "GPU",    "n:Held",	       "n:Busy",
+					      "n:Starved", "n:Cost", "n:Memory, peak", "Verdict" };
+	static const char *const unpriced[] = { "#",	  "GPU",       "n:Held",
+						"n:Busy", "n:Starved", "n:Memory, peak",
+						"Verdict" };
+	const struct ana_result *r = h->s->result;
+	size_t shown = 0;
+
+	if (!r->gpus)
+		return;
+	html_section(h, "gpus", "GPUs");
+	html_table(h, "Each GPU, flagged ones first");
+	if (h->s->cost.known)
+		html_columns(h, priced, 8);
+	else
+		html_columns(h, unpriced, 7);
+	for (int flagged = 1; flagged >= 0; flagged--)
+		for (size_t i = 0; i < r->gpus && shown < HTML_GPUS_MAX; i++)
+			if (r->gpu[i].judgement.flagged == flagged) {
+				put_row(h, i);
+				shown++;
+			}
+	html_table_end(h);
+	if (r->gpus > shown) {
+		fprintf(h->f, "<p class=\"soft\">%zu of ", shown);
+		html_count(h, r->gpus, "#/gpus");
+		html_put(h, " GPUs are listed; summary.json has all.</p>\n");
+	}
+	html_section_end(h);
+}

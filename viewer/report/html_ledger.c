@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the GPU time went: one bar, and the table that it is drawn from. */
+#include <inttypes.h>
+#include "findings/findings.h"
+#include "html_priv.h"
+
+/* A class that took any time has a width. */
+static void put_bar(struct html *h)
+{
+	const struct ana_result *r = h->s->result;
+	int64_t sum = 0, from = 0;
+
+	html_put(
+		h,
+		"<svg class=\"bar\" viewBox=\"0 0 960 40\" preserveAspectRatio=\"none\" role=\"img\" "
+		"aria-label=\"Shares of the classes; the table below has the numbers\">");
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		if (!r->classes[c])
+			continue;
+		view_cost_add(&sum, r->classes[c]);
+		int64_t to = r->gpu_ns > 0 ? view_div_even((__int128)sum * 960, r->gpu_ns) : 0;
+		fprintf(h->f,
+			"<rect class=\"f-%s\" x=\"%" PRId64 "\" width=\"%" PRId64
+			"\" height=\"40\"/>",
+			html_family(c), from, to > from ? to - from : 1);
+		from = to > from ? to : from;
+	}
+	html_put(h, "</svg>\n");
+}
+
+/* How sure, with the parts where it is not all one. */
+static void put_confidence(struct html *h, int c)
+{
+	const struct ana_result *r = h->s->result;
+	const int64_t *by = r->confidence[c];
+	int64_t whole = r->classes[c];
+	bool any = false;
+
+	if (c <= ANA_COPY || c >= ANA_EXCLUDED_STARTUP) {
+		html_put(h, "<span class=\"soft\">recorded</span>");
+		return;
+	}
+	for (int k = 0; k < ANA_CONFIDENCES; k++) {
+		if (!by[k])
+			continue;
+		fprintf(h->f, "%s%s", any ? ", " : "", ana_confidence_names[k]);
+		if (by[k] != whole) {
+			html_put(h, " ");
+			html_pct(h, view_ppm(by[k], whole),
+				 "/ledger/classes/%s/confidence/%s %% /ledger/classes/%s/ns",
+				 ana_class_names[c], ana_confidence_names[k], ana_class_names[c]);
+		}
+		any = true;
+	}
+}
+
+static void put_row(struct html *h, int c, int64_t cents)
+{
+	const struct view_summary *s = h->s;
+	const char *name = ana_class_names[c];
+	int64_t ns = s->result->classes[c];
+
+	html_put(h, "<tr><th scope=\"row\">");
+	html_class(h, (enum ana_class)c);
+	html_put(h, "</th><td class=\"n\">");
+	html_ns(h, ns, "/ledger/classes/%s/ns", name);
+	html_put(h, "</td><td class=\"n\">");
+	html_pct(h, view_ppm(ns, s->result->gpu_ns), "/ledger/classes/%s/pct", name);
+	html_put(h, "</td>");
+	if (s->cost.known) {
+		html_put(h, "<td class=\"n\">");
+		html_usd_closed(h, s->cost.classes[c], cents, "/ledger/classes/%s/usd", name);
+		html_put(h, "</td>");
+	}
+	fprintf(h->f, "<td>%s</td><td class=\"wide soft\">%s</td><td>", s->waste[c] ? "waste" : "",
+		view_class_meaning((enum ana_class)c));
+	put_confidence(h, c);
+	html_put(h, "</td></tr>\n");
+}
+
+struct sum {
+	const char *what;
+	int64_t ns, nano;
+	const char *ns_key, *share_key, *usd_key;
+};
+
+static void put_sum(struct html *h, const struct sum *t)
+{
+	fprintf(h->f, "<tr><th scope=\"row\">%s</th><td class=\"n\">", t->what);
+	html_ns(h, t->ns, "%s", t->ns_key);
+	html_put(h, "</td><td class=\"n\">");
+	html_pct(h, view_ppm(t->ns, h->s->result->gpu_ns), "%s", t->share_key);
+	html_put(h, "</td>");
+	if (h->s->cost.known) {
+		html_put(h, "<td class=\"n\">");
+		html_usd(h, t->nano, "%s", t->usd_key);
+		html_put(h, "</td>");
+	}
+	html_put(h, "<td></td><td></td><td></td></tr>\n");
+}
+
+static void put_sums(struct html *h)
+{
+	const struct view_summary *s = h->s;
+	const struct sum sums[] = {
+		{ "Held", s->result->gpu_ns, s->cost.total, "/ledger/gpu_ns",
+		  "/ledger/gpu_ns % /ledger/gpu_ns", "/cost/usd" },
+		{ "of it starved", s->starved_ns, s->cost.starved, "/ledger/starved_ns",
+		  "/ledger/starved_pct", "/cost/starved_usd" },
+		{ "of it wasted", s->wasted_ns, s->cost.wasted, "/ledger/wasted_ns",
+		  "/ledger/wasted_pct", "/cost/wasted_usd" },
+	};
+
+	html_put(h, "</tbody>\n<tfoot>\n");
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
+		put_sum(h, &sums[i]);
+	html_put(h, "</tfoot></table></div>\n");
+}
+
+void html_ledger(struct html *h)
+{
+	static const char *const priced[] = { "Class",	 "n:Time", "n:Share",
+					      "n:Cost",	 "",	   "What the GPU did or waited for",
+					      "How sure" };
+	static const char *const unpriced[] = {
+		"Class", "n:Time", "n:Share", "", "What the GPU did or waited for", "How sure"
+	};
+	const struct view_summary *s = h->s;
+	int64_t cents[ANA_CLASSES];
+
+	view_close_cents(s->cost.classes, ANA_CLASSES, view_div_even(s->cost.total, 10000000),
+			 cents);
+	html_section(h, "ledger", "Where the GPU time went");
+	html_put(h, "<p>Every nanosecond that the GPUs were held is in exactly one class.</p>\n");
+	put_bar(h);
+	html_legend(h, s->result->classes);
+	html_table(h, "GPU time by class");
+	if (s->cost.known)
+		html_columns(h, priced, 7);
+	else
+		html_columns(h, unpriced, 6);
+	for (int c = 0; c < ANA_CLASSES; c++)
+		if (s->result->classes[c])
+			put_row(h, c, cents[c]);
+	put_sums(h);
+	html_section_end(h);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the loader did and needs. */
+#include <inttypes.h>
+#include "findings/loader.h"
+#include "html_priv.h"
+
+#define FILES_SHOWN 10
+
+static void put_waits(struct html *h)
+{
+	const struct ana_result *r = h->s->result;
+	int64_t outside = r->loader_wait_ns - r->loader_exposed_ns - r->loader_hidden_ns;
+
+	html_put(h, "<p>");
+	if (r->loader_kind)
+		html_text(h, "bdi", r->loader_kind, "/loader/kind");
+	else
+		html_put(h, "The loader");
+	html_put(h, " gave ");
+	html_count(h, r->batches, "/loader/batches");
+	html_put(h, " batches. The training threads waited ");
+	html_ns(h, r->loader_wait_ns, "/loader/wait_ns");
+	html_put(h, " for them: ");
+	html_ns(h, r->loader_exposed_ns, "/loader/exposed_ns");
+	html_put(h, " while a GPU was idle, and ");
+	html_ns(h, r->loader_hidden_ns, "/loader/hidden_ns");
+	html_put(h, " hidden behind queued work, at no cost");
+	if (outside > 0) {
+		html_put(h, "; ");
+		html_ns(h, outside, "/loader/wait_ns - /loader/exposed_ns - /loader/hidden_ns");
+		html_put(h, " passed before or after all GPU work");
+	}
+	html_put(h, ".</p>\n");
+}
+
+/* "A worker takes 144 ms for a batch, a step without its wait 24 ms: 144 / 24 = 6 workers." */
+static void put_need(struct html *h)
+{
+	const struct view_loader *v = &h->s->loader;
+
+	if (!v->has_need)
+		return;
+	html_put(h,
+		 "<div class=\"sum\"><h3>How many workers it takes</h3>\n<p>Making a batch takes a "
+		 "worker ");
+	html_ns(h, v->facts.fetch_ns, "/loader/need/fetch_ns");
+	html_put(h, ". A step takes ");
+	html_ns(h, v->facts.step_ns, "/loader/need/step_ns");
+	html_put(h, ", of which it waits ");
+	html_ns(h, v->facts.wait_ns, "/loader/need/wait_ns");
+	html_put(h, " with the GPU idle; without that wait it takes ");
+	html_ns(h, v->facts.step_ns - v->facts.wait_ns,
+		"/loader/need/step_ns - /loader/need/wait_ns");
+	html_put(h, ". To keep up it takes <b>");
+	html_count(h, (uint64_t)v->need.needed, "/loader/need/workers_needed");
+	html_put(h, v->need.needed == 1 ? " worker</b>; now there are "
+					: " workers</b>; now there are ");
+	html_count(h, (uint64_t)v->facts.workers, "/loader/need/workers_now");
+	html_put(h, ".");
+	if (v->need.bound != VIEW_NEED_STEP) {
+		html_put(h, v->need.bound == VIEW_NEED_CORES ? " The cores here carry "
+							     : " A sensible limit is ");
+		html_count(h, (uint64_t)v->need.advised, "/loader/need/workers_advised");
+		html_put(h, ".");
+	}
+	html_put(h, " A step then takes at least ");
+	html_ns(h, v->need.predicted_step_ns, "/loader/need/predicted_step_ns");
+	html_put(h, ".</p></div>\n");
+}
+
+static void put_fact(struct html *h, const char *name, unsigned int known, uint64_t v,
+		     const char *member)
+{
+	if (!known)
+		return;
+	fprintf(h->f, "<dt>%s</dt><dd>", name);
+	html_count(h, v, "/loader/settings/0/%s", member);
+	html_put(h, "</dd>\n");
+}
+
+static void put_flag(struct html *h, const char *name, unsigned int known, bool v)
+{
+	if (known)
+		fprintf(h->f, "<dt>%s</dt><dd>%s</dd>\n", name, v ? "yes" : "no");
+}
+
+static void put_settings(struct html *h, const struct ana_loader_facts *l)
+{
+	if (l->dataset) {
+		html_put(h, "<dt>Data set</dt><dd>");
+		html_text(h, "bdi class=\"mono\"", l->dataset, "/loader/settings/0/dataset");
+		html_put(h, "</dd>\n");
+	}
+	if (l->known & ANA_LOADER_WORKERS) {
+		html_put(h, "<dt>Workers</dt><dd>");
+		html_count(h, l->workers, "/loader/settings/0/workers");
+		if (l->workers && l->start) {
+			html_put(h, ", started by ");
+			html_text(h, "bdi", l->start, "/loader/settings/0/start");
+		}
+		html_put(h, "</dd>\n");
+	}
+	put_fact(h, "Samples per batch", l->known & ANA_LOADER_BATCH, l->batch_size, "batch_size");
+	put_fact(h, "Prefetch per worker", l->known & ANA_LOADER_PREFETCH, l->prefetch, "prefetch");
+	put_flag(h, "Pinned memory", l->known & ANA_LOADER_PIN, l->pin);
+	put_flag(h, "Persistent workers", l->known & ANA_LOADER_PERSISTENT, l->persistent);
+	put_flag(h, "In order", l->known & ANA_LOADER_IN_ORDER, l->in_order);
+	put_fact(h, "Iterators", l->iterators > 0, l->iterators, "iterators");
+}
+
+static void put_fetches(struct html *h, const struct ana_loader_facts *l)
+{
+	static const char at[] = "/loader/settings/0";
+
+	if (!l->made)
+		return;
+	html_put(h, "<dt>Making a batch</dt><dd>");
+	html_ns(h, h->s->loader.fetch_ns, "/loader/batch_ns_per_worker");
+	html_put(h, " on average, median ");
+	html_ns(h, l->fetch_median_ns, "%s/fetch_median_ns", at);
+	html_put(h, ", 95 of 100 within ");
+	html_ns(h, l->fetch_p95_ns, "%s/fetch_p95_ns", at);
+	html_put(h, "; ");
+	html_ns(h, view_div_even(l->fetch_cpu_ns, (__int128)l->made), "%s/fetch_cpu_ns / %s/made",
+		at, at);
+	html_put(h, " of it on a CPU, ");
+	html_ns(h, view_div_even(l->fetch_delay_ns, (__int128)l->made),
+		"%s/fetch_delay_ns / %s/made", at, at);
+	html_put(h, " waiting for one</dd>\n");
+}
+
+static void put_busy(struct html *h)
+{
+	const struct view_loader *v = &h->s->loader;
+
+	if (!v->has_need || v->busy_ppm < 0)
+		return;
+	html_put(h, "<dt>Workers made batches</dt><dd>");
+	html_pct(h, v->busy_ppm, "/loader/need/workers_busy_pct");
+	html_put(h, " of their time</dd>\n");
+}
+
+static void put_shares(struct html *h)
+{
+	static const char *const what[VIEW_SHARES] = { "blocked on files or the network",
+						       "on a CPU",
+						       "waiting for a CPU",
+						       "without work",
+						       "waiting for a lock",
+						       "in something else" };
+	bool any = false;
+
+	for (int k = 0; k < VIEW_SHARES; k++) {
+		if (!h->s->loader.share_ppm[k])
+			continue;
+		html_put(h, any ? ", " : "<dt>While GPUs waited</dt><dd>workers were ");
+		html_pct(h, h->s->loader.share_ppm[k], "/loader/worker_shares_pct/%s",
+			 view_share_names[k]);
+		fprintf(h->f, " %s", what[k]);
+		any = true;
+	}
+	html_put(h, any ? "</dd>\n" : "");
+}
+
+static void put_bytes(struct html *h)
+{
+	const struct view_loader *v = &h->s->loader;
+
+	if (v->batch_bytes <= 0)
+		return;
+	html_put(h, "<dt>Read per batch</dt><dd>");
+	html_bytes(h, (uint64_t)v->batch_bytes, "/loader/batch_bytes");
+	if (v->needed_bytes_per_s >= 0) {
+		html_put(h, ": ");
+		html_rate(h, (uint64_t)v->read_bytes_per_s, "/loader/read_bytes_per_s");
+		html_put(h, ", where ");
+		html_rate(h, (uint64_t)v->needed_bytes_per_s, "/loader/needed_bytes_per_s");
+		html_put(h, " would keep up");
+	}
+	if (v->disk_ppm >= 0) {
+		html_put(h, "; ");
+		html_pct(h, v->disk_ppm, "/loader/page_cache_miss_pct");
+		html_put(h, " of it not in the page cache");
+	}
+	html_put(h, "</dd>\n");
+}
+
+static void put_files(struct html *h)
+{
+	static const char *const head[] = { "File", "File system", "n:Blocked on it" };
+	const struct view_loader *v = &h->s->loader;
+
+	if (!v->files)
+		return;
+	html_table(h, "Files that workers were blocked on while GPUs waited");
+	html_columns(h, head, 3);
+	for (size_t i = 0; i < v->files && i < FILES_SHOWN; i++) {
+		html_put(h, "<tr><th scope=\"row\" class=\"wide\">");
+		html_text(h, "bdi class=\"mono\"", v->file[i].path, "/loader/files/%zu/path", i);
+		html_put(h, "</th><td>");
+		html_text(h, "bdi", v->file[i].fs, "/loader/files/%zu/filesystem", i);
+		html_put(h, "</td><td class=\"n\">");
+		html_ns(h, v->file[i].blocked_ns, "/loader/files/%zu/blocked_ns", i);
+		html_put(h, "</td></tr>\n");
+	}
+	html_table_end(h);
+}
+
+void html_loader(struct html *h)
+{
+	const struct ana_result *r = h->s->result;
+	const struct ana_loader_facts *l = view_loader_facts(h->s);
+
+	if (!r->loader_wait_ns && !r->batches && !l)
+		return;
+	html_section(h, "loader", "The loader");
+	put_waits(h);
+	if (l) {
+		put_need(h);
+		html_put(h, "<dl class=\"facts\">\n");
+		put_settings(h, l);
+		put_fetches(h, l);
+		put_busy(h);
+		put_shares(h);
+		put_bytes(h);
+		html_put(h, "</dl>\n");
+		put_files(h);
+	}
+	if (r->loaders > 1)
+		html_put(
+			h,
+			"<p class=\"soft\">Iterators with other settings stand in summary.json.</p>\n");
+	html_section_end(h);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was measured, what was lost, what measuring cost, and what else should be known. */
+#include "html_priv.h"
+
+static void put_events(struct html *h, const struct ana_quality *q)
+{
+	html_put(h, "<dt>Events</dt><dd>");
+	html_count(h, q->events, "/quality/events");
+	html_put(h, ", of which ");
+	html_count(h, q->dropped, "/quality/dropped");
+	html_put(h, " were lost and ");
+	html_count(h, q->invalid, "/quality/invalid");
+	html_put(h, " were unusable</dd>\n<dt>Not observed</dt><dd>");
+	html_ns(h, q->unobserved_ns, "/quality/unobserved_ns");
+	html_put(h, " of GPU time</dd>\n");
+	if (!q->damage_bytes && !q->frames_missing)
+		return;
+	html_put(h, "<dt>Damage to the trace</dt><dd>");
+	html_bytes(h, q->damage_bytes, "/quality/damage_bytes");
+	html_put(h, " in ");
+	html_count(h, q->damage_spans, "/quality/damage_spans");
+	html_put(h, " places, ");
+	html_count(h, q->frames_missing, "/quality/frames_missing");
+	html_put(h, " frames missing</dd>\n");
+}
+
+static void put_samples(struct html *h, const struct ana_quality *q)
+{
+	if (!q->samples)
+		return;
+	html_put(h, "<dt>Samples of threads</dt><dd>");
+	html_count(h, q->samples, "/quality/evidence/samples");
+	html_put(h, ": ");
+	html_count(h, q->samples_torn, "/quality/evidence/torn");
+	html_put(h, " torn, ");
+	html_count(h, q->samples_without_python, "/quality/evidence/without_python");
+	html_put(h, " without a Python stack, ");
+	html_count(h, q->samples_lost, "/quality/evidence/lost");
+	html_put(h, " lost. No sample explains ");
+	html_ns(h, q->gap_unsampled_ns, "/quality/evidence/gap_unsampled_ns");
+	html_put(h, " of idle time</dd>\n");
+}
+
+static void put_overhead(struct html *h, const struct ana_quality *q)
+{
+	const struct view_summary *s = h->s;
+
+	if (q->own_cpu_ns) {
+		html_put(h, "<dt>Our own CPU time</dt><dd>");
+		html_ns(h, (int64_t)q->own_cpu_ns, "/quality/overhead/own_cpu_ns");
+		html_put(h, ", ");
+		html_pct(h, view_ppm((int64_t)q->own_cpu_ns, s->wall_ns),
+			 "/quality/overhead/own_cpu_pct");
+		html_put(h, " of the run's time on one core</dd>\n");
+	}
+	if (q->memory_peak_bytes) {
+		html_put(h, "<dt>Our own memory</dt><dd>");
+		html_bytes(h, q->memory_peak_bytes, "/quality/overhead/memory_peak_bytes");
+		html_put(h, " at most, per process</dd>\n");
+	}
+	if (q->trace_bytes) {
+		html_put(h, "<dt>Trace</dt><dd>");
+		html_bytes(h, q->trace_bytes, "/quality/overhead/trace_bytes");
+		html_put(h, "</dd>\n");
+	}
+}
+
+void html_quality(struct html *h)
+{
+	const struct view_summary *s = h->s;
+	const struct ana_quality *q = &s->result->quality;
+
+	html_section(h, "quality", "What was measured, and what was not");
+	html_put(h, "<dl class=\"facts\">\n");
+	put_events(h, q);
+	put_samples(h, q);
+	put_overhead(h, q);
+	if (s->result->level) {
+		html_put(h, "<dt>Level of recording</dt><dd>");
+		html_text(h, "span", s->result->level, "/level");
+		html_put(h, "</dd>\n");
+	}
+	html_put(h, "</dl>\n");
+	if (s->notes)
+		html_put(h, "<h3>Notes</h3>\n<ul class=\"notes\">\n");
+	for (size_t i = 0; i < s->notes; i++) {
+		html_sentence(h, "li", s->note[i], "/quality/notes/%zu", i);
+		html_put(h, "\n");
+	}
+	html_put(h, s->notes ? "</ul>\n" : "");
+	html_section_end(h);
+}

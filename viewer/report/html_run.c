@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which run this was: the exact command line, when, where, and which processes. */
+#include <inttypes.h>
+#include <string.h>
+#include "html_priv.h"
+
+#define HOSTS_SHOWN 64
+#define PROCESSES_SHOWN 64
+#define PLAIN                                                            \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789" \
+	"%+,-./:=@_"
+
+/* As a shell would take it again: a word with anything special in it is quoted. */
+static void put_word(struct html *h, const char *word)
+{
+	size_t plain = strspn(word, PLAIN);
+
+	if (word[0] && !word[plain]) {
+		html_escape(h->f, word);
+		return;
+	}
+	html_put(h, "&#39;");
+	for (size_t n; *word; word += n) {
+		n = strcspn(word, "'");
+		html_escape(h->f, view_arena_copy(&h->mem, word, n));
+		if (word[n] == '\'') {
+			html_put(h, "&#39;\\&#39;&#39;");
+			n++;
+		}
+	}
+	html_put(h, "&#39;");
+}
+
+static void put_command(struct html *h)
+{
+	const struct view_summary *s = h->s;
+
+	if (!s->commands)
+		return;
+	html_put(h,
+		 "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Command line\">"
+		 "<pre data-from=\"/run/command\"><bdi>");
+	for (size_t i = 0; i < s->commands; i++) {
+		html_put(h, i ? " " : "");
+		put_word(h, s->command[i]);
+	}
+	html_put(h, "</bdi></pre></div>\n");
+}
+
+static void put_hosts(struct html *h)
+{
+	const struct view_summary *s = h->s;
+
+	if (!s->hosts)
+		return;
+	html_put(h, "<dt>Hosts</dt><dd>");
+	for (size_t i = 0; i < s->hosts && i < HOSTS_SHOWN; i++) {
+		html_put(h, i ? ", " : "");
+		html_text(h, "bdi", s->host[i], "/run/hosts/%zu", i);
+	}
+	if (s->hosts > HOSTS_SHOWN) {
+		html_put(h, " and others, ");
+		html_count(h, s->hosts, "#/run/hosts");
+		html_put(h, " in all");
+	}
+	html_put(h, "</dd>\n");
+}
+
+static void put_labels(struct html *h)
+{
+	for (size_t i = 0; i < h->s->labels; i++) {
+		html_put(h, "<dt>Label</dt><dd><span data-from=\"/run/labels\"><bdi>");
+		html_escape(h->f, h->s->label[i].key);
+		html_put(h, "</bdi> = <bdi>");
+		html_escape(h->f, h->s->label[i].value);
+		html_put(h, "</bdi></span></dd>\n");
+	}
+}
+
+static void put_facts(struct html *h)
+{
+	const struct view_summary *s = h->s;
+
+	html_put(h, "<dl class=\"facts\">\n<dt>Run</dt><dd>");
+	html_text(h, "bdi class=\"mono\"", s->id, "/run/id");
+	html_put(h, "</dd>\n<dt>Began</dt><dd>");
+	html_moment(h, s->start_unix_ns, "/run/start_unix_ns");
+	html_put(h, ", and took ");
+	html_ns(h, s->wall_ns, "/run/wall_ns");
+	html_put(h, "</dd>\n");
+	if (s->has_exit_status) {
+		html_put(h, "<dt>Exit status</dt><dd>");
+		html_id(h, s->exit_status, "/run/exit_status");
+		html_put(h, "</dd>\n");
+	}
+	put_hosts(h);
+	html_put(h, "<dt>Ranks</dt><dd>");
+	html_count(h, (uint64_t)s->ranks, "/run/ranks");
+	html_put(h, ", in ");
+	html_count(h, s->result->processes, "#/run/processes");
+	html_put(h, s->result->processes == 1 ? " process</dd>\n" : " processes</dd>\n");
+	put_labels(h);
+	fprintf(h->f, "<dt>Window</dt><dd>%s</dd>\n",
+		s->window == ANA_WINDOW_JOB ? "the time the GPUs were held"
+					    : "first to last operation of each GPU");
+	if (s->result->imported) {
+		html_put(h, "<dt>Imported from</dt><dd>");
+		html_text(h, "span", s->result->import_kind, "/run/imported");
+		html_put(h, "</dd>\n");
+	}
+	html_put(h, "</dl>\n");
+}
+
+static void put_process(struct html *h, size_t i)
+{
+	const struct ana_process *p = &h->s->result->process[i];
+
+	html_put(h, "<tr><th scope=\"row\">");
+	html_id(h, p->pid, "/run/processes/%zu/pid", i);
+	html_put(h, "</th><td class=\"n\">");
+	if (p->has_rank)
+		html_id(h, p->rank, "/run/processes/%zu/rank", i);
+	html_put(h, "</td><td>");
+	html_text(h, "bdi", p->host ? p->host : "", "/run/processes/%zu/host", i);
+	html_put(h, "</td><td>");
+	html_text(h, "span", p->role ? p->role : "other", "/run/processes/%zu/role", i);
+	html_put(h, "</td><td class=\"n\">");
+	html_ns(h, p->end_ns - p->start_ns,
+		"/run/processes/%zu/end_ns - /run/processes/%zu/start_ns", i, i);
+	html_put(h, "</td><td>");
+	html_text(h, "span", p->ended, "/run/processes/%zu/ended", i);
+	html_put(h, "</td></tr>\n");
+}
+
+static void put_processes(struct html *h)
+{
+	static const char *const head[] = { "pid", "n:Rank", "Host", "Role", "n:Lived", "Ended" };
+	const struct ana_result *r = h->s->result;
+
+	if (!r->processes)
+		return;
+	html_details(h, "Processes");
+	html_table(h, "Processes of the run");
+	html_columns(h, head, 6);
+	for (size_t i = 0; i < r->processes && i < PROCESSES_SHOWN; i++)
+		put_process(h, i);
+	html_table_end(h);
+	if (r->processes > PROCESSES_SHOWN)
+		html_put(h, "<p class=\"soft\">summary.json has all.</p>\n");
+	html_details_end(h);
+}
+
+void html_run(struct html *h)
+{
+	html_section(h, "run", "The run");
+	put_command(h);
+	put_facts(h);
+	put_processes(h);
+	html_section_end(h);
+}
