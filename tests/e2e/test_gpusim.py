@@ -231,9 +231,9 @@ class Times(Case):
         self.assertGreaterEqual(float(out), 0.14)
 
     def test_events_measure(self):
-        out = self.run_sim(python('a = s.record(); s.kernel(7_000_000); b = s.record()\n'
+        out = self.run_sim(python('a = s.record(); s.kernel(700_000_000); b = s.record()\n'
                                   'assert not b.done(); b.synchronize(); print(a.elapsed_ms(b))'))
-        self.assertGreater(float(out), 6.9)
+        self.assertGreater(float(out), 699)
 
     def test_graph(self):
         self.run_sim(python('g = Graph(s, lambda t: [t.kernel(500_000, f"n{i}") for i in range(5)])\n'
