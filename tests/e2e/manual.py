@@ -2,6 +2,7 @@
 """What a command takes, told three times: by its table of options in the source, by its --help and
 by its page of the manual. And the commands' names and the export formats, for those who repeat
 them (completion)."""
+import functools
 import os
 import re
 
@@ -29,6 +30,7 @@ def page_path(name):
     return os.path.join(DOCS, f'gpustarve-{name}.md' if name else 'gpustarve.md')
 
 
+@functools.lru_cache(maxsize=None)
 def help_text(name):
     if name == 'collector':
         done = gs.command([gs.CLI + '-collector', '--help'])

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of gpustarve and gpustarve-collector for bash. Needs nothing but bash 4.4; found by
+# bash-completion where it is installed, else:  source gpustarve.bash
+# The lists follow `--help`; tests/e2e/test_completion.py compares them.
+
+_gpustarve_commands='run report verify import export dump prices doctor'
+_gpustarve_models='on-demand spot reserved owned'
+_gpustarve_classes='compute comm copy input.fetch input.prep input.cpu_starved input.pipeline
+	input.handoff input.epoch input.inline input.h2d input.unknown host.dispatch host.sync
+	host.alloc host.gc host.lock host.checkpoint host.phase host.cpu_starved host.warmup host.net
+	host.unknown device.turnaround device.launch device.dependency device.graph device.contention
+	device.lost device.unknown comm.skew excluded.startup excluded.teardown excluded.unobserved
+	excluded.no_process'
+
+declare -A _gpustarve_options=(
+	[run]='-o --output --price --price-model --label --level --max-overhead --max-trace
+		--collector --no-report -q --quiet'
+	[report]='--format -o --output --price --price-model --window --waste'
+	[verify]='-q --quiet'
+	[import]='-o --output -q --quiet'
+	[export]='--format -o --output --table --price --price-model --window -q --quiet'
+	[dump]='--samples --batches --steps --streams'
+	[prices]='-o --output --provider --date --price-model'
+	[doctor]=''
+	[collector]='--dir --unix --until-eof --grace --silence --idle-exit --ready-fd --foreground
+		--verbose --version'
+)
+
+# Of "command option": the words that its value may be, or what kind of file. An option that is not
+# here and not told as `none` takes no value.
+declare -A _gpustarve_values=(
+	[run -o]=@folder [run --output]=@folder [run --price]=@none [run --price-model]=$_gpustarve_models
+	[run --label]=@none [run --level]='0 1 2' [run --max-overhead]=@none [run --max-trace]=@none
+	[run --collector]=@file
+	[report --format]='text json html' [report -o]=@file [report --output]=@file
+	[report --price]=@none [report --price-model]=$_gpustarve_models
+	[report --window]='job device' [report --waste]=@classes
+	[import -o]=@file [import --output]=@file
+	[export --format]='perfetto kineto sqlite folded pprof prometheus focus csv'
+	[export -o]=@file [export --output]=@file [export --table]='gaps classes gpus steps'
+	[export --price]=@none [export --price-model]=$_gpustarve_models [export --window]='job device'
+	[prices -o]=@file [prices --output]=@file [prices --provider]=@none [prices --date]=@none
+	[prices --price-model]=$_gpustarve_models
+	[collector --dir]=@folder [collector --unix]=@file [collector --until-eof]=@none
+	[collector --grace]=@none [collector --silence]=@none [collector --idle-exit]=@none
+	[collector --ready-fd]=@none
+)
+
+_gpustarve_words() { # WORDS CURRENT
+	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+
+_gpustarve_files() { # CURRENT [compgen option...]
+	compopt -o filenames 2>/dev/null
+	mapfile -t COMPREPLY < <(compgen "${@:2}" -- "$1")
+}
+
+# Runs, and folders that hold some; all folders where there is neither, to walk on.
+_gpustarve_runs() { # CURRENT
+	local path found=()
+
+	compopt -o filenames 2>/dev/null
+	while IFS= read -r path; do
+		case $path in
+		*.gst | *.spool) found+=("$path") ;;
+		*) [ -d "$path" ] && compgen -G "$path/*.gst" >/dev/null && found+=("$path") ;;
+		esac
+	done < <(compgen -f -- "$1")
+	if [ ${#found[@]} -eq 0 ]; then
+		_gpustarve_files "$1" -d
+	else
+		COMPREPLY=("${found[@]}")
+	fi
+}
+
+# The last of names between commas.
+_gpustarve_list() { # WORDS CURRENT
+	local before= word words=()
+
+	[[ $2 == *,* ]] && before=${2%,*},
+	for word in $1; do words+=("$before$word"); done
+	_gpustarve_words "${words[*]}" "$2"
+}
+
+_gpustarve_value() { # KIND CURRENT
+	case $1 in
+	@none) ;;
+	@file) _gpustarve_files "$2" -f ;;
+	@folder) _gpustarve_files "$2" -d ;;
+	@classes) _gpustarve_list "$_gpustarve_classes" "$2" ;;
+	*) _gpustarve_words "$1" "$2" ;;
+	esac
+}
+
+# Where the words of a command of its own begin behind `run`: behind -- or at the first that is no
+# option. Empty: not yet.
+_gpustarve_inner() {
+	local i word
+
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		case $word in
+		--) echo $((i + 1)) && return ;;
+		-*) [ -n "${_gpustarve_values[run $word]}" ] && i=$((i + 1)) ;;
+		=) i=$((i + 1)) ;;
+		*) echo "$i" && return ;;
+		esac
+	done
+}
+
+_gpustarve_command() { # FIRST CURRENT: another command's words
+	if declare -F _command_offset >/dev/null; then
+		_command_offset "$1"
+	elif [ "$1" -eq "$COMP_CWORD" ]; then
+		_gpustarve_files "$2" -c
+	else
+		_gpustarve_files "$2" -f
+	fi
+}
+
+_gpustarve_operand() { # COMMAND CURRENT
+	case $1 in
+	report | verify | export | dump) _gpustarve_runs "$2" ;;
+	import) _gpustarve_files "$2" -f ;;
+	prices)
+		if [ "$COMP_CWORD" -eq 2 ]; then
+			_gpustarve_words 'list show import' "$2"
+		elif [ "${COMP_WORDS[2]}" = import ]; then
+			_gpustarve_files "$2" -f
+		fi
+		;;
+	esac
+}
+
+_gpustarve_of() { # COMMAND: options, their values, operands
+	local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} kind inner
+
+	if [ "$current" = = ]; then # --option=
+		current=
+	elif [ "$before" = = ]; then
+		before=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
+	if [ "$1" = run ]; then
+		inner=$(_gpustarve_inner)
+		[ -n "$inner" ] && _gpustarve_command "$inner" "$current" && return
+	fi
+	kind=${_gpustarve_values[$1 $before]}
+	if [ -n "$kind" ]; then
+		_gpustarve_value "$kind" "$current"
+	elif [[ $current == -* ]]; then
+		_gpustarve_words "${_gpustarve_options[$1]} -h --help" "$current"
+	elif [ "$1" = run ]; then
+		_gpustarve_command "$COMP_CWORD" "$current"
+	else
+		_gpustarve_operand "$1" "$current"
+	fi
+}
+
+_gpustarve() {
+	local name=${COMP_WORDS[1]}
+
+	COMPREPLY=()
+	if [ "$COMP_CWORD" -eq 1 ]; then
+		_gpustarve_words "$_gpustarve_commands --help --version" "$name"
+	elif [[ " $_gpustarve_commands " == *" $name "* ]]; then
+		_gpustarve_of "$name"
+	fi
+}
+
+_gpustarve_collector() {
+	COMPREPLY=()
+	_gpustarve_of collector
+}
+
+complete -F _gpustarve gpustarve
+complete -F _gpustarve_collector gpustarve-collector
