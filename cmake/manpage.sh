@@ -9,7 +9,7 @@ section=$(sed -n '1s/^% [A-Z-]*(\([0-9]\)).*/\1/p' "$3")
 	echo "manpage.sh: $3: the first line is not '% NAME(SECTION) source | book'" >&2
 	exit 1
 }
-sed 1d "$3" | "$1" -s -Tman --out-no-smarty -m "title: $title" -m "section: $section" \
+sed 1d "$3" | "$1" -s -Tman --out-no-smarty --parse-no-intraemph --parse-no-math -m "title: $title" -m "section: $section" \
 	-m "source: gpustarve $2" -m "volume: gpustarve manual" |
 	sed -e '/^\.SH$/{N;N;s/^\.SH\n\([^\n]*\)\n\.LP$/.SH \1/}' \
 		-e "/^[.']/!s/\\\\fC/\\\\fB/g" -e "/^[.']/!s/\\\\-/-/g" -e "/^[.']/!s/-/\\\\-/g" >"$4.part"

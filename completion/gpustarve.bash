@@ -3,7 +3,7 @@
 # bash-completion where it is installed, else:  source gpustarve.bash
 # The lists follow `--help`; tests/e2e/test_completion.py compares them.
 
-_gpustarve_commands='run report verify import export dump prices doctor'
+_gpustarve_commands='run report verify check import export dump prices doctor'
 _gpustarve_models='on-demand spot reserved owned'
 _gpustarve_classes='compute comm copy input.fetch input.prep input.cpu_starved input.pipeline
 	input.handoff input.epoch input.inline input.h2d input.unknown host.dispatch host.sync
@@ -15,8 +15,10 @@ _gpustarve_classes='compute comm copy input.fetch input.prep input.cpu_starved i
 declare -A _gpustarve_options=(
 	[run]='-o --output --price --price-model --label --level --max-overhead --max-trace
 		--collector --no-report -q --quiet'
-	[report]='--format -o --output --price --price-model --window --waste'
+	[report]='--format -o --output --price --price-model --window --waste --runs-per-month'
 	[verify]='-q --quiet'
+	[check]='--budget --baseline --update-baseline --require-baseline --alpha --min-effect --warmup
+		--faster --scale-to --price --price-model --window --waste --fail-on-warn -o --output --format'
 	[import]='-o --output -q --quiet'
 	[export]='--format -o --output --table --price --price-model --window -q --quiet'
 	[dump]='--samples --batches --steps --streams'
@@ -35,6 +37,12 @@ declare -A _gpustarve_values=(
 	[report --format]='text json html' [report -o]=@file [report --output]=@file
 	[report --price]=@none [report --price-model]=$_gpustarve_models
 	[report --window]='job device' [report --waste]=@classes
+	[report --runs-per-month]=@none
+	[check --budget]=@none [check --baseline]=@file [check --alpha]=@none
+	[check --min-effect]=@none [check --warmup]=@none [check --faster]=@none
+	[check --scale-to]=@none [check --price]=@none [check --price-model]=$_gpustarve_models
+	[check --window]='job device' [check --waste]=@classes [check -o]=@file [check --output]=@file
+	[check --format]='text json junit github gitlab markdown'
 	[import -o]=@file [import --output]=@file
 	[export --format]='perfetto kineto sqlite folded pprof prometheus focus csv'
 	[export -o]=@file [export --output]=@file [export --table]='gaps classes gpus steps'
@@ -120,7 +128,7 @@ _gpustarve_command() { # FIRST CURRENT: another command's words
 
 _gpustarve_operand() { # COMMAND CURRENT
 	case $1 in
-	report | verify | export | dump) _gpustarve_runs "$2" ;;
+	report | verify | check | export | dump) _gpustarve_runs "$2" ;;
 	import) _gpustarve_files "$2" -f ;;
 	prices)
 		if [ "$COMP_CWORD" -eq 2 ]; then

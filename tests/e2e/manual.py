@@ -45,9 +45,10 @@ def commands():
     return [n for n in re.findall(r'^  ([a-z]+) ', help_text(None), re.M) if n != 'gpustarve']
 
 
-def formats():
-    """The formats that `gpustarve export --help` lists."""
-    return re.findall(r'^      ([a-z]+)  ', help_text('export'), re.M)
+def formats(name='export'):
+    """The formats that a command's --help lists below --format."""
+    below = help_text(name).split('  --format F', 1)[1].split('\n\n', 1)[0]
+    return re.findall(r'^      ([a-z]+)  ', below, re.M)
 
 
 def entries(named, text):

@@ -39,20 +39,22 @@ def questions():
             yield program(name) + [option, '-'], (lambda got, takes=takes, others=others:
                                                   bool(got & others) == takes and
                                                   f'takes a value: {takes}, but offered {sorted(got)}')
-    for name in 'run', 'report', 'export', 'prices':
+    for name in 'run', 'report', 'check', 'export', 'prices':
         yield ['gpustarve', name, '--price-model', ''], models
     said = re.search(r'--format ([a-z|]+)', manual.help_text('report')).group(1)
     yield ['gpustarve', 'report', '--format', ''], set(said.split('|'))
+    yield ['gpustarve', 'check', '--format', ''], {'text'} | set(manual.formats('check'))
     yield ['gpustarve', 'export', '--format', ''], set(manual.formats())
     yield ['gpustarve', 'export', '--format', 'p'], {f for f in manual.formats() if f.startswith('p')}
-    for name in 'report', 'export':
+    for name in 'report', 'check', 'export':
         yield ['gpustarve', name, '--window', ''], {'job', 'device'}
     yield ['gpustarve', 'export', '--table', ''], {'gaps', 'classes', 'gpus', 'steps'}
     yield ['gpustarve', 'run', '--level', ''], {'0', '1', '2'}
-    yield ['gpustarve', 'report', '--waste', ''], classes
+    for name in 'report', 'check':
+        yield ['gpustarve', name, '--waste', ''], classes
     yield (['gpustarve', 'report', '--waste', 'input.fetch,host.s'],
            {'input.fetch,' + c for c in classes if c.startswith('host.s')})
-    for name in 'report', 'verify', 'export', 'dump':
+    for name in 'report', 'verify', 'check', 'export', 'dump':
         yield ['gpustarve', name, ''], {'a.gst', 'runs'}
         yield ['gpustarve', name, 'runs/'], {'runs/b.gst'}
     yield ['gpustarve', 'report', 'a.gst', '--price', '2', 'runs/'], {'runs/b.gst'}
