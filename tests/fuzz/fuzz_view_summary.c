@@ -16,9 +16,12 @@
 
 static void write_all(const struct view_summary *s, FILE *f)
 {
+	const struct view_look narrow = { true, true, true, 20 };
+
 	view_summary_write(s, f);
-	view_text_verdict(s, f, true, "report.html");
-	view_text_report(s, f, false);
+	view_text_verdict(s, f, &narrow, "report.html");
+	view_text_report(s, f, &narrow);
+	view_text_report(s, f, &view_look_plain);
 	view_html_write(s, f);
 }
 

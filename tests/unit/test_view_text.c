@@ -11,17 +11,19 @@
 
 static void report(const struct view_summary *s, FILE *f)
 {
-	view_text_report(s, f, false);
+	view_text_report(s, f, &view_look_plain);
 }
 
 static void verdict(const struct view_summary *s, FILE *f)
 {
-	view_text_verdict(s, f, false, "runs/x.gst/report.html");
+	view_text_verdict(s, f, &view_look_plain, "runs/x.gst/report.html");
 }
 
 static void coloured(const struct view_summary *s, FILE *f)
 {
-	view_text_verdict(s, f, true, NULL);
+	const struct view_look look = { .colour = true, .columns = 80 };
+
+	view_text_verdict(s, f, &look, NULL);
 }
 
 static void expect_narrow(char *text)
@@ -208,8 +210,106 @@ static void test_wrap(void)
 	free(text);
 }
 
+static struct view_look look; /* of the two below */
+
+static void as_looked(const struct view_summary *s, FILE *f)
+{
+	view_text_report(s, f, &look);
+}
+
+static void verdict_as_looked(const struct view_summary *s, FILE *f)
+{
+	view_text_verdict(s, f, &look, NULL);
+}
+
+/* On a terminal no line is longer than it is wide, down to 40 columns, whatever the names are. */
+static void expect_fits(struct view_summary *s)
+{
+	static const int widths[] = { 40, 53, 71, 72, 79, 80 };
+
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+		look = (struct view_look){ true, true, i % 2, widths[i] };
+		char *text = made_page(s, as_looked);
+		for (char *p = text; *p; p += strcspn(p, "\n") + 1) {
+			size_t len = strcspn(p, "\n");
+			if (view_line_columns(p, len) > widths[i])
+				T_FAIL("%d columns in %d: %.*s", view_line_columns(p, len),
+				       widths[i], (int)len, p);
+		}
+		free(text);
+	}
+	view_summary_free(s);
+}
+
+static void test_every_width(void)
+{
+	static const char wide[] = "/\xe6\x95\xb0\xe6\x8d\xae\xe9\x9b\x86/\xf0\x9f\x98\x80.bin";
+
+	expect_fits(made_summary_of(made_starved(NULL), "NVIDIA H100 80GB HBM3", 6880000000LL));
+	expect_fits(made_summary_of(made_starved(MADE_EVIL), MADE_EVIL, 6880000000LL));
+	expect_fits(made_summary_of(made_starved(wide), wide, 6880000000LL));
+	expect_fits(made_summary(20, "NVIDIA H100 80GB HBM3 (simulated)", 6880000000LL, 5));
+	expect_fits(made_summary(2, "NVIDIA RTX 9999", 0, 5));
+}
+
+/* Every line of the box is as wide as the box, also with ideographs and emoji in it. */
+static void expect_box(const char *name, bool utf8, bool colour, const char *corner)
+{
+	struct view_summary *s = made_summary_of(made_starved(name), "NVIDIA H100", 6880000000LL);
+
+	for (int columns = 36; columns <= 80; columns += 4) {
+		look = (struct view_look){ colour, true, utf8, columns };
+		char *text = made_page(s, verdict_as_looked);
+		EXPECT(!strncmp(text, corner, strlen(corner)));
+		EXPECT(strstr(text, " gpustarve ") != NULL);
+		EXPECT((strchr(text, '\x1b') != NULL) == colour);
+		for (char *p = text; *p; p += strcspn(p, "\n") + 1)
+			EXPECT_INT(view_line_columns(p, strcspn(p, "\n")), columns);
+		for (const char *p = text; !utf8 && !name && *p; p++)
+			EXPECT(!(*p & 0x80));
+		free(text);
+	}
+	view_summary_free(s);
+}
+
+static void test_box(void)
+{
+	expect_box(NULL, false, false, "+- gpustarve -");
+	expect_box(NULL, false, true, "+- gpustarve -");
+	expect_box(NULL, true, true, "\u256d\u2500 gpustarve \u2500");
+	expect_box("/data/\xe6\x95\xb0\xe6\x8d\xae/\xf0\x9f\x98\x80 x.bin", true, true, "\u256d");
+	expect_box("a\xcc\x81\xcc\x81\xe2\x80\xae z", true, false, "\u256d");
+}
+
+static void test_cut_words(void)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	view_wrap_in(f, 10, true, 2, 4, "abcdefghijklmnopqrst uv");
+	view_wrap_in(f, 10, false, 0, 2, "abcdefghijklmnopqrst uv");
+	fclose(f);
+	EXPECT_STR(text, "abcdefgh\n    ijklmn\n    opqrst\n    uv\nabcdefghijklmnopqrst\n  uv\n");
+	free(text);
+}
+
+/* What it looks like: no terminal, no escape, no box. */
+static void test_look(void)
+{
+	FILE *f = tmpfile();
+
+	REQUIRE(f);
+	setenv("TERM", "xterm", 1);
+	struct view_look l = view_look_of(f);
+	EXPECT(!l.colour && !l.box && !l.utf8);
+	EXPECT_INT(l.columns, 80);
+	fclose(f);
+}
+
 int main(void)
 {
-	return RUN(test_narrow, test_verdict, test_causes, test_evil_places, test_no_price,
-		   test_tame, test_direction, test_cents_close, test_wrap);
+	return RUN(test_every_width, test_box, test_cut_words, test_look, test_narrow, test_verdict,
+		   test_causes, test_evil_places, test_no_price, test_tame, test_direction,
+		   test_cents_close, test_wrap);
 }

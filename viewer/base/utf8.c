@@ -62,6 +62,45 @@ size_t view_utf8_put(char *out, uint32_t code)
 	return 4;
 }
 
+static uint32_t code_of(const char *p, size_t n)
+{
+	const unsigned char *u = (const unsigned char *)p;
+
+	switch (n) {
+	case 2:
+		return (uint32_t)(u[0] & 0x1f) << 6 | (u[1] & 0x3f);
+	case 3:
+		return (uint32_t)(u[0] & 0x0f) << 12 | (uint32_t)(u[1] & 0x3f) << 6 | (u[2] & 0x3f);
+	case 4:
+		return (uint32_t)(u[0] & 0x07) << 18 | (uint32_t)(u[1] & 0x3f) << 12 |
+		       (uint32_t)(u[2] & 0x3f) << 6 | (u[3] & 0x3f);
+	default:
+		return u[0];
+	}
+}
+
+/* The blocks that matter; a rare character elsewhere costs a column. */
+static const struct {
+	uint32_t first, last;
+	int width;
+} blocks[] = {
+	{ 0x0300, 0x036f, 0 },	 { 0x1100, 0x115f, 2 },	  { 0x200b, 0x200d, 0 },
+	{ 0x2060, 0x2064, 0 },	 { 0x2e80, 0xa4cf, 2 },	  { 0xac00, 0xd7a3, 2 },
+	{ 0xf900, 0xfaff, 2 },	 { 0xfe00, 0xfe0f, 0 },	  { 0xfe30, 0xfe6f, 2 },
+	{ 0xff00, 0xff60, 2 },	 { 0xffe0, 0xffe6, 2 },	  { 0x1f300, 0x1f64f, 2 },
+	{ 0x1f680, 0x1f6ff, 2 }, { 0x1f900, 0x1f9ff, 2 }, { 0x20000, 0x3fffd, 2 },
+};
+
+int view_utf8_width(const char *p, size_t n)
+{
+	uint32_t code = n ? code_of(p, n) : 0;
+
+	for (size_t i = 0; n > 1 && i < sizeof(blocks) / sizeof(blocks[0]); i++)
+		if (code >= blocks[i].first && code <= blocks[i].last)
+			return blocks[i].width;
+	return 1;
+}
+
 size_t view_utf8_columns(const char *text)
 {
 	size_t columns = 0, len = strlen(text);

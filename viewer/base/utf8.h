@@ -12,6 +12,12 @@ size_t view_utf8_length(const char *p, size_t len);
 /* Writes @code as UTF-8 into @out[4] and returns its bytes. Surrogates become U+FFFD. */
 size_t view_utf8_put(char *out, uint32_t code);
 
+/*
+ * Columns that the character of @n bytes at @p takes on a terminal: 0 (combining marks, joiners), 2
+ * (ideographs, most emoji) or 1. Without any locale.
+ */
+int view_utf8_width(const char *p, size_t n);
+
 /* Columns on a terminal, taking each character as one. */
 size_t view_utf8_columns(const char *text);
 

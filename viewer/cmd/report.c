@@ -195,9 +195,11 @@ static int load(const struct opts *o, const char *path, struct view_summary **s)
 
 static void show(const struct opts *o, const struct view_summary *s, FILE *f)
 {
+	struct view_look look = view_look_of(f);
+
 	switch (o->format) {
 	case TEXT:
-		view_text_report(s, f, view_text_colour(f));
+		view_text_report(s, f, &look);
 		break;
 	case JSON:
 		view_summary_write(s, f);

@@ -63,14 +63,14 @@ const char *compare_finding_figures(const struct view_pair *p, const struct view
 				 compare_figure(b, VIEW_FIGURE_NS, f->step_ns[1]));
 }
 
-static const char *came_true(const struct view_promise *q)
+static const char *came_true(const struct view_promise *q, int64_t real_ns)
 {
 	switch (q->limit) {
 	case VIEW_LIMIT_NOTHING:
 		return " (its time did not shrink)";
 	case VIEW_LIMIT_WHOLE:
-		return q->step_ns || q->run_ns ? " (the rest went to other classes)"
-					       : " (its time went to other classes)";
+		return real_ns ? " (the rest went to other classes)"
+			       : " (its time went to other classes)";
 	default:
 		return "";
 	}
@@ -112,7 +112,8 @@ const char *compare_promise_words(const struct view_pair *p, const struct view_p
 		return view_arena_printf(mem, "at most %s of GPU time per run; not comparable: %s",
 					 view_duration(upper, a->saving_ns),
 					 p->why[VIEW_PART_GPU_STEP]);
-	return view_arena_printf(mem, "%s%s", t, came_true(q));
+	return view_arena_printf(mem, "%s%s", t,
+				 came_true(q, p->why[VIEW_PART_GPU_RUN] ? q->step_ns : q->run_ns));
 }
 
 static const char *more_or_less(struct view_arena *mem, enum view_figure figure, int64_t v,

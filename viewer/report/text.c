@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "text_priv.h"
 #include "base/units.h"
 #include "run/wrap.h"
@@ -13,16 +12,15 @@
 #define GPUS_SHOWN 16
 #define GAPS_SHOWN 5
 
-bool view_text_colour(FILE *f)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return isatty(fileno(f)) && !(no && no[0]) && term && term[0] && strcmp(term, "dumb") != 0;
-}
-
 static const char *paint(const struct page *p, const char *code)
 {
-	return p->colour ? code : "";
+	return p->look.colour ? code : "";
+}
+
+void text_wrap(const struct page *p, int at, int hang, const char *text)
+{
+	/* A pipe gets long words whole, so that paths in it can be used. */
+	view_wrap_in(p->f, p->look.columns, p->look.columns < VIEW_COLUMNS, at, hang, text);
 }
 
 static const char *severity_paint(const struct page *p, const struct ana_judgement *v)
@@ -139,8 +137,9 @@ static void put_headline(struct page *p)
 	const char *what = verdict(p, v);
 	view_unit wall;
 
-	fprintf(p->f, "gpustarve: %s%s%s. ", severity_paint(p, v), what, paint(p, "\033[0m"));
-	view_wrap(p->f, (int)strlen("gpustarve: . ") + (int)strlen(what), 2,
+	const char *who = p->look.box ? "" : "gpustarve: "; /* the box says it itself */
+	fprintf(p->f, "%s%s%s%s. ", who, severity_paint(p, v), what, paint(p, "\033[0m"));
+	text_wrap(p, (int)strlen(who) + (int)strlen(what) + 2, 2,
 		  view_arena_printf(&p->mem, "%s, %s: %s", view_text_gpus(s, &p->mem),
 				    view_duration(wall, s->wall_ns), money_sentence(p)));
 }
@@ -161,15 +160,21 @@ static void put_flags(struct page *p)
 		if (!g->judgement.flagged)
 			continue;
 		fputs("    ", p->f);
-		view_put_tame(p->f, g->uuid ? g->uuid : g->name);
-		fputs(" on ", p->f);
-		view_put_tame(p->f, g->host);
-		fprintf(p->f, ":%" PRIu32 ", starved %s %%\n", g->index,
-			view_percent(share, view_ppm(view_gpu_starved_ns(g), g->held_ns)));
+		text_wrap(p, 4, 6,
+			  view_arena_printf(&p->mem, "%s on %s:%" PRIu32 ", starved %s %%",
+					    g->uuid ? g->uuid : g->name, g->host, g->index,
+					    view_percent(share, view_ppm(view_gpu_starved_ns(g),
+									 g->held_ns))));
 		shown++;
 	}
 	if (shown < flagged)
 		fprintf(p->f, "    and %zu more\n", flagged - shown);
+}
+
+static void put_line(struct page *p, const char *text)
+{
+	fputs("  ", p->f);
+	text_wrap(p, 2, 2, text);
 }
 
 static void put_doubt(struct page *p)
@@ -178,12 +183,14 @@ static void put_doubt(struct page *p)
 	view_unit a, b;
 
 	if (q->dropped || q->invalid)
-		fprintf(p->f, "  %s records lost, %s unusable: their time is device.lost\n",
-			view_count(a, q->dropped), view_count(b, q->invalid));
+		put_line(p,
+			 view_arena_printf(
+				 &p->mem, "%s records lost, %s unusable: their time is device.lost",
+				 view_count(a, q->dropped), view_count(b, q->invalid)));
 	if (!p->s->result->complete && !p->s->result->imported)
-		fputs("  some process ended without a last word: a lower bound\n", p->f);
+		put_line(p, "some process ended without a last word: a lower bound");
 	else if (p->s->ranks > 1 && !p->s->result->classes[ANA_COMM_SKEW])
-		fputs("  several ranks: starved is a lower bound\n", p->f);
+		put_line(p, "several ranks: starved is a lower bound");
 }
 
 /* Shares are of the held time, the verdict is about the time between first and last operation. */
@@ -195,12 +202,14 @@ static void put_working(struct page *p)
 
 	if (!working || view_ppm(working, s->result->gpu_ns) > 900000)
 		return;
-	fprintf(p->f, "  without start-up and teardown: %s of GPU time, %s %% of it starved\n",
-		view_duration(time, working),
-		view_percent(share, view_ppm(s->starved_ns, working)));
+	put_line(p, view_arena_printf(
+			    &p->mem,
+			    "without start-up and teardown: %s of GPU time, %s %% of it starved",
+			    view_duration(time, working),
+			    view_percent(share, view_ppm(s->starved_ns, working))));
 }
 
-static void verdict_box(struct page *p, const char *report)
+static void verdict_lines(struct page *p)
 {
 	put_headline(p);
 	put_working(p);
@@ -208,24 +217,50 @@ static void verdict_box(struct page *p, const char *report)
 	put_flags(p);
 	put_doubt(p);
 	text_next(p);
-	if (report) {
-		fputs("  report: ", p->f);
-		view_put_tame(p->f, report);
-		fputc('\n', p->f);
-	}
 }
 
-void view_text_verdict(const struct view_summary *s, FILE *f, bool colour, const char *report)
+/* The lines are made first, as wide as the box has room for. */
+static void verdict_box(struct page *p)
 {
-	struct page p = { .s = s, .f = f, .colour = colour };
+	struct page inner = *p;
+	char *text = NULL;
+	size_t len;
 
-	verdict_box(&p, report);
+	if (!p->look.box) {
+		verdict_lines(p);
+		return;
+	}
+	inner.f = open_memstream(&text, &len);
+	if (!inner.f)
+		return;
+	inner.look.columns -= 4;
+	verdict_lines(&inner);
+	p->mem = inner.mem;
+	if (!fclose(inner.f))
+		text_frame(p->f, &p->look, "gpustarve", text);
+	free(text);
+}
+
+void view_text_verdict(const struct view_summary *s, FILE *f, const struct view_look *look,
+		       const char *report)
+{
+	struct page p = { .s = s, .f = f, .look = *look };
+
+	verdict_box(&p);
+	if (report) {
+		/* Below the box and in one piece, so that it can be copied. */
+		fputs("  report: ", f);
+		view_put_tame(f, report);
+		fputc('\n', f);
+	}
 	view_arena_fini(&p.mem);
 }
 
 void text_heading(struct page *p, const char *text)
 {
-	fprintf(p->f, "\n%s%s%s\n", paint(p, "\033[1m"), text, paint(p, "\033[0m"));
+	fprintf(p->f, "\n%s", paint(p, "\033[1m"));
+	text_wrap(p, 0, 0, text);
+	fputs(paint(p, "\033[0m"), p->f);
 }
 
 static const char *confidence_text(struct page *p, int c)
@@ -242,36 +277,44 @@ static const char *confidence_text(struct page *p, int c)
 	return all;
 }
 
+static void put_ledger_row(struct page *p, char mark, const char *name, int64_t ns, const char *usd,
+			   const char *confidence)
+{
+	const char *cost = p->s->cost.known ? usd : "";
+	view_unit time, share;
+
+	view_duration(time, ns);
+	view_percent(share, view_ppm(ns, p->s->result->gpu_ns));
+	if (text_narrow(p))
+		fprintf(p->f, "%c %-19s %9s %5s%%\n", mark, name, time, share);
+	else
+		fprintf(p->f, "%c %-22s %12s %7s %% %11s%s%s\n", mark, name, time, share, cost,
+			confidence ? "  " : "", confidence ? confidence : "");
+}
+
 static void put_ledger(struct page *p)
 {
 	const struct view_summary *s = p->s;
 	int64_t cents[ANA_CLASSES], total = view_div_even(s->cost.total, 10000000);
-	view_unit time, share, usd;
+	view_unit usd;
 
 	view_close_cents(s->cost.classes, ANA_CLASSES, total, cents);
 	text_heading(p, "Where the GPU time went");
-	fprintf(p->f, "  %-22s %12s %9s %11s  %s\n", "class", "time", "share",
-		s->cost.known ? "cost" : "", "confidence");
-	for (int c = 0; c < ANA_CLASSES; c++) {
-		int64_t ns = s->result->classes[c];
-		if (!ns)
-			continue;
-		fprintf(p->f, "%c %-22s %12s %7s %% %11s  %s\n", s->waste[c] ? '*' : ' ',
-			ana_class_names[c], view_duration(time, ns),
-			view_percent(share, view_ppm(ns, s->result->gpu_ns)),
-			s->cost.known ? view_cents_closed(usd, s->cost.classes[c], cents[c]) : "",
-			confidence_text(p, c));
-	}
-	fprintf(p->f, "  %-22s %12s %7s %% %11s\n", "held", view_duration(time, s->result->gpu_ns),
-		"100.0", s->cost.known ? view_cents(usd, s->cost.total) : "");
-	fprintf(p->f, "  %-22s %12s %7s %% %11s\n", "of it starved (input.*)",
-		view_duration(time, s->starved_ns),
-		view_percent(share, view_ppm(s->starved_ns, s->result->gpu_ns)),
-		s->cost.known ? view_cents(usd, s->cost.starved) : "");
-	fprintf(p->f, "* %-22s %12s %7s %% %11s\n", "of it wasted",
-		view_duration(time, s->wasted_ns),
-		view_percent(share, view_ppm(s->wasted_ns, s->result->gpu_ns)),
-		s->cost.known ? view_cents(usd, s->cost.wasted) : "");
+	if (text_narrow(p))
+		fprintf(p->f, "  %-19s %9s %6s\n", "class", "time", "share");
+	else
+		fprintf(p->f, "  %-22s %12s %9s %11s  %s\n", "class", "time", "share",
+			s->cost.known ? "cost" : "", "confidence");
+	for (int c = 0; c < ANA_CLASSES; c++)
+		if (s->result->classes[c])
+			put_ledger_row(p, s->waste[c] ? '*' : ' ', ana_class_names[c],
+				       s->result->classes[c],
+				       view_cents_closed(usd, s->cost.classes[c], cents[c]),
+				       confidence_text(p, c));
+	put_ledger_row(p, ' ', "held", s->result->gpu_ns, view_cents(usd, s->cost.total), NULL);
+	put_ledger_row(p, ' ', text_narrow(p) ? "starved (input.*)" : "of it starved (input.*)",
+		       s->starved_ns, view_cents(usd, s->cost.starved), NULL);
+	put_ledger_row(p, '*', "of it wasted", s->wasted_ns, view_cents(usd, s->cost.wasted), NULL);
 }
 
 static void put_gpu(struct page *p, size_t i)
@@ -279,18 +322,26 @@ static void put_gpu(struct page *p, size_t i)
 	const struct ana_gpu *g = &p->s->result->gpu[i];
 	int64_t input = view_gpu_starved_ns(g), usd = view_gpu_nano_usd(p->s, i);
 	view_unit held, busy, starved, cost;
+	const char *who;
 
+	view_duration(held, g->held_ns);
+	view_percent(busy, view_ppm(g->busy_ns, g->held_ns));
+	view_percent(starved, view_ppm(input, g->held_ns));
+	who = view_arena_printf(&p->mem, "%s%s%s on %s%s%s", g->uuid ? g->uuid : "",
+				g->uuid ? ", " : "", g->name, g->host[0] ? g->host : "?",
+				g->mig_profile ? ", MIG " : "",
+				g->mig_profile ? g->mig_profile : "");
+	if (text_narrow(p)) {
+		fprintf(p->f, "%c %3" PRIu32 " %9s %5s %% %5s %%\n",
+			g->judgement.flagged ? '!' : ' ', g->index, held, busy, starved);
+		put_line(p, view_arena_printf(&p->mem, "%s; %s", verdict(p, &g->judgement), who));
+		return;
+	}
 	fprintf(p->f, "%c %3" PRIu32 "  %10s %6s %% %6s %% %10s  %s\n",
-		g->judgement.flagged ? '!' : ' ', g->index, view_duration(held, g->held_ns),
-		view_percent(busy, view_ppm(g->busy_ns, g->held_ns)),
-		view_percent(starved, view_ppm(input, g->held_ns)),
+		g->judgement.flagged ? '!' : ' ', g->index, held, busy, starved,
 		p->s->cost.known ? view_cents(cost, usd) : "", verdict(p, &g->judgement));
 	fputs("       ", p->f);
-	view_wrap(p->f, 7, 9,
-		  view_arena_printf(&p->mem, "%s%s%s on %s%s%s", g->uuid ? g->uuid : "",
-				    g->uuid ? ", " : "", g->name, g->host[0] ? g->host : "?",
-				    g->mig_profile ? ", MIG " : "",
-				    g->mig_profile ? g->mig_profile : ""));
+	text_wrap(p, 7, 9, who);
 }
 
 /* The flagged first, then the others, in order. */
@@ -300,8 +351,11 @@ static void put_gpus(struct page *p)
 	size_t shown = 0;
 
 	text_heading(p, "GPUs (! flagged)");
-	fprintf(p->f, "  %3s  %10s %8s %8s %10s  %s\n", "#", "held", "busy", "starved",
-		p->s->cost.known ? "cost" : "", "verdict");
+	if (text_narrow(p))
+		fprintf(p->f, "  %3s %9s %7s %7s\n", "#", "held", "busy", "starved");
+	else
+		fprintf(p->f, "  %3s  %10s %8s %8s %10s  %s\n", "#", "held", "busy", "starved",
+			p->s->cost.known ? "cost" : "", "verdict");
 	for (int pass = 1; pass >= 0; pass--)
 		for (size_t i = 0; i < r->gpus; i++)
 			if (r->gpu[i].judgement.flagged == pass && shown++ < GPUS_SHOWN)
@@ -331,7 +385,26 @@ static void put_steps(struct page *p)
 		t = view_arena_printf(&p->mem, "%s; $%s each", t,
 				      view_dollars_exact(usd, p->s->step_nano_usd));
 	fputs("  ", p->f);
-	view_wrap(p->f, 2, 2, t);
+	text_wrap(p, 2, 2, t);
+}
+
+static void put_copy(struct page *p, int d)
+{
+	const struct ana_copies *c = &p->s->result->copies[d];
+	view_unit count, bytes, time, exposed, pageable;
+
+	view_count(count, c->count);
+	view_bytes(bytes, c->bytes);
+	view_duration(time, c->ns);
+	view_duration(exposed, c->exposed_ns);
+	view_count(pageable, c->pageable_count);
+	if (text_narrow(p))
+		put_line(p, view_arena_printf(&p->mem, "%s: %s, %s, %s; exposed %s; pageable %s",
+					      ana_copy_names[d], count, bytes, time, exposed,
+					      pageable));
+	else
+		fprintf(p->f, "  %-7s %12s %10s %10s %12s %12s\n", ana_copy_names[d], count, bytes,
+			time, exposed, pageable);
 }
 
 static void put_copies(struct page *p)
@@ -340,21 +413,38 @@ static void put_copies(struct page *p)
 	bool any = false;
 
 	for (int d = 0; d < ANA_COPY_DIRS; d++) {
-		const struct ana_copies *c = &r->copies[d];
-		view_unit count, bytes, time, exposed, pageable;
-		if (!c->count)
+		if (!r->copies[d].count)
 			continue;
-		if (!any) {
+		if (!any)
 			text_heading(p, "Copies");
+		if (!any && !text_narrow(p))
 			fprintf(p->f, "  %-7s %12s %10s %10s %12s %12s\n", "", "count", "bytes",
 				"time", "exposed", "pageable");
-		}
 		any = true;
-		fprintf(p->f, "  %-7s %12s %10s %10s %12s %12s\n", ana_copy_names[d],
-			view_count(count, c->count), view_bytes(bytes, c->bytes),
-			view_duration(time, c->ns), view_duration(exposed, c->exposed_ns),
-			view_count(pageable, c->pageable_count));
+		put_copy(p, d);
 	}
+}
+
+static void put_gap(struct page *p, const struct ana_gap *g)
+{
+	const struct ana_result *r = p->s->result;
+	bool known = g->gpu < r->gpus;
+	view_unit length, at;
+	const char *where;
+
+	view_duration(length, g->end_ns - g->start_ns);
+	where = view_arena_printf(&p->mem, "GPU %" PRIu32, known ? r->gpu[g->gpu].index : g->gpu);
+	if (known)
+		where = view_arena_printf(
+			&p->mem, "%s, %s after it was taken", where,
+			view_duration(at, g->start_ns - r->gpu[g->gpu].held_start_ns));
+	if (g->pid)
+		where = view_arena_printf(&p->mem, "%s, pid %" PRId64, where, g->pid);
+	if (text_narrow(p))
+		put_line(p, view_arena_printf(&p->mem, "%s %s, %s", length,
+					      ana_class_names[g->major], where));
+	else
+		fprintf(p->f, "  %10s  %-18s %s\n", length, ana_class_names[g->major], where);
 }
 
 static void put_top_gaps(struct page *p)
@@ -364,19 +454,15 @@ static void put_top_gaps(struct page *p)
 	if (!r->top_gaps)
 		return;
 	text_heading(p, "Longest gaps");
-	for (size_t i = 0; i < r->top_gaps && i < GAPS_SHOWN; i++) {
-		const struct ana_gap *g = &r->top_gap[i];
-		view_unit length, at;
-		fprintf(p->f, "  %10s  %-18s GPU %" PRIu32,
-			view_duration(length, g->end_ns - g->start_ns), ana_class_names[g->major],
-			g->gpu < r->gpus ? r->gpu[g->gpu].index : g->gpu);
-		if (g->gpu < r->gpus)
-			fprintf(p->f, ", %s after it was taken",
-				view_duration(at, g->start_ns - r->gpu[g->gpu].held_start_ns));
-		if (g->pid)
-			fprintf(p->f, ", pid %" PRId64, g->pid);
-		fputc('\n', p->f);
-	}
+	for (size_t i = 0; i < r->top_gaps && i < GAPS_SHOWN; i++)
+		put_gap(p, &r->top_gap[i]);
+}
+
+static void put_assumed(struct page *p)
+{
+	fputs("    ", p->f);
+	text_wrap(p, 4, 4,
+		  "assumed: the provider is not known, so the cheapest price known is taken");
 }
 
 static void put_prices(struct page *p)
@@ -385,23 +471,22 @@ static void put_prices(struct page *p)
 	view_unit hours, useful;
 
 	text_heading(p, "Price");
-	fprintf(p->f, "  %s GPU-hours", view_hours(hours, s->result->gpu_ns));
+	const char *t =
+		view_arena_printf(&p->mem, "%s GPU-hours", view_hours(hours, s->result->gpu_ns));
 	if (s->useful_nano_usd >= 0)
-		fprintf(p->f, "; %s per GPU-hour that was not wasted",
-			view_cents(useful, s->useful_nano_usd));
-	fputc('\n', p->f);
+		t = view_arena_printf(&p->mem, "%s; %s per GPU-hour that was not wasted", t,
+				      view_cents(useful, s->useful_nano_usd));
+	put_line(p, t);
 	for (size_t i = 0; s->cost.known && i < s->cost.gpus; i++) {
 		const struct view_rate *r = &s->cost.rate[i];
 		if (rate_printed(&s->cost, i))
 			continue;
 		fputs("  ", p->f);
-		view_wrap(p->f, 2, 4,
+		text_wrap(p, 2, 4,
 			  view_arena_printf(&p->mem, "%s: %s; source: %s", r->gpu,
 					    view_text_rate(r, &p->mem), r->source));
 		if (r->assumed)
-			fputs("    assumed: the provider is not known, so the cheapest price known "
-			      "is taken\n",
-			      p->f);
+			put_assumed(p);
 	}
 }
 
@@ -414,7 +499,7 @@ static void put_evidence(struct page *p)
 	if (!q->samples)
 		return;
 	fputs("  ", p->f);
-	view_wrap(p->f, 2, 2,
+	text_wrap(p, 2, 2,
 		  view_arena_printf(&p->mem,
 				    "%s samples of threads: %s torn, %s without a Python stack, %s "
 				    "lost; idle time that no sample explains: %s",
@@ -446,11 +531,11 @@ static void put_quality(struct page *p)
 				      view_percent(share,
 						   view_ppm((int64_t)q->own_cpu_ns, s->wall_ns)));
 	fputs("  ", p->f);
-	view_wrap(p->f, 2, 2, t);
+	text_wrap(p, 2, 2, t);
 	put_evidence(p);
 	for (size_t i = 0; i < s->notes; i++) {
 		fputs("  - ", p->f);
-		view_wrap(p->f, 4, 4, s->note[i]);
+		text_wrap(p, 4, 4, s->note[i]);
 	}
 }
 
@@ -464,27 +549,27 @@ static void put_identity(struct page *p)
 		command =
 			view_arena_printf(&p->mem, "%s%s%s", command, i ? " " : "", s->command[i]);
 	fputs("\nrun ", p->f);
-	view_put_tame(p->f, s->id);
-	fprintf(p->f, ", %s%s\n", view_moment(when, s->start_unix_ns),
-		s->window == ANA_WINDOW_DEVICE ? ", window: device" : "");
+	text_wrap(p, 4, 4,
+		  view_arena_printf(&p->mem, "%s, %s%s", s->id, view_moment(when, s->start_unix_ns),
+				    s->window == ANA_WINDOW_DEVICE ? ", window: device" : ""));
 	if (*command) {
 		fputs("  command: ", p->f);
-		view_wrap(p->f, 11, 11, command);
+		text_wrap(p, 11, 11, command);
 	}
 	if (s->has_exit_status)
 		fprintf(p->f, "  exit status: %d\n", s->exit_status);
 	for (size_t i = 0; i < s->labels; i++) {
 		fputs("  label: ", p->f);
-		view_wrap(p->f, 9, 9,
+		text_wrap(p, 9, 9,
 			  view_arena_printf(&p->mem, "%s=%s", s->label[i].key, s->label[i].value));
 	}
 }
 
-void view_text_report(const struct view_summary *s, FILE *f, bool colour)
+void view_text_report(const struct view_summary *s, FILE *f, const struct view_look *look)
 {
-	struct page p = { .s = s, .f = f, .colour = colour };
+	struct page p = { .s = s, .f = f, .look = *look };
 
-	verdict_box(&p, NULL);
+	verdict_box(&p);
 	put_identity(&p);
 	text_findings(&p);
 	put_ledger(&p);

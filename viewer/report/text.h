@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The summary as text for a terminal, 80 columns. Shows the summary's numbers and no others.
+ * The summary as text for a terminal or a file. Shows the summary's numbers and no others.
  */
 #ifndef VIEW_TEXT_H
 #define VIEW_TEXT_H
@@ -9,11 +9,27 @@
 #include <stdio.h>
 #include "summary/summary.h"
 
-/* The box at the end of a run: verdict, dollars, causes, next step. @report: path shown, or NULL. */
-void view_text_verdict(const struct view_summary *s, FILE *f, bool colour, const char *report);
+/* How a page looks where it is shown. Zero but for the columns: as a file or a pipe gets it. */
+struct view_look {
+	bool colour;
+	bool box; /* around the verdict */
+	bool utf8; /* ... drawn with Unicode's lines */
+	int columns; /* 80 where there is no terminal */
+};
+
+/*
+ * A terminal gets the box and its own width (at least 20 columns), and colour unless NO_COLOR is
+ * set; TERM unset or dumb gets neither. Lines of Unicode in a UTF-8 locale only.
+ */
+struct view_look view_look_of(FILE *f);
+extern const struct view_look view_look_plain;
+
+/* What a run ends with: verdict, dollars, causes, next step. @report: path shown, or NULL. */
+void view_text_verdict(const struct view_summary *s, FILE *f, const struct view_look *look,
+		       const char *report);
 
 /* The whole report. */
-void view_text_report(const struct view_summary *s, FILE *f, bool colour);
+void view_text_report(const struct view_summary *s, FILE *f, const struct view_look *look);
 
 /* Colour if @f is a terminal, NO_COLOR is unset and TERM is not dumb. */
 bool view_text_colour(FILE *f);

@@ -7,13 +7,26 @@
 #include <stdio.h>
 #include "base/arena.h"
 #include "summary/summary.h"
+#include "text.h"
 
 struct page {
 	const struct view_summary *s;
 	FILE *f;
-	bool colour;
+	struct view_look look;
 	struct view_arena mem;
 };
+
+/* Tables leave out what is least needed. */
+static inline bool text_narrow(const struct page *p)
+{
+	return p->look.columns < 80;
+}
+
+/* view_wrap in the page's columns. */
+void text_wrap(const struct page *p, int at, int hang, const char *text);
+
+/* frame.c: lines of @text, none longer than columns - 4, in a box with @title. */
+void text_frame(FILE *f, const struct view_look *look, const char *title, const char *text);
 
 void text_heading(struct page *p, const char *text);
 

@@ -7,19 +7,31 @@
 #include "text_priv.h"
 #include "base/units.h"
 #include "base/words.h"
-#include "run/wrap.h"
 
 #define PATH_COLUMNS 34 /* of a path or a file's name */
 #define LEAST_PPM 1000 /* of the GPU time: smaller findings are not listed */
 #define FILES_SHOWN 3
+#define COLUMNS_BESIDE 60 /* fewer: no room for words beside a class */
+
+/* Words get lines of their own, below the class. */
+static bool narrow(const struct page *p)
+{
+	return p->look.columns < COLUMNS_BESIDE;
+}
 
 static void put_cause(struct page *p, const struct view_finding *f, int64_t share_ppm)
 {
 	view_unit share;
 
-	fprintf(p->f, "  %5s %%  %-18s ", view_percent(share, share_ppm),
-		ana_class_names[f->class]);
-	view_wrap(p->f, 30, 30, view_finding_words(p->s, &p->mem, f, PATH_COLUMNS));
+	fprintf(p->f, "  %5s %%  ", view_percent(share, share_ppm));
+	if (narrow(p)) {
+		fprintf(p->f, "%s\n    ", ana_class_names[f->class]);
+		text_wrap(p, 4, 4,
+			  view_finding_words(p->s, &p->mem, f, (size_t)p->look.columns - 6));
+		return;
+	}
+	fprintf(p->f, "%-18s ", ana_class_names[f->class]);
+	text_wrap(p, 30, 30, view_finding_words(p->s, &p->mem, f, PATH_COLUMNS));
 }
 
 /* The causes of the verdict: of starvation their share of it, otherwise of the GPU time. */
@@ -66,7 +78,7 @@ void text_next(struct page *p)
 	if (!a || p->s->result->judgement.verdict == ANA_V_BUSY)
 		return;
 	fputs("  next: ", p->f);
-	view_wrap(p->f, 8, 8, view_arena_printf(&p->mem, "%s; %s", a->brief, saving(p, a)));
+	text_wrap(p, 8, 8, view_arena_printf(&p->mem, "%s; %s", a->brief, saving(p, a)));
 }
 
 void text_findings(struct page *p)
@@ -82,8 +94,8 @@ void text_findings(struct page *p)
 			text_heading(p, "Why (share of the GPU time)");
 		any = true;
 		put_cause(p, f, f->ppm);
-		fprintf(p->f, "%30s", "");
-		view_wrap(p->f, 30, 30,
+		fprintf(p->f, "%*s", narrow(p) ? 4 : 30, "");
+		text_wrap(p, narrow(p) ? 4 : 30, narrow(p) ? 4 : 30,
 			  view_arena_printf(&p->mem, "(%s)", view_finding_evidence(&p->mem, f)));
 	}
 }
@@ -122,7 +134,7 @@ static void put_line(struct page *p, const char *text)
 	if (!*text)
 		return;
 	fputs("  ", p->f);
-	view_wrap(p->f, 2, 4, text);
+	text_wrap(p, 2, 4, text);
 }
 
 static void put_fetches(struct page *p, const struct ana_loader_facts *l)
@@ -281,11 +293,10 @@ void text_advice(struct page *p)
 	for (size_t i = 0; i < s->advices; i++) {
 		const struct view_advice *a = &s->advice[i];
 		fprintf(p->f, "  %zu. ", i + 1);
-		view_wrap(p->f, 5, 5,
-			  view_arena_printf(&p->mem, "%s (%s)", a->title, saving(p, a)));
+		text_wrap(p, 5, 5, view_arena_printf(&p->mem, "%s (%s)", a->title, saving(p, a)));
 		fputs("     ", p->f);
-		view_wrap(p->f, 5, 5, view_arena_printf(&p->mem, "%s.", a->why));
+		text_wrap(p, 5, 5, view_arena_printf(&p->mem, "%s.", a->why));
 		fputs("     ", p->f);
-		view_wrap(p->f, 5, 5, view_arena_printf(&p->mem, "To do: %s.", a->action));
+		text_wrap(p, 5, 5, view_arena_printf(&p->mem, "To do: %s.", a->action));
 	}
 }

@@ -51,13 +51,14 @@ static int save_pages(const struct view_run_report *o, const struct view_summary
 /* One write, so that it stands together even if others write to the terminal too. */
 static void print_verdict(const struct view_summary *s, const char *report)
 {
+	struct view_look look = view_look_of(stderr);
 	char *text = NULL;
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);
 
 	if (!f)
 		return;
-	view_text_verdict(s, f, view_text_colour(stderr), report);
+	view_text_verdict(s, f, &look, report);
 	if (!fclose(f))
 		fwrite(text, 1, len, stderr);
 	free(text);
