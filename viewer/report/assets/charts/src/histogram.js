@@ -23,7 +23,7 @@ function painter(h, lines) {
 			const x0 = u.valToPos(i, 'x', true), x1 = u.valToPos(i + 1, 'x', true);
 			const tall = Math.max((n / most) * (base - u.valToPos(most, 'y', true)), 2 * dpr);
 			const gap = x1 - x0 > 4 * dpr ? dpr : 0;
-			ctx.fillStyle = colour(i === u.lit ? 'ink' : 'busy');
+			ctx.fillStyle = colour(i === u.lit ? 'ink' : 'good');
 			ctx.fillRect(x0, base - tall, x1 - x0 - gap, tall);
 		});
 		for (const [ns, name] of lines) {

@@ -64,7 +64,7 @@ export function plot(place, { name, height, options, data, key, readout }) {
 	place.append(box);
 	const u = new uPlot({
 		width: Math.max(box.clientWidth, 120), height, legend: { show: false }, pxAlign: 1,
-		padding: [8, 8, 0, 0], ...options,
+		padding: [8, 1, 0, 0], ...options,
 	}, data, box);
 
 	box.addEventListener('keydown', (e) => {

@@ -69,7 +69,7 @@ export function ranks(place, block, view) {
 			}),
 			series: [{}, { show: false }],
 			axes: [timeAxis(), { show: false }],
-			padding: [6, 12, 0, 12],
+			padding: [2, 1, 0, 1],
 		},
 		key(e, c) {
 			const way = { ArrowUp: -1, ArrowDown: 1 }[e.key];

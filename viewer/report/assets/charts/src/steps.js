@@ -62,7 +62,7 @@ function seriesLook() {
 	});
 
 	return {
-		series: [{}, line('copy', 0.5), line('copy', 0.5), { ...line('busy', 1.5) }, line('ink', 1.5, [6, 4])],
+		series: [{}, line('copy', 0.5), line('copy', 0.5), { ...line('good', 1.5) }, line('ink', 1.5, [6, 4])],
 		bands: [{ series: [1, 2], fill: () => `${colour('copy')}33` }],
 	};
 }

@@ -4,6 +4,7 @@ import { el, legend, readout } from './dom.js';
 import { bindHand, follow, timeButtons, timeKeys, timeOptions } from './hand.js';
 import { durationSplits, plot, timeAxis, valueAxis } from './plot.js';
 import { cellColumns } from './series.js';
+import { texture } from './texture.js';
 import { colour } from './theme.js';
 import { count, duration, moment, niceStep } from './units.js';
 
@@ -32,7 +33,7 @@ function painter(loader, view) {
 					return;
 				sum += ns / (c.cells * loader.cell_ns);
 				const top = u.valToPos(sum, 'y', true);
-				ctx.fillStyle = colour(STATES[k][1]);
+				ctx.fillStyle = texture(STATES[k][1]);
 				ctx.fillRect(bbox.left + c.x0, top, c.x1 - c.x0, bottom - top);
 				bottom = top;
 			});
@@ -119,8 +120,8 @@ function batches(place, block, view) {
 		name: 'Time per batch', height: 170, describe: describeBatches,
 		data: depth ? [...data, depth] : data,
 		more: {
-			series: [{}, line('input', [3, 3]), line('busy'),
-				...(depth ? [{ ...line('comm'), scale: 'depth' }] : [])],
+			series: [{}, line('input', [3, 3]), line('good'),
+				...(depth ? [{ ...line('link'), scale: 'depth' }] : [])],
 			axes: [timeAxis(), { ...valueAxis(), splits: durationSplits },
 				...(depth ? [{
 					...valueAxis((v) => (Number.isInteger(v) ? String(v) : ''), 34),
@@ -133,7 +134,7 @@ function batches(place, block, view) {
 		},
 	});
 	place.append(legend([['k-mean', 'mean time of a batch'], ['k-slow', 'the longest'],
-		...(depth ? [['f-comm', 'batches ready and not taken (right)']] : [])]));
+		...(depth ? [['k-depth', 'batches ready and not taken (right)']] : [])]));
 }
 
 export function workers(place, block, view) {
