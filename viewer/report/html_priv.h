@@ -147,6 +147,10 @@ void html_loader(struct html *h); /* html_loader.c */
 void html_copies(struct html *h); /* html_copies.c */
 void html_flame(struct html *h); /* html_flame.c */
 void html_ranks(struct html *h); /* html_ranks.c */
+/* html_ranks.c: "Rank 3", or where the job gave none "GPU 3"; @word: " rank " as it is to stand. */
+void html_rank_name(struct html *h, size_t row, const char *word);
+/* html_ranks_strip.c: the first @shown (> 0) of the rows over time, as a chart. */
+void html_ranks_strip(struct html *h, size_t shown);
 void html_cost(struct html *h); /* html_cost.c */
 void html_quality(struct html *h); /* html_quality.c */
 void html_run(struct html *h); /* html_run.c */

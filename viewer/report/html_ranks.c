@@ -1,8 +1,343 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ranks side by side: who waited, and for whom. Nothing yet. */
+/*
+ * The ranks side by side: who came late to collectives, how often, why, and what the others' waiting
+ * cost; who is slow, dead or hung; how well the hosts' clocks were brought together.
+ */
+#include <inttypes.h>
+#include <string.h>
 #include "html_priv.h"
+
+#define NAMED_MAX 8
+#define GROUPS_MAX 16
+
+static const struct ana_ranks *ranks(const struct html *h)
+{
+	return &h->s->result->ranks;
+}
+
+/* "rank 3", or where the job gave none "GPU 3". */
+void html_rank_name(struct html *h, size_t i, const char *word)
+{
+	const struct ana_rank *r = &ranks(h)->row[i];
+
+	html_put(h, r->has_rank ? word : "GPU ");
+	if (r->has_rank)
+		html_id(h, r->rank, "/ranks/rows/%zu/rank", i);
+	else
+		html_id(h, r->gpu, "/ranks/rows/%zu/gpu", i);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "train.py:38 fetch": where a late rank mostly was. */
+static void put_place(struct html *h, size_t i)
+{
+	const struct ana_rank *r = &ranks(h)->row[i];
+
+	if (!r->file && !r->function)
+		return;
+	fprintf(h->f, " <span class=\"mono\" data-from=\"/ranks/rows/%zu/where\">", i);
+	if (r->file) {
+		html_put(h, "<bdi class=\"spot\">");
+		html_escape(h->f, base_name(r->file));
+		if (r->line)
+			fprintf(h->f, ":%" PRIu32, r->line);
+		html_put(h, "</bdi>");
+	}
+	if (r->function) {
+		html_put(h, " <bdi>");
+		html_escape(h->f, r->function);
+		html_put(h, "</bdi>");
+	}
+	html_put(h, "</span>");
+}
+
+static void put_caused(struct html *h, size_t i)
+{
+	html_ns(h, ranks(h)->row[i].caused_ns, "/ranks/rows/%zu/caused_ns", i);
+	if (!h->s->cost.known)
+		return;
+	html_put(h, " = ");
+	html_usd(h, h->s->rank_nano_usd[i], "/ranks/rows/%zu/caused_usd", i);
+}
+
+/* One culprit in words. */
+static void put_culprit(struct html *h, size_t i)
+{
+	const struct ana_rank *r = &ranks(h)->row[i];
+
+	html_put(h, "<li><b>");
+	html_rank_name(h, i, "Rank ");
+	html_put(h, "</b> made the others wait ");
+	put_caused(h, i);
+	html_put(h, r->culprit == ANA_CULPRIT_STABLE ? ", again and again: it came last by much to "
+						     : ", at times: it came last by much to ");
+	html_count(h, r->late_much, "/ranks/rows/%zu/late_much", i);
+	html_put(h, " of ");
+	html_count(h, r->matched, "/ranks/rows/%zu/matched", i);
+	html_put(h, " collectives.");
+	if (r->top_cause < ANA_CLASSES) {
+		html_put(h, " Meanwhile it was mostly in ");
+		html_class(h, r->top_cause);
+		put_place(h, i);
+		html_put(h, ".");
+	}
+	html_put(h, "</li>\n");
+}
+
+static void put_culprits(struct html *h)
+{
+	const struct ana_ranks *r = ranks(h);
+	size_t named = 0;
+
+	for (size_t i = 0; i < r->rows; i++) {
+		if (r->row[i].culprit == ANA_CULPRIT_NONE)
+			continue;
+		if (named++ < NAMED_MAX) {
+			html_put(h, named == 1 ? "<ul>\n" : "");
+			put_culprit(h, i);
+		}
+	}
+	html_put(h, named ? "</ul>\n"
+			  : "<p>No rank made the others wait by more than chance explains.</p>\n");
+	if (named > NAMED_MAX)
+		html_put(h, "<p class=\"soft\">The table below names all of them.</p>\n");
+}
+
+static void put_gone(struct html *h, size_t i)
+{
+	const struct ana_rank *r = &ranks(h)->row[i];
+
+	html_put(h, "<p class=\"bad\">");
+	html_rank_name(h, i, "Rank ");
+	html_put(h, r->state == ANA_RANK_DEAD ? " died while the others went on: it was in "
+					      : " hung: it lived on, but came to no more than ");
+	html_count(h, r->collectives, "/ranks/rows/%zu/collectives", i);
+	html_put(h, " collectives");
+	if (r->last_name) {
+		html_put(h, ", the last of them ");
+		html_text(h, "bdi class=\"mono\"", r->last_name, "/ranks/rows/%zu/last_collective",
+			  i);
+	}
+	html_put(h, ".</p>\n");
+}
+
+static void put_slow(struct html *h, size_t i)
+{
+	html_put(h, "<p>");
+	html_rank_name(h, i, "Rank ");
+	html_put(h, " has a slow GPU: for the same kernels it takes longer than the median of the "
+		    "others by ");
+	html_id(h, ranks(h)->row[i].straggler_ppm, "/ranks/rows/%zu/straggler_ppm", i);
+	html_put(h,
+		 " parts in a million. It is hot, shared or throttled; it does not starve.</p>\n");
+}
+
+/* What else is wrong with a rank. */
+static void put_troubles(struct html *h)
+{
+	const struct ana_ranks *r = ranks(h);
+	size_t said = 0;
+
+	for (size_t i = 0; i < r->rows && said < NAMED_MAX; i++) {
+		const struct ana_rank *row = &r->row[i];
+
+		said += row->state != ANA_RANK_ENDED || row->straggler;
+		if (row->state != ANA_RANK_ENDED)
+			put_gone(h, i);
+		if (row->straggler && row->has_straggler)
+			put_slow(h, i);
+	}
+}
+
+static void put_cause_cell(struct html *h, size_t i)
+{
+	const struct ana_rank *r = &ranks(h)->row[i];
+
+	html_put(h, "<td>");
+	if (r->top_cause < ANA_CLASSES) {
+		html_class(h, r->top_cause);
+		put_place(h, i);
+	}
+	html_put(h, "</td>");
+}
+
+static void put_row(struct html *h, size_t i)
+{
+	static const char *const culprit[ANA_CULPRITS] = { "", "again and again", "at times" };
+	static const char *const state[ANA_RANK_STATES] = { "", "dead", "hung" };
+	const struct ana_rank *r = &ranks(h)->row[i];
+
+	html_put(h, "<tr><th scope=\"row\" class=\"keep\">");
+	html_rank_name(h, i, "");
+	html_put(h, " <span class=\"soft small\">");
+	html_text(h, "bdi", h->s->result->gpu[r->gpu].host, "/ranks/rows/%zu/host", i);
+	html_put(h, "</span></th><td class=\"n\">");
+	html_count(h, r->late, "/ranks/rows/%zu/late", i);
+	html_put(h, " of ");
+	html_count(h, r->matched, "/ranks/rows/%zu/matched", i);
+	html_put(h, "</td><td class=\"n\">");
+	html_count(h, r->late_much, "/ranks/rows/%zu/late_much", i);
+	html_put(h, "</td><td class=\"n\">");
+	html_ns(h, r->caused_ns, "/ranks/rows/%zu/caused_ns", i);
+	html_put(h, "</td>");
+	if (h->s->cost.known) {
+		html_put(h, "<td class=\"n\">");
+		html_usd(h, h->s->rank_nano_usd[i], "/ranks/rows/%zu/caused_usd", i);
+		html_put(h, "</td>");
+	}
+	put_cause_cell(h, i);
+	html_put(h, "<td class=\"n\">");
+	html_ns(h, r->waited_ns, "/ranks/rows/%zu/waited_ns", i);
+	fprintf(h->f, "</td><td>%s%s%s%s%s</td></tr>\n", state[r->state],
+		*state[r->state] && *culprit[r->culprit] ? ", " : "", culprit[r->culprit],
+		r->straggler && (*state[r->state] || *culprit[r->culprit]) ? ", " : "",
+		r->straggler ? "slow GPU" : "");
+}
+
+static void put_table(struct html *h, size_t shown)
+{
+	static const char *const priced[] = { "Rank",	       "n:Last to come",
+					      "n:... by much", "n:Others waited",
+					      "n:Cost",	       "Meanwhile it was in",
+					      "n:It waited",   "It is" };
+	static const char *const unpriced[] = { "Rank",
+						"n:Last to come",
+						"n:... by much",
+						"n:Others waited",
+						"Meanwhile it was in",
+						"n:It waited",
+						"It is" };
+
+	html_table(h, "Who came late to collectives, and what the others waited for it");
+	if (h->s->cost.known)
+		html_columns(h, priced, 8);
+	else
+		html_columns(h, unpriced, 7);
+	for (size_t i = 0; i < shown; i++)
+		put_row(h, i);
+	html_table_end(h);
+	if (shown < ranks(h)->rows) {
+		html_put(h, "<p class=\"soft\">These are the first of ");
+		html_count(h, ranks(h)->rows, "#/ranks/rows");
+		html_put(h, " ranks; summary.json has all.</p>\n");
+	}
+}
+
+static void put_clock(struct html *h, size_t i)
+{
+	const struct ana_clock *c = &ranks(h)->clock[i];
+
+	html_put(h, "<tr><th scope=\"row\">");
+	html_text(h, "bdi", c->host, "/ranks/clocks/%zu/host", i);
+	html_put(h, "</th>");
+	if (!c->aligned) {
+		html_put(h,
+			 "<td colspan=\"4\">nothing of it could be matched to others'; its ranks "
+			 "are compared with nobody</td></tr>\n");
+		return;
+	}
+	html_put(h, "<td class=\"n\">");
+	html_id(h, c->offset_ns, "/ranks/clocks/%zu/offset_ns", i);
+	html_put(h, " ns</td><td class=\"n\">");
+	html_id(h, c->drift_ppb, "/ranks/clocks/%zu/drift_ppb", i);
+	html_put(h, "</td><td class=\"n\">");
+	if (c->residual_ns >= 0)
+		html_ns(h, c->residual_ns, "/ranks/clocks/%zu/residual_ns", i);
+	html_put(h, "</td><td class=\"n\">");
+	html_count(h, c->points, "/ranks/clocks/%zu/points", i);
+	html_put(h, "</td></tr>\n");
+}
+
+/* Of several hosts: the first is the one that the others are set to. */
+static void put_clocks(struct html *h)
+{
+	static const char *const head[] = { "Host", "n:Set by", "n:Drift, parts in a billion",
+					    "n:95 of 100 ends agree within", "n:Collectives" };
+	const struct ana_ranks *r = ranks(h);
+
+	if (r->clocks < 2)
+		return;
+	html_put(h, "<h3>Clocks</h3>\n<p>A collective ends on all its ranks at once: from that the "
+		    "hosts' clocks were set to the first one's.</p>\n");
+	html_table(h, "Clocks of the hosts");
+	html_columns(h, head, 5);
+	for (size_t i = 0; i < r->clocks && i < HTML_GPUS_MAX; i++)
+		put_clock(h, i);
+	html_table_end(h);
+}
+
+static void put_group(struct html *h, size_t i)
+{
+	const struct ana_group *g = &ranks(h)->group[i];
+
+	html_put(h, "<tr><th scope=\"row\" class=\"wide\">");
+	html_text(h, "bdi class=\"mono\"", g->name ? g->name : "", "/ranks/groups/%zu/name", i);
+	html_put(h, "</th><td class=\"n\">");
+	html_count(h, g->members, "#/ranks/groups/%zu/members", i);
+	html_put(h, "</td><td class=\"n\">");
+	html_count(h, g->matched, "/ranks/groups/%zu/matched", i);
+	html_put(h, "</td><td class=\"n\">");
+	html_ns(h, g->waited_ns, "/ranks/groups/%zu/waited_ns", i);
+	html_put(h, "</td><td class=\"n\">");
+	html_count(h, g->refused, "/ranks/groups/%zu/refused", i);
+	html_put(h, "</td></tr>\n");
+}
+
+static void put_groups(struct html *h)
+{
+	static const char *const head[] = { "Most of its collectives", "n:Ranks", "n:Matched",
+					    "n:Waited in it", "n:Without counterpart" };
+	const struct ana_ranks *r = ranks(h);
+
+	if (!r->groups)
+		return;
+	html_details(h, "Communicators");
+	html_table(h, "Communicators, as far as records tell");
+	html_columns(h, head, 5);
+	for (size_t i = 0; i < r->groups && i < GROUPS_MAX; i++)
+		put_group(h, i);
+	html_table_end(h);
+	html_details_end(h);
+}
+
+static void put_matched(struct html *h)
+{
+	const struct ana_ranks *r = ranks(h);
+
+	html_put(h, "<p class=\"soft\">");
+	html_count(h, r->matched, "/ranks/matched");
+	html_put(h, " collectives were matched across ranks");
+	if (r->refused) {
+		html_put(h, "; ");
+		html_count(h, r->refused, "/ranks/refused");
+		html_put(h, " kernels had no counterpart, and their ");
+		html_ns(h, r->refused_ns, "/ranks/refused_ns");
+		html_put(h, " stay communication");
+	}
+	html_put(h, ". To come late by much is by ");
+	html_ns(h, r->late_ns, "/ranks/late_ns");
+	html_put(h, " or more.</p>\n");
+}
 
 void html_ranks(struct html *h)
 {
-	(void)h;
+	size_t shown = ranks(h)->rows < HTML_GPUS_MAX ? ranks(h)->rows : HTML_GPUS_MAX;
+
+	if (!shown)
+		return;
+	html_section(h, "ranks", "The ranks");
+	put_culprits(h);
+	put_troubles(h);
+	html_ranks_strip(h, shown);
+	put_table(h, shown);
+	put_matched(h);
+	put_clocks(h);
+	put_groups(h);
+	html_section_end(h);
 }
