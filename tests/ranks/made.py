@@ -370,13 +370,32 @@ class Job:
                        start_ns=m.start, end_ns=m.end, corr=m.corr)
 
     def true_skew(self):
-        """ns that each rank waited inside collectives (no p2p) for a later one."""
-        out = {r.number: 0 for r in self.rank}
-        for m in self.meetings.values():
-            if m.end and not m.p2p:
-                for r, ns in m.waits().items():
-                    out[r] += ns
+        """ns that each rank waited inside collectives (no p2p) for a later one while it computed
+        nothing."""
+        out = {}
+        for r in self.rank:
+            waits = [(op[0].start[r.number], max(op[0].start.values())) for op in r.ops
+                     if isinstance(op[0], Meeting) and op[0].end and not op[0].p2p]
+            kernels = [op[:2] for op in r.ops if not isinstance(op[0], Meeting)]
+            out[r.number] = exposed(waits, kernels)
         return out
+
+
+def exposed(waits, kernels):
+    """How much of the union of waits lies in no kernel. Both are in order of start, as streams are."""
+    total, until, k = 0, 0, 0
+    for begin, end in sorted(waits):
+        at, until = max(begin, until), max(end, until)
+        while k < len(kernels) and kernels[k][1] <= at:
+            k += 1
+        j = k
+        while at < until:
+            if j == len(kernels) or kernels[j][0] >= until:
+                total += until - at
+                break
+            total += max(0, kernels[j][0] - at)
+            at, j = max(at, kernels[j][1]), j + 1
+    return total
 
 
 def pairs(text):

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What it costs to compare ranks: time and memory of the analysis of a made-up data-parallel run
+ * whose ranks meet in collectives, one of them late in each step.
+ *
+ *	bench_ranks [--ranks N] [--ops N] [--threads N] [--collectives PER_STEP]
+ *
+ * --ops: per rank. The run of the goal is --ranks 64 --ops 1000000. Trace and analysis are made in
+ * processes of their own, so that the memory told is the analysis's.
+ */
+#include "harness.h"
+
+#include <getopt.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include "analysis/ledger.h"
+#include "trace/trace.h"
+#include "wire/encoder.h"
+#include "wire/session.pb-c.h"
+
+#define KERNELS 480 /* per step */
+#define NAMES 100
+#define BLOCK 8192
+#define BASE 1700000000000000000
+#define RANKS_MAX 1024
+
+enum name { /* string ids, in order of interning */
+	NAME_LAUNCH = 1,
+	NAME_SYNC,
+	NAME_LOADER,
+	NAME_COLLECTIVE,
+	NAME_KERNEL,
+};
+
+struct opts {
+	long ranks, ops, threads, collectives;
+};
+
+struct table { /* events of one kind, until a block is full */
+	struct wire_event ev[BLOCK];
+	size_t n;
+};
+
+struct rank {
+	FILE *file;
+	struct wire_encoder *encoder;
+	struct wire_strtab *names;
+	struct wire_buf out;
+	struct table *table[WIRE_KIND_MAX];
+	uint64_t random, corr;
+	int64_t host, compute, comm; /* where the host stands, and each stream's end */
+	struct wire_event waiting; /* the collective that it is in */
+};
+
+static int by_end(const void *a, const void *b)
+{
+	const struct wire_event *x = a, *y = b;
+
+	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
+}
+
+static void flush_table(struct rank *r, int kind)
+{
+	struct table *t = r->table[kind];
+
+	if (!t->n)
+		return;
+	qsort(t->ev, t->n, sizeof(*t->ev), by_end);
+	REQUIRE(!wire_encoder_block(r->encoder, t->ev, t->n, NULL, r->host, &r->out));
+	t->n = 0;
+	REQUIRE(fwrite(r->out.data, 1, r->out.len, r->file) == r->out.len);
+	r->out.len = 0;
+}
+
+static void add(struct rank *r, struct wire_event e)
+{
+	struct table *t = r->table[e.kind];
+
+	if (t->n == BLOCK)
+		flush_table(r, e.kind);
+	t->ev[t->n++] = e;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t below(struct rank *r, uint64_t n)
+{
+	return (int64_t)(t_random(&r->random) % n);
+}
+
+/* The host's call; returns when it began. */
+static int64_t call(struct rank *r, uint32_t name, int64_t ns)
+{
+	int64_t begin = r->host;
+
+	r->host += ns;
+	add(r, (struct wire_event){ .kind = WIRE_KIND_API,
+				    .start_ns = begin,
+				    .end_ns = r->host,
+				    .corr = ++r->corr,
+				    .name = name,
+				    .tid = 4242,
+				    .op = WIRE_DOMAIN_RUNTIME });
+	r->host += 500;
+	return begin;
+}
+
+static void kernel(struct rank *r, uint32_t name)
+{
+	int64_t begin = call(r, NAME_LAUNCH, 2500);
+	int64_t start = later(begin + 4500, r->compute + 1200);
+
+	r->compute = start + 4000 + below(r, 12000);
+	add(r, (struct wire_event){ .kind = WIRE_KIND_OP,
+				    .start_ns = start,
+				    .end_ns = r->compute,
+				    .corr = r->corr,
+				    .name = name,
+				    .context = 1,
+				    .stream = 7,
+				    .op = WIRE_OP_KERNEL });
+}
+
+/* The rank comes to a collective, which it begins behind what it has computed so far. */
+static int64_t arrive(struct rank *r)
+{
+	int64_t begin = call(r, NAME_LAUNCH, 2500);
+
+	r->waiting = (struct wire_event){ .kind = WIRE_KIND_OP,
+					  .start_ns = later(later(begin + 4500, r->comm + 1200),
+							    r->compute + 1200),
+					  .corr = r->corr,
+					  .name = NAME_COLLECTIVE,
+					  .context = 1,
+					  .stream = 20,
+					  .op = WIRE_OP_KERNEL };
+	return r->waiting.start_ns;
+}
+
+static void leave(struct rank *r, int64_t end)
+{
+	r->waiting.end_ns = r->comm = end + below(r, 2000);
+	add(r, r->waiting);
+}
+
+static void meet(struct rank *all, long ranks)
+{
+	int64_t last = 0;
+	long i;
+
+	for (i = 0; i < ranks; i++)
+		last = later(last, arrive(&all[i]));
+	for (i = 0; i < ranks; i++)
+		leave(&all[i], last + 40000);
+}
+
+/* The step's wait for its batch. */
+static void wait_for_batch(struct rank *r, bool late)
+{
+	int64_t ns = late ? 1000000 : 20000;
+
+	add(r, (struct wire_event){ .kind = WIRE_KIND_RANGE,
+				    .start_ns = r->host,
+				    .end_ns = r->host + ns,
+				    .name = NAME_LOADER,
+				    .tid = 4242,
+				    .op = WIRE_RANGE_LOADER });
+	r->host += ns;
+}
+
+static void step(const struct opts *o, struct rank *all, unsigned long number)
+{
+	long i, k, c;
+
+	for (i = 0; i < o->ranks; i++)
+		wait_for_batch(&all[i], i == o->ranks / 2 || (long)(number % 50) == i);
+	for (c = 0; c < o->collectives; c++) {
+		for (i = 0; i < o->ranks; i++)
+			for (k = 0; k < KERNELS / o->collectives; k++)
+				kernel(&all[i], NAME_KERNEL + (uint32_t)((c * 7 + k) % NAMES));
+		meet(all, o->ranks);
+	}
+	for (i = 0; i < o->ranks; i++) {
+		int64_t end = later(all[i].compute, all[i].comm);
+
+		call(&all[i], NAME_SYNC, later(end - all[i].host, 0) + 3000);
+	}
+}
+
+static void begin(struct rank *r, const char *dir, long number, long ranks)
+{
+	uint8_t id[16] = { 0xba, (uint8_t)(number >> 8), (uint8_t)number };
+	uint8_t uuid[16] = { 9, (uint8_t)(number >> 8), (uint8_t)number };
+	Wire__Hello hello = WIRE__HELLO__INIT;
+	Wire__Device device = WIRE__DEVICE__INIT, *devices[1] = { &device };
+	static const char *const names[] = {
+		"cudaLaunchKernel", "cudaStreamSynchronize",
+		"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+		"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+	};
+	char text[512];
+	uint32_t next = 1;
+	int i, kind;
+
+	snprintf(text, sizeof(text), "%s/%04ld.gst", dir, number);
+	r->file = fopen(text, "wb");
+	r->encoder = wire_encoder_new(id, 3);
+	r->names = wire_strtab_new();
+	REQUIRE(r->file && r->encoder && r->names);
+	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
+		REQUIRE(r->table[kind] = calloc(1, sizeof(struct table)));
+	r->random = (uint64_t)number + 1;
+	r->host = BASE + 1000000;
+	device.uuid.data = uuid;
+	device.uuid.len = sizeof(uuid);
+	device.name = (char *)"NVIDIA H100 80GB HBM3 (simulated)";
+	device.context_ns = BASE;
+	hello.host = (char *)"bench";
+	hello.pid = 1000 + number;
+	hello.process_start_ns = hello.armed_ns = BASE;
+	hello.rank = (int32_t)number;
+	hello.has_rank = true;
+	hello.world_size = (uint32_t)ranks;
+	hello.n_devices = 1;
+	hello.devices = devices;
+	hello.clock = (char *)"realtime";
+	REQUIRE(!wire_encoder_message(r->encoder, WIRE_FRAME_HELLO, &hello.base, BASE, &r->out));
+	for (i = 0; i < 4; i++)
+		wire_strtab_intern(r->names, names[i], strlen(names[i]));
+	for (i = 0; i < NAMES; i++) {
+		snprintf(text, sizeof(text), "void kernel_%d<float>(float *, int)", i);
+		wire_strtab_intern(r->names, text, strlen(text));
+	}
+	while (next <= wire_strtab_count(r->names))
+		REQUIRE(!wire_encoder_strings(r->encoder, r->names, next, &next, BASE, &r->out));
+}
+
+static void end(struct rank *r)
+{
+	Wire__Bye bye = WIRE__BYE__INIT;
+	int kind;
+
+	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
+		flush_table(r, kind);
+	bye.t_ns = r->host + 1000;
+	bye.reason = (char *)"exit";
+	REQUIRE(!wire_encoder_message(r->encoder, WIRE_FRAME_BYE, &bye.base, r->host, &r->out));
+	REQUIRE(fwrite(r->out.data, 1, r->out.len, r->file) == r->out.len);
+	REQUIRE(!fclose(r->file));
+}
+
+static void make(const struct opts *o, const char *dir)
+{
+	struct rank *all = calloc((size_t)o->ranks, sizeof(*all));
+	unsigned long n, steps;
+	long i;
+
+	REQUIRE(all != NULL);
+	for (i = 0; i < o->ranks; i++)
+		begin(&all[i], dir, i, o->ranks);
+	steps = (unsigned long)(o->ops /
+				(KERNELS / o->collectives * o->collectives + o->collectives));
+	for (n = 0; n < steps; n++)
+		step(o, all, n);
+	for (i = 0; i < o->ranks; i++)
+		end(&all[i]);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void analyse(const struct opts *o, const char *path)
+{
+	struct ana_options ao = { .threads = (unsigned int)o->threads,
+				  .timeline_buckets = 2000,
+				  .top_gaps = 20 };
+	struct view_trace *t;
+	struct ana_result *r;
+	const char *why;
+	double start = now();
+	uint64_t ops = 0;
+	size_t i;
+
+	REQUIRE(!view_trace_open(&t, path, &why));
+	REQUIRE(!ana_run(t, &ao, &r));
+	for (i = 0; i < r->gpus; i++)
+		ops += r->gpu[i].ops;
+	printf("%zu ranks, %.1f M ops, %" PRIu64 " events, trace %.1f MB, analysed in %.2f s\n"
+	       "  %" PRIu64 " collectives matched, %" PRIu64
+	       " kernels refused, comm.skew %.1f %%\n",
+	       r->gpus, (double)ops / 1e6, r->quality.events, (double)r->quality.trace_bytes / 1e6,
+	       now() - start, r->ranks.matched, r->ranks.refused,
+	       100.0 * (double)r->classes[ANA_COMM_SKEW] / (double)r->gpu_ns);
+	ana_result_free(r);
+	view_trace_close(t);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "ranks", required_argument, NULL, 'r' },
+		{ "ops", required_argument, NULL, 'o' },
+		{ "threads", required_argument, NULL, 't' },
+		{ "collectives", required_argument, NULL, 'c' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct opts o = { .ranks = 64, .ops = 50000, .threads = 0, .collectives = 8 };
+	char dir[256], cmd[300];
+	struct rusage u;
+	int c, status;
+	pid_t pid;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		long v = optarg ? atol(optarg) : 0;
+
+		switch (c) {
+		case 'r':
+			o.ranks = v;
+			break;
+		case 'o':
+			o.ops = v;
+			break;
+		case 't':
+			o.threads = v;
+			break;
+		case 'c':
+			o.collectives = v;
+			break;
+		default:
+			return 2;
+		}
+	}
+	REQUIRE(o.ranks > 1 && o.ranks <= RANKS_MAX && o.collectives > 0 &&
+		o.collectives <= KERNELS && o.ops > 0);
+	t_tempdir(dir, sizeof(dir));
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		make(&o, dir);
+		exit(0);
+	}
+	REQUIRE(waitpid(pid, &status, 0) == pid && !status);
+	pid = fork();
+	if (!pid) {
+		analyse(&o, dir);
+		exit(0);
+	}
+	REQUIRE(wait4(pid, &status, 0, &u) == pid && !status);
+	printf("  %.2f s CPU, RSS %.1f MB\n",
+	       (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+		       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6,
+	       (double)u.ru_maxrss / 1024);
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	REQUIRE(!system(cmd));
+	return 0;
+}
