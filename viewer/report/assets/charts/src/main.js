@@ -7,19 +7,25 @@ import { readBlock } from './block.js';
 import { familyOf, FAMILIES } from './classes.js';
 import { el } from './dom.js';
 import { flame } from './flame.js';
+import { timeButtons } from './hand.js';
 import { histogram } from './histogram.js';
 import { HELP } from './plot.js';
 import { ranks } from './ranks.js';
 import { steps } from './steps.js';
-import { timeline } from './timeline.js';
+import { MANY, timeline } from './timeline.js';
 import { View } from './view.js';
 import { workers } from './workers.js';
 
 // Each (place, block, view, figure): draws into place; false where the block has nothing for it.
 const CHARTS = { timeline, steps, histogram, workers, flame, ranks };
 
-function note(before, text) {
-	before.before(el('p', { class: 'soft small charts-note', role: 'note' }, text));
+// Above a chart, or above all of a grid of them.
+function above(figure, ...what) {
+	(figure.closest('.strips') ?? figure).before(...what);
+}
+
+function note(figure, text) {
+	above(figure, el('p', { class: 'soft small charts-note', role: 'note' }, text));
 }
 
 // So far in that the shortest gap of the list can fill the page, and a bucket be told from the next.
@@ -61,10 +67,11 @@ function draw(figure, block, view) {
 	}
 }
 
-function help(figure) {
-	figure.before(el('p', { class: 'soft small charts-help', id: HELP },
+function help(figure, block, view) {
+	above(figure, el('p', { class: 'soft small charts-help', id: HELP },
 		'Drag to zoom in, pinch, or turn the wheel with Ctrl. Keys on a chart: \u2190 \u2192 move, ' +
-		'+ \u2212 zoom, 0 the whole run, Shift with \u2190 \u2192 the cursor. Charts over time move together.'));
+		'+ \u2212 zoom, 0 the whole run, Shift with \u2190 \u2192 the cursor. Charts over time move together.'),
+	...(block.gpus.length > MANY ? [el('div', { class: 'bar-above' }, timeButtons(view))] : []));
 }
 
 function start() {
@@ -82,7 +89,7 @@ function start() {
 		return;
 	block.families = block.classes.map((c) => FAMILIES.indexOf(familyOf(c)));
 	const view = new View(Math.max(block.axis_ns, 1), closest(block));
-	help(figures[0]);
+	help(figures[0], block, view);
 	const sight = new IntersectionObserver((entries) => {
 		for (const e of entries) {
 			if (!e.isIntersecting)

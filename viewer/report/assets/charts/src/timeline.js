@@ -14,7 +14,7 @@ import { duration, moment, niceStep } from './units.js';
 // The lane of gaps stands above the columns, as in the page's static chart. Where there are many GPUs
 // each gets less.
 const TALL = { height: 122, lane: 14 }, LOW = { height: 74, lane: 8 };
-const MANY = 8;
+export const MANY = 8;
 
 // A stack of at least one pixel for each family that is there, so that no stall is rounded away.
 function drawColumn(ctx, c, x, y, height, families) {
