@@ -34,7 +34,7 @@ static const char help[] =
 	"\n"
 	"example:\n"
 	"  gpustarve-collector --dir runs --unix $XDG_RUNTIME_DIR/gpustarve/sock &\n"
-	"  gpustarve run --collector unix:$XDG_RUNTIME_DIR/gpustarve/sock -- ./train.py\n";
+	"  gpustarve run -o runs --collector unix:$XDG_RUNTIME_DIR/gpustarve/sock -- ./train.py\n";
 
 enum {
 	OPT_DIR = 256,

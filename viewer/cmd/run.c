@@ -287,6 +287,16 @@ static void report_aside(struct view_run *r)
 			   r->shown);
 }
 
+static void tell_nothing(const struct view_run *r)
+{
+	if (r->node.socket[0] && !r->own_socket)
+		view_note("no trace in %s: the job never touched a GPU, or the collector at %s "
+			  "stores it elsewhere; give -o the folder that it was started with",
+			  r->shown, r->node.socket);
+	else
+		view_note("the job never touched a GPU: there is nothing to report");
+}
+
 /*
  * The first wrapper of a run speaks for all of them. Should it have spoken before the others were
  * done, the last of those brings the files up to date.
@@ -308,7 +318,7 @@ static void tell(struct view_run *r)
 	if (r->first && data) {
 		report_aside(r);
 	} else if (r->first && !r->quiet && !r->told) {
-		view_note("the job never touched a GPU: there is nothing to report");
+		tell_nothing(r);
 	} else if (!r->first && asprintf(&summary, "%s/summary.json", r->dir) >= 0) {
 		r->quiet = true;
 		if (!access(summary, F_OK) && !view_others_go_on(r->dir, r->record))
