@@ -39,7 +39,7 @@ def blocks(path):
     for number, line in enumerate(manual.read(path).splitlines() + [''], 1):
         inside = line.startswith('    ') and (block or not above.strip())
         if inside:
-            block.append((number, line[4:]))
+            block.append((number, line.strip()))
         elif line.strip() or block:
             commands = [(n, l) for n, l in block if OURS.match(l)]
             if block and OURS.match(block[0][1]) or len(commands) > 1:
