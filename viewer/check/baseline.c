@@ -84,6 +84,7 @@ static void put_run(struct view_jsonout *j, const struct check_run *run)
 	view_json_int(j, "ranks", run->ranks);
 	view_json_int(j, "workers", run->workers);
 	view_json_int(j, "batch_size", run->batch_size);
+	view_json_int(j, "cores", run->cores);
 	view_json_string(j, "window", run->window == ANA_WINDOW_JOB ? "job" : "device");
 	view_json_bool(j, "simulated", run->simulated);
 	view_json_bool(j, "complete", run->complete);
@@ -273,6 +274,7 @@ static int get_run(struct in *in, const struct view_json *node, struct check_run
 		.ranks = get(in, node, "ranks", 0, many),
 		.workers = get(in, node, "workers", -1, many),
 		.batch_size = get(in, node, "batch_size", -1, many),
+		.cores = get(in, node, "cores", 0, many),
 		.simulated = view_json_get_bool(node, "simulated", false),
 		.complete = view_json_get_bool(node, "complete", false),
 		.gpu_ns = get(in, node, "gpu_ns", 0, many),

@@ -334,6 +334,36 @@ void check_judge_prediction(struct check_result *r, const struct view_summary *s
 		judge_predicted(r, s, &budget[i]);
 }
 
+/* -- without the GPU ---------------------------------------------------------------------------- */
+
+static const char *cores_text(struct view_arena *mem, const struct check_replay *p)
+{
+	if (!p->recorded_cores)
+		return view_arena_printf(mem, "%" PRId64 " cores here, not known there", p->cores);
+	return view_arena_printf(mem, "%" PRId64 " cores here, %" PRId64 " there", p->cores,
+				 p->recorded_cores);
+}
+
+void check_judge_replay(struct check_result *r, const struct check_replay *p)
+{
+	view_unit starved, was, busy, busy_was;
+
+	r->has_replay = true;
+	r->replay_utilization_ppm = p->utilization_ppm;
+	r->replay_starved_ppm = view_ppm(p->run.starved_ns, p->run.gpu_ns);
+	check_result_add(r, CHECK_PASS, "replay", p->run.id,
+			 view_arena_printf(
+				 r->mem,
+				 "with this loader on this machine the recorded GPUs would starve "
+				 "for %s %% of a step and run something for %s %% (recorded: %s %% "
+				 "and %s %%); %s, memory and storage may differ, too",
+				 view_percent(starved, r->replay_starved_ppm),
+				 view_percent(busy, p->utilization_ppm),
+				 view_percent(was, p->recorded_starved_ppm),
+				 view_percent(busy_was, p->recorded_utilization_ppm),
+				 cores_text(r->mem, p)));
+}
+
 void check_judge_whole(struct check_result *r, const struct check_run *run)
 {
 	if (!run->complete)

@@ -88,6 +88,12 @@ void check_out_json(const struct check_result *r, FILE *f)
 	view_json_end(&j);
 	if (r->has_change)
 		put_change(&j, r);
+	if (r->has_replay) {
+		view_json_object(&j, "replay");
+		view_json_percent(&j, "starved_pct", r->replay_starved_ppm);
+		view_json_percent(&j, "accelerator_utilization_pct", r->replay_utilization_ppm);
+		view_json_end(&j);
+	}
 	if (r->has_prediction)
 		put_prediction(&j, &r->prediction);
 	view_json_end(&j);

@@ -10,6 +10,7 @@
 #include "baseline.h"
 #include "change.h"
 #include "metric.h"
+#include "replay.h"
 #include "scale.h"
 
 enum check_status { /* worse is greater */
@@ -48,6 +49,8 @@ struct check_result {
 	size_t old_runs, new_runs;
 	bool has_prediction;
 	struct check_prediction prediction;
+	bool has_replay;
+	int64_t replay_utilization_ppm, replay_starved_ppm;
 };
 
 void check_result_init(struct check_result *r, struct view_arena *mem);
@@ -69,6 +72,7 @@ void check_judge_change(struct check_result *r, const struct check_run *old, siz
 void check_judge_prediction(struct check_result *r, const struct view_summary *s,
 			    const struct check_scale *q, const struct check_budget *budget,
 			    size_t budgets);
+void check_judge_replay(struct check_result *r, const struct check_replay *replay);
 void check_judge_whole(struct check_result *r, const struct check_run *run);
 
 #endif

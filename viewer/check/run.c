@@ -89,6 +89,7 @@ void check_run_make(struct check_run *run, struct view_arena *mem, const struct 
 		.ranks = s->ranks,
 		.workers = l && l->known & ANA_LOADER_WORKERS ? (int64_t)l->workers : -1,
 		.batch_size = l && l->known & ANA_LOADER_BATCH ? (int64_t)l->batch_size : -1,
+		.cores = r->cpus,
 		.window = s->window,
 		.simulated = r->simulated,
 		.complete = r->complete || r->imported,

@@ -27,6 +27,7 @@ struct check_run {
 	int64_t nano_usd_per_hour; /* of all its GPUs; -1: not known */
 	int64_t gpus, ranks;
 	int64_t workers, batch_size; /* -1: not known */
+	int64_t cores; /* that the job could use; 0: not known */
 	enum ana_window window;
 	bool simulated, complete;
 	int64_t gpu_ns, starved_ns, wasted_ns;

@@ -18,7 +18,7 @@
 struct opts {
 	struct check_budget budget[BUDGETS_MAX];
 	size_t budgets;
-	const char *baseline, *out;
+	const char *baseline, *out, *replay;
 	bool update, require, fail_on_warn, has_waste, has_scale;
 	bool waste[ANA_CLASSES];
 	const struct check_format *format;
@@ -32,6 +32,7 @@ static const char usage_head[] =
 	"usage: gpustarve check RUN... [--budget 'METRIC<=VALUE']...\n"
 	"           [--baseline FILE|RUN [--update-baseline] [--require-baseline]]\n"
 	"           [--faster K] [--scale-to N] [--format F] [-o FILE] [--fail-on-warn]\n"
+	"       gpustarve check --replay BASELINE [options] -- COMMAND\n"
 	"\n"
 	"Holds runs against budgets and against a baseline, for CI. A regression is a\n"
 	"change of step time, or of the time spent waiting for the loader, that is both\n"
@@ -46,6 +47,8 @@ static const char usage_head[] =
 	"  --warmup N           steps to drop in front (default: what looks like it)\n"
 	"  --faster K           predict a GPU K times as fast; budgets hold for that\n"
 	"  --scale-to N         predict N ranks on the same cores; budgets hold for that\n"
+	"  --replay F           no run: COMMAND goes through its loader, paced as the GPU of\n"
+	"                       the recorded run F (or baseline file) would\n"
 	"  --price USD          dollars per GPU-hour, for every GPU\n"
 	"  --price-model M      on-demand (default), spot, reserved or owned\n"
 	"  --window W           job (default) or device\n"
@@ -162,6 +165,7 @@ static int parse(int argc, char **argv, struct opts *o)
 		{ "warmup", required_argument, NULL, 'n' },
 		{ "faster", required_argument, NULL, 'K' },
 		{ "scale-to", required_argument, NULL, 'N' },
+		{ "replay", required_argument, NULL, 'R' },
 		{ "price", required_argument, NULL, 'p' },
 		{ "price-model", required_argument, NULL, 'm' },
 		{ "window", required_argument, NULL, 'w' },
@@ -202,6 +206,9 @@ static int parse(int argc, char **argv, struct opts *o)
 		case 'W':
 			o->has_waste = true;
 			ok = view_option_waste(optarg, o->waste);
+			break;
+		case 'R':
+			o->replay = optarg;
 			break;
 		case 'x':
 			o->fail_on_warn = true;
@@ -273,24 +280,25 @@ static bool is_file_of_ours(const char *path)
 	       !strcmp(path + len - 5, ".json");
 }
 
-static int load_baseline(const struct opts *o, struct view_arena *mem, struct baseline *b)
+static int load_baseline(const struct opts *o, const char *path, struct view_arena *mem,
+			 struct baseline *b)
 {
 	struct stat st;
 	const char *why;
 	int err;
 
-	if (stat(o->baseline, &st) && errno == ENOENT) {
+	if (stat(path, &st) && errno == ENOENT) {
 		b->missing = true;
 		return 0;
 	}
-	if (!is_file_of_ours(o->baseline)) {
-		err = load_run(o, o->baseline, mem, &b->run[0], NULL);
+	if (!is_file_of_ours(path)) {
+		err = load_run(o, path, mem, &b->run[0], NULL);
 		b->runs = !err;
 		return err;
 	}
-	err = check_baseline_read(o->baseline, mem, b->run, &b->runs, &why);
+	err = check_baseline_read(path, mem, b->run, &b->runs, &why);
 	if (err)
-		view_error("%s: %s; make it anew with --update-baseline", o->baseline, why);
+		view_error("%s: %s; make it anew with --update-baseline", path, why);
 	return err;
 }
 
@@ -373,7 +381,48 @@ static int update(const struct opts *o, const struct check_run *run, size_t runs
 	return err;
 }
 
-static int check(const struct opts *o, char **path, size_t paths)
+static int check_runs(const struct opts *o, char **path, size_t paths, struct check_result *r,
+		      struct check_run *run, size_t *runs)
+{
+	for (size_t i = 0; i < paths; i++) {
+		struct view_summary *s = NULL;
+		int err = load_run(o, path[i], r->mem, &run[i], &s);
+		if (err)
+			return err;
+		(*runs)++;
+		judge_run(o, r, &run[i], s);
+		view_summary_free(s);
+	}
+	return 0;
+}
+
+/* The command's loader as a run of the recorded GPU. */
+static int check_command(const struct opts *o, char **command, struct check_result *r,
+			 struct check_run *run, size_t *runs)
+{
+	struct baseline *recorded = calloc(1, sizeof(*recorded));
+	struct check_replay replay = { 0 };
+	int err = recorded ? load_baseline(o, o->replay, r->mem, recorded) : -ENOMEM;
+
+	if (!err && recorded->missing) {
+		view_error("%s: no such run or baseline; record one with gpustarve run", o->replay);
+		err = -ENOENT;
+	}
+	if (!err)
+		err = check_replay(&recorded->run[0], command, r->mem, &replay);
+	if (!err) {
+		check_judge_replay(r, &replay);
+		run[(*runs)++] = replay.run;
+		for (size_t i = 0; i < o->budgets; i++)
+			check_judge_budget(r, &o->budget[i], &replay.run);
+	}
+	if (recorded)
+		baseline_fini(recorded);
+	free(recorded);
+	return err;
+}
+
+static int check(const struct opts *o, char **operand, size_t operands)
 {
 	struct check_run run[CHECK_RUNS_MAX] = { 0 };
 	struct baseline *base = calloc(1, sizeof(*base));
@@ -383,17 +432,12 @@ static int check(const struct opts *o, char **path, size_t paths)
 	int err = base ? 0 : -ENOMEM;
 
 	check_result_init(&r, &mem);
-	for (size_t i = 0; i < paths && !err; i++) {
-		struct view_summary *s = NULL;
-		err = load_run(o, path[i], &mem, &run[i], &s);
-		if (err)
-			break;
-		runs++;
-		judge_run(o, &r, &run[i], s);
-		view_summary_free(s);
-	}
+	if (!err && o->replay)
+		err = check_command(o, operand, &r, run, &runs);
+	else if (!err)
+		err = check_runs(o, operand, operands, &r, run, &runs);
 	if (!err && o->baseline && !o->update)
-		err = load_baseline(o, &mem, base);
+		err = load_baseline(o, o->baseline, &mem, base);
 	if (!err)
 		err = judge_baseline(o, &r, base, run, runs);
 	if (!err)
@@ -421,13 +465,23 @@ int view_cmd_check(int argc, char **argv)
 
 	if (go <= 0)
 		return go ? CHECK_EXIT_ERROR : CHECK_EXIT_PASS;
+	if (optind == argc && o.replay) {
+		view_error("check: --replay needs a command that goes through the loader, such as "
+			   "-- python loader_loop.py");
+		return CHECK_EXIT_ERROR;
+	}
 	if (optind == argc) {
 		view_error("check: no run named; give a run directory, such as "
 			   "gpustarve-runs/<run id>.gst");
 		return CHECK_EXIT_ERROR;
 	}
-	if (argc - optind > CHECK_RUNS_MAX) {
+	if (!o.replay && argc - optind > CHECK_RUNS_MAX) {
 		view_error("check: more than %d runs; name fewer", CHECK_RUNS_MAX);
+		return CHECK_EXIT_ERROR;
+	}
+	if (o.replay && o.has_scale) {
+		view_error("check: --replay predicts from a loader that runs, --faster and "
+			   "--scale-to from a recorded one; leave one out");
 		return CHECK_EXIT_ERROR;
 	}
 	if ((o.update || o.require) && !o.baseline) {

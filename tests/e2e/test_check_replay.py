@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e waits timeout=400
+"""`gpustarve check --replay`: without a GPU, the real loader paced by a recorded run starves as the
+run did, a loader that became slower is caught, the program is left alone otherwise, and what cannot
+be replayed is said in one line. How close predictions are is tests/replay's to print: here is what
+holds on any machine, however busy: sleeping datasets, whose time the machine does not change much."""
+import os
+import shutil
+
+import gs
+import replaying
+
+CASE = {'workers': 2, 'dataset': 'sleep', 'steps': 120, 'batch': 2, 'sample-ms': 20, 'gpu-ms': 10}
+
+
+def loop(where, name, text):
+    path = os.path.join(where, name)
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(text)
+    return path
+
+
+def fails(recorded, what, *command, says=''):
+    done = gs.gpustarve('check', '--replay', recorded, '--', *command)
+    err = done.stderr.decode()
+    gs.equal(done.returncode, 1, f'{what}: {done.stdout.decode()}{err}')
+    gs.check(says in err.splitlines()[-1] and err.splitlines()[-1].startswith('gpustarve: '),
+             f'{what}: {err}')
+
+
+def left_alone(recorded, where):
+    """Own sitecustomize, PYTHONPATH, output, exit status and children are as without us."""
+    own = os.path.join(where, 'own')
+    os.mkdir(own)
+    loop(own, 'sitecustomize.py', 'import builtins; builtins.mine = 1\n')
+    script = loop(where, 'alone.py', (
+        'import os, subprocess, sys\n'
+        'assert mine == 1\n'
+        'assert os.environ["PYTHONPATH"] == sys.argv[1], os.environ["PYTHONPATH"]\n'
+        'assert not [p for p in sys.path if "gpustarve" in p]\n'
+        'import torch\n'
+        'from torch.utils.data import DataLoader, IterableDataset\n'
+        'class Nested(IterableDataset):\n'
+        '    def __iter__(self):\n'
+        '        return iter(DataLoader(range(40), batch_size=1))\n'
+        'for i in range(2):\n'
+        '    n = sum(1 for _ in DataLoader(Nested(), batch_size=1, num_workers=i))\n'
+        '    assert n == 40, n\n'
+        'subprocess.run([sys.executable, "-c", "assert mine == 1"], check=True)\n'
+        'print("as before")\n'))
+    env = gs.environment(PYTHONPATH=own)
+    done = gs.gpustarve('check', '--replay', recorded, '--', gs.PYTHON, script, own, env=env)
+    text = done.stdout.decode()
+    gs.equal(done.returncode, 0, f'left alone: {text}{done.stderr.decode()}')
+    gs.check(text.startswith('as before\n'), text)
+    gs.check(not [f for f in os.listdir(where) if 'gpustarve-replay' in f], 'folder is removed')
+
+
+def main():
+    with gs.scratch() as where:
+        os.environ['TMPDIR'] = where
+        run, _ = replaying.record(CASE, where)
+        file = os.path.join(where, 'recorded.json')
+        done = gs.gpustarve('check', run, '--baseline', file, '--update-baseline')
+        gs.equal(done.returncode, 0, done.stderr.decode())
+        shutil.rmtree(run)
+        # 40 ms of sleep per batch over two workers, and 10 ms of GPU: at least 20 ms a step
+        base = os.path.join(where, 'replayed.json')
+        status, got = replaying.replay(file, CASE, where, '--baseline', base, '--update-baseline',
+                                       '--budget', 'starved_pct<=99')
+        if gs.equal(status, 0, f'replay: {got}'):
+            starved = got['replay']['starved_pct']
+            gs.check(starved >= 25, f'starved {starved} %')
+            gs.check(got['replay']['accelerator_utilization_pct'] <= 55, str(got['replay']))
+            gs.check('cores here' in got['judgements'][0]['message'], str(got['judgements'][0]))
+        status, got = replaying.replay(file, CASE, where, '--budget', 'starved_pct<=10')
+        gs.equal(status, 2, f'a broken budget: {got}')
+        slower = dict(CASE, **{'sample-ms': 60})
+        status, got = replaying.replay(file, slower, where, '--baseline', base)
+        gs.equal(status, 2, f'a loader three times as slow: {got}')
+        left_alone(file, where)
+        fails(file, 'no loader', gs.PYTHON, '-c', 'pass', says='0 batches')
+        fails(file, 'it fails', gs.PYTHON, '-c', 'exit(3)', says='status 3')
+        fails(file, 'no command', '/nonexistent', says='/nonexistent')
+        fails(os.path.join(where, 'none.json'), 'no baseline', gs.PYTHON, says='no such run')
+        done = gs.gpustarve('check', '--replay', file)
+        gs.equal(done.returncode, 1, 'no command')
+    gs.finish()
+
+
+main()
