@@ -21,6 +21,13 @@ test('a whole block is read, differences become moments', () => {
 test('parts that a run does not have may be missing', () => {
 	const d = { ...block(), steps: null, loader: null, flame: null, gpus: [] };
 	assert.equal(readBlock(JSON.stringify(d)).gpus.length, 0);
+	const bare = block();
+	delete bare.gpus[0].fine;
+	delete bare.gpus[0].gaps;
+	delete bare.gpus[0].timeline.longest_ns;
+	const read = readBlock(JSON.stringify({ ...bare, steps: null, loader: null, flame: null, processes: undefined }));
+	assert.deepEqual([read.processes, read.gpus[0].fine, read.gpus[0].gaps], [[], [], []]);
+	assert.equal(read.gpus[0].timeline.longest_ns, null);
 	const e = block();
 	e.loader.states = e.loader.depth = e.gpus[0].timeline = e.gpus[0].fine[0].longest_ns = null;
 	assert.ok(readBlock(JSON.stringify(e)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { byFamily, FAMILIES, familyOf, starved } from '../../viewer/report/assets/charts/src/classes.js';
+import { byFamily, FAMILIES, familyOf, lost } from '../../viewer/report/assets/charts/src/classes.js';
 import { describe } from '../../viewer/report/assets/charts/src/reading.js';
 import { bounds, bucketAt, columns, finestAt, layers, stripsOf } from '../../viewer/report/assets/charts/src/strip.js';
 import { block, strip } from './made.mjs';
@@ -59,8 +59,10 @@ test('classes belong to families', () => {
 	['busy', 'comm', 'comm', 'copy', 'input', 'host', 'device', 'excluded', 'excluded']);
 	const families = ['busy', 'input', 'excluded'].map((f) => FAMILIES.indexOf(f));
 	assert.equal(byFamily(new Map([[0, 3], [1, 1]]), families)[families[1]], 1);
-	assert.equal(starved(new Map([[0, 3], [1, 1], [2, 50]]), families), 0.25);
-	assert.equal(starved(new Map([[2, 50]]), families), null);
+	const late = [...families, FAMILIES.indexOf('comm')];
+	assert.deepEqual(lost(new Map([[0, 3], [1, 1]]), late, 3), { family: 'input', share: 0.25 });
+	assert.deepEqual(lost(new Map([[0, 2], [1, 1], [3, 5]]), late, 3), { family: 'comm', share: 0.625 });
+	assert.deepEqual(lost(new Map(), late, 3), { family: 'input', share: 0 });
 });
 
 test('the readout names classes, shares and gaps', () => {

@@ -164,16 +164,23 @@ static void put_sums(struct html *h, size_t shown)
 	html_details_end(h);
 }
 
-/* One row per rank from left to right: what it starved, and what it waited for others. */
+/*
+ * One row per rank from left to right: what it starved, and what it waited for others. data-rows has
+ * gpu:offset_ns of each row, for the script that draws it anew.
+ */
 void html_ranks_strip(struct html *h, size_t shown)
 {
 	struct axis a = find_axis(h, shown);
 
 	if (a.start >= a.end)
 		return;
+	html_put(h, "<figure class=\"chart\" data-chart=\"ranks\" data-rows=\"");
+	for (size_t i = 0; i < shown; i++)
+		fprintf(h->f, "%s%" PRIu32 ":%" PRId64, i ? " " : "", ranks(h)->row[i].gpu,
+			offset_of(h, i));
 	html_put(
 		h,
-		"<figure class=\"chart\" data-chart=\"ranks\">\n<figcaption><span>A row per rank, in "
+		"\">\n<figcaption><span>A row per rank, in "
 		"the table's order, over the run: <span class=\"key f-input\"></span> starved, <span "
 		"class=\"key f-comm\"></span> in a collective for a later rank; the stronger, the "
 		"more</span></figcaption>\n<div class=\"plot\">\n");

@@ -138,7 +138,23 @@ export function readBlock(text) {
 	return d;
 }
 
+// Lists that a block may go without.
+function complete(d) {
+	d.processes ??= [];
+	for (const g of Array.isArray(d.gpus) ? d.gpus : []) {
+		if (!g)
+			continue;
+		g.timeline ??= null;
+		g.fine ??= [];
+		g.gaps ??= [];
+		for (const s of [g.timeline, ...(Array.isArray(g.fine) ? g.fine : [])])
+			if (s)
+				s.longest_ns ??= null;
+	}
+}
+
 function checkBlock(d) {
+	complete(d);
 	need(isNs(d.axis_ns), 'its axis');
 	need(Array.isArray(d.classes) && d.classes.every((c) => typeof c === 'string'), 'its classes');
 	need(Array.isArray(d.gpus) && Array.isArray(d.processes), 'its GPUs');

@@ -20,12 +20,14 @@ export function byFamily(ns, families) {
 	return out;
 }
 
-const INPUT = FAMILIES.indexOf('input'), EXCLUDED = FAMILIES.indexOf('excluded');
+const INPUT = FAMILIES.indexOf('input');
 
-// Starved share of what counts in a Map(class -> ns); null where nothing counts.
-export function starved(ns, families) {
+// Whether a Map(class -> ns) starved more, or waited more for a later rank (class `skew`): the family
+// that paints it and the share of its time, as in html_ranks_strip.c.
+export function lost(ns, families, skew) {
 	const by = byFamily(ns, families);
-	const whole = by.reduce((a, b) => a + b, 0) - by[EXCLUDED];
+	const whole = by.reduce((a, b) => a + b, 0), late = ns.get(skew) ?? 0;
+	const family = late > by[INPUT] ? 'comm' : 'input';
 
-	return whole > 0 ? by[INPUT] / whole : null;
+	return { family, share: whole > 0 ? Math.max(late, by[INPUT]) / whole : 0 };
 }

@@ -7,6 +7,7 @@ import { readBlock } from './block.js';
 import { familyOf, FAMILIES } from './classes.js';
 import { el } from './dom.js';
 import { flame } from './flame.js';
+import { gapList, longestOf } from './gaps.js';
 import { timeButtons } from './hand.js';
 import { histogram } from './histogram.js';
 import { HELP } from './plot.js';
@@ -71,7 +72,10 @@ function help(figure, block, view) {
 	above(figure, el('p', { class: 'soft small charts-help', id: HELP },
 		'Drag to zoom in, pinch, or turn the wheel with Ctrl. Keys on a chart: \u2190 \u2192 move, ' +
 		'+ \u2212 zoom, 0 the whole run, Shift with \u2190 \u2192 the cursor. Charts over time move together.'),
-	...(block.gpus.length > MANY ? [el('div', { class: 'bar-above' }, timeButtons(view))] : []));
+	...(block.gpus.length > MANY
+		? [el('div', { class: 'bar-above' }, timeButtons(view)),
+			...gapList(longestOf(block, 16), block, view, { open: false })]
+		: []));
 }
 
 function start() {

@@ -2,14 +2,15 @@
 // One GPU's time: a column per stretch, its colours the shares of the classes, and above it the
 // longest gap of each column. Closer windows around the longest gaps take over as one zooms in.
 import { byFamily, FAMILIES } from './classes.js';
-import { button, el, readout } from './dom.js';
+import { el, readout } from './dom.js';
+import { gapList } from './gaps.js';
 import { bindHand, follow, timeButtons, timeKeys, timeOptions } from './hand.js';
 import { plot, timeAxis } from './plot.js';
 import { describe } from './reading.js';
 import { columns, finestAt, layers, stripsOf } from './strip.js';
 import { texture } from './texture.js';
 import { colour } from './theme.js';
-import { duration, moment, niceStep } from './units.js';
+import { niceStep } from './units.js';
 
 // The lane of gaps stands above the columns, as in the page's static chart. Where there are many GPUs
 // each gets less.
@@ -104,21 +105,10 @@ function painter(gpu, block, view, lane) {
 	};
 }
 
-function gapList(gpu, block, view, box) {
-	if (!gpu.gaps.length)
-		return [];
-	const items = gpu.gaps.map((g) => {
-		const length = duration(g.end_ns - g.start_ns), name = block.classes[g.class];
-		const at = moment(g.start_ns, Math.max(niceStep(view.whole, 200), 1e6));
-		const go = button(`${length} ${name} at ${at}`, () => {
-			view.show(g.start_ns, g.end_ns);
-			box.scrollIntoView({ block: 'nearest' });
-		});
-		go.prepend(el('span', { class: `key f-${FAMILIES[block.families[g.class]]}` }));
-		return el('li', {}, go);
+function gapsOf(gpu, block, view, box) {
+	return gapList(gpu.gaps.map((gap) => ({ gap, where: '' })), block, view, {
+		open: block.gpus.length === 1, go: () => box.scrollIntoView({ block: 'nearest' }),
 	});
-	return [el('details', { class: 'gaps', open: block.gpus.length === 1 },
-		el('summary', {}, `Zoom to one of the ${gpu.gaps.length} longest gaps`), el('ol', {}, ...items))];
 }
 
 export function timeline(place, block, view, figure) {
@@ -150,6 +140,6 @@ export function timeline(place, block, view, figure) {
 	});
 	bindHand(u, view);
 	follow(u, view);
-	place.append(...(many ? [above] : gapList(gpu, block, view, box)));
+	place.append(...(many ? [above] : gapsOf(gpu, block, view, box)));
 	return true;
 }
