@@ -218,11 +218,34 @@ static void tick(void *arg)
 		view_live_tick(r->live);
 }
 
+static void resized(void *arg)
+{
+	struct view_run *r = arg;
+
+	view_live_resized(r->live);
+}
+
+static void pause_line(void *arg)
+{
+	struct view_run *r = arg;
+
+	view_live_pause(r->live);
+}
+
+/* Of several wrappers on one terminal the first one draws. */
 static void wait_for_command(struct view_run *r)
 {
-	if (!r->quiet && r->traced)
+	struct view_child_watch w = { .arg = r };
+
+	if (!r->quiet && r->traced && r->first)
 		r->live = view_live_new(r->dir, r->price, r->price_model, &r->began);
-	view_child_wait(&r->child, r->live || r->node.words >= 0 ? tick : NULL, r);
+	if (r->live || r->node.words >= 0)
+		w.tick = tick;
+	if (r->live) {
+		w.resized = resized;
+		w.pause = pause_line;
+	}
+	view_child_wait(&r->child, &w);
 	view_live_free(r->live);
 	r->live = NULL;
 }

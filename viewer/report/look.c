@@ -60,3 +60,11 @@ struct view_look view_look_of(FILE *f)
 				   .utf8 = utf8_locale(),
 				   .columns = columns_of(f) };
 }
+
+void view_text_fresh_line(FILE *f)
+{
+	struct winsize w;
+
+	if (is_terminal(f) && !ioctl(fileno(f), TIOCGWINSZ, &w) && w.ws_col)
+		fprintf(f, "%*s\r", w.ws_col, "");
+}

@@ -24,6 +24,12 @@ struct view_look {
 struct view_look view_look_of(FILE *f);
 extern const struct view_look view_look_plain;
 
+/*
+ * To the beginning of a line of the terminal @f, whatever column the cursor is in: a row of blanks
+ * reaches the next line unless it began at the first column. Nothing where @f is no terminal.
+ */
+void view_text_fresh_line(FILE *f);
+
 /* What a run ends with: verdict, dollars, causes, next step. @report: path shown, or NULL. */
 void view_text_verdict(const struct view_summary *s, FILE *f, const struct view_look *look,
 		       const char *report);

@@ -106,11 +106,34 @@ static bool for_the_command(const struct signalfd_siginfo *s)
 	return sent || (s->ssi_signo == SIGHUP && getsid(0) == getpid());
 }
 
+static void only(sigset_t *set, int sig)
+{
+	sigemptyset(set);
+	sigaddset(set, sig);
+}
+
+/* Stops this process as if it had not been watching for @sig. */
+static void stop_of(struct view_child *c, int sig)
+{
+	sigset_t set;
+
+	if (c->watch->pause)
+		c->watch->pause(c->watch->arg);
+	if (sig == SIGSTOP) {
+		raise(SIGSTOP);
+		return;
+	}
+	only(&set, sig);
+	raise(sig); /* kept until it is let through; one is pending at most */
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 /*
  * A command that stops itself must stop us too, or the shell above waits for ever. When the
  * terminal stops the whole group the command is usually continued along with us; look twice.
  */
-static void stop_along(const struct view_child *c)
+static void stop_along(struct view_child *c)
 {
 	struct timespec nap = { .tv_nsec = 20000000 };
 	siginfo_t info = { 0 };
@@ -119,7 +142,7 @@ static void stop_along(const struct view_child *c)
 	if (!waitid(P_PID, (id_t)c->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) &&
 	    info.si_pid == c->pid && info.si_code == CLD_STOPPED) {
 		waitid(P_PID, (id_t)c->pid, &info, WSTOPPED | WNOHANG);
-		raise(SIGSTOP);
+		stop_of(c, c->terminal && info.si_status == SIGTSTP ? SIGTSTP : SIGSTOP);
 	}
 }
 
@@ -145,30 +168,75 @@ static void take_signals(struct view_child *c, pid_t to)
 	struct signalfd_siginfo s;
 
 	while (read(c->signals, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
-		if (s.ssi_signo == SIGCHLD || s.ssi_pid == (uint32_t)to)
+		if (s.ssi_signo == SIGTSTP)
+			stop_of(c, SIGTSTP);
+		else if (s.ssi_signo == SIGWINCH && c->watch->resized)
+			c->watch->resized(c->watch->arg);
+		if (s.ssi_signo == SIGCHLD || s.ssi_signo == SIGTSTP || s.ssi_signo == SIGWINCH ||
+		    s.ssi_pid == (uint32_t)to)
 			continue;
 		if (for_the_command(&s))
 			kill(to, (int)s.ssi_signo);
 	}
 }
 
-void view_child_wait(struct view_child *c, void (*tick)(void *arg), void *arg)
+/*
+ * Signals of the terminal that only matter to somebody who draws on it. One that is ignored, or
+ * caught by whoever started us, is none of our business.
+ */
+static void watch_terminal(struct view_child *c, const struct view_child_watch *w)
+{
+	struct sigaction stop;
+	sigset_t set;
+
+	if (!w->pause && !w->resized)
+		return;
+	our_signals(&set);
+	sigaddset(&set, SIGWINCH);
+	c->terminal = w->pause && !sigaction(SIGTSTP, NULL, &stop) && stop.sa_handler == SIG_DFL &&
+		      !sigismember(&c->mask, SIGTSTP);
+	if (c->terminal)
+		sigaddset(&set, SIGTSTP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signalfd(c->signals, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void leave_terminal(struct view_child *c)
+{
+	sigset_t set;
+
+	our_signals(&set);
+	signalfd(c->signals, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	sigemptyset(&set);
+	sigaddset(&set, SIGWINCH);
+	if (c->terminal)
+		sigaddset(&set, SIGTSTP);
+	c->terminal = false;
+	if (!sigismember(&c->mask, SIGWINCH))
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void view_child_wait(struct view_child *c, const struct view_child_watch *watch)
 {
 	struct pollfd p = { .fd = c->signals, .events = POLLIN };
 
+	c->watch = watch;
+	watch_terminal(c, watch);
 	reap(c);
 	while (!c->ended) {
-		int n = poll(&p, 1, tick ? 1000 : -1);
+		int n = poll(&p, 1, watch->tick ? 1000 : -1);
 		if (n > 0) {
 			reap(c); /* first, so that no signal goes to a process that is gone */
 			if (!c->ended)
 				take_signals(c, c->pid);
 			if (!c->ended)
 				reap(c); /* it may have ended since, and its SIGCHLD is taken */
-		} else if (!n && tick) {
-			tick(arg);
+		} else if (!n && watch->tick) {
+			watch->tick(watch->arg);
 		}
 	}
+	leave_terminal(c);
+	c->watch = NULL;
 }
 
 /* Also Ctrl-C: what runs aside is ours, not the command. */

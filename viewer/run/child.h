@@ -20,6 +20,16 @@ struct view_child {
 	sigset_t mask; /* as we found them */
 	struct sigaction chld;
 	int signals; /* signalfd */
+	const struct view_child_watch *watch; /* while it is waited for */
+	bool terminal; /* SIGTSTP is read from the signalfd too */
+};
+
+/* What is done while the command runs; any may be NULL. One thread. */
+struct view_child_watch {
+	void (*tick)(void *arg); /* each second */
+	void (*resized)(void *arg); /* the terminal has another size */
+	void (*pause)(void *arg); /* this process is about to be stopped */
+	void *arg;
 };
 
 struct view_env { /* one variable of the command */
@@ -33,8 +43,11 @@ int view_child_prepare(struct view_child *c);
 int view_child_start(struct view_child *c, char *const *command, const struct view_env *env,
 		     size_t envs);
 
-/* Waits until the command ends; calls @tick each second if it is not NULL. */
-void view_child_wait(struct view_child *c, void (*tick)(void *arg), void *arg);
+/*
+ * Waits until the command ends. With @pause a stop from the terminal (Ctrl-Z) waits for it; the
+ * shell sees this process stop of the same signal as without.
+ */
+void view_child_wait(struct view_child *c, const struct view_child_watch *watch);
 
 /* Runs @work in a process of its own and waits; signals that are meant to end us end it. Its exit
  * status, or -1 if it could not run or was ended. */

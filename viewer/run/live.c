@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The row is kept free with the terminal's scrolling region, set when the first pulse is seen: a
- * command that never touches a GPU never meets it.
+ * What the line says, and when it is drawn: not before the first pulse, so that a command that
+ * never touches a GPU never meets it.
  */
 #include "live.h"
 
@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
+#include "live_row.h"
 #include "live_tail.h"
 #include "cost/rates.h"
 #include "base/units.h"
@@ -23,7 +23,7 @@ struct view_live {
 	struct view_tail tail;
 	struct view_rate_options rates;
 	struct timespec began;
-	unsigned short rows, columns; /* of the region that is set, 0: none */
+	struct view_row row;
 	size_t priced; /* devices whose prices have been looked up */
 	int64_t burn_nano_usd; /* per hour, of all of them; 0: not known */
 };
@@ -47,51 +47,6 @@ struct view_live *view_live_new(const char *dir, const char *price, const char *
 	l->rates = (struct view_rate_options){ price, price_model, "--price" };
 	l->began = *began;
 	return l;
-}
-
-static void put(const char *text)
-{
-	if (write(STDERR_FILENO, text, strlen(text)) < 0)
-		return; /* the terminal is gone; so is its reader */
-}
-
-/* Scrolling is confined to the rows above the last; setting it moves the cursor, so save it. */
-static bool take_row(struct view_live *l)
-{
-	struct winsize w;
-	char text[64];
-
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) || w.ws_row < 4 || w.ws_col < 40)
-		return false;
-	if (w.ws_row != l->rows) {
-		/* A line feed first: the cursor may stand in the row that we take. */
-		snprintf(text, sizeof(text), "%s\0337\033[1;%dr\0338%s", l->rows ? "" : "\n",
-			 w.ws_row - 1, l->rows ? "" : "\033[1A");
-		put(text);
-	}
-	l->rows = w.ws_row;
-	l->columns = w.ws_col;
-	return true;
-}
-
-static void give_row_back(struct view_live *l)
-{
-	char text[64];
-
-	if (!l->rows)
-		return;
-	snprintf(text, sizeof(text), "\0337\033[%d;1H\033[K\033[r\0338", l->rows);
-	put(text);
-	l->rows = 0;
-}
-
-static void show(const struct view_live *l, const char *line)
-{
-	char text[LINE_BYTES + 64];
-
-	snprintf(text, sizeof(text), "\0337\033[%d;1H\033[7m%.*s\033[K\033[0m\0338", l->rows,
-		 l->columns - 1, line);
-	put(text);
 }
 
 static struct figures sum_up(const struct view_tail *t)
@@ -144,54 +99,99 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-static void compose(const struct view_live *l, const struct figures *f, char line[LINE_BYTES])
+/* Parts of the line, in the order in which they stand in it. */
+enum part {
+	ELAPSED,
+	GPUS,
+	BUSY,
+	STARVED,
+	BURN,
+	NOTHING,
+	SO_FAR,
+	PARTS
+};
+typedef char words[PARTS][80];
+
+static void say(const struct view_live *l, const struct figures *f, words w)
 {
 	struct timespec now;
-	view_unit starved, busy, burn, lost;
+	view_unit a;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	int64_t s = now.tv_sec - l->began.tv_sec;
 	/* Pulses tell of waits, not of gaps: a wait while the GPU is busy is no starvation. */
 	int64_t idle = f->held_ns > f->busy_ns ? f->held_ns - f->busy_ns : 0;
-	int64_t waited = least(f->waited_ns, idle);
-	int64_t ppm = view_ppm(waited, f->held_ns);
-	int n = snprintf(line, LINE_BYTES,
-			 " gpustarve %" PRId64 ":%02d:%02d  %zu GPU%s  busy %s %%  starved about "
-			 "%s %%",
-			 s / 3600, (int)(s / 60 % 60), (int)(s % 60), f->devices,
-			 f->devices == 1 ? "" : "s",
-			 view_percent(busy, least(view_ppm(f->busy_ns, f->held_ns), 1000000)),
-			 view_percent(starved, ppm));
-	if (l->burn_nano_usd && n > 0 && n < LINE_BYTES)
-		snprintf(line + n, LINE_BYTES - (size_t)n, "  %s/h, of it %s/h for nothing",
-			 view_cents(burn, l->burn_nano_usd),
-			 view_cents(lost,
-				    view_div_even((__int128)l->burn_nano_usd * ppm, 1000000)));
+	int64_t ppm = view_ppm(least(f->waited_ns, idle), f->held_ns);
+	snprintf(w[ELAPSED], sizeof(w[0]), "gpustarve %" PRId64 ":%02d:%02d", s / 3600,
+		 (int)(s / 60 % 60), (int)(s % 60));
+	snprintf(w[GPUS], sizeof(w[0]), "%zu GPU%s", f->devices, f->devices == 1 ? "" : "s");
+	snprintf(w[BUSY], sizeof(w[0]), "busy %s %%",
+		 view_percent(a, least(view_ppm(f->busy_ns, f->held_ns), 1000000)));
+	snprintf(w[STARVED], sizeof(w[0]), "starved ~%s %%", view_percent(a, ppm));
+	if (!l->burn_nano_usd)
+		return;
+	snprintf(w[BURN], sizeof(w[0]), "%s/h", view_cents(a, l->burn_nano_usd));
+	snprintf(w[NOTHING], sizeof(w[0]), "%s/h of it for nothing",
+		 view_cents(a, view_div_even((__int128)l->burn_nano_usd * ppm, 1000000)));
+	snprintf(w[SO_FAR], sizeof(w[0]), "%s so far",
+		 view_cents(a, view_div_even((__int128)l->burn_nano_usd * f->held_ns,
+					     (__int128)f->devices * 3600 * 1000000000)));
+}
+
+/* As much as fits into @columns, what matters most first. */
+static void compose(const words w, int columns, char line[LINE_BYTES])
+{
+	static const enum part order[] = { ELAPSED, STARVED, SO_FAR, BURN, GPUS, BUSY, NOTHING };
+	bool in[PARTS] = { false };
+	int room = columns + 1;
+	size_t n = 0;
+
+	for (size_t i = 0; i < PARTS; i++) {
+		int need = (int)strlen(w[order[i]]) + 2;
+		in[order[i]] = need > 2 && need <= room;
+		room -= in[order[i]] ? need : 0;
+	}
+	line[0] = '\0';
+	for (int k = 0; k < PARTS; k++)
+		if (in[k])
+			n += (size_t)snprintf(line + n, LINE_BYTES - n, "%s%s", n ? "  " : " ",
+					      w[k]);
 }
 
 void view_live_tick(void *live)
 {
 	struct view_live *l = live;
+	words w = { { 0 } };
 	char line[LINE_BYTES];
 
-	/* Not while another job has the terminal: writing could stop us. */
-	if (tcgetpgrp(STDERR_FILENO) != getpgrp() || !view_tail_look(&l->tail))
+	if (!view_tail_look(&l->tail))
 		return;
 	struct figures f = sum_up(&l->tail);
-	if (!f.devices || f.held_ns <= 0 || !take_row(l))
+	if (!f.devices || f.held_ns <= 0 || !view_row_take(&l->row))
 		return;
 	if (f.devices != l->priced) {
 		l->burn_nano_usd = burn_rate(l, f.devices);
 		l->priced = f.devices;
 	}
-	compose(l, &f, line);
-	show(l, line);
+	say(l, &f, w);
+	compose((const char(*)[80])w, l->row.columns - 1, line);
+	view_row_show(&l->row, line);
+}
+
+void view_live_resized(struct view_live *l)
+{
+	view_row_resized(&l->row);
+}
+
+void view_live_pause(struct view_live *l)
+{
+	view_row_give_back(&l->row);
 }
 
 void view_live_free(struct view_live *l)
 {
 	if (!l)
 		return;
-	give_row_back(l);
+	view_row_give_back(&l->row);
 	free(l);
 }

@@ -59,8 +59,13 @@ static void print_verdict(const struct view_summary *s, const char *report)
 	if (!f)
 		return;
 	view_text_verdict(s, f, &look, report);
-	if (!fclose(f))
-		fwrite(text, 1, len, stderr);
+	if (fclose(f)) {
+		free(text);
+		return;
+	}
+	if (look.box)
+		view_text_fresh_line(stderr);
+	fwrite(text, 1, len, stderr);
 	free(text);
 }
 
