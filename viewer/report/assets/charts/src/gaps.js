@@ -20,7 +20,8 @@ export function gapList(gaps, block, view, { open, go }) {
 		return el('li', {}, zoom);
 	});
 	return [el('details', { class: 'gaps', open },
-		el('summary', {}, `Zoom to one of the ${gaps.length} longest gaps`), el('ol', {}, ...items))];
+		el('summary', {}, gaps.length > 1
+			? `Zoom to one of the ${gaps.length} longest gaps` : 'Zoom to the longest gap'), el('ol', {}, ...items))];
 }
 
 // The longest of all GPUs.
