@@ -31,15 +31,29 @@ def draw(seed, steps):
     return case
 
 
-def record(case, where):
-    """The run on the simulator, and its share of time in which the GPU ran something."""
+def record(case, where, ranks=1):
+    """The run on the simulator; several ranks share the machine's cores, each with its own GPU."""
     loop = os.path.join(gs.WORKLOADS, 'train_loader.py')
-    done, run, _ = gs.traced([gs.PYTHON, loop, *options(case, ('gpu-ms',))], where,
-                             options=('--quiet', '--no-report'))
-    if not gs.check(done.returncode == 0 and run, f'{case}: {done.stderr.decode()}'):
-        return None, 0
+    argv = [gs.PYTHON, loop, *options(case, ('gpu-ms',))]
+    if ranks > 1:
+        each = '\n'.join('LOCAL_RANK=%d RANK=%d WORLD_SIZE=%d "$@" &' % (i, i, ranks)
+                         for i in range(ranks))
+        argv = ['bash', '-c', each + '\nwait', 'ranks', *argv]
+    os.makedirs(where, exist_ok=True)
+    done, run, _ = gs.traced(argv, where, options=('--quiet', '--no-report'), GPUSIM_DEVICES=ranks)
+    gs.check(done.returncode == 0 and run, f'{case}: {done.stderr.decode()}')
+    return run
+
+
+def utilization(run):
+    """Of the time from a GPU's first to its last operation, the share in which something ran."""
     gpu = gs.summary(run, '--window', 'device')['gpus'][0]
-    return run, 100 * gpu['busy_ns'] / gpu['span_ns']
+    return 100 * gpu['busy_ns'] / gpu['span_ns']
+
+
+def starved(run):
+    ledger = gs.summary(run, '--window', 'device')['ledger']
+    return 100 * ledger['starved_ns'] / ledger['gpu_ns']
 
 
 def replay(recorded, case, where, *more):

@@ -2,7 +2,7 @@
 # ctest: labels=e2e waits timeout=400
 """`gpustarve check --replay`: without a GPU, the real loader paced by a recorded run starves as the
 run did, a loader that became slower is caught, the program is left alone otherwise, and what cannot
-be replayed is said in one line. How close predictions are is tests/replay's to print: here is what
+be replayed is said in one line. How close predictions are is tests/gate's to print: here is what
 holds on any machine, however busy: sleeping datasets, whose time the machine does not change much."""
 import os
 import shutil
@@ -59,7 +59,7 @@ def left_alone(recorded, where):
 def main():
     with gs.scratch() as where:
         os.environ['TMPDIR'] = where
-        run, _ = replaying.record(CASE, where)
+        run = replaying.record(CASE, where)
         file = os.path.join(where, 'recorded.json')
         done = gs.gpustarve('check', run, '--baseline', file, '--update-baseline')
         gs.equal(done.returncode, 0, done.stderr.decode())
