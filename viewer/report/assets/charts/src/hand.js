@@ -51,7 +51,7 @@ export function moveCursor(u, by) {
 
 // Buttons that do the same.
 export function timeButtons(view) {
-	const whole = button('Whole run', () => view.reset());
+	const whole = button('Whole run', () => view.reset(), 'Show the whole run');
 	const shown = () => (whole.disabled = view.whole_shown);
 
 	view.listen(shown);

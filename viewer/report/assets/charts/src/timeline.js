@@ -140,6 +140,6 @@ export function timeline(place, block, view, figure) {
 	});
 	bindHand(u, view);
 	follow(u, view);
-	place.append(...(many ? [above] : gapsOf(gpu, block, view, box)));
+	place.append(...(many ? [above] : []), ...gapsOf(gpu, block, view, box));
 	return true;
 }
