@@ -94,7 +94,7 @@ static int run_command(const char *dir, char *const *command, struct view_arena 
 		err = view_child_start(&c, command, &env, 1);
 	if (err)
 		return err;
-	view_child_wait(&c, NULL, NULL);
+	view_child_wait(&c, NULL);
 	if (c.exec_errno)
 		view_error("%s: %s; name a command that can be run", command[0],
 			   strerror(c.exec_errno));

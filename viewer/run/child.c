@@ -218,8 +218,11 @@ static void leave_terminal(struct view_child *c)
 
 void view_child_wait(struct view_child *c, const struct view_child_watch *watch)
 {
+	static const struct view_child_watch nobody;
 	struct pollfd p = { .fd = c->signals, .events = POLLIN };
 
+	if (!watch)
+		watch = &nobody;
 	c->watch = watch;
 	watch_terminal(c, watch);
 	reap(c);
