@@ -400,7 +400,7 @@ static void test_timelines(void)
 	int64_t sum = 0;
 	size_t i;
 
-	EXPECT_INT(ana_ruler_init(&r, &t, 1000, 2003, 10), 0);
+	EXPECT_INT(ana_ruler_init(&r, &t, 1000, 2003, 10, 1), 0);
 	EXPECT_UINT(t.count, 10);
 	EXPECT_INT(t.bucket[0].start_ns, 1000);
 	EXPECT_INT(t.bucket[9].end_ns, 2003);
@@ -415,12 +415,37 @@ static void test_timelines(void)
 	EXPECT_INT(sum, 1003);
 	free(t.bucket);
 	t = (struct ana_timeline){ 0 };
-	EXPECT_INT(ana_ruler_init(&r, &t, 10, 10, 10), 0);
+	EXPECT_INT(ana_ruler_init(&r, &t, 10, 10, 10, 1), 0);
 	ana_ruler_add(&r, ANA_COPY, 10, 20);
 	EXPECT_UINT(t.count, 0);
-	EXPECT_INT(ana_ruler_init(&r, &t, 0, 3, 10), 0); /* no bucket shorter than 1 ns */
+	EXPECT_INT(ana_ruler_init(&r, &t, 0, 3, 10, 1), 0); /* no bucket shorter than 1 ns */
 	EXPECT_UINT(t.count, 3);
 	free(t.bucket);
+}
+
+/* Fine buckets lie within those that are drawn, which stay where they are. */
+static void test_fine_timelines(void)
+{
+	struct ana_timeline t = { 0 }, fine = { 0 };
+	struct ana_ruler r, f;
+	size_t i;
+
+	EXPECT_INT(ana_ruler_init(&r, &t, 1000, 1234567891, 240, 1), 0);
+	EXPECT_INT(ana_ruler_init(&f, &fine, 1000, 1234567891, 240, 16), 0);
+	EXPECT_UINT(r.fine, 1);
+	EXPECT_UINT(f.fine, 16);
+	EXPECT_INT(t.bucket[t.count - 1].end_ns, 1234567891);
+	EXPECT_INT(fine.bucket[fine.count - 1].end_ns, 1234567891);
+	EXPECT(fine.count > (t.count - 1) * 16 && fine.count <= t.count * 16);
+	for (i = 0; i < t.count; i++)
+		EXPECT_INT(fine.bucket[i * 16].start_ns, t.bucket[i].start_ns);
+	free(t.bucket);
+	free(fine.bucket);
+	fine = (struct ana_timeline){ 0 };
+	EXPECT_INT(ana_ruler_init(&f, &fine, 0, 240000, 240, 16), 0); /* too short to be cut */
+	EXPECT_UINT(f.fine, 1);
+	EXPECT_UINT(fine.count, 240);
+	free(fine.bucket);
 }
 
 static void test_longest_gaps(void)
@@ -467,6 +492,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_steps),
 	T_CASE(test_steps_by_optimizer),
 	T_CASE(test_timelines),
+	T_CASE(test_fine_timelines),
 	T_CASE(test_longest_gaps),
 };
 

@@ -25,6 +25,7 @@ struct engine {
 	struct ana_loaders *loaders;
 	struct ana_durations *durations, *fed;
 	struct ana_tally *tally;
+	struct ana_series_parts series;
 	uint32_t *order; /* components, the largest first */
 	atomic_size_t next;
 	atomic_int err;
@@ -150,6 +151,30 @@ static int merge_process(struct engine *e, uint32_t c, const struct ana_proc *p)
 	return err;
 }
 
+/* Hands over what the walk gathered; sums need no order, the rest has places of its own. */
+static void take_series(struct engine *e, uint32_t c, struct ana_walk *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->processes; i++) {
+		e->series.steps[w->process[i].source_index] = w->process[i].gather;
+		w->process[i].gather = NULL;
+	}
+	for (i = 0; i < w->gpus; i++) {
+		struct ana_gpu_series *s = &e->result->series->gpu[w->gpu[i].index];
+
+		ana_top_sort(&w->gpu[i].top);
+		s->gap = w->gpu[i].top.gap;
+		s->gaps = w->gpu[i].top.count;
+		w->gpu[i].top = (struct ana_top){ 0 };
+	}
+	e->series.flames[c] = w->flames;
+	w->flames = (struct ana_flames){ 0 };
+	pthread_mutex_lock(&e->tell_lock);
+	ana_loader_gather_merge(&e->series.loaders, &w->loaders);
+	pthread_mutex_unlock(&e->tell_lock);
+}
+
 static void walk_component(struct engine *e, size_t i, struct wire_scratch *scratch)
 {
 	uint32_t c = e->order[i], k;
@@ -158,8 +183,8 @@ static void walk_component(struct engine *e, size_t i, struct wire_scratch *scra
 
 	if (!e->plan.component[c].devices)
 		return;
-	err = ana_walk_init(&w, &e->plan, c, &e->options, scratch, e->result->gpu,
-			    e->result->timeline);
+	err = ana_walk_init(&w, &e->plan, c, &e->options,
+			    e->options.series ? &e->series.plan : NULL, scratch, e->result);
 	if (!err)
 		err = ana_walk_run(&w);
 	if (!err) {
@@ -169,6 +194,8 @@ static void walk_component(struct engine *e, size_t i, struct wire_scratch *scra
 		w.sites = (struct ana_sites){ 0 };
 		e->quality[c] = w.quality;
 		tally_processes(&w, &e->tally[c]);
+		if (e->options.series)
+			take_series(e, c, &w);
 	}
 	for (k = 0; !err && k < w.processes; k++)
 		err = merge_process(e, c, &w.process[k]);
@@ -222,7 +249,17 @@ static int collect(struct engine *e)
 		.tally = e->tally,
 	};
 
-	return ana_report_finish(&r);
+	int err = ana_report_finish(&r);
+
+	return !err && e->options.series ? ana_series_finish(&e->series, e->result) : err;
+}
+
+static int begin_series(struct engine *e)
+{
+	struct ana_series_parts *x = &e->series;
+
+	return ana_series_begin(x, e->result, e->plan.sources, e->plan.components,
+				e->options.timeline_buckets);
 }
 
 static int run(struct engine *e, struct view_trace *t)
@@ -240,6 +277,8 @@ static int run(struct engine *e, struct view_trace *t)
 		err = in_parallel(e, e->plan.components, prepare_component);
 	if (!err)
 		err = ana_report_begin(&e->result, &e->plan, e->given);
+	if (!err && e->options.series)
+		err = begin_series(e);
 	if (!err)
 		err = in_parallel(e, e->plan.components, walk_component);
 	return err ? err : collect(e);
@@ -269,6 +308,7 @@ static void fini(struct engine *e)
 	free(e->loaders);
 	free(e->tally);
 	free(e->order);
+	ana_series_parts_fini(&e->series);
 	ana_plan_fini(&e->plan);
 	pthread_mutex_destroy(&e->tell_lock);
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "series_make.h"
 
 #define SAMPLES_KEPT_MAX (UINT64_C(1) << 20) /* of one process, however long a GPU idles */
 #define THREADS_MAX (1u << 16)
@@ -148,6 +149,8 @@ int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s,
 	count(e, s);
 	if (!t)
 		return e->seens == THREADS_MAX ? 0 : -ENOMEM;
+	if (e->gather)
+		ana_loader_gather_sample(e->gather, t, s);
 	if (t->head < t->tail && t->sample[t->tail - 1].t_ns > s->t_ns)
 		return 0;
 	forget_samples(e, t, floor);
@@ -198,6 +201,8 @@ int ana_evidence_add_batch(struct ana_evidence *e, const struct wire_batch *b, i
 
 	if (err)
 		return err;
+	if (e->gather)
+		ana_loader_gather_batch(e->gather, &e->ready, &e->loaders, b);
 	switch (b->what) {
 	case WIRE_BATCH_FETCH:
 		return add_fetch(e, b, floor);

@@ -469,6 +469,7 @@ static void keep_top(struct decision *d)
 		top.tid = d->call->tid;
 	}
 	ana_top_add(&d->w->top, &top);
+	ana_top_add(&d->g->top, &top);
 }
 
 void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap,
@@ -480,7 +481,8 @@ void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct an
 	find_submitter(&d);
 	if (w->err)
 		return;
-	if (ana_top_wants(&w->top, gap->end - gap->start)) {
+	if (ana_top_wants(&w->top, gap->end - gap->start) ||
+	    ana_top_wants(&g->top, gap->end - gap->start)) {
 		memset(sums, 0, sizeof(sums));
 		d.sums = sums;
 	}

@@ -196,6 +196,8 @@ struct ana_loader_facts {
 	int64_t seen_ns; /* from the first row to the last, longest of the processes */
 };
 
+struct ana_series; /* series.h */
+
 struct ana_result {
 	struct ana_gpu *gpu;
 	struct ana_timeline *timeline; /* per GPU */
@@ -232,6 +234,7 @@ struct ana_result {
 	uint32_t cpus; /* cores the job may use, least over its hosts; 0: not known */
 	struct ana_copies copies[ANA_COPY_DIRS];
 	struct ana_quality quality;
+	struct ana_series *series; /* series.h; NULL: not asked for */
 	bool imported;
 	char *import_kind; /* kineto, nsys */
 	bool complete; /* every stream ended with Bye */
@@ -276,6 +279,7 @@ struct ana_options {
 	unsigned int threads; /* 0: as many as there are processors */
 	size_t timeline_buckets; /* per GPU, 0: none */
 	size_t top_gaps; /* 0: none */
+	bool series; /* fill ana_result.series: what a page draws */
 	/*
 	 * Imports with at most so many API records are joined as a whole, which holds them in memory
 	 * and is exact whatever the order of their stamps; larger ones are streamed like live runs.

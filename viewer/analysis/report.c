@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "series.h"
 
 static char *copy(const char *text)
 {
@@ -508,6 +509,7 @@ void ana_result_free(struct ana_result *r)
 	free_sites(r);
 	free_loaders(r);
 	ana_ranks_fini(&r->ranks);
+	ana_series_free(r->series);
 	free(r->loader_kind);
 	free(r->import_kind);
 	free(r->level);

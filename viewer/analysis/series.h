@@ -73,32 +73,34 @@ struct ana_loader_cell {
 
 struct ana_flame_node {
 	uint32_t parent; /* its index, smaller than the node's own; of the root: 0 */
-	uint32_t frame; /* in ana_series.frame */
+	uint32_t frame; /* in ana_series.frame; of the root: no name of its own */
 	int64_t ns; /* of GPU time, with all nodes below it */
 };
 struct ana_flame { /* one process, one role */
 	uint32_t process; /* in ana_result.process */
 	uint8_t role; /* enum wire_role */
-	struct ana_flame_node *node; /* root, classes, frames from the outermost to the innermost */
+	/* preorder: root, classes, frames from the outermost to the innermost; most time first */
+	struct ana_flame_node *node;
 	size_t nodes;
 	int64_t folded_ns; /* of stacks beyond the cap, cut off at a node "(other)" */
 };
 
-struct ana_zoom { /* equal buckets around a gap */
+struct ana_zoom { /* equal buckets around a gap, or several; their classes sum to their length */
 	uint32_t gpu;
 	struct ana_timeline line;
-	int64_t *longest_ns; /* per bucket: longest stretch of one gap within it */
 };
 
 struct ana_gpu_series {
 	struct ana_gap *gap; /* the longest of this GPU, longest first */
 	size_t gaps;
-	int64_t *longest_ns; /* per bucket of ana_result.timeline */
+	size_t fine; /* buckets of the walk's timeline in one that is drawn */
+	int64_t *longest_ns; /* of one gap, within each bucket of ana_result.timeline */
 };
 
 struct ana_series {
 	int64_t start_ns, end_ns; /* the axis: when the first GPU was taken, the last was left */
-	struct ana_gpu_series *gpu; /* as many as ana_result.gpus */
+	struct ana_gpu_series *gpu; /* those of ana_result.gpu */
+	size_t gpus;
 	struct ana_zoom *zoom; /* by GPU, then by time */
 	size_t zooms;
 	struct ana_step_series *steps; /* processes with steps */
@@ -115,8 +117,11 @@ struct ana_series {
 	struct ana_flame *flame; /* most time first */
 	size_t flames;
 	int64_t flame_total_ns; /* of input.* and host.* of all GPUs */
-	int64_t flame_sampled_ns; /* of it in the flames; the rest has no sample */
+	int64_t flame_sampled_ns; /* of it in the flames; the rest has no sample, or found no room */
 };
+
+/* From when the first GPU was taken to when the last was left; 0 and 0: none was held. */
+void ana_series_axis(const struct ana_result *r, int64_t *start, int64_t *end);
 
 void ana_series_free(struct ana_series *s);
 

@@ -67,6 +67,20 @@ static void explain_rest(const struct wire_sample *a, const struct wire_sample *
 	s->run += rest - more;
 }
 
+bool ana_shares_between(const struct wire_sample *a, const struct wire_sample *b, int64_t *run,
+			int64_t *delay)
+{
+	struct spent p;
+
+	if (!between(a, b, &p))
+		return false;
+	if (ana_sample_runs(a) && ana_sample_runs(b))
+		explain_rest(a, b, &p);
+	*run = p.run;
+	*delay = p.delay;
+	return true;
+}
+
 static bool exactly(const struct ana_seen *s, struct ana_shares *h)
 {
 	const struct wire_sample *a = &s->sample[h->first], *b = &s->sample[h->end - 1];

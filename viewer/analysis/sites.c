@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "series_make.h"
 
 void ana_site_fini(struct ana_site *s)
 {
@@ -304,8 +305,8 @@ static void add_ns(struct ana_site_row *r, enum ana_confidence confidence, int64
 			r->site.confidence = (enum ana_confidence)c;
 }
 
-static void tell(const struct ana_sites *s, enum ana_class class, enum ana_confidence confidence,
-		 const struct wire_sample *w, int64_t ns)
+static void tell(const struct ana_sites *s, const struct ana_evidence *e, enum ana_class class,
+		 enum ana_confidence confidence, const struct wire_sample *w, int64_t ns)
 {
 	struct ana_sight sight = { .process = s->process,
 				   .class = class,
@@ -315,6 +316,8 @@ static void tell(const struct ana_sites *s, enum ana_class class, enum ana_confi
 
 	if (s->options && s->options->on_sight && ns > 0)
 		s->options->on_sight(s->options->arg, &sight);
+	if (s->flames)
+		ana_flames_add(s->flames, s->process, e->stacks.table, class, w, ns);
 }
 
 static int book(struct ana_sites *s, struct ana_evidence *e, enum ana_class class,
@@ -333,7 +336,7 @@ static int book(struct ana_sites *s, struct ana_evidence *e, enum ana_class clas
 	struct ana_site_row *r;
 	int err;
 
-	tell(s, class, confidence, w, ns);
+	tell(s, e, class, confidence, w, ns);
 	r = get(s, &key, &err);
 	if (!r) {
 		ana_sum(&s->other_ns, ns);

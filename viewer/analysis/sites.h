@@ -12,6 +12,8 @@
 #define ANA_SITES_MAX 4096u
 #define ANA_SITE_THREADS_MAX 256u
 
+struct ana_flames; /* series_make.h */
+
 struct ana_site_row {
 	struct ana_site site; /* its texts are owned */
 	uint64_t hash;
@@ -28,6 +30,7 @@ struct ana_sites {
 	uint32_t mask;
 	int64_t other_ns;
 	const struct ana_options *options; /* for on_sight; NULL: nobody listens */
+	struct ana_flames *flames; /* series; borrowed; NULL: off */
 	uint32_t process; /* whose evidence is booked */
 };
 

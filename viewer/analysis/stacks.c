@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct frame {
-	struct ana_text function, file;
-	uint32_t line;
-};
-
 static struct ana_text cut_at(const char **p, const char *end, char c)
 {
 	const char *stop = memchr(*p, c, (size_t)(end - *p));
@@ -35,7 +30,7 @@ static uint32_t number(struct ana_text t)
 }
 
 /* The next frame of [*p, end): function, tab, file, tab, line. */
-static void next_frame(struct frame *f, const char **p, const char *end)
+static void next_frame(struct ana_frame *f, const char **p, const char *end)
 {
 	struct ana_text row = cut_at(p, end, '\n');
 	const char *at = row.at, *stop = row.at + row.len;
@@ -45,7 +40,7 @@ static void next_frame(struct frame *f, const char **p, const char *end)
 	f->line = number(cut_at(&at, stop, '\t'));
 }
 
-static void name_line(struct ana_stack *out, const struct frame *f)
+static void name_line(struct ana_stack *out, const struct ana_frame *f)
 {
 	out->function = f->function;
 	out->file = f->file;
@@ -60,7 +55,7 @@ void ana_stack_read(struct ana_stack *out, const char *text, uint32_t len)
 
 	*out = (struct ana_stack){ 0 };
 	while (p < end) {
-		struct frame f;
+		struct ana_frame f;
 		enum ana_place place;
 		enum ana_code code;
 		bool weak = false;
@@ -93,6 +88,18 @@ void ana_stack_read(struct ana_stack *out, const char *text, uint32_t len)
 	}
 	if (!decided)
 		out->code = (uint8_t)weakly;
+}
+
+size_t ana_stack_frames(struct ana_frame *frame, size_t max, const char *text, uint32_t len)
+{
+	const char *p = text, *end = text + len;
+	size_t n = 0;
+
+	while (p < end && n < max) {
+		next_frame(&frame[n], &p, end);
+		n += frame[n].function.len && ana_module_place(frame[n].file) != ANA_PLACE_OURS;
+	}
+	return n;
 }
 
 void ana_stacks_init(struct ana_stacks *s, const struct wire_strtab *table)

@@ -55,6 +55,14 @@ const struct ana_stack *ana_stacks_get(struct ana_stacks *s, uint32_t id);
 /* The same of a text. Pure; borrows. */
 void ana_stack_read(struct ana_stack *out, const char *text, uint32_t len);
 
+struct ana_frame {
+	struct ana_text function, file;
+	uint32_t line; /* 0: not known */
+};
+
+/* At most @max frames of a text, innermost first, without libprof's own. Pure; borrows. */
+size_t ana_stack_frames(struct ana_frame *frame, size_t max, const char *text, uint32_t len);
+
 /* modules.c: what a frame's file and function say. */
 enum ana_place {
 	ANA_PLACE_USER,

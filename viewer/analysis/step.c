@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "series_make.h"
 
 #define EXACT_MAX ((size_t)1 << 16)
 #define OPEN_MAX 65536u /* steps that have begun and may still be exposed */
@@ -133,6 +134,8 @@ static int done(struct ana_steps *s, const struct ana_step *t)
 	if (s->on_step)
 		s->on_step(s->arg, t);
 	err = ana_durations_add(&s->durations, ns);
+	if (!err && s->gather)
+		err = ana_step_gather_add(s->gather, t);
 	if (!err) /* several GPUs may be exposed at once */
 		err = ana_durations_add(&s->fed, t->exposed_ns < ns ? ns - t->exposed_ns : 0);
 	return err;

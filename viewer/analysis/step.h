@@ -27,6 +27,7 @@ struct ana_steps {
 	uint32_t process; /* for on_step */
 	void (*on_step)(void *arg, const struct ana_step *s);
 	void *arg;
+	struct ana_step_gather *gather; /* series; borrowed; NULL: off */
 	struct ana_step *open;
 	size_t head, tail, room;
 	uint64_t count, skipped;

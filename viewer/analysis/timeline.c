@@ -8,16 +8,21 @@
 #include <stdlib.h>
 
 int ana_ruler_init(struct ana_ruler *r, struct ana_timeline *t, int64_t start, int64_t end,
-		   size_t count)
+		   size_t count, size_t fine)
 {
 	size_t i;
 
-	*r = (struct ana_ruler){ .line = t, .start = start };
+	*r = (struct ana_ruler){ .line = t, .start = start, .fine = 1 };
 	if (!count || end <= start)
 		return 0;
 	if ((int64_t)count > end - start)
 		count = (size_t)(end - start);
 	r->width = (end - start + (int64_t)count - 1) / (int64_t)count;
+	if (r->width >= ANA_FINE_MAX * ANA_FINE_MAX) {
+		r->fine = fine;
+		r->width = (r->width + ANA_FINE_MAX - 1) / ANA_FINE_MAX * ANA_FINE_MAX;
+		r->width /= (int64_t)fine;
+	}
 	count = (size_t)((end - start + r->width - 1) / r->width);
 	t->bucket = calloc(count, sizeof(*t->bucket));
 	if (!t->bucket)

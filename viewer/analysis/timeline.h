@@ -11,12 +11,19 @@
 struct ana_ruler { /* writes into a result's timeline */
 	struct ana_timeline *line; /* borrowed; count 0: off */
 	int64_t start, width;
+	size_t fine; /* so many buckets are one of those that are drawn */
 	struct ana_bucket *at; /* where the last piece went */
 };
 
-/* Lays @count buckets over [start, end). 0 or -ENOMEM. */
+#define ANA_FINE_MAX 64 /* a power of 2 */
+
+/*
+ * Lays @count buckets at most over [start, end). With @fine, a power of 2, each is cut into so many
+ * equal ones, unless it is so short that it stays whole (r->fine is 1 then); where the whole ones
+ * lie does not depend on it. 0 or -ENOMEM.
+ */
 int ana_ruler_init(struct ana_ruler *r, struct ana_timeline *t, int64_t start, int64_t end,
-		   size_t count);
+		   size_t count, size_t fine);
 
 /* The bucket of @t; NULL where there are none. */
 struct ana_bucket *ana_ruler_bucket(const struct ana_ruler *r, int64_t t);

@@ -11,10 +11,21 @@
 #define ORPHANS_EVERY_NS 500000000
 #define DECIDE_EVERY 128 /* operations between two looks at what can be decided */
 
+/* The ruler is laid out: its buckets may be fewer than was asked for. */
+static int init_gpu_series(struct ana_gpu_state *g, struct ana_gpu_series *s)
+{
+	size_t n = (g->ruler.line->count + g->ruler.fine - 1) / g->ruler.fine;
+
+	s->fine = g->ruler.fine;
+	s->longest_ns = g->longest_ns = calloc(n + 1, sizeof(*g->longest_ns));
+	return g->longest_ns ? ana_top_init(&g->top, ANA_SERIES_GAPS) : -ENOMEM;
+}
+
 static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device,
-		    struct ana_gpu *gpu, struct ana_timeline *timeline, bool calls)
+		    struct ana_result *r, bool calls)
 {
 	struct ana_device *d = &w->plan->device[device];
+	struct ana_gpu *gpu = &r->gpu[device];
 	int d_;
 
 	*g = (struct ana_gpu_state){ .plan = d, .gpu = gpu, .index = device };
@@ -27,11 +38,11 @@ static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device
 	g->no_launches = !calls;
 	g->at = INT64_MIN;
 	g->waits_floor = INT64_MIN;
-	if (ana_ruler_init(&g->ruler, timeline, gpu->held_start_ns, gpu->held_end_ns,
-			   w->options->timeline_buckets))
+	if (ana_ruler_init(&g->ruler, &r->timeline[device], gpu->held_start_ns, gpu->held_end_ns,
+			   w->options->timeline_buckets, w->series ? w->series->fine : 1))
 		return -ENOMEM;
 	ana_gpu_init_flow(g);
-	return 0;
+	return w->series ? init_gpu_series(g, &r->series->gpu[device]) : 0;
 }
 
 static int map_gpus(struct ana_walk *w)
@@ -52,9 +63,16 @@ static int map_gpus(struct ana_walk *w)
 	return err;
 }
 
+static int init_series(struct ana_walk *w)
+{
+	ana_flames_init(&w->flames, w->series->nodes);
+	w->sites.flames = &w->flames;
+	return ana_loader_gather_init(&w->loaders, w->series);
+}
+
 int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
-		  const struct ana_options *o, struct wire_scratch *scratch, struct ana_gpu *gpu,
-		  struct ana_timeline *timeline)
+		  const struct ana_options *o, const struct ana_series_plan *series,
+		  struct wire_scratch *scratch, struct ana_result *r)
 {
 	const struct ana_component *c = &p->component[component];
 	uint64_t calls = 0;
@@ -62,13 +80,15 @@ int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
 	uint32_t i;
 	int err;
 
-	*w = (struct ana_walk){ .plan = p, .component = c, .options = o, .scratch = scratch };
+	*w = (struct ana_walk){
+		.plan = p, .component = c, .options = o, .series = series, .scratch = scratch
+	};
 	w->ranges_upto = w->syncs_upto = INT64_MIN;
 	w->floor = w->floor_was = w->forgotten = w->orphans_at = INT64_MIN;
 	w->process = calloc(c->sources + 1, sizeof(*w->process));
 	w->gpu = calloc(c->devices + 1, sizeof(*w->gpu));
 	err = ana_top_init(&w->top, o->top_gaps);
-	if (!w->process || !w->gpu || err)
+	if (!w->process || !w->gpu || err || (series && init_series(w)))
 		return -ENOMEM;
 	for (i = 0; i < c->sources; i++) {
 		calls += p->source[c->source[i]].calls;
@@ -80,8 +100,7 @@ int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
 	for (i = 0; i < c->sources && !err; i++, w->processes++)
 		err = ana_process_init(w, &w->process[i], c->source[i]);
 	for (i = 0; i < c->devices && !err; i++, w->gpus++)
-		err = init_gpu(w, &w->gpu[i], c->device[i], &gpu[c->device[i]],
-			       &timeline[c->device[i]], calls != 0);
+		err = init_gpu(w, &w->gpu[i], c->device[i], r, calls != 0);
 	return err ? err : map_gpus(w);
 }
 
@@ -98,6 +117,8 @@ void ana_walk_fini(struct ana_walk *w)
 	ana_top_fini(&w->top);
 	ana_blame_fini(&w->blame);
 	ana_sites_fini(&w->sites);
+	ana_flames_fini(&w->flames);
+	ana_loader_gather_fini(&w->loaders);
 }
 
 /* The process whose operation comes next. */

@@ -20,6 +20,7 @@
 #include "line.h"
 #include "map.h"
 #include "plan.h"
+#include "series_make.h"
 #include "sites.h"
 #include "step.h"
 #include "timeline.h"
@@ -71,6 +72,7 @@ struct ana_proc {
 	uint32_t blocked_count, blocked_room;
 	struct ana_map blocked_of;
 	struct ana_steps steps;
+	struct ana_step_gather *gather; /* series; owned; NULL: off */
 	struct ana_evidence *evidence; /* NULL: the stream has none */
 	struct ana_map gpu_of; /* by ordinal */
 	uint32_t last_ordinal, last_gpu;
@@ -106,6 +108,8 @@ struct ana_gpu_state {
 	struct ana_gpu *gpu; /* what is found, owned by the result */
 	uint32_t index; /* in the result */
 	struct ana_ruler ruler;
+	struct ana_top top; /* series: its own longest gaps; max 0: off */
+	int64_t *longest_ns; /* series, per coarse bucket; owned by the result; NULL: off */
 	/* busy */
 	bool started;
 	int64_t start; /* of its first operation */
@@ -145,6 +149,9 @@ struct ana_walk {
 	struct ana_plan *plan;
 	const struct ana_component *component;
 	const struct ana_options *options;
+	const struct ana_series_plan *series; /* NULL: off */
+	struct ana_loader_gather loaders; /* series */
+	struct ana_flames flames; /* series */
 	struct wire_scratch *scratch;
 	struct ana_proc *process;
 	uint32_t processes;
@@ -169,10 +176,10 @@ struct ana_walk {
 	int err;
 };
 
-/* walk.c: walks; results go to @gpu[device] and @timeline[device] of the component's devices. */
+/* walk.c: walks; what it finds goes to @r's gpu, timeline and series of the component's devices. */
 int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
-		  const struct ana_options *o, struct wire_scratch *scratch, struct ana_gpu *gpu,
-		  struct ana_timeline *timeline);
+		  const struct ana_options *o, const struct ana_series_plan *series,
+		  struct wire_scratch *scratch, struct ana_result *r);
 int ana_walk_run(struct ana_walk *w);
 void ana_walk_fini(struct ana_walk *w);
 
