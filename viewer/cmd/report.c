@@ -327,6 +327,7 @@ int view_cmd_report(int argc, char **argv)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 	if (!sensible(&o, argc - optind))
 		return VIEW_EXIT_ERROR;
+	o.analysis.series = o.format == HTML;
 	o.analysis.waste = o.has_waste ? o.waste : NULL;
 	bool file = o.out && strcmp(o.out, "-") != 0;
 	int failed = (file ? to_file : to_stdout)(&o, argv + optind, argc - optind);

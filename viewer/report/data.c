@@ -7,17 +7,22 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/arena.h"
 #include "data_priv.h"
 
 #define REST_BYTES 8192u /* the members that are always small */
-#define REDUCED_MAX 8
+#define STEPS_BYTES 140000u
+#define LOADER_BYTES 64000u
+#define FLAME_BYTES 110000u
+#define PROCESSES_BYTES 32000u
+#define PARTS 5
 
 struct part {
 	char *text;
 	size_t len;
 };
 
-static uint64_t checksum(const char *text, size_t len)
+uint64_t view_data_checksum(const char *text, size_t len)
 {
 	uint64_t h = 0xcbf29ce484222325u;
 
@@ -43,34 +48,35 @@ static struct part render(struct data *d, data_section *section, unsigned int le
 	return p;
 }
 
+size_t data_process(struct data *d, uint32_t process)
+{
+	for (size_t i = 0; i < d->processes; i++)
+		if (d->process[i] == process)
+			return i;
+	if (d->processes == DATA_PROCESSES_MAX) /* sections name fewer */
+		return DATA_PROCESSES_MAX - 1;
+	d->process[d->processes] = process;
+	return d->processes++;
+}
+
 /* The finest level that takes at most @most bytes; *level says which. */
 static struct part fit(struct data *d, data_section *section, unsigned int levels, size_t most,
 		       unsigned int *level)
 {
+	size_t named = d->processes;
 	struct part p = render(d, section, 0);
 
 	for (*level = 0; p.text && p.len > most && *level + 1 < levels;) {
 		free(p.text);
+		d->processes = named;
 		p = render(d, section, ++*level);
 	}
 	return p;
 }
 
-static void find_axis(struct data *d)
-{
-	const struct ana_result *r = d->r;
-
-	for (size_t g = 0; g < r->gpus; g++) {
-		if (!g || r->gpu[g].held_start_ns < d->axis_start)
-			d->axis_start = r->gpu[g].held_start_ns;
-		if (!g || r->gpu[g].held_end_ns > d->axis_end)
-			d->axis_end = r->gpu[g].held_end_ns;
-	}
-}
-
 static bool has_series(const struct ana_result *r)
 {
-	bool any = false;
+	bool any = r->series != NULL;
 
 	for (size_t g = 0; r->timeline && g < r->gpus; g++)
 		any |= r->timeline[g].count != 0;
@@ -114,32 +120,91 @@ static void put_copies(struct data *d)
 	data_close(&d->out, ']');
 }
 
+/* Rank, or where it ran; level 1 is short. */
+static void put_process(struct data *d, uint32_t i, unsigned int level)
+{
+	const struct ana_process *p = i < d->r->processes ? &d->r->process[i] : NULL;
+	struct view_arena mem = { 0 };
+	const char *label;
+
+	if (!p)
+		label = view_arena_printf(&mem, "process %" PRIu32, i);
+	else if (p->has_rank)
+		label = view_arena_printf(&mem, "rank %" PRId32, p->rank);
+	else if (level || !p->host || !*p->host)
+		label = view_arena_printf(&mem, "pid %" PRId64, p->pid);
+	else
+		label = view_arena_printf(&mem, "pid %" PRId64 " on %s", p->pid, p->host);
+	data_open(&d->out, NULL, '{');
+	data_uint(&d->out, "process", i);
+	data_text(&d->out, "label", label, false);
+	if (p && p->has_rank)
+		data_int(&d->out, "rank", p->rank);
+	else
+		data_null(&d->out, "rank");
+	data_close(&d->out, '}');
+	view_arena_fini(&mem);
+}
+
+void data_processes(struct data *d, unsigned int level)
+{
+	data_open(&d->out, "processes", '[');
+	for (size_t i = 0; i < d->processes; i++)
+		put_process(d, d->process[i], level);
+	data_close(&d->out, ']');
+}
+
+/* In the order of the document; made in another, since the GPUs get what room the others leave. */
+static const struct {
+	const char *name;
+	data_section *section;
+	unsigned int levels;
+	size_t most; /* 0: what is left */
+} sections[PARTS] = {
+	{ "timeline", data_gpus, DATA_GPUS_LEVELS, 0 },
+	{ "processes", data_processes, DATA_PROCESSES_LEVELS, PROCESSES_BYTES },
+	{ "steps", data_steps, DATA_STEPS_LEVELS, STEPS_BYTES },
+	{ "loader", data_loader, DATA_LOADER_LEVELS, LOADER_BYTES },
+	{ "flame", data_flame, DATA_FLAME_LEVELS, FLAME_BYTES },
+};
+static const int order[PARTS] = { 2, 3, 4, 1, 0 };
+
 static void put_series(struct data *d, FILE *f)
 {
-	unsigned int level;
-	struct part gpus =
-		fit(d, data_gpus, DATA_GPUS_LEVELS, VIEW_DATA_BYTES_MAX - REST_BYTES, &level);
+	size_t left = VIEW_DATA_BYTES_MAX - REST_BYTES;
+	struct part part[PARTS];
+	unsigned int level[PARTS];
+	int i, k;
 
-	if (gpus.text)
-		fwrite(gpus.text, 1, gpus.len, f);
-	free(gpus.text);
+	for (i = 0; i < PARTS; i++) {
+		k = order[i];
+		part[k] = fit(d, sections[k].section, sections[k].levels,
+			      sections[k].most ? sections[k].most : left, &level[k]);
+		left -= part[k].len < left ? part[k].len : left;
+	}
+	for (k = 0; k < PARTS; k++) {
+		if (part[k].text)
+			fwrite(part[k].text, 1, part[k].len, f);
+		free(part[k].text);
+	}
 	d->out = (struct data_out){ .f = f, .comma = true };
 	put_copies(d);
 	data_open(&d->out, "reduced", '[');
-	if (level)
-		data_text(&d->out, NULL, "timeline", false);
+	for (k = 0; k < PARTS; k++)
+		if (level[k])
+			data_text(&d->out, NULL, sections[k].name, false);
 	data_close(&d->out, ']');
 }
 
 void view_data_write(const struct view_summary *s, FILE *out)
 {
-	struct data d = { .s = s, .r = s->result };
+	struct data d = { .s = s, .r = s->result, .series = s->result->series };
 	struct part p = { 0 };
 	FILE *f = open_memstream(&p.text, &p.len);
 
 	if (!f)
 		return;
-	find_axis(&d);
+	ana_series_axis(d.r, &d.axis_start, &d.axis_end);
 	d.out.f = f;
 	data_open(&d.out, NULL, '{');
 	put_head(&d);
@@ -147,13 +212,13 @@ void view_data_write(const struct view_summary *s, FILE *out)
 		put_series(&d, f);
 	if (!fclose(f))
 		fprintf(out, "%s,\"checksum\":\"%016" PRIx64 "\"}", p.text,
-			checksum(p.text, p.len));
+			view_data_checksum(p.text, p.len));
 	free(p.text);
 }
 
 void view_data_element(const struct view_summary *s, FILE *f)
 {
-	fputs("<script type=\"application/json\" id=\"" VIEW_DATA_ID "\">", f);
+	fputs(VIEW_DATA_OPEN, f);
 	view_data_write(s, f);
 	fputs("</script>\n", f);
 }

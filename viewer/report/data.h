@@ -26,7 +26,8 @@
  *  }, ...],
  *  "gpus_left_out": N,
  *  "processes": [{"process": I, "label": "rank 0" or "pid 7 on host", "rank": N or null}, ...],
- *					those named below; "process" elsewhere is an index here
+ *					those named below, where "process" is an index of this
+ *					list; here it is the number in the trace
  *  "steps": {				null: none was seen
  *	"count": N, "skipped": N, "median_ns": N, "p95_ns": N,	the summary's; -1: not known
  *	"series": [{"process": I, "each": N, "start_ns": DELTAS, "end_ns": [], "min_ns": [],
@@ -49,7 +50,6 @@
  *  "flame": {				null: no sample
  *	"total_ns": N,			input.* and host.* of all GPUs
  *	"sampled_ns": N,		of it with a sample: the sum of all graphs, left out or not
- *	"frames": ["function file:line", ...],
  *	"graphs": [{"process": I, "role": "submitter" | "worker" | "pin" | "other" | "worker_other",
  *		    "ns": N, "folded_ns": N,
  *		    "parent": [], "frame": [], "ns_below": []}, ...],
@@ -57,9 +57,11 @@
  *					then Python frames from the outermost to the innermost;
  *					parent is how many nodes back the parent is (of the root 0);
  *					ns_below includes all nodes below; "(other)" is what was folded
- *	"graphs_left_out": N, "left_out_ns": N
+ *	"graphs_left_out": N, "left_out_ns": N,
+ *	"frames": ["all", "(other)", "function path/file.py:line" or a class, ...]
  *  },
- *  "reduced": ["timeline", "fine", "steps", "loader", "flame", ...],	had to be made coarser to fit
+ *  "reduced": ["timeline", "processes", "steps", "loader", "flame"],	those that had to be made
+ *					coarser to fit; usually empty
  *  "checksum": "..."			FNV-1a 64 of all bytes before this member, in hexadecimal
  * }
  *
@@ -77,11 +79,15 @@
 
 #define VIEW_DATA_SCHEMA "gpustarve.page/1"
 #define VIEW_DATA_ID "gpustarve-data"
+#define VIEW_DATA_OPEN "<script type=\"application/json\" id=\"" VIEW_DATA_ID "\">"
 #define VIEW_DATA_BYTES_MAX 520000u /* whatever the run is; what is larger is made coarser */
 #define VIEW_DATA_TEXT_MAX 160u
 
 /* The document, without the element around it. */
 void view_data_write(const struct view_summary *s, FILE *f);
+
+/* Of what stands before the member "checksum". */
+uint64_t view_data_checksum(const char *text, size_t len);
 
 /* The same in its element, for the page. */
 void view_data_element(const struct view_summary *s, FILE *f);

@@ -9,18 +9,19 @@
 struct coarseness {
 	size_t merge; /* so many buckets become one */
 	size_t gpus, gaps; /* at most */
+	size_t fine; /* so many buckets of a closer window become one; 0: no windows */
 };
 
 static const struct coarseness levels[DATA_GPUS_LEVELS] = {
-	{ 1, SIZE_MAX, SIZE_MAX },
-	{ 2, SIZE_MAX, SIZE_MAX },
-	{ 4, SIZE_MAX, 8 },
-	{ 8, SIZE_MAX, 8 },
-	{ 8, 256, 4 },
-	{ 8, 64, 4 },
-	{ 16, 64, 4 },
-	{ 16, 16, 4 },
-	{ 32, 8, 1 },
+	{ 1, SIZE_MAX, SIZE_MAX, 1 },
+	{ 2, SIZE_MAX, 8, 1 },
+	{ 4, SIZE_MAX, 8, 1 },
+	{ 8, SIZE_MAX, 4, 2 },
+	{ 8, 256, 4, 2 },
+	{ 8, 64, 4, 2 },
+	{ 16, 64, 4, 4 },
+	{ 16, 16, 4, 8 },
+	{ 32, 8, 1, 0 },
 };
 
 static void put_parts(struct data *d, const struct ana_bucket *b, size_t count)
@@ -38,7 +39,24 @@ static void put_parts(struct data *d, const struct ana_bucket *b, size_t count)
 	data_close(&d->out, ']');
 }
 
-static void put_strip(struct data *d, const char *key, const struct ana_timeline *t, size_t merge)
+static void put_longest(struct data *d, const int64_t *longest, size_t count, size_t merge)
+{
+	if (!longest) {
+		data_null(&d->out, "longest_ns");
+		return;
+	}
+	data_open(&d->out, "longest_ns", '[');
+	for (size_t i = 0; i < count; i += merge) {
+		int64_t most = 0;
+		for (size_t k = i; k < count && k < i + merge; k++)
+			most = longest[k] > most ? longest[k] : most;
+		data_int(&d->out, NULL, most);
+	}
+	data_close(&d->out, ']');
+}
+
+static void put_strip(struct data *d, const char *key, const struct ana_timeline *t,
+		      const int64_t *longest, size_t merge)
 {
 	int64_t start, end;
 
@@ -56,15 +74,28 @@ static void put_strip(struct data *d, const char *key, const struct ana_timeline
 	for (size_t i = 0; i < t->count; i += merge)
 		put_parts(d, &t->bucket[i], t->count - i < merge ? t->count - i : merge);
 	data_close(&d->out, ']');
-	data_null(&d->out, "longest_ns");
+	put_longest(d, longest, t->count, merge);
 	data_close(&d->out, '}');
 }
 
+static void put_fine(struct data *d, size_t g, size_t merge)
+{
+	data_open(&d->out, "fine", '[');
+	for (size_t i = 0; d->series && merge && i < d->series->zooms; i++)
+		if (d->series->zoom[i].gpu == g)
+			put_strip(d, NULL, &d->series->zoom[i].line, NULL, merge);
+	data_close(&d->out, ']');
+}
+
+/* This GPU's own longest; without series those of them that are among the longest of all. */
 static void put_gaps(struct data *d, size_t g, size_t most)
 {
+	const struct ana_gap *gap = d->series ? d->series->gpu[g].gap : d->r->top_gap;
+	size_t gaps = d->series ? d->series->gpu[g].gaps : d->r->top_gaps;
+
 	data_open(&d->out, "gaps", '[');
-	for (size_t i = 0; i < d->r->top_gaps && most; i++) {
-		const struct ana_gap *k = &d->r->top_gap[i];
+	for (size_t i = 0; i < gaps && most; i++) {
+		const struct ana_gap *k = &gap[i];
 		if (k->gpu != g)
 			continue;
 		data_open(&d->out, NULL, '{');
@@ -81,6 +112,7 @@ static void put_gaps(struct data *d, size_t g, size_t most)
 static void put_gpu(struct data *d, size_t g, const struct coarseness *k)
 {
 	const struct ana_gpu *gpu = &d->r->gpu[g];
+	bool held = gpu->held_end_ns > gpu->held_start_ns;
 	struct view_arena mem = { 0 };
 
 	data_open(&d->out, NULL, '{');
@@ -89,11 +121,11 @@ static void put_gpu(struct data *d, size_t g, const struct coarseness *k)
 		  view_arena_printf(&mem, "GPU %u%s%s", gpu->index, gpu->host[0] ? " on " : "",
 				    gpu->host),
 		  false);
-	data_int(&d->out, "start_ns", gpu->held_start_ns - d->axis_start);
-	data_int(&d->out, "end_ns", gpu->held_end_ns - d->axis_start);
-	put_strip(d, "timeline", &d->r->timeline[g], k->merge);
-	data_open(&d->out, "fine", '[');
-	data_close(&d->out, ']');
+	data_int(&d->out, "start_ns", held ? gpu->held_start_ns - d->axis_start : 0);
+	data_int(&d->out, "end_ns", held ? gpu->held_end_ns - d->axis_start : 0);
+	put_strip(d, "timeline", d->r->timeline ? &d->r->timeline[g] : NULL,
+		  d->series ? d->series->gpu[g].longest_ns : NULL, k->merge);
+	put_fine(d, g, k->fine);
 	put_gaps(d, g, k->gaps);
 	data_close(&d->out, '}');
 	view_arena_fini(&mem);

@@ -73,6 +73,7 @@ int view_run_report(const struct view_run_report *o)
 {
 	struct view_analysis a = { .window = ANA_WINDOW_JOB,
 				   .rates = o->rates,
+				   .series = true, /* for the page */
 				   .remedy = "make room for the trace, and see gpustarve doctor",
 				   .quiet_when_empty = true };
 	struct view_summary *s;

@@ -72,6 +72,7 @@ static int engine(struct view_trace *t, const char *path, const struct view_anal
 	struct ana_options ao = { .window = o->window,
 				  .timeline_buckets = TIMELINE_BUCKETS,
 				  .top_gaps = TOP_GAPS,
+				  .series = o->series,
 				  .on_step = o->on_step,
 				  .arg = o->arg };
 	int err = ana_run(t, &ao, r);
