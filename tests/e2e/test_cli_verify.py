@@ -30,6 +30,87 @@ def change_digits(run, path, count):
     return named
 
 
+def block_of(text):
+    """Where the data block of a page begins and ends."""
+    mark = '<script type="application/json" id="gpustarve-data">'
+    at = text.index(mark) + len(mark)
+    return at, text.index('</script>', at)
+
+
+def change_block(run, count):
+    """Each of so many digits of the page's data block changed alone makes verify exit 2."""
+    path = os.path.join(run, 'report.html')
+    with open(path) as f:
+        text = f.read()
+    begin, end = block_of(text)
+    digits = [i for i in range(begin, end) if text[i].isdigit()]
+    for at in random.sample(digits, count):
+        other = random.choice([d for d in '0123456789' if d != text[at]])
+        with open(path, 'w') as f:
+            f.write(text[:at] + other + text[at + 1:])
+        done = gs.gpustarve('verify', run)
+        gs.equal(done.returncode, 2, f'block, digit at {at}: {text[at - 40:at + 10]}')
+        gs.check(b'data block' in done.stderr, f'says which: {done.stderr}')
+    with open(path, 'w') as f:
+        f.write(text)
+    return text
+
+
+def sealed(text):
+    """The page with a checksum that fits what stands in its block: a forger's."""
+    begin, end = block_of(text)
+    body = text[begin:end - len(',"checksum":"0123456789abcdef"}')]
+    h = 0xcbf29ce484222325
+    for byte in body.encode():
+        h = (h ^ byte) * 0x100000001b3 % 2**64
+    return f'{text[:begin]}{body},"checksum":"{h:016x}"}}{text[end:]}'
+
+
+def pages(run):
+    """The data block of report.html: verified where there is one, and named where there is none."""
+    path = os.path.join(run, 'report.html')
+    for options in [], ['--window', 'device']:  # the summary's window, and another
+        gs.gpustarve('report', run, '--format', 'html', '-o', path, *options)
+        done = gs.gpustarve('verify', run)
+        gs.equal(done.returncode, 0, f'page {options}: {done.stdout} {done.stderr}')
+        gs.check(b'data block' in done.stdout, f'page {options}: it was compared')
+    text = change_block(run, 24)
+    begin, end = block_of(text)
+    digits = [i for i in range(begin + 200, end - 40) if text[i].isdigit()]
+    named = 0
+    for at in random.sample(digits, 12):  # forged, checksum and all
+        with open(path, 'w') as f:
+            f.write(sealed(text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1:]))
+        done = gs.gpustarve('verify', run)
+        gs.equal(done.returncode, 2, f'forged, digit at {at}: {text[at - 40:at + 10]}')
+        named += b'report.html says' in done.stdout  # unless it is JSON no more, as 012 is not
+    gs.check(named > 6, f'names the value: {named} of 12')
+    for what, page in [('no data block', text[:begin - 60] + text[end:]),
+                       ('made by version 0.0.0',
+                        sealed(text.replace('"version":"' + text[begin:].split('"version":"')[1]
+                                            .split('"')[0], '"version":"0.0.0'))),
+                       ('without the trace', text[:begin] + sealed_bare(text[begin:end]) + text[end:])]:
+        with open(path, 'w') as f:
+            f.write(page)
+        done = gs.gpustarve('verify', run)
+        gs.equal(done.returncode, 0, f'{what}: {done.stdout} {done.stderr}')
+        gs.check(what.encode() in done.stderr, f'{what}: says so: {done.stderr}')
+    with open(path, 'w') as f:
+        f.write(text.replace('</body>', text[begin - 60:end] + '</script></body>'))
+    gs.equal(gs.gpustarve('verify', run).returncode, 2, 'two blocks')
+    os.unlink(path)
+    done = gs.gpustarve('verify', run)
+    gs.equal((done.returncode, done.stderr), (0, b''), 'no page')
+
+
+def sealed_bare(block):
+    """A block that says that it has no series."""
+    head = block[:block.index('"series":true')] + '"series":false'
+    mark = '<script type="application/json" id="gpustarve-data">'
+    page = sealed(mark + head + ',"checksum":"0123456789abcdef"}</script>')
+    return page[len(mark):-len('</script>')]
+
+
 def loader():
     """A job whose loader starves it: findings with lines of code, facts of the loader."""
     with gs.scratch() as where:
@@ -48,6 +129,7 @@ def loader():
         gs.check(any(f['where'].get('function') for f in made['findings']), 'a line of code')
         gs.check(made['loader'].get('settings'), 'settings of the loader')
         change_digits(run, path, 40)
+        change_block(run, 16)  # as run left it
 
 
 random.seed(5)
@@ -73,5 +155,8 @@ with gs.scratch() as where:
     with open(path, 'w') as f:
         f.write(text[:len(text) // 2])
     gs.equal(gs.gpustarve('verify', run).returncode, 2, 'a cut summary')
+    with open(path, 'w') as f:
+        f.write(text)
+    pages(run)
 loader()
 gs.finish()

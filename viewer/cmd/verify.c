@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpustarve verify: makes the summary once more from the trace, with the window, the waste set and
- * the rates that the stored one names, and compares the two member by member, digit by digit.
+ * the rates that the stored one names, and compares the two member by member, digit by digit; and
+ * the data block of the run's page, byte by byte.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,13 +15,16 @@
 #include "trace/native.h"
 #include "base/options.h"
 #include "cost/rates.h"
+#include "report/data.h"
+#include "report/data_read.h"
 
 #define SHOWN 8
 
 static const char usage[] =
 	"usage: gpustarve verify RUN\n"
 	"\n"
-	"Recomputes RUN/summary.json from the trace: every nanosecond and every cent.\n"
+	"Recomputes RUN/summary.json from the trace: every nanosecond and every cent; and the\n"
+	"data that the charts of RUN/report.html draw, if it is there.\n"
 	"\n"
 	"  -q, --quiet   print nothing if they agree\n"
 	"\n"
@@ -28,7 +32,7 @@ static const char usage[] =
 
 struct comparison {
 	size_t differences;
-	const char *path;
+	const char *name; /* of what is compared */
 };
 
 static const char *shown(const struct view_json *n)
@@ -46,8 +50,8 @@ static void differ(struct comparison *c, const char *key, const struct view_json
 		   const struct view_json *made)
 {
 	if (c->differences++ < SHOWN)
-		printf("%s: %s says %.200s, the trace gives %.200s\n", key, "summary.json",
-		       shown(stored), shown(made));
+		printf("%s: %s says %.200s, the trace gives %.200s\n", key, c->name, shown(stored),
+		       shown(made));
 }
 
 static void compare(struct comparison *c, const char *key, const struct view_json *stored,
@@ -134,26 +138,20 @@ static void check_rates(struct comparison *c, const struct view_summary *stored)
 	}
 }
 
-static int verify(const char *run, const char *path, const struct view_summary *stored, bool quiet)
+static int compare_summary(const char *path, const struct view_summary *stored,
+			   struct view_summary *made, bool quiet)
 {
-	struct view_analysis o = { .window = stored->window,
-				   .waste = stored->waste,
-				   .fixed = &stored->cost };
 	struct view_arena mem = { 0 };
-	struct comparison c = { .path = path };
+	struct comparison c = { .name = "summary.json" };
 	struct view_json_error error;
 	struct view_json *left = NULL;
-	struct view_summary *made;
 
-	if (view_analyse(run, &o, &made))
-		return VIEW_EXIT_ERROR;
 	view_native_keep(made, stored);
 	struct view_json *right = parse_summary(&mem, made);
 	if (right && !view_json_read(&mem, path, &left, &error)) {
 		compare(&c, "", left, right);
 		check_rates(&c, stored);
 	}
-	view_summary_free(made);
 	view_arena_fini(&mem);
 	if (!left || !right) {
 		view_error("%s: it changed while it was read; try again", path);
@@ -169,6 +167,137 @@ static int verify(const char *run, const char *path, const struct view_summary *
 	if (!quiet)
 		printf("%s: every value is what the trace gives\n", path);
 	return VIEW_EXIT_OK;
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+/* Where the two differ first, in words. */
+static void show_differences(const struct view_data_block *b, const char *text, size_t len)
+{
+	struct comparison c = { .name = "report.html" };
+	struct view_arena mem = { 0 };
+	struct view_json_error error;
+	struct view_json *left = view_json_parse(&mem, b->text, b->len, &error);
+	struct view_json *right = view_json_parse(&mem, text, len, &error);
+
+	compare(&c, "", left, right);
+	view_arena_fini(&mem);
+	fflush(stdout);
+}
+
+static int differs(const char *path, const char *how)
+{
+	view_error("%s: its data block %s; do not trust it, and make a new one with gpustarve "
+		   "report --format html",
+		   path, how);
+	return VIEW_EXIT_DIFFERS;
+}
+
+static int compare_block(const char *path, const struct view_data_block *b,
+			 const struct view_summary *made, bool quiet)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	int status = VIEW_EXIT_OK;
+
+	if (!f)
+		return VIEW_EXIT_ERROR;
+	view_data_write(made, f);
+	if (fclose(f)) {
+		view_error("out of memory: %s; use a machine with more", strerror(errno));
+		status = VIEW_EXIT_ERROR;
+	} else if (len != b->len || memcmp(text, b->text, len) != 0) {
+		show_differences(b, text, len);
+		status = differs(path, "is not what the trace gives");
+	} else if (!quiet) {
+		printf("%s: every value of its data block is what the trace gives\n", path);
+	}
+	free(text);
+	return status;
+}
+
+/* A page of another window than the summary: the engine runs once more. */
+static int compare_window(const char *run, const char *path, const struct view_data_block *b,
+			  const struct view_summary *stored, bool quiet)
+{
+	struct view_analysis o = {
+		.window = b->window, .waste = stored->waste, .fixed = &stored->cost, .series = true
+	};
+	struct view_summary *made;
+	int status;
+
+	if (view_analyse(run, &o, &made))
+		return VIEW_EXIT_ERROR;
+	status = compare_block(path, b, made, quiet);
+	view_summary_free(made);
+	return status;
+}
+
+/* @made has the summary's window. */
+static int compare_page(const char *run, const char *path, const struct view_data_block *b,
+			const struct view_summary *stored, const struct view_summary *made,
+			bool quiet)
+{
+	switch (b->state) {
+	case VIEW_BLOCK_NO_PAGE:
+		return VIEW_EXIT_OK;
+	case VIEW_BLOCK_NONE:
+		view_note("%s: it has no data block, so it is an earlier version's; it was not "
+			  "compared",
+			  path);
+		return VIEW_EXIT_OK;
+	case VIEW_BLOCK_FOREIGN:
+		view_note("%s: it was made by version %s and this is " GPUSTARVE_VERSION
+			  "; it was not compared",
+			  path, b->version[0] ? b->version : "unknown");
+		return VIEW_EXIT_OK;
+	case VIEW_BLOCK_BARE:
+		view_note("%s: it was made without the trace and has no series; there is nothing "
+			  "to compare",
+			  path);
+		return VIEW_EXIT_OK;
+	case VIEW_BLOCK_DAMAGED:
+		return differs(path, "was changed since it was written");
+	case VIEW_BLOCK_READY:
+		break;
+	}
+	if (b->window != stored->window)
+		return compare_window(run, path, b, stored, quiet);
+	return compare_block(path, b, made, quiet);
+}
+
+static int verify(const char *run, const char *path, const struct view_summary *stored, bool quiet)
+{
+	struct view_analysis o = { .window = stored->window,
+				   .waste = stored->waste,
+				   .fixed = &stored->cost };
+	struct view_data_block block = { .state = VIEW_BLOCK_NO_PAGE };
+	int status = VIEW_EXIT_ERROR, page_status, err;
+	struct view_summary *made;
+	char *page = NULL;
+
+	if (asprintf(&page, "%s/report.html", run) < 0)
+		return VIEW_EXIT_ERROR;
+	err = view_block_read(&block, page);
+	if (err) {
+		view_error("%s: %s; make a new one with gpustarve report --format html", page,
+			   strerror(-err));
+		goto free_page;
+	}
+	o.series = block.state == VIEW_BLOCK_READY && block.window == stored->window;
+	if (view_analyse(run, &o, &made))
+		goto free_block;
+	page_status = compare_page(run, page, &block, stored, made, quiet);
+	status = compare_summary(path, stored, made, quiet); /* names its own in @made */
+	if (status == VIEW_EXIT_OK)
+		status = page_status;
+	view_summary_free(made);
+free_block:
+	view_block_fini(&block);
+free_page:
+	free(page);
+	return status;
 }
 
 /* 1: go on, 0: help was shown, -1: error. */
