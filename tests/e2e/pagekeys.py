@@ -73,7 +73,7 @@ class Page(html.parser.HTMLParser):
         for _, _, text in self.open:
             text.append(data)
         quiet = {'data', 'script', 'style', 'title', 'svg'}
-        if not any(t in quiet or 'data-text' in a or 'data-from' in a or a.get('class') == 'axis'
+        if not any(t in quiet or 'data-text' in a or 'data-from' in a or 'axis' in a.get('class', '').split()
                    for t, a, _ in self.open) and re.search(r'\d', data):
             self.loose.append(data.strip())
 
@@ -84,14 +84,14 @@ def element(node, pointer):
     for segment in pointer.split('/')[1:]:
         segment = segment.replace('~1', '/').replace('~0', '~')
         span = re.fullmatch(r'(\d+)\.\.(\d+)', segment)
-        spread |= span is not None
+        spread |= span is not None or segment == '*'
         found = [step for n in found for step in steps(n, segment, span)]
     return found if spread else found[0] if found else None
 
 
 def steps(node, segment, span):
     if isinstance(node, dict):
-        return [node[segment]] if segment in node else []
+        return list(node.values()) if segment == '*' else [node[segment]] if segment in node else []
     if not isinstance(node, list):
         return []
     first, last = (int(span[1]), int(span[2])) if span else (int(segment), int(segment))
@@ -118,6 +118,9 @@ class Keys:
             return Decimal(len(self.find(key[1:])))
         if key.startswith(('max ', 'min ')):
             return Decimal({'max': max, 'min': min}[key[:3]](self.find(key[4:])))
+        if ' * ' in key:
+            times, pointer = key.split(' * ')
+            return int(times) * self.number(pointer)
         for sign in '+', '-', '%', '/':
             parts = key.split(f' {sign} ')
             if len(parts) > 1:

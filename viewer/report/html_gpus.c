@@ -92,7 +92,7 @@ void html_gpus(struct html *h)
 	else
 		html_columns(h, unpriced, 7);
 	for (int flagged = 1; flagged >= 0; flagged--)
-		for (size_t i = 0; i < r->gpus && shown < HTML_GPUS_MAX; i++)
+		for (size_t i = 0; i < r->gpus && shown < html_budget(h, HTML_GPUS_MAX); i++)
 			if (r->gpu[i].judgement.flagged == flagged) {
 				put_row(h, i);
 				shown++;

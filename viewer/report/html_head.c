@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What stands around the sections: the document's head, the banner, the list of sections, the end. */
-#include "data.h"
+#include <ctype.h>
+#include <string.h>
 #include "html_priv.h"
 #include "script.h"
 
@@ -53,12 +54,22 @@ static void put_banner(struct html *h)
 	html_put(h, "</p></header>\n");
 }
 
+/* A section's id is its name in short. */
+static void put_entry(struct html *h, const char *id)
+{
+	size_t capitals = strcmp(id, "gpus") ? 1 : 3;
+
+	fprintf(h->f, "<li><a href=\"#%s\">", id);
+	for (size_t i = 0; id[i]; i++)
+		fputc(i < capitals ? toupper((unsigned char)id[i]) : id[i], h->f);
+	html_put(h, "</a></li>\n");
+}
+
 static void put_list(struct html *h)
 {
 	html_put(h, "<nav aria-label=\"Sections\"><ul>\n");
 	for (size_t i = 0; i < h->sections; i++)
-		fprintf(h->f, "<li><a href=\"#%s\">%s</a></li>\n", h->section[i].id,
-			h->section[i].title);
+		put_entry(h, h->section[i]);
 	html_put(h, "</ul></nav>\n");
 }
 
@@ -78,7 +89,7 @@ void html_foot(struct html *h)
 		 "</main>\n<footer><p>gpustarve <span>" GPUSTARVE_VERSION
 		 "</span>. Every number here stands in summary.json, or in this page's own data; "
 		 "<code>gpustarve verify</code> recomputes it from the trace.</p></footer>\n");
-	view_data_element(h->s, h->f); /* what charts draw; the page reads without it */
+	fwrite(h->block, 1, h->block_len, h->f); /* what charts draw; the page reads without it */
 	view_script_write(h->f);
 	html_put(h, "</body>\n</html>\n");
 }

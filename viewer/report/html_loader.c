@@ -224,8 +224,10 @@ void html_loader(struct html *h)
 		put_shares(h);
 		put_bytes(h);
 		html_put(h, "</dl>\n");
-		put_files(h);
 	}
+	html_workers(h);
+	if (l)
+		put_files(h);
 	if (r->loaders > 1)
 		html_put(
 			h,

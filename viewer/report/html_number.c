@@ -3,17 +3,20 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "html_priv.h"
 
 /* The key is ours; it is escaped like everything that stands in quotes. */
 static void put_key(struct html *h, const char *name, const char *key, va_list ap)
 {
-	char text[256];
+	char *text = NULL;
 
-	vsnprintf(text, sizeof(text), key, ap);
 	fprintf(h->f, " %s=\"", name);
-	html_escape(h->f, text);
+	if (vasprintf(&text, key, ap) >= 0) {
+		html_escape(h->f, text);
+		free(text);
+	}
 	fputc('"', h->f);
 }
 

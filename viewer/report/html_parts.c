@@ -10,10 +10,8 @@ void html_put(struct html *h, const char *markup)
 
 void html_section(struct html *h, const char *id, const char *title)
 {
-	if (h->sections < HTML_SECTIONS_MAX) {
-		h->section[h->sections].id = id;
-		h->section[h->sections++].title = title;
-	}
+	if (h->sections < HTML_SECTIONS_MAX)
+		h->section[h->sections++] = id;
 	fprintf(h->f, "<section id=\"%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">%s</h2>\n", id,
 		id, id, title);
 }

@@ -20,7 +20,9 @@
  *     pointer = a JSON Pointer (RFC 6901) into summary.json: /ledger/classes/input.fetch/ns
  *             | "page:" and one into the page's data block: page:/gpus/0/gaps/3/start_ns
  *
- *     A segment "a..b" of a pointer means the elements a to b of that array, b included: their sum.
+ *             | integer " * " pointer     the multiple
+ *     A segment "a..b" of a pointer means the elements a to b of that array, b included, as far as
+ *     they are there: their sum. A segment "*" means all members of that object: their sum.
  *
  * An absent place counts as 0: summary.json leaves out classes, directions and shares that are 0.
  * All operators stand between single spaces, of one kind per key. UNIT says how EXACT is shown:
@@ -58,7 +60,9 @@
 #include "base/units.h"
 #include "summary/summary.h"
 
-#define HTML_GPUS_MAX 96
+#define HTML_GPUS_MAX 96 /* rows of one table */
+#define HTML_BYTES_MAX 1000000 /* of the page, whatever the run */
+#define HTML_THRIFT_MAX 5
 #define HTML_KEY(at) __attribute__((format(printf, at, at + 1)))
 
 #define HTML_SECTIONS_MAX 24
@@ -67,11 +71,18 @@ struct html {
 	const struct view_summary *s;
 	FILE *f;
 	struct view_arena mem;
-	struct {
-		const char *id, *title;
-	} section[HTML_SECTIONS_MAX]; /* that were written, for the list at the top */
+	const char *section[HTML_SECTIONS_MAX]; /* ids of those written, for the list at the top */
 	size_t sections;
+	unsigned int thrift; /* so often the page was too large: everything that can be halved is */
+	const char *block; /* the data block with its element */
+	size_t block_len;
 };
+
+/* Whether the block's part of this name had to be made coarser: its indices are then not the series'. */
+bool html_coarse(const struct html *h, const char *part);
+
+/* How many of @n there may be, by the thrift; at least one. */
+size_t html_budget(const struct html *h, size_t n);
 
 /* Text of ours, as it stands. */
 void html_put(struct html *h, const char *markup);
@@ -109,7 +120,7 @@ void html_class(struct html *h, enum ana_class c); /* square and name, linked to
 void html_doing(struct html *h, size_t finding);
 void html_spot(struct html *h, size_t finding);
 
-/* <section id> with its heading, noted for the list at the top; html_section_end closes it. */
+/* <section id> with its heading; the id, a word, is noted for the list at the top; html_section_end closes it. */
 void html_section(struct html *h, const char *id, const char *title);
 void html_section_end(struct html *h);
 
@@ -123,6 +134,34 @@ void html_table_end(struct html *h);
 /* <details> with a table as its only content: what a chart shows, in numbers. */
 void html_details(struct html *h, const char *summary);
 void html_details_end(struct html *h);
+
+/* html_chart.c: columns of layers, each column's layers by their share of it. */
+#define HTML_LAYERS_MAX 8
+#define HTML_STACK_HEIGHT 96
+
+struct html_stack {
+	size_t columns, layers;
+	const int64_t *value; /* [column][layer] */
+	const char *const *style; /* a layer's class in the style sheet */
+	const char *label; /* for who does not see it; not escaped */
+};
+void html_stack(struct html *h, const struct html_stack *s);
+
+/* Columns from the smallest to the largest with their mean, and a part below; what is over @top is cut. */
+#define HTML_BAND_HEIGHT 120
+
+struct html_point {
+	bool any;
+	int64_t min, mean, max, part;
+};
+struct html_band {
+	size_t columns;
+	const struct html_point *point;
+	int64_t top;
+	const char *label;
+};
+void html_band(struct html *h, const struct html_band *b);
+void html_scale(struct html *h, int64_t top, bool cut); /* what a band's height stands for */
 
 /* html_strip.c: stacked columns of a stretch of time as one SVG. */
 struct html_strip {
@@ -144,6 +183,7 @@ void html_timelines(struct html *h); /* html_timeline.c */
 void html_gpus(struct html *h); /* html_gpus.c */
 void html_steps(struct html *h); /* html_steps.c */
 void html_loader(struct html *h); /* html_loader.c */
+void html_workers(struct html *h); /* html_workers.c: its charts over time */
 void html_copies(struct html *h); /* html_copies.c */
 void html_flame(struct html *h); /* html_flame.c */
 void html_ranks(struct html *h); /* html_ranks.c */

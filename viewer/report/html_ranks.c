@@ -267,7 +267,7 @@ static void put_clocks(struct html *h)
 		    "hosts' clocks were set to the first one's.</p>\n");
 	html_table(h, "Clocks of the hosts");
 	html_columns(h, head, 5);
-	for (size_t i = 0; i < r->clocks && i < HTML_GPUS_MAX; i++)
+	for (size_t i = 0; i < r->clocks && i < html_budget(h, HTML_GPUS_MAX); i++)
 		put_clock(h, i);
 	html_table_end(h);
 }
@@ -327,7 +327,8 @@ static void put_matched(struct html *h)
 
 void html_ranks(struct html *h)
 {
-	size_t shown = ranks(h)->rows < HTML_GPUS_MAX ? ranks(h)->rows : HTML_GPUS_MAX;
+	size_t most = html_budget(h, HTML_GPUS_MAX);
+	size_t shown = ranks(h)->rows < most ? ranks(h)->rows : most;
 
 	if (!shown)
 		return;

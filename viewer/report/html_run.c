@@ -5,7 +5,7 @@
 #include "html_priv.h"
 
 #define HOSTS_SHOWN 64
-#define PROCESSES_SHOWN 64
+#define PROCESSES_SHOWN 32
 #define PLAIN                                                            \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789" \
 	"%+,-./:=@_"
@@ -142,10 +142,10 @@ static void put_processes(struct html *h)
 	html_details(h, "Processes");
 	html_table(h, "Processes of the run");
 	html_columns(h, head, 6);
-	for (size_t i = 0; i < r->processes && i < PROCESSES_SHOWN; i++)
+	for (size_t i = 0; i < r->processes && i < html_budget(h, PROCESSES_SHOWN); i++)
 		put_process(h, i);
 	html_table_end(h);
-	if (r->processes > PROCESSES_SHOWN)
+	if (r->processes > html_budget(h, PROCESSES_SHOWN))
 		html_put(h, "<p class=\"soft\">summary.json has all.</p>\n");
 	html_details_end(h);
 }

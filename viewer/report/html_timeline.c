@@ -9,10 +9,11 @@
 #include "analysis/series.h"
 #include "html_priv.h"
 
-#define COLUMNS_IN_ALL 4000
+#define COLUMNS_IN_ALL 2880
 #define COLUMNS_MOST 240
-#define COLUMNS_LEAST 48
+#define COLUMNS_LEAST 8
 #define STRIPS_MAX 64
+#define STRIPS_TABLED 16 /* more GPUs have one table for all, that of the GPUs */
 #define STRIPS_TALL 8 /* more GPUs get lower strips */
 #define ROWS_IN_ALL 96
 #define ROWS_MOST 12
@@ -25,8 +26,9 @@ struct axis {
 	size_t strips;
 };
 
-static void find_axis(const struct ana_result *r, struct axis *a)
+static void find_axis(const struct html *h, struct axis *a)
 {
+	const struct ana_result *r = h->s->result;
 	*a = (struct axis){ INT64_MAX, INT64_MIN, 0, 0, 0 };
 	a->strips = r->gpus < STRIPS_MAX ? r->gpus : STRIPS_MAX;
 	for (size_t g = 0; g < r->gpus; g++) {
@@ -40,7 +42,7 @@ static void find_axis(const struct ana_result *r, struct axis *a)
 		if (t->bucket[t->count - 1].end_ns > a->end_ns)
 			a->end_ns = t->bucket[t->count - 1].end_ns;
 	}
-	a->columns = a->strips ? COLUMNS_IN_ALL / a->strips : 0;
+	a->columns = a->strips ? html_budget(h, COLUMNS_IN_ALL) / a->strips : 0;
 	if (a->columns > COLUMNS_MOST)
 		a->columns = COLUMNS_MOST;
 	if (a->columns < COLUMNS_LEAST)
@@ -151,7 +153,7 @@ static void put_table(struct html *h, const struct axis *a, size_t g)
 	static const char *const head[] = { "From, to", "n:Busy",	   "n:Starved",
 					    "n:Host",	"n:On the device", "n:Not counted" };
 	const struct ana_timeline *t = &h->s->result->timeline[g];
-	size_t rows = a->strips ? ROWS_IN_ALL / a->strips : 1;
+	size_t rows = a->strips ? html_budget(h, ROWS_IN_ALL) / a->strips : 1;
 	struct columns columns;
 
 	find_columns(t, &columns);
@@ -203,7 +205,8 @@ static void put_gpu(struct html *h, const struct axis *a, size_t g)
 	html_strip(h, &strip);
 	html_axis(h, a->end_ns - a->start_ns);
 	html_put(h, "</div>\n");
-	put_table(h, a, g);
+	if (a->strips <= STRIPS_TABLED)
+		put_table(h, a, g);
 	html_put(h, "</figure>\n");
 }
 
@@ -257,6 +260,53 @@ static void put_gaps(struct html *h)
 	html_table_end(h);
 }
 
+/* The block's place of a window: GPUs and windows in their order. */
+static size_t place_of(const struct ana_series *s, size_t zoom)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < zoom; i++)
+		at += s->zoom[i].gpu == s->zoom[zoom].gpu;
+	return at;
+}
+
+static void put_zoom(struct html *h, size_t i)
+{
+	const struct ana_result *r = h->s->result;
+	const struct ana_zoom *z = &r->series->zoom[i];
+	size_t at = place_of(r->series, i);
+	int64_t start = z->line.bucket[0].start_ns, end = z->line.bucket[z->line.count - 1].end_ns;
+	struct html_strip strip = { &z->line, start, end, COLUMNS_MOST / 2,
+				    "The time around a long gap; it stands in the table of gaps" };
+
+	html_put(h, "<div class=\"zoom\"><p>GPU ");
+	html_id(h, r->gpu[z->gpu].index, "/gpus/%" PRIu32 "/index", z->gpu);
+	html_put(h, " <span class=\"soft\">from ");
+	html_ns(h, start - r->series->start_ns, "page:/gpus/%" PRIu32 "/fine/%zu/start_ns", z->gpu,
+		at);
+	html_put(h, ", for ");
+	html_ns(h, end - start,
+		"page:/gpus/%" PRIu32 "/fine/%zu/end_ns - page:/gpus/%" PRIu32 "/fine/%zu/start_ns",
+		z->gpu, at, z->gpu, at);
+	html_put(h, "</span></p>\n");
+	html_strip(h, &strip);
+	html_put(h, "</div>\n");
+}
+
+/* Where the block leaves windows out, nothing vouches for their numbers. */
+static void put_zooms(struct html *h)
+{
+	const struct ana_series *s = h->s->result->series;
+
+	if (!s || !s->zooms || html_coarse(h, "timeline"))
+		return;
+	html_put(h, "<h3>A closer look at the longest gaps</h3>\n<div class=\"zooms\">\n");
+	for (size_t i = 0; i < s->zooms; i++)
+		if (s->zoom[i].line.count && s->zoom[i].gpu < h->s->result->gpus)
+			put_zoom(h, i);
+	html_put(h, "</div>\n");
+}
+
 void html_timelines(struct html *h)
 {
 	const struct ana_result *r = h->s->result;
@@ -264,7 +314,7 @@ void html_timelines(struct html *h)
 
 	if (!r->timeline)
 		return;
-	find_axis(r, &a);
+	find_axis(h, &a);
 	if (a.end_ns <= a.start_ns)
 		return;
 	html_section(h, "timeline", "Timeline");
@@ -277,11 +327,14 @@ void html_timelines(struct html *h)
 	for (size_t g = 0; g < a.strips; g++)
 		put_gpu(h, &a, g);
 	html_put(h, "</div>\n");
+	if (a.strips > STRIPS_TABLED)
+		html_put(h, "<p>The <a href=\"#gpus\">table of GPUs</a> has their numbers.</p>\n");
 	if (r->gpus > a.strips) {
 		fprintf(h->f, "<p class=\"soft\">The first %zu of ", a.strips);
 		html_count(h, r->gpus, "#/gpus");
 		html_put(h, " GPUs are drawn.</p>\n");
 	}
+	put_zooms(h);
 	put_gaps(h);
 	html_section_end(h);
 }
