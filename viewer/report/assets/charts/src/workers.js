@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the loader's workers did over time, and how long batches took meanwhile.
+import uPlot from 'uplot';
 import { el, legend, readout } from './dom.js';
 import { bindHand, follow, timeButtons, timeKeys, timeOptions } from './hand.js';
 import { durationSplits, plot, timeAxis, valueAxis } from './plot.js';
@@ -118,10 +119,12 @@ function batches(place, block, view) {
 
 	timeChart(place, block, view, {
 		name: 'Time per batch', height: 170, describe: describeBatches,
-		data: depth ? [...data, depth] : data,
+		data: depth ? [data[0], depth, data[1], data[2]] : data,
 		more: {
-			series: [{}, line('input', [3, 3]), line('good'),
-				...(depth ? [{ ...line('link'), scale: 'depth' }] : [])],
+			series: [{}, ...(depth ? [{
+				...line('link'), width: 0.75, fill: () => `${colour('link')}22`, scale: 'depth',
+				paths: uPlot.paths.stepped({ align: 1 }),
+			}] : []), line('input', [3, 3]), line('good')],
 			axes: [timeAxis(), { ...valueAxis(), splits: durationSplits },
 				...(depth ? [{
 					...valueAxis((v) => (Number.isInteger(v) ? String(v) : ''), 34),
