@@ -39,12 +39,12 @@ static void put_copies(const struct ana_copies copies[ANA_COPY_DIRS])
 	printf("}");
 }
 
-static void put_classes(const int64_t classes[ANA_CLASSES])
+static void put_classes(const char *key, const int64_t classes[ANA_CLASSES])
 {
 	const char *comma = "";
 	int c;
 
-	printf(", \"classes\": {");
+	printf(", \"%s\": {", key);
 	for (c = 0; c < ANA_CLASSES; c++) {
 		if (!classes[c])
 			continue;
@@ -81,7 +81,8 @@ static void put_gpu(const struct ana_gpu *g)
 	put("gaps", (int64_t)g->gaps);
 	put("loader_wait_ns", g->loader_wait_ns);
 	put("loader_exposed_ns", g->loader_exposed_ns);
-	put_classes(g->classes);
+	put_classes("classes", g->classes);
+	put_classes("skew_causes", g->skew_causes);
 	put_judgement(&g->judgement);
 	put_copies(g->copies);
 	printf("}");
@@ -105,18 +106,20 @@ static int check(const struct ana_result *r)
 	}
 	for (i = 0; i < r->gpus; i++) {
 		const struct ana_gpu *g = &r->gpu[i];
-		int64_t sum = 0, line = 0;
+		int64_t sum = 0, line = 0, causes = 0;
 
 		for (c = 0; c < ANA_CLASSES; c++) {
 			int64_t of = 0;
 
 			sum += g->classes[c];
+			causes += g->skew_causes[c];
 			for (k = 0; k < ANA_CONFIDENCES; k++)
 				of += g->confidence[c][k];
 			bad |= of != g->classes[c] || g->classes[c] < 0;
 			for (b = 0; b < r->timeline[i].count; b++)
 				line += r->timeline[i].bucket[b].classes[c];
 		}
+		bad |= causes != g->classes[ANA_COMM_SKEW];
 		bad |= sum != g->held_ns || g->idle_ns != g->empty_ns + g->queued_ns;
 		bad |= g->span_ns != g->busy_ns + g->idle_ns;
 		bad |= r->timeline[i].count && line != sum;

@@ -26,6 +26,17 @@ ISOLATED = ('GPUSTARVE_', 'GPUSIM_', 'LD_PRELOAD', 'CUDA_', 'NVTX_', 'SLURM', 'R
 failures = []
 
 
+def without_ranks(gpu, what='GPU'):
+    """The GPU as records of it alone tell: what it waited for a late rank is comm again. The causes
+    of that must make it up."""
+    classes = dict(gpu['classes'])
+    skew = classes.pop('comm.skew', 0)
+    equal(sum(gpu.get('skew_causes', {}).values()), skew, f'{what}: causes of comm.skew')
+    if skew:
+        classes['comm'] = classes.get('comm', 0) + skew
+    return dict(gpu, classes=classes)
+
+
 def check(ok, what):
     """Notes a failed expectation and goes on; finish() turns them into the exit status."""
     if not ok:

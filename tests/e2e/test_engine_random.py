@@ -150,6 +150,7 @@ def differences(got, want):
     if len(got) != len(want):
         yield f'{len(got)} devices, not {len(want)}'
     for g, w in zip(got, want):
+        g = gs.without_ranks(g)
         for k in w:
             if k == 'classes' and g[k] != w[k]:
                 d = {c: (g[k].get(c, 0), w[k].get(c, 0)) for c in {*g[k], *w[k]}

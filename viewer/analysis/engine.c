@@ -276,6 +276,8 @@ static int run(struct engine *e, struct view_trace *t)
 	if (!err)
 		err = in_parallel(e, e->plan.components, prepare_component);
 	if (!err)
+		err = ana_skew_begin(&e->plan);
+	if (!err)
 		err = ana_report_begin(&e->result, &e->plan, e->given);
 	if (!err && e->options.series)
 		err = begin_series(e);
@@ -309,6 +311,7 @@ static void fini(struct engine *e)
 	free(e->tally);
 	free(e->order);
 	ana_series_parts_fini(&e->series);
+	ana_skew_fini(&e->plan);
 	ana_plan_fini(&e->plan);
 	pthread_mutex_destroy(&e->tell_lock);
 }

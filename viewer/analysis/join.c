@@ -298,6 +298,19 @@ void ana_join_give_up(struct ana_join *j, int64_t t)
 	}
 }
 
+int64_t ana_join_unanswered(const struct ana_join *j)
+{
+	uint32_t n;
+
+	for (n = j->end; n != j->first; n--) {
+		const struct record *r = at(j, n - 1);
+
+		if (r->state == WAITING && r->call.flags & ANA_NAME_LAUNCH)
+			return r->call.start;
+	}
+	return INT64_MIN;
+}
+
 uint64_t ana_join_expired(const struct ana_join *j)
 {
 	return j->expired;

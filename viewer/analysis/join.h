@@ -61,6 +61,9 @@ int64_t ana_join_pending(struct ana_join *j, uint32_t now);
 /* Waits no longer for the operations of records that begin at or before @t. */
 void ana_join_give_up(struct ana_join *j, int64_t t);
 
+/* Start of the last launch whose operation has not come; INT64_MIN: there is none. */
+int64_t ana_join_unanswered(const struct ana_join *j);
+
 uint64_t ana_join_expired(const struct ana_join *j); /* records given up */
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "ranks/skew.h"
 #include "series.h"
 
 static char *copy(const char *text)
@@ -153,16 +154,19 @@ static void sum_gpu(struct ana_report *r, struct ana_gpu *g, const struct ana_de
 	if (r->options->window == ANA_WINDOW_JOB)
 		take_clock(g, d);
 	g->compute_ns = g->classes[ANA_COMPUTE];
-	g->comm_exposed_ns = g->classes[ANA_COMM];
+	g->comm_exposed_ns = g->classes[ANA_COMM] + g->classes[ANA_COMM_SKEW];
 	g->copy_exposed_ns = g->classes[ANA_COPY];
 	g->busy_ns = g->compute_ns + g->comm_exposed_ns + g->copy_exposed_ns;
 	g->judgement = ana_judge(g->held_ns, g->classes);
 	ana_sum(&res->gpu_ns, g->held_ns);
 	ana_sum(&res->loader_exposed_ns, g->loader_exposed_ns);
 	for (c = 0; c < ANA_CLASSES; c++) {
+		int64_t own = g->classes[c] + g->skew_causes[c];
+
 		ana_sum(&res->classes[c], g->classes[c]);
-		ana_sum(&res->starved_ns, ana_class_is_input(c) ? g->classes[c] : 0);
-		ana_sum(&res->wasted_ns, ana_class_is_waste(c) ? g->classes[c] : 0);
+		ana_sum(&res->skew_causes[c], g->skew_causes[c]);
+		ana_sum(&res->starved_ns, ana_class_is_input(c) ? own : 0);
+		ana_sum(&res->wasted_ns, ana_class_is_waste(c) ? own : 0);
 		for (k = 0; k < ANA_CONFIDENCES; k++)
 			ana_sum(&res->confidence[c][k], g->confidence[c][k]);
 	}
@@ -300,7 +304,7 @@ static int fill_processes(struct ana_report *r)
 	return err;
 }
 
-static int note(struct ana_quality *q, const char *text)
+int ana_report_note(struct ana_quality *q, const char *text)
 {
 	size_t i;
 	char **more;
@@ -323,9 +327,9 @@ static int source_notes(struct ana_quality *q, const struct ana_source *s)
 	int err = 0;
 
 	for (i = 0; s->hello && i < s->hello->n_notes && !err; i++)
-		err = note(q, s->hello->notes[i]);
+		err = ana_report_note(q, s->hello->notes[i]);
 	for (i = 0; bye && i < bye->n_notes && !err; i++)
-		err = note(q, bye->notes[i]);
+		err = ana_report_note(q, bye->notes[i]);
 	return err;
 }
 
@@ -360,15 +364,16 @@ static int walk_notes(struct ana_report *r, uint64_t unreadable)
 
 	for (i = 0; i < r->plan->components; i++)
 		if (r->tally[i].forgot &&
-		    note(&r->result->quality,
-			 "a GPU idled while its process was so busy elsewhere that what its threads "
-			 "did was not kept: that part of the gap is host.unknown"))
+		    ana_report_note(
+			    &r->result->quality,
+			    "a GPU idled while its process was so busy elsewhere that what its threads "
+			    "did was not kept: that part of the gap is host.unknown"))
 			return -ENOMEM;
 
 	if (r->plan->devices_left_out) {
 		snprintf(text, sizeof(text), "more than %u GPUs: the others are left out",
 			 ANA_DEVICES_MAX);
-		if (note(&r->result->quality, text))
+		if (ana_report_note(&r->result->quality, text))
 			return -ENOMEM;
 	}
 	if (!unreadable)
@@ -378,7 +383,7 @@ static int walk_notes(struct ana_report *r, uint64_t unreadable)
 		 "version, or damaged",
 		 (unsigned long long)unreadable, unreadable == 1 ? "" : "s",
 		 unreadable == 1 ? "is" : "are");
-	return note(&r->result->quality, text);
+	return ana_report_note(&r->result->quality, text);
 }
 
 static int sum_quality(struct ana_report *r)
@@ -406,7 +411,7 @@ static int sum_quality(struct ana_report *r)
 	q->damage_spans = t->damage_spans;
 	q->unobserved_ns = r->result->classes[ANA_EXCLUDED_UNOBSERVED];
 	for (i = 0; i < t->notes && !err; i++)
-		err = note(q, t->note[i]);
+		err = ana_report_note(q, t->note[i]);
 	for (i = 0; i < r->plan->sources && !err; i++) {
 		source_quality(q, &r->plan->source[i]);
 		err = source_notes(q, &r->plan->source[i]);
@@ -439,17 +444,34 @@ static int fill_run(struct ana_report *r)
 	return level && !res->level ? -ENOMEM : 0;
 }
 
+/* For the run, time in comm.skew counts as what the late ranks did. */
+static struct ana_judgement judge_run(const struct ana_result *r)
+{
+	int64_t classes[ANA_CLASSES];
+	int c;
+
+	for (c = 0; c < ANA_CLASSES; c++) {
+		classes[c] = r->classes[c];
+		if (c < ANA_EXCLUDED_STARTUP || c == ANA_EXCLUDED_UNOBSERVED)
+			ana_sum(&classes[c], r->skew_causes[c]);
+	}
+	classes[ANA_COMM_SKEW] = 0;
+	return ana_judge(r->gpu_ns, classes);
+}
+
 int ana_report_finish(struct ana_report *r)
 {
 	size_t i;
-	int err;
+	int err = sum_steps(r);
 
+	if (!err)
+		err = ana_skew_finish(r->plan, r->result, r->sites, r->result->step_median_ns);
+	if (err)
+		return err;
 	for (i = 0; i < r->result->gpus; i++)
 		sum_gpu(r, &r->result->gpu[i], &r->plan->device[i]);
-	r->result->judgement = ana_judge(r->result->gpu_ns, r->result->classes);
+	r->result->judgement = judge_run(r->result);
 	err = sum_top(r);
-	if (!err)
-		err = sum_steps(r);
 	if (!err)
 		err = fill_processes(r);
 	if (!err)

@@ -19,7 +19,7 @@ struct ana_tally { /* of one component */
 };
 
 struct ana_report {
-	const struct ana_plan *plan;
+	struct ana_plan *plan;
 	const struct ana_options *options;
 	struct ana_result *result;
 	/* per component */
@@ -34,6 +34,9 @@ struct ana_report {
 /* Makes the result with its GPUs. 0 or -ENOMEM. */
 int ana_report_begin(struct ana_result **out, const struct ana_plan *p,
 		     const struct ana_options *o);
+
+/* Adds a remark, each only once. 0 or -ENOMEM. */
+int ana_report_note(struct ana_quality *q, const char *text);
 
 /* Fills in what the components found. 0 or -ENOMEM. */
 int ana_report_finish(struct ana_report *r);

@@ -36,6 +36,7 @@ static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device
 	g->clipped = !d->imported && d->held.count > 1;
 	g->plain = !g->masked && !g->clipped;
 	g->no_launches = !calls;
+	g->strip = g->plan->strip;
 	g->at = INT64_MIN;
 	g->waits_floor = INT64_MIN;
 	if (ana_ruler_init(&g->ruler, &r->timeline[device], gpu->held_start_ns, gpu->held_end_ns,
@@ -297,6 +298,26 @@ static int finish_process(struct ana_proc *p)
 	return err ? err : ana_steps_finish(&p->steps);
 }
 
+/* For the comparison of ranks: what was launched and never ended. */
+static void note_unanswered(struct ana_walk *w)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < w->gpus; i++)
+		if (w->gpu[i].strip) /* the last calls come after all operations */
+			ana_host_calls(w, INT64_MAX);
+	for (i = 0; i < w->gpus; i++) {
+		struct ana_strip *s = w->gpu[i].strip;
+
+		for (k = 0; s && k < w->processes; k++) {
+			int64_t t = ana_join_unanswered(w->process[k].join);
+
+			if (t > s->unanswered_ns)
+				s->unanswered_ns = t;
+		}
+	}
+}
+
 int ana_walk_run(struct ana_walk *w)
 {
 	uint32_t i;
@@ -318,6 +339,7 @@ int ana_walk_run(struct ana_walk *w)
 	for (i = 0; i < w->gpus && !w->err; i++)
 		ana_gpu_finish(w, &w->gpu[i]);
 	ana_why_orphans(w, INT64_MAX);
+	note_unanswered(w);
 	for (i = 0; i < w->processes && !w->err; i++)
 		w->err = finish_process(&w->process[i]);
 	sum_quality(w);

@@ -20,6 +20,7 @@
 #include "line.h"
 #include "map.h"
 #include "plan.h"
+#include "ranks/skew.h"
 #include "series_make.h"
 #include "sites.h"
 #include "step.h"
@@ -110,6 +111,7 @@ struct ana_gpu_state {
 	struct ana_ruler ruler;
 	struct ana_top top; /* series: its own longest gaps; max 0: off */
 	int64_t *longest_ns; /* series, per coarse bucket; owned by the result; NULL: off */
+	struct ana_strip *strip; /* borrowed; NULL: ranks are not compared */
 	/* busy */
 	bool started;
 	int64_t start; /* of its first operation */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Clocks of several hosts on one, from nothing but collectives: their kernels end together
+ * everywhere. Sequences of ends are laid beside each other where their distances agree, however far
+ * the clocks are off; then the offset is followed through the run, in straight pieces, as clocks
+ * drift. What is left is stated. Pure functions of the tapes.
+ */
+#ifndef ANALYSIS_ALIGN_H
+#define ANALYSIS_ALIGN_H
+
+#include "tape.h"
+
+#define ANA_KNOTS 64u
+
+struct ana_knot {
+	int64_t t; /* on the host's own clock */
+	int64_t offset; /* to be added to it */
+};
+
+struct ana_timebase { /* of one host */
+	struct ana_knot knot[ANA_KNOTS]; /* ascending */
+	uint32_t knots; /* 0: own clock as it is */
+	bool aligned; /* to the first host; false: nothing was found that ends together */
+	int64_t residual_ns; /* 95 % of ends agree so well; 0: of the first host itself */
+	uint64_t points;
+	int64_t drift_ppb;
+};
+
+struct ana_align {
+	struct ana_timebase *host;
+	uint32_t hosts;
+	const uint32_t *host_of; /* by tape; borrowed */
+};
+
+/* Finds them; the first tape's host is the reference. 0 or -ENOMEM. */
+int ana_align_find(struct ana_align *a, struct ana_tape *const *tape, size_t tapes,
+		   const uint32_t *host_of, uint32_t hosts);
+void ana_align_fini(struct ana_align *a);
+
+/* A stamp of a host's clock on the common one. */
+int64_t ana_align_to(const struct ana_timebase *b, int64_t t);
+
+/* The offset in the middle of what was matched. */
+int64_t ana_align_offset(const struct ana_timebase *b);
+
+/*
+ * The inner part: @x and @y are ascending ends on two clocks. Finds what to add to @y so that they
+ * meet, as knots on y's clock. False: they do not.
+ */
+bool ana_align_pair(const int64_t *x, size_t nx, const int64_t *y, size_t ny,
+		    struct ana_timebase *out);
+
+#endif

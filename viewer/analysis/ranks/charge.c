@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "charge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../blame.h"
+
+#define EXPOSED_MAX 1024u /* stretches of a GPU that may still be charged */
+#define PAID_MAX 256u /* of its waits that others' lateness may go back to */
+#define EVEN_STEPS 3
+#define NOBODY UINT32_MAX
+
+struct stretch {
+	int64_t start, end;
+};
+
+struct ana_exposed { /* ascending, disjoint */
+	struct stretch at[EXPOSED_MAX];
+	uint32_t count;
+};
+
+struct ana_base {
+	bool known;
+	int64_t t; /* on the GPU's own clock */
+	int64_t cum[ANA_CLASSES];
+};
+
+struct ana_stand { /* where a member stood at the end of a collective of the group */
+	struct ana_base last; /* the last one */
+	struct ana_base even; /* the last one at which all were even */
+	struct ana_base aged, older; /* one that is a step old at most, and the one before it */
+};
+
+struct ana_paid { /* a ring */
+	struct {
+		int64_t t; /* on the GPU's own clock */
+		int64_t ns;
+		uint32_t culprit;
+		int c;
+	} at[PAID_MAX];
+	uint32_t next, count;
+	struct ana_base recent; /* when it last met anybody */
+};
+
+int ana_charge_init(struct ana_charge *c)
+{
+	uint32_t i;
+
+	c->row = calloc(c->gpus + 1, sizeof(*c->row));
+	c->group = calloc(c->groups->groups + 1u, sizeof(*c->group));
+	c->suspect = calloc(c->gpus + 1, sizeof(*c->suspect));
+	if (!c->row || !c->group || !c->suspect)
+		return -ENOMEM;
+	if (c->gpus <= ANA_PAIR_ROWS) {
+		c->pair_ns = calloc(c->gpus * c->gpus + 1, sizeof(*c->pair_ns));
+		if (!c->pair_ns)
+			return -ENOMEM;
+	}
+	for (i = 0; i < c->gpus; i++) {
+		c->row[i].exposed = calloc(1, sizeof(*c->row[i].exposed));
+		c->row[i].paid = calloc(1, sizeof(*c->row[i].paid));
+		c->row[i].last_end = INT64_MIN;
+		if (!c->row[i].exposed || !c->row[i].paid)
+			return -ENOMEM;
+	}
+	for (i = 0; i < c->groups->groups; i++) {
+		c->group[i].stand = calloc(c->groups->group[i].gpus, sizeof(*c->group[i].stand));
+		c->group[i].last_end = INT64_MIN;
+		if (!c->group[i].stand)
+			return -ENOMEM;
+	}
+	c->first_ns = INT64_MAX;
+	c->last_ns = INT64_MIN;
+	return 0;
+}
+
+void ana_charge_fini(struct ana_charge *c)
+{
+	uint32_t i;
+
+	for (i = 0; c->row && i < c->gpus; i++) {
+		free(c->row[i].exposed);
+		free(c->row[i].paid);
+		ana_lates_fini(&c->row[i].lates);
+	}
+	for (i = 0; c->group && i < c->groups->groups; i++)
+		free(c->group[i].stand);
+	free(c->row);
+	free(c->group);
+	free(c->suspect);
+	free(c->pair_ns);
+	c->row = NULL;
+	c->group = NULL;
+	c->suspect = NULL;
+	c->pair_ns = NULL;
+}
+
+void ana_charge_exposed(void *charge, uint32_t gpu, int64_t start, int64_t end)
+{
+	struct ana_charge *c = charge;
+	struct ana_exposed *e = c->row[gpu].exposed;
+
+	if (e->count == EXPOSED_MAX) { /* what is so old lies in no collective under way */
+		memmove(e->at, e->at + EXPOSED_MAX / 2, EXPOSED_MAX / 2 * sizeof(e->at[0]));
+		e->count = EXPOSED_MAX / 2;
+	}
+	e->at[e->count++] = (struct stretch){ start, end };
+}
+
+/* Takes a part out of stretch @i. Its rest behind the part becomes a stretch of its own. */
+static void cut_out(struct ana_exposed *e, uint32_t i, int64_t start, int64_t end)
+{
+	struct stretch s = e->at[i];
+
+	if (s.start < start && end < s.end && e->count < EXPOSED_MAX) {
+		memmove(&e->at[i + 1], &e->at[i], (e->count - i) * sizeof(e->at[0]));
+		e->count++;
+		e->at[i].end = start;
+		e->at[i + 1].start = end;
+	} else if (s.start < start) {
+		e->at[i].end = start;
+	} else {
+		e->at[i].start = end; /* may be empty now */
+	}
+}
+
+/* The exposed part of [start, end), which nobody else will be charged for. */
+static int64_t consume(struct ana_charge *c, uint32_t gpu, int64_t start, int64_t end, bool tell)
+{
+	struct ana_exposed *e = c->row[gpu].exposed;
+	int64_t ns = 0;
+	uint32_t i;
+
+	for (i = e->count; i-- > 0 && e->at[i].end > start;) {
+		int64_t from = e->at[i].start > start ? e->at[i].start : start;
+		int64_t to = e->at[i].end < end ? e->at[i].end : end;
+
+		if (from >= to)
+			continue;
+		ns += to - from;
+		if (tell) {
+			cut_out(e, i, from, to);
+			c->skew(c->arg, gpu, from, to);
+		}
+	}
+	return ns;
+}
+
+/* --- whose time it was --- */
+
+struct share {
+	uint32_t culprit;
+	int c;
+	int64_t weight, ns;
+};
+
+struct shares {
+	struct share at[ANA_CLASSES + PAID_MAX + 1];
+	size_t count;
+	__int128 total;
+};
+
+static void add_share(struct shares *s, uint32_t culprit, int c, int64_t weight)
+{
+	if (weight <= 0)
+		return;
+	s->at[s->count++] = (struct share){ .culprit = culprit, .c = c, .weight = weight };
+	s->total += weight;
+}
+
+/* Parts of @ns by weight, to the nanosecond. */
+static void split(struct shares *s, int64_t ns)
+{
+	__int128 before = 0;
+	int64_t given = 0;
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		int64_t upto;
+
+		before += s->at[i].weight;
+		upto = (int64_t)((__int128)ns * before / s->total);
+		s->at[i].ns = upto - given;
+		given = upto;
+	}
+}
+
+/* What it waited for in other communicators since @since, up to @most of it. */
+static int64_t add_chain(const struct ana_charge *c, struct shares *s, uint32_t late, int64_t since,
+			 int64_t most)
+{
+	const struct ana_paid *p = c->row[late].paid;
+	size_t first = s->count, i;
+	__int128 sum = 0;
+	uint32_t k;
+
+	for (k = 0; k < p->count; k++)
+		if (p->at[k].t >= since && p->at[k].culprit != late)
+			add_share(s, p->at[k].culprit, p->at[k].c, p->at[k].ns);
+	for (i = first; i < s->count; i++)
+		sum += s->at[i].weight;
+	if (sum > most) { /* only a part of that made it late */
+		__int128 before = 0;
+		int64_t given = 0;
+
+		s->total += most - sum;
+		for (i = first; i < s->count; i++) {
+			before += s->at[i].weight;
+			s->at[i].weight = (int64_t)(before * most / sum) - given;
+			given += s->at[i].weight;
+		}
+		sum = most;
+	}
+	return (int64_t)sum;
+}
+
+/*
+ * Since when a member is compared with others: since they were even, unless that is long ago; then
+ * since a step or two; before the group's first time, since it met anybody.
+ */
+static const struct ana_base *base_of(const struct ana_charge *c, uint32_t group, size_t member,
+				      int64_t now)
+{
+	const struct ana_charge_group *g = &c->group[group];
+	const struct ana_stand *s = &g->stand[member];
+
+	if (g->even && (!s->older.known || now - g->even_at <= EVEN_STEPS * c->step_ns))
+		return &s->even;
+	if (s->older.known)
+		return &s->older;
+	return s->last.known ? &s->last : &c->row[c->groups->group[group].gpu[member]].paid->recent;
+}
+
+/* By class, how much more of it @a had than @b since they were even. */
+static void excess(const struct ana_charge *c, uint32_t group, const struct ana_arrival *a,
+		   size_t ia, const struct ana_arrival *b, size_t ib, int64_t out[ANA_CLASSES])
+{
+	const struct ana_base *x = base_of(c, group, ia, a->common_start);
+	const struct ana_base *y = base_of(c, group, ib, a->common_start);
+	int k;
+
+	for (k = 0; k < ANA_CLASSES; k++) {
+		int64_t own = a->cum_start[k] - x->cum[k];
+		int64_t other = b->cum_start[k] - y->cum[k];
+
+		own = own > 0 ? own : 0;
+		other = other > 0 ? other : 0;
+		out[k] = own > other ? own - other : 0;
+	}
+}
+
+/* Who is to blame that @late came after @waiting, and with what. */
+static void find_causes(const struct ana_charge *c, uint32_t group, const struct ana_arrival *late,
+			size_t il, const struct ana_arrival *waiting, size_t iw, struct shares *s)
+{
+	const struct ana_base *base = base_of(c, group, il, late->common_start);
+	int64_t more[ANA_CLASSES], left;
+	int k;
+
+	s->count = 0;
+	s->total = 0;
+	excess(c, group, late, il, waiting, iw, more);
+	for (k = 0; k < ANA_CLASSES; k++)
+		if (k != ANA_COMM)
+			add_share(s, late->gpu, k, more[k]);
+	left = more[ANA_COMM];
+	if (left)
+		left -= add_chain(c, s, late->gpu, base->known ? base->t : INT64_MIN, left);
+	if (left || !s->total) /* it was in a collective itself, and why is not known */
+		add_share(s, NOBODY, ANA_COMM, left ? left : 1);
+}
+
+static void remember(struct ana_paid *p, int64_t t, const struct share *s)
+{
+	p->at[p->next].t = t;
+	p->at[p->next].ns = s->ns;
+	p->at[p->next].culprit = s->culprit;
+	p->at[p->next].c = s->c;
+	p->next = (p->next + 1) % PAID_MAX;
+	p->count += p->count < PAID_MAX;
+}
+
+static void book(struct ana_charge *c, const struct ana_arrival *waiting, const struct share *s)
+{
+	struct ana_charge_row *r = &c->row[waiting->gpu];
+
+	r->waited_ns += s->ns;
+	r->causes_waited[s->c] += s->ns;
+	if (s->culprit == NOBODY)
+		return;
+	c->row[s->culprit].caused_ns += s->ns;
+	c->row[s->culprit].causes[s->c] += s->ns;
+	if (c->pair_ns)
+		c->pair_ns[waiting->gpu * c->gpus + s->culprit] += s->ns;
+	remember(r->paid, waiting->start, s);
+}
+
+/* --- one collective --- */
+
+struct meeting {
+	struct ana_arrival **member;
+	size_t n, last; /* last: to come */
+	int64_t latest, reference; /* arrivals, common clock: the last one's, the median one's */
+	size_t median; /* the member of that */
+	uint32_t group;
+};
+
+static bool foreign(const struct ana_charge *c, const struct ana_arrival *a,
+		    const struct ana_arrival *b)
+{
+	return c->align->host_of[a->gpu] != c->align->host_of[b->gpu];
+}
+
+static void charge_one(struct ana_charge *c, const struct meeting *m, size_t i)
+{
+	const struct ana_arrival *a = m->member[i], *late = m->member[m->last];
+	int64_t wait = m->latest - a->common_start, ns;
+	struct shares s;
+	size_t k;
+
+	if (wait <= 0 || (foreign(c, a, late) && wait <= c->slack_ns))
+		return;
+	if (wait > a->end - a->start)
+		wait = a->end - a->start;
+	ns = consume(c, a->gpu, a->start, a->start + wait, true);
+	if (!ns)
+		return;
+	find_causes(c, m->group, late, m->last, a, i, &s);
+	split(&s, ns);
+	for (k = 0; k < s.count; k++)
+		if (s.at[k].ns)
+			book(c, a, &s.at[k]);
+	c->group[m->group].waited_ns += ns;
+}
+
+/* The part of a rank's lateness against the median one that is its own doing. */
+static int64_t own_part(const struct ana_charge *c, const struct meeting *m, size_t i, int64_t late)
+{
+	int64_t more[ANA_CLASSES];
+	__int128 own = 0, all = 0;
+	int k;
+
+	excess(c, m->group, m->member[i], i, m->member[m->median], m->median, more);
+	for (k = 0; k < ANA_CLASSES; k++) {
+		own += k == ANA_COMM ? 0 : more[k];
+		all += more[k];
+	}
+	return all ? (int64_t)((__int128)late * own / all) : 0;
+}
+
+static void judge_lateness(struct ana_charge *c, const struct meeting *m)
+{
+	const struct ana_member_set *g = &c->groups->group[m->group];
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		const struct ana_arrival *a = m->member[i];
+		int64_t late = a->common_start - m->reference;
+
+		if (ana_lates_add(&c->row[a->gpu].lates, late))
+			c->err = -ENOMEM;
+		if (late < c->late_ns)
+			continue;
+		late = own_part(c, m, i, late);
+		if (late >= c->late_ns)
+			ana_crowd_event(c->suspect, g->gpu, g->gpus, a->gpu, late, a->common_start,
+					c->step_ns);
+	}
+}
+
+static int by_arrival(const void *a, const void *b, void *arg)
+{
+	struct ana_arrival *const *member = arg;
+	const struct ana_arrival *x = member[*(const uint32_t *)a];
+	const struct ana_arrival *y = member[*(const uint32_t *)b];
+
+	if (x->common_start != y->common_start)
+		return x->common_start < y->common_start ? -1 : 1;
+	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
+}
+
+static void find_order(struct meeting *m)
+{
+	uint32_t order[4096], i;
+	size_t n = m->n < 4096 ? m->n : 4096;
+
+	for (i = 0; i < n; i++)
+		order[i] = i;
+	qsort_r(order, n, sizeof(*order), by_arrival, m->member);
+	m->last = order[n - 1];
+	m->latest = m->member[m->last]->common_start;
+	m->median = order[(n - 1) / 2];
+	m->reference = m->member[m->median]->common_start;
+}
+
+/* Nothing else ran on the GPU when the collective ended: a stretch ends with it. */
+static bool idle_at_end(const struct ana_charge *c, const struct ana_arrival *a)
+{
+	const struct ana_exposed *e = c->row[a->gpu].exposed;
+	uint32_t i;
+
+	for (i = e->count; i-- > 0 && e->at[i].end >= a->end;)
+		if (e->at[i].end == a->end)
+			return true;
+	return a->start == a->end;
+}
+
+static bool all_even(const struct ana_charge *c, const struct meeting *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++)
+		if (!idle_at_end(c, m->member[i]))
+			return false;
+	return true;
+}
+
+static void stand_at(struct ana_charge *c, const struct meeting *m, size_t i, bool even, bool age)
+{
+	struct ana_stand *s = &c->group[m->group].stand[i];
+	const struct ana_arrival *a = m->member[i];
+
+	s->last.known = true;
+	s->last.t = a->end;
+	memcpy(s->last.cum, a->cum_end, sizeof(a->cum_end));
+	if (even)
+		s->even = s->last;
+	if (age) {
+		s->older = s->aged;
+		s->aged = s->last;
+	}
+	c->row[a->gpu].paid->recent = s->last;
+}
+
+static void leave(struct ana_charge *c, const struct meeting *m, bool even)
+{
+	struct ana_charge_group *g = &c->group[m->group];
+	bool age = !g->matched || m->latest - g->aged_at > c->step_ns;
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		const struct ana_arrival *a = m->member[i];
+
+		stand_at(c, m, i, even, age);
+		c->row[a->gpu].matched++;
+		if (a->common_end > c->row[a->gpu].last_end)
+			c->row[a->gpu].last_end = a->common_end;
+		if (a->common_end > c->last_ns)
+			c->last_ns = a->common_end;
+		if (a->common_end > g->last_end)
+			g->last_end = a->common_end;
+		if (a->common_start < c->first_ns)
+			c->first_ns = a->common_start;
+	}
+	if (even) {
+		g->even = true;
+		g->even_at = m->latest;
+	}
+	if (age)
+		g->aged_at = m->latest;
+	g->matched++;
+	c->matched++;
+}
+
+static void refuse(struct ana_charge *c, const struct ana_arrival *a)
+{
+	struct ana_charge_row *r = &c->row[a->gpu];
+	uint32_t group = ana_groups_usual(c->groups, a);
+
+	if (group != UINT32_MAX)
+		c->group[group].refused++;
+	r->refused++;
+	r->refused_ns += consume(c, a->gpu, a->start, a->end, false);
+}
+
+/* All of them must have been there before the first could leave. */
+static bool possible(const struct ana_charge *c, const struct meeting *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++)
+		if (m->member[i]->common_end + c->groups->tolerance_ns < m->latest)
+			return false;
+	return true;
+}
+
+static void take(struct ana_charge *c, struct meeting *m)
+{
+	size_t i;
+	bool even;
+
+	find_order(m);
+	if (!possible(c, m)) {
+		for (i = 0; i < m->n; i++)
+			refuse(c, m->member[i]);
+		return;
+	}
+	even = all_even(c, m);
+	judge_lateness(c, m);
+	c->row[m->member[m->last]->gpu].late += m->latest > m->reference;
+	for (i = 0; i < m->n; i++)
+		if (i != m->last)
+			charge_one(c, m, i);
+	leave(c, m, even);
+}
+
+void ana_charge_cluster(void *charge, struct ana_arrival *const *member, size_t n)
+{
+	struct ana_charge *c = charge;
+	struct ana_arrival *left[4096];
+	struct meeting m;
+	size_t i;
+
+	n = n < 4096 ? n : 4096;
+	memcpy(left, member, n * sizeof(*left));
+	m.member = left;
+	while ((m.n = ana_groups_take(c->groups, m.member, n, &m.group)) > 0) {
+		take(c, &m);
+		m.member += m.n;
+		n -= m.n;
+	}
+	for (i = 0; i < n; i++)
+		refuse(c, m.member[i]);
+}

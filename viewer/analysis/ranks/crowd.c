@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "crowd.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define LATES_MAX 8192u
+
+int ana_lates_add(struct ana_lates *l, int64_t ns)
+{
+	size_t i;
+
+	if (!l->each)
+		l->each = 1;
+	if (l->seen++ % l->each)
+		return 0;
+	if (l->count == LATES_MAX) { /* thin out */
+		for (i = 0; i < LATES_MAX / 2; i++)
+			l->ns[i] = l->ns[2 * i];
+		l->count = LATES_MAX / 2;
+		l->each *= 2;
+		if ((l->seen - 1) % l->each)
+			return 0;
+	}
+	if (l->count == l->room) {
+		size_t room = l->room ? l->room * 2 : 64;
+		int64_t *p = reallocarray(l->ns, room, sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		l->ns = p;
+		l->room = room;
+	}
+	l->ns[l->count++] = ns;
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int64_t ana_lates_median(struct ana_lates *l)
+{
+	if (!l->count)
+		return 0;
+	qsort(l->ns, l->count, sizeof(*l->ns), by_value);
+	return l->ns[(l->count - 1) / 2];
+}
+
+void ana_lates_fini(struct ana_lates *l)
+{
+	free(l->ns);
+	*l = (struct ana_lates){ 0 };
+}
+
+void ana_crowd_event(struct ana_suspect *s, const uint32_t *member, size_t members, uint32_t who,
+		     int64_t late_ns, int64_t t, int64_t step_ns)
+{
+	size_t i;
+
+	if (s[who].events && t < s[who].until)
+		return;
+	s[who].until = t + step_ns / 2;
+	s[who].events++;
+	s[who].event_ns += late_ns;
+	for (i = 0; i < members; i++) {
+		s[member[i]].of++;
+		s[member[i]].expected += 1.0 / (double)members;
+	}
+}
+
+/*
+ * ln of a bound on the chance of so many events or more (Chernoff): binomial, @of tries, each with
+ * the chance expected / of.
+ */
+static double chance(const struct ana_suspect *s)
+{
+	double n = (double)s->of, k = (double)s->events;
+	double p = s->of ? s->expected / n : 1, q = n > 0 ? k / n : 0;
+
+	if (q <= p || p <= 0)
+		return 0;
+	if (q >= 1)
+		return n * log(p);
+	return -n * (q * log(q / p) + (1 - q) * log((1 - q) / (1 - p)));
+}
+
+static bool reaches(int64_t part, int64_t ppm, int64_t whole)
+{
+	return whole > 0 && (__int128)part * 1000000 >= (__int128)whole * ppm;
+}
+
+static void judge_rotating(struct ana_suspect *s, size_t n, int64_t span_ns)
+{
+	int64_t all = 0;
+	size_t i, several = 0;
+
+	for (i = 0; i < n; i++) {
+		if (s[i].verdict == ANA_CULPRIT_STABLE)
+			continue;
+		all += s[i].event_ns;
+		several += s[i].events >= 2;
+	}
+	if (several < 2 || !reaches(all, ANA_CROWD_ROTATING_PPM, span_ns))
+		return;
+	for (i = 0; i < n; i++)
+		if (s[i].verdict == ANA_CULPRIT_NONE && s[i].events >= 2 &&
+		    (__int128)s[i].event_ns * 10 >= all)
+			s[i].verdict = ANA_CULPRIT_ROTATING;
+}
+
+void ana_crowd_judge(struct ana_suspect *s, size_t n, int64_t span_ns)
+{
+	double bound = ANA_CROWD_ALPHA_LN - log(n > 0 ? (double)n : 1);
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		s[i].verdict = ANA_CULPRIT_NONE;
+		if (s[i].events >= ANA_CROWD_EVENTS && chance(&s[i]) < bound &&
+		    reaches(s[i].event_ns, ANA_CROWD_EFFECT_PPM, span_ns))
+			s[i].verdict = ANA_CULPRIT_STABLE;
+	}
+	judge_rotating(s, n, span_ns);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From what was found to the result: a row per GPU, hosts' clocks, groups, and remarks. Private to
+ * skew.c.
+ */
+#ifndef ANALYSIS_FILL_H
+#define ANALYSIS_FILL_H
+
+#include "../plan.h"
+#include "../sites.h"
+#include "charge.h"
+#include "skew.h"
+
+struct ana_skew {
+	struct ana_plan *plan;
+	struct ana_result *result;
+	struct ana_sites *sites; /* per component */
+	size_t gpus; /* that ran collectives */
+	uint32_t *device; /* [gpus] in the plan and the result */
+	struct ana_tape **tape; /* [gpus] */
+	uint32_t *source; /* [gpus] the process with most collectives on it */
+	uint32_t *host; /* [gpus] */
+	uint32_t *host_source; /* [hosts] a process of it */
+	uint32_t hosts;
+	struct ana_align align;
+	struct ana_groups groups;
+	struct ana_charge charge;
+};
+
+int ana_skew_fill(struct ana_skew *k); /* 0 or -ENOMEM */
+
+/* faults.c: who is dead or hung; into result->ranks.row[].state. */
+void ana_skew_faults(struct ana_skew *k);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct ana_pace_list *list_of(struct ana_pace *p, uint32_t source)
+{
+	struct ana_pace_list *more;
+
+	for (p->last = 0; p->last < p->lists; p->last++)
+		if (p->list[p->last].source == source)
+			return &p->list[p->last];
+	more = reallocarray(p->list, p->lists + 1, sizeof(*more));
+	if (!more)
+		return NULL;
+	p->list = more;
+	more[p->lists] = (struct ana_pace_list){ .source = source };
+	return &more[p->lists++];
+}
+
+void ana_pace_grow(struct ana_pace *p, uint32_t source, uint32_t name)
+{
+	struct ana_pace_list *l = list_of(p, source);
+	uint32_t room = l && l->room ? l->room : 64;
+	struct ana_pace_cell *cell;
+
+	if (!l)
+		goto no_memory;
+	if (name < l->room || name >= ANA_PACE_NAMES)
+		return;
+	while (room <= name)
+		room *= 2;
+	cell = reallocarray(l->cell, room, sizeof(*cell));
+	if (!cell)
+		goto no_memory;
+	memset(cell + l->room, 0, (room - l->room) * sizeof(*cell));
+	l->cell = cell;
+	l->room = room;
+	return;
+no_memory:
+	p->err = -ENOMEM;
+}
+
+void ana_pace_fini(struct ana_pace *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->lists; i++)
+		free(p->list[i].cell);
+	free(p->list);
+	*p = (struct ana_pace){ 0 };
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct ana_pace_row *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	if (x->count != y->count)
+		return x->count < y->count ? -1 : 1;
+	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
+}
+
+static int by_mean(const void *a, const void *b)
+{
+	const struct ana_pace_row *x = a, *y = b;
+	__int128 l = (__int128)x->ns * (__int128)y->count;
+	__int128 r = (__int128)y->ns * (__int128)x->count;
+
+	if (l != r)
+		return l < r ? -1 : 1;
+	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
+}
+
+struct scale { /* of one GPU: what it took, and what the median of the others would have */
+	__int128 own, others;
+};
+
+/* Median of the means of all rows but @skip, times that row's count. Rows are sorted by mean. */
+static __int128 expected(const struct ana_pace_row *row, size_t n, size_t skip)
+{
+	size_t left = n - 1, low = (left - 1) / 2, high = left / 2;
+	const struct ana_pace_row *a = &row[low + (low >= skip)], *b = &row[high + (high >= skip)];
+	__int128 count = (__int128)row[skip].count;
+
+	return ((__int128)a->ns * count / (__int128)a->count +
+		(__int128)b->ns * count / (__int128)b->count) /
+	       2;
+}
+
+/* Rows of one name, by count. Those that ran it as often as most are comparable. */
+static void compare_name(struct ana_pace_row *row, size_t n, struct scale *scale)
+{
+	uint64_t median = row[n / 2].count;
+	size_t first = 0, i;
+
+	while (row[first].count < median - median / 100)
+		first++;
+	while (row[n - 1].count > median + median / 100)
+		n--;
+	row += first;
+	n -= first;
+	if (n < 2 || !median)
+		return;
+	qsort(row, n, sizeof(*row), by_mean);
+	for (i = 0; i < n; i++) {
+		scale[row[i].gpu].own += row[i].ns;
+		scale[row[i].gpu].others += expected(row, n, i);
+	}
+}
+
+void ana_pace_compare(struct ana_pace_row *row, size_t rows, struct ana_pace_found *found,
+		      size_t gpus)
+{
+	struct scale *scale = calloc(gpus + 1, sizeof(*scale));
+	size_t i, end;
+
+	memset(found, 0, gpus * sizeof(*found));
+	if (!scale)
+		return;
+	if (rows)
+		qsort(row, rows, sizeof(*row), by_hash);
+	for (i = 0; i < rows; i = end) {
+		for (end = i; end < rows && row[end].hash == row[i].hash; end++)
+			;
+		compare_name(row + i, end - i, scale);
+	}
+	for (i = 0; i < gpus; i++) {
+		if (scale[i].others < ANA_PACE_LEAST_NS)
+			continue;
+		found[i].known = true;
+		found[i].ppm =
+			(int64_t)((scale[i].own - scale[i].others) * 1000000 / scale[i].others);
+	}
+	free(scale);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The order of things: tapes for GPUs that may run collectives; after the walk clocks, groups,
+ * charges, verdicts; then the result.
+ */
+#include "skew.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../names.h"
+#include "fill.h"
+
+#define LATE_SHARE 100 /* of a step: later than that is late */
+#define LATE_LEAST_NS 1000
+
+/* Some name in the process's table is a collective's. */
+static bool has_collectives(const struct ana_source *s)
+{
+	uint32_t n = wire_strtab_count(s->s->strings), i;
+
+	for (i = 0; i <= n; i++)
+		if (ana_name_flags(wire_strtab_get(s->s->strings, i, NULL)) & ANA_NAME_COMM)
+			return true;
+	return false;
+}
+
+static bool wants_strip(const struct ana_plan *p, const struct ana_device *d, const bool *has)
+{
+	size_t u;
+
+	(void)p;
+	for (u = 0; u < d->uses; u++)
+		if (has[d->use[u].source] && d->use[u].ops)
+			return true;
+	return false;
+}
+
+static int make_strips(struct ana_plan *p, const bool *has, size_t strips)
+{
+	size_t i;
+
+	for (i = 0; i < p->devices; i++) {
+		struct ana_device *d = &p->device[i];
+
+		if (!wants_strip(p, d, has))
+			continue;
+		d->strip = calloc(1, sizeof(*d->strip));
+		if (!d->strip)
+			return -ENOMEM;
+		d->strip->unanswered_ns = INT64_MIN;
+		d->strip->tape = ana_tape_new(ANA_TAPES_BYTES / strips);
+		if (!d->strip->tape)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int ana_skew_begin(struct ana_plan *p)
+{
+	bool *has = NULL;
+	size_t i, strips = 0;
+	int err = 0;
+
+	if (p->devices < 2)
+		return 0;
+	has = calloc(p->sources + 1, sizeof(*has));
+	if (!has)
+		return -ENOMEM;
+	for (i = 0; i < p->sources; i++)
+		has[i] = p->source[i].ops && has_collectives(&p->source[i]);
+	for (i = 0; i < p->devices; i++)
+		strips += wants_strip(p, &p->device[i], has);
+	if (strips >= 2)
+		err = make_strips(p, has, strips);
+	free(has);
+	return err;
+}
+
+void ana_skew_fini(struct ana_plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->devices; i++) {
+		struct ana_strip *s = p->device[i].strip;
+
+		if (!s)
+			continue;
+		ana_tape_free(s->tape);
+		ana_pace_fini(&s->pace);
+		free(s);
+		p->device[i].strip = NULL;
+	}
+}
+
+/* --- who takes part --- */
+
+/* The process with most collectives on the GPU. */
+static uint32_t source_of(const struct ana_tape *t)
+{
+	uint64_t best = 0, sum;
+	uint32_t source = t->lane[0].source, i, k;
+
+	for (i = 0; i < t->lanes; i++) {
+		for (sum = 0, k = 0; k < t->lanes; k++)
+			sum += t->lane[k].source == t->lane[i].source ? t->lane[k].count : 0;
+		if (sum > best) {
+			best = sum;
+			source = t->lane[i].source;
+		}
+	}
+	return source;
+}
+
+static int by_rank(const void *a, const void *b, void *plan)
+{
+	const struct ana_plan *p = plan;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const Wire__Hello *x = p->source[source_of(p->device[i].strip->tape)].hello;
+	const Wire__Hello *y = p->source[source_of(p->device[k].strip->tape)].hello;
+	bool has = x && x->has_rank, other = y && y->has_rank;
+
+	if (has != other)
+		return has ? -1 : 1;
+	if (has && x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return i < k ? -1 : i > k;
+}
+
+static bool same_clock(const struct ana_source *a, const struct ana_source *b)
+{
+	if (a->imported || b->imported)
+		return a->imported && b->imported && a->file == b->file;
+	return a->hello && b->hello && !strcmp(a->hello->host, b->hello->host) &&
+	       !strcmp(a->hello->boot_id, b->hello->boot_id);
+}
+
+static uint32_t host_of(struct ana_skew *k, uint32_t source)
+{
+	uint32_t h;
+
+	for (h = 0; h < k->hosts; h++)
+		if (same_clock(&k->plan->source[k->host_source[h]], &k->plan->source[source]))
+			return h;
+	k->host_source[k->hosts] = source;
+	return k->hosts++;
+}
+
+static int gather(struct ana_skew *k)
+{
+	struct ana_plan *p = k->plan;
+	size_t i;
+	int err = 0;
+
+	k->device = calloc(p->devices + 1, sizeof(*k->device));
+	k->tape = calloc(p->devices + 1, sizeof(*k->tape));
+	k->source = calloc(p->devices + 1, sizeof(*k->source));
+	k->host = calloc(p->devices + 1, sizeof(*k->host));
+	k->host_source = calloc(p->devices + 1, sizeof(*k->host_source));
+	if (!k->device || !k->tape || !k->source || !k->host || !k->host_source)
+		return -ENOMEM;
+	for (i = 0; i < p->devices && !err; i++) {
+		struct ana_strip *s = p->device[i].strip;
+
+		if (!s)
+			continue;
+		err = s->pace.err ? s->pace.err : ana_tape_finish(s->tape);
+		if (s->tape->collectives)
+			k->device[k->gpus++] = (uint32_t)i;
+	}
+	if (k->gpus)
+		qsort_r(k->device, k->gpus, sizeof(*k->device), by_rank, p);
+	for (i = 0; i < k->gpus; i++) {
+		k->tape[i] = p->device[k->device[i]].strip->tape;
+		k->source[i] = source_of(k->tape[i]);
+		k->host[i] = host_of(k, k->source[i]);
+	}
+	return err;
+}
+
+/* --- comm becomes comm.skew --- */
+
+static void move_buckets(struct ana_timeline *t, int64_t start, int64_t end)
+{
+	size_t low = 0, high = t->count;
+
+	while (low < high) { /* the first that ends after @start */
+		size_t mid = low + (high - low) / 2;
+
+		if (t->bucket[mid].end_ns <= start)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < t->count && t->bucket[low].start_ns < end; low++) {
+		struct ana_bucket *b = &t->bucket[low];
+		int64_t from = b->start_ns > start ? b->start_ns : start;
+		int64_t to = b->end_ns < end ? b->end_ns : end;
+		int64_t ns = to - from < b->classes[ANA_COMM] ? to - from : b->classes[ANA_COMM];
+
+		b->classes[ANA_COMM] -= ns;
+		b->classes[ANA_COMM_SKEW] += ns;
+	}
+}
+
+static void move(void *arg, uint32_t gpu, int64_t start, int64_t end)
+{
+	struct ana_skew *k = arg;
+	struct ana_gpu *g = &k->result->gpu[k->device[gpu]];
+	int64_t ns = end - start;
+
+	g->classes[ANA_COMM] -= ns;
+	g->confidence[ANA_COMM][ANA_HIGH] -= ns;
+	g->classes[ANA_COMM_SKEW] += ns;
+	g->confidence[ANA_COMM_SKEW][k->hosts > 1 ? ANA_MEDIUM : ANA_HIGH] += ns;
+	move_buckets(&k->result->timeline[k->device[gpu]], start, end);
+}
+
+static int64_t worst_residual(const struct ana_skew *k)
+{
+	int64_t worst = 0;
+	uint32_t h;
+
+	for (h = 0; h < k->hosts; h++)
+		if (k->align.host[h].aligned && k->align.host[h].residual_ns > worst)
+			worst = k->align.host[h].residual_ns;
+	return worst;
+}
+
+/* Without steps of their own: the time between two collectives of those who meet most often. */
+static int64_t step_of(const struct ana_skew *k, int64_t step_ns)
+{
+	uint64_t most = 0;
+	uint32_t i;
+
+	if (step_ns > 0)
+		return step_ns;
+	for (i = 0; i < k->groups.groups; i++)
+		if (k->groups.group[i].count > most)
+			most = k->groups.group[i].count;
+	if (most < 2 || k->groups.last_ns <= k->groups.first_ns)
+		return 0;
+	return (k->groups.last_ns - k->groups.first_ns) / (int64_t)(most - 1);
+}
+
+static int charge(struct ana_skew *k, int64_t step_ns)
+{
+	struct ana_meet_user user = { .cluster = ana_charge_cluster,
+				      .exposed = ana_charge_exposed,
+				      .arg = &k->charge };
+	struct ana_charge *c = &k->charge;
+	int err;
+
+	*c = (struct ana_charge){ .groups = &k->groups,
+				  .align = &k->align,
+				  .gpus = k->gpus,
+				  .step_ns = step_of(k, step_ns),
+				  .slack_ns = k->hosts > 1 ? 2 * worst_residual(k) : 0,
+				  .skew = move,
+				  .arg = k };
+	c->late_ns = c->step_ns / LATE_SHARE;
+	if (c->late_ns < LATE_LEAST_NS)
+		c->late_ns = LATE_LEAST_NS;
+	if (c->late_ns < 2 * c->slack_ns)
+		c->late_ns = 2 * c->slack_ns;
+	err = ana_charge_init(c);
+	if (!err)
+		err = ana_meet(k->tape, k->gpus, &k->align, k->groups.tolerance_ns, 0, &user);
+	if (!err)
+		err = c->err;
+	if (!err)
+		ana_crowd_judge(c->suspect, k->gpus,
+				c->last_ns > c->first_ns ? c->last_ns - c->first_ns : 0);
+	return err;
+}
+
+static void skew_free(struct ana_skew *k)
+{
+	ana_charge_fini(&k->charge);
+	ana_groups_fini(&k->groups);
+	ana_align_fini(&k->align);
+	free(k->device);
+	free(k->tape);
+	free(k->source);
+	free(k->host);
+	free(k->host_source);
+}
+
+int ana_skew_finish(struct ana_plan *p, struct ana_result *r, struct ana_sites *sites,
+		    int64_t step_ns)
+{
+	struct ana_skew k = { .plan = p, .result = r, .sites = sites };
+	int err = gather(&k);
+
+	if (err || k.gpus < 2)
+		goto free;
+	err = ana_align_find(&k.align, k.tape, k.gpus, k.host, k.hosts);
+	if (!err)
+		err = ana_groups_learn(&k.groups, k.tape, k.gpus, &k.align,
+				       k.hosts > 1 ? 2 * worst_residual(&k) : 0);
+	if (!err)
+		err = charge(&k, step_ns);
+	if (!err)
+		err = ana_skew_fill(&k);
+free:
+	skew_free(&k);
+	return err;
+}

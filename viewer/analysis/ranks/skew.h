@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ranks of a run: decides which GPUs get a tape, and after the walk makes of the tapes what the
+ * result says of ranks. Runs of one GPU, or without collectives, have no tape and pay nothing.
+ */
+#ifndef ANALYSIS_SKEW_H
+#define ANALYSIS_SKEW_H
+
+#include "pace.h"
+#include "tape.h"
+
+struct ana_plan;
+struct ana_result;
+struct ana_sites;
+
+#define ANA_TAPES_BYTES (128u << 20) /* of all tapes together */
+
+struct ana_strip { /* what the walk of one GPU writes for it */
+	struct ana_tape *tape;
+	struct ana_pace pace;
+	int64_t unanswered_ns; /* last launch on it that has no operation; INT64_MIN: none */
+};
+
+/* Strips for the GPUs that may run collectives, in ana_device.strip. 0 or -ENOMEM. */
+int ana_skew_begin(struct ana_plan *p);
+
+/*
+ * After the walk, before the sums: fills in result->ranks, moves comm to comm.skew in the GPUs'
+ * classes and timelines, and says by cause what it was. @sites: per component, not finished yet.
+ * @step_ns: median step, -1: not known. 0 or -ENOMEM.
+ */
+int ana_skew_finish(struct ana_plan *p, struct ana_result *r, struct ana_sites *sites,
+		    int64_t step_ns);
+
+void ana_skew_fini(struct ana_plan *p);
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Marks, one after the other: a head byte with the kind and how many classes follow, the time since
+ * the last mark, what the kind adds, then class and time for each class. A collective's end needs
+ * no number: of those under way it is the earliest.
+ */
+#include "tape.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "wire/bytes.h"
+
+#define CHUNK_BYTES 32768u
+#define MARK_MAX (1 + 3 * WIRE_VARINT_MAX + ANA_CLASSES * (1 + WIRE_VARINT_MAX))
+
+struct ana_tape_chunk {
+	struct ana_tape_chunk *next;
+	size_t len;
+	uint8_t byte[CHUNK_BYTES];
+};
+
+struct ana_tape_late {
+	int64_t start, end;
+	int c;
+};
+
+struct ana_tape *ana_tape_new(size_t room)
+{
+	struct ana_tape *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->room = room;
+	t->at = INT64_MIN;
+	t->next = INT64_MAX;
+	t->last_ns = INT64_MIN;
+	return t;
+}
+
+void ana_tape_free(struct ana_tape *t)
+{
+	struct ana_tape_chunk *c;
+
+	if (!t)
+		return;
+	while ((c = t->first)) {
+		t->first = c->next;
+		free(c);
+	}
+	free(t->late);
+	free(t->lane);
+	free(t);
+}
+
+static uint8_t *room_for_mark(struct ana_tape *t)
+{
+	struct ana_tape_chunk *c = t->chunk;
+
+	if (c && CHUNK_BYTES - c->len >= MARK_MAX)
+		return c->byte + c->len;
+	c = malloc(sizeof(*c));
+	if (!c) {
+		t->err = -ENOMEM;
+		return NULL;
+	}
+	c->next = NULL;
+	c->len = 0;
+	if (t->chunk)
+		t->chunk->next = c;
+	else
+		t->first = c;
+	t->chunk = c;
+	t->used += sizeof(*c);
+	return c->byte;
+}
+
+/* The first mark's time is written as it is. */
+static uint64_t since(int64_t last, int64_t t)
+{
+	return last == INT64_MIN ? wire_zigzag((uint64_t)t) : (uint64_t)(t - last);
+}
+
+static int64_t after(int64_t last, uint64_t v)
+{
+	return last == INT64_MIN ? (int64_t)wire_unzigzag(v) : last + (int64_t)v;
+}
+
+static void write_mark(struct ana_tape *t, enum ana_mark_kind kind, int64_t at, uint32_t lane,
+		       int64_t ns)
+{
+	uint8_t *head = room_for_mark(t), *p;
+	unsigned int classes = 0;
+	int c;
+
+	if (!head)
+		return;
+	p = wire_varint_put(head + 1, since(t->at, at));
+	if (kind == ANA_MARK_BEGIN)
+		p = wire_varint_put(p, lane);
+	if (kind != ANA_MARK_END)
+		p = wire_varint_put(p, (uint64_t)ns);
+	for (c = 0; c < ANA_CLASSES && kind != ANA_MARK_PIECE; c++) {
+		if (!t->sum[c])
+			continue;
+		*p++ = (uint8_t)c;
+		p = wire_varint_put(p, (uint64_t)t->sum[c]);
+		t->sum[c] = 0;
+		classes++;
+	}
+	*head = (uint8_t)(kind | classes << 2);
+	t->chunk->len = (size_t)(p - t->chunk->byte);
+	t->at = kind == ANA_MARK_PIECE ? at + ns : at;
+}
+
+static void write_comm(struct ana_tape *t)
+{
+	if (t->comm_start < t->comm_end)
+		write_mark(t, ANA_MARK_PIECE, t->comm_start, 0, t->comm_end - t->comm_start);
+	t->comm_start = t->comm_end;
+}
+
+static void end_first(struct ana_tape *t)
+{
+	write_comm(t);
+	write_mark(t, ANA_MARK_END, t->open[0], 0, 0);
+	memmove(t->open, t->open + 1, --t->opens * sizeof(*t->open));
+	t->next = t->opens ? t->open[0] : INT64_MAX;
+}
+
+static void take(struct ana_tape *t, int c, int64_t start, int64_t end)
+{
+	if (c != ANA_COMM || !t->opens) { /* where exactly matters only inside of collectives */
+		t->sum[c] += end - start;
+		return;
+	}
+	if (start != t->comm_end) {
+		write_comm(t);
+		t->comm_start = start;
+	}
+	t->comm_end = end;
+}
+
+void ana_tape_cut(struct ana_tape *t, int c, int64_t start, int64_t end)
+{
+	if (t->full && !t->opens)
+		return;
+	while (t->opens && t->next < end) {
+		if (start < t->next)
+			take(t, c, start, t->next);
+		start = start < t->next ? t->next : start;
+		end_first(t);
+	}
+	if (start < end)
+		take(t, c, start, end);
+}
+
+void ana_tape_late(struct ana_tape *t, int c, int64_t start, int64_t end)
+{
+	struct ana_tape_late *last = t->lates ? &t->late[t->lates - 1] : NULL;
+
+	if (start >= end || (t->full && start >= t->full_ns))
+		return;
+	if (last && last->c == c && last->end == start) {
+		last->end = end;
+		return;
+	}
+	if (t->lates == t->late_room) {
+		size_t room = t->late_room ? t->late_room + t->late_room / 2 : 64;
+		struct ana_tape_late *p = reallocarray(t->late, room, sizeof(*p));
+
+		if (!p) {
+			t->err = -ENOMEM;
+			return;
+		}
+		t->used += (room - t->late_room) * sizeof(*p);
+		t->late = p;
+		t->late_room = room;
+	}
+	t->late[t->lates++] = (struct ana_tape_late){ start, end, c };
+}
+
+/* FNV-1a */
+static uint64_t hash_of(const char *text)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+	return h;
+}
+
+/* NCCL makes sends, receives and all-to-all of the same kernel. */
+static bool is_p2p(const char *text)
+{
+	return strcasestr(text, "SendRecv") || strcasestr(text, "P2P");
+}
+
+static struct ana_lane *new_lane(struct ana_tape *t)
+{
+	uint32_t room = t->lane_room ? t->lane_room * 2 : 8;
+	struct ana_lane *p;
+
+	if (t->lanes == ANA_TAPE_LANES)
+		return NULL;
+	if (t->lanes == t->lane_room) {
+		p = reallocarray(t->lane, room, sizeof(*p));
+		if (!p) {
+			t->err = -ENOMEM;
+			return NULL;
+		}
+		t->lane = p;
+		t->lane_room = room;
+	}
+	return &t->lane[t->lanes++];
+}
+
+static struct ana_lane *lane_of(struct ana_tape *t, uint32_t source, uint32_t stream, uint32_t name,
+				const char *text)
+{
+	struct ana_lane *l;
+	uint32_t i;
+
+	for (i = 0; i < t->lanes; i++) {
+		l = &t->lane[i];
+		if (l->stream == stream && l->name == name && l->source == source)
+			return l;
+	}
+	l = new_lane(t);
+	if (l)
+		*l = (struct ana_lane){ .source = source,
+					.stream = stream,
+					.name = name,
+					.text = text,
+					.hash = hash_of(text),
+					.p2p = is_p2p(text) };
+	return l;
+}
+
+static void open_one(struct ana_tape *t, int64_t end)
+{
+	uint32_t i = t->opens++;
+
+	for (; i > 0 && t->open[i - 1] > end; i--)
+		t->open[i] = t->open[i - 1];
+	t->open[i] = end;
+	t->next = t->open[0];
+}
+
+void ana_tape_comm(struct ana_tape *t, uint32_t source, uint32_t stream, uint32_t name,
+		   const char *text, int64_t start, int64_t end)
+{
+	struct ana_lane *l = lane_of(t, source, stream, name, text);
+
+	if (l && l->p2p) {
+		t->p2p++;
+		l->count++;
+		return;
+	}
+	while (t->opens && t->open[0] <= start)
+		end_first(t);
+	if (!t->full && t->used >= t->room) {
+		t->full = true;
+		t->full_ns = start;
+	}
+	if (!l || t->full || t->opens == ANA_TAPE_OPEN || end < start) {
+		t->left_out++;
+		return;
+	}
+	write_comm(t);
+	write_mark(t, ANA_MARK_BEGIN, start, (uint32_t)(l - t->lane), end - start);
+	open_one(t, end);
+	t->collectives++;
+	l->count++;
+	if (end > t->last_ns) {
+		t->last_ns = end;
+		t->last_lane = (uint32_t)(l - t->lane);
+	}
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct ana_tape_late *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+int ana_tape_finish(struct ana_tape *t)
+{
+	while (t->opens)
+		end_first(t);
+	write_comm(t);
+	if (t->lates > 1)
+		qsort(t->late, t->lates, sizeof(*t->late), by_start);
+	return t->err;
+}
+
+/* --- reading --- */
+
+void ana_cursor_init(struct ana_cursor *c, const struct ana_tape *t)
+{
+	*c = (struct ana_cursor){ .tape = t, .chunk = t->first, .at = INT64_MIN };
+}
+
+/* Adds what was decided late, up to @t. */
+static void add_late(struct ana_cursor *c, int64_t t)
+{
+	const struct ana_tape *tape = c->tape;
+
+	for (; c->late < tape->lates && tape->late[c->late].start < t; c->late++) {
+		const struct ana_tape_late *l = &tape->late[c->late];
+		int64_t start = l->start > c->at ? l->start : c->at;
+
+		if (l->end > t) {
+			c->cum[l->c] += t > start ? t - start : 0;
+			return;
+		}
+		c->cum[l->c] += l->end > start ? l->end - start : 0;
+	}
+}
+
+static const uint8_t *read_number(const uint8_t *p, uint64_t *v)
+{
+	*v = 0;
+	return wire_varint_get(p, p + WIRE_VARINT_MAX, v);
+}
+
+static const uint8_t *read_classes(struct ana_cursor *c, const uint8_t *p, unsigned int classes)
+{
+	uint64_t ns;
+
+	for (; classes; classes--) {
+		int k = *p++;
+
+		p = read_number(p, &ns);
+		c->cum[k] += (int64_t)ns;
+	}
+	return p;
+}
+
+static void begin(struct ana_cursor *c, struct ana_mark *m)
+{
+	uint32_t i = c->opens++;
+
+	m->number = c->number++;
+	for (; i > 0 && c->open[i - 1].end > m->end; i--)
+		c->open[i] = c->open[i - 1];
+	c->open[i].end = m->end;
+	c->open[i].lane = m->lane;
+	c->open[i].number = m->number;
+}
+
+static void finish(struct ana_cursor *c, struct ana_mark *m)
+{
+	m->lane = c->open[0].lane;
+	m->number = c->open[0].number;
+	m->end = m->t;
+	memmove(c->open, c->open + 1, --c->opens * sizeof(c->open[0]));
+}
+
+bool ana_cursor_next(struct ana_cursor *c, struct ana_mark *m)
+{
+	const uint8_t *p;
+	uint64_t v;
+	unsigned int head;
+
+	while (c->chunk && c->pos == c->chunk->len) {
+		c->chunk = c->chunk->next;
+		c->pos = 0;
+	}
+	if (!c->chunk)
+		return false;
+	p = c->chunk->byte + c->pos;
+	head = *p++;
+	*m = (struct ana_mark){ .kind = (enum ana_mark_kind)(head & 3) };
+	p = read_number(p, &v);
+	m->t = after(c->at, v);
+	if (m->kind == ANA_MARK_BEGIN) {
+		p = read_number(p, &v);
+		m->lane = (uint32_t)v;
+	}
+	if (m->kind != ANA_MARK_END) {
+		p = read_number(p, &v);
+		m->end = m->t + (int64_t)v;
+	}
+	p = read_classes(c, p, head >> 2);
+	c->pos = (size_t)(p - c->chunk->byte);
+	add_late(c, m->t);
+	c->at = m->t;
+	if (m->kind == ANA_MARK_PIECE) {
+		c->cum[ANA_COMM] += m->end - m->t;
+		add_late(c, m->end);
+		c->at = m->end;
+	} else if (m->kind == ANA_MARK_BEGIN) {
+		begin(c, m);
+	} else {
+		finish(c, m);
+	}
+	return true;
+}
