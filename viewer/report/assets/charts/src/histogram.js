@@ -2,7 +2,7 @@
 // How many steps took how long. Bins grow with the time (eight per doubling), each as wide as the
 // next on the page.
 import { el, legend, readout } from './dom.js';
-import { plot, valueAxis } from './plot.js';
+import { fits, plot, valueAxis } from './plot.js';
 import { placeOf } from './series.js';
 import { colour } from './theme.js';
 import { count, duration, percent } from './units.js';
@@ -42,8 +42,11 @@ function painter(h, lines) {
 
 function binAxis(edges) {
 	return {
-		...valueAxis((i) => (Number.isInteger(i) && edges[i] !== undefined ? duration(edges[i]) : ''), 30),
-		gap: 4,
+		...valueAxis(duration, 30), gap: 4,
+		values: (u, at) => at.map((i) => {
+			const text = duration(edges[i]);
+			return fits(u, text, i) ? text : '';
+		}),
 		splits(u) {
 			const each = Math.max(1, Math.ceil((edges.length * 70) / u.width)), at = [];
 			for (let i = 0; i < edges.length; i += each)

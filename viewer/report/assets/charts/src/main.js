@@ -49,9 +49,11 @@ function draw(figure, block, view) {
 	if (!plot || !chart || figure.dataset.live)
 		return;
 	figure.dataset.live = 'no';
-	const still = el('div', { class: 'still' }), live = el('div', { class: 'live' });
-	still.append(...plot.childNodes);
-	plot.append(live, still);
+	// What is there stays for print, and for a chart that cannot be drawn.
+	const live = el('div', { class: 'live' });
+	for (const e of plot.children)
+		e.classList.add('still');
+	plot.prepend(live);
 	figure.classList.add('is-live');
 	let drawn = false;
 	try {
@@ -64,7 +66,6 @@ function draw(figure, block, view) {
 	} else {
 		figure.classList.remove('is-live');
 		live.remove();
-		still.replaceWith(...still.childNodes);
 	}
 }
 

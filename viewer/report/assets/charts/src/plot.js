@@ -22,7 +22,7 @@ export function timeAxis() {
 	return {
 		...axisLook(), size: 30, gap: 4,
 		splits(u, _axis, from, to) {
-			const most = Math.max(2, Math.floor(u.width / 88));
+			const most = Math.max(2, Math.floor(u.width / 80));
 			const m = marks(from, to, most);
 			step = m.step;
 			return m.at;
@@ -31,18 +31,19 @@ export function timeAxis() {
 	};
 }
 
+// Whether a label of the axis below is seen whole.
+export function fits(u, text, value) {
+	const x = u.bbox.left / devicePixelRatio + u.valToPos(value, 'x'), half = text.length * 3.4;
+	return x >= half && x + half <= u.width;
+}
+
 // Labels that would be cut at the edges are left out, the others count from the first that is there.
 function fitting(u, at, step) {
-	const left = u.bbox.left / devicePixelRatio;
-	const fits = (text, ns) => {
-		const x = left + u.valToPos(ns, 'x'), half = text.length * 3.4;
-		return x >= half && x + half <= u.width;
-	};
 	let first = 0, texts = labels(at, step);
 
-	while (first < at.length && !fits(texts[first], at[first]))
+	while (first < at.length && !fits(u, texts[first], at[first]))
 		texts = [...at.slice(0, ++first).map(() => ''), ...labels(at.slice(first), step)];
-	return texts.map((text, i) => (text && fits(text, at[i]) ? text : ''));
+	return texts.map((text, i) => (text && fits(u, text, at[i]) ? text : ''));
 }
 
 export function valueAxis(write = duration, size = 64) {

@@ -107,7 +107,7 @@ function painter(gpu, block, view, lane) {
 
 function gapsOf(gpu, block, view, box) {
 	return gapList(gpu.gaps.map((gap) => ({ gap, where: '' })), block, view, {
-		open: block.gpus.length === 1, go: () => box.scrollIntoView({ block: 'nearest' }),
+		open: block.gpus.length === 1 && innerWidth >= 700, go: () => box.scrollIntoView({ block: 'nearest' }),
 	});
 }
 
