@@ -12,7 +12,7 @@ static void put_row(struct html *h, int d)
 	const char *name = ana_copy_names[d];
 
 	fprintf(h->f,
-		"<tr><th scope=\"row\"><span class=\"mono\">%s</span> <span class=\"soft\">%s"
+		"<tr><th scope=\"row\" class=\"keep\"><span class=\"mono\">%s</span> <span class=\"soft\">%s"
 		"</span></th><td class=\"n\">",
 		name, what[d]);
 	html_count(h, c->count, "/copies/%s/count", name);

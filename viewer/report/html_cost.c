@@ -64,8 +64,10 @@ static void put_sentence(struct html *h)
 	const struct view_summary *s = h->s;
 
 	html_put(h, "<p>");
+	html_ns(h, s->result->gpu_ns, "/ledger/gpu_ns");
+	html_put(h, " of GPU time (");
 	html_hours(h, s->result->gpu_ns, "/cost/gpu_hours");
-	html_put(h, " GPU-hours");
+	html_put(h, " GPU-hours)");
 	if (!s->cost.known) {
 		html_put(
 			h,

@@ -279,7 +279,7 @@ static void put_outlier(struct html *h, size_t i)
 	html_put(h, "<tr><td class=\"n\">");
 	html_ns(h, o->end_ns - o->start_ns,
 		"page:/steps/outliers/%zu/end_ns - page:/steps/outliers/%zu/start_ns", i, i);
-	html_put(h, "</td><th scope=\"row\">");
+	html_put(h, "</td><th scope=\"row\" class=\"keep\">");
 	put_process(h, o->process);
 	html_put(h, "</th><td class=\"n\">");
 	html_ns(h, o->start_ns - s->start_ns, "page:/steps/outliers/%zu/start_ns", i);

@@ -232,7 +232,7 @@ static void put_gap(struct html *h, size_t i)
 	} else {
 		html_put(h, "</td><td>");
 	}
-	html_put(h, "</td><td>");
+	html_put(h, "</td><td class=\"keep\">");
 	if (g->pid) {
 		html_put(h, "pid ");
 		html_id(h, g->pid, "/longest_gaps/%zu/pid", i);
