@@ -182,6 +182,8 @@ static int open_next(struct ana_feed *f)
 	b->pos = 0;
 	b->seq = due->entry.frame.seq;
 	err = view_trace_block(f->trace, f->stream, due, f->scratch, &b->ev, &b->room, &b->count);
+	if (f->watched)
+		view_trace_was_read(f->trace, due);
 	if (err) {
 		give_spare(f, b);
 		f->unreadable++;

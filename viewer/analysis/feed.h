@@ -27,6 +27,7 @@ struct ana_feed {
 	uint64_t bad; /* events left out: stamps beyond what the axis can hold */
 	uint64_t unreadable; /* blocks that did not decode */
 	int err; /* first failure: memory */
+	bool watched; /* the trace's on_read is told of each block */
 };
 
 int ana_feed_init(struct ana_feed *f, struct view_trace *t, const struct view_stream *s,

@@ -73,6 +73,7 @@ int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
 		err = ana_feed_init(&p->ranges, t, s->s, WIRE_KIND_RANGE, w->scratch);
 	if (!err)
 		err = ana_feed_init(&p->syncs, t, s->s, WIRE_KIND_SYNC, w->scratch);
+	p->ops.watched = p->calls.watched = p->ranges.watched = p->syncs.watched = true;
 	return err ? err : init_evidence(w, p, t);
 }
 

@@ -156,6 +156,7 @@ static int open_next(struct ana_rows *r)
 	else
 		err = view_trace_batches(r->trace, r->stream, due, r->scratch, &b->batch, &b->room,
 					 &b->count);
+	view_trace_was_read(r->trace, due);
 	if (!err)
 		tidy(r, b);
 	else

@@ -8,16 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include "summary/analyse.h"
 #include "cmd.h"
 #include "export/export.h"
 #include "base/log.h"
 #include "base/options.h"
-
-#define PATIENCE 2.0 /* seconds without a word */
-#define INTERVAL 0.25
+#include "base/progress.h"
 
 static const char usage_head[] =
 	"usage: gpustarve export RUN --format FORMAT [-o FILE]\n"
@@ -62,41 +59,18 @@ static void usage(void)
 
 /* --- progress and signals --- */
 
-struct progress {
-	double began, told;
-	bool on, shown;
-};
-
 static volatile sig_atomic_t stopped; /* the signal */
 
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
+struct watch {
+	struct view_progress progress;
+	const struct view_export *x;
+};
 
 static void show_progress(void *arg, double done)
 {
-	struct progress *p = arg;
-	double now;
+	struct watch *w = arg;
 
-	if (!p->on)
-		return;
-	now = seconds();
-	if (now - p->began < PATIENCE || now - p->told < INTERVAL)
-		return;
-	p->told = now;
-	p->shown = true;
-	fprintf(stderr, "\r\033[Kexporting: %3.0f %%", done > 1 ? 100 : done * 100);
-}
-
-static void clear_progress(struct progress *p)
-{
-	if (p->shown)
-		fputs("\r\033[K", stderr);
-	p->shown = false;
+	view_progress_set(&w->progress, w->x->seen, done);
 }
 
 static void on_signal(int sig)
@@ -128,7 +102,8 @@ static void catch_signals(void)
 static int summarise(const struct options *o, struct view_summary **made)
 {
 	struct view_analysis a = { .window = o->has_window ? o->window : ANA_WINDOW_JOB,
-				   .rates = o->rates };
+				   .rates = o->rates,
+				   .progress = !o->quiet };
 	struct view_summary *stored = NULL;
 	const char *why;
 	char *path;
@@ -211,23 +186,26 @@ static int complain(const struct view_export *x, int err)
 
 static int export(const struct options *o)
 {
-	struct progress progress = { .began = seconds(), .on = !o->quiet && isatty(2) };
 	struct view_export x = { .path = o->run,
 				 .file = o->file,
 				 .table = o->table,
 				 .folder = names_folder(o->file),
 				 .stop = &stopped,
-				 .progress = show_progress,
-				 .progress_arg = &progress };
+				 .progress = show_progress };
+	struct watch watch = { .x = &x };
 	int err;
 
 	if (summarise(o, &x.summary))
 		return VIEW_EXIT_ERROR; /* said already */
+	x.progress_arg = &watch;
+	view_progress_begin(&watch.progress, "exporting", o->quiet);
+	watch.progress.name = o->run;
+	watch.progress.unit = "events";
 	catch_signals();
 	err = open_trace(&x, o);
 	if (!err)
 		err = write_out(&x, o);
-	clear_progress(&progress);
+	view_progress_end(&watch.progress);
 	if (!err && !o->quiet)
 		view_export_caveats(&x, show_caveat, (void *)o->run);
 	view_export_fini(&x);

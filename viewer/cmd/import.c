@@ -10,15 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "cmd.h"
 #include "import/import.h"
 #include "base/log.h"
 #include "base/options.h"
-
-#define PATIENCE 2.0 /* seconds without a word */
-#define INTERVAL 0.25
+#include "base/progress.h"
 
 static const char usage[] =
 	"usage: gpustarve import FILE... -o RUN\n"
@@ -38,51 +35,17 @@ static const char usage[] =
 	"  nsys export --type sqlite report.nsys-rep && gpustarve import report.sqlite -o job\n"
 	"  gpustarve report job.gst\n";
 
-struct progress {
-	double began, told;
-	bool on; /* stderr is a terminal and nobody asked for quiet */
-	bool shown;
-};
-
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
 static void show_progress(void *arg, const char *file, double done, uint64_t rows)
 {
-	struct progress *p = arg;
-	const char *name = strrchr(file, '/');
-	double now;
+	struct view_progress *p = arg;
 
-	if (!p->on)
-		return;
-	now = seconds();
-	if (now - p->began < PATIENCE || now - p->told < INTERVAL)
-		return;
-	p->told = now;
-	p->shown = true;
-	name = name ? name + 1 : file;
-	if (done >= 0)
-		fprintf(stderr, "\r\033[Kimporting %.40s: %3.0f %%, %" PRIu64 " rows", name,
-			done > 1 ? 100 : done * 100, rows);
-	else
-		fprintf(stderr, "\r\033[Kimporting %.40s: %" PRIu64 " rows", name, rows);
-}
-
-static void clear_progress(struct progress *p)
-{
-	if (p->shown)
-		fputs("\r\033[K", stderr);
-	p->shown = false;
+	p->name = file;
+	view_progress_set(p, rows, done);
 }
 
 static void show_note(void *arg, const char *file, const char *text)
 {
-	clear_progress(arg);
+	view_progress_end(arg);
 	view_note("%s: %s", file, text);
 }
 
@@ -130,7 +93,7 @@ static void catch_signals(void)
 
 static int import(char *const files[], size_t n, const char *name, bool quiet)
 {
-	struct progress progress = { .began = seconds(), .on = !quiet && isatty(2) };
+	struct view_progress progress;
 	struct view_import_options options = {
 		.progress = show_progress, .note = show_note, .arg = &progress, .stop = &stopped
 	};
@@ -143,9 +106,11 @@ static int import(char *const files[], size_t n, const char *name, bool quiet)
 		view_error("import: out of memory; free some and try again");
 		return VIEW_EXIT_ERROR;
 	}
+	view_progress_begin(&progress, "importing", quiet);
+	progress.unit = "rows";
 	catch_signals();
 	err = view_import_files(files, n, out, &options, &stats, &error);
-	clear_progress(&progress);
+	view_progress_end(&progress);
 	if (err == -EINTR && stopped) {
 		signal(stopped, SIG_DFL);
 		raise(stopped);

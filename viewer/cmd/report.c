@@ -320,7 +320,8 @@ static bool sensible(const struct opts *o, int runs)
 
 int view_cmd_report(int argc, char **argv)
 {
-	struct opts o = { .analysis.rates.price_from = "--price", .runs_per_month = -1 };
+	struct opts o = { .analysis = { .rates.price_from = "--price", .progress = true },
+			  .runs_per_month = -1 };
 	int go = parse(argc, argv, &o);
 
 	if (go <= 0)

@@ -222,7 +222,11 @@ static int compare_window(const char *run, const char *path, const struct view_d
 			  const struct view_summary *stored, bool quiet)
 {
 	struct view_analysis o = {
-		.window = b->window, .waste = stored->waste, .fixed = &stored->cost, .series = true
+		.window = b->window,
+		.waste = stored->waste,
+		.fixed = &stored->cost,
+		.series = true,
+		.progress = !quiet,
 	};
 	struct view_summary *made;
 	int status;
@@ -271,7 +275,8 @@ static int verify(const char *run, const char *path, const struct view_summary *
 {
 	struct view_analysis o = { .window = stored->window,
 				   .waste = stored->waste,
-				   .fixed = &stored->cost };
+				   .fixed = &stored->cost,
+				   .progress = !quiet };
 	struct view_data_block block = { .state = VIEW_BLOCK_NO_PAGE };
 	int status = VIEW_EXIT_ERROR, page_status, err;
 	struct view_summary *made;

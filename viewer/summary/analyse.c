@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "base/progress.h"
 #include "trace/runjson.h"
 
 #define TIMELINE_BUCKETS 240
@@ -66,6 +67,27 @@ static int find_rates(const struct view_trace *t, const struct ana_result *r,
 	return view_rates_find(r, t, &ro, rate);
 }
 
+static void was_read(void *progress, uint64_t bytes)
+{
+	view_progress_add(progress, bytes);
+}
+
+static int watched_run(struct view_trace *t, const char *path, const struct view_analysis *o,
+		       const struct ana_options *ao, struct ana_result **r)
+{
+	struct view_progress progress;
+
+	view_progress_begin(&progress, "analysing", !o->progress);
+	progress.name = path;
+	progress.total = view_trace_bytes(t);
+	t->on_read = was_read;
+	t->on_read_arg = &progress;
+	int err = ana_run(t, ao, r);
+	t->on_read = NULL;
+	view_progress_end(&progress);
+	return err;
+}
+
 static int engine(struct view_trace *t, const char *path, const struct view_analysis *o,
 		  struct ana_result **r)
 {
@@ -75,7 +97,7 @@ static int engine(struct view_trace *t, const char *path, const struct view_anal
 				  .series = o->series,
 				  .on_step = o->on_step,
 				  .arg = o->arg };
-	int err = ana_run(t, &ao, r);
+	int err = watched_run(t, path, o, &ao, r);
 
 	if (err == -ENODATA && !o->quiet_when_empty)
 		view_say_no_gpu(path);

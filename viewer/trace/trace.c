@@ -319,3 +319,17 @@ int view_trace_block(struct view_trace *t, const struct view_stream *s, const st
 		*count = head.count;
 	return err;
 }
+
+uint64_t view_trace_bytes(const struct view_trace *t)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < t->streams; i++) {
+		const struct view_stream *s = &t->stream[i];
+		for (size_t k = 0; k < s->blocks; k++)
+			sum += wire_frame_bytes(&s->block[k].entry.frame);
+		for (size_t k = 0; k < s->evidences; k++)
+			sum += wire_frame_bytes(&s->evidence[k].entry.frame);
+	}
+	return sum;
+}

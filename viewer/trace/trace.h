@@ -77,8 +77,23 @@ struct view_trace {
 	uint64_t damage_bytes, damage_spans;
 	char **note; /* what was damaged or missing: file, byte, consequence */
 	size_t notes;
+	/*
+	 * For who shows progress: called by whoever reads the whole of it, once for each block, with
+	 * its bytes; from any thread. NULL: nobody looks.
+	 */
+	void (*on_read)(void *arg, uint64_t bytes);
+	void *on_read_arg;
 	void *priv;
 };
+
+/* What all blocks take in the files: the sum of what on_read will be told. */
+uint64_t view_trace_bytes(const struct view_trace *t);
+
+static inline void view_trace_was_read(const struct view_trace *t, const struct view_block *b)
+{
+	if (t->on_read)
+		t->on_read(t->on_read_arg, wire_frame_bytes(&b->entry.frame));
+}
 
 /*
  * Opens a run directory (or a single .gst/.spool file). 0; -ENOENT, -ENOTDIR, -EISDIR..., -ENODATA
