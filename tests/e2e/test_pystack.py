@@ -73,7 +73,7 @@ with concurrent.futures.ThreadPoolExecutor(2) as pool:
 for name, figures in zip(here, done):
     if figures:
         print('Python {0}: {stale} of 200 new threads with a wrong tid; blocked: 0 torn of {blocked}; flat out: '
-              '{torn_percent:.2f} % torn, {impossible} impossible of {running}; a walk of {short}, '
+              '{torn_percent:.2f} % torn (median of rounds {median_percent:.2f} %), {impossible} impossible of {running}; a walk of {short}, '
               '{deep}'.format(name, **figures))
 check_unknown()
 gs.finish()
