@@ -76,7 +76,7 @@ def scratch():
         shutil.rmtree(path, ignore_errors=True)
 
 
-def command(argv, env=None, cwd=None, timeout=240, **kw):
+def command(argv, env=None, cwd=None, timeout=480, **kw):
     return subprocess.run([str(a) for a in argv], env=env or environment(), cwd=cwd, timeout=timeout,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kw)
 
@@ -91,7 +91,7 @@ def runs(out):
         if os.path.isdir(out) else []
 
 
-def traced(argv, where, options=(), simulator=True, timeout=240, **env):
+def traced(argv, where, options=(), simulator=True, timeout=480, **env):
     """`gpustarve run` around argv on the simulator. Returns (completed process, run directory or
     None, truth folder). Each process writes its own truth file there."""
     out, truth = os.path.join(where, 'runs'), os.path.join(where, 'truth')

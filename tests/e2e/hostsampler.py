@@ -14,7 +14,7 @@ RUNNING, SLEEPING, DISK = 1, 2, 3
 TORN, NO_PYTHON, STEADY, HELD, BY_PARENT, CENSUS, GC = (1 << i for i in range(7))
 
 
-def run(where, mode, *args, prefix=(), timeout=120, **env):
+def run(where, mode, *args, prefix=(), timeout=240, **env):
     """Returns what the script said and the trace of the trainer, or None."""
     done = prof.run([*prefix, gs.PYTHON, SCRIPT, mode, *args], where, timeout=timeout,
                     **env)
@@ -38,3 +38,17 @@ def in_planted(samples):
 
 def looks(trace, role):
     return [s for s in trace.samples if s['role'] == role and not s['flags'] & CENSUS]
+
+
+def waited_for_core(trace):
+    """Ids of samples that show a thread ready to run, and of which the kernel's own count says that
+    it got no core between the looks before and after: on a busy machine that is what it waited for."""
+    out, by_thread = set(), {}
+    for s in trace.samples:
+        by_thread.setdefault((s['pid'], s['tid']), []).append(s)
+    for mine in by_thread.values():
+        mine.sort(key=lambda s: s['sample'])
+        for before, s, after in zip([mine[0]] + mine, mine, mine[1:] + [mine[-1]]):
+            if s['state'] == RUNNING and after['delay'] - before['delay'] >= 200_000:
+                out.add(id(s))
+    return out

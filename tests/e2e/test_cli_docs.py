@@ -56,7 +56,7 @@ def check_overview():
 
 
 def check_environment():
-    doctor = gs.gpustarve('doctor').stdout.decode()
+    doctor = gs.gpustarve('doctor', env=gs.environment(PATH='/usr/bin:/bin')).stdout.decode()
     rows = dict(re.findall(r'^\| `([A-Z_]+)` \| (.*?) \|', manual.read(manual.DOCS, 'OPERATIONS.md'), re.M))
     table = dict(re.findall(r'\{ "([A-Z_]+)", "([^"]*)",',
                             manual.read(gs.SOURCE, 'viewer', 'base', 'envtable.c')))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e serial timeout=300
+# ctest: labels=e2e serial timeout=600
 """Golden classifications: what the host sampler says of workers and of the trainer that wait in one
-known way each. All waits are in a function called planted, whose line must be there."""
+known way each. All waits are in a function called planted, whose line must be there. What waits for a
+core instead, as the kernel counts it, is left out where something else is planted."""
 import collections
 
 import gs
@@ -36,6 +37,10 @@ def workers():
             if not trace:
                 continue
             samples = hs.in_planted(hs.looks(trace, hs.WORKER))
+            seen = len(samples)
+            if mode != 'work':
+                no_core = hs.waited_for_core(trace)
+                samples = [s for s in samples if id(s) not in no_core]
             good, part = share(samples, *want)
             gs.check(len(samples) >= 10, f'{mode}: {len(samples)} samples of workers in planted')
             gs.check(part >= least, f'{mode}: {part:.0%} as expected: {describe(samples)}')
@@ -46,7 +51,7 @@ def workers():
             main = hs.looks(trace, hs.SUBMITTER)
             gs.check([s for s in main if s['wait'] == hs.QUEUE], f'{mode}: the trainer waits for no '
                      f'queue: {describe(main)}')
-            print(f'{mode}: {len(samples)} samples, {part:.0%}')
+            print(f'{mode}: {len(samples)} of {seen} samples, {part:.0%}')
 
 
 def lock():
@@ -55,7 +60,8 @@ def lock():
         said, trace = hs.run(where, 'lock')
         if not trace:
             return
-        samples = hs.in_planted(hs.looks(trace, hs.WORKER))
+        no_core = hs.waited_for_core(trace)
+        samples = [s for s in hs.in_planted(hs.looks(trace, hs.WORKER)) if id(s) not in no_core]
         _, waits = share(samples, hs.SLEEPING, hs.LOCK_SHARED)
         _, sleeps = share(samples, hs.SLEEPING, hs.SLEEP)
         gs.check(waits > 0.3 and sleeps > 0.3 and waits + sleeps > 0.8,

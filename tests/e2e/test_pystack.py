@@ -28,7 +28,7 @@ def start(python, mode, other):
 
 def finish(name, mode, process):
     try:
-        out, err = process.communicate(timeout=100)
+        out, err = process.communicate(timeout=300)
     except subprocess.TimeoutExpired:
         process.kill()
         out, err = process.communicate()
