@@ -189,7 +189,7 @@ static void put_doubt(struct page *p)
 				 view_count(a, q->dropped), view_count(b, q->invalid)));
 	if (!p->s->result->complete && !p->s->result->imported)
 		put_line(p, "some process ended without a last word: a lower bound");
-	else if (p->s->ranks > 1 && !p->s->result->classes[ANA_COMM_SKEW])
+	else if (p->s->ranks > 1 && !p->s->result->ranks.rows)
 		put_line(p, "several ranks: starved is a lower bound");
 }
 
@@ -214,6 +214,7 @@ static void verdict_lines(struct page *p)
 	put_headline(p);
 	put_working(p);
 	text_causes(p, 3);
+	text_culprits(p, 3);
 	put_flags(p);
 	put_doubt(p);
 	text_next(p);
@@ -576,6 +577,7 @@ void view_text_report(const struct view_summary *s, FILE *f, const struct view_l
 	put_gpus(&p);
 	put_steps(&p);
 	text_loader(&p);
+	text_ranks(&p);
 	put_copies(&p);
 	put_top_gaps(&p);
 	text_advice(&p);

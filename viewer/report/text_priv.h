@@ -37,4 +37,8 @@ void text_findings(struct page *p);
 void text_loader(struct page *p);
 void text_advice(struct page *p);
 
+/* text_ranks.c */
+void text_culprits(struct page *p, size_t most); /* for the verdict */
+void text_ranks(struct page *p);
+
 #endif
