@@ -82,9 +82,9 @@ def asleep(n):
         text = gs.gpustarve('report', run).stdout.decode()
         gs.check(f'rank {late}' in text, f'rank {late} in the text:\n{text[:2000]}')
         gs.equal(gs.gpustarve('verify', run).returncode, 0, 'verify')
-        x, mine = exposed[late], exposed[late] + sum(truth.skew(late).values())
+        x = gs.measure(gs.union(waits[late]))
         print(f'{n} ranks: rank {late} asleep {x / 1e9:.3f} s, comm.skew {skew / 1e9:.3f} s, starved '
-              f'{starved / 1e9:.3f} s = {starved / x:.3f} x ({mine / x:.3f} of it rank {late}\'s doing), off the truth by '
+              f'{starved / 1e9:.3f} s = {starved / x:.3f} times that, off the truth by '
               f'{100 * abs(starved - want) / want:.2f} %, {row["top_cause"]} {row["where"]}', flush=True)
 
 

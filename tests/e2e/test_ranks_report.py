@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e,ranks timeout=300
+"""What text, page and summary say of ranks, on made-up runs whose truth is known: the right words, every
+number of the page where summary.json has it, and verify agrees."""
+import json
+import os
+from decimal import Decimal
+
+import gs
+import pagekeys
+
+MADE = os.path.join(gs.SOURCE, 'tests', 'ranks', 'made.py')
+CASES = [
+    (['--loader', '2:800000', '--samples'],
+     'rank 2 made the others wait', 'again and again', 'input.fetch', 'data.py:42', 'at $3.60'),
+    (['--hosts', '2', '--gc', '1:900000'], 'rank 1 made the others wait', 'host.gc', 'clock of node1: set to within'),
+    (['--kill', '3:50'], 'rank 3 died while the others went on'),
+    (['--hang', '0:60'], 'rank 0 hung'),
+    (['--slow', '1:20'], 'rank 1 has a slow GPU'),
+    ([], 'The ranks'),
+]
+
+
+def one(where, k, args, words):
+    run = os.path.join(where, f'{k}.gst')
+    done = gs.command([gs.PYTHON, MADE, run, '--seed', k + 1, *args])
+    gs.equal(done.returncode, 0, f'{args}: {done.stderr.decode()[-500:]}')
+    report = lambda form: gs.gpustarve('report', run, '--price', '3.60', '--format', form).stdout.decode()  # noqa: E731
+    told, page = ' '.join(report('text').split()), report('html')
+    for word in words:
+        gs.check(word in told, f'{args}: {word!r} in the text: {told[:1500]}')
+    s = json.loads(report('json'), parse_float=Decimal)
+    wrong, numbers = pagekeys.problems(page, s)
+    gs.equal(wrong[:5], [], f'{args}: {len(wrong)} of {numbers} numbers of the page')
+    gs.check('<section id="ranks"' in page, f'{args}: the page shows ranks')
+    gs.equal('made the others wait' in told, any(r['culprit'] != 'none' for r in s['ranks']['rows']),
+             f'{args}: who is accused in words')
+    usd = sum(r['caused_usd'] for r in s['ranks']['rows'])
+    skew = s['ledger']['classes'].get('comm.skew', {}).get('usd', Decimal(0))
+    gs.check(usd <= skew + Decimal('1e-8'), f'{args}: ranks caused ${usd} of ${skew}')
+    with open(os.path.join(run, 'summary.json'), 'w') as f:
+        f.write(report('json'))
+    gs.equal(gs.gpustarve('verify', run).returncode, 0, f'{args}: verify')
+
+
+with gs.scratch() as scratch:
+    for number, (options, *expected) in enumerate(CASES):
+        one(scratch, number, options, expected)
+gs.finish()
