@@ -9,11 +9,11 @@ import { texture } from './texture.js';
 import { colour } from './theme.js';
 import { count, duration, moment, niceStep } from './units.js';
 
-// Bottom up, with the colour of each.
+// Bottom up, with the texture and the words of the page's static chart (html_loader.c).
 const STATES = [
-	['cpu', 'busy', 'computing'], ['io', 'input', 'blocked on files or sockets'],
-	['runnable', 'host', 'waiting for a CPU'], ['lock', 'device', 'waiting for a lock'],
-	['other', 'copy', 'other'], ['idle', 'excluded', 'idle'],
+	['io', 'input', 'blocked on files or the network'], ['cpu', 'busy', 'on a CPU'],
+	['runnable', 'host', 'waiting for a CPU'], ['idle', 'excluded', 'without work'],
+	['lock', 'copy', 'waiting for a lock'], ['other', 'device', 'in something else'],
 ];
 
 function seriesOf(loader) {
@@ -58,13 +58,18 @@ function describeStates(loader, at, step) {
 }
 
 function describeBatches(loader, at, step) {
-	const i = cellAt(loader, at), b = loader.batch;
+	const i = cellAt(loader, at), parts = [];
+	const mean = (s) => duration(Math.round(s.sum_ns[i] / s.count[i]));
+	const { batch: b, take: t } = loader;
 
-	if (i < 0 || !b.count[i])
-		return `${moment(at, step)}: no batch was begun`;
-	const ready = loader.depth ? `; ${count(Math.max(loader.depth[i], 0))} ready and not taken` : '';
-	return `${moment(at, step)}: ${count(b.count[i])} batches, ${duration(b.min_ns[i])} to ` +
-		`${duration(b.max_ns[i])}, mean ${duration(Math.round(b.sum_ns[i] / b.count[i]))}${ready}`;
+	if (i >= 0 && b.count[i])
+		parts.push(`${count(b.count[i])} batches made in ${duration(b.min_ns[i])} to ` +
+			`${duration(b.max_ns[i])}, mean ${mean(b)}`);
+	if (i >= 0 && t.count[i])
+		parts.push(`${count(t.count[i])} calls of next(), mean ${mean(t)}, at most ${duration(t.max_ns[i])}`);
+	if (parts.length && loader.depth)
+		parts.push(`${count(Math.max(loader.depth[i], 0))} batches ready`);
+	return `${moment(at, step)}: ${parts.join('; ') || 'no batch was begun'}`;
 }
 
 function middle(loader) {
@@ -110,21 +115,23 @@ function states(place, block, view) {
 
 function batches(place, block, view) {
 	const loader = block.loader, b = loader.batch;
-	const per = (f) => b.count.map((n, i) => (n ? f(i) : null));
+	const per = (s, f) => s.count.map((n, i) => (n ? f(s, i) : null));
+	const mean = (s, i) => s.sum_ns[i] / s.count[i];
 	const depth = loader.depth;
 	const line = (name, dash) => ({
 		stroke: () => colour(name), width: 1.5, dash, spanGaps: true, points: { show: false },
 	});
-	const data = [middle(loader), per((i) => b.max_ns[i]), per((i) => b.sum_ns[i] / b.count[i])];
+	const data = [middle(loader), ...(depth ? [depth] : []), per(b, (s, i) => s.max_ns[i]), per(b, mean),
+		per(loader.take, mean)];
 
 	timeChart(place, block, view, {
 		name: 'Time per batch', height: 170, describe: describeBatches,
-		data: depth ? [data[0], depth, data[1], data[2]] : data,
+		data,
 		more: {
 			series: [{}, ...(depth ? [{
 				...line('link'), width: 0.75, fill: () => `${colour('link')}22`, scale: 'depth',
 				paths: uPlot.paths.stepped({ align: 1 }),
-			}] : []), line('input', [3, 3]), line('good')],
+			}] : []), line('input', [3, 3]), line('good'), line('ink', [6, 4])],
 			axes: [timeAxis(), { ...valueAxis(), splits: durationSplits },
 				...(depth ? [{
 					...valueAxis((v) => (Number.isInteger(v) ? String(v) : ''), 34),
@@ -136,13 +143,13 @@ function batches(place, block, view) {
 			},
 		},
 	});
-	place.append(legend([['k-mean', 'mean time of a batch'], ['k-slow', 'the longest'],
+	place.append(legend([['k-mean', 'making a batch, mean'], ['k-slow', 'the longest'], ['k-median', 'next(), mean'],
 		...(depth ? [['k-depth', 'batches ready and not taken (right)']] : [])]));
 }
 
 export function workers(place, block, view) {
 	const loader = block.loader;
-	const any = loader?.batch.count.some((n) => n);
+	const any = loader?.batch.count.some((n) => n) || loader?.take.count.some((n) => n);
 
 	if (!loader || !(loader.states || any))
 		return false;
