@@ -30,9 +30,22 @@ static void put_head(struct sheet *s)
 	fputs("</style>\n</head>\n<body>\n<main>\n", s->f);
 }
 
+/* As html_escape; the arrow of text as one character, for lines must not break within it. */
+static void put_text(struct sheet *s, const char *text)
+{
+	const char *arrow;
+
+	while ((arrow = strstr(text, " -> ")) != NULL) {
+		html_escape(s->f, view_arena_copy(&s->mem, text, (size_t)(arrow - text)));
+		fputs(" &rarr; ", s->f);
+		text = arrow + 4;
+	}
+	html_escape(s->f, text);
+}
+
 static void put_runs(struct sheet *s)
 {
-	fputs("<dl>\n", s->f);
+	fputs("<dl class=\"facts\">\n", s->f);
 	for (size_t i = 0; i < s->c->runs; i++) {
 		fprintf(s->f, "<dt>%s</dt><dd><bdi>", s->c->run[i].label);
 		html_escape(s->f, compare_run_words(&s->c->run[i], &s->mem));
@@ -163,7 +176,7 @@ static void put_findings(struct sheet *s)
 			view_finding_states[f->status], ana_class_names[at->class]);
 		html_escape(s->f, compare_finding_words(s->c, s->p, f, &s->mem));
 		fputs("</bdi></td><td>", s->f);
-		html_escape(s->f, compare_finding_figures(s->p, f, &s->mem));
+		put_text(s, compare_finding_figures(s->p, f, &s->mem));
 		fputs("</td></tr>\n", s->f);
 	}
 	table_end(s);
@@ -181,7 +194,7 @@ static void put_promises(struct sheet *s)
 	for (size_t i = 0; i < s->p->promises; i++) {
 		const struct view_promise *q = &s->p->promise[i];
 		fputs("<tr><td><bdi>", s->f);
-		html_escape(s->f, q->advice->brief);
+		put_text(s, q->advice->brief);
 		fprintf(s->f, "</bdi></td><td class=\"keep\">%s</td><td>",
 			ana_class_names[q->advice->class]);
 		html_escape_sentence(s->f, compare_promise_words(s->p, q, &s->mem));
@@ -199,7 +212,8 @@ static void put_pair(struct sheet *s)
 	const char *saving = compare_saving_words(s->c, s->p, &s->mem);
 
 	fputs(s->p == s->c->pair ? "<h1>" : "<h1 class=\"next\">", s->f);
-	html_escape_sentence(s->f, s->p->sentence);
+	put_text(s, s->p->sentence);
+	fputc('.', s->f);
 	fputs("</h1>\n", s->f);
 	put_runs(s);
 	if (saving)
