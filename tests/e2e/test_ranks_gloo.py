@@ -14,7 +14,7 @@ import time
 import gs
 import ranks
 
-LATE, STEPS, SLEEP_MS = 2, 12, 250
+LATE, STEPS, SLEEP_MS = 2, 24, 125
 OFFSET, DRIFT = 3_000_000_000, 50_000
 LINE = next(i + 1 for i, line in enumerate(open(ranks.TRAIN)) if '# the slow source' in line)
 
@@ -47,10 +47,11 @@ def right(s, folder, own, what):
     gs.check(row['where'] and os.path.basename(row['where']['file'] or '') == 'ranks_train.py' and
              row['where']['line'] == LINE, f'{what}: its line {LINE}: {row["where"]}')
     gs.equal(s['ranks']['matched'], 2 * STEPS, f'{what}: matched')
-    want = sum(gs.measure(gs.intersect(truth.gaps(r), gs.union(waits[r]))) for r in waits) + \
-        sum(truth.skew(LATE).values())
+    own = sum(gs.measure(gs.intersect(truth.gaps(r), gs.union(waits[r]))) for r in waits)
+    want, most = own + sum(truth.skew(LATE).values()), own + sum(truth.skew().values())
     starved = s['ledger']['starved_ns']
-    gs.check(abs(starved - want) <= .1 * want, f'{what}: starved {starved}, by the truth {want}')
+    # Where others were late, that may have been their loaders' doing, too, or the busy machine's.
+    gs.check(.9 * want <= starved <= 1.05 * most, f'{what}: starved {starved}, by the truth {want} to {most}')
     clocks = {c['host']: c for c in s['ranks']['clocks']}
     print(f'{what}: starved {starved / 1e9:.3f} s, by the truth {want / 1e9:.3f} s; clocks {clocks}', flush=True)
     return clocks
