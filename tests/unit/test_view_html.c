@@ -238,6 +238,25 @@ static void test_no_price(void)
 	view_summary_free(s);
 }
 
+/* A summary of no GPU, as a file may bring it: nothing to draw, and nothing breaks. */
+static void test_no_gpu(void)
+{
+	struct ana_result *r = calloc(1, sizeof(*r));
+	struct view_summary *s;
+	char *page;
+
+	REQUIRE(r != NULL);
+	r->judgement = ana_judge(0, r->classes);
+	s = made_summary_of(r, "x", 0);
+	REQUIRE(s != NULL);
+	page = made_page(s, view_html_write);
+	check_markup(page);
+	EXPECT(strstr(page, "inconclusive") != NULL);
+	EXPECT_UINT(count(page, "data-chart=\"timeline\""), 0);
+	free(page);
+	view_summary_free(s);
+}
+
 static void test_small(void)
 {
 	static const size_t gpus[] = { 1, 8, 64, 1024 };
@@ -286,5 +305,5 @@ static void test_from_file(void)
 int main(void)
 {
 	return RUN(test_self_contained, test_tables, test_evil_names, test_evil_places, test_places,
-		   test_advice, test_no_price, test_small, test_from_file);
+		   test_advice, test_no_price, test_no_gpu, test_small, test_from_file);
 }

@@ -119,11 +119,13 @@ static void put_sums(struct html *h)
 
 void html_ledger(struct html *h)
 {
-	static const char *const priced[] = { "Class",	 "n:Time", "n:Share",
-					      "n:Cost",	 "",	   "What the GPU did or waited for",
+	static const char *const priced[] = { "Class",	   "n:Time",
+					      "n:Share",   "n:Cost",
+					      "Counts as", "What the GPU did or waited for",
 					      "How sure" };
 	static const char *const unpriced[] = {
-		"Class", "n:Time", "n:Share", "", "What the GPU did or waited for", "How sure"
+		"Class",   "n:Time", "n:Share", "Counts as", "What the GPU did or waited for",
+		"How sure"
 	};
 	const struct view_summary *s = h->s;
 	int64_t cents[ANA_CLASSES];

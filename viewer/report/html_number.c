@@ -8,7 +8,7 @@
 #include "html_priv.h"
 
 /* The key is ours; it is escaped like everything that stands in quotes. */
-static void put_key(struct html *h, const char *name, const char *key, va_list ap)
+HTML_KEY_LIST(3) static void put_key(struct html *h, const char *name, const char *key, va_list ap)
 {
 	char *text = NULL;
 
@@ -20,6 +20,7 @@ static void put_key(struct html *h, const char *name, const char *key, va_list a
 	fputc('"', h->f);
 }
 
+HTML_KEY_LIST(5)
 static void put(struct html *h, const char *unit, const char *value, const char *shown,
 		const char *key, va_list ap)
 {
@@ -130,6 +131,7 @@ void html_moment(struct html *h, int64_t unix_ns, const char *key, ...)
 	PUT("moment", decimal(value, unix_ns), view_moment(shown, unix_ns));
 }
 
+HTML_KEY_LIST(5)
 static void put_text(struct html *h, const char *tag, const char *text, bool sentence,
 		     const char *key, va_list ap)
 {

@@ -22,6 +22,7 @@ void html_section_end(struct html *h)
 }
 
 /* A region that scrolls must be reachable by keyboard, and needs a name then. */
+HTML_KEY_LIST(3)
 static void put_table(struct html *h, const char *from, const char *caption, va_list ap)
 {
 	char text[160];
