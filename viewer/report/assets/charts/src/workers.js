@@ -72,6 +72,8 @@ function describeBatches(loader, at, step) {
 	return `${moment(at, step)}: ${parts.join('; ') || 'no batch was begun'}`;
 }
 
+const fromZero = (_u, _min, max) => [0, Math.max(max ?? 1, 1) * 1.06];
+
 function middle(loader) {
 	return Array.from({ length: loader.cells }, (_, i) => (i + 0.5) * loader.cell_ns);
 }
@@ -138,8 +140,8 @@ function batches(place, block, view) {
 					scale: 'depth', side: 1, grid: { show: false },
 				}] : [])],
 			scales: {
-				y: { range: (_u, _min, max) => [0, Math.max(max ?? 1, 1) * 1.06] },
-				...(depth ? { depth: { range: (_u, _min, max) => [0, Math.max(max ?? 1, 1) * 1.06] } } : {}),
+				y: { range: fromZero },
+				...(depth ? { depth: { range: fromZero } } : {}),
 			},
 		},
 	});
