@@ -6,7 +6,8 @@
  *
  *	bench_engine [--events N] [--gpus N] [--threads N] [--block EVENTS] [--launch-bound] [RUN...]
  *
- * With RUN... those are analysed instead. --launch-bound: every kernel waits for its launch, so
+ * Everything is analysed twice, without the series of the page and with them. With RUN... those are
+ * analysed instead. --launch-bound: every kernel waits for its launch, so
  * every gap has to be decided. Trace and analysis are made in processes of their own, so that the
  * memory told is the analysis's.
  */
@@ -28,7 +29,7 @@
 
 struct opts {
 	long events, gpus, threads, block;
-	bool launch_bound;
+	bool launch_bound, series;
 };
 
 struct table { /* events of one kind, until a block is full */
@@ -266,7 +267,8 @@ static void analyse(const struct opts *o, const char *path)
 {
 	struct ana_options ao = { .threads = (unsigned int)o->threads,
 				  .timeline_buckets = 2000,
-				  .top_gaps = 20 };
+				  .top_gaps = 20,
+				  .series = o->series };
 	struct view_trace *t;
 	struct ana_result *r;
 	const char *why;
@@ -290,7 +292,7 @@ static void analyse(const struct opts *o, const char *path)
 }
 
 /* Runs @path's analysis in a child and tells its CPU time and memory. */
-static void measure(const struct opts *o, const char *path)
+static void measure_one(const struct opts *o, const char *path)
 {
 	struct rusage u;
 	uint64_t events = 0;
@@ -316,9 +318,19 @@ static void measure(const struct opts *o, const char *path)
 	wait4(pid, &status, 0, &u);
 	if (!events)
 		return;
-	printf("  %.1f M events/s per core (%.2f s CPU), RSS %.1f MB\n",
+	printf("  %s: %.1f M events/s per core (%.2f s CPU), RSS %.1f MB\n",
+	       o->series ? "with series" : "without series",
 	       (double)events / (seconds(u.ru_utime) + seconds(u.ru_stime)) / 1e6,
 	       seconds(u.ru_utime) + seconds(u.ru_stime), (double)u.ru_maxrss / 1024);
+}
+
+static void measure(const struct opts *given, const char *path)
+{
+	struct opts o = *given;
+
+	measure_one(&o, path);
+	o.series = true;
+	measure_one(&o, path);
 }
 
 static void make_and_measure(const struct opts *o)

@@ -3,15 +3,17 @@
  * The engine over any run. The first byte says how: bit 0 makes checksums good first, bit 1 takes
  * window device, bit 2 streams imports, bit 3 makes an import of what bit 4 builds: a run out of
  * events that are the other bytes as they are, or, with bit 5, a third of them each events, samples
- * and batches; with bit 6 it has no end. Whatever they say, the classes must sum to the held time,
- * busy, idle, empty and queued time must add up, and no class may have more sites than time.
+ * and batches; with bit 6 it has no end; bit 7 asks for no series. Whatever they say, the classes
+ * must sum to the held time, busy, idle, empty and queued time must add up, no class may have more
+ * sites than time, and the page's data block stays small.
  */
 #include "fuzz.h"
 
 #include <inttypes.h>
 #include <sys/mman.h>
 #include "harness.h"
-#include "analysis/ledger.h"
+#include "analysis/series.h"
+#include "report/data.h"
 #include "trace/trace.h"
 #include "unit/events.h"
 #include "wire/encoder.h"
@@ -53,6 +55,24 @@ static void check_sites(const struct ana_result *r)
 			abort();
 }
 
+/* The page's data block of any trace is small, and its stacks are within their classes' time. */
+static void check_series(struct ana_result *r)
+{
+	struct view_summary s = { .result = r };
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return;
+	view_data_write(&s, f);
+	if (!fclose(f) && (!len || len > VIEW_DATA_BYTES_MAX || memchr(text, '<', len)))
+		abort();
+	free(text);
+	if (r->series && r->series->flame_sampled_ns > r->series->flame_total_ns)
+		abort();
+}
+
 static void analyse(const char *path, uint8_t how)
 {
 	struct ana_options o = {
@@ -61,6 +81,7 @@ static void analyse(const char *path, uint8_t how)
 		.timeline_buckets = 20,
 		.top_gaps = 3,
 		.exact_calls = how & 4 ? 1 : 0,
+		.series = !(how & 128),
 	};
 	struct view_trace *t;
 	struct ana_result *r;
@@ -73,6 +94,7 @@ static void analyse(const char *path, uint8_t how)
 		for (i = 0; i < r->gpus; i++)
 			check_gpu(r, i);
 		check_sites(r);
+		check_series(r);
 		ana_result_free(r);
 	}
 	view_trace_close(t);

@@ -74,15 +74,6 @@ static struct part fit(struct data *d, data_section *section, unsigned int level
 	return p;
 }
 
-static bool has_series(const struct ana_result *r)
-{
-	bool any = r->series != NULL;
-
-	for (size_t g = 0; r->timeline && g < r->gpus; g++)
-		any |= r->timeline[g].count != 0;
-	return any;
-}
-
 static void put_head(struct data *d)
 {
 	char start[24];
@@ -90,8 +81,8 @@ static void put_head(struct data *d)
 	data_text(&d->out, "schema", VIEW_DATA_SCHEMA, false);
 	data_text(&d->out, "version", GPUSTARVE_VERSION, false);
 	data_text(&d->out, "window", d->s->window == ANA_WINDOW_JOB ? "job" : "device", false);
-	data_bool(&d->out, "series", has_series(d->r));
-	if (!has_series(d->r))
+	data_bool(&d->out, "series", d->series != NULL);
+	if (!d->series)
 		return;
 	snprintf(start, sizeof(start), "%" PRId64, d->axis_start);
 	data_text(&d->out, "axis_start_ns", start, false);
@@ -208,7 +199,7 @@ void view_data_write(const struct view_summary *s, FILE *out)
 	d.out.f = f;
 	data_open(&d.out, NULL, '{');
 	put_head(&d);
-	if (has_series(d.r))
+	if (d.series)
 		put_series(&d, f);
 	if (!fclose(f))
 		fprintf(out, "%s,\"checksum\":\"%016" PRIx64 "\"}", p.text,

@@ -67,7 +67,8 @@
  *
  * STRIP: {"start_ns": N, "width_ns": N, "end_ns": N,	equal buckets, the last one ends at end_ns
  *	   "parts": [[class, ns, class, ns, ...], ...],	one array per bucket
- *	   "longest_ns": [] or null}			longest stretch of one gap within each bucket
+ *	   "longest_ns": [] or null}			longest stretch of one gap within each bucket;
+ *					of the finer ones it was made of where it had to be coarser
  * SPREAD: {"count": [], "min_ns": [], "max_ns": [], "sum_ns": []}	per cell
  * DELTAS: the first as it is, then each as the difference to the one before it.
  */

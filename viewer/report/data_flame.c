@@ -195,7 +195,7 @@ void data_flame(struct data *d, unsigned int level)
 {
 	struct flames x = { .d = d, .k = &levels[level] };
 
-	if (!d->series || !d->series->flames) {
+	if (!d->series->flames) {
 		data_null(&d->out, "flame");
 		return;
 	}

@@ -81,30 +81,26 @@ static void put_strip(struct data *d, const char *key, const struct ana_timeline
 static void put_fine(struct data *d, size_t g, size_t merge)
 {
 	data_open(&d->out, "fine", '[');
-	for (size_t i = 0; d->series && merge && i < d->series->zooms; i++)
+	for (size_t i = 0; merge && i < d->series->zooms; i++)
 		if (d->series->zoom[i].gpu == g)
 			put_strip(d, NULL, &d->series->zoom[i].line, NULL, merge);
 	data_close(&d->out, ']');
 }
 
-/* This GPU's own longest; without series those of them that are among the longest of all. */
+/* This GPU's own longest. */
 static void put_gaps(struct data *d, size_t g, size_t most)
 {
-	const struct ana_gap *gap = d->series ? d->series->gpu[g].gap : d->r->top_gap;
-	size_t gaps = d->series ? d->series->gpu[g].gaps : d->r->top_gaps;
+	const struct ana_gpu_series *s = &d->series->gpu[g];
 
 	data_open(&d->out, "gaps", '[');
-	for (size_t i = 0; i < gaps && most; i++) {
-		const struct ana_gap *k = &gap[i];
-		if (k->gpu != g)
-			continue;
+	for (size_t i = 0; i < s->gaps && i < most; i++) {
+		const struct ana_gap *k = &s->gap[i];
 		data_open(&d->out, NULL, '{');
 		data_int(&d->out, "start_ns", k->start_ns - d->axis_start);
 		data_int(&d->out, "end_ns", k->end_ns - d->axis_start);
 		data_int(&d->out, "empty_ns", k->empty_ns);
 		data_int(&d->out, "class", k->major);
 		data_close(&d->out, '}');
-		most--;
 	}
 	data_close(&d->out, ']');
 }
@@ -124,7 +120,7 @@ static void put_gpu(struct data *d, size_t g, const struct coarseness *k)
 	data_int(&d->out, "start_ns", held ? gpu->held_start_ns - d->axis_start : 0);
 	data_int(&d->out, "end_ns", held ? gpu->held_end_ns - d->axis_start : 0);
 	put_strip(d, "timeline", d->r->timeline ? &d->r->timeline[g] : NULL,
-		  d->series ? d->series->gpu[g].longest_ns : NULL, k->merge);
+		  d->series->gpu[g].longest_ns, k->merge);
 	put_fine(d, g, k->fine);
 	put_gaps(d, g, k->gaps);
 	data_close(&d->out, '}');

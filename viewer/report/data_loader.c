@@ -91,7 +91,7 @@ void data_loader(struct data *d, unsigned int level)
 	const struct ana_series *s = d->series;
 	size_t merge = (size_t)1 << level;
 
-	if (!s || !s->cell) {
+	if (!s->cell) {
 		data_null(&d->out, "loader");
 		return;
 	}

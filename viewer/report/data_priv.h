@@ -13,7 +13,7 @@ struct data {
 	struct data_out out;
 	const struct view_summary *s;
 	const struct ana_result *r;
-	const struct ana_series *series; /* NULL: none were made */
+	const struct ana_series *series; /* NULL: none were made; then no section is */
 	int64_t axis_start, axis_end;
 	uint32_t process[DATA_PROCESSES_MAX]; /* those named so far */
 	size_t processes;

@@ -118,7 +118,7 @@ void data_steps(struct data *d, unsigned int level)
 	const struct ana_series *s = d->series;
 	size_t shown;
 
-	if (!s || !s->step_series) {
+	if (!s->step_series) {
 		data_null(&d->out, "steps");
 		return;
 	}
