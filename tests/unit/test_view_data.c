@@ -12,7 +12,7 @@
 #include "report/data_read.h"
 #include "view_made.h"
 
-#define NAME_BYTES 3000
+#define NAME_BYTES 1000
 #define US INT64_C(1000)
 
 /* ---- a result of any size --------------------------------------------------------------------- */
@@ -346,13 +346,13 @@ static void test_large_runs(void)
 {
 	check_block(&(struct size){ 8, 240, 8, 1024, 480, 24, 1000, 4000, false }, true);
 	check_block(&(struct size){ 64, 240, 64, 1024, 480, 192, 500, 10000, false }, true);
-	check_block(&(struct size){ 1000, 60, 1000, 64, 480, 1000, 100, 10000, false }, true);
+	check_block(&(struct size){ 300, 60, 300, 64, 480, 300, 100, 10000, false }, true);
 }
 
 static void test_hostile_runs(void)
 {
 	check_block(&(struct size){ 64, 240, 64, 1024, 480, 192, 660, 10000, true }, true);
-	check_block(&(struct size){ 700, 100, 600, 64, 480, 600, 132, 10000, true }, true);
+	check_block(&(struct size){ 300, 60, 400, 64, 480, 400, 66, 10000, true }, true);
 	check_block(&(struct size){ 1, 240, 1, 1024, 480, 1, 8192, 8192, true }, true);
 }
 
@@ -439,7 +439,7 @@ static void test_reading(void)
 	sprintf(text, "%s%s", page, page); /* which of the two would a script read? */
 	expect_state(text, strlen(text), VIEW_BLOCK_DAMAGED);
 	free(text);
-	for (i = 0; i < 300; i++) {
+	for (i = 0; i < 100; i++) {
 		text = strdup(page);
 		do
 			at = t_random(&random) % strlen(text);

@@ -4,7 +4,6 @@
  */
 #include "data_out.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include "base/utf8.h"
 #include "data.h"
@@ -13,13 +12,26 @@
 #define ELLIPSIS_BYTES 3u
 #define ESCAPED_MAX 8u
 
+/* A block has a hundred thousand numbers: no locks, no formats. Only this thread has the stream. */
 static void lead(struct data_out *o, const char *key)
 {
 	if (o->comma)
-		fputc(',', o->f);
+		fputc_unlocked(',', o->f);
 	o->comma = true;
 	if (key)
 		fprintf(o->f, "\"%s\":", key);
+}
+
+static void put_number(struct data_out *o, uint64_t v, bool negative)
+{
+	char digits[21], *p = digits + sizeof(digits);
+
+	do
+		*--p = (char)('0' + v % 10);
+	while (v /= 10);
+	if (negative)
+		*--p = '-';
+	fwrite_unlocked(p, 1, (size_t)(digits + sizeof(digits) - p), o->f);
 }
 
 void data_open(struct data_out *o, const char *key, char bracket)
@@ -38,13 +50,13 @@ void data_close(struct data_out *o, char bracket)
 void data_int(struct data_out *o, const char *key, int64_t v)
 {
 	lead(o, key);
-	fprintf(o->f, "%" PRId64, v);
+	put_number(o, v < 0 ? -(uint64_t)v : (uint64_t)v, v < 0);
 }
 
 void data_uint(struct data_out *o, const char *key, uint64_t v)
 {
 	lead(o, key);
-	fprintf(o->f, "%" PRIu64, v);
+	put_number(o, v, false);
 }
 
 void data_bool(struct data_out *o, const char *key, bool v)
