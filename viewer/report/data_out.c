@@ -105,13 +105,13 @@ static size_t escape(char out[ESCAPED_MAX], const char *text, size_t len, size_t
 	return n;
 }
 
-/* How long text is when written; stops looking beyond the bound. */
-static size_t written(const char *text, size_t len)
+/* How long text is when written; stops looking beyond @most. */
+static size_t written(const char *text, size_t len, size_t most)
 {
 	size_t sum = 0, took;
 	char c[ESCAPED_MAX];
 
-	for (; len && sum <= VIEW_DATA_TEXT_MAX; text += took, len -= took)
+	for (; len && sum <= most; text += took, len -= took)
 		sum += escape(c, text, len, &took);
 	return sum;
 }
@@ -133,10 +133,27 @@ static void put(struct data_out *o, const char *text, size_t len, size_t room)
 	}
 }
 
+/* The end of what is too long, in whole characters. */
+static void put_tail(struct data_out *o, const char *text, size_t len)
+{
+	size_t skip = len > VIEW_DATA_TEXT_MAX ? len - VIEW_DATA_TEXT_MAX : 0, left, took;
+	char c[ESCAPED_MAX];
+
+	/* No character is written shorter than it is. */
+	while (skip && skip < len && ((unsigned char)text[skip] & 0xc0) == 0x80)
+		skip++;
+	text += skip;
+	len -= skip;
+	left = written(text, len, SIZE_MAX);
+	for (; left > VIEW_DATA_TEXT_MAX - ELLIPSIS_BYTES; text += took, len -= took)
+		left -= escape(c, text, len, &took);
+	fputs(ELLIPSIS, o->f);
+	put(o, text, len, VIEW_DATA_TEXT_MAX);
+}
+
 void data_text(struct data_out *o, const char *key, const char *text, bool tail)
 {
-	size_t len = text ? strlen(text) : 0, took;
-	char c[ESCAPED_MAX];
+	size_t len = text ? strlen(text) : 0;
 
 	if (!text) {
 		data_null(o, key);
@@ -144,26 +161,13 @@ void data_text(struct data_out *o, const char *key, const char *text, bool tail)
 	}
 	lead(o, key);
 	fputc('"', o->f);
-	if (written(text, len) <= VIEW_DATA_TEXT_MAX) {
+	if (written(text, len, VIEW_DATA_TEXT_MAX) <= VIEW_DATA_TEXT_MAX) {
 		put(o, text, len, VIEW_DATA_TEXT_MAX);
-	} else if (!tail) {
+	} else if (tail) {
+		put_tail(o, text, len);
+	} else {
 		put(o, text, len, VIEW_DATA_TEXT_MAX - ELLIPSIS_BYTES);
 		fputs(ELLIPSIS, o->f);
-	} else {
-		if (len > VIEW_DATA_TEXT_MAX) { /* no character is written shorter than it is */
-			text += len - VIEW_DATA_TEXT_MAX;
-			len = VIEW_DATA_TEXT_MAX;
-			while (len && ((unsigned char)*text & 0xc0) == 0x80) {
-				text++;
-				len--;
-			}
-		}
-		for (; written(text, len) > VIEW_DATA_TEXT_MAX - ELLIPSIS_BYTES; len -= took) {
-			escape(c, text, len, &took);
-			text += took;
-		}
-		fputs(ELLIPSIS, o->f);
-		put(o, text, len, VIEW_DATA_TEXT_MAX);
 	}
 	fputc('"', o->f);
 }
