@@ -218,7 +218,7 @@ static void leave_terminal(struct view_child *c)
 
 void view_child_wait(struct view_child *c, const struct view_child_watch *watch)
 {
-	static const struct view_child_watch nobody = { NULL };
+	static const struct view_child_watch nobody = { 0 };
 	struct pollfd p = { .fd = c->signals, .events = POLLIN };
 
 	if (!watch)
