@@ -181,8 +181,8 @@ static void test_far_clocks(void)
 	struct view_summary *s;
 
 	r->ranks.clock[0].offset_ns = INT64_MIN;
-	r->timeline[1].bucket[0].start_ns = INT64_MIN;
-	r->timeline[1].bucket[59].end_ns = INT64_MAX;
+	r->timeline[1].bucket[0].start_ns = -(INT64_C(1) << 61); /* the least a file may bring */
+	r->timeline[1].bucket[59].end_ns = INT64_C(1) << 61;
 	s = made_summary_of(r, "x", SECOND);
 	free(made_page(s, view_html_write));
 	view_summary_free(s);

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 #include "base/arena.h"
+#include "base/units.h"
 #include "data_priv.h"
 
 struct coarseness {
@@ -68,7 +69,8 @@ static void put_strip(struct data *d, const char *key, const struct ana_timeline
 	end = t->bucket[t->count - 1].end_ns;
 	data_open(&d->out, key, '{');
 	data_int(&d->out, "start_ns", start - d->axis_start);
-	data_int(&d->out, "width_ns", (t->bucket[0].end_ns - start) * (int64_t)merge);
+	data_int(&d->out, "width_ns",
+		 view_div_even((__int128)(t->bucket[0].end_ns - start) * (__int128)merge, 1));
 	data_int(&d->out, "end_ns", end - d->axis_start);
 	data_open(&d->out, "parts", '[');
 	for (size_t i = 0; i < t->count; i += merge)

@@ -383,7 +383,12 @@ static void read_gaps(struct view_summary *s, const struct view_json *gaps)
 		}
 }
 
-/* start, end, then the ns of each class in @columns. */
+static int64_t between(int64_t v, int64_t least, int64_t most)
+{
+	return v < least ? least : v > most ? most : v;
+}
+
+/* start, end, then the ns of each class in @columns; as far as sums of them can be had. */
 static void read_bucket(const struct view_json *row, const int *columns, int n,
 			struct ana_bucket *b)
 {
@@ -394,12 +399,11 @@ static void read_bucket(const struct view_json *row, const int *columns, int n,
 		{
 			int64_t v = 0;
 			view_json_to_int(cell, &v);
-			if (i == 0)
-				b->start_ns = v;
-			else if (i == 1)
-				b->end_ns = v;
+			if (i < 2)
+				*(i ? &b->end_ns : &b->start_ns) =
+					between(v, -(INT64_C(1) << 61), INT64_C(1) << 61);
 			else if (i - 2 < n && columns[i - 2] >= 0)
-				b->classes[columns[i - 2]] = v;
+				b->classes[columns[i - 2]] = between(v, 0, INT64_C(1) << 54);
 			i++;
 		}
 }
