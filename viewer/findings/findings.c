@@ -15,6 +15,7 @@
 
 #define FINDINGS_MAX 32
 #define PLACES_MAX 6 /* of one class */
+#define LATES_MAX 16 /* what others waited for late ranks */
 #define PLACE_PPM 20000 /* of its class: smaller places stay with the rest */
 
 static const char *const meaning[ANA_CLASSES] = {
@@ -347,6 +348,51 @@ static void sort_findings(struct view_summary *s)
 		s->finding[i] = r[i].f;
 }
 
+/*
+ * What the others waited for a rank that was late again and again, by what it did meanwhile. Its
+ * dollars are its share of what all waits for that cost.
+ */
+static void add_late(struct view_summary *s, size_t row, int c)
+{
+	const struct ana_rank *r = &s->result->ranks.row[row];
+	struct view_finding *f = &s->finding[s->findings];
+	bool line = (int)r->top_cause == c;
+
+	if (view_ppm(r->causes[c], r->caused_ns) < PLACE_PPM)
+		return;
+	*f = (struct view_finding){ .class = (enum ana_class)c, .ns = r->causes[c] };
+	f->where.late = true;
+	f->where.rank = r->has_rank ? r->rank : (int32_t)row;
+	f->where.role = r->role < VIEW_ROLES ? r->role : 0;
+	if (line) {
+		f->where.file = view_arena_text(&s->mem, r->file);
+		f->where.function = view_arena_text(&s->mem, r->function);
+		f->where.line = r->line;
+	}
+	f->ppm = view_ppm(f->ns, s->result->gpu_ns);
+	f->nano_usd = s->result->skew_causes[c] ? view_div_even((__int128)s->cost.skew[c] * f->ns,
+								s->result->skew_causes[c])
+						: 0;
+	f->of_starved_ppm = ana_class_is_input(c) ? view_ppm(f->ns, s->starved_ns) : -1;
+	f->confidence = s->result->ranks.clocks > 1 ? ANA_MEDIUM : ANA_HIGH;
+	f->by_confidence[f->confidence] = f->ns;
+	f->basis =
+		"others waited for it inside collectives, which all ranks leave together; it had "
+		"more of this since they were even";
+	s->findings++;
+}
+
+static void add_late_ranks(struct view_summary *s, size_t most)
+{
+	const struct ana_ranks *r = &s->result->ranks;
+	size_t until = s->findings + most;
+
+	for (size_t i = 0; i < r->rows; i++)
+		for (int c = 0; r->row[i].culprit == ANA_CULPRIT_STABLE && c < ANA_CLASSES; c++)
+			if (s->findings < until && r->row[i].causes[c] > 0)
+				add_late(s, i, c);
+}
+
 /* The findings from @first on are all of one class: what rounding left over goes to the largest. */
 static void close_dollars(struct view_summary *s, size_t first)
 {
@@ -368,7 +414,7 @@ void view_findings_add(struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
 	struct place *place = view_arena_array(&s->mem, r->sites, sizeof(*place));
-	size_t room = ANA_CLASSES * (size_t)(PLACES_MAX + 1);
+	size_t room = ANA_CLASSES * (size_t)(PLACES_MAX + 1) + LATES_MAX;
 
 	s->finding = view_arena_array(&s->mem, room, sizeof(*s->finding));
 	for (int c = 0; c < ANA_CLASSES; c++) {
@@ -377,6 +423,7 @@ void view_findings_add(struct view_summary *s)
 			add_class(s, c, place);
 		close_dollars(s, first);
 	}
+	add_late_ranks(s, LATES_MAX);
 	sort_findings(s);
 	if (s->findings > FINDINGS_MAX)
 		s->findings = FINDINGS_MAX;
@@ -395,6 +442,12 @@ const char *view_finding_words(const struct view_summary *s, struct view_arena *
 {
 	const char *line;
 
+	if (f->where.late) {
+		line = view_words_line(mem, &f->where, columns);
+		return view_arena_printf(mem, "the others waited for rank %" PRId32 ": %s%s%s",
+					 f->where.rank, view_class_meaning(f->class),
+					 line ? ", " : "", line ? line : "");
+	}
 	if (!f->where.known)
 		return view_arena_printf(mem, "%s%s", view_class_meaning(f->class),
 					 f->rest ? ", elsewhere" : "");

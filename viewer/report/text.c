@@ -189,7 +189,7 @@ static void put_doubt(struct page *p)
 				 view_count(a, q->dropped), view_count(b, q->invalid)));
 	if (!p->s->result->complete && !p->s->result->imported)
 		put_line(p, "some process ended without a last word: a lower bound");
-	else if (p->s->ranks > 1 && !p->s->result->ranks.rows)
+	else if (p->s->ranks > 1 && !p->s->result->ranks.matched)
 		put_line(p, "several ranks: starved is a lower bound");
 }
 

@@ -265,7 +265,7 @@ static void set_notes(struct view_summary *s, const struct view_trace *t)
 		add_note(s, t->note[i]);
 	if (s->result->simulated)
 		add_note(s, "the GPUs of this run are simulated: the simulator is a model");
-	if (s->ranks > 1 && !s->result->ranks.rows)
+	if (s->ranks > 1 && !s->result->ranks.matched)
 		add_note(s, "several ranks: time that others waited inside collectives for a "
 			    "starved rank is not counted, so starved is a lower bound");
 	if (!s->result->complete && !s->result->imported)

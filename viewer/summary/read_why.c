@@ -130,8 +130,12 @@ static void read_where(struct view_summary *s, const struct view_json *finding,
 	const struct view_json *n = view_json_get(finding, "where");
 	const struct view_json *evidence = view_json_get(finding, "evidence");
 
-	p->known = view_json_count(n) > 0;
-	if (!p->known)
+	const struct view_json *rank = view_json_get(n, "rank");
+
+	p->late = rank && rank->type == VIEW_JSON_NUMBER;
+	p->rank = (int32_t)summary_within(n, "rank", 0, INT32_MIN, INT32_MAX);
+	p->known = view_json_count(n) > 0 && !p->late;
+	if (!p->known && !p->late)
 		return;
 	p->file = summary_text(s, n, "file");
 	p->line = summary_u32(n, "line");

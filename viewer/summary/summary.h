@@ -34,6 +34,9 @@ struct view_place {
 	uint64_t targets; /* different ones */
 	uint64_t samples; /* that show it */
 	uint32_t threads, workers; /* seen in it; at least */
+	/* others waited for this rank inside collectives; of the place only the line is told */
+	bool late;
+	int32_t rank;
 };
 
 /* Time not well spent, worst first: of a class, at a place; or of what is left of the class. */

@@ -162,7 +162,13 @@ void summary_put_loader(struct view_jsonout *j, const struct view_summary *s)
 static void put_where(struct view_jsonout *j, const struct view_place *p, struct view_arena *mem)
 {
 	view_json_flat_object(j, "where");
-	if (p->known) {
+	if (p->late) {
+		view_json_string(j, "file", p->file);
+		put_or_null(j, "line", p->line ? (int64_t)p->line : -1);
+		view_json_string(j, "function", p->function);
+		view_json_string(j, "role", view_role_names[p->role]);
+		view_json_int(j, "rank", p->rank);
+	} else if (p->known) {
 		view_json_string(j, "file", p->file);
 		put_or_null(j, "line", p->line ? (int64_t)p->line : -1);
 		view_json_string(j, "function", p->function);
