@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clocks: seconds off and drifting, laid on each other by nothing but common ends. */
+#include "analysis/ranks/align.h"
+#include "harness.h"
+
+#define N 2000
+
+static int64_t distance(int64_t a, int64_t b)
+{
+	return a < b ? b - a : a - b;
+}
+
+/* Ends on a true clock, as two hosts stamp them: y is off, drifts, and has missed the first few. */
+static void make(uint64_t *seed, int64_t off, int64_t ppb, size_t missed, int64_t *x, int64_t *y)
+{
+	int64_t t = 0;
+	size_t i;
+
+	for (i = 0; i < N; i++) {
+		*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+		t += 20000000 + (int64_t)(*seed >> 40) % 1000000;
+		x[i] = t;
+		if (i >= missed)
+			y[i - missed] = t + off + (int64_t)((__int128)t * ppb / 1000000000) +
+					(int64_t)(*seed >> 33) % 3000;
+	}
+}
+
+static void check(int64_t off, int64_t ppb, size_t missed)
+{
+	static int64_t x[N], y[N];
+	struct ana_timebase b;
+	uint64_t seed = 7;
+	int64_t worst = 0;
+	size_t i;
+
+	make(&seed, off, ppb, missed, x, y);
+	EXPECT(ana_align_pair(x, N, y, N - missed, &b));
+	EXPECT(b.points > (N - missed) / 2);
+	for (i = 0; i + missed < N; i++)
+		if (distance(ana_align_to(&b, y[i]), x[i + missed]) > worst)
+			worst = distance(ana_align_to(&b, y[i]), x[i + missed]);
+	printf("     off %" PRId64 " ns, %" PRId64 " ppb: worst %" PRId64 " ns, stated %" PRId64
+	       "\n",
+	       off, ppb, worst, b.residual_ns);
+	EXPECT(worst <= 50000);
+	EXPECT(b.residual_ns <= worst);
+	EXPECT(distance(b.drift_ppb, -ppb) < 2000);
+}
+
+static void test_off_and_drifting(void)
+{
+	check(0, 0, 0);
+	check(4000000000, 50000, 0);
+	check(-7500000000, -50000, 3);
+}
+
+static void test_nothing_in_common(void)
+{
+	int64_t x[50], y[50];
+	struct ana_timebase b;
+	size_t i;
+
+	for (i = 0; i < 50; i++) {
+		x[i] = (int64_t)(i * i) * 1000000;
+		y[i] = (int64_t)i * 7777777;
+	}
+	EXPECT(!ana_align_pair(x, 50, y, 50, &b));
+	EXPECT(!ana_align_pair(x, 1, y, 1, &b));
+}
+
+int main(void)
+{
+	return RUN(test_off_and_drifting, test_nothing_in_common);
+}
