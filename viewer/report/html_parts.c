@@ -60,8 +60,11 @@ void html_columns(struct html *h, const char *const *column, size_t n)
 	html_put(h, "<thead><tr>");
 	for (size_t i = 0; i < n; i++) {
 		bool number = !strncmp(column[i], "n:", 2);
-		fprintf(h->f, "<th scope=\"col\"%s>%s</th>", number ? " class=\"n\"" : "",
-			column[i] + (number ? 2 : 0));
+		if (!*column[i]) /* of pictures; a heading must say something */
+			html_put(h, "<td></td>");
+		else
+			fprintf(h->f, "<th scope=\"col\"%s>%s</th>", number ? " class=\"n\"" : "",
+				column[i] + (number ? 2 : 0));
 	}
 	html_put(h, "</tr></thead>\n<tbody>\n");
 }
