@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes a run from lines on stdin: any number of processes, hosts, ranks, GPUs and names, so that
+ * tests can make up what takes hours or hardware. A line is words separated by single spaces; a
+ * text is one word, %XX for a byte, "-" for none. Times are ns. T: text, all else are numbers.
+ *
+ *	stream HOST:T PID START END RANK WORLD ROLE:T COMMAND:T
+ *		begins the stream of one process. END -1: it was killed, there is no Bye; RANK -1: none
+ *	device ORDINAL UUID NAME:T		before the first event. UUID: its first bytes
+ *	kernel START END CORR STREAM DEVICE NAME:T
+ *	graph START END CORR STREAM DEVICE
+ *	copy START END CORR STREAM DEVICE BYTES COPY SRC DST	enum wire_copy, wire_mem
+ *	api START END CORR TID NAME:T
+ *	sync OP START END CORR STREAM DEVICE	OP: enum wire_sync
+ *	range OP START END TID FLAGS NAME:T	OP: enum wire_range
+ *	sample T PID TID ROLE STATE WAIT FLAGS CPU DELAY STACK:T TARGET:T FS:T NATIVE:T
+ *	batch WHAT START END PID TID LOADER WORKER BATCH CPU DELAY RCHAR READ SAMPLES TEXT:T
+ *	loss REASON START END COUNT
+ *	facts T DEVICE USED TOTAL PERCENT OTHERS
+ *	pulse T COMPLETE OWN_CPU
+ *
+ *	run_make FOLDER
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "wire/encoder.h"
+#include "wire/session.pb-c.h"
+
+#define WORDS_MAX 16
+#define DEVICES_MAX 16
+#define SPILL_ROWS 20000
+
+struct rows { /* what has gathered of one stream */
+	struct wire_event *ev[WIRE_KIND_MAX];
+	struct wire_sample *sample;
+	struct wire_batch *batch;
+	size_t events[WIRE_KIND_MAX], samples, batches;
+};
+
+struct make {
+	const char *folder;
+	char *word[WORDS_MAX];
+	int words, streams;
+	/* the stream that is being written */
+	FILE *out;
+	struct wire_encoder *encoder;
+	struct wire_strtab *names;
+	struct wire_buf buf;
+	struct rows rows;
+	Wire__Hello hello;
+	Wire__Device device[DEVICES_MAX], *devices[DEVICES_MAX];
+	uint8_t uuid[DEVICES_MAX][16];
+	char *kept[DEVICES_MAX + 4]; /* texts of the Hello */
+	int keeps;
+	char *command[1];
+	int64_t end;
+	uint32_t next_name;
+	bool begun;
+};
+
+static void check(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "run_make: %s\n", what);
+	exit(1);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static void split(struct make *m, char *line)
+{
+	char *p = line;
+
+	line[strcspn(line, "\n")] = '\0';
+	for (m->words = 0; p && m->words < WORDS_MAX; m->words++)
+		m->word[m->words] = strsep(&p, " ");
+	check(!p, "too many words");
+}
+
+static int64_t number(const struct make *m, int at)
+{
+	char *stop;
+	int64_t v;
+
+	check(at < m->words, "a word is missing");
+	errno = 0;
+	v = strtoll(m->word[at], &stop, 10);
+	check(stop > m->word[at] && !*stop && !errno, m->word[at]);
+	return v;
+}
+
+static uint64_t u64(const struct make *m, int at)
+{
+	return (uint64_t)number(m, at);
+}
+
+static uint32_t u32(const struct make *m, int at)
+{
+	return (uint32_t)number(m, at);
+}
+
+static uint8_t u8(const struct make *m, int at)
+{
+	return (uint8_t)number(m, at);
+}
+
+static int hex(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *p = c ? strchr(digits, c) : NULL;
+
+	check(p != NULL, "a text has a bad escape");
+	return (int)(p - digits);
+}
+
+/* Decoded in place. */
+static char *text(struct make *m, int at, size_t *len)
+{
+	char *from, *to;
+
+	check(at < m->words, "a text is missing");
+	from = to = m->word[at];
+	if (!strcmp(from, "-"))
+		*from = '\0';
+	while (*from) {
+		if (*from != '%') {
+			*to++ = *from++;
+			continue;
+		}
+		check(from[1] && from[2], "a text has a bad escape");
+		*to++ = (char)(hex(from[1]) * 16 + hex(from[2]));
+		from += 3;
+	}
+	*to = '\0';
+	*len = (size_t)(to - m->word[at]);
+	return m->word[at];
+}
+
+static uint32_t name(struct make *m, int at)
+{
+	size_t len;
+	const char *t = text(m, at, &len);
+
+	return len ? wire_strtab_intern(m->names, t, len) : 0;
+}
+
+static char *keep(struct make *m, int at)
+{
+	size_t len;
+	char *copy = strdup(text(m, at, &len));
+
+	check(copy && m->keeps < DEVICES_MAX + 4, "too many texts");
+	return m->kept[m->keeps++] = copy;
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+static void spill(struct make *m)
+{
+	check(fwrite(m->buf.data, 1, m->buf.len, m->out) == m->buf.len, "cannot write");
+	m->buf.len = 0;
+}
+
+static void message(struct make *m, enum wire_frame_type type, const ProtobufCMessage *msg)
+{
+	check(!wire_encoder_message(m->encoder, type, msg, m->hello.armed_ns, &m->buf), "message");
+	spill(m);
+}
+
+static void begin_frames(struct make *m)
+{
+	if (m->begun)
+		return;
+	m->begun = true;
+	message(m, WIRE_FRAME_HELLO, &m->hello.base);
+}
+
+/* Writes the rows that have gathered, behind the names that they use. */
+static void flush(struct make *m)
+{
+	struct rows *r = &m->rows;
+	int64_t now = m->hello.armed_ns;
+	int kind;
+
+	begin_frames(m);
+	while (m->next_name <= wire_strtab_count(m->names))
+		check(!wire_encoder_strings(m->encoder, m->names, m->next_name, &m->next_name, now,
+					    &m->buf),
+		      "names");
+	for (kind = 1; kind < WIRE_KIND_MAX; kind++) {
+		check(!r->events[kind] || !wire_encoder_block(m->encoder, r->ev[kind],
+							      r->events[kind], NULL, now, &m->buf),
+		      "events");
+		r->events[kind] = 0;
+	}
+	check(!r->samples || !wire_encoder_samples(m->encoder, r->sample, r->samples, now, &m->buf),
+	      "samples");
+	check(!r->batches || !wire_encoder_batches(m->encoder, r->batch, r->batches, now, &m->buf),
+	      "batches");
+	r->samples = r->batches = 0;
+	spill(m);
+}
+
+static void end_stream(struct make *m)
+{
+	Wire__Bye bye = WIRE__BYE__INIT;
+
+	if (!m->out)
+		return;
+	flush(m);
+	bye.t_ns = m->end;
+	bye.reason = (char *)"exit";
+	if (m->end >= 0)
+		message(m, WIRE_FRAME_BYE, &bye.base);
+	check(!fclose(m->out), "cannot write");
+	m->out = NULL;
+	wire_encoder_free(m->encoder);
+	wire_strtab_free(m->names);
+	while (m->keeps)
+		free(m->kept[--m->keeps]);
+}
+
+static void open_stream(struct make *m)
+{
+	uint8_t id[16] = "made up run";
+	char path[4096];
+
+	m->streams++;
+	memcpy(id + 12, &m->streams, sizeof(m->streams));
+	snprintf(path, sizeof(path), "%s/%d.gst", m->folder, m->streams);
+	m->out = fopen(path, "wb");
+	m->encoder = wire_encoder_new(id, 3);
+	m->names = wire_strtab_new();
+	check(m->out && m->encoder && m->names, path);
+	m->next_name = 1;
+	m->begun = false;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static void take_stream(struct make *m)
+{
+	Wire__Hello *h = &m->hello;
+
+	end_stream(m);
+	open_stream(m);
+	wire__hello__init(h);
+	h->host = keep(m, 1);
+	h->pid = number(m, 2);
+	h->process_start_ns = h->armed_ns = number(m, 3);
+	m->end = number(m, 4);
+	h->has_rank = number(m, 5) >= 0;
+	h->rank = h->local_rank = h->has_rank ? (int32_t)number(m, 5) : 0;
+	h->world_size = u32(m, 6);
+	h->role = keep(m, 7);
+	m->command[0] = keep(m, 8);
+	h->command = m->command;
+	h->n_command = 1;
+	h->clock = (char *)"realtime";
+	h->level = (char *)"1";
+	h->cpus = 16;
+	h->devices = m->devices;
+}
+
+static void take_device(struct make *m)
+{
+	size_t n = m->hello.n_devices++;
+	Wire__Device *d = &m->device[n];
+	uint32_t uuid = u32(m, 2);
+
+	check(m->out && n < DEVICES_MAX && !m->begun, "too many devices, or too late");
+	m->devices[n] = d;
+	wire__device__init(d);
+	memset(m->uuid[n], 0, sizeof(m->uuid[n]));
+	memcpy(m->uuid[n], &uuid, sizeof(uuid));
+	m->uuid[n][15] = 1;
+	d->ordinal = u32(m, 1);
+	d->uuid.data = m->uuid[n];
+	d->uuid.len = sizeof(m->uuid[n]);
+	d->name = keep(m, 3);
+	d->context_ns = m->hello.armed_ns + 1;
+}
+
+static struct wire_event *event(struct make *m, int kind, int at)
+{
+	struct wire_event *e;
+
+	check(m->out, "no stream has begun");
+	if (m->rows.events[kind] == SPILL_ROWS)
+		flush(m);
+	e = &m->rows.ev[kind][m->rows.events[kind]++];
+	memset(e, 0, sizeof(*e));
+	e->kind = (uint8_t)kind;
+	e->start_ns = number(m, at);
+	e->end_ns = number(m, at + 1);
+	return e;
+}
+
+static struct wire_event *op(struct make *m, enum wire_op what)
+{
+	struct wire_event *e = event(m, WIRE_KIND_OP, 1);
+
+	e->op = (uint8_t)what;
+	e->corr = u64(m, 3);
+	e->stream = u32(m, 4);
+	e->device = u32(m, 5);
+	e->context = e->device + 1;
+	return e;
+}
+
+static void take_kernel(struct make *m)
+{
+	op(m, WIRE_OP_KERNEL)->name = name(m, 6);
+}
+
+static void take_graph(struct make *m)
+{
+	op(m, WIRE_OP_GRAPH)->graph = 1;
+}
+
+static void take_copy(struct make *m)
+{
+	struct wire_event *e = op(m, WIRE_OP_COPY);
+
+	e->bytes = u64(m, 6);
+	e->copy = u8(m, 7);
+	e->src = u8(m, 8);
+	e->dst = u8(m, 9);
+}
+
+static void take_api(struct make *m)
+{
+	struct wire_event *e = event(m, WIRE_KIND_API, 1);
+
+	e->op = WIRE_DOMAIN_RUNTIME;
+	e->corr = u64(m, 3);
+	e->tid = u32(m, 4);
+	e->name = name(m, 5);
+}
+
+static void take_sync(struct make *m)
+{
+	struct wire_event *e = event(m, WIRE_KIND_SYNC, 2);
+
+	e->op = u8(m, 1);
+	e->corr = u64(m, 4);
+	e->stream = u32(m, 5);
+	e->device = u32(m, 6);
+	e->context = e->device + 1;
+}
+
+static void take_range(struct make *m)
+{
+	struct wire_event *e = event(m, WIRE_KIND_RANGE, 2);
+
+	e->op = u8(m, 1);
+	e->tid = u32(m, 4);
+	e->flags = u8(m, 5);
+	e->name = name(m, 6);
+}
+
+static void take_sample(struct make *m)
+{
+	struct wire_sample *s;
+
+	check(m->out, "no stream has begun");
+	if (m->rows.samples == SPILL_ROWS)
+		flush(m);
+	s = &m->rows.sample[m->rows.samples++];
+	*s = (struct wire_sample){ .t_ns = number(m, 1),
+				   .pid = u32(m, 2),
+				   .tid = u32(m, 3),
+				   .role = u8(m, 4),
+				   .state = u8(m, 5),
+				   .wait = u8(m, 6),
+				   .flags = u8(m, 7),
+				   .cpu_ns = u64(m, 8),
+				   .delay_ns = u64(m, 9),
+				   .stack = name(m, 10),
+				   .target = name(m, 11),
+				   .fs = name(m, 12),
+				   .native = name(m, 13) };
+}
+
+static void take_batch(struct make *m)
+{
+	struct wire_batch *b;
+
+	check(m->out, "no stream has begun");
+	if (m->rows.batches == SPILL_ROWS)
+		flush(m);
+	b = &m->rows.batch[m->rows.batches++];
+	*b = (struct wire_batch){ .what = u8(m, 1),
+				  .start_ns = number(m, 2),
+				  .end_ns = number(m, 3),
+				  .pid = u32(m, 4),
+				  .tid = u32(m, 5),
+				  .loader = u32(m, 6),
+				  .worker = u32(m, 7),
+				  .batch = u64(m, 8),
+				  .cpu_ns = u64(m, 9),
+				  .delay_ns = u64(m, 10),
+				  .rchar_bytes = u64(m, 11),
+				  .read_bytes = u64(m, 12),
+				  .samples = u32(m, 13),
+				  .text = name(m, 14) };
+}
+
+static void take_loss(struct make *m)
+{
+	Wire__Loss loss = WIRE__LOSS__INIT;
+	Wire__LossSpan span = WIRE__LOSS_SPAN__INIT, *spans[1] = { &span };
+
+	span.reason = (Wire__LossReason)number(m, 1);
+	span.start_ns = number(m, 2);
+	span.end_ns = number(m, 3);
+	span.count = u64(m, 4);
+	loss.n_spans = 1;
+	loss.spans = spans;
+	flush(m);
+	message(m, WIRE_FRAME_LOSS, &loss.base);
+}
+
+static void take_facts(struct make *m)
+{
+	Wire__Facts facts = WIRE__FACTS__INIT;
+	Wire__DeviceFacts d = WIRE__DEVICE_FACTS__INIT, *devices[1] = { &d };
+
+	facts.t_ns = number(m, 1);
+	d.ordinal = u32(m, 2);
+	d.memory_used_bytes = u64(m, 3);
+	d.memory_total_bytes = u64(m, 4);
+	d.nvml_utilization_pct = u32(m, 5);
+	d.has_utilization = true;
+	d.other_processes = u32(m, 6);
+	facts.n_devices = 1;
+	facts.devices = devices;
+	flush(m);
+	message(m, WIRE_FRAME_FACTS, &facts.base);
+}
+
+static void take_pulse(struct make *m)
+{
+	Wire__Pulse pulse = WIRE__PULSE__INIT;
+
+	pulse.t_ns = number(m, 1);
+	pulse.complete_ns = number(m, 2);
+	pulse.own_cpu_ns = u64(m, 3);
+	pulse.level = (char *)"1";
+	flush(m);
+	message(m, WIRE_FRAME_PULSE, &pulse.base);
+}
+
+static const struct {
+	const char *word;
+	void (*take)(struct make *);
+} takers[] = {
+	{ "stream", take_stream }, { "device", take_device }, { "kernel", take_kernel },
+	{ "graph", take_graph },   { "copy", take_copy },     { "api", take_api },
+	{ "sync", take_sync },	   { "range", take_range },   { "sample", take_sample },
+	{ "batch", take_batch },   { "loss", take_loss },     { "facts", take_facts },
+	{ "pulse", take_pulse },
+};
+
+static void take_line(struct make *m, char *line)
+{
+	size_t i;
+
+	split(m, line);
+	for (i = 0; i < sizeof(takers) / sizeof(takers[0]); i++) {
+		if (!strcmp(takers[i].word, m->word[0])) {
+			takers[i].take(m);
+			return;
+		}
+	}
+	check(false, m->word[0]);
+}
+
+int main(int argc, char **argv)
+{
+	struct make m = { .folder = argc > 1 ? argv[1] : "" };
+	char *line = NULL;
+	size_t room = 0;
+	int kind;
+
+	check(argc == 2, "run_make FOLDER");
+	m.rows.sample = calloc(SPILL_ROWS, sizeof(*m.rows.sample));
+	m.rows.batch = calloc(SPILL_ROWS, sizeof(*m.rows.batch));
+	check(m.rows.sample && m.rows.batch, "no memory");
+	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
+		check((m.rows.ev[kind] = calloc(SPILL_ROWS, sizeof(**m.rows.ev))) != NULL,
+		      "no memory");
+	while (getline(&line, &room, stdin) > 0)
+		take_line(&m, line);
+	end_stream(&m);
+	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
+		free(m.rows.ev[kind]);
+	free(m.rows.sample);
+	free(m.rows.batch);
+	wire_buf_fini(&m.buf);
+	free(line);
+	return 0;
+}
