@@ -86,6 +86,7 @@ def two_namespaces():
             for args in (['addr', 'add', f'10.211.7.{i + 1}/24', 'dev', 've' + n],
                          ['link', 'set', 've' + n, 'up'], ['link', 'set', 'lo', 'up']):
                 ok = ok and not ip('-n', n, *args).returncode
+        ok = ok and all(not ip('netns', 'exec', n, 'true').returncode for n in names)
         yield names if ok else None
     except FileNotFoundError:  # no ip
         yield None
