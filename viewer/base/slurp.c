@@ -70,11 +70,27 @@ static int write_all(int fd, const char *p, size_t len)
 	return 0;
 }
 
+/* A device or a pipe stays what it is: a file renamed onto /dev/null would take its place. */
+static int write_into(const char *path, const void *data, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY), err;
+
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, data, len);
+	if (close(fd) && !err)
+		err = -errno;
+	return err;
+}
+
 int view_write_atomic(const char *path, const void *data, size_t len)
 {
+	struct stat st;
 	char *temp;
 	int err = 0;
 
+	if (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return write_into(path, data, len);
 	if (asprintf(&temp, "%s.%ld.tmp", path, (long)getpid()) < 0)
 		return -ENOMEM;
 	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);

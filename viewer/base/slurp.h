@@ -15,7 +15,7 @@ int view_slurp(const char *path, char **text, size_t *len);
 
 /*
  * Writes a file so that readers see the old one or the new one and never a part: a temporary file
- * beside it, then rename. 0 or negative errno.
+ * beside it, then rename. A device or a pipe is written to as it is. 0 or negative errno.
  */
 int view_write_atomic(const char *path, const void *data, size_t len);
 

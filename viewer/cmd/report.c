@@ -263,22 +263,6 @@ static int to_stdout(const struct opts *o, char **run, int runs)
 	return failed;
 }
 
-/* Devices and pipes are written to; files are replaced as a whole. */
-static int save(const char *path, const char *text, size_t len)
-{
-	struct stat st;
-
-	if (stat(path, &st) || S_ISREG(st.st_mode))
-		return view_write_atomic(path, text, len);
-	FILE *f = fopen(path, "w");
-	if (!f)
-		return -errno;
-	bool ok = fwrite(text, 1, len, f) == len;
-	if (fclose(f) || !ok)
-		return errno ? -errno : -EIO;
-	return 0;
-}
-
 static int to_file(const struct opts *o, char **run, int runs)
 {
 	char *text = NULL;
@@ -293,7 +277,7 @@ static int to_file(const struct opts *o, char **run, int runs)
 	failed = show_runs(o, run, runs, f);
 	err = fclose(f) ? -ENOMEM : 0;
 	if (!err && !failed)
-		err = save(o->out, text, len);
+		err = view_write_atomic(o->out, text, len);
 	if (err) {
 		view_error("%s: %s; name a file in a folder you may write to", o->out,
 			   strerror(-err));
