@@ -107,7 +107,89 @@ static void test_room(void)
 	ana_tape_free(t);
 }
 
+static uint64_t random_state = 12345;
+
+static int64_t random_below(int64_t n)
+{
+	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+	return (int64_t)((random_state >> 33) % (uint64_t)n);
+}
+
+#define PIECES 60000
+#define SHUFFLED 200 /* a piece may come so many pieces late */
+
+static struct {
+	int64_t start, end;
+	int c;
+} piece[PIECES];
+
+/* Time of class @c in the pieces up to @t. @from: where the last call stopped, for t ascends. */
+static void brute(int64_t cum[ANA_CLASSES], size_t *from, int64_t *at, int64_t t)
+{
+	for (; *from < PIECES && piece[*from].start < t; (*from)++) {
+		int64_t start = piece[*from].start > *at ? piece[*from].start : *at;
+		int64_t end = piece[*from].end < t ? piece[*from].end : t;
+		if (end > start)
+			cum[piece[*from].c] += end - start;
+		if (piece[*from].end > t)
+			break;
+	}
+	*at = t;
+}
+
+static void make_pieces(void)
+{
+	int64_t t = 1000;
+
+	for (int i = 0; i < PIECES; i++) {
+		t += random_below(50);
+		piece[i].start = t;
+		t += 1 + random_below(i % 500 ? 40 : 3000); /* some reach over many marks */
+		piece[i].end = t;
+		piece[i].c = ANA_INPUT_FETCH + (int)random_below(6);
+	}
+}
+
+/* Put together or not, late pieces sum up to the same before each mark, whenever they came. */
+static void test_late_pieces(void)
+{
+	static size_t order[PIECES];
+	struct ana_tape *t = ana_tape_new(64 << 20);
+	int64_t cum[ANA_CLASSES] = { 0 }, at = INT64_MIN, end;
+	size_t from = 0, marks = 0;
+	struct ana_cursor c;
+	struct ana_mark m;
+
+	make_pieces();
+	for (size_t i = 0; i < PIECES; i++)
+		order[i] = i;
+	for (size_t i = 0; i + SHUFFLED < PIECES; i++) {
+		size_t k = i + (size_t)random_below(SHUFFLED), keep = order[i];
+		order[i] = order[k];
+		order[k] = keep;
+	}
+	end = piece[PIECES - 1].end;
+	for (int64_t now = 0, i = 0; i < PIECES; now += 700) {
+		for (; i < PIECES && (piece[i].start < now || now >= end); i++)
+			ana_tape_late(t, piece[order[i]].c, piece[order[i]].start,
+				      piece[order[i]].end);
+		ana_tape_comm(t, 0, 7, 1, REDUCE, now, now + 100 + random_below(500));
+	}
+	EXPECT_INT(ana_tape_finish(t), 0);
+	EXPECT(t->late.count < PIECES); /* something was put together */
+	ana_cursor_init(&c, t);
+	while (ana_cursor_next(&c, &m)) {
+		brute(cum, &from, &at, m.t);
+		for (int k = ANA_INPUT_FETCH; k < ANA_INPUT_FETCH + 6; k++)
+			EXPECT_INT(c.cum[k], cum[k]);
+		marks++;
+	}
+	EXPECT(marks > 1000);
+	ana_tape_free(t);
+}
+
 int main(void)
 {
-	return RUN(test_marks_and_classes, test_overlap, test_sends_are_counted_only, test_room);
+	return RUN(test_late_pieces, test_marks_and_classes, test_overlap,
+		   test_sends_are_counted_only, test_room);
 }

@@ -13,7 +13,7 @@ struct ana_plan;
 struct ana_result;
 struct ana_sites;
 
-#define ANA_TAPES_BYTES (128u << 20) /* of all tapes together */
+#define ANA_TAPES_BYTES (160u << 20) /* of all tapes together */
 
 struct ana_strip { /* what the walk of one GPU writes for it */
 	struct ana_tape *tape;

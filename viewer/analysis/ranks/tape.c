@@ -20,11 +20,6 @@ struct ana_tape_chunk {
 	uint8_t byte[CHUNK_BYTES];
 };
 
-struct ana_tape_late {
-	int64_t start, end;
-	int c;
-};
-
 struct ana_tape *ana_tape_new(size_t room)
 {
 	struct ana_tape *t = calloc(1, sizeof(*t));
@@ -48,7 +43,7 @@ void ana_tape_free(struct ana_tape *t)
 		t->first = c->next;
 		free(c);
 	}
-	free(t->late);
+	ana_late_fini(&t->late);
 	free(t->lane);
 	free(t);
 }
@@ -155,29 +150,57 @@ void ana_tape_cut(struct ana_tape *t, int c, int64_t start, int64_t end)
 		take(t, c, start, end);
 }
 
+/* The moments of the tape so far, as ana_late_fold wants them. */
+struct moments {
+	struct ana_cursor cursor;
+	int64_t end; /* of a piece: a moment of its own */
+	bool has_end;
+};
+
+static bool next_moment(void *arg, int64_t *moment)
+{
+	struct moments *m = arg;
+	struct ana_mark mark;
+
+	if (m->has_end) {
+		m->has_end = false;
+		*moment = m->end;
+		return true;
+	}
+	if (!ana_cursor_next(&m->cursor, &mark))
+		return false;
+	*moment = mark.t;
+	m->has_end = mark.kind == ANA_MARK_PIECE;
+	m->end = mark.end;
+	return true;
+}
+
+/* Makes room by folding; by growing where that brings too little for it to be soon due again. */
+static int late_room(struct ana_tape *t)
+{
+	struct ana_late_list *l = &t->late;
+	struct moments m = { .has_end = false };
+	size_t before = l->room;
+	int err = 0;
+
+	ana_cursor_init(&m.cursor, t);
+	m.cursor.late = SIZE_MAX; /* the marks alone */
+	ana_late_fold(l, next_moment, &m);
+	if (l->count >= l->room - l->room / 4)
+		err = ana_late_grow(l);
+	t->used += (l->room - before) * sizeof(*l->at);
+	return err;
+}
+
 void ana_tape_late(struct ana_tape *t, int c, int64_t start, int64_t end)
 {
-	struct ana_tape_late *last = t->lates ? &t->late[t->lates - 1] : NULL;
-
-	if (start >= end || (t->full && start >= t->full_ns))
+	if (start >= end || (t->full && start >= t->full_ns) || t->err)
 		return;
-	if (last && last->c == c && last->end == start) {
-		last->end = end;
+	if (ana_late_add(&t->late, c, start, end))
 		return;
-	}
-	if (t->lates == t->late_room) {
-		size_t room = t->late_room ? t->late_room + t->late_room / 2 : 64;
-		struct ana_tape_late *p = reallocarray(t->late, room, sizeof(*p));
-
-		if (!p) {
-			t->err = -ENOMEM;
-			return;
-		}
-		t->used += (room - t->late_room) * sizeof(*p);
-		t->late = p;
-		t->late_room = room;
-	}
-	t->late[t->lates++] = (struct ana_tape_late){ start, end, c };
+	t->err = late_room(t);
+	if (!t->err)
+		ana_late_add(&t->late, c, start, end);
 }
 
 /* FNV-1a */
@@ -278,20 +301,12 @@ void ana_tape_comm(struct ana_tape *t, uint32_t source, uint32_t stream, uint32_
 	}
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct ana_tape_late *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
 int ana_tape_finish(struct ana_tape *t)
 {
 	while (t->opens)
 		end_first(t);
 	write_comm(t);
-	if (t->lates > 1)
-		qsort(t->late, t->lates, sizeof(*t->late), by_start);
+	ana_late_sort(&t->late);
 	return t->err;
 }
 
@@ -307,15 +322,15 @@ static void add_late(struct ana_cursor *c, int64_t t)
 {
 	const struct ana_tape *tape = c->tape;
 
-	for (; c->late < tape->lates && tape->late[c->late].start < t; c->late++) {
-		const struct ana_tape_late *l = &tape->late[c->late];
-		int64_t start = l->start > c->at ? l->start : c->at;
+	for (; c->late < tape->late.count && tape->late.at[c->late].start < t; c->late++) {
+		const struct ana_late *l = &tape->late.at[c->late];
+		int64_t start = l->start > c->at ? l->start : c->at, end = ana_late_end(l);
 
-		if (l->end > t) {
-			c->cum[l->c] += t > start ? t - start : 0;
+		if (end > t) {
+			c->cum[ana_late_class(l)] += t > start ? t - start : 0;
 			return;
 		}
-		c->cum[l->c] += l->end > start ? l->end - start : 0;
+		c->cum[ana_late_class(l)] += end > start ? end - start : 0;
 	}
 }
 

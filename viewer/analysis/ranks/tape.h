@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one GPU did, as far as its collectives care: when each began and ended, and how much time of
- * each class lies between these moments. Some 30 bytes per collective; beyond its room a tape takes
+ * each class lies between these moments. Some 150 bytes per collective, most of them for what was decided late; beyond its room a tape takes
  * no more, and says from when on.
  *
  * Written by the walk of its GPU, on one thread; read any number of times after ana_tape_finish.
@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "../class.h"
+#include "late.h"
 
 #define ANA_TAPE_OPEN 16u /* collectives of one GPU under way at once */
 #define ANA_TAPE_LANES 256u
@@ -28,7 +29,6 @@ struct ana_lane {
 };
 
 struct ana_tape_chunk;
-struct ana_tape_late;
 
 struct ana_tape {
 	/* what it holds */
@@ -41,8 +41,7 @@ struct ana_tape {
 	int64_t last_ns; /* latest end of a collective */
 	uint32_t last_lane;
 	struct ana_tape_chunk *first, *chunk;
-	struct ana_tape_late *late;
-	size_t lates, late_room;
+	struct ana_late_list late;
 	size_t room, used; /* bytes */
 	int err;
 	/* while it is written */
