@@ -292,10 +292,11 @@ static const uint8_t *get_count(const struct decoding *d, const struct wire_sect
 static int read_threads(struct decoding *d)
 {
 	const struct wire_section_at *s = &d->section[WIRE_ROWS_THREADS];
-	const uint8_t *p = get_count(d, s, &d->threads), *end = s->data + s->len;
+	const uint8_t *p = get_count(d, s, &d->threads), *end;
 	uint64_t pid, tid;
 	uint32_t i;
 
+	end = p ? s->data + s->len : NULL; /* a section that is not there has no data either */
 	for (i = 0; p && i < d->threads; i++) {
 		p = wire_varint_get(p, end, &pid);
 		p = p ? wire_varint_get(p, end, &tid) : NULL;

@@ -8,9 +8,12 @@
 
 int wire_section_find(struct wire_section_at *at, uint8_t max, const uint8_t *p, size_t len)
 {
-	const uint8_t *end = p + len;
+	const uint8_t *end;
 	uint8_t before = 0;
 
+	if (!len) /* and perhaps no @p, to which nothing may be added */
+		return 0;
+	end = p + len;
 	while (p < end) {
 		uint8_t id = *p;
 		size_t size;
