@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e,fault timeout=300
+# ctest: labels=e2e,fault waits timeout=300
 """kill -9 of the collector, of clients, and of both, at random moments of numbered streams.
 
 A client keeps what is not acknowledged and sends it again to the next collector. Whatever happens:

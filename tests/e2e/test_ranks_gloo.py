@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e,ranks timeout=600
+# ctest: labels=e2e,ranks waits timeout=600
 """A torch.distributed script (gloo, CPU) with a real DataLoader on the simulated GPU, started as
 torchrun does: one run, one report, the late rank named. Then the same on two nodes: two network
 namespaces, hosts of other names, whose clocks are 3 s apart and drift 50 ppm; skipped with a message
