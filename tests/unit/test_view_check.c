@@ -7,6 +7,7 @@
 #include "check/baseline.h"
 #include "check/change.h"
 #include "check/metric.h"
+#include "check/scale.h"
 #include "harness.h"
 
 static struct check_run made_run(void)
@@ -253,8 +254,69 @@ static void test_baseline(void)
 	unlink(path);
 }
 
+/* One GPU, 100 ms a step of which 80 ms are kernels; two workers with one batch ahead each. */
+static struct check_prediction predict(int64_t wait_ms, int64_t fetch_ms, int64_t faster_ppm,
+				       int64_t ranks)
+{
+	const int64_t ms = 1000000;
+	struct ana_gpu gpu = { .span_ns = 100 * ms, .compute_ns = 80 * ms };
+	struct ana_loader_facts l = { .known = ANA_LOADER_PREFETCH,
+				      .workers = 2,
+				      .prefetch = 1,
+				      .trainers = 1,
+				      .made = 100,
+				      .fetch_median_ns = fetch_ms * ms,
+				      .fetch_p95_ns = fetch_ms * ms };
+	struct ana_result r = { .gpu = &gpu, .gpus = 1, .loader = &l, .loaders = 1 };
+	struct view_summary s = { .result = &r, .ranks = 1 };
+	struct check_scale q = { .faster_ppm = faster_ppm, .ranks = ranks };
+	struct check_prediction p;
+	const char *why;
+
+	s.loader.has_need = true;
+	s.loader.fetch_ns = 2 * fetch_ms * ms; /* a slow first batch doubles the mean */
+	s.loader.facts = (struct view_need_facts){ .workers = 2,
+						   .fetch_ns = 2 * fetch_ms * ms,
+						   .fetch_cpu_ns = fetch_ms * ms,
+						   .step_ns = 100 * ms,
+						   .wait_ns = wait_ms * ms,
+						   .fed_median_ns = -1,
+						   .cores = 2 };
+	EXPECT(check_scale_predict(&s, &q, &p, &why));
+	return p;
+}
+
+static void test_scale(void)
+{
+	/* It keeps up: 60 ms of fetch over two workers; twice the GPU leaves a step of 60 ms. */
+	struct check_prediction p = predict(0, 60, 2000000, 0);
+
+	EXPECT_INT(p.fed_ns, 60000000);
+	EXPECT_INT(p.step_ns, 60000000);
+	EXPECT_INT(p.starved_ppm, 0);
+	EXPECT_INT(p.gain_most_ppm, 666667);
+	/* It barely does: 150 ms over two is 75 ms a batch, which is what a step becomes. */
+	p = predict(0, 150, 2000000, 0);
+	EXPECT_INT(p.step_ns, 75000000);
+	EXPECT_INT(p.starved_ppm, 200000);
+	EXPECT(p.bound_by_loader);
+	/* ... and of 100 batches two were ready: at most 100 / (75 x 0.98). */
+	EXPECT_INT(p.gain_most_ppm, 360544);
+	/* It starves: its pace is the step, whatever the GPU. */
+	p = predict(30, 180, 2000000, 0);
+	EXPECT_INT(p.fed_ns, 35000000); /* all 70 ms without the wait were kernels */
+	EXPECT_INT(p.step_ns, 100000000);
+	/* Three ranks on the cores of one: 80 ms of CPU over two cores, three times. */
+	p = predict(0, 80, 1000000, 3);
+	EXPECT_INT(p.step_ns, 120000000);
+	EXPECT(p.bound_by_cores);
+	/* No bound below what there is already. */
+	p = predict(30, 400, 1000000, 0);
+	EXPECT_INT(p.gain_most_ppm, 0);
+}
+
 int main(void)
 {
-	return RUN(test_exact, test_no_budget, test_unknown_value, test_series, test_no_series,
-		   test_warmup, test_change, test_typical, test_baseline);
+	return RUN(test_scale, test_exact, test_no_budget, test_unknown_value, test_series,
+		   test_no_series, test_warmup, test_change, test_typical, test_baseline);
 }

@@ -2,6 +2,7 @@
 #include "scale.h"
 
 #include "base/units.h"
+#include "findings/loader.h"
 
 #define PPM 1000000
 #define NS_PER_HOUR 3600000000000
@@ -10,6 +11,7 @@
 struct facts { /* of one trainer, per step */
 	int64_t step, wait, fed, fed_least, compute;
 	int64_t workers, fetch, fetch_least, cpu, cores;
+	int64_t batches, ahead; /* made in all; of these, made before the first was asked for */
 };
 
 static int64_t max64(int64_t a, int64_t b)
@@ -34,12 +36,24 @@ static int64_t compute_of(const struct ana_result *r, int64_t step)
 	return span > 0 ? view_div_even(compute * step, span) : 0;
 }
 
+/*
+ * What a batch usually takes. A worker's first one imports modules and fills caches: where all but
+ * the slowest twentieth are alike, the median tells more than the mean.
+ */
+static int64_t usual_fetch(const struct view_summary *s, const struct ana_loader_facts *l)
+{
+	if (l->fetch_median_ns > 0 && l->fetch_p95_ns <= l->fetch_median_ns / 2 * 3)
+		return l->fetch_median_ns;
+	return max64(s->loader.fetch_ns, s->loader.facts.fetch_ns);
+}
+
 static bool gather(const struct view_summary *s, struct facts *f, const char **why)
 {
+	const struct ana_loader_facts *l = view_loader_facts(s);
 	const struct view_need_facts *n = &s->loader.facts;
 
 	*why = "the loader was not seen making batches";
-	if (!s->loader.has_need || n->step_ns <= 0)
+	if (!l || !s->loader.has_need || n->step_ns <= 0)
 		return false;
 	f->step = n->step_ns;
 	f->wait = min64(n->wait_ns, n->step_ns - 1);
@@ -47,11 +61,19 @@ static bool gather(const struct view_summary *s, struct facts *f, const char **w
 	f->fed_least = n->fed_median_ns > 0 ? min64(f->fed, n->fed_median_ns) : f->fed;
 	f->compute = min64(compute_of(s->result, f->step), f->fed);
 	f->workers = n->workers;
-	f->fetch = max64(s->loader.fetch_ns, n->fetch_ns);
-	f->fetch_least = n->fetch_ns;
+	f->fetch = usual_fetch(s, l);
+	f->fetch_least =
+		l->fetch_median_ns > 0 ? min64(n->fetch_ns, l->fetch_median_ns) : n->fetch_ns;
+	f->batches = (int64_t)(l->made / (l->trainers ? l->trainers : 1));
+	f->ahead = l->known & ANA_LOADER_PREFETCH ? (int64_t)l->prefetch * l->workers : 0;
 	f->cpu = n->fetch_cpu_ns;
 	f->cores = n->cores;
 	return true;
+}
+
+static bool starving(const struct facts *f)
+{
+	return view_ppm(f->wait, f->step) >= STARVING_PPM;
 }
 
 /* CPU time per batch over the cores that each trainer has once they are shared by more. */
@@ -69,15 +91,19 @@ static int64_t faster(int64_t fed, int64_t compute, int64_t faster_ppm)
 	return max64(1, fed - compute + left);
 }
 
-/* The loader's time for a batch as it showed itself, and at the very least. */
+/*
+ * The loader's time for a batch as it showed itself, and at the very least. A short run gains from
+ * the batches that were ready when its first step began.
+ */
 static void loader_pace(const struct facts *f, int64_t ranks_now, int64_t ranks, int64_t *usual,
 			int64_t *least)
 {
 	int64_t cores = cores_bound(f, ranks_now, ranks);
-	bool starving = view_ppm(f->wait, f->step) >= STARVING_PPM;
+	int64_t left = max64(1, f->batches - min64(f->ahead, f->batches));
 
-	*usual = max64(starving ? f->step : f->fetch / f->workers, cores);
-	*least = max64(f->fetch_least / f->workers, cores);
+	*usual = max64(starving(f) ? f->step : f->fetch / f->workers, cores);
+	*least = view_div_even((__int128)max64(f->fetch_least / f->workers, cores) * left,
+			       max64(1, f->batches));
 }
 
 static int64_t price_per_hour(const struct view_summary *s)
@@ -107,20 +133,21 @@ bool check_scale_predict(const struct view_summary *s, const struct check_scale 
 	int64_t fed_least = faster(f.fed_least, min64(f.compute, f.fed_least), q->faster_ppm);
 	if (f.workers > 0) {
 		loader_pace(&f, p->ranks_now, p->ranks, &p->loader_ns, &least);
-		p->step_ns = max64(p->fed_ns, p->loader_ns);
+		/* What a loader that keeps up lets wait all the same (at its start) it will again. */
+		p->step_ns = max64(p->fed_ns + (starving(&f) ? 0 : f.wait), p->loader_ns);
 		least = max64(fed_least, least);
 	} else { /* the trainer makes them itself, between steps */
 		p->loader_ns = max64(f.wait, cores_bound(&f, p->ranks_now, p->ranks));
 		p->step_ns = p->fed_ns + p->loader_ns;
 		least = fed_least + min64(f.wait, f.fetch_least);
 	}
-	p->bound_by_loader = p->step_ns > p->fed_ns;
+	p->bound_by_loader = f.workers > 0 ? p->step_ns == p->loader_ns : p->loader_ns > 0;
 	p->bound_by_cores =
 		p->bound_by_loader && p->loader_ns == cores_bound(&f, p->ranks_now, p->ranks);
 	p->starved_ppm = view_ppm(p->step_ns - p->fed_ns, p->step_ns);
-	p->gain_most_ppm = view_div_even((__int128)f.step * p->ranks * PPM,
-					 (__int128)max64(1, least) * p->ranks_now) -
-			   PPM;
+	p->gain_most_ppm = max64(0, view_div_even((__int128)f.step * p->ranks * PPM,
+						  (__int128)max64(1, least) * p->ranks_now) -
+					    PPM);
 	int64_t price = price_per_hour(s);
 	p->nano_usd_per_1k_steps =
 		price < 0 ? -1
