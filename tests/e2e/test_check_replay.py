@@ -63,6 +63,10 @@ def main():
         file = os.path.join(where, 'recorded.json')
         done = gs.gpustarve('check', run, '--baseline', file, '--update-baseline')
         gs.equal(done.returncode, 0, done.stderr.decode())
+        for option, value, words in (('--faster', '1.5', 'a GPU 1.5 times as fast'),
+                                     ('--scale-to', '3', '3 ranks on the same cores')):
+            told = gs.gpustarve('check', run, option, value).stdout.decode()
+            gs.check(f'with {words} a step takes' in told, told)
         shutil.rmtree(run)
         # 40 ms of sleep per batch over two workers, and 10 ms of GPU: at least 20 ms a step
         base = os.path.join(where, 'replayed.json')

@@ -264,9 +264,11 @@ static const char *scale_text(struct check_result *r, const struct check_scale *
 	view_unit now, then, share, gain;
 	const char *what = "";
 
-	if (q->faster_ppm != 1000000)
+	if (q->faster_ppm != 1000000) {
+		/* millionths of one, where the function takes millionths of a hundred */
 		what = view_arena_printf(r->mem, "a GPU %s times as fast",
-					 view_percent_exact(then, q->faster_ppm * 100));
+					 view_percent_exact(then, q->faster_ppm / 100));
+	}
 	if (p->ranks != p->ranks_now)
 		what = view_arena_printf(r->mem, "%s%s%" PRId64 " ranks on the same cores", what,
 					 what[0] ? " and " : "", p->ranks);
