@@ -6,7 +6,7 @@
 #include "harness.h"
 #include "base/utf8.h"
 #include "compare/compare.h"
-#include "run/wrap.h"
+#include "base/wrap.h"
 #include "view_made.h"
 
 #define GPU "NVIDIA H100 80GB HBM3"

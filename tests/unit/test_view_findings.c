@@ -7,7 +7,7 @@
 #include "harness.h"
 #include "findings/loader.h"
 #include "view_made.h"
-#include "base/words.h"
+#include "findings/words.h"
 
 #define H100 "NVIDIA H100 80GB HBM3"
 

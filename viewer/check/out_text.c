@@ -2,7 +2,7 @@
 #include "out.h"
 
 #include <inttypes.h>
-#include "run/wrap.h"
+#include "base/wrap.h"
 
 static const char *const word[] = { "pass", "warn", "FAIL", "not comparable" };
 

@@ -14,7 +14,7 @@
 #include "base/options.h"
 #include "trace/trace.h"
 #include "trace/text.h"
-#include "run/wrap.h"
+#include "base/wrap.h"
 
 static const char usage[] =
 	"usage: gpustarve dump RUN [--steps | --streams | --samples | --batches]\n"

@@ -2,7 +2,7 @@
 /* The comparison as JSON, canonical; docs/comparison.schema.json says what each member means. */
 #include <string.h>
 #include "base/jsonout.h"
-#include "base/words.h"
+#include "findings/words.h"
 #include "findings/loader.h"
 #include "priv.h"
 

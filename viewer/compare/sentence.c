@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The comparison in one sentence: cost, starving, what went or came, what was promised and came. */
-#include "base/words.h"
+#include "findings/words.h"
 #include "priv.h"
 
 #define COLUMNS 40

@@ -2,7 +2,7 @@
 /* The comparison for a terminal: the sentence first, then what it stands on, in 80 columns. */
 #include <string.h>
 #include "priv.h"
-#include "run/wrap.h"
+#include "base/wrap.h"
 
 #define FINDINGS_SHOWN 12
 #define LEAST_PPM 1000 /* of the GPU time: smaller classes are not listed */

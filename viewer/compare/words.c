@@ -2,7 +2,7 @@
 /* Clauses of the comparison, for text and page alike. Strings of a run go through unchanged. */
 #include <inttypes.h>
 #include <string.h>
-#include "base/words.h"
+#include "findings/words.h"
 #include "findings/findings.h"
 #include "priv.h"
 #include "report/text.h"

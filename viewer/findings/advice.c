@@ -10,7 +10,7 @@
 #include "advice.h"
 #include "findings.h"
 #include "base/units.h"
-#include "base/words.h"
+#include "words.h"
 
 #define LEAST_PPM 10000 /* 1 % of the GPU time: below it, advice is noise */
 #define ADVICE_MAX 8

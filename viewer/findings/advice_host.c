@@ -4,7 +4,7 @@
 
 #include "advice.h"
 #include "findings.h"
-#include "base/words.h"
+#include "words.h"
 #include "wire/evidence.h"
 
 const char *view_advice_line(struct view_summary *s, enum ana_class c)

@@ -7,7 +7,7 @@
 #include "findings.h"
 #include "loader.h"
 #include "base/units.h"
-#include "base/words.h"
+#include "words.h"
 #include "wire/evidence.h"
 
 #define SMALL_SAMPLE_BYTES 65536

@@ -11,7 +11,7 @@
 #include <string.h>
 #include "loader.h"
 #include "base/units.h"
-#include "base/words.h"
+#include "words.h"
 
 #define FINDINGS_MAX 32
 #define PLACES_MAX 6 /* of one class */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "text_priv.h"
 #include "base/units.h"
-#include "run/wrap.h"
+#include "base/wrap.h"
 
 #define GPUS_SHOWN 16
 #define GAPS_SHOWN 5

@@ -6,7 +6,7 @@
 #include "findings/loader.h"
 #include "text_priv.h"
 #include "base/units.h"
-#include "base/words.h"
+#include "findings/words.h"
 
 #define PATH_COLUMNS 34 /* of a path or a file's name */
 #define LEAST_PPM 1000 /* of the GPU time: smaller findings are not listed */

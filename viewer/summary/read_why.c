@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary.json back into the model: the causes, in the writer's order. */
 #include "priv.h"
-#include "base/words.h"
+#include "findings/words.h"
 
 /* A time or count that may be unknown. */
 static int64_t or_unknown(const struct view_json *node, const char *key)

@@ -2,7 +2,7 @@
 /* summary.json: the ranks side by side. One function per member, in the schema's order. */
 #include "priv.h"
 #include "base/units.h"
-#include "base/words.h"
+#include "findings/words.h"
 
 static void put_cause(struct view_jsonout *j, const struct ana_rank *r)
 {

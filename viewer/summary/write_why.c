@@ -4,7 +4,7 @@
 #include "findings/findings.h"
 #include "findings/loader.h"
 #include "priv.h"
-#include "base/words.h"
+#include "findings/words.h"
 
 void summary_put_confidence(struct view_jsonout *j, const int64_t by[ANA_CONFIDENCES])
 {

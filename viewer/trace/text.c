@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include "run/wrap.h"
+#include "base/wrap.h"
 
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 

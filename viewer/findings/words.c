@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "utf8.h"
+#include "base/utf8.h"
 #include "wire/evidence.h"
 
 #define NAME_COLUMNS 40 /* of functions and other names without a path in them */

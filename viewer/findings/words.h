@@ -7,7 +7,7 @@
 #define VIEW_WORDS_H
 
 #include <stdint.h>
-#include "arena.h"
+#include "base/arena.h"
 #include "summary/summary.h"
 
 #define VIEW_WAITS 16
