@@ -30,6 +30,9 @@ gs_library(sqlite3 sqlite3.h sqlite3)
 gs_library(yajl yajl/yajl_parse.h yajl)
 gs_library(z zlib.h z)
 gs_library(elf libelf.h elf)
+gs_library(curl curl/curl.h curl)
+gs_library(microhttpd microhttpd.h microhttpd)
+gs_library(ncurses curses.h ncursesw)
 find_program(PROTOC_C NAMES protoc-c)
 
 # The report's interactive charts are bundled from npm's packages, and need nothing of them at run

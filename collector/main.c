@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
-#include "log.h"
-#include "options.h"
-#include "server.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "node/server.h"
 
 /* With 0, 1 or 2 closed a trace would get that number, and log lines with it. */
 static bool hold_stdio(void)

@@ -10,9 +10,9 @@
 #include <ftw.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include "client.h"
-#include "intake.h"
-#include "seqs.h"
+#include "node/client.h"
+#include "node/intake.h"
+#include "store/seqs.h"
 #include "unit/stream.h"
 #include "wire/bytes.h"
 #include "wire/crc32c.h"

@@ -3,8 +3,8 @@
 #include "harness.h"
 
 #include <errno.h>
-#include "ended.h"
-#include "hello.h"
+#include "store/ended.h"
+#include "store/hello.h"
 #include "wire/encoder.h"
 #include "wire/session.pb-c.h"
 

@@ -2,7 +2,7 @@
 /* The set of stored frames, against a plain bitmap. */
 #include "harness.h"
 
-#include "seqs.h"
+#include "store/seqs.h"
 
 #define NUMBERS 400
 

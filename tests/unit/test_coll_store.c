@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include "store.h"
+#include "store/store.h"
 #include "wire/block.h"
 #include "wire/bytes.h"
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
-#include "loop.h"
+#include "base/loop.h"
 #include "server.h"
 #include "wire/buf.h"
 

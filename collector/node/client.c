@@ -13,9 +13,9 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "clock.h"
+#include "base/clock.h"
 #include "intake.h"
-#include "log.h"
+#include "base/log.h"
 #include "watch.h"
 
 #ifndef SO_PEERPIDFD

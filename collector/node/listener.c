@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "log.h"
-#include "paths.h"
+#include "base/log.h"
+#include "base/paths.h"
 
 #define LOCK_TRIES 16
 

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
-#include "log.h"
+#include "base/log.h"
 
 #define CARRY_STEP (256u << 10) /* memory for a half frame at first; doubled as it fills */
 #define DIRECT_MIN (64u << 10) /* below, a read of its own costs more than a copy */

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "clock.h"
-#include "ended.h"
-#include "log.h"
+#include "base/clock.h"
+#include "store/ended.h"
+#include "base/log.h"
 
 #define WATCHES_MAX 4096 /* one descriptor each */
 

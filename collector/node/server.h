@@ -11,10 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "listener.h"
-#include "loop.h"
-#include "options.h"
-#include "status.h"
-#include "store.h"
+#include "base/loop.h"
+#include "base/options.h"
+#include "base/status.h"
+#include "store/store.h"
 
 #define COLL_SCRATCH_BYTES (1u << 20) /* one read */
 #define COLL_HELD_MAX (40u << 20) /* half frames, all clients together */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/types.h>
-#include "loop.h"
+#include "base/loop.h"
 
 struct coll_listener {
 	struct coll_source source; /* fd -1: not open; ready is the user's */

@@ -15,8 +15,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include "client.h"
-#include "clock.h"
-#include "log.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "watch.h"
 
 #define FDS_PER_CLIENT 4 /* socket, pidfd, stream, index */

@@ -15,8 +15,8 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "log.h"
-#include "paths.h"
+#include "base/log.h"
+#include "base/paths.h"
 #include "recover.h"
 
 #define RUN_SUFFIX ".gst"

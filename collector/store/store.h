@@ -19,7 +19,7 @@
 #include "index.h"
 #include "known.h"
 #include "seqs.h"
-#include "status.h"
+#include "base/status.h"
 
 #define COLL_STORE_BUCKETS 256
 #define COLL_HEX_BYTES (2 * WIRE_STREAM_ID_BYTES + 1)
