@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs of the throw-away Slurm (cluster.py) and the truth about them. A node of it has simulated
+GPUs and a name of its own; which GPU did what, and when each task lived, is written down by the
+simulator and by the tasks themselves, so that a report can be held against it.
+
+    site = Site(where); with site.cluster() as slurm: slurm.srun('-n2', *site.task())"""
+import glob
+import json
+import os
+import re
+
+import cluster
+import gs
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TICK = 20_000_000  # /proc tells when a process began in hundredths of a second
+
+# The drivers of a node, which stand in the image of a real one. The wrapper is a program of the job
+# as any other: whatever is preloaded into the job is preloaded into it, too.
+NODE = '''#!/bin/sh
+[ -n "$SLURM_JOB_ID" ] && mkdir -p -m 1777 {site}/truth/$SLURM_JOB_ID
+export GPUSTARVE_BUILD={build} GPUSIM_DEVICES={gpus} GPUSIM_NODE=${{SLURMD_NODENAME#n}}
+export GPUSIM_SHM={site}/gpus.$SLURMD_NODENAME GPUSIM_HOST=$SLURMD_NODENAME
+export GPUSIM_TRUTH={site}/truth/$SLURM_JOB_ID
+export LD_PRELOAD=${{LD_PRELOAD:+$LD_PRELOAD:}}{build}/gpusim/gpusim-host.so
+exec {with_gpusim} "$@"
+'''
+
+
+class Site:
+    def __init__(self, where, gpus=8):
+        os.chmod(where, 0o755)
+        self.where, self.gpus = where, gpus
+        self.out, self.node = os.path.join(where, 'out'), os.path.join(where, 'on-node')
+        for folder in 'out', 'truth', 'notes':
+            os.makedirs(os.path.join(where, folder))
+            os.chmod(os.path.join(where, folder), 0o1777)
+        self.write('on-node', NODE.format(site=where, build=gs.BUILD, gpus=gpus,
+                                          with_gpusim=gs.WITH_GPUSIM))
+
+    def write(self, name, text, mode=0o755):
+        path = os.path.join(self.where, name)
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def cluster(self, **conf):
+        return cluster.Cluster(self.where, gpus=self.gpus, **conf)
+
+    def task(self, *args, wrapper=()):
+        """The command line of a task on a node."""
+        return [self.node, *wrapper, gs.PYTHON, os.path.join(HERE, 'task.py'), '--notes',
+                os.path.join(self.where, 'notes'), *[str(a) for a in args]]
+
+    # the truth
+
+    def notes(self, job):
+        """What the tasks of a job wrote down of themselves, by rank and restart."""
+        rows = []
+        for path in glob.glob(os.path.join(self.where, 'notes', '*.task')):
+            with open(path, encoding='utf-8') as f:
+                rows.append(json.load(f))
+        return sorted((r for r in rows if r['job'] == str(job)),
+                      key=lambda r: (r['restart'], r['rank']))
+
+    def ops(self, job):
+        """{uuid: operations} that the job's GPUs did."""
+        count = {}
+        folder = os.path.join(self.where, 'truth', str(job))
+        for op in gs.truth_ops(folder) if os.path.isdir(folder) else []:
+            if op['kind'] in ('kernel', 'memcpy', 'memset', 'graph') and 'node' not in op:
+                count[op['uuid'].lower()] = count.get(op['uuid'].lower(), 0) + 1
+        return count
+
+
+def lines(output):
+    """Sorted, for tasks write beside each other. srun's own words about tasks that failed come in
+    groups as they happen to end: one line per task here."""
+    out = []
+    for line in output.decode().splitlines():
+        m = re.match(r'(srun: error: \S+): tasks? (\S+): (.*)$', line)
+        for span in m.group(2).split(',') if m else ():
+            first, _, last = span.partition('-')
+            out += [f'{m.group(1)}: {i}: {m.group(3)}' for i in range(int(first), int(last or first) + 1)]
+        if not m:
+            out.append(line)
+    return sorted(out)
+
+
+def same_job(what, done, plain):
+    """A job's exit status and output are those of the same job without gpustarve."""
+    gs.equal(done.returncode, plain.returncode, f'{what}: exit status')
+    gs.equal(lines(done.stdout), lines(plain.stdout), f'{what}: stdout')
+    gs.equal(lines(done.stderr), lines(plain.stderr), f'{what}: stderr')
+
+
+def check_hosts_and_ranks(what, s, notes):
+    """The processes that a summary tells of are the tasks, with their numbers and nodes."""
+    gs.equal(s['run']['hosts'], sorted({n['node'] for n in notes}), f'{what}: hosts')
+    got = sorted((p['rank'], p['host'], p['pid']) for p in s['run']['processes']
+                 if p['role'] == 'trainer')
+    gs.equal(got, sorted((n['rank'], n['node'], n['pid']) for n in notes if n.get('uuid')),
+             f'{what}: ranks')
+
+
+def check_ops(what, s, ops):
+    gs.equal({g['uuid'].lower(): g['ops'] for g in s['gpus'] if g['ops']}, ops,
+             f'{what}: operations of each GPU')
+
+
+def check_life(what, s, notes, outside):
+    """Held time of each GPU that one task held for its life: from before the task's first line to
+    after its last, and no longer than who started it saw it live. outside: ns."""
+    for g in s['gpus']:
+        mine = [n for n in notes if (n.get('uuid') or '').lower() == g['uuid'].lower()]
+        if gs.equal(len(mine), 1, f'{what}: tasks on {g["uuid"]}'):
+            inside = mine[0]['end_ns'] - mine[0]['begin_ns']
+            gs.check(inside - TICK <= g['held_ns'] <= outside + TICK,
+                     f'{what}: held {g["held_ns"]}, not within {inside} and {outside}')
+        gs.equal(sum(g['classes'].values()), g['held_ns'], f'{what}: classes make up the time')
+
+
+def leftovers(slurm, patience=60):
+    """Processes of ours that still live once all jobs have ended, apart from the daemons."""
+    try:
+        cluster.until('leftovers', lambda: not slurm.others(), patience)
+    except TimeoutError:
+        return slurm.others()
+    return []
