@@ -32,6 +32,7 @@ gs_library(z zlib.h z)
 gs_library(elf libelf.h elf)
 gs_library(curl curl/curl.h curl)
 gs_library(microhttpd microhttpd.h microhttpd)
+gs_library(gnutls gnutls/gnutls.h gnutls)
 gs_library(ncurses curses.h ncursesw)
 find_program(PROTOC_C NAMES protoc-c)
 

@@ -24,7 +24,8 @@ declare -A _gpustarve_options=(
 	[dump]='--samples --batches --steps --streams'
 	[prices]='-o --output --provider --date --price-model'
 	[doctor]=''
-	[collector]='--dir --unix --until-eof --grace --silence --idle-exit --ready-fd --foreground
+	[collector]='--dir --unix --listen --cert --key --client-ca --token-file --no-token
+		--insecure-http --until-eof --grace --silence --idle-exit --ready-fd --foreground
 		--verbose --version'
 )
 
@@ -51,7 +52,8 @@ declare -A _gpustarve_values=(
 	[prices --price-model]=$_gpustarve_models
 	[collector --dir]=@folder [collector --unix]=@file [collector --until-eof]=@none
 	[collector --grace]=@none [collector --silence]=@none [collector --idle-exit]=@none
-	[collector --ready-fd]=@none
+	[collector --ready-fd]=@none [collector --listen]=@none [collector --cert]=@file
+	[collector --key]=@file [collector --client-ca]=@file [collector --token-file]=@file
 )
 
 _gpustarve_words() { # WORDS CURRENT

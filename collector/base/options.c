@@ -14,11 +14,20 @@
 
 static const char help[] =
 	"usage: gpustarve-collector --unix PATH [--dir BASE] [option...]\n"
+	"       gpustarve-collector --listen URL [--dir BASE] [option...]\n"
 	"\n"
-	"Stores the traces of this node's processes as they come in.\n"
+	"Stores the traces of this node's processes as they come in, or those of many nodes.\n"
 	"\n"
 	"  --dir BASE           where run directories go (./gpustarve-runs)\n"
 	"  --unix PATH          socket to listen on; mode 0600, for this user and root only\n"
+	"  --listen URL         https://HOST:PORT, or http://127.0.0.1:PORT, for other collectors,\n"
+	"                       curl and browsers; port 0 takes a free one\n"
+	"  --cert FILE          certificate of https, PEM\n"
+	"  --key FILE           and its key\n"
+	"  --client-ca FILE     let in only who has a certificate of this authority\n"
+	"  --token-file FILE    who may come in: lines of TOKEN TEAM SCOPES\n"
+	"  --no-token           everybody on this machine may come in, on a loopback address\n"
+	"  --insecure-http      http also beyond this machine\n"
 	"  --until-eof FD       end when FD reads end-of-file and all clients are done\n"
 	"  --grace SECONDS      then wait so long for clients that have said goodbye (10)\n"
 	"  --silence SECONDS    drop a client that sends nothing at all, or half a frame, for so\n"
@@ -39,6 +48,13 @@ static const char help[] =
 enum {
 	OPT_DIR = 256,
 	OPT_UNIX,
+	OPT_LISTEN,
+	OPT_CERT,
+	OPT_KEY,
+	OPT_CLIENT_CA,
+	OPT_TOKEN_FILE,
+	OPT_NO_TOKEN,
+	OPT_INSECURE_HTTP,
 	OPT_UNTIL_EOF,
 	OPT_GRACE,
 	OPT_SILENCE,
@@ -53,6 +69,13 @@ enum {
 static const struct option table[] = {
 	{ "dir", required_argument, NULL, OPT_DIR },
 	{ "unix", required_argument, NULL, OPT_UNIX },
+	{ "listen", required_argument, NULL, OPT_LISTEN },
+	{ "cert", required_argument, NULL, OPT_CERT },
+	{ "key", required_argument, NULL, OPT_KEY },
+	{ "client-ca", required_argument, NULL, OPT_CLIENT_CA },
+	{ "token-file", required_argument, NULL, OPT_TOKEN_FILE },
+	{ "no-token", no_argument, NULL, OPT_NO_TOKEN },
+	{ "insecure-http", no_argument, NULL, OPT_INSECURE_HTTP },
 	{ "until-eof", required_argument, NULL, OPT_UNTIL_EOF },
 	{ "grace", required_argument, NULL, OPT_GRACE },
 	{ "silence", required_argument, NULL, OPT_SILENCE },
@@ -92,6 +115,35 @@ static bool descriptor(const char *option, const char *text, int *out)
 	return true;
 }
 
+static bool one_http(struct coll_options *o, int opt)
+{
+	switch (opt) {
+	case OPT_LISTEN:
+		o->listen = optarg;
+		return true;
+	case OPT_CERT:
+		o->cert = optarg;
+		return true;
+	case OPT_KEY:
+		o->key = optarg;
+		return true;
+	case OPT_CLIENT_CA:
+		o->client_ca = optarg;
+		return true;
+	case OPT_TOKEN_FILE:
+		o->token_file = optarg;
+		return true;
+	case OPT_NO_TOKEN:
+		o->no_token = true;
+		return true;
+	case OPT_INSECURE_HTTP:
+		o->insecure_http = true;
+		return true;
+	default:
+		return false; /* getopt has said why */
+	}
+}
+
 static bool one(struct coll_options *o, int opt)
 {
 	switch (opt) {
@@ -117,7 +169,7 @@ static bool one(struct coll_options *o, int opt)
 		o->verbose = true;
 		return true;
 	default:
-		return false; /* getopt has said why */
+		return one_http(o, opt);
 	}
 }
 
@@ -127,9 +179,15 @@ static bool complete(const struct coll_options *o, int argc, char **argv)
 		coll_log("%s: not an option; see --help", argv[optind]);
 		return false;
 	}
-	if (!o->unix_path || !*o->unix_path)
-		coll_log("no socket to listen on; give --unix PATH");
-	return o->unix_path && *o->unix_path;
+	if ((!o->unix_path && !o->listen) || (o->unix_path && !*o->unix_path)) {
+		coll_log("no socket to listen on; give --unix PATH, or --listen URL");
+		return false;
+	}
+	if (!o->listen && (o->cert || o->key || o->client_ca || o->token_file || o->no_token)) {
+		coll_log("options of HTTP without --listen; give --listen https://HOST:PORT");
+		return false;
+	}
+	return true;
 }
 
 bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *status)

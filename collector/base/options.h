@@ -7,13 +7,19 @@
 
 struct coll_options {
 	const char *dir;
-	const char *unix_path;
+	const char *unix_path; /* NULL: none */
 	int until_eof; /* descriptor, -1: none */
 	int ready_fd; /* descriptor, -1: none */
 	int idle_exit_s; /* -1: never */
 	int grace_s;
 	int silence_s; /* before the first frame, or amid one */
 	bool verbose;
+
+	/* HTTP, see http/http.h. NULL: not given. */
+	const char *listen; /* URL */
+	const char *cert, *key, *client_ca; /* PEM files */
+	const char *token_file;
+	bool no_token, insecure_http;
 };
 
 enum coll_exit {

@@ -27,7 +27,14 @@
 	X(store_errors, "streams that could not be stored")                            \
 	X(commits, "files synced")                                                     \
 	X(acks, "acknowledgements sent")                                               \
-	X(ends, "ends of processes noted")
+	X(ends, "ends of processes noted")                                             \
+	X(http_connections, "HTTP connections accepted")                               \
+	X(http_mute, "HTTP connections that ended without a request")                  \
+	X(http_requests, "HTTP requests")                                              \
+	X(http_refused, "HTTP requests refused: token, scope, size or sender")         \
+	X(http_bad, "HTTP requests that make no sense here")                           \
+	X(http_slow, "HTTP connections closed: too slow")                              \
+	X(http_failed, "HTTP requests that failed by our fault")
 
 struct coll_counters {
 #define COLL_COUNTER_FIELD(name, what) uint64_t name;

@@ -8,6 +8,7 @@
 #include <malloc.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -17,6 +18,7 @@
 #include "client.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/http.h"
 #include "watch.h"
 
 #define FDS_PER_CLIENT 4 /* socket, pidfd, stream, index */
@@ -76,6 +78,8 @@ void coll_server_fini(struct coll_server *sv)
 	while (sv->clients)
 		coll_client_free(sv->clients);
 	coll_watch_fini(sv);
+	coll_http_close(sv->http);
+	sv->http = NULL;
 	coll_listener_close(&sv->listener);
 	coll_store_fini(&sv->store);
 	if (sv->signals.fd >= 0)
@@ -176,8 +180,11 @@ static void on_eof(struct coll_source *s, uint32_t events)
 /* Opens the socket, and watches it. */
 static int listen_now(struct coll_server *sv)
 {
-	int err = coll_listener_open(&sv->listener, sv->opts->unix_path);
+	int err;
 
+	if (!sv->opts->unix_path)
+		return 0;
+	err = coll_listener_open(&sv->listener, sv->opts->unix_path);
 	if (err)
 		return err;
 	sv->listener.source.ready = on_listener;
@@ -200,7 +207,7 @@ static void unlisten(struct coll_server *sv)
 /* Somebody cleaned the socket away: put it back, for later clients. */
 static void relisten(struct coll_server *sv)
 {
-	if (sv->listening && !coll_listener_gone(&sv->listener))
+	if (!sv->opts->unix_path || (sv->listening && !coll_listener_gone(&sv->listener)))
 		return;
 	unlisten(sv);
 	if (!listen_now(sv))
@@ -231,6 +238,7 @@ static void on_timer(struct coll_source *s, uint32_t events)
 	accept_pause(sv, false);
 	relisten(sv);
 	close_stalled(sv, coll_now_ns());
+	coll_http_tick(sv->http);
 	coll_server_settle(sv, true);
 }
 
@@ -355,10 +363,14 @@ static const char *advice(int err)
 static int tell_ready(struct coll_server *sv)
 {
 	int fd = sv->opts->ready_fd;
+	char line[512];
+	int len;
 
 	if (fd < 0)
 		return 0;
-	if (write(fd, "ready\n", 6) < 0)
+	len = snprintf(line, sizeof(line), "ready%s%s\n", sv->http ? " " : "",
+		       sv->http ? coll_http_url(sv->http) : "");
+	if (write(fd, line, (size_t)len) < 0)
 		coll_log("--ready-fd: %s; nobody waits for it?", strerror(errno));
 	close(fd);
 	return 0;
@@ -382,6 +394,11 @@ int coll_server_listen(struct coll_server *sv)
 			 advice(err));
 		return err;
 	}
+	err = coll_http_open(&sv->http, sv);
+	if (err)
+		return err;
+	if (sv->http)
+		coll_log("listening on %s", coll_http_url(sv->http));
 	return tell_ready(sv);
 }
 
@@ -407,10 +424,11 @@ static bool time_to_end(struct coll_server *sv)
 	if (sv->terminate)
 		return true;
 	if (sv->eof_seen && all_done(sv)) {
-		on_listener(&sv->listener.source, EPOLLIN); /* who came last */
+		if (sv->listening)
+			on_listener(&sv->listener.source, EPOLLIN); /* who came last */
 		return all_done(sv);
 	}
-	return sv->opts->idle_exit_s >= 0 && !sv->client_count &&
+	return sv->opts->idle_exit_s >= 0 && !sv->client_count && coll_http_idle(sv->http) &&
 	       idle >= sv->opts->idle_exit_s * COLL_SECOND_NS;
 }
 
@@ -432,8 +450,9 @@ int coll_server_run(struct coll_server *sv)
 	int err = 0;
 
 	while (!err && !time_to_end(sv)) {
-		err = coll_loop_turn(&sv->loop, -1);
+		err = coll_loop_turn(&sv->loop, coll_http_timeout(sv->http));
 		coll_server_settle(sv, false);
+		coll_http_turn(sv->http);
 	}
 	finish(sv);
 	if (sv->opts->verbose)

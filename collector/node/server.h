@@ -21,12 +21,14 @@
 #define COLL_UNSYNCED_MAX (32u << 20) /* bytes of a stream that wait for the clock */
 
 struct coll_client;
+struct coll_http;
 struct coll_watch;
 
 struct coll_server {
 	const struct coll_options *opts;
 	struct coll_loop loop;
-	struct coll_listener listener;
+	struct coll_listener listener; /* not open without --unix */
+	struct coll_http *http; /* NULL without --listen */
 	struct coll_store store;
 	struct coll_counters count;
 	struct coll_client *clients; /* all, also those about to close */

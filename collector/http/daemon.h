@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of struct coll_http, for the files of this folder that make up the server itself. */
+#ifndef COLL_DAEMON_H
+#define COLL_DAEMON_H
+
+#include <microhttpd.h>
+#include "http.h"
+#include "listen.h"
+#include "tls.h"
+
+struct coll_http_conn {
+	struct MHD_Connection *connection;
+	int fd;
+	int64_t since_ns; /* connected, or its last request was done */
+	bool spoke; /* at least one request came */
+	struct coll_http_request *request; /* the present one */
+	struct coll_http_conn *next, **link;
+};
+
+struct coll_http {
+	struct coll_source source; /* first: the daemon's epoll descriptor */
+	struct coll_server *server;
+	struct MHD_Daemon *daemon;
+	struct coll_address address;
+	struct coll_tls tls;
+	struct coll_tokens tokens;
+	struct coll_teams teams;
+	struct coll_team *open_team; /* no tokens are used: everybody is of it */
+	struct coll_http_conn *conns;
+	size_t conn_count;
+	struct coll_http_request *requests; /* all that have begun */
+	size_t suspended;
+	int64_t refused_said_ns;
+	uint64_t refused_unsaid;
+	bool draining;
+};
+
+/* conn.c: of NOTIFY_CONNECTION, and of the tick. */
+void coll_http_on_connection(void *cls, struct MHD_Connection *connection, void **context,
+			     enum MHD_ConnectionNotificationCode code);
+struct coll_http_conn *coll_http_conn_of(struct MHD_Connection *connection);
+void coll_http_close_slow(struct coll_http *h, int64_t now_ns);
+
+/* request.c: of the access handler, and of NOTIFY_COMPLETED. */
+enum MHD_Result coll_http_on_access(void *cls, struct MHD_Connection *connection, const char *url,
+				    const char *method, const char *version, const char *upload,
+				    size_t *upload_size, void **own);
+void coll_http_on_completed(void *cls, struct MHD_Connection *connection, void **own,
+			    enum MHD_RequestTerminationCode code);
+
+#endif

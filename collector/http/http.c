@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The daemon in the collector's loop: its epoll descriptor is a source like any other.
+ */
+#include "http.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon.h"
+#include "node/server.h"
+
+#define DRAIN_MS 3000
+#define MHD_RUNS_PER_TURN 64 /* so that one busy connection cannot keep the loop */
+
+static void on_ready(struct coll_source *s, uint32_t events)
+{
+	(void)events;
+	MHD_run(((struct coll_http *)s)->daemon);
+}
+
+__attribute__((format(printf, 2, 0))) static void on_log(void *cls, const char *fmt, va_list args)
+{
+	char line[256];
+
+	(void)cls;
+	if (vsnprintf(line, sizeof(line), fmt, args) < 0)
+		return;
+	line[strcspn(line, "\r\n")] = '\0';
+	coll_note("HTTP: %s", line);
+}
+
+/* Paths and parameters stay as they came. */
+static size_t leave_escaped(void *cls, struct MHD_Connection *connection, char *text)
+{
+	(void)cls;
+	(void)connection;
+	return strlen(text);
+}
+
+static int start(struct coll_http *h, int fd)
+{
+	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+	struct MHD_OptionItem tls[5] = { { MHD_OPTION_END, 0, NULL } };
+	const union MHD_DaemonInfo *info;
+	unsigned int n = 0;
+
+	if (h->address.https) {
+		flags |= MHD_USE_TLS;
+		tls[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_CERT, 0, h->tls.cert };
+		tls[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_KEY, 0, h->tls.key };
+		tls[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_PRIORITIES, 0,
+						    (void *)(uintptr_t)COLL_TLS_PRIORITIES };
+		if (h->tls.client_ca)
+			tls[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_TRUST, 0,
+							    h->tls.client_ca };
+		tls[n] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
+	}
+	h->daemon = MHD_start_daemon(flags, 0, NULL, NULL, coll_http_on_access, h,
+				     MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
+				     MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_CONNECTION,
+				     coll_http_on_connection, h, MHD_OPTION_NOTIFY_COMPLETED,
+				     coll_http_on_completed, h, MHD_OPTION_UNESCAPE_CALLBACK,
+				     leave_escaped, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+				     (size_t)COLL_HTTP_MEMORY, MHD_OPTION_CONNECTION_LIMIT,
+				     COLL_HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+				     COLL_HTTP_IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+				     MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+	if (!h->daemon) {
+		close(fd);
+		return -EINVAL;
+	}
+	info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	if (!info || info->epoll_fd < 0)
+		return -ENOSYS;
+	h->source = (struct coll_source){ .fd = info->epoll_fd, .ready = on_ready };
+	return coll_loop_add(&h->server->loop, &h->source, EPOLLIN);
+}
+
+/* What the options allow, said before anything is opened to the world. */
+static int check(const struct coll_http *h, const struct coll_options *o)
+{
+	const char *why = NULL;
+
+	if (h->address.https && (!o->cert || !o->key))
+		why = "https needs a certificate; give --cert FILE and --key FILE";
+	else if (!h->address.https && (o->cert || o->key || o->client_ca))
+		why = "certificates are for https; give --listen https://HOST:PORT";
+	else if (!h->address.https && !h->address.loopback && !o->insecure_http)
+		why = "http beyond this machine shows tokens and traces to the network; use https, "
+		      "or say --insecure-http";
+	else if (!o->token_file && !o->no_token)
+		why = "who may come in? give --token-file FILE, or --no-token on loopback";
+	else if (o->no_token && (o->token_file || !h->address.loopback))
+		why = "--no-token is for loopback addresses, without --token-file";
+	if (why)
+		coll_log("--listen %s: %s", o->listen, why);
+	return why ? -EINVAL : 0;
+}
+
+static int prepare(struct coll_http *h, const struct coll_options *o)
+{
+	int err = check(h, o);
+
+	if (!err)
+		err = coll_tls_load(&h->tls, o->cert, o->key, o->client_ca);
+	if (!err && o->token_file)
+		err = coll_tokens_load(&h->tokens, o->token_file);
+	if (err || o->token_file)
+		return err;
+	h->open_team = coll_team_sharing(&h->teams, &h->server->store);
+	return h->open_team ? 0 : -ENOMEM;
+}
+
+int coll_http_open(struct coll_http **out, struct coll_server *sv)
+{
+	const struct coll_options *o = sv->opts;
+	struct coll_http *h;
+	int fd, err = -ENOMEM;
+
+	*out = NULL;
+	if (!o->listen)
+		return 0;
+	h = calloc(1, sizeof(*h));
+	if (!h)
+		return -ENOMEM;
+	h->server = sv;
+	h->source.fd = -1;
+	h->teams.base = sv->store.base;
+	h->teams.count = &sv->count;
+	fd = coll_listen_tcp(&h->address, o->listen);
+	if (fd < 0) {
+		err = fd;
+		coll_log("cannot listen on %s: %s; give --listen https://HOST:PORT", o->listen,
+			 strerror(-err));
+		goto close_http;
+	}
+	err = prepare(h, o);
+	if (err) {
+		close(fd);
+		goto close_http;
+	}
+	err = start(h, fd);
+	if (err) {
+		coll_log("cannot serve %s: %s; are certificate and key PEM, and of each other?",
+			 h->address.url, strerror(-err));
+		goto close_http;
+	}
+	*out = h;
+	return 0;
+close_http:
+	coll_http_close(h);
+	return err;
+}
+
+const char *coll_http_url(const struct coll_http *h)
+{
+	return h->address.url;
+}
+
+struct coll_teams *coll_http_teams(struct coll_http *h)
+{
+	return &h->teams;
+}
+
+int coll_http_reload(struct coll_http *h)
+{
+	if (!h || !h->server->opts->token_file)
+		return 0;
+	return coll_tokens_load(&h->tokens, h->server->opts->token_file);
+}
+
+int coll_http_timeout(struct coll_http *h)
+{
+	MHD_UNSIGNED_LONG_LONG ms;
+
+	if (!h || MHD_get_timeout(h->daemon, &ms) != MHD_YES)
+		return -1;
+	return ms > 1000 ? 1000 : (int)ms;
+}
+
+void coll_http_turn(struct coll_http *h)
+{
+	int runs = 0;
+
+	while (h && runs++ < MHD_RUNS_PER_TURN && coll_http_timeout(h) == 0)
+		MHD_run(h->daemon);
+}
+
+void coll_http_tick(struct coll_http *h)
+{
+	if (!h)
+		return;
+	coll_http_close_slow(h, coll_now_ns());
+	MHD_run(h->daemon);
+}
+
+bool coll_http_idle(const struct coll_http *h)
+{
+	return !h || !h->conn_count;
+}
+
+static bool unsent(const struct coll_http *h)
+{
+	const struct coll_http_request *r = h->requests;
+
+	while (r && !(r->answered && r->ended))
+		r = r->next;
+	return r != NULL;
+}
+
+void coll_http_drain(struct coll_http *h)
+{
+	int64_t until = coll_now_ns() + DRAIN_MS * (COLL_SECOND_NS / 1000);
+	int fd;
+
+	if (!h)
+		return;
+	if (!h->draining) {
+		fd = MHD_quiesce_daemon(h->daemon);
+		if (fd >= 0)
+			close(fd);
+	}
+	h->draining = true;
+	coll_http_turn(h);
+	while (unsent(h) && coll_now_ns() < until) {
+		struct pollfd p = { .fd = h->source.fd, .events = POLLIN };
+
+		poll(&p, 1, 20);
+		MHD_run(h->daemon);
+		coll_http_turn(h);
+	}
+}
+
+void coll_http_close(struct coll_http *h)
+{
+	struct coll_http_request *r, *next;
+
+	if (!h)
+		return;
+	if (h->daemon) {
+		for (r = h->requests; r; r = next) {
+			next = r->next;
+			if (r->suspended)
+				coll_http_text(r, 503, "the collector ends\n");
+		}
+		coll_http_drain(h);
+		if (h->source.fd >= 0)
+			coll_loop_remove(&h->server->loop, &h->source);
+		MHD_stop_daemon(h->daemon);
+	}
+	coll_teams_fini(&h->teams);
+	coll_tokens_fini(&h->tokens);
+	coll_tls_fini(&h->tls);
+	free(h);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table. The first that matches a path and a method answers.
+ */
+#include "routes.h"
+
+const struct coll_route *const coll_routes[] = {
+	&coll_route_health,
+	NULL,
+};

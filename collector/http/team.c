@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A list of few.
+ */
+#include "team.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/log.h"
+
+static struct coll_team *add(struct coll_teams *t, struct coll_team *team)
+{
+	team->next = t->list;
+	t->list = team;
+	return team;
+}
+
+struct coll_team *coll_team_get(struct coll_teams *t, const char *name)
+{
+	struct coll_team *team = t->list;
+	char path[PATH_MAX];
+	int err;
+
+	while (team && strcmp(team->name, name))
+		team = team->next;
+	if (team)
+		return team;
+	team = calloc(1, sizeof(*team));
+	if (!team)
+		return NULL;
+	snprintf(team->name, sizeof(team->name), "%s", name);
+	snprintf(path, sizeof(path), "%s/%s", t->base, name);
+	err = coll_store_init(&team->own, path, t->count);
+	if (err) {
+		coll_log("cannot store runs in %s: %s", path, strerror(-err));
+		coll_store_fini(&team->own);
+		free(team);
+		return NULL;
+	}
+	team->store = &team->own;
+	return add(t, team);
+}
+
+struct coll_team *coll_team_sharing(struct coll_teams *t, struct coll_store *store)
+{
+	struct coll_team *team = calloc(1, sizeof(*team));
+
+	if (!team)
+		return NULL;
+	team->store = store;
+	return add(t, team);
+}
+
+void coll_teams_fini(struct coll_teams *t)
+{
+	while (t->list) {
+		struct coll_team *team = t->list;
+
+		t->list = team->next;
+		if (team->store == &team->own)
+			coll_store_fini(&team->own);
+		free(team);
+	}
+}
