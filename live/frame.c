@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "frame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <zstd.h>
+
+#define RAW_MAX (1u << 20) /* a pulse is some hundred bytes; a Hello some KiB, or a long command */
+
+struct live_reader {
+	ZSTD_DCtx *zstd;
+	uint8_t *raw; /* RAW_MAX, once needed */
+};
+
+struct live_reader *live_reader_new(void)
+{
+	return calloc(1, sizeof(struct live_reader));
+}
+
+void live_reader_free(struct live_reader *d)
+{
+	if (!d)
+		return;
+	ZSTD_freeDCtx(d->zstd);
+	free(d->raw);
+	free(d);
+}
+
+bool live_frame_wanted(const struct wire_frame *f)
+{
+	return f->type == WIRE_FRAME_HELLO || f->type == WIRE_FRAME_PULSE ||
+	       f->type == WIRE_FRAME_BYE;
+}
+
+/* The raw body, valid until the next call. */
+static int unpack(struct live_reader *d, const struct wire_frame *f, const uint8_t *body,
+		  const uint8_t **raw)
+{
+	*raw = body;
+	if (f->raw_len > RAW_MAX)
+		return -EBADMSG;
+	if (!(f->flags & WIRE_FRAME_FL_ZSTD))
+		return f->raw_len == f->body_len ? 0 : -EBADMSG;
+	if (!d->zstd)
+		d->zstd = ZSTD_createDCtx();
+	if (!d->raw)
+		d->raw = malloc(RAW_MAX);
+	if (!d->zstd || !d->raw)
+		return -ENOMEM;
+	*raw = d->raw;
+	size_t got = ZSTD_decompressDCtx(d->zstd, d->raw, f->raw_len, body, f->body_len);
+	return !ZSTD_isError(got) && got == f->raw_len ? 0 : -EBADMSG;
+}
+
+static int take(struct live_run *r, const struct wire_frame *f, const ProtobufCMessage *m,
+		const struct live_when *when)
+{
+	if (f->type == WIRE_FRAME_HELLO)
+		return live_run_hello(r, f->stream, f->seq, (const Wire__Hello *)m);
+	if (f->type == WIRE_FRAME_PULSE)
+		return live_run_pulse(r, f->stream, f->seq, f->time_ns, (const Wire__Pulse *)m,
+				      when);
+	return live_run_bye(r, f->stream, f->seq, f->time_ns, (const Wire__Bye *)m, when);
+}
+
+int live_run_frame(struct live_run *r, struct live_reader *d, const struct wire_frame *f,
+		   const uint8_t *payload, const struct live_when *when)
+{
+	const ProtobufCMessageDescriptor *type;
+	const uint8_t *raw;
+	int err;
+
+	if (!live_frame_wanted(f))
+		return 0;
+	type = f->type == WIRE_FRAME_HELLO   ? &wire__hello__descriptor
+	       : f->type == WIRE_FRAME_PULSE ? &wire__pulse__descriptor
+					     : &wire__bye__descriptor;
+	err = unpack(d, f, payload + f->head_len, &raw);
+	if (err)
+		return err;
+	ProtobufCMessage *m = protobuf_c_message_unpack(type, NULL, f->raw_len, raw);
+	if (!m)
+		return -EBADMSG;
+	err = take(r, f, m, when);
+	protobuf_c_message_free_unpacked(m, NULL);
+	return err;
+}

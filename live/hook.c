@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hook.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FILE_MAX (4u << 20) /* of alerts.jsonl: read, and written */
+#define OWN_VARIABLES 10
+
+extern char **environ;
+
+int live_watch_add(struct live_watch *w, const struct live_condition *c, const char *exec,
+		   int budget_pct)
+{
+	if (w->entries == LIVE_ALERTS_MAX)
+		return -ENOSPC;
+	w->entry[w->entries++] = (struct live_watch_entry){ .alert = { .condition = *c },
+							    .exec = exec,
+							    .budget_pct = budget_pct };
+	return 0;
+}
+
+size_t live_watch_fired(const struct live_watch *w)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->entries; i++)
+		n += w->entry[i].alert.fired;
+	return n;
+}
+
+/* ---- the file --------------------------------------------------------------------------------- */
+
+static int file_path(char path[PATH_MAX], const char *dir)
+{
+	int n = snprintf(path, PATH_MAX, "%s/" LIVE_FIRED_FILE, dir);
+
+	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+/* One write at the end of the file, whole or not at all. */
+static int append(const char *dir, const char *line, size_t len)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+	int err = file_path(path, dir), fd;
+
+	if (err)
+		return err;
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode) || st.st_size + (off_t)len > FILE_MAX)
+		err = -EFBIG;
+	if (err)
+		goto close_file;
+	n = write(fd, line, len);
+	if (n < 0)
+		err = -errno;
+	else if ((size_t)n != len)
+		err = ftruncate(fd, st.st_size) ? -EIO : -ENOSPC;
+	else if (fdatasync(fd))
+		err = -errno;
+close_file:
+	close(fd);
+	return err;
+}
+
+static int put_line(const char *dir, const struct live_fired *f)
+{
+	char line[LIVE_FIRED_LINE];
+	int len = live_fired_put(f, line);
+
+	return len < 0 ? len : append(dir, line, (size_t)len);
+}
+
+static void recall(struct live_watch *w, const struct live_fired *f)
+{
+	if (f->ended || strcmp(f->by, w->by) != 0)
+		return;
+	for (size_t i = 0; i < w->entries; i++)
+		if (!strcmp(w->entry[i].alert.condition.text, f->condition) &&
+		    w->entry[i].budget_pct == f->budget_pct)
+			w->entry[i].alert.fired = true;
+}
+
+void live_watch_recall(struct live_watch *w, const char *dir)
+{
+	char path[PATH_MAX], line[LIVE_FIRED_LINE];
+	struct live_fired f;
+	struct stat st;
+	size_t bytes = 0;
+	FILE *file;
+	int fd;
+
+	if (file_path(path, dir))
+		return;
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	file = !fstat(fd, &st) && S_ISREG(st.st_mode) ? fdopen(fd, "r") : NULL;
+	if (!file) {
+		close(fd);
+		return;
+	}
+	while (bytes < FILE_MAX && fgets(line, sizeof(line), file)) {
+		size_t len = strlen(line);
+		bytes += len;
+		if (len && line[len - 1] == '\n' && !live_fired_get(&f, line, len - 1))
+			recall(w, &f);
+	}
+	fclose(file);
+}
+
+/* ---- the command ------------------------------------------------------------------------------ */
+
+struct variables {
+	char text[OWN_VARIABLES][LIVE_FIRED_TEXT + PATH_MAX];
+	size_t count;
+};
+
+__attribute__((format(printf, 2, 3))) static void set(struct variables *v, const char *fmt, ...)
+{
+	va_list list;
+
+	va_start(list, fmt);
+	vsnprintf(v->text[v->count], sizeof(v->text[0]), fmt, list);
+	va_end(list);
+	v->count++;
+}
+
+static void tell_it(struct variables *v, const struct live_fired *f, const char *dir,
+		    const char *id)
+{
+	char words[LIVE_WORDS_BYTES];
+
+	v->count = 0;
+	set(v, "GPUSTARVE=0");
+	set(v, "GPUSTARVE_ALERT_CONDITION=%s", f->condition);
+	set(v, "GPUSTARVE_ALERT_METRIC=%s", live_metrics[f->metric].name);
+	set(v, "GPUSTARVE_ALERT_VALUE=%" PRId64, f->value);
+	set(v, "GPUSTARVE_ALERT_UNIT=%s", live_unit_names[live_metrics[f->metric].unit]);
+	set(v, "GPUSTARVE_ALERT_TEXT=%s", live_fired_words(words, f));
+	set(v, "GPUSTARVE_ALERT_BY=%s", f->by);
+	set(v, "GPUSTARVE_ALERT_TIME_NS=%" PRId64, f->t_unix_ns);
+	set(v, "GPUSTARVE_ALERT_RUN=%s", dir);
+	set(v, "GPUSTARVE_ALERT_RUN_ID=%s", id);
+}
+
+/* Ours in front, then what we have ourselves without those. NULL: no memory. */
+static char **environment(struct variables *v)
+{
+	size_t have = 0, n = 0;
+	char **env;
+
+	while (environ && environ[have])
+		have++;
+	env = calloc(have + OWN_VARIABLES + 1, sizeof(*env));
+	if (!env)
+		return NULL;
+	for (; n < v->count; n++)
+		env[n] = v->text[n];
+	for (size_t i = 0; i < have; i++)
+		if (strncmp(environ[i], "GPUSTARVE=", 10) != 0 &&
+		    strncmp(environ[i], "GPUSTARVE_ALERT_", 16) != 0)
+			env[n++] = environ[i];
+	return env;
+}
+
+static int set_up(posix_spawnattr_t *attr, posix_spawn_file_actions_t *files)
+{
+	sigset_t none, all;
+	int err;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	err = posix_spawnattr_setsigmask(attr, &none);
+	if (!err)
+		err = posix_spawnattr_setsigdefault(attr, &all);
+	if (!err)
+		err = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
+							     POSIX_SPAWN_SETSIGDEF);
+	if (!err)
+		err = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0);
+	if (!err)
+		err = posix_spawn_file_actions_addopen(files, 1, "/dev/null", O_WRONLY, 0);
+	if (!err)
+		err = posix_spawn_file_actions_adddup2(files, 1, 2);
+	if (!err)
+		err = posix_spawn_file_actions_addclosefrom_np(files, 3);
+	return err;
+}
+
+static int start(const char *command, char *const *env, pid_t *pid)
+{
+	char sh[] = "sh", run[] = "-c", *argv[] = { sh, run, (char *)(uintptr_t)command, NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	int err;
+
+	err = posix_spawnattr_init(&attr);
+	if (err)
+		return -err;
+	err = posix_spawn_file_actions_init(&files);
+	if (err)
+		goto destroy_attr;
+	err = set_up(&attr, &files);
+	if (!err)
+		err = posix_spawn(pid, "/bin/sh", &files, &attr, argv, env);
+	posix_spawn_file_actions_destroy(&files);
+destroy_attr:
+	posix_spawnattr_destroy(&attr);
+	return -err;
+}
+
+static int run_command(struct live_watch_entry *e, const struct live_fired *f, const char *dir,
+		       const char *id)
+{
+	struct variables *v = malloc(sizeof(*v));
+	char **env = NULL;
+	int err = -ENOMEM;
+
+	if (!v)
+		return err;
+	tell_it(v, f, dir, id);
+	env = environment(v);
+	if (env)
+		err = start(e->exec, env, &e->pid);
+	if (err)
+		e->pid = 0;
+	free(env);
+	free(v);
+	return err;
+}
+
+/* ---- watching --------------------------------------------------------------------------------- */
+
+static void copy(char *out, size_t room, const char *text)
+{
+	snprintf(out, room, "%.*s", (int)room - 1, text);
+}
+
+static void fire(struct live_watch *w, struct live_watch_entry *e, const char *dir, const char *id,
+		 const struct live_when *when, live_tell *tell, void *arg)
+{
+	const struct live_condition *c = &e->alert.condition;
+	struct live_fired f = { .metric = c->metric,
+				.value = e->alert.value,
+				.threshold = c->value,
+				.t_unix_ns = when->wall_ns,
+				.since_unix_ns = when->wall_ns - (when->now_ns - e->alert.since_ns),
+				.budget_pct = e->budget_pct };
+	int written, err = 0;
+
+	copy(f.by, sizeof(f.by), w->by);
+	copy(f.condition, sizeof(f.condition), c->text);
+	copy(f.exec, sizeof(f.exec), e->exec ? e->exec : "");
+	written = put_line(dir, &f);
+	if (e->exec)
+		err = run_command(e, &f, dir, id);
+	if (err) {
+		copy(f.exec_error, sizeof(f.exec_error), strerror(-err));
+		f.ended = true;
+		f.status = 126;
+		put_line(dir, &f);
+		f.ended = false;
+	}
+	if (tell)
+		tell(arg, &f, written);
+}
+
+void live_watch_look(struct live_watch *w, const char *dir, const char *id,
+		     const struct live_totals *t, const struct live_when *when, live_tell *tell,
+		     void *arg)
+{
+	for (size_t i = 0; i < w->entries; i++)
+		if (live_alert_check(&w->entry[i].alert, t, when->now_ns))
+			fire(w, &w->entry[i], dir, id, when, tell, arg);
+}
+
+void live_watch_reap(struct live_watch *w, const char *dir)
+{
+	for (size_t i = 0; i < w->entries; i++) {
+		struct live_watch_entry *e = &w->entry[i];
+		struct live_fired f = { .ended = true };
+		int status;
+		if (!e->pid || waitpid(e->pid, &status, WNOHANG) != e->pid)
+			continue;
+		e->pid = 0;
+		f.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+		copy(f.by, sizeof(f.by), w->by);
+		copy(f.condition, sizeof(f.condition), e->alert.condition.text);
+		f.budget_pct = e->budget_pct;
+		put_line(dir, &f);
+	}
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Conditions watched for one run, and what an alert does when it fires: a line in the run's
+ * alerts.jsonl, and a command. The only part of live/ that touches files and processes.
+ *
+ * The command runs by /bin/sh -c in a session of its own, with every signal as it is by default,
+ * /dev/null as its input and output and no other descriptor of ours. Nobody waits for it. It is
+ * left alone when its watcher ends, and it may hang, fork or fail: that is between it and its
+ * system; a watcher starts each one once. It finds in its environment, besides the watcher's:
+ * GPUSTARVE_ALERT_CONDITION, _METRIC, _VALUE (integer) and _UNIT of it, _TEXT (a sentence), _BY,
+ * _TIME_NS (Unix time), _RUN (the run directory), _RUN_ID, and GPUSTARVE=0, for it is not recorded.
+ *
+ * One thread per watch.
+ */
+#ifndef LIVE_HOOK_H
+#define LIVE_HOOK_H
+
+#include <sys/types.h>
+#include "fired.h"
+
+#define LIVE_ALERTS_MAX 32 /* conditions of one watch */
+
+struct live_watch { /* caller-owned; zero but for @by at first */
+	const char *by; /* "run" or "collector" */
+	struct live_watch_entry {
+		struct live_alert alert;
+		const char *exec; /* the caller's; NULL: no command */
+		int budget_pct; /* 80 or 100; 0: no budget */
+		pid_t pid; /* of its command while that runs, else 0 */
+	} entry[LIVE_ALERTS_MAX];
+	size_t entries;
+};
+
+/* One more condition. 0 or -ENOSPC. */
+int live_watch_add(struct live_watch *w, const struct live_condition *c, const char *exec,
+		   int budget_pct);
+
+/*
+ * Takes note of what the run directory says has fired already, so that nothing fires twice. No
+ * such file is fine; what is no line of ours is passed over. Reads 4 MiB at most.
+ */
+void live_watch_recall(struct live_watch *w, const char *dir);
+
+/* Told of each alert that fires; @written: 0, or negative errno of the line in the file. */
+typedef void live_tell(void *arg, const struct live_fired *f, int written);
+
+/*
+ * Looks at every condition. What fires is written down first and then done, so that a watcher that
+ * is killed in between starts no command twice. @dir: the run directory, @id: the run's name.
+ */
+void live_watch_look(struct live_watch *w, const char *dir, const char *id,
+		     const struct live_totals *t, const struct live_when *when, live_tell *tell,
+		     void *arg);
+
+/* Takes note of commands that have ended. Never waits. */
+void live_watch_reap(struct live_watch *w, const char *dir);
+
+/* How many have fired, in this process or before. */
+size_t live_watch_fired(const struct live_watch *w);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Integers that never overflow, and decimals read without a double. Pure functions. */
+#ifndef LIVE_NUMBERS_H
+#define LIVE_NUMBERS_H
+
+#include <stdint.h>
+
+#define LIVE_NUMBER_MAX (INT64_MAX / 4) /* where sums stay */
+
+/* a + b, of numbers from 0 up. */
+int64_t live_add(int64_t a, int64_t b);
+
+/* A counter of a stream, as far as we count. */
+int64_t live_count(uint64_t v);
+
+/* part x 1e6 / whole, half up, between 0 and 1e6; 0 if whole is not positive. */
+int64_t live_ppm(int64_t part, int64_t whole);
+
+/* price per hour x ns. */
+int64_t live_amount(int64_t nano_usd_per_hour, int64_t ns);
+
+static inline int64_t live_least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t live_most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * The decimal number at *text in units of 1 / @scale (a power of ten, 1e9 at most); moves *text
+ * behind it. 0; -EINVAL: no number; -ERANGE: larger than @max, or decimals that the scale loses.
+ */
+int live_decimal(const char **text, int64_t scale, int64_t max, int64_t *out);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What pulses tell of a run while it goes on: how busy its GPUs are, how much of their time they
+ * wait for input at most, what they cost, who went silent. Fed frame by frame (live/frame.h), asked
+ * at any time. No I/O, no threads, no globals; the caller says what time it is.
+ *
+ * What a pulse cannot tell is not told. It has sums: busy time of each device, time in loader
+ * waits of the process. So a wait counts only as far as the GPU was idle in the same window, which
+ * is the most it can have been. Why the host did nothing stands in the report alone.
+ *
+ * Times are ns. Those of a stream are on its own clock, from which steps are taken out; "now" is
+ * the caller's monotonic clock. Every number that comes in is hostile: sums stay where int64 ends.
+ * One thread per run.
+ */
+#ifndef LIVE_RUN_H
+#define LIVE_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "wire/frame.h"
+#include "wire/session.pb-c.h"
+
+#define LIVE_SECOND_NS 1000000000LL
+#define LIVE_WINDOW_NS (30 * LIVE_SECOND_NS) /* what "now" is an average over */
+#define LIVE_POINTS 40 /* pulses that are kept for it, one a second */
+#define LIVE_STREAMS_MAX 4096u
+#define LIVE_DEVICES_MAX 16u /* of one process */
+#define LIVE_SILENT_NS (90 * LIVE_SECOND_NS) /* who says nothing for so long is not alive */
+
+/* A GPU, whichever processes use it. Read only, but for the price. */
+struct live_gpu {
+	char key[96]; /* what makes it one: its UUID, else its place */
+	char host[64], name[96]; /* as told, cut; not yet fit for a terminal */
+	char uuid[40]; /* hexadecimal with dashes, "": not known */
+	uint32_t ordinal; /* as the process that used it first numbers it */
+	uint32_t mig_slices, mig_slices_total; /* 0: no MIG */
+	/* Since the first process that uses it began; several processes count a moment once. */
+	int64_t held_ns, busy_ns, wait_ns;
+	int64_t covered_ns; /* held up to here, on the clock of its streams */
+	int64_t nano_usd_per_hour; /* the caller's to set; -1: not known */
+};
+
+enum live_gap { /* what the last interval between two pulses was, as far as pulses tell */
+	LIVE_GAP_NONE, /* nothing to tell yet */
+	LIVE_GAP_BUSY, /* no gap: busy for 95 % or more */
+	LIVE_GAP_INPUT, /* idle, and for the most part in a loader wait */
+	LIVE_GAP_HOST, /* idle, no loader wait, and nothing was launched */
+	LIVE_GAP_UNKNOWN, /* idle, and pulses do not tell why */
+	LIVE_GAP_UNSEEN, /* kernels are not recorded at present */
+	LIVE_GAP_SILENT, /* no pulse for LIVE_SILENT_NS */
+	LIVE_GAP_ENDED, /* it has said goodbye */
+	LIVE_GAPS
+};
+extern const char *const live_gap_names[LIVE_GAPS];
+
+struct live_device { /* of a stream, by the process's number */
+	char name[96], pci[24];
+	uint8_t uuid[16];
+	bool has_uuid, used;
+	uint32_t mig_slices, mig_slices_total;
+	size_t gpu; /* of the run, if used */
+	int64_t busy_ns;
+	uint64_t ops;
+	int64_t active_ns; /* pulse that saw it work last */
+	int64_t *busy_at; /* [LIVE_POINTS] */
+};
+
+struct live_stream { /* a process; read only */
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	char host[64], level[16];
+	int64_t pid;
+	int32_t rank; /* with has_rank */
+	bool has_rank, greeted, ended, unseen;
+	int64_t start_unix_ns; /* of the process, 0: not known */
+	uint64_t seq; /* of the last frame taken */
+	uint64_t pulses;
+	int64_t seen_ns; /* the caller's clock at the last pulse */
+	int64_t first_ns, t_ns, complete_ns, offset_ns; /* offset: stream's stamps to ours */
+	int64_t wait_ns;
+	uint64_t launches, dropped, own_cpu_ns, events;
+	struct live_point {
+		int64_t t_ns, wait_ns;
+		uint64_t launches;
+	} at[LIVE_POINTS]; /* pulse number n stands in n % LIVE_POINTS, from 0 */
+	struct live_device *device;
+	size_t devices;
+};
+
+struct live_run {
+	struct live_stream **stream;
+	size_t streams, stream_room;
+	struct live_gpu *gpu;
+	size_t gpus, gpu_room;
+	int64_t nano_usd_per_hour; /* price of GPUs to come; -1: not known */
+	uint64_t refused; /* streams beyond LIVE_STREAMS_MAX */
+};
+
+/* Plain data, caller-owned. */
+void live_run_init(struct live_run *r);
+void live_run_fini(struct live_run *r);
+
+/* When something was learnt. */
+struct live_when {
+	int64_t now_ns; /* monotonic */
+	int64_t wall_ns; /* CLOCK_REALTIME */
+	bool history; /* read from what lay there, not as it came: pulses may be far apart */
+};
+
+/*
+ * What a stream said. @made_ns: the frame's time_ns. Frames of a stream whose sequence number is
+ * not above the last are passed over. 0, -ENOMEM, or -ENOSPC (too many streams; counted).
+ */
+int live_run_hello(struct live_run *r, const uint8_t *id, uint64_t seq, const Wire__Hello *m);
+int live_run_pulse(struct live_run *r, const uint8_t *id, uint64_t seq, int64_t made_ns,
+		   const Wire__Pulse *m, const struct live_when *when);
+int live_run_bye(struct live_run *r, const uint8_t *id, uint64_t seq, int64_t made_ns,
+		 const Wire__Bye *m, const struct live_when *when);
+
+/* NULL: not seen yet. */
+struct live_stream *live_run_stream(const struct live_run *r, const uint8_t *id);
+
+/* Shares of one window, in millionths. */
+struct live_share {
+	bool known; /* there were two pulses, and kernels are recorded */
+	int64_t window_ns;
+	int64_t busy_ppm, starved_ppm; /* starved: at most; the two sum to 1e6 at most */
+};
+
+/* It uses a GPU, has not said goodbye, and was heard of within LIVE_SILENT_NS. */
+bool live_stream_alive(const struct live_stream *s, int64_t now_ns);
+bool live_stream_uses_gpu(const struct live_stream *s);
+
+/* Over LIVE_WINDOW_NS, mean of the GPUs it uses. */
+struct live_share live_stream_share(const struct live_stream *s);
+enum live_gap live_stream_gap(const struct live_stream *s, int64_t now_ns);
+/* How long none of its GPUs worked, up to what is known to be complete. */
+int64_t live_stream_idle_ns(const struct live_stream *s);
+/* How far what is known lies behind what happens; of a pulse, at least. */
+int64_t live_stream_lag_ns(const struct live_stream *s);
+
+/* Over LIVE_WINDOW_NS, of the processes that use it and are alive. Not known: there are none. */
+struct live_share live_gpu_share(const struct live_run *r, size_t gpu, int64_t now_ns);
+/* How long none of its processes worked on it; -1: none is alive. */
+int64_t live_gpu_idle_ns(const struct live_run *r, size_t gpu, int64_t now_ns);
+int64_t live_gpu_starved_ns(const struct live_gpu *g); /* so far, at most */
+
+struct live_totals {
+	size_t gpus, alive; /* GPUs ever used; those that a living process uses */
+	size_t streams; /* processes that use or used one */
+	int64_t held_ns, busy_ns, starved_ns; /* so far, summed over GPUs */
+	struct live_share now; /* mean of the GPUs alive */
+	bool priced; /* every GPU has a price, and there is one */
+	int64_t nano_usd, starved_nano_usd; /* so far; 0 unless priced */
+	int64_t nano_usd_per_hour, starved_nano_usd_per_hour; /* of those alive, at present */
+	int64_t idle_ns; /* no GPU of those alive worked for so long; -1: none is alive */
+	int64_t gpu_idle_ns; /* the one that has been idle longest; -1 */
+	int64_t quiet_ns; /* longest silence of a process that has not said goodbye; -1: no such */
+	int64_t lag_ns; /* the longest of those alive; -1 */
+	uint64_t dropped, own_cpu_ns;
+};
+void live_run_totals(const struct live_run *r, int64_t now_ns, struct live_totals *t);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One process: its last pulses in a ring, and shares out of them.
+ */
+#include "run.h"
+
+#include "numbers.h"
+
+#define BUSY_PPM 950000 /* from here on the rest is no gap worth a name */
+
+const char *const live_gap_names[LIVE_GAPS] = {
+	[LIVE_GAP_NONE] = "-",		[LIVE_GAP_BUSY] = "busy",
+	[LIVE_GAP_INPUT] = "input",	[LIVE_GAP_HOST] = "host",
+	[LIVE_GAP_UNKNOWN] = "unknown", [LIVE_GAP_UNSEEN] = "not recorded",
+	[LIVE_GAP_SILENT] = "silent",	[LIVE_GAP_ENDED] = "ended",
+};
+
+bool live_stream_uses_gpu(const struct live_stream *s)
+{
+	for (size_t i = 0; i < s->devices; i++)
+		if (s->device[i].used)
+			return true;
+	return false;
+}
+
+bool live_stream_alive(const struct live_stream *s, int64_t now_ns)
+{
+	return !s->ended && s->pulses && now_ns - s->seen_ns < LIVE_SILENT_NS &&
+	       live_stream_uses_gpu(s);
+}
+
+/* The latest kept pulse that lies @window_ns before the last one, or else the first kept. */
+static uint64_t window_begin(const struct live_stream *s, int64_t window_ns)
+{
+	uint64_t last = s->pulses - 1, n = last;
+
+	while (n > 0 && last - n < LIVE_POINTS - 1 &&
+	       s->t_ns - s->at[n % LIVE_POINTS].t_ns < window_ns)
+		n--;
+	return n;
+}
+
+/* From pulse number @from to the last one. */
+static struct live_share share_since(const struct live_stream *s, uint64_t from)
+{
+	const struct live_point *a = &s->at[from % LIVE_POINTS];
+	struct live_share share = { .window_ns = s->t_ns - a->t_ns };
+	int64_t busy = 0, starved = 0, used = 0;
+
+	if (share.window_ns <= 0 || s->unseen)
+		return share;
+	for (size_t i = 0; i < s->devices; i++) {
+		const struct live_device *d = &s->device[i];
+		if (!d->used)
+			continue;
+		int64_t one =
+			live_ppm(d->busy_ns - d->busy_at[from % LIVE_POINTS], share.window_ns);
+		busy += one;
+		starved += live_least(live_ppm(s->wait_ns - a->wait_ns, share.window_ns),
+				      1000000 - one);
+		used++;
+	}
+	share.known = used > 0;
+	share.busy_ppm = used ? busy / used : 0;
+	share.starved_ppm = used ? starved / used : 0;
+	return share;
+}
+
+struct live_share live_stream_share(const struct live_stream *s)
+{
+	if (s->pulses < 2)
+		return (struct live_share){ 0 };
+	return share_since(s, window_begin(s, LIVE_WINDOW_NS));
+}
+
+enum live_gap live_stream_gap(const struct live_stream *s, int64_t now_ns)
+{
+	if (s->ended)
+		return LIVE_GAP_ENDED;
+	if (!live_stream_alive(s, now_ns))
+		return s->pulses && live_stream_uses_gpu(s) ? LIVE_GAP_SILENT : LIVE_GAP_NONE;
+	if (s->unseen)
+		return LIVE_GAP_UNSEEN;
+	if (s->pulses < 2)
+		return LIVE_GAP_NONE;
+	const struct live_point *before = &s->at[(s->pulses - 2) % LIVE_POINTS];
+	struct live_share last = share_since(s, s->pulses - 2);
+	if (!last.known)
+		return LIVE_GAP_NONE;
+	if (last.busy_ppm >= BUSY_PPM)
+		return LIVE_GAP_BUSY;
+	if (2 * last.starved_ppm >= 1000000 - last.busy_ppm)
+		return LIVE_GAP_INPUT;
+	/* Level 0 records no launches: that there were none says something only where there are. */
+	if (s->launches && s->launches == before->launches && !last.starved_ppm)
+		return LIVE_GAP_HOST;
+	return LIVE_GAP_UNKNOWN;
+}
+
+int64_t live_stream_idle_ns(const struct live_stream *s)
+{
+	int64_t active = 0;
+
+	for (size_t i = 0; i < s->devices; i++)
+		if (s->device[i].used)
+			active = live_most(active, s->device[i].active_ns);
+	return s->unseen ? 0 : live_most(0, s->complete_ns - active);
+}
+
+int64_t live_stream_lag_ns(const struct live_stream *s)
+{
+	return live_most(0, s->t_ns - s->complete_ns);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums over the processes of a GPU, and over the GPUs of a run.
+ */
+#include "run.h"
+
+#include "numbers.h"
+
+/* The stream's use of the GPU; NULL: none. */
+static const struct live_device *use_of(const struct live_stream *s, size_t gpu)
+{
+	for (size_t i = 0; i < s->devices; i++)
+		if (s->device[i].used && s->device[i].gpu == gpu)
+			return &s->device[i];
+	return NULL;
+}
+
+/* Processes that share a GPU: their work adds up; it starves while the one that waits most does. */
+static void join_share(struct live_share *sum, const struct live_share *one)
+{
+	if (!one->known)
+		return;
+	sum->busy_ppm = live_least(1000000, sum->busy_ppm + one->busy_ppm);
+	sum->starved_ppm =
+		live_least(1000000 - sum->busy_ppm, live_most(sum->starved_ppm, one->starved_ppm));
+	sum->window_ns = live_most(sum->window_ns, one->window_ns);
+	sum->known = true;
+}
+
+struct live_share live_gpu_share(const struct live_run *r, size_t gpu, int64_t now_ns)
+{
+	struct live_share sum = { 0 };
+
+	for (size_t i = 0; i < r->streams; i++) {
+		const struct live_stream *s = r->stream[i];
+		if (!live_stream_alive(s, now_ns) || !use_of(s, gpu))
+			continue;
+		struct live_share one = live_stream_share(s);
+		join_share(&sum, &one);
+	}
+	return sum;
+}
+
+int64_t live_gpu_idle_ns(const struct live_run *r, size_t gpu, int64_t now_ns)
+{
+	int64_t least = -1;
+
+	for (size_t i = 0; i < r->streams; i++) {
+		const struct live_stream *s = r->stream[i];
+		const struct live_device *d = use_of(s, gpu);
+		if (!d || !live_stream_alive(s, now_ns))
+			continue;
+		int64_t idle = s->unseen ? 0 : live_most(0, s->complete_ns - d->active_ns);
+		least = least < 0 ? idle : live_least(least, idle);
+	}
+	return least;
+}
+
+int64_t live_gpu_starved_ns(const struct live_gpu *g)
+{
+	return live_least(g->wait_ns, live_most(0, g->held_ns - g->busy_ns));
+}
+
+struct now_sums { /* over the GPUs alive */
+	int64_t busy_ppm, starved_ppm, known;
+};
+
+static void add_alive(const struct live_run *r, size_t i, int64_t now_ns, struct live_totals *t,
+		      struct now_sums *n)
+{
+	const struct live_gpu *g = &r->gpu[i];
+	int64_t idle = live_gpu_idle_ns(r, i, now_ns), price = live_most(0, g->nano_usd_per_hour);
+	struct live_share share;
+
+	if (idle < 0)
+		return;
+	t->alive++;
+	t->idle_ns = t->idle_ns < 0 ? idle : live_least(t->idle_ns, idle);
+	t->gpu_idle_ns = live_most(t->gpu_idle_ns, idle);
+	t->nano_usd_per_hour = live_add(t->nano_usd_per_hour, price);
+	share = live_gpu_share(r, i, now_ns);
+	if (!share.known)
+		return;
+	n->busy_ppm += share.busy_ppm;
+	n->starved_ppm += share.starved_ppm;
+	n->known++;
+	t->now.window_ns = live_most(t->now.window_ns, share.window_ns);
+	t->starved_nano_usd_per_hour =
+		live_add(t->starved_nano_usd_per_hour,
+			 (int64_t)((__int128)price * share.starved_ppm / 1000000));
+}
+
+static void add_gpus(const struct live_run *r, int64_t now_ns, struct live_totals *t)
+{
+	struct now_sums n = { 0 };
+
+	t->priced = r->gpus > 0;
+	for (size_t i = 0; i < r->gpus; i++) {
+		const struct live_gpu *g = &r->gpu[i];
+		int64_t starved = live_gpu_starved_ns(g);
+		int64_t price = live_most(0, g->nano_usd_per_hour);
+		t->priced &= g->nano_usd_per_hour >= 0;
+		t->held_ns = live_add(t->held_ns, g->held_ns);
+		t->busy_ns = live_add(t->busy_ns, live_least(g->busy_ns, g->held_ns));
+		t->starved_ns = live_add(t->starved_ns, starved);
+		t->nano_usd = live_add(t->nano_usd, live_amount(price, g->held_ns));
+		t->starved_nano_usd = live_add(t->starved_nano_usd, live_amount(price, starved));
+		add_alive(r, i, now_ns, t, &n);
+	}
+	t->now.known = n.known > 0;
+	t->now.busy_ppm = n.known ? n.busy_ppm / n.known : 0;
+	t->now.starved_ppm = n.known ? n.starved_ppm / n.known : 0;
+	if (!t->priced)
+		t->nano_usd = t->starved_nano_usd = t->nano_usd_per_hour =
+			t->starved_nano_usd_per_hour = 0;
+}
+
+static void add_stream(const struct live_stream *s, int64_t now_ns, struct live_totals *t)
+{
+	t->dropped += s->dropped;
+	t->own_cpu_ns += s->own_cpu_ns;
+	if (!live_stream_uses_gpu(s))
+		return;
+	t->streams++;
+	if (!s->ended)
+		t->quiet_ns = live_most(t->quiet_ns, live_most(0, now_ns - s->seen_ns));
+	if (live_stream_alive(s, now_ns))
+		t->lag_ns = live_most(t->lag_ns, live_stream_lag_ns(s));
+}
+
+void live_run_totals(const struct live_run *r, int64_t now_ns, struct live_totals *t)
+{
+	*t = (struct live_totals){
+		.gpus = r->gpus, .idle_ns = -1, .gpu_idle_ns = -1, .quiet_ns = -1, .lag_ns = -1
+	};
+	for (size_t i = 0; i < r->streams; i++)
+		add_stream(r->stream[i], now_ns, t);
+	add_gpus(r, now_ns, t);
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What pulses tell: sums, windows, GPUs that are shared, restarts, clocks that jump, lost bytes. */
+#include "harness.h"
+
+#include <errno.h>
+#include "live/frame.h"
+
+#define S LIVE_SECOND_NS
+#define START (1000 * S) /* of every process, Unix time and trace clock alike */
+
+static struct live_run run;
+
+struct pulse {
+	int64_t t, complete; /* seconds of the process's life, in ns; complete 0: t */
+	uint64_t busy, wait, launches;
+	const char *level;
+};
+
+static void hello(uint8_t id, uint32_t devices, uint8_t uuid)
+{
+	Wire__Hello m = WIRE__HELLO__INIT;
+	Wire__Device d[4], *list[4];
+	uint8_t bytes[4][16] = { { 0 } };
+	char name[] = "GPU", host[] = "node";
+
+	for (uint32_t i = 0; i < devices; i++) {
+		wire__device__init(&d[i]);
+		bytes[i][0] = (uint8_t)(uuid + i);
+		d[i].ordinal = i;
+		d[i].name = name;
+		d[i].uuid = (ProtobufCBinaryData){ 16, bytes[i] };
+		list[i] = &d[i];
+	}
+	m.host = host;
+	m.process_start_ns = START;
+	m.devices = list;
+	m.n_devices = devices;
+	EXPECT_INT(live_run_hello(&run, (uint8_t[16]){ id }, 1, &m), 0);
+}
+
+/* All its devices did the same. */
+static int pulse_of(uint8_t id, uint64_t seq, uint32_t devices, struct pulse p,
+		    const struct live_when *when)
+{
+	Wire__Pulse m = WIRE__PULSE__INIT;
+	Wire__PulseDevice d[4], *list[4];
+	char level[16];
+
+	snprintf(level, sizeof(level), "%s", p.level ? p.level : "1");
+	for (uint32_t i = 0; i < devices; i++) {
+		wire__pulse_device__init(&d[i]);
+		d[i].ordinal = i;
+		d[i].busy_ns = p.busy;
+		d[i].ops = p.busy / 1000;
+		list[i] = &d[i];
+	}
+	m.t_ns = START + p.t;
+	m.complete_ns = START + (p.complete ? p.complete : p.t);
+	m.loader_wait_ns = p.wait;
+	m.launches = p.launches;
+	m.level = level;
+	m.devices = list;
+	m.n_devices = devices;
+	return live_run_pulse(&run, (uint8_t[16]){ id }, seq, START + p.t, &m, when);
+}
+
+static void pulse(uint8_t id, uint64_t seq, struct pulse p)
+{
+	struct live_when when = { p.t, START + p.t, false };
+
+	EXPECT_INT(pulse_of(id, seq, 1, p, &when), 0);
+}
+
+static struct live_totals totals(int64_t now)
+{
+	struct live_totals t;
+
+	live_run_totals(&run, now, &t);
+	return t;
+}
+
+/* One process that is busy half of the time and waits for its loader a quarter of it. */
+static void test_sums(void)
+{
+	live_run_init(&run);
+	hello(1, 1, 7);
+	EXPECT_INT(totals(0).gpus, 0);
+	EXPECT(!totals(0).now.known);
+	for (int64_t i = 2; i <= 100; i++)
+		pulse(1, (uint64_t)i,
+		      (struct pulse){ i * S, 0, (uint64_t)(i * S / 2), (uint64_t)(i * S / 4),
+				      (uint64_t)i, NULL });
+	struct live_totals t = totals(100 * S);
+	EXPECT_INT(t.gpus, 1);
+	EXPECT_INT(t.alive, 1);
+	EXPECT_INT(t.held_ns, 100 * S); /* from the process's start, not from its first pulse */
+	EXPECT_INT(t.busy_ns, 50 * S);
+	EXPECT_INT(t.starved_ns, 25 * S);
+	EXPECT(t.now.known);
+	EXPECT_INT(t.now.window_ns, 30 * S);
+	EXPECT_INT(t.now.busy_ppm, 500000);
+	EXPECT_INT(t.now.starved_ppm, 250000);
+	EXPECT(!t.priced);
+	EXPECT_INT(t.nano_usd, 0);
+	run.gpu[0].nano_usd_per_hour = 36 * S; /* 1 cent a second */
+	t = totals(100 * S);
+	EXPECT(t.priced);
+	EXPECT_INT(t.nano_usd, S);
+	EXPECT_INT(t.starved_nano_usd, S / 4);
+	EXPECT_INT(t.nano_usd_per_hour, 36 * S);
+	EXPECT_INT(t.starved_nano_usd_per_hour, 9 * S);
+	EXPECT_INT(live_stream_gap(run.stream[0], 100 * S), LIVE_GAP_INPUT);
+	EXPECT_STR(run.gpu[0].uuid, "07000000-0000-0000-0000-000000000000");
+	/* Silence: the GPU is still held by nobody that we know alive. */
+	t = totals(100 * S + LIVE_SILENT_NS);
+	EXPECT_INT(t.alive, 0);
+	EXPECT_INT(t.quiet_ns, LIVE_SILENT_NS);
+	EXPECT_INT(t.idle_ns, -1);
+	EXPECT_INT(t.nano_usd, S);
+	EXPECT_INT(t.nano_usd_per_hour, 0);
+	EXPECT_INT(live_stream_gap(run.stream[0], 100 * S + LIVE_SILENT_NS), LIVE_GAP_SILENT);
+	live_run_fini(&run);
+}
+
+/* A wait counts as far as the GPU was idle, and no share is above the whole. */
+static void test_bounds(void)
+{
+	live_run_init(&run);
+	hello(1, 1, 7);
+	pulse(1, 2, (struct pulse){ 1 * S, 0, 0, 0, 0, NULL });
+	pulse(1, 3, (struct pulse){ 11 * S, 0, 9 * S, 10 * S, 5, NULL });
+	EXPECT_INT(totals(11 * S).now.busy_ppm, 900000);
+	EXPECT_INT(totals(11 * S).now.starved_ppm, 100000);
+	EXPECT_INT(totals(11 * S).starved_ns, 2 * S);
+	pulse(1, 4, (struct pulse){ 12 * S, 0, 90 * S, 11 * S, 5, NULL });
+	EXPECT_INT(totals(12 * S).now.busy_ppm, 1000000);
+	EXPECT_INT(totals(12 * S).now.starved_ppm, 0);
+	EXPECT_INT(totals(12 * S).busy_ns, 12 * S);
+	EXPECT_INT(totals(12 * S).starved_ns, 0);
+	EXPECT_INT(live_stream_gap(run.stream[0], 12 * S), LIVE_GAP_BUSY);
+	/* Sums that go back begin anew; what is far too large stays where sums end. */
+	pulse(1, 5, (struct pulse){ 13 * S, 0, 1 * S, 0, 5, NULL });
+	EXPECT_INT(totals(13 * S).held_ns, 13 * S);
+	pulse(1, 6, (struct pulse){ 14 * S, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX, NULL });
+	EXPECT_INT(totals(14 * S).busy_ns, 14 * S);
+	EXPECT(totals(14 * S).now.busy_ppm + totals(14 * S).now.starved_ppm <= 1000000);
+	live_run_fini(&run);
+}
+
+/* The same frame again, older frames, and frames after the goodbye change nothing. */
+static void test_order(void)
+{
+	Wire__Bye bye = WIRE__BYE__INIT;
+	Wire__Pulse last = WIRE__PULSE__INIT;
+	Wire__PulseDevice d = WIRE__PULSE_DEVICE__INIT, *list[] = { &d };
+	struct live_when when = { 5 * S, START + 5 * S, false };
+
+	live_run_init(&run);
+	hello(1, 1, 7);
+	pulse(1, 2, (struct pulse){ 1 * S, 0, 1, 0, 0, NULL });
+	pulse(1, 4, (struct pulse){ 3 * S, 0, 2 * S, 0, 0, NULL });
+	pulse(1, 4, (struct pulse){ 9 * S, 0, 9 * S, 0, 0, NULL });
+	pulse(1, 3, (struct pulse){ 2 * S, 0, 1 * S, 0, 0, NULL });
+	EXPECT_INT(totals(4 * S).held_ns, 3 * S);
+	EXPECT_INT(totals(4 * S).busy_ns, 2 * S);
+	last.t_ns = last.complete_ns = START + 5 * S;
+	d.busy_ns = 3 * S;
+	d.ops = 3;
+	last.devices = list;
+	last.n_devices = 1;
+	bye.last = &last;
+	EXPECT_INT(live_run_bye(&run, (uint8_t[16]){ 1 }, 5, START + 5 * S, &bye, &when), 0);
+	EXPECT_INT(totals(5 * S).held_ns, 5 * S);
+	EXPECT_INT(totals(5 * S).busy_ns, 3 * S);
+	EXPECT_INT(totals(5 * S).alive, 0);
+	EXPECT_INT(totals(500 * S).quiet_ns, -1);
+	EXPECT_INT(live_stream_gap(run.stream[0], 5 * S), LIVE_GAP_ENDED);
+	pulse(1, 6, (struct pulse){ 9 * S, 0, 9 * S, 0, 0, NULL });
+	EXPECT_INT(totals(9 * S).held_ns, 5 * S);
+	live_run_fini(&run);
+}
+
+/* Two processes on one GPU hold it once; one after the other adds up. */
+static void test_shared(void)
+{
+	live_run_init(&run);
+	hello(1, 1, 7);
+	hello(2, 1, 7);
+	for (int64_t i = 1; i <= 10; i++) {
+		struct pulse p = {
+			i * S, 0, (uint64_t)(i * S / 4), (uint64_t)(i * S / 10), 0, NULL
+		};
+		pulse(1, (uint64_t)i + 1, p);
+		pulse(2, (uint64_t)i + 1, p);
+	}
+	EXPECT_INT(run.gpus, 1);
+	EXPECT_INT(totals(10 * S).held_ns, 10 * S);
+	EXPECT_INT(totals(10 * S).busy_ns, 5 * S);
+	EXPECT_INT(totals(10 * S).starved_ns, 1 * S);
+	EXPECT_INT(totals(10 * S).now.busy_ppm, 500000);
+	EXPECT_INT(totals(10 * S).now.starved_ppm, 100000);
+	/* Restarted: a new stream of the same GPU goes on from there. */
+	hello(3, 1, 7);
+	struct live_when when = { 20 * S, START + 20 * S, false };
+	struct pulse p = { 20 * S, 0, 2 * S, 0, 0, NULL };
+	EXPECT_INT(pulse_of(3, 2, 1, p, &when), 0);
+	EXPECT_INT(run.gpus, 1);
+	EXPECT_INT(totals(20 * S).held_ns, 20 * S);
+	EXPECT_INT(totals(20 * S).busy_ns, 7 * S);
+	/* And one process with two GPUs. */
+	hello(4, 2, 20);
+	when = (struct live_when){ 21 * S, START + 21 * S, false };
+	EXPECT_INT(pulse_of(4, 2, 2, (struct pulse){ 21 * S, 0, S, 0, 0, NULL }, &when), 0);
+	EXPECT_INT(run.gpus, 3);
+	EXPECT_INT(totals(21 * S).held_ns, 62 * S);
+	live_run_fini(&run);
+}
+
+/* Idle as far as is known to be complete, and not what is only not known yet. */
+static void test_idle(void)
+{
+	live_run_init(&run);
+	hello(1, 1, 7);
+	hello(2, 1, 8);
+	pulse(1, 2, (struct pulse){ 10 * S, 10 * S, 5 * S, 0, 3, NULL });
+	pulse(2, 2, (struct pulse){ 10 * S, 10 * S, 5 * S, 0, 3, NULL });
+	EXPECT_INT(totals(10 * S).idle_ns, 0);
+	pulse(1, 3, (struct pulse){ 70 * S, 69 * S, 5 * S, 0, 3, NULL });
+	pulse(2, 3, (struct pulse){ 70 * S, 12 * S, 5 * S, 0, 3, NULL }); /* a kernel runs on */
+	EXPECT_INT(totals(70 * S).idle_ns, 2 * S);
+	EXPECT_INT(totals(70 * S).gpu_idle_ns, 59 * S);
+	EXPECT_INT(totals(70 * S).lag_ns, 58 * S);
+	EXPECT_INT(live_stream_gap(run.stream[0], 70 * S), LIVE_GAP_HOST);
+	/* What is not recorded is not idle. */
+	pulse(1, 4, (struct pulse){ 80 * S, 80 * S, 5 * S, 0, 3, "off" });
+	EXPECT_INT(totals(80 * S).gpu_idle_ns, 2 * S);
+	EXPECT_INT(live_stream_gap(run.stream[0], 80 * S), LIVE_GAP_UNSEEN);
+	pulse(1, 5, (struct pulse){ 81 * S, 81 * S, 6 * S, 0, 4, NULL });
+	EXPECT_INT(totals(81 * S).gpu_idle_ns, 2 * S);
+	EXPECT_INT(live_stream_gap(run.stream[0], 81 * S), LIVE_GAP_BUSY);
+	pulse(1, 6, (struct pulse){ 82 * S, 82 * S, 6 * S, 0, 5, NULL });
+	EXPECT_INT(live_stream_gap(run.stream[0], 82 * S), LIVE_GAP_UNKNOWN);
+	live_run_fini(&run);
+}
+
+/* A clock that is set is no time that a GPU was held. */
+static void test_clock_steps(void)
+{
+	struct live_when when = { 3 * S, START + 3 * S, false };
+
+	live_run_init(&run);
+	run.nano_usd_per_hour = 36 * S;
+	hello(1, 1, 7);
+	pulse(1, 2, (struct pulse){ 1 * S, 0, S / 2, 0, 0, NULL });
+	pulse(1, 3, (struct pulse){ 2 * S, 0, S, 0, 0, NULL });
+	/* Forward by a day; it came a second later. */
+	EXPECT_INT(pulse_of(1, 4, 1, (struct pulse){ 86400 * S, 0, 3 * S / 2, 0, 0, NULL }, &when),
+		   0);
+	EXPECT_INT(totals(3 * S).held_ns, 3 * S);
+	when.now_ns = 4 * S;
+	EXPECT_INT(pulse_of(1, 5, 1, (struct pulse){ 86401 * S, 0, 2 * S, 0, 0, NULL }, &when), 0);
+	EXPECT_INT(totals(4 * S).held_ns, 4 * S);
+	EXPECT_INT(totals(4 * S).busy_ns, 2 * S);
+	EXPECT_INT(totals(4 * S).now.busy_ppm, 500000);
+	EXPECT_INT(totals(4 * S).lag_ns, 0);
+	EXPECT_INT(totals(4 * S).nano_usd, S / 25);
+	/* Back by two. */
+	when.now_ns = 5 * S;
+	EXPECT_INT(pulse_of(1, 6, 1, (struct pulse){ -86400 * S, 0, 5 * S / 2, 0, 0, NULL }, &when),
+		   0);
+	EXPECT_INT(totals(5 * S).held_ns, 5 * S);
+	EXPECT_INT(totals(5 * S).idle_ns, 0);
+	/* Of what lay there already nobody knows when it came: far apart is fine, back is not. */
+	when = (struct live_when){ 9000 * S, START + 9000 * S, true };
+	EXPECT_INT(pulse_of(1, 7, 1, (struct pulse){ 0, 0, 3 * S, 0, 0, NULL }, &when), 0);
+	EXPECT(totals(9000 * S).held_ns >= 5 * S);
+	live_run_fini(&run);
+}
+
+static void test_history(void)
+{
+	struct live_when when = { 50 * S, START + 10000 * S, true };
+
+	live_run_init(&run);
+	hello(1, 1, 7);
+	EXPECT_INT(pulse_of(1, 2, 1, (struct pulse){ 1 * S, 0, S, 0, 0, NULL }, &when), 0);
+	EXPECT_INT(pulse_of(1, 3, 1, (struct pulse){ 7200 * S, 0, 3600 * S, 0, 0, NULL }, &when),
+		   0);
+	struct live_totals t = totals(50 * S);
+	EXPECT_INT(t.held_ns, 7200 * S);
+	EXPECT_INT(t.busy_ns, 3600 * S);
+	EXPECT_INT(t.quiet_ns, 2800 * S); /* by the frames' own times */
+	EXPECT_INT(t.alive, 0);
+	live_run_fini(&run);
+}
+
+/* A device that the first Hello did not name is waited for, its time counts all the same. */
+static void test_late_name(void)
+{
+	live_run_init(&run);
+	hello(1, 0, 0);
+	for (int64_t i = 1; i <= 3; i++)
+		pulse(1, (uint64_t)i + 1, (struct pulse){ i * S, 0, S / 2, 0, 0, NULL });
+	EXPECT_INT(run.gpus, 0);
+	Wire__Hello m = WIRE__HELLO__INIT;
+	Wire__Device d = WIRE__DEVICE__INIT, *list[] = { &d };
+	char name[] = "GPU";
+	d.name = name;
+	m.process_start_ns = START;
+	m.devices = list;
+	m.n_devices = 1;
+	EXPECT_INT(live_run_hello(&run, (uint8_t[16]){ 1 }, 5, &m), 0);
+	pulse(1, 6, (struct pulse){ 4 * S, 0, S, 0, 0, NULL });
+	EXPECT_INT(run.gpus, 1);
+	EXPECT_STR(run.gpu[0].name, "GPU");
+	EXPECT_INT(totals(4 * S).held_ns, 4 * S);
+	EXPECT_INT(totals(4 * S).busy_ns, S);
+	live_run_fini(&run);
+}
+
+static void test_limits(void)
+{
+	struct live_when when = { S, START + S, false };
+
+	live_run_init(&run);
+	for (uint32_t i = 0; i < LIVE_STREAMS_MAX; i++) {
+		uint8_t id[16] = { (uint8_t)i, (uint8_t)(i >> 8), 1 };
+		Wire__Pulse m = WIRE__PULSE__INIT;
+		m.t_ns = S;
+		EXPECT_INT(live_run_pulse(&run, id, 1, S, &m, &when), 0);
+	}
+	EXPECT_INT(pulse_of(9, 1, 1, (struct pulse){ S, 0, 0, 0, 0, NULL }, &when), -ENOSPC);
+	EXPECT_UINT(run.refused, 1);
+	EXPECT_INT(totals(S).gpus, 0);
+	live_run_fini(&run);
+}
+
+/* Through frames as they stand in a file; broken ones are refused. */
+static void test_frames(void)
+{
+	struct live_reader *reader = live_reader_new();
+	struct live_when when = { S, START + S, false };
+	Wire__Pulse m = WIRE__PULSE__INIT;
+	Wire__PulseDevice d = WIRE__PULSE_DEVICE__INIT, *list[] = { &d };
+	uint8_t body[256];
+
+	live_run_init(&run);
+	hello(1, 1, 7);
+	m.t_ns = START + S;
+	d.busy_ns = S / 2;
+	d.ops = 1;
+	m.devices = list;
+	m.n_devices = 1;
+	size_t len = wire__pulse__pack(&m, body);
+	struct wire_frame f = { .type = WIRE_FRAME_PULSE,
+				.stream = { 1 },
+				.seq = 2,
+				.time_ns = START + S,
+				.body_len = (uint32_t)len,
+				.raw_len = (uint32_t)len };
+	EXPECT(live_frame_wanted(&f));
+	EXPECT_INT(live_run_frame(&run, reader, &f, body, &when), 0);
+	EXPECT_INT(totals(S).held_ns, S);
+	f.seq = 3;
+	f.raw_len++;
+	EXPECT_INT(live_run_frame(&run, reader, &f, body, &when), -EBADMSG);
+	f.raw_len = UINT32_MAX;
+	EXPECT_INT(live_run_frame(&run, reader, &f, body, &when), -EBADMSG);
+	f.raw_len = (uint32_t)len;
+	f.flags = WIRE_FRAME_FL_ZSTD;
+	EXPECT_INT(live_run_frame(&run, reader, &f, body, &when), -EBADMSG);
+	f.flags = 0;
+	body[0] = 0xff;
+	EXPECT_INT(live_run_frame(&run, reader, &f, body, &when), -EBADMSG);
+	f.type = WIRE_FRAME_BLOCK;
+	EXPECT(!live_frame_wanted(&f));
+	EXPECT_INT(live_run_frame(&run, reader, &f, body, &when), 0);
+	live_reader_free(reader);
+	live_run_fini(&run);
+}
+
+int main(void)
+{
+	return RUN(test_sums, test_bounds, test_order, test_shared, test_idle, test_clock_steps,
+		   test_history, test_late_name, test_limits, test_frames);
+}
