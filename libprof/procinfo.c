@@ -238,12 +238,20 @@ static bool first_number(const char *const *names, size_t n, long *out)
 
 static void read_rank(struct prof_process *p)
 {
-	static const char *const ranks[] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
-					     "PMI_RANK", "SLURM_PROCID" };
-	static const char *const locals[] = { "LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
-					      "MPI_LOCALRANKID", "SLURM_LOCALID" };
-	static const char *const worlds[] = { "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-					      "SLURM_NTASKS" };
+	/*
+	 * torchrun under one Slurm task per node numbers its own workers, and of launchers inside a
+	 * job only theirs is right: Slurm's comes last.
+	 */
+	static const char *const ranks[] = {
+		"RANK",	    "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK",
+		"PMI_RANK", "PALS_RANKID",	    "SLURM_PROCID"
+	};
+	static const char *const locals[] = {
+		"LOCAL_RANK",	   "OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK",
+		"MPI_LOCALRANKID", "PALS_LOCAL_RANKID",		 "SLURM_LOCALID"
+	};
+	static const char *const worlds[] = { "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
+					      "MV2_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS" };
 	long value;
 
 	p->has_rank = first_number(ranks, COUNT(ranks), &value);
@@ -264,9 +272,12 @@ static const char *const identity[] = {
 	"SLURM_JOB_PARTITION",
 	"SLURM_JOB_ACCOUNT",
 	"SLURM_JOB_USER",
+	"SLURM_JOB_UID",
+	"SLURM_JOB_QOS",
 	"SLURM_ARRAY_JOB_ID",
 	"SLURM_ARRAY_TASK_ID",
 	"SLURM_NODEID",
+	"SLURMD_NODENAME",
 	"SLURM_PROCID",
 	"SLURM_LOCALID",
 	"PMIX_NAMESPACE",
@@ -275,6 +286,7 @@ static const char *const identity[] = {
 	"CUDA_VISIBLE_DEVICES",
 	"NVIDIA_VISIBLE_DEVICES",
 	"TORCHELASTIC_RESTART_COUNT",
+	"SLURM_JOB_NODELIST", /* last: it may be long, and then it is left out */
 };
 _Static_assert(COUNT(identity) <= PROF_VARIABLES, "room for each");
 

@@ -11,7 +11,7 @@
 
 #define PROF_COMMAND_BYTES 4096
 #define PROF_COMMAND_WORDS 64
-#define PROF_VARIABLES 20
+#define PROF_VARIABLES 24
 
 struct prof_variable {
 	const char *name, *value;
@@ -32,7 +32,7 @@ struct prof_process {
 	size_t words;
 	struct prof_variable variable[PROF_VARIABLES]; /* scheduler ids */
 	size_t variables;
-	char environment_text[2048];
+	char environment_text[4096];
 	char instance_type[64], provider[32]; /* of the cloud's machine, "" if not known */
 };
 

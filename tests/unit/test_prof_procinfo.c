@@ -26,6 +26,8 @@ static const char *const names[] = { "GPUSTARVE_RUN_ID",
 				     "PMI_RANK",
 				     "PMIX_RANK",
 				     "PMI_SIZE",
+				     "MV2_COMM_WORLD_RANK",
+				     "PALS_RANKID",
 				     "SLURM_JOB_USER" };
 
 static void clear(void)
@@ -151,6 +153,50 @@ static void test_rank(void)
 	EXPECT_UINT(p.world_size, 0);
 }
 
+/* Each launcher inside a job is believed before Slurm, which started it. */
+static void test_launchers(void)
+{
+	static const char *const order[] = {
+		"SLURM_PROCID",	       "PALS_RANKID",	       "PMI_RANK", "PMIX_RANK",
+		"MV2_COMM_WORLD_RANK", "OMPI_COMM_WORLD_RANK", "RANK"
+	};
+	struct prof_process p;
+	char value[8];
+
+	clear();
+	for (int i = 0; i < 7; i++) {
+		snprintf(value, sizeof(value), "%d", i + 1);
+		setenv(order[i], value, 1);
+		prof_process_read(&p);
+		EXPECT_INT(p.rank, i + 1);
+	}
+}
+
+/* What stands in Hello for the bill; a list of nodes that is too long is left out alone. */
+static void test_job(void)
+{
+	static char nodes[8000];
+	struct prof_process p;
+	const char *qos = NULL;
+
+	memset(nodes, 'n', sizeof(nodes) - 1);
+	setenv("SLURM_JOB_NODELIST", nodes, 1);
+	setenv("SLURM_JOB_QOS", "high", 1);
+	prof_process_read(&p);
+	for (size_t i = 0; i < p.variables; i++) {
+		EXPECT(strcmp(p.variable[i].name, "SLURM_JOB_NODELIST"));
+		if (!strcmp(p.variable[i].name, "SLURM_JOB_QOS"))
+			qos = p.variable[i].value;
+	}
+	EXPECT_STR(qos, "high");
+	setenv("SLURM_JOB_NODELIST", "n[1-4]", 1);
+	prof_process_read(&p);
+	REQUIRE(p.variables);
+	EXPECT_STR(p.variable[p.variables - 1].value, "n[1-4]");
+	unsetenv("SLURM_JOB_NODELIST");
+	unsetenv("SLURM_JOB_QOS");
+}
+
 static void test_self(void)
 {
 	struct prof_process p, q;
@@ -198,5 +244,6 @@ static void test_machine(void)
 
 int main(void)
 {
-	return RUN(test_time, test_machine, test_order, test_safe, test_make, test_rank, test_self);
+	return RUN(test_time, test_machine, test_order, test_safe, test_make, test_rank,
+		   test_launchers, test_job, test_self);
 }

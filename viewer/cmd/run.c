@@ -119,7 +119,9 @@ static void about_begin(struct view_run *r)
 		.price = from_env ? env : r->price,
 		.price_model = r->price_model,
 		.price_from = from_env ? "GPUSTARVE_USD_PER_GPU_HOUR" : "--price",
+		.user = getenv("USER") ? getenv("USER") : getenv("LOGNAME"),
 	};
+	view_job_from_environment(&r->about.job);
 }
 
 /* GPUSTARVE=0 in a site's or a job's environment turns us off without a change of command lines. */

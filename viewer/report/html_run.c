@@ -77,6 +77,60 @@ static void put_labels(struct html *h)
 	}
 }
 
+/* A member of run.slurm, where it is known. */
+static void put_job_text(struct html *h, const char *term, enum view_job_text what)
+{
+	const char *text = h->s->job.text[what];
+
+	if (!text)
+		return;
+	fprintf(h->f, "<dt>%s</dt><dd>", term);
+	html_text(h, "bdi", text, "/run/slurm/%s", view_job_text_names[what]);
+	html_put(h, "</dd>\n");
+}
+
+static void put_job_id(struct html *h)
+{
+	const int64_t *n = h->s->job.number;
+
+	html_put(h, "<dt>Slurm job</dt><dd>");
+	html_id(h, n[VIEW_JOB_ID], "/run/slurm/job");
+	if (n[VIEW_JOB_ARRAY] >= 0 && n[VIEW_JOB_ARRAY_TASK] >= 0) {
+		html_put(h, ", task ");
+		html_id(h, n[VIEW_JOB_ARRAY_TASK], "/run/slurm/array_task");
+		html_put(h, " of the array ");
+		html_id(h, n[VIEW_JOB_ARRAY], "/run/slurm/array_job");
+	}
+	for (size_t i = 0; i < h->s->steps; i++) {
+		html_put(h, i ? ", " : h->s->steps > 1 ? ", steps " : ", step ");
+		html_text(h, "bdi", h->s->step[i], "/run/slurm/steps/%zu", i);
+	}
+	if (n[VIEW_JOB_RESTART] > 0) {
+		html_put(h, ", requeued ");
+		html_count(h, (uint64_t)n[VIEW_JOB_RESTART], "/run/slurm/restart");
+		html_put(h, n[VIEW_JOB_RESTART] == 1 ? " time" : " times");
+	}
+	html_put(h, "</dd>\n");
+}
+
+static void put_job(struct html *h)
+{
+	if (h->s->user) {
+		html_put(h, "<dt>User</dt><dd>");
+		html_text(h, "bdi", h->s->user, "/run/user");
+		html_put(h, "</dd>\n");
+	}
+	if (!view_job_known(&h->s->job))
+		return;
+	put_job_id(h);
+	put_job_text(h, "Job name", VIEW_JOB_NAME);
+	put_job_text(h, "Cluster", VIEW_JOB_CLUSTER);
+	put_job_text(h, "Account", VIEW_JOB_ACCOUNT);
+	put_job_text(h, "Partition", VIEW_JOB_PARTITION);
+	put_job_text(h, "QOS", VIEW_JOB_QOS);
+	put_job_text(h, "Nodes", VIEW_JOB_NODES);
+}
+
 static void put_facts(struct html *h)
 {
 	const struct view_summary *s = h->s;
@@ -93,6 +147,7 @@ static void put_facts(struct html *h)
 		html_id(h, s->exit_status, "/run/exit_status");
 		html_put(h, "</dd>\n");
 	}
+	put_job(h);
 	put_hosts(h);
 	html_put(h, "<dt>Ranks</dt><dd>");
 	html_count(h, (uint64_t)s->ranks, "/run/ranks");

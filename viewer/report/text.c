@@ -540,6 +540,41 @@ static void put_quality(struct page *p)
 	}
 }
 
+static const char *add_fact(struct view_arena *mem, const char *all, const char *what,
+			    const char *text)
+{
+	return text ? view_arena_printf(mem, "%s, %s %s", all, what, text) : all;
+}
+
+const char *view_text_job(const struct view_summary *s, struct view_arena *mem)
+{
+	const int64_t *n = s->job.number;
+	const char *const *t = s->job.text;
+	const char *all = view_arena_printf(mem, "%" PRId64, n[VIEW_JOB_ID]);
+
+	if (n[VIEW_JOB_ARRAY] >= 0 && n[VIEW_JOB_ARRAY_TASK] >= 0)
+		all = view_arena_printf(mem, "%s (%" PRId64 "_%" PRId64 ")", all, n[VIEW_JOB_ARRAY],
+					n[VIEW_JOB_ARRAY_TASK]);
+	if (t[VIEW_JOB_NAME])
+		all = view_arena_printf(mem, "%s %s", all, t[VIEW_JOB_NAME]);
+	if (t[VIEW_JOB_CLUSTER])
+		all = view_arena_printf(mem, "%s on %s", all, t[VIEW_JOB_CLUSTER]);
+	all = add_fact(mem, all, "user", s->user);
+	all = add_fact(mem, all, "account", t[VIEW_JOB_ACCOUNT]);
+	all = add_fact(mem, all, "partition", t[VIEW_JOB_PARTITION]);
+	all = add_fact(mem, all, "qos", t[VIEW_JOB_QOS]);
+	for (size_t i = 0; i < s->steps; i++)
+		all = view_arena_printf(mem, "%s%s%s", all,
+					i	       ? ", "
+					: s->steps > 1 ? ", steps "
+						       : ", step ",
+					s->step[i]);
+	if (n[VIEW_JOB_RESTART] > 0)
+		all = view_arena_printf(mem, "%s, requeued %" PRId64 " time%s", all,
+					n[VIEW_JOB_RESTART], n[VIEW_JOB_RESTART] == 1 ? "" : "s");
+	return add_fact(mem, all, "nodes", t[VIEW_JOB_NODES]);
+}
+
 static void put_identity(struct page *p)
 {
 	const struct view_summary *s = p->s;
@@ -559,6 +594,10 @@ static void put_identity(struct page *p)
 	}
 	if (s->has_exit_status)
 		fprintf(p->f, "  exit status: %d\n", s->exit_status);
+	if (view_job_known(&s->job)) {
+		fputs("  job: ", p->f);
+		text_wrap(p, 7, 7, view_text_job(s, &p->mem));
+	}
 	for (size_t i = 0; i < s->labels; i++) {
 		fputs("  label: ", p->f);
 		text_wrap(p, 9, 9,

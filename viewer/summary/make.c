@@ -6,7 +6,7 @@
 #include "findings/findings.h"
 #include "findings/loader.h"
 #include "trace/native.h"
-#include "summary.h"
+#include "priv.h"
 #include "base/units.h"
 
 static void set_waste(struct view_summary *s, const bool *waste)
@@ -296,6 +296,7 @@ int view_summary_make(struct view_summary **out, struct ana_result *r, const str
 		if (!s->id[0] && t->path)
 			s->id = id_from_path(s, t->path);
 	}
+	summary_make_job(s, t);
 	set_times(s);
 	set_hosts(s);
 	set_ranks(s);

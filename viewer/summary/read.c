@@ -180,6 +180,7 @@ static void read_run(struct view_summary *s, const struct view_json *run)
 	r->simulated = view_json_get_bool(run, "simulated", false);
 	r->import_kind = summary_text(s, run, "imported");
 	r->imported = r->import_kind != NULL;
+	summary_read_job(s, run);
 }
 
 static void read_gpu_facts(struct view_summary *s, const struct view_json *n, struct ana_gpu *g)

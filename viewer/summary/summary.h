@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "cost/cost.h"
 #include "base/need.h"
+#include "job/identity.h"
 #include "trace/trace.h"
 
 #define VIEW_SUMMARY_SCHEMA "gpustarve.summary/1"
@@ -116,6 +117,10 @@ struct view_summary {
 	int exit_status;
 	struct view_label *label;
 	size_t labels;
+	const char *user; /* NULL: not known */
+	struct view_job_identity job; /* of the scheduler; unknown: there was none */
+	const char **step; /* its steps that were recorded */
+	size_t steps;
 	const char **host;
 	size_t hosts;
 	int64_t ranks;

@@ -73,6 +73,7 @@ static void put_run(struct view_jsonout *j, const struct view_summary *s)
 	view_json_int(j, "ranks", s->ranks);
 	view_json_bool(j, "simulated", r->simulated);
 	view_json_string(j, "imported", r->imported ? r->import_kind : NULL);
+	summary_put_job(j, s);
 	view_json_end(j);
 }
 

@@ -133,6 +133,19 @@ static int take_exits(struct view_run_info *r, const struct view_json *array)
 	return 0;
 }
 
+static void take_job(struct view_trace *t, const struct view_json *root)
+{
+	struct trace_priv *p = t->priv;
+	struct view_run_info *r = &t->run;
+	struct view_job_identity id;
+
+	view_job_from_json(&id, view_json_get(root, "slurm"));
+	view_job_keep(&id, &p->arena);
+	view_job_add(&r->job, &id);
+	if (!r->user)
+		r->user = view_arena_text(&p->arena, view_json_get_text(root, "user", NULL));
+}
+
 static int take_document(struct view_run_info *r, const struct view_json *root)
 {
 	int64_t status = view_json_get_int(root, "exit_status", INT64_MIN);
@@ -170,6 +183,7 @@ static int read_document(struct view_trace *t, const char *dir, const char *name
 	err = view_json_read(&arena, path, &root, &bad);
 	free(path);
 	if (!err) {
+		take_job(t, root);
 		err = take_document(&t->run, root);
 	} else if (err != -ENOENT && err != -ENOMEM) {
 		view_trace_note(t, "%s: cannot be used: %s (byte %zu)", name,

@@ -60,6 +60,17 @@ static void put_price(struct view_jsonout *j, const struct view_run_record *r)
 	view_json_end(j);
 }
 
+/* Whose it is; run.json is how the runs of a job are found (job/find.h). */
+static void put_job(struct view_jsonout *j, const struct view_run_record *r)
+{
+	view_json_string(j, "user", r->user);
+	if (!view_job_known(&r->job))
+		return;
+	view_json_object(j, "slurm");
+	view_job_put(j, &r->job);
+	view_json_end(j);
+}
+
 static char *record_text(const struct view_run_record *r, size_t *len)
 {
 	char *text = NULL;
@@ -80,6 +91,7 @@ static char *record_text(const struct view_run_record *r, size_t *len)
 	put_labels(&j, r);
 	put_exits(&j, r);
 	put_price(&j, r);
+	put_job(&j, r);
 	view_json_end(&j);
 	if (fclose(f)) {
 		free(text);

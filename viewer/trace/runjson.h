@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "job/identity.h"
 
 struct view_run_label {
 	const char *key, *value;
@@ -29,6 +30,8 @@ struct view_run_record {
 	size_t labels;
 	const char *host;
 	pid_t pid; /* of the command */
+	const char *user; /* NULL: not known */
+	struct view_job_identity job; /* unknown: no scheduler started it */
 	const char *price, *price_model, *price_from; /* kept with the run; NULL: none given */
 };
 

@@ -168,6 +168,7 @@ int view_trace_open(struct view_trace **out, const char *path, const char **why)
 	*why = "not enough memory";
 	if (!t)
 		return -ENOMEM;
+	t->run.job = VIEW_JOB_NONE;
 	t->priv = calloc(1, sizeof(struct trace_priv));
 	t->path = strdup(path);
 	if (t->priv && t->path)

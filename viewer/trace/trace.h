@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "job/identity.h"
 #include "wire/block.h"
 #include "wire/clock.h"
 #include "wire/evidence.h"
@@ -60,6 +61,8 @@ struct view_run_info { /* run.json and what else the folder holds; may be all em
 	int exit_status;
 	char **label_key, **label_value;
 	size_t labels;
+	const char *user; /* NULL: not known; as the job's texts owned by the trace */
+	struct view_job_identity job;
 	struct view_exit {
 		char *host;
 		int64_t pid, start_ns, end_ns;
