@@ -28,6 +28,7 @@
 	X(commits, "files synced")                                                     \
 	X(acks, "acknowledgements sent")                                               \
 	X(ends, "ends of processes noted")                                             \
+	X(files, "side files of runs stored")                                          \
 	X(http_connections, "HTTP connections accepted")                               \
 	X(http_mute, "HTTP connections that ended without a request")                  \
 	X(http_requests, "HTTP requests")                                              \

@@ -58,6 +58,7 @@ static void give(struct coll_http_request *r, unsigned int status, const char *t
 		return;
 	r->suspended = false;
 	r->http->suspended--;
+	r->http->resumed = true;
 	MHD_resume_connection(r->connection);
 }
 

@@ -30,6 +30,8 @@ struct coll_http {
 	size_t conn_count;
 	struct coll_http_request *requests; /* all that have begun */
 	size_t suspended;
+	bool resumed; /* since the daemon last ran, of which its timeout does not tell */
+	int64_t commit_ns; /* monotonic: when to commit for those that wait, 0: nobody does */
 	int64_t refused_said_ns;
 	uint64_t refused_unsaid;
 	bool draining;

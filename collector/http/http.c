@@ -17,6 +17,7 @@
 #include "node/server.h"
 
 #define DRAIN_MS 3000
+#define NS_PER_MS 1000000LL
 #define MHD_RUNS_PER_TURN 64 /* so that one busy connection cannot keep the loop */
 
 static void on_ready(struct coll_source *s, uint32_t events)
@@ -176,29 +177,83 @@ int coll_http_reload(struct coll_http *h)
 	return coll_tokens_load(&h->tokens, h->server->opts->token_file);
 }
 
-int coll_http_timeout(struct coll_http *h)
+/* What the daemon itself waits for. */
+static int daemon_timeout(struct coll_http *h)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 
-	if (!h || MHD_get_timeout(h->daemon, &ms) != MHD_YES)
+	if (MHD_get_timeout(h->daemon, &ms) != MHD_YES)
 		return -1;
 	return ms > 1000 ? 1000 : (int)ms;
+}
+
+int coll_http_timeout(struct coll_http *h)
+{
+	int ms = h ? daemon_timeout(h) : -1;
+	int64_t left;
+
+	if (h && h->resumed)
+		return 0;
+	if (!h || !h->commit_ns)
+		return ms;
+	left = (h->commit_ns - coll_now_ns() + NS_PER_MS - 1) / NS_PER_MS;
+	if (left < 0)
+		left = 0;
+	return ms >= 0 && ms < left ? ms : (int)left;
 }
 
 void coll_http_turn(struct coll_http *h)
 {
 	int runs = 0;
 
-	while (h && runs++ < MHD_RUNS_PER_TURN && coll_http_timeout(h) == 0)
+	if (!h)
+		return;
+	if (h->commit_ns && coll_now_ns() >= h->commit_ns)
+		coll_http_commit(h);
+	while (runs++ < MHD_RUNS_PER_TURN && (h->resumed || daemon_timeout(h) == 0)) {
+		h->resumed = false;
 		MHD_run(h->daemon);
+	}
 }
 
 void coll_http_tick(struct coll_http *h)
 {
+	int64_t now = coll_now_ns();
+	struct coll_team *team;
+
 	if (!h)
 		return;
-	coll_http_close_slow(h, coll_now_ns());
+	coll_http_close_slow(h, now);
+	coll_http_commit(h);
+	for (team = h->teams.list; team; team = team->next)
+		coll_team_close_idle(team, now - COLL_HTTP_STREAM_IDLE_S * COLL_SECOND_NS);
 	MHD_run(h->daemon);
+}
+
+void coll_http_when_durable(struct coll_http_request *r, void (*then)(struct coll_http_request *r))
+{
+	r->committed = then;
+	if (!r->http->commit_ns)
+		r->http->commit_ns = coll_now_ns() + COLL_HTTP_COMMIT_MS * NS_PER_MS;
+}
+
+void coll_http_commit(struct coll_http *h)
+{
+	struct coll_http_request *r;
+	struct coll_team *team;
+
+	h->commit_ns = 0;
+	for (team = h->teams.list; team; team = team->next)
+		coll_feeder_push(&team->feeder, true);
+	for (team = h->teams.list; team; team = team->next)
+		coll_feeder_commit(&team->feeder, h->server, true);
+	for (r = h->requests; r; r = r->next) {
+		void (*then)(struct coll_http_request * r) = r->committed;
+
+		r->committed = NULL;
+		if (then)
+			then(r);
+	}
 }
 
 bool coll_http_idle(const struct coll_http *h)
@@ -217,7 +272,7 @@ static bool unsent(const struct coll_http *h)
 
 void coll_http_drain(struct coll_http *h)
 {
-	int64_t until = coll_now_ns() + DRAIN_MS * (COLL_SECOND_NS / 1000);
+	int64_t until = coll_now_ns() + DRAIN_MS * NS_PER_MS;
 	int fd;
 
 	if (!h)
@@ -245,6 +300,7 @@ void coll_http_close(struct coll_http *h)
 	if (!h)
 		return;
 	if (h->daemon) {
+		coll_http_commit(h);
 		for (r = h->requests; r; r = next) {
 			next = r->next;
 			if (r->suspended)

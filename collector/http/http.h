@@ -48,6 +48,8 @@
 #define COLL_HTTP_BYTES_PER_S 1024
 #define COLL_HTTP_ANSWER_S 600
 #define COLL_HTTP_DISCARD (64u << 10) /* so much of a refused body is read */
+#define COLL_HTTP_COMMIT_MS 50
+#define COLL_HTTP_STREAM_IDLE_S 60 /* then a stream is closed; the next frame opens it again */
 #define COLL_HTTP_HEADERS_OUT 8
 #define COLL_HTTP_PEER_BYTES 64
 
@@ -82,6 +84,7 @@ struct coll_http_request {
 		const char *name;
 		char *value;
 	} header[COLL_HTTP_HEADERS_OUT];
+	void (*committed)(struct coll_http_request *r);
 	struct coll_http_request *next, **link;
 };
 
@@ -105,6 +108,13 @@ void coll_http_answer_fd(struct coll_http_request *r, unsigned int status, const
 __attribute__((format(printf, 3, 4))) void coll_http_text(struct coll_http_request *r,
 							  unsigned int status, const char *fmt,
 							  ...);
+
+/*
+ * Calls @then once everything that this team's streams hold now is durable, or closed because it
+ * could not be made so. From end() alone. Requests that come close together share the waiting for
+ * the disk: that is COLL_HTTP_COMMIT_MS, and what the disk takes.
+ */
+void coll_http_when_durable(struct coll_http_request *r, void (*then)(struct coll_http_request *r));
 
 /* A header of the answer, to be set before it; @name is kept, @value copied. */
 void coll_http_header(struct coll_http_request *r, const char *name, const char *value);
@@ -134,6 +144,9 @@ int coll_http_timeout(struct coll_http *h);
 /* After each turn of the loop; and about once a second, to close who is slow. */
 void coll_http_turn(struct coll_http *h);
 void coll_http_tick(struct coll_http *h);
+
+/* Makes all that came by HTTP durable, and answers who waits for that. */
+void coll_http_commit(struct coll_http *h);
 
 /* Nobody is connected. */
 bool coll_http_idle(const struct coll_http *h);

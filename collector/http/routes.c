@@ -5,6 +5,5 @@
 #include "routes.h"
 
 const struct coll_route *const coll_routes[] = {
-	&coll_route_health,
-	NULL,
+	&coll_route_health, &coll_route_clock, &coll_route_frames, &coll_route_file, NULL,
 };

@@ -6,13 +6,27 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
 
+static void close_stream(struct coll_team *team, struct coll_stream *s)
+{
+	coll_feeder_release(s);
+	coll_store_close(team->store, s);
+}
+
+/* What the disk holds is not known any more; the next frame of the stream opens it anew. */
+static void on_failed(struct coll_feeder *f, struct coll_stream *s)
+{
+	close_stream((struct coll_team *)((char *)f - offsetof(struct coll_team, feeder)), s);
+}
+
 static struct coll_team *add(struct coll_teams *t, struct coll_team *team)
 {
+	team->feeder = (struct coll_feeder){ .store = team->store, .failed = on_failed };
 	team->next = t->list;
 	t->list = team;
 	return team;
@@ -54,12 +68,25 @@ struct coll_team *coll_team_sharing(struct coll_teams *t, struct coll_store *sto
 	return add(t, team);
 }
 
+void coll_team_close_idle(struct coll_team *team, int64_t before_ns)
+{
+	struct coll_stream *s, *next;
+
+	for (s = team->feeder.streams; s; s = next) {
+		next = s->next_owned;
+		if (s->heard_ns < before_ns && !coll_stream_dirty(s))
+			close_stream(team, s);
+	}
+}
+
 void coll_teams_fini(struct coll_teams *t)
 {
 	while (t->list) {
 		struct coll_team *team = t->list;
 
 		t->list = team->next;
+		while (team->feeder.streams)
+			close_stream(team, team->feeder.streams);
 		if (team->store == &team->own)
 			coll_store_fini(&team->own);
 		free(team);

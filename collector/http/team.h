@@ -10,6 +10,7 @@
 #ifndef COLL_TEAM_H
 #define COLL_TEAM_H
 
+#include "node/feed.h"
 #include "store/store.h"
 #include "tokens.h"
 
@@ -17,6 +18,7 @@ struct coll_team {
 	char name[COLL_TEAM_BYTES]; /* "": no tokens are used */
 	struct coll_store *store;
 	struct coll_store own; /* store points here, unless it is the collector's */
+	struct coll_feeder feeder; /* of the streams that come by HTTP; they outlive requests */
 	struct coll_team *next;
 };
 
@@ -32,6 +34,9 @@ struct coll_team *coll_team_get(struct coll_teams *t, const char *name);
 
 /* A team that has @store, which is not its own. NULL: no memory. */
 struct coll_team *coll_team_sharing(struct coll_teams *t, struct coll_store *store);
+
+/* Closes streams that nothing came for since @before_ns (monotonic), if all of them is durable. */
+void coll_team_close_idle(struct coll_team *team, int64_t before_ns);
 
 void coll_teams_fini(struct coll_teams *t);
 

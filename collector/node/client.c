@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -40,7 +41,7 @@ static struct coll_client *of_process(struct coll_source *s)
 static ssize_t receive(struct coll_client *c)
 {
 	uint8_t *at = c->server->scratch;
-	size_t direct = coll_intake_room(c, &at);
+	size_t direct = coll_intake_room(&c->in, &at);
 	ssize_t n = recv(c->socket.fd, at, direct ? direct : COLL_SCRATCH_BYTES, MSG_DONTWAIT);
 	int err;
 
@@ -49,7 +50,7 @@ static ssize_t receive(struct coll_client *c)
 	if (n == 0)
 		return -ENODATA;
 	c->heard_ns = coll_now_ns();
-	err = direct ? coll_intake_direct(c, (size_t)n) : coll_intake(c, at, (size_t)n);
+	err = direct ? coll_intake_direct(&c->in, (size_t)n) : coll_intake(&c->in, at, (size_t)n);
 	return err ? err : n;
 }
 
@@ -122,6 +123,12 @@ static void watch_process(struct coll_client *c)
 	}
 }
 
+static void on_failed(struct coll_feeder *f, struct coll_stream *s)
+{
+	(void)s;
+	coll_client_close((struct coll_client *)((char *)f - offsetof(struct coll_client, feeder)));
+}
+
 int coll_client_new(struct coll_server *sv, int fd, const struct ucred *peer)
 {
 	struct coll_client *c = calloc(1, sizeof(*c));
@@ -133,6 +140,9 @@ int coll_client_new(struct coll_server *sv, int fd, const struct ucred *peer)
 	c->peer = *peer;
 	c->socket = (struct coll_source){ .fd = fd, .ready = on_socket };
 	c->process = (struct coll_source){ .fd = -1, .ready = on_process };
+	c->feeder = (struct coll_feeder){ .store = &sv->store, .failed = on_failed };
+	c->in = (struct coll_feed){ .server = sv, .feeder = &c->feeder };
+	snprintf(c->in.who, sizeof(c->in.who), "pid %d", (int)peer->pid);
 	c->heard_ns = coll_now_ns();
 	err = coll_loop_add(&sv->loop, &c->socket, EPOLLIN);
 	if (err)
@@ -154,7 +164,7 @@ close_fd:
 static bool next_ack(struct coll_client *c)
 {
 	struct wire_frame f = { .version = WIRE_FRAME_VERSION, .type = WIRE_FRAME_ACK };
-	struct coll_stream *s = c->streams;
+	struct coll_stream *s = c->feeder.streams;
 
 	while (s && !s->ack_due)
 		s = s->next_owned;
@@ -208,7 +218,7 @@ void coll_client_close(struct coll_client *c)
 		return;
 	c->closing = true;
 	coll_loop_remove(&c->server->loop, &c->socket);
-	for (s = c->streams; s; s = s->next_owned)
+	for (s = c->feeder.streams; s; s = s->next_owned)
 		s->urgent = true;
 }
 
@@ -239,14 +249,14 @@ void coll_client_free(struct coll_client *c)
 		p = &(*p)->next;
 	*p = c->next;
 	c->server->client_count--;
-	while (c->streams) {
-		struct coll_stream *s = c->streams;
+	while (c->feeder.streams) {
+		struct coll_stream *s = c->feeder.streams;
 
-		c->streams = s->next_owned;
+		coll_feeder_release(s);
 		note_end(c, s);
 		coll_store_close(&c->server->store, s);
 	}
-	coll_intake_fini(c);
+	coll_intake_fini(&c->in);
 	coll_loop_remove(&c->server->loop, &c->socket);
 	close(c->socket.fd);
 	if (c->process.fd >= 0) {
@@ -260,14 +270,14 @@ bool coll_client_done(const struct coll_client *c)
 {
 	const struct coll_stream *s;
 
-	for (s = c->streams; s; s = s->next_owned)
+	for (s = c->feeder.streams; s; s = s->next_owned)
 		if (!s->bye)
 			return false;
-	return c->streams != NULL;
+	return c->feeder.streams != NULL;
 }
 
 bool coll_client_stalled(const struct coll_client *c, int64_t now_ns)
 {
-	return (!c->greeted || c->carry.len) &&
+	return (!c->in.greeted || c->in.carry.len) &&
 	       now_ns - c->heard_ns > c->server->opts->silence_s * COLL_SECOND_NS;
 }

@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 #include "base/loop.h"
+#include "feed.h"
 #include "server.h"
-#include "wire/buf.h"
 
 struct coll_client {
 	struct coll_server *server;
@@ -22,13 +22,9 @@ struct coll_client {
 	struct coll_source process; /* pidfd of the peer; fd -1: not to be had */
 	struct ucred peer;
 
-	struct wire_buf carry; /* a frame that is not whole yet */
-	size_t want; /* bytes until carry is a whole header, or a whole frame */
+	struct coll_feeder feeder;
+	struct coll_feed in;
 	int64_t heard_ns; /* last byte, monotonic */
-
-	struct coll_stream *streams; /* those it feeds */
-	struct coll_stream *last; /* of the frame before, saves the look-up */
-	bool greeted; /* a frame was accepted */
 
 	uint8_t ack[WIRE_FRAME_HEADER_BYTES]; /* the one on its way out */
 	size_t ack_at, ack_len;

@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include "base/clock.h"
 #include "base/log.h"
+#include "server.h"
 
 #define CARRY_STEP (256u << 10) /* memory for a half frame at first; doubled as it fills */
 #define DIRECT_MIN (64u << 10) /* below, a read of its own costs more than a copy */
@@ -23,9 +25,23 @@ struct batch {
 	size_t index_before;
 };
 
-static int batch_store(struct coll_client *c, struct batch *b)
+/* Names the frame that stands where all taken ones end. @f: its header, if that is good. */
+static int refuse(struct coll_feed *in, const struct wire_frame *f, const char *why, int err)
 {
-	struct coll_counters *count = &c->server->count;
+	struct coll_refused *r = &in->refused;
+
+	*r = (struct coll_refused){ .why = why, .offset = in->taken };
+	if (!f)
+		return err;
+	r->named = true;
+	r->seq = f->seq;
+	coll_hex_of(r->stream, f->stream);
+	return err;
+}
+
+static int batch_store(struct coll_feed *in, struct batch *b)
+{
+	struct coll_counters *count = &in->server->count;
 	struct coll_stream *s = b->stream;
 	int err;
 
@@ -36,7 +52,7 @@ static int batch_store(struct coll_client *c, struct batch *b)
 		s->seqs = b->before;
 		s->cut = true;
 		coll_index_forget(&s->index, b->index_before);
-		coll_server_trouble(c->server, s->path, err);
+		coll_server_trouble(in->server, s->path, err);
 	} else {
 		count->frames += b->frames;
 		count->bytes += b->len;
@@ -46,14 +62,14 @@ static int batch_store(struct coll_client *c, struct batch *b)
 	return err;
 }
 
-static int batch_add(struct coll_client *c, struct batch *b, struct coll_stream *s,
+static int batch_add(struct coll_feed *in, struct batch *b, struct coll_stream *s,
 		     const struct wire_frame *f, const uint8_t *at)
 {
 	size_t bytes = (size_t)wire_frame_bytes(f);
 	int err = 0;
 
 	if (b->len && (b->stream != s || b->at + b->len != at))
-		err = batch_store(c, b);
+		err = batch_store(in, b);
 	if (err)
 		return err;
 	if (!b->len) {
@@ -67,31 +83,10 @@ static int batch_add(struct coll_client *c, struct batch *b, struct coll_stream 
 	return 0;
 }
 
-/* From now on this client feeds the stream and gets its acknowledgements, the last one first. */
-static void adopt(struct coll_client *c, struct coll_stream *s)
-{
-	struct coll_stream **p;
-
-	if (s->owner == c)
-		return;
-	if (s->owner) {
-		for (p = &s->owner->streams; *p != s; p = &(*p)->next_owned)
-			;
-		*p = s->next_owned;
-		if (s->owner->last == s)
-			s->owner->last = NULL;
-	}
-	s->owner = c;
-	s->next_owned = c->streams;
-	c->streams = s;
-	s->high = 0;
-	s->ack_due = true;
-}
-
-static int open_stream(struct coll_client *c, const struct wire_frame *f, const uint8_t *payload,
+static int open_stream(struct coll_feed *in, const struct wire_frame *f, const uint8_t *payload,
 		       struct coll_stream **out)
 {
-	struct coll_store *st = &c->server->store;
+	struct coll_store *st = in->feeder->store;
 	struct coll_hello hello;
 	int err;
 
@@ -105,28 +100,30 @@ static int open_stream(struct coll_client *c, const struct wire_frame *f, const 
 		return 0;
 	}
 	if (err == -ENOENT || err == -EBADMSG) {
-		c->server->count.bad_streams++;
-		coll_note("pid %d: a stream that did not begin with a good Hello", c->peer.pid);
-		return -EPROTO;
+		in->server->count.bad_streams++;
+		coll_note("%s: a stream that did not begin with a good Hello", in->who);
+		return refuse(in, f, "its stream did not begin with a good Hello", -EPROTO);
 	}
-	coll_server_trouble(c->server, c->server->store.base, err);
+	coll_server_trouble(in->server, st->base, err);
 	return err;
 }
 
 /* The stream that the frame belongs to, opened if need be and fed by this client. */
-static int stream_of(struct coll_client *c, const struct wire_frame *f, const uint8_t *payload,
+static int stream_of(struct coll_feed *in, const struct wire_frame *f, const uint8_t *payload,
 		     struct coll_stream **out)
 {
-	struct coll_stream *s = c->last;
+	struct coll_stream *s = in->last;
 	int err;
 
 	if (!s || memcmp(s->id, f->stream, sizeof(s->id))) {
-		s = coll_store_get(&c->server->store, f->stream);
-		err = s ? 0 : open_stream(c, f, payload, &s);
+		s = coll_store_get(in->feeder->store, f->stream);
+		err = s ? 0 : open_stream(in, f, payload, &s);
 		if (err)
 			return err;
-		adopt(c, s);
-		c->last = s;
+		coll_feeder_adopt(in->feeder, s);
+		in->last = s;
+		if (in->touched)
+			in->touched(in, s);
 	}
 	*out = s;
 	return 0;
@@ -141,7 +138,7 @@ static void note_kind(struct coll_stream *s, const struct wire_frame *f, const u
 }
 
 /* One whole frame with good sums. */
-static int admit(struct coll_client *c, struct batch *b, const struct wire_frame *f,
+static int admit(struct coll_feed *in, struct batch *b, const struct wire_frame *f,
 		 const uint8_t *at)
 {
 	const uint8_t *payload = at + WIRE_FRAME_HEADER_BYTES;
@@ -149,177 +146,183 @@ static int admit(struct coll_client *c, struct batch *b, const struct wire_frame
 	int err;
 
 	if (!f->seq || f->type == WIRE_FRAME_ACK) {
-		c->server->count.bad_frames++;
-		return -EPROTO;
+		in->server->count.bad_frames++;
+		return refuse(in, f, "it is not a client's to send", -EPROTO);
 	}
-	err = stream_of(c, f, payload, &s);
+	err = stream_of(in, f, payload, &s);
 	if (err)
 		return err;
-	c->greeted = true;
+	in->greeted = true;
+	s->heard_ns = coll_now_ns();
 	note_kind(s, f, payload);
 	if (f->seq > s->high)
 		s->high = f->seq;
 	if (coll_seqs_has(&s->seqs, f->seq)) {
-		c->server->count.duplicates++;
+		in->server->count.duplicates++;
 		s->ack_due = true;
 		return 0;
 	}
-	return batch_add(c, b, s, f, at);
+	return batch_add(in, b, s, f, at);
+}
+
+static int damaged(struct coll_feed *in, const struct wire_frame *f)
+{
+	in->server->count.bad_frames++;
+	return refuse(in, f, f ? "its CRC is wrong" : "no frame is there, or its header is damaged",
+		      -EBADMSG);
 }
 
 /* Whether a whole frame stands at @at: 1 (then *f is filled), 0 (not all of it), -EBADMSG. */
-static int frame_at(const uint8_t *at, size_t len, struct wire_frame *f)
+static int frame_at(struct coll_feed *in, const uint8_t *at, size_t len, struct wire_frame *f)
 {
 	if (len < WIRE_FRAME_HEADER_BYTES)
 		return 0;
 	if (wire_frame_header_get(f, at))
-		return -EBADMSG;
+		return damaged(in, NULL);
 	if (wire_frame_bytes(f) > len)
 		return 0;
-	return wire_frame_payload_ok(f, at + WIRE_FRAME_HEADER_BYTES) ? 1 : -EBADMSG;
+	return wire_frame_payload_ok(f, at + WIRE_FRAME_HEADER_BYTES) ? 1 : damaged(in, f);
 }
 
 /* All whole frames at the beginning of the bytes; *used gets their length. */
-static int take_frames(struct coll_client *c, const uint8_t *bytes, size_t len, size_t *used)
+static int take_frames(struct coll_feed *in, const uint8_t *bytes, size_t len, size_t *used)
 {
 	struct batch b = { .len = 0 };
 	struct wire_frame f;
 	int got, err = 0, err_store;
 
 	*used = 0;
-	while (!err && (got = frame_at(bytes + *used, len - *used, &f))) {
-		if (got < 0) {
-			c->server->count.bad_frames++;
-			err = got;
+	while (!err && (got = frame_at(in, bytes + *used, len - *used, &f))) {
+		err = got < 0 ? got : admit(in, &b, &f, bytes + *used);
+		if (err)
 			break;
-		}
-		err = admit(c, &b, &f, bytes + *used);
 		*used += (size_t)wire_frame_bytes(&f);
+		in->taken += wire_frame_bytes(&f);
 	}
-	err_store = batch_store(c, &b);
-	return err ? err : err_store;
+	err_store = batch_store(in, &b);
+	return err_store ? err_store : err;
 }
 
-static void carry_free(struct coll_client *c)
+static void carry_free(struct coll_feed *in)
 {
-	c->server->held -= c->carry.room;
-	wire_buf_fini(&c->carry);
+	in->server->held -= in->carry.room;
+	wire_buf_fini(&in->carry);
 }
 
 /* The frame in it was taken. */
-static void carry_reset(struct coll_client *c)
+static void carry_reset(struct coll_feed *in)
 {
-	c->carry.len = c->want = 0;
-	if (c->carry.room > CARRY_KEEP || c->server->held > CARRY_KEEP_ALL)
-		carry_free(c);
+	in->carry.len = in->want = 0;
+	if (in->carry.room > CARRY_KEEP || in->server->held > CARRY_KEEP_ALL)
+		carry_free(in);
 }
 
 /* Room for some more of the frame that is wanted. */
-static int carry_grow(struct coll_client *c)
+static int carry_grow(struct coll_feed *in)
 {
-	size_t had = c->carry.room, step = had > CARRY_STEP ? had : CARRY_STEP;
+	size_t had = in->carry.room, step = had > CARRY_STEP ? had : CARRY_STEP;
 	int err;
 
-	if (c->carry.len < had)
+	if (in->carry.len < had)
 		return 0;
-	if (step > c->want - c->carry.len)
-		step = c->want - c->carry.len;
-	if (c->server->held + step > COLL_HELD_MAX)
+	if (step > in->want - in->carry.len)
+		step = in->want - in->carry.len;
+	if (in->server->held + step > COLL_HELD_MAX)
 		return -ENOBUFS;
-	err = wire_buf_reserve(&c->carry, step);
-	c->server->held += c->carry.room - had;
+	err = wire_buf_reserve(&in->carry, step);
+	in->server->held += in->carry.room - had;
 	return err;
 }
 
 /* The header is in: how long will it be? */
-static int carry_header(struct coll_client *c)
+static int carry_header(struct coll_feed *in)
 {
 	struct wire_frame f;
 
-	if (c->want > WIRE_FRAME_HEADER_BYTES || c->carry.len < WIRE_FRAME_HEADER_BYTES)
+	if (in->want > WIRE_FRAME_HEADER_BYTES || in->carry.len < WIRE_FRAME_HEADER_BYTES)
 		return 0;
-	if (wire_frame_header_get(&f, c->carry.data)) {
-		c->server->count.bad_frames++;
-		return -EBADMSG;
-	}
-	c->want = (size_t)wire_frame_bytes(&f);
+	if (wire_frame_header_get(&f, in->carry.data))
+		return damaged(in, NULL);
+	in->want = (size_t)wire_frame_bytes(&f);
 	return 0;
 }
 
 /* The carried frame, if it is whole now. */
-static int carry_take(struct coll_client *c)
+static int carry_take(struct coll_feed *in)
 {
 	size_t used;
-	int err = carry_header(c);
+	int err = carry_header(in);
 
-	if (err || c->carry.len < c->want)
+	if (err || in->carry.len < in->want)
 		return err;
-	err = take_frames(c, c->carry.data, c->carry.len, &used);
-	carry_reset(c);
+	err = take_frames(in, in->carry.data, in->carry.len, &used);
+	carry_reset(in);
 	return err;
 }
 
 /* Moves bytes into the carried frame, as many as it wants and its room holds. */
-static int carry_fill(struct coll_client *c, const uint8_t *bytes, size_t len, size_t *used)
+static int carry_fill(struct coll_feed *in, const uint8_t *bytes, size_t len, size_t *used)
 {
 	size_t n;
 	int err;
 
-	if (!c->want)
-		c->want = WIRE_FRAME_HEADER_BYTES;
-	err = carry_grow(c);
+	if (!in->want)
+		in->want = WIRE_FRAME_HEADER_BYTES;
+	err = carry_grow(in);
 	if (err) {
-		c->server->count.memory_refused++;
+		in->server->count.memory_refused++;
 		return err;
 	}
-	n = c->want - c->carry.len;
-	if (n > c->carry.room - c->carry.len)
-		n = c->carry.room - c->carry.len;
+	n = in->want - in->carry.len;
+	if (n > in->carry.room - in->carry.len)
+		n = in->carry.room - in->carry.len;
 	if (n > len)
 		n = len;
-	memcpy(c->carry.data + c->carry.len, bytes, n);
-	c->carry.len += n;
+	memcpy(in->carry.data + in->carry.len, bytes, n);
+	in->carry.len += n;
 	*used = n;
-	return carry_take(c);
+	return carry_take(in);
 }
 
-int coll_intake(struct coll_client *c, const uint8_t *bytes, size_t len)
+int coll_intake(struct coll_feed *in, const uint8_t *bytes, size_t len)
 {
 	size_t used;
 	int err = 0;
 
+	in->last = NULL; /* it may have been closed meanwhile */
 	while (len && !err) {
 		used = 0;
-		if (!c->carry.len)
-			err = take_frames(c, bytes, len, &used);
+		if (!in->carry.len)
+			err = take_frames(in, bytes, len, &used);
 		if (!err && !used)
-			err = carry_fill(c, bytes, len, &used);
+			err = carry_fill(in, bytes, len, &used);
 		bytes += used;
 		len -= used;
 	}
 	return err;
 }
 
-size_t coll_intake_room(const struct coll_client *c, uint8_t **at)
+size_t coll_intake_room(const struct coll_feed *in, uint8_t **at)
 {
-	size_t room = c->carry.room - c->carry.len;
+	size_t room = in->carry.room - in->carry.len;
 
-	if (room > c->want - c->carry.len)
-		room = c->want - c->carry.len;
-	if (c->want <= WIRE_FRAME_HEADER_BYTES || room < DIRECT_MIN)
+	if (room > in->want - in->carry.len)
+		room = in->want - in->carry.len;
+	if (in->want <= WIRE_FRAME_HEADER_BYTES || room < DIRECT_MIN)
 		return 0;
-	*at = c->carry.data + c->carry.len;
+	*at = in->carry.data + in->carry.len;
 	return room;
 }
 
-int coll_intake_direct(struct coll_client *c, size_t len)
+int coll_intake_direct(struct coll_feed *in, size_t len)
 {
-	c->carry.len += len;
-	return carry_take(c);
+	in->last = NULL;
+	in->carry.len += len;
+	return carry_take(in);
 }
 
-void coll_intake_fini(struct coll_client *c)
+void coll_intake_fini(struct coll_feed *in)
 {
-	c->server->count.cut_bytes += c->carry.len;
-	carry_free(c);
+	in->server->count.cut_bytes += in->carry.len;
+	carry_free(in);
 }

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Received bytes of a client: cut into frames, checked, appended in as few writes as may be.
+ * Received bytes of a feed: cut into frames, checked, appended in as few writes as may be.
  * A frame that is not whole is kept until the rest comes; memory for it grows with what came, not
  * with what its header claims. One thread.
  */
 #ifndef COLL_INTAKE_H
 #define COLL_INTAKE_H
 
-#include "client.h"
+#include "feed.h"
 
 /*
  * Takes @len bytes. 0, or why the connection must end: -EBADMSG (damage), -EPROTO (no Hello, or
- * not for us), -ENOBUFS (too many half frames), or what the store said (already logged).
+ * not for us), -ENOBUFS (too many half frames), or what the store said (already logged). in->refused names the frame.
  */
-int coll_intake(struct coll_client *c, const uint8_t *bytes, size_t len);
+int coll_intake(struct coll_feed *in, const uint8_t *bytes, size_t len);
 
 /* Where the next bytes may be received straight into; 0: nowhere. Then tell coll_intake_direct. */
-size_t coll_intake_room(const struct coll_client *c, uint8_t **at);
-int coll_intake_direct(struct coll_client *c, size_t len);
+size_t coll_intake_room(const struct coll_feed *in, uint8_t **at);
+int coll_intake_direct(struct coll_feed *in, size_t len);
 
-void coll_intake_fini(struct coll_client *c);
+/* Forgets a frame that is not whole; its bytes are counted as cut. */
+void coll_intake_fini(struct coll_feed *in);
 
 #endif

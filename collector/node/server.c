@@ -242,51 +242,24 @@ static void on_timer(struct coll_source *s, uint32_t events)
 	coll_server_settle(sv, true);
 }
 
-static struct coll_stream *due(const struct coll_client *c, bool everything,
-			       struct coll_stream *after)
-{
-	struct coll_stream *s = after ? after->next_owned : c->streams;
-
-	while (s && !(coll_stream_dirty(s) && (everything || s->urgent)))
-		s = s->next_owned;
-	return s;
-}
-
-static void commit(struct coll_server *sv, struct coll_stream *s)
-{
-	int err = coll_stream_commit(&sv->store, s);
-
-	s->ack_due = !err;
-	if (!err)
-		return;
-	coll_server_trouble(sv, s->path, err);
-	coll_client_close(s->owner);
-}
-
 /* Group commit: all files start to be written out before the first is waited for. */
 static void commit_due(struct coll_server *sv, bool everything)
 {
 	struct coll_client *c;
-	struct coll_stream *s;
 
 	for (c = sv->clients; c; c = c->next)
-		for (s = due(c, everything, NULL); s; s = due(c, everything, s))
-			coll_stream_push(s);
+		coll_feeder_push(&c->feeder, everything);
 	for (c = sv->clients; c; c = c->next)
-		for (s = due(c, everything, NULL); s; s = due(c, everything, s))
-			commit(sv, s);
+		coll_feeder_commit(&c->feeder, sv, everything);
 }
 
 void coll_server_settle(struct coll_server *sv, bool everything)
 {
 	struct coll_client *c, *next;
-	struct coll_stream *s;
 
 	commit_due(sv, everything);
 	for (c = sv->clients; c; c = next) {
 		next = c->next;
-		for (s = c->streams; s; s = s->next_owned)
-			s->urgent = false;
 		if (!c->blocked || c->closing)
 			coll_client_acknowledge(c);
 		if (!c->closing)
@@ -412,7 +385,7 @@ static bool all_done(struct coll_server *sv)
 	struct coll_client *c;
 
 	for (c = sv->clients; c; c = c->next)
-		if (!grace_over || (c->greeted && !coll_client_done(c)))
+		if (!grace_over || (c->in.greeted && !coll_client_done(c)))
 			return false;
 	return true;
 }
@@ -438,6 +411,8 @@ static void finish(struct coll_server *sv)
 	struct coll_client *c;
 
 	unlisten(sv);
+	coll_http_close(sv->http);
+	sv->http = NULL;
 	for (c = sv->clients; c; c = c->next) {
 		coll_client_drain(c);
 		coll_client_close(c);

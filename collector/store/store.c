@@ -60,7 +60,7 @@ struct coll_stream *coll_store_get(struct coll_store *st, const uint8_t *id)
 	return s;
 }
 
-static void hex_of(char out[COLL_HEX_BYTES], const uint8_t *id)
+void coll_hex_of(char out[COLL_HEX_BYTES], const uint8_t *id)
 {
 	size_t i;
 
@@ -77,7 +77,7 @@ static struct coll_stream *stream_new(const uint8_t *id, char *dir)
 		return NULL;
 	s->fd = s->index.fd = -1;
 	memcpy(s->id, id, sizeof(s->id));
-	hex_of(s->hex, id);
+	coll_hex_of(s->hex, id);
 	s->dir = dir;
 	if (asprintf(&s->path, "%s/%s.gst", dir, s->hex) < 0) {
 		free(s);
@@ -177,6 +177,7 @@ static void put_in_bucket(struct coll_store *st, struct coll_stream *s)
 	if (s->next)
 		s->next->link = &s->next;
 	*head = s;
+	s->serial = ++st->serial;
 	st->streams++;
 	st->count->streams++;
 }
@@ -237,7 +238,7 @@ static char *search(const struct coll_store *st, const uint8_t *id)
 	DIR *d = opendir(st->base);
 	struct dirent *e;
 
-	hex_of(hex, id);
+	coll_hex_of(hex, id);
 	while (d && !found && (e = readdir(d))) {
 		if (!is_run(e->d_name))
 			continue;

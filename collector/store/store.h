@@ -24,11 +24,12 @@
 #define COLL_STORE_BUCKETS 256
 #define COLL_HEX_BYTES (2 * WIRE_STREAM_ID_BYTES + 1)
 
-struct coll_client;
+struct coll_feeder;
 
 struct coll_stream {
 	uint8_t id[WIRE_STREAM_ID_BYTES];
 	char hex[COLL_HEX_BYTES];
+	uint64_t serial; /* of this opening: no other one of the store has it */
 	char *dir; /* of the run */
 	char *path;
 	struct coll_hello who; /* of the last Hello seen */
@@ -44,8 +45,9 @@ struct coll_stream {
 	struct coll_index index;
 	struct coll_stream *next, **link; /* in its bucket */
 
-	/* The feeding client's, see client.h. */
-	struct coll_client *owner;
+	/* Its feeder's, see node/feed.h. */
+	struct coll_feeder *owner;
+	int64_t heard_ns; /* monotonic: when a frame of it came last */
 	struct coll_stream *next_owned;
 	bool ack_due;
 	bool urgent; /* sync at the end of this turn */
@@ -56,6 +58,7 @@ struct coll_store {
 	char *base;
 	struct coll_counters *count; /* borrowed */
 	struct coll_known *known;
+	uint64_t serial; /* of the last opening */
 	size_t streams;
 	struct coll_stream *bucket[COLL_STORE_BUCKETS];
 };
@@ -63,6 +66,8 @@ struct coll_store {
 /* @base is made if it is not there. 0 or -errno. */
 int coll_store_init(struct coll_store *st, const char *base, struct coll_counters *count);
 void coll_store_fini(struct coll_store *st); /* closes what is open, without a sync */
+
+void coll_hex_of(char out[COLL_HEX_BYTES], const uint8_t *id);
 
 /* An open stream; NULL: not open. */
 struct coll_stream *coll_store_get(struct coll_store *st, const uint8_t *id);

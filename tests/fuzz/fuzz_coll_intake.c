@@ -85,7 +85,7 @@ static void feed(const char *dir, const uint8_t *data, size_t len, size_t step)
 	REQUIRE(!coll_client_new(&sv, pair[0], &peer));
 	for (; len && !err; data += n, len -= n) {
 		n = len < step ? len : step;
-		err = coll_intake(sv.clients, data, n);
+		err = coll_intake(&sv.clients->in, data, n);
 		if (!err && len % 3 == 0)
 			coll_server_settle(&sv, len % 2);
 	}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Write beside, sync, rename, sync the folder.
+ */
+#include "files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int write_all(int fd, const uint8_t *bytes, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, bytes, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -ENOSPC;
+		bytes += n;
+		len -= (size_t)n;
+	}
+	return fsync(fd) ? -errno : 0;
+}
+
+static int sync_folder(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fsync(fd) && errno != EINVAL)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+int coll_file_replace(const char *dir, const char *name, const void *bytes, size_t len)
+{
+	char path[PATH_MAX], tmp[PATH_MAX];
+	int fd, err;
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path) ||
+	    snprintf(tmp, sizeof(tmp), "%s/.%s.tmp", dir, name) >= (int)sizeof(tmp))
+		return -ENAMETOOLONG;
+	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, bytes, len);
+	close(fd);
+	if (!err && rename(tmp, path))
+		err = -errno;
+	if (err)
+		unlink(tmp);
+	return err ? err : sync_folder(dir);
+}
+
+static int read_all(int fd, size_t max, uint8_t **bytes, size_t *len)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if ((uint64_t)st.st_size > max)
+		return -EFBIG;
+	*bytes = malloc((size_t)st.st_size + 1);
+	if (!*bytes)
+		return -ENOMEM;
+	for (*len = 0; *len < (size_t)st.st_size;) {
+		ssize_t n = read(fd, *bytes + *len, (size_t)st.st_size - *len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			free(*bytes);
+			return -errno;
+		}
+		if (!n)
+			break;
+		*len += (size_t)n;
+	}
+	(*bytes)[*len] = 0;
+	return 0;
+}
+
+int coll_file_read(const char *path, size_t max, uint8_t **bytes, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	err = read_all(fd, max, bytes, len);
+	close(fd);
+	return err;
+}

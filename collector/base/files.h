@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small files written so that a reader, or who comes after a crash, sees the old or the new one. */
+#ifndef COLL_FILES_H
+#define COLL_FILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Replaces @dir/@name, durably; by way of @dir/.@name.tmp. 0 or -errno. */
+int coll_file_replace(const char *dir, const char *name, const void *bytes, size_t len);
+
+/*
+ * The whole of a regular file of at most @max bytes, with a zero behind it; the caller's to free.
+ * Links are not followed. 0 or -errno; -EFBIG.
+ */
+int coll_file_read(const char *path, size_t max, uint8_t **bytes, size_t *len);
+
+#endif
