@@ -3,7 +3,7 @@
 # bash-completion where it is installed, else:  source gpustarve.bash
 # The lists follow `--help`; tests/e2e/test_completion.py compares them.
 
-_gpustarve_commands='run report verify check import export dump prices doctor'
+_gpustarve_commands='run report verify check import export job dump prices doctor'
 _gpustarve_models='on-demand spot reserved owned'
 _gpustarve_classes='compute comm copy input.fetch input.prep input.cpu_starved input.pipeline
 	input.handoff input.epoch input.inline input.h2d input.unknown host.dispatch host.sync
@@ -21,6 +21,7 @@ declare -A _gpustarve_options=(
 		--faster --scale-to --replay --price --price-model --window --waste --fail-on-warn -o --output --format'
 	[import]='-o --output -q --quiet'
 	[export]='--format -o --output --table --price --price-model --window -q --quiet'
+	[job]='-d --dir'
 	[dump]='--samples --batches --steps --streams'
 	[prices]='-o --output --provider --date --price-model'
 	[doctor]=''
@@ -48,6 +49,7 @@ declare -A _gpustarve_values=(
 	[export --format]='perfetto kineto sqlite folded pprof prometheus focus csv'
 	[export -o]=@file [export --output]=@file [export --table]='gaps classes gpus steps'
 	[export --price]=@none [export --price-model]=$_gpustarve_models [export --window]='job device'
+	[job -d]=@folder [job --dir]=@folder
 	[prices -o]=@file [prices --output]=@file [prices --provider]=@none [prices --date]=@none
 	[prices --price-model]=$_gpustarve_models
 	[collector --dir]=@folder [collector --unix]=@file [collector --until-eof]=@none
@@ -132,6 +134,7 @@ _gpustarve_operand() { # COMMAND CURRENT
 	case $1 in
 	report | verify | check | export | dump) _gpustarve_runs "$2" ;;
 	import) _gpustarve_files "$2" -f ;;
+	job) [ "$COMP_CWORD" -eq 2 ] && _gpustarve_words 'begin end' "$2" ;;
 	prices)
 		if [ "$COMP_CWORD" -eq 2 ]; then
 			_gpustarve_words 'list show import' "$2"

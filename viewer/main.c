@@ -19,6 +19,7 @@ static const struct command commands[] = {
 	{ "check", view_cmd_check, "hold runs against budgets and a baseline" },
 	{ "import", view_cmd_import, "make a run of another tool's trace" },
 	{ "export", view_cmd_export, "write a run for other tools" },
+	{ "job", view_cmd_job, "what a scheduler's hooks call" },
 	{ "dump", view_cmd_dump, "print what a trace holds" },
 	{ "prices", view_cmd_prices, "list, look up and import prices" },
 	{ "doctor", view_cmd_doctor, "say what is here and what is missing" },

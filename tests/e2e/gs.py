@@ -21,7 +21,7 @@ LIBPROF = os.path.join(BUILD, 'lib', 'libprof.so')
 WITH_GPUSIM = os.path.join(SOURCE, 'scripts', 'with-gpusim')
 WORKLOADS = os.path.join(SOURCE, 'tests', 'workloads')
 ISOLATED = ('GPUSTARVE_', 'GPUSIM_', 'LD_PRELOAD', 'CUDA_', 'NVTX_', 'SLURM', 'RANK', 'LOCAL_RANK',
-            'WORLD_SIZE', 'TORCHELASTIC', 'PMI', 'OMPI')
+            'WORLD_SIZE', 'TORCHELASTIC', 'PMI', 'OMPI', 'MV2_', 'PALS_')
 
 failures = []
 

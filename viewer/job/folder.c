@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ALLOCS_MAX 65536u /* nodes times restarts */
+#define BYTES_MAX ((size_t)64 << 20) /* of all of them */
+
+/* What is made in somebody's folder is theirs, and root has no business in it otherwise. */
+static int become_owner(const struct stat *st)
+{
+	if (geteuid() || !st->st_uid)
+		return 0;
+	if (setgroups(0, NULL) || setresgid(st->st_gid, st->st_gid, st->st_gid) ||
+	    setresuid(st->st_uid, st->st_uid, st->st_uid))
+		return -errno;
+	return 0;
+}
+
+static int open_out(const char *out)
+{
+	int fd = open(out, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	if (!err)
+		err = become_owner(&st);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* Readable for all who may look into the folder of runs, whatever the hook's umask is. */
+static int open_below(int out, const char *name, bool make)
+{
+	bool made = make && !mkdirat(out, name, 0755);
+	int fd, err = 0;
+	struct stat st;
+
+	if (make && !made && errno != EEXIST)
+		return -errno;
+	fd = openat(out, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (st.st_uid != geteuid())
+		err = -EPERM;
+	else if (made && fchmod(fd, 0755))
+		err = -errno;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+int view_job_folder_open(const char *out, const struct view_job_identity *id, bool make,
+			 struct view_arena *mem, const char **what)
+{
+	const char *name = view_job_folder_name(mem, id);
+	int outer = open_out(out), fd;
+
+	*what = out;
+	if (outer < 0)
+		return outer;
+	*what = view_arena_printf(mem, "%s/%s", out, name);
+	fd = open_below(outer, name, make);
+	close(outer);
+	return fd;
+}
+
+int view_job_folder_read(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int read_upto(int fd, char *to, size_t room, size_t *got)
+{
+	for (*got = 0; *got < room;) {
+		ssize_t n = read(fd, to + *got, room - *got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		*got += (size_t)n;
+	}
+	return 0;
+}
+
+/* At most *most bytes, which get fewer by what is read. */
+static int read_text(int dir, struct view_arena *mem, const char *name, size_t *most, char **text,
+		     size_t *len)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode))
+		err = -EINVAL;
+	else if (st.st_size > (off_t)VIEW_ALLOC_BYTES_MAX || st.st_size > (off_t)*most)
+		err = -EFBIG;
+	if (!err) {
+		*most -= (size_t)st.st_size;
+		*text = view_arena_alloc(mem, (size_t)st.st_size + 1);
+		err = read_upto(fd, *text, (size_t)st.st_size, len);
+	}
+	close(fd);
+	return err;
+}
+
+static int get_within(int dir, struct view_arena *mem, const char *name, size_t *most,
+		      struct view_alloc *a, const char **why)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int err = read_text(dir, mem, name, most, &text, &len);
+
+	*why = err == -ELOOP ? "it is a link" : err == -EINVAL ? "it is no file" : strerror(-err);
+	return err ? err : view_alloc_parse(a, mem, text, len, why);
+}
+
+int view_job_folder_get(int dir, struct view_arena *mem, const char *name, struct view_alloc *a,
+			const char **why)
+{
+	size_t most = BYTES_MAX;
+
+	return get_within(dir, mem, name, &most, a, why);
+}
+
+static int by_node(const void *a, const void *b)
+{
+	const struct view_alloc *x = a, *y = b;
+	int64_t i = x->id.number[VIEW_JOB_RESTART], k = y->id.number[VIEW_JOB_RESTART];
+	int d = strcmp(x->node, y->node);
+
+	return d ? d : (i > k) - (i < k);
+}
+
+/* What is in the file decides; its name only says that it is worth a look. */
+static int take_all(int dir, DIR *d, struct view_arena *mem, struct view_alloc **alloc, size_t *n,
+		    void (*bad)(void *, const char *, const char *), void *arg)
+{
+	size_t room = 0, most = BYTES_MAX;
+	struct dirent *e;
+	const char *why;
+
+	while ((e = readdir(d)) && *n < ALLOCS_MAX) {
+		if (view_alloc_restart_of(e->d_name) < 0)
+			continue;
+		if (*n == room) {
+			size_t want = room ? room * 2 : 8;
+			struct view_alloc *more = reallocarray(*alloc, want, sizeof(*more));
+
+			if (!more)
+				return -ENOMEM;
+			*alloc = more;
+			room = want;
+		}
+		if (!get_within(dir, mem, e->d_name, &most, &(*alloc)[*n], &why))
+			++*n;
+		else if (bad)
+			bad(arg, e->d_name, why);
+	}
+	return 0;
+}
+
+int view_job_folder_list(int dir, struct view_arena *mem, struct view_alloc **alloc, size_t *n,
+			 void (*bad)(void *arg, const char *name, const char *why), void *arg)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct view_alloc *list = NULL;
+
+	*alloc = NULL;
+	*n = 0;
+	if (!d) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	err = take_all(dir, d, mem, &list, n, bad, arg);
+	closedir(d);
+	if (*n)
+		qsort(list, *n, sizeof(*list), by_node);
+	if (!err && *n) {
+		*alloc = view_arena_array(mem, *n, sizeof(**alloc));
+		memcpy(*alloc, list, *n * sizeof(*list));
+	}
+	free(list);
+	return err;
+}
+
+static int put_text(int fd, const char *text, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, text, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		text += n;
+		len -= (size_t)n;
+	}
+	return fchmod(fd, 0644) || fsync(fd) ? -errno : 0;
+}
+
+static int put_file(int dir, const char *temp, const char *name, const char *text, size_t len)
+{
+	int fd, err;
+
+	unlinkat(dir, temp, 0); /* of an earlier process of our number */
+	fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	err = put_text(fd, text, len);
+	if (close(fd) && !err)
+		err = -errno;
+	if (!err && renameat(dir, temp, dir, name))
+		err = -errno;
+	if (err)
+		unlinkat(dir, temp, 0);
+	return err;
+}
+
+int view_job_folder_put(int dir, struct view_arena *mem, const struct view_alloc *a)
+{
+	const char *name = view_alloc_name(mem, a->node, a->id.number[VIEW_JOB_RESTART]);
+	const char *temp = view_arena_printf(mem, ".%s.%ld.tmp", name, (long)getpid());
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	view_alloc_write(a, f);
+	err = fclose(f) ? -ENOMEM : put_file(dir, temp, name, text, len);
+	free(text);
+	return err;
+}
