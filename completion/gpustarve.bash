@@ -3,7 +3,7 @@
 # bash-completion where it is installed, else:  source gpustarve.bash
 # The lists follow `--help`; tests/e2e/test_completion.py compares them.
 
-_gpustarve_commands='run report verify check import export job dump prices doctor'
+_gpustarve_commands='run report verify check import export job dump digest fleet prices doctor'
 _gpustarve_models='on-demand spot reserved owned'
 _gpustarve_classes='compute comm copy input.fetch input.prep input.cpu_starved input.pipeline
 	input.handoff input.epoch input.inline input.h2d input.unknown host.dispatch host.sync
@@ -23,6 +23,9 @@ declare -A _gpustarve_options=(
 	[export]='--format -o --output --table --price --price-model --window -q --quiet'
 	[job]='-d --dir'
 	[dump]='--samples --batches --steps --streams'
+	[digest]='--store -o --output --team --revision --from --flush'
+	[fleet]='--store --by --since --until --team --top --require-label --partial --format --links
+		-o --output'
 	[prices]='-o --output --provider --date --price-model'
 	[doctor]=''
 	[collector]='--dir --unix --listen --cert --key --client-ca --token-file --no-token
@@ -50,6 +53,13 @@ declare -A _gpustarve_values=(
 	[export -o]=@file [export --output]=@file [export --table]='gaps classes gpus steps'
 	[export --price]=@none [export --price-model]=$_gpustarve_models [export --window]='job device'
 	[job -d]=@folder [job --dir]=@folder
+	[digest --store]=@none [digest -o]=@file [digest --output]=@file [digest --team]=@none
+	[digest --revision]=@none [digest --from]=@file
+	[fleet --store]=@none [fleet --since]=@none [fleet --until]=@none [fleet --team]=@none
+	[fleet --by]='team user account project partition qos cluster gpu model week end class line fix
+		failed bill'
+	[fleet --top]=@none [fleet --require-label]=@none [fleet --format]='text json csv html'
+	[fleet -o]=@file [fleet --output]=@file
 	[prices -o]=@file [prices --output]=@file [prices --provider]=@none [prices --date]=@none
 	[prices --price-model]=$_gpustarve_models
 	[collector --dir]=@folder [collector --unix]=@file [collector --until-eof]=@none
@@ -132,7 +142,7 @@ _gpustarve_command() { # FIRST CURRENT: another command's words
 
 _gpustarve_operand() { # COMMAND CURRENT
 	case $1 in
-	report | verify | check | export | dump) _gpustarve_runs "$2" ;;
+	report | verify | check | export | dump | digest) _gpustarve_runs "$2" ;;
 	import) _gpustarve_files "$2" -f ;;
 	job) [ "$COMP_CWORD" -eq 2 ] && _gpustarve_words 'begin end' "$2" ;;
 	prices)

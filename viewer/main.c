@@ -21,6 +21,8 @@ static const struct command commands[] = {
 	{ "export", view_cmd_export, "write a run for other tools" },
 	{ "job", view_cmd_job, "what a scheduler's hooks call" },
 	{ "dump", view_cmd_dump, "print what a trace holds" },
+	{ "digest", view_cmd_digest, "make what the fleet keeps of a run" },
+	{ "fleet", view_cmd_fleet, "sum up the runs of an organisation" },
 	{ "prices", view_cmd_prices, "list, look up and import prices" },
 	{ "doctor", view_cmd_doctor, "say what is here and what is missing" },
 };

@@ -19,5 +19,7 @@ int view_cmd_export(int argc, char **argv);
 int view_cmd_doctor(int argc, char **argv);
 int view_cmd_job(int argc, char **argv);
 int view_cmd_prices(int argc, char **argv);
+int view_cmd_digest(int argc, char **argv);
+int view_cmd_fleet(int argc, char **argv);
 
 #endif

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Made-up digests with known sums: a seeded generator, and what every grouping of them must come to,
+added up here in Python's integers and nowhere else."""
+import collections
+import json
+import random
+
+CENT = 10**7
+HOUR = 3600 * 10**9
+DAY = 24 * HOUR
+MONDAY = 1767571200 * 10**9  # 2026-01-05
+TEAMS = ['vision', 'speech', 'robots', 'search', '']
+GPUS = [('NVIDIA H100 80GB HBM3', 6880000000), ('NVIDIA A100-SXM4-80GB', 3430000000),
+        ('NVIDIA L4', 700000000), ('Prototype 9', 0)]
+MODELS = [('on-demand', 100), ('spot', 35), ('reserved', 61)]
+CLASSES = ['compute', 'comm', 'copy', 'input.fetch', 'input.prep', 'host.dispatch', 'host.sync', 'excluded.startup']
+INERT = "x'); DROP TABLE run; --\\' \" <b>&$(id)`"
+
+
+def even(num, den):
+    """num / den to the nearest integer, half to even."""
+    q, rest = divmod(num, den)
+    return q + (2 * rest > den or (2 * rest == den and q % 2))
+
+
+def week(ns):
+    days = ns // DAY
+    import datetime
+    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=days - (days + 3) % 7)).isoformat()
+
+
+def gpu_line(rng, kind, model):
+    name, per_hour = GPUS[kind]
+    held = rng.randrange(1, 48 * HOUR)
+    busy = rng.randrange(held + 1)
+    starved = rng.randrange(held - busy + 1)
+    line = {'gpu': name, 'gpus': rng.choice([1, 2, 4, 8]), 'held_ns': held, 'busy_ns': busy,
+            'starved_ns': starved, 'wasted_ns': rng.randrange(starved, held - busy + 1),
+            'minutes': [rng.randrange(500) for _ in range(6)]}
+    if per_hour:
+        word, share = MODELS[model]
+        price = per_hour * share // 100
+        line.update(usd=even(price * held, HOUR), starved_usd=even(price * line['starved_ns'], HOUR),
+                    wasted_usd=even(price * line['wasted_ns'], HOUR), idle_usd=line['minutes'][0] * 10**8,
+                    price={'model': word, 'per_gpu_hour': price, 'label': 'list', 'source': 'made up',
+                           'date': '2026-01-01'})
+    return line
+
+
+def digest(rng, number, revision=1):
+    kinds = rng.sample(range(4), rng.choice([1, 1, 1, 2]))
+    if len(kinds) > 1:
+        kinds = [k for k in kinds if GPUS[k][1]] or kinds[:1]
+    lines = [gpu_line(rng, k, rng.randrange(3)) for k in kinds]
+    d = {'schema': 'gpustarve.digest/1', 'revision': revision, 'run': f'run-{number}',
+         'team': rng.choice(TEAMS), 'user': f'user{rng.randrange(40)}', 'account': f'acct{rng.randrange(5)}',
+         'project': rng.choice(['', 'alpha', 'beta', INERT]), 'partition': rng.choice(['gpu', 'big']),
+         'qos': 'normal', 'cluster': 'c1', 'job': str(number),
+         'end': rng.choice(['ok'] * 8 + ['failed', 'lost']), 'simulated': number % 50 == 0, 'verdict': 'busy',
+         'start_unix_ns': MONDAY + rng.randrange(40 * 7 * DAY), 'wall_ns': lines[0]['held_ns'],
+         'gpus': lines, 'classes': {}, 'lines': [], 'fixes': [],
+         'labels': {'experiment': rng.choice(['a', 'b', INERT]), **({'ticket': '7'} if rng.random() < .7 else {})}}
+    for name in ('team', 'project'):
+        if not d[name]:
+            del d[name]
+    if d['end'] == 'failed':
+        d['exit_status'] = 137
+    for c in rng.sample(CLASSES, 4):
+        d['classes'][c] = [rng.randrange(10**13), rng.randrange(10**10)]
+    for _ in range(rng.randrange(4)):
+        d['lines'].append({'class': rng.choice(CLASSES), 'place': f'train.py:{rng.randrange(30)}',
+                           'ns': rng.randrange(10**13), 'usd': rng.randrange(10**10)})
+    for _ in range(rng.randrange(3)):
+        d['fixes'].append({'id': 'workers', 'title': 'More loader workers', 'brief': f'{rng.randrange(9)} workers',
+                           'class': 'input.fetch', 'place': f'data.py:{rng.randrange(9)}',
+                           'ns': rng.randrange(10**13), 'usd': rng.randrange(10**10)})
+    return d
+
+
+def digests(count, seed=1, revision=1):
+    rng = random.Random(seed)
+    return [digest(rng, i, revision) for i in range(count)]
+
+
+def text(found):
+    return ''.join(json.dumps(d) + '\n' for d in found).encode()
+
+
+SUMS = ('runs', 'held_ns', 'busy_ns', 'starved_ns', 'wasted_ns', 'unpriced_ns', 'usd', 'starved_usd',
+        'wasted_usd', 'idle_usd', 'failed_runs', 'failed_ns', 'failed_usd', 'spot_ns', 'spot_usd',
+        'simulated_runs')
+
+
+def facts(d):
+    """The sums of each line of a digest; the run counts with the first."""
+    for i, l in enumerate(d['gpus']):
+        out = {k: l.get(k, 0) for k in SUMS}
+        out['runs'] = int(i == 0)
+        out['simulated_runs'] = int(i == 0 and d['simulated'])
+        out['unpriced_ns'] = 0 if 'price' in l else l['held_ns']
+        if d['end'] != 'ok':
+            out.update(failed_runs=out['runs'], failed_ns=out['held_ns'], failed_usd=out['usd'])
+        if l.get('price', {}).get('model') == 'spot':
+            out.update(spot_ns=out['held_ns'], spot_usd=out['usd'])
+        out['minutes'] = l['minutes']
+        yield l, out
+
+
+def add(into, more):
+    for k, v in more.items():
+        into[k] = [a + b for a, b in zip(into[k], v)] if k == 'minutes' else into[k] + v
+
+
+def nothing():
+    return dict({k: 0 for k in SUMS}, minutes=[0] * 6)
+
+
+NAMES = {'gpu': lambda d, l: l['gpu'], 'model': lambda d, l: l.get('price', {}).get('model', ''),
+         'week': lambda d, l: week(d['start_unix_ns'])}
+
+
+def grouped(found, *names):
+    """By the values of these names ('label:K' a label): name or tuple of names to sums."""
+    out = collections.defaultdict(nothing)
+    for d in found:
+        for l, sums in facts(d):
+            key = tuple(d['labels'].get(n[6:], '') if n.startswith('label:') else
+                        NAMES[n](d, l) if n in NAMES else d.get(n, '') for n in names)
+            add(out[key if len(names) > 1 else key[0]], sums)
+    return dict(out)
+
+
+def pairs(found, member, *keys):
+    out = collections.defaultdict(lambda: [0, 0, 0])
+    for d in found:
+        rows = [dict(zip(('class', 'ns', 'usd'), (c, *v))) for c, v in d['classes'].items()] \
+            if member == 'classes' else d[member]
+        for r in rows:
+            o = out[tuple(r[k] for k in keys)]
+            o[0] += 1
+            o[1] += r['ns']
+            o[2] += r['usd']
+    return dict(out)

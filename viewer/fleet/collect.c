@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a store's rows to the model: one function per view. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bill.h"
+#include "fleet.h"
+#include "spike.h"
+
+const char *fleet_by_name(int by)
+{
+	static const char *const more[] = { "class", "line", "fix", "failed", "bill" };
+
+	return by < FLEET_DIMS ? fleet_dim_names[by] : by < FLEET_BYS ? more[by - FLEET_DIMS] : "";
+}
+
+const char *fleet_shown(const char *name)
+{
+	return name && name[0] ? name : FLEET_UNTAGGED;
+}
+
+/* --- facts --- */
+
+/* What the texts of a row say of its sums. */
+static void derive(struct fleet_sums *s, const struct fleet_cell *cell)
+{
+	if (strcmp(cell[FLEET_DIM_END].text, fleet_end_names[FLEET_END_OK]) != 0) {
+		s->m[FLEET_FAILED_RUNS] = s->m[FLEET_RUNS];
+		s->m[FLEET_FAILED_NS] = s->m[FLEET_HELD_NS];
+		s->m[FLEET_FAILED_USD] = s->m[FLEET_USD];
+	}
+	if (!strcmp(cell[FLEET_DIM_MODEL].text, "spot")) {
+		s->m[FLEET_SPOT_NS] = s->m[FLEET_HELD_NS];
+		s->m[FLEET_SPOT_USD] = s->m[FLEET_USD];
+	}
+}
+
+static void add_bill(struct fleet *f, const struct fleet_cell *cell, const struct fleet_sums *s)
+{
+	const char *const key[] = { cell[FLEET_DIM_TEAM].text, cell[FLEET_DIM_PROJECT].text,
+				    cell[FLEET_DIM_USER].text, cell[FLEET_DIM_GPU].text,
+				    cell[FLEET_DIM_MODEL].text };
+
+	fleet_sums_add(&fleet_table_at(&f->bill_groups, 5, key)->sums, s);
+}
+
+static void on_fact(void *arg, const struct fleet_cell *cell)
+{
+	struct fleet *f = arg;
+	struct fleet_sums s = { 0 };
+
+	for (int i = 0; i < FLEET_STORED; i++)
+		s.m[i] = cell[FLEET_DIMS + i].i;
+	derive(&s, cell);
+	fleet_sums_add(&f->total, &s);
+	for (int d = 0; d < FLEET_DIMS; d++) {
+		if (d == FLEET_DIM_LABEL && !f->options.query.label)
+			continue;
+		fleet_sums_add(&fleet_table_at(&f->dim[d], 1, &cell[d].text)->sums, &s);
+	}
+	add_bill(f, cell, &s);
+}
+
+/* --- why --- */
+
+static void add_pair(struct fleet_group *g, const struct fleet_cell *runs_ns_usd)
+{
+	fleet_add(&g->sums.m[FLEET_RUNS], runs_ns_usd[0].i);
+	fleet_add(&g->sums.m[FLEET_HELD_NS], runs_ns_usd[1].i);
+	fleet_add(&g->sums.m[FLEET_USD], runs_ns_usd[2].i);
+}
+
+static void on_class(void *arg, const struct fleet_cell *cell)
+{
+	add_pair(fleet_table_at(&((struct fleet *)arg)->classes, 1, &cell[0].text), cell + 1);
+}
+
+static void on_spot(void *arg, const struct fleet_cell *cell)
+{
+	const char *const key[] = { cell[0].text, cell[1].text };
+
+	add_pair(fleet_table_at(&((struct fleet *)arg)->spots, 2, key), cell + 2);
+}
+
+static void on_fix(void *arg, const struct fleet_cell *cell)
+{
+	const char *const key[] = { cell[0].text, cell[1].text, cell[2].text, cell[3].text,
+				    cell[4].text };
+
+	add_pair(fleet_table_at((struct fleet_table *)arg, 5, key), cell + 5);
+}
+
+/* The brief that saves most stands for a fix at its place. */
+static void join_fixes(struct fleet *f, struct fleet_table *by_brief)
+{
+	fleet_table_sort(by_brief);
+	for (size_t i = 0; i < by_brief->groups; i++) {
+		const struct fleet_group *b = &by_brief->group[i];
+		struct fleet_group *g = fleet_table_at(&f->fixes, 4, b->key);
+
+		fleet_sums_add(&g->sums, &b->sums);
+		if (!g->text)
+			g->text = view_arena_text(&f->fixes.mem, b->key[4]);
+	}
+	fleet_table_sort(&f->fixes);
+}
+
+/* --- prices --- */
+
+static void on_rate(void *arg, const struct fleet_cell *cell)
+{
+	struct fleet *f = arg;
+	/* gpu, model, what is priced, source and date as one, price */
+	const char *const key[] = { cell[0].text, cell[1].text, cell[2].text, cell[3].text,
+				    cell[5].text };
+	struct fleet_group *g = fleet_table_at(&f->rates, 5, key);
+
+	fleet_add(&g->sums.m[FLEET_HELD_NS], cell[6].i);
+	fleet_add(&g->sums.m[FLEET_USD], cell[7].i);
+	/* of several dates the last */
+	if (!g->text || strcmp(g->text, cell[4].text) < 0)
+		g->text = view_arena_text(&f->rates.mem, cell[4].text);
+}
+
+/* --- runs --- */
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct fleet_run *x = a, *y = b;
+
+	if (x->usd != y->usd)
+		return x->usd > y->usd ? -1 : 1;
+	if (x->held_ns != y->held_ns)
+		return x->held_ns > y->held_ns ? -1 : 1;
+	int order = strcmp(x->id, y->id);
+	return order ? order : strcmp(x->tenant, y->tenant);
+}
+
+struct runs_of {
+	struct fleet *f;
+	struct fleet_runs *to;
+};
+
+static const char *keep(struct fleet *f, const struct fleet_cell *cell, int column)
+{
+	return view_arena_text(&f->mem, cell[column].text);
+}
+
+static void on_run(void *arg, const struct fleet_cell *cell)
+{
+	struct runs_of *r = arg;
+	struct fleet_runs *to = r->to;
+
+	if (to->runs == to->room) {
+		size_t room = to->room ? to->room * 2 : 64;
+		struct fleet_run *run = view_arena_array(&r->f->mem, room, sizeof(*run));
+
+		if (to->runs)
+			memcpy(run, to->run, to->runs * sizeof(*run));
+		to->run = run;
+		to->room = room;
+	}
+	to->run[to->runs++] = (struct fleet_run){
+		.id = keep(r->f, cell, FLEET_RUN_ID),
+		.tenant = keep(r->f, cell, FLEET_RUN_TENANT),
+		.team = keep(r->f, cell, FLEET_RUN_TEAM),
+		.user = keep(r->f, cell, FLEET_RUN_USER),
+		.project = keep(r->f, cell, FLEET_RUN_PROJECT),
+		.end = keep(r->f, cell, FLEET_RUN_END),
+		.exit = keep(r->f, cell, FLEET_RUN_EXIT),
+		.start_ns = cell[FLEET_RUN_START].i,
+		.held_ns = cell[FLEET_RUN_HELD].i,
+		.usd = cell[FLEET_RUN_USD].i,
+		.priced = cell[FLEET_RUN_PRICED].i != 0,
+	};
+	to->count++;
+	fleet_add(&to->held_ns, cell[FLEET_RUN_HELD].i);
+	fleet_add(&to->usd, cell[FLEET_RUN_USD].i);
+}
+
+static int read_runs(struct fleet *f, struct fleet_store *s, enum fleet_view view,
+		     struct fleet_runs *to)
+{
+	struct runs_of r = { f, to };
+	int err = fleet_store_read(s, view, &f->options.query, on_run, &r);
+
+	if (to->runs)
+		qsort(to->run, to->runs, sizeof(*to->run), by_cost);
+	return err;
+}
+
+/* --- all of it --- */
+
+static int read_why(struct fleet *f, struct fleet_store *s)
+{
+	const struct fleet_query *q = &f->options.query;
+	struct fleet_table by_brief = { 0 };
+	int err = fleet_store_read(s, FLEET_VIEW_CLASSES, q, on_class, f);
+
+	if (!err)
+		err = fleet_store_read(s, FLEET_VIEW_SPOTS, q, on_spot, f);
+	if (!err)
+		err = fleet_store_read(s, FLEET_VIEW_FIXES, q, on_fix, &by_brief);
+	join_fixes(f, &by_brief);
+	fleet_table_fini(&by_brief);
+	return err;
+}
+
+static int read_all(struct fleet *f, struct fleet_store *s)
+{
+	const struct fleet_query *q = &f->options.query;
+	int err = fleet_store_read(s, FLEET_VIEW_FACTS, q, on_fact, f);
+
+	if (!err)
+		err = read_why(f, s);
+	if (!err)
+		err = fleet_store_read(s, FLEET_VIEW_RATES, q, on_rate, f);
+	if (!err)
+		err = read_runs(f, s, FLEET_VIEW_FAILED, &f->failed);
+	if (!err && q->required)
+		err = read_runs(f, s, FLEET_VIEW_UNLABELLED, &f->unlabelled);
+	if (!err && q->least_usd)
+		err = read_runs(f, s, FLEET_VIEW_COSTLY, &f->costly);
+	return err ? err : fleet_spikes_find(f, s);
+}
+
+static int prepare(struct fleet *f, struct fleet_store *s)
+{
+	enum fleet_view view[FLEET_VIEWS] = { FLEET_VIEW_FACTS, FLEET_VIEW_CLASSES,
+					      FLEET_VIEW_SPOTS, FLEET_VIEW_FIXES,
+					      FLEET_VIEW_RATES, FLEET_VIEW_WEEKS,
+					      FLEET_VIEW_FAILED };
+	size_t n = 7;
+
+	if (f->options.query.required)
+		view[n++] = FLEET_VIEW_UNLABELLED;
+	if (f->options.query.least_usd)
+		view[n++] = FLEET_VIEW_COSTLY;
+	return fleet_store_prepare(s, view, n, &f->options.query);
+}
+
+static void sort_all(struct fleet *f)
+{
+	for (int d = 0; d < FLEET_DIMS; d++) {
+		if (d == FLEET_DIM_WEEK)
+			fleet_table_sort_names(&f->dim[d]);
+		else
+			fleet_table_sort(&f->dim[d]);
+	}
+	fleet_table_sort(&f->classes);
+	fleet_table_sort(&f->spots);
+	fleet_table_sort(&f->rates);
+}
+
+int fleet_collect(struct fleet *f, struct fleet_store *s, const struct fleet_options *o)
+{
+	int err;
+
+	*f = (struct fleet){ .options = *o };
+	err = prepare(f, s);
+	if (!err)
+		err = read_all(f, s);
+	if (err)
+		return err;
+	sort_all(f);
+	fleet_bill_make(f);
+	return 0;
+}
+
+const struct fleet_table *fleet_table_of(const struct fleet *f, int by)
+{
+	if (by < FLEET_DIMS)
+		return &f->dim[by];
+	return by == FLEET_BY_CLASS ? &f->classes : by == FLEET_BY_LINE ? &f->spots : &f->fixes;
+}
+
+void fleet_fini(struct fleet *f)
+{
+	for (int d = 0; d < FLEET_DIMS; d++)
+		fleet_table_fini(&f->dim[d]);
+	fleet_table_fini(&f->classes);
+	fleet_table_fini(&f->spots);
+	fleet_table_fini(&f->fixes);
+	fleet_table_fini(&f->rates);
+	fleet_table_fini(&f->bill_groups);
+	free(f->bill.line);
+	view_arena_fini(&f->mem);
+	*f = (struct fleet){ 0 };
+}

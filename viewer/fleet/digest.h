@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The digest of a run: what an organisation keeps of it. At most 4 KB of JSON on one line
+ * (docs/digest.schema.json), made of summary.json's numbers alone. Every figure is an integer: ns of
+ * GPU time, nano-dollars (1e-9 USD), whole minutes. Digests add up: sums over runs are sums of
+ * these.
+ *
+ * A run is known by (tenant, run). A digest with a higher revision takes the place of an earlier
+ * one, so that a run counts once however often its digest is made or sent.
+ *
+ * Strings are bounded and tame: whole UTF-8, no control characters. Plain data, caller-owned.
+ */
+#ifndef FLEET_DIGEST_H
+#define FLEET_DIGEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "summary/summary.h"
+
+#define FLEET_DIGEST_SCHEMA "gpustarve.digest/1"
+#define FLEET_DIGEST_BYTES_MAX 4096
+
+#define FLEET_LINES_MAX 6
+#define FLEET_SHARES_MAX 48
+#define FLEET_SPOTS_MAX 6
+#define FLEET_FIXES_MAX 4
+#define FLEET_LABELS_MAX 12
+
+/* Whole minutes by how much of them the GPU was busy: below 5, 20, 40, 60, 80 and up to 100 %. */
+enum fleet_band {
+	FLEET_BAND_IDLE,
+	FLEET_BAND_5_20,
+	FLEET_BAND_20_40,
+	FLEET_BAND_40_60,
+	FLEET_BAND_60_80,
+	FLEET_BAND_80_100,
+	FLEET_BANDS
+};
+extern const char *const fleet_band_names[FLEET_BANDS]; /* "under 5 %", "5-20 %", ... */
+
+/* The GPUs of one name at one price. Amounts are 0 where no price is known. */
+struct fleet_line {
+	char gpu[80];
+	char model[24]; /* on-demand, spot, ...; "" without a price */
+	char label[64], source[80], date[16]; /* of the price */
+	bool priced;
+	int64_t nano_usd_per_hour;
+	int64_t gpus;
+	int64_t held_ns, busy_ns, starved_ns, wasted_ns;
+	int64_t usd, starved_usd, wasted_usd;
+	int64_t idle_usd; /* of the idle minutes */
+	int64_t minutes[FLEET_BANDS];
+};
+
+struct fleet_share { /* of a class of the ledger; all of them sum to the lines */
+	char class[32];
+	int64_t ns, usd;
+};
+
+struct fleet_spot { /* time not well spent, at a line of code; worst first */
+	char class[32];
+	char place[160]; /* "train.py:41", the path as long as it fits */
+	int64_t ns, usd;
+};
+
+struct fleet_fix { /* a piece of advice, with the most that it can save */
+	char id[24], title[48], brief[80];
+	char class[32], place[160]; /* where most of its class went; "" if unknown */
+	int64_t ns, usd;
+};
+
+struct fleet_label {
+	char key[40], value[80];
+};
+
+enum fleet_end {
+	FLEET_END_OK,
+	FLEET_END_FAILED, /* its exit status was not 0 */
+	FLEET_END_LOST, /* no exit status, and its streams stop without an end */
+	FLEET_ENDS
+};
+extern const char *const fleet_end_names[FLEET_ENDS]; /* ok failed lost */
+
+struct fleet_digest {
+	char run[128];
+	char tenant[64]; /* who sent it, as the collector's tokens tell; "" without */
+	int64_t revision;
+	/* whose it is; "" where nothing tells */
+	char team[64], user[64], account[64], project[64], partition[64], qos[64], cluster[64];
+	char job[64];
+	enum fleet_end end;
+	bool has_exit_status;
+	int64_t exit_status;
+	bool simulated;
+	char verdict[24];
+	int64_t start_unix_ns, wall_ns;
+	struct fleet_line line[FLEET_LINES_MAX];
+	size_t lines;
+	struct fleet_share share[FLEET_SHARES_MAX];
+	size_t shares;
+	struct fleet_spot spot[FLEET_SPOTS_MAX];
+	size_t spots;
+	struct fleet_fix fix[FLEET_FIXES_MAX];
+	size_t fixes;
+	struct fleet_label label_of[FLEET_LABELS_MAX];
+	size_t labels;
+};
+
+/*
+ * Fills @d from a summary. @tenant (may be NULL): whose the run is whatever its labels say.
+ * @revision: 0 takes the time of day in ns.
+ */
+void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, const char *tenant,
+		       int64_t revision);
+
+/*
+ * As one line of JSON with its newline, at most FLEET_DIGEST_BYTES_MAX: what does not fit is left
+ * out from the end of the fixes, the labels and the lines of code, never of what is summed.
+ * Allocated; NULL without memory.
+ */
+char *fleet_digest_write(const struct fleet_digest *d);
+
+/*
+ * Reads one. 0; -EBADMSG with *why (static) for what is no digest, among them those of a later
+ * version. Unknown members are passed over; numbers beyond what sums can take are refused.
+ */
+int fleet_digest_read(struct fleet_digest *d, const char *text, size_t len, const char **why);
+
+/* The Monday of the week (UTC) in which it began, "2026-11-09". */
+void fleet_week(char out[16], int64_t unix_ns);
+
+/* Sums over the lines. */
+int64_t fleet_digest_held_ns(const struct fleet_digest *d);
+int64_t fleet_digest_usd(const struct fleet_digest *d);
+bool fleet_digest_priced(const struct fleet_digest *d);
+
+/* Copies @text as far as it fits, in whole characters, without controls. NULL gives "". */
+void fleet_tame(char *out, size_t room, const char *text);
+
+#endif

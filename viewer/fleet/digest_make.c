@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a summary to its digest: sums per kind of GPU, and names from the scheduler or labels. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+#include "base/utf8.h"
+#include "digest.h"
+
+#define DAY_S 86400
+#define WEEK_DAYS 7
+#define EPOCH_AFTER_MONDAY 3 /* 1970-01-01 was a Thursday */
+
+const char *const fleet_band_names[FLEET_BANDS] = { "under 5 %", "5-20 %",  "20-40 %",
+						    "40-60 %",	 "60-80 %", "80-100 %" };
+const char *const fleet_end_names[FLEET_ENDS] = { "ok", "failed", "lost" };
+
+void fleet_tame(char *out, size_t room, const char *text)
+{
+	size_t at = 0, len = text ? strlen(text) : 0;
+
+	for (size_t i = 0; i < len;) {
+		size_t n = view_utf8_length(text + i, len - i);
+		bool plain = n > 1 || (n == 1 && (unsigned char)text[i] >= 0x20 && text[i] != 0x7f);
+		/* C1 controls are two bytes long */
+		if (n == 2 && (unsigned char)text[i] == 0xc2 && (unsigned char)text[i + 1] < 0xa0)
+			plain = false;
+		size_t put = plain ? n : 1;
+		if (at + put >= room)
+			break;
+		if (plain)
+			memcpy(out + at, text + i, n);
+		else
+			out[at] = '?';
+		at += put;
+		i += n ? n : 1;
+	}
+	out[at] = '\0';
+}
+
+#define TAME(to, text) fleet_tame(to, sizeof(to), text)
+
+void fleet_week(char out[16], int64_t unix_ns)
+{
+	int64_t day =
+		unix_ns / (DAY_S * 1000000000LL) - (unix_ns % (DAY_S * 1000000000LL) < 0 ? 1 : 0);
+	int64_t since = ((day + EPOCH_AFTER_MONDAY) % WEEK_DAYS + WEEK_DAYS) % WEEK_DAYS;
+	time_t monday = (time_t)((day - since) * DAY_S);
+	struct tm tm = { 0 };
+
+	out[0] = '\0';
+	if (gmtime_r(&monday, &tm))
+		strftime(out, 16, "%Y-%m-%d", &tm);
+}
+
+static const char *label(const struct view_summary *s, const char *key)
+{
+	for (size_t i = 0; i < s->labels; i++)
+		if (!strcmp(s->label[i].key, key))
+			return s->label[i].value;
+	return "";
+}
+
+/* What the scheduler or the system knows holds; who has neither may use a label. */
+static const char *told(const char *known, const struct view_summary *s, const char *key)
+{
+	return known && known[0] ? known : label(s, key);
+}
+
+static void set_names(struct fleet_digest *d, const struct view_summary *s, const char *tenant)
+{
+	const struct view_job_identity *job = &s->job;
+
+	TAME(d->run, s->id);
+	TAME(d->tenant, tenant);
+	TAME(d->team, tenant && tenant[0] ? tenant : label(s, "team"));
+	TAME(d->user, told(s->user, s, "user"));
+	TAME(d->account, told(job->text[VIEW_JOB_ACCOUNT], s, "account"));
+	TAME(d->project, label(s, "project"));
+	TAME(d->partition, told(job->text[VIEW_JOB_PARTITION], s, "partition"));
+	TAME(d->qos, told(job->text[VIEW_JOB_QOS], s, "qos"));
+	TAME(d->cluster, told(job->text[VIEW_JOB_CLUSTER], s, "cluster"));
+	if (view_job_known(job))
+		snprintf(d->job, sizeof(d->job), "%" PRId64, job->number[VIEW_JOB_ID]);
+	else
+		TAME(d->job, label(s, "job"));
+}
+
+static enum fleet_end end_of(const struct view_summary *s)
+{
+	if (s->has_exit_status)
+		return s->exit_status ? FLEET_END_FAILED : FLEET_END_OK;
+	return s->result->complete || s->result->imported ? FLEET_END_OK : FLEET_END_LOST;
+}
+
+static void set_facts(struct fleet_digest *d, const struct view_summary *s)
+{
+	d->end = end_of(s);
+	d->has_exit_status = s->has_exit_status;
+	d->exit_status = s->exit_status;
+	d->simulated = s->result->simulated;
+	TAME(d->verdict, ana_verdict_names[s->result->judgement.verdict]);
+	d->start_unix_ns = s->start_unix_ns;
+	d->wall_ns = s->wall_ns;
+}
+
+/* What the run's price and GPU make a line of its own. */
+static void name_line(struct fleet_line *l, const struct view_summary *s, size_t g)
+{
+	const struct view_rate *r = g < s->cost.gpus ? &s->cost.rate[g] : NULL;
+
+	TAME(l->gpu, s->result->gpu[g].name);
+	l->priced = s->cost.known && r;
+	if (!l->priced)
+		return;
+	l->nano_usd_per_hour = r->nano_usd_per_hour;
+	TAME(l->model, r->price_model);
+	TAME(l->label, r->label);
+	TAME(l->source, r->source);
+	TAME(l->date, r->date);
+}
+
+static bool same_line(const struct fleet_line *a, const struct fleet_line *b)
+{
+	return a->priced == b->priced && a->nano_usd_per_hour == b->nano_usd_per_hour &&
+	       !strcmp(a->gpu, b->gpu) && !strcmp(a->model, b->model) &&
+	       !strcmp(a->label, b->label) && !strcmp(a->source, b->source) &&
+	       !strcmp(a->date, b->date);
+}
+
+/* More kinds of GPU in one run than there is room for share the last line, under no name. */
+static struct fleet_line *line_of(struct fleet_digest *d, const struct fleet_line *named)
+{
+	for (size_t i = 0; i < d->lines; i++)
+		if (same_line(&d->line[i], named))
+			return &d->line[i];
+	if (d->lines < FLEET_LINES_MAX) {
+		d->line[d->lines] = *named;
+		return &d->line[d->lines++];
+	}
+	struct fleet_line *last = &d->line[FLEET_LINES_MAX - 1];
+	TAME(last->gpu, "several");
+	TAME(last->model, "several");
+	TAME(last->label, "several");
+	last->nano_usd_per_hour = 0;
+	return last;
+}
+
+static int64_t class_usd(const struct view_summary *s, size_t g, const bool *set)
+{
+	int64_t sum = 0;
+
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		if (set[c])
+			view_cost_add(&sum, s->cost.gpu_class[g][c]);
+		if (set[c] && !set[ANA_COMM_SKEW])
+			view_cost_add(&sum, s->cost.gpu_skew[g][c]);
+	}
+	return sum;
+}
+
+static int64_t class_ns(const struct ana_gpu *gpu, const bool *set)
+{
+	int64_t sum = 0;
+
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		if (set[c])
+			view_cost_add(&sum, gpu->classes[c]);
+		if (set[c] && !set[ANA_COMM_SKEW])
+			view_cost_add(&sum, gpu->skew_causes[c]);
+	}
+	return sum;
+}
+
+static void add_gpu(struct fleet_line *l, const struct view_summary *s, size_t g, const bool *input)
+{
+	const struct ana_gpu *gpu = &s->result->gpu[g];
+
+	l->gpus++;
+	view_cost_add(&l->held_ns, gpu->held_ns);
+	view_cost_add(&l->busy_ns, gpu->busy_ns);
+	view_cost_add(&l->starved_ns, class_ns(gpu, input));
+	view_cost_add(&l->wasted_ns, class_ns(gpu, s->waste));
+	if (!l->priced)
+		return;
+	view_cost_add(&l->usd, view_gpu_nano_usd(s, g));
+	view_cost_add(&l->starved_usd, class_usd(s, g, input));
+	view_cost_add(&l->wasted_usd, class_usd(s, g, s->waste));
+}
+
+static void set_lines(struct fleet_digest *d, const struct view_summary *s)
+{
+	bool input[ANA_CLASSES];
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		input[c] = ana_class_is_input(c);
+	for (size_t g = 0; g < s->result->gpus; g++) {
+		struct fleet_line named = { 0 };
+
+		name_line(&named, s, g);
+		add_gpu(line_of(d, &named), s, g, input);
+	}
+}
+
+static void set_shares(struct fleet_digest *d, const struct view_summary *s)
+{
+	for (int c = 0; c < ANA_CLASSES && d->shares < FLEET_SHARES_MAX; c++) {
+		if (!s->result->classes[c])
+			continue;
+		struct fleet_share *share = &d->share[d->shares++];
+		TAME(share->class, ana_class_names[c]);
+		share->ns = s->result->classes[c];
+		share->usd = s->cost.known ? s->cost.classes[c] : 0;
+	}
+}
+
+/* The end of a path says more than its beginning. */
+static void set_place(char *out, size_t room, const struct view_place *p)
+{
+	char line[16] = "";
+	size_t len;
+
+	out[0] = '\0';
+	if (!p->known || !p->file)
+		return;
+	if (p->line)
+		snprintf(line, sizeof(line), ":%u", (unsigned int)p->line);
+	len = strlen(p->file);
+	const char *from = p->file;
+	if (len + strlen(line) >= room) {
+		const char *cut = p->file + len - (room - strlen(line) - 1);
+		const char *slash = strchr(cut, '/');
+		from = slash ? slash + 1 : cut;
+	}
+	fleet_tame(out, room - strlen(line), from);
+	strcat(out, line);
+}
+
+static void set_spots(struct fleet_digest *d, const struct view_summary *s)
+{
+	for (size_t i = 0; i < s->findings && d->spots < FLEET_SPOTS_MAX; i++) {
+		const struct view_finding *f = &s->finding[i];
+		struct fleet_spot *spot = &d->spot[d->spots];
+
+		set_place(spot->place, sizeof(spot->place), &f->where);
+		if (!spot->place[0])
+			continue;
+		TAME(spot->class, ana_class_names[f->class]);
+		spot->ns = f->ns;
+		spot->usd = s->cost.known ? f->nano_usd : 0;
+		d->spots++;
+	}
+}
+
+static void set_fixes(struct fleet_digest *d, const struct view_summary *s)
+{
+	for (size_t i = 0; i < s->advices && d->fixes < FLEET_FIXES_MAX; i++) {
+		const struct view_advice *a = &s->advice[i];
+		struct fleet_fix *fix = &d->fix[d->fixes++];
+
+		TAME(fix->id, a->id);
+		TAME(fix->title, a->title);
+		TAME(fix->brief, a->brief ? a->brief : a->action);
+		TAME(fix->class, ana_class_names[a->class]);
+		fix->ns = a->saving_ns;
+		fix->usd = s->cost.known && a->saving_nano_usd > 0 ? a->saving_nano_usd : 0;
+		for (size_t k = 0; k < s->findings && !fix->place[0]; k++)
+			if (s->finding[k].class == a->class)
+				set_place(fix->place, sizeof(fix->place), &s->finding[k].where);
+	}
+}
+
+static void set_labels(struct fleet_digest *d, const struct view_summary *s)
+{
+	for (size_t i = 0; i < s->labels && d->labels < FLEET_LABELS_MAX; i++) {
+		struct fleet_label *l = &d->label_of[d->labels];
+
+		TAME(l->key, s->label[i].key);
+		TAME(l->value, s->label[i].value);
+		d->labels += l->key[0] != '\0';
+	}
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, const char *tenant,
+		       int64_t revision)
+{
+	*d = (struct fleet_digest){ .revision = revision ? revision : now_ns() };
+	set_names(d, s, tenant);
+	set_facts(d, s);
+	set_lines(d, s);
+	set_shares(d, s);
+	set_spots(d, s);
+	set_fixes(d, s);
+	set_labels(d, s);
+}
+
+int64_t fleet_digest_held_ns(const struct fleet_digest *d)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < d->lines; i++)
+		view_cost_add(&sum, d->line[i].held_ns);
+	return sum;
+}
+
+int64_t fleet_digest_usd(const struct fleet_digest *d)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < d->lines; i++)
+		view_cost_add(&sum, d->line[i].usd);
+	return sum;
+}
+
+bool fleet_digest_priced(const struct fleet_digest *d)
+{
+	for (size_t i = 0; i < d->lines; i++)
+		if (!d->line[i].priced)
+			return false;
+	return d->lines > 0;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A digest back from JSON, which anybody may have written. */
+#include <errno.h>
+#include <string.h>
+#include "base/jsondoc.h"
+#include "digest.h"
+
+#define EACH(node, array) \
+	(const struct view_json *node = (array) ? (array)->child : NULL; node; node = node->next)
+
+/* Of one run: 36 years of GPU time, a billion dollars. Sums of millions are kept by who sums. */
+#define NS_MAX (INT64_C(1) << 60)
+#define USD_MAX (INT64_C(1000000000) * VIEW_NANO_USD)
+#define MINUTES_MAX (INT64_C(1) << 40)
+
+struct reader {
+	const char *why; /* the first thing that is wrong */
+};
+
+static int64_t number(struct reader *r, const struct view_json *node, const char *key, int64_t most)
+{
+	const struct view_json *n = view_json_get(node, key);
+	int64_t v = 0;
+
+	if (!n || n->type == VIEW_JSON_NULL)
+		return 0;
+	if (!view_json_to_int(n, &v) || v < 0 || v > most) {
+		r->why = r->why ? r->why : "a number is out of range";
+		return 0;
+	}
+	return v;
+}
+
+#define TEXT(to, node, key) fleet_tame(to, sizeof(to), view_json_get_text(node, key, ""))
+
+/* Lower-case words of the ledger; whatever else stands there is no class. */
+static bool is_class(const char *name)
+{
+	return name[0] && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._") == strlen(name);
+}
+
+static void read_price(struct reader *r, const struct view_json *node, struct fleet_line *l)
+{
+	const struct view_json *price = view_json_get(node, "price");
+
+	l->priced = price && price->type == VIEW_JSON_OBJECT;
+	if (!l->priced)
+		return;
+	TEXT(l->model, price, "model");
+	TEXT(l->label, price, "label");
+	TEXT(l->source, price, "source");
+	TEXT(l->date, price, "date");
+	l->nano_usd_per_hour = number(r, price, "per_gpu_hour", USD_MAX);
+	l->usd = number(r, node, "usd", USD_MAX);
+	l->starved_usd = number(r, node, "starved_usd", USD_MAX);
+	l->wasted_usd = number(r, node, "wasted_usd", USD_MAX);
+	l->idle_usd = number(r, node, "idle_usd", USD_MAX);
+}
+
+static void read_line(struct reader *r, const struct view_json *node, struct fleet_line *l)
+{
+	int b = 0;
+
+	TEXT(l->gpu, node, "gpu");
+	l->gpus = number(r, node, "gpus", 1 << 24);
+	l->held_ns = number(r, node, "held_ns", NS_MAX);
+	l->busy_ns = number(r, node, "busy_ns", NS_MAX);
+	l->starved_ns = number(r, node, "starved_ns", NS_MAX);
+	l->wasted_ns = number(r, node, "wasted_ns", NS_MAX);
+	for
+		EACH(n, view_json_get(node, "minutes"))
+		{
+			int64_t v;
+			if (b < FLEET_BANDS && view_json_to_int(n, &v) && v >= 0 && v < MINUTES_MAX)
+				l->minutes[b] = v;
+			b++;
+		}
+	read_price(r, node, l);
+}
+
+static void read_lines(struct reader *r, struct fleet_digest *d, const struct view_json *gpus)
+{
+	for
+		EACH(n, gpus)
+		{
+			if (d->lines == FLEET_LINES_MAX) {
+				r->why = r->why ? r->why : "it has too many kinds of GPU";
+				return;
+			}
+			read_line(r, n, &d->line[d->lines++]);
+		}
+}
+
+static void read_shares(struct reader *r, struct fleet_digest *d, const struct view_json *classes)
+{
+	for
+		EACH(n, classes)
+		{
+			struct fleet_share *s = &d->share[d->shares];
+			int64_t ns, usd;
+
+			if (d->shares == FLEET_SHARES_MAX || !n->key || !is_class(n->key) ||
+			    view_json_count(n) != 2 || !view_json_to_int(n->child, &ns) ||
+			    !view_json_to_int(n->child->next, &usd) || ns < 0 || ns > NS_MAX ||
+			    usd < 0 || usd > USD_MAX) {
+				r->why = r->why ? r->why : "a class is wrong";
+				return;
+			}
+			fleet_tame(s->class, sizeof(s->class), n->key);
+			s->ns = ns;
+			s->usd = usd;
+			d->shares++;
+		}
+}
+
+static void read_spots(struct reader *r, struct fleet_digest *d, const struct view_json *lines)
+{
+	for
+		EACH(n, lines)
+		{
+			struct fleet_spot *s = &d->spot[d->spots];
+
+			if (d->spots == FLEET_SPOTS_MAX)
+				return;
+			TEXT(s->class, n, "class");
+			TEXT(s->place, n, "place");
+			s->ns = number(r, n, "ns", NS_MAX);
+			s->usd = number(r, n, "usd", USD_MAX);
+			d->spots += is_class(s->class) && s->place[0];
+		}
+}
+
+static void read_fixes(struct reader *r, struct fleet_digest *d, const struct view_json *fixes)
+{
+	for
+		EACH(n, fixes)
+		{
+			struct fleet_fix *f = &d->fix[d->fixes];
+
+			if (d->fixes == FLEET_FIXES_MAX)
+				return;
+			TEXT(f->id, n, "id");
+			TEXT(f->title, n, "title");
+			TEXT(f->brief, n, "brief");
+			TEXT(f->class, n, "class");
+			TEXT(f->place, n, "place");
+			f->ns = number(r, n, "ns", NS_MAX);
+			f->usd = number(r, n, "usd", USD_MAX);
+			d->fixes += f->id[0] && is_class(f->class);
+		}
+}
+
+static void read_labels(struct fleet_digest *d, const struct view_json *labels)
+{
+	for
+		EACH(n, labels)
+		{
+			struct fleet_label *l = &d->label_of[d->labels];
+
+			if (d->labels == FLEET_LABELS_MAX)
+				return;
+			if (!n->key || n->type != VIEW_JSON_STRING)
+				continue;
+			fleet_tame(l->key, sizeof(l->key), n->key);
+			fleet_tame(l->value, sizeof(l->value), n->text);
+			d->labels += l->key[0] != '\0';
+		}
+}
+
+static void read_head(struct reader *r, struct fleet_digest *d, const struct view_json *root)
+{
+	const char *end = view_json_get_text(root, "end", "");
+
+	d->revision = number(r, root, "revision", INT64_MAX);
+	TEXT(d->run, root, "run");
+	TEXT(d->tenant, root, "tenant");
+	TEXT(d->team, root, "team");
+	TEXT(d->user, root, "user");
+	TEXT(d->account, root, "account");
+	TEXT(d->project, root, "project");
+	TEXT(d->partition, root, "partition");
+	TEXT(d->qos, root, "qos");
+	TEXT(d->cluster, root, "cluster");
+	TEXT(d->job, root, "job");
+	TEXT(d->verdict, root, "verdict");
+	d->end = !strcmp(end, "failed") ? FLEET_END_FAILED
+		 : !strcmp(end, "lost") ? FLEET_END_LOST
+					: FLEET_END_OK;
+	d->has_exit_status = view_json_to_int(view_json_get(root, "exit_status"), &d->exit_status);
+	d->simulated = view_json_get_bool(root, "simulated", false);
+	d->start_unix_ns = number(r, root, "start_unix_ns", INT64_C(1) << 62);
+	d->wall_ns = number(r, root, "wall_ns", NS_MAX);
+	if (!d->run[0])
+		r->why = r->why ? r->why : "it names no run";
+}
+
+/* The name and one of its versions that we know. */
+static const char *judge_schema(const struct view_json *root)
+{
+	const char *schema = view_json_get_text(root, "schema", "");
+
+	if (!strcmp(schema, FLEET_DIGEST_SCHEMA))
+		return NULL;
+	return strncmp(schema, "gpustarve.digest/", 17) ? "it is no digest of gpustarve"
+							: "it is of a later version of gpustarve";
+}
+
+int fleet_digest_read(struct fleet_digest *d, const char *text, size_t len, const char **why)
+{
+	struct view_arena mem = { 0 };
+	struct view_json_error error;
+	struct reader r = { 0 };
+
+	*d = (struct fleet_digest){ 0 };
+	if (len > 4 * FLEET_DIGEST_BYTES_MAX) {
+		*why = "it is too long";
+		return -EBADMSG;
+	}
+	struct view_json *root = view_json_parse(&mem, text, len, &error);
+	r.why = root ? judge_schema(root) : "it is no JSON";
+	if (!r.why) {
+		read_head(&r, d, root);
+		read_lines(&r, d, view_json_get(root, "gpus"));
+		read_shares(&r, d, view_json_get(root, "classes"));
+		read_spots(&r, d, view_json_get(root, "lines"));
+		read_fixes(&r, d, view_json_get(root, "fixes"));
+		read_labels(d, view_json_get(root, "labels"));
+	}
+	view_arena_fini(&mem);
+	*why = r.why;
+	return r.why ? -EBADMSG : 0;
+}

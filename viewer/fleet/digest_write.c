@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A digest as one line of JSON that never is longer than it may be. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/jsonout.h"
+#include "digest.h"
+
+static void put_line(struct view_jsonout *j, const struct fleet_line *l)
+{
+	view_json_object(j, NULL);
+	view_json_string(j, "gpu", l->gpu);
+	view_json_int(j, "gpus", l->gpus);
+	view_json_int(j, "held_ns", l->held_ns);
+	view_json_int(j, "busy_ns", l->busy_ns);
+	view_json_int(j, "starved_ns", l->starved_ns);
+	view_json_int(j, "wasted_ns", l->wasted_ns);
+	view_json_array(j, "minutes");
+	for (int b = 0; b < FLEET_BANDS; b++)
+		view_json_int(j, NULL, l->minutes[b]);
+	view_json_end(j);
+	if (l->priced) {
+		view_json_int(j, "usd", l->usd);
+		view_json_int(j, "starved_usd", l->starved_usd);
+		view_json_int(j, "wasted_usd", l->wasted_usd);
+		view_json_int(j, "idle_usd", l->idle_usd);
+		view_json_object(j, "price");
+		view_json_string(j, "model", l->model);
+		view_json_int(j, "per_gpu_hour", l->nano_usd_per_hour);
+		view_json_string(j, "label", l->label);
+		view_json_string(j, "source", l->source);
+		view_json_string(j, "date", l->date);
+		view_json_end(j);
+	}
+	view_json_end(j);
+}
+
+static void put_text(struct view_jsonout *j, const char *key, const char *text)
+{
+	if (text[0])
+		view_json_string(j, key, text);
+}
+
+static void put_head(struct view_jsonout *j, const struct fleet_digest *d)
+{
+	view_json_string(j, "schema", FLEET_DIGEST_SCHEMA);
+	view_json_int(j, "revision", d->revision);
+	view_json_string(j, "run", d->run);
+	put_text(j, "tenant", d->tenant);
+	put_text(j, "team", d->team);
+	put_text(j, "user", d->user);
+	put_text(j, "account", d->account);
+	put_text(j, "project", d->project);
+	put_text(j, "partition", d->partition);
+	put_text(j, "qos", d->qos);
+	put_text(j, "cluster", d->cluster);
+	put_text(j, "job", d->job);
+	view_json_string(j, "end", fleet_end_names[d->end]);
+	if (d->has_exit_status)
+		view_json_int(j, "exit_status", d->exit_status);
+	view_json_bool(j, "simulated", d->simulated);
+	view_json_string(j, "verdict", d->verdict);
+	view_json_int(j, "start_unix_ns", d->start_unix_ns);
+	view_json_int(j, "wall_ns", d->wall_ns);
+}
+
+static void put_pair(struct view_jsonout *j, int64_t ns, int64_t usd)
+{
+	view_json_int(j, "ns", ns);
+	view_json_int(j, "usd", usd);
+}
+
+static void put_why(struct view_jsonout *j, const struct fleet_digest *d)
+{
+	view_json_array(j, "lines");
+	for (size_t i = 0; i < d->spots; i++) {
+		view_json_object(j, NULL);
+		view_json_string(j, "class", d->spot[i].class);
+		view_json_string(j, "place", d->spot[i].place);
+		put_pair(j, d->spot[i].ns, d->spot[i].usd);
+		view_json_end(j);
+	}
+	view_json_end(j);
+	view_json_array(j, "fixes");
+	for (size_t i = 0; i < d->fixes; i++) {
+		const struct fleet_fix *f = &d->fix[i];
+
+		view_json_object(j, NULL);
+		view_json_string(j, "id", f->id);
+		view_json_string(j, "title", f->title);
+		put_text(j, "brief", f->brief);
+		view_json_string(j, "class", f->class);
+		put_text(j, "place", f->place);
+		put_pair(j, f->ns, f->usd);
+		view_json_end(j);
+	}
+	view_json_end(j);
+}
+
+static void put_body(struct view_jsonout *j, const struct fleet_digest *d)
+{
+	put_head(j, d);
+	view_json_array(j, "gpus");
+	for (size_t i = 0; i < d->lines; i++)
+		put_line(j, &d->line[i]);
+	view_json_end(j);
+	view_json_object(j, "classes"); /* ns, nano-dollars */
+	for (size_t i = 0; i < d->shares; i++) {
+		view_json_array(j, d->share[i].class);
+		view_json_int(j, NULL, d->share[i].ns);
+		view_json_int(j, NULL, d->share[i].usd);
+		view_json_end(j);
+	}
+	view_json_end(j);
+	put_why(j, d);
+	view_json_object(j, "labels");
+	for (size_t i = 0; i < d->labels; i++)
+		view_json_string(j, d->label_of[i].key, d->label_of[i].value);
+	view_json_end(j);
+}
+
+static char *once(const struct fleet_digest *d, size_t *len)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, len);
+	struct view_jsonout j = { .f = f };
+
+	if (!f)
+		return NULL;
+	view_json_flat_object(&j, NULL);
+	put_body(&j, d);
+	view_json_end(&j);
+	if (!fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Keeps sums: the last two lines of GPUs become one. */
+static void fold_line(struct fleet_digest *d)
+{
+	struct fleet_line *to = &d->line[d->lines - 2], *from = &d->line[d->lines - 1];
+
+	fleet_tame(to->gpu, sizeof(to->gpu), "several");
+	fleet_tame(to->model, sizeof(to->model), "several");
+	to->label[0] = to->source[0] = '\0';
+	to->nano_usd_per_hour = 0;
+	to->gpus += from->gpus;
+	view_cost_add(&to->held_ns, from->held_ns);
+	view_cost_add(&to->busy_ns, from->busy_ns);
+	view_cost_add(&to->starved_ns, from->starved_ns);
+	view_cost_add(&to->wasted_ns, from->wasted_ns);
+	view_cost_add(&to->usd, from->usd);
+	view_cost_add(&to->starved_usd, from->starved_usd);
+	view_cost_add(&to->wasted_usd, from->wasted_usd);
+	view_cost_add(&to->idle_usd, from->idle_usd);
+	for (int b = 0; b < FLEET_BANDS; b++)
+		view_cost_add(&to->minutes[b], from->minutes[b]);
+	d->lines--;
+}
+
+/* False: nothing is left that could go. */
+static bool drop_one(struct fleet_digest *d)
+{
+	if (d->fixes > 2)
+		d->fixes--;
+	else if (d->spots > 3)
+		d->spots--;
+	else if (d->labels > 6)
+		d->labels--;
+	else if (d->fixes)
+		d->fixes--;
+	else if (d->spots)
+		d->spots--;
+	else if (d->labels)
+		d->labels--;
+	else if (d->lines > 2)
+		fold_line(d);
+	else
+		return false;
+	return true;
+}
+
+char *fleet_digest_write(const struct fleet_digest *whole)
+{
+	struct fleet_digest *d = malloc(sizeof(*d));
+	char *text = NULL;
+	size_t len;
+
+	if (!d)
+		return NULL;
+	*d = *whole;
+	do {
+		free(text);
+		text = once(d, &len);
+	} while (text && len > FLEET_DIGEST_BYTES_MAX && drop_one(d));
+	free(d);
+	return text;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an organisation asks of its runs, as one model that text, JSON, CSV and HTML show. Made of a
+ * store's rows; the same rows give the same model whatever the store.
+ *
+ * A run counts where it began: in its week, and within [since, until). Amounts are nano-dollars and
+ * are rounded when they are shown. Runs without a price count as time and in no amount.
+ */
+#ifndef FLEET_FLEET_H
+#define FLEET_FLEET_H
+
+#include <stdio.h>
+#include "report/text.h"
+#include "rollup.h"
+
+#define FLEET_SCHEMA "gpustarve.fleet/1"
+#define FLEET_UNTAGGED "untagged" /* what a missing name is shown as */
+
+/* What a table may be by, besides the dims. */
+enum fleet_by {
+	FLEET_BY_CLASS = FLEET_DIMS,
+	FLEET_BY_LINE,
+	FLEET_BY_FIX,
+	FLEET_BY_FAILED,
+	FLEET_BY_BILL,
+	FLEET_BY_NOTHING, /* the overview */
+	FLEET_BYS = FLEET_BY_NOTHING
+};
+const char *fleet_by_name(int by);
+
+struct fleet_run {
+	const char *id, *tenant, *team, *user, *project, *end, *exit;
+	int64_t start_ns, held_ns, usd;
+	bool priced;
+};
+
+struct fleet_runs { /* most dollars first, then most time */
+	struct fleet_run *run;
+	size_t runs, room; /* runs: those that are kept */
+	size_t count; /* all there were */
+	int64_t held_ns, usd;
+};
+
+/* A line of the bill: team, project, user, GPU, price model. Cents close; see bill.h. */
+struct fleet_bill_line {
+	const struct fleet_group *group;
+	int64_t cents;
+};
+
+struct fleet_bill {
+	struct fleet_bill_line *line; /* by team, then most dollars first */
+	size_t lines;
+	int64_t total_usd, total_cents, untagged_cents; /* untagged: of no team */
+	int64_t unpriced_ns;
+};
+
+/* A week far above what was usual; see spike.h. */
+struct fleet_spike {
+	const char *team; /* NULL: all of it */
+	const char *week;
+	int64_t usd, median_usd, mad_usd, limit_usd;
+	size_t history; /* weeks before it that were looked at */
+};
+
+struct fleet_options {
+	struct fleet_query query;
+	int by;
+	size_t top; /* rows of a list */
+	bool links; /* of the page, from runs to runs/ID beside it */
+};
+
+struct fleet {
+	struct view_arena mem;
+	struct fleet_options options;
+	struct fleet_sums total;
+	struct fleet_table dim[FLEET_DIMS]; /* FLEET_DIM_LABEL is empty unless it was asked for */
+	struct fleet_table classes, spots, fixes, rates, bill_groups;
+	struct fleet_bill bill;
+	struct fleet_runs failed, unlabelled, costly;
+	struct fleet_spike *spike;
+	size_t spikes;
+};
+
+/* Reads what the options ask for. 0 or negative errno, said on stderr. Free with _fini. */
+int fleet_collect(struct fleet *f, struct fleet_store *s, const struct fleet_options *o);
+void fleet_fini(struct fleet *f);
+
+/* The table that --by names; rows of a group each. */
+const struct fleet_table *fleet_table_of(const struct fleet *f, int by);
+
+/* "untagged" for a name that is missing. */
+const char *fleet_shown(const char *name);
+
+void fleet_write_text(const struct fleet *f, FILE *out, const struct view_look *look);
+void fleet_write_json(const struct fleet *f, FILE *out);
+void fleet_write_csv(const struct fleet *f, FILE *out);
+void fleet_write_html(const struct fleet *f, FILE *out);
+
+#endif

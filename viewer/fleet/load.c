@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "load.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/log.h"
+#include "base/slurp.h"
+#include "summary/analyse.h"
+
+#define BATCH 500
+
+static bool younger(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+	size_t n = strlen(name), e = strlen(end);
+
+	return n >= e && !strcmp(name + n - e, end);
+}
+
+/* Has the trace grown since its summary was made? */
+static bool is_stale(const char *dir, const struct timespec *made)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	bool stale = false;
+
+	while (d && !stale && (e = readdir(d)) != NULL) {
+		struct stat st;
+		if (!ends_in(e->d_name, ".gst") && !ends_in(e->d_name, ".spool"))
+			continue;
+		stale = !fstatat(dirfd(d), e->d_name, &st, 0) && younger(&st.st_mtim, made);
+	}
+	if (d)
+		closedir(d);
+	return stale;
+}
+
+static int read_summary(const char *path, struct view_summary **s)
+{
+	const char *why;
+	int err = view_summary_read(s, path, &why);
+
+	if (err)
+		view_error("%s: %s; make one with gpustarve report RUN --format json", path, why);
+	return err;
+}
+
+static int analyse(const char *path, struct view_summary **s)
+{
+	struct view_analysis a = { .window = ANA_WINDOW_JOB };
+
+	return view_analyse(path, &a, s);
+}
+
+/* A file that begins with a brace is a summary: no trace does. */
+static bool is_json(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	int c = EOF;
+
+	while (f && (c = getc(f)) != EOF && strchr(" \t\r\n", c))
+		;
+	if (f)
+		fclose(f);
+	return c == '{';
+}
+
+static int summary_of(const char *path, struct view_summary **s)
+{
+	struct stat st;
+	char *stored;
+
+	if (!stat(path, &st) && S_ISREG(st.st_mode) && is_json(path))
+		return read_summary(path, s);
+	if (asprintf(&stored, "%s/summary.json", path) < 0)
+		return -ENOMEM;
+	const char *why;
+	bool fresh = !stat(stored, &st) && !is_stale(path, &st.st_mtim);
+	int err = fresh ? view_summary_read(s, stored, &why) : -ENOENT;
+	free(stored);
+	return err ? analyse(path, s) : 0;
+}
+
+int fleet_digest_of(struct fleet_digest *d, const char *path, const struct fleet_digest_source *o)
+{
+	struct view_summary *s = NULL;
+	int err = summary_of(path, &s);
+
+	if (err)
+		return err;
+	fleet_digest_make(d, s, o->team, o->revision);
+	view_summary_free(s);
+	if (d->run[0])
+		return 0;
+	view_error("%s: the run has no id; give it one with GPUSTARVE_RUN_ID", path);
+	return -EBADMSG;
+}
+
+int fleet_put_digest(const char *store, const struct fleet_digest *d, size_t *waiting)
+{
+	struct fleet_store *s;
+	int err = fleet_store_open(&s, store, true);
+
+	if (err)
+		return err;
+	err = fleet_store_put(s, d, 1, waiting);
+	fleet_store_close(s);
+	return err;
+}
+
+struct loader {
+	struct fleet_store *store;
+	struct fleet_digest *digest; /* [BATCH] */
+	size_t n, *waiting;
+	const char *file;
+	unsigned long line, bad;
+};
+
+static int flush(struct loader *l)
+{
+	int err = l->n ? fleet_store_put(l->store, l->digest, l->n, l->waiting) : 0;
+
+	l->n = 0;
+	return err;
+}
+
+static int take_line(struct loader *l, const char *text, size_t len)
+{
+	const char *why;
+
+	l->line++;
+	while (len && strchr(" \t\r\n", text[len - 1]))
+		len--;
+	if (!len)
+		return 0;
+	if (fleet_digest_read(&l->digest[l->n], text, len, &why)) {
+		view_error("%s:%lu: %s; left out", l->file, l->line, why);
+		l->bad++;
+		return 0;
+	}
+	return ++l->n == BATCH ? flush(l) : 0;
+}
+
+static int load_lines(struct loader *l, FILE *f)
+{
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t len;
+	int err = 0;
+
+	while (!err && (len = getline(&text, &room, f)) >= 0)
+		err = take_line(l, text, (size_t)len);
+	if (!err && ferror(f))
+		err = -EIO;
+	free(text);
+	return err ? err : flush(l);
+}
+
+int fleet_load(const char *store, const char *file, size_t *waiting)
+{
+	struct loader l = { .file = file, .waiting = waiting };
+	FILE *f = strcmp(file, "-") != 0 ? fopen(file, "re") : stdin;
+
+	if (!f) {
+		view_error("%s: %s; name a file of digests", file, strerror(errno));
+		return -ENOENT;
+	}
+	l.digest = calloc(BATCH, sizeof(*l.digest));
+	int err = l.digest ? fleet_store_open(&l.store, store, true) : -ENOMEM;
+	if (!err)
+		err = load_lines(&l, f);
+	fleet_store_close(l.store);
+	free(l.digest);
+	if (f != stdin)
+		fclose(f);
+	return err ? err : l.bad ? -EBADMSG : 0;
+}
+
+int fleet_print(const char *text, size_t len, const char *out)
+{
+	int err;
+
+	if (!out || !strcmp(out, "-")) {
+		bool whole = fwrite(text, 1, len, stdout) == len && !fflush(stdout);
+		if (!whole)
+			view_error("stdout: %s; make room", strerror(errno));
+		return whole ? 0 : -EIO;
+	}
+	err = view_write_atomic(out, text, len);
+	if (err)
+		view_error("%s: %s; name a file that can be written", out, strerror(-err));
+	return err;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From runs and files to digests and into stores. Errors are said on stderr. */
+#ifndef FLEET_LOAD_H
+#define FLEET_LOAD_H
+
+#include "store.h"
+
+struct fleet_digest_source {
+	const char *team; /* whose it is whatever labels say; NULL: labels tell */
+	int64_t revision; /* 0: the time of day */
+};
+
+/*
+ * The digest of a run directory or a summary.json. A directory's own summary.json is taken if
+ * nothing of the trace is younger, else the trace is analysed. 0 or negative errno.
+ */
+int fleet_digest_of(struct fleet_digest *d, const char *path, const struct fleet_digest_source *o);
+
+/* Into the store of that URL. 0 or negative errno; *waiting: how many wait in its outbox. */
+int fleet_put_digest(const char *store, const struct fleet_digest *d, size_t *waiting);
+
+/*
+ * Digests of a file, one on a line, into a store. A line that is no digest is said and left out,
+ * and makes the result -EBADMSG; all others are stored.
+ */
+int fleet_load(const char *store, const char *file, size_t *waiting);
+
+/* To a file as a whole, or to stdout (@out NULL or "-"). 0 or negative errno. */
+int fleet_print(const char *text, size_t len, const char *out);
+
+#endif

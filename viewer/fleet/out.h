@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the pages of the fleet share: the order of their tables and the words. Private to them. */
+#ifndef FLEET_OUT_H
+#define FLEET_OUT_H
+
+#include "fleet.h"
+
+/* Tables of the overview, in order. */
+#define FLEET_TABLES 8
+extern const enum fleet_dim fleet_tables[FLEET_TABLES];
+
+/* "By team"; the column's head. */
+const char *fleet_title(int by);
+
+/* A group's name as it is shown: file and line, a fix, or "untagged", "no price". */
+const char *fleet_group_name(const struct fleet_group *g, int by, struct view_arena *mem);
+
+/* "10,000 runs, 812.41 GPU-hours, 2026-01-05 to 2026-11-22" */
+const char *fleet_words_scope(const struct fleet *f, struct view_arena *mem);
+/* "$12.30, of which $3.10 (25.2 %) were wasted ..." */
+const char *fleet_words_cost(const struct fleet *f, struct view_arena *mem);
+/* Remarks that belong to the numbers: no price, simulated, untagged, spikes. NULL after the last. */
+const char *const *fleet_words_notes(const struct fleet *f, struct view_arena *mem);
+const char *fleet_words_spike(const struct fleet_spike *s, struct view_arena *mem);
+const char *fleet_words_rate(const struct fleet_group *g, struct view_arena *mem);
+
+/* Minutes as hours with two decimals. */
+const char *fleet_hours_of_minutes(char *out, int64_t minutes);
+int64_t fleet_minutes(const struct fleet_sums *s); /* of all bands */
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fleet for a terminal, in 80 columns. */
+#include <string.h>
+#include "base/units.h"
+#include "base/utf8.h"
+#include "base/wrap.h"
+#include "bill.h"
+#include "out.h"
+
+#define NAME_COLUMNS 25
+#define LAST_WEEKS 12
+
+struct sheet {
+	const struct fleet *f;
+	FILE *out;
+	struct view_look look;
+	struct view_arena mem;
+};
+
+static void heading(struct sheet *s, const char *text)
+{
+	fprintf(s->out, "\n%s%s%s\n", s->look.colour ? "\033[1m" : "", text,
+		s->look.colour ? "\033[0m" : "");
+}
+
+/* Cut at @columns and filled up to them. */
+static void put_name(struct sheet *s, const char *text, int columns)
+{
+	size_t at = 0, len = strlen(text);
+	int used = 0;
+
+	while (at < len) {
+		size_t n = view_utf8_length(text + at, len - at);
+		n = n ? n : 1;
+		int wide = view_utf8_width(text + at, n);
+		if (used + wide > columns)
+			break;
+		used += wide;
+		at += n;
+	}
+	view_put_tame_part(s->out, text, at);
+	fprintf(s->out, "%*s", columns - used, "");
+}
+
+static void put_head(struct sheet *s, const char *name, bool starved)
+{
+	fprintf(s->out, "  %-*s %11s %13s %12s %6s %6s\n", NAME_COLUMNS, name, "GPU-hours", "cost",
+		starved ? "starved" : "wasted", "%", "runs");
+}
+
+static void put_row(struct sheet *s, const char *name, const struct fleet_sums *sums, int64_t cents,
+		    int64_t wasted_cents)
+{
+	const int64_t *m = sums->m;
+	view_unit hours, usd, wasted, pct, runs;
+	bool priced = m[FLEET_UNPRICED_NS] != m[FLEET_HELD_NS];
+
+	fputs("  ", s->out);
+	put_name(s, name, NAME_COLUMNS);
+	fprintf(s->out, " %11s %13s %12s %6s %6s\n", view_hours(hours, m[FLEET_HELD_NS]),
+		priced ? view_cents_closed(usd, m[FLEET_USD], cents) : "-",
+		priced ? view_cents_closed(wasted, m[FLEET_WASTED_USD], wasted_cents) : "-",
+		view_percent(pct, view_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])),
+		view_count(runs, (uint64_t)m[FLEET_RUNS]));
+}
+
+static void put_left_out(struct sheet *s, size_t all, size_t shown)
+{
+	view_unit n;
+
+	if (all > shown)
+		fprintf(s->out, "  and %s more: --top N\n", view_count(n, all - shown));
+}
+
+static void put_dim(struct sheet *s, enum fleet_dim d)
+{
+	const struct fleet_table *t = &s->f->dim[d];
+	const int64_t *cents = fleet_table_cents(t, FLEET_USD, s->f->total.m[FLEET_USD], &s->mem);
+	const int64_t *wasted =
+		fleet_table_cents(t, FLEET_WASTED_USD, s->f->total.m[FLEET_WASTED_USD], &s->mem);
+	size_t n = t->groups < s->f->options.top ? t->groups : s->f->options.top;
+	size_t from = d == FLEET_DIM_WEEK ? t->groups - n : 0; /* the last weeks */
+
+	heading(s, fleet_title(d));
+	put_head(s, fleet_dim_names[d], false);
+	for (size_t i = from; i < from + n; i++)
+		put_row(s, fleet_group_name(&t->group[i], d, &s->mem), &t->group[i].sums, cents[i],
+			wasted[i]);
+	put_left_out(s, t->groups, n);
+}
+
+/* Of classes, lines and fixes: time, dollars, runs. */
+static void put_pairs(struct sheet *s, int by)
+{
+	const struct fleet_table *t = fleet_table_of(s->f, by);
+	size_t n = t->groups < s->f->options.top ? t->groups : s->f->options.top;
+
+	if (!t->groups)
+		return;
+	heading(s, fleet_title(by));
+	if (by == FLEET_BY_FIX)
+		fputs("  what each could save at most; savings of one run overlap\n", s->out);
+	fprintf(s->out, "  %11s %13s %6s %6s\n", "GPU-hours",
+		by == FLEET_BY_FIX ? "at most" : "cost", "%", "runs");
+	for (size_t i = 0; i < n; i++) {
+		const int64_t *m = t->group[i].sums.m;
+		view_unit hours, usd, pct, runs;
+
+		fprintf(s->out, "  %11s %13s %6s %6s  ", view_hours(hours, m[FLEET_HELD_NS]),
+			view_cents(usd, m[FLEET_USD]),
+			view_percent(pct, view_ppm(m[FLEET_HELD_NS], s->f->total.m[FLEET_HELD_NS])),
+			view_count(runs, (uint64_t)m[FLEET_RUNS]));
+		view_put_tame(s->out, fleet_group_name(&t->group[i], by, &s->mem));
+		fputc('\n', s->out);
+	}
+	put_left_out(s, t->groups, n);
+}
+
+static void put_runs(struct sheet *s, const char *title, const struct fleet_runs *r)
+{
+	size_t n = r->runs < s->f->options.top ? r->runs : s->f->options.top;
+	view_unit count, hours, usd, start;
+
+	if (!r->count)
+		return;
+	heading(s, title);
+	fprintf(s->out, "  %s runs, %s GPU-hours, %s\n", view_count(count, r->count),
+		view_hours(hours, r->held_ns), view_cents(usd, r->usd));
+	for (size_t i = 0; i < n; i++) {
+		const struct fleet_run *run = &r->run[i];
+
+		fprintf(s->out, "  %11s %13s  %s  ", view_hours(hours, run->held_ns),
+			run->priced ? view_cents(usd, run->usd) : "-",
+			view_day(start, run->start_ns));
+		view_put_tame(s->out, run->id);
+		fprintf(s->out, "  %s%s", run->end, run->exit[0] ? " " : "");
+		view_put_tame(s->out, run->exit);
+		fputs("  ", s->out);
+		view_put_tame(s->out, run->user[0] ? run->user : fleet_shown(run->team));
+		fputc('\n', s->out);
+	}
+	put_left_out(s, r->count, n);
+}
+
+static void put_bill(struct sheet *s)
+{
+	const struct fleet_bill *b = &s->f->bill;
+	view_unit usd, hours;
+
+	heading(s, "The bill");
+	for (size_t i = 0; i < b->lines; i++) {
+		const struct fleet_group *g = b->line[i].group;
+
+		fprintf(s->out, "  %13s %11s  ",
+			g->key[4][0] ? view_cents_of(usd, b->line[i].cents) : "no price",
+			view_hours(hours, g->sums.m[FLEET_HELD_NS]));
+		for (int k = 0; k < 5; k++) {
+			fputs(k ? ", " : "", s->out);
+			view_put_tame(s->out, fleet_shown(g->key[k]));
+		}
+		fputc('\n', s->out);
+	}
+	fprintf(s->out, "  %13s %11s  total\n", view_cents_of(usd, b->total_cents),
+		view_hours(hours, s->f->total.m[FLEET_HELD_NS]));
+}
+
+static void put_use(struct sheet *s)
+{
+	const struct fleet_sums *t = &s->f->total;
+	int64_t all = fleet_minutes(t);
+	view_unit hours, usd, pct;
+
+	if (!all)
+		return;
+	heading(s, "How busy the GPUs were, minute by minute");
+	for (int b = 0; b < FLEET_BANDS; b++) {
+		int64_t minutes = t->m[FLEET_MINUTES_IDLE + b];
+
+		fprintf(s->out, "  %-12s %13s GPU-hours %6s %%", fleet_band_names[b],
+			fleet_hours_of_minutes(hours, minutes),
+			view_percent(pct, view_ppm(minutes, all)));
+		if (!b && t->m[FLEET_IDLE_USD])
+			fprintf(s->out, "  idle: %s", view_cents(usd, t->m[FLEET_IDLE_USD]));
+		fputc('\n', s->out);
+	}
+}
+
+static void put_spot(struct sheet *s)
+{
+	const int64_t *m = s->f->total.m;
+	view_unit hours, pct, usd;
+
+	heading(s, "On spot");
+	fprintf(s->out, "  %s GPU-hours, %s %% of all; %s\n", view_hours(hours, m[FLEET_SPOT_NS]),
+		view_percent(pct, view_ppm(m[FLEET_SPOT_NS], m[FLEET_HELD_NS])),
+		view_cents(usd, m[FLEET_SPOT_USD]));
+}
+
+static void put_rates(struct sheet *s)
+{
+	const struct fleet_table *t = &s->f->rates;
+	size_t n = t->groups < s->f->options.top ? t->groups : s->f->options.top;
+
+	if (!t->groups)
+		return;
+	heading(s, "Prices");
+	for (size_t i = 0; i < n; i++) {
+		fputs("  ", s->out);
+		view_wrap(s->out, 2, 4, fleet_words_rate(&t->group[i], &s->mem));
+	}
+	put_left_out(s, t->groups, n);
+}
+
+static void put_overview(struct sheet *s)
+{
+	for (size_t i = 0; i < FLEET_TABLES; i++) {
+		const struct fleet_table *t = &s->f->dim[fleet_tables[i]];
+		bool told = t->groups > 1 || (t->groups && t->group[0].key[0][0]);
+		if (told || (i == 0 && t->groups))
+			put_dim(s, fleet_tables[i]);
+	}
+	put_pairs(s, FLEET_BY_CLASS);
+	put_pairs(s, FLEET_BY_LINE);
+	put_pairs(s, FLEET_BY_FIX);
+	put_dim(s, FLEET_DIM_WEEK);
+	put_use(s);
+	put_spot(s);
+	put_runs(s, fleet_title(FLEET_BY_FAILED), &s->f->failed);
+}
+
+static void put_one(struct sheet *s, int by)
+{
+	if (by < FLEET_DIMS)
+		put_dim(s, (enum fleet_dim)by);
+	else if (by == FLEET_BY_BILL)
+		put_bill(s);
+	else if (by == FLEET_BY_FAILED)
+		put_runs(s, fleet_title(by), &s->f->failed);
+	else
+		put_pairs(s, by);
+}
+
+void fleet_write_text(const struct fleet *f, FILE *out, const struct view_look *look)
+{
+	struct sheet s = { .f = f, .out = out, .look = *look };
+
+	view_wrap(out, 0, 2, fleet_words_scope(f, &s.mem));
+	view_wrap(out, 0, 2, fleet_words_cost(f, &s.mem));
+	for (const char *const *note = fleet_words_notes(f, &s.mem); *note; note++) {
+		fputs("  ", out);
+		view_wrap(out, 2, 4, *note);
+	}
+	if (f->options.by == FLEET_BY_NOTHING)
+		put_overview(&s);
+	else
+		put_one(&s, f->options.by);
+	put_runs(&s, "Runs that lack the label", &f->unlabelled);
+	put_rates(&s);
+	view_arena_fini(&s.mem);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A hash table with open addressing over groups that lie in one array. */
+#include "rollup.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/log.h"
+
+void fleet_add(int64_t *sum, int64_t v)
+{
+	if (__builtin_add_overflow(*sum, v, sum))
+		*sum = INT64_MAX;
+}
+
+void fleet_sums_add(struct fleet_sums *to, const struct fleet_sums *from)
+{
+	for (int i = 0; i < FLEET_MEASURES; i++)
+		fleet_add(&to->m[i], from->m[i]);
+}
+
+/* FNV-1a over the keys and their ends. */
+static uint64_t hash(int keys, const char *const *key)
+{
+	uint64_t h = 14695981039346656037u;
+
+	for (int i = 0; i < keys; i++) {
+		const char *p = key[i];
+
+		do
+			h = (h ^ (unsigned char)*p) * 1099511628211u;
+		while (*p++);
+	}
+	return h ^ h >> 29;
+}
+
+static bool same(const struct fleet_group *g, int keys, const char *const *key)
+{
+	for (int i = 0; i < keys; i++)
+		if (strcmp(g->key[i], key[i]) != 0)
+			return false;
+	return true;
+}
+
+/* As an arena does it: without memory there is nothing to show. */
+static void *grown(void *old, size_t count, size_t bytes)
+{
+	void *p = reallocarray(old, count, bytes);
+
+	if (!p) {
+		view_error("out of memory");
+		_exit(1);
+	}
+	return p;
+}
+
+static void place(struct fleet_table *t, uint32_t index)
+{
+	size_t at = hash(t->keys, t->group[index].key) & (t->slots - 1);
+
+	while (t->slot[at])
+		at = (at + 1) & (t->slots - 1);
+	t->slot[at] = index + 1;
+}
+
+static void widen(struct fleet_table *t)
+{
+	t->slots = t->slots ? t->slots * 2 : 64;
+	t->slot = grown(t->slot, t->slots, sizeof(*t->slot));
+	memset(t->slot, 0, t->slots * sizeof(*t->slot));
+	for (size_t i = 0; i < t->groups; i++)
+		place(t, (uint32_t)i);
+}
+
+static struct fleet_group *add(struct fleet_table *t, int keys, const char *const *key)
+{
+	if (t->groups == t->room) {
+		t->room = t->room ? t->room * 2 : 32;
+		t->group = grown(t->group, t->room, sizeof(*t->group));
+	}
+	struct fleet_group *g = &t->group[t->groups++];
+	*g = (struct fleet_group){ 0 };
+	for (int i = 0; i < keys; i++)
+		g->key[i] = view_arena_text(&t->mem, key[i]);
+	if (t->groups * 2 > t->slots)
+		widen(t);
+	else
+		place(t, (uint32_t)(t->groups - 1));
+	return g;
+}
+
+struct fleet_group *fleet_table_at(struct fleet_table *t, int keys, const char *const *key)
+{
+	t->keys = keys;
+	if (t->slots) {
+		size_t at = hash(keys, key) & (t->slots - 1);
+
+		for (; t->slot[at]; at = (at + 1) & (t->slots - 1))
+			if (same(&t->group[t->slot[at] - 1], keys, key))
+				return &t->group[t->slot[at] - 1];
+	}
+	return add(t, keys, key);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct fleet_group *x = a, *y = b;
+
+	for (int i = 0; i < FLEET_KEYS_MAX && x->key[i] && y->key[i]; i++) {
+		int order = strcmp(x->key[i], y->key[i]);
+		if (order)
+			return order;
+	}
+	return 0;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+	static const enum fleet_measure order[] = { FLEET_USD, FLEET_HELD_NS };
+	const struct fleet_group *x = a, *y = b;
+
+	for (int i = 0; i < 2; i++) {
+		int64_t p = x->sums.m[order[i]], q = y->sums.m[order[i]];
+		if (p != q)
+			return p > q ? -1 : 1;
+	}
+	return by_name(a, b);
+}
+
+/* Sorted groups are no more found by their keys. */
+static void sort(struct fleet_table *t, int (*order)(const void *, const void *))
+{
+	if (t->groups)
+		qsort(t->group, t->groups, sizeof(*t->group), order);
+	free(t->slot);
+	t->slot = NULL;
+	t->slots = 0;
+}
+
+void fleet_table_sort(struct fleet_table *t)
+{
+	sort(t, by_cost);
+}
+
+void fleet_table_sort_names(struct fleet_table *t)
+{
+	sort(t, by_name);
+}
+
+void fleet_table_fini(struct fleet_table *t)
+{
+	view_arena_fini(&t->mem);
+	free(t->group);
+	free(t->slot);
+	*t = (struct fleet_table){ 0 };
+}

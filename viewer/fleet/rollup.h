@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums by name: the rows of a store become the groups that are shown. Integers that stay at their
+ * limit instead of overflowing. Caller-owned; zero-initialise. One thread at a time.
+ */
+#ifndef FLEET_ROLLUP_H
+#define FLEET_ROLLUP_H
+
+#include "base/arena.h"
+#include "store.h"
+
+struct fleet_sums {
+	int64_t m[FLEET_MEASURES];
+};
+
+#define FLEET_KEYS_MAX 5
+
+struct fleet_group {
+	const char *key[FLEET_KEYS_MAX]; /* in the table's memory; "" is a name that is missing */
+	struct fleet_sums sums;
+	const char *text; /* what the table's user keeps beside it, or NULL */
+	int64_t text_usd, text_ns; /* ... and what it had */
+};
+
+struct fleet_table {
+	struct view_arena mem;
+	struct fleet_group *group;
+	size_t groups, room;
+	uint32_t *slot; /* index + 1 of the group by its keys' hash; a power of 2 */
+	size_t slots;
+	int keys;
+};
+
+void fleet_add(int64_t *sum, int64_t v); /* stays at INT64_MAX; v >= 0 */
+void fleet_sums_add(struct fleet_sums *to, const struct fleet_sums *from);
+
+/* The group of these @keys texts, made if it is new. NULL without memory. */
+struct fleet_group *fleet_table_at(struct fleet_table *t, int keys, const char *const *key);
+
+/* Most dollars first, then most time, then by name. */
+void fleet_table_sort(struct fleet_table *t);
+/* By name. */
+void fleet_table_sort_names(struct fleet_table *t);
+void fleet_table_fini(struct fleet_table *t);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Digests into SQLite: each run with its rows, or none of them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sqlite_priv.h"
+
+struct lite {
+	struct fleet_store base;
+	sqlite3 *db;
+};
+
+struct batch {
+	const struct fleet_digest *digest;
+	size_t n;
+};
+
+/* The key of the stored one, 0 without; *revision of it. Negative errno. */
+static int64_t find(sqlite3 *db, const struct fleet_digest *d, int64_t *revision)
+{
+	sqlite3_stmt *st;
+	int64_t key = 0;
+	int err =
+		fleet_db_prepare(db, &st, "SELECT key, revision FROM run WHERE tenant=? AND run=?");
+
+	if (err)
+		return err;
+	sqlite3_bind_text(st, 1, d->tenant, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 2, d->run, -1, SQLITE_STATIC);
+	int code = sqlite3_step(st);
+	if (code == SQLITE_ROW) {
+		key = sqlite3_column_int64(st, 0);
+		*revision = sqlite3_column_int64(st, 1);
+	} else if (code != SQLITE_DONE) {
+		key = fleet_db_error(db, code);
+	}
+	sqlite3_finalize(st);
+	return key;
+}
+
+static int forget(sqlite3 *db, int64_t key)
+{
+	static const char *const sql[] = {
+		"DELETE FROM gpu WHERE key=?",	 "DELETE FROM class WHERE key=?",
+		"DELETE FROM spot WHERE key=?",	 "DELETE FROM fix WHERE key=?",
+		"DELETE FROM label WHERE key=?", "DELETE FROM digest WHERE key=?",
+		"DELETE FROM run WHERE key=?",
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(sql) / sizeof(sql[0]) && !err; i++)
+		err = fleet_db_run(db, sql[i], "i", key);
+	return err;
+}
+
+static int put_run(sqlite3 *db, const struct fleet_digest *d)
+{
+	char week[16], status[24] = "";
+
+	fleet_week(week, d->start_unix_ns);
+	if (d->has_exit_status)
+		snprintf(status, sizeof(status), "%lld", (long long)d->exit_status);
+	return fleet_db_run(
+		db,
+		"INSERT INTO run(tenant, run, revision, team, user_name, account, project,"
+		" partition_name, qos, cluster, job, week, ended, exit_status, simulated, verdict,"
+		" start_ns, wall_ns, held_ns, usd, priced)"
+		" VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+		"ttitttttttttt"
+		"titiiiii",
+		d->tenant, d->run, d->revision, d->team, d->user, d->account, d->project,
+		d->partition, d->qos, d->cluster, d->job, week, fleet_end_names[d->end], status,
+		(int64_t)d->simulated, d->verdict, d->start_unix_ns, d->wall_ns,
+		fleet_digest_held_ns(d), fleet_digest_usd(d), (int64_t)fleet_digest_priced(d));
+}
+
+static int put_gpus(sqlite3 *db, int64_t key, const struct fleet_digest *d)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < d->lines && !err; i++) {
+		const struct fleet_line *l = &d->line[i];
+		err = fleet_db_run(
+			db,
+			"INSERT INTO gpu VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+			"iittttt"
+			"iiiiiiiiiiiiiiiiii",
+			key, (int64_t)i, l->gpu, l->model, l->label, l->source, l->date,
+			(int64_t)l->priced, l->nano_usd_per_hour, l->gpus, l->held_ns, l->busy_ns,
+			l->starved_ns, l->wasted_ns, l->priced ? (int64_t)0 : l->held_ns, l->usd,
+			l->starved_usd, l->wasted_usd, l->idle_usd, l->minutes[0], l->minutes[1],
+			l->minutes[2], l->minutes[3], l->minutes[4], l->minutes[5]);
+	}
+	return err;
+}
+
+/* A name that comes twice keeps its first value. */
+static int put_rest(sqlite3 *db, int64_t key, const struct fleet_digest *d)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < d->shares && !err; i++)
+		err = fleet_db_run(db, "INSERT OR IGNORE INTO class VALUES(?,?,?,?)", "itii", key,
+				   d->share[i].class, d->share[i].ns, d->share[i].usd);
+	for (size_t i = 0; i < d->spots && !err; i++)
+		err = fleet_db_run(db, "INSERT INTO spot VALUES(?,?,?,?,?,?)", "iittii", key,
+				   (int64_t)i, d->spot[i].class, d->spot[i].place, d->spot[i].ns,
+				   d->spot[i].usd);
+	for (size_t i = 0; i < d->fixes && !err; i++)
+		err = fleet_db_run(db, "INSERT INTO fix VALUES(?,?,?,?,?,?,?,?,?)", "iitttttii",
+				   key, (int64_t)i, d->fix[i].id, d->fix[i].title, d->fix[i].class,
+				   d->fix[i].place, d->fix[i].brief, d->fix[i].ns, d->fix[i].usd);
+	for (size_t i = 0; i < d->labels && !err; i++)
+		err = fleet_db_run(db, "INSERT OR IGNORE INTO label VALUES(?,?,?)", "itt", key,
+				   d->label_of[i].key, d->label_of[i].value);
+	return err;
+}
+
+static int put_one(sqlite3 *db, const struct fleet_digest *d)
+{
+	int64_t revision = 0, key = find(db, d, &revision);
+	int err;
+
+	if (key < 0)
+		return (int)key;
+	if (key && revision >= d->revision)
+		return 0;
+	err = key ? forget(db, key) : 0;
+	if (!err)
+		err = put_run(db, d);
+	if (err)
+		return err;
+	key = sqlite3_last_insert_rowid(db);
+	err = put_gpus(db, key, d);
+	if (!err)
+		err = put_rest(db, key, d);
+	char *text = err ? NULL : fleet_digest_write(d);
+	if (!err)
+		err = text ? fleet_db_run(db, "INSERT INTO digest VALUES(?,?)", "it", key, text)
+			   : -ENOMEM;
+	free(text);
+	return err;
+}
+
+static int put_all(sqlite3 *db, void *arg)
+{
+	const struct batch *b = arg;
+	int err = 0;
+
+	for (size_t i = 0; i < b->n && !err; i++)
+		err = put_one(db, &b->digest[i]);
+	return err;
+}
+
+static int lite_put(struct fleet_store *s, const struct fleet_digest *d, size_t n, size_t *waiting)
+{
+	struct batch b = { d, n };
+
+	(void)waiting;
+	return fleet_db_within(((struct lite *)s)->db, put_all, &b);
+}
+
+static int lite_read(struct fleet_store *s, enum fleet_view view, const struct fleet_query *q,
+		     void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg)
+{
+	return fleet_db_read(((struct lite *)s)->db, view, q, on_row, arg);
+}
+
+static int lite_note(struct fleet_store *s, const char *name, int64_t at_ns)
+{
+	return fleet_db_note(((struct lite *)s)->db, name, at_ns);
+}
+
+static void lite_close(struct fleet_store *s)
+{
+	sqlite3_close(((struct lite *)s)->db);
+	free(s);
+}
+
+int fleet_sqlite_open(struct fleet_store **s, const char *file, bool write)
+{
+	static const struct fleet_store_ops ops = {
+		.put = lite_put, .read = lite_read, .note = lite_note, .close = lite_close
+	};
+	struct lite *l = calloc(1, sizeof(*l));
+	int err = l ? fleet_db_open(&l->db, file, write) : -ENOMEM;
+
+	if (err) {
+		free(l);
+		return err;
+	}
+	l->base.ops = &ops;
+	*s = &l->base;
+	return 0;
+}

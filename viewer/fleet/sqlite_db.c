@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file: opened, made, told from others. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/log.h"
+#include "sqlite_priv.h"
+
+#define APPLICATION 0x67737676 /* "gsvv" */
+#define VERSION 1
+#define PATIENCE_MS 60000
+
+static const char schema[] =
+	"CREATE TABLE run(key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, run TEXT NOT NULL,"
+	" revision INTEGER NOT NULL, team TEXT NOT NULL, user_name TEXT NOT NULL,"
+	" account TEXT NOT NULL, project TEXT NOT NULL, partition_name TEXT NOT NULL,"
+	" qos TEXT NOT NULL, cluster TEXT NOT NULL, job TEXT NOT NULL, week TEXT NOT NULL,"
+	" ended TEXT NOT NULL, exit_status TEXT NOT NULL, simulated INTEGER NOT NULL,"
+	" verdict TEXT NOT NULL, start_ns INTEGER NOT NULL, wall_ns INTEGER NOT NULL,"
+	" held_ns INTEGER NOT NULL, usd INTEGER NOT NULL, priced INTEGER NOT NULL,"
+	" UNIQUE(tenant, run));"
+	"CREATE INDEX run_start ON run(start_ns);"
+	"CREATE TABLE gpu(key INTEGER NOT NULL, n INTEGER NOT NULL, gpu TEXT NOT NULL,"
+	" model TEXT NOT NULL, label TEXT NOT NULL, source TEXT NOT NULL, date TEXT NOT NULL,"
+	" priced INTEGER NOT NULL, per_hour INTEGER NOT NULL, gpus INTEGER NOT NULL,"
+	" held_ns INTEGER NOT NULL, busy_ns INTEGER NOT NULL, starved_ns INTEGER NOT NULL,"
+	" wasted_ns INTEGER NOT NULL, unpriced_ns INTEGER NOT NULL, usd INTEGER NOT NULL,"
+	" starved_usd INTEGER NOT NULL, wasted_usd INTEGER NOT NULL, idle_usd INTEGER NOT NULL,"
+	" minutes_0 INTEGER NOT NULL, minutes_5 INTEGER NOT NULL, minutes_20 INTEGER NOT NULL,"
+	" minutes_40 INTEGER NOT NULL, minutes_60 INTEGER NOT NULL, minutes_80 INTEGER NOT NULL,"
+	" PRIMARY KEY(key, n)) WITHOUT ROWID;"
+	"CREATE TABLE class(key INTEGER NOT NULL, class TEXT NOT NULL, ns INTEGER NOT NULL,"
+	" usd INTEGER NOT NULL, PRIMARY KEY(key, class)) WITHOUT ROWID;"
+	"CREATE TABLE spot(key INTEGER NOT NULL, n INTEGER NOT NULL, class TEXT NOT NULL,"
+	" place TEXT NOT NULL, ns INTEGER NOT NULL, usd INTEGER NOT NULL,"
+	" PRIMARY KEY(key, n)) WITHOUT ROWID;"
+	"CREATE TABLE fix(key INTEGER NOT NULL, n INTEGER NOT NULL, id TEXT NOT NULL,"
+	" title TEXT NOT NULL, class TEXT NOT NULL, place TEXT NOT NULL, brief TEXT NOT NULL,"
+	" ns INTEGER NOT NULL, usd INTEGER NOT NULL, PRIMARY KEY(key, n)) WITHOUT ROWID;"
+	"CREATE TABLE label(key INTEGER NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,"
+	" PRIMARY KEY(key, name)) WITHOUT ROWID;"
+	"CREATE TABLE digest(key INTEGER PRIMARY KEY, text TEXT NOT NULL);"
+	"CREATE TABLE noted(name TEXT PRIMARY KEY, at_ns INTEGER NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE outbox(target TEXT NOT NULL, tenant TEXT NOT NULL, run TEXT NOT NULL,"
+	" revision INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY(target, tenant, run))"
+	" WITHOUT ROWID;"
+	"PRAGMA application_id=1735620214;"
+	"PRAGMA user_version=1;";
+
+_Static_assert(APPLICATION == 1735620214, "the number in the schema");
+
+int fleet_db_error(sqlite3 *db, int code)
+{
+	const char *file = sqlite3_db_filename(db, "main");
+
+	view_error("%s: %s; %s", file && file[0] ? file : "the store", sqlite3_errmsg(db),
+		   code == SQLITE_FULL	 ? "make room"
+		   : code == SQLITE_BUSY ? "another program writes; try again"
+		   : code == SQLITE_NOTADB || code == SQLITE_CORRUPT
+			   ? "restore it, or make it again from the runs"
+			   : "see gpustarve-digest(1)");
+	switch (code & 0xff) {
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_READONLY:
+	case SQLITE_PERM:
+		return -EACCES;
+	case SQLITE_NOTADB:
+	case SQLITE_CORRUPT:
+		return -EBADMSG;
+	default:
+		return -EIO;
+	}
+}
+
+int fleet_db_prepare(sqlite3 *db, sqlite3_stmt **st, const char *sql)
+{
+	int code = sqlite3_prepare_v2(db, sql, -1, st, NULL);
+
+	return code ? fleet_db_error(db, code) : 0;
+}
+
+static int bind(sqlite3_stmt *st, const char *types, va_list ap)
+{
+	int code = SQLITE_OK;
+
+	for (int i = 0; types[i] && !code; i++) {
+		if (types[i] == 't')
+			code = sqlite3_bind_text(st, i + 1, va_arg(ap, const char *), -1,
+						 SQLITE_STATIC);
+		else
+			code = sqlite3_bind_int64(st, i + 1, va_arg(ap, int64_t));
+	}
+	return code;
+}
+
+int fleet_db_run(sqlite3 *db, const char *sql, const char *types, ...)
+{
+	sqlite3_stmt *st;
+	va_list ap;
+	int err = fleet_db_prepare(db, &st, sql), code;
+
+	if (err)
+		return err;
+	va_start(ap, types);
+	code = bind(st, types, ap);
+	va_end(ap);
+	while (!code || code == SQLITE_ROW)
+		code = sqlite3_step(st);
+	err = code == SQLITE_DONE ? 0 : fleet_db_error(db, code);
+	sqlite3_finalize(st);
+	return err;
+}
+
+static int64_t pragma(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *st;
+	int64_t v = -1;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &st, NULL))
+		return -1;
+	if (sqlite3_step(st) == SQLITE_ROW)
+		v = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return v;
+}
+
+int fleet_db_within(sqlite3 *db, int (*work)(sqlite3 *db, void *arg), void *arg)
+{
+	int code = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+
+	if (code)
+		return fleet_db_error(db, code);
+	int err = work(db, arg);
+	if (!err) {
+		code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+		err = code ? fleet_db_error(db, code) : 0;
+	}
+	if (err)
+		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return err;
+}
+
+/* Within a transaction, so that of several that come at once one makes it. */
+static int make(sqlite3 *db, void *arg)
+{
+	(void)arg;
+	if (pragma(db, "PRAGMA user_version") > 0)
+		return 0;
+	int code = sqlite3_exec(db, schema, NULL, NULL, NULL);
+	return code ? fleet_db_error(db, code) : 0;
+}
+
+static int judge(sqlite3 *db, const char *file)
+{
+	int64_t version = pragma(db, "PRAGMA user_version");
+
+	if (version < 0)
+		return fleet_db_error(db, sqlite3_errcode(db));
+	if (pragma(db, "PRAGMA application_id") != APPLICATION) {
+		view_error("%s: no store of gpustarve; name another file", file);
+		return -EBADMSG;
+	}
+	if (version > VERSION) {
+		view_error("%s: a store of a later version of gpustarve; use that one", file);
+		return -EBADMSG;
+	}
+	return 0;
+}
+
+static bool is_empty(sqlite3 *db)
+{
+	return pragma(db, "SELECT count(*) FROM sqlite_master") == 0;
+}
+
+static void make_folder(const char *file)
+{
+	char *copy = strdup(file), *slash;
+
+	if (!copy)
+		return;
+	for (slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(copy, 0777);
+		*slash = '/';
+	}
+	free(copy);
+}
+
+static int set_up(sqlite3 *db, const char *file, bool write)
+{
+	int err = 0;
+
+	sqlite3_busy_timeout(db, PATIENCE_MS);
+	/* Not by SQL that a foreign file's schema could bring along. */
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	if (write && is_empty(db)) {
+		sqlite3_exec(db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
+		err = fleet_db_within(db, make, NULL);
+	}
+	if (!err)
+		err = judge(db, file);
+	if (!err && write)
+		sqlite3_exec(db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
+	return err;
+}
+
+int fleet_db_open(sqlite3 **db, const char *file, bool write)
+{
+	struct stat st;
+
+	*db = NULL;
+	if (!write && stat(file, &st)) {
+		view_error("%s: no store yet; gpustarve digest RUN --store sqlite:%s makes one",
+			   file, file);
+		return -ENOENT;
+	}
+	if (write)
+		make_folder(file);
+	/* Read and write in any case: a reader of a WAL file shares its index. */
+	int code = sqlite3_open_v2(file, db,
+				   SQLITE_OPEN_READWRITE | (write ? SQLITE_OPEN_CREATE : 0), NULL);
+	if (code && !write) {
+		sqlite3_close(*db);
+		code = sqlite3_open_v2(file, db, SQLITE_OPEN_READONLY, NULL);
+	}
+	int err = code ? -EIO : set_up(*db, file, write);
+	if (code)
+		view_error("%s: %s; name a file that can be written", file, sqlite3_errstr(code));
+	if (err) {
+		sqlite3_close(*db);
+		*db = NULL;
+	}
+	return err;
+}
+
+int fleet_db_note(sqlite3 *db, const char *name, int64_t at_ns)
+{
+	int err = fleet_db_run(db, "INSERT OR IGNORE INTO noted VALUES(?,?)", "ti", name, at_ns);
+
+	return err ? err : sqlite3_changes(db) > 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The SQLite store and the outbox lie in files of one schema. Private to the stores. */
+#ifndef FLEET_SQLITE_PRIV_H
+#define FLEET_SQLITE_PRIV_H
+
+#include <sqlite3.h>
+#include "store_priv.h"
+
+/*
+ * Opens @file in WAL mode, makes schema and folder if @write. 0 or negative errno, said on stderr:
+ * -ENOENT, -EBADMSG (something else, or of a later version), -EIO, ...
+ */
+int fleet_db_open(sqlite3 **db, const char *file, bool write);
+
+/* A statement with texts and integers bound: t char pointer (NULL: NULL), i int64_t. */
+int fleet_db_run(sqlite3 *db, const char *sql, const char *types, ...);
+int fleet_db_prepare(sqlite3 *db, sqlite3_stmt **st, const char *sql);
+
+/* Says what is wrong; returns @err or what it means as a negative errno. */
+int fleet_db_error(sqlite3 *db, int code);
+
+/* One transaction; -errno of @work undoes it. */
+int fleet_db_within(sqlite3 *db, int (*work)(sqlite3 *db, void *arg), void *arg);
+
+/* As fleet_store_note. */
+int fleet_db_note(sqlite3 *db, const char *name, int64_t at_ns);
+
+/* sqlite_read.c: a view's rows. */
+int fleet_db_read(sqlite3 *db, enum fleet_view view, const struct fleet_query *q,
+		  void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The views as SQLite's SQL. Every value is bound; rows come as they are stored, and are summed in C. */
+#include <errno.h>
+#include <string.h>
+#include "sqlite_priv.h"
+
+#define FILTER " r.start_ns>=?1 AND r.start_ns<?2 AND (?3 IS NULL OR r.team=?3)"
+#define RUN_COLUMNS                                                                        \
+	"SELECT r.run, r.tenant, r.team, r.user_name, r.project, r.ended, r.exit_status, " \
+	"r.start_ns, r.held_ns, r.usd, r.priced FROM run r WHERE" FILTER
+
+/* ?4 is the label that is asked for, or the least dollars. */
+static const char *const sql[FLEET_VIEWS] = {
+	[FLEET_VIEW_FACTS] =
+		"SELECT r.team, r.user_name, r.account, r.project, r.partition_name, r.qos,"
+		" r.cluster, g.gpu, g.model, r.week, r.ended, coalesce(l.value, ''), g.n=0,"
+		" g.n=0 AND r.simulated, g.held_ns, g.busy_ns, g.starved_ns, g.wasted_ns,"
+		" g.unpriced_ns, g.usd, g.starved_usd, g.wasted_usd, g.idle_usd, g.minutes_0,"
+		" g.minutes_5, g.minutes_20, g.minutes_40, g.minutes_60, g.minutes_80"
+		" FROM run r CROSS JOIN gpu g ON g.key=r.key"
+		" LEFT JOIN label l ON l.key=r.key AND l.name=?4 WHERE" FILTER,
+	[FLEET_VIEW_CLASSES] = "SELECT c.class, 1, c.ns, c.usd FROM run r CROSS JOIN class c"
+			       " ON c.key=r.key WHERE" FILTER,
+	[FLEET_VIEW_SPOTS] = "SELECT s.class, s.place, 1, s.ns, s.usd FROM run r CROSS JOIN spot s"
+			     " ON s.key=r.key WHERE" FILTER,
+	[FLEET_VIEW_FIXES] = "SELECT f.id, f.title, f.class, f.place, f.brief, 1, f.ns, f.usd"
+			     " FROM run r CROSS JOIN fix f ON f.key=r.key WHERE" FILTER,
+	[FLEET_VIEW_RATES] =
+		"SELECT g.gpu, g.model, g.label, g.source, g.date, CAST(g.per_hour AS TEXT),"
+		" g.held_ns, g.usd FROM run r CROSS JOIN gpu g ON g.key=r.key"
+		" WHERE g.priced AND" FILTER,
+	[FLEET_VIEW_WEEKS] = "SELECT r.team, r.week, r.usd, r.held_ns FROM run r"
+			     " WHERE r.start_ns<?2 AND (?3 IS NULL OR r.team=?3)",
+	[FLEET_VIEW_FAILED] = RUN_COLUMNS " AND r.ended<>'ok'",
+	[FLEET_VIEW_UNLABELLED] = RUN_COLUMNS
+	" AND NOT EXISTS(SELECT 1 FROM label l WHERE l.key=r.key AND l.name=?4 AND l.value<>'')",
+	[FLEET_VIEW_COSTLY] = RUN_COLUMNS " AND r.usd>=?4",
+	[FLEET_VIEW_DIGESTS] = "SELECT d.text FROM run r CROSS JOIN digest d ON d.key=r.key"
+			       " WHERE" FILTER,
+};
+
+/* What is a column of the run is not looked for among its labels. @column is one of ours. */
+static int prepare(sqlite3 *db, sqlite3_stmt **st, enum fleet_view view,
+		   const struct fleet_query *q)
+{
+	const char *column = view == FLEET_VIEW_UNLABELLED ? fleet_column_of(q->required) : NULL;
+	char text[1024];
+
+	if (!column)
+		return fleet_db_prepare(db, st, sql[view]);
+	snprintf(text, sizeof(text), RUN_COLUMNS " AND r.%s=''", column);
+	return fleet_db_prepare(db, st, text);
+}
+
+/* Where the statement has no such parameter the bind does nothing. */
+static void bind(sqlite3_stmt *st, enum fleet_view view, const struct fleet_query *q)
+{
+	const char *name = view == FLEET_VIEW_UNLABELLED ? q->required : q->label;
+
+	sqlite3_bind_int64(st, 1, q->since_ns);
+	sqlite3_bind_int64(st, 2, q->until_ns);
+	sqlite3_bind_text(st, 3, q->team, -1, SQLITE_STATIC);
+	if (view == FLEET_VIEW_COSTLY)
+		sqlite3_bind_int64(st, 4, q->least_usd);
+	else
+		sqlite3_bind_text(st, 4, name, -1, SQLITE_STATIC);
+}
+
+static void fill(struct fleet_cell *cell, sqlite3_stmt *st, const char *columns)
+{
+	for (int i = 0; columns[i]; i++) {
+		cell[i].text = NULL;
+		if (columns[i] == 't')
+			cell[i].text = (const char *)sqlite3_column_text(st, i);
+		else
+			cell[i].i = sqlite3_column_int64(st, i);
+		if (columns[i] == 't' && !cell[i].text)
+			cell[i].text = "";
+	}
+}
+
+int fleet_db_read(sqlite3 *db, enum fleet_view view, const struct fleet_query *q,
+		  void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg)
+{
+	struct fleet_cell cell[32];
+	sqlite3_stmt *st;
+	int err = prepare(db, &st, view, q), code;
+
+	if (err)
+		return err;
+	bind(st, view, q);
+	while ((code = sqlite3_step(st)) == SQLITE_ROW) {
+		fill(cell, st, fleet_view_columns[view]);
+		on_row(arg, cell);
+	}
+	err = code == SQLITE_DONE ? 0 : fleet_db_error(db, code);
+	sqlite3_finalize(st);
+	return err;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where digests are kept: one interface, two engines behind it.
+ *
+ *     sqlite:FILE
+ *         One file in WAL mode. Writers of several processes wait for each other.
+ *     clickhouse://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE[?cluster=NAME&outbox=FILE&tls=1]
+ *         Over HTTP. Every digest goes into the outbox first, an SQLite file, and leaves it once
+ *         the server has taken it: a dead server or shard loses no run.
+ *
+ * Both answer the same views with the same columns, as rows of text and integers; all sums, orders
+ * and roundings that are shown are made of these in one place (fleet.h). Rows come in any order
+ * and may be summed up already or not.
+ *
+ * Errors are said on stderr. One thread at a time.
+ */
+#ifndef FLEET_STORE_H
+#define FLEET_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "digest.h"
+
+#define FLEET_STORE_DEFAULT "sqlite:gpustarve-runs/fleet.sqlite"
+
+/* Texts that a run is told apart by. X(symbol, column, what it is called) */
+#define FLEET_DIM_LIST(X)                           \
+	X(TEAM, "team", "team")                     \
+	X(USER, "user_name", "user")                \
+	X(ACCOUNT, "account", "account")            \
+	X(PROJECT, "project", "project")            \
+	X(PARTITION, "partition_name", "partition") \
+	X(QOS, "qos", "qos")                        \
+	X(CLUSTER, "cluster", "cluster")            \
+	X(GPU, "gpu", "gpu")                        \
+	X(MODEL, "model", "model")                  \
+	X(WEEK, "week", "week")                     \
+	X(END, "ended", "end")                      \
+	X(LABEL, "label", "label")
+
+enum fleet_dim {
+#define X(symbol, column, name) FLEET_DIM_##symbol,
+	FLEET_DIM_LIST(X)
+#undef X
+	FLEET_DIMS
+};
+#define FLEET_RUN_DIMS FLEET_DIM_GPU /* so many of them are columns of the run */
+extern const char *const fleet_dim_columns[FLEET_DIMS];
+extern const char *const fleet_dim_names[FLEET_DIMS];
+
+/* What is summed. The first ones come from the store. X(symbol, column) */
+#define FLEET_MEASURE_LIST(X)          \
+	X(RUNS, "runs")                \
+	X(SIMULATED, "simulated")      \
+	X(HELD_NS, "held_ns")          \
+	X(BUSY_NS, "busy_ns")          \
+	X(STARVED_NS, "starved_ns")    \
+	X(WASTED_NS, "wasted_ns")      \
+	X(UNPRICED_NS, "unpriced_ns")  \
+	X(USD, "usd")                  \
+	X(STARVED_USD, "starved_usd")  \
+	X(WASTED_USD, "wasted_usd")    \
+	X(IDLE_USD, "idle_usd")        \
+	X(MINUTES_IDLE, "minutes_0")   \
+	X(MINUTES_5_20, "minutes_5")   \
+	X(MINUTES_20_40, "minutes_20") \
+	X(MINUTES_40_60, "minutes_40") \
+	X(MINUTES_60_80, "minutes_60") \
+	X(MINUTES_80_100, "minutes_80")
+
+enum fleet_measure {
+#define X(symbol, column) FLEET_##symbol,
+	FLEET_MEASURE_LIST(X)
+#undef X
+	FLEET_STORED, /* the rest follows from the texts */
+	FLEET_FAILED_RUNS = FLEET_STORED,
+	FLEET_FAILED_NS,
+	FLEET_FAILED_USD,
+	FLEET_SPOT_NS,
+	FLEET_SPOT_USD,
+	FLEET_MEASURES
+};
+extern const char *const fleet_measure_columns[FLEET_STORED];
+
+/* Columns of each view: t a text, i an integer, s an integer that may be a sum. */
+enum fleet_view {
+	FLEET_VIEW_FACTS, /* the dims, then the stored measures */
+	FLEET_VIEW_CLASSES, /* class; runs, ns, usd */
+	FLEET_VIEW_SPOTS, /* class, place; runs, ns, usd */
+	FLEET_VIEW_FIXES, /* id, title, class, place, brief; runs, ns, usd */
+	FLEET_VIEW_RATES, /* gpu, model, label, source, date, nano-dollars an hour; ns, usd */
+	FLEET_VIEW_WEEKS, /* team, week; usd, ns: of all weeks before until, whatever since says */
+	FLEET_VIEW_FAILED, /* runs that did not end well; columns of a run, see below */
+	FLEET_VIEW_UNLABELLED, /* runs without fleet_query.required */
+	FLEET_VIEW_COSTLY, /* runs of at least fleet_query.least_usd */
+	FLEET_VIEW_DIGESTS, /* the digest as it was stored */
+	FLEET_VIEWS
+};
+extern const char *const fleet_view_columns[FLEET_VIEWS];
+
+/* Columns of the views of runs. */
+enum fleet_run_column {
+	FLEET_RUN_ID,
+	FLEET_RUN_TENANT,
+	FLEET_RUN_TEAM,
+	FLEET_RUN_USER,
+	FLEET_RUN_PROJECT,
+	FLEET_RUN_END,
+	FLEET_RUN_EXIT, /* decimal; "" without */
+	FLEET_RUN_START,
+	FLEET_RUN_HELD,
+	FLEET_RUN_USD,
+	FLEET_RUN_PRICED,
+	FLEET_RUN_COLUMNS
+};
+
+struct fleet_cell {
+	const char *text; /* of a text, else NULL. Valid during the call */
+	int64_t i;
+};
+
+struct fleet_query {
+	int64_t since_ns, until_ns; /* of a run's start; until is exclusive */
+	const char *team; /* NULL: all */
+	const char *label; /* what FLEET_DIM_LABEL shall be; NULL: nothing */
+	const char *required; /* a dim's name or a label */
+	int64_t least_usd;
+	bool partial; /* do without shards that do not answer */
+};
+
+struct fleet_store;
+
+/* Opens it for reading, or for writing as well, which makes what is missing. 0 or negative errno. */
+int fleet_store_open(struct fleet_store **s, const char *url, bool write);
+void fleet_store_close(struct fleet_store *s);
+
+/*
+ * Takes digests over. 0: they are safe. With an outbox that may mean that they wait there: how many
+ * do is added to *waiting. A digest of a lower revision than the stored one changes nothing.
+ */
+int fleet_store_put(struct fleet_store *s, const struct fleet_digest *d, size_t n, size_t *waiting);
+
+/* Sends what waits in the outbox. 0 or negative errno; *waiting: what is left. */
+int fleet_store_flush(struct fleet_store *s, size_t *waiting);
+
+/* Says that these views will be asked next: what can be fetched at once is. 0 or negative errno. */
+int fleet_store_prepare(struct fleet_store *s, const enum fleet_view *view, size_t n,
+			const struct fleet_query *q);
+
+int fleet_store_read(struct fleet_store *s, enum fleet_view view, const struct fleet_query *q,
+		     void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg);
+
+/* 1: @name is noted now, 0: it was before; negative errno. */
+int fleet_store_note(struct fleet_store *s, const char *name, int64_t at_ns);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stores share. Private to the files of the stores. */
+#ifndef FLEET_STORE_PRIV_H
+#define FLEET_STORE_PRIV_H
+
+#include "base/arena.h"
+#include "store.h"
+
+struct fleet_store_ops {
+	int (*put)(struct fleet_store *s, const struct fleet_digest *d, size_t n, size_t *waiting);
+	int (*flush)(struct fleet_store *s, size_t *waiting); /* NULL: there is no outbox */
+	int (*prepare)(struct fleet_store *s, const enum fleet_view *view, size_t n,
+		       const struct fleet_query *q); /* NULL: nothing to gain */
+	int (*read)(struct fleet_store *s, enum fleet_view view, const struct fleet_query *q,
+		    void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg);
+	int (*note)(struct fleet_store *s, const char *name, int64_t at_ns);
+	void (*close)(struct fleet_store *s);
+};
+
+struct fleet_store { /* first member of each engine's own */
+	const struct fleet_store_ops *ops;
+};
+
+int fleet_sqlite_open(struct fleet_store **s, const char *file, bool write);
+int fleet_clickhouse_open(struct fleet_store **s, const char *url, bool write);
+
+/* The column that @name is one of, such as "user"; NULL: it is a label. */
+const char *fleet_column_of(const char *name);
+
+#endif

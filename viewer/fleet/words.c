@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sentences that text and page share. */
+#include <inttypes.h>
+#include <string.h>
+#include "base/units.h"
+#include "out.h"
+
+#define NS_PER_MINUTE 60000000000LL
+
+const enum fleet_dim fleet_tables[FLEET_TABLES] = {
+	FLEET_DIM_TEAM,	     FLEET_DIM_USER, FLEET_DIM_ACCOUNT, FLEET_DIM_PROJECT,
+	FLEET_DIM_PARTITION, FLEET_DIM_GPU,  FLEET_DIM_MODEL,	FLEET_DIM_LABEL,
+};
+
+const char *fleet_title(int by)
+{
+	static const char *const title[FLEET_BYS] = {
+		[FLEET_DIM_TEAM] = "By team",
+		[FLEET_DIM_USER] = "By user",
+		[FLEET_DIM_ACCOUNT] = "By account",
+		[FLEET_DIM_PROJECT] = "By project",
+		[FLEET_DIM_PARTITION] = "By partition",
+		[FLEET_DIM_QOS] = "By QOS",
+		[FLEET_DIM_CLUSTER] = "By cluster",
+		[FLEET_DIM_GPU] = "By GPU",
+		[FLEET_DIM_MODEL] = "By price model",
+		[FLEET_DIM_WEEK] = "By week",
+		[FLEET_DIM_END] = "By how runs ended",
+		[FLEET_DIM_LABEL] = "By label",
+		[FLEET_BY_CLASS] = "Where the time went",
+		[FLEET_BY_LINE] = "Lines of code that made GPUs wait",
+		[FLEET_BY_FIX] = "Top fixes",
+		[FLEET_BY_FAILED] = "Runs that failed",
+		[FLEET_BY_BILL] = "The bill",
+	};
+
+	return by < FLEET_BYS ? title[by] : "";
+}
+
+const char *fleet_group_name(const struct fleet_group *g, int by, struct view_arena *mem)
+{
+	if (by == FLEET_BY_LINE)
+		return view_arena_printf(mem, "%s  %s", g->key[0], g->key[1]);
+	if (by == FLEET_BY_FIX)
+		return g->key[3][0] ? view_arena_printf(mem, "%s: %s  %s", g->key[1],
+							g->text ? g->text : "", g->key[3])
+				    : view_arena_printf(mem, "%s: %s", g->key[1],
+							g->text ? g->text : "");
+	if (by == FLEET_DIM_MODEL && !g->key[0][0])
+		return "no price";
+	return fleet_shown(g->key[0]);
+}
+
+int64_t fleet_minutes(const struct fleet_sums *s)
+{
+	int64_t sum = 0;
+
+	for (int b = 0; b < FLEET_BANDS; b++)
+		fleet_add(&sum, s->m[FLEET_MINUTES_IDLE + b]);
+	return sum;
+}
+
+const char *fleet_hours_of_minutes(char *out, int64_t minutes)
+{
+	int64_t most = INT64_MAX / NS_PER_MINUTE;
+
+	return view_hours(out, (minutes < most ? minutes : most) * NS_PER_MINUTE);
+}
+
+const char *fleet_words_scope(const struct fleet *f, struct view_arena *mem)
+{
+	const struct fleet_query *q = &f->options.query;
+	view_unit runs, hours, since, until;
+	const char *from = q->since_ns > 0 ? view_day(since, q->since_ns) : NULL;
+	const char *to = q->until_ns < INT64_MAX ? view_day(until, q->until_ns - 1) : NULL;
+
+	return view_arena_printf(mem, "%s runs, %s GPU-hours%s%s%s%s%s%s",
+				 view_count(runs, (uint64_t)f->total.m[FLEET_RUNS]),
+				 view_hours(hours, f->total.m[FLEET_HELD_NS]),
+				 q->team ? ", team " : "", q->team ? q->team : "",
+				 from ? ", from " : "", from ? from : "", to ? ", to " : "",
+				 to ? to : "");
+}
+
+const char *fleet_words_cost(const struct fleet *f, struct view_arena *mem)
+{
+	const int64_t *m = f->total.m;
+	view_unit usd, wasted, starved, w, s;
+
+	if (m[FLEET_UNPRICED_NS] == m[FLEET_HELD_NS])
+		return view_arena_printf(
+			mem, "no price is known; wasted %s %%, starved %s %% of the GPU time",
+			view_percent(w, view_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])),
+			view_percent(s, view_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])));
+	return view_arena_printf(mem,
+				 "%s, of which wasted %s (%s %% of the time), starved %s (%s %%)",
+				 view_cents(usd, m[FLEET_USD]),
+				 view_cents(wasted, m[FLEET_WASTED_USD]),
+				 view_percent(w, view_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])),
+				 view_cents(starved, m[FLEET_STARVED_USD]),
+				 view_percent(s, view_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])));
+}
+
+const char *fleet_words_spike(const struct fleet_spike *s, struct view_arena *mem)
+{
+	view_unit usd, median;
+
+	return view_arena_printf(
+		mem, "the week of %s cost %s %s, where %s is the median of the %zu weeks before",
+		s->week, s->team ? fleet_shown(s->team) : "all of it", view_cents(usd, s->usd),
+		view_cents(median, s->median_usd), s->history);
+}
+
+const char *fleet_words_rate(const struct fleet_group *g, struct view_arena *mem)
+{
+	const char *digits = g->key[4];
+	int64_t nano = 0;
+	view_unit price;
+
+	for (; *digits >= '0' && *digits <= '9' && nano < INT64_MAX / 100; digits++)
+		nano = nano * 10 + (*digits - '0');
+	return view_arena_printf(mem, "%s at %s per GPU-hour (%s, %s; %s, %s)", g->key[0],
+				 view_price_text(price, nano), g->key[2], g->key[1], g->key[3],
+				 g->text ? g->text : "no date");
+}
+
+#define NOTES_MAX 16
+
+const char *const *fleet_words_notes(const struct fleet *f, struct view_arena *mem)
+{
+	const char **note = view_arena_array(mem, NOTES_MAX + 1, sizeof(*note));
+	const int64_t *m = f->total.m;
+	view_unit a, b;
+	size_t n = 0;
+
+	if (m[FLEET_UNPRICED_NS])
+		note[n++] = view_arena_printf(
+			mem,
+			"%s GPU-hours have no price and are in no amount; set one with --price "
+			"or a price list and make their digests again",
+			view_hours(a, m[FLEET_UNPRICED_NS]));
+	if (m[FLEET_SIMULATED])
+		note[n++] = view_arena_printf(
+			mem,
+			"%s runs were made on a simulated GPU: their times are computed, not "
+			"measured",
+			view_count(a, (uint64_t)m[FLEET_SIMULATED]));
+	if (f->bill.untagged_cents)
+		note[n++] = view_arena_printf(mem, "%s belong to no team (label team)",
+					      view_cents_of(a, f->bill.untagged_cents));
+	if (f->unlabelled.count)
+		note[n++] = view_arena_printf(mem, "%s runs have no %s: %s",
+					      view_count(a, f->unlabelled.count),
+					      f->options.query.required,
+					      view_cents(b, f->unlabelled.usd));
+	for (size_t i = 0; i < f->spikes && n < NOTES_MAX; i++)
+		note[n++] = fleet_words_spike(&f->spike[f->spikes - 1 - i], mem);
+	note[n] = NULL;
+	return note;
+}
