@@ -94,6 +94,16 @@ BROKEN = {
 CHECKS = {'axe': 'axe', 'tab': 'tab', 'print': 'print', 'chart': 'charts'}
 
 
+def one_each():
+    """Of BROKEN the first for each kind of complaint."""
+    out, had = {}, set()
+    for name, (change, kinds, views) in BROKEN.items():
+        if kinds - had:
+            out[name] = change, kinds, views
+            had |= kinds
+    return out
+
+
 def checks(kinds):
     """Those of drive.mjs that are to complain."""
     return [CHECKS[k] for k in kinds if k in CHECKS]

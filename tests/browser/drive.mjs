@@ -6,7 +6,7 @@
 // MODULES: the folder in which npm put playwright-core and axe-core. A job: { name, file, views,
 // checks, quick, waitMs }, views of VIEWS below, checks of: axe, axe-VIEW, charts,
 // tab, print. quick: axe tries
-// all rules in one view. waitMs: for what a chart is to do; where it will not, one need not wait. A line: { job, view,
+// all rules in one view. waitMs: for what a chart is to do; where it will not, one need not wait. A line: { job, view, ms,
 // complaints: [{ kind, what }], facts }. It judges what only a browser can; the numbers it hands over.
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
@@ -90,6 +90,7 @@ async function look(browser, job, view) {
   const page = await context.newPage();
   const url = pathToFileURL(job.file).href;
   let found = null;
+  const begin = Date.now();
   page.setDefaultTimeout(240000);
   try {
     watch(page, url, complain);
@@ -99,7 +100,7 @@ async function look(browser, job, view) {
     complain('browser', String(e.stack || e));
   }
   await context.close();
-  return { job: job.name, view, complaints, facts: found };
+  return { job: job.name, view, ms: Date.now() - begin, complaints, facts: found };
 }
 
 const jobs = JSON.parse(readFileSync(0, 'utf8'));

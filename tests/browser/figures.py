@@ -4,6 +4,7 @@
 and so is the way in which a value is shown. Nothing goes through a double."""
 import datetime
 import decimal
+import functools
 import json
 import os
 import re
@@ -244,6 +245,12 @@ def text_complaints(texts, documents):
             yield f'{what}: shown as {t["text"]!r}, summary.json has {want!r}'
 
 
+@functools.lru_cache(None)  # each stands there in many views, and in many a text
+def number_runs(value):
+    return frozenset(run for unit in SHOWN for run in digit_runs(SHOWN[unit](D(value)))
+                     if unit != 'moment' or value > 10**15)
+
+
 def digit_runs(value):
     """The numbers in a string, or a number in every way in which it may be shown."""
     if isinstance(value, dict):
@@ -251,8 +258,7 @@ def digit_runs(value):
     if isinstance(value, list):
         return set().union(*(digit_runs(v) for v in value), set())
     if isinstance(value, (int, D)) and not isinstance(value, bool):
-        return {run for unit in SHOWN for run in digit_runs(SHOWN[unit](D(value)))
-                if unit != 'moment' or value > 10**15}
+        return number_runs(value)
     return set(re.findall(r'\d+(?:[.,]\d+)*', str(value)))
 
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# ctest: labels=browser first
 """Reports of every kind of run in a real browser, with and without scripts: no error, no request,
 every number equal to summary.json's, charts drawn, keys, colours, paper, accessibility.
 
     test_browser_pages.py [--all] [--keep FOLDER] [KIND...]
 
-Without --all: what Report.some picks. --keep leaves runs and pages in FOLDER."""
+Without --all or GS_BIG: what Report.some picks, and of the pages broken on purpose one for each kind
+of complaint. --keep leaves runs and pages in FOLDER."""
 import argparse
 import os
 import sys
@@ -44,15 +46,15 @@ class Report:
                 'checks': checks}
 
     def some(self):
-        """What continuous integration has time for: all of one page; of the others each check where
-        the page differs."""
-        if self.kind == 'starved' and self.window == 'job':
+        """What continuous integration has time for: all of one page; of the others its numbers, and
+        each check where the page differs."""
+        if self.name == 'starved-job':
             return VIEWS, ['axe', 'charts', 'tab', 'print']
-        if self.window == 'device':
-            return ['light', 'off'], ['charts'] if self.kind == 'starved' else []
-        more = ['narrow'] if self.kind in ('ranks', 'hostile') else []
-        return ['light', 'off'] + more, ['axe-light', 'charts', 'print'] + (
-            ['tab'] if self.kind == 'classes' else [])
+        if self.name == 'ranks-job':
+            return ['light', 'off'], ['charts']
+        if self.name == 'classes-job':
+            return ['light', 'off'], ['axe-light']
+        return ['light', 'off'], []
 
 
 def check_refusal(run):
@@ -103,12 +105,13 @@ def check_view(seen, report):
     return out
 
 
-def check_broken(where, report):
+def check_broken(where, report, everything):
     """Every check must be able to fail: the page, broken on purpose, is complained about."""
     with open(report.file, encoding='utf-8') as f:
         html = f.read()
     jobs, told, views = [], {}, {}
-    for name, (change, kinds, seen_in) in broken.BROKEN.items():
+    breaks = broken.BROKEN if everything else broken.one_each()
+    for name, (change, kinds, seen_in) in breaks.items():
         file = os.path.join(where, f'broken-{len(jobs)}.html')
         with open(file, 'w', encoding='utf-8') as f:
             f.write(change(html))
@@ -117,7 +120,7 @@ def check_broken(where, report):
     for seen in browsing.drive(jobs):
         told.setdefault(seen['job'], set()).update(k for k, _ in check_view(seen, report))
         views.setdefault(seen['job'], []).append(seen['facts'] and figures.told(seen['facts']))
-    for name, (_, kinds, _) in broken.BROKEN.items():
+    for name, (_, kinds, _) in breaks.items():
         if any(v != views[name][0] for v in views[name]):
             told[name].add('views')
         gs.check(told[name] & kinds == kinds, f'broken on purpose: {name}: want {sorted(kinds)} to be '
@@ -134,9 +137,10 @@ def check_pages(reports, everything):
         if seen['facts']:
             facts.setdefault(name, {})[view] = figures.told(seen['facts'])
             print(f'{name} {view}: {len(seen["facts"]["numbers"])} numbers, '
-                  f'{len(seen["facts"]["texts"])} texts, {len(seen["facts"]["charts"])} charts')
+                  f'{len(seen["facts"]["texts"])} texts, {len(seen["facts"]["charts"])} charts, {seen["ms"]} ms')
     for name, views in facts.items():
-        if gs.check('light' in views and 'off' in views, f'{name}: seen with and without scripts'):
+        wanted = {'light', 'off'} & set(by_name[name].job(everything)['views'])
+        if gs.check(wanted <= set(views), f'{name}: seen with and without scripts'):
             for view in views:
                 gs.equal(sorted(set(views[view]) ^ set(views['off'])), [],
                          f'{name}: facts that stand there only {view} or only without scripts')
@@ -147,7 +151,7 @@ def check_pages(reports, everything):
 
 def main():
     p = argparse.ArgumentParser()
-    p.add_argument('--all', action='store_true')
+    p.add_argument('--all', action='store_true', default=gs.BIG)
     p.add_argument('--keep')
     p.add_argument('kinds', nargs='*', default=sorted(made.KINDS))
     args = p.parse_args()
@@ -168,7 +172,7 @@ def main():
         check_pages(reports, args.all)
         for r in reports:
             if r.name == 'starved-job':
-                check_broken(where, r)
+                check_broken(where, r, args.all)
     gs.finish()
 
 

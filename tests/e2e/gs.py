@@ -3,6 +3,7 @@
 and without gpustarve around it, reading the simulator's truth, and small set arithmetic over
 intervals in integer nanoseconds. Standard library only."""
 import bisect
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -19,6 +20,7 @@ PYTHON = '/usr/bin/python3'
 CLI = os.path.join(BUILD, 'bin', 'gpustarve')
 LIBPROF = os.path.join(BUILD, 'lib', 'libprof.so')
 WITH_GPUSIM = os.path.join(SOURCE, 'scripts', 'with-gpusim')
+BIG = bool(os.environ.get('GS_BIG'))  # campaigns whole; what CI has no time for
 WORKLOADS = os.path.join(SOURCE, 'tests', 'workloads')
 ISOLATED = ('GPUSTARVE_', 'GPUSIM_', 'LD_PRELOAD', 'CUDA_', 'NVTX_', 'SLURM', 'RANK', 'LOCAL_RANK',
             'WORLD_SIZE', 'TORCHELASTIC', 'PMI', 'OMPI', 'MV2_', 'PALS_')
@@ -47,6 +49,14 @@ def check(ok, what):
 
 def equal(got, want, what):
     return check(got == want, f'{what}: got {got!r}, want {want!r}')
+
+
+def side_by_side(cases, width=3):
+    """Calls each case, several at a time: for cases that mostly sleep and share no folder. A case that
+    raises ends the test."""
+    with concurrent.futures.ThreadPoolExecutor(width) as pool:
+        for done in [pool.submit(case) for case in cases]:
+            done.result()
 
 
 def finish():
