@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e waits
 """What one client can count on: frames stored as sent, acknowledgements, refusals, files."""
 import json
 import os

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e waits
 """How a collector starts, shares a socket's path with others, and ends."""
 import os
 import signal

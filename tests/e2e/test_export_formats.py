@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e serial timeout=300
+# ctest: labels=e2e timeout=300
 """Every format but Kineto's of one run of the simulator with a loader and one with several processes,
 read with other programs: protoc, the sqlite3 shell, promtool. All totals are summary.json's."""
 import collections

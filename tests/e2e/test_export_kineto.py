@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e serial timeout=300
+# ctest: labels=e2e timeout=300
 """A run goes out as Kineto's JSON, and as tables like those of nsys, and comes back through import
 with the same numbers: small traces of every kind, real ones where ../shared is there, runs of the
 simulator."""

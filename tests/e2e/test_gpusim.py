@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e waits timeout=400
+# ctest: labels=e2e waits first timeout=400
 """The simulated GPU (a model) keeps its promises: times, sharing, CUPTI's manners, the truth file,
 faults, NVML, and scripts/with-gpusim's being invisible."""
 import ctypes

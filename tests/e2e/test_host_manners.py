@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e timeout=300
+# ctest: labels=e2e waits timeout=300
 """What is forbidden to a program does not end it because of us: system calls that a service's filter
 answers with a kill, and files beyond RLIMIT_FSIZE. Nor do many threads cost more than few."""
 import os

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e,fault waits timeout=200
+# ctest: labels=e2e,fault waits first timeout=200
 """A full disk, and directories that may not be written to: the job's output, files and exit status
 are what they are without us, and one line tells. Under the wrapper and with plain preloading."""
+import functools
 import json
 import os
 import subprocess
@@ -33,6 +34,7 @@ def job(steps):
 
 
 def expected(where, steps):
+    """What the job does without us; its output and its checkpoint."""
     done = gs.command([gs.WITH_GPUSIM, *job(steps)], cwd=where)
     gs.equal(done.returncode, 5, done.stderr.decode())
     return done, open(os.path.join(where, 'checkpoint'), 'rb').read()
@@ -63,41 +65,40 @@ def wrapped(where, out):
     return [gs.WITH_GPUSIM, gs.CLI, 'run', '-o', out, '--max-overhead', '0', '--']
 
 
-def full(where, steps, bare, checkpoint):
+def full(size, plain, what, steps, bare, checkpoint):
     """32 KB of room are gone within a second or two; or there is room for one file of the run
     only; or for none. Whoever notices it, one line tells."""
-    for size, what in ('32k', 'a disk that fills'), ('4k', 'a full disk'), ('8k', 'no room at all'):
-        for plain in False, True:
-            name = f'{what}, {"preloaded" if plain else "wrapped"}'
-            disk = os.path.join(where, f'disk-{size}-{plain}')
-            truth = os.path.join(where, f'truth-{size}-{plain}.jsonl')
-            if not mounted(disk, size):
-                print(f'{name}: skipped: only root may mount a file system')
-                return
-            try:
-                out = os.path.join(disk, 'runs')
-                if size == '8k':
-                    with open(os.path.join(disk, 'other'), 'wb') as f:
-                        f.write(bytes(8192))
-                if plain:
-                    done = gs.command([gs.WITH_GPUSIM, *job(steps)], cwd=where, env=gs.environment(
-                        LD_PRELOAD=gs.LIBPROF, GPUSTARVE_OUT=out, GPUSTARVE_MAX_OVERHEAD=0,
-                        GPUSIM_TRUTH=truth))
-                else:
-                    done = gs.command(wrapped(where, out) + job(steps), cwd=where,
-                                      env=gs.environment(GPUSIM_TRUTH=truth))
-                ours = compare(name, where, done, bare, checkpoint, 'some')
-                told = [line for line in ours if 'pace' in line or 'room' in line]
-                gs.equal(len(told), 1, f'{name}: one line tells: {ours}')
-                gs.check(told and told[0].startswith('gpustarve: ') and 'No space' in told[0], f'{name}: no line tells: {ours}')
-                if size != '32k':
-                    gs.equal(len(ours), 1, f'{name}: nothing else is said: {ours}')
-                    gs.check(plain or 'nothing could be written' in told[0] or
-                             'unrecorded' in told[0], f'{name}: what came of it: {told}')
-                    gs.check(plain or not os.path.exists(out), f'{name}: something is left')
-                what_is_left(name, out, truth, not plain)
-            finally:
-                subprocess.run(['umount', '-l', disk], check=True)
+    name = f'{what}, {"preloaded" if plain else "wrapped"}'
+    with gs.scratch() as where:
+        disk, truth = os.path.join(where, 'disk'), os.path.join(where, 'truth.jsonl')
+        if not mounted(disk, size):
+            print(f'{name}: skipped: only root may mount a file system')
+            return
+        try:
+            out = os.path.join(disk, 'runs')
+            if size == '8k':
+                with open(os.path.join(disk, 'other'), 'wb') as f:
+                    f.write(bytes(8192))
+            if plain:
+                done = gs.command([gs.WITH_GPUSIM, *job(steps)], cwd=where, env=gs.environment(
+                    LD_PRELOAD=gs.LIBPROF, GPUSTARVE_OUT=out, GPUSTARVE_MAX_OVERHEAD=0,
+                    GPUSIM_TRUTH=truth))
+            else:
+                done = gs.command(wrapped(where, out) + job(steps), cwd=where,
+                                  env=gs.environment(GPUSIM_TRUTH=truth))
+            ours = compare(name, where, done, bare, checkpoint, 'some')
+            told = [line for line in ours if 'pace' in line or 'room' in line]
+            gs.equal(len(told), 1, f'{name}: one line tells: {ours}')
+            gs.check(told and told[0].startswith('gpustarve: ') and 'No space' in told[0],
+                     f'{name}: no line tells: {ours}')
+            if size != '32k':
+                gs.equal(len(ours), 1, f'{name}: nothing else is said: {ours}')
+                gs.check(plain or 'nothing could be written' in told[0] or 'unrecorded' in told[0],
+                         f'{name}: what came of it: {told}')
+                gs.check(plain or not os.path.exists(out), f'{name}: something is left')
+            what_is_left(name, out, truth, not plain)
+        finally:
+            subprocess.run(['umount', '-l', disk], check=True)
 
 
 def what_is_left(name, out, truth, wrapped):
@@ -138,24 +139,28 @@ def whole(name, run, s, truth):
         gs.check(g['held_ns'] >= last - first, f'{name}: held {g["held_ns"]} of {last - first} ns')
 
 
-def unwritable(where, steps, bare, checkpoint):
+def unwritable(what, plain, steps, bare, checkpoint):
     """A file where the folder should be (also for root), and one without permissions (others)."""
-    blocked = os.path.join(where, 'blocked')
-    open(blocked, 'w').close()
-    folders = [('a file in the way', os.path.join(blocked, 'runs'))]
-    if os.path.isdir('/proc/self/fdinfo'):
-        folders.append(('a folder that takes no files', '/proc/self/fdinfo/runs'))
-    for what, out in folders:
-        done = gs.command(wrapped(where, out) + job(steps), cwd=where)
-        compare(f'{what}, wrapped', where, done, bare, checkpoint, None)
-        done = gs.command([gs.WITH_GPUSIM, *job(steps)], cwd=where, env=gs.environment(
-            LD_PRELOAD=gs.LIBPROF, GPUSTARVE_OUT=out))
-        compare(f'{what}, preloaded', where, done, bare, checkpoint, None)
+    with gs.scratch() as where:
+        blocked = os.path.join(where, 'blocked')
+        open(blocked, 'w').close()
+        out = os.path.join(blocked, 'runs')
+        if what == 'a folder that takes no files':
+            out = '/proc/self/fdinfo/runs'
+        if plain:
+            done = gs.command([gs.WITH_GPUSIM, *job(steps)], cwd=where, env=gs.environment(
+                LD_PRELOAD=gs.LIBPROF, GPUSTARVE_OUT=out))
+        else:
+            done = gs.command(wrapped(where, out) + job(steps), cwd=where)
+        compare(f'{what}, {"preloaded" if plain else "wrapped"}', where, done, bare, checkpoint, None)
 
 
+STEPS = 300
 with gs.scratch() as where:
-    steps = 300
-    bare, checkpoint = expected(where, steps)
-    unwritable(where, steps, bare, checkpoint)
-    full(where, steps, bare, checkpoint)
+    told = expected(where, STEPS)
+cases = [functools.partial(full, size, plain, what, STEPS, *told) for plain in (False, True)
+         for size, what in (('32k', 'a disk that fills'), ('4k', 'a full disk'), ('8k', 'no room at all'))]
+cases += [functools.partial(unwritable, what, plain, STEPS, *told) for plain in (False, True)
+          for what in ('a file in the way', 'a folder that takes no files')]
+gs.side_by_side(cases)
 gs.finish()

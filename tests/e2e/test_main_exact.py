@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e serial timeout=600
+# ctest: labels=e2e first timeout=900
 """The whole chain against the simulator's truth, to the nanosecond: half a million operations and
 more of four processes on four devices, and of three processes on one, with several streams, waits,
 graphs, copies and collectives, for every CUPTI there is, with correlation ids that wrap. Every

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e,fault waits timeout=400
+# ctest: labels=e2e,fault waits first timeout=400
 """Each scripted fault of the simulator under `gpustarve run`, in one of two processes with a device
 each: the job ends well; what the report calls lost is, per device, at least the measure of the lost
 operations outside all recorded ones, and at most that plus one flush interval for each fault; time

@@ -8,6 +8,7 @@ held records back; the report comes all the same.
 
     test_main_kill.py [FIRST_SEED [COUNT]]"""
 import collections
+import functools
 import os
 import random
 import re
@@ -187,10 +188,10 @@ def one(whom, job, seed, version):
 def main():
     first = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    for seed in range(first, first + count):
-        for i, whom in enumerate(('trainer', 'collector', 'both')):
-            for k, job in enumerate(JOBS):
-                one(whom, job, 100 * seed + 10 * i + k, ('13', '11.8')[(i + k) % 2])
+    gs.side_by_side([functools.partial(one, whom, job, 100 * seed + 10 * i + k, ('13', '11.8')[(i + k) % 2])
+                     for seed in range(first, first + count)
+                     for i, whom in enumerate(('trainer', 'collector', 'both'))
+                     for k, job in enumerate(JOBS)])
     gs.finish()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e serial timeout=200
+# ctest: labels=e2e timeout=200
 """Launchers: one that spawns four ranks, as torchrun does, below one wrapper, with and without an
 id of its own; a wrapper around each rank, as with srun; and ranks with libprof preloaded and no
 wrapper at all. Each makes one run with all ranks, all GPUs and one verdict, and misses nothing."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e waits timeout=300
+# ctest: labels=e2e waits first timeout=300
 """Three simulated GPUs held for 10, 20 and 30 s at two rates: every dollar in JSON, text, HTML and
 in the last lines of run is truth nanoseconds times rate, to the cent and beyond."""
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e serial timeout=300
+# ctest: labels=e2e timeout=300
 """Plain preloading, no wrapper: every operation of the simulator's truth is in the spool to the
 nanosecond and no other, on each CUPTI version, at each level, with correlation ids that wrap, with
 several processes and devices; and every operation is joined with the call that launched it."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e,fault waits timeout=600
+# ctest: labels=e2e,fault waits first timeout=600
 """The scripted faults of prof_faults.py under CUPTI 13."""
 import prof_faults
 

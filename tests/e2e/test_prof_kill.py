@@ -4,6 +4,7 @@
 """kill -9 at random moments of the trainer, of the collector, and of both: each operation that ended
 a second before the kill and was not withheld by CUPTI is in the trace, and the hole that the trace
 states (from its last 'complete up to' on, and its loss spans) contains every missing one."""
+import functools
 import os
 import random
 import signal
@@ -115,13 +116,13 @@ def collector_only(wait, restart):
         judge(what, where, killed)
 
 
-def both(wait):
+def both(wait, trainer_first):
     with gs.scratch() as where:
         c = start_collector(where)
         p = start_job(where, True)
         time.sleep(wait)
         killed = time.time_ns()
-        for x in [p, c] if random.random() < 0.5 else [c, p]:
+        for x in [p, c] if trainer_first else [c, p]:
             x.send_signal(signal.SIGKILL)
         end(p, signal.SIGKILL)
         end(c, signal.SIGKILL)
@@ -131,11 +132,10 @@ def both(wait):
 seed = int(os.environ.get('GPUSTARVE_TEST_SEED', time.time_ns() % 1_000_000))
 print(f'seed {seed}', flush=True)
 random.seed(seed)
-for i in range(4):
-    trainer(False, random.uniform(0.8, 3))
-have_collector = os.path.exists(os.path.join(gs.BUILD, 'bin', 'gpustarve-collector'))
-for i in range(3 if have_collector else 0):
-    trainer(True, random.uniform(0.8, 3))
-    both(random.uniform(0.8, 3))
-    collector_only(random.uniform(0.3, 2), restart=i % 2 == 0)
+cases = [functools.partial(trainer, False, random.uniform(0.8, 3)) for i in range(4)]
+for i in range(3):
+    cases += [functools.partial(trainer, True, random.uniform(0.8, 3)),
+              functools.partial(both, random.uniform(0.8, 3), random.random() < 0.5),
+              functools.partial(collector_only, random.uniform(0.3, 2), restart=i % 2 == 0)]
+gs.side_by_side(cases)
 gs.finish()

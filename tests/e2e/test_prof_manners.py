@@ -3,6 +3,7 @@
 # ctest: labels=e2e waits timeout=600
 """With libprof preloaded and without, programs write the same bytes to stdout, stderr and files and
 end with the same status; and where such a program used the (simulated) GPU, its trace came out."""
+import functools
 import os
 import shutil
 import textwrap
@@ -280,9 +281,5 @@ def check_trace(name, p, where):
         gs.equal(len(gs.runs(os.path.join(where, 'runs'))), 1, f'{name}: runs')
 
 
-for name, p in PROGRAMS.items():
-    before = len(gs.failures)
-    compare(name, p)
-    print('ok  ' if len(gs.failures) == before else 'FAIL', name, flush=True)
-
+gs.side_by_side([functools.partial(compare, name, p) for name, p in PROGRAMS.items()])
 gs.finish()

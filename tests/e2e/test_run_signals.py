@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e
+# ctest: labels=e2e waits
 """The wrapper is invisible to signals: what is sent to it reaches the command, what the terminal
 sends reaches the command once, its exit status is the command's, and it dies of the signal the
 command died of. The command finds mask, dispositions, limits, folder and group as without us."""

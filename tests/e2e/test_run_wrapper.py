@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e waits timeout=300
+# ctest: labels=e2e waits first timeout=300
 """The wrapper around commands: what they print stays what it was, run.json tells of the run, a
 folder that cannot be written to costs a line and no more, several wrappers make one run and one
 verdict, and the end of a run says what summary.json says."""
+import contextlib
+import functools
 import json
 import os
 import re
@@ -183,21 +185,27 @@ def left_behind(where):
     gs.check(b'lower bound' in done.stderr, f'and is said to be unfinished: {done.stderr.decode()}')
 
 
-def no_leftovers():
-    """Collectors of runs that ended are gone."""
-    time.sleep(0.5)
+def leftovers(where):
+    """Collectors of our runs that are still there."""
     left = subprocess.run(['pgrep', '-f', os.path.join(gs.BUILD, 'bin', 'gpustarve-collector')],
                           capture_output=True).stdout.split()
-    mine = [p for p in left if os.path.exists(f'/proc/{p.decode()}/cmdline') and
-            b'gstest-' in open(f'/proc/{p.decode()}/cmdline', 'rb').read()]
+    mine = []
+    for p in left:
+        with contextlib.suppress(OSError), open(f'/proc/{p.decode()}/cmdline', 'rb') as f:
+            mine += [p] if where.encode() in f.read() else []
     return mine
 
 
 with gs.scratch() as top:
-    for test in identical, switched_off, unwritable, the_environment, verdict, several, no_collector, left_behind:
+    def alone(test):
         folder = os.path.join(top, test.__name__)
         os.mkdir(folder)
         test(folder)
-    time.sleep(20)  # what left_behind left behind
-    gs.equal(no_leftovers(), [], 'no collector is left')
+
+    gs.side_by_side([functools.partial(alone, test) for test in (
+        left_behind, several, verdict, identical, no_collector, the_environment, unwritable, switched_off)])
+    end = time.monotonic() + 120  # what left_behind left behind stays for 25 s
+    while leftovers(top) and time.monotonic() < end:
+        time.sleep(0.5)
+    gs.equal(leftovers(top), [], 'no collector is left')
 gs.finish()

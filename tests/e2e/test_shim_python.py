@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e timeout=300
+# ctest: labels=e2e first timeout=300
 """How the shim comes into Python, in every Python of this machine: the program's own sitecustomize
 and usercustomize run as ever, sys.path, the environment and the output are the same with libprof and
 without, whatever -I, -E, -S, -X dev and -W error say; and the shim works on a stand-in that has

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e waits timeout=300
+# ctest: labels=e2e waits first timeout=300
 """Rows of batches against the program's own clock: each call of next() is a TAKE within it, each
 batch was fetched by the process that says so, in the time it says so, whatever starts the workers
 and however they end."""

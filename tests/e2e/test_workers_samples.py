@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e waits timeout=300
+# ctest: labels=e2e waits first timeout=300
 """Workers that look at themselves: where the trainer waits for them they say on which line they
 sleep, while the GPU is busy their samplers never wake up, nobody else has a sampler, and forks of
 trainer and workers go on under it."""
