@@ -14,7 +14,7 @@ _gpustarve_classes='compute comm copy input.fetch input.prep input.cpu_starved i
 
 declare -A _gpustarve_options=(
 	[run]='-o --output --price --price-model --label --level --max-overhead --max-trace
-		--collector --no-report -q --quiet'
+		--collector --alert --exec --budget --no-report -q --quiet'
 	[report]='--format -o --output --price --price-model --window --waste --runs-per-month'
 	[verify]='-q --quiet'
 	[check]='--budget --baseline --update-baseline --require-baseline --alpha --min-effect --warmup
@@ -38,7 +38,7 @@ declare -A _gpustarve_options=(
 declare -A _gpustarve_values=(
 	[run -o]=@folder [run --output]=@folder [run --price]=@none [run --price-model]=$_gpustarve_models
 	[run --label]=@none [run --level]='0 1 2' [run --max-overhead]=@none [run --max-trace]=@none
-	[run --collector]=@file
+	[run --collector]=@file [run --alert]=@none [run --exec]=@none [run --budget]=@none
 	[report --format]='text json html' [report -o]=@file [report --output]=@file
 	[report --price]=@none [report --price-model]=$_gpustarve_models
 	[report --window]='job device' [report --waste]=@classes

@@ -195,7 +195,8 @@ static void keep_text(struct live_condition *c, const char *text)
 	len = strlen(text);
 	while (len && (text[len - 1] == ' ' || text[len - 1] == '\t'))
 		len--;
-	memcpy(c->text, text, len);
+	for (size_t i = 0; i < len; i++)
+		c->text[i] = text[i] == '\t' ? ' ' : text[i];
 	c->text[len] = '\0';
 }
 

@@ -216,8 +216,12 @@ static void tick(void *arg)
 	struct view_run *r = arg;
 
 	view_run_hear(r);
+	if (!r->following)
+		return;
+	view_follow_look(&r->follow);
+	view_alerts_look(&r->alerts, &r->follow, r->id);
 	if (r->live)
-		view_live_tick(r->live);
+		view_live_draw(r->live, &r->follow, r->alerts.last);
 }
 
 static void resized(void *arg)
@@ -234,14 +238,40 @@ static void pause_line(void *arg)
 	view_live_pause(r->live);
 }
 
-/* Of several wrappers on one terminal the first one draws. */
+/* Of several wrappers of a run the first one draws, and watches what alerts wait for. */
+static void begin_watching(struct view_run *r)
+{
+	struct view_rate_options rates = { r->price, r->price_model, "--price" };
+
+	if (!r->traced || !r->first)
+		return;
+	if (!r->quiet)
+		r->live = view_live_new(&r->began);
+	if (!r->live && !view_alerts_any(&r->alerts))
+		return;
+	r->following = !view_follow_init(&r->follow, r->dir, &rates);
+	r->alerts.quiet = r->quiet;
+	if (r->following)
+		view_alerts_begin(&r->alerts, r->dir);
+}
+
+/* What the last frames tell: a budget may have been reached in the last second. */
+static void watch_a_last_time(struct view_run *r)
+{
+	if (!r->following)
+		return;
+	view_follow_look(&r->follow);
+	view_alerts_look(&r->alerts, &r->follow, r->id);
+	view_follow_fini(&r->follow);
+	r->following = false;
+}
+
 static void wait_for_command(struct view_run *r)
 {
 	struct view_child_watch w = { .arg = r };
 
-	if (!r->quiet && r->traced && r->first)
-		r->live = view_live_new(r->dir, r->price, r->price_model, &r->began);
-	if (r->live || r->node.words >= 0)
+	begin_watching(r);
+	if (r->following || r->node.words >= 0)
 		w.tick = tick;
 	if (r->live) {
 		w.resized = resized;
@@ -371,6 +401,7 @@ static _Noreturn void end(struct view_run *r)
 	if (r->record)
 		close_run(r);
 	finish_collector(r);
+	watch_a_last_time(r);
 	if (r->traced)
 		tell(r);
 	if (r->record && !view_run_has_data(r->dir))

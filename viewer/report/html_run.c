@@ -205,11 +205,30 @@ static void put_processes(struct html *h)
 	html_details_end(h);
 }
 
+static void put_alerts(struct html *h)
+{
+	for (size_t i = 0; i < h->s->alerts; i++) {
+		const struct view_alert *a = &h->s->alert[i];
+		html_put(h, i ? "" : "<h3>Alerts</h3>\n<ul>\n");
+		html_put(h, "<li>");
+		html_moment(h, a->t_unix_ns, "/alerts/%zu/t_unix_ns", i);
+		html_put(h, ": ");
+		html_sentence(h, "span", a->text, "/alerts/%zu/text", i);
+		if (a->exec_status > 0) {
+			html_put(h, "; its command ended with ");
+			html_id(h, a->exec_status, "/alerts/%zu/exec_status", i);
+		}
+		html_put(h, "</li>\n");
+	}
+	html_put(h, h->s->alerts ? "</ul>\n" : "");
+}
+
 void html_run(struct html *h)
 {
 	html_section(h, "run", "The run");
 	put_command(h);
 	put_facts(h);
+	put_alerts(h);
 	put_processes(h);
 	html_section_end(h);
 }

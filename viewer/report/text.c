@@ -575,6 +575,14 @@ const char *view_text_job(const struct view_summary *s, struct view_arena *mem)
 	return add_fact(mem, all, "nodes", t[VIEW_JOB_NODES]);
 }
 
+/* What became of an alert's command, if that is worth a word. */
+static const char *exec_words(struct page *p, const struct view_alert *a)
+{
+	if (a->exec_status > 0)
+		return view_arena_printf(&p->mem, "; its command ended with %d", a->exec_status);
+	return "";
+}
+
 static void put_identity(struct page *p)
 {
 	const struct view_summary *s = p->s;
@@ -602,6 +610,13 @@ static void put_identity(struct page *p)
 		fputs("  label: ", p->f);
 		text_wrap(p, 9, 9,
 			  view_arena_printf(&p->mem, "%s=%s", s->label[i].key, s->label[i].value));
+	}
+	for (size_t i = 0; i < s->alerts; i++) {
+		const struct view_alert *a = &s->alert[i];
+		fputs("  alert: ", p->f);
+		text_wrap(p, 9, 9,
+			  view_arena_printf(&p->mem, "%s, %s%s", view_moment(when, a->t_unix_ns),
+					    a->text, exec_words(p, a)));
 	}
 }
 

@@ -21,11 +21,16 @@ static const char usage[] =
 	"  --max-overhead PCT  step down rather than cost more than this (1)\n"
 	"  --max-trace SIZE    stop recording beyond this size, such as 2G\n"
 	"  --collector ADDR    send to this collector's socket instead of starting one\n"
+	"  --alert COND        say so, once, when this holds, such as 'idle_for>15m' or\n"
+	"                      'starved_pct>20 for 10m'; may be given several times\n"
+	"  --budget USD        say so at 80 % and at 100 % of it; nothing is stopped\n"
+	"  --exec CMD          run this, too, when the alert or budget before it fires\n"
 	"  --no-report         no verdict and no report at the end\n"
 	"  -q, --quiet         print nothing of our own but errors\n"
 	"\n"
 	"  gpustarve run -- python train.py\n"
-	"  gpustarve run --price 2.50 --label team=vision -- torchrun --nproc-per-node 8 train.py\n";
+	"  gpustarve run --price 2.50 --label team=vision -- torchrun --nproc-per-node 8 train.py\n"
+	"  gpustarve run --alert 'idle_for>15m' --exec 'mail -s idle me' -- python train.py\n";
 
 static bool add_label(struct view_run *r, char *text)
 {
@@ -83,12 +88,6 @@ static bool good_size(const char *text)
 	return false;
 }
 
-static bool not_yet(const char *option)
-{
-	view_error("%s: this version does not have it; leave it out", option);
-	return false;
-}
-
 static bool take(struct view_run *r, int c)
 {
 	switch (c) {
@@ -122,11 +121,11 @@ static bool take(struct view_run *r, int c)
 		r->quiet = true;
 		return true;
 	case 'b':
-		return not_yet("--budget");
+		return view_alerts_budget(&r->alerts, optarg);
 	case 'a':
-		return not_yet("--alert");
+		return view_alerts_condition(&r->alerts, optarg);
 	case 'e':
-		return not_yet("--exec");
+		return view_alerts_exec(&r->alerts, optarg);
 	default:
 		return false;
 	}

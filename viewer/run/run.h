@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
+#include "alerts.h"
 #include "child.h"
 #include "node.h"
 #include "runid.h"
@@ -40,6 +41,9 @@ struct view_run {
 	struct view_run_record about;
 	struct view_node node;
 	struct view_live *live; /* NULL: there is no status line */
+	struct view_follow follow; /* if following */
+	struct view_alerts alerts;
+	bool following; /* the run is watched while it goes on */
 	struct view_child child;
 	struct timespec began;
 	int64_t began_ns;

@@ -297,6 +297,7 @@ int view_summary_make(struct view_summary **out, struct ana_result *r, const str
 			s->id = id_from_path(s, t->path);
 	}
 	summary_make_job(s, t);
+	summary_make_alerts(s, t);
 	set_times(s);
 	set_hosts(s);
 	set_ranks(s);

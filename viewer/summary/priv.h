@@ -19,6 +19,10 @@ void summary_put_classes(struct view_jsonout *j, const char *key, const int64_t 
 void summary_make_job(struct view_summary *s, const struct view_trace *t);
 void summary_put_job(struct view_jsonout *j, const struct view_summary *s);
 void summary_read_job(struct view_summary *s, const struct view_json *run);
+/* alerts.c: those that fired; no member where none did. @t may be NULL. */
+void summary_make_alerts(struct view_summary *s, const struct view_trace *t);
+void summary_put_alerts(struct view_jsonout *j, const struct view_summary *s);
+void summary_read_alerts(struct view_summary *s, const struct view_json *alerts);
 /* Nothing where no ranks were compared. */
 void summary_put_ranks(struct view_jsonout *j, const struct view_summary *s);
 

@@ -456,6 +456,7 @@ static int read_all(struct view_summary *s, const struct view_json *root)
 	summary_read_findings(s, view_json_get(root, "findings"));
 	summary_read_advice(s, view_json_get(root, "advice"));
 	summary_read_ranks(s, view_json_get(root, "ranks"));
+	summary_read_alerts(s, view_json_get(root, "alerts"));
 	read_quality(s, view_json_get(root, "quality"));
 	read_gaps(s, view_json_get(root, "longest_gaps"));
 	read_timelines(s, view_json_get(root, "timeline"));

@@ -66,6 +66,17 @@ struct view_file { /* that threads were blocked on while GPUs waited for input *
 	int64_t blocked_ns; /* of GPU time */
 };
 
+struct view_alert { /* that fired while the run went on */
+	const char *by; /* who watched: run, collector */
+	const char *condition, *text; /* as it was given; what was so, as a sentence */
+	const char *metric, *unit; /* of the value */
+	int64_t t_unix_ns, since_unix_ns; /* when it fired, when it began to hold */
+	int64_t value;
+	int budget_pct; /* 0: it was no budget */
+	const char *exec; /* its command, NULL: none */
+	int exec_status; /* how that ended, -1: not known */
+};
+
 enum view_share { /* what loader workers did while GPUs waited for them */
 	VIEW_SHARE_IO,
 	VIEW_SHARE_CPU,
@@ -133,6 +144,8 @@ struct view_summary {
 	int64_t *rank_nano_usd; /* [result->ranks.rows]: of what each made the others wait */
 	const char **note;
 	size_t notes;
+	struct view_alert *alert; /* in the order in which they fired */
+	size_t alerts;
 
 	int64_t step_nano_usd; /* dollars per step, -1: not known */
 	int64_t useful_nano_usd; /* dollars per GPU-hour that was not wasted, -1: not known */

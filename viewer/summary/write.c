@@ -409,6 +409,7 @@ static void put_body(struct view_jsonout *j, const struct view_summary *s)
 	summary_put_findings(j, s);
 	summary_put_advice(j, s);
 	summary_put_ranks(j, s);
+	summary_put_alerts(j, s);
 	put_quality(j, s);
 	put_gaps(j, r);
 	view_json_array(j, "timeline");

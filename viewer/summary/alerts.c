@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The alerts that fired, out of the run directory's alerts.jsonl. Every byte of it is hostile. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/slurp.h"
+#include "live/fired.h"
+#include "summary.h"
+#include "priv.h"
+
+#define ALERTS_MAX 64 /* that a summary has: two watchers with all they may watch */
+
+/* The end of a command belongs to the last alert of its condition and watcher. */
+static void take_end(struct view_summary *s, const struct live_fired *f)
+{
+	for (size_t i = s->alerts; i-- > 0;) {
+		struct view_alert *a = &s->alert[i];
+		if (strcmp(a->condition, f->condition) || strcmp(a->by, f->by))
+			continue;
+		a->exec_status = f->status;
+		return;
+	}
+}
+
+static void take_line(struct view_summary *s, const char *line, size_t len)
+{
+	char words[LIVE_WORDS_BYTES];
+	struct live_fired f;
+
+	if (live_fired_get(&f, line, len))
+		return;
+	if (f.ended) {
+		take_end(s, &f);
+		return;
+	}
+	if (s->alerts == ALERTS_MAX)
+		return;
+	s->alert[s->alerts++] =
+		(struct view_alert){ .by = view_arena_text(&s->mem, f.by),
+				     .condition = view_arena_text(&s->mem, f.condition),
+				     .text = view_arena_text(&s->mem, live_fired_words(words, &f)),
+				     .metric = live_metrics[f.metric].name,
+				     .unit = live_unit_names[live_metrics[f.metric].unit],
+				     .t_unix_ns = f.t_unix_ns,
+				     .since_unix_ns = f.since_unix_ns,
+				     .value = f.value,
+				     .budget_pct = f.budget_pct,
+				     .exec = f.exec[0] ? view_arena_text(&s->mem, f.exec) : NULL,
+				     .exec_status = -1 };
+}
+
+void summary_make_alerts(struct view_summary *s, const struct view_trace *t)
+{
+	char *path = NULL, *text = NULL;
+	size_t len, lines = 0;
+
+	if (!t || !t->path || asprintf(&path, "%s/" LIVE_FIRED_FILE, t->path) < 0)
+		return;
+	if (view_slurp(path, &text, &len))
+		goto out;
+	s->alert = view_arena_array(&s->mem, ALERTS_MAX, sizeof(*s->alert));
+	for (char *line = text, *end; lines < LIVE_FIRED_LINES; lines++, line = end + 1) {
+		end = memchr(line, '\n', len - (size_t)(line - text));
+		if (!end)
+			break;
+		take_line(s, line, (size_t)(end - line));
+	}
+	free(text);
+out:
+	free(path);
+}
+
+void summary_put_alerts(struct view_jsonout *j, const struct view_summary *s)
+{
+	if (!s->alerts)
+		return;
+	view_json_array(j, "alerts");
+	for (size_t i = 0; i < s->alerts; i++) {
+		const struct view_alert *a = &s->alert[i];
+		view_json_object(j, NULL);
+		view_json_string(j, "by", a->by);
+		view_json_string(j, "condition", a->condition);
+		view_json_string(j, "text", a->text);
+		view_json_int(j, "t_unix_ns", a->t_unix_ns);
+		view_json_int(j, "since_unix_ns", a->since_unix_ns);
+		view_json_string(j, "metric", a->metric);
+		view_json_string(j, "unit", a->unit);
+		view_json_int(j, "value", a->value);
+		if (a->budget_pct)
+			view_json_int(j, "budget_pct", a->budget_pct);
+		if (a->exec)
+			view_json_string(j, "exec", a->exec);
+		if (a->exec_status >= 0)
+			view_json_int(j, "exec_status", a->exec_status);
+		view_json_end(j);
+	}
+	view_json_end(j);
+}
+
+void summary_read_alerts(struct view_summary *s, const struct view_json *alerts)
+{
+	s->alert = view_arena_array(&s->mem, ALERTS_MAX, sizeof(*s->alert));
+	for
+		EACH(n, alerts)
+		{
+			if (s->alerts == ALERTS_MAX)
+				return;
+			s->alert[s->alerts++] = (struct view_alert){
+				.by = summary_text_or_empty(s, n, "by"),
+				.condition = summary_text_or_empty(s, n, "condition"),
+				.text = summary_text_or_empty(s, n, "text"),
+				.metric = summary_text_or_empty(s, n, "metric"),
+				.unit = summary_text_or_empty(s, n, "unit"),
+				.t_unix_ns = summary_stamp(n, "t_unix_ns"),
+				.since_unix_ns = summary_stamp(n, "since_unix_ns"),
+				.value = view_json_get_int(n, "value", 0),
+				.budget_pct = (int)summary_within(n, "budget_pct", 0, 0, 100),
+				.exec = summary_text(s, n, "exec"),
+				.exec_status = (int)summary_within(n, "exec_status", -1, -1, 255)
+			};
+		}
+}
