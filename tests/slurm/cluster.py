@@ -276,7 +276,7 @@ class Cluster:
         return gs.command(argv, env=env or self.environment(), stdin=subprocess.DEVNULL, **who, **kw)
 
     def srun(self, *argv, **kw):
-        return self.tool('srun', *argv, **kw)
+        return self.tool('srun', '-Q', *argv, **kw)  # whether it had to queue is no output of the job
 
     def sbatch(self, script, *options, **kw):
         """Hands a script's text in; the job's number."""

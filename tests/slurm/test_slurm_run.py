@@ -70,7 +70,8 @@ def check_step(what, site, job, done, plain, outside):
     gs.equal((len(s['gpus']), s['run']['ranks'], s['run']['complete']), (4, 4, True), what)
     gs.equal(gs.gpustarve('report', run, '--format', 'json', '-o', os.path.join(run, 'summary.json'))
              .returncode, 0, f'{what}: report')
-    gs.equal(gs.gpustarve('verify', run).returncode, 0, f'{what}: verify')
+    verified = gs.gpustarve('verify', run)
+    gs.check(verified.returncode == 0, f'{what}: verify: {verified.stdout + verified.stderr}')
     os.rename(run, run + '.seen')
     print(f'{what}: {os.path.basename(run)}, {len(s["gpus"])} GPUs on {s["run"]["hosts"]}', flush=True)
 

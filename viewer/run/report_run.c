@@ -69,7 +69,7 @@ static void print_verdict(const struct view_summary *s, const char *report)
 	free(text);
 }
 
-int view_run_report(const struct view_run_report *o)
+static int make_report(const struct view_run_report *o, bool quiet)
 {
 	struct view_analysis a = { .window = ANA_WINDOW_JOB,
 				   .rates = o->rates,
@@ -78,17 +78,27 @@ int view_run_report(const struct view_run_report *o)
 				   .quiet_when_empty = true };
 	struct view_summary *s;
 	char *report = NULL;
-	view_others_wait(o->dir, o->record, o->patience_s);
 	int err = view_analyse(o->dir, &a, &s);
 
-	if (err == -ENODATA && !o->quiet)
+	if (err == -ENODATA && !quiet)
 		view_note("the job never touched a GPU: there is nothing to report");
 	if (err)
 		return 1;
 	err = save_pages(o, s);
-	if (!o->quiet && asprintf(&report, "%s/%s", o->shown, err ? "" : "report.html") >= 0)
+	if (!quiet && asprintf(&report, "%s/%s", o->shown, err ? "" : "report.html") >= 0)
 		print_verdict(s, report);
 	free(report);
 	view_summary_free(s);
 	return err ? 1 : 0;
+}
+
+int view_run_report(const struct view_run_report *o)
+{
+	bool all = view_others_wait(o->dir, o->record, o->patience_s);
+	int err = make_report(o, o->quiet);
+
+	/* Whoever ended meanwhile found no files to bring up to date and left it to us. */
+	if (!err && !all && !view_others_go_on(o->dir, o->record))
+		err = make_report(o, true);
+	return err;
 }
