@@ -20,7 +20,7 @@ TICK = 20_000_000  # /proc tells when a process began in hundredths of a second
 NODE = '''#!/bin/sh
 [ -n "$SLURM_JOB_ID" ] && mkdir -p -m 1777 {site}/truth/$SLURM_JOB_ID
 export GPUSTARVE_BUILD={build} GPUSIM_DEVICES={gpus} GPUSIM_NODE=${{SLURMD_NODENAME#n}}
-export GPUSIM_SHM={site}/gpus.$SLURMD_NODENAME GPUSIM_HOST=$SLURMD_NODENAME
+export GPUSIM_SHM={site}/gpus/$SLURMD_NODENAME.$SLURM_JOB_UID GPUSIM_HOST=$SLURMD_NODENAME
 export GPUSIM_TRUTH={site}/truth/$SLURM_JOB_ID
 export LD_PRELOAD=${{LD_PRELOAD:+$LD_PRELOAD:}}{build}/gpusim/gpusim-host.so
 exec {with_gpusim} "$@"
@@ -32,7 +32,7 @@ class Site:
         os.chmod(where, 0o755)
         self.where, self.gpus = where, gpus
         self.out, self.node = os.path.join(where, 'out'), os.path.join(where, 'on-node')
-        for folder in 'out', 'truth', 'notes':
+        for folder in 'out', 'truth', 'notes', 'gpus':
             os.makedirs(os.path.join(where, folder))
             os.chmod(os.path.join(where, folder), 0o1777)
         self.write('on-node', NODE.format(site=where, build=gs.BUILD, gpus=gpus,
@@ -64,6 +64,18 @@ class Site:
         return sorted((r for r in rows if r['job'] == str(job)),
                       key=lambda r: (r['restart'], r['rank']))
 
+    def allocations(self, job):
+        """What Prolog and Epilog wrote down, by restart and node."""
+        rows = []
+        for path in glob.glob(os.path.join(self.out, f'*-{job}.job', 'alloc-*.json')):
+            with open(path, encoding='utf-8') as f:
+                rows.append(json.load(f))
+        return sorted(rows, key=lambda a: (a['restart'], a['node']))
+
+    def runs(self, job):
+        """A run directory per step and life of the job."""
+        return [r for r in gs.runs(self.out) if re.search(rf'-{job}\.\d+-\d+\.gst$', r)]
+
     def ops(self, job):
         """{uuid: operations} that the job's GPUs did."""
         count = {}
@@ -76,9 +88,11 @@ class Site:
 
 def lines(output):
     """Sorted, for tasks write beside each other. srun's own words about tasks that failed come in
-    groups as they happen to end: one line per task here."""
+    groups as they happen to end: one line per task here. Where and when is Slurm's to choose."""
     out = []
     for line in output.decode().splitlines():
+        line = re.sub(r'\b(srun: error: |slurmstepd-|ON )n\d', r'\1node', line)
+        line = re.sub(r'\b(STEP|JOB) \d+', r'\1 N', re.sub(r' AT \S+', ' AT T', line))
         m = re.match(r'(srun: error: \S+): tasks? (\S+): (.*)$', line)
         for span in m.group(2).split(',') if m else ():
             first, _, last = span.partition('-')
@@ -107,6 +121,26 @@ def check_hosts_and_ranks(what, s, notes):
 def check_ops(what, s, ops):
     gs.equal({g['uuid'].lower(): g['ops'] for g in s['gpus'] if g['ops']}, ops,
              f'{what}: operations of each GPU')
+
+
+def check_allocations(what, allocations, notes, gpus, submitted, now):
+    """Each node's GPUs of each life: given before the first task there began, taken back after the
+    last one ended. gpus: how many of them in each life. submitted, now: ns that bound all of it."""
+    for life in {n['restart'] for n in notes}:
+        mine = [a for a in allocations if a['restart'] == life]
+        tasks = [n for n in notes if n['restart'] == life]
+        gs.equal([a['node'] for a in mine], sorted({n['node'] for n in tasks}), f'{what}: nodes')
+        uuids = {g['uuid'].lower() for a in mine for g in a['gpus']}
+        gs.equal((sum(len(a['gpus']) for a in mine), len(uuids)), (gpus, gpus), f'{what}: GPUs given')
+        used = {n['uuid'].lower() for n in tasks if n.get('uuid')}
+        gs.check(used <= uuids, f'{what}: used {used}, given {uuids}')
+        for a in mine:
+            here = [n for n in tasks if n['node'] == a['node']]
+            begin = min(n['begin_ns'] for n in here)
+            end = max(n.get('end_ns') or n['begin_ns'] for n in here)
+            gs.check(submitted <= a['start_unix_ns'] <= begin and
+                     end <= (a['end_unix_ns'] or 0) <= now,
+                     f'{what}: given {a["start_unix_ns"]} to {a["end_unix_ns"]}, used {begin} to {end}')
 
 
 def check_life(what, s, notes, outside):

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A site that has installed gpustarve and its hooks, on the throw-away Slurm. Which of them a job
+meets is told by its partition, so that one Slurm does for all cases:
+
+    plain   none: what the job does without us       task    TaskProlog
+    spank   the SPANK plugin, for jobs that say --gpustarve      both    the two of them
+
+Prolog, Epilog, EpilogSlurmctld and MailProg are those of all partitions but plain. Node n3 sees
+nothing of the installation: its folder is empty there."""
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import time
+
+import cluster
+import gs
+import jobs
+
+PARTITIONS = ('plain', 'task', 'spank', 'both')
+PRICE = '2.50'  # dollars per GPU-hour
+
+# What is at hand on a node with GPUs for whoever looks for libnvidia-ml.so.1.
+GPUS = '''export GPUSIM_DEVICES={gpus} GPUSIM_NODE=${{SLURMD_NODENAME#n}}
+export GPUSIM_SHM={site}/gpus/$SLURMD_NODENAME.$SLURM_JOB_UID GPUSIM_HOST=$SLURMD_NODENAME
+export LD_LIBRARY_PATH={build}/gpusim
+'''
+HOOK = '''#!/bin/sh
+case $SLURM_JOB_PARTITION in {without}) exit 0 ;; esac
+{more}[ -x {scripts}/{name} ] || exit 0
+exec {scripts}/{name} "$@"
+'''
+MAILER = '''#!/bin/sh
+{{ printf '%s\\n' "$@"; echo; cat; }} >{site}/mails/mail.$$
+'''
+
+
+class Site(jobs.Site):
+    def __init__(self, where, **kw):
+        super().__init__(where, **kw)
+        self.prefix = os.path.join(where, 'prefix')
+        self.scripts = os.path.join(self.prefix, 'libexec', 'gpustarve', 'slurm')
+        self.run = os.path.join(where, 'run')
+        os.makedirs(os.path.join(where, 'mails'), 0o1777)
+        os.chmod(os.path.join(where, 'mails'), 0o1777)
+        done = gs.command(['cmake', '--install', gs.BUILD, '--prefix', self.prefix])
+        gs.equal(done.returncode, 0, f'install: {done.stderr.decode()}')
+        self.plugin = self.find('gpustarve.so')
+        self.lib = self.find('libprof.so')
+        self.write('mailer', MAILER.format(site=where))
+        self.settings()
+
+    def find(self, name):
+        for folder, _, names in os.walk(self.prefix):
+            if name in names:
+                return os.path.join(folder, name)
+        return None
+
+    def settings(self, **more):
+        """site.conf beside the scripts."""
+        lines = dict(dir=self.out, run=self.run, mailer=os.path.join(self.where, 'mailer'), **more)
+        with open(os.path.join(self.scripts, 'site.conf'), 'w', encoding='ascii') as f:
+            f.write(''.join(f'{k}={v}\n' for k, v in lines.items()))
+
+    def hook(self, name, without, gpus=False):
+        more = GPUS.format(gpus=self.gpus, site=self.where, build=gs.BUILD) if gpus else ''
+        return self.write('hook-' + name, HOOK.format(without=without, more=more, name=name,
+                                                      scripts=self.scripts))
+
+    def cluster(self, **conf):
+        hooks = dict(TaskProlog=self.hook('taskprolog', 'plain|spank'),
+                     Prolog=self.hook('prolog', 'plain', gpus=True),
+                     Epilog=self.hook('epilog', 'plain', gpus=True))
+        hooks.update(conf)
+        c = Slurm(self.where, gpus=self.gpus, nodes=3, partitions=PARTITIONS, **hooks)
+        c.hidden = {'n3': self.prefix}
+        os.makedirs(c.dir)
+        with open(c.path('plugstack.conf'), 'w', encoding='ascii') as f:
+            f.write(f'optional {self.plugin} dir={self.out} run={self.run}\n')
+        return c
+
+
+class Done:
+    """A job that has ended: when it was handed in (ns), number, what it said, its exit status (of sbatch, as Slurm tells it)."""
+
+    def __init__(self, begin, name, job, returncode, stdout, stderr):
+        self.begin, self.name, self.job = begin, name, job
+        self.returncode, self.stdout, self.stderr = returncode, stdout, stderr
+
+
+class Slurm(cluster.Cluster):
+    hidden = {}  # {node: folder that is empty there}
+
+    def start_node(self, node):
+        if node not in self.hidden:
+            return super().start_node(node)
+        mount = f'mount -t tmpfs -o mode=755 none {self.hidden[node]} && exec slurmd -D -N {node}'
+        return self.daemon(node, 'unshare', '--mount', 'sh', '-c', mount)
+
+    def number(self, name):
+        """The newest job of that name."""
+        done = self.tool('scontrol', '-o', 'show', 'job')
+        found = re.findall(r'^JobId=(\d+) .*?JobName=(\S+) ', done.stdout.decode(), re.M)
+        return max(int(n) for n, called in found if called == name)
+
+    def run_step(self, name, *argv, **kw):
+        begin = time.time_ns()
+        done = self.srun(f'--job-name={name}', *argv, **kw)
+        return Done(begin, name, self.number(name), done.returncode, done.stdout, done.stderr)
+
+    def run_batch(self, name, script, *options, meanwhile=None, **kw):
+        """meanwhile(job): what somebody does while it is there."""
+        out, err = (self.path(f'{name}.{kind}') for kind in ('out', 'err'))
+        for path in out, err:
+            open(path, 'wb').close()
+            os.chmod(path, 0o666)
+        begin = time.time_ns()
+        job = self.sbatch(script, f'--job-name={name}', f'--output={out}', f'--error={err}', *options,
+                          **kw)
+        if meanwhile:
+            meanwhile(job)
+        ended = self.wait(job)
+        with open(out, 'rb') as o, open(err, 'rb') as e:
+            return Done(begin, name, job, (ended['JobState'], ended['ExitCode']), o.read(), e.read())
+
+
+def batch(*steps):
+    """A batch script that runs these command lines one after another, each as a step."""
+    quoted = [' '.join("'" + w.replace("'", "'\\''") + "'" for w in step) for step in steps]
+    return '#!/bin/sh\necho batch begins\n' + '\n'.join(f'srun -Q {s}' for s in quoted) + \
+        '\necho "batch ends: $?"\n'
+
+
+def beside_each_other(cases, threads=8):
+    """{name: result} of {name: function}; an exception is a failed expectation."""
+    out = {}
+
+    def one(name, function):
+        begin = time.monotonic()
+        try:
+            out[name] = function()
+            print(f'{name}: {time.monotonic() - begin:.1f} s', flush=True)
+        except Exception as e:  # pylint: disable=broad-except
+            gs.check(False, f'{name}: {type(e).__name__}: {e}')
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        for name, function in cases.items():
+            pool.submit(one, name, function)
+    return out

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=slurm waits
+"""Jobs of all kinds on a real Slurm with gpustarve installed as an admin installs it: through
+TaskProlog, through the SPANK plugin, through both; steps of a script, two nodes, an array, requeued,
+without an environment, one that never uses its GPUs, cancelled, out of memory, on a node that has no
+gpustarve, opted out. Each ends and says what it does without us, byte by byte; each has one report,
+with its ranks, hosts, operations and time; no node drains; nothing is left."""
+import functools
+import os
+import time
+
+import gs
+import cluster
+import hooked
+import jobs
+
+FOUR = ['-N2', '--ntasks-per-node=2', '--gpus-per-task=1', '--gpu-bind=single:1', '-x', 'n3']
+ONE = ['-n1', '--gpus=1', '-x', 'n3']
+STEP = ['-n1', '--gpus=1']
+
+
+class Cases:
+    """A method per job; the partition is the first argument."""
+
+    def __init__(self, site, slurm):
+        self.site, self.slurm = site, slurm
+
+    def task(self, *args, **kw):
+        return self.site.task(*args, **kw)
+
+    def option(self, partition):
+        return [f'--partition={partition}'] + \
+            (['--gpustarve'] if partition in ('spank', 'both') else [])
+
+    def step(self, partition, name, *more, **kw):
+        return self.slurm.run_step(f'{name}-{partition}', *self.option(partition), *more, **kw)
+
+    def batch(self, partition, name, script, *more, **kw):
+        return self.slurm.run_batch(f'{name}-{partition}', script, *self.option(partition), *more,
+                                    **kw)
+
+    def four(self, partition):
+        return self.step(partition, 'four', *FOUR, *self.task('--exit', 3))
+
+    def script(self, partition):
+        script = hooked.batch([*STEP, *self.task()], [*STEP, *self.task('--exit', 5)])
+        return self.batch(partition, 'script', script, *ONE)
+
+    def no_environment(self, partition):
+        return self.step(partition, 'noenv', '--export=NONE', *ONE, *self.task())
+
+    def idle(self, partition):
+        return self.step(partition, 'idle', '-n1', '--gpus=2', '-x', 'n3', *self.task('--only', 9))
+
+    def one_of_four(self, partition):
+        return self.step(partition, 'waste', '-N1', '-n1', '--gpus-per-node=4', '-x', 'n3',
+                         *self.task())
+
+    def opted_out(self, partition):
+        env = self.slurm.environment(GPUSTARVE='0')
+        return self.step(partition, 'out', *ONE, *self.task(), env=env)
+
+    def no_library(self, partition):
+        return self.step(partition, 'nolib', '-n1', '--gpus=1', '-w', 'n3', *self.task('--exit', 4))
+
+    def other_user(self, partition):
+        return self.step(partition, 'nobody', *ONE, *self.task(), user='nobody')
+
+    def begun(self, job, recorded=True):
+        """Its task computes, and what it did so far lies in the trace."""
+        cluster.until(f'job {job} computes', lambda: any(n.get('uuid') for n in self.site.notes(job)))
+        if recorded:
+            cluster.until(f'job {job} is recorded', lambda: [
+                r for r in self.site.runs(job) if gs.gpustarve('report', r).returncode == 0])
+
+    def cancelled(self, partition):
+        script = hooked.batch([*STEP, *self.task('--until', '/never')])
+
+        def cancel(job):
+            self.begun(job, recorded=partition != 'plain')
+            self.slurm.tool('scancel', job)
+        return self.batch(partition, 'cancel', script, *ONE, meanwhile=cancel)
+
+    def again(self, job):
+        """A requeued job has to wait for two minutes unless somebody says otherwise. On another
+        node, for slurmd knows the job for that long and would not run Prolog again."""
+        if self.slurm.job(job)['Restarts'] == '1':
+            self.slurm.tool('scontrol', 'update', f'JobId={job}', 'ExcNodeList=n1,n3', 'StartTime=now')
+        return len({n['restart'] for n in self.site.notes(job)}) == 2
+
+    def requeued(self, partition):
+        script = hooked.batch([*STEP, *self.task('--until', '/never', '--first-life', 'yes')])
+
+        def requeue(job):
+            self.begun(job)
+            self.slurm.tool('scontrol', 'requeue', job)
+            cluster.until(f'job {job} again', lambda: self.again(job))
+        return self.batch(partition, 'requeue', script, *STEP, '-x', 'n2,n3', '--requeue',
+                          meanwhile=requeue)
+
+    def killed(self, partition):
+        now = os.path.join(self.site.where, f'crash-{partition}')
+        script = hooked.batch([*STEP, *self.task('--until', now, '--crash')])
+
+        def crash(job):
+            self.begun(job, recorded=partition != 'plain')
+            open(now, 'w', encoding='ascii').close()
+        return self.batch(partition, 'killed', script, *ONE, meanwhile=crash)
+
+    def array(self, partition):
+        return self.batch(partition, 'array', hooked.batch([*STEP, *self.task()]), *ONE, '--array=3-4')
+
+
+# Job, partitions, tasks that a report tells of, GPUs given in each life.
+MATRIX = [
+    ('four', ('plain', 'task', 'spank', 'both'), 4, 4),
+    ('script', ('plain', 'both'), 2, 1),
+    ('no_environment', ('plain', 'task'), 1, 1),
+    ('idle', ('plain', 'task'), 0, 2),
+    ('one_of_four', ('task',), 1, 4),
+    ('opted_out', ('both',), 0, 1),
+    ('no_library', ('plain', 'both'), 0, 0),
+    ('other_user', ('task',), 1, 1),
+    ('cancelled', ('plain', 'task'), 1, 1),
+    ('requeued', ('both',), 2, 1),
+    ('killed', ('plain', 'task'), 1, 1),
+    ('array', ('task',), 1, 1),
+]
+
+
+def listed(preload):
+    return sum(p.endswith('/libprof.so') for p in preload.split(':'))
+
+
+class Judge:
+    def __init__(self, site, slurm):
+        self.site, self.slurm = site, slurm
+
+    def __call__(self, what, done, tasks, gpus):
+        notes = self.site.notes(done.job)
+        gs.check(notes, f'{what}: nothing ran')
+        preloaded = 0 if what.split()[0] in ('opted_out', 'no_library') else 1
+        gs.equal({listed(n['preload']) for n in notes}, {preloaded}, f'{what}: libprof is listed')
+        self.runs(what, done.job, notes, tasks)
+        if gpus:
+            jobs.check_allocations(what, self.site.allocations(done.job), notes, gpus, done.begin,
+                                   time.time_ns())
+
+    def runs(self, what, job, notes, tasks):
+        """A run for each step of each life, and in each of them its tasks alone."""
+        told, ops = 0, {}
+        steps = {(n['step'], n['restart']) for n in notes if n.get('uuid') and listed(n['preload'])}
+        found = self.site.runs(job)
+        gs.equal(len(found), len(steps), f'{what}: runs {found}')
+        for run in found:
+            s = gs.summary(run)
+            step = s['run']['slurm']['steps'], s['run']['slurm']['restart'] or 0
+            mine = [n for n in notes if ([n['step']], n['restart']) == step]
+            jobs.check_hosts_and_ranks(what, s, mine)
+            told += len([n for n in mine if n.get('uuid')])
+            for g in s['gpus']:
+                uuid = g['uuid'].lower()
+                ops[uuid] = ops.get(uuid, 0) + g['ops']
+        gs.equal(told, tasks, f'{what}: tasks told of')
+        if tasks:
+            truth = self.site.ops(job)
+            if what.split()[0] in ('cancelled', 'requeued', 'killed'):  # the last second may be lost
+                gs.check(all(0 < ops.get(u, 0) <= n for u, n in truth.items()), f'{what}: operations')
+            else:
+                gs.equal(ops, truth, f'{what}: operations')
+
+
+def judge(site, slurm, done):
+    check = Judge(site, slurm)
+    for name, partitions, tasks, gpus in MATRIX:
+        plain = done.get(f'{name} plain')
+        for partition in partitions:
+            what = f'{name} {partition}'
+            if partition == 'plain' or what not in done:
+                continue
+            check(what, done[what], tasks, gpus)
+            if plain:
+                jobs.same_job(what, done[what], plain)
+            print(f'{what}: job {done[what].job}, {tasks} tasks, {gpus} GPUs', flush=True)
+
+
+def main():
+    why = cluster.missing()
+    if why:
+        gs.skip(why)
+    with gs.scratch() as where:
+        site = hooked.Site(where)
+        with site.cluster() as slurm:
+            cases = Cases(site, slurm)
+            done = hooked.beside_each_other({
+                f'{n} {p}': functools.partial(getattr(cases, n), p)
+                for n, partitions, _, _ in MATRIX for p in partitions})
+            gs.equal(jobs.leftovers(slurm), [], 'left')
+            judge(site, slurm, done)
+            gs.equal(slurm.drained(), '', 'nodes')
+            gs.equal(slurm.stop(), [], 'what had to be killed')
+    gs.finish()
+
+
+main()
