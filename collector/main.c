@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "base/options.h"
+#include "keep/sweep.h"
 #include "node/server.h"
 
 /* With 0, 1 or 2 closed a trace would get that number, and log lines with it. */
@@ -37,6 +38,22 @@ static int serve(struct coll_server *sv)
 	return err ? COLL_EXIT_ERROR : COLL_EXIT_OK;
 }
 
+/* --sweep: what the daemon does every ten minutes, once and for people. */
+static int sweep(const struct coll_options *opts)
+{
+	struct coll_limits limits = opts->limits;
+	struct coll_sweep plan = {
+		.base = opts->dir,
+		.limits = &limits,
+		.dry = opts->dry_run,
+		.digests = opts->store != NULL,
+	};
+
+	if (opts->limits_file && coll_limits_load(&limits, &opts->limits, opts->limits_file))
+		return COLL_EXIT_ERROR;
+	return coll_sweep(&plan, STDOUT_FILENO) ? COLL_EXIT_ERROR : COLL_EXIT_OK;
+}
+
 int main(int argc, char **argv)
 {
 	static struct coll_server server;
@@ -48,6 +65,8 @@ int main(int argc, char **argv)
 	if (!coll_options_parse(&opts, argc, argv, &status))
 		return status;
 	coll_log_verbose(opts.verbose);
+	if (opts.sweep)
+		return sweep(&opts);
 	err = coll_server_init(&server, &opts);
 	if (err) {
 		coll_log("cannot store runs in %s: %s; give another --dir", opts.dir,

@@ -89,13 +89,30 @@ static int read_all(int fd, size_t max, uint8_t **bytes, size_t *len)
 	return 0;
 }
 
-int coll_file_read(const char *path, size_t max, uint8_t **bytes, size_t *len)
+static int read_fd(int fd, size_t max, uint8_t **bytes, size_t *len)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), err;
+	int err;
 
 	if (fd < 0)
 		return -errno;
 	err = read_all(fd, max, bytes, len);
 	close(fd);
 	return err;
+}
+
+int coll_file_read(const char *path, size_t max, uint8_t **bytes, size_t *len)
+{
+	return read_fd(open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), max, bytes, len);
+}
+
+int coll_file_read_at(int dir_fd, const char *name, size_t max, uint8_t **bytes, size_t *len)
+{
+	int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+
+	return read_fd(openat(dir_fd, name, flags), max, bytes, len);
+}
+
+int coll_file_read_linked(const char *path, size_t max, uint8_t **bytes, size_t *len)
+{
+	return read_fd(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), max, bytes, len);
 }

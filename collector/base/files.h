@@ -15,4 +15,10 @@ int coll_file_replace(const char *dir, const char *name, const void *bytes, size
  */
 int coll_file_read(const char *path, size_t max, uint8_t **bytes, size_t *len);
 
+/* The same of a name in a directory that is open, ... */
+int coll_file_read_at(int dir_fd, const char *name, size_t max, uint8_t **bytes, size_t *len);
+
+/* ... and of a file that whoever runs the collector names: links are followed. */
+int coll_file_read_linked(const char *path, size_t max, uint8_t **bytes, size_t *len);
+
 #endif

@@ -28,6 +28,15 @@ static const char help[] =
 	"  --token-file FILE    who may come in: lines of TOKEN TEAM SCOPES\n"
 	"  --no-token           everybody on this machine may come in, on a loopback address\n"
 	"  --insecure-http      http also beyond this machine\n"
+	"  --limits FILE        limits and times to keep runs, read again on HUP; see the manual\n"
+	"  --limit NAME=VALUE   one of them\n"
+	"  --quota SIZE         runs may take so much disk (K, M, G, T); the oldest go\n"
+	"  --keep TIME          remove runs that nobody wrote to for so long (s, m, h, d, w, y)\n"
+	"  --keep-label KEY=VALUE:TIME\n"
+	"                       the same for runs with a label; `forever` keeps them\n"
+	"  --store URL          hand digests of ended runs to `gpustarve digest --store URL`\n"
+	"  --sweep              remove what is not to be kept, once, and end\n"
+	"  --dry-run            with --sweep: only say what would go\n"
 	"  --until-eof FD       end when FD reads end-of-file and all clients are done\n"
 	"  --grace SECONDS      then wait so long for clients that have said goodbye (10)\n"
 	"  --silence SECONDS    drop a client that sends nothing at all, or half a frame, for so\n"
@@ -39,7 +48,8 @@ static const char help[] =
 	"  --help, --version\n"
 	"\n"
 	"exit status: 0 ended as asked, 1 could not start or serve, 3 another collector\n"
-	"serves PATH. TERM, INT and HUP end it in good order, USR1 prints its counters.\n"
+	"serves PATH. TERM and INT end it in good order, HUP makes it read --limits and\n"
+	"--token-file again, USR1 prints its counters.\n"
 	"\n"
 	"example:\n"
 	"  gpustarve-collector --dir runs --unix $XDG_RUNTIME_DIR/gpustarve/sock &\n"
@@ -55,6 +65,14 @@ enum {
 	OPT_TOKEN_FILE,
 	OPT_NO_TOKEN,
 	OPT_INSECURE_HTTP,
+	OPT_LIMITS,
+	OPT_LIMIT,
+	OPT_QUOTA,
+	OPT_KEEP,
+	OPT_KEEP_LABEL,
+	OPT_STORE,
+	OPT_SWEEP,
+	OPT_DRY_RUN,
 	OPT_UNTIL_EOF,
 	OPT_GRACE,
 	OPT_SILENCE,
@@ -76,6 +94,14 @@ static const struct option table[] = {
 	{ "token-file", required_argument, NULL, OPT_TOKEN_FILE },
 	{ "no-token", no_argument, NULL, OPT_NO_TOKEN },
 	{ "insecure-http", no_argument, NULL, OPT_INSECURE_HTTP },
+	{ "limits", required_argument, NULL, OPT_LIMITS },
+	{ "limit", required_argument, NULL, OPT_LIMIT },
+	{ "quota", required_argument, NULL, OPT_QUOTA },
+	{ "keep", required_argument, NULL, OPT_KEEP },
+	{ "keep-label", required_argument, NULL, OPT_KEEP_LABEL },
+	{ "store", required_argument, NULL, OPT_STORE },
+	{ "sweep", no_argument, NULL, OPT_SWEEP },
+	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 	{ "until-eof", required_argument, NULL, OPT_UNTIL_EOF },
 	{ "grace", required_argument, NULL, OPT_GRACE },
 	{ "silence", required_argument, NULL, OPT_SILENCE },
@@ -144,6 +170,46 @@ static bool one_http(struct coll_options *o, int opt)
 	}
 }
 
+static bool one_limit(struct coll_options *o, int opt)
+{
+	const char *name = opt == OPT_QUOTA ? "quota" : opt == OPT_KEEP ? "keep" : "keep-label";
+	const char *why;
+	int err;
+
+	if (opt == OPT_LIMIT)
+		err = coll_limits_set_pair(&o->limits, optarg, &why);
+	else
+		err = coll_limits_set(&o->limits, name, optarg, &why);
+	if (err)
+		coll_log("--%s %s: %s; see --help", opt == OPT_LIMIT ? "limit" : name, optarg, why);
+	return !err;
+}
+
+static bool one_keep(struct coll_options *o, int opt)
+{
+	switch (opt) {
+	case OPT_LIMITS:
+		o->limits_file = optarg;
+		return true;
+	case OPT_LIMIT:
+	case OPT_QUOTA:
+	case OPT_KEEP:
+	case OPT_KEEP_LABEL:
+		return one_limit(o, opt);
+	case OPT_STORE:
+		o->store = optarg;
+		return true;
+	case OPT_SWEEP:
+		o->sweep = true;
+		return true;
+	case OPT_DRY_RUN:
+		o->dry_run = true;
+		return true;
+	default:
+		return one_http(o, opt);
+	}
+}
+
 static bool one(struct coll_options *o, int opt)
 {
 	switch (opt) {
@@ -169,7 +235,7 @@ static bool one(struct coll_options *o, int opt)
 		o->verbose = true;
 		return true;
 	default:
-		return one_http(o, opt);
+		return one_keep(o, opt);
 	}
 }
 
@@ -179,6 +245,12 @@ static bool complete(const struct coll_options *o, int argc, char **argv)
 		coll_log("%s: not an option; see --help", argv[optind]);
 		return false;
 	}
+	if (o->dry_run && !o->sweep) {
+		coll_log("--dry-run is for --sweep");
+		return false;
+	}
+	if (o->sweep)
+		return true;
 	if ((!o->unix_path && !o->listen) || (o->unix_path && !*o->unix_path)) {
 		coll_log("no socket to listen on; give --unix PATH, or --listen URL");
 		return false;
@@ -202,6 +274,7 @@ bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *stat
 		.grace_s = 10,
 		.silence_s = 30,
 	};
+	coll_limits_init(&o->limits);
 	*status = COLL_EXIT_OK;
 	while ((opt = getopt_long(argc, argv, "", table, NULL)) >= 0) {
 		if (opt == OPT_HELP || opt == OPT_VERSION) {

@@ -4,6 +4,7 @@
 #define COLL_OPTIONS_H
 
 #include <stdbool.h>
+#include "keep/limits.h"
 
 struct coll_options {
 	const char *dir;
@@ -20,6 +21,12 @@ struct coll_options {
 	const char *cert, *key, *client_ca; /* PEM files */
 	const char *token_file;
 	bool no_token, insecure_http;
+
+	/* What is kept, see keep/. */
+	struct coll_limits limits; /* of the command line */
+	const char *limits_file; /* over those; read again on SIGHUP. NULL: none */
+	const char *store; /* URL of a store of digests; NULL: none */
+	bool sweep, dry_run; /* one sweep instead of serving */
 };
 
 enum coll_exit {

@@ -35,7 +35,18 @@
 	X(http_refused, "HTTP requests refused: token, scope, size or sender")         \
 	X(http_bad, "HTTP requests that make no sense here")                           \
 	X(http_slow, "HTTP connections closed: too slow")                              \
-	X(http_failed, "HTTP requests that failed by our fault")
+	X(http_failed, "HTTP requests that failed by our fault")                       \
+	X(limit_streams, "streams refused: too many for a client, or in all")          \
+	X(limit_runs, "streams refused: too many runs are open")                       \
+	X(limit_size, "frames refused: the stream is too large")                       \
+	X(limit_quota, "frames refused: the quota is used up")                         \
+	X(limit_rate, "times that a client had to wait: too many bytes a second")      \
+	X(runs_removed, "runs removed: too old, or for a quota")                       \
+	X(bytes_removed, "bytes of runs removed")                                      \
+	X(digests, "digests of runs handed over")                                      \
+	X(digest_failures, "digests of runs that failed, and are tried again")         \
+	X(children_failed, "programs started by the collector that failed")            \
+	X(reloads, "times that files of settings were read again")
 
 struct coll_counters {
 #define COLL_COUNTER_FIELD(name, what) uint64_t name;

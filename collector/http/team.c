@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "keep/keeper.h"
 
 static void close_stream(struct coll_team *team, struct coll_stream *s)
 {
@@ -55,6 +56,8 @@ struct coll_team *coll_team_get(struct coll_teams *t, const char *name)
 		return NULL;
 	}
 	team->store = &team->own;
+	if (t->keeper)
+		coll_keeper_attach(t->keeper, &team->own, name);
 	return add(t, team);
 }
 

@@ -26,6 +26,7 @@ struct coll_team {
 struct coll_teams {
 	const char *base;
 	struct coll_counters *count;
+	struct coll_keeper *keeper; /* watches over what teams use; NULL: nobody does */
 	struct coll_team *list;
 };
 

@@ -37,6 +37,29 @@ static struct coll_client *of_process(struct coll_source *s)
 	return (struct coll_client *)((char *)s - offsetof(struct coll_client, process));
 }
 
+static void set_events(struct coll_client *c)
+{
+	coll_loop_change(&c->server->loop, &c->socket,
+			 (c->paused ? 0 : EPOLLIN) | (c->blocked ? EPOLLOUT : 0));
+}
+
+/* Its own buffers fill, and what does not fit there it writes to its spool: nothing is lost. */
+static void pace(struct coll_client *c, size_t bytes)
+{
+	if (c->closing || !coll_keeper_pace(&c->server->keeper, &c->rate, bytes, c->heard_ns))
+		return;
+	c->paused = true;
+	set_events(c);
+}
+
+void coll_client_resume(struct coll_client *c, int64_t now_ns)
+{
+	if (!c->paused || c->closing || coll_keeper_wait(&c->server->keeper, &c->rate, now_ns))
+		return;
+	c->paused = false;
+	set_events(c);
+}
+
 /* One read to where the bytes are to go: how many; 0: none now; -errno, -ENODATA at the end. */
 static ssize_t receive(struct coll_client *c)
 {
@@ -54,14 +77,16 @@ static ssize_t receive(struct coll_client *c)
 	return err ? err : n;
 }
 
-static void read_some(struct coll_client *c, int rounds, size_t bytes)
+static void read_some(struct coll_client *c, int rounds, size_t bytes, bool drain)
 {
 	size_t sum = 0;
 	ssize_t got = 1;
 
-	while (got > 0 && rounds-- && sum < bytes && !c->closing) {
+	while (got > 0 && rounds-- && sum < bytes && !c->closing && (!c->paused || drain)) {
 		got = receive(c);
 		sum += got > 0 ? (size_t)got : 0;
+		if (got > 0)
+			pace(c, (size_t)got);
 	}
 	if (got >= 0)
 		return;
@@ -77,12 +102,12 @@ static void on_socket(struct coll_source *s, uint32_t events)
 	if (events & EPOLLOUT)
 		coll_client_acknowledge(c);
 	if (events & ~(uint32_t)EPOLLOUT)
-		read_some(c, READS_PER_TURN, SIZE_MAX);
+		read_some(c, READS_PER_TURN, SIZE_MAX, false);
 }
 
 void coll_client_drain(struct coll_client *c)
 {
-	read_some(c, READS_PER_DRAIN, BYTES_PER_DRAIN);
+	read_some(c, READS_PER_DRAIN, BYTES_PER_DRAIN, true);
 }
 
 /*
@@ -187,7 +212,7 @@ static void set_blocked(struct coll_client *c, bool blocked)
 	if (c->blocked == blocked || c->closing)
 		return;
 	c->blocked = blocked;
-	coll_loop_change(&c->server->loop, &c->socket, EPOLLIN | (blocked ? EPOLLOUT : 0));
+	set_events(c);
 }
 
 void coll_client_acknowledge(struct coll_client *c)

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include "base/loop.h"
 #include "feed.h"
+#include "keep/bucket.h"
 #include "server.h"
 
 struct coll_client {
@@ -29,6 +30,8 @@ struct coll_client {
 	uint8_t ack[WIRE_FRAME_HEADER_BYTES]; /* the one on its way out */
 	size_t ack_at, ack_len;
 	bool blocked; /* waits for EPOLLOUT */
+	bool paused; /* it sent more a second than it may: not read from */
+	struct coll_bucket rate;
 
 	bool closing;
 	int64_t end_ns; /* realtime when the process ended, 0: not seen */
@@ -45,6 +48,9 @@ void coll_client_drain(struct coll_client *c);
 
 /* Sends acknowledgements that are due, as far as the socket takes them. */
 void coll_client_acknowledge(struct coll_client *c);
+
+/* Reads from it again, if it was not read from for too many bytes a second and that is over. */
+void coll_client_resume(struct coll_client *c, int64_t now_ns);
 
 /* To be closed at the end of this turn. */
 void coll_client_close(struct coll_client *c);

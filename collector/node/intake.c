@@ -90,6 +90,9 @@ static int open_stream(struct coll_feed *in, const struct wire_frame *f, const u
 	struct coll_hello hello;
 	int err;
 
+	err = coll_keeper_feed(&in->server->keeper, in->feeder->stream_count);
+	if (err)
+		return err;
 	if (f->type != WIRE_FRAME_HELLO)
 		err = coll_store_find(st, f->stream, out);
 	else if (!(err = coll_hello_read(&hello, f, payload)))

@@ -46,6 +46,22 @@ static size_t raise_descriptors(void)
 	return (size_t)(r.rlim_cur - FDS_OWN) / FDS_PER_CLIENT;
 }
 
+/* Limits, and who watches over them. */
+static void open_keep(struct coll_server *sv)
+{
+	const struct coll_options *o = sv->opts;
+
+	sv->limits = o->limits;
+	coll_children_init(&sv->children, &sv->loop);
+	coll_keeper_init(&sv->keeper, sv->store.base, &sv->limits, &sv->children, &sv->count);
+	coll_keeper_attach(&sv->keeper, &sv->store, "");
+	if (!o->store)
+		return;
+	coll_digests_init(&sv->digests, sv->store.base, o->store, &sv->limits, &sv->children,
+			  &sv->count);
+	sv->keeper.digests = &sv->digests;
+}
+
 int coll_server_init(struct coll_server *sv, const struct coll_options *opts)
 {
 	int err;
@@ -53,7 +69,7 @@ int coll_server_init(struct coll_server *sv, const struct coll_options *opts)
 	memset(sv, 0, sizeof(*sv));
 	sv->opts = opts;
 	sv->loop.fd = sv->listener.source.fd = sv->listener.lock_fd = -1;
-	sv->signals.fd = sv->timer.fd = sv->eof.fd = -1;
+	sv->signals.fd = sv->timer.fd = sv->eof.fd = sv->notify.fd = -1;
 	sv->client_max = raise_descriptors();
 	sv->idle_since_ns = coll_now_ns();
 	/* Freed frames go back to the system: the C library would raise this bound by itself. */
@@ -64,6 +80,7 @@ int coll_server_init(struct coll_server *sv, const struct coll_options *opts)
 	err = coll_loop_init(&sv->loop);
 	if (err)
 		goto fini;
+	open_keep(sv);
 	sv->scratch = malloc(COLL_SCRATCH_BYTES);
 	err = -ENOMEM;
 	if (sv->scratch)
@@ -82,6 +99,10 @@ void coll_server_fini(struct coll_server *sv)
 	sv->http = NULL;
 	coll_listener_close(&sv->listener);
 	coll_store_fini(&sv->store);
+	coll_keeper_fini(&sv->keeper);
+	coll_digests_fini(&sv->digests);
+	coll_children_fini(&sv->children);
+	coll_sdnotify_fini(&sv->notify);
 	if (sv->signals.fd >= 0)
 		close(sv->signals.fd);
 	if (sv->timer.fd >= 0)
@@ -115,7 +136,9 @@ static void accept_pause(struct coll_server *sv, bool pause)
 
 static void serve(struct coll_server *sv, int fd, const struct ucred *peer)
 {
-	if (sv->client_count >= sv->client_max) {
+	uint64_t limit = sv->limits.value[COLL_LIMIT_CLIENTS];
+
+	if (sv->client_count >= sv->client_max || (limit && sv->client_count >= limit)) {
 		sv->count.clients_refused++;
 		close(fd);
 		return;
@@ -156,7 +179,9 @@ static void on_signal(struct coll_source *s, uint32_t events)
 	(void)events;
 	while (read(s->fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGUSR1)
-			coll_status_log(&sv->count, sv->client_count, sv->store.streams);
+			coll_status_log(&sv->count, sv->client_count, sv->keeper.open_streams);
+		else if (info.ssi_signo == SIGHUP)
+			sv->reload = true;
 		else
 			sv->terminate = true;
 	}
@@ -214,6 +239,30 @@ static void relisten(struct coll_server *sv)
 		coll_log("%s: it was removed; listening there again", sv->opts->unix_path);
 }
 
+/* Each file by itself: a mistake in one leaves what it said before, and is logged. */
+static void reload(struct coll_server *sv)
+{
+	const struct coll_options *o = sv->opts;
+
+	sv->reload = false;
+	coll_sdnotify_reloading(&sv->notify);
+	sv->count.reloads++;
+	if (o->limits_file && !coll_limits_load(&sv->limits, &o->limits, o->limits_file))
+		coll_log("limits: read again");
+	if (o->token_file && !coll_http_reload(sv->http))
+		coll_log("tokens: read again");
+	coll_keeper_reloaded(&sv->keeper);
+	coll_sdnotify_ready(&sv->notify);
+}
+
+static void resume_paced(struct coll_server *sv, int64_t now)
+{
+	struct coll_client *c;
+
+	for (c = sv->clients; c; c = c->next)
+		coll_client_resume(c, now);
+}
+
 static void close_stalled(struct coll_server *sv, int64_t now)
 {
 	struct coll_client *c;
@@ -238,6 +287,12 @@ static void on_timer(struct coll_source *s, uint32_t events)
 	accept_pause(sv, false);
 	relisten(sv);
 	close_stalled(sv, coll_now_ns());
+	resume_paced(sv, coll_now_ns());
+	coll_children_tick(&sv->children, coll_now_ns());
+	coll_keeper_tick(&sv->keeper, coll_now_ns());
+	if (sv->keeper.digests)
+		coll_digests_tick(&sv->digests, coll_now_ns());
+	coll_sdnotify_tick(&sv->notify, coll_now_ns());
 	coll_http_tick(sv->http);
 	coll_server_settle(sv, true);
 }
@@ -351,8 +406,13 @@ static int tell_ready(struct coll_server *sv)
 
 int coll_server_listen(struct coll_server *sv)
 {
-	int err = open_signals(sv);
+	const struct coll_options *o = sv->opts;
+	int err;
 
+	if (o->limits_file && (err = coll_limits_load(&sv->limits, &o->limits, o->limits_file)))
+		return err;
+	coll_sdnotify_init(&sv->notify);
+	err = open_signals(sv);
 	if (!err)
 		err = open_timer(sv);
 	if (!err)
@@ -372,6 +432,7 @@ int coll_server_listen(struct coll_server *sv)
 		return err;
 	if (sv->http)
 		coll_log("listening on %s", coll_http_url(sv->http));
+	coll_sdnotify_ready(&sv->notify);
 	return tell_ready(sv);
 }
 
@@ -410,6 +471,7 @@ static void finish(struct coll_server *sv)
 {
 	struct coll_client *c;
 
+	coll_sdnotify_stopping(&sv->notify);
 	unlisten(sv);
 	coll_http_close(sv->http);
 	sv->http = NULL;
@@ -428,9 +490,11 @@ int coll_server_run(struct coll_server *sv)
 		err = coll_loop_turn(&sv->loop, coll_http_timeout(sv->http));
 		coll_server_settle(sv, false);
 		coll_http_turn(sv->http);
+		if (sv->reload)
+			reload(sv);
 	}
 	finish(sv);
 	if (sv->opts->verbose)
-		coll_status_log(&sv->count, sv->client_count, sv->store.streams);
+		coll_status_log(&sv->count, sv->client_count, sv->keeper.open_streams);
 	return err;
 }

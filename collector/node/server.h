@@ -11,9 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "listener.h"
+#include "base/child.h"
 #include "base/loop.h"
 #include "base/options.h"
+#include "base/sdnotify.h"
 #include "base/status.h"
+#include "keep/keeper.h"
 #include "store/store.h"
 
 #define COLL_SCRATCH_BYTES (1u << 20) /* one read */
@@ -31,6 +34,11 @@ struct coll_server {
 	struct coll_http *http; /* NULL without --listen */
 	struct coll_store store;
 	struct coll_counters count;
+	struct coll_children children;
+	struct coll_limits limits; /* as they hold now */
+	struct coll_keeper keeper;
+	struct coll_digests digests; /* unused without --store */
+	struct coll_sdnotify notify;
 	struct coll_client *clients; /* all, also those about to close */
 	struct coll_watch *watches; /* processes whose connection ended before them */
 	size_t client_count, watch_count, client_max;
@@ -39,6 +47,7 @@ struct coll_server {
 
 	struct coll_source signals, timer, eof;
 	bool terminate; /* a signal asked for the end */
+	bool reload; /* a signal asked for files of settings to be read again */
 	bool eof_seen; /* --until-eof: the other end is gone */
 	bool listening;
 	bool accept_paused; /* out of descriptors: again at the next tick */

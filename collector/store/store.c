@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "base/paths.h"
+#include "keep/keeper.h"
 #include "recover.h"
 
 #define RUN_SUFFIX ".gst"
@@ -69,13 +70,14 @@ void coll_hex_of(char out[COLL_HEX_BYTES], const uint8_t *id)
 }
 
 /* A stream without a file, not in the store yet. @dir is kept. */
-static struct coll_stream *stream_new(const uint8_t *id, char *dir)
+static struct coll_stream *stream_new(struct coll_store *st, const uint8_t *id, char *dir)
 {
 	struct coll_stream *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
 	s->fd = s->index.fd = -1;
+	s->store = st;
 	memcpy(s->id, id, sizeof(s->id));
 	coll_hex_of(s->hex, id);
 	s->dir = dir;
@@ -182,25 +184,33 @@ static void put_in_bucket(struct coll_store *st, struct coll_stream *s)
 	st->count->streams++;
 }
 
-/* @dir is taken. */
-static int open_in(struct coll_store *st, const uint8_t *id, char *dir, struct coll_stream **out)
+/* @dir is taken; it is made, with @make, once limits allow the stream. */
+static int open_in(struct coll_store *st, const uint8_t *id, char *dir, bool make,
+		   struct coll_stream **out)
 {
-	struct coll_stream *s = stream_new(id, dir);
+	struct coll_stream *s = stream_new(st, id, dir);
 	int err;
 
 	if (!s) {
 		free(dir);
 		return -ENOMEM;
 	}
-	err = open_file(s);
+	err = coll_keeper_open(st->keeper, dir);
 	if (err)
 		goto free_stream;
+	err = make ? coll_mkdirs(dir, 0777) : 0;
+	if (!err)
+		err = open_file(s);
+	if (err)
+		goto close_run;
 	err = take_up(st, s);
 	if (err)
-		goto free_stream;
+		goto close_run;
 	put_in_bucket(st, s);
 	*out = s;
 	return 0;
+close_run:
+	coll_keeper_closed(st->keeper, dir);
 free_stream:
 	stream_free(s);
 	return err;
@@ -210,18 +220,12 @@ int coll_store_open(struct coll_store *st, const uint8_t *id, const struct coll_
 		    struct coll_stream **out)
 {
 	char *dir;
-	int err;
 
 	if (!hello->run[0])
 		return -EBADMSG;
 	if (asprintf(&dir, "%s/%s" RUN_SUFFIX, st->base, hello->run) < 0)
 		return -ENOMEM;
-	err = coll_mkdirs(dir, 0777);
-	if (err) {
-		free(dir);
-		return err;
-	}
-	return open_in(st, id, dir, out);
+	return open_in(st, id, dir, true, out);
 }
 
 static bool is_run(const char *name)
@@ -256,13 +260,16 @@ int coll_store_find(struct coll_store *st, const uint8_t *id, struct coll_stream
 {
 	char *dir = search(st, id);
 
-	return dir ? open_in(st, id, dir, out) : -ENOENT;
+	return dir ? open_in(st, id, dir, false, out) : -ENOENT;
 }
 
 int coll_stream_append(struct coll_stream *s, const uint8_t *bytes, size_t len)
 {
+	int refused = coll_keeper_append(s->store->keeper, s->store->use, s->size, len);
 	size_t done = 0;
 
+	if (refused)
+		return refused;
 	while (done < len) {
 		ssize_t n = write(s->fd, bytes + done, len - done);
 		int err = n ? -errno : -ENOSPC;
@@ -407,5 +414,6 @@ void coll_store_close(struct coll_store *st, struct coll_stream *s)
 	if (s->next)
 		s->next->link = s->link;
 	st->streams--;
+	coll_keeper_closed(st->keeper, s->dir);
 	stream_free(s);
 }

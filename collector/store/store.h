@@ -25,8 +25,11 @@
 #define COLL_HEX_BYTES (2 * WIRE_STREAM_ID_BYTES + 1)
 
 struct coll_feeder;
+struct coll_keeper;
+struct coll_use;
 
 struct coll_stream {
+	struct coll_store *store; /* whose it is */
 	uint8_t id[WIRE_STREAM_ID_BYTES];
 	char hex[COLL_HEX_BYTES];
 	uint64_t serial; /* of this opening: no other one of the store has it */
@@ -59,6 +62,8 @@ struct coll_store {
 	struct coll_counters *count; /* borrowed */
 	struct coll_known *known;
 	uint64_t serial; /* of the last opening */
+	struct coll_keeper *keeper; /* borrowed; NULL: no limits */
+	struct coll_use *use; /* borrowed, the keeper's */
 	size_t streams;
 	struct coll_stream *bucket[COLL_STORE_BUCKETS];
 };
@@ -84,7 +89,7 @@ int coll_store_find(struct coll_store *st, const uint8_t *id, struct coll_stream
 
 /*
  * Appends whole frames. On an error nothing of them stays in the file (or a torn end where even
- * that fails, which readers skip).
+ * that fails, which readers skip). Limits refuse with -EDQUOT and -EFBIG, and opening with -EUSERS.
  */
 int coll_stream_append(struct coll_stream *s, const uint8_t *bytes, size_t len);
 

@@ -182,7 +182,7 @@ def test_idle_exit():
 
 
 def test_signals():
-    for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for sig in (signal.SIGTERM, signal.SIGINT):
         s = rng.randbytes(16)
         with Collector(BIN) as c:
             client = c.client()

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One look over all runs: what is too old goes, and what the quotas have no place for, oldest
+ * first. A run is never removed while a stream of it is open, nor within ten minutes of its last
+ * write, and where digests are wanted not by age before its digest was handed over.
+ *
+ * It runs in a process of its own, for a large directory takes its time to go. It says what it did
+ * in lines, of which the collector reads all but `removed` and `kept`:
+ *
+ *	removed TEAM RUN BYTES: WHY
+ *	kept TEAM RUN: WHY
+ *	digest TEAM RUN
+ *	team TEAM BYTES RUNS
+ *	total BYTES RUNS REMOVED_BYTES REMOVED_RUNS
+ *
+ * TEAM is `-` where BASE itself is meant.
+ */
+#ifndef COLL_SWEEP_H
+#define COLL_SWEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "limits.h"
+
+#define COLL_SWEEP_YOUNG_S 600 /* since its last write: somebody may still be at it */
+
+struct coll_use;
+
+struct coll_sweep {
+	const char *base;
+	const struct coll_limits *limits;
+	bool dry; /* say what would go, remove nothing */
+	uint64_t need; /* bytes that the quota must have room for */
+	const struct coll_use *uses; /* list; what each team's quota must have room for */
+	bool digests; /* name runs without digest, and keep them longer */
+};
+
+/* Lines go to descriptor @out. 0; 1: something could not be read or removed, told on stderr. */
+int coll_sweep(const struct coll_sweep *s, int out);
+
+#endif
