@@ -16,7 +16,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "remove.h"
-#include "runs.h"
+#include "rundirs.h"
 
 #define TIMEOUT_S 900
 #define MEMORY (4ull << 30)
@@ -65,7 +65,7 @@ void coll_digests_add(struct coll_digests *d, const char *team, const char *run)
 
 	while (e && (strcmp(e->run, run) || strcmp(e->team, team)))
 		e = e->next;
-	if (e || d->waiting >= COLL_DIGESTS_MAX || !d->available || !coll_run_name_ok(run))
+	if (e || d->waiting >= COLL_DIGESTS_MAX || !d->available || !coll_rundir_name_ok(run))
 		return;
 	e = calloc(1, sizeof(*e));
 	if (!e)
@@ -166,7 +166,9 @@ static void digest_done(void *owner, const struct coll_child_end *end)
 static void start(struct coll_digests *d, struct coll_digest *e)
 {
 	char path[PATH_MAX];
-	const char *argv[] = { d->program, "digest", path, "--store", d->store, NULL };
+	const char *argv[] = { d->program, "digest", path,
+			       "--store",  d->store, *e->team ? "--team" : NULL,
+			       e->team,	   NULL };
 	struct coll_child_plan plan = {
 		.argv = argv,
 		.stderr_kept = true,
@@ -201,13 +203,13 @@ enum state {
 static enum state state_of(struct coll_digests *d, const struct coll_digest *e, int64_t *wait_ns)
 {
 	char folder[PATH_MAX];
-	struct coll_run run;
+	struct coll_rundir run;
 	enum state state = READY;
 	int64_t quiet_ns;
 	int fd;
 
 	run_path(d, e, folder, sizeof(folder), true);
-	if (coll_run_look(&run, folder, e->team, e->run))
+	if (coll_rundir_look(&run, folder, e->team, e->run))
 		return GONE;
 	quiet_ns = coll_clock_ns(CLOCK_REALTIME) - run.newest_ns;
 	*wait_ns = grace_ns(d) - quiet_ns;
@@ -216,7 +218,7 @@ static enum state state_of(struct coll_digests *d, const struct coll_digest *e, 
 		state = GONE;
 	else if (*wait_ns > 0)
 		state = NOT_YET;
-	coll_run_fini(&run);
+	coll_rundir_fini(&run);
 	fd = state == READY ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (fd < 0)
 		return state;

@@ -409,7 +409,8 @@ def test_digests():
             if not os.path.exists(log):
                 return 0
             with open(log) as f:
-                return f.read().count(f"/{run}.gst --store sqlite:x\n")
+                return f.read().count(f"/{run}.gst --store sqlite:x" +
+                                      (" --team red\n" if run == "earlier" else "\n"))
 
         options = ["--store", "sqlite:x", "--limit", "digest-after=1s"]
         with Collector(os.path.join(d, "bin"), base=os.path.join(d, "runs"), options=options) as c:

@@ -4,8 +4,8 @@
  * need to know of each. Nothing else there is looked at: a run directory has a name that we would
  * give it and holds a run.json, a stream or a spool. Symbolic links are not followed.
  */
-#ifndef COLL_RUNS_H
-#define COLL_RUNS_H
+#ifndef COLL_RUNDIRS_H
+#define COLL_RUNDIRS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #define COLL_DIGEST_MARK \
 	"digest.done" /* the run's digest was handed over; as old as what it tells */
 
-struct coll_run {
+struct coll_rundir {
 	char *team; /* "": BASE itself */
 	char *name; /* with .gst */
 	uint64_t bytes; /* on disk, all files */
@@ -24,23 +24,24 @@ struct coll_run {
 	int64_t digest_ns; /* realtime: of the mark; 0: none */
 };
 
-struct coll_runs {
-	struct coll_run *run;
+struct coll_rundirs {
+	struct coll_rundir *run;
 	size_t count, room;
 };
 
 /* Of all teams. 0 or -errno; what cannot be read is left out. */
-int coll_runs_scan(struct coll_runs *all, const char *base);
+int coll_rundirs_scan(struct coll_rundirs *all, const char *base);
 
 /* Of one folder: a team's, or BASE itself; @team is what they are marked with. */
-int coll_runs_scan_folder(struct coll_runs *all, const char *folder, const char *team);
+int coll_rundirs_scan_folder(struct coll_rundirs *all, const char *folder, const char *team);
 
-/* One run. 0; -ENOENT: there is none of that name; -errno. coll_run_fini frees it. */
-int coll_run_look(struct coll_run *run, const char *folder, const char *team, const char *name);
-void coll_run_fini(struct coll_run *run);
-void coll_runs_fini(struct coll_runs *all);
+/* One run. 0; -ENOENT: there is none of that name; -errno. coll_rundir_fini frees it. */
+int coll_rundir_look(struct coll_rundir *run, const char *folder, const char *team,
+		     const char *name);
+void coll_rundir_fini(struct coll_rundir *run);
+void coll_rundirs_fini(struct coll_rundirs *all);
 
 /* A name that a run directory may have: RUN.gst, see coll_run_name. */
-bool coll_run_name_ok(const char *name);
+bool coll_rundir_name_ok(const char *name);
 
 #endif

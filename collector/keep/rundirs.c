@@ -2,7 +2,7 @@
 /*
  * Directories of directories of files.
  */
-#include "runs.h"
+#include "rundirs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ static bool ends_with(const char *name, const char *suffix)
 	return len > n && !strcmp(name + len - n, suffix);
 }
 
-bool coll_run_name_ok(const char *name)
+bool coll_rundir_name_ok(const char *name)
 {
 	size_t len = strlen(name);
 
@@ -53,7 +53,7 @@ static int64_t changed_ns(const struct stat *st)
 }
 
 /* True: the file shows that this is a run's directory. */
-static bool add_file(struct coll_run *run, const char *name, const struct stat *st)
+static bool add_file(struct coll_rundir *run, const char *name, const struct stat *st)
 {
 	bool stream = ends_with(name, SUFFIX), trace = stream || ends_with(name, ".spool");
 
@@ -71,7 +71,7 @@ static bool add_file(struct coll_run *run, const char *name, const struct stat *
 	return trace || !strcmp(name, "run.json");
 }
 
-static bool look_into(struct coll_run *run, int fd)
+static bool look_into(struct coll_rundir *run, int fd)
 {
 	DIR *d = fdopendir(fd);
 	bool found = false;
@@ -99,12 +99,12 @@ static int open_folder(int at, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-static int look(struct coll_run *run, int folder_fd, const char *team, const char *name)
+static int look(struct coll_rundir *run, int folder_fd, const char *team, const char *name)
 {
 	int fd;
 
 	memset(run, 0, sizeof(*run));
-	if (!coll_run_name_ok(name))
+	if (!coll_rundir_name_ok(name))
 		return -ENOENT;
 	fd = open_folder(folder_fd, name);
 	if (fd < 0)
@@ -115,11 +115,12 @@ static int look(struct coll_run *run, int folder_fd, const char *team, const cha
 	run->name = strdup(name);
 	if (run->team && run->name)
 		return 0;
-	coll_run_fini(run);
+	coll_rundir_fini(run);
 	return -ENOMEM;
 }
 
-int coll_run_look(struct coll_run *run, const char *folder, const char *team, const char *name)
+int coll_rundir_look(struct coll_rundir *run, const char *folder, const char *team,
+		     const char *name)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 
@@ -131,24 +132,24 @@ int coll_run_look(struct coll_run *run, const char *folder, const char *team, co
 	return err;
 }
 
-void coll_run_fini(struct coll_run *run)
+void coll_rundir_fini(struct coll_rundir *run)
 {
 	free(run->team);
 	free(run->name);
 	run->team = run->name = NULL;
 }
 
-void coll_runs_fini(struct coll_runs *all)
+void coll_rundirs_fini(struct coll_rundirs *all)
 {
 	for (size_t i = 0; i < all->count; i++)
-		coll_run_fini(&all->run[i]);
+		coll_rundir_fini(&all->run[i]);
 	free(all->run);
-	*all = (struct coll_runs){ .count = 0 };
+	*all = (struct coll_rundirs){ .count = 0 };
 }
 
-static int add(struct coll_runs *all, const struct coll_run *run)
+static int add(struct coll_rundirs *all, const struct coll_rundir *run)
 {
-	struct coll_run *more;
+	struct coll_rundir *more;
 	size_t room = all->room ? all->room * 2 : 64;
 
 	if (all->count == all->room) {
@@ -163,10 +164,10 @@ static int add(struct coll_runs *all, const struct coll_run *run)
 }
 
 /* What may be a team's folder, if @teams; everything there that is no run is passed over. */
-static int scan(struct coll_runs *all, int fd, const char *team, bool teams)
+static int scan(struct coll_rundirs *all, int fd, const char *team, bool teams)
 {
 	DIR *d = fdopendir(fd);
-	struct coll_run run;
+	struct coll_rundir run;
 	struct dirent *e;
 	int err = 0, sub;
 
@@ -179,7 +180,7 @@ static int scan(struct coll_runs *all, int fd, const char *team, bool teams)
 			continue;
 		err = look(&run, dirfd(d), team, e->d_name);
 		if (!err && (err = add(all, &run)))
-			coll_run_fini(&run);
+			coll_rundir_fini(&run);
 		if (err != -ENOENT || !teams || ends_with(e->d_name, SUFFIX) ||
 		    ends_with(e->d_name, ".job"))
 			continue;
@@ -191,19 +192,19 @@ static int scan(struct coll_runs *all, int fd, const char *team, bool teams)
 	return err == -ENOMEM ? err : 0;
 }
 
-static int scan_path(struct coll_runs *all, const char *path, const char *team, bool teams)
+static int scan_path(struct coll_rundirs *all, const char *path, const char *team, bool teams)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	return fd < 0 ? -errno : scan(all, fd, team, teams);
 }
 
-int coll_runs_scan(struct coll_runs *all, const char *base)
+int coll_rundirs_scan(struct coll_rundirs *all, const char *base)
 {
 	return scan_path(all, base, "", true);
 }
 
-int coll_runs_scan_folder(struct coll_runs *all, const char *folder, const char *team)
+int coll_rundirs_scan_folder(struct coll_rundirs *all, const char *folder, const char *team)
 {
 	return scan_path(all, folder, team, false);
 }
