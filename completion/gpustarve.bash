@@ -29,7 +29,8 @@ declare -A _gpustarve_options=(
 	[prices]='-o --output --provider --date --price-model'
 	[doctor]=''
 	[collector]='--dir --unix --listen --cert --key --client-ca --token-file --no-token
-		--insecure-http --limits --limit --quota --keep --keep-label --store --sweep --dry-run --until-eof --grace --silence --idle-exit --ready-fd --foreground
+		--insecure-http --limits --limit --quota --keep --keep-label --store --sweep --dry-run --alert --exec --usd-per-gpu-hour
+		--until-eof --grace --silence --idle-exit --ready-fd --foreground
 		--verbose --version'
 )
 
@@ -65,7 +66,7 @@ declare -A _gpustarve_values=(
 	[collector --dir]=@folder [collector --unix]=@file [collector --until-eof]=@none
 	[collector --limits]=@file [collector --limit]=@none [collector --quota]=@none
 	[collector --keep]=@none [collector --keep-label]=@none [collector --store]=@none
-	
+	[collector --alert]=@none [collector --exec]=@none [collector --usd-per-gpu-hour]=@none
 	[collector --grace]=@none [collector --silence]=@none [collector --idle-exit]=@none
 	[collector --ready-fd]=@none [collector --listen]=@none [collector --cert]=@file
 	[collector --key]=@file [collector --client-ca]=@file [collector --token-file]=@file

@@ -37,6 +37,11 @@ static const char help[] =
 	"  --store URL          hand digests of ended runs to `gpustarve digest --store URL`\n"
 	"  --sweep              remove what is not to be kept, once, and end\n"
 	"  --dry-run            with --sweep: only say what would go\n"
+	"  --alert COND         say so once in each run in which this holds, such as\n"
+	"                       'idle_for>15m'; may be given several times\n"
+	"  --exec CMD           run this, too, when the alert before it fires\n"
+	"  --usd-per-gpu-hour USD\n"
+	"                       price of every GPU, for alerts in dollars\n"
 	"  --until-eof FD       end when FD reads end-of-file and all clients are done\n"
 	"  --grace SECONDS      then wait so long for clients that have said goodbye (10)\n"
 	"  --silence SECONDS    drop a client that sends nothing at all, or half a frame, for so\n"
@@ -73,6 +78,9 @@ enum {
 	OPT_STORE,
 	OPT_SWEEP,
 	OPT_DRY_RUN,
+	OPT_ALERT,
+	OPT_EXEC,
+	OPT_USD,
 	OPT_UNTIL_EOF,
 	OPT_GRACE,
 	OPT_SILENCE,
@@ -102,6 +110,9 @@ static const struct option table[] = {
 	{ "store", required_argument, NULL, OPT_STORE },
 	{ "sweep", no_argument, NULL, OPT_SWEEP },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
+	{ "alert", required_argument, NULL, OPT_ALERT },
+	{ "exec", required_argument, NULL, OPT_EXEC },
+	{ "usd-per-gpu-hour", required_argument, NULL, OPT_USD },
 	{ "until-eof", required_argument, NULL, OPT_UNTIL_EOF },
 	{ "grace", required_argument, NULL, OPT_GRACE },
 	{ "silence", required_argument, NULL, OPT_SILENCE },
@@ -229,6 +240,12 @@ static bool one(struct coll_options *o, int opt)
 		return number("silence", optarg, &o->silence_s);
 	case OPT_IDLE_EXIT:
 		return number("idle-exit", optarg, &o->idle_exit_s);
+	case OPT_ALERT:
+		return coll_conditions_alert(&o->conditions, optarg);
+	case OPT_EXEC:
+		return coll_conditions_exec(&o->conditions, optarg);
+	case OPT_USD:
+		return coll_conditions_price(&o->conditions, optarg);
 	case OPT_FOREGROUND:
 		return true;
 	case OPT_VERBOSE:
@@ -259,7 +276,7 @@ static bool complete(const struct coll_options *o, int argc, char **argv)
 		coll_log("options of HTTP without --listen; give --listen https://HOST:PORT");
 		return false;
 	}
-	return true;
+	return coll_conditions_complete(&o->conditions);
 }
 
 bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *status)
@@ -273,6 +290,7 @@ bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *stat
 		.idle_exit_s = -1,
 		.grace_s = 10,
 		.silence_s = 30,
+		.conditions.nano_usd_per_hour = -1,
 	};
 	coll_limits_init(&o->limits);
 	*status = COLL_EXIT_OK;

@@ -4,6 +4,7 @@
 #define COLL_OPTIONS_H
 
 #include <stdbool.h>
+#include "alert/conditions.h"
 #include "keep/limits.h"
 
 struct coll_options {
@@ -27,6 +28,8 @@ struct coll_options {
 	const char *limits_file; /* over those; read again on SIGHUP. NULL: none */
 	const char *store; /* URL of a store of digests; NULL: none */
 	bool sweep, dry_run; /* one sweep instead of serving */
+
+	struct coll_conditions conditions;
 };
 
 enum coll_exit {

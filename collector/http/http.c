@@ -136,6 +136,7 @@ int coll_http_open(struct coll_http **out, struct coll_server *sv)
 	h->teams.base = sv->store.base;
 	h->teams.count = &sv->count;
 	h->teams.keeper = &sv->keeper;
+	h->teams.server = sv;
 	fd = coll_listen_tcp(&h->address, o->listen);
 	if (fd < 0) {
 		err = fd;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "keep/keeper.h"
+#include "node/server.h"
 
 static void close_stream(struct coll_team *team, struct coll_stream *s)
 {
@@ -58,6 +59,8 @@ struct coll_team *coll_team_get(struct coll_teams *t, const char *name)
 	team->store = &team->own;
 	if (t->keeper)
 		coll_keeper_attach(t->keeper, &team->own, name);
+	if (t->server)
+		coll_server_watch(t->server, &team->own);
 	return add(t, team);
 }
 

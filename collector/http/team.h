@@ -27,6 +27,7 @@ struct coll_teams {
 	const char *base;
 	struct coll_counters *count;
 	struct coll_keeper *keeper; /* watches over what teams use; NULL: nobody does */
+	struct coll_server *server; /* NULL: nobody watches what the stores read */
 	struct coll_team *list;
 };
 

@@ -165,6 +165,8 @@ static int admit(struct coll_feed *in, struct batch *b, const struct wire_frame 
 		s->ack_due = true;
 		return 0;
 	}
+	if (in->server->watching)
+		coll_runs_frame(&in->server->runs, s, f, payload, false);
 	return batch_add(in, b, s, f, at);
 }
 

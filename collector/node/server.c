@@ -62,6 +62,35 @@ static void open_keep(struct coll_server *sv)
 	sv->keeper.digests = &sv->digests;
 }
 
+static void on_recovered(void *arg, const struct coll_stream *s, const struct wire_frame *f,
+			 const uint8_t *payload)
+{
+	struct coll_server *sv = arg;
+
+	coll_runs_frame(&sv->runs, s, f, payload, true);
+}
+
+void coll_server_watch(struct coll_server *sv, struct coll_store *st)
+{
+	if (!sv->watching)
+		return;
+	st->recovered = on_recovered;
+	st->recovered_arg = sv;
+}
+
+/* Who has neither alerts nor anybody to tell need not read pulses. */
+static int watch_runs(struct coll_server *sv)
+{
+	int err;
+
+	if (!sv->opts->conditions.watch.entries && !sv->opts->listen)
+		return 0;
+	err = coll_runs_init(&sv->runs, &sv->opts->conditions);
+	sv->watching = !err;
+	coll_server_watch(sv, &sv->store);
+	return err;
+}
+
 int coll_server_init(struct coll_server *sv, const struct coll_options *opts)
 {
 	int err;
@@ -81,6 +110,9 @@ int coll_server_init(struct coll_server *sv, const struct coll_options *opts)
 	if (err)
 		goto fini;
 	open_keep(sv);
+	err = watch_runs(sv);
+	if (err)
+		goto fini;
 	sv->scratch = malloc(COLL_SCRATCH_BYTES);
 	err = -ENOMEM;
 	if (sv->scratch)
@@ -103,6 +135,7 @@ void coll_server_fini(struct coll_server *sv)
 	coll_digests_fini(&sv->digests);
 	coll_children_fini(&sv->children);
 	coll_sdnotify_fini(&sv->notify);
+	coll_runs_fini(&sv->runs);
 	if (sv->signals.fd >= 0)
 		close(sv->signals.fd);
 	if (sv->timer.fd >= 0)
@@ -294,6 +327,8 @@ static void on_timer(struct coll_source *s, uint32_t events)
 		coll_digests_tick(&sv->digests, coll_now_ns());
 	coll_sdnotify_tick(&sv->notify, coll_now_ns());
 	coll_http_tick(sv->http);
+	if (sv->watching)
+		coll_runs_tick(&sv->runs);
 	coll_server_settle(sv, true);
 }
 

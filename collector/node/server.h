@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "listener.h"
+#include "alert/runs.h"
 #include "base/child.h"
 #include "base/loop.h"
 #include "base/options.h"
@@ -33,6 +34,8 @@ struct coll_server {
 	struct coll_listener listener; /* not open without --unix */
 	struct coll_http *http; /* NULL without --listen */
 	struct coll_store store;
+	struct coll_runs runs; /* if watching */
+	bool watching; /* what pulses tell is of interest: alerts, or HTTP */
 	struct coll_counters count;
 	struct coll_children children;
 	struct coll_limits limits; /* as they hold now */
@@ -58,6 +61,9 @@ struct coll_server {
 
 /* Everything but the socket: enough to serve connected clients. 0 or -errno. */
 int coll_server_init(struct coll_server *sv, const struct coll_options *opts);
+
+/* What a store reads back from its files is of interest, too. */
+void coll_server_watch(struct coll_server *sv, struct coll_store *st);
 
 /* The socket, signals, timer. 0 or -errno; what went wrong is logged. */
 int coll_server_listen(struct coll_server *sv);

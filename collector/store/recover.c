@@ -23,19 +23,46 @@ static void note_frame(struct coll_stream *s, const struct wire_file *f, const s
 		s->bye = true;
 }
 
-/* The process, from its last Hello. Without one the stream is stored all the same. */
-static void read_hello(struct coll_stream *s, const struct wire_entry *e)
+/* Head and body, to be freed; NULL: no memory, or the file has changed. */
+static uint8_t *read_payload(const struct coll_stream *s, const struct wire_entry *e)
 {
 	size_t len = (size_t)e->frame.head_len + e->frame.body_len;
 	uint8_t *payload = malloc(len + 1);
 
-	if (payload && pread(s->fd, payload, len, (off_t)(e->offset + WIRE_FRAME_HEADER_BYTES)) ==
-			       (ssize_t)len)
+	if (payload && pread(s->fd, payload, len, (off_t)(e->offset + WIRE_FRAME_HEADER_BYTES)) !=
+			       (ssize_t)len) {
+		free(payload);
+		return NULL;
+	}
+	return payload;
+}
+
+/* The process, from its last Hello. Without one the stream is stored all the same. */
+static void read_hello(struct coll_stream *s, const struct wire_entry *e)
+{
+	uint8_t *payload = read_payload(s, e);
+
+	if (payload)
 		s->who_known = !coll_hello_read(&s->who, &e->frame, payload);
 	free(payload);
 }
 
-int coll_recover(struct coll_stream *s)
+static void tell(const struct coll_store *st, const struct coll_stream *s,
+		 const struct wire_entry *e)
+{
+	uint8_t *payload;
+
+	if (!st->recovered ||
+	    (e->frame.type != WIRE_FRAME_HELLO && e->frame.type != WIRE_FRAME_PULSE &&
+	     e->frame.type != WIRE_FRAME_BYE))
+		return;
+	payload = read_payload(s, e);
+	if (payload)
+		st->recovered(st->recovered_arg, s, &e->frame, payload);
+	free(payload);
+}
+
+int coll_recover(const struct coll_store *st, struct coll_stream *s)
 {
 	struct wire_entry e, hello = { .offset = 0 };
 	struct wire_file *f;
@@ -48,6 +75,7 @@ int coll_recover(struct coll_stream *s)
 		if (memcmp(e.frame.stream, s->id, sizeof(s->id)))
 			continue;
 		note_frame(s, f, &e);
+		tell(st, s, &e);
 		if (e.frame.type == WIRE_FRAME_HELLO)
 			hello = e;
 	}

@@ -8,7 +8,7 @@
 
 #include "store.h"
 
-/* 0 or -errno; the file is only read. */
-int coll_recover(struct coll_stream *s);
+/* 0 or -errno; the file is only read. Tells st->recovered of what it finds. */
+int coll_recover(const struct coll_store *st, struct coll_stream *s);
 
 #endif

@@ -142,7 +142,7 @@ static void cut_end(struct coll_store *st, struct coll_stream *s)
  */
 static int read_file(struct coll_store *st, struct coll_stream *s)
 {
-	int err = coll_recover(s);
+	int err = coll_recover(st, s);
 
 	if (err)
 		return err;

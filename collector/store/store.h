@@ -66,6 +66,10 @@ struct coll_store {
 	struct coll_use *use; /* borrowed, the keeper's */
 	size_t streams;
 	struct coll_stream *bucket[COLL_STORE_BUCKETS];
+	/* NULL, or told of Hello, Pulse and Bye that the file of a stream has when it is opened. */
+	void (*recovered)(void *arg, const struct coll_stream *s, const struct wire_frame *f,
+			  const uint8_t *payload);
+	void *recovered_arg;
 };
 
 /* @base is made if it is not there. 0 or -errno. */

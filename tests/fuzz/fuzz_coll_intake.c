@@ -74,7 +74,10 @@ static void repair(uint8_t *data, size_t len)
 /* One connection from its first byte to its end, into a store of its own. */
 static void feed(const char *dir, const uint8_t *data, size_t len, size_t step)
 {
-	struct coll_options opts = { .dir = dir, .until_eof = -1, .ready_fd = -1 };
+	/* With somebody to tell, pulses are read, too. */
+	struct coll_options opts = {
+		.dir = dir, .until_eof = -1, .ready_fd = -1, .listen = "unused"
+	};
 	static struct coll_server sv;
 	struct ucred peer = { .pid = 0 };
 	int pair[2], err = 0;
@@ -89,6 +92,7 @@ static void feed(const char *dir, const uint8_t *data, size_t len, size_t step)
 		if (!err && len % 3 == 0)
 			coll_server_settle(&sv, len % 2);
 	}
+	coll_runs_tick(&sv.runs);
 	coll_client_close(sv.clients);
 	coll_server_settle(&sv, true);
 	if (sv.clients || sv.store.streams || sv.held)

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/log.h"
+
+#define OVER_NS (60 * COLL_SECOND_NS) /* all of its processes have said goodbye */
+#define FORGOTTEN_NS (48 * 3600 * COLL_SECOND_NS) /* nothing was heard of it */
+
+int coll_runs_init(struct coll_runs *r, const struct coll_conditions *conditions)
+{
+	*r = (struct coll_runs){ .conditions = conditions, .reader = live_reader_new() };
+	return r->reader ? 0 : -ENOMEM;
+}
+
+static void run_free(struct coll_run *run)
+{
+	live_run_fini(&run->live);
+	free(run->dir);
+	free(run->id);
+	free(run);
+}
+
+void coll_runs_fini(struct coll_runs *r)
+{
+	for (size_t i = 0; i < COLL_RUNS_BUCKETS; i++) {
+		for (struct coll_run *run = r->bucket[i], *next; run; run = next) {
+			next = run->next;
+			run_free(run);
+		}
+	}
+	live_reader_free(r->reader);
+	*r = (struct coll_runs){ 0 };
+}
+
+static size_t bucket_of(const char *dir)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *dir; dir++)
+		h = (h ^ (unsigned char)*dir) * 16777619u;
+	return h % COLL_RUNS_BUCKETS;
+}
+
+struct coll_run *coll_runs_find(const struct coll_runs *r, const char *dir)
+{
+	struct coll_run *run = r->bucket[bucket_of(dir)];
+
+	while (run && strcmp(run->dir, dir))
+		run = run->next;
+	return run;
+}
+
+struct coll_run *coll_runs_next(const struct coll_runs *r, const struct coll_run *run)
+{
+	size_t i = 0;
+
+	if (run && run->next)
+		return run->next;
+	if (run)
+		i = bucket_of(run->dir) + 1;
+	for (; i < COLL_RUNS_BUCKETS; i++)
+		if (r->bucket[i])
+			return r->bucket[i];
+	return NULL;
+}
+
+static size_t streams_of(const struct coll_runs *r)
+{
+	size_t n = 0;
+
+	for (struct coll_run *run = NULL; (run = coll_runs_next(r, run));)
+		n += run->live.streams;
+	return n;
+}
+
+/* The directory's own name, without its ending. */
+static char *id_of(const char *dir)
+{
+	const char *slash = strrchr(dir, '/'), *name = slash ? slash + 1 : dir;
+	size_t len = strlen(name);
+
+	return strndup(name, len > 4 ? len - 4 : len);
+}
+
+static struct coll_run *run_new(struct coll_runs *r, const char *dir)
+{
+	struct coll_run *run = calloc(1, sizeof(*run)), **at = &r->bucket[bucket_of(dir)];
+
+	if (!run)
+		return NULL;
+	run->dir = strdup(dir);
+	run->id = id_of(dir);
+	if (!run->dir || !run->id) {
+		run_free(run);
+		return NULL;
+	}
+	live_run_init(&run->live);
+	run->live.nano_usd_per_hour = r->conditions->nano_usd_per_hour;
+	run->watch = r->conditions->watch;
+	if (run->watch.entries)
+		live_watch_recall(&run->watch, dir);
+	run->next = *at;
+	*at = run;
+	r->count++;
+	return run;
+}
+
+static struct coll_run *run_of(struct coll_runs *r, const struct coll_stream *s)
+{
+	struct coll_run *run = coll_runs_find(r, s->dir);
+
+	if (!run && r->count < COLL_RUNS_MAX)
+		run = run_new(r, s->dir);
+	if (!run)
+		return NULL;
+	if (live_run_stream(&run->live, s->id) || streams_of(r) < COLL_RUNS_STREAMS_MAX)
+		return run;
+	return NULL;
+}
+
+static struct live_when now(bool history)
+{
+	return (struct live_when){ .now_ns = coll_now_ns(),
+				   .wall_ns = coll_clock_ns(CLOCK_REALTIME),
+				   .history = history };
+}
+
+void coll_runs_frame(struct coll_runs *r, const struct coll_stream *s, const struct wire_frame *f,
+		     const uint8_t *payload, bool history)
+{
+	struct live_when when = now(history);
+	struct coll_run *run;
+
+	if (!live_frame_wanted(f))
+		return;
+	run = run_of(r, s);
+	if (!run || live_run_frame(&run->live, r->reader, f, payload, &when)) {
+		r->unwatched++;
+		return;
+	}
+	run->heard_ns = when.now_ns;
+}
+
+static void tell(void *arg, const struct live_fired *f, int written)
+{
+	const struct coll_run *run = arg;
+	char words[LIVE_WORDS_BYTES];
+
+	coll_log("alert: %s: %s", run->id, live_fired_words(words, f));
+	if (f->exec_error[0])
+		coll_log("alert: %s: its command could not be started: %s", run->id, f->exec_error);
+	if (written)
+		coll_log("alert: %s: alerts.jsonl: %s; it is not remembered", run->id,
+			 strerror(-written));
+}
+
+static bool is_over(const struct coll_run *run, int64_t now_ns)
+{
+	int64_t quiet = now_ns - run->heard_ns;
+
+	for (size_t i = 0; i < run->watch.entries; i++)
+		if (run->watch.entry[i].pid && quiet < FORGOTTEN_NS)
+			return false;
+	for (size_t i = 0; i < run->live.streams; i++)
+		if (!run->live.stream[i]->ended)
+			return quiet >= FORGOTTEN_NS;
+	return quiet >= OVER_NS;
+}
+
+static void look(struct coll_run *run)
+{
+	struct live_when when = now(false);
+
+	live_run_totals(&run->live, when.now_ns, &run->totals);
+	if (!run->watch.entries)
+		return;
+	live_watch_look(&run->watch, run->dir, run->id, &run->totals, &when, tell, run);
+	live_watch_reap(&run->watch, run->dir);
+}
+
+void coll_runs_tick(struct coll_runs *r)
+{
+	int64_t now_ns = coll_now_ns();
+
+	for (size_t i = 0; i < COLL_RUNS_BUCKETS; i++) {
+		struct coll_run **at = &r->bucket[i];
+		while (*at) {
+			struct coll_run *run = *at;
+			look(run);
+			if (!is_over(run, now_ns)) {
+				at = &run->next;
+				continue;
+			}
+			*at = run->next;
+			run_free(run);
+			r->count--;
+		}
+	}
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the pulses of the runs that go on tell: a model (live/run.h) per run directory, fed with
+ * frames as they pass, looked at each second for alerts, by /metrics and by whoever watches a run.
+ * Only Hello, Pulse and Bye are read, and nothing waits for any of it. Bounded: what is beyond the
+ * limits is stored as ever and not watched. One thread.
+ */
+#ifndef COLL_RUNS_H
+#define COLL_RUNS_H
+
+#include "conditions.h"
+#include "live/frame.h"
+#include "store/store.h"
+
+#define COLL_RUNS_MAX 1024u
+#define COLL_RUNS_STREAMS_MAX 4096u /* all runs together; 2 to 11 KiB each */
+#define COLL_RUNS_BUCKETS 256u
+
+struct coll_run { /* read only for others */
+	char *dir; /* of the run */
+	char *id; /* its name, without .gst */
+	struct live_run live;
+	struct live_totals totals; /* as of the last second */
+	struct live_watch watch;
+	int64_t heard_ns; /* monotonic: last frame */
+	struct coll_run *next; /* in its bucket */
+};
+
+struct coll_runs {
+	const struct coll_conditions *conditions;
+	struct live_reader *reader;
+	struct coll_run *bucket[COLL_RUNS_BUCKETS];
+	size_t count;
+	uint64_t unwatched; /* frames that were not looked at, for want of room or sense */
+};
+
+/* 0 or -ENOMEM. */
+int coll_runs_init(struct coll_runs *r, const struct coll_conditions *conditions);
+void coll_runs_fini(struct coll_runs *r);
+
+/*
+ * A frame of a stream whose sums are good and that is new. @history: it was read back from the
+ * stream's file. Other types than those above are ignored.
+ */
+void coll_runs_frame(struct coll_runs *r, const struct coll_stream *s, const struct wire_frame *f,
+		     const uint8_t *payload, bool history);
+
+/* Each second: sums, alerts, and what can be forgotten is. */
+void coll_runs_tick(struct coll_runs *r);
+
+/* NULL: nothing of it was heard since the collector began, or it is long over. */
+struct coll_run *coll_runs_find(const struct coll_runs *r, const char *dir);
+
+/* All of them: @run NULL gives the first; NULL: there are no more. */
+struct coll_run *coll_runs_next(const struct coll_runs *r, const struct coll_run *run);
+
+#endif
