@@ -102,7 +102,7 @@ static bool is_own(const char *dir, const char *path)
 	size_t len = strlen(dir);
 	struct stat st;
 
-	if (len < 2 || strcmp(dir + len - 2, "%u") != 0)
+	if (len < 3 || strcmp(dir + len - 3, "/%u") != 0)
 		return true;
 	if (mkdir(path, 0755) == 0)
 		return true;
