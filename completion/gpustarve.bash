@@ -17,8 +17,9 @@ declare -A _gpustarve_options=(
 		--collector --alert --exec --budget --no-report -q --quiet'
 	[report]='--format -o --output --price --price-model --window --waste --runs-per-month'
 	[verify]='-q --quiet'
-	[check]='--budget --baseline --update-baseline --require-baseline --alpha --min-effect --warmup
-		--faster --scale-to --replay --price --price-model --window --waste --fail-on-warn -o --output --format'
+	[check]='--budget --baseline --update-baseline --add-to-baseline --require-baseline --alpha
+		--min-effect --run-spread --warmup --faster --scale-to --replay --price --price-model --window
+		--waste --fail-on-warn -o --output --format'
 	[import]='-o --output -q --quiet'
 	[export]='--format -o --output --table --price --price-model --window -q --quiet'
 	[job]='-d --dir'
@@ -45,7 +46,7 @@ declare -A _gpustarve_values=(
 	[report --window]='job device' [report --waste]=@classes
 	[report --runs-per-month]=@none
 	[check --budget]=@none [check --baseline]=@file [check --alpha]=@none
-	[check --min-effect]=@none [check --warmup]=@none [check --faster]=@none
+	[check --min-effect]=@none [check --run-spread]=@none [check --warmup]=@none [check --faster]=@none
 	[check --scale-to]=@none [check --replay]=@file [check --price]=@none [check --price-model]=$_gpustarve_models
 	[check --window]='job device' [check --waste]=@classes [check -o]=@file [check --output]=@file
 	[check --format]='text json junit github gitlab markdown'

@@ -77,6 +77,41 @@ def baseline(where, old, same, slower, starving):
     return file
 
 
+def several(where, old, same, slower):
+    """A baseline grows run by run, and tells by how much runs alike differ."""
+    file = os.path.join(where, 'grown.json')
+
+    def held():
+        with open(file, encoding='utf-8') as f:
+            return [r['id'] for r in json.load(f)['runs']]
+
+    runs = [old, same] + [gating.steady(where, f'more{i}', 50 + i, steps=40) for i in range(16)]
+    ids = [os.path.basename(r)[:-4] for r in runs]
+    wants(PASS, 'the first run', runs[0], '--baseline', file, '--add-to-baseline')
+    wants(PASS, 'the second', runs[1], '--baseline', file, '--add-to-baseline')
+    wants(PASS, 'the second again', runs[1], '--baseline', file, '--add-to-baseline')
+    gs.equal(held(), ids[:2], 'runs of the baseline')
+    wants(PASS, 'more', *runs[2:8], '--baseline', file, '--add-to-baseline')
+    gs.equal(held(), ids[:8], 'runs of the baseline')
+    text, _ = wants(PASS, 'one more of the kind', runs[8], '--baseline', file)
+    gs.check('8 runs before, 1 now; runs alike differ by' in text, text)
+    text, _ = wants(FAIL, 'slower than eight', slower, '--baseline', file, '--format', 'json')
+    change = json.loads(text)['change']
+    gs.equal((change['old_runs'], change['new_runs']), (8, 1), 'runs')
+    gs.check(0 < change['run_spread'] < 0.005, f'they differ by little: {change}')
+    wide, _ = wants(PASS, 'if runs alike differed by much', slower, '--baseline', old, '--run-spread', '20',
+                    '--format', 'json')
+    gs.equal(json.loads(wide)['change']['run_spread'], 0.2, 'what was assumed')
+    wants(PASS, 'more than are kept', *runs[8:], '--baseline', file, '--add-to-baseline')
+    gs.equal(held(), ids[2:], 'the last 16')
+    other = gating.run_of(where, 'alien', [20_000_000] * 100, [2_000_000] * 100,
+                          gpu='NVIDIA A100-SXM4-80GB')
+    one_line('another GPU beside them', other, '--baseline', file, '--add-to-baseline')
+    gs.equal(held(), ids[2:], 'and nothing is changed')
+    one_line('add to what', old, '--add-to-baseline')
+    one_line('no spread', old, '--run-spread', '-1')
+
+
 def comparable(where, file, same):
     other = gating.run_of(where, 'other', [2_000_000] * 100, [200_000] * 100,
                           gpu='NVIDIA A100-SXM4-40GB')
@@ -143,6 +178,7 @@ def main():
         no_steps(where)
         budgets(old)
         file = baseline(where, old, same, slower, starving)
+        several(where, old, same, slower)
         comparable(where, file, same)
         bad_input(where, file, same)
         shutil.rmtree(old)

@@ -11,7 +11,7 @@
 
 static void judge(struct view_arena *mem, struct check_run *run, size_t runs)
 {
-	const struct check_options o = { 0.01, 0.015 };
+	const struct check_options o = { 0.01, 0.015, 0.005 };
 	struct check_budget b;
 	struct check_result r;
 	const char *why;

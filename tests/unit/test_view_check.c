@@ -8,6 +8,7 @@
 #include "check/change.h"
 #include "check/metric.h"
 #include "check/scale.h"
+#include "check/student.h"
 #include "harness.h"
 
 static struct check_run made_run(void)
@@ -192,15 +193,15 @@ static void test_change(void)
 	struct check_change c;
 
 	REQUIRE(a.item && b.item);
-	REQUIRE(!check_change_estimate(&a, 1, &b, 1, 0.01, &c));
+	REQUIRE(!check_change_estimate(&a, 1, &b, 1, 0.01, 0, &c));
 	EXPECT(fabs(c.whole.value - 0.1) < 1e-6 && fabs(c.typical.value - 0.1) < 1e-6);
 	EXPECT(c.whole.low > 0.09 && c.whole.high < 0.11 && c.whole.low < c.whole.high);
 	EXPECT(fabs(c.exposed.value - 0.11) < 0.002);
-	REQUIRE(!check_change_estimate(&a, 1, &a, 1, 0.01, &c));
+	REQUIRE(!check_change_estimate(&a, 1, &a, 1, 0.01, 0, &c));
 	EXPECT(c.whole.value == 0 && c.whole.low < 0 && c.whole.high > 0);
 	b.count = CHECK_STEPS_LEAST - 1;
-	EXPECT(check_change_estimate(&a, 1, &b, 1, 0.01, &c) == -ENODATA);
-	EXPECT(check_change_estimate(&a, 0, &b, 1, 0.01, &c) == -ENODATA);
+	EXPECT(check_change_estimate(&a, 1, &b, 1, 0.01, 0, &c) == -ENODATA);
+	EXPECT(check_change_estimate(&a, 0, &b, 1, 0.01, 0, &c) == -ENODATA);
 	check_series_fini(&a);
 	check_series_fini(&b);
 }
@@ -216,11 +217,64 @@ static void test_typical(void)
 		a.item[i].ns *= 50;
 		b.item[(i * 13) % 1000].ns *= 50;
 	}
-	REQUIRE(!check_change_estimate(&a, 1, &b, 1, 0.01, &c));
+	REQUIRE(!check_change_estimate(&a, 1, &b, 1, 0.01, 0, &c));
 	EXPECT(c.typical.low > 0.03 && c.typical.high < 0.07);
 	EXPECT(c.whole.low < 0);
 	check_series_fini(&a);
 	check_series_fini(&b);
+}
+
+/* Of runs alike that differ by @spread (one high, one low, ...), each of 300 steps. */
+static void runs_alike(struct check_series *s, size_t n, double spread)
+{
+	for (size_t i = 0; i < n; i++)
+		s[i] = alike(300, (int64_t)(1e6 * (1 + (i % 2 ? -spread : spread))), 0);
+}
+
+static double half(const struct check_interval *i)
+{
+	return (i->high - i->low) / 2;
+}
+
+/* What runs differ by is assumed of one run each side, and seen where there are several. */
+static void test_spread(void)
+{
+	struct check_series same[8], wild[8], slow = alike(300, 1030000, 0);
+	struct check_change c;
+	double assumed, seen;
+
+	runs_alike(same, 8, 0.0001);
+	runs_alike(wild, 8, 0.01);
+	REQUIRE(!check_change_estimate(same, 1, &slow, 1, 0.01, 0, &c));
+	EXPECT(half(&c.whole) < 0.002 && c.spread == 0);
+	REQUIRE(!check_change_estimate(same, 1, &slow, 1, 0.01, 0.005, &c));
+	assumed = half(&c.whole); /* 2.81 (0.5 % both sides) x 0.5 % x sqrt(2) */
+	EXPECT(assumed > 0.0195 && assumed < 0.0215);
+	EXPECT(c.whole.low > 0 && c.typical.low > 0);
+	EXPECT(half(&c.exposed) > 0.017 && half(&c.exposed) < 0.0195);
+	REQUIRE(!check_change_estimate(same, 8, &slow, 1, 0.01, 0.005, &c));
+	seen = half(&c.whole);
+	EXPECT(seen < assumed * 0.8 && c.spread < 0.005 && c.spread > 0.003);
+	REQUIRE(!check_change_estimate(wild, 8, &slow, 1, 0.01, 0.005, &c));
+	EXPECT(half(&c.whole) > seen * 1.5 && c.spread > 0.007 && c.spread < 0.0107);
+	/* The same wherever the runs are. */
+	seen = c.whole.value;
+	REQUIRE(!check_change_estimate(&slow, 1, wild, 8, 0.01, 0.005, &c));
+	EXPECT(fabs((1 + c.whole.value) * (1 + seen) - 1) < 1e-9);
+	for (size_t i = 0; i < 8; i++) {
+		check_series_fini(&same[i]);
+		check_series_fini(&wild[i]);
+	}
+	check_series_fini(&slow);
+}
+
+static void test_student(void)
+{
+	EXPECT(fabs(check_normal(0.05) - 1.95996) < 1e-4);
+	EXPECT(fabs(check_normal(0.005) - 2.80703) < 1e-4);
+	EXPECT(fabs(check_student(0.05, 10) - 2.22814) < 0.003);
+	EXPECT(fabs(check_student(0.005, 12) - 3.42844) < 0.02);
+	EXPECT(fabs(check_student(0.01, 8) - 3.35539) < 0.03);
 }
 
 static void test_baseline(void)
@@ -318,5 +372,6 @@ static void test_scale(void)
 int main(void)
 {
 	return RUN(test_scale, test_exact, test_no_budget, test_unknown_value, test_series,
-		   test_no_series, test_warmup, test_change, test_typical, test_baseline);
+		   test_no_series, test_warmup, test_change, test_typical, test_spread,
+		   test_student, test_baseline);
 }

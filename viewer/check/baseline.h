@@ -11,6 +11,7 @@
 
 #define CHECK_BASELINE_SCHEMA "gpustarve.baseline/1"
 #define CHECK_RUNS_MAX 64
+#define CHECK_RUNS_ADDED 16 /* that --add-to-baseline keeps */
 
 /* 0 or negative errno. */
 int check_baseline_write(const char *path, const struct check_run *run, size_t runs);

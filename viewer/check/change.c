@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include "student.h"
 
 #define DRAWS 8000
 #define BLOCKS_LEAST 8
@@ -132,13 +133,13 @@ static int side_make(struct side *s, const struct check_series *series, size_t c
 	return err;
 }
 
-/* As many runs as there are, from each as many items as it has, in blocks. */
+/* From each run as many items as it has, in blocks: how much steps leave open, not how much runs do. */
 static struct drawn draw(const struct side *s, uint64_t *state)
 {
 	struct drawn d = { 0 };
 
 	for (size_t r = 0; r < s->runs; r++) {
-		const struct prefix *p = &s->run[s->runs > 1 ? pick(state, s->runs) : 0];
+		const struct prefix *p = &s->run[r];
 		for (size_t left = p->count; left;) {
 			size_t length = left < p->block ? left : p->block;
 			size_t at = pick(state, p->count);
@@ -151,40 +152,88 @@ static struct drawn draw(const struct side *s, uint64_t *state)
 	return d;
 }
 
-/* The normal quantile for tails down to 1e-12, by bisection: called twice, so it may be slow. */
-static double normal_quantile(double p)
-{
-	double low = -8, high = 8;
-
-	for (int i = 0; i < 80; i++) {
-		double mid = (low + high) / 2;
-		if (0.5 * erfc(-mid / M_SQRT2) < p)
-			low = mid;
-		else
-			high = mid;
-	}
-	return (low + high) / 2;
-}
-
-/* How much wider Student's t with @freedom is than the normal: the usual expansion in 1 / freedom. */
+/* How much wider Student's t asks an interval from so many blocks to be than the normal. */
 static double widening(double alpha, size_t blocks)
 {
-	double z = normal_quantile(1 - alpha / 2), v = blocks > 2 ? (double)blocks - 1 : 1;
-	double t = z + (pow(z, 3) + z) / (4 * v) +
-		   (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * v * v);
+	double v = blocks > 2 ? (double)blocks - 1 : 1;
 
-	return t / z * sqrt((v + 1) / v);
+	return check_student(alpha, v) / check_normal(alpha) * sqrt((v + 1) / v);
 }
 
-/* Of the draws @x around @centre; the caller's scale. */
-static struct check_interval interval(double *x, double centre, size_t blocks, double alpha)
+/* One measure of a side: as drawn, and of each run as it was. */
+struct moments {
+	double sum, squares; /* of the draws of a side's mean */
+};
+
+static double variance_of(const struct moments *m)
+{
+	return fmax(0, m->squares / DRAWS - (m->sum / DRAWS) * (m->sum / DRAWS));
+}
+
+static double measure(const double sum[SUMS], double steps, int k, double old_step)
+{
+	return k == EXPOSED ? sum[k] / steps / old_step : log(sum[k] / steps);
+}
+
+/* Squared differences of a side's runs from their mean. */
+static double scatter(const struct side *s, int k, double old_step)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < s->runs; i++) {
+		const struct prefix *p = &s->run[i];
+		double all[SUMS];
+		for (int m = 0; m < SUMS; m++)
+			all[m] = p->sum[m][p->count];
+		double v = measure(all, p->steps * (double)p->count, k, old_step);
+		sum += v;
+		squares += v * v;
+	}
+	return fmax(0, squares - sum * sum / (double)s->runs);
+}
+
+/*
+ * By how much, as a standard deviation, the means of runs of the same code differ beyond what their
+ * steps explain: what was assumed, drawn towards what the runs show, the more the more there are.
+ */
+static double between(const struct side *o, const struct side *n, const struct moments drawn[2],
+		      int k, double old_step, double assumed)
+{
+	const struct side *side[] = { o, n };
+	double freedom = (double)(o->runs + n->runs - 2), within = 0, seen = 0;
+
+	for (int i = 0; i < 2 && freedom > 0; i++) {
+		double runs = (double)side[i]->runs;
+		seen += scatter(side[i], k, old_step) / freedom;
+		within += (runs - 1) / freedom * variance_of(&drawn[i]) * runs;
+	}
+	double excess = fmax(0, seen - within);
+	return sqrt((CHECK_SPREAD_WEIGHT * assumed * assumed + freedom * excess) /
+		    (CHECK_SPREAD_WEIGHT + freedom));
+}
+
+/* Half of the interval that runs leave open, however many steps they have. */
+static double between_half(const struct side *o, const struct side *n, double spread, double alpha)
+{
+	double freedom = (double)(o->runs + n->runs - 2);
+	/* What is assumed is not estimated: there is no t in that. */
+	double q = freedom > 0 ? check_student(alpha, CHECK_SPREAD_WEIGHT + freedom)
+			       : check_normal(alpha);
+
+	return q * spread * sqrt(1 / (double)o->runs + 1 / (double)n->runs);
+}
+
+/* Of the draws @x around @centre; the caller's scale. @half: what is open besides. */
+static struct check_interval interval(double *x, double centre, size_t blocks, double alpha,
+				      double half)
 {
 	size_t tail = (size_t)floor(DRAWS * alpha / 2);
 	double wide = widening(alpha, blocks);
 
 	qsort(x, DRAWS, sizeof(*x), ascending);
-	return (struct check_interval){ centre, centre + (x[tail] - centre) * wide,
-					centre + (x[DRAWS - 1 - tail] - centre) * wide };
+	return (struct check_interval){ centre, centre - hypot((centre - x[tail]) * wide, half),
+					centre + hypot((x[DRAWS - 1 - tail] - centre) * wide,
+						       half) };
 }
 
 /* Logarithms made the two directions of a ratio alike; back to new / old - 1. */
@@ -193,30 +242,13 @@ static struct check_interval relative(struct check_interval i)
 	return (struct check_interval){ expm1(i.value), expm1(i.low), expm1(i.high) };
 }
 
-static double log_ratio(const struct drawn *o, const struct drawn *n, int k)
-{
-	return log((n->sum[k] / n->steps) / (o->sum[k] / o->steps));
-}
-
-static struct drawn whole_of(const struct side *s)
-{
-	struct drawn d = { .steps = s->steps };
-
-	for (int k = 0; k < SUMS; k++)
-		d.sum[k] = s->sum[k];
-	return d;
-}
-
-static double exposed_more(const struct drawn *o, const struct drawn *n, double old_step)
-{
-	return (n->sum[EXPOSED] / n->steps - o->sum[EXPOSED] / o->steps) / old_step;
-}
-
-static int bootstrap(const struct side *o, const struct side *n, double alpha,
+static int bootstrap(const struct side *o, const struct side *n, double alpha, double spread,
 		     struct check_change *out)
 {
+	struct check_interval *const answer[SUMS] = { &out->whole, &out->typical, &out->exposed };
+	const double share[SUMS] = { alpha / 2, alpha / 2, alpha };
 	double *x[SUMS] = { 0 }, old_step = o->sum[NS] / o->steps;
-	struct drawn old = whole_of(o), new = whole_of(n);
+	struct moments drawn[SUMS][2] = { 0 };
 	uint64_t state = 20261109;
 	int err = 0;
 
@@ -227,16 +259,27 @@ static int bootstrap(const struct side *o, const struct side *n, double alpha,
 	if (err)
 		goto out;
 	for (int i = 0; i < DRAWS; i++) {
-		struct drawn a = draw(o, &state), b = draw(n, &state);
-		x[NS][i] = log_ratio(&a, &b, NS);
-		x[CUT_NS][i] = log_ratio(&a, &b, CUT_NS);
-		x[EXPOSED][i] = exposed_more(&a, &b, old_step);
+		struct drawn side[2] = { draw(o, &state), draw(n, &state) };
+		for (int k = 0; k < SUMS; k++) {
+			double v[2];
+			for (int b = 0; b < 2; b++) {
+				v[b] = measure(side[b].sum, side[b].steps, k, old_step);
+				drawn[k][b].sum += v[b];
+				drawn[k][b].squares += v[b] * v[b];
+			}
+			x[k][i] = v[1] - v[0];
+		}
 	}
 	out->blocks = o->blocks < n->blocks ? o->blocks : n->blocks;
-	out->whole = relative(interval(x[NS], log_ratio(&old, &new, NS), out->blocks, alpha / 2));
-	out->typical = relative(
-		interval(x[CUT_NS], log_ratio(&old, &new, CUT_NS), out->blocks, alpha / 2));
-	out->exposed = interval(x[EXPOSED], exposed_more(&old, &new, old_step), out->blocks, alpha);
+	for (int k = 0; k < SUMS; k++) {
+		double runs = between(o, n, drawn[k], k, old_step, spread);
+		double value = measure(n->sum, n->steps, k, old_step) -
+			       measure(o->sum, o->steps, k, old_step);
+		struct check_interval i = interval(x[k], value, out->blocks, share[k],
+						   between_half(o, n, runs, share[k]));
+		*answer[k] = k == EXPOSED ? i : relative(i);
+		out->spread = fmax(out->spread, runs);
+	}
 out:
 	for (int k = 0; k < SUMS; k++)
 		free(x[k]);
@@ -245,7 +288,7 @@ out:
 
 int check_change_estimate(const struct check_series *olds, size_t old_count,
 			  const struct check_series *news, size_t new_count, double alpha,
-			  struct check_change *out)
+			  double spread, struct check_change *out)
 {
 	struct side o = { 0 }, n = { 0 };
 	int err = side_make(&o, olds, old_count);
@@ -258,7 +301,7 @@ int check_change_estimate(const struct check_series *olds, size_t old_count,
 		out->new_ms = n.sum[NS] / n.steps / 1e6;
 		out->old_steps = (uint64_t)o.steps;
 		out->new_steps = (uint64_t)n.steps;
-		err = bootstrap(&o, &n, alpha, out);
+		err = bootstrap(&o, &n, alpha, spread, out);
 	}
 	side_fini(&o);
 	side_fini(&n);

@@ -138,11 +138,15 @@ static const char *grown_text(struct view_arena *mem, const struct grown *g)
 				 view_duration(more, g->ns < 9e18 ? (int64_t)g->ns : INT64_MAX));
 }
 
-static const char *runs_text(struct view_arena *mem, size_t olds, size_t news)
+static const char *runs_text(const struct check_result *r)
 {
-	if (olds == 1 && news == 1)
-		return "one run each side: how much runs differ from one another is not known";
-	return view_arena_printf(mem, "%zu runs before, %zu now", olds, news);
+	if (r->old_runs == 1 && r->new_runs == 1)
+		return view_arena_printf(r->mem,
+					 "one run each side: that runs alike differ by %.2f %% is "
+					 "assumed, not known",
+					 r->change.spread * 100);
+	return view_arena_printf(r->mem, "%zu runs before, %zu now; runs alike differ by %.2f %%",
+				 r->old_runs, r->new_runs, r->change.spread * 100);
 }
 
 static const char *interval_text(struct view_arena *mem, const struct check_interval *i)
@@ -155,13 +159,14 @@ static const char *change_text(struct check_result *r, const char *grown, const 
 {
 	const struct check_change *c = &r->change;
 
-	return view_arena_printf(
-		r->mem,
-		"%s: mean step %.3f ms -> %.3f ms, %s; typical steps %s; waiting "
-		"for the loader %s of a step%s; %" PRIu64 " and %" PRIu64 " steps, alpha %g, %s",
-		what, c->old_ms, c->new_ms, interval_text(r->mem, &c->whole),
-		interval_text(r->mem, &c->typical), interval_text(r->mem, &c->exposed), grown,
-		c->old_steps, c->new_steps, r->alpha, runs_text(r->mem, r->old_runs, r->new_runs));
+	return view_arena_printf(r->mem,
+				 "%s: mean step %.3f ms -> %.3f ms, %s; typical steps %s; waiting "
+				 "for the loader %s of a step%s; %" PRIu64 " and %" PRIu64
+				 " steps, alpha %g, %s",
+				 what, c->old_ms, c->new_ms, interval_text(r->mem, &c->whole),
+				 interval_text(r->mem, &c->typical),
+				 interval_text(r->mem, &c->exposed), grown, c->old_steps,
+				 c->new_steps, r->alpha, runs_text(r));
 }
 
 /* Sure, and enough to matter. */
@@ -244,7 +249,8 @@ void check_judge_change(struct check_result *r, const struct check_run *old, siz
 	if (!all_comparable(r, old, olds, new, news))
 		return;
 	err = check_change_estimate(series_of(r->mem, old, olds), olds,
-				    series_of(r->mem, new, news), news, o->alpha, &r->change);
+				    series_of(r->mem, new, news), news, o->alpha, o->run_spread,
+				    &r->change);
 	if (err) {
 		check_result_add(r, CHECK_NOT_COMPARABLE, "steps", new[0].id,
 				 err == -ENODATA ? "not comparable: fewer than 30 steps after the "

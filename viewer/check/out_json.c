@@ -34,6 +34,7 @@ static void put_change(struct view_jsonout *j, const struct check_result *r)
 	view_json_uint(j, "new_steps", c->new_steps);
 	view_json_uint(j, "old_runs", r->old_runs);
 	view_json_uint(j, "new_runs", r->new_runs);
+	put_number(j, "run_spread", c->spread);
 	put_number(j, "alpha", r->alpha);
 	put_number(j, "min_effect", r->min_effect);
 	view_json_end(j);

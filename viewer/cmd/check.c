@@ -19,7 +19,7 @@ struct opts {
 	struct check_budget budget[BUDGETS_MAX];
 	size_t budgets;
 	const char *baseline, *out, *replay;
-	bool update, require, fail_on_warn, has_waste, has_scale;
+	bool update, add, require, fail_on_warn, has_waste, has_scale;
 	bool waste[ANA_CLASSES];
 	const struct check_format *format;
 	struct check_options limits;
@@ -30,7 +30,7 @@ struct opts {
 
 static const char usage_head[] =
 	"usage: gpustarve check RUN... [--budget 'METRIC<=VALUE']...\n"
-	"           [--baseline FILE|RUN [--update-baseline] [--require-baseline]]\n"
+	"           [--baseline FILE|RUN [--update-baseline|--add-to-baseline] [--require-baseline]]\n"
 	"           [--faster K] [--scale-to N] [--format F] [-o FILE] [--fail-on-warn]\n"
 	"       gpustarve check --replay BASELINE [options] -- COMMAND\n"
 	"\n"
@@ -41,9 +41,12 @@ static const char usage_head[] =
 	"  --budget B           METRIC<=VALUE or METRIC>=VALUE; may be given several times\n"
 	"  --baseline F         a file made by --update-baseline, or a run\n"
 	"  --update-baseline    write the runs to the --baseline file\n"
+	"  --add-to-baseline    the same, beside the runs that are there; the last 16 stay\n"
 	"  --require-baseline   a missing baseline is an error, not a warning\n"
 	"  --alpha A            how sure: 0.01 (default) leaves one in a hundred to chance\n"
 	"  --min-effect PCT     smaller changes pass; percent of a step (default 1.5)\n"
+	"  --run-spread PCT     by how much runs of the same code differ (default 0.5 % of a\n"
+	"                       step); with several runs it is estimated, too\n"
 	"  --warmup N           steps to drop in front (default: what looks like it)\n"
 	"  --faster K           predict a GPU K times as fast; budgets hold for that\n"
 	"  --scale-to N         predict N ranks on the same cores; budgets hold for that\n"
@@ -132,6 +135,11 @@ static bool set_number(struct opts *o, int c, const char *text)
 			return false;
 		o->limits.min_effect = v / 100;
 		return true;
+	case 's':
+		if (!number("--run-spread", text, 0, 100, &v))
+			return false;
+		o->limits.run_spread = v / 100;
+		return true;
 	case 'n':
 		if (!number("--warmup", text, 0, 1e9, &v))
 			return false;
@@ -159,9 +167,11 @@ static int parse(int argc, char **argv, struct opts *o)
 		{ "budget", required_argument, NULL, 'b' },
 		{ "baseline", required_argument, NULL, 'B' },
 		{ "update-baseline", no_argument, NULL, 'u' },
+		{ "add-to-baseline", no_argument, NULL, 'A' },
 		{ "require-baseline", no_argument, NULL, 'r' },
 		{ "alpha", required_argument, NULL, 'a' },
 		{ "min-effect", required_argument, NULL, 'e' },
+		{ "run-spread", required_argument, NULL, 's' },
 		{ "warmup", required_argument, NULL, 'n' },
 		{ "faster", required_argument, NULL, 'K' },
 		{ "scale-to", required_argument, NULL, 'N' },
@@ -189,6 +199,9 @@ static int parse(int argc, char **argv, struct opts *o)
 			break;
 		case 'u':
 			o->update = true;
+			break;
+		case 'A':
+			o->update = o->add = true;
 			break;
 		case 'r':
 			o->require = true;
@@ -361,8 +374,42 @@ static int write_result(const struct opts *o, const struct check_result *r)
 	return err;
 }
 
-static int update(const struct opts *o, const struct check_run *run, size_t runs)
+static bool among(const struct check_run *one, const struct check_run *run, size_t runs)
 {
+	for (size_t i = 0; i < runs; i++)
+		if (!strcmp(one->id, run[i].id))
+			return true;
+	return false;
+}
+
+/* What the baseline is to hold: with --add-to-baseline the runs that are there, then the new ones. */
+static int merge(const struct opts *o, const struct baseline *b, const struct check_run *run,
+		 size_t runs, struct view_arena *mem, struct check_run *all, size_t *count)
+{
+	*count = 0;
+	for (size_t i = 0; i < b->runs && o->add; i++) {
+		const char *why = check_run_differ(mem, &b->run[i], &run[0]);
+		if (why) {
+			view_error("%s: %s; make it anew with --update-baseline", o->baseline, why);
+			return -EINVAL;
+		}
+		if (!among(&b->run[i], run, runs))
+			all[(*count)++] = b->run[i];
+	}
+	size_t most = runs > CHECK_RUNS_ADDED ? runs : CHECK_RUNS_ADDED;
+	size_t gone = *count + runs > most ? *count + runs - most : 0;
+	memmove(all, all + gone, (*count - gone) * sizeof(*all));
+	*count -= gone;
+	memcpy(all + *count, run, runs * sizeof(*all));
+	*count += runs;
+	return 0;
+}
+
+static int update(const struct opts *o, const struct baseline *b, const struct check_run *run,
+		  size_t runs, struct view_arena *mem)
+{
+	struct check_run all[2 * CHECK_RUNS_MAX];
+	size_t count;
 	int err;
 
 	if (!o->update)
@@ -374,7 +421,10 @@ static int update(const struct opts *o, const struct check_run *run, size_t runs
 			   run[i].id);
 		return -EINVAL;
 	}
-	err = check_baseline_write(o->baseline, run, runs);
+	err = merge(o, b, run, runs, mem, all, &count);
+	if (err)
+		return err;
+	err = check_baseline_write(o->baseline, all, count);
 	if (err)
 		view_error("%s: %s; name a file in a folder you may write to", o->baseline,
 			   strerror(-err));
@@ -436,12 +486,12 @@ static int check(const struct opts *o, char **operand, size_t operands)
 		err = check_command(o, operand, &r, run, &runs);
 	else if (!err)
 		err = check_runs(o, operand, operands, &r, run, &runs);
-	if (!err && o->baseline && !o->update)
+	if (!err && o->baseline && (!o->update || o->add))
 		err = load_baseline(o, o->baseline, &mem, base);
 	if (!err)
 		err = judge_baseline(o, &r, base, run, runs);
 	if (!err)
-		err = update(o, run, runs);
+		err = update(o, base, run, runs, &mem);
 	if (!err)
 		err = write_result(o, &r);
 	int status = err ? CHECK_EXIT_ERROR : check_result_exit(&r, o->fail_on_warn);
@@ -456,11 +506,13 @@ static int check(const struct opts *o, char **operand, size_t operands)
 
 int view_cmd_check(int argc, char **argv)
 {
-	struct opts o = { .analysis.rates.price_from = "--price",
-			  .format = check_formats,
-			  .limits = { .alpha = 0.01, .min_effect = 0.015 },
-			  .scale = { .faster_ppm = 1000000 },
-			  .warmup = -1 };
+	struct opts o = {
+		.analysis.rates.price_from = "--price",
+		.format = check_formats,
+		.limits = { .alpha = 0.01, .min_effect = 0.015, .run_spread = CHECK_SPREAD },
+		.scale = { .faster_ppm = 1000000 },
+		.warmup = -1
+	};
 	int go = parse(argc, argv, &o);
 
 	if (go <= 0)
@@ -485,8 +537,9 @@ int view_cmd_check(int argc, char **argv)
 		return CHECK_EXIT_ERROR;
 	}
 	if ((o.update || o.require) && !o.baseline) {
-		view_error("check: --%s needs --baseline FILE",
-			   o.update ? "update-baseline" : "require-baseline");
+		view_error("check: --%s needs --baseline FILE", o.add	   ? "add-to-baseline"
+								: o.update ? "update-baseline"
+									   : "require-baseline");
 		return CHECK_EXIT_ERROR;
 	}
 	return check(&o, argv + optind, (size_t)(argc - optind));
