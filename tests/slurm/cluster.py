@@ -27,6 +27,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 NEEDED = ('munged', 'slurmctld', 'slurmd', 'srun', 'sbatch', 'scontrol', 'sinfo', 'scancel')
 ACCOUNTING = ('mariadbd', 'mariadb-install-db', 'mariadb', 'slurmdbd', 'sacct', 'sacctmgr')
 PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+MEMORY = '/sys/fs/cgroup/memory'
 PATIENCE = 180  # seconds for anything that takes one: other tests compute beside this one
 ENDED = ('COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT', 'OUT_OF_MEMORY', 'NODE_FAIL', 'BOOT_FAIL',
          'DEADLINE', 'PREEMPTED')
@@ -49,6 +50,23 @@ def missing(accounting=False):
         except OSError as e:
             return f'no device files can be made: {e}'
     return None
+
+
+def no_memory_limits():
+    """Why the kernel cannot be asked to limit a job's memory here; None if it can."""
+    folder = f'{MEMORY}/gs{os.getpid()}'
+    try:
+        os.mkdir(folder)
+    except OSError as e:
+        return f'no cgroup for memory: {e}'
+    try:
+        with open(f'{folder}/memory.limit_in_bytes', 'r+', encoding='ascii') as f:
+            f.write(str(64 << 20))
+        return None
+    except OSError as e:
+        return f'memory cannot be limited: {e}'
+    finally:
+        os.rmdir(folder)
 
 
 def free_ports(count):
@@ -81,10 +99,12 @@ def until(what, ready, patience=PATIENCE):
 
 class Cluster:
     def __init__(self, where, nodes=2, gpus=8, accounting=False, gpu_type='h100', partitions=('gpu',),
-                 **conf):
-        """conf: further lines of slurm.conf."""
+                 cgroup=False, **conf):
+        """cgroup: memory that a job asked for is all that it gets. conf: further lines of slurm.conf."""
         self.dir, self.gpus, self.gpu_type = os.path.join(where, 'slurm'), gpus, gpu_type
-        self.nodes = [f'n{i + 1}' for i in range(nodes)]
+        # The kernel's folders of a node have its name, so that of others must differ.
+        self.nodes = [f'gs{os.getpid()}n{i + 1}' if cgroup else f'n{i + 1}' for i in range(nodes)]
+        self.cgroup = cgroup
         self.accounting, self.partitions, self.more = accounting, partitions, conf
         self.keeper = None
         self.host = socket.gethostname()
@@ -211,6 +231,9 @@ class Cluster:
             return []
         answer, _ = self.keeper.communicate()
         self.keeper = None
+        for node in self.nodes if self.cgroup else ():
+            for folder, _, _ in os.walk(f'{MEMORY}/slurm_{node}', topdown=False):
+                os.rmdir(folder)
         return json.loads(answer.splitlines()[-1])['forced'] if answer else [[0, 'keeper']]
 
     # configuration
@@ -227,12 +250,17 @@ class Cluster:
             SelectTypeParameters='CR_Core', SlurmdParameters='config_overrides', ReturnToService=2,
             GresTypes='gpu', MpiDefault='none', PrologFlags='Alloc', MinJobAge=86400, KillWait=5,
             MessageTimeout=100, SlurmdTimeout=300, BatchStartTimeout=300, TCPTimeout=60,
-            PlugStackConfig=self.path('plugstack.conf'), MailProg='/bin/true')
+            PlugStackConfig=self.path('plugstack.conf'), MailProg='/bin/true', SchedulerParameters='batch_sched_delay=0')
         if self.accounting:
             lines.update(AccountingStorageType='accounting_storage/slurmdbd',
                          AccountingStorageHost='127.0.0.1', AccountingStoragePort=self.port + 1,
                          AccountingStoragePass=self.munge)
             self.write_dbd()
+        if self.cgroup:
+            lines.update(TaskPlugin='task/cgroup', SelectTypeParameters='CR_Core_Memory', DefMemPerCPU=1000)
+            with open(self.path('cgroup.conf'), 'w', encoding='ascii') as f:
+                f.write('CgroupPlugin=cgroup/v1\nCgroupMountpoint=/sys/fs/cgroup\n'
+                        'CgroupAutomount=no\nConstrainRAMSpace=yes\nConstrainSwapSpace=no\n')
         lines.update(self.more)
         text = [f'{k}={v}' for k, v in lines.items() if v is not None]
         gres = []

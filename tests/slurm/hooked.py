@@ -22,7 +22,7 @@ PARTITIONS = ('plain', 'task', 'spank', 'both')
 PRICE = '2.50'  # dollars per GPU-hour
 
 # What is at hand on a node with GPUs for whoever looks for libnvidia-ml.so.1.
-GPUS = '''export GPUSIM_DEVICES={gpus} GPUSIM_NODE=${{SLURMD_NODENAME#n}}
+GPUS = '''export GPUSIM_DEVICES={gpus} GPUSIM_NODE=${{SLURMD_NODENAME##*n}}
 export GPUSIM_SHM={site}/gpus/$SLURMD_NODENAME.$SLURM_JOB_UID GPUSIM_HOST=$SLURMD_NODENAME
 export LD_LIBRARY_PATH={build}/gpusim
 '''
@@ -73,7 +73,8 @@ class Site(jobs.Site):
                      Prolog=self.hook('prolog', 'plain', gpus=True),
                      Epilog=self.hook('epilog', 'plain', gpus=True))
         hooks.update(conf)
-        c = Slurm(self.where, gpus=self.gpus, nodes=3, partitions=PARTITIONS, **hooks)
+        hooks.setdefault('nodes', 3)
+        c = Slurm(self.where, gpus=self.gpus, partitions=PARTITIONS, **hooks)
         c.hidden = {'n3': self.prefix}
         os.makedirs(c.dir)
         with open(c.path('plugstack.conf'), 'w', encoding='ascii') as f:

@@ -19,7 +19,7 @@ TICK = 20_000_000  # /proc tells when a process began in hundredths of a second
 # as any other: whatever is preloaded into the job is preloaded into it, too.
 NODE = '''#!/bin/sh
 [ -n "$SLURM_JOB_ID" ] && mkdir -p -m 1777 {site}/truth/$SLURM_JOB_ID
-export GPUSTARVE_BUILD={build} GPUSIM_DEVICES={gpus} GPUSIM_NODE=${{SLURMD_NODENAME#n}}
+export GPUSTARVE_BUILD={build} GPUSIM_DEVICES={gpus} GPUSIM_NODE=${{SLURMD_NODENAME##*n}}
 export GPUSIM_SHM={site}/gpus/$SLURMD_NODENAME.$SLURM_JOB_UID GPUSIM_HOST=$SLURMD_NODENAME
 export GPUSIM_TRUTH={site}/truth/$SLURM_JOB_ID
 export LD_PRELOAD=${{LD_PRELOAD:+$LD_PRELOAD:}}{build}/gpusim/gpusim-host.so
@@ -91,8 +91,8 @@ def lines(output):
     groups as they happen to end: one line per task here. Where and when is Slurm's to choose."""
     out = []
     for line in output.decode().splitlines():
-        line = re.sub(r'\b(srun: error: |slurmstepd-|ON )n\d', r'\1node', line)
-        line = re.sub(r'\b(STEP|JOB) \d+', r'\1 N', re.sub(r' AT \S+', ' AT T', line))
+        line = re.sub(r'\b(srun: error: |slurmstepd-|ON )\w*n\d', r'\1node', line)
+        line = re.sub(r'\b(STEP |JOB |StepId=)\d+', r'\1N', re.sub(r' AT \S+', ' AT T', line))
         m = re.match(r'(srun: error: \S+): tasks? (\S+): (.*)$', line)
         for span in m.group(2).split(',') if m else ():
             first, _, last = span.partition('-')

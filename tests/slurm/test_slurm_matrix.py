@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=slurm waits
+# ctest: labels=slurm
 """Jobs of all kinds on a real Slurm with gpustarve installed as an admin installs it: through
 TaskProlog, through the SPANK plugin, through both; steps of a script, two nodes, an array, requeued,
 without an environment, one that never uses its GPUs, cancelled, out of memory, on a node that has no
