@@ -148,6 +148,14 @@ def check_requeue(where):
     for node in ('n3', 'n2'):  # all of the last attempt have ended: the next one, on both
         good('begin', out, SLURMD_NODENAME=node)
     gs.equal(files(out)[3:], ['alloc-n2-2.json', 'alloc-n3-2.json'], 'and on others')
+    # A node was lost, and its allocation never ends; Prolog is told which life this is. Epilog of a job
+    # that is requeued is told of the next one.
+    lost = fresh(where, 'lost')
+    for node, life in (('n1', '0'), ('n2', '0'), ('n3', '1')):
+        good('begin', lost, SLURMD_NODENAME=node, SLURM_JOB_RESTART_COUNT=life)
+    good('end', lost, SLURMD_NODENAME='n2', SLURM_JOB_RESTART_COUNT='1')
+    gs.equal(files(lost), ['alloc-n1-0.json', 'alloc-n2-0.json', 'alloc-n3-1.json'], 'after a lost node')
+    gs.equal([bool(read(lost, n)['end_unix_ns']) for n in files(lost)], [False, True, False], 'who ended')
     good('begin', out, SLURM_RESTART_COUNT='7')
     first = read(out, 'alloc-n1-7.json')['start_unix_ns']
     good('begin', out, SLURM_RESTART_COUNT='7')

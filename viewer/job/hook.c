@@ -165,6 +165,17 @@ static size_t keep_ours(const struct view_hook *h, struct view_alloc *all, size_
 	return kept;
 }
 
+/* What a Prolog is told of it under a name of its own; -1: nothing. An Epilog is told so, too, but of
+ * a job that is requeued the number of its next life. */
+static int64_t told_restart(void)
+{
+	const char *text = variable("SLURM_JOB_RESTART_COUNT");
+	char *end;
+	long v = text && *text ? strtol(text, &end, 10) : -1;
+
+	return v >= 0 && v <= VIEW_JOB_NUMBER_MAX && !*end ? v : -1;
+}
+
 /* The restart of what begins now, where nobody tells it. */
 static int64_t next_restart(const struct view_alloc *all, size_t n, const char *node)
 {
@@ -221,6 +232,8 @@ static int begin_in(struct view_hook *h, int dir)
 	if (err)
 		return fail(h, err, NULL);
 	n = keep_ours(h, all, n);
+	if (*restart < 0)
+		*restart = told_restart();
 	if (*restart < 0)
 		*restart = next_restart(all, n, a->node);
 	before = of_node(all, n, a->node, *restart);
