@@ -10,13 +10,13 @@ nothing of the installation: its folder is empty there."""
 import concurrent.futures
 import os
 import re
-import shutil
-import subprocess
+import signal
 import time
 
 import cluster
 import gs
 import jobs
+import keeper
 
 PARTITIONS = ('plain', 'task', 'spank', 'both')
 PRICE = '2.50'  # dollars per GPU-hour
@@ -98,6 +98,25 @@ class Slurm(cluster.Cluster):
             return super().start_node(node)
         mount = f'mount -t tmpfs -o mode=755 none {self.hidden[node]} && exec slurmd -D -N {node}'
         return self.daemon(node, 'unshare', '--mount', 'sh', '-c', mount)
+
+    def crash(self, node, *jobs_there):
+        """slurmd and what runs of these jobs on this machine are gone at once, as if the node were;
+        only what does not belong to slurmstepd lives on. They must run on that node alone."""
+        steps = [p for p, text in self.others()
+                 for job in jobs_there if text.startswith(f'slurmstepd: [{job}.')]
+        doomed = steps + [d for p in steps for d in keeper.descendants(p)]
+        self.kill(node, signal.SIGKILL)
+        for pid in doomed:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.tool('scontrol', 'update', f'NodeName={node}', 'State=DOWN', 'Reason=crashed')
+
+    def revive(self, node):
+        self.start_node(node)
+        cluster.until(f'{node} is back', lambda: self.tool(
+            'sinfo', '-h', '-n', node, '-o', '%t').stdout.decode().split()[:1] == ['idle'])
 
     def number(self, name):
         """The newest job of that name."""

@@ -41,9 +41,9 @@ def processes():
     return found
 
 
-def descendants():
+def descendants(ancestor=None):
     """All that live, those of no child last."""
-    all_there_are, found = processes(), [os.getpid()]
+    all_there_are, found = processes(), [ancestor or os.getpid()]
     for pid in found:
         found += [p for p, (state, parent) in all_there_are.items() if parent == pid and state != 'Z']
     return found[1:]
