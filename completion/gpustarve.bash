@@ -30,7 +30,9 @@ declare -A _gpustarve_options=(
 	[prices]='-o --output --provider --date --price-model'
 	[doctor]=''
 	[collector]='--dir --unix --listen --cert --key --client-ca --token-file --no-token
-		--insecure-http --limits --limit --quota --keep --keep-label --store --sweep --dry-run --alert --exec --usd-per-gpu-hour
+		--insecure-http --limits --limit --quota --keep --keep-label --store --sweep --dry-run
+		--alert --exec --usd-per-gpu-hour --upstream --upstream-token-file --upstream-ca
+		--upstream-cert --upstream-key --linger
 		--until-eof --grace --silence --idle-exit --ready-fd --foreground
 		--verbose --version'
 )
@@ -71,6 +73,9 @@ declare -A _gpustarve_values=(
 	[collector --grace]=@none [collector --silence]=@none [collector --idle-exit]=@none
 	[collector --ready-fd]=@none [collector --listen]=@none [collector --cert]=@file
 	[collector --key]=@file [collector --client-ca]=@file [collector --token-file]=@file
+	[collector --upstream]=@none [collector --upstream-token-file]=@file
+	[collector --upstream-ca]=@file [collector --upstream-cert]=@file
+	[collector --upstream-key]=@file [collector --linger]=@none
 )
 
 _gpustarve_words() { # WORDS CURRENT

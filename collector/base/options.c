@@ -42,6 +42,13 @@ static const char help[] =
 	"  --exec CMD           run this, too, when the alert before it fires\n"
 	"  --usd-per-gpu-hour USD\n"
 	"                       price of every GPU, for alerts in dollars\n"
+	"  --upstream URL       forward everything to the collector at https://HOST:PORT\n"
+	"  --upstream-token-file FILE\n"
+	"                       the token that it asks for\n"
+	"  --upstream-ca FILE   the authority of its certificate (the system's)\n"
+	"  --upstream-cert FILE our own certificate, PEM\n"
+	"  --upstream-key FILE  and its key\n"
+	"  --linger SECONDS     at the end, forward for so long what is left (10)\n"
 	"  --until-eof FD       end when FD reads end-of-file and all clients are done\n"
 	"  --grace SECONDS      then wait so long for clients that have said goodbye (10)\n"
 	"  --silence SECONDS    drop a client that sends nothing at all, or half a frame, for so\n"
@@ -81,6 +88,12 @@ enum {
 	OPT_ALERT,
 	OPT_EXEC,
 	OPT_USD,
+	OPT_UPSTREAM,
+	OPT_UPSTREAM_TOKEN_FILE,
+	OPT_UPSTREAM_CA,
+	OPT_UPSTREAM_CERT,
+	OPT_UPSTREAM_KEY,
+	OPT_LINGER,
 	OPT_UNTIL_EOF,
 	OPT_GRACE,
 	OPT_SILENCE,
@@ -113,6 +126,12 @@ static const struct option table[] = {
 	{ "alert", required_argument, NULL, OPT_ALERT },
 	{ "exec", required_argument, NULL, OPT_EXEC },
 	{ "usd-per-gpu-hour", required_argument, NULL, OPT_USD },
+	{ "upstream", required_argument, NULL, OPT_UPSTREAM },
+	{ "upstream-token-file", required_argument, NULL, OPT_UPSTREAM_TOKEN_FILE },
+	{ "upstream-ca", required_argument, NULL, OPT_UPSTREAM_CA },
+	{ "upstream-cert", required_argument, NULL, OPT_UPSTREAM_CERT },
+	{ "upstream-key", required_argument, NULL, OPT_UPSTREAM_KEY },
+	{ "linger", required_argument, NULL, OPT_LINGER },
 	{ "until-eof", required_argument, NULL, OPT_UNTIL_EOF },
 	{ "grace", required_argument, NULL, OPT_GRACE },
 	{ "silence", required_argument, NULL, OPT_SILENCE },
@@ -221,6 +240,31 @@ static bool one_keep(struct coll_options *o, int opt)
 	}
 }
 
+static bool one_upstream(struct coll_options *o, int opt)
+{
+	switch (opt) {
+	case OPT_UPSTREAM:
+		o->upstream = optarg;
+		return true;
+	case OPT_UPSTREAM_TOKEN_FILE:
+		o->upstream_token_file = optarg;
+		return true;
+	case OPT_UPSTREAM_CA:
+		o->upstream_ca = optarg;
+		return true;
+	case OPT_UPSTREAM_CERT:
+		o->upstream_cert = optarg;
+		return true;
+	case OPT_UPSTREAM_KEY:
+		o->upstream_key = optarg;
+		return true;
+	case OPT_LINGER:
+		return number("linger", optarg, &o->linger_s);
+	default:
+		return one_keep(o, opt);
+	}
+}
+
 static bool one(struct coll_options *o, int opt)
 {
 	switch (opt) {
@@ -252,7 +296,7 @@ static bool one(struct coll_options *o, int opt)
 		o->verbose = true;
 		return true;
 	default:
-		return one_keep(o, opt);
+		return one_upstream(o, opt);
 	}
 }
 
@@ -276,6 +320,11 @@ static bool complete(const struct coll_options *o, int argc, char **argv)
 		coll_log("options of HTTP without --listen; give --listen https://HOST:PORT");
 		return false;
 	}
+	if (!o->upstream &&
+	    (o->upstream_token_file || o->upstream_ca || o->upstream_cert || o->upstream_key)) {
+		coll_log("options of an upstream without one; give --upstream https://HOST:PORT");
+		return false;
+	}
 	return coll_conditions_complete(&o->conditions);
 }
 
@@ -291,6 +340,7 @@ bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *stat
 		.grace_s = 10,
 		.silence_s = 30,
 		.conditions.nano_usd_per_hour = -1,
+		.linger_s = 10,
 	};
 	coll_limits_init(&o->limits);
 	*status = COLL_EXIT_OK;

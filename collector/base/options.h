@@ -28,6 +28,10 @@ struct coll_options {
 	const char *limits_file; /* over those; read again on SIGHUP. NULL: none */
 	const char *store; /* URL of a store of digests; NULL: none */
 	bool sweep, dry_run; /* one sweep instead of serving */
+	/* Forwarding, see upstream/upstream.h. NULL: not given. */
+	const char *upstream; /* URL */
+	const char *upstream_token_file, *upstream_ca, *upstream_cert, *upstream_key;
+	int linger_s;
 
 	struct coll_conditions conditions;
 };

@@ -28,6 +28,11 @@
 	X(commits, "files synced")                                                     \
 	X(acks, "acknowledgements sent")                                               \
 	X(ends, "ends of processes noted")                                             \
+	X(up_requests, "requests that the upstream took")                              \
+	X(up_failed, "requests to the upstream that failed")                           \
+	X(up_bytes, "bytes of frames that the upstream took")                          \
+	X(up_refused, "frames that the upstream refuses for good")                     \
+	X(up_damaged, "damaged bytes left out of what is forwarded")                   \
 	X(files, "side files of runs stored")                                          \
 	X(http_connections, "HTTP connections accepted")                               \
 	X(http_mute, "HTTP connections that ended without a request")                  \

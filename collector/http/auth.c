@@ -4,6 +4,7 @@
  */
 #include "auth.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <gnutls/gnutls.h>
@@ -12,24 +13,38 @@
 #include "daemon.h"
 #include "node/server.h"
 
+#define LINES 10
+
+/* Ten lines at once, then one a second: nobody fills the log. */
+static bool may_say(struct coll_http *h)
+{
+	int64_t now = coll_now_ns() / COLL_SECOND_NS;
+	int64_t more = now - h->said_s;
+
+	h->said_s = now;
+	h->lines = more > LINES - (int64_t)h->lines ? LINES : h->lines + (unsigned int)more;
+	if (!h->lines)
+		return false;
+	h->lines--;
+	return true;
+}
+
 void coll_auth_log(struct coll_http_request *r, const char *why)
 {
 	struct coll_http *h = r->http;
-	int64_t now = coll_now_ns();
+	char more[48] = "";
 
 	r->server->count.http_refused++;
-	if (h->refused_said_ns && now - h->refused_said_ns < COLL_SECOND_NS) {
-		h->refused_unsaid++;
+	if (!may_say(h)) {
+		h->unsaid++;
 		return;
 	}
-	h->refused_said_ns = now;
-	if (h->refused_unsaid)
-		coll_log("%s: %s %s refused: %s (and %llu more before)", r->peer, r->route->method,
-			 r->route->pattern, why, (unsigned long long)h->refused_unsaid);
-	else
-		coll_log("%s: %s %s refused: %s", r->peer, r->route->method, r->route->pattern,
-			 why);
-	h->refused_unsaid = 0;
+	if (h->unsaid)
+		snprintf(more, sizeof(more), " (and %llu more before)",
+			 (unsigned long long)h->unsaid);
+	h->unsaid = 0;
+	coll_log("%s: %s %s refused: %s%s", r->peer, r->route->method, r->route->pattern, why,
+		 more);
 }
 
 static bool refuse(struct coll_http_request *r, unsigned int status, const char *why)

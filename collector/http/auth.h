@@ -13,7 +13,7 @@
 /* True: r->team is set and the route's scope allowed. False: refused, answered, logged, counted. */
 bool coll_auth(struct coll_http_request *r);
 
-/* Logs that a request was refused, at most about once a second, and counts it. */
+/* Counts that a request was refused, and logs it: ten lines at once, then one a second. */
 void coll_auth_log(struct coll_http_request *r, const char *why);
 
 #endif

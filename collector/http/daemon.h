@@ -32,8 +32,9 @@ struct coll_http {
 	size_t suspended;
 	bool resumed; /* since the daemon last ran, of which its timeout does not tell */
 	int64_t commit_ns; /* monotonic: when to commit for those that wait, 0: nobody does */
-	int64_t refused_said_ns;
-	uint64_t refused_unsaid;
+	int64_t said_s; /* monotonic seconds: when a refusal was last told or held back */
+	unsigned int lines; /* that may be told now */
+	uint64_t unsaid; /* held back since the last line */
 	bool draining;
 };
 

@@ -5,7 +5,8 @@
  * over the node's socket. Frames that are there already are dropped: a body may be sent again.
  *
  * A refused frame ends what is taken of a body; the frames before it are stored all the same, and
- * Gpustarve-Stored says how many bytes of the body they are.
+ * Gpustarve-Stored says how many bytes of the body they are. 409 instead of 400: the stream is not
+ * known here and the frame is no Hello; who has its beginning sends it again from there.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -147,7 +148,7 @@ static void refuse(struct coll_http_request *r, const struct frames *x)
 	coll_auth_log(r, text);
 	snprintf(number, sizeof(number), "%" PRIu64, bad->offset);
 	coll_http_header(r, "Gpustarve-Stored", number);
-	coll_http_text(r, 400, "%s\n", text);
+	coll_http_text(r, bad->unknown ? 409 : 400, "%s\n", text);
 }
 
 static void fail(struct coll_http_request *r, int err)

@@ -32,6 +32,7 @@ struct coll_refused {
 	bool named; /* stream and seq are known: its header was good */
 	char stream[COLL_HEX_BYTES];
 	uint64_t seq;
+	bool unknown; /* its stream is not known here, and this is no Hello */
 };
 
 struct coll_feed {

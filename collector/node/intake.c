@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server.h"
+#include "upstream/upstream.h"
 
 #define CARRY_STEP (256u << 10) /* memory for a half frame at first; doubled as it fills */
 #define DIRECT_MIN (64u << 10) /* below, a read of its own costs more than a copy */
@@ -100,12 +101,16 @@ static int open_stream(struct coll_feed *in, const struct wire_frame *f, const u
 	if (!err) {
 		coll_note("stream %s: %s, %llu bytes", (*out)->hex, (*out)->dir,
 			  (unsigned long long)(*out)->size);
+		if (st == &in->server->store)
+			coll_upstream_note(in->server->upstream, *out);
 		return 0;
 	}
 	if (err == -ENOENT || err == -EBADMSG) {
 		in->server->count.bad_streams++;
 		coll_note("%s: a stream that did not begin with a good Hello", in->who);
-		return refuse(in, f, "its stream did not begin with a good Hello", -EPROTO);
+		refuse(in, f, "its stream did not begin with a good Hello", -EPROTO);
+		in->refused.unknown = err == -ENOENT;
+		return -EPROTO;
 	}
 	coll_server_trouble(in->server, st->base, err);
 	return err;

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/http.h"
+#include "upstream/upstream.h"
 #include "watch.h"
 
 #define FDS_PER_CLIENT 4 /* socket, pidfd, stream, index */
@@ -129,6 +130,8 @@ void coll_server_fini(struct coll_server *sv)
 	coll_watch_fini(sv);
 	coll_http_close(sv->http);
 	sv->http = NULL;
+	coll_upstream_close(sv->upstream);
+	sv->upstream = NULL;
 	coll_listener_close(&sv->listener);
 	coll_store_fini(&sv->store);
 	coll_keeper_fini(&sv->keeper);
@@ -317,6 +320,8 @@ static void on_timer(struct coll_source *s, uint32_t events)
 	(void)events;
 	if (read(s->fd, &ticks, sizeof(ticks)) < 0)
 		return;
+	if (sv->ending) /* only forwarding goes on */
+		return;
 	accept_pause(sv, false);
 	relisten(sv);
 	close_stalled(sv, coll_now_ns());
@@ -330,6 +335,7 @@ static void on_timer(struct coll_source *s, uint32_t events)
 	if (sv->watching)
 		coll_runs_tick(&sv->runs);
 	coll_server_settle(sv, true);
+	coll_upstream_tick(sv->upstream);
 }
 
 /* Group commit: all files start to be written out before the first is waited for. */
@@ -463,6 +469,8 @@ int coll_server_listen(struct coll_server *sv)
 		return err;
 	}
 	err = coll_http_open(&sv->http, sv);
+	if (!err)
+		err = coll_upstream_open(&sv->upstream, sv);
 	if (err)
 		return err;
 	if (sv->http)
@@ -507,6 +515,7 @@ static void finish(struct coll_server *sv)
 	struct coll_client *c;
 
 	coll_sdnotify_stopping(&sv->notify);
+	sv->ending = true;
 	unlisten(sv);
 	coll_http_close(sv->http);
 	sv->http = NULL;
@@ -515,6 +524,18 @@ static void finish(struct coll_server *sv)
 		coll_client_close(c);
 	}
 	coll_server_settle(sv, true);
+	coll_watch_fini(sv); /* ends of processes are forwarded, too */
+	coll_upstream_linger(sv->upstream, sv->opts->linger_s);
+}
+
+/* Milliseconds, -1: for ever. */
+static int timeout(struct coll_server *sv)
+{
+	int http = coll_http_timeout(sv->http), up = coll_upstream_timeout(sv->upstream);
+
+	if (http < 0 || up < 0)
+		return http < 0 ? up : http;
+	return http < up ? http : up;
 }
 
 int coll_server_run(struct coll_server *sv)
@@ -522,9 +543,10 @@ int coll_server_run(struct coll_server *sv)
 	int err = 0;
 
 	while (!err && !time_to_end(sv)) {
-		err = coll_loop_turn(&sv->loop, coll_http_timeout(sv->http));
+		err = coll_loop_turn(&sv->loop, timeout(sv));
 		coll_server_settle(sv, false);
 		coll_http_turn(sv->http);
+		coll_upstream_turn(sv->upstream);
 		if (sv->reload)
 			reload(sv);
 	}

@@ -26,6 +26,7 @@
 
 struct coll_client;
 struct coll_http;
+struct coll_upstream;
 struct coll_watch;
 
 struct coll_server {
@@ -33,6 +34,7 @@ struct coll_server {
 	struct coll_loop loop;
 	struct coll_listener listener; /* not open without --unix */
 	struct coll_http *http; /* NULL without --listen */
+	struct coll_upstream *upstream; /* NULL without --upstream */
 	struct coll_store store;
 	struct coll_runs runs; /* if watching */
 	bool watching; /* what pulses tell is of interest: alerts, or HTTP */
@@ -49,6 +51,7 @@ struct coll_server {
 	size_t held; /* room of all half frames */
 
 	struct coll_source signals, timer, eof;
+	bool ending; /* nothing is taken any more */
 	bool terminate; /* a signal asked for the end */
 	bool reload; /* a signal asked for files of settings to be read again */
 	bool eof_seen; /* --until-eof: the other end is gone */

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Read to the body's end, then look what of it are frames.
+ */
+#include "batch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KEEP_ROOM (4u << 20)
+
+void coll_batch_clear(struct coll_batch *b)
+{
+	b->parts = 0;
+	b->body.len = 0;
+	if (b->body.room > KEEP_ROOM)
+		wire_buf_fini(&b->body);
+}
+
+void coll_batch_fini(struct coll_batch *b)
+{
+	wire_buf_fini(&b->body);
+	b->parts = 0;
+}
+
+bool coll_batch_full(const struct coll_batch *b)
+{
+	return b->parts == COLL_BATCH_PARTS || b->body.len >= COLL_BATCH_BYTES;
+}
+
+/* So many bytes from @at behind the body, which does not grow. How many came, or -errno. */
+static ssize_t read_behind(struct coll_batch *b, int fd, uint64_t at, size_t len)
+{
+	size_t got = 0;
+	int err = wire_buf_reserve(&b->body, len);
+
+	if (err)
+		return err;
+	while (got < len) {
+		ssize_t n =
+			pread(fd, b->body.data + b->body.len + got, len - got, (off_t)(at + got));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		got += (size_t)n;
+	}
+	return (ssize_t)got;
+}
+
+/*
+ * Of @len bytes behind the body: whole frames join it. *used: bytes looked at for good. Damage is
+ * passed over where it comes first, and ends the taking where it comes later, so that what joins is
+ * one piece of the file, the last one of what was used.
+ */
+static void take_frames(struct coll_batch *b, size_t len, bool final, size_t *used)
+{
+	uint8_t *from = b->body.data + b->body.len;
+	size_t at = 0, skip = 0, kept = 0;
+	struct wire_frame f;
+
+	while (at < len &&
+	       wire_frame_scan(from + at, len - at, final, &f, &skip) == WIRE_SCAN_FRAME) {
+		size_t bytes = (size_t)wire_frame_bytes(&f);
+
+		if (skip && kept)
+			break;
+		at += skip;
+		b->damaged += skip;
+		if (kept != at)
+			memmove(from + kept, from + at, bytes);
+		kept += bytes;
+		at += bytes;
+		skip = 0;
+	}
+	if (!kept) {
+		at += skip;
+		b->damaged += skip;
+	}
+	b->body.len += kept;
+	*used = at;
+}
+
+/* How many bytes to look at, so that the frame that begins at @at is whole. */
+static size_t wanted(int fd, uint64_t at, size_t room)
+{
+	uint8_t header[WIRE_FRAME_HEADER_BYTES];
+	struct wire_frame f;
+
+	if (pread(fd, header, sizeof(header), (off_t)at) != sizeof(header) ||
+	    wire_frame_header_get(&f, header))
+		return room;
+	return wire_frame_bytes(&f) > room ? (size_t)wire_frame_bytes(&f) : room;
+}
+
+static int add_frames(struct coll_batch *b, struct coll_out_file *f, int fd, uint64_t *to)
+{
+	size_t room = COLL_BATCH_BYTES - b->body.len, len, used;
+	uint64_t left = f->size - f->at;
+	ssize_t got;
+	bool final;
+
+	len = b->body.len ? room : wanted(fd, f->at, room);
+	if (len > left)
+		len = (size_t)left;
+	got = read_behind(b, fd, f->at, len);
+	if (got < 0)
+		return (int)got;
+	/* A stream's file ends with a whole frame; a spool's end may not be written yet. */
+	final = f->kind == COLL_OUT_FRAMES && (uint64_t)got == left;
+	take_frames(b, (size_t)got, final, &used);
+	*to = f->at + used;
+	return 0;
+}
+
+int coll_batch_add(struct coll_batch *b, struct coll_out_run *run, struct coll_out_file *f)
+{
+	struct coll_batch_part *p = &b->part[b->parts];
+	char path[PATH_MAX];
+	uint64_t to = f->at;
+	int fd, err;
+
+	if (snprintf(path, sizeof(path), "%s/%s", run->dir, f->name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	*p = (struct coll_batch_part){ .run = run, .file = f };
+	p->body_from = b->body.len;
+	err = add_frames(b, f, fd, &to);
+	close(fd);
+	if (err)
+		return err;
+	if (to == f->at) {
+		/* A frame that does not fit beside others comes with the next batch. */
+		if (!p->body_from)
+			f->stuck = f->size;
+		return 0;
+	}
+	p->to = to;
+	p->body_to = b->body.len;
+	if (p->body_to > p->body_from)
+		b->parts++;
+	else
+		coll_out_file_sent(run, f, to); /* nothing but damage */
+	return 0;
+}
+
+void coll_batch_stored(struct coll_batch *b, uint64_t stored, struct coll_batch_part **next,
+		       uint64_t *at)
+{
+	size_t i;
+
+	*next = NULL;
+	for (i = 0; i < b->parts; i++) {
+		struct coll_batch_part *p = &b->part[i];
+
+		if (stored >= p->body_to) {
+			coll_out_file_sent(p->run, p->file, p->to);
+			continue;
+		}
+		*next = p;
+		if (stored < p->body_from)
+			stored = p->body_from;
+		*at = p->to - (p->body_to - stored);
+		coll_out_file_sent(p->run, p->file, *at);
+		return;
+	}
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Frames of several files one after another in memory: the body of one request. They are copied as
+ * they lie in the files, each looked at with its checksums first; what is no frame is passed over and
+ * counted. One thread.
+ */
+#ifndef COLL_BATCH_H
+#define COLL_BATCH_H
+
+#include "outbox.h"
+#include "wire/buf.h"
+
+#define COLL_BATCH_BYTES (2u << 20) /* or one frame, if that is longer */
+#define COLL_BATCH_PARTS 256
+
+struct coll_batch_part {
+	struct coll_out_run *run;
+	struct coll_out_file *file;
+	uint64_t to; /* in the file: where the part ends; before it, in the body as in the file, */
+	size_t body_from, body_to; /* stands this piece of the body */
+};
+
+struct coll_batch {
+	struct wire_buf body;
+	struct coll_batch_part part[COLL_BATCH_PARTS];
+	size_t parts;
+	uint64_t damaged; /* bytes passed over */
+};
+
+void coll_batch_clear(struct coll_batch *b);
+void coll_batch_fini(struct coll_batch *b);
+bool coll_batch_full(const struct coll_batch *b);
+
+/*
+ * Adds what there is room for of @f's pending frames. 0, also where nothing whole is there (then
+ * f->stuck is set); -errno of reading or no memory.
+ */
+int coll_batch_add(struct coll_batch *b, struct coll_out_run *run, struct coll_out_file *f);
+
+/*
+ * The centre has the body's first @stored bytes, all frames among them: moves the files' cursors.
+ * *next: the file whose frame comes next, and where it is in the file; NULL: there is none.
+ */
+void coll_batch_stored(struct coll_batch *b, uint64_t stored, struct coll_batch_part **next,
+		       uint64_t *at);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How far this node's clock is from the centre's. A question and its answer carry four readings, two
+ * of each clock; the offset is known to half of what the way took. Of the questions of each
+ * COLL_CLOCKS_KEEP_S the one with the shortest way is kept. What is known is written into each run
+ * that is being forwarded, as clock-NODE.json, and goes to the centre like other side files:
+ *
+ *   {"schema":"gpustarve.clock/1","node":NAME,"to":URL,
+ *    "readings":[{"at_ns":node's clock,"offset_ns":centre's minus node's,"error_ns":half the way}]}
+ *
+ * Two nodes of a run that asked the same centre agree to within the sums of these. One thread.
+ */
+#ifndef COLL_CLOCKS_H
+#define COLL_CLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define COLL_CLOCKS_EVERY_S 30
+#define COLL_CLOCKS_KEEP_S 600
+#define COLL_CLOCKS_READINGS 64 /* of a run; then every second one is left out */
+#define COLL_CLOCKS_FIRST 5 /* questions one after another at first: the way is warm then */
+
+struct coll_answer;
+struct coll_outbox;
+
+struct coll_clock_reading {
+	int64_t at_ns, offset_ns, error_ns;
+};
+
+struct coll_clocks {
+	const char *node, *to;
+	struct coll_clock_reading reading[COLL_CLOCKS_READINGS];
+	unsigned int count;
+	unsigned int asked;
+	int64_t next_ns, kept_until_ns; /* monotonic */
+	uint64_t version; /* of what is in memory; a run knows which one was written into it */
+};
+
+void coll_clocks_init(struct coll_clocks *c, const char *node, const char *to);
+
+/* True: ask now; the next time is set. */
+bool coll_clocks_due(struct coll_clocks *c, int64_t now_ns);
+
+/* An answer of GET /v1/clock. */
+void coll_clocks_take(struct coll_clocks *c, const struct coll_answer *a);
+
+/* Writes what is new into the runs that are forwarded. */
+void coll_clocks_write(struct coll_clocks *c, struct coll_outbox *box);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cursor of a run as text:
+ *
+ *   gpustarve upstream 1
+ *   to URL
+ *   frames BYTES NAME            acknowledged bytes of a stream's file or a spool file
+ *   side MTIME_NS SIZE NAME      as a side file was when it was sent
+ *   forwarded                    all of it, and the run is over
+ *
+ * One that cannot be read counts as none: everything goes again. One thread.
+ */
+#ifndef COLL_CURSOR_H
+#define COLL_CURSOR_H
+
+#include "outbox.h"
+
+/*
+ * Reads @run's cursor into files that it adds. 0; -ENOENT: it has none; -ESTALE: of another
+ * upstream or damaged, then nothing was added.
+ */
+int coll_cursor_read(struct coll_out_run *run, const char *to);
+
+/* 0 or -errno. */
+int coll_cursor_write(const struct coll_out_run *run, const char *to);
+
+/* The run's file of that name, added if need be. NULL: not one to be forwarded, or no memory. */
+struct coll_out_file *coll_out_file_named(struct coll_out_run *run, const char *name);
+void coll_out_files_free(struct coll_out_run *run);
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Run directories, looked at again and again. A look costs a readdir and an fstatat per file.
+ */
+#include "outbox.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "cursor.h"
+#include "store/side.h"
+
+#define SUFFIX ".gst"
+
+static void run_free(struct coll_out_run *run)
+{
+	coll_out_files_free(run);
+	free(run->dir);
+	free(run->name);
+	free(run);
+}
+
+static struct coll_out_run *run_new(const char *dir)
+{
+	struct coll_out_run *run = calloc(1, sizeof(*run));
+	const char *base = strrchr(dir, '/');
+	size_t len;
+
+	base = base ? base + 1 : dir;
+	len = strlen(base);
+	if (!run || len <= strlen(SUFFIX)) {
+		free(run);
+		return NULL;
+	}
+	run->dir = strdup(dir);
+	run->name = strndup(base, len - strlen(SUFFIX));
+	run->changed_ns = coll_now_ns();
+	if (run->dir && run->name)
+		return run;
+	run_free(run);
+	return NULL;
+}
+
+static struct coll_out_run *add(struct coll_outbox *o, struct coll_out_run *run)
+{
+	run->next = o->runs;
+	o->runs = run;
+	return run;
+}
+
+/* A directory that is there at the start: forwarded further if that had begun. */
+static void take_up(struct coll_outbox *o, const char *name)
+{
+	size_t len = strlen(name), suffix = strlen(SUFFIX);
+	struct coll_out_run *run;
+	char dir[PATH_MAX];
+	int err;
+
+	if (name[0] == '.' || len <= suffix || strcmp(name + len - suffix, SUFFIX) ||
+	    snprintf(dir, sizeof(dir), "%s/%s", o->store->base, name) >= (int)sizeof(dir))
+		return;
+	run = run_new(dir);
+	if (!run)
+		return;
+	err = coll_cursor_read(run, o->to);
+	if (err == -ENOENT || run->forwarded) {
+		run_free(run);
+		return;
+	}
+	if (err)
+		coll_log("%s/" COLL_CURSOR_FILE ": of another upstream, or damaged; all of the run "
+			 "is sent again",
+			 dir);
+	add(o, run);
+}
+
+int coll_outbox_init(struct coll_outbox *o, struct coll_store *store, const char *to)
+{
+	struct dirent *e;
+	DIR *d;
+
+	*o = (struct coll_outbox){ .store = store, .to = to };
+	d = opendir(store->base);
+	if (!d)
+		return -errno;
+	while ((e = readdir(d)))
+		take_up(o, e->d_name);
+	closedir(d);
+	return 0;
+}
+
+void coll_outbox_fini(struct coll_outbox *o)
+{
+	while (o->runs)
+		coll_outbox_forget(o, o->runs);
+}
+
+void coll_outbox_forget(struct coll_outbox *o, struct coll_out_run *run)
+{
+	struct coll_out_run **p = &o->runs;
+
+	while (*p != run)
+		p = &(*p)->next;
+	*p = run->next;
+	run_free(run);
+}
+
+void coll_outbox_note(struct coll_outbox *o, const char *dir)
+{
+	struct coll_out_run *run = o->runs;
+
+	while (run && strcmp(run->dir, dir))
+		run = run->next;
+	if (!run) {
+		run = run_new(dir);
+		if (!run)
+			return;
+		coll_cursor_read(run, o->to);
+		add(o, run);
+		run->changed = true;
+	}
+	run->changed |= run->forwarded;
+	run->forwarded = false;
+	run->changed_ns = coll_now_ns();
+	/* From now on a crash cannot make us forget it. */
+	if (run->changed && !coll_cursor_write(run, o->to))
+		run->changed = false;
+}
+
+static void look_at_side(struct coll_out_run *run, struct coll_out_file *f, const struct stat *st,
+			 int64_t now)
+{
+	int64_t mtime = st->st_mtim.tv_sec * COLL_SECOND_NS + st->st_mtim.tv_nsec;
+
+	if (f->mtime_ns != mtime || f->size != (uint64_t)st->st_size)
+		run->changed_ns = now;
+	f->mtime_ns = mtime;
+	f->size = (uint64_t)st->st_size;
+}
+
+static void look_at_file(struct coll_outbox *o, struct coll_out_run *run, DIR *d, const char *name,
+			 int64_t now)
+{
+	struct coll_out_file *f = coll_out_file_named(run, name);
+	struct coll_stream *s;
+	struct stat st;
+	uint64_t size;
+
+	if (!f || fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+		return;
+	if (f->kind == COLL_OUT_SIDE) {
+		look_at_side(run, f, &st, now);
+		return;
+	}
+	s = f->kind == COLL_OUT_FRAMES ? coll_store_get(o->store, f->stream) : NULL;
+	size = s ? s->synced : (uint64_t)st.st_size;
+	if (f->at > size) /* another file than before */
+		f->at = 0;
+	if (size != f->size)
+		run->changed_ns = now;
+	f->size = size;
+}
+
+/* Somebody still writes: a stream is open here. */
+static bool is_open(const struct coll_outbox *o, const struct coll_out_run *run)
+{
+	const struct coll_out_file *f;
+
+	for (f = run->files; f; f = f->next)
+		if (f->kind == COLL_OUT_FRAMES && coll_store_get(o->store, f->stream))
+			return true;
+	return false;
+}
+
+/* run.json says that its command goes on. Without one, nobody can tell. */
+static bool goes_on(const struct coll_out_run *run)
+{
+	char path[PATH_MAX];
+	const char *at;
+	uint8_t *text;
+	size_t len;
+	bool on;
+
+	snprintf(path, sizeof(path), "%s/run.json", run->dir);
+	if (coll_file_read(path, COLL_SIDE_MAX, &text, &len))
+		return false;
+	at = strstr((char *)text, "\"exit_status\"");
+	at = at ? at + strlen("\"exit_status\"") : "";
+	on = at[strspn(at, " :\t\n")] == 'n';
+	free(text);
+	return on;
+}
+
+static bool is_over(const struct coll_outbox *o, const struct coll_out_run *run, int64_t now)
+{
+	int64_t quiet = (now - run->changed_ns) / COLL_SECOND_NS;
+
+	if (quiet < COLL_OUTBOX_QUIET_S || is_open(o, run))
+		return false;
+	return quiet > COLL_OUTBOX_GIVEN_UP_S || !goes_on(run);
+}
+
+static void look_at_run(struct coll_outbox *o, struct coll_out_run *run, int64_t now)
+{
+	uint64_t pending = 0, files = 0;
+	struct coll_out_file *f;
+	struct dirent *e;
+	DIR *d;
+
+	d = opendir(run->dir);
+	while (d && (e = readdir(d)))
+		look_at_file(o, run, d, e->d_name, now);
+	if (d)
+		closedir(d);
+	for (f = run->files; f; f = f->next) {
+		if (f->kind == COLL_OUT_SIDE)
+			files += coll_out_file_pending(f);
+		else
+			pending += coll_out_file_pending(f);
+	}
+	o->pending += pending;
+	o->pending_files += files;
+	if (!pending && !files && !run->forwarded && is_over(o, run, now))
+		run->forwarded = run->changed = true;
+}
+
+void coll_outbox_look(struct coll_outbox *o, int64_t now_ns)
+{
+	struct coll_out_run *run;
+
+	o->pending = 0;
+	o->pending_files = 0;
+	for (run = o->runs; run; run = run->next)
+		look_at_run(o, run, now_ns);
+}
+
+static void turn_files(struct coll_out_run *run)
+{
+	struct coll_out_file *first = run->files, **p = &run->files;
+
+	if (!first || !first->next)
+		return;
+	while (*p)
+		p = &(*p)->next;
+	run->files = first->next;
+	first->next = NULL;
+	*p = first;
+}
+
+void coll_outbox_turn(struct coll_outbox *o)
+{
+	struct coll_out_run *first = o->runs, **p = &o->runs, *run;
+
+	for (run = o->runs; run; run = run->next)
+		turn_files(run);
+	if (!first || !first->next)
+		return;
+	while (*p)
+		p = &(*p)->next;
+	o->runs = first->next;
+	first->next = NULL;
+	*p = first;
+}
+
+void coll_outbox_save(struct coll_outbox *o)
+{
+	struct coll_out_run *run;
+
+	for (run = o->runs; run; run = run->next) {
+		int err = run->changed ? coll_cursor_write(run, o->to) : 0;
+
+		if (!err)
+			run->changed = false;
+		else if (err != -ENOENT) /* its directory was removed */
+			coll_note("%s/" COLL_CURSOR_FILE ": %s", run->dir, strerror(-err));
+	}
+}
+
+uint64_t coll_out_file_pending(const struct coll_out_file *f)
+{
+	if (f->kind == COLL_OUT_SIDE)
+		return f->mtime_ns != f->sent_mtime_ns || f->size != f->sent_size;
+	if (f->at >= f->size || (f->stuck && f->stuck == f->size))
+		return 0;
+	return f->size - f->at;
+}
+
+void coll_out_file_sent(struct coll_out_run *run, struct coll_out_file *f, uint64_t to)
+{
+	run->changed = true;
+	if (f->kind != COLL_OUT_SIDE)
+		f->at = to;
+}

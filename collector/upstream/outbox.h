@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is to be forwarded, and how far that is done. The run directories themselves are the outbox:
+ * nothing is copied, nothing encoded again. Of each run that came in here, its streams' files, spool
+ * files beside them and small side files are forwarded, and RUN.gst/.upstream holds what the centre
+ * has acknowledged of each (the cursor): replaced as a whole, synced, and never ahead of the truth.
+ * It may be behind: then some frames go twice, and the centre drops them.
+ *
+ * A run directory without a cursor is left alone: it was recorded before there was an upstream. A
+ * cursor of another upstream begins anew.
+ *
+ * The outbox owns runs and files; they live until it ends, or until the run is forgotten. One thread.
+ */
+#ifndef COLL_OUTBOX_H
+#define COLL_OUTBOX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "store/store.h"
+
+#define COLL_CURSOR_FILE ".upstream"
+#define COLL_CURSOR_MAX (4u << 20)
+#define COLL_OUTBOX_QUIET_S 20 /* a run that says nothing for so long may be over */
+#define COLL_OUTBOX_GIVEN_UP_S 86400 /* so is one without an exit status after so long */
+
+enum coll_out_kind {
+	COLL_OUT_FRAMES, /* a stream's file: up to what is durable */
+	COLL_OUT_SPOOL,
+	COLL_OUT_SIDE,
+};
+
+struct coll_out_file {
+	struct coll_out_file *next;
+	enum coll_out_kind kind;
+	char *name;
+	uint8_t stream[WIRE_STREAM_ID_BYTES]; /* frames and spools */
+	uint64_t at; /* acknowledged bytes */
+	uint64_t size; /* as last seen; of a stream's file: what is durable */
+	uint64_t stuck; /* behind at nothing whole begins, as long as the size is this */
+	unsigned int begun_again; /* how often the centre did not know the stream */
+
+	int64_t mtime_ns, sent_mtime_ns; /* of side files */
+	uint64_t sent_size;
+};
+
+struct coll_out_run {
+	struct coll_out_run *next;
+	char *dir; /* path */
+	char *name; /* run id: the directory's name without .gst */
+	struct coll_out_file *files;
+	bool changed; /* the cursor is not written yet */
+	bool forwarded; /* the centre has all that is here, and nobody writes any more */
+	int64_t changed_ns; /* monotonic: when something new was last seen */
+	uint64_t clocks; /* version of clock readings that stands here, see clocks.h */
+};
+
+struct coll_outbox {
+	struct coll_store *store;
+	const char *to; /* URL of the upstream */
+	struct coll_out_run *runs;
+	uint64_t pending; /* bytes of frames that the centre does not have */
+	size_t pending_files; /* side files to be sent */
+};
+
+/* Takes up the runs below the store's base that have a cursor. 0 or -errno. */
+int coll_outbox_init(struct coll_outbox *o, struct coll_store *store, const char *to);
+void coll_outbox_fini(struct coll_outbox *o);
+
+/* A stream was opened in @dir: its run is to be forwarded from now on. */
+void coll_outbox_note(struct coll_outbox *o, const char *dir);
+
+/* Looks what there is now: new files, sizes, side files that changed. About once a second. */
+void coll_outbox_look(struct coll_outbox *o, int64_t now_ns);
+
+/* Puts who came first last, runs and the files of each, so that all get their turn. */
+void coll_outbox_turn(struct coll_outbox *o);
+
+/* Writes cursors that moved. */
+void coll_outbox_save(struct coll_outbox *o);
+
+/* Bytes of @f that could be sent now; 0: none. Side files: 1 if it is to be sent. */
+uint64_t coll_out_file_pending(const struct coll_out_file *f);
+
+/* The centre has the file up to @to, or as it was seen. */
+void coll_out_file_sent(struct coll_out_run *run, struct coll_out_file *f, uint64_t to);
+
+/* Forgets a run that is forwarded; its directory stays. */
+void coll_outbox_forget(struct coll_outbox *o, struct coll_out_run *run);
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What to send next, and what the answer means.
+ */
+#include "upstream.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "batch.h"
+#include "clocks.h"
+#include "cursor.h"
+#include "link.h"
+#include "node/server.h"
+#include "nodename.h"
+#include "store/side.h"
+
+#define NS_PER_MS 1000000LL
+#define MORE_AT_ONCE (256u << 10) /* below, the next batch waits for the tick */
+#define BEGIN_AGAIN_MAX 3
+
+struct coll_upstream {
+	struct coll_server *server;
+	struct coll_link *link;
+	struct coll_outbox box;
+	struct coll_batch batch;
+	struct coll_clocks clocks;
+	char node[COLL_NODE_BYTES];
+
+	/* The side file that is under way. */
+	struct coll_out_run *side_run;
+	struct coll_out_file *side;
+	int64_t side_mtime_ns;
+	uint8_t *side_bytes;
+	size_t side_len;
+	char path[1024];
+
+	int64_t wait_ms; /* what the next failure waits */
+	int64_t next_ns; /* monotonic: not before then; 0: at the next tick */
+	uint64_t seed;
+	int64_t said_ns;
+	struct coll_upstream_state state;
+};
+
+static void go(struct coll_upstream *u);
+
+/* xorshift: spreads nodes that failed together. */
+static uint64_t chance(struct coll_upstream *u, uint64_t below)
+{
+	u->seed ^= u->seed << 13;
+	u->seed ^= u->seed >> 7;
+	u->seed ^= u->seed << 17;
+	return u->seed % below;
+}
+
+/* Says so at the first failure after a success, and then once a minute. */
+static void say(struct coll_upstream *u, const char *why, long status)
+{
+	int64_t now = coll_now_ns();
+
+	if (u->state.failing && now - u->said_ns < 60 * COLL_SECOND_NS)
+		return;
+	u->said_ns = now;
+	if (status)
+		coll_log("%s answers %ld: %s; traces stay here until it takes them", u->box.to,
+			 status, why);
+	else
+		coll_log("cannot reach %s: %s; traces stay here until it is back", u->box.to, why);
+}
+
+static void failed(struct coll_upstream *u, const struct coll_answer *a)
+{
+	char text[160];
+	int64_t wait = u->wait_ms / 2 + (int64_t)chance(u, (uint64_t)u->wait_ms / 2 + 1);
+	int64_t asked = a->retry_after_s;
+
+	snprintf(text, sizeof(text), "%s", a->trouble ? a->trouble : (const char *)a->bytes);
+	text[strcspn(text, "\r\n")] = '\0';
+	say(u, text, a->trouble ? 0 : a->status);
+	u->state.failing = true;
+	u->server->count.up_failed++;
+	if (asked > COLL_UPSTREAM_RETRY_AFTER_MAX_S)
+		asked = COLL_UPSTREAM_RETRY_AFTER_MAX_S;
+	if (asked * 1000 > wait)
+		wait = asked * 1000;
+	u->next_ns = coll_now_ns() + wait * NS_PER_MS;
+	u->wait_ms *= 2;
+	if (u->wait_ms > COLL_UPSTREAM_LAST_WAIT_MS)
+		u->wait_ms = COLL_UPSTREAM_LAST_WAIT_MS;
+}
+
+static void succeeded(struct coll_upstream *u)
+{
+	if (u->state.failing)
+		coll_log("%s takes traces again", u->box.to);
+	u->state.failing = false;
+	u->state.ok_ns = coll_now_ns();
+	u->wait_ms = COLL_UPSTREAM_FIRST_WAIT_MS;
+	u->next_ns = 0;
+	u->server->count.up_requests++;
+}
+
+/* A frame that the centre will never take, although it is good here. It must not hold up others. */
+static void pass_over(struct coll_upstream *u, struct coll_batch_part *p, uint64_t at,
+		      const char *why)
+{
+	struct wire_frame f;
+	size_t in_body = p->body_to - (size_t)(p->to - at);
+
+	if (wire_frame_header_get(&f, u->batch.body.data + in_body))
+		return;
+	coll_log("%s/%s: the frame at byte %" PRIu64 ", number %" PRIu64
+		 ", is refused by %s and will be missing there: %.*s",
+		 p->run->dir, p->file->name, at, f.seq, u->box.to, (int)strcspn(why, "\r\n"), why);
+	u->server->count.up_refused++;
+	u->state.lost += wire_frame_bytes(&f);
+	coll_out_file_sent(p->run, p->file, at + wire_frame_bytes(&f));
+}
+
+/* Frames before the refused one are stored. */
+static void refused(struct coll_upstream *u, const struct coll_answer *a)
+{
+	struct coll_batch_part *next;
+	uint64_t at;
+
+	coll_batch_stored(&u->batch, a->stored < 0 ? 0 : (uint64_t)a->stored, &next, &at);
+	if (!next)
+		return;
+	if (a->status != 409)
+		pass_over(u, next, at, (const char *)a->bytes);
+	else if (next->file->begun_again++ < BEGIN_AGAIN_MAX)
+		coll_out_file_sent(next->run, next->file, 0); /* the centre lost it: once more */
+	else
+		coll_out_file_sent(next->run, next->file, next->to);
+}
+
+static void frames_done(void *owner, const struct coll_answer *a)
+{
+	struct coll_upstream *u = owner;
+	struct coll_batch_part *next;
+	uint64_t at;
+
+	if (!a->trouble && a->status == 200) {
+		u->server->count.up_bytes += u->batch.body.len;
+		coll_batch_stored(&u->batch, u->batch.body.len, &next, &at);
+		succeeded(u);
+	} else if (!a->trouble && (a->status == 400 || a->status == 409)) {
+		refused(u, a);
+		succeeded(u);
+	} else {
+		failed(u, a);
+	}
+	coll_batch_clear(&u->batch);
+	if (!u->state.failing && u->box.pending >= MORE_AT_ONCE)
+		go(u);
+}
+
+static void side_done(void *owner, const struct coll_answer *a)
+{
+	struct coll_upstream *u = owner;
+	bool stored = !a->trouble && a->status == 200;
+
+	if (stored || (!a->trouble && (a->status == 404 || a->status == 413))) {
+		u->side->sent_mtime_ns = u->side_mtime_ns;
+		u->side->sent_size = u->side_len;
+		coll_out_file_sent(u->side_run, u->side, 0);
+		succeeded(u);
+		if (!stored)
+			coll_log("%s/%s: %s does not take it (%ld)", u->side_run->dir,
+				 u->side->name, u->box.to, a->status);
+	} else {
+		failed(u, a);
+	}
+	free(u->side_bytes);
+	u->side_bytes = NULL;
+	if (!u->state.failing)
+		go(u);
+}
+
+static void clock_done(void *owner, const struct coll_answer *a)
+{
+	struct coll_upstream *u = owner;
+
+	if (!a->trouble && a->status == 200) {
+		coll_clocks_take(&u->clocks, a);
+		succeeded(u);
+		go(u);
+	} else {
+		failed(u, a);
+	}
+}
+
+static bool start(struct coll_upstream *u, struct coll_request *r)
+{
+	struct coll_answer a = { .trouble = "cannot send", .stored = -1 };
+	int err;
+
+	r->owner = u;
+	r->ask_first = u->state.failing || !u->state.ok_ns;
+	err = coll_link_send(u->link, r);
+	if (err)
+		failed(u, &a);
+	return !err;
+}
+
+static bool send_clock(struct coll_upstream *u)
+{
+	struct coll_request r = { .method = "GET", .path = "/v1/clock", .done = clock_done };
+
+	return start(u, &r);
+}
+
+/* The file is sent as it was read, whatever happens to it meanwhile. */
+static bool send_side(struct coll_upstream *u, struct coll_out_run *run, struct coll_out_file *f)
+{
+	struct coll_request r = { .method = "PUT", .path = u->path, .done = side_done };
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", run->dir, f->name);
+	snprintf(u->path, sizeof(u->path), "/v1/runs/%s/files/%s", run->name, f->name);
+	if (coll_file_read(path, COLL_SIDE_MAX, &u->side_bytes, &u->side_len)) {
+		f->sent_mtime_ns = f->mtime_ns; /* gone, or too long: as it is, it cannot go */
+		f->sent_size = f->size;
+		return false;
+	}
+	u->side_run = run;
+	u->side = f;
+	u->side_mtime_ns = f->mtime_ns;
+	r.body = u->side_bytes;
+	r.len = u->side_len;
+	if (start(u, &r))
+		return true;
+	free(u->side_bytes);
+	u->side_bytes = NULL;
+	return true;
+}
+
+static bool send_a_side(struct coll_upstream *u)
+{
+	struct coll_out_run *run;
+	struct coll_out_file *f;
+
+	for (run = u->box.runs; run; run = run->next)
+		for (f = run->files; f; f = f->next)
+			if (f->kind == COLL_OUT_SIDE && coll_out_file_pending(f) &&
+			    send_side(u, run, f))
+				return true;
+	return false;
+}
+
+static void fill(struct coll_upstream *u, struct coll_out_run *run)
+{
+	struct coll_out_file *f;
+
+	for (f = run->files; f && !coll_batch_full(&u->batch); f = f->next) {
+		int err = 0;
+
+		if (f->kind != COLL_OUT_SIDE && coll_out_file_pending(f))
+			err = coll_batch_add(&u->batch, run, f);
+		if (err && err != -ENOENT)
+			coll_note("%s/%s: %s", run->dir, f->name, strerror(-err));
+	}
+}
+
+static bool send_frames(struct coll_upstream *u)
+{
+	struct coll_request r = { .method = "POST", .path = "/v1/frames", .done = frames_done };
+	struct coll_out_run *run;
+	uint64_t damaged = u->batch.damaged;
+
+	coll_batch_clear(&u->batch);
+	coll_outbox_turn(&u->box);
+	for (run = u->box.runs; run && !coll_batch_full(&u->batch); run = run->next)
+		fill(u, run);
+	if (u->batch.damaged != damaged) {
+		coll_log("%" PRIu64 " damaged bytes are left out of what is forwarded",
+			 u->batch.damaged - damaged);
+		u->server->count.up_damaged += u->batch.damaged - damaged;
+		u->state.lost += u->batch.damaged - damaged;
+	}
+	if (!u->batch.parts)
+		return false;
+	r.body = u->batch.body.data;
+	r.len = u->batch.body.len;
+	u->box.pending -= r.len < u->box.pending ? r.len : u->box.pending;
+	return start(u, &r);
+}
+
+/* The next request, if there is one to make. */
+static void go(struct coll_upstream *u)
+{
+	int64_t now = coll_now_ns();
+
+	if (coll_link_busy(u->link) || now < u->next_ns)
+		return;
+	u->next_ns = 0;
+	if (coll_clocks_due(&u->clocks, now) && send_clock(u))
+		return;
+	if (!send_a_side(u))
+		send_frames(u);
+}
+
+static void look(struct coll_upstream *u)
+{
+	int64_t now = coll_now_ns();
+
+	coll_outbox_look(&u->box, now);
+	u->state.pending = u->box.pending;
+	coll_clocks_write(&u->clocks, &u->box);
+}
+
+void coll_upstream_tick(struct coll_upstream *u)
+{
+	if (!u)
+		return;
+	if (!coll_link_busy(u->link)) { /* what is under way is as it was looked at */
+		look(u);
+		go(u);
+	}
+	coll_outbox_save(&u->box);
+}
+
+int coll_upstream_timeout(const struct coll_upstream *u)
+{
+	int64_t left;
+
+	if (!u || !u->next_ns || coll_link_busy(u->link))
+		return -1;
+	left = (u->next_ns - coll_now_ns() + NS_PER_MS - 1) / NS_PER_MS;
+	return left < 0 ? 0 : left > 1000 ? 1000 : (int)left;
+}
+
+void coll_upstream_turn(struct coll_upstream *u)
+{
+	if (u && u->next_ns && coll_now_ns() >= u->next_ns)
+		go(u);
+}
+
+void coll_upstream_note(struct coll_upstream *u, const struct coll_stream *s)
+{
+	if (u)
+		coll_outbox_note(&u->box, s->dir);
+}
+
+void coll_upstream_look(const struct coll_upstream *u, struct coll_upstream_state *out)
+{
+	*out = u ? u->state : (struct coll_upstream_state){ .pending = 0 };
+}
+
+static bool all_sent(struct coll_upstream *u)
+{
+	if (coll_link_busy(u->link))
+		return false;
+	look(u);
+	return !u->box.pending && !u->box.pending_files;
+}
+
+void coll_upstream_linger(struct coll_upstream *u, int seconds)
+{
+	int64_t until = coll_now_ns() + seconds * COLL_SECOND_NS;
+
+	if (!u)
+		return;
+	u->state.failing = false;
+	u->next_ns = 0;
+	while (!all_sent(u) && !u->state.failing && coll_now_ns() < until) {
+		go(u);
+		if (coll_loop_turn(&u->server->loop, 20))
+			break;
+	}
+	coll_outbox_save(&u->box);
+}
+
+int coll_upstream_open(struct coll_upstream **out, struct coll_server *sv)
+{
+	const struct coll_options *o = sv->opts;
+	struct coll_upstream *u;
+	int err;
+
+	*out = NULL;
+	if (!o->upstream)
+		return 0;
+	if (!coll_link_url_ok(o))
+		return -EINVAL;
+	u = calloc(1, sizeof(*u));
+	if (!u)
+		return -ENOMEM;
+	u->server = sv;
+	u->wait_ms = COLL_UPSTREAM_FIRST_WAIT_MS;
+	u->seed = ((uint64_t)coll_clock_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 32) | 1;
+	coll_node_name(u->node);
+	coll_clocks_init(&u->clocks, u->node, o->upstream);
+	err = coll_outbox_init(&u->box, &sv->store, o->upstream);
+	if (!err) {
+		u->link = coll_link_new(&sv->loop, o, u->node);
+		err = u->link ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		*out = u;
+		return 0;
+	}
+	coll_log("cannot forward to %s: %s", o->upstream, strerror(-err));
+	coll_upstream_close(u);
+	return err;
+}
+
+void coll_upstream_close(struct coll_upstream *u)
+{
+	if (!u)
+		return;
+	coll_link_free(u->link);
+	coll_outbox_save(&u->box);
+	coll_outbox_fini(&u->box);
+	coll_batch_fini(&u->batch);
+	free(u->side_bytes);
+	free(u);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Forwarding to a central collector: what comes in here goes on to it as it is, from the files in
+ * which it is stored (outbox.h), one request at a time (link.h). The centre may be away for as long
+ * as the disk has room; nothing that happens on the way touches what clients send here.
+ *
+ * About once a second, and after each request that left more to do: changed side files, then a batch
+ * of frames from the runs in turn. A request that fails is made again after 0.5 s, 1 s, ... 30 s,
+ * each shortened by chance by up to half, or when Retry-After says. Which frames were stored is known
+ * from the answer alone; where none came, they go again.
+ *
+ * One thread. @u may be NULL in all calls.
+ */
+#ifndef COLL_UPSTREAM_H
+#define COLL_UPSTREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define COLL_UPSTREAM_FIRST_WAIT_MS 500
+#define COLL_UPSTREAM_LAST_WAIT_MS 30000
+#define COLL_UPSTREAM_RETRY_AFTER_MAX_S 300
+
+struct coll_server;
+struct coll_stream;
+struct coll_upstream;
+
+struct coll_upstream_state {
+	uint64_t pending; /* bytes of frames that the centre does not have, about a second ago */
+	uint64_t lost; /* bytes of frames that will never be there: damaged, or refused for good */
+	int64_t ok_ns; /* monotonic: when a request last succeeded, 0: never */
+	bool failing; /* the last request failed */
+};
+
+/* As the options say; *out is NULL without --upstream. 0 or -errno, logged. */
+int coll_upstream_open(struct coll_upstream **out, struct coll_server *sv);
+void coll_upstream_close(struct coll_upstream *u);
+
+/* A stream of the collector's own store was opened. */
+void coll_upstream_note(struct coll_upstream *u, const struct coll_stream *s);
+
+/* About once a second. */
+void coll_upstream_tick(struct coll_upstream *u);
+
+/* How long the loop may wait: milliseconds, -1: for ever. And after each turn. */
+int coll_upstream_timeout(const struct coll_upstream *u);
+void coll_upstream_turn(struct coll_upstream *u);
+
+/*
+ * Nobody feeds us any more: goes on until all is forwarded, a request fails, or @seconds are over.
+ * Turns the loop meanwhile.
+ */
+void coll_upstream_linger(struct coll_upstream *u, int seconds);
+
+void coll_upstream_look(const struct coll_upstream *u, struct coll_upstream_state *out);
+
+#endif

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A central collector under test, with real TLS, and who talks to it.
+
+Everything is on loopback with ports that the system chooses. Certificates are made by openssl, once
+per test."""
+import http.client
+import os
+import signal
+import ssl
+import subprocess
+import sys
+import urllib.parse
+
+import collector as c
+
+TOKENS = {'alpha': 'alpha-writes-and-reads', 'beta': 'beta-writes-and-reads-1',
+          'reader': 'alpha-only-reads-this'}
+TOKEN_FILE = f'''# tokens of the tests
+{TOKENS["alpha"]} alpha read,write
+{TOKENS["beta"]}  beta  read,write
+{TOKENS["reader"]} alpha read
+'''
+
+
+def _openssl(where, *args):
+    done = subprocess.run(['openssl', *args], cwd=where, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return done.stdout
+
+
+def certificates(where):
+    """ca.pem; server.pem for 127.0.0.1 and localhost; client.pem, of the same authority;
+    stranger.pem, of another one. Keys beside them."""
+    new = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes',
+           '-days', '2']
+    _openssl(where, *new, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=test authority')
+    _openssl(where, *new, '-keyout', 'stranger.key', '-out', 'stranger.pem', '-subj', '/CN=stranger')
+    for name, extra in ('server', 'subjectAltName=IP:127.0.0.1,DNS:localhost'), ('client', None):
+        _openssl(where, *new, '-keyout', f'{name}.key', '-out', f'{name}.pem', '-subj',
+                 f'/CN={name}', '-CA', 'ca.pem', '-CAkey', 'ca.key',
+                 *(['-addext', extra] if extra else []))
+
+
+def fingerprint(where, name):
+    return _openssl(where, 'x509', '-in', f'{name}.pem', '-noout', '-fingerprint',
+                    '-sha256').strip().split('=')[1]
+
+
+def write(path, text, mode=0o600):
+    with open(path, 'w') as f:
+        f.write(text)
+    os.chmod(path, mode)
+    return path
+
+
+def die_with_parent():
+    import ctypes
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+class Centre:
+    """A collector that listens on HTTP; a context manager. Started again, it keeps its port."""
+
+    def __init__(self, bin_dir, root, https=True, options=(), tokens=TOKEN_FILE, base=None):
+        self.program = os.path.join(bin_dir, 'gpustarve-collector')
+        self.root, self.https = root, https
+        self.base = base or os.path.join(root, 'centre')
+        self.options, self.port = list(options), 0
+        if tokens:
+            self.options += ['--token-file', write(os.path.join(root, 'tokens'), tokens)]
+        if https:
+            if not os.path.exists(os.path.join(root, 'server.pem')):
+                certificates(root)
+            self.options += ['--cert', os.path.join(root, 'server.pem'),
+                             '--key', os.path.join(root, 'server.key')]
+        self.start()
+
+    def start(self):
+        read, end = os.pipe()
+        self.stderr = open(os.path.join(self.root, 'centre.log'), 'ab')
+        listen = f'{"https" if self.https else "http"}://127.0.0.1:{self.port}'
+        self.process = subprocess.Popen(
+            [self.program, '--dir', self.base, '--listen', listen, '--verbose', '--ready-fd',
+             str(end), *self.options], pass_fds=[end], stderr=self.stderr,
+            preexec_fn=die_with_parent)
+        os.close(end)
+        line = os.read(read, 300).decode()
+        os.close(read)
+        if not line.startswith('ready http'):
+            raise RuntimeError('did not start: ' + self.log())
+        self.url = line.split()[1]
+        self.port = urllib.parse.urlsplit(self.url).port
+
+    def log(self):
+        with open(os.path.join(self.root, 'centre.log'), errors='replace') as f:
+            return f.read()
+
+    def counters(self):
+        """Those that are not 0, as it prints them at its end."""
+        return {w[2]: int(w[3]) for w in (line.split() for line in self.log().splitlines())
+                if len(w) > 4 and w[3].isdigit()}
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self, timeout=30):
+        if self.process.poll() is None:
+            self.process.terminate()
+        return self.process.wait(timeout)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.stderr.close()
+        if kind and kind is not SystemExit:
+            sys.stderr.write(self.log()[-6000:])
+
+    def context(self, cert=None):
+        context = ssl.create_default_context(cafile=os.path.join(self.root, 'ca.pem'))
+        if cert:
+            context.load_cert_chain(os.path.join(self.root, cert + '.pem'),
+                                    os.path.join(self.root, cert + '.key'))
+        return context
+
+    def connect(self, cert=None, timeout=30):
+        if not self.https:
+            return http.client.HTTPConnection('127.0.0.1', self.port, timeout=timeout)
+        return http.client.HTTPSConnection('127.0.0.1', self.port, timeout=timeout,
+                                           context=self.context(cert))
+
+    def ask(self, method, path, body=None, token=TOKENS['alpha'], cert=None, headers=None):
+        """Status, headers (lower case) and body of the answer, on a connection of its own."""
+        k = self.connect(cert)
+        try:
+            sent = {'Authorization': 'Bearer ' + token} if token else {}
+            k.request(method, path, body, {**sent, **(headers or {})})
+            a = k.getresponse()
+            return a.status, {n.lower(): v for n, v in a.getheaders()}, a.read()
+        finally:
+            k.close()
+
+    def post(self, *frames, **kw):
+        """Status, and {stream: acknowledged number}, or the text of a refusal."""
+        status, headers, body = self.ask('POST', '/v1/frames', b''.join(frames), **kw)
+        if status != 200:
+            return status, body.decode(), headers
+        acks = [c.Frame(body[i:i + 64], 0) for i in range(0, len(body), 64)]
+        assert all(a.kind == c.ACK and a.bytes == 64 for a in acks)
+        return status, {a.stream: a.seq for a in acks}, headers
+
+    def path(self, run, stream, team='alpha'):
+        return os.path.join(self.base, team, run + '.gst', stream.hex() + '.gst')
+
+    def frames(self, run, stream, team='alpha'):
+        return c.read_stream(self.path(run, stream, team))
+
+    def seqs(self, run, stream, team='alpha'):
+        """The numbers that are stored, in order of the file; of a file that is not there: none."""
+        try:
+            return [f.seq for f in self.frames(run, stream, team)]
+        except (FileNotFoundError, ValueError):
+            return []
+
+
+def upstream(centre, token=TOKENS['alpha'], cert=None):
+    """A node collector's options for @centre."""
+    path = write(os.path.join(centre.root, 'upstream-token'), token + '\n')
+    options = ['--upstream', centre.url, '--upstream-token-file', path]
+    if centre.https:
+        options += ['--upstream-ca', os.path.join(centre.root, 'ca.pem')]
+    if cert:
+        options += ['--upstream-cert', os.path.join(centre.root, cert + '.pem'),
+                    '--upstream-key', os.path.join(centre.root, cert + '.key')]
+    return options
