@@ -173,7 +173,7 @@ static int lite_note(struct fleet_store *s, const char *name, int64_t at_ns)
 
 static void lite_close(struct fleet_store *s)
 {
-	sqlite3_close(((struct lite *)s)->db);
+	fleet_db_close(((struct lite *)s)->db);
 	free(s);
 }
 

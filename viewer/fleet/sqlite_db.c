@@ -101,11 +101,21 @@ static int bind(sqlite3_stmt *st, const char *types, va_list ap)
 	return code;
 }
 
+/* A statement that was run before is there still. */
+static int recall(sqlite3 *db, sqlite3_stmt **st, const char *sql)
+{
+	for (*st = sqlite3_next_stmt(db, NULL); *st; *st = sqlite3_next_stmt(db, *st))
+		if (!sqlite3_stmt_busy(*st) && !strcmp(sqlite3_sql(*st), sql))
+			return 0;
+	int code = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, st, NULL);
+	return code ? fleet_db_error(db, code) : 0;
+}
+
 int fleet_db_run(sqlite3 *db, const char *sql, const char *types, ...)
 {
 	sqlite3_stmt *st;
 	va_list ap;
-	int err = fleet_db_prepare(db, &st, sql), code;
+	int err = recall(db, &st, sql), code;
 
 	if (err)
 		return err;
@@ -115,8 +125,18 @@ int fleet_db_run(sqlite3 *db, const char *sql, const char *types, ...)
 	while (!code || code == SQLITE_ROW)
 		code = sqlite3_step(st);
 	err = code == SQLITE_DONE ? 0 : fleet_db_error(db, code);
-	sqlite3_finalize(st);
+	sqlite3_reset(st);
+	sqlite3_clear_bindings(st);
 	return err;
+}
+
+void fleet_db_close(sqlite3 *db)
+{
+	sqlite3_stmt *st;
+
+	while (db && (st = sqlite3_next_stmt(db, NULL)) != NULL)
+		sqlite3_finalize(st);
+	sqlite3_close(db);
 }
 
 static int64_t pragma(sqlite3 *db, const char *sql)
@@ -203,6 +223,8 @@ static int set_up(sqlite3 *db, const char *file, bool write)
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	if (write && is_empty(db)) {
+		/* Pages as large as what a sum reads at once. */
+		sqlite3_exec(db, "PRAGMA page_size=16384", NULL, NULL, NULL);
 		sqlite3_exec(db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
 		err = fleet_db_within(db, make, NULL);
 	}
@@ -236,7 +258,7 @@ int fleet_db_open(sqlite3 **db, const char *file, bool write)
 	if (code)
 		view_error("%s: %s; name a file that can be written", file, sqlite3_errstr(code));
 	if (err) {
-		sqlite3_close(*db);
+		fleet_db_close(*db);
 		*db = NULL;
 	}
 	return err;

@@ -12,9 +12,11 @@
  */
 int fleet_db_open(sqlite3 **db, const char *file, bool write);
 
-/* A statement with texts and integers bound: t char pointer (NULL: NULL), i int64_t. */
+/* Runs a statement, which is kept for the next time, with texts and integers bound: t char pointer (NULL: NULL), i int64_t. */
 int fleet_db_run(sqlite3 *db, const char *sql, const char *types, ...);
 int fleet_db_prepare(sqlite3 *db, sqlite3_stmt **st, const char *sql);
+
+void fleet_db_close(sqlite3 *db); /* NULL: nothing */
 
 /* Says what is wrong; returns @err or what it means as a negative errno. */
 int fleet_db_error(sqlite3 *db, int code);

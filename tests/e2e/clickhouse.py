@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Throw-away ClickHouse servers on loopback: each with its own folder, all of them one cluster `fleet`
+of as many shards. They end with the test, whatever ends it."""
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+
+import gs
+
+PR_SET_PDEATHSIG = 1
+PATIENCE_S = 120
+
+CONFIG = '''<yandex>
+<logger><level>warning</level><log>{0}/log</log><errorlog>{0}/err</errorlog></logger>
+<http_port>{http}</http_port><tcp_port>{tcp}</tcp_port><interserver_http_port>{inter}</interserver_http_port>
+<listen_host>127.0.0.1</listen_host><path>{0}/data/</path><tmp_path>{0}/tmp/</tmp_path>
+<users_config>{0}/users.xml</users_config><default_profile>default</default_profile>
+<default_database>default</default_database><mark_cache_size>50000000</mark_cache_size>
+<remote_servers><fleet>{shards}</fleet></remote_servers>
+</yandex>
+'''
+USERS = '''<yandex><profiles><default/></profiles>
+<users><default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default>
+<bill><password>s3cret</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></bill></users>
+<quotas><default/></quotas></yandex>
+'''
+
+
+def free_ports(n):
+    held = [socket.socket() for _ in range(n)]
+    for s in held:
+        s.bind(('127.0.0.1', 0))
+    ports = [s.getsockname()[1] for s in held]
+    for s in held:
+        s.close()
+    return ports
+
+
+def dies_with_us():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Server:
+    def __init__(self, where, ports, shards):
+        self.where, self.http, self.process = where, ports[0], None
+        for d in 'data', 'tmp':
+            os.makedirs(os.path.join(where, d))
+        with open(os.path.join(where, 'config.xml'), 'w', encoding='utf-8') as f:
+            f.write(CONFIG.format(where, http=ports[0], tcp=ports[1], inter=ports[2], shards=shards))
+        with open(os.path.join(where, 'users.xml'), 'w', encoding='utf-8') as f:
+            f.write(USERS)
+
+    def start(self):
+        """True once it answers; False: it ended, or says nothing."""
+        self.process = subprocess.Popen(
+            ['clickhouse-server', '--config-file=' + os.path.join(self.where, 'config.xml')], cwd=self.where,
+            stdin=subprocess.DEVNULL, stdout=open(os.path.join(self.where, 'out'), 'ab'),
+            stderr=subprocess.STDOUT, preexec_fn=dies_with_us)
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until and self.process.poll() is None:
+            with contextlib.suppress(OSError):
+                if urllib.request.urlopen(f'http://127.0.0.1:{self.http}/ping', timeout=5).read() == b'Ok.\n':
+                    return True
+            time.sleep(0.1)
+        return False
+
+    def kill(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def ask(self, sql):
+        with urllib.request.urlopen(f'http://127.0.0.1:{self.http}/', sql.encode(), timeout=60) as r:
+            return r.read().decode().strip()
+
+    def why(self):
+        for name in 'err', 'log', 'out':
+            path = os.path.join(self.where, name)
+            if os.path.exists(path) and os.path.getsize(path):
+                with open(path, encoding='utf-8', errors='replace') as f:
+                    return f.read().splitlines()[-1][:200]
+        return 'it said nothing'
+
+
+@contextlib.contextmanager
+def servers(where, n):
+    """Skips the test where there is no server, or it does not start here."""
+    if not shutil.which('clickhouse-server'):
+        gs.skip('no clickhouse-server')
+    ports = free_ports(3 * n)
+    shards = ''.join(f'<shard><replica><host>127.0.0.1</host><port>{ports[3 * i + 1]}</port></replica></shard>'
+                     for i in range(n))
+    found = []
+    try:
+        for i in range(n):
+            folder = os.path.join(where, f'shard{i}')
+            os.makedirs(folder)
+            found.append(Server(folder, ports[3 * i:3 * i + 3], shards))
+            if not found[-1].start():
+                gs.skip(f'clickhouse-server does not start here: {found[-1].why()}')
+        yield found
+    finally:
+        for s in found:
+            s.kill()

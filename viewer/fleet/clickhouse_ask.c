@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statements over HTTP, to the first host that answers. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/log.h"
+#include "clickhouse_priv.h"
+
+#define TIMEOUT_S 300L
+#define UNKNOWN_TABLE 60
+#define UNKNOWN_DATABASE 81
+
+static struct fleet_http_options http_options(const struct click *c)
+{
+	return (struct fleet_http_options){ .user = c->at.user,
+					    .password = c->at.password,
+					    .ca = c->at.ca,
+					    .timeout_s = TIMEOUT_S };
+}
+
+/* Waiting for the whole answer makes the status tell of errors that come late. */
+static char *url_of(const struct click *c, size_t host, bool database, bool partial)
+{
+	char *url;
+
+	if (asprintf(&url, "%s/?wait_end_of_query=1&insert_distributed_sync=1%s%s%s",
+		     c->at.host[host], database ? "&database=" : "", database ? c->at.database : "",
+		     partial ? "&skip_unavailable_shards=1" : "") < 0)
+		return NULL;
+	return url;
+}
+
+int click_code(const struct fleet_request *r)
+{
+	const char *at = r->status != 200 && r->answer ? strstr(r->answer, "Code: ") : NULL;
+
+	return at ? atoi(at + 6) : 0;
+}
+
+static int meaning(const struct fleet_request *r)
+{
+	if (!r->status)
+		return -EHOSTUNREACH;
+	if (r->status == 200)
+		return 0;
+	return r->status == 401 || r->status == 403 ? -EACCES : -EREMOTEIO;
+}
+
+void click_say(const struct click *c, const struct fleet_request *r)
+{
+	char line[300] = "";
+
+	if (!r->status) {
+		view_error("%s: %s; start it, or see gpustarve-fleet(1)", c->at.host[c->alive],
+			   r->why[0] ? r->why : "no answer");
+		return;
+	}
+	if (r->answer)
+		snprintf(line, sizeof(line), "%.*s", (int)strcspn(r->answer, "\n"), r->answer);
+	view_error("%s: HTTP %d: %s; %s", c->at.host[c->alive], r->status, line,
+		   click_code(r) == UNKNOWN_TABLE || click_code(r) == UNKNOWN_DATABASE
+			   ? "nothing is stored there yet"
+			   : "see gpustarve-fleet(1)");
+}
+
+static void forget(struct fleet_request *r, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(r[i].answer);
+		r[i].answer = NULL;
+		r[i].answer_len = 0;
+	}
+}
+
+static int ask_host(struct click *c, size_t host, struct fleet_request *r, size_t n,
+		    char *const *sql, bool database, bool partial)
+{
+	const struct fleet_http_options o = http_options(c);
+	char *url = url_of(c, host, database, partial);
+
+	if (!url)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		r[i] = (struct fleet_request){ .url = url,
+					       .body = sql[i],
+					       .body_len = strlen(sql[i]) };
+	int err = fleet_http_post(&o, r, n);
+	free(url);
+	for (size_t i = 0; i < n; i++)
+		r[i].url = NULL;
+	return err;
+}
+
+/* The first that is not well. */
+static int judge(const struct fleet_request *r, size_t n, size_t *bad)
+{
+	for (*bad = 0; *bad < n; (*bad)++)
+		if (meaning(&r[*bad]))
+			return meaning(&r[*bad]);
+	return 0;
+}
+
+int click_ask(struct click *c, struct fleet_request *r, size_t n, char *const *sql, bool partial,
+	      enum click_way way)
+{
+	int err = -EHOSTUNREACH;
+	size_t bad = 0;
+
+	for (size_t i = 0; i < c->at.hosts && err == -EHOSTUNREACH; i++) {
+		size_t host = (c->alive + i) % c->at.hosts;
+
+		if (i)
+			forget(r, n);
+		err = ask_host(c, host, r, n, sql, true, partial);
+		if (err)
+			break;
+		err = judge(r, n, &bad);
+		if (err != -EHOSTUNREACH)
+			c->alive = host;
+	}
+	if (err && way == CLICK_LOUD)
+		click_say(c, &r[bad < n ? bad : 0]);
+	return err;
+}
+
+/* On every host that is there; those that are not get it when they are asked next. */
+static int make_schema(struct click *c)
+{
+	int err = 0;
+
+	for (size_t h = 0; h < c->at.hosts; h++) {
+		for (int i = 0;; i++) {
+			char *sql = click_sql_schema(c, i);
+			struct fleet_request r;
+
+			if (!sql)
+				break;
+			int failed = ask_host(c, h, &r, 1, &sql, false, false);
+			failed = failed ? failed : meaning(&r);
+			if (failed && failed != -EHOSTUNREACH && !err) {
+				size_t alive = c->alive;
+				c->alive = h;
+				click_say(c, &r);
+				c->alive = alive;
+				err = failed;
+			}
+			free(r.answer);
+			free(sql);
+			if (failed)
+				break;
+		}
+	}
+	return err;
+}
+
+int click_insert(struct click *c, const char *rows, size_t len)
+{
+	char *insert = click_sql_insert(), *sql = NULL;
+	struct fleet_request r = { 0 };
+	int err = insert && asprintf(&sql, "%s%.*s", insert, (int)len, rows) >= 0 ? 0 : -ENOMEM;
+
+	for (int tries = 0; tries < 2 && !err; tries++) {
+		free(r.answer);
+		err = click_ask(c, &r, 1, &sql, false, CLICK_QUIET);
+		int code = click_code(&r);
+		if (!err || (code != UNKNOWN_TABLE && code != UNKNOWN_DATABASE) || tries)
+			break;
+		err = make_schema(c);
+	}
+	if (err && err != -EHOSTUNREACH)
+		click_say(c, &r);
+	free(r.answer);
+	free(insert);
+	free(sql);
+	return err;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the ClickHouse store share. Private to them. */
+#ifndef FLEET_CLICKHOUSE_PRIV_H
+#define FLEET_CLICKHOUSE_PRIV_H
+
+#include <sqlite3.h>
+#include "http.h"
+#include "store_priv.h"
+
+#define CLICK_HOSTS_MAX 16
+
+/* clickhouse://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?cluster=...&...] */
+struct click_address {
+	char *host[CLICK_HOSTS_MAX]; /* "http://127.0.0.1:8123" */
+	size_t hosts;
+	char *user, *password, *database, *cluster, *outbox, *ca;
+	char *target; /* what the outbox knows it by: hosts and database, no secret */
+	bool tls;
+};
+
+/* All in @mem. 0, or -EINVAL said on stderr, without the password. */
+int click_address_parse(struct click_address *a, struct view_arena *mem, const char *url);
+
+struct click {
+	struct fleet_store base;
+	struct view_arena mem;
+	struct click_address at;
+	size_t alive; /* the host that answered last */
+	sqlite3 *outbox; /* NULL: opened for reading */
+	struct fleet_request ready[FLEET_VIEWS]; /* fetched, not yet read */
+	bool has_ready[FLEET_VIEWS];
+};
+
+/* clickhouse_sql.c. Texts are allocated; NULL without memory. */
+char *click_sql_view(enum fleet_view view, const struct fleet_query *q, bool final);
+char *click_sql_schema(const struct click *c, int statement); /* NULL after the last, errno 0 */
+char *click_sql_insert(void);
+void click_put_row(FILE *f, const struct fleet_digest *d); /* of JSONEachRow */
+void click_put_text(FILE *f, const char *text); /* a literal of SQL, whatever it holds */
+
+/* clickhouse_ask.c: statements to the first host that answers. 0; negative errno said on stderr. */
+enum click_way {
+	CLICK_LOUD,
+	CLICK_QUIET /* errors are the caller's to say: r->why or r->answer */
+};
+int click_ask(struct click *c, struct fleet_request *r, size_t n, char *const *sql, bool partial,
+	      enum click_way way);
+int click_insert(struct click *c, const char *rows, size_t len); /* quiet; makes what is missing */
+int click_code(const struct fleet_request *r); /* of ClickHouse's error; 0: none was told */
+void click_say(const struct click *c, const struct fleet_request *r);
+
+/* clickhouse_rows.c: TabSeparated to rows of cells. 0 or -EBADMSG. Changes @text. */
+int click_rows(char *text, const char *columns,
+	       void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg);
+
+/* clickhouse_outbox.c */
+int click_outbox_put(struct click *c, const struct fleet_digest *d, size_t n);
+int click_outbox_flush(struct click *c, size_t *waiting);
+
+#endif

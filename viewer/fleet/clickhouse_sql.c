@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ClickHouse's SQL, as 18.16 and later versions take it. A run is one row, its parts arrays of it:
+ * so it comes and is replaced as a whole. FINAL leaves the highest revision of each run; all
+ * revisions of a run lie on the same shard. It costs more than all else, and is left out where no
+ * run has more than one row (clickhouse.c).
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/jsonout.h"
+#include "clickhouse_priv.h"
+
+#define BILLION "1000000000"
+
+static const char columns[] =
+	"(tenant String, run String, revision UInt64, team String, user_name String,"
+	" account String, project String, partition_name String, qos String, cluster String,"
+	" job String, week String, ended String, exit_status String, simulated Int64,"
+	" verdict String, start_ns Int64, wall_ns Int64, run_held_ns Int64, run_usd Int64,"
+	" run_priced Int64, gpus Array(String), models Array(String), price_labels Array(String),"
+	" sources Array(String), dates Array(String), per_hours Array(Int64),"
+	" priced Array(Int64), counts Array(Int64), held_ns Array(Int64), busy_ns Array(Int64),"
+	" starved_ns Array(Int64), wasted_ns Array(Int64), unpriced_ns Array(Int64),"
+	" usd Array(Int64), starved_usd Array(Int64), wasted_usd Array(Int64),"
+	" idle_usd Array(Int64), minutes_0 Array(Int64), minutes_5 Array(Int64),"
+	" minutes_20 Array(Int64), minutes_40 Array(Int64), minutes_60 Array(Int64),"
+	" minutes_80 Array(Int64), classes Array(String), class_ns Array(Int64),"
+	" class_usd Array(Int64), spot_classes Array(String), spot_places Array(String),"
+	" spot_ns Array(Int64), spot_usd Array(Int64), fix_ids Array(String),"
+	" fix_titles Array(String), fix_classes Array(String), fix_places Array(String),"
+	" fix_briefs Array(String), fix_ns Array(Int64), fix_usd Array(Int64),"
+	" label_names Array(String), label_values Array(String), digest String)";
+
+/* --- literals --- */
+
+void click_put_text(FILE *f, const char *text)
+{
+	fputc('\'', f);
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			fprintf(f, "\\%c", *text);
+		else if ((unsigned char)*text < 0x20)
+			fprintf(f, "\\x%02x", (unsigned int)(unsigned char)*text);
+		else
+			fputc(*text, f);
+	}
+	fputc('\'', f);
+}
+
+/* --- schema --- */
+
+char *click_sql_schema(const struct click *c, int statement)
+{
+	const char *database = c->at.database, *cluster = c->at.cluster;
+	char *sql = NULL;
+
+	errno = 0;
+	if (statement == 0 && asprintf(&sql, "CREATE DATABASE IF NOT EXISTS %s", database) >= 0)
+		return sql;
+	if (statement == 1 &&
+	    asprintf(&sql,
+		     "CREATE TABLE IF NOT EXISTS %s.gpustarve_%s %s"
+		     " ENGINE=ReplacingMergeTree(revision) ORDER BY (tenant, run)",
+		     database, cluster ? "runs_local" : "runs", columns) >= 0)
+		return sql;
+	if (statement == 2 &&
+	    asprintf(&sql,
+		     "CREATE TABLE IF NOT EXISTS %s.gpustarve_noted (name String, at_ns Int64)"
+		     " ENGINE=ReplacingMergeTree ORDER BY name",
+		     database) >= 0)
+		return sql;
+	if (statement == 3 && cluster &&
+	    asprintf(&sql,
+		     "CREATE TABLE IF NOT EXISTS %s.gpustarve_runs AS %s.gpustarve_runs_local"
+		     " ENGINE=Distributed(%s, %s, gpustarve_runs_local, cityHash64(tenant, run))",
+		     database, database, cluster, database) >= 0)
+		return sql;
+	return NULL;
+}
+
+char *click_sql_insert(void)
+{
+	return strdup("INSERT INTO gpustarve_runs FORMAT JSONEachRow\n");
+}
+
+/* --- views --- */
+
+static void put_sum(FILE *f, const char *column)
+{
+	fprintf(f, ", sum(intDiv(%s, " BILLION ")), sum(%s %% " BILLION ")", column, column);
+}
+
+static void put_filter(FILE *f, const struct fleet_query *q, bool since)
+{
+	fputs(" WHERE 1", f);
+	if (since && q->since_ns > 0)
+		fprintf(f, " AND start_ns >= %" PRId64, q->since_ns);
+	if (q->until_ns < INT64_MAX)
+		fprintf(f, " AND start_ns < %" PRId64, q->until_ns);
+	if (q->team) {
+		fputs(" AND team = ", f);
+		click_put_text(f, q->team);
+	}
+}
+
+static void put_facts(FILE *f, const struct fleet_query *q, const char *from)
+{
+	fputs("SELECT team, user_name, account, project, partition_name, qos, cluster, gpu, model,"
+	      " week, ended, ",
+	      f);
+	if (q->label) {
+		fputs("label_values[indexOf(label_names, ", f);
+		click_put_text(f, q->label);
+		fputs(")] AS label", f);
+	} else {
+		fputs("'' AS label", f);
+	}
+	put_sum(f, "toInt64(n = 1)");
+	put_sum(f, "toInt64(n = 1) * simulated");
+	for (int m = FLEET_HELD_NS; m < FLEET_STORED; m++) {
+		char column[32];
+		snprintf(column, sizeof(column), "g_%s", fleet_measure_columns[m]);
+		put_sum(f, column);
+	}
+	fprintf(f, " FROM %s ARRAY JOIN gpus AS gpu, models AS model, arrayEnumerate(gpus) AS n",
+		from);
+	for (int m = FLEET_HELD_NS; m < FLEET_STORED; m++)
+		fprintf(f, ", %s AS g_%s", fleet_measure_columns[m], fleet_measure_columns[m]);
+	put_filter(f, q, true);
+	fputs(" GROUP BY team, user_name, account, project, partition_name, qos, cluster, gpu,"
+	      " model, week, ended, label",
+	      f);
+}
+
+/* Names, then how many, ns and dollars. */
+static void put_pairs(FILE *f, const struct fleet_query *q, const char *from, const char *names,
+		      const char *join)
+{
+	fprintf(f, "SELECT %s", names);
+	put_sum(f, "toInt64(1)");
+	put_sum(f, "ns");
+	put_sum(f, "nano");
+	fprintf(f, " FROM %s ARRAY JOIN %s", from, join);
+	put_filter(f, q, true);
+	fprintf(f, " GROUP BY %s", names);
+}
+
+static void put_rates(FILE *f, const struct fleet_query *q, const char *from)
+{
+	fputs("SELECT gpu, model, price_label, source, date, toString(per_hour)", f);
+	put_sum(f, "ns");
+	put_sum(f, "nano");
+	fprintf(f,
+		" FROM %s ARRAY JOIN gpus AS gpu, models AS model, price_labels AS price_label,"
+		" sources AS source, dates AS date, per_hours AS per_hour, held_ns AS ns,"
+		" usd AS nano, priced AS known",
+		from);
+	put_filter(f, q, true);
+	fputs(" AND known = 1 GROUP BY gpu, model, price_label, source, date, per_hour", f);
+}
+
+static void put_weeks(FILE *f, const struct fleet_query *q, const char *from)
+{
+	fputs("SELECT team, week", f);
+	put_sum(f, "run_usd");
+	put_sum(f, "run_held_ns");
+	fprintf(f, " FROM %s", from);
+	put_filter(f, q, false);
+	fputs(" GROUP BY team, week", f);
+}
+
+static void put_runs(FILE *f, enum fleet_view view, const struct fleet_query *q, const char *from)
+{
+	fprintf(f,
+		"SELECT run, tenant, team, user_name, project, ended, exit_status, start_ns,"
+		" run_held_ns, run_usd, run_priced FROM %s",
+		from);
+	put_filter(f, q, true);
+	if (view == FLEET_VIEW_FAILED) {
+		fputs(" AND ended != 'ok'", f);
+	} else if (view == FLEET_VIEW_COSTLY) {
+		fprintf(f, " AND run_usd >= %" PRId64, q->least_usd);
+	} else if (fleet_column_of(q->required)) {
+		fprintf(f, " AND %s = ''", fleet_column_of(q->required));
+	} else {
+		fputs(" AND label_values[indexOf(label_names, ", f);
+		click_put_text(f, q->required);
+		fputs(")] = ''", f);
+	}
+}
+
+static void put_view(FILE *f, enum fleet_view view, const struct fleet_query *q, const char *from)
+{
+	switch (view) {
+	case FLEET_VIEW_FACTS:
+		put_facts(f, q, from);
+		break;
+	case FLEET_VIEW_CLASSES:
+		put_pairs(f, q, from, "class",
+			  "classes AS class, class_ns AS ns, class_usd AS nano");
+		break;
+	case FLEET_VIEW_SPOTS:
+		put_pairs(f, q, from, "class, place",
+			  "spot_classes AS class, spot_places AS place, spot_ns AS ns,"
+			  " spot_usd AS nano");
+		break;
+	case FLEET_VIEW_FIXES:
+		put_pairs(f, q, from, "id, title, class, place, brief",
+			  "fix_ids AS id, fix_titles AS title, fix_classes AS class,"
+			  " fix_places AS place, fix_briefs AS brief, fix_ns AS ns,"
+			  " fix_usd AS nano");
+		break;
+	case FLEET_VIEW_RATES:
+		put_rates(f, q, from);
+		break;
+	case FLEET_VIEW_WEEKS:
+		put_weeks(f, q, from);
+		break;
+	case FLEET_VIEW_DIGESTS:
+		fprintf(f, "SELECT digest FROM %s", from);
+		put_filter(f, q, true);
+		break;
+	default:
+		put_runs(f, view, q, from);
+	}
+}
+
+char *click_sql_view(enum fleet_view view, const struct fleet_query *q, bool final)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	put_view(f, view, q, final ? "gpustarve_runs FINAL" : "gpustarve_runs");
+	fputs(" FORMAT TabSeparated", f);
+	if (!fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* --- rows --- */
+
+#define TEXTS(j, name, array, n, member)                               \
+	do {                                                           \
+		view_json_array(j, name);                              \
+		for (size_t at = 0; at < (n); at++)                    \
+			view_json_string(j, NULL, (array)[at].member); \
+		view_json_end(j);                                      \
+	} while (0)
+#define NUMBERS(j, name, array, n, member)                                   \
+	do {                                                                 \
+		view_json_array(j, name);                                    \
+		for (size_t at = 0; at < (n); at++)                          \
+			view_json_int(j, NULL, (int64_t)(array)[at].member); \
+		view_json_end(j);                                            \
+	} while (0)
+
+static void put_run(struct view_jsonout *j, const struct fleet_digest *d)
+{
+	char week[16], status[24] = "";
+
+	fleet_week(week, d->start_unix_ns);
+	if (d->has_exit_status)
+		snprintf(status, sizeof(status), "%" PRId64, d->exit_status);
+	view_json_string(j, "tenant", d->tenant);
+	view_json_string(j, "run", d->run);
+	view_json_int(j, "revision", d->revision);
+	view_json_string(j, "team", d->team);
+	view_json_string(j, "user_name", d->user);
+	view_json_string(j, "account", d->account);
+	view_json_string(j, "project", d->project);
+	view_json_string(j, "partition_name", d->partition);
+	view_json_string(j, "qos", d->qos);
+	view_json_string(j, "cluster", d->cluster);
+	view_json_string(j, "job", d->job);
+	view_json_string(j, "week", week);
+	view_json_string(j, "ended", fleet_end_names[d->end]);
+	view_json_string(j, "exit_status", status);
+	view_json_int(j, "simulated", d->simulated);
+	view_json_string(j, "verdict", d->verdict);
+	view_json_int(j, "start_ns", d->start_unix_ns);
+	view_json_int(j, "wall_ns", d->wall_ns);
+	view_json_int(j, "run_held_ns", fleet_digest_held_ns(d));
+	view_json_int(j, "run_usd", fleet_digest_usd(d));
+	view_json_int(j, "run_priced", fleet_digest_priced(d));
+}
+
+static void put_lines(struct view_jsonout *j, const struct fleet_digest *d)
+{
+	const struct fleet_line *l = d->line;
+	size_t n = d->lines;
+
+	TEXTS(j, "gpus", l, n, gpu);
+	TEXTS(j, "models", l, n, model);
+	TEXTS(j, "price_labels", l, n, label);
+	TEXTS(j, "sources", l, n, source);
+	TEXTS(j, "dates", l, n, date);
+	NUMBERS(j, "per_hours", l, n, nano_usd_per_hour);
+	NUMBERS(j, "priced", l, n, priced);
+	NUMBERS(j, "counts", l, n, gpus);
+	NUMBERS(j, "held_ns", l, n, held_ns);
+	NUMBERS(j, "busy_ns", l, n, busy_ns);
+	NUMBERS(j, "starved_ns", l, n, starved_ns);
+	NUMBERS(j, "wasted_ns", l, n, wasted_ns);
+	NUMBERS(j, "unpriced_ns", l, n, held_ns * !l[at].priced);
+	NUMBERS(j, "usd", l, n, usd);
+	NUMBERS(j, "starved_usd", l, n, starved_usd);
+	NUMBERS(j, "wasted_usd", l, n, wasted_usd);
+	NUMBERS(j, "idle_usd", l, n, idle_usd);
+	NUMBERS(j, "minutes_0", l, n, minutes[0]);
+	NUMBERS(j, "minutes_5", l, n, minutes[1]);
+	NUMBERS(j, "minutes_20", l, n, minutes[2]);
+	NUMBERS(j, "minutes_40", l, n, minutes[3]);
+	NUMBERS(j, "minutes_60", l, n, minutes[4]);
+	NUMBERS(j, "minutes_80", l, n, minutes[5]);
+}
+
+/* As in SQLite a name that comes twice keeps its first value. */
+static bool class_seen(const struct fleet_digest *d, size_t upto)
+{
+	for (size_t i = 0; i < upto; i++)
+		if (!strcmp(d->share[i].class, d->share[upto].class))
+			return true;
+	return false;
+}
+
+static void put_classes(struct view_jsonout *j, struct fleet_digest *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->shares; i++)
+		if (!class_seen(d, i))
+			d->share[n++] = d->share[i];
+	TEXTS(j, "classes", d->share, n, class);
+	NUMBERS(j, "class_ns", d->share, n, ns);
+	NUMBERS(j, "class_usd", d->share, n, usd);
+}
+
+static void put_why(struct view_jsonout *j, const struct fleet_digest *d)
+{
+	TEXTS(j, "spot_classes", d->spot, d->spots, class);
+	TEXTS(j, "spot_places", d->spot, d->spots, place);
+	NUMBERS(j, "spot_ns", d->spot, d->spots, ns);
+	NUMBERS(j, "spot_usd", d->spot, d->spots, usd);
+	TEXTS(j, "fix_ids", d->fix, d->fixes, id);
+	TEXTS(j, "fix_titles", d->fix, d->fixes, title);
+	TEXTS(j, "fix_classes", d->fix, d->fixes, class);
+	TEXTS(j, "fix_places", d->fix, d->fixes, place);
+	TEXTS(j, "fix_briefs", d->fix, d->fixes, brief);
+	NUMBERS(j, "fix_ns", d->fix, d->fixes, ns);
+	NUMBERS(j, "fix_usd", d->fix, d->fixes, usd);
+	TEXTS(j, "label_names", d->label_of, d->labels, key);
+	TEXTS(j, "label_values", d->label_of, d->labels, value);
+}
+
+void click_put_row(FILE *f, const struct fleet_digest *whole)
+{
+	struct view_jsonout j = { .f = f };
+	struct fleet_digest *d = malloc(sizeof(*d));
+	char *text = fleet_digest_write(whole);
+
+	if (d && text) {
+		*d = *whole;
+		text[strcspn(text, "\n")] = '\0';
+		view_json_flat_object(&j, NULL);
+		put_run(&j, d);
+		put_lines(&j, d);
+		put_classes(&j, d);
+		put_why(&j, d);
+		view_json_string(&j, "digest", text);
+		view_json_end(&j);
+	}
+	free(d);
+	free(text);
+}

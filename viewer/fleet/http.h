@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * POST over HTTP(S), several at once. No redirect is followed, no other protocol spoken, and an
+ * answer is bounded. One thread at a time.
+ */
+#ifndef FLEET_HTTP_H
+#define FLEET_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define FLEET_HTTP_ANSWER_MAX ((size_t)1 << 30)
+
+struct fleet_request {
+	const char *url, *body; /* the caller's */
+	size_t body_len;
+	char *answer; /* to be freed with free(); NUL behind it; NULL: none */
+	size_t answer_len;
+	int status; /* of HTTP; 0: there was no answer */
+	char why[256]; /* there was none, because */
+};
+
+struct fleet_http_options {
+	const char *user, *password; /* NULL: none */
+	const char *ca; /* file of certificates to trust; NULL: the system's */
+	long timeout_s;
+};
+
+/* 0, each request with its outcome; -ENOMEM, or -ENOSYS if libcurl does not start. */
+int fleet_http_post(const struct fleet_http_options *o, struct fleet_request *r, size_t n);
+
+#endif
