@@ -74,8 +74,7 @@ class Site(jobs.Site):
                      Epilog=self.hook('epilog', 'plain', gpus=True))
         hooks.update(conf)
         hooks.setdefault('nodes', 3)
-        c = Slurm(self.where, gpus=self.gpus, partitions=PARTITIONS, **hooks)
-        c.hidden = {'n3': self.prefix}
+        c = Slurm(self.where, hidden={'n3': self.prefix}, gpus=self.gpus, partitions=PARTITIONS, **hooks)
         os.makedirs(c.dir)
         with open(c.path('plugstack.conf'), 'w', encoding='ascii') as f:
             f.write(f'optional {self.plugin} dir={self.out} run={self.run}\n')
@@ -91,7 +90,10 @@ class Done:
 
 
 class Slurm(cluster.Cluster):
-    hidden = {}  # {node: folder that is empty there}
+    def __init__(self, where, hidden=None, **kw):
+        """hidden: {node: folder that is empty there}."""
+        super().__init__(where, **kw)
+        self.hidden = hidden or {}
 
     def start_node(self, node):
         if node not in self.hidden:
