@@ -32,7 +32,7 @@ declare -A _gpustarve_options=(
 	[collector]='--dir --unix --listen --cert --key --client-ca --token-file --no-token
 		--insecure-http --limits --limit --quota --keep --keep-label --store --sweep --dry-run
 		--alert --exec --usd-per-gpu-hour --upstream --upstream-token-file --upstream-ca
-		--upstream-cert --upstream-key --linger
+		--upstream-cert --upstream-key --outbox-max --forwarded --linger
 		--until-eof --grace --silence --idle-exit --ready-fd --foreground
 		--verbose --version'
 )
@@ -76,6 +76,7 @@ declare -A _gpustarve_values=(
 	[collector --upstream]=@none [collector --upstream-token-file]=@file
 	[collector --upstream-ca]=@file [collector --upstream-cert]=@file
 	[collector --upstream-key]=@file [collector --linger]=@none
+	[collector --outbox-max]=@none [collector --forwarded]='keep remove'
 )
 
 _gpustarve_words() { # WORDS CURRENT

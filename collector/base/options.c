@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "log.h"
 
 static const char help[] =
@@ -48,6 +49,9 @@ static const char help[] =
 	"  --upstream-ca FILE   the authority of its certificate (the system's)\n"
 	"  --upstream-cert FILE our own certificate, PEM\n"
 	"  --upstream-key FILE  and its key\n"
+	"  --outbox-max SIZE    what waits to be forwarded may take so much disk (K, M, G, T);\n"
+	"                       what comes beyond is dropped and counted\n"
+	"  --forwarded WHAT     runs that are forwarded and over: keep (the default) or remove\n"
 	"  --linger SECONDS     at the end, forward for so long what is left (10)\n"
 	"  --until-eof FD       end when FD reads end-of-file and all clients are done\n"
 	"  --grace SECONDS      then wait so long for clients that have said goodbye (10)\n"
@@ -93,6 +97,8 @@ enum {
 	OPT_UPSTREAM_CA,
 	OPT_UPSTREAM_CERT,
 	OPT_UPSTREAM_KEY,
+	OPT_OUTBOX_MAX,
+	OPT_FORWARDED,
 	OPT_LINGER,
 	OPT_UNTIL_EOF,
 	OPT_GRACE,
@@ -131,6 +137,8 @@ static const struct option table[] = {
 	{ "upstream-ca", required_argument, NULL, OPT_UPSTREAM_CA },
 	{ "upstream-cert", required_argument, NULL, OPT_UPSTREAM_CERT },
 	{ "upstream-key", required_argument, NULL, OPT_UPSTREAM_KEY },
+	{ "outbox-max", required_argument, NULL, OPT_OUTBOX_MAX },
+	{ "forwarded", required_argument, NULL, OPT_FORWARDED },
 	{ "linger", required_argument, NULL, OPT_LINGER },
 	{ "until-eof", required_argument, NULL, OPT_UNTIL_EOF },
 	{ "grace", required_argument, NULL, OPT_GRACE },
@@ -258,6 +266,17 @@ static bool one_upstream(struct coll_options *o, int opt)
 	case OPT_UPSTREAM_KEY:
 		o->upstream_key = optarg;
 		return true;
+	case OPT_OUTBOX_MAX:
+		if (coll_size_of(optarg, &o->outbox_max) && o->outbox_max)
+			return true;
+		coll_log("--outbox-max %s: not a size like 20G; see --help", optarg);
+		return false;
+	case OPT_FORWARDED:
+		o->forwarded_remove = !strcmp(optarg, "remove");
+		if (o->forwarded_remove || !strcmp(optarg, "keep"))
+			return true;
+		coll_log("--forwarded %s: give keep or remove", optarg);
+		return false;
 	case OPT_LINGER:
 		return number("linger", optarg, &o->linger_s);
 	default:
@@ -320,8 +339,8 @@ static bool complete(const struct coll_options *o, int argc, char **argv)
 		coll_log("options of HTTP without --listen; give --listen https://HOST:PORT");
 		return false;
 	}
-	if (!o->upstream &&
-	    (o->upstream_token_file || o->upstream_ca || o->upstream_cert || o->upstream_key)) {
+	if (!o->upstream && (o->upstream_token_file || o->upstream_ca || o->upstream_cert ||
+			     o->upstream_key || o->outbox_max || o->forwarded_remove)) {
 		coll_log("options of an upstream without one; give --upstream https://HOST:PORT");
 		return false;
 	}

@@ -4,6 +4,7 @@
 #define COLL_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "alert/conditions.h"
 #include "keep/limits.h"
 
@@ -32,6 +33,8 @@ struct coll_options {
 	const char *upstream; /* URL */
 	const char *upstream_token_file, *upstream_ca, *upstream_cert, *upstream_key;
 	int linger_s;
+	uint64_t outbox_max; /* bytes, 0: no bound */
+	bool forwarded_remove;
 
 	struct coll_conditions conditions;
 };

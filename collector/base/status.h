@@ -33,6 +33,8 @@
 	X(up_bytes, "bytes of frames that the upstream took")                          \
 	X(up_refused, "frames that the upstream refuses for good")                     \
 	X(up_damaged, "damaged bytes left out of what is forwarded")                   \
+	X(up_dropped, "frames dropped: too much waited to be forwarded")               \
+	X(up_removed, "runs removed because they were forwarded")                      \
 	X(files, "side files of runs stored")                                          \
 	X(http_connections, "HTTP connections accepted")                               \
 	X(http_mute, "HTTP connections that ended without a request")                  \

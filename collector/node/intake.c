@@ -170,6 +170,12 @@ static int admit(struct coll_feed *in, struct batch *b, const struct wire_frame 
 		s->ack_due = true;
 		return 0;
 	}
+	if (in->feeder->store == &in->server->store &&
+	    coll_upstream_drops(in->server->upstream, f)) {
+		coll_seqs_add(&s->seqs, f->seq);
+		s->ack_due = true;
+		return 0;
+	}
 	if (in->server->watching)
 		coll_runs_frame(&in->server->runs, s, f, payload, false);
 	return batch_add(in, b, s, f, at);

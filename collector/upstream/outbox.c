@@ -17,6 +17,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "cursor.h"
+#include "keep/remove.h"
 #include "store/side.h"
 
 #define SUFFIX ".gst"
@@ -72,7 +73,7 @@ static void take_up(struct coll_outbox *o, const char *name)
 	if (!run)
 		return;
 	err = coll_cursor_read(run, o->to);
-	if (err == -ENOENT || run->forwarded) {
+	if (err == -ENOENT || (run->forwarded && !o->max && !o->remove)) {
 		run_free(run);
 		return;
 	}
@@ -88,7 +89,8 @@ int coll_outbox_init(struct coll_outbox *o, struct coll_store *store, const char
 	struct dirent *e;
 	DIR *d;
 
-	*o = (struct coll_outbox){ .store = store, .to = to };
+	o->store = store;
+	o->to = to;
 	d = opendir(store->base);
 	if (!d)
 		return -errno;
@@ -136,10 +138,15 @@ void coll_outbox_note(struct coll_outbox *o, const char *dir)
 		run->changed = false;
 }
 
+static int64_t mtime_of(const struct stat *st)
+{
+	return st->st_mtim.tv_sec * COLL_SECOND_NS + st->st_mtim.tv_nsec;
+}
+
 static void look_at_side(struct coll_out_run *run, struct coll_out_file *f, const struct stat *st,
 			 int64_t now)
 {
-	int64_t mtime = st->st_mtim.tv_sec * COLL_SECOND_NS + st->st_mtim.tv_nsec;
+	int64_t mtime = mtime_of(st);
 
 	if (f->mtime_ns != mtime || f->size != (uint64_t)st->st_size)
 		run->changed_ns = now;
@@ -157,6 +164,8 @@ static void look_at_file(struct coll_outbox *o, struct coll_out_run *run, DIR *d
 
 	if (!f || fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 		return;
+	if (mtime_of(&st) > run->mtime_ns)
+		run->mtime_ns = mtime_of(&st);
 	if (f->kind == COLL_OUT_SIDE) {
 		look_at_side(run, f, &st, now);
 		return;
@@ -211,7 +220,7 @@ static bool is_over(const struct coll_outbox *o, const struct coll_out_run *run,
 
 static void look_at_run(struct coll_outbox *o, struct coll_out_run *run, int64_t now)
 {
-	uint64_t pending = 0, files = 0;
+	uint64_t pending = 0, files = 0, bytes = 0;
 	struct coll_out_file *f;
 	struct dirent *e;
 	DIR *d;
@@ -226,7 +235,9 @@ static void look_at_run(struct coll_outbox *o, struct coll_out_run *run, int64_t
 			files += coll_out_file_pending(f);
 		else
 			pending += coll_out_file_pending(f);
+		bytes += f->kind == COLL_OUT_SIDE ? 0 : f->size;
 	}
+	run->bytes = bytes;
 	o->pending += pending;
 	o->pending_files += files;
 	if (!pending && !files && !run->forwarded && is_over(o, run, now))
@@ -237,10 +248,69 @@ void coll_outbox_look(struct coll_outbox *o, int64_t now_ns)
 {
 	struct coll_out_run *run;
 
-	o->pending = 0;
+	o->pending = o->stored = 0;
 	o->pending_files = 0;
+	for (run = o->runs; run; run = run->next) {
+		if (!run->forwarded || !run->bytes) /* nothing happens in it any more */
+			look_at_run(o, run, now_ns);
+		o->stored += run->bytes;
+	}
+	if (o->max)
+		o->full = o->pending > (o->full ? o->max - o->max / 8 : o->max);
+}
+
+bool coll_outbox_drops(const struct coll_outbox *o, uint16_t type)
+{
+	return o->full && type != WIRE_FRAME_HELLO && type != WIRE_FRAME_STRINGS &&
+	       type != WIRE_FRAME_LOSS && type != WIRE_FRAME_BYE;
+}
+
+/* True: it is gone. Not while somebody has a stream of it open. */
+static bool remove_run(const struct coll_outbox *o, const struct coll_out_run *run)
+{
+	int fd = open(o->store->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return false;
+	err = coll_run_is_open(fd, strrchr(run->dir, '/') + 1)
+		      ? -EBUSY
+		      : coll_remove_run(fd, strrchr(run->dir, '/') + 1);
+	close(fd);
+	if (err && err != -EBUSY && err != -ENOENT)
+		coll_note("%s: cannot be removed: %s", run->dir, strerror(-err));
+	return !err || err == -ENOENT;
+}
+
+static bool is_done(const struct coll_out_run *run)
+{
+	return run->forwarded && !run->changed;
+}
+
+static struct coll_out_run *oldest_done(const struct coll_outbox *o)
+{
+	struct coll_out_run *run, *oldest = NULL;
+
 	for (run = o->runs; run; run = run->next)
-		look_at_run(o, run, now_ns);
+		if (is_done(run) && (!oldest || run->mtime_ns < oldest->mtime_ns))
+			oldest = run;
+	return oldest;
+}
+
+size_t coll_outbox_retire(struct coll_outbox *o)
+{
+	struct coll_out_run *run;
+	size_t gone = 0;
+
+	while ((run = oldest_done(o)) && (o->remove || o->stored > o->max)) {
+		bool removing = o->remove || o->max;
+
+		if (removing && !remove_run(o, run))
+			break;
+		gone += removing;
+		o->stored -= run->bytes;
+		coll_outbox_forget(o, run);
+	}
+	return gone;
 }
 
 static void turn_files(struct coll_out_run *run)

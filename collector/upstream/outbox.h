@@ -9,6 +9,12 @@
  * A run directory without a cursor is left alone: it was recorded before there was an upstream. A
  * cursor of another upstream begins anew.
  *
+ * Bounded, on request: what the centre does not have may take `max` bytes. Beyond, the outbox is full:
+ * intake then drops what is bulky (coll_outbox_drops), acknowledges it to its client all the same, so
+ * that no job ever waits, and counts it; the numbers that are missing show in the run as lost frames.
+ * And runs that are forwarded and over are removed, oldest first, while all that is known here takes
+ * more than `max`; or all of them, with `remove`.
+ *
  * The outbox owns runs and files; they live until it ends, or until the run is forgotten. One thread.
  */
 #ifndef COLL_OUTBOX_H
@@ -20,7 +26,7 @@
 
 #define COLL_CURSOR_FILE ".upstream"
 #define COLL_CURSOR_MAX (4u << 20)
-#define COLL_OUTBOX_QUIET_S 20 /* a run that says nothing for so long may be over */
+#define COLL_OUTBOX_QUIET_S 60 /* a run that says nothing for so long may be over */
 #define COLL_OUTBOX_GIVEN_UP_S 86400 /* so is one without an exit status after so long */
 
 enum coll_out_kind {
@@ -50,6 +56,8 @@ struct coll_out_run {
 	struct coll_out_file *files;
 	bool changed; /* the cursor is not written yet */
 	bool forwarded; /* the centre has all that is here, and nobody writes any more */
+	int64_t mtime_ns; /* of its newest file */
+	uint64_t bytes; /* of frames in it */
 	int64_t changed_ns; /* monotonic: when something new was last seen */
 	uint64_t clocks; /* version of clock readings that stands here, see clocks.h */
 };
@@ -60,9 +68,16 @@ struct coll_outbox {
 	struct coll_out_run *runs;
 	uint64_t pending; /* bytes of frames that the centre does not have */
 	size_t pending_files; /* side files to be sent */
+	uint64_t stored; /* bytes of frames in all runs */
+	uint64_t max; /* 0: no bound */
+	bool remove; /* runs that are forwarded go */
+	bool full;
 };
 
-/* Takes up the runs below the store's base that have a cursor. 0 or -errno. */
+/*
+ * Takes up the runs below the store's base that have a cursor; o->max and o->remove are set before.
+ * 0 or -errno.
+ */
 int coll_outbox_init(struct coll_outbox *o, struct coll_store *store, const char *to);
 void coll_outbox_fini(struct coll_outbox *o);
 
@@ -84,7 +99,13 @@ uint64_t coll_out_file_pending(const struct coll_out_file *f);
 /* The centre has the file up to @to, or as it was seen. */
 void coll_out_file_sent(struct coll_out_run *run, struct coll_out_file *f, uint64_t to);
 
-/* Forgets a run that is forwarded; its directory stays. */
+/* A full outbox does not take frames of @type: all but Hello, Strings, Loss and Bye. */
+bool coll_outbox_drops(const struct coll_outbox *o, uint16_t type);
+
+/* Removes and forgets runs that are forwarded, as far as that was asked for. How many went. */
+size_t coll_outbox_retire(struct coll_outbox *o);
+
+/* Forgets a run; its directory stays. */
 void coll_outbox_forget(struct coll_outbox *o, struct coll_out_run *run);
 
 #endif

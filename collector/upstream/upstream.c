@@ -308,10 +308,17 @@ static void go(struct coll_upstream *u)
 
 static void look(struct coll_upstream *u)
 {
-	int64_t now = coll_now_ns();
+	bool was_full = u->box.full;
 
-	coll_outbox_look(&u->box, now);
+	coll_outbox_look(&u->box, coll_now_ns());
 	u->state.pending = u->box.pending;
+	u->state.full = u->box.full;
+	if (u->box.full != was_full)
+		coll_log(was_full
+				 ? "%s catches up; frames are kept again"
+				 : "more waits for %s than --outbox-max allows; frames are dropped "
+				   "and counted until it takes some",
+			 u->box.to);
 	coll_clocks_write(&u->clocks, &u->box);
 }
 
@@ -319,11 +326,15 @@ void coll_upstream_tick(struct coll_upstream *u)
 {
 	if (!u)
 		return;
-	if (!coll_link_busy(u->link)) { /* what is under way is as it was looked at */
-		look(u);
+	look(u);
+	if (!coll_link_busy(u->link)) {
 		go(u);
+		coll_outbox_save(&u->box);
+		if (!coll_link_busy(u->link)) /* what is under way names runs and files */
+			u->server->count.up_removed += coll_outbox_retire(&u->box);
+	} else {
+		coll_outbox_save(&u->box);
 	}
-	coll_outbox_save(&u->box);
 }
 
 int coll_upstream_timeout(const struct coll_upstream *u)
@@ -348,6 +359,15 @@ void coll_upstream_note(struct coll_upstream *u, const struct coll_stream *s)
 		coll_outbox_note(&u->box, s->dir);
 }
 
+bool coll_upstream_drops(struct coll_upstream *u, const struct wire_frame *f)
+{
+	if (!u || !coll_outbox_drops(&u->box, f->type))
+		return false;
+	u->server->count.up_dropped++;
+	u->state.lost += wire_frame_bytes(f);
+	return true;
+}
+
 void coll_upstream_look(const struct coll_upstream *u, struct coll_upstream_state *out)
 {
 	*out = u ? u->state : (struct coll_upstream_state){ .pending = 0 };
@@ -355,7 +375,8 @@ void coll_upstream_look(const struct coll_upstream *u, struct coll_upstream_stat
 
 static bool all_sent(struct coll_upstream *u)
 {
-	if (coll_link_busy(u->link))
+	/* The shortest run, too, is to say how far its node's clock is from others'. */
+	if (coll_link_busy(u->link) || (u->box.runs && u->clocks.asked < COLL_CLOCKS_FIRST))
 		return false;
 	look(u);
 	return !u->box.pending && !u->box.pending_files;
@@ -395,6 +416,8 @@ int coll_upstream_open(struct coll_upstream **out, struct coll_server *sv)
 	u->wait_ms = COLL_UPSTREAM_FIRST_WAIT_MS;
 	u->seed = ((uint64_t)coll_clock_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 32) | 1;
 	coll_node_name(u->node);
+	u->box.max = o->outbox_max;
+	u->box.remove = o->forwarded_remove;
 	coll_clocks_init(&u->clocks, u->node, o->upstream);
 	err = coll_outbox_init(&u->box, &sv->store, o->upstream);
 	if (!err) {
@@ -402,6 +425,7 @@ int coll_upstream_open(struct coll_upstream **out, struct coll_server *sv)
 		err = u->link ? 0 : -ENOMEM;
 	}
 	if (!err) {
+		u->next_ns = coll_now_ns(); /* the clocks, at once */
 		*out = u;
 		return 0;
 	}

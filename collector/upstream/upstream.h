@@ -23,13 +23,16 @@
 
 struct coll_server;
 struct coll_stream;
+struct wire_frame;
 struct coll_upstream;
 
 struct coll_upstream_state {
 	uint64_t pending; /* bytes of frames that the centre does not have, about a second ago */
-	uint64_t lost; /* bytes of frames that will never be there: damaged, or refused for good */
+	uint64_t lost; /* bytes of frames that will never be there: damaged, refused for good, or
+			  dropped because too much was waiting */
 	int64_t ok_ns; /* monotonic: when a request last succeeded, 0: never */
 	bool failing; /* the last request failed */
+	bool full; /* frames are being dropped */
 };
 
 /* As the options say; *out is NULL without --upstream. 0 or -errno, logged. */
@@ -38,6 +41,12 @@ void coll_upstream_close(struct coll_upstream *u);
 
 /* A stream of the collector's own store was opened. */
 void coll_upstream_note(struct coll_upstream *u, const struct coll_stream *s);
+
+/*
+ * True: so much waits to be forwarded that this frame is not to be stored, but acknowledged; it is
+ * counted as lost.
+ */
+bool coll_upstream_drops(struct coll_upstream *u, const struct wire_frame *f);
 
 /* About once a second. */
 void coll_upstream_tick(struct coll_upstream *u);

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e,fault
+"""Forwarding from a node's collector to a central one: a real run's report is the same on both sides,
+and nothing is lost or doubled while either side is killed, refuses, forgets or is away."""
+import json
+import os
+import shutil
+import tempfile
+import time
+
+import central
+import collector as c
+import gs
+
+BIN = c.bin_dir()
+R = c.seeded()
+ROUNDS = int(os.environ.get('GS_ROUNDS', 12))
+MIXLOOP = [os.path.join(gs.BUILD, 'workloads', 'mixloop'), '--ops=400', '--devices=1', '--processes=2']
+PATIENCE = 120  # others compute here, too
+
+
+def folder():
+    return tempfile.TemporaryDirectory(prefix='gpustarve-central-')
+
+
+class Sender:
+    """A process as libprof is one: keeps what is not acknowledged, and sends it again."""
+
+    def __init__(self, run):
+        self.stream, self.run = R.randbytes(16), run
+        self.sent = [c.hello(self.stream, run)]
+        self.acked, self.client = 0, None
+
+    def make(self, count, size=20000):
+        for _ in range(count):
+            self.sent.append(c.frame(self.stream, len(self.sent) + 1, body=R.randbytes(R.randrange(size))))
+
+    def push(self, node):
+        """Connects if need be, and sends what is not acknowledged; False: the collector went away."""
+        try:
+            if not self.client:
+                self.client = node.client(timeout=PATIENCE)
+                self.next = self.acked
+            self.client.send(self.sent[0], *self.sent[self.next:])
+            self.next = len(self.sent)
+            return self.hear()
+        except OSError:
+            return self.lose()
+
+    def hear(self, timeout=0):
+        alive = self.client.poll(timeout)
+        self.acked = max(self.acked, self.client.acked(self.stream))
+        return alive or self.lose()
+
+    def lose(self):
+        if self.client:
+            self.client.close()
+        self.client = None
+        return False
+
+    def finish(self, node):
+        """Until all is acknowledged."""
+        deadline = time.monotonic() + PATIENCE
+        while self.acked < len(self.sent):
+            assert time.monotonic() < deadline, (self.acked, len(self.sent))
+            if not self.client or self.next < len(self.sent):
+                self.push(node)
+            elif not self.hear(0.2):
+                continue
+
+
+def arrived(centre, sender, team='alpha'):
+    return centre.seqs(sender.run, sender.stream, team) and \
+        sorted(centre.seqs(sender.run, sender.stream, team)) == list(range(1, len(sender.sent) + 1))
+
+
+def same(centre, sender):
+    """Each frame is there once, as it was sent."""
+    data = open(centre.path(sender.run, sender.stream), 'rb').read()
+    frames = c.read_stream(centre.path(sender.run, sender.stream))
+    assert len(frames) == len(sender.sent), (len(frames), len(sender.sent))
+    for f in frames:
+        assert data[f.offset:f.offset + f.bytes] == sender.sent[f.seq - 1], f.seq
+
+
+def test_real_run():
+    """TLS, a token and a client certificate: the centre's report is the node's, to the byte."""
+    with folder() as root:
+        central.certificates(root)
+        with central.Centre(BIN, root, options=['--client-ca', os.path.join(root, 'ca.pem')]) as centre:
+            with c.Collector(BIN, root=root, options=central.upstream(centre, cert='client')) as node:
+                done = gs.command([gs.WITH_GPUSIM, gs.CLI, 'run', '-o', node.base, '--label', 'team=vision',
+                                   '--collector', 'unix:' + node.socket, '--', *MIXLOOP],
+                                  cwd=root, env=gs.environment())
+                assert done.returncode == 0, done.stderr
+                (run,) = gs.runs(node.base)
+                assert node.stop(timeout=PATIENCE) == 0
+            there = os.path.join(centre.base, 'alpha', os.path.basename(run))
+            ours = {n for n in os.listdir(run) if n.endswith('.gst') or n.startswith('exit-')} | {'run.json'}
+            assert len([n for n in ours if n.endswith('.gst')]) == 2, ours
+            for name in ours:
+                assert open(os.path.join(run, name), 'rb').read() == \
+                    open(os.path.join(there, name), 'rb').read(), name
+            a, b = (gs.gpustarve('report', where, '--format', 'json') for where in (run, there))
+            assert a.returncode == b.returncode == 0, b.stderr
+            assert a.stdout == b.stdout
+            summary = json.loads(b.stdout)
+            assert summary['run']['labels'] == {'team': 'vision'} and summary['gpus'], summary['run']
+            (clock,) = [n for n in os.listdir(there) if n.startswith('clock-')]
+            reading = json.load(open(os.path.join(there, clock)))['readings'][0]
+            assert abs(reading['offset_ns']) <= reading['error_ns'], reading  # one machine, one clock
+
+
+def test_kills():
+    """Node collector and centre are killed at random moments, again and again."""
+    with folder() as root, central.Centre(BIN, root, https=False) as centre:
+        with c.Collector(BIN, root=root, options=central.upstream(centre)) as node:
+            senders = [Sender(f'run-{i % 2}') for i in range(4)]
+            for _ in range(ROUNDS):
+                for s in senders:
+                    s.make(R.randrange(1, 25))
+                    s.push(node)
+                time.sleep(R.random() * 0.4)
+                who = R.choice(['node', 'centre', 'both', 'nobody'])
+                if who in ('node', 'both'):
+                    node.kill()
+                if who in ('centre', 'both'):
+                    centre.kill()
+                if who in ('centre', 'both'):
+                    centre.start()
+                if who in ('node', 'both'):
+                    node.start()
+            for s in senders:
+                s.finish(node)
+            for s in senders:
+                c.wait_for(lambda: arrived(centre, s), f'{s.stream.hex()} arrives', PATIENCE)
+                same(centre, s)
+                s.lose()
+            assert node.stop(timeout=PATIENCE) == 0
+        assert centre.stop() == 0
+
+
+def test_centre_forgets():
+    """A centre that lost its disk gets all of it again; one with a wrong token gets it later."""
+    with folder() as root, central.Centre(BIN, root, https=False) as centre:
+        with c.Collector(BIN, root=root, options=central.upstream(centre)) as node:
+            s = Sender('run')
+            s.make(20)
+            s.push(node)
+            s.finish(node)
+            c.wait_for(lambda: arrived(centre, s), 'arrives', PATIENCE)
+            centre.kill()
+            shutil.rmtree(os.path.join(centre.base, 'alpha'))
+            centre.start()
+            s.make(5)
+            s.push(node)
+            s.finish(node)
+            c.wait_for(lambda: arrived(centre, s), 'all of it arrives again', PATIENCE)
+            same(centre, s)
+            central.upstream(centre, token='not-a-token-of-them')
+            s.make(5)
+            s.push(node)
+            s.finish(node)  # the process notices nothing
+            c.wait_for(lambda: 'answers 401' in node.errors(), 'says why', PATIENCE)
+            assert 'not-a-token' not in node.errors()
+            central.upstream(centre)
+            c.wait_for(lambda: arrived(centre, s), 'arrives with the right token', PATIENCE)
+            s.lose()
+
+
+def test_damage_here():
+    """What is damaged on the node's disk is left out and counted; the rest arrives."""
+    with folder() as root, central.Centre(BIN, root, https=False) as centre:
+        with c.Collector(BIN, root=root, options=central.upstream(centre)) as node:
+            centre.kill()
+            s = Sender('run')
+            s.make(30)
+            s.push(node)
+            s.finish(node)
+            s.lose()
+            node.stop()
+            where = node.frames('run', s.stream)
+            with open(node.path('run', s.stream), 'r+b') as f:
+                f.seek(where[10].offset + 70)
+                f.write(b'damage' * 3)
+            centre.start()
+            node.start()
+            want = [n for n in range(1, 32) if n != 11]
+            c.wait_for(lambda: centre.seqs('run', s.stream) == want, 'the rest arrives', PATIENCE)
+            assert f'{where[10].bytes} damaged bytes' in node.errors(), node.errors()
+            assert node.stop(timeout=PATIENCE) == 0
+
+
+def test_outbox_full():
+    """Beyond --outbox-max frames are dropped, not the job's time: all is acknowledged, what is left
+    arrives, and the missing numbers show."""
+    with folder() as root, central.Centre(BIN, root, https=False) as centre:
+        options = central.upstream(centre) + ['--outbox-max', '1M']
+        with c.Collector(BIN, root=root, options=options) as node:
+            centre.kill()
+            s = Sender('run')
+            s.make(80, size=40000)  # about 1.6 MB
+            s.push(node)
+            s.finish(node)
+            c.wait_for(lambda: 'frames are dropped' in node.errors(), 'says that it drops', PATIENCE)
+            kept = len(s.sent)
+            s.make(50)
+            s.sent.append(c.frame(s.stream, len(s.sent) + 1, kind=c.BYE))
+            s.push(node)
+            s.finish(node)
+            centre.start()
+            want = [*range(1, kept + 1), len(s.sent)]
+            c.wait_for(lambda: centre.seqs('run', s.stream) == want, 'what is left arrives', PATIENCE)
+            c.wait_for(lambda: 'catches up' in node.errors(), 'says that it keeps again', PATIENCE)
+            s.make(3)
+            s.push(node)
+            s.finish(node)
+            want += range(len(s.sent) - 2, len(s.sent) + 1)
+            c.wait_for(lambda: centre.seqs('run', s.stream) == want, 'later ones arrive', PATIENCE)
+            s.lose()
+            assert node.stop(timeout=PATIENCE) == 0
+            dropped = [line for line in node.errors().splitlines() if 'up_dropped' in line]
+            assert dropped and int(dropped[-1].split()[3]) == 50, dropped
+
+
+def test_nodes_and_spools():
+    """Two nodes of one run make one run directory; spool files go, too; runs from before do not."""
+    with folder() as root, central.Centre(BIN, root, https=False) as centre:
+        options = central.upstream(centre)
+        old = os.path.join(root, 'n0', 'runs', 'old.gst')
+        os.makedirs(old)
+        senders = [Sender('one'), Sender('one')]
+        shutil.copy(__file__, os.path.join(old, 'run.json'))
+        for i, s in enumerate(senders):
+            where = os.path.join(root, f'n{i}')
+            os.makedirs(where, exist_ok=True)
+            with c.Collector(BIN, root=where, options=options) as node:
+                s.make(10)
+                s.push(node)
+                s.finish(node)
+                spool = R.randbytes(16)
+                frames = [c.hello(spool, 'one')] + [c.frame(spool, n) for n in range(2, 9)]
+                central.write(node.path('one', spool, '.1.spool'), '')
+                with open(node.path('one', spool, '.1.spool'), 'wb') as f:
+                    f.write(b''.join(frames) + frames[0][:40])  # its end is torn
+                s.lose()
+                assert node.stop(timeout=PATIENCE) == 0
+            assert arrived(centre, s)
+            assert centre.seqs('one', spool) == list(range(1, 9))
+        assert len([n for n in os.listdir(os.path.join(centre.base, 'alpha', 'one.gst'))
+                    if n.endswith('.gst')]) == 4
+        assert os.listdir(os.path.join(centre.base, 'alpha')) == ['one.gst']
+
+
+if __name__ == '__main__':
+    c.run_tests(globals())
