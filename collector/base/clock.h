@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define COLL_SECOND_NS 1000000000LL
+#define COLL_SECOND_NS INT64_C(1000000000)
 
 static inline int64_t coll_clock_ns(clockid_t clock)
 {

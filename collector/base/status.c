@@ -8,6 +8,21 @@
 #include <sys/resource.h>
 #include "log.h"
 
+const int coll_commit_bound_us[COLL_COMMIT_BUCKETS - 1] = {
+	1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000,
+};
+
+void coll_count_commit(struct coll_counters *c, int64_t ns)
+{
+	int i = 0;
+
+	while (i < COLL_COMMIT_BUCKETS - 1 && ns > coll_commit_bound_us[i] * INT64_C(1000))
+		i++;
+	c->commit_bucket[i]++;
+	c->commit_ns += (uint64_t)ns;
+	c->commits++;
+}
+
 static void one(const char *name, uint64_t value, const char *what)
 {
 	if (value)

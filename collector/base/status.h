@@ -55,11 +55,18 @@
 	X(children_failed, "programs started by the collector that failed")            \
 	X(reloads, "times that files of settings were read again")
 
+#define COLL_COMMIT_BUCKETS 13 /* the last one holds what took longer than all bounds */
+extern const int coll_commit_bound_us[COLL_COMMIT_BUCKETS - 1];
+
 struct coll_counters {
 #define COLL_COUNTER_FIELD(name, what) uint64_t name;
 	COLL_COUNTERS(COLL_COUNTER_FIELD)
 #undef COLL_COUNTER_FIELD
+	uint64_t commit_bucket[COLL_COMMIT_BUCKETS]; /* commits by how long they took */
+	uint64_t commit_ns; /* all of them */
 };
+
+void coll_count_commit(struct coll_counters *c, int64_t ns);
 
 /* Logs every counter that is not 0, and what is open now. */
 void coll_status_log(const struct coll_counters *c, size_t clients, size_t streams);

@@ -69,19 +69,19 @@ void coll_http_on_connection(void *cls, struct MHD_Connection *connection, void 
 	}
 }
 
-static bool too_slow(const struct coll_http_conn *c, int64_t now)
+static bool too_slow(const struct coll_http *h, const struct coll_http_conn *c, int64_t now)
 {
 	const struct coll_http_request *r = c->request;
-	int64_t age;
+	int64_t age, silence_s = h->server->opts->silence_s;
 
 	if (!r)
-		return now - c->since_ns > COLL_HTTP_HEADERS_S * COLL_SECOND_NS;
+		return now - c->since_ns > COLL_HTTP_HEADERS * silence_s * COLL_SECOND_NS;
 	age = (now - r->since_ns) / COLL_SECOND_NS;
 	if (r->suspended)
 		return false;
 	if (r->ended)
 		return age > COLL_HTTP_ANSWER_S;
-	return age > COLL_HTTP_START_S && r->body_bytes / (uint64_t)age < COLL_HTTP_BYTES_PER_S;
+	return age > silence_s && r->body_bytes / (uint64_t)age < COLL_HTTP_BYTES_PER_S;
 }
 
 void coll_http_close_slow(struct coll_http *h, int64_t now_ns)
@@ -89,7 +89,7 @@ void coll_http_close_slow(struct coll_http *h, int64_t now_ns)
 	struct coll_http_conn *c;
 
 	for (c = h->conns; c; c = c->next) {
-		if (c->fd < 0 || !too_slow(c, now_ns))
+		if (c->fd < 0 || !too_slow(h, c, now_ns))
 			continue;
 		h->server->count.http_slow++;
 		coll_note("%s: too slow; closed", c->request ? c->request->peer : "a connection");

@@ -82,13 +82,15 @@ static int claim(const char *dir, const char *node, char *name, size_t room)
 
 static int store(struct coll_http_request *r, const struct wire_buf *b)
 {
+	const struct coll_store *st = r->team->store;
 	char dir[PATH_MAX], node[NODE_BYTES], name[COLL_ROUTE_PARAM_BYTES];
 	int err;
 
-	if (snprintf(dir, sizeof(dir), "%s/%s.gst", r->team->store->base, r->param[0]) >=
-	    (int)sizeof(dir))
+	if (snprintf(dir, sizeof(dir), "%s/%s.gst", st->base, r->param[0]) >= (int)sizeof(dir))
 		return -ENAMETOOLONG;
-	err = coll_mkdirs(dir, 0777);
+	err = coll_keeper_append(st->keeper, st->use, 0, b->len);
+	if (!err)
+		err = coll_mkdirs(dir, 0777);
 	if (err)
 		return err;
 	node_of(r, node);

@@ -69,10 +69,26 @@ static void on_touched(struct coll_feed *in, const struct coll_stream *s)
 		x->lost = true;
 }
 
+/* Too many bytes a second: the body is to be sent again, later. */
+static void slow_down(struct coll_http_request *r, int64_t wait_ns)
+{
+	char seconds[24];
+
+	snprintf(seconds, sizeof(seconds), "%" PRId64, wait_ns / COLL_SECOND_NS + 1);
+	coll_http_header(r, "Retry-After", seconds);
+	coll_http_text(r, 429, "too many bytes a second\n");
+}
+
 static void frames_begin(struct coll_http_request *r)
 {
-	struct frames *x = calloc(1, sizeof(*x));
+	int64_t wait = coll_keeper_wait(&r->server->keeper, &r->team->rate, coll_now_ns());
+	struct frames *x;
 
+	if (wait) {
+		slow_down(r, wait);
+		return;
+	}
+	x = calloc(1, sizeof(*x));
 	if (!x) {
 		coll_http_text(r, 503, "out of memory\n");
 		return;
@@ -88,6 +104,7 @@ static void frames_body(struct coll_http_request *r, const uint8_t *bytes, size_
 {
 	struct frames *x = r->own;
 
+	coll_keeper_pace(&r->server->keeper, &r->team->rate, len, coll_now_ns());
 	if (!x->err)
 		x->err = coll_intake(&x->in, bytes, len);
 }

@@ -63,16 +63,15 @@ static int start(struct coll_http *h, int fd)
 							    h->tls.client_ca };
 		tls[n] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
 	}
-	h->daemon = MHD_start_daemon(flags, 0, NULL, NULL, coll_http_on_access, h,
-				     MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
-				     MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_CONNECTION,
-				     coll_http_on_connection, h, MHD_OPTION_NOTIFY_COMPLETED,
-				     coll_http_on_completed, h, MHD_OPTION_UNESCAPE_CALLBACK,
-				     leave_escaped, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-				     (size_t)COLL_HTTP_MEMORY, MHD_OPTION_CONNECTION_LIMIT,
-				     COLL_HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-				     COLL_HTTP_IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-				     MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+	h->daemon = MHD_start_daemon(
+		flags, 0, NULL, NULL, coll_http_on_access, h, MHD_OPTION_EXTERNAL_LOGGER, on_log,
+		NULL, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_CONNECTION,
+		coll_http_on_connection, h, MHD_OPTION_NOTIFY_COMPLETED, coll_http_on_completed, h,
+		MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)COLL_HTTP_MEMORY,
+		MHD_OPTION_CONNECTION_LIMIT, COLL_HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+		COLL_HTTP_IDLE * (unsigned int)h->server->opts->silence_s,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	if (!h->daemon) {
 		close(fd);
 		return -EINVAL;

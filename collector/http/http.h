@@ -24,10 +24,10 @@
  * An answer may be given in begin, body, end or later, and only once: r->answered says so, further
  * ones are ignored. Everything handed over is copied or taken, as said.
  *
- * Limits: headers of at most about COLL_HTTP_MEMORY bytes; COLL_HTTP_CONNECTIONS connections; a
- * connection that says nothing for COLL_HTTP_IDLE_S is closed; so is one that takes longer than
- * COLL_HTTP_HEADERS_S for the headers of its next request, sends a body more slowly than
- * COLL_HTTP_BYTES_PER_S on average (after a start of COLL_HTTP_START_S), or takes longer than
+ * Limits: headers of at most about COLL_HTTP_MEMORY bytes; COLL_HTTP_CONNECTIONS connections; with S
+ * the seconds of --silence, a connection that says nothing for COLL_HTTP_IDLE * S is closed; so is
+ * one that takes longer than COLL_HTTP_HEADERS * S for the headers of its next request, sends a body
+ * more slowly than COLL_HTTP_BYTES_PER_S on average (after a start of S), or takes longer than
  * COLL_HTTP_ANSWER_S to read an answer.
  */
 #ifndef COLL_HTTP_H
@@ -42,9 +42,8 @@
 
 #define COLL_HTTP_MEMORY (32u << 10)
 #define COLL_HTTP_CONNECTIONS 4096
-#define COLL_HTTP_IDLE_S 60
-#define COLL_HTTP_HEADERS_S 90
-#define COLL_HTTP_START_S 30
+#define COLL_HTTP_IDLE 2
+#define COLL_HTTP_HEADERS 3
 #define COLL_HTTP_BYTES_PER_S 1024
 #define COLL_HTTP_ANSWER_S 600
 #define COLL_HTTP_DISCARD (64u << 10) /* so much of a refused body is read */

@@ -11,6 +11,7 @@
 #define COLL_TEAM_H
 
 #include "node/feed.h"
+#include "keep/bucket.h"
 #include "store/store.h"
 #include "tokens.h"
 
@@ -19,6 +20,7 @@ struct coll_team {
 	struct coll_store *store;
 	struct coll_store own; /* store points here, unless it is the collector's */
 	struct coll_feeder feeder; /* of the streams that come by HTTP; they outlive requests */
+	struct coll_bucket rate; /* of what comes by HTTP */
 	struct coll_team *next;
 };
 

@@ -56,6 +56,8 @@ static void open_keep(struct coll_server *sv)
 	coll_children_init(&sv->children, &sv->loop);
 	coll_keeper_init(&sv->keeper, sv->store.base, &sv->limits, &sv->children, &sv->count);
 	coll_keeper_attach(&sv->keeper, &sv->store, "");
+	if (o->listen)
+		coll_maker_init(&sv->maker, &sv->children, &sv->limits, &sv->count);
 	if (!o->store)
 		return;
 	coll_digests_init(&sv->digests, sv->store.base, o->store, &sv->limits, &sv->children,
@@ -134,6 +136,7 @@ void coll_server_fini(struct coll_server *sv)
 	sv->upstream = NULL;
 	coll_listener_close(&sv->listener);
 	coll_store_fini(&sv->store);
+	coll_maker_fini(&sv->maker);
 	coll_keeper_fini(&sv->keeper);
 	coll_digests_fini(&sv->digests);
 	coll_children_fini(&sv->children);

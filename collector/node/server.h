@@ -16,6 +16,7 @@
 #include "base/loop.h"
 #include "base/options.h"
 #include "base/sdnotify.h"
+#include "http/maker.h"
 #include "base/status.h"
 #include "keep/keeper.h"
 #include "store/store.h"
@@ -43,6 +44,7 @@ struct coll_server {
 	struct coll_limits limits; /* as they hold now */
 	struct coll_keeper keeper;
 	struct coll_digests digests; /* unused without --store */
+	struct coll_maker maker; /* unused without --listen */
 	struct coll_sdnotify notify;
 	struct coll_client *clients; /* all, also those about to close */
 	struct coll_watch *watches; /* processes whose connection ended before them */

@@ -15,6 +15,7 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/paths.h"
 #include "keep/keeper.h"
@@ -379,6 +380,7 @@ static int sync_file(struct coll_stream *s)
 
 int coll_stream_commit(struct coll_store *st, struct coll_stream *s)
 {
+	int64_t began_ns = coll_now_ns();
 	int err = sync_file(s);
 
 	if (!err)
@@ -388,7 +390,7 @@ int coll_stream_commit(struct coll_store *st, struct coll_stream *s)
 			coll_note("%s: frames that may be lost stay at its end", s->path);
 		return err;
 	}
-	st->count->commits++;
+	coll_count_commit(st->count, coll_now_ns() - began_ns);
 	s->synced = s->size;
 	coll_stream_acknowledge(s);
 	coll_index_flush(&s->index);

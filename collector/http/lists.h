@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lists of a team's runs, newest first: GET /v1/runs as JSON, and a plain page where no store of
+ * digests gives a better one. Read from the disk in a process of its own.
+ */
+#ifndef COLL_LISTS_H
+#define COLL_LISTS_H
+
+#include "http.h"
+
+#define COLL_LIST_DEFAULT 100
+#define COLL_LIST_MAX 1000
+#define COLL_LIST_AFTER_BYTES 300
+
+/* What is asked for; plain data. */
+struct coll_list {
+	char base[4096], team[COLL_TEAM_BYTES];
+	unsigned int limit;
+	char after
+		[COLL_LIST_AFTER_BYTES]; /* "NANOSECONDS:NAME" of the last one seen; "": from the top */
+	bool page; /* HTML */
+};
+
+/* Writes it to descriptor 1. @list: struct coll_list. The exit status. */
+int coll_list_write(void *list);
+
+/* Answers with the page. */
+void coll_lists_page(struct coll_http_request *r);
+
+/* pages.c: the request's end, for all that the maker makes. */
+void coll_pages_gone(struct coll_http_request *r);
+
+#endif

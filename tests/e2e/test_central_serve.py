@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e waits
+"""What a central collector shows, and to whom: metrics, lists, reports and pages behind tokens;
+hostile labels; programs that fail, hang or pile up; slow and greedy clients; settings read again."""
+import html.parser
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+import central
+from central import TOKENS, Centre
+from collector import BYE, PULSE, bin_dir, frame, hello, run_tests, seeded, wait_for
+
+BIN = bin_dir()
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
+SHOWN = ("/", "/metrics", "/v1/runs", "/v1/runs/none/summary", "/runs/none")
+HOSTILE = {"a": "<script>pwned()</script>", "b": "'); DROP TABLE runs; --", "c": "$(reboot)`id`",
+           "d\"<img src=x onerror=pwned()>": "\" onclick=pwned() '", "e": "\u202edesrever\u2028",
+           "f": "%s%n\\u003c", "g": "x" * 5000, "h": "</title></table>\r\nSet-Cookie: a=b"}
+rng = seeded()
+
+
+class place:
+    """A folder for a test and what it makes there."""
+
+    def __enter__(self):
+        self.path = tempfile.mkdtemp(prefix="gpustarve-serve-")
+        return self.path
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def stored(c, run, token=TOKENS["alpha"]):
+    s = rng.randbytes(16)
+    status, acks, _ = c.post(hello(s, run), frame(s, 2, PULSE, body=b"x" * 100), frame(s, 3, BYE),
+                             token=token)
+    assert status == 200 and acks == {s: 3}, acks
+    return s
+
+
+def real(c, run):
+    """A trace with events in it, from the tests' data, as a run."""
+    folder = os.path.join(c.base, "alpha", run + ".gst")
+    os.makedirs(folder)
+    shutil.copy(os.path.join(DATA, "wire-v1.gst"), os.path.join(folder, "ab" * 16 + ".gst"))
+
+
+def put(c, run, name, value, **kw):
+    return c.ask("PUT", f"/v1/runs/{run}/files/{name}", json.dumps(value), **kw)[0]
+
+
+def with_program(root, text):
+    """A bin folder with the real collector and a `gpustarve` that is told."""
+    folder = os.path.join(root, "bin")
+    os.makedirs(folder)
+    shutil.copy2(os.path.join(BIN, "gpustarve-collector"), folder)
+    path = os.path.join(folder, "gpustarve")
+    with open(path, "w") as f:
+        f.write("#!/bin/sh\n" + text)
+    os.chmod(path, 0o755)
+    return folder
+
+
+def ended(c, timeout=60):
+    assert c.stop(timeout) == 0, c.log()
+    for token in TOKENS.values():
+        assert token not in c.log(), "a secret in the log"
+
+
+def test_who_sees_what():
+    with place() as root, Centre(BIN, root, https=False) as c:
+        c.options.append("--verbose")
+        stored(c, "mine")
+        stored(c, "theirs", TOKENS["beta"])
+        for path in SHOWN:
+            status, headers, body = c.ask("GET", path, token=None)
+            assert status == 401 and headers["www-authenticate"].startswith("Basic"), (path, body)
+            assert c.ask("GET", path, token="not-one-of-these-tokens")[0] == 401
+            assert c.ask("GET", path + "?token=" + TOKENS["alpha"], token=None)[0] == 401
+        for path in "/runs/theirs", "/v1/runs/theirs/summary":
+            assert c.ask("GET", path)[0] == 404, path
+        for path in ("/runs/../beta/theirs", "/runs/..%2fbeta%2ftheirs", "/runs/%2e%2e", "/runs/..",
+                     "/runs/.", "/runs/", "//", "/runs/theirs/../../../etc/passwd", "/runs/a%00b",
+                     "/v1/runs/../../beta/theirs/summary", "/runs/" + "a" * 300, "/runs/a/b"):
+            assert c.ask("GET", path)[0] == 404, path
+        ids = {t: [r["id"] for r in json.loads(c.ask("GET", "/v1/runs", token=TOKENS[t])[2])["runs"]]
+               for t in TOKENS}
+        assert ids == {"alpha": ["mine"], "beta": ["theirs"], "reader": ["mine"]}, ids
+        for token, mine, other in (("alpha", b"mine", b"theirs"), ("beta", b"theirs", b"mine")):
+            page = c.ask("GET", "/", token=TOKENS[token])[2]
+            assert mine in page and other not in page
+            assert other not in c.ask("GET", "/metrics", token=TOKENS[token])[2]
+        assert c.ask("GET", "/healthz", token=None)[0] == 200
+        for method in "POST", "PUT", "DELETE":
+            assert c.ask(method, "/metrics")[0] == 405
+        assert c.ask("HEAD", "/v1/runs")[0] == 200
+        ended(c)
+
+
+class Page(html.parser.HTMLParser):
+    """Which elements and attributes a page has."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.attributes = set(), set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+def test_hostile_labels():
+    with place() as root, Centre(BIN, root, https=False) as c:
+        stored(c, "evil")
+        assert put(c, "evil", "run.json", {"labels": HOSTILE, "id": "<b>"}) == 200
+        status, headers, body = c.ask("GET", "/v1/runs")
+        assert status == 200 and headers["content-type"] == "application/json"
+        assert b"<" not in body and b"&" not in body
+        labels = json.loads(body)["runs"][0]["labels"]
+        assert labels == {k: v[:255] for k, v in HOSTILE.items()}, labels
+        status, headers, body = c.ask("GET", "/")
+        page = Page(body.decode())
+        assert not page.elements & {"script", "img", "style", "iframe"}, page.elements
+        assert page.attributes <= {"lang", "charset", "name", "content", "href", "scope"}, page.attributes
+        assert "set-cookie" not in headers
+        assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
+        for name in ("x-content-type-options", "cache-control", "referrer-policy"):
+            assert name in headers
+        for text in ('{"labels":[]}', "[" * 100000, '{"labels":{"a":{}}}', "", "\0", '{"labels":'):
+            assert c.ask("PUT", "/v1/runs/evil/files/run.json", text)[0] in (200, 400)
+            assert json.loads(c.ask("GET", "/v1/runs")[2])["runs"][0]["labels"] == {}
+        ended(c)
+
+
+def test_pages_of_runs():
+    with place() as root, Centre(BIN, root, https=False) as c:
+        names = {"run-%d" % i for i in range(25)}
+        for name in names:
+            stored(c, name)
+        seen, after, turns = [], "", 0
+        while True:
+            answer = json.loads(c.ask("GET", "/v1/runs?limit=7" + after)[2])
+            assert answer["total"] == 25 and len(answer["runs"]) <= 7
+            seen += [r["id"] for r in answer["runs"]]
+            turns += 1
+            if not answer["next"]:
+                break
+            after = "&after=" + answer["next"]
+        assert turns == 4 and len(seen) == 25 and set(seen) == names
+        newest = [r["last_write_unix_ns"] for r in
+                  json.loads(c.ask("GET", "/v1/runs?limit=1000")[2])["runs"]]
+        assert newest == sorted(newest, reverse=True)
+        for query in ("limit=0", "limit=1001", "limit=x", "limit=-1", "limit=", "after=x", "after=1",
+                      "after=1:" + "a" * 400, "after=99999999999999999999:a", "after=1:%2e", "after=:"):
+            assert c.ask("GET", "/v1/runs?" + query)[0] == 400, query
+        assert json.loads(c.ask("GET", "/v1/runs?after=0:z")[2])["runs"] == []
+        ended(c)
+
+
+def test_metrics():
+    with place() as root, Centre(BIN, root, https=False, options=["--limit", "quota=1G"]) as c:
+        stored(c, "one")
+        status, headers, body = c.ask("GET", "/metrics")
+        assert status == 200 and headers["content-type"].startswith("text/plain; version=0.0.4")
+        values = dict(line.rsplit(" ", 1) for line in body.decode().splitlines() if line[0] != "#")
+        assert values["gpustarve_collector_frames_total"] == "3"
+        assert int(values["gpustarve_collector_commits_total"]) >= 1
+        assert values["gpustarve_collector_commit_seconds_count"] == \
+            values["gpustarve_collector_commits_total"]
+        assert values['gpustarve_collector_limit{name="quota"}'] == str(1 << 30)
+        if shutil.which("promtool"):
+            done = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True,
+                                  timeout=120)
+            assert done.returncode == 0 and not done.stdout + done.stderr, done
+        with open(os.path.join(os.path.dirname(DATA), "..", "collector", "base", "status.h")) as f:
+            counters = re.findall(r"X\((\w+), \"", f.read())
+        assert len(counters) > 30
+        for name in counters:
+            assert f"gpustarve_collector_{name}_total" in values, name
+        ended(c)
+
+
+def test_reports():
+    """Of a real trace, by the real program; made once, and again when the trace grows."""
+    with place() as root, Centre(BIN, root, https=False) as c:
+        real(c, "real")
+        status, headers, page = c.ask("GET", "/runs/real")
+        assert status == 200 and headers["content-type"] == "text/html; charset=utf-8", page
+        policy = headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; style-src 'sha256-"), policy
+        assert policy.endswith("; frame-ancestors 'none'") and "unsafe" not in policy
+        status, headers, body = c.ask("GET", "/v1/runs/real/summary")
+        assert status == 200 and headers["content-type"] == "application/json"
+        assert json.loads(body)["schema"].startswith("gpustarve.summary/")
+        made = [n for n in os.listdir(os.path.join(c.base, "alpha", "real.gst")) if n[0] == "."]
+        assert len(made) == 2, made
+        inode = os.stat(os.path.join(c.base, "alpha", "real.gst", made[0])).st_ino
+        assert c.ask("GET", "/runs/real")[2] == page
+        assert os.stat(os.path.join(c.base, "alpha", "real.gst", made[0])).st_ino == inode
+        os.utime(os.path.join(c.base, "alpha", "real.gst", made[0]), (1, 1))
+        assert c.ask("GET", "/runs/real")[0] == 200  # older than the trace, but made just now
+        assert os.stat(os.path.join(c.base, "alpha", "real.gst", made[0])).st_ino == inode
+        stored(c, "broken")
+        os.remove(os.path.join(c.base, "alpha", "broken.gst",
+                               os.listdir(os.path.join(c.base, "alpha", "broken.gst"))[0]))
+        assert c.ask("GET", "/runs/broken")[0] in (404, 500, 200)
+        ended(c)
+
+
+def later(c, path):
+    """A request that is on its way."""
+    s = socket.create_connection(("127.0.0.1", c.port), timeout=60)
+    s.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKENS['alpha']}\r\n\r\n"
+              .encode())
+    return s
+
+
+def status_of(s):
+    got = b""
+    while b"\r\n" not in got:
+        more = s.recv(4096)
+        if not more:
+            break
+        got += more
+    return int(got.split()[1]) if got else 0
+
+
+def test_programs():
+    """One child per page, two at a time, a bounded queue; failures are told; a slow one ends with us."""
+    with place() as root:
+        count = os.path.join(root, "count")
+        folder = with_program(root, f'echo "$2" >>{count}\n'
+                              'case "$2" in *fail*) echo "secret path /srv/x" >&2; exit 1;; esac\n'
+                              f'while [ -e {root}/hold ]; do sleep 0.1; done\n'
+                              'for o; do :; done\necho "<p>made</p>" >"$o"\n')
+        hold = os.path.join(root, "hold")
+        open(hold, "w").close()
+        with Centre(folder, root, https=False, options=["--limit", "reports=3"]) as c:
+            for name in ["fail"] + ["r%d" % i for i in range(8)]:
+                stored(c, name)
+            status, _, body = c.ask("GET", "/runs/fail")
+            assert status == 500 and b"secret" not in body, body
+            assert "secret path" in c.log()
+            waiting = [later(c, "/runs/r0") for _ in range(5)]  # one child for five
+            wait_for(lambda: open(count).read().count("r0.gst") == 1, "a child", timeout=60)
+            waiting += [later(c, f"/runs/r{i}") for i in range(1, 5)]
+            wait_for(lambda: b"waiting_reports 3\n" in c.ask("GET", "/metrics")[2], "a queue", 60)
+            status, headers, _ = c.ask("GET", "/runs/r5")
+            assert status == 503 and headers["retry-after"] == "10"
+            os.remove(hold)
+            assert [status_of(s) for s in waiting] == [200] * len(waiting)
+            with open(count) as f:
+                assert f.read().count("r0.gst") == 1
+            for s in waiting:
+                s.close()
+            open(hold, "w").close()
+            s = later(c, "/runs/r6")
+            wait_for(lambda: "r6.gst" in open(count).read(), "a child", timeout=60)
+            begin = time.monotonic()
+            c.process.terminate()
+            assert status_of(s) == 503, "a request in flight is answered"
+            assert c.process.wait(60) == 0 and time.monotonic() - begin < 60
+            s.close()
+
+
+def test_slow_clients():
+    """Slow headers, slow bodies, slow readers and many that say nothing: closed, counted; others are
+    served meanwhile."""
+    with place() as root, Centre(BIN, root, https=False, options=["--silence", "1"]) as c:
+        head = f"POST /v1/frames HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKENS['alpha']}\r\n"
+        slow = {"nothing": b"", "header": b"GET / HT", "headers": b"GET / HTTP/1.1\r\nA: b\r\n",
+                "body": (head + "Content-Length: 1000000\r\n\r\n").encode()}
+        conns = {}
+        for name, first in slow.items():
+            conns[name] = socket.create_connection(("127.0.0.1", c.port), timeout=90)
+            conns[name].sendall(first)
+        idle = [socket.create_connection(("127.0.0.1", c.port)) for _ in range(300)]
+        open_ones, deadline = set(conns), time.monotonic() + 90
+        while open_ones and time.monotonic() < deadline:
+            for name in sorted(open_ones):
+                try:
+                    conns[name].send(b"" if name == "nothing" else b"x")
+                    conns[name].settimeout(0.05)
+                    if conns[name].recv(100) == b"":
+                        open_ones.discard(name)
+                except TimeoutError:
+                    pass
+                except OSError:
+                    open_ones.discard(name)
+            assert c.ask("GET", "/healthz")[0] == 200
+            time.sleep(0.2)
+        assert not open_ones, open_ones
+        for s in idle:
+            s.settimeout(90)
+            try:
+                assert s.recv(10) == b""
+            except ConnectionResetError:
+                pass
+            s.close()
+        ended(c)
+        counters = c.counters()
+        assert counters["http_slow"] >= 2 and counters["http_mute"] >= 300, counters
+
+
+def test_too_large():
+    with place() as root, Centre(BIN, root, https=False) as c:
+        for request in (b"GET / HTTP/1.1\r\nHost: x\r\n" + b"A: " + b"a" * 200000 + b"\r\n\r\n",
+                        b"GET /" + b"a" * 200000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+                        b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 20000 + b"\r\n",
+                        rng.randbytes(100000)):
+            s = socket.create_connection(("127.0.0.1", c.port), timeout=90)
+            try:
+                s.sendall(request)
+                assert status_of(s) in (0, 400, 404, 413, 414, 431)
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            s.close()
+        for path in "/v1/runs/x/files/run.json", "/v1/frames":
+            assert c.ask("PUT" if "files" in path else "POST", path,
+                         headers={"Content-Length": str(1 << 40)})[0] == 413
+        s = later(c, "/runs/x")
+        s.close()
+        ended(c)
+
+
+def test_limits():
+    """Rates, streams and quotas hold for what comes by HTTP, too."""
+    with place() as root:
+        path = central.write(os.path.join(root, "limits"), "rate 100K\nstreams 3\n")
+        with Centre(BIN, root, https=False, options=["--limits", path]) as c:
+            for i in range(3):
+                stored(c, "r%d" % i)
+            s = rng.randbytes(16)
+            status, text, headers = c.post(hello(s, "r3"))
+            assert status == 503 and "retry-after" in headers, text
+            big = rng.randbytes(16)
+            central.write(path, "rate 100K\nteam-quota 2M\nstreams 20\n")
+            c.process.send_signal(signal.SIGHUP)
+            wait_for(lambda: "limits: read again" in c.log(), "a reload", 60)
+            assert c.post(hello(big, "big"), frame(big, 2, PULSE, body=b"z" * 1500000))[0] == 200
+            status, _, headers = c.post(frame(big, 3, PULSE))
+            assert status == 429 and 1 <= int(headers["retry-after"]) <= 16, status
+            central.write(path, "team-quota 2M\n")
+            c.process.send_signal(signal.SIGHUP)
+            wait_for(lambda: c.log().count("limits: read again") == 2, "a reload", 60)
+            status, _, headers = c.post(frame(big, 3, PULSE, body=b"z" * 1500000))
+            assert status == 507 and "retry-after" in headers
+            assert put(c, "big", "run.json", {"x": "y" * 900000}) == 507
+            assert c.post(hello(s, "b"), token=TOKENS["beta"])[0] == 200, "another team has room"
+            assert c.ask("GET", "/healthz", token=None)[0] == 503, "it says that it cannot store"
+            assert [f.seq for f in c.frames("big", big)] == [1, 2]
+            ended(c)
+            assert c.log().count("limit team-quota is reached") == 1
+
+
+def test_reload_of_tokens():
+    with place() as root, Centre(BIN, root, https=False) as c:
+        stored(c, "one")
+        tokens = os.path.join(root, "tokens")
+        central.write(tokens, "# nothing here\nbad line\n")
+        c.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: "line 2" in c.log(), "a refusal of the file", 60)
+        assert c.ask("GET", "/v1/runs")[0] == 200, "the old tokens hold"
+        central.write(tokens, "a-new-token-of-alpha alpha read\n")
+        c.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: "tokens: read again" in c.log(), "a reload", 60)
+        assert c.ask("GET", "/v1/runs")[0] == 401
+        assert c.ask("GET", "/v1/runs", token="a-new-token-of-alpha")[0] == 200
+        assert c.post(hello(rng.randbytes(16), "x"), token="a-new-token-of-alpha")[0] == 403
+        ended(c)
+        assert "a-new-token" not in c.log() and "bad line" not in c.log().replace("a bad line", "")
+
+
+def test_posts_again():
+    """A replayed body stores nothing twice."""
+    with place() as root, Centre(BIN, root, https=False) as c:
+        s = rng.randbytes(16)
+        body = [hello(s, "again"), *[frame(s, i, PULSE, body=rng.randbytes(50)) for i in range(2, 30)]]
+        for _ in range(4):
+            status, acks, _ = c.post(*body)
+            assert status == 200 and acks == {s: 29}
+        status, acks, _ = c.post(*body, token=TOKENS["beta"])
+        assert status == 200, "another team's replay is its own run"
+        assert c.seqs("again", s) == list(range(1, 30))
+        assert c.ask("POST", "/v1/frames", body[0], token=TOKENS["reader"])[0] == 403
+        ended(c)
+        assert c.counters()["duplicates"] == 3 * 29
+
+
+if __name__ == "__main__":
+    run_tests(globals())
