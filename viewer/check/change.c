@@ -194,7 +194,8 @@ static double scatter(const struct side *s, int k, double old_step)
 
 /*
  * By how much, as a standard deviation, the means of runs of the same code differ beyond what their
- * steps explain: what was assumed, drawn towards what the runs show, the more the more there are.
+ * steps explain: what was assumed, drawn towards what the runs show, the more the more there are; but
+ * never less than they show.
  */
 static double between(const struct side *o, const struct side *n, const struct moments drawn[2],
 		      int k, double old_step, double assumed)
@@ -208,8 +209,9 @@ static double between(const struct side *o, const struct side *n, const struct m
 		within += (runs - 1) / freedom * variance_of(&drawn[i]) * runs;
 	}
 	double excess = fmax(0, seen - within);
-	return sqrt((CHECK_SPREAD_WEIGHT * assumed * assumed + freedom * excess) /
-		    (CHECK_SPREAD_WEIGHT + freedom));
+	double drawn_to = (CHECK_SPREAD_WEIGHT * assumed * assumed + freedom * excess) /
+			  (CHECK_SPREAD_WEIGHT + freedom);
+	return sqrt(fmax(drawn_to, excess));
 }
 
 /* Half of the interval that runs leave open, however many steps they have. */

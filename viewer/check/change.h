@@ -6,8 +6,8 @@
  * the interval is widened as Student's t asks for so few blocks. And runs of the same code differ
  * by more than their steps explain (another placement, other neighbours), which no number of steps
  * tells: that spread is assumed (CHECK_SPREAD), and estimated from the runs where a side has
- * several, what is assumed counting as much as CHECK_SPREAD_WEIGHT differences between runs. Both
- * widths are added as squares. The draws are seeded by a constant: the same files give the same
+ * several: at least what they show, and where they show less, what is assumed counts as much as
+ * CHECK_SPREAD_WEIGHT differences between runs. Both widths are added as squares. The draws are seeded by a constant: the same files give the same
  * answer. An estimate, the one place of gpustarve that computes with doubles;
  * docs/gpustarve-check.md says it in words.
  */
