@@ -308,6 +308,8 @@ static void test_baseline(void)
 	unlink(path);
 }
 
+static int64_t copy_ms; /* of 10 steps: the batch to the GPU */
+
 /* One GPU, 100 ms a step of which 80 ms are kernels; two workers with one batch ahead each. */
 static struct check_prediction predict(int64_t wait_ms, int64_t fetch_ms, int64_t faster_ppm,
 				       int64_t ranks)
@@ -321,12 +323,13 @@ static struct check_prediction predict(int64_t wait_ms, int64_t fetch_ms, int64_
 				      .made = 100,
 				      .fetch_median_ns = fetch_ms * ms,
 				      .fetch_p95_ns = fetch_ms * ms };
-	struct ana_result r = { .gpu = &gpu, .gpus = 1, .loader = &l, .loaders = 1 };
+	struct ana_result r = { .gpu = &gpu, .gpus = 1, .loader = &l, .loaders = 1, .steps = 10 };
 	struct view_summary s = { .result = &r, .ranks = 1 };
 	struct check_scale q = { .faster_ppm = faster_ppm, .ranks = ranks };
 	struct check_prediction p;
 	const char *why;
 
+	r.classes[ANA_INPUT_H2D] = copy_ms * ms;
 	s.loader.has_need = true;
 	s.loader.fetch_ns = 2 * fetch_ms * ms; /* a slow first batch doubles the mean */
 	s.loader.facts = (struct view_need_facts){ .workers = 2,
@@ -364,9 +367,21 @@ static void test_scale(void)
 	p = predict(0, 80, 1000000, 3);
 	EXPECT_INT(p.step_ns, 120000000);
 	EXPECT(p.bound_by_cores);
+	/* It waits for the hand-over of each batch, while workers rest: that stays, and no more. */
+	p = predict(10, 60, 2000000, 0);
+	EXPECT_INT(p.fed_ns, 50000000);
+	EXPECT_INT(p.step_ns, 60000000);
+	EXPECT(!p.bound_by_loader);
+	EXPECT_INT(p.starved_ppm, 166667);
 	/* No bound below what there is already. */
 	p = predict(30, 400, 1000000, 0);
 	EXPECT_INT(p.gain_most_ppm, 0);
+	/* 3 ms of a step copy the batch: they starve the GPU as before, and a faster one as long. */
+	copy_ms = 30;
+	p = predict(10, 60, 2000000, 0);
+	EXPECT_INT(p.step_ns, 60000000);
+	EXPECT_INT(p.starved_ppm, 216667);
+	copy_ms = 0;
 }
 
 int main(void)

@@ -6,10 +6,13 @@
 
 #define PPM 1000000
 #define NS_PER_HOUR 3600000000000
-#define STARVING_PPM 50000 /* of a step; from here on the loader sets the pace */
+/* The loader sets the pace where a step waits for this part of itself, and workers rest no longer. */
+#define STARVING_PPM 50000
+#define WORKING_PPM 850000
 
 struct facts { /* of one trainer, per step */
 	int64_t step, wait, fed, fed_least, compute;
+	int64_t copy; /* of fed: the batch to the GPU, which starves it all the same */
 	int64_t workers, fetch, fetch_least, cpu, cores;
 	int64_t batches, ahead; /* made in all; of these, made before the first was asked for */
 };
@@ -47,6 +50,14 @@ static int64_t usual_fetch(const struct view_summary *s, const struct ana_loader
 	return max64(s->loader.fetch_ns, s->loader.facts.fetch_ns);
 }
 
+/* Of a step, the copy of its batch to the GPU: input, too, and no wait for the loader. */
+static int64_t copy_of(const struct ana_result *r, const struct facts *f)
+{
+	__int128 steps = (__int128)r->gpus * r->steps;
+
+	return steps > 0 ? min64(view_div_even(r->classes[ANA_INPUT_H2D], steps), f->fed - 1) : 0;
+}
+
 static bool gather(const struct view_summary *s, struct facts *f, const char **why)
 {
 	const struct ana_loader_facts *l = view_loader_facts(s);
@@ -60,6 +71,7 @@ static bool gather(const struct view_summary *s, struct facts *f, const char **w
 	f->fed = f->step - f->wait;
 	f->fed_least = n->fed_median_ns > 0 ? min64(f->fed, n->fed_median_ns) : f->fed;
 	f->compute = min64(compute_of(s->result, f->step), f->fed);
+	f->copy = copy_of(s->result, f);
 	f->workers = n->workers;
 	f->fetch = usual_fetch(s, l);
 	f->fetch_least =
@@ -73,7 +85,8 @@ static bool gather(const struct view_summary *s, struct facts *f, const char **w
 
 static bool starving(const struct facts *f)
 {
-	return view_ppm(f->wait, f->step) >= STARVING_PPM;
+	return view_ppm(f->wait, f->step) >= STARVING_PPM && f->workers > 0 &&
+	       view_ppm(f->fetch / f->workers, f->step) >= WORKING_PPM;
 }
 
 /* CPU time per batch over the cores that each trainer has once they are shared by more. */
@@ -144,7 +157,7 @@ bool check_scale_predict(const struct view_summary *s, const struct check_scale 
 	p->bound_by_loader = f.workers > 0 ? p->step_ns == p->loader_ns : p->loader_ns > 0;
 	p->bound_by_cores =
 		p->bound_by_loader && p->loader_ns == cores_bound(&f, p->ranks_now, p->ranks);
-	p->starved_ppm = view_ppm(p->step_ns - p->fed_ns, p->step_ns);
+	p->starved_ppm = view_ppm(min64(p->step_ns, p->step_ns - p->fed_ns + f.copy), p->step_ns);
 	p->gain_most_ppm = max64(0, view_div_even((__int128)f.step * p->ranks * PPM,
 						  (__int128)max64(1, least) * p->ranks_now) -
 					    PPM);

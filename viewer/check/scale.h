@@ -4,10 +4,12 @@
  * to be and how long a step takes without its waits. A prediction and a bound, per trainer:
  *
  *   step without waits   fed' = fed - (compute per step) x (1 - 1/K)
- *   loader               a starving run shows its pace: a batch takes what a step took;
- *                        one that keeps up: fetch time / workers, or, with N times the ranks,
- *                        CPU time per batch x ranks / cores if that is more
- *   step'                the longer of the two; starved share = 1 - fed' / step'
+ *   loader               a run that starves while its workers never rest shows its pace: a batch
+ *                        takes what a step took; one that keeps up: fetch time / workers, or, with N
+ *                        times the ranks, CPU time per batch x ranks / cores if that is more
+ *   step'                the longer of the two; a loader that keeps up and lets wait all the same (for
+ *                        its first batch, or to hand each one over) does so again
+ *   starved share        of step', what is not fed', and the copy of the batch to the GPU
  *
  * The bound takes the least both could be (no waiting for a CPU, workers never idle), so that the
  * gain it names cannot be exceeded by changing the GPU alone. docs/gpustarve-check.md says what is
