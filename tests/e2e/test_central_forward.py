@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e,fault
+# ctest: labels=e2e,fault waits
 """Forwarding from a node's collector to a central one: a real run's report is the same on both sides,
 and nothing is lost or doubled while either side is killed, refuses, forgets or is away."""
 import json
@@ -110,6 +110,32 @@ def test_real_run():
             (clock,) = [n for n in os.listdir(there) if n.startswith('clock-')]
             reading = json.load(open(os.path.join(there, clock)))['readings'][0]
             assert abs(reading['offset_ns']) <= reading['error_ns'], reading  # one machine, one clock
+
+
+def test_run_forwards():
+    """`gpustarve run --collector https://...`: while it is away the run is as ever, and goes later."""
+    with folder() as root, central.Centre(BIN, root) as centre:
+        central.upstream(centre)
+        env = gs.environment(GPUSTARVE_UPSTREAM_TOKEN_FILE=os.path.join(root, 'upstream-token'),
+                             GPUSTARVE_UPSTREAM_CA=os.path.join(root, 'ca.pem'))
+        argv = [gs.WITH_GPUSIM, gs.CLI, 'run', '-o', 'out', '--collector', centre.url, '--', *MIXLOOP]
+        centre.kill()
+        done = gs.command(argv, cwd=root, env=env)
+        assert done.returncode == 0 and b'report: ' in done.stderr, done.stderr
+        assert b'not forwarded yet' in done.stderr and b'cannot reach' in done.stderr, done.stderr
+        centre.start()
+        done = gs.command(argv, cwd=root, env=env)
+        assert done.returncode == 0 and b'not forwarded' not in done.stderr, done.stderr
+        runs = gs.runs(os.path.join(root, 'out'))
+        assert len(runs) == 2
+        for run in runs:
+            there = os.path.join(centre.base, 'alpha', os.path.basename(run))
+            a, b = (gs.gpustarve('report', where, '--format', 'json') for where in (run, there))
+            assert a.returncode == 0 and a.stdout == b.stdout, b.stderr
+        for address in 'ftp://x', 'http://192.0.2.1:1':
+            done = gs.command([gs.CLI, 'run', '-o', 'out', '--collector', address, '--', 'true'], cwd=root,
+                              env=env)
+            assert b'insecure' in done.stderr or done.returncode == 1, (address, done.stderr)
 
 
 def test_kills():

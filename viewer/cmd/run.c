@@ -158,11 +158,15 @@ static bool local_collector(struct view_run *r)
 
 	if (!address)
 		return true;
+	if (!strncmp(address, "https://", 8) || !strncmp(address, "http://", 7)) {
+		r->upstream = address;
+		return true;
+	}
 	if (!strncmp(address, "unix:", 5))
 		address += 5;
 	if (address[0] != '/' || strlen(address) >= sizeof(r->node.socket)) {
-		view_error("--collector %s: this version sends to a Unix socket only; give an "
-			   "absolute path shorter than %zu bytes",
+		view_error("--collector %s: neither https:// nor a Unix socket; give an absolute "
+			   "path shorter than %zu bytes, or a URL",
 			   address, sizeof(r->node.socket));
 		return false;
 	}
@@ -181,7 +185,7 @@ static void start_recording(struct view_run *r)
 		return;
 	}
 	if (!r->node.socket[0]) {
-		view_node_start(&r->node, r->base, r->id);
+		view_node_start(&r->node, r->base, r->id, r->upstream);
 		r->own_socket = r->node.socket[0] != '\0';
 	}
 	if (r->node.trouble && !r->quiet)

@@ -20,6 +20,8 @@
 #include "install.h"
 
 #define READY_MS 3000
+#define ARGUMENTS 24
+#define LINGER_SECONDS "5"
 #define COLLECTOR_TAKEN 3 /* exit status: another one serves the socket */
 
 static uint64_t hash(uint64_t h, const char *text)
@@ -93,11 +95,49 @@ static void set_standard(int words)
 	dup2(words >= 0 ? words : null, STDERR_FILENO);
 }
 
+/* Words of the collector's command line. */
+struct words {
+	const char *list[ARGUMENTS];
+	int count;
+};
+
+static void add(struct words *w, const char *word)
+{
+	if (w->count < ARGUMENTS - 1)
+		w->list[w->count++] = word;
+}
+
+static void add_upstream(struct words *w, const char *upstream)
+{
+	static const char *const files[][2] = {
+		{ "--upstream-token-file", "GPUSTARVE_UPSTREAM_TOKEN_FILE" },
+		{ "--upstream-ca", "GPUSTARVE_UPSTREAM_CA" },
+		{ "--upstream-cert", "GPUSTARVE_UPSTREAM_CERT" },
+		{ "--upstream-key", "GPUSTARVE_UPSTREAM_KEY" },
+	};
+
+	if (!upstream)
+		return;
+	add(w, "--upstream");
+	add(w, upstream);
+	add(w, "--linger");
+	add(w, LINGER_SECONDS);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		const char *path = getenv(files[i][1]);
+
+		if (!path || !*path)
+			continue;
+		add(w, files[i][0]);
+		add(w, path);
+	}
+}
+
 /* In the child. Its descriptors: standard ones, the leash's reading end and the ready pipe. */
 static _Noreturn void become_collector(const char *program, const char *base, const char *socket,
-				       int leash, int ready, int words)
+				       const char *upstream, int leash, int ready, int words)
 {
 	char leash_text[16], ready_text[16];
+	struct words w = { .count = 0 };
 	sigset_t none;
 
 	setsid();
@@ -109,8 +149,12 @@ static _Noreturn void become_collector(const char *program, const char *base, co
 	ready = fcntl(ready, F_DUPFD, 3);
 	snprintf(leash_text, sizeof(leash_text), "%d", leash);
 	snprintf(ready_text, sizeof(ready_text), "%d", ready);
-	execl(program, program, "--dir", base, "--unix", socket, "--until-eof", leash_text,
-	      "--ready-fd", ready_text, (char *)NULL);
+	const char *const always[] = { program,	      "--dir",	  base,		"--unix",  socket,
+				       "--until-eof", leash_text, "--ready-fd", ready_text };
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		add(&w, always[i]);
+	add_upstream(&w, upstream);
+	execv(program, (char *const *)(uintptr_t)w.list);
 	_exit(127);
 }
 
@@ -140,7 +184,7 @@ static void give_up(struct view_node *n)
 	n->trouble = "it did not start";
 }
 
-static void launch(struct view_node *n, const char *program, const char *base)
+static void launch(struct view_node *n, const char *program, const char *base, const char *upstream)
 {
 	int leash[2], ready[2];
 
@@ -155,7 +199,7 @@ static void launch(struct view_node *n, const char *program, const char *base)
 	if (n->pid < 0)
 		goto close_ready;
 	if (!n->pid)
-		become_collector(program, base, n->socket, leash[0], ready[1], n->words);
+		become_collector(program, base, n->socket, upstream, leash[0], ready[1], n->words);
 	close(leash[0]);
 	close(ready[1]);
 	n->leash = leash[1];
@@ -176,7 +220,8 @@ no_pipe:
 	n->trouble = "no descriptors or processes are left";
 }
 
-void view_node_start(struct view_node *n, const char *base, const char *run_id)
+void view_node_start(struct view_node *n, const char *base, const char *run_id,
+		     const char *upstream)
 {
 	char program[2200];
 
@@ -191,7 +236,7 @@ void view_node_start(struct view_node *n, const char *base, const char *run_id)
 	}
 	int fd = lock(n->socket);
 	if (!answers(n->socket))
-		launch(n, program, base);
+		launch(n, program, base, upstream);
 	if (fd >= 0)
 		close(fd);
 }

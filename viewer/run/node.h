@@ -19,8 +19,12 @@ struct view_node {
 	const char *trouble; /* why there is none, static; NULL: fine */
 };
 
-/* @base: absolute folder of the run directories. */
-void view_node_start(struct view_node *n, const char *base, const char *run_id);
+/*
+ * @base: absolute folder of the run directories. @upstream: URL of a central collector that all of it
+ * is forwarded to, NULL: none; the environment says with which token and certificates.
+ */
+void view_node_start(struct view_node *n, const char *base, const char *run_id,
+		     const char *upstream);
 
 /*
  * Passes on what the collector has said since the last call. It does not get our stderr, which it

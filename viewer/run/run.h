@@ -21,6 +21,7 @@
 
 struct view_run {
 	char *const *command;
+	const char *upstream; /* URL of a central collector, NULL: none */
 	const char *out, *collector, *price, *price_model, *max_overhead, *level, *max_trace;
 	struct view_run_label label[VIEW_RUN_LABELS];
 	size_t labels;

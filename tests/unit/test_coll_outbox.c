@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The outbox: which files are forwarded, cursors, batches cut from good and damaged files, bounds. */
+#include "harness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/stat.h>
+#include "base/clock.h"
+#include "base/files.h"
+#include "upstream/batch.h"
+#include "upstream/cursor.h"
+#include "upstream/outbox.h"
+#include "wire/buf.h"
+
+#define TO "https://centre:1"
+#define HEX "000102030405060708090a0b0c0d0e0f"
+
+static char base[200];
+static struct coll_counters count;
+static struct coll_store store;
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void begin(void)
+{
+	t_tempdir(base, sizeof(base));
+	REQUIRE(!coll_store_init(&store, base, &count));
+}
+
+static void end(struct coll_outbox *o)
+{
+	coll_outbox_fini(o);
+	coll_store_fini(&store);
+	nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Frames @from to @to of one stream, each with a body of @body bytes. Where the last one begins. */
+static size_t put_frames(struct wire_buf *b, uint64_t from, uint64_t to, size_t body)
+{
+	uint8_t *bytes = malloc(body + 1);
+	size_t at = 0;
+
+	memset(bytes, 'x', body);
+	for (; from <= to; from++) {
+		struct wire_frame f = { .version = 1, .type = WIRE_FRAME_PULSE, .seq = from };
+		int i;
+
+		for (i = 0; i < WIRE_STREAM_ID_BYTES; i++)
+			f.stream[i] = (uint8_t)i;
+		f.raw_len = (uint32_t)body;
+		at = b->len;
+		REQUIRE(!wire_frame_append(b, &f, NULL, 0, bytes, body));
+	}
+	free(bytes);
+	return at;
+}
+
+static void put_file(const char *run, const char *name, const void *bytes, size_t len)
+{
+	char dir[512];
+
+	snprintf(dir, sizeof(dir), "%s/%s.gst", base, run);
+	mkdir(dir, 0777);
+	REQUIRE(!coll_file_replace(dir, name, bytes, len));
+}
+
+static void note(struct coll_outbox *o, const char *run)
+{
+	char dir[512];
+
+	snprintf(dir, sizeof(dir), "%s/%s.gst", base, run);
+	coll_outbox_note(o, dir);
+}
+
+static void test_names(void)
+{
+	struct coll_out_run run = { .files = NULL };
+	static const char *const none[] = {
+		"summary.json",
+		"report.html",
+		".upstream",
+		HEX ".idx",
+		HEX "0.gst",
+		HEX ".1.spool.gz",
+		HEX ".spool",
+		HEX ".x.spool",
+		"exit-.json",
+		"exit-a.json.tmp",
+		".exit-a.json",
+		"run.json.gst",
+		"0123.gst",
+		"..",
+		"alerts.json",
+		HEX "./.gst",
+		"exit-a/b.json",
+		"exit-a b.json",
+		"",
+		HEX,
+	};
+	static const char *const some[] = { HEX ".gst",	    HEX ".17.spool", "run.json",
+					    "alerts.jsonl", "exit-n-1.json", "alloc-n-0.json",
+					    "clock-n.json" };
+	size_t i;
+
+	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		if (coll_out_file_named(&run, none[i]))
+			T_FAIL("taken: %s", none[i]);
+	for (i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+		if (!coll_out_file_named(&run, some[i]))
+			T_FAIL("not taken: %s", some[i]);
+	EXPECT_INT(coll_out_file_named(&run, HEX ".gst")->stream[15], 15);
+	coll_out_files_free(&run);
+}
+
+static void test_cursor(void)
+{
+	struct coll_out_run run = { .dir = base }, again = { .dir = base };
+	struct coll_out_file *f;
+	struct coll_outbox o = { .max = 0 };
+	static const char *const bad[] = {
+		"",
+		"gpustarve upstream 2\nto " TO "\n",
+		"gpustarve upstream 1\nto http://other\n",
+		"gpustarve upstream 1\nto " TO "\nnonsense\n",
+		"gpustarve upstream 1\nto " TO "\nframes 5 ../../etc/passwd\n",
+		"gpustarve upstream 1\nto " TO "\nframes 5 run.json\nside 1 2 " HEX ".gst\n",
+	};
+	size_t i;
+
+	begin();
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	EXPECT_INT(coll_cursor_read(&again, TO), -ENOENT);
+	f = coll_out_file_named(&run, HEX ".gst");
+	f->at = 123456789012345;
+	f = coll_out_file_named(&run, "run.json");
+	f->sent_mtime_ns = 1700000000123456789;
+	f->sent_size = 77;
+	coll_out_file_named(&run, "exit-never-sent.json");
+	run.forwarded = true;
+	REQUIRE(!coll_cursor_write(&run, TO));
+	REQUIRE(!coll_cursor_read(&again, TO));
+	EXPECT(again.forwarded);
+	EXPECT_UINT(coll_out_file_named(&again, HEX ".gst")->at, 123456789012345);
+	f = coll_out_file_named(&again, "run.json");
+	EXPECT_INT(f->sent_mtime_ns, 1700000000123456789);
+	EXPECT_UINT(f->sent_size, 77);
+	coll_out_files_free(&again);
+	EXPECT_INT(coll_cursor_read(&again, "https://another:1"), -ESTALE);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		REQUIRE(!coll_file_replace(base, COLL_CURSOR_FILE, bad[i], strlen(bad[i])));
+		if (coll_cursor_read(&again, TO) != -ESTALE || again.files)
+			T_FAIL("read: %s", bad[i]);
+	}
+	coll_out_files_free(&run);
+	end(&o);
+}
+
+static void test_batches(void)
+{
+	struct wire_buf b = { 0 };
+	static struct coll_batch batch;
+	struct coll_outbox o = { .max = 0 };
+	struct coll_out_file *f;
+	struct coll_batch_part *next;
+	uint64_t at = 0, sum = 0;
+	int rounds;
+
+	begin();
+	put_frames(&b, 1, 700, 10000); /* 7 MB */
+	put_frames(&b, 701, 701, 5u << 20); /* longer than a batch */
+	put_frames(&b, 702, 710, 100);
+	put_file("run", HEX ".gst", b.data, b.len);
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	EXPECT(!o.runs);
+	note(&o, "run");
+	coll_outbox_look(&o, coll_now_ns());
+	EXPECT_UINT(o.pending, b.len);
+	f = o.runs->files;
+	for (rounds = 0; coll_out_file_pending(f) && rounds < 20; rounds++) {
+		coll_batch_clear(&batch);
+		REQUIRE(!coll_batch_add(&batch, o.runs, f));
+		REQUIRE(batch.parts == 1);
+		EXPECT(!memcmp(batch.body.data, b.data + sum, batch.body.len));
+		sum += batch.body.len;
+		coll_batch_stored(&batch, batch.body.len, &next, &at);
+		EXPECT(!next);
+		EXPECT_UINT(f->at, sum);
+	}
+	EXPECT_UINT(sum, b.len);
+	EXPECT_INT(rounds, 6);
+	EXPECT_UINT(batch.damaged, 0);
+	/* What was acknowledged is known after a restart. */
+	coll_outbox_save(&o);
+	coll_outbox_fini(&o);
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	REQUIRE(o.runs);
+	coll_outbox_look(&o, coll_now_ns());
+	EXPECT_UINT(o.pending, 0);
+	coll_batch_fini(&batch);
+	wire_buf_fini(&b);
+	end(&o);
+}
+
+/* The body is cut anywhere by the centre: the cursor stands at that frame. */
+static void test_partly_stored(void)
+{
+	struct wire_buf b = { 0 };
+	static struct coll_batch batch;
+	struct coll_outbox o = { .max = 0 };
+	struct coll_batch_part *next;
+	struct coll_out_file *f;
+	uint64_t at;
+	size_t sixth;
+
+	begin();
+	put_frames(&b, 1, 5, 100);
+	sixth = put_frames(&b, 6, 6, 100);
+	put_frames(&b, 7, 9, 100);
+	put_file("run", HEX ".gst", b.data, b.len);
+	put_file("run", HEX ".1.spool", b.data, b.len);
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	note(&o, "run");
+	coll_outbox_look(&o, coll_now_ns());
+	for (f = o.runs->files; f; f = f->next)
+		REQUIRE(!coll_batch_add(&batch, o.runs, f));
+	REQUIRE(batch.parts == 2);
+	coll_batch_stored(&batch, b.len + sixth, &next, &at);
+	REQUIRE(next == &batch.part[1]);
+	EXPECT_UINT(at, sixth);
+	EXPECT_UINT(batch.part[0].file->at, b.len);
+	EXPECT_UINT(batch.part[1].file->at, sixth);
+	coll_batch_fini(&batch);
+	wire_buf_fini(&b);
+	end(&o);
+}
+
+static void test_damage(void)
+{
+	struct wire_buf b = { 0 };
+	static struct coll_batch batch;
+	struct coll_outbox o = { .max = 0 };
+	struct coll_out_file *f;
+	struct coll_batch_part *next;
+	uint64_t at, sum = 0;
+	size_t third, fourth;
+
+	begin();
+	put_frames(&b, 1, 2, 1000);
+	third = put_frames(&b, 3, 3, 1000);
+	fourth = put_frames(&b, 4, 4, 1000);
+	put_frames(&b, 5, 9, 1000);
+	b.data[third + 200] ^= 1;
+	put_file("run", HEX ".gst", b.data, b.len);
+	/* A spool whose end is not written yet, and stays so. */
+	put_file("run", HEX ".1.spool", b.data + fourth, b.len - fourth - 10);
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	note(&o, "run");
+	while (coll_outbox_look(&o, coll_now_ns()), o.pending) {
+		coll_batch_clear(&batch);
+		for (f = o.runs->files; f; f = f->next)
+			if (coll_out_file_pending(f))
+				REQUIRE(!coll_batch_add(&batch, o.runs, f));
+		sum += batch.body.len;
+		coll_batch_stored(&batch, batch.body.len, &next, &at);
+	}
+	EXPECT_UINT(batch.damaged, fourth - third);
+	EXPECT_UINT(sum, b.len - (fourth - third) + (b.len - fourth) - 1064);
+	coll_batch_fini(&batch);
+	wire_buf_fini(&b);
+	end(&o);
+}
+
+static void test_side_files(void)
+{
+	struct coll_outbox o = { .max = 0 };
+	struct coll_out_file *f;
+
+	begin();
+	put_file("run", "run.json", "{}", 2);
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	note(&o, "run");
+	coll_outbox_look(&o, coll_now_ns());
+	EXPECT_UINT(o.pending_files, 1);
+	f = coll_out_file_named(o.runs, "run.json");
+	f->sent_mtime_ns = f->mtime_ns;
+	f->sent_size = f->size;
+	coll_outbox_look(&o, coll_now_ns());
+	EXPECT_UINT(o.pending_files, 0);
+	put_file("run", "run.json", "{\"exit_status\":0}", 17);
+	coll_outbox_look(&o, coll_now_ns());
+	EXPECT_UINT(o.pending_files, 1);
+	end(&o);
+}
+
+/* @after_s behind now, everything sent. */
+static void send_all(struct coll_outbox *o, int after_s)
+{
+	struct coll_out_run *run;
+	struct coll_out_file *f;
+
+	coll_outbox_look(o, coll_now_ns());
+	for (run = o->runs; run; run = run->next)
+		for (f = run->files; f; f = f->next) {
+			coll_out_file_sent(run, f, f->size);
+			f->sent_mtime_ns = f->mtime_ns;
+			f->sent_size = f->size;
+		}
+	coll_outbox_look(o, coll_now_ns() + after_s * COLL_SECOND_NS);
+	coll_outbox_save(o);
+}
+
+static bool is_there(const char *run)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s.gst", base, run);
+	return !access(path, F_OK);
+}
+
+/* When a run counts as over, and that those that are go as far as they must. */
+static void test_retiring(void)
+{
+	struct coll_outbox o = { .max = 0 };
+	struct wire_buf b = { 0 };
+
+	begin();
+	put_frames(&b, 1, 9, 1000);
+	put_file("old", HEX ".gst", b.data, b.len);
+	put_file("old", "run.json", "{\"exit_status\":1}", 17);
+	put_file("on", HEX ".gst", b.data, b.len);
+	put_file("on", "run.json", "{\"exit_status\": null}", 21);
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	note(&o, "old");
+	note(&o, "on");
+	send_all(&o, COLL_OUTBOX_QUIET_S - 5);
+	EXPECT_UINT(coll_outbox_retire(&o), 0);
+	EXPECT(o.runs && o.runs->next); /* nothing is over yet */
+	send_all(&o, COLL_OUTBOX_QUIET_S + 5);
+	EXPECT_UINT(coll_outbox_retire(&o), 0); /* kept, but looked at no more */
+	REQUIRE(o.runs && !o.runs->next);
+	EXPECT_STR(o.runs->name, "on");
+	EXPECT(is_there("old"));
+	coll_outbox_fini(&o);
+
+	o = (struct coll_outbox){ .remove = true };
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	send_all(&o, 0);
+	EXPECT_UINT(coll_outbox_retire(&o), 1);
+	EXPECT(!is_there("old") && is_there("on"));
+	send_all(&o, COLL_OUTBOX_GIVEN_UP_S + 5); /* its wrapper was killed */
+	EXPECT_UINT(coll_outbox_retire(&o), 1);
+	EXPECT(!is_there("on"));
+	wire_buf_fini(&b);
+	end(&o);
+}
+
+static void test_bound(void)
+{
+	struct coll_outbox o = { .max = 25000 };
+	struct wire_buf b = { 0 };
+	int i;
+
+	begin();
+	put_frames(&b, 1, 9, 1000); /* 9.6 KB */
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	for (i = 0; i < 3; i++) {
+		char run[] = { (char)('a' + i), '\0' };
+		struct timespec nap = { .tv_nsec = 20000000 };
+
+		put_file(run, HEX ".gst", b.data, b.len);
+		note(&o, run);
+		nanosleep(&nap, NULL); /* so that they have an order */
+	}
+	coll_outbox_look(&o, coll_now_ns());
+	EXPECT(o.full);
+	EXPECT(coll_outbox_drops(&o, WIRE_FRAME_BLOCK) && coll_outbox_drops(&o, WIRE_FRAME_PULSE));
+	EXPECT(!coll_outbox_drops(&o, WIRE_FRAME_HELLO) &&
+	       !coll_outbox_drops(&o, WIRE_FRAME_STRINGS) &&
+	       !coll_outbox_drops(&o, WIRE_FRAME_BYE) && !coll_outbox_drops(&o, WIRE_FRAME_LOSS));
+	send_all(&o, COLL_OUTBOX_QUIET_S + 5);
+	EXPECT(!o.full && !coll_outbox_drops(&o, WIRE_FRAME_BLOCK));
+	EXPECT_UINT(coll_outbox_retire(&o), 1); /* one is enough */
+	EXPECT(!is_there("a") && is_there("b") && is_there("c"));
+	wire_buf_fini(&b);
+	end(&o);
+}
+
+int main(void)
+{
+	return RUN(test_names, test_cursor, test_batches, test_partly_stored, test_damage,
+		   test_side_files, test_retiring, test_bound);
+}
