@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e
-"""What `gpustarve check` writes is read by something else: JUnit by an XML parser, code quality and
-JSON by a JSON schema, annotations by GitHub's documented grammar; hostile names stay text. The steps
+"""What `gpustarve check` writes is read by something else: JUnit by an XML schema, code quality by a
+JSON schema, annotations by GitHub's documented grammar; hostile names stay text. The steps
 of the action and of the template run in a shell as their CI would run them."""
 import json
 import os
 import re
+import shutil
 import subprocess
 import xml.etree.ElementTree as xml
 
@@ -14,6 +15,8 @@ import gs
 
 HOSTILE = '<script>alert(1)</script> | ` "q" %0A::error::x \u202e \x1b[31m ::x,y:z'
 
+JUNIT = os.path.join(gs.SOURCE, 'tests', 'data', 'junit.xsd')
+SUMMARY_MAX = 1 << 20  # bytes that GitHub takes as a step's summary
 QUALITY = {  # the members that GitLab's documentation asks for
     'type': 'array', 'items': {
         'type': 'object',
@@ -44,7 +47,8 @@ def written(where, fmt, *args):
         return f.read().decode('utf-8')
 
 
-def schemas(quality):
+def quality_schema(quality):
+    gs.equal(len({i['fingerprint'] for i in quality}), len(quality), 'fingerprints, each of one issue')
     try:
         import jsonschema
     except ImportError:
@@ -52,20 +56,52 @@ def schemas(quality):
     jsonschema.validate(quality, QUALITY)
 
 
+def xml_schema(text):
+    """What xmllint says against the schema; None: it is right, or there is no xmllint."""
+    if not shutil.which('xmllint'):
+        return print('no xmllint: the schema is not tried')
+    done = gs.command(['xmllint', '--noout', '--nonet', '--schema', JUNIT, '-'], input=text.encode())
+    return done.stderr.decode() if done.returncode else None
+
+
+def schema_can_fail(text):
+    """Each of these is wrong, and the schema says so."""
+    if not shutil.which('xmllint'):
+        return
+    for what, old, new in (('no name', ' name="', ' nom="'), ('a count that is none', 'tests="', 'tests="x'),
+                           ('no class', ' classname="gpustarve"', ''),
+                           ('of no kind', ' type="fail"', ''), ('a member of ours', '<failure', '<regression/><failure'),
+                           ('not closed', '</testsuites>', '')):
+        gs.check(old in text, f'{what}: nothing to change')
+        gs.check(xml_schema(text.replace(old, new, 1)), f'{what}: the schema takes it')
+
+
+def workflow_command(line):
+    """A workflow command of the documented grammar with documented properties."""
+    m = COMMAND.match(line)
+    if not m:
+        return False
+    given = dict(p.split('=', 1) for p in m[2].split(','))
+    return set(given) <= {'title', 'file', 'line', 'endLine', 'col', 'endColumn'} and (
+        'line' not in given or given['line'].isdigit() and 'file' in given)
+
+
 def outputs(where, args, failed):
     got = json.loads(written(where, 'json', *args))
     gs.equal(got['schema'], 'gpustarve.check/1', 'schema')
     gs.equal(got['judgements_failed'], failed, 'failed in JSON')
-    root = xml.fromstring(written(where, 'junit', *args))
+    junit = written(where, 'junit', *args)
+    gs.equal(xml_schema(junit), None, 'JUnit against its schema')
+    root = xml.fromstring(junit)
     gs.equal(len(root.findall('.//testcase')), len(got['judgements']), 'test cases')
     gs.equal(len(root.findall('.//failure')), failed, 'failures')
     gs.equal(int(root.get('failures')), failed, 'failures as counted')
     quality = json.loads(written(where, 'gitlab', *args))
     gs.equal(len(quality), failed, 'issues')
-    schemas(quality)
+    quality_schema(quality)
     lines = written(where, 'github', *args).splitlines()
     for line in lines:
-        gs.check(COMMAND.match(line), f'no workflow command: {line!r}')
+        gs.check(workflow_command(line), f'no workflow command: {line!r}')
     errors = [line for line in lines if line.startswith('::error ')]
     gs.equal(len(errors), min(failed, 10), 'annotations')
     return got, errors
@@ -99,6 +135,8 @@ def many(where, run):
     outputs(where, (run, *budgets), 30)
     lines = written(where, 'github', run, *budgets).splitlines()
     gs.check('and 21 more' in lines[9], lines[-1])
+    page = written(where, 'markdown', *[run] * 60, *budgets)
+    gs.check('and 1300 more' in page and len(page.encode()) < SUMMARY_MAX, f'{len(page)} of summary')
 
 
 def action_step():
@@ -141,6 +179,7 @@ def main():
         outputs(where, (same, '--baseline', file, '--budget', 'starved_pct<=50'), 0)
         outputs(where, (slow, '--baseline', file, '--budget', 'starved_pct<=1'), 2)
         fingerprints(where, same, slow)
+        schema_can_fail(written(where, 'junit', slow, '--baseline', file))
         hostile(where, file)
         many(where, same)
         pipelines(where, same, file)
