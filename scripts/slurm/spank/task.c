@@ -112,7 +112,7 @@ static bool is_own(const char *dir, const char *path)
 /* The folder that Prolog wrote down for this job on this node; "" if none. */
 static void read_told(struct task *t)
 {
-	char path[GS_PATH_MAX + 2 * NAME_MAX_LEN];
+	char path[GS_PATH_MAX + 2 * NAME_MAX_LEN], *end;
 	ssize_t n;
 	int fd;
 
@@ -124,7 +124,8 @@ static void read_told(struct task *t)
 	n = read(fd, t->told, sizeof(t->told) - 1);
 	close(fd);
 	t->told[n > 0 ? n : 0] = '\0';
-	t->told[strcspn(t->told, "\n")] = '\0';
+	end = strchr(t->told, '\n'); /* without one it is longer than we may read */
+	*(end ? end : t->told) = '\0';
 }
 
 static bool site_dir(struct task *t)
