@@ -6,6 +6,7 @@ end with 0 and soon."""
 import concurrent.futures
 import contextlib
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -121,6 +122,22 @@ def life(where):
                  'the allocation is written down by the user')
     n.hook('epilog')
     gs.equal(n.left(), [], 'an Epilog without a Prolog')
+
+
+def guarded(where):
+    """Its user's processes can neither trace it nor look into it: it is outside of their jobs' limits."""
+    n = Node(where, 'guarded')
+    for mode, want in ((0o755, True), (0o711, False)):
+        copy = os.path.join(n.p.scripts, 'collector')
+        shutil.copy(os.path.join(gs.BUILD, 'bin', 'gpustarve-collector'), copy)
+        os.chmod(copy, mode)
+        n.hook('prolog')
+        look = subprocess.run(['cat', f'/proc/{n.pid()}/environ'], user=NOBODY, group=NOBODY,
+                              extra_groups=[], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              check=False)
+        gs.equal((look.returncode == 0, b'PATH' in look.stdout), (want, want), f'mode {mode:o}')
+        n.hook('epilog')
+        gs.equal(n.left(), [], 'it is stopped all the same')
 
 
 def not_wanted(where):
@@ -308,7 +325,7 @@ def main():
     with gs.scratch() as where:
         os.chmod(where, 0o755)
         # They mostly sleep, each on a node of its own.
-        tests = (no_start, teller_hangs, leftovers, life, not_wanted, not_ours, roots_folders, own_folders, mapping)
+        tests = (no_start, teller_hangs, leftovers, life, guarded, not_wanted, not_ours, roots_folders, own_folders, mapping)
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             for test in [pool.submit(test, where) for test in tests]:
                 test.result()
