@@ -249,6 +249,44 @@ static void test_run_json(void)
 	t_run_end(&r);
 }
 
+static void put_clock(const char *path, const char *to, const char *readings)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "{\"to\": \"%s\", \"readings\": %s}", to, readings);
+	put_file(path, text, strlen(text));
+}
+
+/* Forwarding collectors say how far nodes' clocks were from the central one's. */
+static void test_clocks(void)
+{
+	struct t_run r;
+	char path[300];
+
+	make_stream(&r);
+	run_path(&r, path, sizeof(path), "clock-a.json");
+	put_clock(path, "C",
+		  "[{\"offset_ns\": 1000000, \"error_ns\": 500000}, "
+		  "{\"offset_ns\": 3000000, \"error_ns\": 1000000}]");
+	open_run(&r);
+	EXPECT_UINT(r.trace->notes, 0); /* one alone is apart from nobody */
+	view_trace_close(r.trace);
+	run_path(&r, path, sizeof(path), "clock-b.json");
+	put_clock(path, "C", "[{\"offset_ns\": -6000000, \"error_ns\": 2000000}]");
+	run_path(&r, path, sizeof(path), "clock-elsewhere.json");
+	put_clock(path, "D", "[]");
+	run_path(&r, path, sizeof(path), "clock-mad.json");
+	put_clock(path, "C",
+		  "[{\"offset_ns\": 9223372036854775807, \"error_ns\": 1}, {\"offset_ns\": 1, "
+		  "\"error_ns\": -5}, 7, {\"offset_ns\": \"x\"}]");
+	open_run(&r);
+	REQUIRE(r.trace->notes == 1);
+	/* 3 + 1 ms on one side, -6 - 2 ms on the other */
+	EXPECT_STR(r.trace->note[0], "clocks of 2 nodes were at most 12.0 ms apart, by the answers "
+				     "of the central collector");
+	t_run_end(&r);
+}
+
 /* The collector sees that a process ends, the wrapper also how; their clocks start it apart. */
 static void test_exits_twice(void)
 {
@@ -326,5 +364,5 @@ static void test_unsorted_blocks(void)
 int main(void)
 {
 	return RUN(test_a_whole_stream, test_spools, test_a_hole, test_damage, test_a_single_file,
-		   test_no_run, test_run_json, test_exits_twice, test_unsorted_blocks);
+		   test_no_run, test_run_json, test_clocks, test_exits_twice, test_unsorted_blocks);
 }

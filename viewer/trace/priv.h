@@ -71,4 +71,7 @@ void view_stream_close_hole(const struct view_trace *t, struct view_stream *s);
 /* trace_info.c: reads run.json and exit-*.json beside the streams; what is wrong is noted. */
 int view_trace_info(struct view_trace *t, const char *dir);
 
+/* trace/clocks.c: notes how far apart the nodes' clocks were, where forwarding collectors tell. */
+void view_trace_clocks(struct view_trace *t, const char *dir);
+
 #endif

@@ -148,8 +148,10 @@ static int open_into(struct view_trace *t, const char *path, const char **why)
 	err = build_streams(t);
 	free(p->frame);
 	p->frame = NULL;
-	if (!err && !stat(path, &st) && S_ISDIR(st.st_mode))
+	if (!err && !stat(path, &st) && S_ISDIR(st.st_mode)) {
 		err = view_trace_info(t, path);
+		view_trace_clocks(t, path);
+	}
 	if (err) {
 		*why = "not enough memory";
 		return err;
