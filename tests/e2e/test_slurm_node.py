@@ -121,7 +121,9 @@ def life(where):
         gs.equal(f.read(), f'65534 job begin --dir {out}\n65534 job end --dir {out}\n',
                  'the allocation is written down by the user')
     n.hook('epilog')
-    gs.equal(n.left(), [], 'an Epilog without a Prolog')
+    gs.equal(n.left(), [], 'an Epilog that finds no state')
+    with open(n.told) as f:
+        gs.equal(f.read().count(f'65534 job end --dir {out}\n'), 2, 'it tells of the end all the same')
 
 
 def guarded(where):
@@ -175,7 +177,7 @@ def leftovers(where):
     goes(n.pid())
     n.hook('prolog')
     gs.check(lives(n.pid()), 'after a collector that was killed')
-    # Another job's Epilog never came: ten minutes later it is cleared away, unless the job is here.
+    # Another job's Epilog never came: a day later it is cleared away, unless the job is here.
     n.hook('prolog', SLURM_JOB_ID='78')
     n.hook('prolog', SLURM_JOB_ID='79')
     old = [n.pid('78@n1'), n.pid('79@n1')]
