@@ -191,7 +191,7 @@ def main():
     gs.side_by_side([functools.partial(one, whom, job, 100 * seed + 10 * i + k, ('13', '11.8')[(i + k) % 2])
                      for seed in range(first, first + count)
                      for i, whom in enumerate(('trainer', 'collector', 'both'))
-                     for k, job in enumerate(JOBS)])
+                     for k, job in enumerate(JOBS)], width=2)
     gs.finish()
 
 

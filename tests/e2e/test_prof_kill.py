@@ -137,5 +137,5 @@ for i in range(3):
     cases += [functools.partial(trainer, True, random.uniform(0.8, 3)),
               functools.partial(both, random.uniform(0.8, 3), random.random() < 0.5),
               functools.partial(collector_only, random.uniform(0.3, 2), restart=i % 2 == 0)]
-gs.side_by_side(cases)
+gs.side_by_side(cases, width=2)
 gs.finish()
