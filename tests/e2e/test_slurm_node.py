@@ -164,6 +164,7 @@ def not_wanted(where):
     gs.check(not os.path.exists(os.path.join(n.work, 'evil')), 'nothing is run of it')
     n.settings(collector='off')
     n.hook('prolog')
+    gs.check(os.path.isdir(os.path.join(n.work, 'gpustarve-runs')), 'a folder for the allocation')
     n.no_collector('switched off')
 
 
@@ -238,6 +239,7 @@ def no_start(where):
     n.hook('prolog')
     n.no_collector('is not here')
     n.p.program('gpustarve-collector')
+    os.rmdir(os.path.join(n.work, 'gpustarve-runs'))
     os.chown(n.work, 0, 0)
     n.hook('prolog')
     n.no_collector('may not write')
