@@ -84,8 +84,20 @@ def first_report(site, slurm, plain):
     gs.check(re.match(r'gpustarve( [a-z_]+=[a-z0-9._%:/+@-]+)+$', line), f'AdminComment: {line!r}')
     mail = cluster.until('mail', lambda: [m for m in mails(site) if 'anna' in m])[0]
     gs.check(f'Job_id={done.job} ' in mail and 'GPUs' in mail, f'mail: {mail!r}')
+    for_finops(slurm, done.job)
+    told = slurm.srun('--help').stdout.decode()
+    gs.check('--gpustarve' in told, 'the option in srun --help')
     print(f'first job: {line}\n{mail}', flush=True)
     return done
+
+
+def for_finops(slurm, job):
+    """The line of docs/SLURM.md that lists what jobs cost."""
+    with open(os.path.join(gs.SOURCE, 'docs', 'SLURM.md'), encoding='utf-8') as f:
+        line = re.search(r'^ +(sacct -a.*)$', f.read(), re.M).group(1)
+    done = slurm.tool(*line.split())
+    gs.check(any(row.startswith(f'{job}|{USER}|') and '|gpustarve ' in row
+                 for row in done.stdout.decode().splitlines()), f'{line}: {done.stdout + done.stderr}')
 
 
 def mails(site):
