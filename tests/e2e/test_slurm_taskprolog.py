@@ -39,7 +39,7 @@ def guards(p):
             task(p, f'the same in {shell}', plain(p), shell=shell)
     for no in ('0', 'off', 'no'):
         task(p, f'GPUSTARVE={no}', None, GPUSTARVE=no)
-    for step in (None, '', 'batch', 'extern', '4294967291', '4294967290', '0x0', '-1', '1 2'):
+    for step in ('batch', 'extern', '4294967291', '4294967290', '0x0', '-1', '1 2'):
         task(p, f'step {step}', None, SLURM_STEP_ID=step, ENVIRONMENT='BATCH')
     for visible in (None, '', 'NoDevFiles', '-1'):
         task(p, f'no GPU: {visible}', None, SLURM_STEP_GPUS=None, CUDA_VISIBLE_DEVICES=visible,
@@ -47,6 +47,43 @@ def guards(p):
     task(p, 'a GPU by name alone', plain(p), SLURM_STEP_GPUS=None, CUDA_VISIBLE_DEVICES='GPU-1')
     for job in (None, '', 'x', '1;2', '99999999999'):
         task(p, f'job {job}', None, SLURM_JOB_ID=job)
+
+
+def unrecorded(p, where):
+    """A task with GPUs that is left alone says so where Prolog has made a folder for the job's user,
+    so that nobody takes what it does with them for nothing."""
+    run, out = os.path.join(where, 'run'), os.path.join(where, 'out')
+    folder = os.path.join(out, 'big-77.job')
+    for path in run, folder:
+        os.makedirs(path)
+    with open(os.path.join(run, '77@n1.out'), 'w', encoding='ascii') as f:
+        f.write(out + '\n')
+    good = plain(p, GPUSTARVE_OUT=out)
+    batch = dict(SLURM_STEP_ID=None, SLURM_STEP_GPUS=None, SLURM_JOB_GPUS='0', ENVIRONMENT='BATCH')
+    for what, said, want, settings, env in (
+            ('recorded', False, good, {}, {}),
+            ('recorded elsewhere', True, plain(p, GPUSTARVE_OUT='', GPUSTARVE_SLURM_JOB=''), {},
+             dict(GPUSTARVE_OUT='/mine')),
+            ('a recorded batch shell', False, {**good, 'GPUSTARVE_RUN_ID': 'slurm-big-77.batch-0'}, {}, batch),
+            ('a batch shell', True, None, dict(batch='off'), batch),
+            ('an interactive one', True, None, {}, {**batch, 'SLURM_STEP_ID': '4294967290'}),
+            ('the extern step', False, None, {}, {**batch, 'SLURM_STEP_ID': '4294967292'}),
+            ('opted out', True, None, {}, dict(GPUSTARVE='0')),
+            ('no GPU', False, None, {}, dict(SLURM_STEP_GPUS='', CUDA_VISIBLE_DEVICES='', GPUSTARVE='0')),
+            ('not asked for', True, None, dict(default='off'), {}),
+            ('asked for by the option', False, None, dict(default='off'), dict(LD_PRELOAD=p.lib)),
+            ('no library', True, None, dict(lib='/nonexistent/libprof.so'), {})):
+        p.settings(run=run, **settings)
+        task(p, f'{what}: what is set', want, **env)
+        gs.equal(os.listdir(folder), ['unrecorded-n1'] if said else [], f'{what}: what is said')
+        for name in os.listdir(folder):
+            os.unlink(os.path.join(folder, name))
+    if os.getuid() == 0:
+        p.settings(run=run)
+        os.chown(folder, 65534, 65534)
+        task(p, "somebody else's folder", None, GPUSTARVE='0')
+        gs.equal(os.listdir(folder), [], "nothing is said in somebody else's folder")
+    p.settings()
 
 
 def lists(p):
@@ -78,11 +115,14 @@ def settings(p):
     p.settings(default='off')
     task(p, 'off by default', None)
     task(p, 'off by default, asked for', plain(p), GPUSTARVE='1')
-    p.settings(batch='on')
+    p.settings()
     batch = dict(SLURM_STEP_ID=None, SLURM_STEP_GPUS=None, SLURM_JOB_GPUS='0', ENVIRONMENT='BATCH')
     task(p, 'batch shells, too', plain(p, GPUSTARVE_RUN_ID='slurm-big-77.batch-2'),
          SLURM_RESTART_COUNT='2', **batch)
     task(p, 'batch, with an id of its own', plain(p), GPUSTARVE_RUN_ID='mine', **batch)
+    p.settings(batch='off')
+    task(p, 'no batch shells', None, **batch)
+    p.settings()
     task(p, 'an interactive shell', None, SLURM_STEP_ID='4294967290', ENVIRONMENT=None)
     p.settings(text='# dir=/x\n\nno line\n=\n= =\ndir\nunknown=1\n\xff\x01\ndir=/site dir/$(id);')
     task(p, 'a strange file', plain(p, GPUSTARVE_OUT='/site dir/$(id);'))
@@ -208,6 +248,7 @@ def main():
     with gs.scratch() as where:
         p = hooks.Prefix(where)
         guards(p)
+        unrecorded(p, os.path.join(where, 'unrecorded'))
         lists(p)
         inherited(p)
         settings(p)

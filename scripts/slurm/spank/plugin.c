@@ -3,7 +3,7 @@
  * The SPANK plugin: `srun --gpustarve[=DIR]`, `sbatch --gpustarve[=DIR]`, and recording by default
  * where the site wants it. plugstack.conf:
  *
- *	optional /opt/gpustarve/lib/.../gpustarve/slurm/gpustarve.so [default=on] [batch=on] [dir=DIR]
+ *	optional /opt/gpustarve/lib/.../gpustarve/slurm/gpustarve.so [default=on] [batch=off] [dir=DIR]
  *		[lib=/opt/gpustarve/lib/.../libprof.so] [run=/run/gpustarve]
  *
  * (one line). `optional`, never `required`: a required plugin that cannot be loaded keeps slurmd from
@@ -29,7 +29,7 @@ SPANK_PLUGIN(gpustarve, 1)
 
 #include "task.h"
 
-static struct gs_spank settings = { .run = "/run/gpustarve" };
+static struct gs_spank settings = { .batch = true, .run = "/run/gpustarve" };
 
 /* Fits, and is no more than one line. */
 static bool take(char *out, size_t room, const char *text)

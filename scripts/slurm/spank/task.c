@@ -9,6 +9,7 @@
 
 #define LIST_MAX 16384 /* of LD_PRELOAD; a longer one is left as it is */
 #define NAME_MAX_LEN 256
+#define STEP_EXTERN 0xfffffffcu /* holds the job's processes together, and runs nothing */
 #define STEP_RESERVED 0xfffffff0u /* batch, interactive and extern steps count from here */
 
 /* What is needed of the job's environment. */
@@ -254,34 +255,78 @@ static void know(struct task *t)
 	read_told(t);
 }
 
+/* Nobody will know what the task does with the job's GPUs, and a report must not take that for nothing:
+ * said in the job's folder, if Prolog has made one for this user. */
+static void tell_unrecorded(struct task *t)
+{
+	char cluster[NAME_MAX_LEN], path[GS_PATH_MAX + 3 * NAME_MAX_LEN];
+	struct stat st;
+	int n, fd;
+
+	know(t);
+	if (!t->told[0] || !get(t->sp, "SLURM_CLUSTER_NAME", cluster, sizeof(cluster)))
+		return;
+	n = snprintf(path, sizeof(path), "%s/%s-%s.job", t->told, cluster, t->job);
+	if (n < 0 || lstat(path, &st) || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+		return;
+	snprintf(path + n, sizeof(path) - (size_t)n, "/unrecorded-%s", t->node);
+	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* 1: a task of a step, 2: a batch shell that is to be recorded, 0: neither. */
+static int kind_of(spank_t sp, const struct gs_spank *g, uint32_t step)
+{
+	char kind[16];
+
+	if (step < STEP_RESERVED)
+		return 1;
+	return g->batch && get(sp, "ENVIRONMENT", kind, sizeof(kind)) && !strcmp(kind, "BATCH") ? 2
+												: 0;
+}
+
+static void record(struct task *t, int kind)
+{
+	know(t);
+	if (!t->job[0] || !choose_out(t) || strchr(t->out, '\n'))
+		return;
+	if (!set_preload(t)) {
+		tell_unrecorded(t);
+		return;
+	}
+	if (kind == 1)
+		forget_run_id(t);
+	else
+		set_batch_id(t);
+	set_out(t);
+	set_socket(t);
+	if (t->told[0] && strcmp(t->out, t->told) != 0)
+		tell_unrecorded(t); /* it is told where the job's report does not look */
+}
+
 void gs_spank_task(spank_t sp, const struct gs_spank *g)
 {
 	static const char *const no[] = { "0", "off", "no", NULL };
 	static const char *const yes[] = { "1", "on", "yes", NULL };
 	struct task t = { .sp = sp, .g = g };
 	uint32_t step = 0;
-	char interactive[16];
-	bool numbered;
+	int kind;
 
 	if (g->off)
 		spank_setenv(sp, "GPUSTARVE", "0", 1); /* for what else sets things: TaskProlog */
-	if (g->off || is_switched(sp, no) || !(g->on || is_switched(sp, yes)))
+	if (g->off || spank_get_item(sp, S_JOB_STEPID, &step) != ESPANK_SUCCESS ||
+	    step == STEP_EXTERN)
 		return;
-	if (spank_get_item(sp, S_JOB_STEPID, &step) != ESPANK_SUCCESS)
+	kind = kind_of(sp, g, step);
+	if (!has_gpu(sp, kind == 1 ? "SLURM_STEP_GPUS" : "SLURM_JOB_GPUS"))
 		return;
-	numbered = step < STEP_RESERVED;
-	if (!numbered && !(g->batch && get(sp, "ENVIRONMENT", interactive, sizeof(interactive)) &&
-			   !strcmp(interactive, "BATCH")))
-		return;
-	if (!has_gpu(sp, numbered ? "SLURM_STEP_GPUS" : "SLURM_JOB_GPUS"))
-		return;
-	know(&t);
-	if (!t.job[0] || !choose_out(&t) || strchr(t.out, '\n') || !set_preload(&t))
-		return;
-	if (numbered)
-		forget_run_id(&t);
+	if (is_switched(sp, no))
+		tell_unrecorded(&t);
+	else if (!g->on && !is_switched(sp, yes))
+		return; /* TaskProlog may know better */
+	else if (!kind)
+		tell_unrecorded(&t);
 	else
-		set_batch_id(&t);
-	set_out(&t);
-	set_socket(&t);
+		record(&t, kind);
 }
