@@ -13,6 +13,11 @@
 	"AA:BB:CC:DD:EE:FF:00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:" \
 	"EE:FF:00:11:22:33:44:55:66:77:88:99"
 
+/* 64 characters */
+#define LONG_TEAM              \
+	"a-token-of-team-one " \
+	"0123456789012345678901234567890123456789012345678901234567890123 read\n"
+
 static int parse(struct coll_tokens *t, const char *text)
 {
 	return coll_tokens_parse(t, text, strlen(text), "test");
@@ -67,8 +72,7 @@ static void test_bad_lines(void)
 		"sha256:" HASH "00 one read\n",
 		"cert:nothex one read\n",
 		"a-token-of-team-one one read\na-token-of-team-one two read\n",
-		"a-token-of-team-one "
-		"0123456789012345678901234567890123456789012345678901234567890123 read\n",
+		LONG_TEAM,
 	};
 	struct coll_tokens t = { .count = 0 };
 	size_t i;
