@@ -58,10 +58,14 @@ with gs.scratch() as where:
     gs.equal(t.finish(), 0, t.raw[-500:])
     lines = LINE.findall(t.raw)
     gs.check(len(lines) >= 2, 'it is renewed')
+    # Once the process has let go of its GPU nothing is paid for any more.
+    rates = [re.search(r'\$(\d+)\.00/h  ', line)[1] for _, line in lines]
+    gs.equal(rates, ['36'] * rates.count('36') + ['0'] * rates.count('0'), 'dollars per hour')
+    gs.equal(rates[0], '36', 'dollars per hour at first')
     for row, line in lines:
         gs.equal(row, '30', 'row')
         gs.check(re.fullmatch(r' gpustarve \d+:\d\d:\d\d  1 GPU  busy [\d.]+ %  starved ~[\d.]+ %  '
-                              r'\$36\.00/h(  \$[\d.]+/h of it for nothing)?  <?\$[\d.]+ so far', line), line)
+                              r'\$(36|0)\.00/h(  \$[\d.]+/h of it for nothing)?  <?\$[\d.]+ so far', line), line)
         gs.check(len(line) <= 99, 'fits the terminal')
     gs.equal(t.raw.count('\x1b[1;29r'), 1, 'the row is kept free')
     gone(t, 'wide')
