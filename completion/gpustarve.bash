@@ -15,7 +15,8 @@ _gpustarve_classes='compute comm copy input.fetch input.prep input.cpu_starved i
 declare -A _gpustarve_options=(
 	[run]='-o --output --price --price-model --label --level --max-overhead --max-trace
 		--collector --alert --exec --budget --no-report -q --quiet'
-	[report]='--format -o --output --price --price-model --window --waste --runs-per-month'
+	[report]='--format -o --output --price --price-model --window --waste --runs-per-month
+		--job --dir --cluster'
 	[verify]='-q --quiet'
 	[check]='--budget --baseline --update-baseline --add-to-baseline --require-baseline --alpha
 		--min-effect --run-spread --warmup --faster --scale-to --replay --price --price-model --window
@@ -46,7 +47,8 @@ declare -A _gpustarve_values=(
 	[report --format]='text json html' [report -o]=@file [report --output]=@file
 	[report --price]=@none [report --price-model]=$_gpustarve_models
 	[report --window]='job device' [report --waste]=@classes
-	[report --runs-per-month]=@none
+	[report --runs-per-month]=@none [report --job]=@none [report --dir]=@folder
+	[report --cluster]=@none
 	[check --budget]=@none [check --baseline]=@file [check --alpha]=@none
 	[check --min-effect]=@none [check --run-spread]=@none [check --warmup]=@none [check --faster]=@none
 	[check --scale-to]=@none [check --replay]=@file [check --price]=@none [check --price-model]=$_gpustarve_models

@@ -4,6 +4,7 @@
  * to the end of the line where a row has one. Times are those of the rank's own host.
  *
  *	stream RANK WORLD PID START HOST		begins a stream, <RANK>.gst
+ *	env NAME VALUE					of the streams that follow
  *	op START END CORR STREAM NAME			a kernel on the rank's GPU
  *	api START END CORR TID NAME
  *	wait START STREAM				the stream was told to wait (a SYNC record)
@@ -25,6 +26,7 @@
 #include "wire/session.pb-c.h"
 
 #define CHUNK 4096
+#define VARIABLES 16
 #define SAMPLE_CHUNK 1000
 
 struct rows {
@@ -46,6 +48,8 @@ struct make {
 	uint64_t rank, world, pid;
 	int64_t start;
 	char host[256];
+	Wire__Hello__EnvironmentEntry env[VARIABLES], *envs[VARIABLES];
+	size_t variables;
 };
 
 static void check(bool good, const char *what)
@@ -206,10 +210,32 @@ static void write_hello(struct make *m)
 	hello.rank = (int32_t)m->rank;
 	hello.has_rank = true;
 	hello.world_size = (uint32_t)m->world;
+	hello.n_environment = m->variables;
+	hello.environment = m->envs;
 	hello.n_devices = 1;
 	hello.devices = devices;
 	check(!wire_encoder_message(m->encoder, WIRE_FRAME_HELLO, &hello.base, m->start, &m->buf),
 	      "hello");
+}
+
+/* A variable told again takes the place of what it was. */
+static void take_env(struct make *m, char *p)
+{
+	Wire__Hello__EnvironmentEntry *e;
+	char *name = strdup(p + strspn(p, " ")), *value = name ? strchr(name, ' ') : NULL;
+	size_t i;
+
+	check(value != NULL, "env NAME VALUE");
+	*value++ = '\0';
+	for (i = 0; i < m->variables && strcmp(m->env[i].key, name) != 0; i++)
+		;
+	check(i < VARIABLES, "too many variables");
+	e = &m->env[i];
+	wire__hello__environment_entry__init(e);
+	e->key = name;
+	e->value = value;
+	m->envs[i] = e;
+	m->variables += i == m->variables;
 }
 
 static void take_stream(struct make *m, char *p)
@@ -225,6 +251,7 @@ static void take_stream(struct make *m, char *p)
 	m->pid = v[2];
 	m->start = (int64_t)v[3];
 	snprintf(m->host, sizeof(m->host), "%s", p + strspn(p, " "));
+	memcpy(id + 6, &m->pid, 4); /* a rank that was started again is another stream */
 	id[14] = (uint8_t)(m->rank >> 8);
 	id[15] = (uint8_t)m->rank;
 	snprintf(path, sizeof(path), "%s/%04" PRIu64 ".gst", m->folder, m->rank);
@@ -361,6 +388,7 @@ static const struct {
 	{ "op ", take_op },	    { "api ", take_api },	{ "range ", take_range },
 	{ "wait ", take_wait },	    { "sample ", take_sample }, { "pulse ", take_pulse },
 	{ "stream ", take_stream }, { "bye ", take_bye },	{ "cut", take_cut },
+	{ "env ", take_env },
 };
 
 static void take_line(struct make *m, char *line)
@@ -392,6 +420,8 @@ int main(int argc, char **argv)
 		free(m.rows[kind].ev);
 	free(m.sample);
 	free(m.pulse);
+	for (size_t i = 0; i < m.variables; i++)
+		free(m.env[i].key); /* the value lies in it */
 	wire_buf_fini(&m.buf);
 	return 0;
 }

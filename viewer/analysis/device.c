@@ -8,6 +8,7 @@
  * launch swallows the runs behind it, so each gap is touched a constant number of times.
  */
 #include "walk.h"
+#include "grants.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -624,8 +625,40 @@ void ana_gpu_operations(struct ana_walk *w, struct ana_proc *p, const struct wir
 		take_operation(w, p, op);
 }
 
+struct outside {
+	struct ana_walk *w;
+	struct ana_gpu_state *g;
+};
+
+/* It was given to the job, and no process of the job lived. */
+static void without_process(void *arg, int64_t start, int64_t end)
+{
+	const struct outside *o = arg;
+	struct ana_piece piece = { .gpu = o->g->index,
+				   .class = ANA_EXCLUDED_NO_PROCESS,
+				   .confidence = ANA_HIGH,
+				   .start_ns = start,
+				   .end_ns = end,
+				   .gap_start_ns = start,
+				   .gap_end_ns = end };
+
+	o->g->gpu->classes[ANA_EXCLUDED_NO_PROCESS] += end - start;
+	o->g->gpu->confidence[ANA_EXCLUDED_NO_PROCESS][ANA_HIGH] += end - start;
+	ana_ruler_add(&o->g->ruler, ANA_EXCLUDED_NO_PROCESS, start, end);
+	if (o->w->options->on_piece)
+		o->w->options->on_piece(o->w->options->arg, &piece);
+}
+
+static void give_rest(struct ana_walk *w, struct ana_gpu_state *g)
+{
+	struct outside o = { w, g };
+
+	ana_grants_outside(&g->plan->given, &g->plan->held, without_process, &o);
+}
+
 void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)
 {
+	give_rest(w, g);
 	if (ana_line_upto(&g->waits, INT64_MAX, g->waits_floor))
 		w->err = -ENOMEM;
 	g->gpu->loader_wait_ns = g->waits.total;

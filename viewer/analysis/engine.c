@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "grants.h"
 #include "report.h"
 #include "walk.h"
 
@@ -133,8 +134,6 @@ static void tally_processes(const struct ana_walk *w, struct ana_tally *t)
 
 		ana_sum(&t->loader_wait_ns, w->gpus ? p->waits.total : 0);
 		t->skipped += p->steps.skipped;
-		if (p->steps.count > t->steps)
-			t->steps = p->steps.count;
 		if (p->steps.source && (!t->source || p->steps.source < t->source))
 			t->source = p->steps.source;
 	}
@@ -194,6 +193,8 @@ static void walk_component(struct engine *e, size_t i, struct wire_scratch *scra
 		w.sites = (struct ana_sites){ 0 };
 		e->quality[c] = w.quality;
 		tally_processes(&w, &e->tally[c]);
+		for (k = 0; k < w.processes; k++)
+			e->plan.source[w.process[k].source_index].steps = w.process[k].steps.count;
 		if (e->options.series)
 			take_series(e, c, &w);
 	}
@@ -249,8 +250,10 @@ static int collect(struct engine *e)
 		.tally = e->tally,
 	};
 
-	int err = ana_report_finish(&r);
+	int err = ana_unused_finish(&e->plan, e->result, e->given);
 
+	if (!err)
+		err = ana_report_finish(&r);
 	return !err && e->options.series ? ana_series_finish(&e->series, e->result) : err;
 }
 
@@ -268,7 +271,7 @@ static int run(struct engine *e, struct view_trace *t)
 
 	if (err)
 		return err;
-	if (!e->plan.devices)
+	if (!e->plan.devices && !e->plan.unuseds)
 		return -ENODATA;
 	err = make_room(e);
 	if (!err)

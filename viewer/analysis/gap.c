@@ -7,6 +7,7 @@
  * be believed; the walk over an interval takes it from there.
  */
 #include "walk.h"
+#include "grants.h"
 
 #include <errno.h>
 #include <string.h>
@@ -472,12 +473,53 @@ static void keep_top(struct decision *d)
 	ana_top_add(&d->g->top, &top);
 }
 
+/* Part of a gap between two turns, by the rules of what lies outside of all operations. */
+static void decide_apart(struct decision *d, int64_t start, int64_t end, rules *r)
+{
+	d->whole_start = start;
+	d->whole_end = end;
+	walk_pieces(d, start, end, r);
+}
+
+/*
+ * The end of one turn of a job and the beginning of a later one: teardown, perhaps turns that ran
+ * nothing, start-up. What lies between them nobody held, or it was given to no process.
+ */
+static void decide_between(struct ana_walk *w, struct ana_gpu_state *g,
+			   const struct ana_open_gap *gap, const struct ana_call *call)
+{
+	const struct ana_span *first = ana_turn_at(g->plan, gap->start);
+	const struct ana_span *last = ana_turn_at(g->plan, gap->end), *s;
+	struct decision d = { .w = w, .g = g, .masks = g->masked, .outside = true };
+	struct ana_open_gap lead = *gap;
+	int64_t t = call ? clamp(call->start, gap->start, gap->end) : gap->start;
+
+	g->gpu->empty_ns += t - gap->start;
+	g->gpu->queued_ns += gap->end - t;
+	if (ana_line_upto(&g->waits, gap->end, g->waits_floor))
+		w->err = -ENOMEM;
+	decide_apart(&d, gap->start, first->end, rules_teardown);
+	for (s = first + 1; s < last; s++)
+		decide_apart(&d, s->start, s->end, rules_startup);
+	lead.start = last->start;
+	d.gap = &lead;
+	d.call = call;
+	t = call ? clamp(call->start, lead.start, gap->end) : gap->end;
+	decide_apart(&d, lead.start, t, rules_startup);
+	decide_apart(&d, t, gap->end, rules_started);
+}
+
 void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap,
 		    const struct ana_call *call)
 {
 	struct decision d = { .w = w, .g = g, .gap = gap, .call = call, .masks = g->masked };
 	int64_t sums[ANA_CLASSES];
 
+	if (g->plan->turns.count > 1 &&
+	    ana_turn_at(g->plan, gap->start) != ana_turn_at(g->plan, gap->end)) {
+		decide_between(w, g, gap, call);
+		return;
+	}
 	find_submitter(&d);
 	if (w->err)
 		return;

@@ -67,6 +67,7 @@ struct ana_gpu {
 	char *mig_profile; /* NULL: no MIG */
 	uint32_t mig_slices, mig_slices_total; /* compute slices of the whole; 0: no MIG */
 	int64_t held_ns, span_ns;
+	int64_t allocated_ns; /* of a job: for so long it was given to it; -1: not known */
 	uint64_t ops, ops_without_launch, gaps;
 	uint32_t streams;
 	int64_t busy_ns, compute_ns, comm_exposed_ns, copy_exposed_ns;
@@ -122,6 +123,14 @@ struct ana_process {
 	char *role; /* trainer, loader_worker, launcher, other */
 	char *ended; /* exit, lost, running */
 	int64_t start_ns, end_ns;
+};
+
+struct ana_attempt { /* of a job: what it held between two requeues */
+	int64_t restart;
+	int64_t start_ns, end_ns;
+	int64_t held_ns; /* over all its GPUs */
+	uint32_t gpus;
+	bool open; /* it goes on, as far as its scheduler told */
 };
 
 struct ana_quality {
@@ -237,6 +246,8 @@ struct ana_result {
 	struct ana_series *series; /* series.h; NULL: not asked for */
 	bool imported;
 	char *import_kind; /* kineto, nsys */
+	struct ana_attempt *attempt; /* of a job, by restart */
+	size_t attempts;
 	bool complete; /* every stream ended with Bye */
 	bool simulated;
 	char *level;

@@ -3,6 +3,7 @@
  * Sources, devices, and which belong together.
  */
 #include "plan_priv.h"
+#include "grants.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -328,6 +329,10 @@ int ana_plan_make(struct ana_plan *p, struct view_trace *t, const struct ana_opt
 		err = find_components(p);
 	for (i = 0; i < p->devices && !err; i++)
 		err = ana_plan_times(p, &p->device[i], o);
+	if (!err)
+		err = ana_turns_make(p);
+	if (!err && o->window == ANA_WINDOW_JOB)
+		err = ana_grants_make(p);
 	return err;
 }
 
@@ -338,6 +343,8 @@ void ana_plan_fini(struct ana_plan *p)
 	for (i = 0; i < p->devices; i++) {
 		free(p->device[i].use);
 		ana_spans_fini(&p->device[i].held);
+		ana_spans_fini(&p->device[i].given);
+		ana_spans_fini(&p->device[i].turns);
 		ana_spans_fini(&p->device[i].lost);
 		ana_spans_fini(&p->device[i].unobserved);
 		ana_spans_fini(&p->device[i].contended);
@@ -346,6 +353,7 @@ void ana_plan_fini(struct ana_plan *p)
 		free(p->component[i].source);
 		free(p->component[i].device);
 	}
+	ana_grants_fini(p);
 	free(p->component);
 	free(p->device);
 	free(p->source);

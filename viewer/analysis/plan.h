@@ -25,6 +25,8 @@ struct ana_source { /* one stream: a process, or in imports a process of one fil
 	const char *ended;
 	uint64_t ops, calls, events;
 	uint32_t component;
+	uint32_t turn; /* of a job: grants.h */
+	uint64_t steps; /* once it is walked */
 	/* from its ranges */
 	bool has_step, has_optimizer;
 	int64_t first_step_ns;
@@ -53,12 +55,18 @@ struct ana_device {
 	uint32_t component;
 	int64_t first_ns,
 		last_ns; /* of the blocks with its operations; no operation lies outside */
-	struct ana_spans held; /* empty with window device */
+	struct ana_spans held; /* by its processes; empty with window device */
+	struct ana_spans given; /* by the scheduler, as far as that is known */
+	struct ana_spans turns; /* of a job with several: when processes of each used it */
 	struct ana_spans lost, unobserved;
 	struct ana_spans contended; /* processes that are not of the run were on it */
 	int64_t clock_ns; /* how far the axis jumped forwards while it was held */
 	struct ana_strip *strip; /* for the comparison of ranks; NULL: not needed */
 };
+
+struct ana_grant; /* grants.h */
+struct ana_gift;
+struct ana_unused;
 
 struct ana_component {
 	uint32_t *source, *device;
@@ -75,6 +83,13 @@ struct ana_plan {
 	struct ana_component *component;
 	size_t components;
 	uint64_t devices_left_out;
+	uint32_t turns;
+	struct ana_grant *grant; /* grants.h */
+	size_t grants;
+	struct ana_gift *gift; /* by grant */
+	size_t gifts, gift_room;
+	struct ana_unused *unused;
+	size_t unuseds, unused_room;
 };
 
 /* 0 or -ENOMEM. The plan borrows from the trace. */

@@ -37,9 +37,7 @@ void ana_plan_life(const struct view_trace *t, struct ana_source *s)
 		s->start_ns = s->end_ns = s->end_ns == INT64_MIN ? 0 : s->end_ns;
 	s->start_ns = ana_clamp_time(s->start_ns);
 	s->end_ns = ana_clamp_time(s->end_ns);
-	s->ended = v->bye					 ? "exit"
-		   : seen != INT64_MIN || t->run.has_exit_status ? "lost"
-								 : "running";
+	s->ended = v->bye ? "exit" : seen != INT64_MIN || view_trace_over(t) ? "lost" : "running";
 }
 
 /* Imports: the window of the file, which holds all its events unless the file lies. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "grants.h"
 #include "ranks/skew.h"
 #include "series.h"
 
@@ -47,6 +48,15 @@ static int fill_gpu(struct ana_gpu *g, const struct ana_plan *p, const struct an
 	g->nvml_utilization_pct = -1;
 	g->held_start_ns = d->held.count ? d->held.span[0].start : d->first_ns;
 	g->held_end_ns = d->held.count ? d->held.span[d->held.count - 1].end : d->last_ns;
+	g->allocated_ns = p->grants ? ana_spans_measure(&d->given) : -1;
+	if (d->given.count) {
+		int64_t end = d->given.span[d->given.count - 1].end;
+
+		if (d->given.span[0].start < g->held_start_ns)
+			g->held_start_ns = d->given.span[0].start;
+		if (end > g->held_end_ns)
+			g->held_end_ns = end;
+	}
 	if (g->held_start_ns > g->held_end_ns) /* no operation and no window */
 		g->held_start_ns = g->held_end_ns = 0;
 	return g->host && g->name ? 0 : -ENOMEM;
@@ -97,26 +107,16 @@ int ana_report_begin(struct ana_result **out, const struct ana_plan *p, const st
 	*out = r;
 	if (!r)
 		return -ENOMEM;
-	r->gpu = calloc(p->devices, sizeof(*r->gpu));
-	r->timeline = calloc(p->devices, sizeof(*r->timeline));
+	r->gpu = calloc(p->devices + p->unuseds, sizeof(*r->gpu));
+	r->timeline = calloc(p->devices + p->unuseds, sizeof(*r->timeline));
 	if (!r->gpu || !r->timeline)
 		return -ENOMEM;
-	r->gpus = p->devices;
+	r->gpus = p->devices + p->unuseds;
 	for (i = 0; i < p->devices && !err; i++) {
 		err = fill_gpu(&r->gpu[i], p, &p->device[i]);
 		read_facts(&r->gpu[i], p, &p->device[i]);
 	}
-	return err;
-}
-
-static int64_t held_ns(const struct ana_device *d)
-{
-	int64_t sum = 0;
-	size_t i;
-
-	for (i = 0; i < d->held.count; i++)
-		sum += d->held.span[i].end - d->held.span[i].start;
-	return sum;
+	return err ? err : ana_unused_begin(p, r);
 }
 
 static void sum_copies(struct ana_copies *to, const struct ana_copies *c)
@@ -145,14 +145,22 @@ static void take_clock(struct ana_gpu *g, const struct ana_device *d)
 	g->confidence[ANA_EXCLUDED_UNOBSERVED][ANA_NONE] -= ns;
 }
 
-static void sum_gpu(struct ana_report *r, struct ana_gpu *g, const struct ana_device *d)
+/* What its processes held, and what was given and they did not live in. */
+static void sum_held(struct ana_report *r, struct ana_gpu *g, struct ana_device *d)
+{
+	g->held_ns = g->span_ns;
+	if (r->options->window != ANA_WINDOW_JOB)
+		return;
+	g->held_ns =
+		ana_spans_measure(&d->held) + ana_grants_outside(&d->given, &d->held, NULL, NULL);
+	take_clock(g, d);
+}
+
+static void sum_gpu(struct ana_report *r, struct ana_gpu *g)
 {
 	struct ana_result *res = r->result;
 	int c, k;
 
-	g->held_ns = r->options->window == ANA_WINDOW_JOB ? held_ns(d) : g->span_ns;
-	if (r->options->window == ANA_WINDOW_JOB)
-		take_clock(g, d);
 	g->compute_ns = g->classes[ANA_COMPUTE];
 	g->comm_exposed_ns = g->classes[ANA_COMM] + g->classes[ANA_COMM_SKEW];
 	g->copy_exposed_ns = g->classes[ANA_COPY];
@@ -193,6 +201,22 @@ static int sum_top(struct ana_report *r)
 	return 0;
 }
 
+/* Processes side by side make the same steps; those of a later turn make further ones. */
+static uint64_t count_steps(const struct ana_plan *p)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t turn = 0; turn < p->turns; turn++) {
+		uint64_t most = 0;
+
+		for (size_t i = 0; i < p->sources; i++)
+			if (p->source[i].turn == turn && p->source[i].steps > most)
+				most = p->source[i].steps;
+		sum += most;
+	}
+	return sum;
+}
+
 static int sum_steps(struct ana_report *r)
 {
 	struct ana_result *res = r->result;
@@ -205,14 +229,13 @@ static int sum_steps(struct ana_report *r)
 
 		ana_sum(&res->loader_wait_ns, t->loader_wait_ns);
 		res->steps_skipped += t->skipped;
-		if (t->steps > res->steps)
-			res->steps = t->steps;
 		if (t->source && (!res->step_source || t->source < res->step_source))
 			res->step_source = t->source;
 		err = ana_durations_merge(&all, &r->durations[i]);
 		if (!err)
 			err = ana_durations_merge(&fed, &r->fed[i]);
 	}
+	res->steps = count_steps(r->plan);
 	res->step_median_ns = ana_durations_rank(&all, 500);
 	res->step_p95_ns = ana_durations_rank(&all, 950);
 	res->step_fed_median_ns = ana_durations_rank(&fed, 500);
@@ -468,8 +491,10 @@ int ana_report_finish(struct ana_report *r)
 		err = ana_skew_finish(r->plan, r->result, r->sites, r->result->step_median_ns);
 	if (err)
 		return err;
+	for (i = 0; i < r->plan->devices; i++)
+		sum_held(r, &r->result->gpu[i], &r->plan->device[i]);
 	for (i = 0; i < r->result->gpus; i++)
-		sum_gpu(r, &r->result->gpu[i], &r->plan->device[i]);
+		sum_gpu(r, &r->result->gpu[i]);
 	r->result->judgement = judge_run(r->result);
 	err = sum_top(r);
 	if (!err)
@@ -478,6 +503,8 @@ int ana_report_finish(struct ana_report *r)
 		err = sum_quality(r);
 	if (!err)
 		err = fill_run(r);
+	if (!err)
+		err = ana_attempts_make(r->plan, r->result);
 	sum_loader(r);
 	return err ? err : sum_evidence(r);
 }
@@ -518,6 +545,7 @@ void ana_result_free(struct ana_result *r)
 	}
 	free(r->gpu);
 	free(r->timeline);
+	free(r->attempt);
 	free(r->top_gap);
 	for (i = 0; i < r->processes; i++) {
 		free(r->process[i].host);

@@ -13,7 +13,7 @@
 
 struct ana_tally { /* of one component */
 	int64_t loader_wait_ns;
-	uint64_t steps, skipped; /* steps: of the process that has most */
+	uint64_t skipped; /* steps */
 	enum ana_step_source source;
 	bool forgot; /* what threads did while a GPU idled for long */
 };

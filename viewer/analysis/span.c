@@ -87,3 +87,12 @@ int64_t ana_spans_within(struct ana_spans *s, int64_t start, int64_t end)
 	}
 	return sum;
 }
+
+int64_t ana_spans_measure(const struct ana_spans *s)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		sum += s->span[i].end - s->span[i].start;
+	return sum;
+}

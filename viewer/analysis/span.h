@@ -40,6 +40,8 @@ void ana_spans_fini(struct ana_spans *s);
  */
 bool ana_spans_at(struct ana_spans *s, int64_t t, int64_t *until);
 
+int64_t ana_spans_measure(const struct ana_spans *s); /* of a merged set */
+
 /* Measure of the set within [start, end). */
 int64_t ana_spans_within(struct ana_spans *s, int64_t start, int64_t end);
 

@@ -11,6 +11,7 @@
 #include "report/html.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "job/ask.h"
 #include "base/slurp.h"
 #include "report/text.h"
 
@@ -21,6 +22,7 @@ enum format {
 };
 
 struct opts {
+	const char *job, *cluster, *dir; /* --job; where its runs are; NULL: not given */
 	enum format format;
 	const char *out; /* NULL: stdout */
 	bool waste[ANA_CLASSES], has_waste, has_window;
@@ -31,11 +33,14 @@ struct opts {
 static const char usage[] =
 	"usage: gpustarve report RUN [--format text|json|html] [-o FILE] [options]\n"
 	"       gpustarve report RUN RUN... [--runs-per-month N] [options]\n"
+	"       gpustarve report --job ID [--dir OUT] [--cluster NAME] [options]\n"
 	"\n"
 	"Shows where the GPU time of a run went and what it cost. RUN is a run directory\n"
 	"(gpustarve-runs/<run id>.gst), one of its files, or a summary.json. Of several runs\n"
 	"each later one is compared with the first: cost, classes, steps, loader, what came\n"
 	"and went, and what the first one's advice promised beside what came true.\n"
+	"With --job it shows a whole Slurm job: all its runs below OUT, of every step and\n"
+	"every requeue, and the GPUs that it was given and that nobody used.\n"
 	"\n"
 	"  --format F       text (default), json or html\n"
 	"  -o, --output F   write to a file instead of the terminal\n"
@@ -44,12 +49,17 @@ static const char usage[] =
 	"  --window W       job (default): the time the GPUs were held; device: from the\n"
 	"                   first to the last operation of each GPU\n"
 	"  --waste LIST     classes that count as waste, such as input.*,host.sync\n"
+	"  --job ID         the job's number, or ARRAY_TASK\n"
+	"  --dir OUT        the folder of its runs; default: GPUSTARVE_OUT, else\n"
+	"                   ./gpustarve-runs\n"
+	"  --cluster NAME   which cluster's, where several have a job of that number\n"
 	"  --runs-per-month N\n"
 	"                   of a comparison: what the difference is per month at N runs\n"
 	"\n"
 	"  gpustarve report gpustarve-runs/20261109-140211-train-4f2a.gst\n"
 	"  gpustarve report RUN --format html -o report.html\n"
-	"  gpustarve report BEFORE AFTER --runs-per-month 120\n";
+	"  gpustarve report BEFORE AFTER --runs-per-month 120\n"
+	"  gpustarve report --job 4711 --dir /shared/gpustarve\n";
 
 static bool set_format(const char *text, enum format *format)
 {
@@ -92,6 +102,8 @@ static int parse(int argc, char **argv, struct opts *o)
 		{ "waste", required_argument, NULL, 'W' },
 		{ "runs-per-month", required_argument, NULL, 'r' },
 		{ "job", required_argument, NULL, 'j' },
+		{ "cluster", required_argument, NULL, 'c' },
+		{ "dir", required_argument, NULL, 'd' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -125,10 +137,13 @@ static int parse(int argc, char **argv, struct opts *o)
 			ok = view_option_waste(optarg, o->waste);
 			break;
 		case 'j':
-			view_error("--job %s: this version does not look up scheduler jobs; name "
-				   "the run directory",
-				   optarg);
-			ok = false;
+			o->job = optarg;
+			break;
+		case 'c':
+			o->cluster = optarg;
+			break;
+		case 'd':
+			o->dir = optarg;
 			break;
 		case 'h':
 			fputs(usage, stdout);
@@ -190,6 +205,8 @@ static int read_summary(const struct opts *o, const char *path, struct view_summ
 /* 0 and *s; an error has been said. */
 static int load(const struct opts *o, const char *path, struct view_summary **s)
 {
+	if (o->job)
+		return view_analyse(o->job, &o->analysis, s);
 	return is_summary(path) ? read_summary(o, path, s) : view_analyse(path, &o->analysis, s);
 }
 
@@ -289,7 +306,15 @@ static int to_file(const struct opts *o, char **run, int runs)
 
 static bool sensible(const struct opts *o, int runs)
 {
-	if (!runs)
+	if (o->job && runs)
+		view_error("report: --job %s and a run; name one of them", o->job);
+	else if (!o->job && (o->cluster || o->dir))
+		view_error("report: %s is for --job", o->dir ? "--dir" : "--cluster");
+	else if (o->job && o->runs_per_month >= 0)
+		view_error("report: --runs-per-month is for a comparison; name two runs");
+	else if (o->job)
+		return true;
+	else if (!runs)
 		view_error("report: no run named; give a run directory, such as "
 			   "gpustarve-runs/<run id>.gst");
 	else if (runs > VIEW_COMPARE_RUNS_MAX)
@@ -300,6 +325,29 @@ static bool sensible(const struct opts *o, int runs)
 	else
 		return true;
 	return false;
+}
+
+static int report_runs(const struct opts *o, char **run, int runs)
+{
+	bool file = o->out && strcmp(o->out, "-") != 0;
+	int failed = (file ? to_file : to_stdout)(o, run, runs);
+
+	return failed ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
+}
+
+static int report_job(struct opts *o)
+{
+	struct view_jobs jobs;
+	struct view_job *job = view_job_or_say(&jobs, o->dir, o->job, o->cluster);
+	char *name = view_arena_text(&jobs.mem, o->job);
+	int status = VIEW_EXIT_ERROR;
+
+	if (job) {
+		o->analysis.job = job;
+		status = report_runs(o, &name, 1);
+	}
+	view_jobs_fini(&jobs);
+	return status;
 }
 
 int view_cmd_report(int argc, char **argv)
@@ -314,7 +362,5 @@ int view_cmd_report(int argc, char **argv)
 		return VIEW_EXIT_ERROR;
 	o.analysis.series = o.format == HTML;
 	o.analysis.waste = o.has_waste ? o.waste : NULL;
-	bool file = o.out && strcmp(o.out, "-") != 0;
-	int failed = (file ? to_file : to_stdout)(&o, argv + optind, argc - optind);
-	return failed ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
+	return o.job ? report_job(&o) : report_runs(&o, argv + optind, argc - optind);
 }

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #define TIME_MAX (INT64_C(1) << 61)
+#define LONGEST (INT64_C(1) << 56) /* two years, the longest that sums are kept exact for */
 #define RESTARTS_MAX 1000000 /* a name of a file says it in at most so many */
 
 static void put_gpu(struct view_jsonout *j, const struct view_alloc_gpu *g)
@@ -113,9 +114,10 @@ static const char *read_times(struct view_alloc *a, const struct view_json *root
 	if (!a->ended)
 		return NULL;
 	a->end_ns = view_json_get_int(root, "end_unix_ns", -1);
-	return a->end_ns < a->start_ns || a->end_ns > TIME_MAX ? "its end is no time after its "
-								 "start"
-							       : NULL;
+	return a->end_ns < a->start_ns || a->end_ns - a->start_ns > LONGEST
+		       ? "its end is no time after its "
+			 "start"
+		       : NULL;
 }
 
 static const char *read_all(struct view_alloc *a, struct view_arena *mem,
@@ -151,8 +153,7 @@ int view_alloc_parse(struct view_alloc *a, struct view_arena *mem, const char *t
 	return *why ? -EBADMSG : 0;
 }
 
-/* One component of a path, whatever the scheduler calls it; as run ids are made. */
-static char *safe(struct view_arena *mem, const char *text)
+char *view_job_safe(struct view_arena *mem, const char *text)
 {
 	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				   "0123456789._-+=@";
@@ -168,7 +169,8 @@ static char *safe(struct view_arena *mem, const char *text)
 
 char *view_alloc_name(struct view_arena *mem, const char *node, int64_t restart)
 {
-	return view_arena_printf(mem, "alloc-%s-%" PRId64 ".json", safe(mem, node), restart);
+	return view_arena_printf(mem, "alloc-%s-%" PRId64 ".json", view_job_safe(mem, node),
+				 restart);
 }
 
 int64_t view_alloc_restart_of(const char *name)
@@ -192,5 +194,30 @@ char *view_job_folder_name(struct view_arena *mem, const struct view_job_identit
 	const char *cluster = id->text[VIEW_JOB_CLUSTER];
 
 	return view_arena_printf(mem, "%s-%" PRId64 ".job",
-				 safe(mem, cluster ? cluster : "cluster"), id->number[VIEW_JOB_ID]);
+				 view_job_safe(mem, cluster ? cluster : "cluster"),
+				 id->number[VIEW_JOB_ID]);
+}
+
+char *view_job_title(struct view_arena *mem, const struct view_job_identity *id)
+{
+	const char *cluster = id->text[VIEW_JOB_CLUSTER];
+
+	return view_arena_printf(mem, "slurm-%s-%" PRId64,
+				 view_job_safe(mem, cluster ? cluster : "cluster"),
+				 id->number[VIEW_JOB_ID]);
+}
+
+void view_alloc_keep(struct view_alloc *to, const struct view_alloc *from, struct view_arena *mem)
+{
+	*to = *from;
+	view_job_keep(&to->id, mem);
+	to->node = view_arena_text(mem, from->node);
+	to->host = view_arena_text(mem, from->host);
+	to->gpu = view_arena_array(mem, from->gpus, sizeof(*to->gpu));
+	for (size_t i = 0; i < from->gpus; i++) {
+		to->gpu[i] = from->gpu[i];
+		to->gpu[i].uuid = view_arena_text(mem, from->gpu[i].uuid);
+		to->gpu[i].name = view_arena_text(mem, from->gpu[i].name);
+		to->gpu[i].mig_profile = view_arena_text(mem, from->gpu[i].mig_profile);
+	}
 }

@@ -41,12 +41,21 @@ void view_alloc_write(const struct view_alloc *a, FILE *f);
 int view_alloc_parse(struct view_alloc *a, struct view_arena *mem, const char *text, size_t len,
 		     const char **why);
 
+/* Copies @from with all its texts into @mem. */
+void view_alloc_keep(struct view_alloc *to, const struct view_alloc *from, struct view_arena *mem);
+
 /* GPU- or MIG- and a UUID, in any case of its letters. */
 bool view_alloc_is_uuid(const char *text);
+
+/* One component of a path, whatever the scheduler calls it, in @mem; as run ids are made. */
+char *view_job_safe(struct view_arena *mem, const char *text);
 
 /* "alloc-<node>-<restart>.json", in @mem; of a name: the restart, -1 if it is no such name. */
 char *view_alloc_name(struct view_arena *mem, const char *node, int64_t restart);
 int64_t view_alloc_restart_of(const char *name);
+
+/* "slurm-<cluster>-<job>", the id of a whole job, in @mem. */
+char *view_job_title(struct view_arena *mem, const struct view_job_identity *id);
 
 /* "<cluster>-<job>.job", in @mem. The cluster of a job that names none is "cluster". */
 char *view_job_folder_name(struct view_arena *mem, const struct view_job_identity *id);

@@ -223,12 +223,86 @@ static void put_alerts(struct html *h)
 	html_put(h, h->s->alerts ? "</ul>\n" : "");
 }
 
+static void put_attempt(struct html *h, size_t i)
+{
+	const struct ana_attempt *a = &h->s->result->attempt[i];
+
+	html_put(h, "<tr><th scope=\"row\">");
+	html_id(h, a->restart, "/run/slurm/attempts/%zu/restart", i);
+	html_put(h, "</th><td>");
+	html_moment(h, a->start_ns, "/run/slurm/attempts/%zu/start_ns", i);
+	html_put(h, "</td><td class=\"n\">");
+	html_ns(h, a->end_ns - a->start_ns,
+		"/run/slurm/attempts/%zu/end_ns - /run/slurm/attempts/%zu/start_ns", i, i);
+	html_put(h, "</td><td class=\"n\">");
+	html_count(h, a->gpus, "/run/slurm/attempts/%zu/gpus", i);
+	html_put(h, "</td><td class=\"n\">");
+	html_ns(h, a->held_ns, "/run/slurm/attempts/%zu/gpu_ns", i);
+	html_put(h, a->open ? "</td><td>goes on</td></tr>\n" : "</td><td>ended</td></tr>\n");
+}
+
+/* A requeued job held its GPUs several times. */
+static void put_attempts(struct html *h)
+{
+	static const char *const head[] = { "Restart", "Began",		  "n:Lasted",
+					    "n:GPUs",  "n:GPU time held", "State" };
+	const struct ana_result *r = h->s->result;
+
+	if (r->attempts < 2)
+		return;
+	html_details(h, "Requeues");
+	html_table(h, "What the job held between requeues");
+	html_columns(h, head, 6);
+	for (size_t i = 0; i < r->attempts && i < html_budget(h, PROCESSES_SHOWN); i++)
+		put_attempt(h, i);
+	html_table_end(h);
+	html_details_end(h);
+}
+
+static void put_part(struct html *h, size_t i)
+{
+	const struct view_job_part *p = &h->s->part[i];
+
+	html_put(h, "<tr><th scope=\"row\">");
+	html_text(h, "bdi", p->id, "/run/slurm/runs/%zu/id", i);
+	html_put(h, "</th><td>");
+	if (p->step)
+		html_text(h, "bdi", p->step, "/run/slurm/runs/%zu/step", i);
+	html_put(h, "</td><td class=\"n\">");
+	if (p->restart >= 0)
+		html_id(h, p->restart, "/run/slurm/runs/%zu/restart", i);
+	html_put(h, "</td><td class=\"n\">");
+	if (p->wall_ns)
+		html_ns(h, p->wall_ns, "/run/slurm/runs/%zu/wall_ns", i);
+	html_put(h, "</td><td class=\"n\">");
+	if (p->has_exit_status)
+		html_id(h, p->exit_status, "/run/slurm/runs/%zu/exit_status", i);
+	html_put(h, "</td></tr>\n");
+}
+
+static void put_parts(struct html *h)
+{
+	static const char *const head[] = { "Run", "Step", "n:Restart", "n:Took", "n:Exit status" };
+
+	if (!h->s->parts)
+		return;
+	html_details(h, "Runs of the job");
+	html_table(h, "Runs that were joined");
+	html_columns(h, head, 5);
+	for (size_t i = 0; i < h->s->parts && i < html_budget(h, PROCESSES_SHOWN); i++)
+		put_part(h, i);
+	html_table_end(h);
+	html_details_end(h);
+}
+
 void html_run(struct html *h)
 {
 	html_section(h, "run", "The run");
 	put_command(h);
 	put_facts(h);
 	put_alerts(h);
+	put_attempts(h);
+	put_parts(h);
 	put_processes(h);
 	html_section_end(h);
 }

@@ -583,6 +583,32 @@ static const char *exec_words(struct page *p, const struct view_alert *a)
 	return "";
 }
 
+#define ATTEMPTS_SHOWN 8
+
+/* A requeued job held its GPUs several times. */
+static void put_attempts(struct page *p)
+{
+	const struct ana_result *r = p->s->result;
+	view_unit began, lasted, gpu_time;
+
+	if (r->attempts < 2)
+		return;
+	for (size_t i = 0; i < r->attempts && i < ATTEMPTS_SHOWN; i++) {
+		const struct ana_attempt *a = &r->attempt[i];
+
+		fprintf(p->f, "  restart %" PRId64 ": ", a->restart);
+		text_wrap(p, 13, 13,
+			  view_arena_printf(&p->mem, "%s, %s, %" PRIu32 " GPU%s, %s of GPU time%s",
+					    view_moment(began, a->start_ns),
+					    view_duration(lasted, a->end_ns - a->start_ns), a->gpus,
+					    a->gpus == 1 ? "" : "s",
+					    view_duration(gpu_time, a->held_ns),
+					    a->open ? ", goes on" : ""));
+	}
+	if (r->attempts > ATTEMPTS_SHOWN)
+		fprintf(p->f, "  and %zu further restarts\n", r->attempts - ATTEMPTS_SHOWN);
+}
+
 static void put_identity(struct page *p)
 {
 	const struct view_summary *s = p->s;
@@ -606,6 +632,7 @@ static void put_identity(struct page *p)
 		fputs("  job: ", p->f);
 		text_wrap(p, 7, 7, view_text_job(s, &p->mem));
 	}
+	put_attempts(p);
 	for (size_t i = 0; i < s->labels; i++) {
 		fputs("  label: ", p->f);
 		text_wrap(p, 9, 9,

@@ -49,16 +49,17 @@ static void take_line(struct view_summary *s, const char *line, size_t len)
 				     .exec_status = -1 };
 }
 
-void summary_make_alerts(struct view_summary *s, const struct view_trace *t)
+static void take_run(struct view_summary *s, const char *run)
 {
 	char *path = NULL, *text = NULL;
 	size_t len, lines = 0;
 
-	if (!t || !t->path || asprintf(&path, "%s/" LIVE_FIRED_FILE, t->path) < 0)
+	if (asprintf(&path, "%s/" LIVE_FIRED_FILE, run) < 0)
 		return;
 	if (view_slurp(path, &text, &len))
 		goto out;
-	s->alert = view_arena_array(&s->mem, ALERTS_MAX, sizeof(*s->alert));
+	if (!s->alert)
+		s->alert = view_arena_array(&s->mem, ALERTS_MAX, sizeof(*s->alert));
 	for (char *line = text, *end; lines < LIVE_FIRED_LINES; lines++, line = end + 1) {
 		end = memchr(line, '\n', len - (size_t)(line - text));
 		if (!end)
@@ -68,6 +69,13 @@ void summary_make_alerts(struct view_summary *s, const struct view_trace *t)
 	free(text);
 out:
 	free(path);
+}
+
+/* Of a job those of all its runs. */
+void summary_make_alerts(struct view_summary *s, const struct view_trace *t)
+{
+	for (size_t i = 0; t && i < t->parts; i++)
+		take_run(s, t->part[i].path);
 }
 
 void summary_put_alerts(struct view_jsonout *j, const struct view_summary *s)

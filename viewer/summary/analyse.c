@@ -58,7 +58,9 @@ static int find_rates(const struct view_trace *t, const struct ana_result *r,
 		*rate = fixed_rates(o->fixed, r->gpus);
 		return *rate ? 0 : -ENOMEM;
 	}
-	view_run_price_read(t->path, &kept);
+	kept.price[0] = kept.model[0] = '\0';
+	for (size_t i = 0; i < t->parts && !kept.price[0] && !kept.model[0]; i++)
+		view_run_price_read(t->part[i].path, &kept);
 	if (!ro.price && !ro.model) {
 		ro.price = kept.price[0] ? kept.price : NULL;
 		ro.model = kept.model[0] ? kept.model : NULL;
@@ -113,7 +115,7 @@ int view_analyse(const char *path, const struct view_analysis *o, struct view_su
 	struct view_rate *rate = NULL;
 	struct ana_result *r = NULL;
 	const char *why = NULL;
-	int err = view_trace_open(&t, path, &why);
+	int err = o->job ? view_trace_open_job(&t, o->job, &why) : view_trace_open(&t, path, &why);
 
 	if (err) {
 		view_error("%s: %s; %s", path, why ? why : strerror(-err),

@@ -16,6 +16,7 @@ struct view_analysis {
 	struct view_rate_options rates;
 	/* Instead of a look-up: the rates of an earlier summary, by GPU (verify). NULL: look up. */
 	const struct view_cost *fixed;
+	const struct view_job *job; /* instead of a path: all its runs; NULL: the path's */
 	bool series; /* what the page draws besides: ana_result.series */
 	const char *remedy; /* for a trace that cannot be opened; NULL: by what is wrong */
 	bool quiet_when_empty; /* -ENODATA is the caller's to say */

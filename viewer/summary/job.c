@@ -3,16 +3,7 @@
 #include <string.h>
 #include "summary.h"
 #include "priv.h"
-
-static const char *of_hello(void *arg, const char *name)
-{
-	const Wire__Hello *h = arg;
-
-	for (size_t i = 0; i < h->n_environment; i++)
-		if (!strcmp(h->environment[i]->key, name))
-			return h->environment[i]->value;
-	return NULL;
-}
+#include "job/peek.h"
 
 static bool step_known(const struct view_summary *s, const char *step)
 {
@@ -39,6 +30,44 @@ static void take(struct view_summary *s, const struct view_job_identity *id)
 	s->job.text[VIEW_JOB_STEP] = NULL;
 }
 
+/* A run by itself: what its wrapper told, else what its processes tell. */
+static void fill_part(struct view_summary *s, struct view_job_part *part,
+		      const struct view_trace *t, size_t at)
+{
+	const struct view_run_part *from = &t->part[at];
+	struct view_job_identity id = VIEW_JOB_NONE;
+
+	*part = (struct view_job_part){ .restart = -1,
+					.start_unix_ns = from->start_unix_ns,
+					.wall_ns = from->wall_ns,
+					.has_exit_status = from->has_exit_status,
+					.exit_status = from->exit_status };
+	part->id = view_arena_text(&s->mem, from->id);
+	for (size_t i = 0; i < t->streams; i++) {
+		Wire__Hello *h = t->stream[i].hello;
+
+		if (t->stream[i].part != at || !h)
+			continue;
+		if (!part->id && *h->run_id)
+			part->id = view_arena_text(&s->mem, h->run_id);
+		view_job_from(&id, view_hello_variable, h);
+		break;
+	}
+	if (!part->id)
+		part->id = summary_id_from_path(s, from->path);
+	part->restart = id.number[VIEW_JOB_RESTART];
+	part->step = view_arena_text(&s->mem, id.text[VIEW_JOB_STEP]);
+}
+
+static void make_parts(struct view_summary *s, const struct view_trace *t)
+{
+	if (!t->joined)
+		return;
+	s->part = view_arena_array(&s->mem, t->parts, sizeof(*s->part));
+	for (s->parts = 0; s->parts < t->parts; s->parts++)
+		fill_part(s, &s->part[s->parts], t, s->parts);
+}
+
 void summary_make_job(struct view_summary *s, const struct view_trace *t)
 {
 	struct view_job_identity id;
@@ -48,6 +77,8 @@ void summary_make_job(struct view_summary *s, const struct view_trace *t)
 	if (!t)
 		return;
 	take(s, &t->run.job);
+	for (size_t i = 0; i < t->allocs; i++)
+		take(s, &t->alloc[i].id);
 	for (size_t i = 0; i < t->streams; i++) {
 		Wire__Hello *h = t->stream[i].hello;
 
@@ -55,13 +86,58 @@ void summary_make_job(struct view_summary *s, const struct view_trace *t)
 			continue;
 		if (!s->user && *h->user)
 			s->user = view_arena_text(&s->mem, h->user);
-		view_job_from(&id, of_hello, h);
+		view_job_from(&id, view_hello_variable, h);
 		take(s, &id);
 	}
 	if (s->job.text[VIEW_JOB_USER])
 		s->user = s->job.text[VIEW_JOB_USER];
 	else if (!s->user)
 		s->user = view_arena_text(&s->mem, t->run.user);
+	make_parts(s, t);
+}
+
+static void put_part(struct view_jsonout *j, const struct view_job_part *p)
+{
+	view_json_flat_object(j, NULL);
+	view_json_string(j, "id", p->id);
+	view_json_string(j, "step", p->step);
+	if (p->restart >= 0)
+		view_json_int(j, "restart", p->restart);
+	else
+		view_json_null(j, "restart");
+	view_json_int(j, "start_unix_ns", p->start_unix_ns);
+	view_json_int(j, "wall_ns", p->wall_ns);
+	if (p->has_exit_status)
+		view_json_int(j, "exit_status", p->exit_status);
+	else
+		view_json_null(j, "exit_status");
+	view_json_end(j);
+}
+
+static void put_parts(struct view_jsonout *j, const struct view_summary *s)
+{
+	view_json_array(j, "runs");
+	for (size_t i = 0; i < s->parts; i++)
+		put_part(j, &s->part[i]);
+	view_json_end(j);
+}
+
+static void put_attempts(struct view_jsonout *j, const struct ana_result *r)
+{
+	view_json_array(j, "attempts");
+	for (size_t i = 0; i < r->attempts; i++) {
+		const struct ana_attempt *a = &r->attempt[i];
+
+		view_json_flat_object(j, NULL);
+		view_json_int(j, "restart", a->restart);
+		view_json_int(j, "start_ns", a->start_ns);
+		view_json_int(j, "end_ns", a->end_ns);
+		view_json_bool(j, "open", a->open);
+		view_json_uint(j, "gpus", a->gpus);
+		view_json_int(j, "gpu_ns", a->held_ns);
+		view_json_end(j);
+	}
+	view_json_end(j);
 }
 
 void summary_put_job(struct view_jsonout *j, const struct view_summary *s)
@@ -87,7 +163,47 @@ void summary_put_job(struct view_jsonout *j, const struct view_summary *s)
 	view_job_put_text(j, &s->job, VIEW_JOB_PARTITION);
 	view_job_put_text(j, &s->job, VIEW_JOB_QOS);
 	view_job_put_text(j, &s->job, VIEW_JOB_NODES);
+	put_parts(j, s);
+	put_attempts(j, s->result);
 	view_json_end(j);
+}
+
+static void read_parts(struct view_summary *s, const struct view_json *runs)
+{
+	int64_t status;
+
+	s->part = view_arena_array(&s->mem, view_json_count(runs), sizeof(*s->part));
+	for
+		EACH(n, runs)
+		{
+			struct view_job_part *p = &s->part[s->parts++];
+
+			p->id = summary_text_or_empty(s, n, "id");
+			p->step = summary_text(s, n, "step");
+			p->restart = summary_within(n, "restart", -1, -1, VIEW_JOB_NUMBER_MAX);
+			p->start_unix_ns = summary_stamp(n, "start_unix_ns");
+			p->wall_ns = summary_span(n, "wall_ns");
+			p->has_exit_status =
+				view_json_to_int(view_json_get(n, "exit_status"), &status);
+			p->exit_status = p->has_exit_status ? (int)status : 0;
+		}
+}
+
+static void read_attempts(struct view_summary *s, const struct view_json *attempts)
+{
+	struct ana_result *r = s->result;
+
+	r->attempt = view_arena_array(&s->mem, view_json_count(attempts), sizeof(*r->attempt));
+	for
+		EACH(n, attempts)
+	r->attempt[r->attempts++] = (struct ana_attempt){
+		.restart = summary_within(n, "restart", 0, 0, VIEW_JOB_NUMBER_MAX),
+		.start_ns = summary_stamp(n, "start_ns"),
+		.end_ns = summary_stamp(n, "end_ns"),
+		.held_ns = summary_total(n, "gpu_ns"),
+		.gpus = summary_u32(n, "gpus"),
+		.open = view_json_get_bool(n, "open", false),
+	};
 }
 
 void summary_read_job(struct view_summary *s, const struct view_json *run)
@@ -102,4 +218,6 @@ void summary_read_job(struct view_summary *s, const struct view_json *run)
 		EACH(n, steps)
 	if (n->type == VIEW_JSON_STRING)
 		s->step[s->steps++] = n->text;
+	read_parts(s, view_json_get(slurm, "runs"));
+	read_attempts(s, view_json_get(slurm, "attempts"));
 }

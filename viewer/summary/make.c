@@ -73,7 +73,7 @@ static void copy_run(struct view_summary *s, const struct view_trace *t)
 }
 
 /* The last resort: the folder's name without its ending. */
-static const char *id_from_path(struct view_summary *s, const char *path)
+const char *summary_id_from_path(struct view_summary *s, const char *path)
 {
 	size_t end = strlen(path);
 
@@ -294,7 +294,7 @@ int view_summary_make(struct view_summary **out, struct ana_result *r, const str
 		copy_run(s, t);
 		copy_hello(s, t);
 		if (!s->id[0] && t->path)
-			s->id = id_from_path(s, t->path);
+			s->id = summary_id_from_path(s, t->path);
 	}
 	summary_make_job(s, t);
 	summary_make_alerts(s, t);

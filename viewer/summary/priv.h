@@ -15,6 +15,8 @@ void summary_put_loader(struct view_jsonout *j, const struct view_summary *s);
 void summary_put_findings(struct view_jsonout *j, const struct view_summary *s);
 void summary_put_advice(struct view_jsonout *j, const struct view_summary *s);
 void summary_put_classes(struct view_jsonout *j, const char *key, const int64_t *classes);
+/* make.c: the folder's name without its ending. */
+const char *summary_id_from_path(struct view_summary *s, const char *path);
 /* job.c: run.user and run.slurm; @t may be NULL. */
 void summary_make_job(struct view_summary *s, const struct view_trace *t);
 void summary_put_job(struct view_jsonout *j, const struct view_summary *s);

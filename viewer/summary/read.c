@@ -206,6 +206,7 @@ static void read_gpu(struct view_summary *s, const struct view_json *n, struct a
 	g->uuid = summary_text(s, n, "uuid");
 	g->name = summary_text_or_empty(s, n, "name");
 	g->held_ns = summary_span(n, "held_ns");
+	g->allocated_ns = summary_within(n, "allocated_ns", -1, -1, INT64_C(1) << 56);
 	g->span_ns = summary_span(n, "span_ns");
 	g->ops = view_json_get_uint(n, "ops", 0);
 	g->streams = (uint32_t)view_json_get_uint(n, "streams", 0);

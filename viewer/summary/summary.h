@@ -104,6 +104,15 @@ struct view_loader {
 	int64_t read_bytes_per_s, needed_bytes_per_s; /* per trainer; -1: not known */
 };
 
+struct view_job_part { /* a run of a job */
+	const char *id;
+	const char *step; /* NULL: not known */
+	int64_t restart; /* -1: not known */
+	int64_t start_unix_ns, wall_ns; /* 0: not known */
+	bool has_exit_status;
+	int exit_status;
+};
+
 struct view_label {
 	const char *key, *value;
 };
@@ -132,6 +141,8 @@ struct view_summary {
 	struct view_job_identity job; /* of the scheduler; unknown: there was none */
 	const char **step; /* its steps that were recorded */
 	size_t steps;
+	struct view_job_part *part; /* the runs of a job that were joined */
+	size_t parts;
 	const char **host;
 	size_t hosts;
 	int64_t ranks;

@@ -106,6 +106,14 @@ static void put_uint_or_null(struct view_jsonout *j, const char *key, uint64_t v
 		view_json_null(j, key);
 }
 
+static void put_ns_or_null(struct view_jsonout *j, const char *key, int64_t ns)
+{
+	if (ns >= 0)
+		view_json_int(j, key, ns);
+	else
+		view_json_null(j, key);
+}
+
 static void put_gpu_facts(struct view_jsonout *j, const struct ana_gpu *g)
 {
 	put_uint_or_null(j, "memory_used_peak_bytes", g->memory_used_peak_bytes,
@@ -147,6 +155,7 @@ static void put_gpu(struct view_jsonout *j, const struct view_summary *s, size_t
 	view_json_string(j, "uuid", g->uuid);
 	view_json_string(j, "name", g->name ? g->name : "");
 	view_json_int(j, "held_ns", g->held_ns);
+	put_ns_or_null(j, "allocated_ns", g->allocated_ns);
 	view_json_int(j, "span_ns", g->span_ns);
 	view_json_uint(j, "ops", g->ops);
 	view_json_uint(j, "streams", g->streams);
@@ -215,14 +224,6 @@ static void put_ledger(struct view_jsonout *j, const struct view_summary *s)
 	if (r->ranks.rows)
 		summary_put_classes(j, "skew_causes", r->skew_causes);
 	view_json_end(j);
-}
-
-static void put_ns_or_null(struct view_jsonout *j, const char *key, int64_t ns)
-{
-	if (ns >= 0)
-		view_json_int(j, key, ns);
-	else
-		view_json_null(j, key);
 }
 
 static void put_steps(struct view_jsonout *j, const struct ana_result *r)

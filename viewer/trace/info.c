@@ -170,8 +170,23 @@ static int take_document(struct view_run_info *r, const struct view_json *root)
 	return err;
 }
 
-static int read_document(struct view_trace *t, const char *dir, const char *name)
+/* Of run.json, which says of its own run what a job's sums up. */
+static void take_part(struct view_trace *t, struct view_run_part *part,
+		      const struct view_json *root)
 {
+	struct trace_priv *p = t->priv;
+	int64_t status = view_json_get_int(root, "exit_status", INT64_MIN);
+
+	part->id = view_arena_text(&p->arena, view_json_get_text(root, "id", NULL));
+	part->start_unix_ns = view_json_get_int(root, "start_unix_ns", 0);
+	part->wall_ns = view_json_get_int(root, "wall_ns", 0);
+	part->has_exit_status = status >= INT_MIN && status <= INT_MAX;
+	part->exit_status = part->has_exit_status ? (int)status : 0;
+}
+
+static int read_document(struct view_trace *t, struct view_run_part *part, const char *name)
+{
+	const char *dir = part->path;
 	struct view_arena arena = { NULL };
 	struct view_json_error bad = { NULL, 0 };
 	struct view_json *root = NULL;
@@ -184,6 +199,8 @@ static int read_document(struct view_trace *t, const char *dir, const char *name
 	free(path);
 	if (!err) {
 		take_job(t, root);
+		if (!strcmp(name, "run.json"))
+			take_part(t, part, root);
 		err = take_document(&t->run, root);
 	} else if (err != -ENOENT && err != -ENOMEM) {
 		view_trace_note(t, "%s: cannot be used: %s (byte %zu)", name,
@@ -203,19 +220,53 @@ static bool is_exit_file(const char *name)
 	return !strncmp(name, "exit-", 5) && n > 10 && !strcmp(name + n - 5, ".json");
 }
 
-int view_trace_info(struct view_trace *t, const char *path)
+int view_trace_info(struct view_trace *t, struct view_run_part *part)
 {
 	struct dirent *e;
 	DIR *dir;
 	int err;
 
-	err = read_document(t, path, "run.json");
-	dir = err ? NULL : opendir(path);
+	err = read_document(t, part, "run.json");
+	dir = err ? NULL : opendir(part->path);
 	if (!dir)
 		return err;
 	while (!err && (e = readdir(dir)))
 		if (is_exit_file(e->d_name))
-			err = read_document(t, path, e->d_name);
+			err = read_document(t, part, e->d_name);
 	closedir(dir);
 	return err;
+}
+
+static int64_t end_of(const struct view_run_part *p)
+{
+	int64_t end;
+
+	return __builtin_add_overflow(p->start_unix_ns, p->wall_ns, &end) ? INT64_MAX : end;
+}
+
+/* Its runs, and what it was given, say when a job was; the run that ended last how it ended. */
+void view_trace_sum_parts(struct view_trace *t)
+{
+	const struct view_run_part *last = NULL;
+	struct view_run_info *r = &t->run;
+	int64_t first = INT64_MAX, end = 0;
+
+	for (size_t i = 0; i < t->parts; i++) {
+		const struct view_run_part *p = &t->part[i];
+
+		if (p->start_unix_ns <= 0)
+			continue;
+		if (!last || end_of(p) > end_of(last))
+			last = p;
+		first = p->start_unix_ns < first ? p->start_unix_ns : first;
+		end = end_of(p) > end ? end_of(p) : end;
+	}
+	for (size_t i = 0; i < t->allocs; i++) {
+		first = t->alloc[i].start_ns < first ? t->alloc[i].start_ns : first;
+		end = t->alloc[i].end_ns > end ? t->alloc[i].end_ns : end;
+	}
+	r->start_unix_ns = first == INT64_MAX ? 0 : first;
+	r->wall_ns = end > r->start_unix_ns ? end - r->start_unix_ns : 0;
+	r->has_exit_status = last && last->has_exit_status;
+	r->exit_status = r->has_exit_status ? last->exit_status : 0;
 }

@@ -16,6 +16,7 @@ struct trace_frame { /* a frame as the scan found it */
 
 struct trace_file {
 	char *name; /* within the run directory, for notes */
+	uint32_t part;
 	struct wire_file *file;
 };
 
@@ -52,8 +53,10 @@ int view_grow(void *p, size_t *room, size_t n, size_t each);
 void view_trace_note(struct view_trace *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* trace_scan.c: fills priv->frame from the files; 0 or negative errno. */
-int view_trace_scan(struct view_trace *t, const char *path, const char **why);
+/* trace_scan.c: adds a part's frames to priv->frame; 0 or negative errno. */
+int view_trace_scan(struct view_trace *t, uint32_t part, const char *path, const char **why);
+/* Whether all parts together hold any frame: 0, -ENODATA or -EBADMSG. */
+int view_trace_scanned(const struct view_trace *t, const char **why);
 
 /*
  * trace_stream.c: builds the stream out of its frames, which are in order of sequence and without
@@ -68,8 +71,10 @@ int view_stream_holes(struct view_stream *s, const struct trace_frame *frame, si
 /* Ends the open hole of a stream without Bye, once run.json is known. */
 void view_stream_close_hole(const struct view_trace *t, struct view_stream *s);
 
-/* trace_info.c: reads run.json and exit-*.json beside the streams; what is wrong is noted. */
-int view_trace_info(struct view_trace *t, const char *dir);
+/* trace_info.c: reads run.json and exit-*.json of a part; what is wrong is noted. 0 or -ENOMEM. */
+int view_trace_info(struct view_trace *t, struct view_run_part *part);
+/* Of a job, once all parts are read: what holds for all of them. */
+void view_trace_sum_parts(struct view_trace *t);
 
 /* trace/clocks.c: notes how far apart the nodes' clocks were, where forwarding collectors tell. */
 void view_trace_clocks(struct view_trace *t, const char *dir);

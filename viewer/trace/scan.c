@@ -73,7 +73,7 @@ static void note_damage(struct view_trace *t, const struct trace_file *f)
 				(unsigned long long)d[0].offset);
 }
 
-static int scan_file(struct view_trace *t, const char *path, const char *name)
+static int scan_file(struct view_trace *t, uint32_t part, const char *path, const char *name)
 {
 	struct trace_priv *p = t->priv;
 	struct trace_file *f;
@@ -84,7 +84,7 @@ static int scan_file(struct view_trace *t, const char *path, const char *name)
 	if (err)
 		return err;
 	f = &p->file[p->files];
-	*f = (struct trace_file){ strdup(name), NULL };
+	*f = (struct trace_file){ .name = strdup(name), .part = part };
 	if (!f->name)
 		return -ENOMEM;
 	err = wire_file_open(&f->file, path);
@@ -137,14 +137,15 @@ static int list_files(const char *dir, char ***names, size_t *n)
 }
 
 /* One file that cannot be read does not spoil the others. */
-static int scan_named(struct view_trace *t, const char *dir, const char *name, int *first)
+static int scan_named(struct view_trace *t, uint32_t part, const char *dir, const char *name,
+		      int *first)
 {
 	char *path;
 	int err;
 
 	if (asprintf(&path, "%s/%s", dir, name) < 0)
 		return -ENOMEM;
-	err = scan_file(t, path, name);
+	err = scan_file(t, part, path, name);
 	free(path);
 	if (err == -ENOMEM || !err)
 		return err;
@@ -154,16 +155,16 @@ static int scan_named(struct view_trace *t, const char *dir, const char *name, i
 	return 0;
 }
 
-static int scan_directory(struct view_trace *t, const char *dir, const char **why)
+static int scan_directory(struct view_trace *t, uint32_t part, const char *dir, const char **why)
 {
 	struct trace_priv *p = t->priv;
 	char **names;
-	size_t i, n;
+	size_t i, n, before = p->files;
 	int err, first = 0;
 
 	err = list_files(dir, &names, &n);
 	for (i = 0; i < n && !err; i++)
-		err = scan_named(t, dir, names[i], &first);
+		err = scan_named(t, part, dir, names[i], &first);
 	for (i = 0; i < n; i++)
 		free(names[i]);
 	free(names);
@@ -171,7 +172,7 @@ static int scan_directory(struct view_trace *t, const char *dir, const char **wh
 		*why = err == -ENOMEM ? "not enough memory" : "the directory cannot be read";
 	else if (!n)
 		*why = "the directory holds no trace (no .gst or .spool file)", err = -ENODATA;
-	else if (!p->files)
+	else if (p->files == before)
 		*why = "none of its files can be read", err = first;
 	return err;
 }
@@ -192,9 +193,8 @@ static const char *explain(int err)
 	}
 }
 
-int view_trace_scan(struct view_trace *t, const char *path, const char **why)
+int view_trace_scan(struct view_trace *t, uint32_t part, const char *path, const char **why)
 {
-	struct trace_priv *p = t->priv;
 	const char *slash = strrchr(path, '/');
 	struct stat st;
 	int err;
@@ -205,14 +205,21 @@ int view_trace_scan(struct view_trace *t, const char *path, const char **why)
 		return err;
 	}
 	if (S_ISDIR(st.st_mode)) {
-		err = scan_directory(t, path, why);
+		err = scan_directory(t, part, path, why);
 	} else {
-		err = scan_file(t, path, slash ? slash + 1 : path);
+		err = scan_file(t, part, path, slash ? slash + 1 : path);
 		if (err)
 			*why = explain(err);
 	}
-	if (err || p->frames)
-		return err;
+	return err;
+}
+
+int view_trace_scanned(const struct view_trace *t, const char **why)
+{
+	const struct trace_priv *p = t->priv;
+
+	if (p->frames)
+		return 0;
 	if (!p->bytes) {
 		*why = "it is empty";
 		return -ENODATA;

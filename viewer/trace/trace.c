@@ -110,6 +110,7 @@ static int build_streams(struct view_trace *t)
 	for (i = 0; i < p->frames && t->streams < streams && !err; i = end) {
 		for (end = i + 1; end < p->frames && same_stream(&p->frame[i], &p->frame[end]);)
 			end++;
+		t->stream[t->streams].part = p->file[p->frame[i].file].part;
 		err = view_stream_build(t, &t->stream[t->streams++], &p->frame[i], end - i,
 					scratch);
 	}
@@ -133,54 +134,168 @@ static int by_process(const void *a, const void *b)
 	return d ? d : memcmp(x->id, y->id, sizeof(x->id));
 }
 
-static int open_into(struct view_trace *t, const char *path, const char **why)
+static int make_streams(struct view_trace *t)
 {
 	struct trace_priv *p = t->priv;
-	struct stat st;
-	size_t i;
 	int err;
 
-	err = view_trace_scan(t, path, why);
-	if (err)
-		return err;
-	qsort(p->frame, p->frames, sizeof(*p->frame), by_sequence);
+	if (p->frames)
+		qsort(p->frame, p->frames, sizeof(*p->frame), by_sequence);
 	drop_duplicates(p);
 	err = build_streams(t);
 	free(p->frame);
 	p->frame = NULL;
-	if (!err && !stat(path, &st) && S_ISDIR(st.st_mode)) {
-		err = view_trace_info(t, path);
-		view_trace_clocks(t, path);
-	}
+	return err;
+}
+
+/* What the runs' own files tell of them. */
+static int add_info(struct view_trace *t)
+{
+	struct stat st;
+	int err = 0;
+
+	for (size_t i = 0; i < t->parts && !err; i++)
+		if (!stat(t->part[i].path, &st) && S_ISDIR(st.st_mode)) {
+			err = view_trace_info(t, &t->part[i]);
+			view_trace_clocks(t, t->part[i].path);
+		}
+	if (!err && t->joined)
+		view_trace_sum_parts(t);
+	return err;
+}
+
+static int finish(struct view_trace *t, const char **why)
+{
+	int err = make_streams(t);
+
+	if (!err)
+		err = add_info(t);
 	if (err) {
 		*why = "not enough memory";
 		return err;
 	}
-	for (i = 0; i < t->streams; i++)
+	for (size_t i = 0; i < t->streams; i++)
 		view_stream_close_hole(t, &t->stream[i]);
-	qsort(t->stream, t->streams, sizeof(*t->stream), by_process);
+	if (t->streams)
+		qsort(t->stream, t->streams, sizeof(*t->stream), by_process);
 	return 0;
 }
 
-int view_trace_open(struct view_trace **out, const char *path, const char **why)
+/* Everything of the job that the trace keeps, with paths that are its own. */
+static void take_job(struct view_trace *t, const struct view_job *job)
+{
+	struct view_arena *mem = &((struct trace_priv *)t->priv)->arena;
+	struct view_alloc *alloc = view_arena_array(mem, job->allocs, sizeof(*alloc));
+
+	t->joined = true;
+	t->part = view_arena_array(mem, job->runs, sizeof(*t->part));
+	for (t->parts = 0; t->parts < job->runs; t->parts++)
+		t->part[t->parts].path = view_arena_text(mem, job->run[t->parts]);
+	for (t->allocs = 0; t->allocs < job->allocs; t->allocs++)
+		view_alloc_keep(&alloc[t->allocs], &job->alloc[t->allocs], mem);
+	t->alloc = alloc;
+	for (size_t i = 0; i < job->notes; i++)
+		view_trace_note(t, "%s", job->note[i]);
+	t->run.job = job->id;
+	t->run.job.text[VIEW_JOB_CLUSTER] = NULL; /* as paths have it; others know it better */
+	view_job_keep(&t->run.job, mem);
+	t->run.id = strdup(view_job_title(mem, &job->id));
+}
+
+/* One run of several that cannot be read does not spoil the others. */
+static int open_parts(struct view_trace *t, const struct view_job *job, const char **why)
+{
+	int err = 0;
+
+	take_job(t, job);
+	for (size_t i = 0; i < t->parts && err != -ENOMEM; i++) {
+		err = view_trace_scan(t, (uint32_t)i, t->part[i].path, why);
+		if (err && err != -ENOMEM && err != -ENODATA)
+			view_trace_note(t, "%s: left out: %s", t->part[i].path, *why);
+	}
+	if (err == -ENOMEM)
+		return err;
+	if (!t->allocs) {
+		err = t->parts ? view_trace_scanned(t, why) : -ENODATA;
+		if (!t->parts)
+			*why = "the job has no run and no allocation in that folder";
+	} else {
+		err = 0;
+	}
+	return err ? err : finish(t, why);
+}
+
+static int open_folder(struct view_trace *t, const char *path, const char **why)
+{
+	struct view_jobs jobs;
+	struct view_job *job;
+	int err = view_job_of_folder(&jobs, path, &job);
+
+	*why = "it cannot be read as the folder of a job";
+	if (!err)
+		err = open_parts(t, job, why);
+	view_jobs_fini(&jobs);
+	return err;
+}
+
+static int open_into(struct view_trace *t, const char *path, const char **why)
+{
+	struct trace_priv *p = t->priv;
+	struct stat st;
+	int err;
+
+	if (view_job_is_folder(path) && !stat(path, &st) && S_ISDIR(st.st_mode))
+		return open_folder(t, path, why);
+	t->part = view_arena_array(&p->arena, 1, sizeof(*t->part));
+	t->part->path = t->path;
+	t->parts = 1;
+	err = view_trace_scan(t, 0, path, why);
+	if (!err)
+		err = view_trace_scanned(t, why);
+	return err ? err : finish(t, why);
+}
+
+static struct view_trace *new_trace(const char *path)
 {
 	struct view_trace *t = calloc(1, sizeof(*t));
-	int err = -ENOMEM;
 
-	*why = "not enough memory";
 	if (!t)
-		return -ENOMEM;
+		return NULL;
 	t->run.job = VIEW_JOB_NONE;
 	t->priv = calloc(1, sizeof(struct trace_priv));
 	t->path = strdup(path);
 	if (t->priv && t->path)
-		err = open_into(t, path, why);
-	if (err) {
+		return t;
+	view_trace_close(t);
+	return NULL;
+}
+
+int view_trace_open(struct view_trace **out, const char *path, const char **why)
+{
+	struct view_trace *t = new_trace(path);
+	int err;
+
+	*why = "not enough memory";
+	err = t ? open_into(t, path, why) : -ENOMEM;
+	if (err)
 		view_trace_close(t);
-		return err;
-	}
-	*out = t;
-	return 0;
+	else
+		*out = t;
+	return err;
+}
+
+int view_trace_open_job(struct view_trace **out, const struct view_job *job, const char **why)
+{
+	struct view_trace *t = new_trace(job->folder ? job->folder : job->runs ? job->run[0] : "");
+	int err;
+
+	*why = "not enough memory";
+	err = t ? open_parts(t, job, why) : -ENOMEM;
+	if (err)
+		view_trace_close(t);
+	else
+		*out = t;
+	return err;
 }
 
 static void run_fini(struct view_run_info *r)
@@ -335,4 +450,13 @@ uint64_t view_trace_bytes(const struct view_trace *t)
 			sum += wire_frame_bytes(&s->evidence[k].entry.frame);
 	}
 	return sum;
+}
+
+bool view_trace_over(const struct view_trace *t)
+{
+	bool all = t->allocs > 0;
+
+	for (size_t i = 0; i < t->allocs; i++)
+		all &= t->alloc[i].ended;
+	return all || t->run.has_exit_status;
 }

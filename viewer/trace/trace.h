@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "job/identity.h"
+#include "job/find.h"
 #include "wire/block.h"
 #include "wire/clock.h"
 #include "wire/evidence.h"
@@ -49,7 +49,16 @@ struct view_stream {
 	Wire__Facts **facts;
 	size_t fact_count;
 	uint64_t frames, bytes;
+	uint32_t part; /* of the trace: which run directory it lies in */
 	void *priv;
+};
+
+struct view_run_part { /* one of the run directories that a trace is made of */
+	const char *path;
+	const char *id; /* of its run.json; NULL: not told */
+	int64_t start_unix_ns, wall_ns; /* of its run.json; 0: not told */
+	bool has_exit_status;
+	int exit_status;
 };
 
 struct view_run_info { /* run.json and what else the folder holds; may be all empty */
@@ -77,6 +86,11 @@ struct view_trace {
 	struct view_run_info run;
 	struct view_stream *stream;
 	size_t streams;
+	struct view_run_part *part; /* one, unless runs of a job were joined */
+	size_t parts;
+	bool joined; /* it is a job's */
+	const struct view_alloc *alloc; /* what the job was given, by node and restart */
+	size_t allocs;
 	uint64_t damage_bytes, damage_spans;
 	char **note; /* what was damaged or missing: file, byte, consequence */
 	size_t notes;
@@ -104,6 +118,13 @@ static inline void view_trace_was_read(const struct view_trace *t, const struct 
  * clause for the user (static or owned by the trace), never NULL on error.
  */
 int view_trace_open(struct view_trace **t, const char *path, const char **why);
+
+/*
+ * Opens all runs of a job as one trace, with what it was given; none of them needs to be there
+ * if that is known. As above; nothing of @job is needed afterwards. view_trace_open does the same
+ * for the folder of a job.
+ */
+int view_trace_open_job(struct view_trace **t, const struct view_job *job, const char **why);
 void view_trace_close(struct view_trace *t);
 
 /*
@@ -111,6 +132,9 @@ void view_trace_close(struct view_trace *t);
  * stream that the same process began after it (execv). INT64_MIN: nobody does.
  */
 int64_t view_trace_end(const struct view_trace *t, const struct view_stream *s);
+
+/* Everything of the run or job has ended, as its wrapper or its scheduler saw. */
+bool view_trace_over(const struct view_trace *t);
 
 /*
  * Decodes one block, stably sorted by start, operations that start together by stream id as a
