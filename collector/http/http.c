@@ -227,7 +227,8 @@ void coll_http_tick(struct coll_http *h)
 	coll_http_close_slow(h, now);
 	coll_http_commit(h);
 	for (team = h->teams.list; team; team = team->next)
-		coll_team_close_idle(team, now - COLL_HTTP_STREAM_IDLE_S * COLL_SECOND_NS);
+		coll_team_close_idle(team, now - COLL_HTTP_STREAM_IDLE_S * COLL_SECOND_NS,
+				     now - COLL_HTTP_STREAM_BYE_S * COLL_SECOND_NS);
 	MHD_run(h->daemon);
 }
 

@@ -49,6 +49,7 @@
 #define COLL_HTTP_DISCARD (64u << 10) /* so much of a refused body is read */
 #define COLL_HTTP_COMMIT_MS 50
 #define COLL_HTTP_STREAM_IDLE_S 60 /* then a stream is closed; the next frame opens it again */
+#define COLL_HTTP_STREAM_BYE_S 5 /* the same, once it has said goodbye */
 #define COLL_HTTP_HEADERS_OUT 8
 #define COLL_HTTP_PEER_BYTES 64
 

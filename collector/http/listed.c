@@ -137,6 +137,35 @@ static void html_run(FILE *f, const struct coll_rundir *run, const struct coll_l
 	fputs("</td></tr>\n", f);
 }
 
+static void put_next(FILE *f, const struct coll_rundir *last)
+{
+	char id[COLL_LIST_AFTER_BYTES];
+
+	id_of(last, id, sizeof(id));
+	fprintf(f, "%" PRId64 ":%s", last->newest_ns, id);
+}
+
+static void html_end(FILE *f, const struct coll_rundir *last)
+{
+	fputs("</tbody></table>\n", f);
+	if (last) {
+		fputs("<p><a href=\"/runs?after=", f);
+		put_next(f, last);
+		fputs("\">older ones</a></p>\n", f);
+	}
+	fputs("</body></html>\n", f);
+}
+
+static void json_end(FILE *f, size_t count, const struct coll_rundir *last)
+{
+	fprintf(f, "],\"total\":%zu,\"next\":%s", count, last ? "\"" : "null");
+	if (last) {
+		put_next(f, last);
+		putc('"', f);
+	}
+	fputs("}\n", f);
+}
+
 static void html_begin(FILE *f, size_t count)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -144,8 +173,9 @@ static void html_begin(FILE *f, size_t count)
 	      "<title>gpustarve: runs</title></head>\n<body><h1>Runs</h1>\n",
 	      f);
 	fprintf(f,
-		"<p>%zu runs are stored here. <a href=\"/v1/runs\">As JSON</a>. Sums over all runs "
-		"need a store of digests: see <code>--store</code> in gpustarve-collector(1).</p>\n"
+		"<p>%zu runs are stored here. <a href=\"/v1/runs\">As JSON</a>. <a href=\"/\">Sums over "
+		"all runs</a> need a store of digests: <code>--store</code> in "
+		"gpustarve-collector(1).</p>\n"
 		"<table><thead><tr><th scope=\"col\">run</th><th scope=\"col\">last written</th>"
 		"<th scope=\"col\">now</th><th scope=\"col\">on disk</th>"
 		"<th scope=\"col\">processes</th><th scope=\"col\">labels</th></tr></thead><tbody>\n",
@@ -173,10 +203,11 @@ static void put_all(FILE *f, int base_fd, const struct coll_rundirs *all,
 		    const struct coll_list *list)
 {
 	size_t i = first_of(all, list->after), to = i + list->limit, n;
-	char id[COLL_LIST_AFTER_BYTES];
+	const struct coll_rundir *last;
 
 	if (to > all->count)
 		to = all->count;
+	last = to > i && to < all->count ? &all->run[to - 1] : NULL;
 	if (list->page)
 		html_begin(f, all->count);
 	else
@@ -186,17 +217,10 @@ static void put_all(FILE *f, int base_fd, const struct coll_rundirs *all,
 			putc(',', f);
 		put_run(f, base_fd, &all->run[n], list->page);
 	}
-	if (list->page) {
-		fputs("</tbody></table></body></html>\n", f);
-		return;
-	}
-	fprintf(f, "],\"total\":%zu,\"next\":", all->count);
-	if (to > i && to < all->count) {
-		id_of(&all->run[to - 1], id, sizeof(id));
-		fprintf(f, "\"%" PRId64 ":%s\"}\n", all->run[to - 1].newest_ns, id);
-	} else {
-		fputs("null}\n", f);
-	}
+	if (list->page)
+		html_end(f, last);
+	else
+		json_end(f, all->count, last);
 }
 
 int coll_list_write(void *arg)

@@ -10,7 +10,7 @@
 #include "node/server.h"
 #include "routes.h"
 
-#define PAGE_LIMIT 500
+#define PAGE_LIMIT 500 /* rows of a page */
 
 static void ask(struct coll_http_request *r, struct coll_list *list)
 {
@@ -29,13 +29,6 @@ static void ask(struct coll_http_request *r, struct coll_list *list)
 	snprintf(key, sizeof(key), "list %d %u %s %s", list->page, list->limit, list->after,
 		 list->base);
 	coll_maker_ask(&r->server->maker, r, &what);
-}
-
-void coll_lists_page(struct coll_http_request *r)
-{
-	struct coll_list list = { .page = true, .limit = PAGE_LIMIT };
-
-	ask(r, &list);
 }
 
 /* 1 to COLL_LIST_MAX. */
@@ -69,18 +62,38 @@ static bool take_after(struct coll_list *list, const char *text)
 	return true;
 }
 
-static void runs_end(struct coll_http_request *r)
+static void answer(struct coll_http_request *r, struct coll_list *list)
 {
-	struct coll_list list = { .limit = COLL_LIST_DEFAULT };
-
-	if (take_limit(&list, coll_http_query(r, "limit")) &&
-	    take_after(&list, coll_http_query(r, "after"))) {
-		ask(r, &list);
+	if (take_limit(list, coll_http_query(r, "limit")) &&
+	    take_after(list, coll_http_query(r, "after"))) {
+		ask(r, list);
 		return;
 	}
 	r->server->count.http_bad++;
 	coll_http_text(r, 400, "limit is from 1 to %d; after is what `next` said\n", COLL_LIST_MAX);
 }
+
+void coll_lists_page(struct coll_http_request *r)
+{
+	struct coll_list list = { .page = true, .limit = PAGE_LIMIT };
+
+	answer(r, &list);
+}
+
+static void runs_end(struct coll_http_request *r)
+{
+	struct coll_list list = { .limit = COLL_LIST_DEFAULT };
+
+	answer(r, &list);
+}
+
+const struct coll_route coll_route_list = {
+	.method = "GET",
+	.pattern = "/runs",
+	.scope = COLL_SCOPE_READ,
+	.end = coll_lists_page,
+	.gone = coll_pages_gone,
+};
 
 const struct coll_route coll_route_runs = {
 	.method = "GET",

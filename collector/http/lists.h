@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists of a team's runs, newest first: GET /v1/runs as JSON, and a plain page where no store of
- * digests gives a better one. Read from the disk in a process of its own.
+ * Lists of a team's runs, newest first: GET /v1/runs as JSON, GET /runs as a plain page, which is
+ * also what / shows where there is no store of digests. Read from the disk in a process of its own.
  */
 #ifndef COLL_LISTS_H
 #define COLL_LISTS_H

@@ -74,13 +74,13 @@ struct coll_team *coll_team_sharing(struct coll_teams *t, struct coll_store *sto
 	return add(t, team);
 }
 
-void coll_team_close_idle(struct coll_team *team, int64_t before_ns)
+void coll_team_close_idle(struct coll_team *team, int64_t before_ns, int64_t bye_before_ns)
 {
 	struct coll_stream *s, *next;
 
 	for (s = team->feeder.streams; s; s = next) {
 		next = s->next_owned;
-		if (s->heard_ns < before_ns && !coll_stream_dirty(s))
+		if (s->heard_ns < (s->bye ? bye_before_ns : before_ns) && !coll_stream_dirty(s))
 			close_stream(team, s);
 	}
 }

@@ -39,8 +39,11 @@ struct coll_team *coll_team_get(struct coll_teams *t, const char *name);
 /* A team that has @store, which is not its own. NULL: no memory. */
 struct coll_team *coll_team_sharing(struct coll_teams *t, struct coll_store *store);
 
-/* Closes streams that nothing came for since @before_ns (monotonic), if all of them is durable. */
-void coll_team_close_idle(struct coll_team *team, int64_t before_ns);
+/*
+ * Closes streams that nothing came for since @before_ns (monotonic), or, where they have said
+ * goodbye, since @bye_before_ns; if all of them is durable.
+ */
+void coll_team_close_idle(struct coll_team *team, int64_t before_ns, int64_t bye_before_ns);
 
 void coll_teams_fini(struct coll_teams *t);
 

@@ -19,7 +19,7 @@ from collector import BYE, PULSE, bin_dir, frame, hello, run_tests, seeded, wait
 
 BIN = bin_dir()
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
-SHOWN = ("/", "/metrics", "/v1/runs", "/v1/runs/none/summary", "/runs/none")
+SHOWN = ("/", "/runs", "/metrics", "/v1/runs", "/v1/runs/none/summary", "/runs/none")
 HOSTILE = {"a": "<script>pwned()</script>", "b": "'); DROP TABLE runs; --", "c": "$(reboot)`id`",
            "d\"<img src=x onerror=pwned()>": "\" onclick=pwned() '", "e": "\u202edesrever\u2028",
            "f": "%s%n\\u003c", "g": "x" * 5000, "h": "</title></table>\r\nSet-Cookie: a=b"}
@@ -155,6 +155,11 @@ def test_pages_of_runs():
                 break
             after = "&after=" + answer["next"]
         assert turns == 4 and len(seen) == 25 and set(seen) == names
+        page = c.ask("GET", "/runs?limit=20")[2].decode()
+        more = re.search(r'href="(/runs\?after=[^"]+)"', page)[1]
+        rest = c.ask("GET", more)[2].decode()
+        assert set(re.findall(r'href="/runs/(run-\d+)"', page + rest)) == names
+        assert "older ones" not in rest
         newest = [r["last_write_unix_ns"] for r in
                   json.loads(c.ask("GET", "/v1/runs?limit=1000")[2])["runs"]]
         assert newest == sorted(newest, reverse=True)

@@ -392,6 +392,33 @@ def test_service_manager():
         shutil.rmtree(root)
 
 
+def test_unit():
+    """The unit that is installed is one that systemd takes, and gives little away."""
+    if not shutil.which("systemd-analyze"):
+        print("no systemd-analyze here")
+        return
+    source = os.environ.get("GPUSTARVE_SOURCE") or os.path.dirname(os.path.dirname(os.path.dirname(
+        os.path.abspath(__file__))))
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "gpustarve-collector.service")
+        with open(os.path.join(source, "scripts", "systemd", "gpustarve-collector.service.in")) as f:
+            text = f.read().replace("@GS_BINDIR@", BIN)
+        with open(path, "w") as f:
+            f.write(text)
+        with open(os.path.join(d, "limits"), "w") as f:
+            f.write(open(os.path.join(source, "scripts", "systemd", "limits")).read())
+        done = subprocess.run(["systemd-analyze", "verify", "--man=no", path], capture_output=True,
+                              text=True, timeout=120)
+        told = [line for line in done.stderr.splitlines() if "gpustarve-collector.service" in line]
+        assert not told, told
+        done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=20", path],
+                              capture_output=True, text=True, timeout=120)
+        if "nrecognized option" not in done.stderr:
+            assert done.returncode == 0, done.stdout[-300:] + done.stderr
+        os.makedirs(os.path.join(d, "runs"))
+        sweep(os.path.join(d, "runs"), "--limits", os.path.join(d, "limits"))
+
+
 def test_digests():
     """Ended runs get a digest once, again when they grow, and are tried again after a failure."""
     with tempfile.TemporaryDirectory() as d:

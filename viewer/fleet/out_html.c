@@ -35,6 +35,8 @@ static void put_head(struct sheet *s)
 	      "<header><p class=\"brand\">gpustarve</p>\n<p class=\"soft\">",
 	      s->out);
 	html_escape(s->out, fleet_words_scope(s->f, &s->mem));
+	if (s->f->options.links)
+		fputs("</p>\n<p><a href=\"runs\">All runs</a>", s->out);
 	fputs("</p></header>\n<main id=\"main\" tabindex=\"-1\">\n", s->out);
 }
 
@@ -319,7 +321,7 @@ static void put_link(struct sheet *s, const char *id)
 	fputs("<a href=\"runs/", s->out);
 	for (const unsigned char *p = (const unsigned char *)id; *p; p++) {
 		if ((*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
-		    (*p >= 'A' && *p <= 'Z') || *p == '-' || *p == '_')
+		    (*p >= 'A' && *p <= 'Z') || strchr("-_.+=@", *p))
 			fputc(*p, s->out);
 		else
 			fprintf(s->out, "%%%02X", *p);
