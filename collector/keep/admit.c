@@ -162,8 +162,10 @@ int coll_keeper_append(struct coll_keeper *k, struct coll_use *use, uint64_t siz
 		return no_room(k, &use->need, len);
 	k->bytes += len;
 	k->appended += len;
-	if (use)
+	if (use) {
 		use->bytes += len;
+		use->appended += len;
+	}
 	return 0;
 }
 

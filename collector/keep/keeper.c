@@ -66,7 +66,7 @@ static void hear_team(struct coll_keeper *k, const char *name, uint64_t bytes, u
 
 	if (!u)
 		return;
-	u->bytes = bytes;
+	u->bytes = bytes + u->appended;
 	u->runs = runs;
 }
 
@@ -97,15 +97,20 @@ static void hear_line(struct coll_keeper *k, const char *line)
 		coll_note("sweep: %s", line);
 }
 
-/* Teams that the sweep did not name have nothing any more. */
+/*
+ * Teams that the sweep did not name have nothing any more. What came since it began it may have
+ * seen or not: it counts as not, so that a quota is never exceeded.
+ */
 void coll_keeper_heard(struct coll_keeper *k, const char *text, size_t len)
 {
 	const char *end = text + len, *eol;
 	struct coll_use *u;
 	char line[700];
 
-	for (u = k->team; u; u = u->next)
-		u->bytes = u->runs = 0;
+	for (u = k->team; u; u = u->next) {
+		u->bytes = u->appended;
+		u->runs = 0;
+	}
 	for (; text < end; text = eol + 1) {
 		eol = memchr(text, '\n', (size_t)(end - text));
 		if (!eol)
@@ -138,13 +143,14 @@ static int sweep_work(void *arg)
 	return coll_sweep(arg, 1);
 }
 
-static void forget_needs(struct coll_keeper *k)
+/* From now on a sweep counts. */
+static void count_anew(struct coll_keeper *k)
 {
 	struct coll_use *u;
 
-	k->need = 0;
+	k->need = k->appended = 0;
 	for (u = k->team; u; u = u->next)
-		u->need = 0;
+		u->need = u->appended = 0;
 }
 
 static void start(struct coll_keeper *k, int64_t now_ns)
@@ -165,11 +171,10 @@ static void start(struct coll_keeper *k, int64_t now_ns)
 		};
 		plan.arg = k->plan;
 		k->began_ns = now_ns;
-		k->appended = 0;
 		err = coll_child_start(k->children, &plan, sweep_done, k);
 	}
 	if (!err) {
-		forget_needs(k);
+		count_anew(k);
 		return;
 	}
 	free(k->plan);

@@ -28,6 +28,7 @@ struct coll_open_run;
 struct coll_use {
 	char team[COLL_KEEPER_TEAM_BYTES]; /* "": runs of no team */
 	uint64_t bytes, runs;
+	uint64_t appended; /* since the sweep that runs, or ran last, began */
 	uint64_t need; /* what was refused since the last sweep began, the largest */
 	struct coll_use *next;
 };
@@ -44,7 +45,7 @@ struct coll_keeper {
 	int64_t next_ns, began_ns; /* monotonic */
 	uint64_t bytes, runs; /* on disk, all teams */
 	uint64_t need; /* as above */
-	uint64_t appended; /* since the sweep that runs, or ran last, began */
+	uint64_t appended; /* as above */
 	struct coll_use *team;
 
 	struct coll_open_run *open[COLL_KEEPER_BUCKETS]; /* runs that a stream of is open */

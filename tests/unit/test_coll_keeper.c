@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Limits read from words, quotas counted beside a sweep, rates, text made harmless. */
+#include "harness.h"
+
+#include <errno.h>
+#include "base/text.h"
+#include "keep/keeper.h"
+
+static struct coll_limits limits;
+static struct coll_counters count;
+static struct coll_keeper keeper;
+static struct coll_children children;
+
+static void begin(void)
+{
+	coll_limits_init(&limits);
+	memset(&count, 0, sizeof(count));
+	coll_children_init(&children, NULL);
+	coll_keeper_init(&keeper, "/nowhere", &limits, &children, &count);
+}
+
+static void heard(const char *text)
+{
+	coll_keeper_heard(&keeper, text, strlen(text));
+}
+
+/* What a sweep tells is from when it began: what came meanwhile is added, for teams and for all. */
+static void test_quota_beside_a_sweep(void)
+{
+	struct coll_use *red;
+
+	begin();
+	limits.value[COLL_LIMIT_QUOTA] = 1000;
+	limits.value[COLL_LIMIT_TEAM_QUOTA] = 500;
+	red = coll_keeper_use(&keeper, "red");
+	REQUIRE(red);
+	EXPECT_INT(coll_keeper_append(&keeper, red, 0, 300), 0);
+	heard("team red 100 1\nteam - 50 2\ntotal 150 3 40 2\n");
+	EXPECT_UINT(red->bytes, 400);
+	EXPECT_UINT(keeper.bytes, 450);
+	EXPECT_UINT(coll_keeper_use(&keeper, "")->bytes, 50);
+	EXPECT_INT(coll_keeper_append(&keeper, red, 0, 101), -EDQUOT);
+	EXPECT_UINT(red->need, 101);
+	EXPECT_INT(coll_keeper_append(&keeper, red, 0, 100), 0);
+	EXPECT_INT(coll_keeper_append(&keeper, NULL, 0, 451), -EDQUOT);
+	EXPECT_UINT(keeper.need, 451);
+	EXPECT_INT(coll_keeper_append(&keeper, NULL, 0, 450), 0);
+	EXPECT_UINT(count.limit_quota, 2);
+	EXPECT_UINT(count.runs_removed, 2);
+	EXPECT_UINT(count.bytes_removed, 40);
+	heard("total 0 0 0 0\n"); /* a team that has nothing any more */
+	EXPECT_UINT(red->bytes, 400);
+	heard("team red 99999999999999999999 1\nteam\ntotal x\nnonsense");
+	coll_keeper_fini(&keeper);
+}
+
+static void test_streams_and_runs(void)
+{
+	begin();
+	limits.value[COLL_LIMIT_STREAMS] = 3;
+	limits.value[COLL_LIMIT_RUNS] = 2;
+	limits.value[COLL_LIMIT_STREAM_SIZE] = 10;
+	EXPECT_INT(coll_keeper_open(&keeper, "/a"), 0);
+	EXPECT_INT(coll_keeper_open(&keeper, "/b"), 0);
+	EXPECT_INT(coll_keeper_open(&keeper, "/c"), -EUSERS);
+	EXPECT_INT(coll_keeper_open(&keeper, "/a"), 0);
+	EXPECT_INT(coll_keeper_open(&keeper, "/a"), -EUSERS);
+	coll_keeper_closed(&keeper, "/b");
+	EXPECT_UINT(keeper.open_runs, 1);
+	EXPECT_INT(coll_keeper_open(&keeper, "/c"), 0);
+	EXPECT_UINT(count.limit_runs, 1);
+	EXPECT_UINT(count.limit_streams, 1);
+	EXPECT_INT(coll_keeper_append(&keeper, NULL, 5, 5), 0);
+	EXPECT_INT(coll_keeper_append(&keeper, NULL, 5, 6), -EFBIG);
+	EXPECT_INT(coll_keeper_append(&keeper, NULL, UINT64_MAX, 6), -EFBIG);
+	EXPECT_INT(coll_keeper_open(NULL, "/a"), 0);
+	coll_keeper_closed(&keeper, "/a");
+	coll_keeper_closed(&keeper, "/a");
+	coll_keeper_closed(&keeper, "/c");
+	EXPECT_UINT(keeper.open_streams, 0);
+	coll_keeper_fini(&keeper);
+}
+
+/* Over an hour, whatever the pieces, no more than the rate and what was saved up. */
+static void test_rate(void)
+{
+	struct coll_bucket b = { 0 };
+	int64_t now = 1000 * COLL_SECOND_NS, end = now + 3600 * COLL_SECOND_NS;
+	uint64_t taken = 0, rate = 1000003, seed = 7;
+
+	while (now < end) {
+		uint64_t piece = (seed = seed * 6364136223846793005u + 1442695040888963407u) >> 44;
+
+		now += coll_bucket_wait_ns(&b, rate, now);
+		coll_bucket_take(&b, rate, piece, now);
+		taken += piece;
+	}
+	EXPECT(taken <= 3603 * rate + (1u << 20));
+	EXPECT(taken >= 3600 * rate);
+	coll_bucket_take(&b, 1, UINT64_MAX, now);
+	EXPECT(coll_bucket_wait_ns(&b, 1, now) <= COLL_BUCKET_DEBT_S * COLL_SECOND_NS);
+	EXPECT_INT(coll_bucket_wait_ns(&b, 0, now), 0);
+}
+
+static void test_words(void)
+{
+	uint64_t bytes;
+	int64_t ns;
+
+	EXPECT(coll_size_of("12", &bytes) && bytes == 12);
+	EXPECT(coll_size_of("3K", &bytes) && bytes == 3072);
+	EXPECT(coll_size_of("16777215T", &bytes) && bytes == 16777215ull << 40);
+	EXPECT(!coll_size_of("16777216T", &bytes));
+	EXPECT(!coll_size_of("", &bytes) && !coll_size_of("K", &bytes));
+	EXPECT(!coll_size_of("1k", &bytes) && !coll_size_of("1KB", &bytes));
+	EXPECT(!coll_size_of(" 1", &bytes) && !coll_size_of("+1", &bytes));
+	EXPECT(coll_span_of("2w", &ns) && ns == 14 * 86400 * COLL_SECOND_NS);
+	EXPECT(!coll_span_of("2", &ns) && !coll_span_of("300y", &ns));
+}
+
+static const char *put(void (*how)(FILE *f, const char *text), const char *text)
+{
+	static char out[400];
+	FILE *f = fmemopen(out, sizeof(out), "w");
+
+	REQUIRE(f);
+	how(f, text);
+	fclose(f);
+	return out;
+}
+
+static void test_text(void)
+{
+	EXPECT_STR(put(coll_put_json, "a\"b\\<&\n\x01"),
+		   "\"a\\u0022b\\u005c\\u003c\\u0026\\u000a\\u0001\"");
+	EXPECT_STR(put(coll_put_json, "\xc3\xa9\xf0\x9f\x98\x80"), "\"\xc3\xa9\xf0\x9f\x98\x80\"");
+	EXPECT_STR(put(coll_put_json, "\xff\xc3"), "\"\xef\xbf\xbd\xef\xbf\xbd\"");
+	EXPECT_STR(put(coll_put_json, "\xc0\x80"), "\"\xef\xbf\xbd\xef\xbf\xbd\"");
+	EXPECT_STR(put(coll_put_json, "\xe2\x80\xa8"), "\"\\u2028\"");
+	EXPECT_STR(put(coll_put_html, "<a href='x'>&\""), "&#60;a href=&#39;x&#39;&#62;&#38;&#34;");
+	EXPECT_STR(put(coll_put_html, "\xe2\x80\xae|\x7f"), "\xef\xbf\xbd|\xef\xbf\xbd");
+	EXPECT_STR(put(coll_put_label, "a\"\\\nb"), "\"a\\\"\\\\\xef\xbf\xbd"
+						    "b\"");
+}
+
+int main(void)
+{
+	return RUN(test_quota_beside_a_sweep, test_streams_and_runs, test_rate, test_words,
+		   test_text);
+}
