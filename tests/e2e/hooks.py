@@ -21,11 +21,22 @@ class Prefix:
         self.scripts = os.path.join(self.dir, 'libexec', 'gpustarve', 'slurm')
         self.lib = os.path.join(self.dir, 'lib', 'gpustarve', 'libprof.so')
         shutil.copytree(SCRIPTS, self.scripts, ignore=shutil.ignore_patterns('spank', 'CMake*'))
+        if os.environ.get('HOOKS_SHELL'):
+            self.use_shell(os.environ['HOOKS_SHELL'])
         os.makedirs(os.path.dirname(self.lib))
         os.makedirs(self.path('bin'))
         shutil.copy(gs.LIBPROF, self.lib)
         self.lib = os.path.realpath(self.lib)
         self.settings(**settings)
+
+    def use_shell(self, shell):
+        """Another /bin/sh than this machine's, such as '/bin/bash --posix'; to be tried by hand."""
+        for name in os.listdir(self.scripts):
+            path = os.path.join(self.scripts, name)
+            with open(path, encoding='utf-8') as f:
+                text = f.read()
+            with open(path, 'w', encoding='utf-8') as f:
+                f.write(text.replace('#!/bin/sh\n', f'#!{shell}\n', 1))
 
     def path(self, *parts):
         return os.path.join(self.dir, *parts)
