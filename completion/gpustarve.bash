@@ -23,7 +23,7 @@ declare -A _gpustarve_options=(
 		--waste --fail-on-warn -o --output --format'
 	[import]='-o --output -q --quiet'
 	[export]='--format -o --output --table --price --price-model --window -q --quiet'
-	[job]='-d --dir'
+	[job]='-d --dir --cluster --price --price-model'
 	[dump]='--samples --batches --steps --streams'
 	[digest]='--store -o --output --team --revision --from --flush'
 	[fleet]='--store --by --since --until --team --top --require-label --partial --format --links
@@ -58,7 +58,8 @@ declare -A _gpustarve_values=(
 	[export --format]='perfetto kineto sqlite folded pprof prometheus focus csv'
 	[export -o]=@file [export --output]=@file [export --table]='gaps classes gpus steps'
 	[export --price]=@none [export --price-model]=$_gpustarve_models [export --window]='job device'
-	[job -d]=@folder [job --dir]=@folder
+	[job -d]=@folder [job --dir]=@folder [job --cluster]=@none
+	[job --price]=@none [job --price-model]=$_gpustarve_models
 	[digest --store]=@none [digest -o]=@file [digest --output]=@file [digest --team]=@none
 	[digest --revision]=@none [digest --from]=@file
 	[fleet --store]=@none [fleet --since]=@none [fleet --until]=@none [fleet --team]=@none
@@ -157,7 +158,7 @@ _gpustarve_operand() { # COMMAND CURRENT
 	case $1 in
 	report | verify | check | export | dump | digest) _gpustarve_runs "$2" ;;
 	import) _gpustarve_files "$2" -f ;;
-	job) [ "$COMP_CWORD" -eq 2 ] && _gpustarve_words 'begin end' "$2" ;;
+	job) [ "$COMP_CWORD" -eq 2 ] && _gpustarve_words 'begin end comment list' "$2" ;;
 	prices)
 		if [ "$COMP_CWORD" -eq 2 ]; then
 			_gpustarve_words 'list show import' "$2"

@@ -19,7 +19,7 @@ static const struct command commands[] = {
 	{ "check", view_cmd_check, "hold runs against budgets and a baseline" },
 	{ "import", view_cmd_import, "make a run of another tool's trace" },
 	{ "export", view_cmd_export, "write a run for other tools" },
-	{ "job", view_cmd_job, "what a scheduler's hooks call" },
+	{ "job", view_cmd_job, "what a scheduler's hooks call, and its jobs" },
 	{ "dump", view_cmd_dump, "print what a trace holds" },
 	{ "digest", view_cmd_digest, "make what the fleet keeps of a run" },
 	{ "fleet", view_cmd_fleet, "sum up the runs of an organisation" },

@@ -60,7 +60,7 @@ def questions():
     yield ['gpustarve', 'report', 'a.gst', '--price', '2', 'runs/'], {'runs/b.gst'}
     yield ['gpustarve', 'import', 'tr'], {'trace.json'}
     yield ['gpustarve', 'prices', ''], {'list', 'show', 'import'}
-    yield ['gpustarve', 'job', ''], {'begin', 'end'}
+    yield ['gpustarve', 'job', ''], {'begin', 'end', 'comment', 'list'}
     yield ['gpustarve', 'run', '--', 'bas'], lambda got: 'bash' not in got and f'no bash in {sorted(got)}'
     yield ['gpustarve', 'run', '--price', '2', 'bash', 'tr'], {'trace.json'}
     yield ['gpustarve', 'nonsense', '-'], set()

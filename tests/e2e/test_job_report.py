@@ -4,6 +4,7 @@
 """`gpustarve report --job`: made-up runs of a Slurm job joined with what the job was given. Every
 nanosecond and cent of GPUs that nobody used, requeues, steps, array tasks, several clusters; what is
 missing, and what somebody wrote to break it."""
+import csv
 import json
 import os
 import shutil
@@ -110,7 +111,7 @@ def check_unused(where):
     window = report('--job', '9', '--dir', out, '--window', 'device', good=False)
     gs.equal(len(json.loads(window.stdout)['gpus']), 1, 'the window of a device knows of no allocation')
     check_files(out, folder, s)
-    return out
+    check_lines(out)
 
 
 def check_files(out, folder, s):
@@ -133,7 +134,31 @@ def check_files(out, folder, s):
     at = rows[0].split(',').index('ns')
     of = [r.split(',') for r in rows[1:] if 'excluded.no_process' in r]
     gs.equal(sum(int(r[at]) for r in of), 370 * S, 'pieces of an export')
-    gs.check('4711' not in rows, 'rows')
+    focus = list(csv.DictReader(gs.gpustarve('export', folder, '--format', 'focus').stdout.decode().splitlines()))
+    gs.equal({r['BillingAccountId'] for r in focus}, {'ml'}, 'charged to the job\'s account')
+
+
+def check_lines(out):
+    """What accounting gets, and the list of jobs."""
+    done = gs.gpustarve('job', 'comment', '9', '--dir', out, '--price', '3.60')
+    line = done.stdout.decode()
+    gs.check(line.startswith('gpustarve verdict=') and line == line.lower() and len(line) < 250, line)
+    said = dict(word.split('=') for word in line.split()[1:])
+    gs.equal({k: said[k] for k in ('gpus', 'unused_gpus', 'gpu_hours', 'usd')},
+             {'gpus': '4', 'unused_gpus': '3', 'gpu_hours': '0.11', 'usd': '0.40'}, 'a line for accounting')
+    gs.check(said['price_source'] and said['price_date'], 'no price without its source and date')
+    without = gs.gpustarve('job', 'comment', '9', '--dir', out,
+                           env=gs.environment(GPUSTARVE_PRICES='/nonexistent', GPUSTARVE_DMI='/nonexistent'))
+    gs.equal(without.returncode, 0, 'whatever prices there are')
+    gs.equal(('usd=' in without.stdout.decode()), 'price_source=' in without.stdout.decode(), 'dollars and source')
+    alloc(out, job=10, cluster='c2', end=None, gpus=2, user='e\x1b[2Jve\u202e')
+    done = gs.gpustarve('job', 'list', '--dir', out)
+    rows = [r.split() for r in done.stdout.decode('ascii').splitlines()]
+    gs.equal([(r[0], r[1], r[3], r[4], r[5], r[6], r[-1]) for r in rows[1:]],
+             [('9', 'c1', '1', '0', '1', '4', 'ended'), ('10', 'c2', '0', '0', '1', '2', 'open')], 'list')
+    gs.check('?[2Jve' in rows[2][2], f'nothing that moves a cursor: {rows[2]}')
+    refused_job = gs.gpustarve('job', 'comment', '77', '--dir', out)
+    gs.equal((refused_job.returncode, refused_job.stdout), (1, b''), 'no such job')
 
 
 def check_requeue(where):

@@ -1,62 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpustarve job: what the hooks of a scheduler call. */
+/* gpustarve job: what the hooks of a scheduler call, and what is known of its jobs. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "cmd.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "job/ask.h"
 #include "job/hook.h"
+#include "job_show.h"
 
 static const char usage[] =
 	"usage: gpustarve job begin [--dir OUT]\n"
 	"       gpustarve job end [--dir OUT]\n"
+	"       gpustarve job comment ID [--dir OUT] [--cluster NAME] [--price USD]\n"
+	"       gpustarve job list [--dir OUT] [--cluster NAME]\n"
 	"\n"
-	"What a scheduler's hooks call, on a node.\n"
+	"What a scheduler's hooks call, and what is known of its jobs.\n"
 	"\n"
 	"begin    in the Prolog: writes which GPUs the job was given here, and when, into\n"
 	"         OUT/<cluster>-<job>.job/alloc-<node>-<restart>.json\n"
 	"end      in the Epilog: adds when it gave them back\n"
+	"comment  one line of lower-case NAME=VALUE about a job, for its AdminComment\n"
+	"list     the jobs that have runs or allocations in OUT\n"
 	"\n"
-	"  -d, --dir OUT    the folder of the runs; default: GPUSTARVE_OUT, else\n"
-	"                   ./gpustarve-runs\n"
+	"  -d, --dir OUT        the folder of the runs; default: GPUSTARVE_OUT, else\n"
+	"                       ./gpustarve-runs\n"
+	"  --cluster NAME       that cluster's jobs\n"
+	"  --price USD          dollars per GPU-hour, for every GPU\n"
+	"  --price-model M      which price of the lists: on-demand (default), spot, ...\n"
 	"\n"
-	"Both read the scheduler's variables (SLURM_JOB_ID, SLURM_JOB_GPUS, ...). They exit 1 when\n"
-	"they could not do it, which a hook should not pass on: it would drain the node.\n";
-
-struct opts {
-	const char *out;
-};
-
-static const char *default_out(void)
-{
-	const char *env = getenv("GPUSTARVE_OUT");
-
-	return env && env[0] ? env : "gpustarve-runs";
-}
+	"begin and end read the scheduler's variables (SLURM_JOB_ID, SLURM_JOB_GPUS, ...). They exit\n"
+	"1 when they could not do it, which a hook should not pass on: it would drain the node.\n";
 
 /* 1: go on, 0: help was shown, -1: error. */
-static int parse(int argc, char **argv, struct opts *o)
+static int parse(int argc, char **argv, struct view_job_choice *o)
 {
 	static const struct option longs[] = {
 		{ "dir", required_argument, NULL, 'd' },
+		{ "cluster", required_argument, NULL, 'c' },
+		{ "price", required_argument, NULL, 'p' },
+		{ "price-model", required_argument, NULL, 'm' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
+	bool ok = true;
 	int c;
 
-	while ((c = view_getopt(argc, argv, ":d:h", longs)) != -1) {
-		if (c == 'h') {
+	while (ok && (c = view_getopt(argc, argv, ":d:h", longs)) != -1) {
+		switch (c) {
+		case 'd':
+			o->dir = optarg;
+			break;
+		case 'c':
+			o->cluster = optarg;
+			break;
+		case 'p':
+			o->rates.price = optarg;
+			break;
+		case 'm':
+			o->rates.model = optarg;
+			ok = view_option_price_model(optarg);
+			break;
+		case 'h':
 			fputs(usage, stdout);
 			return 0;
+		default:
+			ok = false;
 		}
-		if (c != 'd')
-			return -1;
-		o->out = optarg;
 	}
-	return 1;
+	return ok ? 1 : -1;
 }
 
 static int tell(struct view_hook *h, int done)
@@ -72,35 +86,39 @@ static int tell(struct view_hook *h, int done)
 	return done < 0 ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 }
 
-static int begin(const struct opts *o)
+static int begin(const struct view_job_choice *o)
 {
 	struct view_hook h;
-	int done = view_hook_begin(&h, o->out);
+	int done = view_hook_begin(&h, view_job_out(o->dir));
 
 	return tell(&h, done);
 }
 
-static int end(const struct opts *o)
+static int end(const struct view_job_choice *o)
 {
 	struct view_hook h;
-	int done = view_hook_end(&h, o->out);
+	int done = view_hook_end(&h, view_job_out(o->dir));
 
 	return tell(&h, done);
 }
 
 int view_cmd_job(int argc, char **argv)
 {
-	struct opts o = { .out = default_out() };
-	int go = parse(argc, argv, &o);
-	const char *what = optind < argc ? argv[optind] : "";
+	struct view_job_choice o = { .rates.price_from = "--price" };
+	int go = parse(argc, argv, &o), words = argc - optind;
+	const char *what = words ? argv[optind] : "";
 
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
-	if (optind == argc - 1 && !strcmp(what, "begin"))
+	if (words == 1 && !strcmp(what, "begin"))
 		return begin(&o);
-	if (optind == argc - 1 && !strcmp(what, "end"))
+	if (words == 1 && !strcmp(what, "end"))
 		return end(&o);
+	if (words == 1 && !strcmp(what, "list"))
+		return view_job_list(&o);
+	if (words == 2 && !strcmp(what, "comment"))
+		return view_job_comment(argv[optind + 1], &o);
 	view_error("job: %s; see gpustarve job --help",
-		   *what ? "no such sub-command or too many arguments" : "no sub-command");
+		   *what ? "no such sub-command, or not its operands" : "no sub-command");
 	return VIEW_EXIT_ERROR;
 }

@@ -119,6 +119,8 @@ static void account_id(struct page *p)
 {
 	const char *of = label(p, "account");
 
+	if (!of || !*of)
+		of = p->s->job.text[VIEW_JOB_ACCOUNT];
 	put_text(p, of && *of ? of : "unassigned");
 }
 

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job_show.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "cmd.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "job/ask.h"
+#include "summary/analyse.h"
+
+#define COMMENT_BYTES 250
+#define CENT 10000000 /* nano-dollars */
+
+struct line {
+	char text[COMMENT_BYTES];
+	size_t len;
+};
+
+/* A name and its value, if there is room for both. */
+static void add(struct line *l, const char *name, const char *value)
+{
+	size_t left = sizeof(l->text) - l->len;
+	int n = snprintf(l->text + l->len, left, " %s=%s", name, value);
+
+	if (n < 0 || (size_t)n >= left)
+		l->text[l->len] = '\0';
+	else
+		l->len += (size_t)n;
+}
+
+/* A word that survives lower-casing and quoting: others become a minus. */
+static void add_word(struct line *l, const char *name, const char *value)
+{
+	char word[64];
+	size_t n = 0;
+
+	for (; *value && n + 1 < sizeof(word); value++) {
+		char c = *value >= 'A' && *value <= 'Z' ? (char)(*value | 32) : *value;
+
+		word[n++] = strchr("abcdefghijklmnopqrstuvwxyz0123456789._-", c) ? c : '-';
+	}
+	word[n] = '\0';
+	add(l, name, word);
+}
+
+static void add_count(struct line *l, const char *name, uint64_t v)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof(digits), "%" PRIu64, v);
+	add(l, name, digits);
+}
+
+static void add_usd(struct line *l, const char *name, int64_t nano)
+{
+	int64_t cents = view_div_even(nano, CENT);
+	char digits[32];
+
+	snprintf(digits, sizeof(digits), "%" PRId64 ".%02" PRId64, cents / 100, cents % 100);
+	add(l, name, digits);
+}
+
+static uint64_t unused_gpus(const struct ana_result *r)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < r->gpus; i++)
+		n += r->gpu[i].held_ns > 0 &&
+		     r->gpu[i].classes[ANA_EXCLUDED_NO_PROCESS] == r->gpu[i].held_ns;
+	return n;
+}
+
+/* Dollars only with who says so and when. */
+static void add_money(struct line *l, const struct view_summary *s)
+{
+	const struct view_cost *c = &s->cost;
+
+	if (!c->known || !c->gpus)
+		return;
+	add_usd(l, "usd", c->total);
+	add_usd(l, "wasted_usd", c->wasted);
+	add_word(l, "price_source", c->rate[0].source);
+	add_word(l, "price_date", c->rate[0].date);
+}
+
+static void write_comment(struct line *l, const struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+	const char *severity = ana_severity_names[r->judgement.severity];
+	view_unit unit;
+
+	l->len = (size_t)snprintf(l->text, sizeof(l->text), "gpustarve");
+	add(l, "verdict", ana_verdict_names[r->judgement.verdict]);
+	if (severity)
+		add(l, "severity", severity);
+	add(l, "starved_pct", view_percent(unit, view_ppm(s->starved_ns, r->gpu_ns)));
+	add(l, "wasted_pct", view_percent(unit, view_ppm(s->wasted_ns, r->gpu_ns)));
+	add_count(l, "gpus", r->gpus);
+	if (unused_gpus(r))
+		add_count(l, "unused_gpus", unused_gpus(r));
+	add(l, "gpu_hours", view_hours(unit, r->gpu_ns));
+	if (r->attempts > 1)
+		add_count(l, "restarts", r->attempts - 1);
+	add_money(l, s);
+}
+
+int view_job_comment(const char *id, const struct view_job_choice *o)
+{
+	struct view_analysis a = { .rates = o->rates };
+	struct view_jobs jobs;
+	struct view_job *job = view_job_or_say(&jobs, o->dir, id, o->cluster);
+	struct view_summary *s = NULL;
+	struct line l = { .len = 0 };
+	int status = VIEW_EXIT_ERROR;
+
+	a.job = job;
+	if (job && !view_analyse(id, &a, &s)) {
+		write_comment(&l, s);
+		puts(l.text);
+		view_summary_free(s);
+		status = VIEW_EXIT_OK;
+	}
+	view_jobs_fini(&jobs);
+	return status;
+}
+
+/* Of a text that somebody else wrote: nothing that moves a cursor, no column broken. */
+static const char *plain(struct view_arena *mem, const char *text)
+{
+	char *copy = view_arena_text(mem, text && *text ? text : "-");
+
+	for (char *p = copy; *p; p++)
+		if (*p <= ' ' || *p > '~')
+			*p = '?';
+	return copy;
+}
+
+struct totals {
+	size_t nodes, gpus;
+	int64_t first, last, restart;
+	bool open;
+};
+
+/* Over its allocations; a node counts once, its GPUs as often as they were given at once. */
+static struct totals sum_up(const struct view_job *job)
+{
+	struct totals t = { .first = INT64_MAX };
+
+	for (size_t i = 0; i < job->allocs; i++) {
+		const struct view_alloc *a = &job->alloc[i];
+		bool again = i && !strcmp(a->node, job->alloc[i - 1].node);
+
+		t.nodes += !again;
+		t.gpus += again ? 0 : a->gpus;
+		t.first = a->start_ns < t.first ? a->start_ns : t.first;
+		t.last = a->end_ns > t.last ? a->end_ns : t.last;
+		t.open |= !a->ended;
+		if (a->id.number[VIEW_JOB_RESTART] > t.restart)
+			t.restart = a->id.number[VIEW_JOB_RESTART];
+	}
+	if (!job->allocs && job->id.number[VIEW_JOB_RESTART] > 0)
+		t.restart = job->id.number[VIEW_JOB_RESTART];
+	return t;
+}
+
+static void list_job(struct view_jobs *j, const struct view_job *job)
+{
+	const int64_t *n = job->id.number;
+	struct totals t = sum_up(job);
+	char name[48];
+	view_unit when;
+
+	if (n[VIEW_JOB_ARRAY] >= 0 && n[VIEW_JOB_ARRAY_TASK] >= 0)
+		snprintf(name, sizeof(name), "%" PRId64 "_%" PRId64, n[VIEW_JOB_ARRAY],
+			 n[VIEW_JOB_ARRAY_TASK]);
+	else
+		snprintf(name, sizeof(name), "%" PRId64, n[VIEW_JOB_ID]);
+	printf("%-14s %-12s %-12s %4zu %8" PRId64 " %5zu %5zu  %-23s %s\n", name,
+	       plain(&j->mem, job->id.text[VIEW_JOB_CLUSTER]),
+	       plain(&j->mem, job->id.text[VIEW_JOB_USER]), job->runs, t.restart, t.nodes, t.gpus,
+	       job->allocs ? view_moment(when, t.first) : "-",
+	       !job->allocs ? "-"
+	       : t.open	    ? "open"
+			    : "ended");
+}
+
+int view_job_list(const struct view_job_choice *o)
+{
+	const char *out = view_job_out(o->dir);
+	struct view_jobs jobs;
+	int err = view_jobs_find(&jobs, out, -1, VIEW_JOB_THOROUGH);
+
+	if (err)
+		view_error("%s: %s; name the folder of the runs with --dir", out, strerror(-err));
+	else
+		printf("%-14s %-12s %-12s %4s %8s %5s %5s  %-23s %s\n", "JOB", "CLUSTER", "USER",
+		       "RUNS", "RESTARTS", "NODES", "GPUS", "BEGAN", "STATE");
+	for (size_t i = 0; !err && i < jobs.jobs; i++)
+		if (!o->cluster || !strcmp(o->cluster, jobs.job[i].id.text[VIEW_JOB_CLUSTER]))
+			list_job(&jobs, &jobs.job[i]);
+	view_jobs_fini(&jobs);
+	return err ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
+}
