@@ -50,7 +50,7 @@ static int batch_store(struct coll_feed *in, struct batch *b)
 		return 0;
 	err = coll_stream_append(s, b->at, b->len);
 	if (err) {
-		s->seqs = b->before;
+		coll_seqs_copy(&s->seqs, &b->before);
 		s->cut = true;
 		coll_index_forget(&s->index, b->index_before);
 		coll_server_trouble(in->server, s->path, err);
@@ -74,7 +74,10 @@ static int batch_add(struct coll_feed *in, struct batch *b, struct coll_stream *
 	if (err)
 		return err;
 	if (!b->len) {
-		*b = (struct batch){ .stream = s, .at = at, .before = s->seqs };
+		b->stream = s;
+		b->at = at;
+		b->frames = 0;
+		coll_seqs_copy(&b->before, &s->seqs);
 		b->index_before = s->index.waiting.len;
 	}
 	coll_index_add(&s->index, f, at + WIRE_FRAME_HEADER_BYTES, s->size + b->len);
@@ -203,10 +206,11 @@ static int frame_at(struct coll_feed *in, const uint8_t *at, size_t len, struct 
 /* All whole frames at the beginning of the bytes; *used gets their length. */
 static int take_frames(struct coll_feed *in, const uint8_t *bytes, size_t len, size_t *used)
 {
-	struct batch b = { .len = 0 };
+	struct batch b; /* filled by its first frame */
 	struct wire_frame f;
 	int got, err = 0, err_store;
 
+	b.len = 0;
 	*used = 0;
 	while (!err && (got = frame_at(in, bytes + *used, len - *used, &f))) {
 		err = got < 0 ? got : admit(in, &b, &f, bytes + *used);

@@ -45,7 +45,7 @@ void coll_known_put(struct coll_known *k, const struct coll_stream *s)
 		return;
 	}
 	memcpy(e->id, s->id, sizeof(e->id));
-	e->seqs = s->seqs;
+	coll_seqs_copy(&e->seqs, &s->seqs);
 	e->who = s->who;
 	e->who_known = s->who_known;
 	e->bye = s->bye;
@@ -72,7 +72,7 @@ bool coll_known_take(struct coll_known *k, struct coll_stream *s)
 		e->file.st_size = 0;
 		return false;
 	}
-	s->seqs = e->seqs;
+	coll_seqs_copy(&s->seqs, &e->seqs);
 	s->who = e->who;
 	s->who_known = e->who_known;
 	s->bye = e->bye;

@@ -6,6 +6,13 @@
 
 #include <string.h>
 
+void coll_seqs_copy(struct coll_seqs *to, const struct coll_seqs *from)
+{
+	to->top = from->top;
+	to->ranges = from->ranges;
+	memcpy(to->above, from->above, from->ranges * sizeof(from->above[0]));
+}
+
 /* The first range that ends at @seq or later. */
 static unsigned int range_at(const struct coll_seqs *s, uint64_t seq)
 {

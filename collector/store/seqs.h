@@ -2,7 +2,7 @@
 /*
  * Which frames of a stream are stored: all of 1 to top, and some ranges above it. Bounded: when
  * there are more ranges than fit, the lowest is forgotten, which at worst stores a frame twice
- * (readers drop duplicates) and never loses one. Plain data, copied by assignment.
+ * (readers drop duplicates) and never loses one. Plain data; what is not in use is never touched.
  */
 #ifndef COLL_SEQS_H
 #define COLL_SEQS_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define COLL_SEQS_RANGES 32
+#define COLL_SEQS_RANGES 256
 
 struct coll_range {
 	uint64_t first, last;
@@ -22,6 +22,9 @@ struct coll_seqs {
 	struct coll_range
 		above[COLL_SEQS_RANGES]; /* in order, apart from each other and from top */
 };
+
+/* *to = *from, without what is not in use. */
+void coll_seqs_copy(struct coll_seqs *to, const struct coll_seqs *from);
 
 bool coll_seqs_has(const struct coll_seqs *s, uint64_t seq);
 void coll_seqs_add(struct coll_seqs *s, uint64_t seq); /* @seq >= 1 */

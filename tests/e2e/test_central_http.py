@@ -46,14 +46,20 @@ def test_frames():
         status, acks, _ = centre.post(*fa, *fb)
         assert (status, acks) == (200, {a: 40, b: 30}), acks
         assert centre.post() == (200, {}, centre.post()[2])
-        for s, sent in (a, fa), (b, fb):
+        # Every second one, twice: many gaps, and still each frame once.
+        g = stream()
+        fg = frames_of(g, 'run-1', 400, size=50)
+        for odd in fg[::2], fg[::2], fg[1::2], fg:
+            status, acks, _ = centre.post(*odd)
+        assert (status, acks) == (200, {g: 400}), acks
+        for s, sent in (a, fa), (b, fb), (g, fg):
             got = open(centre.path('run-1', s), 'rb').read()
             stored = centre.frames('run-1', s)
             assert sorted(f.seq for f in stored) == list(range(1, len(sent) + 1))
             for f in stored:
                 assert got[f.offset:f.offset + f.bytes] == sent[f.seq - 1]
         assert centre.stop() == 0
-        assert centre.counters()['duplicates'] == 5 + 70, centre.counters()
+        assert centre.counters()['duplicates'] == 5 + 70 + 200 + 400, centre.counters()
 
 
 def test_damage():
