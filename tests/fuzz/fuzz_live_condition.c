@@ -72,11 +72,11 @@ size_t fuzz_seed(unsigned int number, uint8_t **data)
 		"usd >= $50.25",
 		"busy_pct < 5 % for 1d 2h 3m 4s 5ms",
 		"drops>0",
-		"{\"schema\":\"gpustarve.alert/1\",\"by\":\"run\",\"condition\":\"usd>=40\","
-		"\"t_unix_ns\":1,\"since_unix_ns\":-1,\"metric\":\"usd\",\"unit\":\"nano_usd\","
-		"\"value\":41,\"threshold\":40,\"budget_pct\":80,\"exec\":\"a \\\"b\\\" \\u000a\"}",
-		"{\"schema\":\"gpustarve.alert/1\",\"by\":\"collector\",\"condition\":\"usd>=40\","
-		"\"exec_status\":127}",
+		("{\"schema\":\"gpustarve.alert/1\",\"by\":\"run\",\"condition\":\"usd>=40\","
+		 "\"t_unix_ns\":1,\"since_unix_ns\":-1,\"metric\":\"usd\",\"unit\":\"nano_usd\","
+		 "\"value\":41,\"threshold\":40,\"budget_pct\":80,\"exec\":\"a \\\"b\\\" \\u000a\"}"),
+		("{\"schema\":\"gpustarve.alert/1\",\"by\":\"collector\",\"condition\":\"usd>=40\","
+		 "\"exec_status\":127}"),
 	};
 	if (number >= sizeof(seed) / sizeof(seed[0]))
 		return 0;

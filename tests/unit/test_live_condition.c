@@ -213,8 +213,8 @@ static void test_lines(void)
 	EXPECT_INT(live_fired_get(&got, line, (size_t)len - 1), 0);
 	EXPECT(got.ended && got.status == 7);
 	static const char *const none[] = { "", "{}", "[1]", "{\"schema\":\"gpustarve.alert/1\"}",
-					    "{\"schema\":\"x\",\"by\":\"run\",\"condition\":\"a\","
-					    "\"metric\":\"usd\"}" };
+					    ("{\"schema\":\"x\",\"by\":\"run\",\"condition\":\"a\","
+					     "\"metric\":\"usd\"}") };
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		EXPECT_INT(live_fired_get(&got, none[i], strlen(none[i])), -EBADMSG);
 }
