@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Texts that the collector reads: the token file, the limits file, run.json, what a sweep says, a
+ * page's policy, routes, and untrusted text on its way into JSON, HTML and metrics. The first byte
+ * says which.
+ */
+#include "fuzz.h"
+
+#include <fcntl.h>
+#include "base/text.h"
+#include "harness.h"
+#include "http/maker.h"
+#include "http/route.h"
+#include "http/tokens.h"
+#include "keep/keeper.h"
+#include "keep/labels.h"
+#include "keep/rundirs.h"
+
+#define INPUT_MAX 65536u
+
+static void quiet(void)
+{
+	static bool done;
+	int null = done ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (null < 0)
+		return;
+	dup2(null, STDERR_FILENO);
+	close(null);
+	done = true;
+}
+
+static void tokens(const char *text, size_t len)
+{
+	struct coll_tokens t = { .count = 0 };
+
+	if (!coll_tokens_parse(&t, text, len, "fuzzed"))
+		for (size_t i = 0; i < t.count; i++)
+			if (!coll_team_name_ok(t.list[i].team) || !t.list[i].scopes)
+				abort();
+	coll_tokens_of(&t, text);
+	coll_tokens_fini(&t);
+}
+
+static void limits(const char *text, size_t len)
+{
+	struct coll_limits l;
+	unsigned int line;
+	const char *why;
+
+	coll_limits_init(&l);
+	coll_limits_parse(&l, text, len, &line, &why);
+	if (l.keep.count > COLL_RULES_MAX || l.keep.keep_ns < 0)
+		abort();
+	for (unsigned int i = 0; i < l.keep.count; i++)
+		if (!l.keep.rule[i].key[0] || l.keep.rule[i].keep_ns < 0)
+			abort();
+	coll_limits_set_pair(&l, text, &why);
+}
+
+/* Nothing that comes out may be able to end what it stands in. */
+static void put(const char *text)
+{
+	char *json = NULL, *html = NULL, *label = NULL;
+	size_t len;
+	FILE *f = open_memstream(&json, &len);
+
+	REQUIRE(f);
+	coll_put_json(f, text);
+	fclose(f);
+	if (len < 2 || strpbrk(json, "<>&'\n") || strchr(json + 1, '"') != json + len - 1)
+		abort();
+	f = open_memstream(&html, &len);
+	coll_put_html(f, text);
+	fclose(f);
+	if (strpbrk(html, "<>\"'\n"))
+		abort();
+	f = open_memstream(&label, &len);
+	coll_put_label(f, text);
+	fclose(f);
+	if (strchr(label, '\n'))
+		abort();
+	free(json);
+	free(html);
+	free(label);
+}
+
+static void labels(const char *text)
+{
+	struct coll_labels l;
+	const char *key, *value;
+
+	coll_labels_parse(&l, text);
+	for (size_t i = 0; i < coll_labels_count(&l); i++)
+		if (coll_labels_get(&l, i, &key, &value)) {
+			put(key);
+			put(value);
+			if (!coll_labels_have(&l, key, value))
+				abort();
+		}
+	coll_labels_text(&l, "cluster");
+	coll_labels_fini(&l);
+}
+
+static void sweep(const char *text, size_t len)
+{
+	static struct coll_limits l;
+	static struct coll_counters count;
+	struct coll_children children;
+	struct coll_keeper k;
+
+	coll_children_init(&children, NULL);
+	coll_keeper_init(&k, "/nowhere", &l, &children, &count);
+	coll_keeper_heard(&k, text, len);
+	coll_keeper_fini(&k);
+}
+
+/* What a route takes from a path is the name of a directory entry, and of no other directory. */
+static void route(const char *text)
+{
+	static const char *const methods[] = { "GET", "POST", "PUT", "HEAD" };
+	struct coll_route_match m;
+
+	for (size_t i = 0; i < 4; i++) {
+		coll_route_find(&m, methods[i], text);
+		for (size_t p = 0; m.route && p < COLL_ROUTE_PARAMS; p++)
+			if (strchr(m.param[p], '/') || m.param[p][0] == '.')
+				abort();
+	}
+	if (coll_rundir_name_ok(text) && (strchr(text, '/') || text[0] == '.'))
+		abort();
+}
+
+static void policy(const char *text, size_t len)
+{
+	char out[1024];
+
+	if (coll_page_policy(text, len, out, sizeof(out)) && strpbrk(out, "\r\n\"<>"))
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	char *text;
+
+	if (!len || len > INPUT_MAX)
+		return 0;
+	quiet();
+	text = malloc(len);
+	memcpy(text, data + 1, len - 1);
+	text[--len] = '\0';
+	switch (data[0] % 7) {
+	case 0:
+		tokens(text, len);
+		break;
+	case 1:
+		limits(text, len);
+		break;
+	case 2:
+		labels(text);
+		break;
+	case 3:
+		sweep(text, len);
+		break;
+	case 4:
+		route(text);
+		break;
+	case 5:
+		policy(text, len);
+		break;
+	default:
+		put(text);
+		break;
+	}
+	free(text);
+	return 0;
+}
+
+size_t fuzz_seed(unsigned int number, uint8_t **data)
+{
+	static const char *const seeds[] = {
+		"\7# who\nabcdefghijklmnop1234 team read,write\n"
+		"sha256:3608bca1e44ea6c4d268eb6db02260269892c0b42b86bbf1e77a6fa16c3c9282 b write\n",
+		"\1# what\nquota 500G\nkeep 30d\nkeep-label team=x:90d\nkeep-label a=b:forever\nruns 7\n",
+		"\2{\"labels\":{\"team\":\"x\",\"a\":1,\"b\":\"<\\u00e9\"},\"cluster\":\"c\"}",
+		"\3removed - a.gst 12: why\nkept t b.gst: why\ndigest - c.gst\nteam t 5 1\ntotal 5 1 12 1\n",
+		"\4/v1/runs/run-1/files/run.json",
+		"\4/runs/20261122T081756Z-train-0aa6bf",
+		"\5<!doctype html><meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+		"'none'; style-src 'sha256-abc='; script-src 'sha256-def+/='\">",
+		"\6<b>\"'&\xc3\xa9\xe2\x80\xae\xff\\\n",
+	};
+
+	if (number >= sizeof(seeds) / sizeof(seeds[0]))
+		return 0;
+	*data = (uint8_t *)strdup(seeds[number]);
+	return strlen(seeds[number]);
+}
