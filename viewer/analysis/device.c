@@ -24,12 +24,14 @@ void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence,
 		ana_tape_late(g->strip->tape, c, start, end);
 }
 
-/* Writes down what flowed by since the bucket began, and goes to the bucket of @t. */
+/* Writes down what flowed by since bucket or minute began, and goes to those of @t. */
 static void settle_flow(struct ana_gpu_state *g, int64_t t)
 {
 	const struct ana_timeline *line = g->ruler.line;
+	int64_t minute;
 	int c;
 
+	ana_minutes_add(&g->minutes, g->flow[ANA_COMPUTE] + g->flow[ANA_COMM] + g->flow[ANA_COPY]);
 	for (c = 0; c < ANA_CLASSES; c++) {
 		if (!g->flow[c])
 			continue;
@@ -43,6 +45,8 @@ static void settle_flow(struct ana_gpu_state *g, int64_t t)
 	g->flow_until = !g->flow_bucket || g->flow_bucket == &line->bucket[line->count - 1]
 				? INT64_MAX
 				: g->flow_bucket->end_ns;
+	minute = ana_minutes_go(&g->minutes, t);
+	g->flow_until = minute < g->flow_until ? minute : g->flow_until;
 }
 
 void ana_gpu_init_flow(struct ana_gpu_state *g)
@@ -663,6 +667,8 @@ void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)
 		w->err = -ENOMEM;
 	g->gpu->loader_wait_ns = g->waits.total;
 	if (!g->started) {
+		ana_minutes_count(&g->minutes, &g->plan->held, &g->plan->lost, &g->plan->unobserved,
+				  g->gpu->minutes);
 		ana_gap_unused(w, g);
 		return;
 	}
@@ -672,6 +678,8 @@ void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)
 		decide_run(w, g);
 	sweep(g, INT64_MAX);
 	settle_flow(g, g->end);
+	ana_minutes_count(&g->minutes, &g->plan->held, &g->plan->lost, &g->plan->unobserved,
+			  g->gpu->minutes);
 	g->gpu->span_ns = g->end - g->start;
 	g->gpu->streams = g->streams;
 	ana_gap_tail(w, g);
@@ -685,4 +693,5 @@ void ana_gpu_fini(struct ana_gpu_state *g)
 	ana_map_fini(&g->stream_of);
 	ana_line_fini(&g->waits);
 	ana_top_fini(&g->top);
+	ana_minutes_fini(&g->minutes);
 }

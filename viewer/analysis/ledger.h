@@ -59,6 +59,16 @@ struct ana_copies {
 	int64_t exposed_ns; /* union while no kernel or graph launch runs on that device */
 };
 
+enum ana_band { /* of a minute, by the share of it in which the GPU was busy */
+	ANA_BAND_IDLE, /* under 5 % */
+	ANA_BAND_5,
+	ANA_BAND_20,
+	ANA_BAND_40,
+	ANA_BAND_60,
+	ANA_BAND_80, /* 80 % and more */
+	ANA_BANDS
+};
+
 struct ana_gpu {
 	char *host;
 	uint32_t index; /* NVML index or the process's ordinal */
@@ -83,6 +93,7 @@ struct ana_gpu {
 	double nvml_utilization_pct; /* < 0: not known */
 	uint32_t shared_with;
 	int64_t held_start_ns, held_end_ns; /* on the axis, for timelines */
+	int64_t minutes[ANA_BANDS]; /* whole ones in which it was held and observed */
 };
 
 /* One stretch of a GPU's time for the timeline: at most a few thousand per GPU. */

@@ -42,6 +42,8 @@ static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device
 	if (ana_ruler_init(&g->ruler, &r->timeline[device], gpu->held_start_ns, gpu->held_end_ns,
 			   w->options->timeline_buckets, w->series ? w->series->fine : 1))
 		return -ENOMEM;
+	if (ana_minutes_init(&g->minutes, gpu->held_start_ns, gpu->held_end_ns))
+		return -ENOMEM;
 	ana_gpu_init_flow(g);
 	return w->series ? init_gpu_series(g, &r->series->gpu[device]) : 0;
 }

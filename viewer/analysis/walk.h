@@ -18,6 +18,7 @@
 #include "join.h"
 #include "kin.h"
 #include "line.h"
+#include "minutes.h"
 #include "map.h"
 #include "plan.h"
 #include "ranks/skew.h"
@@ -118,7 +119,8 @@ struct ana_gpu_state {
 	int64_t at; /* busy time is accounted up to here */
 	int64_t flow[ANA_CLASSES]; /* what came in order of time since the bucket began */
 	struct ana_bucket *flow_bucket;
-	int64_t flow_until; /* end of that bucket */
+	int64_t flow_until; /* end of that bucket, or of the minute */
+	struct ana_minutes minutes;
 	int64_t end, compute_end, comm_end, copy_end, dir_end[ANA_COPY_DIRS];
 	/* the operation that ended last */
 	uint32_t left_stream, left_process;

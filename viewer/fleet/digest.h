@@ -28,16 +28,7 @@
 #define FLEET_FIXES_MAX 4
 #define FLEET_LABELS_MAX 12
 
-/* Whole minutes by how much of them the GPU was busy: below 5, 20, 40, 60, 80 and up to 100 %. */
-enum fleet_band {
-	FLEET_BAND_IDLE,
-	FLEET_BAND_5_20,
-	FLEET_BAND_20_40,
-	FLEET_BAND_40_60,
-	FLEET_BAND_60_80,
-	FLEET_BAND_80_100,
-	FLEET_BANDS
-};
+#define FLEET_BANDS ANA_BANDS
 extern const char *const fleet_band_names[FLEET_BANDS]; /* "under 5 %", "5-20 %", ... */
 
 /* The GPUs of one name at one price. Amounts are 0 where no price is known. */

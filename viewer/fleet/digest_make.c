@@ -8,6 +8,7 @@
 
 #define DAY_S 86400
 #define WEEK_DAYS 7
+#define MINUTE_NS 60000000000LL
 #define EPOCH_AFTER_MONDAY 3 /* 1970-01-01 was a Thursday */
 
 const char *const fleet_band_names[FLEET_BANDS] = { "under 5 %", "5-20 %",  "20-40 %",
@@ -180,9 +181,13 @@ static void add_gpu(struct fleet_line *l, const struct view_summary *s, size_t g
 	view_cost_add(&l->busy_ns, gpu->busy_ns);
 	view_cost_add(&l->starved_ns, class_ns(gpu, input));
 	view_cost_add(&l->wasted_ns, class_ns(gpu, s->waste));
+	for (int b = 0; b < FLEET_BANDS; b++)
+		view_cost_add(&l->minutes[b], gpu->minutes[b]);
 	if (!l->priced)
 		return;
 	view_cost_add(&l->usd, view_gpu_nano_usd(s, g));
+	view_cost_add(&l->idle_usd, view_cost_amount(s->cost.rate[g].nano_usd_per_hour,
+						     gpu->minutes[ANA_BAND_IDLE] * MINUTE_NS));
 	view_cost_add(&l->starved_usd, class_usd(s, g, input));
 	view_cost_add(&l->wasted_usd, class_usd(s, g, s->waste));
 }

@@ -199,6 +199,21 @@ static void read_gpu_facts(struct view_summary *s, const struct view_json *n, st
 	g->held_end_ns = summary_stamp(n, "held_end_ns");
 }
 
+static void read_minutes(const struct view_json *minutes, int64_t band[ANA_BANDS])
+{
+	int b = 0;
+
+	for
+		EACH(n, minutes)
+		{
+			int64_t v;
+			if (b < ANA_BANDS && view_json_to_int(n, &v) && v >= 0 &&
+			    v < INT64_C(1) << 32)
+				band[b] = v;
+			b++;
+		}
+}
+
 static void read_gpu(struct view_summary *s, const struct view_json *n, struct ana_gpu *g)
 {
 	g->host = summary_text_or_empty(s, n, "host");
@@ -224,6 +239,7 @@ static void read_gpu(struct view_summary *s, const struct view_json *n, struct a
 	summary_read_classes(view_json_get(n, "classes"), g->classes);
 	summary_read_classes(view_json_get(n, "skew_causes"), g->skew_causes);
 	read_judgement(n, &g->judgement);
+	read_minutes(view_json_get(n, "minutes"), g->minutes);
 	read_gpu_facts(s, n, g);
 	read_copies(view_json_get(n, "copies"), g->copies);
 }

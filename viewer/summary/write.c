@@ -180,6 +180,10 @@ static void put_gpu(struct view_jsonout *j, const struct view_summary *s, size_t
 	view_json_usd(j, "wasted_usd", wasted_usd(s, i), s->cost.known);
 	put_gpu_facts(j, g);
 	put_copies(j, "copies", g->copies);
+	view_json_flat_array(j, "minutes");
+	for (int b = 0; b < ANA_BANDS; b++)
+		view_json_int(j, NULL, g->minutes[b]);
+	view_json_end(j);
 	view_json_end(j);
 }
 
