@@ -10,8 +10,8 @@
 #define WEEK_S (7 * 86400LL)
 #define MONDAY_S (4 * 86400LL) /* 1970-01-05 was a Monday */
 #define WEEKS_MAX 5000 /* from 1970 to the year 2065 */
-/* 6 x 1.4826 in ten-thousandths */
-#define SPREAD 88956
+/* 5 x 1.4826 in ten-thousandths */
+#define SPREAD 74130
 #define SPREAD_UNIT 10000
 
 static int by_size(const void *a, const void *b)
@@ -42,12 +42,12 @@ bool fleet_is_spike(const int64_t *week, size_t n, struct fleet_spike *spike)
 	spike->mad_usd = median(v, history);
 	__int128 above =
 		(__int128)spike->median_usd + (__int128)spike->mad_usd * SPREAD / SPREAD_UNIT;
-	__int128 twice = (__int128)spike->median_usd * 2;
-	__int128 limit = above > twice ? above : twice;
+	__int128 times = (__int128)spike->median_usd * 5 / 2;
+	__int128 limit = above > times ? above : times;
 	spike->limit_usd = limit > INT64_MAX ? INT64_MAX : (int64_t)limit;
 	spike->usd = week[n];
 	spike->history = history;
-	return spike->median_usd > 0 && week[n] >= twice && week[n] > above;
+	return spike->median_usd > 0 && week[n] >= times && week[n] > above;
 }
 
 /* Weeks since that of 1970-01-05; -1: no date. */

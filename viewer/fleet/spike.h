@@ -3,8 +3,8 @@
  * Weeks that cost far more than was usual, for the whole and for each team. A week is held against
  * the weeks before it, those without a run included, from the first that had one: at most
  * FLEET_SPIKE_HISTORY, at least FLEET_SPIKE_LEAST of them, else nothing is said. It is a spike if
- * it costs at least twice their median and lies above it by more than 6 x 1.4826 x their median
- * absolute deviation, which is six standard deviations where weeks scatter normally. Medians do not
+ * it costs at least 2.5 times their median and lies above it by more than 5 x 1.4826 x their median
+ * absolute deviation, which is five standard deviations where weeks scatter normally. Medians do not
  * move by a spike that came before. Weeks that are spikes stay in the history of later ones.
  */
 #ifndef FLEET_SPIKE_H
