@@ -26,7 +26,7 @@ declare -A _gpustarve_options=(
 	[job]='-d --dir --cluster --price --price-model'
 	[dump]='--samples --batches --steps --streams'
 	[digest]='--store -o --output --team --revision --from --flush'
-	[fleet]='--store --by --since --until --team --top --require-label --partial --format --links
+	[fleet]='--store --by --since --until --team --top --require-label --budget --exec --partial --format --links
 		-o --output'
 	[prices]='-o --output --provider --date --price-model'
 	[doctor]=''
@@ -65,7 +65,7 @@ declare -A _gpustarve_values=(
 	[fleet --store]=@none [fleet --since]=@none [fleet --until]=@none [fleet --team]=@none
 	[fleet --by]='team user account project partition qos cluster gpu model week end class line fix
 		failed bill'
-	[fleet --top]=@none [fleet --require-label]=@none [fleet --format]='text json csv html'
+	[fleet --top]=@none [fleet --budget]=@none [fleet --exec]=@none [fleet --require-label]=@none [fleet --format]='text json csv html'
 	[fleet -o]=@file [fleet --output]=@file
 	[prices -o]=@file [prices --output]=@file [prices --provider]=@none [prices --date]=@none
 	[prices --price-model]=$_gpustarve_models

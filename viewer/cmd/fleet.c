@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "cmd.h"
 #include "fleet/asked.h"
+#include "fleet/budget.h"
 #include "fleet/fleet.h"
 #include "fleet/load.h"
 
@@ -23,7 +24,9 @@ enum format {
 
 struct opts {
 	enum format format;
-	const char *out, *store;
+	const char *out, *store, *exec;
+	struct fleet_budget budget[FLEET_BUDGETS_MAX];
+	size_t budgets;
 	struct fleet_options fleet;
 };
 
@@ -42,6 +45,9 @@ static const char usage[] =
 	"  --top N          rows of a list (20)\n"
 	"  --require-label K\n"
 	"                   list the runs without the label K; the exit status is 2 if any\n"
+	"  --budget B       run=USD, team=USD/month or team:NAME=USD/week: told once at 80 %\n"
+	"                   and once at 100 %; may be repeated\n"
+	"  --exec CMD       started when a budget is told; see GPUSTARVE_ALERT_TEXT\n"
 	"  --partial        do without the parts of a store that do not answer\n"
 	"  --format F       text (default), json, csv or html\n"
 	"  --links          of html: from runs to runs/ID beside the page\n"
@@ -103,11 +109,24 @@ static bool take_query(struct fleet_options *o, int c)
 	}
 }
 
+static bool add_budget(struct opts *o, const char *text)
+{
+	if (o->budgets < FLEET_BUDGETS_MAX)
+		return fleet_budget_parse(text, &o->budget[o->budgets++]);
+	view_error("--budget %s: too many; %d at most", text, FLEET_BUDGETS_MAX);
+	return false;
+}
+
 static bool take(struct opts *o, int c)
 {
 	switch (c) {
 	case 's':
 		o->store = optarg;
+		return true;
+	case 'B':
+		return add_budget(o, optarg);
+	case 'x':
+		o->exec = optarg;
 		return true;
 	case 'f':
 		return set_format(optarg, &o->format);
@@ -133,6 +152,8 @@ static int parse(int argc, char **argv, struct opts *o)
 		{ "team", required_argument, NULL, 't' },
 		{ "top", required_argument, NULL, 'n' },
 		{ "require-label", required_argument, NULL, 'R' },
+		{ "budget", required_argument, NULL, 'B' },
+		{ "exec", required_argument, NULL, 'x' },
 		{ "partial", no_argument, NULL, 'P' },
 		{ "format", required_argument, NULL, 'f' },
 		{ "links", no_argument, NULL, 'l' },
@@ -195,11 +216,14 @@ static int run(const struct opts *o)
 {
 	struct fleet_store *s;
 	struct fleet f = { 0 };
-	int err = fleet_store_open(&s, o->store, false), status = VIEW_EXIT_OK;
+	/* What was told is kept in the store. */
+	int err = fleet_store_open(&s, o->store, o->budgets > 0), status = VIEW_EXIT_OK;
 
 	if (err)
 		return VIEW_EXIT_ERROR;
 	err = fleet_collect(&f, s, &o->fleet);
+	if (!err)
+		err = fleet_budgets_check(&f, s, o->budget, o->budgets, o->exec);
 	fleet_store_close(s);
 	if (!err)
 		err = show(o, &f);

@@ -62,6 +62,15 @@ struct fleet_spike {
 	size_t history; /* weeks before it that were looked at */
 };
 
+struct fleet_budget_state { /* see budget.h */
+	const char *condition; /* as it was asked for */
+	const char *team, *run, *tenant; /* run: NULL, it is a team's */
+	const char *period; /* "2026-11", "2026-11-09": its Monday; "" of runs */
+	int64_t usd, limit_usd;
+	int level; /* 0, 80, 100 */
+	bool told; /* now, for the first time */
+};
+
 struct fleet_options {
 	struct fleet_query query;
 	int by;
@@ -79,6 +88,8 @@ struct fleet {
 	struct fleet_runs failed, unlabelled, costly;
 	struct fleet_spike *spike;
 	size_t spikes;
+	struct fleet_budget_state *budget;
+	size_t budgets;
 };
 
 /* Reads what the options ask for. 0 or negative errno, said on stderr. Free with _fini. */

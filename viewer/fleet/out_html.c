@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/units.h"
 #include "bill.h"
+#include "budget.h"
 #include "out.h"
 #include "report/html_priv.h"
 #include "report/script.h"
@@ -409,6 +410,20 @@ static void put_rates(struct sheet *s)
 	      s->out);
 }
 
+static void put_budgets(struct sheet *s)
+{
+	if (!s->f->budgets)
+		return;
+	fputs("<section aria-labelledby=\"budgets\">\n<h2 id=\"budgets\">Budgets</h2>\n<ul>\n",
+	      s->out);
+	for (size_t i = 0; i < s->f->budgets; i++) {
+		fputs("<li>", s->out);
+		html_escape_sentence(s->out, fleet_words_budget(&s->f->budget[i], &s->mem));
+		fputs("</li>\n", s->out);
+	}
+	fputs("</ul>\n</section>\n", s->out);
+}
+
 static void put_overview(struct sheet *s)
 {
 	put_weeks(s);
@@ -450,6 +465,7 @@ void fleet_write_html(const struct fleet *f, FILE *out)
 	else
 		put_one(&s, f->options.by);
 	put_runs(&s, "unlabelled", "Runs that lack the label", &f->unlabelled);
+	put_budgets(&s);
 	put_rates(&s);
 	fputs("</main>\n<footer><p>gpustarve " GPUSTARVE_VERSION
 	      ". The same numbers: <code>gpustarve fleet --format json</code>.</p></footer>\n"

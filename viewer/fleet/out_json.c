@@ -190,6 +190,26 @@ static void put_spikes(struct view_jsonout *j, const struct fleet *f)
 	view_json_end(j);
 }
 
+static void put_budgets(struct view_jsonout *j, const struct fleet *f)
+{
+	view_json_array(j, "budgets");
+	for (size_t i = 0; i < f->budgets; i++) {
+		const struct fleet_budget_state *b = &f->budget[i];
+
+		view_json_flat_object(j, NULL);
+		view_json_string(j, "budget", b->condition);
+		put_name(j, "run", b->run);
+		put_name(j, "team", b->team);
+		put_name(j, "period", b->period);
+		view_json_usd(j, "usd", b->usd, true);
+		view_json_usd(j, "limit_usd", b->limit_usd, true);
+		view_json_int(j, "level", b->level);
+		view_json_bool(j, "told", b->told);
+		view_json_end(j);
+	}
+	view_json_end(j);
+}
+
 static void put_bound(struct view_jsonout *j, const char *key, int64_t ns, int64_t none)
 {
 	if (ns == none)
@@ -222,6 +242,7 @@ void fleet_write_json(const struct fleet *f, FILE *out)
 	put_name(&j, "required", f->options.query.required);
 	put_runs(&j, "unlabelled", &f->unlabelled, f->options.top);
 	put_spikes(&j, f);
+	put_budgets(&j, f);
 	put_rates(&j, f);
 	view_json_end(&j);
 }

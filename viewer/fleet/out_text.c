@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "base/wrap.h"
 #include "bill.h"
+#include "budget.h"
 #include "out.h"
 
 #define NAME_COLUMNS 25
@@ -211,6 +212,17 @@ static void put_rates(struct sheet *s)
 	put_left_out(s, t->groups, n);
 }
 
+static void put_budgets(struct sheet *s)
+{
+	if (!s->f->budgets)
+		return;
+	heading(s, "Budgets");
+	for (size_t i = 0; i < s->f->budgets; i++) {
+		fputs(s->f->budget[i].told ? "! " : "  ", s->out);
+		view_wrap(s->out, 2, 4, fleet_words_budget(&s->f->budget[i], &s->mem));
+	}
+}
+
 static void put_overview(struct sheet *s)
 {
 	for (size_t i = 0; i < FLEET_TABLES; i++) {
@@ -255,6 +267,7 @@ void fleet_write_text(const struct fleet *f, FILE *out, const struct view_look *
 	else
 		put_one(&s, f->options.by);
 	put_runs(&s, "Runs that lack the label", &f->unlabelled);
+	put_budgets(&s);
 	put_rates(&s);
 	view_arena_fini(&s.mem);
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Budgets over stored runs: of each run, of one team or of each, per calendar month or week (UTC,
+ * weeks from Monday) in which the runs began. Each is told once when 80 % are spent and once when all
+ * is, for each run, or team and period; the store keeps what was told. Nothing is ever stopped.
+ */
+#ifndef FLEET_BUDGET_H
+#define FLEET_BUDGET_H
+
+#include "fleet.h"
+
+#define FLEET_BUDGETS_MAX 32
+
+enum fleet_period {
+	FLEET_MONTH,
+	FLEET_WEEK
+};
+
+struct fleet_budget {
+	const char *text; /* as it was given */
+	bool of_runs; /* else of teams */
+	char team[64]; /* "": each */
+	enum fleet_period period;
+	int64_t limit_usd;
+};
+
+/* "run=200", "team=5000", "team:vision=5000/week"; @text is kept. Errors are said on stderr. */
+bool fleet_budget_parse(const char *text, struct fleet_budget *b);
+
+/*
+ * Fills f->budget with what is at 80 % or above, or of a named team in any case. What is new is
+ * noted in the store and then told to @exec (NULL: nobody), by /bin/sh -c in a session of its own
+ * that nobody waits for, with GPUSTARVE_ALERT_CONDITION, _METRIC (usd), _VALUE (nano-dollars), _UNIT,
+ * _TEXT, _BY (fleet), _TIME_NS, and _RUN_ID or _TEAM in its environment. 0 or negative errno.
+ */
+int fleet_budgets_check(struct fleet *f, struct fleet_store *s, const struct fleet_budget *b,
+			size_t n, const char *exec);
+
+/* "team vision spent $4100.00 of $5000.00 in 2026-11: 82.0 %" */
+const char *fleet_words_budget(const struct fleet_budget_state *b, struct view_arena *mem);
+
+#endif
