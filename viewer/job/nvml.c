@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 10000
+#define PATIENCE_MS 4000 /* hooks have some seconds, and numbers alone are worth writing down */
 #define LAST_MS 500
 #define SLICES 7 /* compute slices of every GPU that has MIG */
 
