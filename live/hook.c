@@ -88,8 +88,10 @@ static int put_line(const char *dir, const struct live_fired *f)
 	return len < 0 ? len : append(dir, line, (size_t)len);
 }
 
-static void recall(struct live_watch *w, const struct live_fired *f)
+static void recall(void *arg, const struct live_fired *f)
 {
+	struct live_watch *w = arg;
+
 	if (f->ended || strcmp(f->by, w->by) != 0)
 		return;
 	for (size_t i = 0; i < w->entries; i++)
@@ -99,6 +101,12 @@ static void recall(struct live_watch *w, const struct live_fired *f)
 }
 
 void live_watch_recall(struct live_watch *w, const char *dir)
+{
+	live_alerts_each(dir, recall, w);
+}
+
+void live_alerts_each(const char *dir, void (*each)(void *arg, const struct live_fired *f),
+		      void *arg)
 {
 	char path[PATH_MAX], line[LIVE_FIRED_LINE];
 	struct live_fired f;
@@ -121,7 +129,7 @@ void live_watch_recall(struct live_watch *w, const char *dir)
 		size_t len = strlen(line);
 		bytes += len;
 		if (len && line[len - 1] == '\n' && !live_fired_get(&f, line, len - 1))
-			recall(w, &f);
+			each(arg, &f);
 	}
 	fclose(file);
 }

@@ -35,9 +35,13 @@ struct live_watch { /* caller-owned; zero but for @by at first */
 int live_watch_add(struct live_watch *w, const struct live_condition *c, const char *exec,
 		   int budget_pct);
 
+/* Calls @each for every line of the run directory's alerts.jsonl; the first 4 MiB. */
+void live_alerts_each(const char *dir, void (*each)(void *arg, const struct live_fired *f),
+		      void *arg);
+
 /*
  * Takes note of what the run directory says has fired already, so that nothing fires twice. No
- * such file is fine; what is no line of ours is passed over. Reads 4 MiB at most.
+ * such file is fine; what is no line of ours is passed over.
  */
 void live_watch_recall(struct live_watch *w, const char *dir);
 

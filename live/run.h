@@ -145,6 +145,19 @@ struct live_share live_gpu_share(const struct live_run *r, size_t gpu, int64_t n
 int64_t live_gpu_idle_ns(const struct live_run *r, size_t gpu, int64_t now_ns);
 int64_t live_gpu_starved_ns(const struct live_gpu *g); /* so far, at most */
 
+/* One process's use of one GPU, as it is now: a row of a table. */
+struct live_use {
+	const struct live_stream *stream;
+	uint32_t ordinal; /* as the process numbers its devices */
+	size_t gpu; /* of the run */
+	struct live_share share;
+	enum live_gap gap; /* of the process */
+	int64_t idle_ns, lag_ns;
+};
+
+/* How many there are; the first @room of them are filled in. */
+size_t live_run_uses(const struct live_run *r, int64_t now_ns, struct live_use *out, size_t room);
+
 struct live_totals {
 	size_t gpus, alive; /* GPUs ever used; those that a living process uses */
 	size_t streams; /* processes that use or used one */
@@ -158,6 +171,7 @@ struct live_totals {
 	int64_t quiet_ns; /* longest silence of a process that has not said goodbye; -1: no such */
 	int64_t lag_ns; /* the longest of those alive; -1 */
 	uint64_t dropped, own_cpu_ns;
+	int64_t life_ns; /* of the processes that the last two are of, summed */
 };
 void live_run_totals(const struct live_run *r, int64_t now_ns, struct live_totals *t);
 

@@ -40,30 +40,41 @@ static uint64_t window_begin(const struct live_stream *s, int64_t window_ns)
 	return n;
 }
 
-/* From pulse number @from to the last one. */
-static struct live_share share_since(const struct live_stream *s, uint64_t from)
+/* Of one device, from pulse number @from to the last one. */
+static struct live_share device_since(const struct live_stream *s, const struct live_device *d,
+				      uint64_t from)
 {
 	const struct live_point *a = &s->at[from % LIVE_POINTS];
 	struct live_share share = { .window_ns = s->t_ns - a->t_ns };
-	int64_t busy = 0, starved = 0, used = 0;
 
-	if (share.window_ns <= 0 || s->unseen)
+	if (share.window_ns <= 0 || s->unseen || !d->used)
 		return share;
+	share.known = true;
+	share.busy_ppm = live_ppm(d->busy_ns - d->busy_at[from % LIVE_POINTS], share.window_ns);
+	share.starved_ppm = live_least(live_ppm(s->wait_ns - a->wait_ns, share.window_ns),
+				       1000000 - share.busy_ppm);
+	return share;
+}
+
+/* The mean of its devices. */
+static struct live_share share_since(const struct live_stream *s, uint64_t from)
+{
+	struct live_share sum = { 0 };
+	int64_t used = 0;
+
 	for (size_t i = 0; i < s->devices; i++) {
-		const struct live_device *d = &s->device[i];
-		if (!d->used)
+		struct live_share one = device_since(s, &s->device[i], from);
+		if (!one.known)
 			continue;
-		int64_t one =
-			live_ppm(d->busy_ns - d->busy_at[from % LIVE_POINTS], share.window_ns);
-		busy += one;
-		starved += live_least(live_ppm(s->wait_ns - a->wait_ns, share.window_ns),
-				      1000000 - one);
+		sum.known = true;
+		sum.window_ns = one.window_ns;
+		sum.busy_ppm += one.busy_ppm;
+		sum.starved_ppm += one.starved_ppm;
 		used++;
 	}
-	share.known = used > 0;
-	share.busy_ppm = used ? busy / used : 0;
-	share.starved_ppm = used ? starved / used : 0;
-	return share;
+	sum.busy_ppm /= used ? used : 1;
+	sum.starved_ppm /= used ? used : 1;
+	return sum;
 }
 
 struct live_share live_stream_share(const struct live_stream *s)
@@ -110,4 +121,36 @@ int64_t live_stream_idle_ns(const struct live_stream *s)
 int64_t live_stream_lag_ns(const struct live_stream *s)
 {
 	return live_most(0, s->t_ns - s->complete_ns);
+}
+
+static struct live_use use_of(const struct live_stream *s, uint32_t ordinal, int64_t now_ns)
+{
+	const struct live_device *d = &s->device[ordinal];
+	struct live_use u = { .stream = s,
+			      .ordinal = ordinal,
+			      .gpu = d->gpu,
+			      .gap = live_stream_gap(s, now_ns),
+			      .lag_ns = live_stream_lag_ns(s) };
+
+	if (s->pulses > 1)
+		u.share = device_since(s, d, window_begin(s, LIVE_WINDOW_NS));
+	u.idle_ns = s->unseen ? 0 : live_most(0, s->complete_ns - d->active_ns);
+	return u;
+}
+
+size_t live_run_uses(const struct live_run *r, int64_t now_ns, struct live_use *out, size_t room)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->streams; i++) {
+		const struct live_stream *s = r->stream[i];
+		for (uint32_t k = 0; k < s->devices; k++) {
+			if (!s->device[k].used)
+				continue;
+			if (n < room)
+				out[n] = use_of(s, k, now_ns);
+			n++;
+		}
+	}
+	return n;
 }

@@ -119,6 +119,7 @@ static void add_stream(const struct live_stream *s, int64_t now_ns, struct live_
 {
 	t->dropped += s->dropped;
 	t->own_cpu_ns += s->own_cpu_ns;
+	t->life_ns = live_add(t->life_ns, live_most(0, s->t_ns - s->first_ns));
 	if (!live_stream_uses_gpu(s))
 		return;
 	t->streams++;

@@ -15,5 +15,7 @@ const struct coll_route *const coll_routes[] = {
 	&coll_route_summary,
 	&coll_route_report,
 	&coll_route_fleet,
+	&coll_route_live_list,
+	&coll_route_live,
 	NULL,
 };

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -33,12 +34,14 @@ static bool still_named(int fd, const char *name)
 	return !fstat(fd, &a) && !lstat(name, &b) && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
 }
 
-/* For people who ask who serves here. */
-static int write_pid(int fd)
+/* For people who ask who serves here, and for `gpustarve top`: where its runs go. */
+static int write_pid(int fd, const char *base)
 {
-	char text[16];
-	int n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+	char text[PATH_MAX + 32], *full = base ? realpath(base, NULL) : NULL;
+	int n = snprintf(text, sizeof(text), "%d\n%s%s", (int)getpid(), full ? full : "",
+			 full ? "\n" : "");
 
+	free(full);
 	if (ftruncate(fd, 0) || write(fd, text, (size_t)n) != n)
 		coll_note("cannot write down the process's number: %s", strerror(errno));
 	return fd;
@@ -48,7 +51,7 @@ static int write_pid(int fd)
  * The holder removes the file before it lets go, so a lock may be got on a file without a name:
  * then again.
  */
-static int take_lock(const char *path)
+static int take_lock(const char *path, const char *base)
 {
 	char name[PATH_MAX];
 	int fd, try, err = lock_path(name, sizeof(name), path);
@@ -60,7 +63,7 @@ static int take_lock(const char *path)
 		if (flock(fd, LOCK_EX | LOCK_NB))
 			err = errno == EWOULDBLOCK ? -EBUSY : -errno;
 		else if (still_named(fd, name))
-			return write_pid(fd);
+			return write_pid(fd, base);
 		close(fd);
 	}
 	return err ? err : -EBUSY;
@@ -139,7 +142,7 @@ int coll_listener_open(struct coll_listener *l, const char *path)
 		err = coll_mkdirs_for(path, 0700);
 	if (err)
 		return err;
-	l->lock_fd = take_lock(path);
+	l->lock_fd = take_lock(path, l->base);
 	if (l->lock_fd < 0)
 		return l->lock_fd;
 	err = remove_stale(&a);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Unix socket: mode 0600, in a directory that is made 0700, guarded by a locked file beside it
- * (PATH.pid, held for life). Who holds the lock may replace a socket file; so a dead collector's
+ * (PATH.pid, held for life; it says the
+ * process's number and, in a second line, where its runs go). Who holds the lock may replace a socket file; so a dead collector's
  * is replaced, a live one's never. One thread.
  */
 #ifndef COLL_LISTENER_H
@@ -15,6 +16,7 @@
 struct coll_listener {
 	struct coll_source source; /* fd -1: not open; ready is the user's */
 	const char *path; /* borrowed */
+	const char *base; /* where its runs go, borrowed; may be NULL */
 	int lock_fd;
 	dev_t dev; /* of the socket file, to know whether it is still ours */
 	ino_t ino;

@@ -248,6 +248,7 @@ static int listen_now(struct coll_server *sv)
 
 	if (!sv->opts->unix_path)
 		return 0;
+	sv->listener.base = sv->store.base;
 	err = coll_listener_open(&sv->listener, sv->opts->unix_path);
 	if (err)
 		return err;
