@@ -3,7 +3,7 @@
 # bash-completion where it is installed, else:  source gpustarve.bash
 # The lists follow `--help`; tests/e2e/test_completion.py compares them.
 
-_gpustarve_commands='run report verify check import export job dump digest fleet prices doctor'
+_gpustarve_commands='run top report verify check import export job dump digest fleet prices doctor'
 _gpustarve_models='on-demand spot reserved owned'
 _gpustarve_classes='compute comm copy input.fetch input.prep input.cpu_starved input.pipeline
 	input.handoff input.epoch input.inline input.h2d input.unknown host.dispatch host.sync
@@ -15,6 +15,7 @@ _gpustarve_classes='compute comm copy input.fetch input.prep input.cpu_starved i
 declare -A _gpustarve_options=(
 	[run]='-o --output --price --price-model --label --level --max-overhead --max-trace
 		--collector --alert --exec --budget --no-report -q --quiet'
+	[top]='--run --interval --once --sort --price --price-model --token-file --ca-file'
 	[report]='--format -o --output --price --price-model --window --waste --runs-per-month
 		--job --dir --cluster'
 	[verify]='-q --quiet'
@@ -44,6 +45,9 @@ declare -A _gpustarve_values=(
 	[run -o]=@folder [run --output]=@folder [run --price]=@none [run --price-model]=$_gpustarve_models
 	[run --label]=@none [run --level]='0 1 2' [run --max-overhead]=@none [run --max-trace]=@none
 	[run --collector]=@file [run --alert]=@none [run --exec]=@none [run --budget]=@none
+	[top --run]=@none [top --interval]=@none [top --sort]='waste rank busy idle'
+	[top --price]=@none [top --price-model]=$_gpustarve_models [top --token-file]=@file
+	[top --ca-file]=@file
 	[report --format]='text json html' [report -o]=@file [report --output]=@file
 	[report --price]=@none [report --price-model]=$_gpustarve_models
 	[report --window]='job device' [report --waste]=@classes
@@ -156,7 +160,7 @@ _gpustarve_command() { # FIRST CURRENT: another command's words
 
 _gpustarve_operand() { # COMMAND CURRENT
 	case $1 in
-	report | verify | check | export | dump | digest) _gpustarve_runs "$2" ;;
+	top | report | verify | check | export | dump | digest) _gpustarve_runs "$2" ;;
 	import) _gpustarve_files "$2" -f ;;
 	job) [ "$COMP_CWORD" -eq 2 ] && _gpustarve_words 'begin end comment list' "$2" ;;
 	prices)

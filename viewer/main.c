@@ -14,6 +14,7 @@ struct command {
 
 static const struct command commands[] = {
 	{ "run", view_cmd_run, "run a command and record what its GPUs do" },
+	{ "top", view_cmd_top, "watch a run while it goes on" },
 	{ "report", view_cmd_report, "show where the GPU time of a run went" },
 	{ "verify", view_cmd_verify, "recompute a run's summary from its trace" },
 	{ "check", view_cmd_check, "hold runs against budgets and a baseline" },

@@ -6,36 +6,12 @@ nonsense nothing at all. The pulses are made here; their times run ahead of the 
 import json
 import os
 import subprocess
-import time
 
 import collector
-from collector import Client, Collector, _field, frame, wait_for
+from collector import Collector, _field, frame, wait_for
+from pulsing import Trainer
 
 BIN = collector.bin_dir()
-S = 10**9
-
-
-class Trainer:
-    """A process with one GPU that says what it is told to."""
-
-    def __init__(self, run, uuid=b'u' * 16):
-        self.run, self.id, self.seq, self.uuid = run, os.urandom(16), 0, uuid
-        self.start = time.time_ns()
-
-    def hello(self):
-        self.seq += 1
-        device = _field(1, 0) + _field(2, self.uuid) + _field(3, 'GPU \x1b[31m')
-        body = (_field(1, 'node') + _field(2, 77) + _field(3, self.start) + _field(11, device) +
-                _field(12, self.run))
-        return frame(self.id, self.seq, collector.HELLO, body=body)
-
-    def pulse(self, seconds, busy):
-        """After so many seconds of its life, so many of them busy."""
-        self.seq += 1
-        t = self.start + int(seconds * S)
-        device = _field(1, 0) + _field(2, int(busy * S)) + _field(3, int(busy * 100))
-        body = _field(1, t) + _field(2, t) + _field(3, device) + _field(11, '1')
-        return frame(self.id, self.seq, body=body)
 
 
 def fired(c, run):
@@ -68,7 +44,7 @@ def test_once():
         c.stop()
         c.options = options(c.root)
         c.start()
-        a, b = Trainer('run-a'), Trainer('run-b', b'v' * 16)
+        a, b = Trainer('run-a', name='GPU \x1b[31m'), Trainer('run-b')
         first = hear(c, a.hello(), *[a.pulse(i, i) for i in range(1, 6)])
         second = hear(c, b.hello(), b.pulse(1, 1), b.pulse(30, 30))
         first.wait_ack(a.id, a.seq)

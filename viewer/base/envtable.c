@@ -14,6 +14,7 @@ const struct view_env_entry view_env_table[] = {
 	{ "GPUSTARVE_UPSTREAM_CA", "the system's", "authority of its certificate" },
 	{ "GPUSTARVE_UPSTREAM_CERT", "none", "certificate of ours for it" },
 	{ "GPUSTARVE_UPSTREAM_KEY", "none", "key of that certificate" },
+	{ "GPUSTARVE_TOKEN", "none", "token with which `top` asks a collector" },
 	{ "GPUSTARVE_LIB", "found from the program", "path of libprof.so" },
 	{ "GPUSTARVE_LEVEL", "1", "how much is recorded: 0, 1 or 2" },
 	{ "GPUSTARVE_GRAPHS", "by CUPTI's version", "CUDA graphs: graph, node or off" },

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes that say what a test tells them to: frames of Hello, Pulse and Bye, made from
+docs/FORMAT.md, for a run directory or a collector."""
+import os
+import time
+
+import collector
+from collector import _field, frame
+
+S = 10**9
+
+
+class Trainer:
+    """A process with one GPU. Times are seconds of its life, which began @ago seconds ago."""
+
+    def __init__(self, run, uuid=None, ago=0.0, rank=None, host='node', name='GPU', pid=77):
+        self.run, self.id, self.seq = run, os.urandom(16), 0
+        self.uuid = uuid or os.urandom(16)
+        self.start = time.time_ns() - int(ago * S)
+        self.rank, self.host, self.name, self.pid = rank, host, name, pid
+
+    def hello(self):
+        self.seq += 1
+        device = _field(1, 0) + _field(2, self.uuid) + _field(3, self.name)
+        body = _field(1, self.host) + _field(2, self.pid) + _field(3, self.start)
+        if self.rank is not None:
+            body += _field(7, self.rank) + _field(8, 1) + _field(9, 64)
+        return frame(self.id, self.seq, collector.HELLO, body=body + _field(11, device) + _field(12, self.run))
+
+    def _pulse(self, seconds, busy, wait, launches, lag):
+        t = self.start + int(seconds * S)
+        device = _field(1, 0) + _field(2, int(busy * S)) + _field(3, int(busy * 100))
+        return (_field(1, t) + _field(2, t - int(lag * S)) + _field(3, device) + _field(4, int(wait * S)) +
+                _field(5, launches) + _field(7, int(seconds * S / 1000)) + _field(11, '1'))
+
+    def pulse(self, seconds, busy, wait=0.0, launches=0, lag=0.0):
+        """By then so many seconds busy, so many in loader waits."""
+        self.seq += 1
+        return frame(self.id, self.seq, body=self._pulse(seconds, busy, wait, launches, lag))
+
+    def bye(self, seconds, busy, wait=0.0):
+        self.seq += 1
+        last = self._pulse(seconds, busy, wait, 0, 0)
+        return frame(self.id, self.seq, collector.BYE, body=_field(2, 'exit') + _field(4, last))
+
+    def write(self, folder, *frames):
+        """Into the run directory, as a collector stores them."""
+        path = os.path.join(folder, self.run + '.gst')
+        os.makedirs(path, exist_ok=True)
+        with open(os.path.join(path, self.id.hex() + '.gst'), 'ab') as f:
+            f.write(b''.join(frames))
+        return path

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a look comes from: a run directory that is followed, or a collector that is asked. What is
+ * read is hostile. One thread.
+ */
+#ifndef VIEW_TOP_SOURCE_H
+#define VIEW_TOP_SOURCE_H
+
+#include "cost/rates.h"
+#include "look.h"
+
+struct top_source_options {
+	const char *what; /* run directory, folder of them, unix:PATH, URL; NULL: the newest run */
+	const char *run; /* of a collector: this one; NULL: the one heard of last */
+	const char *token_file, *ca_file;
+	struct view_rate_options rates;
+};
+
+struct top_source {
+	/* Fills *l anew. 0, or negative errno where not even the first look can be had; said. */
+	int (*look)(struct top_source *s, struct top_look *l);
+	void (*free)(struct top_source *s);
+};
+
+/* NULL: cannot be; said on stderr. @o must stay. */
+struct top_source *top_source_open(const struct top_source_options *o);
+
+/* source_dir.c, source_http.c */
+struct top_source *top_source_dir(const struct top_source_options *o);
+struct top_source *top_source_http(const struct top_source_options *o);
+
+#endif

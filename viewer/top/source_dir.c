@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run directory, followed as it grows. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/log.h"
+#include "live/hook.h"
+#include "run/follow.h"
+#include "source.h"
+#include "trace/runjson.h"
+
+struct source_dir {
+	struct top_source source;
+	struct view_follow follow;
+	struct view_run_price price;
+	char dir[PATH_MAX];
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n > m && !strcmp(name + n - m, end);
+}
+
+/* When something was last written to a run directory; -1: there is no stream in it. */
+static int64_t last_written(const char *dir)
+{
+	DIR *d = opendir(dir);
+	int64_t last = -1;
+	struct stat st;
+
+	for (struct dirent *e; d && (e = readdir(d));) {
+		if (!ends_with(e->d_name, ".gst") && !ends_with(e->d_name, ".spool"))
+			continue;
+		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+			continue;
+		int64_t t = st.st_mtim.tv_sec * LIVE_SECOND_NS + st.st_mtim.tv_nsec;
+		last = t > last ? t : last;
+	}
+	if (d)
+		closedir(d);
+	return last;
+}
+
+/* The run below @base that was written to last. */
+static bool newest(const char *base, char *out, size_t room)
+{
+	DIR *d = opendir(base);
+	int64_t last = -1;
+	char path[PATH_MAX];
+
+	for (struct dirent *e; d && (e = readdir(d));) {
+		if (!ends_with(e->d_name, ".gst") || e->d_name[0] == '.' ||
+		    snprintf(path, sizeof(path), "%s/%s", base, e->d_name) >= (int)sizeof(path))
+			continue;
+		int64_t t = last_written(path);
+		if (t <= last)
+			continue;
+		last = t;
+		snprintf(out, room, "%s", path);
+	}
+	if (d)
+		closedir(d);
+	return last >= 0;
+}
+
+/* Beside a collector's socket: its number, and in a second line where its runs go. */
+static bool base_of_socket(const char *socket, char *out, size_t room)
+{
+	char path[PATH_MAX];
+	FILE *f = NULL;
+	bool ok;
+
+	if (snprintf(path, sizeof(path), "%s.pid", socket) < (int)sizeof(path))
+		f = fopen(path, "re");
+	ok = f && fgets(out, (int)room, f) && fgets(out, (int)room, f);
+	if (f)
+		fclose(f);
+	if (ok)
+		out[strcspn(out, "\n")] = '\0';
+	if (ok && out[0] == '/')
+		return true;
+	view_error("%s: no collector's file says where its runs go; give that folder instead",
+		   path);
+	return false;
+}
+
+static bool find(const struct top_source_options *o, char *dir, size_t room)
+{
+	const char *env = getenv("GPUSTARVE_OUT");
+	const char *base = o->what ? o->what : env && env[0] ? env : "gpustarve-runs";
+	char folder[PATH_MAX];
+
+	if (o->what && !strncmp(o->what, "unix:", 5)) {
+		if (!base_of_socket(o->what + 5, folder, sizeof(folder)))
+			return false;
+		base = folder;
+	}
+	if (o->run) {
+		if (snprintf(dir, room, "%s/%s.gst", base, o->run) >= (int)room)
+			dir[0] = '\0';
+		if (!strchr(o->run, '/') && last_written(dir) >= 0)
+			return true;
+	} else if (last_written(base) >= 0) {
+		snprintf(dir, room, "%s", base);
+		return true;
+	} else if (newest(base, dir, room)) {
+		return true;
+	}
+	view_error("%s: no run with a trace is there; give a run directory, a folder of them, or "
+		   "a collector's address",
+		   base);
+	return false;
+}
+
+static void fill_row(struct top_row *row, const struct live_use *u, const struct live_run *r)
+{
+	const struct live_gpu *g = &r->gpu[u->gpu];
+
+	*row = (struct top_row){ .has_rank = u->stream->has_rank,
+				 .rank = u->stream->rank,
+				 .pid = u->stream->pid,
+				 .ordinal = u->ordinal,
+				 .gpu = u->gpu,
+				 .share = u->share,
+				 .gap = u->gap,
+				 .idle_ns = u->idle_ns,
+				 .lag_ns = u->lag_ns,
+				 .priced = g->nano_usd_per_hour >= 0,
+				 .nano_usd_per_hour = g->nano_usd_per_hour };
+	top_tame(row->host, sizeof(row->host), u->stream->host);
+	top_tame(row->name, sizeof(row->name), g->name);
+}
+
+/* The collector saw the process end, though it said no goodbye. */
+static bool end_is_known(const char *dir, const struct live_stream *s)
+{
+	char path[PATH_MAX], hex[2 * WIRE_STREAM_ID_BYTES + 1];
+
+	for (size_t i = 0; i < WIRE_STREAM_ID_BYTES; i++)
+		snprintf(hex + 2 * i, 3, "%02x", s->id[i]);
+	return snprintf(path, sizeof(path), "%s/exit-coll-%s.json", dir, hex) < (int)sizeof(path) &&
+	       !access(path, F_OK);
+}
+
+static void fill_rows(struct top_look *l, const char *dir, const struct live_run *r, int64_t now_ns)
+{
+	size_t n = live_run_uses(r, now_ns, NULL, 0);
+	struct live_use *use = calloc(n ? n : 1, sizeof(*use));
+
+	l->row = calloc(n ? n : 1, sizeof(*l->row));
+	if (!use || !l->row)
+		goto out;
+	live_run_uses(r, now_ns, use, n);
+	l->over = n > 0;
+	for (size_t i = 0; i < n; i++) {
+		if (use[i].gap != LIVE_GAP_ENDED && end_is_known(dir, use[i].stream))
+			use[i].gap = LIVE_GAP_ENDED;
+		l->over &= use[i].gap == LIVE_GAP_ENDED || use[i].gap == LIVE_GAP_SILENT;
+		if (l->rows == TOP_ROWS_MAX)
+			l->rows_left_out++;
+		else
+			fill_row(&l->row[l->rows++], &use[i], r);
+	}
+out:
+	free(use);
+}
+
+static void take_alert(void *arg, const struct live_fired *f)
+{
+	struct top_look *l = arg;
+	char words[LIVE_WORDS_BYTES];
+	size_t keep = l->alerts < TOP_ALERTS_MAX - 1 ? l->alerts : TOP_ALERTS_MAX - 1;
+
+	if (f->ended)
+		return;
+	memmove(&l->alert[1], &l->alert[0], keep * sizeof(l->alert[0]));
+	l->alert[0].t_unix_ns = f->t_unix_ns;
+	l->alert[0].budget = f->budget_pct > 0;
+	top_tame(l->alert[0].text, sizeof(l->alert[0].text), live_fired_words(words, f));
+	l->alerts++;
+}
+
+static int look(struct top_source *source, struct top_look *l)
+{
+	struct source_dir *s = (struct source_dir *)source;
+	const char *slash = strrchr(s->dir, '/');
+
+	*l = (struct top_look){ 0 };
+	view_follow_look(&s->follow);
+	l->totals = s->follow.totals;
+	top_tame(l->run, sizeof(l->run), slash && slash[1] ? slash + 1 : s->dir);
+	if (ends_with(l->run, ".gst"))
+		l->run[strlen(l->run) - 4] = '\0';
+	fill_rows(l, s->dir, &s->follow.tail.run, s->follow.when.now_ns);
+	live_alerts_each(s->dir, take_alert, l);
+	/* A trace without pulses, such as an import: over once nothing more is written. */
+	if (!l->rows)
+		l->over = s->follow.when.wall_ns - last_written(s->dir) > LIVE_SILENT_NS;
+	if (l->over) { /* nobody holds a GPU any more, and there is no "now" */
+		l->totals.alive = 0;
+		l->totals.now.known = false;
+		l->totals.nano_usd_per_hour = l->totals.starved_nano_usd_per_hour = 0;
+		l->totals.lag_ns = -1;
+	}
+	return 0;
+}
+
+static void source_free(struct top_source *source)
+{
+	struct source_dir *s = (struct source_dir *)source;
+
+	view_follow_fini(&s->follow);
+	free(s);
+}
+
+struct top_source *top_source_dir(const struct top_source_options *o)
+{
+	struct source_dir *s = calloc(1, sizeof(*s));
+	struct view_rate_options rates = o->rates;
+
+	if (!s || !find(o, s->dir, sizeof(s->dir))) {
+		free(s);
+		return NULL;
+	}
+	for (size_t n = strlen(s->dir); n > 1 && s->dir[n - 1] == '/'; n--)
+		s->dir[n - 1] = '\0';
+	/* As its report will: the price given to `run` holds, unless another is given here. */
+	view_run_price_read(s->dir, &s->price);
+	if (!rates.price && s->price.price[0]) {
+		rates.price = s->price.price;
+		rates.price_from = s->price.from;
+	}
+	if (!rates.model && s->price.model[0])
+		rates.model = s->price.model;
+	s->source = (struct top_source){ look, source_free };
+	if (!view_follow_init(&s->follow, s->dir, &rates))
+		return &s->source;
+	view_error("top: out of memory; end some processes");
+	free(s);
+	return NULL;
+}
+
+struct top_source *top_source_open(const struct top_source_options *o)
+{
+	if (o->what && (!strncmp(o->what, "http://", 7) || !strncmp(o->what, "https://", 8)))
+		return top_source_http(o);
+	return top_source_dir(o);
+}
