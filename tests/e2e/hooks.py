@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The SLURM scripts in a prefix of their own, and calling them without a SLURM: the environment that
 slurmd, slurmstepd and slurmctld 22.05 give them is made up."""
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
+import tempfile
 
 import gs
 
@@ -58,10 +61,23 @@ class Prefix:
             os.chmod(path, 0o755)
 
     def call(self, script, env, argv=(), stdin=b'', shell=(), **kw):
-        """Nothing is in its environment but env: no PATH either."""
-        return subprocess.run([*shell, os.path.join(self.scripts, script), *argv], env=env,
-                              input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=300, check=False, **kw)
+        """Nothing is in its environment but env: no PATH either. What it leaves in its process group
+        is killed, as SLURM does."""
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, \
+                tempfile.TemporaryFile() as err:
+            given.write(stdin)
+            given.seek(0)
+            child = subprocess.Popen([*shell, os.path.join(self.scripts, script), *argv], env=env,
+                                     stdin=given, stdout=out, stderr=err, start_new_session=True, **kw)
+            try:
+                child.wait(300)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            out.seek(0)
+            err.seek(0)
+            return subprocess.CompletedProcess(child.args, child.returncode, out.read(), err.read())
 
 
 def said(done):
