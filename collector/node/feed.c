@@ -6,6 +6,8 @@
 
 #include "server.h"
 
+#define MANY 16
+
 void coll_feeder_release(struct coll_stream *s)
 {
 	struct coll_stream **p;
@@ -46,16 +48,29 @@ void coll_feeder_push(struct coll_feeder *f, bool everything)
 			coll_stream_push(s);
 }
 
+/* Then to wait for the whole file system takes less time than to wait for each file. */
+static bool many_due(const struct coll_feeder *f, bool everything)
+{
+	const struct coll_stream *s;
+	unsigned int n = 0;
+
+	for (s = f->streams; s && n < MANY; s = s->next_owned)
+		n += is_due(s, everything);
+	return n == MANY;
+}
+
 void coll_feeder_commit(struct coll_feeder *f, struct coll_server *sv, bool everything)
 {
 	struct coll_stream *s, *next;
+	bool synced = many_due(f, everything) && !coll_store_sync(f->store);
 
 	for (s = f->streams; s; s = next) {
 		int err = 0;
 
 		next = s->next_owned;
 		if (is_due(s, everything)) {
-			err = coll_stream_commit(f->store, s);
+			err = synced ? coll_stream_synced(f->store, s)
+				     : coll_stream_commit(f->store, s);
 			s->ack_due = !err;
 		}
 		s->urgent = false;

@@ -34,9 +34,16 @@ int coll_store_init(struct coll_store *st, const char *base, struct coll_counter
 	st->known = coll_known_new();
 	if (!st->known)
 		return -ENOMEM;
-	st->base = realpath(base, NULL);
-	if (!st->base)
+	st->base_fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (st->base_fd < 0)
 		return -errno;
+	st->base = realpath(base, NULL);
+	if (!st->base) {
+		int why = -errno;
+
+		close(st->base_fd);
+		return why;
+	}
 	return access(st->base, W_OK | X_OK) ? -errno : 0;
 }
 
@@ -48,6 +55,8 @@ void coll_store_fini(struct coll_store *st)
 		while (st->bucket[i])
 			coll_store_close(st, st->bucket[i]);
 	coll_known_free(st->known);
+	if (st->base)
+		close(st->base_fd);
 	free(st->base);
 	st->known = NULL;
 	st->base = NULL;
@@ -376,6 +385,30 @@ static int sync_file(struct coll_stream *s)
 	if (fdatasync(s->fd) || fstat(s->fd, &now))
 		return -errno;
 	return now.st_nlink ? 0 : put_back(s);
+}
+
+static int committed(struct coll_store *st, struct coll_stream *s)
+{
+	st->count->commits++;
+	s->synced = s->size;
+	coll_stream_acknowledge(s);
+	coll_index_flush(&s->index);
+	return 0;
+}
+
+int coll_store_sync(struct coll_store *st)
+{
+	return syncfs(st->base_fd) ? -errno : 0;
+}
+
+int coll_stream_synced(struct coll_store *st, struct coll_stream *s)
+{
+	struct stat now;
+
+	if (fstat(s->fd, &now) || !now.st_nlink)
+		return coll_stream_commit(st, s);
+	s->entry_new = false;
+	return committed(st, s);
 }
 
 int coll_stream_commit(struct coll_store *st, struct coll_stream *s)

@@ -59,6 +59,7 @@ struct coll_stream {
 
 struct coll_store {
 	char *base;
+	int base_fd; /* valid with base: what is written below is synced through it */
 	struct coll_counters *count; /* borrowed */
 	struct coll_known *known;
 	uint64_t serial; /* of the last opening */
@@ -105,6 +106,15 @@ void coll_stream_push(struct coll_stream *s);
  * was durable before, and the stream must be closed: what the disk holds is not known any more.
  */
 int coll_stream_commit(struct coll_store *st, struct coll_stream *s);
+
+/*
+ * The same for many streams: everything that was written to the file system of the store is made
+ * durable at once. 0 or -errno: then nothing is known, and each must be committed by itself.
+ */
+int coll_store_sync(struct coll_store *st);
+
+/* After coll_store_sync has succeeded, with nothing appended since: as commit, without waiting. */
+int coll_stream_synced(struct coll_store *st, struct coll_stream *s);
 
 /*
  * Moves acked, if all that was appended is durable: to the highest contiguous number, or further

@@ -396,7 +396,8 @@ void coll_upstream_linger(struct coll_upstream *u, int seconds)
 			break;
 	}
 	if (!all_sent(u))
-		coll_log("%" PRIu64 " bytes of traces and %zu files are not forwarded yet; the next "
+		coll_log("%" PRIu64
+			 " bytes of traces and %zu files are not forwarded yet; the next "
 			 "collector with --dir %s and this --upstream goes on",
 			 u->box.pending, u->box.pending_files, u->box.store->base);
 	coll_outbox_save(&u->box);

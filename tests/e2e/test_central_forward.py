@@ -15,7 +15,7 @@ import gs
 
 BIN = c.bin_dir()
 R = c.seeded()
-ROUNDS = int(os.environ.get('GS_ROUNDS', 12))
+ROUNDS = int(os.environ.get('GS_ROUNDS', 8))
 MIXLOOP = [os.path.join(gs.BUILD, 'workloads', 'mixloop'), '--ops=400', '--devices=1', '--processes=2']
 PATIENCE = 120  # others compute here, too
 

@@ -62,6 +62,20 @@ def test_frames():
         assert centre.counters()['duplicates'] == 5 + 70 + 200 + 400, centre.counters()
 
 
+def test_many_streams():
+    """A body of many streams is made durable in one go; so is what is sent again after a kill."""
+    with folder() as root, central.Centre(BIN, root, https=False) as centre:
+        streams = [stream() for _ in range(60)]
+        sent = {s: frames_of(s, f'run-{i % 3}', 6, size=300) for i, s in enumerate(streams)}
+        for count in 3, 6, 6:
+            status, acks, _ = centre.post(*[f for s in streams for f in sent[s][:count]])
+            assert (status, acks) == (200, {s: count for s in streams}), acks
+            centre.kill()
+            for i, s in enumerate(streams):
+                assert centre.seqs(f'run-{i % 3}', s) == list(range(1, count + 1))
+            centre.start()
+
+
 def test_damage():
     """A damaged frame is named, in the answer and the log; what stands before it is kept."""
     with folder() as root, central.Centre(BIN, root) as centre:
