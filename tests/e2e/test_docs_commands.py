@@ -80,7 +80,7 @@ def samples(where):
         os.makedirs(os.path.dirname(os.path.join(where, name)), exist_ok=True)
         with open(os.path.join(where, name), 'w', encoding='utf-8') as f:
             f.write(text)
-    for name in 'node_exporter', 'traces', 'runtime/gpustarve':
+    for name in 'node_exporter', 'traces', 'runtime/gpustarve', 'runs':
         os.makedirs(os.path.join(where, name))
 
 
@@ -124,6 +124,8 @@ with gs.scratch() as where:
         for number, lines in blocks(path):
             if name == 'MEASUREMENTS.md':
                 continue  # how figures were taken: minutes each
+            if any(re.search(r' --(listen|upstream) ', l) for l in lines):
+                continue  # certificates and a browser: test_browser_centre follows these
             if any(l.startswith('sqlite3') for l in lines) and not lines[0].startswith('gpustarve'):
                 lines = ['gpustarve export RUN.gst --format sqlite -o run.sqlite'] + lines
             if any(l.startswith('sqlite3') for l in lines) and not shutil.which('sqlite3'):
