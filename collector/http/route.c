@@ -17,7 +17,7 @@ static const char *take_name(const char *path, char *out)
 {
 	size_t len = 0;
 
-	while (name_char(path[len]) && len < COLL_ROUTE_PARAM_BYTES - 1)
+	while (len < COLL_ROUTE_PARAM_BYTES - 1 && name_char(path[len]))
 		len++;
 	if (!len || path[0] == '.' || (path[len] && path[len] != '/'))
 		return NULL;

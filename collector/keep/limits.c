@@ -176,12 +176,12 @@ int coll_limits_parse(struct coll_limits *l, const char *text, size_t len, unsig
 		      const char **why)
 {
 	char *copy = malloc(len + 1), *at, *end;
-	int err = copy ? 0 : -ENOMEM;
+	int err = 0;
 
 	*line = 0;
 	*why = "no memory";
-	if (err)
-		return err;
+	if (!copy)
+		return -ENOMEM;
 	memcpy(copy, text, len);
 	copy[len] = '\0';
 	if (memchr(copy, '\0', len)) {

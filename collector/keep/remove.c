@@ -74,9 +74,12 @@ static bool is_stream(const char *name)
 static DIR *list_of(int dir_fd)
 {
 	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *d;
 
-	if (!d && fd >= 0)
+	if (fd < 0)
+		return NULL;
+	d = fdopendir(fd);
+	if (!d)
 		close(fd);
 	return d;
 }
@@ -85,7 +88,9 @@ static int open_dir(int dir_fd, const char *name)
 {
 	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	return fd;
 }
 
 static int lock_streams(struct locks *l, int run_fd)

@@ -96,7 +96,9 @@ static int open_folder(int at, const char *name)
 {
 	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	return fd;
 }
 
 static int look(struct coll_rundir *run, int folder_fd, const char *team, const char *name)

@@ -211,6 +211,7 @@ static int take_frames(struct coll_feed *in, const uint8_t *bytes, size_t len, s
 	int got, err = 0, err_store;
 
 	b.len = 0;
+	b.stream = NULL;
 	*used = 0;
 	while (!err && (got = frame_at(in, bytes + *used, len - *used, &f))) {
 		err = got < 0 ? got : admit(in, &b, &f, bytes + *used);

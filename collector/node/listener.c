@@ -163,6 +163,7 @@ bool coll_listener_gone(const struct coll_listener *l)
 int coll_listener_accept(struct coll_listener *l, struct ucred *peer)
 {
 	socklen_t len = sizeof(*peer);
+	/* cppcheck-suppress nullPointer; accept4 need not tell who it was */
 	int fd = accept4(l->source.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd < 0)

@@ -18,7 +18,7 @@ void coll_run_name(char out[COLL_RUN_BYTES], const char *run_id)
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+=@";
 	size_t i;
 
-	for (i = 0; run_id[i] && i < COLL_RUN_BYTES - 1; i++)
+	for (i = 0; i < COLL_RUN_BYTES - 1 && run_id[i]; i++)
 		out[i] = strchr(good, run_id[i]) ? run_id[i] : '_';
 	out[i] = '\0';
 	if (out[0] == '.')
