@@ -114,6 +114,24 @@ def check_unused(where):
     check_lines(out)
 
 
+def check_unseen(where):
+    """A task of the job was not recorded on one of its nodes: nobody knows who used what there."""
+    out = fresh(where, 'unseen')
+    run(out, 'slurm-c1-9.0-0', stream(env=[('SLURM_JOB_ID', 9), ('SLURM_STEP_ID', 0)]))
+    folder = alloc(out, gpus=2)
+    alloc(out, node='n2', gpus=[{'index': 0, 'uuid': uuid(7), 'name': NAME}])
+    for name in ('unrecorded-n1', 'unrecorded-n3', 'unrecorded-', 'unrecorded'):
+        with open(os.path.join(folder, name), 'w', encoding='ascii'):
+            pass
+    s = report('--job', '9', '--dir', out)
+    gs.equal([(g['uuid'], g['classes'].get('excluded.unobserved', 0)) for g in s['gpus']],
+             [(uuid(0), 70 * S), (uuid(1), 100 * S), (uuid(7), 0)], 'unobserved')
+    gs.equal(no_process(s), [0, 0, 100 * S], 'on the node where all was recorded')
+    gs.equal(s['cost']['idle_allocation_usd'], 0.1, 'dollars of what nobody used')
+    gs.check(any('were not recorded' in n for n in s['quality']['notes']), 'a note says so')
+    gs.equal(s['quality']['unobserved_ns'], 170 * S, 'in quality, too')
+
+
 def check_files(out, folder, s):
     """A job's folder is a run for the other commands: verify, the page, exports."""
     for name, how in (('summary.json', 'json'), ('report.html', 'html')):
@@ -295,6 +313,6 @@ def check_hostile(where):
 
 closed = schema.close(schema.ours())
 with gs.scratch() as scratch:
-    for check in (check_unused, check_requeue, check_steps, check_names, check_never, check_hostile):
+    for check in (check_unused, check_unseen, check_requeue, check_steps, check_names, check_never, check_hostile):
         check(scratch)
 gs.finish()

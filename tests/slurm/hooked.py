@@ -24,7 +24,7 @@ PRICE = '2.50'  # dollars per GPU-hour
 # What is at hand on a node with GPUs for whoever looks for libnvidia-ml.so.1.
 GPUS = '''export GPUSIM_DEVICES={gpus} GPUSIM_NODE=${{SLURMD_NODENAME##*n}}
 export GPUSIM_SHM={site}/gpus/$SLURMD_NODENAME.$SLURM_JOB_UID GPUSIM_HOST=$SLURMD_NODENAME
-export LD_LIBRARY_PATH={build}/gpusim
+export LD_LIBRARY_PATH={build}/gpusim LD_PRELOAD={build}/gpusim/gpusim-host.so
 '''
 HOOK = '''#!/bin/sh
 case $SLURM_JOB_PARTITION in {without}) exit 0 ;; esac

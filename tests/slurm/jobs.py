@@ -4,6 +4,7 @@ GPUs and a name of its own; which GPU did what, and when each task lived, is wri
 simulator and by the tasks themselves, so that a report can be held against it.
 
     site = Site(where); with site.cluster() as slurm: slurm.srun('-n2', *site.task())"""
+import fractions
 import glob
 import json
 import os
@@ -141,6 +142,48 @@ def check_allocations(what, allocations, notes, gpus, submitted, now):
             gs.check(submitted <= a['start_unix_ns'] <= begin and
                      end <= (a['end_unix_ns'] or 0) <= now,
                      f'{what}: given {a["start_unix_ns"]} to {a["end_unix_ns"]}, used {begin} to {end}')
+
+
+def given_ns(allocations):
+    """{uuid: ns} that the job held each GPU."""
+    out = {}
+    for a in allocations:
+        for g in a['gpus']:
+            uuid = g['uuid'].lower()
+            out[uuid] = out.get(uuid, 0) + a['end_unix_ns'] - a['start_unix_ns']
+    return out
+
+
+def nano_usd(ns, price):
+    """What so long costs at so many dollars per GPU-hour, in 1e-9 dollars, half to even."""
+    return round(fractions.Fraction(ns) * fractions.Fraction(price) * 10**9 / (3600 * 10**9))
+
+
+def check_job_report(what, s, notes, allocations, price, seen=True):
+    """The report of a whole job: each GPU that it was given, for as long as it had it, and what of
+    that no process lived on, to the nanosecond and at the right price. seen: all of its processes
+    were recorded, else it cannot be told who used what."""
+    given = given_ns(allocations)
+    held = {g['uuid'].lower(): g['held_ns'] for g in s['gpus']}
+    gs.equal(held, given, f'{what}: GPUs, and how long it had them')
+    outside = 'excluded.no_process' if seen else 'excluded.unobserved'
+    other = 'excluded.unobserved' if seen else 'excluded.no_process'
+    money = 0
+    for g in s['gpus']:
+        gs.equal(sum(g['classes'].values()), g['held_ns'], f'{what}: classes of {g["uuid"]}')
+        mine = [n for n in notes if (n.get('uuid') or '').lower() == g['uuid'].lower()]
+        pids = {(n['node'], n['pid']) for n in mine}
+        lives = gs.union([p['start_ns'], p['end_ns']] for p in s['run']['processes']
+                         if (p['host'], p['pid']) in pids)
+        without = g['held_ns'] - gs.measure(lives)
+        gs.equal(g['classes'].get(outside, 0), without, f'{what}: {outside} of {g["uuid"]}')
+        gs.check(seen is False or mine or without == g['held_ns'], f'{what}: nobody used {g["uuid"]}')
+        gs.check(mine == [] or g['classes'].get(other, 0) < g['held_ns'], f'{what}: {other}')
+        money += nano_usd(without, price)
+    if seen:
+        gs.equal(round(s['cost']['idle_allocation_usd'] * 10**9), money, f'{what}: dollars of no process')
+    total = sum(nano_usd(ns, price) for g in s['gpus'] for ns in g['classes'].values())
+    gs.equal(round(s['cost']['usd'] * 10**9), total, f'{what}: dollars')
 
 
 def check_life(what, s, notes, outside):

@@ -137,7 +137,7 @@ def main():
             check = site.install(slurm, '--check')
             gs.equal(check.returncode, 0, f'check: {check.stdout.decode()}')
             reconfigure(slurm)
-            task(site, slurm, "first")
+            first_report(site, slurm, plain)
             lost_prefix(site, slurm, plain)
             done = site.install(slurm, '--undo')
             gs.equal(done.returncode, 0, f'undo: {done.stderr.decode()}')

@@ -7,6 +7,7 @@ without an environment, one that never uses its GPUs, cancelled, out of memory, 
 gpustarve, opted out. Each ends and says what it does without us, byte by byte; each has one report,
 with its ranks, hosts, operations and time; no node drains; nothing is left."""
 import functools
+import json
 import os
 import time
 
@@ -144,8 +145,28 @@ class Judge:
         gs.equal({listed(n['preload']) for n in notes}, {preloaded}, f'{what}: libprof is listed')
         self.runs(what, done.job, notes, tasks)
         if gpus:
-            jobs.check_allocations(what, self.site.allocations(done.job), notes, gpus, done.begin,
-                                   time.time_ns())
+            given = self.site.allocations(done.job)
+            jobs.check_allocations(what, given, notes, gpus, done.begin, time.time_ns())
+            self.report(what, done.job, notes, given)
+
+    def report(self, what, job, notes, given):
+        """All steps and lives of the job in one."""
+        asked = gs.gpustarve('report', '--job', job, '--dir', self.site.out, '--price', hooked.PRICE,
+                             '--format', 'json')
+        if not gs.equal(asked.returncode, 0, f'{what}: report --job: {asked.stderr.decode()}'):
+            return
+        s = json.loads(asked.stdout)
+        recorded = [n for n in notes if n.get('uuid') and listed(n['preload'])]
+        seen = what.split()[0] != 'opted_out'
+        jobs.check_job_report(what, s, recorded, given, hooked.PRICE, seen)
+        if recorded:
+            jobs.check_hosts_and_ranks(what, s, recorded)
+        slurm = s['run']['slurm']
+        gs.equal((slurm['job'], slurm['partition'], slurm['restart'] or 0, s['run']['user']),
+                 (int(job), what.split()[1], max(n['restart'] for n in notes), given[0]['user']),
+                 f'{what}: whose it is')
+        if slurm['array_job']:
+            gs.equal(slurm['array_task'] in (3, 4), True, f'{what}: task of an array')
 
     def runs(self, what, job, notes, tasks):
         """A run for each step of each life, and in each of them its tasks alone."""

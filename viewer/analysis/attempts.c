@@ -139,6 +139,17 @@ static int note_guesses(const struct ana_plan *p, struct ana_quality *q)
 	return 0;
 }
 
+static int note_unseen(const struct ana_plan *p, struct ana_quality *q)
+{
+	for (size_t i = 0; i < p->grants; i++)
+		if (p->grant[i].alloc->unseen)
+			return ana_report_note(q, "some tasks of the job were not recorded (opted "
+						  "out, no library, a shell of their own, or told "
+						  "elsewhere): what GPUs of their nodes did beside "
+						  "is unobserved");
+	return 0;
+}
+
 static int note_strangers(const struct ana_plan *p, struct ana_quality *q)
 {
 	char text[96];
@@ -175,5 +186,7 @@ int ana_attempts_make(struct ana_plan *p, struct ana_result *r)
 	err = note_unended(p, &r->quality);
 	if (!err)
 		err = note_guesses(p, &r->quality);
+	if (!err)
+		err = note_unseen(p, &r->quality);
 	return err ? err : note_strangers(p, &r->quality);
 }

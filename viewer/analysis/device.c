@@ -634,21 +634,24 @@ struct outside {
 	struct ana_gpu_state *g;
 };
 
-/* It was given to the job, and no process of the job lived. */
+/* It was given to the job, and no process of the job lived, as far as they were recorded. */
 static void without_process(void *arg, int64_t start, int64_t end)
 {
 	const struct outside *o = arg;
+	bool unseen = o->g->plan->unseen;
+	enum ana_class class = unseen ? ANA_EXCLUDED_UNOBSERVED : ANA_EXCLUDED_NO_PROCESS;
+	enum ana_confidence confidence = unseen ? ANA_NONE : ANA_HIGH;
 	struct ana_piece piece = { .gpu = o->g->index,
-				   .class = ANA_EXCLUDED_NO_PROCESS,
-				   .confidence = ANA_HIGH,
+				   .class = class,
+				   .confidence = confidence,
 				   .start_ns = start,
 				   .end_ns = end,
 				   .gap_start_ns = start,
 				   .gap_end_ns = end };
 
-	o->g->gpu->classes[ANA_EXCLUDED_NO_PROCESS] += end - start;
-	o->g->gpu->confidence[ANA_EXCLUDED_NO_PROCESS][ANA_HIGH] += end - start;
-	ana_ruler_add(&o->g->ruler, ANA_EXCLUDED_NO_PROCESS, start, end);
+	o->g->gpu->classes[class] += end - start;
+	o->g->gpu->confidence[class][confidence] += end - start;
+	ana_ruler_add(&o->g->ruler, class, start, end);
 	if (o->w->options->on_piece)
 		o->w->options->on_piece(o->w->options->arg, &piece);
 }

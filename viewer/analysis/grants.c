@@ -144,6 +144,10 @@ static int give(struct ana_plan *p, const struct ana_grant *grant, const struct 
 	}
 	p->gift[p->gifts++] = (struct ana_gift){ (uint32_t)row, grant };
 	given = row < p->devices ? &p->device[row].given : &p->unused[row - p->devices].given;
+	if (grant->alloc->unseen && row < p->devices)
+		p->device[row].unseen = true;
+	else if (grant->alloc->unseen)
+		p->unused[row - p->devices].unseen = true;
 	return ana_spans_add(given, grant->start_ns, grant->end_ns);
 }
 

@@ -25,6 +25,7 @@ struct ana_unused { /* a GPU that was given and that no process used */
 	const struct view_alloc_gpu *gpu;
 	const char *host;
 	const char *name; /* NULL: not known */
+	bool unseen; /* of those processes that were recorded */
 	bool guessed; /* the name is that of the other GPUs of its node */
 	struct ana_spans given;
 };

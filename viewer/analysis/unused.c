@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * GPUs that were given to a job and that no process used: a row each, all of whose time is
- * excluded.no_process.
+ * excluded.no_process, or excluded.unobserved where tasks ran that nobody recorded.
  */
 #include "grants.h"
 
@@ -43,11 +43,22 @@ int ana_unused_begin(const struct ana_plan *p, struct ana_result *r)
 	return err;
 }
 
-static void tell(const struct ana_options *o, uint32_t gpu, const struct ana_span *s)
+static enum ana_class class_of(const struct ana_unused *u)
+{
+	return u->unseen ? ANA_EXCLUDED_UNOBSERVED : ANA_EXCLUDED_NO_PROCESS;
+}
+
+static enum ana_confidence confidence_of(const struct ana_unused *u)
+{
+	return u->unseen ? ANA_NONE : ANA_HIGH;
+}
+
+static void tell(const struct ana_options *o, uint32_t gpu, const struct ana_unused *u,
+		 const struct ana_span *s)
 {
 	struct ana_piece piece = { .gpu = gpu,
-				   .class = ANA_EXCLUDED_NO_PROCESS,
-				   .confidence = ANA_HIGH,
+				   .class = class_of(u),
+				   .confidence = confidence_of(u),
 				   .start_ns = s->start,
 				   .end_ns = s->end,
 				   .gap_start_ns = s->start,
@@ -75,7 +86,8 @@ int ana_unused_finish(struct ana_plan *p, struct ana_result *r, const struct ana
 	int err = 0;
 
 	for (size_t i = 0; i < p->unuseds && !err; i++) {
-		const struct ana_spans *given = &p->unused[i].given;
+		const struct ana_unused *u = &p->unused[i];
+		const struct ana_spans *given = &u->given;
 		size_t gpu = p->devices + i;
 		struct ana_gpu *g = &r->gpu[gpu];
 
@@ -84,12 +96,12 @@ int ana_unused_finish(struct ana_plan *p, struct ana_result *r, const struct ana
 		for (size_t k = 0; k < given->count && !err; k++) {
 			const struct ana_span *s = &given->span[k];
 
-			g->classes[ANA_EXCLUDED_NO_PROCESS] += s->end - s->start;
-			ana_ruler_add(&ruler, ANA_EXCLUDED_NO_PROCESS, s->start, s->end);
-			tell(o, (uint32_t)gpu, s);
+			g->classes[class_of(u)] += s->end - s->start;
+			ana_ruler_add(&ruler, class_of(u), s->start, s->end);
+			tell(o, (uint32_t)gpu, u, s);
 		}
-		g->held_ns = g->allocated_ns = g->classes[ANA_EXCLUDED_NO_PROCESS];
-		g->confidence[ANA_EXCLUDED_NO_PROCESS][ANA_HIGH] = g->held_ns;
+		g->held_ns = g->allocated_ns = g->classes[class_of(u)];
+		g->confidence[class_of(u)][confidence_of(u)] = g->held_ns;
 		if (!err)
 			err = add_series(r, gpu, &ruler);
 	}

@@ -198,6 +198,13 @@ char *view_job_folder_name(struct view_arena *mem, const struct view_job_identit
 				 id->number[VIEW_JOB_ID]);
 }
 
+const char *view_alloc_unrecorded_node(const char *name)
+{
+	static const char head[] = "unrecorded-";
+
+	return strncmp(name, head, sizeof(head) - 1) ? NULL : name + sizeof(head) - 1;
+}
+
 char *view_job_title(struct view_arena *mem, const struct view_job_identity *id)
 {
 	const char *cluster = id->text[VIEW_JOB_CLUSTER];

@@ -30,6 +30,7 @@ struct view_alloc {
 	size_t gpus;
 	int64_t start_ns, end_ns; /* since 1970 */
 	bool ended; /* false: end_ns is 0 */
+	bool unseen; /* tasks ran there that nobody recorded; not of the file */
 };
 
 void view_alloc_write(const struct view_alloc *a, FILE *f);
@@ -53,6 +54,12 @@ char *view_job_safe(struct view_arena *mem, const char *text);
 /* "alloc-<node>-<restart>.json", in @mem; of a name: the restart, -1 if it is no such name. */
 char *view_alloc_name(struct view_arena *mem, const char *node, int64_t restart);
 int64_t view_alloc_restart_of(const char *name);
+
+/*
+ * A task that is not recorded leaves a file of this name and its node's beside the allocations: what
+ * it did with the GPUs nobody knows. Of a name: the node, NULL if it is no such name.
+ */
+const char *view_alloc_unrecorded_node(const char *name);
 
 /* "slurm-<cluster>-<job>", the id of a whole job, in @mem. */
 char *view_job_title(struct view_arena *mem, const struct view_job_identity *id);

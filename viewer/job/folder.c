@@ -184,6 +184,21 @@ static int take_all(int dir, DIR *d, struct view_arena *mem, struct view_alloc *
 	return 0;
 }
 
+/* Nodes on which tasks ran that nobody recorded. */
+static void mark_unseen(DIR *d, struct view_arena *mem, struct view_alloc *alloc, size_t n)
+{
+	struct dirent *e;
+
+	rewinddir(d);
+	while (n && (e = readdir(d))) {
+		const char *node = view_alloc_unrecorded_node(e->d_name);
+
+		for (size_t i = 0; node && i < n; i++)
+			if (!strcmp(view_job_safe(mem, alloc[i].node), node))
+				alloc[i].unseen = true;
+	}
+}
+
 int view_job_folder_list(int dir, struct view_arena *mem, struct view_alloc **alloc, size_t *n,
 			 void (*bad)(void *arg, const char *name, const char *why), void *arg)
 {
@@ -200,6 +215,7 @@ int view_job_folder_list(int dir, struct view_arena *mem, struct view_alloc **al
 		return err;
 	}
 	err = take_all(dir, d, mem, &list, n, bad, arg);
+	mark_unseen(d, mem, list, *n);
 	closedir(d);
 	if (*n)
 		qsort(list, *n, sizeof(*list), by_node);
