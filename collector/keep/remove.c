@@ -97,13 +97,14 @@ static int lock_streams(struct locks *l, int run_fd)
 {
 	DIR *d = list_of(run_fd);
 	struct dirent *e;
-	int err = d ? 0 : -errno;
+	int err = 0;
 
+	if (!d)
+		return -errno;
 	while (!err && (e = readdir(d)))
 		if (is_stream(e->d_name))
 			err = lock_one(l, run_fd, e->d_name);
-	if (d)
-		closedir(d);
+	closedir(d);
 	return err;
 }
 
