@@ -100,6 +100,7 @@ def check_unused(where):
     gs.equal([g['held_ns'] for g in s['gpus']], [100 * S] * 4, 'held as long as allocated')
     gs.equal([g['allocated_ns'] for g in s['gpus']], [100 * S] * 4, 'allocated')
     gs.equal(no_process(s), [70 * S] + [100 * S] * 3, 'without a process')
+    gs.equal([g['minutes'] for g in s['gpus'][1:]], [[1, 0, 0, 0, 0, 0]] * 3, 'one whole minute, idle')
     gs.equal([g['usd'] for g in s['gpus']], [0.1] * 4, 'dollars of each GPU')
     gs.equal(s['cost']['idle_allocation_usd'], 0.37, 'dollars of what nobody used')
     gs.equal(s['cost']['usd'], 0.4, 'dollars of the job')

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "minutes.h"
 #include "plan_priv.h"
 #include "series.h"
 #include "timeline.h"
@@ -80,14 +81,27 @@ static int add_series(struct ana_result *r, size_t gpu, const struct ana_ruler *
 	return s->longest_ns ? 0 : -ENOMEM;
 }
 
+/* All of them idle, of a GPU of which that is known. */
+static int count_minutes(struct ana_gpu *g, struct ana_spans *given)
+{
+	struct ana_spans none = { 0 };
+	struct ana_minutes minutes;
+
+	if (ana_minutes_init(&minutes, g->held_start_ns, g->held_end_ns))
+		return -ENOMEM;
+	ana_minutes_count(&minutes, given, &none, &none, g->minutes);
+	ana_minutes_fini(&minutes);
+	return 0;
+}
+
 int ana_unused_finish(struct ana_plan *p, struct ana_result *r, const struct ana_options *o)
 {
 	struct ana_ruler ruler;
 	int err = 0;
 
 	for (size_t i = 0; i < p->unuseds && !err; i++) {
-		const struct ana_unused *u = &p->unused[i];
-		const struct ana_spans *given = &u->given;
+		struct ana_unused *u = &p->unused[i];
+		struct ana_spans *given = &u->given;
 		size_t gpu = p->devices + i;
 		struct ana_gpu *g = &r->gpu[gpu];
 
@@ -102,6 +116,8 @@ int ana_unused_finish(struct ana_plan *p, struct ana_result *r, const struct ana
 		}
 		g->held_ns = g->allocated_ns = g->classes[class_of(u)];
 		g->confidence[class_of(u)][confidence_of(u)] = g->held_ns;
+		if (!err && class_of(u) == ANA_EXCLUDED_NO_PROCESS)
+			err = count_minutes(g, given);
 		if (!err)
 			err = add_series(r, gpu, &ruler);
 	}
