@@ -23,7 +23,7 @@ def begun(site, job):
 def collectors(slurm, site, job=None):
     """[pid] of those that Prolog has started, for a job."""
     return [p for p, text in slurm.others()
-            if 'gpustarve-collector' in text and (not job or f'{site.run}/{job}@' in text)]
+            if '/collector' in text and (not job or f'{site.run}/{job}@' in text)]
 
 
 def left_on(site, job):
