@@ -5,20 +5,15 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "command.h"
 
 #define FILE_MAX (4u << 20) /* of alerts.jsonl: read, and written */
-#define OWN_VARIABLES 10
-
-extern char **environ;
 
 int live_watch_add(struct live_watch *w, const struct live_condition *c, const char *exec,
 		   int budget_pct)
@@ -136,122 +131,29 @@ void live_alerts_each(const char *dir, void (*each)(void *arg, const struct live
 
 /* ---- the command ------------------------------------------------------------------------------ */
 
-struct variables {
-	char text[OWN_VARIABLES][LIVE_FIRED_TEXT + PATH_MAX];
-	size_t count;
-};
-
-__attribute__((format(printf, 2, 3))) static void set(struct variables *v, const char *fmt, ...)
-{
-	va_list list;
-
-	va_start(list, fmt);
-	vsnprintf(v->text[v->count], sizeof(v->text[0]), fmt, list);
-	va_end(list);
-	v->count++;
-}
-
-static void tell_it(struct variables *v, const struct live_fired *f, const char *dir,
-		    const char *id)
-{
-	char words[LIVE_WORDS_BYTES];
-
-	v->count = 0;
-	set(v, "GPUSTARVE=0");
-	set(v, "GPUSTARVE_ALERT_CONDITION=%s", f->condition);
-	set(v, "GPUSTARVE_ALERT_METRIC=%s", live_metrics[f->metric].name);
-	set(v, "GPUSTARVE_ALERT_VALUE=%" PRId64, f->value);
-	set(v, "GPUSTARVE_ALERT_UNIT=%s", live_unit_names[live_metrics[f->metric].unit]);
-	set(v, "GPUSTARVE_ALERT_TEXT=%s", live_fired_words(words, f));
-	set(v, "GPUSTARVE_ALERT_BY=%s", f->by);
-	set(v, "GPUSTARVE_ALERT_TIME_NS=%" PRId64, f->t_unix_ns);
-	set(v, "GPUSTARVE_ALERT_RUN=%s", dir);
-	set(v, "GPUSTARVE_ALERT_RUN_ID=%s", id);
-}
-
-/* Ours in front, then what we have ourselves without those. NULL: no memory. */
-static char **environment(struct variables *v)
-{
-	size_t have = 0, n = 0;
-	char **env;
-
-	while (environ && environ[have])
-		have++;
-	env = calloc(have + OWN_VARIABLES + 1, sizeof(*env));
-	if (!env)
-		return NULL;
-	for (; n < v->count; n++)
-		env[n] = v->text[n];
-	for (size_t i = 0; i < have; i++)
-		if (strncmp(environ[i], "GPUSTARVE=", 10) != 0 &&
-		    strncmp(environ[i], "GPUSTARVE_ALERT_", 16) != 0)
-			env[n++] = environ[i];
-	return env;
-}
-
-static int set_up(posix_spawnattr_t *attr, posix_spawn_file_actions_t *files)
-{
-	sigset_t none, all;
-	int err;
-
-	sigemptyset(&none);
-	sigfillset(&all);
-	err = posix_spawnattr_setsigmask(attr, &none);
-	if (!err)
-		err = posix_spawnattr_setsigdefault(attr, &all);
-	if (!err)
-		err = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
-							     POSIX_SPAWN_SETSIGDEF);
-	if (!err)
-		err = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0);
-	if (!err)
-		err = posix_spawn_file_actions_addopen(files, 1, "/dev/null", O_WRONLY, 0);
-	if (!err)
-		err = posix_spawn_file_actions_adddup2(files, 1, 2);
-	if (!err)
-		err = posix_spawn_file_actions_addclosefrom_np(files, 3);
-	return err;
-}
-
-static int start(const char *command, char *const *env, pid_t *pid)
-{
-	char sh[] = "sh", run[] = "-c", *argv[] = { sh, run, (char *)(uintptr_t)command, NULL };
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	int err;
-
-	err = posix_spawnattr_init(&attr);
-	if (err)
-		return -err;
-	err = posix_spawn_file_actions_init(&files);
-	if (err)
-		goto destroy_attr;
-	err = set_up(&attr, &files);
-	if (!err)
-		err = posix_spawn(pid, "/bin/sh", &files, &attr, argv, env);
-	posix_spawn_file_actions_destroy(&files);
-destroy_attr:
-	posix_spawnattr_destroy(&attr);
-	return -err;
-}
-
 static int run_command(struct live_watch_entry *e, const struct live_fired *f, const char *dir,
 		       const char *id)
 {
-	struct variables *v = malloc(sizeof(*v));
-	char **env = NULL;
-	int err = -ENOMEM;
+	struct live_command *c = live_command_new();
+	char words[LIVE_WORDS_BYTES];
+	int err;
 
-	if (!v)
-		return err;
-	tell_it(v, f, dir, id);
-	env = environment(v);
-	if (env)
-		err = start(e->exec, env, &e->pid);
+	if (!c)
+		return -ENOMEM;
+	live_command_tell(c, "GPUSTARVE_ALERT_CONDITION=%s", f->condition);
+	live_command_tell(c, "GPUSTARVE_ALERT_METRIC=%s", live_metrics[f->metric].name);
+	live_command_tell(c, "GPUSTARVE_ALERT_VALUE=%" PRId64, f->value);
+	live_command_tell(c, "GPUSTARVE_ALERT_UNIT=%s",
+			  live_unit_names[live_metrics[f->metric].unit]);
+	live_command_tell(c, "GPUSTARVE_ALERT_TEXT=%s", live_fired_words(words, f));
+	live_command_tell(c, "GPUSTARVE_ALERT_BY=%s", f->by);
+	live_command_tell(c, "GPUSTARVE_ALERT_TIME_NS=%" PRId64, f->t_unix_ns);
+	live_command_tell(c, "GPUSTARVE_ALERT_RUN=%s", dir);
+	live_command_tell(c, "GPUSTARVE_ALERT_RUN_ID=%s", id);
+	err = live_command_start(c, e->exec, &e->pid);
 	if (err)
 		e->pid = 0;
-	free(env);
-	free(v);
+	live_command_free(c);
 	return err;
 }
 

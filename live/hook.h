@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Conditions watched for one run, and what an alert does when it fires: a line in the run's
- * alerts.jsonl, and a command. The only part of live/ that touches files and processes.
+ * alerts.jsonl, and a command. With command.h the only part of live/ that touches files
+ * and processes.
  *
- * The command runs by /bin/sh -c in a session of its own, with every signal as it is by default,
- * /dev/null as its input and output and no other descriptor of ours. Nobody waits for it. It is
- * left alone when its watcher ends, and it may hang, fork or fail: that is between it and its
- * system; a watcher starts each one once. It finds in its environment, besides the watcher's:
+ * The command is left alone when its watcher ends (command.h), and it may hang, fork or fail: that is
+ * between it and its system; a watcher starts each one once. It finds in its environment:
  * GPUSTARVE_ALERT_CONDITION, _METRIC, _VALUE (integer) and _UNIT of it, _TEXT (a sentence), _BY,
- * _TIME_NS (Unix time), _RUN (the run directory), _RUN_ID, and GPUSTARVE=0, for it is not recorded.
+ * _TIME_NS (Unix time), _RUN (the run directory) and _RUN_ID.
  *
  * One thread per watch.
  */
