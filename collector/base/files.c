@@ -27,7 +27,7 @@ static int write_all(int fd, const uint8_t *bytes, size_t len)
 	return fsync(fd) ? -errno : 0;
 }
 
-static int sync_folder(const char *dir)
+int coll_folder_sync(const char *dir)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
 
@@ -56,7 +56,7 @@ int coll_file_replace(const char *dir, const char *name, const void *bytes, size
 		err = -errno;
 	if (err)
 		unlink(tmp);
-	return err ? err : sync_folder(dir);
+	return err ? err : coll_folder_sync(dir);
 }
 
 static int read_all(int fd, size_t max, uint8_t **bytes, size_t *len)

@@ -9,6 +9,9 @@
 /* Replaces @dir/@name, durably; by way of @dir/.@name.tmp. 0 or -errno. */
 int coll_file_replace(const char *dir, const char *name, const void *bytes, size_t len);
 
+/* Makes the names in @dir durable. 0 or -errno; fine where a file system cannot sync folders. */
+int coll_folder_sync(const char *dir);
+
 /*
  * The whole of a regular file of at most @max bytes, with a zero behind it; the caller's to free.
  * Links are not followed. 0 or -errno; -EFBIG.

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/paths.h"
 #include "keep/keeper.h"
@@ -303,18 +304,6 @@ void coll_stream_push(struct coll_stream *s)
 	sync_file_range(s->fd, (off_t)s->synced, 0, SYNC_FILE_RANGE_WRITE);
 }
 
-static int sync_path(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fsync(fd) && errno != EINVAL)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
 /* A new file is durable when its name is. */
 static int sync_entry(const struct coll_store *st, struct coll_stream *s)
 {
@@ -322,9 +311,9 @@ static int sync_entry(const struct coll_store *st, struct coll_stream *s)
 
 	if (!s->entry_new)
 		return 0;
-	err = sync_path(s->dir);
+	err = coll_folder_sync(s->dir);
 	if (!err)
-		err = sync_path(st->base);
+		err = coll_folder_sync(st->base);
 	s->entry_new = err != 0;
 	return err;
 }
