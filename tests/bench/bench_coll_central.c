@@ -22,10 +22,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include "unit/events.h"
-#include "wire/encoder.h"
+#include "unit/stream.h"
 #include "wire/frame.h"
-#include "wire/session.pb-c.h"
 
 #define ANSWER_BYTES (128u << 10)
 
@@ -51,21 +49,6 @@ static double now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void make_block(struct wire_buf *out, size_t events)
-{
-	static const uint8_t id[WIRE_STREAM_ID_BYTES];
-	struct wire_encoder *e = wire_encoder_new(id, 3);
-	struct wire_event *ev = calloc(events, sizeof(*ev));
-	struct t_job job = t_job_begin(5, 3);
-	size_t i;
-
-	for (i = 0; i < events; i++)
-		ev[i] = t_job_op(&job);
-	REQUIRE(e && !wire_encoder_block(e, ev, events, NULL, 1, out));
-	wire_encoder_free(e);
-	free(ev);
 }
 
 static void stream_id(uint8_t id[WIRE_STREAM_ID_BYTES], unsigned int n)
@@ -291,7 +274,7 @@ static void measure(struct setting *set, const char *dir)
 	pid_t pid;
 
 	snprintf(work, sizeof(work), "%s/gpustarve-bench-%d", dir, (int)getpid());
-	make_block(&block, set->events);
+	t_job_block(&block, set->events);
 	set->block = &block;
 	pid = start(work, &set->port);
 	begin = now();

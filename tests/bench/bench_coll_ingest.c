@@ -21,10 +21,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
-#include "unit/events.h"
-#include "wire/encoder.h"
+#include "unit/stream.h"
 #include "wire/frame.h"
-#include "wire/session.pb-c.h"
 
 #define CLIENTS_MAX 64
 
@@ -48,22 +46,6 @@ static int64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
-/* Kernels and copies of training steps as one Block frame. */
-static void make_block(struct wire_buf *out, size_t events)
-{
-	static const uint8_t id[WIRE_STREAM_ID_BYTES];
-	struct wire_encoder *e = wire_encoder_new(id, 3);
-	struct wire_event *ev = calloc(events, sizeof(*ev));
-	struct t_job job = t_job_begin(5, 3);
-	size_t i;
-
-	for (i = 0; i < events; i++)
-		ev[i] = t_job_op(&job);
-	REQUIRE(e && !wire_encoder_block(e, ev, events, NULL, 1, out));
-	wire_encoder_free(e);
-	free(ev);
 }
 
 static void make_hello(struct wire_buf *out, const uint8_t *id)
@@ -190,7 +172,7 @@ static void measure(const struct plan *p, uint64_t total, const char *dir)
 	REQUIRE(mkdtemp(socket));
 	snprintf(work, sizeof(work), "%s/gpustarve-bench-%d", dir, (int)getpid());
 	strcat(socket, "/s");
-	make_block(&block, p->events);
+	t_job_block(&block, p->events);
 	frames = total / p->clients / block.len + 1;
 	pid = start(work, socket);
 	begin = now_ns();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small stream of every kind of frame, made with the encoder, for tests that then hurt it.
+ * A small stream of every kind of frame, made with the encoder, for tests that then hurt it; and one
+ * block as training makes them, for benches.
  */
 #ifndef TESTS_STREAM_H
 #define TESTS_STREAM_H
@@ -14,6 +15,22 @@ struct t_stream {
 	size_t at[64]; /* where each frame begins, and where the last one ends */
 	unsigned int frames;
 };
+
+/* Kernels and copies of training steps as one Block frame, of a stream whose id is all zeros. */
+static inline void t_job_block(struct wire_buf *out, size_t events)
+{
+	static const uint8_t id[WIRE_STREAM_ID_BYTES];
+	struct wire_encoder *e = wire_encoder_new(id, 3);
+	struct wire_event *ev = calloc(events, sizeof(*ev));
+	struct t_job job = t_job_begin(5, 3);
+	size_t i;
+
+	for (i = 0; i < events; i++)
+		ev[i] = t_job_op(&job);
+	REQUIRE(e && !wire_encoder_block(e, ev, events, NULL, 1, out));
+	wire_encoder_free(e);
+	free(ev);
+}
 
 static inline void t_stream_mark(struct t_stream *s)
 {
