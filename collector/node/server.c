@@ -6,29 +6,24 @@
 
 #include <errno.h>
 #include <malloc.h>
-#include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
-#include "client.h"
+#include "accept.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "client.h"
 #include "http/http.h"
 #include "upstream/upstream.h"
+#include "wakes.h"
 #include "watch.h"
 
 #define FDS_PER_CLIENT 4 /* socket, pidfd, stream, index */
 #define FDS_OWN 64
 #define FDS_WANTED 65536
 #define SMALLEST_MMAP (128 << 10)
-
-#define OF(source, member) \
-	((struct coll_server *)((char *)(source)-offsetof(struct coll_server, member)))
 
 /* As many descriptors as we may have, within reason. */
 static size_t raise_descriptors(void)
@@ -142,10 +137,7 @@ void coll_server_fini(struct coll_server *sv)
 	coll_children_fini(&sv->children);
 	coll_sdnotify_fini(&sv->notify);
 	coll_runs_fini(&sv->runs);
-	if (sv->signals.fd >= 0)
-		close(sv->signals.fd);
-	if (sv->timer.fd >= 0)
-		close(sv->timer.fd);
+	coll_wakes_close(sv);
 	coll_loop_fini(&sv->loop);
 	free(sv->scratch);
 	sv->scratch = NULL;
@@ -162,121 +154,6 @@ void coll_server_trouble(struct coll_server *sv, const char *path, int err)
 	sv->trouble_said_ns = now;
 	coll_log("cannot store %s: %s; clients write spool files of their own until it can", path,
 		 strerror(-err));
-}
-
-static void accept_pause(struct coll_server *sv, bool pause)
-{
-	if (!sv->listening || sv->accept_paused == pause)
-		return;
-	sv->accept_paused = pause;
-	if (coll_loop_change(&sv->loop, &sv->listener.source, pause ? 0 : EPOLLIN))
-		coll_log("cannot watch the socket: %s", strerror(errno));
-}
-
-static void serve(struct coll_server *sv, int fd, const struct ucred *peer)
-{
-	uint64_t limit = sv->limits.value[COLL_LIMIT_CLIENTS];
-
-	if (sv->client_count >= sv->client_max || (limit && sv->client_count >= limit)) {
-		sv->count.clients_refused++;
-		close(fd);
-		return;
-	}
-	if (coll_client_new(sv, fd, peer))
-		sv->count.clients_refused++;
-}
-
-static void on_listener(struct coll_source *s, uint32_t events)
-{
-	struct coll_server *sv = OF(s, listener.source);
-	struct ucred peer;
-	int fd, i;
-
-	(void)events;
-	for (i = 0; i < COLL_LOOP_BATCH; i++) {
-		fd = coll_listener_accept(&sv->listener, &peer);
-		if (fd >= 0) {
-			serve(sv, fd, &peer);
-		} else if (fd == -EPERM) {
-			sv->count.clients_refused++;
-			coll_note("uid %d, pid %d: not this user; turned away", (int)peer.uid,
-				  (int)peer.pid);
-		} else if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -ENOBUFS) {
-			accept_pause(sv, true);
-			return;
-		} else if (fd != -ECONNABORTED && fd != -EINTR) {
-			return;
-		}
-	}
-}
-
-static void on_signal(struct coll_source *s, uint32_t events)
-{
-	struct coll_server *sv = OF(s, signals);
-	struct signalfd_siginfo info;
-
-	(void)events;
-	while (read(s->fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGUSR1)
-			coll_status_log(&sv->count, sv->client_count, sv->keeper.open_streams);
-		else if (info.ssi_signo == SIGHUP)
-			sv->reload = true;
-		else
-			sv->terminate = true;
-	}
-}
-
-static void on_eof(struct coll_source *s, uint32_t events)
-{
-	struct coll_server *sv = OF(s, eof);
-	char byte[64];
-	ssize_t n = read(s->fd, byte, sizeof(byte));
-
-	(void)events;
-	if (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)))
-		return;
-	coll_loop_remove(&sv->loop, s);
-	s->fd = -1;
-	sv->eof_seen = true;
-	sv->eof_ns = coll_now_ns();
-}
-
-/* Opens the socket, and watches it. */
-static int listen_now(struct coll_server *sv)
-{
-	int err;
-
-	if (!sv->opts->unix_path)
-		return 0;
-	sv->listener.base = sv->store.base;
-	err = coll_listener_open(&sv->listener, sv->opts->unix_path);
-	if (err)
-		return err;
-	sv->listener.source.ready = on_listener;
-	err = coll_loop_add(&sv->loop, &sv->listener.source, EPOLLIN);
-	sv->listening = !err;
-	sv->accept_paused = false;
-	if (err)
-		coll_listener_close(&sv->listener);
-	return err;
-}
-
-static void unlisten(struct coll_server *sv)
-{
-	if (sv->listening)
-		coll_loop_remove(&sv->loop, &sv->listener.source);
-	sv->listening = false;
-	coll_listener_close(&sv->listener);
-}
-
-/* Somebody cleaned the socket away: put it back, for later clients. */
-static void relisten(struct coll_server *sv)
-{
-	if (!sv->opts->unix_path || (sv->listening && !coll_listener_gone(&sv->listener)))
-		return;
-	unlisten(sv);
-	if (!listen_now(sv))
-		coll_log("%s: it was removed; listening there again", sv->opts->unix_path);
 }
 
 /* Each file by itself: a mistake in one leaves what it said before, and is logged. */
@@ -316,25 +193,20 @@ static void close_stalled(struct coll_server *sv, int64_t now)
 	}
 }
 
-static void on_timer(struct coll_source *s, uint32_t events)
+void coll_server_tick(struct coll_server *sv)
 {
-	struct coll_server *sv = OF(s, timer);
-	uint64_t ticks;
+	int64_t now = coll_now_ns();
 
-	(void)events;
-	if (read(s->fd, &ticks, sizeof(ticks)) < 0)
-		return;
 	if (sv->ending) /* only forwarding goes on */
 		return;
-	accept_pause(sv, false);
-	relisten(sv);
-	close_stalled(sv, coll_now_ns());
-	resume_paced(sv, coll_now_ns());
-	coll_children_tick(&sv->children, coll_now_ns());
-	coll_keeper_tick(&sv->keeper, coll_now_ns());
+	coll_accept_tick(sv);
+	close_stalled(sv, now);
+	resume_paced(sv, now);
+	coll_children_tick(&sv->children, now);
+	coll_keeper_tick(&sv->keeper, now);
 	if (sv->keeper.digests)
-		coll_digests_tick(&sv->digests, coll_now_ns());
-	coll_sdnotify_tick(&sv->notify, coll_now_ns());
+		coll_digests_tick(&sv->digests, now);
+	coll_sdnotify_tick(&sv->notify, now);
 	coll_http_tick(sv->http);
 	if (sv->watching)
 		coll_runs_tick(&sv->runs);
@@ -369,70 +241,6 @@ void coll_server_settle(struct coll_server *sv, bool everything)
 	}
 }
 
-/* Blocked before anything else runs, so that none is lost; ignored where an errno says it too. */
-static int open_signals(struct coll_server *sv)
-{
-	sigset_t set;
-
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGUSR1);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
-		return -errno;
-	sv->signals.ready = on_signal;
-	sv->signals.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return sv->signals.fd < 0 ? -errno : coll_loop_add(&sv->loop, &sv->signals, EPOLLIN);
-}
-
-static int open_timer(struct coll_server *sv)
-{
-	struct itimerspec each_second = { .it_value.tv_sec = 1, .it_interval.tv_sec = 1 };
-
-	sv->timer.ready = on_timer;
-	sv->timer.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (sv->timer.fd < 0 || timerfd_settime(sv->timer.fd, 0, &each_second, NULL))
-		return -errno;
-	return coll_loop_add(&sv->loop, &sv->timer, EPOLLIN);
-}
-
-static int open_eof(struct coll_server *sv)
-{
-	int err;
-
-	if (sv->opts->until_eof < 0)
-		return 0;
-	sv->eof.ready = on_eof;
-	sv->eof.fd = sv->opts->until_eof;
-	err = coll_loop_add(&sv->loop, &sv->eof, EPOLLIN);
-	if (err == -EPERM) { /* a file: at its end in no time */
-		sv->eof.fd = -1;
-		sv->eof_seen = true;
-		sv->eof_ns = coll_now_ns();
-		return 0;
-	}
-	return err;
-}
-
-static const char *advice(int err)
-{
-	switch (err) {
-	case -EBUSY:
-		return "another collector serves it; use that one, or give another --unix path";
-	case -EADDRINUSE:
-		return "another program listens there; give another --unix path";
-	case -EEXIST:
-		return "something that is no socket is there; remove it or give another --unix path";
-	case -ENAMETOOLONG:
-		return "a socket's path has at most 107 bytes; give a shorter --unix path";
-	default:
-		return "give a --unix path in a directory that you may write to";
-	}
-}
-
 static int tell_ready(struct coll_server *sv)
 {
 	int fd = sv->opts->ready_fd;
@@ -457,22 +265,11 @@ int coll_server_listen(struct coll_server *sv)
 	if (o->limits_file && (err = coll_limits_load(&sv->limits, &o->limits, o->limits_file)))
 		return err;
 	coll_sdnotify_init(&sv->notify);
-	err = open_signals(sv);
+	err = coll_wakes_open(sv);
 	if (!err)
-		err = open_timer(sv);
+		err = coll_accept_open(sv);
 	if (!err)
-		err = open_eof(sv);
-	if (err) {
-		coll_log("cannot start: %s; is this system out of descriptors?", strerror(-err));
-		return err;
-	}
-	err = listen_now(sv);
-	if (err) {
-		coll_log("cannot listen on %s: %s; %s", sv->opts->unix_path, strerror(-err),
-			 advice(err));
-		return err;
-	}
-	err = coll_http_open(&sv->http, sv);
+		err = coll_http_open(&sv->http, sv);
 	if (!err)
 		err = coll_upstream_open(&sv->upstream, sv);
 	if (err)
@@ -505,8 +302,7 @@ static bool time_to_end(struct coll_server *sv)
 	if (sv->terminate)
 		return true;
 	if (sv->eof_seen && all_done(sv)) {
-		if (sv->listening)
-			on_listener(&sv->listener.source, EPOLLIN); /* who came last */
+		coll_accept_last(sv);
 		return all_done(sv);
 	}
 	return sv->opts->idle_exit_s >= 0 && !sv->client_count && coll_http_idle(sv->http) &&
@@ -520,7 +316,7 @@ static void finish(struct coll_server *sv)
 
 	coll_sdnotify_stopping(&sv->notify);
 	sv->ending = true;
-	unlisten(sv);
+	coll_accept_close(sv);
 	coll_http_close(sv->http);
 	sv->http = NULL;
 	for (c = sv->clients; c; c = c->next) {

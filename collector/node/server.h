@@ -9,16 +9,17 @@
 #define COLL_SERVER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include "listener.h"
 #include "alert/runs.h"
 #include "base/child.h"
 #include "base/loop.h"
 #include "base/options.h"
 #include "base/sdnotify.h"
-#include "http/maker.h"
 #include "base/status.h"
+#include "http/maker.h"
 #include "keep/keeper.h"
+#include "listener.h"
 #include "store/store.h"
 
 #define COLL_SCRATCH_BYTES (1u << 20) /* one read */
@@ -64,6 +65,10 @@ struct coll_server {
 	int trouble;
 };
 
+/* The server that @source is the member @member of. */
+#define COLL_SERVER_OF(source, member) \
+	((struct coll_server *)((char *)(source)-offsetof(struct coll_server, member)))
+
 /* Everything but the socket: enough to serve connected clients. 0 or -errno. */
 int coll_server_init(struct coll_server *sv, const struct coll_options *opts);
 
@@ -75,6 +80,9 @@ int coll_server_listen(struct coll_server *sv);
 
 /* Serves until it is time to end; syncs everything. 0 or -errno. */
 int coll_server_run(struct coll_server *sv);
+
+/* Each second: everything that follows the clock. */
+void coll_server_tick(struct coll_server *sv);
 
 void coll_server_settle(struct coll_server *sv, bool everything);
 
