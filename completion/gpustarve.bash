@@ -21,7 +21,7 @@ declare -A _gpustarve_options=(
 	[verify]='-q --quiet'
 	[check]='--budget --baseline --update-baseline --add-to-baseline --require-baseline --alpha
 		--min-effect --run-spread --warmup --faster --scale-to --replay --price --price-model --window
-		--waste --fail-on-warn -o --output --format'
+		--waste --fail-on-warn -o --output --also --format'
 	[import]='-o --output -q --quiet'
 	[export]='--format -o --output --table --price --price-model --window -q --quiet'
 	[job]='-d --dir --cluster --price --price-model'
@@ -57,7 +57,7 @@ declare -A _gpustarve_values=(
 	[check --min-effect]=@none [check --run-spread]=@none [check --warmup]=@none [check --faster]=@none
 	[check --scale-to]=@none [check --replay]=@file [check --price]=@none [check --price-model]=$_gpustarve_models
 	[check --window]='job device' [check --waste]=@classes [check -o]=@file [check --output]=@file
-	[check --format]='text json junit github gitlab markdown'
+	[check --format]='text json junit github gitlab markdown' [check --also]=@none
 	[import -o]=@file [import --output]=@file
 	[export --format]='perfetto kineto sqlite folded pprof prometheus focus csv'
 	[export -o]=@file [export --output]=@file [export --table]='gaps classes gpus steps'

@@ -13,8 +13,9 @@ PASS, ERROR, FAIL, WARN, OTHER = 0, 1, 2, 3, 4
 
 
 def check(*args):
+    """Exit status, standard output with its lines joined, standard error."""
     done = gs.gpustarve('check', *args)
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    return done.returncode, ' '.join(done.stdout.decode().split()), done.stderr.decode()
 
 
 def wants(status, what, *args):
@@ -147,6 +148,9 @@ def bad_input(where, file, run):
     one_line('alpha', run, '--alpha', '2')
     one_line('faster', run, '--faster', 'nan')
     one_line('format', run, '--format', 'sarif')
+    for bad in 'sarif=x', 'junit', 'junit=', '=x':
+        one_line(f'also {bad}', run, '--also', bad)
+    one_line('nowhere', run, '-o', os.path.join(where, 'out'), '--also', f'json={where}/none/x')
     one_line('update without a file', run, '--update-baseline')
     text = open(file).read()
     damaged = os.path.join(where, 'damaged.json')

@@ -115,6 +115,17 @@ def fingerprints(where, a, b):
     gs.equal(of(a), of(b), 'fingerprints')
 
 
+def together(where, args):
+    """--also writes what --format does."""
+    files = {fmt: os.path.join(where, 'also.' + fmt) for fmt in ('junit', 'github', 'gitlab', 'markdown', 'text')}
+    done = gs.gpustarve('check', *args, '--format', 'json',
+                        *[x for fmt, path in files.items() for x in ('--also', f'{fmt}={path}')])
+    gs.equal(done.stdout.decode(), written(where, 'json', *args), 'json beside others')
+    for fmt, path in files.items():
+        with open(path, encoding='utf-8') as f:
+            gs.equal(f.read(), written(where, fmt, *args), f'--also {fmt}')
+
+
 def hostile(where, file):
     run = gating.run_of(where, 'hostile', [2_000_000] * 100, [200_000] * 100, gpu=HOSTILE)
     args = (run, '--baseline', file)
@@ -178,6 +189,7 @@ def main():
         gs.gpustarve('check', old, '--baseline', file, '--update-baseline')
         outputs(where, (same, '--baseline', file, '--budget', 'starved_pct<=50'), 0)
         outputs(where, (slow, '--baseline', file, '--budget', 'starved_pct<=1'), 2)
+        together(where, (slow, '--baseline', file, '--budget', 'starved_pct<=1'))
         fingerprints(where, same, slow)
         schema_can_fail(written(where, 'junit', slow, '--baseline', file))
         hostile(where, file)

@@ -28,6 +28,34 @@ def fails(recorded, what, *command, says=''):
              f'{what}: {err}')
 
 
+def named(judgement, what):
+    """Its datasets sleep: blocked, at the line that does."""
+    with open(os.path.join(gs.WORKLOADS, 'train_loader.py'), encoding='utf-8') as f:
+        line = [n for n, text in enumerate(f, 1) if 'time.sleep(self.seconds)' in text][0]
+    gs.equal((os.path.basename(judgement['file'] or ''), judgement['line'], judgement['function']),
+             ('train_loader.py', line, '__getitem__'), f'{what}: {judgement}')
+    gs.check(f'input.fetch, train_loader.py:{line} __getitem__' in judgement['message'], f'{what}: {judgement}')
+
+
+def pipeline(recorded, where):
+    """The gate of scripts/ci: every report of one replay, whose command ran once."""
+    gate = os.path.join(gs.SOURCE, 'scripts', 'ci', 'gate')
+    loop_py = os.path.join(gs.WORKLOADS, 'loader_loop.py')
+    env = gs.environment(PATH=os.pathsep.join((os.path.dirname(gs.CLI), os.environ['PATH'])),
+                         GITHUB_ACTIONS='true')
+    done = gs.command([gate, '--budget', 'starved_pct<=10', '--replay', recorded, '--', 'bash', '-c',
+                       'echo once >>ran; exec "$@"', 'loop', gs.PYTHON, loop_py,
+                       *replaying.options(CASE, ())], env=env, cwd=where)
+    text = done.stdout.decode()
+    gs.equal(done.returncode, 2, f'a broken budget: {text}{done.stderr.decode()}')
+    gs.equal(open(os.path.join(where, 'ran')).read(), 'once\n', 'how often the command ran')
+    errors = [line for line in text.splitlines() if line.startswith('::error ')]
+    gs.check(len(errors) == 1 and 'train_loader.py' in errors[0] and ',line=' in errors[0], text)
+    for name in 'gate.txt', 'gate.json', 'gate-junit.xml', 'gate-codequality.json', 'gate.md':
+        with open(os.path.join(where, 'gpustarve-gate', name), encoding='utf-8') as f:
+            gs.check('starved' in f.read(), f'{name} tells of the budget')
+
+
 def left_alone(recorded, where):
     """Own sitecustomize, PYTHONPATH, output, exit status and children are as without us."""
     own = os.path.join(where, 'own')
@@ -65,7 +93,7 @@ def main():
         gs.equal(done.returncode, 0, done.stderr.decode())
         for option, value, words in (('--faster', '1.5', 'a GPU 1.5 times as fast'),
                                      ('--scale-to', '3', '3 ranks on the same cores')):
-            told = gs.gpustarve('check', run, option, value).stdout.decode()
+            told = ' '.join(gs.gpustarve('check', run, option, value).stdout.decode().split())
             gs.check(f'with {words} a step takes' in told, told)
         shutil.rmtree(run)
         # 40 ms of sleep per batch over two workers, and 10 ms of GPU: at least 20 ms a step
@@ -77,15 +105,18 @@ def main():
             gs.check(starved >= 25, f'starved {starved} %')
             gs.check(got['replay']['accelerator_utilization_pct'] <= 55, str(got['replay']))
             gs.check('cores here' in got['judgements'][0]['message'], str(got['judgements'][0]))
-        status, got = replaying.replay(file, CASE, where, '--budget', 'starved_pct<=10')
-        gs.equal(status, 2, f'a broken budget: {got}')
+        pipeline(file, where)
         slower = dict(CASE, **{'sample-ms': 60})
         status, got = replaying.replay(file, slower, where, '--baseline', base)
         gs.equal(status, 2, f'a loader three times as slow: {got}')
+        named(got['judgements'][-1], 'the line that became slower')
+        status, got = replaying.replay(file, dict(CASE, workers=0, steps=50), where)
+        named(got['judgements'][0], 'the line in a loader without workers')
         left_alone(file, where)
         fails(file, 'no loader', gs.PYTHON, '-c', 'pass', says='0 batches')
         fails(file, 'it fails', gs.PYTHON, '-c', 'exit(3)', says='status 3')
         fails(file, 'no command', '/nonexistent', says='/nonexistent')
+        gs.check(not [f for f in os.listdir(where) if 'gpustarve-replay' in f], 'folders are removed')
         fails(os.path.join(where, 'none.json'), 'no baseline', gs.PYTHON, says='no such run')
         done = gs.gpustarve('check', '--replay', file)
         gs.equal(done.returncode, 1, 'no command')

@@ -28,6 +28,10 @@ STANDINS = {
     'jq': f'exec {gs.PYTHON} -c "import json, sys; print(json.load(sys.stdin))"',
     'nsys': ':',
 }
+LOOP = '''from torch.utils.data import DataLoader
+for batch in DataLoader(range(80), batch_size=2):
+    pass
+'''
 TRAIN = f'''import os
 os.execv({MIXLOOP!r}, [{MIXLOOP!r}, '--ops=200', '--devices=1', '--processes=1'])
 '''
@@ -76,7 +80,9 @@ def samples(where):
                  .returncode, 0, 'summary of a sample')
     for name in 'trace.json.gz', 'rank0.json.gz', 'rank1.json.gz', 'report.sqlite':
         shutil.copy(os.path.join(where, 'AFTER.json'), os.path.join(where, name))
-    for name, text in (('train.py', TRAIN), ('aws/vms.csv', SKYPILOT), ('report.nsys-rep', '')):
+    gs.gpustarve('check', run, '--baseline', os.path.join(where, 'gpustarve-baseline.json'), '--update-baseline')
+    for name, text in (('train.py', TRAIN), ('loader_loop.py', LOOP), ('aws/vms.csv', SKYPILOT),
+                       ('report.nsys-rep', '')):
         os.makedirs(os.path.dirname(os.path.join(where, name)), exist_ok=True)
         with open(os.path.join(where, name), 'w', encoding='utf-8') as f:
             f.write(text)

@@ -9,6 +9,8 @@ extern const unsigned char view_embedded_catalogue[]; /* cost/prices/catalogue.c
 extern const size_t view_embedded_catalogue_len;
 extern const unsigned char view_embedded_replay_py[]; /* check/replay/sitecustomize.py */
 extern const size_t view_embedded_replay_py_len;
+extern const unsigned char view_embedded_look_py[]; /* check/replay/look.py */
+extern const size_t view_embedded_look_py_len;
 extern const unsigned char view_embedded_report_css[]; /* report/assets/report.css */
 extern const size_t view_embedded_report_css_len;
 extern const unsigned char view_embedded_report_css_sha256[];

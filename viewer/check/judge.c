@@ -8,6 +8,8 @@
 #include "result.h"
 #include "base/units.h"
 
+#define PLACE_PPM 10000 /* a replay that starves for less than 1 % names no line */
+
 static const char *base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -33,12 +35,27 @@ static void set_place(struct check_judgement *j, const struct check_place *p)
 	j->function = p->function;
 }
 
-/* The finding with most time of what a metric is about. */
-static const struct check_place *worst_place(const struct check_run *run, int class)
+static bool is_input(enum ana_class class)
 {
-	for (size_t i = 0; i < run->places; i++)
-		if (class < 0 || (int)run->place[i].class == class)
+	return !strncmp(ana_class_names[class], "input.", 6);
+}
+
+/* Its metric is of one class, of the time that the GPUs starved, or of all. */
+static bool is_narrow(const struct check_budget *b)
+{
+	return b->metric.class >= 0 || !strncmp(b->name, "starved", 7);
+}
+
+/* The finding with most time of what a budget is about. */
+static const struct check_place *worst_place(const struct check_run *run,
+					     const struct check_budget *b)
+{
+	for (size_t i = 0; i < run->places; i++) {
+		enum ana_class class = run->place[i].class;
+		if (b->metric.class >= 0 ? (int)class == b->metric.class
+					 : !is_narrow(b) || is_input(class))
 			return &run->place[i];
+	}
 	return NULL;
 }
 
@@ -46,7 +63,7 @@ void check_judge_budget(struct check_result *r, const struct check_budget *b,
 			const struct check_run *run)
 {
 	struct check_value v = check_metric_of(&b->metric, run);
-	const struct check_place *place = worst_place(run, b->metric.class);
+	const struct check_place *place = worst_place(run, b);
 	const char *text;
 
 	if (!v.known) {
@@ -60,7 +77,9 @@ void check_judge_budget(struct check_result *r, const struct check_budget *b,
 	text = view_arena_printf(r->mem, "%s is %s %s %s%s%s", b->name,
 				 check_value_text(r->mem, b->metric.unit, &v), op,
 				 check_limit_text(r->mem, b),
-				 !holds && place ? "; most of the waste: " : "",
+				 holds || !place ? ""
+				 : is_narrow(b)	 ? "; most of it: "
+						 : "; most of the waste: ",
 				 !holds && place ? place_text(r->mem, place) : "");
 	struct check_judgement *j =
 		check_result_add(r, holds ? CHECK_PASS : CHECK_FAIL, b->name, run->id, text);
@@ -160,13 +179,13 @@ static const char *change_text(struct check_result *r, const char *grown, const 
 	const struct check_change *c = &r->change;
 
 	return view_arena_printf(r->mem,
-				 "%s: mean step %.3f ms -> %.3f ms, %s; typical steps %s; waiting "
-				 "for the loader %s of a step%s; %" PRIu64 " and %" PRIu64
+				 "%s: mean step %.3f ms -> %.3f ms, %s%s; typical steps %s; "
+				 "waiting for the loader %s of a step; %" PRIu64 " and %" PRIu64
 				 " steps, alpha %g, %s",
 				 what, c->old_ms, c->new_ms, interval_text(r->mem, &c->whole),
-				 interval_text(r->mem, &c->typical),
-				 interval_text(r->mem, &c->exposed), grown, c->old_steps,
-				 c->new_steps, r->alpha, runs_text(r));
+				 grown, interval_text(r->mem, &c->typical),
+				 interval_text(r->mem, &c->exposed), c->old_steps, c->new_steps,
+				 r->alpha, runs_text(r));
 }
 
 /* Sure, and enough to matter. */
@@ -304,30 +323,40 @@ static struct check_value predicted(const struct check_prediction *p, const char
 	return v;
 }
 
-static void judge_predicted(struct check_result *r, const struct view_summary *s,
+static const char *now_text(const struct check_budget *b)
+{
+	return is_narrow(b) ? "; most of it now: " : "; most of the waste now: ";
+}
+
+static void judge_predicted(struct check_result *r, const struct check_run *run,
 			    const struct check_budget *b)
 {
 	struct check_value v = predicted(&r->prediction, b->name);
 	const char *name = view_arena_printf(r->mem, "predicted.%s", b->name);
+	const struct check_place *place = worst_place(run, b);
 
 	if (!v.known) {
-		check_result_add(r, CHECK_WARN, name, s->id,
+		check_result_add(r, CHECK_WARN, name, run->id,
 				 view_arena_printf(r->mem, "%s: %s", b->name, v.why_not));
 		return;
 	}
 	bool holds = check_budget_holds(b, &v);
 	struct check_judgement *j = check_result_add(
-		r, holds ? CHECK_PASS : CHECK_FAIL, name, s->id,
-		view_arena_printf(r->mem, "%s is predicted to be %s, %s %s", b->name,
+		r, holds ? CHECK_PASS : CHECK_FAIL, name, run->id,
+		view_arena_printf(r->mem, "%s is predicted to be %s, %s %s%s%s", b->name,
 				  check_value_text(r->mem, b->metric.unit, &v),
-				  holds ? "within" : "not within", b->text));
+				  holds ? "within" : "not within", b->text,
+				  holds || !place ? "" : now_text(b),
+				  !holds && place ? place_text(r->mem, place) : ""));
 	j->value = check_value_digits(r->mem, &v);
 	j->limit = strpbrk(b->text, "<>") + 2;
+	if (!holds)
+		set_place(j, place);
 }
 
-void check_judge_prediction(struct check_result *r, const struct view_summary *s,
-			    const struct check_scale *q, const struct check_budget *budget,
-			    size_t budgets)
+void check_judge_prediction(struct check_result *r, const struct check_run *run,
+			    const struct view_summary *s, const struct check_scale *q,
+			    const struct check_budget *budget, size_t budgets)
 {
 	const char *why;
 
@@ -339,7 +368,7 @@ void check_judge_prediction(struct check_result *r, const struct view_summary *s
 	r->has_prediction = true;
 	check_result_add(r, CHECK_PASS, "scale", s->id, scale_text(r, q));
 	for (size_t i = 0; i < budgets; i++)
-		judge_predicted(r, s, &budget[i]);
+		judge_predicted(r, run, &budget[i]);
 }
 
 /* -- without the GPU ---------------------------------------------------------------------------- */
@@ -352,24 +381,33 @@ static const char *cores_text(struct view_arena *mem, const struct check_replay 
 				 p->recorded_cores);
 }
 
-void check_judge_replay(struct check_result *r, const struct check_replay *p)
+static const char *replay_text(struct check_result *r, const struct check_replay *p,
+			       const struct check_place *place)
 {
 	view_unit starved, was, busy, busy_was;
 
+	return view_arena_printf(
+		r->mem,
+		"with this loader on this machine the recorded GPUs would starve for %s %% of a "
+		"step and run something for %s %% (recorded: %s %% and %s %%)%s%s; %s, memory and "
+		"storage may differ, too",
+		view_percent(starved, r->replay_starved_ppm),
+		view_percent(busy, p->utilization_ppm), view_percent(was, p->recorded_starved_ppm),
+		view_percent(busy_was, p->recorded_utilization_ppm),
+		place ? "; they would wait most for " : "", place ? place_text(r->mem, place) : "",
+		cores_text(r->mem, p));
+}
+
+void check_judge_replay(struct check_result *r, const struct check_replay *p)
+{
 	r->has_replay = true;
 	r->replay_utilization_ppm = p->utilization_ppm;
 	r->replay_starved_ppm = view_ppm(p->run.starved_ns, p->run.gpu_ns);
-	check_result_add(r, CHECK_PASS, "replay", p->run.id,
-			 view_arena_printf(
-				 r->mem,
-				 "with this loader on this machine the recorded GPUs would starve "
-				 "for %s %% of a step and run something for %s %% (recorded: %s %% "
-				 "and %s %%); %s, memory and storage may differ, too",
-				 view_percent(starved, r->replay_starved_ppm),
-				 view_percent(busy, p->utilization_ppm),
-				 view_percent(was, p->recorded_starved_ppm),
-				 view_percent(busy_was, p->recorded_utilization_ppm),
-				 cores_text(r->mem, p)));
+	const struct check_place *place =
+		r->replay_starved_ppm >= PLACE_PPM && p->run.places ? p->run.place : NULL;
+	struct check_judgement *j =
+		check_result_add(r, CHECK_PASS, "replay", p->run.id, replay_text(r, p, place));
+	set_place(j, place);
 }
 
 void check_judge_whole(struct check_result *r, const struct check_run *run)

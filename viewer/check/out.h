@@ -17,6 +17,14 @@ struct check_format {
 };
 extern const struct check_format check_formats[]; /* ends with a NULL name */
 
+/* The one of that name (@len bytes of it); NULL: none, said on stderr after @option. */
+const struct check_format *check_out_format(const char *option, const char *name, size_t len);
+
+/* Writes the result to a file, which is replaced as a whole; NULL or "-": to standard output. 0 or
+ * negative errno, said on stderr. */
+int check_out_write(const struct check_result *r, const struct check_format *format,
+		    const char *path);
+
 void check_out_text(const struct check_result *r, FILE *f);
 void check_out_json(const struct check_result *r, FILE *f); /* gpustarve.check/1 */
 void check_out_junit(const struct check_result *r, FILE *f);

@@ -9,6 +9,7 @@ static const char *const word[] = { "pass", "warn", "FAIL", "not comparable" };
 void check_out_text(const struct check_result *r, FILE *f)
 {
 	const char *run = NULL;
+	char head[32];
 
 	for (const struct check_judgement *j = r->first; j; j = j->next) {
 		if (j->run != run) {
@@ -17,9 +18,9 @@ void check_out_text(const struct check_result *r, FILE *f)
 			view_put_tame(f, run ? run : "(none)");
 			fputc('\n', f);
 		}
-		fprintf(f, "  %s: ", word[j->status]);
-		view_put_tame(f, j->message);
-		fputc('\n', f);
+		int at = snprintf(head, sizeof(head), "  %s: ", word[j->status]);
+		fputs(head, f);
+		view_wrap(f, at, 6, j->message);
 		if (j->file) {
 			fputs("      ", f);
 			view_put_tame(f, check_out_path(r, j->file));

@@ -15,19 +15,22 @@
 #include "base/units.h"
 #include "change.h"
 #include "run/child.h"
+#include "seen.h"
 
 #define STEP_MAX_NS 3600000000000 /* an hour: what a process writes is not trusted */
 
 struct took { /* of one process */
 	struct check_item *item;
 	size_t count, room;
+	char pid[32]; /* as its file names it */
 };
 
 /* -- the folder --------------------------------------------------------------------------------- */
 
-static int write_file(struct view_arena *mem, const char *dir, const void *data, size_t len)
+static int write_file(struct view_arena *mem, const char *dir, const char *name, const void *data,
+		      size_t len)
 {
-	FILE *f = fopen(view_arena_printf(mem, "%s/sitecustomize.py", dir), "w");
+	FILE *f = fopen(view_arena_printf(mem, "%s/%s", dir, name), "w");
 
 	if (!f)
 		return -errno;
@@ -71,7 +74,13 @@ static int make_folder(struct view_arena *mem, char **made, const struct check_s
 	*made = dir;
 	if (!mkdtemp(dir))
 		return -errno;
-	err = write_file(mem, dir, view_embedded_replay_py, view_embedded_replay_py_len);
+	err = write_file(mem, dir, "sitecustomize.py", view_embedded_replay_py,
+			 view_embedded_replay_py_len);
+	if (!err)
+		err = write_file(mem, dir, "gpustarve_look.py", view_embedded_look_py,
+				 view_embedded_look_py_len);
+	if (!err) /* where Python would make a folder, which we should have to empty */
+		err = write_file(mem, dir, "__pycache__", "", 0);
 	if (!err)
 		err = write_plan(mem, dir, s);
 	if (err)
@@ -163,6 +172,7 @@ static int read_folder(const char *dir, struct took *best, uint64_t *processes)
 		struct took t = { 0 };
 		if (strncmp(e->d_name, "took.", 5))
 			continue;
+		snprintf(t.pid, sizeof(t.pid), "%.31s", e->d_name + strlen("took."));
 		err = read_took(dirfd(d), e->d_name, &t);
 		*processes += t.count > 0;
 		if (!err && t.count && (!best->count || slower(&t, best))) {
@@ -233,6 +243,26 @@ static int64_t capped_ppm(int64_t part, int64_t whole)
 	return ppm > 1000000 ? 1000000 : ppm;
 }
 
+static int64_t waited(const struct took *t)
+{
+	__int128 sum = 0;
+
+	for (size_t i = 0; i < t->count; i++)
+		sum += t->item[i].exposed_ns;
+	return sum > INT64_MAX / 1024 ? INT64_MAX / 1024 : (int64_t)sum;
+}
+
+static int read_seen(const char *dir, const struct took *t, struct view_arena *mem,
+		     struct check_seen *seen)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err = fd < 0 ? -errno : check_seen_read(fd, t->pid, mem, seen);
+
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
 static void fill(struct check_replay *out, const struct check_run *base, struct view_arena *mem)
 {
 	struct check_run *run = &out->run;
@@ -277,13 +307,15 @@ static void fill(struct check_replay *out, const struct check_run *base, struct 
 int check_replay(const struct check_run *base, char *const *command, struct view_arena *mem,
 		 struct check_replay *out)
 {
+	struct check_seen *seen = view_arena_alloc(mem, sizeof(*seen));
 	struct took best = { 0 };
 	char *dir;
 	int err;
 
 	*out = (struct check_replay){ 0 };
 	if (!base->series.count) {
-		view_error("check: the recorded run has no steps; mark them (docs/OPERATIONS.md)");
+		view_error(
+			"check: the recorded run has no steps; mark them (docs/CAUSES.md, Steps)");
 		return -EINVAL;
 	}
 	err = make_folder(mem, &dir, &base->series);
@@ -300,9 +332,13 @@ int check_replay(const struct check_run *base, char *const *command, struct view
 			   command[0], best.count, CHECK_STEPS_LEAST);
 		err = -ENODATA;
 	}
+	if (!err)
+		err = read_seen(dir, &best, mem, seen);
 	if (!err) {
+		int64_t wait = waited(&best);
 		set_series(&out->run.series, &best);
 		fill(out, base, mem);
+		check_seen_share(seen, wait, &out->run);
 	}
 	free(best.item);
 	remove_folder(dir);

@@ -70,9 +70,9 @@ void check_judge_budget(struct check_result *r, const struct check_budget *b,
 			const struct check_run *run);
 void check_judge_change(struct check_result *r, const struct check_run *old, size_t olds,
 			const struct check_run *new, size_t news, const struct check_options *o);
-void check_judge_prediction(struct check_result *r, const struct view_summary *s,
-			    const struct check_scale *q, const struct check_budget *budget,
-			    size_t budgets);
+void check_judge_prediction(struct check_result *r, const struct check_run *run,
+			    const struct view_summary *s, const struct check_scale *q,
+			    const struct check_budget *budget, size_t budgets);
 void check_judge_replay(struct check_result *r, const struct check_replay *replay);
 void check_judge_whole(struct check_result *r, const struct check_run *run);
 

@@ -10,10 +10,11 @@
 #include "check/out.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "base/slurp.h"
 #include "summary/analyse.h"
+#include "trace/newest.h"
 
 #define BUDGETS_MAX 64
+#define ALSO_MAX 16
 
 struct opts {
 	struct check_budget budget[BUDGETS_MAX];
@@ -22,6 +23,11 @@ struct opts {
 	bool update, add, require, fail_on_warn, has_waste, has_scale;
 	bool waste[ANA_CLASSES];
 	const struct check_format *format;
+	struct {
+		const struct check_format *format;
+		const char *file;
+	} also[ALSO_MAX]; /* what is written beside */
+	size_t alsos;
 	struct check_options limits;
 	struct check_scale scale;
 	int64_t warmup; /* -1: found */
@@ -58,6 +64,8 @@ static const char usage_head[] =
 	"  --waste LIST         classes that count as waste\n"
 	"  --fail-on-warn       exit 3 instead of 0 after a warning\n"
 	"  -o, --output F       write to a file\n"
+	"  --also F=FILE        write the same in format F to FILE, too; may be given several\n"
+	"                       times\n"
 	"  --format F           text (default) or one of\n";
 
 static const char usage_tail[] =
@@ -97,18 +105,23 @@ static bool add_budget(struct opts *o, const char *text)
 	return true;
 }
 
-static bool set_format(struct opts *o, const char *name)
+/* "junit=gate.xml". */
+static bool add_also(struct opts *o, const char *text)
 {
-	for (const struct check_format *f = check_formats; f->name; f++) {
-		if (!strcmp(f->name, name)) {
-			o->format = f;
-			return true;
-		}
+	const char *file = strchr(text, '=');
+
+	if (!file || !file[1]) {
+		view_error("--also %s: no file; give a format and a file, such as junit=gate.xml",
+			   text);
+		return false;
 	}
-	view_error("--format %s: no such format; one of text, json, junit, github, gitlab, "
-		   "markdown",
-		   name);
-	return false;
+	if (o->alsos == ALSO_MAX) {
+		view_error("--also: more than %d of them; leave some out", ALSO_MAX);
+		return false;
+	}
+	o->also[o->alsos].format = check_out_format("--also", text, (size_t)(file - text));
+	o->also[o->alsos].file = file + 1;
+	return o->also[o->alsos++].format;
 }
 
 static bool number(const char *option, const char *text, double least, double most, double *v)
@@ -182,6 +195,7 @@ static int parse(int argc, char **argv, struct opts *o)
 		{ "waste", required_argument, NULL, 'W' },
 		{ "fail-on-warn", no_argument, NULL, 'x' },
 		{ "format", required_argument, NULL, 'f' },
+		{ "also", required_argument, NULL, 'F' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -227,7 +241,11 @@ static int parse(int argc, char **argv, struct opts *o)
 			o->fail_on_warn = true;
 			break;
 		case 'f':
-			ok = set_format(o, optarg);
+			o->format = check_out_format("--format", optarg, strlen(optarg));
+			ok = o->format;
+			break;
+		case 'F':
+			ok = add_also(o, optarg);
 			break;
 		case 'o':
 			o->out = optarg;
@@ -328,7 +346,7 @@ static void judge_run(const struct opts *o, struct check_result *r, const struct
 {
 	check_judge_whole(r, run);
 	if (o->has_scale) {
-		check_judge_prediction(r, s, &o->scale, o->budget, o->budgets);
+		check_judge_prediction(r, run, s, &o->scale, o->budget, o->budgets);
 		return;
 	}
 	for (size_t i = 0; i < o->budgets; i++)
@@ -354,23 +372,10 @@ static int judge_baseline(const struct opts *o, struct check_result *r, const st
 
 static int write_result(const struct opts *o, const struct check_result *r)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
-	int err;
+	int err = check_out_write(r, o->format, o->out);
 
-	if (!f)
-		return -ENOMEM;
-	o->format->write(r, f);
-	err = fclose(f) ? -ENOMEM : 0;
-	if (!err && o->out && strcmp(o->out, "-"))
-		err = view_write_atomic(o->out, text, len);
-	else if (!err && (fwrite(text, 1, len, stdout) != len || fflush(stdout)))
-		err = errno ? -errno : -EIO;
-	if (err)
-		view_error("%s: %s; name a file in a folder you may write to",
-			   o->out ? o->out : "standard output", strerror(-err));
-	free(text);
+	for (size_t i = 0; i < o->alsos && !err; i++)
+		err = check_out_write(r, o->also[i].format, o->also[i].file);
 	return err;
 }
 
@@ -523,8 +528,7 @@ int view_cmd_check(int argc, char **argv)
 		return CHECK_EXIT_ERROR;
 	}
 	if (optind == argc) {
-		view_error("check: no run named; give a run directory, such as "
-			   "gpustarve-runs/<run id>.gst");
+		view_say_no_run("check");
 		return CHECK_EXIT_ERROR;
 	}
 	if (!o.replay && argc - optind > CHECK_RUNS_MAX) {

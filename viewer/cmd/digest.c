@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "cmd.h"
 #include "fleet/load.h"
+#include "trace/newest.h"
 
 struct opts {
 	const char *run, *out, *from;
@@ -80,8 +81,11 @@ static bool fits(struct opts *o, int argc, char **argv)
 {
 	int operands = argc - optind;
 
-	if (operands > 1 || (operands == 1 && (o->from || o->flush)) ||
-	    (operands == 0 && !o->from && !o->flush) || (o->from && o->flush)) {
+	if (!operands && !o->from && !o->flush) {
+		view_say_no_run("digest");
+		return false;
+	}
+	if (operands > 1 || (operands == 1 && (o->from || o->flush)) || (o->from && o->flush)) {
 		view_error("digest: name one run; see gpustarve digest --help");
 		return false;
 	}

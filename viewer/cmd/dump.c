@@ -12,6 +12,7 @@
 #include "cmd.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "trace/newest.h"
 #include "trace/trace.h"
 #include "trace/text.h"
 #include "base/wrap.h"
@@ -341,7 +342,10 @@ static int parse(int argc, char **argv, unsigned int *what)
 	}
 	if (optind == argc - 1)
 		return 1;
-	view_error("dump: name one run directory; see gpustarve dump --help");
+	if (optind == argc)
+		view_say_no_run("dump");
+	else
+		view_error("dump: name one run directory; see gpustarve dump --help");
 	return -1;
 }
 

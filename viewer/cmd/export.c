@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/progress.h"
+#include "trace/newest.h"
 
 static const char usage_head[] =
 	"usage: gpustarve export RUN --format FORMAT [-o FILE]\n"
@@ -318,6 +319,10 @@ static int parse(int argc, char **argv, struct options *o)
 		}
 		if (!take_option(o, c))
 			return -1;
+	}
+	if (optind == argc) {
+		view_say_no_run("export");
+		return -1;
 	}
 	if (optind != argc - 1) {
 		view_error("export: name one run; see gpustarve export --help");

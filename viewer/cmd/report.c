@@ -14,6 +14,7 @@
 #include "job/ask.h"
 #include "base/slurp.h"
 #include "report/text.h"
+#include "trace/newest.h"
 
 enum format {
 	TEXT,
@@ -315,8 +316,7 @@ static bool sensible(const struct opts *o, int runs)
 	else if (o->job)
 		return true;
 	else if (!runs)
-		view_error("report: no run named; give a run directory, such as "
-			   "gpustarve-runs/<run id>.gst");
+		view_say_no_run("report");
 	else if (runs > VIEW_COMPARE_RUNS_MAX)
 		view_error("report: %d runs; compare at most %d at once", runs,
 			   VIEW_COMPARE_RUNS_MAX);

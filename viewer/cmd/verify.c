@@ -13,6 +13,7 @@
 #include "base/jsondoc.h"
 #include "base/log.h"
 #include "trace/native.h"
+#include "trace/newest.h"
 #include "base/options.h"
 #include "cost/rates.h"
 #include "report/data.h"
@@ -326,7 +327,10 @@ static int parse(int argc, char **argv, bool *quiet)
 	}
 	if (optind == argc - 1)
 		return 1;
-	view_error("verify: name one run directory; see gpustarve verify --help");
+	if (optind == argc)
+		view_say_no_run("verify");
+	else
+		view_error("verify: name one run directory; see gpustarve verify --help");
 	return -1;
 }
 

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A run directory, followed as it grows. */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "base/log.h"
 #include "live/hook.h"
 #include "run/follow.h"
 #include "source.h"
+#include "trace/newest.h"
 #include "trace/runjson.h"
 
 struct source_dir {
@@ -21,55 +19,6 @@ struct source_dir {
 	struct view_run_price price;
 	char dir[PATH_MAX];
 };
-
-static bool ends_with(const char *name, const char *end)
-{
-	size_t n = strlen(name), m = strlen(end);
-
-	return n > m && !strcmp(name + n - m, end);
-}
-
-/* When something was last written to a run directory; -1: there is no stream in it. */
-static int64_t last_written(const char *dir)
-{
-	DIR *d = opendir(dir);
-	int64_t last = -1;
-	struct stat st;
-
-	for (struct dirent *e; d && (e = readdir(d));) {
-		if (!ends_with(e->d_name, ".gst") && !ends_with(e->d_name, ".spool"))
-			continue;
-		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
-			continue;
-		int64_t t = st.st_mtim.tv_sec * LIVE_SECOND_NS + st.st_mtim.tv_nsec;
-		last = t > last ? t : last;
-	}
-	if (d)
-		closedir(d);
-	return last;
-}
-
-/* The run below @base that was written to last. */
-static bool newest(const char *base, char *out, size_t room)
-{
-	DIR *d = opendir(base);
-	int64_t last = -1;
-	char path[PATH_MAX];
-
-	for (struct dirent *e; d && (e = readdir(d));) {
-		if (!ends_with(e->d_name, ".gst") || e->d_name[0] == '.' ||
-		    snprintf(path, sizeof(path), "%s/%s", base, e->d_name) >= (int)sizeof(path))
-			continue;
-		int64_t t = last_written(path);
-		if (t <= last)
-			continue;
-		last = t;
-		snprintf(out, room, "%s", path);
-	}
-	if (d)
-		closedir(d);
-	return last >= 0;
-}
 
 /* Beside a collector's socket: its number, and in a second line where its runs go. */
 static bool base_of_socket(const char *socket, char *out, size_t room)
@@ -94,8 +43,7 @@ static bool base_of_socket(const char *socket, char *out, size_t room)
 
 static bool find(const struct top_source_options *o, char *dir, size_t room)
 {
-	const char *env = getenv("GPUSTARVE_OUT");
-	const char *base = o->what ? o->what : env && env[0] ? env : "gpustarve-runs";
+	const char *base = o->what ? o->what : view_runs_folder();
 	char folder[PATH_MAX];
 
 	if (o->what && !strncmp(o->what, "unix:", 5)) {
@@ -106,12 +54,12 @@ static bool find(const struct top_source_options *o, char *dir, size_t room)
 	if (o->run) {
 		if (snprintf(dir, room, "%s/%s.gst", base, o->run) >= (int)room)
 			dir[0] = '\0';
-		if (!strchr(o->run, '/') && last_written(dir) >= 0)
+		if (!strchr(o->run, '/') && view_last_written(dir) >= 0)
 			return true;
-	} else if (last_written(base) >= 0) {
+	} else if (view_last_written(base) >= 0) {
 		snprintf(dir, room, "%s", base);
 		return true;
-	} else if (newest(base, dir, room)) {
+	} else if (view_newest_run(base, dir, room)) {
 		return true;
 	}
 	view_error("%s: no run with a trace is there; give a run directory, a folder of them, or "
@@ -197,13 +145,14 @@ static int look(struct top_source *source, struct top_look *l)
 	view_follow_look(&s->follow);
 	l->totals = s->follow.totals;
 	top_tame(l->run, sizeof(l->run), slash && slash[1] ? slash + 1 : s->dir);
-	if (ends_with(l->run, ".gst"))
-		l->run[strlen(l->run) - 4] = '\0';
+	size_t len = strlen(l->run);
+	if (len > 4 && !strcmp(l->run + len - 4, ".gst"))
+		l->run[len - 4] = '\0';
 	fill_rows(l, s->dir, &s->follow.tail.run, s->follow.when.now_ns);
 	live_alerts_each(s->dir, take_alert, l);
 	/* A trace without pulses, such as an import: over once nothing more is written. */
 	if (!l->rows)
-		l->over = s->follow.when.wall_ns - last_written(s->dir) > LIVE_SILENT_NS;
+		l->over = s->follow.when.wall_ns - view_last_written(s->dir) > LIVE_SILENT_NS;
 	if (l->over) { /* nobody holds a GPU any more, and there is no "now" */
 		l->totals.alive = 0;
 		l->totals.now.known = false;

@@ -6,7 +6,8 @@ the place of the program's own sitecustomize, which it then imports, or fails as
 plan holds, in ns, how long each step of the recorded run took without its waits for the loader (a
 line each, begun again at its end). Between two batches that long passes before the next is asked
 for; what next() takes beyond is a wait. In the file `took.<pid>` stands, for each step, "held
-waited". Processes that this one forks or that multiprocessing starts are left alone."""
+waited". Processes that this one forks or that multiprocessing starts are left alone, but that
+look.py looks at loader workers while the trainer waits for them."""
 import sys
 
 
@@ -26,11 +27,12 @@ class _Pace(object):
 
     SPIN_NS = 200000  # sleeps end late; the last of a wait is spent looking at the clock
 
-    def __init__(self, here):
+    def __init__(self, here, look):
         import atexit
         import os
         import threading
         import time
+        self.look = look
         self.os, self.sleep, self.now = os, time.sleep, time.monotonic_ns
         self.pid, self.thread = os.getpid(), threading.get_ident
         self.busy = None  # thread in next(): an inner loader is part of the outer one's batch
@@ -80,11 +82,14 @@ class _Pace(object):
             if self.ended is None:
                 self.hold()
             asked = self.now()
+            self.look.awaits(iterator)
             try:
                 batch = original(iterator)
             except StopIteration:
                 self.ended = self.now()
                 raise
+            finally:
+                self.look.over()
             self.came(asked)
             return batch
         finally:
@@ -120,16 +125,18 @@ class _Finder(object):
                 return pace.next(original, iterator)
 
             base.__next__ = __next__
+            pace.look.follow(module)
 
         loader.exec_module = exec_module
 
 
 def _start():
     here = __file__.rpartition('/')[0]
-    _forget(here)
     import multiprocessing
     if multiprocessing.parent_process() is None:
-        sys.meta_path.insert(0, _Finder(_Pace(here)))
+        from gpustarve_look import Look
+        sys.meta_path.insert(0, _Finder(_Pace(here, Look(here))))
+    _forget(here)
 
 
 _start()
