@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/import.h"
 #include "base/log.h"
+#include "base/near.h"
 
 struct command {
 	const char *name;
@@ -52,6 +53,26 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
+static int unknown(const char *name)
+{
+	size_t best = VIEW_NEAR_NOT;
+	const char *near = NULL;
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		size_t far = view_near(name, strlen(name), commands[i].name);
+		if (far < best) {
+			best = far;
+			near = commands[i].name;
+		}
+	}
+	if (near)
+		view_error("%s: no such command; did you mean %s? See gpustarve --help", name,
+			   near);
+	else
+		view_error("%s: no such command; see gpustarve --help", name);
+	return VIEW_EXIT_ERROR;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -67,9 +88,8 @@ int main(int argc, char **argv)
 		puts("gpustarve " GPUSTARVE_VERSION);
 		return VIEW_EXIT_OK;
 	}
-	if (!name[0])
-		usage(stderr);
-	else
-		view_error("%s: no such command; see gpustarve --help", name);
+	if (name[0])
+		return unknown(name);
+	usage(stderr);
 	return VIEW_EXIT_ERROR;
 }

@@ -5,7 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include "log.h"
+#include "near.h"
 #include "summary/summary.h"
+
+/* The long option that @word, "--prise=2", may have been meant as; NULL: none. */
+static const char *meant(const char *word, const struct option *longs)
+{
+	size_t len = strcspn(word, "="), best = VIEW_NEAR_NOT;
+	const char *name = NULL;
+
+	for (const struct option *o = longs; len > 2 && !strncmp(word, "--", 2) && o->name; o++) {
+		size_t far = view_near(word + 2, len - 2, o->name);
+		if (far < best) {
+			best = far;
+			name = o->name;
+		}
+	}
+	return name;
+}
 
 int view_getopt(int argc, char **argv, const char *shorts, const struct option *longs)
 {
@@ -16,8 +33,12 @@ int view_getopt(int argc, char **argv, const char *shorts, const struct option *
 	if (c != '?' && c != ':')
 		return c;
 	const char *word = at < argc ? argv[optind > at ? optind - 1 : at] : "";
+	const char *name = meant(word, longs);
 	if (c == ':')
 		view_error("%s: %s needs a value; see gpustarve %s --help", argv[0], word, argv[0]);
+	else if (name)
+		view_error("%s: unknown option %s; did you mean --%s? See gpustarve %s --help",
+			   argv[0], word, name, argv[0]);
 	else
 		view_error("%s: unknown option %s; see gpustarve %s --help", argv[0], word,
 			   argv[0]);

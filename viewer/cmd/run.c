@@ -353,7 +353,8 @@ static void tell_nothing(const struct view_run *r)
 			  "stores it elsewhere; give -o the folder that it was started with",
 			  r->shown, r->node.socket);
 	else
-		view_note("the job never touched a GPU: there is nothing to report");
+		view_note("the job never touched a GPU: there is nothing to report. If it should "
+			  "have, ask gpustarve doctor");
 }
 
 /*

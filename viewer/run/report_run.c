@@ -81,7 +81,8 @@ static int make_report(const struct view_run_report *o, bool quiet)
 	int err = view_analyse(o->dir, &a, &s);
 
 	if (err == -ENODATA && !quiet)
-		view_note("the job never touched a GPU: there is nothing to report");
+		view_note("the job never touched a GPU: there is nothing to report. If it should "
+			  "have, ask gpustarve doctor");
 	if (err)
 		return 1;
 	err = save_pages(o, s);
