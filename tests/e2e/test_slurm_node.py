@@ -155,6 +155,17 @@ def not_wanted(where):
         n.settings()
         n.hook('prolog', **{name: value})
     gs.equal([e for e in n.left() if not e.endswith('.state')], [], 'jobs that are none of ours')
+    n.settings(default='off', partitions_on='a,gpu')
+    n.hook('prolog', SLURM_JOB_PARTITION='b')
+    n.settings(partitions_off='b')
+    n.hook('prolog', SLURM_JOB_PARTITION='b')
+    gs.equal([e for e in n.left() if not e.endswith('.state')], [], 'jobs of another partition')
+    for partition, options in (('gpu', {}), ('b', {OPTION: '(null)'})):
+        n.settings(default='off', partitions_on='a,gpu')
+        n.hook('prolog', SLURM_JOB_PARTITION=partition, **options)
+        gs.check(lives(n.pid()), f'a job of {partition}, {options}')
+        n.hook('epilog', SLURM_JOB_PARTITION=partition, **options)
+        gs.equal(n.left(), [], f'its end in {partition}')
     n.settings(default='off')
     evil = 'x "$(touch evil)" \'; `id`'
     n.hook('prolog', **{OPTION: evil})

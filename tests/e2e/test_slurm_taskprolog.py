@@ -111,10 +111,28 @@ def inherited(p):
         task(p, f'run id {run}', plain(p, GPUSTARVE_RUN_ID=want), GPUSTARVE_RUN_ID=run)
 
 
+def partitions(p):
+    """Switched on, or off, for some of them."""
+    p.settings(default='off', partitions_on='a,gpu')
+    for partition in (None, '', 'b', 'gp', 'gpus', 'a,b', '*', 'a\ngpu'):
+        task(p, f'not in {partition!r}', None, SLURM_JOB_PARTITION=partition)
+    for partition in ('a', 'gpu'):
+        task(p, f'in {partition}', plain(p), SLURM_JOB_PARTITION=partition)
+    task(p, 'declined there', None, SLURM_JOB_PARTITION='gpu', GPUSTARVE='0')
+    task(p, 'asked for elsewhere', plain(p), SLURM_JOB_PARTITION='b', GPUSTARVE='1')
+    p.settings(partitions_off='debug', partitions_on='debug')
+    task(p, 'off in one', None, SLURM_JOB_PARTITION='debug')
+    task(p, 'asked for in that', plain(p), SLURM_JOB_PARTITION='debug', GPUSTARVE='yes')
+    task(p, 'on in the others', plain(p), SLURM_JOB_PARTITION='gpu')
+    p.settings()
+    task(p, 'lists that came along', plain(p), SLURM_JOB_PARTITION='x', gs_partitions_off='x')
+
+
 def settings(p):
     p.settings(default='off')
     task(p, 'off by default', None)
     task(p, 'off by default, asked for', plain(p), GPUSTARVE='1')
+    partitions(p)
     p.settings()
     batch = dict(SLURM_STEP_ID=None, SLURM_STEP_GPUS=None, SLURM_JOB_GPUS='0', ENVIRONMENT='BATCH')
     task(p, 'batch shells, too', plain(p, GPUSTARVE_RUN_ID='slurm-big-77.batch-2'),

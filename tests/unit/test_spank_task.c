@@ -398,11 +398,61 @@ static void test_run_id(void)
 	EXPECT_STR(value("GPUSTARVE_RUN_ID"), "(unset)");
 }
 
+/* One job in @partition with the site's default @on; is it recorded? */
+static bool is_recorded_in(const char *partition, bool on, const char *on_in, const char *off_in)
+{
+	struct gs_spank g = fresh();
+
+	g.on = on;
+	strcpy(g.on_in, on_in);
+	strcpy(g.off_in, off_in);
+	if (partition)
+		set("SLURM_JOB_PARTITION", partition);
+	run(&g);
+	return slot("LD_PRELOAD") >= 0;
+}
+
+static void test_partitions(void)
+{
+	struct gs_spank g = fresh();
+
+	EXPECT(gs_spank_names("gpu", "gpu"));
+	EXPECT(gs_spank_names("a,gpu,b", "gpu"));
+	EXPECT(!gs_spank_names("gpus,gp,xgpu", "gpu"));
+	EXPECT(!gs_spank_names("", "gpu"));
+	EXPECT(!gs_spank_names(",,", ""));
+	EXPECT(is_recorded_in("gpu", false, "a,gpu", ""));
+	EXPECT(!is_recorded_in("b", false, "a,gpu", ""));
+	EXPECT(!is_recorded_in(NULL, false, "a,gpu", ""));
+	EXPECT(is_recorded_in(NULL, true, "", "gpu"));
+	EXPECT(!is_recorded_in("gpu", true, "", "gpu"));
+	EXPECT(is_recorded_in("b", true, "", "gpu"));
+	EXPECT(!is_recorded_in("gpu", false, "gpu", "gpu"));
+	/* Who asks is recorded anywhere, and who declines nowhere. */
+	strcpy(g.off_in, "gpu");
+	set("SLURM_JOB_PARTITION", "gpu");
+	g.given = true;
+	run(&g);
+	EXPECT_STR(value("LD_PRELOAD"), lib);
+	g = fresh();
+	g.on = false;
+	strcpy(g.on_in, "gpu");
+	set("SLURM_JOB_PARTITION", "gpu");
+	set("GPUSTARVE", "0");
+	run(&g);
+	expect_alone("declined in a partition that is recorded");
+}
+
 /* As srun, slurmd and slurmstepd call it. The plugin keeps what it is told: last of all tests. */
 static void test_plugin(void)
 {
-	char libword[160], *words[] = { libword, (char *)"nonsense", (char *)"default=on",
-					(char *)"dir=/site", (char *)"run=/nonexistent" };
+	char libword[160], *words[] = { libword,
+					(char *)"nonsense",
+					(char *)"default=on",
+					(char *)"dir=/site",
+					(char *)"run=/nonexistent",
+					(char *)"partitions_on=a,b",
+					(char *)"partitions_off=debug" };
 	char *huge = malloc(10000);
 
 	snprintf(libword, sizeof(libword), "lib=%s", lib);
@@ -410,7 +460,7 @@ static void test_plugin(void)
 	EXPECT_INT(slurm_spank_init(NULL, 0, NULL), 0);
 	EXPECT(!option);
 	context = S_CTX_REMOTE;
-	EXPECT_INT(slurm_spank_init(NULL, 5, words), 0);
+	EXPECT_INT(slurm_spank_init(NULL, 7, words), 0);
 	EXPECT_INT(complaints, 1); /* of the argument it does not know */
 	EXPECT_STR(option->name, "gpustarve");
 	EXPECT_INT(option->has_arg, 2);
@@ -418,6 +468,10 @@ static void test_plugin(void)
 	EXPECT_INT(slurm_spank_task_init(NULL, 0, NULL), 0);
 	EXPECT_STR(value("LD_PRELOAD"), lib);
 	EXPECT_STR(value("GPUSTARVE_OUT"), "/site");
+	fresh();
+	set("SLURM_JOB_PARTITION", "debug");
+	EXPECT_INT(slurm_spank_task_init(NULL, 0, NULL), 0);
+	expect_alone("partitions_off=debug");
 	EXPECT_INT(option->cb(0, NULL, 1), 0);
 	EXPECT_INT(option->cb(0, "", 1), 0);
 	EXPECT_INT(option->cb(0, "(null)", 1), 0);
@@ -459,7 +513,7 @@ int main(void)
 		return 1;
 	fclose(f);
 	failed = RUN(test_sets, test_guards, test_listed, test_folder, test_own_folder, test_socket,
-		     test_run_id, test_plugin);
+		     test_run_id, test_partitions, test_plugin);
 	unlink(lib);
 	char path[128];
 	snprintf(path, sizeof(path), "%s/77@n1", where);

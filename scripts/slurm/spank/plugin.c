@@ -4,7 +4,8 @@
  * where the site wants it. plugstack.conf:
  *
  *	optional /opt/gpustarve/lib/.../gpustarve/slurm/gpustarve.so [default=on] [batch=off] [dir=DIR]
- *		[lib=/opt/gpustarve/lib/.../libprof.so] [run=/run/gpustarve]
+ *		[partitions_on=A,B] [partitions_off=C,D] [lib=/opt/gpustarve/lib/.../libprof.so]
+ *		[run=/run/gpustarve]
  *
  * (one line). `optional`, never `required`: a required plugin that cannot be loaded keeps slurmd from
  * starting. SLURM wants plugins built for its own major version and leaves others out.
@@ -51,7 +52,7 @@ static bool is_off(const char *text)
 static int option_given(int value, const char *text, int remote)
 {
 	(void)value;
-	settings.on = true;
+	settings.given = true;
 	settings.off = false;
 	if (!text || !*text || !strcmp(text, "(null)"))
 		return 0;
@@ -100,6 +101,10 @@ static void read_argument(const char *text)
 		take(settings.run, sizeof(settings.run), text + 4);
 	else if (!strncmp(text, "default=", 8))
 		settings.on = !strcmp(text + 8, "on");
+	else if (!strncmp(text, "partitions_on=", 14))
+		take(settings.on_in, sizeof(settings.on_in), text + 14);
+	else if (!strncmp(text, "partitions_off=", 15))
+		take(settings.off_in, sizeof(settings.off_in), text + 15);
 	else if (!strncmp(text, "batch=", 6))
 		settings.batch = !strcmp(text + 6, "on");
 	else

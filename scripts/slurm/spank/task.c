@@ -46,6 +46,29 @@ static bool is_switched(spank_t sp, const char *const *words)
 	return get(sp, "GPUSTARVE", value, sizeof(value)) && is_one_of(value, words);
 }
 
+bool gs_spank_names(const char *list, const char *partition)
+{
+	size_t want = strlen(partition);
+
+	for (size_t len; want && *list; list += len + (list[len] != '\0')) {
+		len = strcspn(list, ",");
+		if (len == want && !strncmp(list, partition, len))
+			return true;
+	}
+	return false;
+}
+
+/* As its partition says, else as the site's default does. */
+static bool is_by_default(spank_t sp, const struct gs_spank *g)
+{
+	char partition[NAME_MAX_LEN];
+
+	get(sp, "SLURM_JOB_PARTITION", partition, sizeof(partition));
+	if (gs_spank_names(g->off_in, partition))
+		return false;
+	return g->on || gs_spank_names(g->on_in, partition);
+}
+
 static bool has_gpu(spank_t sp, const char *list)
 {
 	static const char *const none[] = { "", "NoDevFiles", "-1", NULL };
@@ -323,7 +346,7 @@ void gs_spank_task(spank_t sp, const struct gs_spank *g)
 		return;
 	if (is_switched(sp, no))
 		tell_unrecorded(&t);
-	else if (!g->on && !is_switched(sp, yes))
+	else if (!g->given && !is_switched(sp, yes) && !is_by_default(sp, g))
 		return; /* TaskProlog may know better */
 	else if (!kind)
 		tell_unrecorded(&t);

@@ -15,9 +15,11 @@
 #define GS_PATH_MAX 3000 /* of a folder; libprof takes no longer one */
 
 struct gs_spank {
-	bool on; /* the site's default, or the user's --gpustarve */
+	bool on; /* the site's default */
+	bool given; /* the user's --gpustarve */
 	bool off; /* the user's --gpustarve=off */
 	bool batch; /* batch shells, too */
+	char on_in[GS_PATH_MAX], off_in[GS_PATH_MAX]; /* partitions where @on is otherwise: "a,b" */
 	char asked[GS_PATH_MAX]; /* --gpustarve=DIR; "" if none was named */
 	char dir[GS_PATH_MAX]; /* the site's folder, %u in it is the user; "" if it has none */
 	char lib[GS_PATH_MAX]; /* libprof.so */
@@ -29,6 +31,9 @@ void gs_spank_task(spank_t sp, const struct gs_spank *g);
 
 /* Is @path, or another libprof.so, one of the words (blanks or colons between) of @list? */
 bool gs_spank_listed(const char *list, const char *path);
+
+/* Is @partition one of those between the commas of @list? */
+bool gs_spank_names(const char *list, const char *partition);
 
 /* The folder with its first %u replaced by @user, whose name must do in a path. False: it does not. */
 bool gs_spank_fill_in(char *out, size_t room, const char *dir, const char *user);
