@@ -5,6 +5,7 @@ it if asked to, does nothing twice, and puts everything back byte for byte."""
 import concurrent.futures
 import os
 import re
+import shutil
 import stat
 import subprocess
 
@@ -175,6 +176,9 @@ def chains(where):
     gs.equal(s.value('MailProg'), os.path.join(s.p.scripts, 'mailprog'), 'mail goes through ours')
     gs.check('\nmailer=/site/mail\n' in s.read(s.settings), "to the site's")
     gs.check('nothing to do' in s.install('--chain', '--parts', PARTS, *s.options()), 'twice')
+    wrapper = s.value('Prolog')
+    gs.check('once more --undo' in s.install('--undo'), 'SLURM may start them until it reads slurm.conf')
+    gs.equal((s.read(s.conf), os.access(wrapper, os.X_OK)), (OWN, True), 'what it starts is still there')
     s.install('--undo')
     os.rmdir(site)
     gs.equal(s.tree(), before, 'undone')
@@ -211,6 +215,34 @@ def chained_scripts(where):
     gs.equal(call('TaskProlog').returncode, 0, "the site's has gone")
 
 
+def remembers(where):
+    """A second install keeps to the parts and launchers of the first one, and --check knows them."""
+    s = Site(where, CONFS['plain'])
+    before, launch = s.tree(), os.path.join(where, 'launch')
+    parts = 'taskprolog,prolog,mailprog'
+    s.install('--parts', parts, '--launchers', launch, *s.options())
+    s.install('--default', 'off')
+    gs.equal((s.value('TaskProlog'), s.value('Prolog'), s.value('MailProg')),
+             (f'{launch}/taskprolog', f'{launch}/prolog', f'{s.p.scripts}/mailprog'), 'as the first one')
+    gs.check('Epilog=' not in s.read(s.conf), 'no part more')
+    text = s.install('--check')
+    gs.check(f'ok       TaskProlog={launch}/taskprolog, which calls ' in text, f'--check: {text}')
+    os.unlink(os.path.join(launch, 'prolog'))
+    gs.check(f'MISSING  {launch}/prolog' in s.install('--check', want=1), 'a launcher is missing')
+    s.spank()
+    s.install('--parts', parts + ',spank')
+    gs.check('optional' in s.read(s.plugstack), 'a part more')
+    s.install('--parts', parts)
+    gs.check('optional' not in s.read(s.plugstack), 'and less')
+    s.install('--undo')
+    gs.check('gpustarve' not in s.read(s.conf) and os.access(f'{launch}/prolog', os.X_OK), 'SLURM may start it')
+    s.install('--launchers', '', '--parts', parts)
+    gs.equal(s.value('Prolog'), f'{s.p.scripts}/prolog', 'no launchers any more')
+    s.install('--undo')
+    shutil.rmtree(os.path.join(os.path.dirname(s.p.lib), 'slurm'))
+    gs.equal(s.tree(), before, 'undone')
+
+
 def changed_since(where):
     """What the site changes between install and undo stays."""
     s = Site(where, OWN, 'required a.so\n')
@@ -242,11 +274,39 @@ def looks(where):
         pass
     text = s.install('--check', want=0 if os.getuid() == 0 else 1)
     gs.check('MISSING' not in text or os.getuid() != 0, f'all there: {text}')
+    gs.check('recorded: jobs with GPUs\n' in text, f'who is recorded: {text}')
     os.chmod(s.p.scripts, 0o777)
     gs.check('others than root' in s.install('--check', want=1), 'others could change what root runs')
 
 
-TESTS = (round_trips, refuses, changed_since, chained_scripts, twice, looks, chains)
+def partitions(where):
+    """--partitions: hooks and plugin are told the same, and --check sees when they are not."""
+    s = Site(where, CONFS['plain'] + 'PartitionName=gpu,a100 Nodes=n1\n')
+    plugin = s.spank()
+    before = s.tree()
+    for bad in ('gpu, a100', 'a\tb', '"gpu"'):
+        s.install('--partitions', bad, *s.options(), want=1)
+    gs.equal(s.tree(), before, 'blanks and quotes change nothing')
+    text = s.install('--partitions', 'gpu,gpuu', *s.options())
+    gs.check('has no partition gpuu' in text and 'partition gpu\n' not in text, f'a slip: {text}')
+    gs.check('no partition' not in s.install('--partitions', 'gpu,a100', *s.options()), 'all are there')
+    for line in ('default=off', 'partitions_on=gpu,a100'):
+        gs.check(f'\n{line}\n' in s.read(s.settings), f'settings: {line}')
+    line = f'optional {plugin} default=off partitions_on=gpu,a100 dir={where}/shared/%u\n'
+    gs.check(line in s.read(s.plugstack), f'plugstack.conf: {s.read(s.plugstack)}')
+    text = s.install('--check')
+    gs.check('jobs that ask, and all with GPUs in gpu,a100\n' in text, f'who is recorded: {text}')
+    s.write(s.settings, s.read(s.settings).replace('=gpu,a100', '=gpu'))
+    gs.check("is not what the settings say" in s.install('--check', want=1), 'changed by hand')
+    s.install('--default', 'on', '--set', 'partitions_on=', '--set', 'partitions_off=gpu')
+    text = s.install('--check')
+    gs.check('jobs with GPUs; in gpu those that ask\n' in text, f'the other way round: {text}')
+    s.write(s.plugstack, '')
+    gs.check(f'MISSING  {s.plugstack}: optional {plugin} ' in s.install('--check', want=1), 'no plugin')
+    s.install('--undo')
+
+
+TESTS = (round_trips, partitions, remembers, refuses, changed_since, chained_scripts, twice, looks, chains)
 
 
 def in_scratch(test):

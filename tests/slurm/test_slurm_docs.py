@@ -31,7 +31,7 @@ def check_install(text):
     example = read(FOLDER, 'site.conf.example')
     seen = 0
     for c in commands(text):
-        if not re.match(r'(\S*/)?install( |$)', c) and not re.match(r'--(launchers|chain|default|set|parts)', c):
+        if not re.match(r'(\S*/)?install( |$)', c) and not re.match(r'--(launchers|chain|default|set|parts|partitions)', c):
             continue
         for option in re.findall(r'(--[a-z-]+)', c):
             gs.check(re.search(rf'(^|\s){option}\b', told), f'install {option}, of {c!r}')
