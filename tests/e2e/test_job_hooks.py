@@ -4,6 +4,7 @@
 """`gpustarve job begin` and `end`, as a Prolog and an Epilog call them, with Slurm's variables made
 up: what is written, with which GPUs and times; requeues with and without a number; and that nothing
 goes through what others left in the way."""
+import contextlib
 import json
 import os
 import stat
@@ -122,6 +123,34 @@ def read_gpus(out, job, **slurm):
     return read(out, 'alloc-n1-0.json', f'c1-{job}')['gpus']
 
 
+def check_ill_nvml(where):
+    """An NVML that hangs, crashes, ends the process or refuses costs names, and nothing else."""
+    out = fresh(where, 'ill')
+
+    def one(job, how):
+        done = good('begin', out, SLURM_JOB_ID=str(job), GPUSIM_NVML=how)
+        gs.check(b'NVML does not work: GPUs are known by number alone' in done.stderr, f'{how}: {done.stderr}')
+        gs.equal(read(out, 'alloc-n1-0.json', f'c1-{job}')['gpus'],
+                 [{'index': i, 'uuid': None, 'name': None} for i in (0, 1)], f'{how}: numbers are kept')
+        good('end', out, SLURM_JOB_ID=str(job), GPUSIM_NVML=how)
+        gs.check(read(out, 'alloc-n1-0.json', f'c1-{job}')['end_unix_ns'], f'{how}: ended')
+    gs.side_by_side([lambda j=j, how=how: one(j, how)
+                     for j, how in enumerate(('hang', 'crash', 'exit', 'refuse'), 1)], 4)
+    for _ in range(1000):
+        left = [line for line in command_lines() if out in line]
+        if not left:
+            break
+        time.sleep(0.05)
+    gs.equal(left, [], 'nobody is left behind')
+
+
+def command_lines():
+    for name in os.listdir('/proc'):
+        if name.isdigit():
+            with contextlib.suppress(OSError), open(f'/proc/{name}/cmdline', encoding='utf-8', errors='replace') as f:
+                yield f.read()
+
+
 def check_start(where):
     out, now = fresh(where, 'start'), int(time.time())
     for job, told, want in (('1', now - 90, (now - 90) * 10**9), ('2', now + 999, None), ('3', '-5', None)):
@@ -219,6 +248,6 @@ def check_owner(where):
 
 with gs.scratch() as scratch:
     os.umask(0o077)
-    for check in (check_plain, check_gpus, check_start, check_requeue, check_names, check_traps, check_owner):
+    for check in (check_plain, check_gpus, check_ill_nvml, check_start, check_requeue, check_names, check_traps, check_owner):
         check(scratch)
 gs.finish()

@@ -6,10 +6,12 @@
  */
 #include "nvml.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "config.h"
@@ -26,10 +28,31 @@ struct nvml_device {
 static struct nvml_device gpus[SIM_MAX_DEVICES], slices[SIM_MAX_DEVICES];
 static int inits;
 
+/* GPUSIM_NVML: what a driver does that is not well. */
+static int be_ill(const char *how)
+{
+	sigset_t all;
+
+	if (!strcmp(how, "hang")) {
+		sigfillset(&all);
+		sigprocmask(SIG_BLOCK, &all, NULL);
+		for (;;)
+			pause();
+	}
+	if (!strcmp(how, "crash"))
+		raise(SIGSEGV);
+	if (!strcmp(how, "exit"))
+		_exit(0);
+	return NVML_NOT_FOUND;
+}
+
 int nvmlInit_v2(void)
 {
+	const char *how = getenv("GPUSIM_NVML");
 	uint32_t i;
 
+	if (how)
+		return be_ill(how);
 	for (i = 0; i < SIM_MAX_DEVICES; i++) {
 		gpus[i] = (struct nvml_device){ i, false };
 		slices[i] = (struct nvml_device){ i, true };
