@@ -12,6 +12,7 @@ Ports are free ones and sockets lie in the folder, so several may run beside eac
 starts the daemons and ends them, also when the test is killed."""
 import json
 import os
+import pwd
 import random
 import re
 import shutil
@@ -99,12 +100,13 @@ def until(what, ready, patience=PATIENCE):
 
 class Cluster:
     def __init__(self, where, nodes=2, gpus=8, accounting=False, gpu_type='h100', partitions=('gpu',),
-                 cgroup=False, **conf):
-        """cgroup: memory that a job asked for is all that it gets. conf: further lines of slurm.conf."""
+                 cgroup=False, slurm_user='root', **conf):
+        """cgroup: memory that a job asked for is all that it gets. slurm_user: whose slurmctld and
+        slurmdbd are. conf: further lines of slurm.conf."""
         self.dir, self.gpus, self.gpu_type = os.path.join(where, 'slurm'), gpus, gpu_type
         # The kernel's folders of a node have its name, so that of others must differ.
         self.nodes = [f'gs{os.getpid()}n{i + 1}' if cgroup else f'n{i + 1}' for i in range(nodes)]
-        self.cgroup = cgroup
+        self.cgroup, self.slurm_user = cgroup, slurm_user
         self.accounting, self.partitions, self.more = accounting, partitions, conf
         self.keeper = None
         self.host = socket.gethostname()
@@ -159,6 +161,7 @@ class Cluster:
         os.chmod(os.path.dirname(self.dir), 0o755)  # other users run jobs here, too
         for part in ('state', 'log', 'run', 'dev') + tuple(f'spool.{n}' for n in self.nodes):
             os.makedirs(self.path(part), exist_ok=True)
+        os.chown(self.path('state'), pwd.getpwnam(self.slurm_user).pw_uid, -1)
         with os.fdopen(os.open(self.path('munge.key'), os.O_WRONLY | os.O_CREAT, 0o600), 'wb') as f:
             f.write(os.urandom(1024))
         self.keeper = subprocess.Popen([sys.executable, os.path.join(HERE, 'keeper.py')],
@@ -240,7 +243,7 @@ class Cluster:
 
     def write_conf(self):
         lines = dict(
-            ClusterName='test', SlurmctldHost=f'{self.host}(127.0.0.1)', SlurmUser='root',
+            ClusterName='test', SlurmctldHost=f'{self.host}(127.0.0.1)', SlurmUser=self.slurm_user,
             AuthType='auth/munge', AuthInfo=f'socket={self.munge}', SlurmctldPort=self.port,
             SlurmctldPidFile=self.path('run', 'slurmctld.pid'),
             SlurmdPidFile=self.path('run', 'slurmd.%n.pid'),
@@ -285,12 +288,13 @@ class Cluster:
 
     def write_dbd(self):
         text = ['AuthType=auth/munge', f'AuthInfo={self.munge}', 'DbdHost=localhost',
-                'DbdAddr=127.0.0.1', f'DbdPort={self.port + 1}', 'SlurmUser=root',
+                'DbdAddr=127.0.0.1', f'DbdPort={self.port + 1}', f'SlurmUser={self.slurm_user}',
                 'StorageType=accounting_storage/mysql', 'StorageHost=localhost', 'StorageUser=root',
                 'StorageLoc=slurm_acct_db', f'PidFile={self.path("run", "slurmdbd.pid")}']
         with os.fdopen(os.open(self.path('slurmdbd.conf'), os.O_WRONLY | os.O_CREAT | os.O_TRUNC,
                                0o600), 'w') as f:
             f.write('\n'.join(text) + '\n')
+        os.chown(self.path('slurmdbd.conf'), pwd.getpwnam(self.slurm_user).pw_uid, -1)
 
     # what users and admins type
 

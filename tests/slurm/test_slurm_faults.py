@@ -3,7 +3,8 @@
 # ctest: labels=slurm waits
 """When things break on a Slurm with gpustarve: a node that is lost while jobs run there, whose job
 goes on elsewhere and has one history; what it leaves behind on the node, which the next job's Prolog
-clears away; a collector that is killed under a job, which does not notice."""
+clears away; a collector that is killed under a job, which does not notice; an NVML that never answers
+Prolog. And a slurmctld that is root's makes the report in the job's own folder."""
 import os
 import signal
 
@@ -63,10 +64,11 @@ def clear_away(site, slurm, jobs_there):
     for name in os.listdir(site.run):  # a job that began long ago
         os.utime(os.path.join(site.run, name), (1_000_000_000, 1_000_000_000), follow_symlinks=False)
     slurm.revive('n1')
-    done = slurm.run_step('next', '--partition=task', '-w', 'n1', *ONE, *site.task())
+    done = slurm.run_step('next', '--partition=both', '-w', 'n1', *ONE, *site.task())
     gs.equal((done.returncode, len(site.runs(done.job))), (0, 1), f'the next job: {done.stderr}')
     cluster.until('all is cleared away', lambda: not any(
         collectors(slurm, site, job) or left_on(site, job) for job in jobs_there))
+    return done.job
 
 
 def killed_collector(site, slurm):
@@ -90,18 +92,42 @@ def killed_collector(site, slurm):
     gs.equal(left_on(site, done.job), [], 'left')
 
 
+def silent_nvml(site, slurm):
+    """The job runs as ever; its GPUs are known by number."""
+    done = slurm.run_step('sick', '--partition=sick', '-w', 'n2', *ONE, *site.task('--exit', 7))
+    gs.equal((done.returncode, b'rank 0 trained' in done.stdout), (7, True), f'{done.stderr}')
+    given = cluster.until('Epilog', lambda: [a for a in site.allocations(done.job) if a['end_unix_ns']])
+    gs.equal([[(g['index'] >= 0, g['uuid'], g['name']) for g in a['gpus']] for a in given],
+             [[(True, None, None)]], 'its GPU')
+    gs.equal(len(site.runs(done.job)), 1, 'its run')
+    cluster.until('nobody waits for NVML any more', lambda: not any(
+        f'job begin --dir {site.out}' in text for _, text in slurm.others()))
+
+
+def reported(site, job):
+    """EpilogSlurmctld's work, where SlurmUser is root: in the job's folder, its owner's."""
+    folder = os.path.join(site.out, f'test-{job}.job')
+    for name in 'report.html', 'summary.json':
+        path = os.path.join(folder, name)
+        cluster.until(path, lambda p=path: os.path.exists(p))
+        gs.equal(os.stat(path).st_uid, os.stat(folder).st_uid, f'owner of {name}')
+
+
 def main():
     why = cluster.missing()
     if why:
         gs.skip(why)
     with gs.scratch() as where:
         site = hooked.Site(where)
-        with site.cluster(nodes=2) as slurm:
+        site.settings(comment='off', state=os.path.join(where, 'verdicts'))
+        ctld = site.hook('epilogslurmctld', 'plain|task|sick')
+        with site.cluster(nodes=2, EpilogSlurmctld=ctld) as slurm:
             lost = hooked.beside_each_other({
                 'lost node': lambda: lost_node(site, slurm),
+                'silent NVML': lambda: silent_nvml(site, slurm),
                 'killed collector': lambda: killed_collector(site, slurm)})
             if 'lost node' in lost:
-                clear_away(site, slurm, lost['lost node'])
+                reported(site, clear_away(site, slurm, lost['lost node']))
             gs.equal(slurm.drained(), '', 'nodes')
             gs.equal(jobs.leftovers(slurm), [], 'left')
             gs.equal(slurm.stop(), [], 'what had to be killed')

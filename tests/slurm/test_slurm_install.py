@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=slurm waits
-"""An admin's day: install on a Slurm with accounting, the first job's
-report, its line in AdminComment and its verdict in the mail; a node on which the prefix is not
-mounted; and everything taken back, byte for byte. The report, the line and
-the mail with --all alone."""
+"""An admin's day, as docs/SLURM.md tells it, on a Slurm with accounting whose SlurmUser is not root: a
+dry run, the install for one of two partitions, the first job's report, its line in AdminComment and its
+verdict in the mail; jobs of the other partition; a node on which the prefix is not mounted; and
+everything taken back, byte for byte."""
 import os
+import pwd
 import re
 import shutil
 import stat
-import sys
 
 import gs
 import cluster
@@ -22,22 +22,28 @@ if [ -n "$SLURMD_NODENAME" ]; then
 exec "$0.real" "$@"
 '''
 USER = 'nobody'
+PARTITIONS = ('gpu', 'other')
+
+
+def slurm_user():
+    """Debian's packages make one; any that is not root and not the jobs' will do."""
+    known = {p.pw_name for p in pwd.getpwall()}
+    return next(name for name in ('slurm', 'daemon', 'bin', 'sys') if name in known)
 
 
 class Site(hooked.Site):
-    """Nothing of it is in Slurm's configuration, or in settings, until install says so."""
+    """Nothing of it is in Slurm's configuration, or in settings, until install says so. Every node and
+    user finds the runs at one path, which is USER's here."""
 
     def settings(self, **_):
         self.shared, self.state = os.path.join(self.where, 'shared'), os.path.join(self.where, 'verdicts')
         self.launchers = os.path.join(self.where, 'on-each-node')
+        self.out = os.path.join(self.shared, USER)
         # Hooks have no driver's library at hand here unless somebody brings it.
         program = os.path.join(self.prefix, 'bin', 'gpustarve')
         os.rename(program, program + '.real')
         self.write(program, PROGRAM.format(gpus=hooked.GPUS.format(
             gpus=self.gpus, site=self.where, build=gs.BUILD)))
-
-    def folders(self):
-        self.out = os.path.join(self.shared, USER)
 
     def install(self, slurm, *args):
         site = os.path.join(self.scripts, 'site.conf')
@@ -83,23 +89,47 @@ def comment(slurm, job):
     return done.stdout.decode().strip()
 
 
-def first_report(site, slurm, plain):
+def first_report(site, slurm, done):
     """The first job after the install has all that a site wants of it."""
-    done = task(site, slurm, 'first', *MAIL)
-    jobs.same_job('the first job', done, plain)
-    folder = os.path.join(site.out, f'test-{done.job}.job')
+    folder = os.path.join(site.state, 'reports', f'test-{done.job}')
     for name in 'report.html', 'summary.json':
-        cluster.until(name, lambda n=name: os.path.exists(os.path.join(folder, n)))
-        gs.equal(os.stat(os.path.join(folder, name)).st_uid, os.stat(folder).st_uid, f'owner of {name}')
+        path = os.path.join(folder, name)
+        cluster.until(name, lambda p=path: os.path.exists(p))
+        gs.equal((os.stat(path).st_uid, stat.S_IMODE(os.stat(path).st_mode)),
+                 (pwd.getpwnam(slurm.slurm_user).pw_uid, 0o600), f"{name} is SlurmUser's alone")
     line = cluster.until('AdminComment', lambda: comment(slurm, done.job))
     gs.check(re.match(r'gpustarve( [a-z_]+=[a-z0-9._%:/+@-]+)+$', line), f'AdminComment: {line!r}')
     mail = cluster.until('mail', lambda: [m for m in mails(site) if 'anna' in m])[0]
     gs.check(f'Job_id={done.job} ' in mail and 'GPUs' in mail, f'mail: {mail!r}')
     for_finops(slurm, done.job)
-    told = slurm.srun('--help').stdout.decode()
-    gs.check('--gpustarve' in told, 'the option in srun --help')
     print(f'first job: {line}\n{mail}', flush=True)
-    return done
+
+
+def by_hand(site, slurm, job):
+    """What the job's user may ask for, with GPUSTARVE_OUT as their only setting."""
+    told = slurm.tool(os.path.join(site.prefix, 'bin', 'gpustarve'), 'report', '--job', job, user=USER,
+                      env=slurm.environment(GPUSTARVE_OUT=site.out))
+    gs.check(told.returncode == 0 and b'GPU' in told.stdout, f'report --job: {told.stdout + told.stderr}')
+
+
+def partitions(site, slurm, plain):
+    """The other partition's jobs are none of ours, unless they ask."""
+    done = task(site, slurm, 'other', '-p', 'other')
+    jobs.same_job('in the other partition', done, plain)
+    gs.equal((site.runs(done.job), site.allocations(done.job), site.notes(done.job)[0]['preload']
+              .count('libprof')), ([], [], 0), 'in the other partition')
+    done = task(site, slurm, 'asks', '-p', 'other', '--gpustarve')
+    jobs.same_job('asked for in the other partition', done, plain)
+    recorded(site, done.job)
+    done = task(site, slurm, 'declines', '--gpustarve=off')
+    jobs.same_job('declined', done, plain)
+    gs.equal((site.runs(done.job), site.allocations(done.job)), ([], []), 'declined')
+
+
+def recorded(site, job):
+    gs.equal((len(site.runs(job)), len(site.allocations(job))), (1, 1), f'job {job}: runs and allocations')
+    marks = [n for n in os.listdir(os.path.join(site.out, f'test-{job}.job')) if n.startswith('unrecorded')]
+    gs.equal(marks, [], f'job {job}: nothing of it is said to be unrecorded')
 
 
 def for_finops(slurm, job):
@@ -135,37 +165,44 @@ def main():
     with gs.scratch() as where:
         site = Site(where)
         hidden = {'n2': site.prefix}
-        with hooked.Slurm(where, gpus=site.gpus, nodes=2, accounting=True, hidden=hidden) as slurm:
+        with hooked.Slurm(where, gpus=site.gpus, nodes=2, accounting=True, hidden=hidden,
+                          partitions=PARTITIONS, slurm_user=slurm_user()) as slurm:
             plain = task(site, slurm, 'plain')
             before = site.given(slurm)
-            done = site.install(slurm, '--dir', f'{site.shared}/%u', '--launchers', site.launchers,
-                                '--parts', 'taskprolog,prolog,epilog,epilogslurmctld,mailprog,spank',
-                                '--set', f'run={site.run}', '--set', f'state={site.state}',
-                                '--set', f'mailer={where}/mailer')
+            wanted = ['--partitions', 'gpu', '--dir', f'{site.shared}/%u', '--launchers', site.launchers,
+                      '--parts', 'taskprolog,prolog,epilog,epilogslurmctld,mailprog,spank',
+                      '--set', f'run={site.run}', '--set', f'state={site.state}',
+                      '--set', f'mailer={where}/mailer']
+            done = site.install(slurm, *wanted, '--dry-run')
+            gs.equal((done.returncode, site.given(slurm) == before), (0, True), 'a dry run changes nothing')
+            done = site.install(slurm, *wanted)
             gs.equal(done.returncode, 0, f'install: {done.stderr.decode()}')
             print(done.stderr.decode())
-            site.folders()
             print(slurm.tool('tail', '-n', '12', slurm.path('slurm.conf')).stdout.decode())
             check = site.install(slurm, '--check')
             gs.equal(check.returncode, 0, f'check: {check.stdout.decode()}')
-            if '--all' in sys.argv:
-                restart(slurm)
-                first_report(site, slurm, plain)
-            else:
-                reconfigure(slurm)
-                jobs.same_job('the first job', task(site, slurm, 'first'), plain)
+            print(check.stdout.decode())
+            gs.check('--gpustarve' in slurm.srun('--help').stdout.decode(), 'the option in srun --help')
+            reconfigure(slurm)
+            restart(slurm)
+            first = task(site, slurm, 'first', *MAIL)
+            jobs.same_job('the first job', first, plain)
+            recorded(site, first.job)
+            partitions(site, slurm, plain)
             lost_prefix(site, slurm, plain)
-            done = site.install(slurm, '--undo')
-            gs.equal(done.returncode, 0, f'undo: {done.stderr.decode()}')
+            first_report(site, slurm, first)
+            by_hand(site, slurm, first.job)
+            for _ in range(2):  # first what is configured, then the launchers that it named
+                done = site.install(slurm, '--undo')
+                gs.equal(done.returncode, 0, f'undo: {done.stderr.decode()}')
+                reconfigure(slurm)
+                jobs.same_job('while it is undone', task(site, slurm, 'undone'), plain)
             shutil.rmtree(site.shared, ignore_errors=True)  # the site's own data, and not undone
             now = site.given(slurm)
             now.pop(site.run, None)  # /run is empty after each boot
             now.pop(site.state, None)  # verdicts lie there for a day
             for path in sorted(now.keys() | before.keys()):
                 gs.equal(now.get(path), before.get(path), f'{path} is as it was')
-            reconfigure(slurm)
-            again = task(site, slurm, 'after')
-            jobs.same_job('after', again, plain)
             gs.equal(slurm.drained(), '', 'nodes')
             gs.equal(jobs.leftovers(slurm), [], 'left')
             gs.equal(slurm.stop(), [], 'what had to be killed')

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=slurm
-"""Jobs of all kinds on a real Slurm with gpustarve installed as an admin installs it: through
-TaskProlog, through the SPANK plugin, through both; steps of a script, two nodes, an array, requeued,
-without an environment, one that never uses its GPUs, cancelled, out of memory, on a node that has no
-gpustarve, opted out. Each ends and says what it does without us, byte by byte; each has one report,
-with its ranks, hosts, operations and time; no node drains; nothing is left."""
+"""Jobs of all kinds on a real Slurm with gpustarve in place: through TaskProlog, through the SPANK
+plugin, through both, in a partition that the plugin records; steps of a script, two nodes, an array,
+requeued, without an environment, one that never uses its GPUs, cancelled, killed, on a node that has no
+gpustarve, on one whose library cannot be read, opted out. Each ends and says what it does without us,
+byte by byte; each has one report, with its ranks, hosts, operations and time; no node drains; nothing is
+left. (Out of memory: test_slurm_oom. Lost nodes, killed collectors: test_slurm_faults.)"""
 import functools
 import json
 import os
@@ -16,8 +17,8 @@ import cluster
 import hooked
 import jobs
 
-FOUR = ['-N2', '--ntasks-per-node=2', '--gpus-per-task=1', '--gpu-bind=single:1', '-x', 'n3']
-ONE = ['-n1', '--gpus=1', '-x', 'n3']
+FOUR = ['-N2', '--ntasks-per-node=2', '--gpus-per-task=1', '--gpu-bind=single:1', '-x', 'n3,n4']
+ONE = ['-n1', '--gpus=1', '-x', 'n3,n4']
 STEP = ['-n1', '--gpus=1']
 
 
@@ -52,10 +53,10 @@ class Cases:
         return self.step(partition, 'noenv', '--export=NONE', *ONE, *self.task())
 
     def idle(self, partition):
-        return self.step(partition, 'idle', '-n1', '--gpus=2', '-x', 'n3', *self.task('--only', 9))
+        return self.step(partition, 'idle', '-n1', '--gpus=2', '-x', 'n3,n4', *self.task('--only', 9))
 
     def one_of_four(self, partition):
-        return self.step(partition, 'waste', '-N1', '-n1', '--gpus-per-node=4', '-x', 'n3',
+        return self.step(partition, 'waste', '-N1', '-n1', '--gpus-per-node=4', '-x', 'n3,n4',
                          *self.task())
 
     def opted_out(self, partition):
@@ -64,6 +65,10 @@ class Cases:
 
     def no_library(self, partition):
         return self.step(partition, 'nolib', '-n1', '--gpus=1', '-w', 'n3', *self.task('--exit', 4))
+
+    def unreadable(self, partition):
+        return self.step(partition, 'unread', '-n1', '--gpus=1', '-w', 'n4', *self.task('--exit', 4),
+                         user='nobody')
 
     def other_user(self, partition):
         return self.step(partition, 'nobody', *ONE, *self.task(), user='nobody')
@@ -87,17 +92,17 @@ class Cases:
         """A requeued job has to wait for two minutes unless somebody says otherwise. On another
         node, for slurmd knows the job for that long and would not run Prolog again."""
         if self.slurm.job(job)['Restarts'] == '1':
-            self.slurm.tool('scontrol', 'update', f'JobId={job}', 'ExcNodeList=n1,n3', 'StartTime=now')
+            self.slurm.tool('scontrol', 'update', f'JobId={job}', 'ExcNodeList=n1,n3,n4', 'StartTime=now')
         return len({n['restart'] for n in self.site.notes(job)}) == 2
 
     def requeued(self, partition):
         script = hooked.batch([*STEP, *self.task('--until', '/never', '--first-life', 'yes')])
 
         def requeue(job):
-            self.begun(job)
+            self.begun(job, recorded=partition != 'plain')
             self.slurm.tool('scontrol', 'requeue', job)
             cluster.until(f'job {job} again', lambda: self.again(job))
-        return self.batch(partition, 'requeue', script, *STEP, '-x', 'n2,n3', '--requeue',
+        return self.batch(partition, 'requeue', script, *STEP, '-x', 'n2,n3,n4', '--requeue',
                           meanwhile=requeue)
 
     def killed(self, partition):
@@ -110,24 +115,27 @@ class Cases:
         return self.batch(partition, 'killed', script, *ONE, meanwhile=crash)
 
     def array(self, partition):
-        return self.batch(partition, 'array', hooked.batch([*STEP, *self.task()]), *ONE, '--array=3-4')
+        return self.slurm.run_array(f'array-{partition}', hooked.batch([*STEP, *self.task('--exit', 6)]),
+                                    (3, 4), *self.option(partition), *ONE)
 
 
 # Job, partitions, tasks that a report tells of, GPUs given in each life.
 MATRIX = [
     ('four', ('plain', 'task', 'spank', 'both'), 4, 4),
     ('script', ('plain', 'both'), 2, 1),
-    ('no_environment', ('plain', 'task'), 1, 1),
+    ('no_environment', ('plain', 'task', 'spank'), 1, 1),
     ('idle', ('plain', 'task'), 0, 2),
-    ('one_of_four', ('task',), 1, 4),
-    ('opted_out', ('both',), 0, 1),
+    ('one_of_four', ('plain', 'task'), 1, 4),
+    ('opted_out', ('plain', 'both'), 0, 1),
     ('no_library', ('plain', 'both'), 0, 0),
-    ('other_user', ('task',), 1, 1),
+    ('unreadable', ('plain', 'task', 'spank'), 0, 1),
+    ('other_user', ('plain', 'task', 'always'), 1, 1),
     ('cancelled', ('plain', 'task'), 1, 1),
-    ('requeued', ('both',), 2, 1),
+    ('requeued', ('plain', 'both'), 2, 1),
     ('killed', ('plain', 'task'), 1, 1),
-    ('array', ('task',), 1, 1),
+    ('array', ('plain', 'task'), 1, 1),
 ]
+UNSEEN = ('opted_out', 'unreadable')  # which the hooks say in the job's folder
 
 
 def listed(preload):
@@ -141,23 +149,30 @@ class Judge:
     def __call__(self, what, done, tasks, gpus):
         notes = self.site.notes(done.job)
         gs.check(notes, f'{what}: nothing ran')
-        preloaded = 0 if what.split()[0] in ('opted_out', 'no_library') else 1
+        preloaded = 0 if what.split()[0] in UNSEEN + ('no_library',) else 1
         gs.equal({listed(n['preload']) for n in notes}, {preloaded}, f'{what}: libprof is listed')
         self.runs(what, done.job, notes, tasks)
         if gpus:
             given = self.site.allocations(done.job)
             jobs.check_allocations(what, given, notes, gpus, done.begin, time.time_ns())
-            self.report(what, done.job, notes, given)
+            self.said_unseen(what, done.job, notes[0]['node'])
+            self.report(what, done, notes, given)
 
-    def report(self, what, job, notes, given):
+    def said_unseen(self, what, job, node):
+        marks = [n for n in os.listdir(os.path.join(self.site.out, f'test-{job}.job'))
+                 if n.startswith('unrecorded-')]
+        gs.equal(marks, [f'unrecorded-{node}'] if what.split()[0] in UNSEEN else [], f'{what}: marks')
+
+    def report(self, what, done, notes, given):
         """All steps and lives of the job in one."""
-        asked = gs.gpustarve('report', '--job', job, '--dir', self.site.out, '--price', hooked.PRICE,
+        job, name = done.job, '{}_{}'.format(*done.array) if done.array else done.job
+        asked = gs.gpustarve('report', '--job', name, '--dir', self.site.out, '--price', hooked.PRICE,
                              '--format', 'json')
         if not gs.equal(asked.returncode, 0, f'{what}: report --job: {asked.stderr.decode()}'):
             return
         s = json.loads(asked.stdout)
         recorded = [n for n in notes if n.get('uuid') and listed(n['preload'])]
-        seen = what.split()[0] != 'opted_out'
+        seen = what.split()[0] not in UNSEEN
         jobs.check_job_report(what, s, recorded, given, hooked.PRICE, seen)
         if recorded:
             jobs.check_hosts_and_ranks(what, s, recorded)
@@ -165,8 +180,7 @@ class Judge:
         gs.equal((slurm['job'], slurm['partition'], slurm['restart'] or 0, s['run']['user']),
                  (int(job), what.split()[1], max(n['restart'] for n in notes), given[0]['user']),
                  f'{what}: whose it is')
-        if slurm['array_job']:
-            gs.equal(slurm['array_task'] in (3, 4), True, f'{what}: task of an array')
+        gs.equal((slurm['array_job'], slurm['array_task']), done.array or (None, None), f'{what}: its array')
 
     def runs(self, what, job, notes, tasks):
         """A run for each step of each life, and in each of them its tasks alone."""
@@ -192,18 +206,23 @@ class Judge:
                 gs.equal(ops, truth, f'{what}: operations')
 
 
+def all_of(done):
+    """One job, or each task of an array."""
+    return done if isinstance(done, list) else [done]
+
+
 def judge(site, slurm, done):
     check = Judge(site, slurm)
     for name, partitions, tasks, gpus in MATRIX:
         plain = done.get(f'{name} plain')
-        for partition in partitions:
+        for partition in partitions if plain else ():
             what = f'{name} {partition}'
             if partition == 'plain' or what not in done:
                 continue
-            check(what, done[what], tasks, gpus)
-            if plain:
-                jobs.same_job(what, done[what], plain)
-            print(f'{what}: job {done[what].job}, {tasks} tasks, {gpus} GPUs', flush=True)
+            for one, bare in zip(all_of(done[what]), all_of(plain)):
+                check(what, one, tasks, gpus)
+                jobs.same_job(what, one, bare)
+                print(f'{what}: job {one.job}, {tasks} tasks, {gpus} GPUs', flush=True)
 
 
 def main():
