@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#include "files.h"
 
 static int make(const char *path, mode_t mode)
 {
@@ -41,6 +43,41 @@ int coll_mkdirs(const char *path, mode_t mode)
 			return err;
 	}
 	return make(part, mode);
+}
+
+static void to_parent(char *path)
+{
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	while (len && path[len - 1] != '/')
+		len--;
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	if (len)
+		path[len] = '\0';
+	else
+		strcpy(path, ".");
+}
+
+int coll_mkdirs_kept(const char *path, mode_t mode)
+{
+	char at[PATH_MAX];
+	int made = 0, err;
+
+	if (!*path || strlen(path) >= sizeof(at))
+		return *path ? -ENAMETOOLONG : -ENOENT;
+	for (strcpy(at, path); access(at, F_OK) && strcmp(at, "/") && strcmp(at, "."); made++)
+		to_parent(at);
+	err = coll_mkdirs(path, mode);
+	for (strcpy(at, path); !err && made; made--) {
+		to_parent(at);
+		err = coll_folder_sync(at);
+		if (err == -EACCES)
+			err = 0;
+	}
+	return err;
 }
 
 int coll_mkdirs_for(const char *file, mode_t mode)

@@ -90,7 +90,7 @@ static int store(struct coll_http_request *r, const struct wire_buf *b)
 		return -ENAMETOOLONG;
 	err = coll_keeper_append(st->keeper, st->use, 0, b->len);
 	if (!err)
-		err = coll_mkdirs(dir, 0777);
+		err = coll_mkdirs_kept(dir, 0777);
 	if (err)
 		return err;
 	node_of(r, node);

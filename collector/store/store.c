@@ -26,7 +26,8 @@
 
 int coll_store_init(struct coll_store *st, const char *base, struct coll_counters *count)
 {
-	int err = coll_mkdirs(base, 0777);
+	int err = coll_mkdirs_kept(base, 0777);
+	struct stat at;
 
 	memset(st, 0, sizeof(*st));
 	st->count = count;
@@ -38,13 +39,14 @@ int coll_store_init(struct coll_store *st, const char *base, struct coll_counter
 	st->base_fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (st->base_fd < 0)
 		return -errno;
-	st->base = realpath(base, NULL);
+	st->base = fstat(st->base_fd, &at) ? NULL : realpath(base, NULL);
 	if (!st->base) {
 		int why = -errno;
 
 		close(st->base_fd);
 		return why;
 	}
+	st->dev = at.st_dev;
 	return access(st->base, W_OK | X_OK) ? -errno : 0;
 }
 
@@ -274,11 +276,20 @@ int coll_store_find(struct coll_store *st, const uint8_t *id, struct coll_stream
 	return dir ? open_in(st, id, dir, false, out) : -ENOENT;
 }
 
+/* What stood behind half a frame would stand elsewhere than at its offset. */
+static int cut_back(struct coll_stream *s)
+{
+	s->torn = ftruncate(s->fd, (off_t)s->size) != 0;
+	return s->torn ? -errno : 0;
+}
+
 int coll_stream_append(struct coll_stream *s, const uint8_t *bytes, size_t len)
 {
-	int refused = coll_keeper_append(s->store->keeper, s->store->use, s->size, len);
+	int refused = s->torn ? cut_back(s) : 0;
 	size_t done = 0;
 
+	if (!refused)
+		refused = coll_keeper_append(s->store->keeper, s->store->use, s->size, len);
 	if (refused)
 		return refused;
 	while (done < len) {
@@ -291,7 +302,7 @@ int coll_stream_append(struct coll_stream *s, const uint8_t *bytes, size_t len)
 		}
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (ftruncate(s->fd, (off_t)s->size))
+		if (cut_back(s))
 			coll_note("%s: a half frame stays at its end", s->path);
 		return err;
 	}
@@ -390,12 +401,32 @@ int coll_store_sync(struct coll_store *st)
 	return syncfs(st->base_fd) ? -errno : 0;
 }
 
+/* What the disk holds behind what was durable is not known. */
+static int take_back(struct coll_stream *s, int err)
+{
+	if (ftruncate(s->fd, (off_t)s->synced))
+		coll_note("%s: frames that may be lost stay at its end", s->path);
+	return err;
+}
+
+/* 0; 1: the kernel does not say; -errno: something of it could not be written out. */
+static int write_error(const struct coll_stream *s)
+{
+	if (!sync_file_range(s->fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE))
+		return 0;
+	return errno == ENOSYS || errno == EINVAL || errno == EPERM || errno == ESPIPE ? 1 : -errno;
+}
+
 int coll_stream_synced(struct coll_store *st, struct coll_stream *s)
 {
 	struct stat now;
+	int err;
 
-	if (fstat(s->fd, &now) || !now.st_nlink)
+	if (fstat(s->fd, &now) || !now.st_nlink || now.st_dev != st->dev)
 		return coll_stream_commit(st, s);
+	err = write_error(s);
+	if (err)
+		return err > 0 ? coll_stream_commit(st, s) : take_back(s, err);
 	s->entry_new = false;
 	return committed(st, s);
 }
@@ -407,11 +438,8 @@ int coll_stream_commit(struct coll_store *st, struct coll_stream *s)
 
 	if (!err)
 		err = sync_entry(st, s);
-	if (err) {
-		if (ftruncate(s->fd, (off_t)s->synced))
-			coll_note("%s: frames that may be lost stay at its end", s->path);
-		return err;
-	}
+	if (err)
+		return take_back(s, err);
 	coll_count_commit(st->count, coll_now_ns() - began_ns);
 	s->synced = s->size;
 	coll_stream_acknowledge(s);

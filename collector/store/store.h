@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include "hello.h"
 #include "index.h"
 #include "known.h"
@@ -40,6 +41,7 @@ struct coll_stream {
 	int fd;
 	bool entry_new; /* the directory entry is not synced yet */
 	uint64_t size; /* a frame ends here */
+	bool torn; /* and half a one may stand behind it, which is cut off before more comes */
 	uint64_t synced; /* so much is on disk for sure */
 	struct coll_seqs seqs; /* stored, synced or not */
 	uint64_t acked; /* what acknowledgements say, see coll_stream_acknowledge */
@@ -59,7 +61,8 @@ struct coll_stream {
 
 struct coll_store {
 	char *base;
-	int base_fd; /* valid with base: what is written below is synced through it */
+	int base_fd; /* valid with base: what is written below is synced through it, ... */
+	dev_t dev; /* ... if it lies on this file system */
 	struct coll_counters *count; /* borrowed */
 	struct coll_known *known;
 	uint64_t serial; /* of the last opening */
@@ -113,7 +116,10 @@ int coll_stream_commit(struct coll_store *st, struct coll_stream *s);
  */
 int coll_store_sync(struct coll_store *st);
 
-/* After coll_store_sync has succeeded, with nothing appended since: as commit, without waiting. */
+/*
+ * After coll_store_sync has succeeded, with nothing appended since: as commit, without waiting. The
+ * file itself is asked for errors: before Linux 5.8 syncfs tells of none, and of each only once.
+ */
 int coll_stream_synced(struct coll_store *st, struct coll_stream *s);
 
 /*
