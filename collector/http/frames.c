@@ -5,7 +5,8 @@
  * over the node's socket. Frames that are there already are dropped: a body may be sent again.
  *
  * A refused frame ends what is taken of a body; the frames before it are stored all the same, and
- * Gpustarve-Stored says how many bytes of the body they are. 409 instead of 400: the stream is not
+ * Gpustarve-Stored says how many bytes of the body they are, as it does where the next frame cannot be
+ * stored now (503, 507): who sends knows then which one that is. 409 instead of 400: the stream is not
  * known here and the frame is no Hello; who has its beginning sends it again from there.
  */
 #include <errno.h>
@@ -150,10 +151,19 @@ static void acknowledge(struct coll_http_request *r, const struct frames *x)
 				x->count * WIRE_FRAME_HEADER_BYTES);
 }
 
+/* All frames before this byte of the body are durable. */
+static void say_stored(struct coll_http_request *r, uint64_t bytes)
+{
+	char number[24];
+
+	snprintf(number, sizeof(number), "%" PRIu64, bytes);
+	coll_http_header(r, "Gpustarve-Stored", number);
+}
+
 static void refuse(struct coll_http_request *r, const struct frames *x)
 {
 	const struct coll_refused *bad = &x->in.refused;
-	char text[320], number[24];
+	char text[320];
 
 	if (bad->named)
 		snprintf(text, sizeof(text),
@@ -163,8 +173,7 @@ static void refuse(struct coll_http_request *r, const struct frames *x)
 		snprintf(text, sizeof(text), "the frame at byte %" PRIu64 ": %s", bad->offset,
 			 bad->why);
 	coll_auth_log(r, text);
-	snprintf(number, sizeof(number), "%" PRIu64, bad->offset);
-	coll_http_header(r, "Gpustarve-Stored", number);
+	say_stored(r, bad->offset);
 	coll_http_text(r, bad->unknown ? 409 : 400, "%s\n", text);
 }
 
@@ -180,14 +189,16 @@ static void frames_durable(struct coll_http_request *r)
 {
 	const struct frames *x = r->own;
 
-	if (x->err && !x->in.refused.why)
-		fail(r, x->err);
-	else if (!all_there(r, x))
-		fail(r, -EIO);
-	else if (x->err)
+	if (!all_there(r, x)) {
+		fail(r, x->err && !x->in.refused.why ? x->err : -EIO);
+	} else if (x->in.refused.why) {
 		refuse(r, x);
-	else
+	} else if (x->err) {
+		say_stored(r, x->in.taken);
+		fail(r, x->err);
+	} else {
 		acknowledge(r, x);
+	}
 }
 
 static void frames_end(struct coll_http_request *r)

@@ -148,14 +148,20 @@ static int no_room(struct coll_keeper *k, uint64_t *need, uint64_t len)
 	return -EDQUOT;
 }
 
+int coll_keeper_size(struct coll_keeper *k, uint64_t size, uint64_t len)
+{
+	if (!k || !over(k, COLL_LIMIT_STREAM_SIZE, size, len))
+		return 0;
+	k->count->limit_size++;
+	return -EFBIG;
+}
+
 int coll_keeper_append(struct coll_keeper *k, struct coll_use *use, uint64_t size, uint64_t len)
 {
-	if (!k)
-		return 0;
-	if (over(k, COLL_LIMIT_STREAM_SIZE, size, len)) {
-		k->count->limit_size++;
-		return -EFBIG;
-	}
+	int err = coll_keeper_size(k, size, len);
+
+	if (err || !k)
+		return err;
 	if (over(k, COLL_LIMIT_QUOTA, k->bytes, len))
 		return no_room(k, &k->need, len);
 	if (use && over(k, COLL_LIMIT_TEAM_QUOTA, use->bytes, len))

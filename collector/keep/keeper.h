@@ -88,6 +88,9 @@ int coll_keeper_feed(struct coll_keeper *k, size_t streams);
  */
 int coll_keeper_append(struct coll_keeper *k, struct coll_use *use, uint64_t size, uint64_t len);
 
+/* Whether a stream of @size may become so much longer: 0 or -EFBIG. */
+int coll_keeper_size(struct coll_keeper *k, uint64_t size, uint64_t len);
+
 /* A client has sent @len bytes: how long it must not be read from, in nanoseconds. */
 int64_t coll_keeper_pace(struct coll_keeper *k, struct coll_bucket *client, uint64_t len,
 			 int64_t now_ns);

@@ -22,6 +22,7 @@ struct batch {
 	const uint8_t *at;
 	size_t len;
 	uint64_t frames;
+	uint64_t from; /* where it begins, in all bytes of the feed */
 	struct coll_seqs before; /* the stream's, should the append fail */
 	size_t index_before;
 };
@@ -52,6 +53,7 @@ static int batch_store(struct coll_feed *in, struct batch *b)
 	if (err) {
 		coll_seqs_copy(&s->seqs, &b->before);
 		s->cut = true;
+		in->taken = b->from;
 		coll_index_forget(&s->index, b->index_before);
 		coll_server_trouble(in->server, s->path, err);
 	} else {
@@ -73,9 +75,15 @@ static int batch_add(struct coll_feed *in, struct batch *b, struct coll_stream *
 		err = batch_store(in, b);
 	if (err)
 		return err;
+	err = coll_keeper_size(s->store->keeper, s->size + b->len, bytes);
+	if (err) {
+		coll_server_trouble(in->server, s->path, err);
+		return refuse(in, f, "its stream is as long as one may be here", err);
+	}
 	if (!b->len) {
 		b->stream = s;
 		b->at = at;
+		b->from = in->taken;
 		b->frames = 0;
 		coll_seqs_copy(&b->before, &s->seqs);
 		b->index_before = s->index.waiting.len;
@@ -140,6 +148,13 @@ static int stream_of(struct coll_feed *in, const struct wire_frame *f, const uin
 	return 0;
 }
 
+/* It is there, or was dropped on purpose, or is about to be stored. */
+static void came(struct coll_stream *s, const struct wire_frame *f)
+{
+	if (f->seq > s->high)
+		s->high = f->seq;
+}
+
 static void note_kind(struct coll_stream *s, const struct wire_frame *f, const uint8_t *payload)
 {
 	if (f->type == WIRE_FRAME_HELLO)
@@ -166,22 +181,25 @@ static int admit(struct coll_feed *in, struct batch *b, const struct wire_frame 
 	in->greeted = true;
 	s->heard_ns = coll_now_ns();
 	note_kind(s, f, payload);
-	if (f->seq > s->high)
-		s->high = f->seq;
 	if (coll_seqs_has(&s->seqs, f->seq)) {
 		in->server->count.duplicates++;
+		came(s, f);
 		s->ack_due = true;
 		return 0;
 	}
 	if (in->feeder->store == &in->server->store &&
 	    coll_upstream_drops(in->server->upstream, f)) {
 		coll_seqs_add(&s->seqs, f->seq);
+		came(s, f);
 		s->ack_due = true;
 		return 0;
 	}
 	if (in->server->watching)
 		coll_runs_frame(&in->server->runs, s, f, payload, false);
-	return batch_add(in, b, s, f, at);
+	err = batch_add(in, b, s, f, at);
+	if (!err)
+		came(s, f);
+	return err;
 }
 
 static int damaged(struct coll_feed *in, const struct wire_frame *f)
@@ -221,7 +239,10 @@ static int take_frames(struct coll_feed *in, const uint8_t *bytes, size_t len, s
 		in->taken += wire_frame_bytes(&f);
 	}
 	err_store = batch_store(in, &b);
-	return err_store ? err_store : err;
+	if (!err_store)
+		return err;
+	in->refused.why = NULL; /* what stands before that frame is not stored, and that is first */
+	return err_store;
 }
 
 static void carry_free(struct coll_feed *in)
