@@ -109,7 +109,8 @@ def life(where):
     gs.equal((folder.st_uid, stat.S_IMODE(folder.st_mode)), (0, 0o711), "the socket's folder is root's")
     gs.equal(os.listdir(os.path.join(n.run, '77@n1')), ['sock'], 'and holds the socket alone')
     told = os.stat(os.path.join(n.run, '77@n1.out'))
-    gs.equal((told.st_uid, stat.S_IMODE(told.st_mode)), (NOBODY, 0o400), 'what the user may read')
+    gs.equal((told.st_uid, told.st_gid, stat.S_IMODE(told.st_mode)), (0, NOBODY, 0o440),
+             'what the user may read, and not fill')
     task = {**JOB, 'SLURM_STEP_ID': '0', 'SLURM_STEP_GPUS': '0', 'SLURM_SUBMIT_DIR': '/elsewhere'}
     said = hooks.said(n.p.call('taskprolog', task, user=NOBODY, group=NOBODY, extra_groups=[]))
     gs.equal((said.get('GPUSTARVE_OUT'), said.get('GPUSTARVE_SOCKET')),
@@ -299,8 +300,9 @@ def own_folders(where):
     os.mkdir(private)
     for what, make in (('a link', lambda: os.symlink(private, mine)), ("root's", lambda: os.mkdir(mine))):
         make()
-        n.hook('prolog')
-        gs.equal((n.left(), os.listdir(private)), ([], []), f'{what} is not used')
+        for option in (None, '(null)'):  # --gpustarve without a folder
+            n.hook('prolog', **{OPTION: option})
+            gs.equal((n.left(), os.listdir(private)), ([], []), f'{what} is not used, {option}')
         os.unlink(mine) if os.path.islink(mine) else os.rmdir(mine)
 
 

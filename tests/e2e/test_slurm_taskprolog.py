@@ -78,6 +78,11 @@ def unrecorded(p, where):
         gs.equal(os.listdir(folder), ['unrecorded-n1'] if said else [], f'{what}: what is said')
         for name in os.listdir(folder):
             os.unlink(os.path.join(folder, name))
+    p.settings(run=run)
+    os.mkdir(os.path.join(folder, 'unrecorded-n1'))
+    task(p, 'recorded elsewhere, and that cannot be said', plain(p, GPUSTARVE_OUT='', GPUSTARVE_SLURM_JOB=''),
+         GPUSTARVE_OUT='/mine')
+    os.rmdir(os.path.join(folder, 'unrecorded-n1'))
     if os.getuid() == 0:
         p.settings(run=run)
         os.chown(folder, 65534, 65534)
