@@ -187,14 +187,17 @@ static int take_all(int dir, DIR *d, struct view_arena *mem, struct view_alloc *
 /* Nodes on which tasks ran that nobody recorded. */
 static void mark_unseen(DIR *d, struct view_arena *mem, struct view_alloc *alloc, size_t n)
 {
+	const char **safe = view_arena_array(mem, n, sizeof(*safe));
 	struct dirent *e;
 
+	for (size_t i = 0; i < n; i++)
+		safe[i] = view_job_safe(mem, alloc[i].node);
 	rewinddir(d);
 	while (n && (e = readdir(d))) {
 		const char *node = view_alloc_unrecorded_node(e->d_name);
 
 		for (size_t i = 0; node && i < n; i++)
-			if (!strcmp(view_job_safe(mem, alloc[i].node), node))
+			if (!strcmp(safe[i], node))
 				alloc[i].unseen = true;
 	}
 }
