@@ -33,6 +33,14 @@ static void put_line(const char *line, size_t len)
 		dropped++;
 }
 
+/* Some of it may come from others: it shall be one line, and do nothing to a terminal. */
+static void tame(char *line, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+			line[i] = '?';
+}
+
 __attribute__((format(printf, 1, 0))) static void log_va(const char *fmt, va_list ap)
 {
 	char line[LINE_BYTES] = PREFIX;
@@ -42,6 +50,7 @@ __attribute__((format(printf, 1, 0))) static void log_va(const char *fmt, va_lis
 	if (n < 0)
 		return;
 	at += (size_t)n < room ? (size_t)n : room - 1;
+	tame(line, at);
 	line[at++] = '\n';
 	put_line(line, at);
 }

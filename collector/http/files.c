@@ -28,7 +28,7 @@ static void files_begin(struct coll_http_request *r)
 	if (!coll_side_name_ok(r->param[1])) {
 		r->server->count.http_bad++;
 		coll_auth_log(r, "no file of a run has that name");
-		coll_http_text(r, 404, "no file of a run has that name\n");
+		coll_http_text(r, 404, COLL_SIDE_NO_NAME);
 		return;
 	}
 	r->own = calloc(1, sizeof(struct wire_buf));
@@ -107,7 +107,7 @@ static void files_end(struct coll_http_request *r)
 
 	if (!err) {
 		r->server->count.files++;
-		coll_http_text(r, 200, "stored\n");
+		coll_http_text(r, 200, COLL_SIDE_STORED);
 		return;
 	}
 	coll_server_trouble(r->server, r->param[0], err);

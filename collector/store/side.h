@@ -6,6 +6,8 @@
 #include <stdbool.h>
 
 #define COLL_SIDE_MAX (1u << 20) /* bytes of one */
+#define COLL_SIDE_STORED "stored\n" /* the centre's answers: it has it, ... */
+#define COLL_SIDE_NO_NAME "no file of a run has that name\n" /* ... or never will */
 
 /* run.json, alerts.jsonl, exit-*.json, alloc-*.json, clock-*.json; * as in names of runs. */
 bool coll_side_name_ok(const char *name);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define KEEP_ROOM (4u << 20)
+#define STREAM_AT 16 /* where a header has it */
 
 void coll_batch_clear(struct coll_batch *b)
 {
@@ -27,9 +28,14 @@ void coll_batch_fini(struct coll_batch *b)
 	b->parts = 0;
 }
 
+static size_t most(const struct coll_batch *b)
+{
+	return b->most ? b->most : COLL_BATCH_BYTES;
+}
+
 bool coll_batch_full(const struct coll_batch *b)
 {
-	return b->parts == COLL_BATCH_PARTS || b->body.len >= COLL_BATCH_BYTES;
+	return b->parts == COLL_BATCH_PARTS || b->body.len >= most(b);
 }
 
 /* So many bytes from @at behind the body, which does not grow. How many came, or -errno. */
@@ -58,9 +64,10 @@ static ssize_t read_behind(struct coll_batch *b, int fd, uint64_t at, size_t len
 /*
  * Of @len bytes behind the body: whole frames join it. *used: bytes looked at for good. Damage is
  * passed over where it comes first, and ends the taking where it comes later, so that what joins is
- * one piece of the file, the last one of what was used.
+ * one piece of the file, the last one of what was used. At the end of a file (@final) it stays where it
+ * is: half a frame there is cut off, and others come in its place, when the stream goes on.
  */
-static void take_frames(struct coll_batch *b, size_t len, bool final, size_t *used)
+static void take_frames(struct coll_batch *b, size_t len, bool final, size_t *used, bool *bye)
 {
 	uint8_t *from = b->body.data + b->body.len;
 	size_t at = 0, skip = 0, kept = 0;
@@ -78,9 +85,10 @@ static void take_frames(struct coll_batch *b, size_t len, bool final, size_t *us
 			memmove(from + kept, from + at, bytes);
 		kept += bytes;
 		at += bytes;
+		*bye = f.type == WIRE_FRAME_BYE;
 		skip = 0;
 	}
-	if (!kept) {
+	if (!kept && !final) {
 		at += skip;
 		b->damaged += skip;
 	}
@@ -102,7 +110,7 @@ static size_t wanted(int fd, uint64_t at, size_t room)
 
 static int add_frames(struct coll_batch *b, struct coll_out_file *f, int fd, uint64_t *to)
 {
-	size_t room = COLL_BATCH_BYTES - b->body.len, len, used;
+	size_t room = most(b) - b->body.len, len, used;
 	uint64_t left = f->size - f->at;
 	ssize_t got;
 	bool final;
@@ -113,9 +121,9 @@ static int add_frames(struct coll_batch *b, struct coll_out_file *f, int fd, uin
 	got = read_behind(b, fd, f->at, len);
 	if (got < 0)
 		return (int)got;
-	/* A stream's file ends with a whole frame; a spool's end may not be written yet. */
+	/* Of a stream nothing that is cut becomes whole; a spool's end may not be written yet. */
 	final = f->kind == COLL_OUT_FRAMES && (uint64_t)got == left;
-	take_frames(b, (size_t)got, final, &used);
+	take_frames(b, (size_t)got, final, &used, &f->bye);
 	*to = f->at + used;
 	return 0;
 }
@@ -151,6 +159,71 @@ int coll_batch_add(struct coll_batch *b, struct coll_out_run *run, struct coll_o
 	else
 		coll_out_file_sent(run, f, to); /* nothing but damage */
 	return 0;
+}
+
+/* The header at *at in the body, which holds whole frames alone; *at: behind them. False: its end. */
+static bool next_frame(const struct coll_batch *b, size_t *at, struct wire_frame *f)
+{
+	if (*at + WIRE_FRAME_HEADER_BYTES > b->body.len ||
+	    wire_frame_header_get(f, b->body.data + *at))
+		return false;
+	*at += (size_t)wire_frame_bytes(f);
+	return true;
+}
+
+bool coll_batch_shrink(struct coll_batch *b)
+{
+	struct wire_frame f;
+	size_t first = 0;
+
+	if (next_frame(b, &first, &f) && first == b->body.len)
+		return false;
+	b->most = b->body.len / 2 > COLL_BATCH_LEAST ? b->body.len / 2 : COLL_BATCH_LEAST;
+	return true;
+}
+
+bool coll_batch_is_between(const struct coll_batch *b, uint64_t at)
+{
+	struct wire_frame f;
+	size_t here = 0;
+
+	while (here < at && next_frame(b, &here, &f))
+		;
+	return here == at;
+}
+
+static bool is_among(const uint8_t *acks, size_t count, const uint8_t *stream)
+{
+	while (count && memcmp(acks + (count - 1) * WIRE_FRAME_HEADER_BYTES + STREAM_AT, stream,
+			       WIRE_STREAM_ID_BYTES) != 0)
+		count--;
+	return count > 0;
+}
+
+static bool is_ack(const uint8_t *bytes, const uint8_t *stream)
+{
+	struct wire_frame ack;
+
+	return !wire_frame_header_get(&ack, bytes) && ack.type == WIRE_FRAME_ACK &&
+	       wire_frame_bytes(&ack) == WIRE_FRAME_HEADER_BYTES &&
+	       !memcmp(ack.stream, stream, sizeof(ack.stream));
+}
+
+bool coll_batch_is_acked(const struct coll_batch *b, const uint8_t *answer, size_t len)
+{
+	size_t at = 0, acks = 0;
+	struct wire_frame f;
+
+	while (next_frame(b, &at, &f)) {
+		const uint8_t *next = answer + acks * WIRE_FRAME_HEADER_BYTES;
+
+		if (is_among(answer, acks, f.stream))
+			continue;
+		if ((acks + 1) * WIRE_FRAME_HEADER_BYTES > len || !is_ack(next, f.stream))
+			return false;
+		acks++;
+	}
+	return acks * WIRE_FRAME_HEADER_BYTES == len;
 }
 
 void coll_batch_stored(struct coll_batch *b, uint64_t stored, struct coll_batch_part **next,

@@ -11,6 +11,7 @@
 #include "wire/buf.h"
 
 #define COLL_BATCH_BYTES (2u << 20) /* or one frame, if that is longer */
+#define COLL_BATCH_LEAST (64u << 10)
 #define COLL_BATCH_PARTS 256
 
 struct coll_batch_part {
@@ -24,6 +25,7 @@ struct coll_batch {
 	struct wire_buf body;
 	struct coll_batch_part part[COLL_BATCH_PARTS];
 	size_t parts;
+	size_t most; /* bytes; 0: COLL_BATCH_BYTES */
 	uint64_t damaged; /* bytes passed over */
 };
 
@@ -36,6 +38,18 @@ bool coll_batch_full(const struct coll_batch *b);
  * f->stuck is set); -errno of reading or no memory.
  */
 int coll_batch_add(struct coll_batch *b, struct coll_out_run *run, struct coll_out_file *f);
+
+/* Something on the way takes no body as long as this one. False: it is a single frame. */
+bool coll_batch_shrink(struct coll_batch *b);
+
+/* Whether a frame of the body begins at @at, or the body ends there. */
+bool coll_batch_is_between(const struct coll_batch *b, uint64_t at);
+
+/*
+ * Whether @answer is what a collector says that has all of the body: an Ack frame per stream, in the
+ * order in which they come. What a stranger answers is not.
+ */
+bool coll_batch_is_acked(const struct coll_batch *b, const uint8_t *answer, size_t len);
 
 /*
  * The centre has the body's first @stored bytes, all frames among them: moves the files' cursors.

@@ -14,6 +14,8 @@
 #include "link.h"
 #include "outbox.h"
 
+#define CLOCK_MOST_NS (INT64_MAX / 4) /* what a clock may show, for sums to hold */
+
 void coll_clocks_init(struct coll_clocks *c, const char *node, const char *to)
 {
 	*c = (struct coll_clocks){ .node = node, .to = to };
@@ -58,22 +60,24 @@ static void keep(struct coll_clocks *c, const struct coll_clock_reading *r)
 	c->version++;
 }
 
-void coll_clocks_take(struct coll_clocks *c, const struct coll_answer *a)
+bool coll_clocks_take(struct coll_clocks *c, const struct coll_answer *a)
 {
 	int64_t received, answered, way;
 	struct coll_clock_reading r;
 
-	if (!a->reused || sscanf((const char *)a->bytes,
-				 "{\"received_ns\":%" SCNd64 ",\"answered_ns\":%" SCNd64 "}",
-				 &received, &answered) != 2)
-		return;
+	if (sscanf((const char *)a->bytes,
+		   "{\"received_ns\":%" SCNd64 ",\"answered_ns\":%" SCNd64 "}", &received,
+		   &answered) != 2 ||
+	    received < 0 || answered < 0 || received > CLOCK_MOST_NS || answered > CLOCK_MOST_NS)
+		return false;
 	way = (a->got_ns - a->sent_ns) - (answered - received);
-	if (way < 0 || way > 60 * COLL_SECOND_NS)
-		return;
+	if (!a->reused || way < 0 || way > 60 * COLL_SECOND_NS)
+		return true;
 	r.at_ns = a->got_ns;
 	r.offset_ns = (received - a->sent_ns) / 2 + (answered - a->got_ns) / 2;
 	r.error_ns = way / 2 + 1;
 	keep(c, &r);
+	return true;
 }
 
 static void write_into(const struct coll_clocks *c, const struct coll_out_run *run)

@@ -42,8 +42,8 @@ void coll_clocks_init(struct coll_clocks *c, const char *node, const char *to);
 /* True: ask now; the next time is set. */
 bool coll_clocks_due(struct coll_clocks *c, int64_t now_ns);
 
-/* An answer of GET /v1/clock. */
-void coll_clocks_take(struct coll_clocks *c, const struct coll_answer *a);
+/* An answer of GET /v1/clock. False: it is no collector's. */
+bool coll_clocks_take(struct coll_clocks *c, const struct coll_answer *a);
 
 /* Writes what is new into the runs that are forwarded. */
 void coll_clocks_write(struct coll_clocks *c, struct coll_outbox *box);

@@ -197,6 +197,10 @@ static size_t on_header(char *line, size_t one, size_t len, void *own)
 	struct coll_link *l = own;
 
 	(void)one;
+	if (len > 5 && !strncmp(line, "HTTP/", 5)) { /* what came before was of a proxy, or 1xx */
+		l->a.retry_after_s = 0;
+		l->a.stored = -1;
+	}
 	l->a.retry_after_s = number_of(line, len, "Retry-After:", l->a.retry_after_s);
 	l->a.stored = number_of(line, len, "Gpustarve-Stored:", l->a.stored);
 	return len;
@@ -317,7 +321,7 @@ static int add_token(struct coll_link *l)
 
 	if (!l->opts->upstream_token_file)
 		return 0;
-	err = coll_file_read(l->opts->upstream_token_file, TOKEN_FILE_MAX, &text, &len);
+	err = coll_file_read_linked(l->opts->upstream_token_file, TOKEN_FILE_MAX, &text, &len);
 	if (err)
 		return err;
 	len = strcspn((char *)text, " \t\r\n");

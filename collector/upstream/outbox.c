@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "cursor.h"
 #include "keep/remove.h"
+#include "keep/rundirs.h"
 #include "store/side.h"
 
 #define SUFFIX ".gst"
@@ -69,6 +70,10 @@ static void take_up(struct coll_outbox *o, const char *name)
 	if (name[0] == '.' || len <= suffix || strcmp(name + len - suffix, SUFFIX) ||
 	    snprintf(dir, sizeof(dir), "%s/%s", o->store->base, name) >= (int)sizeof(dir))
 		return;
+	if (!coll_rundir_name_ok(name)) { /* the centre could not be told of it */
+		coll_note("%s: no name of a run; not forwarded", dir);
+		return;
+	}
 	run = run_new(dir);
 	if (!run)
 		return;
@@ -209,27 +214,42 @@ static bool goes_on(const struct coll_out_run *run)
 	return on;
 }
 
+/* A process that writes a spool file may be stopped for hours, and go on with that very file. */
+static bool is_spooling(const struct coll_out_run *run)
+{
+	const struct coll_out_file *f = run->files;
+
+	while (f && (f->kind != COLL_OUT_SPOOL || f->bye))
+		f = f->next;
+	return f != NULL;
+}
+
 static bool is_over(const struct coll_outbox *o, const struct coll_out_run *run, int64_t now)
 {
 	int64_t quiet = (now - run->changed_ns) / COLL_SECOND_NS;
 
 	if (quiet < COLL_OUTBOX_QUIET_S || is_open(o, run))
 		return false;
-	return quiet > COLL_OUTBOX_GIVEN_UP_S || !goes_on(run);
+	return quiet > COLL_OUTBOX_GIVEN_UP_S || !(goes_on(run) || is_spooling(run));
+}
+
+static void look_at_files(struct coll_outbox *o, struct coll_out_run *run, int64_t now)
+{
+	DIR *d = opendir(run->dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		look_at_file(o, run, d, e->d_name, now);
+	if (d)
+		closedir(d);
 }
 
 static void look_at_run(struct coll_outbox *o, struct coll_out_run *run, int64_t now)
 {
 	uint64_t pending = 0, files = 0, bytes = 0;
 	struct coll_out_file *f;
-	struct dirent *e;
-	DIR *d;
 
-	d = opendir(run->dir);
-	while (d && (e = readdir(d)))
-		look_at_file(o, run, d, e->d_name, now);
-	if (d)
-		closedir(d);
+	look_at_files(o, run, now);
 	for (f = run->files; f; f = f->next) {
 		if (f->kind == COLL_OUT_SIDE)
 			files += coll_out_file_pending(f);
@@ -281,6 +301,17 @@ static bool remove_run(const struct coll_outbox *o, const struct coll_out_run *r
 	return !err || err == -ENOENT;
 }
 
+/* Written to since it was forwarded: a process without a collector goes on with its spool file. */
+static bool has_news(struct coll_outbox *o, struct coll_out_run *run)
+{
+	const struct coll_out_file *f;
+
+	look_at_files(o, run, coll_now_ns());
+	for (f = run->files; f && !coll_out_file_pending(f); f = f->next)
+		;
+	return f != NULL;
+}
+
 static bool is_done(const struct coll_out_run *run)
 {
 	return run->forwarded && !run->changed;
@@ -304,6 +335,11 @@ size_t coll_outbox_retire(struct coll_outbox *o)
 	while ((run = oldest_done(o)) && (o->remove || o->stored > o->max)) {
 		bool removing = o->remove || o->max;
 
+		if (removing && has_news(o, run)) {
+			run->forwarded = false;
+			run->changed = true;
+			continue;
+		}
 		if (removing && !remove_run(o, run))
 			break;
 		gone += removing;

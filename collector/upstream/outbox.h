@@ -27,7 +27,7 @@
 #define COLL_CURSOR_FILE ".upstream"
 #define COLL_CURSOR_MAX (4u << 20)
 #define COLL_OUTBOX_QUIET_S 60 /* a run that says nothing for so long may be over */
-#define COLL_OUTBOX_GIVEN_UP_S 86400 /* so is one without an exit status after so long */
+#define COLL_OUTBOX_GIVEN_UP_S 86400 /* so is one after so long that does not say that it is */
 
 enum coll_out_kind {
 	COLL_OUT_FRAMES, /* a stream's file: up to what is durable */
@@ -44,9 +44,16 @@ struct coll_out_file {
 	uint64_t size; /* as last seen; of a stream's file: what is durable */
 	uint64_t stuck; /* behind at nothing whole begins, as long as the size is this */
 	unsigned int begun_again; /* how often the centre did not know the stream */
+	bool bye; /* the last frame that was read of it says goodbye */
 
 	int64_t mtime_ns, sent_mtime_ns; /* of side files */
 	uint64_t sent_size;
+};
+
+/* The centre could not take it: others go first until then, longer each time. */
+struct coll_out_hold {
+	int64_t until_ns; /* monotonic; 0: none */
+	unsigned int times;
 };
 
 struct coll_out_run {
@@ -59,6 +66,7 @@ struct coll_out_run {
 	int64_t mtime_ns; /* of its newest file */
 	uint64_t bytes; /* of frames in it */
 	int64_t changed_ns; /* monotonic: when something new was last seen */
+	struct coll_out_hold frames, sides;
 	uint64_t clocks; /* version of clock readings that stands here, see clocks.h */
 };
 
@@ -102,7 +110,10 @@ void coll_out_file_sent(struct coll_out_run *run, struct coll_out_file *f, uint6
 /* A full outbox does not take frames of @type: all but Hello, Strings, Loss and Bye. */
 bool coll_outbox_drops(const struct coll_outbox *o, uint16_t type);
 
-/* Removes and forgets runs that are forwarded, as far as that was asked for. How many went. */
+/*
+ * Removes and forgets runs that are forwarded, as far as that was asked for. How many went. None goes
+ * unseen: what was written to it since it was forwarded is forwarded first.
+ */
 size_t coll_outbox_retire(struct coll_outbox *o);
 
 /* Forgets a run; its directory stays. */

@@ -24,6 +24,7 @@
 #define NS_PER_MS 1000000LL
 #define MORE_AT_ONCE (256u << 10) /* below, the next batch waits for the tick */
 #define BEGIN_AGAIN_MAX 3
+#define STRANGE "something that is no collector of ours answers there"
 
 struct coll_upstream {
 	struct coll_server *server;
@@ -44,7 +45,9 @@ struct coll_upstream {
 	int64_t wait_ms; /* what the next failure waits */
 	int64_t next_ns; /* monotonic: not before then; 0: at the next tick */
 	uint64_t seed;
-	int64_t said_ns;
+	bool held_too; /* what others were to go before may go now, ... */
+	bool frames_first; /* ... these or side files in turn */
+	int64_t said_ns, said_refused_ns;
 	struct coll_upstream_state state;
 };
 
@@ -106,6 +109,20 @@ static void succeeded(struct coll_upstream *u)
 	u->server->count.up_requests++;
 }
 
+/* Of many such frames one a minute. */
+static void say_refused(struct coll_upstream *u, const struct coll_batch_part *p, uint64_t at,
+			const char *why)
+{
+	int64_t now = coll_now_ns();
+
+	if (u->said_refused_ns && now - u->said_refused_ns < 60 * COLL_SECOND_NS)
+		return;
+	u->said_refused_ns = now;
+	coll_log("%s/%s: the frame at byte %" PRIu64
+		 " is refused by %s and will be missing there: %.*s",
+		 p->run->dir, p->file->name, at, u->box.to, (int)strcspn(why, "\r\n"), why);
+}
+
 /* A frame that the centre will never take, although it is good here. It must not hold up others. */
 static void pass_over(struct coll_upstream *u, struct coll_batch_part *p, uint64_t at,
 		      const char *why)
@@ -115,12 +132,19 @@ static void pass_over(struct coll_upstream *u, struct coll_batch_part *p, uint64
 
 	if (wire_frame_header_get(&f, u->batch.body.data + in_body))
 		return;
-	coll_log("%s/%s: the frame at byte %" PRIu64 ", number %" PRIu64
-		 ", is refused by %s and will be missing there: %.*s",
-		 p->run->dir, p->file->name, at, f.seq, u->box.to, (int)strcspn(why, "\r\n"), why);
+	say_refused(u, p, at, why);
 	u->server->count.up_refused++;
 	u->state.lost += wire_frame_bytes(&f);
 	coll_out_file_sent(p->run, p->file, at + wire_frame_bytes(&f));
+}
+
+/* A stream that the centre does not know, however often it gets its beginning. */
+static void give_up(struct coll_upstream *u, struct coll_batch_part *p, uint64_t at)
+{
+	say_refused(u, p, at, "it does not know the stream");
+	u->server->count.up_refused++;
+	u->state.lost += p->to - at;
+	coll_out_file_sent(p->run, p->file, p->to);
 }
 
 /* Frames before the refused one are stored. */
@@ -129,7 +153,7 @@ static void refused(struct coll_upstream *u, const struct coll_answer *a)
 	struct coll_batch_part *next;
 	uint64_t at;
 
-	coll_batch_stored(&u->batch, a->stored < 0 ? 0 : (uint64_t)a->stored, &next, &at);
+	coll_batch_stored(&u->batch, (uint64_t)a->stored, &next, &at);
 	if (!next)
 		return;
 	if (a->status != 409)
@@ -137,23 +161,74 @@ static void refused(struct coll_upstream *u, const struct coll_answer *a)
 	else if (next->file->begun_again++ < BEGIN_AGAIN_MAX)
 		coll_out_file_sent(next->run, next->file, 0); /* the centre lost it: once more */
 	else
-		coll_out_file_sent(next->run, next->file, next->to);
+		give_up(u, next, at);
+}
+
+/* The centre cannot take it now, for reasons that may be the run's own. */
+static void hold(struct coll_out_hold *h)
+{
+	int64_t s = h->times < 6 ? INT64_C(1) << h->times++ : COLL_UPSTREAM_HELD_MAX_S;
+
+	h->until_ns = coll_now_ns() + s * COLL_SECOND_NS;
+}
+
+static void release(struct coll_out_hold *h)
+{
+	*h = (struct coll_out_hold){ .times = 0 };
+}
+
+/* Frames before the one that it could not store are stored, if it says so. */
+static void could_not(struct coll_upstream *u, const struct coll_answer *a)
+{
+	struct coll_batch_part *next = &u->batch.part[0];
+	uint64_t at;
+
+	if (a->stored >= 0 && coll_batch_is_between(&u->batch, (uint64_t)a->stored))
+		coll_batch_stored(&u->batch, (uint64_t)a->stored, &next, &at);
+	if (next && (a->status != 413 || !coll_batch_shrink(&u->batch)))
+		hold(&next->run->frames);
+}
+
+static void all_stored(struct coll_upstream *u)
+{
+	struct coll_batch_part *next;
+	uint64_t at;
+
+	u->server->count.up_bytes += u->batch.body.len;
+	for (size_t i = 0; i < u->batch.parts; i++) {
+		u->batch.part[i].file->begun_again = 0;
+		release(&u->batch.part[i].run->frames);
+	}
+	coll_batch_stored(&u->batch, u->batch.body.len, &next, &at);
+}
+
+/* Something between us and the centre answers for it, or the address is another server's. */
+static void failed_strangely(struct coll_upstream *u, const struct coll_answer *a)
+{
+	struct coll_answer strange = *a;
+
+	strange.trouble = STRANGE;
+	failed(u, &strange);
 }
 
 static void frames_done(void *owner, const struct coll_answer *a)
 {
 	struct coll_upstream *u = owner;
-	struct coll_batch_part *next;
-	uint64_t at;
 
-	if (!a->trouble && a->status == 200) {
-		u->server->count.up_bytes += u->batch.body.len;
-		coll_batch_stored(&u->batch, u->batch.body.len, &next, &at);
+	if (a->trouble) {
+		failed(u, a);
+	} else if (a->status == 200 && coll_batch_is_acked(&u->batch, a->bytes, a->len)) {
+		all_stored(u);
 		succeeded(u);
-	} else if (!a->trouble && (a->status == 400 || a->status == 409)) {
+	} else if ((a->status == 400 || a->status == 409) && a->stored >= 0 &&
+		   coll_batch_is_between(&u->batch, (uint64_t)a->stored)) {
 		refused(u, a);
 		succeeded(u);
+	} else if (a->status == 200) {
+		failed_strangely(u, a);
 	} else {
+		if (a->status >= 500 || a->status == 413)
+			could_not(u, a);
 		failed(u, a);
 	}
 	coll_batch_clear(&u->batch);
@@ -161,12 +236,19 @@ static void frames_done(void *owner, const struct coll_answer *a)
 		go(u);
 }
 
+static bool says(const struct coll_answer *a, long status, const char *text)
+{
+	return !a->trouble && a->status == status && a->len == strlen(text) &&
+	       !memcmp(a->bytes, text, a->len);
+}
+
 static void side_done(void *owner, const struct coll_answer *a)
 {
 	struct coll_upstream *u = owner;
-	bool stored = !a->trouble && a->status == 200;
+	bool stored = says(a, 200, COLL_SIDE_STORED);
 
-	if (stored || (!a->trouble && (a->status == 404 || a->status == 413))) {
+	if (stored || says(a, 404, COLL_SIDE_NO_NAME)) {
+		release(&u->side_run->sides);
 		u->side->sent_mtime_ns = u->side_mtime_ns;
 		u->side->sent_size = u->side_len;
 		coll_out_file_sent(u->side_run, u->side, 0);
@@ -175,7 +257,12 @@ static void side_done(void *owner, const struct coll_answer *a)
 			coll_log("%s/%s: %s does not take it (%ld)", u->side_run->dir,
 				 u->side->name, u->box.to, a->status);
 	} else {
-		failed(u, a);
+		if (!a->trouble && a->status != 401 && a->status != 403 && a->status != 429)
+			hold(&u->side_run->sides);
+		if (!a->trouble && a->status == 200)
+			failed_strangely(u, a);
+		else
+			failed(u, a);
 	}
 	free(u->side_bytes);
 	u->side_bytes = NULL;
@@ -187,10 +274,13 @@ static void clock_done(void *owner, const struct coll_answer *a)
 {
 	struct coll_upstream *u = owner;
 
-	if (!a->trouble && a->status == 200) {
-		coll_clocks_take(&u->clocks, a);
+	bool good = !a->trouble && a->status == 200;
+
+	if (good && coll_clocks_take(&u->clocks, a)) {
 		succeeded(u);
 		go(u);
+	} else if (good) {
+		failed_strangely(u, a);
 	} else {
 		failed(u, a);
 	}
@@ -241,13 +331,18 @@ static bool send_side(struct coll_upstream *u, struct coll_out_run *run, struct 
 	return true;
 }
 
+static bool may_go(const struct coll_upstream *u, const struct coll_out_hold *h)
+{
+	return u->held_too || !h->until_ns || coll_now_ns() >= h->until_ns;
+}
+
 static bool send_a_side(struct coll_upstream *u)
 {
 	struct coll_out_run *run;
 	struct coll_out_file *f;
 
 	for (run = u->box.runs; run; run = run->next)
-		for (f = run->files; f; f = f->next)
+		for (f = may_go(u, &run->sides) ? run->files : NULL; f; f = f->next)
 			if (f->kind == COLL_OUT_SIDE && coll_out_file_pending(f) &&
 			    send_side(u, run, f))
 				return true;
@@ -277,7 +372,8 @@ static bool send_frames(struct coll_upstream *u)
 	coll_batch_clear(&u->batch);
 	coll_outbox_turn(&u->box);
 	for (run = u->box.runs; run && !coll_batch_full(&u->batch); run = run->next)
-		fill(u, run);
+		if (may_go(u, &run->frames))
+			fill(u, run);
 	if (u->batch.damaged != damaged) {
 		coll_log("%" PRIu64 " damaged bytes are left out of what is forwarded",
 			 u->batch.damaged - damaged);
@@ -289,7 +385,17 @@ static bool send_frames(struct coll_upstream *u)
 	r.body = u->batch.body.data;
 	r.len = u->batch.body.len;
 	u->box.pending -= r.len < u->box.pending ? r.len : u->box.pending;
-	return start(u, &r);
+	start(u, &r);
+	return true;
+}
+
+static bool any_held(const struct coll_upstream *u)
+{
+	const struct coll_out_run *run = u->box.runs;
+
+	while (run && !run->frames.until_ns && !run->sides.until_ns)
+		run = run->next;
+	return run != NULL;
 }
 
 /* The next request, if there is one to make. */
@@ -302,8 +408,14 @@ static void go(struct coll_upstream *u)
 	u->next_ns = 0;
 	if (coll_clocks_due(&u->clocks, now) && send_clock(u))
 		return;
-	if (!send_a_side(u))
-		send_frames(u);
+	u->held_too = false;
+	if (send_a_side(u) || send_frames(u) || !any_held(u))
+		return;
+	u->held_too = true;
+	u->frames_first = !u->frames_first;
+	if ((u->frames_first && send_frames(u)) || send_a_side(u) || u->frames_first)
+		return;
+	send_frames(u);
 }
 
 static void look(struct coll_upstream *u)

@@ -7,7 +7,8 @@
  * About once a second, and after each request that left more to do: changed side files, then a batch
  * of frames from the runs in turn. A request that fails is made again after 0.5 s, 1 s, ... 30 s,
  * each shortened by chance by up to half, or when Retry-After says. Which frames were stored is known
- * from the answer alone; where none came, they go again.
+ * from the answer alone; where none came, or a stranger answered, they go again. A run that the centre
+ * cannot take (5xx) waits for longer and longer, up to a minute, while others go on.
  *
  * One thread. @u may be NULL in all calls.
  */
@@ -20,6 +21,7 @@
 #define COLL_UPSTREAM_FIRST_WAIT_MS 500
 #define COLL_UPSTREAM_LAST_WAIT_MS 30000
 #define COLL_UPSTREAM_RETRY_AFTER_MAX_S 300
+#define COLL_UPSTREAM_HELD_MAX_S 60
 
 struct coll_server;
 struct coll_stream;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The outbox: which files are forwarded, cursors, batches cut from good and damaged files, bounds. */
+/*
+ * The outbox: which files are forwarded, cursors, batches cut from good and damaged files, what an
+ * answer must be to count as one, bounds.
+ */
 #include "harness.h"
 
 #include <errno.h>
@@ -277,6 +280,128 @@ static void test_damage(void)
 	end(&o);
 }
 
+/*
+ * A collector that was killed amid a write leaves half a frame; the next one cuts it off when its
+ * stream goes on, and other frames come to stand there.
+ */
+static void test_torn_end(void)
+{
+	static struct coll_batch batch;
+	struct wire_buf b = { 0 };
+	struct coll_outbox o = { .max = 0 };
+	struct coll_batch_part *next;
+	uint64_t at;
+	size_t sixth;
+	int i;
+
+	begin();
+	put_frames(&b, 1, 5, 100);
+	sixth = put_frames(&b, 6, 6, 5000);
+	put_file("run", HEX ".gst", b.data, sixth + 300);
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	note(&o, "run");
+	for (i = 0; coll_outbox_look(&o, coll_now_ns()), o.pending; i++) {
+		REQUIRE(i < 5);
+		coll_batch_clear(&batch);
+		REQUIRE(!coll_batch_add(&batch, o.runs, o.runs->files));
+		coll_batch_stored(&batch, batch.body.len, &next, &at);
+	}
+	EXPECT_UINT(o.runs->files->at, sixth);
+	put_file("run", HEX ".gst", b.data, b.len);
+	coll_outbox_look(&o, coll_now_ns());
+	EXPECT_UINT(o.pending, b.len - sixth);
+	coll_batch_clear(&batch);
+	REQUIRE(!coll_batch_add(&batch, o.runs, o.runs->files));
+	REQUIRE(batch.body.len == b.len - sixth);
+	EXPECT(!memcmp(batch.body.data, b.data + sixth, batch.body.len));
+	EXPECT_UINT(batch.damaged, 0);
+	coll_batch_fini(&batch);
+	wire_buf_fini(&b);
+	end(&o);
+}
+
+static void put_ack(struct wire_buf *b, uint8_t first)
+{
+	struct wire_frame f = { .version = 1, .type = WIRE_FRAME_ACK, .stream[0] = first };
+	int i;
+
+	for (i = 1; i < WIRE_STREAM_ID_BYTES; i++)
+		f.stream[i] = (uint8_t)i;
+	REQUIRE(!wire_frame_append(b, &f, NULL, 0, NULL, 0));
+}
+
+/* 200 alone is no acknowledgement: anything on the way may say it, about anything. */
+static void test_answers(void)
+{
+	static const char page[] = "<html><body>Please log in</body></html>";
+	struct coll_batch batch = { .parts = 0 };
+	struct wire_buf acks = { 0 };
+	size_t second;
+	int i;
+
+	put_frames(&batch.body, 1, 3, 100);
+	second = batch.body.len;
+	put_frames(&batch.body, 1, 2, 50);
+	for (i = 0; i < 2; i++) { /* of another stream, by its first byte */
+		struct wire_frame f;
+
+		REQUIRE(!wire_frame_header_get(&f, batch.body.data + second + i * 114));
+		f.stream[0] = 0x77;
+		wire_frame_header_put(&f, batch.body.data + second + i * 114);
+	}
+	put_frames(&batch.body, 4, 4, 10);
+	EXPECT(!coll_batch_is_acked(&batch, (const uint8_t *)"", 0));
+	EXPECT(!coll_batch_is_acked(&batch, (const uint8_t *)page, sizeof(page) - 1));
+	put_ack(&acks, 0);
+	EXPECT(!coll_batch_is_acked(&batch, acks.data, acks.len));
+	put_ack(&acks, 0x77);
+	EXPECT(coll_batch_is_acked(&batch, acks.data, acks.len));
+	EXPECT(!coll_batch_is_acked(&batch, acks.data, acks.len - 1));
+	put_ack(&acks, 0x78);
+	EXPECT(!coll_batch_is_acked(&batch, acks.data, acks.len));
+	EXPECT(!coll_batch_is_acked(&batch, acks.data + 64, 128));
+	/* The frames themselves are none, and a broken one is none. */
+	EXPECT(!coll_batch_is_acked(&batch, batch.body.data, 128));
+	acks.data[70] ^= 1;
+	EXPECT(!coll_batch_is_acked(&batch, acks.data, 128));
+	EXPECT(coll_batch_is_between(&batch, 0) && coll_batch_is_between(&batch, second) &&
+	       coll_batch_is_between(&batch, batch.body.len));
+	EXPECT(!coll_batch_is_between(&batch, 1) && !coll_batch_is_between(&batch, second - 1) &&
+	       !coll_batch_is_between(&batch, batch.body.len + 1) &&
+	       !coll_batch_is_between(&batch, UINT64_MAX));
+	wire_buf_fini(&acks);
+	wire_buf_fini(&batch.body);
+}
+
+/* Smaller bodies where something takes none so large, down to a frame. */
+static void test_shrinking(void)
+{
+	static struct coll_batch batch;
+	struct wire_buf b = { 0 };
+	struct coll_outbox o = { .max = 0 };
+	int rounds;
+
+	begin();
+	put_frames(&b, 1, 300, 10000);
+	put_file("run", HEX ".gst", b.data, b.len);
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	note(&o, "run");
+	coll_outbox_look(&o, coll_now_ns());
+	for (rounds = 0; rounds < 5; rounds++) {
+		coll_batch_clear(&batch);
+		REQUIRE(!coll_batch_add(&batch, o.runs, o.runs->files));
+		EXPECT(batch.body.len <= COLL_BATCH_BYTES >> rounds);
+		EXPECT(coll_batch_shrink(&batch));
+	}
+	EXPECT_UINT(batch.most, COLL_BATCH_LEAST);
+	coll_batch_clear(&batch);
+	put_frames(&batch.body, 1, 1, 100000);
+	EXPECT(!coll_batch_shrink(&batch));
+	coll_batch_fini(&batch);
+	wire_buf_fini(&b);
+	end(&o);
+}
+
 static void test_side_files(void)
 {
 	struct coll_outbox o = { .max = 0 };
@@ -361,6 +486,55 @@ static void test_retiring(void)
 	end(&o);
 }
 
+/* A process without a collector goes on with its spool file, whatever its run was taken for. */
+static void test_late_spool(void)
+{
+	struct coll_outbox o = { .remove = true };
+	struct wire_buf b = { 0 };
+
+	begin();
+	put_frames(&b, 1, 9, 1000);
+	put_file("late", HEX ".gst", b.data, b.len);
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	note(&o, "late");
+	send_all(&o, COLL_OUTBOX_QUIET_S + 5);
+	REQUIRE(o.runs && o.runs->forwarded);
+	put_file("late", HEX ".1.spool", b.data, b.len);
+	EXPECT_UINT(coll_outbox_retire(&o), 0);
+	EXPECT(is_there("late"));
+	coll_outbox_look(&o, coll_now_ns());
+	EXPECT_UINT(o.pending, b.len);
+	/* It may be stopped for hours, and go on with this file, unless it has said goodbye. */
+	send_all(&o, COLL_OUTBOX_QUIET_S + 5);
+	EXPECT_UINT(coll_outbox_retire(&o), 0);
+	EXPECT(is_there("late"));
+	coll_out_file_named(o.runs, HEX ".1.spool")->bye = true;
+	send_all(&o, COLL_OUTBOX_QUIET_S + 5);
+	EXPECT_UINT(coll_outbox_retire(&o), 1);
+	EXPECT(!is_there("late"));
+	wire_buf_fini(&b);
+	end(&o);
+}
+
+/* A folder that was renamed to what cannot stand in a path of HTTP holds up nobody. */
+static void test_renamed(void)
+{
+	struct coll_outbox o = { .max = 0 };
+	char from[512], to[512];
+
+	begin();
+	put_file("good", "run.json", "{}", 2);
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	note(&o, "good");
+	coll_outbox_fini(&o);
+	snprintf(from, sizeof(from), "%s/good.gst", base);
+	snprintf(to, sizeof(to), "%s/a b?c.gst", base);
+	REQUIRE(!rename(from, to));
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	EXPECT(!o.runs);
+	end(&o);
+}
+
 static void test_bound(void)
 {
 	struct coll_outbox o = { .max = 25000 };
@@ -395,5 +569,6 @@ static void test_bound(void)
 int main(void)
 {
 	return RUN(test_names, test_cursor, test_batches, test_partly_stored, test_damage,
-		   test_side_files, test_retiring, test_bound);
+		   test_torn_end, test_answers, test_shrinking, test_side_files, test_retiring,
+		   test_late_spool, test_renamed, test_bound);
 }
