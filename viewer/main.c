@@ -80,6 +80,12 @@ int main(int argc, char **argv)
 
 	if (c)
 		return c->run(argc - 1, argv + 1);
+	if (!strcmp(name, "help") && argc > 2) {
+		char help[] = "--help", *asked[] = { argv[2], help, NULL };
+
+		c = find(argv[2]);
+		return c ? c->run(2, asked) : unknown(argv[2]);
+	}
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
 		usage(stdout);
 		return VIEW_EXIT_OK;

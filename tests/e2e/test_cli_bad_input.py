@@ -84,6 +84,22 @@ with gs.scratch() as where:
     refused(['report', run, '-o', at('no/such/folder/file')], 'output')
     refused(['report', run, '--runs-per-month', '3'], 'one run per month')
     refused(['nonsense'], 'no such command')
+
+    # What was probably meant is said.
+    def meant(argv, words, **env):
+        done = gs.gpustarve(*argv, env=gs.environment(**env))
+        said = done.stderr.decode()
+        gs.equal((done.returncode, said.count('\n')), (1, 1), f'{argv}: {said}')
+        gs.check(words in said, f'{argv}: {words} in {said}')
+
+    meant(['reprot'], 'did you mean report?')
+    meant(['report', run, '--fromat=json'], 'did you mean --format?')
+    meant(['report'], f'the newest one is {run}', GPUSTARVE_OUT=where)
+    meant(['export'], f'the newest one is {run}', GPUSTARVE_OUT=where)
+    meant(['report', where], f'the newest is {run}')
+    meant(['report', os.path.basename(run)[:-4]], f'did you mean {run}?', GPUSTARVE_OUT=where)
+    gs.equal(gs.gpustarve('help', 'run').stdout, gs.gpustarve('run', '--help').stdout, 'help run')
+    refused(['help', 'nonsense'], 'help for no command')
     refused(['run'], 'no command to run')
     refused(['run', '--level', '7', '--', 'true'], 'level')
     refused(['run', '--price', 'x', '--', 'true'], 'price of run')

@@ -69,6 +69,7 @@ static const char golden[] =
 	"gpustarve: input-bound, critical. 1x NVIDIA H100 80GB HBM3, 1 h 0 m: GPUs\n"
 	"  starved 33.3 % = $2.29 of $6.88 (wasted 34.3 % = $2.36) at $6.88 per GPU-hour\n"
 	"  (aws p5.48xlarge us-east-1, on-demand, 2026-11-09)\n"
+	"  of the starved time:\n"
 	"   62.5 %  input.fetch        4 of 4 workers blocked reading\n"
 	"                              .../imagenet/train/shard-0017.bin and 1 more\n"
 	"                              (nfs4), dataset.py:88 __getitem__\n"

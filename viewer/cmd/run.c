@@ -352,6 +352,10 @@ static void tell_nothing(const struct view_run *r)
 		view_note("no trace in %s: the job never touched a GPU, or the collector at %s "
 			  "stores it elsewhere; give -o the folder that it was started with",
 			  r->shown, r->node.socket);
+	else if (r->failed)
+		view_note("the job never touched a GPU, and ended with status %d: there is "
+			  "nothing to report",
+			  view_child_status(&r->child));
 	else
 		view_note("the job never touched a GPU: there is nothing to report. If it should "
 			  "have, ask gpustarve doctor");

@@ -39,11 +39,15 @@ void text_causes(struct page *p, size_t most)
 {
 	const struct view_summary *s = p->s;
 	bool starved = s->result->judgement.verdict == ANA_V_INPUT_BOUND;
+	bool any = false;
 
 	for (size_t i = 0; i < s->findings && most; i++) {
 		const struct view_finding *f = &s->finding[i];
 		if (starved != (f->of_starved_ppm >= 0) || f->ppm < LEAST_PPM)
 			continue;
+		if (!any)
+			fprintf(p->f, "  of the %s time:\n", starved ? "starved" : "GPU");
+		any = true;
 		put_cause(p, f, starved ? f->of_starved_ppm : f->ppm);
 		most--;
 	}

@@ -2,10 +2,13 @@
 #include "analyse.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
 #include "base/progress.h"
+#include "trace/newest.h"
 #include "trace/runjson.h"
 
 #define TIMELINE_BUCKETS 240
@@ -26,6 +29,27 @@ static const char *remedy(int err)
 	default:
 		return "see gpustarve-report(1)";
 	}
+}
+
+/* The folder of runs in the place of one of them, or a run's id without the folder. */
+static bool say_what_was_meant(const char *path)
+{
+	char run[PATH_MAX];
+
+	if (view_newest_run(path, run, sizeof(run))) {
+		view_error("%s: it is a folder of runs; name one of them, the newest is %s", path,
+			   run);
+		return true;
+	}
+	for (int i = 0; i < 2 && !strchr(path, '/'); i++) {
+		int n = snprintf(run, sizeof(run), "%s/%s%s", view_runs_folder(), path,
+				 i ? ".gst" : "");
+		if (n < (int)sizeof(run) && view_last_written(run) >= 0) {
+			view_error("%s: no such file or directory; did you mean %s?", path, run);
+			return true;
+		}
+	}
+	return false;
 }
 
 void view_say_no_gpu(const char *path)
@@ -118,8 +142,9 @@ int view_analyse(const char *path, const struct view_analysis *o, struct view_su
 	int err = o->job ? view_trace_open_job(&t, o->job, &why) : view_trace_open(&t, path, &why);
 
 	if (err) {
-		view_error("%s: %s; %s", path, why ? why : strerror(-err),
-			   o->remedy ? o->remedy : remedy(err));
+		if (o->job || !say_what_was_meant(path))
+			view_error("%s: %s; %s", path, why ? why : strerror(-err),
+				   o->remedy ? o->remedy : remedy(err));
 		/* A folder with nothing of ours is not a job without a GPU. */
 		return err == -ENODATA ? -EBADMSG : err;
 	}
