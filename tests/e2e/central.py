@@ -5,13 +5,12 @@ Everything is on loopback with ports that the system chooses. Certificates are m
 per test."""
 import http.client
 import os
-import signal
 import ssl
 import subprocess
-import sys
 import urllib.parse
 
 import collector as c
+from daemon import Daemon
 
 TOKENS = {'alpha': 'alpha-writes-and-reads', 'beta': 'beta-writes-and-reads-1',
           'reader': 'alpha-only-reads-this'}
@@ -54,17 +53,12 @@ def write(path, text, mode=0o600):
     return path
 
 
-def die_with_parent():
-    import ctypes
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-
-
-class Centre:
+class Centre(Daemon):
     """A collector that listens on HTTP; a context manager. Started again, it keeps its port."""
 
     def __init__(self, bin_dir, root, https=True, options=(), tokens=TOKEN_FILE, base=None):
-        self.program = os.path.join(bin_dir, 'gpustarve-collector')
-        self.root, self.https = root, https
+        super().__init__(root, 'centre.log')
+        self.program, self.https = os.path.join(bin_dir, 'gpustarve-collector'), https
         self.base = base or os.path.join(root, 'centre')
         self.options, self.port = list(options), 0
         if tokens:
@@ -77,49 +71,16 @@ class Centre:
         self.start()
 
     def start(self):
-        read, end = os.pipe()
-        self.stderr = open(os.path.join(self.root, 'centre.log'), 'ab')
         listen = f'{"https" if self.https else "http"}://127.0.0.1:{self.port}'
-        self.process = subprocess.Popen(
-            [self.program, '--dir', self.base, '--listen', listen, '--verbose', '--ready-fd',
-             str(end), *self.options], pass_fds=[end], stderr=self.stderr,
-            preexec_fn=die_with_parent)
-        os.close(end)
-        line = os.read(read, 300).decode()
-        os.close(read)
-        if not line.startswith('ready http'):
-            raise RuntimeError('did not start: ' + self.log())
+        line = self.launch([self.program, '--dir', self.base, '--listen', listen, '--verbose',
+                            *self.options])
         self.url = line.split()[1]
         self.port = urllib.parse.urlsplit(self.url).port
-
-    def log(self):
-        with open(os.path.join(self.root, 'centre.log'), errors='replace') as f:
-            return f.read()
 
     def counters(self):
         """Those that are not 0, as it prints them at its end."""
         return {w[2]: int(w[3]) for w in (line.split() for line in self.log().splitlines())
                 if len(w) > 4 and w[3].isdigit()}
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self, timeout=30):
-        if self.process.poll() is None:
-            self.process.terminate()
-        return self.process.wait(timeout)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.stderr.close()
-        if kind and kind is not SystemExit:
-            sys.stderr.write(self.log()[-6000:])
 
     def context(self, cert=None):
         context = ssl.create_default_context(cafile=os.path.join(self.root, 'ca.pem'))

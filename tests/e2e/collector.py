@@ -7,14 +7,13 @@ collector never looks into them, but for the Hello.
 import os
 import random
 import select
-import shutil
-import signal
 import socket
 import struct
-import subprocess
 import sys
 import tempfile
 import time
+
+from daemon import Daemon
 
 MAGIC = b"GSTF"
 HEADER = struct.Struct("<4sHHII16sQqIII")
@@ -160,36 +159,24 @@ class Client:
         self.sock.close()
 
 
-class Collector:
+class Collector(Daemon):
     """A collector process on a directory of its own; a context manager."""
 
     def __init__(self, bin_dir, base=None, options=(), root=None, ready=True, preexec_fn=None):
+        super().__init__(root or tempfile.mkdtemp(prefix="gpustarve-coll-"), "stderr", root is None)
         self.program = os.path.join(bin_dir, "gpustarve-collector")
-        self.root = root or tempfile.mkdtemp(prefix="gpustarve-coll-")
-        self.own_root = root is None
         self.base = base or os.path.join(self.root, "runs")
         self.socket = os.path.join(self.root, "sock", "c")
         self.options = list(options)
         self.preexec_fn = preexec_fn
-        self.log = b""
         self.start(ready)
 
     def start(self, ready=True):
-        read, write = os.pipe()
-        self.stderr = open(os.path.join(self.root, "stderr"), "ab")
-        self.process = subprocess.Popen(
-            [self.program, "--dir", self.base, "--unix", self.socket, "--verbose",
-             "--ready-fd", str(write), *self.options],
-            pass_fds=[write, *[int(o) for o in self.options if o.isdigit()]],
-            stderr=self.stderr, preexec_fn=self.preexec_fn)
-        os.close(write)
-        if ready and os.read(read, 16) != b"ready\n":
-            raise RuntimeError("did not start: " + self.errors())
-        os.close(read)
+        self.launch([self.program, "--dir", self.base, "--unix", self.socket, "--verbose", *self.options],
+                    ready, self.preexec_fn)
 
     def errors(self):
-        with open(os.path.join(self.root, "stderr"), errors="replace") as f:
-            return f.read()
+        return self.log()
 
     def client(self, **kw):
         return Client(self.socket, **kw)
@@ -200,31 +187,9 @@ class Collector:
     def frames(self, run, stream):
         return read_stream(self.path(run, stream))
 
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self, sig=signal.SIGTERM, timeout=20):
-        if self.process.poll() is None:
-            self.process.send_signal(sig)
-        return self.process.wait(timeout)
-
     def rss_kib(self):
         with open(f"/proc/{self.process.pid}/status") as f:
             return next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.stderr.close()
-        if kind and kind is not SystemExit:
-            sys.stderr.write(self.errors()[-4000:])
-        if self.own_root:
-            shutil.rmtree(self.root, ignore_errors=True)
 
 
 def seeded():

@@ -69,7 +69,7 @@ def with_program(root, text):
 
 
 def ended(c, timeout=60):
-    assert c.stop(timeout) == 0, c.log()
+    assert c.stop(timeout=timeout) == 0, c.log()
     for token in TOKENS.values():
         assert token not in c.log(), "a secret in the log"
 
