@@ -27,20 +27,20 @@ class Trainer:
             body += _field(7, self.rank) + _field(8, 1) + _field(9, 64)
         return frame(self.id, self.seq, collector.HELLO, body=body + _field(11, device) + _field(12, self.run))
 
-    def _pulse(self, seconds, busy, wait, launches, lag):
+    def _pulse(self, seconds, busy, wait, launches, lag, dropped=0):
         t = self.start + int(seconds * S)
         device = _field(1, 0) + _field(2, int(busy * S)) + _field(3, int(busy * 100))
         return (_field(1, t) + _field(2, t - int(lag * S)) + _field(3, device) + _field(4, int(wait * S)) +
-                _field(5, launches) + _field(7, int(seconds * S / 1000)) + _field(11, '1'))
+                _field(5, launches) + _field(6, dropped) + _field(7, int(seconds * S / 1000)) + _field(11, '1'))
 
-    def pulse(self, seconds, busy, wait=0.0, launches=0, lag=0.0):
-        """By then so many seconds busy, so many in loader waits."""
+    def pulse(self, seconds, busy, wait=0.0, launches=0, lag=0.0, dropped=0):
+        """By then so many seconds busy, so many in loader waits, so many events dropped."""
         self.seq += 1
-        return frame(self.id, self.seq, body=self._pulse(seconds, busy, wait, launches, lag))
+        return frame(self.id, self.seq, body=self._pulse(seconds, busy, wait, launches, lag, dropped))
 
-    def bye(self, seconds, busy, wait=0.0):
+    def bye(self, seconds, busy, wait=0.0, dropped=0):
         self.seq += 1
-        last = self._pulse(seconds, busy, wait, 0, 0)
+        last = self._pulse(seconds, busy, wait, 0, 0, dropped)
         return frame(self.id, self.seq, collector.BYE, body=_field(2, 'exit') + _field(4, last))
 
     def write(self, folder, *frames):
