@@ -30,10 +30,9 @@ static void opened(struct coll_http *h, struct MHD_Connection *connection, void 
 	struct coll_http_conn *c = calloc(1, sizeof(*c));
 
 	h->server->count.http_connections++;
-	if (h->tls.client_ca)
-		coll_tls_demand(connection);
-	if (!c) /* it will be refused with its first request */
+	if (!c) /* its handshake fails, or its first request is refused */
 		return;
+	c->tls = coll_tls_begin(&h->tls, connection);
 	c->connection = connection;
 	c->fd = socket_of(connection);
 	c->since_ns = coll_now_ns();
@@ -55,6 +54,7 @@ static void closed(struct coll_http *h, struct coll_http_conn *c)
 	if (c->next)
 		c->next->link = c->link;
 	h->conn_count--;
+	coll_tls_end(c->tls);
 	free(c);
 }
 

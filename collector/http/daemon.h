@@ -10,6 +10,7 @@
 
 struct coll_http_conn {
 	struct MHD_Connection *connection;
+	struct coll_tls_set *tls; /* what it shook hands with; NULL: no https */
 	int fd;
 	int64_t since_ns; /* connected, or its last request was done */
 	bool spoke; /* at least one request came */

@@ -48,20 +48,16 @@ static size_t leave_escaped(void *cls, struct MHD_Connection *connection, char *
 static int start(struct coll_http *h, int fd)
 {
 	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
-	struct MHD_OptionItem tls[5] = { { MHD_OPTION_END, 0, NULL } };
+	struct MHD_OptionItem tls[3] = { { MHD_OPTION_END, 0, NULL } };
 	const union MHD_DaemonInfo *info;
-	unsigned int n = 0;
 
 	if (h->address.https) {
 		flags |= MHD_USE_TLS;
-		tls[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_CERT, 0, h->tls.cert };
-		tls[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_KEY, 0, h->tls.key };
-		tls[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_PRIORITIES, 0,
-						    (void *)(uintptr_t)COLL_TLS_PRIORITIES };
-		if (h->tls.client_ca)
-			tls[n++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_TRUST, 0,
-							    h->tls.client_ca };
-		tls[n] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
+		tls[0] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_CERT_CALLBACK2, 0,
+						  coll_tls_none() };
+		tls[1] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_PRIORITIES, 0,
+						  (void *)(uintptr_t)COLL_TLS_PRIORITIES };
+		tls[2] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
 	}
 	h->daemon = MHD_start_daemon(
 		flags, 0, NULL, NULL, coll_http_on_access, h, MHD_OPTION_EXTERNAL_LOGGER, on_log,
@@ -108,7 +104,7 @@ static int prepare(struct coll_http *h, const struct coll_options *o)
 {
 	int err = check(h, o);
 
-	if (!err)
+	if (!err && h->address.https)
 		err = coll_tls_load(&h->tls, o->cert, o->key, o->client_ca);
 	if (!err && o->token_file)
 		err = coll_tokens_load(&h->tokens, o->token_file);
@@ -150,8 +146,7 @@ int coll_http_open(struct coll_http **out, struct coll_server *sv)
 	}
 	err = start(h, fd);
 	if (err) {
-		coll_log("cannot serve %s: %s; are certificate and key PEM, and of each other?",
-			 h->address.url, strerror(-err));
+		coll_log("cannot serve %s: %s", h->address.url, strerror(-err));
 		goto close_http;
 	}
 	*out = h;
@@ -171,11 +166,17 @@ struct coll_teams *coll_http_teams(struct coll_http *h)
 	return &h->teams;
 }
 
-int coll_http_reload(struct coll_http *h)
+void coll_http_reload(struct coll_http *h)
 {
-	if (!h || !h->server->opts->token_file)
-		return 0;
-	return coll_tokens_load(&h->tokens, h->server->opts->token_file);
+	const struct coll_options *o;
+
+	if (!h)
+		return;
+	o = h->server->opts;
+	if (o->token_file && !coll_tokens_load(&h->tokens, o->token_file))
+		coll_log("tokens: read again");
+	if (h->address.https && !coll_tls_load(&h->tls, o->cert, o->key, o->client_ca))
+		coll_log("certificates: read again");
 }
 
 /* What the daemon itself waits for. */

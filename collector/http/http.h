@@ -135,8 +135,11 @@ const char *coll_http_url(const struct coll_http *h);
 /* All teams, for routes and retention; see team.h. */
 struct coll_teams *coll_http_teams(struct coll_http *h);
 
-/* Reads the token file again. 0 or -errno: then the tokens from before hold. */
-int coll_http_reload(struct coll_http *h);
+/*
+ * Reads tokens and certificates again, and says so. Each by itself: of files with a mistake, which is
+ * logged, what they said before holds. Connections that are there go on; new ones see what is new.
+ */
+void coll_http_reload(struct coll_http *h);
 
 /* How long the loop may wait: milliseconds, -1: for ever. @h may be NULL here and below. */
 int coll_http_timeout(struct coll_http *h);

@@ -2,7 +2,10 @@
 /*
  * Certificates: read for the server, demanded of clients. TLS 1.2 and 1.3. With --client-ca the
  * handshake itself ends without a certificate of that authority: not one byte of HTTP is read from
- * who has none. One thread.
+ * who has none.
+ *
+ * libmicrohttpd takes certificates once, when it starts. So that they can be read again it is given
+ * none: each connection is handed ours before it shakes hands, and keeps those to its end. One thread.
  */
 #ifndef COLL_TLS_H
 #define COLL_TLS_H
@@ -15,17 +18,28 @@
 #define COLL_TLS_FILE_MAX (1u << 20)
 
 struct MHD_Connection;
+struct coll_tls_set; /* a certificate, its key, the authority of clients; shared, counted */
 
 struct coll_tls {
-	char *cert, *key, *client_ca; /* PEM; client_ca NULL: none is demanded */
+	struct coll_tls_set *now; /* for new connections; NULL: no https */
 };
 
-/* @client_ca may be NULL. 0 or -errno, logged. */
+/*
+ * Reads PEM files anew; *t changes only if all of them are good and key and certificate are of each
+ * other. @client_ca may be NULL: no certificate is demanded. 0 or -errno, logged in one line.
+ */
 int coll_tls_load(struct coll_tls *t, const char *cert, const char *key, const char *client_ca);
 void coll_tls_fini(struct coll_tls *t);
 
-/* For a connection that has not shaken hands: a certificate that verifies is a must. */
-void coll_tls_demand(struct MHD_Connection *connection);
+/*
+ * Hands the certificates to a connection that has not shaken hands. What it must give back when the
+ * connection is closed; NULL: it has none, so its handshake fails.
+ */
+struct coll_tls_set *coll_tls_begin(struct coll_tls *t, struct MHD_Connection *connection);
+void coll_tls_end(struct coll_tls_set *set); /* may be NULL */
+
+/* For MHD_OPTION_HTTPS_CERT_CALLBACK2: who was handed no certificate has none. */
+void *coll_tls_none(void);
 
 /* SHA-256 of the client's certificate, which was verified. False: it has none. */
 bool coll_tls_peer_hash(struct MHD_Connection *connection, uint8_t hash[COLL_SHA256_BYTES]);

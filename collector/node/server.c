@@ -166,8 +166,7 @@ static void reload(struct coll_server *sv)
 	sv->count.reloads++;
 	if (o->limits_file && !coll_limits_load(&sv->limits, &o->limits, o->limits_file))
 		coll_log("limits: read again");
-	if (o->token_file && !coll_http_reload(sv->http))
-		coll_log("tokens: read again");
+	coll_http_reload(sv->http);
 	coll_keeper_reloaded(&sv->keeper);
 	coll_sdnotify_ready(&sv->notify);
 }

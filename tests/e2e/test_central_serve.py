@@ -2,7 +2,9 @@
 # ctest: labels=e2e waits
 """What a central collector shows, and to whom: metrics, lists, reports and pages behind tokens;
 hostile labels; programs that fail, hang or pile up; slow and greedy clients; settings read again."""
+import hashlib
 import html.parser
+import http.client
 import json
 import os
 import re
@@ -511,6 +513,88 @@ def test_reload_of_tokens():
         assert c.post(hello(rng.randbytes(16), "x"), token="a-new-token-of-alpha")[0] == 403
         ended(c)
         assert "a-new-token" not in c.log() and "bad line" not in c.log().replace("a bad line", "")
+
+
+def visit(c, folder):
+    """A connection on which a request was answered, by who holds that folder's authority and client
+    certificate, and which certificate the server showed. Raises where they do not fit."""
+    context = ssl.create_default_context(cafile=os.path.join(folder, "ca.pem"))
+    context.load_cert_chain(os.path.join(folder, "client.pem"), os.path.join(folder, "client.key"))
+    k = http.client.HTTPSConnection("127.0.0.1", c.port, timeout=60, context=context)
+    healthy(k)
+    shown = hashlib.sha256(k.sock.getpeercert(binary_form=True)).hexdigest()
+    return k, shown
+
+
+def healthy(k):
+    k.request("GET", "/healthz")
+    answer = k.getresponse()
+    assert answer.read() and answer.status == 200, answer.status
+
+
+def hash_of(folder):
+    return central.fingerprint(folder, "server").replace(":", "").lower()
+
+
+def install(folder, *names):
+    """A folder's files in place of those that the collector reads, which lie in the one above."""
+    for name in names:
+        shutil.copy(os.path.join(folder, name), os.path.dirname(folder))
+
+
+def test_reload_of_certificates():
+    """New connections see what is new, those that are there go on; what is damaged is not taken."""
+    with place() as root:
+        old, new = os.path.join(root, "old"), os.path.join(root, "new")
+        for folder in old, new:
+            os.makedirs(folder)
+            central.certificates(folder)
+        install(old, "server.pem", "server.key", "ca.pem")
+        demand = ["--client-ca", os.path.join(root, "ca.pem")]
+        with Centre(BIN, root, options=demand) as c:
+            before, shown = visit(c, old)
+            assert shown == hash_of(old)
+            install(new, "server.pem", "server.key", "ca.pem")
+            c.process.send_signal(signal.SIGHUP)
+            wait_for(lambda: "certificates: read again" in c.log(), "a reload", 60)
+            healthy(before)
+            after, shown = visit(c, new)
+            assert shown == hash_of(new)
+            try:  # its authority is not ours any more, nor is ours its
+                visit(c, old)
+                raise AssertionError("the old client certificate is still let in")
+            except (ssl.SSLError, ConnectionError):
+                pass
+            bad = {"server.pem": (b"no certificate\n", b""), "server.key": (b"no key\n", None),
+                   "ca.pem": (b"", b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")}
+            refused = 0
+            for name, texts in bad.items():
+                for text in texts + (b"old",):
+                    path = os.path.join(root, name)
+                    if text is None:
+                        os.remove(path)
+                    elif text == b"old" and name != "ca.pem":  # whole, but not of the other file
+                        install(old, name)
+                    else:
+                        with open(path, "wb") as f:
+                            f.write(text)
+                    c.process.send_signal(signal.SIGHUP)
+                    refused += 1
+                    wait_for(lambda: c.log().count("those from before hold") == refused, name, 60)
+                    k, shown = visit(c, new)
+                    assert shown == hash_of(new), (name, text)
+                    k.close()
+                install(new, name)
+            told = [line for line in c.log().splitlines() if "--cert" in line or "--key" in line or
+                    "--client-ca" in line]
+            assert len(told) == refused, told
+            c.process.send_signal(signal.SIGHUP)
+            wait_for(lambda: c.log().count("certificates: read again") == 2, "a reload", 60)
+            for k in before, after, visit(c, new)[0]:
+                healthy(k)
+                k.close()
+            ended(c)
+            assert "PRIVATE KEY" not in c.log()
 
 
 def test_posts_again():
