@@ -292,9 +292,7 @@ static bool remove_run(const struct coll_outbox *o, const struct coll_out_run *r
 
 	if (fd < 0)
 		return false;
-	err = coll_run_is_open(fd, strrchr(run->dir, '/') + 1)
-		      ? -EBUSY
-		      : coll_remove_run(fd, strrchr(run->dir, '/') + 1);
+	err = coll_remove_run(fd, strrchr(run->dir, '/') + 1);
 	close(fd);
 	if (err && err != -EBUSY && err != -ENOENT)
 		coll_note("%s: cannot be removed: %s", run->dir, strerror(-err));
