@@ -79,6 +79,20 @@ static void hear_total(struct coll_keeper *k, const uint64_t sum[4])
 	k->known = true;
 }
 
+/* Else a full disk, or frames refused for a quota, would have no reason that one can see. */
+static void hear_waiting(struct coll_keeper *k, uint64_t runs, uint64_t bytes)
+{
+	int64_t now = coll_now_ns();
+
+	if (k->waiting_said_ns && now - k->waiting_said_ns < SWEEP_EVERY_NS / 2)
+		return;
+	k->waiting_said_ns = now;
+	coll_log("%" PRIu64 " runs (%" PRIu64
+		 " bytes) are to be removed, but the upstream does not "
+		 "have all of them: they stay; see Retention in docs/OPERATIONS.md",
+		 runs, bytes);
+}
+
 static void hear_line(struct coll_keeper *k, const char *line)
 {
 	char team[COLL_KEEPER_TEAM_BYTES], run[300];
@@ -89,6 +103,8 @@ static void hear_line(struct coll_keeper *k, const char *line)
 	else if (sscanf(line, "total %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &n[0], &n[1],
 			&n[2], &n[3]) == 4)
 		hear_total(k, n);
+	else if (sscanf(line, "waiting %" SCNu64 " %" SCNu64, &n[0], &n[1]) == 2)
+		hear_waiting(k, n[0], n[1]);
 	else if (k->digests && sscanf(line, "digest %255s %299s", team, run) == 2)
 		coll_digests_add(k->digests, strcmp(team, "-") ? team : "", run);
 	else if (!strncmp(line, "removed ", 8))

@@ -43,6 +43,7 @@ struct coll_keeper {
 	bool known; /* a sweep has been through */
 	bool again; /* asked for while one ran */
 	int64_t next_ns, began_ns; /* monotonic */
+	int64_t waiting_said_ns; /* when runs that wait to be forwarded were last logged, 0: never */
 	uint64_t bytes, runs; /* on disk, all teams */
 	uint64_t need; /* as above */
 	uint64_t appended; /* as above */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
+#include "upstream/cursor.h"
 
 #define DEPTH_MAX 8 /* run directories have no folders of ours; a user's may be there */
 #define NAMES_MAX 1000
@@ -108,6 +109,26 @@ static int lock_streams(struct locks *l, int run_fd)
 	return err;
 }
 
+/* What is to be forwarded stays until that is done. */
+static int check_forwarded(int run_fd)
+{
+	return coll_cursor_has_all(run_fd) ? 0 : -EINPROGRESS;
+}
+
+int coll_run_may_go(int dir_fd, const char *name)
+{
+	int open = coll_run_is_open(dir_fd, name), fd, err;
+
+	if (open)
+		return open > 0 ? -EBUSY : open;
+	fd = open_dir(dir_fd, name);
+	if (fd < 0)
+		return fd;
+	err = check_forwarded(fd);
+	close(fd);
+	return err;
+}
+
 int coll_run_is_open(int dir_fd, const char *name)
 {
 	struct locks locks = { .count = 0 };
@@ -179,7 +200,10 @@ static int rename_aside(int dir_fd, const char *name, char out[NAME_MAX + 1])
 	return -EEXIST;
 }
 
-/* Once more after the renaming: a stream may have been opened before it, and not locked yet. */
+/*
+ * Once more after the renaming: a stream may have been opened before it, and not locked yet, or have
+ * come and gone, and its frames are to be forwarded.
+ */
 static int take_aside(int dir_fd, int run_fd, const char *name, char aside[NAME_MAX + 1],
 		      struct locks *locks)
 {
@@ -187,10 +211,14 @@ static int take_aside(int dir_fd, int run_fd, const char *name, char aside[NAME_
 
 	unlock_all(locks);
 	if (!err)
+		err = check_forwarded(run_fd);
+	if (!err)
 		err = rename_aside(dir_fd, name, aside);
 	if (err)
 		return err;
 	err = lock_streams(locks, run_fd);
+	if (!err)
+		err = check_forwarded(run_fd);
 	if (!err)
 		err = sync_dir(dir_fd);
 	if (err && renameat(dir_fd, aside, dir_fd, name))

@@ -5,7 +5,8 @@
  * or none of it; what lies aside is removed by the next sweep.
  *
  * A run of which a stream is being written, by any collector, is left alone: its files are locked
- * for as long as they are open (store/store.h), and are held locked here until they are gone.
+ * for as long as they are open (store/store.h), and are held locked here until they are gone. So is
+ * one that is forwarded, until its cursor says that the upstream has all of it (upstream/cursor.h).
  */
 #ifndef COLL_REMOVE_H
 #define COLL_REMOVE_H
@@ -14,11 +15,17 @@
 
 #define COLL_GONE_PREFIX ".gone-"
 
-/* @name in the directory @dir_fd. 0; -EBUSY: a stream is open, nothing was changed; -errno. */
+/*
+ * @name in the directory @dir_fd. 0; nothing was changed: -EBUSY: a stream is open, -EINPROGRESS: the
+ * upstream does not have all of it; -errno.
+ */
 int coll_remove_run(int dir_fd, const char *name);
 
 /* What an earlier sweep has left half removed in @dir_fd. 0 or -errno of the last that failed. */
 int coll_remove_leftovers(int dir_fd);
+
+/* What coll_remove_run would say now; it changes nothing. */
+int coll_run_may_go(int dir_fd, const char *name);
 
 /* Whether a stream of the run is being written. -errno: it cannot be told. */
 int coll_run_is_open(int dir_fd, const char *name);

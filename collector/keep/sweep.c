@@ -43,8 +43,8 @@ struct sweep {
 	struct item *item;
 	struct team *team;
 	size_t teams;
-	uint64_t bytes, gone_bytes;
-	size_t count, gone;
+	uint64_t bytes, gone_bytes, waiting_bytes;
+	size_t count, gone, waiting; /* waiting: to go, once they are forwarded */
 	int status;
 };
 
@@ -156,14 +156,29 @@ static bool undigested(const struct sweep *s, const struct item *it)
 
 static int remove_one(const struct sweep *s, const struct item *it)
 {
-	int open;
-
 	if (age_ns(s, it) < COLL_SWEEP_YOUNG_S * COLL_SECOND_NS)
 		return -EBUSY;
-	if (!s->plan->dry)
-		return coll_remove_run(it->team->fd, it->run->name);
-	open = coll_run_is_open(it->team->fd, it->run->name);
-	return open > 0 ? -EBUSY : open;
+	return s->plan->dry ? coll_run_may_go(it->team->fd, it->run->name)
+			    : coll_remove_run(it->team->fd, it->run->name);
+}
+
+static const char *why_kept(int err)
+{
+	if (err == -EBUSY)
+		return "it is being written";
+	return err == -EINPROGRESS ? "the upstream does not have all of it" : strerror(-err);
+}
+
+static void keep(struct sweep *s, struct item *it, int err)
+{
+	it->stuck = true;
+	fprintf(s->out, "kept %s %s: %s\n", shown(it->team->name), it->run->name, why_kept(err));
+	if (err == -EINPROGRESS) {
+		s->waiting++;
+		s->waiting_bytes += it->run->bytes;
+	} else if (err != -EBUSY) {
+		trouble(s, it->run->name, err);
+	}
 }
 
 static void take(struct sweep *s, struct item *it, const char *why)
@@ -171,11 +186,7 @@ static void take(struct sweep *s, struct item *it, const char *why)
 	int err = remove_one(s, it);
 
 	if (err) {
-		it->stuck = true;
-		fprintf(s->out, "kept %s %s: %s\n", shown(it->team->name), it->run->name,
-			err == -EBUSY ? "it is being written" : strerror(-err));
-		if (err != -EBUSY)
-			trouble(s, it->run->name, err);
+		keep(s, it, err);
 		return;
 	}
 	it->gone = true;
@@ -290,6 +301,8 @@ static void say_sums(struct sweep *s)
 	for (size_t i = 0; i < s->teams; i++)
 		fprintf(s->out, "team %s %" PRIu64 " %zu\n", shown(s->team[i].name),
 			s->team[i].bytes, s->team[i].runs);
+	if (s->waiting)
+		fprintf(s->out, "waiting %zu %" PRIu64 "\n", s->waiting, s->waiting_bytes);
 	fprintf(s->out, "total %" PRIu64 " %zu %" PRIu64 " %zu\n", s->bytes, s->count,
 		s->gone_bytes, s->gone);
 }

@@ -2,7 +2,8 @@
 /*
  * One look over all runs: what is too old goes, and what the quotas have no place for, oldest
  * first. A run is never removed while a stream of it is open, nor within ten minutes of its last
- * write, and where digests are wanted not by age before its digest was handed over.
+ * write, nor before the upstream has all of it where it is forwarded, and where digests are wanted
+ * not by age before its digest was handed over.
  *
  * It runs in a process of its own, for a large directory takes its time to go. It says what it did
  * in lines, of which the collector reads all but `removed` and `kept`:
@@ -11,6 +12,7 @@
  *	kept TEAM RUN: WHY
  *	digest TEAM RUN
  *	team TEAM BYTES RUNS
+ *	waiting RUNS BYTES		they are to go, and are not forwarded yet
  *	total BYTES RUNS REMOVED_BYTES REMOVED_RUNS
  *
  * TEAM is `-` where BASE itself is meant.

@@ -4,12 +4,17 @@
  */
 #include "cursor.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/clock.h"
 #include "base/files.h"
 #include "store/side.h"
 
@@ -123,6 +128,7 @@ static bool read_line(struct coll_out_run *run, const char *line)
 	return true;
 }
 
+/* @to NULL: of any upstream. */
 static bool read_text(struct coll_out_run *run, char *text, const char *to)
 {
 	char *rest = text, *line = strsep(&rest, "\n");
@@ -130,7 +136,7 @@ static bool read_text(struct coll_out_run *run, char *text, const char *to)
 	if (!line || strcmp(line, FIRST_LINE))
 		return false;
 	line = strsep(&rest, "\n");
-	if (!line || strncmp(line, "to ", 3) || strcmp(line + 3, to))
+	if (!line || strncmp(line, "to ", 3) || (to && strcmp(line + 3, to)))
 		return false;
 	while ((line = strsep(&rest, "\n")))
 		if (*line && !read_line(run, line))
@@ -158,6 +164,77 @@ int coll_cursor_read(struct coll_out_run *run, const char *to)
 	coll_out_files_free(run);
 	run->forwarded = false;
 	return -ESTALE;
+}
+
+static int64_t mtime_of(const struct stat *st)
+{
+	return st->st_mtim.tv_sec * COLL_SECOND_NS + st->st_mtim.tv_nsec;
+}
+
+static bool covers(const struct coll_out_file *f, const struct stat *st)
+{
+	if (f->kind == COLL_OUT_SIDE)
+		return f->sent_mtime_ns == mtime_of(st) && f->sent_size == (uint64_t)st->st_size;
+	return f->at >= (uint64_t)st->st_size;
+}
+
+/*
+ * What was damaged for good is behind the cursor for ever. So where it says that the run is forwarded
+ * only what was written since counts: @since_ns; else INT64_MIN.
+ */
+static bool covers_all(struct coll_out_run *run, DIR *d, int64_t since_ns)
+{
+	struct coll_out_file *f;
+	struct dirent *e;
+	struct stat st;
+
+	while ((e = readdir(d))) {
+		f = coll_out_file_named(run, e->d_name);
+		if (!f)
+			continue;
+		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			return false;
+		if (S_ISREG(st.st_mode) && mtime_of(&st) >= since_ns && !covers(f, &st))
+			return false;
+	}
+	return true;
+}
+
+static bool directory_covered(struct coll_out_run *run, int run_fd)
+{
+	int fd = openat(run_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct stat cursor;
+	bool all;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	if (run->forwarded && fstatat(fd, COLL_CURSOR_FILE, &cursor, AT_SYMLINK_NOFOLLOW))
+		all = false;
+	else
+		all = covers_all(run, d, run->forwarded ? mtime_of(&cursor) : INT64_MIN);
+	closedir(d);
+	return all;
+}
+
+int coll_cursor_has_all(int run_fd)
+{
+	struct coll_out_run run = { .files = NULL };
+	uint8_t *text;
+	size_t len;
+	bool all;
+	int err = coll_file_read_at(run_fd, COLL_CURSOR_FILE, COLL_CURSOR_MAX, &text, &len);
+
+	if (err)
+		return err == -ENOENT ? err : 0;
+	all = strlen((char *)text) == len && read_text(&run, (char *)text, NULL) &&
+	      directory_covered(&run, run_fd);
+	free(text);
+	coll_out_files_free(&run);
+	return all;
 }
 
 static void write_file(FILE *out, const struct coll_out_file *f)

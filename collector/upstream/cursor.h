@@ -21,6 +21,13 @@
  */
 int coll_cursor_read(struct coll_out_run *run, const char *to);
 
+/*
+ * Whether an upstream, whichever it was, has acknowledged all that lies in the run's directory and is
+ * forwarded, by its cursor alone: 1; 0: not all, or it cannot be told; -ENOENT: there is no cursor,
+ * nothing of the run is forwarded.
+ */
+int coll_cursor_has_all(int run_fd);
+
 /* 0 or -errno. */
 int coll_cursor_write(const struct coll_out_run *run, const char *to);
 

@@ -2,6 +2,7 @@
 # ctest: labels=e2e waits
 """What a collector keeps: retention by age, label and size against a model of it, sweeps that are
 killed, runs that are open, limits, settings read again, words to a service manager."""
+import fcntl
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import subprocess
 import tempfile
 import time
 
+from central import Centre, upstream
 from collector import (BYE, PULSE, Collector, bin_dir, frame, hello, read_stream, run_tests, seeded,
                        wait_for)
 
@@ -218,6 +220,86 @@ def test_open_runs_stay():
         os.utime(c.path("open", s), (1, 1))
         sweep(c.base, "--keep", "30d")
         assert runs_of(c.base) == set()
+
+
+def cursor(run, *lines, first="gpustarve upstream 1\nto https://centre:1"):
+    with open(os.path.join(run, ".upstream"), "w") as f:
+        f.write("".join(line + "\n" for line in (first, *lines)))
+
+
+def acknowledged(run):
+    """Lines of a cursor by which the upstream has all of it."""
+    lines = []
+    for entry in os.scandir(run):
+        st = entry.stat()
+        if entry.name.endswith(".gst"):
+            lines.append(f"frames {st.st_size} {entry.name}")
+        elif entry.name[0] != ".":
+            lines.append(f"side {st.st_mtime_ns} {st.st_size} {entry.name}")
+    return lines
+
+
+def test_unforwarded_stay():
+    """Neither age nor a quota removes what the upstream does not have."""
+    with tempfile.TemporaryDirectory() as base:
+        runs = {name: make_run(base, "", name, 90 * DAY) for name in
+                ("nothing", "less", "side", "damaged", "empty", "all", "forwarded", "never")}
+        whole = {name: acknowledged(run) for name, run in runs.items()}
+        cursor(runs["nothing"])
+        cursor(runs["less"], *[line.replace("frames 5000", "frames 4999") for line in whole["less"]])
+        cursor(runs["side"], *[line for line in whole["side"] if line.startswith("frames")])
+        cursor(runs["damaged"], *whole["damaged"], first="something")
+        open(os.path.join(runs["empty"], ".upstream"), "w").close()
+        cursor(runs["all"], *whole["all"])
+        cursor(runs["forwarded"], "forwarded")
+        stay = {"nothing.gst", "less.gst", "side.gst", "damaged.gst", "empty.gst"}
+        size = sum(disk(runs[name[:-4]]) for name in stay)
+        for options in (["--keep", "30d"], ["--quota", "1"]):
+            told = sweep(base, *options, dry=True)
+            for name in stay:
+                assert f"kept - {name}: the upstream does not have all of it" in told, told
+            assert f"waiting {len(stay)} {size}" in told, (told, size)
+            assert sum(line.startswith("removed ") for line in told) == len(runs_of(base)) - len(stay)
+            sweep(base, *options)
+            assert runs_of(base) == stay, runs_of(base)
+        for name in stay:
+            cursor(runs[name[:-4]], *whole[name[:-4]])
+        sweep(base, "--keep", "30d")
+        assert runs_of(base) == set()
+
+
+def is_unlocked(path):
+    """No collector has the stream open."""
+    with open(path, "rb") as f:
+        try:
+            fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def test_upstream_away():
+    """A node whose centre is away keeps what is too old for it; the centre gets it when it is back."""
+    with tempfile.TemporaryDirectory() as root, Centre(BIN, root, https=False) as centre:
+        centre.kill()
+        with Collector(BIN, options=upstream(centre) + ["--keep", "30d", "--quota", "1M"]) as c:
+            s = rng.randbytes(16)
+            client = c.client()
+            client.send(hello(s, "run"), frame(s, 2, PULSE, body=b"x" * 5000))
+            client.wait_ack(s, 2)
+            client.close()
+            wait_for(lambda: is_unlocked(c.path("run", s)), "its end", 60)
+            folder = os.path.join(c.base, "run.gst")
+            for name in os.listdir(folder):
+                os.utime(os.path.join(folder, name), (1, 1))
+            reload(c)
+            wait_for(lambda: said(c, "are to be removed, but the upstream does not have all of them") == 1,
+                     "a line", 60)
+            assert [f.seq for f in c.frames("run", s)] == [1, 2]
+            assert not counters(c).get("runs_removed")
+            centre.start()
+            wait_for(lambda: centre.seqs("run", s) == [1, 2], "the centre has it", 120)
+            assert c.stop() == 0
 
 
 def counters(c):

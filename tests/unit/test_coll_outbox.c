@@ -535,6 +535,59 @@ static void test_renamed(void)
 	end(&o);
 }
 
+static int has_all(const char *run)
+{
+	char path[512];
+	int fd, all;
+
+	snprintf(path, sizeof(path), "%s/%s.gst", base, run);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	REQUIRE(fd >= 0);
+	all = coll_cursor_has_all(fd);
+	close(fd);
+	return all;
+}
+
+/* Whether a run may be removed here, told from its directory alone. */
+static void test_has_all(void)
+{
+	struct coll_outbox o = { .max = 0 };
+	struct wire_buf b = { 0 };
+
+	begin();
+	put_frames(&b, 1, 9, 1000);
+	put_file("run", HEX ".gst", b.data, b.len);
+	put_file("run", "run.json", "{\"exit_status\": null}", 21);
+	put_file("run", "summary.json", "{}", 2); /* not forwarded */
+	EXPECT_INT(has_all("run"), -ENOENT);
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	note(&o, "run");
+	EXPECT_INT(has_all("run"), 0);
+	send_all(&o, 0);
+	EXPECT_INT(has_all("run"), 1); /* though the run is not over */
+	put_file("run", "alerts.jsonl", "{}\n", 3);
+	EXPECT_INT(has_all("run"), 0);
+	send_all(&o, 0);
+	EXPECT_INT(has_all("run"), 1);
+	put_frames(&b, 10, 10, 1);
+	put_file("run", HEX ".gst", b.data, b.len);
+	EXPECT_INT(has_all("run"), 0);
+	send_all(&o, COLL_OUTBOX_GIVEN_UP_S + 5);
+	EXPECT_INT(has_all("run"), 1);
+	note(&o, "run"); /* a stream of it is open again */
+	put_frames(&b, 11, 11, 1);
+	put_file("run", HEX ".gst", b.data, b.len);
+	EXPECT_INT(has_all("run"), 0);
+	send_all(&o, COLL_OUTBOX_GIVEN_UP_S + 5);
+	EXPECT_INT(has_all("run"), 1);
+	put_file("run", HEX ".1.spool", b.data, b.len); /* by a process that nobody knew to be alive */
+	EXPECT_INT(has_all("run"), 0);
+	put_file("run", COLL_CURSOR_FILE, "nonsense\n", 9);
+	EXPECT_INT(has_all("run"), 0);
+	wire_buf_fini(&b);
+	end(&o);
+}
+
 static void test_bound(void)
 {
 	struct coll_outbox o = { .max = 25000 };
@@ -566,9 +619,38 @@ static void test_bound(void)
 	end(&o);
 }
 
+/* Who cleans up by hand does not keep us from making room. */
+static void test_removed_by_others(void)
+{
+	struct coll_outbox o = { .max = 15000 };
+	struct wire_buf b = { 0 };
+	char gone[512];
+
+	begin();
+	put_frames(&b, 1, 9, 1000); /* 9.6 KB */
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	for (int i = 0; i < 3; i++) {
+		char run[] = { (char)('a' + i), '\0' };
+		struct timespec nap = { .tv_nsec = 20000000 };
+
+		put_file(run, HEX ".gst", b.data, b.len);
+		note(&o, run);
+		nanosleep(&nap, NULL); /* so that they have an order */
+	}
+	send_all(&o, COLL_OUTBOX_QUIET_S + 5);
+	snprintf(gone, sizeof(gone), "%s/a.gst", base);
+	nftw(gone, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	coll_outbox_retire(&o);
+	EXPECT(!is_there("b") && is_there("c"));
+	REQUIRE(o.runs && !o.runs->next);
+	EXPECT_STR(o.runs->name, "c");
+	wire_buf_fini(&b);
+	end(&o);
+}
+
 int main(void)
 {
 	return RUN(test_names, test_cursor, test_batches, test_partly_stored, test_damage,
 		   test_torn_end, test_answers, test_shrinking, test_side_files, test_retiring,
-		   test_late_spool, test_renamed, test_bound);
+		   test_late_spool, test_renamed, test_has_all, test_bound, test_removed_by_others);
 }
