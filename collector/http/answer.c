@@ -84,6 +84,24 @@ void coll_http_answer_taking(struct coll_http_request *r, unsigned int status, c
 		give(r, status, type, response);
 }
 
+void coll_http_answer_written(struct coll_http_request *r, const char *type,
+			      void (*write)(FILE *f, struct coll_http_request *r, const void *arg),
+			      const void *arg)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (f)
+		write(f, r, arg);
+	if (f && !fclose(f)) {
+		coll_http_answer_taking(r, 200, type, text, len);
+		return;
+	}
+	free(text);
+	coll_http_text(r, 503, "out of memory\n");
+}
+
 void coll_http_answer_fd(struct coll_http_request *r, unsigned int status, const char *type, int fd,
 			 uint64_t size)
 {

@@ -36,6 +36,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "base/loop.h"
 #include "route.h"
 #include "team.h"
@@ -99,6 +100,11 @@ void coll_http_answer(struct coll_http_request *r, unsigned int status, const ch
 /* The same; @bytes, of malloc, are taken (also where there was an answer already). */
 void coll_http_answer_taking(struct coll_http_request *r, unsigned int status, const char *type,
 			     void *bytes, size_t len);
+
+/* 200 with what @write writes, which says nothing where there is no memory: then 503. */
+void coll_http_answer_written(struct coll_http_request *r, const char *type,
+			      void (*write)(FILE *f, struct coll_http_request *r, const void *arg),
+			      const void *arg);
 
 /* @size bytes of a file from its beginning, read as the peer takes them; @fd is taken. */
 void coll_http_answer_fd(struct coll_http_request *r, unsigned int status, const char *type, int fd,

@@ -92,7 +92,7 @@ const struct coll_route coll_route_list = {
 	.pattern = "/runs",
 	.scope = COLL_SCOPE_READ,
 	.end = coll_lists_page,
-	.gone = coll_pages_gone,
+	.gone = coll_maker_gone,
 };
 
 const struct coll_route coll_route_runs = {
@@ -100,5 +100,5 @@ const struct coll_route coll_route_runs = {
 	.pattern = "/v1/runs",
 	.scope = COLL_SCOPE_READ,
 	.end = runs_end,
-	.gone = coll_pages_gone,
+	.gone = coll_maker_gone,
 };

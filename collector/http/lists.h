@@ -27,7 +27,4 @@ int coll_list_write(void *list);
 /* Answers with the page. */
 void coll_lists_page(struct coll_http_request *r);
 
-/* pages.c: the request's end, for all that the maker makes. */
-void coll_pages_gone(struct coll_http_request *r);
-
 #endif

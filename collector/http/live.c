@@ -2,7 +2,7 @@
 /*
  * GET /v1/live: the runs of the asker's team that go on. GET /v1/runs/ID/live: one of them, as
  * `gpustarve top` shows it. From the models in memory (alert/runs.h); docs/OPERATIONS.md has the
- * members. Strings of processes are hostile and leave as JSON strings of ASCII.
+ * members.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
+#include "base/text.h"
 #include "http.h"
 #include "node/server.h"
 #include "routes.h"
@@ -21,14 +22,8 @@
 
 static void put_text(FILE *f, const char *key, const char *text)
 {
-	fprintf(f, "\"%s\":\"", key);
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-		if (*p < 0x20 || *p > 0x7e || *p == '"' || *p == '\\')
-			fprintf(f, "\\u%04x", *p);
-		else
-			putc(*p, f);
-	}
-	putc('"', f);
+	fprintf(f, "\"%s\":", key);
+	coll_put_json(f, text);
 }
 
 static void put_int(FILE *f, const char *key, int64_t v)
@@ -172,37 +167,20 @@ static void put_alerts(FILE *f, const char *dir)
 	free(all);
 }
 
-/* A document begun, ended and sent by @body. */
-static void answer(struct coll_http_request *r,
-		   void (*body)(FILE *f, struct coll_http_request *r, struct coll_run *run),
-		   struct coll_run *run)
+static void begin(FILE *f)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
-
-	if (!f) {
-		coll_http_text(r, 503, "out of memory\n");
-		return;
-	}
 	fputs("{\"schema\":\"" SCHEMA "\"", f);
 	put_int(f, "t_unix_ns", coll_clock_ns(CLOCK_REALTIME));
-	body(f, r, run);
-	fputs("}\n", f);
-	if (!fclose(f)) {
-		coll_http_answer_taking(r, 200, TYPE, text, len);
-		return;
-	}
-	free(text);
-	coll_http_text(r, 503, "out of memory\n");
 }
 
-static void put_run(FILE *f, struct coll_http_request *r, struct coll_run *run)
+static void put_run(FILE *f, struct coll_http_request *r, const void *arg)
 {
+	const struct coll_run *run = arg;
 	int64_t now_ns = coll_now_ns();
 	struct live_totals t;
 
 	(void)r;
+	begin(f);
 	live_run_totals(&run->live, now_ns, &t);
 	putc(',', f);
 	put_text(f, "run", run->id);
@@ -211,6 +189,7 @@ static void put_run(FILE *f, struct coll_http_request *r, struct coll_run *run)
 	put_devices(f, &run->live, now_ns);
 	put_uses(f, &run->live, now_ns);
 	put_alerts(f, run->dir);
+	fputs("}\n", f);
 }
 
 static void run_end(struct coll_http_request *r)
@@ -223,27 +202,21 @@ static void run_end(struct coll_http_request *r)
 	    (int)sizeof(dir))
 		run = coll_runs_find(&r->server->runs, dir);
 	if (run)
-		answer(r, put_run, run);
+		coll_http_answer_written(r, TYPE, put_run, run);
 	else
 		coll_http_text(r, 404, "no such run goes on\n");
 }
 
-/* The run's directory lies in this team's folder itself. */
-static bool is_of(const struct coll_http_request *r, const struct coll_run *run)
+static void put_list(FILE *f, struct coll_http_request *r, const void *arg)
 {
-	size_t len = strlen(r->team->store->base);
-
-	return !strncmp(run->dir, r->team->store->base, len) && run->dir[len] == '/' &&
-	       !strchr(run->dir + len + 1, '/');
-}
-
-static void put_list(FILE *f, struct coll_http_request *r, struct coll_run *run)
-{
+	const struct coll_run *run = NULL;
 	const char *comma = "";
 
+	(void)arg;
+	begin(f);
 	fputs(",\"runs\":[", f);
 	while ((run = coll_runs_next(&r->server->runs, run))) {
-		if (!is_of(r, run))
+		if (!coll_team_has(r->team, run->dir))
 			continue;
 		fprintf(f, "%s{", comma);
 		put_text(f, "run", run->id);
@@ -254,12 +227,12 @@ static void put_list(FILE *f, struct coll_http_request *r, struct coll_run *run)
 		putc('}', f);
 		comma = ",";
 	}
-	putc(']', f);
+	fputs("]}\n", f);
 }
 
 static void list_end(struct coll_http_request *r)
 {
-	answer(r, put_list, NULL);
+	coll_http_answer_written(r, TYPE, put_list, NULL);
 }
 
 const struct coll_route coll_route_live_list = {

@@ -342,8 +342,9 @@ void coll_maker_ask(struct coll_maker *m, struct coll_http_request *r, const str
 }
 
 /* A job that runs goes on: what it makes is good for the next who asks. */
-void coll_maker_gone(struct coll_maker *m, const struct coll_http_request *r)
+void coll_maker_gone(struct coll_http_request *r)
 {
+	struct coll_maker *m = &r->server->maker;
 	struct coll_maker_job *j, *next;
 	struct waiter **p, *w;
 

@@ -58,8 +58,8 @@ void coll_maker_fini(struct coll_maker *m);
 void coll_maker_ask(struct coll_maker *m, struct coll_http_request *r,
 		    const struct coll_made *what);
 
-/* @r is gone: it must not be answered. */
-void coll_maker_gone(struct coll_maker *m, const struct coll_http_request *r);
+/* gone() of all routes whose end() asks: @r must not be answered any more. */
+void coll_maker_gone(struct coll_http_request *r);
 
 /* The Content-Security-Policy that a page names itself, for a header; false: none that is fit. */
 bool coll_page_policy(const char *page, size_t len, char *out, size_t room);

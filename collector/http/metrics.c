@@ -4,8 +4,6 @@
  * in Prometheus' text format. Of runs and disks a token sees its own team's alone. Made from memory.
  */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include "base/clock.h"
@@ -136,14 +134,6 @@ static void put_process(FILE *f)
 	fputs(NAME "build_info{version=\"" GPUSTARVE_VERSION "\"} 1\n", f);
 }
 
-static bool of_team(const struct coll_run *run, const struct coll_team *team)
-{
-	size_t len = strlen(team->store->base);
-
-	return !strncmp(run->dir, team->store->base, len) && run->dir[len] == '/' &&
-	       !strchr(run->dir + len + 1, '/');
-}
-
 /* One metric of every run, the same runs for each; bounded, for each line costs whoever keeps it. */
 static void put_runs(FILE *f, struct coll_server *sv, const struct coll_team *team,
 		     const char *name, const char *type, const char *help,
@@ -155,7 +145,7 @@ static void put_runs(FILE *f, struct coll_server *sv, const struct coll_team *te
 	fprintf(f, "# HELP gpustarve_run_%s %s\n# TYPE gpustarve_run_%s %s\n", name, help, name,
 		type);
 	while (count < RUNS_MAX && (run = coll_runs_next(&sv->runs, run))) {
-		if (!of_team(run, team))
+		if (!coll_team_has(team, run->dir))
 			continue;
 		count++;
 		fprintf(f, "gpustarve_run_%s{run=", name);
@@ -231,17 +221,11 @@ static void put_all_runs(FILE *f, struct coll_server *sv, const struct coll_team
 		 "events that were dropped, not recorded", run_dropped);
 }
 
-static void metrics_end(struct coll_http_request *r)
+static void put_all(FILE *f, struct coll_http_request *r, const void *arg)
 {
 	struct coll_server *sv = r->server;
-	char *text = NULL;
-	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
 
-	if (!f) {
-		coll_http_text(r, 503, "out of memory\n");
-		return;
-	}
+	(void)arg;
 	put_process(f);
 	put_open(f, sv);
 	put_counters(f, &sv->count);
@@ -249,12 +233,11 @@ static void metrics_end(struct coll_http_request *r)
 	put_limits(f, sv);
 	put_disk(f, sv, r->team);
 	put_all_runs(f, sv, r->team);
-	if (fclose(f)) {
-		free(text);
-		coll_http_text(r, 503, "out of memory\n");
-		return;
-	}
-	coll_http_answer_taking(r, 200, TYPE, text, len);
+}
+
+static void metrics_end(struct coll_http_request *r)
+{
+	coll_http_answer_written(r, TYPE, put_all, NULL);
 }
 
 const struct coll_route coll_route_metrics = {

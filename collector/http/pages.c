@@ -23,11 +23,6 @@ static const char *const report_name = "report-" GPUSTARVE_VERSION ".html";
 static const char *const summary_name = "summary-" GPUSTARVE_VERSION ".json";
 static const char *const fleet_name = "fleet-" GPUSTARVE_VERSION ".html";
 
-void coll_pages_gone(struct coll_http_request *r)
-{
-	coll_maker_gone(&r->server->maker, r);
-}
-
 /* The run's directory, and how old its trace is. False: there is none, which is answered. */
 static bool find_run(struct coll_http_request *r, char dir[PATH_MAX], int64_t *as_of_ns)
 {
@@ -101,7 +96,7 @@ const struct coll_route coll_route_report = {
 	.pattern = "/runs/*",
 	.scope = COLL_SCOPE_READ,
 	.end = report_end,
-	.gone = coll_pages_gone,
+	.gone = coll_maker_gone,
 };
 
 const struct coll_route coll_route_summary = {
@@ -109,7 +104,7 @@ const struct coll_route coll_route_summary = {
 	.pattern = "/v1/runs/*/summary",
 	.scope = COLL_SCOPE_READ,
 	.end = summary_end,
-	.gone = coll_pages_gone,
+	.gone = coll_maker_gone,
 };
 
 const struct coll_route coll_route_fleet = {
@@ -117,5 +112,5 @@ const struct coll_route coll_route_fleet = {
 	.pattern = "/",
 	.scope = COLL_SCOPE_READ,
 	.end = fleet_end,
-	.gone = coll_pages_gone,
+	.gone = coll_maker_gone,
 };

@@ -74,6 +74,14 @@ struct coll_team *coll_team_sharing(struct coll_teams *t, struct coll_store *sto
 	return add(t, team);
 }
 
+bool coll_team_has(const struct coll_team *team, const char *dir)
+{
+	size_t len = strlen(team->store->base);
+
+	return !strncmp(dir, team->store->base, len) && dir[len] == '/' &&
+	       !strchr(dir + len + 1, '/');
+}
+
 void coll_team_close_idle(struct coll_team *team, int64_t before_ns, int64_t bye_before_ns)
 {
 	struct coll_stream *s, *next;
