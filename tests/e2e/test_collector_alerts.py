@@ -6,10 +6,11 @@ nonsense nothing at all. The pulses are made here; their times run ahead of the 
 import json
 import os
 import subprocess
+import time
 
 import collector
 from collector import Collector, _field, frame, wait_for
-from pulsing import Trainer
+from pulsing import S, Trainer
 
 BIN = collector.bin_dir()
 
@@ -69,6 +70,81 @@ def test_once():
         said = c.errors()
         assert said.count('alert: run-a: no GPU has worked for') == 1, said
         assert '\x1b' not in said
+
+
+CONDITIONS = {'starved_pct': ('starved_pct>50', 'ppm', 500000), 'gpu_idle_for': ('gpu_idle_for>20s', 'ns', 20 * S),
+              'no_pulse_for': ('no_pulse_for>1s', 'ns', S), 'lag': ('lag>10s', 'ns', 10 * S),
+              'drops': ('drops>0', 'count', 0)}
+TELL = 'env | grep ^GPUSTARVE_ALERT_ >{0}/told.$GPUSTARVE_ALERT_METRIC.$GPUSTARVE_ALERT_RUN_ID.$$'
+
+
+def told(root):
+    """{(metric, run): what its command was told}; a second start of a command fails the test."""
+    out = {}
+    for name in os.listdir(root):
+        if name.startswith('told.'):
+            metric, run = name.split('.')[1:3]
+            assert (metric, run) not in out, f'{name}: started again'
+            with open(os.path.join(root, name)) as f:
+                out[metric, run] = dict(line.rstrip('\n').split('=', 1) for line in f)
+    return out
+
+
+def lines_of(c, run):
+    with open(os.path.join(c.base, run + '.gst', 'alerts.jsonl')) as f:
+        return [json.loads(line) for line in f]
+
+
+def test_each_metric():
+    """Each fires once in the run where it holds, and its command is told what happened; that every run
+    falls silent in the end fires no_pulse_for in each, but in the one that has said goodbye."""
+    with Collector(BIN) as c:
+        c.stop()
+        c.options = [o for text, _, _ in CONDITIONS.values()
+                     for o in ('--alert', text, '--exec', TELL.format(c.root))]
+        c.start()
+        wait = Trainer('starved_pct', ago=60)
+        idle, busy = Trainer('gpu_idle_for', ago=60, rank=0), Trainer('gpu_idle_for', ago=60, rank=1)
+        late, lost, over = Trainer('lag', ago=60), Trainer('drops', ago=60), Trainer('over', ago=60)
+        silent = Trainer('no_pulse_for', ago=60)
+        k = c.client()
+        k.send(wait.hello(), wait.pulse(1, 0.2, 0.1), wait.pulse(2, 0.4, 0.9),
+               idle.hello(), idle.pulse(1, 1), idle.pulse(26, 1),
+               busy.hello(), busy.pulse(1, 1), busy.pulse(26, 26),
+               late.hello(), late.pulse(1, 1), late.pulse(13, 1, lag=12),
+               lost.hello(), lost.pulse(1, 1), lost.pulse(2, 2, dropped=7),
+               silent.hello(), silent.pulse(1, 1),
+               over.hello(), over.pulse(1, 1), over.bye(2, 2))
+        want = {(m, m) for m in CONDITIONS} | {('no_pulse_for', m) for m in CONDITIONS}
+        wait_for(lambda: set(told(c.root)) == want, 'all of them fire', 60)
+        # Over, and then again: what has fired has fired.
+        k.send(wait.pulse(3, 1.4, 0.9), wait.pulse(4, 1.4, 1.9), idle.pulse(27, 2), idle.pulse(57, 2),
+               busy.pulse(57, 57), late.pulse(14, 2), late.pulse(26, 2, lag=12), lost.pulse(3, 3, dropped=9),
+               silent.pulse(2, 2))
+        wait_for(lambda: len(c.frames('drops', lost.id)) == lost.seq, 'it is stored', 60)
+        time.sleep(2.5)  # so that all would be silent again
+
+        def ends(run):
+            return [r['exec_status'] for r in lines_of(c, run) if 'exec_status' in r]
+        wait_for(lambda: all(len(ends(m)) >= len({m, 'no_pulse_for'}) for m in CONDITIONS), 'commands end', 60)
+        assert not any(status for m in CONDITIONS for status in ends(m))
+        exact = {'starved_pct': 800000, 'gpu_idle_for': 25 * S, 'lag': 12 * S, 'drops': 7}
+        for (metric, run), env in told(c.root).items():
+            text, unit, threshold = CONDITIONS[metric]
+            rows = [r for r in lines_of(c, run) if r['condition'] == text and 'exec_status' not in r]
+            assert len(rows) == 1, (metric, run, rows)
+            r = rows[0]
+            assert (r['by'], r['metric'], r['unit'], r['threshold']) == ('collector', metric, unit, threshold), r
+            assert r['value'] == exact.get(metric, r['value']) and r['value'] > threshold, r
+            assert r['since_unix_ns'] <= r['t_unix_ns'] and r['exec'] == TELL.format(c.root), r
+            sentence = env.pop('GPUSTARVE_ALERT_TEXT')
+            assert f'alert: {run}: {sentence}\n' in c.errors() and text in sentence, sentence
+            assert env == {'GPUSTARVE_ALERT_' + name: value for name, value in (
+                ('BY', 'collector'), ('CONDITION', text), ('METRIC', metric), ('UNIT', unit),
+                ('VALUE', str(r['value'])), ('TIME_NS', str(r['t_unix_ns'])), ('RUN_ID', run),
+                ('RUN', os.path.join(c.base, run + '.gst')))}, env
+        assert fired(c, 'over') == []
+        assert c.errors().count('alert: ') == len(want)
 
 
 def test_nonsense():
