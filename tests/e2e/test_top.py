@@ -13,6 +13,7 @@ import subprocess
 import alerting
 import gs
 import pulsing
+from central import Centre, upstream
 from collector import Collector
 from pulsing import Trainer
 from terminal import Screen, Terminal
@@ -170,12 +171,37 @@ def many_ranks(folder):
     top.term.finish()
 
 
+def over_https(centre, folder):
+    """The same run at the centre that it is forwarded to, by a certificate that we trust and a token."""
+    token, name = os.path.join(centre.root, 'upstream-token'), os.path.basename(gs.runs(folder)[0])[:-4]
+    trust = ['--ca-file', os.path.join(centre.root, 'ca.pem'), '--token-file', token]
+    until(lambda: b'  1 GPU' in gs.gpustarve('top', '--once', *trust, centre.url).stdout)
+    text = gs.gpustarve('top', '--once', '--price', '36', *trust, centre.url).stdout.decode()
+    gs.check(text.startswith(f'{name}  1 GPU') and '$36.00/h' in text, f'over https: {text}')
+    for options, want in ((trust[2:], b'ertificate'), (trust[:2], b'HTTP 401')):
+        done = gs.gpustarve('top', '--once', *options, centre.url)
+        gs.check(done.returncode == 1 and want in done.stderr and not done.stdout, f'{options}: {done}')
+    top = Top('--interval', '0.2', '--price', '36', *trust, f'{centre.url}/runs/{name}')
+    top.until(lambda s: s[0].startswith(name) and '$36.00/h' in s[1] and len(table(s)) == 1 and
+              any('alert ' in l and 'usd>0.02' in l for l in s), 'its screen over https')
+    top.quit('over https')
+
+
 def goes_on(folder):
-    """A run in the simulator, with an alert; in the newest run of a folder."""
+    """A run in the simulator, with an alert; in the newest run of a folder, and at a centre."""
+    with gs.scratch() as root, Centre(os.path.join(gs.BUILD, 'bin'), root) as centre:
+        upstream(centre)
+        watched(folder, centre)
+
+
+def watched(folder, centre):
+    root = centre.root
     run = subprocess.Popen([gs.WITH_GPUSIM, gs.CLI, 'run', '-q', '-o', folder, '--no-report', '--price', '36',
-                            '--alert', 'usd>0.02', '--', alerting.MIXLOOP, '--ops=1000000000', '--pause-every=20',
-                            '--pause-us=100000'], env=gs.environment(), stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL)
+                            '--collector', centre.url, '--alert', 'usd>0.02', '--', alerting.MIXLOOP,
+                            '--ops=1000000000', '--pause-every=20', '--pause-us=100000'],
+                           env=gs.environment(GPUSTARVE_UPSTREAM_TOKEN_FILE=os.path.join(root, 'upstream-token'),
+                                              GPUSTARVE_UPSTREAM_CA=os.path.join(root, 'ca.pem')),
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         end = 0
         while not gs.runs(folder) or 'GPU' not in gs.gpustarve('top', '--once', folder).stdout.decode():
@@ -189,6 +215,7 @@ def goes_on(folder):
         top.until(lambda s: len(table(s)) == 1 and ' - ' in table(s)[0], 'one process without a rank')
         gs.check(re.search(r'known up to .* ago  own cost [\d.]+ % of a core  nothing lost', top.screen()[2]),
                  f'what is known: {top.screen()[2]}')
+        over_https(centre, folder)
         run.send_signal(signal.SIGTERM)
         run.wait(120)
         top.until(lambda s: s[0].endswith('ended'), 'it sees the end')
