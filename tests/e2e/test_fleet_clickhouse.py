@@ -11,7 +11,7 @@ import fleets
 import fleetcheck
 import gs
 
-COUNT = 1310
+COUNT = 1310  # of 10,000
 
 
 def digest(store, found, *options, rc=0):
@@ -50,6 +50,13 @@ def check_one(where, server, found):
             gs.check(fleetcheck.fleet(store, *asked, rc=rc) == fleetcheck.fleet(lite, *asked, rc=rc),
                      f'{asked}: ClickHouse and SQLite say the same')
     gs.equal(server.ask("EXISTS TABLE one.gpustarve_runs"), '1', 'a name full of SQL did nothing')
+
+
+def check_many(where, server, found):
+    """All of them: every grouping to the cent."""
+    store = f'clickhouse://127.0.0.1:{server.http}/many?outbox={where}/many.sqlite'
+    digest(store, found)
+    fleetcheck.check_all(store, found, f'{len(found)} in ClickHouse')
 
 
 def check_login(where, server):
@@ -116,8 +123,10 @@ def check_nobody(where, found):
 
 
 with gs.scratch() as where, clickhouse.servers(where, 2) as shards:
-    found = fleets.digests(COUNT, seed=2)
+    many = fleets.digests(10000, seed=2)
+    found = many[:COUNT]
     check_one(where, shards[0], found)
+    check_many(where, shards[0], many)
     check_login(where, shards[0])
     check_two(where, shards, found)
     check_nobody(where, found)

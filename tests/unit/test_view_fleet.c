@@ -228,7 +228,7 @@ static void on_row(void *arg, const struct fleet_cell *cell)
 
 	s->rows++;
 	s->i = cell[1].i;
-	snprintf(s->text, sizeof(s->text), "%s", cell[0].text);
+	snprintf(s->text, sizeof(s->text), "%s", cell[0].text ? cell[0].text : "(none)");
 }
 
 static int rows_of(const char *text, const char *columns, struct seen *s)
@@ -252,14 +252,24 @@ static void test_rows(void)
 	EXPECT_INT(rows_of("a\\tb\\\\\\n\t7\nx\t-8\n", "ti", &s), 0);
 	EXPECT_INT(s.rows, 2);
 	EXPECT_INT(s.i, -8);
-	EXPECT_INT(rows_of("a\\tb\\'\t3\t5\n", "ts", &s), 0);
+	EXPECT_INT(rows_of("a\\tb\\'\t3000000005\n", "ts", &s), 0);
 	EXPECT_STR(s.text, "a\tb'");
 	EXPECT_INT(s.i, 3 * USD + 5);
-	EXPECT_INT(rows_of("a\t9223372037\t999999999\n", "ts", &s), 0);
+	EXPECT_INT(rows_of("a\t9223372037999999999000000000\n", "ts", &s), 0);
 	EXPECT_INT(s.i, INT64_MAX); /* stays at its limit */
-	EXPECT_INT(rows_of("a\t-1\t5\n", "ts", &s), -EBADMSG);
+	EXPECT_INT(rows_of("a\t-1\n", "ts", &s), -EBADMSG);
+	EXPECT_INT(rows_of("a\t-9223372037999999999\n", "ts", &s), -EBADMSG);
+	EXPECT_INT(rows_of("a\t9223372037999999999x\n", "ts", &s), -EBADMSG);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		EXPECT_INT(rows_of(bad[i], "ti", &s), -EBADMSG);
+	/* No text is none only where there may be none, and is told from one that looks so. */
+	EXPECT_INT(rows_of("\\N\t7\n", "ni", &s), 0);
+	EXPECT_STR(s.text, "(none)");
+	EXPECT_INT(rows_of("\\\\N\t7\n", "ni", &s), 0);
+	EXPECT_STR(s.text, "\\N");
+	EXPECT_INT(rows_of("\\N\t7\n", "ti", &s), -EBADMSG);
+	EXPECT_INT(rows_of("a\t\\N\n", "ti", &s), -EBADMSG);
+	EXPECT_INT(rows_of("a\t\\N\n", "ts", &s), -EBADMSG);
 }
 
 static void test_literals(void)

@@ -107,9 +107,11 @@ static void on_run(void *arg, const struct fleet_cell *cell)
 static void on_fact(void *arg, const struct fleet_cell *cell)
 {
 	struct spending *p = arg;
-	struct fleet_group *g = fleet_table_at(&p->teams, 1, &cell[FLEET_DIM_TEAM].text);
+	const char *const *team = &cell[FLEET_DIM_TEAM].text;
 
-	fleet_add(&g->sums.m[FLEET_USD], cell[FLEET_DIMS + FLEET_USD].i);
+	if (*team)
+		fleet_add(&fleet_table_at(&p->teams, 1, team)->sums.m[FLEET_USD],
+			  cell[FLEET_DIMS + FLEET_USD].i);
 }
 
 static int64_t now_ns(void)

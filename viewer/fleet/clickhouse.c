@@ -8,6 +8,9 @@
 #include "clickhouse_priv.h"
 #include "sqlite_priv.h"
 
+#define TRIES 3
+#define TWICE_BYTES 32768 /* of such runs' names: a statement must stay below 256 KiB */
+
 static struct click *click_of(struct fleet_store *s)
 {
 	return (struct click *)s;
@@ -25,48 +28,90 @@ static int click_put(struct fleet_store *s, const struct fleet_digest *d, size_t
 	return err ? err : click_flush(s, waiting);
 }
 
-/*
- * What the table is made of: all parts with their rows, which no insert and no merge leaves alone,
- * how many rows there are and how many runs.
- */
-struct state {
-	char parts[24], rows[24], runs[24];
-};
-
-static void on_state(void *arg, const struct fleet_cell *cell)
+/* The rows of one statement. */
+static int ask_rows(struct click *c, const char *sql, bool partial, const char *columns,
+		    void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg)
 {
-	struct state *s = arg;
+	struct fleet_request r = { 0 };
+	char *copy = strdup(sql);
+	int err = copy ? click_ask(c, &r, 1, &copy, partial, CLICK_LOUD) : -ENOMEM;
 
-	fleet_tame(s->parts, sizeof(s->parts), cell[0].text);
-	fleet_tame(s->rows, sizeof(s->rows), cell[1].text);
-	fleet_tame(s->runs, sizeof(s->runs), cell[2].text);
+	if (!err && r.answer)
+		err = click_rows(r.answer, columns, on_row, arg);
+	free(r.answer);
+	free(copy);
+	return err;
 }
 
-static int look(struct click *c, struct state *s, bool partial)
-{
-	char *sql = strdup("SELECT toString(sum(cityHash64(hostName(), _part))), toString(count()),"
-			   " toString(uniqExact(tenant, run)) FROM gpustarve_runs"
-			   " FORMAT TabSeparated");
-	struct fleet_request r = { 0 };
-	int err = sql ? click_ask(c, &r, 1, &sql, partial, CLICK_LOUD) : -ENOMEM;
+/* All parts of the table with their rows, which no insert and no merge leaves alone. */
+struct parts {
+	char parts[24], rows[24];
+};
 
-	*s = (struct state){ 0 };
-	if (!err && r.answer)
-		err = click_rows(r.answer, "ttt", on_state, s);
-	free(r.answer);
-	free(sql);
+static void on_parts(void *arg, const struct fleet_cell *cell)
+{
+	struct parts *p = arg;
+
+	fleet_tame(p->parts, sizeof(p->parts), cell[0].text);
+	fleet_tame(p->rows, sizeof(p->rows), cell[1].text);
+}
+
+static int look(struct click *c, struct parts *p, bool partial)
+{
+	*p = (struct parts){ 0 };
+	return ask_rows(c,
+			"SELECT toString(sum(cityHash64(hostName(), _part))), toString(count())"
+			" FROM gpustarve_runs FORMAT TabSeparated",
+			partial, "tt", on_parts, p);
+}
+
+struct twice {
+	FILE *f; /* tuples of SQL */
+	size_t runs;
+};
+
+static void on_twice(void *arg, const struct fleet_cell *cell)
+{
+	struct twice *t = arg;
+
+	fputs(t->runs++ ? ", (" : "(", t->f);
+	click_put_text(t->f, cell[0].text);
+	fputs(", ", t->f);
+	click_put_text(t->f, cell[1].text);
+	fputc(')', t->f);
+}
+
+/* *twice is as click_sql_view wants it, and NULL where there are many of them. */
+static int find_twice(struct click *c, bool partial, char **twice)
+{
+	char *text = NULL;
+	size_t len;
+	struct twice t = { .f = open_memstream(&text, &len) };
+
+	*twice = NULL;
+	if (!t.f)
+		return -ENOMEM;
+	int err = ask_rows(c,
+			   "SELECT tenant, run FROM gpustarve_runs GROUP BY tenant, run"
+			   " HAVING count() > 1 LIMIT 1000 FORMAT TabSeparated",
+			   partial, "tt", on_twice, &t);
+	bool whole = !fclose(t.f) && !err && t.runs < 1000 && len < TWICE_BYTES;
+	if (whole)
+		*twice = text;
+	else
+		free(text);
 	return err;
 }
 
 static int fetch(struct click *c, const enum fleet_view *view, size_t n,
-		 const struct fleet_query *q, bool final)
+		 const struct fleet_query *q, const char *twice)
 {
 	struct fleet_request r[FLEET_VIEWS] = { 0 };
 	char *sql[FLEET_VIEWS] = { NULL };
 	int err = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		sql[i] = click_sql_view(view[i], q, final);
+		sql[i] = click_sql_view(view[i], q, twice);
 		err = sql[i] ? err : -ENOMEM;
 	}
 	if (!err)
@@ -86,24 +131,31 @@ static int fetch(struct click *c, const enum fleet_view *view, size_t n,
 }
 
 /*
- * Where no run has two rows, and nothing was inserted or merged while the views were read, FINAL
- * would have changed nothing.
+ * FINAL is asked for only where many runs have several rows. Which these are holds if nothing was
+ * inserted or merged until all views were read; else it is tried again.
  */
 static int click_prepare(struct fleet_store *s, const enum fleet_view *view, size_t n,
 			 const struct fleet_query *q)
 {
 	struct click *c = click_of(s);
-	struct state before, after;
-	int err = look(c, &before, q->partial);
-	bool once = !err && !strcmp(before.rows, before.runs);
+	struct parts before, after;
+	bool holds = false;
+	int err = 0;
 
-	if (!err)
-		err = fetch(c, view, n, q, !once);
-	if (!err && once)
-		err = look(c, &after, q->partial);
-	if (!err && once && memcmp(&before, &after, sizeof(before)) != 0)
-		err = fetch(c, view, n, q, true);
-	return err;
+	for (int tries = 0; tries < TRIES && !err && !holds; tries++) {
+		char *twice = NULL;
+
+		err = look(c, &before, q->partial);
+		if (!err)
+			err = find_twice(c, q->partial, &twice);
+		if (!err)
+			err = fetch(c, view, n, q, twice);
+		if (!err && twice)
+			err = look(c, &after, q->partial);
+		holds = !twice || !memcmp(&before, &after, sizeof(before));
+		free(twice);
+	}
+	return err || holds ? err : fetch(c, view, n, q, NULL);
 }
 
 static int click_read(struct fleet_store *s, enum fleet_view view, const struct fleet_query *q,
@@ -154,11 +206,8 @@ static int note_there(struct click *c, const char *name, int64_t at_ns)
 	struct fleet_request r = { 0 };
 	char *sql = note_sql(name, 0);
 	int64_t count = 0;
-	int err = sql ? click_ask(c, &r, 1, &sql, false, CLICK_LOUD) : -ENOMEM;
+	int err = sql ? ask_rows(c, sql, false, "i", on_count, &count) : -ENOMEM;
 
-	if (!err && r.answer)
-		err = click_rows(r.answer, "i", on_count, &count);
-	free(r.answer);
 	free(sql);
 	if (err || count)
 		return err;

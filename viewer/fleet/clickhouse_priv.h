@@ -31,8 +31,11 @@ struct click {
 	bool has_ready[FLEET_VIEWS];
 };
 
-/* clickhouse_sql.c. Texts are allocated; NULL without memory. */
-char *click_sql_view(enum fleet_view view, const struct fleet_query *q, bool final);
+/*
+ * clickhouse_sql.c. Texts are allocated; NULL without memory. @twice: the runs that have several
+ * rows, as SQL's tuples of (tenant, run); "": none has, NULL: any may have.
+ */
+char *click_sql_view(enum fleet_view view, const struct fleet_query *q, const char *twice);
 char *click_sql_schema(const struct click *c, int statement); /* NULL after the last, errno 0 */
 char *click_sql_insert(void);
 void click_put_row(FILE *f, const struct fleet_digest *d); /* of JSONEachRow */

@@ -6,9 +6,6 @@
 #include "clickhouse_priv.h"
 #include "rollup.h"
 
-#define BILLION 1000000000LL
-#define COLUMNS_MAX 40
-
 /* Takes backslashes out of one cell, which ends at @end. */
 static void unescape(char *text, const char *end)
 {
@@ -28,53 +25,45 @@ static bool whole_number(const char *text, int64_t *v)
 {
 	char *end;
 
+	if (!text)
+		return false;
 	errno = 0;
 	*v = strtoll(text, &end, 10);
 	return end > text && !*end && !errno;
 }
 
-/* A sum comes in two: whole billions and the rest. Neither can have overflowed on the way. */
-static bool sum_of(const char *high, const char *low, int64_t *v)
+/* A sum may be larger than what we keep, and stays at the limit. */
+static bool sum_of(const char *text, int64_t *v)
 {
-	int64_t h, l;
-
-	if (!whole_number(high, &h) || !whole_number(low, &l) || h < 0 || l < 0)
-		return false;
-	*v = 0;
-	if (__builtin_mul_overflow(h, BILLION, v))
-		*v = INT64_MAX;
-	fleet_add(v, l);
-	return true;
+	if (whole_number(text, v))
+		return *v >= 0;
+	return text && errno == ERANGE && *v == INT64_MAX && !text[strspn(text, "0123456789")];
 }
 
 static bool fill(const char *columns, char *const *field, int fields, struct fleet_cell *cell)
 {
-	int at = 0;
-
 	for (int i = 0; columns[i]; i++) {
 		cell[i] = (struct fleet_cell){ 0 };
-		if (at + (columns[i] == 's') >= fields)
+		if (i >= fields || (columns[i] == 't' && !field[i]) ||
+		    (columns[i] == 'i' && !whole_number(field[i], &cell[i].i)) ||
+		    (columns[i] == 's' && !sum_of(field[i], &cell[i].i)))
 			return false;
-		if (columns[i] == 't')
-			cell[i].text = field[at];
-		else if (columns[i] == 'i' && !whole_number(field[at], &cell[i].i))
-			return false;
-		else if (columns[i] == 's' && !sum_of(field[at], field[at + 1], &cell[i].i))
-			return false;
-		at += 1 + (columns[i] == 's');
+		if (columns[i] == 't' || columns[i] == 'n')
+			cell[i].text = field[i];
 	}
-	return at == fields;
+	return fields == (int)strlen(columns);
 }
 
-/* Cuts the line at @text into fields; the text behind it, NULL at the end. */
+/* Cuts the line at @text into fields, NULL where there is none; the text behind it, NULL at the end. */
 static char *cut(char *text, char **field, int most, int *fields)
 {
 	*fields = 0;
 	for (;;) {
 		char *end = text + strcspn(text, "\t\n"), stop = *end;
+		bool none = end == text + 2 && !strncmp(text, "\\N", 2);
 
 		if (*fields < most)
-			field[*fields] = text;
+			field[*fields] = none ? NULL : text;
 		(*fields)++;
 		unescape(text, end);
 		if (stop != '\t')
@@ -86,13 +75,13 @@ static char *cut(char *text, char **field, int most, int *fields)
 int click_rows(char *text, const char *columns,
 	       void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg)
 {
-	struct fleet_cell cell[COLUMNS_MAX];
-	char *field[2 * COLUMNS_MAX];
+	struct fleet_cell cell[FLEET_COLUMNS_MAX];
+	char *field[FLEET_COLUMNS_MAX];
 	int fields;
 
 	while (text && *text) {
-		text = cut(text, field, 2 * COLUMNS_MAX, &fields);
-		if (!text || fields > 2 * COLUMNS_MAX || !fill(columns, field, fields, cell))
+		text = cut(text, field, FLEET_COLUMNS_MAX, &fields);
+		if (!text || fields > FLEET_COLUMNS_MAX || !fill(columns, field, fields, cell))
 			return -EBADMSG; /* a row that does not end was cut off */
 		on_row(arg, cell);
 	}

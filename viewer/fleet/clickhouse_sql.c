@@ -2,8 +2,8 @@
 /*
  * ClickHouse's SQL, as 18.16 and later versions take it. A run is one row, its parts arrays of it:
  * so it comes and is replaced as a whole. FINAL leaves the highest revision of each run; all
- * revisions of a run lie on the same shard. It costs more than all else, and is left out where no
- * run has more than one row (clickhouse.c).
+ * revisions of a run lie on the same shard. It costs more than all else, and is done without where
+ * it is known which few runs have more than one row (clickhouse.c).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,8 +11,6 @@
 #include <string.h>
 #include "base/jsonout.h"
 #include "clickhouse_priv.h"
-
-#define BILLION "1000000000"
 
 static const char columns[] =
 	"(tenant String, run String, revision UInt64, team String, user_name String,"
@@ -87,14 +85,22 @@ char *click_sql_insert(void)
 
 /* --- views --- */
 
-static void put_sum(FILE *f, const char *column)
+struct asked {
+	const struct fleet_query *q;
+	const char *from, *among; /* among: a condition, or "" */
+};
+
+/* No sum can be larger than what it is added up in. */
+static void put_sum(FILE *f, const char *what)
 {
-	fprintf(f, ", sum(intDiv(%s, " BILLION ")), sum(%s %% " BILLION ")", column, column);
+	fprintf(f, ", sum(toDecimal128(%s, 0))", what);
 }
 
-static void put_filter(FILE *f, const struct fleet_query *q, bool since)
+static void put_filter(FILE *f, const struct asked *a, bool since)
 {
-	fputs(" WHERE 1", f);
+	const struct fleet_query *q = a->q;
+
+	fprintf(f, " WHERE 1%s", a->among);
 	if (since && q->since_ns > 0)
 		fprintf(f, " AND start_ns >= %" PRId64, q->since_ns);
 	if (q->until_ns < INT64_MAX)
@@ -105,49 +111,98 @@ static void put_filter(FILE *f, const struct fleet_query *q, bool since)
 	}
 }
 
-static void put_facts(FILE *f, const struct fleet_query *q, const char *from)
+/* A line of a run has its own gpus, held_ns, ...; n counts them. */
+static void put_measures(FILE *f)
 {
-	fputs("SELECT team, user_name, account, project, partition_name, qos, cluster, gpu, model,"
-	      " week, ended, ",
-	      f);
-	if (q->label) {
-		fputs("label_values[indexOf(label_names, ", f);
-		click_put_text(f, q->label);
-		fputs(")] AS label", f);
-	} else {
-		fputs("'' AS label", f);
-	}
-	put_sum(f, "toInt64(n = 1)");
-	put_sum(f, "toInt64(n = 1) * simulated");
-	for (int m = FLEET_HELD_NS; m < FLEET_STORED; m++) {
+	static const char *const more[FLEET_MEASURES] = {
+		[FLEET_RUNS] = "n = 1",
+		[FLEET_SIMULATED] = "(n = 1) * simulated",
+		[FLEET_FAILED_RUNS] = "(n = 1) * (ended != 'ok')",
+		[FLEET_FAILED_NS] = "g_held_ns * (ended != 'ok')",
+		[FLEET_FAILED_USD] = "g_usd * (ended != 'ok')",
+		[FLEET_SPOT_NS] = "g_held_ns * (model = 'spot')",
+		[FLEET_SPOT_USD] = "g_usd * (model = 'spot')",
+	};
+
+	for (int m = 0; m < FLEET_MEASURES; m++) {
 		char column[32];
+
 		snprintf(column, sizeof(column), "g_%s", fleet_measure_columns[m]);
-		put_sum(f, column);
+		put_sum(f, more[m] ? more[m] : column);
 	}
+}
+
+static void put_label(FILE *f, const char *label)
+{
+	fputs("label_values[indexOf(label_names, ", f);
+	click_put_text(f, label);
+	fputs(")]", f);
+}
+
+static bool is_of_bill(int dim)
+{
+	for (int i = 0; i < FLEET_BILL_DIMS; i++)
+		if ((int)fleet_bill_dims[i] == dim)
+			return true;
+	return false;
+}
+
+/* By the dims of the bill, or by all others. */
+static void put_facts_by(FILE *f, const struct asked *a, bool bill)
+{
+	const char *comma = " GROUP BY ";
+
+	fputs("SELECT ", f);
+	for (int d = 0; d < FLEET_DIMS; d++) {
+		fputs(d ? ", " : "", f);
+		if (is_of_bill(d) != bill)
+			fprintf(f, "CAST(NULL AS Nullable(String)) AS none_%d", d);
+		else if (d != FLEET_DIM_LABEL)
+			fputs(fleet_dim_columns[d], f);
+		else if (a->q->label)
+			put_label(f, a->q->label);
+		else
+			fputs("''", f);
+	}
+	put_measures(f);
 	fprintf(f, " FROM %s ARRAY JOIN gpus AS gpu, models AS model, arrayEnumerate(gpus) AS n",
-		from);
-	for (int m = FLEET_HELD_NS; m < FLEET_STORED; m++)
+		a->from);
+	for (int m = FLEET_HELD_NS; m < FLEET_FAILED_RUNS; m++)
 		fprintf(f, ", %s AS g_%s", fleet_measure_columns[m], fleet_measure_columns[m]);
-	put_filter(f, q, true);
-	fputs(" GROUP BY team, user_name, account, project, partition_name, qos, cluster, gpu,"
-	      " model, week, ended, label",
-	      f);
+	put_filter(f, a, true);
+	for (int d = 0; d < FLEET_DIMS; d++) {
+		if (is_of_bill(d) != bill || (d == FLEET_DIM_LABEL && !a->q->label))
+			continue;
+		fputs(comma, f);
+		if (d == FLEET_DIM_LABEL)
+			put_label(f, a->q->label);
+		else
+			fputs(fleet_dim_columns[d], f);
+		comma = ", ";
+	}
+}
+
+/* Twice makes far fewer rows than by everything at once, and each is a sum of few columns. */
+static void put_facts(FILE *f, const struct asked *a)
+{
+	put_facts_by(f, a, true);
+	fputs(" UNION ALL ", f);
+	put_facts_by(f, a, false);
 }
 
 /* Names, then how many, ns and dollars. */
-static void put_pairs(FILE *f, const struct fleet_query *q, const char *from, const char *names,
-		      const char *join)
+static void put_pairs(FILE *f, const struct asked *a, const char *names, const char *join)
 {
 	fprintf(f, "SELECT %s", names);
-	put_sum(f, "toInt64(1)");
+	put_sum(f, "1");
 	put_sum(f, "ns");
 	put_sum(f, "nano");
-	fprintf(f, " FROM %s ARRAY JOIN %s", from, join);
-	put_filter(f, q, true);
+	fprintf(f, " FROM %s ARRAY JOIN %s", a->from, join);
+	put_filter(f, a, true);
 	fprintf(f, " GROUP BY %s", names);
 }
 
-static void put_rates(FILE *f, const struct fleet_query *q, const char *from)
+static void put_rates(FILE *f, const struct asked *a)
 {
 	fputs("SELECT gpu, model, price_label, source, date, toString(per_hour)", f);
 	put_sum(f, "ns");
@@ -156,86 +211,115 @@ static void put_rates(FILE *f, const struct fleet_query *q, const char *from)
 		" FROM %s ARRAY JOIN gpus AS gpu, models AS model, price_labels AS price_label,"
 		" sources AS source, dates AS date, per_hours AS per_hour, held_ns AS ns,"
 		" usd AS nano, priced AS known",
-		from);
-	put_filter(f, q, true);
+		a->from);
+	put_filter(f, a, true);
 	fputs(" AND known = 1 GROUP BY gpu, model, price_label, source, date, per_hour", f);
 }
 
-static void put_weeks(FILE *f, const struct fleet_query *q, const char *from)
+static void put_weeks(FILE *f, const struct asked *a)
 {
 	fputs("SELECT team, week", f);
 	put_sum(f, "run_usd");
 	put_sum(f, "run_held_ns");
-	fprintf(f, " FROM %s", from);
-	put_filter(f, q, false);
+	fprintf(f, " FROM %s", a->from);
+	put_filter(f, a, false);
 	fputs(" GROUP BY team, week", f);
 }
 
-static void put_runs(FILE *f, enum fleet_view view, const struct fleet_query *q, const char *from)
+static void put_runs(FILE *f, enum fleet_view view, const struct asked *a)
 {
 	fprintf(f,
 		"SELECT run, tenant, team, user_name, project, ended, exit_status, start_ns,"
 		" run_held_ns, run_usd, run_priced FROM %s",
-		from);
-	put_filter(f, q, true);
+		a->from);
+	put_filter(f, a, true);
 	if (view == FLEET_VIEW_FAILED) {
 		fputs(" AND ended != 'ok'", f);
 	} else if (view == FLEET_VIEW_COSTLY) {
-		fprintf(f, " AND run_usd >= %" PRId64, q->least_usd);
-	} else if (fleet_column_of(q->required)) {
-		fprintf(f, " AND %s = ''", fleet_column_of(q->required));
+		fprintf(f, " AND run_usd >= %" PRId64, a->q->least_usd);
 	} else {
-		fputs(" AND label_values[indexOf(label_names, ", f);
-		click_put_text(f, q->required);
-		fputs(")] = ''", f);
+		const char *column = fleet_column_of(a->q->required);
+
+		fputs(" AND ", f);
+		if (column)
+			fputs(column, f);
+		else
+			put_label(f, a->q->required);
+		fputs(" = ''", f);
 	}
 }
 
-static void put_view(FILE *f, enum fleet_view view, const struct fleet_query *q, const char *from)
+static void put_view(FILE *f, enum fleet_view view, const struct asked *a)
 {
 	switch (view) {
 	case FLEET_VIEW_FACTS:
-		put_facts(f, q, from);
+		put_facts(f, a);
 		break;
 	case FLEET_VIEW_CLASSES:
-		put_pairs(f, q, from, "class",
-			  "classes AS class, class_ns AS ns, class_usd AS nano");
+		put_pairs(f, a, "class", "classes AS class, class_ns AS ns, class_usd AS nano");
 		break;
 	case FLEET_VIEW_SPOTS:
-		put_pairs(f, q, from, "class, place",
+		put_pairs(f, a, "class, place",
 			  "spot_classes AS class, spot_places AS place, spot_ns AS ns,"
 			  " spot_usd AS nano");
 		break;
 	case FLEET_VIEW_FIXES:
-		put_pairs(f, q, from, "id, title, class, place, brief",
+		put_pairs(f, a, "id, title, class, place, brief",
 			  "fix_ids AS id, fix_titles AS title, fix_classes AS class,"
 			  " fix_places AS place, fix_briefs AS brief, fix_ns AS ns,"
 			  " fix_usd AS nano");
 		break;
 	case FLEET_VIEW_RATES:
-		put_rates(f, q, from);
+		put_rates(f, a);
 		break;
 	case FLEET_VIEW_WEEKS:
-		put_weeks(f, q, from);
+		put_weeks(f, a);
 		break;
 	case FLEET_VIEW_DIGESTS:
-		fprintf(f, "SELECT digest FROM %s", from);
-		put_filter(f, q, true);
+		fprintf(f, "SELECT digest FROM %s", a->from);
+		put_filter(f, a, true);
 		break;
 	default:
-		put_runs(f, view, q, from);
+		put_runs(f, view, a);
 	}
 }
 
-char *click_sql_view(enum fleet_view view, const struct fleet_query *q, bool final)
+/* Of runs that have one row as it is, of the others the latest. */
+static void put_view_twice(FILE *f, enum fleet_view view, const struct fleet_query *q,
+			   const char *twice)
 {
+	struct asked once = { q, "gpustarve_runs", NULL }, latest = { q, NULL, "" };
+	char *others = NULL, *rows = NULL;
+
+	if (asprintf(&others, " AND (tenant, run) NOT IN (%s)", twice) < 0 ||
+	    asprintf(&rows,
+		     "(SELECT * FROM gpustarve_runs WHERE (tenant, run) IN (%s)"
+		     " ORDER BY revision DESC LIMIT 1 BY tenant, run)",
+		     twice) < 0)
+		goto out;
+	once.among = others;
+	latest.from = rows;
+	put_view(f, view, &once);
+	fputs(" UNION ALL ", f);
+	put_view(f, view, &latest);
+out:
+	free(others);
+	free(rows);
+}
+
+char *click_sql_view(enum fleet_view view, const struct fleet_query *q, const char *twice)
+{
+	struct asked all = { q, twice ? "gpustarve_runs" : "gpustarve_runs FINAL", "" };
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
 	if (!f)
 		return NULL;
-	put_view(f, view, q, final ? "gpustarve_runs FINAL" : "gpustarve_runs");
+	if (twice && *twice)
+		put_view_twice(f, view, q, twice);
+	else
+		put_view(f, view, &all);
 	fputs(" FORMAT TabSeparated", f);
 	if (!fclose(f))
 		return text;

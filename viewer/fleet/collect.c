@@ -21,27 +21,17 @@ const char *fleet_shown(const char *name)
 
 /* --- facts --- */
 
-/* What the texts of a row say of its sums. */
-static void derive(struct fleet_sums *s, const struct fleet_cell *cell)
-{
-	if (strcmp(cell[FLEET_DIM_END].text, fleet_end_names[FLEET_END_OK]) != 0) {
-		s->m[FLEET_FAILED_RUNS] = s->m[FLEET_RUNS];
-		s->m[FLEET_FAILED_NS] = s->m[FLEET_HELD_NS];
-		s->m[FLEET_FAILED_USD] = s->m[FLEET_USD];
-	}
-	if (!strcmp(cell[FLEET_DIM_MODEL].text, "spot")) {
-		s->m[FLEET_SPOT_NS] = s->m[FLEET_HELD_NS];
-		s->m[FLEET_SPOT_USD] = s->m[FLEET_USD];
-	}
-}
-
 static void add_bill(struct fleet *f, const struct fleet_cell *cell, const struct fleet_sums *s)
 {
-	const char *const key[] = { cell[FLEET_DIM_TEAM].text, cell[FLEET_DIM_PROJECT].text,
-				    cell[FLEET_DIM_USER].text, cell[FLEET_DIM_GPU].text,
-				    cell[FLEET_DIM_MODEL].text };
+	const char *key[FLEET_BILL_DIMS];
 
-	fleet_sums_add(&fleet_table_at(&f->bill_groups, 5, key)->sums, s);
+	for (int i = 0; i < FLEET_BILL_DIMS; i++) {
+		key[i] = cell[fleet_bill_dims[i]].text;
+		if (!key[i])
+			return;
+	}
+	fleet_sums_add(&fleet_table_at(&f->bill_groups, FLEET_BILL_DIMS, key)->sums, s);
+	fleet_sums_add(&f->total, s);
 }
 
 static void on_fact(void *arg, const struct fleet_cell *cell)
@@ -49,12 +39,10 @@ static void on_fact(void *arg, const struct fleet_cell *cell)
 	struct fleet *f = arg;
 	struct fleet_sums s = { 0 };
 
-	for (int i = 0; i < FLEET_STORED; i++)
+	for (int i = 0; i < FLEET_MEASURES; i++)
 		s.m[i] = cell[FLEET_DIMS + i].i;
-	derive(&s, cell);
-	fleet_sums_add(&f->total, &s);
 	for (int d = 0; d < FLEET_DIMS; d++) {
-		if (d == FLEET_DIM_LABEL && !f->options.query.label)
+		if (!cell[d].text || (d == FLEET_DIM_LABEL && !f->options.query.label))
 			continue;
 		fleet_sums_add(&fleet_table_at(&f->dim[d], 1, &cell[d].text)->sums, &s);
 	}

@@ -16,7 +16,9 @@ static const char *const sql[FLEET_VIEWS] = {
 		" r.cluster, g.gpu, g.model, r.week, r.ended, coalesce(l.value, ''), g.n=0,"
 		" g.n=0 AND r.simulated, g.held_ns, g.busy_ns, g.starved_ns, g.wasted_ns,"
 		" g.unpriced_ns, g.usd, g.starved_usd, g.wasted_usd, g.idle_usd, g.minutes_0,"
-		" g.minutes_5, g.minutes_20, g.minutes_40, g.minutes_60, g.minutes_80"
+		" g.minutes_5, g.minutes_20, g.minutes_40, g.minutes_60, g.minutes_80,"
+		" g.n=0 AND r.ended<>'ok', g.held_ns*(r.ended<>'ok'), g.usd*(r.ended<>'ok'),"
+		" g.held_ns*(g.model='spot'), g.usd*(g.model='spot')"
 		" FROM run r CROSS JOIN gpu g ON g.key=r.key"
 		" LEFT JOIN label l ON l.key=r.key AND l.name=?4 WHERE" FILTER,
 	[FLEET_VIEW_CLASSES] = "SELECT c.class, 1, c.ns, c.usd FROM run r CROSS JOIN class c"
@@ -70,7 +72,7 @@ static void fill(struct fleet_cell *cell, sqlite3_stmt *st, const char *columns)
 {
 	for (int i = 0; columns[i]; i++) {
 		cell[i].text = NULL;
-		if (columns[i] == 't')
+		if (columns[i] == 't' || columns[i] == 'n')
 			cell[i].text = (const char *)sqlite3_column_text(st, i);
 		else
 			cell[i].i = sqlite3_column_int64(st, i);
@@ -82,7 +84,7 @@ static void fill(struct fleet_cell *cell, sqlite3_stmt *st, const char *columns)
 int fleet_db_read(sqlite3 *db, enum fleet_view view, const struct fleet_query *q,
 		  void (*on_row)(void *arg, const struct fleet_cell *cell), void *arg)
 {
-	struct fleet_cell cell[32];
+	struct fleet_cell cell[FLEET_COLUMNS_MAX];
 	sqlite3_stmt *st;
 	int err = prepare(db, &st, view, q), code;
 

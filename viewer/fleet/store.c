@@ -18,14 +18,18 @@ const char *const fleet_dim_names[FLEET_DIMS] = {
 #undef X
 };
 
-const char *const fleet_measure_columns[FLEET_STORED] = {
+const enum fleet_dim fleet_bill_dims[FLEET_BILL_DIMS] = { FLEET_DIM_TEAM, FLEET_DIM_PROJECT,
+							  FLEET_DIM_USER, FLEET_DIM_GPU,
+							  FLEET_DIM_MODEL };
+
+const char *const fleet_measure_columns[FLEET_MEASURES] = {
 #define X(symbol, column) column,
 	FLEET_MEASURE_LIST(X)
 #undef X
 };
 
 const char *const fleet_view_columns[FLEET_VIEWS] = {
-	[FLEET_VIEW_FACTS] = "ttttttttttttsssssssssssssssss",
+	[FLEET_VIEW_FACTS] = "nnnnnnnnnnnnssssssssssssssssssssss",
 	[FLEET_VIEW_CLASSES] = "tsss",
 	[FLEET_VIEW_SPOTS] = "ttsss",
 	[FLEET_VIEW_FIXES] = "tttttsss",

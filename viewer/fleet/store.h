@@ -45,47 +45,52 @@ enum fleet_dim {
 #undef X
 	FLEET_DIMS
 };
+#define FLEET_BILL_DIMS 5
+extern const enum fleet_dim fleet_bill_dims[FLEET_BILL_DIMS]; /* what a line of the bill is by */
 #define FLEET_RUN_DIMS FLEET_DIM_GPU /* so many of them are columns of the run */
 extern const char *const fleet_dim_columns[FLEET_DIMS];
 extern const char *const fleet_dim_names[FLEET_DIMS];
 
-/* What is summed. The first ones come from the store. X(symbol, column) */
-#define FLEET_MEASURE_LIST(X)          \
-	X(RUNS, "runs")                \
-	X(SIMULATED, "simulated")      \
-	X(HELD_NS, "held_ns")          \
-	X(BUSY_NS, "busy_ns")          \
-	X(STARVED_NS, "starved_ns")    \
-	X(WASTED_NS, "wasted_ns")      \
-	X(UNPRICED_NS, "unpriced_ns")  \
-	X(USD, "usd")                  \
-	X(STARVED_USD, "starved_usd")  \
-	X(WASTED_USD, "wasted_usd")    \
-	X(IDLE_USD, "idle_usd")        \
-	X(MINUTES_IDLE, "minutes_0")   \
-	X(MINUTES_5_20, "minutes_5")   \
-	X(MINUTES_20_40, "minutes_20") \
-	X(MINUTES_40_60, "minutes_40") \
-	X(MINUTES_60_80, "minutes_60") \
-	X(MINUTES_80_100, "minutes_80")
+/* What is summed. X(symbol, column; "" where it follows from others) */
+#define FLEET_MEASURE_LIST(X)           \
+	X(RUNS, "runs")                 \
+	X(SIMULATED, "simulated")       \
+	X(HELD_NS, "held_ns")           \
+	X(BUSY_NS, "busy_ns")           \
+	X(STARVED_NS, "starved_ns")     \
+	X(WASTED_NS, "wasted_ns")       \
+	X(UNPRICED_NS, "unpriced_ns")   \
+	X(USD, "usd")                   \
+	X(STARVED_USD, "starved_usd")   \
+	X(WASTED_USD, "wasted_usd")     \
+	X(IDLE_USD, "idle_usd")         \
+	X(MINUTES_IDLE, "minutes_0")    \
+	X(MINUTES_5_20, "minutes_5")    \
+	X(MINUTES_20_40, "minutes_20")  \
+	X(MINUTES_40_60, "minutes_40")  \
+	X(MINUTES_60_80, "minutes_60")  \
+	X(MINUTES_80_100, "minutes_80") \
+	X(FAILED_RUNS, "")              \
+	X(FAILED_NS, "")                \
+	X(FAILED_USD, "")               \
+	X(SPOT_NS, "")                  \
+	X(SPOT_USD, "")
 
 enum fleet_measure {
 #define X(symbol, column) FLEET_##symbol,
 	FLEET_MEASURE_LIST(X)
 #undef X
-	FLEET_STORED, /* the rest follows from the texts */
-	FLEET_FAILED_RUNS = FLEET_STORED,
-	FLEET_FAILED_NS,
-	FLEET_FAILED_USD,
-	FLEET_SPOT_NS,
-	FLEET_SPOT_USD,
 	FLEET_MEASURES
 };
-extern const char *const fleet_measure_columns[FLEET_STORED];
+extern const char *const fleet_measure_columns[FLEET_MEASURES];
 
-/* Columns of each view: t a text, i an integer, s an integer that may be a sum. */
+/* Columns of each view: t a text, n a text or none, i an integer, s an integer that may be a sum. */
 enum fleet_view {
-	FLEET_VIEW_FACTS, /* the dims, then the stored measures */
+	/*
+	 * The dims, then the measures. A row counts by those dims that have a text, and every line
+	 * of every run in one row by each dim. FLEET_BILL_DIMS come together: all or none.
+	 */
+	FLEET_VIEW_FACTS,
 	FLEET_VIEW_CLASSES, /* class; runs, ns, usd */
 	FLEET_VIEW_SPOTS, /* class, place; runs, ns, usd */
 	FLEET_VIEW_FIXES, /* id, title, class, place, brief; runs, ns, usd */
@@ -116,7 +121,7 @@ enum fleet_run_column {
 };
 
 struct fleet_cell {
-	const char *text; /* of a text, else NULL. Valid during the call */
+	const char *text; /* NULL: none, or it is a number. Valid during the call */
 	int64_t i;
 };
 

@@ -6,6 +6,8 @@
 #include "base/arena.h"
 #include "store.h"
 
+#define FLEET_COLUMNS_MAX 40 /* of a view */
+
 struct fleet_store_ops {
 	int (*put)(struct fleet_store *s, const struct fleet_digest *d, size_t n, size_t *waiting);
 	int (*flush)(struct fleet_store *s, size_t *waiting); /* NULL: there is no outbox */
