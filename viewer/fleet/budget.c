@@ -9,6 +9,7 @@
 #include "alarm.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "out.h"
 
 #define NS_PER_S 1000000000LL
 
@@ -173,8 +174,8 @@ const char *fleet_words_budget(const struct fleet_budget_state *b, struct view_a
 	view_unit usd, limit, pct;
 
 	return view_arena_printf(mem, "%s %s cost %s of %s%s%s: %s %%", b->run ? "run" : "team",
-				 b->run ? b->run : fleet_shown(b->team), view_cents(usd, b->usd),
-				 view_cents(limit, b->limit_usd), b->run ? "" : " in ", b->period,
+				 b->run ? b->run : fleet_shown(b->team), fleet_usd(usd, b->usd),
+				 fleet_usd(limit, b->limit_usd), b->run ? "" : " in ", b->period,
 				 view_percent(pct, view_ppm(b->usd, b->limit_usd)));
 }
 

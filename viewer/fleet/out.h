@@ -24,7 +24,11 @@ const char *const *fleet_words_notes(const struct fleet *f, struct view_arena *m
 const char *fleet_words_spike(const struct fleet_spike *s, struct view_arena *mem);
 const char *fleet_words_rate(const struct fleet_group *g, struct view_arena *mem);
 
-/* Minutes as hours with two decimals. */
+/* Into a view_unit, as those of units.h but with commas: "$1,234,567.89", "2,412,345.10". */
+const char *fleet_usd(char *out, int64_t nano_usd);
+const char *fleet_usd_closed(char *out, int64_t nano_usd, int64_t cents);
+const char *fleet_cents(char *out, int64_t cents);
+const char *fleet_hours(char *out, int64_t ns);
 const char *fleet_hours_of_minutes(char *out, int64_t minutes);
 int64_t fleet_minutes(const struct fleet_sums *s); /* of all bands */
 

@@ -35,7 +35,8 @@ static void put_dim(const struct fleet *f, FILE *out, enum fleet_dim d)
 
 	fprintf(out,
 		"%s,runs,gpu_hours,usd,wasted_usd,starved_usd,held_ns,busy_ns,wasted_ns,"
-		"starved_ns,unpriced_ns,failed_runs,failed_usd,idle_minutes,spot_ns\r\n",
+		"starved_ns,unpriced_ns,failed_runs,failed_usd,idle_minutes,spot_ns,idle_usd,"
+		"minutes_60_80,spot_usd\r\n",
 		fleet_dim_names[d]);
 	for (size_t i = 0; i < t->groups; i++) {
 		const int64_t *m = t->group[i].sums.m;
@@ -52,8 +53,10 @@ static void put_dim(const struct fleet *f, FILE *out, enum fleet_dim d)
 			m[FLEET_HELD_NS], m[FLEET_BUSY_NS], m[FLEET_WASTED_NS], m[FLEET_STARVED_NS],
 			m[FLEET_UNPRICED_NS], m[FLEET_FAILED_RUNS]);
 		put_usd(out, m[FLEET_FAILED_USD], ",");
-		fprintf(out, "%" PRId64 ",%" PRId64 "\r\n", m[FLEET_MINUTES_IDLE],
-			m[FLEET_SPOT_NS]);
+		fprintf(out, "%" PRId64 ",%" PRId64 ",", m[FLEET_MINUTES_IDLE], m[FLEET_SPOT_NS]);
+		put_usd(out, m[FLEET_IDLE_USD], ",");
+		fprintf(out, "%" PRId64 ",", m[FLEET_MINUTES_60_80]);
+		put_usd(out, m[FLEET_SPOT_USD], "\r\n");
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fleet for a terminal, in 80 columns. */
+/* The fleet for a terminal: in 80 columns, and in 115 where one table is asked for. */
 #include <string.h>
 #include "base/units.h"
 #include "base/utf8.h"
@@ -8,8 +8,7 @@
 #include "budget.h"
 #include "out.h"
 
-#define NAME_COLUMNS 25
-#define LAST_WEEKS 12
+#define NAME_COLUMNS 23
 
 struct sheet {
 	const struct fleet *f;
@@ -43,26 +42,42 @@ static void put_name(struct sheet *s, const char *text, int columns)
 	fprintf(s->out, "%*s", columns - used, "");
 }
 
-static void put_head(struct sheet *s, const char *name, bool starved)
+/* One table alone has room for what else there is to know of a name. */
+static bool is_wide(const struct sheet *s)
 {
-	fprintf(s->out, "  %-*s %11s %13s %12s %6s %6s\n", NAME_COLUMNS, name, "GPU-hours", "cost",
-		starved ? "starved" : "wasted", "%", "runs");
+	return s->f->options.by != FLEET_BY_NOTHING;
 }
 
-static void put_row(struct sheet *s, const char *name, const struct fleet_sums *sums, int64_t cents,
-		    int64_t wasted_cents)
+static void put_head(struct sheet *s, const char *name)
+{
+	fprintf(s->out, "  %-*s %12s %13s %13s %5s", NAME_COLUMNS, name, "GPU-hours", "cost",
+		"wasted", "%");
+	if (is_wide(s))
+		fprintf(s->out, " %13s %5s %12s", "starved", "%", "under 5 %");
+	fprintf(s->out, " %7s\n", "runs");
+}
+
+/* Its three amounts in cents. */
+static void put_row(struct sheet *s, const char *name, const struct fleet_sums *sums,
+		    const int64_t cents[3])
 {
 	const int64_t *m = sums->m;
-	view_unit hours, usd, wasted, pct, runs;
 	bool priced = m[FLEET_UNPRICED_NS] != m[FLEET_HELD_NS];
+	view_unit hours, usd, pct, runs;
 
 	fputs("  ", s->out);
 	put_name(s, name, NAME_COLUMNS);
-	fprintf(s->out, " %11s %13s %12s %6s %6s\n", view_hours(hours, m[FLEET_HELD_NS]),
-		priced ? view_cents_closed(usd, m[FLEET_USD], cents) : "-",
-		priced ? view_cents_closed(wasted, m[FLEET_WASTED_USD], wasted_cents) : "-",
-		view_percent(pct, view_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])),
-		view_count(runs, (uint64_t)m[FLEET_RUNS]));
+	fprintf(s->out, " %12s %13s", fleet_hours(hours, m[FLEET_HELD_NS]),
+		priced ? fleet_usd_closed(usd, m[FLEET_USD], cents[0]) : "-");
+	fprintf(s->out, " %13s %5s",
+		priced ? fleet_usd_closed(usd, m[FLEET_WASTED_USD], cents[1]) : "-",
+		view_percent(pct, view_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])));
+	if (is_wide(s))
+		fprintf(s->out, " %13s %5s %12s",
+			priced ? fleet_usd_closed(usd, m[FLEET_STARVED_USD], cents[2]) : "-",
+			view_percent(pct, view_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])),
+			fleet_hours_of_minutes(hours, m[FLEET_MINUTES_IDLE]));
+	fprintf(s->out, " %7s\n", view_count(runs, (uint64_t)m[FLEET_RUNS]));
 }
 
 static void put_left_out(struct sheet *s, size_t all, size_t shown)
@@ -75,18 +90,20 @@ static void put_left_out(struct sheet *s, size_t all, size_t shown)
 
 static void put_dim(struct sheet *s, enum fleet_dim d)
 {
+	static const enum fleet_measure amount[] = { FLEET_USD, FLEET_WASTED_USD,
+						     FLEET_STARVED_USD };
 	const struct fleet_table *t = &s->f->dim[d];
-	const int64_t *cents = fleet_table_cents(t, FLEET_USD, s->f->total.m[FLEET_USD], &s->mem);
-	const int64_t *wasted =
-		fleet_table_cents(t, FLEET_WASTED_USD, s->f->total.m[FLEET_WASTED_USD], &s->mem);
+	const int64_t *cents[3];
 	size_t n = t->groups < s->f->options.top ? t->groups : s->f->options.top;
 	size_t from = d == FLEET_DIM_WEEK ? t->groups - n : 0; /* the last weeks */
 
+	for (int k = 0; k < 3; k++)
+		cents[k] = fleet_table_cents(t, amount[k], s->f->total.m[amount[k]], &s->mem);
 	heading(s, fleet_title(d));
-	put_head(s, fleet_dim_names[d], false);
+	put_head(s, fleet_dim_names[d]);
 	for (size_t i = from; i < from + n; i++)
-		put_row(s, fleet_group_name(&t->group[i], d, &s->mem), &t->group[i].sums, cents[i],
-			wasted[i]);
+		put_row(s, fleet_group_name(&t->group[i], d, &s->mem), &t->group[i].sums,
+			(const int64_t[]){ cents[0][i], cents[1][i], cents[2][i] });
 	put_left_out(s, t->groups, n);
 }
 
@@ -101,14 +118,14 @@ static void put_pairs(struct sheet *s, int by)
 	heading(s, fleet_title(by));
 	if (by == FLEET_BY_FIX)
 		fputs("  what each could save at most; savings of one run overlap\n", s->out);
-	fprintf(s->out, "  %11s %13s %6s %6s\n", "GPU-hours",
+	fprintf(s->out, "  %12s %13s %5s %7s\n", "GPU-hours",
 		by == FLEET_BY_FIX ? "at most" : "cost", "%", "runs");
 	for (size_t i = 0; i < n; i++) {
 		const int64_t *m = t->group[i].sums.m;
 		view_unit hours, usd, pct, runs;
 
-		fprintf(s->out, "  %11s %13s %6s %6s  ", view_hours(hours, m[FLEET_HELD_NS]),
-			view_cents(usd, m[FLEET_USD]),
+		fprintf(s->out, "  %12s %13s %5s %7s  ", fleet_hours(hours, m[FLEET_HELD_NS]),
+			fleet_usd(usd, m[FLEET_USD]),
 			view_percent(pct, view_ppm(m[FLEET_HELD_NS], s->f->total.m[FLEET_HELD_NS])),
 			view_count(runs, (uint64_t)m[FLEET_RUNS]));
 		view_put_tame(s->out, fleet_group_name(&t->group[i], by, &s->mem));
@@ -126,12 +143,12 @@ static void put_runs(struct sheet *s, const char *title, const struct fleet_runs
 		return;
 	heading(s, title);
 	fprintf(s->out, "  %s runs, %s GPU-hours, %s\n", view_count(count, r->count),
-		view_hours(hours, r->held_ns), view_cents(usd, r->usd));
+		fleet_hours(hours, r->held_ns), fleet_usd(usd, r->usd));
 	for (size_t i = 0; i < n; i++) {
 		const struct fleet_run *run = &r->run[i];
 
-		fprintf(s->out, "  %11s %13s  %s  ", view_hours(hours, run->held_ns),
-			run->priced ? view_cents(usd, run->usd) : "-",
+		fprintf(s->out, "  %12s %13s  %s  ", fleet_hours(hours, run->held_ns),
+			run->priced ? fleet_usd(usd, run->usd) : "-",
 			view_day(start, run->start_ns));
 		view_put_tame(s->out, run->id);
 		fprintf(s->out, "  %s%s", run->end, run->exit[0] ? " " : "");
@@ -143,26 +160,52 @@ static void put_runs(struct sheet *s, const char *title, const struct fleet_runs
 	put_left_out(s, r->count, n);
 }
 
+static void put_bill_sum(struct sheet *s, int64_t cents, int64_t ns, const char *what,
+			 const char *team)
+{
+	view_unit usd, hours;
+
+	fprintf(s->out, "%s  %13s %12s  %s", s->look.colour ? "\033[1m" : "",
+		fleet_cents(usd, cents), fleet_hours(hours, ns), what);
+	view_put_tame(s->out, team);
+	fprintf(s->out, "%s\n", s->look.colour ? "\033[0m" : "");
+}
+
+static void put_bill_line(struct sheet *s, const struct fleet_bill_line *l)
+{
+	const struct fleet_group *g = l->group;
+	view_unit usd, hours;
+
+	fprintf(s->out, "  %13s %12s  ", g->key[4][0] ? fleet_cents(usd, l->cents) : "no price",
+		fleet_hours(hours, g->sums.m[FLEET_HELD_NS]));
+	for (int k = 0; k < FLEET_BILL_DIMS; k++) {
+		fputs(k ? ", " : "", s->out);
+		view_put_tame(s->out, k == FLEET_BILL_DIMS - 1 && !g->key[k][0]
+					      ? "no price"
+					      : fleet_shown(g->key[k]));
+	}
+	fputc('\n', s->out);
+}
+
+/* A team's lines, then what they sum to. */
 static void put_bill(struct sheet *s)
 {
 	const struct fleet_bill *b = &s->f->bill;
-	view_unit usd, hours;
+	int64_t cents = 0, ns = 0;
 
 	heading(s, "The bill");
 	for (size_t i = 0; i < b->lines; i++) {
 		const struct fleet_group *g = b->line[i].group;
 
-		fprintf(s->out, "  %13s %11s  ",
-			g->key[4][0] ? view_cents_of(usd, b->line[i].cents) : "no price",
-			view_hours(hours, g->sums.m[FLEET_HELD_NS]));
-		for (int k = 0; k < 5; k++) {
-			fputs(k ? ", " : "", s->out);
-			view_put_tame(s->out, fleet_shown(g->key[k]));
-		}
-		fputc('\n', s->out);
+		put_bill_line(s, &b->line[i]);
+		cents += b->line[i].cents;
+		fleet_add(&ns, g->sums.m[FLEET_HELD_NS]);
+		if (i + 1 < b->lines && !strcmp(g->key[0], b->line[i + 1].group->key[0]))
+			continue;
+		put_bill_sum(s, cents, ns, "team ", fleet_shown(g->key[0]));
+		cents = ns = 0;
 	}
-	fprintf(s->out, "  %13s %11s  total\n", view_cents_of(usd, b->total_cents),
-		view_hours(hours, s->f->total.m[FLEET_HELD_NS]));
+	put_bill_sum(s, b->total_cents, s->f->total.m[FLEET_HELD_NS], "total", "");
 }
 
 static void put_use(struct sheet *s)
@@ -181,7 +224,7 @@ static void put_use(struct sheet *s)
 			fleet_hours_of_minutes(hours, minutes),
 			view_percent(pct, view_ppm(minutes, all)));
 		if (!b && t->m[FLEET_IDLE_USD])
-			fprintf(s->out, "  idle: %s", view_cents(usd, t->m[FLEET_IDLE_USD]));
+			fprintf(s->out, "  idle: %s", fleet_usd(usd, t->m[FLEET_IDLE_USD]));
 		fputc('\n', s->out);
 	}
 }
@@ -192,9 +235,9 @@ static void put_spot(struct sheet *s)
 	view_unit hours, pct, usd;
 
 	heading(s, "On spot");
-	fprintf(s->out, "  %s GPU-hours, %s %% of all; %s\n", view_hours(hours, m[FLEET_SPOT_NS]),
+	fprintf(s->out, "  %s GPU-hours, %s %% of all; %s\n", fleet_hours(hours, m[FLEET_SPOT_NS]),
 		view_percent(pct, view_ppm(m[FLEET_SPOT_NS], m[FLEET_HELD_NS])),
-		view_cents(usd, m[FLEET_SPOT_USD]));
+		fleet_usd(usd, m[FLEET_SPOT_USD]));
 }
 
 static void put_rates(struct sheet *s)

@@ -51,6 +51,44 @@ const char *fleet_group_name(const struct fleet_group *g, int by, struct view_ar
 	return fleet_shown(g->key[0]);
 }
 
+/* Commas into the digits before the point, which may stand behind other signs. */
+static const char *grouped(char *out)
+{
+	size_t before = strcspn(out, "0123456789"), digits = strspn(out + before, "0123456789");
+	size_t len = strlen(out);
+
+	for (size_t left = digits; left > 3 && len + 1 < VIEW_UNIT_BYTES; len++) {
+		left -= 3;
+		memmove(out + before + left + 1, out + before + left, len - before - left + 1);
+		out[before + left] = ',';
+	}
+	return out;
+}
+
+const char *fleet_usd(char *out, int64_t nano_usd)
+{
+	view_cents(out, nano_usd);
+	return grouped(out);
+}
+
+const char *fleet_usd_closed(char *out, int64_t nano_usd, int64_t cents)
+{
+	view_cents_closed(out, nano_usd, cents);
+	return grouped(out);
+}
+
+const char *fleet_cents(char *out, int64_t cents)
+{
+	view_cents_of(out, cents);
+	return grouped(out);
+}
+
+const char *fleet_hours(char *out, int64_t ns)
+{
+	view_hours(out, ns);
+	return grouped(out);
+}
+
 int64_t fleet_minutes(const struct fleet_sums *s)
 {
 	int64_t sum = 0;
@@ -64,22 +102,36 @@ const char *fleet_hours_of_minutes(char *out, int64_t minutes)
 {
 	int64_t most = INT64_MAX / NS_PER_MINUTE;
 
-	return view_hours(out, (minutes < most ? minutes : most) * NS_PER_MINUTE);
+	return fleet_hours(out, (minutes < most ? minutes : most) * NS_PER_MINUTE);
+}
+
+/* ", from 2026-01-05": as it was asked, else the week of the first or last run. */
+static const char *bound(const struct fleet *f, bool last, struct view_arena *mem)
+{
+	const struct fleet_table *weeks = &f->dim[FLEET_DIM_WEEK];
+	int64_t asked = last ? f->options.query.until_ns - 1 : f->options.query.since_ns;
+	bool given = last ? f->options.query.until_ns < INT64_MAX : asked > 0;
+	const char *word = last ? "to" : "from";
+	view_unit day;
+
+	if (given)
+		return view_arena_printf(mem, ", %s %s", word, view_day(day, asked));
+	if (!weeks->groups)
+		return "";
+	return view_arena_printf(mem, ", %s the week of %s", word,
+				 weeks->group[last ? weeks->groups - 1 : 0].key[0]);
 }
 
 const char *fleet_words_scope(const struct fleet *f, struct view_arena *mem)
 {
 	const struct fleet_query *q = &f->options.query;
-	view_unit runs, hours, since, until;
-	const char *from = q->since_ns > 0 ? view_day(since, q->since_ns) : NULL;
-	const char *to = q->until_ns < INT64_MAX ? view_day(until, q->until_ns - 1) : NULL;
+	view_unit runs, hours;
 
-	return view_arena_printf(mem, "%s runs, %s GPU-hours%s%s%s%s%s%s",
+	return view_arena_printf(mem, "%s runs, %s GPU-hours%s%s%s%s",
 				 view_count(runs, (uint64_t)f->total.m[FLEET_RUNS]),
-				 view_hours(hours, f->total.m[FLEET_HELD_NS]),
-				 q->team ? ", team " : "", q->team ? q->team : "",
-				 from ? ", from " : "", from ? from : "", to ? ", to " : "",
-				 to ? to : "");
+				 fleet_hours(hours, f->total.m[FLEET_HELD_NS]),
+				 q->team ? ", team " : "", q->team ? fleet_shown(q->team) : "",
+				 bound(f, false, mem), bound(f, true, mem));
 }
 
 const char *fleet_words_cost(const struct fleet *f, struct view_arena *mem)
@@ -94,10 +146,10 @@ const char *fleet_words_cost(const struct fleet *f, struct view_arena *mem)
 			view_percent(s, view_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])));
 	return view_arena_printf(mem,
 				 "%s, of which wasted %s (%s %% of the time), starved %s (%s %%)",
-				 view_cents(usd, m[FLEET_USD]),
-				 view_cents(wasted, m[FLEET_WASTED_USD]),
+				 fleet_usd(usd, m[FLEET_USD]),
+				 fleet_usd(wasted, m[FLEET_WASTED_USD]),
 				 view_percent(w, view_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])),
-				 view_cents(starved, m[FLEET_STARVED_USD]),
+				 fleet_usd(starved, m[FLEET_STARVED_USD]),
 				 view_percent(s, view_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])));
 }
 
@@ -107,8 +159,8 @@ const char *fleet_words_spike(const struct fleet_spike *s, struct view_arena *me
 
 	return view_arena_printf(
 		mem, "the week of %s cost %s %s, where %s is the median of the %zu weeks before",
-		s->week, s->team ? fleet_shown(s->team) : "all of it", view_cents(usd, s->usd),
-		view_cents(median, s->median_usd), s->history);
+		s->week, s->team ? fleet_shown(s->team) : "all of it", fleet_usd(usd, s->usd),
+		fleet_usd(median, s->median_usd), s->history);
 }
 
 const char *fleet_words_rate(const struct fleet_group *g, struct view_arena *mem)
@@ -138,7 +190,7 @@ const char *const *fleet_words_notes(const struct fleet *f, struct view_arena *m
 			mem,
 			"%s GPU-hours have no price and are in no amount; set one with --price "
 			"or a price list and make their digests again",
-			view_hours(a, m[FLEET_UNPRICED_NS]));
+			fleet_hours(a, m[FLEET_UNPRICED_NS]));
 	if (m[FLEET_SIMULATED])
 		note[n++] = view_arena_printf(
 			mem,
@@ -147,12 +199,12 @@ const char *const *fleet_words_notes(const struct fleet *f, struct view_arena *m
 			view_count(a, (uint64_t)m[FLEET_SIMULATED]));
 	if (f->bill.untagged_cents)
 		note[n++] = view_arena_printf(mem, "%s belong to no team (label team)",
-					      view_cents_of(a, f->bill.untagged_cents));
+					      fleet_cents(a, f->bill.untagged_cents));
 	if (f->unlabelled.count)
 		note[n++] = view_arena_printf(mem, "%s runs have no %s: %s",
 					      view_count(a, f->unlabelled.count),
 					      f->options.query.required,
-					      view_cents(b, f->unlabelled.usd));
+					      fleet_usd(b, f->unlabelled.usd));
 	for (size_t i = 0; i < f->spikes && n < NOTES_MAX; i++)
 		note[n++] = fleet_words_spike(&f->spike[f->spikes - 1 - i], mem);
 	note[n] = NULL;

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of the fleet's page, and those of runs. */
+#include <string.h>
+#include "base/units.h"
+#include "page.h"
+
+void fleet_page_table(struct fleet_page *s, const char *id, const char *title, const char *columns)
+{
+	fprintf(s->out,
+		"<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n"
+		"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"%s\">"
+		"<table>\n<thead><tr>%s</tr></thead>\n<tbody>\n",
+		id, id, title, id, columns);
+}
+
+void fleet_page_table_end(struct fleet_page *s, size_t all, size_t shown)
+{
+	view_unit n;
+
+	fputs("</tbody></table></div>\n", s->out);
+	if (all > shown)
+		fprintf(s->out, "<p class=\"soft\">And %s more.</p>\n", view_count(n, all - shown));
+	fputs("</section>\n", s->out);
+}
+
+void fleet_page_number(struct fleet_page *s, const char *text)
+{
+	fputs("<td class=\"n\">", s->out);
+	html_escape(s->out, text);
+	fputs("</td>", s->out);
+}
+
+void fleet_page_named(struct fleet_page *s, const char *text)
+{
+	fputs("<tr><th scope=\"row\"><bdi>", s->out);
+	html_escape(s->out, text);
+	fputs("</bdi></th>", s->out);
+}
+
+void fleet_page_cell(struct fleet_page *s, const char *text)
+{
+	fputs("<td class=\"wide\"><bdi>", s->out);
+	html_escape(s->out, text);
+	fputs("</bdi></td>", s->out);
+}
+
+/* --- runs --- */
+
+/* An address that a page may hold, whatever the run is called. */
+static void put_link(struct fleet_page *s, const char *id)
+{
+	fputs("<a href=\"runs/", s->out);
+	for (const unsigned char *p = (const unsigned char *)id; *p; p++) {
+		if ((*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+		    (*p >= 'A' && *p <= 'Z') || strchr("-_.+=@", *p))
+			fputc(*p, s->out);
+		else
+			fprintf(s->out, "%%%02X", *p);
+	}
+	fputs("\">", s->out);
+}
+
+static void put_run(struct fleet_page *s, const struct fleet_run *r)
+{
+	view_unit text;
+
+	fputs("<tr><th scope=\"row\"><bdi class=\"mono\">", s->out);
+	if (s->f->options.links)
+		put_link(s, r->id);
+	html_escape(s->out, r->id);
+	fputs(s->f->options.links ? "</a></bdi></th>" : "</bdi></th>", s->out);
+	fleet_page_cell(s, fleet_shown(r->team));
+	fleet_page_cell(s, fleet_shown(r->user));
+	fleet_page_cell(s, view_arena_printf(&s->mem, "%s %s", r->end, r->exit));
+	fleet_page_cell(s, view_day(text, r->start_ns));
+	fleet_page_number(s, fleet_hours(text, r->held_ns));
+	fleet_page_number(s, r->priced ? fleet_usd(text, r->usd) : "-");
+	fputs("</tr>\n", s->out);
+}
+
+void fleet_page_runs(struct fleet_page *s, const char *id, const char *title,
+		     const struct fleet_runs *r)
+{
+	size_t n = r->runs < s->f->options.top ? r->runs : s->f->options.top;
+
+	if (!r->count)
+		return;
+	fleet_page_table(s, id, title,
+			 T("Run") T("Team") T("User") T("End") T("Began") N("GPU-hours") N("Cost"));
+	for (size_t i = 0; i < n; i++)
+		put_run(s, &r->run[i]);
+	fleet_page_table_end(s, r->count, n);
+}

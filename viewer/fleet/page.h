@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the fleet's page share. Private to them. Texts are escaped here. */
+#ifndef FLEET_PAGE_H
+#define FLEET_PAGE_H
+
+#include "out.h"
+#include "report/html_priv.h"
+
+struct fleet_page {
+	const struct fleet *f;
+	FILE *out;
+	struct view_arena mem;
+};
+
+/* page.c: a table in a section of its own. @columns: heads in markup of ours. */
+#define N(head) "<th scope=\"col\" class=\"n\">" head "</th>"
+#define T(head) "<th scope=\"col\">" head "</th>"
+void fleet_page_table(struct fleet_page *s, const char *id, const char *title, const char *columns);
+void fleet_page_table_end(struct fleet_page *s, size_t all, size_t shown);
+void fleet_page_named(struct fleet_page *s, const char *text); /* begins a row */
+void fleet_page_number(struct fleet_page *s, const char *text);
+void fleet_page_cell(struct fleet_page *s, const char *text);
+void fleet_page_runs(struct fleet_page *s, const char *id, const char *title,
+		     const struct fleet_runs *r);
+
+/* page_bill.c */
+void fleet_page_bill(struct fleet_page *s);
+void fleet_page_rates(struct fleet_page *s);
+void fleet_page_budgets(struct fleet_page *s);
+
+#endif
