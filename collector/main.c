@@ -46,7 +46,7 @@ static int sweep(const struct coll_options *opts)
 		.base = opts->dir,
 		.limits = &limits,
 		.dry = opts->dry_run,
-		.digests = opts->store != NULL,
+		.digests = opts->digest.store != NULL,
 	};
 
 	if (opts->limits_file && coll_limits_load(&limits, &opts->limits, opts->limits_file))

@@ -26,14 +26,14 @@ declare -A _gpustarve_options=(
 	[export]='--format -o --output --table --price --price-model --window -q --quiet'
 	[job]='-d --dir --cluster --price --price-model'
 	[dump]='--samples --batches --steps --streams'
-	[digest]='--store -o --output --team --revision --from --flush'
+	[digest]='--store -o --output --team --revision --from --flush --budget --exec'
 	[fleet]='--store --by --since --until --team --top --require-label --budget --exec --partial --format --links
 		-o --output'
 	[prices]='-o --output --provider --date --price-model'
 	[doctor]=''
 	[collector]='--dir --unix --listen --cert --key --client-ca --token-file --no-token
-		--insecure-http --limits --limit --quota --keep --keep-label --store --sweep --dry-run
-		--alert --exec --usd-per-gpu-hour --upstream --upstream-token-file --upstream-ca
+		--insecure-http --limits --limit --quota --keep --keep-label --store --budget --sweep
+		--dry-run --alert --exec --usd-per-gpu-hour --upstream --upstream-token-file --upstream-ca
 		--upstream-cert --upstream-key --outbox-max --forwarded --linger
 		--until-eof --grace --silence --idle-exit --ready-fd --foreground
 		--verbose --version'
@@ -65,7 +65,7 @@ declare -A _gpustarve_values=(
 	[job -d]=@folder [job --dir]=@folder [job --cluster]=@none
 	[job --price]=@none [job --price-model]=$_gpustarve_models
 	[digest --store]=@none [digest -o]=@file [digest --output]=@file [digest --team]=@none
-	[digest --revision]=@none [digest --from]=@file
+	[digest --revision]=@none [digest --from]=@file [digest --budget]=@none [digest --exec]=@none
 	[fleet --store]=@none [fleet --since]=@none [fleet --until]=@none [fleet --team]=@none
 	[fleet --by]='team user account project partition qos cluster gpu model week end class line fix
 		failed bill'
@@ -76,6 +76,7 @@ declare -A _gpustarve_values=(
 	[collector --dir]=@folder [collector --unix]=@file [collector --until-eof]=@none
 	[collector --limits]=@file [collector --limit]=@none [collector --quota]=@none
 	[collector --keep]=@none [collector --keep-label]=@none [collector --store]=@none
+	[collector --budget]=@none
 	[collector --alert]=@none [collector --exec]=@none [collector --usd-per-gpu-hour]=@none
 	[collector --grace]=@none [collector --silence]=@none [collector --idle-exit]=@none
 	[collector --ready-fd]=@none [collector --listen]=@none [collector --cert]=@file

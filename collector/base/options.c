@@ -36,11 +36,14 @@ static const char help[] =
 	"  --keep-label KEY=VALUE:TIME\n"
 	"                       the same for runs with a label; `forever` keeps them\n"
 	"  --store URL          hand digests of ended runs to `gpustarve digest --store URL`\n"
+	"  --budget B           look with every digest at this budget of `gpustarve fleet`, such\n"
+	"                       as team:vision=5000/month; may be given several times\n"
 	"  --sweep              remove what is not to be kept, once, and end\n"
 	"  --dry-run            with --sweep: only say what would go\n"
 	"  --alert COND         say so once in each run in which this holds, such as\n"
 	"                       'idle_for>15m'; may be given several times\n"
-	"  --exec CMD           run this, too, when the alert before it fires\n"
+	"  --exec CMD           run this, too, when the alert before it fires, or the budgets\n"
+	"                       before it are told\n"
 	"  --usd-per-gpu-hour USD\n"
 	"                       price of every GPU, for alerts in dollars\n"
 	"  --upstream URL       forward everything to the collector at https://HOST:PORT\n"
@@ -87,6 +90,7 @@ enum {
 	OPT_KEEP,
 	OPT_KEEP_LABEL,
 	OPT_STORE,
+	OPT_BUDGET,
 	OPT_SWEEP,
 	OPT_DRY_RUN,
 	OPT_ALERT,
@@ -127,6 +131,7 @@ static const struct option table[] = {
 	{ "keep", required_argument, NULL, OPT_KEEP },
 	{ "keep-label", required_argument, NULL, OPT_KEEP_LABEL },
 	{ "store", required_argument, NULL, OPT_STORE },
+	{ "budget", required_argument, NULL, OPT_BUDGET },
 	{ "sweep", no_argument, NULL, OPT_SWEEP },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 	{ "alert", required_argument, NULL, OPT_ALERT },
@@ -235,8 +240,16 @@ static bool one_keep(struct coll_options *o, int opt)
 	case OPT_KEEP_LABEL:
 		return one_limit(o, opt);
 	case OPT_STORE:
-		o->store = optarg;
+		o->digest.store = optarg;
 		return true;
+	case OPT_BUDGET:
+		o->exec_of_budgets = true;
+		if (o->digest.budgets < COLL_BUDGETS_MAX) {
+			o->digest.budget[o->digest.budgets++] = optarg;
+			return true;
+		}
+		coll_log("--budget %s: more than %d; leave some out", optarg, COLL_BUDGETS_MAX);
+		return false;
 	case OPT_SWEEP:
 		o->sweep = true;
 		return true;
@@ -304,9 +317,13 @@ static bool one(struct coll_options *o, int opt)
 	case OPT_IDLE_EXIT:
 		return number("idle-exit", optarg, &o->idle_exit_s);
 	case OPT_ALERT:
+		o->exec_of_budgets = false;
 		return coll_conditions_alert(&o->conditions, optarg);
 	case OPT_EXEC:
-		return coll_conditions_exec(&o->conditions, optarg);
+		if (!o->exec_of_budgets)
+			return coll_conditions_exec(&o->conditions, optarg);
+		o->digest.exec = optarg;
+		return true;
 	case OPT_USD:
 		return coll_conditions_price(&o->conditions, optarg);
 	case OPT_FOREGROUND:
@@ -337,6 +354,10 @@ static bool complete(const struct coll_options *o, int argc, char **argv)
 	}
 	if (!o->listen && (o->cert || o->key || o->client_ca || o->token_file || o->no_token)) {
 		coll_log("options of HTTP without --listen; give --listen https://HOST:PORT");
+		return false;
+	}
+	if (!o->digest.store && o->digest.budgets) {
+		coll_log("--budget needs the digests of runs; give --store URL");
 		return false;
 	}
 	if (!o->upstream && (o->upstream_token_file || o->upstream_ca || o->upstream_cert ||

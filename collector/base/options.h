@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "alert/conditions.h"
+#include "keep/digests.h"
 #include "keep/limits.h"
 
 struct coll_options {
@@ -27,7 +28,7 @@ struct coll_options {
 	/* What is kept, see keep/. */
 	struct coll_limits limits; /* of the command line */
 	const char *limits_file; /* over those; read again on SIGHUP. NULL: none */
-	const char *store; /* URL of a store of digests; NULL: none */
+	struct coll_digest_to digest;
 	bool sweep, dry_run; /* one sweep instead of serving */
 	/* Forwarding, see upstream/upstream.h. NULL: not given. */
 	const char *upstream; /* URL */
@@ -37,6 +38,7 @@ struct coll_options {
 	bool forwarded_remove;
 
 	struct coll_conditions conditions;
+	bool exec_of_budgets; /* a --budget was given after the last --alert */
 };
 
 enum coll_exit {

@@ -73,7 +73,7 @@ static void summary_end(struct coll_http_request *r)
 
 static void fleet_end(struct coll_http_request *r)
 {
-	const char *team = r->team->name, *store = r->server->opts->store;
+	const char *team = r->team->name, *store = r->server->opts->digest.store;
 	struct coll_made what = {
 		.type = HTML,
 		.page = true,

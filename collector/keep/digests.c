@@ -24,12 +24,12 @@
 #define PAUSE_MIN_S 15
 #define PAUSE_MAX_S 3600
 
-void coll_digests_init(struct coll_digests *d, const char *base, const char *store,
+void coll_digests_init(struct coll_digests *d, const char *base, const struct coll_digest_to *to,
 		       const struct coll_limits *limits, struct coll_children *children,
 		       struct coll_counters *count)
 {
 	*d = (struct coll_digests){
-		.base = base, .store = store, .limits = limits, .children = children, .count = count
+		.base = base, .to = to, .limits = limits, .children = children, .count = count
 	};
 	d->available = coll_child_beside(d->program, "gpustarve");
 	if (!d->available)
@@ -163,12 +163,21 @@ static void digest_done(void *owner, const struct coll_child_end *end)
 	entry_free(d, e);
 }
 
+/* Values of options that follow @n words: where there is one. */
+static size_t add_option(const char **argv, size_t n, const char *option, const char *value)
+{
+	if (!value || !*value)
+		return n;
+	argv[n] = option;
+	argv[n + 1] = value;
+	return n + 2;
+}
+
 static void start(struct coll_digests *d, struct coll_digest *e)
 {
 	char path[PATH_MAX];
-	const char *argv[] = { d->program, "digest", path,
-			       "--store",  d->store, *e->team ? "--team" : NULL,
-			       e->team,	   NULL };
+	const char *argv[10 + 2 * COLL_BUDGETS_MAX] = { d->program, "digest", path };
+	size_t n = add_option(argv, 3, "--store", d->to->store);
 	struct coll_child_plan plan = {
 		.argv = argv,
 		.stderr_kept = true,
@@ -179,6 +188,10 @@ static void start(struct coll_digests *d, struct coll_digest *e)
 	};
 	int err;
 
+	n = add_option(argv, n, "--team", e->team);
+	for (size_t i = 0; i < d->to->budgets; i++)
+		n = add_option(argv, n, "--budget", d->to->budget[i]);
+	add_option(argv, n, "--exec", d->to->exec);
 	run_path(d, e, path, sizeof(path), false);
 	d->running = e;
 	err = coll_child_start(d->children, &plan, digest_done, d);

@@ -17,6 +17,14 @@
 #include "limits.h"
 
 #define COLL_DIGESTS_MAX 1024 /* runs that wait */
+#define COLL_BUDGETS_MAX 16
+
+struct coll_digest_to { /* of the command line, which owns the texts */
+	const char *store; /* URL; NULL: there are no digests */
+	const char *budget[COLL_BUDGETS_MAX]; /* looked at with every digest */
+	size_t budgets;
+	const char *exec; /* started when one is told; NULL: nothing */
+};
 
 struct coll_digest {
 	char *team, *run;
@@ -26,7 +34,8 @@ struct coll_digest {
 };
 
 struct coll_digests {
-	const char *base, *store; /* borrowed, as all here but the list */
+	const char *base; /* borrowed, as all here but the list */
+	const struct coll_digest_to *to;
 	struct coll_children *children;
 	struct coll_counters *count;
 	const struct coll_limits *limits; /* how long nobody must have written to a run */
@@ -38,8 +47,8 @@ struct coll_digests {
 	size_t waiting;
 };
 
-/* @store: URL. Without the program beside ours nothing is ever started, which is logged once. */
-void coll_digests_init(struct coll_digests *d, const char *base, const char *store,
+/* Without the program beside ours nothing is ever started, which is logged once. */
+void coll_digests_init(struct coll_digests *d, const char *base, const struct coll_digest_to *to,
 		       const struct coll_limits *limits, struct coll_children *children,
 		       struct coll_counters *count);
 void coll_digests_fini(struct coll_digests *d);

@@ -53,9 +53,9 @@ static void open_keep(struct coll_server *sv)
 	coll_keeper_attach(&sv->keeper, &sv->store, "");
 	if (o->listen)
 		coll_maker_init(&sv->maker, &sv->children, &sv->limits, &sv->count);
-	if (!o->store)
+	if (!o->digest.store)
 		return;
-	coll_digests_init(&sv->digests, sv->store.base, o->store, &sv->limits, &sv->children,
+	coll_digests_init(&sv->digests, sv->store.base, &o->digest, &sv->limits, &sv->children,
 			  &sv->count);
 	sv->keeper.digests = &sv->digests;
 }

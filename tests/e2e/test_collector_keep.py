@@ -519,9 +519,11 @@ def test_digests():
                 return 0
             with open(log) as f:
                 return f.read().count(f"/{run}.gst --store sqlite:x" +
-                                      (" --team red\n" if run == "earlier" else "\n"))
+                                      (" --team red" if run == "earlier" else "") +
+                                      " --budget team=5 --budget run=2 --exec say it\n")
 
-        options = ["--store", "sqlite:x", "--limit", "digest-after=1s"]
+        options = ["--store", "sqlite:x", "--limit", "digest-after=1s", "--alert", "idle_for>9h", "--exec", "no",
+                   "--budget", "team=5", "--budget", "run=2", "--exec", "say it"]
         with Collector(os.path.join(d, "bin"), base=os.path.join(d, "runs"), options=options) as c:
             wait_for(lambda: calls("earlier") == 1, "the first try", timeout=60)
             wait_for(lambda: said(c, "digest of earlier.gst: exit status 3: the store is ?[31maway"),

@@ -79,6 +79,32 @@ def check_budgets(where):
         gs.equal(gs.gpustarve('fleet', '--store', store, '--budget', bad).returncode, 1, f'--budget {bad}')
 
 
+def check_with_digests(where):
+    """The digest that spends a budget tells it, and no later one."""
+    store, told = 'sqlite:' + os.path.join(where, 'd.sqlite'), os.path.join(where, 'told2')
+    options = ['--store', store, '--budget', 'team:vision=100', '--budget', 'run=50', '--exec',
+               f'echo "$GPUSTARVE_ALERT_CONDITION" >> {told}']
+
+    def add(*found, rc=0, more=()):
+        done = gs.gpustarve('digest', '--from', '-', *options, *more, input=fleets.text(found))
+        gs.equal(done.returncode, rc, f'digest --budget: {done.stderr}')
+        return done.stderr.decode()
+
+    now = time.time_ns()
+    gs.equal(add(run(1, 'vision', now, 3000)), '', '30 of 100')
+    said = add(run(2, 'vision', now, 5500), run(3, 'speech', now, 100))
+    gs.check('team vision cost $85.00 of $100.00' in said and 'run r2 cost $55.00' in said, f'in words: {said}')
+    gs.equal(add(run(4, 'speech', now, 100)), '', 'nothing is told twice')
+    gs.equal(fleetcheck.as_json(store, '--budget', 'team:vision=100', '--budget', 'run=50')['budgets'][0]['told'], False,
+             'nor by fleet')
+    gs.check('$100.00 of $100.00' in add(run(5, 'vision', now, 1500)), 'all of it')
+    gs.equal(sorted(written(told, 3)), ['run=50 at 100 %', 'team:vision=100 at 100 %', 'team:vision=100 at 80 %'],
+             'the command was started once for each')
+    add(run(6, 'vision', now, 1), rc=1, more=['--budget', 'x=5'])
+    done = gs.gpustarve('digest', 'RUN', '--budget', 'run=5')
+    gs.check(done.returncode == 1 and b'--budget needs a store' in done.stderr, f'without a store: {done.stderr}')
+
+
 def check_spike(where):
     """A year that scatters, then three times as much: that week and no other."""
     store, rng = 'sqlite:' + os.path.join(where, 's.sqlite'), random.Random(5)
@@ -131,6 +157,7 @@ def check_together(where):
 
 with gs.scratch() as where:
     check_budgets(where)
+    check_with_digests(where)
     check_spike(where)
     check_killed(where)
     check_together(where)

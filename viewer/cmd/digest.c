@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "cmd.h"
+#include "fleet/budget.h"
 #include "fleet/load.h"
 #include "trace/newest.h"
 
@@ -14,6 +15,7 @@ struct opts {
 	const char *run, *out, *from;
 	struct fleet_digest_source source;
 	const char *store;
+	struct fleet_budgets budgets;
 	bool flush;
 };
 
@@ -34,6 +36,9 @@ static const char usage[] =
 	"                   default: the time of day in nanoseconds\n"
 	"  --from FILE      digests as they are, one on a line; - is standard input\n"
 	"  --flush          send what waits in the outbox of a store that was not there\n"
+	"  --budget B       then look at this budget of `gpustarve fleet`, such as\n"
+	"                   team:vision=5000/month; may be repeated\n"
+	"  --exec CMD       started when a budget is told; see GPUSTARVE_ALERT_TEXT\n"
 	"\n"
 	"  gpustarve digest gpustarve-runs/RUN.gst\n"
 	"  gpustarve digest gpustarve-runs/RUN.gst --store sqlite:fleet.sqlite\n";
@@ -72,6 +77,11 @@ static bool take(struct opts *o, int c)
 	case 'F':
 		o->flush = true;
 		return true;
+	case 'B':
+		return fleet_budgets_add(&o->budgets, optarg);
+	case 'x':
+		o->budgets.exec = optarg;
+		return true;
 	default:
 		return false;
 	}
@@ -89,9 +99,10 @@ static bool fits(struct opts *o, int argc, char **argv)
 		view_error("digest: name one run; see gpustarve digest --help");
 		return false;
 	}
-	if (!operands && !o->store) {
-		view_error("digest: %s needs a store; add --store URL",
-			   o->from ? "--from" : "--flush");
+	if ((!operands || o->budgets.n) && !o->store) {
+		view_error("digest: %s needs a store; add --store URL", o->from	   ? "--from"
+									: o->flush ? "--flush"
+										   : "--budget");
 		return false;
 	}
 	o->run = operands ? argv[optind] : NULL;
@@ -108,6 +119,8 @@ static int parse(int argc, char **argv, struct opts *o)
 		{ "revision", required_argument, NULL, 'r' },
 		{ "from", required_argument, NULL, 'f' },
 		{ "flush", no_argument, NULL, 'F' },
+		{ "budget", required_argument, NULL, 'B' },
+		{ "exec", required_argument, NULL, 'x' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -140,6 +153,12 @@ static void say_waiting(size_t waiting)
 			  waiting, waiting == 1 ? "" : "s", waiting == 1 ? "s" : "");
 }
 
+/* What still waits has been spent in no store: the next digest looks. */
+static int look_at_budgets(const struct opts *o, const char *team, size_t waiting)
+{
+	return o->budgets.n && !waiting ? fleet_budgets_look(o->store, team, &o->budgets) : 0;
+}
+
 static int one_run(const struct opts *o)
 {
 	struct fleet_digest *d = calloc(1, sizeof(*d));
@@ -151,6 +170,8 @@ static int one_run(const struct opts *o)
 	if (!err && o->store)
 		err = fleet_put_digest(o->store, d, &waiting);
 	say_waiting(waiting);
+	if (!err)
+		err = look_at_budgets(o, d->team, waiting);
 	free(d);
 	return err;
 }
@@ -166,6 +187,8 @@ static int flush(const struct opts *o)
 	err = fleet_store_flush(s, &waiting);
 	say_waiting(waiting);
 	fleet_store_close(s);
+	if (!err)
+		err = look_at_budgets(o, NULL, waiting);
 	return err ? err : waiting ? -EAGAIN : 0;
 }
 
@@ -175,7 +198,7 @@ static int many(const struct opts *o)
 	int err = fleet_load(o->store, o->from, &waiting);
 
 	say_waiting(waiting);
-	return err;
+	return err ? err : look_at_budgets(o, NULL, waiting);
 }
 
 int view_cmd_digest(int argc, char **argv)

@@ -24,9 +24,8 @@ enum format {
 
 struct opts {
 	enum format format;
-	const char *out, *store, *exec;
-	struct fleet_budget budget[FLEET_BUDGETS_MAX];
-	size_t budgets;
+	const char *out, *store;
+	struct fleet_budgets budgets;
 	struct fleet_options fleet;
 };
 
@@ -109,14 +108,6 @@ static bool take_query(struct fleet_options *o, int c)
 	}
 }
 
-static bool add_budget(struct opts *o, const char *text)
-{
-	if (o->budgets < FLEET_BUDGETS_MAX)
-		return fleet_budget_parse(text, &o->budget[o->budgets++]);
-	view_error("--budget %s: too many; %d at most", text, FLEET_BUDGETS_MAX);
-	return false;
-}
-
 static bool take(struct opts *o, int c)
 {
 	switch (c) {
@@ -124,9 +115,9 @@ static bool take(struct opts *o, int c)
 		o->store = optarg;
 		return true;
 	case 'B':
-		return add_budget(o, optarg);
+		return fleet_budgets_add(&o->budgets, optarg);
 	case 'x':
-		o->exec = optarg;
+		o->budgets.exec = optarg;
 		return true;
 	case 'f':
 		return set_format(optarg, &o->format);
@@ -217,13 +208,13 @@ static int run(const struct opts *o)
 	struct fleet_store *s;
 	struct fleet f = { 0 };
 	/* What was told is kept in the store. */
-	int err = fleet_store_open(&s, o->store, o->budgets > 0), status = VIEW_EXIT_OK;
+	int err = fleet_store_open(&s, o->store, o->budgets.n > 0), status = VIEW_EXIT_OK;
 
 	if (err)
 		return VIEW_EXIT_ERROR;
 	err = fleet_collect(&f, s, &o->fleet);
 	if (!err)
-		err = fleet_budgets_check(&f, s, o->budget, o->budgets, o->exec);
+		err = fleet_budgets_check(&f, s, &o->budgets);
 	fleet_store_close(s);
 	if (!err)
 		err = show(o, &f);

@@ -40,7 +40,7 @@ static bool take_amount(char *text, struct fleet_budget *b)
 	return !view_cost_parse(text, &b->limit_usd) && b->limit_usd > 0;
 }
 
-bool fleet_budget_parse(const char *text, struct fleet_budget *b)
+static bool parse(const char *text, struct fleet_budget *b)
 {
 	const char *amount = strrchr(text, '=');
 	char copy[64];
@@ -55,6 +55,14 @@ bool fleet_budget_parse(const char *text, struct fleet_budget *b)
 		return refuse(text);
 	snprintf(copy, sizeof(copy), "%s", amount + 1);
 	return take_amount(copy, b) || refuse(text);
+}
+
+bool fleet_budgets_add(struct fleet_budgets *b, const char *text)
+{
+	if (b->n < FLEET_BUDGETS_MAX)
+		return parse(text, &b->budget[b->n++]);
+	view_error("--budget %s: too many; %d at most", text, FLEET_BUDGETS_MAX);
+	return false;
 }
 
 /* --- what was spent --- */
@@ -206,18 +214,34 @@ static int tell(struct fleet *f, struct fleet_store *s, struct fleet_budget_stat
 	return 0;
 }
 
-int fleet_budgets_check(struct fleet *f, struct fleet_store *s, const struct fleet_budget *b,
-			size_t n, const char *exec)
+int fleet_budgets_check(struct fleet *f, struct fleet_store *s, const struct fleet_budgets *b)
 {
 	struct spending p = { .f = f };
 	int err = 0;
 
-	for (size_t i = 0; i < n && !err; i++) {
-		p.budget = &b[i];
+	for (size_t i = 0; i < b->n && !err; i++) {
+		p.budget = &b->budget[i];
 		p.period[0] = '\0';
-		err = b[i].of_runs ? spent_by_runs(&p, s) : spent_by_teams(&p, s);
+		err = p.budget->of_runs ? spent_by_runs(&p, s) : spent_by_teams(&p, s);
 	}
 	for (size_t i = 0; i < f->budgets && !err; i++)
-		err = tell(f, s, &f->budget[i], exec);
+		err = tell(f, s, &f->budget[i], b->exec);
+	return err;
+}
+
+int fleet_budgets_look(const char *store, const char *team, const struct fleet_budgets *b)
+{
+	struct fleet f = { .options.query = { .until_ns = INT64_MAX, .team = team } };
+	struct fleet_store *s;
+	int err = fleet_store_open(&s, store, true);
+
+	if (err)
+		return err;
+	err = fleet_budgets_check(&f, s, b);
+	for (size_t i = 0; i < f.budgets; i++)
+		if (f.budget[i].told)
+			view_note("%s", fleet_words_budget(&f.budget[i], &f.mem));
+	fleet_store_close(s);
+	fleet_fini(&f);
 	return err;
 }

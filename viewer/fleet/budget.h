@@ -24,17 +24,31 @@ struct fleet_budget {
 	int64_t limit_usd;
 };
 
-/* "run=200", "team=5000", "team:vision=5000/week"; @text is kept. Errors are said on stderr. */
-bool fleet_budget_parse(const char *text, struct fleet_budget *b);
+struct fleet_budgets { /* of a command line; zero at first */
+	struct fleet_budget budget[FLEET_BUDGETS_MAX];
+	size_t n;
+	const char *exec; /* NULL: nobody is told */
+};
+
+/*
+ * One more: "run=200", "team=5000", "team:vision=5000/week"; @text is kept. False: it is none, or
+ * there are too many, said on stderr.
+ */
+bool fleet_budgets_add(struct fleet_budgets *b, const char *text);
 
 /*
  * Fills f->budget with what is at 80 % or above, or of a named team in any case. What is new is
- * noted in the store and then told to @exec (NULL: nobody), by /bin/sh -c in a session of its own
+ * noted in the store and then told to b->exec, by /bin/sh -c in a session of its own
  * that nobody waits for, with GPUSTARVE_ALERT_CONDITION, _METRIC (usd), _VALUE (nano-dollars), _UNIT,
  * _TEXT, _BY (fleet), _TIME_NS, and _RUN_ID or _TEAM in its environment. 0 or negative errno.
  */
-int fleet_budgets_check(struct fleet *f, struct fleet_store *s, const struct fleet_budget *b,
-			size_t n, const char *exec);
+int fleet_budgets_check(struct fleet *f, struct fleet_store *s, const struct fleet_budgets *b);
+
+/*
+ * The same for runs that were just put into a store, all of @team (NULL: of any): what is told now
+ * is said on stderr as well.
+ */
+int fleet_budgets_look(const char *store, const char *team, const struct fleet_budgets *b);
 
 /* "team vision spent $4100.00 of $5000.00 in 2026-11: 82.0 %" */
 const char *fleet_words_budget(const struct fleet_budget_state *b, struct view_arena *mem);
