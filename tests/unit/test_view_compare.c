@@ -130,6 +130,25 @@ static void test_promise(void)
 	done(&b);
 }
 
+/* A short trial whose second start took an hour longer: that is nothing that advice promised. */
+static void test_slow_start(void)
+{
+	struct ana_result *r = fed_result();
+	struct both b;
+
+	r->classes[ANA_EXCLUDED_STARTUP] += MADE_HOUR_NS;
+	r->gpu[0].classes[ANA_EXCLUDED_STARTUP] += MADE_HOUR_NS;
+	r->gpu[0].held_ns += MADE_HOUR_NS;
+	r->gpu_ns += MADE_HOUR_NS;
+	compare(&b, starved(), made_summary_of(r, GPU, PRICE), -1);
+	EXPECT(measure(&b, "usd_step")->difference > 0);
+	EXPECT_INT(b.p->promise[0].run_ns, MADE_HOUR_NS / 3 / 4 * 3);
+	EXPECT(!strncmp(b.p->sentence, "B costs 25.0 % less per step than A (", 37));
+	EXPECT(strstr(b.p->sentence, "without start-up") != NULL);
+	EXPECT(strstr(b.p->sentence, "$1.72 came true") != NULL);
+	done(&b);
+}
+
 /* What the class lost, another one has: nothing came true. */
 static void test_elsewhere(void)
 {
@@ -341,6 +360,6 @@ static void test_without_price(void)
 
 int main(void)
 {
-	return RUN(test_measures, test_promise, test_elsewhere, test_new_place, test_moved,
-		   test_refused, test_evil, test_itself, test_without_price);
+	return RUN(test_measures, test_promise, test_slow_start, test_elsewhere, test_new_place,
+		   test_moved, test_refused, test_evil, test_itself, test_without_price);
 }

@@ -203,7 +203,8 @@ static void put_promises(struct sheet *s)
 	table_end(s);
 	fputs("<p class=\"soft small\">Each is an upper bound, and they do not add up. Realised is "
 	      "by how much the advice's classes shrank at the places where the first run had them, "
-	      "at most by how much the GPU time shrank as a whole, and at most the bound.</p>\n",
+	      "at most by how much the GPU time without start-up and teardown shrank, and at most "
+	      "the bound.</p>\n",
 	      s->f);
 }
 

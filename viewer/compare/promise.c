@@ -81,6 +81,14 @@ static int64_t whole_step(const struct view_pair *p, const struct view_advice *a
 	return saved(p, "gpu_step_working");
 }
 
+/* How long a run takes to start and to end is nothing that advice is about, and differs by itself. */
+static int64_t whole_run(const struct pairing *g, const struct view_advice *a)
+{
+	if (a->class == ANA_EXCLUDED_NO_PROCESS)
+		return saved(g->p, "gpu_run");
+	return narrow((__int128)view_working_ns(g->s[0]) - view_working_ns(g->s[1]));
+}
+
 static struct view_promise promise(const struct pairing *g, const struct view_advice *a)
 {
 	const struct view_pair *p = g->p;
@@ -98,7 +106,7 @@ static struct view_promise promise(const struct pairing *g, const struct view_ad
 	if (!p->why[VIEW_PART_USD_STEP])
 		q.step_nano_usd = priced(&r, q.step_ns);
 	if (!p->why[VIEW_PART_GPU_RUN])
-		q.run_ns = realised(narrow(r.ns[0] - r.ns[1]), saved(p, "gpu_run"), a->saving_ns,
+		q.run_ns = realised(narrow(r.ns[0] - r.ns[1]), whole_run(g, a), a->saving_ns,
 				    &per_run);
 	if (!p->why[VIEW_PART_USD_RUN])
 		q.run_nano_usd = priced(&r, q.run_ns);

@@ -32,9 +32,16 @@ static const char *by_measure(const struct pairing *g, const char *id, const cha
 				 m->difference < 0 ? "less" : "more", what, g->label[0], values);
 }
 
+/* Start-up and teardown are a third or more: a short trial, whose cost per step they decide. */
+static bool mostly_starts(const struct view_summary *s)
+{
+	return s->result->gpu_ns - view_working_ns(s) >= s->result->gpu_ns / 3;
+}
+
 static const char *cost_clause(const struct pairing *g)
 {
-	const char *t = by_measure(g, "usd_step", "costs", "", "");
+	bool brief = mostly_starts(g->s[0]) || mostly_starts(g->s[1]);
+	const char *t = brief ? NULL : by_measure(g, "usd_step", "costs", "", "");
 
 	if (!t)
 		t = by_measure(g, "usd_step_working", "costs", "", " without start-up");
