@@ -195,8 +195,8 @@ def main():
             for _ in range(2):  # first what is configured, then the launchers that it named
                 done = site.install(slurm, '--undo')
                 gs.equal(done.returncode, 0, f'undo: {done.stderr.decode()}')
-                reconfigure(slurm)
                 jobs.same_job('while it is undone', task(site, slurm, 'undone'), plain)
+                reconfigure(slurm)
             shutil.rmtree(site.shared, ignore_errors=True)  # the site's own data, and not undone
             now = site.given(slurm)
             now.pop(site.run, None)  # /run is empty after each boot
