@@ -300,6 +300,9 @@ def refused():
                                                                  'No such file')):
         done = gs.gpustarve('top', '--once', *args)
         gs.check(done.returncode == 1 and want in done.stderr.decode(), f'{args}: {done}')
+    # One that is not sent whole is not sent at all.
+    done = gs.gpustarve('top', '--once', 'http://127.0.0.1:9', env=gs.environment(GPUSTARVE_TOKEN='t' * 513))
+    gs.check(done.returncode == 1 and b'more than 512 characters' in done.stderr, f'a long token: {done}')
 
 
 with gs.scratch() as where:

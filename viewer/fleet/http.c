@@ -1,64 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CONNECT_S 5L
+#include "base/http.h"
 
 struct transfer {
 	CURL *easy;
 	struct fleet_request *r;
-	size_t room;
+	struct view_answer answer;
 };
 
-static size_t take(char *data, size_t size, size_t count, void *arg)
+static int set_options(CURL *e, const struct fleet_http_options *o, struct transfer *t)
 {
-	struct transfer *t = arg;
-	struct fleet_request *r = t->r;
-	size_t len = size * count;
+	_Static_assert(sizeof(t->r->why) >= CURL_ERROR_SIZE, "libcurl writes so much");
+	int err = view_http_set(e, o->ca, o->timeout_s, &t->answer, t->r->why);
 
-	if (len > FLEET_HTTP_ANSWER_MAX - r->answer_len)
-		return 0;
-	if (r->answer_len + len + 1 > t->room) {
-		size_t room = (r->answer_len + len + 1) * 2;
-		char *more = realloc(r->answer, room);
-		if (!more)
-			return 0;
-		r->answer = more;
-		t->room = room;
-	}
-	memcpy(r->answer + r->answer_len, data, len);
-	r->answer_len += len;
-	r->answer[r->answer_len] = '\0';
-	return len;
-}
-
-static void set_options(CURL *e, const struct fleet_http_options *o, struct transfer *t)
-{
+	if (err)
+		return err;
 	curl_easy_setopt(e, CURLOPT_URL, t->r->url);
-	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(e, CURLOPT_POST, 1L);
 	curl_easy_setopt(e, CURLOPT_POSTFIELDS, t->r->body);
 	curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)t->r->body_len);
-	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, take);
-	curl_easy_setopt(e, CURLOPT_WRITEDATA, t);
-	_Static_assert(sizeof(t->r->why) >= CURL_ERROR_SIZE, "libcurl writes so much");
-	curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->r->why);
-	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
-	curl_easy_setopt(e, CURLOPT_TIMEOUT, o->timeout_s);
-	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(e, CURLOPT_USERAGENT, "gpustarve/" GPUSTARVE_VERSION);
-	if (o->ca)
-		curl_easy_setopt(e, CURLOPT_CAINFO, o->ca);
 	if (o->user) {
 		curl_easy_setopt(e, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
 		curl_easy_setopt(e, CURLOPT_USERNAME, o->user);
 		curl_easy_setopt(e, CURLOPT_PASSWORD, o->password ? o->password : "");
 	}
+	return 0;
 }
 
 /* Not the 100-continue that costs a second where a server does not know it. */
@@ -70,6 +41,9 @@ static struct curl_slist *headers(void)
 static int begin(CURLM *multi, struct transfer *t, struct curl_slist *header,
 		 const struct fleet_http_options *o)
 {
+	int err;
+
+	t->answer.most = FLEET_HTTP_ANSWER_MAX;
 	t->r->status = 0;
 	t->r->answer = NULL;
 	t->r->answer_len = 0;
@@ -77,7 +51,9 @@ static int begin(CURLM *multi, struct transfer *t, struct curl_slist *header,
 	t->easy = curl_easy_init();
 	if (!t->easy)
 		return -ENOMEM;
-	set_options(t->easy, o, t);
+	err = set_options(t->easy, o, t);
+	if (err)
+		return err;
 	curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, header);
 	curl_easy_setopt(t->easy, CURLOPT_PRIVATE, t);
 	return curl_multi_add_handle(multi, t->easy) ? -ENOMEM : 0;
@@ -141,6 +117,8 @@ int fleet_http_post(const struct fleet_http_options *o, struct fleet_request *r,
 	for (size_t i = 0; t && i < n; i++) {
 		if (!t[i].easy)
 			continue;
+		r[i].answer = t[i].answer.text;
+		r[i].answer_len = t[i].answer.len;
 		curl_multi_remove_handle(multi, t[i].easy);
 		curl_easy_cleanup(t[i].easy);
 	}

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * POST over HTTP(S), several at once. No redirect is followed, no other protocol spoken, and an
- * answer is bounded. One thread at a time.
- */
+/* POST over HTTP(S), several at once, as base/http.h has it. One thread at a time. */
 #ifndef FLEET_HTTP_H
 #define FLEET_HTTP_H
 
@@ -26,7 +23,10 @@ struct fleet_http_options {
 	long timeout_s;
 };
 
-/* 0, each request with its outcome; -ENOMEM, or -ENOSYS if libcurl does not start. */
+/*
+ * 0, each request with its outcome; -ENOMEM; -ENOSYS: libcurl does not start, or is too old for what
+ * base/http.h keeps to.
+ */
 int fleet_http_post(const struct fleet_http_options *o, struct fleet_request *r, size_t n);
 
 #endif

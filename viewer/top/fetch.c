@@ -1,44 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fetch.h"
 
-#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/http.h"
 #include "base/log.h"
 #include "base/slurp.h"
 #include "look.h"
 
-#define CONNECT_MS 5000L
-#define WHOLE_MS 10000L
+#define WHOLE_S 10L
+#define TOKEN_MAX 512 /* characters; no collector takes a longer one */
 
 struct top_fetch {
 	CURL *curl;
 	struct curl_slist *headers;
-	char *body;
-	size_t len;
+	struct view_answer answer;
 	char error[CURL_ERROR_SIZE];
 };
 
-static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
+static bool add_token(struct top_fetch *f, const char *token)
 {
-	struct top_fetch *f = arg;
-	size_t len = size * count;
+	char header[TOKEN_MAX + 32];
 
-	if (f->len + len > TOP_FETCH_MAX)
-		return 0;
-	memcpy(f->body + f->len, bytes, len);
-	f->len += len;
-	return len;
+	if (strlen(token) > TOKEN_MAX) {
+		view_error("token: more than %d characters, which no collector takes; give another",
+			   TOKEN_MAX);
+		return false;
+	}
+	snprintf(header, sizeof(header), "Authorization: Bearer %s", token);
+	f->headers = curl_slist_append(NULL, header);
+	explicit_bzero(header, sizeof(header));
+	if (!f->headers)
+		view_error("top: out of memory; end some processes");
+	return f->headers;
 }
 
 /* The token in a header; never on a command line or in a log. */
 static bool set_token(struct top_fetch *f, const char *file)
 {
 	const char *env = getenv("GPUSTARVE_TOKEN");
-	char header[1100], *text = NULL;
+	char *text = NULL;
 	size_t len = 0;
 	int err = 0;
+	bool set;
 
 	if (file)
 		err = view_slurp(file, &text, &len);
@@ -52,49 +57,34 @@ static bool set_token(struct top_fetch *f, const char *file)
 	if (!text)
 		return true;
 	text[strcspn(text, " \t\r\n")] = '\0';
-	if (snprintf(header, sizeof(header), "Authorization: Bearer %s", text) <
-	    (int)sizeof(header))
-		f->headers = curl_slist_append(NULL, header);
-	explicit_bzero(header, sizeof(header));
+	set = add_token(f, text);
 	explicit_bzero(text, strlen(text));
 	free(text);
-	return true;
-}
-
-static void set_up(struct top_fetch *f, const char *ca_file)
-{
-	curl_easy_setopt(f->curl, CURLOPT_ERRORBUFFER, f->error);
-	curl_easy_setopt(f->curl, CURLOPT_WRITEFUNCTION, on_body);
-	curl_easy_setopt(f->curl, CURLOPT_WRITEDATA, f);
-	curl_easy_setopt(f->curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
-	curl_easy_setopt(f->curl, CURLOPT_TIMEOUT_MS, WHOLE_MS);
-	curl_easy_setopt(f->curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(f->curl, CURLOPT_FOLLOWLOCATION, 0L); /* the token goes nowhere else */
-	curl_easy_setopt(f->curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(f->curl, CURLOPT_HTTPHEADER, f->headers);
-	if (ca_file)
-		curl_easy_setopt(f->curl, CURLOPT_CAINFO, ca_file);
+	return set;
 }
 
 struct top_fetch *top_fetch_new(const char *token_file, const char *ca_file)
 {
 	struct top_fetch *f = calloc(1, sizeof(*f));
 
-	if (f) {
-		f->body = malloc(TOP_FETCH_MAX + 1);
+	if (f)
 		f->curl = curl_easy_init();
-	}
-	if (!f || !f->body || !f->curl) {
+	if (!f || !f->curl) {
 		view_error("top: out of memory; end some processes");
-		top_fetch_free(f);
-		return NULL;
+		goto fail;
 	}
-	if (!set_token(f, token_file)) {
-		top_fetch_free(f);
-		return NULL;
+	f->answer.most = TOP_FETCH_MAX;
+	if (!set_token(f, token_file))
+		goto fail;
+	if (view_http_set(f->curl, ca_file, WHOLE_S, &f->answer, f->error)) {
+		view_error("top: this libcurl cannot fetch safely; install libcurl 7.85 or later");
+		goto fail;
 	}
-	set_up(f, ca_file);
+	curl_easy_setopt(f->curl, CURLOPT_HTTPHEADER, f->headers);
 	return f;
+fail:
+	top_fetch_free(f);
+	return NULL;
 }
 
 void top_fetch_free(struct top_fetch *f)
@@ -104,7 +94,7 @@ void top_fetch_free(struct top_fetch *f)
 	if (f->curl)
 		curl_easy_cleanup(f->curl);
 	curl_slist_free_all(f->headers);
-	free(f->body);
+	free(f->answer.text);
 	free(f);
 }
 
@@ -128,7 +118,7 @@ bool top_fetch_get(struct top_fetch *f, const char *url, const char **text, size
 	long status = 0;
 	CURLcode code;
 
-	f->len = 0;
+	f->answer.len = 0;
 	f->error[0] = '\0';
 	curl_easy_setopt(f->curl, CURLOPT_URL, url);
 	code = curl_easy_perform(f->curl);
@@ -141,8 +131,7 @@ bool top_fetch_get(struct top_fetch *f, const char *url, const char **text, size
 		snprintf(why, 256, "HTTP %ld: %s", status, meaning(status));
 		return false;
 	}
-	f->body[f->len] = '\0';
-	*text = f->body;
-	*len = f->len;
+	*text = f->answer.len ? f->answer.text : "";
+	*len = f->answer.len;
 	return true;
 }
