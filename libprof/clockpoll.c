@@ -26,6 +26,11 @@ int64_t prof_mono_ns(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
+int64_t prof_realtime_ns(void)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
 int64_t prof_cpu_ns(void)
 {
 	return read_clock(CLOCK_THREAD_CPUTIME_ID);

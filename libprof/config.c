@@ -32,7 +32,7 @@ static int read_text(const char *text, void *field, size_t size)
 static int read_switch(const char *text, void *field, size_t size)
 {
 	(void)size;
-	*(bool *)field = strcmp(text, "0") && strcmp(text, "off") && strcmp(text, "no");
+	*(bool *)field = !prof_env_off(text);
 	return 0;
 }
 

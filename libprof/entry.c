@@ -88,15 +88,14 @@ static bool is_python(void)
  */
 static void hand_shim_over(void)
 {
-	const char *switched = prof_env_text("GPUSTARVE_SHIM"), *have = prof_env_text("PYTHONPATH");
+	const char *have = prof_env_text("PYTHONPATH");
 	char *slash = strrchr(self, '/');
 	char path[2 * PATH_MAX];
 	int n;
 
 	if (!slash || strchr(self, ':'))
 		return;
-	if (switched &&
-	    (!strcmp(switched, "0") || !strcmp(switched, "off") || !strcmp(switched, "no")))
+	if (prof_env_off(prof_env("GPUSTARVE_SHIM")))
 		return;
 	n = snprintf(path, sizeof(path), "%.*s/python", (int)(slash - self), self);
 	if (have && !strncmp(have, path, (size_t)n) && (!have[n] || have[n] == ':'))
@@ -114,10 +113,10 @@ static void hand_shim_over(void)
 __attribute__((constructor)) static void prepare(int argc, char **argv)
 {
 	char id[252], path[PATH_MAX + 32], dir[PATH_MAX];
-	const char *on = prof_env("GPUSTARVE"), *out;
+	const char *out;
 	int kept = errno;
 
-	if (on && (!strcmp(on, "0") || !strcmp(on, "off") || !strcmp(on, "no")))
+	if (prof_env_off(prof_env("GPUSTARVE")))
 		return;
 	if (is_other_tool()) {
 		errno = kept;

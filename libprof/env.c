@@ -24,3 +24,8 @@ const char *prof_env_text(const char *name)
 
 	return value && *value ? value : NULL;
 }
+
+bool prof_env_off(const char *value)
+{
+	return value && (!strcmp(value, "0") || !strcmp(value, "off") || !strcmp(value, "no"));
+}

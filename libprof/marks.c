@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clockpoll.h"
 #include "ring.h"
 
 #define LOADERS_MAX 32u /* nested loader waits of a thread that are told apart */
@@ -60,14 +60,6 @@ static _Atomic int64_t waiting_since;
 
 /* A word of static TLS: nothing is allocated at a thread's first mark. */
 static _Thread_local struct prof_log *my_log __attribute__((tls_model("initial-exec")));
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
 
 static void drop(void)
 {
@@ -307,7 +299,7 @@ static void write_begin_at(struct prof_log *log, const struct range_key *k, cons
 static void write_begin(struct prof_log *log, const struct range_key *k, const char *name,
 			size_t len)
 {
-	write_begin_at(log, k, name, len, now_ns());
+	write_begin_at(log, k, name, len, prof_realtime_ns());
 }
 
 /* A lost end makes what is open here worthless, which the next mark says. */
@@ -334,13 +326,13 @@ static int64_t write_end(struct prof_log *log, const struct range_key *k)
 	int64_t stamp;
 
 	if (i == log->waits)
-		return put_end(log, k, now_ns()); /* no wait */
+		return put_end(log, k, prof_realtime_ns()); /* no wait */
 	if (i) {
 		log->waits = i; /* its beginning was not written either */
-		return now_ns();
+		return prof_realtime_ns();
 	}
 	atomic_store(&log->ending, true);
-	stamp = put_end(log, k, now_ns());
+	stamp = put_end(log, k, prof_realtime_ns());
 	forget_waits(log);
 	atomic_store_explicit(&log->ending, false, memory_order_release);
 	return stamp;
@@ -430,7 +422,7 @@ int64_t prof_mark_open(uint8_t range, uint64_t key, bool first, const char *name
 		drop();
 		return 0;
 	}
-	stamp_ns = stamp_ns ? stamp_ns : now_ns();
+	stamp_ns = stamp_ns ? stamp_ns : prof_realtime_ns();
 	write_begin_at(log, &k, name, len, stamp_ns);
 	leave(log);
 	return stamp_ns;

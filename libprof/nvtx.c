@@ -11,6 +11,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "env.h"
 #include "marks.h"
 
 #define NOT_TRACKED (-2) /* what NVTX returns for a push or pop that no tool looks at */
@@ -347,19 +348,12 @@ static void tell_version(const struct version_table *table)
 		table->set_tool_version(NVTX_VERSION);
 }
 
-static bool switched_off(const char *name)
-{
-	const char *text = getenv(name);
-
-	return text && (!strcmp(text, "0") || !strcmp(text, "off") || !strcmp(text, "no"));
-}
-
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
 	const void *(*get_table)(uint32_t id))
 {
 	const struct callback_table *table;
 
-	if (switched_off("GPUSTARVE") || switched_off("GPUSTARVE_NVTX"))
+	if (prof_env_off(prof_env("GPUSTARVE")) || prof_env_off(prof_env("GPUSTARVE_NVTX")))
 		return 1;
 	table = get_table ? get_table(TABLE_CALLBACKS) : NULL;
 	if (!table || table->size < sizeof(*table) || !table->get_module)

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clockpoll.h"
 #include "marks.h"
 #include "nvtx.h"
 #include "torchhook.h"
@@ -452,14 +452,6 @@ static bool read_log(struct drain *d, struct open_set *s, struct prof_log *log, 
 	return false;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 static void drain_log(struct drain *d, unsigned int i, bool final)
 {
 	struct open_set *s = &open[i];
@@ -476,7 +468,7 @@ static void drain_log(struct drain *d, unsigned int i, bool final)
 		discard_all(s);
 	owners[i] = owner;
 	orphaned = prof_log_orphaned(owner);
-	now = on_axis(d, now_ns()); /* before `ending`, see prof_log_ending */
+	now = on_axis(d, prof_realtime_ns()); /* before `ending`, see prof_log_ending */
 	ending = prof_log_ending(log);
 	emptied = read_log(d, s, log, (uint32_t)owner);
 	total.threads++;
@@ -535,7 +527,7 @@ size_t prof_ranges_drain(struct wire_strtab *names, int64_t (*axis)(int64_t real
 		drain_log(&d, i, final);
 	settle_pending(&d);
 	if (final)
-		close_all(&d, &ids, on_axis(&d, now_ns()));
+		close_all(&d, &ids, on_axis(&d, prof_realtime_ns()));
 	total.events += d.events;
 	return d.events;
 }

@@ -23,9 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clockpoll.h"
 #include "marks.h"
 #include "thread.h"
 
@@ -220,14 +220,6 @@ static bool look_for_torch(void)
 	return found.torch[0];
 }
 
-static int64_t mono_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 static _Thread_local bool raised; /* by this thread's fork that is under way */
 
 void prof_torch_fork_prepare(void)
@@ -238,7 +230,8 @@ void prof_torch_fork_prepare(void)
 		return;
 	raised = true;
 	atomic_fetch_add(&forking, 1);
-	for (limit = mono_ns() + FORK_WAIT_NS; atomic_load(&listing) && mono_ns() < limit;)
+	for (limit = prof_mono_ns() + FORK_WAIT_NS;
+	     atomic_load(&listing) && prof_mono_ns() < limit;)
 		sched_yield();
 }
 

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clockpoll.h"
 #include "modules.h"
 #include "pymem.h"
 #include "unwindlib.h"
@@ -50,14 +50,6 @@ const char *prof_native_note(void)
 }
 
 /* ---- memory ---- */
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
 
 /* Tables for unwinding do not change. */
 static bool is_fixed(const struct native *n, uint64_t at)
@@ -190,7 +182,7 @@ static struct prof_unw_callbacks callbacks = { .find_proc_info = on_find,
 
 static void refresh(struct native *n)
 {
-	int64_t now = now_ns();
+	int64_t now = prof_mono_ns();
 
 	if (n->mem.pid != getpid()) {
 		/* We were forked: addresses are the same, the numbers of its descriptors others'. */

@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "clockpoll.h"
@@ -57,14 +56,6 @@ static struct {
 	uint32_t tid;
 	uint64_t cpu_ns;
 } counted[256];
-
-static int64_t realtime_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return t.tv_sec * 1000 * MS + t.tv_nsec;
-}
 
 /* ---- looks ------------------------------------------------------------------------------------ */
 
@@ -273,7 +264,7 @@ static void ask_pace(struct prof_pace_turn *t, int64_t now_ns)
 	struct prof_pace_input in = { .now_ns = now_ns };
 
 	if (since)
-		in.waited_ns = realtime_ns() - since;
+		in.waited_ns = prof_realtime_ns() - since;
 	if (drained)
 		in.drained_ns = now_ns - drained;
 	in.cpu_ns = prof_cpu_ns();

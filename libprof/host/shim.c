@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clockpoll.h"
 #include "config.h"
 #include "fork.h"
 #include "marks.h"
@@ -99,14 +99,6 @@ static uint32_t own_pid; /* of this process, 0: not asked yet */
 static atomic_uint forks; /* that this process is away from the first one */
 static _Atomic pid_t loaded; /* process in which Python came here */
 
-static int64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 /* ---- counters of the kernel ---- */
 
 /* A file of /proc, opened anew each time: kept descriptors get closed by programs that tidy up. */
@@ -153,7 +145,7 @@ static void read_delay(struct counters *c)
 
 static uint64_t cpu_ns(void)
 {
-	return (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	return (uint64_t)prof_cpu_ns();
 }
 
 static void read_faults(struct counters *c)
@@ -446,7 +438,7 @@ void gpustarve_begin(uint32_t what, uint32_t in_worker)
 	}
 	s->depth = what != WIRE_BATCH_FETCH ? DEPTH_DELAY : me.brief ? DEPTH_CPU : DEPTH_IO;
 	read_before(&s->at, s->depth);
-	s->start_ns = clock_ns(CLOCK_REALTIME);
+	s->start_ns = prof_realtime_ns();
 }
 
 int gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t worker, uint32_t samples)
@@ -464,7 +456,7 @@ int gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t worke
 	if (!leave(s) || !s->start_ns)
 		return 0;
 	row.start_ns = s->start_ns;
-	row.end_ns = clock_ns(CLOCK_REALTIME);
+	row.end_ns = prof_realtime_ns();
 	read_after(&now, s->depth);
 	set_counters(&row, &s->at, &now);
 	s->start_ns = 0;
@@ -499,7 +491,7 @@ void gpustarve_opening(uint64_t key, const char *name)
 		stamp = prof_mark_open(WIRE_RANGE_ITER, key, false, name, strlen(name), 0);
 	if (!outermost)
 		return;
-	me.open.start_ns = stamp ? stamp : clock_ns(CLOCK_REALTIME);
+	me.open.start_ns = stamp ? stamp : prof_realtime_ns();
 	me.open.at.cpu_ns = cpu_ns();
 }
 
@@ -514,7 +506,7 @@ void gpustarve_opened(uint64_t key, uint32_t loader, const char *settings)
 
 	if (prof_marks_on())
 		stamp = prof_mark_close(WIRE_RANGE_ITER, key);
-	row.end_ns = stamp ? stamp : clock_ns(CLOCK_REALTIME);
+	row.end_ns = stamp ? stamp : prof_realtime_ns();
 	row.cpu_ns = more(cpu, me.open.at.cpu_ns);
 	if (!leave(&me.open))
 		return;
@@ -571,8 +563,8 @@ void gpustarve_collect(const wchar_t *phase, const void *info)
 
 	if (!prof_marks_on())
 		return;
-	me.collect_ns = begins ? clock_ns(CLOCK_REALTIME) : 0;
-	if (begins || !start_ns || clock_ns(CLOCK_REALTIME) - start_ns < PROF_SHIM_GC_NS)
+	me.collect_ns = begins ? prof_realtime_ns() : 0;
+	if (begins || !start_ns || prof_realtime_ns() - start_ns < PROF_SHIM_GC_NS)
 		return;
 	prof_mark_open(WIRE_RANGE_GC, GC_KEY, false, "gc", 2, start_ns);
 	prof_mark_close(WIRE_RANGE_GC, GC_KEY);
