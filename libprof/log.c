@@ -14,17 +14,36 @@
 
 #include "config.h"
 
-/* stderr may be a file as large as it may get, and this a thread of the program: no SIGXFSZ then. */
-static void say(const char *line, size_t n)
+/* Takes back a signal that is pending for this thread. */
+static void take_back(int number)
 {
 	static const struct timespec now;
-	sigset_t one, before;
+	sigset_t one;
 
 	sigemptyset(&one);
-	sigaddset(&one, SIGXFSZ);
-	pthread_sigmask(SIG_BLOCK, &one, &before);
-	if (write(STDERR_FILENO, line, n) < 0 && errno == EFBIG && !sigismember(&before, SIGXFSZ))
-		sigtimedwait(&one, NULL, &now);
+	sigaddset(&one, number);
+	sigtimedwait(&one, NULL, &now);
+}
+
+/*
+ * stderr may be a pipe that nobody reads, or a file as large as it may get, and this a thread of the
+ * program: the signals that such a write brings end programs. One that was pending before stays.
+ */
+static void say(const char *line, size_t n)
+{
+	sigset_t both, before, pending;
+	int number;
+
+	sigemptyset(&both);
+	sigaddset(&both, SIGPIPE);
+	sigaddset(&both, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &both, &before);
+	sigpending(&pending);
+	if (write(STDERR_FILENO, line, n) < 0) {
+		number = errno == EPIPE ? SIGPIPE : errno == EFBIG ? SIGXFSZ : 0;
+		if (number && !sigismember(&pending, number))
+			take_back(number);
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
