@@ -535,6 +535,7 @@ static struct slot *take_slot(struct segment *s)
 static struct slot *my_slot(void)
 {
 	struct segment *s = NULL;
+	int kept = errno;
 
 	if (mine || tried || ours || atomic_flag_test_and_set(&busy))
 		return mine;
@@ -545,6 +546,7 @@ static struct slot *my_slot(void)
 	else
 		tried = true;
 	atomic_flag_clear(&busy);
+	errno = kept; /* of the program, whose thread this may be */
 	return mine;
 }
 

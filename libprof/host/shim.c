@@ -104,13 +104,14 @@ static _Atomic pid_t loaded; /* process in which Python came here */
 /* A file of /proc, opened anew each time: kept descriptors get closed by programs that tidy up. */
 static size_t read_proc(const char *path, char *out, size_t room)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int kept = errno, fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, out, room - 1);
 
 	if (fd >= 0)
 		close(fd);
 	n = n > 0 ? n : 0;
 	out[n] = 0;
+	errno = kept;
 	return (size_t)n;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "worker.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -214,11 +215,8 @@ static bool is_wanted(void)
 	return prof_config()->on && prof_config()->sampler;
 }
 
-void prof_worker_fetches(void)
+static void start(void)
 {
-	if (asked)
-		return;
-	asked = true;
 	if (!is_wanted() || prof_shared_join())
 		return;
 	memset(&w, 0, sizeof(w));
@@ -229,4 +227,15 @@ void prof_worker_fetches(void)
 		atomic_store(&running, false);
 		prof_shared_leave();
 	}
+}
+
+void prof_worker_fetches(void)
+{
+	int kept = errno;
+
+	if (asked)
+		return;
+	asked = true;
+	start();
+	errno = kept;
 }

@@ -9,11 +9,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "harness.h"
+#include "shim.h"
 #include "shmring.h"
 
 #define SIZE 1024u
@@ -293,6 +295,36 @@ static void test_closed(void)
 	close(descriptor());
 }
 
+/* The shim's calls keep errno, whatever fails: there is no trainer, and no descriptor to be had. */
+static void test_errno(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		setenv("GPUSTARVE_SHARED", "2147483647:3:none", 1);
+		execl("/proc/self/exe", "test_prof_shared", "--lost", NULL);
+		_exit(9);
+	}
+	waitpid(pid, &status, 0);
+	EXPECT_INT(status, 0);
+}
+
+static int be_lost(void)
+{
+	static const struct rlimit none = { 3, 3 };
+
+	prof_shared_find();
+	if (!prof_shared_below() || setrlimit(RLIMIT_NOFILE, &none))
+		return 1;
+	errno = 1234;
+	gpustarve_begin(WIRE_BATCH_FETCH, 1);
+	if (errno != 1234)
+		return 2;
+	gpustarve_end(WIRE_BATCH_FETCH, 1, 0, 0, 1);
+	return errno == 1234 ? 0 : 3;
+}
+
 /* Whatever lies there, it is read within bounds and in bounded time. */
 static void test_hostile(void)
 {
@@ -318,10 +350,9 @@ static void test_hostile(void)
 
 int main(int argc, char **argv)
 {
-	(void)argv;
 	if (argc > 1)
-		return be_worker();
+		return strcmp(argv[1], "--lost") ? be_worker() : be_lost();
 	seed = t_seed((uint64_t)time(NULL));
 	return RUN(test_ring_order, test_ring_hostile, test_killed, test_full, test_looks,
-		   test_found, test_closed, test_hostile);
+		   test_found, test_closed, test_errno, test_hostile);
 }
