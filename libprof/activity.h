@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What CUPTI calls us for: a buffer to fill, and a filled one. Both run on any thread of the
- * program, perhaps inside its locks: no allocation, no I/O, no call of CUDA, errno kept.
+ * program, perhaps inside its locks: no allocation, no I/O, no call of CUDA, errno kept. The first
+ * request alone does more: it starts the sender's thread.
  */
 #ifndef PROF_ACTIVITY_H
 #define PROF_ACTIVITY_H

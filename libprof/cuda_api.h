@@ -76,9 +76,10 @@ struct prof_cupti {
 };
 
 /*
- * Finds libcupti: GPUSTARVE_CUPTI; one that is already in the process; beside the loaded libcudart;
- * the usual places; by its name alone. Never a second one. 0, -ENOENT (none), -ENOSYS (symbols are
- * missing) or -EPROTO (records are shorter than what we read); why gets a sentence.
+ * Finds libcupti: one that is already in the process; else @wanted and no other, if it is not "";
+ * beside the loaded libcudart; in LD_LIBRARY_PATH; in the toolkit; by its name alone. Never a second
+ * one. 0, -ENOENT (none), -ENOSYS (symbols are missing) or -EPROTO (records are shorter than what we
+ * read); why gets a sentence.
  */
 int prof_cupti_open(struct prof_cupti *c, const char *wanted, char *why, size_t size);
 

@@ -32,10 +32,10 @@ int prof_level_enable(const struct prof_level *l, const struct prof_cupti *cupti
 void prof_level_reduce(const struct prof_level *before, const struct prof_level *after,
 		       const struct prof_cupti *cupti);
 
-/* Switches everything off. */
 /* CUPTI 13.0 (130000; not its update 1) can deadlock when the kernels' kind is disabled. */
 bool prof_level_can_drop_kernels(const struct prof_cupti *cupti);
 
+/* Switches everything off; kernels only where they can be. */
 void prof_level_disable(const struct prof_cupti *cupti);
 
 /* Can the watchdog's canary, cuDriverGetVersion, be traced? */

@@ -6,8 +6,8 @@
  *
  * A prof_target is a process. It belongs to one thread at a time. Descriptors are opened and closed
  * within one look, because programs close descriptors that they do not know and use the numbers
- * again. open, close and settle may allocate and load; all others allocate nothing and take no
- * lock, so that a fork can wait for them.
+ * again; a thread that has a table of its own (ownfds.h) keeps some open. open, close and settle may
+ * allocate and load; all others allocate nothing and take no lock, so that a fork can wait for them.
  */
 #ifndef PROF_LOOK_H
 #define PROF_LOOK_H
