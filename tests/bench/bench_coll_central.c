@@ -10,18 +10,16 @@
  * --flood: no pauses, the next request follows the answer. The senders share the machine with the
  * collector. 1,000 streams for ten minutes: --streams 1000 --nodes 125 --seconds 600.
  */
-#include "harness.h"
+#include "cost.h"
 
 #include <arpa/inet.h>
 #include <ftw.h>
 #include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include "unit/stream.h"
 #include "wire/frame.h"
 
@@ -42,14 +40,6 @@ struct node {
 	size_t requests;
 	uint64_t bytes, frames, wrong; /* wrong: acknowledgements that were not of all */
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void stream_id(uint8_t id[WIRE_STREAM_ID_BYTES], unsigned int n)
 {
@@ -148,7 +138,7 @@ static void post(struct node *n, int fd, struct wire_buf *body, uint8_t *answer,
 {
 	char head[200];
 	const uint8_t *acks;
-	double begin = now();
+	double begin = b_now();
 	size_t len;
 
 	snprintf(head, sizeof(head),
@@ -157,7 +147,7 @@ static void post(struct node *n, int fd, struct wire_buf *body, uint8_t *answer,
 	send_all(fd, head, strlen(head));
 	send_all(fd, body->data, body->len);
 	len = receive(fd, answer, &acks);
-	n->took[n->requests++] = now() - begin;
+	n->took[n->requests++] = b_now() - begin;
 	n->bytes += body->len;
 	n->frames += n->count;
 	check(n, acks, len, seq);
@@ -168,13 +158,13 @@ static void *send_node(void *arg)
 	struct node *n = arg;
 	uint8_t *answer = malloc(ANSWER_BYTES + 1);
 	struct wire_buf body = { 0 };
-	double begin = now(), due = (double)n->first / n->set->streams;
+	double begin = b_now(), due = (double)n->first / n->set->streams;
 	int fd = dial(n->set->port);
 	uint64_t seq;
 	unsigned int i;
 
 	for (seq = 1; seq <= n->set->seconds + 1; seq++) {
-		double wait = begin + due + (double)seq - 1 - now();
+		double wait = begin + due + (double)seq - 1 - b_now();
 
 		if (!n->set->flood && wait > 0)
 			usleep((useconds_t)(wait * 1e6));
@@ -228,11 +218,6 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static double seconds(struct timeval t)
-{
-	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
-}
-
 static void tell(const struct setting *set, const struct node *node, double wall,
 		 const struct rusage *use)
 {
@@ -256,8 +241,7 @@ static void tell(const struct setting *set, const struct node *node, double wall
 	       all[n / 2] * 1e3, all[n * 99 / 100] * 1e3, all[n - 1] * 1e3);
 	printf("  collector: %.1f s of CPU, peak %.1f MiB; %llu frames, %llu acknowledgements "
 	       "that do not say that all is there\n",
-	       seconds(use->ru_utime) + seconds(use->ru_stime), (double)use->ru_maxrss / 1024,
-	       (unsigned long long)frames, (unsigned long long)wrong);
+	       b_cpu(use), b_peak_mb(use), (unsigned long long)frames, (unsigned long long)wrong);
 	free(all);
 	REQUIRE(!wrong);
 }
@@ -277,7 +261,7 @@ static void measure(struct setting *set, const char *dir)
 	t_job_block(&block, set->events);
 	set->block = &block;
 	pid = start(work, &set->port);
-	begin = now();
+	begin = b_now();
 	for (i = 0; i < set->nodes; i++) {
 		node[i].set = set;
 		node[i].first = i * set->streams / set->nodes;
@@ -287,7 +271,7 @@ static void measure(struct setting *set, const char *dir)
 	}
 	for (i = 0; i < set->nodes; i++)
 		pthread_join(node[i].thread, NULL);
-	wall = now() - begin;
+	wall = b_now() - begin;
 	kill(pid, SIGTERM);
 	REQUIRE(wait4(pid, &status, 0, &use) == pid && !status);
 	tell(set, node, wall, &use);

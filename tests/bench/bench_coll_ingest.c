@@ -8,19 +8,17 @@
  * The clients share the machine with the collector, so the figure per second of its CPU time is
  * the one to compare; DIRECTORY (default: $TMPDIR or /tmp) decides what syncing costs.
  */
-#include "harness.h"
+#include "cost.h"
 
 #include <errno.h>
 #include <ftw.h>
 #include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include "unit/stream.h"
 #include "wire/frame.h"
 
@@ -39,14 +37,6 @@ struct sender {
 	uint64_t frames;
 	uint64_t bytes;
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
 
 static void make_hello(struct wire_buf *out, const uint8_t *id)
 {
@@ -151,11 +141,6 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return remove(path);
 }
 
-static double seconds(struct timeval t)
-{
-	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
-}
-
 static void measure(const struct plan *p, uint64_t total, const char *dir)
 {
 	struct sender sender[CLIENTS_MAX] = { { .number = 0 } };
@@ -175,7 +160,7 @@ static void measure(const struct plan *p, uint64_t total, const char *dir)
 	t_job_block(&block, p->events);
 	frames = total / p->clients / block.len + 1;
 	pid = start(work, socket);
-	begin = now_ns();
+	begin = b_now_ns();
 	for (i = 0; i < p->clients; i++) {
 		sender[i] = (struct sender){
 			.socket = socket, .number = i, .block = &block, .frames = frames
@@ -186,15 +171,15 @@ static void measure(const struct plan *p, uint64_t total, const char *dir)
 		pthread_join(sender[i].thread, NULL);
 		bytes += sender[i].bytes;
 	}
-	wall = (double)(now_ns() - begin) / 1e9;
+	wall = (double)(b_now_ns() - begin) / 1e9;
 	kill(pid, SIGTERM);
 	REQUIRE(wait4(pid, &status, 0, &use) == pid && !status);
-	cpu = seconds(use.ru_utime) + seconds(use.ru_stime);
+	cpu = b_cpu(&use);
 	events = (double)(frames * p->clients * p->events);
 	printf("%7u %8zu %8zu %9.0f %9.0f %9.1f %9.1f %8.2f %9.1f\n", p->clients, p->events,
 	       block.len, (double)bytes / wall / 1e6, (double)bytes / cpu / 1e6,
-	       events / wall / 1e6, events / cpu / 1e6, seconds(use.ru_utime) / cpu,
-	       (double)use.ru_maxrss / 1024);
+	       events / wall / 1e6, events / cpu / 1e6, b_seconds(use.ru_utime) / cpu,
+	       b_peak_mb(&use));
 	nftw(work, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	*strrchr(socket, '/') = '\0';
 	rmdir(socket);

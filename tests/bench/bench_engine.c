@@ -11,17 +11,13 @@
  * every gap has to be decided. Trace and analysis are made in processes of their own, so that the
  * memory told is the analysis's.
  */
-#include "harness.h"
+#include "cost.h"
 
 #include <getopt.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include "analysis/ledger.h"
+#include "made/made.h"
 #include "trace/trace.h"
-#include "wire/encoder.h"
-#include "wire/session.pb-c.h"
 
 #define STEP_LAUNCHES 600
 #define NAMES 300
@@ -32,60 +28,26 @@ struct opts {
 	bool launch_bound, series;
 };
 
-struct table { /* events of one kind, until a block is full */
-	struct wire_event *ev;
-	size_t n;
-};
-
 struct maker {
 	const struct opts *o;
-	FILE *file;
-	struct wire_encoder *encoder;
-	struct wire_strtab *names;
-	struct wire_buf out;
-	struct table table[WIRE_KIND_MAX];
+	struct made_stream s;
 	uint64_t random, corr, written;
 	int64_t host, device[3]; /* where the host stands, and each stream's end */
 };
 
-static void spill(struct maker *m)
-{
-	REQUIRE(fwrite(m->out.data, 1, m->out.len, m->file) == m->out.len);
-	m->out.len = 0;
-}
-
-static int by_end(const void *a, const void *b)
-{
-	const struct wire_event *x = a, *y = b;
-
-	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
-}
-
 /* Records come in order of completion. */
-static void flush_table(struct maker *m, int kind)
+static void flush_kind(struct maker *m, int kind)
 {
-	struct table *t = &m->table[kind];
-
-	if (!t->n)
-		return;
-	qsort(t->ev, t->n, sizeof(*t->ev), by_end);
-	REQUIRE(!wire_encoder_block(m->encoder, t->ev, t->n, NULL, m->host, &m->out));
-	m->written += t->n;
-	t->n = 0;
-	spill(m);
+	m->written += m->s.rows[kind].n;
+	made_sort(&m->s, kind);
+	made_flush_kind(&m->s, kind, m->host);
 }
 
 static struct wire_event *add(struct maker *m, int kind)
 {
-	struct table *t = &m->table[kind];
-	struct wire_event *e;
-
-	if (t->n == (size_t)m->o->block)
-		flush_table(m, kind);
-	e = &t->ev[t->n++];
-	memset(e, 0, sizeof(*e));
-	e->kind = (uint8_t)kind;
-	return e;
+	if (m->s.rows[kind].n == (size_t)m->o->block)
+		flush_kind(m, kind);
+	return made_event(&m->s, kind, 0, 0);
 }
 
 static uint64_t below(struct maker *m, uint64_t n)
@@ -180,27 +142,18 @@ static void step(struct maker *m, unsigned long number)
 
 static void name(struct maker *m, const char *text)
 {
-	wire_strtab_intern(m->names, text, strlen(text));
+	made_name(&m->s, text, strlen(text));
 }
 
 static void begin_stream(struct maker *m, unsigned int gpu)
 {
-	uint8_t uuid[16] = { 1, 2, 3, (uint8_t)gpu };
-	Wire__Hello hello = WIRE__HELLO__INIT;
-	Wire__Device device = WIRE__DEVICE__INIT, *devices[1] = { &device };
-	uint32_t next = 1, i;
+	struct made_hello h;
+	unsigned int i;
 
-	device.uuid.data = uuid;
-	device.uuid.len = sizeof(uuid);
-	device.name = (char *)"NVIDIA H100 80GB HBM3 (simulated)";
-	device.context_ns = BASE;
-	hello.host = (char *)"bench";
-	hello.pid = 1000 + gpu;
-	hello.process_start_ns = hello.armed_ns = BASE;
-	hello.n_devices = 1;
-	hello.devices = devices;
-	hello.clock = (char *)"realtime";
-	REQUIRE(!wire_encoder_message(m->encoder, WIRE_FRAME_HELLO, &hello.base, BASE, &m->out));
+	made_hello_init(&h, "bench", 1000 + gpu, BASE, "NVIDIA H100 80GB HBM3 (simulated)");
+	memcpy(h.uuid, (uint8_t[]){ 1, 2, 3, (uint8_t)gpu }, 4);
+	h.device.context_ns = BASE;
+	made_message(&m->s, WIRE_FRAME_HELLO, &h.m.base, BASE);
 	name(m, "cudaLaunchKernel");
 	name(m, "cudaMemcpyAsync");
 	name(m, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
@@ -212,18 +165,7 @@ static void begin_stream(struct maker *m, unsigned int gpu)
 			 i % 60 ? "void kernel_%u<float>(float *, int)" : "ncclDevKernel_%u", i);
 		name(m, text);
 	}
-	while (next <= wire_strtab_count(m->names))
-		REQUIRE(!wire_encoder_strings(m->encoder, m->names, next, &next, BASE, &m->out));
-}
-
-static void end_stream(struct maker *m)
-{
-	Wire__Bye bye = WIRE__BYE__INIT;
-
-	bye.t_ns = m->host;
-	bye.reason = (char *)"exit";
-	REQUIRE(!wire_encoder_message(m->encoder, WIRE_FRAME_BYE, &bye.base, m->host, &m->out));
-	spill(m);
+	made_names(&m->s, BASE);
 }
 
 static void make_stream(const struct opts *o, const char *dir, unsigned int gpu)
@@ -235,32 +177,14 @@ static void make_stream(const struct opts *o, const char *dir, unsigned int gpu)
 	int kind;
 
 	snprintf(path, sizeof(path), "%s/%02u.gst", dir, gpu);
-	m.file = fopen(path, "wb");
-	m.encoder = wire_encoder_new(id, 3);
-	m.names = wire_strtab_new();
-	REQUIRE(m.file && m.encoder && m.names);
-	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
-		REQUIRE(m.table[kind].ev = malloc((size_t)o->block * sizeof(struct wire_event)));
+	made_open(&m.s, path, id);
 	begin_stream(&m, gpu);
 	while (m.written < (uint64_t)(o->events / o->gpus))
 		step(&m, n++);
 	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
-		flush_table(&m, kind);
-	end_stream(&m);
-	REQUIRE(!fclose(m.file));
-}
-
-static double seconds(struct timeval t)
-{
-	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+		flush_kind(&m, kind);
+	made_bye(&m.s, m.host, m.host);
+	made_close(&m.s);
 }
 
 static void analyse(const struct opts *o, const char *path)
@@ -272,19 +196,19 @@ static void analyse(const struct opts *o, const char *path)
 	struct view_trace *t;
 	struct ana_result *r;
 	const char *why;
-	double start = now(), opened;
+	double start = b_now(), opened;
 
 	if (view_trace_open(&t, path, &why)) {
 		printf("%s: %s\n", path, why);
 		exit(1);
 	}
-	opened = now();
+	opened = b_now();
 	REQUIRE(!ana_run(t, &ao, &r));
 	printf("%" PRIu64 " events, %zu GPUs, %" PRIu64
 	       " gaps on the first, trace %.1f MB; opened in %.2f s, "
 	       "analysed in %.2f s\n",
 	       r->quality.events, r->gpus, r->gpu[0].gaps, (double)r->quality.trace_bytes / 1e6,
-	       opened - start, now() - opened);
+	       opened - start, b_now() - opened);
 	fflush(stdout);
 	printf("EVENTS %" PRIu64 "\n", r->quality.events);
 	ana_result_free(r);
@@ -319,9 +243,8 @@ static void measure_one(const struct opts *o, const char *path)
 	if (!events)
 		return;
 	printf("  %s: %.1f M events/s per core (%.2f s CPU), RSS %.1f MB\n",
-	       o->series ? "with series" : "without series",
-	       (double)events / (seconds(u.ru_utime) + seconds(u.ru_stime)) / 1e6,
-	       seconds(u.ru_utime) + seconds(u.ru_stime), (double)u.ru_maxrss / 1024);
+	       o->series ? "with series" : "without series", (double)events / b_cpu(&u) / 1e6,
+	       b_cpu(&u), b_peak_mb(&u));
 }
 
 static void measure(const struct opts *given, const char *path)
@@ -335,7 +258,7 @@ static void measure(const struct opts *given, const char *path)
 
 static void make_and_measure(const struct opts *o)
 {
-	char dir[256], cmd[300];
+	char dir[256];
 	unsigned int i;
 	int status;
 	pid_t pid;
@@ -352,8 +275,7 @@ static void make_and_measure(const struct opts *o)
 		REQUIRE(!status);
 	}
 	measure(o, dir);
-	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
-	REQUIRE(!system(cmd));
+	b_remove(dir);
 }
 
 int main(int argc, char **argv)

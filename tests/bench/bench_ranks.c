@@ -8,16 +8,13 @@
  * --ops: per rank. The run of the goal is --ranks 64 --ops 1000000. Trace and analysis are made in
  * processes of their own, so that the memory told is the analysis's.
  */
-#include "harness.h"
+#include "cost.h"
 
 #include <getopt.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include "analysis/ledger.h"
+#include "made/made.h"
 #include "trace/trace.h"
-#include "wire/encoder.h"
-#include "wire/session.pb-c.h"
 
 #define KERNELS 480 /* per step */
 #define NAMES 100
@@ -37,49 +34,25 @@ struct opts {
 	long ranks, ops, threads, collectives;
 };
 
-struct table { /* events of one kind, until a block is full */
-	struct wire_event ev[BLOCK];
-	size_t n;
-};
-
 struct rank {
-	FILE *file;
-	struct wire_encoder *encoder;
-	struct wire_strtab *names;
-	struct wire_buf out;
-	struct table *table[WIRE_KIND_MAX];
+	struct made_stream s;
 	uint64_t random, corr;
 	int64_t host, compute, comm; /* where the host stands, and each stream's end */
 	struct wire_event waiting; /* the collective that it is in */
 };
 
-static int by_end(const void *a, const void *b)
+/* Records come in order of completion. */
+static void flush_kind(struct rank *r, int kind)
 {
-	const struct wire_event *x = a, *y = b;
-
-	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
-}
-
-static void flush_table(struct rank *r, int kind)
-{
-	struct table *t = r->table[kind];
-
-	if (!t->n)
-		return;
-	qsort(t->ev, t->n, sizeof(*t->ev), by_end);
-	REQUIRE(!wire_encoder_block(r->encoder, t->ev, t->n, NULL, r->host, &r->out));
-	t->n = 0;
-	REQUIRE(fwrite(r->out.data, 1, r->out.len, r->file) == r->out.len);
-	r->out.len = 0;
+	made_sort(&r->s, kind);
+	made_flush_kind(&r->s, kind, r->host);
 }
 
 static void add(struct rank *r, struct wire_event e)
 {
-	struct table *t = r->table[e.kind];
-
-	if (t->n == BLOCK)
-		flush_table(r, e.kind);
-	t->ev[t->n++] = e;
+	if (r->s.rows[e.kind].n == BLOCK)
+		flush_kind(r, e.kind);
+	*made_event(&r->s, e.kind, 0, 0) = e;
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -194,63 +167,43 @@ static void step(const struct opts *o, struct rank *all, unsigned long number)
 static void begin(struct rank *r, const char *dir, long number, long ranks)
 {
 	uint8_t id[16] = { 0xba, (uint8_t)(number >> 8), (uint8_t)number };
-	uint8_t uuid[16] = { 9, (uint8_t)(number >> 8), (uint8_t)number };
-	Wire__Hello hello = WIRE__HELLO__INIT;
-	Wire__Device device = WIRE__DEVICE__INIT, *devices[1] = { &device };
 	static const char *const names[] = {
 		"cudaLaunchKernel", "cudaStreamSynchronize",
 		"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
 		"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 	};
+	struct made_hello h;
 	char text[512];
-	uint32_t next = 1;
-	int i, kind;
+	int i;
 
 	snprintf(text, sizeof(text), "%s/%04ld.gst", dir, number);
-	r->file = fopen(text, "wb");
-	r->encoder = wire_encoder_new(id, 3);
-	r->names = wire_strtab_new();
-	REQUIRE(r->file && r->encoder && r->names);
-	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
-		REQUIRE(r->table[kind] = calloc(1, sizeof(struct table)));
+	made_open(&r->s, text, id);
 	r->random = (uint64_t)number + 1;
 	r->host = BASE + 1000000;
-	device.uuid.data = uuid;
-	device.uuid.len = sizeof(uuid);
-	device.name = (char *)"NVIDIA H100 80GB HBM3 (simulated)";
-	device.context_ns = BASE;
-	hello.host = (char *)"bench";
-	hello.pid = 1000 + number;
-	hello.process_start_ns = hello.armed_ns = BASE;
-	hello.rank = (int32_t)number;
-	hello.has_rank = true;
-	hello.world_size = (uint32_t)ranks;
-	hello.n_devices = 1;
-	hello.devices = devices;
-	hello.clock = (char *)"realtime";
-	REQUIRE(!wire_encoder_message(r->encoder, WIRE_FRAME_HELLO, &hello.base, BASE, &r->out));
+	made_hello_init(&h, "bench", 1000 + number, BASE, "NVIDIA H100 80GB HBM3 (simulated)");
+	memcpy(h.uuid, (uint8_t[]){ 9, (uint8_t)(number >> 8), (uint8_t)number }, 3);
+	h.device.context_ns = BASE;
+	h.m.rank = (int32_t)number;
+	h.m.has_rank = true;
+	h.m.world_size = (uint32_t)ranks;
+	made_message(&r->s, WIRE_FRAME_HELLO, &h.m.base, BASE);
 	for (i = 0; i < 4; i++)
-		wire_strtab_intern(r->names, names[i], strlen(names[i]));
+		made_name(&r->s, names[i], strlen(names[i]));
 	for (i = 0; i < NAMES; i++) {
 		snprintf(text, sizeof(text), "void kernel_%d<float>(float *, int)", i);
-		wire_strtab_intern(r->names, text, strlen(text));
+		made_name(&r->s, text, strlen(text));
 	}
-	while (next <= wire_strtab_count(r->names))
-		REQUIRE(!wire_encoder_strings(r->encoder, r->names, next, &next, BASE, &r->out));
+	made_names(&r->s, BASE);
 }
 
 static void end(struct rank *r)
 {
-	Wire__Bye bye = WIRE__BYE__INIT;
 	int kind;
 
 	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
-		flush_table(r, kind);
-	bye.t_ns = r->host + 1000;
-	bye.reason = (char *)"exit";
-	REQUIRE(!wire_encoder_message(r->encoder, WIRE_FRAME_BYE, &bye.base, r->host, &r->out));
-	REQUIRE(fwrite(r->out.data, 1, r->out.len, r->file) == r->out.len);
-	REQUIRE(!fclose(r->file));
+		flush_kind(r, kind);
+	made_bye(&r->s, r->host + 1000, r->host);
+	made_close(&r->s);
 }
 
 static void make(const struct opts *o, const char *dir)
@@ -270,14 +223,6 @@ static void make(const struct opts *o, const char *dir)
 		end(&all[i]);
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static void analyse(const struct opts *o, const char *path)
 {
 	struct ana_options ao = { .threads = (unsigned int)o->threads,
@@ -286,7 +231,7 @@ static void analyse(const struct opts *o, const char *path)
 	struct view_trace *t;
 	struct ana_result *r;
 	const char *why;
-	double start = now();
+	double start = b_now();
 	uint64_t ops = 0;
 	size_t i;
 
@@ -298,7 +243,7 @@ static void analyse(const struct opts *o, const char *path)
 	       "  %" PRIu64 " collectives matched, %" PRIu64
 	       " kernels refused, comm.skew %.1f %%\n",
 	       r->gpus, (double)ops / 1e6, r->quality.events, (double)r->quality.trace_bytes / 1e6,
-	       now() - start, r->ranks.matched, r->ranks.refused,
+	       b_now() - start, r->ranks.matched, r->ranks.refused,
 	       100.0 * (double)r->classes[ANA_COMM_SKEW] / (double)r->gpu_ns);
 	ana_result_free(r);
 	view_trace_close(t);
@@ -314,7 +259,7 @@ int main(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	struct opts o = { .ranks = 64, .ops = 50000, .threads = 0, .collectives = 8 };
-	char dir[256], cmd[300];
+	char dir[256];
 	struct rusage u;
 	int c, status;
 	pid_t pid;
@@ -355,11 +300,7 @@ int main(int argc, char **argv)
 		exit(0);
 	}
 	REQUIRE(wait4(pid, &status, 0, &u) == pid && !status);
-	printf("  %.2f s CPU, RSS %.1f MB\n",
-	       (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-		       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6,
-	       (double)u.ru_maxrss / 1024);
-	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
-	REQUIRE(!system(cmd));
+	printf("  %.2f s CPU, RSS %.1f MB\n", b_cpu(&u), b_peak_mb(&u));
+	b_remove(dir);
 	return 0;
 }

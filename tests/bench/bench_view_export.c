@@ -8,14 +8,11 @@
  *
  * Each export is a process of its own, writing a file that is then removed.
  */
-#include "harness.h"
+#include "cost.h"
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
-#include "wire/encoder.h"
-#include "wire/session.pb-c.h"
+#include "made/made.h"
 
 #define BLOCK 8192
 #define NAMES 300
@@ -23,32 +20,22 @@
 #define BASE INT64_C(1700000000000000000)
 
 struct maker {
-	FILE *file;
-	struct wire_encoder *encoder;
-	struct wire_strtab *names;
-	struct wire_buf out;
-	struct wire_event *ev[WIRE_KIND_MAX];
-	size_t n[WIRE_KIND_MAX];
+	struct made_stream s;
 	uint64_t random, corr, written;
 	int64_t host, device[2];
 };
 
 static void flush_kind(struct maker *m, int kind)
 {
-	if (!m->n[kind])
-		return;
-	REQUIRE(!wire_encoder_block(m->encoder, m->ev[kind], m->n[kind], NULL, m->host, &m->out));
-	REQUIRE(fwrite(m->out.data, 1, m->out.len, m->file) == m->out.len);
-	m->written += m->n[kind];
-	m->out.len = 0;
-	m->n[kind] = 0;
+	m->written += m->s.rows[kind].n;
+	made_flush_kind(&m->s, kind, m->host);
 }
 
 static void add(struct maker *m, const struct wire_event *e)
 {
-	if (m->n[e->kind] == BLOCK)
+	if (m->s.rows[e->kind].n == BLOCK)
 		flush_kind(m, e->kind);
-	m->ev[e->kind][m->n[e->kind]++] = *e;
+	*made_event(&m->s, e->kind, 0, 0) = *e;
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -104,82 +91,51 @@ static void step(struct maker *m, uint64_t number)
 	m->host = later(m->host, later(m->device[0], m->device[1]));
 }
 
-static void message(struct maker *m, enum wire_frame_type type, const void *msg)
-{
-	REQUIRE(!wire_encoder_message(m->encoder, type, msg, m->host, &m->out));
-}
-
 static void begin(struct maker *m, unsigned int gpu)
 {
-	uint8_t uuid[16] = { 'b', (uint8_t)gpu };
-	Wire__Hello hello = WIRE__HELLO__INIT;
-	Wire__Device device = WIRE__DEVICE__INIT, *devices[1] = { &device };
 	static const char *const first[] = { "cudaLaunchKernel", "cudaMemcpyAsync",
 					     "enumerate(DataLoader)#_Iter.__next__" };
-	uint32_t next = 1, i;
+	struct made_hello h;
+	unsigned int i;
 	char text[64];
 
-	device.uuid.data = uuid;
-	device.uuid.len = sizeof(uuid);
-	device.name = (char *)"NVIDIA H100 80GB HBM3 (simulated)";
-	device.context_ns = BASE;
-	hello.host = (char *)"bench";
-	hello.pid = 1000 + gpu;
-	hello.process_start_ns = hello.armed_ns = BASE;
-	hello.n_devices = 1;
-	hello.devices = devices;
-	hello.clock = (char *)"realtime";
-	message(m, WIRE_FRAME_HELLO, &hello.base);
+	made_hello_init(&h, "bench", 1000 + gpu, BASE, "NVIDIA H100 80GB HBM3 (simulated)");
+	h.uuid[0] = 'b';
+	h.uuid[1] = (uint8_t)gpu;
+	h.device.context_ns = BASE;
+	made_message(&m->s, WIRE_FRAME_HELLO, &h.m.base, m->host);
 	for (i = 0; i < 3; i++)
-		wire_strtab_intern(m->names, first[i], strlen(first[i]));
+		made_name(&m->s, first[i], strlen(first[i]));
 	for (i = 0; i < NAMES; i++) {
 		snprintf(text, sizeof(text), "void kernel_%u<float>(float *, int)", i);
-		wire_strtab_intern(m->names, text, strlen(text));
+		made_name(&m->s, text, strlen(text));
 	}
-	while (next <= wire_strtab_count(m->names))
-		REQUIRE(!wire_encoder_strings(m->encoder, m->names, next, &next, BASE, &m->out));
+	made_names(&m->s, BASE);
 }
 
 static void make_stream(const char *dir, unsigned int gpu, uint64_t events)
 {
 	struct maker m = { .random = gpu + 1, .host = BASE + 1000000 };
 	uint8_t id[16] = { 'b', (uint8_t)gpu };
-	Wire__Bye bye = WIRE__BYE__INIT;
 	char path[512];
 	uint64_t n = 0;
 	int kind;
 
 	snprintf(path, sizeof(path), "%s/%02u.gst", dir, gpu);
-	m.file = fopen(path, "wb");
-	m.encoder = wire_encoder_new(id, 3);
-	m.names = wire_strtab_new();
-	REQUIRE(m.file && m.encoder && m.names);
-	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
-		REQUIRE(m.ev[kind] = malloc(BLOCK * sizeof(struct wire_event)));
+	made_open(&m.s, path, id);
 	begin(&m, gpu);
 	while (m.written < events)
 		step(&m, n++);
 	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
 		flush_kind(&m, kind);
-	bye.t_ns = m.host;
-	bye.reason = (char *)"exit";
-	message(&m, WIRE_FRAME_BYE, &bye.base);
-	REQUIRE(fwrite(m.out.data, 1, m.out.len, m.file) == m.out.len);
-	REQUIRE(!fclose(m.file));
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	made_bye(&m.s, m.host, m.host);
+	made_close(&m.s);
 }
 
 static void measure(const char *dir, const char *format, uint64_t events)
 {
 	char file[300];
-	double began = now(), took;
+	double began = b_now(), took;
 	struct stat st;
 	struct rusage u;
 	int status;
@@ -194,17 +150,15 @@ static void measure(const char *dir, const char *format, uint64_t events)
 		_exit(127);
 	}
 	REQUIRE(wait4(pid, &status, 0, &u) == pid);
-	took = now() - began;
+	took = b_now() - began;
 	if (status || stat(file, &st)) {
 		printf("%s: export failed\n", format);
 		exit(1);
 	}
 	printf("%-10s %6.2f M events/s (%.2f s, %.2f s of processor), RSS %4.0f MB, %.1f bytes per "
 	       "event\n",
-	       format, (double)events / took / 1e6, took,
-	       (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-		       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6,
-	       (double)u.ru_maxrss / 1024, (double)st.st_size / (double)events);
+	       format, (double)events / took / 1e6, took, b_cpu(&u), b_peak_mb(&u),
+	       (double)st.st_size / (double)events);
 	unlink(file);
 }
 
@@ -214,7 +168,7 @@ int main(int argc, char **argv)
 					       "pprof",	   "prometheus", "focus",  "csv" };
 	uint64_t events = argc > 1 ? strtoull(argv[1], NULL, 10) : 2000000;
 	unsigned int gpus = argc > 2 ? (unsigned int)atoi(argv[2]) : 1, i;
-	char dir[256], cmd[300];
+	char dir[256];
 	int status;
 	pid_t pid;
 
@@ -231,7 +185,6 @@ int main(int argc, char **argv)
 	printf("%" PRIu64 " events, %u GPUs, 2 dollars per GPU-hour\n", events, gpus);
 	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		measure(dir, formats[i], events);
-	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
-	REQUIRE(!system(cmd));
+	b_remove(dir);
 	return 0;
 }

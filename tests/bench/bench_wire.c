@@ -8,11 +8,10 @@
  * FILE is a flat file of dump_events.py; without one, those of ../shared/traces are dumped first
  * (skipped with a message if absent). Best of several rounds, one core.
  */
-#include "harness.h"
+#include "cost.h"
 
 #include <getopt.h>
 #include <glob.h>
-#include <time.h>
 #include "unit/events.h"
 #include "wire/encoder.h"
 #include "wire/reader.h"
@@ -29,14 +28,6 @@ struct result {
 	double columns_ns, frame_ns, decode_ns, load_ns; /* per event */
 	double raw, stored; /* bytes per event */
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
 
 static double better(double best, int64_t ns, size_t n)
 {
@@ -60,15 +51,15 @@ static void time_columns(const struct opts *o, const struct wire_event *ev, size
 
 	memset(back, 0, o->block * sizeof(*back));
 	for (at = 0; at < n; at += len) {
-		int64_t t0 = now_ns(), t1;
+		int64_t t0 = b_now_ns(), t1;
 
 		len = part(o, n, at);
 		out.len = 0;
 		REQUIRE(!wire_block_encode(ev->kind, ev + at, len, &out));
-		t1 = now_ns();
+		t1 = b_now_ns();
 		REQUIRE(!wire_block_decode(ev->kind, (uint32_t)len, out.data, out.len, back));
 		encode += t1 - t0;
-		decode += now_ns() - t1;
+		decode += b_now_ns() - t1;
 		raw += out.len;
 		REQUIRE(!memcmp(back, ev + at, len * sizeof(*ev)));
 	}
@@ -93,12 +84,12 @@ static void time_frames(const struct opts *o, const struct wire_event *ev, size_
 	len = part(o, n, 0);
 	REQUIRE(!wire_encoder_block(e, ev, len, NULL, 0, out));
 	out->len = 0;
-	t0 = now_ns();
+	t0 = b_now_ns();
 	for (at = 0; at < n; at += len) {
 		len = part(o, n, at);
 		REQUIRE(!wire_encoder_block(e, ev + at, len, NULL, 0, out));
 	}
-	r->frame_ns = better(r->frame_ns, now_ns() - t0 - first, n);
+	r->frame_ns = better(r->frame_ns, b_now_ns() - t0 - first, n);
 	r->stored = (double)out->len / (double)n;
 	wire_encoder_free(e);
 }
@@ -120,11 +111,11 @@ static void time_file(const struct wire_buf *b, size_t n, struct result *r)
 	out = fopen(path, "w");
 	REQUIRE(out && fwrite(b->data, 1, b->len, out) == b->len);
 	fclose(out);
-	t0 = now_ns();
+	t0 = b_now_ns();
 	REQUIRE(!wire_file_open(&f, path));
 	while (wire_file_next(f, &e) == 1)
 		REQUIRE(!wire_file_block(f, s, &e, &head, &ev, &room));
-	r->load_ns = better(r->load_ns, now_ns() - t0, n);
+	r->load_ns = better(r->load_ns, b_now_ns() - t0, n);
 	wire_file_close(f);
 	wire_scratch_free(s);
 	free(ev);
@@ -136,12 +127,12 @@ static void measure(const struct opts *o, const char *what, const struct wire_ev
 {
 	struct result r = { 0 };
 	struct wire_buf out = { 0 };
-	int64_t begin = now_ns();
+	int64_t begin = b_now_ns();
 	int round;
 
 	if (!n)
 		return;
-	for (round = 0; round < ROUNDS && (!round || now_ns() - begin < NS_LIMIT * 5); round++) {
+	for (round = 0; round < ROUNDS && (!round || b_now_ns() - begin < NS_LIMIT * 5); round++) {
 		time_columns(o, ev, n, &r);
 		time_frames(o, ev, n, &r, &out);
 		time_file(&out, n, &r);

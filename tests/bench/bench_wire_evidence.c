@@ -4,9 +4,8 @@
  * each batch, by how many rows a frame has. Made-up rows: one trainer, eight workers, a new stack
  * every third look. Best of several rounds, one core.
  */
-#include "harness.h"
+#include "cost.h"
 
-#include <time.h>
 #include "unit/evidence.h"
 #include "wire/encoder.h"
 #include "wire/reader.h"
@@ -21,14 +20,6 @@ struct result {
 	double bytes, encode_ns, decode_ns; /* per row */
 };
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
 static double better(double best, int64_t ns)
 {
 	double per = (double)ns / ROWS;
@@ -39,7 +30,7 @@ static double better(double best, int64_t ns)
 static void write_frames(bool batches, size_t rows, struct wire_buf *out, struct result *r)
 {
 	struct wire_encoder *e = wire_encoder_new((const uint8_t *)"stream to time..", 3);
-	int64_t t0 = now_ns();
+	int64_t t0 = b_now_ns();
 	size_t at, n;
 
 	REQUIRE(e);
@@ -48,7 +39,7 @@ static void write_frames(bool batches, size_t rows, struct wire_buf *out, struct
 		REQUIRE(!(batches ? wire_encoder_batches(e, batch + at, n, 0, out)
 				  : wire_encoder_samples(e, sample + at, n, 0, out)));
 	}
-	r->encode_ns = better(r->encode_ns, now_ns() - t0);
+	r->encode_ns = better(r->encode_ns, b_now_ns() - t0);
 	r->bytes = (double)out->len / ROWS;
 	wire_encoder_free(e);
 }
@@ -62,7 +53,7 @@ static void read_frames(bool batches, const char *path, struct result *r)
 	struct wire_block_head h;
 	struct wire_file *f;
 	struct wire_entry e;
-	int64_t t0 = now_ns();
+	int64_t t0 = b_now_ns();
 
 	REQUIRE(!wire_file_open(&f, path));
 	while (wire_file_next(f, &e) == 1) {
@@ -70,7 +61,7 @@ static void read_frames(bool batches, const char *path, struct result *r)
 				  : wire_file_samples(f, scratch, &e, &h, &s, &sample_room)));
 		got += h.count;
 	}
-	r->decode_ns = better(r->decode_ns, now_ns() - t0);
+	r->decode_ns = better(r->decode_ns, b_now_ns() - t0);
 	REQUIRE(got == ROWS);
 	wire_file_close(f);
 	wire_scratch_free(scratch);

@@ -9,20 +9,11 @@
 #include "harness.h"
 #include <sys/stat.h>
 #include "analysis/ledger.h"
+#include "made/made.h"
 #include "trace/trace.h"
-#include "wire/encoder.h"
-#include "wire/session.pb-c.h"
-
-#define T_EVENTS 20000
 
 struct t_proc { /* one stream that is being written */
-	FILE *file;
-	struct wire_encoder *encoder;
-	struct wire_strtab *names;
-	struct wire_buf out;
-	struct wire_event *ev[WIRE_KIND_MAX];
-	size_t n[WIRE_KIND_MAX];
-	uint32_t next_name;
+	struct made_stream s;
 	int64_t now;
 };
 
@@ -37,16 +28,9 @@ struct t_run {
 	struct ana_result *result;
 };
 
-static inline void t_spill(struct t_proc *p)
-{
-	REQUIRE(fwrite(p->out.data, 1, p->out.len, p->file) == p->out.len);
-	p->out.len = 0;
-}
-
 static inline void t_message(struct t_proc *p, enum wire_frame_type type, void *msg)
 {
-	REQUIRE(!wire_encoder_message(p->encoder, type, msg, p->now, &p->out));
-	t_spill(p);
+	made_message(&p->s, type, msg, p->now);
 }
 
 static inline void t_run_begin(struct t_run *r)
@@ -59,35 +43,19 @@ static inline void t_run_begin(struct t_run *r)
 static inline void t_proc_begin_again(struct t_run *r, struct t_proc *p, int64_t pid,
 				      unsigned int gpu, int64_t start, int64_t armed)
 {
-	uint8_t id[16] = { 't', (uint8_t)++r->procs }, uuid[16] = { 'g', (uint8_t)gpu };
-	Wire__Hello hello = WIRE__HELLO__INIT;
-	Wire__Device device = WIRE__DEVICE__INIT, *devices[1] = { &device };
+	uint8_t id[16] = { 't', (uint8_t)++r->procs };
+	struct made_hello h;
 	char path[300];
-	int kind;
 
-	memset(p, 0, sizeof(*p));
 	snprintf(path, sizeof(path), "%s/%u.gst", r->dir, r->procs);
-	p->file = fopen(path, "wb");
-	p->encoder = wire_encoder_new(id, 3);
-	p->names = wire_strtab_new();
-	REQUIRE(p->file && p->encoder && p->names);
-	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
-		REQUIRE(p->ev[kind] = calloc(T_EVENTS, sizeof(struct wire_event)));
-	p->next_name = 1;
+	made_open(&p->s, path, id);
 	p->now = start;
-	device.uuid.data = uuid;
-	device.uuid.len = sizeof(uuid);
-	device.name = (char *)"test GPU";
-	device.context_ns = start + 1;
-	hello.host = (char *)"here";
-	hello.pid = pid;
-	hello.process_start_ns = start;
-	hello.armed_ns = armed;
-	hello.clock = (char *)"realtime";
-	hello.level = (char *)"1";
-	hello.n_devices = 1;
-	hello.devices = devices;
-	t_message(p, WIRE_FRAME_HELLO, &hello);
+	made_hello_init(&h, "here", pid, start, "test GPU");
+	h.uuid[0] = 'g';
+	h.uuid[1] = (uint8_t)gpu;
+	h.device.context_ns = start + 1;
+	h.m.armed_ns = armed;
+	t_message(p, WIRE_FRAME_HELLO, &h.m);
 }
 
 static inline void t_proc_begin(struct t_run *r, struct t_proc *p, int64_t pid, unsigned int gpu,
@@ -98,19 +66,12 @@ static inline void t_proc_begin(struct t_run *r, struct t_proc *p, int64_t pid, 
 
 static inline uint32_t t_name(struct t_proc *p, const char *text)
 {
-	return wire_strtab_intern(p->names, text, strlen(text));
+	return made_name(&p->s, text, strlen(text));
 }
 
 static inline struct wire_event *t_event(struct t_proc *p, int kind, int64_t start, int64_t end)
 {
-	struct wire_event *e = &p->ev[kind][p->n[kind]++];
-
-	REQUIRE(p->n[kind] <= T_EVENTS);
-	memset(e, 0, sizeof(*e));
-	e->kind = (uint8_t)kind;
-	e->start_ns = start;
-	e->end_ns = end;
-	return e;
+	return made_event(&p->s, kind, start, end);
 }
 
 /* A kernel on stream 7 of the process's only GPU; @corr 0: nobody knows its launch. */
@@ -158,42 +119,21 @@ static inline void t_launch(struct t_proc *p, int64_t launch, int64_t start, int
 	t_kernel(p, start, end, corr);
 }
 
-/* Writes the names that are new. */
-static inline void t_names(struct t_proc *p)
-{
-	while (p->next_name <= wire_strtab_count(p->names))
-		REQUIRE(!wire_encoder_strings(p->encoder, p->names, p->next_name, &p->next_name,
-					      p->now, &p->out));
-}
-
 /* Rows of evidence as one frame, behind the names that they may use. */
 static inline void t_samples(struct t_proc *p, const struct wire_sample *rows, size_t n)
 {
-	t_names(p);
-	REQUIRE(!wire_encoder_samples(p->encoder, rows, n, p->now, &p->out));
-	t_spill(p);
+	made_samples(&p->s, rows, n, n, p->now);
 }
 
 static inline void t_batches(struct t_proc *p, const struct wire_batch *rows, size_t n)
 {
-	t_names(p);
-	REQUIRE(!wire_encoder_batches(p->encoder, rows, n, p->now, &p->out));
-	t_spill(p);
+	made_batches(&p->s, rows, n, n, p->now);
 }
 
 /* Writes what has gathered as blocks. */
 static inline void t_flush(struct t_proc *p)
 {
-	int kind;
-
-	t_names(p);
-	for (kind = 1; kind < WIRE_KIND_MAX; kind++) {
-		if (p->n[kind])
-			REQUIRE(!wire_encoder_block(p->encoder, p->ev[kind], p->n[kind], NULL,
-						    p->now, &p->out));
-		p->n[kind] = 0;
-	}
-	t_spill(p);
+	made_flush(&p->s, p->now);
 }
 
 static inline void t_loss(struct t_proc *p, Wire__LossSpan span)
@@ -219,20 +159,10 @@ static inline void t_pulse(struct t_proc *p, int64_t t, int64_t complete)
 /* @bye: the process says so at @end; else its stream is cut. */
 static inline void t_proc_end(struct t_proc *p, int64_t end, bool bye)
 {
-	Wire__Bye b = WIRE__BYE__INIT;
-	int kind;
-
 	t_flush(p);
-	b.t_ns = end;
-	b.reason = (char *)"exit";
 	if (bye)
-		t_message(p, WIRE_FRAME_BYE, &b);
-	REQUIRE(!fclose(p->file));
-	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
-		free(p->ev[kind]);
-	wire_encoder_free(p->encoder);
-	wire_strtab_free(p->names);
-	wire_buf_fini(&p->out);
+		made_bye(&p->s, end, p->now);
+	made_close(&p->s);
 }
 
 static inline int t_analyse_with(struct t_run *r, const struct ana_options *o)

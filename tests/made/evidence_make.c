@@ -14,23 +14,15 @@
  *
  *	evidence_make FOLDER [ROWS]	ROWS: of evidence in a frame
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "wire/encoder.h"
-#include "wire/session.pb-c.h"
+#include "lines.h"
+#include "made.h"
 
-#define ROWS_MAX 60000
+#define ROWS_MAX 60000 /* of evidence */
 
 struct make {
-	FILE *out;
-	struct wire_encoder *encoder;
-	struct wire_strtab *names;
-	struct wire_buf buf;
-	struct wire_event *ev[WIRE_KIND_MAX];
-	size_t events[WIRE_KIND_MAX];
+	struct made_stream s;
 	struct wire_sample *sample;
 	struct wire_batch *batch;
 	size_t samples, batches, per_frame;
@@ -38,20 +30,6 @@ struct make {
 	uint32_t fs, path;
 	uint64_t rchar, read;
 };
-
-static void check(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "evidence_make: %s\n", what);
-	exit(1);
-}
-
-static void spill(struct make *m)
-{
-	check(fwrite(m->buf.data, 1, m->buf.len, m->out) == m->buf.len, "cannot write");
-	m->buf.len = 0;
-}
 
 static uint32_t name(struct make *m, char *text)
 {
@@ -62,35 +40,7 @@ static uint32_t name(struct make *m, char *text)
 		text++;
 	for (p = text; *p; p++)
 		*p = (char)(*p == '|' ? '\t' : *p == '~' ? '\n' : *p);
-	return *text ? wire_strtab_intern(m->names, text, strlen(text)) : 0;
-}
-
-/* @n numbers; returns what follows them. */
-static char *numbers(char *p, uint64_t *v, int n)
-{
-	int i;
-
-	for (i = 0; i < n; i++) {
-		char *stop;
-
-		errno = 0;
-		v[i] = *p && p[strspn(p, " ")] == '-' ? (uint64_t)strtoll(p, &stop, 10)
-						      : strtoull(p, &stop, 10);
-		check(stop > p && !errno, "a number is missing");
-		p = stop;
-	}
-	return p;
-}
-
-static struct wire_event *event(struct make *m, int kind, int64_t start, int64_t end)
-{
-	struct wire_event *e = &m->ev[kind][m->events[kind]++];
-
-	check(m->events[kind] <= ROWS_MAX, "too many rows");
-	e->kind = (uint8_t)kind;
-	e->start_ns = start;
-	e->end_ns = end;
-	return e;
+	return made_name(&m->s, text, strlen(text));
 }
 
 static void take_op(struct make *m, char *p)
@@ -98,10 +48,10 @@ static void take_op(struct make *m, char *p)
 	struct wire_event *e;
 	uint64_t v[4];
 
-	numbers(p, v, 4);
-	e = event(m, WIRE_KIND_OP, (int64_t)v[0], (int64_t)v[1]);
+	made_numbers(p, v, 4);
+	e = made_event(&m->s, WIRE_KIND_OP, (int64_t)v[0], (int64_t)v[1]);
 	e->op = WIRE_OP_KERNEL;
-	e->name = wire_strtab_intern(m->names, "kernel", 6);
+	e->name = made_name(&m->s, "kernel", 6);
 	e->context = 1;
 	e->corr = v[2];
 	e->stream = (uint32_t)v[3];
@@ -112,8 +62,8 @@ static void take_api(struct make *m, char *p)
 	struct wire_event *e;
 	uint64_t v[4];
 
-	p = numbers(p, v, 4);
-	e = event(m, WIRE_KIND_API, (int64_t)v[0], (int64_t)v[1]);
+	p = made_numbers(p, v, 4);
+	e = made_event(&m->s, WIRE_KIND_API, (int64_t)v[0], (int64_t)v[1]);
 	e->op = WIRE_DOMAIN_RUNTIME;
 	e->corr = v[2];
 	e->tid = (uint32_t)v[3];
@@ -125,8 +75,8 @@ static void take_range(struct make *m, char *p)
 	struct wire_event *e;
 	uint64_t v[5];
 
-	p = numbers(p, v, 5);
-	e = event(m, WIRE_KIND_RANGE, (int64_t)v[1], (int64_t)v[2]);
+	p = made_numbers(p, v, 5);
+	e = made_event(&m->s, WIRE_KIND_RANGE, (int64_t)v[1], (int64_t)v[2]);
 	e->op = (uint8_t)v[0];
 	e->tid = (uint32_t)v[3];
 	e->flags = (uint8_t)v[4];
@@ -138,8 +88,8 @@ static void take_sample(struct make *m, char *p)
 	struct wire_sample *s = &m->sample[m->samples++];
 	uint64_t v[10];
 
-	check(m->samples <= ROWS_MAX, "too many samples");
-	p = numbers(p, v, 10);
+	made_need(m->samples <= ROWS_MAX, "too many samples");
+	p = made_numbers(p, v, 10);
 	*s = (struct wire_sample){ .t_ns = (int64_t)v[0],
 				   .pid = (uint32_t)v[1],
 				   .tid = (uint32_t)v[2],
@@ -163,7 +113,7 @@ static void take_file(struct make *m, char *p)
 
 	p += strspn(p, " ");
 	len = strcspn(p, " \n");
-	m->fs = len ? wire_strtab_intern(m->names, p, len) : 0;
+	m->fs = made_name(&m->s, p, len);
 	m->path = name(m, p + len);
 }
 
@@ -171,7 +121,7 @@ static void take_bytes(struct make *m, char *p)
 {
 	uint64_t v[2];
 
-	numbers(p, v, 2);
+	made_numbers(p, v, 2);
 	m->rchar = v[0];
 	m->read = v[1];
 }
@@ -181,8 +131,8 @@ static void take_batch(struct make *m, char *p)
 	struct wire_batch *b = &m->batch[m->batches++];
 	uint64_t v[10];
 
-	check(m->batches <= ROWS_MAX, "too many batches");
-	p = numbers(p, v, 10);
+	made_need(m->batches <= ROWS_MAX, "too many batches");
+	p = made_numbers(p, v, 10);
 	*b = (struct wire_batch){ .what = (uint8_t)v[0],
 				  .start_ns = (int64_t)v[1],
 				  .end_ns = (int64_t)v[2],
@@ -202,7 +152,7 @@ static void take_process(struct make *m, char *p)
 {
 	uint64_t v[3];
 
-	numbers(p, v, 3);
+	made_numbers(p, v, 3);
 	m->pid = (int64_t)v[0];
 	m->start = (int64_t)v[1];
 	m->end = (int64_t)v[2];
@@ -228,92 +178,38 @@ static void take_line(struct make *m, char *line)
 			return;
 		}
 	}
-	check(false, line);
-}
-
-static void write_hello(struct make *m)
-{
-	uint8_t uuid[16] = { 1 };
-	Wire__Hello hello = WIRE__HELLO__INIT;
-	Wire__Device device = WIRE__DEVICE__INIT, *devices[1] = { &device };
-
-	device.uuid.data = uuid;
-	device.uuid.len = sizeof(uuid);
-	device.name = (char *)"made-up GPU";
-	hello.host = (char *)"here";
-	hello.pid = m->pid;
-	hello.process_start_ns = m->start;
-	hello.armed_ns = m->start;
-	hello.clock = (char *)"realtime";
-	hello.level = (char *)"1";
-	hello.n_devices = 1;
-	hello.devices = devices;
-	check(!wire_encoder_message(m->encoder, WIRE_FRAME_HELLO, &hello.base, 1, &m->buf),
-	      "hello");
-}
-
-static void write_rows(struct make *m)
-{
-	size_t i, n;
-
-	for (i = 0; i < m->samples; i += n) {
-		n = m->samples - i < m->per_frame ? m->samples - i : m->per_frame;
-		check(!wire_encoder_samples(m->encoder, m->sample + i, n, 2, &m->buf), "samples");
-	}
-	for (i = 0; i < m->batches; i += n) {
-		n = m->batches - i < m->per_frame ? m->batches - i : m->per_frame;
-		check(!wire_encoder_batches(m->encoder, m->batch + i, n, 2, &m->buf), "batches");
-	}
+	made_need(false, line);
 }
 
 static void write_all(struct make *m)
 {
-	Wire__Bye bye = WIRE__BYE__INIT;
-	uint32_t next = 1;
-	int kind;
+	struct made_hello h;
 
-	write_hello(m);
-	while (next <= wire_strtab_count(m->names))
-		check(!wire_encoder_strings(m->encoder, m->names, next, &next, 2, &m->buf),
-		      "names");
-	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
-		if (m->events[kind])
-			check(!wire_encoder_block(m->encoder, m->ev[kind], m->events[kind], NULL, 2,
-						  &m->buf),
-			      "events");
-	write_rows(m);
-	bye.t_ns = m->end;
-	bye.reason = (char *)"exit";
-	check(!wire_encoder_message(m->encoder, WIRE_FRAME_BYE, &bye.base, 3, &m->buf), "bye");
-	spill(m);
+	made_hello_init(&h, "here", m->pid, m->start, "made-up GPU");
+	h.uuid[0] = 1;
+	made_message(&m->s, WIRE_FRAME_HELLO, &h.m.base, 1);
+	made_flush(&m->s, 2);
+	made_samples(&m->s, m->sample, m->samples, m->per_frame, 2);
+	made_batches(&m->s, m->batch, m->batches, m->per_frame, 2);
+	made_bye(&m->s, m->end, 3);
 }
 
 int main(int argc, char **argv)
 {
 	struct make m = { .per_frame = argc > 2 ? (size_t)atoi(argv[2]) : 1000 };
 	char path[4096], line[8192];
-	int kind;
 
-	check(argc > 1 && m.per_frame, "evidence_make FOLDER [ROWS]");
+	made_need(argc > 1 && m.per_frame, "evidence_make FOLDER [ROWS]");
 	snprintf(path, sizeof(path), "%s/1.gst", argv[1]);
-	m.out = fopen(path, "wb");
-	m.encoder = wire_encoder_new((const uint8_t *)"made up evidence", 3);
-	m.names = wire_strtab_new();
+	made_open(&m.s, path, (const uint8_t *)"made up evidence");
 	m.sample = calloc(ROWS_MAX + 1, sizeof(*m.sample));
 	m.batch = calloc(ROWS_MAX + 1, sizeof(*m.batch));
-	check(m.out && m.encoder && m.names && m.sample && m.batch, path);
-	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
-		check((m.ev[kind] = calloc(ROWS_MAX + 1, sizeof(**m.ev))) != NULL, "no memory");
+	made_need(m.sample && m.batch, "no memory");
 	while (fgets(line, sizeof(line), stdin))
 		take_line(&m, line);
 	write_all(&m);
-	check(!fclose(m.out), "cannot write");
-	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
-		free(m.ev[kind]);
+	made_close(&m.s);
 	free(m.sample);
 	free(m.batch);
-	wire_encoder_free(m.encoder);
-	wire_strtab_free(m.names);
-	wire_buf_fini(&m.buf);
 	return 0;
 }

@@ -22,33 +22,23 @@
  *	run_make FOLDER
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "wire/encoder.h"
-#include "wire/session.pb-c.h"
+#include "made.h"
 
 #define WORDS_MAX 16
 #define DEVICES_MAX 16
 #define SPILL_ROWS 20000
-
-struct rows { /* what has gathered of one stream */
-	struct wire_event *ev[WIRE_KIND_MAX];
-	struct wire_sample *sample;
-	struct wire_batch *batch;
-	size_t events[WIRE_KIND_MAX], samples, batches;
-};
 
 struct make {
 	const char *folder;
 	char *word[WORDS_MAX];
 	int words, streams;
 	/* the stream that is being written */
-	FILE *out;
-	struct wire_encoder *encoder;
-	struct wire_strtab *names;
-	struct wire_buf buf;
-	struct rows rows;
+	struct made_stream s;
+	struct wire_sample *sample; /* those that have gathered */
+	struct wire_batch *batch;
+	size_t samples, batches;
 	Wire__Hello hello;
 	Wire__Device device[DEVICES_MAX], *devices[DEVICES_MAX];
 	uint8_t uuid[DEVICES_MAX][16];
@@ -56,17 +46,8 @@ struct make {
 	int keeps;
 	char *command[1];
 	int64_t end;
-	uint32_t next_name;
 	bool begun;
 };
-
-static void check(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "run_make: %s\n", what);
-	exit(1);
-}
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
@@ -77,7 +58,7 @@ static void split(struct make *m, char *line)
 	line[strcspn(line, "\n")] = '\0';
 	for (m->words = 0; p && m->words < WORDS_MAX; m->words++)
 		m->word[m->words] = strsep(&p, " ");
-	check(!p, "too many words");
+	made_need(!p, "too many words");
 }
 
 static int64_t number(const struct make *m, int at)
@@ -85,10 +66,10 @@ static int64_t number(const struct make *m, int at)
 	char *stop;
 	int64_t v;
 
-	check(at < m->words, "a word is missing");
+	made_need(at < m->words, "a word is missing");
 	errno = 0;
 	v = strtoll(m->word[at], &stop, 10);
-	check(stop > m->word[at] && !*stop && !errno, m->word[at]);
+	made_need(stop > m->word[at] && !*stop && !errno, m->word[at]);
 	return v;
 }
 
@@ -112,7 +93,7 @@ static int hex(char c)
 	static const char digits[] = "0123456789abcdef";
 	const char *p = c ? strchr(digits, c) : NULL;
 
-	check(p != NULL, "a text has a bad escape");
+	made_need(p != NULL, "a text has a bad escape");
 	return (int)(p - digits);
 }
 
@@ -121,7 +102,7 @@ static char *text(struct make *m, int at, size_t *len)
 {
 	char *from, *to;
 
-	check(at < m->words, "a text is missing");
+	made_need(at < m->words, "a text is missing");
 	from = to = m->word[at];
 	if (!strcmp(from, "-"))
 		*from = '\0';
@@ -130,7 +111,7 @@ static char *text(struct make *m, int at, size_t *len)
 			*to++ = *from++;
 			continue;
 		}
-		check(from[1] && from[2], "a text has a bad escape");
+		made_need(from[1] && from[2], "a text has a bad escape");
 		*to++ = (char)(hex(from[1]) * 16 + hex(from[2]));
 		from += 3;
 	}
@@ -144,7 +125,7 @@ static uint32_t name(struct make *m, int at)
 	size_t len;
 	const char *t = text(m, at, &len);
 
-	return len ? wire_strtab_intern(m->names, t, len) : 0;
+	return made_name(&m->s, t, len);
 }
 
 static char *keep(struct make *m, int at)
@@ -152,22 +133,15 @@ static char *keep(struct make *m, int at)
 	size_t len;
 	char *copy = strdup(text(m, at, &len));
 
-	check(copy && m->keeps < DEVICES_MAX + 4, "too many texts");
+	made_need(copy && m->keeps < DEVICES_MAX + 4, "too many texts");
 	return m->kept[m->keeps++] = copy;
 }
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-static void spill(struct make *m)
-{
-	check(fwrite(m->buf.data, 1, m->buf.len, m->out) == m->buf.len, "cannot write");
-	m->buf.len = 0;
-}
-
 static void message(struct make *m, enum wire_frame_type type, const ProtobufCMessage *msg)
 {
-	check(!wire_encoder_message(m->encoder, type, msg, m->hello.armed_ns, &m->buf), "message");
-	spill(m);
+	made_message(&m->s, type, msg, m->hello.armed_ns);
 }
 
 static void begin_frames(struct make *m)
@@ -181,44 +155,24 @@ static void begin_frames(struct make *m)
 /* Writes the rows that have gathered, behind the names that they use. */
 static void flush(struct make *m)
 {
-	struct rows *r = &m->rows;
 	int64_t now = m->hello.armed_ns;
-	int kind;
 
 	begin_frames(m);
-	while (m->next_name <= wire_strtab_count(m->names))
-		check(!wire_encoder_strings(m->encoder, m->names, m->next_name, &m->next_name, now,
-					    &m->buf),
-		      "names");
-	for (kind = 1; kind < WIRE_KIND_MAX; kind++) {
-		check(!r->events[kind] || !wire_encoder_block(m->encoder, r->ev[kind],
-							      r->events[kind], NULL, now, &m->buf),
-		      "events");
-		r->events[kind] = 0;
-	}
-	check(!r->samples || !wire_encoder_samples(m->encoder, r->sample, r->samples, now, &m->buf),
-	      "samples");
-	check(!r->batches || !wire_encoder_batches(m->encoder, r->batch, r->batches, now, &m->buf),
-	      "batches");
-	r->samples = r->batches = 0;
-	spill(m);
+	made_names(&m->s, now);
+	made_flush(&m->s, now);
+	made_samples(&m->s, m->sample, m->samples, SPILL_ROWS, now);
+	made_batches(&m->s, m->batch, m->batches, SPILL_ROWS, now);
+	m->samples = m->batches = 0;
 }
 
 static void end_stream(struct make *m)
 {
-	Wire__Bye bye = WIRE__BYE__INIT;
-
-	if (!m->out)
+	if (!m->s.file)
 		return;
 	flush(m);
-	bye.t_ns = m->end;
-	bye.reason = (char *)"exit";
 	if (m->end >= 0)
-		message(m, WIRE_FRAME_BYE, &bye.base);
-	check(!fclose(m->out), "cannot write");
-	m->out = NULL;
-	wire_encoder_free(m->encoder);
-	wire_strtab_free(m->names);
+		made_bye(&m->s, m->end, m->hello.armed_ns);
+	made_close(&m->s);
 	while (m->keeps)
 		free(m->kept[--m->keeps]);
 }
@@ -231,11 +185,7 @@ static void open_stream(struct make *m)
 	m->streams++;
 	memcpy(id + 12, &m->streams, sizeof(m->streams));
 	snprintf(path, sizeof(path), "%s/%d.gst", m->folder, m->streams);
-	m->out = fopen(path, "wb");
-	m->encoder = wire_encoder_new(id, 3);
-	m->names = wire_strtab_new();
-	check(m->out && m->encoder && m->names, path);
-	m->next_name = 1;
+	made_open(&m->s, path, id);
 	m->begun = false;
 }
 
@@ -271,7 +221,7 @@ static void take_device(struct make *m)
 	Wire__Device *d = &m->device[n];
 	uint32_t uuid = u32(m, 2);
 
-	check(m->out && n < DEVICES_MAX && !m->begun, "too many devices, or too late");
+	made_need(m->s.file && n < DEVICES_MAX && !m->begun, "too many devices, or too late");
 	m->devices[n] = d;
 	wire__device__init(d);
 	memset(m->uuid[n], 0, sizeof(m->uuid[n]));
@@ -286,17 +236,9 @@ static void take_device(struct make *m)
 
 static struct wire_event *event(struct make *m, int kind, int at)
 {
-	struct wire_event *e;
-
-	check(m->out, "no stream has begun");
-	if (m->rows.events[kind] == SPILL_ROWS)
+	if (m->s.rows[kind].n == SPILL_ROWS)
 		flush(m);
-	e = &m->rows.ev[kind][m->rows.events[kind]++];
-	memset(e, 0, sizeof(*e));
-	e->kind = (uint8_t)kind;
-	e->start_ns = number(m, at);
-	e->end_ns = number(m, at + 1);
-	return e;
+	return made_event(&m->s, kind, number(m, at), number(m, at + 1));
 }
 
 static struct wire_event *op(struct make *m, enum wire_op what)
@@ -366,10 +308,10 @@ static void take_sample(struct make *m)
 {
 	struct wire_sample *s;
 
-	check(m->out, "no stream has begun");
-	if (m->rows.samples == SPILL_ROWS)
+	made_need(m->s.file, "no stream has begun");
+	if (m->samples == SPILL_ROWS)
 		flush(m);
-	s = &m->rows.sample[m->rows.samples++];
+	s = &m->sample[m->samples++];
 	*s = (struct wire_sample){ .t_ns = number(m, 1),
 				   .pid = u32(m, 2),
 				   .tid = u32(m, 3),
@@ -389,10 +331,10 @@ static void take_batch(struct make *m)
 {
 	struct wire_batch *b;
 
-	check(m->out, "no stream has begun");
-	if (m->rows.batches == SPILL_ROWS)
+	made_need(m->s.file, "no stream has begun");
+	if (m->batches == SPILL_ROWS)
 		flush(m);
-	b = &m->rows.batch[m->rows.batches++];
+	b = &m->batch[m->batches++];
 	*b = (struct wire_batch){ .what = u8(m, 1),
 				  .start_ns = number(m, 2),
 				  .end_ns = number(m, 3),
@@ -476,7 +418,7 @@ static void take_line(struct make *m, char *line)
 			return;
 		}
 	}
-	check(false, m->word[0]);
+	made_need(false, m->word[0]);
 }
 
 int main(int argc, char **argv)
@@ -484,23 +426,16 @@ int main(int argc, char **argv)
 	struct make m = { .folder = argc > 1 ? argv[1] : "" };
 	char *line = NULL;
 	size_t room = 0;
-	int kind;
 
-	check(argc == 2, "run_make FOLDER");
-	m.rows.sample = calloc(SPILL_ROWS, sizeof(*m.rows.sample));
-	m.rows.batch = calloc(SPILL_ROWS, sizeof(*m.rows.batch));
-	check(m.rows.sample && m.rows.batch, "no memory");
-	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
-		check((m.rows.ev[kind] = calloc(SPILL_ROWS, sizeof(**m.rows.ev))) != NULL,
-		      "no memory");
+	made_need(argc == 2, "run_make FOLDER");
+	m.sample = calloc(SPILL_ROWS, sizeof(*m.sample));
+	m.batch = calloc(SPILL_ROWS, sizeof(*m.batch));
+	made_need(m.sample && m.batch, "no memory");
 	while (getline(&line, &room, stdin) > 0)
 		take_line(&m, line);
 	end_stream(&m);
-	for (kind = 1; kind < WIRE_KIND_MAX; kind++)
-		free(m.rows.ev[kind]);
-	free(m.rows.sample);
-	free(m.rows.batch);
-	wire_buf_fini(&m.buf);
+	free(m.sample);
+	free(m.batch);
 	free(line);
 	return 0;
 }
