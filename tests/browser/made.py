@@ -2,7 +2,7 @@
 """Runs made up for the browser's tests, written by run_make: each kind of run that a report must
 show well, in milliseconds instead of hours, and the same bytes every time. KINDS names them.
 
-A run is a list of lines (run_make.c has their words) and what run.json says."""
+A run is a list of lines (tests/made/run_make.c has their words) and what run.json says."""
 import json
 import os
 import re

@@ -22,13 +22,18 @@ static inline bool text_narrow(const struct page *p)
 	return p->look.columns < 80;
 }
 
-/* view_wrap in the page's columns. */
-void text_wrap(const struct page *p, int at, int hang, const char *text);
+/* text.c: what all parts are made of. */
+const char *text_paint(const struct page *p, const char *code); /* "" where there is no colour */
+void text_wrap(const struct page *p, int at, int hang, const char *text); /* in the columns */
+void text_line(struct page *p, const char *text); /* indented by two */
+void text_heading(struct page *p, const char *text);
 
 /* frame.c: lines of @text, none longer than columns - 4, in a box with @title. */
 void text_frame(FILE *f, const struct view_look *look, const char *title, const char *text);
 
-void text_heading(struct page *p, const char *text);
+/* text_verdict.c: the verdict in its box; and its words alone, "input-bound, critical". */
+void text_verdict(struct page *p);
+const char *text_judgement(struct page *p, const struct ana_judgement *v);
 
 /* text_why.c: the causes. */
 void text_causes(struct page *p, size_t most); /* of the verdict, in the box */
@@ -40,5 +45,16 @@ void text_advice(struct page *p);
 /* text_ranks.c */
 void text_culprits(struct page *p, size_t most); /* for the verdict */
 void text_ranks(struct page *p);
+
+/* text_ledger.c: tables. */
+void text_ledger(struct page *p);
+void text_gpus(struct page *p);
+void text_steps(struct page *p);
+void text_copies(struct page *p);
+void text_gaps(struct page *p);
+
+void text_identity(struct page *p); /* text_run.c */
+void text_prices(struct page *p); /* text_cost.c */
+void text_quality(struct page *p); /* text_quality.c */
 
 #endif

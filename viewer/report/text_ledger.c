@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables: where the GPU time went, by class, GPU, step, copy and gap. */
+#include <inttypes.h>
+#include "base/units.h"
+#include "text_priv.h"
+
+#define GPUS_SHOWN 16
+#define GAPS_SHOWN 5
+
+static const char *confidence_text(struct page *p, int c)
+{
+	const int64_t *by = p->s->result->confidence[c];
+	const char *all = "";
+
+	if (c <= ANA_COPY || c >= ANA_EXCLUDED_STARTUP)
+		return "";
+	for (int k = 0; k < ANA_CONFIDENCES; k++)
+		if (by[k])
+			all = view_arena_printf(&p->mem, "%s%s%s", all, *all ? ", " : "",
+						ana_confidence_names[k]);
+	return all;
+}
+
+static void put_ledger_row(struct page *p, char mark, const char *name, int64_t ns, const char *usd,
+			   const char *confidence)
+{
+	const char *cost = p->s->cost.known ? usd : "";
+	view_unit time, share;
+
+	view_duration(time, ns);
+	view_percent(share, view_ppm(ns, p->s->result->gpu_ns));
+	if (text_narrow(p))
+		fprintf(p->f, "%c %-19s %9s %5s%%\n", mark, name, time, share);
+	else
+		fprintf(p->f, "%c %-22s %12s %7s %% %11s%s%s\n", mark, name, time, share, cost,
+			confidence ? "  " : "", confidence ? confidence : "");
+}
+
+void text_ledger(struct page *p)
+{
+	const struct view_summary *s = p->s;
+	int64_t cents[ANA_CLASSES], total = view_div_even(s->cost.total, 10000000);
+	view_unit usd;
+
+	view_close_cents(s->cost.classes, ANA_CLASSES, total, cents);
+	text_heading(p, "Where the GPU time went");
+	if (text_narrow(p))
+		fprintf(p->f, "  %-19s %9s %6s\n", "class", "time", "share");
+	else
+		fprintf(p->f, "  %-22s %12s %9s %11s  %s\n", "class", "time", "share",
+			s->cost.known ? "cost" : "", "confidence");
+	for (int c = 0; c < ANA_CLASSES; c++)
+		if (s->result->classes[c])
+			put_ledger_row(p, s->waste[c] ? '*' : ' ', ana_class_names[c],
+				       s->result->classes[c],
+				       view_cents_closed(usd, s->cost.classes[c], cents[c]),
+				       confidence_text(p, c));
+	put_ledger_row(p, ' ', "held", s->result->gpu_ns, view_cents(usd, s->cost.total), NULL);
+	put_ledger_row(p, ' ', text_narrow(p) ? "starved (input.*)" : "of it starved (input.*)",
+		       s->starved_ns, view_cents(usd, s->cost.starved), NULL);
+	put_ledger_row(p, '*', "of it wasted", s->wasted_ns, view_cents(usd, s->cost.wasted), NULL);
+}
+
+static void put_gpu(struct page *p, size_t i)
+{
+	const struct ana_gpu *g = &p->s->result->gpu[i];
+	int64_t input = view_gpu_starved_ns(g), usd = view_gpu_nano_usd(p->s, i);
+	view_unit held, busy, starved, cost;
+	const char *who;
+
+	view_duration(held, g->held_ns);
+	view_percent(busy, view_ppm(g->busy_ns, g->held_ns));
+	view_percent(starved, view_ppm(input, g->held_ns));
+	who = view_arena_printf(&p->mem, "%s%s%s on %s%s%s", g->uuid ? g->uuid : "",
+				g->uuid ? ", " : "", g->name, g->host[0] ? g->host : "?",
+				g->mig_profile ? ", MIG " : "",
+				g->mig_profile ? g->mig_profile : "");
+	if (text_narrow(p)) {
+		fprintf(p->f, "%c %3" PRIu32 " %9s %5s %% %5s %%\n",
+			g->judgement.flagged ? '!' : ' ', g->index, held, busy, starved);
+		text_line(p, view_arena_printf(&p->mem, "%s; %s", text_judgement(p, &g->judgement),
+					       who));
+		return;
+	}
+	fprintf(p->f, "%c %3" PRIu32 "  %10s %6s %% %6s %% %10s  %s\n",
+		g->judgement.flagged ? '!' : ' ', g->index, held, busy, starved,
+		p->s->cost.known ? view_cents(cost, usd) : "", text_judgement(p, &g->judgement));
+	fputs("       ", p->f);
+	text_wrap(p, 7, 9, who);
+}
+
+/* The flagged first, then the others, in order. */
+void text_gpus(struct page *p)
+{
+	const struct ana_result *r = p->s->result;
+	size_t shown = 0;
+
+	text_heading(p, "GPUs (! flagged)");
+	if (text_narrow(p))
+		fprintf(p->f, "  %3s %9s %7s %7s\n", "#", "held", "busy", "starved");
+	else
+		fprintf(p->f, "  %3s  %10s %8s %8s %10s  %s\n", "#", "held", "busy", "starved",
+			p->s->cost.known ? "cost" : "", "verdict");
+	for (int pass = 1; pass >= 0; pass--)
+		for (size_t i = 0; i < r->gpus; i++)
+			if (r->gpu[i].judgement.flagged == pass && shown++ < GPUS_SHOWN)
+				put_gpu(p, i);
+	if (shown > GPUS_SHOWN)
+		fprintf(p->f, "  and %zu more (see --format json)\n", shown - GPUS_SHOWN);
+}
+
+void text_steps(struct page *p)
+{
+	static const char *const from[] = { "", "step ranges", "optimizer ranges",
+					    "the period of the kernel sequence" };
+	const struct ana_result *r = p->s->result;
+	view_unit count, median, p95, usd;
+	const char *t;
+
+	if (!r->steps)
+		return;
+	text_heading(p, "Steps");
+	t = view_arena_printf(&p->mem, "%s steps, from %s", view_count(count, r->steps),
+			      from[r->step_source]);
+	if (r->step_median_ns >= 0)
+		t = view_arena_printf(&p->mem, "%s; median %s, 95 %% within %s", t,
+				      view_duration(median, r->step_median_ns),
+				      view_duration(p95, r->step_p95_ns));
+	if (p->s->step_nano_usd >= 0)
+		t = view_arena_printf(&p->mem, "%s; $%s each", t,
+				      view_dollars_exact(usd, p->s->step_nano_usd));
+	text_line(p, t);
+}
+
+static void put_copy(struct page *p, int d)
+{
+	const struct ana_copies *c = &p->s->result->copies[d];
+	view_unit count, bytes, time, exposed, pageable;
+
+	view_count(count, c->count);
+	view_bytes(bytes, c->bytes);
+	view_duration(time, c->ns);
+	view_duration(exposed, c->exposed_ns);
+	view_count(pageable, c->pageable_count);
+	if (text_narrow(p))
+		text_line(p, view_arena_printf(&p->mem, "%s: %s, %s, %s; exposed %s; pageable %s",
+					       ana_copy_names[d], count, bytes, time, exposed,
+					       pageable));
+	else
+		fprintf(p->f, "  %-7s %12s %10s %10s %12s %12s\n", ana_copy_names[d], count, bytes,
+			time, exposed, pageable);
+}
+
+void text_copies(struct page *p)
+{
+	const struct ana_result *r = p->s->result;
+	bool any = false;
+
+	for (int d = 0; d < ANA_COPY_DIRS; d++) {
+		if (!r->copies[d].count)
+			continue;
+		if (!any)
+			text_heading(p, "Copies");
+		if (!any && !text_narrow(p))
+			fprintf(p->f, "  %-7s %12s %10s %10s %12s %12s\n", "", "count", "bytes",
+				"time", "exposed", "pageable");
+		any = true;
+		put_copy(p, d);
+	}
+}
+
+static void put_gap(struct page *p, const struct ana_gap *g)
+{
+	const struct ana_result *r = p->s->result;
+	bool known = g->gpu < r->gpus;
+	view_unit length, at;
+	const char *where;
+
+	view_duration(length, g->end_ns - g->start_ns);
+	where = view_arena_printf(&p->mem, "GPU %" PRIu32, known ? r->gpu[g->gpu].index : g->gpu);
+	if (known)
+		where = view_arena_printf(
+			&p->mem, "%s, %s after it was taken", where,
+			view_duration(at, g->start_ns - r->gpu[g->gpu].held_start_ns));
+	if (g->pid)
+		where = view_arena_printf(&p->mem, "%s, pid %" PRId64, where, g->pid);
+	if (text_narrow(p))
+		text_line(p, view_arena_printf(&p->mem, "%s %s, %s", length,
+					       ana_class_names[g->major], where));
+	else
+		fprintf(p->f, "  %10s  %-18s %s\n", length, ana_class_names[g->major], where);
+}
+
+void text_gaps(struct page *p)
+{
+	const struct ana_result *r = p->s->result;
+
+	if (!r->top_gaps)
+		return;
+	text_heading(p, "Longest gaps");
+	for (size_t i = 0; i < r->top_gaps && i < GAPS_SHOWN; i++)
+		put_gap(p, &r->top_gap[i]);
+}

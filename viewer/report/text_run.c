@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which run it was: command, job, restarts, labels, alerts, GPUs. */
+#include <inttypes.h>
+#include <string.h>
+#include "base/units.h"
+#include "text_priv.h"
+
+#define ATTEMPTS_SHOWN 8
+
+static bool name_seen(const struct ana_result *r, size_t upto)
+{
+	for (size_t i = 0; i < upto; i++)
+		if (!strcmp(r->gpu[i].name, r->gpu[upto].name))
+			return true;
+	return false;
+}
+
+const char *view_text_gpus(const struct view_summary *s, struct view_arena *mem)
+{
+	const struct ana_result *r = s->result;
+	const char *all = "";
+
+	for (size_t i = 0; i < r->gpus; i++) {
+		size_t n = 0;
+		if (name_seen(r, i))
+			continue;
+		for (size_t k = i; k < r->gpus; k++)
+			n += !strcmp(r->gpu[k].name, r->gpu[i].name);
+		all = view_arena_printf(mem, "%s%s%zux %s", all, *all ? " + " : "", n,
+					r->gpu[i].name[0] ? r->gpu[i].name : "GPU");
+	}
+	return all;
+}
+
+static const char *add_fact(struct view_arena *mem, const char *all, const char *what,
+			    const char *text)
+{
+	return text ? view_arena_printf(mem, "%s, %s %s", all, what, text) : all;
+}
+
+const char *view_text_job(const struct view_summary *s, struct view_arena *mem)
+{
+	const int64_t *n = s->job.number;
+	const char *const *t = s->job.text;
+	const char *all = view_arena_printf(mem, "%" PRId64, n[VIEW_JOB_ID]);
+
+	if (n[VIEW_JOB_ARRAY] >= 0 && n[VIEW_JOB_ARRAY_TASK] >= 0)
+		all = view_arena_printf(mem, "%s (%" PRId64 "_%" PRId64 ")", all, n[VIEW_JOB_ARRAY],
+					n[VIEW_JOB_ARRAY_TASK]);
+	if (t[VIEW_JOB_NAME])
+		all = view_arena_printf(mem, "%s %s", all, t[VIEW_JOB_NAME]);
+	if (t[VIEW_JOB_CLUSTER])
+		all = view_arena_printf(mem, "%s on %s", all, t[VIEW_JOB_CLUSTER]);
+	all = add_fact(mem, all, "user", s->user);
+	all = add_fact(mem, all, "account", t[VIEW_JOB_ACCOUNT]);
+	all = add_fact(mem, all, "partition", t[VIEW_JOB_PARTITION]);
+	all = add_fact(mem, all, "qos", t[VIEW_JOB_QOS]);
+	for (size_t i = 0; i < s->steps; i++)
+		all = view_arena_printf(mem, "%s%s%s", all,
+					i	       ? ", "
+					: s->steps > 1 ? ", steps "
+						       : ", step ",
+					s->step[i]);
+	if (n[VIEW_JOB_RESTART] > 0)
+		all = view_arena_printf(mem, "%s, requeued %" PRId64 " time%s", all,
+					n[VIEW_JOB_RESTART], n[VIEW_JOB_RESTART] == 1 ? "" : "s");
+	return add_fact(mem, all, "nodes", t[VIEW_JOB_NODES]);
+}
+
+/* What became of an alert's command, if that is worth a word. */
+static const char *exec_words(struct page *p, const struct view_alert *a)
+{
+	if (a->exec_status > 0)
+		return view_arena_printf(&p->mem, "; its command ended with %d", a->exec_status);
+	return "";
+}
+
+/* A requeued job held its GPUs several times. */
+static void put_attempts(struct page *p)
+{
+	const struct ana_result *r = p->s->result;
+	view_unit began, lasted, gpu_time;
+
+	if (r->attempts < 2)
+		return;
+	for (size_t i = 0; i < r->attempts && i < ATTEMPTS_SHOWN; i++) {
+		const struct ana_attempt *a = &r->attempt[i];
+
+		fprintf(p->f, "  restart %" PRId64 ": ", a->restart);
+		text_wrap(p, 13, 13,
+			  view_arena_printf(&p->mem, "%s, %s, %" PRIu32 " GPU%s, %s of GPU time%s",
+					    view_moment(began, a->start_ns),
+					    view_duration(lasted, a->end_ns - a->start_ns), a->gpus,
+					    a->gpus == 1 ? "" : "s",
+					    view_duration(gpu_time, a->held_ns),
+					    a->open ? ", goes on" : ""));
+	}
+	if (r->attempts > ATTEMPTS_SHOWN)
+		fprintf(p->f, "  and %zu further restarts\n", r->attempts - ATTEMPTS_SHOWN);
+}
+
+void text_identity(struct page *p)
+{
+	const struct view_summary *s = p->s;
+	const char *command = "";
+	view_unit when;
+
+	for (size_t i = 0; i < s->commands; i++)
+		command =
+			view_arena_printf(&p->mem, "%s%s%s", command, i ? " " : "", s->command[i]);
+	fputs("\nrun ", p->f);
+	text_wrap(p, 4, 4,
+		  view_arena_printf(&p->mem, "%s, %s%s", s->id, view_moment(when, s->start_unix_ns),
+				    s->window == ANA_WINDOW_DEVICE ? ", window: device" : ""));
+	if (*command) {
+		fputs("  command: ", p->f);
+		text_wrap(p, 11, 11, command);
+	}
+	if (s->has_exit_status)
+		fprintf(p->f, "  exit status: %d\n", s->exit_status);
+	if (view_job_known(&s->job)) {
+		fputs("  job: ", p->f);
+		text_wrap(p, 7, 7, view_text_job(s, &p->mem));
+	}
+	put_attempts(p);
+	for (size_t i = 0; i < s->labels; i++) {
+		fputs("  label: ", p->f);
+		text_wrap(p, 9, 9,
+			  view_arena_printf(&p->mem, "%s=%s", s->label[i].key, s->label[i].value));
+	}
+	for (size_t i = 0; i < s->alerts; i++) {
+		const struct view_alert *a = &s->alert[i];
+		fputs("  alert: ", p->f);
+		text_wrap(p, 9, 9,
+			  view_arena_printf(&p->mem, "%s, %s%s", view_moment(when, a->t_unix_ns),
+					    a->text, exec_words(p, a)));
+	}
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verdict, in its box: how bad it is, what it cost, and by whose fault. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/units.h"
+#include "text_priv.h"
+
+#define FLAGGED_SHOWN 8
+
+static const char *severity_paint(const struct page *p, const struct ana_judgement *v)
+{
+	if (v->severity >= ANA_S_WARNING)
+		return text_paint(p, "\033[1;31m");
+	if (v->verdict == ANA_V_BUSY)
+		return text_paint(p, "\033[1;32m");
+	return text_paint(p, "\033[1;33m");
+}
+
+const char *text_judgement(struct page *p, const struct ana_judgement *v)
+{
+	const char *severity = ana_severity_names[v->severity];
+
+	return view_arena_printf(&p->mem, "%s%s%s", ana_verdict_names[v->verdict],
+				 severity ? ", " : "", severity ? severity : "");
+}
+
+/* The sentence that carries the money, or how to get it. */
+static const char *money_sentence(struct page *p)
+{
+	const struct view_summary *s = p->s;
+	view_unit starved, wasted, a, b, c, hours;
+	int64_t gpu_ns = s->result->gpu_ns;
+
+	view_percent(starved, view_ppm(s->starved_ns, gpu_ns));
+	view_percent(wasted, view_ppm(s->wasted_ns, gpu_ns));
+	if (s->cost.known)
+		return view_arena_printf(
+			&p->mem, "GPUs starved %s %% = %s of %s (wasted %s %% = %s) at %s", starved,
+			view_cents(a, s->cost.starved), view_cents(b, s->cost.total), wasted,
+			view_cents(c, s->cost.wasted), view_text_rates(s, &p->mem));
+	return view_arena_printf(
+		&p->mem,
+		"GPUs starved %s %% (wasted %s %%) of %s GPU-hours; no price known: "
+		"set one with --price USD",
+		starved, wasted, view_hours(hours, gpu_ns));
+}
+
+static void put_headline(struct page *p)
+{
+	const struct view_summary *s = p->s;
+	const struct ana_judgement *v = &s->result->judgement;
+	const char *what = text_judgement(p, v);
+	view_unit wall;
+
+	const char *who = p->look.box ? "" : "gpustarve: "; /* the box says it itself */
+	fprintf(p->f, "%s%s%s%s. ", who, severity_paint(p, v), what, text_paint(p, "\033[0m"));
+	text_wrap(p, (int)strlen(who) + (int)strlen(what) + 2, 2,
+		  view_arena_printf(&p->mem, "%s, %s: %s", view_text_gpus(s, &p->mem),
+				    view_duration(wall, s->wall_ns), money_sentence(p)));
+}
+
+static void put_flags(struct page *p)
+{
+	const struct ana_result *r = p->s->result;
+	size_t flagged = 0, shown = 0;
+
+	for (size_t i = 0; i < r->gpus; i++)
+		flagged += r->gpu[i].judgement.flagged;
+	if (!flagged || (r->gpus == 1 && r->judgement.flagged))
+		return;
+	fprintf(p->f, "  flagged: %zu of %zu GPUs\n", flagged, r->gpus);
+	for (size_t i = 0; i < r->gpus && shown < FLAGGED_SHOWN; i++) {
+		const struct ana_gpu *g = &r->gpu[i];
+		view_unit share;
+		if (!g->judgement.flagged)
+			continue;
+		fputs("    ", p->f);
+		text_wrap(p, 4, 6,
+			  view_arena_printf(&p->mem, "%s on %s:%" PRIu32 ", starved %s %%",
+					    g->uuid ? g->uuid : g->name, g->host, g->index,
+					    view_percent(share, view_ppm(view_gpu_starved_ns(g),
+									 g->held_ns))));
+		shown++;
+	}
+	if (shown < flagged)
+		fprintf(p->f, "    and %zu more\n", flagged - shown);
+}
+
+static void put_doubt(struct page *p)
+{
+	const struct ana_quality *q = &p->s->result->quality;
+	view_unit a, b;
+
+	if (q->dropped || q->invalid)
+		text_line(p, view_arena_printf(
+				     &p->mem,
+				     "%s records lost, %s unusable: their time is device.lost",
+				     view_count(a, q->dropped), view_count(b, q->invalid)));
+	if (!p->s->result->complete && !p->s->result->imported)
+		text_line(p, "some process ended without a last word: a lower bound");
+	else if (p->s->ranks > 1 && !p->s->result->ranks.matched)
+		text_line(p, "several ranks: starved is a lower bound");
+}
+
+/* Shares are of the held time, the verdict is about the time between first and last operation. */
+static void put_working(struct page *p)
+{
+	const struct view_summary *s = p->s;
+	int64_t working = view_working_ns(s);
+	view_unit time, share;
+
+	if (!working || view_ppm(working, s->result->gpu_ns) > 900000)
+		return;
+	text_line(p, view_arena_printf(
+			     &p->mem,
+			     "without start-up and teardown: %s of GPU time, %s %% of it starved",
+			     view_duration(time, working),
+			     view_percent(share, view_ppm(s->starved_ns, working))));
+}
+
+static void verdict_lines(struct page *p)
+{
+	put_headline(p);
+	put_working(p);
+	text_causes(p, 3);
+	text_culprits(p, 3);
+	put_flags(p);
+	put_doubt(p);
+	text_next(p);
+}
+
+/* The lines are made first, as wide as the box has room for. */
+void text_verdict(struct page *p)
+{
+	struct page inner = *p;
+	char *text = NULL;
+	size_t len;
+
+	if (!p->look.box) {
+		verdict_lines(p);
+		return;
+	}
+	inner.f = open_memstream(&text, &len);
+	if (!inner.f)
+		return;
+	inner.look.columns -= 4;
+	verdict_lines(&inner);
+	p->mem = inner.mem;
+	if (!fclose(inner.f))
+		text_frame(p->f, &p->look, "gpustarve", text);
+	free(text);
+}
