@@ -1,68 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules: what a GPU was waiting for, piece by piece. Section and rule numbers are those of the
- * ledger's specification (docs/CAUSES.md explains the classes).
- *
- * Each rule set is a function that says, for an instant, which class holds and until when that may
- * be believed; the walk over an interval takes it from there.
+ * Decides gaps, and what lies before the first operation and behind the last: which rules hold where,
+ * whose evidence counts, and what becomes of each piece. rules.h says what the rules are.
  */
-#include "walk.h"
+#include "rules.h"
 #include "grants.h"
 
 #include <errno.h>
 #include <string.h>
-
-struct piece {
-	int c;
-	enum ana_confidence confidence;
-	int64_t until;
-	enum ana_why why; /* what evidence may add */
-	bool any; /* ... about any thread of the process, not the submitter */
-};
-
-struct decision {
-	struct ana_walk *w;
-	struct ana_gpu_state *g;
-	const struct ana_open_gap *gap;
-	const struct ana_call *call;
-	struct ana_proc *process; /* of the submitter */
-	struct ana_thread *thread; /* the submitter */
-	bool masks; /* losses apply */
-	bool outside; /* before the first or after the last operation */
-	int64_t whole_start, whole_end; /* what is decided, for who asks for pieces */
-	int64_t queued_start, queued_end; /* for the rules on QUEUED */
-	struct ana_line *waits, *blocked; /* without launch records */
-	struct ana_proc *waiter; /* whose evidence counts, and the thread's: 0: any */
-	uint32_t waiter_tid;
-	int64_t *sums; /* per class, for the longest gaps; NULL: not asked */
-};
-
-typedef void rules(struct decision *d, int64_t t, struct piece *p);
-
-static void cut(struct piece *p, int64_t until)
-{
-	if (until < p->until)
-		p->until = until;
-}
-
-static void set(struct piece *p, int c, enum ana_confidence confidence)
-{
-	p->c = c;
-	p->confidence = confidence;
-}
-
-/* Whether the line covers @t. The piece ends where that changes. */
-static bool on(struct ana_line *l, int64_t t, struct piece *p, uint32_t *value)
-{
-	int64_t until;
-	bool inside;
-
-	if (!l)
-		return false;
-	inside = ana_line_at(l, t, value, &until);
-	cut(p, until);
-	return inside;
-}
 
 ANA_RARE static void tell(const struct decision *d, const struct piece *p, int64_t start,
 			  int64_t end)
@@ -114,23 +59,6 @@ static void give(struct decision *d, const struct piece *p, int64_t start, int64
 	}
 }
 
-/* Section 5, loss: goes before every rule. */
-static bool masked(struct decision *d, int64_t t, struct piece *p)
-{
-	int64_t until;
-	bool lost, unobserved;
-
-	lost = ana_spans_at(&d->g->plan->lost, t, &until);
-	cut(p, until);
-	unobserved = ana_spans_at(&d->g->plan->unobserved, t, &until);
-	cut(p, until);
-	if (lost)
-		set(p, ANA_DEVICE_LOST, ANA_NONE);
-	else if (unobserved)
-		set(p, ANA_EXCLUDED_UNOBSERVED, ANA_NONE);
-	return lost || unobserved;
-}
-
 /* By evidence, in parts that follow each other. False: the piece stays what it is. */
 static bool give_why(struct decision *d, const struct piece *p, int64_t start, int64_t end)
 {
@@ -156,7 +84,7 @@ static bool give_why(struct decision *d, const struct piece *p, int64_t start, i
 	for (c = 0; c < ANA_CLASSES; c++) {
 		if (!b->ns[c])
 			continue;
-		set(&part, c, b->confidence[c]);
+		part = (struct piece){ .c = c, .confidence = b->confidence[c] };
 		give(d, &part, at, at + b->ns[c]);
 		at += b->ns[c];
 	}
@@ -165,158 +93,18 @@ static bool give_why(struct decision *d, const struct piece *p, int64_t start, i
 	return true;
 }
 
-static void walk_pieces(struct decision *d, int64_t start, int64_t end, rules *r)
+static void walk_pieces(struct decision *d, int64_t start, int64_t end, ana_rules *r)
 {
 	while (start < end) {
 		struct piece p = { .until = end };
 
-		if (!d->masks || !masked(d, start, &p))
+		if (!d->masks || !ana_rules_loss(d, start, &p))
 			r(d, start, &p);
 		if (!p.why || !d->waiter || !d->waiter->evidence ||
 		    !give_why(d, &p, start, p.until))
 			give(d, &p, start, p.until);
 		start = p.until;
 	}
-}
-
-/* A loader wait: its first one says all, of the others evidence tells more. */
-static void set_wait(struct piece *p, uint32_t value, enum ana_confidence confidence)
-{
-	set(p, (int)value, confidence);
-	p->why = value == ANA_INPUT_UNKNOWN ? ANA_WHY_WAIT : ANA_WHY_SITE;
-}
-
-/* Rules 1 to 6. */
-static void rules_empty(struct decision *d, int64_t t, struct piece *p)
-{
-	uint32_t call, v;
-	bool in_call;
-
-	if (!d->gap->known) {
-		set(p, ANA_DEVICE_UNKNOWN, ANA_NONE);
-		return;
-	}
-	if (on(&d->thread->waits, t, p, &v)) {
-		set_wait(p, v, ANA_HIGH);
-		return;
-	}
-	p->why = ANA_WHY_SITE;
-	in_call = on(&d->thread->calls, t, p, &call);
-	if (in_call) {
-		set(p, (int)call, ANA_HIGH);
-	} else if (on(&d->thread->marks, t, p, &v)) {
-		set(p, (int)v, ANA_HIGH);
-	} else if (on(&d->process->waits, t, p, &v)) {
-		set_wait(p, v, ANA_MEDIUM);
-		p->any = true;
-	} else if (on(&d->thread->ranges, t, p, &v)) {
-		set(p, (int)v, ANA_HIGH);
-	} else {
-		p->why = ANA_WHY_HOST;
-		if (on(&d->thread->operators, t, p, &v))
-			set(p, ANA_HOST_DISPATCH, ANA_MEDIUM);
-		else
-			set(p, ANA_HOST_UNKNOWN, ANA_NONE);
-	}
-}
-
-/* Rule 10, within the call that realises the submit. */
-static void rules_submit(struct decision *d, int64_t t, struct piece *p)
-{
-	const struct ana_call *c = d->call;
-	uint32_t v;
-
-	if (d->gap->pageable)
-		set(p, ANA_INPUT_H2D, ANA_HIGH);
-	else if (on(&d->thread->calls, t, p, &v) && (v == ANA_HOST_ALLOC || v == ANA_HOST_WARMUP))
-		set(p, (int)v, ANA_HIGH);
-	else if (c->flags & ANA_NAME_LAUNCH && c->end > c->start + ANA_SLOW_LAUNCH_NS)
-		set(p, ANA_HOST_WARMUP, ANA_MEDIUM);
-	else
-		set(p, ANA_DEVICE_LAUNCH, ANA_HIGH);
-}
-
-/* Rule 11 found nothing: section 6 knows of others on the device. */
-static void unexplained(struct decision *d, int64_t t, struct piece *p)
-{
-	int64_t until;
-
-	if (ana_spans_at(&d->g->plan->contended, t, &until))
-		set(p, ANA_DEVICE_CONTENTION, ANA_LOW);
-	else
-		set(p, ANA_DEVICE_UNKNOWN, ANA_NONE);
-	cut(p, until);
-}
-
-/* Rules 7 to 11. */
-static void rules_queued(struct decision *d, int64_t t, struct piece *p)
-{
-	int64_t ns = d->queued_end - d->queued_start;
-
-	if (ns <= ANA_TURNAROUND_NS) {
-		set(p, ANA_DEVICE_TURNAROUND, ANA_HIGH);
-	} else if (d->gap->same_graph) {
-		set(p, ANA_DEVICE_GRAPH, ANA_HIGH);
-	} else if (ns <= ANA_LAUNCH_NS) {
-		set(p, ANA_DEVICE_LAUNCH, ANA_HIGH);
-	} else if (d->call && t < d->call->end) {
-		cut(p, d->call->end);
-		p->why = ANA_WHY_SITE; /* the submitter is in that call */
-		rules_submit(d, t, p);
-	} else if (d->gap->dependent) {
-		set(p, ANA_DEVICE_DEPENDENCY, ANA_MEDIUM);
-	} else if (d->gap->pageable && !d->call) {
-		set(p, ANA_INPUT_H2D, ANA_MEDIUM);
-	} else {
-		unexplained(d, t, p);
-	}
-}
-
-/* The same where nothing on the device has a launch record. */
-static void rules_blind(struct decision *d, int64_t t, struct piece *p)
-{
-	uint32_t v;
-
-	if (on(d->waits, t, p, &v))
-		set_wait(p, v, ANA_MEDIUM);
-	else if (on(d->blocked, t, p, &v))
-		set(p, ANA_HOST_SYNC, ANA_LOW);
-	else
-		rules_queued(d, t, p);
-}
-
-static void rules_startup(struct decision *d, int64_t t, struct piece *p)
-{
-	uint32_t v;
-
-	p->any = true;
-	if (on(&d->g->waits, t, p, &v))
-		set_wait(p, v, d->call ? ANA_HIGH : ANA_MEDIUM);
-	else
-		set(p, ANA_EXCLUDED_STARTUP, ANA_HIGH);
-}
-
-static void rules_started(struct decision *d, int64_t t, struct piece *p)
-{
-	(void)d, (void)t;
-	set(p, ANA_EXCLUDED_STARTUP, ANA_HIGH);
-}
-
-static void rules_teardown(struct decision *d, int64_t t, struct piece *p)
-{
-	uint32_t v;
-
-	p->any = true;
-	if (on(&d->g->waits, t, p, &v))
-		set_wait(p, v, ANA_HIGH);
-	else
-		set(p, ANA_EXCLUDED_TEARDOWN, ANA_HIGH);
-}
-
-static void rules_unobserved(struct decision *d, int64_t t, struct piece *p)
-{
-	(void)d, (void)t;
-	set(p, ANA_EXCLUDED_UNOBSERVED, ANA_NONE);
 }
 
 static int64_t clamp(int64_t t, int64_t low, int64_t high)
@@ -387,7 +175,7 @@ static void decide_blind(struct decision *d)
 	d->blocked = ana_host_blocked(&d->w->process[gap->process], gap->ordinal, gap->context);
 	complete(d, d->waits, gap->end);
 	complete(d, d->blocked, gap->end);
-	walk_pieces(d, gap->start, gap->end, rules_blind);
+	walk_pieces(d, gap->start, gap->end, ana_rules_blind);
 }
 
 static void decide_gap(struct decision *d)
@@ -405,8 +193,8 @@ static void decide_gap(struct decision *d)
 		decide_blind(d);
 		return;
 	}
-	walk_pieces(d, gap->start, t, rules_empty);
-	walk_pieces(d, t, gap->end, rules_queued);
+	walk_pieces(d, gap->start, t, ana_rules_empty);
+	walk_pieces(d, t, gap->end, ana_rules_queued);
 }
 
 /* Imports with step markers began in mid-run: section 5, lead. */
@@ -417,11 +205,11 @@ static void decide_lead_in_steps(struct decision *d, int64_t first_step)
 	int64_t t = d->call ? clamp(d->call->start, a, end) : a;
 
 	d->masks = false;
-	walk_pieces(d, start, a, rules_unobserved);
+	walk_pieces(d, start, a, ana_rules_unobserved);
 	d->masks = true;
-	walk_pieces(d, a, t, rules_empty);
+	walk_pieces(d, a, t, ana_rules_empty);
 	d->masks = false;
-	walk_pieces(d, t, end, rules_unobserved);
+	walk_pieces(d, t, end, ana_rules_unobserved);
 }
 
 static int64_t waited(const struct ana_gpu_state *g)
@@ -447,8 +235,8 @@ static void decide_lead(struct decision *d)
 	t = d->call ? clamp(d->call->start, start, end) : end;
 	if (ana_line_upto(&d->g->waits, end, d->g->waits_floor))
 		d->w->err = -ENOMEM;
-	walk_pieces(d, start, t, rules_startup);
-	walk_pieces(d, t, end, rules_started);
+	walk_pieces(d, start, t, ana_rules_startup);
+	walk_pieces(d, t, end, ana_rules_started);
 }
 
 static void keep_top(struct decision *d)
@@ -474,7 +262,7 @@ static void keep_top(struct decision *d)
 }
 
 /* Part of a gap between two turns, by the rules of what lies outside of all operations. */
-static void decide_apart(struct decision *d, int64_t start, int64_t end, rules *r)
+static void decide_apart(struct decision *d, int64_t start, int64_t end, ana_rules *r)
 {
 	d->whole_start = start;
 	d->whole_end = end;
@@ -498,15 +286,15 @@ static void decide_between(struct ana_walk *w, struct ana_gpu_state *g,
 	g->gpu->queued_ns += gap->end - t;
 	if (ana_line_upto(&g->waits, gap->end, g->waits_floor))
 		w->err = -ENOMEM;
-	decide_apart(&d, gap->start, first->end, rules_teardown);
+	decide_apart(&d, gap->start, first->end, ana_rules_teardown);
 	for (s = first + 1; s < last; s++)
-		decide_apart(&d, s->start, s->end, rules_startup);
+		decide_apart(&d, s->start, s->end, ana_rules_startup);
 	lead.start = last->start;
 	d.gap = &lead;
 	d.call = call;
 	t = call ? clamp(call->start, lead.start, gap->end) : gap->end;
-	decide_apart(&d, lead.start, t, rules_startup);
-	decide_apart(&d, t, gap->end, rules_started);
+	decide_apart(&d, lead.start, t, ana_rules_startup);
+	decide_apart(&d, t, gap->end, ana_rules_started);
 }
 
 void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap,
@@ -588,7 +376,7 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 		d.waiter_tid = d.waiter->source->rangers == 1 ? d.waiter->source->ranger : 0;
 		ana_why_read(w, d.waiter, g->end, end);
 	}
-	walk_pieces(&d, g->end, end, rules_teardown);
+	walk_pieces(&d, g->end, end, ana_rules_teardown);
 	g->gpu->loader_outside_ns += waited(g) - before;
 }
 
@@ -603,6 +391,6 @@ void ana_gap_unused(struct ana_walk *w, struct ana_gpu_state *g)
 			w->err = -ENOMEM;
 		d.whole_start = held->span[i].start;
 		d.whole_end = held->span[i].end;
-		walk_pieces(&d, d.whole_start, d.whole_end, rules_startup);
+		walk_pieces(&d, d.whole_start, d.whole_end, ana_rules_startup);
 	}
 }

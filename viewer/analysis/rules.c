@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules.h"
+
+static void cut(struct piece *p, int64_t until)
+{
+	if (until < p->until)
+		p->until = until;
+}
+
+static void set(struct piece *p, int c, enum ana_confidence confidence)
+{
+	p->c = c;
+	p->confidence = confidence;
+}
+
+/* Whether the line covers @t. The piece ends where that changes. */
+static bool on(struct ana_line *l, int64_t t, struct piece *p, uint32_t *value)
+{
+	int64_t until;
+	bool inside;
+
+	if (!l)
+		return false;
+	inside = ana_line_at(l, t, value, &until);
+	cut(p, until);
+	return inside;
+}
+
+/* Section 5, loss: goes before every rule. */
+bool ana_rules_loss(struct decision *d, int64_t t, struct piece *p)
+{
+	int64_t until;
+	bool lost, unobserved;
+
+	lost = ana_spans_at(&d->g->plan->lost, t, &until);
+	cut(p, until);
+	unobserved = ana_spans_at(&d->g->plan->unobserved, t, &until);
+	cut(p, until);
+	if (lost)
+		set(p, ANA_DEVICE_LOST, ANA_NONE);
+	else if (unobserved)
+		set(p, ANA_EXCLUDED_UNOBSERVED, ANA_NONE);
+	return lost || unobserved;
+}
+
+/* A loader wait: its first one says all, of the others evidence tells more. */
+static void set_wait(struct piece *p, uint32_t value, enum ana_confidence confidence)
+{
+	set(p, (int)value, confidence);
+	p->why = value == ANA_INPUT_UNKNOWN ? ANA_WHY_WAIT : ANA_WHY_SITE;
+}
+
+/* Rules 1 to 6. */
+void ana_rules_empty(struct decision *d, int64_t t, struct piece *p)
+{
+	uint32_t call, v;
+	bool in_call;
+
+	if (!d->gap->known) {
+		set(p, ANA_DEVICE_UNKNOWN, ANA_NONE);
+		return;
+	}
+	if (on(&d->thread->waits, t, p, &v)) {
+		set_wait(p, v, ANA_HIGH);
+		return;
+	}
+	p->why = ANA_WHY_SITE;
+	in_call = on(&d->thread->calls, t, p, &call);
+	if (in_call) {
+		set(p, (int)call, ANA_HIGH);
+	} else if (on(&d->thread->marks, t, p, &v)) {
+		set(p, (int)v, ANA_HIGH);
+	} else if (on(&d->process->waits, t, p, &v)) {
+		set_wait(p, v, ANA_MEDIUM);
+		p->any = true;
+	} else if (on(&d->thread->ranges, t, p, &v)) {
+		set(p, (int)v, ANA_HIGH);
+	} else {
+		p->why = ANA_WHY_HOST;
+		if (on(&d->thread->operators, t, p, &v))
+			set(p, ANA_HOST_DISPATCH, ANA_MEDIUM);
+		else
+			set(p, ANA_HOST_UNKNOWN, ANA_NONE);
+	}
+}
+
+/* Rule 10, within the call that realises the submit. */
+static void rules_submit(struct decision *d, int64_t t, struct piece *p)
+{
+	const struct ana_call *c = d->call;
+	uint32_t v;
+
+	if (d->gap->pageable)
+		set(p, ANA_INPUT_H2D, ANA_HIGH);
+	else if (on(&d->thread->calls, t, p, &v) && (v == ANA_HOST_ALLOC || v == ANA_HOST_WARMUP))
+		set(p, (int)v, ANA_HIGH);
+	else if (c->flags & ANA_NAME_LAUNCH && c->end > c->start + ANA_SLOW_LAUNCH_NS)
+		set(p, ANA_HOST_WARMUP, ANA_MEDIUM);
+	else
+		set(p, ANA_DEVICE_LAUNCH, ANA_HIGH);
+}
+
+/* Rule 11 found nothing: section 6 knows of others on the device. */
+static void unexplained(struct decision *d, int64_t t, struct piece *p)
+{
+	int64_t until;
+
+	if (ana_spans_at(&d->g->plan->contended, t, &until))
+		set(p, ANA_DEVICE_CONTENTION, ANA_LOW);
+	else
+		set(p, ANA_DEVICE_UNKNOWN, ANA_NONE);
+	cut(p, until);
+}
+
+/* Rules 7 to 11. */
+void ana_rules_queued(struct decision *d, int64_t t, struct piece *p)
+{
+	int64_t ns = d->queued_end - d->queued_start;
+
+	if (ns <= ANA_TURNAROUND_NS) {
+		set(p, ANA_DEVICE_TURNAROUND, ANA_HIGH);
+	} else if (d->gap->same_graph) {
+		set(p, ANA_DEVICE_GRAPH, ANA_HIGH);
+	} else if (ns <= ANA_LAUNCH_NS) {
+		set(p, ANA_DEVICE_LAUNCH, ANA_HIGH);
+	} else if (d->call && t < d->call->end) {
+		cut(p, d->call->end);
+		p->why = ANA_WHY_SITE; /* the submitter is in that call */
+		rules_submit(d, t, p);
+	} else if (d->gap->dependent) {
+		set(p, ANA_DEVICE_DEPENDENCY, ANA_MEDIUM);
+	} else if (d->gap->pageable && !d->call) {
+		set(p, ANA_INPUT_H2D, ANA_MEDIUM);
+	} else {
+		unexplained(d, t, p);
+	}
+}
+
+/* The same where nothing on the device has a launch record. */
+void ana_rules_blind(struct decision *d, int64_t t, struct piece *p)
+{
+	uint32_t v;
+
+	if (on(d->waits, t, p, &v))
+		set_wait(p, v, ANA_MEDIUM);
+	else if (on(d->blocked, t, p, &v))
+		set(p, ANA_HOST_SYNC, ANA_LOW);
+	else
+		ana_rules_queued(d, t, p);
+}
+
+void ana_rules_startup(struct decision *d, int64_t t, struct piece *p)
+{
+	uint32_t v;
+
+	p->any = true;
+	if (on(&d->g->waits, t, p, &v))
+		set_wait(p, v, d->call ? ANA_HIGH : ANA_MEDIUM);
+	else
+		set(p, ANA_EXCLUDED_STARTUP, ANA_HIGH);
+}
+
+void ana_rules_started(struct decision *d, int64_t t, struct piece *p)
+{
+	(void)d, (void)t;
+	set(p, ANA_EXCLUDED_STARTUP, ANA_HIGH);
+}
+
+void ana_rules_teardown(struct decision *d, int64_t t, struct piece *p)
+{
+	uint32_t v;
+
+	p->any = true;
+	if (on(&d->g->waits, t, p, &v))
+		set_wait(p, v, ANA_HIGH);
+	else
+		set(p, ANA_EXCLUDED_TEARDOWN, ANA_HIGH);
+}
+
+void ana_rules_unobserved(struct decision *d, int64_t t, struct piece *p)
+{
+	(void)d, (void)t;
+	set(p, ANA_EXCLUDED_UNOBSERVED, ANA_NONE);
+}
