@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One GPU, operation by operation: busy time by kind, gaps, and for each gap the earliest launch
- * of all operations after it.
- *
- * That minimum runs backwards in time, but can be kept going forwards: gaps wait in order, in runs
- * that share their minimum, and minima never fall along the runs. An operation with an earlier
- * launch swallows the runs behind it, so each gap is touched a constant number of times.
+ * One GPU, operation by operation: busy time by kind, and gaps. Most gaps are decided at once, the
+ * others wait (pending.c).
  */
 #include "walk.h"
 #include "grants.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence, int64_t start,
 		 int64_t end)
@@ -77,19 +72,6 @@ static inline void flow(struct ana_gpu_state *g, int c, int64_t start, int64_t e
 		flow_on(g, c, start, end);
 }
 
-/* Pieces of [start, end) that are copies without a kernel, by direction. */
-ANA_RARE static void sweep_directions(struct ana_gpu_state *g, int64_t start, int64_t end)
-{
-	int d;
-
-	for (d = 0; d < ANA_COPY_DIRS; d++) {
-		int64_t stop = g->dir_end[d] < end ? g->dir_end[d] : end;
-
-		if (stop > start)
-			g->gpu->copies[d].exposed_ns += stop - start;
-	}
-}
-
 /* Accounts the busy part of [at, upto): of every kind only its latest end matters. */
 static inline void sweep(struct ana_gpu_state *g, int64_t upto)
 {
@@ -108,55 +90,9 @@ static inline void sweep(struct ana_gpu_state *g, int64_t upto)
 	if (g->copy_end > at && at < upto) {
 		stop = g->copy_end < upto ? g->copy_end : upto;
 		flow(g, ANA_COPY, at, stop);
-		sweep_directions(g, at, stop);
+		ana_copies_expose(g, at, stop);
 	}
 	g->at = upto;
-}
-
-static enum ana_copy_dir direction(const struct wire_event *op)
-{
-	if (op->op == WIRE_OP_MEMSET)
-		return ANA_MEMSET;
-	switch (op->copy) {
-	case WIRE_COPY_H2D:
-	case 3: /* host to array */
-		return ANA_H2D;
-	case WIRE_COPY_D2H:
-	case 4: /* array to host */
-		return ANA_D2H;
-	case WIRE_COPY_H2H:
-		return ANA_H2H;
-	case WIRE_COPY_P2P:
-		return ANA_P2P;
-	default: /* within the device, or not told */
-		return ANA_D2D;
-	}
-}
-
-static bool is_pageable(const struct wire_event *op, enum ana_copy_dir d)
-{
-	bool from = op->src == WIRE_MEM_PAGEABLE, to = op->dst == WIRE_MEM_PAGEABLE;
-
-	return d == ANA_H2D ? from : d == ANA_D2H ? to : d == ANA_H2H && (from || to);
-}
-
-static __attribute__((noinline)) void count_copy(struct ana_gpu_state *g,
-						 const struct wire_event *op)
-{
-	enum ana_copy_dir d = direction(op);
-	struct ana_copies *c = &g->gpu->copies[d];
-
-	c->count++;
-	c->bytes += op->bytes;
-	ana_sum(&c->ns, op->end_ns - op->start_ns);
-	if (is_pageable(op, d)) {
-		c->pageable_count++;
-		c->pageable_bytes += op->bytes;
-	}
-	if (op->op == WIRE_OP_COPY && !(op->flags & WIRE_EV_FL_ASYNC))
-		c->synchronous++;
-	if (op->end_ns > g->dir_end[d])
-		g->dir_end[d] = op->end_ns;
 }
 
 static void extend(int64_t *end, int64_t to)
@@ -184,7 +120,7 @@ static inline void count_kind(struct ana_gpu_state *g, struct ana_proc *p,
 
 	if (op->op == WIRE_OP_COPY || op->op == WIRE_OP_MEMSET) {
 		extend(&g->copy_end, op->end_ns);
-		count_copy(g, op);
+		ana_copies_count(g, op);
 		return;
 	}
 	comm = op->op == WIRE_OP_KERNEL && ana_names_flags(&p->names, op->name) & ANA_NAME_COMM;
@@ -232,157 +168,6 @@ static inline struct ana_stream_state *stream_of(struct ana_walk *w, struct ana_
 		return new_stream(w, g, key);
 	g->last_stream = i;
 	return &g->stream[i];
-}
-
-static void *ring_room(struct ana_walk *w, void *array, size_t *head, size_t *tail, size_t *room,
-		       size_t each)
-{
-	char *p = array;
-	size_t want;
-
-	if (*tail < *room)
-		return p;
-	if (*head > *room / 2) {
-		memmove(p, p + *head * each, (*tail - *head) * each);
-		*tail -= *head;
-		*head = 0;
-		return p;
-	}
-	want = *room ? *room * 2 : 64;
-	p = reallocarray(array, want, each);
-	if (!p) {
-		w->err = -ENOMEM;
-		return NULL;
-	}
-	*room = want;
-	return p;
-}
-
-static void push_gap(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap)
-{
-	struct ana_run_of_gaps *last;
-	void *p;
-
-	p = ring_room(w, g->gap, &g->gap_head, &g->gap_tail, &g->gap_room, sizeof(*g->gap));
-	if (!p)
-		return;
-	g->gap = p;
-	p = ring_room(w, g->run, &g->run_head, &g->run_tail, &g->run_room, sizeof(*g->run));
-	if (!p)
-		return;
-	g->run = p;
-	g->gap[g->gap_tail++] = *gap;
-	w->gaps_open++;
-	last = g->run_tail > g->run_head ? &g->run[g->run_tail - 1] : NULL;
-	if (last && !last->known)
-		last->gaps++;
-	else
-		g->run[g->run_tail++] = (struct ana_run_of_gaps){ .gaps = 1 };
-}
-
-/* An operation after all open gaps was launched by @call. */
-static __attribute__((noinline)) void lower(struct ana_gpu_state *g, const struct ana_call *call)
-{
-	uint64_t gaps = 0;
-
-	while (g->run_tail > g->run_head) {
-		const struct ana_run_of_gaps *last = &g->run[g->run_tail - 1];
-
-		if (last->known && !ana_call_before(call, &last->call))
-			break;
-		gaps += last->gaps;
-		g->run_tail--;
-	}
-	if (gaps)
-		g->run[g->run_tail++] = (struct ana_run_of_gaps){ *call, true, gaps };
-}
-
-static void decide_run(struct ana_walk *w, struct ana_gpu_state *g)
-{
-	struct ana_run_of_gaps run = g->run[g->run_head++];
-
-	for (; run.gaps; run.gaps--) {
-		ana_gap_decide(w, g, &g->gap[g->gap_head++], run.known ? &run.call : NULL);
-		w->gaps_open--;
-	}
-}
-
-void ana_gpu_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t pending)
-{
-	if (!g->started)
-		return;
-	while (g->run_tail > g->run_head && g->run[g->run_head].known &&
-	       g->run[g->run_head].call.start < pending)
-		decide_run(w, g);
-	if (g->lead_open && g->lead_known && g->lead_call.start < pending)
-		ana_gap_lead(w, g);
-	if (g->lead_open)
-		g->waits_floor = g->lead.start;
-	else
-		g->waits_floor = g->gap_tail > g->gap_head ? g->gap[g->gap_head].start : g->end;
-}
-
-void ana_gpu_give_up(struct ana_walk *w, struct ana_gpu_state *g)
-{
-	uint32_t i;
-
-	while (g->run_tail > g->run_head && w->gaps_open > ANA_GAPS_OPEN_MAX / 2) {
-		const struct ana_run_of_gaps *r = &g->run[g->run_head];
-
-		for (i = 0; r->known && i < w->processes; i++)
-			ana_join_give_up(w->process[i].join, r->call.start);
-		decide_run(w, g);
-	}
-}
-
-/* The loader waits inside a gap count as exposed, whatever the gap's classes will be, ... */
-static void expose_gpu(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end)
-{
-	uint32_t value;
-	int64_t until;
-
-	if (ana_line_upto(&g->waits, end, g->waits_floor))
-		w->err = -ENOMEM;
-	for (; start < end; start = until) {
-		bool inside = ana_line_at(&g->waits, start, &value, &until);
-
-		if (until > end)
-			until = end;
-		if (inside)
-			g->gpu->loader_exposed_ns += until - start;
-	}
-}
-
-/* ... and for the steps of each process that uses the GPU. */
-static void expose_steps(struct ana_walk *w, struct ana_proc *p, int64_t start, int64_t end)
-{
-	uint32_t value;
-	int64_t until;
-
-	if (ana_line_upto(&p->waits, end, w->floor))
-		w->err = -ENOMEM;
-	for (; start < end; start = until) {
-		bool inside = ana_line_at(&p->waits, start, &value, &until);
-
-		if (until > end)
-			until = end;
-		if (inside)
-			ana_steps_expose(&p->steps, start, until);
-	}
-}
-
-ANA_RARE static void expose(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end)
-{
-	uint32_t i;
-
-	expose_gpu(w, g, start, end);
-	for (i = 0; i < w->processes; i++) {
-		struct ana_proc *p = &w->process[i];
-
-		if (p->steps.source != ANA_STEPS_NONE && !ana_line_over(&p->waits, start) &&
-		    ana_plan_waits(w->plan, g->plan, p->source_index))
-			expose_steps(w, p, start, end);
-	}
 }
 
 static bool same_graph(const struct ana_gpu_state *g, uint32_t process, const struct wire_event *op,
@@ -462,7 +247,7 @@ static __attribute__((noinline)) void keep_gap(struct ana_walk *w, struct ana_gp
 	if (g->no_launches)
 		ana_gap_decide(w, g, &gap, NULL);
 	else
-		push_gap(w, g, &gap);
+		ana_pending_add(w, g, &gap);
 }
 
 ANA_RARE static void open_lead(struct ana_gpu_state *g, uint32_t process,
@@ -504,7 +289,7 @@ static inline void take_launch(struct ana_walk *w, struct ana_gpu_state *g,
 	g->launches++;
 	w->quality.ops_before_launch += op->start_ns < call->start;
 	if (g->run_tail > g->run_head)
-		lower(g, call);
+		ana_pending_lower(g, call);
 	if (g->lead_open && (!g->lead_known || ana_call_before(call, &g->lead_call))) {
 		g->lead_known = true;
 		g->lead_call = *call;
@@ -555,7 +340,7 @@ static inline void operation(struct ana_walk *w, struct ana_gpu_state *g, struct
 		if (w->ranges_upto <= op->start_ns)
 			ana_host_ranges(w, op->start_ns);
 		if (!ana_line_over(&g->waits, g->end))
-			expose(w, g, g->end, op->start_ns);
+			ana_exposed_gap(w, g, g->end, op->start_ns);
 		if (!decide_at_once(w, g, p->index, op, call)) {
 			if (call) { /* the table moves when more is read */
 				kept = *call;
@@ -677,8 +462,7 @@ void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)
 	}
 	if (g->lead_open)
 		ana_gap_lead(w, g);
-	while (g->run_tail > g->run_head)
-		decide_run(w, g);
+	ana_pending_finish(w, g);
 	sweep(g, INT64_MAX);
 	settle_flow(g, g->end);
 	ana_minutes_count(&g->minutes, &g->plan->held, &g->plan->lost, &g->plan->unobserved,

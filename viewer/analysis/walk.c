@@ -237,9 +237,9 @@ static void decide(struct ana_walk *w)
 	uint32_t i;
 
 	for (i = 0; i < w->gpus; i++)
-		ana_gpu_decide(w, &w->gpu[i], until);
+		ana_pending_decide(w, &w->gpu[i], until);
 	for (i = 0; i < w->gpus && w->gaps_open > ANA_GAPS_OPEN_MAX; i++)
-		ana_gpu_give_up(w, &w->gpu[i]);
+		ana_pending_give_up(w, &w->gpu[i]);
 	move_floor(w);
 	if (w->orphans > ANA_ORPHANS_MAX) {
 		ana_why_orphans(w, INT64_MAX);

@@ -5,8 +5,9 @@
  *
  *	walk.c	 the order in which events are read
  *	host.c	 what the processes did: launches, lines of their threads, waits of their streams
- *	device.c busy time, gaps, and which submit ends each gap's emptiness
- *	gap.c	 the rules that give every piece of a gap its class
+ *	device.c busy time and gaps of a GPU; copies.c its copies, exposed.c the loader waits in gaps
+ *	pending.c which submit ends each gap's emptiness
+ *	gap.c	 what becomes of each piece of a gap; rules.c the rules that give it its class
  *	why.c	 the finer classes that evidence gives to pieces of unknown cause
  *
  * All state of a walk is here. One thread.
@@ -208,15 +209,29 @@ struct ana_line *ana_host_blocked(struct ana_proc *p, uint32_t ordinal, uint32_t
 /* The operations [op, stop) of a process, which come before any other's. */
 void ana_gpu_operations(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op,
 			const struct wire_event *stop);
-/* Decides the gaps whose submit began before @pending, the earliest that may still be answered. */
-void ana_gpu_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t pending);
-/* Too many gaps wait for operations that may never come: the oldest are decided without. */
-void ana_gpu_give_up(struct ana_walk *w, struct ana_gpu_state *g);
 void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g);
 void ana_gpu_init_flow(struct ana_gpu_state *g);
 void ana_gpu_fini(struct ana_gpu_state *g);
 void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence, int64_t start,
 		 int64_t end);
+
+/* copies.c */
+void ana_copies_count(struct ana_gpu_state *g, const struct wire_event *op);
+/* Of [@start, @end) no kernel and no collective ran. */
+void ana_copies_expose(struct ana_gpu_state *g, int64_t start, int64_t end);
+
+/* exposed.c: counts the loader waits in a gap, whatever its classes will be. */
+void ana_exposed_gap(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end);
+
+/* pending.c: gaps of a GPU in order of time. */
+void ana_pending_add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap);
+/* An operation after all of them was launched by @call. */
+void ana_pending_lower(struct ana_gpu_state *g, const struct ana_call *call);
+/* Decides those whose submit began before @pending, the earliest that may still be answered. */
+void ana_pending_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t pending);
+/* Too many wait for operations that may never come: the oldest are decided without. */
+void ana_pending_give_up(struct ana_walk *w, struct ana_gpu_state *g);
+void ana_pending_finish(struct ana_walk *w, struct ana_gpu_state *g); /* no operation will come */
 
 /* gap.c: @call realises the end of the emptiness, NULL: no later operation has a known launch. */
 void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap,
