@@ -1,160 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A loader wait: what kept the awaited batch. Rows of batches tell who was to make it, and when it
- * was made; samples tell what that thread was blocked in.
+ * was made; samples tell what that thread was blocked in (blame_samples.c).
  */
-#include "blame.h"
-
-static int64_t most(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t overlap(const struct wire_batch *r, int64_t a, int64_t b)
-{
-	int64_t ns = least(r->end_ns, b) - most(r->start_ns, a);
-
-	return ns > 0 ? ns : 0;
-}
-
-/* What it means for the batch that its maker is blocked so. */
-static enum ana_class class_of_block(const struct wire_sample *s, bool own)
-{
-	switch (s->wait) {
-	case WIRE_WAIT_READ:
-	case WIRE_WAIT_WRITE:
-	case WIRE_WAIT_FAULT:
-	case WIRE_WAIT_SOCKET:
-	case WIRE_WAIT_PIPE:
-	case WIRE_WAIT_SLEEP:
-		return ANA_INPUT_FETCH;
-	case WIRE_WAIT_GIL:
-	case WIRE_WAIT_LOCK:
-	case WIRE_WAIT_LOCK_SHARED:
-		return ANA_INPUT_PIPELINE;
-	case WIRE_WAIT_QUEUE:
-		return own ? ANA_INPUT_UNKNOWN : ANA_INPUT_PIPELINE;
-	default:
-		return s->state == WIRE_STATE_DISK ? ANA_INPUT_FETCH : ANA_INPUT_UNKNOWN;
-	}
-}
-
-/* One that waits for work has nothing to do with the batch: it gets no site. */
-static void blocked_part(struct ana_blame *b, const struct ana_seen *s, size_t i, bool own,
-			 int64_t ns)
-{
-	const struct wire_sample *w = &s->sample[i];
-	enum ana_class c = class_of_block(w, own);
-
-	ana_blame_add(b, c, ns);
-	if (w->wait == WIRE_WAIT_QUEUE && !own)
-		b->idle += ns;
-	else
-		ana_blame_vote(b, s, i, c, true, ns);
-}
-
-/* Votes of a thread's samples in an interval, whatever they show. */
-static void see(struct ana_blame *b, const struct ana_seen *s, int64_t from, int64_t to,
-		enum ana_class c, bool maker)
-{
-	struct ana_shares h;
-	size_t i;
-
-	if (from >= to || !ana_shares_of(s, from, to, &h))
-		return;
-	for (i = h.first; i < h.end; i++)
-		ana_blame_vote(b, s, i, c, maker, ana_shares_weight(s, &h, i));
-}
-
-/* The trainer's own name the line that waits; those that do not wait show it at work on a batch. */
-static void see_trainer(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
-{
-	const struct ana_seen *s = ana_evidence_thread(e, e->pid, tid);
-	struct ana_shares h;
-	size_t i;
-
-	if (!ana_shares_of(s, b->start, b->end, &h))
-		return;
-	for (i = h.first; i < h.end; i++)
-		ana_blame_vote(b, s, i,
-			       s->sample[i].wait == WIRE_WAIT_QUEUE ? ANA_INPUT_UNKNOWN
-								    : ANA_INPUT_HANDOFF,
-			       false, ana_shares_weight(s, &h, i));
-}
-
-/* The lines of @ns on a CPU, or waiting for one, for the sites alone. */
-static bool share_run(struct ana_blame *b, const struct ana_seen *s, int64_t from, int64_t to,
-		      int64_t ns, enum ana_class c, bool maker)
-{
-	struct ana_shares h;
-	size_t i;
-
-	if (from >= to || !ana_shares_of(s, from, to, &h) || !h.running)
-		return false;
-	for (i = h.first; i < h.end; i++)
-		if (ana_sample_runs(&s->sample[i]))
-			ana_blame_vote(b, s, i, c, maker,
-				       ana_scale(ns, ana_shares_weight(s, &h, i), h.running));
-	return true;
-}
-
-/* A thread that makes batches, over an interval, from its samples alone. */
-static bool add_maker(struct ana_blame *b, const struct ana_seen *s, bool own)
-{
-	struct ana_shares h;
-	size_t i;
-
-	if (!ana_shares_of(s, b->start, b->end, &h))
-		return false;
-	ana_blame_add(b, ANA_INPUT_CPU_STARVED, h.delay);
-	share_run(b, s, b->start, b->end, h.delay, ANA_INPUT_CPU_STARVED, true);
-	if (!h.running)
-		ana_blame_add(b, ANA_INPUT_PREP, h.run);
-	for (i = h.first; i < h.end; i++) {
-		int64_t ns = ana_shares_part(s, &h, i);
-
-		if (!ana_sample_runs(&s->sample[i])) {
-			blocked_part(b, s, i, own, ns);
-			continue;
-		}
-		ana_blame_add(b, ANA_INPUT_PREP, ns);
-		ana_blame_vote(b, s, i, ANA_INPUT_PREP, true, ns);
-	}
-	return true;
-}
+#include "blame_wait.h"
 
 /* ---- rows ------------------------------------------------------------------------------------ */
-
-/*
- * Gives @ns, in which the thread was blocked, to what its samples in [a, b) were blocked in. With
- * @work those that wait for work do not count. False: there are none.
- */
-static bool share_block(struct ana_blame *b, const struct ana_seen *s, int64_t from, int64_t to,
-			bool own, bool work, int64_t ns)
-{
-	struct ana_shares h;
-	int64_t all = 0;
-	size_t i;
-
-	if (from >= to || !ana_shares_of(s, from, to, &h))
-		return false;
-	for (i = h.first; i < h.end; i++)
-		if (!ana_sample_runs(&s->sample[i]) &&
-		    !(work && s->sample[i].wait == WIRE_WAIT_QUEUE))
-			all += ana_shares_weight(s, &h, i);
-	if (!all)
-		return false;
-	for (i = h.first; i < h.end; i++)
-		if (!ana_sample_runs(&s->sample[i]) &&
-		    !(work && s->sample[i].wait == WIRE_WAIT_QUEUE))
-			blocked_part(b, s, i, own, ana_scale(ns, ana_shares_weight(s, &h, i), all));
-	return true;
-}
 
 /* The part @ns of the wait in which row @r was under way: by what its thread did during the row. */
 static void add_row(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *r,
@@ -172,14 +23,14 @@ static void add_row(struct ana_blame *b, struct ana_evidence *e, const struct wi
 	blocked = ns - cpu - delay;
 	ana_blame_add(b, ANA_INPUT_PREP, cpu);
 	ana_blame_add(b, ANA_INPUT_CPU_STARVED, delay);
-	if (cpu && !share_run(b, s, from, to, cpu, ANA_INPUT_PREP, true))
-		share_run(b, s, since, to, cpu, ANA_INPUT_PREP, true);
-	if (delay && !share_run(b, s, from, to, delay, ANA_INPUT_CPU_STARVED, true))
-		share_run(b, s, since, to, delay, ANA_INPUT_CPU_STARVED, true);
-	if (!blocked || share_block(b, s, from, to, own, false, blocked) ||
-	    share_block(b, s, since, to, own, false, blocked))
+	if (cpu && !ana_wait_share_run(b, s, from, to, cpu, ANA_INPUT_PREP, true))
+		ana_wait_share_run(b, s, since, to, cpu, ANA_INPUT_PREP, true);
+	if (delay && !ana_wait_share_run(b, s, from, to, delay, ANA_INPUT_CPU_STARVED, true))
+		ana_wait_share_run(b, s, since, to, delay, ANA_INPUT_CPU_STARVED, true);
+	if (!blocked || ana_wait_share_block(b, s, from, to, own, false, blocked) ||
+	    ana_wait_share_block(b, s, since, to, own, false, blocked))
 		return;
-	if (share_block(b, s, back, b->end, own, true, blocked))
+	if (ana_wait_share_block(b, s, back, b->end, own, true, blocked))
 		b->far = true;
 	else
 		ana_blame_add(b, ANA_INPUT_UNKNOWN, blocked);
@@ -324,7 +175,8 @@ static void add_making(struct ana_blame *b, struct ana_evidence *e, const struct
 	if (making)
 		add_row(b, e, r, false, making);
 	if (making < to - from) /* the line that holds the others up */
-		see(b, ana_evidence_thread(e, r->pid, r->tid), from, to, ANA_INPUT_PIPELINE, true);
+		ana_wait_see(b, ana_evidence_thread(e, r->pid, r->tid), from, to,
+			     ANA_INPUT_PIPELINE, true);
 }
 
 /* [from, to): the owner has not begun with any batch, or is done with one. */
@@ -406,14 +258,14 @@ static void add_sending(struct ana_blame *b, struct ana_evidence *e, const struc
 	size_t i;
 
 	ana_blame_add(b, ANA_INPUT_CPU_STARVED, starved);
-	share_run(b, s, from, to, starved, ANA_INPUT_CPU_STARVED, true);
+	ana_wait_share_run(b, s, from, to, starved, ANA_INPUT_CPU_STARVED, true);
 	ns -= starved;
 	ana_blame_add(b, ANA_INPUT_HANDOFF, ns);
 	if (!ana_shares_of(s, from, to, &h))
 		return;
 	for (i = h.first; i < h.end; i++) {
 		const struct wire_sample *w = &s->sample[i];
-		enum ana_class c = ana_sample_runs(w) ? ANA_INPUT_PREP : class_of_block(w, false);
+		enum ana_class c = ana_sample_runs(w) ? ANA_INPUT_PREP : ana_wait_class(w, false);
 
 		part = ana_shares_weight(s, &h, i);
 		if (w->flags & WIRE_SAMPLE_FL_GIL &&
@@ -447,8 +299,8 @@ static void add_handoff(struct ana_blame *b, struct ana_evidence *e, const struc
 	int64_t left = b->end - made, own = starved_trainer(e, take, made, b->end);
 
 	ana_blame_add(b, ANA_INPUT_CPU_STARVED, own);
-	share_run(b, ana_evidence_thread(e, take->pid, take->tid), made, b->end, own,
-		  ANA_INPUT_CPU_STARVED, false);
+	ana_wait_share_run(b, ana_evidence_thread(e, take->pid, take->tid), made, b->end, own,
+			   ANA_INPUT_CPU_STARVED, false);
 	left -= own;
 	own = take->cpu_ns < (uint64_t)left ? (int64_t)take->cpu_ns : left;
 	own += least(covered(&e->pin, made, b->end), left - own);
@@ -467,7 +319,7 @@ static void by_owner(struct ana_blame *b, struct ana_evidence *e, const struct w
 	add_owner(b, e, f, made);
 	if (made < b->end)
 		add_handoff(b, e, take, f, made);
-	see_trainer(b, e, take->tid);
+	ana_wait_see_trainer(b, e, take->tid);
 }
 
 /* Rows of any worker within the wait; false: there are none. */
@@ -498,66 +350,6 @@ static bool by_rows(struct ana_blame *b, struct ana_evidence *e, const struct wi
 	return true;
 }
 
-/* How much of the wait the trainer, or its pin thread, had the batch already. */
-static int64_t handed(struct ana_blame *b, struct ana_evidence *e, uint32_t tid, int64_t *delay)
-{
-	const struct ana_seen *s = ana_evidence_thread(e, e->pid, tid);
-	int64_t waiting = 0, pinned = 0;
-	struct ana_shares h, p;
-	size_t i;
-	uint32_t k;
-
-	*delay = 0;
-	if (!ana_shares_of(s, b->start, b->end, &h))
-		return 0;
-	for (i = h.first; i < h.end; i++)
-		if (s->sample[i].wait == WIRE_WAIT_QUEUE || s->sample[i].wait == WIRE_WAIT_LOCK)
-			waiting += ana_shares_part(s, &h, i);
-	for (k = 0; k < e->seens; k++) {
-		const struct ana_seen *pin = e->seen[k];
-
-		if (pin->role != WIRE_ROLE_PIN || !ana_shares_of(pin, b->start, b->end, &p))
-			continue;
-		for (i = p.first; i < p.end; i++)
-			if (pin->sample[i].wait != WIRE_WAIT_QUEUE)
-				pinned += ana_shares_weight(pin, &p, i);
-		pinned = least(pinned, waiting);
-	}
-	*delay = h.delay;
-	return b->end - b->start - waiting + pinned;
-}
-
-/* No rows: all workers that were seen, and the trainer. */
-static bool by_samples(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
-{
-	struct ana_blame part = { .start = b->start, .end = b->end };
-	int64_t delay, after = handed(b, e, tid, &delay), all = 0, left = b->end - b->start - after;
-	bool any = false;
-	size_t i;
-	uint32_t k;
-	int c;
-
-	for (k = 0; k < e->seens; k++)
-		if (e->seen[k]->role == WIRE_ROLE_WORKER)
-			any |= add_maker(&part, e->seen[k], false);
-	for (c = 0; c < ANA_CLASSES; c++)
-		ana_sum(&all, part.weight[c]);
-	for (c = 0; c < ANA_CLASSES; c++)
-		ana_blame_add(b, c, ana_scale(left, part.weight[c], all));
-	b->idle = ana_scale(left, part.idle, all);
-	if (!all)
-		ana_blame_add(b, ANA_INPUT_UNKNOWN, left);
-	for (i = 0; i < part.votes; i++)
-		ana_blame_vote(b, part.vote[i].seen, part.vote[i].sample, part.vote[i].class, true,
-			       ana_scale(left, part.vote[i].weight, all));
-	b->err = part.err ? part.err : b->err;
-	ana_blame_fini(&part);
-	delay = least(delay, after);
-	ana_blame_add(b, ANA_INPUT_CPU_STARVED, delay);
-	ana_blame_add(b, ANA_INPUT_HANDOFF, after - delay);
-	return any || after;
-}
-
 static bool worker_seen(const struct ana_blame *b, const struct ana_evidence *e,
 			const struct wire_batch *take)
 {
@@ -584,7 +376,7 @@ static bool by_trainer(struct ana_blame *b, struct ana_evidence *e, uint32_t tid
 		       const struct wire_batch *own)
 {
 	if (!own || 2 * overlap(own, b->start, b->end) < b->end - b->start)
-		return add_maker(b, ana_evidence_thread(e, e->pid, tid), true);
+		return ana_wait_maker(b, ana_evidence_thread(e, e->pid, tid), true);
 	b->rows = true;
 	add_row(b, e, own, true, b->end - b->start);
 	return true;
@@ -601,7 +393,7 @@ bool ana_blame_wait(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
 	own = find_own(b, e, tid);
 	if ((take && !take->batch) ||
 	    2 * covered(&e->close, b->start, b->end) >= b->end - b->start) {
-		see_trainer(b, e, tid);
+		ana_wait_see_trainer(b, e, tid);
 		ana_blame_all(b, ANA_INPUT_EPOCH, ANA_HIGH);
 		return true;
 	}
@@ -611,8 +403,8 @@ bool ana_blame_wait(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
 	} else if (own || !worker_seen(b, e, take)) {
 		told = by_trainer(b, e, tid, own);
 	} else {
-		told = by_rows(b, e, take) || by_samples(b, e, tid);
-		see_trainer(b, e, tid);
+		told = by_rows(b, e, take) || ana_wait_by_samples(b, e, tid);
+		ana_wait_see_trainer(b, e, tid);
 	}
 	if (told)
 		ana_blame_decide(b);
