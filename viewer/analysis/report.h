@@ -35,7 +35,11 @@ struct ana_report {
 int ana_report_begin(struct ana_result **out, const struct ana_plan *p,
 		     const struct ana_options *o);
 
-/* Adds a remark, each only once. 0 or -ENOMEM. */
+/*
+ * quality.c: fills in how good the record is, when the classes are summed; and adds a remark to
+ * that, each only once. 0 or -ENOMEM.
+ */
+int ana_report_quality(struct ana_report *r);
 int ana_report_note(struct ana_quality *q, const char *text);
 
 /* Fills in what the components found. 0 or -ENOMEM. */
