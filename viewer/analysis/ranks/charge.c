@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "charge.h"
+#include "causes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../blame.h"
 
 #define EXPOSED_MAX 1024u /* stretches of a GPU that may still be charged */
-#define PAID_MAX 256u /* of its waits that others' lateness may go back to */
-#define EVEN_STEPS 3
-#define NOBODY UINT32_MAX
 
 struct stretch {
 	int64_t start, end;
@@ -18,29 +14,6 @@ struct stretch {
 struct ana_exposed { /* ascending, disjoint */
 	struct stretch at[EXPOSED_MAX];
 	uint32_t count;
-};
-
-struct ana_base {
-	bool known;
-	int64_t t; /* on the GPU's own clock */
-	int64_t cum[ANA_CLASSES];
-};
-
-struct ana_stand { /* where a member stood at the end of a collective of the group */
-	struct ana_base last; /* the last one */
-	struct ana_base even; /* the last one at which all were even */
-	struct ana_base aged, older; /* one that is a step old at most, and the one before it */
-};
-
-struct ana_paid { /* a ring */
-	struct {
-		int64_t t; /* on the GPU's own clock */
-		int64_t ns;
-		uint32_t culprit;
-		int c;
-	} at[PAID_MAX];
-	uint32_t next, count;
-	struct ana_base recent; /* when it last met anybody */
 };
 
 int ana_charge_init(struct ana_charge *c)
@@ -147,138 +120,14 @@ static int64_t consume(struct ana_charge *c, uint32_t gpu, int64_t start, int64_
 	return ns;
 }
 
-/* --- whose time it was --- */
-
-struct share {
-	uint32_t culprit;
-	int c;
-	int64_t weight, ns;
-};
-
-struct shares {
-	struct share at[ANA_CLASSES + PAID_MAX + 1];
-	size_t count;
-	__int128 total;
-};
-
-static void add_share(struct shares *s, uint32_t culprit, int c, int64_t weight)
-{
-	if (weight <= 0)
-		return;
-	s->at[s->count++] = (struct share){ .culprit = culprit, .c = c, .weight = weight };
-	s->total += weight;
-}
-
-/* Parts of @ns by weight, to the nanosecond. */
-static void split(struct shares *s, int64_t ns)
-{
-	__int128 before = 0;
-	int64_t given = 0;
-	size_t i;
-
-	for (i = 0; i < s->count; i++) {
-		int64_t upto;
-
-		before += s->at[i].weight;
-		upto = (int64_t)((__int128)ns * before / s->total);
-		s->at[i].ns = upto - given;
-		given = upto;
-	}
-}
-
-/* What it waited for in other communicators since @since, up to @most of it. */
-static int64_t add_chain(const struct ana_charge *c, struct shares *s, uint32_t late, int64_t since,
-			 int64_t most)
-{
-	const struct ana_paid *p = c->row[late].paid;
-	size_t first = s->count, i;
-	__int128 sum = 0;
-	uint32_t k;
-
-	for (k = 0; k < p->count; k++)
-		if (p->at[k].t >= since && p->at[k].culprit != late)
-			add_share(s, p->at[k].culprit, p->at[k].c, p->at[k].ns);
-	for (i = first; i < s->count; i++)
-		sum += s->at[i].weight;
-	if (sum > most) { /* only a part of that made it late */
-		__int128 before = 0;
-		int64_t given = 0;
-
-		s->total += most - sum;
-		for (i = first; i < s->count; i++) {
-			before += s->at[i].weight;
-			s->at[i].weight = (int64_t)(before * most / sum) - given;
-			given += s->at[i].weight;
-		}
-		sum = most;
-	}
-	return (int64_t)sum;
-}
-
-/*
- * Since when a member is compared with others: since they were even, unless that is long ago; then
- * since a step or two; before the group's first time, since it met anybody.
- */
-static const struct ana_base *base_of(const struct ana_charge *c, uint32_t group, size_t member,
-				      int64_t now)
-{
-	const struct ana_charge_group *g = &c->group[group];
-	const struct ana_stand *s = &g->stand[member];
-
-	if (g->even && (!s->older.known || now - g->even_at <= EVEN_STEPS * c->step_ns))
-		return &s->even;
-	if (s->older.known)
-		return &s->older;
-	return s->last.known ? &s->last : &c->row[c->groups->group[group].gpu[member]].paid->recent;
-}
-
-/* By class, how much more of it @a had than @b since they were even. */
-static void excess(const struct ana_charge *c, uint32_t group, const struct ana_arrival *a,
-		   size_t ia, const struct ana_arrival *b, size_t ib, int64_t out[ANA_CLASSES])
-{
-	const struct ana_base *x = base_of(c, group, ia, a->common_start);
-	const struct ana_base *y = base_of(c, group, ib, a->common_start);
-	int k;
-
-	for (k = 0; k < ANA_CLASSES; k++) {
-		int64_t own = a->cum_start[k] - x->cum[k];
-		int64_t other = b->cum_start[k] - y->cum[k];
-
-		own = own > 0 ? own : 0;
-		other = other > 0 ? other : 0;
-		out[k] = own > other ? own - other : 0;
-	}
-}
-
-/* Who is to blame that @late came after @waiting, and with what. */
-static void find_causes(const struct ana_charge *c, uint32_t group, const struct ana_arrival *late,
-			size_t il, const struct ana_arrival *waiting, size_t iw, struct shares *s)
-{
-	const struct ana_base *base = base_of(c, group, il, late->common_start);
-	int64_t more[ANA_CLASSES], left;
-	int k;
-
-	s->count = 0;
-	s->total = 0;
-	excess(c, group, late, il, waiting, iw, more);
-	for (k = 0; k < ANA_CLASSES; k++)
-		if (k != ANA_COMM)
-			add_share(s, late->gpu, k, more[k]);
-	left = more[ANA_COMM];
-	if (left)
-		left -= add_chain(c, s, late->gpu, base->known ? base->t : INT64_MIN, left);
-	if (left || !s->total) /* it was in a collective itself, and why is not known */
-		add_share(s, NOBODY, ANA_COMM, left ? left : 1);
-}
-
 static void remember(struct ana_paid *p, int64_t t, const struct share *s)
 {
 	p->at[p->next].t = t;
 	p->at[p->next].ns = s->ns;
 	p->at[p->next].culprit = s->culprit;
 	p->at[p->next].c = s->c;
-	p->next = (p->next + 1) % PAID_MAX;
-	p->count += p->count < PAID_MAX;
+	p->next = (p->next + 1) % ANA_PAID_MAX;
+	p->count += p->count < ANA_PAID_MAX;
 }
 
 static void book(struct ana_charge *c, const struct ana_arrival *waiting, const struct share *s)
@@ -287,7 +136,7 @@ static void book(struct ana_charge *c, const struct ana_arrival *waiting, const 
 
 	r->waited_ns += s->ns;
 	r->causes_waited[s->c] += s->ns;
-	if (s->culprit == NOBODY)
+	if (s->culprit == ANA_NOBODY)
 		return;
 	c->row[s->culprit].caused_ns += s->ns;
 	c->row[s->culprit].causes[s->c] += s->ns;
@@ -326,8 +175,8 @@ static void charge_one(struct ana_charge *c, const struct meeting *m, size_t i)
 	ns = consume(c, a->gpu, a->start, a->start + wait, true);
 	if (!ns)
 		return;
-	find_causes(c, m->group, late, m->last, a, i, &s);
-	split(&s, ns);
+	ana_causes_find(c, m->group, late, m->last, a, i, &s);
+	ana_causes_split(&s, ns);
 	for (k = 0; k < s.count; k++)
 		if (s.at[k].ns)
 			book(c, a, &s.at[k]);
@@ -341,7 +190,7 @@ static int64_t own_part(const struct ana_charge *c, const struct meeting *m, siz
 	__int128 own = 0, all = 0;
 	int k;
 
-	excess(c, m->group, m->member[i], i, m->member[m->median], m->median, more);
+	ana_causes_excess(c, m->group, m->member[i], i, m->member[m->median], m->median, more);
 	for (k = 0; k < ANA_CLASSES; k++) {
 		own += k == ANA_COMM ? 0 : more[k];
 		all += more[k];

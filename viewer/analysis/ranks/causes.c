@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "causes.h"
+
+#define EVEN_STEPS 3
+
+static void add_share(struct shares *s, uint32_t culprit, int c, int64_t weight)
+{
+	if (weight <= 0)
+		return;
+	s->at[s->count++] = (struct share){ .culprit = culprit, .c = c, .weight = weight };
+	s->total += weight;
+}
+
+void ana_causes_split(struct shares *s, int64_t ns)
+{
+	__int128 before = 0;
+	int64_t given = 0;
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		int64_t upto;
+
+		before += s->at[i].weight;
+		upto = (int64_t)((__int128)ns * before / s->total);
+		s->at[i].ns = upto - given;
+		given = upto;
+	}
+}
+
+/* What it waited for in other communicators since @since, up to @most of it. */
+static int64_t add_chain(const struct ana_charge *c, struct shares *s, uint32_t late, int64_t since,
+			 int64_t most)
+{
+	const struct ana_paid *p = c->row[late].paid;
+	size_t first = s->count, i;
+	__int128 sum = 0;
+	uint32_t k;
+
+	for (k = 0; k < p->count; k++)
+		if (p->at[k].t >= since && p->at[k].culprit != late)
+			add_share(s, p->at[k].culprit, p->at[k].c, p->at[k].ns);
+	for (i = first; i < s->count; i++)
+		sum += s->at[i].weight;
+	if (sum > most) { /* only a part of that made it late */
+		__int128 before = 0;
+		int64_t given = 0;
+
+		s->total += most - sum;
+		for (i = first; i < s->count; i++) {
+			before += s->at[i].weight;
+			s->at[i].weight = (int64_t)(before * most / sum) - given;
+			given += s->at[i].weight;
+		}
+		sum = most;
+	}
+	return (int64_t)sum;
+}
+
+/*
+ * Since when a member is compared with others: since they were even, unless that is long ago; then
+ * since a step or two; before the group's first time, since it met anybody.
+ */
+static const struct ana_base *base_of(const struct ana_charge *c, uint32_t group, size_t member,
+				      int64_t now)
+{
+	const struct ana_charge_group *g = &c->group[group];
+	const struct ana_stand *s = &g->stand[member];
+
+	if (g->even && (!s->older.known || now - g->even_at <= EVEN_STEPS * c->step_ns))
+		return &s->even;
+	if (s->older.known)
+		return &s->older;
+	return s->last.known ? &s->last : &c->row[c->groups->group[group].gpu[member]].paid->recent;
+}
+
+void ana_causes_excess(const struct ana_charge *c, uint32_t group, const struct ana_arrival *a,
+		       size_t ia, const struct ana_arrival *b, size_t ib, int64_t out[ANA_CLASSES])
+{
+	const struct ana_base *x = base_of(c, group, ia, a->common_start);
+	const struct ana_base *y = base_of(c, group, ib, a->common_start);
+	int k;
+
+	for (k = 0; k < ANA_CLASSES; k++) {
+		int64_t own = a->cum_start[k] - x->cum[k];
+		int64_t other = b->cum_start[k] - y->cum[k];
+
+		own = own > 0 ? own : 0;
+		other = other > 0 ? other : 0;
+		out[k] = own > other ? own - other : 0;
+	}
+}
+
+void ana_causes_find(const struct ana_charge *c, uint32_t group, const struct ana_arrival *late,
+		     size_t il, const struct ana_arrival *waiting, size_t iw, struct shares *s)
+{
+	const struct ana_base *base = base_of(c, group, il, late->common_start);
+	int64_t more[ANA_CLASSES], left;
+	int k;
+
+	s->count = 0;
+	s->total = 0;
+	ana_causes_excess(c, group, late, il, waiting, iw, more);
+	for (k = 0; k < ANA_CLASSES; k++)
+		if (k != ANA_COMM)
+			add_share(s, late->gpu, k, more[k]);
+	left = more[ANA_COMM];
+	if (left)
+		left -= add_chain(c, s, late->gpu, base->known ? base->t : INT64_MIN, left);
+	if (left || !s->total) /* it was in a collective itself, and why is not known */
+		add_share(s, ANA_NOBODY, ANA_COMM, left ? left : 1);
+}
