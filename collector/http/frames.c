@@ -8,6 +8,7 @@
  * Gpustarve-Stored says how many bytes of the body they are, as it does where the next frame cannot be
  * stored now (503, 507): who sends knows then which one that is. 409 instead of 400: the stream is not
  * known here and the frame is no Hello; who has its beginning sends it again from there.
+ * Gpustarve-Damaged says that the frame was damaged as it came, and may be good when it comes again.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -174,6 +175,8 @@ static void refuse(struct coll_http_request *r, const struct frames *x)
 			 bad->why);
 	coll_auth_log(r, text);
 	say_stored(r, bad->offset);
+	if (bad->damaged)
+		coll_http_header(r, "Gpustarve-Damaged", "1");
 	coll_http_text(r, bad->unknown ? 409 : 400, "%s\n", text);
 }
 
@@ -208,7 +211,8 @@ static void frames_end(struct coll_http_request *r)
 	if (!x->err && x->in.carry.len) {
 		x->err = -EBADMSG;
 		x->in.refused = (struct coll_refused){ .why = "the body ends amid it",
-						       .offset = x->in.taken };
+						       .offset = x->in.taken,
+						       .damaged = true };
 	}
 	coll_http_when_durable(r, frames_durable);
 }

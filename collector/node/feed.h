@@ -33,6 +33,7 @@ struct coll_refused {
 	char stream[COLL_HEX_BYTES];
 	uint64_t seq;
 	bool unknown; /* its stream is not known here, and this is no Hello */
+	bool damaged; /* as it came: another copy may be good */
 };
 
 struct coll_feed {

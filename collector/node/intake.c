@@ -205,8 +205,10 @@ static int admit(struct coll_feed *in, struct batch *b, const struct wire_frame 
 static int damaged(struct coll_feed *in, const struct wire_frame *f)
 {
 	in->server->count.bad_frames++;
-	return refuse(in, f, f ? "its CRC is wrong" : "no frame is there, or its header is damaged",
-		      -EBADMSG);
+	refuse(in, f, f ? "its CRC is wrong" : "no frame is there, or its header is damaged",
+	       -EBADMSG);
+	in->refused.damaged = true;
+	return -EBADMSG;
 }
 
 /* Whether a whole frame stands at @at: 1 (then *f is filled), 0 (not all of it), -EBADMSG. */

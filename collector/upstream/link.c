@@ -200,9 +200,11 @@ static size_t on_header(char *line, size_t one, size_t len, void *own)
 	if (len > 5 && !strncmp(line, "HTTP/", 5)) { /* what came before was of a proxy, or 1xx */
 		l->a.retry_after_s = 0;
 		l->a.stored = -1;
+		l->a.damaged = false;
 	}
 	l->a.retry_after_s = number_of(line, len, "Retry-After:", l->a.retry_after_s);
 	l->a.stored = number_of(line, len, "Gpustarve-Stored:", l->a.stored);
+	l->a.damaged = number_of(line, len, "Gpustarve-Damaged:", l->a.damaged) != 0;
 	return len;
 }
 

@@ -30,6 +30,7 @@ struct coll_answer {
 	size_t len;
 	int64_t retry_after_s; /* 0: not said */
 	int64_t stored; /* Gpustarve-Stored; -1: not said */
+	bool damaged; /* Gpustarve-Damaged: what it refuses was damaged when it came */
 	int64_t sent_ns, got_ns; /* realtime */
 	bool reused; /* it went over a connection that was open already */
 };

@@ -45,6 +45,8 @@ struct coll_out_file {
 	uint64_t stuck; /* behind at nothing whole begins, as long as the size is this */
 	unsigned int begun_again; /* how often the centre did not know the stream */
 	bool bye; /* the last frame that was read of it says goodbye */
+	uint64_t damaged_at; /* where the frame begins that came damaged to the centre last, ... */
+	unsigned int damaged; /* ... so many times in a row */
 
 	int64_t mtime_ns, sent_mtime_ns; /* of side files */
 	uint64_t sent_size;

@@ -24,6 +24,7 @@
 #define NS_PER_MS 1000000LL
 #define MORE_AT_ONCE (256u << 10) /* below, the next batch waits for the tick */
 #define BEGIN_AGAIN_MAX 3
+#define DAMAGED_MAX 8 /* of one frame, one after the other */
 #define STRANGE "something that is no collector of ours answers there"
 
 struct coll_upstream {
@@ -37,7 +38,8 @@ struct coll_upstream {
 	/* The side file that is under way. */
 	struct coll_out_run *side_run;
 	struct coll_out_file *side;
-	int64_t side_mtime_ns;
+	int64_t side_mtime_ns; /* as it was seen before it was read: */
+	uint64_t side_size; /* whatever came since shows at the next look */
 	uint8_t *side_bytes;
 	size_t side_len;
 	char path[1024];
@@ -147,6 +149,18 @@ static void give_up(struct coll_upstream *u, struct coll_batch_part *p, uint64_t
 	coll_out_file_sent(p->run, p->file, p->to);
 }
 
+/*
+ * The frame was good when it was read, and damaged when it came there: it goes again. Not for ever,
+ * for who damages it each time would keep back all that is behind it.
+ */
+static bool goes_again(struct coll_out_file *f, uint64_t at)
+{
+	if (f->damaged_at != at)
+		f->damaged = 0;
+	f->damaged_at = at;
+	return ++f->damaged < DAMAGED_MAX;
+}
+
 /* Frames before the refused one are stored. */
 static void refused(struct coll_upstream *u, const struct coll_answer *a)
 {
@@ -156,7 +170,10 @@ static void refused(struct coll_upstream *u, const struct coll_answer *a)
 	coll_batch_stored(&u->batch, (uint64_t)a->stored, &next, &at);
 	if (!next)
 		return;
-	if (a->status != 409)
+	if (a->status != 409 && a->damaged && goes_again(next->file, at))
+		coll_note("%s answers 400: %.*s", u->box.to,
+			  (int)strcspn((const char *)a->bytes, "\r\n"), (const char *)a->bytes);
+	else if (a->status != 409)
 		pass_over(u, next, at, (const char *)a->bytes);
 	else if (next->file->begun_again++ < BEGIN_AGAIN_MAX)
 		coll_out_file_sent(next->run, next->file, 0); /* the centre lost it: once more */
@@ -250,7 +267,7 @@ static void side_done(void *owner, const struct coll_answer *a)
 	if (stored || says(a, 404, COLL_SIDE_NO_NAME)) {
 		release(&u->side_run->sides);
 		u->side->sent_mtime_ns = u->side_mtime_ns;
-		u->side->sent_size = u->side_len;
+		u->side->sent_size = u->side_size;
 		coll_out_file_sent(u->side_run, u->side, 0);
 		succeeded(u);
 		if (!stored)
@@ -322,6 +339,7 @@ static bool send_side(struct coll_upstream *u, struct coll_out_run *run, struct 
 	u->side_run = run;
 	u->side = f;
 	u->side_mtime_ns = f->mtime_ns;
+	u->side_size = f->size;
 	r.body = u->side_bytes;
 	r.len = u->side_len;
 	if (start(u, &r))

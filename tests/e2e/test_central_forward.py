@@ -6,12 +6,16 @@ and nothing is lost or doubled while either side is killed, refuses, forgets or 
 import json
 import os
 import shutil
+import sys
 import tempfile
 import time
 
 import central
 import collector as c
 import gs
+
+sys.path.insert(0, os.path.join(gs.SOURCE, 'tests'))
+from faulty import spaces, wire  # noqa: E402
 
 BIN = c.bin_dir()
 R = c.seeded()
@@ -215,6 +219,49 @@ def test_damage_here():
             want = [n for n in range(1, 32) if n != 11]
             c.wait_for(lambda: centre.seqs('run', s.stream) == want, 'the rest arrives', PATIENCE)
             assert f'{where[10].bytes} damaged bytes' in node.errors(), node.errors()
+            assert node.stop(timeout=PATIENCE) == 0
+
+
+def test_damage_on_the_way():
+    """A frame that is damaged on its way is refused, named, and sent again: all arrive as they were sent."""
+    with folder() as root, central.Centre(BIN, root, https=False) as centre:
+        way = wire.Wire(spaces.Space(), '127.0.0.1', centre.port, R.random())
+        way.flip = 3
+        options = [way.url if o == centre.url else o for o in central.upstream(centre)]
+        with c.Collector(BIN, root=root, options=options) as node:
+            s = Sender('run')
+            s.make(3, size=100)  # few: they are hit one after the other
+            s.push(node)
+            s.finish(node)
+            c.wait_for(lambda: arrived(centre, s), 'arrives', PATIENCE)
+            same(centre, s)
+            assert not way.wrong and way.count['posts damaged'] == way.count['POST answered 400'] == 3, way.count
+            assert 'answers 400' in node.errors() and 'missing there' not in node.errors(), node.errors()
+            s.lose()
+            assert node.stop(timeout=PATIENCE) == 0
+
+
+def test_side_files_that_grow():
+    """One that grows all the time goes once for each look at it, not as often as it can."""
+    with folder() as root, central.Centre(BIN, root, https=False) as centre:
+        way = wire.Wire(spaces.Space(), '127.0.0.1', centre.port, 1)
+        options = [way.url if o == centre.url else o for o in central.upstream(centre)]
+        with c.Collector(BIN, root=root, options=options) as node:
+            s = Sender('run')
+            s.push(node)
+            s.finish(node)
+            begin, here = time.monotonic(), os.path.join(node.base, 'run.gst', 'alerts.jsonl')
+            while way.count['PUT answered 200'] < 4:
+                with open(here, 'a') as f:
+                    f.write('{}\n')
+                time.sleep(0.001)
+                assert time.monotonic() < begin + PATIENCE
+            time.sleep(1)
+            looks = time.monotonic() - begin + 2  # one a second; there are two side files
+            assert way.count['PUT answered 200'] <= 3 * looks, way.count
+            there = os.path.join(centre.base, 'alpha', 'run.gst', 'alerts.jsonl')
+            c.wait_for(lambda: open(here).read() == open(there).read(), 'all of it arrives', PATIENCE)
+            s.lose()
             assert node.stop(timeout=PATIENCE) == 0
 
 
