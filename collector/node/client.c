@@ -57,6 +57,7 @@ void coll_client_resume(struct coll_client *c, int64_t now_ns)
 	if (!c->paused || c->closing || coll_keeper_wait(&c->server->keeper, &c->rate, now_ns))
 		return;
 	c->paused = false;
+	c->heard_ns = now_ns; /* it was not silent: nobody listened */
 	set_events(c);
 }
 
@@ -303,6 +304,6 @@ bool coll_client_done(const struct coll_client *c)
 
 bool coll_client_stalled(const struct coll_client *c, int64_t now_ns)
 {
-	return (!c->in.greeted || c->in.carry.len) &&
+	return !c->paused && (!c->in.greeted || c->in.carry.len) &&
 	       now_ns - c->heard_ns > c->server->opts->silence_s * COLL_SECOND_NS;
 }

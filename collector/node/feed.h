@@ -21,6 +21,7 @@ struct coll_feeder {
 	struct coll_store *store; /* where its streams are */
 	struct coll_stream *streams; /* those it feeds, by next_owned */
 	size_t stream_count;
+	size_t held; /* room of half frames of all its feeds */
 	/* A commit of @s failed: @s must be closed, at once or at the end of this turn. */
 	void (*failed)(struct coll_feeder *f, struct coll_stream *s);
 };

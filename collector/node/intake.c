@@ -250,6 +250,7 @@ static int take_frames(struct coll_feed *in, const uint8_t *bytes, size_t len, s
 static void carry_free(struct coll_feed *in)
 {
 	in->server->held -= in->carry.room;
+	in->feeder->held -= in->carry.room;
 	wire_buf_fini(&in->carry);
 }
 
@@ -259,6 +260,16 @@ static void carry_reset(struct coll_feed *in)
 	in->carry.len = in->want = 0;
 	if (in->carry.room > CARRY_KEEP || in->server->held > CARRY_KEEP_ALL)
 		carry_free(in);
+}
+
+/* Who holds much, and sends the rest slowly, leaves room for others. */
+static bool may_hold(const struct coll_feed *in, size_t more)
+{
+	size_t most = COLL_HELD_MAX;
+
+	if (in->feeder->held + more > COLL_HELD_LITTLE)
+		most -= COLL_HELD_KEPT;
+	return in->server->held + more <= most;
 }
 
 /* Room for some more of the frame that is wanted. */
@@ -271,10 +282,11 @@ static int carry_grow(struct coll_feed *in)
 		return 0;
 	if (step > in->want - in->carry.len)
 		step = in->want - in->carry.len;
-	if (in->server->held + step > COLL_HELD_MAX)
+	if (!may_hold(in, step))
 		return -ENOBUFS;
 	err = wire_buf_reserve(&in->carry, step);
 	in->server->held += in->carry.room - had;
+	in->feeder->held += in->carry.room - had;
 	return err;
 }
 

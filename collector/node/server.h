@@ -23,7 +23,9 @@
 #include "store/store.h"
 
 #define COLL_SCRATCH_BYTES (1u << 20) /* one read */
-#define COLL_HELD_MAX (40u << 20) /* half frames, all clients together */
+#define COLL_HELD_MAX (40u << 20) /* half frames, all clients together, ... */
+#define COLL_HELD_KEPT (8u << 20) /* ... of which so much is for feeders that hold ... */
+#define COLL_HELD_LITTLE (4u << 20) /* ... no more than this */
 #define COLL_UNSYNCED_MAX (32u << 20) /* bytes of a stream that wait for the clock */
 
 struct coll_client;

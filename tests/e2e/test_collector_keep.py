@@ -435,6 +435,18 @@ def test_rate():
         assert c.stop() == 0
 
 
+def test_rate_is_no_silence():
+    """Who is not read from, amid a frame, for having sent too much has not fallen silent."""
+    with Collector(BIN, options=["--limit", "client-rate=100K", "--silence", "1"]) as c:
+        s = rng.randbytes(16)
+        client = c.client(timeout=120)
+        client.send(hello(s, "fast"), *(frame(s, n, PULSE, body=rng.randbytes(90001)) for n in range(2, 9)))
+        client.wait_ack(s, 8, timeout=120)
+        got = counters(c)
+        assert got.get("limit_rate") and not got.get("clients_stalled"), got
+        assert c.stop() == 0
+
+
 def notify_socket(root):
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     path = os.path.join(root, "notify")

@@ -177,7 +177,46 @@ static void test_longest_stream(void)
 	end();
 }
 
+/* One team's half frames, and however many it has of them, do not keep another's out. */
+static void test_half_frames_of_many(void)
+{
+	enum {
+		GREEDY = 8
+	};
+	static struct coll_feed greedy[GREEDY];
+	struct coll_feeder other = { .store = &sv.store, .failed = on_failed };
+	struct wire_buf b = { 0 };
+	int i, refused = 0;
+
+	begin(0);
+	put_frame(&b, second, 2, WIRE_FRAME_PULSE, 15u << 20);
+	for (i = 0; i < GREEDY; i++) {
+		greedy[i] = (struct coll_feed){ .server = &sv, .feeder = &feeder };
+		refused += coll_intake(&greedy[i], b.data, b.len - 1) == -ENOBUFS;
+	}
+	EXPECT(refused > GREEDY / 2);
+	EXPECT(sv.held <= COLL_HELD_MAX - COLL_HELD_KEPT);
+	b.len = 0;
+	put_hello(&b, first);
+	put_frame(&b, first, 2, WIRE_FRAME_PULSE, 1u << 20);
+	in.feeder = &other;
+	EXPECT_INT(coll_intake(&in, b.data, b.len / 2), 0);
+	EXPECT_INT(coll_intake(&in, b.data + b.len / 2, b.len - b.len / 2), 0);
+	EXPECT_UINT(stream_of(first)->seqs.top, 2);
+	coll_feeder_release(stream_of(first));
+	coll_store_close(&sv.store, stream_of(first));
+	for (i = 0; i < GREEDY; i++)
+		coll_intake_fini(&greedy[i]);
+	coll_intake_fini(&in);
+	in.feeder = &feeder;
+	EXPECT_UINT(sv.held, 0);
+	EXPECT_UINT(feeder.held + other.held, 0);
+	wire_buf_fini(&b);
+	end();
+}
+
 int main(void)
 {
-	return RUN(test_refused_behind_unstored, test_unstored_beside_another, test_longest_stream);
+	return RUN(test_refused_behind_unstored, test_unstored_beside_another, test_longest_stream,
+		   test_half_frames_of_many);
 }
