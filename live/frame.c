@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <zstd.h>
+#include "wire/bounded.h"
 
 #define RAW_MAX (1u << 20) /* a pulse is some hundred bytes; a Hello some KiB, or a long command */
+#define MEMORY_MAX (8u << 20) /* all that is made of it */
 
 struct live_reader {
 	ZSTD_DCtx *zstd;
@@ -67,6 +69,7 @@ int live_run_frame(struct live_run *r, struct live_reader *d, const struct wire_
 		   const uint8_t *payload, const struct live_when *when)
 {
 	const ProtobufCMessageDescriptor *type;
+	struct wire_bounded memory;
 	const uint8_t *raw;
 	int err;
 
@@ -78,10 +81,11 @@ int live_run_frame(struct live_run *r, struct live_reader *d, const struct wire_
 	err = unpack(d, f, payload + f->head_len, &raw);
 	if (err)
 		return err;
-	ProtobufCMessage *m = protobuf_c_message_unpack(type, NULL, f->raw_len, raw);
+	wire_bounded_init(&memory, MEMORY_MAX);
+	ProtobufCMessage *m = protobuf_c_message_unpack(type, &memory.allocator, f->raw_len, raw);
 	if (!m)
 		return -EBADMSG;
 	err = take(r, f, m, when);
-	protobuf_c_message_free_unpacked(m, NULL);
+	protobuf_c_message_free_unpacked(m, &memory.allocator);
 	return err;
 }

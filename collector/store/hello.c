@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
+#include "wire/bounded.h"
 #include "wire/session.pb-c.h"
 
 #define RAW_MAX (1u << 20) /* a Hello is a few KiB; with long command lines some more */
+#define MEMORY_MAX (8u << 20) /* all that is made of it */
 
 void coll_run_name(char out[COLL_RUN_BYTES], const char *run_id)
 {
@@ -56,13 +58,15 @@ static void copy_text(char *out, size_t room, const char *text)
 
 int coll_hello_read(struct coll_hello *h, const struct wire_frame *f, const uint8_t *payload)
 {
+	struct wire_bounded memory;
 	Wire__Hello *msg;
 	uint8_t *raw;
 	int err = unpack(f, payload + f->head_len, &raw);
 
 	if (err)
 		return err;
-	msg = wire__hello__unpack(NULL, f->raw_len, raw);
+	wire_bounded_init(&memory, MEMORY_MAX);
+	msg = wire__hello__unpack(&memory.allocator, f->raw_len, raw);
 	free(raw);
 	if (!msg)
 		return -EBADMSG;
@@ -70,6 +74,6 @@ int coll_hello_read(struct coll_hello *h, const struct wire_frame *f, const uint
 	copy_text(h->host, sizeof(h->host), msg->host);
 	h->pid = msg->pid;
 	h->start_ns = msg->process_start_ns;
-	wire__hello__free_unpacked(msg, NULL);
+	wire__hello__free_unpacked(msg, &memory.allocator);
 	return 0;
 }

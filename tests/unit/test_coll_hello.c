@@ -119,6 +119,32 @@ static void test_hostile(void)
 	wire_buf_fini(&out);
 }
 
+/* Small on the wire, and a hundred MiB of empty devices when it is unpacked. */
+static void test_swelling(void)
+{
+	Wire__Hello m = WIRE__HELLO__INIT;
+	Wire__Device device = WIRE__DEVICE__INIT, **devices;
+	struct wire_encoder *e = wire_encoder_new(stream, 3);
+	struct wire_buf out = { 0 };
+	struct coll_hello h;
+	struct wire_frame f;
+	size_t i, n = 500000;
+
+	devices = calloc(n, sizeof(*devices));
+	for (i = 0; i < n; i++)
+		devices[i] = &device;
+	m.run_id = (char *)(uintptr_t) "run";
+	m.devices = devices;
+	m.n_devices = n;
+	REQUIRE(e && !wire_encoder_message(e, WIRE_FRAME_HELLO, &m.base, 5, &out));
+	EXPECT(out.len < 1000);
+	REQUIRE(!wire_frame_header_get(&f, out.data));
+	EXPECT_INT(coll_hello_read(&h, &f, out.data + WIRE_FRAME_HEADER_BYTES), -EBADMSG);
+	wire_encoder_free(e);
+	wire_buf_fini(&out);
+	free(devices);
+}
+
 static void test_ended(void)
 {
 	struct coll_hello who = { .host = "a\"b\\c\n", .pid = 5, .start_ns = 6 };
@@ -141,5 +167,5 @@ static void test_ended(void)
 
 int main(void)
 {
-	return RUN(test_names, test_read, test_long_host, test_hostile, test_ended);
+	return RUN(test_names, test_read, test_long_host, test_hostile, test_swelling, test_ended);
 }
