@@ -247,6 +247,7 @@ static void set_once(struct coll_link *l)
 
 	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, is_https(o->upstream) ? "https" : "http");
 	curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(e, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(e, CURLOPT_ERRORBUFFER, l->trouble);
 	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT, (long)COLL_LINK_CONNECT_S);

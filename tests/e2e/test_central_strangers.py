@@ -120,7 +120,7 @@ def test_strangers():
                 front.wait_asked('PUT', 'POST')
             node.stop(timeout=PATIENCE)
             assert all(line.split()[1] == '0' for line in cursor(node, 'run')), cursor(node, 'run')
-            front.say(lambda method, path, body: (413, {}, PAGE) if len(body) > 100000 else None)
+            front.say(lambda method, path, body: (413, {}, PAGE) if len(body) > 300000 else None)
             node.start()
             c.wait_for(lambda: is_there(centre, 'run', stream, 30), 'all of it arrives', PATIENCE)
             record = os.path.join(centre.base, 'alpha', 'run.gst', 'run.json')
