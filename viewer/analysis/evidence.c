@@ -6,8 +6,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include "series_make.h"
+#include "window.h"
 
 #define SAMPLES_KEPT_MAX (UINT64_C(1) << 20) /* of one process, however long a GPU idles */
 #define THREADS_MAX (1u << 16)
@@ -97,29 +97,6 @@ static struct ana_seen *get_thread(struct ana_evidence *e, uint32_t pid, uint32_
 	return s;
 }
 
-/* Room for one more element of @each bytes at the tail; [head, tail) is alive. */
-static int ring_room(void *array, size_t *head, size_t *tail, size_t *room, size_t each)
-{
-	char *p = *(char **)array;
-	size_t want;
-
-	if (*tail < *room)
-		return 0;
-	if (*head > *room / 2) {
-		memmove(p, p + *head * each, (*tail - *head) * each);
-		*tail -= *head;
-		*head = 0;
-		return 0;
-	}
-	want = *room ? *room * 2 : 32;
-	p = reallocarray(p, want, each);
-	if (!p)
-		return -ENOMEM;
-	*(char **)array = p;
-	*room = want;
-	return 0;
-}
-
 static int64_t back(int64_t t, int64_t ns)
 {
 	return t < INT64_MIN + ns ? INT64_MIN : t - ns;
@@ -159,7 +136,7 @@ int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s,
 		e->kept--;
 		e->forgotten++;
 	}
-	if (ring_room(&t->sample, &t->head, &t->tail, &t->room, sizeof(*t->sample)))
+	if (ana_window_room(&t->sample, &t->head, &t->tail, &t->room, sizeof(*t->sample)))
 		return -ENOMEM;
 	t->role = s->role;
 	t->sample[t->tail++] = *s;
@@ -176,7 +153,7 @@ static int add_row(struct ana_batches *b, const struct wire_batch *row, int64_t 
 	while (b->head < b->tail &&
 	       (b->row[b->head].end_ns < before || b->tail - b->head >= BATCHES_KEPT_MAX))
 		b->head++;
-	if (ring_room(&b->row, &b->head, &b->tail, &b->room, sizeof(*b->row)))
+	if (ana_window_room(&b->row, &b->head, &b->tail, &b->room, sizeof(*b->row)))
 		return -ENOMEM;
 	b->row[b->tail++] = *row;
 	if (row->end_ns - row->start_ns > b->longest)

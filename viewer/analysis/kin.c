@@ -8,34 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "blame.h"
+#include "window.h"
 
 void ana_kin_fini(struct ana_kin *k)
 {
 	free(k->piece);
 	free(k->orphan);
 	*k = (struct ana_kin){ 0 };
-}
-
-static int make_room(void *array, size_t *head, size_t *tail, size_t *room, size_t each)
-{
-	char *p = *(char **)array;
-	size_t want;
-
-	if (*tail < *room)
-		return 0;
-	if (*head > *room / 2) {
-		memmove(p, p + *head * each, (*tail - *head) * each);
-		*tail -= *head;
-		*head = 0;
-		return 0;
-	}
-	want = *room ? *room * 2 : 16;
-	p = reallocarray(p, want, each);
-	if (!p)
-		return -ENOMEM;
-	*(char **)array = p;
-	*room = want;
-	return 0;
 }
 
 int ana_kin_decided(struct ana_kin *k, int64_t start, const int64_t ns[ANA_CLASSES])
@@ -46,7 +25,7 @@ int ana_kin_decided(struct ana_kin *k, int64_t start, const int64_t ns[ANA_CLASS
 		k->head++;
 		k->stale = true;
 	}
-	if (make_room(&k->piece, &k->head, &k->tail, &k->room, sizeof(*k->piece)))
+	if (ana_window_room(&k->piece, &k->head, &k->tail, &k->room, sizeof(*k->piece)))
 		return -ENOMEM;
 	k->stale |= head != k->head;
 	/* nearly always at the end: several GPUs of one thread may come out of order */
@@ -62,8 +41,8 @@ int ana_kin_orphan(struct ana_kin *k, const struct ana_orphan *o)
 {
 	size_t i;
 
-	if (make_room(&k->orphan, &k->orphan_head, &k->orphan_tail, &k->orphan_room,
-		      sizeof(*k->orphan)))
+	if (ana_window_room(&k->orphan, &k->orphan_head, &k->orphan_tail, &k->orphan_room,
+			    sizeof(*k->orphan)))
 		return -ENOMEM;
 	for (i = k->orphan_tail++; i > k->orphan_head && k->orphan[i - 1].start > o->start; i--)
 		k->orphan[i] = k->orphan[i - 1];

@@ -10,46 +10,17 @@
 #include "walk.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-static void *ring_room(struct ana_walk *w, void *array, size_t *head, size_t *tail, size_t *room,
-		       size_t each)
-{
-	char *p = array;
-	size_t want;
-
-	if (*tail < *room)
-		return p;
-	if (*head > *room / 2) {
-		memmove(p, p + *head * each, (*tail - *head) * each);
-		*tail -= *head;
-		*head = 0;
-		return p;
-	}
-	want = *room ? *room * 2 : 64;
-	p = reallocarray(array, want, each);
-	if (!p) {
-		w->err = -ENOMEM;
-		return NULL;
-	}
-	*room = want;
-	return p;
-}
+#include "window.h"
 
 void ana_pending_add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap)
 {
 	struct ana_run_of_gaps *last;
-	void *p;
 
-	p = ring_room(w, g->gap, &g->gap_head, &g->gap_tail, &g->gap_room, sizeof(*g->gap));
-	if (!p)
+	if (ana_window_room(&g->gap, &g->gap_head, &g->gap_tail, &g->gap_room, sizeof(*g->gap)) ||
+	    ana_window_room(&g->run, &g->run_head, &g->run_tail, &g->run_room, sizeof(*g->run))) {
+		w->err = -ENOMEM;
 		return;
-	g->gap = p;
-	p = ring_room(w, g->run, &g->run_head, &g->run_tail, &g->run_room, sizeof(*g->run));
-	if (!p)
-		return;
-	g->run = p;
+	}
 	g->gap[g->gap_tail++] = *gap;
 	w->gaps_open++;
 	last = g->run_tail > g->run_head ? &g->run[g->run_tail - 1] : NULL;

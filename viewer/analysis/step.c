@@ -6,8 +6,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include "series_make.h"
+#include "window.h"
 
 #define EXACT_MAX ((size_t)1 << 16)
 #define OPEN_MAX 65536u /* steps that have begun and may still be exposed */
@@ -145,19 +145,8 @@ static int append(struct ana_steps *s, int64_t start, int64_t end)
 {
 	if (s->tail - s->head == OPEN_MAX && done(s, &s->open[s->head++]))
 		return -ENOMEM;
-	if (s->tail == s->room && s->head > s->room / 2) {
-		memmove(s->open, s->open + s->head, (s->tail - s->head) * sizeof(*s->open));
-		s->tail -= s->head;
-		s->head = 0;
-	} else if (s->tail == s->room) {
-		size_t room = s->room ? s->room * 2 : 16;
-		struct ana_step *p = reallocarray(s->open, room, sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		s->open = p;
-		s->room = room;
-	}
+	if (ana_window_room(&s->open, &s->head, &s->tail, &s->room, sizeof(*s->open)))
+		return -ENOMEM;
 	s->open[s->tail++] = (struct ana_step){ start, end, 0, s->process };
 	return 0;
 }

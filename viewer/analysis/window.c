@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "window.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ana_window_room(void *array, size_t *head, size_t *tail, size_t *room, size_t each)
+{
+	char *p = *(char **)array;
+	size_t want;
+
+	if (*tail < *room)
+		return 0;
+	if (*head > *room / 2) {
+		memmove(p, p + *head * each, (*tail - *head) * each);
+		*tail -= *head;
+		*head = 0;
+		return 0;
+	}
+	want = *room ? *room * 2 : 32;
+	p = reallocarray(p, want, each);
+	if (!p)
+		return -ENOMEM;
+	*(char **)array = p;
+	*room = want;
+	return 0;
+}
