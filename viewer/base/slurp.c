@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int read_upto(int fd, char *to, size_t room, size_t *got)
+int view_read_upto(int fd, char *to, size_t room, size_t *got)
 {
 	*got = 0;
 	while (*got < room) {
@@ -44,7 +44,7 @@ int view_slurp(const char *path, char **text, size_t *len)
 		/* Files of /proc and /sys claim to be empty or a page. */
 		size_t room = st.st_size > 4096 ? (size_t)st.st_size : 4096;
 		data = malloc(room + 1);
-		err = data ? read_upto(fd, data, room, len) : -ENOMEM;
+		err = data ? view_read_upto(fd, data, room, len) : -ENOMEM;
 	}
 	close(fd);
 	if (err) {

@@ -13,6 +13,9 @@
  */
 int view_slurp(const char *path, char **text, size_t *len);
 
+/* Reads until @room bytes are there or the file ends; *got says how many. 0 or negative errno. */
+int view_read_upto(int fd, char *to, size_t room, size_t *got);
+
 /*
  * Writes a file so that readers see the old one or the new one and never a part: a temporary file
  * beside it, then rename. A device or a pipe is written to as it is. 0 or negative errno.

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/slurp.h"
 
 #define ALLOCS_MAX 65536u /* nodes times restarts */
 #define BYTES_MAX ((size_t)64 << 20) /* of all of them */
@@ -87,22 +88,6 @@ int view_job_folder_read(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-static int read_upto(int fd, char *to, size_t room, size_t *got)
-{
-	for (*got = 0; *got < room;) {
-		ssize_t n = read(fd, to + *got, room - *got);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		*got += (size_t)n;
-	}
-	return 0;
-}
-
 /* At most *most bytes, which get fewer by what is read. */
 static int read_text(int dir, struct view_arena *mem, const char *name, size_t *most, char **text,
 		     size_t *len)
@@ -122,7 +107,7 @@ static int read_text(int dir, struct view_arena *mem, const char *name, size_t *
 	if (!err) {
 		*most -= (size_t)st.st_size;
 		*text = view_arena_alloc(mem, (size_t)st.st_size + 1);
-		err = read_upto(fd, *text, (size_t)st.st_size, len);
+		err = view_read_upto(fd, *text, (size_t)st.st_size, len);
 	}
 	close(fd);
 	return err;
