@@ -16,6 +16,7 @@
 #include "base/options.h"
 #include "base/progress.h"
 #include "trace/newest.h"
+#include "base/stop.h"
 
 static const char usage_head[] =
 	"usage: gpustarve export RUN --format FORMAT [-o FILE]\n"
@@ -58,9 +59,7 @@ static void usage(void)
 	fputs(usage_tail, stdout);
 }
 
-/* --- progress and signals --- */
-
-static volatile sig_atomic_t stopped; /* the signal */
+/* --- progress --- */
 
 struct watch {
 	struct view_progress progress;
@@ -72,26 +71,6 @@ static void show_progress(void *arg, double done)
 	struct watch *w = arg;
 
 	view_progress_set(&w->progress, w->x->seen, done);
-}
-
-static void on_signal(int sig)
-{
-	stopped = sig;
-}
-
-/* The first such signal ends the export, which then takes away what it wrote; a second one kills. */
-static void catch_signals(void)
-{
-	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction sa = { .sa_handler = on_signal,
-				.sa_flags = (int)SA_RESETHAND | SA_RESTART };
-	struct sigaction old;
-	size_t i;
-
-	for (i = 0; i < sizeof(sigs) / sizeof(sigs[0]); i++)
-		if (!sigaction(sigs[i], NULL, &old) && old.sa_handler != SIG_IGN)
-			sigaction(sigs[i], &sa, NULL);
-	signal(SIGPIPE, SIG_IGN);
 }
 
 /* --- the work --- */
@@ -191,7 +170,6 @@ static int export(const struct options *o)
 				 .file = o->file,
 				 .table = o->table,
 				 .folder = names_folder(o->file),
-				 .stop = &stopped,
 				 .progress = show_progress };
 	struct watch watch = { .x = &x };
 	int err;
@@ -202,7 +180,8 @@ static int export(const struct options *o)
 	view_progress_begin(&watch.progress, "exporting", o->quiet);
 	watch.progress.name = o->run;
 	watch.progress.unit = "events";
-	catch_signals();
+	x.stop = view_stop_watch();
+	signal(SIGPIPE, SIG_IGN);
 	err = open_trace(&x, o);
 	if (!err)
 		err = write_out(&x, o);
@@ -212,10 +191,8 @@ static int export(const struct options *o)
 	view_export_fini(&x);
 	view_trace_close(x.trace);
 	view_summary_free(x.summary);
-	if (err == -EINTR && stopped) {
-		signal(stopped, SIG_DFL);
-		raise(stopped);
-	}
+	if (err == -EINTR)
+		view_stop_die();
 	return err ? complain(&x, err) : VIEW_EXIT_OK;
 }
 

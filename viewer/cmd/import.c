@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/progress.h"
+#include "base/stop.h"
 
 static const char usage[] =
 	"usage: gpustarve import FILE... -o RUN\n"
@@ -70,33 +70,12 @@ static void print_summary(const struct view_import_stats *s, const char *out)
 	       s->streams == 1 ? "" : "es", (double)s->bytes / 1e6);
 }
 
-static volatile sig_atomic_t stopped; /* the signal */
-
-static void on_signal(int sig)
-{
-	stopped = sig;
-}
-
-/* The first such signal ends the import, which then takes away what it wrote; a second one kills. */
-static void catch_signals(void)
-{
-	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction sa = { .sa_handler = on_signal,
-				.sa_flags = (int)SA_RESETHAND | SA_RESTART };
-	struct sigaction old;
-	size_t i;
-
-	for (i = 0; i < sizeof(sigs) / sizeof(sigs[0]); i++)
-		if (!sigaction(sigs[i], NULL, &old) && old.sa_handler != SIG_IGN)
-			sigaction(sigs[i], &sa, NULL);
-}
-
 static int import(char *const files[], size_t n, const char *name, bool quiet)
 {
 	struct view_progress progress;
-	struct view_import_options options = {
-		.progress = show_progress, .note = show_note, .arg = &progress, .stop = &stopped
-	};
+	struct view_import_options options = { .progress = show_progress,
+					       .note = show_note,
+					       .arg = &progress };
 	struct view_import_stats stats;
 	struct view_import_error error = { .file = NULL };
 	char *out = run_path(name);
@@ -108,13 +87,11 @@ static int import(char *const files[], size_t n, const char *name, bool quiet)
 	}
 	view_progress_begin(&progress, "importing", quiet);
 	progress.unit = "rows";
-	catch_signals();
+	options.stop = view_stop_watch();
 	err = view_import_files(files, n, out, &options, &stats, &error);
 	view_progress_end(&progress);
-	if (err == -EINTR && stopped) {
-		signal(stopped, SIG_DFL);
-		raise(stopped);
-	}
+	if (err == -EINTR)
+		view_stop_die();
 	if (err)
 		view_error("%s: %s", error.file ? error.file : out, error.why);
 	else if (!quiet)
