@@ -69,6 +69,14 @@ class Site:
         gs.equal(done.returncode, want, f'install {options}: {text}')
         return text
 
+    def undo(self, text):
+        """slurm.conf first; scripts and settings, once Slurm goes by it."""
+        settings = self.read(self.settings)
+        said = self.install('--undo')
+        gs.check('once more --undo' in said, f'undo: {said}')
+        gs.equal((self.read(self.conf), self.read(self.settings)), (text, settings), 'undone once')
+        gs.check('all is as it was' in self.install('--undo'), 'undone twice')
+
     def tree(self):
         """Every file with its mode, times left out, and bytes."""
         out = {}
@@ -116,7 +124,7 @@ def round_trips(where):
         plugstack = None if name == 'bytes' else 'optional other.so x=1'
         s = Site(folder, text, plugstack)
         before = put_in_place(s, text, plugstack)
-        s.install('--undo')
+        s.undo(text)
         gs.equal(s.tree(), before, f'{name}: undone')
 
 
@@ -129,7 +137,7 @@ def twice(where):
     once = s.tree()
     gs.check('nothing to do' in s.install(*s.options()), 'a second time')
     gs.equal(s.tree(), once, 'twice is once')
-    s.install('--undo')
+    s.undo(CONFS['no end'])
     gs.equal(s.tree(), before, 'undone')
     s.install('--undo', want=1)
 
@@ -146,7 +154,7 @@ def refuses(where):
         gs.equal(s.tree(), before, f'{key}: nothing was changed')
     s.install(*s.options(), '--parts', 'taskprolog,prolog,epilog')
     gs.check('  EPILOGSLURMCTLD = /site/x\n' in s.read(s.conf), 'a part that is left out')
-    s.install('--undo')
+    s.undo('ClusterName=big\n  EPILOGSLURMCTLD = /site/x\n')
     gs.equal(s.tree(), before, 'undone')
     s = Site(os.path.join(where), 'ClusterName=big TaskProlog=/a\n')
     for text, why in (('ClusterName=big TaskProlog=/a\n', 'does not stand alone'),
@@ -175,10 +183,7 @@ def chains(where):
     gs.equal(s.value('MailProg'), os.path.join(s.p.scripts, 'mailprog'), 'mail goes through ours')
     gs.check('\nmailer=/site/mail\n' in s.read(s.settings), "to the site's")
     gs.check('nothing to do' in s.install('--chain', '--parts', PARTS, *s.options()), 'twice')
-    wrapper = s.value('Prolog')
-    gs.check('once more --undo' in s.install('--undo'), 'SLURM may start them until it reads slurm.conf')
-    gs.equal((s.read(s.conf), os.access(wrapper, os.X_OK)), (OWN, True), 'what it starts is still there')
-    s.install('--undo')
+    s.undo(OWN)
     os.rmdir(site)
     gs.equal(s.tree(), before, 'undone')
 
