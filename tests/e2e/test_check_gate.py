@@ -92,6 +92,8 @@ def several(where, old, same, slower):
     wants(PASS, 'the second', runs[1], '--baseline', file, '--add-to-baseline')
     wants(PASS, 'the second again', runs[1], '--baseline', file, '--add-to-baseline')
     gs.equal(held(), ids[:2], 'runs of the baseline')
+    told, _ = wants(PASS, 'once more', runs[1], '--baseline', file, '--add-to-baseline')
+    gs.check('grown.json holds 2 runs now' in told, told)
     wants(PASS, 'more', *runs[2:8], '--baseline', file, '--add-to-baseline')
     gs.equal(held(), ids[:8], 'runs of the baseline')
     text, _ = wants(PASS, 'one more of the kind', runs[8], '--baseline', file)
@@ -117,7 +119,7 @@ def comparable(where, file, same):
     other = gating.run_of(where, 'other', [2_000_000] * 100, [200_000] * 100,
                           gpu='NVIDIA A100-SXM4-40GB')
     out, _ = wants(OTHER, 'another GPU', other, '--baseline', file)
-    gs.check('different GPUs' in out and 'A100' in out, out)
+    gs.check('different GPUs' in out and 'A100' in out and out.count('not comparable') == 2, out)
     out, _ = wants(OTHER, 'another price', same, '--baseline', file, '--price', '2')
     gs.check('different prices' in out, out)
     wants(OTHER, 'another window', same, '--baseline', file, '--window', 'device')

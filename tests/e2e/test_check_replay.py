@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e waits timeout=400
+# ctest: labels=e2e waits timeout=600
 """`gpustarve check --replay`: without a GPU, the real loader paced by a recorded run starves as the
 run did, a loader that became slower is caught, the program is left alone otherwise, and what cannot
 be replayed is said in one line. How close predictions are is tests/gate's to print: here is what
 holds on any machine, however busy: sleeping datasets, whose time the machine does not change much."""
+import json
 import os
 import shutil
 
 import gs
 import replaying
 
-CASE = {'workers': 2, 'dataset': 'sleep', 'steps': 120, 'batch': 2, 'sample-ms': 20, 'gpu-ms': 10}
+CASE = {'workers': 2, 'dataset': 'sleep', 'steps': 80, 'batch': 2, 'sample-ms': 20, 'gpu-ms': 10}
 
 
 def loop(where, name, text):
@@ -37,13 +38,13 @@ def named(judgement, what):
     gs.check(f'input.fetch, train_loader.py:{line} __getitem__' in judgement['message'], f'{what}: {judgement}')
 
 
-def pipeline(recorded, where):
-    """The gate of scripts/ci: every report of one replay, whose command ran once."""
+def pipeline(recorded, base, where):
+    """The gate of scripts/ci: every report of one replay, whose command ran once. It joins the baseline."""
     gate = os.path.join(gs.SOURCE, 'scripts', 'ci', 'gate')
     loop_py = os.path.join(gs.WORKLOADS, 'loader_loop.py')
     env = gs.environment(PATH=os.pathsep.join((os.path.dirname(gs.CLI), os.environ['PATH'])),
                          GITHUB_ACTIONS='true')
-    done = gs.command([gate, '--budget', 'starved_pct<=10', '--replay', recorded, '--', 'bash', '-c',
+    done = gs.command([gate, '--budget', 'starved_pct<=10', '--baseline', base, '--add-to-baseline', '--replay', recorded, '--', 'bash', '-c',
                        'echo once >>ran; exec "$@"', 'loop', gs.PYTHON, loop_py,
                        *replaying.options(CASE, ())], env=env, cwd=where)
     text = done.stdout.decode()
@@ -51,6 +52,9 @@ def pipeline(recorded, where):
     gs.equal(open(os.path.join(where, 'ran')).read(), 'once\n', 'how often the command ran')
     errors = [line for line in text.splitlines() if line.startswith('::error ')]
     gs.check(len(errors) == 1 and 'train_loader.py' in errors[0] and ',line=' in errors[0], text)
+    with open(base, encoding='utf-8') as f:
+        ids = [r['id'] for r in json.load(f)['runs']]
+    gs.check(len(set(ids)) == 2, f'replays are runs of their own: {ids}')
     for name in 'gate.txt', 'gate.json', 'gate-junit.xml', 'gate-codequality.json', 'gate.md':
         with open(os.path.join(where, 'gpustarve-gate', name), encoding='utf-8') as f:
             gs.check('starved' in f.read(), f'{name} tells of the budget')
@@ -105,12 +109,12 @@ def main():
             gs.check(starved >= 25, f'starved {starved} %')
             gs.check(got['replay']['accelerator_utilization_pct'] <= 55, str(got['replay']))
             gs.check('cores here' in got['judgements'][0]['message'], str(got['judgements'][0]))
-        pipeline(file, where)
+        pipeline(file, base, where)
         slower = dict(CASE, **{'sample-ms': 60})
         status, got = replaying.replay(file, slower, where, '--baseline', base)
         gs.equal(status, 2, f'a loader three times as slow: {got}')
         named(got['judgements'][-1], 'the line that became slower')
-        status, got = replaying.replay(file, dict(CASE, workers=0, steps=50), where)
+        status, got = replaying.replay(file, dict(CASE, workers=0, steps=45), where)
         named(got['judgements'][0], 'the line in a loader without workers')
         left_alone(file, where)
         fails(file, 'no loader', gs.PYTHON, '-c', 'pass', says='0 batches')

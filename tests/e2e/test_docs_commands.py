@@ -80,7 +80,8 @@ def samples(where):
                  .returncode, 0, 'summary of a sample')
     for name in 'trace.json.gz', 'rank0.json.gz', 'rank1.json.gz', 'report.sqlite':
         shutil.copy(os.path.join(where, 'AFTER.json'), os.path.join(where, name))
-    gs.gpustarve('check', run, '--baseline', os.path.join(where, 'gpustarve-baseline.json'), '--update-baseline')
+    gs.gpustarve('check', run, '--baseline', os.path.join(where, 'gpustarve-baseline.json'), '--update-baseline',
+                 '--window', 'device')
     for name, text in (('train.py', TRAIN), ('loader_loop.py', LOOP), ('aws/vms.csv', SKYPILOT),
                        ('report.nsys-rep', '')):
         os.makedirs(os.path.dirname(os.path.join(where, name)), exist_ok=True)

@@ -7,6 +7,7 @@
 #include "check/baseline.h"
 #include "check/change.h"
 #include "check/metric.h"
+#include "check/result.h"
 #include "check/scale.h"
 #include "check/student.h"
 #include "harness.h"
@@ -384,9 +385,71 @@ static void test_scale(void)
 	copy_ms = 0;
 }
 
+static struct check_run run_of_steps(struct check_item *item, size_t steps, int64_t ns)
+{
+	struct check_run r = made_run();
+
+	for (size_t i = 0; i < steps; i++)
+		item[i] = (struct check_item){ ns + (int64_t)(i % 7), ns / 10 };
+	r.series =
+		(struct check_series){ .item = item, .count = steps, .width = 1, .steps = steps };
+	r.steps = steps;
+	return r;
+}
+
+/* A regression names what made steps longer: no start-up, and the line of the class that grew. */
+static void test_grown(void)
+{
+	static struct check_item a[100], b[100];
+	struct check_run old = run_of_steps(a, 100, 10000000), now = run_of_steps(b, 100, 12000000);
+	struct check_options o = { .alpha = 0.01, .min_effect = 0.015, .run_spread = CHECK_SPREAD };
+	struct view_arena mem = { 0 };
+	struct check_result r;
+
+	now.classes[ANA_EXCLUDED_STARTUP] = 900000000;
+	now.classes[ANA_INPUT_PREP] = 200000000;
+	now.place[0] = (struct check_place){ ANA_INPUT_FETCH, "/a/x.py", "f", 3, 300000000 };
+	now.place[1] = (struct check_place){ ANA_INPUT_PREP, "/a/y.py", "g", 7, 200000000 };
+	now.places = 2;
+	check_result_init(&r, &mem);
+	check_judge_change(&r, &old, 1, &now, 1, &o);
+	REQUIRE(r.first && r.first->status == CHECK_FAIL);
+	EXPECT_STR(r.first->file, "/a/y.py");
+	EXPECT_INT(r.first->line, 7);
+	EXPECT(strstr(r.first->message, "most of it is input.prep, y.py:7 g") != NULL);
+	view_arena_fini(&mem);
+}
+
+/* A budget names the line of what it is about. */
+static void test_place_of_budget(void)
+{
+	struct check_run run = made_run();
+	struct view_arena mem = { 0 };
+	struct check_result r;
+	struct check_budget b;
+	const char *why;
+
+	run.place[0] = (struct check_place){ ANA_HOST_SYNC, "/a/x.py", "f", 3, 300000000 };
+	run.place[1] = (struct check_place){ ANA_INPUT_FETCH, "/a/y.py", "g", 7, 200000000 };
+	run.places = 2;
+	check_result_init(&r, &mem);
+	REQUIRE(!check_budget_parse("starved_pct<=1", &b, &why));
+	check_judge_budget(&r, &b, &run);
+	EXPECT(strstr(r.first->message, "; most of it: input.fetch, y.py:7 g") != NULL);
+	check_result_init(&r, &mem);
+	REQUIRE(!check_budget_parse("wasted_pct<=1", &b, &why));
+	check_judge_budget(&r, &b, &run);
+	EXPECT(strstr(r.first->message, "; most of the waste: host.sync, x.py:3 f") != NULL);
+	check_result_init(&r, &mem);
+	REQUIRE(!check_budget_parse("host.gc_pct>=1", &b, &why));
+	check_judge_budget(&r, &b, &run);
+	EXPECT(r.first->status == CHECK_FAIL && !r.first->file);
+	view_arena_fini(&mem);
+}
+
 int main(void)
 {
-	return RUN(test_scale, test_exact, test_no_budget, test_unknown_value, test_series,
-		   test_no_series, test_warmup, test_change, test_typical, test_spread,
-		   test_student, test_baseline);
+	return RUN(test_grown, test_place_of_budget, test_scale, test_exact, test_no_budget,
+		   test_unknown_value, test_series, test_no_series, test_warmup, test_change,
+		   test_typical, test_spread, test_student, test_baseline);
 }

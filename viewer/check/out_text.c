@@ -2,6 +2,7 @@
 #include "out.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include "base/wrap.h"
 
 static const char *const word[] = { "pass", "warn", "FAIL", "not comparable" };
@@ -12,13 +13,15 @@ void check_out_text(const struct check_result *r, FILE *f)
 	char head[32];
 
 	for (const struct check_judgement *j = r->first; j; j = j->next) {
-		if (j->run != run) {
-			run = j->run;
+		if (!run || strcmp(j->run ? j->run : "", run)) {
+			run = j->run ? j->run : "";
 			fputs("run ", f);
-			view_put_tame(f, run ? run : "(none)");
+			view_put_tame(f, run[0] ? run : "(none)");
 			fputc('\n', f);
 		}
-		int at = snprintf(head, sizeof(head), "  %s: ", word[j->status]);
+		bool said = !strncmp(j->message, word[j->status], strlen(word[j->status]));
+		int at = snprintf(head, sizeof(head), "  %s%s", said ? "" : word[j->status],
+				  said ? "" : ": ");
 		fputs(head, f);
 		view_wrap(f, at, 6, j->message);
 		if (j->file) {
@@ -28,6 +31,7 @@ void check_out_text(const struct check_result *r, FILE *f)
 			fputc('\n', f);
 		}
 	}
-	fprintf(f, "gpustarve check: %s (%zu judgements, %zu failed, %zu warnings)\n",
-		word[r->worst], r->count, r->failed, r->warned);
+	fprintf(f, "gpustarve check: %s (%zu judgement%s, %zu failed, %zu warning%s)\n",
+		word[r->worst], r->count, r->count == 1 ? "" : "s", r->failed, r->warned,
+		r->warned == 1 ? "" : "s");
 }

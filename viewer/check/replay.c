@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/embedded.h"
 #include "base/log.h"
@@ -263,11 +264,22 @@ static int read_seen(const char *dir, const struct took *t, struct view_arena *m
 	return err;
 }
 
+/* A baseline keeps runs apart by their ids. */
+static const char *when(char text[32])
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	strftime(text, 32, "%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
+	return text;
+}
+
 static void fill(struct check_replay *out, const struct check_run *base, struct view_arena *mem)
 {
 	struct check_run *run = &out->run;
 	int64_t ns, wait, recorded, recorded_wait, busy = busy_per_step(base);
 	int64_t n = (int64_t)run->series.count;
+	char now[32];
 
 	sums(&run->series, &ns, &wait);
 	sums(&base->series, &recorded, &recorded_wait);
@@ -277,7 +289,7 @@ static void fill(struct check_replay *out, const struct check_run *base, struct 
 	out->recorded_utilization_ppm =
 		capped_ppm(busy, recorded / (int64_t)(base->series.count * base->series.width));
 	out->recorded_starved_ppm = capped_ppm(recorded_wait, recorded);
-	run->id = view_arena_printf(mem, "replay of %s", base->id);
+	run->id = view_arena_printf(mem, "replay %s of %s", when(now), base->id);
 	run->hardware = view_arena_printf(mem, "replay of %s by %" PRId64 " cores", base->hardware,
 					  out->cores);
 	run->dataset = base->dataset;

@@ -411,7 +411,7 @@ static int merge(const struct opts *o, const struct baseline *b, const struct ch
 }
 
 static int update(const struct opts *o, const struct baseline *b, const struct check_run *run,
-		  size_t runs, struct view_arena *mem)
+		  size_t runs, struct check_result *r)
 {
 	struct check_run all[2 * CHECK_RUNS_MAX];
 	size_t count;
@@ -426,13 +426,17 @@ static int update(const struct opts *o, const struct baseline *b, const struct c
 			   run[i].id);
 		return -EINVAL;
 	}
-	err = merge(o, b, run, runs, mem, all, &count);
+	err = merge(o, b, run, runs, r->mem, all, &count);
 	if (err)
 		return err;
 	err = check_baseline_write(o->baseline, all, count);
 	if (err)
 		view_error("%s: %s; name a file in a folder you may write to", o->baseline,
 			   strerror(-err));
+	else
+		check_result_add(r, CHECK_PASS, "baseline", run[runs - 1].id,
+				 view_arena_printf(r->mem, "%s holds %zu run%s now", o->baseline,
+						   count, count == 1 ? "" : "s"));
 	return err;
 }
 
@@ -496,7 +500,7 @@ static int check(const struct opts *o, char **operand, size_t operands)
 	if (!err)
 		err = judge_baseline(o, &r, base, run, runs);
 	if (!err)
-		err = update(o, base, run, runs, &mem);
+		err = update(o, base, run, runs, &r);
 	if (!err)
 		err = write_result(o, &r);
 	int status = err ? CHECK_EXIT_ERROR : check_result_exit(&r, o->fail_on_warn);

@@ -17,6 +17,7 @@ import time
 PERIOD_S = 0.01
 FLUSH_NS = 500000000
 NOBODY, TRAINER = 0, 0xffff  # whose batch is awaited; a worker is its number + 1
+NOBODYS = (0, '', '')  # a line of torch or of another library
 FUTEX = {'x86_64': 202, 'aarch64': 98}.get(os.uname().machine)
 FETCH = os.path.join('torch', 'utils', 'data', '_utils', 'fetch.py')
 
@@ -33,16 +34,14 @@ def _own(name, installed):
 
 
 def _place(frame, installed):
-    """The innermost frame of the user's own below torch's fetch, else what fetch called."""
-    own = called = None
+    """The innermost frame of the user's own below torch's fetch; NOBODYS: none of them is."""
+    own = None
     while frame:
         name = frame.f_code.co_filename
         if name.endswith(FETCH):
-            return own or called
-        here = (frame.f_lineno, frame.f_code.co_name, name)
-        called = here
+            return own or NOBODYS
         if not own and _own(name, installed):
-            own = here
+            own = (frame.f_lineno, frame.f_code.co_name, name)
         frame = frame.f_back
     return None  # not in a fetch
 
@@ -58,14 +57,14 @@ def _sched(thread):
 
 
 def _blocked(thread):
-    """What a thread that the kernel counts on no CPU is in. One that runs is counted a tick late."""
+    """What a thread is blocked in; None: it runs, or could."""
     try:
         with open('/proc/self/task/%d/syscall' % thread) as f:
             number = f.read().split()[0]
     except (OSError, IndexError):
         return 'input.unknown'
     if number == 'running':
-        return 'input.prep'
+        return None
     return 'input.pipeline' if number == str(FUTEX) else 'input.fetch'
 
 
@@ -76,7 +75,8 @@ class Look(object):
         self.state = mmap.mmap(-1, mmap.PAGESIZE)  # shared with whom we fork
         self.here, self.trainer, self.making = here, os.getpid(), False
         self.looking = None  # pid of the process whose thread we are
-        self.seen, self.flushed = {}, 0
+        self.seen, self.flushed = {}, 0  # ns by class and place
+        self.owed, self.blocks = {}, {}  # by place: ns not yet counted, what it blocked in last
         os.register_at_fork(after_in_child=self.forked)
 
     # -- the trainer
@@ -155,23 +155,48 @@ class Look(object):
             time.sleep(PERIOD_S)
             now, then = time.monotonic_ns(), sched
             sched = _sched(maker[1])
-            if struct.unpack_from('<H', self.state, 0)[0] == mine:
-                place = _place(sys._current_frames().get(maker[0]), installed)
-                self.count(place, now - at, then, sched, maker[1])
+            awaited = struct.unpack_from('<H', self.state, 0)[0] == mine
+            if awaited or self.owed:
+                place = _place(sys._current_frames().get(maker[0]), installed) if awaited else None
+                self.count(awaited, place, now - at, then, sched, maker[1])
             if self.seen and now - self.flushed > FLUSH_NS:
                 self.flush(name)
             at = now
 
-    def count(self, place, ns, then, sched, thread):
-        if not place or not then or not sched:
+    def count(self, awaited, place, ns, then, sched, thread):
+        """A thread that runs, or could, is counted late: by a tick, or when it gets its CPU. What is
+        missing of its time is owed until the counters bring it, or it is seen to block."""
+        if not then or not sched:
             self.add('input.unknown', place, ns)
             return
-        cpu = min(ns, sched[0] - then[0])
-        delay = min(ns - cpu, sched[1] - then[1])
+        cpu, delay = sched[0] - then[0], sched[1] - then[1]
+        late_cpu, late_delay = max(0, cpu - ns), max(0, delay - max(0, ns - cpu))
+        cpu, delay = cpu - late_cpu, delay - late_delay
+        for owing, owed in list(self.owed.items()):
+            by_cpu = min(owed, late_cpu)
+            by_delay = min(owed - by_cpu, late_delay)
+            late_cpu, late_delay = late_cpu - by_cpu, late_delay - by_delay
+            self.add('input.prep', owing, by_cpu)
+            self.add('input.cpu_starved', owing, by_delay)
+            self.owed[owing] = owed - by_cpu - by_delay
+        blocked = _blocked(thread)
+        if blocked:
+            for owing, owed in self.owed.items():
+                self.add(self.blocks.get(owing, 'input.unknown'), owing, owed)
+            self.owed = {}
+        if not awaited:
+            return
+        left = ns - cpu - delay
+        if not place:
+            self.add('input.unknown', None, ns)
+            return
         self.add('input.prep', place, cpu)
         self.add('input.cpu_starved', place, delay)
-        if ns > cpu + delay:
-            self.add(_blocked(thread), place, ns - cpu - delay)
+        if blocked:
+            self.blocks[place] = blocked
+            self.add(blocked, place, left)
+        elif left:
+            self.owed[place] = self.owed.get(place, 0) + left
 
     def add(self, kind, place, ns):
         if ns:
@@ -184,7 +209,7 @@ class Look(object):
         try:
             with open(name, 'a', encoding='utf-8', errors='backslashreplace') as f:
                 for (kind, place), ns in list(seen.items()):
-                    line, function, file = place or (0, '', '')
+                    line, function, file = place or NOBODYS
                     text = [t.replace('\t', '?').replace('\n', '?')
                             for t in (function, file and os.path.abspath(file))]
                     f.write('%s %d %d\t%s\t%s\n' % (kind, ns, line, *text))
