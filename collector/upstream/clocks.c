@@ -99,7 +99,7 @@ static void write_into(const struct coll_clocks *c, const struct coll_out_run *r
 			i ? "," : "", c->reading[i].at_ns, c->reading[i].offset_ns,
 			c->reading[i].error_ns);
 	fputs("]}\n", out);
-	snprintf(name, sizeof(name), "clock-%s.json", c->node);
+	snprintf(name, sizeof(name), COLL_CLOCK_PREFIX "%s.json", c->node);
 	if (!fclose(out) && text && coll_file_replace(run->dir, name, text, len))
 		coll_note("%s/%s: cannot be written", run->dir, name);
 	free(text);
@@ -112,7 +112,8 @@ void coll_clocks_write(struct coll_clocks *c, struct coll_outbox *box)
 	if (!c->count)
 		return;
 	for (run = box->runs; run; run = run->next) {
-		if (run->forwarded || run->clocks == c->version)
+		if (run->forwarded || run->clocks == c->version ||
+		    coll_now_ns() - run->changed_ns > 2 * COLL_CLOCKS_KEEP_S * COLL_SECOND_NS)
 			continue;
 		run->clocks = c->version;
 		write_into(c, run);

@@ -45,7 +45,7 @@ bool coll_clocks_due(struct coll_clocks *c, int64_t now_ns);
 /* An answer of GET /v1/clock. False: it is no collector's. */
 bool coll_clocks_take(struct coll_clocks *c, const struct coll_answer *a);
 
-/* Writes what is new into the runs that are forwarded. */
+/* Writes what is new into the runs that are forwarded, as long as something happens in them. */
 void coll_clocks_write(struct coll_clocks *c, struct coll_outbox *box);
 
 #endif

@@ -25,6 +25,7 @@
 #include "store/store.h"
 
 #define COLL_CURSOR_FILE ".upstream"
+#define COLL_CLOCK_PREFIX "clock-"
 #define COLL_CURSOR_MAX (4u << 20)
 #define COLL_OUTBOX_QUIET_S 60 /* a run that says nothing for so long may be over */
 #define COLL_OUTBOX_GIVEN_UP_S 86400 /* so is one after so long that does not say that it is */

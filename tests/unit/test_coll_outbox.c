@@ -486,6 +486,27 @@ static void test_retiring(void)
 	end(&o);
 }
 
+/* Of a run whose wrapper was killed nothing comes any more but our own readings of clocks. */
+static void test_given_up(void)
+{
+	int64_t later = coll_now_ns() + (COLL_OUTBOX_GIVEN_UP_S - 300) * COLL_SECOND_NS;
+	struct coll_outbox o = { .remove = true };
+
+	begin();
+	put_file("killed", "run.json", "{\"exit_status\": null}", 21);
+	put_file("killed", "clock-n.json", "{}", 2);
+	REQUIRE(!coll_outbox_init(&o, &store, TO));
+	note(&o, "killed");
+	send_all(&o, 0);
+	put_file("killed", "clock-n.json", "{\"readings\":[]}", 15);
+	coll_outbox_look(&o, later);
+	EXPECT_UINT(o.pending_files, 1); /* it goes all the same */
+	send_all(&o, COLL_OUTBOX_GIVEN_UP_S + 5);
+	EXPECT_UINT(coll_outbox_retire(&o), 1);
+	EXPECT(!is_there("killed"));
+	end(&o);
+}
+
 /* A process without a collector goes on with its spool file, whatever its run was taken for. */
 static void test_late_spool(void)
 {
@@ -580,7 +601,8 @@ static void test_has_all(void)
 	EXPECT_INT(has_all("run"), 0);
 	send_all(&o, COLL_OUTBOX_GIVEN_UP_S + 5);
 	EXPECT_INT(has_all("run"), 1);
-	put_file("run", HEX ".1.spool", b.data, b.len); /* by a process that nobody knew to be alive */
+	put_file("run", HEX ".1.spool", b.data,
+		 b.len); /* by a process that nobody knew to be alive */
 	EXPECT_INT(has_all("run"), 0);
 	put_file("run", COLL_CURSOR_FILE, "nonsense\n", 9);
 	EXPECT_INT(has_all("run"), 0);
@@ -652,5 +674,6 @@ int main(void)
 {
 	return RUN(test_names, test_cursor, test_batches, test_partly_stored, test_damage,
 		   test_torn_end, test_answers, test_shrinking, test_side_files, test_retiring,
-		   test_late_spool, test_renamed, test_has_all, test_bound, test_removed_by_others);
+		   test_given_up, test_late_spool, test_renamed, test_has_all, test_bound,
+		   test_removed_by_others);
 }
