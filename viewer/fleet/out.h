@@ -30,6 +30,7 @@ const char *fleet_usd_closed(char *out, int64_t nano_usd, int64_t cents);
 const char *fleet_cents(char *out, int64_t cents);
 const char *fleet_hours(char *out, int64_t ns);
 const char *fleet_hours_of_minutes(char *out, int64_t minutes);
+const char *fleet_runs_of(char *out, uint64_t n); /* "1 run", "10,000 runs" */
 int64_t fleet_minutes(const struct fleet_sums *s); /* of all bands */
 
 #endif

@@ -59,8 +59,8 @@ static void put_money(struct fleet_page *s)
 			   &s->mem, "%s %% of the time",
 			   view_percent(pct, view_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS]))));
 	put_answer(s, "Failed", fleet_usd(usd, m[FLEET_FAILED_USD]),
-		   view_arena_printf(&s->mem, "in %s runs that failed or were lost",
-				     view_count(hours, s->f->failed.count)));
+		   view_arena_printf(&s->mem, "in %s that failed or got lost",
+				     fleet_runs_of(hours, s->f->failed.count)));
 	put_answer(s, "Idle", fleet_usd(usd, m[FLEET_IDLE_USD]),
 		   view_arena_printf(&s->mem, "for %s GPU-hours in minutes under 5 %% busy",
 				     fleet_hours_of_minutes(hours, m[FLEET_MINUTES_IDLE])));
@@ -191,12 +191,14 @@ static void put_weeks(struct fleet_page *s)
 
 /* --- why --- */
 
+#define PAIR_HEADS(usd) N(usd) N("GPU-hours") N("%") N("Runs")
+
 static void put_pair(struct fleet_page *s, const struct fleet_group *g)
 {
 	view_unit text;
 
-	fleet_page_number(s, fleet_hours(text, g->sums.m[FLEET_HELD_NS]));
 	fleet_page_number(s, fleet_usd(text, g->sums.m[FLEET_USD]));
+	fleet_page_number(s, fleet_hours(text, g->sums.m[FLEET_HELD_NS]));
 	fleet_page_number(s, view_percent(text, view_ppm(g->sums.m[FLEET_HELD_NS],
 							 s->f->total.m[FLEET_HELD_NS])));
 	fleet_page_number(s, view_count(text, (uint64_t)g->sums.m[FLEET_RUNS]));
@@ -210,14 +212,14 @@ static void put_fixes(struct fleet_page *s)
 
 	if (!n)
 		return;
-	fleet_page_table(s, "fixes", "Top fixes",
-			 T("What") T("How") T("Where") N("GPU-hours") N("At most") N("%")
-				 N("Runs"));
+	fleet_page_table(s, "fixes", "Top fixes", T("What, and where") PAIR_HEADS("At most"));
 	for (size_t i = 0; i < n; i++) {
-		fleet_page_named(s, t->group[i].key[1]);
-		fleet_page_cell(s, t->group[i].text ? t->group[i].text : "");
-		fleet_page_cell(s, t->group[i].key[3]);
-		put_pair(s, &t->group[i]);
+		const struct fleet_group *g = &t->group[i];
+
+		fleet_page_what(
+			s, view_arena_printf(&s->mem, "%s: %s", g->key[1], g->text ? g->text : ""),
+			g->key[3]);
+		put_pair(s, g);
 	}
 	fleet_page_table_end(s, t->groups, n);
 }
@@ -230,10 +232,9 @@ static void put_spots(struct fleet_page *s)
 	if (!n)
 		return;
 	fleet_page_table(s, "lines", "Lines of code that made GPUs wait",
-			 T("Class") T("Where") N("GPU-hours") N("Cost") N("%") N("Runs"));
+			 T("Class, and where") PAIR_HEADS("Cost"));
 	for (size_t i = 0; i < n; i++) {
-		fleet_page_named(s, t->group[i].key[0]);
-		fleet_page_cell(s, t->group[i].key[1]);
+		fleet_page_what(s, t->group[i].key[0], t->group[i].key[1]);
 		put_pair(s, &t->group[i]);
 	}
 	fleet_page_table_end(s, t->groups, n);
@@ -245,8 +246,7 @@ static void put_classes(struct fleet_page *s)
 
 	if (!t->groups)
 		return;
-	fleet_page_table(s, "classes", "Where the time went",
-			 T("Class") N("GPU-hours") N("Cost") N("%") N("Runs"));
+	fleet_page_table(s, "classes", "Where the time went", T("Class") PAIR_HEADS("Cost"));
 	for (size_t i = 0; i < t->groups; i++) {
 		fleet_page_named(s, t->group[i].key[0]);
 		put_pair(s, &t->group[i]);

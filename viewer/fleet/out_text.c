@@ -142,8 +142,9 @@ static void put_runs(struct sheet *s, const char *title, const struct fleet_runs
 	if (!r->count)
 		return;
 	heading(s, title);
-	fprintf(s->out, "  %s runs, %s GPU-hours, %s\n", view_count(count, r->count),
+	fprintf(s->out, "  %s, %s GPU-hours, %s\n", fleet_runs_of(count, r->count),
 		fleet_hours(hours, r->held_ns), fleet_usd(usd, r->usd));
+	fprintf(s->out, "  %12s %13s  %-10s  %s\n", "GPU-hours", "cost", "began", "run, end, user");
 	for (size_t i = 0; i < n; i++) {
 		const struct fleet_run *run = &r->run[i];
 
@@ -194,6 +195,8 @@ static void put_bill(struct sheet *s)
 	int64_t cents = 0, ns = 0;
 
 	heading(s, "The bill");
+	fprintf(s->out, "  %13s %12s  %s\n", "amount", "GPU-hours",
+		"team, project, user, GPU, price model");
 	for (size_t i = 0; i < b->lines; i++) {
 		const struct fleet_group *g = b->line[i].group;
 

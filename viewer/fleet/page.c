@@ -30,18 +30,35 @@ void fleet_page_number(struct fleet_page *s, const char *text)
 	fputs("</td>", s->out);
 }
 
+/* What is short, such as a date, stays on one line. */
+static void put_text(struct fleet_page *s, const char *text)
+{
+	fputs(strlen(text) <= 12 ? "<bdi class=\"keep\">" : "<bdi>", s->out);
+	html_escape(s->out, text);
+	fputs("</bdi>", s->out);
+}
+
 void fleet_page_named(struct fleet_page *s, const char *text)
 {
-	fputs("<tr><th scope=\"row\"><bdi>", s->out);
-	html_escape(s->out, text);
-	fputs("</bdi></th>", s->out);
+	fputs("<tr><th scope=\"row\">", s->out);
+	put_text(s, text);
+	fputs("</th>", s->out);
 }
 
 void fleet_page_cell(struct fleet_page *s, const char *text)
 {
-	fputs("<td class=\"wide\"><bdi>", s->out);
+	fputs("<td>", s->out);
+	put_text(s, text);
+	fputs("</td>", s->out);
+}
+
+void fleet_page_what(struct fleet_page *s, const char *text, const char *place)
+{
+	fputs("<tr><th scope=\"row\" class=\"what\"><bdi>", s->out);
 	html_escape(s->out, text);
-	fputs("</bdi></td>", s->out);
+	fputs("</bdi><br><bdi class=\"mono small soft\">", s->out);
+	html_escape(s->out, place);
+	fputs("</bdi></th>", s->out);
 }
 
 /* --- runs --- */
@@ -64,17 +81,17 @@ static void put_run(struct fleet_page *s, const struct fleet_run *r)
 {
 	view_unit text;
 
-	fputs("<tr><th scope=\"row\"><bdi class=\"mono\">", s->out);
+	fputs("<tr><th scope=\"row\" class=\"what\"><bdi class=\"mono\">", s->out);
 	if (s->f->options.links)
 		put_link(s, r->id);
 	html_escape(s->out, r->id);
 	fputs(s->f->options.links ? "</a></bdi></th>" : "</bdi></th>", s->out);
-	fleet_page_cell(s, fleet_shown(r->team));
-	fleet_page_cell(s, fleet_shown(r->user));
-	fleet_page_cell(s, view_arena_printf(&s->mem, "%s %s", r->end, r->exit));
-	fleet_page_cell(s, view_day(text, r->start_ns));
-	fleet_page_number(s, fleet_hours(text, r->held_ns));
 	fleet_page_number(s, r->priced ? fleet_usd(text, r->usd) : "-");
+	fleet_page_number(s, fleet_hours(text, r->held_ns));
+	fleet_page_cell(s, view_day(text, r->start_ns));
+	fleet_page_cell(s, view_arena_printf(&s->mem, "%s %s", r->end, r->exit));
+	fleet_page_cell(s, fleet_shown(r->user));
+	fleet_page_cell(s, fleet_shown(r->team));
 	fputs("</tr>\n", s->out);
 }
 
@@ -86,7 +103,7 @@ void fleet_page_runs(struct fleet_page *s, const char *id, const char *title,
 	if (!r->count)
 		return;
 	fleet_page_table(s, id, title,
-			 T("Run") T("Team") T("User") T("End") T("Began") N("GPU-hours") N("Cost"));
+			 T("Run") N("Cost") N("GPU-hours") T("Began") T("End") T("User") T("Team"));
 	for (size_t i = 0; i < n; i++)
 		put_run(s, &r->run[i]);
 	fleet_page_table_end(s, r->count, n);

@@ -18,6 +18,8 @@ struct fleet_page {
 void fleet_page_table(struct fleet_page *s, const char *id, const char *title, const char *columns);
 void fleet_page_table_end(struct fleet_page *s, size_t all, size_t shown);
 void fleet_page_named(struct fleet_page *s, const char *text); /* begins a row */
+/* The same, with where it is below. */
+void fleet_page_what(struct fleet_page *s, const char *text, const char *place);
 void fleet_page_number(struct fleet_page *s, const char *text);
 void fleet_page_cell(struct fleet_page *s, const char *text);
 void fleet_page_runs(struct fleet_page *s, const char *id, const char *title,

@@ -89,6 +89,13 @@ const char *fleet_hours(char *out, int64_t ns)
 	return grouped(out);
 }
 
+const char *fleet_runs_of(char *out, uint64_t n)
+{
+	view_count(out, n);
+	strcat(out, n == 1 ? " run" : " runs");
+	return out;
+}
+
 int64_t fleet_minutes(const struct fleet_sums *s)
 {
 	int64_t sum = 0;
@@ -105,33 +112,40 @@ const char *fleet_hours_of_minutes(char *out, int64_t minutes)
 	return fleet_hours(out, (minutes < most ? minutes : most) * NS_PER_MINUTE);
 }
 
-/* ", from 2026-01-05": as it was asked, else the week of the first or last run. */
-static const char *bound(const struct fleet *f, bool last, struct view_arena *mem)
+/* ", from 2026-01-05 to 2026-02-01": as it was asked, else the weeks of the first and last run. */
+static const char *span(const struct fleet *f, struct view_arena *mem)
 {
 	const struct fleet_table *weeks = &f->dim[FLEET_DIM_WEEK];
-	int64_t asked = last ? f->options.query.until_ns - 1 : f->options.query.since_ns;
-	bool given = last ? f->options.query.until_ns < INT64_MAX : asked > 0;
-	const char *word = last ? "to" : "from";
-	view_unit day;
+	const struct fleet_query *q = &f->options.query;
+	bool since = q->since_ns > 0, until = q->until_ns < INT64_MAX;
+	view_unit from, to;
 
-	if (given)
-		return view_arena_printf(mem, ", %s %s", word, view_day(day, asked));
+	view_day(from, q->since_ns);
+	view_day(to, q->until_ns - 1);
+	if (since && until)
+		return view_arena_printf(mem, ", from %s to %s", from, to);
 	if (!weeks->groups)
-		return "";
-	return view_arena_printf(mem, ", %s the week of %s", word,
-				 weeks->group[last ? weeks->groups - 1 : 0].key[0]);
+		return since   ? view_arena_printf(mem, ", from %s", from)
+		       : until ? view_arena_printf(mem, ", to %s", to)
+			       : "";
+	const char *first = weeks->group[0].key[0], *last = weeks->group[weeks->groups - 1].key[0];
+	if (since)
+		return view_arena_printf(mem, ", from %s to the week of %s", from, last);
+	if (until)
+		return view_arena_printf(mem, ", from the week of %s to %s", first, to);
+	return view_arena_printf(mem, ", weeks of %s to %s", first, last);
 }
 
 const char *fleet_words_scope(const struct fleet *f, struct view_arena *mem)
 {
-	const struct fleet_query *q = &f->options.query;
+	const char *team = f->options.query.team;
 	view_unit runs, hours;
 
-	return view_arena_printf(mem, "%s runs, %s GPU-hours%s%s%s%s",
-				 view_count(runs, (uint64_t)f->total.m[FLEET_RUNS]),
+	return view_arena_printf(mem, "%s, %s GPU-hours%s%s%s",
+				 fleet_runs_of(runs, (uint64_t)f->total.m[FLEET_RUNS]),
 				 fleet_hours(hours, f->total.m[FLEET_HELD_NS]),
-				 q->team ? ", team " : "", q->team ? fleet_shown(q->team) : "",
-				 bound(f, false, mem), bound(f, true, mem));
+				 team ? ", team " : "", team ? fleet_shown(team) : "",
+				 span(f, mem));
 }
 
 const char *fleet_words_cost(const struct fleet *f, struct view_arena *mem)
@@ -192,17 +206,16 @@ const char *const *fleet_words_notes(const struct fleet *f, struct view_arena *m
 			"or a price list and make their digests again",
 			fleet_hours(a, m[FLEET_UNPRICED_NS]));
 	if (m[FLEET_SIMULATED])
-		note[n++] = view_arena_printf(
-			mem,
-			"%s runs were made on a simulated GPU: their times are computed, not "
-			"measured",
-			view_count(a, (uint64_t)m[FLEET_SIMULATED]));
+		note[n++] =
+			view_arena_printf(mem,
+					  "%s on a simulated GPU: times are computed, not measured",
+					  fleet_runs_of(a, (uint64_t)m[FLEET_SIMULATED]));
 	if (f->bill.untagged_cents)
-		note[n++] = view_arena_printf(mem, "%s belong to no team (label team)",
+		note[n++] = view_arena_printf(mem, "%s of no team (label team)",
 					      fleet_cents(a, f->bill.untagged_cents));
 	if (f->unlabelled.count)
-		note[n++] = view_arena_printf(mem, "%s runs have no %s: %s",
-					      view_count(a, f->unlabelled.count),
+		note[n++] = view_arena_printf(mem, "%s without %s: %s",
+					      fleet_runs_of(a, f->unlabelled.count),
 					      f->options.query.required,
 					      fleet_usd(b, f->unlabelled.usd));
 	for (size_t i = 0; i < f->spikes && n < NOTES_MAX; i++)
