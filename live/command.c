@@ -50,10 +50,11 @@ void live_command_tell(struct live_command *c, const char *fmt, ...)
 /* Ours in front, then what we have ourselves without those. NULL: no memory. */
 static char **environment(const struct live_command *c)
 {
+	static char *none[] = { NULL };
+	char **own = environ ? environ : none, **env;
 	size_t have = 0, n = 0;
-	char **env;
 
-	while (environ && environ[have])
+	while (own[have])
 		have++;
 	env = calloc(have + c->count + 1, sizeof(*env));
 	if (!env)
@@ -61,9 +62,9 @@ static char **environment(const struct live_command *c)
 	for (; n < c->count; n++)
 		env[n] = (char *)(uintptr_t)c->text[n];
 	for (size_t i = 0; i < have; i++)
-		if (strncmp(environ[i], "GPUSTARVE=", 10) != 0 &&
-		    strncmp(environ[i], "GPUSTARVE_ALERT_", 16) != 0)
-			env[n++] = environ[i];
+		if (strncmp(own[i], "GPUSTARVE=", 10) != 0 &&
+		    strncmp(own[i], "GPUSTARVE_ALERT_", 16) != 0)
+			env[n++] = own[i];
 	return env;
 }
 

@@ -102,7 +102,7 @@ int live_fired_put(const struct live_fired *f, char *out)
 		put_event(&o, f);
 	if (o.over || o.at + 2 >= LIVE_FIRED_LINE)
 		return -EMSGSIZE;
-	strcpy(out + o.at - 1, "}\n"); /* over the last comma */
+	memcpy(out + o.at - 1, "}\n", sizeof("}\n")); /* over the last comma */
 	return (int)o.at + 1;
 }
 

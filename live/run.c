@@ -45,41 +45,46 @@ struct live_stream *live_run_stream(const struct live_run *r, const uint8_t *id)
 	return NULL;
 }
 
-/* Room for one more of @size bytes. */
-static int grow(void **array, size_t *room, size_t used, size_t size)
+/* The array with room for one more of @size bytes; NULL: no memory, it is as before. */
+static void *grown(void *array, size_t *room, size_t used, size_t size)
 {
 	size_t want = *room ? 2 * *room : 8;
 	void *more;
 
 	if (used < *room)
-		return 0;
-	more = realloc(*array, want * size);
+		return array;
+	more = realloc(array, want * size);
+	if (more)
+		*room = want;
+	return more;
+}
+
+static struct live_stream *stream_new(struct live_run *r, const uint8_t *id)
+{
+	struct live_stream **more = grown(r->stream, &r->stream_room, r->streams, sizeof(*more));
+	struct live_stream *s;
+
 	if (!more)
-		return -ENOMEM;
-	*array = more;
-	*room = want;
-	return 0;
+		return NULL;
+	r->stream = more;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	memcpy(s->id, id, sizeof(s->id));
+	r->stream[r->streams++] = s;
+	return s;
 }
 
 static int stream_of(struct live_run *r, const uint8_t *id, struct live_stream **out)
 {
 	struct live_stream *s = live_run_stream(r, id);
-	int err = 0;
 
 	if (!s && r->streams == LIVE_STREAMS_MAX) {
 		r->refused++;
 		return -ENOSPC;
 	}
-	if (!s) {
-		err = grow((void **)&r->stream, &r->stream_room, r->streams, sizeof(s));
-		s = err ? NULL : calloc(1, sizeof(*s));
-		if (!s)
-			return -ENOMEM;
-		memcpy(s->id, id, sizeof(s->id));
-		r->stream[r->streams++] = s;
-	}
-	*out = s;
-	return 0;
+	*out = s ? s : stream_new(r, id);
+	return *out ? 0 : -ENOMEM;
 }
 
 static void copy(char *out, size_t room, const char *text)
@@ -158,8 +163,8 @@ static void make_key(struct live_gpu *g, const struct live_stream *s, const stru
 
 	put_uuid(id, d->has_uuid ? d->uuid : s->id);
 	if (d->has_uuid) {
-		strcpy(g->uuid, id);
-		strcpy(g->key, id);
+		memcpy(g->uuid, id, sizeof(id));
+		memcpy(g->key, id, sizeof(id));
 	} else if (d->pci[0]) {
 		snprintf(g->key, sizeof(g->key), "%.63s/%.23s", s->host, d->pci);
 	} else {
@@ -174,6 +179,7 @@ static int gpu_of(struct live_run *r, const struct live_stream *s, uint32_t ordi
 			      .mig_slices = d->mig_slices,
 			      .mig_slices_total = d->mig_slices_total,
 			      .nano_usd_per_hour = r->nano_usd_per_hour };
+	struct live_gpu *more;
 
 	make_key(&g, s, d);
 	for (size_t i = 0; i < r->gpus; i++) {
@@ -184,8 +190,10 @@ static int gpu_of(struct live_run *r, const struct live_stream *s, uint32_t ordi
 	}
 	if (r->gpus == GPUS_MAX)
 		return -ENOSPC;
-	if (grow((void **)&r->gpu, &r->gpu_room, r->gpus, sizeof(g)))
+	more = grown(r->gpu, &r->gpu_room, r->gpus, sizeof(g));
+	if (!more)
 		return -ENOMEM;
+	r->gpu = more;
 	copy(g.host, sizeof(g.host), s->host);
 	copy(g.name, sizeof(g.name), d->name);
 	g.covered_ns = INT64_MIN;

@@ -58,20 +58,22 @@ static void to_parent(char *path)
 	if (len)
 		path[len] = '\0';
 	else
-		strcpy(path, ".");
+		memcpy(path, ".", sizeof("."));
 }
 
 int coll_mkdirs_kept(const char *path, mode_t mode)
 {
+	size_t bytes = strlen(path) + 1;
 	char at[PATH_MAX];
 	int made = 0, err;
 
-	if (!*path || strlen(path) >= sizeof(at))
+	if (!*path || bytes > sizeof(at))
 		return *path ? -ENAMETOOLONG : -ENOENT;
-	for (strcpy(at, path); access(at, F_OK) && strcmp(at, "/") && strcmp(at, "."); made++)
+	for (memcpy(at, path, bytes); access(at, F_OK) && strcmp(at, "/") && strcmp(at, ".");
+	     made++)
 		to_parent(at);
 	err = coll_mkdirs(path, mode);
-	for (strcpy(at, path); !err && made; made--) {
+	for (memcpy(at, path, bytes); !err && made; made--) {
 		to_parent(at);
 		err = coll_folder_sync(at);
 		if (err == -EACCES)

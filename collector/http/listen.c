@@ -63,7 +63,7 @@ static bool is_loopback(const struct sockaddr *sa)
 /* The URL with the address that it became. */
 static int tell(struct coll_address *a, int fd)
 {
-	struct sockaddr_storage sa;
+	struct sockaddr_storage sa = { .ss_family = AF_UNSPEC };
 	socklen_t len = sizeof(sa);
 	char host[HOST_BYTES], port[PORT_BYTES];
 

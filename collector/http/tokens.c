@@ -234,7 +234,8 @@ static int read_all(int fd, char **text, size_t *len)
 	}
 	if (n < 0) {
 		free(*text);
-		return -errno;
+		*text = NULL;
+		return -EIO;
 	}
 	return st.st_mode & S_IROTH ? 1 : 0;
 }

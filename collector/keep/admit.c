@@ -112,7 +112,7 @@ void coll_keeper_closed(struct coll_keeper *k, const char *dir)
 	p = find(k, dir);
 	r = *p;
 	k->open_streams--;
-	if (--r->streams)
+	if (!r || --r->streams)
 		return;
 	*p = r->next;
 	k->open_runs--;

@@ -54,7 +54,7 @@ struct coll_use *coll_keeper_use(struct coll_keeper *k, const char *team)
 	u = calloc(1, sizeof(*u));
 	if (!u)
 		return NULL;
-	strcpy(u->team, team);
+	memcpy(u->team, team, strlen(team) + 1);
 	u->next = k->team;
 	k->team = u;
 	return u;

@@ -67,17 +67,17 @@ size_t coll_labels_count(const struct coll_labels *l)
 {
 	yajl_val v = labels_of(l);
 
-	return v ? YAJL_GET_OBJECT(v)->len : 0;
+	return v ? v->u.object.len : 0;
 }
 
 bool coll_labels_get(const struct coll_labels *l, size_t i, const char **key, const char **value)
 {
 	yajl_val v = labels_of(l);
 
-	if (!v || i >= YAJL_GET_OBJECT(v)->len)
+	if (!v || i >= v->u.object.len)
 		return false;
-	*key = YAJL_GET_OBJECT(v)->keys[i];
-	*value = YAJL_GET_STRING(YAJL_GET_OBJECT(v)->values[i]);
+	*key = v->u.object.keys[i];
+	*value = YAJL_GET_STRING(v->u.object.values[i]);
 	return *value != NULL;
 }
 

@@ -135,6 +135,8 @@ static int fill(struct sweep *s)
 
 		it->run = &s->runs.run[i];
 		it->team = team_of(s, it->run->team);
+		if (!it->team)
+			return -ENOENT;
 		it->keep_ns = keep_of(s, it);
 		it->team->bytes += it->run->bytes;
 		it->team->runs++;

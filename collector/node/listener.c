@@ -110,7 +110,7 @@ static int remove_stale(const struct sockaddr_un *a)
 static int bind_socket(struct coll_listener *l, const struct sockaddr_un *a)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err = 0;
-	struct stat st;
+	struct stat st = { .st_ino = 0 };
 	mode_t mask;
 
 	if (fd < 0)

@@ -94,10 +94,12 @@ void coll_watch_add(struct coll_server *sv, int pidfd, const struct coll_stream 
 
 void coll_watch_fini(struct coll_server *sv)
 {
-	while (sv->watches) {
-		struct coll_watch *w = sv->watches;
+	struct coll_watch *w, *next;
+
+	for (w = sv->watches; w; w = next) {
 		struct pollfd p = { .fd = w->source.fd, .events = POLLIN };
 
+		next = w->next;
 		if (poll(&p, 1, 0) == 1)
 			on_end(&w->source, EPOLLIN);
 		else

@@ -52,11 +52,15 @@ int coll_store_init(struct coll_store *st, const char *base, struct coll_counter
 
 void coll_store_fini(struct coll_store *st)
 {
+	struct coll_stream *s, *next;
 	size_t i;
 
-	for (i = 0; i < COLL_STORE_BUCKETS; i++)
-		while (st->bucket[i])
-			coll_store_close(st, st->bucket[i]);
+	for (i = 0; i < COLL_STORE_BUCKETS; i++) {
+		for (s = st->bucket[i]; s; s = next) {
+			next = s->next;
+			coll_store_close(st, s);
+		}
+	}
 	coll_known_free(st->known);
 	if (st->base)
 		close(st->base_fd);

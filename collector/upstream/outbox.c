@@ -115,9 +115,10 @@ void coll_outbox_forget(struct coll_outbox *o, struct coll_out_run *run)
 {
 	struct coll_out_run **p = &o->runs;
 
-	while (*p != run)
+	while (*p && *p != run)
 		p = &(*p)->next;
-	*p = run->next;
+	if (*p)
+		*p = run->next;
 	run_free(run);
 }
 
