@@ -249,7 +249,12 @@ def check_names(where):
     for name, word in (('77', 'nothing of it'), ('22_3', 'nothing of it'), ('x', 'no such number'),
                        ('-1', 'no such number'), ('9_', 'no such number'), ('9' * 30, 'no such number')):
         refused(word, '--job', name, '--dir', out)
-    refused('nothing of it', '--job', '9', '--dir', os.path.join(out, 'nowhere'))
+    refused('there is no folder', '--job', '9', '--dir', os.path.join(out, 'nowhere'))
+    refused('nothing of it', '--job', '99', '--dir', out)
+    alloc(out, job=40, array_job=40, array_task=3)
+    for name, notes in ('40', 1), ('40_3', 0), ('31', 0):
+        done = report('--job', name, '--dir', out, good=False)
+        gs.equal((done.returncode, done.stderr.count(b'one task of an array, 40_3')), (0, notes), f'--job {name}')
     refused('name one of them', '--job', '9', os.path.join(out, 'slurm-c1-9.0-0.gst'))
     refused('--dir is for --job', os.path.join(out, 'slurm-c1-9.0-0.gst'), '--dir', out)
 

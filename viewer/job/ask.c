@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/log.h"
 
 #define NAMED_MAX 8 /* of several jobs, so many by name */
@@ -46,6 +47,17 @@ static bool several_clusters(const struct view_jobs *j)
 	return false;
 }
 
+/* sbatch tells an array's number, which is that of one of its tasks, too. */
+static void say_if_one_task(const struct view_job *job, const char *id)
+{
+	const int64_t *n = job->id.number;
+
+	if (n[VIEW_JOB_ARRAY] == n[VIEW_JOB_ID] && n[VIEW_JOB_ARRAY_TASK] >= 0 && !strchr(id, '_'))
+		view_note("--job %s: this is one task of an array, %s_%" PRId64
+			  "; gpustarve job list names the others",
+			  id, id, n[VIEW_JOB_ARRAY_TASK]);
+}
+
 struct view_job *view_job_or_say(struct view_jobs *j, const char *dir, const char *id,
 				 const char *cluster)
 {
@@ -55,6 +67,7 @@ struct view_job *view_job_or_say(struct view_jobs *j, const char *dir, const cha
 
 	switch (err) {
 	case 0:
+		say_if_one_task(job, id);
 		return job;
 	case -EINVAL:
 		view_error("--job %s: no such number; give a job's, or ARRAY_TASK", id);
@@ -64,9 +77,8 @@ struct view_job *view_job_or_say(struct view_jobs *j, const char *dir, const cha
 			   several_clusters(j) ? "name one with --cluster" : "name one of them");
 		break;
 	case -ENOENT:
-		view_error("--job %s: nothing of it is in %s; name the folder of its runs with "
-			   "--dir",
-			   id, out);
+		view_error("--job %s: %s %s; name the folder of its runs with --dir", id,
+			   access(out, F_OK) ? "there is no folder" : "nothing of it is in", out);
 		break;
 	default:
 		view_error("%s: %s; name the folder of the job's runs with --dir", out,
