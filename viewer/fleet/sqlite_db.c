@@ -219,6 +219,8 @@ static int set_up(sqlite3 *db, const char *file, bool write)
 	int err = 0;
 
 	sqlite3_busy_timeout(db, PATIENCE_MS);
+	/* Runs are looked up in the order in which they began: of 100,000 all rows of a view fit. */
+	sqlite3_exec(db, "PRAGMA cache_size=-65536", NULL, NULL, NULL); /* KiB, as it is needed */
 	/* Not by SQL that a foreign file's schema could bring along. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
