@@ -26,7 +26,7 @@ declare -A _gpustarve_options=(
 	[export]='--format -o --output --table --price --price-model --window -q --quiet'
 	[job]='-d --dir --cluster --price --price-model'
 	[dump]='--samples --batches --steps --streams'
-	[digest]='--store -o --output --team --revision --from --flush --budget --exec'
+	[digest]='--store -o --output --team --revision --price --price-model --from --flush --budget --exec'
 	[fleet]='--store --by --since --until --team --top --require-label --budget --exec --partial --format --links
 		-o --output'
 	[prices]='-o --output --provider --date --price-model'
@@ -66,6 +66,7 @@ declare -A _gpustarve_values=(
 	[job --price]=@none [job --price-model]=$_gpustarve_models
 	[digest --store]=@none [digest -o]=@file [digest --output]=@file [digest --team]=@none
 	[digest --revision]=@none [digest --from]=@file [digest --budget]=@none [digest --exec]=@none
+	[digest --price]=@none [digest --price-model]=$_gpustarve_models
 	[fleet --store]=@none [fleet --since]=@none [fleet --until]=@none [fleet --team]=@none
 	[fleet --by]='team user account project partition qos cluster gpu model week end class line fix
 		failed bill'

@@ -56,4 +56,13 @@ with gs.scratch() as where:
     gs.equal(gs.gpustarve('digest', stored, '--store', store).returncode, 0, 'digest')
     text = gs.gpustarve('fleet', '--store', store).stdout.decode()
     gs.check('idle: $1.20' in text and '60-80 %' in text, f'the fleet tells them: {text}')
+    # Another price than the stored summary's, which holds where none is given.
+    os.rename(stored, os.path.join(run, 'summary.json'))
+    gs.equal(gs.gpustarve('digest', run, '--store', store).returncode, 0, 'digest of the directory')
+    gs.check('$6.30, of which' in gs.gpustarve('fleet', '--store', store).stdout.decode(), 'as it was reported')
+    gs.equal(gs.gpustarve('digest', run, '--store', store, '--price', '72').returncode, 0, 'digest --price')
+    text = gs.gpustarve('fleet', '--store', store).stdout.decode()
+    gs.check('1 run, 0.18 GPU-hours' in text and '$12.60, of which' in text, f'the run counts once, anew: {text}')
+    done = gs.gpustarve('digest', os.path.join(run, 'summary.json'), '--price', '72')
+    gs.check(done.returncode == 1 and b'keeps its prices' in done.stderr, f'a summary alone: {done.stderr}')
 gs.finish()

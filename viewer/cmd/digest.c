@@ -34,6 +34,8 @@ static const char usage[] =
 	"  --team NAME      whose the run is, whatever its labels say\n"
 	"  --revision N     of two digests of a run the one with the higher revision holds;\n"
 	"                   default: the time of day in nanoseconds\n"
+	"  --price USD      per GPU-hour, of a run that was recorded without or with another\n"
+	"  --price-model M  on-demand, spot, reserved or owned: the lists' price of today\n"
 	"  --from FILE      digests as they are, one on a line; - is standard input\n"
 	"  --flush          send what waits in the outbox of a store that was not there\n"
 	"  --budget B       then look at this budget of `gpustarve fleet`, such as\n"
@@ -74,6 +76,12 @@ static bool take(struct opts *o, int c)
 	case 'f':
 		o->from = optarg;
 		return true;
+	case 'p':
+		o->source.rates.price = optarg;
+		return true;
+	case 'm':
+		o->source.rates.model = optarg;
+		return view_option_price_model(optarg);
 	case 'F':
 		o->flush = true;
 		return true;
@@ -117,6 +125,8 @@ static int parse(int argc, char **argv, struct opts *o)
 		{ "output", required_argument, NULL, 'o' },
 		{ "team", required_argument, NULL, 't' },
 		{ "revision", required_argument, NULL, 'r' },
+		{ "price", required_argument, NULL, 'p' },
+		{ "price-model", required_argument, NULL, 'm' },
 		{ "from", required_argument, NULL, 'f' },
 		{ "flush", no_argument, NULL, 'F' },
 		{ "budget", required_argument, NULL, 'B' },
@@ -203,7 +213,7 @@ static int many(const struct opts *o)
 
 int view_cmd_digest(int argc, char **argv)
 {
-	struct opts o = { 0 };
+	struct opts o = { .source.rates.price_from = "--price" };
 	int go = parse(argc, argv, &o);
 
 	if (go <= 0)

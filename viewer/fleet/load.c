@@ -52,9 +52,9 @@ static int read_summary(const char *path, struct view_summary **s)
 	return err;
 }
 
-static int analyse(const char *path, struct view_summary **s)
+static int analyse(const char *path, const struct view_rate_options *rates, struct view_summary **s)
 {
-	struct view_analysis a = { .window = ANA_WINDOW_JOB };
+	struct view_analysis a = { .window = ANA_WINDOW_JOB, .rates = *rates };
 
 	return view_analyse(path, &a, s);
 }
@@ -72,26 +72,32 @@ static bool is_json(const char *path)
 	return c == '{';
 }
 
-static int summary_of(const char *path, struct view_summary **s)
+static int summary_of(const char *path, const struct view_rate_options *rates,
+		      struct view_summary **s)
 {
+	bool priced_anew = rates->price || rates->model;
 	struct stat st;
 	char *stored;
 
-	if (!stat(path, &st) && S_ISREG(st.st_mode) && is_json(path))
-		return read_summary(path, s);
+	if (!stat(path, &st) && S_ISREG(st.st_mode) && is_json(path)) {
+		if (!priced_anew)
+			return read_summary(path, s);
+		view_error("%s: a summary keeps its prices; name the run's directory", path);
+		return -EINVAL;
+	}
 	if (asprintf(&stored, "%s/summary.json", path) < 0)
 		return -ENOMEM;
 	const char *why;
-	bool fresh = !stat(stored, &st) && !is_stale(path, &st.st_mtim);
+	bool fresh = !priced_anew && !stat(stored, &st) && !is_stale(path, &st.st_mtim);
 	int err = fresh ? view_summary_read(s, stored, &why) : -ENOENT;
 	free(stored);
-	return err ? analyse(path, s) : 0;
+	return err ? analyse(path, rates, s) : 0;
 }
 
 int fleet_digest_of(struct fleet_digest *d, const char *path, const struct fleet_digest_source *o)
 {
 	struct view_summary *s = NULL;
-	int err = summary_of(path, &s);
+	int err = summary_of(path, &o->rates, &s);
 
 	if (err)
 		return err;

@@ -3,16 +3,19 @@
 #ifndef FLEET_LOAD_H
 #define FLEET_LOAD_H
 
+#include "cost/rates.h"
 #include "store.h"
 
 struct fleet_digest_source {
 	const char *team; /* whose it is whatever labels say; NULL: labels tell */
 	int64_t revision; /* 0: the time of day */
+	struct view_rate_options rates; /* where one is given, instead of the summary's */
 };
 
 /*
  * The digest of a run directory or a summary.json. A directory's own summary.json is taken if
- * nothing of the trace is younger, else the trace is analysed. 0 or negative errno.
+ * nothing of the trace is younger and no price was given, else the trace is analysed. 0 or negative
+ * errno.
  */
 int fleet_digest_of(struct fleet_digest *d, const char *path, const struct fleet_digest_source *o);
 

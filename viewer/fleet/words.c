@@ -202,8 +202,8 @@ const char *const *fleet_words_notes(const struct fleet *f, struct view_arena *m
 	if (m[FLEET_UNPRICED_NS])
 		note[n++] = view_arena_printf(
 			mem,
-			"%s GPU-hours have no price and are in no amount; set one with --price "
-			"or a price list and make their digests again",
+			"%s GPU-hours have no price and are in no amount; gpustarve digest RUN "
+			"--price USD --store URL gives them one",
 			fleet_hours(a, m[FLEET_UNPRICED_NS]));
 	if (m[FLEET_SIMULATED])
 		note[n++] =
