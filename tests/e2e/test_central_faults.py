@@ -9,7 +9,7 @@ import sys
 
 import gs
 
-SIZE = ['--rounds', '200'] if gs.BIG else ['--rounds', '8', '--worlds', '4', '--long', '0', '--pairs', '0']
+SIZE = ['--rounds', '200'] if gs.BIG else ['--rounds', '6', '--worlds', '3', '--long', '0', '--pairs', '0']
 SEED = ['--seed', os.environ['GPUSTARVE_TEST_SEED']] if 'GPUSTARVE_TEST_SEED' in os.environ else []
 
 sys.exit(subprocess.call([gs.PYTHON, os.path.join(gs.SOURCE, 'tests', 'faults'), '--verbose', *SIZE, *SEED]))
