@@ -17,7 +17,6 @@
 static const struct prof_cupti *cupti;
 static struct prof_activity_hooks hooks;
 static atomic_flag started = ATOMIC_FLAG_INIT;
-static atomic_uint_fast64_t requests;
 
 void prof_activity_init(const struct prof_cupti *c, const struct prof_activity_hooks *h)
 {
@@ -31,7 +30,6 @@ void prof_activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
 
 	*buffer = prof_pool_take(prof_now_ns() - PROF_POOL_BEFORE_NS, size);
 	*max_records = 0; /* as many as fit */
-	atomic_fetch_add_explicit(&requests, 1, memory_order_relaxed);
 	if (prof_fork_mine() && !atomic_flag_test_and_set(&started))
 		hooks.first_request();
 	errno = kept;
@@ -126,9 +124,4 @@ void prof_activity_complete(void *context, uint32_t stream, uint8_t *buffer, siz
 			hooks.pending();
 	}
 	errno = kept;
-}
-
-uint64_t prof_activity_requests(void)
-{
-	return atomic_load(&requests);
 }

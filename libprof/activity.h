@@ -39,6 +39,4 @@ struct prof_walk { /* over the records of one complete buffer */
  */
 bool prof_walk_next(struct prof_walk *w);
 
-uint64_t prof_activity_requests(void);
-
 #endif

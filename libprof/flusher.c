@@ -23,7 +23,7 @@ static struct {
 	uint32_t canaries;
 	atomic_uint asked, answered; /* orders given, orders carried out */
 	_Atomic enum order order;
-	_Atomic int64_t since_ns, cpu_ns;
+	_Atomic int64_t cpu_ns;
 	struct prof_flush last; /* written by the flusher while an order is under way */
 	bool taken;
 	bool started;
@@ -59,7 +59,6 @@ static void carry_out(enum order order)
 	else
 		flush(order == ORDER_FORCED);
 	atomic_store(&fl.cpu_ns, prof_cpu_ns());
-	atomic_store(&fl.since_ns, 0);
 }
 
 static void *run(void *unused)
@@ -103,7 +102,6 @@ static bool ask(enum order order)
 	if (order != ORDER_CALL)
 		fl.taken = false;
 	atomic_store(&fl.order, order);
-	atomic_store(&fl.since_ns, prof_mono_ns());
 	prof_word_bump(&fl.asked);
 	return true;
 }
@@ -122,11 +120,6 @@ bool prof_flusher_call(void (*fn)(void))
 		return false;
 	fl.fn = fn;
 	return ask(ORDER_CALL);
-}
-
-int64_t prof_flusher_busy_since(void)
-{
-	return idle() ? 0 : atomic_load(&fl.since_ns);
 }
 
 bool prof_flusher_take(struct prof_flush *f)

@@ -37,9 +37,6 @@ bool prof_flusher_ask(bool forced, uint32_t canaries);
 /* Asks for one call of fn on the flusher, which may call CUPTI. True if it was idle. */
 bool prof_flusher_call(void (*fn)(void));
 
-/* The order that is under way began then (monotonic ns); 0: idle. */
-int64_t prof_flusher_busy_since(void);
-
 /* Takes the last flush that ended; false if none did since the last call. */
 bool prof_flusher_take(struct prof_flush *f);
 

@@ -61,11 +61,6 @@ void prof_guard_init(const struct prof_level *level, const struct prof_cupti *cu
 	prof_governor_init(&g.governor, prof_config()->max_overhead, level->api, prof_mono_ns());
 }
 
-const struct prof_level *prof_guard_level(void)
-{
-	return &g.traced;
-}
-
 const char *prof_guard_level_name(void)
 {
 	return g.off ? "off" : prof_level_name(&g.traced);

@@ -16,8 +16,7 @@
 
 void prof_guard_init(const struct prof_level *level, const struct prof_cupti *cupti);
 
-/* What is traced now, and its name for pulses: "0", "1", "2", "copies", "off". */
-const struct prof_level *prof_guard_level(void);
+/* What is traced now, for pulses: "0", "1", "2", "copies", "off". */
 const char *prof_guard_level_name(void);
 
 /* How many canaries the next flush shall make. */

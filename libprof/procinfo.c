@@ -21,7 +21,7 @@
 #define AZURE_CHASSIS "7783-7084-3265-9085-8269-3286-77" /* of every machine of theirs */
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-void prof_random(void *out, size_t n)
+static void fill_random(void *out, size_t n)
 {
 	uint8_t *p = out;
 	size_t i;
@@ -152,7 +152,7 @@ void prof_run_id_make(char *out, size_t size, int argc, char **argv)
 	make_safe(name);
 	clock_gettime(CLOCK_REALTIME, &now);
 	utc_text(now.tv_sec, when, sizeof(when));
-	prof_random(random, sizeof(random));
+	fill_random(random, sizeof(random));
 	snprintf(out, size, "%s-%s-%02x%02x%02x", when, name, random[0], random[1], random[2]);
 }
 
@@ -340,7 +340,7 @@ void prof_process_read(struct prof_process *p)
 	struct utsname name;
 
 	memset(p, 0, sizeof(*p));
-	prof_random(p->stream, sizeof(p->stream));
+	fill_random(p->stream, sizeof(p->stream));
 	if (!uname(&name))
 		snprintf(p->host, sizeof(p->host), "%s", name.nodename);
 	if (!user)

@@ -52,7 +52,4 @@ bool prof_run_id_from_env(char *out, size_t size);
 /* <utc>-<command>-<random>: what the constructor sets where no id is to be had. */
 void prof_run_id_make(char *out, size_t size, int argc, char **argv);
 
-/* Fills n random bytes. */
-void prof_random(void *out, size_t n);
-
 #endif

@@ -26,7 +26,7 @@ void prof_spool_init(struct prof_spool *s, const char *base, const char *run_id,
 		snprintf(s->stream + 2 * i, 3, "%02x", stream[i]);
 }
 
-void prof_spool_path(const struct prof_spool *s, unsigned int segment, char *path, size_t size)
+static void segment_path(const struct prof_spool *s, unsigned int segment, char *path, size_t size)
 {
 	snprintf(path, size, "%s/%s.%u.spool", s->run, s->stream, segment);
 }
@@ -45,7 +45,7 @@ bool prof_spool_at_start(struct prof_spool *s)
 
 	if (!s->segment)
 		s->segment = 1;
-	prof_spool_path(s, s->segment, path, sizeof(path));
+	segment_path(s, s->segment, path, sizeof(path));
 	if (s->size && (stat(path, &st) || (uint64_t)st.st_size != s->size))
 		prof_spool_new_segment(s);
 	return !s->size;
@@ -83,7 +83,7 @@ static int open_segment(const struct prof_spool *s)
 	char path[3600];
 	int fd, err;
 
-	prof_spool_path(s, s->segment, path, sizeof(path));
+	segment_path(s, s->segment, path, sizeof(path));
 	fd = open(path, flags, 0666);
 	if (fd < 0 && errno == ENOENT) {
 		err = make_folders(s);

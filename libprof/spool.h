@@ -40,9 +40,6 @@ bool prof_spool_at_start(struct prof_spool *s);
 int prof_spool_write(struct prof_spool *s, const uint8_t *head, size_t head_len,
 		     const uint8_t *body, size_t body_len);
 
-/* Path of a segment, for reading it again. */
-void prof_spool_path(const struct prof_spool *s, unsigned int segment, char *path, size_t size);
-
 /* Moves a descriptor out of the program's way (900 and above where allowed); returns it. */
 int prof_fd_high(int fd);
 

@@ -251,7 +251,8 @@ void live_budget_conditions(int64_t nano_usd, struct live_condition out[2])
 	}
 }
 
-bool live_metric_value(enum live_metric m, const struct live_totals *t, int64_t *v)
+/* What the metric is now; false: not known. */
+static bool metric_value(enum live_metric m, const struct live_totals *t, int64_t *v)
 {
 	bool usd = live_metrics[m].unit == LIVE_NANO_USD;
 
@@ -350,7 +351,7 @@ bool live_alert_check(struct live_alert *a, const struct live_totals *t, int64_t
 
 	if (a->fired)
 		return false;
-	if (!live_metric_value(c->metric, t, &v) || !compare(v, c->op, c->value)) {
+	if (!metric_value(c->metric, t, &v) || !compare(v, c->op, c->value)) {
 		a->holds = false;
 		return false;
 	}

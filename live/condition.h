@@ -86,9 +86,6 @@ int live_usd_parse(const char *text, int64_t *nano_usd);
 /* A budget of @nano_usd as two conditions: 80 % of it, and all of it. */
 void live_budget_conditions(int64_t nano_usd, struct live_condition out[2]);
 
-/* What the metric is now; false: not known. */
-bool live_metric_value(enum live_metric m, const struct live_totals *t, int64_t *value);
-
 /* "83.2 %", "15 m 2 s", "$41.07", "12": @out has LIVE_VALUE_BYTES. Returns @out. */
 #define LIVE_VALUE_BYTES 48
 const char *live_value_text(char *out, enum live_metric m, int64_t value);

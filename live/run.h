@@ -134,8 +134,6 @@ bool live_stream_uses_gpu(const struct live_stream *s);
 /* Over LIVE_WINDOW_NS, mean of the GPUs it uses. */
 struct live_share live_stream_share(const struct live_stream *s);
 enum live_gap live_stream_gap(const struct live_stream *s, int64_t now_ns);
-/* How long none of its GPUs worked, up to what is known to be complete. */
-int64_t live_stream_idle_ns(const struct live_stream *s);
 /* How far what is known lies behind what happens; of a pulse, at least. */
 int64_t live_stream_lag_ns(const struct live_stream *s);
 

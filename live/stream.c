@@ -108,16 +108,6 @@ enum live_gap live_stream_gap(const struct live_stream *s, int64_t now_ns)
 	return LIVE_GAP_UNKNOWN;
 }
 
-int64_t live_stream_idle_ns(const struct live_stream *s)
-{
-	int64_t active = 0;
-
-	for (size_t i = 0; i < s->devices; i++)
-		if (s->device[i].used)
-			active = live_most(active, s->device[i].active_ns);
-	return s->unseen ? 0 : live_most(0, s->complete_ns - active);
-}
-
 int64_t live_stream_lag_ns(const struct live_stream *s)
 {
 	return live_most(0, s->t_ns - s->complete_ns);

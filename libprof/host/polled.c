@@ -49,7 +49,7 @@ static int64_t read_timeout(pid_t pid, uint64_t at, int64_t unit)
 	return t[0] * 1000 * MS + t[1] * unit;
 }
 
-void prof_polled_set(const uint64_t *set, uint32_t words, struct prof_polled *out)
+static void add_set(const uint64_t *set, uint32_t words, struct prof_polled *out)
 {
 	uint32_t i, bit;
 
@@ -71,13 +71,13 @@ static int read_sets(pid_t pid, const struct prof_call *c, struct prof_polled *o
 			continue;
 		if (!prof_peek(pid, c->arg[i], set, words * sizeof(set[0])))
 			return -EFAULT;
-		prof_polled_set(set, (uint32_t)words, out);
+		add_set(set, (uint32_t)words, out);
 	}
 	return 0;
 }
 
 /* Lines "tfd:        5 events:       19 data: ..." */
-void prof_polled_fdinfo(const char *text, struct prof_polled *out)
+static void add_fdinfo(const char *text, struct prof_polled *out)
 {
 	const char *p = text;
 	uint64_t fd;
@@ -99,7 +99,7 @@ static int read_epoll(pid_t pid, const struct prof_call *c, struct prof_polled *
 		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", (int)c->arg[0]);
 	if (prof_proc_read(path, text, sizeof(text)) < 0)
 		return -EFAULT;
-	prof_polled_fdinfo(text, out);
+	add_fdinfo(text, out);
 	return 0;
 }
 

@@ -24,8 +24,4 @@ struct prof_polled {
 int prof_polled_read(pid_t pid, const struct prof_call *c, enum prof_call_how how,
 		     struct prof_polled *out);
 
-/* For tests: the descriptors in bit sets of @words words, and in the fdinfo of an epoll descriptor. */
-void prof_polled_set(const uint64_t *set, uint32_t words, struct prof_polled *out);
-void prof_polled_fdinfo(const char *text, struct prof_polled *out);
-
 #endif

@@ -88,7 +88,8 @@ static int set(struct ana_loader_facts *f, const char *key, size_t key_len, cons
 	return 0;
 }
 
-int ana_loader_settings(struct ana_loader_facts *f, const char *text)
+/* Settings as OPEN tells them. 0 or -ENOMEM; the texts are the caller's to free. */
+static int read_settings(struct ana_loader_facts *f, const char *text)
 {
 	int err = 0;
 
@@ -139,7 +140,7 @@ static struct ana_loader *get(struct ana_loaders *l, const char *settings)
 	if (!x->settings)
 		return NULL;
 	l->count++;
-	return ana_loader_settings(&x->facts, settings) ? NULL : x;
+	return read_settings(&x->facts, settings) ? NULL : x;
 }
 
 static int remember(struct ana_loaders *l, uint32_t iterator, uint32_t loader)

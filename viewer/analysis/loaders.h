@@ -38,9 +38,6 @@ int ana_loaders_add(struct ana_loaders *l, const struct wire_batch *b);
 /* Of the iterator with this number, NULL: not known. */
 const struct ana_loader_facts *ana_loaders_get(const struct ana_loaders *l, uint32_t iterator);
 
-/* Settings as OPEN tells them. 0 or -ENOMEM; the texts are the caller's to free. */
-int ana_loader_settings(struct ana_loader_facts *f, const char *text);
-
 /* Adds the loaders of another process; finish makes facts of the sums, most time in next() first. */
 int ana_loaders_merge(struct ana_loaders *to, const struct ana_loaders *from);
 int ana_loaders_finish(struct ana_loaders *l, struct ana_loader_facts **out, size_t *count);

@@ -46,9 +46,6 @@ const char *view_text_gpus(const struct view_summary *s, struct view_arena *mem)
 /* "$6.88 per GPU-hour (aws p5.48xlarge, on-demand, 2026-11-09)"; several as a list; "" if none. */
 const char *view_text_rates(const struct view_summary *s, struct view_arena *mem);
 
-/* "4711 train on c1, user anna, account ml, ...": the scheduler's job, which must be known. */
-const char *view_text_job(const struct view_summary *s, struct view_arena *mem);
-
 /* One rate with its fraction, source and date. */
 const char *view_text_rate(const struct view_rate *r, struct view_arena *mem);
 

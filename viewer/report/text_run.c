@@ -38,7 +38,8 @@ static const char *add_fact(struct view_arena *mem, const char *all, const char 
 	return text ? view_arena_printf(mem, "%s, %s %s", all, what, text) : all;
 }
 
-const char *view_text_job(const struct view_summary *s, struct view_arena *mem)
+/* "4711 train on c1, user anna, account ml, ...": the scheduler's job, which must be known. */
+static const char *job_line(const struct view_summary *s, struct view_arena *mem)
 {
 	const int64_t *n = s->job.number;
 	const char *const *t = s->job.text;
@@ -120,7 +121,7 @@ void text_identity(struct page *p)
 		fprintf(p->f, "  exit status: %d\n", s->exit_status);
 	if (view_job_known(&s->job)) {
 		fputs("  job: ", p->f);
-		text_wrap(p, 7, 7, view_text_job(s, &p->mem));
+		text_wrap(p, 7, 7, job_line(s, &p->mem));
 	}
 	put_attempts(p);
 	for (size_t i = 0; i < s->labels; i++) {

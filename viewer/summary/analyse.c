@@ -52,7 +52,7 @@ static bool say_what_was_meant(const char *path)
 	return false;
 }
 
-void view_say_no_gpu(const char *path)
+static void say_no_gpu(const char *path)
 {
 	view_error("%s: the job never touched a GPU, so there is nothing to report", path);
 }
@@ -126,7 +126,7 @@ static int engine(struct view_trace *t, const char *path, const struct view_anal
 	int err = watched_run(t, path, o, &ao, r);
 
 	if (err == -ENODATA && !o->quiet_when_empty)
-		view_say_no_gpu(path);
+		say_no_gpu(path);
 	else if (err && err != -ENODATA)
 		view_error("%s: analysis failed: %s; %s", path, strerror(-err), remedy(err));
 	return err;

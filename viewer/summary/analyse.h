@@ -29,7 +29,4 @@ struct view_analysis {
 /* 0 and *s; negative errno after one line on stderr. -ENODATA: the run never touched a GPU. */
 int view_analyse(const char *path, const struct view_analysis *o, struct view_summary **s);
 
-/* The line for a run without any GPU. */
-void view_say_no_gpu(const char *path);
-
 #endif

@@ -9,6 +9,15 @@
 #include "priv.h"
 #include "base/units.h"
 
+/* Time of a class, with what GPUs waited because a late rank was in it. */
+static int64_t class_ns(const struct view_summary *s, int c)
+{
+	int64_t ns = s->result->classes[c];
+
+	view_cost_add(&ns, s->result->skew_causes[c]);
+	return ns;
+}
+
 static void set_waste(struct view_summary *s, const bool *waste)
 {
 	if (waste)
@@ -21,7 +30,7 @@ static void set_waste(struct view_summary *s, const bool *waste)
 		if (s->waste[c] && !s->waste[ANA_COMM_SKEW])
 			view_cost_add(&s->wasted_ns, s->result->skew_causes[c]);
 		if (ana_class_is_input(c))
-			view_cost_add(&s->starved_ns, view_class_ns(s, c));
+			view_cost_add(&s->starved_ns, class_ns(s, c));
 	}
 }
 
@@ -345,34 +354,6 @@ int64_t view_gpu_starved_ns(const struct ana_gpu *g)
 	for (int c = 0; c < ANA_CLASSES; c++)
 		sum += ana_class_is_input(c) ? g->classes[c] + g->skew_causes[c] : 0;
 	return sum;
-}
-
-int64_t view_class_ns(const struct view_summary *s, int c)
-{
-	int64_t ns = s->result->classes[c];
-
-	view_cost_add(&ns, s->result->skew_causes[c]);
-	return ns;
-}
-
-int64_t view_class_nano_usd(const struct view_summary *s, int c)
-{
-	int64_t usd = s->cost.classes[c];
-
-	view_cost_add(&usd, s->cost.skew[c]);
-	return usd;
-}
-
-const struct ana_rank *view_culprit(const struct view_summary *s)
-{
-	const struct ana_ranks *r = &s->result->ranks;
-	const struct ana_rank *most = NULL;
-
-	for (size_t i = 0; i < r->rows; i++)
-		if (r->row[i].culprit == ANA_CULPRIT_STABLE && r->row[i].caused_ns > 0 &&
-		    (!most || r->row[i].caused_ns > most->caused_ns))
-			most = &r->row[i];
-	return most;
 }
 
 int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu)

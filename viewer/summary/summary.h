@@ -188,11 +188,6 @@ void view_summary_free(struct view_summary *s);
 int64_t view_busy_ns(const struct view_summary *s);
 int64_t view_working_ns(const struct view_summary *s); /* held without start-up, teardown, unused */
 int64_t view_gpu_starved_ns(const struct ana_gpu *g); /* with what lies under comm.skew */
-/* Time and dollars of a class, with what GPUs waited because a late rank was in it. */
-int64_t view_class_ns(const struct view_summary *s, int c);
-int64_t view_class_nano_usd(const struct view_summary *s, int c);
-/* The GPU was late again and again, or at times: worth a line. NULL: no rank. Most time first. */
-const struct ana_rank *view_culprit(const struct view_summary *s);
 int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu);
 
 /* The default waste set, as an array. */

@@ -25,8 +25,7 @@ struct top_source {
 /* NULL: cannot be; said on stderr. @o must stay. */
 struct top_source *top_source_open(const struct top_source_options *o);
 
-/* source_dir.c, source_http.c */
-struct top_source *top_source_dir(const struct top_source_options *o);
+/* source_http.c */
 struct top_source *top_source_http(const struct top_source_options *o);
 
 #endif

@@ -170,7 +170,7 @@ static void source_free(struct top_source *source)
 	free(s);
 }
 
-struct top_source *top_source_dir(const struct top_source_options *o)
+static struct top_source *open_dir(const struct top_source_options *o)
 {
 	struct source_dir *s = calloc(1, sizeof(*s));
 	struct view_rate_options rates = o->rates;
@@ -201,5 +201,5 @@ struct top_source *top_source_open(const struct top_source_options *o)
 {
 	if (o->what && (!strncmp(o->what, "http://", 7) || !strncmp(o->what, "https://", 8)))
 		return top_source_http(o);
-	return top_source_dir(o);
+	return open_dir(o);
 }
