@@ -61,7 +61,8 @@ static void *grown(void *array, size_t *room, size_t used, size_t size)
 
 static struct live_stream *stream_new(struct live_run *r, const uint8_t *id)
 {
-	struct live_stream **more = grown(r->stream, &r->stream_room, r->streams, sizeof(*more));
+	struct live_stream **more =
+		grown(r->stream, &r->stream_room, r->streams, sizeof(struct live_stream *));
 	struct live_stream *s;
 
 	if (!more)
