@@ -15,5 +15,10 @@ function(gs_sanitize target)
         target_compile_options(${target} PRIVATE -fsanitize=${GPUSTARVE_SANITIZE}
             -fno-sanitize-recover=all -fno-omit-frame-pointer)
         target_link_options(${target} PRIVATE -fsanitize=${GPUSTARVE_SANITIZE})
+        # libFuzzer goes by what of the libraries it reaches, not of its target alone.
+        if(GPUSTARVE_FUZZ AND CMAKE_C_COMPILER_ID STREQUAL Clang)
+            target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+            target_link_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+        endif()
     endif()
 endfunction()
