@@ -9,6 +9,7 @@
 #include "fleet/bill.h"
 #include "fleet/clickhouse_priv.h"
 #include "fleet/digest.h"
+#include "fleet/out.h"
 #include "fleet/spike.h"
 #include "harness.h"
 #include "unit/view_made.h"
@@ -131,6 +132,22 @@ static void test_week(void)
 	expect_week(1767571200 * USD - 1, "2025-12-29");
 	expect_week(1767571200 * USD + 7 * 86400 * USD - 1, "2026-01-05");
 	expect_week(0, "1969-12-29");
+}
+
+static void test_digits(void)
+{
+	view_unit out;
+
+	EXPECT_STR(fleet_usd(out, 0), "$0.00");
+	EXPECT_STR(fleet_usd(out, 1), "<$0.01");
+	EXPECT_STR(fleet_usd(out, 999 * USD), "$999.00");
+	EXPECT_STR(fleet_usd(out, 1000 * USD), "$1,000.00");
+	EXPECT_STR(fleet_usd(out, INT64_MAX), "$9,223,372,036.85");
+	EXPECT_STR(fleet_cents(out, INT64_MAX), "$92,233,720,368,547,758.07");
+	EXPECT_STR(fleet_hours(out, 2412345 * (3600 * USD)), "2,412,345.00");
+	EXPECT_STR(fleet_hours_of_minutes(out, INT64_MAX), "2,562,047.78");
+	EXPECT_STR(fleet_runs_of(out, 1), "1 run");
+	EXPECT_STR(fleet_runs_of(out, 10000), "10,000 runs");
 }
 
 /* Cents of random amounts: they close, and none is off by a whole one. */
@@ -286,6 +303,6 @@ static void test_literals(void)
 
 int main(void)
 {
-	return RUN(test_digest, test_tame, test_week, test_cents, test_spikes, test_spike_bounds,
-		   test_rows, test_literals);
+	return RUN(test_digest, test_tame, test_week, test_digits, test_cents, test_spikes,
+		   test_spike_bounds, test_rows, test_literals);
 }
