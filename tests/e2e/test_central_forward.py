@@ -205,7 +205,9 @@ def test_damage_here():
         with c.Collector(BIN, root=root, options=central.upstream(centre)) as node:
             centre.kill()
             s = Sender('run')
-            s.make(30)
+            s.make(9)
+            s.sent.append(c.frame(s.stream, 11, body=R.randbytes(1000)))  # that one is hit, and no other
+            s.make(20)
             s.push(node)
             s.finish(node)
             s.lose()
