@@ -4,8 +4,10 @@
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/units.h"
 #include "check/baseline.h"
 #include "check/change.h"
+#include "check/cores.h"
 #include "check/metric.h"
 #include "check/result.h"
 #include "check/scale.h"
@@ -366,7 +368,8 @@ static void test_scale(void)
 	EXPECT_INT(p.step_ns, 100000000);
 	/* Three ranks on the cores of one: 80 ms of CPU over two cores, three times. */
 	p = predict(0, 80, 1000000, 3);
-	EXPECT_INT(p.step_ns, 120000000);
+	EXPECT_INT(p.loader_ns, 120000000);
+	EXPECT_INT(p.step_ns, 120000000 + p.cores_ns);
 	EXPECT(p.bound_by_cores);
 	/* It waits for the hand-over of each batch, while workers rest: that stays, and no more. */
 	p = predict(10, 60, 2000000, 0);
@@ -383,6 +386,37 @@ static void test_scale(void)
 	EXPECT_INT(p.step_ns, 60000000);
 	EXPECT_INT(p.starved_ppm, 216667);
 	copy_ms = 0;
+}
+
+/* Erlang's tables: one core half used: as long as it is kept; two of two: a third must wait. */
+static void test_cores(void)
+{
+	EXPECT_INT((check_cores_wait_ns(500000, 1) + 500) / 1000, 2000);
+	EXPECT_INT((check_cores_wait_ns(1000000, 2) + 500) / 1000, 667);
+	EXPECT_INT((check_cores_wait_ns(1500000, 2) + 500) / 1000, 2571);
+	EXPECT(check_cores_wait_ns(32000000, 64) < 1000);
+	EXPECT_INT(check_cores_wait_ns(2000000, 2), CHECK_CORES_FULL_NS);
+	EXPECT_INT(check_cores_wait_ns(INT64_MAX, INT64_MAX), CHECK_CORES_FULL_NS);
+	EXPECT_INT(check_cores_wait_ns(1000000, 0), 0);
+	EXPECT_INT(check_cores_wait_ns(0, 2), 0);
+}
+
+/* With more ranks hand-overs wait for cores, as long as the longer step leaves them taken. */
+static void test_crowded(void)
+{
+	struct check_prediction p = predict(0, 80, 1000000, 2);
+	int64_t used = (int64_t)((__int128)160000000 * 1000000 / p.step_ns);
+	int64_t more = 4 * (check_cores_wait_ns(used, 2) - check_cores_wait_ns(800000, 2));
+
+	EXPECT_INT(p.step_ns, 100000000 + p.cores_ns);
+	EXPECT(p.cores_ns >= more && p.cores_ns <= more + 10);
+	EXPECT_INT(p.starved_ppm, view_ppm(p.cores_ns, p.step_ns));
+	/* As many ranks, or a faster GPU: nothing is added to what the run itself shows. */
+	EXPECT_INT(predict(10, 60, 1000000, 1).cores_ns, 0);
+	EXPECT_INT(predict(10, 60, 2000000, 0).cores_ns, 0);
+	/* Cores that are all taken: the step grows until they are not. */
+	p = predict(0, 80, 1000000, 3);
+	EXPECT(p.cores_ns > 0 && p.cores_ns < 100000000);
 }
 
 static struct check_run run_of_steps(struct check_item *item, size_t steps, int64_t ns)
@@ -449,7 +483,8 @@ static void test_place_of_budget(void)
 
 int main(void)
 {
-	return RUN(test_grown, test_place_of_budget, test_scale, test_exact, test_no_budget,
-		   test_unknown_value, test_series, test_no_series, test_warmup, test_change,
-		   test_typical, test_spread, test_student, test_baseline);
+	return RUN(test_grown, test_place_of_budget, test_scale, test_cores, test_crowded,
+		   test_exact, test_no_budget, test_unknown_value, test_series, test_no_series,
+		   test_warmup, test_change, test_typical, test_spread, test_student,
+		   test_baseline);
 }

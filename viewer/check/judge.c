@@ -293,7 +293,7 @@ void check_judge_change(struct check_result *r, const struct check_run *old, siz
 static const char *scale_text(struct check_result *r, const struct check_scale *q)
 {
 	const struct check_prediction *p = &r->prediction;
-	view_unit now, then, share, gain;
+	view_unit now, then, share, gain, cores;
 	const char *what = "";
 
 	if (q->faster_ppm != 1000000) {
@@ -306,10 +306,14 @@ static const char *scale_text(struct check_result *r, const struct check_scale *
 					 what[0] ? " and " : "", p->ranks);
 	return view_arena_printf(
 		r->mem,
-		"with %s a step takes %s (now %s), of which %s %% waits for input; it buys at "
+		"with %s a step takes %s (now %s), of which %s %% waits for input%s; it buys at "
 		"most %s %% more steps per second%s",
 		what[0] ? what : "everything as it is", view_duration(then, p->step_ns),
 		view_duration(now, p->step_now_ns), view_percent(share, p->starved_ppm),
+		p->cores_ns * 100 < p->step_ns
+			? ""
+			: view_arena_printf(r->mem, ", %s of it since cores are taken",
+					    view_duration(cores, p->cores_ns)),
 		view_percent(gain, p->gain_most_ppm),
 		p->bound_by_cores    ? "; the cores that make batches set the pace"
 		: p->bound_by_loader ? "; the loader sets the pace"

@@ -49,6 +49,7 @@ static void put_prediction(struct view_jsonout *j, const struct check_prediction
 	view_json_int(j, "step_ns", p->step_ns);
 	view_json_int(j, "fed_ns", p->fed_ns);
 	view_json_int(j, "loader_ns", p->loader_ns);
+	view_json_int(j, "waits_for_cores_ns", p->cores_ns);
 	view_json_percent(j, "starved_pct", p->starved_ppm);
 	view_json_percent(j, "gain_at_most_pct", p->gain_most_ppm);
 	view_json_usd(j, "usd_per_1k_steps", p->nano_usd_per_1k_steps,

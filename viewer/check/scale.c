@@ -2,6 +2,7 @@
 #include "scale.h"
 
 #include "base/units.h"
+#include "cores.h"
 #include "findings/loader.h"
 
 #define PPM 1000000
@@ -9,6 +10,11 @@
 /* The loader sets the pace where a step waits for this part of itself, and workers rest no longer. */
 #define STARVING_PPM 50000
 #define WORKING_PPM 850000
+/*
+ * Threads that wake one after the other until a batch is there: the worker's feeder writes to the pipe,
+ * the trainer reads it, the worker hands over the memory's descriptor, the trainer takes that.
+ */
+#define HANDOVERS 4
 
 struct facts { /* of one trainer, per step */
 	int64_t step, wait, fed, fed_least, compute;
@@ -119,6 +125,38 @@ static void loader_pace(const struct facts *f, int64_t ranks_now, int64_t ranks,
 			       max64(1, f->batches));
 }
 
+/* What the hand-overs of a batch wait for cores, with so many ranks and steps of @step. */
+static int64_t handovers(const struct facts *f, int64_t ranks_now, int64_t ranks, __int128 step)
+{
+	__int128 used = (__int128)f->cpu * ranks * PPM / step;
+
+	return HANDOVERS * check_cores_wait_ns(used < INT64_MAX ? (int64_t)used : INT64_MAX,
+					       f->cores * ranks_now);
+}
+
+/*
+ * The waits that more ranks add to @step. The longer a step, the emptier the cores: the shortest step
+ * that has room for its own waits is searched for.
+ */
+static int64_t crowding(const struct facts *f, int64_t ranks_now, int64_t ranks, int64_t step)
+{
+	int64_t now = handovers(f, ranks_now, ranks_now, f->step), low = 0, high = step;
+
+	if (ranks <= ranks_now || f->cpu <= 0)
+		return 0;
+	while (high < CHECK_CORES_FULL_NS &&
+	       handovers(f, ranks_now, ranks, (__int128)step + high) - now > high)
+		high *= 2;
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		if (handovers(f, ranks_now, ranks, (__int128)step + middle) - now > middle)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static int64_t price_per_hour(const struct view_summary *s)
 {
 	int64_t sum = 0;
@@ -157,6 +195,10 @@ bool check_scale_predict(const struct view_summary *s, const struct check_scale 
 	p->bound_by_loader = f.workers > 0 ? p->step_ns == p->loader_ns : p->loader_ns > 0;
 	p->bound_by_cores =
 		p->bound_by_loader && p->loader_ns == cores_bound(&f, p->ranks_now, p->ranks);
+	if (f.workers > 0) {
+		p->cores_ns = crowding(&f, p->ranks_now, p->ranks, p->step_ns);
+		p->step_ns += p->cores_ns;
+	}
 	p->starved_ppm = view_ppm(min64(p->step_ns, p->step_ns - p->fed_ns + f.copy), p->step_ns);
 	p->gain_most_ppm = max64(0, view_div_even((__int128)f.step * p->ranks * PPM,
 						  (__int128)max64(1, least) * p->ranks_now) -

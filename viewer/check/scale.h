@@ -8,7 +8,8 @@
  *                        takes what a step took; one that keeps up: fetch time / workers, or, with N
  *                        times the ranks, CPU time per batch x ranks / cores if that is more
  *   step'                the longer of the two; a loader that keeps up and lets wait all the same (for
- *                        its first batch, or to hand each one over) does so again
+ *                        its first batch, or to hand each one over) does so again. With more ranks
+ *                        each hand-over waits for cores, too (cores.h)
  *   starved share        of step', what is not fed', and the copy of the batch to the GPU
  *
  * The bound takes the least both could be (no waiting for a CPU, workers never idle), so that the
@@ -29,6 +30,7 @@ struct check_prediction {
 	int64_t step_now_ns, step_ns; /* mean per trainer, predicted */
 	int64_t fed_ns; /* of it without waits */
 	int64_t loader_ns; /* the loader's time for a batch */
+	int64_t cores_ns; /* of step_ns: more waits for a core than now, at hand-overs */
 	int64_t starved_ppm; /* of the predicted step */
 	int64_t nano_usd_per_1k_steps; /* -1: no price is known */
 	int64_t gain_most_ppm; /* steps per second: at most so much more; for the job as a whole */
