@@ -31,18 +31,6 @@ struct make {
 	uint64_t rchar, read;
 };
 
-static uint32_t name(struct make *m, char *text)
-{
-	char *p;
-
-	text[strcspn(text, "\n")] = '\0';
-	while (*text == ' ')
-		text++;
-	for (p = text; *p; p++)
-		*p = (char)(*p == '|' ? '\t' : *p == '~' ? '\n' : *p);
-	return made_name(&m->s, text, strlen(text));
-}
-
 static void take_op(struct make *m, char *p)
 {
 	struct wire_event *e;
@@ -59,28 +47,12 @@ static void take_op(struct make *m, char *p)
 
 static void take_api(struct make *m, char *p)
 {
-	struct wire_event *e;
-	uint64_t v[4];
-
-	p = made_numbers(p, v, 4);
-	e = made_event(&m->s, WIRE_KIND_API, (int64_t)v[0], (int64_t)v[1]);
-	e->op = WIRE_DOMAIN_RUNTIME;
-	e->corr = v[2];
-	e->tid = (uint32_t)v[3];
-	e->name = name(m, p);
+	made_api(&m->s, p);
 }
 
 static void take_range(struct make *m, char *p)
 {
-	struct wire_event *e;
-	uint64_t v[5];
-
-	p = made_numbers(p, v, 5);
-	e = made_event(&m->s, WIRE_KIND_RANGE, (int64_t)v[1], (int64_t)v[2]);
-	e->op = (uint8_t)v[0];
-	e->tid = (uint32_t)v[3];
-	e->flags = (uint8_t)v[4];
-	e->name = name(m, p);
+	made_range(&m->s, p);
 }
 
 static void take_sample(struct make *m, char *p)
@@ -100,7 +72,7 @@ static void take_sample(struct make *m, char *p)
 				   .cpu_ns = v[7],
 				   .delay_ns = v[8],
 				   .throttled_ns = v[9],
-				   .stack = name(m, p) };
+				   .stack = made_rest(&m->s, p) };
 	if (s->wait) {
 		s->target = m->path;
 		s->fs = m->fs;
@@ -114,7 +86,7 @@ static void take_file(struct make *m, char *p)
 	p += strspn(p, " ");
 	len = strcspn(p, " \n");
 	m->fs = made_name(&m->s, p, len);
-	m->path = name(m, p + len);
+	m->path = made_rest(&m->s, p + len);
 }
 
 static void take_bytes(struct make *m, char *p)
@@ -145,7 +117,7 @@ static void take_batch(struct make *m, char *p)
 				  .delay_ns = v[9],
 				  .rchar_bytes = m->rchar,
 				  .read_bytes = m->read,
-				  .text = name(m, p) };
+				  .text = made_rest(&m->s, p) };
 }
 
 static void take_process(struct make *m, char *p)
@@ -171,6 +143,8 @@ static void take_line(struct make *m, char *line)
 {
 	size_t i, n;
 
+	line[strcspn(line, "\n")] = '\0';
+	made_unfold(line);
 	for (i = 0; i < sizeof(takers) / sizeof(takers[0]); i++) {
 		n = strlen(takers[i].word);
 		if (!strncmp(line, takers[i].word, n)) {

@@ -50,13 +50,6 @@ static void *grown(void *old, size_t n, size_t *room, size_t size)
 	return old;
 }
 
-static uint32_t name(struct make *m, char *text)
-{
-	while (*text == ' ')
-		text++;
-	return made_name(&m->s, text, strlen(text));
-}
-
 static struct wire_event *event(struct make *m, int kind, uint64_t start, uint64_t end)
 {
 	return made_event(&m->s, kind, (int64_t)start, (int64_t)end);
@@ -73,20 +66,12 @@ static void take_op(struct make *m, char *p)
 	e->context = 1;
 	e->corr = v[2];
 	e->stream = (uint32_t)v[3];
-	e->name = name(m, p);
+	e->name = made_rest(&m->s, p);
 }
 
 static void take_api(struct make *m, char *p)
 {
-	struct wire_event *e;
-	uint64_t v[4];
-
-	p = made_numbers(p, v, 4);
-	e = event(m, WIRE_KIND_API, v[0], v[1]);
-	e->op = WIRE_DOMAIN_RUNTIME;
-	e->corr = v[2];
-	e->tid = (uint32_t)v[3];
-	e->name = name(m, p);
+	made_api(&m->s, p);
 }
 
 static void take_wait(struct make *m, char *p)
@@ -103,25 +88,15 @@ static void take_wait(struct make *m, char *p)
 
 static void take_range(struct make *m, char *p)
 {
-	struct wire_event *e;
-	uint64_t v[5];
-
-	p = made_numbers(p, v, 5);
-	e = event(m, WIRE_KIND_RANGE, v[1], v[2]);
-	e->op = (uint8_t)v[0];
-	e->tid = (uint32_t)v[3];
-	e->flags = (uint8_t)v[4];
-	e->name = name(m, p);
+	made_range(&m->s, p);
 }
 
 static void take_sample(struct make *m, char *p)
 {
 	uint64_t v[5];
-	char *c;
 
 	p = made_numbers(p, v, 5);
-	for (c = p; *c; c++)
-		*c = (char)(*c == '|' ? '\t' : *c == '~' ? '\n' : *c);
+	made_unfold(p);
 	m->sample = grown(m->sample, m->samples, &m->sample_room, sizeof(*m->sample));
 	m->sample[m->samples++] = (struct wire_sample){ .t_ns = (int64_t)v[0],
 							.pid = (uint32_t)m->pid,
@@ -130,7 +105,7 @@ static void take_sample(struct make *m, char *p)
 							.state = (uint8_t)v[3],
 							.wait = (uint8_t)v[4],
 							.period_ns = 5000000,
-							.stack = name(m, p) };
+							.stack = made_rest(&m->s, p) };
 }
 
 static void take_pulse(struct make *m, char *p)
