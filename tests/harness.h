@@ -163,4 +163,15 @@ static inline void t_tempdir(char *path, size_t size)
 	REQUIRE(mkdtemp(path));
 }
 
+/* The file @name of @folder, anew. */
+static inline void t_put_text(const char *folder, const char *name, const char *text)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	REQUIRE(f = fopen(path, "w"));
+	REQUIRE(fputs(text, f) >= 0 && !fclose(f));
+}
+
 #endif

@@ -13,15 +13,12 @@ static struct prof_throttle levels;
 static void put(const char *name, const char *text)
 {
 	char path[400];
-	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	if (!text) {
+	if (text)
+		t_put_text(dir, name, text);
+	else
 		unlink(path);
-		return;
-	}
-	REQUIRE(f = fopen(path, "w"));
-	REQUIRE(fputs(text, f) >= 0 && !fclose(f));
 }
 
 /* One level, with what cgroup 2 says, or cgroup 1. */

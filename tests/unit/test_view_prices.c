@@ -164,13 +164,7 @@ static char folder[] = "/tmp/gpustarve-prices-XXXXXX";
 
 static void put_file(const char *name, const char *text)
 {
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	FILE *f = fopen(path, "w");
-	REQUIRE(f);
-	fputs(text, f);
-	fclose(f);
+	t_put_text(folder, name, text);
 }
 
 static struct view_rate looked_up(const struct view_rate_options *o, const char *gpu,

@@ -12,13 +12,7 @@ static char folder[] = "/tmp/test-view-seen-XXXXXX";
 
 static void put(const char *name, const char *text)
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	FILE *f = fopen(path, "w");
-	REQUIRE(f);
-	fputs(text, f);
-	fclose(f);
+	t_put_text(folder, name, text);
 }
 
 static void drop(const char *name)
