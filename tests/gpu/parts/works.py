@@ -1,53 +1,193 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plain training under gpustarve: is every kernel that was launched in the trace?"""
-import json
+"""Plain training under gpustarve: is every kernel that was launched in the trace? Counted against
+torch.profiler in a run of its own and against the loop's own arithmetic. Counts do not depend on
+time, so the programs run beside each other."""
+import concurrent.futures
 import os
-import re
 import sys
 
 import base
+import counting
+import judging
+from traces import Profile, Run
 
-SECONDS = 230
+SECONDS = 220
+BESIDE = 6      # programs at once
+NEEDED = 30     # a program that has less time left is not begun
+LOOPS = os.path.join(base.HERE, 'loops')
+PYTHON = sys.executable
+JAX = dict(XLA_PYTHON_CLIENT_PREALLOCATE='false')
+
+
+def loop(name, *args):
+    return [PYTHON, os.path.join(LOOPS, name), '{times}', *args]
+
+
+def train(*args):
+    return [PYTHON, base.TRAIN, *args, '--step-times', '{times}']
+
+
+class Crew:
+    """Runs programs beside each other, in the order in which they were asked for; a result is the
+    program's, None where there was no time."""
+
+    def __init__(self, out):
+        self.out, self.pool = out, concurrent.futures.ThreadPoolExecutor(BESIDE)
+
+    def begin(self, what, name, argv, after=None, **more):
+        def play():
+            if after:
+                after.result()
+            if base.left() < NEEDED and not base.SIMULATED:
+                return None
+            return what(name, argv, self.out, timeout=min(150, base.left()), **more)
+        return self.pool.submit(play)
+
+    def run(self, name, argv, **more):
+        return self.begin(Run, name, argv, **more)
+
+    def profile(self, name, argv, **more):
+        return self.begin(Profile, name, argv, **more)
+
+    def end(self):
+        self.pool.shutdown(wait=True, cancel_futures=True)
+
+
+def answer(r, question, judge, *tasks, **more):
+    """One row, when all its runs are over."""
+    runs = [t.result() for t in tasks]
+    if None in runs:
+        r.skip('works', question, 'out of time')
+        return
+    words, right = judge(*runs, **more)
+    r.put('works', question, '; '.join(words), right,
+          **{f'{type(x).__name__.lower()} {i}': x.data() for i, x in enumerate(runs)})
+    for x in runs:
+        if isinstance(x, Run) and x.level == 1 and x.summary:
+            r.put('works', question + ': the report', base.verdict_of(x.summary, x.err),
+                  run=x.dir, verdict=x.err[-4000:])
+
+
+def guarded(r, question, fn, *args, **more):
+    try:
+        fn(r, question, *args, **more)
+    except Exception as error:  # one question that breaks leaves the others theirs
+        r.put('works', question, f'broke: {error!r}', False)
+
+
+def judge_driver(*runs):
+    """The loop of which everything is known, at levels 0, 1 and 2."""
+    words, right = [], True
+    for run in runs:
+        told = run.told()
+        if not told:
+            return [f'level {run.level}: rc {run.rc}: {run.err[-200:]}'], False
+        each, steps, wrong = dict(told['each']), told['steps'], run.faults()
+        if run.level == 2:
+            each.pop('graph')
+            each.update(told['nodes'])
+        steady = run.steady(0)
+        counted = counting.count(run.ops)
+        wrong += counting.expected(counted, {k: n * steps for k, n in each.items()})
+        if sum(counted.values()) != steps * sum(each.values()):
+            wrong.append(f'{sum(counted.values())} operations for {steps * sum(each.values())}')
+        if not steady.right:
+            wrong.append(steady.text())
+        moved = {k: n * told['bytes_each'] for k, n in
+                 {'copy-h2d': 2 * steps, 'copy-d2h': steps, 'copy-d2d': steps / 2}.items()}
+        if counting.copied(run.ops) != moved:
+            wrong.append(f'bytes copied {dict(counting.copied(run.ops))} for {moved}')
+        calls = 0 if run.level == 0 else steps
+        if run.calls.get('cuGraphLaunch', 0) != calls:
+            wrong.append(f'{run.calls.get("cuGraphLaunch", 0)} calls of cuGraphLaunch for {calls}')
+        words.append(f'level {run.level}: ' + ('; '.join(map(str, wrong[:4])) if wrong else
+                                               counting.kinds_text(counted) + ', as the loop says'))
+        right = right and not wrong
+    return words, right
+
+
+def judge_exact(run, warm=1):
+    return judging.plain(run, warm=warm, exact=run.told().get('each', {}))
+
+
+def judge_launcher(run, alone):
+    """Under a launcher as without one."""
+    found = counting.differences(counting.count(run.ops), counting.count(alone.ops))
+    words, right = judging.plain(run)
+    return words + ['without the launcher: ' + counting.differences_text(found)], right and not found
+
+
+def jax_run(name, argv, out, level=1, timeout=100, flags='', **env):
+    """XLA without picking kernels by time, where its flag for that is known."""
+    last = None
+    for n, extra in enumerate(('--xla_gpu_autotune_level=0', '')):
+        text = ' '.join(f for f in (flags, extra) if f)
+        last = Run(f'{name}-{n}' if n else name, argv, out, level, timeout, XLA_FLAGS=text, **env)
+        if last.rc == 0 or 'nknown flag' not in last.err:
+            break
+    return last
+
+
+def ask_torch(r, crew):
+    """Begins all torch programs; gives the answers to be waited for, what matters most first."""
+    cache = os.path.join(crew.out, 'compiled')
+    kept = dict(TORCHINDUCTOR_CACHE_DIR=cache, TRITON_CACHE_DIR=cache + '-triton',
+                TORCHINDUCTOR_COMPILE_THREADS=4)
+    compiled = train('--model', 'transformer', '--compile', '--steps', '40')
+    cold = crew.run('compiled', compiled, **kept)
+    cnn = train('--model', 'cnn', '--data', 'jpeg', '--steps', '40')
+    eager = train('--model', 'transformer', '--steps', '40')
+    graph = train('--model', 'transformer', '--graph', '--steps', '40')
+    ddp = train('--model', 'cnn', '--ddp', '--steps', '20')
+    asked = [('ResNet on JPEGs, 4 workers', judging.plain, crew.run('cnn', cnn),
+              crew.profile('cnn', cnn)),
+             ('transformer, eager', judging.plain, crew.run('transformer', eager),
+              crew.profile('transformer', eager)),
+             ('transformer, a step as one CUDA graph', judging.graph_step, crew.run('graph', graph),
+              crew.run('graph-level-2', graph, level=2), crew.profile('graph', graph))]
+    alone = crew.run('ddp', ddp)
+    asked.append(('DistributedDataParallel, one rank', judging.plain, alone,
+                  crew.profile('ddp', ddp)))
+    asked.append(('transformer, torch.compile with CUDA graphs', judging.graphs_within, cold,
+                  crew.run('compiled-level-2', compiled, level=2, after=cold, **kept),
+                  crew.profile('compiled', compiled, after=cold, **kept)))
+    launched = [PYTHON, '-m', 'torch.distributed.run', '--standalone', '--nproc-per-node', '1',
+                *ddp[1:]]
+    later = [('the same under torch.distributed.run', judge_launcher, crew.run('torchrun', launched),
+              alone)]
+    return asked, later
+
+
+def ask_others(r, crew):
+    """Loops of other frameworks, with counts that are known."""
+    jaxed = loop('jax_loop.py')
+    none = '--xla_gpu_enable_command_buffer='
+    one = crew.begin(jax_run, 'jax', jaxed, **JAX)
+    return [('Triton', judge_exact, crew.run('triton', loop('triton_loop.py'))),
+            ('CuPy', judge_exact, crew.run('cupy', loop('cupy_loop.py'))),
+            ('JAX', judge_jax, one, crew.begin(jax_run, 'jax-level-2', jaxed, level=2, **JAX),
+             crew.begin(jax_run, 'jax-plain', jaxed, flags=none, **JAX))]
+
+
+def judge_jax(whole, apart, without):
+    """As XLA launches by itself, at levels 1 and 2, and without its command buffers."""
+    if not counting.kinds(whole.steady(6).each)['graph'] and without.rc == 0:
+        words, right = judging.plain(whole, warm=6)
+        more, same = judging.plain(without, warm=6)
+        return ['no command buffers here'] + words + ['without them: ' + '; '.join(more)], right and same
+    return judging.graphs_within(whole, apart, without, what='without command buffers')
 
 
 def part(r, out):
-    loops = [('cnn jpeg, 4 workers', ['--model', 'cnn', '--data', 'jpeg', '--steps', 40]),
-             ('transformer eager', ['--model', 'transformer', '--steps', 40]),
-             ('transformer as a CUDA graph', ['--model', 'transformer', '--graph', '--steps', 40]),
-             ('ddp, one rank', ['--model', 'cnn', '--ddp', '--steps', 20])]
-    if not base.QUICK:
-        loops.append(('transformer compiled', ['--model', 'transformer', '--compile', '--steps', 30]))
-    for name, args in loops:
-        if base.left() < 60:
-            r.put('works', name, 'skipped: out of time')
-            continue
-        tag = re.sub(r'\W+', '-', name)
-        rc, o, e, d, s = base.traced(tag, [sys.executable, base.TRAIN, *args], out)
-        ops = sum(g['ops'] for g in s['gpus']) if s else None
-        seen = None
-        path = os.path.join(out, tag + '.profile')
-        if '--graph' not in args and '--compile' not in args:
-            rc2, _, e2, _ = base.run([sys.executable, base.TRAIN, *args, '--profile', path], 120)
-            if rc2 == 0:
-                with open(path) as f:
-                    seen = json.load(f)
-        same = None if not seen or ops is None else ops == sum(seen.values())
-        if seen and ops and not same:   # torch.profiler begins after the first kernels of set-up
-            same = 0 <= ops - sum(seen.values()) <= 0.02 * ops
-        r.put('works', name, f'rc {rc}; {base.verdict_of(s, e)}; torch.profiler in a run of its own: '
-              f'{seen}', rc == 0 and s is not None and same is not False, run=d)
-    for name, code in (('cupy', 'import cupy\nx=cupy.ones((2048,2048),dtype="f4")\n'
-                        'for i in range(200): x=x@x*0+1\ncupy.cuda.Device().synchronize()'),
-                       ('jax', 'import jax,jax.numpy as jnp\nf=jax.jit(lambda x:x@x*0+1)\n'
-                        'x=jnp.ones((2048,2048))\nfor i in range(200): x=f(x)\nx.block_until_ready()'),
-                       ('triton', open(os.path.join(base.SOURCE, 'tests/gpu/triton_add.py')).read())):
-        if base.left() < 45:
-            r.put('works', name, 'skipped: out of time')
-            continue
-        script = os.path.join(out, name + '_loop.py')
-        with open(script, 'w') as f:
-            f.write(code)
-        rc, o, e, d, s = base.traced(name, [sys.executable, script], out,
-                                XLA_PYTHON_CLIENT_PREALLOCATE='false')
-        r.put('works', name, f'rc {rc}; {base.verdict_of(s, e)}; {e.strip()[-200:] if rc else ""}',
-              rc == 0 and s is not None)
+    crew = Crew(out)
+    try:
+        levels = [crew.run(f'driver-level-{n}', loop('driver.py', '50'), level=n) for n in (0, 1, 2)]
+        guarded(r, 'a loop over the driver, levels 0, 1 and 2', answer, judge_driver, *levels)
+        if base.SIMULATED:
+            r.skip('works', 'PyTorch, CuPy, JAX, Triton', 'they need CUDA')
+            return
+        asked, later = ask_torch(r, crew)
+        for question, judge, *tasks in asked + ask_others(r, crew) + later:
+            guarded(r, question, answer, judge, *tasks)
+    finally:
+        crew.end()

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e
+"""The arithmetic of the GPU check, with made-up counts: what must not pass does not. And the training
+script that it runs on a GPU, on the CPU in all its variants."""
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+SOURCE = os.environ.get('GPUSTARVE_SOURCE') or os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+sys.path[:0] = [os.path.join(SOURCE, 'tests', 'gpu'), os.path.join(SOURCE, 'tests', 'workloads')]
+import counting  # noqa: E402
+import judging  # noqa: E402
+import traces  # noqa: E402
+from counting import Op  # noqa: E402
+
+STEPS, LENGTH = 10, 1000
+
+
+class Seen:
+    """What a profiler saw, made up."""
+
+    def __init__(self, ops, rc=0, others=None, steps=STEPS):
+        self.ops, self.rc, self.others = ops, rc, others or {}
+        self.steps = [(i * LENGTH, i * LENGTH, (i + 1) * LENGTH) for i in range(steps)]
+
+    def steady(self, warm):
+        return counting.Steady(counting.in_steps(self.ops, self.steps)[0], warm)
+
+
+class Made(Seen):
+    """A run of ours, made up."""
+    level = 1
+
+    def __init__(self, ops, faults=(), **more):
+        super().__init__(ops, **more)
+        self.found = list(faults)
+
+    def faults(self):
+        return self.found
+
+
+def loop(each, setup=(), steps=STEPS):
+    """Operations of a loop: @each and @setup are (kind, name, how many)."""
+    ops = [Op(kind, name, -1, 8) for kind, name, n in setup for _ in range(n)]
+    for i in range(steps):
+        ops += [Op(kind, name, i * LENGTH + 10, 8) for kind, name, n in each for _ in range(n)]
+    return ops
+
+
+EACH = (('copy-h2d', '', 2), ('kernel', 'gemm', 3), ('kernel', 'relu', 1), ('memset', '', 1))
+SETUP = (('kernel', 'fill', 5), ('copy-h2d', '', 4))
+GRAPHED = (('copy-h2d', '', 2), ('graph', '', 1))
+APART = (('copy-h2d', '', 2), ('kernel', 'gemm', 3), ('kernel', 'relu', 1))
+
+
+def without(ops, kind, name, at_step=None):
+    """One operation less."""
+    for i, o in enumerate(ops):
+        if (o.kind, o.name) == (kind, name) and (at_step is None or o.at // LENGTH == at_step):
+            return ops[:i] + ops[i + 1:]
+    raise AssertionError('nothing to take away')
+
+
+class Counting(unittest.TestCase):
+    def test_dump(self):
+        text = ('# stream\ts\thost h\tpid 1\n'
+                's\truntime\t100\t5\t7\t1\t0\tcudaLaunchKernel_v7000\n'
+                's\tkernel\t120\t5\t0.1.7\t1\t0\t_Z3addPfi\n'
+                's\tcopy-h2d\t130\t5\t0.1.7\t2\t64\t\n'
+                's\tgraph\t140\t5\t0.1.7\t3\t0\t\n'
+                's\tsync-stream\t150\t5\t0.1.7\t4\t0\t\n'
+                's\tloader\t160\t5\t7\t0\t0\tnext\n'
+                's\tsample\t170\t0\t7.7\tnone\n')
+        ops, calls = counting.of_dump(text)
+        self.assertEqual(ops, [Op('kernel', 'add(float*, int)', 100, 0), Op('copy-h2d', '', 130, 64),
+                               Op('graph', '', 140, 0)])
+        self.assertEqual(dict(calls), {'cudaLaunchKernel_v7000': 1})
+
+    def test_names(self):
+        self.assertEqual(counting.readable('_ZN2at6native4fillIfEEvPT_'),
+                         'void at::native::fill<float>(float*)')
+        self.assertEqual(counting.readable('_Zwhat'), '_Zwhat')
+        self.assertEqual(counting.readable('triton_poi_fused_0'), 'triton_poi_fused_0')
+        long = '_Z' + '3add' * 300
+        self.assertEqual(counting.readable(long), long)
+
+    def test_steps(self):
+        each, rest = counting.in_steps(loop(EACH, SETUP), Made([]).steps)
+        self.assertEqual([sum(c.values()) for c in each], [7] * STEPS)
+        self.assertEqual(sum(rest.values()), 9)
+        # At the border an operation is of the step that begins.
+        each, rest = counting.in_steps([Op('kernel', 'a', LENGTH, 0)], Made([]).steps)
+        self.assertEqual((each[1]['kernel', 'a'], sum(rest.values())), (1, 0))
+
+    def test_profile(self):
+        trace = dict(baseTimeNanoseconds=1000, traceEvents=[
+            dict(ph='X', cat='cuda_runtime', name='cudaLaunchKernel', ts=1.5, args=dict(correlation=9)),
+            dict(ph='X', cat='kernel', name='gemm', ts=3.0, args=dict(correlation=9)),
+            dict(ph='X', cat='gpu_memcpy', name='Memcpy HtoD (Pageable -> Device)', ts=4,
+                 args=dict(correlation=10, bytes=64)),
+            dict(ph='X', cat='gpu_memset', name='Memset (Device)', ts=5, args=dict(bytes=4)),
+            dict(ph='X', cat='gpu_user_annotation', name='Optimizer.step#SGD.step', ts=3, args={}),
+            dict(ph='X', cat='cuda_sync', name='Stream Sync', ts=6, args={}),
+            dict(ph='X', cat='cpu_op', name='aten::mm', ts=1), dict(ph='M', name='process_name')])
+        try:
+            import torch_train
+        except ImportError:
+            self.skipTest('no torch')
+        ops, others = torch_train.work_of(trace)
+        self.assertEqual(ops, [['kernel', 'gemm', 2500, 0], ['copy-h2d', trace['traceEvents'][2]['name'],
+                                                            5000, 64], ['memset', 'Memset (Device)', 6000, 4]])
+        self.assertEqual(others, dict(gpu_user_annotation=1, cuda_sync=1))
+        with tempfile.NamedTemporaryFile('w') as f:
+            json.dump(dict(ops=ops, others=others), f)
+            f.flush()
+            self.assertEqual(counting.of_profile(f.name)[0][1], Op('copy-h2d', '', 5000, 64))
+
+    def test_faults(self):
+        def summary(**quality):
+            return dict(quality=dict(dict(dropped=0, invalid=0), **quality), run=dict(complete=True),
+                        ledger=dict(gpu_ns=10, classes=dict(compute=dict(ns=10))),
+                        gpus=[dict(index=0, held_ns=10, ops_without_launch=0, ops=3,
+                                   classes=dict(compute=10))])
+        self.assertEqual(traces.faults_of(summary(), 1), [])
+        self.assertEqual(len(traces.faults_of(summary(dropped=1, invalid=2), 1)), 2)
+        for place, key, value in (('run', 'complete', False), ('ledger', 'gpu_ns', 11)):
+            s = summary()
+            s[place][key] = value
+            self.assertEqual(len(traces.faults_of(s, 1)), 1, key)
+        s = summary()
+        s['gpus'][0].update(ops_without_launch=1, held_ns=9)
+        self.assertEqual(len(traces.faults_of(s, 1)), 2)
+        self.assertEqual(len(traces.faults_of(s, 0)), 1)  # no calls are recorded there
+
+
+class Judging(unittest.TestCase):
+    def right(self, got):
+        self.assertTrue(got[1], got[0])
+
+    def look(self, got, *words):
+        self.assertFalse(got[1], got[0])
+        text = '; '.join(got[0])
+        for word in words:
+            self.assertIn(word, text)
+
+    def test_plain(self):
+        ops = loop(EACH, SETUP)
+        self.right(judging.plain(Made(ops), Seen(ops, others=dict(cuda_sync=10))))
+        self.right(judging.plain(Made(ops), exact=dict(gemm=3, copy=2, memset=1)))
+        self.look(judging.plain(Made(ops), exact=dict(gemm=4)), 'gemm')
+        self.look(judging.plain(Made(ops), exact={}))
+        self.look(judging.plain(Made(ops, faults=['dropped 3'])), 'dropped 3')
+        self.look(judging.plain(Made([])))
+        self.look(judging.plain(Made(ops, steps=2)), 'no step')
+        self.look(judging.plain(Made(ops), Seen([])), 'saw nothing')
+        self.look(judging.plain(Made(ops), Seen([], rc=1)), 'rc 1')
+
+    def test_lost(self):
+        ops = loop(EACH, SETUP)
+        lost = without(ops, 'kernel', 'relu', 7)
+        self.look(judging.plain(Made(lost)), '1 of 8 steps', 'step 7', 'relu 0 for 1')
+        self.look(judging.plain(Made(lost), Seen(ops)), 'relu 9 for 10')
+        # Lost where no step is looked at, or in each step alike: only the profiler's count tells.
+        for less in (without(ops, 'kernel', 'fill'), without(ops, 'copy-h2d', '', 0)):
+            self.right(judging.plain(Made(less)))
+            self.look(judging.plain(Made(less), Seen(ops)), 'differ')
+        always = [o for o in ops if o.name != 'relu']
+        self.right(judging.plain(Made(always)))
+        self.look(judging.plain(Made(always), Seen(ops)), 'relu 0 for 10')
+
+    def test_too_many(self):
+        ops = loop(EACH, SETUP)
+        more = ops + [Op('kernel', 'gemm', 5 * LENGTH + 20, 0)]
+        self.look(judging.plain(Made(more)), 'step 5', 'gemm 4 for 3')
+        self.look(judging.plain(Made(ops), Seen(more)), 'gemm 30 for 31')
+
+    def test_other_names(self):
+        ops = loop(EACH, SETUP)
+        named = [o._replace(name='gemm2') if o.name == 'gemm' else o for o in ops]
+        self.look(judging.plain(Made(ops), Seen(named)), '2 kinds or names', 'gemm 30 for 0')
+        turned = [o._replace(kind='copy-d2h') if o.kind == 'copy-h2d' else o for o in ops]
+        self.look(judging.plain(Made(ops), Seen(turned)), 'copy-d2h')
+        bigger = [o._replace(bytes=9) if o.kind == 'copy-h2d' else o for o in ops]
+        self.look(judging.plain(Made(ops), Seen(bigger)), 'bytes')
+
+    def test_graph_step(self):
+        whole, apart = loop(GRAPHED, SETUP), loop(APART, SETUP)
+        self.right(judging.graph_step(Made(whole), Made(apart)))
+        self.right(judging.graph_step(Made(whole), Made(apart), Seen(apart)))
+        blind = [o for o in whole if o.kind != 'graph']
+        got = judging.graph_step(Made(whole), Made(apart), Seen(blind))
+        self.right(got)
+        self.assertIn('sees nothing inside graphs', '; '.join(got[0]))
+        self.look(judging.graph_step(Made(whole), Made(without(apart, 'kernel', 'gemm', 6))),
+                  '29 nodes in 10 launches')
+        self.look(judging.graph_step(Made(without(whole, 'graph', '', 6)), Made(apart)), '9 launches')
+        self.look(judging.graph_step(Made(whole), Made(whole)), 'left')
+        self.look(judging.graph_step(Made(whole), Made(blind)), 'no node')
+        self.look(judging.graph_step(Made(whole), Made(without(apart, 'copy-h2d', '', -1))), 'beside')
+        self.look(judging.graph_step(Made(whole), Made(apart),
+                                     Seen(without(apart, 'kernel', 'gemm'))), 'gemm 30 for 29')
+        self.look(judging.graph_step(Made(whole), Made(apart), Seen(without(blind, 'copy-h2d', ''))),
+                  'differ')
+        # As often lost as there are steps: the steps' own arithmetic is content, the profiler's not.
+        self.look(judging.graph_step(Made(whole), Made([o for o in apart if o.name != 'relu']),
+                                     Seen(apart)), 'relu 0 for 10')
+
+    def test_graphs_within(self):
+        # Set-up differs from run to run; the steps do not.
+        whole, apart = loop(GRAPHED, SETUP), loop(APART)
+        other = loop(APART, (('kernel', 'tried', 99),))
+        self.right(judging.graphs_within(Made(whole), Made(apart), Seen(other)))
+        self.look(judging.graphs_within(Made(whole), Made(apart),
+                                        Seen(without(other, 'kernel', 'gemm', 8))), 'step 8')
+        fewer = [o for o in other if o.name != 'relu']
+        self.look(judging.graphs_within(Made(whole), Made(apart), Seen(fewer)), 'relu 1 for 0')
+        self.look(judging.graphs_within(Made(apart), Made(apart)), 'no graph is launched')
+        self.look(judging.graphs_within(Made(whole), Made(apart), Made(other, ['invalid 1'])), 'invalid')
+        self.look(judging.graphs_within(Made(whole), Made(whole)), 'left')
+        self.look(judging.graphs_within(Made(whole), Made(without(apart, 'copy-h2d', '', 9))), 'step 9')
+        self.look(judging.graphs_within(Made(whole), Made(apart), Seen([], rc='timeout')), 'timeout')
+
+
+class Training(unittest.TestCase):
+    """torch_train.py on the CPU: its own code, with each of its options."""
+
+    @classmethod
+    def setUpClass(cls):
+        try:
+            import torch
+            import torch_train
+        except ImportError as error:
+            raise unittest.SkipTest(f'no torch: {error}')
+        torch.set_num_threads(1)
+        cls.script = torch_train
+
+    def test_variants(self):
+        small = ['--device', 'cpu', '--width', '8', '--batch', '2', '--steps', '3']
+        with tempfile.TemporaryDirectory() as folder:
+            times, profile = (os.path.join(folder, n) for n in ('times', 'profile'))
+            for more in (['--data', 'jpeg', '--workers', '2', '--pixels', '32', '--pin'],
+                         ['--data', 'jpeg', '--workers', '0', '--sample-ms', '1'],
+                         ['--model', 'transformer'], ['--model', 'transformer', '--graph'],
+                         ['--model', 'transformer', '--compile'], ['--ddp'],
+                         ['--model', 'tiny', '--launches', '5'], ['--profile', profile],
+                         ['--profile-inside', '1'], ['--look-every', '2']):
+                with self.subTest(more=more):
+                    self.assertEqual(self.script.main(small + more + ['--step-times', times]), 0)
+                    rows = counting.read_steps(times)
+                    self.assertEqual(len(rows), 3)
+                    self.assertTrue(all(b <= g <= e for b, g, e in rows))
+                    self.assertTrue(all(a[2] == b[0] for a, b in zip(rows, rows[1:])))
+            self.assertEqual(counting.of_profile(profile), ([], {}))
+
+    def test_seconds(self):
+        args = self.script.parse(['--device', 'cpu', '--width', '8', '--batch', '2', '--steps',
+                                  '1000000', '--seconds', '0.05', '--model', 'tiny'])
+        self.assertLess(len(self.script.train(args)), 1000000)
+
+
+if __name__ == '__main__':
+    unittest.main()
