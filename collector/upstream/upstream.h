@@ -18,11 +18,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define COLL_UPSTREAM_FIRST_WAIT_MS 500
-#define COLL_UPSTREAM_LAST_WAIT_MS 30000
-#define COLL_UPSTREAM_RETRY_AFTER_MAX_S 300
-#define COLL_UPSTREAM_HELD_MAX_S 60
-
 struct coll_server;
 struct coll_stream;
 struct wire_frame;

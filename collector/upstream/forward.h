@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parts of forwarding share: upstream.c chooses what to send next, sides.c sends side files,
+ * answers.c knows what an answer to frames means, pace.h when to try again. For these alone; others
+ * see upstream.h. One thread.
+ */
+#ifndef COLL_FORWARD_H
+#define COLL_FORWARD_H
+
+#include "batch.h"
+#include "clocks.h"
+#include "link.h"
+#include "nodename.h"
+#include "outbox.h"
+#include "pace.h"
+#include "upstream.h"
+
+struct coll_upstream {
+	struct coll_server *server;
+	struct coll_link *link;
+	struct coll_pace pace;
+	struct coll_outbox box;
+	struct coll_batch batch; /* under way */
+	struct coll_clocks clocks;
+	char node[COLL_NODE_BYTES];
+
+	struct { /* the side file that is under way */
+		struct coll_out_run *run;
+		struct coll_out_file *file;
+		int64_t mtime_ns; /* as it was seen before it was read: */
+		uint64_t size; /* whatever came since shows at the next look */
+		uint8_t *bytes;
+		size_t len;
+		char path[1024];
+	} side;
+
+	bool held_too; /* what others were to go before may go now, ... */
+	bool frames_first; /* ... these or side files in turn */
+	int64_t said_refused_ns;
+	struct coll_upstream_state state; /* but for what the pace knows */
+};
+
+/* The next request, if there is one to make now. */
+void coll_forward_go(struct coll_upstream *u);
+
+/* Starts a request of @u. False: it failed at once, which the pace knows. */
+bool coll_forward_start(struct coll_upstream *u, struct coll_request *r);
+
+/* Whether what was held may go now. */
+bool coll_forward_may(const struct coll_upstream *u, const struct coll_out_hold *h);
+
+/* Sends a side file, if one is to be sent. True: one was begun. */
+bool coll_forward_a_side(struct coll_upstream *u);
+
+/* The answer to u->batch; @owner: u. */
+void coll_forward_frames_done(void *owner, const struct coll_answer *a);
+
+#endif
