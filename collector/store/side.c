@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of names.
+ * The list of names; digests and tags.
  */
 #include "side.h"
 
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <stdio.h>
 #include <string.h>
+
+#define SHA256_BYTES 32
 
 static bool middle_ok(const char *at, size_t len)
 {
@@ -33,4 +38,38 @@ bool coll_side_name_ok(const char *name)
 			return middle_ok(name + n, len - n - end);
 	}
 	return false;
+}
+
+static bool add(gnutls_hash_hd_t hash, const char *text, const char *end)
+{
+	return !gnutls_hash(hash, text, strlen(text)) && !gnutls_hash(hash, end, strlen(end));
+}
+
+bool coll_side_digest(char hex[COLL_SIDE_DIGEST_BYTES], const struct coll_side *s)
+{
+	uint8_t sum[SHA256_BYTES];
+	gnutls_hash_hd_t hash;
+	bool good;
+
+	if (gnutls_hash_init(&hash, GNUTLS_DIG_SHA256))
+		return false;
+	good = add(hash, s->run, "/") && add(hash, s->name, "\n") && add(hash, s->node, "\n") &&
+	       add(hash, s->condition, "\n") && (!s->len || !gnutls_hash(hash, s->bytes, s->len));
+	gnutls_hash_deinit(hash, sum);
+	for (size_t i = 0; i < SHA256_BYTES; i++)
+		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
+	return good;
+}
+
+/* A new file has another number than the one whose place it takes; numbers come again, times do not. */
+void coll_side_tag(char tag[COLL_SIDE_TAG_BYTES], const struct stat *st)
+{
+	snprintf(tag, COLL_SIDE_TAG_BYTES, "\"%llx-%llx.%lx\"", (unsigned long long)st->st_ino,
+		 (unsigned long long)st->st_mtim.tv_sec, (unsigned long)st->st_mtim.tv_nsec);
+}
+
+bool coll_side_tag_ok(const char *tag, size_t len)
+{
+	return len > 2 && len < COLL_SIDE_TAG_BYTES && tag[0] == '"' && tag[len - 1] == '"' &&
+	       strspn(tag + 1, "0123456789abcdef-.") == len - 2;
 }

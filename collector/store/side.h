@@ -4,10 +4,39 @@
 #define COLL_SIDE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
 
 #define COLL_SIDE_MAX (1u << 20) /* bytes of one */
 #define COLL_SIDE_STORED "stored\n" /* the centre's answers: it has it, ... */
-#define COLL_SIDE_NO_NAME "no file of a run has that name\n" /* ... or never will */
+#define COLL_SIDE_NO_NAME "no file of a run has that name\n" /* ... never will, ... */
+#define COLL_SIDE_OTHER "another file is there\n" /* ... or has another than was to be replaced */
+
+#define COLL_SIDE_TAG_BYTES 64
+#define COLL_SIDE_DIGEST_BYTES 65
+#define COLL_SIDE_DIGEST "Gpustarve-Digest" /* header of a PUT */
+#define COLL_SIDE_NOTHING "*" /* the condition of who expects that there is none yet */
+
+/* What a file that is sent is for: the digest is of all of this. */
+struct coll_side {
+	const char *run, *name, *node;
+	const char *condition; /* If-Match, COLL_SIDE_NOTHING, or "": none */
+	const uint8_t *bytes;
+	size_t len;
+};
+
+/* SHA-256 of "RUN/NAME\nNODE\nCONDITION\n" and the bytes, as hex. False: no memory. */
+bool coll_side_digest(char hex[COLL_SIDE_DIGEST_BYTES], const struct coll_side *s);
+
+/*
+ * The entity tag of a file as it lies there. Each time that it is replaced as a whole, also by what it
+ * was before, it gets another.
+ */
+void coll_side_tag(char tag[COLL_SIDE_TAG_BYTES], const struct stat *st);
+
+/* What a server may say as a tag of such a file. */
+bool coll_side_tag_ok(const char *tag, size_t len);
 
 /* run.json, alerts.jsonl, exit-*.json, alloc-*.json, clock-*.json; * as in names of runs. */
 bool coll_side_name_ok(const char *name);

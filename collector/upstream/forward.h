@@ -32,6 +32,8 @@ struct coll_upstream {
 		uint8_t *bytes;
 		size_t len;
 		char path[1024];
+		char condition[COLL_SIDE_TAG_BYTES + 32], digest[128]; /* headers */
+		const char *headers[3];
 	} side;
 
 	bool held_too; /* what others were to go before may go now, ... */

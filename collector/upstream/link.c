@@ -192,6 +192,21 @@ static int64_t number_of(const char *line, size_t len, const char *name, int64_t
 	return value;
 }
 
+static void take_tag(struct coll_answer *a, const char *line, size_t len)
+{
+	static const char name[] = "ETag:";
+	size_t n = sizeof(name) - 1;
+
+	if (len <= n || strncasecmp(line, name, n))
+		return;
+	while (n < len && line[n] == ' ')
+		n++;
+	while (len > n && strchr("\r\n ", line[len - 1]))
+		len--;
+	if (coll_side_tag_ok(line + n, len - n))
+		snprintf(a->tag, sizeof(a->tag), "%.*s", (int)(len - n), line + n);
+}
+
 static size_t on_header(char *line, size_t one, size_t len, void *own)
 {
 	struct coll_link *l = own;
@@ -201,7 +216,9 @@ static size_t on_header(char *line, size_t one, size_t len, void *own)
 		l->a.retry_after_s = 0;
 		l->a.stored = -1;
 		l->a.damaged = false;
+		l->a.tag[0] = '\0';
 	}
+	take_tag(&l->a, line, len);
 	l->a.retry_after_s = number_of(line, len, "Retry-After:", l->a.retry_after_s);
 	l->a.stored = number_of(line, len, "Gpustarve-Stored:", l->a.stored);
 	l->a.damaged = number_of(line, len, "Gpustarve-Damaged:", l->a.damaged) != 0;
@@ -300,18 +317,25 @@ struct coll_link *coll_link_new(struct coll_loop *loop, const struct coll_option
 	return l;
 }
 
-static int add_header(struct curl_slist **list, const char *name, const char *value)
+static int add_line(struct curl_slist **list, const char *line)
 {
-	char line[1024];
-	struct curl_slist *longer;
+	struct curl_slist *longer = curl_slist_append(*list, line);
 
-	snprintf(line, sizeof(line), "%s: %s", name, value);
-	longer = curl_slist_append(*list, line);
-	memset(line, 0, sizeof(line));
 	if (!longer)
 		return -ENOMEM;
 	*list = longer;
 	return 0;
+}
+
+static int add_header(struct curl_slist **list, const char *name, const char *value)
+{
+	char line[1024];
+	int err;
+
+	snprintf(line, sizeof(line), "%s: %s", name, value);
+	err = add_line(list, line);
+	explicit_bzero(line, sizeof(line));
+	return err;
 }
 
 /* The token is read for each request: whoever changes the file need not tell us. */
@@ -355,6 +379,8 @@ static int set_headers(struct coll_link *l, const struct coll_request *r)
 		err = add_header(&l->headers, "Content-Type", "application/octet-stream");
 	if (!err && r->body)
 		err = add_header(&l->headers, "Expect", r->ask_first ? "100-continue" : "");
+	for (const char *const *line = r->headers; !err && line && *line; line++)
+		err = add_line(&l->headers, *line);
 	return err;
 }
 

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/loop.h"
+#include "store/side.h"
 #include "wire/buf.h"
 
 #define COLL_LINK_CONNECT_S 10
@@ -31,6 +32,7 @@ struct coll_answer {
 	int64_t retry_after_s; /* 0: not said */
 	int64_t stored; /* Gpustarve-Stored; -1: not said */
 	bool damaged; /* Gpustarve-Damaged: what it refuses was damaged when it came */
+	char tag[COLL_SIDE_TAG_BYTES]; /* ETag of a side file; "": not said */
 	int64_t sent_ns, got_ns; /* realtime */
 	bool reused; /* it went over a connection that was open already */
 };
@@ -41,6 +43,7 @@ struct coll_request {
 	const char *path; /* "/v1/..." */
 	const void *body; /* stays as it is until done */
 	size_t len;
+	const char *const *headers; /* lines, NULL behind the last; NULL: no others than usual */
 	bool ask_first; /* wait for 100 Continue: the last request was refused */
 	void (*done)(void *owner, const struct coll_answer *a);
 	void *owner;

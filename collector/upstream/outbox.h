@@ -22,6 +22,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "store/side.h"
 #include "store/store.h"
 
 #define COLL_CURSOR_FILE ".upstream"
@@ -49,8 +50,11 @@ struct coll_out_file {
 	uint64_t damaged_at; /* where the frame begins that came damaged to the centre last, ... */
 	unsigned int damaged; /* ... so many times in a row */
 
-	int64_t mtime_ns, sent_mtime_ns; /* of side files */
+	/* Of side files. */
+	int64_t mtime_ns, sent_mtime_ns;
 	uint64_t sent_size;
+	char tag[COLL_SIDE_TAG_BYTES]; /* of what the centre has; "": nothing, as far as is known */
+	unsigned int told; /* so often in a row it had another than that */
 };
 
 /* The centre could not take it: others go first until then, longer each time. */

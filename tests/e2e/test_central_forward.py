@@ -228,7 +228,7 @@ def test_damage_on_the_way():
     """A frame that is damaged on its way is refused, named, and sent again: all arrive as they were sent."""
     with folder() as root, central.Centre(BIN, root, https=False) as centre:
         way = wire.Wire(spaces.Space(), '127.0.0.1', centre.port, R.random())
-        way.flip = 3
+        way.flip['frames'] = 3
         options = [way.url if o == centre.url else o for o in central.upstream(centre)]
         with c.Collector(BIN, root=root, options=options) as node:
             s = Sender('run')
@@ -263,6 +263,43 @@ def test_side_files_that_grow():
             assert way.count['PUT answered 200'] <= 3 * looks, way.count
             there = os.path.join(centre.base, 'alpha', 'run.gst', 'alerts.jsonl')
             c.wait_for(lambda: open(here).read() == open(there).read(), 'all of it arrives', PATIENCE)
+            s.lose()
+            assert node.stop(timeout=PATIENCE) == 0
+
+
+def test_side_files_on_the_way():
+    """A side file that changes while copies of it are damaged, kept back and sent again: the centre never
+    has an older one after a newer one, and ends with the last."""
+    with folder() as root, central.Centre(BIN, root, https=False) as centre:
+        way = wire.Wire(spaces.Space(), '127.0.0.1', centre.port, R.random())
+        options = [way.url if o == centre.url else o for o in central.upstream(centre)]
+        with c.Collector(BIN, root=root, options=options) as node:
+            s = Sender('run')
+            s.push(node)
+            s.finish(node)
+            there, seen = os.path.join(centre.base, 'alpha', 'run.gst', 'exit-n.json'), []
+
+            def now():
+                if os.path.exists(there):
+                    seen.append(json.load(open(there))['n'])
+                return seen[-1:]
+            for n in range(1, 7):
+                way.hold['side'], way.flip['side'] = n % 2, 2 * (n % 3 == 0)
+                central.write(os.path.join(root, 'new'), json.dumps({'exits': [], 'n': n}))
+                os.rename(os.path.join(root, 'new'), os.path.join(node.base, 'run.gst', 'exit-n.json'))
+                if n == 4:
+                    node.kill()  # it does not know any more what it sent
+                    node.start()
+                c.wait_for(lambda: now() == [n], f'{n} arrives', PATIENCE)
+                way.do(way.release)
+                way.do(way.replay, [p for p in way.seen if p.kind == 'side'])
+            c.wait_for(lambda: not way.held and way.count['again 412'] > 6, 'late ones come', PATIENCE)
+            assert now() == [6] and seen == sorted(seen), seen
+            assert way.count['side files damaged'] >= 4 and way.count['posts held'] >= 3, way.count
+            refused = way.count['PUT answered 400'] + way.count['PUT answered 404']  # of no path at all
+            assert refused == way.count['side files damaged'], way.count
+            assert not way.wrong and len(os.listdir(os.path.dirname(there))) < 8, os.listdir(os.path.dirname(there))
+            assert 'does not take it' not in node.errors(), node.errors()
             s.lose()
             assert node.stop(timeout=PATIENCE) == 0
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e
 """A central collector's HTTP with real TLS: what it stores, what it acknowledges, and who is refused."""
+import hashlib
 import json
 import os
 import random
@@ -175,6 +176,68 @@ def test_run_json_of_nodes():
         got = {n: json.load(open(os.path.join(run, n))) for n in os.listdir(run) if n[0] != '.'}
         assert got == {'run.json': 'third', 'exit-node-n2.json': 'second',
                        'exit-node-_._n3.json': 'fourth'}, got
+
+
+def test_side_files_in_order():
+    """What says what it takes the place of comes late, twice or damaged in vain; what says nothing is
+    believed, as it was before there was a way to say it."""
+    with folder() as root, central.Centre(BIN, root, https=False) as centre:
+        where = os.path.join(centre.base, 'alpha', 'r.gst', 'alerts.jsonl')
+
+        def put(text, match=None, name='alerts.jsonl', node='n1', digest=True, asked=None):
+            headers = {'Gpustarve-Node': node}
+            if match:
+                headers['If-None-Match' if match == '*' else 'If-Match'] = match
+            if digest:
+                headers['Gpustarve-Digest'] = hashlib.sha256(
+                    f'r/{name}\n{node}\n{match or ""}\n'.encode() + text).hexdigest()
+            status, got, _ = centre.ask('PUT', f'/v1/runs/r/files/{asked or name}', text, headers=headers)
+            return status, got.get('etag'), got.get('gpustarve-damaged')
+
+        def there():
+            with open(where, 'rb') as f:
+                return f.read()
+        status, first, _ = put(b'1', '*')
+        assert status == 200 and first and there() == b'1'
+        assert put(b'1', '*')[:2] == (200, first)  # its answer was lost
+        assert put(b'2', '*') == (412, first, None) and there() == b'1'
+        status, second, _ = put(b'2', first)
+        assert status == 200 and second != first and there() == b'2'
+        for late in b'1', b'1.5', b'', b'2 and more':
+            assert put(late, first)[:2] == (412, second) and put(late, '*')[:2] == (412, second)
+        assert there() == b'2'
+        assert put(b'2', first)[:2] == (200, second)
+        centre.kill()
+        centre.start()
+        assert put(b'1', first)[:2] == (412, second)  # nor over a restart
+        # It may go back to what it once was, if its sender says so.
+        status, third, _ = put(b'1', second)
+        assert status == 200 and put(b'2', first)[0] == put(b'2', second)[0] == 412 and there() == b'1'
+        # Damage to anything: what is in it, whose, which, and what it takes the place of.
+        before = {'Gpustarve-Node': 'n1', 'If-Match': third}
+        sum_ = hashlib.sha256(f'r/alerts.jsonl\nn1\n{third}\n'.encode() + b'right').hexdigest()
+        for text, name, change in ((b'wrong', 'alerts.jsonl', {}), (b'right', 'exit-a.json', {}),
+                                   (b'right', 'blerts.jsonl', {}), (b'right', 'alerts.jsonl', {'If-Match': first}),
+                                   (b'right', 'alerts.jsonl', {'Gpustarve-Node': 'n2'}),
+                                   (b'right', 'alerts.jsonl', {'Gpustarve-Digest': '0' * 64})):
+            status, got, _ = centre.ask('PUT', f'/v1/runs/r/files/{name}', text,
+                                        headers={**before, 'Gpustarve-Digest': sum_, **change})
+            assert (status, got.get('gpustarve-damaged')) == (400, '1'), (name, change, status)
+        assert [n for n in os.listdir(os.path.dirname(where)) if n[0] != '.'] == ['alerts.jsonl']
+        assert put(b'x', third, name='summary.json')[0] == 404
+        status, fourth, _ = put(b'right', third)
+        assert status == 200 and there() == b'right'
+        # Older senders.
+        assert put(b'plain', digest=False)[0] == 200 and there() == b'plain'
+        assert put(b'6', fourth)[0] == 412
+        # What somebody has removed is not there any more.
+        os.unlink(where)
+        assert put(b'7', fourth) == (412, None, None)
+        assert put(b'7', '*')[0] == 200 and there() == b'7'
+        # A second node's run.json has a tag of its own.
+        tags = {n: put(n.encode(), '*', name='run.json', node=n)[1] for n in ('n1', 'n2')}
+        assert tags['n1'] != tags['n2'] and put(b'n2 again', tags['n1'], name='run.json', node='n2')[0] == 412
+        assert put(b'n2 again', tags['n2'], name='run.json', node='n2')[0] == 200
 
 
 def test_too_much():

@@ -5,6 +5,7 @@
     wire      the relay between a node and the centre: what networks do to bytes and connections
     disks     small disks that can be full
     daemons   the collectors as processes, with clocks of their own that can be stepped
+    diary     a side file that is written again and again
     senders   many frames of many streams, as libprof sends them; recorded traces sent again
     trainers  real processes with libprof in them, on the simulated GPU
     kinds     the faults: each does its harm, waits, and mends it

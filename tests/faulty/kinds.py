@@ -99,9 +99,9 @@ def late(w, r):
 def reorder(w, r):
     """Posts are kept back; what the node sends later arrives before them."""
     wire = r.choice(w.wires)
-    wire.hold = r.randrange(1, 3)
-    yield from _until(w, lambda: not wire.hold)
-    wire.hold = 0
+    wire.hold.update(frames=r.randrange(1, 3), side=r.randrange(1, 3))
+    yield from _until(w, lambda: not wire.hold['frames'])
+    wire.hold.clear()
     yield r.uniform(0.5, 1.5)
     wire.do(wire.release)
 
@@ -117,11 +117,11 @@ def duplicate(w, r):
 
 
 def corrupt(w, r):
-    """A bit of a post's body is turned over on its way."""
+    """A bit of a post's body, or of a side file's name, is turned over on its way."""
     wire = r.choice(w.wires)
-    wire.flip = r.randrange(1, 4)
-    yield from _until(w, lambda: not wire.flip)
-    wire.flip = 0
+    wire.flip.update(frames=r.randrange(1, 4), side=r.randrange(1, 4))
+    yield from _until(w, lambda: not wire.flip['frames'])
+    wire.flip.clear()
 
 
 def corrupt_client(w, r):

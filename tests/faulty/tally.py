@@ -46,10 +46,12 @@ class Tally:
         return [k for k in kinds.KINDS if not any(k in r['injected'] for r in self.played)]
 
     def figures(self):
-        sums = {k: sum(r[k] for r in self.rounds) for k in ('sent', 'acked', 'bytes', 'hang_ups', 'twice')}
+        sums = {k: sum(r[k] for r in self.rounds) 
+                for k in ('sent', 'acked', 'bytes', 'hang_ups', 'twice', 'entries')}
         out = [f'{sums["sent"]} frames of processes that only send, {sums["acked"]} acknowledged '
                f'({sums["bytes"] / 1e6:.1f} MB), each at the centre once, as it was sent; they lost their '
-               f'connection {sums["hang_ups"]} times and sent {sums["twice"]} frames twice']
+               f'connection {sums["hang_ups"]} times and sent {sums["twice"]} frames twice',
+               f'{sums["entries"]} versions of side files, none at the centre after a newer one']
         out.append('; '.join(f'{name} {n}' for name, n in sorted(self.count.items())))
         healed = [r['seconds'] - r['healed'] for r in self.played]
         out.append(f'from the end of all processes until the centre had it and the round was judged: '

@@ -18,6 +18,8 @@ RST = struct.pack('ii', 1, 0)
 PIECE = 65536
 HEAD_MAX = 64 << 10
 SEEN_BYTES = 1 << 20
+RENAME = -2
+DAMAGED = {'frames': 'posts damaged', 'side': 'side files damaged'}
 
 
 class Cut(Exception):
@@ -37,8 +39,11 @@ class Post:
         self.body, self.flipped = bytearray(), False
 
     @property
-    def frames(self):
-        return self.name == 'POST /v1/frames' and self.left + len(self.body) > 0
+    def kind(self):
+        """'frames', 'side' (a side file) or None."""
+        if self.name == 'POST /v1/frames' and self.left + len(self.body) > 0:
+            return 'frames'
+        return 'side' if self.name.startswith('PUT ') else None
 
 
 class Link:
@@ -94,18 +99,31 @@ class Link:
             head = await self.near[0].readuntil(b'\r\n\r\n')
             await self.awake()
             post = Post(head)
-            if post.frames and self.wire.take('hold'):
+            if self.wire.take('hold', post.kind):
                 await self.keep(post)
-            await self.give(self.far[1], head)
-            await self.body(post)
+            flip = self.flips(post)
+            await self.give(self.far[1], self.renamed(post, head) if flip == RENAME else head)
+            await self.body(post, flip)
             self.whole = post
-            if post.frames and len(post.body) <= SEEN_BYTES:
+            if post.kind and not post.flipped and len(post.body) <= SEEN_BYTES:
                 self.wire.seen.append(post)
 
-    async def body(self, post):
-        flip = -1
-        if post.frames and self.wire.take('flip'):
-            flip = self.wire.r.randrange(post.left)
+    def flips(self, post):
+        """Which byte of the body is to be damaged; RENAME: one of the file's name; -1: none."""
+        if not self.wire.take('flip', post.kind):
+            return -1
+        if post.kind == 'side' and (not post.left or self.wire.r.random() < 0.25):
+            return RENAME
+        return self.wire.r.randrange(post.left)
+
+    def renamed(self, post, head):
+        end = head.index(b' HTTP/1.1\r\n')
+        at = self.wire.r.randrange(head.rindex(b'/', 0, end) + 1, end)
+        post.flipped = True
+        self.wire.count['side files damaged'] += 1
+        return head[:at] + bytes([head[at] ^ 1 << self.wire.r.randrange(5)]) + head[at + 1:]
+
+    async def body(self, post, flip):
         while post.left:
             data = await self.near[0].read(min(post.left, PIECE))
             if not data:
@@ -117,7 +135,7 @@ class Link:
                 data = bytearray(data)
                 data[flip - at] ^= 1 << self.wire.r.randrange(8)
                 post.flipped = True
-                self.wire.count['posts damaged'] += 1
+                self.wire.count[DAMAGED[post.kind]] += 1
             await self.give(self.far[1], bytes(data))
 
     async def keep(self, post):
@@ -140,7 +158,7 @@ class Link:
             if post and not data.startswith(b'HTTP/1.1 100'):
                 self.whole = None
                 self.wire.answered(post, data)
-                if self.wire.take('cut'):
+                if self.wire.take_cut():
                     self.wire.count['answers cut'] += 1
                     await self.give(self.near[1], data[:self.wire.r.randrange(len(data))])
                     raise Cut
@@ -153,7 +171,9 @@ class Wire:
     def __init__(self, space, address, to, seed, port=0):
         self.to, self.r = to, random.Random(seed)
         self.delay, self.trickle, self.swallow = 0, 0, False
-        self.flip = self.hold = self.cut = 0  # so many posts or answers more
+        # So many more posts of frames and of side files, ...
+        self.flip, self.hold = collections.Counter(), collections.Counter()
+        self.cut = 0  # ... and answers
         self.seen, self.held = collections.deque(maxlen=24), collections.deque()
         self.count = collections.Counter()
         self.wrong = []  # what must not happen
@@ -175,9 +195,16 @@ class Wire:
         self.loop.call_soon(self.ready.set)
         self.loop.run_forever()
 
-    def take(self, what):
+    def take(self, what, kind):
+        """Whether it is to be done to a post of that kind now."""
         left = getattr(self, what)
-        setattr(self, what, max(0, left - 1))
+        if left[kind] <= 0:
+            return False
+        left[kind] -= 1
+        return True
+
+    def take_cut(self):
+        left, self.cut = self.cut, max(0, self.cut - 1)
         return left > 0
 
     async def serve(self, *near):

@@ -7,7 +7,7 @@ import os
 import random
 import time
 
-from . import daemons, disks, judge, kinds, senders, spaces, trainers, wire
+from . import daemons, diary, disks, judge, kinds, senders, spaces, trainers, wire
 
 NODES = 2
 SPAN_S = 2.0
@@ -40,6 +40,7 @@ class Round:
         self.number, self.names, self.long, self.clean = number, names, long, clean
         self.injected, self.problems, self.steps = [], [], []
         self.sent = self.acked = self.bytes = self.hang_ups = self.twice = 0
+        self.entries = 0  # of diaries
         self.seconds = self.healed = 0
 
 
@@ -65,7 +66,7 @@ class World:
         self.faultless = daemons.Faultless(place, spaces.Space(), disks.Capped(place))
         self.made_up = senders.MadeUp(seed)
         self.recorded = [senders.Recorded(path) for path in recorded]
-        self.known, self.runs = [], set()
+        self.known, self.runs, self.diaries = [], set(), []
         self.full, self.was_full, self.to_revive = set(), set(), []
         self.long, self.problems, self.now = False, [], None
 
@@ -93,6 +94,7 @@ class World:
             add(node, 'r', self.recorded[1])
             self.expendable += [add(node, 'x', self.made_up, r.randrange(40, 100)) for _ in range(3)]
         self.stayers = [add(self.nodes[at], 'j', self.recorded[0])]
+        self.diaries = [diary.Diary(self, n, 'x' + name) for n in self.nodes]
         self.job_node = self.nodes[at]
         self.drive(lambda: all(s.acked for s in self.stayers), 'the first acknowledgement')
         if killed:
@@ -104,6 +106,8 @@ class World:
     def turn(self):
         for s in self.played:
             s.turn()
+        for d in self.diaries:
+            d.turn()
         for daemon in list(self.to_revive):
             if daemon.start():
                 self.to_revive.remove(daemon)
@@ -171,6 +175,10 @@ class World:
                       'acknowledgements of the nodes'):
             self.drive(lambda: self.job.done and (not self.trainer or self.trainer.done),
                        'the end of the job')
+        for d in self.diaries:
+            self.now.problems += d.wrong
+            self.now.entries += d.number
+        self.diaries = []
         for s in self.played:
             self.now.problems += [f'{s.run}/{s.stream.hex()}: {w}' for w in s.wrong]
             self.now.sent += s.made
