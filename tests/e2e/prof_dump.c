@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prof_dump FILE...: the frames of stream and spool files as JSON lines, for tests: merged by stream
+ * prof_dump [--frames] FILE...: the frames of stream and spool files as JSON lines, for tests: merged by stream
  * and sequence number, duplicates dropped, names resolved. Damage goes to stderr and makes it exit 1.
+ * --frames: without events, samples and batches.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -336,10 +338,12 @@ static int message(const struct item *it, const struct kind *k)
 	return 0;
 }
 
-static int frame(const struct item *it)
+static int frame(const struct item *it, bool rare)
 {
 	size_t i;
 
+	if (rare && it->e.frame.type >= WIRE_FRAME_BLOCK && it->e.frame.type <= WIRE_FRAME_WORKERS)
+		return 0;
 	if (it->e.frame.type == WIRE_FRAME_BLOCK || it->e.frame.type == WIRE_FRAME_RANGES)
 		return block(it);
 	if (it->e.frame.type == WIRE_FRAME_SAMPLES)
@@ -368,11 +372,12 @@ static void new_stream(const uint8_t *id)
 int main(int argc, char **argv)
 {
 	const struct wire_frame *last = NULL;
+	bool rare = argc > 1 && !strcmp(argv[1], "--frames");
 	int bad = 0, i;
 	size_t n;
 
 	scratch = wire_scratch_new();
-	for (i = 1; i < argc; i++)
+	for (i = rare ? 2 : 1; i < argc; i++)
 		bad |= read_file(argv[i]);
 	qsort(items, count, sizeof(*items), by_sequence);
 	for (n = 0; n < count; n++) {
@@ -388,7 +393,7 @@ int main(int argc, char **argv)
 			bad = 1;
 		}
 		last = f;
-		bad |= frame(&items[n]);
+		bad |= frame(&items[n], rare);
 	}
 	return bad;
 }

@@ -147,7 +147,8 @@ def ladders():
             ('all 5 % longer', [(a, b + 25_000) for a, b in ops], ms),
             ('a slower clock', [(EPOCH + (a - EPOCH) * 995 // 1000,
                                  EPOCH + (b - EPOCH) * 995 // 1000) for a, b in ops], ms),
-            ('one missing', ops[:-1], ms), ('half as long', [(a, a + 250_000) for a, _ in ops], ms)):
+            ('one missing', ops[:-1], ms),
+            ('half as long', [(a, a + 250_000) for a, _ in ops], ms)):
         gs.check(not truth.judge_ladder(bad, times)['ok'], f'ladder, {what}: not seen')
     exact = [(a, b) for a, b in zip(stamps, stamps[1:])]
     ms = [(b - a) / 1e6 for a, b in exact]

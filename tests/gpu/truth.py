@@ -209,8 +209,8 @@ def judge_clocks(triplets, readings, near=1_000):
 
 def queued(ops, launch):
     """The QUEUED part of each gap of a device: [(ns, launched before the gap began, the op that
-    ends it, the one before it)]. @ops: dicts with start, end, corr in order of start; @launch: start of
-    the call by correlation id."""
+    ends it, the one before it)]. @ops: dicts with start, end, corr in order of start; @launch: by
+    correlation id when the call began."""
     least, soonest = [None] * len(ops), None
     for i in range(len(ops) - 1, -1, -1):
         known = launch.get(ops[i]['corr'])

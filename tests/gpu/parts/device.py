@@ -13,6 +13,7 @@ import truth
 
 SECONDS = 60
 PART = 'device'
+NEAR_NS = 1_000   # between the program's clock and CUPTI's
 CHAINS = ('chain_20us', 'chain_200us', 'chain_2000us')
 LADDERS = {'paired': 'kernels of 500 us', 'h2d': 'pinned copies to the device',
            'd2h': 'pinned copies from the device', 'd2d': 'copies within the device',
@@ -88,33 +89,40 @@ class Joined:
             some = self.raw.named(name)
         # By when they were launched: warming up came before, other sections' stand elsewhere.
         first, last = section['ops'][0][0], section['ops'][-1][1]
-        launch = self.raw.launch
-        some = [e for e in some if e['corr'] in launch and
-                first - 1000 <= launch[e['corr']]['start'] <= last + 1000]
-        return sorted(some, key=lambda e: launch[e['corr']]['start'])
+        some = [e for e in some if e['corr'] in self.raw.launch and
+                first - NEAR_NS <= self.launch(e) <= last + NEAR_NS]
+        return sorted(some, key=self.launch)
 
     def matched(self, name):
-        """Pairs (the program's row, the operation); an error if their numbers differ."""
-        rows, ops = self.sections[name]['ops'], self.ops(name)
-        if len(rows) != len(ops):
-            raise ValueError(f'{name}: {len(rows)} launched, {len(ops)} in the trace')
-        return list(zip(rows, ops))
+        """[(the program's row, its operation, the host's clock after the synchronisation)]: that
+        whose launch lies within the program's call. counts() tells where one has none."""
+        rows, ops, out = self.sections[name]['ops'], self.ops(name), []
+        synced = self.sections[name]['synced']
+        synced = synced if isinstance(synced, list) else [synced] * len(rows)
+        at = 0
+        for row, after in zip(rows, synced):
+            while at < len(ops) and self.launch(ops[at]) < row[0] - NEAR_NS:
+                at += 1
+            if at < len(ops) and self.launch(ops[at]) <= row[1] + NEAR_NS:
+                out.append((row, ops[at], after))
+                at += 1
+        return out
+
+    def launch(self, op):
+        return self.raw.launch[op['corr']]['start']
 
     def stamped(self, name):
-        return [(e['start'], e['end'], row[3], row[4]) for row, e in self.matched(name)]
-
-    def synced(self, name):
-        rows = self.sections[name]['synced']
-        return rows if isinstance(rows, list) else [rows] * len(self.sections[name]['ops'])
+        return [(e['start'], e['end'], row[3], row[4]) for row, e, _ in self.matched(name)]
 
 
 def counts(r, j):
     wrong, total = [], 0
     for name, section in j.sections.items():
-        n = len(j.ops(name))
+        n, matched = len(j.ops(name)), len(j.matched(name))
         total += n
-        if n != len(section['ops']):
-            wrong.append(f'{name}: {len(section["ops"])} launched, {n} in the trace')
+        if not n == matched == len(section['ops']):
+            wrong.append(f'{name}: {len(section["ops"])} launched, {n} in the trace, {matched} of '
+                         f'them within the calls')
     r.put(PART, 'operations of each section', '; '.join(wrong) or
           f'{total} in {len(j.sections)} sections, all there', not wrong)
 
@@ -171,7 +179,7 @@ def against_events(r, j, _):
             r.skip(PART, 'against CUDA events: ' + what, 'this CUPTI records their nodes')
             continue
         try:
-            ops = [(e['start'], e['end']) for _, e in j.matched(name)]
+            ops = [(e['start'], e['end']) for _, e, _ in j.matched(name)]
             g = truth.judge_ladder(ops, j.sections[name]['events_ms'], exact)
         except (ValueError, KeyError) as error:
             r.put(PART, 'against CUDA events: ' + what, repr(error)[:300], False)
@@ -185,7 +193,7 @@ def against_events(r, j, _):
 def causality(r, j, _):
     launches = []
     for name in j.sections:
-        for (row, e), synced in zip(j.matched(name), j.synced(name)):
+        for row, e, synced in j.matched(name):
             call = j.raw.launch[e['corr']]
             launches.append((row[0], call['start'], call['end'], row[1], e['start'], e['end'],
                              synced))
