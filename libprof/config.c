@@ -107,6 +107,43 @@ static int read_bytes(const char *text, void *field, size_t size)
 	return 0;
 }
 
+static uint32_t only_named(const char *word, size_t length)
+{
+	static const struct {
+		const char *name;
+		uint32_t set;
+	} known[] = { { "all", PROF_ONLY_ALL },	      { "kernel", PROF_ONLY_KERNEL },
+		      { "copy", PROF_ONLY_COPY },     { "set", PROF_ONLY_SET },
+		      { "sync", PROF_ONLY_SYNC },     { "graph", PROF_ONLY_GRAPH },
+		      { "driver", PROF_ONLY_DRIVER }, { "runtime", PROF_ONLY_RUNTIME } };
+	size_t i;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strlen(known[i].name) == length && !memcmp(known[i].name, word, length))
+			return known[i].set;
+	return 0;
+}
+
+/* Words between commas, or "none". */
+static int read_only(const char *text, void *field, size_t size)
+{
+	uint32_t set = 0, one;
+	size_t length;
+
+	(void)size;
+	for (; strcmp(text, "none") != 0; text += length + 1) {
+		length = strcspn(text, ",");
+		one = only_named(text, length);
+		if (!one)
+			return -1;
+		set |= one;
+		if (!text[length])
+			break;
+	}
+	*(uint32_t *)field = set;
+	return 0;
+}
+
 static const struct variable table[] = {
 	{ "GPUSTARVE", read_switch, &config.on, 0, "1" },
 	{ "GPUSTARVE_OUT", read_text, config.out, sizeof(config.out), "gpustarve-runs" },
@@ -125,6 +162,7 @@ static const struct variable table[] = {
 	{ "GPUSTARVE_SAMPLER", read_switch, &config.sampler, 0, "1" },
 	{ "GPUSTARVE_CUPTI", read_text, config.cupti, sizeof(config.cupti), NULL },
 	{ "GPUSTARVE_REARM_SECONDS", read_bytes, &config.rearm_seconds, 0, "60" },
+	{ "GPUSTARVE_ONLY", read_only, &config.only, 0, "all" },
 	{ "GPUSTARVE_DMI", read_text, config.dmi, sizeof(config.dmi), "/sys/class/dmi/id" },
 };
 

@@ -17,6 +17,18 @@ enum prof_graphs {
 	PROF_GRAPHS_OFF
 };
 
+/* What GPUSTARVE_ONLY names: records of these, and of nothing else, are asked of CUPTI. */
+enum prof_only {
+	PROF_ONLY_KERNEL = 1,
+	PROF_ONLY_COPY = 2,
+	PROF_ONLY_SET = 4,
+	PROF_ONLY_SYNC = 8,
+	PROF_ONLY_GRAPH = 16,
+	PROF_ONLY_DRIVER = 32, /* calls of the driver ... */
+	PROF_ONLY_RUNTIME = 64, /* ... and of the runtime */
+	PROF_ONLY_ALL = 127
+};
+
 struct prof_config {
 	bool on; /* GPUSTARVE, 0 turns everything off */
 	char out[3072]; /* GPUSTARVE_OUT, absolute: where run directories are made */
@@ -37,6 +49,7 @@ struct prof_config {
 	char cupti[1024]; /* GPUSTARVE_CUPTI, path of the libcupti to use; "" finds one */
 	char dmi[256]; /* GPUSTARVE_DMI, folder where the machine says what it is */
 	uint64_t rearm_seconds; /* GPUSTARVE_REARM_SECONDS, how long we yield to another client */
+	uint32_t only; /* GPUSTARVE_ONLY, for measuring what each costs; a set of enum prof_only */
 	const char *bad; /* name of a variable whose value could not be read, or NULL */
 };
 

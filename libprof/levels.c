@@ -39,8 +39,13 @@ void prof_level_choose(struct prof_level *l, const struct prof_config *config,
 		       const struct prof_cupti *cupti)
 {
 	l->number = (int)config->level;
-	l->kernels = true;
-	l->api = config->level >= 1;
+	l->only = config->only;
+	l->kernels = l->only & PROF_ONLY_KERNEL;
+	l->api = config->level >= 1 && l->only & (PROF_ONLY_DRIVER | PROF_ONLY_RUNTIME);
+	if (l->only != PROF_ONLY_ALL)
+		prof_note(
+			"GPUSTARVE_ONLY left out some kinds of records, to measure what the others "
+			"cost");
 	l->graphs = config->graphs;
 	if (!config->graphs_given && config->level == 2)
 		l->graphs = PROF_GRAPHS_NODE;
@@ -99,40 +104,48 @@ static bool picks_calls(const struct prof_cupti *cupti)
 }
 
 /* Picked calls from 12.5 on; before, all calls, of which the sender keeps those. */
-static void switch_api(const struct prof_cupti *cupti, bool on)
+static void switch_domain(const struct prof_cupti *cupti, uint8_t domain, bool on)
 {
-	if (picks_calls(cupti)) {
-		switch_calls(WIRE_DOMAIN_RUNTIME, cupti->EnableRuntimeApi, on);
-		switch_calls(WIRE_DOMAIN_DRIVER, cupti->EnableDriverApi, on);
-		return;
-	}
-	if (on) {
-		enable(cupti, CUPTI_KIND_RUNTIME);
-		enable(cupti, CUPTI_KIND_DRIVER);
-	} else {
-		cupti->Disable(CUPTI_KIND_RUNTIME);
-		cupti->Disable(CUPTI_KIND_DRIVER);
-	}
+	bool runtime = domain == WIRE_DOMAIN_RUNTIME;
+	int kind = runtime ? CUPTI_KIND_RUNTIME : CUPTI_KIND_DRIVER;
+
+	if (picks_calls(cupti))
+		switch_calls(domain, runtime ? cupti->EnableRuntimeApi : cupti->EnableDriverApi,
+			     on);
+	else if (on)
+		enable(cupti, kind);
+	else
+		cupti->Disable(kind);
+}
+
+static void switch_api(const struct prof_cupti *cupti, uint32_t only, bool on)
+{
+	if (only & PROF_ONLY_RUNTIME)
+		switch_domain(cupti, WIRE_DOMAIN_RUNTIME, on);
+	if (only & PROF_ONLY_DRIVER)
+		switch_domain(cupti, WIRE_DOMAIN_DRIVER, on);
 }
 
 int prof_level_enable(const struct prof_level *l, const struct prof_cupti *cupti)
 {
-	static const int always[] = { CUPTI_KIND_MEMCPY2, CUPTI_KIND_MEMSET, CUPTI_KIND_SYNC };
-	size_t i;
-	int rc = enable(cupti, CUPTI_KIND_MEMCPY);
+	int rc = l->only & PROF_ONLY_COPY ? enable(cupti, CUPTI_KIND_MEMCPY) : 0;
 
 	if (rc)
 		return rc;
-	for (i = 0; i < COUNT(always); i++)
-		enable(cupti, always[i]);
+	if (l->only & PROF_ONLY_COPY)
+		enable(cupti, CUPTI_KIND_MEMCPY2);
+	if (l->only & PROF_ONLY_SET)
+		enable(cupti, CUPTI_KIND_MEMSET);
+	if (l->only & PROF_ONLY_SYNC)
+		enable(cupti, CUPTI_KIND_SYNC);
 	if (cupti->EnableAllSyncRecords)
 		cupti->EnableAllSyncRecords(0); /* queries are no waits */
-	if (l->graphs != PROF_GRAPHS_NODE)
+	if (l->graphs != PROF_GRAPHS_NODE && l->only & PROF_ONLY_GRAPH)
 		enable(cupti, CUPTI_KIND_GRAPH_TRACE);
 	if (l->kernels)
 		rc = enable(cupti, CUPTI_KIND_CONCURRENT_KERNEL);
 	if (l->api)
-		switch_api(cupti, true);
+		switch_api(cupti, l->only, true);
 	if (picks_calls(cupti))
 		cupti->EnableDriverApi(CBID_DRIVER_GET_VERSION, 1);
 	return rc;
@@ -155,7 +168,7 @@ void prof_level_disable(const struct prof_cupti *cupti)
 				     CUPTI_KIND_GRAPH_TRACE, CUPTI_KIND_CONCURRENT_KERNEL };
 	size_t i;
 
-	switch_api(cupti, false);
+	switch_api(cupti, PROF_ONLY_ALL, false);
 	if (picks_calls(cupti))
 		cupti->EnableDriverApi(CBID_DRIVER_GET_VERSION, 0);
 	for (i = 0; i < COUNT(kinds); i++)
@@ -167,7 +180,7 @@ void prof_level_reduce(const struct prof_level *before, const struct prof_level 
 		       const struct prof_cupti *cupti)
 {
 	if (before->api && !after->api)
-		switch_api(cupti, false);
+		switch_api(cupti, before->only, false);
 	if (before->kernels && !after->kernels)
 		cupti->Disable(CUPTI_KIND_CONCURRENT_KERNEL);
 }

@@ -13,7 +13,8 @@
 #include "cuda_api.h"
 
 struct prof_level {
-	bool kernels, api; /* copies, memsets, graphs and synchronisation are always on */
+	bool kernels, api; /* copies, memsets, graphs and synchronisation are always on ... */
+	uint32_t only; /* ... unless this set of enum prof_only lacks them */
 	enum prof_graphs graphs;
 	int number; /* as configured: 0, 1, 2 */
 };

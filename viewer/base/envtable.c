@@ -35,6 +35,8 @@ const struct view_env_entry view_env_table[] = {
 	{ "GPUSTARVE_PRICES", "/etc/gpustarve/prices.csv", "site file of prices" },
 	{ "GPUSTARVE_REARM_SECONDS", "60",
 	  "seconds to yield to another CUPTI client before registering again" },
+	{ "GPUSTARVE_ONLY", "all",
+	  "for measuring: kernel, copy, set, sync, graph, driver, runtime, none" },
 	{ "GPUSTARVE_DMI", "/sys/class/dmi/id", "where the machine says what it is" },
 	{ "NO_COLOR", "none", "set: no colours" },
 	{ NULL, NULL, NULL },
