@@ -1,71 +1,401 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tracing costs, as ratios of step times of runs in turn."""
+"""What tracing costs. Programs in each mode stay beside each other and play blocks of steps by turns
+(turns.py); what a mode costs is the ratio within a round (ratios.py), and `off` played twice is the
+noise. Between generations all programs begin anew, for two processes alike may differ for good.
+The simulator charges nothing for tracing: there all this is played in small and nothing is judged."""
+import glob
+import json
 import os
-import shutil
 import statistics
 import sys
+import time
 
 import base
+sys.path.insert(1, os.path.join(base.SOURCE, 'tests'))
+import gst_reader  # noqa: E402
+import ratios  # noqa: E402
+import turns  # noqa: E402
 
-SECONDS = 300
+SECONDS = 270
+SIM, QUICK = base.SIMULATED, base.QUICK
+STEPPER = os.path.join(base.BUILD, 'workloads', 'stepper')
+PYTHON = '/usr/bin/python3' if SIM else sys.executable
+PLAYERS = 60  # seconds for all of a cast to begin
+MODES = ['off', 'off2', 'L0', 'L1']
+MODEL = 'simulated, a model: ' if SIM else ''
+PULSE = 10  # docs/FORMAT.md
+# What libprof's governor takes a launch to cost (libprof/governor.h).
+ASSUMED = dict(L0=1800, L1=2300)
 
 
-def steps_of(path):
-    with open(path) as f:
-        rows = [tuple(map(int, line.split())) for line in f]
-    return [e - b for b, _, e in rows[len(rows) // 5:]]
+def size(real, quick, simulated, simulated_quick):
+    return (simulated_quick if QUICK else simulated) if SIM else quick if QUICK else real
 
 
-def overhead_pairs(r, name, argv, out, pairs, modes):
-    """Interleaved: each round runs off and every mode in a changing order; ratios within rounds."""
-    ratios, cpu = {m: [] for m in modes}, {m: [] for m in modes}
-    p95, alone = {m: [] for m in modes}, []
-    for i in range(pairs):
-        if base.left() < 40:
-            break
-        order = ['off'] + list(modes)
-        order = order if i % 2 == 0 else order[::-1]
-        got = {}
-        for m in order:
-            times = os.path.join(out, 'steps.txt')
-            if m in ('off', 'off2'):
-                rc, o, e, _ = base.run([*argv, '--step-times', times], 90)
-            else:
-                rc, o, e, _ = base.run([base.CLI, 'run', '-o', os.path.join(out, 'runs', 'overhead'),
-                                   '--no-report', '--quiet', '--level', m[1], '--max-overhead',
-                                   '1' if m.endswith('g') else '100', '--', *argv, '--step-times',
-                                   times], 90)
-            if rc == 0:
-                got[m] = steps_of(times)
-        if 'off' not in got:
+def until(reserve):
+    """The moment (time.time()) at which `reserve` seconds of the part are left."""
+    return time.time() + base.left() - reserve
+
+
+def put(r, question, answer, ok=None, **data):
+    """On the simulator nothing that depends on time is right or wrong."""
+    r.put('overhead', question, MODEL + answer, None if SIM else ok, **data)
+
+
+def lost(r, question, cast):
+    if cast.lost:
+        who = '; '.join(f'{m}: {w}' for m, w in cast.lost.items())
+        r.put('overhead', question, 'lost on the way: ' + who, False)
+
+
+def off_step(rounds, key='total'):
+    steps = [ratios.quantile(ratios.steady(x['off'], key), 0.5) for x in rounds
+             if x.get('off') and len(x['off'][key]) > 2]
+    return statistics.median(steps) if steps else None
+
+
+def tell_loop(r, name, rounds, ops, modes, judged=False, labels=()):
+    """One row of the curve. ops: operations on the device in a step, or None."""
+    base_ns = off_step(rounds)
+    if not base_ns:
+        r.skip('overhead', name, 'no round was whole')
+        return
+    got = {m: ratios.compare(rounds, m) for m in modes}
+    host = off_step(rounds, 'enqueue') / base_ns
+    rate = f'{ops * 1e9 / base_ns:,.0f} ops/s, ' if ops else ''
+    words = '; '.join(f'{dict(labels).get(m, m)} {ratios.percent(got[m])}' for m in modes)
+    ok, goal = None, ''
+    if judged:
+        ok, goal = ratios.judge(got.get('L1'), got.get('off2'))
+        goal = f'; L1: {goal}'
+        if host > 0.8:
+            ok, goal = None, f'{goal}; not the GPU but the host is the bottleneck: not judged'
+    n = max((g['rounds'] for g in got.values() if g), default=0)
+    put(r, name, f'{n} rounds, {rate}off {base_ns / 1e6:.3f} ms/step, host submits for {100 * host:.0f} % '
+        f'of it; {words}{goal}', ok, off_ns=base_ns, ops=ops, host=host, modes=got)
+
+
+# ---- the curve over launches per second ---------------------------------------------------------
+
+def rounds_of_work(cast):
+    """{us: rounds of arithmetic that take so long}: measured once, for all modes must do the same."""
+    def measure(player):
+        return min(player.ask('work 1000000', 20)['ns'] for _ in range(3))
+    ns = next((t for t in (cast.guarded(m, measure) for m in list(cast.players)) if t), 2_000_000)
+    return {us: max(1, int(us * 1e9 / ns)) for us in (10, 20, 100)}
+
+
+def curve_loops(work):
+    """{name: (command, modes, operations in a step)}"""
+    loops = {}
+    for us, n in ((500, 20), (100, 50), (50, 100), (20, 200), (10, 300), (5, 400)):
+        loops[f'{us} us kernels'] = (f'kernel {us * 1000} {n} 0', MODES, n)
+    loops['empty kernels'] = ('kernel 0 800 0', MODES, 800)
+    for us, n in ((100, 30), (20, 100)):
+        loops[f'the host works {us} us per launch'] = (f'worked 1000 {n} {work[us]}', MODES, n)
+    loops['copies and 20 us kernels'] = ('mixed 20000 4 20', MODES, 4 * 22)
+    loops['graphs of 50 5 us kernels'] = ('graph 5000 20 50', MODES + ['L2'], 1000)
+    loops['graphs of 1000 empty kernels'] = ('graph 0 2 1000', MODES + ['L2'], 2000)
+    if SIM and QUICK:
+        few = ('50 us kernels', 'copies and 20 us kernels', 'graphs of 50 5 us kernels')
+        return {k: loops[k] for k in few}
+    return loops
+
+
+def host_cpu(r, cast, ms):
+    """CPU of libprof's threads while one loop goes on, by /proc."""
+    for name, command in (('50 us kernels', 'kernel 50000 100 0'), ('empty kernels', 'kernel 0 800 0')):
+        def look(player):
+            begin, t = turns.threads(player.pid), time.monotonic()
+            block = player.block(command, ms, 60)
+            time.sleep(0.3 if SIM else 1.2)  # what is still in buffers is part of it
+            end = turns.threads(player.pid)
+            return {k: end[k] - begin.get(k, 0) for k in end}, time.monotonic() - t, block
+        seen = {m: cast.guarded(m, look) for m in ('off', 'L0', 'L1')}
+        if not seen['off'] or not seen['L1']:
             continue
-        alone.append(statistics.median(got['off']))
-        for m in modes:
-            if m in got:
-                ratios[m].append(statistics.median(got[m]) / statistics.median(got['off']) - 1)
-                q = lambda v: sorted(v)[int(0.95 * len(v))]
-                p95[m].append(q(got[m]) / q(got['off']) - 1)
-    pct = lambda v: 'none' if not v else \
-        f'{100 * statistics.median(v):+.2f} % [{100 * min(v):+.2f}..{100 * max(v):+.2f}]'
-    if alone:
-        r.put('overhead', name, f'{len(alone)} rounds, off {statistics.median(alone) / 1e6:.3f} ms/step; '
-              + '; '.join(f'{m} median {pct(ratios[m])}, p95 {pct(p95[m])}' for m in modes),
-              ratios=ratios, p95=p95, base_ns=alone)
+        words, data = [], {}
+        for mode in ('L0', 'L1'):
+            if not seen[mode]:
+                continue
+            cpu, wall, block = seen[mode]
+            launches = len(block['total']) * int(command.split()[2])
+            others = (cpu.get('others', 0) - seen['off'][0].get('others', 0)) / 1e9
+            words.append(f'{mode}: {turns.ours(cpu) / launches:.0f} ns per launch, '
+                         f'{turns.ours(cpu) / 1e7 / wall:.2f} % of a core ('
+                         + ', '.join(f'{k} {v / 1e6:.0f} ms' for k, v in sorted(cpu.items())
+                                     if k not in ('program', 'others')) + f'), other threads {others:+.3f} s')
+            data[mode] = dict(cpu=cpu, seconds=wall, launches=launches)
+        put(r, f'CPU of our threads, {name}', '; '.join(words), **data)
+
+
+def own_counter(r, name, cast_ended, before):
+    """Does the run's own counter of our CPU time agree with /proc?"""
+    words, data, ok = [], {}, None
+    for mode, cpu in before.items():
+        player = cast_ended.get(mode)
+        summary = player.summary() if player else None
+        if not summary:
+            continue
+        own = summary['quality']['overhead']['own_cpu_ns']
+        words.append(f'{mode}: /proc {cpu / 1e9:.3f} s before the end, the run says {own / 1e9:.3f} s '
+                     'at its end')
+        data[mode] = dict(proc=cpu, own=own)
+        if cpu > 2e8:
+            ok = ok is not False and 0.9 * cpu - 2e7 <= own <= 1.25 * cpu + 1e8
+    if words:
+        put(r, name, '; '.join(words), ok, **data)
+
+
+def curve(r, out, deadline):
+    rounds = {}
+    generations, each = size((3, 4), (1, 3), (2, 2), (1, 2))
+    ms = size(120, 80, 20, 15)
+    began = time.time()
+    for generation in range(generations):
+        if time.time() > deadline - 5:
+            break
+        cast = turns.Troupe(MODES + ['L2'], [STEPPER], out, f'curve{generation}', PLAYERS)
+        loops = curve_loops(rounds_of_work(cast))
+        plan = {k: v[:2] for k, v in loops.items()}
+        cast.round(0, plan, 10)  # whatever is slow the first time
+        end = began + (deadline - began) * (generation + 1) / generations
+        for name, got in cast.play(plan, ms, each, end, generation * each).items():
+            rounds.setdefault(name, []).extend(got)
+        if generation == generations - 1:
+            host_cpu(r, cast, size(3000, 1000, 150, 100))
+        before = {m: turns.ours(turns.threads(p.pid)) for m, p in cast.players.items() if m in ('L0', 'L1')}
+        ended = cast.end(30)
+        lost(r, f'players of the curve, generation {generation + 1}', cast)
+        if generation == generations - 1:
+            own_counter(r, 'the run\'s counter of our CPU time', ended, before)
+    for name, (command, modes, ops) in loops.items():
+        tell_loop(r, name, rounds.get(name, []), ops, modes[1:])
+    per_launch(r, rounds, loops)
+
+
+def per_launch(r, rounds, loops):
+    """What the launching thread pays, and what the governor takes it to be."""
+    words, data, ok = [], {}, None
+    for name in ('500 us kernels', '50 us kernels', '10 us kernels', 'empty kernels'):
+        if name not in loops:
+            continue
+        data[name] = {m: ratios.difference(rounds.get(name, []), m, loops[name][2]) for m in MODES[1:]}
+        words.append(f'{name}: ' + ', '.join(
+            f'{m} {d["median"]:+.0f} [{d["p25"]:+.0f}..{d["p75"]:+.0f}]' for m, d in data[name].items() if d))
+    judged = data.get('empty kernels') or {}
+    for mode, want in ASSUMED.items():
+        if judged.get(mode):
+            ok = ok is not False and 0.75 * want <= judged[mode]['median'] <= 1.25 * want
+    put(r, 'on the launching thread, ns per launch (the governor takes 1800 at L0, 2300 at L1)',
+        '; '.join(words), ok, **data)
+
+
+# ---- training loops -----------------------------------------------------------------------------
+
+def play_torch(cast, loops, ms, rounds, deadline, ops, begin):
+    """Rounds as Troupe.play, and in every second one torch.profiler, active and after it stopped."""
+    got, longest = {name: [] for name in loops}, 0
+    for i in range(rounds):
+        t = time.time()
+        if t + longest > deadline:
+            break
+        one = cast.round(begin + i, loops, ms)
+        for name in loops if i % 2 == 0 else ():
+            seen = cast.guarded('prof', lambda p: p.ask(f'profile {ms} {name}', 120))
+            if seen:
+                one.setdefault(name, {}).update(prof=seen['active'], after=seen['after'])
+                if seen.get('events'):
+                    ops[name] = seen['events'] / seen['steps']
+        for name, blocks in one.items():
+            got[name].append(blocks)
+        longest = max(longest, time.time() - t)
+    return got
+
+
+def training(r, out, deadline):
+    names = ['small', 'graph'] if SIM and QUICK else ['cnn', 'large', 'small', 'graph']
+    plan = {n: (n, MODES + (['L2'] if n == 'graph' else [])) for n in names}
+    modes = ['off', 'L1', 'prof'] if SIM and QUICK else MODES + ['L2', 'prof']
+    plan = {n: (c, [m for m in want if m in modes]) for n, (c, want) in plan.items()}
+    generations, each = size((2, 6), (1, 3), (1, 2), (1, 2))
+    script = [PYTHON, os.path.join(base.HERE, 'torch_stepper.py')] + (['--device', 'cpu'] if SIM else [])
+
+    def program(mode):
+        return script + ['--loops', 'graph' if mode == 'L2' else ','.join(names)]
+    rounds, ops, hello, began = {}, {}, {}, time.time()
+    for generation in range(generations):
+        if time.time() > deadline - 20 and generation:
+            break
+        patience = max(20, min(90, deadline - time.time()))
+        cast = turns.Troupe(modes, program, out, f'torch{generation}', patience)
+        hello = hello or cast.hello
+        end = began + (deadline - 6 - began) * (generation + 1) / generations
+        ms = size(350, 250, 25, 15)
+        for name, got in play_torch(cast, plan, ms, each, end, ops, generation * each).items():
+            rounds.setdefault(name, []).extend(got)
+        cast.end(20)
+        lost(r, f'players of the training loops, generation {generation + 1}', cast)
+    texts = dict(cnn='training: CNN, GPU-bound', large='training: transformer, bfloat16, GPU-bound',
+                 small='training: transformer, eager, launch-bound',
+                 graph='training: the same as one CUDA graph')
+    for name in names:
+        tell_loop(r, texts[name], rounds.get(name, []), ops.get(name),
+                  [m for m in plan[name][1] if m != 'off'] + ['prof', 'after'], name in ('cnn', 'large'),
+                  dict(prof='torch.profiler active', after='after it stopped'))
+    r.put('overhead', 'what played the training loops', str(next(iter(hello.values()), 'nobody')))
+
+
+# ---- the governor -------------------------------------------------------------------------------
+
+def pulses(where):
+    """[(t_ns, level, own CPU ns)] of a run: its frames by their headers, which are trusted here."""
+    rows = []
+    for path in [p for end in ('gst', 'spool') for p in glob.glob(os.path.join(where, '*.gst', '*.' + end))]:
+        with open(path, 'rb') as f:
+            data = f.read()
+        at = 0
+        while at + gst_reader.HEADER.size <= len(data) and data[at:at + 4] == b'GSTF':
+            _, _, kind, flags, head, _, _, _, body, raw, _, _ = gst_reader.HEADER.unpack_from(data, at)
+            at += gst_reader.HEADER.size + head + body
+            if kind == PULSE:
+                text = data[at - body:at]
+                got = dict(gst_reader.fields(gst_reader.decompress(text, raw) if flags & 1 else text))
+                rows.append((got.get(1, 0), got.get(11, b'').decode(), got.get(7, 0)))
+    return sorted(rows)
+
+
+def settled(series, cap, blur):
+    """Index from which on nothing is above the cap and the noise; len(series) if never."""
+    at = len(series)
+    while at and series[at - 1] <= cap + blur:
+        at -= 1
+    return at
+
+
+def changes(rows, begin_ns):
+    """'1, from 10.1 s 0, ...': what was traced when."""
+    words, last = [], None
+    for t, level, _ in rows:
+        if level != last:
+            words.append(level if last is None else f'from {(t - begin_ns) / 1e9:.1f} s {level}')
+        last = level
+    return ', '.join(words) or 'no pulses'
+
+
+def governor(r, out, seconds):
+    """The default cap on a loop of tiny kernels; off is played between the blocks."""
+    cast = turns.Troupe(['off', 'off2', 'L1g'], [STEPPER], out, 'governor', PLAYERS)
+    work = rounds_of_work(cast)
+    command = f'worked 1000 100 {work[10]}' if SIM else 'kernel 0 800 0'
+    rows, began, began_ns = [], time.time(), time.time_ns()
+    while time.time() < began + seconds and {'off', 'L1g'} <= set(cast.players):
+        row = dict(at=time.time() - began)
+        for mode, ms in (('off', 150), ('L1g', 1000), ('off2', 150)):
+            row[mode] = cast.guarded(mode, lambda p: p.block(command, ms if not SIM else ms // 2, 60))
+        rows.append(row)
+    ended = cast.end(30)
+    lost(r, 'players of the governor', cast)
+    tell_governor(r, rows, began_ns, ended.get('L1g'))
+
+
+def tell_governor(r, rows, began_ns, player):
+    whole = [x for x in rows if x.get('off') and x.get('L1g')]
+    if not whole:
+        r.skip('overhead', 'the governor, 1 % cap', 'no round was whole')
+        return
+    series = [ratios.compare([x], 'L1g')['median'] for x in whole if ratios.compare([x], 'L1g')]
+    off2 = ratios.compare([x for x in whole if x.get('off2')], 'off2')
+    blur = ratios.noise(off2)[0] if off2 else 0
+    at = settled(series, 1.0, blur)
+    rest = series[at:]
+    summary = player.summary() if player else None
+    notes = [n for n in summary['quality']['notes'] if 'governor' in n] if summary else []
+    share = 'no summary'
+    if summary:
+        ledger = summary['ledger']
+        ns = ledger['classes'].get('excluded.unobserved', {}).get('ns', 0)
+        share = f'excluded.unobserved {100 * ns / max(1, ledger["gpu_ns"]):.1f} % of the held time'
+    try:
+        levels = changes(pulses(player.where) if player else [], began_ns)
+    except (OSError, SystemExit) as error:  # no libzstd for Python to load
+        levels = f'not known ({error})'
+    put(r, 'the governor, 1 % cap, empty kernels',
+        f'first second {series[0]:+.1f} %, noise {blur:.1f} %; '
+        + (f'under the cap from {whole[at]["at"]:.0f} s on, there {statistics.median(rest):+.2f} %; ' if rest
+           else f'never under the cap in {whole[-1]["at"]:.0f} s, last {series[-1]:+.1f} %; ')
+        + f'all of it {statistics.mean(series):+.1f} %; traced: {levels}; {share}; said: {notes}',
+        bool(rest) and bool(notes), series=series, at=[x['at'] for x in whole], off2=off2)
+
+
+# ---- by kind and by call ------------------------------------------------------------------------
+
+ONLY = ('none', 'kernel', 'copy', 'set', 'sync', 'graph', 'driver', 'all')
+CALLS = {'launch': 'kernel 0 200 0', 'copy to the device': 'h2d 0 100 0', 'copy from it': 'd2h 0 100 0',
+         'copy on it': 'd2d 0 100 0', 'memset': 'memset 0 100 0', 'stream sync': 'sync 0 100 0',
+         'event record': 'record 0 200 0', 'event wait': 'wait 0 200 0', 'event sync': 'evsync 0 100 0',
+         'graph of 20': 'graph 0 10 20'}
+# Which call pays for which kind; everything else is in the data.
+CELLS = (('kernel', 'launch'), ('copy', 'copy to the device'), ('copy', 'copy from it'), ('copy', 'copy on it'),
+         ('set', 'memset'), ('sync', 'stream sync'), ('sync', 'event wait'), ('sync', 'event sync'),
+         ('sync', 'event record'), ('graph', 'graph of 20'), ('kernel', 'graph of 20'))
+
+
+def kinds(r, out, deadline):
+    """ns that a call takes longer while one kind, or the records of API calls, are on."""
+    modes = ['off', 'off2'] + [f'L1:{k}' for k in ONLY]
+    env = {f'L1:{k}': dict(GPUSTARVE_ONLY=k) for k in ONLY}
+    if SIM and QUICK:
+        modes = ['off', 'off2', 'L1:kernel', 'L1:driver']
+    cast = turns.Troupe(modes, [STEPPER], out, 'kinds', PLAYERS, env)
+    loops = {name: (command, modes) for name, command in CALLS.items()}
+    cast.round(0, loops, 3)
+    rounds = cast.play(loops, size(20, 15, 4, 3), size(12, 4, 3, 2), deadline - 5)
+    cast.end(20)
+    lost(r, 'players of kinds and calls', cast)
+    table = {name: {m: ratios.difference(got, m, int(CALLS[name].split()[2])) for m in modes[1:]}
+             for name, got in rounds.items()}
+    off = {name: off_step(got, 'enqueue') for name, got in rounds.items()}
+
+    def cell(kind, call):
+        d = table.get(call, {}).get(f'L1:{kind}')
+        return f'{call} ' + (f'{d["median"]:+.0f} [{d["p25"]:+.0f}..{d["p75"]:+.0f}]' if d else 'not measured')
+    n = max((d['rounds'] for row in table.values() for d in row.values() if d), default=0)
+    put(r, 'by kind, ns per call', f'{n} rounds; ' + '; '.join(f'{k}: {cell(k, c)}' for k, c in CELLS),
+        table=table, off_ns={k: v and v / int(CALLS[k].split()[2]) for k, v in off.items()})
+    put(r, 'by API record, ns per call', '; '.join(cell('driver', c) for c in CALLS))
+    put(r, 'noise, and armed with nothing on, ns per call',
+        '; '.join(f'{c}: off2 {table[c]["off2"]["median"]:+.0f}'
+                  + (f', none {table[c]["L1:none"]["median"]:+.0f}' if table[c].get('L1:none') else '')
+                  for c in CALLS if table.get(c, {}).get('off2')))
+
+
+# ---- all of it ----------------------------------------------------------------------------------
+
+def guarded(r, what, *args):
+    """A question that breaks leaves the others their time."""
+    try:
+        what(r, *args)
+    except Exception as error:
+        r.put('overhead', what.__name__, f'broke: {error!r}', False)
 
 
 def part(r, out):
-    pairs = 4 if base.QUICK else 10
-    nvcc = shutil.which('nvcc') or '/usr/local/cuda/bin/nvcc'
-    exe = os.path.join(out, 'loop')
-    if not os.path.exists(exe):
-        base.run([nvcc, '-O2', '-o', exe, os.path.join(base.SOURCE, 'tests/gpu/loop.cu')], 90)
-    for name, us, n, steps in (('500 us kernels', 500, 20, 100), ('50 us kernels', 50, 100, 150),
-                               ('10 us kernels', 10, 300, 200), ('empty kernels', 0, 1000, 200)):
-        overhead_pairs(r, name, [exe, 'steps', us, n, steps], out, pairs,
-                       ('off2', 'L0', 'L1', 'L1g'))
-    for name, args in (('cnn, wide, GPU-bound', ['--model', 'cnn', '--width', 512, '--batch', 128,
-                                                 '--steps', 40]),
-                       ('transformer eager, launch-bound', ['--model', 'transformer', '--steps', 80])):
-        if base.left() > 60:
-            overhead_pairs(r, name, [sys.executable, base.TRAIN, *map(str, args)], out,
-                           2 if base.QUICK else 4, ('off2', 'L1', 'L1g'))
+    """What matters most comes first; the shares add up to SECONDS."""
+    total = base.left()
+    begin = time.time()
+    guarded(r, curve, out, begin + total * 0.33)
+    if base.left() > 35 or SIM:
+        guarded(r, training, out, begin + total * 0.74)
+    else:
+        r.skip('overhead', 'training loops', 'out of time')
+    if SIM and QUICK:
+        guarded(r, governor, out, 1)
+    elif base.left() > 40:
+        guarded(r, governor, out, min(size(30, 22, 24, 1), base.left() - 32))
+    else:
+        r.skip('overhead', 'the governor', 'out of time')
+    if base.left() > 15:
+        guarded(r, kinds, out, until(6))
+    else:
+        r.skip('overhead', 'kinds and calls', 'out of time')
