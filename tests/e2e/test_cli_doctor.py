@@ -63,5 +63,6 @@ with gs.scratch() as where:
     if real:
         status, text = doctor(GPUSTARVE_CUPTI=real[0])
         gs.check(re.search(r'ok +libcupti +.*version 13\d{4} \(CUDA 13', text), f'the real one: {text}')
-        gs.check('kernel 216, memcpy 96, memset 88, api 40, graph trace 56' in text, 'its records')
+        gs.check('kernel 216, memcpy 96, memset 88, api 40, graph trace 56, '
+                 'peer copy 96, synchronisation 56' in text, 'its records')
 gs.finish()

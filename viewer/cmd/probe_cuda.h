@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VIEW_RECORDS 5
+#define VIEW_RECORDS 7
 
 struct view_probed_library {
 	bool loaded;

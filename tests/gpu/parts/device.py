@@ -273,7 +273,8 @@ def libraries():
 
 
 def doctor_sizes(path):
-    """What doctor's probe says of this library: sizes of kernel, memcpy, memset, API and graph."""
+    """What doctor's probe says of this library: sizes of kernel, memcpy, memset, API, graph, peer
+    copy and synchronisation records; libprof takes a CUPTI if none is shorter than it reads."""
     rc, o, _, _ = base.run([base.CLI, 'doctor'], 30, GPUSTARVE_CUPTI=path)
     line = re.search(r'record sizes +(.*)', o)
     used = re.search(r'libcupti +(\S+), version', o)
@@ -294,7 +295,7 @@ def record_sizes(r):
             r.put(PART, question, f'rc {rc}: {e.strip()[-200:]}', False)
             continue
         version, sizes = json.loads(o)
-        want, picked = KNOWN.get(version), [sizes[i] for i in (0, 1, 2, 5, 6)]
+        want, picked = KNOWN.get(version), [sizes[i] for i in (0, 1, 2, 5, 6, 3, 4)]
         # doctor looks at much else and takes its time.
         doctor = doctor_sizes(path) if first and not base.QUICK else picked
         ok = all(s >= least for s, least in zip(sizes, LEAST)) and \
