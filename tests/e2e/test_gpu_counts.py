@@ -13,8 +13,10 @@ SOURCE = os.environ.get('GPUSTARVE_SOURCE') or os.path.join(os.path.dirname(os.p
 sys.path[:0] = [os.path.join(SOURCE, 'tests', 'gpu'), os.path.join(SOURCE, 'tests', 'workloads')]
 import counting  # noqa: E402
 import judging  # noqa: E402
+import spans  # noqa: E402
 import traces  # noqa: E402
 from counting import Op  # noqa: E402
+from parts import loader, names, works  # noqa: E402
 
 STEPS, LENGTH = 10, 1000
 
@@ -222,6 +224,82 @@ class Judging(unittest.TestCase):
         self.look(judging.graphs_within(Made(whole), Made(whole)), 'left')
         self.look(judging.graphs_within(Made(whole), Made(without(apart, 'copy-h2d', '', 9))), 'step 9')
         self.look(judging.graphs_within(Made(whole), Made(apart), Seen([], rc='timeout')), 'timeout')
+
+
+class Parts(unittest.TestCase):
+    """What the parts make of what they read."""
+
+    def test_spans(self):
+        busy = spans.union([(10, 20), (15, 30), (30, 35), (50, 50), (60, 70)])
+        self.assertEqual(busy, [[10, 35], [60, 70]])
+        self.assertEqual(spans.gaps(busy), [[35, 60]])
+        self.assertEqual(spans.common([[0, 40], [50, 65]], spans.gaps(busy)), [[35, 40], [50, 60]])
+        self.assertEqual(spans.measure([[35, 40], [50, 60]]), 15)
+        text = ('# stream\ts\n' 's\tkernel\t100\t10\t0.1.7\t1\t0\tk\n'
+                's\tloader\t110\t5\t7\t0\t0\tnext\n' 's\tgraph\t130\t5\t0.1.7\t2\t0\t\n'
+                's\truntime\t90\t5\t7\t1\t0\tcudaLaunchKernel\n')
+        self.assertEqual(spans.of_dump(text), ([[100, 110], [130, 135]], [(110, 115)]))
+
+    def test_named(self):
+        here = os.path.abspath(__file__)
+        with open(here) as f:
+            line = 1 + f.read().splitlines().index('import json')
+
+        def summary(*findings):
+            return dict(findings=[dict({'class': c}, ns=ns, where=dict(file=file, line=at))
+                                  for c, ns, file, at in findings])
+        right = ('input.fetch', 5, here, line)
+        self.assertTrue(loader.named(summary(right), here, 'import json')[0])
+        self.assertTrue(loader.named(summary(('input.epoch', 9, '/x.py', 1), right), here, '')[0])
+        self.assertFalse(loader.named(summary(right), here, 'time.sleep')[0])
+        self.assertFalse(loader.named(summary(right, ('input.prep', 9, '/x.py', 1)), here, '')[0])
+        self.assertFalse(loader.named(summary(('input.fetch', 5, here, 10 ** 6)), here, '')[0])
+        self.assertFalse(loader.named(summary(('input.fetch', 5, None, None)), here, '')[0])
+
+    def test_waited(self):
+        run = Made([])
+        run.said = 'waited 70 ns for the end of the data\ntrained 10 steps\n'
+        run.steps = [(0, 10, 100), (100, 130, 200)]
+        simulated, loader.base.SIMULATED = loader.base.SIMULATED, False
+        self.assertEqual(loader.waited(run, ''), 110)
+        run.said = ''
+        self.assertEqual(loader.waited(run, ''), 40)
+        loader.base.SIMULATED = simulated
+
+    def test_names(self):
+        self.assertEqual(names.provider_of(dict(sys_vendor='Amazon EC2', product_name='p5.48xlarge')),
+                         'aws p5.48xlarge')
+        self.assertEqual(names.provider_of(dict(sys_vendor='Google', product_name='x')), 'gcp')
+        self.assertEqual(names.provider_of(dict(sys_vendor='QEMU')), '')
+        self.assertEqual(names.form_of('NVIDIA H100 80GB HBM3', '700'), 'SXM by its name and its 700 W')
+        self.assertEqual(names.form_of('NVIDIA H100 PCIe', ''), 'PCIe by its name')
+        doctor = '  ok       GPU                    0: H100\n  BROKEN   libprof.so             gone; do\n'
+        self.assertEqual(names.doctor_line(doctor, 'GPU'), ('ok', '0: H100'))
+        self.assertEqual(names.doctor_line(doctor, 'libprof.so')[0], 'BROKEN')
+        self.assertEqual(names.doctor_line(doctor, 'libcupti')[0], '')
+        rows = [dict(gpu='NVIDIA X', provider=p, usd_per_gpu_hour=usd, price_model='spot', date=d)
+                for p, usd, d in (('guide', '1', '2026-01-01'), ('aws', '3', '2026-01-01'),
+                                  ('gcp', '3.0', '2026-02-01'), ('oci', '4', '2026-03-01'))]
+        self.assertEqual(names.best_of(rows, 'x (simulated)', 'spot')['provider'], 'gcp')
+        self.assertEqual(names.best_of(rows[:1], 'NVIDIA X', 'spot')['provider'], 'guide')
+        self.assertIsNone(names.best_of(rows, 'NVIDIA X', 'on-demand'))
+
+    def test_driver_loop(self):
+        told = dict(steps=STEPS, each=dict(gemm=3, graph=1), nodes=dict(node=2), bytes_each=8)
+        told['each'].update({'copy-h2d': 2, 'copy-d2h': 1, 'copy-d2d': 1})
+
+        def made(level, each, calls):
+            run = Made([o._replace(bytes=4) if o.kind == 'copy-d2d' else o for o in loop(each)])
+            run.level, run.calls, run.told = level, dict(cuGraphLaunch=calls), lambda: told
+            return run
+        plain = (('kernel', 'gemm', 3), ('copy-h2d', '', 2), ('copy-d2h', '', 1), ('copy-d2d', '', 1))
+        graph, node = (('graph', '', 1),), (('kernel', 'node', 2),)
+        good = [made(0, plain + graph, 0), made(1, plain + graph, STEPS), made(2, plain + node, STEPS)]
+        self.assertTrue(works.judge_driver(*good)[1], works.judge_driver(*good)[0])
+        for n, bad in ((0, made(0, plain + graph, 1)), (1, made(1, plain + graph, 9)),
+                       (1, made(1, plain, STEPS)), (2, made(2, plain, STEPS)),
+                       (2, made(2, plain + node + (('kernel', 'more', 1),), STEPS))):
+            self.assertFalse(works.judge_driver(*good[:n], bad, *good[n + 1:])[1])
 
 
 class Training(unittest.TestCase):

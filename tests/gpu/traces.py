@@ -36,27 +36,26 @@ def last_words(text, most=200):
 
 
 class Run:
-    """@argv under gpustarve run; '{times}' in it is a file for the program's own stamps."""
+    """@argv under gpustarve run; '{times}' in it is a file for the program's own stamps, in rows of
+    numbers unless @rows says otherwise."""
 
-    def __init__(self, name, argv, out, level=1, timeout=100, **env):
+    def __init__(self, name, argv, out, level=1, timeout=100, rows=True, **env):
         self.name, self.level = name, level
         times = os.path.join(out, name + '.steps')
         options = [] if level == 1 else ['--level', level]
         argv = [times if a == '{times}' else a for a in argv]
         self.rc, self.said, self.err, self.dir, self.summary = base.traced(
             name, argv, out, options, timeout, **env)
-        self.ops, self.calls, self.steps, self.verified = [], {}, [], None
+        self.ops, self.calls, self.steps, self.text = [], {}, [], ''
         if self.dir:
             self.read()
-        if os.path.exists(times):
+        if rows and os.path.exists(times):
             self.steps = counting.read_steps(times)
 
     def read(self):
-        rc, text, _, _ = base.run([base.CLI, 'dump', self.dir], 60)
-        self.dumped = rc
-        self.ops, self.calls = counting.of_dump(text)
-        rc, text, err, _ = base.run([base.CLI, 'verify', self.dir], 60)
-        self.verified = rc
+        self.dumped, self.text, _, _ = base.run([base.CLI, 'dump', self.dir], 60)
+        self.ops, self.calls = counting.of_dump(self.text)
+        self.verified, text, err, _ = base.run([base.CLI, 'verify', self.dir], 60)
         self.verify_text = (text + err)[-1000:]
 
     def faults(self):

@@ -240,10 +240,13 @@ def train(args):
     same_each_time(args)
     import_late_parts()
     step, rows, inside = (Tiny if args.model == 'tiny' else Step)(args), [], None
-    batches, first = iter(make_data(args)), time.time()
-    begin = time.time_ns()
-    for i, (x, y) in enumerate(batches):
-        got = time.time_ns()
+    batches, first, i, begin = iter(make_data(args)), time.time(), -1, time.time_ns()
+    while not args.seconds or time.time() - first < args.seconds:
+        batch, i, got = next(batches, None), i + 1, time.time_ns()
+        if batch is None:  # in which a loader ends its workers
+            print(f'waited {got - begin} ns for the end of the data')
+            break
+        x, y = batch
         if args.profile_inside and i == args.steps // 3:
             inside = torch.profiler.profile()
             inside.start()
@@ -256,8 +259,6 @@ def train(args):
         end = time.time_ns()
         rows.append((begin, got, end))
         begin = end
-        if args.seconds and time.time() - first >= args.seconds:
-            break
     synchronize(args)
     return rows
 
