@@ -64,7 +64,7 @@ static struct {
 	atomic_uint wake, ended;
 	atomic_bool stopping, alive, woken;
 
-	unsigned int tick;
+	unsigned int tick, facts_tick; /* the latter: the first at which a device had worked */
 	int64_t last_flush_ns; /* begin of the last flush that ended */
 	int64_t drops_ns; /* records of what was launched before were dropped; 0: all that has ended */
 	struct prof_counters count;
@@ -314,16 +314,39 @@ static void passive_tick(void)
 	s.count.complete_ns = prof_now_ns();
 }
 
+static bool has_ops(void)
+{
+	size_t i;
+
+	for (i = 0; i < s.devices && i < PROF_STREAM_DEVICES; i++)
+		if (prof_stream_device((uint32_t)i)->ops)
+			return true;
+	return false;
+}
+
+/* The first look at the devices follows the first operation on one of them: few short jobs would
+ * have any, else. */
+static void write_facts(void)
+{
+	if (!s.devices || prof_guard_full())
+		return;
+	if (!s.facts_tick && has_ops())
+		s.facts_tick = s.tick;
+	if (!s.facts_tick)
+		return;
+	if ((s.tick - s.facts_tick) % FACTS_TICKS == 1)
+		prof_facts_ask();
+	if ((s.tick - s.facts_tick) % FACTS_TICKS == 2)
+		prof_report_facts(prof_mono_ns() - FACTS_FRESH_NS);
+}
+
 static void write_reports(void)
 {
 	unsigned int pulse = prof_guard_full() ? PULSE_TICKS_FULL : PULSE_TICKS;
 
 	if (s.tick % CLOCK_TICKS == 2)
 		prof_report_clock();
-	if (s.tick % FACTS_TICKS == 2 && s.devices && !prof_guard_full())
-		prof_facts_ask();
-	if (s.tick % FACTS_TICKS == 4 && s.devices && !prof_guard_full())
-		prof_report_facts(prof_mono_ns() - FACTS_FRESH_NS);
+	write_facts();
 	if (s.tick % pulse)
 		return;
 	prof_loss_write(prof_now_ns());

@@ -353,10 +353,35 @@ static void test_contention(void)
 	t_message(&p, WIRE_FRAME_FACTS, &facts);
 	t_proc_end(&p, US(700), true);
 	t_analyse(&r, ANA_WINDOW_DEVICE);
-	EXPECT_INT(CLASS(r, 0, DEVICE_CONTENTION), NS(200));
+	EXPECT_INT(CLASS(r, 0, DEVICE_CONTENTION),
+		   NS(298)); /* the first look tells of before, too */
 	EXPECT_INT(CLASS(r, 0, DEVICE_LAUNCH), NS(2));
-	EXPECT_INT(CLASS(r, 0, DEVICE_UNKNOWN), NS(198));
+	EXPECT_INT(CLASS(r, 0, DEVICE_UNKNOWN), NS(100));
 	EXPECT_INT(r.result->gpu[0].shared_with, 1);
+	t_run_end(&r);
+}
+
+/* What lies longer before the first look nobody has seen. */
+static void test_contention_seen_late(void)
+{
+	struct t_run r;
+	struct t_proc p;
+	Wire__DeviceFacts device = WIRE__DEVICE_FACTS__INIT, *devices[1] = { &device };
+	Wire__Facts facts = WIRE__FACTS__INIT;
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_launch(&p, US(200), US(5000000), US(5000100), 2);
+	facts.n_devices = 1;
+	facts.devices = devices;
+	facts.t_ns = US(4000000);
+	device.other_processes = 1;
+	t_message(&p, WIRE_FRAME_FACTS, &facts);
+	t_proc_end(&p, US(5000100), true);
+	t_analyse(&r, ANA_WINDOW_DEVICE);
+	EXPECT_INT(CLASS(r, 0, DEVICE_CONTENTION), NS(3000000));
+	EXPECT_INT(CLASS(r, 0, DEVICE_UNKNOWN), NS(2000000 - 202));
 	t_run_end(&r);
 }
 
@@ -380,5 +405,5 @@ int main(void)
 		   test_one_gpu_after_the_other, test_dropped_records, test_unobserved,
 		   test_bad_stamps, test_a_cut_stream, test_clock_steps, test_no_launch_records,
 		   test_launches_that_own_nothing, test_execv, test_contention,
-		   test_verdict_of_nothing);
+		   test_contention_seen_late, test_verdict_of_nothing);
 }
