@@ -16,7 +16,7 @@ SOURCE = os.environ.get('GPUSTARVE_SOURCE') or os.path.abspath(
     os.path.join(os.path.dirname(__file__), '..', '..'))
 BUILD = os.environ.get('GPUSTARVE_BUILD') or os.path.join(SOURCE, 'build')
 SHARED = os.path.join(SOURCE, '..', 'shared')
-PYTHON = '/usr/bin/python3'
+PYTHON = os.environ.get('GPUSTARVE_PYTHON') or '/usr/bin/python3'  # has torch
 CLI = os.path.join(BUILD, 'bin', 'gpustarve')
 LIBPROF = os.path.join(BUILD, 'lib', 'libprof.so')
 WITH_GPUSIM = os.path.join(SOURCE, 'scripts', 'with-gpusim')

@@ -13,7 +13,7 @@ PIPELINE, HANDOFF, EPOCH, INLINE = ('input.pipeline', 'input.handoff', 'input.ep
                                     'input.inline')
 
 # What the workload assumes where a plan is silent.
-DEFAULTS = dict(workers=0, batch=2, steps=40, preload=False)
+DEFAULTS = dict(workers=0, batch=2, steps=40, preload=False, kernels=4)
 
 # One class decides a wait where it leads by far, so the small shares may follow the large one.
 CPU = dict(cpu=[PREP], delay=[PREP, STARVED], blocked=[PREP, STARVED, FETCH])
@@ -36,13 +36,18 @@ def host(cls, *more):
     return dict(cpu=[cls, *more], blocked=[cls, *more], delay=[cls, *more, 'host.cpu_starved'])
 
 
+ON_DEVICE = ('K19', 'K20', 'K21', 'K22', 'K29', 'K30', 'K32')
+
+
 class Case:
-    def __init__(self, name, kind, seed):
-        self.name, self.kind = name, kind
+    """real: for a real GPU, where what the simulator's settings plant takes the calls' own time."""
+
+    def __init__(self, name, kind, seed, real=False):
+        self.name, self.kind, self.real = name, kind, real
         self.rng = random.Random(f'{seed}/{name}')
         self.plan, self.expect, self.lines = {}, {}, {}
         self.options, self.env = [], {}
-        self.hidden = self.stops = False
+        self.hidden = self.stops = self.graphs = False  # graphs: of kernels that are not counted
         self.variants, self.compare, self.skew = {}, None, 0.02
 
     def build(self, stage):
@@ -50,6 +55,12 @@ class Case:
                          gpu_us=self.rng.randrange(3000, 7000), seed=self.rng.randrange(1 << 20))
         self.kind(self, self.rng, stage)
         return self
+
+    def own_clock(self):
+        """Does the workload's own clock tell when the device worked? Each step waits for its kernels,
+        which last as long as they were told to, and nothing else runs there."""
+        kinds = {kind for parts in self.plan['places'].values() for kind, _ in parts}
+        return self.plan.get('sync', 'step') == 'step' and not kinds & set(ON_DEVICE)
 
     def put(self, place, kind, expect, marks, **parameters):
         parts = self.plan['places'].setdefault(place, [])
@@ -203,12 +214,13 @@ def three_runs(c, rng, stage):
     c.compare = differences
 
 
-def differences(classes, cold, spans):
+def differences(main, others):
     """Ten percent, of the larger difference. Other load that comes and goes spoils the runs'
     difference: the case may be tried again."""
-    fetch = classes.get(FETCH, 0)
-    prep = sum(classes.get(k, 0) for k in (PREP, STARVED, HANDOFF))
-    by_runs = cold - spans['cached'], spans['cached'] - spans['nothing']
+    fetch = main.classes.get(FETCH, 0)
+    prep = sum(main.classes.get(k, 0) for k in (PREP, STARVED, HANDOFF))
+    cached, nothing = others['cached'].span, others['nothing'].span
+    by_runs = main.span - cached, cached - nothing
     slack = 0.1 * max(by_runs)
     return [f'{what} {got / 1e6:.0f} ms, by three runs {want / 1e6:.0f}'
             for what, got, want in (('fetch', fetch, by_runs[0]), ('prep', prep, by_runs[1]))
@@ -240,9 +252,7 @@ def quota(c, rng, stage):
 
 @kind(1)
 def one_core(c, rng, stage):
-    cores = sorted(os.sched_getaffinity(0))
-    if len(cores) < 2:
-        raise stage.Missing('one core')
+    cores = stage.cores(2)
     c.plan.update(workers=4, steps=48)
     c.also('worker', 'K24', cores=[cores[1]])
     c.also('start', 'K24', cores=[cores[0]])
@@ -252,9 +262,7 @@ def one_core(c, rng, stage):
 
 @kind(1)
 def overcommitted(c, rng, stage):
-    cores = sorted(os.sched_getaffinity(0))
-    if len(cores) < 2:
-        raise stage.Missing('one core')
+    cores = stage.cores(2)
     some_workers(c, rng, 1)
     stage.hogs(cores[1], 2)
     c.plan.update(steps=24)
@@ -412,7 +420,7 @@ def loop_server(c, rng, stage):
 
 @kind(1)
 def loop_starved(c, rng, stage):
-    cores = sorted(os.sched_getaffinity(0))
+    cores = stage.cores(1)
     stage.hogs(cores[0], 2)
     c.plan.update(preload=True, steps=20)
     c.also('start', 'K24', cores=[cores[0]], nice=5)
@@ -424,14 +432,75 @@ def loop_starved(c, rng, stage):
 def loop_alloc(c, rng, stage):
     c.plan.update(preload=True)
     c.env['GPUSIM_MALLOC_US'] = rng.randrange(3000, 5000)
-    c.put('step', 'K17', host('host.alloc'), ['c1'], times=rng.randrange(5, 8))
+    times = rng.randrange(5, 8)
+    c.put('step', 'K17', host('host.alloc'), ['c1'], times=8 * times if c.real else times,
+          mib=64 if c.real else 1)
 
 
 @kind(1)
 def loop_modules(c, rng, stage):
     c.plan.update(preload=True)
     c.env['GPUSIM_MODULE_MS'] = rng.randrange(20, 30)
-    c.put('step', 'K18', host('host.warmup'), ['c2'])
+    c.env['CUDA_CACHE_DISABLE'] = 1
+    c.put('step', 'K18', host('host.warmup'), ['c2'], times=8 if c.real else 1)
+
+
+@kind(1)
+def uncached(c, rng, stage):
+    """Memory from the driver for every kernel, as PYTORCH_NO_CUDA_MEMORY_CACHING=1 has it."""
+    c.plan.update(preload=True, steps=30, gpu_us=500)
+    c.env['GPUSIM_MALLOC_US'] = rng.randrange(700, 900)
+    c.put('step', 'K30', host('host.alloc', 'device.launch', 'device.turnaround'), [], us=20,
+          times=rng.randrange(30, 50), mib=64 if c.real else 1)
+    c.compare = share_of_alloc
+
+
+def share_of_alloc(main, others):
+    idle = sum(ns for k, ns in main.classes.items() if k.startswith(('input.', 'host.', 'device.')))
+    got = main.classes.get('host.alloc', 0)
+    return [] if got >= 0.98 * idle else [f'host.alloc {100 * got / idle:.1f} % of the idle time']
+
+
+@kind(1)
+def lazy_modules(c, rng, stage):
+    """Modules loaded by the steps that first need them; the other run loads them before the first."""
+    c.plan.update(preload=True, steps=24, upto=20, gpu_us=2000)
+    c.env['GPUSIM_MODULE_MS'] = rng.randrange(30, 40)
+    c.env['CUDA_CACHE_DISABLE'] = 1
+    each = 8 if c.real else 1
+    c.put('step', 'K18', host('host.warmup'), ['c2'], times=each)
+    c.variants = dict(eager=dict(c.plan, places=dict(start=[['K31', dict(times=20 * each)]])))
+    c.compare = moved_to_startup
+
+
+def moved_to_startup(main, others):
+    """What loading took is start-up in the other run, and no longer a wait in the loop."""
+    eager, took = others['eager'], main.classes.get('host.warmup', 0)
+    left = eager.classes.get('host.warmup', 0)
+    moved = eager.classes.get('excluded.startup', 0) - main.classes.get('excluded.startup', 0)
+    return [text for wrong, text in (
+        (left > 0.05 * took, f'host.warmup {left / 1e6:.0f} of {took / 1e6:.0f} ms left'),
+        (moved < 0.5 * took, f'start-up grew by {moved / 1e6:.0f} of {took / 1e6:.0f} ms')) if wrong]
+
+
+LAUNCHING = ('host.dispatch', 'device.launch', 'device.turnaround', 'host.unknown')
+
+
+@kind(1)
+def tiny_kernels(c, rng, stage):
+    """A launch for each of 2,000 kernels, and one for a graph of them."""
+    c.plan.update(preload=True, steps=24, kernels=1, gpu_us=500)
+    c.put('step', 'K29', host('host.dispatch', 'device.launch', 'device.turnaround'), [],
+          times=2000, ns=1000, graph=False)
+    c.variants = dict(graph=dict(c.plan, places=dict(
+        step=[['K29', dict(times=2000, ns=1000, graph=True)]])))
+    c.compare = no_launching
+
+
+def no_launching(main, others):
+    """Between the kernels nothing is left that launching explains."""
+    was, now = (sum(run.classes.get(k, 0) for k in LAUNCHING) for run in (main, others['graph']))
+    return [] if now <= 0.1 * was else [f'launching: {now / 1e6:.1f} of {was / 1e6:.1f} ms left']
 
 
 # ---- the device ----
@@ -447,8 +516,19 @@ def dependency(c, rng, stage):
 def graph(c, rng, stage):
     c.plan.update(preload=True)
     c.options += ['--level', '2']
+    c.graphs = True
     c.also('step', 'K20', ms=rng.uniform(20, 30))
     c.expect['queued'] = {'': ['device.graph']}
+
+
+@kind(1)
+def shared_device(c, rng, stage):
+    """Somebody else's process keeps the device busy."""
+    c.plan.update(preload=True, steps=150)
+    path = stage.path('n')
+    stage.neighbour(path, rng.randrange(8_000, 14_000), c)
+    c.also('start', 'K32', path=path)
+    c.expect['queued'] = {'': ['device.contention', 'device.launch', 'device.turnaround']}
 
 
 @kind(1)
@@ -481,12 +561,12 @@ def stopped(c, rng, stage):
     c.stops = True
 
 
-def every(seed):
+def every(seed, real=False):
     """All cases: name -> Case."""
     out = {}
     for name, (fn, times, short) in KINDS.items():
         for n in range(times):
-            case = Case(f'{name}.{n}' if times > 1 else name, fn, seed)
+            case = Case(f'{name}.{n}' if times > 1 else name, fn, seed, real)
             case.short = short and n == 0
             out[case.name] = case
     return out

@@ -14,6 +14,8 @@ import termios
 import threading
 import time
 
+import gs
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 HOG = 'while True: pass'
 
@@ -28,9 +30,12 @@ def write(path, text):
 
 
 class Stage(contextlib.ExitStack):
-    def __init__(self, where):
+    """place: how many other stages stand beside it, at most: they take other cores where there are
+    enough."""
+
+    def __init__(self, where, place=0):
         super().__init__()
-        self.where, self.stops, self.count = where, [], 0
+        self.where, self.stops, self.count, self.place = where, [], 0, place
 
     def path(self, name):
         self.count += 1
@@ -99,7 +104,7 @@ class Stage(contextlib.ExitStack):
         """A new group of a controller (v1, or v2 as far as its root lets us); its folder."""
         old = os.path.join('/sys/fs/cgroup', kind['v1'])
         base = old if os.path.isdir(old) else '/sys/fs/cgroup'
-        folder = os.path.join(base, f'planted-{os.getpid()}-{self.count}')
+        folder = os.path.join(base, f'{os.path.basename(self.where)}-{self.count}')
         self.count += 1
         try:
             if base != old:
@@ -145,13 +150,34 @@ class Stage(contextlib.ExitStack):
             v1={'blkio.throttle.read_bps_device': f'{number} {bytes_per_s}'},
             v2={'io.max': f'{number} rbps={bytes_per_s}'}))
 
-    # ---- other load, and a stop ----
+    # ---- other load ----
 
     def hogs(self, core, n):
         for _ in range(n):
-            hog = subprocess.Popen([sys.executable, '-c', HOG],
-                                   preexec_fn=lambda: os.sched_setaffinity(0, {core}))
+            hog = subprocess.Popen([sys.executable, '-c', HOG])
+            os.sched_setaffinity(hog.pid, {core})
             self.callback(self.end, hog)
+
+    def cores(self, n):
+        every = sorted(os.sched_getaffinity(0))
+        if len(every) < n:
+            raise Missing('too few cores')
+        first = 2 * self.place
+        return every[first:first + n] if first + n <= len(every) else every[:n]
+
+    # ---- somebody else on the device ----
+
+    def neighbour(self, path, us, case):
+        """A process of nobody's run that keeps the case's device busy with kernels of so long, from
+        when the file is there (path.ready says that it is at it) until it is gone."""
+        argv = [gs.PYTHON, os.path.join(HERE, 'neighbour.py'), path, str(us)]
+        if not case.real:
+            case.env['GPUSIM_SHM'] = self.path('shm')
+            argv.insert(0, gs.WITH_GPUSIM)
+        other = subprocess.Popen(argv, env=gs.environment(**case.env))
+        self.callback(self.end, other)
+
+    # ---- a stop ----
 
     def stop(self, path, after, seconds):
         """Stops the process whose pid appears in path, and its children, for a while."""

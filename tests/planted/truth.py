@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the GPU truly waited for: the simulator's idle intervals, cut by the workload's own ledger.
+"""What the GPU truly waited for: the device's idle intervals, cut by the workload's own ledger.
 
 Every idle nanosecond of the span goes to one group: ('sample/0', 'cpu') is the planted activity 0
 of the samples while its thread ran on a CPU, 'delay' while it could have run and had none, 'blocked'
@@ -25,13 +25,11 @@ def rows(folder):
     return out
 
 
-def idle(truth):
-    """The idle intervals between the first and the last operation, and the span. A graph's nodes
-    are its operations; the span of the launch itself is not."""
-    ops = [o for o in gs.truth_ops(truth) if o['kind'] in ('kernel', 'memcpy', 'memset')]
+def idle(ops):
+    """The idle intervals between the first and the last operation, and the span."""
     busy = gs.union([o['start_ns'], o['end_ns']] for o in ops)
     span = [busy[0][0], busy[-1][1]]
-    return gs.subtract([span], busy), span, ops
+    return gs.subtract([span], busy), span
 
 
 def split(row, pieces, groups, place):
@@ -113,14 +111,15 @@ def owner(groups, pieces, wait, spans):
 PLANTED_INSIDE = ('sample', 'collate', 'lock')
 
 
-def truth(folder, ledger, plan, stops=()):
-    """(groups: {(place, state): ns}, facts)."""
-    gaps, span, ops = idle(folder)
-    all_rows = rows(ledger)
+def truth(ops, all_rows, plan, stops=()):
+    """(groups: {(place, state): ns}, facts). ops: of planted/device.py."""
+    gaps, span = idle(ops)
     trainer = next(r['pid'] for r in all_rows if r['place'] == 'iter')
     groups = collections.defaultdict(float)
     facts = dict(idle=gs.measure(gaps), span=span[1] - span[0],
-                 busy=span[1] - span[0] - gs.measure(gaps))
+                 busy=span[1] - span[0] - gs.measure(gaps),
+                 kernels=sum(o['kind'] == 'kernel' for o in ops),
+                 launched=next((r['key'] for r in all_rows if r['place'] == 'launched'), None))
     left = gaps
     stopped = gs.intersect(left, gs.union(stops))
     groups['stopped', ''] += gs.measure(stopped)

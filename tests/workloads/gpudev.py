@@ -230,6 +230,8 @@ class Device:
 
 
 class Stream:
+    launched = 0  # kernels of this process that kernel() has enqueued
+
     def __init__(self, dev, blocking=False, handle=False):
         self.dev, self.handle = dev, handle
         if handle is False:
@@ -242,6 +244,7 @@ class Stream:
     def kernel(self, ns, name='spin'):
         """Enqueues a kernel that runs for ns nanoseconds."""
         self.ns.value = int(ns)
+        Stream.launched += 1
         if _runtime:
             _runtime.cudaLaunchKernel(self.dev.function(name), Dim3(1, 1, 1), Dim3(32, 1, 1),
                                       self.args, 0, self.handle)
@@ -287,9 +290,10 @@ class Graph:
     """What fn(stream) enqueues, captured; launch it on any stream of the device."""
 
     def __init__(self, stream, fn):
-        graph, self.exec = P(), P()
+        graph, self.exec, before = P(), P(), Stream.launched
         driver().cuStreamBeginCapture_v2(stream.handle, 0)
         fn(stream)
+        Stream.launched = before  # noted down, not enqueued
         driver().cuStreamEndCapture(stream.handle, ctypes.byref(graph))
         driver().cuGraphInstantiateWithFlags(ctypes.byref(self.exec), graph, U64(0))
         driver().cuGraphDestroy(graph)

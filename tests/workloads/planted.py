@@ -9,12 +9,14 @@ The plan: steps, epochs, batch, workers, prefetch, persistent, pin, start (fork,
 gpu_us, sync (step, late), seed, and places: lists of [class, parameters] for
     sample   in __getitem__         collate  in the collate function
     parcel   while a batch is unpickled in the trainer        pin  in the pin-memory thread
-    step     in the loop, between next() and the launches; `every`: only in each Nth step
+    step     in the loop, between next() and the launches; `every`: only in each Nth step, `upto`:
+             not from that one on
     worker   once, at the start of each loader worker          start  once, before the first step
 
 --own-ledger DIR: what happened when, by this script's own clock (CLOCK_REALTIME, that of the device
 records), in memory until the process ends: one file per process, one JSON line per row."""
 import argparse
+import fcntl
 import gc
 import io
 import json
@@ -86,6 +88,9 @@ class Kind:
 
     def prepare(self):
         pass
+
+    def finish(self):
+        """In the trainer, after the loop."""
 
 
 class K01(Kind):
@@ -276,19 +281,23 @@ class K16(Kind):
 
 class K17(Kind):
     def work(self, i):
-        dev = self.job.gpu.dev
-        p = gpudev.U64()
+        p, size = gpudev.U64(), gpudev.SIZE(self.mib << 20)
         for _ in range(self.times):
-            gpudev.driver().cuMemAlloc_v2.raw(gpudev.ctypes.byref(p), gpudev.SIZE(1 << 20))  #: c1
+            gpudev.driver().cuMemAlloc_v2.raw(gpudev.ctypes.byref(p), size)  #: c1
             gpudev.driver().cuMemFree_v2.raw(p)  #: c1
-        return dev
 
 
 class K18(Kind):
     def work(self, i):
-        image = (gpudev.PTX_HEAD + gpudev.PTX_KERNEL % f'k{i}').encode() + b'\0'
-        module = gpudev.P()
-        gpudev.driver().cuModuleLoadData.raw(gpudev.ctypes.byref(module), image)  #: c2
+        for n in range(self.times):
+            load(i * self.times + n)  #: c2
+
+
+def load(number):
+    """A module that nobody has loaded before."""
+    image = (gpudev.PTX_HEAD + gpudev.PTX_KERNEL % f'k{number}').encode() + b'\0'
+    module = gpudev.P()
+    gpudev.driver().cuModuleLoadData.raw(gpudev.ctypes.byref(module), image)  #: c2
 
 
 class K19(Kind):
@@ -408,6 +417,65 @@ class K28(Kind):
             f.write(str(os.getpid()))
 
 
+class K29(Kind):
+    """Many tiny kernels: a launch each, or one of a graph of them."""
+
+    def work(self, i):
+        gpu = self.job.gpu
+        if not self.graph:
+            self.body(gpu.stream)
+            return
+        if 'made' not in self.__dict__:
+            self.made = gpudev.Graph(gpu.stream, self.body)
+        self.made.launch(gpu.stream)
+
+    def body(self, stream):
+        stream.kernel(self.ns, 'forward')
+        fn, again = stream.dev.function('forward'), gpudev.driver().cuLaunchKernel.raw
+        for _ in range(self.times - 1):
+            again(fn, 1, 1, 1, 32, 1, 1, 0, stream.handle, stream.args, None)
+        gpudev.Stream.launched += self.times - 1
+
+
+class K30(Kind):
+    """Memory for each kernel, and no longer than it."""
+
+    def work(self, i):
+        stream, p, size = self.job.gpu.stream, gpudev.U64(), gpudev.SIZE(self.mib << 20)
+        take, give = gpudev.driver().cuMemAlloc_v2.raw, gpudev.driver().cuMemFree_v2.raw
+        for _ in range(self.times):
+            take(gpudev.ctypes.byref(p), size)  #: c8
+            stream.kernel(self.us * 1000, 'forward')
+            give(p)  #: c8
+
+
+class K31(Kind):
+    """Modules at the beginning, all of them."""
+
+    def work(self, i):
+        gpudev.Device(0)
+        for n in range(self.times): load(n)  #: c2
+
+
+class K32(Kind):
+    """Says that it begins, waits for an answer; at the end both are taken back."""
+
+    def work(self, i):
+        with open(self.path, 'w') as f:
+            f.write(str(os.getpid()))
+        self.until(True)
+
+    def finish(self):
+        os.unlink(self.path)
+        self.until(False)
+
+    def until(self, there):
+        for _ in range(1500):
+            if os.path.exists(self.path + '.ready') == there:
+                break
+            time.sleep(0.02)
+
+
 # ---- the batch on its way ----
 
 class Parcel:
@@ -490,7 +558,9 @@ class Gpu:
         self.host = self.dev.host_alloc(4096)
         for name in ('forward', 'backward'):
             self.dev.function(name)
+        since = job.ledger.stamp()
         self.stream.kernel(10_000, 'forward')
+        job.ledger.row('begun', 0, since)
         self.stream.kernel(job.backlog_ms * 1_000_000, 'backward') if job.backlog_ms else None
         self.last = None
 
@@ -509,6 +579,7 @@ class Gpu:
         self.stream.synchronize()
         self.stream.kernel(10_000, 'backward')
         self.stream.synchronize()
+        self.job.ledger.row('ended', 0, self.job.ledger.stamp())
 
 
 def job_ns(job):
@@ -517,7 +588,7 @@ def job_ns(job):
 
 DEFAULTS = dict(steps=40, epochs=1, batch=2, workers=0, prefetch=2, persistent=False, pin=False,
                 start='fork', kernels=4, gpu_us=5000, sync='step', seed=1, every=1, objects=0,
-                parcels=False, backlog_ms=0, preload=False, places={})
+                upto=1 << 30, parcels=False, backlog_ms=0, preload=False, places={})
 
 
 class Job:
@@ -612,6 +683,15 @@ def stand_in_for_cuda():
     torch.cuda.set_device = lambda device: None
 
 
+def my_turn(path):
+    """Several jobs are started side by side and use the device one after the other. The lock ends
+    with this process, and its children do not have it."""
+    if path:
+        file = open(path, 'a')
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        return file
+
+
 def train(job):
     ledger, batches = job.ledger, None
     job.run('start', 0)
@@ -633,7 +713,7 @@ def train(job):
             first = False
             if batch is None:
                 break
-            if step % job.every == 0:
+            if step % job.every == 0 and step < job.upto:
                 job.run('step', step)
             since = ledger.stamp()
             job.gpu.step()  #: n3
@@ -641,6 +721,9 @@ def train(job):
             step += 1
     job.over = True
     job.gpu.finish()
+    ledger.row('launched', gpudev.Stream.launched, ledger.stamp())
+    for part in [part for parts in job.parts.values() for part in parts]:
+        part.finish()
     print(f'trained {step} steps')
 
 
@@ -649,14 +732,18 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--plan', required=True, help='JSON, or @FILE')
     p.add_argument('--own-ledger', metavar='DIR', default='.')
+    p.add_argument('--turn', metavar='FILE', help='use the device while nobody else has this file')
     args = p.parse_args()
     text = open(args.plan[1:]).read() if args.plan.startswith('@') else args.plan
     torch.set_num_threads(1)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     JOB = Job(json.loads(text), args.own_ledger)
-    if JOB.pin:
+    if JOB.pin and not torch.cuda.is_available():
         stand_in_for_cuda()
+    turn = my_turn(args.turn)
     train(JOB)
+    if turn:
+        turn.close()
     JOB.ledger.write()
 
 
