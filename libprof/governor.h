@@ -3,7 +3,8 @@
  * Keeps the cost of tracing under the user's limit: adds our own CPU time, where cores are short, to
  * the exposed launches times the cost of one, and steps down when a window of time was too dear: API
  * records off first, then kernels. After a while it tries the step above again, for a phase of many
- * small launches may be over.
+ * small launches may be over. The first window is seen whole, so that a short run is; after a first
+ * step a window ends as soon as it has cost what all of it may cost.
  *
  * A pure function of what it is fed. Sender thread.
  */
@@ -29,6 +30,7 @@ struct prof_governor {
 	uint64_t limit; /* millionths of wall time; 0: none */
 	bool has_api; /* false at L0: the first step is no step */
 	enum prof_step step;
+	bool raised; /* by its last change */
 	int64_t since_ns, retry_ns, stepped_ns; /* monotonic */
 	uint64_t exposed, cpu_ns; /* at the window's begin */
 	uint64_t cost; /* of the last window, millionths */

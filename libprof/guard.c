@@ -8,6 +8,7 @@
 #include "guard.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "activity.h"
@@ -228,21 +229,36 @@ static bool cores_short(void)
 	return is_short;
 }
 
-static void govern(void)
+/* A step's first time says what made it necessary. */
+static void tell_step(enum prof_step step, bool down)
 {
 	static const char *const what[] = { "everything", "kernels and copies, no API calls",
 					    "copies, no kernels and no API calls" };
+	static bool told[sizeof(what) / sizeof(what[0])];
+	char cost[48] = "";
+
+	if (down && !told[step])
+		snprintf(cost, sizeof(cost), "; it cost %llu.%llu %%",
+			 (unsigned long long)(g.governor.cost / 10000),
+			 (unsigned long long)(g.governor.cost / 1000 % 10));
+	told[step] |= down;
+	prof_note("the governor changed what is traced to stay under %llu.%02llu %%: %s%s",
+		  (unsigned long long)(g.governor.limit / 10000),
+		  (unsigned long long)(g.governor.limit / 100 % 100), what[step], cost);
+}
+
+static void govern(void)
+{
 	struct prof_governor_input in = {
 		.now_ns = prof_mono_ns(),
 		.exposed = prof_exposure()->exposed,
 		.cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_facts_cpu_ns() +
 				     prof_sampler_cpu_ns())
 	};
-	int step;
+	enum prof_step before = g.governor.step, step;
 
-	if (in.now_ns - g.governor.since_ns < PROF_GOVERNOR_WINDOW_NS)
-		return;
-	in.cores_short = cores_short();
+	in.cores_short =
+		in.now_ns - g.governor.since_ns >= PROF_GOVERNOR_WINDOW_NS && cores_short();
 	if (!prof_governor_feed(&g.governor, &in))
 		return;
 	step = g.governor.step;
@@ -251,9 +267,7 @@ static void govern(void)
 	g.wanted = g.configured;
 	g.wanted.api &= step < PROF_STEP_NO_API;
 	g.wanted.kernels &= step < PROF_STEP_NO_KERNELS;
-	prof_note("the governor changed what is traced to stay under %llu.%02llu %%: %s",
-		  (unsigned long long)(g.governor.limit / 10000),
-		  (unsigned long long)(g.governor.limit / 100 % 100), what[step]);
+	tell_step(step, g.governor.step > before);
 }
 
 /* ---- size ------------------------------------------------------------------------------------- */

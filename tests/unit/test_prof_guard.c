@@ -228,6 +228,43 @@ static void test_dear(void)
 	EXPECT_INT(windows(20, 0, 0, false), 0);
 }
 
+/* So many exposed launches a second, looked at each half; returns after how many looks it stepped. */
+static int looks(uint64_t exposed, int most)
+{
+	int i;
+
+	for (i = 1; i <= most; i++) {
+		cost.now_ns += HALF;
+		cost.exposed += exposed / 2;
+		if (prof_governor_feed(&g, &cost))
+			return i;
+	}
+	return 0;
+}
+
+static void test_far_too_dear(void)
+{
+	govern(10000, true);
+	cost.cores_short = false;
+	EXPECT_INT(looks(200000, 100), 20); /* a first window is whole ... */
+	EXPECT_INT(g.step, PROF_STEP_NO_API);
+	EXPECT_UINT(g.cost, 460000);
+	EXPECT_INT(looks(200000, 100), 1); /* ... the next ends once 100 ms are spent */
+	EXPECT_INT(g.step, PROF_STEP_NO_KERNELS);
+	EXPECT_UINT(g.cost, 360000);
+	EXPECT_INT(looks(0, 598), 0);
+	EXPECT_INT(looks(0, 60), 2); /* tried again 300 s later */
+	EXPECT_INT(g.step, PROF_STEP_NO_API);
+	EXPECT_INT(looks(20000, 100), 6); /* 18, 36, ... 108 ms */
+	EXPECT_INT(g.step, PROF_STEP_NO_KERNELS);
+
+	govern(10000, true);
+	EXPECT_INT(windows(1, 5000, 0, false), 1);
+	EXPECT_INT(looks(5500, 100), 0); /* 0.99 %: never */
+	govern(0, true);
+	EXPECT_INT(looks(1000000, 100), 0);
+}
+
 static void test_retry(void)
 {
 	int i, down = 0;
@@ -300,6 +337,6 @@ static void test_exposure(void)
 int main(void)
 {
 	return RUN(test_busy, test_idle, test_never_answered, test_withheld, test_stolen,
-		   test_gives_up, test_captures, test_disabled, test_cheap, test_dear, test_retry,
-		   test_no_limit, test_exposure);
+		   test_gives_up, test_captures, test_disabled, test_cheap, test_dear,
+		   test_far_too_dear, test_retry, test_no_limit, test_exposure);
 }
