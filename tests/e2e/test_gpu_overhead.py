@@ -119,6 +119,11 @@ def told():
         gs.check('10 rounds, 40,0' in rows[0][2] or '10 rounds, 39,9' in rows[0][2], f'rate: {rows[0][2]}')
     gs.equal(overhead.settled([50, 40, 0.9, 3, 0.5, 1.2], 1.0, 0.3), 4, 'settled')
     gs.equal(overhead.settled([50, 40], 1.0, 0.3), 2, 'never settled')
+    rows = [{'at': i, 'ends': i + 1, 'off': block(1e6, rng), 'L1g': dict(total=[2e6] * 400)} for i in range(12)]
+    ok, words = overhead.claimed(rows, ['under 1.00 %: no API calls; it cost 39.0 %'])
+    gs.equal((ok, '40.0 %' in words), (True, True), f'half of 80 % of the time: {words}')
+    gs.equal(overhead.claimed(rows, ['under 1.00 %: no API calls; it cost 3.9 %'])[0], False, 'a tenth of it')
+    gs.equal(overhead.claimed(rows, [])[0], None, 'nothing said')
     rows = [(0, '1', 0), (10**10, '0', 0), (11 * 10**9, '0', 0), (2 * 10**10, 'copies', 0)]
     gs.equal(overhead.changes(rows, 0), '1, from 10.0 s 0, from 20.0 s copies', 'levels')
 

@@ -40,7 +40,7 @@ def synchronize():
 
 
 def cnn():
-    width, batch, pixels = (4, 2, 8) if CPU else (128, 128, 64)
+    width, batch, pixels = (4, 2, 8) if CPU else (128, 96, 64)
     layers = []
     for i in range(6):
         layers += [nn.Conv2d(3 if i == 0 else width, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU()]
