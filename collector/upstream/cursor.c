@@ -64,6 +64,13 @@ static int kind_of(const char *name, uint8_t id[WIRE_STREAM_ID_BYTES])
 	return is_spool(name + HEX_DIGITS) ? COLL_OUT_SPOOL : -1;
 }
 
+int coll_out_kind_of(const char *name)
+{
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+
+	return kind_of(name, id);
+}
+
 struct coll_out_file *coll_out_file_named(struct coll_out_run *run, const char *name)
 {
 	struct coll_out_file *f = run->files;

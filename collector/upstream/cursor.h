@@ -31,6 +31,9 @@ int coll_cursor_has_all(int run_fd);
 /* 0 or -errno. */
 int coll_cursor_write(const struct coll_out_run *run, const char *to);
 
+/* What kind of file has that name, enum coll_out_kind; -1: none that is forwarded. */
+int coll_out_kind_of(const char *name);
+
 /* The run's file of that name, added if need be. NULL: not one to be forwarded, or no memory. */
 struct coll_out_file *coll_out_file_named(struct coll_out_run *run, const char *name);
 void coll_out_files_free(struct coll_out_run *run);

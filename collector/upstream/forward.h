@@ -13,6 +13,7 @@
 #include "nodename.h"
 #include "outbox.h"
 #include "pace.h"
+#include "strays.h"
 #include "upstream.h"
 
 struct coll_upstream {
@@ -20,6 +21,7 @@ struct coll_upstream {
 	struct coll_link *link;
 	struct coll_pace pace;
 	struct coll_outbox box;
+	struct coll_strays strays;
 	struct coll_batch batch; /* under way */
 	struct coll_clocks clocks;
 	char node[COLL_NODE_BYTES];

@@ -6,8 +6,8 @@
  * has acknowledged of each (the cursor): replaced as a whole, synced, and never ahead of the truth.
  * It may be behind: then some frames go twice, and the centre drops them.
  *
- * A run directory without a cursor is left alone: it was recorded before there was an upstream. A
- * cursor of another upstream begins anew.
+ * A run directory without a cursor is left alone: it was recorded before there was an upstream (but
+ * see strays.h). A cursor of another upstream begins anew.
  *
  * Bounded, on request: what the centre does not have may take `max` bytes. Beyond, the outbox is full:
  * intake then drops what is bulky (coll_outbox_drops), acknowledges it to its client all the same, so

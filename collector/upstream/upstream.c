@@ -126,10 +126,18 @@ void coll_forward_go(struct coll_upstream *u)
 	send_frames(u);
 }
 
+/* A collector of one run alone has no business with what others left in the folder. */
+static void look_for_strays(struct coll_upstream *u)
+{
+	if (u->server->opts->until_eof < 0)
+		coll_strays_look(&u->strays, &u->box, coll_now_ns());
+}
+
 static void look(struct coll_upstream *u)
 {
 	bool was_full = u->box.full;
 
+	look_for_strays(u);
 	coll_outbox_look(&u->box, coll_now_ns());
 	u->state.pending = u->box.pending;
 	u->state.full = u->box.full;
@@ -251,6 +259,7 @@ int coll_upstream_open(struct coll_upstream **out, struct coll_server *sv)
 		err = u->link ? 0 : -ENOMEM;
 	}
 	if (!err) {
+		look_for_strays(u);
 		*out = u;
 		return 0;
 	}

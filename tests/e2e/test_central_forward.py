@@ -365,5 +365,70 @@ def test_nodes_and_spools():
         assert os.listdir(os.path.join(centre.base, 'alpha')) == ['one.gst']
 
 
+class Spool:
+    """A process that finds no collector: its file grows by pieces of any length."""
+
+    def __init__(self, base, run, count):
+        self.run, self.stream = run, R.randbytes(16)
+        self.sent = [c.hello(self.stream, run)] + [c.frame(self.stream, n, body=R.randbytes(R.randrange(20000)))
+                                                   for n in range(2, count + 1)]
+        self.left = b''.join(self.sent)
+        self.path = os.path.join(base, run + '.gst', self.stream.hex() + '.1.spool')
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+
+    def write(self, most):
+        with open(self.path, 'ab') as f:
+            f.write(self.left[:most])
+        self.left = self.left[most:]
+
+
+def test_no_collector_there():
+    """Runs whose processes never found the node's collector: it takes them up when it is there, of dead
+    processes and of those that go on, killed in the middle as often as it likes."""
+    with folder() as root, central.Centre(BIN, root, https=False) as centre:
+        base = os.path.join(root, 'runs')
+        before = Spool(base, 'before', 3)
+        before.write(10**6)
+        with c.Collector(BIN, root=root, base=base, options=central.upstream(centre)) as node:
+            node.kill()
+            env = gs.environment(LD_PRELOAD=gs.LIBPROF, GPUSTARVE_OUT=base, GPUSTARVE_RUN_ID='real',
+                                 GPUSTARVE_SOCKET=node.socket)
+            done = gs.command([gs.WITH_GPUSIM, *MIXLOOP], env=env, cwd=root)
+            assert done.returncode == 0, done.stderr
+            real = os.path.join(base, 'real.gst')
+            assert len([n for n in os.listdir(real) if n.endswith('.spool')]) == 2, os.listdir(real)
+            central.write(os.path.join(real, 'run.json'), '{"id": "real", "exit_status": 0, "exits": []}')
+            spools = [Spool(base, f'stray-{i % 2}', 120) for i in range(4)]
+            spools[0].write(10**9)  # it has ended
+            node.start()
+            while any(s.left for s in spools):
+                for s in spools:
+                    s.write(R.randrange(200000))
+                time.sleep(R.random() * 0.3)
+                if R.random() < 0.4:
+                    node.kill()
+                    node.start()
+            for s in spools:
+                c.wait_for(lambda: arrived(centre, s), f'{s.stream.hex()} arrives', PATIENCE)
+                same(centre, s)
+            there = os.path.join(centre.base, 'alpha', 'real.gst')
+            c.wait_for(lambda: os.path.exists(os.path.join(there, 'run.json')), 'run.json arrives', PATIENCE)
+
+            def reports():
+                return [gs.gpustarve('report', where, '--format', 'json').stdout for where in (real, there)]
+            c.wait_for(lambda: len(set(reports())) == 1, 'the real run arrives', PATIENCE)
+            gpus = json.loads(reports()[0])['gpus']
+            assert gpus, gpus
+            late = Spool(base, 'late', 5)  # while it serves
+            late.write(10**6)
+            c.wait_for(lambda: arrived(centre, late), 'the late one arrives', PATIENCE)
+            with open(os.path.join(base, '.upstream-not')) as f:
+                assert f.read().splitlines()[1:] == ['before.gst']
+            assert not os.path.exists(os.path.join(base, 'before.gst', '.upstream'))
+            assert node.stop(timeout=PATIENCE) == 0
+        assert sorted(os.listdir(os.path.join(centre.base, 'alpha'))) == \
+            ['late.gst', 'real.gst', 'stray-0.gst', 'stray-1.gst']
+
+
 if __name__ == '__main__':
     c.run_tests(globals())

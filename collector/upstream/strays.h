@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs in our folder that came in without us: their processes found no collector and wrote spool
+ * files. Looked for at the start and every COLL_STRAYS_EVERY_S; whoever writes one may live or be dead,
+ * its file is followed as those beside known streams are, frame by frame (outbox.h).
+ *
+ * A run directory without a cursor that holds a spool file is given one, and is forwarded from then on.
+ * But what lay there before the folder first had an upstream is nobody's to send: BASE/.upstream-not
+ * names these runs, a line each, and is made once. Who does not want a run to be sent adds a line
+ * (and removes its cursor). Without that file nothing is taken up.
+ *
+ * And runs that were forwarded and over, in which somebody has gone on since: some at a time. One thread.
+ */
+#ifndef COLL_STRAYS_H
+#define COLL_STRAYS_H
+
+#include "outbox.h"
+
+#define COLL_STRAYS_FILE ".upstream-not"
+#define COLL_STRAYS_EVERY_S 5
+#define COLL_STRAYS_DONE_EACH 64 /* so many runs that are done are looked at again each time */
+
+struct coll_strays {
+	int64_t next_ns; /* monotonic */
+	size_t looked; /* how many of the runs that are done had their turn */
+	bool said; /* that the list cannot be made or read */
+};
+
+/* If it is time. How many were taken up. */
+size_t coll_strays_look(struct coll_strays *s, struct coll_outbox *o, int64_t now_ns);
+
+#endif
