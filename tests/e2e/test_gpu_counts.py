@@ -122,20 +122,33 @@ class Counting(unittest.TestCase):
 
     def test_faults(self):
         def summary(**quality):
-            return dict(quality=dict(dict(dropped=0, invalid=0), **quality), run=dict(complete=True),
+            return dict(quality=dict(dict(dropped=0, invalid=0), **quality),
                         ledger=dict(gpu_ns=10, classes=dict(compute=dict(ns=10))),
                         gpus=[dict(index=0, held_ns=10, ops_without_launch=0, ops=3,
                                    classes=dict(compute=10))])
         self.assertEqual(traces.faults_of(summary(), 1), [])
         self.assertEqual(len(traces.faults_of(summary(dropped=1, invalid=2), 1)), 2)
-        for place, key, value in (('run', 'complete', False), ('ledger', 'gpu_ns', 11)):
-            s = summary()
-            s[place][key] = value
-            self.assertEqual(len(traces.faults_of(s, 1)), 1, key)
+        s = summary()
+        s['ledger']['gpu_ns'] = 11
+        self.assertEqual(len(traces.faults_of(s, 1)), 1)
         s = summary()
         s['gpus'][0].update(ops_without_launch=1, held_ns=9)
         self.assertEqual(len(traces.faults_of(s, 1)), 2)
         self.assertEqual(len(traces.faults_of(s, 0)), 1)  # no calls are recorded there
+
+
+    def test_unended(self):
+        text = ('# frames\ta\t3\tbytes 9\tended without a last word\na\tkernel\t1\t2\t0.1.7\t1\t0\tk\n'
+                '# frames\tb\t3\tbytes 9\tended without a last word\nb\truntime\t1\t2\t7\t1\t0\tc\n'
+                '# frames\tc\t3\tbytes 9\tended exit\nc\tgraph\t1\t2\t0.1.7\t1\t0\t\n')
+        self.assertEqual(traces.unended(text), ['a'])
+
+    def test_expected(self):
+        counted = counting.count(loop((('kernel', 'add_one_0d', 2), ('copy-h2d', '', 1),
+                                       ('kernel', 'add', 1))))
+        self.assertEqual(counting.expected(counted, {'add_one': 2 * STEPS, 'copy': STEPS, 'kernel':
+                                                     3 * STEPS, 'copy-h2d': STEPS}), [])
+        self.assertEqual(counting.expected(counted, {'add_on': 1, 'memset': 0}), [('add_on', 0, 1)])
 
 
 class Judging(unittest.TestCase):

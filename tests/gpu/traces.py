@@ -14,8 +14,6 @@ def faults_of(summary, level):
     for key in ('dropped', 'invalid', 'frames_missing', 'damage_bytes'):
         if quality.get(key):
             found.append(f'{key} {quality[key]}')
-    if not summary['run']['complete']:
-        found.append('a stream has no last word')
     lost = sum(g['ops_without_launch'] for g in summary['gpus'])
     if lost and level > 0:
         found.append(f'{lost} operations without launch')
@@ -30,6 +28,16 @@ def faults_of(summary, level):
     return found
 
 
+def unended(text):
+    """Streams of a dump that hold operations and have no last word: their process was cut off. (One
+    without operations may be a helper that a framework kills.)"""
+    silent = {line.split('\t')[1] for line in text.splitlines()
+              if line.startswith('# frames\t') and line.endswith('\tended without a last word')}
+    return sorted(s for s in silent if any(
+        line.startswith(s) and line.split('\t')[1].split('-')[0] in counting.OPS
+        for line in text.splitlines()))
+
+
 def last_words(text, most=200):
     lines = [line for line in text.strip().splitlines() if line.strip()]
     return lines[-1][-most:] if lines else 'nothing printed'
@@ -37,12 +45,12 @@ def last_words(text, most=200):
 
 class Run:
     """@argv under gpustarve run; '{times}' in it is a file for the program's own stamps, in rows of
-    numbers unless @rows says otherwise."""
+    numbers unless @rows says otherwise; @options are gpustarve's."""
 
-    def __init__(self, name, argv, out, level=1, timeout=100, rows=True, **env):
+    def __init__(self, name, argv, out, level=1, timeout=100, rows=True, options=(), **env):
         self.name, self.level = name, level
         times = os.path.join(out, name + '.steps')
-        options = [] if level == 1 else ['--level', level]
+        options = [*options, *([] if level == 1 else ['--level', level])]
         argv = [times if a == '{times}' else a for a in argv]
         self.rc, self.said, self.err, self.dir, self.summary = base.traced(
             name, argv, out, options, timeout, **env)
@@ -68,6 +76,7 @@ class Run:
             found.append(f'dump says {self.dumped}')
         if self.verified != 0:
             found.append(f'verify says {self.verified}: {last_words(self.verify_text)}')
+        found += [f'stream {s[:8]} has no last word' for s in unended(self.text)]
         ops = sum(g['ops'] for g in self.summary['gpus'])
         if ops != len(self.ops):
             found.append(f'{ops} operations in the summary, {len(self.ops)} in the trace')

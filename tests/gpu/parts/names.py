@@ -2,6 +2,7 @@
 """Names, UUIDs and DMI as the tools see them, against the price catalogue."""
 import concurrent.futures
 import csv
+import functools
 import json
 import os
 import re
@@ -10,7 +11,7 @@ import sys
 import base
 from traces import Run, last_words
 
-SECONDS = 25
+SECONDS = 15
 LOOPS = os.path.join(base.HERE, 'loops')
 CATALOGUE = os.path.join(base.SOURCE, 'viewer', 'cost', 'prices', 'catalogue.csv')
 DMI = '/sys/class/dmi/id'
@@ -25,6 +26,7 @@ def first_line(text):
     return text.strip().splitlines()[0] if text.strip() else ''
 
 
+@functools.lru_cache(maxsize=None)
 def of_smi():
     """What nvidia-smi says of the first GPU; {} without it."""
     text = base.text('nvidia-smi', '--query-gpu=' + ','.join(SMI), '--format=csv,noheader,nounits')
@@ -200,11 +202,16 @@ def ask_gpu(r, out):
 
 
 def part(r, out):
-    with concurrent.futures.ThreadPoolExecutor(1) as beside:  # it asks every Python of PATH
-        asked = beside.submit(base.run, [base.CLI, 'doctor'], 60)
+    with concurrent.futures.ThreadPoolExecutor(1) as beside:
+        # It asks every Python of PATH: this one and the system's are enough.
+        path = os.pathsep.join((os.path.dirname(sys.executable), '/usr/bin', '/bin'))
+        asked = beside.submit(base.run, [base.CLI, 'doctor'], 60, PATH=path)
         ask_gpu(r, out)
         ask_catalogue(r, out)
         rc, doctor, err, _ = asked.result()
+    if rc == 'timeout' and base.SIMULATED:
+        r.skip('names', 'doctor', 'out of time')
+        return
     if rc == 'timeout':
         r.put('names', 'doctor', f'{rc}: {last_words(doctor + err)}', False)
         return

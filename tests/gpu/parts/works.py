@@ -17,6 +17,8 @@ NEEDED = 30     # a program that has less time left is not begun
 LOOPS = os.path.join(base.HERE, 'loops')
 PYTHON = sys.executable
 JAX = dict(XLA_PYTHON_CLIENT_PREALLOCATE='false')
+# Compilers try variants in bursts of launches, at which the governor would record less.
+ALL = ['--max-overhead', '0']
 
 
 def loop(name, *args):
@@ -62,10 +64,10 @@ def answer(r, question, judge, *tasks, **more):
     words, right = judge(*runs, **more)
     r.put('works', question, '; '.join(words), right,
           **{f'{type(x).__name__.lower()} {i}': x.data() for i, x in enumerate(runs)})
-    for x in runs:
-        if isinstance(x, Run) and x.level == 1 and x.summary:
-            r.put('works', question + ': the report', base.verdict_of(x.summary, x.err),
-                  run=x.dir, verdict=x.err[-4000:])
+    told = next((x for x in runs if isinstance(x, Run) and x.level == 1 and x.summary), None)
+    if told:
+        r.put('works', question + ': the report', base.verdict_of(told.summary, told.err),
+              run=told.dir, verdict=told.err[-4000:], findings=told.summary['findings'][:5])
 
 
 def guarded(r, question, fn, *args, **more):
@@ -122,7 +124,8 @@ def jax_run(name, argv, out, level=1, timeout=100, flags='', **env):
     last = None
     for n, extra in enumerate(('--xla_gpu_autotune_level=0', '')):
         text = ' '.join(f for f in (flags, extra) if f)
-        last = Run(f'{name}-{n}' if n else name, argv, out, level, timeout, XLA_FLAGS=text, **env)
+        last = Run(f'{name}-{n}' if n else name, argv, out, level, timeout, options=ALL,
+                   XLA_FLAGS=text, **env)
         if last.rc == 0 or 'nknown flag' not in last.err:
             break
     return last
@@ -134,7 +137,7 @@ def ask_torch(r, crew):
     kept = dict(TORCHINDUCTOR_CACHE_DIR=cache, TRITON_CACHE_DIR=cache + '-triton',
                 TORCHINDUCTOR_COMPILE_THREADS=4)
     compiled = train('--model', 'transformer', '--compile', '--steps', '40')
-    cold = crew.run('compiled', compiled, **kept)
+    cold = crew.run('compiled', compiled, options=ALL, **kept)
     cnn = train('--model', 'cnn', '--data', 'jpeg', '--steps', '40')
     eager = train('--model', 'transformer', '--steps', '40')
     graph = train('--model', 'transformer', '--graph', '--steps', '40')
@@ -149,7 +152,8 @@ def ask_torch(r, crew):
     asked.append(('DistributedDataParallel, one rank', judging.plain, alone,
                   crew.profile('ddp', ddp)))
     asked.append(('transformer, torch.compile with CUDA graphs', judging.graphs_within, cold,
-                  crew.run('compiled-level-2', compiled, level=2, after=cold, **kept),
+                  crew.run('compiled-level-2', compiled, level=2, after=cold, options=ALL,
+                          **kept),
                   crew.profile('compiled', compiled, after=cold, **kept)))
     launched = [PYTHON, '-m', 'torch.distributed.run', '--standalone', '--nproc-per-node', '1',
                 *ddp[1:]]
