@@ -118,6 +118,8 @@ def truth(ops, all_rows, plan, stops=()):
     groups = collections.defaultdict(float)
     facts = dict(idle=gs.measure(gaps), span=span[1] - span[0],
                  busy=span[1] - span[0] - gs.measure(gaps),
+                 before=sum(r['end'] - r['begin'] for r in all_rows
+                            if r['place'].startswith('start/') and r['end'] <= span[0]),
                  kernels=sum(o['kind'] == 'kernel' for o in ops),
                  launched=next((r['key'] for r in all_rows if r['place'] == 'launched'), None))
     left = gaps

@@ -58,10 +58,14 @@ class Ledger:
         return self
 
     def delay(self):
+        """0 where the kernel does not count it."""
         if not hasattr(self.local, 'fd'):
-            self.local.fd = os.open(f'/proc/self/task/{threading.get_native_id()}/schedstat',
-                                    os.O_RDONLY | os.O_CLOEXEC)
-        return int(os.pread(self.local.fd, 64, 0).split()[1])  #: b9
+            try:
+                self.local.fd = os.open(f'/proc/self/task/{threading.get_native_id()}/schedstat',
+                                        os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                self.local.fd = -1
+        return int(os.pread(self.local.fd, 64, 0).split()[1]) if self.local.fd >= 0 else 0  #: b9
 
     def stamp(self):
         return time.time_ns(), time.thread_time_ns(), self.delay()
@@ -683,12 +687,17 @@ def stand_in_for_cuda():
     torch.cuda.set_device = lambda device: None
 
 
+TURN_SECONDS = 45
+
+
 def my_turn(path):
     """Several jobs are started side by side and use the device one after the other. The lock ends
-    with this process, and its children do not have it."""
+    with this process, and its children do not have it. Who hangs dies, so that the others come to
+    theirs."""
     if path:
         file = open(path, 'a')
         fcntl.lockf(file, fcntl.LOCK_EX)
+        signal.alarm(TURN_SECONDS)
         return file
 
 
@@ -743,6 +752,7 @@ def main():
     turn = my_turn(args.turn)
     train(JOB)
     if turn:
+        signal.alarm(0)
         turn.close()
     JOB.ledger.write()
 
