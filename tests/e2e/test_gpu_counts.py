@@ -11,6 +11,7 @@ import unittest
 
 SOURCE = os.environ.get('GPUSTARVE_SOURCE') or os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 sys.path[:0] = [os.path.join(SOURCE, 'tests', 'gpu'), os.path.join(SOURCE, 'tests', 'workloads')]
+import base  # noqa: E402
 import counting  # noqa: E402
 import judging  # noqa: E402
 import spans  # noqa: E402
@@ -315,6 +316,122 @@ class Parts(unittest.TestCase):
             self.assertFalse(works.judge_driver(*good[:n], bad, *good[n + 1:])[1])
 
 
+class Whole(Made):
+    """In place of traces.Run: a run that holds what its name promises, or one kernel less."""
+    bad, began = (), []
+
+    def __init__(self, name, argv, out, level=1, timeout=100, rows=True, options=(), **env):
+        graphed = any(w in name for w in ('graph', 'compiled', 'jax')) and 'plain' not in name
+        each = APART if graphed and level == 2 or 'plain' in name else GRAPHED if graphed else EACH
+        each = works_told(level)[1] if 'driver' in name else each
+        ops = loop(each, SETUP if 'driver' not in name else ())
+        if name in self.bad:
+            ops = without(ops, 'kernel', ops[-2].name if graphed else 'gemm', 8)
+        ops = [o._replace(bytes=4) if o.kind == 'copy-d2d' else o for o in ops]
+        refused = 'autotune' in env.get('XLA_FLAGS', '') and 'refuse' in self.bad
+        super().__init__(ops, rc=1 if refused else 0)
+        self.name, self.level, self.out, self.dir = name, level, out, name
+        self.err = 'Unknown flags in XLA_FLAGS' if refused else ''
+        self.summary = dict(verdict='busy', severity=None, findings=[], gpus=[], quality=dict(
+            dropped=0, invalid=0), ledger=dict(gpu_ns=1, classes={}))
+        self.calls = dict(cuGraphLaunch=STEPS if level else 0)
+        self.began.append((name, list(argv), dict(env), list(options)))
+
+    def told(self):
+        return works_told(self.level)[0] if 'driver' in self.name else dict(each=dict(gemm=3))
+
+    def data(self):
+        return {}
+
+
+class Profiled(Seen):
+    """In place of traces.Profile."""
+
+    def __init__(self, name, argv, out, timeout=100, **env):
+        super().__init__(loop(APART if name in ('graph', 'compiled') else EACH, SETUP))
+        Whole.began.append((name, [*argv, '--profile'], dict(env), []))
+
+    def data(self):
+        return {}
+
+
+def works_told(level):
+    """What the loop over the driver says of itself, and what a trace of it holds per step."""
+    told = dict(steps=STEPS, each={'gemm': 3, 'graph': 1, 'copy-h2d': 2, 'copy-d2h': 1, 'copy-d2d': 1},
+                nodes=dict(node=2), bytes_each=8)
+    plain = (('kernel', 'gemm', 3), ('copy-h2d', '', 2), ('copy-d2h', '', 1), ('copy-d2d', '', 1))
+    return told, plain + ((('kernel', 'node', 2),) if level == 2 else (('graph', '', 1),))
+
+
+class Rows:
+    """In place of base.Report."""
+
+    def __init__(self):
+        self.rows = {}
+
+    def put(self, part, question, answer, ok=None, **data):
+        assert question not in self.rows, question
+        self.rows[question] = (answer, ok)
+
+    def skip(self, part, question, why):
+        self.put(part, question, 'not asked: ' + why)
+
+
+class Works(unittest.TestCase):
+    """The part as a whole, with made-up runs in place of programs."""
+
+    def play(self, *bad, left=500):
+        kept = works.Run, works.Profile, works.base.SIMULATED, works.base.left, Whole.bad
+        Whole.bad, Whole.began = bad, []
+        works.Run, works.Profile, works.base.SIMULATED = Whole, Profiled, False
+        works.base.left = lambda: left
+        works.reported.clear()
+        report = Rows()
+        try:
+            works.part(report, 'out')
+        finally:
+            works.Run, works.Profile, works.base.SIMULATED, works.base.left, Whole.bad = kept
+        return report.rows
+
+    def questions(self, rows, ok):
+        return [q for q, (_, o) in rows.items() if o is ok and 'the report' not in q]
+
+    def test_right(self):
+        rows = self.play()
+        self.assertEqual(self.questions(rows, False), [], rows)
+        self.assertEqual(len(self.questions(rows, True)), 11, rows.keys())
+        self.assertEqual(sum('the report' in q for q in rows), 10)
+        profiled = [name for name, argv, *_ in Whole.began if '--profile' in argv]
+        self.assertEqual(sorted(profiled), ['cnn', 'compiled', 'ddp', 'graph', 'transformer'])
+        launched = next(argv for name, argv, *_ in Whole.began if name == 'torchrun')
+        self.assertEqual(launched[1:6], ['-m', 'torch.distributed.run', '--standalone',
+                                         '--nproc-per-node', '1'])
+        self.assertTrue(launched[6].endswith('torch_train.py'))
+        for name, argv, _, options in Whole.began:
+            self.assertIn('{times}', argv)
+            if '--profile' not in argv:
+                self.assertEqual('--max-overhead' in options, name.startswith(('compiled', 'jax')), name)
+
+    def test_lost(self):
+        for name, words in (('cnn', 'ResNet'), ('transformer', 'eager'), ('graph-level-2', 'as one CUDA'),
+                            ('compiled-level-2', 'torch.compile'), ('jax-plain', 'JAX'),
+                            ('triton', 'Triton'), ('torchrun', 'distributed.run')):
+            with self.subTest(name=name):
+                bad = self.questions(self.play(name), False)
+                self.assertEqual(len(bad), 1, bad)
+                self.assertIn(words, bad[0])
+
+    def test_flags(self):
+        rows = self.play('refuse')
+        self.assertTrue(rows['JAX'][1], rows['JAX'])
+        self.assertTrue(any(name == 'jax-plain-1' and env['XLA_FLAGS'] == '--xla_gpu_enable_command_buffer='
+                            for name, _, env, _ in Whole.began))
+
+    def test_time(self):
+        rows = self.play(left=3)
+        self.assertTrue(all(answer.startswith('not asked') for answer, _ in rows.values()), rows)
+
+
 class Training(unittest.TestCase):
     """torch_train.py on the CPU: its own code, with each of its options."""
 
@@ -345,6 +462,15 @@ class Training(unittest.TestCase):
                     self.assertTrue(all(b <= g <= e for b, g, e in rows))
                     self.assertTrue(all(a[2] == b[0] for a, b in zip(rows, rows[1:])))
             self.assertEqual(counting.of_profile(profile), ([], {}))
+
+    def test_profile(self):
+        with tempfile.TemporaryDirectory() as folder:
+            argv = [sys.executable, self.script.__file__, '--device', 'cpu', '--width', '8', '--batch', '2',
+                    '--steps', '2', '--step-times', '{times}']
+            base.part_ends_in(300)
+            seen = traces.Profile('small', argv, folder, timeout=300)
+            self.assertEqual((seen.rc, len(seen.steps), seen.ops), (0, 2, []), seen.err[-500:])
+            self.assertEqual(seen.data()['kinds'], {})
 
     def test_seconds(self):
         args = self.script.parse(['--device', 'cpu', '--width', '8', '--batch', '2', '--steps',

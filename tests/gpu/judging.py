@@ -93,5 +93,6 @@ def graphs_within(whole, apart, other=None, warm=6, what='torch.profiler'):
         words, right = words + [f'{what}: {f}' for f in other.faults()], False
     third = other.steady(warm)
     differ = counting.differences(two.each, third.each)
-    words.append(f'{what}: {third.text()}, {counting.differences_text(differ)}')
+    words.append(f'{what}: {third.text()}, {counting.differences_text(differ)}; set-up included '
+                 f'{len(apart.ops):,} for {len(other.ops):,}')
     return found + words, right and not differ and third.right
