@@ -13,6 +13,7 @@ const char *const live_gap_names[LIVE_GAPS] = {
 	[LIVE_GAP_INPUT] = "input",	[LIVE_GAP_HOST] = "host",
 	[LIVE_GAP_UNKNOWN] = "unknown", [LIVE_GAP_UNSEEN] = "not recorded",
 	[LIVE_GAP_SILENT] = "silent",	[LIVE_GAP_ENDED] = "ended",
+	[LIVE_GAP_KILLED] = "killed",
 };
 
 bool live_stream_uses_gpu(const struct live_stream *s)

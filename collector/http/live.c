@@ -4,14 +4,17 @@
  * `gpustarve top` shows it. From the models in memory (alert/runs.h); docs/OPERATIONS.md has the
  * members.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/clock.h"
 #include "base/text.h"
 #include "http.h"
+#include "keep/labels.h"
 #include "node/server.h"
 #include "routes.h"
 
@@ -97,7 +100,18 @@ static void put_devices(FILE *f, const struct live_run *r, int64_t now_ns)
 	putc(']', f);
 }
 
-static void put_uses(FILE *f, const struct live_run *r, int64_t now_ns)
+/* The end of a process that said no goodbye, as the collector of its node has seen it. */
+static bool end_was_seen(const char *dir, const struct live_stream *s)
+{
+	char path[PATH_MAX], hex[COLL_HEX_BYTES];
+
+	coll_hex_of(hex, s->id);
+	return !s->ended &&
+	       snprintf(path, sizeof(path), "%s/exit-coll-%s.json", dir, hex) < (int)sizeof(path) &&
+	       !access(path, F_OK);
+}
+
+static void put_uses(FILE *f, const char *dir, const struct live_run *r, int64_t now_ns)
 {
 	size_t n = live_run_uses(r, now_ns, NULL, 0);
 	struct live_use *use;
@@ -114,6 +128,8 @@ static void put_uses(FILE *f, const struct live_run *r, int64_t now_ns)
 		putc(',', f);
 		put_text(f, "name", r->gpu[use[i].gpu].name);
 		putc(',', f);
+		if (end_was_seen(dir, s))
+			use[i].gap = LIVE_GAP_KILLED;
 		put_text(f, "gap", live_gap_names[use[i].gap]);
 		put_known(f, "rank", s->rank, s->has_rank);
 		put_int(f, "pid", s->pid);
@@ -122,6 +138,9 @@ static void put_uses(FILE *f, const struct live_run *r, int64_t now_ns)
 		put_share(f, &use[i].share);
 		put_int(f, "idle_ns", use[i].idle_ns);
 		put_int(f, "lag_ns", use[i].lag_ns);
+		put_known(f, "quiet_ns", now_ns - s->seen_ns,
+			  s->pulses && use[i].gap != LIVE_GAP_ENDED &&
+				  use[i].gap != LIVE_GAP_KILLED);
 		putc('}', f);
 	}
 	putc(']', f);
@@ -167,6 +186,22 @@ static void put_alerts(FILE *f, const char *dir)
 	free(all);
 }
 
+/* How the command ended, as its wrapper wrote it into run.json; null: it goes on, or nobody knows. */
+static void put_exit(FILE *f, const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct coll_labels run;
+	int64_t status = 0;
+	bool known;
+
+	coll_labels_read(&run, fd);
+	known = coll_labels_number(&run, "exit_status", &status);
+	coll_labels_fini(&run);
+	if (fd >= 0)
+		close(fd);
+	put_known(f, "exit_status", status, known);
+}
+
 static void begin(FILE *f)
 {
 	fputs("{\"schema\":\"" SCHEMA "\"", f);
@@ -187,7 +222,8 @@ static void put_run(FILE *f, struct coll_http_request *r, const void *arg)
 	put_int(f, "heard_ns_ago", now_ns - run->heard_ns);
 	put_totals(f, &t);
 	put_devices(f, &run->live, now_ns);
-	put_uses(f, &run->live, now_ns);
+	put_uses(f, run->dir, &run->live, now_ns);
+	put_exit(f, run->dir);
 	put_alerts(f, run->dir);
 	fputs("}\n", f);
 }

@@ -98,3 +98,14 @@ const char *coll_labels_text(const struct coll_labels *l, const char *member)
 
 	return v ? YAJL_GET_STRING(v) : NULL;
 }
+
+bool coll_labels_number(const struct coll_labels *l, const char *member, int64_t *out)
+{
+	const char *path[] = { member, NULL };
+	yajl_val v = l->root ? yajl_tree_get(l->root, path, yajl_t_number) : NULL;
+
+	if (!v || !YAJL_IS_INTEGER(v))
+		return false;
+	*out = YAJL_GET_INTEGER(v);
+	return true;
+}

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define COLL_RUN_JSON_MAX (1u << 20)
 
@@ -30,5 +31,8 @@ bool coll_labels_have(const struct coll_labels *l, const char *key, const char *
 
 /* A member of run.json that is a text; NULL: there is none. */
 const char *coll_labels_text(const struct coll_labels *l, const char *member);
+
+/* A member that is an integer. False: there is none. */
+bool coll_labels_number(const struct coll_labels *l, const char *member, int64_t *out);
 
 #endif

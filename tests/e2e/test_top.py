@@ -187,6 +187,30 @@ def over_https(centre, folder):
     top.quit('over https')
 
 
+def trainer_of(run):
+    """The process that the wrapper started."""
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{pid}/stat') as f:
+                name, rest = f.read().split('(', 1)[1].rsplit(')', 1)
+        except OSError:
+            continue
+        if name == 'mixloop' and int(rest.split()[1]) == run.pid:
+            return int(pid)
+    raise AssertionError('no process of the run')
+
+
+def killed_over_https(centre, folder):
+    """The centre tells what the collector of the node and the wrapper have seen: it does not go on, and why."""
+    name = os.path.basename(gs.runs(folder)[0])[:-4]
+    ask = ['top', '--once', '--ca-file', os.path.join(centre.root, 'ca.pem'), '--token-file',
+           os.path.join(centre.root, 'upstream-token'), f'{centre.url}/runs/{name}']
+    want = f'{name}  0 of 1 GPU  ended by signal 9\n'
+    until(lambda: gs.gpustarve(*ask).stdout.decode().startswith(want))
+    text = gs.gpustarve(*ask).stdout.decode()
+    gs.check(' killed ' in text.splitlines()[-1] and '$0.00/h' in text and 'no sign' not in text, f'killed: {text}')
+
+
 def goes_on(folder):
     """A run in the simulator, with an alert; in the newest run of a folder, and at a centre."""
     with gs.scratch() as root, Centre(os.path.join(gs.BUILD, 'bin'), root) as centre:
@@ -216,9 +240,10 @@ def watched(folder, centre):
         gs.check(re.search(r'known up to .* ago  own cost [\d.]+ % of a core  nothing lost', top.screen()[2]),
                  f'what is known: {top.screen()[2]}')
         over_https(centre, folder)
-        run.send_signal(signal.SIGTERM)
+        os.kill(trainer_of(run), signal.SIGKILL)
         run.wait(120)
-        top.until(lambda s: s[0].endswith('ended'), 'it sees the end')
+        top.until(lambda s: s[0].endswith('ended by signal 9'), 'it sees the end')
+        killed_over_https(centre, folder)
         top.quit('a run that goes on')
         gs.equal(top.term.status, 0, 'exit status')
         lines = gs.gpustarve('top', folder)

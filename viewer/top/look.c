@@ -11,6 +11,27 @@ void top_look_fini(struct top_look *l)
 	l->rows = 0;
 }
 
+void top_look_close(struct top_look *l)
+{
+	size_t gone = 0;
+
+	l->killed = 0;
+	l->quiet_ns = -1;
+	for (size_t i = 0; i < l->rows; i++) {
+		gone += l->row[i].gap >= LIVE_GAP_SILENT;
+		l->killed += l->row[i].gap == LIVE_GAP_KILLED;
+		if (l->row[i].quiet_ns > l->quiet_ns)
+			l->quiet_ns = l->row[i].quiet_ns;
+	}
+	l->over |= l->rows && gone == l->rows && !l->rows_left_out;
+	if (!l->over)
+		return;
+	l->totals.alive = 0;
+	l->totals.now.known = false;
+	l->totals.nano_usd_per_hour = l->totals.starved_nano_usd_per_hour = 0;
+	l->totals.lag_ns = -1;
+}
+
 void top_tame(char *out, size_t room, const char *text)
 {
 	size_t n = 0;

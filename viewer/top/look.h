@@ -21,6 +21,7 @@ struct top_row { /* a process's use of a GPU */
 	struct live_share share;
 	enum live_gap gap;
 	int64_t idle_ns, lag_ns;
+	int64_t quiet_ns; /* since the process was heard of; -1: it has ended, or was never */
 	int64_t nano_usd_per_hour; /* of the GPU */
 };
 
@@ -37,10 +38,16 @@ struct top_look {
 	} alert[TOP_ALERTS_MAX]; /* the last to fire first */
 	size_t alerts; /* that fired, of which the first TOP_ALERTS_MAX are here */
 	bool over; /* all of its processes have ended, or been silent for long */
+	size_t killed; /* rows whose process ended without a goodbye */
+	int64_t quiet_ns; /* the most of any row; -1 */
+	int exit_status; /* of the command, as a shell says it; -1: it goes on, or nobody knows */
 	char trouble[256]; /* why there is nothing newer; "": fine */
 };
 
 void top_look_fini(struct top_look *l);
+
+/* From the rows: killed, quiet_ns, and whether all is over. Of what is over nothing is "now". */
+void top_look_close(struct top_look *l);
 
 /* Printable ASCII of @text, cut. */
 void top_tame(char *out, size_t room, const char *text);

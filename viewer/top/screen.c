@@ -54,7 +54,7 @@ static int put(int y, attr_t attr, const char *text)
 
 static int row_shade(const struct top_row *r)
 {
-	if (r->gap == LIVE_GAP_SILENT)
+	if (r->gap == LIVE_GAP_SILENT || r->gap == LIVE_GAP_KILLED)
 		return BAD;
 	if (!r->share.known)
 		return PLAIN;

@@ -68,7 +68,8 @@ static bool find(const struct top_source_options *o, char *dir, size_t room)
 	return false;
 }
 
-static void fill_row(struct top_row *row, const struct live_use *u, const struct live_run *r)
+static void fill_row(struct top_row *row, const struct live_use *u, const struct live_run *r,
+		     int64_t now_ns)
 {
 	const struct live_gpu *g = &r->gpu[u->gpu];
 
@@ -81,8 +82,11 @@ static void fill_row(struct top_row *row, const struct live_use *u, const struct
 				 .gap = u->gap,
 				 .idle_ns = u->idle_ns,
 				 .lag_ns = u->lag_ns,
+				 .quiet_ns = -1,
 				 .priced = g->nano_usd_per_hour >= 0,
 				 .nano_usd_per_hour = g->nano_usd_per_hour };
+	if (u->gap < LIVE_GAP_ENDED && u->stream->pulses)
+		row->quiet_ns = now_ns - u->stream->seen_ns;
 	top_tame(row->host, sizeof(row->host), u->stream->host);
 	top_tame(row->name, sizeof(row->name), g->name);
 }
@@ -110,12 +114,12 @@ static void fill_rows(struct top_look *l, const char *dir, const struct live_run
 	l->over = n > 0;
 	for (size_t i = 0; i < n; i++) {
 		if (use[i].gap != LIVE_GAP_ENDED && end_is_known(dir, use[i].stream))
-			use[i].gap = LIVE_GAP_ENDED;
-		l->over &= use[i].gap == LIVE_GAP_ENDED || use[i].gap == LIVE_GAP_SILENT;
+			use[i].gap = LIVE_GAP_KILLED;
+		l->over &= use[i].gap >= LIVE_GAP_SILENT;
 		if (l->rows == TOP_ROWS_MAX)
 			l->rows_left_out++;
 		else
-			fill_row(&l->row[l->rows++], &use[i], r);
+			fill_row(&l->row[l->rows++], &use[i], r, now_ns);
 	}
 out:
 	free(use);
@@ -153,12 +157,8 @@ static int look(struct top_source *source, struct top_look *l)
 	/* A trace without pulses, such as an import: over once nothing more is written. */
 	if (!l->rows)
 		l->over = s->follow.when.wall_ns - view_last_written(s->dir) > LIVE_SILENT_NS;
-	if (l->over) { /* nobody holds a GPU any more, and there is no "now" */
-		l->totals.alive = 0;
-		l->totals.now.known = false;
-		l->totals.nano_usd_per_hour = l->totals.starved_nano_usd_per_hour = 0;
-		l->totals.lag_ns = -1;
-	}
+	top_look_close(l);
+	l->exit_status = l->over ? view_run_exit_read(s->dir) : -1;
 	return 0;
 }
 

@@ -142,7 +142,7 @@ static void take_money(struct source_http *s, struct top_look *l)
 			continue;
 		row->nano_usd_per_hour = s->priced.gpu[row->gpu].nano_usd_per_hour;
 		row->priced = row->nano_usd_per_hour >= 0;
-		if (row->priced && row->gap != LIVE_GAP_ENDED && row->gap != LIVE_GAP_SILENT)
+		if (row->priced && row->gap < LIVE_GAP_SILENT)
 			t->starved_nano_usd_per_hour += top_row_waste(row);
 	}
 }
@@ -175,7 +175,8 @@ static void take_rows(struct top_look *l, const struct view_json *rows)
 				       .share = share_of(j),
 				       .gap = gap_of(view_json_get_text(j, "gap", "")),
 				       .idle_ns = count(j, "idle_ns"),
-				       .lag_ns = count(j, "lag_ns") };
+				       .lag_ns = count(j, "lag_ns"),
+				       .quiet_ns = maybe(j, "quiet_ns") };
 		top_tame(r->host, sizeof(r->host), view_json_get_text(j, "host", ""));
 		top_tame(r->name, sizeof(r->name), view_json_get_text(j, "name", ""));
 	}
@@ -240,6 +241,7 @@ static bool fill(struct source_http *s, struct top_look *l, char why[256])
 	struct view_arena mem = { 0 };
 	struct view_json *root;
 	char path[300];
+	int64_t status;
 	bool ok;
 
 	if (!s->run[0] && !choose(s, why))
@@ -253,6 +255,9 @@ static bool fill(struct source_http *s, struct top_look *l, char why[256])
 		ok = !take_gpus(s, view_json_get(root, "devices"));
 		take_money(s, l);
 		l->over = l->totals.gpus && !l->totals.alive;
+		top_look_close(l);
+		status = view_json_get_int(root, "exit_status", -1);
+		l->exit_status = status < 0 || status > 255 ? -1 : (int)status;
 	}
 	view_arena_fini(&mem);
 	return ok;
@@ -263,7 +268,9 @@ static int look(struct top_source *source, struct top_look *l)
 	struct source_http *s = (struct source_http *)source;
 	char why[256] = "";
 
-	*l = (struct top_look){ .totals = { .lag_ns = -1, .idle_ns = -1 } };
+	*l = (struct top_look){ .totals = { .lag_ns = -1, .idle_ns = -1 },
+				.quiet_ns = -1,
+				.exit_status = -1 };
 	if (fill(s, l, why)) {
 		s->seen = true;
 	} else if (!s->seen) {

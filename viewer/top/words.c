@@ -9,6 +9,8 @@
 #include "base/units.h"
 #include "look.h"
 
+#define QUIET_NS (10 * LIVE_SECOND_NS) /* pulses come each second, through collectors some later */
+
 struct line {
 	char *out;
 	size_t room, at;
@@ -70,8 +72,14 @@ void top_head(const struct top_look *l, char *out, size_t room)
 		put(&w, ", %zu processes", t->streams);
 	if (hosts > 1)
 		put(&w, ", %zu hosts", hosts);
-	if (l->over)
+	if (l->over && l->exit_status > 128)
+		put(&w, "  ended by signal %d", l->exit_status - 128);
+	else if (l->over && l->exit_status > 0)
+		put(&w, "  ended with %d", l->exit_status);
+	else if (l->over)
 		put(&w, "  ended");
+	if (l->killed && !(l->over && l->exit_status > 128))
+		put(&w, "%s %zu killed", l->over ? "," : " ", l->killed);
 }
 
 void top_sums(const struct top_look *l, char *out, size_t room)
@@ -107,6 +115,8 @@ void top_state(const struct top_look *l, char *out, size_t room)
 		put(&w, "%s", l->trouble);
 		return;
 	}
+	if (l->quiet_ns >= QUIET_NS)
+		put(&w, "no sign for %s  ", view_duration(a, l->quiet_ns));
 	if (t->lag_ns >= 0)
 		put(&w, "known up to %s ago  ", view_duration(a, t->lag_ns + most(0, t->quiet_ns)));
 	put(&w, "own cost %s %% of a core  ",

@@ -238,18 +238,28 @@ int view_run_record_end(const char *path, const struct view_run_record *r)
 	return err;
 }
 
+/* False: there is none that can be read. */
+static bool read_record(const char *dir, struct view_arena *mem, struct view_json **root)
+{
+	struct view_json_error why;
+	struct stat st;
+	char *path;
+	bool read;
+
+	if (stat(dir, &st) || !S_ISDIR(st.st_mode) || asprintf(&path, "%s/run.json", dir) < 0)
+		return false;
+	read = !view_json_read(mem, path, root, &why);
+	free(path);
+	return read;
+}
+
 void view_run_price_read(const char *dir, struct view_run_price *p)
 {
 	struct view_arena mem = { 0 };
 	struct view_json *root;
-	struct view_json_error why;
-	struct stat st;
-	char *path;
 
 	*p = (struct view_run_price){ .from = "--price" };
-	if (stat(dir, &st) || !S_ISDIR(st.st_mode) || asprintf(&path, "%s/run.json", dir) < 0)
-		return;
-	if (!view_json_read(&mem, path, &root, &why)) {
+	if (read_record(dir, &mem, &root)) {
 		const struct view_json *price = view_json_get(root, "price");
 		snprintf(p->price, sizeof(p->price), "%s",
 			 view_json_get_text(price, "usd_per_gpu_hour", ""));
@@ -259,5 +269,16 @@ void view_run_price_read(const char *dir, struct view_run_price *p)
 			 view_json_get_text(price, "from", "--price"));
 	}
 	view_arena_fini(&mem);
-	free(path);
+}
+
+int view_run_exit_read(const char *dir)
+{
+	struct view_arena mem = { 0 };
+	struct view_json *root;
+	int64_t status = -1;
+
+	if (read_record(dir, &mem, &root))
+		status = view_json_get_int(root, "exit_status", -1);
+	view_arena_fini(&mem);
+	return status < 0 || status > 255 ? -1 : (int)status;
 }

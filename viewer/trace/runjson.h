@@ -49,4 +49,7 @@ struct view_run_price {
 };
 void view_run_price_read(const char *dir, struct view_run_price *p);
 
+/* The command's exit status as a shell says it, from there; -1: it goes on, or nobody wrote it. */
+int view_run_exit_read(const char *dir);
+
 #endif
