@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all parts of the GPU check share: where things are, how much time is left, running programs
-with and without gpustarve, and the report, which is rewritten after every answer so that a run that
-is cut short keeps what it had. Standard library only."""
+with and without gpustarve, and the report. Standard library only."""
 import glob
 import json
 import os
 import subprocess
-import sys
+import threading
 import time
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), '..', '..'))
@@ -21,51 +20,41 @@ SECONDS = float(os.environ.get('GPU_CHECK_SECONDS') or 540)
 # The simulated GPU, on which everything is dry-run that it can carry; with-gpusim sets this.
 SIMULATED = 'GPUSIM_SHM' in os.environ
 QUICK = bool(os.environ.get('GPU_CHECK_QUICK'))
+NOT_ASKED, THE_PART = 'not asked: ', 'the part itself'
+LOG_BYTES = 16384
+# check.py sets these: a file for say(), a folder for what programs print.
+PROGRESS = LOGS = None
+
+
 
 class Report:
-    def __init__(self, out):
-        os.makedirs(out, exist_ok=True)
-        self.out, self.parts, self.machine = out, {}, machine()
+    """The answers. Where a part has a process of its own they go through a pipe to the process that
+    keeps the files."""
+
+    def __init__(self, facts=None, to=None):
+        self.machine, self.to, self.parts, self.lock = facts or {}, to, {}, threading.Lock()
 
     def put(self, part, question, answer, ok=None, **data):
-        rows = self.parts.setdefault(part, [])
-        rows.append(dict(question=question, answer=answer, ok=ok, data=data))
-        print(f'[{time.time() - BEGIN:.0f} s] {part}: {"" if ok is None else "ok " if ok else "LOOK "}'
-              f'{question}: {answer}', flush=True)
-        self.write()
+        """ok: None where nothing is judged. goal='...' has a column of its own in the table."""
+        row = dict(question=question, answer=answer, ok=ok, goal=data.pop('goal', ''), data=data)
+        with self.lock:
+            self.parts.setdefault(part, []).append(row)
+            if self.to:
+                self.to(part, row)
 
     def skip(self, part, question, why):
         """What cannot be answered here, which is neither right nor wrong."""
-        self.put(part, question, 'not asked: ' + why)
-
-    def write(self):
-        with open(os.path.join(self.out, 'gpu-check.json'), 'w') as f:
-            json.dump(dict(machine=self.machine, parts=self.parts), f, indent=1)
-        with open(os.path.join(self.out, 'gpu-check.md'), 'w') as f:
-            f.write('# What %s says\n\n' % ('the simulated GPU, a model,' if SIMULATED else 'a real GPU'))
-            for k, v in self.machine.items():
-                f.write(f'- {k}: {v}\n')
-            for part, rows in self.parts.items():
-                f.write(f'\n## {part}\n\n| question | answer | |\n|---|---|---|\n')
-                for r in rows:
-                    mark = {None: '', True: 'ok', False: '**LOOK**'}[r['ok']]
-                    f.write(f'| {r["question"]} | {r["answer"]} | {mark} |\n')
+        self.put(part, question, NOT_ASKED + why)
 
 
-def text(*argv):
+def text(*argv, cwd=None, env=None):
+    """What a program prints, '' where it is not there."""
     try:
-        return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              timeout=60).stdout.decode().strip()
+        return subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=env,
+                              stderr=subprocess.DEVNULL, timeout=30, cwd=cwd).stdout.decode(
+                                  errors='replace').strip()
     except (OSError, subprocess.TimeoutExpired):
         return ''
-
-
-def machine():
-    torch = text(sys.executable, '-c', 'import torch; print(torch.__version__)')
-    return dict(gpu=text('nvidia-smi', '--query-gpu=name,driver_version,memory.total',
-                         '--format=csv,noheader') or 'none',
-                kernel=os.uname().release, cpus=os.cpu_count(), python=sys.version.split()[0],
-                torch=torch or 'none', date=time.strftime('%Y-%m-%d'))
 
 
 deadline = BEGIN + SECONDS
@@ -82,25 +71,55 @@ def left():
     return deadline - time.time()
 
 
+def say(words):
+    """A line in the file that tells afterwards where the time went, and where it stood still."""
+    if PROGRESS:
+        with open(PROGRESS, 'a') as f:
+            f.write(f'[{time.time() - BEGIN:6.1f} s] {words}\n')
+
+
 def environment(**more):
     env = {k: v for k, v in os.environ.items() if not k.startswith(('GPUSTARVE_', 'LD_PRELOAD'))}
     env.update({k: str(v) for k, v in more.items()})
     return env
 
 
+def short(argv):
+    words = ' '.join(str(a).replace(SOURCE + '/', '').replace(BUILD + '/', '') for a in argv)
+    return words.replace('\n', ' ')[:200]
+
+
+def keep(number, argv, rc, seconds, o, e):
+    """The last words of a program, for whoever wants to know afterwards."""
+    if not LOGS:
+        return
+    os.makedirs(LOGS, exist_ok=True)
+    with open(os.path.join(LOGS, f'{time.time() - BEGIN:06.1f}-{number}.log'), 'wb') as f:
+        f.write(f'{short(argv)}\nstatus {rc}, {seconds:.3f} s\n---- stdout\n'.encode())
+        f.write(o[-LOG_BYTES:] + b'\n---- stderr\n' + e[-LOG_BYTES:])
+
+
 def run(argv, timeout=120, cwd=None, **env):
     """(exit status or 'timeout', stdout, stderr, seconds)"""
     t = time.time()
-    p = subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                         env=environment(**env), cwd=cwd, start_new_session=True)
+    say('    begin ' + short(argv))
+    p = subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, env=environment(**env), cwd=cwd,
+                         start_new_session=True)
     try:
         o, e = p.communicate(timeout=max(5, min(timeout, left())))
         rc = p.returncode
     except subprocess.TimeoutExpired:
         os.killpg(p.pid, 9)
-        o, e = p.communicate()
+        try:
+            o, e = p.communicate(timeout=5)
+        except subprocess.TimeoutExpired as error:  # a child of its own session holds the pipes
+            o, e = error.stdout or b'', error.stderr or b''
         rc = 'timeout'
-    return rc, o.decode(errors='replace'), e.decode(errors='replace'), time.time() - t
+    seconds = time.time() - t
+    say(f'    {rc}, {seconds:.1f} s: {short(argv)}')
+    keep(p.pid, argv, rc, seconds, o, e)
+    return rc, o.decode(errors='replace'), e.decode(errors='replace'), seconds
 
 
 def traced(name, argv, out, options=(), timeout=120, **env):
