@@ -183,18 +183,19 @@ uint32_t prof_devices_driver_version(void)
 	return dev.driver_version;
 }
 
-/* Processes on the device that are not this one; those of the same run are the reader's to take off. */
+/*
+ * Processes on the device that are not this one, which has worked on it; those of the same run are the
+ * reader's to take off. Pids tell nothing: NVML may count in a namespace around ours.
+ */
 static uint32_t other_processes(void *handle)
 {
 	struct nvml_process list[NVML_PROCESSES];
-	unsigned int count = NVML_PROCESSES, i, others = 0;
+	unsigned int count = NVML_PROCESSES;
 
 	if (!dev.nvml.DeviceGetComputeRunningProcesses ||
 	    dev.nvml.DeviceGetComputeRunningProcesses(handle, &count, list))
 		return 0;
-	for (i = 0; i < count && i < NVML_PROCESSES; i++)
-		others += list[i].pid != (uint32_t)getpid();
-	return others;
+	return count ? count - 1 : 0;
 }
 
 bool prof_devices_facts(uint32_t ordinal, struct prof_device_facts *f)

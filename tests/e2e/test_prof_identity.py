@@ -66,7 +66,7 @@ def facts():
     with gs.scratch() as where:
         script(where)
         done = prof.run([gs.PYTHON, 'train.py', '3.5'], where, WORKLOADS=gs.WORKLOADS,
-                        GPUSIM_DEVICES=2, GPUSIM_NAME='NVIDIA A100-SXM4-80GB,NVIDIA L4')
+                        GPUSIM_DEVICES=2, GPUSIM_NVML='outside', GPUSIM_NAME='NVIDIA A100-SXM4-80GB,NVIDIA L4')
         gs.equal(done.returncode, 0, 'facts')
         t = prof.trace(where)
         names = [d['name'] for d in t.hello['devices']]
@@ -81,6 +81,7 @@ def facts():
         gs.check(all(d['used'] >= 1 << 30 and d['total'] > 70 << 30 for d in rows),
                  f'memory: {rows}')
         gs.check(any(d['utilization'] > 20 for d in rows), f'utilisation: {rows}')
+        gs.equal({d['others'] for d in rows}, {0}, 'alone, whatever pid NVML knows it by')
 
 
 def mig():

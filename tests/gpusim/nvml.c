@@ -28,7 +28,7 @@ struct nvml_device {
 static struct nvml_device gpus[SIM_MAX_DEVICES], slices[SIM_MAX_DEVICES];
 static int inits;
 
-/* GPUSIM_NVML: what a driver does that is not well. */
+/* GPUSIM_NVML: what a driver does that is not well; "outside" is no illness, see pid_seen. */
 static int be_ill(const char *how)
 {
 	sigset_t all;
@@ -51,7 +51,7 @@ int nvmlInit_v2(void)
 	const char *how = getenv("GPUSIM_NVML");
 	uint32_t i;
 
-	if (how)
+	if (how && strcmp(how, "outside"))
 		return be_ill(how);
 	for (i = 0; i < SIM_MAX_DEVICES; i++) {
 		gpus[i] = (struct nvml_device){ i, false };
@@ -347,6 +347,14 @@ static bool uses(const struct sim_proc *p, const struct nvml_device *d, uint32_t
 	return false;
 }
 
+/* In a container NVML counts in the namespace around it. */
+static unsigned pid_seen(const struct sim_proc *p)
+{
+	const char *how = getenv("GPUSIM_NVML");
+
+	return (unsigned)p->pid + (how && !strcmp(how, "outside") ? 1u << 22 : 0);
+}
+
 static int processes(const struct nvml_device *d, unsigned *count, struct nvml_process *list)
 {
 	unsigned room = *count, n = 0;
@@ -359,7 +367,7 @@ static int processes(const struct nvml_device *d, unsigned *count, struct nvml_p
 		if (!uses(p, d, &device) || !sim_proc_alive(p))
 			continue;
 		if (list && n < room)
-			list[n] = (struct nvml_process){ (unsigned)p->pid, p->memory[device],
+			list[n] = (struct nvml_process){ pid_seen(p), p->memory[device],
 							 sim_config()->unit[device].instance, 0 };
 		n++;
 	}
