@@ -98,7 +98,7 @@ class Run:
         return dict(run=self.dir, rc=self.rc, level=self.level, stderr=self.err[-4000:],
                     advice=(self.summary or {}).get('advice'),
                     kinds=dict(counting.kinds(counted)), calls=dict(self.calls),
-                    names={counting.label(k): n for k, n in counted.most_common(200)})
+                    names={counting.label(k)[:200]: n for k, n in counted.most_common(60)})
 
 
 class Profile:
@@ -120,4 +120,4 @@ class Profile:
         counted = counting.count(self.ops)
         return dict(rc=self.rc, others=self.others, kinds=dict(counting.kinds(counted)),
                     stderr='' if self.rc == 0 else self.err[-2000:],
-                    names={counting.label(k): n for k, n in counted.most_common(200)})
+                    names={counting.label(k)[:200]: n for k, n in counted.most_common(60)})
