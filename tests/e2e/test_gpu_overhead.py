@@ -160,14 +160,14 @@ def played():
         gs.check(turns.threads(os.getpid())['program'] > 0, 'CPU by thread')
 
 
-def only(names, want):
+def only(names, want, *library):
     """The kinds of events in the trace of a program that makes all of them."""
     script = ('block 1 kernel 1000 5 0', 'block 1 h2d 0 5 0', 'block 1 memset 0 5 0', 'block 1 sync 0 5 0',
               'block 1 graph 1000 2 3', 'quit')
     words = {prof.KERNEL: 'kernel', prof.COPY: 'copy', prof.MEMSET: 'memset', prof.GRAPH: 'graph'}
     with gs.scratch() as where:
         env = prof.environment(where, GPUSTARVE_ONLY=names, GPUSTARVE_SAMPLER=0)
-        done = gs.command([gs.WITH_GPUSIM, STEPPER], env=env, cwd=where,
+        done = gs.command([gs.WITH_GPUSIM, STEPPER, *library], env=env, cwd=where,
                           input=('\n'.join(script) + '\n').encode())
         gs.equal((done.returncode, done.stdout.count(b'"total"')), (0, 5), f'{names}: {done.stderr[-300:]}')
         found = prof.traces(where)
@@ -185,5 +185,6 @@ left_out()
 told()
 played()
 if os.path.exists(STEPPER):
-    gs.side_by_side([lambda names=names, want=want: only(names, want) for names, want in ONLY.items()])
+    gs.side_by_side([lambda names=names, want=want: only(names, want) for names, want in ONLY.items()]
+                    + [lambda: only('runtime', {'api'}, 'libgpusimrt.so')])
 gs.finish()

@@ -98,6 +98,9 @@ static struct {
 	int (*launch)(const void *, struct dim3, struct dim3, void **, size_t, void *);
 	int (*copy)(void *, const void *, size_t, int, void *);
 	int (*fill)(void *, int, size_t, void *);
+	/* NVIDIA's alone, which launches no function of the driver: */
+	int (*load)(void **, const void *, void *, void *, unsigned, void *, void *, unsigned);
+	int (*kernel)(void **, void *, const char *);
 } rt;
 
 static int rt_launch(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
@@ -128,9 +131,9 @@ static int rt_fill(uint64_t dst, unsigned char value, size_t n, void *stream)
 	return rt.fill((void *)(uintptr_t)dst, value, n, stream);
 }
 
-void cudrv_use_runtime(void)
+void cudrv_use_runtime(const char *path)
 {
-	void *lib = dlopen("libgpusimrt.so", RTLD_NOW);
+	void *lib = dlopen(path, RTLD_NOW);
 
 	if (!lib) {
 		fprintf(stderr, "workload: %s\n", dlerror());
@@ -139,6 +142,8 @@ void cudrv_use_runtime(void)
 	*(void **)&rt.launch = find(lib, "cudaLaunchKernel");
 	*(void **)&rt.copy = find(lib, "cudaMemcpyAsync");
 	*(void **)&rt.fill = find(lib, "cudaMemsetAsync");
+	*(void **)&rt.load = dlsym(lib, "cudaLibraryLoadData");
+	*(void **)&rt.kernel = dlsym(lib, "cudaLibraryGetKernel");
 	*(void **)&cu.GraphLaunch = find(lib, "cudaGraphLaunch");
 	*(void **)&cu.StreamSynchronize = find(lib, "cudaStreamSynchronize");
 	*(void **)&cu.StreamWaitEvent = find(lib, "cudaStreamWaitEvent");
@@ -167,6 +172,12 @@ void *cudrv_kernel(const char *name)
 	void *module, *fn;
 
 	snprintf(image, sizeof image, ptx, name);
+	if (rt.load && rt.kernel) {
+		cudrv_check(rt.load(&module, image, NULL, NULL, 0, NULL, NULL, 0),
+			    "cudaLibraryLoadData");
+		cudrv_check(rt.kernel(&fn, module, name), "cudaLibraryGetKernel");
+		return fn;
+	}
 	CU(ModuleLoadData(&module, image));
 	CU(ModuleGetFunction(&fn, module, name));
 	return fn;

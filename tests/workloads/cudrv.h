@@ -56,9 +56,10 @@ void cudrv_launch(void *kernel, uint64_t ns, void *stream);
 
 /*
  * From now on kernels, copies, memsets, graph launches and synchronisations go through the CUDA
- * runtime's calls (libgpusimrt.so), as they do in PyTorch. Simulated GPU only.
+ * runtime's calls, as they do in PyTorch: the simulator's (libgpusimrt.so) or NVIDIA's (a path of
+ * libcudart.so.13). Kernels made before cannot be launched any more by NVIDIA's.
  */
-void cudrv_use_runtime(void);
+void cudrv_use_runtime(const char *path);
 
 /* Ends the program if rc is not 0. */
 void cudrv_check(int rc, const char *what);

@@ -223,7 +223,7 @@ static void set_up(long rank)
 	w.random = (uint64_t)(opts.seed * 1000003 + rank) * 0x9e3779b97f4a7c15u | 1;
 	cudrv_init();
 	if (opts.runtime)
-		cudrv_use_runtime();
+		cudrv_use_runtime("libgpusimrt.so");
 	if (opts.peer) {
 		w.peer_ctx = cudrv_device((int)(opts.device + (rank + 1) % opts.devices));
 		CU(MemAlloc(&w.peer, ROOM));

@@ -10,6 +10,7 @@
  *   work M                 how long M rounds of arithmetic take
  *   quit
  *
+ * stepper [LIBRARY] makes its calls by the CUDA runtime of that library instead of the driver.
  * A step's `total` is its time, `enqueue` the part before the synchronisation, both in ns.
  */
 #include <inttypes.h>
@@ -269,10 +270,12 @@ static int obey(const char *line)
 	return 1;
 }
 
-static void set_up(void)
+static void set_up(const char *runtime)
 {
 	cudrv_init();
 	cudrv_device(0);
+	if (runtime)
+		cudrv_use_runtime(runtime);
 	CU(StreamCreate(&w.stream, 1));
 	CU(StreamCreate(&w.other, 1));
 	CU(EventCreate(&w.event, 2)); /* without timing, as PyTorch makes them */
@@ -285,11 +288,11 @@ static void set_up(void)
 	CU(CtxSynchronize());
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	char line[256], name[128];
 
-	set_up();
+	set_up(argc > 1 ? argv[1] : NULL);
 	CU(DeviceGetName(name, sizeof(name), 0));
 	printf("{\"pid\": %d, \"device\": \"%s\"}\n", (int)getpid(), name);
 	fflush(stdout);

@@ -359,33 +359,68 @@ CELLS = (('kernel', 'launch'), ('copy', 'copy to the device'), ('copy', 'copy fr
          ('sync', 'event record'), ('graph', 'graph of 20'), ('kernel', 'graph of 20'))
 
 
-def kinds(r, out, deadline):
-    """ns that a call takes longer while one kind, or the records of API calls, are on."""
-    modes = ['off', 'off2'] + [f'L1:{k}' for k in ONLY]
-    env = {f'L1:{k}': dict(GPUSTARVE_ONLY=k) for k in ONLY}
-    if SIM and QUICK:
-        modes = ['off', 'off2', 'L1:kernel', 'L1:driver']
-    cast = turns.Troupe(modes, [STEPPER], out, 'kinds', PLAYERS, env)
+def play_calls(kinds_on, program, out, tag, rounds, deadline):
+    """(cast, {call: {mode: ns per call that it adds}}, {call: ns without})"""
+    modes = ['off', 'off2'] + [f'L1:{k}' for k in kinds_on]
+    env = {f'L1:{k}': dict(GPUSTARVE_ONLY=k) for k in kinds_on}
+    cast = turns.Troupe(modes, program, out, tag, PLAYERS, env)
     loops = {name: (command, modes) for name, command in CALLS.items()}
     cast.round(0, loops, 3)
-    rounds = cast.play(loops, size(12, 12, 4, 3), size(12, 4, 3, 2), deadline - 5)
+    got = cast.play(loops, size(12, 12, 4, 3), rounds, deadline)
     cast.end(20)
-    lost(r, 'players of kinds and calls', cast)
-    table = {name: {m: ratios.difference(got, m, int(CALLS[name].split()[2])) for m in modes[1:]}
-             for name, got in rounds.items()}
-    off = {name: off_step(got, 'enqueue') for name, got in rounds.items()}
+    each = {name: int(command.split()[2]) for name, command in CALLS.items()}
+    table = {name: {m: ratios.difference(blocks, m, each[name]) for m in modes[1:]}
+             for name, blocks in got.items()}
+    off = {name: off_step(blocks, 'enqueue') for name, blocks in got.items()}
+    return cast, table, {name: ns / each[name] if ns else None for name, ns in off.items()}
 
-    def cell(kind, call):
-        d = table.get(call, {}).get(f'L1:{kind}')
-        return f'{call} ' + (f'{d["median"]:+.0f} [{d["p25"]:+.0f}..{d["p75"]:+.0f}]' if d else 'not measured')
+
+def cell(table, kind, call):
+    d = table.get(call, {}).get(f'L1:{kind}')
+    return f'{call} ' + (f'{d["median"]:+.0f} [{d["p25"]:+.0f}..{d["p75"]:+.0f}]' if d else 'not measured')
+
+
+def kinds(r, out, deadline):
+    """ns that a call takes longer while one kind, or the records of API calls, are on."""
+    on = ('kernel', 'driver') if SIM and QUICK else ONLY
+    cast, table, off = play_calls(on, [STEPPER], out, 'kinds', size(12, 4, 3, 2), deadline - 5)
+    lost(r, 'players of kinds and calls', cast)
     n = max((d['rounds'] for row in table.values() for d in row.values() if d), default=0)
-    put(r, 'by kind, ns per call', f'{n} rounds; ' + '; '.join(f'{k}: {cell(k, c)}' for k, c in CELLS),
-        table=table, off_ns={k: v and v / int(CALLS[k].split()[2]) for k, v in off.items()})
-    put(r, 'by API record, ns per call', '; '.join(cell('driver', c) for c in CALLS))
+    put(r, 'by kind, ns per call', f'{n} rounds; ' + '; '.join(f'{k}: {cell(table, k, c)}' for k, c in CELLS),
+        table=table, off_ns=off)
+    put(r, 'by API record, calls of the driver, ns per call', '; '.join(cell(table, 'driver', c) for c in CALLS))
     put(r, 'noise, and armed with nothing on, ns per call',
         '; '.join(f'{c}: off2 {table[c]["off2"]["median"]:+.0f}'
                   + (f', none {table[c]["L1:none"]["median"]:+.0f}' if table[c].get('L1:none') else '')
                   for c in CALLS if table.get(c, {}).get('off2')))
+
+
+def runtime_library():
+    """libcudart that launches a kernel which it has not been linked with: of CUDA 13."""
+    if SIM:
+        return 'libgpusimrt.so'
+    prefix = os.path.dirname(os.path.dirname(sys.executable))
+    found = glob.glob('/usr/local/cuda/lib64/libcudart.so.13') + \
+        sorted(glob.glob(prefix + '/lib/python3*/site-packages/nvidia/*/lib/libcudart.so.13'))
+    return found[0] if found else None
+
+
+def runtime_calls(r, out, deadline):
+    """The same for calls of the CUDA runtime, which PyTorch makes."""
+    library = runtime_library()
+    if not library:
+        r.skip('overhead', 'by API record, calls of the runtime', 'no libcudart.so.13')
+        return
+    cast, table, off = play_calls(('runtime', 'driver', 'kernel'), [STEPPER, library], out, 'runtime',
+                                  size(10, 3, 2, 2), deadline - 4)
+    if 'off' in cast.lost:  # the workload fails, whatever we do
+        r.skip('overhead', 'by API record, calls of the runtime', cast.lost['off'])
+        return
+    lost(r, 'players of the runtime\'s calls', cast)
+    for kind, text in (('runtime', 'by API record, calls of the runtime, ns per call'),
+                       ('driver', 'the same with records of the driver\'s calls alone'),
+                       ('kernel', 'the same with kernels alone')):
+        put(r, text, '; '.join(cell(table, kind, c) for c in CALLS), table=table, off_ns=off)
 
 
 # ---- all of it ----------------------------------------------------------------------------------
@@ -414,6 +449,12 @@ def part(r, out):
     else:
         r.skip('overhead', 'the governor', 'out of time')
     if base.left() > 15:
-        guarded(r, kinds, out, until(6))
+        guarded(r, kinds, out, until(6 + 0.3 * max(0, base.left() - 12)))
     else:
         r.skip('overhead', 'kinds and calls', 'out of time')
+    if SIM and QUICK:
+        return
+    if base.left() > 10:
+        guarded(r, runtime_calls, out, until(2))
+    else:
+        r.skip('overhead', 'calls of the runtime', 'out of time')
