@@ -150,11 +150,36 @@ def many(where, run):
     gs.check('and 1300 more' in page and len(page.encode()) < SUMMARY_MAX, f'{len(page)} of summary')
 
 
+def incomparable(where, run, file, path):
+    """What cannot be judged fails in action and template alike, unless it is to be a warning."""
+    other = gating.run_of(where, 'other', [2_000_000] * 100, [200_000] * 100, gpu='NVIDIA A100')
+    summary = os.path.join(where, 'incomparable.md')
+    github = {'GITHUB_ACTIONS': 'true', 'GITHUB_STEP_SUMMARY': summary, 'GITHUB_OUTPUT': summary + '.out', 'RUNS': other,
+              'BASELINE': file, 'GATE': os.path.join(gs.SOURCE, 'scripts', 'ci', 'gate')}
+    gitlab = {'GPUSTARVE_RUNS': other, 'GPUSTARVE_CHECK': f'--baseline {file}'}
+    for name, lines, more, warning in (('action', action_step(), github, b'::warning '),
+                                       ('template', template_line(), gitlab, b'gate: the gate could not judge')):
+        for answer, status in (None, 4), ('fail', 4), ('warn', 0), ('perhaps', 1):
+            env = gs.environment(PATH=path, **more, **({'GPUSTARVE_INCOMPARABLE': answer} if answer else {}))
+            done = gs.command(['bash', '-e', '-c', lines], env=env, cwd=where)
+            gs.equal((done.returncode, warning in done.stdout), (status, answer == 'warn'), f'{name}, {answer}: {done.stdout}')
+    gs.equal(ci_text('action.yml').count('default: fail'), 1, 'the default of the action')
+    gs.check('allow_failure:\n' not in ci_text('gitlab.yml'), 'the template lets nothing else pass')
+
+
+def ci_text(name):
+    with open(os.path.join(gs.SOURCE, 'scripts', 'ci', name), encoding='utf-8') as f:
+        return f.read()
+
+
+def template_line():
+    """The shell line of the GitLab template."""
+    return re.search(r'^    - (gate .*)$', ci_text('gitlab.yml'), re.M).group(1)
+
+
 def action_step():
     """The shell lines of the action, cut out of its YAML."""
-    with open(os.path.join(gs.SOURCE, 'scripts', 'ci', 'action.yml'), encoding='utf-8') as f:
-        text = f.read()
-    body = text.split('      run: |\n', 1)[1]
+    body = ci_text('action.yml').split('      run: |\n', 1)[1]
     return '\n'.join(line[8:] for line in body.splitlines())
 
 
@@ -171,13 +196,13 @@ def pipelines(where, run, file):
     gs.check(b'::error ' in done.stdout and b'step_ms_p95' in done.stdout, done.stdout.decode())
     gs.equal(open(output).read(), 'status=2\n', 'output of the action')
     gs.check('step\\_ms\\_p95' in open(summary).read(), open(summary).read())
-    with open(os.path.join(gs.SOURCE, 'scripts', 'ci', 'gitlab.yml'), encoding='utf-8') as f:
-        line = re.search(r'^    - (gate .*)$', f.read(), re.M).group(1)
+    line = template_line()
     env = gs.environment(PATH=path, GPUSTARVE_RUNS=run, GPUSTARVE_CHECK=f'--baseline {file}')
     done = gs.command(['bash', '-e', '-c', line], env=env, cwd=where)
     gs.equal(done.returncode, 0, f'the template: {done.stdout.decode()}{done.stderr.decode()}')
     for name in ('gate.txt', 'gate.json', 'gate-junit.xml', 'gate-codequality.json', 'gate.md'):
         gs.check(os.path.exists(os.path.join(where, 'gpustarve-gate', name)), f'{name} is left')
+    incomparable(where, run, file, path)
 
 
 def main():
