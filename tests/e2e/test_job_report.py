@@ -73,6 +73,19 @@ def report(*args, good=True):
     return s
 
 
+def told(*args):
+    """The text report, its lines joined."""
+    return ' '.join(gs.gpustarve('report', *args, '--price', '3.60').stdout.decode().split())
+
+
+def html(*args):
+    return gs.gpustarve('report', *args, '--price', '3.60', '--format', 'html').stdout.decode()
+
+
+def report_run(path):
+    return json.loads(gs.gpustarve('report', path, '--format', 'json', '--price', '3.60').stdout)
+
+
 def refused(word, *args):
     done = report(*args, good=False)
     text = done.stderr.decode()
@@ -109,6 +122,13 @@ def check_unused(where):
     gs.equal(s['advice'][0]['id'], 'no-process', 'what to do first')
     gs.equal(s['run']['slurm']['steps'], ['0'], 'steps')
     gs.equal((s['run']['user'], s['run']['slurm']['account']), ('anna', 'ml'), 'whose it was')
+    gs.equal(s['ledger']['unused'], {'gpus': 3, 'no_process_gpus': 3, 'no_work_gpus': 0, 'ns': 300 * S, 'usd': 0.3},
+             'GPUs that did nothing')
+    gs.check('3 of 4' in s['advice'][0]['why'] and '1 GPU ' in s['advice'][0]['action'], f"by how many: {s['advice'][0]}")
+    text = told('--job', '9', '--dir', out)
+    for words in (', 3 of 4 GPUs idle. 4x', 'no process used 3 of 4 GPUs = $0.30', 'next: 3 GPUs fewer;',
+                  'without start-up, teardown and time that no process used: 19.5 s'):
+        gs.check(words in text, f'{words!r} in {text[:900]}')
     window = report('--job', '9', '--dir', out, '--window', 'device', good=False)
     gs.equal(len(json.loads(window.stdout)['gpus']), 1, 'the window of a device knows of no allocation')
     check_files(out, folder, s)
@@ -266,6 +286,12 @@ def check_never(where):
     s = report('--job', '9', '--dir', out)
     gs.equal((s['verdict'], no_process(s), s['cost']['wasted_usd']), ('inconclusive', [100 * S] * 2, 0.2), 'all waste')
     gs.equal((s['run']['wall_ns'], s['run']['slurm']['runs']), (100 * S, []), 'as long as it had them')
+    text, page = told('--job', '9', '--dir', out), html('--job', '9', '--dir', out)
+    gs.check(text.startswith('gpustarve: idle. 2x NVIDIA') and
+             ': no process used any of the 2 GPUs = $0.20 of $0.20 at $3.60 per GPU-hour' in text,
+             f'it says what is the case: {text[:400]}')
+    gs.check('>idle</span>' in page and 'inconclusive' not in page, 'so does the page')
+    gs.check('ask for none' in s['advice'][0]['action'], f"and what to do: {s['advice'][0]}")
     run(out, 'slurm-c1-9.0-0', stream())
     alloc(out, gpus=3, named=False)
     s = report('--job', '9', '--dir', out)
@@ -275,6 +301,26 @@ def check_never(where):
     alloc(out, gpus=1, node='elsewhere', named=False)
     s = report('--job', '9', '--dir', out)
     gs.equal([g['host'] for g in s['gpus']], ['n1', 'elsewhere', 'n1', 'n1'], 'a GPU elsewhere is another one')
+
+
+def check_held(where):
+    """Two processes hold a GPU each; one of them never runs anything on its own."""
+    out = fresh(where, 'held')
+    path = run(out, 'r', stream(), stream(rank=1, pid=101, first=30, last=30))
+    s = report_run(path)
+    gs.equal(s['ledger']['unused'], {'gpus': 1, 'no_process_gpus': 0, 'no_work_gpus': 1, 'ns': 30 * S, 'usd': 0.03},
+             'held, and nothing ran on it')
+    advice = [a for a in s['advice'] if a['id'] == 'idle-gpu']
+    gs.equal([(a['class'], a['saving_upper_ns']) for a in advice], [('excluded.startup', 30 * S)], 'advice')
+    text = told(path)
+    gs.check('1 of 2 GPUs idle. 2x' in text and 'nothing ran on 1 of 2 GPUs that processes held = $0.03' in text,
+             f'it says so: {text[:500]}')
+    path = run(out, 's', stream(first=30, last=30))
+    text = told(path)
+    gs.check(text.startswith('gpustarve: idle. 1x') and ': nothing ran on the GPU that a process held = $0.03 of $0.03' in text,
+             f'of the only one: {text[:500]}')
+    both = ' '.join(gs.gpustarve('report', path, os.path.join(out, 'r.gst')).stdout.decode().split())
+    gs.check('s: idle, 1x NVIDIA' in both and '1 of 2 GPUs idle, 2x NVIDIA' in both, f'beside each other: {both[:500]}')
 
 
 def check_hostile(where):
@@ -319,6 +365,6 @@ def check_hostile(where):
 
 closed = schema.close(schema.ours())
 with gs.scratch() as scratch:
-    for check in (check_unused, check_unseen, check_requeue, check_steps, check_names, check_never, check_hostile):
+    for check in (check_unused, check_unseen, check_requeue, check_steps, check_names, check_never, check_held, check_hostile):
         check(scratch)
 gs.finish()

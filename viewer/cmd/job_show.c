@@ -8,6 +8,7 @@
 #include "cmd.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "findings/unused.h"
 #include "job/ask.h"
 #include "summary/analyse.h"
 
@@ -63,16 +64,6 @@ static void add_usd(struct line *l, const char *name, int64_t nano)
 	add(l, name, digits);
 }
 
-static uint64_t unused_gpus(const struct ana_result *r)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < r->gpus; i++)
-		n += r->gpu[i].held_ns > 0 &&
-		     r->gpu[i].classes[ANA_EXCLUDED_NO_PROCESS] == r->gpu[i].held_ns;
-	return n;
-}
-
 /* Dollars only with who says so and when. */
 static void add_money(struct line *l, const struct view_summary *s)
 {
@@ -89,6 +80,7 @@ static void add_money(struct line *l, const struct view_summary *s)
 static void write_comment(struct line *l, const struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
+	struct view_unused unused = view_unused_gpus(s);
 	const char *severity = ana_severity_names[r->judgement.severity];
 	view_unit unit;
 
@@ -99,8 +91,10 @@ static void write_comment(struct line *l, const struct view_summary *s)
 	add(l, "starved_pct", view_percent(unit, view_ppm(s->starved_ns, r->gpu_ns)));
 	add(l, "wasted_pct", view_percent(unit, view_ppm(s->wasted_ns, r->gpu_ns)));
 	add_count(l, "gpus", r->gpus);
-	if (unused_gpus(r))
-		add_count(l, "unused_gpus", unused_gpus(r));
+	if (unused.no_process)
+		add_count(l, "unused_gpus", unused.no_process);
+	if (unused.no_work)
+		add_count(l, "idle_gpus", unused.no_work);
 	add(l, "gpu_hours", view_hours(unit, r->gpu_ns));
 	if (r->attempts > 1)
 		add_count(l, "restarts", r->attempts - 1);

@@ -4,6 +4,7 @@
 #include "base/jsonout.h"
 #include "findings/words.h"
 #include "findings/loader.h"
+#include "findings/unused.h"
 #include "priv.h"
 
 static void put_or_null(struct view_jsonout *j, const char *key, bool known, int64_t v)
@@ -27,6 +28,7 @@ static void put_run(struct view_jsonout *j, const struct view_compared_run *c)
 	const struct view_summary *s = c->summary;
 	const struct ana_loader_facts *l = view_loader_facts(s);
 	const struct ana_judgement *v = &s->result->judgement;
+	struct view_unused unused = view_unused_gpus(s);
 
 	view_json_object(j, NULL);
 	view_json_string(j, "label", c->label);
@@ -39,6 +41,7 @@ static void put_run(struct view_jsonout *j, const struct view_compared_run *c)
 	view_json_bool(j, "complete", s->result->complete);
 	put_or_null(j, "exit_status", s->has_exit_status, s->exit_status);
 	put_gpus(j, s->result);
+	view_json_uint(j, "unused_gpus", unused.no_process + unused.no_work);
 	view_json_string(j, "dataset", l ? l->dataset : NULL);
 	view_json_end(j);
 }

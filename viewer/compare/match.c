@@ -46,7 +46,7 @@ static bool at_same_place(const struct view_finding *a, const struct view_findin
 	const struct view_place *p = &a->where, *q = &b->where;
 
 	if (a->class != b->class || a->rest != b->rest || p->known != q->known ||
-	    p->runnable != q->runnable)
+	    p->runnable != q->runnable || p->late != q->late || (p->late && p->rank != q->rank))
 		return false;
 	if (!p->known)
 		return true;
@@ -75,7 +75,7 @@ static bool of_other_class(const struct view_finding *a, const struct view_findi
 /* A whole class, without any place. */
 static bool is_whole(const struct view_finding *f)
 {
-	return !f->where.known && !f->rest;
+	return !f->where.known && !f->where.late && !f->rest;
 }
 
 static bool of_same_class(const struct view_finding *a, const struct view_finding *b)

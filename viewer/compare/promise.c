@@ -20,6 +20,12 @@ struct area { /* of a piece of advice, in both runs */
 	__int128 ns[2], nano_usd;
 };
 
+/* Time of a class, and what others waited for ranks that were late by it: the bound counts both. */
+static int64_t with_waits(const struct view_summary *s, int c)
+{
+	return compare_bounded(s->result->classes[c]) + compare_bounded(s->result->skew_causes[c]);
+}
+
 static struct area area_of(const struct pairing *g, const struct view_advice *a)
 {
 	struct area r = { { 0, 0 }, 0 };
@@ -27,10 +33,10 @@ static struct area area_of(const struct pairing *g, const struct view_advice *a)
 	for (int c = 0; c < ANA_CLASSES; c++) {
 		if (!covers(a, (enum ana_class)c))
 			continue;
-		r.ns[0] += compare_bounded(g->s[0]->result->classes[c]);
-		r.ns[1] += compare_bounded(g->s[1]->result->classes[c]) -
-			   compare_new_places(g, (enum ana_class)c);
-		r.nano_usd += compare_bounded(g->s[0]->cost.classes[c]);
+		r.ns[0] += with_waits(g->s[0], c);
+		r.ns[1] += with_waits(g->s[1], c) - compare_new_places(g, (enum ana_class)c);
+		r.nano_usd += compare_bounded(g->s[0]->cost.classes[c]) +
+			      compare_bounded(g->s[0]->cost.skew[c]);
 	}
 	return r;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The comparison in one sentence: cost, starving, what went or came, what was promised and came. */
+#include "findings/findings.h"
 #include "findings/words.h"
 #include "priv.h"
 
@@ -105,14 +106,12 @@ static const char *finding_clause(const struct pairing *g)
 static const struct view_promise *headline_promise(const struct pairing *g)
 {
 	const struct view_pair *p = g->p;
-	bool starved = g->s[0]->result->judgement.verdict == ANA_V_INPUT_BOUND;
+	const struct view_advice *first = view_advice_first(g->s[0]);
 
-	if (g->s[0]->result->judgement.verdict == ANA_V_BUSY)
-		return NULL;
-	for (size_t i = 0; i < p->promises; i++)
-		if (!starved || ana_class_is_input(p->promise[i].advice->class))
+	for (size_t i = 0; first && i < p->promises; i++)
+		if (p->promise[i].advice == first)
 			return &p->promise[i];
-	return p->promises ? &p->promise[0] : NULL;
+	return NULL;
 }
 
 static const char *promise_clause(const struct pairing *g)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "findings/words.h"
 #include "findings/findings.h"
+#include "findings/unused.h"
 #include "priv.h"
 #include "report/text.h"
 
@@ -12,13 +13,10 @@
 const char *compare_run_words(const struct view_compared_run *r, struct view_arena *mem)
 {
 	const struct view_summary *s = r->summary;
-	const struct ana_judgement *v = &s->result->judgement;
-	const char *severity = ana_severity_names[v->severity];
 	view_unit wall, steps, usd;
 
-	return view_arena_printf(mem, "%s: %s%s%s, %s, %s%s%s%s%s", s->id[0] ? s->id : r->path,
-				 ana_verdict_names[v->verdict], severity ? ", " : "",
-				 severity ? severity : "", view_text_gpus(s, mem),
+	return view_arena_printf(mem, "%s: %s, %s, %s%s%s%s%s", s->id[0] ? s->id : r->path,
+				 view_verdict_words(s, mem), view_text_gpus(s, mem),
 				 view_duration(wall, s->wall_ns), s->result->steps ? ", " : "",
 				 s->result->steps ? view_count(steps, s->result->steps) : "",
 				 s->result->steps ? " steps" : "",

@@ -90,11 +90,20 @@ static const struct view_rule rules[] = {
 	  "give the job a GPU of its own, or a MIG slice" },
 	{ ANA_COPY, "copy", "Overlap copies with kernels", NULL, "copies on a stream of their own",
 	  "use pinned memory, non_blocking=True and a stream of their own" },
+	{ ANA_COMPUTE, "uneven", "Let no rank compute longer than the others", view_advise_uneven,
+	  "work in equal parts",
+	  "give each rank as much work as the others (lengths of sequences, layers per stage), and "
+	  "look at clocks and temperature of that rank's GPU" },
 	{ ANA_COMM, "comm", "Overlap communication with computation", NULL,
 	  "overlap of communication",
 	  "tune bucket sizes, accumulate gradients, or check the interconnect" },
-	{ ANA_EXCLUDED_NO_PROCESS, "no-process", "Give back what nobody uses", NULL, "fewer GPUs",
+	{ ANA_EXCLUDED_NO_PROCESS, "no-process", "Give back what nobody uses",
+	  view_advise_no_process, "fewer GPUs",
 	  "ask for fewer GPUs, or end the allocation when the work ends" },
+	{ ANA_EXCLUDED_STARTUP, "idle-gpu", "Use every GPU that is held, or give it back",
+	  view_advise_idle_gpu, "fewer GPUs",
+	  "start as many processes as there are GPUs, or let the job see only as many GPUs as it "
+	  "uses (CUDA_VISIBLE_DEVICES)" },
 };
 #define RULES (sizeof(rules) / sizeof(rules[0]))
 
@@ -112,7 +121,7 @@ static const char *at_place(struct view_summary *s, enum ana_class c)
 	if (!f)
 		return "";
 	return view_arena_printf(&s->mem, "; %s %% of it: %s",
-				 view_percent(share, view_ppm(f->ns, s->result->classes[c])),
+				 view_percent(share, view_ppm(f->ns, view_advice_ns(s, c))),
 				 view_finding_words(s, &s->mem, f, LINE_COLUMNS));
 }
 
@@ -121,10 +130,10 @@ static const char *why(struct view_summary *s, enum ana_class c)
 	view_unit time, percent;
 
 	return view_arena_printf(
-		&s->mem, "%s: %s for %s, %s %% of the GPU time%s", ana_class_names[c],
-		view_class_meaning(c), view_duration(time, s->result->classes[c]),
-		view_percent(percent, view_ppm(s->result->classes[c], s->result->gpu_ns)),
-		at_place(s, c));
+		&s->mem, "%s: %s for %s, %s %% of the GPU time%s%s", ana_class_names[c],
+		view_class_meaning(c), view_duration(time, view_advice_ns(s, c)),
+		view_percent(percent, view_ppm(view_advice_ns(s, c), s->result->gpu_ns)),
+		at_place(s, c), view_advice_late(s, c));
 }
 
 static void add_rule(struct view_summary *s, const struct view_rule *rule)
@@ -135,15 +144,17 @@ static void add_rule(struct view_summary *s, const struct view_rule *rule)
 		.action = rule->action,
 		.brief = rule->brief,
 		.class = rule->class,
-		.saving_ns = s->result->classes[rule->class],
-		.saving_nano_usd = s->cost.classes[rule->class],
+		.saving_ns = view_advice_ns(s, rule->class),
+		.saving_nano_usd = view_advice_nano_usd(s, rule->class),
 	};
 
 	if (!matters(s, a.saving_ns))
 		return;
 	a.why = why(s, rule->class);
-	if (!rule->fit || rule->fit(s, &a))
-		s->advice[s->advices++] = a;
+	if ((rule->fit && !rule->fit(s, &a)) || !matters(s, a.saving_ns))
+		return;
+	a.brief = view_arena_printf(&s->mem, "%s%s", a.brief, view_advice_for_rank(s, a.class));
+	s->advice[s->advices++] = a;
 }
 
 static int by_saving(const void *a, const void *b)
@@ -162,11 +173,39 @@ void view_advice_add(struct view_summary *s)
 	struct view_advice a = { .class = ANA_INPUT_UNKNOWN };
 
 	s->advice = view_arena_array(&s->mem, RULES + 1, sizeof(*s->advice));
-	if (view_advise_workers(s, &a) && matters(s, a.saving_ns))
+	if (view_advise_workers(s, &a) && matters(s, a.saving_ns)) {
+		a.why = view_arena_printf(&s->mem, "%s%s", a.why, view_advice_late(s, a.class));
+		a.brief = view_arena_printf(&s->mem, "%s%s", a.brief,
+					    view_advice_for_rank(s, a.class));
 		s->advice[s->advices++] = a;
+	}
 	for (size_t i = 0; i < RULES; i++)
 		add_rule(s, &rules[i]);
 	qsort(s->advice, s->advices, sizeof(*s->advice), by_saving);
 	if (s->advices > ADVICE_MAX)
 		s->advices = ADVICE_MAX;
+}
+
+/* Of a run that was busy only idle GPUs and late ranks are worth a word at once. */
+static bool urgent(const struct view_summary *s, const struct view_advice *a)
+{
+	switch (s->result->judgement.verdict) {
+	case ANA_V_INPUT_BOUND:
+		return ana_class_is_input(a->class);
+	case ANA_V_BUSY:
+		return a->class == ANA_EXCLUDED_NO_PROCESS || a->class == ANA_EXCLUDED_STARTUP ||
+		       view_advice_is_late(s, a->class);
+	default:
+		return true;
+	}
+}
+
+const struct view_advice *view_advice_first(const struct view_summary *s)
+{
+	bool busy = s->result->judgement.verdict == ANA_V_BUSY;
+
+	for (size_t i = 0; i < s->advices; i++)
+		if (urgent(s, &s->advice[i]))
+			return &s->advice[i];
+	return s->advices && !busy ? &s->advice[0] : NULL;
 }

@@ -23,7 +23,22 @@ view_advise view_advise_workers;
 
 view_advise view_advise_unknown, view_advise_epoch, view_advise_h2d, view_advise_fetch,
 	view_advise_prep, view_advise_worker_cpu, view_advise_pipeline, view_advise_handoff;
+view_advise view_advise_uneven; /* advice_rank.c */
+view_advise view_advise_no_process, view_advise_idle_gpu; /* advice_idle.c */
 view_advise view_advise_sync, view_advise_lock, view_advise_host_cpu; /* advice_host.c */
+
+/* Time and dollars of a class, with what others waited for ranks that were late by it. */
+int64_t view_advice_ns(const struct view_summary *s, enum ana_class c);
+int64_t view_advice_nano_usd(const struct view_summary *s, enum ana_class c);
+
+/* Whether a rank is late by it again and again. */
+bool view_advice_is_late(const struct view_summary *s, enum ana_class c);
+
+/* "; 30.1 s of it others waited inside collectives for rank 2, which came late ..."; "": none was. */
+const char *view_advice_late(struct view_summary *s, enum ana_class c);
+
+/* ", on rank 2": where most of the class is others' waiting for ranks that are known; "". */
+const char *view_advice_for_rank(struct view_summary *s, enum ana_class c);
 
 /* " (train.py:88 step)": the line of a class's first place, in parentheses; "": none is known. */
 const char *view_advice_line(struct view_summary *s, enum ana_class c);

@@ -17,23 +17,18 @@
 #define LOCKED_PPM 50000 /* of the starved time: workers wait for each other */
 #define JITTER 3 / 2 /* of the 95th percentile over the median: batches differ */
 
-static int64_t class_ns(const struct view_summary *s, enum ana_class c)
-{
-	return s->result->classes[c];
-}
-
 /* Time in which somebody was making the batch: what more workers share. */
 static int64_t making_ns(const struct view_summary *s)
 {
-	return class_ns(s, ANA_INPUT_FETCH) + class_ns(s, ANA_INPUT_PREP) +
-	       class_ns(s, ANA_INPUT_UNKNOWN);
+	return view_advice_ns(s, ANA_INPUT_FETCH) + view_advice_ns(s, ANA_INPUT_PREP) +
+	       view_advice_ns(s, ANA_INPUT_UNKNOWN);
 }
 
 /* What a loader that keeps up would have spared. */
 static int64_t sparable_ns(const struct view_summary *s)
 {
-	return making_ns(s) + class_ns(s, ANA_INPUT_CPU_STARVED) + class_ns(s, ANA_INPUT_PIPELINE) +
-	       class_ns(s, ANA_INPUT_HANDOFF);
+	return making_ns(s) + view_advice_ns(s, ANA_INPUT_CPU_STARVED) +
+	       view_advice_ns(s, ANA_INPUT_PIPELINE) + view_advice_ns(s, ANA_INPUT_HANDOFF);
 }
 
 /* Workers that want a CPU and get none would be more of the same; rows tell it exactly. */
@@ -41,14 +36,15 @@ static bool workers_starved(const struct view_summary *s)
 {
 	const struct ana_loader_facts *l = view_loader_facts(s);
 
-	return view_ppm(class_ns(s, ANA_INPUT_CPU_STARVED), s->starved_ns) >= STARVED_PPM ||
+	return view_ppm(view_advice_ns(s, ANA_INPUT_CPU_STARVED), s->starved_ns) >= STARVED_PPM ||
 	       (l && view_ppm(l->fetch_delay_ns, l->fetch_ns) >= STARVED_PPM);
 }
 
 /* They have nothing to do for much of the time: not workers are missing, but work for them. */
 static bool workers_idle(const struct view_summary *s)
 {
-	return class_ns(s, ANA_INPUT_PIPELINE) >= making_ns(s) && s->loader.busy_ppm < BUSY_PPM;
+	return view_advice_ns(s, ANA_INPUT_PIPELINE) >= making_ns(s) &&
+	       s->loader.busy_ppm < BUSY_PPM;
 }
 
 /* Do workers wait for each other? Then more of them wait longer. */
@@ -83,7 +79,7 @@ static enum ana_class largest_of_making(const struct view_summary *s)
 	enum ana_class best = of[0];
 
 	for (size_t i = 1; i < 3; i++)
-		if (class_ns(s, of[i]) > class_ns(s, best))
+		if (view_advice_ns(s, of[i]) > view_advice_ns(s, best))
 			best = of[i];
 	return best;
 }

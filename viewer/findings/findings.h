@@ -24,6 +24,12 @@ const struct view_finding *view_finding_of(const struct view_summary *s, enum an
 /* What to do about the findings: one piece of advice per cause, the largest saving first. */
 void view_advice_add(struct view_summary *s);
 
+/*
+ * What to do first: about what the verdict is about, though the largest saving may lie elsewhere.
+ * NULL: there is nothing, or nothing pressing: the run was busy, no GPU idle, no rank late.
+ */
+const struct view_advice *view_advice_first(const struct view_summary *s);
+
 /* One sentence on a class: what the GPU waited for. Static. */
 const char *view_class_meaning(enum ana_class c);
 

@@ -182,23 +182,35 @@ static int64_t fed_median(const struct ana_result *r)
 	return one_each ? r->step_fed_median_ns : -1;
 }
 
+/* Waits of GPUs for their own loaders, and inside collectives for ranks that waited for theirs. */
+static int64_t exposed_ns(const struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < r->gpus; i++)
+		view_cost_add(&ns, r->gpu[i].loader_exposed_ns);
+	for (int c = 0; c < ANA_CLASSES; c++)
+		if (ana_class_is_input(c))
+			view_cost_add(&ns, r->skew_causes[c]);
+	return ns;
+}
+
 static void set_facts(struct view_summary *s, const struct ana_loader_facts *l)
 {
 	const struct ana_result *r = s->result;
 	struct view_need_facts *f = &s->loader.facts;
-	int64_t span = 0, exposed = 0, made = (int64_t)l->made;
+	int64_t span = 0, made = (int64_t)l->made;
 
-	for (size_t i = 0; i < r->gpus; i++) {
+	for (size_t i = 0; i < r->gpus; i++)
 		span += r->gpu[i].span_ns;
-		exposed += r->gpu[i].loader_exposed_ns;
-	}
 	int64_t own = l->fetch_ns - l->fetch_delay_ns;
 
 	f->workers = l->workers;
 	f->fetch_ns = view_div_even(own > l->fetch_cpu_ns ? own : l->fetch_cpu_ns, made);
 	f->fetch_cpu_ns = view_div_even(l->fetch_cpu_ns, made);
 	f->step_ns = per_batch(s, l, span);
-	f->wait_ns = per_batch(s, l, exposed);
+	f->wait_ns = per_batch(s, l, exposed_ns(s));
 	f->fed_median_ns = fed_median(r);
 	f->cores = r->cpus / trainers_per_host(r);
 	if (r->cpus && !f->cores)
@@ -212,7 +224,7 @@ static void set_saving(struct view_summary *s, const struct ana_loader_facts *l)
 	struct view_loader *v = &s->loader;
 	__int128 ns = (__int128)(v->facts.step_ns - v->need.predicted_step_ns) *
 		      (__int128)batches(r) * (__int128)r->gpus / (l->trainers ? l->trainers : 1);
-	int64_t most = r->loader_exposed_ns < s->starved_ns ? r->loader_exposed_ns : s->starved_ns;
+	int64_t exposed = exposed_ns(s), most = exposed < s->starved_ns ? exposed : s->starved_ns;
 
 	v->saving_ns = ns > most ? most : (int64_t)ns;
 	if (s->cost.known && s->starved_ns)

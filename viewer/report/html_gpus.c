@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A row per GPU, the flagged first. */
 #include <inttypes.h>
+#include "findings/unused.h"
 #include "html_priv.h"
 
 static void put_name(struct html *h, size_t i)
@@ -47,7 +48,6 @@ static void put_memory(struct html *h, size_t i)
 static void put_row(struct html *h, size_t i)
 {
 	const struct ana_gpu *g = &h->s->result->gpu[i];
-	const char *severity = ana_severity_names[g->judgement.severity];
 
 	html_put(h, "<tr><th scope=\"row\">");
 	html_id(h, g->index, "/gpus/%zu/index", i);
@@ -68,9 +68,8 @@ static void put_row(struct html *h, size_t i)
 		html_put(h, "</td>");
 	}
 	put_memory(h, i);
-	fprintf(h->f, "<td%s>%s%s%s</td></tr>\n", g->judgement.flagged ? " class=\"bad\"" : "",
-		ana_verdict_names[g->judgement.verdict], severity ? ", " : "",
-		severity ? severity : "");
+	fprintf(h->f, "<td%s>%s</td></tr>\n", g->judgement.flagged ? " class=\"bad\"" : "",
+		view_gpu_verdict_words(g, &h->mem));
 }
 
 void html_gpus(struct html *h)

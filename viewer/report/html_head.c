@@ -2,6 +2,7 @@
 /* What stands around the sections: the document's head, the banner, the list of sections, the end. */
 #include <ctype.h>
 #include <string.h>
+#include "findings/unused.h"
 #include "html_priv.h"
 #include "script.h"
 
@@ -13,8 +14,7 @@ static void put_document(struct html *h)
 		    "<meta name=\"color-scheme\" content=\"light dark\">\n"
 		    "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
 	html_escape(h->f, h->s->id);
-	fprintf(h->f, ": %s - gpustarve</title>\n",
-		ana_verdict_names[h->s->result->judgement.verdict]);
+	fprintf(h->f, ": %s - gpustarve</title>\n", view_judgement_words(h->s, &h->mem));
 	view_script_style(h->f);
 	html_put(h, "</head>\n<body>\n");
 }

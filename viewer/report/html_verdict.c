@@ -4,22 +4,23 @@
  * line, and what to do first.
  */
 #include "findings/findings.h"
+#include "findings/unused.h"
 #include "html_priv.h"
 
-static const char *style(const struct ana_judgement *v)
+static const char *style(const struct view_summary *s)
 {
-	if (v->severity >= ANA_S_WARNING)
+	const struct ana_judgement *v = &s->result->judgement;
+
+	if (v->severity >= ANA_S_WARNING || view_all_unused(s))
 		return "bad";
 	return v->verdict == ANA_V_BUSY ? "good" : "warn";
 }
 
 static void put_badge(struct html *h)
 {
-	const struct ana_judgement *v = &h->s->result->judgement;
-	const char *severity = ana_severity_names[v->severity];
-
-	fprintf(h->f, "<p class=\"badges\"><span class=\"badge %s\">%s%s%s</span>", style(v),
-		ana_verdict_names[v->verdict], severity ? ", " : "", severity ? severity : "");
+	fprintf(h->f, "<p class=\"badges\"><span class=\"badge %s\">%s</span>", style(h->s),
+		view_judgement_words(h->s, &h->mem));
+	html_idle_badge(h);
 	if (h->s->result->simulated)
 		html_put(h,
 			 " <span class=\"badge\">simulated GPU: a model, not a measurement</span>");
@@ -43,7 +44,7 @@ static void put_wasted(struct html *h)
 		html_pct(h, view_ppm(h->s->wasted_ns, h->s->result->gpu_ns), "/ledger/wasted_pct");
 }
 
-static void put_whole(struct html *h)
+void html_whole(struct html *h)
 {
 	if (h->s->cost.known) {
 		html_usd(h, h->s->cost.total, "/cost/usd");
@@ -66,13 +67,17 @@ static void put_headline(struct html *h)
 	};
 	const struct ana_judgement *v = &h->s->result->judgement;
 
-	fprintf(h->f, "<h1><span class=\"%s\">", style(v));
+	if (view_all_unused(h->s)) {
+		html_idle_headline(h);
+		return;
+	}
+	fprintf(h->f, "<h1><span class=\"%s\">", style(h->s));
 	if (v->verdict == ANA_V_INPUT_BOUND)
 		put_starved(h);
 	else
 		put_wasted(h);
 	html_put(h, "</span> of ");
-	put_whole(h);
+	html_whole(h);
 	fprintf(h->f, "%s.</h1>\n", behind[v->verdict]);
 }
 
@@ -125,7 +130,7 @@ static void put_gpus(struct html *h)
 static void put_cost(struct html *h)
 {
 	html_put(h, "<div><dt>It cost</dt><dd><b>");
-	put_whole(h);
+	html_whole(h);
 	html_put(h, "</b> ");
 	put_gpus(h);
 	if (h->s->wall_ns > 0) {
@@ -158,9 +163,19 @@ static void put_waste(struct html *h)
 		html_put(h, "; for ");
 		html_pct(h, view_ppm(s->starved_ns, view_working_ns(s)),
 			 "/ledger/starved_of_working_pct");
-		html_put(h, " of it without start-up and teardown, which the verdict is about");
+		html_put(h, s->result->classes[ANA_EXCLUDED_NO_PROCESS]
+				    ? " of it without start-up, teardown and time that no process "
+				      "used, which the verdict is about"
+				    : " of it without start-up and teardown, which the verdict is "
+				      "about");
 	}
 	html_put(h, ".</dd></div>\n");
+}
+
+/* A class's time, with what other ranks waited for those that were late by it. */
+static __int128 class_ns(const struct view_summary *s, int c)
+{
+	return (__int128)s->result->classes[c] + s->result->skew_causes[c];
 }
 
 /* The class that wasted most; ANA_CLASSES: none did. */
@@ -170,7 +185,7 @@ static int worst_class(const struct view_summary *s)
 
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (s->waste[c] && s->result->classes[c] &&
-		    (best == ANA_CLASSES || s->result->classes[c] > s->result->classes[best]))
+		    (best == ANA_CLASSES || class_ns(s, c) > class_ns(s, best)))
 			best = c;
 	return best;
 }
@@ -183,7 +198,8 @@ static const struct view_finding *worst_place(const struct view_summary *s, int 
 	for (size_t i = 0; i < s->findings; i++) {
 		const struct view_finding *f = &s->finding[i];
 		bool mine = best && (int)best->class == c;
-		if (!f->where.known || !s->waste[f->class] || (mine && (int)f->class != c))
+		if (!(f->where.known || f->where.file) || !s->waste[f->class] ||
+		    (mine && (int)f->class != c))
 			continue;
 		if (!best || ((int)f->class == c && !mine) || f->ns > best->ns)
 			best = f;
@@ -228,6 +244,11 @@ static void put_cause(struct html *h)
 		html_put(h, ", ");
 		html_usd(h, s->cost.classes[c], "/ledger/classes/%s/usd", ana_class_names[c]);
 	}
+	if (s->result->skew_causes[c] > 0) {
+		html_put(h, "; and ");
+		html_ns(h, s->result->skew_causes[c], "/ledger/skew_causes/%s", ana_class_names[c]);
+		html_put(h, " in which other ranks waited for one that was late by it");
+	}
 	html_put(h, "</dd></div>\n");
 	if (worst_place(s, c))
 		put_place(h, worst_place(s, c), c);
@@ -236,16 +257,18 @@ static void put_cause(struct html *h)
 static void put_first_step(struct html *h)
 {
 	const struct view_summary *s = h->s;
+	const struct view_advice *a = view_advice_first(s);
+	size_t at = a ? (size_t)(a - s->advice) : 0;
 
-	if (!s->advices)
+	if (!a)
 		return;
 	html_put(h, "<div><dt>Do first</dt><dd><a href=\"#advice\">");
-	html_text(h, "b", s->advice[0].brief, "/advice/0/brief");
+	html_text(h, "b", a->brief, "/advice/%zu/brief", at);
 	html_put(h, "</a>. It saves at most ");
 	if (s->cost.known) {
-		html_usd(h, s->advice[0].saving_nano_usd, "/advice/0/saving_upper_usd");
+		html_usd(h, a->saving_nano_usd, "/advice/%zu/saving_upper_usd", at);
 	} else {
-		html_ns(h, s->advice[0].saving_ns, "/advice/0/saving_upper_ns");
+		html_ns(h, a->saving_ns, "/advice/%zu/saving_upper_ns", at);
 		html_put(h, " of GPU time");
 	}
 	html_put(h, " per run.</dd></div>\n");
@@ -274,6 +297,7 @@ void html_verdict(struct html *h)
 	html_put(h, "<dl class=\"answers\">\n");
 	put_cost(h);
 	put_waste(h);
+	html_idle(h);
 	put_cause(h);
 	put_first_step(h);
 	html_put(h, "</dl>\n");

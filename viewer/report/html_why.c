@@ -23,6 +23,11 @@ void html_doing(struct html *h, size_t at)
 	const struct view_finding *f = &h->s->finding[at];
 	const struct view_place *p = &f->where;
 
+	if (p->late) {
+		html_put(h, "the others waited for rank ");
+		html_id(h, p->rank, "/findings/%zu/where/rank", at);
+		html_put(h, ": ");
+	}
 	if (!p->known) {
 		html_put(h, view_class_meaning(f->class));
 		html_put(h, f->rest ? ", elsewhere" : "");
@@ -39,7 +44,7 @@ void html_spot(struct html *h, size_t at)
 {
 	const struct view_place *p = &h->s->finding[at].where;
 
-	if (!p->known || !p->file)
+	if ((!p->known && !p->late) || !p->file)
 		return;
 	fprintf(h->f, "<span class=\"mono\" data-from=\"/findings/%zu/where\">", at);
 	put_escaped(h, "<bdi class=\"spot\">", view_words_spot(&h->mem, p, LINE_COLUMNS), "</bdi>");

@@ -2,6 +2,7 @@
 /* The tables: where the GPU time went, by class, GPU, step, copy and gap. */
 #include <inttypes.h>
 #include "base/units.h"
+#include "findings/unused.h"
 #include "text_priv.h"
 
 #define GPUS_SHOWN 16
@@ -78,13 +79,13 @@ static void put_gpu(struct page *p, size_t i)
 	if (text_narrow(p)) {
 		fprintf(p->f, "%c %3" PRIu32 " %9s %5s %% %5s %%\n",
 			g->judgement.flagged ? '!' : ' ', g->index, held, busy, starved);
-		text_line(p, view_arena_printf(&p->mem, "%s; %s", text_judgement(p, &g->judgement),
-					       who));
+		text_line(p, view_arena_printf(&p->mem, "%s; %s",
+					       view_gpu_verdict_words(g, &p->mem), who));
 		return;
 	}
 	fprintf(p->f, "%c %3" PRIu32 "  %10s %6s %% %6s %% %10s  %s\n",
 		g->judgement.flagged ? '!' : ' ', g->index, held, busy, starved,
-		p->s->cost.known ? view_cents(cost, usd) : "", text_judgement(p, &g->judgement));
+		p->s->cost.known ? view_cents(cost, usd) : "", view_gpu_verdict_words(g, &p->mem));
 	fputs("       ", p->f);
 	text_wrap(p, 7, 9, who);
 }

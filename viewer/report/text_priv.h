@@ -31,9 +31,7 @@ void text_heading(struct page *p, const char *text);
 /* frame.c: lines of @text, none longer than columns - 4, in a box with @title. */
 void text_frame(FILE *f, const struct view_look *look, const char *title, const char *text);
 
-/* text_verdict.c: the verdict in its box; and its words alone, "input-bound, critical". */
-void text_verdict(struct page *p);
-const char *text_judgement(struct page *p, const struct ana_judgement *v);
+void text_verdict(struct page *p); /* text_verdict.c: in its box */
 
 /* text_why.c: the causes. */
 void text_causes(struct page *p, size_t most); /* of the verdict, in the box */

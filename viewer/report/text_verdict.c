@@ -4,25 +4,43 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/units.h"
+#include "findings/unused.h"
 #include "text_priv.h"
 
 #define FLAGGED_SHOWN 8
+
+static bool any_unused(const struct view_summary *s)
+{
+	struct view_unused u = view_unused_gpus(s);
+
+	return u.no_process || u.no_work;
+}
 
 static const char *severity_paint(const struct page *p, const struct ana_judgement *v)
 {
 	if (v->severity >= ANA_S_WARNING)
 		return text_paint(p, "\033[1;31m");
-	if (v->verdict == ANA_V_BUSY)
+	if (v->verdict == ANA_V_BUSY && !any_unused(p->s))
 		return text_paint(p, "\033[1;32m");
 	return text_paint(p, "\033[1;33m");
 }
 
-const char *text_judgement(struct page *p, const struct ana_judgement *v)
+/* Where no GPU did anything there is nothing to say of starving. */
+static const char *unused_sentence(struct page *p)
 {
-	const char *severity = ana_severity_names[v->severity];
+	const struct view_summary *s = p->s;
+	struct view_unused u = view_unused_gpus(s);
+	const char *words = view_unused_words(s, &p->mem);
+	view_unit idle, all, hours;
 
-	return view_arena_printf(&p->mem, "%s%s%s", ana_verdict_names[v->verdict],
-				 severity ? ", " : "", severity ? severity : "");
+	if (s->cost.known)
+		return view_arena_printf(&p->mem, "%s = %s of %s at %s", words,
+					 view_cents(idle, u.nano_usd),
+					 view_cents(all, s->cost.total),
+					 view_text_rates(s, &p->mem));
+	return view_arena_printf(&p->mem,
+				 "%s: %s GPU-hours; no price known: set one with --price USD",
+				 words, view_hours(hours, s->result->gpu_ns));
 }
 
 /* The sentence that carries the money, or how to get it. */
@@ -32,6 +50,8 @@ static const char *money_sentence(struct page *p)
 	view_unit starved, wasted, a, b, c, hours;
 	int64_t gpu_ns = s->result->gpu_ns;
 
+	if (view_all_unused(s))
+		return unused_sentence(p);
 	view_percent(starved, view_ppm(s->starved_ns, gpu_ns));
 	view_percent(wasted, view_ppm(s->wasted_ns, gpu_ns));
 	if (s->cost.known)
@@ -50,7 +70,7 @@ static void put_headline(struct page *p)
 {
 	const struct view_summary *s = p->s;
 	const struct ana_judgement *v = &s->result->judgement;
-	const char *what = text_judgement(p, v);
+	const char *what = view_verdict_words(s, &p->mem);
 	view_unit wall;
 
 	const char *who = p->look.box ? "" : "gpustarve: "; /* the box says it itself */
@@ -112,16 +132,35 @@ static void put_working(struct page *p)
 
 	if (!working || view_ppm(working, s->result->gpu_ns) > 900000)
 		return;
-	text_line(p, view_arena_printf(
-			     &p->mem,
-			     "without start-up and teardown: %s of GPU time, %s %% of it starved",
-			     view_duration(time, working),
-			     view_percent(share, view_ppm(s->starved_ns, working))));
+	text_line(p, view_arena_printf(&p->mem, "without %s: %s of GPU time, %s %% of it starved",
+				       s->result->classes[ANA_EXCLUDED_NO_PROCESS]
+					       ? "start-up, teardown and time that no process used"
+					       : "start-up and teardown",
+				       view_duration(time, working),
+				       view_percent(share, view_ppm(s->starved_ns, working))));
+}
+
+/* Some GPUs worked and others did not: that is a loss beside the one the verdict is about. */
+static void put_unused(struct page *p)
+{
+	const struct view_summary *s = p->s;
+	struct view_unused u = view_unused_gpus(s);
+	view_unit what;
+
+	if (!any_unused(s) || view_all_unused(s))
+		return;
+	if (s->cost.known)
+		view_cents(what, u.nano_usd);
+	else
+		view_duration(what, u.ns);
+	text_line(p, view_arena_printf(&p->mem, "%s = %s%s", view_unused_words(s, &p->mem), what,
+				       s->cost.known ? "" : " of GPU time"));
 }
 
 static void verdict_lines(struct page *p)
 {
 	put_headline(p);
+	put_unused(p);
 	put_working(p);
 	text_causes(p, 3);
 	text_culprits(p, 3);

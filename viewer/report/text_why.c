@@ -64,22 +64,11 @@ static const char *saving(struct page *p, const struct view_advice *a)
 				 view_hours(text, a->saving_ns));
 }
 
-/* What the verdict is about comes first: the largest saving may lie elsewhere. */
-static const struct view_advice *first_advice(const struct view_summary *s)
-{
-	bool starved = s->result->judgement.verdict == ANA_V_INPUT_BOUND;
-
-	for (size_t i = 0; i < s->advices; i++)
-		if (!starved || ana_class_is_input(s->advice[i].class))
-			return &s->advice[i];
-	return s->advices ? &s->advice[0] : NULL;
-}
-
 void text_next(struct page *p)
 {
-	const struct view_advice *a = first_advice(p->s);
+	const struct view_advice *a = view_advice_first(p->s);
 
-	if (!a || p->s->result->judgement.verdict == ANA_V_BUSY)
+	if (!a)
 		return;
 	fputs("  next: ", p->f);
 	text_wrap(p, 8, 8, view_arena_printf(&p->mem, "%s; %s", a->brief, saving(p, a)));

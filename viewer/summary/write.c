@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/jsonout.h"
+#include "findings/unused.h"
 #include "summary.h"
 #include "priv.h"
 #include "base/units.h"
@@ -195,6 +196,20 @@ static void put_gpus(struct view_jsonout *j, const struct view_summary *s)
 	view_json_end(j);
 }
 
+/* GPUs that did nothing at all; part of what the classes say. */
+static void put_unused(struct view_jsonout *j, const struct view_summary *s)
+{
+	struct view_unused u = view_unused_gpus(s);
+
+	view_json_flat_object(j, "unused");
+	view_json_uint(j, "gpus", u.no_process + u.no_work);
+	view_json_uint(j, "no_process_gpus", u.no_process);
+	view_json_uint(j, "no_work_gpus", u.no_work);
+	view_json_int(j, "ns", u.ns);
+	view_json_usd(j, "usd", u.nano_usd, s->cost.known);
+	view_json_end(j);
+}
+
 static void put_ledger(struct view_jsonout *j, const struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
@@ -220,6 +235,7 @@ static void put_ledger(struct view_jsonout *j, const struct view_summary *s)
 	view_json_int(j, "busy_ns", view_busy_ns(s));
 	view_json_int(j, "working_ns", view_working_ns(s));
 	view_json_percent(j, "starved_of_working_pct", view_ppm(s->starved_ns, view_working_ns(s)));
+	put_unused(j, s);
 	view_json_flat_array(j, "waste_set");
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (s->waste[c])

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Advice where one rank is late: what the others waited for it counts with its own time, and the
+ * advice says whose loader, collector or lock it is.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "advice.h"
+#include "base/units.h"
+
+#define NAMED_PPM 100000 /* of what all waited for the class: ranks below it are not named */
+
+int64_t view_advice_ns(const struct view_summary *s, enum ana_class c)
+{
+	int64_t ns = s->result->classes[c];
+
+	view_cost_add(&ns, s->result->skew_causes[c]);
+	return ns;
+}
+
+int64_t view_advice_nano_usd(const struct view_summary *s, enum ana_class c)
+{
+	int64_t usd = s->cost.classes[c];
+
+	view_cost_add(&usd, s->cost.skew[c]);
+	return usd;
+}
+
+static bool is_late(const struct view_summary *s, const struct ana_rank *r, enum ana_class c)
+{
+	return r->culprit == ANA_CULPRIT_STABLE &&
+	       view_ppm(r->causes[c], s->result->skew_causes[c]) >= NAMED_PPM;
+}
+
+/* The one that others waited for most, in class @c; NULL: none is late again and again. */
+static const struct ana_rank *latest(const struct view_summary *s, enum ana_class c, size_t *count)
+{
+	const struct ana_ranks *all = &s->result->ranks;
+	const struct ana_rank *best = NULL;
+
+	*count = 0;
+	for (size_t i = 0; i < all->rows; i++) {
+		const struct ana_rank *r = &all->row[i];
+		if (!is_late(s, r, c))
+			continue;
+		++*count;
+		if (!best || r->causes[c] > best->causes[c])
+			best = r;
+	}
+	return best;
+}
+
+bool view_advice_is_late(const struct view_summary *s, enum ana_class c)
+{
+	size_t count;
+
+	return latest(s, c, &count) != NULL;
+}
+
+/* "rank 2 on node0", "GPU 5", "rank 2 on node0 and 1 more". */
+static const char *name(struct view_summary *s, const struct ana_rank *r, size_t count)
+{
+	const char *host = s->result->gpu[r->gpu].host;
+	bool known = s->hosts > 1 && host && host[0];
+	const char *more = count > 1 ? view_arena_printf(&s->mem, " and %zu more", count - 1) : "";
+
+	if (r->has_rank)
+		return view_arena_printf(&s->mem, "rank %" PRId32 "%s%s%s", r->rank,
+					 known ? " on " : "", known ? host : "", more);
+	return view_arena_printf(&s->mem, "GPU %" PRIu32 "%s", r->gpu, more);
+}
+
+/* ", its line data.py:42 __getitem__"; "" where samples showed none of this class. */
+static const char *line_of(struct view_summary *s, const struct ana_rank *r, enum ana_class c)
+{
+	const char *slash = r->file ? strrchr(r->file, '/') : NULL;
+	const char *file = slash && slash[1] ? slash + 1 : r->file;
+
+	if (!file || r->top_cause != c)
+		return "";
+	return view_arena_printf(&s->mem, ", its line %s:%" PRIu32 "%s%s", file, r->line,
+				 r->function ? " " : "", r->function ? r->function : "");
+}
+
+const char *view_advice_late(struct view_summary *s, enum ana_class c)
+{
+	size_t count;
+	const struct ana_rank *r = latest(s, c, &count);
+	view_unit time, late, of;
+
+	if (!r)
+		return "";
+	return view_arena_printf(
+		&s->mem,
+		"; %s of it others waited inside collectives for %s, which came late to %s of %s%s",
+		view_duration(time, s->result->skew_causes[c]), name(s, r, count),
+		view_count(late, r->late_much), view_count(of, r->matched), line_of(s, r, c));
+}
+
+const char *view_advice_for_rank(struct view_summary *s, enum ana_class c)
+{
+	size_t count;
+	const struct ana_rank *r = latest(s, c, &count);
+
+	if (!r || s->result->skew_causes[c] < s->result->classes[c])
+		return "";
+	return view_arena_printf(&s->mem, ", on %s", name(s, r, count));
+}
+
+/* The class is "compute": nobody waits for anything but the rank's own work. */
+bool view_advise_uneven(struct view_summary *s, struct view_advice *a)
+{
+	size_t count;
+	const struct ana_rank *r = latest(s, a->class, &count);
+	view_unit slower;
+
+	if (!r)
+		return false;
+	a->saving_ns = s->result->skew_causes[a->class];
+	a->saving_nano_usd = s->cost.skew[a->class];
+	a->why = view_arena_printf(&s->mem, "%s: it was late by its own computing%s",
+				   ana_class_names[a->class], view_advice_late(s, a->class));
+	a->brief = view_arena_printf(&s->mem, "%s for %s",
+				     r->straggler ? "a GPU as fast as the others'"
+						  : "no more work than the others'",
+				     name(s, r, count));
+	if (r->straggler)
+		a->action = view_arena_printf(
+			&s->mem,
+			"the same kernels take %s %% longer there: look at the GPU's clocks, "
+			"temperature and neighbours, or leave it out",
+			view_percent(slower, r->straggler_ppm));
+	return true;
+}

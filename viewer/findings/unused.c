@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unused.h"
+
+/* All of its time is of classes that say that nothing ran. */
+static bool did_nothing(const struct ana_gpu *g)
+{
+	__int128 nothing = (__int128)g->classes[ANA_EXCLUDED_STARTUP] +
+			   g->classes[ANA_EXCLUDED_TEARDOWN] + g->classes[ANA_EXCLUDED_NO_PROCESS];
+
+	return g->held_ns > 0 && !g->ops && nothing == g->held_ns;
+}
+
+static bool nobody_used(const struct ana_gpu *g)
+{
+	return did_nothing(g) && g->classes[ANA_EXCLUDED_NO_PROCESS] == g->held_ns;
+}
+
+struct view_unused view_unused_gpus(const struct view_summary *s)
+{
+	struct view_unused u = { 0 };
+
+	for (size_t i = 0; i < s->result->gpus; i++) {
+		const struct ana_gpu *g = &s->result->gpu[i];
+		if (!did_nothing(g))
+			continue;
+		view_cost_add(&u.ns, g->held_ns);
+		view_cost_add(&u.nano_usd, view_gpu_nano_usd(s, i));
+		if (nobody_used(g)) {
+			u.no_process++;
+			continue;
+		}
+		u.no_work++;
+		view_cost_add(&u.no_work_ns, g->held_ns);
+		view_cost_add(&u.no_work_nano_usd, view_gpu_nano_usd(s, i));
+	}
+	return u;
+}
+
+bool view_all_unused(const struct view_summary *s)
+{
+	struct view_unused u = view_unused_gpus(s);
+
+	return s->result->gpus && u.no_process + u.no_work == s->result->gpus;
+}
+
+/* "the GPU", "any of the 4 GPUs", "3 of 4 GPUs". */
+static const char *which(struct view_arena *mem, size_t n, size_t all)
+{
+	if (all == 1)
+		return "the GPU";
+	if (n == all)
+		return view_arena_printf(mem, "any of the %zu GPUs", all);
+	return view_arena_printf(mem, "%zu of %zu GPUs", n, all);
+}
+
+const char *view_unused_words(const struct view_summary *s, struct view_arena *mem)
+{
+	struct view_unused u = view_unused_gpus(s);
+	size_t all = s->result->gpus;
+	const char *first = "", *second = "";
+
+	if (u.no_process)
+		first = view_arena_printf(mem, "no process used %s", which(mem, u.no_process, all));
+	if (u.no_work)
+		second = view_arena_printf(mem, "nothing ran on %s that %s held",
+					   which(mem, u.no_work, all),
+					   all == 1 ? "a process" : "processes");
+	return view_arena_printf(mem, "%s%s%s", first, *first && *second ? ", and " : "", second);
+}
+
+static const char *words(const struct ana_judgement *v, struct view_arena *mem)
+{
+	const char *severity = ana_severity_names[v->severity];
+
+	return view_arena_printf(mem, "%s%s%s", ana_verdict_names[v->verdict], severity ? ", " : "",
+				 severity ? severity : "");
+}
+
+const char *view_judgement_words(const struct view_summary *s, struct view_arena *mem)
+{
+	return view_all_unused(s) ? "idle" : words(&s->result->judgement, mem);
+}
+
+const char *view_verdict_words(const struct view_summary *s, struct view_arena *mem)
+{
+	struct view_unused u = view_unused_gpus(s);
+	size_t n = u.no_process + u.no_work;
+	const char *judgement = view_judgement_words(s, mem);
+
+	if (!n || n == s->result->gpus)
+		return judgement;
+	return view_arena_printf(mem, "%s, %zu of %zu GPUs idle", judgement, n, s->result->gpus);
+}
+
+const char *view_gpu_verdict_words(const struct ana_gpu *g, struct view_arena *mem)
+{
+	return did_nothing(g) ? "idle" : words(&g->judgement, mem);
+}
