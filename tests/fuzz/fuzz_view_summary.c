@@ -14,10 +14,10 @@
 #include "report/text.h"
 #include "unit/view_made.h"
 
+static const struct view_look narrow = { true, true, true, 20 };
+
 static void write_all(const struct view_summary *s, FILE *f)
 {
-	const struct view_look narrow = { true, true, true, 20 };
-
 	view_summary_write(s, f);
 	view_text_verdict(s, f, &narrow, "report.html");
 	view_text_report(s, f, &narrow);
@@ -35,7 +35,8 @@ static void compare_as(const struct view_summary *a, const struct view_summary *
 	FILE *f = open_memstream(&text, &len);
 
 	view_compare(&c, s, path, 3, month);
-	view_compare_text(&c, f, true);
+	view_compare_text(&c, f, &view_look_plain);
+	view_compare_text(&c, f, &narrow);
 	view_compare_json(&c, f);
 	view_compare_html(&c, f);
 	for (size_t i = 0; i < c.pair[0].promises; i++)

@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "base/utf8.h"
 #include "compare/compare.h"
+#include "compare/priv.h"
 #include "base/wrap.h"
 #include "view_made.h"
 
@@ -215,7 +216,7 @@ static void expect_refused(struct both *b, const char *shown, unsigned int parts
 		EXPECT_INT(b->p->why[k] != NULL, parts >> k & 1);
 	for (size_t i = 0; i < b->p->measures; i++)
 		EXPECT(!b->p->measure[i].comparable || !(parts >> b->p->measure[i].part & 1));
-	view_compare_text(&b->c, f, false);
+	view_compare_text(&b->c, f, &view_look_plain);
 	fclose(f);
 	for (char *p = text; (p = strchr(p, '\n')); p++) /* undo the wrapping */
 		if (!strncmp(p, "\n    ", 5))
@@ -280,7 +281,7 @@ static void test_refused(void)
 
 static void pages(const struct view_comparison *c, FILE *f)
 {
-	view_compare_text(c, f, false);
+	view_compare_text(c, f, &view_look_plain);
 	view_compare_html(c, f);
 	view_compare_json(c, f);
 }
@@ -299,7 +300,7 @@ static char *page_of(const struct view_comparison *c,
 
 static void text_page(const struct view_comparison *c, FILE *f)
 {
-	view_compare_text(c, f, false);
+	view_compare_text(c, f, &view_look_plain);
 }
 
 /* Every string hostile: no control character, no markup, no line over 80 columns. */
@@ -325,6 +326,42 @@ static void test_evil(void)
 }
 
 /* A run beside itself changes nothing, in no unit. */
+static int narrow_columns;
+
+static void narrow_page(const struct view_comparison *c, FILE *f)
+{
+	struct view_look look = { .columns = narrow_columns };
+
+	view_compare_text(c, f, &look);
+}
+
+/* On a narrower terminal nothing sticks out, and every figure of the wide page is there. */
+static void test_narrow(void)
+{
+	struct both b;
+
+	compare(&b, starved(), fed(), 10);
+	for (narrow_columns = 40; narrow_columns < 80; narrow_columns += 13) {
+		char *text = page_of(&b.c, narrow_page);
+		size_t longest = 0;
+		for (char *p = text; *p; p += strcspn(p, "\n") + 1)
+			longest = strcspn(p, "\n") > longest ? strcspn(p, "\n") : longest;
+		EXPECT(longest <= (size_t)narrow_columns && longest > 30);
+		for (char *p = text; (p = strchr(p, '\n')); p++) /* undo the wrapping */
+			if (!strncmp(p, "\n    ", 5))
+				memmove(p + 1, p + 5, strlen(p + 5) + 1), *p = ' ';
+		for (size_t i = 0; i < b.p->measures; i++) {
+			const struct view_measure *m = &b.p->measure[i];
+			view_unit shown;
+			if (m->known[0])
+				EXPECT(strstr(text, compare_figure(shown, m->figure, m->value[0])));
+			EXPECT(!(m->known[0] || m->known[1]) || strstr(text, m->title));
+		}
+		free(text);
+	}
+	done(&b);
+}
+
 static void test_itself(void)
 {
 	struct both b;
@@ -361,5 +398,6 @@ static void test_without_price(void)
 int main(void)
 {
 	return RUN(test_measures, test_promise, test_slow_start, test_elsewhere, test_new_place,
-		   test_moved, test_refused, test_evil, test_itself, test_without_price);
+		   test_moved, test_refused, test_evil, test_narrow, test_itself,
+		   test_without_price);
 }

@@ -231,12 +231,13 @@ static void show(const struct opts *o, const struct view_summary *s, FILE *f)
 static void show_comparison(const struct opts *o, const struct view_summary *const *s,
 			    const char *const *path, size_t n, FILE *f)
 {
+	struct view_look look = view_look_of(f);
 	struct view_comparison c;
 
 	view_compare(&c, s, path, n, o->runs_per_month);
 	switch (o->format) {
 	case TEXT:
-		view_compare_text(&c, f, view_text_colour(f));
+		view_compare_text(&c, f, &look);
 		break;
 	case JSON:
 		view_compare_json(&c, f);

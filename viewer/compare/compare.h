@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "report/text.h"
 #include "summary/summary.h"
 
 #define VIEW_COMPARE_SCHEMA "gpustarve.comparison/1"
@@ -156,9 +157,9 @@ void view_comparison_fini(struct view_comparison *c);
 /* The measure of that id; never NULL for ids that measures.c has. */
 const struct view_measure *view_pair_measure(const struct view_pair *p, const char *id);
 
-/* The pages. Text in 80 columns. */
+/* The pages. Text in the columns of the terminal, 80 elsewhere. */
 void view_compare_json(const struct view_comparison *c, FILE *f);
-void view_compare_text(const struct view_comparison *c, FILE *f, bool colour);
+void view_compare_text(const struct view_comparison *c, FILE *f, const struct view_look *look);
 void view_compare_html(const struct view_comparison *c, FILE *f);
 
 #endif

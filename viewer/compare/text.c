@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The comparison for a terminal: the sentence first, then what it stands on, in 80 columns. */
+/*
+ * The comparison for a terminal: the sentence first, then what it stands on, in as many columns as
+ * there are. Fewer than 80 give tables less to show, and figures lines of their own.
+ */
 #include <string.h>
 #include "priv.h"
 #include "base/wrap.h"
@@ -11,24 +14,37 @@ struct sheet {
 	const struct view_comparison *c;
 	const struct view_pair *p;
 	FILE *f;
-	bool colour;
+	const struct view_look *look;
 	struct view_arena mem;
 };
 
 static const char *paint(const struct sheet *s, const char *code)
 {
-	return s->colour ? code : "";
+	return s->look->colour ? code : "";
+}
+
+static bool narrow(const struct sheet *s)
+{
+	return s->look->columns < VIEW_COLUMNS;
+}
+
+/* A pipe gets long words whole, so that paths in it can be used. */
+static void wrap(struct sheet *s, int at, int hang, const char *text)
+{
+	view_wrap_in(s->f, s->look->columns, narrow(s), at, hang, text);
 }
 
 static void put_heading(struct sheet *s, const char *text)
 {
-	fprintf(s->f, "\n%s%s%s\n", paint(s, "\033[1m"), text, paint(s, "\033[0m"));
+	fprintf(s->f, "\n%s", paint(s, "\033[1m"));
+	wrap(s, 0, 2, text);
+	fputs(paint(s, "\033[0m"), s->f);
 }
 
 static void put_item(struct sheet *s, int hang, const char *text)
 {
 	fputs("  ", s->f);
-	view_wrap(s->f, 2, hang, text);
+	wrap(s, 2, hang, text);
 }
 
 static void put_runs(struct sheet *s)
@@ -39,17 +55,32 @@ static void put_runs(struct sheet *s)
 					   compare_run_words(&s->c->run[i], &s->mem)));
 }
 
+/* "cost per step: A $0.12, B $0.10, -$0.02 (-16.7 %)". */
+static void put_figures(struct sheet *s, const char *title, const char *a, const char *b,
+			const char *difference, const char *change)
+{
+	put_item(s, 4,
+		 view_arena_printf(&s->mem, "%s: %s %s, %s %s%s%s%s%s%s", title, s->c->run[0].label,
+				   a, s->c->run[s->p->run].label, b, *difference ? ", " : "",
+				   difference, *change ? " (" : "", change, *change ? ")" : ""));
+}
+
 /* Numbers are ASCII, so that padding counts columns. */
 static void put_row(struct sheet *s, const char *title, const char *a, const char *b,
 		    const char *difference, const char *change)
 {
-	fprintf(s->f, "  %-22s %14s %14s %14s %9s\n", title, a, b, difference, change);
+	if (narrow(s))
+		put_figures(s, title, a, b, difference, change);
+	else
+		fprintf(s->f, "  %-22s %14s %14s %14s %9s\n", title, a, b, difference, change);
 }
 
 static void put_measures(struct sheet *s)
 {
 	put_heading(s, "Beside each other");
-	put_row(s, "", s->c->run[0].label, s->c->run[s->p->run].label, "difference", "change");
+	if (!narrow(s))
+		put_row(s, "", s->c->run[0].label, s->c->run[s->p->run].label, "difference",
+			"change");
 	for (size_t i = 0; i < s->p->measures; i++) {
 		const struct view_measure *m = &s->p->measure[i];
 		view_unit a = "-", b = "-", d = "", change = "";
@@ -79,6 +110,12 @@ static void put_class(struct sheet *s, const struct view_class_change *k)
 			compare_figure(step[i], VIEW_FIGURE_NS, k->step_ns[i]);
 		else
 			strcpy(step[i], "-");
+	if (narrow(s)) {
+		fprintf(s->f, "  %-19s %8s %8s\n", name,
+			compare_figure(a, VIEW_FIGURE_PPM, k->ppm[0]),
+			compare_figure(b, VIEW_FIGURE_PPM, k->ppm[1]));
+		return;
+	}
 	fprintf(s->f, "  %-20s %8s %8s  %11s %11s %12s\n", name,
 		compare_figure(a, VIEW_FIGURE_PPM, k->ppm[0]),
 		compare_figure(b, VIEW_FIGURE_PPM, k->ppm[1]), step[0], step[1],
@@ -89,8 +126,13 @@ static void put_classes(struct sheet *s)
 {
 	const char *a = s->c->run[0].label, *b = s->c->run[s->p->run].label;
 
-	put_heading(s, "Where the GPU time went (share, and time per step)");
-	fprintf(s->f, "  %-20s %8s %8s  %11s %11s %12s\n", "class", a, b, a, b, "difference");
+	put_heading(s, narrow(s) ? "Where the GPU time went (share)"
+				 : "Where the GPU time went (share, and time per step)");
+	if (narrow(s))
+		fprintf(s->f, "  %-19s %8s %8s\n", "class", a, b);
+	else
+		fprintf(s->f, "  %-20s %8s %8s  %11s %11s %12s\n", "class", a, b, a, b,
+			"difference");
 	for (size_t i = 0; i < s->p->classes; i++)
 		if (s->p->class[i].ppm[0] >= LEAST_PPM || s->p->class[i].ppm[1] >= LEAST_PPM)
 			put_class(s, &s->p->class[i]);
@@ -106,13 +148,17 @@ static void put_findings(struct sheet *s)
 	for (size_t i = 0; i < n && i < FINDINGS_SHOWN; i++) {
 		const struct view_finding_change *f = &s->p->finding[i];
 		const struct view_finding *at = f->finding[1] ? f->finding[1] : f->finding[0];
-		fprintf(s->f, "  %-7s %-18s ", view_finding_states[f->status],
+		int hang = narrow(s) ? 4 : 29;
+		fprintf(s->f, "  %-7s %-18s", view_finding_states[f->status],
 			ana_class_names[at->class]);
-		view_wrap(s->f, 29, 29, compare_finding_words(s->c, s->p, f, &s->mem));
-		fprintf(s->f, "%29s", "");
-		view_wrap(s->f, 29, 29,
-			  view_arena_printf(&s->mem, "(%s)",
-					    compare_finding_figures(s->p, f, &s->mem)));
+		if (narrow(s))
+			fprintf(s->f, "\n%*s", hang, "");
+		else
+			fputc(' ', s->f);
+		wrap(s, hang, hang, compare_finding_words(s->c, s->p, f, &s->mem));
+		fprintf(s->f, "%*s", hang, "");
+		wrap(s, hang, hang,
+		     view_arena_printf(&s->mem, "(%s)", compare_finding_figures(s->p, f, &s->mem)));
 	}
 	if (n > FINDINGS_SHOWN || s->p->findings_left_out)
 		fprintf(s->f, "  and %zu more (see --format json)\n",
@@ -151,7 +197,7 @@ static void put_pair(struct sheet *s)
 
 	fprintf(s->f, "%s", paint(s, "\033[1m"));
 	fputs("gpustarve: ", s->f);
-	view_wrap(s->f, 11, 2, s->p->sentence);
+	wrap(s, 11, 2, s->p->sentence);
 	fprintf(s->f, "%s", paint(s, "\033[0m"));
 	put_runs(s);
 	if (saving)
@@ -165,9 +211,9 @@ static void put_pair(struct sheet *s)
 	put_promises(s);
 }
 
-void view_compare_text(const struct view_comparison *c, FILE *f, bool colour)
+void view_compare_text(const struct view_comparison *c, FILE *f, const struct view_look *look)
 {
-	struct sheet s = { .c = c, .f = f, .colour = colour };
+	struct sheet s = { .c = c, .f = f, .look = look };
 
 	for (size_t i = 0; i + 1 < c->runs; i++) {
 		if (i)
