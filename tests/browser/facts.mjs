@@ -46,6 +46,13 @@ function read() {
     joined,
     loose,
     block: block ? block.textContent : null,
+    // of a comparison: figures in cells, with the measure or the class of their row
+    cells: [...document.querySelectorAll('td')].flatMap((e) => {
+      const unit = ['ns', 'ppm', 'nano_usd', 'count', 'bytes'].find((u) => e.hasAttribute(`data-${u}`));
+      const row = e.closest('tr');
+      return unit ? [{ unit, value: e.getAttribute(`data-${unit}`), text: shown(e),
+        row: row.dataset.measure || shown(row.cells[0]) }] : [];
+    }),
     charts: [...document.querySelectorAll('[data-chart]')].map((e) => e.dataset.chart),
     sections: [...document.querySelectorAll('h1, h2, h3')].map(shown),
     // nothing of a run may have become markup: these elements are never the page's own

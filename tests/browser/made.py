@@ -148,17 +148,17 @@ def fed_step(p, t, k, wait, work, workers=4, name='gemm', data='/data/imagenet/s
     return t
 
 
-def starved(where):
-    """Half a minute in which four workers on a slow file system feed one H100; some steps take far
-    longer than the rest."""
-    made = Made('starved', labels={'team': 'vision', 'commit': '4f2a11c'})
-    steps, end = 300, BEGIN + 39 * S
+def starved(where, name='starved', least=60):
+    """Half a minute in which four workers on a slow file system feed one H100, each batch awaited for
+    @least ms or a little longer; some steps take far longer than the rest."""
+    made = Made(name, labels={'team': 'vision', 'commit': '4f2a11c'})
+    steps, end = 300, BEGIN + (39 * S if least == 60 else 50 * S)
     p = made.process('node1', 4242, BEGIN, end, gpus=[(1, H100)])
     p.settings(4)
     p.put('facts', BEGIN + S, 0, 40 * 10**9, 85 * 10**9, 31, 0)
     t = p.kernel(BEGIN + 2 * S, 30 * MS, 'warm_up')
     for k in range(1, steps + 1):
-        wait = (900 if k % 97 == 0 else 60 + k * 7 % 23) * MS
+        wait = (900 if k % 97 == 0 else least + k * 7 % 23) * MS
         t = fed_step(p, t + 50 * US, k, wait, 40 * MS)
     p.put('pulse', t, t, 120 * MS)
     assert t < end, t

@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.join(HERE, '..', 'e2e'))
 import gs  # noqa: E402
 import broken  # noqa: E402
 import browsing  # noqa: E402
+import compared  # noqa: E402
 import figures  # noqa: E402
 import made  # noqa: E402
 
@@ -149,6 +150,47 @@ def check_pages(reports, everything):
     return facts
 
 
+def check_comparisons(where, runs, everything):
+    """Runs beside each other: alike, of another kind, with hostile names, with nothing to compare."""
+    pages = [compared.Comparison(where, 'fed', [runs['starved'], runs['starved-slower'], runs['hostile']],
+                                 ['--price', '6.88', '--runs-per-month', '30'])]
+    if everything:
+        pages += [compared.Comparison(where, 'classes', [runs['classes'], runs['idle']]),
+                  compared.Comparison(where, 'ranks', [runs['ranks'], runs['healthy']])]
+    by_name = {p.name: p for p in pages}
+    for seen in browsing.drive([p.job(everything) for p in pages] + broken_comparisons(where, pages[0])):
+        page = by_name.get(seen['job'])
+        told = compared_view(seen, (page or pages[0]).document)
+        if page:
+            for kind, what in told:
+                gs.check(False, f'{seen["job"]}, {seen["view"]}: {kind}: {what}')
+            print(f'{seen["job"]} {seen["view"]}: {len(seen["facts"]["cells"])} figures, {seen["ms"]} ms')
+            continue
+        kinds, told = compared.BROKEN[seen['job']][1], {kind for kind, _ in told}
+        gs.check(told & kinds == kinds, f'broken on purpose: {seen["job"]}: want {sorted(kinds)}, got {sorted(told)}')
+
+
+def compared_view(seen, document):
+    out, facts = [(c['kind'], c['what']) for c in seen['complaints']], seen['facts']
+    if not facts:
+        return out + [('browser', 'nothing could be read')]
+    out += compared.complaints(facts, document) + [('alien', markup) for markup in facts['alien']]
+    return out + ([('alien', f'title {facts["title"]}')] if facts['title'] == 'owned' else [])
+
+
+def broken_comparisons(where, page):
+    with open(page.file, encoding='utf-8') as f:
+        html = f.read()
+    jobs = []
+    for name, (change, kinds) in compared.BROKEN.items():
+        file = os.path.join(where, f'compare-broken-{len(jobs)}.html')
+        with open(file, 'w', encoding='utf-8') as f:
+            f.write(change(html))
+        jobs.append({'name': name, 'file': file, 'quick': True, 'views': ['narrow' if 'width' in kinds else 'light'],
+                     'checks': ['axe'] if 'axe' in kinds else []})
+    return jobs
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument('--all', action='store_true', default=gs.BIG)
@@ -159,9 +201,9 @@ def main():
     browsing.modules()
     with gs.scratch() as scratch:
         where = args.keep or scratch
-        reports = []
+        reports, runs = [], {}
         for kind in args.kinds:
-            run = made.KINDS[kind](where)
+            run = runs[kind] = made.KINDS[kind](where)
             if kind in NO_PAGE:
                 check_refusal(run)
                 continue
@@ -170,6 +212,9 @@ def main():
             check_kind(r)
             gs.check(r.bytes <= 10**6, f'{r.name}: {r.bytes} bytes')
         check_pages(reports, args.all)
+        if set(args.kinds) >= set(made.KINDS):
+            runs['starved-slower'] = made.starved(where, 'starved-slower', 90)
+            check_comparisons(where, runs, args.all)
         for r in reports:
             if r.name == 'starved-job':
                 check_broken(where, r, args.all)

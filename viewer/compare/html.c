@@ -30,17 +30,38 @@ static void put_head(struct sheet *s)
 	fputs("</style>\n</head>\n<body>\n<main>\n", s->f);
 }
 
-/* As html_escape; the arrow of text as one character, for lines must not break within it. */
+/* Up to @before in @text, which @mark takes the place of; NULL: it is not there. */
+static const char *put_mark(struct sheet *s, const char *text, const char *before, const char *mark)
+{
+	const char *at = strstr(text, before);
+
+	if (!at)
+		return NULL;
+	html_escape(s->f, view_arena_copy(&s->mem, text, (size_t)(at - text)));
+	fputs(mark, s->f);
+	return at + strlen(before);
+}
+
+static void put_percents(struct sheet *s, const char *text)
+{
+	const char *rest;
+
+	while ((rest = put_mark(s, text, " %", "&nbsp;%")) != NULL)
+		text = rest;
+	html_escape(s->f, text);
+}
+
+/* As html_escape; the arrow of text as one character, and no line breaks before a percent sign. */
 static void put_text(struct sheet *s, const char *text)
 {
 	const char *arrow;
 
 	while ((arrow = strstr(text, " -> ")) != NULL) {
-		html_escape(s->f, view_arena_copy(&s->mem, text, (size_t)(arrow - text)));
+		put_percents(s, view_arena_copy(&s->mem, text, (size_t)(arrow - text)));
 		fputs(" &rarr; ", s->f);
 		text = arrow + 4;
 	}
-	html_escape(s->f, text);
+	put_percents(s, text);
 }
 
 static void put_runs(struct sheet *s)
@@ -67,10 +88,10 @@ static void table_begin(struct sheet *s, const char *id, const char *title, cons
 	const char *b = s->c->run[s->p->run].label;
 
 	fprintf(s->f,
-		"<section aria-labelledby=\"%s-%s\">\n<h2 id=\"%s-%s\">%s</h2>\n"
-		"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"%s-%s\">"
+		"<section>\n<h2 id=\"%s-%s\">%s</h2>\n"
+		"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s, %s and %s\">"
 		"<table>\n<thead><tr><th scope=\"col\">%s</th>%s</tr></thead>\n<tbody>\n",
-		id, b, id, b, title, id, b, first, rest);
+		id, b, title, title, s->c->run[0].label, b, first, rest);
 }
 
 static void table_end(struct sheet *s)
