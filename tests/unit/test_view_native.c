@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of native frames are not in the trace: what verify does when only one side has them. */
-#include "trace/native.h"
+#include "findings/native.h"
 
 #include "harness.h"
 

@@ -3,7 +3,7 @@
  * A GPU that several jobs share: the parts of all jobs add up to one.
  */
 #include "harness.h"
-#include "run/share.h"
+#include "cost/share.h"
 #include "wire/session.pb-c.h"
 
 #define SECOND 1000000000LL

@@ -6,7 +6,6 @@
 #include <string.h>
 #include "log.h"
 #include "near.h"
-#include "summary/summary.h"
 
 /* The long option that @word, "--prise=2", may have been meant as; NULL: none. */
 static const char *meant(const char *word, const struct option *longs)
@@ -54,30 +53,6 @@ bool view_option_price_model(const char *text)
 			return true;
 	view_error("--price-model %s: no such model; one of on-demand, spot, reserved, owned",
 		   text);
-	return false;
-}
-
-bool view_option_window(const char *text, enum ana_window *window)
-{
-	if (!strcmp(text, "job"))
-		*window = ANA_WINDOW_JOB;
-	else if (!strcmp(text, "device"))
-		*window = ANA_WINDOW_DEVICE;
-	else {
-		view_error("--window %s: no such window; job or device", text);
-		return false;
-	}
-	return true;
-}
-
-bool view_option_waste(const char *text, bool waste[ANA_CLASSES])
-{
-	char bad[64];
-
-	if (!view_waste_parse(text, waste, bad))
-		return true;
-	view_error("--waste %s: '%s' is no class; name classes such as input.*,host.sync", text,
-		   bad);
 	return false;
 }
 

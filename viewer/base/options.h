@@ -6,7 +6,6 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "analysis/ledger.h"
 
 /*
  * getopt_long without its own messages: says "gpustarve: run: unknown option ...; see ..." and
@@ -16,9 +15,6 @@ int view_getopt(int argc, char **argv, const char *shorts, const struct option *
 
 /* on-demand, spot, reserved or owned. */
 bool view_option_price_model(const char *text);
-
-bool view_option_window(const char *text, enum ana_window *window);
-bool view_option_waste(const char *text, bool waste[ANA_CLASSES]);
 
 /* "512M", "2G", "1000000" to bytes. */
 bool view_option_size(const char *text, uint64_t *bytes);

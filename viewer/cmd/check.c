@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "choices.h"
 #include "cmd.h"
 #include "check/out.h"
 #include "base/log.h"

@@ -15,7 +15,7 @@
 #include "run/install.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "run/place.h"
+#include "cost/machine.h"
 #include "cost/prices.h"
 #include "probe_cuda.h"
 #include "probe_host.h"
@@ -270,7 +270,7 @@ static void check_sampling(void)
 static void check_prices(void)
 {
 	struct view_prices site = { 0 }, builtin = { 0 };
-	struct view_place here;
+	struct view_machine here;
 	const char *env = getenv("GPUSTARVE_PRICES"), *why = NULL;
 	const char *path = env && env[0] ? env : VIEW_PRICES_SITE_FILE;
 	char text[512];
@@ -287,7 +287,7 @@ static void check_prices(void)
 	view_prices_builtin(&builtin);
 	snprintf(text, sizeof(text), "%zu prices", builtin.rows);
 	good("built-in catalogue", text);
-	view_place_here(&here);
+	view_machine_here(&here);
 	if (here.provider[0]) {
 		snprintf(text, sizeof(text), "%s %s", here.provider, here.instance_type);
 		good("this machine", text);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "summary/analyse.h"
+#include "choices.h"
 #include "cmd.h"
 #include "export/export.h"
 #include "base/log.h"

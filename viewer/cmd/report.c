@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "summary/analyse.h"
+#include "choices.h"
 #include "cmd.h"
 #include "compare/compare.h"
 #include "report/html.h"

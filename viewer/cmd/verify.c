@@ -12,7 +12,7 @@
 #include "cmd.h"
 #include "base/jsondoc.h"
 #include "base/log.h"
-#include "trace/native.h"
+#include "findings/native.h"
 #include "trace/newest.h"
 #include "base/options.h"
 #include "cost/rates.h"

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/log.h"
-#include "run/place.h"
+#include "machine.h"
 #include "prices.h"
-#include "run/share.h"
+#include "share.h"
 #include "base/units.h"
 #include "wire/session.pb-c.h"
 
@@ -24,7 +24,7 @@ struct lookup {
 	int64_t option, env;
 	view_unit today; /* of the run, else of now */
 	char host[256];
-	struct view_place here;
+	struct view_machine here;
 };
 
 static void copy(char *out, size_t room, const char *text)
@@ -62,9 +62,9 @@ static void set_row(struct view_rate *r, const struct view_price *row, bool assu
 }
 
 /* What the trace says of the machine of a GPU, else what this machine says if it is the same. */
-static struct view_place place_of(const struct lookup *l, const struct ana_gpu *gpu)
+static struct view_machine place_of(const struct lookup *l, const struct ana_gpu *gpu)
 {
-	struct view_place p = { 0 };
+	struct view_machine p = { 0 };
 
 	for (size_t i = 0; l->t && i < l->t->streams; i++) {
 		const Wire__Hello *h = l->t->stream[i].hello;
@@ -91,7 +91,7 @@ static bool find_in(const struct view_prices *list, const char *name,
 
 static void find_rate(struct lookup *l, const struct ana_gpu *gpu, struct view_rate *r)
 {
-	struct view_place place = place_of(l, gpu);
+	struct view_machine place = place_of(l, gpu);
 	struct view_price_query q = { .gpu = gpu->name,
 				      .provider = place.provider,
 				      .instance_type = place.instance_type,
@@ -178,7 +178,7 @@ static void open_lookup(struct lookup *l)
 	view_day(l->today, start > 0 ? start : (int64_t)time(NULL) * 1000000000);
 	if (gethostname(l->host, sizeof(l->host) - 1))
 		l->host[0] = '\0';
-	view_place_here(&l->here);
+	view_machine_here(&l->here);
 	if (!l->has_option && !l->has_env) {
 		read_site(l);
 		view_prices_builtin(&l->builtin);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which classes count as waste: the ledger's rule, or the user's list. */
+/* The ledger's rule, or the user's list. */
+#include "waste.h"
+
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
-#include "summary/summary.h"
 
 void view_waste_default(bool waste[ANA_CLASSES])
 {

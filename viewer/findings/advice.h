@@ -7,7 +7,7 @@
 #ifndef VIEW_ADVICE_H
 #define VIEW_ADVICE_H
 
-#include "summary/summary.h"
+#include "model/model.h"
 
 typedef bool view_advise(struct view_summary *s, struct view_advice *a);
 

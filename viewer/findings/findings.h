@@ -3,7 +3,7 @@
 #ifndef VIEW_FINDINGS_H
 #define VIEW_FINDINGS_H
 
-#include "summary/summary.h"
+#include "model/model.h"
 
 /*
  * Every class of waste or doubt that took time, the most first; split by the places where samples

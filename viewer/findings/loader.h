@@ -3,7 +3,7 @@
 #ifndef VIEW_LOADER_H
 #define VIEW_LOADER_H
 
-#include "summary/summary.h"
+#include "model/model.h"
 
 /* From the result, its sites, and the dollars. */
 void view_loader_add(struct view_summary *s);

@@ -6,7 +6,7 @@
 #ifndef VIEW_UNUSED_H
 #define VIEW_UNUSED_H
 
-#include "summary/summary.h"
+#include "model/model.h"
 
 struct view_unused {
 	size_t no_process; /* GPUs that were given to the job and that no process of it used */

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 #include "base/arena.h"
-#include "summary/summary.h"
+#include "model/model.h"
 
 #define VIEW_WAITS 16
 extern const char *const view_wait_names[VIEW_WAITS]; /* by enum wire_wait: "none", "read", ... */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "findings/findings.h"
 #include "findings/loader.h"
-#include "trace/native.h"
+#include "findings/native.h"
 #include "priv.h"
 #include "base/units.h"
 
@@ -330,39 +330,6 @@ free_inputs:
 	ana_result_free(r);
 	free(rate);
 	return -ENOMEM;
-}
-
-int64_t view_busy_ns(const struct view_summary *s)
-{
-	const int64_t *c = s->result->classes;
-
-	return c[ANA_COMPUTE] + c[ANA_COMM] + c[ANA_COPY] + c[ANA_COMM_SKEW];
-}
-
-int64_t view_working_ns(const struct view_summary *s)
-{
-	const int64_t *c = s->result->classes;
-
-	return s->result->gpu_ns - c[ANA_EXCLUDED_STARTUP] - c[ANA_EXCLUDED_TEARDOWN] -
-	       c[ANA_EXCLUDED_NO_PROCESS];
-}
-
-int64_t view_gpu_starved_ns(const struct ana_gpu *g)
-{
-	int64_t sum = 0;
-
-	for (int c = 0; c < ANA_CLASSES; c++)
-		sum += ana_class_is_input(c) ? g->classes[c] + g->skew_causes[c] : 0;
-	return sum;
-}
-
-int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu)
-{
-	int64_t sum = 0;
-
-	for (int c = 0; s->cost.known && c < ANA_CLASSES; c++)
-		view_cost_add(&sum, s->cost.gpu_class[gpu][c]);
-	return sum;
 }
 
 void view_summary_free(struct view_summary *s)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 #include <unistd.h>
-#include "symbols.h"
+#include "trace/symbols.h"
 
 /* A path of another machine may be anything here, a dead network disk included. */
 static bool of_this_host(const struct view_summary *s)

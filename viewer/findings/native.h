@@ -3,7 +3,7 @@
 #ifndef VIEW_NATIVE_H
 #define VIEW_NATIVE_H
 
-#include "summary/summary.h"
+#include "model/model.h"
 
 /* From the libraries of this machine, if the run was one of this host. */
 void view_native_add(struct view_summary *s);

@@ -3,14 +3,14 @@
  * Whose machine this is, from what its firmware says (DMI). Never asks the network. Any thread.
  * GPUSTARVE_DMI names another folder than /sys/class/dmi/id.
  */
-#ifndef VIEW_PLACE_H
-#define VIEW_PLACE_H
+#ifndef VIEW_MACHINE_H
+#define VIEW_MACHINE_H
 
-struct view_place {
+struct view_machine {
 	char provider[32]; /* aws, gcp, azure; "": not known */
 	char instance_type[64]; /* such as p5.48xlarge (AWS only); "": not known */
 };
 
-void view_place_here(struct view_place *p);
+void view_machine_here(struct view_machine *p);
 
 #endif

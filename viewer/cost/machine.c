@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* AWS puts the instance type into product_name; Azure and Google only say who they are. */
-#include "place.h"
+#include "machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,11 +26,11 @@ static void read_id(char *out, size_t room, const char *name)
 	free(text);
 }
 
-void view_place_here(struct view_place *p)
+void view_machine_here(struct view_machine *p)
 {
 	char vendor[64], chassis[64];
 
-	*p = (struct view_place){ 0 };
+	*p = (struct view_machine){ 0 };
 	read_id(vendor, sizeof(vendor), "sys_vendor");
 	if (!strcmp(vendor, "Amazon EC2")) {
 		strcpy(p->provider, "aws");

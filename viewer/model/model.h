@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the summary of a run holds: the engine's result, the dollars, the run's identity, and what
+ * follows from them: findings, advice, remarks. Every number that any page prints stands here and
+ * in summary.json. summary/ makes, writes and reads it; findings/ fills its causes.
+ *
+ * Plain data once made; any thread may read it.
+ */
+#ifndef VIEW_MODEL_H
+#define VIEW_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "analysis/ledger.h"
+#include "base/arena.h"
+#include "base/need.h"
+#include "cost/cost.h"
+#include "job/identity.h"
+
+/* Whose line it was and what the thread did there, as samples showed it. Strings: NULL if unknown. */
+struct view_place {
+	bool known; /* false: nothing below says anything */
+	uint8_t role; /* enum wire_role */
+	uint8_t wait; /* enum wire_wait; of most of the time, as are the strings */
+	bool runnable; /* it could run and had no CPU */
+	const char *file, *function;
+	uint32_t line; /* 0: not known */
+	const char *leaf; /* the innermost frame, "function\tfile", where that is another one */
+	const char *native, *symbol; /* the native frame below it, and its name */
+	const char *target, *fs;
+	uint64_t targets; /* different ones */
+	uint64_t samples; /* that show it */
+	uint32_t threads, workers; /* seen in it; at least */
+	/* others waited for this rank inside collectives; of the place only the line is told */
+	bool late;
+	int32_t rank;
+};
+
+/* Time not well spent, worst first: of a class, at a place; or of what is left of the class. */
+struct view_finding {
+	enum ana_class class;
+	struct view_place where;
+	bool rest; /* other findings show where the rest of this class went */
+	int64_t ns, ppm; /* of gpu_ns */
+	int64_t nano_usd;
+	int64_t of_starved_ppm; /* -1: not input.* */
+	enum ana_confidence confidence; /* that of most of its time */
+	int64_t by_confidence[ANA_CONFIDENCES];
+	const char *basis; /* what proves it, in words */
+};
+
+struct view_advice {
+	const char *id, *title, *why, *action;
+	const char *brief; /* the action in a few words, for the verdict's "next:" */
+	enum ana_class class;
+	int64_t saving_ns, saving_nano_usd; /* at most; savings of several never add up */
+	bool with_need; /* the arithmetic of view_loader.need stands behind it */
+};
+
+struct view_file { /* that threads were blocked on while GPUs waited for input */
+	const char *path, *fs;
+	int64_t blocked_ns; /* of GPU time */
+};
+
+struct view_alert { /* that fired while the run went on */
+	const char *by; /* who watched: run, collector */
+	const char *condition, *text; /* as it was given; what was so, as a sentence */
+	const char *metric, *unit; /* of the value */
+	int64_t t_unix_ns, since_unix_ns; /* when it fired, when it began to hold */
+	int64_t value;
+	int budget_pct; /* 0: it was no budget */
+	const char *exec; /* its command, NULL: none */
+	int exec_status; /* how that ended, -1: not known */
+};
+
+enum view_share { /* what loader workers did while GPUs waited for them */
+	VIEW_SHARE_IO,
+	VIEW_SHARE_CPU,
+	VIEW_SHARE_RUNNABLE,
+	VIEW_SHARE_IDLE,
+	VIEW_SHARE_LOCK,
+	VIEW_SHARE_OTHER,
+	VIEW_SHARES
+};
+extern const char *const view_share_names[VIEW_SHARES]; /* io cpu runnable idle lock other */
+
+/* What follows from what the engine knows of the loader (result->loader[0]). */
+struct view_loader {
+	int64_t share_ppm[VIEW_SHARES]; /* sum to 1e6; all 0: no worker was seen */
+	struct view_file *file; /* most blocked first */
+	size_t files;
+	int64_t fetch_ns; /* mean per batch and worker, waits for a CPU included; -1: not known */
+	bool has_need;
+	struct view_need_facts facts;
+	struct view_need need;
+	int64_t busy_ppm; /* of the workers' time in which they made batches; -1: there are none */
+	int64_t saving_ns, saving_nano_usd; /* of the predicted step, at most */
+	int64_t batch_bytes; /* read per batch; -1: not known */
+	int64_t disk_ppm; /* of it not out of the page cache; -1: not known */
+	int64_t read_bytes_per_s, needed_bytes_per_s; /* per trainer; -1: not known */
+};
+
+struct view_job_part { /* a run of a job */
+	const char *id;
+	const char *step; /* NULL: not known */
+	int64_t restart; /* -1: not known */
+	int64_t start_unix_ns, wall_ns; /* 0: not known */
+	bool has_exit_status;
+	int exit_status;
+};
+
+struct view_label {
+	const char *key, *value;
+};
+
+struct view_summary {
+	struct view_arena mem; /* everything below but the result and the cost */
+	struct ana_result *result; /* owned; see result_in_mem */
+	bool result_in_mem; /* it was read back and lies in mem */
+	struct view_cost cost; /* owned */
+
+	enum ana_window window;
+	bool waste[ANA_CLASSES]; /* the waste set */
+	int64_t wasted_ns; /* by it */
+	int64_t starved_ns;
+
+	const char *id;
+	const char *path; /* where the run lies, as the user named it; not part of the file */
+	const char **command;
+	size_t commands;
+	int64_t start_unix_ns, wall_ns;
+	bool has_exit_status;
+	int exit_status;
+	struct view_label *label;
+	size_t labels;
+	const char *user; /* NULL: not known */
+	struct view_job_identity job; /* of the scheduler; unknown: there was none */
+	const char **step; /* its steps that were recorded */
+	size_t steps;
+	struct view_job_part *part; /* the runs of a job that were joined */
+	size_t parts;
+	const char **host;
+	size_t hosts;
+	int64_t ranks;
+
+	struct view_finding *finding;
+	size_t findings;
+	struct view_advice *advice;
+	size_t advices;
+	struct view_loader loader;
+	int64_t *rank_nano_usd; /* [result->ranks.rows]: of what each made the others wait */
+	const char **note;
+	size_t notes;
+	struct view_alert *alert; /* in the order in which they fired */
+	size_t alerts;
+
+	int64_t step_nano_usd; /* dollars per step, -1: not known */
+	int64_t useful_nano_usd; /* dollars per GPU-hour that was not wasted, -1: not known */
+	int64_t sampler_ppm; /* what a utilisation sampler would have averaged */
+};
+
+/* Sums that several pages show; all stand in summary.json. */
+int64_t view_busy_ns(const struct view_summary *s);
+int64_t view_working_ns(const struct view_summary *s); /* held without start-up, teardown, unused */
+int64_t view_gpu_starved_ns(const struct ana_gpu *g); /* with what lies under comm.skew */
+int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu);
+
+#endif
