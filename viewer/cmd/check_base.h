@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runs that gpustarve check reads, and the baseline that it holds them against or writes. */
+#ifndef VIEW_CHECK_BASE_H
+#define VIEW_CHECK_BASE_H
+
+#include "check_options.h"
+
+struct check_base {
+	struct check_run run[CHECK_RUNS_MAX];
+	size_t runs;
+	bool missing;
+};
+
+/* A run with its steps; @keep_summary: for the prediction, the caller frees it. Errors are said. */
+int check_load_run(const struct check_opts *o, const char *path, struct view_arena *mem,
+		   struct check_run *run, struct view_summary **keep_summary);
+
+/* From a file of ours or a run. What is not there is missing, and no error. */
+int check_base_load(const struct check_opts *o, const char *path, struct view_arena *mem,
+		    struct check_base *b);
+void check_base_fini(struct check_base *b);
+
+/* Writes @run, with --add-to-baseline beside what @b holds, if it was asked for. Errors are said. */
+int check_base_update(const struct check_opts *o, const struct check_base *b,
+		      const struct check_run *run, size_t runs, struct check_result *r);
+
+#endif
