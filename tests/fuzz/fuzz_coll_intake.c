@@ -3,6 +3,7 @@
  * What a client sends, all at once and in pieces: the same files must come of it, and they must
  * hold whole frames only, none of them twice. The first byte says how large the pieces are, the
  * second whether checksums are made right again first (or nearly nothing would get past them).
+ * In memory, by two collectors that live on; of an input nothing stays in them.
  */
 #include "fuzz.h"
 
@@ -20,32 +21,57 @@
 #define REPAIR 1u
 #define INPUT_MAX 16384u
 
-static char top[200]; /* all that a run writes */
+static char top[200]; /* all that is written */
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+static struct taker { /* takes the input all at once, or in pieces */
+	const char *name;
+	char dir[300];
+	struct coll_options opts;
+	struct coll_server sv;
+} whole = { .name = "w" }, pieces = { .name = "p" };
+
+static int remove_run(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;
 	(void)type;
-	return ftw->level ? remove(path) : 0;
+	return ftw->level > 1 ? remove(path) : 0;
+}
+
+static void start(struct taker *t)
+{
+	snprintf(t->dir, sizeof(t->dir), "%s/%s", top, t->name);
+	/* With somebody to tell, pulses are read, too. */
+	t->opts = (struct coll_options){
+		.dir = t->dir, .until_eof = -1, .ready_fd = -1, .listen = "unused"
+	};
+	REQUIRE(!coll_server_init(&t->sv, &t->opts));
+}
+
+static void stop(struct taker *t)
+{
+	coll_server_fini(&t->sv);
+	rmdir(t->dir);
 }
 
 static void clean_up(void)
 {
-	if (!top[0])
-		return;
-	nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	nftw(top, remove_run, 16, FTW_DEPTH | FTW_PHYS);
+	stop(&whole);
+	stop(&pieces);
 	rmdir(top);
 }
 
 static void begin(void)
 {
 	if (top[0]) {
-		nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		nftw(top, remove_run, 16, FTW_DEPTH | FTW_PHYS);
 		return;
 	}
 	if (!access("/dev/shm", W_OK))
 		setenv("TMPDIR", "/dev/shm", 1);
 	t_tempdir(top, sizeof(top));
+	start(&whole);
+	start(&pieces);
 	atexit(clean_up);
 }
 
@@ -71,33 +97,29 @@ static void repair(uint8_t *data, size_t len)
 	}
 }
 
-/* One connection from its first byte to its end, into a store of its own. */
-static void feed(const char *dir, const uint8_t *data, size_t len, size_t step)
+/* One connection from its first byte to its end, into an empty store. */
+static void feed(struct taker *t, const uint8_t *data, size_t len, size_t step)
 {
-	/* With somebody to tell, pulses are read, too. */
-	struct coll_options opts = {
-		.dir = dir, .until_eof = -1, .ready_fd = -1, .listen = "unused"
-	};
-	static struct coll_server sv;
+	struct coll_server *sv = &t->sv;
 	struct ucred peer = { .pid = 0 };
 	int pair[2], err = 0;
 	size_t n;
 
-	REQUIRE(!coll_server_init(&sv, &opts));
 	REQUIRE(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
-	REQUIRE(!coll_client_new(&sv, pair[0], &peer));
+	REQUIRE(!coll_client_new(sv, pair[0], &peer));
 	for (; len && !err; data += n, len -= n) {
 		n = len < step ? len : step;
-		err = coll_intake(&sv.clients->in, data, n);
+		err = coll_intake(&sv->clients->in, data, n);
 		if (!err && len % 3 == 0)
-			coll_server_settle(&sv, len % 2);
+			coll_server_settle(sv, len % 2);
 	}
-	coll_runs_tick(&sv.runs);
-	coll_client_close(sv.clients);
-	coll_server_settle(&sv, true);
-	if (sv.clients || sv.store.streams || sv.held)
+	coll_runs_tick(&sv->runs);
+	coll_client_close(sv->clients);
+	coll_server_settle(sv, true);
+	if (sv->clients || sv->store.streams || sv->held)
 		abort();
-	coll_server_fini(&sv);
+	coll_runs_fini(&sv->runs); /* they outlive streams */
+	REQUIRE(!coll_runs_init(&sv->runs, &t->opts.conditions));
 	close(pair[1]);
 }
 
@@ -163,7 +185,6 @@ static void compare(const char *one, const char *two)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	char whole[300], pieces[300];
 	uint8_t *copy;
 
 	if (len < 2 || len > INPUT_MAX)
@@ -173,10 +194,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	memcpy(copy, data, len);
 	if (data[1] & REPAIR)
 		repair(copy + 2, len - 2);
-	snprintf(whole, sizeof(whole), "%s/w", top);
-	snprintf(pieces, sizeof(pieces), "%s/p", top);
-	feed(whole, copy + 2, len - 2, len);
-	feed(pieces, copy + 2, len - 2, 1u + data[0] * 9u);
+	feed(&whole, copy + 2, len - 2, len);
+	feed(&pieces, copy + 2, len - 2, 1u + data[0] * 9u);
 	compare("w", "p");
 	compare("p", "w");
 	free(copy);
