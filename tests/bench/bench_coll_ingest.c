@@ -8,19 +8,13 @@
  * The clients share the machine with the collector, so the figure per second of its CPU time is
  * the one to compare; DIRECTORY (default: $TMPDIR or /tmp) decides what syncing costs.
  */
-#include "cost.h"
+#include "taker.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <getopt.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
-#include "unit/stream.h"
-#include "wire/frame.h"
 
 #define CLIENTS_MAX 64
 
@@ -37,18 +31,6 @@ struct sender {
 	uint64_t frames;
 	uint64_t bytes;
 };
-
-static void make_hello(struct wire_buf *out, const uint8_t *id)
-{
-	struct wire_encoder *e = wire_encoder_new(id, 3);
-	Wire__Hello m = WIRE__HELLO__INIT;
-	char run[] = "bench", host[] = "bench";
-
-	m.run_id = run;
-	m.host = host;
-	REQUIRE(e && !wire_encoder_message(e, WIRE_FRAME_HELLO, &m.base, 1, out));
-	wire_encoder_free(e);
-}
 
 static int dial(const char *path)
 {
@@ -88,22 +70,18 @@ static void *send_stream(void *arg)
 	struct sender *s = arg;
 	uint8_t id[WIRE_STREAM_ID_BYTES] = { (uint8_t)s->number, 1 };
 	struct wire_buf hello = { 0 }, block = { 0 };
-	struct wire_frame f;
 	int fd = dial(s->socket);
 	uint64_t i;
 
-	make_hello(&hello, id);
+	b_put_hello(&hello, id);
 	REQUIRE(!wire_buf_append(&block, s->block->data, s->block->len));
-	REQUIRE(!wire_frame_header_get(&f, block.data));
-	memcpy(f.stream, id, sizeof(id));
 	send_all(fd, hello.data, hello.len);
 	for (i = 0; i < s->frames; i++) {
-		f.seq = i + 2;
-		wire_frame_header_put(&f, block.data);
+		b_renumber(block.data, id, i + 2);
 		send_all(fd, block.data, block.len);
 	}
 	shutdown(fd, SHUT_WR);
-	await(fd, f.seq);
+	await(fd, s->frames + 1);
 	close(fd);
 	s->bytes = s->frames * block.len;
 	wire_buf_fini(&hello);
@@ -111,47 +89,17 @@ static void *send_stream(void *arg)
 	return NULL;
 }
 
-static pid_t start(const char *dir, const char *socket)
-{
-	char fd[16], line[16];
-	int ready[2];
-	pid_t pid;
-
-	REQUIRE(!pipe(ready));
-	pid = fork();
-	REQUIRE(pid >= 0);
-	if (!pid) {
-		close(ready[0]);
-		snprintf(fd, sizeof(fd), "%d", ready[1]);
-		execl(TESTS_BIN "/gpustarve-collector", "gpustarve-collector", "--dir", dir,
-		      "--unix", socket, "--ready-fd", fd, (char *)NULL);
-		_exit(127);
-	}
-	close(ready[1]);
-	REQUIRE(read(ready[0], line, sizeof(line)) > 0);
-	close(ready[0]);
-	return pid;
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 static void measure(const struct plan *p, uint64_t total, const char *dir)
 {
 	struct sender sender[CLIENTS_MAX] = { { .number = 0 } };
-	char socket[100] = "/tmp/gpustarve-bench-XXXXXX", work[300];
+	char socket[100] = "/tmp/gpustarve-bench-XXXXXX", work[300], line[200];
+	const char *const option[] = { "--unix", socket, NULL };
 	struct wire_buf block = { 0 };
 	struct rusage use = { 0 };
 	uint64_t bytes = 0, frames;
 	double wall, cpu, events;
 	int64_t begin;
 	unsigned int i;
-	int status;
 	pid_t pid;
 
 	REQUIRE(mkdtemp(socket));
@@ -159,7 +107,7 @@ static void measure(const struct plan *p, uint64_t total, const char *dir)
 	strcat(socket, "/s");
 	t_job_block(&block, p->events);
 	frames = total / p->clients / block.len + 1;
-	pid = start(work, socket);
+	pid = b_collector(work, option, line);
 	begin = b_now_ns();
 	for (i = 0; i < p->clients; i++) {
 		sender[i] = (struct sender){
@@ -172,15 +120,14 @@ static void measure(const struct plan *p, uint64_t total, const char *dir)
 		bytes += sender[i].bytes;
 	}
 	wall = (double)(b_now_ns() - begin) / 1e9;
-	kill(pid, SIGTERM);
-	REQUIRE(wait4(pid, &status, 0, &use) == pid && !status);
+	b_collector_end(pid, &use);
 	cpu = b_cpu(&use);
 	events = (double)(frames * p->clients * p->events);
 	printf("%7u %8zu %8zu %9.0f %9.0f %9.1f %9.1f %8.2f %9.1f\n", p->clients, p->events,
 	       block.len, (double)bytes / wall / 1e6, (double)bytes / cpu / 1e6,
 	       events / wall / 1e6, events / cpu / 1e6, b_seconds(use.ru_utime) / cpu,
 	       b_peak_mb(&use));
-	nftw(work, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	b_remove(work);
 	*strrchr(socket, '/') = '\0';
 	rmdir(socket);
 	wire_buf_fini(&block);

@@ -37,12 +37,12 @@ static inline double b_peak_mb(const struct rusage *u)
 	return (double)u->ru_maxrss / 1024;
 }
 
-/* A folder of t_tempdir's and what is in it. */
+/* A folder and what is in it. */
 static inline void b_remove(const char *dir)
 {
-	char cmd[300];
+	char cmd[600];
 
-	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", dir);
 	REQUIRE(!system(cmd));
 }
 
