@@ -23,6 +23,7 @@
 #include "fork.h"
 #include "host/shared.h"
 #include "host/shim.h"
+#include "lend.h"
 #include "levels.h"
 #include "log.h"
 #include "notes.h"
@@ -174,6 +175,10 @@ static int start_cupti(void)
 	prof_activity_init(&cupti, &hooks);
 	prof_level_choose(&sender.level, prof_config(), &cupti);
 	prof_level_prepare(&cupti);
+	if (prof_lend_out()) { /* a session began before the first call of CUDA */
+		prof_sender_start();
+		return 0;
+	}
 	rc = cupti.RegisterCallbacks(prof_activity_request, prof_activity_complete);
 	if (!rc)
 		rc = prof_level_enable(&sender.level, &cupti);
@@ -229,6 +234,7 @@ static void arm(void)
 	prof_fork_own();
 	sender.cupti = active ? &cupti : NULL;
 	prof_shim_init(prof_sender_wake);
+	prof_lend_init(prof_sender_start, prof_sender_wake);
 	start_shared();
 	prof_sender_init(&sender);
 	start_ranges();

@@ -11,6 +11,7 @@
 #include "clockpoll.h"
 #include "host/shared.h"
 #include "host/shim.h"
+#include "lend.h"
 #include "ranges.h"
 #include "sampler.h"
 #include "worker.h"
@@ -50,6 +51,7 @@ static void in_child(void)
 	prof_shim_forked();
 	prof_shared_forked();
 	prof_worker_forked();
+	prof_lend_forked();
 	prof_sampler_fork_child();
 	if (!prof_fork_mine())
 		return;

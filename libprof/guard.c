@@ -19,6 +19,7 @@
 #include "facts.h"
 #include "governor.h"
 #include "intake.h"
+#include "lend.h"
 #include "log.h"
 #include "loss.h"
 #include "notes.h"
@@ -42,6 +43,7 @@ static struct {
 	bool rearm, off;
 	struct job job; /* the flusher's while `changing` */
 	bool changing, detached; /* detached: CUPTI is off, too */
+	bool lent, returning; /* to another client; it shall come back */
 	uint32_t gone; /* buffers that other clients kept */
 	struct prof_watchdog dog;
 	struct prof_governor governor;
@@ -52,14 +54,18 @@ static struct {
 	bool changed;
 } g;
 
-void prof_guard_init(const struct prof_level *level, const struct prof_cupti *cupti)
+void prof_guard_init(const struct prof_level *level, const struct prof_cupti *cupti,
+		     int64_t armed_ns)
 {
 	memset(&g, 0, sizeof(g));
 	g.cupti = cupti;
+	g.complete_ns = armed_ns;
 	g.configured = g.traced = g.wanted = *level;
 	prof_watchdog_init(&g.dog, prof_now_ns(), prof_mono_ns(),
 			   (int64_t)prof_config()->rearm_seconds * SECOND_NS);
 	prof_governor_init(&g.governor, prof_config()->max_overhead, level->api, prof_mono_ns());
+	if (cupti && prof_lend_out()) /* we have not registered yet (entry.c) */
+		prof_guard_lent();
 }
 
 const char *prof_guard_level_name(void)
@@ -101,6 +107,17 @@ static void begin_change(void)
 		prof_flusher_wait(prof_mono_ns() + SECOND_NS / 4);
 }
 
+/* We have registered again after CUPTI was lent. */
+static void came_back(void)
+{
+	int64_t now = prof_now_ns();
+
+	prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.told_ns, now, 0);
+	g.told_ns = now;
+	g.lent = g.returning = false;
+	prof_watchdog_back(&g.dog, now, prof_mono_ns());
+}
+
 /* What was asked for holds once the flusher has done it. */
 static void end_change(void)
 {
@@ -111,6 +128,8 @@ static void end_change(void)
 	g.detached = g.job.off;
 	g.traced = g.job.after;
 	g.rearm = g.rearm && !g.job.rearm;
+	if (g.returning && g.job.rearm)
+		came_back();
 }
 
 static void change(void)
@@ -123,7 +142,8 @@ static void change(void)
 
 /* ---- another client --------------------------------------------------------------------------- */
 
-static void yield(void)
+/* What is out stays there, and what was launched since the earliest of it was asked for is lost. */
+static void give_up_buffers(void)
 {
 	int64_t oldest;
 	uint32_t gone = prof_pool_abandon(&oldest);
@@ -137,10 +157,15 @@ static void yield(void)
 		prof_note(
 			"so many buffers stayed with other clients of CUPTI that recording ended");
 	}
+	g.changed = true;
+}
+
+static void yield(void)
+{
+	give_up_buffers();
 	prof_note(
 		"another client of CUPTI took the records for a while (torch.profiler, or another "
 		"profiler)");
-	g.changed = true;
 }
 
 /* Did anything run, since the last sign of life, on a device that is ours alone? */
@@ -208,6 +233,57 @@ uint32_t prof_guard_canaries(void)
 		return 0;
 	prof_pool_stats(&pool);
 	return prof_watchdog_canaries(&g.dog, prof_mono_ns(), pool.out_bytes);
+}
+
+/* Nothing is flushed, so nothing is learnt but that time passes. */
+static void wait_for_client(void)
+{
+	struct prof_flush f = { .begin_ns = prof_now_ns(), .end_ns = prof_now_ns() };
+
+	feed_watchdog(&f);
+}
+
+bool prof_guard_flushes(void)
+{
+	return !g.lent && (!g.dog.foreign || g.dog.rearmed) && !g.detached;
+}
+
+/* ---- lending ---------------------------------------------------------------------------------- */
+
+static void switch_off(void)
+{
+	prof_level_lend(g.cupti);
+}
+
+bool prof_guard_lend(void)
+{
+	g.returning = false;
+	if (!g.cupti || g.lent || g.off)
+		return false;
+	prof_flusher_wait(prof_mono_ns() + SECOND_NS);
+	end_change();
+	g.rearm = false;
+	if (prof_flusher_call(switch_off))
+		prof_flusher_wait(prof_mono_ns() + SECOND_NS);
+	return true;
+}
+
+void prof_guard_lent(void)
+{
+	g.lent = true;
+	prof_watchdog_lend(&g.dog, g.complete_ns);
+	give_up_buffers();
+	prof_note(
+		"CUPTI was lent to torch.profiler: what ran on the GPU during its sessions is not "
+		"in this trace");
+}
+
+void prof_guard_take_back(void)
+{
+	if (!g.lent || g.dog.gave_up)
+		return;
+	g.returning = g.rearm = true;
+	change();
 }
 
 /* ---- cost ------------------------------------------------------------------------------------- */
@@ -342,6 +418,8 @@ bool prof_guard_tick(void)
 	bool changed;
 
 	if (g.cupti) {
+		if (g.dog.foreign && !prof_guard_flushes())
+			wait_for_client();
 		govern();
 		change();
 	}

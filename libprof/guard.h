@@ -14,7 +14,8 @@
 #include "levels.h"
 #include "timebase.h"
 
-void prof_guard_init(const struct prof_level *level, const struct prof_cupti *cupti);
+void prof_guard_init(const struct prof_level *level, const struct prof_cupti *cupti,
+		     int64_t armed_ns);
 
 /* What is traced now, for pulses: "0", "1", "2", "copies", "off". */
 const char *prof_guard_level_name(void);
@@ -27,6 +28,19 @@ uint32_t prof_guard_canaries(void);
  * its reading of CUPTI's clock said.
  */
 void prof_guard_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_timebase base);
+
+/* Is CUPTI ours, so that it may be flushed? What another client has is none of our business. */
+bool prof_guard_flushes(void);
+
+/*
+ * CUPTI is lent to another client (lend.h). First all that our buffers hold is flushed and drained;
+ * then prof_guard_lend switches our kinds off, false if there is nothing to hand over; then it is
+ * flushed and drained again, and prof_guard_lent gives up what is still out. prof_guard_take_back
+ * registers again, at a later tick if the flusher is busy.
+ */
+bool prof_guard_lend(void);
+void prof_guard_lent(void);
+void prof_guard_take_back(void);
 
 /*
  * Once per tick, whatever flushes do. True if something changed that Hello tells (level, notes).

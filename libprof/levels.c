@@ -176,6 +176,21 @@ void prof_level_disable(const struct prof_cupti *cupti)
 			cupti->Disable(kinds[i]);
 }
 
+void prof_level_lend(const struct prof_cupti *cupti)
+{
+	static const int kinds[] = { CUPTI_KIND_RUNTIME, CUPTI_KIND_DRIVER,  CUPTI_KIND_SYNC,
+				     CUPTI_KIND_MEMCPY,	 CUPTI_KIND_MEMCPY2, CUPTI_KIND_MEMSET };
+	size_t i;
+
+	/* Whole kinds, as the other client does: calls that are switched off one by one may stay off. */
+	for (i = 0; i < COUNT(kinds); i++)
+		cupti->Disable(kinds[i]);
+	if (prof_level_can_drop_kernels(cupti))
+		cupti->Disable(CUPTI_KIND_CONCURRENT_KERNEL);
+	if (cupti->EnableAllSyncRecords)
+		cupti->EnableAllSyncRecords(1);
+}
+
 void prof_level_reduce(const struct prof_level *before, const struct prof_level *after,
 		       const struct prof_cupti *cupti)
 {

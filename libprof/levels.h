@@ -33,6 +33,12 @@ int prof_level_enable(const struct prof_level *l, const struct prof_cupti *cupti
 void prof_level_reduce(const struct prof_level *before, const struct prof_level *after,
 		       const struct prof_cupti *cupti);
 
+/*
+ * Switches off what another client must not find switched on, because its records would then be its
+ * burden: all but graphs as a whole, which are never toggled. prof_level_enable takes it back.
+ */
+void prof_level_lend(const struct prof_cupti *cupti);
+
 /* CUPTI 13.0 (130000; not its update 1) can deadlock when the kernels' kind is disabled. */
 bool prof_level_can_drop_kernels(const struct prof_cupti *cupti);
 

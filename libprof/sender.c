@@ -29,6 +29,7 @@
 #include "host/evidence.h"
 #include "host/shim.h"
 #include "intake.h"
+#include "lend.h"
 #include "log.h"
 #include "loss.h"
 #include "notes.h"
@@ -54,9 +55,11 @@
 #define SEND_NS (100 * MS)
 #define SEND_EXIT_NS (1000 * MS)
 #define SAMPLER_EXIT_NS (200 * MS)
+#define LEND_NS (500 * MS) /* for what runs on the devices when CUPTI is lent */
+#define LEND_FLUSH_NS (1000 * MS)
 #define STEP_NS MS
 #define RECORD_BYTES 256u /* no record is larger */
-#define TORCH_BUFFER ((size_t)16 << 10) /* while torch.profiler may come */
+#define TORCH_BUFFER ((size_t)16 << 10) /* where torch.profiler may come untold (lend.h) */
 
 static struct {
 	const struct prof_sender_opts *o;
@@ -231,6 +234,75 @@ static void flush_and_drain(void)
 	drain_flush();
 }
 
+/*
+ * While another client has CUPTI, a flush would hand that one its buffers before their time, and make
+ * it ask for new ones. All of that time is told as lost.
+ */
+static void do_without_flush(void)
+{
+	drain_flush();
+	s.count.complete_ns = prof_now_ns();
+}
+
+/* From its beginning to its end, both from now on; false if it takes too long. */
+static bool flush_whole(void)
+{
+	int64_t deadline = prof_mono_ns() + LEND_FLUSH_NS;
+	bool asked;
+
+	if (!prof_flusher_wait(deadline))
+		return false;
+	drain_flush();
+	asked = prof_flusher_ask(false, prof_guard_canaries());
+	if (!asked || !prof_flusher_wait(deadline))
+		return false;
+	return drain_flush();
+}
+
+/* Until all buffers are back, or the time is up: one may wait for work that runs. */
+static void fetch_buffers(int64_t deadline_ns)
+{
+	struct prof_pool_stats pool;
+
+	for (;;) {
+		if (!flush_whole())
+			return;
+		prof_pool_stats(&pool);
+		if (!pool.out || prof_mono_ns() >= deadline_ns)
+			return;
+		prof_word_wait(&s.ended, 0, prof_mono_ns() + MS);
+	}
+}
+
+static void hand_over(void)
+{
+	int64_t deadline = prof_mono_ns() + LEND_NS;
+	bool ours = prof_guard_flushes();
+
+	if (ours)
+		fetch_buffers(deadline);
+	if (!prof_guard_lend())
+		return;
+	if (ours)
+		fetch_buffers(deadline);
+	prof_guard_lent();
+}
+
+/* Somebody waits for it meanwhile. */
+static void lend(void)
+{
+	unsigned int number;
+	bool out;
+
+	if (!prof_lend_asked(&out, &number))
+		return;
+	if (s.o->cupti && out)
+		hand_over();
+	else if (s.o->cupti)
+		prof_guard_take_back();
+	prof_lend_done(number);
+}
+
 /* A buffer should hold no more than half a second: one unfinished record withholds all of it. */
 static void size_buffers(void)
 {
@@ -241,7 +313,7 @@ static void size_buffers(void)
 	if (now - s.sized_ns < TICK_NS)
 		return;
 	prof_pool_stats(&pool);
-	prof_pool_limit(prof_ranges_torch_mapped() ? TORCH_BUFFER : 0);
+	prof_pool_limit(prof_ranges_torch_mapped() && !prof_lend_told() ? TORCH_BUFFER : 0);
 	bytes = bytes * (TICK_NS / MS) / (uint64_t)((now - s.sized_ns) / MS);
 	prof_pool_want(bytes / (pool.out ? pool.out : 1));
 	s.sized_bytes = prof_intake()->bytes;
@@ -358,7 +430,8 @@ static void write_reports(void)
 static void watch_devices(void)
 {
 	prof_roster_age(prof_mono_ns());
-	prof_sampler_drained(s.o->cupti ? prof_drained(s.last_flush_ns) : 0);
+	prof_sampler_drained(s.o->cupti && prof_guard_flushes() ? prof_drained(s.last_flush_ns)
+								: 0);
 }
 
 static void tick(void)
@@ -369,10 +442,12 @@ static void tick(void)
 	s.tick++;
 	news = find_devices();
 	news |= prof_ranges_poll();
-	if (s.o->cupti)
+	if (!s.o->cupti)
+		passive_tick();
+	else if (prof_guard_flushes())
 		flush_and_drain();
 	else
-		passive_tick();
+		do_without_flush();
 	drain_ranges(false);
 	drain_shim(false);
 	prof_ranges_stats(&ranges);
@@ -413,7 +488,7 @@ static int open_all(void)
 		return err;
 	prof_transport_init(&t);
 	prof_intake_init(s.o->cupti ? s.o->cupti->record_bytes : no_records);
-	prof_guard_init(&s.o->level, s.o->cupti);
+	prof_guard_init(&s.o->level, s.o->cupti, s.o->armed_ns);
 	s.last_flush_ns = s.count.complete_ns = s.o->armed_ns;
 	s.sized_ns = prof_mono_ns();
 	if (!s.o->cupti)
@@ -427,6 +502,10 @@ static void last_flush(void)
 	int64_t deadline = prof_mono_ns() + FLUSH_EXIT_NS;
 	bool asked = false;
 
+	if (!prof_guard_flushes()) {
+		drain_flush();
+		return;
+	}
 	if (prof_flusher_wait(deadline)) {
 		drain_flush();
 		asked = prof_flusher_ask(true, 0) && prof_flusher_wait(deadline);
@@ -463,6 +542,7 @@ static void loop(void)
 
 	while (!atomic_load(&s.stopping)) {
 		seen = atomic_load(&s.wake);
+		lend();
 		if (prof_mono_ns() >= next) {
 			tick();
 			next = prof_mono_ns() + TICK_NS;

@@ -15,6 +15,7 @@
 #define CANARIES_MAX 65536u
 #define PAUSE_LAST_NS (300 * SECOND_NS)
 #define REARMS_MAX 20u
+#define BACK_NS (30 * SECOND_NS) /* a borrower may detach CUPTI so long after it gave it back */
 
 void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns, int64_t pause_ns)
 {
@@ -80,9 +81,20 @@ static enum prof_watchdog_order yield(struct prof_watchdog *w, int64_t lost_ns, 
 	w->foreign = true;
 	w->rearmed = false;
 	w->lost_ns = lost_ns;
-	w->rearm_at_ns = mono_ns + w->pause_ns;
+	w->detached = w->back_ns && mono_ns - w->back_ns < BACK_NS;
+	w->rearm_at_ns = mono_ns + (w->detached ? 0 : w->pause_ns);
 	w->silent = 0;
 	return PROF_WATCHDOG_YIELD;
+}
+
+/* Once: if that does not help, somebody has CUPTI. */
+static enum prof_watchdog_order rearm_detached(struct prof_watchdog *w, int64_t mono_ns)
+{
+	w->detached = false;
+	w->rearmed = true;
+	w->launches_without_ops = w->waits_without_ops = 0;
+	w->rearm_at_ns = mono_ns + w->pause_ns;
+	return PROF_WATCHDOG_REARM;
 }
 
 static enum prof_watchdog_order while_foreign(struct prof_watchdog *w,
@@ -92,8 +104,10 @@ static enum prof_watchdog_order while_foreign(struct prof_watchdog *w,
 		w->foreign = false;
 		return PROF_WATCHDOG_BACK;
 	}
-	if (in->mono_ns < w->rearm_at_ns || w->gave_up)
+	if (in->mono_ns < w->rearm_at_ns || w->gave_up || w->lent)
 		return PROF_WATCHDOG_NONE;
+	if (w->detached)
+		return rearm_detached(w, in->mono_ns);
 	w->gave_up = w->rearms == REARMS_MAX;
 	if (w->gave_up)
 		return PROF_WATCHDOG_NONE;
@@ -112,6 +126,23 @@ static enum prof_watchdog_order judge(struct prof_watchdog *w, const struct prof
 	if (stolen(w, in))
 		return yield(w, w->traffic_ns, in->mono_ns);
 	return PROF_WATCHDOG_NONE;
+}
+
+void prof_watchdog_lend(struct prof_watchdog *w, int64_t lost_ns)
+{
+	w->foreign = w->lent = true;
+	w->rearmed = w->detached = false;
+	w->lost_ns = lost_ns;
+	w->silent = 0;
+}
+
+void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns)
+{
+	w->foreign = w->lent = false;
+	w->back_ns = w->traffic_mono_ns = mono_ns;
+	w->traffic_ns = w->ops_ns = now_ns;
+	w->silent = 0;
+	w->launches_without_ops = w->waits_without_ops = 0;
 }
 
 enum prof_watchdog_order prof_watchdog_feed(struct prof_watchdog *w,

@@ -22,6 +22,7 @@
 
 struct prof_watchdog {
 	bool foreign; /* somebody else has CUPTI */
+	bool lent; /* ... to whom it was lent: nothing is done until it is back */
 	int64_t lost_ns; /* since when at the latest, the trace's clock */
 	unsigned int rearms; /* tries so far */
 	bool rearmed; /* in this foreign time */
@@ -36,6 +37,8 @@ struct prof_watchdog {
 	uint64_t launches_without_ops;
 	unsigned int waits_without_ops; /* looks in which something waited for those launches */
 	int64_t rearm_at_ns, pause_ns; /* monotonic */
+	bool detached; /* in this foreign time nobody has it */
+	int64_t back_ns; /* monotonic, when it came back; 0: it was never lent */
 };
 
 struct prof_watchdog_input { /* totals, when a flush has ended and was drained */
@@ -66,6 +69,14 @@ void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns
 
 /* How many canaries the next flush shall make; @out_bytes: size of all buffers that are out. */
 uint32_t prof_watchdog_canaries(const struct prof_watchdog *w, int64_t mono_ns, uint64_t out_bytes);
+
+/*
+ * CUPTI was lent (lend.h): what was launched after @lost_ns is not ours. And it has come back, we have
+ * registered again. If it falls silent soon after that, the borrower has detached it: nobody has it,
+ * and the next try comes at once and does not count.
+ */
+void prof_watchdog_lend(struct prof_watchdog *w, int64_t lost_ns);
+void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns);
 
 enum prof_watchdog_order prof_watchdog_feed(struct prof_watchdog *w,
 					    const struct prof_watchdog_input *in);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How gpustarve comes into a Python process: libprof puts this folder first on PYTHONPATH, so that
 site imports this file in the place of the program's own sitecustomize. It wipes its traces off
-sys.path and the environment, asks to be called when torch's DataLoader is imported, and then
-imports the program's own sitecustomize, or fails as if there were none. Runs in any Python 3."""
+sys.path and the environment, asks to be called when torch's DataLoader and its profiler are imported,
+and then imports the program's own sitecustomize, or fails as if there were none. Runs in any Python 3."""
 import sys
 
 
@@ -19,10 +19,11 @@ def _forget(here):
 
 
 class _Waiting(object):
-    """A finder that finds one module, once, the way the others do, and runs the shim after it."""
+    """A finder that finds one module, once, the way the others do, and runs a file of ours after it,
+    which knows that module by the name key."""
 
-    def __init__(self, here, name):
-        self.here, self.name = here, name
+    def __init__(self, here, name, file, key):
+        self.here, self.name, self.file, self.key = here, name, file, key
 
     def find_spec(self, name, path=None, target=None):
         if name != self.name:
@@ -51,9 +52,9 @@ class _Waiting(object):
 
     def run(self, module):
         try:
-            with open(self.here + '/shim.py', 'rb') as f:
+            with open(self.here + '/' + self.file, 'rb') as f:
                 code = compile(f.read(), '<gpustarve>', 'exec', dont_inherit=True)
-            exec(code, {'__name__': '_gpustarve', 'HERE': self.here, 'DATALOADER': module})
+            exec(code, {'__name__': '_gpustarve', 'HERE': self.here, self.key: module})
         except Exception:
             if not self.is_own(*sys.exc_info()[1:]):
                 raise
@@ -71,7 +72,9 @@ class _Waiting(object):
 def _start():
     here = __file__.rpartition('/')[0]
     _forget(here)
-    sys.meta_path.insert(0, _Waiting(here, 'torch.utils.data.dataloader'))
+    sys.meta_path[:0] = [
+        _Waiting(here, 'torch.utils.data.dataloader', 'shim.py', 'DATALOADER'),
+        _Waiting(here, 'torch.autograd.profiler', 'lend.py', 'PROFILER')]
 
 
 try:

@@ -10,7 +10,7 @@ import shutil
 
 import gs
 
-SHIM = 'begin collect end note opened opening saved saving shim take took worker'
+SHIM = 'begin collect end lend lending lent note opened opening saved saving shim take took worker'
 EXPORTS = ['InitializeInjection', 'InitializeInjectionNvtx2',
            *('gpustarve_' + name for name in SHIM.split())]
 NEEDED = {'libc.so.6', 'libpthread.so.0', 'libdl.so.2', 'ld-linux-x86-64.so.2'}

@@ -200,7 +200,7 @@ def no_bytecode(python, where):
     done = gs.command([python, '-c', 'import sys; print(sys.dont_write_bytecode)'],
                       env=env(where, PYTHONDONTWRITEBYTECODE=''))
     gs.equal((done.stdout, done.stderr), (b'False\n', b''), f'{python}: bytecode')
-    gs.equal(sorted(os.listdir(folder)), ['__pycache__', 'shim.py', 'sitecustomize.py'],
+    gs.equal(sorted(os.listdir(folder)), ['__pycache__', 'lend.py', 'shim.py', 'sitecustomize.py'],
              f'{python}: files')
     gs.check(os.path.isfile(os.path.join(folder, '__pycache__')), f'{python}: bytecode')
 

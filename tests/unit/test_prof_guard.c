@@ -124,6 +124,44 @@ static void test_stolen(void)
 	EXPECT(!dog.foreign);
 }
 
+/* Lent, nothing is done however long it takes; back, it is as it was before. */
+static void test_lent(void)
+{
+	int i;
+
+	watch();
+	look(true, true, 1);
+	prof_watchdog_lend(&dog, in.now_ns);
+	for (i = 0; i < 2000; i++)
+		EXPECT_INT(look(false, false, 0), PROF_WATCHDOG_NONE);
+	EXPECT(dog.foreign && dog.lent);
+	EXPECT_UINT(in.canaries, 0);
+	EXPECT_INT(dog.lost_ns, 1000 * SECOND + HALF);
+	prof_watchdog_back(&dog, in.now_ns, in.mono_ns);
+	EXPECT(!dog.foreign && !dog.lent);
+	for (i = 0; i < 100; i++)
+		EXPECT_INT(look(i % 3 == 0, true, 0), PROF_WATCHDOG_NONE);
+	EXPECT_INT(dog.rearms, 0);
+}
+
+/* Who falls silent soon after it came back was detached: it is registered for at once, but once. */
+static void test_detached(void)
+{
+	int i, rearmed = 0;
+
+	watch();
+	look(true, true, 1);
+	prof_watchdog_lend(&dog, in.now_ns);
+	prof_watchdog_back(&dog, in.now_ns, in.mono_ns);
+	for (i = 0; i < 8 && !rearmed; i++)
+		rearmed = look(false, false, 0) == PROF_WATCHDOG_REARM;
+	EXPECT(rearmed);
+	EXPECT_INT(dog.rearms, 0);
+	for (i = 0; i < 7; i++) /* not again before the pause is over */
+		EXPECT_INT(look(false, false, 0), PROF_WATCHDOG_NONE);
+	EXPECT_INT(look(true, true, 0), PROF_WATCHDOG_BACK);
+}
+
 static void test_gives_up(void)
 {
 	int rearms = 0, i;
@@ -336,7 +374,7 @@ static void test_exposure(void)
 
 int main(void)
 {
-	return RUN(test_busy, test_idle, test_never_answered, test_withheld, test_stolen,
-		   test_gives_up, test_captures, test_disabled, test_cheap, test_dear,
-		   test_far_too_dear, test_retry, test_no_limit, test_exposure);
+	return RUN(test_busy, test_idle, test_never_answered, test_withheld, test_stolen, test_lent,
+		   test_detached, test_gives_up, test_captures, test_disabled, test_cheap,
+		   test_dear, test_far_too_dear, test_retry, test_no_limit, test_exposure);
 }

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One wish, its number, and a futex word for those who wait until it is granted.
+ */
+#include "lend.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "clockpoll.h"
+#include "fork.h"
+#include "thread.h"
+
+#define MS 1000000ll
+#define PATIENCE_NS (5000 * MS) /* it takes some ms, and what a busy machine adds */
+#define DETACH_NS (2000 * MS)
+
+static struct {
+	atomic_bool told, out;
+	atomic_uint asked, done; /* wishes, and those granted */
+	atomic_bool late; /* one was waited for in vain: the next ones are not */
+	_Atomic int64_t back_ns; /* not to be taken back before; monotonic */
+	void (*start)(void);
+	void (*wake)(void);
+} lend;
+
+void prof_lend_init(void (*start_sender)(void), void (*wake_sender)(void))
+{
+	lend.start = start_sender;
+	lend.wake = wake_sender;
+}
+
+/* Before the arm nobody has anything to hand over. */
+static void ask(bool wait)
+{
+	unsigned int number;
+
+	if (!prof_fork_mine() || !lend.start)
+		return;
+	number = atomic_fetch_add(&lend.asked, 1) + 1;
+	lend.start();
+	lend.wake();
+	if (wait && !atomic_load(&lend.late) &&
+	    !prof_word_reach(&lend.done, number, prof_mono_ns() + PATIENCE_NS))
+		atomic_store(&lend.late, true);
+}
+
+int gpustarve_lending(int abi)
+{
+	if (abi != PROF_LEND_ABI)
+		return 0;
+	atomic_store(&lend.told, true);
+	return 1;
+}
+
+void gpustarve_lend(void)
+{
+	int kept = errno;
+
+	atomic_store(&lend.out, true);
+	ask(true);
+	errno = kept;
+}
+
+void gpustarve_lent(uint32_t detaches)
+{
+	int kept = errno;
+
+	if (!atomic_load(&lend.out))
+		return;
+	atomic_store(&lend.back_ns, detaches ? prof_mono_ns() + DETACH_NS : 0);
+	atomic_store(&lend.out, false);
+	ask(!detaches);
+	errno = kept;
+}
+
+bool prof_lend_told(void)
+{
+	return atomic_load_explicit(&lend.told, memory_order_relaxed);
+}
+
+bool prof_lend_out(void)
+{
+	return atomic_load(&lend.out);
+}
+
+bool prof_lend_asked(bool *out, unsigned int *number)
+{
+	*number = atomic_load(&lend.asked); /* first: what is asked for later has a later number */
+	*out = atomic_load(&lend.out);
+	if (*number == atomic_load_explicit(&lend.done, memory_order_relaxed))
+		return false;
+	return *out || prof_mono_ns() >= atomic_load(&lend.back_ns);
+}
+
+void prof_lend_done(unsigned int number)
+{
+	atomic_store(&lend.done, number - 1);
+	prof_word_bump(&lend.done);
+}
+
+void prof_lend_forked(void)
+{
+	atomic_store_explicit(&lend.out, false, memory_order_relaxed);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUPTI serves one client at a time. The sessions of torch.profiler are known beforehand (lend.py tells
+ * of them), so CUPTI is lent to it for as long as one lasts: what our buffers hold is fetched and
+ * our kinds are switched off before it registers, and as soon as it has ended we register again.
+ * None of its records falls into a buffer of ours, and none of ours into its. Clients that nobody
+ * tells of are what watchdog.h is for.
+ *
+ * lend.py calls on threads of the program, without Python's lock; the sender does the work.
+ */
+#ifndef PROF_LEND_H
+#define PROF_LEND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "entry.h"
+
+#define PROF_LEND_ABI 1 /* lend.py says the same */
+
+/* From now on all sessions are told of. 1: go on; 0: this library is of another version. */
+PROF_EXPORT int gpustarve_lending(int abi);
+
+/* A session is about to begin. Returns when CUPTI is free, or after 5 s, once. */
+PROF_EXPORT void gpustarve_lend(void);
+
+/*
+ * It has ended. Returns when we have registered again, or after 5 s, once. @detaches: the client will
+ * still detach CUPTI from the process (TEARDOWN_CUPTI=1), at the next calls that the program makes;
+ * so it is left alone for two seconds more, and this returns at once.
+ */
+PROF_EXPORT void gpustarve_lent(uint32_t detaches);
+
+/* At arm, before CUPTI's callbacks are registered. */
+void prof_lend_init(void (*start_sender)(void), void (*wake_sender)(void));
+
+bool prof_lend_told(void); /* are we told of sessions? Any thread */
+bool prof_lend_out(void); /* one is going on, or about to begin. Any thread */
+
+/*
+ * The sender's side: is there something to do? Then it does it, says so with the number, and who
+ * waits for it goes on. @lend: to hand CUPTI over; else to take it back.
+ */
+bool prof_lend_asked(bool *lend, unsigned int *number);
+void prof_lend_done(unsigned int number);
+
+/* atfork's child handler. Async-signal-safe. */
+void prof_lend_forked(void);
+
+#endif
