@@ -50,28 +50,37 @@ static void find_self(void)
 		self[0] = 0;
 }
 
-/*
- * Other tools that load themselves into CUDA; some refuse to start where our variables are set. What
- * they start in turn sees to itself.
- */
+/* Other tools that load themselves into CUDA, also with more behind: cuda-gdb-python3.12-tui. */
 static bool is_other_tool(void)
 {
-	static const char *const tool[] = {
-		"ncu",		 "ncu-ui",   "nv-nsight-cu-cli",  "nsys",
-		"nsys-launcher", "cuda-gdb", "compute-sanitizer", "nvprof"
-	};
-	char path[PATH_MAX], *slash;
+	static const char *const tool[] = { "ncu",	"nv-nsight-cu-cli",  "nsys",
+					    "cuda-gdb", "compute-sanitizer", "nvprof" };
+	char path[PATH_MAX], *name;
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	size_t i;
+	size_t i, len;
 
 	if (n <= 0)
 		return false;
 	path[n] = 0;
-	slash = strrchr(path, '/');
-	for (i = 0; i < sizeof(tool) / sizeof(tool[0]); i++)
-		if (!strcmp(slash ? slash + 1 : path, tool[i]))
+	name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	for (i = 0; i < sizeof(tool) / sizeof(tool[0]); i++) {
+		len = strlen(tool[i]);
+		if (!strncmp(name, tool[i], len) && (!name[len] || name[len] == '-'))
 			return true;
+	}
 	return false;
+}
+
+/*
+ * Some of them refuse to start where these variables are set, and a shell script that starts them has
+ * inherited ours. What they start in turn sees to itself.
+ */
+static void take_back(const char *name)
+{
+	const char *value = prof_env_text(name);
+
+	if (value && !strcmp(value, self))
+		unsetenv(name);
 }
 
 /* Is this program Python 3? It links the interpreter, or is it. */
@@ -119,11 +128,13 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 
 	if (prof_env_off(prof_env("GPUSTARVE")))
 		return;
+	find_self();
 	if (is_other_tool()) {
+		take_back("CUDA_INJECTION64_PATH");
+		take_back("NVTX_INJECTION64_PATH");
 		errno = kept;
 		return;
 	}
-	find_self();
 	if (self[0] && !prof_env_text("CUDA_INJECTION64_PATH"))
 		setenv("CUDA_INJECTION64_PATH", self, 1);
 	if (self[0] && !prof_env_text("NVTX_INJECTION64_PATH"))

@@ -19,16 +19,20 @@ def _forget(here):
 
 
 class _Waiting(object):
-    """A finder that finds one module, once, the way the others do, and runs a file of ours after it,
-    which knows that module by the name key."""
+    """A finder that finds modules of torch, each once, the way the others do, and runs a file of ours
+    after it, which knows the module by a name. torch imports its DataLoader last."""
 
-    def __init__(self, here, name, file, key):
-        self.here, self.name, self.file, self.key = here, name, file, key
+    LAST = 'torch.utils.data.dataloader'
+    FILES = {'torch.autograd.profiler': ('lend.py', 'PROFILER'), LAST: ('shim.py', 'DATALOADER')}
+
+    def __init__(self, here):
+        self.here, self.waited_for = here, set(self.FILES)
 
     def find_spec(self, name, path=None, target=None):
-        if name != self.name:
+        if name not in self.waited_for:
             return None
-        if self in sys.meta_path:
+        self.waited_for.discard(name)
+        if name == self.LAST and self in sys.meta_path:
             sys.meta_path.remove(self)
         for finder in sys.meta_path:
             spec = hasattr(finder, 'find_spec') and finder.find_spec(name, path, target)
@@ -52,9 +56,10 @@ class _Waiting(object):
 
     def run(self, module):
         try:
-            with open(self.here + '/' + self.file, 'rb') as f:
+            file, key = self.FILES[module.__name__]
+            with open(self.here + '/' + file, 'rb') as f:
                 code = compile(f.read(), '<gpustarve>', 'exec', dont_inherit=True)
-            exec(code, {'__name__': '_gpustarve', 'HERE': self.here, self.key: module})
+            exec(code, {'__name__': '_gpustarve', 'HERE': self.here, key: module})
         except Exception:
             if not self.is_own(*sys.exc_info()[1:]):
                 raise
@@ -72,9 +77,7 @@ class _Waiting(object):
 def _start():
     here = __file__.rpartition('/')[0]
     _forget(here)
-    sys.meta_path[:0] = [
-        _Waiting(here, 'torch.utils.data.dataloader', 'shim.py', 'DATALOADER'),
-        _Waiting(here, 'torch.autograd.profiler', 'lend.py', 'PROFILER')]
+    sys.meta_path.insert(0, _Waiting(here))
 
 
 try:

@@ -59,10 +59,22 @@ strings = output('strings', '-n', '8', gs.LIBPROF)
 gs.check(gs.SOURCE not in strings, 'the path of the source tree is in the library')
 # What the constructor sets, and for whom: other tools' launchers may refuse to start with it.
 with gs.scratch() as where:
-    for name, want in [('train', True), ('ncu', False), ('nsys', False), ('compute-sanitizer', False)]:
+    def variables(argv, **more):
+        done = gs.command(argv, env=dict({'LD_PRELOAD': gs.LIBPROF, 'PATH': '/usr/bin'}, **more),
+                          cwd=where)
+        return dict(line.split('=', 1) for line in done.stdout.decode().splitlines())
+
+    INJECTION = ['CUDA_INJECTION64_PATH', 'NVTX_INJECTION64_PATH']
+    for name, want in [('train', True), ('ncu', False), ('nsys', False), ('nsys-launcher', False),
+                       ('compute-sanitizer', False), ('cuda-gdb-python3.12-tui', False), ('ncurses', True)]:
         path = shutil.copy('/usr/bin/env', os.path.join(where, name))
-        done = gs.command([path], env={'LD_PRELOAD': gs.LIBPROF, 'PATH': '/usr/bin'}, cwd=where)
-        names = {line.split(b'=')[0] for line in done.stdout.splitlines()}
-        for v in [b'CUDA_INJECTION64_PATH', b'NVTX_INJECTION64_PATH', b'GPUSTARVE_RUN_ID']:
-            gs.equal(v in names, want, f'{name}: {v.decode()}')
+        got = variables([path])
+        for v in [*INJECTION, 'GPUSTARVE_RUN_ID']:
+            gs.equal(v in got, want, f'{name}: {v}')
+        # They are often started by a shell script of the same name, which inherits what we set.
+        got = variables(['/bin/sh', '-c', f'"{path}"; :'])
+        for v in INJECTION:
+            gs.equal(v in got, want, f'{name} in a script: {v}')
+        got = variables([path], CUDA_INJECTION64_PATH='/theirs.so')
+        gs.equal(got['CUDA_INJECTION64_PATH'], '/theirs.so', f'{name}: what is set already')
 gs.finish()
