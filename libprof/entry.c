@@ -187,6 +187,7 @@ static int start_cupti(void)
 	prof_level_choose(&sender.level, prof_config(), &cupti);
 	prof_level_prepare(&cupti);
 	if (prof_lend_out()) { /* a session began before the first call of CUDA */
+		sender.lent = true;
 		prof_sender_start();
 		return 0;
 	}

@@ -19,7 +19,6 @@
 #include "facts.h"
 #include "governor.h"
 #include "intake.h"
-#include "lend.h"
 #include "log.h"
 #include "loss.h"
 #include "notes.h"
@@ -64,8 +63,6 @@ void prof_guard_init(const struct prof_level *level, const struct prof_cupti *cu
 	prof_watchdog_init(&g.dog, prof_now_ns(), prof_mono_ns(),
 			   (int64_t)prof_config()->rearm_seconds * SECOND_NS);
 	prof_governor_init(&g.governor, prof_config()->max_overhead, level->api, prof_mono_ns());
-	if (cupti && prof_lend_out()) /* we have not registered yet (entry.c) */
-		prof_guard_lent();
 }
 
 const char *prof_guard_level_name(void)

@@ -489,6 +489,8 @@ static int open_all(void)
 	prof_transport_init(&t);
 	prof_intake_init(s.o->cupti ? s.o->cupti->record_bytes : no_records);
 	prof_guard_init(&s.o->level, s.o->cupti, s.o->armed_ns);
+	if (s.o->lent)
+		prof_guard_lent();
 	s.last_flush_ns = s.count.complete_ns = s.o->armed_ns;
 	s.sized_ns = prof_mono_ns();
 	if (!s.o->cupti)

@@ -18,6 +18,7 @@ struct prof_sender_opts {
 	struct prof_process process;
 	char run_id[252];
 	int64_t armed_ns;
+	bool lent; /* the callbacks are not registered yet: another client has CUPTI (lend.h) */
 };
 
 /* Keeps *o (must stay). Before the callbacks are registered. */
