@@ -85,6 +85,17 @@ static bool is_other_tool(const char *command)
 	return false;
 }
 
+/* CUDA loads one library, and what the user or another tool has set stays. */
+static void say_who_is_injected(const struct view_run *r)
+{
+	const char *have = getenv("CUDA_INJECTION64_PATH");
+
+	if (have && have[0] && strcmp(have, r->libprof) != 0 && !r->quiet)
+		view_note("CUDA_INJECTION64_PATH is set: CUDA loads %s in the place of libprof, so "
+			  "that nothing is recorded; unset it",
+			  have);
+}
+
 void view_run_environment(struct view_run *r)
 {
 	set_env(r, "GPUSTARVE_OUT", r->base);
@@ -109,6 +120,7 @@ void view_run_environment(struct view_run *r)
 		set_preload(r);
 	if (is_other_tool(r->command[0]))
 		return;
+	say_who_is_injected(r);
 	set_unless_set(r, "CUDA_INJECTION64_PATH", r->libprof);
 	set_unless_set(r, "NVTX_INJECTION64_PATH", r->libprof);
 }

@@ -57,6 +57,22 @@ static void say_no_gpu(const char *path)
 	view_error("%s: the job never touched a GPU, so there is nothing to report", path);
 }
 
+/* It used CUDA, but nothing could be recorded: libprof left a note that says why. */
+static bool say_no_records(const struct view_trace *t, const char *path)
+{
+	for (size_t i = 0; i < t->streams; i++) {
+		const Wire__Hello *h = t->stream[i].hello;
+
+		for (size_t k = 0; h && k < h->n_notes; k++) {
+			if (!strstr(h->notes[k], "no GPU record is written"))
+				continue;
+			view_error("%s: %s", path, h->notes[k]);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The rates that an earlier summary used, GPU by GPU; a GPU it did not know has none. */
 static struct view_rate *fixed_rates(const struct view_cost *c, size_t gpus)
 {
@@ -125,6 +141,8 @@ static int engine(struct view_trace *t, const char *path, const struct view_anal
 				  .arg = o->arg };
 	int err = watched_run(t, path, o, &ao, r);
 
+	if (err == -ENODATA && say_no_records(t, path))
+		return -EBADMSG;
 	if (err == -ENODATA && !o->quiet_when_empty)
 		say_no_gpu(path);
 	else if (err && err != -ENODATA)
