@@ -404,9 +404,8 @@ class Works(unittest.TestCase):
         profiled = [name for name, argv, *_ in Whole.began if '--profile' in argv]
         self.assertEqual(sorted(profiled), ['cnn', 'compiled', 'ddp', 'graph', 'transformer'])
         launched = next(argv for name, argv, *_ in Whole.began if name == 'torchrun')
-        self.assertEqual(launched[1:6], ['-m', 'torch.distributed.run', '--standalone',
-                                         '--nproc-per-node', '1'])
-        self.assertTrue(launched[6].endswith('torch_train.py'))
+        self.assertEqual(launched[1:3], ['-m', 'torch.distributed.run'])
+        self.assertTrue(launched[launched.index('1') + 1].endswith('torch_train.py'), launched)
         for name, argv, _, options in Whole.began:
             self.assertIn('{times}', argv)
             if '--profile' not in argv:

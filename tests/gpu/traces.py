@@ -55,6 +55,7 @@ class Run:
         self.rc, self.said, self.err, self.dir, self.summary = base.traced(
             name, argv, out, options, timeout, **env)
         self.ops, self.calls, self.steps, self.text = [], {}, [], ''
+        self.dumped = self.verified = None
         if self.dir:
             self.read()
         if rows and os.path.exists(times):
@@ -65,6 +66,12 @@ class Run:
         self.ops, self.calls = counting.of_dump(self.text)
         self.verified, text, err, _ = base.run([base.CLI, 'verify', self.dir], 60)
         self.verify_text = (text + err)[-1000:]
+
+    @property
+    def late(self):
+        """Was it, or what looked at it, ended for want of time? On the simulator that is nothing to
+        judge: its machine may be busy."""
+        return 'timeout' in (self.rc, self.dumped, self.verified)
 
     def faults(self):
         if self.rc != 0:
