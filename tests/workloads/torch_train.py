@@ -309,9 +309,8 @@ def counts(profile):
 def profiled(args):
     """Trains inside a profiler that begins before CUDA does and ends after its last operation."""
     what = torch.profiler.ProfilerActivity
-    wanted = [what.CPU] if args.device == 'cpu' else [what.CUDA] if args.compile else \
-        [what.CPU, what.CUDA]
-    with torch.profiler.profile(activities=wanted) as profile:
+    both = [what.CPU] if args.device == 'cpu' else [what.CPU, what.CUDA]
+    with torch.profiler.profile(activities=both) as profile:
         rows = train(args)
     ops, others = work_of(exported(profile))
     with open(args.profile, 'w') as f:
