@@ -196,15 +196,24 @@ def ask_gpu(r, out):
     rc, text, err, _ = base.run([sys.executable, os.path.join(LOOPS, 'devices.py')], 30)
     run = Run('names', [sys.executable, os.path.join(LOOPS, 'driver.py'), '{times}', '5'], out, timeout=40)
     if base.SIMULATED and (rc == 'timeout' or run.late):
-        r.skip('names', 'name and UUID', 'out of time')
+        for question in ('name and UUID', 'the device', 'price of this GPU'):
+            r.skip('names', question, 'out of time')
         return
     if rc or not run.summary:
         r.put('names', 'name and UUID', f'rc {rc} and {run.rc}: {last_words(err + run.err)}', False)
         return
     seen = json.loads(text)
-    ask_names(r, seen, run)
-    ask_device(r, seen, run)
-    ask_price(r, run, provider_of(dmi_strings()))
+    guarded(r, 'name and UUID', ask_names, seen, run)
+    guarded(r, 'the device', ask_device, seen, run)
+    guarded(r, 'price of this GPU', ask_price, run, provider_of(dmi_strings()))
+
+
+def guarded(r, question, ask, *args):
+    """One question that breaks leaves the others theirs."""
+    try:
+        ask(r, *args)
+    except Exception as error:
+        r.put('names', question, f'broke: {error!r}', False)
 
 
 def part(r, out):
@@ -212,14 +221,16 @@ def part(r, out):
         # It asks every Python of PATH: this one and the system's are enough.
         path = os.pathsep.join((os.path.dirname(sys.executable), '/usr/bin', '/bin'))
         asked = beside.submit(base.run, [base.CLI, 'doctor'], 60, PATH=path)
-        ask_gpu(r, out)
-        ask_catalogue(r, out)
+        guarded(r, 'name and UUID', ask_gpu, out)
+        guarded(r, 'every GPU of the catalogue by its name', ask_catalogue, out)
         rc, doctor, err, _ = asked.result()
     if rc == 'timeout' and base.SIMULATED:
         r.skip('names', 'doctor', 'out of time')
+        r.skip('names', 'DMI', 'out of time')
         return
     if rc == 'timeout':
         r.put('names', 'doctor', f'{rc}: {last_words(doctor + err)}', False)
-        return
-    ask_doctor(r, doctor, rc)
-    ask_dmi(r, doctor)
+        doctor = ''
+    else:
+        guarded(r, 'doctor', ask_doctor, doctor, rc)
+    guarded(r, 'DMI', ask_dmi, doctor)
