@@ -84,10 +84,12 @@ void prof_clock_sample(int (*get_timestamp)(uint64_t *), struct prof_triplet *t)
 
 	for (i = 0; i < SAMPLES; i++) {
 		struct prof_triplet now;
+		int64_t axis_before;
 
 		now.before_ns = prof_mono_ns();
+		axis_before = prof_now_ns();
 		now.cupti_ns = axis_stamp(get_timestamp);
-		now.axis_ns = prof_now_ns();
+		now.axis_ns = axis_before + (prof_now_ns() - axis_before) / 2;
 		now.after_ns = prof_mono_ns();
 		now.realtime_ns = read_clock(CLOCK_REALTIME);
 		now.boottime_ns = read_clock(CLOCK_BOOTTIME);

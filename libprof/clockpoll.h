@@ -12,7 +12,7 @@
 
 struct prof_triplet {
 	int64_t before_ns, cupti_ns, after_ns; /* monotonic, CUPTI, monotonic */
-	int64_t axis_ns; /* the trace's clock at the same moment: CUPTI's, unless a client changed it */
+	int64_t axis_ns; /* the trace's clock at that moment: CUPTI's, unless a client changed it */
 	int64_t realtime_ns, boottime_ns;
 };
 
