@@ -10,15 +10,15 @@ import json
 
 Op = collections.namedtuple('Op', 'kind name at bytes')
 OPS = ('kernel', 'copy', 'memset', 'graph', 'op')
-# torch.profiler leaves longer symbols as they are.
-SYMBOL_MAX = 1024
+# torch.profiler leaves longer symbols as they are; a trace cuts names here (docs/FORMAT.md).
+SYMBOL_MAX, NAME_MAX = 1024, 4096
 
 
 @functools.lru_cache(maxsize=None)
 def readable(name):
     """A mangled C++ name as torch.profiler prints it; any other name is itself."""
     if not name.startswith('_Z') or len(name) > SYMBOL_MAX:
-        return name
+        return name[:NAME_MAX]
     try:
         lib = ctypes.CDLL('libstdc++.so.6')
     except OSError:
