@@ -32,13 +32,16 @@ def faults_first(runs):
 
 
 def plain(run, profile=None, warm=2, exact=None):
-    """A loop without graphs. @exact: what each step must hold, by kind or kernel name."""
+    """A loop without graphs. @exact: what each step must hold, by kind or kernel name; of the kernels it
+    names there must be none beside the steps, either."""
     found = faults_first([run])
     steady = run.steady(warm)
     words = [counting.kinds_text(counting.count(run.ops)), steady.text()]
     right = not found and steady.right
     if exact is not None:
         wrong = counting.expected(steady.each, exact)
+        wrong += counting.expected(counting.count(run.ops), {
+            k: n * len(run.steps) for k, n in exact.items() if k.split('-')[0] not in counting.OPS})
         wanted = ', '.join(f'{k} {n}' for k, n in exact.items())
         words.append('each as the loop says' if exact and not wrong else
                      f'not as the loop says ({wanted or "nothing"}): {wrong}')
