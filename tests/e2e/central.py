@@ -21,24 +21,25 @@ TOKEN_FILE = f'''# tokens of the tests
 '''
 
 
-def _openssl(where, *args):
-    done = subprocess.run(['openssl', *args], cwd=where, capture_output=True, text=True)
+def _openssl(where, *args, **env):
+    done = subprocess.run(['openssl', *args], cwd=where, capture_output=True, text=True,
+                          env={**os.environ, **env})
     if done.returncode:
         raise RuntimeError(done.stderr)
     return done.stdout
 
 
-def certificates(where):
-    """ca.pem; server.pem for 127.0.0.1 and localhost; client.pem, of the same authority;
-    stranger.pem, of another one. Keys beside them."""
+def certificates(where, names='IP:127.0.0.1,DNS:localhost', days=2, **env):
+    """ca.pem; server.pem for these names; client.pem, of the same authority; stranger.pem, of another
+    one. Keys beside them."""
     new = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes',
-           '-days', '2']
-    _openssl(where, *new, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=test authority')
-    _openssl(where, *new, '-keyout', 'stranger.key', '-out', 'stranger.pem', '-subj', '/CN=stranger')
-    for name, extra in ('server', 'subjectAltName=IP:127.0.0.1,DNS:localhost'), ('client', None):
+           '-days', str(days)]
+    _openssl(where, *new, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=test authority', **env)
+    _openssl(where, *new, '-keyout', 'stranger.key', '-out', 'stranger.pem', '-subj', '/CN=stranger', **env)
+    for name, extra in ('server', f'subjectAltName={names}'), ('client', None):
         _openssl(where, *new, '-keyout', f'{name}.key', '-out', f'{name}.pem', '-subj',
                  f'/CN={name}', '-CA', 'ca.pem', '-CAkey', 'ca.key',
-                 *(['-addext', extra] if extra else []))
+                 *(['-addext', extra] if extra else []), **env)
 
 
 def fingerprint(where, name):

@@ -7,11 +7,23 @@ import struct
 import subprocess
 import urllib.parse
 
+import central
 import gs
 
 COLLECTOR = os.path.join(gs.BUILD, 'bin', 'gpustarve-collector')
 CLOCKSTEP = os.path.join(gs.BUILD, 'tests', 'libclockstep.so')
 TOKEN = 'token-of-the-fault-campaign'
+DAY = 86400 * 10**9
+
+
+def certificates(folder, addresses):
+    """Those of a centre that is known by these addresses. Good for days before and after today, for clocks
+    are stepped by one."""
+    clock = os.path.join(folder, 'certificates.clock')
+    with open(clock, 'wb') as f:
+        f.write(struct.pack('<q', -3 * DAY))
+    central.certificates(folder, ','.join(f'IP:{a}' for a in {'127.0.0.1', *addresses}), 30,
+                         LD_PRELOAD=CLOCKSTEP, GS_CLOCK_STEP=clock)
 
 
 class Daemon:
@@ -91,18 +103,20 @@ class Daemon:
 
 
 class Centre(Daemon):
-    def __init__(self, folder, space, disk):
+    def __init__(self, folder, space, disk, tls):
         tokens = os.path.join(folder, 'tokens')
         with open(tokens, 'w') as f:
             f.write(f'{TOKEN} team read,write\n')
         os.chmod(tokens, 0o600)
-        self.port = 0
-        super().__init__('centre', folder, space, disk, ['--token-file', tokens, '--listen', None])
+        self.port, self.scheme = 0, 'https' if tls else 'http'
+        own = ['--cert', os.path.join(folder, 'server.pem'), '--key', os.path.join(folder, 'server.key')]
+        super().__init__('centre', folder, space, disk,
+                         ['--token-file', tokens, *(own if tls else []), '--listen', None])
         if not self.alive:
             raise RuntimeError(self.log())
 
     def start(self):
-        self.options[-1] = f'http://127.0.0.1:{self.port}'
+        self.options[-1] = f'{self.scheme}://127.0.0.1:{self.port}'
         return super().start()
 
     def is_ready(self, line):
@@ -122,9 +136,9 @@ class Node(Daemon):
             f.write(TOKEN + '\n')
         os.chmod(token, 0o600)
         self.socket = os.path.join(folder, f'sock{index}', 's')
+        way = ['--upstream-ca', os.path.join(folder, 'ca.pem')] if wire.tls else ['--insecure-http']
         super().__init__(f'node{index}', folder, space, disk,
-                         ['--unix', self.socket, '--upstream', wire.url, '--insecure-http',
-                          '--upstream-token-file', token])
+                         ['--unix', self.socket, '--upstream', wire.url, *way, '--upstream-token-file', token])
         if not self.alive:
             raise RuntimeError(self.log())
 

@@ -2,6 +2,7 @@
 """The way from a node to the centre: a TCP relay that reads the HTTP which it passes on, and does on
 request what networks do: delay, trickle, reset, fall silent, flip bits, keep a post back and deliver
 it later, deliver it again, lose an answer. Requests are plain HTTP/1.1, one at a time per connection.
+Or TLS, of which it understands nothing: the same is done to its bytes (Blind).
 
 Everything but do() and the plain members runs in the relay's own thread, in the centre's network."""
 import asyncio
@@ -18,6 +19,7 @@ RST = struct.pack('ii', 1, 0)
 PIECE = 65536
 HEAD_MAX = 64 << 10
 SEEN_BYTES = 1 << 20
+AGAIN_S = 20
 RENAME = -2
 DAMAGED = {'frames': 'posts damaged', 'side': 'side files damaged'}
 
@@ -165,11 +167,60 @@ class Link:
             await self.give(self.near[1], data)
 
 
+class Said:
+    """What a node has said on a connection so far, to be said again on another."""
+    kind = 'frames'  # among other things
+
+    def __init__(self):
+        self.head, self.body = b'', bytearray()
+
+
+class Blind(Link):
+    """TLS: a post cannot be told from another, nor from a handshake."""
+
+    async def requests(self):
+        said = Said()
+        self.wire.seen.append(said)
+        while True:
+            data = await self.piece(self.near[0])
+            if len(said.body) < SEEN_BYTES:
+                said.body += data
+            if self.wire.take('hold', 'frames'):
+                self.wire.held.append(said)
+                self.wire.count['TLS connections held'] += 1
+                raise Cut
+            await self.give(self.far[1], self.harmed(data))
+
+    async def answers(self):
+        while True:
+            data = await self.piece(self.far[0])
+            if self.wire.take_cut():
+                self.wire.count['answers cut'] += 1
+                await self.give(self.near[1], data[:self.wire.r.randrange(len(data))])
+                raise Cut
+            await self.give(self.near[1], self.harmed(data))
+
+    async def piece(self, reader):
+        data = await reader.read(PIECE)
+        if not data:
+            raise Cut
+        await self.awake()
+        return data
+
+    def harmed(self, data):
+        """In either direction, one time in two."""
+        if self.wire.r.random() < 0.5 or not self.wire.take('flip', 'frames'):
+            return data
+        at = self.wire.r.randrange(len(data))
+        self.wire.count['TLS pieces damaged'] += 1
+        return data[:at] + bytes([data[at] ^ 1 << self.wire.r.randrange(8)]) + data[at + 1:]
+
+
 class Wire:
     """Between one node and the centre's port @to; it listens on @port, 0: a free one."""
 
-    def __init__(self, space, address, to, seed, port=0):
-        self.to, self.r = to, random.Random(seed)
+    def __init__(self, space, address, to, seed, port=0, tls=False):
+        self.to, self.r, self.tls = to, random.Random(seed), tls
         self.delay, self.trickle, self.swallow = 0, 0, False
         # So many more posts of frames and of side files, ...
         self.flip, self.hold = collections.Counter(), collections.Counter()
@@ -182,7 +233,7 @@ class Wire:
         self.thread = threading.Thread(target=self.main, args=(space, address, port), daemon=True)
         self.thread.start()
         self.ready.wait(30)
-        self.url = f'http://{address}:{self.port}'
+        self.url = f'http{"s" if tls else ""}://{address}:{self.port}'
 
     def main(self, space, address, port):
         spaces.enter_net(space)
@@ -208,7 +259,7 @@ class Wire:
         return left > 0
 
     async def serve(self, *near):
-        link = Link(self, near)
+        link = Blind(self, near) if self.tls else Link(self, near)
         self.links.add(link)
         try:
             await link.run()
@@ -231,9 +282,13 @@ class Wire:
             reader, writer = await asyncio.open_connection('127.0.0.1', self.to)
             writer.write(post.head + bytes(post.body))
             await writer.drain()
+            if self.tls:  # it breaks off where the handshake is not its own
+                await asyncio.wait_for(reader.read(-1), AGAIN_S)
+                self.count['again over TLS'] += 1
+                return
             head = await reader.readuntil(b'\r\n\r\n')
             self.count['again ' + head[9:12].decode('latin-1')] += 1
-        except (OSError, asyncio.IncompleteReadError):
+        except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError):
             self.count['again, in vain'] += 1
         finally:
             if writer:

@@ -45,8 +45,8 @@ class Round:
 
 
 class World:
-    def __init__(self, folder, seed, long_s, recorded):
-        self.folder, self.seed, self.long_s = folder, seed, long_s
+    def __init__(self, folder, seed, long_s, recorded, tls=False):
+        self.folder, self.seed, self.long_s, self.tls = folder, seed, long_s, tls
         try:
             spaces.own_mounts()
             mounts = True
@@ -55,9 +55,12 @@ class World:
         self.network = spaces.network(NODES)
         self.disks = [disks.disk(os.path.join(folder, name), mounts)
                       for name in ('store', 'outbox0', 'outbox1')]
-        self.centre = daemons.Centre(folder, self.network.centre, self.disks[0])
-        self.wires = [wire.Wire(self.network.centre, self.network.address(i), self.centre.port,
-                                f'{seed} wire {i}') for i in range(NODES)]
+        addresses = [self.network.address(i) for i in range(NODES)]
+        if tls:
+            daemons.certificates(folder, addresses)
+        self.centre = daemons.Centre(folder, self.network.centre, self.disks[0], tls)
+        self.wires = [wire.Wire(self.network.centre, addresses[i], self.centre.port, f'{seed} wire {i}', tls=tls)
+                      for i in range(NODES)]
         self.network.wires = self.wires
         self.nodes = [daemons.Node(i, folder, self.network.nodes[i], self.disks[1 + i], self.wires[i])
                       for i in range(NODES)]
