@@ -13,6 +13,7 @@
 
 #include "env.h"
 #include "marks.h"
+#include "wire/utf8.h"
 
 #define NOT_TRACKED (-2) /* what NVTX returns for a push or pop that no tool looks at */
 #define DOMAINS_MAX 256u
@@ -89,37 +90,12 @@ static bool recording(void)
 
 /* ---- texts ---- */
 
-/* UTF-8 of one code point; returns the bytes written. */
-static size_t put_utf8(char *to, uint32_t c)
-{
-	if (c < 0x80) {
-		to[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (char)(0xc0 | c >> 6);
-		to[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (char)(0xe0 | c >> 12);
-		to[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		to[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	to[0] = (char)(0xf0 | (c >> 18 & 7));
-	to[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	to[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	to[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
 static size_t narrow(const wchar_t *wide, char *to, size_t room)
 {
 	size_t n = 0;
 
-	while (*wide && n + 4 <= room)
-		n += put_utf8(to + n, (uint32_t)*wide++);
+	while (*wide && n + WIRE_UTF8_MOST <= room)
+		n += wire_utf8_put(to + n, (uint32_t)*wide++);
 	return n;
 }
 

@@ -67,21 +67,6 @@ struct decoder {
 };
 
 /* A dictionary's number of entries; at least one, and no more than there are events. */
-static const uint8_t *get_count(const struct decoder *d, const struct wire_section_at *s,
-				uint32_t *count)
-{
-	const uint8_t *p;
-	uint64_t v;
-
-	if (!s->data)
-		return NULL;
-	p = wire_varint_get(s->data, s->data + s->len, &v);
-	if (!p || !v || v > d->count)
-		return NULL;
-	*count = (uint32_t)v;
-	return p;
-}
-
 static const uint8_t *get_u32(const uint8_t *p, const uint8_t *end, uint32_t *out)
 {
 	uint64_t v;
@@ -96,7 +81,7 @@ static const uint8_t *get_u32(const uint8_t *p, const uint8_t *end, uint32_t *ou
 static int read_places(struct decoder *d)
 {
 	const struct wire_section_at *s = &d->section[WIRE_SECTION_PLACES];
-	const uint8_t *p = get_count(d, s, &d->places), *end;
+	const uint8_t *p = wire_section_count(s, d->count, &d->places), *end;
 	uint32_t i;
 
 	if (!p)
@@ -121,7 +106,7 @@ static int read_shapes(struct decoder *d)
 	const struct wire_section_at *s = &d->section[WIRE_SECTION_SHAPES];
 	uint32_t i;
 
-	d->shape = get_count(d, s, &d->shapes);
+	d->shape = wire_section_count(s, d->count, &d->shapes);
 	if (!d->shape || (size_t)(s->data + s->len - d->shape) != d->shapes * (size_t)8)
 		return -EBADMSG;
 	for (i = 0; i < d->shapes; i++)

@@ -274,25 +274,10 @@ struct decoding {
 };
 
 /* A dictionary's number of entries; at least one, and no more than there are rows. */
-static const uint8_t *get_count(const struct decoding *d, const struct wire_section_at *s,
-				uint32_t *count)
-{
-	const uint8_t *p;
-	uint64_t v;
-
-	if (!s->data)
-		return NULL;
-	p = wire_varint_get(s->data, s->data + s->len, &v);
-	if (!p || !v || v > d->count)
-		return NULL;
-	*count = (uint32_t)v;
-	return p;
-}
-
 static int read_threads(struct decoding *d)
 {
 	const struct wire_section_at *s = &d->section[WIRE_ROWS_THREADS];
-	const uint8_t *p = get_count(d, s, &d->threads), *end;
+	const uint8_t *p = wire_section_count(s, d->count, &d->threads), *end;
 	uint64_t pid, tid;
 	uint32_t i;
 
@@ -311,7 +296,7 @@ static int read_shapes(struct decoding *d)
 {
 	const struct wire_section_at *s = &d->section[WIRE_ROWS_SHAPES];
 
-	d->shape = get_count(d, s, &d->shapes);
+	d->shape = wire_section_count(s, d->count, &d->shapes);
 	if (!d->shape ||
 	    (size_t)(s->data + s->len - d->shape) != d->shapes * (size_t)d->r->shape_bytes)
 		return -EBADMSG;

@@ -33,3 +33,17 @@ int wire_section_find(struct wire_section_at *at, uint8_t max, const uint8_t *p,
 	}
 	return 0;
 }
+
+const uint8_t *wire_section_count(const struct wire_section_at *s, uint32_t max, uint32_t *count)
+{
+	const uint8_t *p;
+	uint64_t v;
+
+	if (!s->data)
+		return NULL;
+	p = wire_varint_get(s->data, s->data + s->len, &v);
+	if (!p || !v || v > max)
+		return NULL;
+	*count = (uint32_t)v;
+	return p;
+}

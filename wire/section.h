@@ -25,6 +25,12 @@ struct wire_section_at {
  */
 int wire_section_find(struct wire_section_at *at, uint8_t max, const uint8_t *p, size_t len);
 
+/*
+ * How many entries a dictionary's section says that it has, 1 to @max: they begin where it returns.
+ * NULL: it says something else, or is absent.
+ */
+const uint8_t *wire_section_count(const struct wire_section_at *s, uint32_t max, uint32_t *count);
+
 /* Writes a section's id; the length is filled in by wire_section_end. Returns its first byte. */
 static inline uint8_t *wire_section_begin(uint8_t *p, uint8_t id)
 {

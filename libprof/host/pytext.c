@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "wire/utf8.h"
 
 #define CHARACTERS 512u /* read at most */
 #define LENGTH_MAX (1 << 20)
@@ -14,24 +15,7 @@
 
 static char *put(char *to, uint32_t c)
 {
-	if (c < 0x20 || c == 0x7f || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
-		c = '?';
-	if (c < 0x80) {
-		*to++ = (char)c;
-	} else if (c < 0x800) {
-		*to++ = (char)(0xc0 | c >> 6);
-		*to++ = (char)(0x80 | (c & 0x3f));
-	} else if (c < 0x10000) {
-		*to++ = (char)(0xe0 | c >> 12);
-		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
-		*to++ = (char)(0x80 | (c & 0x3f));
-	} else {
-		*to++ = (char)(0xf0 | c >> 18);
-		*to++ = (char)(0x80 | (c >> 12 & 0x3f));
-		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
-		*to++ = (char)(0x80 | (c & 0x3f));
-	}
-	return to;
+	return to + wire_utf8_put(to, c < 0x20 || c == 0x7f || !wire_utf8_is_code(c) ? '?' : c);
 }
 
 static uint32_t character(const uint8_t *raw, size_t i, size_t width)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "utf8.h"
+#include "wire/utf8.h"
 
 #define DEPTH_MAX 64
 
@@ -130,7 +131,8 @@ static size_t unicode_escape(struct parser *ps, char *out)
 		else
 			ps->p = back;
 	}
-	return view_utf8_put(out, code ? code : 0xfffd); /* no NUL inside C strings */
+	return wire_utf8_put(out,
+			     code ? code : WIRE_UTF8_REPLACEMENT); /* no NUL inside C strings */
 }
 
 static size_t escape(struct parser *ps, char *out)

@@ -36,32 +36,6 @@ size_t view_utf8_length(const char *p, size_t len)
 	return 0;
 }
 
-size_t view_utf8_put(char *out, uint32_t code)
-{
-	if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		code = 0xfffd;
-	if (code < 0x80) {
-		out[0] = (char)code;
-		return 1;
-	}
-	if (code < 0x800) {
-		out[0] = (char)(0xc0 | code >> 6);
-		out[1] = (char)(0x80 | (code & 0x3f));
-		return 2;
-	}
-	if (code < 0x10000) {
-		out[0] = (char)(0xe0 | code >> 12);
-		out[1] = (char)(0x80 | (code >> 6 & 0x3f));
-		out[2] = (char)(0x80 | (code & 0x3f));
-		return 3;
-	}
-	out[0] = (char)(0xf0 | code >> 18);
-	out[1] = (char)(0x80 | (code >> 12 & 0x3f));
-	out[2] = (char)(0x80 | (code >> 6 & 0x3f));
-	out[3] = (char)(0x80 | (code & 0x3f));
-	return 4;
-}
-
 static uint32_t code_of(const char *p, size_t n)
 {
 	const unsigned char *u = (const unsigned char *)p;

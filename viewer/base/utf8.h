@@ -9,9 +9,6 @@
 /* Bytes of the character at @p (1 to 4), or 0 if these @len bytes begin with none. */
 size_t view_utf8_length(const char *p, size_t len);
 
-/* Writes @code as UTF-8 into @out[4] and returns its bytes. Surrogates become U+FFFD. */
-size_t view_utf8_put(char *out, uint32_t code);
-
 /*
  * Columns that the character of @n bytes at @p takes on a terminal: 0 (combining marks, joiners), 2
  * (ideographs, most emoji) or 1. Without any locale.

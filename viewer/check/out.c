@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/slurp.h"
 #include "base/utf8.h"
+#include "wire/utf8.h"
 
 const struct check_format check_formats[] = {
 	{ "text", "for people (default)", check_out_text },
@@ -98,7 +99,7 @@ uint32_t check_next(const char **text)
 
 void check_put(FILE *f, uint32_t c)
 {
-	char bytes[4];
+	char bytes[WIRE_UTF8_MOST];
 
-	fwrite(bytes, 1, view_utf8_put(bytes, c), f);
+	fwrite(bytes, 1, wire_utf8_put(bytes, c), f);
 }
