@@ -398,13 +398,13 @@ def test_no_collector_there():
             real = os.path.join(base, 'real.gst')
             assert len([n for n in os.listdir(real) if n.endswith('.spool')]) == 2, os.listdir(real)
             central.write(os.path.join(real, 'run.json'), '{"id": "real", "exit_status": 0, "exits": []}')
-            spools = [Spool(base, f'stray-{i % 2}', 120) for i in range(4)]
+            spools = [Spool(base, f'stray-{i % 2}', 70) for i in range(4)]
             spools[0].write(10**9)  # it has ended
             node.start()
             while any(s.left for s in spools):
                 for s in spools:
                     s.write(R.randrange(200000))
-                time.sleep(R.random() * 0.3)
+                time.sleep(R.random() * 0.2)
                 if R.random() < 0.4:
                     node.kill()
                     node.start()
