@@ -104,9 +104,10 @@ def counted(r, summary, last, per_graph):
     lost = dict(dropped=q['dropped'], invalid=q['invalid'], without=gpu['ops_without_launch'])
     r.put(PART, 'records traced', f'{gpu["ops"]} of {want} launched in {last["s"]:.0f} s '
           f'({want / last["s"]:.0f}/s); copies {copies} of {last["copies"]}; dropped '
-          f'{q["dropped"]}, invalid {q["invalid"]}, without launch {gpu["ops_without_launch"]}',
+          f'{q["dropped"]}, without launch {gpu["ops_without_launch"]}',
           gpu['ops'] == want and copies == last['copies'] and not any(lost.values()),
-          launched=last, recorded=gpu['ops'], **lost)
+          goal='all', launched=last, recorded=gpu['ops'], **lost)
+    r.put(PART, 'invalid timestamps', str(q['invalid']), not q['invalid'], goal='0')
 
 
 def memory(r, rows, watch):
@@ -125,7 +126,8 @@ def memory(r, rows, watch):
         if 'collector' in name:
             peak = max(v for _, v in samples)
             ok = peak <= COLLECTOR_MB * MB and ok is not False
-        r.put(PART, name, growth(samples), ok, samples=samples)
+        r.put(PART, name, growth(samples), ok, samples=samples,
+              goal=f'later half at most {mb(most)}')
 
 
 def own_cost(r, raw, run):
@@ -138,7 +140,7 @@ def own_cost(r, raw, run):
         f'{first:.0f} ns per event in the first quarter, {last:.0f} in the last: {drift:.2f} times'
     r.put(PART, "drift in our threads' CPU time",
           f'{text}; in all {cpu / max(1, events):.0f} ns for each of {events}', ok,
-          first=first, last=last,
+          goal=f'at most {CPU_DRIFT} times', first=first, last=last,
           pulses=[(p['t'], p['cpu'], p['events'], p['memory']) for p in raw.pulses])
     peak = raw.last['memory']
     r.put(PART, "libprof's own memory at most", f'{mb(peak)} (goal {COLLECTOR_MB} MB)',
