@@ -124,6 +124,13 @@ def told():
     gs.equal((ok, '40.0 %' in words), (True, True), f'half of 80 % of the time: {words}')
     gs.equal(overhead.claimed(rows, ['under 1.00 %: no API calls; it cost 3.9 %'])[0], False, 'a tenth of it')
     gs.equal(overhead.claimed(rows, [])[0], None, 'nothing said')
+    for i, row in enumerate(rows):
+        row['L1g'] = dict(total=[(1.5e6, 1.2e6)[i > 5]] * 50)
+    levels = [(i * 10**9 + 5 * 10**8, '1' if i < 6 else 'copies', 0) for i in range(13)]
+    got = overhead.by_level(rows, levels, 0)
+    gs.equal(sorted(got), ['1', 'copies'], 'levels')
+    near(got['1'], 50, 0.2, 'at level 1')
+    near(got['copies'], 20, 0.2, 'with copies alone')
     rows = [(0, '1', 0), (10**10, '0', 0), (11 * 10**9, '0', 0), (2 * 10**10, 'copies', 0)]
     gs.equal(overhead.changes(rows, 0), '1, from 10.0 s 0, from 20.0 s copies', 'levels')
 

@@ -6,7 +6,7 @@ nothing smaller than that is believed. Pure functions; times are ns, results per
 import random
 
 LEAST = 4   # steps in a block that may be compared
-DRAWS = 200
+DRAWS = 100
 
 
 def quantile(values, q):
@@ -30,11 +30,15 @@ def usable(rounds, mode, base='off', key='total'):
     return [p for p in pairs if min(map(len, p)) >= LEAST]
 
 
-def tail_ratio(pairs):
-    """p95 of all steps of a mode over that of base; each step counts in medians of its round's base."""
+def in_medians(pairs):
+    """Each step in medians of its round's base, so that rounds can be thrown together."""
     units = [quantile(a, 0.5) for a, _ in pairs]
-    off = [x / u for (a, _), u in zip(pairs, units) for x in a]
-    on = [x / u for (_, b), u in zip(pairs, units) for x in b]
+    return [([x / u for x in a], [x / u for x in b]) for (a, b), u in zip(pairs, units)]
+
+
+def tail_ratio(scaled):
+    """p95 of all steps of a mode over that of base."""
+    off, on = ([x for pair in scaled for x in pair[i]] for i in (0, 1))
     return 100 * (quantile(on, 0.95) / quantile(off, 0.95) - 1)
 
 
@@ -48,9 +52,9 @@ def compare(rounds, mode, base='off', key='total'):
     if not pairs:
         return None
     ratios = [100 * (quantile(b, 0.5) / quantile(a, 0.5) - 1) for a, b in pairs]
-    rng = random.Random(len(pairs))
-    drawn = [tail_ratio([rng.choice(pairs) for _ in pairs]) for _ in range(DRAWS)]
-    return dict(spread(ratios), rounds=len(pairs), ratios=ratios, p95=tail_ratio(pairs),
+    scaled, rng = in_medians(pairs), random.Random(len(pairs))
+    drawn = [tail_ratio([rng.choice(scaled) for _ in pairs]) for _ in range(DRAWS)]
+    return dict(spread(ratios), rounds=len(pairs), ratios=ratios, p95=tail_ratio(scaled),
                 p95_low=quantile(drawn, 0.025), p95_high=quantile(drawn, 0.975))
 
 

@@ -216,7 +216,7 @@ def play_torch(cast, loops, ms, rounds, deadline, ops, begin):
 def training(r, out, deadline):
     names = ['small', 'graph'] if SIM and QUICK else ['cnn', 'large', 'small', 'graph']
     plan = {n: (n, MODES + (['L2'] if n == 'graph' else [])) for n in names}
-    modes = ['off', 'L1', 'prof'] if SIM and QUICK else MODES + ['L2', 'prof']
+    modes = ['off', 'prof'] if SIM and QUICK else MODES + ['L2', 'prof']
     plan = {n: (c, [m for m in want if m in modes]) for n, (c, want) in plan.items()}
     generations, each = size((2, 6), (1, 3), (1, 2), (1, 2))
     script = [PYTHON, os.path.join(base.HERE, 'torch_stepper.py')] + (['--device', 'cpu'] if SIM else [])
@@ -298,6 +298,20 @@ def changes(rows, begin_ns):
     return ', '.join(words) or 'no pulses'
 
 
+def by_level(rows, levels, began_ns):
+    """{level: median percent over off} of the blocks that were played wholly at one level, as the
+    pulses around them say."""
+    got = {}
+    for row in rows:
+        begin, end = began_ns + row['at'] * 1e9, began_ns + row['ends'] * 1e9
+        # A pulse tells a level up to a second after it began, and buffers drain as long.
+        around = {level for t, level, _ in levels if begin - 2e9 <= t <= end + 1.2e9}
+        one = ratios.compare([row], 'L1g')
+        if len(around) == 1 and one:
+            got.setdefault(around.pop(), []).append(one['median'])
+    return {level: statistics.median(v) for level, v in got.items()}
+
+
 def governor(r, out, seconds):
     """The default cap on a loop of tiny kernels; off is played between the blocks."""
     cast = turns.Troupe(['off', 'off2', 'L1g'], [STEPPER], out, 'governor', PLAYERS)
@@ -333,7 +347,10 @@ def tell_governor(r, rows, began_ns, player):
         ns = ledger['classes'].get('excluded.unobserved', {}).get('ns', 0)
         share = f'excluded.unobserved {100 * ns / max(1, ledger["gpu_ns"]):.1f} % of the held time'
     try:
-        levels = changes(pulses(player.where) if player else [], began_ns)
+        told = pulses(player.where) if player else []
+        levels = changes(told, began_ns)
+        each = by_level(whole, told, began_ns)
+        levels += ''.join(f'; {k}: {v:+.2f} %' for k, v in each.items())
     except (OSError, SystemExit) as error:  # no libzstd for Python to load
         levels = f'not known ({error})'
     said, claim = claimed(whole, notes)
