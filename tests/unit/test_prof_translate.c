@@ -10,6 +10,7 @@
 #include "harness.h"
 #include "names.h"
 #include "record.h"
+#include "timebase.h"
 #include "wire/strtab.h"
 
 #define T0 1700000000000000000ll
@@ -301,6 +302,51 @@ static void test_stamps(void)
 	EXPECT_INT(stamped(194172045144, 194172045999), PROF_BAD); /* another client's clock */
 }
 
+/* A cycle counter of 2 GHz that began 5 s before T0. */
+static uint64_t cycles(int64_t ns)
+{
+	return (uint64_t)(10000000000 + 2 * ns);
+}
+
+static enum prof_verdict span(uint64_t start, uint64_t end, struct wire_event *ev)
+{
+	use(&versions[4]);
+	put32(0, CUPTI_KIND_CONCURRENT_KERNEL);
+	put64(16, start);
+	put64(24, end);
+	return prof_translate(&t, record, ev);
+}
+
+/* Records of when another client's clock came and went: each stamp is read by itself. */
+static void test_foreign_clock(void)
+{
+	struct prof_triplet p = { .before_ns = 0 };
+	struct wire_event ev;
+	int64_t i;
+
+	prof_timebase_reset();
+	EXPECT_INT(span(T0 + 100, cycles(400), &ev), PROF_BAD);
+	for (i = 0; i < 4; i++) {
+		p.axis_ns = T0 + i * 100000000;
+		p.cupti_ns = (int64_t)cycles(i * 100000000);
+		prof_timebase_learn(&p);
+		EXPECT_INT(span(cycles(100), cycles(400), &ev), i ? PROF_EVENT : PROF_BAD);
+	}
+	EXPECT_INT(ev.start_ns, T0 + 100);
+	EXPECT_INT(ev.end_ns, T0 + 400);
+	EXPECT_INT(span(T0 + 100, cycles(400), &ev), PROF_EVENT); /* it came meanwhile */
+	EXPECT_INT(ev.start_ns, T0 + 100);
+	EXPECT_INT(ev.end_ns, T0 + 400);
+	EXPECT_INT(span(cycles(100), T0 + 400, &ev), PROF_EVENT); /* it went meanwhile */
+	EXPECT_INT(ev.start_ns, T0 + 100);
+	EXPECT_INT(ev.end_ns, T0 + 400);
+	EXPECT_INT(span(cycles(400), cycles(100), &ev), PROF_BAD);
+	EXPECT_INT(span(0, cycles(100), &ev), PROF_BAD);
+	EXPECT_INT(span(cycles(100), 0, &ev), PROF_BAD);
+	EXPECT_INT(span(cycles(3000000000), cycles(3000000100), &ev), PROF_BAD); /* not yet */
+	prof_timebase_reset();
+}
+
 static void test_others(void)
 {
 	struct wire_event ev;
@@ -436,5 +482,6 @@ static void test_walk(void)
 
 int main(void)
 {
-	return RUN(test_versions, test_stamps, test_others, test_ids, test_ids_random, test_walk);
+	return RUN(test_versions, test_stamps, test_foreign_clock, test_others, test_ids,
+		   test_ids_random, test_walk);
 }

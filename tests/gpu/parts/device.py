@@ -21,14 +21,15 @@ LADDERS = {'paired': 'kernels of 500 us', 'h2d': 'pinned copies to the device',
            'memset': 'memsets', 'graph': 'graph launches'}
 KINDS = {'h2d': (rawtrace.COPY, 1), 'd2h': (rawtrace.COPY, 2), 'd2d': (rawtrace.COPY, 8),
          'memset': (rawtrace.MEMSET, 0)}
-# Bytes of kernel, memcpy, memset, peer copy, synchronisation, API and graph records, by
-# cuptiGetVersion from which they hold.
+# Bytes of kernel, memcpy, memset, peer copy, synchronisation, API and graph records, by what
+# cuptiGetVersion says.
 RECORDS = (10, 1, 2, 22, 38, 5, 51)
 LEAST = (160, 80, 80, 88, 40, 40, 48)   # what libprof reads (libprof/record.h)
-KNOWN = {18: (200, 88, 88, 96, 40, 40, 48), 19: (208, 88, 88, 96, 40, 40, 48),
-         21: (208, 88, 88, 96, 40, 40, 56), 22: (208, 88, 88, 96, 40, 40, 56),
-         24: (208, 88, 88, 96, 40, 40, 56), 26: (208, 96, 88, 96, 56, 40, 56),
-         130000: (216, 96, 88, 96, 56, 40, 56), 130001: (216, 96, 88, 96, 56, 40, 56)}
+K_11_8 = (200, 88, 88, 96, 40, 40, 48)
+K_12_0, K_12_3 = (208, 88, 88, 96, 40, 40, 48), (208, 88, 88, 96, 40, 40, 56)
+K_12_8, K_13_0 = (208, 96, 88, 96, 56, 40, 56), (216, 96, 88, 96, 56, 40, 56)
+KNOWN = {18: K_11_8, 19: K_12_0, 20: K_12_0, 21: K_12_3, 22: K_12_3, 23: K_12_3, 24: K_12_3,
+         26: K_12_8, 27: K_12_8, 28: K_12_8, 130000: K_13_0, 130001: K_13_0}
 PROBE = '''
 import ctypes, json, sys
 lib, sizes, version = ctypes.CDLL(sys.argv[1]), [], ctypes.c_uint32()
