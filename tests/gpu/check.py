@@ -86,16 +86,12 @@ class Check:
         """Each part has its share of the time and what those before it left over, the last one all
         that is left. Where the whole is too short for the shares they shrink alike."""
         shares = {name: share(name) for name in names}
-        there = [name for name in names if shares[name]]
-        for name in names:
-            if not shares[name]:
-                self.put_of_part(name, base.NOT_ASKED + 'there is no such part yet')
         time_for = max(0, base.BEGIN + base.SECONDS - time.time())
-        shrink = min(1, time_for / max(1, sum(shares[name] for name in there)))
+        shrink = min(1, time_for / max(1, sum(shares.values())))
         spare = 0
-        for name in there:
+        for name in names:
             rest = base.BEGIN + base.SECONDS - time.time()
-            seconds = rest if name == there[-1] else min(shares[name] * shrink + spare, rest)
+            seconds = rest if name == names[-1] else min(shares[name] * shrink + spare, rest)
             if seconds < LEAST:
                 self.put_of_part(name, base.NOT_ASKED + 'out of time')
                 continue
@@ -108,16 +104,11 @@ class Check:
 
 
 def share(name):
-    """The part's SECONDS; None: there is no such part yet; one that does not load breaks when it is
-    played, where it is said."""
+    """The part's SECONDS. One that does not load breaks when it is played, where it is said."""
     try:
         return importlib.import_module('parts.' + name).SECONDS
-    except ModuleNotFoundError as error:
-        if error.name == 'parts.' + name:
-            return None
     except Exception:
-        pass
-    return LEAST
+        return 2 * LEAST
 
 
 def end(number, _):

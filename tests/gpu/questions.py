@@ -26,7 +26,7 @@ POINTS = [
         ('cupy', 'CuPy', COUNTED), ('jax', 'JAX', COUNTED), ('triton', 'Triton', COUNTED)]),
     point('2. Injection', injection=[
         ('constructor|environment|LD_PRELOAD', 'the environment of the constructor', 'reaches the driver'),
-        ('missing|path|absent', 'an injection path that is missing', 'harmless'),
+        ('missing|path|libcupti|library', 'an injection path or a library that is missing', 'harmless'),
         ('static', 'static cudart', COUNTED),
         ('torch.profiler', 'torch.profiler inside our run', 'both get their data'),
         ('fork', 'fork after cuInit', 'as without us'),
@@ -34,14 +34,13 @@ POINTS = [
         ('ncu', 'ncu outside', 'as without us'),
         ('nsys', 'nsys outside', 'as without us')]),
     point('3. Overhead', overhead=[
-        ('kernel', 'the curve over launches per second', 'published'),
-        ('graph', 'CUDA graphs', 'published'),
-        ('training|cnn', 'training loops', 'L1: <= 0.4 % median, <= 1 % p95'),
-        ('torch.profiler|training', 'torch.profiler on the same loops', 'for comparison'),
-        ('CPU', 'CPU of our threads', 'published'),
-        ('by kind|kinds', 'cost per kind of activity', 'published'),
-        ('by API|calls', 'cost per API record', 'published'),
-        ('governor', 'the governor', 'holds 1 %')]),
+        ('^the governor', 'the governor', 'holds 1 %'),
+        ('^CPU of our', 'CPU of our threads', 'published'),
+        ('^training', 'training loops, and torch.profiler on them', 'L1: <= 0.4 % median, <= 1 % p95'),
+        ('^graphs|CUDA graph', 'CUDA graphs', 'published'),
+        ('us kernels$|^empty kernels', 'the curve over launches per second', 'published'),
+        ('^by kind|kinds', 'cost per kind of activity', 'published'),
+        ('^by API|calls', 'cost per API record', 'published')]),
     point('4. Truth', planted=[
         ('', 'the planted faults', '>= 95 % in the right class'),
         ('G11', 'G11', '>= 95 % in the right class'), ('G12', 'G12', '>= 95 % in the right class'),
@@ -53,8 +52,8 @@ POINTS = [
                   ('record sizes', "sizes of CUPTI's records", 'as probed'),
                   ('latenc', 'p99 turnaround, p95 launch latency', '10 us, 60 us')]),
     point('5. Endurance', endurance=[
-        ('records', 'records traced', 'all'), ('memory', 'memory over time', 'no growth'),
-        ('invalid', 'invalid timestamps', '0'), ('drift|CPU', 'drift in our CPU time', 'none')]),
+        ('records', 'records traced, invalid timestamps', 'all, none'),
+        ('memory of', 'memory over time', 'no growth'), ('drift|CPU', 'drift in our CPU time', 'none')]),
     point('6. Names', names=[
         ('UUID', 'name and UUID', 'as NVML and nvidia-smi say'), ('DMI', 'DMI', ''),
         ('price', 'price of this GPU', 'found by name')]),
