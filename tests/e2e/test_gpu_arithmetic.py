@@ -150,11 +150,19 @@ def ladders():
             ('one missing', ops[:-1], ms),
             ('half as long', [(a, a + 250_000) for a, _ in ops], ms)):
         gs.check(not truth.judge_ladder(bad, times)['ok'], f'ladder, {what}: not seen')
-    exact = [(a, b) for a, b in zip(stamps, stamps[1:])]
+    exact = list(zip(stamps, stamps[1:]))
     ms = [(b - a) / 1e6 for a, b in exact]
-    gs.check(truth.judge_ladder(exact, ms, exact=True)['ok'], 'exact ladder')
+    early = [EPOCH - 1000 + i for i in range(len(exact))]
+    got = truth.judge_ladder(exact, ms, early)
+    gs.check(got['ok'] and got['checked'] == len(exact) - 2, f'exact ladder: {got}')
     off = exact[:3] + [(exact[3][0], exact[3][1] + 3)] + exact[4:]
-    gs.check(not truth.judge_ladder(off, ms, exact=True)['ok'], 'exact ladder, 3 ns off')
+    gs.check(truth.judge_ladder(off, ms, early)['ok'] is False, 'exact ladder, 3 ns off')
+    # An event that was enqueued after the operation had ended is stamped when it comes.
+    late = early[:4] + [exact[3][1] + 5_000] + early[5:]
+    ms[3], ms[4] = ms[3] + 0.004, ms[4] - 0.004
+    got = truth.judge_ladder(exact, ms, late)
+    gs.check(got['ok'] and got['checked'] == len(exact) - 4, f'a late event: {got}')
+    gs.equal(truth.judge_ladder(exact, ms, [b + 1 for _, b in exact])['ok'], None, 'all are late')
 
 
 def causality():
@@ -187,6 +195,11 @@ def clocks():
     torn = [triplet(t) if i % 2 else [t, EPOCH + t + 10, t + 3_000_000, EPOCH + t + 3_000_000]
             for i, t in enumerate(times)]
     gs.check(truth.judge_clocks(torn, readings)['ok'], 'interrupted readings')
+    # Few and wide readings close together say little of later.
+    wide = [[t, EPOCH + t + off, t + 800, EPOCH + t + 900]
+            for t, off in ((10 ** 12, 100), (10 ** 12 + 5 * 10 ** 8, 700))]
+    gs.check(truth.judge_clocks(wide, readings[:3])['ok'], 'two wide readings')
+    gs.check(not truth.judge_clocks([], readings)['ok'], 'no readings')
     gs.check(not truth.judge_clocks([triplet(t, 5_000) for t in times], readings)['ok'], '5 us off')
     gs.check(not truth.judge_clocks([triplet(t, (t - 10 ** 12) // 100_000) for t in times],
                                     readings)['ok'], '10 ppm apart')

@@ -144,9 +144,10 @@ def judge_positions(rows, res):
                 residual_max_ns=max(far), ok=worst <= 2 * res + SURROUND_NS)
 
 
-def judge_ladder(ops, events_ms, exact=False):
-    """Operations (start, end) with an event before, between and behind. @exact: the simulator,
-    where an event is stamped when what came before it ends."""
+def judge_ladder(ops, events_ms, launched=None):
+    """Operations (start, end) with an event before, between and behind. @launched: on the
+    simulator, when their calls began: an event is stamped exactly when what came before it ends, if
+    it was enqueued by then; ok is None if none was, because the machine was too busy."""
     rungs = [round(ms * 1e6) for ms in events_ms]
     over = [r - (b - a) for (a, b), r in zip(ops, rungs)]
     whole = sum(rungs)
@@ -154,15 +155,21 @@ def judge_ladder(ops, events_ms, exact=False):
     busy = sum(b - a for a, b in ops)
     # The first event is stamped before the first operation begins, at an unknown distance.
     inside = sum(rungs[1:]) - (ops[-1][1] - ops[0][1])
-    if exact:
+    checked = len(rungs)
+    if launched:
         float_ns = 1 + max(rungs) * 2 ** -23
-        ok = len(rungs) == len(ops) and all(
-            abs(r - (y[1] - x[1])) <= float_ns for x, y, r in zip(ops, ops[1:], rungs[1:]))
+        # The event behind an operation was enqueued before the next one's call.
+        in_time = [after <= op[1] for op, after in zip(ops, launched[1:])] + [False]
+        off = [abs(r - (y[1] - x[1])) for x, y, r, a, b in
+               zip(ops, ops[1:], rungs[1:], in_time, in_time[1:]) if a and b]
+        checked = len(off)
+        ok = len(rungs) == len(ops) and (max(off) <= float_ns if off else None)
     else:
         ok = (len(rungs) == len(ops) and min(over) >= -EVENT_NS - PART * busy / len(ops) and
               statistics.median(over) <= EVENT_SURROUND_NS and
               abs(inside) <= PART * whole + EVENT_NS + SURROUND_NS)
-    return dict(n=len(ops), events_ns=whole, span_ns=span, busy_ns=busy, inside_off_ns=inside,
+    return dict(n=len(ops), checked=checked, events_ns=whole, span_ns=span, busy_ns=busy,
+                inside_off_ns=inside,
                 over_p50_ns=statistics.median(over), over_min_ns=min(over), over_max_ns=max(over),
                 part=inside / whole if whole else None, ok=ok)
 
@@ -187,6 +194,8 @@ def judge_causality(launches, near=1_000):
 def judge_clocks(triplets, readings, near=1_000):
     """@triplets of the trace: [monotonic before, CUPTI, monotonic after, realtime]; @readings of
     the program: [realtime, cupti or None, realtime, monotonic, realtime, monotonic]."""
+    if not triplets:
+        return dict(n=0, ok=False)
     tight = sorted(triplets, key=lambda t: t[2] - t[0])
     tight = tight[:max(3, len(tight) // 2)]   # readings that nothing interrupted
     points = [((a + b) // 2, c - (a + b) // 2) for a, c, b, _ in sorted(tight)]
@@ -200,9 +209,15 @@ def judge_clocks(triplets, readings, near=1_000):
     # The program's own monotonic clock carried by the trace's line, against its realtime.
     carried = [y + slope * ((m0 + m1) / 2 - x) + (m0 + m1) / 2 - r
                for _, _, _, m0, r, m1 in readings]
-    widths = [(r[5] - r[3]) / 2 for r in readings]
+    first, last = points[0][0], points[-1][0]
+
+    def room(r):
+        """Its own width, and that of the points, which grows with the distance from them."""
+        beyond = max(first - r[3], r[5] - last, 0)
+        return near + (r[5] - r[3]) / 2 + \
+            out['width_ns'] * (1 + (2 * beyond / (last - first) if last > first else 0))
     out['carried_max_ns'] = max(abs(c) for c in carried)
-    out['ok'] = (all(abs(c) <= near + w + out['width_ns'] for c, w in zip(carried, widths)) and
+    out['ok'] = (all(abs(c) <= room(r) for c, r in zip(carried, readings)) and
                  (not own or abs(out['own_cupti_minus_realtime_ns']) <= near))
     return out
 
