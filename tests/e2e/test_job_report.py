@@ -7,6 +7,7 @@ missing, and what somebody wrote to break it."""
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -126,6 +127,8 @@ def check_unused(where):
              'GPUs that did nothing')
     gs.check('3 of 4' in s['advice'][0]['why'] and '1 GPU ' in s['advice'][0]['action'], f"by how many: {s['advice'][0]}")
     text = told('--job', '9', '--dir', out)
+    page = html('--job', '9', '--dir', out)
+    gs.check(re.search(r'<h1>.*?</span> of .* went to GPUs that no process used', page), 'the page says it in ten seconds')
     for words in (', 3 of 4 GPUs idle. 4x', 'no process used 3 of 4 GPUs = $0.30', 'next: 3 GPUs fewer;',
                   'without start-up, teardown and time that no process used: 19.5 s'):
         gs.check(words in text, f'{words!r} in {text[:900]}')

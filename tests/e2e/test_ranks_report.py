@@ -17,7 +17,7 @@ CASES = [
      'next: a look at what the data set waits for, on rank 2;', 'of it others waited inside collectives for rank 2, which came late to ',
      'its line data.py:42'),
     (['--hosts', '2', '--gc', '1:900000'], 'rank 1 made the others wait', 'host.gc', 'clock of node1: set to within',
-     'gc.freeze(), on rank 1 on node'),
+     'gc.freeze(), on rank 1 of node'),
     (['--kill', '3:50'], 'rank 3 died while the others went on'),
     (['--hang', '0:60'], 'rank 0 hung'),
     (['--slow', '1:20'], 'rank 1 has a slow GPU', 'a GPU as fast as the others\' for rank 1;'),

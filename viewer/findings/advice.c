@@ -120,20 +120,24 @@ static const char *at_place(struct view_summary *s, enum ana_class c)
 
 	if (!f)
 		return "";
+	if (f->ns == view_advice_ns(s, c))
+		return view_arena_printf(&s->mem, "; all of it: %s",
+					 view_finding_words(s, &s->mem, f, LINE_COLUMNS));
 	return view_arena_printf(&s->mem, "; %s %% of it: %s",
 				 view_percent(share, view_ppm(f->ns, view_advice_ns(s, c))),
 				 view_finding_words(s, &s->mem, f, LINE_COLUMNS));
 }
 
+/* "input.fetch took 1.2 s, 9.1 % of the GPU time: the loader read from storage or network; ...". */
 static const char *why(struct view_summary *s, enum ana_class c)
 {
+	int64_t ns = view_advice_ns(s, c);
 	view_unit time, percent;
 
-	return view_arena_printf(
-		&s->mem, "%s: %s for %s, %s %% of the GPU time%s%s", ana_class_names[c],
-		view_class_meaning(c), view_duration(time, view_advice_ns(s, c)),
-		view_percent(percent, view_ppm(view_advice_ns(s, c), s->result->gpu_ns)),
-		at_place(s, c), view_advice_late(s, c));
+	return view_arena_printf(&s->mem, "%s took %s, %s %% of the GPU time: %s%s%s",
+				 ana_class_names[c], view_duration(time, ns),
+				 view_percent(percent, view_ppm(ns, s->result->gpu_ns)),
+				 view_class_meaning(c), at_place(s, c), view_advice_late(s, c));
 }
 
 static void add_rule(struct view_summary *s, const struct view_rule *rule)

@@ -34,7 +34,7 @@ int64_t view_advice_nano_usd(const struct view_summary *s, enum ana_class c);
 /* Whether a rank is late by it again and again. */
 bool view_advice_is_late(const struct view_summary *s, enum ana_class c);
 
-/* "; 30.1 s of it others waited inside collectives for rank 2, which came late ..."; "": none was. */
+/* "; for 30.1 s of it others waited inside collectives for rank 2, which came late ..."; "": none was. */
 const char *view_advice_late(struct view_summary *s, enum ana_class c);
 
 /* ", on rank 2": where most of the class is others' waiting for ranks that are known; "". */

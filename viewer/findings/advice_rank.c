@@ -58,7 +58,7 @@ bool view_advice_is_late(const struct view_summary *s, enum ana_class c)
 	return latest(s, c, &count) != NULL;
 }
 
-/* "rank 2 on node0", "GPU 5", "rank 2 on node0 and 1 more". */
+/* "rank 2 of node0", "GPU 5", "rank 2 of node0 and 1 more". */
 static const char *name(struct view_summary *s, const struct ana_rank *r, size_t count)
 {
 	const char *host = s->result->gpu[r->gpu].host;
@@ -67,7 +67,7 @@ static const char *name(struct view_summary *s, const struct ana_rank *r, size_t
 
 	if (r->has_rank)
 		return view_arena_printf(&s->mem, "rank %" PRId32 "%s%s%s", r->rank,
-					 known ? " on " : "", known ? host : "", more);
+					 known ? " of " : "", known ? host : "", more);
 	return view_arena_printf(&s->mem, "GPU %" PRIu32 "%s", r->gpu, more);
 }
 
@@ -93,7 +93,7 @@ const char *view_advice_late(struct view_summary *s, enum ana_class c)
 		return "";
 	return view_arena_printf(
 		&s->mem,
-		"; %s of it others waited inside collectives for %s, which came late to %s of %s%s",
+		"; for %s of it others waited inside collectives for %s, which came late to %s of %s%s",
 		view_duration(time, s->result->skew_causes[c]), name(s, r, count),
 		view_count(late, r->late_much), view_count(of, r->matched), line_of(s, r, c));
 }
@@ -119,7 +119,7 @@ bool view_advise_uneven(struct view_summary *s, struct view_advice *a)
 		return false;
 	a->saving_ns = s->result->skew_causes[a->class];
 	a->saving_nano_usd = s->cost.skew[a->class];
-	a->why = view_arena_printf(&s->mem, "%s: it was late by its own computing%s",
+	a->why = view_arena_printf(&s->mem, "%s: one rank takes longer for its own part%s",
 				   ana_class_names[a->class], view_advice_late(s, a->class));
 	a->brief = view_arena_printf(&s->mem, "%s for %s",
 				     r->straggler ? "a GPU as fast as the others'"

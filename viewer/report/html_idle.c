@@ -25,11 +25,11 @@ static void put_unused_cost(struct html *h, const struct view_unused *u)
 		html_ns(h, u->ns, "/ledger/unused/ns");
 }
 
-/* Of a run in which no GPU did anything. */
+/* Of a run in which GPUs did nothing for half of the time or more. */
 void html_idle_headline(struct html *h)
 {
 	struct view_unused u = view_unused_gpus(h->s);
-	bool one = h->s->result->gpus == 1;
+	bool one = u.no_process + u.no_work == 1;
 
 	html_put(h, "<h1><span class=\"bad\">");
 	put_unused_cost(h, &u);
@@ -64,5 +64,7 @@ void html_idle(struct html *h)
 	html_put(h, " of ");
 	html_count(h, h->s->result->gpus, "#/gpus");
 	html_put(h, h->s->result->gpus == 1 ? " GPU." : " GPUs.");
+	if (u.no_work)
+		html_put(h, " What is held without any work counts as start-up, and not as waste.");
 	html_put(h, "</dd></div>\n");
 }

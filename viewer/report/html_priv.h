@@ -178,7 +178,7 @@ void html_axis(struct html *h, int64_t length_ns); /* 0 to @length_ns in quarter
 /* One function per section, in the page's order; each writes nothing where there is nothing. */
 void html_verdict(struct html *h); /* html_verdict.c */
 void html_whole(struct html *h); /* its "$46.86", or "17.87 GPU-hours": what all of it cost */
-/* html_idle.c: GPUs that did nothing: a badge, the headline where all did, a row of the answers. */
+/* html_idle.c: GPUs that did nothing: a badge, the headline where most did, a row of the answers. */
 void html_idle_badge(struct html *h);
 void html_idle_headline(struct html *h);
 void html_idle(struct html *h);

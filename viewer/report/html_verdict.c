@@ -54,6 +54,14 @@ void html_whole(struct html *h)
 	html_put(h, " GPU-hours");
 }
 
+/* That is what the run is about then, whatever the rest of it did. */
+static bool mostly_idle(const struct view_summary *s)
+{
+	struct view_unused u = view_unused_gpus(s);
+
+	return u.ns > 0 && u.ns >= s->result->gpu_ns / 2;
+}
+
 static void put_headline(struct html *h)
 {
 	static const char *const behind[ANA_VERDICTS] = {
@@ -67,7 +75,7 @@ static void put_headline(struct html *h)
 	};
 	const struct ana_judgement *v = &h->s->result->judgement;
 
-	if (view_all_unused(h->s)) {
+	if (mostly_idle(h->s)) {
 		html_idle_headline(h);
 		return;
 	}
