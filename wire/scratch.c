@@ -262,7 +262,7 @@ static int load_columns(struct wire_file *f, struct wire_scratch *s, const struc
 /* What others skip blocks by must be true. */
 static bool head_true(const struct wire_block_head *h, const struct wire_event *ev)
 {
-	int64_t t0 = ev[0].start_ns, last = ev[0].start_ns, t1 = ev[0].end_ns;
+	int64_t t0 = ev[0].start_ns, last = t0, t1 = ev[0].end_ns;
 	uint32_t name = 0, i;
 
 	for (i = 0; i < h->count; i++) {

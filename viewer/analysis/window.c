@@ -19,10 +19,10 @@ int ana_window_room(void *array, size_t *head, size_t *tail, size_t *room, size_
 		return 0;
 	}
 	want = *room ? *room * 2 : 32;
-	p = reallocarray(p, want, each);
-	if (!p)
-		return -ENOMEM;
-	*(char **)array = p;
+	char *more = reallocarray(p, want, each);
+	if (!more)
+		return -ENOMEM; /* what was there stays the caller's */
+	*(char **)array = more;
 	*room = want;
 	return 0;
 }

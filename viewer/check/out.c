@@ -99,7 +99,8 @@ uint32_t check_next(const char **text)
 
 void check_put(FILE *f, uint32_t c)
 {
-	char bytes[WIRE_UTF8_MOST];
+	char bytes[WIRE_UTF8_MOST] = { 0 };
+	size_t len = wire_utf8_put(bytes, c);
 
-	fwrite(bytes, 1, wire_utf8_put(bytes, c), f);
+	fwrite(bytes, 1, len, f);
 }

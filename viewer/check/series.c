@@ -178,7 +178,8 @@ static struct one *one_of(struct check_collect *c, uint32_t process)
 		c->failed = true;
 	else
 		o->width = 1;
-	return c->one[process] = o;
+	c->one[process] = o;
+	return o;
 }
 
 void check_collect_step(void *arg, const struct ana_step *s)

@@ -152,7 +152,7 @@ static int click_prepare(struct fleet_store *s, const enum fleet_view *view, siz
 			err = fetch(c, view, n, q, twice);
 		if (!err && twice)
 			err = look(c, &after, q->partial);
-		holds = !twice || !memcmp(&before, &after, sizeof(before));
+		holds = !err && (!twice || !memcmp(&before, &after, sizeof(before)));
 		free(twice);
 	}
 	return err || holds ? err : fetch(c, view, n, q, NULL);

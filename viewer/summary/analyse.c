@@ -114,6 +114,13 @@ static void was_read(void *progress, uint64_t bytes)
 	view_progress_add(progress, bytes);
 }
 
+/* @p, NULL: nobody, sees how much of the trace is read; it must live until it is nobody again. */
+static void watch(struct view_trace *t, struct view_progress *p)
+{
+	t->on_read = p ? was_read : NULL;
+	t->on_read_arg = p;
+}
+
 static int watched_run(struct view_trace *t, const char *path, const struct view_analysis *o,
 		       const struct ana_options *ao, struct ana_result **r)
 {
@@ -122,10 +129,9 @@ static int watched_run(struct view_trace *t, const char *path, const struct view
 	view_progress_begin(&progress, "analysing", !o->progress);
 	progress.name = path;
 	progress.total = view_trace_bytes(t);
-	t->on_read = was_read;
-	t->on_read_arg = &progress;
+	watch(t, &progress);
 	int err = ana_run(t, ao, r);
-	t->on_read = NULL;
+	watch(t, NULL);
 	view_progress_end(&progress);
 	return err;
 }
