@@ -33,7 +33,7 @@ class Player:
         shutil.rmtree(where, ignore_errors=True)  # an earlier check's
         os.makedirs(where)
         self.name, self.where, self.text = name, where, b''
-        self.err = open(os.path.join(where, 'stderr'), 'wb')
+        self.err = open(os.path.join(where, 'stderr.log'), 'wb')
         self.process = subprocess.Popen([str(a) for a in argv], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=self.err,
                                         env=base.environment(**env), start_new_session=True)
@@ -133,7 +133,8 @@ class Troupe:
     def __init__(self, modes, program, out, tag, seconds=90, env=None):
         """program: argv, or a function of the mode that gives it; env: what a mode needs in its
         environment, {mode: {name: value}}."""
-        self.lost, self.players = {}, {}
+        self.tag, self.lost, self.players = tag, {}, {}
+        base.say(f'    {tag}: begins {" ".join(modes)}')
         for mode in modes:
             where = os.path.join(out, 'runs', f'{tag}-{mode}'.replace(':', '-'))
             argv = program(mode) if callable(program) else program
@@ -142,6 +143,7 @@ class Troupe:
         end = time.monotonic() + seconds
         for mode in list(self.players):
             self.guarded(mode, lambda p: self.hello.update({mode: p.hello(max(1, end - time.monotonic()))}))
+        base.say(f'    {tag}: {len(self.players)} are ready')
 
     def guarded(self, mode, what):
         """what(player), or None: who is lost plays no more."""
@@ -152,6 +154,7 @@ class Troupe:
             return what(player)
         except Lost as error:
             self.lost[mode] = str(error)
+            base.say(f'    {self.tag}: lost {error}')
             del self.players[mode]
             player.leave()
             player.ended(1)
@@ -188,8 +191,8 @@ class Troupe:
         until = time.monotonic() + seconds
         for p in self.players.values():
             p.leave()
-        for p in self.players.values():
-            p.ended(until - time.monotonic())
+        statuses = [p.ended(until - time.monotonic()) for p in self.players.values()]
+        base.say(f'    {self.tag}: ended with {statuses}')
         return self.players
 
 
