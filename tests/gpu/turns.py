@@ -90,7 +90,8 @@ class Player:
     def last_words(self):
         self.err.flush()
         with open(self.err.name, 'rb') as f:
-            return f.read()[-300:].decode(errors='replace').strip().replace('\n', ' / ') or 'silently'
+            lines = f.read()[-2000:].decode(errors='replace').split('\n')
+        return ([line.strip() for line in lines if line.strip()] or ['silently'])[-1][-300:]
 
     def leave(self):
         """Tells it to end; others may be told before one waits for it."""
