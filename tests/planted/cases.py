@@ -451,7 +451,7 @@ def uncached(c, rng, stage):
     c.plan.update(preload=True, steps=30, gpu_us=500)
     c.env['GPUSIM_MALLOC_US'] = rng.randrange(700, 900)
     c.put('step', 'K30', host('host.alloc', 'device.launch', 'device.turnaround'), [], us=20,
-          times=rng.randrange(30, 50), mib=64 if c.real else 1)
+          times=rng.randrange(30, 50), mib=128 if c.real else 1)
     c.compare = share_of_alloc
 
 
