@@ -365,6 +365,8 @@ class Piece:
 
     def host_block(self, s, loading):
         code, wait = s['code'], s['wait']
+        if code == 'load' and wait not in (GIL, QUEUE):
+            return 'host.warmup'
         if wait == GIL:
             return 'host.gc' if s['flags'] & FL_GC else 'host.lock'
         if wait in (LOCK, LOCK_SHARED):
@@ -372,8 +374,7 @@ class Piece:
                 return 'input.epoch'
             return 'input.handoff' if loading or code in ('next', 'handoff', 'data') else 'host.lock'
         if wait in (READ, FAULT):
-            of = dict(data='input.inline', checkpoint='host.checkpoint', load='host.warmup',
-                      epoch='input.epoch')
+            of = dict(data='input.inline', checkpoint='host.checkpoint', epoch='input.epoch')
             return of.get(code, 'input.inline' if s['user'] else 'host.unknown')
         if wait == WRITE:
             return 'host.checkpoint'

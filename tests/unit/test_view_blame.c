@@ -193,6 +193,18 @@ static void test_stacks(void)
 	EXPECT_INT(code_of("dumps\t/usr/lib/python3.11/json/__init__.py\t1\n" USER),
 		   ANA_CODE_PLAIN);
 	EXPECT_INT(code_of("_load\t<frozen importlib._bootstrap>\t1\n" USER), ANA_CODE_LOAD);
+	/* what a compiler calls is part of compiling; what it compiled is not */
+	EXPECT_INT(code_of("__call__\t/x/site-packages/torch/_ops.py\t1\n"
+			   "run_node\t/x/site-packages/torch/_dynamo/utils.py\t2\n"
+			   "call\t/x/site-packages/torch/_dynamo/variables/torch.py\t3\n" USER),
+		   ANA_CODE_LOAD);
+	EXPECT_INT(code_of("open\t/x/site-packages/PIL/Image.py\t1\n"
+			   "f\t/x/site-packages/torch/_dynamo/convert_frame.py\t3\n" USER),
+		   ANA_CODE_LOAD);
+	EXPECT_INT(
+		code_of("run\t/x/site-packages/torch/_inductor/runtime/triton_heuristics.py\t1\n"
+			"compile_wrapper\t/x/site-packages/torch/_dynamo/eval_frame.py\t3\n" USER),
+		ANA_CODE_MODEL);
 	EXPECT_INT(code_of("_save\t/x/dist-packages/torch/serialization.py\t650\n" USER),
 		   ANA_CODE_CHECKPOINT);
 	EXPECT_INT(code_of("__init__\t/x/site-packages/torch/utils/data/dataloader.py\t9\n" USER),

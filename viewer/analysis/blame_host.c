@@ -82,6 +82,9 @@ static enum ana_class class_of_lock(const struct ana_stack *k, bool loading)
 static enum ana_class class_of_block(const struct wire_sample *s, const struct ana_stack *k,
 				     bool loading)
 {
+	/* Importing and compiling wait for files, for locks, and for compilers of their own. */
+	if (k->code == ANA_CODE_LOAD && s->wait != WIRE_WAIT_GIL && s->wait != WIRE_WAIT_QUEUE)
+		return ANA_HOST_WARMUP;
 	switch (s->wait) {
 	case WIRE_WAIT_GIL:
 		return s->flags & WIRE_SAMPLE_FL_GC ? ANA_HOST_GC : ANA_HOST_LOCK;

@@ -58,7 +58,7 @@ void ana_stack_read(struct ana_stack *out, const char *text, uint32_t len)
 		struct ana_frame f;
 		enum ana_place place;
 		enum ana_code code;
-		bool weak = false;
+		enum ana_say say;
 
 		next_frame(&f, &p, end);
 		place = ana_module_place(f.file);
@@ -75,11 +75,11 @@ void ana_stack_read(struct ana_stack *out, const char *text, uint32_t len)
 			name_line(out, &f);
 			user = true;
 		}
-		code = ana_module_code(f.file, f.function, &weak);
+		code = ana_module_code(f.file, f.function, &say);
 		out->waits |= code == ANA_CODE_NEXT;
-		if (code == ANA_CODE_PLAIN || decided)
+		if (code == ANA_CODE_PLAIN || (decided && say != ANA_SAY_WHOLE))
 			continue;
-		if (weak) {
+		if (say == ANA_SAY_WEAKLY) {
 			weakly = weakly == ANA_CODE_PLAIN ? code : weakly;
 		} else {
 			out->code = (uint8_t)code;

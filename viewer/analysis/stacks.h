@@ -70,7 +70,12 @@ enum ana_place {
 	ANA_PLACE_OURS, /* libprof's own */
 };
 enum ana_place ana_module_place(struct ana_text file);
-/* *weak: only if no frame further out decides. ANA_CODE_PLAIN: the frame decides nothing. */
-enum ana_code ana_module_code(struct ana_text file, struct ana_text function, bool *weak);
+enum ana_say {
+	ANA_SAY_DECIDES, /* of several, the innermost */
+	ANA_SAY_WEAKLY, /* only if no frame further out decides */
+	ANA_SAY_WHOLE, /* whatever runs inside, it is part of this */
+};
+/* ANA_CODE_PLAIN: the frame decides nothing. */
+enum ana_code ana_module_code(struct ana_text file, struct ana_text function, enum ana_say *say);
 
 #endif
