@@ -37,6 +37,8 @@ static struct {
 } cupti;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Held from before a flush until its line is written: outside of lock, which deliveries take. */
+static pthread_mutex_t flushing = PTHREAD_MUTEX_INITIALIZER;
 static FILE *out;
 static size_t buffer_size;
 static int requests, null_at, flush_ms, force = 1;
@@ -230,10 +232,12 @@ static void *flusher(void *arg)
 		unsigned long long begin;
 
 		nanosleep(&d, NULL);
+		pthread_mutex_lock(&flushing);
 		begin = now();
 		cupti.flush(flush_flag);
 		line("{\"flush\":%u,\"at\":%llu,\"ns\":%llu}\n", flush_flag, begin,
 		     (unsigned long long)now() - begin);
+		pthread_mutex_unlock(&flushing);
 	}
 	return arg;
 }
@@ -242,6 +246,8 @@ static void at_exit(void)
 {
 	if (getpid() != owner)
 		return;
+	/* A flush that is under way says how long it took before the process is gone. */
+	pthread_mutex_lock(&flushing);
 	cupti.flush(force ? 1 : 0);
 	pthread_mutex_lock(&lock);
 	fflush(out);
