@@ -22,6 +22,7 @@
 #define INPUTS_PER_SERVER 400
 #define TURNS_MAX 64
 #define TOKEN "a-token-of-the-fuzzer"
+#define DIGEST "fe0af55271d5a0eba2cececd3ebdb3767c4d71a6c02cfecef462c03c8a78fd1e" /* of seed 14 */
 
 static char top[200];
 static struct coll_server sv;
@@ -262,6 +263,15 @@ size_t fuzz_seed(unsigned int number, uint8_t **data)
 	} else if (number == 13) {
 		add(&b, "POST /v1/frames HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " TOKEN
 			"\r\nExpect: 100-continue\r\nContent-Length: 99999999999\r\n\r\n");
+	} else if (number == 14) { /* the file is what it says, once it is not damaged */
+		add(&b,
+		    "PUT /v1/runs/run/files/alerts.jsonl HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " TOKEN
+		    "\r\nGpustarve-Node: n1\r\nIf-None-Match: *\r\nContent-Length: 2\r\n"
+		    "Gpustarve-Digest: " DIGEST "\r\n\r\n{}");
+	} else if (number == 15) {
+		add(&b,
+		    "PUT /v1/runs/run/files/exit-a.json HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " TOKEN
+		    "\r\nIf-Match: \"1f-5e0be100.0\"\r\nContent-Length: 2\r\n\r\n{}");
 	} else {
 		wire_buf_fini(&b);
 		return 0;
