@@ -20,6 +20,7 @@
 #include "cuda_api.h"
 #include "entry.h"
 #include "env.h"
+#include "errtext.h"
 #include "fork.h"
 #include "host/shared.h"
 #include "host/shim.h"
@@ -220,7 +221,8 @@ static void start_shared(void)
 
 	if (err)
 		prof_note("workers of loaders are not recorded: no shared memory (%s)",
-			  err == -EFBIG ? "ulimit -f forbids files that large" : strerror(-err));
+			  err == -EFBIG ? "ulimit -f forbids files that large"
+					: prof_error_text(-err));
 }
 
 static void arm(void)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "clockpoll.h"
+#include "errtext.h"
 #include "log.h"
 #include "loss.h"
 #include "transport.h"
@@ -76,7 +77,7 @@ static void send_names(void)
 		err = wire_encoder_strings(st.encoder, st.names, next, &next, prof_now_ns(),
 					   &st.out);
 		if (err || next <= st.names_sent + 1) {
-			prof_debug("strings: %s", strerror(-err));
+			prof_debug("strings: %s", prof_error_text(-err));
 			st.out.len = 0;
 			return;
 		}
@@ -152,7 +153,7 @@ static void make_block(int kind)
 				 &st.out);
 	if (err || wire_frame_header_get(&f, st.out.data) ||
 	    wire_block_head_get(&head, st.out.data + WIRE_FRAME_HEADER_BYTES, f.head_len)) {
-		prof_debug("block of kind %d: %s", kind, strerror(-err));
+		prof_debug("block of kind %d: %s", kind, prof_error_text(-err));
 		st.out.len = 0;
 		lose_events(kind);
 		return;
@@ -172,7 +173,7 @@ static bool hand_over_rows(const char *what, int err)
 
 	if (err || wire_frame_header_get(&f, st.out.data) ||
 	    wire_block_head_get(&head, st.out.data + WIRE_FRAME_HEADER_BYTES, f.head_len)) {
-		prof_debug("%s: %s", what, strerror(-err));
+		prof_debug("%s: %s", what, prof_error_text(-err));
 		st.out.len = 0;
 		return false;
 	}
@@ -238,7 +239,7 @@ void prof_stream_message(enum wire_frame_type type, const ProtobufCMessage *msg)
 	int err = wire_encoder_message(st.encoder, type, msg, prof_now_ns(), &st.out);
 
 	if (err) {
-		prof_debug("message of type %d: %s", type, strerror(-err));
+		prof_debug("message of type %d: %s", type, prof_error_text(-err));
 		st.out.len = 0;
 		return;
 	}

@@ -15,6 +15,7 @@
 #include "clockpoll.h"
 #include "collink.h"
 #include "config.h"
+#include "errtext.h"
 #include "log.h"
 #include "notes.h"
 #include "spool.h"
@@ -230,7 +231,7 @@ static void spool_queue(void)
 			prof_complain("cannot write the trace below %s: %s; make room or set "
 				      "GPUSTARVE_OUT (the job goes on, this part of its trace may "
 				      "be lost)",
-				      tp.spool.base, strerror(-err));
+				      tp.spool.base, prof_error_text(-err));
 		return;
 	}
 	tp.written += head + queue_len();

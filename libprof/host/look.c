@@ -15,6 +15,7 @@
 
 #include "callkind.h"
 #include "clockpoll.h"
+#include "errtext.h"
 #include "fdname.h"
 #include "mounts.h"
 #include "notes.h"
@@ -201,7 +202,7 @@ static int look_state(struct looking *l)
 	l->letter = letter;
 	if (err)
 		prof_note("threads' states are not seen: /proc/PID/task/TID/stat: %s",
-			  strerror(-err));
+			  prof_error_text(-err));
 	s->state = err ? WIRE_STATE_UNKNOWN : (uint8_t)prof_state_of(letter);
 	l->blocked = s->state == WIRE_STATE_SLEEPING || s->state == WIRE_STATE_DISK;
 	if (s->state == WIRE_STATE_STOPPED)
@@ -217,7 +218,7 @@ static void look_call(struct looking *l)
 	l->call_known = !err;
 	if (err == -EACCES || err == -EPERM)
 		prof_note("what %s wait for is not seen: /proc/PID/task/TID/syscall: %s",
-			  l->t->pid ? "workers" : "threads", strerror(-err));
+			  l->t->pid ? "workers" : "threads", prof_error_text(-err));
 	if (err) {
 		s->wait = WIRE_WAIT_UNKNOWN;
 		return;
