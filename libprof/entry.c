@@ -31,6 +31,7 @@
 #include "ranges.h"
 #include "sampler.h"
 #include "sender.h"
+#include "thread.h"
 
 #define EXIT_NS 5000000000
 
@@ -152,6 +153,7 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 		prof_shared_find();
 		hand_shim_over();
 	}
+	prof_thread_remember();
 	prof_fork_watch();
 	errno = kept;
 }

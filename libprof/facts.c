@@ -40,7 +40,7 @@ static void *run(void *unused)
 	unsigned int seen = 0;
 	uint32_t i;
 
-	prof_thread_name("gpustarve-nvml");
+	prof_thread_begin("gpustarve-nvml");
 	for (;;) {
 		prof_word_reach(&facts.asked, seen + 1, INT64_MAX);
 		seen++;

@@ -66,7 +66,7 @@ static void *run(void *unused)
 	unsigned int seen = 0;
 
 	(void)unused;
-	prof_thread_name("gpustarve-flush");
+	prof_thread_begin("gpustarve-flush");
 	for (;;) {
 		prof_word_reach(&fl.asked, seen + 1, INT64_MAX);
 		seen++;

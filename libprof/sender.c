@@ -561,7 +561,7 @@ static void loop(void)
 static void *run(void *unused)
 {
 	(void)unused;
-	prof_thread_name("gpustarve-send");
+	prof_thread_begin("gpustarve-send");
 	if (open_all()) {
 		prof_complain("nothing is recorded: no memory or no thread; the job goes on");
 	} else {

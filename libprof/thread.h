@@ -14,10 +14,16 @@
 int prof_thread_start(void *(*run)(void *));
 
 /*
- * First thing in run(): up to 15 characters. Not by who starts it: that would open a file in /proc on
- * a thread of the program, maybe under CUPTI's locks, for a thread that may have ended.
+ * First thing in run(): its name, up to 15 characters, and what a thread inherits from the one that
+ * starts it, which is whichever thread of the program came by. None of ours runs with a real-time
+ * policy, with a higher priority than an ordinary program's, or on the one CPU that the program has
+ * pinned that thread to, if the process was given others. Not by who starts it: that would open a
+ * file in /proc on a thread of the program, maybe under CUPTI's locks.
  */
-void prof_thread_name(const char *name);
+void prof_thread_begin(const char *name);
+
+/* In the constructor: remembers on which CPUs the process may run. One system call. */
+void prof_thread_remember(void);
 
 /* Sleeps while *word == seen, until deadline (monotonic ns). Spurious returns happen. */
 void prof_word_wait(atomic_uint *word, unsigned int seen, int64_t deadline_ns);

@@ -390,7 +390,7 @@ static void register_now(void)
 
 static void *register_late(void *unused)
 {
-	prof_thread_name("gs-torch");
+	prof_thread_begin("gs-torch");
 	register_now();
 	return unused;
 }

@@ -308,7 +308,7 @@ static void loop(void)
 static void *run(void *unused)
 {
 	(void)unused;
-	prof_thread_name("gpustarve-look");
+	prof_thread_begin("gpustarve-look");
 	prof_ownfds_leave(); /* without a table of its own it opens and closes all the time */
 	if (prof_crew_init(&sm.crew)) {
 		prof_note("threads are not looked at: no memory");

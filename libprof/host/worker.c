@@ -193,7 +193,7 @@ static void loop(void) /* until the process ends */
 static void *run(void *unused)
 {
 	(void)unused;
-	prof_thread_name("gpustarve-look");
+	prof_thread_begin("gpustarve-look");
 	prof_ownfds_leave(); /* without a table of its own it opens and closes all the time */
 	if (!prof_target_open(&w.self, 0))
 		loop();
