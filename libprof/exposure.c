@@ -58,6 +58,20 @@ void prof_exposure_see(const struct wire_event *ev)
 		see_call(ev);
 }
 
+void prof_exposure_stepped(int64_t step_ns, int64_t now_ns)
+{
+	unsigned int i;
+
+	for (i = 0; i < PROF_STREAM_DEVICES; i++) {
+		int64_t *last = &ex.last_end_ns[i];
+
+		if (*last)
+			*last += step_ns;
+		if (*last > now_ns)
+			*last = now_ns;
+	}
+}
+
 const struct prof_exposure *prof_exposure(void)
 {
 	return &ex.sum;

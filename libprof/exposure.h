@@ -18,6 +18,9 @@ struct prof_exposure {
 /* Looks at one operation or API call, in the order of the buffers. */
 void prof_exposure_see(const struct wire_event *ev);
 
+/* The trace's clock stepped, and shows now_ns: what ended before it did, ended at another time. */
+void prof_exposure_stepped(int64_t step_ns, int64_t now_ns);
+
 const struct prof_exposure *prof_exposure(void);
 
 /* The last end of an operation on any device, on the trace's clock; 0: there was none. */

@@ -52,11 +52,11 @@ atomic_bool prof_marks_switch;
 
 static struct prof_log logs[PROF_LOGS];
 static void (*wake_sender)(void);
-static void (*tell_wait)(int64_t now_ns);
+static void (*tell_wait)(void);
 static atomic_bool woken;
 static _Atomic uint64_t dropped;
 static atomic_uint waiting; /* threads inside a loader wait */
-static _Atomic int64_t waiting_since;
+static _Atomic int64_t waiting_since, waiting_mono; /* the latter holds while the former is set */
 
 /* A word of static TLS: nothing is allocated at a thread's first mark. */
 static _Thread_local struct prof_log *my_log __attribute__((tls_model("initial-exec")));
@@ -76,7 +76,7 @@ bool prof_mark_is_loader(const char *name, size_t len)
 	       (len >= sizeof(pipe) - 1 && !memcmp(name, pipe, sizeof(pipe) - 1));
 }
 
-int prof_marks_init(void (*wake)(void), void (*waits)(int64_t now_ns))
+int prof_marks_init(void (*wake)(void), void (*waits)(void))
 {
 	size_t bytes = (size_t)PROF_LOGS * PROF_LOG_BYTES;
 	unsigned int i;
@@ -178,9 +178,10 @@ static void wait_begins(int64_t stamp)
 {
 	if (atomic_fetch_add(&waiting, 1))
 		return;
+	atomic_store(&waiting_mono, prof_mono_ns());
 	atomic_store(&waiting_since, stamp);
 	if (tell_wait)
-		tell_wait(stamp);
+		tell_wait();
 }
 
 /* The stamp is cleared only if it is still the one seen before: another wait may have begun. */
@@ -439,6 +440,11 @@ int64_t prof_mark_close(uint8_t range, uint64_t key)
 	stamp_ns = write_end(log, &k);
 	leave(log);
 	return stamp_ns;
+}
+
+int64_t prof_marks_loader_mono(void)
+{
+	return atomic_load(&waiting_since) ? atomic_load(&waiting_mono) : 0;
 }
 
 int64_t prof_marks_loader_since(void)

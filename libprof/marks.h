@@ -50,7 +50,7 @@ static inline bool prof_marks_on(void)
 bool prof_mark_is_loader(const char *name, size_t len);
 
 /* Maps the logs and turns marks on. @wake, @waits: see ranges.h. 0, -ENOMEM or -EALREADY. */
-int prof_marks_init(void (*wake)(void), void (*waits)(int64_t now_ns));
+int prof_marks_init(void (*wake)(void), void (*waits)(void));
 
 /* Turns marks off for good, in a forked child too. Async-signal-safe. */
 void prof_marks_off(void);
@@ -73,6 +73,8 @@ int64_t prof_mark_close(uint8_t range, uint64_t key);
 
 /* Since when some thread waits for its loader, CLOCK_REALTIME; 0: none does. Any thread. */
 int64_t prof_marks_loader_since(void);
+int64_t prof_marks_loader_mono(
+	void); /* the same, monotonic: how long it lasts, whatever clocks do */
 unsigned int prof_marks_loader_open(void);
 uint64_t prof_marks_dropped(void); /* beginnings and ends that found no room */
 

@@ -111,6 +111,11 @@ bool prof_ranges_torch_mapped(void)
 	return !ready || !opts.torch || prof_torch_mapped();
 }
 
+int64_t prof_ranges_loader_mono(void)
+{
+	return prof_marks_loader_mono();
+}
+
 int64_t prof_ranges_loader_since(void)
 {
 	return prof_marks_loader_since();

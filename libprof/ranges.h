@@ -29,7 +29,7 @@ struct prof_ranges_opts {
 	 */
 	void (*wake)(void);
 	/* A loader wait begins now (CLOCK_REALTIME); in hooks, too. May be NULL. */
-	void (*waits)(int64_t now_ns);
+	void (*waits)(void);
 };
 
 struct prof_ranges_stats {
@@ -90,6 +90,7 @@ void prof_ranges_stats(struct prof_ranges_stats *s);
  * relaxed load, for the sampler and the pulse.
  */
 int64_t prof_ranges_loader_since(void);
+int64_t prof_ranges_loader_mono(void); /* the same on the monotonic clock */
 
 /*
  * atfork: prepare keeps the sender out of the loader's list of libraries, whose lock glibc does not

@@ -22,6 +22,7 @@
 #include "config.h"
 #include "devices.h"
 #include "drained.h"
+#include "exposure.h"
 #include "facts.h"
 #include "flusher.h"
 #include "guard.h"
@@ -148,6 +149,7 @@ static void take_triplet(const struct prof_triplet *t)
 			       earlier(s.clock.axis_ns, t->axis_ns),
 			       -earlier(-s.clock.axis_ns, -t->axis_ns), 0);
 		prof_report_clock();
+		prof_exposure_stepped(prof_clock_step(&s.clock, t), t->axis_ns);
 	}
 	s.clock = *t;
 	s.have_clock = true;

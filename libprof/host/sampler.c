@@ -259,12 +259,12 @@ static void take_turn(const struct prof_pace_turn *t, int64_t now_ns)
 
 static void ask_pace(struct prof_pace_turn *t, int64_t now_ns)
 {
-	int64_t since = prof_ranges_loader_since();
+	int64_t since = prof_ranges_loader_mono();
 	int64_t drained = atomic_load_explicit(&sm.drained_ns, memory_order_relaxed);
 	struct prof_pace_input in = { .now_ns = now_ns };
 
 	if (since)
-		in.waited_ns = prof_realtime_ns() - since;
+		in.waited_ns = now_ns - since;
 	if (drained)
 		in.drained_ns = now_ns - drained;
 	in.cpu_ns = prof_cpu_ns();
@@ -342,8 +342,10 @@ void prof_sampler_stop(int64_t deadline_ns)
 	prof_word_reach(&sm.ended, 1, deadline_ns);
 }
 
-void prof_sampler_nudge(int64_t now_ns)
+void prof_sampler_nudge(void)
 {
+	int64_t now_ns = prof_mono_ns();
+
 	if (now_ns < atomic_load_explicit(&sm.nudge_ns, memory_order_relaxed) ||
 	    !atomic_load_explicit(&sm.alive, memory_order_relaxed))
 		return;

@@ -20,10 +20,10 @@ void prof_sampler_stop(int64_t deadline_ns);
 void prof_sampler_drained(int64_t since_ns);
 
 /*
- * A loader wait begins, at that time. On the host's thread, inside a hook: wakes the sampler, at
+ * A loader wait begins. On the host's thread, inside a hook: wakes the sampler, at
  * most five times a second; it looks out for more by itself while waits are long.
  */
-void prof_sampler_nudge(int64_t now_ns);
+void prof_sampler_nudge(void);
 
 int64_t prof_sampler_cpu_ns(void); /* its own CPU time. Any thread */
 

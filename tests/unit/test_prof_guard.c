@@ -340,6 +340,25 @@ static void launch(uint64_t corr, int64_t call_ns, int64_t start_ns, int64_t end
 	prof_exposure_see(&call);
 }
 
+/* A clock that is set back must not make the last end lie ahead of all that follows. */
+static void clock_stepped(void)
+{
+	int64_t now = 5000 * SECOND, hour = 3600 * SECOND, last;
+
+	launch(1, now, now, now + 1000);
+	launch(2, now + 10000, now + 10000, now + 20000);
+	last = prof_exposure_last_end();
+	prof_exposure_stepped(-hour, now - hour + 30000);
+	EXPECT_INT(prof_exposure_last_end(), last - hour);
+	launch(3, now - hour + 40000, now - hour + 40000, now - hour + 50000);
+	EXPECT_INT(prof_exposure_last_end(), now - hour + 50000);
+	prof_exposure_stepped(hour, now + 60000); /* the last one was already stamped anew */
+	EXPECT_INT(prof_exposure_last_end(), now + 50000);
+	launch(4, now + hour, now + hour, now + hour + 10);
+	prof_exposure_stepped(hour, now + hour + 20);
+	EXPECT_INT(prof_exposure_last_end(), now + hour + 20);
+}
+
 static void test_exposure(void)
 {
 	int64_t t = 1000000;
@@ -370,6 +389,7 @@ static void test_exposure(void)
 		prof_exposure_see(&op);
 	}
 	EXPECT_UINT(prof_exposure()->exposed, 2001);
+	clock_stepped();
 }
 
 int main(void)

@@ -3,6 +3,7 @@
  * Marks and ranges: pairing, classes, pieces of open waits, losses, threads that come and go. The
  * marks are made as the hooks make them; the clock is the real one.
  */
+#include "clockpoll.h"
 #include "ranges.h"
 
 #include <errno.h>
@@ -184,12 +185,13 @@ static void test_long_name(void)
 static void test_pieces(void)
 {
 	struct prof_ranges_stats before, after;
-	int64_t since, last, first;
+	int64_t since, last, first, mono = prof_mono_ns();
 
 	prof_ranges_stats(&before);
 	begin(1, LOADER);
 	since = prof_ranges_loader_since();
 	EXPECT(since > 0);
+	EXPECT(prof_ranges_loader_mono() >= mono && prof_ranges_loader_mono() <= prof_mono_ns());
 	EXPECT_UINT(drain(false), 1);
 	first = ev[0].start_ns;
 	last = ev[0].end_ns;
@@ -209,6 +211,7 @@ static void test_pieces(void)
 	EXPECT_INT(prof_ranges_loader_since(), since);
 	end(1);
 	EXPECT_INT(prof_ranges_loader_since(), 0);
+	EXPECT_INT(prof_ranges_loader_mono(), 0);
 	EXPECT_UINT(drain(false), 1);
 	EXPECT_INT(ev[0].start_ns, last);
 	EXPECT_UINT(ev[0].flags, WIRE_EV_FL_CONT);
