@@ -194,6 +194,9 @@ void prof_report_bye(const struct prof_counters *c, const char *reason)
 	struct prof_stream_stats stream;
 	Wire__Bye msg = WIRE__BYE__INIT;
 
+	if (prof_names_lost())
+		prof_note("new kernel names that found no room: %llu",
+			  (unsigned long long)prof_names_lost());
 	fill_pulse(&p, c);
 	prof_stream_stats(&stream);
 	msg.t_ns = p.msg.t_ns;

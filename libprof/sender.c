@@ -33,6 +33,7 @@
 #include "lend.h"
 #include "log.h"
 #include "loss.h"
+#include "names.h"
 #include "notes.h"
 #include "ranges.h"
 #include "report.h"
@@ -436,6 +437,19 @@ static void watch_devices(void)
 								: 0);
 }
 
+/* Told at once, and at the end with their number: a killed process has said so, too. */
+static bool lost_names(void)
+{
+	static bool told;
+
+	if (told || !prof_names_lost())
+		return false;
+	told = true;
+	prof_note("more new kernel names came at a time than there was room for: some kernels have "
+		  "no name");
+	return true;
+}
+
 static void tick(void)
 {
 	struct prof_ranges_stats ranges;
@@ -455,6 +469,7 @@ static void tick(void)
 	prof_ranges_stats(&ranges);
 	news |= prof_shim_missing(ranges.loader_waits);
 	news |= prof_guard_tick();
+	news |= lost_names();
 	if (news)
 		write_hello();
 	prof_evidence_flush();
