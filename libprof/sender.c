@@ -59,6 +59,8 @@
 #define SAMPLER_EXIT_NS (200 * MS)
 #define LEND_NS (500 * MS) /* for what runs on the devices when CUPTI is lent */
 #define LEND_FLUSH_NS (1000 * MS)
+#define LEND_READINGS 3
+#define LEND_READING_NS (5 * MS)
 #define STEP_NS MS
 #define RECORD_BYTES 256u /* no record is larger */
 #define TORCH_BUFFER ((size_t)16 << 10) /* where torch.profiler may come untold (lend.h) */
@@ -291,6 +293,22 @@ static void hand_over(void)
 	prof_guard_lent();
 }
 
+/*
+ * A clock of the other client's is read some times before anything is recorded on it, for stamps
+ * can be carried only between readings.
+ */
+static void take_back(void)
+{
+	int i;
+
+	prof_guard_take_back();
+	for (i = 0; i < LEND_READINGS && prof_guard_flushes(); i++) {
+		if (!flush_whole() || !prof_clock_foreign(&s.clock))
+			return;
+		prof_word_wait(&s.ended, 0, prof_mono_ns() + LEND_READING_NS);
+	}
+}
+
 /* Somebody waits for it meanwhile. */
 static void lend(void)
 {
@@ -302,7 +320,7 @@ static void lend(void)
 	if (s.o->cupti && out)
 		hand_over();
 	else if (s.o->cupti)
-		prof_guard_take_back();
+		take_back();
 	prof_lend_done(number);
 }
 

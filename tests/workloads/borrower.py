@@ -3,7 +3,7 @@
 torch's own calls that begin and end a session it registers callbacks, enables kinds, counts the
 kernels in its buffers, and disables the kinds. Knows nothing of gpustarve. Prints what it saw.
 
-usage: borrower.py SESSIONS KERNELS [--first] [--finalize] [--after SECONDS]"""
+usage: borrower.py SESSIONS KERNELS [--first] [--clock] [--finalize] [--after SECONDS]"""
 import argparse
 import ctypes
 import os
@@ -20,12 +20,15 @@ BYTES = 1 << 16
 u8p = ctypes.POINTER(ctypes.c_uint8)
 REQUEST = ctypes.CFUNCTYPE(None, ctypes.POINTER(u8p), ctypes.POINTER(ctypes.c_size_t),
                            ctypes.POINTER(ctypes.c_size_t))
+CLOCK = ctypes.CFUNCTYPE(ctypes.c_uint64)
 COMPLETE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t,
                             ctypes.c_size_t)
 
 
 class Client:
-    def __init__(self):
+    def __init__(self, clock):
+        self.clocked = False
+        self.clock = CLOCK(lambda: time.monotonic_ns() * 2) if clock else None
         self.cupti = ctypes.CDLL(NAMES[os.environ.get('GPUSIM_CUPTI', '13')])
         self.buffers, self.kernels, self.unknown = {}, 0, 0
         self.request, self.complete = REQUEST(self.give), COMPLETE(self.take)
@@ -46,6 +49,9 @@ class Client:
 
     def begin(self):
         self.kernels = self.unknown = 0
+        if self.clock and not self.clocked:  # the model would find another rate each time
+            self.clocked = True
+            self.cupti.cuptiActivityRegisterTimestampCallback(self.clock)
         self.cupti.cuptiActivityRegisterCallbacks(self.request, self.complete)
         for kind in KINDS:
             self.cupti.cuptiActivityEnable(kind)
@@ -62,10 +68,11 @@ def main():
     p.add_argument('sessions', type=int)
     p.add_argument('kernels', type=int)
     p.add_argument('--first', action='store_true', help='the first session begins before CUDA')
+    p.add_argument('--clock', action='store_true', help='put a clock of its own into the records')
     p.add_argument('--finalize', action='store_true', help='detach CUPTI some time after a session')
     p.add_argument('--after', type=float, default=0, help='go on for so long after each session')
     args = p.parse_args()
-    client, device, stream = Client(), None, None
+    client, device, stream = Client(args.clock), None, None
 
     def work(name, n):
         for _ in range(n):
