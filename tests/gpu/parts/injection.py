@@ -370,9 +370,11 @@ def ask_habits(ask, out):
 def part(r, out):
     q = Questions(r)
     for teardown in ('0', '1'):
-        if not base.QUICK or teardown == '0':
-            q.ask(f'torch.profiler inside our run, two sessions, TEARDOWN_CUPTI={teardown}',
-                  profiler_inside, teardown, out, need=40)
+        question = f'torch.profiler inside our run, two sessions, TEARDOWN_CUPTI={teardown}'
+        if base.SIMULATED and base.QUICK:
+            r.skip('injection', question, 'needs a GPU; tests/e2e/test_prof_lend.py plays sessions')
+        else:
+            q.ask(question, profiler_inside, teardown, out, need=40)
     loops = {}
     if not base.SIMULATED:
         loops = {kind: q.pool.submit(compile_loop, out, kind) for kind in ('static', 'shared')}
@@ -407,7 +409,9 @@ def ask_tools(q, r, loops, out):
                          ('cuda-gdb', ['-batch', '-nx', '-ex', 'run', '--args']),
                          ('nsys', ['profile', '-o', os.path.join(out, 'nsys'), '--force-overwrite', 'true'])):
         path = find(name)
-        if base.SIMULATED:
+        if base.SIMULATED and base.QUICK and name != 'ncu':
+            r.skip('injection', name + ' around the job', 'the stand-in is played once, for ncu')
+        elif base.SIMULATED:
             q.ask(name + ' around the job', stand_in_tool, name, out)
         elif path:
             q.ask(name + ' around the job', tool, name, [path, *before], loops['static'], out, need=30)
