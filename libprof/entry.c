@@ -154,6 +154,7 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 		hand_shim_over();
 	}
 	prof_thread_remember();
+	prof_log_remember();
 	prof_fork_watch();
 	errno = kept;
 }

@@ -8,11 +8,41 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "config.h"
+
+static struct {
+	bool known, open;
+	dev_t device;
+	ino_t inode;
+} origin; /* of stderr */
+
+void prof_log_remember(void)
+{
+	struct stat st;
+
+	origin.open = !fstat(STDERR_FILENO, &st);
+	if (origin.open) {
+		origin.device = st.st_dev;
+		origin.inode = st.st_ino;
+	}
+	origin.known = true;
+}
+
+static bool is_stderr(void)
+{
+	struct stat st;
+
+	if (!origin.known)
+		return true;
+	return origin.open && !fstat(STDERR_FILENO, &st) && st.st_dev == origin.device &&
+	       st.st_ino == origin.inode;
+}
 
 /* Takes back a signal that is pending for this thread. */
 static void take_back(int number)
@@ -59,7 +89,8 @@ __attribute__((format(printf, 1, 0))) static void print(const char *format, va_l
 	if (n > (int)sizeof(line) - 2)
 		n = (int)sizeof(line) - 2;
 	line[n++] = '\n';
-	say(line, (size_t)n);
+	if (is_stderr())
+		say(line, (size_t)n);
 }
 
 void prof_debug(const char *format, ...)

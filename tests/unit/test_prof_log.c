@@ -118,9 +118,44 @@ static void test_full_file(void)
 	EXPECT_INT(in_child(full_file, leaves_pending_alone, SIGXFSZ), 0);
 }
 
+/* A pipe in the place of stderr; how many bytes a line put into it. */
+static ssize_t printed(bool remembered)
+{
+	char line[100];
+	int fd[2];
+
+	REQUIRE(!pipe(fd));
+	REQUIRE(!fcntl(fd[0], F_SETFL, O_NONBLOCK));
+	set_stderr(fd[1]);
+	if (remembered)
+		prof_log_remember();
+	prof_debug("a line");
+	return read(fd[0], line, sizeof(line));
+}
+
+static void other_file(int unused)
+{
+	(void)unused;
+	EXPECT(printed(true) > 0);
+	EXPECT(printed(false) < 0); /* the program's own file stands there now */
+	close(STDERR_FILENO);
+	prof_debug("a line");
+	prof_log_remember(); /* loaded into a program without stderr */
+	EXPECT(printed(false) < 0);
+}
+
+static void nothing(void)
+{
+}
+
+static void test_not_stderr(void)
+{
+	EXPECT_INT(in_child(nothing, other_file, 0), 0);
+}
+
 int main(void)
 {
 	setenv("GPUSTARVE_DEBUG", "1", 1);
 	prof_config_read();
-	return RUN(test_unread_pipe, test_full_file);
+	return RUN(test_unread_pipe, test_full_file, test_not_stderr);
 }
