@@ -9,8 +9,12 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import gpudev
+
+# From 3.12 on Python warns at os.fork where there are threads, with the pid: the driver's are enough.
+warnings.simplefilter('ignore', DeprecationWarning)
 
 SETTLE_S = 1.3  # what was done before that is in the trace, however the process ends
 
