@@ -290,6 +290,9 @@ def libraries(tmp):
 
 
 def main():
+    for half, names in check.HALVES.items():
+        shares = sum(check.share(name) for name in names)
+        gs.check(shares <= 480, f'half {half}: {shares} s of shares leave the build too little of 540')
     if not os.path.isdir(os.path.join(gs.BUILD, 'gpusim')):
         print('no simulator in this build: skipped')
         return 77

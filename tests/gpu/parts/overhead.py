@@ -474,7 +474,9 @@ def questions(r, out):
     total = base.left()
     begin = time.time()
     guarded(r, curve, out, begin + total * 0.35)
-    if base.left() > 35 or SIM:
+    if not base.text(PYTHON, '-c', 'import importlib.util as u; print(u.find_spec("torch") or "")'):
+        r.skip('overhead', 'training loops', 'no torch here')
+    elif base.left() > 35 or SIM:
         guarded(r, training, out, begin + total * 0.78)
     else:
         r.skip('overhead', 'training loops', 'out of time')

@@ -204,8 +204,18 @@ def compiling(r, out):
           f'{base.verdict_of(s, e)}', 0.8 * first <= got <= 1.2 * first, goal='80 to 120 %')
 
 
+def loaders_here():
+    """Whether the Python that plays the cases can."""
+    python = '/usr/bin/python3' if base.SIMULATED else sys.executable
+    find = 'import importlib.util as u; print(all(map(u.find_spec, ("torch", "numpy"))))'
+    return base.text(python, '-c', find) == 'True'
+
+
 def part(r, out):
-    matrix(r, out)
+    if loaders_here():
+        matrix(r, out)
+    else:
+        r.skip('planted', 'the matrix', 'the Python here lacks torch or numpy')
     for question, ask, seconds in (('G12: torch without its caching allocator', no_caching, 15),
                                    ('G15: CUDA_MODULE_LOADING', module_loading, 30),
                                    ("G15: torch.compile's first call", compiling, 25)):
