@@ -64,8 +64,9 @@ bool coll_side_digest(char hex[COLL_SIDE_DIGEST_BYTES], const struct coll_side *
 /* A new file has another number than the one whose place it takes; numbers come again, times do not. */
 void coll_side_tag(char tag[COLL_SIDE_TAG_BYTES], const struct stat *st)
 {
-	snprintf(tag, COLL_SIDE_TAG_BYTES, "\"%llx-%llx.%lx\"", (unsigned long long)st->st_ino,
-		 (unsigned long long)st->st_mtim.tv_sec, (unsigned long)st->st_mtim.tv_nsec);
+	snprintf(tag, COLL_SIDE_TAG_BYTES, "\"%llx-%llx.%lx-%llx\"", (unsigned long long)st->st_ino,
+		 (unsigned long long)st->st_mtim.tv_sec, (unsigned long)st->st_mtim.tv_nsec,
+		 (unsigned long long)st->st_size);
 }
 
 bool coll_side_tag_ok(const char *tag, size_t len)
