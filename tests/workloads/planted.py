@@ -93,6 +93,9 @@ class Kind:
     def prepare(self):
         pass
 
+    def ready(self, gpu):
+        """In the trainer, before the device's first operation."""
+
     def finish(self):
         """In the trainer, after the loop."""
 
@@ -425,13 +428,12 @@ class K29(Kind):
     """Many tiny kernels: a launch each, or one of a graph of them."""
 
     def work(self, i):
-        gpu = self.job.gpu
-        if not self.graph:
-            self.body(gpu.stream)
-            return
-        if 'made' not in self.__dict__:
+        stream = self.job.gpu.stream
+        self.made.launch(stream) if self.graph else self.body(stream)
+
+    def ready(self, gpu):
+        if self.graph:
             self.made = gpudev.Graph(gpu.stream, self.body)
-        self.made.launch(gpu.stream)
 
     def body(self, stream):
         stream.kernel(self.ns, 'forward')
@@ -562,6 +564,8 @@ class Gpu:
         self.host = self.dev.host_alloc(4096)
         for name in ('forward', 'backward'):
             self.dev.function(name)
+        for part in job.every_part():
+            part.ready(self)
         since = job.ledger.stamp()
         self.stream.kernel(10_000, 'forward')
         job.ledger.row('begun', 0, since)
@@ -608,6 +612,9 @@ class Job:
 
     def kind(self, named):
         return globals()[named[0]](self, **named[1])
+
+    def every_part(self):
+        return [part for parts in self.parts.values() for part in parts]
 
     def run(self, place, key):
         for n, part in enumerate(self.parts.get(place, ())):
@@ -731,7 +738,7 @@ def train(job):
     job.over = True
     job.gpu.finish()
     ledger.row('launched', gpudev.Stream.launched, ledger.stamp())
-    for part in [part for parts in job.parts.values() for part in parts]:
+    for part in job.every_part():
         part.finish()
     print(f'trained {step} steps')
 
