@@ -29,8 +29,10 @@ def sessions(*counts):
 class Profiler(unittest.TestCase):
     """Alone it sees 100 and 110 operations; the loop has 1,000."""
 
-    def judge(self, inside=(100, 110), ours=790, whole=1000, lost=2.1, took=2.0, teardown='0', unreadable=(), rc=0):
-        a, b = done(out=sessions(100, 110)), done(rc, sessions(*inside), ops=ours)
+    def judge(self, inside=(100, 110), ours=790, whole=1000, lost=2.1, took=2.0, teardown='0', unreadable=(), rc=0,
+              err='W1122 15:01:02.3 99 profiler'):
+        a = done(out=sessions(100, 110), err='W1122 14:59:12.1 4711 profiler')
+        b = done(rc, sessions(*inside), err, ops=ours)
         return injection.judge_profiler(a, b, done(ops=whole), (lost, took), list(unreadable), teardown)
 
     def test_right(self):
@@ -40,7 +42,8 @@ class Profiler(unittest.TestCase):
 
     def test_wrong(self):
         for fault in (dict(inside=(36, 110)), dict(inside=(100, 0)), dict(ours=789), dict(lost=0), dict(lost=62),
-                      dict(unreadable=['verify: 2']), dict(rc=1), dict(lost=62, teardown='1')):
+                      dict(unreadable=['verify: 2']), dict(rc=1), dict(lost=62, teardown='1'),
+                      dict(err='unknown buffer')):
             self.assertFalse(self.judge(**fault)[1], fault)
 
     def test_detached(self):
