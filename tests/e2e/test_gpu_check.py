@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e waits first
+# ctest: labels=e2e first
 """The check of a real GPU (scripts/gpu-check), dry-run: every part on the simulator in short, and with
 made-up parts what becomes of answers when a part hangs, dies, breaks, or the check itself is ended.
 Nothing of the build is made here but two configurations that lack libraries."""
@@ -29,7 +29,7 @@ MADE_UP = {
 SECONDS = 60
 def part(r, out):
     r.put('fine', 'a | b\\n<script>', 'two\\nlines', True, goal='none', number=1)
-    r.put('fine', 'told', 'only')
+    r.put('fine', 'told', 'only', odd={('a', 'tuple'): object()})
     r.skip('fine', 'not here', 'no reason')
 ''',
     'hangs': '''

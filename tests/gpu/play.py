@@ -76,7 +76,8 @@ def end_descendants():
 def child(name, seconds, report, scratch, pipe):
     """In the part's process."""
     def send(part, row):
-        text = json.dumps([part, row], default=str) + '\n'
+        # Whatever a part takes down beside its answer must not cost the answer.
+        text = json.dumps([part, row], default=str, skipkeys=True) + '\n'
         data = text.encode(errors='replace')
         while data:
             data = data[os.write(pipe, data):]
@@ -90,6 +91,7 @@ def child(name, seconds, report, scratch, pipe):
         importlib.import_module('parts.' + name).part(report, scratch)
     except Exception as error:
         report.put(name, base.THE_PART, f'broke: {error!r}', False, trace=traceback.format_exc())
+    sys.stdout.flush()
 
 
 class Part:
