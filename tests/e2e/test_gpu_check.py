@@ -287,6 +287,13 @@ def libraries(tmp):
     gs.check(rc == 0 and 'CMake Error' not in said, f'without all that can be left out: {said[-900:]}')
     for words in gone.values():
         gs.check('gpustarve: ' + words in said, f'not said: {words}')
+    viewer = os.path.join(gs.SOURCE, 'viewer')
+    for name in ('curl', 'elf', 'ncurses'):   # which other builds leave out
+        run = subprocess.run(['cc', '-std=gnu17', '-Wall', '-Wextra', '-Wmissing-prototypes', '-Werror',
+                              '-D_GNU_SOURCE', '-fsyntax-only', '-I', viewer,
+                              '-I', os.path.join(gs.BUILD, 'include'), os.path.join(viewer, 'without', name + '.c')],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        gs.equal((run.returncode, run.stdout), (0, ''), f'without/{name}.c compiles')
 
 
 def main():
