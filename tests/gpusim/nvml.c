@@ -197,7 +197,7 @@ int nvmlDeviceGetHandleByUUID(const char *uuid, struct nvml_device **device)
 
 static void bus_id(uint32_t gpu, char *text, size_t size)
 {
-	snprintf(text, size, "0000:%02X:00.0", (gpu + 1) * 16);
+	snprintf(text, size, "0000:%02X:00.0", ((gpu + 1) * 16) & 0xfff);
 }
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char *id, struct nvml_device **device)
