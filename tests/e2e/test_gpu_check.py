@@ -246,7 +246,7 @@ def ended(tmp, folder):
     """Files are whole at any moment: after KILL, and after TERM with what was kept of the runs."""
     for number in (signal.SIGKILL, signal.SIGTERM):
         out = os.path.join(tmp, f'ended-{number}')
-        run = begin(out, ['slow'], GPU_CHECK_PARTS=folder)
+        run = begin(out, ['slow'], GPU_CHECK_PARTS=folder, TMPDIR=tmp)  # it leaves things behind
         wait_for_first(out)
         run.send_signal(number)
         run.wait()
