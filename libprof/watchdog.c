@@ -15,6 +15,7 @@
 #define CANARIES_MAX 65536u
 #define PAUSE_LAST_NS (300 * SECOND_NS)
 #define REARMS_MAX 20u
+#define QUEUE_NS (2 * SECOND_NS)
 #define BACK_NS (30 * SECOND_NS) /* a borrower may detach CUPTI so long after it gave it back */
 
 void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns, int64_t pause_ns)
@@ -80,6 +81,7 @@ static enum prof_watchdog_order yield(struct prof_watchdog *w, int64_t lost_ns, 
 {
 	w->foreign = true;
 	w->rearmed = false;
+	w->queue_until_ns = 0;
 	w->lost_ns = lost_ns;
 	w->detached = w->back_ns && mono_ns - w->back_ns < BACK_NS;
 	w->rearm_at_ns = mono_ns + (w->detached ? 0 : w->pause_ns);
@@ -97,13 +99,28 @@ static enum prof_watchdog_order rearm_detached(struct prof_watchdog *w, int64_t 
 	return PROF_WATCHDOG_REARM;
 }
 
+/*
+ * Buffers come to us, but what was launched before runs on and leaves no records. The first
+ * operation that leaves one ran behind it, at least on its own stream. If none comes for so long,
+ * the device is taken to have nothing to do.
+ */
+static enum prof_watchdog_order queue_runs_on(struct prof_watchdog *w,
+					      const struct prof_watchdog_input *in)
+{
+	if (!w->queue_until_ns)
+		w->queue_until_ns = in->mono_ns + QUEUE_NS;
+	if (in->ops == w->ops && in->mono_ns < w->queue_until_ns)
+		return PROF_WATCHDOG_NONE;
+	w->queue_until_ns = 0;
+	w->foreign = false;
+	return PROF_WATCHDOG_BACK;
+}
+
 static enum prof_watchdog_order while_foreign(struct prof_watchdog *w,
 					      const struct prof_watchdog_input *in)
 {
-	if (w->rearmed && in->traffic != w->traffic) {
-		w->foreign = false;
-		return PROF_WATCHDOG_BACK;
-	}
+	if (w->rearmed && (w->queue_until_ns || in->traffic != w->traffic))
+		return queue_runs_on(w, in);
 	if (in->mono_ns < w->rearm_at_ns || w->gave_up || w->lent)
 		return PROF_WATCHDOG_NONE;
 	if (w->detached)
@@ -132,6 +149,7 @@ void prof_watchdog_lend(struct prof_watchdog *w, int64_t lost_ns)
 {
 	w->foreign = w->lent = true;
 	w->rearmed = w->detached = false;
+	w->queue_until_ns = 0;
 	w->lost_ns = lost_ns;
 	w->silent = 0;
 }
@@ -159,6 +177,8 @@ enum prof_watchdog_order prof_watchdog_feed(struct prof_watchdog *w,
 	}
 	w->traffic = in->traffic;
 	see_operations(w, in);
+	if (order == PROF_WATCHDOG_BACK)
+		w->launches_without_ops = w->waits_without_ops = 0;
 	if (!w->foreign && disabled(w, in))
 		return yield(w, w->ops_ns, in->mono_ns);
 	return order;

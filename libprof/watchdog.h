@@ -37,6 +37,7 @@ struct prof_watchdog {
 	uint64_t launches_without_ops;
 	unsigned int waits_without_ops; /* looks in which something waited for those launches */
 	int64_t rearm_at_ns, pause_ns; /* monotonic */
+	int64_t queue_until_ns; /* monotonic; buffers come again, operations may not yet; 0: no */
 	bool detached; /* in this foreign time nobody has it */
 	int64_t back_ns; /* monotonic, when it came back; 0: it was never lent */
 };
@@ -58,7 +59,7 @@ enum prof_watchdog_order {
 	PROF_WATCHDOG_NONE,
 	PROF_WATCHDOG_YIELD, /* CUPTI is gone: give up the buffers that are out */
 	PROF_WATCHDOG_REARM, /* register and enable again */
-	PROF_WATCHDOG_BACK, /* buffers come to us again: the foreign time is over */
+	PROF_WATCHDOG_BACK, /* operations come to us again, or none run: the foreign time is over */
 };
 
 /*

@@ -138,9 +138,7 @@ def foreign_clock():
         lack, extra = approximate(lack.elements(), extra.elements(), 20_000)
         gs.equal(extra[:1], [], f'foreign clock: {len(extra)} operations that never were')
         spans = t.lost(FOREIGN)
-        # What was launched before our callbacks were back runs on for some milliseconds.
-        told = [[begin, end + SECOND // 100] for begin, end in spans]
-        bare = [k for k in lack if gs.subtract([[k[3], k[4]]], told)]
+        bare = [k for k in lack if gs.subtract([[k[3], k[4]]], spans)]
         gs.equal(len(bare), 0, f'foreign clock: {len(lack)} missing, some outside {spans}')
         gs.equal(t.lost(*[r for r in range(1, 9) if r != FOREIGN]), [], 'foreign clock: other losses')
         gs.check(gs.measure(spans) < 6 * SECOND, f'foreign clock: {spans}')

@@ -159,7 +159,38 @@ static void test_detached(void)
 	EXPECT_INT(dog.rearms, 0);
 	for (i = 0; i < 7; i++) /* not again before the pause is over */
 		EXPECT_INT(look(false, false, 0), PROF_WATCHDOG_NONE);
+	in.ops++;
 	EXPECT_INT(look(true, true, 0), PROF_WATCHDOG_BACK);
+}
+
+/*
+ * What was launched before we registered again runs on, unrecorded: that is foreign time as well. An
+ * operation that was recorded ran behind it; without one it is over after a while.
+ */
+static void test_queue_runs_on(void)
+{
+	int i, waits;
+
+	for (waits = 0; waits < 2; waits++) {
+		watch();
+		look(true, true, 1);
+		prof_watchdog_lend(&dog, in.now_ns);
+		prof_watchdog_back(&dog, in.now_ns, in.mono_ns);
+		for (i = 0; i < 8; i++)
+			if (look(false, false, 0) == PROF_WATCHDOG_REARM)
+				break;
+		for (i = 0; i < 3; i++) {
+			in.launches += 100;
+			EXPECT_INT(look(true, true, 1), PROF_WATCHDOG_NONE);
+			EXPECT(dog.foreign);
+		}
+		in.ops += !waits;
+		for (i = 0; i < 2 && dog.foreign; i++)
+			EXPECT_INT(look(true, true, 1),
+				   waits && !i ? PROF_WATCHDOG_NONE : PROF_WATCHDOG_BACK);
+		EXPECT(!dog.foreign);
+		EXPECT_UINT(dog.launches_without_ops, 0);
+	}
 }
 
 static void test_gives_up(void)
@@ -216,6 +247,7 @@ static void test_disabled(void)
 	EXPECT_INT(dog.lost_ns, last);
 	for (order = 0; order != PROF_WATCHDOG_REARM;)
 		order = look(true, true, 0);
+	in.ops++;
 	EXPECT_INT(look(true, true, 0), PROF_WATCHDOG_BACK);
 }
 
@@ -394,7 +426,11 @@ static void test_exposure(void)
 
 int main(void)
 {
-	return RUN(test_busy, test_idle, test_never_answered, test_withheld, test_stolen, test_lent,
-		   test_detached, test_gives_up, test_captures, test_disabled, test_cheap,
-		   test_dear, test_far_too_dear, test_retry, test_no_limit, test_exposure);
+	int watchdog = RUN(test_busy, test_idle, test_never_answered, test_withheld, test_stolen,
+			   test_lent, test_detached, test_queue_runs_on, test_gives_up,
+			   test_captures, test_disabled);
+
+	return RUN(test_cheap, test_dear, test_far_too_dear, test_retry, test_no_limit,
+		   test_exposure) ||
+	       watchdog;
 }
