@@ -427,9 +427,9 @@ static void write_facts(void)
 		s.facts_tick = s.tick;
 	if (!s.facts_tick)
 		return;
-	if ((s.tick - s.facts_tick) % FACTS_TICKS == 1)
+	if ((s.tick - s.facts_tick) % FACTS_TICKS == 0)
 		prof_facts_ask();
-	if ((s.tick - s.facts_tick) % FACTS_TICKS == 2)
+	if ((s.tick - s.facts_tick) % FACTS_TICKS == 1)
 		prof_report_facts(prof_mono_ns() - FACTS_FRESH_NS);
 }
 

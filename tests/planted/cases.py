@@ -525,7 +525,7 @@ def graph(c, rng, stage):
 @kind(1)
 def shared_device(c, rng, stage):
     """Somebody else's process keeps the device busy."""
-    c.plan.update(preload=True, steps=150)
+    c.plan.update(preload=True, steps=350)
     path = stage.path('n')
     stage.neighbour(path, rng.randrange(8_000, 14_000), c)
     c.also('start', 'K32', path=path)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""neighbour.py FILE US: once FILE is there, keeps the GPU busy with kernels of US microseconds until
-FILE is gone. FILE.ready says that it does."""
+"""neighbour.py FILE US: once FILE is there, has a context on the GPU, and two seconds later keeps it busy
+with kernels of US microseconds until FILE is gone. FILE.ready says that it is there. The pause is
+for whoever looks for other processes only now and then."""
 import os
 import sys
 import time
@@ -16,6 +17,7 @@ def busy(path, ns, parent):
     before = None
     with open(path + '.ready', 'w'):
         pass
+    time.sleep(2)
     while os.path.exists(path) and os.getppid() == parent:
         stream.kernel(ns, 'other')
         last = stream.record()

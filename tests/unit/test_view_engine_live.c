@@ -353,15 +353,14 @@ static void test_contention(void)
 	t_message(&p, WIRE_FRAME_FACTS, &facts);
 	t_proc_end(&p, US(700), true);
 	t_analyse(&r, ANA_WINDOW_DEVICE);
-	EXPECT_INT(CLASS(r, 0, DEVICE_CONTENTION),
-		   NS(298)); /* the first look tells of before, too */
+	EXPECT_INT(CLASS(r, 0, DEVICE_CONTENTION), NS(200));
 	EXPECT_INT(CLASS(r, 0, DEVICE_LAUNCH), NS(2));
-	EXPECT_INT(CLASS(r, 0, DEVICE_UNKNOWN), NS(100));
+	EXPECT_INT(CLASS(r, 0, DEVICE_UNKNOWN), NS(198));
 	EXPECT_INT(r.result->gpu[0].shared_with, 1);
 	t_run_end(&r);
 }
 
-/* What lies longer before the first look nobody has seen. */
+/* What lies before the first look nobody has seen. */
 static void test_contention_seen_late(void)
 {
 	struct t_run r;
@@ -380,8 +379,8 @@ static void test_contention_seen_late(void)
 	t_message(&p, WIRE_FRAME_FACTS, &facts);
 	t_proc_end(&p, US(5000100), true);
 	t_analyse(&r, ANA_WINDOW_DEVICE);
-	EXPECT_INT(CLASS(r, 0, DEVICE_CONTENTION), NS(3000000));
-	EXPECT_INT(CLASS(r, 0, DEVICE_UNKNOWN), NS(2000000 - 202));
+	EXPECT_INT(CLASS(r, 0, DEVICE_CONTENTION), NS(1000000));
+	EXPECT_INT(CLASS(r, 0, DEVICE_UNKNOWN), NS(4000000 - 202));
 	t_run_end(&r);
 }
 

@@ -163,10 +163,6 @@ static int add_clock_steps(struct ana_device *d, const struct ana_source *s)
 	return err;
 }
 
-/* The first look comes about a second after the first operation, and holds for what lies so shortly
- * before it. */
-#define BEFORE_FIRST_NS 2000000000
-
 /* Times at which others were on the device: from one look to the next. */
 static int add_contention(struct ana_device *d, const struct ana_source *s, uint32_t ordinal)
 {
@@ -176,11 +172,10 @@ static int add_contention(struct ana_device *d, const struct ana_source *s, uint
 	for (i = 0; i < s->s->fact_count && !err; i++) {
 		const Wire__Facts *f = s->s->facts[i];
 		int64_t end = i + 1 < s->s->fact_count ? s->s->facts[i + 1]->t_ns : s->end_ns;
-		int64_t begin = ana_clamp_time(f->t_ns) - (i ? 0 : BEFORE_FIRST_NS);
 
 		for (k = 0; k < f->n_devices && !err; k++)
 			if (f->devices[k]->ordinal == ordinal && f->devices[k]->other_processes)
-				err = add_time(&d->contended, begin, end);
+				err = add_time(&d->contended, f->t_ns, end);
 	}
 	return err;
 }
