@@ -344,11 +344,27 @@ def stand_in_tool(name, out):
 
 # ---- processes that are started, and ways to end ----
 
+def taken(path):
+    """What a program wrote there; it is gone then, so that the next one writes its own."""
+    try:
+        with open(path, 'rb') as f:
+            return f.read()
+    except FileNotFoundError:
+        return None
+    finally:
+        if os.path.exists(path):
+            os.unlink(path)
+
+
 def habit(program, how, out, ended=False):
-    argv = [MANNERS, how] if program == 'manners' else [PYTHON, HABITS, how]
+    wrote = os.path.join(out, f'{program}-{how}.wrote')
+    argv = [MANNERS, how, wrote] if program == 'manners' else [PYTHON, HABITS, how]
     a = alone(argv)
+    before = taken(wrote)
     b = wrapped(f'{program}-{how}', argv, out)
     wrong = differences(a, b) + readable(b) + verified(b)
+    if taken(wrote) != before:
+        wrong.append('the file that it writes is another one')
     if not wrong and not b.ops():
         wrong = ['no operation in the trace']
     end = f'exit status {a.rc}' if ended else 'output'
