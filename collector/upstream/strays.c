@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/files.h"
@@ -93,7 +94,17 @@ static bool is_listed(const char *list, const char *name)
 	return strstr(list, line) != NULL;
 }
 
-/* What lies here now without a cursor was recorded before. */
+/* A job that is started along with its collector may well be the quicker one. */
+static bool begun_with_us(int base_fd, const char *name)
+{
+	int64_t now = coll_clock_ns(CLOCK_REALTIME) / COLL_SECOND_NS;
+	struct stat st;
+
+	return !fstatat(base_fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	       st.st_mtime >= now - COLL_STRAYS_WITH_US_S;
+}
+
+/* What else lies here now without a cursor was recorded before. */
 static int make_list(const struct coll_outbox *o, DIR *d)
 {
 	struct dirent *e;
@@ -106,7 +117,8 @@ static int make_list(const struct coll_outbox *o, DIR *d)
 		return err;
 	fputs(HEAD, f);
 	while ((e = readdir(d)))
-		if (coll_rundir_name_ok(e->d_name) && !has_cursor(dirfd(d), e->d_name))
+		if (coll_rundir_name_ok(e->d_name) && !has_cursor(dirfd(d), e->d_name) &&
+		    !begun_with_us(dirfd(d), e->d_name))
 			fprintf(f, "%s\n", e->d_name);
 	if (!fclose(f) && text)
 		err = coll_file_replace(o->store->base, COLL_STRAYS_FILE, text, len);

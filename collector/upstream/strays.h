@@ -6,7 +6,8 @@
  *
  * A run directory without a cursor that holds a spool file is given one, and is forwarded from then on.
  * But what lay there before the folder first had an upstream is nobody's to send: BASE/.upstream-not
- * names these runs, a line each, and is made once. Who does not want a run to be sent adds a line
+ * names these runs, a line each, and is made once. A run that was begun at most COLL_STRAYS_WITH_US_S
+ * before that was begun along with us, and is sent. Who does not want a run to be sent adds a line
  * (and removes its cursor). Without that file nothing is taken up.
  *
  * And runs that were forwarded and over, in which somebody has gone on since: some at a time. One thread.
@@ -18,6 +19,7 @@
 
 #define COLL_STRAYS_FILE ".upstream-not"
 #define COLL_STRAYS_EVERY_S 5
+#define COLL_STRAYS_WITH_US_S 60 /* realtime, by the last change of the run's directory */
 #define COLL_STRAYS_DONE_EACH 64 /* so many runs that are done are looked at again each time */
 
 struct coll_strays {

@@ -389,6 +389,7 @@ def test_no_collector_there():
         base = os.path.join(root, 'runs')
         before = Spool(base, 'before', 3)
         before.write(10**6)
+        central.grow_old(os.path.join(base, 'before.gst'))
         with c.Collector(BIN, root=root, base=base, options=central.upstream(centre)) as node:
             node.kill()
             env = gs.environment(LD_PRELOAD=gs.LIBPROF, GPUSTARVE_OUT=base, GPUSTARVE_RUN_ID='real',

@@ -23,6 +23,16 @@ static void put_cursor(const char *run)
 	t_put_text(dir, COLL_CURSOR_FILE, "gpustarve upstream 1\nto " TO "\n");
 }
 
+/* As if nothing had changed in it for so long. */
+static void grow_old(const char *run, int seconds)
+{
+	struct timespec t[2] = { { time(NULL) - seconds, 0 }, { time(NULL) - seconds, 0 } };
+	char dir[300];
+
+	snprintf(dir, sizeof(dir), "%s/%s.gst", base, run);
+	REQUIRE(!utimensat(AT_FDCWD, dir, t, 0));
+}
+
 /* Looked for anew, whatever the clock says: so many. */
 static size_t strays(struct coll_outbox *o, struct coll_strays *s)
 {
@@ -42,8 +52,13 @@ static void test_strays(void)
 	put_file("before", HEX ".1.spool", b.data, b.len);
 	put_file("sent", HEX ".1.spool", b.data, b.len);
 	put_cursor("sent");
+	grow_old("before", COLL_STRAYS_WITH_US_S + 60);
+	put_file("begun", HEX ".1.spool", b.data, b.len);
+	grow_old("begun", 2); /* the job was quicker than we */
 	REQUIRE(!coll_outbox_init(&o, &store, TO));
 	EXPECT_UINT(strays(&o, &s), 0); /* this makes the list */
+	EXPECT_UINT(strays(&o, &s), 1);
+	EXPECT(known(&o, "begun") && !known(&o, "before"));
 	put_file("stream", HEX ".gst", b.data, b.len); /* another collector's */
 	put_file("x", "run.json", "{}", 2);
 	put_file("foreign", "spool", b.data, b.len);
@@ -59,7 +74,7 @@ static void test_strays(void)
 	EXPECT_INT(has_all("stray"), 0); /* it has a cursor from now on */
 	EXPECT_UINT(strays(&o, &s), 0);
 	coll_outbox_look(&o, coll_now_ns());
-	EXPECT_UINT(o.pending, 2 * b.len);
+	EXPECT_UINT(o.pending, 3 * b.len); /* sent, begun, stray */
 	/* Forwarded, over and forgotten: taken up again where somebody has gone on. */
 	coll_out_file_named(known(&o, "stray"), HEX ".1.spool")->bye = true;
 	send_all(&o, COLL_OUTBOX_QUIET_S + 5);
