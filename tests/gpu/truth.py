@@ -8,6 +8,8 @@ and may be set anew at any time. Lengths and gaps compare without aligning the t
 line."""
 import statistics
 
+import spans
+
 SURROUND_NS = 10_000   # a record may begin and end so much outside the kernel's own code, in all
 EVENT_NS = 1_000       # an event's stamp is good to half a microsecond, and there are two
 EVENT_SURROUND_NS = 20_000  # what the device does between two events beside the work
@@ -22,18 +24,10 @@ def quantile(values, q):
     return ordered[max(0, -(-int(q * 1e6) * len(ordered) // 1_000_000) - 1)] if ordered else None
 
 
-def union(spans):
-    """(measure, pieces) of a union of spans."""
-    total, pieces, until = 0, 0, None
-    for start, end in sorted(spans):
-        if until is None or start > until:
-            pieces += 1
-            total += end - start
-            until = end
-        elif end > until:
-            total += end - until
-            until = end
-    return total, pieces
+def union(pieces):
+    """(measure, pieces) of a union; an empty piece that stands alone is one, too."""
+    joined = spans.gs.union(pieces)
+    return spans.measure(joined), len(joined)
 
 
 def line(points):
