@@ -21,6 +21,8 @@
 #define LOADERS_MAX 32u /* nested loader waits of a thread that are told apart */
 #define DOMAINS_MAX 16u /* NVTX domains that a thread nests ranges in */
 #define REAPING UINT32_MAX
+#define DROP_LINES 16u /* a power of two */
+#define DROP_SHIFT 28 /* leaves the bits of one of them from 32 */
 
 struct range_key { /* what tells one open range of a thread from another */
 	uint64_t key;
@@ -54,16 +56,24 @@ static struct prof_log logs[PROF_LOGS];
 static void (*wake_sender)(void);
 static void (*tell_wait)(void);
 static atomic_bool woken;
-static _Atomic uint64_t dropped;
+static struct {
+	_Alignas(64) _Atomic uint64_t count;
+} dropped[DROP_LINES]; /* apart: threads without a log count often, and all at once */
+static atomic_uint supply = 1; /* counts logs that were taken back */
 static atomic_uint waiting; /* threads inside a loader wait */
 static _Atomic int64_t waiting_since, waiting_mono; /* the latter holds while the former is set */
 
 /* A word of static TLS: nothing is allocated at a thread's first mark. */
 static _Thread_local struct prof_log *my_log __attribute__((tls_model("initial-exec")));
+/* The supply when this thread found no log: it looks again when there is a new one. */
+static _Thread_local unsigned int refused __attribute__((tls_model("initial-exec")));
 
+/* Threads differ in where their variables lie. */
 static void drop(void)
 {
-	atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
+	uint32_t mix = (uint32_t)((uintptr_t)&refused >> 12) * UINT32_C(0x9e3779b1);
+
+	atomic_fetch_add_explicit(&dropped[mix >> DROP_SHIFT].count, 1, memory_order_relaxed);
 }
 
 bool prof_mark_is_loader(const char *name, size_t len)
@@ -132,7 +142,7 @@ static void start_afresh(struct prof_log *log)
 	log->domains = 0;
 }
 
-static struct prof_log *claim_log(void)
+static struct prof_log *find_log(void)
 {
 	uint32_t tid = (uint32_t)syscall(SYS_gettid);
 	struct prof_log *log;
@@ -151,6 +161,17 @@ static struct prof_log *claim_log(void)
 			return log;
 	}
 	return NULL;
+}
+
+/* The supply is read before the search: what is taken back meanwhile is found next time. */
+static struct prof_log *claim_log(void)
+{
+	unsigned int now = atomic_load_explicit(&supply, memory_order_acquire);
+	struct prof_log *log = refused == now ? NULL : find_log();
+
+	if (!log)
+		refused = now;
+	return log;
 }
 
 /* The thread's log, marked busy; NULL: none left, or a signal handler interrupted a hook. */
@@ -459,7 +480,12 @@ unsigned int prof_marks_loader_open(void)
 
 uint64_t prof_marks_dropped(void)
 {
-	return atomic_load_explicit(&dropped, memory_order_relaxed);
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < DROP_LINES; i++)
+		sum += atomic_load_explicit(&dropped[i].count, memory_order_relaxed);
+	return sum;
 }
 
 /* ---- the sender's half ---- */
@@ -503,6 +529,7 @@ bool prof_log_reap(struct prof_log *log, uint64_t owner)
 	start_afresh(log);
 	log->gap = false;
 	atomic_store(&log->owner, owner_word(owner, 0));
+	atomic_fetch_add_explicit(&supply, 1, memory_order_release);
 	return true;
 }
 

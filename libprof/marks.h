@@ -3,7 +3,8 @@
  * The hooks' side of ranges: beginnings and ends, stamped and put into a log of the thread's own.
  * begin, end, push and pop run on the host's threads, inside torch and NVTX calls: they take no
  * lock, allocate nothing, keep errno, and drop what does not fit (counted). The first one of a
- * thread claims one of PROF_LOGS logs; the sender takes a log back when its thread is gone.
+ * thread claims one of PROF_LOGS logs; the sender takes a log back when its thread is gone. A thread
+ * that finds none looks again when one was taken back, and until then a mark costs it a few loads.
  *
  * The reading half (prof_log_*) belongs to the sender thread.
  */

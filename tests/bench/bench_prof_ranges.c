@@ -5,6 +5,7 @@
  * several rounds: what is left is our own work.
  */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,10 +116,39 @@ static void measure(const char *what, void (*range)(void))
 	printf("\n");
 }
 
+static pthread_barrier_t crowd;
+
+static void *take_log(void *unused)
+{
+	nvtx_push_pop();
+	pthread_barrier_wait(&crowd);
+	pthread_barrier_wait(&crowd);
+	return unused;
+}
+
+/* Where PROF_LOGS threads have the logs: this one goes without. */
+static void *measure_crowded(void *unused)
+{
+	pthread_t t[PROF_LOGS];
+	int i;
+
+	pthread_barrier_init(&crowd, NULL, PROF_LOGS + 1);
+	for (i = 0; i < (int)PROF_LOGS; i++)
+		if (pthread_create(&t[i], NULL, take_log, NULL))
+			exit(1);
+	pthread_barrier_wait(&crowd);
+	measure("NVTX push and pop without a log", nvtx_push_pop);
+	pthread_barrier_wait(&crowd);
+	for (i = 0; i < (int)PROF_LOGS; i++)
+		pthread_join(t[i], NULL);
+	return unused;
+}
+
 int main(void)
 {
 	const struct prof_ranges_opts opts = { .nvtx = true };
 	struct prof_ranges_stats s;
+	pthread_t crowded;
 	int i;
 
 	for (i = 0; i < 32; i++)
@@ -133,6 +163,8 @@ int main(void)
 	measure("RecordFunction, loader wait", torch_loader);
 	measure("NVTX push and pop", nvtx_push_pop);
 	measure("NVTX start and end", nvtx_start_end);
+	if (!pthread_create(&crowded, NULL, measure_crowded, NULL))
+		pthread_join(crowded, NULL);
 	prof_ranges_stats(&s);
 	printf("dropped %" PRIu64 ", memory %" PRIu64 " bytes\n", s.dropped, s.bytes);
 	return 0;

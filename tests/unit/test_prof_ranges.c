@@ -6,8 +6,11 @@
 #include "clockpoll.h"
 #include "ranges.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -390,6 +393,92 @@ static void test_thread_exit(void)
 	EXPECT(s.bytes <= (32u << 20));
 }
 
+/* In place of the C library's: a thread asks for its id where it looks for a log. */
+static _Thread_local unsigned int searches;
+
+long syscall(long number, ...)
+{
+	long (*real)(long number, ...), a[6];
+	va_list arguments;
+	int i;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "syscall");
+	va_start(arguments, number);
+	for (i = 0; i < 6; i++)
+		a[i] = va_arg(arguments, long);
+	va_end(arguments);
+	searches += number == SYS_gettid;
+	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/*
+ * A thread without a log looks for one once, and again only when one has got free: its marks cost
+ * next to nothing meanwhile.
+ */
+static pthread_barrier_t taken, freed;
+static atomic_uint searched;
+
+static void *go_without(void *arg)
+{
+	unsigned int before;
+	int i;
+
+	prof_mark_push(0, "first", 5);
+	pthread_barrier_wait(&taken);
+	before = searches;
+	for (i = 0; i < 1000; i++) {
+		prof_mark_push(0, "again", 5);
+		prof_mark_pop(0);
+	}
+	atomic_fetch_add(&searched, searches - before);
+	pthread_barrier_wait(&taken);
+	return arg;
+}
+
+static void *come_late(void *arg)
+{
+	int refused = prof_mark_push(0, "refused", 7);
+
+	pthread_barrier_wait(&freed);
+	pthread_barrier_wait(&freed);
+	*(bool *)arg = refused < 0 && prof_mark_push(0, "late", 4) == 0;
+	prof_mark_pop(0);
+	return arg;
+}
+
+static void no_log_to_be_had(void)
+{
+	enum {
+		THREADS = PROF_LOGS + 20
+	};
+	pthread_t t[THREADS], late;
+	bool served = false;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		drain(false);
+	pthread_barrier_init(&taken, NULL, THREADS + 1);
+	pthread_barrier_init(&freed, NULL, 2);
+	for (i = 0; i < THREADS; i++)
+		REQUIRE(!pthread_create(&t[i], NULL, go_without, NULL));
+	pthread_barrier_wait(&taken);
+	REQUIRE(!pthread_create(&late, NULL, come_late, &served));
+	pthread_barrier_wait(&freed);
+	pthread_barrier_wait(&taken);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	EXPECT_UINT(atomic_load(&searched), 0);
+	for (i = 0; i < 3; i++)
+		drain(false);
+	pthread_barrier_wait(&freed);
+	pthread_join(late, NULL);
+	EXPECT(served);
+	drain(false);
+	drain(false);
+	pthread_barrier_destroy(&taken);
+	pthread_barrier_destroy(&freed);
+}
+
 /* More threads at once than logs: the rest is counted. */
 static pthread_barrier_t everyone;
 
@@ -420,6 +509,7 @@ static void test_too_many_threads(void)
 	EXPECT(n >= PROF_LOGS - 2 && n <= PROF_LOGS);
 	EXPECT_UINT(n + dropped() - lost, THREADS);
 	pthread_barrier_destroy(&everyone);
+	no_log_to_be_had();
 }
 
 /*
