@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/log.h"
 #include "base/options.h"
@@ -65,6 +66,7 @@ int main(int argc, char **argv)
 	if (!coll_options_parse(&opts, argc, argv, &status))
 		return status;
 	coll_log_verbose(opts.verbose);
+	umask(umask(0) | 022); /* a job's wrapper starts us with the job's, which may be none */
 	if (opts.sweep)
 		return sweep(&opts);
 	err = coll_server_init(&server, &opts);

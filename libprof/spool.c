@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #define HIGH_FD 900
+#define FILE_MODE 0644 /* at most: some jobs have no umask */
+#define FOLDER_MODE 0755
 
 void prof_spool_init(struct prof_spool *s, const char *base, const char *run_id,
 		     const uint8_t stream[16])
@@ -70,9 +72,9 @@ int prof_fd_high(int fd)
 /* mkdir -p of two levels: parents of the base are the user's business. */
 static int make_folders(const struct prof_spool *s)
 {
-	if (mkdir(s->base, 0777) && errno != EEXIST)
+	if (mkdir(s->base, FOLDER_MODE) && errno != EEXIST)
 		return -errno;
-	if (mkdir(s->run, 0777) && errno != EEXIST)
+	if (mkdir(s->run, FOLDER_MODE) && errno != EEXIST)
 		return -errno;
 	return 0;
 }
@@ -84,12 +86,12 @@ static int open_segment(const struct prof_spool *s)
 	int fd, err;
 
 	segment_path(s, s->segment, path, sizeof(path));
-	fd = open(path, flags, 0666);
+	fd = open(path, flags, FILE_MODE);
 	if (fd < 0 && errno == ENOENT) {
 		err = make_folders(s);
 		if (err)
 			return err;
-		fd = open(path, flags, 0666);
+		fd = open(path, flags, FILE_MODE);
 	}
 	return fd < 0 ? -errno : prof_fd_high(fd);
 }

@@ -3,7 +3,7 @@
  * The local file that frames go to when no collector listens:
  * <out>/<run id>.gst/<stream>.<n>.spool. Opened, appended to and closed once per batch, so that a
  * program which closes all descriptors finds none of ours, and none of ours turns into its file.
- * Sender thread.
+ * Nobody but the owner may write it or into its folders, whatever the umask. Sender thread.
  */
 #ifndef PROF_SPOOL_H
 #define PROF_SPOOL_H

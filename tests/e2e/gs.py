@@ -101,7 +101,7 @@ def runs(out):
         if os.path.isdir(out) else []
 
 
-def traced(argv, where, options=(), simulator=True, timeout=480, **env):
+def traced(argv, where, options=(), simulator=True, timeout=480, umask=-1, **env):
     """`gpustarve run` around argv on the simulator. Returns (completed process, run directory or
     None, truth folder). Each process writes its own truth file there."""
     out, truth = os.path.join(where, 'runs'), os.path.join(where, 'truth')
@@ -109,7 +109,7 @@ def traced(argv, where, options=(), simulator=True, timeout=480, **env):
     env.setdefault('GPUSIM_TRUTH', truth)
     full = [CLI, 'run', '-o', out, *options, '--', *argv]
     done = command(([WITH_GPUSIM] if simulator else []) + full, env=environment(**env), cwd=where,
-                   timeout=timeout)
+                   timeout=timeout, umask=umask)
     found = runs(out)
     return done, found[-1] if found else None, truth
 

@@ -28,11 +28,11 @@ def environment(where, preload=True, **more):
     return env
 
 
-def run(argv, where, simulator=True, preload=True, timeout=240, **env):
+def run(argv, where, simulator=True, preload=True, timeout=240, umask=-1, **env):
     """The completed process, run with libprof preloaded on the simulator."""
     prefix = [gs.WITH_GPUSIM] if simulator else []
     return gs.command(prefix + list(argv), env=environment(where, preload, **env), cwd=where,
-                      timeout=timeout)
+                      timeout=timeout, umask=umask)
 
 
 class Trace:

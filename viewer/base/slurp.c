@@ -93,7 +93,7 @@ int view_write_atomic(const char *path, const void *data, size_t len)
 		return write_into(path, data, len);
 	if (asprintf(&temp, "%s.%ld.tmp", path, (long)getpid()) < 0)
 		return -ENOMEM;
-	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0) {
 		err = -errno;
 		goto free_temp;

@@ -18,7 +18,8 @@ int view_read_upto(int fd, char *to, size_t room, size_t *got);
 
 /*
  * Writes a file so that readers see the old one or the new one and never a part: a temporary file
- * beside it, then rename. A device or a pipe is written to as it is. 0 or negative errno.
+ * beside it, then rename. Nobody but the owner may write it, whatever the umask. A device or a pipe
+ * is written to as it is. 0 or negative errno.
  */
 int view_write_atomic(const char *path, const void *data, size_t len);
 

@@ -70,11 +70,11 @@ static int make_folders(const char *path)
 		if (*p != '/')
 			continue;
 		*p = '\0';
-		if (mkdir(part, 0777) && errno != EEXIST)
+		if (mkdir(part, 0755) && errno != EEXIST)
 			return -errno;
 		*p = '/';
 	}
-	return mkdir(part, 0777) && errno != EEXIST ? -errno : 0;
+	return mkdir(part, 0755) && errno != EEXIST ? -errno : 0;
 }
 
 static int set_base(struct view_run *r)

@@ -153,7 +153,7 @@ static int put_all(int fd, const char *text, size_t len)
 
 static int create(const char *path, const char *text, size_t len)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), err;
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), err;
 
 	if (fd < 0)
 		return -errno;
