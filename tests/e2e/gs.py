@@ -5,6 +5,7 @@ intervals in integer nanoseconds. Standard library only."""
 import bisect
 import concurrent.futures
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -18,7 +19,6 @@ BUILD = os.environ.get('GPUSTARVE_BUILD') or os.path.join(SOURCE, 'build')
 SHARED = os.path.join(SOURCE, '..', 'shared')
 PYTHON = os.environ.get('GPUSTARVE_PYTHON') or '/usr/bin/python3'  # has torch
 CLI = os.path.join(BUILD, 'bin', 'gpustarve')
-LIBPROF = os.path.join(BUILD, 'lib', 'libprof.so')
 WITH_GPUSIM = os.path.join(SOURCE, 'scripts', 'with-gpusim')
 BIG = bool(os.environ.get('GS_BIG'))  # campaigns whole; what CI has no time for
 WORKLOADS = os.path.join(SOURCE, 'tests', 'workloads')
@@ -26,6 +26,24 @@ ISOLATED = ('GPUSTARVE_', 'GPUSIM_', 'LD_PRELOAD', 'CUDA_', 'NVTX_', 'SLURM', 'R
             'WORLD_SIZE', 'TORCHELASTIC', 'PMI', 'OMPI', 'MV2_', 'PALS_')
 
 failures = []
+
+
+def plain(folder):
+    """The folder by a name that LD_PRELOAD can hold, which is cut at spaces and colons: its own, or that
+    of a link, which stays."""
+    if not set(folder) & set(' :'):
+        return folder
+    links = os.path.join('/tmp', f'gstest-links-{os.getuid()}')
+    os.makedirs(links, mode=0o755, exist_ok=True)
+    link = os.path.join(links, hashlib.sha256(os.fsencode(folder)).hexdigest()[:16])
+    if not os.path.islink(link):
+        part = f'{link}.{os.getpid()}'
+        os.symlink(folder, part)
+        os.rename(part, link)
+    return link
+
+
+LIBPROF = os.path.join(plain(BUILD), 'lib', 'libprof.so')  # as LD_PRELOAD names it
 
 
 def without_ranks(gpu, what='GPU'):

@@ -79,6 +79,34 @@ def use(where, prefix, what):
              f'installed libprof.so: {doctor.stdout.decode()}')
 
 
+def preloaded_twice(prefix, **env):
+    """What a command finds in LD_PRELOAD, and a command wrapped once more."""
+    program = os.path.join(prefix, 'bin', 'gpustarve')
+    with gs.scratch() as work:
+        look = ['sh', '-c', 'echo "$LD_PRELOAD"; echo "$CUDA_INJECTION64_PATH"']
+        done = [gs.command([program, 'run', '-q', *more, '--', *look], cwd=work,
+                           env=gs.environment(**env)) for more in ([], ['--', program, 'run', '-q'])]
+    gs.equal([d.stderr for d in done], [b'', b''], f'{prefix}: preloaded: stderr')
+    gs.equal(done[1].stdout, done[0].stdout, f'{prefix}: preloaded, wrapped twice')
+    return done[0].stdout.decode().splitlines()
+
+
+def check_plain(prefix):
+    """A link without the space, in a folder where nobody else can write: one for each place."""
+    names = preloaded_twice(prefix)
+    gs.equal(names[0], names[1], 'a name without a space')
+    folder = os.path.dirname(os.path.dirname(names[0]))
+    gs.check(' ' not in names[0] and names[0].startswith('/tmp/gpustarve-links-'), f'plain: {names}')
+    gs.check(os.path.realpath(names[0]).startswith(os.path.join(prefix, 'lib')), f'plain: {names}')
+    gs.equal(stat.S_IMODE(os.lstat(folder).st_mode) & 0o22, 0, 'plain: who may write')
+    gs.equal(preloaded_twice(prefix), names, 'plain: the link is taken again')
+    os.remove(os.path.dirname(names[0]))
+    os.symlink('/nowhere', os.path.dirname(names[0]))
+    gs.equal(preloaded_twice(prefix), names, 'plain: a link that points elsewhere is put right')
+    gs.check(os.path.isfile(names[0]), 'plain: it leads to the library')
+    os.remove(os.path.dirname(names[0]))
+
+
 with gs.scratch() as where:
     where = os.path.realpath(where)
     prefix = installed(where, 'opt')
@@ -96,4 +124,10 @@ with gs.scratch() as where:
                        'echo $LD_PRELOAD'], cwd=where)
     gs.check(done.stdout.startswith(os.path.join(moved, '').encode()),
              f'through a link: {done.stdout} {done.stderr}')
+    os.remove(os.path.join(link, 'bin', 'gpustarve'))
+    # The dynamic linker would cut the name of libprof.so; so does PATH with a colon, hence none here.
+    spaced = os.path.join(where, 'a place')
+    shutil.move(moved, spaced)
+    use(where, spaced, 'where names hold a space')
+    check_plain(spaced)
 gs.finish()

@@ -13,6 +13,7 @@
 #include "cmd.h"
 #include "base/envtable.h"
 #include "run/install.h"
+#include "run/plain.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "cost/machine.h"
@@ -56,9 +57,9 @@ static void check_parts(struct checkup *c)
 		good("libprof.so", path);
 	else
 		broken(c, "libprof.so", path, "it is not there: install it or set GPUSTARVE_LIB");
-	if (strpbrk(path, ": "))
-		broken(c, "libprof.so", "its path holds a space or a colon",
-		       "LD_PRELOAD cannot name it: install gpustarve elsewhere");
+	if (view_plain_path(path, sizeof(path)))
+		broken(c, "libprof.so", "its path holds a space or a colon, where LD_PRELOAD is cut",
+		       "and no link could be made in /tmp: install gpustarve elsewhere");
 	if (view_find_collector(path, sizeof(path)))
 		good("gpustarve-collector", path);
 	else

@@ -16,6 +16,7 @@
 #include "run/live.h"
 #include "base/log.h"
 #include "run/others.h"
+#include "run/plain.h"
 #include "run/report_run.h"
 #include "run/run.h"
 
@@ -184,6 +185,8 @@ static void start_recording(struct view_run *r)
 		r->traced = false;
 		return;
 	}
+	/* Where it fails, view_run_environment says what that means. */
+	view_plain_path(r->libprof, sizeof(r->libprof));
 	if (!r->node.socket[0]) {
 		view_node_start(&r->node, r->base, r->id, r->upstream);
 		r->own_socket = r->node.socket[0] != '\0';

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/log.h"
 #include "run.h"
 
@@ -111,11 +112,12 @@ void view_run_environment(struct view_run *r)
 	if (r->max_trace)
 		set_env(r, "GPUSTARVE_MAX_TRACE", r->max_trace);
 	set_labels(r);
-	/* The dynamic linker cuts LD_PRELOAD at spaces and colons; CUDA does not cut its variable. */
+	/* CUDA does not cut its variables at them. */
 	if (strpbrk(r->libprof, ": "))
-		view_note("%s: the path holds a space or a colon, so that only CUDA programs load "
-			  "it; install gpustarve elsewhere",
-			  r->libprof);
+		view_note("%s: the path holds a space or a colon and no link without one could be "
+			  "made in /tmp/gpustarve-links-%u, so that only CUDA programs load it; "
+			  "install gpustarve elsewhere",
+			  r->libprof, (unsigned)getuid());
 	else
 		set_preload(r);
 	if (is_other_tool(r->command[0]))
