@@ -30,7 +30,7 @@ done
 ZSH_RC = r"""
 PS1= PROMPT= RPROMPT=
 stty -echo
-fpath=(%(completion)s $fpath)
+fpath=('%(completion)s' $fpath)
 autoload -U compinit
 compinit -D -u
 setopt no_beep

@@ -33,7 +33,7 @@ def plain(folder):
     of a link, which stays."""
     if not set(folder) & set(' :'):
         return folder
-    links = os.path.join('/tmp', f'gstest-links-{os.getuid()}')
+    links = f'/tmp/gpustarve-tests-{os.getuid()}'
     os.makedirs(links, mode=0o755, exist_ok=True)
     link = os.path.join(links, hashlib.sha256(os.fsencode(folder)).hexdigest()[:16])
     if not os.path.islink(link):

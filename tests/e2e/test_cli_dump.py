@@ -56,6 +56,6 @@ with gs.scratch() as where:
     gs.check(all(s[2] > 3_900_000 for s in steps[1:]), f'and what they waited exposed: {steps}')
 
     # A reader that goes away is no error of ours.
-    pipe = gs.command(['bash', '-c', f'{gs.CLI} dump {run} | head -1; echo ${{PIPESTATUS[0]}}'])
+    pipe = gs.command(['bash', '-c', '"$0" dump "$1" | head -1; echo ${PIPESTATUS[0]}', gs.CLI, run])
     gs.check(pipe.stdout.split()[-1] in (b'0', b'141') and not pipe.stderr, f'head: {pipe}')
 gs.finish()

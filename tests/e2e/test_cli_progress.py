@@ -13,7 +13,7 @@ import gs
 import tiny
 from terminal import Terminal
 
-CLOCK = os.path.join(gs.BUILD, 'tests', 'libfastclock.so')
+CLOCK = os.path.join(gs.plain(gs.BUILD), 'tests', 'libfastclock.so')
 FAST = {'LD_PRELOAD': CLOCK, 'ASAN_OPTIONS': 'verify_asan_link_order=0:' + os.environ.get('ASAN_OPTIONS', '')}
 LINE = re.compile(r'\r(\w+) ([^\r\x1b]*): (?:(\d+) %, )?([\d.,]+ [a-zA-Z]+)/s\x1b\[K')
 

@@ -185,7 +185,7 @@ def check_stacks(run, summary, where):
         sums[frames[1]] += int(ns)
     gs.equal(dict(sums), idle(summary), 'folded: stacks sum to the classes')
     if any('train_loader' in c for c in summary['run']['command']) and summary['quality']['evidence']['samples']:
-        gs.check(any(re.search(r';train \(\S+/train_loader\.py:\d+\);', l) for l in lines),
+        gs.check(any(re.search(r';train \([^;]+/train_loader\.py:\d+\);', l) for l in lines),
                  'folded: whole stacks')
 
     with gzip.open(exporting.export(run, 'pprof', os.path.join(where, 'p'), *exporting.PRICE)) as f:

@@ -13,6 +13,8 @@ import tempfile
 import time
 import unittest
 
+import gs
+
 SOURCE = os.environ.get('GPUSTARVE_SOURCE') or os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 BUILD = os.environ.get('GPUSTARVE_BUILD') or os.path.join(SOURCE, 'build')
 WITH = os.path.join(SOURCE, 'scripts', 'with-gpusim')
@@ -404,7 +406,7 @@ class Sharing(Case):
                 'print(os.uname().nodename, socket.gethostname(), before, after, time.monotonic() - a)')
         out = self.run_sim(python(body), tap=True, GPUSIM_HOST='elsewhere', GPUSIM_CLOCK_OFFSET=offset,
                            GPUSIM_CLOCK_DRIFT=ppb, GPUSIM_CLOCK_EPOCH=epoch,
-                           LD_PRELOAD=os.path.join(SIM, 'gpusim-host.so')).split()
+                           LD_PRELOAD=os.path.join(gs.plain(SIM), 'gpusim-host.so')).split()
         self.assertEqual(out[:2], ['elsewhere'] * 2)
         self.assertGreater(float(out[4]), .09, 'deadlines are met')
         work, = self.truth('kernel')

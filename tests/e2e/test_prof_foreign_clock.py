@@ -13,7 +13,7 @@ import time
 import gs
 import prof
 
-HOST = os.path.join(gs.BUILD, 'gpusim', 'gpusim-host.so')
+HOST = os.path.join(gs.plain(gs.BUILD), 'gpusim', 'gpusim-host.so')
 DRIFT = 200_000        # parts in 10^9: 200 ppm
 # A reading of clocks that was interrupted is as wrong as it took; such points are left out.
 NEAR_NS, LENGTH_NS = 25_000, 30

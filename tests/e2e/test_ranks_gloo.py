@@ -112,7 +112,7 @@ def node(i, name, where, epoch):
     env = gs.environment(
         GPUSIM_DEVICES=4, GPUSIM_NCCL_PARAM=1, GPUSIM_SHM=os.path.join(where, 'shm'), OMP_NUM_THREADS=1,
         GPUSIM_TRUTH=os.path.join(where, 'truth'), GPUSIM_HOST=f'node{i}', GPUSIM_CLOCK_EPOCH=epoch,
-        LD_PRELOAD=os.path.join(gs.BUILD, 'gpusim', 'gpusim-host.so'), GPUSTARVE_RUN_ID='two-nodes',
+        LD_PRELOAD=os.path.join(gs.plain(gs.BUILD), 'gpusim', 'gpusim-host.so'), GPUSTARVE_RUN_ID='two-nodes',
         CUDA_VISIBLE_DEVICES=f'{2 * i},{2 * i + 1}', GLOO_SOCKET_IFNAME='ve' + name, TMPDIR=mine,
         XDG_RUNTIME_DIR=mine, **host)
     argv = ['ip', 'netns', 'exec', name, gs.WITH_GPUSIM, gs.CLI, 'run', '-o', os.path.join(where, 'runs'),

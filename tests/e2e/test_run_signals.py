@@ -157,6 +157,6 @@ with gs.scratch() as where:
              state([], preexec_fn=strange, restore_signals=False), 'the same strange process')
 
     # Pipes close when the command ends, not when the report is made.
-    done = gs.command(['sh', '-c', f'{gs.CLI} run --quiet -- sh -c "echo a; exit 4" | cat; echo end'])
+    done = gs.command(['sh', '-c', '"$0" run --quiet -- sh -c "echo a; exit 4" | cat; echo end', gs.CLI])
     gs.equal(done.stdout, b'a\nend\n', 'pipeline')
 gs.finish()

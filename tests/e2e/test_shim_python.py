@@ -13,6 +13,7 @@ import gs
 import pythons
 import ranges
 
+SHIM = os.path.join(os.path.dirname(gs.LIBPROF), 'python')
 FLAGS = ([], ['-I'], ['-E'], ['-S'], ['-s'], ['-X', 'dev', '-W', 'error'])
 
 SITE = '''import sys
@@ -25,10 +26,10 @@ mine = {k: v for k, v in os.environ.items()
         if not k.startswith(('GPUSTARVE_', 'LD_PRELOAD', 'CUDA_INJ', 'NVTX_INJ'))}
 site = sys.modules.get('sitecustomize')
 print(json.dumps([sys.path, mine, getattr(sys, 'own_site', 0), getattr(site, '__file__', None),
-                  sorted(m for m in sys.modules if 'custom' in m or 'gpustarve' in m),
+                  sorted(m for m in sys.modules if 'custom' in m or m in ('shim', 'lend')),
                   sorted(k for k in vars(site) if not k.startswith('_')) if site else None,
-                  sorted(k for k in sys.path_importer_cache if 'libprof' in k or 'lib/python' in k
-                         and 'gpustarve' in k)]))
+                  sorted(k for k in sys.path_importer_cache
+                         if os.path.isfile(k + '/sitecustomize.py') and os.path.isfile(k + '/lend.py'))]))
 '''
 
 TORCH = {
@@ -189,20 +190,20 @@ def same_with_and_without(python, where):
             if flags not in (['-S'], ['-I'], ['-E']):
                 gs.equal(got[1].stdout, got[0].stdout, f'{what}: what the program sees')
             else:
-                gs.equal(json.loads(got[1].stdout)[2:], json.loads(got[0].stdout)[2:],
-                         f'{what}: what the program sees')
+                plain, ours = [json.loads(g.stdout)[2:] for g in got]
+                plain[-1] += [SHIM] if flags == ['-S'] else []
+                gs.equal(ours, plain, f'{what}: what the program sees')
             gs.equal(got[1].stderr, got[0].stderr, f'{what}: stderr')
 
 
 def no_bytecode(python, where):
     """Nothing is written beside the library, whoever runs it."""
-    folder = os.path.join(os.path.dirname(gs.LIBPROF), 'python')
     done = gs.command([python, '-c', 'import sys; print(sys.dont_write_bytecode)'],
                       env=env(where, PYTHONDONTWRITEBYTECODE=''))
     gs.equal((done.stdout, done.stderr), (b'False\n', b''), f'{python}: bytecode')
-    gs.equal(sorted(os.listdir(folder)), ['__pycache__', 'lend.py', 'shim.py', 'sitecustomize.py'],
+    gs.equal(sorted(os.listdir(SHIM)), ['__pycache__', 'lend.py', 'shim.py', 'sitecustomize.py'],
              f'{python}: files')
-    gs.check(os.path.isfile(os.path.join(folder, '__pycache__')), f'{python}: bytecode')
+    gs.check(os.path.isfile(os.path.join(SHIM, '__pycache__')), f'{python}: bytecode')
 
 
 def traced_loop(python, where, flags=(), **more):

@@ -11,7 +11,7 @@ import central
 import gs
 
 COLLECTOR = os.path.join(gs.BUILD, 'bin', 'gpustarve-collector')
-CLOCKSTEP = os.path.join(gs.BUILD, 'tests', 'libclockstep.so')
+CLOCKSTEP = os.path.join(gs.plain(gs.BUILD), 'tests', 'libclockstep.so')
 TOKEN = 'token-of-the-fault-campaign'
 DAY = 86400 * 10**9
 

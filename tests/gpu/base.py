@@ -5,13 +5,17 @@ import glob
 import json
 import os
 import subprocess
+import sys
 import threading
 import time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'e2e'))
+
+from gs import LIBPROF, plain  # noqa: E402,F401
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), '..', '..'))
 BUILD = os.environ.get('GPUSTARVE_BUILD', os.path.join(SOURCE, 'build'))
 CLI = os.path.join(BUILD, 'bin', 'gpustarve')
-LIBPROF = os.path.join(BUILD, 'lib', 'libprof.so')
 HERE = os.path.join(SOURCE, 'tests', 'gpu')
 WORK = os.path.join(SOURCE, 'tests', 'workloads')
 TRAIN = os.path.join(WORK, 'torch_train.py')

@@ -78,7 +78,7 @@ class Site(jobs.Site):
             f.write(''.join(f'{k}={v}\n' for k, v in lines.items()))
 
     def hook(self, name, without, gpus=False):
-        more = GPUS.format(gpus=self.gpus, site=self.where, build=gs.BUILD) if gpus else ''
+        more = GPUS.format(gpus=self.gpus, site=self.where, build=gs.plain(gs.BUILD)) if gpus else ''
         return self.write('hook-' + name, HOOK.format(without=without, more=more, name=name,
                                                       scripts=self.scripts))
 

@@ -24,7 +24,7 @@ export GPUSTARVE_BUILD={build} GPUSIM_DEVICES={gpus} GPUSIM_NODE=${{SLURMD_NODEN
 export GPUSIM_SHM={site}/gpus/$SLURMD_NODENAME.$SLURM_JOB_UID GPUSIM_HOST=$SLURMD_NODENAME
 export GPUSIM_TRUTH={site}/truth/$SLURM_JOB_ID
 export LD_PRELOAD=${{LD_PRELOAD:+$LD_PRELOAD:}}{build}/gpusim/gpusim-host.so
-exec {with_gpusim} "$@"
+exec "{with_gpusim}" "$@"
 '''
 
 
@@ -36,7 +36,7 @@ class Site:
         for folder in 'out', 'truth', 'notes', 'gpus':
             os.makedirs(os.path.join(where, folder))
             os.chmod(os.path.join(where, folder), 0o1777)
-        self.write('on-node', NODE.format(site=where, build=gs.BUILD, gpus=gpus,
+        self.write('on-node', NODE.format(site=where, build=gs.plain(gs.BUILD), gpus=gpus,
                                           with_gpusim=gs.WITH_GPUSIM))
 
     def write(self, name, text, mode=0o755):

@@ -194,7 +194,7 @@ def others_path(out):
 
 
 def file_gone(out):
-    copy = shutil.copy(base.LIBPROF, os.path.join(out, 'libprof-that-goes.so'))
+    copy = shutil.copy(base.LIBPROF, os.path.join(base.plain(out), 'libprof-that-goes.so'))
     a = alone([PYTHON, HABITS, 'gone'])
     folder = os.path.join(out, 'runs', 'injection', 'gone')
     os.makedirs(folder, exist_ok=True)
