@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_context.c - contexts, the thread's stack of them, modules and functions.
+ * api_context.c - contexts and the thread's stack of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "clock.h"
 #include "config.h"
 #include "driver.h"
-#include "names.h"
+#include "memory.h"
 #include "shm.h"
 #include "state.h"
 #include "submit.h"
@@ -61,19 +61,29 @@ static struct sim_ctx *pop(void)
 	return ctx;
 }
 
+/* One way to wait, and what says nothing about time. */
+static bool flags_known(unsigned flags)
+{
+	unsigned wait = flags & 7;
+
+	return !(flags & ~0xffu) && (wait & (wait - 1)) == 0;
+}
+
 int cuCtxCreate_v2(void **out, unsigned flags, int device)
 {
 	struct sim_call call;
 	struct sim_ctx *ctx = NULL;
 	int rc = sim_call_begin(&call, SIM_CBID_cuCtxCreate_v2);
 
-	(void)flags;
+	if (!rc && !flags_known(flags))
+		rc = SIM_INVALID_VALUE;
 	if (!rc) {
 		sim_lock();
 		rc = create(&ctx, device);
 		sim_unlock();
 	}
 	if (!rc) {
+		ctx->flags = flags;
 		push(ctx);
 		*out = ctx;
 	}
@@ -97,11 +107,31 @@ static struct sim_ctx *find(void *handle)
 	return NULL;
 }
 
-/* The memory stays: stream handles of a destroyed context may still be looked at. */
+/*
+ * Its device memory goes when its work is over. The struct stays: stream handles of a destroyed
+ * context may still be looked at.
+ */
+static void end(struct sim_ctx *ctx)
+{
+	struct sim_ctx **p;
+
+	sim_context_wait(ctx);
+	sim_lock();
+	for (p = &sim_state.contexts; *p && *p != ctx; p = &(*p)->next)
+		;
+	if (*p)
+		*p = ctx->next;
+	if (ctx->primary)
+		sim_state.primary[ctx->device] = NULL;
+	note_context(ctx, false);
+	sim_unlock();
+	sim_memory_release(ctx);
+}
+
 int cuCtxDestroy_v2(void *handle)
 {
 	struct sim_call call;
-	struct sim_ctx *ctx = NULL, **p;
+	struct sim_ctx *ctx = NULL;
 	int rc = sim_call_begin(&call, SIM_CBID_cuCtxDestroy_v2);
 
 	if (!rc) {
@@ -111,13 +141,7 @@ int cuCtxDestroy_v2(void *handle)
 		rc = ctx && !ctx->primary ? SIM_OK : SIM_INVALID_CONTEXT;
 	}
 	if (!rc) {
-		sim_context_wait(ctx);
-		sim_lock();
-		for (p = &sim_state.contexts; *p != ctx; p = &(*p)->next)
-			;
-		*p = ctx->next;
-		note_context(ctx, false);
-		sim_unlock();
+		end(ctx);
 		if (sim_thread.current == ctx)
 			pop();
 	}
@@ -211,6 +235,69 @@ int cuCtxSynchronize(void)
 	return sim_call_end(&call, rc);
 }
 
+int cuCtxGetFlags(unsigned *flags)
+{
+	struct sim_call call;
+	const struct sim_ctx *ctx = sim_thread.current;
+	int rc = sim_call_begin(&call, SIM_CBID_cuCtxGetFlags);
+
+	if (!rc && !ctx)
+		rc = SIM_INVALID_CONTEXT;
+	if (!rc)
+		*flags = ctx->primary ? sim_state.primary_flags[ctx->device] : ctx->flags;
+	return sim_call_end(&call, rc);
+}
+
+/* Of the contexts that cuCtxCreate_v2 and later make. */
+int cuCtxGetApiVersion(void *handle, unsigned *version)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuCtxGetApiVersion);
+
+	if (!rc && !handle && !sim_thread.current)
+		rc = SIM_INVALID_CONTEXT;
+	if (!rc)
+		*version = 3020;
+	return sim_call_end(&call, rc);
+}
+
+/* What a context says of its limits; they bind nothing here. Depth is none since Hopper. */
+static int limit(struct sim_ctx *ctx, int which, size_t **value)
+{
+	if (!ctx)
+		return SIM_INVALID_CONTEXT;
+	if (which < 0 || which >= SIM_LIMITS || which == 3)
+		return SIM_UNSUPPORTED_LIMIT;
+	*value = &ctx->limit[which];
+	return SIM_OK;
+}
+
+int cuCtxSetLimit(int which, size_t value)
+{
+	struct sim_call call;
+	size_t *at;
+	int rc = sim_call_begin(&call, SIM_CBID_cuCtxSetLimit);
+
+	if (!rc)
+		rc = limit(sim_thread.current, which, &at);
+	if (!rc)
+		*at = value;
+	return sim_call_end(&call, rc);
+}
+
+int cuCtxGetLimit(size_t *value, int which)
+{
+	struct sim_call call;
+	size_t *at;
+	int rc = sim_call_begin(&call, SIM_CBID_cuCtxGetLimit);
+
+	if (!rc)
+		rc = limit(sim_thread.current, which, &at);
+	if (!rc)
+		*value = *at;
+	return sim_call_end(&call, rc);
+}
+
 int cuDevicePrimaryCtxRetain(void **out, int device)
 {
 	struct sim_call call;
@@ -264,107 +351,45 @@ int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 	if (!rc && (device < 0 || (uint32_t)device >= sim_state.devices))
 		rc = SIM_INVALID_DEVICE;
 	if (!rc) {
-		*flags = 0;
+		*flags = sim_state.primary_flags[device];
 		*active = sim_state.primary[device] != NULL;
 	}
 	return sim_call_end(&call, rc);
 }
 
-/* ---- modules ---- */
-
-struct sim_module {
-	struct sim_function *functions;
-};
-
-struct sim_function_link {
-	struct sim_function function;
-	struct sim_function_link *next;
-};
-
-static int load(void **out)
-{
-	struct sim_module *m;
-
-	if (!sim_thread.current)
-		return SIM_INVALID_CONTEXT;
-	m = calloc(1, sizeof *m);
-	if (!m)
-		return SIM_OUT_OF_MEMORY;
-	sim_sleep_until(sim_now() + sim_config()->module_ns);
-	*out = m;
-	return SIM_OK;
-}
-
-int cuModuleLoad(void **out, const char *path)
+int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 {
 	struct sim_call call;
-	int rc = sim_call_begin(&call, SIM_CBID_cuModuleLoad);
+	int rc = sim_call_begin(&call, SIM_CBID_cuDevicePrimaryCtxSetFlags_v2);
 
-	(void)path;
+	if (!rc && (device < 0 || (uint32_t)device >= sim_state.devices))
+		rc = SIM_INVALID_DEVICE;
+	if (!rc && !flags_known(flags))
+		rc = SIM_INVALID_VALUE;
 	if (!rc)
-		rc = load(out);
+		sim_state.primary_flags[device] = flags;
 	return sim_call_end(&call, rc);
 }
+SIM_ALIAS(cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2);
 
-int cuModuleLoadData(void **out, const void *image)
+/* Who holds it keeps a handle to what is no context any more; the next to retain gets a new one. */
+int cuDevicePrimaryCtxReset_v2(int device)
 {
 	struct sim_call call;
-	int rc = sim_call_begin(&call, SIM_CBID_cuModuleLoadData);
+	struct sim_ctx *ctx = NULL;
+	int rc = sim_call_begin(&call, SIM_CBID_cuDevicePrimaryCtxReset_v2);
 
-	(void)image;
-	if (!rc)
-		rc = load(out);
+	if (!rc && (device < 0 || (uint32_t)device >= sim_state.devices))
+		rc = SIM_INVALID_DEVICE;
+	if (!rc) {
+		sim_lock();
+		ctx = sim_state.primary[device];
+		sim_unlock();
+	}
+	if (ctx)
+		end(ctx);
+	if (ctx && sim_thread.current == ctx)
+		sim_thread.current = NULL;
 	return sim_call_end(&call, rc);
 }
-
-int cuModuleLoadDataEx(void **out, const void *image, unsigned n, int *options, void **values)
-{
-	struct sim_call call;
-	int rc = sim_call_begin(&call, SIM_CBID_cuModuleLoadDataEx);
-
-	(void)image;
-	(void)n;
-	(void)options;
-	(void)values;
-	if (!rc)
-		rc = load(out);
-	return sim_call_end(&call, rc);
-}
-
-/* Any name is a kernel of any module. */
-static int get_function(void **out, struct sim_module *m, const char *name)
-{
-	struct sim_function *f;
-
-	if (!m || !name || !*name)
-		return SIM_INVALID_HANDLE;
-	f = calloc(1, sizeof *f);
-	if (!f)
-		return SIM_OUT_OF_MEMORY;
-	f->name = sim_name(name);
-	f->nccl = !strncmp(name, "nccl", 4);
-	f->module = m;
-	*out = f;
-	return SIM_OK;
-}
-
-int cuModuleGetFunction(void **out, void *module, const char *name)
-{
-	struct sim_call call;
-	int rc = sim_call_begin(&call, SIM_CBID_cuModuleGetFunction);
-
-	if (!rc)
-		rc = get_function(out, module, name);
-	return sim_call_end(&call, rc);
-}
-
-/* Functions stay valid: the model does not check what the driver does not check either. */
-int cuModuleUnload(void *module)
-{
-	struct sim_call call;
-	int rc = sim_call_begin(&call, SIM_CBID_cuModuleUnload);
-
-	if (!rc && !module)
-		rc = SIM_INVALID_HANDLE;
-	return sim_call_end(&call, rc);
-}
+SIM_ALIAS(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2);

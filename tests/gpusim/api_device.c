@@ -201,6 +201,15 @@ static const struct {
 	{ SIM_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected" },
 	{ SIM_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal" },
 	{ SIM_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context" },
+	{ SIM_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU",
+	  "no kernel image is available for execution on the device" },
+	{ SIM_UNSUPPORTED_LIMIT, "CUDA_ERROR_UNSUPPORTED_LIMIT",
+	  "limit is not supported on this architecture" },
+	{ SIM_INVALID_GRAPHICS_CONTEXT, "CUDA_ERROR_INVALID_GRAPHICS_CONTEXT",
+	  "invalid OpenGL or DirectX context" },
+	{ SIM_NO_JIT_COMPILER, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND",
+	  "PTX JIT compiler library not found" },
+	{ SIM_FILE_NOT_FOUND, "CUDA_ERROR_FILE_NOT_FOUND", "file not found" },
 	{ SIM_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle" },
 	{ SIM_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found" },
 	{ SIM_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready" },
@@ -271,6 +280,10 @@ int cuGetProcAddress(const char *symbol, void **fn, int version, uint64_t flags)
 
 /* ---- devices ---- */
 
+/* Of an H100, whatever its name is. */
+#define MAJOR 9
+#define MINOR 0
+
 /* The frame of a call about a device, which must be one. */
 static int begin(struct sim_call *call, uint32_t cbid, int device)
 {
@@ -334,6 +347,18 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device)
 }
 SIM_ALIAS(cuDeviceTotalMem, cuDeviceTotalMem_v2);
 
+int cuDeviceComputeCapability(int *major, int *minor, int device)
+{
+	struct sim_call call;
+	int rc = begin(&call, SIM_CBID_cuDeviceComputeCapability, device);
+
+	if (!rc) {
+		*major = MAJOR;
+		*minor = MINOR;
+	}
+	return sim_call_end(&call, rc);
+}
+
 /* The few attributes that somebody asks for; 0 for the rest. */
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
@@ -342,13 +367,16 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 	} known[] = {
 		{ 1, 1024 }, /* threads per block */
 		{ 10, 32 }, /* warp size */
+		{ 11, 2147483647 }, /* pitch of a copy, at most */
 		{ 13, 1980000 }, /* clock, kHz */
+		{ 14, 512 }, /* alignment of a texture */
 		{ 16, 132 }, /* multiprocessors */
 		{ 31, 1 }, /* concurrent kernels */
 		{ 40, 3 }, /* copy engines */
 		{ 41, 1 }, /* unified addressing */
-		{ 75, 9 }, /* compute capability */
-		{ 76, 0 },	 { 89, 1 }, /* concurrent managed access */
+		{ 51, 32 }, /* pitch of a texture */
+		{ 75, MAJOR },	    { 76, MINOR }, { 83, 1 }, /* managed memory */
+		{ 89, 1 }, /* concurrent managed access */
 	};
 	struct sim_call call;
 	int rc = begin(&call, SIM_CBID_cuDeviceGetAttribute, device);

@@ -11,6 +11,7 @@
 #include "driver.h"
 #include "graph.h"
 #include "launch.h"
+#include "rows.h"
 #include "shm.h"
 #include "state.h"
 #include "submit.h"
@@ -88,11 +89,6 @@ int cuGraphAddKernelNode_v2(void **out, void *graph, void *const *deps, size_t n
 }
 SIM_ALIAS(cuGraphAddKernelNode, cuGraphAddKernelNode_v2);
 
-static uint64_t end_address(unsigned type, const void *host, uint64_t device, size_t x)
-{
-	return (type == 1 ? (uint64_t)(uintptr_t)host : device) + x;
-}
-
 int cuGraphAddMemcpyNode(void **out, void *graph, void *const *deps, size_t n,
 			 const struct sim_copy_3d *p, void *ctx)
 {
@@ -100,14 +96,20 @@ int cuGraphAddMemcpyNode(void **out, void *graph, void *const *deps, size_t n,
 	int rc = sim_call_begin(&call, SIM_CBID_cuGraphAddMemcpyNode);
 	struct sim_node *node;
 	struct sim_op op = { .kind = SIM_MEMCPY };
+	struct sim_copy_3d copy = *p;
+	uint64_t dst, src;
+	struct sim_box box;
 
+	copy.height += !copy.height;
+	copy.depth += !copy.depth;
 	if (!rc && !ctx)
 		rc = SIM_INVALID_CONTEXT;
+	if (!rc)
+		rc = sim_rows_plan(&copy, true, &box, &dst, &src);
 	if (!rc) {
 		op.physical = ((struct sim_ctx *)ctx)->physical;
-		op.bytes = p->width * (p->height ? p->height : 1) * (p->depth ? p->depth : 1);
-		sim_copy_plan(&op, end_address(p->dst_type, p->dst_host, p->dst_device, p->dst_x),
-			      end_address(p->src_type, p->src_host, p->src_device, p->src_x));
+		op.bytes = box.width * box.height * box.depth;
+		sim_copy_plan(&op, dst, src);
 		rc = add(out, graph, deps, n, &op, &node);
 	}
 	return sim_call_end(&call, rc);
@@ -124,7 +126,7 @@ int cuGraphAddMemsetNode(void **out, void *graph, void *const *deps, size_t n,
 	(void)ctx;
 	if (!rc) {
 		op.bytes = p->element * p->width * (p->height ? p->height : 1);
-		sim_fill_plan(&op, p->value);
+		sim_fill_plan(&op, p->dst, p->value);
 		rc = add(out, graph, deps, n, &op, &node);
 	}
 	return sim_call_end(&call, rc);

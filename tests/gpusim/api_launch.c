@@ -2,6 +2,7 @@
 /*
  * api_launch.c - kernels and host functions. A kernel lasts as long as its first parameter says.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
@@ -109,23 +110,75 @@ int cuLaunchKernelEx(const struct sim_launch_config *c, void *function, void **p
 	return sim_call_end(&call, rc);
 }
 
+static int host(void *stream, void (*fn)(void *), void *data)
+{
+	struct sim_stream *s = sim_stream_get(stream);
+	struct sim_op op;
+
+	if (!s || !fn)
+		return SIM_INVALID_HANDLE;
+	sim_lock();
+	sim_throttle(s);
+	sim_op_init(&op, SIM_HOST, s);
+	if (!sim_capture(s, &op, fn, data))
+		sim_submit_host(s, &op, NULL, 0, fn, data);
+	sim_unlock();
+	return SIM_OK;
+}
+
 int cuLaunchHostFunc(void *stream, void (*fn)(void *), void *data)
 {
 	struct sim_call call;
 	int rc = sim_call_begin(&call, SIM_CBID_cuLaunchHostFunc);
-	struct sim_stream *s = rc ? NULL : sim_stream_get(stream);
 
-	if (!rc && (!s || !fn))
-		rc = SIM_INVALID_HANDLE;
-	if (!rc) {
-		struct sim_op op;
+	if (!rc)
+		rc = host(stream, fn, data);
+	return sim_call_end(&call, rc);
+}
 
-		sim_lock();
-		sim_throttle(s);
-		sim_op_init(&op, SIM_HOST, s);
-		if (!sim_capture(s, &op, fn, data))
-			sim_submit_host(s, &op, NULL, 0, fn, data);
-		sim_unlock();
-	}
+/* What a callback of the older kind is told besides its data. */
+struct callback {
+	void (*fn)(void *stream, int status, void *data);
+	void *stream, *data;
+};
+
+static void call_back(void *arg)
+{
+	struct callback c = *(struct callback *)arg;
+
+	free(arg);
+	c.fn(c.stream, SIM_OK, c.data);
+}
+
+/* It cannot be captured. */
+static int add_callback(void *stream, void (*fn)(void *, int, void *), void *data)
+{
+	struct sim_stream *s = sim_stream_get(stream);
+	struct callback *c;
+	int rc;
+
+	if (!s || !fn)
+		return SIM_INVALID_HANDLE;
+	if (s->capture)
+		return SIM_NOT_SUPPORTED;
+	c = malloc(sizeof *c);
+	if (!c)
+		return SIM_OUT_OF_MEMORY;
+	*c = (struct callback){ fn, stream, data };
+	rc = host(stream, call_back, c);
+	if (rc)
+		free(c);
+	return rc;
+}
+
+int cuStreamAddCallback(void *stream, void (*fn)(void *, int, void *), void *data, unsigned flags)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuStreamAddCallback);
+
+	if (!rc && flags)
+		rc = SIM_INVALID_VALUE;
+	if (!rc)
+		rc = add_callback(stream, fn, data);
 	return sim_call_end(&call, rc);
 }

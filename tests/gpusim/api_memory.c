@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_memory.c - allocations, copies and memsets. Device memory is reserved address space; it
- * has content only with GPUSIM_DATA=1, where copies move their bytes at the call.
+ * api_memory.c - allocations. Device memory is reserved address space; it has content only with
+ * GPUSIM_DATA=1. Managed memory, which the host uses as well, always has.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "clock.h"
 #include "config.h"
-#include "copy.h"
 #include "driver.h"
-#include "graph.h"
+#include "memory.h"
 #include "ranges.h"
 #include "shm.h"
 #include "state.h"
 #include "submit.h"
 
 #define PAGE 4096u
-#define CHUNK (1u << 20) /* piece of a pageable copy */
+#define PITCH 512u /* what rows of a pitched allocation are rounded up to */
 
 /* ---- device memory ---- */
 
@@ -44,28 +42,59 @@ static bool account(uint32_t physical, int64_t bytes)
 	return fits;
 }
 
-static int device_alloc(uint64_t *out, size_t bytes)
+int sim_memory_alloc(enum sim_memory kind, size_t bytes, uint64_t *out)
 {
 	struct sim_ctx *ctx = sim_ctx_current();
 	uint64_t size = round_up(bytes);
-	int protection = sim_config()->data ? PROT_READ | PROT_WRITE : PROT_NONE;
+	bool content = sim_config()->data || kind == SIM_MANAGED;
+	struct sim_range range;
 	void *p;
 
 	if (!ctx)
 		return SIM_INVALID_CONTEXT;
 	if (!bytes)
 		return SIM_INVALID_VALUE;
+	if (size < bytes)
+		return SIM_OUT_OF_MEMORY;
 	sim_sleep_until(sim_now() + sim_config()->malloc_ns);
 	if (!account(ctx->physical, (int64_t)size))
 		return SIM_OUT_OF_MEMORY;
-	p = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (p == MAP_FAILED ||
-	    sim_range_add((uint64_t)(uintptr_t)p, size, SIM_DEVICE, ctx->physical)) {
+	p = mmap(NULL, size, content ? PROT_READ | PROT_WRITE : PROT_NONE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	range = (struct sim_range){ (uint64_t)(uintptr_t)p, size, kind, ctx->physical, ctx };
+	if (p == MAP_FAILED || sim_range_add(&range)) {
 		account(ctx->physical, -(int64_t)size);
 		return SIM_OUT_OF_MEMORY;
 	}
-	*out = (uint64_t)(uintptr_t)p;
+	*out = range.start;
 	return SIM_OK;
+}
+
+static void give_back(const struct sim_range *range)
+{
+	account(range->physical, -(int64_t)range->size);
+	munmap((void *)(uintptr_t)range->start, range->size);
+}
+
+int sim_memory_free(uint64_t address)
+{
+	struct sim_stream *s = sim_stream_get(NULL);
+	struct sim_range range;
+
+	if (!sim_range_find(address, &range) || !range.owner || !sim_range_remove(address, &range))
+		return SIM_INVALID_VALUE;
+	if (s)
+		sim_context_wait(s->ctx);
+	give_back(&range);
+	return SIM_OK;
+}
+
+void sim_memory_release(const struct sim_ctx *ctx)
+{
+	struct sim_range range;
+
+	while (sim_range_take(ctx, &range))
+		give_back(&range);
 }
 
 int cuMemAlloc_v2(uint64_t *address, size_t bytes)
@@ -74,28 +103,59 @@ int cuMemAlloc_v2(uint64_t *address, size_t bytes)
 	int rc = sim_call_begin(&call, SIM_CBID_cuMemAlloc_v2);
 
 	if (!rc)
-		rc = device_alloc(address, bytes);
+		rc = sim_memory_alloc(SIM_DEVICE, bytes, address);
 	return sim_call_end(&call, rc);
 }
 SIM_ALIAS(cuMemAlloc, cuMemAlloc_v2);
 
-/* Freeing waits for the device, as the driver's does. */
+static int pitched(uint64_t *address, size_t *pitch, size_t width, size_t height, unsigned element)
+{
+	size_t row = (width + PITCH - 1) / PITCH * PITCH;
+	size_t bytes;
+	int rc;
+
+	if (!address || !pitch || (element != 4 && element != 8 && element != 16))
+		return SIM_INVALID_VALUE;
+	if (row < width || __builtin_mul_overflow(row, height, &bytes))
+		return SIM_OUT_OF_MEMORY;
+	rc = sim_memory_alloc(SIM_DEVICE, bytes, address);
+	if (!rc)
+		*pitch = row;
+	return rc;
+}
+
+int cuMemAllocPitch_v2(uint64_t *address, size_t *pitch, size_t width, size_t height,
+		       unsigned element)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuMemAllocPitch_v2);
+
+	if (!rc)
+		rc = pitched(address, pitch, width, height, element);
+	return sim_call_end(&call, rc);
+}
+SIM_ALIAS(cuMemAllocPitch, cuMemAllocPitch_v2);
+
+/* It never moves: what a device or the host touches is there. */
+int cuMemAllocManaged(uint64_t *address, size_t bytes, unsigned flags)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuMemAllocManaged);
+
+	if (!rc && flags != 1 && flags != 2) /* attached to all streams, to the host */
+		rc = SIM_INVALID_VALUE;
+	if (!rc)
+		rc = sim_memory_alloc(SIM_MANAGED, bytes, address);
+	return sim_call_end(&call, rc);
+}
+
 int cuMemFree_v2(uint64_t address)
 {
 	struct sim_call call;
-	struct sim_range range;
 	int rc = sim_call_begin(&call, SIM_CBID_cuMemFree_v2);
 
-	if (!rc && address && !sim_range_remove(address, &range))
-		rc = SIM_INVALID_VALUE;
-	if (!rc && address) {
-		struct sim_stream *s = sim_stream_get(NULL);
-
-		if (s)
-			sim_context_wait(s->ctx);
-		account(range.physical, -(int64_t)range.size);
-		munmap((void *)(uintptr_t)range.start, range.size);
-	}
+	if (!rc && address)
+		rc = sim_memory_free(address);
 	return sim_call_end(&call, rc);
 }
 SIM_ALIAS(cuMemFree, cuMemFree_v2);
@@ -116,7 +176,30 @@ int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 }
 SIM_ALIAS(cuMemGetInfo, cuMemGetInfo_v2);
 
+int cuMemGetAddressRange_v2(uint64_t *base, size_t *size, uint64_t address)
+{
+	struct sim_call call;
+	struct sim_range range;
+	int rc = sim_call_begin(&call, SIM_CBID_cuMemGetAddressRange_v2);
+
+	if (!rc && (!sim_range_find(address, &range) || !range.owner))
+		rc = SIM_NOT_FOUND;
+	if (!rc && base)
+		*base = range.start;
+	if (!rc && size)
+		*size = range.size;
+	return sim_call_end(&call, rc);
+}
+SIM_ALIAS(cuMemGetAddressRange, cuMemGetAddressRange_v2);
+
 /* ---- host memory ---- */
+
+static int pin(void *p, size_t bytes)
+{
+	struct sim_range range = { (uint64_t)(uintptr_t)p, bytes, SIM_PINNED, 0, NULL };
+
+	return sim_range_add(&range) ? SIM_OUT_OF_MEMORY : SIM_OK;
+}
 
 static int host_alloc(void **out, size_t bytes)
 {
@@ -129,7 +212,10 @@ static int host_alloc(void **out, size_t bytes)
 	sim_sleep_until(sim_now() + sim_config()->malloc_ns);
 	if (posix_memalign(&p, PAGE, bytes))
 		return SIM_OUT_OF_MEMORY;
-	sim_range_add((uint64_t)(uintptr_t)p, bytes, SIM_PINNED, 0);
+	if (pin(p, bytes)) {
+		free(p);
+		return SIM_OUT_OF_MEMORY;
+	}
 	*out = p;
 	return SIM_OK;
 }
@@ -177,8 +263,8 @@ int cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
 	(void)flags;
 	if (!rc && (!address || !bytes))
 		rc = SIM_INVALID_VALUE;
-	if (!rc && sim_range_add((uint64_t)(uintptr_t)address, bytes, SIM_PINNED, 0))
-		rc = SIM_OUT_OF_MEMORY;
+	if (!rc)
+		rc = pin(address, bytes);
 	return sim_call_end(&call, rc);
 }
 SIM_ALIAS(cuMemHostRegister, cuMemHostRegister_v2);
@@ -194,267 +280,18 @@ int cuMemHostUnregister(void *address)
 	return sim_call_end(&call, rc);
 }
 
-/* ---- copies ---- */
-
-static enum sim_memory kind_of(uint64_t address, uint32_t *physical)
+/* One address space: pinned memory is where it is, for the device too. */
+int cuMemHostGetDevicePointer_v2(uint64_t *out, void *address, unsigned flags)
 {
+	struct sim_call call;
 	struct sim_range range;
+	int rc = sim_call_begin(&call, SIM_CBID_cuMemHostGetDevicePointer_v2);
 
-	if (!sim_range_find(address, &range))
-		return SIM_PAGEABLE;
-	*physical = range.physical;
-	return range.kind;
-}
-
-static uint64_t copy_time(uint64_t bytes, double rate)
-{
-	return sim_config()->copy_ns + (uint64_t)((double)bytes / rate);
-}
-
-/* Direction, engine and duration, from where the two ends lie. */
-void sim_copy_plan(struct sim_op *op, uint64_t dst, uint64_t src)
-{
-	const struct sim_config *c = sim_config();
-	uint32_t from = op->physical, to = op->physical;
-	double rate = c->d2d;
-
-	op->src = (uint8_t)kind_of(src, &from);
-	op->dst = (uint8_t)kind_of(dst, &to);
-	if (op->src == SIM_DEVICE && op->dst == SIM_DEVICE) {
-		op->copy = from == to ? SIM_D2D : SIM_P2P;
-		op->engine = from == to ? SIM_ENGINE_D2D : SIM_ENGINE_D2H;
-		rate = from == to ? c->d2d : c->peer;
-	} else if (op->dst == SIM_DEVICE) {
-		op->copy = SIM_H2D;
-		op->engine = SIM_ENGINE_H2D;
-		rate = op->src == SIM_PINNED || op->bytes <= CHUNK ? c->h2d : c->pageable;
-	} else if (op->src == SIM_DEVICE) {
-		op->copy = SIM_D2H;
-		op->engine = SIM_ENGINE_D2H;
-		rate = op->dst == SIM_PINNED ? c->d2h : c->pageable;
-	} else {
-		op->copy = SIM_H2H;
-		op->engine = SIM_ENGINE_H2D;
-		rate = c->pageable;
-	}
-	op->duration = copy_time(op->bytes, rate);
-}
-
-static void move_bytes(uint64_t dst, uint64_t src, size_t bytes)
-{
-	if (sim_config()->data)
-		memmove((void *)(uintptr_t)dst, (const void *)(uintptr_t)src, bytes);
-}
-
-/*
- * Pageable memory goes through a staging buffer that the calling thread fills: a small copy is
- * begun when it is staged, and the call returns; a large one begins with its first piece.
- */
-static void stage(const struct sim_op *op)
-{
-	uint64_t piece = op->bytes < CHUNK ? op->bytes : CHUNK;
-
-	sim_sleep_until(sim_now() + (uint64_t)((double)piece / sim_config()->pageable));
-}
-
-/* Does the call last until the copy is over? */
-static bool synchronous(const struct sim_op *op)
-{
-	if (op->src == SIM_PAGEABLE && op->dst == SIM_DEVICE)
-		return op->bytes > CHUNK;
-	if (op->src == SIM_PAGEABLE || op->dst == SIM_PAGEABLE)
-		return true;
-	return !op->async && op->copy != SIM_D2D;
-}
-
-static int copy(void *stream, uint64_t dst, uint64_t src, size_t bytes, bool async,
-		const uint32_t *peer)
-{
-	struct sim_stream *s = sim_stream_get(stream);
-	struct sim_when when;
-	struct sim_op op;
-
-	if (!s)
-		return sim_ctx_current() ? SIM_INVALID_HANDLE : SIM_INVALID_CONTEXT;
-	if (!bytes)
-		return SIM_OK;
-	sim_lock();
-	sim_throttle(s);
-	sim_op_init(&op, SIM_MEMCPY, s);
-	op.bytes = bytes;
-	op.async = async;
-	sim_copy_plan(&op, dst, src);
-	if (peer && peer[0] != op.device) {
-		op.copy = SIM_P2P;
-		op.peer_device = peer[0];
-		op.peer_context = peer[1];
-	}
-	if (sim_capture(s, &op, NULL, NULL)) {
-		sim_unlock();
-		return SIM_OK;
-	}
-	if (op.copy == SIM_H2D && op.src == SIM_PAGEABLE) {
-		sim_unlock();
-		stage(&op);
-		sim_lock();
-	}
-	when = sim_submit(s, &op, NULL, 0);
-	when = sim_when_copy(&when);
-	sim_unlock();
-	move_bytes(dst, src, bytes);
-	if (synchronous(&op))
-		sim_when_wait(when);
-	else
-		sim_when_drop(when);
-	return SIM_OK;
-}
-
-#define ADDRESS(p) ((uint64_t)(uintptr_t)(p))
-
-/* One entry point per name: they differ in what the address parameters are called. */
-#define COPY(name, dst_type, src_type)                                                   \
-	int name(dst_type dst, src_type src, size_t bytes)                               \
-	{                                                                                \
-		struct sim_call call;                                                    \
-		int rc = sim_call_begin(&call, SIM_CBID_##name);                         \
-                                                                                         \
-		if (!rc)                                                                 \
-			rc = copy(NULL, ADDRESS(dst), ADDRESS(src), bytes, false, NULL); \
-		return sim_call_end(&call, rc);                                          \
-	}
-
-#define COPY_ASYNC(name, dst_type, src_type)                                              \
-	int name(dst_type dst, src_type src, size_t bytes, void *stream)                  \
-	{                                                                                 \
-		struct sim_call call;                                                     \
-		int rc = sim_call_begin(&call, SIM_CBID_##name);                          \
-                                                                                          \
-		if (!rc)                                                                  \
-			rc = copy(stream, ADDRESS(dst), ADDRESS(src), bytes, true, NULL); \
-		return sim_call_end(&call, rc);                                           \
-	}
-
-COPY(cuMemcpy, uint64_t, uint64_t)
-COPY(cuMemcpyHtoD_v2, uint64_t, const void *)
-COPY(cuMemcpyDtoH_v2, void *, uint64_t)
-COPY(cuMemcpyDtoD_v2, uint64_t, uint64_t)
-COPY_ASYNC(cuMemcpyAsync, uint64_t, uint64_t)
-COPY_ASYNC(cuMemcpyHtoDAsync_v2, uint64_t, const void *)
-COPY_ASYNC(cuMemcpyDtoHAsync_v2, void *, uint64_t)
-COPY_ASYNC(cuMemcpyDtoDAsync_v2, uint64_t, uint64_t)
-SIM_ALIAS(cuMemcpyHtoD, cuMemcpyHtoD_v2);
-SIM_ALIAS(cuMemcpyDtoH, cuMemcpyDtoH_v2);
-SIM_ALIAS(cuMemcpyDtoD, cuMemcpyDtoD_v2);
-SIM_ALIAS(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2);
-SIM_ALIAS(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2);
-SIM_ALIAS(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2);
-
-static int copy_peer(uint64_t dst, void *dst_ctx, uint64_t src, size_t bytes, void *stream,
-		     bool async)
-{
-	const struct sim_ctx *to = dst_ctx;
-	uint32_t peer[2];
-
-	if (!to)
-		return SIM_INVALID_CONTEXT;
-	peer[0] = to->device;
-	peer[1] = to->id;
-	return copy(stream, dst, src, bytes, async, peer);
-}
-
-int cuMemcpyPeer(uint64_t dst, void *dst_ctx, uint64_t src, void *src_ctx, size_t bytes)
-{
-	struct sim_call call;
-	int rc = sim_call_begin(&call, SIM_CBID_cuMemcpyPeer);
-
-	(void)src_ctx;
+	if (!rc && (flags || !sim_range_find((uint64_t)(uintptr_t)address, &range) ||
+		    range.kind != SIM_PINNED))
+		rc = SIM_INVALID_VALUE;
 	if (!rc)
-		rc = copy_peer(dst, dst_ctx, src, bytes, NULL, false);
+		*out = (uint64_t)(uintptr_t)address;
 	return sim_call_end(&call, rc);
 }
-
-int cuMemcpyPeerAsync(uint64_t dst, void *dst_ctx, uint64_t src, void *src_ctx, size_t bytes,
-		      void *stream)
-{
-	struct sim_call call;
-	int rc = sim_call_begin(&call, SIM_CBID_cuMemcpyPeerAsync);
-
-	(void)src_ctx;
-	if (!rc)
-		rc = copy_peer(dst, dst_ctx, src, bytes, stream, true);
-	return sim_call_end(&call, rc);
-}
-
-/* ---- memsets ---- */
-
-void sim_fill_plan(struct sim_op *op, unsigned value)
-{
-	op->engine = SIM_ENGINE_COMPUTE;
-	op->value = value;
-	op->dst = SIM_DEVICE;
-	op->duration = copy_time(op->bytes, sim_config()->fill);
-}
-
-static int fill(void *stream, uint64_t dst, unsigned value, size_t bytes)
-{
-	struct sim_stream *s = sim_stream_get(stream);
-	struct sim_op op;
-
-	if (!s)
-		return sim_ctx_current() ? SIM_INVALID_HANDLE : SIM_INVALID_CONTEXT;
-	if (!bytes)
-		return SIM_OK;
-	sim_lock();
-	sim_throttle(s);
-	sim_op_init(&op, SIM_MEMSET, s);
-	op.bytes = bytes;
-	sim_fill_plan(&op, value);
-	if (!sim_capture(s, &op, NULL, NULL))
-		sim_submit(s, &op, NULL, 0);
-	sim_unlock();
-	if (sim_config()->data)
-		memset((void *)(uintptr_t)dst, (int)value, bytes);
-	return SIM_OK;
-}
-
-int cuMemsetD8_v2(uint64_t dst, unsigned char value, size_t n)
-{
-	struct sim_call call;
-	int rc = sim_call_begin(&call, SIM_CBID_cuMemsetD8_v2);
-
-	if (!rc)
-		rc = fill(NULL, dst, value, n);
-	return sim_call_end(&call, rc);
-}
-SIM_ALIAS(cuMemsetD8, cuMemsetD8_v2);
-
-int cuMemsetD32_v2(uint64_t dst, unsigned value, size_t n)
-{
-	struct sim_call call;
-	int rc = sim_call_begin(&call, SIM_CBID_cuMemsetD32_v2);
-
-	if (!rc)
-		rc = fill(NULL, dst, value, 4 * n);
-	return sim_call_end(&call, rc);
-}
-SIM_ALIAS(cuMemsetD32, cuMemsetD32_v2);
-
-int cuMemsetD8Async(uint64_t dst, unsigned char value, size_t n, void *stream)
-{
-	struct sim_call call;
-	int rc = sim_call_begin(&call, SIM_CBID_cuMemsetD8Async);
-
-	if (!rc)
-		rc = fill(stream, dst, value, n);
-	return sim_call_end(&call, rc);
-}
-
-int cuMemsetD32Async(uint64_t dst, unsigned value, size_t n, void *stream)
-{
-	struct sim_call call;
-	int rc = sim_call_begin(&call, SIM_CBID_cuMemsetD32Async);
-
-	if (!rc)
-		rc = fill(stream, dst, value, 4 * n);
-	return sim_call_end(&call, rc);
-}
+SIM_ALIAS(cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2);

@@ -31,6 +31,34 @@ struct sim_kernel_node {
 	void **params, **extra;
 };
 
+/* CUDA_MEMCPY2D */
+struct sim_copy_2d {
+	size_t src_x, src_y;
+	unsigned src_type;
+	const void *src_host;
+	uint64_t src_device;
+	void *src_array;
+	size_t src_pitch;
+	size_t dst_x, dst_y;
+	unsigned dst_type;
+	void *dst_host;
+	uint64_t dst_device;
+	void *dst_array;
+	size_t dst_pitch;
+	size_t width, height;
+};
+
+/* CUDA_ARRAY_DESCRIPTOR and CUDA_ARRAY3D_DESCRIPTOR */
+struct sim_array_2d {
+	size_t width, height;
+	unsigned format, channels;
+};
+
+struct sim_array_3d {
+	size_t width, height, depth;
+	unsigned format, channels, flags;
+};
+
 /* CUDA_MEMCPY3D */
 struct sim_copy_3d {
 	size_t src_x, src_y, src_z, src_lod;
@@ -76,6 +104,7 @@ SIM_API int cuDeviceGetCount(int *count);
 SIM_API int cuDeviceGetName(char *name, int size, int device);
 SIM_API int cuDeviceGetUuid(struct sim_uuid *uuid, int device);
 SIM_API int cuDeviceGetUuid_v2(struct sim_uuid *uuid, int device);
+SIM_API int cuDeviceComputeCapability(int *major, int *minor, int device);
 SIM_API int cuDeviceTotalMem_v2(size_t *bytes, int device);
 SIM_API int cuDeviceGetAttribute(int *value, int attribute, int device);
 SIM_API int cuDeviceCanAccessPeer(int *can, int device, int peer);
@@ -90,16 +119,28 @@ SIM_API int cuCtxPushCurrent_v2(void *ctx);
 SIM_API int cuCtxPopCurrent_v2(void **ctx);
 SIM_API int cuCtxGetDevice(int *device);
 SIM_API int cuCtxSynchronize(void);
+SIM_API int cuCtxGetFlags(unsigned *flags);
+SIM_API int cuCtxGetApiVersion(void *ctx, unsigned *version);
+SIM_API int cuCtxSetLimit(int which, size_t value);
+SIM_API int cuCtxGetLimit(size_t *value, int which);
 SIM_API int cuDevicePrimaryCtxRetain(void **ctx, int device);
 SIM_API int cuDevicePrimaryCtxRelease_v2(int device);
 SIM_API int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
+SIM_API int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags);
+SIM_API int cuDevicePrimaryCtxReset_v2(int device);
 
 SIM_API int cuModuleLoad(void **module, const char *path);
 SIM_API int cuModuleLoadData(void **module, const void *image);
 SIM_API int cuModuleLoadDataEx(void **module, const void *image, unsigned n, int *options,
 			       void **values);
 SIM_API int cuModuleGetFunction(void **function, void *module, const char *name);
+SIM_API int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *module, const char *name);
 SIM_API int cuModuleUnload(void *module);
+SIM_API int cuLinkCreate_v2(unsigned n, int *options, void **values, void **link);
+SIM_API int cuLinkAddData_v2(void *link, int type, void *data, size_t size, const char *name,
+			     unsigned n, int *options, void **values);
+SIM_API int cuLinkComplete(void *link, void **image, size_t *size);
+SIM_API int cuLinkDestroy(void *link);
 
 SIM_API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
 			   unsigned by, unsigned bz, unsigned shared, void *stream, void **params,
@@ -107,15 +148,22 @@ SIM_API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz
 SIM_API int cuLaunchKernelEx(const struct sim_launch_config *config, void *function, void **params,
 			     void **extra);
 SIM_API int cuLaunchHostFunc(void *stream, void (*fn)(void *), void *data);
+SIM_API int cuStreamAddCallback(void *stream, void (*fn)(void *, int, void *), void *data,
+				unsigned flags);
 
 SIM_API int cuMemAlloc_v2(uint64_t *address, size_t bytes);
+SIM_API int cuMemAllocPitch_v2(uint64_t *address, size_t *pitch, size_t width, size_t height,
+			       unsigned element);
+SIM_API int cuMemAllocManaged(uint64_t *address, size_t bytes, unsigned flags);
 SIM_API int cuMemFree_v2(uint64_t address);
 SIM_API int cuMemGetInfo_v2(size_t *free_bytes, size_t *total);
+SIM_API int cuMemGetAddressRange_v2(uint64_t *base, size_t *size, uint64_t address);
 SIM_API int cuMemHostAlloc(void **address, size_t bytes, unsigned flags);
 SIM_API int cuMemAllocHost_v2(void **address, size_t bytes);
 SIM_API int cuMemFreeHost(void *address);
 SIM_API int cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags);
 SIM_API int cuMemHostUnregister(void *address);
+SIM_API int cuMemHostGetDevicePointer_v2(uint64_t *out, void *address, unsigned flags);
 SIM_API int cuMemcpy(uint64_t dst, uint64_t src, size_t bytes);
 SIM_API int cuMemcpyAsync(uint64_t dst, uint64_t src, size_t bytes, void *stream);
 SIM_API int cuMemcpyHtoD_v2(uint64_t dst, const void *src, size_t bytes);
@@ -128,9 +176,47 @@ SIM_API int cuMemcpyPeer(uint64_t dst, void *dst_ctx, uint64_t src, void *src_ct
 SIM_API int cuMemcpyPeerAsync(uint64_t dst, void *dst_ctx, uint64_t src, void *src_ctx,
 			      size_t bytes, void *stream);
 SIM_API int cuMemsetD8_v2(uint64_t dst, unsigned char value, size_t n);
+SIM_API int cuMemsetD16_v2(uint64_t dst, unsigned short value, size_t n);
 SIM_API int cuMemsetD32_v2(uint64_t dst, unsigned value, size_t n);
 SIM_API int cuMemsetD8Async(uint64_t dst, unsigned char value, size_t n, void *stream);
+SIM_API int cuMemsetD16Async(uint64_t dst, unsigned short value, size_t n, void *stream);
 SIM_API int cuMemsetD32Async(uint64_t dst, unsigned value, size_t n, void *stream);
+
+SIM_API int cuArrayCreate_v2(void **array, const struct sim_array_2d *is);
+SIM_API int cuArrayGetDescriptor_v2(struct sim_array_2d *is, void *array);
+SIM_API int cuArray3DCreate_v2(void **array, const struct sim_array_3d *is);
+SIM_API int cuArray3DGetDescriptor_v2(struct sim_array_3d *is, void *array);
+SIM_API int cuArrayDestroy(void *array);
+SIM_API int cuMemcpy2D_v2(const struct sim_copy_2d *copy);
+SIM_API int cuMemcpy2DUnaligned_v2(const struct sim_copy_2d *copy);
+SIM_API int cuMemcpy2DAsync_v2(const struct sim_copy_2d *copy, void *stream);
+SIM_API int cuMemcpy3D_v2(const struct sim_copy_3d *copy);
+SIM_API int cuMemcpy3DAsync_v2(const struct sim_copy_3d *copy, void *stream);
+SIM_API int cuMemsetD2D8_v2(uint64_t dst, size_t pitch, unsigned char value, size_t width,
+			    size_t height);
+SIM_API int cuMemsetD2D16_v2(uint64_t dst, size_t pitch, unsigned short value, size_t width,
+			     size_t height);
+SIM_API int cuMemsetD2D32_v2(uint64_t dst, size_t pitch, unsigned value, size_t width,
+			     size_t height);
+SIM_API int cuMemsetD2D8Async(uint64_t dst, size_t pitch, unsigned char value, size_t width,
+			      size_t height, void *stream);
+SIM_API int cuMemsetD2D16Async(uint64_t dst, size_t pitch, unsigned short value, size_t width,
+			       size_t height, void *stream);
+SIM_API int cuMemsetD2D32Async(uint64_t dst, size_t pitch, unsigned value, size_t width,
+			       size_t height, void *stream);
+
+SIM_API int cuTexObjectCreate(uint64_t *texture, const void *resource, const void *how,
+			      const void *view);
+SIM_API int cuTexObjectDestroy(uint64_t texture);
+SIM_API int cuGLGetDevices_v2(unsigned *n, int *devices, unsigned room, int list);
+SIM_API int cuGraphicsGLRegisterImage(void **resource, unsigned image, unsigned target,
+				      unsigned flags);
+SIM_API int cuGraphicsUnregisterResource(void *resource);
+SIM_API int cuGraphicsMapResources(unsigned n, void **resources, void *stream);
+SIM_API int cuGraphicsUnmapResources(unsigned n, void **resources, void *stream);
+SIM_API int cuGraphicsSubResourceGetMappedArray(void **array, void *resource, unsigned index,
+						unsigned level);
+SIM_API int cuGraphicsResourceGetMappedPointer_v2(uint64_t *address, size_t *size, void *resource);
 
 SIM_API int cuStreamCreate(void **stream, unsigned flags);
 SIM_API int cuStreamCreateWithPriority(void **stream, unsigned flags, int priority);

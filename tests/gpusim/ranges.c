@@ -29,7 +29,7 @@ static size_t after(uint64_t address)
 	return low;
 }
 
-int sim_range_add(uint64_t start, uint64_t size, enum sim_memory kind, uint32_t physical)
+int sim_range_add(const struct sim_range *range)
 {
 	int rc = 0;
 	size_t i;
@@ -46,13 +46,20 @@ int sim_range_add(uint64_t start, uint64_t size, enum sim_memory kind, uint32_t 
 		table = p;
 		room = more;
 	}
-	i = after(start);
+	i = after(range->start);
 	memmove(&table[i + 1], &table[i], (used - i) * sizeof *table);
-	table[i] = (struct sim_range){ start, size, kind, physical };
+	table[i] = *range;
 	used++;
 out:
 	pthread_mutex_unlock(&lock);
 	return rc;
+}
+
+static void take_out(size_t i, struct sim_range *out)
+{
+	*out = table[i];
+	memmove(&table[i], &table[i + 1], (used - i - 1) * sizeof *table);
+	used--;
 }
 
 bool sim_range_remove(uint64_t start, struct sim_range *out)
@@ -63,11 +70,23 @@ bool sim_range_remove(uint64_t start, struct sim_range *out)
 	pthread_mutex_lock(&lock);
 	i = after(start);
 	found = i && table[i - 1].start == start;
-	if (found) {
-		*out = table[i - 1];
-		memmove(&table[i - 1], &table[i], (used - i) * sizeof *table);
-		used--;
-	}
+	if (found)
+		take_out(i - 1, out);
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+bool sim_range_take(const void *owner, struct sim_range *out)
+{
+	bool found;
+	size_t i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < used && table[i].owner != owner; i++)
+		;
+	found = i < used;
+	if (found)
+		take_out(i, out);
 	pthread_mutex_unlock(&lock);
 	return found;
 }

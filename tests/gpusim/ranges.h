@@ -14,13 +14,17 @@ struct sim_range {
 	uint64_t start, size;
 	enum sim_memory kind;
 	uint32_t physical; /* of device memory */
+	const void *owner; /* the context whose end frees it, NULL for host memory */
 };
 
 /* 0 or -ENOMEM. Any thread. */
-int sim_range_add(uint64_t start, uint64_t size, enum sim_memory kind, uint32_t physical);
+int sim_range_add(const struct sim_range *range);
 
 /* Takes out the range that begins at start; false when there is none. */
 bool sim_range_remove(uint64_t start, struct sim_range *out);
+
+/* Takes out some range of this owner's; false when it has none left. */
+bool sim_range_take(const void *owner, struct sim_range *out);
 
 /* The range that covers the address; false for memory that the driver does not know. */
 bool sim_range_find(uint64_t address, struct sim_range *out);

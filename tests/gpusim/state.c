@@ -74,6 +74,9 @@ void sim_stream_init(struct sim_stream *s, struct sim_ctx *ctx, uint32_t id, boo
 	ctx->streams = s;
 }
 
+/* What an H100 says at the beginning: stack, printf, heap, -, launches, fetches of L2, persisting. */
+static const size_t limits[SIM_LIMITS] = { 1024, 1u << 20, 8u << 20, 0, 2048, 128, 0 };
+
 /* The legacy stream is no "blocking stream": it is the one that those take turns with. */
 struct sim_ctx *sim_ctx_new(uint32_t device)
 {
@@ -85,6 +88,7 @@ struct sim_ctx *sim_ctx_new(uint32_t device)
 	ctx->device = device;
 	ctx->physical = sim_state.physical[device];
 	ctx->id = ++sim_state.next_context;
+	memcpy(ctx->limit, limits, sizeof limits);
 	sim_stream_init(&ctx->null_stream, ctx, 7, false);
 	sim_stream_init(&ctx->thread_stream, ctx, 8, true);
 	ctx->next = sim_state.contexts;

@@ -68,6 +68,8 @@ struct sim_event {
 	struct sim_node *capture_node;
 };
 
+#define SIM_LIMITS 7 /* CUlimit, those of this model's devices */
+
 struct sim_ctx {
 	uint32_t magic, id, device, physical;
 	bool primary;
@@ -76,6 +78,8 @@ struct sim_ctx {
 	struct sim_stream *streams; /* all, the two above included */
 	uint64_t blocking_tail; /* latest known end on any blocking stream */
 	uint64_t last_end; /* latest known end on any stream */
+	unsigned flags; /* as the program set them; the model waits in one way only */
+	size_t limit[SIM_LIMITS];
 	struct sim_ctx *next;
 };
 
@@ -91,6 +95,7 @@ struct sim_state {
 	uint32_t physical[16];
 	struct sim_ctx *contexts;
 	struct sim_ctx *primary[16];
+	unsigned primary_flags[16]; /* also while there is no such context */
 	struct sim_pending *pending, **pending_end;
 	uint32_t n_pending;
 	uint32_t next_context, next_stream, next_event;

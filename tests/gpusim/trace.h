@@ -38,6 +38,11 @@ enum sim_kind {
 enum sim_copy {
 	SIM_H2D = 1,
 	SIM_D2H = 2,
+	SIM_H2A = 3,
+	SIM_A2H = 4,
+	SIM_A2A = 5,
+	SIM_A2D = 6,
+	SIM_D2A = 7,
 	SIM_D2D = 8,
 	SIM_H2H = 9,
 	SIM_P2P = 10
@@ -46,6 +51,7 @@ enum sim_memory {
 	SIM_PAGEABLE = 1,
 	SIM_PINNED = 2,
 	SIM_DEVICE = 3,
+	SIM_ARRAY = 4,
 	SIM_MANAGED = 5
 };
 

@@ -86,34 +86,23 @@ static void put_text(struct line *l, const char *s)
 
 static const char *memory_name(uint8_t memory)
 {
-	switch (memory) {
-	case SIM_PAGEABLE:
-		return "pageable";
-	case SIM_PINNED:
-		return "pinned";
-	case SIM_DEVICE:
-		return "device";
-	case SIM_MANAGED:
-		return "managed";
-	}
-	return "unknown";
+	static const char *const names[] = {
+		[SIM_PAGEABLE] = "pageable", [SIM_PINNED] = "pinned",	[SIM_DEVICE] = "device",
+		[SIM_ARRAY] = "array",	     [SIM_MANAGED] = "managed",
+	};
+
+	return memory < sizeof names / sizeof *names && names[memory] ? names[memory] : "unknown";
 }
 
 static const char *copy_name(uint8_t copy)
 {
-	switch (copy) {
-	case SIM_H2D:
-		return "h2d";
-	case SIM_D2H:
-		return "d2h";
-	case SIM_D2D:
-		return "d2d";
-	case SIM_H2H:
-		return "h2h";
-	case SIM_P2P:
-		return "p2p";
-	}
-	return "unknown";
+	static const char *const names[] = {
+		[SIM_H2D] = "h2d", [SIM_D2H] = "d2h", [SIM_H2A] = "h2a", [SIM_A2H] = "a2h",
+		[SIM_A2A] = "a2a", [SIM_A2D] = "a2d", [SIM_D2A] = "d2a", [SIM_D2D] = "d2d",
+		[SIM_H2H] = "h2h", [SIM_P2P] = "p2p",
+	};
+
+	return copy < sizeof names / sizeof *names && names[copy] ? names[copy] : "unknown";
 }
 
 static const char *kind_name(uint8_t kind)
@@ -258,7 +247,7 @@ static void put_memory(struct line *l, const struct sim_op *op)
 		return;
 	}
 	PUT(l, ",\"copy\":\"");
-	put(l, copy_name(op->copy), 3);
+	put(l, copy_name(op->copy), strlen(copy_name(op->copy)));
 	PUT(l, "\",\"src\":\"");
 	put(l, src, strlen(src));
 	PUT(l, "\",\"dst\":\"");
