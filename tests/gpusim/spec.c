@@ -27,6 +27,7 @@ static void set(struct sim_spec *s, const char *key, const char *value)
 		{ "records", offsetof(struct sim_spec, records) },
 		{ "code", offsetof(struct sim_spec, code) },
 		{ "ms", offsetof(struct sim_spec, ms) },
+		{ "kind", offsetof(struct sim_spec, kind) },
 	};
 	size_t i;
 

@@ -19,6 +19,7 @@ struct sim_spec {
 	uint64_t every, nth, count, records, code;
 	uint64_t from, duration; /* SIM_SPEC_FOREVER when not given */
 	uint64_t ms;
+	uint64_t kind; /* of CUPTI's records */
 	double clock;
 	int rank; /* only the process with this RANK; -1: all */
 	bool finalize;

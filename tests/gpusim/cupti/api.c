@@ -15,6 +15,7 @@
 #include "../clock.h"
 #include "../trace.h"
 #include "buffers.h"
+#include "calls.h"
 #include "cupti.h"
 #include "faults.h"
 #include "layout.h"
@@ -50,8 +51,10 @@ static int need_driver(void)
 	if (!driver) {
 		driver = find_driver();
 		rec_driver = driver;
-		if (driver)
+		if (driver) {
 			driver->attach(&rec_tracer);
+			call_tell_at_exit(driver);
+		}
 	}
 	pthread_mutex_unlock(&driver_lock);
 	return driver ? CUPTI_OK : CUPTI_UNKNOWN;
@@ -193,6 +196,7 @@ int cuptiEnableAllDomains(uint32_t enable, void *handle)
 
 int cuptiActivityRegisterCallbacks(buf_request_fn request, buf_complete_fn complete)
 {
+	call_pause(__func__);
 	if (!request || !complete)
 		return CUPTI_INVALID_PARAMETER;
 	buf_callbacks(request, complete);
@@ -213,8 +217,12 @@ int cuptiActivityEnable(int kind)
 
 	if (rc)
 		return rc;
+	call_pause(__func__);
 	if (kind <= 0 || !rec_size((uint32_t)kind))
 		return CUPTI_INVALID_KIND;
+	rc = call_refused(kind);
+	if (rc)
+		return rc;
 	rec_config.kind[kind] = true;
 	if (kind == REC_DEVICE && buf_has_callbacks())
 		rec_devices(driver);
@@ -369,6 +377,7 @@ int cuptiActivitySetAttribute(int a, size_t *size, void *value)
 {
 	int rc = need_driver();
 
+	call_pause(__func__);
 	if (rc)
 		return rc;
 	if (!known_attribute(a) || !size || !value || !*size || *size > sizeof attribute[0])
