@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What CUPTI calls us for: a buffer to fill, and a filled one. Both run on any thread of the
- * program, perhaps inside its locks: no allocation, no I/O, no call of CUDA, errno kept. The first
- * request alone does more: it starts the sender's thread.
+ * program, perhaps inside its locks: no allocation, no I/O, no call of CUDA, errno kept.
  */
 #ifndef PROF_ACTIVITY_H
 #define PROF_ACTIVITY_H
@@ -13,7 +12,7 @@
 #include "cuda_api.h"
 
 struct prof_activity_hooks {
-	void (*first_request)(void); /* once, at the first request: start the sender */
+	void (*first_request)(void); /* once, at the first request: the sender begins */
 	void (*pending)(void); /* much waits to be read */
 };
 

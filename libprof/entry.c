@@ -18,9 +18,11 @@
 #include "clockpoll.h"
 #include "config.h"
 #include "cuda_api.h"
+#include "devices.h"
 #include "entry.h"
 #include "env.h"
 #include "errtext.h"
+#include "flusher.h"
 #include "fork.h"
 #include "host/shared.h"
 #include "host/shim.h"
@@ -172,16 +174,21 @@ static const char *meaning(int rc)
 		return "not initialised; this CUPTI may be newer than the driver";
 	case CUPTI_MULTIPLE_SUBSCRIBERS:
 		return "another profiler holds it";
+	case CUPTI_NOT_SUPPORTED:
+		return "not supported here";
+	case CUPTI_CONFIDENTIAL_COMPUTING:
+		return "not with confidential computing";
+	case CUPTI_MIG_DEVICE:
+		return "not on a MIG device";
 	default:
 		return "unusable";
 	}
 }
 
-/* Pool, callbacks, kinds. 0, or -1 with a note of what is missing. */
-static int start_cupti(void)
+/* All that needs no thread and switches nothing on. 0, or -1 with a note of what is missing. */
+static int prepare_cupti(void)
 {
 	static const struct prof_activity_hooks hooks = { prof_sender_start, prof_sender_pending };
-	int rc;
 
 	if (prof_pool_init()) {
 		prof_note("CUPTI was not started: no address space for its buffers");
@@ -190,12 +197,35 @@ static int start_cupti(void)
 	prof_activity_init(&cupti, &hooks);
 	prof_level_choose(&sender.level, prof_config(), &cupti);
 	prof_level_prepare(&cupti);
-	if (prof_lend_out()) { /* a session began before the first call of CUDA */
-		sender.lent = true;
-		prof_sender_start();
-		return 0;
+	return 0;
+}
+
+/* The threads that take what CUPTI gives. 0, or -1: there is none, and nobody to tell it to. */
+static int start_threads(void)
+{
+	int err = prof_sender_prepare(&sender);
+
+	if (err) {
+		prof_complain("nothing is recorded: %s; the job goes on",
+			      err == -ENOMEM ? "no memory" : "no thread could be started");
+		return -1;
 	}
-	rc = cupti.RegisterCallbacks(prof_activity_request, prof_activity_complete);
+	if (!sender.cupti)
+		return 0;
+	err = prof_flusher_start(&cupti, prof_sender_wake, prof_devices_canary);
+	if (err) {
+		prof_note("CUPTI was not started: no second thread could be started (%s)",
+			  prof_error_text(-err));
+		sender.cupti = NULL;
+	}
+	return 0;
+}
+
+/* Callbacks and kinds, and with them what it costs. 0, or -1 with a note: then nothing is on. */
+static int start_cupti(void)
+{
+	int rc = cupti.RegisterCallbacks(prof_activity_request, prof_activity_complete);
+
 	if (!rc)
 		rc = prof_level_enable(&sender.level, &cupti);
 	if (rc)
@@ -228,6 +258,10 @@ static void start_shared(void)
 					: prof_error_text(-err));
 }
 
+/*
+ * Threads first, kinds last: whatever fails on the way, nothing of CUPTI's is on that nobody takes. A
+ * session of another client may begin meanwhile (lend.h).
+ */
 static void arm(void)
 {
 	char why[700];
@@ -249,16 +283,18 @@ static void arm(void)
 		prof_note("%s: no GPU record is written", why);
 	prof_clock_settle(active ? cupti.GetTimestamp : NULL);
 	prof_fork_own();
-	sender.cupti = active ? &cupti : NULL;
 	prof_shim_init(prof_sender_wake);
-	prof_lend_init(prof_sender_start, prof_sender_wake);
 	start_shared();
-	prof_sender_init(&sender);
 	start_ranges();
-	if (active && start_cupti())
+	sender.cupti = active && !prepare_cupti() ? &cupti : NULL;
+	if (start_threads())
+		return;
+	sender.lent = prof_lend_init(prof_sender_start, prof_sender_wake);
+	if (sender.cupti && !sender.lent && start_cupti())
 		sender.cupti = NULL;
-	if (!sender.cupti)
+	if (!sender.cupti || sender.lent)
 		prof_sender_start(); /* no buffer will ever start it */
+	prof_sender_armed();
 	if (atexit(at_exit))
 		prof_debug("no exit handler: the last second may be missing");
 }

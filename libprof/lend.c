@@ -21,25 +21,31 @@ static struct {
 	atomic_uint asked, done; /* wishes, and those granted */
 	atomic_bool late; /* one was waited for in vain: the next ones are not */
 	_Atomic int64_t back_ns; /* not to be taken back before; monotonic */
-	void (*start)(void);
-	void (*wake)(void);
+	void (*_Atomic start)(void); /* NULL before the arm */
+	void (*wake)(void); /* there before start is */
 } lend;
 
-void prof_lend_init(void (*start_sender)(void), void (*wake_sender)(void))
+/*
+ * Who lends sets `out` and then looks for `start`; the arm sets `start` and then looks for `out`. All
+ * of it is sequentially consistent, so at least one of them sees the other.
+ */
+bool prof_lend_init(void (*start_sender)(void), void (*wake_sender)(void))
 {
-	lend.start = start_sender;
 	lend.wake = wake_sender;
+	atomic_store(&lend.start, start_sender);
+	return atomic_load(&lend.out);
 }
 
 /* Before the arm nobody has anything to hand over. */
 static void ask(bool wait)
 {
+	void (*start)(void) = atomic_load(&lend.start);
 	unsigned int number;
 
-	if (!prof_fork_mine() || !lend.start)
+	if (!prof_fork_mine() || !start)
 		return;
 	number = atomic_fetch_add(&lend.asked, 1) + 1;
-	lend.start();
+	start();
 	lend.wake();
 	if (wait && !atomic_load(&lend.late) &&
 	    !prof_word_reach(&lend.done, number, prof_mono_ns() + PATIENCE_NS))
@@ -78,11 +84,6 @@ void gpustarve_lent(uint32_t detaches)
 bool prof_lend_told(void)
 {
 	return atomic_load_explicit(&lend.told, memory_order_relaxed);
-}
-
-bool prof_lend_out(void)
-{
-	return atomic_load(&lend.out);
 }
 
 bool prof_lend_asked(bool *out, unsigned int *number)

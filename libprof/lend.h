@@ -30,11 +30,14 @@ PROF_EXPORT void gpustarve_lend(void);
  */
 PROF_EXPORT void gpustarve_lent(uint32_t detaches);
 
-/* At arm, before CUPTI's callbacks are registered. */
-void prof_lend_init(void (*start_sender)(void), void (*wake_sender)(void));
+/*
+ * At arm, once the sender can be started and before CUPTI's callbacks are registered: from here on a
+ * session is handed over by the sender, which waits for the arm's end. True if one is going on
+ * already: then nothing may be registered.
+ */
+bool prof_lend_init(void (*start_sender)(void), void (*wake_sender)(void));
 
 bool prof_lend_told(void); /* are we told of sessions? Any thread */
-bool prof_lend_out(void); /* one is going on, or about to begin. Any thread */
 
 /*
  * The sender's side: is there something to do? Then it does it, says so with the number, and who

@@ -88,6 +88,12 @@ static int enable(const struct prof_cupti *cupti, int kind)
 	return rc;
 }
 
+/*
+ * Calls that were switched off one by one may stay off for every later client: what was never switched
+ * on is left alone. Arming thread, then the flusher.
+ */
+static bool calls_on;
+
 static void switch_calls(uint8_t domain, int (*call)(uint32_t, uint8_t), uint8_t on)
 {
 	const struct prof_cbid *list;
@@ -126,29 +132,72 @@ static void switch_api(const struct prof_cupti *cupti, uint32_t only, bool on)
 		switch_domain(cupti, WIRE_DOMAIN_DRIVER, on);
 }
 
+/* In this order: what decides whether anything is recorded comes first and last. */
+static const struct {
+	int kind;
+	uint32_t only;
+	bool needed;
+	const char *what;
+} kinds[] = {
+	{ CUPTI_KIND_MEMCPY, PROF_ONLY_COPY, true, "copies" },
+	{ CUPTI_KIND_MEMCPY2, PROF_ONLY_COPY, false, "copies between devices" },
+	{ CUPTI_KIND_MEMSET, PROF_ONLY_SET, false, "memsets" },
+	{ CUPTI_KIND_SYNC, PROF_ONLY_SYNC, false, "synchronisations" },
+	{ CUPTI_KIND_GRAPH_TRACE, PROF_ONLY_GRAPH, false, "graphs as a whole" },
+	{ CUPTI_KIND_CONCURRENT_KERNEL, PROF_ONLY_KERNEL, true, "kernels" },
+};
+
+static bool wanted(const struct prof_level *l, int kind, uint32_t only)
+{
+	if (kind == CUPTI_KIND_CONCURRENT_KERNEL)
+		return l->kernels;
+	if (kind == CUPTI_KIND_GRAPH_TRACE && l->graphs == PROF_GRAPHS_NODE)
+		return false;
+	return l->only & only;
+}
+
+/* 0, or CUPTI's error for a kind without which nothing is recorded. */
+static int enable_kinds(const struct prof_level *l, const struct prof_cupti *cupti)
+{
+	size_t i;
+	int rc;
+
+	for (i = 0; i < COUNT(kinds); i++) {
+		if (!wanted(l, kinds[i].kind, kinds[i].only))
+			continue;
+		rc = enable(cupti, kinds[i].kind);
+		if (rc && kinds[i].needed)
+			return rc;
+		if (rc)
+			prof_note("CUPTI refuses records of %s with error %d: they are not in "
+				  "this trace",
+				  kinds[i].what, rc);
+	}
+	return 0;
+}
+
+static void switch_canary(const struct prof_cupti *cupti, uint8_t on)
+{
+	if (picks_calls(cupti))
+		cupti->EnableDriverApi(CBID_DRIVER_GET_VERSION, on);
+}
+
 int prof_level_enable(const struct prof_level *l, const struct prof_cupti *cupti)
 {
-	int rc = l->only & PROF_ONLY_COPY ? enable(cupti, CUPTI_KIND_MEMCPY) : 0;
+	int rc;
 
-	if (rc)
-		return rc;
-	if (l->only & PROF_ONLY_COPY)
-		enable(cupti, CUPTI_KIND_MEMCPY2);
-	if (l->only & PROF_ONLY_SET)
-		enable(cupti, CUPTI_KIND_MEMSET);
-	if (l->only & PROF_ONLY_SYNC)
-		enable(cupti, CUPTI_KIND_SYNC);
 	if (cupti->EnableAllSyncRecords)
 		cupti->EnableAllSyncRecords(0); /* queries are no waits */
-	if (l->graphs != PROF_GRAPHS_NODE && l->only & PROF_ONLY_GRAPH)
-		enable(cupti, CUPTI_KIND_GRAPH_TRACE);
-	if (l->kernels)
-		rc = enable(cupti, CUPTI_KIND_CONCURRENT_KERNEL);
+	rc = enable_kinds(l, cupti);
+	if (rc) {
+		prof_level_disable(cupti);
+		return rc;
+	}
 	if (l->api)
 		switch_api(cupti, l->only, true);
-	if (picks_calls(cupti))
-		cupti->EnableDriverApi(CBID_DRIVER_GET_VERSION, 1);
-	return rc;
+	switch_canary(cupti, 1);
+	calls_on = true;
+	return 0;
 }
 
 bool prof_level_has_canary(const struct prof_level *l, const struct prof_cupti *cupti)
@@ -163,28 +212,30 @@ bool prof_level_can_drop_kernels(const struct prof_cupti *cupti)
 
 void prof_level_disable(const struct prof_cupti *cupti)
 {
-	static const int kinds[] = { CUPTI_KIND_MEMCPY,	     CUPTI_KIND_MEMCPY2,
-				     CUPTI_KIND_MEMSET,	     CUPTI_KIND_SYNC,
-				     CUPTI_KIND_GRAPH_TRACE, CUPTI_KIND_CONCURRENT_KERNEL };
 	size_t i;
 
-	switch_api(cupti, PROF_ONLY_ALL, false);
-	if (picks_calls(cupti))
-		cupti->EnableDriverApi(CBID_DRIVER_GET_VERSION, 0);
+	if (calls_on) {
+		switch_api(cupti, PROF_ONLY_ALL, false);
+		switch_canary(cupti, 0);
+	}
+	calls_on = false;
 	for (i = 0; i < COUNT(kinds); i++)
-		if (kinds[i] != CUPTI_KIND_CONCURRENT_KERNEL || prof_level_can_drop_kernels(cupti))
-			cupti->Disable(kinds[i]);
+		if (kinds[i].kind != CUPTI_KIND_CONCURRENT_KERNEL ||
+		    prof_level_can_drop_kernels(cupti))
+			cupti->Disable(kinds[i].kind);
+	if (cupti->EnableAllSyncRecords)
+		cupti->EnableAllSyncRecords(1);
 }
 
 void prof_level_lend(const struct prof_cupti *cupti)
 {
-	static const int kinds[] = { CUPTI_KIND_RUNTIME, CUPTI_KIND_DRIVER,  CUPTI_KIND_SYNC,
-				     CUPTI_KIND_MEMCPY,	 CUPTI_KIND_MEMCPY2, CUPTI_KIND_MEMSET };
+	static const int lent[] = { CUPTI_KIND_RUNTIME, CUPTI_KIND_DRIVER,  CUPTI_KIND_SYNC,
+				    CUPTI_KIND_MEMCPY,	CUPTI_KIND_MEMCPY2, CUPTI_KIND_MEMSET };
 	size_t i;
 
 	/* Whole kinds, as the other client does: calls that are switched off one by one may stay off. */
-	for (i = 0; i < COUNT(kinds); i++)
-		cupti->Disable(kinds[i]);
+	for (i = 0; i < COUNT(lent); i++)
+		cupti->Disable(lent[i]);
 	if (prof_level_can_drop_kernels(cupti))
 		cupti->Disable(CUPTI_KIND_CONCURRENT_KERNEL);
 	if (cupti->EnableAllSyncRecords)

@@ -26,7 +26,10 @@ void prof_level_choose(struct prof_level *l, const struct prof_config *config,
 /* Attributes; before anything is enabled. */
 void prof_level_prepare(const struct prof_cupti *cupti);
 
-/* Switches on what @l says. 0, or CUPTI's error when not even copies can be traced. */
+/*
+ * Switches on what @l says. 0, or CUPTI's error for copies or kernels: then all is off again, whatever
+ * was on before. Other kinds that are refused become notes.
+ */
 int prof_level_enable(const struct prof_level *l, const struct prof_cupti *cupti);
 
 /* Switches off what @before has and @after has not. */
@@ -42,7 +45,7 @@ void prof_level_lend(const struct prof_cupti *cupti);
 /* CUPTI 13.0 (130000; not its update 1) can deadlock when the kernels' kind is disabled. */
 bool prof_level_can_drop_kernels(const struct prof_cupti *cupti);
 
-/* Switches everything off; kernels only where they can be. */
+/* Switches everything off; kernels only where they can be. For other clients all is as CUPTI has it. */
 void prof_level_disable(const struct prof_cupti *cupti);
 
 /* Can the watchdog's canary, cuDriverGetVersion, be traced? */

@@ -45,6 +45,7 @@
 #include "transport.h"
 
 #define MS 1000000ll
+#define BEGIN 2u /* of s.begin */
 #define TICK_NS (500 * MS)
 #define PULSE_TICKS 2
 #define PULSE_TICKS_FULL 60 /* once the trace may not grow any more */
@@ -68,6 +69,7 @@
 static struct {
 	const struct prof_sender_opts *o;
 	atomic_flag started;
+	atomic_uint begin; /* what it waits for before it begins: the arm's end, something to send */
 	atomic_uint wake, ended;
 	atomic_bool stopping, alive, woken;
 
@@ -84,11 +86,6 @@ static struct {
 	uint64_t sized_bytes; /* of records, when buffer sizes were last chosen */
 	int64_t sized_ns;
 } s = { .started = ATOMIC_FLAG_INIT };
-
-void prof_sender_init(const struct prof_sender_opts *o)
-{
-	s.o = o;
-}
 
 void prof_sender_wake(void)
 {
@@ -509,7 +506,7 @@ static void between_ticks(void)
 	prof_transport_pump(0);
 }
 
-static int open_all(void)
+static void open_all(void)
 {
 	static const uint32_t no_records[CUPTI_KIND_PROBED];
 	struct prof_transport_opts t = { .socket = prof_config()->socket,
@@ -517,10 +514,7 @@ static int open_all(void)
 					 .run_id = s.o->run_id,
 					 .stream = s.o->process.stream,
 					 .max_bytes = prof_config()->max_trace };
-	int err = prof_stream_open(s.o->process.stream);
 
-	if (err)
-		return err;
 	prof_transport_init(&t);
 	prof_intake_init(s.o->cupti ? s.o->cupti->record_bytes : no_records);
 	prof_guard_init(&s.o->level, s.o->cupti, s.o->armed_ns);
@@ -528,9 +522,6 @@ static int open_all(void)
 		prof_guard_lent();
 	s.last_flush_ns = s.count.complete_ns = s.o->armed_ns;
 	s.sized_ns = prof_mono_ns();
-	if (!s.o->cupti)
-		return 0;
-	return prof_flusher_start(s.o->cupti, prof_sender_wake, prof_devices_canary);
 }
 
 /* What CUPTI does not give back in time is lost, and said to be. */
@@ -597,18 +588,29 @@ static void *run(void *unused)
 {
 	(void)unused;
 	prof_thread_begin("gpustarve-send");
-	if (open_all()) {
-		prof_complain("nothing is recorded: no memory or no thread; the job goes on");
-	} else {
-		find_devices();
-		write_hello();
-		prof_sampler_start();
-		loop();
-		finish();
-	}
+	prof_word_reach(&s.begin, BEGIN, INT64_MAX);
+	open_all();
+	find_devices();
+	write_hello();
+	prof_sampler_start();
+	loop();
+	finish();
 	atomic_store(&s.alive, false);
 	prof_word_bump(&s.ended);
 	return NULL;
+}
+
+int prof_sender_prepare(const struct prof_sender_opts *o)
+{
+	int err = prof_stream_open(o->process.stream);
+
+	s.o = o;
+	return err ? err : prof_thread_start(run);
+}
+
+void prof_sender_armed(void)
+{
+	prof_word_bump(&s.begin);
 }
 
 void prof_sender_start(void)
@@ -616,15 +618,12 @@ void prof_sender_start(void)
 	if (atomic_flag_test_and_set(&s.started))
 		return;
 	atomic_store(&s.alive, true);
-	if (prof_thread_start(run)) {
-		atomic_store(&s.alive, false);
-		prof_complain("nothing is recorded: no thread could be started; the job goes on");
-	}
+	prof_word_bump(&s.begin);
 }
 
 void prof_sender_stop(int64_t deadline_ns)
 {
-	if (!atomic_load(&s.alive))
+	if (!atomic_load(&s.alive) || atomic_load(&s.begin) < BEGIN)
 		return;
 	atomic_store(&s.stopping, true);
 	prof_word_bump(&s.wake);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one thread that turns buffers and ranges into frames and sends them. Started when CUPTI asks
- * for its first buffer (without CUPTI: at arm); ends with Bye at exit.
+ * The one thread that turns buffers and ranges into frames and sends them. It is made at arm, before
+ * CUPTI is switched on, and sleeps until CUPTI asks for its first buffer (without CUPTI: until the arm
+ * is over), so that a program that never launches anything leaves no trace. Ends with Bye at exit.
  */
 #ifndef PROF_SENDER_H
 #define PROF_SENDER_H
@@ -21,10 +22,17 @@ struct prof_sender_opts {
 	bool lent; /* the callbacks are not registered yet: another client has CUPTI (lend.h) */
 };
 
-/* Keeps *o (must stay). Before the callbacks are registered. */
-void prof_sender_init(const struct prof_sender_opts *o);
+/*
+ * Keeps *o (must stay), takes what memory it needs and makes the thread. Arming thread, before
+ * anything of CUPTI's is on and before anybody is told of prof_sender_start. 0 or -errno: then there
+ * is no thread, and nobody would take a record.
+ */
+int prof_sender_prepare(const struct prof_sender_opts *o);
 
-/* Starts the thread if it does not run yet. Any thread. */
+/* The arm is over: *o holds from here on. Arming thread, once. */
+void prof_sender_armed(void);
+
+/* There is something to send: it begins once the arm is over, too. Any thread, any time; no lock. */
 void prof_sender_start(void);
 
 /* Many buffers wait: wakes the sender, at most once until it has drained. Any thread, no lock. */

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs for the tests of the arm: they call cuInit while armtouch.so or the simulator makes it slow,
+and print in JSON what they saw. Run by Debian's Python on the simulated GPU."""
+import ctypes
+import json
+import os
+import resource
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.environ['WORKLOADS'])
+import gpudev  # noqa: E402
+
+KERNEL, KINDS = 10, (1, 2, 10, 5, 4)
+BYTES = 1 << 16
+NOBODY, PR_SET_DUMPABLE = 64731, 4  # a user without processes
+U8P = ctypes.POINTER(ctypes.c_uint8)
+REQUEST = ctypes.CFUNCTYPE(None, ctypes.POINTER(U8P), ctypes.POINTER(ctypes.c_size_t),
+                           ctypes.POINTER(ctypes.c_size_t))
+COMPLETE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t,
+                            ctypes.c_size_t)
+PRELOADED = [ctypes.CDLL(path, mode=os.RTLD_NOLOAD | os.RTLD_NOW) for path in os.environ['LD_PRELOAD'].split()]
+libprof, touch = PRELOADED[0], PRELOADED[1] if PRELOADED[1:] else None
+
+
+class Client:
+    """Another client of CUPTI, in the manner of torch.profiler."""
+
+    def __init__(self):
+        self.cupti = ctypes.CDLL('libcupti.so.13')
+        self.buffers, self.kernels, self.unknown = {}, 0, 0
+        self.request, self.complete = REQUEST(self.give), COMPLETE(self.take)
+
+    def give(self, buffer, size, records):
+        b = (ctypes.c_uint64 * (BYTES // 8))()
+        self.buffers[ctypes.addressof(b)] = b
+        buffer[0], size[0], records[0] = ctypes.cast(b, U8P), BYTES, 0
+
+    def take(self, context, stream, buffer, size, valid):
+        if self.buffers.pop(buffer, None) is None:
+            self.unknown += 1
+            return
+        record = ctypes.c_void_p()
+        while not self.cupti.cuptiActivityGetNextRecord(ctypes.c_void_p(buffer), ctypes.c_size_t(valid),
+                                                        ctypes.byref(record)):
+            self.kernels += ctypes.c_uint32.from_address(record.value).value == KERNEL
+
+    def begin(self):
+        self.cupti.cuptiActivityRegisterCallbacks(self.request, self.complete)
+        for kind in KINDS:
+            self.cupti.cuptiActivityEnable(kind)
+
+    def end(self):
+        for kind in KINDS:
+            self.cupti.cuptiActivityDisable(kind)
+        self.cupti.cuptiActivityFlushAll(1)
+
+
+def work(stream, name, n):
+    for _ in range(n):
+        stream.kernel(200_000, name=name)
+    stream.synchronize()
+
+
+def initialise(pause, seen):
+    if touch:
+        touch.touch_begin(pause, 0)
+    gpudev.driver()
+    if touch:
+        blocks = ctypes.c_int()
+        seen['calls'] = touch.touch_end(ctypes.byref(blocks))
+
+
+def lend(pause, wait):
+    """A session that begins while another thread is in cuInit, @wait seconds after its begin or as soon
+    as libprof pauses."""
+    client, seen = Client(), {}
+    arm = threading.Thread(target=initialise, args=(pause, seen))
+    arm.start()
+    end = time.monotonic() + (wait or 60)
+    while arm.is_alive() and time.monotonic() < end and not (touch and touch.touch_pausing()):
+        time.sleep(0.001)
+    seen['met'] = arm.is_alive()
+    libprof.gpustarve_lend()
+    client.begin()
+    arm.join()
+    stream = gpudev.Stream(gpudev.Device(0))
+    work(stream, 'session', 50)
+    client.end()
+    libprof.gpustarve_lent(0)
+    work(stream, 'after', 50)
+    time.sleep(0.7)
+    seen.update(kernels=client.kernels, unknown=client.unknown)
+    return seen
+
+
+def starve(fail):
+    """libprof gets no memory from its Nth block on until its threads have begun."""
+    touch.touch_begin(0, fail)
+    stream = gpudev.Stream(gpudev.Device(0))
+    work(stream, 'early', 20)
+    time.sleep(0.3)
+    blocks = ctypes.c_int()
+    touch.touch_end(ctypes.byref(blocks))
+    work(stream, 'late', 20)
+    return dict(blocks=blocks.value)
+
+
+def crowd(left):
+    """An ordinary user whose process may have so many threads more than it has."""
+    loaded = [ctypes.CDLL(name) for name in ('libcuda.so.1', 'libcupti.so.13')]  # root's files, maybe
+    user = NOBODY + left  # limits count all processes of a user
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    loaded[0].prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
+    most = len(os.listdir('/proc/self/task')) + left
+    resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+    stream = gpudev.Stream(gpudev.Device(0))
+    work(stream, 'early', 20)
+    time.sleep(0.3)
+    return {}
+
+
+if __name__ == '__main__':
+    play = {'lend': lend, 'starve': starve, 'crowd': crowd}[sys.argv[1]]
+    print(json.dumps(play(*[float(a) if '.' in a else int(a) for a in sys.argv[2:]])))
