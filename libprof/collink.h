@@ -2,8 +2,8 @@
 /*
  * The connection to the collector: a Unix stream socket, non-blocking, kept on a high descriptor.
  * A program may close every descriptor and reuse the numbers, so before each use the socket is
- * compared with what was opened; if it is another file it is left alone and counts as gone.
- * Sender thread.
+ * compared with what was opened; if it is another file it is left alone and counts as gone. That is
+ * for where the writer, whose all of this is, has no table of descriptors of its own (writer.h).
  */
 #ifndef PROF_COLLINK_H
 #define PROF_COLLINK_H

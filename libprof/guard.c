@@ -26,6 +26,7 @@
 #include "stream.h"
 #include "transport.h"
 #include "watchdog.h"
+#include "writer.h"
 
 #define SECOND_NS 1000000000ll
 #define GONE_MAX 128u /* half of the pool, see bufpool.c */
@@ -326,7 +327,7 @@ static void govern(void)
 		.now_ns = prof_mono_ns(),
 		.exposed = prof_exposure()->exposed,
 		.cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_facts_cpu_ns() +
-				     prof_sampler_cpu_ns())
+				     prof_sampler_cpu_ns() + prof_writer_cpu_ns())
 	};
 	enum prof_step before = g.governor.step, step;
 

@@ -18,6 +18,7 @@
 #include "sampler.h"
 #include "stream.h"
 #include "transport.h"
+#include "writer.h"
 #include "wire/session.pb-c.h"
 
 #define TRIPLETS 64
@@ -170,7 +171,7 @@ static void fill_pulse(struct pulse *p, const struct prof_counters *c)
 	p->msg.launches = stream.launches;
 	p->msg.dropped = c->dropped + ranges.dropped + prof_shim_dropped();
 	p->msg.own_cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_facts_cpu_ns() +
-				       prof_sampler_cpu_ns());
+				       prof_sampler_cpu_ns() + prof_writer_cpu_ns());
 	p->msg.events = stream.events;
 	p->msg.frames_dropped = transport.frames_dropped;
 	p->msg.memory_bytes = memory_held(&ranges);

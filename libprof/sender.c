@@ -43,6 +43,7 @@
 #include "thread.h"
 #include "timebase.h"
 #include "transport.h"
+#include "writer.h"
 
 #define MS 1000000ll
 #define BEGIN 2u /* of s.begin */
@@ -516,6 +517,7 @@ static void open_all(void)
 					 .max_bytes = prof_config()->max_trace };
 
 	prof_transport_init(&t);
+	prof_writer_start();
 	prof_intake_init(s.o->cupti ? s.o->cupti->record_bytes : no_records);
 	prof_guard_init(&s.o->level, s.o->cupti, s.o->armed_ns);
 	if (s.o->lent)

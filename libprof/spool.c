@@ -12,6 +12,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "host/ownfds.h"
+
 #define HIGH_FD 900
 #define FILE_MODE 0644 /* at most: some jobs have no umask */
 #define FOLDER_MODE 0755
@@ -57,7 +59,7 @@ int prof_fd_high(int fd)
 {
 	int high, kept = errno;
 
-	if (fd < 0 || fd >= HIGH_FD)
+	if (fd < 0 || fd >= HIGH_FD || prof_ownfds())
 		return fd;
 	high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
 	if (high < 0) /* a low limit on descriptors */

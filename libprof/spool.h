@@ -3,7 +3,7 @@
  * The local file that frames go to when no collector listens:
  * <out>/<run id>.gst/<stream>.<n>.spool. Opened, appended to and closed once per batch, so that a
  * program which closes all descriptors finds none of ours, and none of ours turns into its file.
- * Nobody but the owner may write it or into its folders, whatever the umask. Sender thread.
+ * Nobody but the owner may write it or into its folders, whatever the umask. The writer's (writer.h).
  */
 #ifndef PROF_SPOOL_H
 #define PROF_SPOOL_H
@@ -40,7 +40,10 @@ bool prof_spool_at_start(struct prof_spool *s);
 int prof_spool_write(struct prof_spool *s, const uint8_t *head, size_t head_len,
 		     const uint8_t *body, size_t body_len);
 
-/* Moves a descriptor out of the program's way (900 and above where allowed); returns it. */
+/*
+ * Moves a descriptor out of the program's way (900 and above where allowed), if this thread has no
+ * table of its own; returns it.
+ */
 int prof_fd_high(int fd);
 
 #endif

@@ -19,6 +19,7 @@
 #include "log.h"
 #include "notes.h"
 #include "spool.h"
+#include "writer.h"
 #include "wire/buf.h"
 #include "wire/frame.h"
 
@@ -55,7 +56,7 @@ static struct {
 
 	int64_t lost_t0_ns, lost_t1_ns;
 	uint64_t lost_frames, frames_dropped, bytes, written;
-	int error;
+	int error, spool_error;
 } tp;
 
 void prof_transport_init(const struct prof_transport_opts *o)
@@ -125,19 +126,30 @@ static void lose_link(void)
 	tp.retry_ns = tp.retry_ns * 2 < RETRY_LAST_NS ? tp.retry_ns * 2 : RETRY_LAST_NS;
 }
 
+static void give_link_up(void *unused)
+{
+	(void)unused;
+	lose_link();
+}
+
+static bool is_full(size_t len)
+{
+	return tp.count && (queue_len() + len > tp.queue_max || tp.count == FRAMES_MAX);
+}
+
 /* Room for one more frame of @len bytes, at the cost of the oldest ones. */
 static bool make_room(size_t len)
 {
 	if (len > tp.queue_max)
 		return false;
-	if (tp.count && (queue_len() + len > tp.queue_max || tp.count == FRAMES_MAX))
+	if (is_full(len))
 		prof_transport_pump(0);
-	if (tp.count && (queue_len() + len > tp.queue_max || tp.count == FRAMES_MAX)) {
-		if (prof_link_up(&tp.link))
-			lose_link(); /* it takes nothing: the spool must */
+	if (is_full(len)) {
+		if (prof_link_up(&tp.link)) /* it takes nothing: the spool must */
+			prof_writer_call(give_link_up, NULL);
 		prof_transport_pump(0);
 	}
-	while (tp.count && (queue_len() + len > tp.queue_max || tp.count == FRAMES_MAX))
+	while (is_full(len))
 		drop_front();
 	if (tp.queue_at && tp.queue.len + len > tp.queue_max) {
 		memmove(tp.queue.data, tp.queue.data + tp.queue_at, queue_len());
@@ -225,18 +237,22 @@ static void spool_queue(void)
 	head = start ? state_before_queue() : 0;
 	err = prof_spool_write(&tp.spool, tp.state.data, head, tp.queue.data + tp.queue_at,
 			       queue_len());
-	tp.error = -err;
-	if (err) {
-		if (!prof_config()->quiet_errors)
-			prof_complain("cannot write the trace below %s: %s; make room or set "
-				      "GPUSTARVE_OUT (the job goes on, this part of its trace may "
-				      "be lost)",
-				      tp.spool.base, prof_error_text(-err));
+	tp.error = tp.spool_error = -err;
+	if (err)
 		return;
-	}
 	tp.written += head + queue_len();
 	while (tp.count)
 		pop_front();
+}
+
+/* Sender: the writer has no stderr. */
+static void tell_error(void)
+{
+	if (tp.spool_error && !prof_config()->quiet_errors)
+		prof_complain("cannot write the trace below %s: %s; make room or set GPUSTARVE_OUT "
+			      "(the job goes on, this part of its trace may be lost)",
+			      tp.spool.base, prof_error_text(tp.spool_error));
+	tp.spool_error = 0;
 }
 
 static void forget_acknowledged(void)
@@ -302,12 +318,20 @@ static void use_link(int64_t deadline_ns)
 	forget_acknowledged();
 }
 
-void prof_transport_pump(int64_t deadline_ns)
+static void pump(void *deadline_ns)
 {
 	if (tp.want_link)
-		use_link(deadline_ns);
+		use_link(*(int64_t *)deadline_ns);
 	if (!prof_link_up(&tp.link))
 		spool_queue();
+}
+
+void prof_transport_pump(int64_t deadline_ns)
+{
+	if (!tp.count && (!tp.want_link || !deadline_ns))
+		return;
+	prof_writer_call(pump, &deadline_ns);
+	tell_error();
 }
 
 /* The collector answers at once; one that does not is gone, or may be before it has stored it. */
@@ -323,14 +347,20 @@ static void await_acknowledgement(int64_t deadline_ns)
 	}
 }
 
-void prof_transport_finish(int64_t deadline_ns)
+static void finish(void *deadline_ns)
 {
-	prof_transport_pump(deadline_ns);
+	pump(deadline_ns);
 	if (tp.sent == queue_len())
 		await_acknowledgement(prof_mono_ns() + ACK_NS);
 	if (prof_link_up(&tp.link) && tp.count)
 		lose_link();
 	spool_queue();
+}
+
+void prof_transport_finish(int64_t deadline_ns)
+{
+	prof_writer_call(finish, &deadline_ns);
+	tell_error();
 }
 
 bool prof_transport_lost(int64_t *t0_ns, int64_t *t1_ns, uint64_t *frames)

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e waits timeout=240
 """The files of a run: nobody but their owner may write them, whatever the job's umask is, and the job
-sees its own umask."""
+sees its own umask. They take no descriptor that the program counts on, and hold none of its own."""
+import ctypes
 import functools
 import os
 import stat
+import struct
+import subprocess
 
 import gs
 import prof
@@ -62,6 +65,66 @@ def wrapped(mask, file, folder):
         gs.check(run and os.path.exists(os.path.join(run, 'report.html')), 'a report')
 
 
+LOWFD = os.path.join(gs.BUILD, 'workloads', 'lowfd')
+CLOSE_RANGE, UNSHARE = 436, {'x86_64': 272, 'aarch64': 97}.get(os.uname().machine)
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def refuse(*numbers):
+    """In a child, before the program: these system calls answer ENOSYS to it, as on an old kernel."""
+    code = [(0x20, 0, 0, 0), *((0x15, len(numbers) - i, 0, n) for i, n in enumerate(numbers)),
+            (0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, 0x00050026)]
+    text = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *c) for c in code))
+    program = ctypes.create_string_buffer(struct.pack('HxxxxxxP', len(code), ctypes.addressof(text)))
+    if LIBC.prctl(38, 1, 0, 0, 0) or LIBC.prctl(22, 2, program, 0, 0):
+        os._exit(99)
+
+
+def numbers(what, without=(), apart=True, collector=False):
+    """@without: system calls that the kernel does not have; @apart: a table of its own is to be had."""
+    with gs.scratch() as where:
+        path = os.path.join(where, 'socket') if collector else None
+        node = subprocess.Popen([os.path.join(gs.BUILD, 'bin', 'gpustarve-collector'), '--unix', path,
+                                 '--dir', os.path.join(where, 'runs')], env=gs.environment(),
+                                stderr=subprocess.DEVNULL) if collector else None
+        done = gs.command([gs.WITH_GPUSIM, LOWFD, '1' if apart else '0.1'], cwd=where, timeout=120,
+                          env=dict(prof.environment(where, GPUSTARVE_SOCKET=path), GPUSIM_TRUTH=''),
+                          preexec_fn=functools.partial(refuse, *without) if without else None)
+        if node:
+            node.terminate()
+            node.wait(timeout=30)
+        if done.returncode == 99 and without:
+            print(f'{what}: no filters here')
+            return
+        gs.equal(done.returncode, 0, f'{what}: {done.stderr.decode()[-300:]}')
+        wrong, _, rounds = done.stdout.decode().partition(' of ')
+        if apart:
+            gs.equal(done.stderr, b'', f'{what}: stderr')
+            gs.equal(wrong, '0 0 0 0', f'{what}: wrong numbers in {rounds.strip()} rounds')
+        print(f'{what}: {wrong} wrong of {rounds.strip()}', flush=True)
+        found = prof.traces(where, damaged=not apart)
+        gs.check(found and len(found[0].ops) > 1000, f'{what}: operations')
+
+
+def end_of_output():
+    """A reader of what the program writes sees its end when the program closes it."""
+    with gs.scratch() as where:
+        job = JOB.replace('print(oct(mask))', 'os.close(1); time.sleep(2)')
+        p = subprocess.Popen([gs.WITH_GPUSIM, gs.PYTHON, '-c', job], cwd=where,
+                             env=prof.environment(where, WORKLOADS=gs.WORKLOADS),
+                             stdout=subprocess.PIPE, preexec_fn=lambda: refuse(CLOSE_RANGE))
+        p.stdout.read()
+        gs.equal(p.poll(), None, 'the program goes on when its output has ended')
+        gs.equal(p.wait(timeout=60), 0, 'status')
+
+
+cases = [functools.partial(numbers, 'spool'),
+         functools.partial(numbers, 'collector', collector=True),
+         functools.partial(numbers, 'spool, Linux before 5.9', without=[CLOSE_RANGE]), end_of_output]
+if UNSHARE:
+    cases.append(functools.partial(numbers, 'spool, no table of its own', apart=False,
+                                   without=[CLOSE_RANGE, UNSHARE]))
+gs.side_by_side(cases)
 gs.side_by_side([functools.partial(how, *modes) for how in [bare, wrapped]
                  for modes in [(0, 0o644, 0o755), (0o77, 0o600, 0o700)]])
 gs.finish()

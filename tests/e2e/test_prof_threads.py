@@ -33,7 +33,7 @@ def work():
     stream.synchronize()
 found = {}
 end = time.monotonic() + 60
-while done and len(found) < 3 and time.monotonic() < end:
+while done and len(found) < 4 and time.monotonic() < end:
     work()
     time.sleep(0.1)
     for tid in map(int, os.listdir('/proc/self/task')):
@@ -63,7 +63,7 @@ def run(what, cpus=None, check=None):
         if not told['done']:
             print(f'{what}: not allowed here')
             return
-        always = {'gpustarve-flush', 'gpustarve-look', 'gpustarve-send'}
+        always = {'gpustarve-flush', 'gpustarve-look', 'gpustarve-send', 'gpustarve-write'}
         gs.check(always <= set(told['threads']) <= always | {'gpustarve-nvml'},
                  f'{what}: threads {sorted(told["threads"])}')
         for name, t in told['threads'].items():
