@@ -30,6 +30,7 @@
 #include "levels.h"
 #include "log.h"
 #include "notes.h"
+#include "nvtx.h"
 #include "ranges.h"
 #include "sampler.h"
 #include "sender.h"
@@ -130,6 +131,10 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 	const char *out;
 	int kept = errno;
 
+	if (!prof_fork_known()) {
+		prof_nvtx_off();
+		return;
+	}
 	if (prof_env_off(prof_env("GPUSTARVE")))
 		return;
 	find_self();

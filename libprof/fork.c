@@ -5,8 +5,8 @@
  */
 #include "fork.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "clockpoll.h"
 #include "host/shared.h"
@@ -16,10 +16,18 @@
 #include "sampler.h"
 #include "worker.h"
 
+/*
+ * What pthread_atfork calls in glibc, and what only glibc has. Weak: other loaders end every program
+ * at its start over a symbol that they do not find.
+ */
+extern int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void),
+			     void *library) __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden"))); /* the compiler's */
+
 enum owner {
 	OWNER_NONE,
 	OWNER_ME,
-	OWNER_PARENT
+	OWNER_PARENT /* or nobody: never to be armed */
 };
 
 static atomic_int owner;
@@ -59,9 +67,16 @@ static void in_child(void)
 	prof_ranges_dead();
 }
 
+bool prof_fork_known(void)
+{
+	if (!__register_atfork)
+		atomic_store_explicit(&owner, OWNER_PARENT, memory_order_relaxed);
+	return __register_atfork != NULL;
+}
+
 void prof_fork_watch(void)
 {
-	pthread_atfork(before, in_parent, in_child);
+	__register_atfork(before, in_parent, in_child, &__dso_handle);
 }
 
 void prof_fork_own(void)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Included before every source that goes into libprof.so: asks for the versions of symbols that
- * glibc 2.28 has, where newer ones exist. Some moved into libc in 2.34; the ones asked for stand in
- * libpthread and libdl before that, which libprof.so therefore names as NEEDED.
+ * glibc 2.17 has, where newer ones exist; ld.so ends every program that preloads a library which
+ * needs a version that it has not. Some moved into libc in 2.34; the ones asked for stand in
+ * libpthread and libdl before that, which libprof.so therefore names as NEEDED. musl minds no
+ * versions and takes these names for itself; what only glibc has is weak (fork.c).
  */
 #ifndef PROF_GLIBC_H
 #define PROF_GLIBC_H

@@ -318,6 +318,13 @@ static void fill(const struct callback_table *table, int module, const struct sl
 			*slots[s->id] = s->fn;
 }
 
+static bool off;
+
+void prof_nvtx_off(void)
+{
+	off = true;
+}
+
 static void tell_version(const struct version_table *table)
 {
 	if (table && table->size >= sizeof(*table) && table->set_tool_version)
@@ -329,7 +336,7 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
 {
 	const struct callback_table *table;
 
-	if (prof_env_off(prof_env("GPUSTARVE")) || prof_env_off(prof_env("GPUSTARVE_NVTX")))
+	if (off || prof_env_off(prof_env("GPUSTARVE")) || prof_env_off(prof_env("GPUSTARVE_NVTX")))
 		return 1;
 	table = get_table ? get_table(TABLE_CALLBACKS) : NULL;
 	if (!table || table->size < sizeof(*table) || !table->get_module)
