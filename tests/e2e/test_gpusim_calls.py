@@ -209,6 +209,13 @@ print(seen == [(s_.value, 0, 77)])
 flags, n, active, major, minor = UINT(), SIZE(), INT(), INT(), INT()
 drv.cuDeviceComputeCapability(ref(major), ref(minor), 0)
 assert (major.value, minor.value) == (9, 0)
+drv.cuDeviceGetAttribute(ref(major), 33, 0)
+name = c.create_string_buffer(32)
+drv.cuDeviceGetPCIBusId(name, 32, 0)
+assert name.value.decode() == '0000:%02X:00.0' % major.value
+nvml, handle, n_ = c.CDLL('libnvidia-ml.so.1'), P(), UINT(9)
+assert nvml.nvmlInit_v2() == 0 and nvml.nvmlDeviceGetHandleByIndex_v2(0, ref(handle)) == 0
+assert nvml.nvmlDeviceGetGraphicsRunningProcesses_v3(handle, ref(n_), None) == 0 and n_.value == 0
 drv.cuDevicePrimaryCtxSetFlags(0, 4)
 drv.cuDevicePrimaryCtxGetState(0, ref(flags), ref(active))
 assert (flags.value, active.value) == (4, 1)
@@ -252,6 +259,7 @@ assert raw('cuModuleLoad', ref(m), b'add.ptx') == 221
 drv.cuModuleLoadData(ref(m), b'a name\\0')
 assert raw('cuModuleGetGlobal_v2', ref(p), ref(n), m, b'x') == 500
 link = P()
+assert raw('cuIpcGetMemHandle', ref(p), U64(d.malloc(512))) == 801
 assert raw('cuLinkCreate_v2', 0, None, None, ref(link)) == 221
 assert raw('cuTexObjectCreate', ref(p), None, None, None) == 801
 assert raw('cuGraphicsGLRegisterImage', ref(m), 1, 2, 0) == 219

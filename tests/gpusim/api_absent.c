@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api_absent.c - calls for what the model does not have, so that a program which looks up all of
- * its entry points at once finds them: textures, OpenGL, and the linker of device code. They
- * answer as a driver does on a machine that lacks it.
+ * its entry points at once finds them: textures, OpenGL, memory shared between processes, and the
+ * linker of device code. They answer as a driver does on a machine that lacks it.
  */
 #include "driver.h"
 
@@ -53,6 +53,30 @@ int cuLinkDestroy(void *link)
 {
 	(void)link;
 	return absent(SIM_CBID_cuLinkDestroy, SIM_INVALID_HANDLE);
+}
+
+/* ---- memory of another process: each has its own address space and nothing else ---- */
+
+int cuIpcGetMemHandle(struct sim_ipc *handle, uint64_t address)
+{
+	(void)handle;
+	(void)address;
+	return absent(SIM_CBID_cuIpcGetMemHandle, SIM_NOT_SUPPORTED);
+}
+
+int cuIpcOpenMemHandle_v2(uint64_t *address, struct sim_ipc handle, unsigned flags)
+{
+	(void)address;
+	(void)handle;
+	(void)flags;
+	return absent(SIM_CBID_cuIpcOpenMemHandle_v2, SIM_NOT_SUPPORTED);
+}
+SIM_ALIAS(cuIpcOpenMemHandle, cuIpcOpenMemHandle_v2);
+
+int cuIpcCloseMemHandle(uint64_t address)
+{
+	(void)address;
+	return absent(SIM_CBID_cuIpcCloseMemHandle, SIM_INVALID_VALUE);
 }
 
 /* ---- textures: only a kernel could read one ---- */

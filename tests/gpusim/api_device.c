@@ -284,6 +284,8 @@ int cuGetProcAddress(const char *symbol, void **fn, int version, uint64_t flags)
 #define MAJOR 9
 #define MINOR 0
 
+#define PCI_BUS 33 /* the attribute */
+
 /* The frame of a call about a device, which must be one. */
 static int begin(struct sim_call *call, uint32_t cbid, int device)
 {
@@ -359,6 +361,11 @@ int cuDeviceComputeCapability(int *major, int *minor, int device)
 	return sim_call_end(&call, rc);
 }
 
+static int pci_bus(int device)
+{
+	return (int)(sim_config()->unit[sim_state.physical[device]].gpu + 1) * 16;
+}
+
 /* The few attributes that somebody asks for; 0 for the rest. */
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
@@ -383,7 +390,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 	size_t i;
 
 	if (!rc)
-		*value = 0;
+		*value = attribute == PCI_BUS ? pci_bus(device) : 0;
 	for (i = 0; !rc && i < sizeof known / sizeof known[0]; i++)
 		if (known[i].attribute == attribute)
 			*value = known[i].value;
@@ -408,7 +415,6 @@ int cuDeviceGetPCIBusId(char *id, int size, int device)
 	int rc = begin(&call, SIM_CBID_cuDeviceGetPCIBusId, device);
 
 	if (!rc)
-		snprintf(id, (size_t)size, "0000:%02X:00.0",
-			 (sim_config()->unit[sim_state.physical[device]].gpu + 1) * 16);
+		snprintf(id, (size_t)size, "0000:%02X:00.0", (unsigned)pci_bus(device));
 	return sim_call_end(&call, rc);
 }

@@ -95,6 +95,8 @@
 	X(cuCtxPopCurrent_v2, 324)                    \
 	X(cuEventDestroy_v2, 325)                     \
 	X(cuStreamDestroy_v2, 326)                    \
+	X(cuIpcGetMemHandle, 328)                     \
+	X(cuIpcCloseMemHandle, 330)                   \
 	X(cuDeviceGetPCIBusId, 332)                   \
 	X(cuTexObjectCreate, 339)                     \
 	X(cuTexObjectDestroy, 340)                    \
@@ -128,6 +130,7 @@
 	X(cuDevicePrimaryCtxRelease_v2, 544)          \
 	X(cuDevicePrimaryCtxReset_v2, 545)            \
 	X(cuDevicePrimaryCtxSetFlags_v2, 546)         \
+	X(cuIpcOpenMemHandle_v2, 567)                 \
 	X(cuGraphInstantiate_v2, 578)                 \
 	X(cuGraphUpload, 580)                         \
 	X(cuGetProcAddress, 626)                      \

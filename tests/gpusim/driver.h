@@ -31,6 +31,11 @@ struct sim_kernel_node {
 	void **params, **extra;
 };
 
+/* CUipcMemHandle */
+struct sim_ipc {
+	char bytes[64];
+};
+
 /* CUDA_MEMCPY2D */
 struct sim_copy_2d {
 	size_t src_x, src_y;
@@ -204,6 +209,10 @@ SIM_API int cuMemsetD2D16Async(uint64_t dst, size_t pitch, unsigned short value,
 			       size_t height, void *stream);
 SIM_API int cuMemsetD2D32Async(uint64_t dst, size_t pitch, unsigned value, size_t width,
 			       size_t height, void *stream);
+
+SIM_API int cuIpcGetMemHandle(struct sim_ipc *handle, uint64_t address);
+SIM_API int cuIpcOpenMemHandle_v2(uint64_t *address, struct sim_ipc handle, unsigned flags);
+SIM_API int cuIpcCloseMemHandle(uint64_t address);
 
 SIM_API int cuTexObjectCreate(uint64_t *texture, const void *resource, const void *how,
 			      const void *view);

@@ -401,6 +401,13 @@ int nvmlDeviceGetMPSComputeRunningProcesses_v3(struct nvml_device *d, unsigned *
 	return processes_if(sim_config()->mps, d, count, list);
 }
 
+/* None draws. */
+int nvmlDeviceGetGraphicsRunningProcesses_v3(struct nvml_device *d, unsigned *count,
+					     struct nvml_process *list)
+{
+	return processes_if(false, d, count, list);
+}
+
 /* ---- slices ---- */
 
 static int slice_of(const struct nvml_device *d, unsigned index)

@@ -75,6 +75,8 @@ SIM_NVML int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device,
 						     struct nvml_process *list);
 SIM_NVML int nvmlDeviceGetMPSComputeRunningProcesses_v3(struct nvml_device *device, unsigned *count,
 							struct nvml_process *list);
+SIM_NVML int nvmlDeviceGetGraphicsRunningProcesses_v3(struct nvml_device *device, unsigned *count,
+						      struct nvml_process *list);
 SIM_NVML int nvmlDeviceGetMigMode(struct nvml_device *device, unsigned *current, unsigned *pending);
 SIM_NVML int nvmlDeviceIsMigDeviceHandle(struct nvml_device *device, unsigned *is);
 SIM_NVML int nvmlDeviceGetMaxMigDeviceCount(struct nvml_device *device, unsigned *count);
