@@ -43,7 +43,7 @@ class Site(hooked.Site):
         program = os.path.join(self.prefix, 'bin', 'gpustarve')
         os.rename(program, program + '.real')
         self.write(program, PROGRAM.format(gpus=hooked.GPUS.format(
-            gpus=self.gpus, site=self.where, build=gs.BUILD)))
+            gpus=self.gpus, site=self.where, build=gs.plain(gs.BUILD))))
 
     def install(self, slurm, *args):
         site = os.path.join(self.scripts, 'site.conf')

@@ -56,7 +56,7 @@ static void make_torch(const char *from, const char *version_file, const char *t
 	char command[1200];
 
 	t_tempdir(dir, sizeof(dir));
-	snprintf(command, sizeof(command), "mkdir -p %s/torch/lib && cp %s %s/torch/lib/", dir,
+	snprintf(command, sizeof(command), "mkdir -p %s/torch/lib && cp '%s' %s/torch/lib/", dir,
 		 from, dir);
 	REQUIRE(!system(command));
 	if (text)
