@@ -147,7 +147,7 @@ def main():
     os.makedirs(FOLDER, exist_ok=True)
     for case in cases():
         if not case[1]:
-            print(f'{case[0]}: left as it is, its trace is not here')
+            gs.left_out(f'{case[0]}: left as it is, its trace is not here')
             continue
         with gs.scratch() as where:
             text = summary(case, where)

@@ -92,7 +92,7 @@ def check_shells():
         gs.equal(equals, [['json']], 'bash: --format=j')
         answers = completing.in_zsh(lines, where)
         if answers is None:
-            print('no zsh here: its completion is not tried')
+            gs.left_out('no zsh: its completion')
         else:
             judge('zsh', lines, answers, wanted)
     print(f'{len(lines)} lines')

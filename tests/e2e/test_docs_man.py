@@ -56,7 +56,7 @@ def check_page(page):
 
 def check_lint():
     if not shutil.which('mandoc'):
-        print('no mandoc here: the pages are not checked by it')
+        gs.left_out('no mandoc: what it says of the pages')
         return
     done = gs.command(['mandoc', '-Tlint', '-W', 'warning', *pages])
     said = [l for l in done.stdout.decode().splitlines() if not any(h in l for h in HARMLESS)]

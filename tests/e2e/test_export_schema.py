@@ -14,7 +14,7 @@ except ImportError:
 
 agreed, closed = schema.agreed(), schema.close(schema.ours())
 if not agreed:
-    print('no ../shared/schema here: compared with docs/summary.schema.json only')
+    gs.left_out('no ../shared/schema: compared with docs/summary.schema.json only')
 
 with gs.scratch() as where:
     runs = list(exporting.small_imports(where))

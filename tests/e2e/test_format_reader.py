@@ -76,7 +76,7 @@ def decode(where, run, what):
 def imported():
     files = sorted(glob.glob(os.path.join(importing.TRACES, '*.gz')))
     if not files:
-        print('no ../shared/traces here: public traces are left out')
+        print('skipped: no ../shared/traces: public traces')
     files += [os.path.join(importing.DATA, n) for n in ('decimal.json', 'negative.json', 'order.json')]
     for path in files:
         with gs.scratch() as where:

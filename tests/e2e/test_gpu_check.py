@@ -301,7 +301,7 @@ def main():
         shares = sum(check.share(name) for name in names)
         gs.check(shares <= 480, f'half {half}: {shares} s of shares leave the build too little of 540')
     if not os.path.isdir(os.path.join(gs.BUILD, 'gpusim')):
-        print('no simulator in this build: skipped')
+        print('skipped: no simulator in this build')
         return 77
     with tempfile.TemporaryDirectory() as tmp:
         folder = write_parts(tmp)

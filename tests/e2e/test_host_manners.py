@@ -90,7 +90,7 @@ def killed_calls():
     """pidfd_open, pidfd_getfd and all that came later: a service that lists what it allows kills for
     those. The socket's peer is named all the same."""
     if platform.machine() != 'x86_64':
-        print('killed_calls: the numbers are those of x86-64: left out')
+        gs.left_out('killed_calls: the numbers are those of x86-64')
         return
     # 424 and later, but clone3, which is libc's, and close_range.
     numbers = ','.join(map(str, [*range(424, 435), *range(437, 470)]))
@@ -99,7 +99,7 @@ def killed_calls():
             done = prof.run([gs.PYTHON, '-c', FILTER, numbers, gs.PYTHON, '-c', TRAINER], where,
                             preload=preload, WORKLOADS=gs.WORKLOADS)
             if done.returncode == 77:
-                print('killed_calls: no filter can be had: left out')
+                gs.left_out('killed_calls: no filter can be had')
                 return
             if not gs.equal(done.returncode, 0, f'killed_calls {preload}: {done.stderr[-300:]}'):
                 return

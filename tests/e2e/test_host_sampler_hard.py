@@ -38,11 +38,11 @@ def unprivileged():
     """An ordinary user sees all of its own threads; of a process that may not be dumped only the
     states and the stacks, and a note says so."""
     if os.getuid() or not shutil.which('setpriv'):
-        print('unprivileged: not root, or no setpriv: left out')
+        gs.left_out('unprivileged: not root, or no setpriv')
         return
     prefix = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
     if gs.command([*prefix, 'test', '-r', gs.LIBPROF]).returncode:
-        print('unprivileged: the build cannot be read by others: left out')
+        gs.left_out('unprivileged: the build cannot be read by others')
         return
     for undumpable in (False, True):
         with gs.scratch() as where:
@@ -69,7 +69,7 @@ def hidepid():
               'mount -t proc -o hidepid=2 proc /proc && '
               'exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"', 'sh']
     if os.getuid() or gs.command([*prefix, 'test', '-r', gs.LIBPROF]).returncode:
-        print('hidepid: not to be had here: left out')
+        gs.left_out('hidepid: not to be had')
         return
     with gs.scratch() as where:
         os.chmod(where, 0o777)

@@ -72,7 +72,7 @@ def full(size, plain, what, steps, bare, checkpoint):
     with gs.scratch() as where:
         disk, truth = os.path.join(where, 'disk'), os.path.join(where, 'truth.jsonl')
         if not mounted(disk, size):
-            print(f'{name}: skipped: only root may mount a file system')
+            gs.left_out(f'{name}: only root may mount a file system')
             return
         try:
             out = os.path.join(disk, 'runs')

@@ -162,7 +162,7 @@ def main():
         import ref_ledger
         oracle = ref_ledger
     else:
-        print('no ../shared/oracle here: the reference is left out')
+        gs.left_out('no ../shared/oracle: the reference')
     for version in ('13', '12.6', '12.4', '11.8'):
         for what in CASES:
             one(version, what, SMALL)

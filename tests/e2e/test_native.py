@@ -57,7 +57,7 @@ def check_native(of):
 seen = look()
 seen_ready = seen['ready']
 if not seen['ready'] and 'not here' in seen['note']:
-    print(f"libunwind is not here: {seen['note']}")
+    gs.left_out(f"no libunwind: {seen['note']}")
 else:
     gs.equal((seen['ready'], seen['note'], seen['child']), (1, '', 0), 'ready')
     check_native(seen['of'])

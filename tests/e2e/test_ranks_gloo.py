@@ -155,5 +155,5 @@ with two_namespaces() as spaces:
     if spaces:
         two_nodes(spaces)
     else:
-        print('two nodes: skipped: no network namespaces here (they need root and ip)')
+        gs.left_out('two nodes: no network namespaces here (they need root and ip)')
 gs.finish()

@@ -273,7 +273,7 @@ static void test_apart(void)
 	again = open("/dev/null", O_RDONLY);
 	EXPECT_INT(again, fd); /* nothing of it shows in the program's table */
 	if (!apart)
-		printf("     (no table of its own can be had here)\n");
+		printf("skipped: no table of its own can be had here\n");
 }
 
 int main(void)

@@ -83,7 +83,7 @@ static void test_forked(void)
 		exit(T_SKIPPED);
 	}
 	if (!apart)
-		printf("     (no table of its own can be had here)\n");
+		printf("skipped: no table of its own can be had here\n");
 	for (i = 0; i < NUMBERS; i++)
 		REQUIRE(dup2(0, FIRST + i) >= 0);
 	pid = fork();

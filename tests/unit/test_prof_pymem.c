@@ -21,7 +21,7 @@ static bool open_way(struct prof_pymem *m, pid_t pid, enum prof_pymem_way way)
 	int rc = prof_pymem_open(m, pid, way);
 
 	if (rc || m->way != way) {
-		printf("note: no reading %s here\n", prof_pymem_way_name(way));
+		printf("skipped: no reading %s here\n", prof_pymem_way_name(way));
 		prof_pymem_close(m);
 		return false;
 	}
@@ -107,7 +107,7 @@ static void test_apart(void)
 	REQUIRE(!pthread_create(&t, NULL, read_apart, &apart) && !pthread_join(t, NULL));
 	EXPECT(!prof_ownfds());
 	if (!apart)
-		printf("     (no table of its own can be had here)\n");
+		printf("skipped: no table of its own can be had here\n");
 }
 
 static void test_child(void)

@@ -87,7 +87,7 @@ static void test_real(void)
 	if (six >= 0)
 		EXPECT_STR(name_of(six), far[1]);
 	else
-		printf("     (no IPv6 here)\n");
+		printf("skipped: no IPv6 here\n");
 	unlink(here.sun_path);
 	EXPECT_STR(name_of(listens) + 7, here.sun_path); /* kept */
 }
