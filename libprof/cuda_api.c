@@ -331,17 +331,15 @@ static const struct symbol nvml_symbols[] = {
 	NVML_SYMBOL("DeviceGetAttributes_v2", DeviceGetAttributes, false),
 };
 
-int prof_nvml_open(struct prof_nvml *n)
+int prof_nvml_load(struct prof_nvml *n)
 {
-	void *handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-	int (*init)(void) = NULL;
-	void *address;
+	void *handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL), *address;
 
 	if (!handle)
 		return -ENOENT;
 	address = dlsym(handle, "nvmlInit_v2");
-	memcpy(&init, &address, sizeof(address));
-	if (!init || load_symbols(handle, n, nvml_symbols, COUNT(nvml_symbols)))
+	memcpy(&n->Init, &address, sizeof(address));
+	if (!n->Init || load_symbols(handle, n, nvml_symbols, COUNT(nvml_symbols)))
 		return -ENOENT;
-	return init() ? -EIO : 0;
+	return 0;
 }

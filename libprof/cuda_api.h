@@ -3,8 +3,8 @@
  * CUPTI, the CUDA driver and NVML as found at run time: one struct of pointers each. Nothing of
  * NVIDIA is needed to build, and a library that is not there leaves its pointers NULL.
  *
- * prof_cupti_open runs once, on the arming thread; the driver and NVML are opened on the sender
- * thread. Libraries are never closed.
+ * All of it runs once, on the arming thread, which keeps forks away meanwhile (host/gate.h). Libraries
+ * are never closed.
  */
 #ifndef PROF_CUDA_API_H
 #define PROF_CUDA_API_H
@@ -119,6 +119,7 @@ struct nvml_device_attributes {
 };
 
 struct prof_nvml {
+	int (*Init)(void);
 	int (*DeviceGetHandleByUUID)(const char *uuid, void **device);
 	int (*DeviceGetIndex)(void *device, unsigned int *index);
 	int (*DeviceGetMemoryInfo)(void *device, struct nvml_memory *memory);
@@ -133,7 +134,7 @@ struct prof_nvml {
 	int (*DeviceGetAttributes)(void *device, struct nvml_device_attributes *a);
 };
 
-/* Loads and initialises NVML. 0, -ENOENT or -EIO. */
-int prof_nvml_open(struct prof_nvml *n);
+/* Loads NVML and calls nothing of it. 0 or -ENOENT. */
+int prof_nvml_load(struct prof_nvml *n);
 
 #endif

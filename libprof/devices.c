@@ -5,24 +5,37 @@
 #include "devices.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cuda_api.h"
+#include "host/gate.h"
 #include "log.h"
 #include "notes.h"
 
 #define NVML_PROCESSES 64
 
+enum answer { /* of NVML, to the first question */
+	ANSWER_NONE,
+	ANSWER_NO,
+	ANSWER_YES,
+};
+
 static struct {
 	struct prof_cuda cuda;
 	struct prof_nvml nvml;
-	bool cuda_open, nvml_tried, nvml_open;
+	bool cuda_found, nvml_found;
 	struct prof_device device[PROF_DEVICES_MAX];
 	size_t count;
 	uint32_t driver_version;
+
+	struct prof_device asked[PROF_DEVICES_MAX]; /* a copy for the thread that asks ... */
+	atomic_int answer; /* ... until this is there */
+	bool learnt, told_shut; /* the sender's */
+	atomic_bool hushed;
 } dev;
 
 static void uuid_text(const uint8_t u[16], const char *prefix, char out[64])
@@ -61,16 +74,22 @@ static bool uuid_parse(const char *text, uint8_t out[16])
 	return n == 16;
 }
 
-static void open_nvml(void)
+/* ---- NVML ------------------------------------------------------------------------------------- */
+
+static bool enter(void)
 {
-	if (dev.nvml_tried)
-		return;
-	dev.nvml_tried = true;
-	dev.nvml_open = !prof_nvml_open(&dev.nvml);
-	if (!dev.nvml_open)
-		prof_note("NVML is not available: memory, utilisation and other processes are not "
-			  "known");
+	return !atomic_load(&dev.hushed) && prof_gate_nvml_enter();
 }
+
+static int leave(int rc)
+{
+	prof_gate_nvml_leave();
+	return rc;
+}
+
+/* What it answers; -1: it was not asked. */
+#define NVML(name, ...) \
+	(dev.nvml.name && enter() ? leave(dev.nvml.name(__VA_ARGS__)) : -1)
 
 static void *nvml_handle(const struct prof_device *d)
 {
@@ -81,7 +100,7 @@ static void *nvml_handle(const struct prof_device *d)
 
 	for (i = 0; i < 2 && !handle; i++) {
 		uuid_text(d->uuid, prefix[i], text);
-		if (dev.nvml.DeviceGetHandleByUUID(text, &handle))
+		if (NVML(DeviceGetHandleByUUID, text, &handle))
 			handle = NULL;
 	}
 	return handle;
@@ -93,35 +112,101 @@ static void read_mig(struct prof_device *d, void *parent)
 	struct nvml_device_attributes own = { 0 };
 	char name[96] = "", uuid[96] = "", *profile;
 
-	if (dev.nvml.DeviceGetName && !dev.nvml.DeviceGetName(d->nvml, name, sizeof(name))) {
+	if (!NVML(DeviceGetName, d->nvml, name, sizeof(name))) {
 		profile = strstr(name, "MIG ");
 		if (profile)
 			snprintf(d->mig_profile, sizeof(d->mig_profile), "%s", profile + 4);
 	}
-	if (dev.nvml.DeviceGetUUID && !dev.nvml.DeviceGetUUID(parent, uuid, sizeof(uuid)))
+	if (!NVML(DeviceGetUUID, parent, uuid, sizeof(uuid)))
 		uuid_parse(uuid, d->mig_parent);
-	if (dev.nvml.DeviceGetAttributes && !dev.nvml.DeviceGetAttributes(d->nvml, &own)) {
+	if (!NVML(DeviceGetAttributes, d->nvml, &own)) {
 		d->mig_slices = own.compute_instance_slices;
 		d->mig_slices_total = 7; /* of every GPU that has MIG */
 	}
 }
 
-static void read_nvml(struct prof_device *d)
+static void identify(struct prof_device *d)
 {
 	unsigned int index, processes = 0;
 	void *parent = NULL;
+	int rc;
 
 	d->nvml = nvml_handle(d);
 	if (!d->nvml)
 		return;
-	if (dev.nvml.DeviceGetDeviceHandleFromMigDeviceHandle &&
-	    !dev.nvml.DeviceGetDeviceHandleFromMigDeviceHandle(d->nvml, &parent) && parent)
+	if (!NVML(DeviceGetDeviceHandleFromMigDeviceHandle, d->nvml, &parent) && parent)
 		read_mig(d, parent);
-	if (dev.nvml.DeviceGetIndex && !dev.nvml.DeviceGetIndex(parent ? parent : d->nvml, &index))
+	if (!NVML(DeviceGetIndex, parent ? parent : d->nvml, &index))
 		d->nvml_index = (int)index;
-	if (dev.nvml.DeviceGetMPSComputeRunningProcesses &&
-	    dev.nvml.DeviceGetMPSComputeRunningProcesses(d->nvml, &processes, NULL) != 3)
+	rc = NVML(DeviceGetMPSComputeRunningProcesses, d->nvml, &processes, NULL);
+	if (rc >= 0 && rc != 3)
 		d->mps = processes > 0;
+}
+
+void prof_devices_identify(void)
+{
+	int init;
+	size_t i;
+
+	if (atomic_load(&dev.answer))
+		return;
+	init = dev.nvml_found ? NVML(Init) : 1;
+	if (init < 0)
+		return; /* a fork took long: the next time */
+	for (i = 0; i < dev.count && !init; i++)
+		identify(&dev.asked[i]);
+	atomic_store(&dev.answer, init ? ANSWER_NO : ANSWER_YES);
+}
+
+/*
+ * Processes on the device that are not this one, which has worked on it; those of the same run are the
+ * reader's to take off. Pids tell nothing: NVML may count in a namespace around ours.
+ */
+static uint32_t other_processes(void *handle)
+{
+	struct nvml_process list[NVML_PROCESSES];
+	unsigned int count = NVML_PROCESSES;
+
+	if (NVML(DeviceGetComputeRunningProcesses, handle, &count, list))
+		return 0;
+	return count ? count - 1 : 0;
+}
+
+bool prof_devices_facts(uint32_t ordinal, struct prof_device_facts *f)
+{
+	struct nvml_utilization u;
+	struct nvml_memory m;
+	void *handle;
+
+	memset(f, 0, sizeof(*f));
+	if (atomic_load(&dev.answer) != ANSWER_YES || ordinal >= dev.count)
+		return false;
+	handle = dev.asked[ordinal].nvml;
+	if (!handle)
+		return false;
+	if (!NVML(DeviceGetMemoryInfo, handle, &m)) {
+		f->memory_used = m.used;
+		f->memory_total = m.total;
+	}
+	if (!NVML(DeviceGetUtilizationRates, handle, &u)) {
+		f->utilization = u.gpu;
+		f->has_utilization = true;
+	}
+	f->other_processes = other_processes(handle);
+	return !prof_gate_nvml_shut();
+}
+
+void prof_devices_hush(void)
+{
+	atomic_store(&dev.hushed, true);
+}
+
+/* ---- the driver ------------------------------------------------------------------------------- */
+
+void prof_devices_load(void)
+{
+	dev.cuda_found = !prof_cuda_open(&dev.cuda);
+	dev.nvml_found = !prof_nvml_load(&dev.nvml);
 }
 
 static int read_device(struct prof_device *d, int ordinal)
@@ -140,8 +225,6 @@ static int read_device(struct prof_device *d, int ordinal)
 	if (!dev.cuda.DeviceGetPCIBusId ||
 	    dev.cuda.DeviceGetPCIBusId(d->bus_id, sizeof(d->bus_id), handle))
 		d->bus_id[0] = 0;
-	if (dev.nvml_open)
-		read_nvml(d);
 	return 0;
 }
 
@@ -149,26 +232,51 @@ int prof_devices_read(void)
 {
 	int count = 0, i, version;
 
-	if (!dev.cuda_open && prof_cuda_open(&dev.cuda))
+	if (!dev.cuda_found)
 		return -ENOENT;
-	dev.cuda_open = true;
 	if (!dev.cuda.DriverGetVersion(&version))
 		dev.driver_version = (uint32_t)version;
 	if (dev.cuda.DeviceGetCount(&count))
 		return -EAGAIN;
-	open_nvml();
 	for (i = 0; i < count && i < PROF_DEVICES_MAX; i++)
 		if (read_device(&dev.device[i], i))
 			return -EIO;
 	dev.count = (size_t)i;
+	memcpy(dev.asked, dev.device, dev.count * sizeof(dev.device[0]));
 	return 0;
+}
+
+/* Notes are the sender's. */
+static void tell_shut(void)
+{
+	if (dev.told_shut || !prof_gate_nvml_shut())
+		return;
+	dev.told_shut = true;
+	prof_note("a call into NVML took longer than the program's fork could wait: memory, "
+		  "utilisation and other processes are not known from then on");
+}
+
+bool prof_devices_learn(void)
+{
+	enum answer answer = (enum answer)atomic_load(&dev.answer);
+
+	tell_shut();
+	if (dev.learnt || answer == ANSWER_NONE)
+		return false;
+	dev.learnt = true;
+	if (answer == ANSWER_YES)
+		memcpy(dev.device, dev.asked, dev.count * sizeof(dev.device[0]));
+	else
+		prof_note("NVML is not available: memory, utilisation and other processes are not "
+			  "known");
+	return true;
 }
 
 void prof_devices_canary(void)
 {
 	int version;
 
-	if (dev.cuda_open)
+	if (dev.cuda_found)
 		dev.cuda.DriverGetVersion(&version);
 }
 
@@ -181,41 +289,4 @@ size_t prof_devices(const struct prof_device **list)
 uint32_t prof_devices_driver_version(void)
 {
 	return dev.driver_version;
-}
-
-/*
- * Processes on the device that are not this one, which has worked on it; those of the same run are the
- * reader's to take off. Pids tell nothing: NVML may count in a namespace around ours.
- */
-static uint32_t other_processes(void *handle)
-{
-	struct nvml_process list[NVML_PROCESSES];
-	unsigned int count = NVML_PROCESSES;
-
-	if (!dev.nvml.DeviceGetComputeRunningProcesses ||
-	    dev.nvml.DeviceGetComputeRunningProcesses(handle, &count, list))
-		return 0;
-	return count ? count - 1 : 0;
-}
-
-bool prof_devices_facts(uint32_t ordinal, struct prof_device_facts *f)
-{
-	struct nvml_utilization u;
-	struct nvml_memory m;
-	void *handle;
-
-	memset(f, 0, sizeof(*f));
-	handle = ordinal < dev.count ? dev.device[ordinal].nvml : NULL;
-	if (!handle)
-		return false;
-	if (dev.nvml.DeviceGetMemoryInfo && !dev.nvml.DeviceGetMemoryInfo(handle, &m)) {
-		f->memory_used = m.used;
-		f->memory_total = m.total;
-	}
-	if (dev.nvml.DeviceGetUtilizationRates && !dev.nvml.DeviceGetUtilizationRates(handle, &u)) {
-		f->utilization = u.gpu;
-		f->has_utilization = true;
-	}
-	f->other_processes = other_processes(handle);
-	return true;
 }

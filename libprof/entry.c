@@ -22,8 +22,10 @@
 #include "entry.h"
 #include "env.h"
 #include "errtext.h"
+#include "facts.h"
 #include "flusher.h"
 #include "fork.h"
+#include "host/gate.h"
 #include "host/shared.h"
 #include "host/shim.h"
 #include "lend.h"
@@ -215,6 +217,8 @@ static int start_threads(void)
 			      err == -ENOMEM ? "no memory" : "no thread could be started");
 		return -1;
 	}
+	if (prof_facts_start())
+		prof_note("NVML is not asked: no thread could be started");
 	if (!sender.cupti)
 		return 0;
 	err = prof_flusher_start(&cupti, prof_sender_wake, prof_devices_canary);
@@ -263,6 +267,22 @@ static void start_shared(void)
 					: prof_error_text(-err));
 }
 
+/* All that we ever load. False, and why: there is no CUPTI. */
+static bool load_libraries(char *why, size_t size)
+{
+	bool found;
+
+	if (!prof_gate_load_enter()) {
+		snprintf(why, size, "the program forks all the time, and no library may be loaded "
+				    "meanwhile");
+		return false;
+	}
+	found = !prof_cupti_open(&cupti, prof_config()->cupti, why, size);
+	prof_devices_load();
+	prof_gate_load_leave();
+	return found;
+}
+
 /*
  * Threads first, kinds last: whatever fails on the way, nothing of CUPTI's is on that nobody takes. A
  * session of another client may begin meanwhile (lend.h).
@@ -283,7 +303,7 @@ static void arm(void)
 		prof_run_id_make(sender.run_id, sizeof(sender.run_id), (int)sender.process.words,
 				 sender.process.command);
 	sender.armed_ns = prof_now_ns();
-	active = !prof_cupti_open(&cupti, prof_config()->cupti, why, sizeof(why));
+	active = load_libraries(why, sizeof(why));
 	if (!active)
 		prof_note("%s: no GPU record is written", why);
 	prof_clock_settle(active ? cupti.GetTimestamp : NULL);

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "clockpoll.h"
+#include "stream.h"
 #include "thread.h"
 
 struct answer {
@@ -19,8 +20,9 @@ static struct {
 	pthread_mutex_t lock; /* answer; held around no call */
 	struct answer answer[PROF_DEVICES_MAX];
 	atomic_uint asked, answered;
+	_Atomic uint64_t wanted; /* devices, a bit each; for the question under way */
 	_Atomic int64_t cpu_ns;
-	bool started;
+	bool started; /* before the sender */
 } facts = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void ask_device(uint32_t ordinal)
@@ -36,28 +38,71 @@ static void ask_device(uint32_t ordinal)
 
 static void *run(void *unused)
 {
-	const struct prof_device *list;
 	unsigned int seen = 0;
+	uint64_t wanted;
 	uint32_t i;
 
 	prof_thread_begin("gpustarve-nvml");
 	for (;;) {
 		prof_word_reach(&facts.asked, seen + 1, INT64_MAX);
 		seen++;
-		for (i = 0; i < prof_devices(&list); i++)
-			ask_device(i);
+		prof_devices_identify();
+		wanted = atomic_load(&facts.wanted);
+		for (i = 0; i < PROF_DEVICES_MAX; i++)
+			if (wanted >> i & 1)
+				ask_device(i);
 		atomic_store(&facts.cpu_ns, prof_cpu_ns());
 		prof_word_bump(&facts.answered);
 	}
 	return unused;
 }
 
-void prof_facts_ask(void)
+int prof_facts_start(void)
 {
-	if (!facts.started)
-		facts.started = !prof_thread_start(run);
-	if (facts.started && atomic_load(&facts.asked) == atomic_load(&facts.answered))
-		prof_word_bump(&facts.asked);
+	int err = prof_thread_start(run);
+
+	facts.started = !err;
+	return err;
+}
+
+bool prof_facts_answered(void)
+{
+	return atomic_load(&facts.asked) == atomic_load(&facts.answered);
+}
+
+/* A call that hangs is waited for once, elsewhere. */
+static bool ask(uint64_t wanted)
+{
+	if (!facts.started || !prof_facts_answered())
+		return false;
+	atomic_store(&facts.wanted, wanted);
+	prof_word_bump(&facts.asked);
+	return true;
+}
+
+void prof_facts_identify(int64_t deadline_ns)
+{
+	ask(0);
+	if (facts.started)
+		prof_word_reach(&facts.answered, atomic_load(&facts.asked), deadline_ns);
+}
+
+bool prof_facts_ask(void)
+{
+	uint64_t wanted = 0;
+	uint32_t i;
+
+	for (i = 0; i < prof_stream_device_count() && i < PROF_DEVICES_MAX; i++)
+		if (prof_stream_device(i)->ops)
+			wanted |= UINT64_C(1) << i;
+	return ask(wanted);
+}
+
+bool prof_facts_stop(int64_t deadline_ns)
+{
+	prof_devices_hush();
+	return !facts.started ||
+	       prof_word_reach(&facts.answered, atomic_load(&facts.asked), deadline_ns);
 }
 
 bool prof_facts_get(uint32_t ordinal, int64_t since_ns, struct prof_device_facts *f)

@@ -2,7 +2,7 @@
 /*
  * What NVML says of the devices now and then. Its calls can block for seconds (the driver's lock, a
  * GPU that is reset), so a thread of its own makes them: the sender asks, and looks for the answer
- * later. Called by the sender thread, once the devices were read.
+ * later. That thread has the program's table of descriptors, for NVML's are the program's, too.
  */
 #ifndef PROF_FACTS_H
 #define PROF_FACTS_H
@@ -11,11 +11,31 @@
 #include <stdint.h>
 #include "devices.h"
 
-/* Has all devices asked, unless that is still under way. The first call starts the thread. */
-void prof_facts_ask(void);
+/* At arm, on a thread of the program: starts the thread. 0 or -errno: nothing is ever known. */
+int prof_facts_start(void);
+
+/* ---- sender ---- */
+
+/* The devices were read: has NVML identify them. Returns when it has, or at the deadline (monotonic). */
+void prof_facts_identify(int64_t deadline_ns);
+
+/*
+ * Has the devices asked that have had operations. False: the last question is still under way, or there
+ * is no thread.
+ */
+bool prof_facts_ask(void);
+
+/* Is none under way? */
+bool prof_facts_answered(void);
 
 /* The last answer of a device; false if there is none from @since_ns (monotonic) or later. */
 bool prof_facts_get(uint32_t ordinal, int64_t since_ns, struct prof_device_facts *f);
+
+/*
+ * At exit: no call into NVML begins any more. True if none is under way either, at the deadline
+ * (monotonic) at the latest.
+ */
+bool prof_facts_stop(int64_t deadline_ns);
 
 int64_t prof_facts_cpu_ns(void);
 

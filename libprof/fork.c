@@ -9,11 +9,11 @@
 #include <stddef.h>
 
 #include "clockpoll.h"
+#include "host/gate.h"
 #include "host/shared.h"
 #include "host/shim.h"
 #include "lend.h"
 #include "ranges.h"
-#include "sampler.h"
 #include "worker.h"
 
 /*
@@ -32,13 +32,13 @@ enum owner {
 
 static atomic_int owner;
 
-static _Thread_local bool held; /* the gate of looks, by this thread's fork that is under way */
+/* The gates, by this thread's fork that is under way: this may be registered in the midst of it. */
+static _Thread_local bool held;
 
 static void before(void)
 {
-	held = prof_fork_mine() || prof_worker_looks();
-	if (held)
-		prof_sampler_fork_prepare();
+	held = true;
+	prof_gate_fork_prepare();
 	if (prof_fork_mine())
 		prof_ranges_fork_prepare();
 }
@@ -48,7 +48,7 @@ static void in_parent(void)
 	if (prof_fork_mine())
 		prof_ranges_fork_parent();
 	if (held)
-		prof_sampler_fork_parent();
+		prof_gate_fork_parent();
 	held = false;
 }
 
@@ -60,7 +60,7 @@ static void in_child(void)
 	prof_shared_forked();
 	prof_worker_forked();
 	prof_lend_forked();
-	prof_sampler_fork_child();
+	prof_gate_fork_child();
 	if (!prof_fork_mine())
 		return;
 	atomic_store_explicit(&owner, OWNER_PARENT, memory_order_relaxed);

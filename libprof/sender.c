@@ -59,6 +59,8 @@
 #define SEND_NS (100 * MS)
 #define SEND_EXIT_NS (1000 * MS)
 #define SAMPLER_EXIT_NS (200 * MS)
+#define IDENTIFY_NS (200 * MS) /* NVML takes some 20 ms; what comes later stands in a later Hello */
+#define FACTS_EXIT_NS (200 * MS)
 #define LEND_NS (500 * MS) /* for what runs on the devices when CUPTI is lent */
 #define LEND_FLUSH_NS (1000 * MS)
 #define LEND_READINGS 3
@@ -74,7 +76,8 @@ static struct {
 	atomic_uint wake, ended;
 	atomic_bool stopping, alive, woken;
 
-	unsigned int tick, facts_tick; /* the latter: the first at which a device had worked */
+	unsigned int tick, facts_tick; /* the latter: of the next look; 0: no device has worked yet */
+	bool facts_asked; /* and not reported yet */
 	int64_t last_flush_ns; /* begin of the last flush that ended */
 	int64_t drops_ns; /* records of what was launched before were dropped; 0: all that has ended */
 	struct prof_counters count;
@@ -123,10 +126,16 @@ static bool find_devices(void)
 {
 	const struct prof_device *list;
 
-	if (s.devices || s.tick > HELLO_TRIES || prof_devices_read())
+	if (s.devices)
+		return prof_devices_learn();
+	if (s.tick > HELLO_TRIES || prof_devices_read())
 		return false;
 	s.devices = prof_devices(&list);
-	return s.devices > 0;
+	if (!s.devices)
+		return false;
+	prof_facts_identify(prof_mono_ns() + IDENTIFY_NS);
+	prof_devices_learn();
+	return true;
 }
 
 /* ---- flushes ---------------------------------------------------------------------------------- */
@@ -423,12 +432,14 @@ static void write_facts(void)
 		return;
 	if (!s.facts_tick && has_ops())
 		s.facts_tick = s.tick;
-	if (!s.facts_tick)
-		return;
-	if ((s.tick - s.facts_tick) % FACTS_TICKS == 0)
-		prof_facts_ask();
-	if ((s.tick - s.facts_tick) % FACTS_TICKS == 1)
+	if (s.facts_asked && prof_facts_answered()) {
+		s.facts_asked = false;
 		prof_report_facts(prof_mono_ns() - FACTS_FRESH_NS);
+	}
+	if (!s.facts_tick || s.tick < s.facts_tick || !prof_facts_ask())
+		return;
+	s.facts_asked = true;
+	s.facts_tick = s.tick + FACTS_TICKS;
 }
 
 static void write_reports(void)
@@ -550,6 +561,8 @@ static void last_flush(void)
 static void finish(void)
 {
 	prof_sampler_stop(prof_mono_ns() + SAMPLER_EXIT_NS);
+	if (!prof_facts_stop(prof_mono_ns() + FACTS_EXIT_NS))
+		prof_note("a call into NVML was still under way when the program ended");
 	if (s.o->cupti)
 		last_flush();
 	drain_ranges(true);

@@ -1,65 +1,187 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two words, each side writes its own before it reads the other's: one of the two always sees the
- * other. Both accesses are sequentially consistent for that.
+ * other. All accesses are sequentially consistent for that.
+ *
+ * Who has to step back then differs: a look does, before the forks. With loads and NVML the fork
+ * does, and counts itself again when the gate is empty.
  */
 #include "gate.h"
 
 #include <stdatomic.h>
+#include <stdint.h>
 
 #include "clockpoll.h"
 #include "thread.h"
 
-#define LOOK_NS 20000000ll /* a fork waits no longer */
-#define FORK_NS 100000000ll /* a look waits no longer */
+#define MS INT64_C(1000000)
+#define PASS_NS (5 * MS)
 
-static atomic_bool looking;
+struct gate {
+	int64_t fork_ns; /* a fork waits no longer */
+	int64_t enter_ns; /* for forks under way, no longer */
+	bool forks_first;
+	atomic_uint inside; /* threads that are, or want to get in before the next fork */
+	atomic_uint left; /* bumped when one has left */
+	atomic_bool late; /* a fork has waited in vain: the next ones do not, while it is inside */
+};
+
+enum {
+	LOOK,
+	LOAD,
+	NVML,
+	GATES
+};
+
+static struct gate gates[GATES] = {
+	[LOOK] = { .fork_ns = 20 * MS, .enter_ns = 100 * MS, .forks_first = true },
+	[LOAD] = { .fork_ns = 2000 * MS, .enter_ns = 1000 * MS },
+	[NVML] = { .fork_ns = 2000 * MS, .enter_ns = 1000 * MS },
+};
+
 static atomic_uint forks; /* under way */
-static atomic_uint looked,
-	forked; /* bumped when a look that was waited for, or a fork, has ended */
+static atomic_uint waiting; /* those that have stepped back for a load or NVML */
+static atomic_uint forked; /* bumped when one has ended or stepped back */
 
-void prof_gate_leave(void)
+static _Thread_local unsigned char mine; /* gates that this thread is in, a bit each */
+
+/* ---- the threads inside ----------------------------------------------------------------------- */
+
+static void step_out(struct gate *g)
 {
-	atomic_store(&looking, false);
-	if (atomic_load(&forks))
-		prof_word_bump(&looked);
+	if (atomic_fetch_sub(&g->inside, 1) == 1 && g != &gates[NVML])
+		atomic_store(&g->late, false);
+	prof_word_bump(&g->left);
+}
+
+/* Those that waited for the last call need not wait for the next one, too. */
+static void let_pass(void)
+{
+	int64_t deadline = prof_mono_ns() + PASS_NS;
+	unsigned int seen;
+
+	while (seen = atomic_load(&forked),
+	       atomic_load(&waiting) && prof_mono_ns() < deadline)
+		prof_word_wait(&forked, seen, deadline);
+}
+
+static bool enter(unsigned int which)
+{
+	struct gate *g = &gates[which];
+	int64_t deadline = 0;
+	unsigned int seen;
+
+	if (!g->forks_first && atomic_load(&waiting))
+		let_pass();
+	atomic_fetch_add(&g->inside, 1);
+	while (seen = atomic_load(&forked), atomic_load(&forks)) {
+		if (g->forks_first)
+			step_out(g);
+		if (!deadline)
+			deadline = prof_mono_ns() + g->enter_ns;
+		if (prof_mono_ns() >= deadline) {
+			if (!g->forks_first)
+				step_out(g);
+			return false;
+		}
+		prof_word_wait(&forked, seen, deadline);
+		if (g->forks_first)
+			atomic_fetch_add(&g->inside, 1);
+	}
+	mine |= (unsigned char)(1u << which);
+	return true;
+}
+
+/* In a child that was forked inside, too: the gate counts its one thread there. */
+static void leave(unsigned int which)
+{
+	mine &= (unsigned char)~(1u << which);
+	step_out(&gates[which]);
 }
 
 bool prof_gate_enter(void)
 {
+	return enter(LOOK);
+}
+
+void prof_gate_leave(void)
+{
+	leave(LOOK);
+}
+
+bool prof_gate_load_enter(void)
+{
+	return enter(LOAD);
+}
+
+void prof_gate_load_leave(void)
+{
+	leave(LOAD);
+}
+
+bool prof_gate_nvml_enter(void)
+{
+	if (prof_gate_nvml_shut() || !enter(NVML))
+		return false;
+	if (!prof_gate_nvml_shut())
+		return true;
+	leave(NVML);
+	return false;
+}
+
+void prof_gate_nvml_leave(void)
+{
+	leave(NVML);
+}
+
+bool prof_gate_nvml_shut(void)
+{
+	return atomic_load(&gates[NVML].late);
+}
+
+/* ---- forks ------------------------------------------------------------------------------------ */
+
+static bool is_mine(unsigned int which)
+{
+	return mine >> which & 1;
+}
+
+static bool is_empty(unsigned int which)
+{
+	struct gate *g = &gates[which];
+
+	return atomic_load(&g->inside) == is_mine(which) || atomic_load(&g->late);
+}
+
+/* Until it is empty, or for as long as a fork waits. */
+static void await(unsigned int which)
+{
+	struct gate *g = &gates[which];
 	int64_t deadline = 0;
 	unsigned int seen;
 
-	for (;;) {
-		seen = atomic_load(&forked);
-		atomic_store(&looking, true);
-		if (!atomic_load(&forks))
-			return true;
-		prof_gate_leave();
+	while (seen = atomic_load(&g->left), !is_empty(which)) {
 		if (!deadline)
-			deadline = prof_mono_ns() + FORK_NS;
-		else if (prof_mono_ns() >= deadline)
-			return false;
-		prof_word_wait(&forked, seen, deadline);
+			deadline = prof_mono_ns() + g->fork_ns;
+		if (prof_mono_ns() >= deadline) {
+			if (!g->forks_first)
+				atomic_store(&g->late, true);
+			return;
+		}
+		prof_word_wait(&g->left, seen, deadline);
 	}
 }
 
 void prof_gate_fork_prepare(void)
 {
-	int64_t deadline = 0;
-	unsigned int seen;
-
-	atomic_fetch_add(&forks, 1);
-	for (;;) {
-		seen = atomic_load(&looked);
-		if (!atomic_load(&looking))
-			return;
-		if (!deadline)
-			deadline = prof_mono_ns() + LOOK_NS;
-		else if (prof_mono_ns() >= deadline)
-			return;
-		prof_word_wait(&looked, seen, deadline);
+	while (atomic_fetch_add(&forks, 1), !is_empty(LOAD) || !is_empty(NVML)) {
+		atomic_fetch_add(&waiting, 1);
+		prof_gate_fork_parent();
+		await(LOAD);
+		await(NVML);
+		atomic_fetch_sub(&waiting, 1);
 	}
+	await(LOOK);
 }
 
 void prof_gate_fork_parent(void)
@@ -70,6 +192,12 @@ void prof_gate_fork_parent(void)
 
 void prof_gate_fork_child(void)
 {
+	unsigned int i;
+
 	atomic_store_explicit(&forks, 0, memory_order_relaxed);
-	atomic_store_explicit(&looking, false, memory_order_relaxed);
+	atomic_store_explicit(&waiting, 0, memory_order_relaxed);
+	for (i = 0; i < GATES; i++) {
+		atomic_store_explicit(&gates[i].inside, is_mine(i), memory_order_relaxed);
+		atomic_store_explicit(&gates[i].late, false, memory_order_relaxed);
+	}
 }

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps looks and forks apart: a fork in the middle of a look would leave the child with locks that
- * the look held (the loader's, while it unwinds) and with descriptors of ours. Whoever forks waits
- * for the look that is under way, some 50 us; never for long, because the looking thread may in
- * turn wait for a lock that the forking one holds.
+ * Keeps what our threads do apart from the program's forks, for a child gets the memory as it is at
+ * that instant: locks held, lists half made. Three gates:
+ *
+ *   looks   a look would leave the child with descriptors of ours. A fork waits for the look that is
+ *           under way, some 50 us and at most 20 ms; a look waits for forks, and is left out.
+ *   loads   a child that is made while a library is loaded has a loader that is not whole: its next
+ *           dlopen ends it with 127. A fork waits for that, at most 2 s.
+ *   NVML    a child that uses NVML may find one of its locks locked for ever. A fork waits for the
+ *           call that is under way, at most 2 s; once that was in vain NVML is not called again, and
+ *           no fork waits for it again.
+ *
+ * The waits are bounded, because the thread inside may in turn wait for a lock that the forking one
+ * holds. A load or a call of NVML comes before forks that have not begun yet, so that programs that
+ * fork all the time do not keep it out.
  */
 #ifndef PROF_GATE_H
 #define PROF_GATE_H
@@ -14,7 +24,21 @@
 bool prof_gate_enter(void);
 void prof_gate_leave(void);
 
-/* atfork handlers, on any thread. child: opens the gate anew for a looking thread of the child. */
+/*
+ * Around whatever loads a library. Any thread, also one of the program; it may fork inside. False:
+ * forks that had begun did not end within a second; do not load.
+ */
+bool prof_gate_load_enter(void);
+void prof_gate_load_leave(void);
+
+/* Around each call into NVML. False: the same, or NVML is not to be called any more. */
+bool prof_gate_nvml_enter(void);
+void prof_gate_nvml_leave(void);
+
+/* Has a fork waited for NVML in vain? Any thread. */
+bool prof_gate_nvml_shut(void);
+
+/* atfork handlers, on any thread. child: opens the gates anew for threads of the child. */
 void prof_gate_fork_prepare(void);
 void prof_gate_fork_parent(void);
 void prof_gate_fork_child(void);

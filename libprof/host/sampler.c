@@ -362,18 +362,3 @@ int64_t prof_sampler_cpu_ns(void)
 {
 	return atomic_load_explicit(&sm.cpu_ns, memory_order_relaxed);
 }
-
-void prof_sampler_fork_prepare(void)
-{
-	prof_gate_fork_prepare();
-}
-
-void prof_sampler_fork_parent(void)
-{
-	prof_gate_fork_parent();
-}
-
-void prof_sampler_fork_child(void)
-{
-	prof_gate_fork_child();
-}

@@ -27,9 +27,4 @@ void prof_sampler_nudge(void);
 
 int64_t prof_sampler_cpu_ns(void); /* its own CPU time. Any thread */
 
-/* atfork handlers; they keep a fork from falling into the middle of a look. */
-void prof_sampler_fork_prepare(void);
-void prof_sampler_fork_parent(void);
-void prof_sampler_fork_child(void);
-
 #endif

@@ -6,11 +6,14 @@
  */
 #include "nvml.h"
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -28,17 +31,85 @@ struct nvml_device {
 static struct nvml_device gpus[SIM_MAX_DEVICES], slices[SIM_MAX_DEVICES];
 static int inits;
 
-/* GPUSIM_NVML: what a driver does that is not well; "outside" is no illness, see pid_seen. */
-static int be_ill(const char *how)
+static void text_of_uuid(const struct nvml_device *d, char text[41]);
+
+/* ---- the frame around each call ---- */
+
+/* Held during each call: a child that is forked meanwhile finds it locked for ever. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int under_way;
+
+/* GPUSIM_NVML_CALLS: a line for each call. */
+static void write_line(const char *what, const char *uuid)
+{
+	const char *path = getenv("GPUSIM_NVML_CALLS");
+	char line[128];
+	int fd = path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644) : -1, n;
+
+	if (fd < 0)
+		return;
+	n = snprintf(line, sizeof line, "%d %s %s\n", (int)getpid(), what, uuid);
+	if (write(fd, line, (size_t)n) != n)
+		perror("gpusim: GPUSIM_NVML_CALLS");
+	close(fd);
+}
+
+static void hang(void)
 {
 	sigset_t all;
 
-	if (!strcmp(how, "hang")) {
-		sigfillset(&all);
-		sigprocmask(SIG_BLOCK, &all, NULL);
-		for (;;)
-			pause();
-	}
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	for (;;)
+		pause();
+}
+
+static bool begin(const char *what, const struct nvml_device *d)
+{
+	const char *how = getenv("GPUSIM_NVML");
+	struct timespec t = { 0 };
+	char uuid[41] = "-";
+
+	if (d)
+		text_of_uuid(d, uuid);
+	write_line(what, uuid);
+	pthread_mutex_lock(&lock);
+	__atomic_fetch_add(&under_way, 1, __ATOMIC_SEQ_CST);
+	if (how && !strcmp(how, "stuck") && strstr(what, "GetMemoryInfo"))
+		hang();
+	if (!how || strncmp(how, "slow:", 5))
+		return true;
+	t.tv_sec = atol(how + 5) / 1000;
+	t.tv_nsec = atol(how + 5) % 1000 * 1000000;
+	nanosleep(&t, NULL);
+	return true;
+}
+
+static void end(const bool *unused)
+{
+	(void)unused;
+	__atomic_fetch_sub(&under_way, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&lock);
+}
+
+#define CALL(device) \
+	bool in_call __attribute__((cleanup(end), unused)) = begin(__func__, device)
+
+/* The real one frees what its calls work with. */
+__attribute__((destructor)) static void unload(void)
+{
+	if (__atomic_load_n(&under_way, __ATOMIC_SEQ_CST))
+		write_line("destroyed-beside-a-call", "-");
+}
+
+/*
+ * GPUSIM_NVML: what a driver does that is not well; "outside" is no illness, see pid_seen; "slow:MS"
+ * and "stuck" come later, see begin.
+ */
+static int be_ill(const char *how)
+{
+	if (!strcmp(how, "hang"))
+		hang();
 	if (!strcmp(how, "crash"))
 		raise(SIGSEGV);
 	if (!strcmp(how, "exit"))
@@ -50,8 +121,9 @@ int nvmlInit_v2(void)
 {
 	const char *how = getenv("GPUSIM_NVML");
 	uint32_t i;
+	CALL(NULL);
 
-	if (how && strcmp(how, "outside"))
+	if (how && strcmp(how, "outside") && strcmp(how, "stuck") && strncmp(how, "slow:", 5))
 		return be_ill(how);
 	for (i = 0; i < SIM_MAX_DEVICES; i++) {
 		gpus[i] = (struct nvml_device){ i, false };
@@ -135,6 +207,8 @@ int nvmlSystemGetCudaDriverVersion_v2(int *version)
 
 int nvmlDeviceGetCount_v2(unsigned *count)
 {
+	CALL(NULL);
+
 	if (!inits)
 		return NVML_UNINITIALIZED;
 	*count = sim_config()->gpus;
@@ -178,6 +252,7 @@ int nvmlDeviceGetHandleByUUID(const char *uuid, struct nvml_device **device)
 	const struct sim_config *c = sim_config();
 	char text[41];
 	uint32_t i;
+	CALL(NULL);
 
 	if (!inits)
 		return NVML_UNINITIALIZED;
@@ -222,6 +297,7 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *id, struct nvml_device **device
 int nvmlDeviceGetIndex(struct nvml_device *d, unsigned *index)
 {
 	int rc = check(d);
+	CALL(d);
 
 	if (!rc && d->slice)
 		rc = NVML_NOT_SUPPORTED;
@@ -233,6 +309,7 @@ int nvmlDeviceGetIndex(struct nvml_device *d, unsigned *index)
 int nvmlDeviceGetName(struct nvml_device *d, char *text, unsigned size)
 {
 	int rc = check(d);
+	CALL(d);
 
 	if (rc)
 		return rc;
@@ -245,6 +322,7 @@ int nvmlDeviceGetUUID(struct nvml_device *d, char *text, unsigned size)
 {
 	char uuid[41];
 	int rc = check(d);
+	CALL(d);
 
 	if (rc)
 		return rc;
@@ -289,6 +367,7 @@ static void memory_of(const struct nvml_device *d, unsigned long long *used,
 int nvmlDeviceGetMemoryInfo(struct nvml_device *d, struct nvml_memory *m)
 {
 	int rc = check(d);
+	CALL(d);
 
 	if (rc || !sim_shm())
 		return rc ? rc : NVML_NOT_SUPPORTED;
@@ -327,6 +406,7 @@ int nvmlDeviceGetUtilizationRates(struct nvml_device *d, struct nvml_utilization
 {
 	uint32_t i;
 	int rc = check(d);
+	CALL(d);
 
 	if (!rc && (d->slice || !sim_shm() || *sim_config()->unit[d->index].profile))
 		rc = NVML_NOT_SUPPORTED;
@@ -392,12 +472,16 @@ static int processes_if(bool listed, const struct nvml_device *d, unsigned *coun
 int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *d, unsigned *count,
 					    struct nvml_process *list)
 {
+	CALL(d);
+
 	return processes_if(!sim_config()->mps, d, count, list);
 }
 
 int nvmlDeviceGetMPSComputeRunningProcesses_v3(struct nvml_device *d, unsigned *count,
 					       struct nvml_process *list)
 {
+	CALL(d);
+
 	return processes_if(sim_config()->mps, d, count, list);
 }
 
@@ -468,6 +552,7 @@ int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(struct nvml_device *slice,
 						 struct nvml_device **device)
 {
 	int rc = check(slice);
+	CALL(slice);
 
 	if (!rc && !slice->slice)
 		rc = NVML_INVALID_ARGUMENT;
@@ -500,6 +585,7 @@ int nvmlDeviceGetAttributes_v2(struct nvml_device *slice, struct nvml_attributes
 {
 	const struct sim_unit *u;
 	int rc = check(slice);
+	CALL(slice);
 
 	if (!rc && !slice->slice)
 		rc = NVML_NOT_SUPPORTED;
