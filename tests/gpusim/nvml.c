@@ -4,7 +4,7 @@
  * the kernels that were placed, processes with a context, and MIG slices. It reads the shared
  * segment and changes nothing in it.
  */
-#include "nvml.h"
+#include "nvml_device.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,17 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "busy.h"
 #include "clock.h"
 #include "config.h"
 #include "shm.h"
 
-#define WINDOW 20 /* buckets that a utilisation looks back: one second */
-
-/* A GPU, or a slice of one. */
-struct nvml_device {
-	uint32_t index; /* of the GPU, or of the device in sim_config()->unit */
-	bool slice;
-};
+#define WINDOW_NS 1000000000u /* that a utilisation looks back */
 
 static struct nvml_device gpus[SIM_MAX_DEVICES], slices[SIM_MAX_DEVICES];
 static int inits;
@@ -64,7 +59,7 @@ static void hang(void)
 		pause();
 }
 
-static bool begin(const char *what, const struct nvml_device *d)
+bool nvml_call_begin(const char *what, const struct nvml_device *d)
 {
 	const char *how = getenv("GPUSIM_NVML");
 	struct timespec t = { 0 };
@@ -85,15 +80,12 @@ static bool begin(const char *what, const struct nvml_device *d)
 	return true;
 }
 
-static void end(const bool *unused)
+void nvml_call_end(const bool *unused)
 {
 	(void)unused;
 	__atomic_fetch_sub(&under_way, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(&lock);
 }
-
-#define CALL(device) \
-	bool in_call __attribute__((cleanup(end), unused)) = begin(__func__, device)
 
 /* The real one frees what its calls work with. */
 __attribute__((destructor)) static void unload(void)
@@ -103,8 +95,8 @@ __attribute__((destructor)) static void unload(void)
 }
 
 /*
- * GPUSIM_NVML: what a driver does that is not well; "outside" is no illness, see pid_seen; "slow:MS"
- * and "stuck" come later, see begin.
+ * GPUSIM_NVML: what a driver does that is not well; "outside" is no illness, see nvml_pid; "slow:MS"
+ * and "stuck" come later, see nvml_call_begin.
  */
 static int be_ill(const char *how)
 {
@@ -162,6 +154,7 @@ const char *nvmlErrorString(int result)
 		{ NVML_UNINITIALIZED, "Uninitialized" },
 		{ NVML_INVALID_ARGUMENT, "Invalid Argument" },
 		{ NVML_NOT_SUPPORTED, "Not Supported" },
+		{ NVML_NO_PERMISSION, "Insufficient Permissions" },
 		{ NVML_NOT_FOUND, "Not Found" },
 		{ NVML_INSUFFICIENT_SIZE, "Insufficient Size" },
 	};
@@ -173,7 +166,7 @@ const char *nvmlErrorString(int result)
 	return "Unknown Error";
 }
 
-static int check(const struct nvml_device *d)
+int nvml_check(const struct nvml_device *d)
 {
 	if (!inits)
 		return NVML_UNINITIALIZED;
@@ -296,7 +289,7 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *id, struct nvml_device **device
 
 int nvmlDeviceGetIndex(struct nvml_device *d, unsigned *index)
 {
-	int rc = check(d);
+	int rc = nvml_check(d);
 	CALL(d);
 
 	if (!rc && d->slice)
@@ -308,7 +301,7 @@ int nvmlDeviceGetIndex(struct nvml_device *d, unsigned *index)
 
 int nvmlDeviceGetName(struct nvml_device *d, char *text, unsigned size)
 {
-	int rc = check(d);
+	int rc = nvml_check(d);
 	CALL(d);
 
 	if (rc)
@@ -321,7 +314,7 @@ int nvmlDeviceGetName(struct nvml_device *d, char *text, unsigned size)
 int nvmlDeviceGetUUID(struct nvml_device *d, char *text, unsigned size)
 {
 	char uuid[41];
-	int rc = check(d);
+	int rc = nvml_check(d);
 	CALL(d);
 
 	if (rc)
@@ -332,7 +325,7 @@ int nvmlDeviceGetUUID(struct nvml_device *d, char *text, unsigned size)
 
 int nvmlDeviceGetPciInfo_v3(struct nvml_device *d, struct nvml_pci *pci)
 {
-	int rc = check(d);
+	int rc = nvml_check(d);
 
 	if (rc)
 		return rc;
@@ -343,10 +336,21 @@ int nvmlDeviceGetPciInfo_v3(struct nvml_device *d, struct nvml_pci *pci)
 	return NVML_OK;
 }
 
-/* Does the device (in the driver's count) belong to this handle? */
-static bool covers(const struct nvml_device *d, uint32_t device)
+bool nvml_covers(const struct nvml_device *d, uint32_t device)
 {
 	return d->slice ? d->index == device : sim_config()->unit[device].gpu == d->index;
+}
+
+int nvml_unit(const struct nvml_device *d)
+{
+	uint32_t i;
+
+	if (d->slice)
+		return (int)d->index;
+	for (i = 0; i < sim_config()->devices; i++)
+		if (nvml_covers(d, i))
+			return *sim_config()->unit[i].profile ? -1 : (int)i;
+	return -1;
 }
 
 /* ---- what it does ---- */
@@ -360,13 +364,13 @@ static void memory_of(const struct nvml_device *d, unsigned long long *used,
 	*used = 0;
 	*total = d->slice ? c->unit[d->index].memory : c->memory[d->index];
 	for (i = 0; i < c->devices; i++)
-		if (covers(d, i))
+		if (nvml_covers(d, i))
 			*used += sim_shm()->device[i].memory_used;
 }
 
 int nvmlDeviceGetMemoryInfo(struct nvml_device *d, struct nvml_memory *m)
 {
-	int rc = check(d);
+	int rc = nvml_check(d);
 	CALL(d);
 
 	if (rc || !sim_shm())
@@ -378,7 +382,7 @@ int nvmlDeviceGetMemoryInfo(struct nvml_device *d, struct nvml_memory *m)
 
 int nvmlDeviceGetMemoryInfo_v2(struct nvml_device *d, struct nvml_memory_v2 *m)
 {
-	int rc = check(d);
+	int rc = nvml_check(d);
 
 	if (rc || !sim_shm())
 		return rc ? rc : NVML_NOT_SUPPORTED;
@@ -388,24 +392,18 @@ int nvmlDeviceGetMemoryInfo_v2(struct nvml_device *d, struct nvml_memory_v2 *m)
 	return NVML_OK;
 }
 
-/* Kernel time of the last whole buckets; more than all of it only where kernels overlapped. */
+/* Percent of the last second in which kernels ran. */
 static unsigned utilisation(const struct sim_device *d, uint64_t now)
 {
-	uint64_t last = now / SIM_BUCKET_NS, busy = 0, i;
+	uint64_t busy = sim_busy_between(d, now - WINDOW_NS, now, SIM_ANYBODY, NULL);
 
-	for (i = last - WINDOW; i < last; i++) {
-		const struct sim_bucket *b = &d->busy[i % SIM_BUCKETS];
-
-		if (b->index == i)
-			busy += b->busy_ns < SIM_BUCKET_NS ? b->busy_ns : SIM_BUCKET_NS;
-	}
-	return (unsigned)(100 * busy / (WINDOW * (uint64_t)SIM_BUCKET_NS));
+	return (unsigned)(100 * busy / WINDOW_NS);
 }
 
 int nvmlDeviceGetUtilizationRates(struct nvml_device *d, struct nvml_utilization *u)
 {
 	uint32_t i;
-	int rc = check(d);
+	int rc = nvml_check(d);
 	CALL(d);
 
 	if (!rc && (d->slice || !sim_shm() || *sim_config()->unit[d->index].profile))
@@ -414,21 +412,20 @@ int nvmlDeviceGetUtilizationRates(struct nvml_device *d, struct nvml_utilization
 		return rc;
 	u->gpu = u->memory = 0;
 	for (i = 0; i < sim_config()->devices; i++)
-		if (covers(d, i))
+		if (nvml_covers(d, i))
 			u->gpu = utilisation(&sim_shm()->device[i], sim_now());
 	return NVML_OK;
 }
 
-static bool uses(const struct sim_proc *p, const struct nvml_device *d, uint32_t *device)
+bool nvml_uses(const struct sim_proc *p, const struct nvml_device *d, uint32_t *device)
 {
 	for (*device = 0; p->pid && *device < sim_config()->devices; ++*device)
-		if (covers(d, *device) && p->contexts[*device])
+		if (nvml_covers(d, *device) && p->contexts[*device])
 			return true;
 	return false;
 }
 
-/* In a container NVML counts in the namespace around it. */
-static unsigned pid_seen(const struct sim_proc *p)
+unsigned nvml_pid(const struct sim_proc *p)
 {
 	const char *how = getenv("GPUSIM_NVML");
 
@@ -444,10 +441,10 @@ static int processes(const struct nvml_device *d, unsigned *count, struct nvml_p
 	for (i = 0; i < SIM_MAX_PROCS; i++) {
 		const struct sim_proc *p = &sim_shm()->proc[i];
 
-		if (!uses(p, d, &device) || !sim_proc_alive(p))
+		if (!nvml_uses(p, d, &device) || !sim_proc_alive(p))
 			continue;
 		if (list && n < room)
-			list[n] = (struct nvml_process){ pid_seen(p), p->memory[device],
+			list[n] = (struct nvml_process){ nvml_pid(p), p->memory[device],
 							 sim_config()->unit[device].instance, 0 };
 		n++;
 	}
@@ -458,7 +455,7 @@ static int processes(const struct nvml_device *d, unsigned *count, struct nvml_p
 static int processes_if(bool listed, const struct nvml_device *d, unsigned *count,
 			struct nvml_process *list)
 {
-	int rc = check(d);
+	int rc = nvml_check(d);
 
 	if (rc || !count || !sim_shm())
 		return rc ? rc : NVML_INVALID_ARGUMENT;
@@ -507,7 +504,7 @@ static int slice_of(const struct nvml_device *d, unsigned index)
 
 int nvmlDeviceGetMigMode(struct nvml_device *d, unsigned *current, unsigned *pending)
 {
-	int rc = check(d);
+	int rc = nvml_check(d);
 
 	if (!rc && d->slice)
 		rc = NVML_NOT_SUPPORTED;
@@ -518,7 +515,7 @@ int nvmlDeviceGetMigMode(struct nvml_device *d, unsigned *current, unsigned *pen
 
 int nvmlDeviceIsMigDeviceHandle(struct nvml_device *d, unsigned *is)
 {
-	int rc = check(d);
+	int rc = nvml_check(d);
 
 	if (!rc)
 		*is = d->slice;
@@ -527,7 +524,7 @@ int nvmlDeviceIsMigDeviceHandle(struct nvml_device *d, unsigned *is)
 
 int nvmlDeviceGetMaxMigDeviceCount(struct nvml_device *d, unsigned *count)
 {
-	int rc = check(d);
+	int rc = nvml_check(d);
 
 	if (!rc)
 		*count = 7;
@@ -537,7 +534,7 @@ int nvmlDeviceGetMaxMigDeviceCount(struct nvml_device *d, unsigned *count)
 int nvmlDeviceGetMigDeviceHandleByIndex(struct nvml_device *d, unsigned index,
 					struct nvml_device **slice)
 {
-	int rc = check(d), i;
+	int rc = nvml_check(d), i;
 
 	if (rc)
 		return rc;
@@ -551,7 +548,7 @@ int nvmlDeviceGetMigDeviceHandleByIndex(struct nvml_device *d, unsigned index,
 int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(struct nvml_device *slice,
 						 struct nvml_device **device)
 {
-	int rc = check(slice);
+	int rc = nvml_check(slice);
 	CALL(slice);
 
 	if (!rc && !slice->slice)
@@ -563,7 +560,7 @@ int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(struct nvml_device *slice,
 
 int nvmlDeviceGetGpuInstanceId(struct nvml_device *slice, unsigned *id)
 {
-	int rc = check(slice);
+	int rc = nvml_check(slice);
 
 	if (!rc && !slice->slice)
 		rc = NVML_NOT_SUPPORTED;
@@ -584,7 +581,7 @@ int nvmlDeviceGetComputeInstanceId(struct nvml_device *slice, unsigned *id)
 int nvmlDeviceGetAttributes_v2(struct nvml_device *slice, struct nvml_attributes *a)
 {
 	const struct sim_unit *u;
-	int rc = check(slice);
+	int rc = nvml_check(slice);
 	CALL(slice);
 
 	if (!rc && !slice->slice)

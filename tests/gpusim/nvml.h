@@ -14,6 +14,7 @@ enum nvml_result {
 	NVML_UNINITIALIZED = 1,
 	NVML_INVALID_ARGUMENT = 2,
 	NVML_NOT_SUPPORTED = 3,
+	NVML_NO_PERMISSION = 4,
 	NVML_NOT_FOUND = 6,
 	NVML_INSUFFICIENT_SIZE = 7
 };
@@ -51,6 +52,48 @@ struct nvml_pci {
 
 struct nvml_device;
 
+/* nvmlSample_t; the value of a utilisation is the unsigned int of its union. */
+struct nvml_sample {
+	unsigned long long us; /* since the epoch */
+	union {
+		double number;
+		unsigned count;
+		unsigned long long wide;
+	} value;
+};
+
+/* nvmlProcessUtilizationInfo_v1_t and nvmlProcessesUtilizationInfo_v1_t */
+struct nvml_process_use {
+	unsigned long long us;
+	unsigned pid, sm, memory, encoder, decoder, jpeg, ofa;
+};
+
+struct nvml_processes_use {
+	unsigned version, count;
+	unsigned long long last_seen;
+	struct nvml_process_use *list;
+};
+
+/* nvmlGpmSupport_t, nvmlGpmMetric_t, nvmlGpmMetricsGet_t, whose array is as long as the caller's */
+struct nvml_gpm_support {
+	unsigned version, supported;
+};
+
+struct nvml_gpm_sample;
+
+struct nvml_gpm_metric {
+	unsigned id;
+	int result;
+	double value;
+	const char *text[3]; /* short and long name, unit */
+};
+
+struct nvml_gpm_metrics {
+	unsigned version, count;
+	struct nvml_gpm_sample *sample1, *sample2;
+	struct nvml_gpm_metric metric[];
+};
+
 SIM_NVML int nvmlInit_v2(void);
 SIM_NVML int nvmlInit(void);
 SIM_NVML int nvmlInitWithFlags(unsigned flags);
@@ -87,5 +130,20 @@ SIM_NVML int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(struct nvml_device *sl
 SIM_NVML int nvmlDeviceGetGpuInstanceId(struct nvml_device *slice, unsigned *id);
 SIM_NVML int nvmlDeviceGetComputeInstanceId(struct nvml_device *slice, unsigned *id);
 SIM_NVML int nvmlDeviceGetAttributes_v2(struct nvml_device *slice, struct nvml_attributes *a);
+SIM_NVML int nvmlDeviceGetClockInfo(struct nvml_device *device, int type, unsigned *mhz);
+SIM_NVML int nvmlDeviceGetMaxClockInfo(struct nvml_device *device, int type, unsigned *mhz);
+SIM_NVML int nvmlDeviceGetCurrentClocksEventReasons(struct nvml_device *device,
+						    unsigned long long *reasons);
+SIM_NVML int nvmlDeviceGetSamples(struct nvml_device *device, int type, unsigned long long since_us,
+				  int *value_type, unsigned *count, struct nvml_sample *list);
+SIM_NVML int nvmlDeviceGetProcessesUtilizationInfo(struct nvml_device *device,
+						   struct nvml_processes_use *use);
+SIM_NVML int nvmlGpmQueryDeviceSupport(struct nvml_device *device, struct nvml_gpm_support *s);
+SIM_NVML int nvmlGpmSampleAlloc(struct nvml_gpm_sample **sample);
+SIM_NVML int nvmlGpmSampleFree(struct nvml_gpm_sample *sample);
+SIM_NVML int nvmlGpmSampleGet(struct nvml_device *device, struct nvml_gpm_sample *sample);
+SIM_NVML int nvmlGpmMigSampleGet(struct nvml_device *device, unsigned gpu_instance,
+				 struct nvml_gpm_sample *sample);
+SIM_NVML int nvmlGpmMetricsGet(struct nvml_gpm_metrics *metrics);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "place.h"
 
+#include "busy.h"
 #include "clock.h"
 #include "config.h"
 #include "shm.h"
@@ -11,21 +12,6 @@
 #define REAP_NS 1000000 /* a wait for another process longer than this asks if it lives */
 #define REAP_EVERY 100000000 /* but not more often than this */
 #define OPEN_LENGTH ((uint64_t)1 << 62)
-
-static void count_busy(struct sim_device *d, uint64_t start, uint64_t end)
-{
-	while (start < end) {
-		uint64_t index = start / SIM_BUCKET_NS, next = (index + 1) * SIM_BUCKET_NS;
-		struct sim_bucket *b = &d->busy[index % SIM_BUCKETS];
-
-		if (b->index != index) {
-			b->index = index;
-			b->busy_ns = 0;
-		}
-		b->busy_ns += (next < end ? next : end) - start;
-		start = next;
-	}
-}
 
 /* The first slot that can take the kernel earliest, while no other process has the engine. */
 static int fit_compute(const struct sim_device *d, uint64_t ready, uint64_t length, int32_t me,
@@ -63,7 +49,7 @@ static bool place_compute(struct sim_device *d, struct sim_op *op, int32_t me, u
 	op->end = start + op->duration;
 	sim_line_take(&d->slot[slot], now, op->start, op->end, me);
 	sim_line_take(&d->owner, now, op->start, op->end, me);
-	count_busy(d, op->start, op->end);
+	sim_busy_add(d, now, op->start, op->end, me);
 	return true;
 }
 
@@ -153,7 +139,7 @@ void sim_place_close(const struct sim_op *op, int slot)
 	sim_device_lock(d);
 	sim_line_close(&d->slot[slot], op->start, op->end, me);
 	sim_line_take(&d->owner, sim_now(), op->start, op->end, me);
-	count_busy(d, op->start, op->end);
+	sim_busy_add(d, sim_now(), op->start, op->end, me);
 	d->last_end = sim_max(d->last_end, op->end);
 	sim_device_unlock(d);
 }

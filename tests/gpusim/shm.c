@@ -18,7 +18,7 @@
 #include "clock.h"
 
 #define MAGIC 0x6d69737570672e31u /* "1.gpusim" */
-#define VERSION 1
+#define VERSION 2
 
 static struct sim_shm *mapped;
 static int32_t my_slot = -1;
@@ -59,10 +59,15 @@ static void *map_private(void)
 static void *map_file(const char *path)
 {
 	void *p = NULL;
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
 
+	if (fd < 0 && errno == ENOENT)
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return NULL;
+	/* For every user of the machine, as the device files of a GPU are; not all may say so. */
+	if (fchmod(fd, 0666))
+		errno = 0;
 	if (flock(fd, LOCK_EX) || ftruncate(fd, sizeof(struct sim_shm)))
 		goto out;
 	p = mmap(NULL, sizeof(struct sim_shm), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -16,8 +16,8 @@
 
 #define SIM_MAX_PROCS 256
 #define SIM_MAX_MEETINGS 1024
-#define SIM_BUCKETS 128
-#define SIM_BUCKET_NS 50000000u
+#define SIM_BUCKETS 8192
+#define SIM_BUCKET_NS 1000000u
 
 enum sim_engine {
 	SIM_ENGINE_COMPUTE,
@@ -35,9 +35,12 @@ struct sim_proc {
 	uint64_t memory[SIM_MAX_DEVICES];
 };
 
-/* Kernel time per 50 ms, for the utilisation that NVML reports. */
+/* Kernel time per millisecond, from which busy.h answers what NVML and PM sampling ask. */
 struct sim_bucket {
-	uint64_t index, busy_ns;
+	uint64_t index; /* ms since the epoch */
+	uint32_t busy_ns; /* more than a millisecond where kernels overlapped */
+	uint16_t launches; /* kernels that began in it */
+	int16_t owner; /* process slot of the last of them */
 };
 
 struct sim_device {
@@ -48,6 +51,8 @@ struct sim_device {
 	struct sim_line owner; /* which process has the compute engine */
 	struct sim_line slot[SIM_MAX_SLOTS];
 	struct sim_line copy[SIM_ENGINES]; /* by enum sim_engine; [0] is unused */
+	uint64_t busy_past; /* of the buckets that others have taken the place of */
+	uint32_t sampled_mhz; /* what a PM sampling session has set the SM clock to; 0: none */
 	struct sim_bucket busy[SIM_BUCKETS];
 };
 

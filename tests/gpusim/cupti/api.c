@@ -16,6 +16,7 @@
 #include "../trace.h"
 #include "buffers.h"
 #include "calls.h"
+#include "cost.h"
 #include "cupti.h"
 #include "faults.h"
 #include "layout.h"
@@ -58,6 +59,11 @@ static int need_driver(void)
 	}
 	pthread_mutex_unlock(&driver_lock);
 	return driver ? CUPTI_OK : CUPTI_UNKNOWN;
+}
+
+int api_need_driver(void)
+{
+	return need_driver();
 }
 
 /* ---- general ---- */
@@ -278,6 +284,28 @@ int cuptiActivityEnableAllSyncRecords(uint8_t enable)
 }
 #endif
 
+#if SIM_CUPTI_API >= 130000
+int cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t enable)
+{
+	int rc = need_driver();
+
+	if (!rc)
+		rec_config.event_stamps = enable;
+	return rc;
+}
+#endif
+
+/* Tracing by hardware is Blackwell's; nothing of it is modelled. */
+#if SIM_CUPTI_API >= 26
+int cuptiActivityEnableHWTrace(uint8_t enable)
+{
+	int rc = need_driver();
+
+	(void)enable;
+	return rc ? rc : CUPTI_NOT_SUPPORTED;
+}
+#endif
+
 int cuptiActivityEnableLatencyTimestamps(uint8_t enable)
 {
 	int rc = need_driver();
@@ -434,6 +462,7 @@ int cuptiFinalize(void)
 	subscriber = NULL;
 	rec_config.subscribed = false;
 	buf_callbacks(NULL, NULL);
+	cost_forget();
 	return CUPTI_OK;
 }
 

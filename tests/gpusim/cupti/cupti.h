@@ -20,6 +20,8 @@ enum cupti_result {
 	CUPTI_MAX_LIMIT_REACHED = 12,
 	CUPTI_NOT_INITIALIZED = 15,
 	CUPTI_INVALID_KIND = 21,
+	CUPTI_NOT_SUPPORTED = 27,
+	CUPTI_INSUFFICIENT_PRIVILEGES = 35,
 	CUPTI_MULTIPLE_SUBSCRIBERS = 39,
 	CUPTI_UNKNOWN = 999
 };
@@ -50,6 +52,11 @@ SIM_CUPTI int cuptiActivitySetAttribute(int attribute, size_t *size, void *value
 SIM_CUPTI int cuptiActivityGetAttribute(int attribute, size_t *size, void *value);
 SIM_CUPTI int cuptiSetThreadIdType(int type);
 SIM_CUPTI int cuptiGetThreadIdType(int *type);
+SIM_CUPTI int cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t enable);
+SIM_CUPTI int cuptiActivityEnableHWTrace(uint8_t enable);
 SIM_CUPTI int cuptiFinalize(void);
+
+/* CUPTI_OK once the driver is attached (rec_driver), CUPTI_UNKNOWN without one. */
+int api_need_driver(void);
 
 #endif

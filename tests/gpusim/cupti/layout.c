@@ -13,7 +13,7 @@ static const uint32_t sizes[REC_KINDS] = {
 	[REC_DRIVER] = 40,
 	[REC_RUNTIME] = 40,
 	[REC_DEVICE] = SINCE(24, 184, 176),
-	[REC_CONTEXT] = SINCE(23, 32, SINCE(22, 24, 16)),
+	[REC_CONTEXT] = SINCE(130100, 40, SINCE(23, 32, SINCE(22, 24, 16))),
 	[REC_CONCURRENT_KERNEL] = SINCE(130000, 216, SINCE(19, 208, 200)),
 	[REC_NAME] = 32,
 	[REC_MARKER] = 56,
@@ -29,6 +29,11 @@ static const uint32_t sizes[REC_KINDS] = {
 	[REC_DEVICE_GRAPH_TRACE] = SINCE(21, 56, 0),
 	[REC_MEM_DECOMPRESS] = SINCE(26, 64, 0),
 	[REC_CC_ROTATION] = SINCE(26, 32, 0),
+	/* Accepted and never written. No header that has them was at hand: the sizes are guesses. */
+	[REC_GRAPH_HOST_NODE] = SINCE(130100, 72, 0),
+	[REC_CTX_SWITCH] = SINCE(130100, 24, 0),
+	[REC_HOST_LAUNCH] = SINCE(130100, 56, 0),
+	[REC_GREEN_CONTEXT] = SINCE(130200, 32, 0),
 };
 
 uint32_t rec_size(uint32_t kind)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * layout.h - which records this CUPTI version writes. SIM_CUPTI_API is set by the build: 18 is
- * CUDA 11.8, 22 is 12.4, 24 is 12.6, 130001 is 13.0 Update 1. Newer versions only append to the
+ * CUDA 11.8, 22 is 12.4, 24 is 12.6, 130001 is 13.0 Update 1, 130100 is 13.1. Newer versions only append to the
  * structs of older ones, so one set of offsets serves all and the size says where a record ends.
  */
 #ifndef SIM_CUPTI_LAYOUT_H
@@ -36,6 +36,10 @@ enum sim_record_kind {
 	REC_DEVICE_GRAPH_TRACE = 53,
 	REC_MEM_DECOMPRESS = 54,
 	REC_CC_ROTATION = 55,
+	REC_GRAPH_HOST_NODE = 56,
+	REC_CTX_SWITCH = 57,
+	REC_HOST_LAUNCH = 58,
+	REC_GREEN_CONTEXT = 59,
 	REC_KINDS = 64
 };
 

@@ -14,6 +14,7 @@
 #include "../clock.h"
 #include "../config.h"
 #include "buffers.h"
+#include "cost.h"
 #include "faults.h"
 #include "layout.h"
 #include "timebase.h"
@@ -253,6 +254,8 @@ static void *op_record(const struct sim_op *op)
 	enum fault_stamp fault;
 	uint8_t *r;
 
+	if (op->kind == SIM_KERNEL)
+		cost_kernel(rec_config.kind[REC_CONCURRENT_KERNEL] || rec_config.kind[REC_KERNEL]);
 	if (!kind || !rec_config.kind[kind])
 		return NULL;
 	fault = fault_record(op);
@@ -324,8 +327,10 @@ static void event_record(const struct sim_op *where, uint32_t event)
 	put32(r, 8, where->context);
 	put32(r, 12, where->stream);
 	put32(r, 16, event);
-	if (rec_size(REC_CUDA_EVENT) >= 56)
+	if (rec_size(REC_CUDA_EVENT) >= 56) {
 		put32(r, 24, where->device);
+		put64(r, 40, rec_config.event_stamps ? stamp(sim_now()) : 0);
+	}
 	buf_commit(0);
 }
 
