@@ -22,6 +22,7 @@
 #include "entry.h"
 #include "env.h"
 #include "errtext.h"
+#include "exits.h"
 #include "facts.h"
 #include "flusher.h"
 #include "fork.h"
@@ -133,6 +134,7 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 	const char *out;
 	int kept = errno;
 
+	prof_exits_find();
 	if (!prof_fork_known()) {
 		prof_nvtx_off();
 		return;
@@ -172,6 +174,7 @@ static void at_exit(void)
 {
 	if (prof_fork_mine() && sender.process.pid == getpid())
 		prof_sender_stop(prof_mono_ns() + EXIT_NS);
+	prof_exits_yield();
 }
 
 static const char *meaning(int rc)
@@ -320,6 +323,7 @@ static void arm(void)
 	if (!sender.cupti || sender.lent)
 		prof_sender_start(); /* no buffer will ever start it */
 	prof_sender_armed();
+	prof_exits_arm();
 	if (atexit(at_exit))
 		prof_debug("no exit handler: the last second may be missing");
 }

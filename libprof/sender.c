@@ -16,6 +16,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "bufpool.h"
 #include "clockpoll.h"
@@ -61,6 +63,9 @@
 #define SAMPLER_EXIT_NS (200 * MS)
 #define IDENTIFY_NS (200 * MS) /* NVML takes some 20 ms; what comes later stands in a later Hello */
 #define FACTS_EXIT_NS (200 * MS)
+#define LEAVE_SAMPLER_NS (150 * MS) /* left, in a hurry, for what comes after the sampler's end ... */
+#define LEAVE_FLUSH_NS (60 * MS) /* ... after the last flush ... */
+#define LEAVE_SEND_NS (10 * MS) /* ... and after the last bytes */
 #define LEND_NS (500 * MS) /* for what runs on the devices when CUPTI is lent */
 #define LEND_FLUSH_NS (1000 * MS)
 #define LEND_READINGS 3
@@ -75,6 +80,8 @@ static struct {
 	atomic_uint begin; /* what it waits for before it begins: the arm's end, something to send */
 	atomic_uint wake, ended;
 	atomic_bool stopping, alive, woken;
+	atomic_int tid; /* of the thread; 0: it has not come to run yet */
+	_Atomic int64_t leave_ns; /* when the process is gone (monotonic); 0: it waits, within reason */
 
 	unsigned int tick, facts_tick; /* the latter: of the next look; 0: no device has worked yet */
 	bool facts_asked; /* and not reported yet */
@@ -537,10 +544,18 @@ static void open_all(void)
 	s.sized_ns = prof_mono_ns();
 }
 
+/* In @ns, but with @left ns to go before a process is gone that does not wait. */
+static int64_t until(int64_t ns, int64_t left)
+{
+	int64_t leave = atomic_load(&s.leave_ns), deadline = prof_mono_ns() + ns;
+
+	return leave ? earlier(deadline, leave - left) : deadline;
+}
+
 /* What CUPTI does not give back in time is lost, and said to be. */
 static void last_flush(void)
 {
-	int64_t deadline = prof_mono_ns() + FLUSH_EXIT_NS;
+	int64_t deadline = until(FLUSH_EXIT_NS, LEAVE_FLUSH_NS);
 	bool asked = false;
 
 	if (!prof_guard_flushes()) {
@@ -560,8 +575,8 @@ static void last_flush(void)
 
 static void finish(void)
 {
-	prof_sampler_stop(prof_mono_ns() + SAMPLER_EXIT_NS);
-	if (!prof_facts_stop(prof_mono_ns() + FACTS_EXIT_NS))
+	prof_sampler_stop(until(SAMPLER_EXIT_NS, LEAVE_SAMPLER_NS));
+	if (!atomic_load(&s.leave_ns) && !prof_facts_stop(prof_mono_ns() + FACTS_EXIT_NS))
 		prof_note("a call into NVML was still under way when the program ended");
 	if (s.o->cupti)
 		last_flush();
@@ -574,8 +589,8 @@ static void finish(void)
 	prof_loss_write(prof_now_ns());
 	prof_report_clock();
 	s.count.level = prof_guard_level_name();
-	prof_report_bye(&s.count, "exit");
-	prof_transport_finish(prof_mono_ns() + SEND_EXIT_NS);
+	prof_report_bye(&s.count, atomic_load(&s.leave_ns) ? "_exit" : "exit");
+	prof_transport_finish(until(SEND_EXIT_NS, LEAVE_SEND_NS));
 }
 
 static void loop(void)
@@ -603,6 +618,7 @@ static void *run(void *unused)
 {
 	(void)unused;
 	prof_thread_begin("gpustarve-send");
+	atomic_store(&s.tid, (int)syscall(SYS_gettid));
 	prof_word_reach(&s.begin, BEGIN, INT64_MAX);
 	open_all();
 	find_devices();
@@ -640,6 +656,25 @@ void prof_sender_stop(int64_t deadline_ns)
 {
 	if (!atomic_load(&s.alive) || atomic_load(&s.begin) < BEGIN)
 		return;
+	atomic_store(&s.stopping, true);
+	prof_word_bump(&s.wake);
+	prof_word_reach(&s.ended, 1, deadline_ns);
+}
+
+bool prof_sender_there(void)
+{
+	int tid = atomic_load(&s.tid);
+
+	if (!atomic_load(&s.alive) || atomic_load(&s.begin) < BEGIN)
+		return false;
+	return !tid || !syscall(SYS_tgkill, syscall(SYS_getpid), tid, 0);
+}
+
+void prof_sender_leave(int64_t deadline_ns)
+{
+	int64_t none = 0;
+
+	atomic_compare_exchange_strong(&s.leave_ns, &none, deadline_ns);
 	atomic_store(&s.stopping, true);
 	prof_word_bump(&s.wake);
 	prof_word_reach(&s.ended, 1, deadline_ns);

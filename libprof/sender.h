@@ -44,4 +44,12 @@ void prof_sender_wake(void);
 /* At exit: flush, Bye. Returns when it is done or at the deadline (monotonic ns). */
 void prof_sender_stop(int64_t deadline_ns);
 
+/*
+ * The process is about to go whatever comes (exits.h): flush and Bye within less time. Returns when it
+ * is done or at the deadline (monotonic ns). Any thread, async-signal-safe; call it if there is a
+ * sender here, which a process with the same pid in another namespace that shares our memory has not.
+ */
+bool prof_sender_there(void);
+void prof_sender_leave(int64_t deadline_ns);
+
 #endif

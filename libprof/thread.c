@@ -28,6 +28,13 @@ static unsigned long given[MASK_WORDS]; /* CPUs, when the library was loaded; 0:
 static unsigned long chosen[MASK_WORDS]; /* where the first thread moved that left a pinned CPU */
 static atomic_int moved; /* 1: chosen is being written, 2: it is */
 
+static _Thread_local bool ours __attribute__((tls_model("initial-exec")));
+
+bool prof_thread_ours(void)
+{
+	return ours;
+}
+
 int prof_thread_start(void *(*run)(void *))
 {
 	sigset_t all, before;
@@ -116,6 +123,7 @@ static void be_ordinary(void)
 
 void prof_thread_begin(const char *name)
 {
+	ours = true;
 	prctl(PR_SET_NAME, name, 0, 0, 0);
 	be_ordinary();
 	leave_pinned_cpu();

@@ -22,6 +22,9 @@ int prof_thread_start(void *(*run)(void *));
  */
 void prof_thread_begin(const char *name);
 
+/* Is the calling thread one of ours? Async-signal-safe. */
+bool prof_thread_ours(void);
+
 /* In the constructor: remembers on which CPUs the process may run. One system call. */
 void prof_thread_remember(void);
 

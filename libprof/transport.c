@@ -237,9 +237,11 @@ static void spool_queue(void)
 	head = start ? state_before_queue() : 0;
 	err = prof_spool_write(&tp.spool, tp.state.data, head, tp.queue.data + tp.queue_at,
 			       queue_len());
-	tp.error = tp.spool_error = -err;
-	if (err)
+	tp.error = -err;
+	if (err) {
+		tp.spool_error = -err;
 		return;
+	}
 	tp.written += head + queue_len();
 	while (tp.count)
 		pop_front();
@@ -349,9 +351,12 @@ static void await_acknowledgement(int64_t deadline_ns)
 
 static void finish(void *deadline_ns)
 {
+	int64_t last = *(int64_t *)deadline_ns, ack;
+
 	pump(deadline_ns);
+	ack = prof_mono_ns() + ACK_NS;
 	if (tp.sent == queue_len())
-		await_acknowledgement(prof_mono_ns() + ACK_NS);
+		await_acknowledgement(ack < last ? ack : last);
 	if (prof_link_up(&tp.link) && tp.count)
 		lose_link();
 	spool_queue();

@@ -117,8 +117,10 @@ def gpu(name, source, streams=1, **kw):
 
 gpu('plain work', 'work(); print("done"); print("warn", file=sys.stderr); sys.exit(4)', status=4)
 gpu('an exception', 'work(); raise SystemExit("bye")', status=1)
-gpu('os._exit', 'work(); time.sleep(1.2); work(10); print("x", flush=True); os._exit(7)',
-    status=7, bye=False)
+gpu('os._exit', """
+    work(); time.sleep(1.2); work(10); time.sleep(0.2)
+    print("x", flush=True); os._exit(7)
+    """, status=7)
 gpu('abort', 'work(); time.sleep(1.2); print("x", flush=True); os.abort()', status=-6, bye=False)
 gpu('its own signal', 'work(); time.sleep(1.2); os.kill(os.getpid(), signal.SIGTERM)', status=-15,
     bye=False)
@@ -213,7 +215,7 @@ gpu('changes its directory', '''
     ''', relative_out=True)
 gpu('no room for files', '''
     import resource
-    dev = work(); time.sleep(0.6)
+    dev = work(); time.sleep(1.5)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
     work(10, dev=dev); time.sleep(1.1)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3)); print('still there')
