@@ -9,19 +9,40 @@
 #include <string.h>
 
 #include "bufpool.h"
+#include "cbids.h"
 #include "clockpoll.h"
 #include "fork.h"
 #include "names.h"
 #include "record.h"
+#include "wire/event.h"
+
+#define CALLS 2048u /* CUPTI's ids of calls are lower */
 
 static const struct prof_cupti *cupti;
 static struct prof_activity_hooks hooks;
 static atomic_flag started = ATOMIC_FLAG_INIT;
+static uint64_t loads[2][CALLS / 64]; /* calls of the driver, of the runtime, that load or unload code */
+
+static void find_loads(uint64_t *set, uint8_t domain)
+{
+	static const char *const words[] = { "ModuleLoad", "ModuleUnload", "LibraryLoad",
+					     "LibraryUnload" };
+	const struct prof_cbid *list;
+	size_t n, i, k;
+
+	list = prof_cbids(domain, &n);
+	for (i = 0; i < n; i++)
+		for (k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+			if (list[i].cbid < CALLS && strstr(list[i].name, words[k]))
+				set[list[i].cbid / 64] |= 1ull << list[i].cbid % 64;
+}
 
 void prof_activity_init(const struct prof_cupti *c, const struct prof_activity_hooks *h)
 {
 	cupti = c;
 	hooks = *h;
+	find_loads(loads[0], WIRE_DOMAIN_DRIVER);
+	find_loads(loads[1], WIRE_DOMAIN_RUNTIME);
 }
 
 void prof_activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
@@ -89,21 +110,30 @@ bool prof_walk_next(struct prof_walk *w)
 	return true;
 }
 
-/* Replaces the name pointer by its number: the pointer means nothing after this callback. */
-static void number_names(uint8_t *buffer, size_t valid)
+static bool is_load(const uint8_t *record, uint32_t kind)
+{
+	uint32_t call = rec_u32(record, REC_API_CBID);
+
+	return call < CALLS && loads[kind == CUPTI_KIND_RUNTIME][call / 64] >> call % 64 & 1;
+}
+
+void prof_activity_number_names(uint8_t *buffer, size_t valid)
 {
 	struct prof_walk walk = { .data = buffer, .valid = valid };
-	struct prof_names_recent recent;
 	const char *name;
 	uint64_t number;
+	uint32_t kind;
 
-	memset(&recent, 0, sizeof(recent));
 	while (prof_walk_next(&walk)) {
-		if (rec_u32(walk.record, REC_KIND) != CUPTI_KIND_CONCURRENT_KERNEL)
-			continue;
-		memcpy(&name, walk.record + REC_KERNEL_NAME, sizeof(name));
-		number = prof_names_see(&recent, name);
-		memcpy(walk.record + REC_KERNEL_NAME, &number, sizeof(number));
+		kind = rec_u32(walk.record, REC_KIND);
+		if (kind == CUPTI_KIND_CONCURRENT_KERNEL) {
+			memcpy(&name, walk.record + REC_KERNEL_NAME, sizeof(name));
+			number = prof_names_see(name);
+			memcpy(walk.record + REC_KERNEL_NAME, &number, sizeof(number));
+		} else if ((kind == CUPTI_KIND_RUNTIME || kind == CUPTI_KIND_DRIVER) &&
+			   is_load(walk.record, kind)) {
+			prof_names_renew();
+		}
 	}
 }
 
@@ -119,7 +149,7 @@ void prof_activity_complete(void *context, uint32_t stream, uint8_t *buffer, siz
 		return;
 	id = prof_pool_find(buffer, valid);
 	if (id != PROF_POOL_NONE) {
-		number_names(buffer, valid < size ? valid : size);
+		prof_activity_number_names(buffer, valid < size ? valid : size);
 		if (prof_pool_queue(id, valid))
 			hooks.pending();
 	}

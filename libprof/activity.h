@@ -24,6 +24,12 @@ void prof_activity_request(uint8_t **buffer, size_t *size, size_t *max_records);
 void prof_activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 			    size_t valid);
 
+/*
+ * Replaces each kernel's name pointer by its number (names.h): the pointer means nothing after the
+ * callback. After prof_activity_init.
+ */
+void prof_activity_number_names(uint8_t *buffer, size_t valid);
+
 struct prof_walk { /* over the records of one complete buffer */
 	uint8_t *data;
 	size_t valid;

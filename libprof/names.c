@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pointer cache and the hand-over of new names to the sender. The cache and the texts on their way
- * lie in static memory that is only touched as it fills; nothing is allocated in a callback.
+ * Pointers to numbers, texts to numbers, and the hand-over of new texts to the sender. All of it lies in
+ * static memory that is only touched as it fills; nothing is allocated in a callback.
  */
 #include "names.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "clockpoll.h"
+#include "nametext.h"
 
 #define CACHE_SLOTS 16384u /* a power of two */
 #define CACHE_PROBES 16u
+#define TEXT_SLOTS 65536u /* a power of two, a quarter of it always empty */
 #define PENDING_BYTES ((size_t)512 << 10)
+#define NONE UINT32_MAX /* in place of a number: it has none, until it is looked at again */
+#define RENEW_NS 100000000
 
 /* Written under the lock, read without: what belongs to a number is there before the number is. */
 struct slot {
 	const char *_Atomic pointer;
-	atomic_uint_fast64_t hash;
-	_Atomic uint32_t number; /* given out once; 0: the slot is being written */
+	_Atomic uint32_t number; /* 0: the slot is being written */
+	_Atomic uint32_t age; /* names.age when the text was looked at */
+};
+
+struct text { /* by hash, for 64 bits of it are as good as the text; none is ever taken out */
+	uint64_t hash;
+	uint32_t number; /* 0: free */
 };
 
 struct pending { /* in front of each text on its way */
@@ -29,16 +39,19 @@ struct pending { /* in front of each text on its way */
 
 static struct {
 	pthread_mutex_t
-		lock; /* writes to cache; pending, used, last; held around no call but memcpy */
+		lock; /* writes to cache; text, pending, used, last; held around no call but memcpy */
 	struct slot cache[CACHE_SLOTS];
+	struct text text[TEXT_SLOTS];
 	uint8_t space[2][PENDING_BYTES];
 	uint8_t *pending; /* the half that callbacks fill; the sender reads the other one */
 	size_t used;
 	uint32_t last; /* number given out last */
+	_Atomic uint32_t age; /* what is older is looked at again */
+	int64_t renewed_ns; /* by time; sender only */
 	atomic_uint_fast64_t lost;
 	atomic_size_t peak;
-	uint32_t *string; /* by number; sender only */
-	uint32_t room;
+	uint32_t string[PROF_NAMES_MAX + 1]; /* by number; sender only */
+	uint32_t collected; /* highest number in it */
 } names = { .lock = PTHREAD_MUTEX_INITIALIZER, .pending = names.space[0] };
 
 /* 64-bit words multiplied and folded: every byte counts, for names differ in their last one. */
@@ -83,12 +96,8 @@ static uint32_t add_pending(const char *text, size_t length)
 {
 	struct pending head;
 
-	if (length > WIRE_STRING_BYTES_MAX)
-		length = WIRE_STRING_BYTES_MAX;
-	if (sizeof(head) + length > PENDING_BYTES - names.used || names.last == UINT32_MAX) {
-		atomic_fetch_add(&names.lost, 1);
+	if (sizeof(head) + length > PENDING_BYTES - names.used)
 		return 0;
-	}
 	head.number = ++names.last;
 	head.length = (uint32_t)length;
 	memcpy(names.pending + names.used, &head, sizeof(head));
@@ -99,12 +108,39 @@ static uint32_t add_pending(const char *text, size_t length)
 	return head.number;
 }
 
-/* The number of this text at this address, if the slot has it; else 0. */
-static uint32_t number_in(struct slot *s, const char *pointer, uint64_t hash)
+/* NONE: there are as many as there may be; 0: no room now, perhaps later. */
+static uint32_t number_of(const char *text, size_t length)
 {
+	uint64_t hash = hash_of(text, length);
+	uint32_t i = (uint32_t)hash & (TEXT_SLOTS - 1);
+
+	for (; names.text[i].number; i = (i + 1) & (TEXT_SLOTS - 1))
+		if (names.text[i].hash == hash)
+			return names.text[i].number;
+	if (names.last == PROF_NAMES_MAX)
+		return NONE;
+	names.text[i].hash = hash;
+	names.text[i].number = add_pending(text, length);
+	return names.text[i].number;
+}
+
+static void fill_slot(struct slot *s, const char *pointer, uint32_t number, uint32_t age)
+{
+	atomic_store_explicit(&s->number, 0, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&s->pointer, pointer, memory_order_relaxed);
+	atomic_store_explicit(&s->age, age, memory_order_relaxed);
+	atomic_store_explicit(&s->number, number, memory_order_release);
+}
+
+/* Its number, if its text need not be looked at; else 0. */
+static uint32_t remembered(const char *pointer)
+{
+	struct slot *s = find_slot(pointer);
 	uint32_t number = atomic_load_explicit(&s->number, memory_order_acquire);
 	bool same = atomic_load_explicit(&s->pointer, memory_order_relaxed) == pointer &&
-		    atomic_load_explicit(&s->hash, memory_order_relaxed) == hash;
+		    atomic_load_explicit(&s->age, memory_order_relaxed) ==
+			    atomic_load_explicit(&names.age, memory_order_relaxed);
 
 	atomic_thread_fence(memory_order_acquire);
 	if (!same || atomic_load_explicit(&s->number, memory_order_relaxed) != number)
@@ -112,76 +148,50 @@ static uint32_t number_in(struct slot *s, const char *pointer, uint64_t hash)
 	return number;
 }
 
-static void fill_slot(struct slot *s, const char *pointer, uint64_t hash, uint32_t number)
+/* On the program's thread, but rarely: once per pointer and age. */
+static uint32_t look_at(const char *pointer)
 {
-	atomic_store_explicit(&s->number, 0, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-	atomic_store_explicit(&s->pointer, pointer, memory_order_relaxed);
-	atomic_store_explicit(&s->hash, hash, memory_order_relaxed);
-	atomic_store_explicit(&s->number, number, memory_order_release);
-}
-
-static uint32_t add(const char *pointer, size_t length, uint64_t hash)
-{
-	struct slot *s;
-	uint32_t number;
+	uint32_t age = atomic_load(&names.age), number = NONE; /* before the text is read */
+	char text[WIRE_STRING_BYTES_MAX];
+	ssize_t length = prof_nametext_read(pointer, text, sizeof(text));
 
 	pthread_mutex_lock(&names.lock);
-	s = find_slot(pointer);
-	number = number_in(s, pointer, hash);
-	if (!number) {
-		number = add_pending(pointer, length);
-		fill_slot(s, pointer, hash, number);
-	}
+	if (length >= 0)
+		number = number_of(text, (size_t)length);
+	if (number)
+		fill_slot(find_slot(pointer), pointer, number, age);
 	pthread_mutex_unlock(&names.lock);
 	return number;
 }
 
-static uint32_t look_up(const char *pointer)
+uint32_t prof_names_see(const char *pointer)
 {
-	size_t length = strlen(pointer);
-	uint64_t hash = hash_of(pointer, length);
-	uint32_t number = number_in(find_slot(pointer), pointer, hash);
-
-	return number ? number : add(pointer, length, hash);
-}
-
-uint32_t prof_names_see(struct prof_names_recent *recent, const char *pointer)
-{
-	uint32_t i = slot_of(pointer) % PROF_NAMES_RECENT;
+	uint32_t number;
 
 	if (!pointer)
 		return 0;
-	if (recent->pointer[i] != pointer) {
-		recent->pointer[i] = pointer;
-		recent->id[i] = look_up(pointer);
-	}
-	return recent->id[i];
+	number = remembered(pointer);
+	if (!number)
+		number = look_at(pointer);
+	if (number && number != NONE)
+		return number;
+	atomic_fetch_add_explicit(&names.lost, 1, memory_order_relaxed);
+	return 0;
 }
 
-static int make_room(uint32_t number)
+void prof_names_renew(void)
 {
-	uint32_t room = names.room ? names.room : 1024;
-	uint32_t *string;
-
-	while (room <= number)
-		room *= 2;
-	if (room == names.room)
-		return 0;
-	string = realloc(names.string, room * sizeof(*string));
-	if (!string)
-		return -1;
-	memset(string + names.room, 0, (room - names.room) * sizeof(*string));
-	names.string = string;
-	names.room = room;
-	return 0;
+	atomic_fetch_add(&names.age, 1);
 }
 
 static void collect_one(struct wire_strtab *table, const struct pending *head, const uint8_t *text)
 {
-	if (!make_room(head->number))
-		names.string[head->number] =
-			wire_strtab_intern(table, (const char *)text, head->length);
+	uint32_t id = wire_strtab_intern(table, (const char *)text, head->length);
+
+	if (!id && head->length)
+		atomic_fetch_add_explicit(&names.lost, 1, memory_order_relaxed);
+	names.string[head->number] = id;
+	names.collected = head->number;
 }
 
 /* Swaps the halves; returns the one to read. */
@@ -200,6 +210,7 @@ static const uint8_t *take_pending(size_t *used)
 
 void prof_names_collect(struct wire_strtab *table)
 {
+	int64_t now = prof_mono_ns();
 	struct pending head;
 	size_t used, at;
 	const uint8_t *full = take_pending(&used);
@@ -208,11 +219,15 @@ void prof_names_collect(struct wire_strtab *table)
 		memcpy(&head, full + at, sizeof(head));
 		collect_one(table, &head, full + at + sizeof(head));
 	}
+	if (now - names.renewed_ns < RENEW_NS)
+		return;
+	names.renewed_ns = now;
+	prof_names_renew();
 }
 
 uint32_t prof_names_string(uint32_t number)
 {
-	return number < names.room ? names.string[number] : 0;
+	return number <= names.collected ? names.string[number] : 0;
 }
 
 uint64_t prof_names_lost(void)
@@ -222,6 +237,6 @@ uint64_t prof_names_lost(void)
 
 size_t prof_names_bytes(void)
 {
-	return sizeof(names.cache) + 2 * atomic_load(&names.peak) +
-	       names.room * sizeof(*names.string);
+	return sizeof(names.cache) + sizeof(names.text) + 2 * atomic_load(&names.peak) +
+	       names.collected * sizeof(names.string[0]);
 }

@@ -2,10 +2,14 @@
 /*
  * Kernel names. CUPTI owns the text behind a record's name pointer and promises it only until the
  * completion callback returns, so the callback turns each pointer into a number, and the sender turns
- * the number into the trace's string id later.
+ * the number into the trace's string id later. One text has one number, whatever pointers it comes
+ * with.
  *
- * Pointers are looked up in a cache; once per buffer the text behind a pointer is compared with what
- * it was (by a hash of all of it), because a JIT may put another kernel's name at the same address.
+ * A pointer's number is remembered, and its text is not looked at again while nothing can have changed
+ * it. CUPTI gives another kernel's name at the same address after a module was loaded there (a JIT), so
+ * the record of such a call, of which callbacks tell, ends what is remembered; and as not every load
+ * leaves a record, so does time, ten times a second at most. The text may also be gone: a name that
+ * cannot be read costs the name alone.
  */
 #ifndef PROF_NAMES_H
 #define PROF_NAMES_H
@@ -14,15 +18,14 @@
 #include <stdint.h>
 #include "wire/strtab.h"
 
-#define PROF_NAMES_RECENT 64
+#define PROF_NAMES_MAX 49152u /* different texts */
 
-struct prof_names_recent { /* pointers seen in the buffer at hand, on the caller's stack */
-	const char *pointer[PROF_NAMES_RECENT];
-	uint32_t id[PROF_NAMES_RECENT];
-};
+/* The number of the name at @pointer; 0 where it is NULL, cannot be read or finds no room. Any thread;
+ * takes a lock of its own; errno changes. */
+uint32_t prof_names_see(const char *pointer);
 
-/* The number of the name at @pointer (may be NULL: 0). Any thread; takes a lock of its own. */
-uint32_t prof_names_see(struct prof_names_recent *recent, const char *pointer);
+/* A module was loaded or unloaded: from here on each pointer is looked at again. Any thread. */
+void prof_names_renew(void);
 
 /*
  * Sender thread: moves the names that came since the last call into @table; then prof_names_string
@@ -31,7 +34,7 @@ uint32_t prof_names_see(struct prof_names_recent *recent, const char *pointer);
 void prof_names_collect(struct wire_strtab *table);
 uint32_t prof_names_string(uint32_t number);
 
-uint64_t prof_names_lost(void); /* names that found no room; their kernels have no name */
+uint64_t prof_names_lost(void); /* kernels without a name, for want of room or of the name */
 size_t prof_names_bytes(void); /* memory held */
 
 #endif

@@ -196,7 +196,7 @@ void prof_report_bye(const struct prof_counters *c, const char *reason)
 	Wire__Bye msg = WIRE__BYE__INIT;
 
 	if (prof_names_lost())
-		prof_note("new kernel names that found no room: %llu",
+		prof_note("kernels without a name, which could not be read or found no room: %llu",
 			  (unsigned long long)prof_names_lost());
 	fill_pulse(&p, c);
 	prof_stream_stats(&stream);

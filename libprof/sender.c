@@ -479,7 +479,7 @@ static bool lost_names(void)
 	if (told || !prof_names_lost())
 		return false;
 	told = true;
-	prof_note("more new kernel names came at a time than there was room for: some kernels have "
+	prof_note("the names of some kernels could not be read or found no room: these kernels have "
 		  "no name");
 	return true;
 }

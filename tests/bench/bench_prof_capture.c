@@ -400,22 +400,6 @@ static void take_buffers(struct path *p, const struct set *s, uint8_t *data)
 
 /* ---- the real thing ---------------------------------------------------------------------------- */
 
-/* What the callback does to a buffer, on the program's thread. */
-static void number_names(uint8_t *data, size_t valid)
-{
-	struct prof_walk walk = { .data = data, .valid = valid };
-	struct prof_names_recent recent;
-	const char *name;
-
-	memset(&recent, 0, sizeof(recent));
-	while (prof_walk_next(&walk)) {
-		if (rec_u32(walk.record, REC_KIND) != CUPTI_KIND_CONCURRENT_KERNEL)
-			continue;
-		memcpy(&name, walk.record + REC_KERNEL_NAME, sizeof(name));
-		put64(walk.record, REC_KERNEL_NAME, prof_names_see(&recent, name));
-	}
-}
-
 /* Buffers through the pool, drained as they would pile up. */
 static void whole(const struct set *s, int64_t *callback_ns, int64_t *drain_ns)
 {
@@ -436,7 +420,7 @@ static void whole(const struct set *s, int64_t *callback_ns, int64_t *drain_ns)
 			uint32_t id = prof_pool_find(to[k], s->valid[i + k]);
 
 			REQUIRE(id != PROF_POOL_NONE);
-			number_names(to[k], s->valid[i + k]);
+			prof_activity_number_names(to[k], s->valid[i + k]);
 			prof_pool_queue(id, s->valid[i + k]);
 		}
 		*callback_ns += cpu_ns() - t;
@@ -490,7 +474,7 @@ static void one_round(const struct set *s, struct path *p, struct result *r, int
 	whole(s, &callback, &drain);
 	memcpy(data, s->bytes, s->each * s->count);
 	for (i = 0; i < s->count; i++)
-		number_names(data + i * s->each, s->valid[i]);
+		prof_activity_number_names(data + i * s->each, s->valid[i]);
 	prof_translator_window(&p->translator, T0, s->t1);
 	take_buffers(p, s, data);
 	for (k = WIRE_KIND_OP; k < WIRE_KIND_MAX; k++)

@@ -52,6 +52,7 @@ uint64_t sim_kernel_fill(struct sim_op *op, void *function, const unsigned *grid
 
 	op->engine = SIM_ENGINE_COMPUTE;
 	op->name = f->name;
+	op->label = f->label;
 	op->duration = DEFAULT_NS;
 	parameter(params, extra, 0, &op->duration);
 	memcpy(op->grid, grid, sizeof op->grid);

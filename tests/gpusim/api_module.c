@@ -11,13 +11,14 @@
 #include "clock.h"
 #include "config.h"
 #include "driver.h"
+#include "labels.h"
 #include "names.h"
 #include "state.h"
 
 #define IMAGE_HEAD 65536 /* of a file, as much as is judged */
 
 struct sim_module {
-	struct sim_function *functions;
+	struct sim_labels labels;
 };
 
 /*
@@ -117,6 +118,7 @@ static int get_function(void **out, struct sim_module *m, const char *name)
 	if (!f)
 		return SIM_OUT_OF_MEMORY;
 	f->name = sim_name(name);
+	f->label = sim_label(&m->labels, f->name);
 	f->nccl = !strncmp(name, "nccl", 4);
 	f->module = m;
 	*out = f;
@@ -155,5 +157,7 @@ int cuModuleUnload(void *module)
 
 	if (!rc && !module)
 		rc = SIM_INVALID_HANDLE;
+	if (!rc)
+		sim_labels_drop(&((struct sim_module *)module)->labels);
 	return sim_call_end(&call, rc);
 }

@@ -133,6 +133,7 @@ static void node_op(struct sim_op *op, const struct sim_node *node, const struct
 	op->bytes = node->op.bytes;
 	op->value = node->op.value;
 	op->name = node->op.name;
+	op->label = node->op.label;
 	memcpy(op->grid, node->op.grid, sizeof op->grid);
 	memcpy(op->block, node->op.block, sizeof op->block);
 	op->in_graph = true;

@@ -85,6 +85,7 @@ struct sim_ctx {
 
 struct sim_function {
 	const char *name; /* lives as long as the process */
+	const char *label; /* the same, as CUPTI's records point at it (labels.h) */
 	struct sim_module *module;
 	bool nccl;
 };

@@ -77,6 +77,7 @@ struct sim_op {
 	uint64_t bytes;
 	uint32_t value; /* of a memset */
 	const char *name;
+	const char *label; /* of a kernel: where its records' pointer leads */
 	uint32_t grid[3], block[3], shared;
 	uint32_t graph; /* id of the instantiated graph, 0 none */
 	uint64_t node; /* id of the node in it */

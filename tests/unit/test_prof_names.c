@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel names: one id per text, an address that gets another text, many names, no room. */
+/*
+ * Kernel names: one number per text, an address that gets another text or none, more pointers than are
+ * remembered, more texts than there is room for.
+ */
 #include "names.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include "harness.h"
+#include "nametext.h"
 
 static struct wire_strtab *table;
 
-/* As at the beginning of a buffer. */
+/* As after a module was loaded: the text is looked at. */
 static uint32_t see(const char *pointer)
 {
-	struct prof_names_recent recent;
-
-	memset(&recent, 0, sizeof(recent));
-	return prof_names_see(&recent, pointer);
+	prof_names_renew();
+	return prof_names_see(pointer);
 }
 
 static const char *text_of(uint32_t number)
@@ -34,7 +37,7 @@ static void test_ids(void)
 	prof_names_collect(table);
 	EXPECT_STR(text_of(x), "gemm_128x128");
 	EXPECT_STR(text_of(y), "relu");
-	EXPECT_UINT(prof_names_string(z), prof_names_string(x)); /* one text, one string */
+	EXPECT_UINT(z, x); /* one text, one number */
 	EXPECT_UINT(prof_names_string(0), 0);
 	EXPECT_UINT(prof_names_string(1u << 30), 0);
 }
@@ -43,44 +46,94 @@ static void test_ids(void)
 static void test_reuse(void)
 {
 	static char name[64] = "triton_poi_fused_add_0";
-	struct prof_names_recent recent;
 	uint32_t first = see(name), second;
 
 	name[strlen(name) - 1] = '1'; /* they differ in the last character */
+	EXPECT_UINT(prof_names_see(name), first); /* nobody has loaded anything */
 	second = see(name);
-	EXPECT(first != second);
-	memset(&recent, 0, sizeof(recent));
-	EXPECT_UINT(prof_names_see(&recent, name), second);
-	EXPECT_UINT(prof_names_see(&recent, name), second);
+	EXPECT(second && first != second);
+	EXPECT_UINT(prof_names_see(name), second);
 	prof_names_collect(table);
 	EXPECT_STR(text_of(first), "triton_poi_fused_add_0");
 	EXPECT_STR(text_of(second), "triton_poi_fused_add_1");
+	name[strlen(name) - 1] = '0';
+	EXPECT_UINT(see(name), first); /* it comes back */
+}
+
+/* Time ends what is remembered, too: not every load of code leaves a record. */
+static void test_age(void)
+{
+	static char name[64] = "gemv_0";
+	struct timespec nap = { .tv_nsec = 120000000 };
+	uint32_t first = see(name);
+
+	name[5] = '1';
+	nanosleep(&nap, NULL);
+	prof_names_collect(table);
+	EXPECT(prof_names_see(name) != first);
+}
+
+static char *pages(size_t n)
+{
+	char *p = mmap(NULL, n * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	REQUIRE(p != MAP_FAILED);
+	return p;
+}
+
+/* The module is gone, and its names with it: what is known stays known, what is not has no name. */
+static void test_gone(void)
+{
+	char *p = pages(3), *cut = p + 2 * 4096 - 8, *long_one = p + 100;
+	uint64_t before = prof_names_lost();
+	uint32_t known;
+
+	strcpy(p, "softmax");
+	strcpy(p + 16, "layernorm");
+	known = see(p);
+	memset(long_one, 'x', 5000); /* over the end of a page */
+	EXPECT(see(long_one));
+	memset(cut, 'y', 8);
+	REQUIRE(!mprotect(p + 2 * 4096, 4096, PROT_NONE));
+	EXPECT_UINT(see(cut), 0); /* it does not end before its memory does */
+	REQUIRE(!munmap(p, 4096));
+	EXPECT_UINT(see(p + 16), 0);
+	EXPECT_UINT(see(p), 0);
+	EXPECT_UINT(prof_names_see(p), 0);
+	EXPECT_UINT(see((const char *)(uintptr_t)0xdead000), 0);
+	EXPECT_UINT(prof_names_lost() - before, 5);
+	prof_names_collect(table);
+	EXPECT_STR(text_of(known), "softmax");
 }
 
 #define MANY 40000
 
 static char many[MANY][24];
 
+/* More pointers than are remembered: each text keeps its number all the same. */
 static void test_many(void)
 {
-	uint32_t i, number, wrong = 0;
+	static uint32_t first[MANY];
+	uint32_t i, wrong = 0, other = 0;
+	uint64_t before = prof_names_lost();
 	int round;
 
 	for (i = 0; i < MANY; i++)
 		snprintf(many[i], sizeof(many[i]), "kernel_number_%u", i);
-	for (round = 0; round < 2; round++) {
+	for (round = 0; round < 3; round++)
 		for (i = 0; i < MANY; i++) {
-			number = see(many[i]);
-			if (i % 1000 == 0)
-				prof_names_collect(table);
+			uint32_t number = prof_names_see(many[i]);
+
+			other += round && first[i] != number;
+			first[i] = number;
 			if (i % 1000)
 				continue;
+			prof_names_collect(table);
 			wrong += strcmp(text_of(number), many[i]) != 0;
 		}
-		prof_names_collect(table);
-	}
 	EXPECT_UINT(wrong, 0);
-	EXPECT_UINT(prof_names_lost(), 0);
+	EXPECT_UINT(other, 0);
+	EXPECT_UINT(prof_names_lost() - before, 0);
 	EXPECT(prof_names_bytes() < 4 << 20);
 }
 
@@ -101,6 +154,50 @@ static void test_no_room(void)
 	prof_names_collect(table);
 	EXPECT(see(huge[299])); /* found its room the next time */
 	prof_names_collect(table);
+}
+
+/* More texts than there may be: counted, and memory does not grow. */
+static void test_full(void)
+{
+	static char name[24];
+	uint64_t before = prof_names_lost();
+	uint32_t i, zero = 0, highest = 0;
+	size_t bytes;
+
+	for (i = 0; i < PROF_NAMES_MAX; i++) {
+		uint32_t number;
+
+		snprintf(name, sizeof(name), "jit_%u", i);
+		number = see(name);
+		zero += !number;
+		highest = number > highest ? number : highest;
+		if (i % 1000 == 0)
+			prof_names_collect(table);
+	}
+	prof_names_collect(table);
+	bytes = prof_names_bytes();
+	EXPECT_UINT(highest, PROF_NAMES_MAX);
+	EXPECT(zero > MANY / 2);
+	EXPECT_UINT(prof_names_lost() - before, zero);
+	EXPECT(see(many[7])); /* what has its number keeps it */
+	snprintf(name, sizeof(name), "one more");
+	EXPECT_UINT(see(name), 0);
+	EXPECT_UINT(prof_names_bytes(), bytes);
+	EXPECT(bytes < 4 << 20);
+}
+
+/* Where the kernel forbids to read by name: as before, with pages that are there or not. */
+static void test_forbidden(void)
+{
+	char *p = pages(2);
+
+	prof_nametext_forbid();
+	strcpy(p + 4090, many[8]);
+	EXPECT_UINT(see(p + 4090), see(many[8]));
+	REQUIRE(!munmap(p + 4096, 4096));
+	EXPECT_UINT(see(p + 4090), 0);
+	REQUIRE(!munmap(p, 4096));
+	EXPECT_UINT(see(p), 0);
 }
 
 static void *host(void *wrong)
@@ -135,5 +232,6 @@ int main(void)
 {
 	table = wire_strtab_new();
 	REQUIRE(table);
-	return RUN(test_ids, test_reuse, test_many, test_no_room, test_threads);
+	return RUN(test_ids, test_reuse, test_age, test_gone, test_many, test_no_room, test_threads,
+		   test_full, test_forbidden);
 }

@@ -60,8 +60,7 @@ static void put64(int at, uint64_t v)
 
 static uint32_t number_of(const char *name)
 {
-	struct prof_names_recent recent = { .pointer = { NULL } };
-	uint32_t n = prof_names_see(&recent, name);
+	uint32_t n = prof_names_see(name);
 
 	prof_names_collect(names);
 	return n;

@@ -143,7 +143,7 @@ static void kernel(uint8_t *r, const struct sim_op *op)
 	put32(r, 80, op->shared);
 	put32(r, 92, op->correlation);
 	put64(r, 96, op->call);
-	put64(r, 104, (uint64_t)(uintptr_t)op->name);
+	put64(r, 104, (uint64_t)(uintptr_t)op->label);
 	if (rec_config.latency) {
 		put64(r, 120, timebase_stamp(op->call_start));
 		put64(r, 128, timebase_stamp(op->call_start));

@@ -87,7 +87,7 @@ static struct sim_op some_op(enum sim_kind kind)
 	op.start = 1000001;
 	op.end = 2000002;
 	op.bytes = 123456;
-	op.name = "layout_kernel";
+	op.name = op.label = "layout_kernel";
 	op.graph = 9;
 	op.node = 0x900000002;
 	return op;
