@@ -220,16 +220,14 @@ static int start_threads(void)
 			      err == -ENOMEM ? "no memory" : "no thread could be started");
 		return -1;
 	}
-	if (prof_facts_start())
-		prof_note("NVML is not asked: no thread could be started");
-	if (!sender.cupti)
-		return 0;
-	err = prof_flusher_start(&cupti, prof_sender_wake, prof_devices_canary);
+	err = sender.cupti ? prof_flusher_start(&cupti, prof_sender_wake, prof_devices_canary) : 0;
 	if (err) {
 		prof_note("CUPTI was not started: no second thread could be started (%s)",
 			  prof_error_text(-err));
 		sender.cupti = NULL;
 	}
+	if (prof_facts_start())
+		prof_note("NVML is not asked: no thread could be started");
 	return 0;
 }
 
