@@ -55,7 +55,7 @@
 #define CLOCK_TICKS 20
 #define FACTS_TICKS 20
 #define FACTS_FRESH_NS (5000 * MS)
-#define HELLO_TRIES 240 /* ticks in which devices are asked for */
+#define HELLO_TRIES 240 /* as often are devices asked for */
 #define FLUSH_PATIENCE_NS (50 * MS) /* a flush takes 0.2 ms, or as long as a kernel runs */
 #define FLUSH_EXIT_NS (2000 * MS)
 #define SEND_NS (100 * MS)
@@ -83,6 +83,7 @@ static struct {
 	atomic_int tid; /* of the thread; 0: it has not come to run yet */
 	_Atomic int64_t leave_ns; /* when the process is gone (monotonic); 0: it waits, within reason */
 
+	unsigned int tries; /* to find devices */
 	unsigned int tick, facts_tick; /* the latter: of the next look; 0: no device has worked yet */
 	bool facts_asked; /* and not reported yet */
 	int64_t last_flush_ns; /* begin of the last flush that ended */
@@ -128,14 +129,21 @@ static void write_hello(void)
 	s.hello_written = true;
 }
 
-/* The driver names its devices only when cuInit has returned, so they may come with a later Hello. */
+/*
+ * The driver names its devices only when cuInit has returned, so they may come with a later Hello. One
+ * of the calls is the canary, which CUPTI records: not while another client is about to have its
+ * buffers, and would find one of ours among them.
+ */
 static bool find_devices(void)
 {
 	const struct prof_device *list;
 
 	if (s.devices)
 		return prof_devices_learn();
-	if (s.tick > HELLO_TRIES || prof_devices_read())
+	if (s.tries > HELLO_TRIES || (s.o->cupti && !prof_guard_flushes()))
+		return false;
+	s.tries++;
+	if (prof_devices_read())
 		return false;
 	s.devices = prof_devices(&list);
 	if (!s.devices)
