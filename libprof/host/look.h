@@ -47,7 +47,8 @@ void prof_target_close(struct prof_target *t);
 
 /*
  * Now and then, where allocating is allowed: looks for Python while it was not found, reads what
- * is mounted, loads libunwind if @native. True while the process has, or may still get, Python.
+ * is mounted, and makes ready to unwind if @native. True while the process has, or may still get,
+ * Python.
  */
 bool prof_target_settle(struct prof_target *t, bool native);
 

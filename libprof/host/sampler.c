@@ -213,7 +213,7 @@ static void census(int64_t period_ns)
 static void settle(int64_t now_ns)
 {
 	sm.settle_ns = now_ns + SETTLE_NS;
-	if (prof_gate_enter()) { /* the loader's lock must not be held in a forked child */
+	if (prof_gate_enter()) {
 		prof_native_ready();
 		prof_gate_leave();
 	}

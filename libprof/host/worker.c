@@ -120,7 +120,6 @@ static void look_at_others(int64_t now_ns)
 
 /* ---- turns ------------------------------------------------------------------------------------ */
 
-/* libunwind is loaded under the gate: the loader's lock must not be held in a forked child. */
 static void settle(int64_t now_ns)
 {
 	w.settle_ns = now_ns + SETTLE_NS;
@@ -133,7 +132,7 @@ static void settle(int64_t now_ns)
 		prof_throttle_find(&w.throttle, prof_target_mounts(w.self));
 	if (w.settled++)
 		return;
-	w.window_cpu_ns = prof_cpu_ns(); /* finding Python and loading libunwind happen once */
+	w.window_cpu_ns = prof_cpu_ns(); /* finding Python and the modules happens once */
 	w.awake_ns = 0;
 }
 

@@ -13,8 +13,8 @@ import prof
 
 STORM = os.path.join(gs.BUILD, 'workloads', 'forkstorm')
 SLOW = os.path.join(gs.BUILD, 'gpusim', 'gpusim-slowload.so')
-# What libprof loads.
-OURS = 'libnvidia-ml:libcupti'
+# What libprof loads, or has loaded.
+OURS = 'libnvidia-ml:libcupti:libunwind:liblzma'
 PATIENCE_MS = 2000  # of a fork, at most
 
 

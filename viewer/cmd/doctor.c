@@ -257,11 +257,6 @@ static void check_sampling(void)
 		    "bytes read and page-cache hits stay unknown");
 	if (p.seccomp == 2)
 		good("seccomp", "a filter is on; what it refuses shows above");
-	if (p.unwinder[0])
-		good("libunwind", p.unwinder);
-	else
-		absent("libunwind", "not found",
-		       "no native frames below Python: install libunwind8");
 	snprintf(text, sizeof(text), "%d%s%s", p.cores, p.quota[0] ? ", cgroup quota " : "",
 		 p.quota);
 	good("CPU cores", text);

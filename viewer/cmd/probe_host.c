@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probe_host.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -16,8 +15,6 @@
 #define PYTHON_OLDEST 8 /* 3.8 */
 #define PYTHON_NEWEST 14
 #define PATIENCE_S 10
-
-static const char *const unwinders[] = { "libunwind-x86_64.so.8", "libunwind-x86_64.so" };
 
 /* Reads a word of @pid that lies where ours does. */
 static int read_memory(pid_t pid)
@@ -93,18 +90,6 @@ static int seccomp_mode(void)
 	if (f)
 		fclose(f);
 	return mode;
-}
-
-static void probe_unwinder(struct view_host_probe *p)
-{
-	for (size_t i = 0; i < sizeof(unwinders) / sizeof(unwinders[0]); i++) {
-		void *handle = dlopen(unwinders[i], RTLD_NOW | RTLD_LOCAL);
-		if (!handle)
-			continue;
-		dlclose(handle);
-		snprintf(p->unwinder, sizeof(p->unwinder), "%s", unwinders[i]);
-		return;
-	}
 }
 
 static void probe_cpus(struct view_host_probe *p)
@@ -216,7 +201,6 @@ void view_probe_host(struct view_host_probe *p)
 	p->schedstat = readable("/proc/self/schedstat");
 	p->io = readable("/proc/self/io");
 	p->seccomp = seccomp_mode();
-	probe_unwinder(p);
 	probe_cpus(p);
 	probe_pythons(p);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What libprof's sampler will be allowed to see on this machine: memory of a process, of its
- * children, what the kernel tells of threads, an unwinder, the Pythons of PATH. Asks by trying;
+ * children, what the kernel tells of threads, the Pythons of PATH. Asks by trying;
  * changes nothing. For `gpustarve doctor`; one thread.
  */
 #ifndef VIEW_PROBE_HOST_H
@@ -25,7 +25,6 @@ struct view_host_probe {
 	int syscall; /* /proc/self/task/TID/syscall of another thread's kind: 0 or an errno */
 	int schedstat, io; /* /proc/self/schedstat, /proc/self/io: 0 or an errno */
 	int seccomp; /* mode of this process: 0 none, 1 strict, 2 filter; -1: not told */
-	char unwinder[64]; /* the library; "": none */
 	int cores; /* that this process may use */
 	char quota[64]; /* its cgroup's CPU quota as the kernel writes it; "": none known */
 	struct view_probed_python python[VIEW_PYTHONS];

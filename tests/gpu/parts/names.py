@@ -181,13 +181,13 @@ def ask_catalogue(r, out):
 
 def ask_doctor(r, text, rc):
     rows = {what: doctor_line(text, what) for what in ('libcuda.so.1', 'GPU', 'libcupti', 'record sizes',
-                                                       'libnvidia-ml.so.1', 'libunwind')}
+                                                       'libnvidia-ml.so.1')}
     states = re.findall(r'^ +(missing|BROKEN) +(\S.*?)  ', text, re.M)
     words = '; '.join(f'{what} {said}' if state == 'ok' else f'{what} {state or "not told"}'
-                      for what, (state, said) in rows.items() if what != 'libunwind')
+                      for what, (state, said) in rows.items())
     words = re.sub(r'/\S*/', '', words)
     words += '; missing: ' + (', '.join(w for s, w in states if s == 'missing') or 'nothing')
-    needed = all(rows[w][0] == 'ok' for w in rows if w != 'libunwind')
+    needed = all(rows[w][0] == 'ok' for w in rows)
     r.put('names', 'doctor', words, rc == 0 and needed and not any(s == 'BROKEN' for s, _ in states),
           doctor=text)
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Unwinds one frame by a module's tables (.eh_frame_hdr and .eh_frame) on x86-64. The tables and the
+ * stack are read through the caller's function and believed in nothing: a damaged one ends the walk.
+ *
+ * No library for that is loaded or linked. As a dependency of a preloaded library it would take the
+ * place of the program's own unwinder, loaded at run time its name and those of its dependencies
+ * would satisfy what the program loads later, and its locks would stay locked in forked children.
+ * Nothing here allocates, locks, or keeps anything: any thread.
+ */
+#ifndef PROF_CFI_H
+#define PROF_CFI_H
+
+#include "cfibytes.h"
+
+enum { /* registers, as DWARF numbers them */
+	PROF_CFI_RBX = 3,
+	PROF_CFI_RBP = 6,
+	PROF_CFI_RSP = 7,
+	PROF_CFI_R12 = 12,
+	PROF_CFI_R15 = 15,
+	PROF_CFI_RETURN = 16, /* the frame's address of code */
+	PROF_CFI_REGS = 17,
+};
+
+struct prof_cfi_frame {
+	uint64_t reg[PROF_CFI_REGS];
+	uint32_t known; /* a bit per register */
+	bool returned; /* its address lies behind a call, which may be the function's last word */
+};
+
+/* A module's tables. */
+struct prof_cfi_table {
+	uint64_t rows, count; /* .eh_frame_hdr's sorted table: pairs of 32-bit offsets from @header */
+	uint64_t header;
+};
+
+/* False: there are none, or in a form that linkers do not write. */
+bool prof_cfi_open(const struct prof_cfi_memory *mem, uint64_t header, uint64_t bytes,
+		   struct prof_cfi_table *t);
+
+/*
+ * Steps from a frame to its caller. 1; 0: it has none; -ENOENT: the tables do not know this code;
+ * -ENODATA: a register that is needed is not known; -EFAULT: memory is not there, or not what it
+ * should be.
+ */
+int prof_cfi_step(const struct prof_cfi_memory *mem, const struct prof_cfi_table *t,
+		  struct prof_cfi_frame *f);
+
+#endif
