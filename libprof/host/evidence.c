@@ -169,6 +169,13 @@ bool prof_evidence_again(uint32_t pid, uint32_t tid, int64_t t_ns, uint32_t peri
 	return taken;
 }
 
+void prof_evidence_missed(uint64_t looks)
+{
+	pthread_mutex_lock(&ev.lock);
+	ev.sum.dropped += looks;
+	pthread_mutex_unlock(&ev.lock);
+}
+
 int prof_evidence_batch(const struct wire_batch *batch, const char *text)
 {
 	struct basket *b;

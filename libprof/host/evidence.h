@@ -17,7 +17,7 @@
 
 struct prof_evidence_stats {
 	uint64_t samples, batches; /* taken */
-	uint64_t dropped; /* rows that found no room, here or in the trace */
+	uint64_t dropped; /* rows that found no room, here or in the trace, and looks left out */
 	uint64_t nameless; /* texts that found none: their rows say 0 */
 	size_t memory;
 };
@@ -33,6 +33,9 @@ int prof_evidence_sample(const struct prof_look *l);
  * it has been handed on already; look again.
  */
 bool prof_evidence_again(uint32_t pid, uint32_t tid, int64_t t_ns, uint32_t period_ns);
+
+/* Looks that were due and could not be taken, for the program forked all the time. */
+void prof_evidence_missed(uint64_t looks);
 
 /* Takes one batch. @text: the settings of an OPEN, else NULL. 0 or -ENOBUFS (counted). */
 int prof_evidence_batch(const struct wire_batch *b, const char *text);

@@ -46,6 +46,7 @@ static struct {
 	struct prof_throttle throttle;
 	uint64_t throttled_ns;
 	bool ticked; /* in this turn */
+	int64_t period_ns; /* of this turn */
 	int64_t settle_ns, muster_ns, throttle_ns; /* when next */
 	uint32_t census_at; /* threads that the last ones got to */
 	struct prof_look look;
@@ -59,12 +60,23 @@ static struct {
 
 /* ---- looks ------------------------------------------------------------------------------------ */
 
+/* A program that forks all the time keeps us out; as many looks are lost as fit into the time. */
+static bool enter(void)
+{
+	int64_t before = prof_mono_ns();
+
+	if (prof_gate_enter())
+		return true;
+	prof_evidence_missed(1 + (uint64_t)((prof_mono_ns() - before) / sm.period_ns));
+	return false;
+}
+
 /* True if there is a look to hand over. */
 static bool look_at(struct prof_target *t, pid_t tid, unsigned int what)
 {
 	int err;
 
-	if (!prof_gate_enter())
+	if (!enter())
 		return false;
 	err = prof_look_at(t, tid, what, &sm.look);
 	prof_gate_leave();
@@ -95,7 +107,7 @@ static void hand_over(uint8_t role, int64_t period_ns)
 
 static bool tick(struct prof_target *t)
 {
-	if (!prof_gate_enter())
+	if (!enter())
 		return false;
 	prof_target_tick(t);
 	prof_gate_leave();
@@ -243,6 +255,7 @@ static void take_turn(const struct prof_pace_turn *t, int64_t now_ns)
 {
 	bool others = t->starving && !t->least;
 
+	sm.period_ns = t->period_ns ? t->period_ns : PROF_PACE_LOOK_NS;
 	if (now_ns >= sm.settle_ns)
 		settle(now_ns);
 	if (t->look && now_ns >= sm.throttle_ns && t->starving)

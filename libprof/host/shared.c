@@ -75,6 +75,7 @@ struct look_record {
 struct slot {
 	_Alignas(64) atomic_uint owner;
 	atomic_uint samples; /* it samples itself */
+	_Atomic uint64_t missed; /* looks that it left out */
 	struct prof_shmring row, look;
 	uint8_t row_data[ROW_BYTES];
 	uint8_t look_data[LOOK_BYTES];
@@ -88,6 +89,7 @@ struct segment {
 	atomic_uint rate;
 	atomic_uint parked; /* samplers asleep */
 	_Atomic uint64_t lost; /* rows of workers without a slot */
+	atomic_uint spared; /* workers that have no sampler */
 	struct slot slot[PROF_SHARED_SLOTS];
 };
 
@@ -174,7 +176,7 @@ static int open_above(struct segment **out)
 /* ---- making ---- */
 
 struct maker { /* the trainer's side of each slot */
-	uint64_t row_tail, look_tail, dropped;
+	uint64_t row_tail, look_tail, dropped, missed;
 	uint32_t pid; /* whose rings these places are in */
 	char *text[TEXT_KINDS * TEXTS];
 	bool held; /* row is the oldest one, not taken yet */
@@ -403,10 +405,14 @@ static void read_looks(struct slot *s, struct maker *m, const struct prof_shared
 static void count_drops(struct slot *s, struct maker *m)
 {
 	uint64_t now = atomic_load(&s->row.dropped) + atomic_load(&s->look.dropped);
+	uint64_t missed = atomic_load(&s->missed);
 
 	if (now > m->dropped)
 		total.dropped += now - m->dropped;
 	m->dropped = now;
+	if (missed > m->missed)
+		total.missed += missed - m->missed;
+	m->missed = missed;
 }
 
 static void forget(struct maker *m)
@@ -429,6 +435,7 @@ static void free_slot(struct slot *s, struct maker *m)
 	atomic_store(&s->look.head, 0);
 	atomic_store(&s->look.tail, 0);
 	atomic_store(&s->look.dropped, 0);
+	atomic_store(&s->missed, 0);
 	atomic_store_explicit(&s->owner, 0, memory_order_release);
 }
 
@@ -494,6 +501,8 @@ void prof_shared_stats(struct prof_shared_stats *s)
 	*s = total;
 	if (ours)
 		s->dropped += atomic_load(&seg->lost);
+	if (ours)
+		s->spared = atomic_load(&seg->spared);
 }
 
 /* ---- workers ---- */
@@ -606,6 +615,20 @@ bool prof_shared_look(const struct prof_look *look)
 	r.text[TEXT_TARGET] = send_text(s, TEXT_TARGET, look->target);
 	r.text[TEXT_FS] = send_text(s, TEXT_FS, look->fs);
 	return prof_shmring_push(&s->look, s->look_data, LOOK_BYTES, RECORD_LOOK, &r, sizeof(r));
+}
+
+void prof_shared_spared(void)
+{
+	if (my_slot())
+		atomic_fetch_add_explicit(&up->spared, 1, memory_order_relaxed);
+}
+
+void prof_shared_missed(uint64_t looks)
+{
+	struct slot *s = my_slot();
+
+	if (s)
+		atomic_fetch_add_explicit(&s->missed, looks, memory_order_relaxed);
 }
 
 int prof_shared_join(void)

@@ -62,7 +62,9 @@ void prof_shared_drain(const struct prof_shared_sink *sink);
 
 struct prof_shared_stats {
 	uint64_t rows, looks, dropped, damaged; /* dropped: no room or no slot */
+	uint64_t missed; /* looks that workers left out, for they forked all the time */
 	uint32_t workers; /* slots ever taken */
+	uint32_t spared; /* workers that do not look at themselves, for room is short */
 	bool closed; /* the program closed the descriptor */
 };
 void prof_shared_stats(struct prof_shared_stats *s); /* sender */
@@ -81,6 +83,12 @@ void prof_shared_row(const struct wire_batch *row);
 
 /* The same for a look, by the sampler's thread only. False: no room. */
 bool prof_shared_look(const struct prof_look *look);
+
+/* This worker will not look at itself: the limits of its cgroup are near. */
+void prof_shared_spared(void);
+
+/* Looks that were due and left out. */
+void prof_shared_missed(uint64_t looks);
 
 /* Takes a slot and says that this process samples itself. 0 or -errno. */
 int prof_shared_join(void);

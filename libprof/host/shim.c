@@ -16,6 +16,7 @@
 
 #include "clockpoll.h"
 #include "config.h"
+#include "evidence.h"
 #include "fork.h"
 #include "marks.h"
 #include "notes.h"
@@ -696,13 +697,21 @@ static void drain_shared(const struct prof_shim_sink *sink, bool final)
 {
 	struct draining d = { .sink = sink, .final = final };
 	struct prof_shared_sink shared = { .batch = take_shared_row, .look = take_look, .ctx = &d };
+	static uint64_t missed;
 	struct prof_shared_stats stats;
 
 	prof_shared_drain(&shared);
 	waited = d.waits ? waited + 1 : 0;
 	prof_shared_stats(&stats);
 	atomic_store_explicit(&dropped_by_workers, stats.dropped, memory_order_relaxed);
+	if (stats.missed > missed)
+		prof_evidence_missed(stats.missed - missed);
+	missed = stats.missed;
 	tell_silence(&stats);
+	if (stats.spared)
+		prof_note("loader workers have no sampler of their own where memory or pids of "
+			  "their cgroup are almost used up: the trainer looks at them, as far as it "
+			  "may");
 	if (stats.closed)
 		prof_note("the program closed a descriptor of ours: workers that were started by "
 			  "spawn or forkserver after that are not seen");

@@ -15,6 +15,7 @@
 #include "clockpoll.h"
 #include "config.h"
 #include "gate.h"
+#include "headroom.h"
 #include "look.h"
 #include "native.h"
 #include "ownfds.h"
@@ -43,6 +44,7 @@ static struct {
 	uint64_t throttled_ns;
 	int64_t settle_ns, others_ns, throttle_ns, native_ns; /* when next */
 	int64_t window_ns, window_cpu_ns, awake_ns; /* the budget */
+	int64_t period_ns; /* of this turn */
 	uint32_t settled; /* times */
 	uint32_t slower; /* than the trainer asks for, so many times */
 } w;
@@ -60,11 +62,22 @@ void prof_worker_forked(void)
 
 /* ---- looks ------------------------------------------------------------------------------------ */
 
+/* As the trainer's (sampler.c). */
+static bool enter(void)
+{
+	int64_t before = prof_mono_ns();
+
+	if (prof_gate_enter())
+		return true;
+	prof_shared_missed(1 + (uint64_t)((prof_mono_ns() - before) / w.period_ns));
+	return false;
+}
+
 static bool look_at(pid_t tid, unsigned int what)
 {
 	int err;
 
-	if (!prof_gate_enter())
+	if (!enter())
 		return false;
 	err = prof_look_at(w.self, tid, what, &w.look);
 	prof_gate_leave();
@@ -144,10 +157,11 @@ static void take_turn(int64_t now_ns, int64_t period_ns)
 		w.throttled_ns = prof_throttle_read(&w.throttle);
 		w.throttle_ns = now_ns + THROTTLE_NS;
 	}
-	if (prof_gate_enter()) {
-		prof_target_tick(w.self);
-		prof_gate_leave();
-	}
+	w.period_ns = period_ns;
+	if (!enter())
+		return;
+	prof_target_tick(w.self);
+	prof_gate_leave();
 	look_at_maker(now_ns, period_ns);
 	if (now_ns >= w.others_ns)
 		look_at_others(now_ns);
@@ -216,7 +230,13 @@ static bool is_wanted(void)
 
 static void start(void)
 {
-	if (!is_wanted() || prof_shared_join())
+	if (!is_wanted())
+		return;
+	if (!prof_headroom()) {
+		prof_shared_spared();
+		return;
+	}
+	if (prof_shared_join())
 		return;
 	memset(&w, 0, sizeof(w));
 	w.tid = (pid_t)syscall(SYS_gettid);
