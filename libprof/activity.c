@@ -53,6 +53,8 @@ void prof_activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
 	*max_records = 0; /* as many as fit */
 	if (prof_fork_mine() && !atomic_flag_test_and_set(&started))
 		hooks.first_request();
+	else if (prof_fork_mine() && prof_pool_low())
+		hooks.pending();
 	errno = kept;
 }
 

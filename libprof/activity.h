@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What CUPTI calls us for: a buffer to fill, and a filled one. Both run on any thread of the
- * program, perhaps inside its locks: no allocation, no I/O, no call of CUDA, errno kept.
+ * program, perhaps inside its locks: no I/O, no call of CUDA, errno kept, and no allocation as long as
+ * the sender keeps up (bufpool.h).
  */
 #ifndef PROF_ACTIVITY_H
 #define PROF_ACTIVITY_H
@@ -13,7 +14,7 @@
 
 struct prof_activity_hooks {
 	void (*first_request)(void); /* once, at the first request: the sender begins */
-	void (*pending)(void); /* much waits to be read */
+	void (*pending)(void); /* much waits to be read, or few buffers are left */
 };
 
 /* Before the callbacks are registered. */

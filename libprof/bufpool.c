@@ -1,54 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Free lists per size class and one list of done buffers, all lock-free: heads carry a counter
- * beside the index, so that a buffer that leaves and comes back in between is noticed.
+ * beside the index, so that a buffer that leaves and comes back in between is noticed. A table leads
+ * from an address to its buffer.
+ *
+ * A buffer's state carries the number of its block, so that whoever has read it for one block cannot
+ * change it for the next. It becomes OUT by the taker, BACK by who completes it, LOST by who gives it
+ * up: whichever of the two comes first. From LOST the sender alone leads on, to EMPTY.
  */
 #include "bufpool.h"
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "bufblock.h"
 
 #define KIB ((size_t)1024)
 #define DISCARDS 32
 #define QUEUED_MANY 24 /* buffers, or ... */
 #define QUEUED_BYTES ((size_t)4 << 20) /* ... bytes that wait, and the sender is woken */
 #define DISCARD_BYTES (64 * KIB)
+#define LISTS (PROF_POOL_CLASSES + 1) /* the last one holds the discards */
+#define SLOTS 1024u /* of the table; a power of two */
+#define TOMBSTONE UINT32_MAX
+#define GONE 4096u /* remembered one by one */
+#define SWEEP 64u /* of them looked at each time */
+#define LEAST_BLOCKS 12u /* with fewer nothing is begun */
 
 struct class
 {
 	size_t bytes;
 	uint32_t count;
+	uint32_t ready; /* so many are kept ready while this class is wanted */
 };
 
 /* Ascending. All at their largest make PROF_POOL_BYTES. */
-static const struct class classes[PROF_POOL_CLASSES] = {
-	{ 16 * KIB, 128 }, { 64 * KIB, 64 }, { 256 * KIB, 32 }, { 1024 * KIB, 21 }
-};
+static const struct class classes[LISTS] = { { 16 * KIB, 128, 6 },
+					     { 64 * KIB, 64, 5 },
+					     { 256 * KIB, 32, 3 },
+					     { 1024 * KIB, 21, 2 },
+					     { DISCARD_BYTES, DISCARDS, 1 } };
 
 #define POOL_BUFFERS (128 + 64 + 32 + 21)
-#define SHARED (POOL_BUFFERS + DISCARDS) /* a discard for many takers at once */
-#define BUFFERS (SHARED + 1)
+#define BUFFERS (POOL_BUFFERS + DISCARDS)
 
 _Static_assert(128 * 16 * 1024 + 64 * 64 * 1024 + 32 * 256 * 1024 + 21 * 1024 * 1024 +
 			       (DISCARDS + 1) * 64 * 1024 <=
 		       PROF_POOL_BYTES,
 	       "the pool keeps its bound");
+_Static_assert(BUFFERS * 2 < SLOTS, "the table stays sparse");
 
 enum state {
+	STATE_EMPTY, /* it has no block */
 	STATE_FREE,
 	STATE_OUT,
+	STATE_BACK,
 	STATE_DONE,
-	STATE_GONE
+	STATE_LOST
 };
+#define STATE_BITS 3
+#define STATE_MASK 7u
 
 struct buffer {
-	uint8_t *data;
+	_Atomic(uint8_t *) data; /* kept, so that what checks for leaks finds it reachable */
 	size_t bytes, valid, touched;
 	uint64_t batch;
 	_Atomic int64_t request_ns;
-	atomic_int state;
+	atomic_uint state; /* the block's number << STATE_BITS | enum state */
 	_Atomic uint32_t next;
 	uint32_t list; /* of the class, or the discards' */
 };
@@ -57,21 +77,42 @@ struct list {
 	_Atomic uint64_t head; /* counter << 32 | index + 1; low word 0: empty */
 };
 
+struct gone {
+	uint8_t *block;
+	size_t bytes;
+};
+
 static struct {
-	uint8_t *base;
+	bool on, may_refuse;
 	struct buffer buffer[BUFFERS];
-	struct list free[PROF_POOL_CLASSES + 1]; /* the last one holds the discards */
+	struct list free[LISTS];
+	struct list empty[LISTS]; /* buffers without a block */
+	atomic_int ready[LISTS]; /* lengths of free[] */
 	struct list done;
-	uint32_t ready; /* reversed done list, sender only: index + 1 */
+	_Atomic uint32_t table[SLOTS]; /* index + 1, TOMBSTONE, or 0 */
+	uint32_t room; /* blocks, at most */
+	atomic_uint blocks; /* had so far, less those that are known to be freed */
+	atomic_bool refused; /* malloc gave none: the sender alone asks again */
+	uint32_t ready_done; /* reversed done list, sender only: index + 1 */
 	atomic_int wanted; /* class */
 	atomic_uint_fast64_t requests, discards, lost_bytes, foreign, batch;
-	atomic_int shared; /* takers of the last discard, once the others are out */
+	atomic_int shared; /* takers of the shared discard */
 	atomic_size_t queued_bytes, limit;
 	atomic_uint queued;
 	_Atomic int64_t discard_start;
+	_Atomic int64_t taken_ns; /* earliest request of those that others freed; INT64_MAX: none */
 	uint64_t discards_told;
 	int64_t shared_since; /* no taker of the shared one was served before */
+	struct gone gone[GONE];
+	uint32_t n_gone, swept, more_gone; /* more_gone: beyond what is remembered */
+	size_t gone_bytes;
+	atomic_uint_fast64_t freed;
 } pool;
+
+/* Handed to many at once, and to nobody who takes NULL. Nothing of it is read. */
+static uint64_t shared_discard[DISCARD_BYTES / sizeof(uint64_t)];
+
+/* ---- lists ------------------------------------------------------------------------------------ */
 
 static void push(struct list *l, uint32_t index)
 {
@@ -112,76 +153,229 @@ static uint32_t pop_all(struct list *l)
 	return (uint32_t)head;
 }
 
-static uint8_t *lay_out(uint8_t *at, uint32_t first, uint32_t count, size_t bytes, uint32_t list)
+static void lower(_Atomic int64_t *to, int64_t at)
 {
-	uint32_t i;
+	int64_t seen = atomic_load(to);
 
-	for (i = count; i-- > 0;) { /* so that the first one is taken first */
-		struct buffer *b = &pool.buffer[first + i];
-
-		b->data = at + i * bytes;
-		b->bytes = bytes;
-		b->list = list;
-		push(&pool.free[list], first + i);
-	}
-	return at + count * bytes;
-}
-
-int prof_pool_init(void)
-{
-	uint32_t first = 0, i;
-	uint8_t *at;
-
-	at = mmap(NULL, PROF_POOL_BYTES, PROT_READ | PROT_WRITE,
-		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (at == MAP_FAILED)
-		return -ENOMEM;
-	/* A page of 2 MiB where 16 KiB are used would break the bound and stall a launch. */
-	madvise(at, PROF_POOL_BYTES, MADV_NOHUGEPAGE);
-	pool.base = at;
-	atomic_store(&pool.discard_start, INT64_MAX);
-	pool.shared_since = INT64_MAX;
-	for (i = 0; i < PROF_POOL_CLASSES; i++) {
-		at = lay_out(at, first, classes[i].count, classes[i].bytes, i);
-		first += classes[i].count;
-	}
-	at = lay_out(at, first, DISCARDS, DISCARD_BYTES, PROF_POOL_CLASSES);
-	pool.buffer[SHARED].data = at;
-	pool.buffer[SHARED].bytes = DISCARD_BYTES;
-	return 0;
-}
-
-static void lower_discard_start(int64_t now_ns)
-{
-	int64_t seen = atomic_load(&pool.discard_start);
-
-	while (now_ns < seen && !atomic_compare_exchange_weak(&pool.discard_start, &seen, now_ns))
+	while (at < seen && !atomic_compare_exchange_weak(to, &seen, at))
 		;
 }
 
-static uint32_t take_discard(int64_t now_ns)
+static unsigned int state_of(unsigned int word)
 {
-	uint32_t index = pop(&pool.free[PROF_POOL_CLASSES]);
+	return word & STATE_MASK;
+}
 
-	atomic_fetch_add(&pool.discards, 1);
-	lower_discard_start(now_ns);
+static void set_state(struct buffer *b, enum state state)
+{
+	unsigned int word = atomic_load_explicit(&b->state, memory_order_relaxed);
+
+	atomic_store_explicit(&b->state, (word & ~STATE_MASK) | state, memory_order_release);
+}
+
+/* The block that had @word is the same yet, and goes from one state to another. */
+static bool go(struct buffer *b, unsigned int word, enum state state)
+{
+	return atomic_compare_exchange_strong(&b->state, &word, (word & ~STATE_MASK) | state);
+}
+
+static void make_free(uint32_t index)
+{
+	struct buffer *b = &pool.buffer[index];
+
+	set_state(b, STATE_FREE);
+	push(&pool.free[b->list], index);
+	atomic_fetch_add_explicit(&pool.ready[b->list], 1, memory_order_relaxed);
+}
+
+static uint32_t take_free(uint32_t list)
+{
+	uint32_t index = pop(&pool.free[list]);
+
 	if (index != PROF_POOL_NONE)
+		atomic_fetch_sub_explicit(&pool.ready[list], 1, memory_order_relaxed);
+	return index;
+}
+
+/* ---- the table -------------------------------------------------------------------------------- */
+
+/* No two blocks begin within the bytes of one, so that neighbours get places of their own. */
+static uint32_t place_of(const uint8_t *data)
+{
+	return (uint32_t)((uintptr_t)data / PROF_BLOCK_BYTES);
+}
+
+static void table_add(uint32_t index)
+{
+	uint32_t at = place_of(atomic_load(&pool.buffer[index].data)), seen;
+
+	for (;; at++) {
+		_Atomic uint32_t *slot = &pool.table[at % SLOTS];
+
+		seen = atomic_load_explicit(slot, memory_order_relaxed);
+		if ((!seen || seen == TOMBSTONE) &&
+		    atomic_compare_exchange_strong(slot, &seen, index + 1))
+			return;
+	}
+}
+
+static void table_remove(uint32_t index)
+{
+	uint32_t at = place_of(atomic_load(&pool.buffer[index].data)), i;
+
+	for (i = 0; i < SLOTS; i++) {
+		_Atomic uint32_t *slot = &pool.table[(at + i) % SLOTS];
+
+		if (atomic_load_explicit(slot, memory_order_relaxed) != index + 1)
+			continue;
+		atomic_store(slot, TOMBSTONE); /* never 0: a search may have to go on from it */
+		return;
+	}
+}
+
+/* ---- blocks ----------------------------------------------------------------------------------- */
+
+static bool overlap(const uint8_t *a, const uint8_t *b)
+{
+	return (a < b ? (uintptr_t)b - (uintptr_t)a : (uintptr_t)a - (uintptr_t)b) <
+	       PROF_BLOCK_BYTES;
+}
+
+/*
+ * malloc has given memory that a buffer of ours lies in which is out: somebody has freed that, so it
+ * was in another client's hands. Any thread.
+ */
+static void lose_overlapped(const uint8_t *block)
+{
+	uint32_t i;
+
+	for (i = 0; i < BUFFERS; i++) {
+		struct buffer *b = &pool.buffer[i];
+		unsigned int word = atomic_load(&b->state);
+		const uint8_t *data = atomic_load(&b->data);
+
+		if (state_of(word) == STATE_OUT && data && overlap(data, block) &&
+		    go(b, word, STATE_LOST))
+			lower(&pool.taken_ns, atomic_load(&b->request_ns));
+	}
+}
+
+/* Gives the buffer a block, under a number of its own. Any thread. */
+static bool equip(uint32_t index)
+{
+	struct buffer *b = &pool.buffer[index];
+	unsigned int word = atomic_load(&b->state);
+	uint8_t *block;
+
+	if (atomic_fetch_add(&pool.blocks, 1) >= pool.room)
+		goto refused;
+	block = prof_block_new(b->bytes);
+	if (!block)
+		goto refused;
+	lose_overlapped(block);
+	b->touched = b->bytes;
+	atomic_store(&b->data, block);
+	atomic_store(&b->state, ((word >> STATE_BITS) + 1) << STATE_BITS | STATE_EMPTY);
+	table_add(index);
+	return true;
+refused:
+	atomic_fetch_sub(&pool.blocks, 1);
+	atomic_store(&pool.refused, true);
+	return false;
+}
+
+/* One of this list that has a new block; PROF_POOL_NONE: there is none. */
+static uint32_t take_new(uint32_t list)
+{
+	uint32_t index = pop(&pool.empty[list]);
+
+	if (index == PROF_POOL_NONE || equip(index))
 		return index;
-	atomic_fetch_add(&pool.shared, 1);
-	return SHARED;
+	push(&pool.empty[list], index);
+	return PROF_POOL_NONE;
+}
+
+static void fill(uint32_t list)
+{
+	uint32_t index;
+
+	while (atomic_load(&pool.ready[list]) < (int)classes[list].ready &&
+	       (index = take_new(list)) != PROF_POOL_NONE)
+		make_free(index);
+}
+
+static void lay_out(void)
+{
+	uint32_t list, i, index = BUFFERS;
+
+	for (list = LISTS; list-- > 0;) /* so that the first one is taken first */
+		for (i = classes[list].count; i-- > 0;) {
+			struct buffer *b = &pool.buffer[--index];
+
+			b->bytes = classes[list].bytes;
+			b->list = list;
+			push(&pool.empty[list], index);
+		}
+}
+
+/* Before any was handed out. */
+static void free_all(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < BUFFERS; i++)
+		free(atomic_exchange(&pool.buffer[i].data, NULL));
+}
+
+int prof_pool_init(bool may_refuse)
+{
+	pool.room = prof_block_room();
+	if (pool.room < LEAST_BLOCKS)
+		return -ENOSPC;
+	pool.may_refuse = may_refuse;
+	atomic_store(&pool.discard_start, INT64_MAX);
+	atomic_store(&pool.taken_ns, INT64_MAX);
+	pool.shared_since = INT64_MAX;
+	lay_out();
+	fill(0);
+	fill(PROF_POOL_CLASSES);
+	pool.on = !atomic_load(&pool.refused);
+	if (!pool.on)
+		free_all();
+	return pool.on ? 0 : -ENOMEM;
+}
+
+/* ---- taking ----------------------------------------------------------------------------------- */
+
+/* Of the list, or one that gets its block now, unless malloc has refused. */
+static uint32_t take_from(uint32_t list)
+{
+	uint32_t index = take_free(list);
+
+	if (index == PROF_POOL_NONE &&
+	    !atomic_load_explicit(&pool.refused, memory_order_relaxed))
+		index = take_new(list);
+	return index;
 }
 
 /* The class asked for, then larger ones, then smaller ones. */
 static uint32_t take_real(void)
 {
-	int wanted = atomic_load_explicit(&pool.wanted, memory_order_relaxed), i;
+	uint32_t wanted = (uint32_t)atomic_load_explicit(&pool.wanted, memory_order_relaxed), i;
 	uint32_t index = PROF_POOL_NONE;
 
 	for (i = wanted; i < PROF_POOL_CLASSES && index == PROF_POOL_NONE; i++)
-		index = pop(&pool.free[i]);
-	for (i = wanted - 1; i >= 0 && index == PROF_POOL_NONE; i--)
-		index = pop(&pool.free[i]);
+		index = take_from(i);
+	for (i = wanted; i-- > 0 && index == PROF_POOL_NONE;)
+		index = take_from(i);
 	return index;
+}
+
+static uint32_t take_discard(int64_t now_ns)
+{
+	atomic_fetch_add(&pool.discards, 1);
+	lower(&pool.discard_start, now_ns);
+	return take_from(PROF_POOL_CLASSES);
 }
 
 static size_t at_most(size_t bytes, size_t limit)
@@ -194,6 +388,15 @@ void prof_pool_limit(size_t bytes)
 	atomic_store_explicit(&pool.limit, bytes, memory_order_relaxed);
 }
 
+static uint8_t *take_shared(size_t *size)
+{
+	*size = pool.may_refuse ? 0 : sizeof(shared_discard);
+	if (pool.may_refuse)
+		return NULL;
+	atomic_fetch_add(&pool.shared, 1);
+	return (uint8_t *)shared_discard;
+}
+
 uint8_t *prof_pool_take(int64_t request_ns, size_t *size)
 {
 	uint32_t index = take_real();
@@ -202,26 +405,16 @@ uint8_t *prof_pool_take(int64_t request_ns, size_t *size)
 	atomic_fetch_add_explicit(&pool.requests, 1, memory_order_relaxed);
 	if (index == PROF_POOL_NONE)
 		index = take_discard(request_ns);
+	if (index == PROF_POOL_NONE)
+		return take_shared(size);
 	b = &pool.buffer[index];
 	atomic_store_explicit(&b->request_ns, request_ns, memory_order_relaxed);
-	atomic_store_explicit(&b->state, STATE_OUT, memory_order_release);
 	*size = at_most(b->bytes, atomic_load_explicit(&pool.limit, memory_order_relaxed));
-	return b->data;
+	set_state(b, STATE_OUT);
+	return atomic_load_explicit(&b->data, memory_order_relaxed);
 }
 
-static uint32_t index_of(const uint8_t *data)
-{
-	size_t offset = (size_t)(data - pool.base);
-	uint32_t first = 0, i;
-
-	for (i = 0; i < PROF_POOL_CLASSES; i++) {
-		if (offset < classes[i].bytes * classes[i].count)
-			return first + (uint32_t)(offset / classes[i].bytes);
-		offset -= classes[i].bytes * classes[i].count;
-		first += classes[i].count;
-	}
-	return first + (uint32_t)(offset / DISCARD_BYTES);
-}
+/* ---- completing ------------------------------------------------------------------------------- */
 
 /* All buffers are zero when they are handed out, this one too. */
 static void return_discard(uint32_t index, size_t valid)
@@ -229,30 +422,61 @@ static void return_discard(uint32_t index, size_t valid)
 	struct buffer *b = &pool.buffer[index];
 
 	atomic_fetch_add(&pool.lost_bytes, valid);
-	if (index == SHARED) {
-		atomic_fetch_sub(&pool.shared, 1);
-		return;
+	lower(&pool.discard_start, atomic_load(&b->request_ns));
+	memset(atomic_load(&b->data), 0, valid < b->bytes ? valid : b->bytes);
+	make_free(index);
+}
+
+static void return_shared(size_t valid)
+{
+	int takers = atomic_load(&pool.shared);
+
+	atomic_fetch_add(&pool.lost_bytes, valid);
+	while (takers > 0 && !atomic_compare_exchange_weak(&pool.shared, &takers, takers - 1))
+		;
+}
+
+/* Is this its block, and was it not given up? Then it is BACK. */
+static bool claim(struct buffer *b, const uint8_t *data)
+{
+	unsigned int word = atomic_load(&b->state);
+
+	/* In this order: the state counts only for the block that is there now. */
+	return atomic_load(&b->data) == data && state_of(word) == STATE_OUT &&
+	       go(b, word, STATE_BACK);
+}
+
+/* One that was given up may lie in the table beside the one that has its memory by now. */
+static uint32_t find_and_claim(const uint8_t *data)
+{
+	uint32_t at = place_of(data), i, seen;
+
+	for (i = 0; i < SLOTS; i++) {
+		seen = atomic_load_explicit(&pool.table[(at + i) % SLOTS], memory_order_acquire);
+		if (!seen)
+			break;
+		if (seen != TOMBSTONE && claim(&pool.buffer[seen - 1], data))
+			return seen - 1;
 	}
-	lower_discard_start(atomic_load(&b->request_ns));
-	memset(b->data, 0, valid < b->bytes ? valid : b->bytes);
-	atomic_store(&b->state, STATE_FREE);
-	push(&pool.free[PROF_POOL_CLASSES], index);
+	return PROF_POOL_NONE;
 }
 
 uint32_t prof_pool_find(const uint8_t *buffer, size_t valid)
 {
 	uint32_t index;
 
-	if (!pool.base || buffer < pool.base || buffer >= pool.base + PROF_POOL_BYTES) {
-		atomic_fetch_add(&pool.foreign, 1);
+	if (buffer == (uint8_t *)shared_discard) {
+		return_shared(valid);
 		return PROF_POOL_NONE;
 	}
-	index = index_of(buffer);
-	if (index < POOL_BUFFERS)
-		return index;
-	if (index < BUFFERS)
+	index = find_and_claim(buffer);
+	if (index == PROF_POOL_NONE) {
+		atomic_fetch_add(&pool.foreign, 1);
+	} else if (index >= POOL_BUFFERS) {
 		return_discard(index, valid);
-	return PROF_POOL_NONE;
+		return PROF_POOL_NONE;
+	}
+	return index;
 }
 
 bool prof_pool_queue(uint32_t id, size_t valid)
@@ -261,8 +485,6 @@ bool prof_pool_queue(uint32_t id, size_t valid)
 	bool many;
 
 	b->valid = valid < b->bytes ? valid : b->bytes;
-	if (b->valid > b->touched)
-		b->touched = b->valid;
 	b->batch = atomic_fetch_add(&pool.batch, 1) + 1;
 	many = atomic_fetch_add(&pool.queued, 1) >= QUEUED_MANY;
 	many |= atomic_fetch_add(&pool.queued_bytes, b->valid) >= QUEUED_BYTES;
@@ -279,8 +501,8 @@ static void fetch_done(void)
 		struct buffer *b = &pool.buffer[at - 1];
 
 		next = atomic_load_explicit(&b->next, memory_order_relaxed);
-		atomic_store_explicit(&b->next, pool.ready, memory_order_relaxed);
-		pool.ready = at;
+		atomic_store_explicit(&b->next, pool.ready_done, memory_order_relaxed);
+		pool.ready_done = at;
 	}
 }
 
@@ -288,15 +510,15 @@ bool prof_pool_next(struct prof_pool_done *d)
 {
 	struct buffer *b;
 
-	if (!pool.ready)
+	if (!pool.ready_done)
 		fetch_done();
-	if (!pool.ready)
+	if (!pool.ready_done)
 		return false;
-	d->id = pool.ready - 1;
+	d->id = pool.ready_done - 1;
 	b = &pool.buffer[d->id];
-	pool.ready = atomic_load_explicit(&b->next, memory_order_relaxed);
-	atomic_store(&b->state, STATE_DONE); /* also one that was given up for gone */
-	d->data = b->data;
+	pool.ready_done = atomic_load_explicit(&b->next, memory_order_relaxed);
+	set_state(b, STATE_DONE);
+	d->data = atomic_load(&b->data);
 	d->valid = b->valid;
 	d->request_ns = atomic_load(&b->request_ns);
 	d->batch = b->batch;
@@ -307,12 +529,11 @@ bool prof_pool_next(struct prof_pool_done *d)
 
 void prof_pool_give_back(const struct prof_pool_done *d)
 {
-	struct buffer *b = &pool.buffer[d->id];
-
-	memset(b->data, 0, b->valid);
-	atomic_store(&b->state, STATE_FREE);
-	push(&pool.free[b->list], d->id);
+	memset(d->data, 0, d->valid);
+	make_free(d->id);
 }
+
+/* ---- sizes ------------------------------------------------------------------------------------ */
 
 void prof_pool_want(size_t bytes)
 {
@@ -328,18 +549,27 @@ size_t prof_pool_wanted(void)
 	return classes[atomic_load(&pool.wanted)].bytes;
 }
 
+/* ---- what is out ------------------------------------------------------------------------------ */
+
 static bool is_out(const struct buffer *b)
 {
-	return atomic_load_explicit(&b->state, memory_order_acquire) == STATE_OUT;
+	unsigned int state = state_of(atomic_load_explicit(&b->state, memory_order_acquire));
+
+	return state == STATE_OUT || state == STATE_BACK;
 }
 
-int64_t prof_pool_oldest_out(void)
+static bool is_lost(const struct buffer *b)
+{
+	return state_of(atomic_load_explicit(&b->state, memory_order_acquire)) == STATE_LOST;
+}
+
+static int64_t oldest_of(uint32_t first, uint32_t end)
 {
 	int64_t oldest = INT64_MAX, at;
 	uint32_t i;
 
-	for (i = 0; i < POOL_BUFFERS; i++) {
-		if (!is_out(&pool.buffer[i]))
+	for (i = first; i < end; i++) {
+		if (!is_out(&pool.buffer[i]) && !is_lost(&pool.buffer[i]))
 			continue;
 		at = atomic_load_explicit(&pool.buffer[i].request_ns, memory_order_relaxed);
 		if (at < oldest)
@@ -348,19 +578,24 @@ int64_t prof_pool_oldest_out(void)
 	return oldest;
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+int64_t prof_pool_oldest_out(void)
+{
+	return least(oldest_of(0, POOL_BUFFERS), atomic_load(&pool.taken_ns));
+}
+
 int64_t prof_pool_discards(uint64_t *count)
 {
 	uint64_t all = atomic_load(&pool.discards);
-	int64_t start = atomic_exchange(&pool.discard_start, INT64_MAX), at;
-	uint32_t i;
+	int64_t start = atomic_exchange(&pool.discard_start, INT64_MAX);
 
+	start = least(start, oldest_of(POOL_BUFFERS, BUFFERS));
 	*count = all - pool.discards_told;
 	pool.discards_told = all;
-	for (i = POOL_BUFFERS; i < SHARED; i++) {
-		at = atomic_load(&pool.buffer[i].request_ns);
-		if (is_out(&pool.buffer[i]) && at < start)
-			start = at;
-	}
 	/* The shared one's takers are only counted, so the first one's time holds until all left. */
 	if (atomic_load(&pool.shared) > 0 && pool.shared_since < start)
 		start = pool.shared_since;
@@ -371,19 +606,117 @@ int64_t prof_pool_discards(uint64_t *count)
 	return start;
 }
 
+/* ---- what others have ------------------------------------------------------------------------- */
+
+void prof_pool_disown(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < BUFFERS; i++) {
+		unsigned int word = atomic_load(&pool.buffer[i].state);
+
+		if (state_of(word) == STATE_OUT)
+			go(&pool.buffer[i], word, STATE_LOST);
+	}
+	atomic_store(&pool.shared, 0);
+	atomic_store(&pool.taken_ns, INT64_MAX);
+}
+
+/* Only the address is kept, and the buffer waits for a new block. */
+static void forget_block(uint32_t index)
+{
+	struct buffer *b = &pool.buffer[index];
+
+	if (pool.n_gone < GONE)
+		pool.gone[pool.n_gone++] = (struct gone){ atomic_load(&b->data), b->bytes };
+	else
+		pool.more_gone++;
+	pool.gone_bytes += b->bytes;
+	table_remove(index);
+	atomic_store(&b->data, NULL);
+	b->touched = 0;
+	set_state(b, STATE_EMPTY);
+	push(&pool.empty[b->list], index);
+}
+
+static uint32_t forget_lost(void)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < BUFFERS; i++) {
+		if (!is_lost(&pool.buffer[i]))
+			continue;
+		forget_block(i);
+		n++;
+	}
+	return n;
+}
+
 uint32_t prof_pool_abandon(int64_t *oldest_ns)
 {
-	uint32_t gone = 0, i;
-	int expected;
-
-	*oldest_ns = prof_pool_oldest_out();
-	for (i = 0; i < POOL_BUFFERS; i++) {
-		expected = STATE_OUT;
-		gone += atomic_compare_exchange_strong(&pool.buffer[i].state, &expected,
-						       STATE_GONE);
-	}
-	return gone;
+	*oldest_ns = least(oldest_of(0, BUFFERS), atomic_load(&pool.taken_ns));
+	prof_pool_disown();
+	return forget_lost();
 }
+
+/* malloc gave its memory to us again, or it is not there any more. */
+static bool is_freed(const uint8_t *block)
+{
+	uint32_t i;
+
+	for (i = 0; i < BUFFERS; i++) {
+		const uint8_t *data = atomic_load(&pool.buffer[i].data);
+
+		if (data && overlap(data, block))
+			return true;
+	}
+	return prof_block_freed(block);
+}
+
+/* Some of those that are gone, in turn. */
+static void sweep(void)
+{
+	uint32_t left = pool.n_gone < SWEEP ? pool.n_gone : SWEEP;
+
+	for (; left > 0 && pool.n_gone; left--) {
+		struct gone *g;
+
+		pool.swept %= pool.n_gone;
+		g = &pool.gone[pool.swept];
+		if (!is_freed(g->block)) {
+			pool.swept++;
+			continue;
+		}
+		pool.gone_bytes -= g->bytes;
+		atomic_fetch_add(&pool.freed, 1);
+		atomic_fetch_sub(&pool.blocks, 1);
+		*g = pool.gone[--pool.n_gone];
+	}
+}
+
+/* A third of what is kept ready. */
+bool prof_pool_low(void)
+{
+	int wanted = atomic_load_explicit(&pool.wanted, memory_order_relaxed);
+
+	return pool.on &&
+	       atomic_load_explicit(&pool.ready[wanted], memory_order_relaxed) * 3 <=
+		       (int)classes[wanted].ready &&
+	       !atomic_load_explicit(&pool.refused, memory_order_relaxed);
+}
+
+void prof_pool_refill(void)
+{
+	if (!pool.on)
+		return;
+	forget_lost();
+	sweep();
+	atomic_store(&pool.refused, false);
+	fill((uint32_t)atomic_load(&pool.wanted));
+	fill(PROF_POOL_CLASSES);
+}
+
+/* ---- figures ---------------------------------------------------------------------------------- */
 
 static void count_buffers(struct prof_pool_stats *s)
 {
@@ -391,12 +724,14 @@ static void count_buffers(struct prof_pool_stats *s)
 
 	for (i = 0; i < BUFFERS; i++) {
 		const struct buffer *b = &pool.buffer[i];
-		bool out = is_out(b);
+		bool out = is_out(b) && i < POOL_BUFFERS;
 
-		s->touched_bytes += out ? b->bytes : b->touched;
-		s->out += out && i < POOL_BUFFERS;
-		s->out_bytes += out && i < POOL_BUFFERS ? b->bytes : 0;
+		s->touched_bytes += b->touched;
+		s->out += out;
+		s->out_bytes += out ? b->bytes : 0;
 	}
+	if (atomic_load(&pool.shared) > 0)
+		s->touched_bytes += sizeof(shared_discard);
 }
 
 void prof_pool_stats(struct prof_pool_stats *s)
@@ -408,5 +743,9 @@ void prof_pool_stats(struct prof_pool_stats *s)
 	s->foreign = atomic_load(&pool.foreign);
 	s->queued = atomic_load(&pool.queued);
 	s->completed = atomic_load(&pool.batch);
+	s->gone = pool.n_gone + pool.more_gone;
+	s->gone_bytes = pool.gone_bytes;
+	s->freed = atomic_load(&pool.freed);
+	s->taken = atomic_load(&pool.taken_ns) < INT64_MAX;
 	count_buffers(s);
 }

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The buffers that CUPTI writes records into. Address space for all of them is reserved once; a page
- * costs memory when it is first written, so arming is cheap and the total is bounded
- * (PROF_POOL_BYTES). All are zeroed before they are handed out.
+ * The buffers that CUPTI writes records into: blocks of their own from malloc (bufblock.h), because
+ * another client of CUPTI may be handed one. What is written to them is bounded (PROF_POOL_BYTES).
+ * All are zero when they are handed out.
  *
- * A buffer is free, out (CUPTI's, which may write into it at any time; or on its way to the sender),
- * or done (the sender reads it).
- * take and done run on any thread, inside CUPTI's locks: they neither lock nor allocate. give_back
- * and the rest run on the sender thread.
+ * A buffer is free, out (CUPTI's, which may write into it at any time), back (complete, on its way to
+ * the sender) or done (the sender reads it). One that is out is ours when it comes back: before we
+ * register callbacks anew, all that are out are given up, so only buffers that no other client can
+ * have had come back as out. What is given up is never touched again, not even to free it: another
+ * client may have freed it, or use it. New blocks take its place.
+ *
+ * take and done run on any thread, inside CUPTI's locks: they do not lock, and take allocates only if
+ * the sender did not keep up. give_back and the rest run on the sender thread.
  *
  * CUPTI before 12.9 crashes on NULL, so when all buffers are out or waiting to be read, take hands
- * out one whose content is never read, and counts it. These come from a reserve of their own, each
- * to one taker at a time; only beyond that is the last one shared.
+ * out one whose content is never read, and counts it. These come from a reserve of their own; beyond
+ * that a later CUPTI gets NULL, and drops and counts the record itself, and an earlier one gets one
+ * that many share, which is no block.
  */
 #ifndef PROF_BUFPOOL_H
 #define PROF_BUFPOOL_H
@@ -46,13 +51,24 @@ struct prof_pool_stats {
 	size_t out_bytes;
 	uint64_t completed;
 	size_t touched_bytes; /* memory that was ever written */
+	uint32_t gone; /* given up, and not known to have been freed */
+	size_t gone_bytes; /* of them that may have been written to */
+	uint64_t freed; /* given up, and freed by others */
+	bool taken; /* one that is out was freed by another client since the last abandon or disown */
 };
 
-/* Reserves the address space. 0 or -ENOMEM. */
-int prof_pool_init(void);
+/*
+ * Makes the first buffers. @may_refuse: this CUPTI takes NULL for an answer. 0; -ENOSPC: the
+ * process's limits leave no room; -ENOMEM: malloc gives no blocks, or none that stay untouched.
+ */
+int prof_pool_init(bool may_refuse);
 
-/* A zeroed buffer, never NULL. @request_ns: see prof_pool_done. */
+/* A zeroed buffer; NULL only to who may_refuse. @request_ns: see prof_pool_done. */
 uint8_t *prof_pool_take(int64_t request_ns, size_t *size);
+
+/* So few buffers are ready that the sender should make some (prof_pool_refill). Any thread. */
+bool prof_pool_low(void);
+void prof_pool_refill(void);
 
 /*
  * What CUPTI gives back: its id, or PROF_POOL_NONE for a discarded or a foreign buffer, which are
@@ -93,11 +109,16 @@ int64_t prof_pool_oldest_out(void);
 int64_t prof_pool_discards(uint64_t *count);
 
 /*
- * Another client took our callbacks: buffers that are out will not come back. They count as gone
- * (never reused: CUPTI may still write into them) and are no longer waited for. Returns how many;
- * *oldest_ns gets their earliest request time.
+ * Another client took our callbacks: buffers that are out will not come back. They are given up and no
+ * longer waited for. Returns how many; *oldest_ns gets their earliest request time.
  */
 uint32_t prof_pool_abandon(int64_t *oldest_ns);
+
+/*
+ * The same, right before callbacks are registered anew, on the thread that does it: until then others
+ * may have had what is out. prof_pool_refill counts them.
+ */
+void prof_pool_disown(void);
 
 void prof_pool_stats(struct prof_pool_stats *s);
 

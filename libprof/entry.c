@@ -199,9 +199,15 @@ static const char *meaning(int rc)
 static int prepare_cupti(void)
 {
 	static const struct prof_activity_hooks hooks = { prof_sender_start, prof_sender_pending };
+	int rc = prof_pool_init(cupti.version >= CUPTI_12_9);
 
-	if (prof_pool_init()) {
-		prof_note("CUPTI was not started: no address space for its buffers");
+	if (rc) {
+		prof_note("CUPTI was not started: %s",
+			  rc == -ENOSPC
+				  ? "limits on address space (ulimit -v, ulimit -d, "
+				    "vm.overcommit_memory=2) leave too little room for its buffers"
+				  : "malloc gives no large buffers that stay untouched (a limit, "
+				    "mlockall, MALLOC_PERTURB_)");
 		return -1;
 	}
 	prof_activity_init(&cupti, &hooks);

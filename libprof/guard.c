@@ -29,7 +29,9 @@
 #include "writer.h"
 
 #define SECOND_NS 1000000000ll
-#define GONE_MAX 128u /* half of the pool, see bufpool.c */
+/* What other clients may keep of ours for good: of memory, and of address space (bufblock.h). */
+#define GONE_BYTES ((uint64_t)32 << 20)
+#define GONE_BUFFERS 512u
 #define STOPPED_NS (SECOND_NS * 3 / 2) /* later than this, and idle: it was stopped */
 
 struct job {
@@ -44,7 +46,6 @@ static struct {
 	struct job job; /* the flusher's while `changing` */
 	bool changing, detached; /* detached: CUPTI is off, too */
 	bool lent, returning; /* to another client; it shall come back */
-	uint32_t gone; /* buffers that other clients kept */
 	struct prof_watchdog dog;
 	struct prof_governor governor;
 	bool foreign_clock; /* seen */
@@ -85,8 +86,10 @@ static void apply(void)
 		prof_level_disable(g.cupti);
 		return;
 	}
-	if (g.job.rearm)
+	if (g.job.rearm) {
+		prof_pool_disown();
 		g.cupti->RegisterCallbacks(prof_activity_request, prof_activity_complete);
+	}
 	prof_level_reduce(&g.job.before, &g.job.after, g.cupti);
 	prof_level_enable(&g.job.after, g.cupti);
 }
@@ -97,7 +100,7 @@ static void begin_change(void)
 	bool differs = g.wanted.api != g.traced.api || g.wanted.kernels != g.traced.kernels;
 	bool off = g.off && !g.detached;
 
-	if (g.detached || (!differs && !g.rearm && !off))
+	if (g.detached || (!differs && !g.rearm && !off) || (g.dog.gave_up && !off))
 		return;
 	g.job = (struct job){ .before = g.traced, .after = g.wanted, .rearm = g.rearm, .off = off };
 	g.changing = prof_flusher_call(apply);
@@ -144,17 +147,29 @@ static void change(void)
 static void give_up_buffers(void)
 {
 	int64_t oldest;
-	uint32_t gone = prof_pool_abandon(&oldest);
 
-	if (gone && oldest < g.dog.lost_ns)
+	prof_pool_abandon(&oldest);
+	if (oldest < g.dog.lost_ns)
 		g.dog.lost_ns = oldest;
 	g.told_ns = g.dog.lost_ns;
-	g.gone += gone;
-	if (g.gone > GONE_MAX && !g.dog.gave_up) {
-		g.dog.gave_up = true;
-		prof_note(
-			"so many buffers stayed with other clients of CUPTI that recording ended");
-	}
+	g.changed = true;
+}
+
+/* Buffers that are known to have been freed count no more, so that this may end. */
+static void count_gone(void)
+{
+	struct prof_pool_stats pool;
+	bool gave_up = g.dog.gave_up;
+
+	if (!g.dog.foreign && !gave_up)
+		return;
+	prof_pool_stats(&pool);
+	g.dog.gave_up = pool.gone > GONE_BUFFERS || pool.gone_bytes > GONE_BYTES;
+	if (g.dog.gave_up == gave_up)
+		return;
+	prof_note("other clients of CUPTI kept so many buffers (%llu MiB at most) that recording "
+		  "%s",
+		  (unsigned long long)(GONE_BYTES >> 20), g.dog.gave_up ? "paused" : "went on");
 	g.changed = true;
 }
 
@@ -206,6 +221,7 @@ static void feed_watchdog(const struct prof_flush *f)
 	g.dropped += f->dropped;
 	in.traffic = pool.requests + pool.completed + g.dropped;
 	in.out = pool.out;
+	in.taken = pool.taken;
 	in.loaded = loaded(&in);
 	switch (prof_watchdog_feed(&g.dog, &in)) {
 	case PROF_WATCHDOG_YIELD:
@@ -278,7 +294,7 @@ void prof_guard_lent(void)
 
 void prof_guard_take_back(void)
 {
-	if (!g.lent || g.dog.gave_up)
+	if (!g.lent)
 		return;
 	g.returning = g.rearm = true;
 	change();
@@ -416,6 +432,7 @@ bool prof_guard_tick(void)
 	bool changed;
 
 	if (g.cupti) {
+		count_gone();
 		if (g.dog.foreign && !prof_guard_flushes())
 			wait_for_client();
 		govern();

@@ -234,6 +234,8 @@ static void drain(void)
 {
 	atomic_store(&s.woken, false);
 	prof_intake_drain(s.last_flush_ns);
+	if (prof_pool_low())
+		prof_pool_refill();
 }
 
 /* Translates what is there; if a flush has ended, its result counts after that. */
@@ -353,6 +355,7 @@ static void size_buffers(void)
 	int64_t now = prof_mono_ns();
 	struct prof_pool_stats pool;
 
+	prof_pool_refill();
 	if (now - s.sized_ns < TICK_NS)
 		return;
 	prof_pool_stats(&pool);

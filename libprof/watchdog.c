@@ -14,7 +14,9 @@
 #define CANARY_BYTES 40u
 #define CANARIES_MAX 65536u
 #define PAUSE_LAST_NS (300 * SECOND_NS)
-#define REARMS_MAX 20u
+#define REARMS_MANY 20u /* in vain, or soon taken away again */
+#define PAUSE_MANY_NS (3600 * SECOND_NS)
+#define CALM_NS (600 * SECOND_NS)
 #define QUEUE_NS (2 * SECOND_NS)
 #define BACK_NS (30 * SECOND_NS) /* a borrower may detach CUPTI so long after it gave it back */
 
@@ -23,7 +25,8 @@ void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns
 	memset(w, 0, sizeof(*w));
 	w->traffic_ns = w->ops_ns = now_ns;
 	w->traffic_mono_ns = mono_ns;
-	w->pause_ns = pause_ns;
+	w->pause_ns = w->first_pause_ns = pause_ns;
+	w->ours_ns = mono_ns;
 }
 
 uint32_t prof_watchdog_canaries(const struct prof_watchdog *w, int64_t mono_ns, uint64_t out_bytes)
@@ -64,7 +67,7 @@ static bool stolen(struct prof_watchdog *w, const struct prof_watchdog_input *in
 		w->silent = 0;
 	else
 		w->silent++;
-	return w->silent >= SILENT_LOOKS;
+	return w->silent >= SILENT_LOOKS || in->taken;
 }
 
 /*
@@ -79,6 +82,10 @@ static bool disabled(const struct prof_watchdog *w, const struct prof_watchdog_i
 
 static enum prof_watchdog_order yield(struct prof_watchdog *w, int64_t lost_ns, int64_t mono_ns)
 {
+	if (mono_ns - w->ours_ns >= CALM_NS) { /* this is another client, or another session */
+		w->rearms = 0;
+		w->pause_ns = w->first_pause_ns;
+	}
 	w->foreign = true;
 	w->rearmed = false;
 	w->queue_until_ns = 0;
@@ -113,6 +120,7 @@ static enum prof_watchdog_order queue_runs_on(struct prof_watchdog *w,
 		return PROF_WATCHDOG_NONE;
 	w->queue_until_ns = 0;
 	w->foreign = false;
+	w->ours_ns = in->mono_ns;
 	return PROF_WATCHDOG_BACK;
 }
 
@@ -125,13 +133,12 @@ static enum prof_watchdog_order while_foreign(struct prof_watchdog *w,
 		return PROF_WATCHDOG_NONE;
 	if (w->detached)
 		return rearm_detached(w, in->mono_ns);
-	w->gave_up = w->rearms == REARMS_MAX;
-	if (w->gave_up)
-		return PROF_WATCHDOG_NONE;
 	w->rearms++;
 	w->rearmed = true;
 	w->launches_without_ops = w->waits_without_ops = 0;
 	w->pause_ns = w->pause_ns * 2 < PAUSE_LAST_NS ? w->pause_ns * 2 : PAUSE_LAST_NS;
+	if (w->rearms >= REARMS_MANY)
+		w->pause_ns = PAUSE_MANY_NS;
 	w->rearm_at_ns = in->mono_ns + w->pause_ns;
 	return PROF_WATCHDOG_REARM;
 }
@@ -157,7 +164,7 @@ void prof_watchdog_lend(struct prof_watchdog *w, int64_t lost_ns)
 void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns)
 {
 	w->foreign = w->lent = false;
-	w->back_ns = w->traffic_mono_ns = mono_ns;
+	w->back_ns = w->traffic_mono_ns = w->ours_ns = mono_ns;
 	w->traffic_ns = w->ops_ns = now_ns;
 	w->silent = 0;
 	w->launches_without_ops = w->waits_without_ops = 0;

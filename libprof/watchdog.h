@@ -26,7 +26,7 @@ struct prof_watchdog {
 	int64_t lost_ns; /* since when at the latest, the trace's clock */
 	unsigned int rearms; /* tries so far */
 	bool rearmed; /* in this foreign time */
-	bool gave_up;
+	bool gave_up; /* others keep too much of ours: nothing is done until that changes */
 	bool answered; /* canaries are known to come back */
 
 	uint64_t traffic, launches, ops, waits, captures; /* at the last look */
@@ -36,7 +36,8 @@ struct prof_watchdog {
 	unsigned int silent; /* looks in a row that a canary or NVML's load should have broken */
 	uint64_t launches_without_ops;
 	unsigned int waits_without_ops; /* looks in which something waited for those launches */
-	int64_t rearm_at_ns, pause_ns; /* monotonic */
+	int64_t rearm_at_ns, pause_ns, first_pause_ns; /* monotonic */
+	int64_t ours_ns; /* monotonic, since when it is ours */
 	int64_t queue_until_ns; /* monotonic; buffers come again, operations may not yet; 0: no */
 	bool detached; /* in this foreign time nobody has it */
 	int64_t back_ns; /* monotonic, when it came back; 0: it was never lent */
@@ -52,6 +53,7 @@ struct prof_watchdog_input { /* totals, when a flush has ended and was drained *
 	uint32_t canaries; /* made before this flush */
 	bool answered; /* some canary's record has come back in this run */
 	uint32_t out; /* buffers that CUPTI holds now */
+	bool taken; /* a buffer of ours was freed by somebody: CUPTI gave it to another client */
 	bool loaded; /* no canaries can be had, no buffer is out, and NVML shows load */
 };
 
@@ -64,7 +66,8 @@ enum prof_watchdog_order {
 
 /*
  * @pause_ns: how long it yields before it first registers again. No call tells that the other client
- * is done, and registering again during its session takes its records away, so it is long.
+ * is done, and registering again during its session takes its records away, so it is long, and grows
+ * with each time until CUPTI was left to us for ten minutes.
  */
 void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns, int64_t pause_ns);
 

@@ -440,7 +440,7 @@ static void whole_open(size_t each)
 		.socket = "", .out = "/nowhere", .run_id = "bench", .stream = id
 	};
 
-	REQUIRE(!prof_pool_init());
+	REQUIRE(!prof_pool_init(false));
 	prof_pool_want(each);
 	REQUIRE(!prof_stream_open(id));
 	prof_transport_init(&to);

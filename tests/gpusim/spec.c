@@ -28,6 +28,7 @@ static void set(struct sim_spec *s, const char *key, const char *value)
 		{ "code", offsetof(struct sim_spec, code) },
 		{ "ms", offsetof(struct sim_spec, ms) },
 		{ "kind", offsetof(struct sim_spec, kind) },
+		{ "kb", offsetof(struct sim_spec, kb) },
 	};
 	size_t i;
 
@@ -44,6 +45,10 @@ static void set(struct sim_spec *s, const char *key, const char *value)
 		s->rank = atoi(value);
 	else if (!strcmp(key, "finalize"))
 		s->finalize = atoi(value) != 0;
+	else if (!strcmp(key, "flush"))
+		s->no_flush = atoi(value) == 0;
+	else if (!strcmp(key, "kind"))
+		snprintf(s->client, sizeof s->client, "%s", value);
 	else if (!strcmp(key, "call"))
 		snprintf(s->call, sizeof s->call, "%s", value);
 }

@@ -16,13 +16,14 @@
 struct sim_spec {
 	char name[24];
 	char call[SIM_SPEC_TEXT];
+	char client[16]; /* its kind, where it is one */
 	uint64_t every, nth, count, records, code;
 	uint64_t from, duration; /* SIM_SPEC_FOREVER when not given */
-	uint64_t ms;
+	uint64_t ms, kb;
 	uint64_t kind; /* of CUPTI's records */
 	double clock;
 	int rank; /* only the process with this RANK; -1: all */
-	bool finalize;
+	bool finalize, no_flush;
 };
 
 #define SIM_SPEC_FOREVER UINT64_MAX

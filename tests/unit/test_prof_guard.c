@@ -193,7 +193,20 @@ static void test_queue_runs_on(void)
 	}
 }
 
-static void test_gives_up(void)
+/* Until the next try, in looks. */
+static int tried_after(int most)
+{
+	int i;
+
+	for (i = 1; i <= most; i++)
+		if (look(false, false, 0) == PROF_WATCHDOG_REARM)
+			return i;
+	return 0;
+}
+
+/* In vain again and again, it tries less and less often, but never gives up; left alone for a while, as
+ * at first. */
+static void test_tries_less_often(void)
 {
 	int rearms = 0, i;
 
@@ -201,8 +214,22 @@ static void test_gives_up(void)
 	look(true, true, 1);
 	for (i = 0; i < 20000; i++)
 		rearms += look(false, false, 0) == PROF_WATCHDOG_REARM;
-	EXPECT_INT(rearms, 20);
-	EXPECT(dog.gave_up);
+	EXPECT(rearms > 20 && rearms < 30);
+	EXPECT(tried_after(7200) > 1000);
+	look(true, true, 0);
+	in.ops++;
+	look(true, true, 0);
+	EXPECT(!dog.foreign);
+	tried_after(10); /* taken again at once */
+	EXPECT(dog.foreign);
+	i = tried_after(7200);
+	EXPECT(i > 7000);
+	look(true, true, 0);
+	in.ops++;
+	for (i = 0; i < 1300; i++)
+		look(true, true, 0);
+	EXPECT(!dog.foreign);
+	EXPECT(tried_after(20)); /* the silence, and four seconds */
 }
 
 /* Many launches into captures, one after the other: they make no operation, and nobody is a thief. */
@@ -427,7 +454,7 @@ static void test_exposure(void)
 int main(void)
 {
 	int watchdog = RUN(test_busy, test_idle, test_never_answered, test_withheld, test_stolen,
-			   test_lent, test_detached, test_queue_runs_on, test_gives_up,
+			   test_lent, test_detached, test_queue_runs_on, test_tries_less_often,
 			   test_captures, test_disabled);
 
 	return RUN(test_cheap, test_dear, test_far_too_dear, test_retry, test_no_limit,

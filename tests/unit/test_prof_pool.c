@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pool of CUPTI buffers: bounds, zeroing, what is still out, discards, and many threads. */
+/*
+ * The pool of CUPTI buffers: bounds, zeroing, what is still out, discards, many threads, and other
+ * clients that get hold of buffers.
+ */
 #include "bufpool.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "bufblock.h"
 
 #include "harness.h"
 
@@ -67,7 +76,7 @@ static void test_one(void)
 	size_t size;
 	uint8_t *b;
 
-	EXPECT_INT(prof_pool_init(), 0);
+	EXPECT_INT(prof_pool_init(false), 0);
 	EXPECT(prof_pool_oldest_out() == INT64_MAX);
 	EXPECT(!prof_pool_next(&d));
 	prof_pool_want(20000);
@@ -182,9 +191,11 @@ static void test_foreign(void)
 	EXPECT_UINT(s.foreign, 1);
 }
 
+/* What is given up is never ours again, whatever CUPTI does with it. */
 static void test_abandon(void)
 {
 	struct prof_pool_done d;
+	struct prof_pool_stats s;
 	int64_t oldest;
 	size_t size;
 	uint8_t *a = prof_pool_take(70, &size), *b = prof_pool_take(60, &size), *c;
@@ -194,13 +205,236 @@ static void test_abandon(void)
 	EXPECT(prof_pool_oldest_out() == INT64_MAX);
 	c = prof_pool_take(80, &size);
 	EXPECT(c != a && c != b);
+	memset(a, 0xab, size);
 	complete(c, 8);
 	complete(a, 8); /* it comes back after all */
 	REQUIRE(prof_pool_next(&d));
+	EXPECT(d.data == c);
 	prof_pool_give_back(&d);
-	REQUIRE(prof_pool_next(&d));
-	EXPECT(d.data == a);
-	prof_pool_give_back(&d);
+	EXPECT(!prof_pool_next(&d));
+	EXPECT_UINT(a[0], 0xab);
+	EXPECT_UINT(a[size - 1], 0xab);
+	prof_pool_stats(&s);
+	EXPECT_UINT(s.gone, 2);
+	EXPECT_UINT(s.gone_bytes, 2 * 16384);
+}
+
+/* ---- in the hands of other clients ------------------------------------------------------------ */
+
+/* An allocator that keeps what is freed does not show it. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KEEPS_FREED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(KEEPS_FREED)
+#undef KEEPS_FREED
+#define KEEPS_FREED 1
+#else
+#define KEEPS_FREED 0
+#endif
+
+static uint32_t gone(void)
+{
+	struct prof_pool_stats s;
+
+	prof_pool_stats(&s);
+	return s.gone;
+}
+
+static bool taken(void)
+{
+	struct prof_pool_stats s;
+
+	prof_pool_stats(&s);
+	return s.taken;
+}
+
+/* It writes all of a buffer, as large as it makes its own, and frees it late. */
+static void test_recycles(void)
+{
+	uint32_t before = gone();
+	int64_t oldest;
+	size_t size;
+	uint8_t *a = prof_pool_take(1, &size);
+
+	EXPECT_UINT(prof_pool_abandon(&oldest), 1);
+	memset(a, 0xff, PROF_BLOCK_BYTES);
+	complete(a, PROF_BLOCK_BYTES);
+	EXPECT_UINT(drain(), 0);
+	prof_pool_refill();
+	EXPECT_UINT(gone(), before + 1);
+	free(a);
+	prof_pool_refill();
+	if (!KEEPS_FREED)
+		EXPECT_UINT(gone(), before);
+}
+
+#define LARGE 21 /* buffers of 1 MiB */
+
+/* Freed before anybody noticed; malloc may give the same memory again, to us. */
+static void test_address_again(void)
+{
+	uint32_t before = gone();
+	struct prof_pool_done d;
+	uint8_t *b[LARGE], *plug[8], *again;
+	int64_t oldest;
+	size_t size;
+	int i;
+
+	prof_pool_want((size_t)1 << 20);
+	for (i = 0; i < 8; i++) /* what others have freed before is not there, either */
+		plug[i] = prof_block_new(1);
+	prof_pool_take(1, &size);
+	prof_pool_abandon(&oldest); /* so that one of that size has to get a new block */
+	for (i = 0; i < LARGE - 1; i++)
+		b[i] = prof_pool_take(2, &size);
+	free(b[0]);
+	EXPECT(!taken());
+	again = prof_pool_take(3, &size);
+	EXPECT_UINT(size, 1 << 20);
+	EXPECT(KEEPS_FREED || taken()); /* which shows that another client has been there ... */
+	EXPECT_INT(prof_pool_oldest_out(), 2); /* ... and what it took is waited for, until told */
+	EXPECT(KEEPS_FREED || again == b[0]);
+	if (KEEPS_FREED)
+		prof_pool_abandon(&oldest);
+	complete(again, 8);
+	EXPECT_INT(prof_pool_next(&d), !KEEPS_FREED);
+	EXPECT(KEEPS_FREED || d.data == again);
+	complete(again, 8); /* a second time it is none of ours: neither as the old one */
+	EXPECT(!prof_pool_next(&d));
+	for (i = 1; i < LARGE - 1; i++)
+		complete(b[i], 8);
+	if (!KEEPS_FREED) {
+		EXPECT_UINT(drain(), LARGE - 2);
+		prof_pool_refill(); /* the old one counts as freed, for we have its memory */
+		EXPECT_UINT(gone(), before + 1);
+		EXPECT_INT(prof_pool_oldest_out(), 2);
+		prof_pool_abandon(&oldest);
+		EXPECT_INT(oldest, 2);
+	}
+	EXPECT(prof_pool_oldest_out() == INT64_MAX);
+	EXPECT(!taken());
+	for (i = 0; i < 8; i++)
+		free(plug[i]);
+	prof_pool_want(0);
+}
+
+/* Session after session takes some, for good or until it frees them: there are always others. */
+static void test_sessions(void)
+{
+	uint32_t before = gone();
+	struct prof_pool_stats s, t;
+	uint8_t *b[3];
+	int64_t oldest;
+	size_t size;
+	int i, k;
+
+	prof_pool_stats(&s);
+	for (i = KEEPS_FREED ? 370 : 0; i < 400; i++) { /* there each of them costs ms */
+		for (k = 0; k < 3; k++)
+			b[k] = prof_pool_take(1, &size);
+		EXPECT_UINT(prof_pool_abandon(&oldest), 3);
+		for (k = 0; k < 3 && i < 300; k++)
+			free(b[k]);
+		prof_pool_refill();
+	}
+	prof_pool_stats(&t);
+	EXPECT_UINT(t.discards, s.discards);
+	if (!KEEPS_FREED)
+		EXPECT_UINT(gone(), before + 3 * 100);
+}
+
+/* A discard that another client holds says nothing of what comes after. */
+static void test_lost_discards(void)
+{
+	static uint8_t *b[MANY];
+	int64_t oldest;
+	uint64_t count;
+	size_t size;
+	int i;
+
+	for (i = 0; i < MANY; i++)
+		b[i] = prof_pool_take(9000 + i, &size);
+	EXPECT(prof_pool_discards(&count) < INT64_MAX);
+	prof_pool_abandon(&oldest);
+	EXPECT_INT(oldest, 9000);
+	EXPECT(prof_pool_discards(&count) == INT64_MAX);
+	prof_pool_refill();
+	b[0] = prof_pool_take(1, &size);
+	complete(b[0], 0);
+	EXPECT_UINT(drain(), 1);
+	EXPECT(prof_pool_discards(&count) == INT64_MAX);
+}
+
+/* Only what may be handed out has memory. */
+static void test_lean(void)
+{
+	static unsigned char vec[PROF_BLOCK_BYTES / 4096];
+	uint8_t *block = prof_block_new(16384);
+	volatile uintptr_t was = (uintptr_t)block;
+	uintptr_t at = (was + 16384 + 4095) & ~(uintptr_t)4095;
+	size_t bytes = (was + PROF_BLOCK_BYTES - at) & ~(size_t)4095, i, n = 0;
+
+	REQUIRE(block);
+	EXPECT(all_zero(block, 16384));
+	REQUIRE(sysconf(_SC_PAGESIZE) != 4096 || !mincore((void *)at, bytes, vec));
+	for (i = 0; i < bytes / 4096; i++)
+		n += vec[i] & 1;
+	EXPECT_UINT(n, 0);
+	EXPECT(!prof_block_freed(block));
+	free(block);
+	EXPECT(KEEPS_FREED || prof_block_freed((const uint8_t *)was));
+}
+
+/* ---- in processes of their own ---------------------------------------------------------------- */
+
+static void in_child(int (*fn)(void), int want)
+{
+	pid_t pid = fork();
+	int status = -1;
+
+	if (!pid)
+		_exit(fn());
+	REQUIRE(pid > 0 && waitpid(pid, &status, 0) == pid);
+	REQUIRE(WIFEXITED(status));
+	EXPECT_INT(WEXITSTATUS(status), want);
+}
+
+/* A CUPTI that takes NULL gets no buffer twice. */
+static int refuses(void)
+{
+	static uint8_t *b[MANY];
+	size_t size;
+	int n, i;
+
+	if (prof_pool_init(true))
+		return 1;
+	for (n = 0; n < MANY && (b[n] = prof_pool_take(1, &size)); n++)
+		for (i = 0; i < n; i++)
+			if (b[i] == b[n])
+				return 2;
+	return n == 277 && !size ? 0 : 3;
+}
+
+static int limited(void)
+{
+	struct rlimit limit = { (rlim_t)6 << 30, (rlim_t)6 << 30 };
+
+	return setrlimit(RLIMIT_AS, &limit) ? 1 : -prof_pool_init(false);
+}
+
+static int locked(void)
+{
+	return mlockall(MCL_FUTURE) ? ENOMEM : -prof_pool_init(false);
+}
+
+static void test_children(void)
+{
+	in_child(refuses, 0);
+	in_child(limited, ENOSPC);
+	if (!KEEPS_FREED) /* there mlockall does nothing */
+		in_child(locked, ENOMEM);
 }
 
 #define THREADS 4
@@ -273,6 +507,12 @@ static void test_threads(void)
 
 int main(void)
 {
-	return RUN(test_one, test_limit, test_order, test_sizes, test_bound, test_foreign,
-		   test_abandon, test_threads);
+	int failed = RUN(test_children, test_one, test_limit, test_order, test_sizes, test_bound,
+			 test_foreign, test_abandon, test_recycles, test_address_again,
+			 test_sessions, test_lost_discards, test_lean, test_threads);
+
+	fflush(NULL);
+	if (KEEPS_FREED) /* who looks for leaks reads all 64 MiB of hundreds of blocks */
+		_exit(failed);
+	return failed;
 }

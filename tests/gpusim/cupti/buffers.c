@@ -120,7 +120,7 @@ static void retire(struct desk *d)
  */
 static bool retires(const struct desk *d, bool force, uint64_t now)
 {
-	if (!d->buf || !d->buf->used)
+	if (!d->buf || (!d->buf->used && !force))
 		return false;
 	return force || d != &b.shared || (!d->done && finished(d->buf, now));
 }
@@ -137,17 +137,54 @@ static void collect_desk(struct desk *d, struct buf ***end, bool force, uint64_t
 	}
 }
 
+static void start_worker(void);
+
+/* Asks the client. Versions before 12.9 write to what they get without looking: they crash. */
+static struct buf *ask(void)
+{
+	size_t size = 0, max_records = 0;
+	uint64_t begin = sim_now();
+	uint8_t *data = NULL;
+	struct buf *buf;
+
+	if (!b.request || fault_no_buffer())
+		return NULL;
+	if (!b.worker)
+		start_worker();
+	b.request(&data, &size, &max_records);
+	if (SIM_CUPTI_API < 27 && (!data || !size))
+		*(volatile uint32_t *)data = 0;
+	if (!data || !size)
+		return NULL;
+	if (!b.zeroed)
+		memset(data, 0, size);
+	buf = calloc(1, sizeof *buf);
+	if (!buf)
+		return NULL;
+	buf->data = data;
+	buf->size = size;
+	buf->max_records = max_records;
+	buf->begin = begin;
+	return buf;
+}
+
 /* Unlinks what can be handed out; the caller holds the lock. */
 static struct buf *collect(bool open_ones, bool force)
 {
 	struct buf *list = NULL, **end = &list;
 	uint64_t now = sim_now();
+	bool early = false;
 	struct desk *d;
 
 	for (d = b.desks; d; d = d->next) {
-		if (open_ones && retires(d, force, now))
+		if (open_ones && retires(d, force, now)) {
 			retire(d);
+			early = fault_early();
+		}
 		collect_desk(d, &end, force, now);
+		if (early && !d->buf)
+			d->buf = ask();
+		early = false;
 	}
 	return list;
 }
@@ -260,35 +297,6 @@ static struct desk *desk(void)
 		b.desks = my_desk;
 	}
 	return my_desk ? my_desk : &b.shared;
-}
-
-/* Asks the client. Versions before 12.9 write to what they get without looking: they crash. */
-static struct buf *ask(void)
-{
-	size_t size = 0, max_records = 0;
-	uint64_t begin = sim_now();
-	uint8_t *data = NULL;
-	struct buf *buf;
-
-	if (!b.request || fault_no_buffer())
-		return NULL;
-	if (!b.worker)
-		start_worker();
-	b.request(&data, &size, &max_records);
-	if (SIM_CUPTI_API < 27 && (!data || !size))
-		*(volatile uint32_t *)data = 0;
-	if (!data || !size)
-		return NULL;
-	if (!b.zeroed)
-		memset(data, 0, size);
-	buf = calloc(1, sizeof *buf);
-	if (!buf)
-		return NULL;
-	buf->data = data;
-	buf->size = size;
-	buf->max_records = max_records;
-	buf->begin = begin;
-	return buf;
 }
 
 static bool fits(const struct buf *buf, uint32_t size)

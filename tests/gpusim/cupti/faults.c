@@ -5,7 +5,6 @@
 #include "faults.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +12,7 @@
 
 #include "../clock.h"
 #include "../spec.h"
-#include "buffers.h"
-#include "cupti.h"
-#include "layout.h"
-#include "timebase.h"
+#include "clients.h"
 
 #define MAX_FAULTS 16
 
@@ -192,6 +188,13 @@ bool fault_no_buffer(void)
 	return true;
 }
 
+bool fault_early(void)
+{
+	size_t i;
+
+	return in_force("early", &i);
+}
+
 uint64_t fault_late(void)
 {
 	const struct sim_spec *s;
@@ -216,76 +219,6 @@ void fault_hang(void)
 	sim_sleep_until(begin_of(s) + s->duration);
 }
 
-/* ---- the foreign client: what torch.profiler's kineto does ---- */
-
-#define FOREIGN_BUFFER (4u << 20)
-
-static void foreign_request(uint8_t **buffer, size_t *size, size_t *max)
-{
-	*buffer = malloc(FOREIGN_BUFFER);
-	*size = *buffer ? FOREIGN_BUFFER : 0;
-	*max = 0;
-}
-
-static void foreign_complete(void *ctx, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
-{
-	(void)ctx;
-	(void)stream;
-	(void)buffer; /* perhaps another client's: it is never looked at, nor freed */
-	(void)size;
-	(void)valid;
-}
-
-static void foreign_session(const struct sim_spec *s)
-{
-	static const int kinds[] = { REC_MEMCPY,  REC_MEMSET,	      REC_CONCURRENT_KERNEL,
-				     REC_RUNTIME, REC_DRIVER,	      REC_OVERHEAD,
-				     REC_MEMCPY2, REC_SYNCHRONIZATION };
-	size_t i, n = sizeof kinds / sizeof kinds[0];
-	uint64_t begin = sim_now();
-	char line[256];
-
-	cuptiActivityRegisterCallbacks(foreign_request, foreign_complete);
-	if (s->clock > 0)
-		timebase_script(s->clock);
-	for (i = 0; i < n; i++)
-		cuptiActivityEnable(kinds[i]);
-	sim_sleep_until(s->duration == SIM_SPEC_FOREVER ? SIM_NEVER : begin + s->duration);
-	cuptiActivityFlushAll(1);
-	for (i = 0; i < n; i++)
-		cuptiActivityDisable(kinds[i]);
-	if (s->finalize)
-		cuptiFinalize();
-	snprintf(line, sizeof line,
-		 "{\"fault\":\"foreign\",\"pid\":%d,\"start_ns\":%llu,\"end_ns\":%llu,"
-		 "\"clock\":%g}",
-		 getpid(), (unsigned long long)begin, (unsigned long long)sim_now(), s->clock);
-	tell(line);
-}
-
-static void *foreign(void *arg)
-{
-	struct sim_spec *s = arg;
-
-	sim_sleep_until(begin_of(s));
-	foreign_session(s);
-	return NULL;
-}
-
-static void start_foreign(struct sim_spec *s)
-{
-	sigset_t all, old;
-	pthread_t t;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	if (!pthread_create(&t, NULL, foreign, s)) {
-		pthread_setname_np(t, "gpusim-foreign");
-		pthread_detach(t);
-	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-}
-
 void fault_armed(const struct sim_export *driver)
 {
 	size_t i;
@@ -298,5 +231,5 @@ void fault_armed(const struct sim_export *driver)
 	f.armed = sim_now();
 	for (i = 0; i < f.n; i++)
 		if (!strcmp(f.spec[i].name, "foreign"))
-			start_foreign(&f.spec[i]);
+			client_start(&f.spec[i], begin_of(&f.spec[i]), driver);
 }

@@ -34,6 +34,9 @@ uint64_t fault_full(void);
 /* Is the client's pool empty now, as far as CUPTI can tell? */
 bool fault_no_buffer(void);
 
+/* Does CUPTI ask for the next buffer as soon as one is retired? Then a flush may find it empty. */
+bool fault_early(void);
+
 /* ns for which finished buffers are kept back, when FlushAll asks and the worker looks. */
 uint64_t fault_late(void);
 

@@ -30,3 +30,8 @@ uint64_t fault_late(void)
 {
 	return 0;
 }
+
+bool fault_early(void)
+{
+	return false;
+}
