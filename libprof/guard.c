@@ -46,6 +46,7 @@ static struct {
 	struct job job; /* the flusher's while `changing` */
 	bool changing, detached; /* detached: CUPTI is off, too */
 	bool lent, returning; /* to another client; it shall come back */
+	bool busy; /* when it comes, the program will have launched on */
 	struct prof_watchdog dog;
 	struct prof_governor governor;
 	bool foreign_clock; /* seen */
@@ -116,7 +117,7 @@ static void came_back(void)
 	prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.told_ns, now, 0);
 	g.told_ns = now;
 	g.lent = g.returning = false;
-	prof_watchdog_back(&g.dog, now, prof_mono_ns());
+	prof_watchdog_back(&g.dog, now, prof_mono_ns(), g.busy);
 }
 
 /* What was asked for holds once the flusher has done it. */
@@ -292,10 +293,11 @@ void prof_guard_lent(void)
 		"in this trace");
 }
 
-void prof_guard_take_back(void)
+void prof_guard_take_back(bool busy)
 {
 	if (!g.lent)
 		return;
+	g.busy = busy;
 	g.returning = g.rearm = true;
 	change();
 }

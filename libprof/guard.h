@@ -36,11 +36,11 @@ bool prof_guard_flushes(void);
  * CUPTI is lent to another client (lend.h). First all that our buffers hold is flushed and drained;
  * then prof_guard_lend switches our kinds off, false if there is nothing to hand over; then it is
  * flushed and drained again, and prof_guard_lent gives up what is still out. prof_guard_take_back
- * registers again, at a later tick if the flusher is busy.
+ * registers again, at a later tick if the flusher is busy; @busy: while the program launches on.
  */
 bool prof_guard_lend(void);
 void prof_guard_lent(void);
-void prof_guard_take_back(void);
+void prof_guard_take_back(bool busy);
 
 /*
  * Once per tick, whatever flushes do. True if something changed that Hello tells (level, notes).

@@ -101,6 +101,11 @@ void prof_lend_done(unsigned int number)
 	prof_word_bump(&lend.done);
 }
 
+bool prof_lend_launches_on(void)
+{
+	return atomic_load(&lend.back_ns) || atomic_load(&lend.late);
+}
+
 void prof_lend_forked(void)
 {
 	atomic_store_explicit(&lend.out, false, memory_order_relaxed);

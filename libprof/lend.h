@@ -46,6 +46,9 @@ bool prof_lend_told(void); /* are we told of sessions? Any thread */
 bool prof_lend_asked(bool *lend, unsigned int *number);
 void prof_lend_done(unsigned int number);
 
+/* Nobody waits until it is taken back (gpustarve_lent, @detaches). */
+bool prof_lend_launches_on(void);
+
 /* atfork's child handler. Async-signal-safe. */
 void prof_lend_forked(void);
 

@@ -325,7 +325,7 @@ static void take_back(void)
 {
 	int i;
 
-	prof_guard_take_back();
+	prof_guard_take_back(prof_lend_launches_on());
 	for (i = 0; i < LEND_READINGS && prof_guard_flushes(); i++) {
 		if (!flush_whole() || !prof_clock_foreign(&s.clock))
 			return;

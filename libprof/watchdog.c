@@ -161,9 +161,11 @@ void prof_watchdog_lend(struct prof_watchdog *w, int64_t lost_ns)
 	w->silent = 0;
 }
 
-void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns)
+void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns, bool busy)
 {
-	w->foreign = w->lent = false;
+	w->foreign = w->rearmed = w->detached = busy;
+	w->rearm_at_ns = mono_ns + QUEUE_NS;
+	w->lent = false;
 	w->back_ns = w->traffic_mono_ns = w->ours_ns = mono_ns;
 	w->traffic_ns = w->ops_ns = now_ns;
 	w->silent = 0;

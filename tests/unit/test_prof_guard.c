@@ -137,7 +137,7 @@ static void test_lent(void)
 	EXPECT(dog.foreign && dog.lent);
 	EXPECT_UINT(in.canaries, 0);
 	EXPECT_INT(dog.lost_ns, 1000 * SECOND + HALF);
-	prof_watchdog_back(&dog, in.now_ns, in.mono_ns);
+	prof_watchdog_back(&dog, in.now_ns, in.mono_ns, false);
 	EXPECT(!dog.foreign && !dog.lent);
 	for (i = 0; i < 100; i++)
 		EXPECT_INT(look(i % 3 == 0, true, 0), PROF_WATCHDOG_NONE);
@@ -152,7 +152,7 @@ static void test_detached(void)
 	watch();
 	look(true, true, 1);
 	prof_watchdog_lend(&dog, in.now_ns);
-	prof_watchdog_back(&dog, in.now_ns, in.mono_ns);
+	prof_watchdog_back(&dog, in.now_ns, in.mono_ns, false);
 	for (i = 0; i < 8 && !rearmed; i++)
 		rearmed = look(false, false, 0) == PROF_WATCHDOG_REARM;
 	EXPECT(rearmed);
@@ -175,7 +175,7 @@ static void test_queue_runs_on(void)
 		watch();
 		look(true, true, 1);
 		prof_watchdog_lend(&dog, in.now_ns);
-		prof_watchdog_back(&dog, in.now_ns, in.mono_ns);
+		prof_watchdog_back(&dog, in.now_ns, in.mono_ns, false);
 		for (i = 0; i < 8; i++)
 			if (look(false, false, 0) == PROF_WATCHDOG_REARM)
 				break;
@@ -191,6 +191,25 @@ static void test_queue_runs_on(void)
 		EXPECT(!dog.foreign);
 		EXPECT_UINT(dog.launches_without_ops, 0);
 	}
+}
+
+/* Taken back while the program goes on launching: what it launched before is foreign yet. */
+static void test_back_while_busy(void)
+{
+	int i;
+
+	watch();
+	look(true, true, 1);
+	prof_watchdog_lend(&dog, in.now_ns);
+	prof_watchdog_back(&dog, in.now_ns, in.mono_ns, true);
+	EXPECT(dog.foreign && !dog.lent);
+	EXPECT_INT(look(true, true, 1), PROF_WATCHDOG_NONE);
+	in.ops++;
+	EXPECT_INT(look(true, true, 1), PROF_WATCHDOG_BACK);
+	prof_watchdog_lend(&dog, in.now_ns);
+	prof_watchdog_back(&dog, in.now_ns, in.mono_ns, true);
+	for (i = 0; i < 4; i++) /* detached later yet: tried again soon */
+		EXPECT_INT(look(false, false, 0), i < 3 ? PROF_WATCHDOG_NONE : PROF_WATCHDOG_REARM);
 }
 
 /* Until the next try, in looks. */
@@ -454,7 +473,7 @@ static void test_exposure(void)
 int main(void)
 {
 	int watchdog = RUN(test_busy, test_idle, test_never_answered, test_withheld, test_stolen,
-			   test_lent, test_detached, test_queue_runs_on, test_tries_less_often,
+			   test_lent, test_detached, test_queue_runs_on, test_back_while_busy, test_tries_less_often,
 			   test_captures, test_disabled);
 
 	return RUN(test_cheap, test_dear, test_far_too_dear, test_retry, test_no_limit,
