@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e timeout=1500
+# ctest: labels=e2e timeout=2400
 """Containers with another glibc than the one we were built with: the installed prefix inside of Debian's releases,
 made by debootstrap. Programs there write and end with libprof preloaded as without it, libprof finds and does there
 what it does elsewhere, and `gpustarve run` works where its own libraries are to be had.
@@ -19,7 +19,9 @@ import gs
 
 SUITES = {'bullseye': '2.31', 'bookworm': '2.36', 'trixie': '2.41'}
 INSIDE = '/opt/gpustarve'
-VIEWER = 'libsqlite3-0 libyajl2 zlib1g libcurl4 libelf1 libncursesw6 libmicrohttpd12 libgnutls30'.split()
+VIEWER = 'libsqlite3-0 libyajl2 zlib1g libcurl4 libelf1 libncursesw6 libmicrohttpd12 libgnutls30'
+BUILDING = ('build-essential cmake ninja-build pkg-config libzstd-dev libprotobuf-c-dev protobuf-c-compiler '
+            'libsqlite3-dev libyajl-dev zlib1g-dev')
 MUSL = shutil.which('musl-gcc')
 PROGRAMS = {
     'sh': 'echo out; echo err >&2; for i in 1 2 3; do (echo $i); done | sort -r; exit 4',
@@ -73,13 +75,20 @@ class Root:
         self.lib = glob.glob(self.path + INSIDE + '/lib/**/libprof.so', recursive=True)[0][len(self.path):]
         return None
 
+    def make_room(self, packages):
+        """Are they there, or could they be installed?"""
+        return not self.run('export DEBIAN_FRONTEND=noninteractive; apt-get -q update && apt-get -q -y '
+                            '--no-install-recommends install ' + packages, timeout=900).returncode
+
     def run(self, line, timeout=300, **env):
         """A line of shell inside, in a mount namespace of its own with /proc; what it writes below /work is kept."""
-        inside = ('mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" /usr/bin/env -i -C /work '
+        inside = ('mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && src=$1 && shift && '
+                  'mkdir -p "$0/src" && mount --bind "$src" "$0/src" && exec chroot "$0" /usr/bin/env -i -C /work '
                   'PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C "$@"')
         os.makedirs(self.path + '/work', exist_ok=True)
         given = [f'{k}={v}' for k, v in env.items()]
-        return gs.command(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', inside, self.path, *given, 'sh', '-c',
+        return gs.command(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', inside, self.path,
+                           gs.SOURCE, *given, 'sh', '-c',
                            line], timeout=timeout)
 
     def files(self):
@@ -137,7 +146,7 @@ def check_musl(root, where):
     with open(source, 'w', encoding='utf-8') as f:
         f.write('#include <stdio.h>\nint main(void) { puts("musl"); return 6; }\n')
     gs.equal(gs.command([MUSL, '-o', path, source]).returncode, 0, 'musl-gcc')
-    if root.run('apt-get -q update && apt-get -q -y --no-install-recommends install musl').returncode:
+    if not root.make_room('musl'):
         return print(f'{root.suite}: no musl is to be had')
     version = root.run('dpkg-query -W musl').stdout.decode().split()[-1]
     gs.equal(root.play('/root/musl', LD_PRELOAD=root.lib), (b'musl\n', b'', 6, []), f'{root.suite}: musl {version}')
@@ -146,7 +155,7 @@ def check_musl(root, where):
 
 def check_viewer(root):
     """`gpustarve run` in those whose glibc is no older than the one that the viewer was linked with."""
-    root.run('apt-get -q update && apt-get -q -y --no-install-recommends install ' + ' '.join(VIEWER))
+    root.make_room(VIEWER)
     said = root.run(f'{INSIDE}/bin/gpustarve --version')
     if said.returncode:
         why = said.stderr.decode().splitlines()[-1:]
@@ -161,6 +170,21 @@ def check_viewer(root):
     return print(f'{root.suite}: gpustarve run works')
 
 
+def check_built(root):
+    """libprof.so of the newest of them asks for no more than ours: new headers give old names new versions."""
+    if not root.make_room(BUILDING):
+        return print(f'{root.suite}: no compiler is to be had')
+    done = root.run('cmake -S /src -B /root/build -G Ninja -DGPUSTARVE_CHARTS=OFF -DGPUSTARVE_WERROR=OFF && '
+                    'ninja -C /root/build -j 2 prof', timeout=900)
+    if not gs.equal(done.returncode, 0, f'{root.suite}: building: {done.stdout[-2000:]}'):
+        return None
+    for name in 'test_prof_gates.py', 'test_prof_musl.py':
+        done = gs.command([sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), name)],
+                          env=gs.environment(GPUSTARVE_BUILD=root.path + '/root/build'))
+        gs.check(done.returncode in (0, 77), f'{root.suite}: {name} with what was built there: {done.stderr.decode()}')
+    return print(f'{root.suite}: built there, too')
+
+
 def check(root, where):
     why = root.make()
     if why:
@@ -171,6 +195,8 @@ def check(root, where):
     check_armed(root)
     check_musl(root, where)
     check_viewer(root)
+    if root.suite == 'trixie':
+        check_built(root)
     return None
 
 
