@@ -36,6 +36,7 @@
 #include "nvtx.h"
 #include "ranges.h"
 #include "sampler.h"
+#include "sanitizer.h"
 #include "sender.h"
 #include "thread.h"
 
@@ -135,7 +136,8 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 	int kept = errno;
 
 	prof_exits_find();
-	if (!prof_fork_known()) {
+	if (!prof_fork_known() || prof_sanitizer_judges()) {
+		prof_fork_never();
 		prof_nvtx_off();
 		return;
 	}

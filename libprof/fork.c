@@ -69,9 +69,12 @@ static void in_child(void)
 
 bool prof_fork_known(void)
 {
-	if (!__register_atfork)
-		atomic_store_explicit(&owner, OWNER_PARENT, memory_order_relaxed);
 	return __register_atfork != NULL;
+}
+
+void prof_fork_never(void)
+{
+	atomic_store_explicit(&owner, OWNER_PARENT, memory_order_relaxed);
 }
 
 void prof_fork_watch(void)

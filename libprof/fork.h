@@ -9,11 +9,11 @@
 
 #include <stdbool.h>
 
-/*
- * Is this a libc that we know, glibc? In any other (musl) nothing of libprof may run: false, and the
- * process counts as dead. First of all, from the constructor.
- */
+/* Is this a libc whose forks can be watched, glibc? Nothing of libprof may run in any other (musl). */
 bool prof_fork_known(void);
+
+/* From the constructor: this process and its children are never to be armed. */
+void prof_fork_never(void);
 
 /* Registers the child handler; once, from the constructor. */
 void prof_fork_watch(void);
@@ -24,7 +24,7 @@ void prof_fork_own(void);
 /* True in the process that called prof_fork_own, false in its forked children. Any thread, signal-safe. */
 bool prof_fork_mine(void);
 
-/* True in a forked child of an owner, and where the libc is not known. */
+/* True in a forked child of an owner, and after prof_fork_never. */
 bool prof_fork_dead(void);
 
 #endif

@@ -99,7 +99,7 @@ def the_environment(where):
     if os.path.exists(other):
         done = run(*show, options=['--quiet'], cwd=where, env=gs.environment(
             LD_PRELOAD=f'{other}', CUDA_INJECTION64_PATH='/mine.so', NVTX_INJECTION64_PATH='/its.so'))
-        gs.equal(done.stdout.decode().split('|')[:3], [f'{named}:{other}', '/mine.so', '/its.so'],
+        gs.equal(done.stdout.decode().split('|')[:3], [f'{other}:{named}', '/mine.so', '/its.so'],
                  'what was there stays')
         done = run(*show, options=['--quiet'], cwd=where, env=gs.environment(
             LD_PRELOAD=f'{other} {named}'))

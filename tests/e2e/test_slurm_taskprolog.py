@@ -93,12 +93,17 @@ def unrecorded(p, where):
 
 def lists(p):
     lib = p.lib
-    task(p, 'others are listed', plain(p, LD_PRELOAD=f'{lib}:/a.so:/b.so'), LD_PRELOAD='/a.so:/b.so')
+    task(p, 'others are listed', plain(p, LD_PRELOAD=f'/a.so:/b.so:{lib}'), LD_PRELOAD='/a.so:/b.so')
     for have in (lib, f'/a.so:{lib}', f'/a.so {lib} /b.so', '/own/lib/libprof.so:/a.so'):
         task(p, f'listed in {have}', plain(p, LD_PRELOAD='', GPUSTARVE_OUT='', GPUSTARVE_SLURM_JOB=''),
              LD_PRELOAD=have, GPUSTARVE_OUT='/mine')
+    for no in ('0', 'off', 'no'):
+        task(p, f'GPUSTARVE_PRELOAD={no}', plain(p, LD_PRELOAD='', CUDA_INJECTION64_PATH=lib, NVTX_INJECTION64_PATH=lib),
+             GPUSTARVE_PRELOAD=no)
+    task(p, 'the plugin has seen to it', plain(p, LD_PRELOAD='', GPUSTARVE_OUT='', GPUSTARVE_SLURM_JOB=''),
+         GPUSTARVE_PRELOAD='0', CUDA_INJECTION64_PATH=lib, NVTX_INJECTION64_PATH='/its.so', LD_PRELOAD='/a.so', GPUSTARVE_OUT='/mine')
     near = f'{lib}.1:/x{lib}x'
-    task(p, 'similar names are others', plain(p, LD_PRELOAD=f'{lib}:{near}'), LD_PRELOAD=near)
+    task(p, 'similar names are others', plain(p, LD_PRELOAD=f'{near}:{lib}'), LD_PRELOAD=near)
     task(p, "the user's folder stays", plain(p, GPUSTARVE_OUT='', GPUSTARVE_SLURM_JOB=''),
          GPUSTARVE_OUT='/mine')
     task(p, "the user's word on errors stays", plain(p, GPUSTARVE_QUIET_ERRORS=''),
@@ -164,7 +169,7 @@ def settings(p):
 def hostile(p):
     for name in ('/a b/c  d ', "/q'\"\\n\\\\", '/$(touch /tmp/x);`id`|&<>*?[a]{b}', '/ä\x01\x7f', '/-n'):
         task(p, f'{name!r}', plain(p, GPUSTARVE_OUT=name + '/gpustarve-runs'), SLURM_SUBMIT_DIR=name)
-        task(p, f'preloaded {name!r}', plain(p, LD_PRELOAD=f'{p.lib}:{name}'), LD_PRELOAD=name)
+        task(p, f'preloaded {name!r}', plain(p, LD_PRELOAD=f'{name}:{p.lib}'), LD_PRELOAD=name)
     task(p, 'a line break in the folder', None, SLURM_SUBMIT_DIR='/a\nexport EVIL=1')
     task(p, 'a line break in the list', None, LD_PRELOAD='/a\nexport EVIL=1')
     task(p, 'shell variables', plain(p), IFS='/', PATH='/nonexistent', ENV='/etc/passwd', CDPATH='/tmp',

@@ -19,7 +19,8 @@ static struct spank_option *option;
 static spank_context_t context = S_CTX_REMOTE;
 static uint32_t step;
 static bool no_step, no_set;
-static int complaints;
+static int complaints, argc;
+static char *argv[2];
 static char where[64], lib[128];
 
 static int slot(const char *name)
@@ -74,10 +75,15 @@ spank_err_t spank_get_item(spank_t sp, spank_item_t item, ...)
 	va_list arguments;
 
 	(void)sp;
-	if (no_step || item != S_JOB_STEPID)
+	if (item == S_JOB_ARGV ? !argc : no_step || item != S_JOB_STEPID)
 		return ESPANK_NOT_TASK;
 	va_start(arguments, item);
-	*va_arg(arguments, uint32_t *) = step;
+	if (item == S_JOB_STEPID) {
+		*va_arg(arguments, uint32_t *) = step;
+	} else {
+		*va_arg(arguments, int *) = argc;
+		*va_arg(arguments, char ***) = argv;
+	}
 	va_end(arguments);
 	return ESPANK_SUCCESS;
 }
@@ -141,6 +147,7 @@ static struct gs_spank fresh(void)
 	set("SLURM_STEP_GPUS", "0");
 	step = 0;
 	no_step = no_set = false;
+	argc = 0;
 	strcpy(g.lib, lib);
 	return g;
 }
@@ -241,7 +248,7 @@ static void test_listed(void)
 	EXPECT(!gs_spank_listed(":: : ", "/a"));
 	set("LD_PRELOAD", "/a.so /b.so");
 	run(&g);
-	snprintf(want, sizeof(want), "%s:/a.so /b.so", lib);
+	snprintf(want, sizeof(want), "/a.so /b.so:%s", lib);
 	EXPECT_STR(value("LD_PRELOAD"), want);
 	/* Too long to be read as a whole: not touched. */
 	g = fresh();
@@ -258,6 +265,45 @@ static void test_listed(void)
 	run(&g);
 	EXPECT_STR(value("LD_PRELOAD"), lib);
 	free(huge);
+}
+
+/* What lets nothing be preloaded is left to CUDA; test_sanitized_programs has programs that do not. */
+static void test_injected(void)
+{
+	static const char *const no[] = { "0", "off", "no" };
+	struct gs_spank g;
+
+	for (size_t i = 0; i < 3; i++) {
+		g = fresh();
+		set("GPUSTARVE_PRELOAD", no[i]);
+		run(&g);
+		EXPECT_STR(value("LD_PRELOAD"), "(unset)");
+		EXPECT_STR(value("CUDA_INJECTION64_PATH"), lib);
+		EXPECT_STR(value("NVTX_INJECTION64_PATH"), lib);
+		EXPECT_STR(value("GPUSTARVE_OUT"), "/home/me/gpustarve-runs");
+	}
+	g = fresh();
+	set("GPUSTARVE_PRELOAD", "0");
+	set("CUDA_INJECTION64_PATH", "/theirs.so");
+	set("LD_PRELOAD", "/a.so");
+	run(&g);
+	EXPECT_STR(value("CUDA_INJECTION64_PATH"), "/theirs.so");
+	EXPECT_STR(value("LD_PRELOAD"), "/a.so");
+	g = fresh();
+	set("GPUSTARVE_PRELOAD", "0");
+	strcpy(g.lib, "/nonexistent/libprof.so");
+	run(&g);
+	expect_alone("no library");
+	EXPECT_STR(value("CUDA_INJECTION64_PATH"), "(unset)");
+	/* A command that cannot be read, or is none, is like any other. */
+	for (int i = 0; i < 2; i++) {
+		g = fresh();
+		argc = 1;
+		argv[0] = (char *)(i ? "/nonexistent/program" : "");
+		run(&g);
+		EXPECT_STR(value("LD_PRELOAD"), lib);
+		EXPECT_STR(value("CUDA_INJECTION64_PATH"), "(unset)");
+	}
 }
 
 static void test_folder(void)
@@ -512,8 +558,8 @@ int main(void)
 	if (!f)
 		return 1;
 	fclose(f);
-	failed = RUN(test_sets, test_guards, test_listed, test_folder, test_own_folder, test_socket,
-		     test_run_id, test_partitions, test_plugin);
+	failed = RUN(test_sets, test_guards, test_listed, test_injected, test_folder,
+		     test_own_folder, test_socket, test_run_id, test_partitions, test_plugin);
 	unlink(lib);
 	char path[128];
 	snprintf(path, sizeof(path), "%s/77@n1", where);

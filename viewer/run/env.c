@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/log.h"
+#include "needs.h"
 #include "run.h"
 
 static void set_env(struct view_run *r, const char *name, const char *value)
@@ -43,10 +44,28 @@ static void set_preload(struct view_run *r)
 	if (have && listed(have, r->libprof))
 		return;
 	bool more = have && have[0];
-	int n = snprintf(r->preload, sizeof(r->preload), "%s%s%s", r->libprof, more ? ":" : "",
-			 more ? have : "");
+	/* Last: a sanitizer's runtime has to come first, and nothing else cares. */
+	int n = snprintf(r->preload, sizeof(r->preload), "%s%s%s", more ? have : "",
+			 more ? ":" : "", r->libprof);
 	if (n < (int)sizeof(r->preload))
 		set_env(r, "LD_PRELOAD", r->preload);
+}
+
+/* Programs that let nothing be preloaded are left to CUDA; so is what the user says is one. */
+static bool may_preload(const struct view_run *r)
+{
+	const char *said = getenv("GPUSTARVE_PRELOAD");
+	char name[VIEW_NEEDS_NAME];
+
+	if (said && (!strcmp(said, "0") || !strcmp(said, "off") || !strcmp(said, "no")))
+		return false;
+	if (!view_needs_sanitizer(r->command[0], getenv("PATH"), name))
+		return true;
+	if (!r->quiet)
+		view_note("%s needs %s, so that libprof is not preloaded: %s", r->command[0], name,
+			  strstr(name, "asan") ? "GPUs are recorded through CUDA alone" :
+						 "nothing is recorded of it");
+	return false;
 }
 
 static void set_labels(struct view_run *r)
@@ -118,7 +137,7 @@ void view_run_environment(struct view_run *r)
 			  "made in /tmp/gpustarve-links-%u, so that only CUDA programs load it; "
 			  "install gpustarve elsewhere",
 			  r->libprof, (unsigned)getuid());
-	else
+	else if (may_preload(r))
 		set_preload(r);
 	if (is_other_tool(r->command[0]))
 		return;

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "needs.h"
+
 #define LIST_MAX 16384 /* of LD_PRELOAD; a longer one is left as it is */
 #define NAME_MAX_LEN 256
 #define STEP_EXTERN 0xfffffffcu /* holds the job's processes together, and runs nothing */
@@ -223,6 +225,32 @@ static void set_out(const struct task *t)
 	spank_setenv(t->sp, "GPUSTARVE_QUIET_ERRORS", "1", 0);
 }
 
+/* Programs that let nothing be preloaded are left to CUDA; so is what the user says is one. */
+static bool may_preload(const struct task *t)
+{
+	static const char *const no[] = { "0", "off", "no", NULL };
+	char said[8], path[LIST_MAX], name[VIEW_NEEDS_NAME], **word = NULL;
+	int words = 0;
+
+	if (get(t->sp, "GPUSTARVE_PRELOAD", said, sizeof(said)) && is_one_of(said, no))
+		return false;
+	if (spank_get_item(t->sp, S_JOB_ARGV, &words, &word) != ESPANK_SUCCESS || words < 1)
+		return true;
+	return !view_needs_sanitizer(
+		word[0], get(t->sp, "PATH", path, sizeof(path)) ? path : NULL, name);
+}
+
+/* What libprof's constructor would set. TaskProlog may come after us, and is told to preload nothing. */
+static bool set_injection(const struct task *t)
+{
+	if (access(t->g->lib, R_OK))
+		return false;
+	spank_setenv(t->sp, "GPUSTARVE_PRELOAD", "0", 1);
+	spank_setenv(t->sp, "NVTX_INJECTION64_PATH", t->g->lib, 0);
+	spank_setenv(t->sp, "CUDA_INJECTION64_PATH", t->g->lib, 0);
+	return true;
+}
+
 /* False: it cannot be listed, and nothing else is worth setting. */
 static bool set_preload(const struct task *t)
 {
@@ -235,7 +263,8 @@ static bool set_preload(const struct task *t)
 	get(t->sp, "LD_PRELOAD", have, sizeof(have));
 	if (gs_spank_listed(have, t->g->lib))
 		return true;
-	snprintf(list, sizeof(list), "%s%s%s", t->g->lib, have[0] ? ":" : "", have);
+	/* Last: a sanitizer's runtime has to come first, and nothing else cares. */
+	snprintf(list, sizeof(list), "%s%s%s", have, have[0] ? ":" : "", t->g->lib);
 	return spank_setenv(t->sp, "LD_PRELOAD", list, 1) == ESPANK_SUCCESS;
 }
 
@@ -314,7 +343,7 @@ static void record(struct task *t, int kind)
 	know(t);
 	if (!t->job[0] || !choose_out(t) || strchr(t->out, '\n'))
 		return;
-	if (!set_preload(t)) {
+	if (may_preload(t) ? !set_preload(t) : !set_injection(t)) {
 		tell_unrecorded(t);
 		return;
 	}
