@@ -78,7 +78,11 @@ def files(where):
 
 def traces(where, damaged=False):
     """All streams below where/runs. Damage and missing frames fail the test unless expected."""
-    found = files(where)
+    return read(files(where), damaged)
+
+
+def read(found, damaged=False):
+    """The streams of these files."""
     if not found:
         return []
     done = gs.command([DUMP] + found)

@@ -9,6 +9,7 @@ import os
 import sys
 
 import gs
+import ranks
 import truth_to_kineto
 
 DUMP = os.path.join(gs.BUILD, 'tests', 'engine_dump')
@@ -24,6 +25,19 @@ CASES = {
                                           '--peer', '5', '--collective-every', '500'],
                                          {'GPUSIM_DEVICES': '4'}),
 }
+LATE = '''
+import os, sys, time
+sys.path.insert(0, sys.argv[1])
+import gpudev
+rank, world = int(os.environ['RANK']), int(os.environ['WORLD_SIZE'])
+s = gpudev.Stream(gpudev.Device(rank))
+for step in range(20):
+    if rank == 2:
+        time.sleep(0.04)
+    s.kernel(2_000_000, 'forward')
+    s.collective(200_000, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL', 1, world)
+    s.synchronize()
+'''
 
 
 def compare(what, run, want):
@@ -34,6 +48,7 @@ def compare(what, run, want):
     if not gs.equal(len(got), len(want), f'{what}: devices'):
         return
     for g, w in zip(got, want):
+        g = gs.without_ranks(g, f'{what}: device {w["index"]}')
         for k in w:
             if k != 'index':
                 gs.equal(g[k], w[k], f'{what}: device {w["index"]}: {k}')
@@ -82,6 +97,21 @@ def loader(ref, what, *args):
         compare(what, run, ref.ledger(path, 'device'))
 
 
+def late_rank(ref):
+    """What three ranks wait for a fourth in collectives, as happens wherever a machine is busy."""
+    with gs.scratch() as where:
+        done, run, truth = gs.traced([gs.PYTHON, ranks.LAUNCH, '--ranks', 4, gs.PYTHON, '-c', LATE,
+                                      gs.WORKLOADS], where, options=['--no-report'], GPUSIM_DEVICES=4,
+                                     GPUSIM_TRUTH_API='1', GPUSIM_NCCL_PARAM=1, **RECORDS)
+        if not gs.check(done.returncode == 0 and run, f'a late rank: {done.stderr.decode()}'):
+            return
+        waited = sum(g['classes'].get('comm.skew', 0) for g in gs.summary(run, '--window', 'device')['gpus'])
+        gs.check(waited > 0, f'a late rank: waited {waited} ns for it')
+        path = os.path.join(where, 'truth.json')
+        truth_to_kineto.write(truth, path)
+        compare('a late rank', run, ref.ledger(path, 'device'))
+
+
 def main():
     oracle = os.path.join(gs.SHARED, 'oracle')
     if not os.path.isdir(oracle):
@@ -91,6 +121,7 @@ def main():
     for version in VERSIONS:
         for what, (args, env) in CASES.items():
             one(ref_ledger, version, what, args, env)
+    late_rank(ref_ledger)
     loader(ref_ledger, 'loader, waits', '--workers', 0, '--sample-ms', 2, '--optimizer', '--nvtx')
     loader(ref_ledger, 'loader, hidden', '--workers', 2, '--gpu-ms', 12, '--sync', 'late')
     gs.finish()
