@@ -20,38 +20,7 @@ def program(name, source, kind='python', status=0, gpu=0, bye=True, **env):
                           bye=bye, env=env)
 
 
-# ---- programs that never touch a GPU
-
-program('bash pipelines', '''
-    seq 1 2000 | sort -r | awk '{s += $1} END {print s}' | tee sum.txt
-    (echo to stderr >&2; exit 4) || echo status $?
-    for i in 1 2 3; do (sleep 0.01; echo $i) & wait; done
-    cat <(echo one) <(echo two)
-    ls -l /proc/self/fd | wc -l
-    exit 3
-    ''', kind='bash', status=3)
-
-program('git', '''
-    export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
-    export GIT_AUTHOR_DATE='2026-01-01T00:00:00Z' GIT_COMMITTER_DATE='2026-01-01T00:00:00Z'
-    git -c init.defaultBranch=main init -q . && echo text >file && git add file
-    git -c commit.gpgsign=false commit -q -m first && git log --stat && git fsck --no-progress
-    git clone -q . copy && git -C copy rev-parse HEAD && git repack -q -a -d && git gc -q
-    rm -rf .git/index .git/logs copy .git/hooks .git/objects/pack/*.rev
-    ''', kind='bash')
-
-program('gcc', '''
-    printf '#include <stdio.h>\\nint main(void) { puts("hello"); return 5; }\\n' >a.c
-    gcc -O2 -Wall -o a a.c && ./a; echo status $?
-    gcc -c missing.c; echo status $?
-    gcc -shared -fPIC -o b.so a.c && nm -D b.so | grep -c main
-    ''', kind='bash')
-
-program('python -c', '''
-    /usr/bin/python3 -c 'print(sum(range(10)))'
-    /usr/bin/python3 -c 'import sys; sys.exit(9)'; echo $?
-    /usr/bin/python3 -c 'raise ValueError("boom")' 2>&1 | tail -1
-    ''', kind='bash')
+# ---- programs that never touch a GPU; test_manners_programs has many more
 
 program('subprocess', '''
     import os, subprocess, sys
