@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "env.h"
+#include "facts/cupti.h"
 #include "log.h"
 #include "record.h"
 
@@ -260,10 +261,64 @@ static int probe_records(struct prof_cupti *c, char *why, size_t size)
 	return 0;
 }
 
+static bool exports(void *handle, const char *name)
+{
+	return dlsym(handle, name) != NULL;
+}
+
+/* Before the first call, by what it exports. */
+static int may_be_asked(void *handle, const char *path, char *why, size_t size)
+{
+	uint32_t version = facts_cupti_by_symbols(exports, handle);
+	const struct facts_cupti *row = facts_cupti(version, 0);
+	int driver = driver_version();
+
+	if (!row || !(row->facts & FACTS_CUPTI_ENDLESS))
+		return 0;
+	if (driver != INT_MAX && driver >= FACTS_CUPTI_ENDLESS_DRIVER)
+		return 0;
+	snprintf(why, size, "%s is of CUDA %s: %s", path, row->release,
+		 facts_cupti_trouble(FACTS_CUPTI_ENDLESS)->what);
+	return -ENOTSUP;
+}
+
+static int ask_version(struct prof_cupti *c, char *why, size_t size)
+{
+	int rc = c->GetVersion(&c->version);
+
+	if (rc) { /* CUDA 13.3 and newer ask the driver first */
+		snprintf(why, size, "%s answers with error %d when asked for its version: it cannot "
+				    "use this driver",
+			 c->path, rc);
+		return -ENOTSUP;
+	}
+	if (c->version < FACTS_CUPTI_OLDEST) {
+		snprintf(why, size, "%s is older than CUDA 11.8", c->path);
+		return -ENOSYS;
+	}
+	prof_debug("cupti %s, version %u", c->path, c->version);
+	return 0;
+}
+
+/* What its version says, once the size of its records tells versions apart that share a number. */
+static int learn_facts(struct prof_cupti *c, char *why, size_t size)
+{
+	const struct facts_cupti *row =
+		facts_cupti(c->version, c->record_bytes[CUPTI_KIND_CONCURRENT_KERNEL]);
+	const struct facts_cupti_trouble *t = facts_cupti_trouble(FACTS_CUPTI_PASSIVE);
+
+	c->facts = row->facts;
+	if (!(c->facts & FACTS_CUPTI_PASSIVE))
+		return 0;
+	snprintf(why, size, "%s is of CUDA %s: %s; %s", c->path, row->release, t->what, t->remedy);
+	return -ENOTSUP;
+}
+
 int prof_cupti_open(struct prof_cupti *c, const char *wanted, char *why, size_t size)
 {
 	void *handle = find_cupti(wanted);
 	const char *missing;
+	int rc;
 
 	if (!handle) {
 		snprintf(why, size, "no libcupti was found (CUDA 11.8 or newer brings one)");
@@ -275,12 +330,12 @@ int prof_cupti_open(struct prof_cupti *c, const char *wanted, char *why, size_t 
 		snprintf(why, size, "%s lacks %s", c->path, missing);
 		return -ENOSYS;
 	}
-	if (c->GetVersion(&c->version) || c->version < CUPTI_11_8) {
-		snprintf(why, size, "%s is older than CUDA 11.8", c->path);
-		return -ENOSYS;
-	}
-	prof_debug("cupti %s, version %u", c->path, c->version);
-	return probe_records(c, why, size);
+	rc = may_be_asked(handle, c->path, why, size);
+	if (!rc)
+		rc = ask_version(c, why, size);
+	if (!rc)
+		rc = probe_records(c, why, size);
+	return rc ? rc : learn_facts(c, why, size);
 }
 
 #define CUDA_SYMBOL(name, field, needed)                             \

@@ -44,17 +44,6 @@ enum cupti_attribute {
 	CUPTI_ATTR_PER_THREAD = 9,
 };
 
-/* cuptiGetVersion of the releases that something depends on. */
-enum cupti_version {
-	CUPTI_11_8 = 18,
-	CUPTI_12_3 = 21,
-	CUPTI_12_5 = 23, /* per-cbid API records; graph-level tracing without its early crashes */
-	CUPTI_12_6 = 24,
-	CUPTI_12_8 = 26,
-	CUPTI_12_9 = 27,
-	CUPTI_13_0 = 130000,
-};
-
 typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 				  size_t valid);
@@ -73,6 +62,7 @@ struct prof_cupti {
 	int (*EnableDriverApi)(uint32_t cbid, uint8_t enable);
 	int (*EnableAllSyncRecords)(uint8_t enable);
 	uint32_t version;
+	uint32_t facts; /* of this version (facts/cupti.h) */
 	char path[512];
 	uint32_t record_bytes[CUPTI_KIND_PROBED]; /* 0: this CUPTI does not know the kind */
 };
@@ -80,8 +70,9 @@ struct prof_cupti {
 /*
  * Finds libcupti: one that is already in the process; else @wanted and no other, if it is not "";
  * beside the loaded libcudart; in LD_LIBRARY_PATH; in the toolkit; by its name alone. Never a second
- * one. 0, -ENOENT (none), -ENOSYS (symbols are missing) or -EPROTO (records are shorter than what we
- * read); why gets a sentence.
+ * one. 0, -ENOENT (none), -ENOSYS (symbols are missing), -ENOTSUP (of no use here, or of a version that
+ * is not to be used, facts/cupti.h) or -EPROTO (records are shorter than what we read); why gets a
+ * sentence.
  */
 int prof_cupti_open(struct prof_cupti *c, const char *wanted, char *why, size_t size);
 

@@ -22,6 +22,7 @@
 #include "entry.h"
 #include "env.h"
 #include "errtext.h"
+#include "facts/cupti.h"
 #include "exits.h"
 #include "facts.h"
 #include "flusher.h"
@@ -201,7 +202,7 @@ static const char *meaning(int rc)
 static int prepare_cupti(void)
 {
 	static const struct prof_activity_hooks hooks = { prof_sender_start, prof_sender_pending };
-	int rc = prof_pool_init(cupti.version >= CUPTI_12_9);
+	int rc = prof_pool_init(cupti.facts & FACTS_CUPTI_TAKES_NULL);
 
 	if (rc) {
 		prof_note("CUPTI was not started: %s",

@@ -354,8 +354,6 @@ static void govern(void)
 	if (!prof_governor_feed(&g.governor, &in))
 		return;
 	step = g.governor.step;
-	if (step == PROF_STEP_NO_KERNELS && !prof_level_can_drop_kernels(g.cupti))
-		step = PROF_STEP_NO_API;
 	g.wanted = g.configured;
 	g.wanted.api &= step < PROF_STEP_NO_API;
 	g.wanted.kernels &= step < PROF_STEP_NO_KERNELS;

@@ -29,6 +29,7 @@ void prof_intake_init(const uint32_t *record_bytes)
 static void take_event(const struct wire_event *ev, uint8_t kind)
 {
 	sum.ops += kind == WIRE_KIND_OP;
+	sum.graphs += kind == WIRE_KIND_OP && ev->graph;
 	prof_exposure_see(ev);
 	prof_stream_commit(kind);
 }

@@ -14,6 +14,7 @@ struct prof_intake {
 	uint64_t launches; /* recorded calls that make operations */
 	uint64_t waits; /* recorded calls that wait for them */
 	uint64_t captures; /* recorded calls that made a graph */
+	uint64_t graphs; /* operations that are graphs or parts of one */
 	uint64_t canaries; /* records of the watchdog's sign of life */
 	uint64_t invalid; /* operations with unusable stamps */
 	uint64_t unknown; /* records of kinds that are not read */

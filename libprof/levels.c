@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cbids.h"
+#include "facts/cupti.h"
 #include "log.h"
 #include "notes.h"
 #include "wire/event.h"
@@ -29,10 +30,9 @@ const char *prof_level_name(const struct prof_level *l)
 	return l->number == 2 ? "2" : "1";
 }
 
-/* Graph launches as a whole crash CUPTI before 12.4 update 1, which has 12.4's number. */
 static bool graph_level_safe(const struct prof_cupti *c)
 {
-	return c->version >= CUPTI_12_5 && c->record_bytes[CUPTI_KIND_GRAPH_TRACE];
+	return c->facts & FACTS_CUPTI_GRAPHS_WHOLE && c->record_bytes[CUPTI_KIND_GRAPH_TRACE];
 }
 
 void prof_level_choose(struct prof_level *l, const struct prof_config *config,
@@ -72,10 +72,9 @@ static void set_switch(const struct prof_cupti *cupti, int attribute, uint8_t va
 void prof_level_prepare(const struct prof_cupti *cupti)
 {
 	/* Not ZEROED_OUT: it would hold for the buffers of other clients as well. */
-	/* Flushing buffers of other threads is safe from 12.6 update 2 on, which has 12.6's number. */
-	if (cupti->version >= CUPTI_12_3 && cupti->version <= CUPTI_12_6)
+	if (cupti->facts & FACTS_CUPTI_PER_THREAD_OFF)
 		set_switch(cupti, CUPTI_ATTR_PER_THREAD, 0);
-	else if (cupti->version >= CUPTI_12_8 && cupti->version < CUPTI_13_0)
+	if (cupti->facts & FACTS_CUPTI_PER_THREAD_ON)
 		set_switch(cupti, CUPTI_ATTR_PER_THREAD, 1);
 }
 
@@ -106,10 +105,11 @@ static void switch_calls(uint8_t domain, int (*call)(uint32_t, uint8_t), uint8_t
 
 static bool picks_calls(const struct prof_cupti *cupti)
 {
-	return cupti->version >= CUPTI_12_5 && cupti->EnableRuntimeApi && cupti->EnableDriverApi;
+	return cupti->facts & FACTS_CUPTI_PICKS_CALLS && cupti->EnableRuntimeApi &&
+	       cupti->EnableDriverApi;
 }
 
-/* Picked calls from 12.5 on; before, all calls, of which the sender keeps those. */
+/* Picked calls where it can; else all calls, of which the sender keeps those. */
 static void switch_domain(const struct prof_cupti *cupti, uint8_t domain, bool on)
 {
 	bool runtime = domain == WIRE_DOMAIN_RUNTIME;
@@ -205,11 +205,6 @@ bool prof_level_has_canary(const struct prof_level *l, const struct prof_cupti *
 	return picks_calls(cupti) || l->api;
 }
 
-bool prof_level_can_drop_kernels(const struct prof_cupti *cupti)
-{
-	return cupti->version != CUPTI_13_0;
-}
-
 void prof_level_disable(const struct prof_cupti *cupti)
 {
 	size_t i;
@@ -220,9 +215,7 @@ void prof_level_disable(const struct prof_cupti *cupti)
 	}
 	calls_on = false;
 	for (i = 0; i < COUNT(kinds); i++)
-		if (kinds[i].kind != CUPTI_KIND_CONCURRENT_KERNEL ||
-		    prof_level_can_drop_kernels(cupti))
-			cupti->Disable(kinds[i].kind);
+		cupti->Disable(kinds[i].kind);
 	if (cupti->EnableAllSyncRecords)
 		cupti->EnableAllSyncRecords(1);
 }
@@ -230,14 +223,13 @@ void prof_level_disable(const struct prof_cupti *cupti)
 void prof_level_lend(const struct prof_cupti *cupti)
 {
 	static const int lent[] = { CUPTI_KIND_RUNTIME, CUPTI_KIND_DRIVER,  CUPTI_KIND_SYNC,
-				    CUPTI_KIND_MEMCPY,	CUPTI_KIND_MEMCPY2, CUPTI_KIND_MEMSET };
+				    CUPTI_KIND_MEMCPY,	CUPTI_KIND_MEMCPY2, CUPTI_KIND_MEMSET,
+				    CUPTI_KIND_CONCURRENT_KERNEL };
 	size_t i;
 
 	/* Whole kinds, as the other client does: calls that are switched off one by one may stay off. */
 	for (i = 0; i < COUNT(lent); i++)
 		cupti->Disable(lent[i]);
-	if (prof_level_can_drop_kernels(cupti))
-		cupti->Disable(CUPTI_KIND_CONCURRENT_KERNEL);
 	if (cupti->EnableAllSyncRecords)
 		cupti->EnableAllSyncRecords(1);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which CUPTI kinds and API calls are traced at which level, how they are switched on, and what is
- * different from one CUPTI version to the next.
+ * Which CUPTI kinds and API calls are traced at which level, how they are switched on. What is
+ * different from one CUPTI version to the next stands in facts/cupti.h.
  *
  * The calls go to CUPTI: on the arming thread, later on the flusher only.
  */
@@ -42,10 +42,7 @@ void prof_level_reduce(const struct prof_level *before, const struct prof_level 
  */
 void prof_level_lend(const struct prof_cupti *cupti);
 
-/* CUPTI 13.0 (130000; not its update 1) can deadlock when the kernels' kind is disabled. */
-bool prof_level_can_drop_kernels(const struct prof_cupti *cupti);
-
-/* Switches everything off; kernels only where they can be. For other clients all is as CUPTI has it. */
+/* Switches everything off. For other clients all is as CUPTI has it. */
 void prof_level_disable(const struct prof_cupti *cupti);
 
 /* Can the watchdog's canary, cuDriverGetVersion, be traced? */

@@ -26,6 +26,7 @@
 #include "drained.h"
 #include "exposure.h"
 #include "facts.h"
+#include "facts/cupti.h"
 #include "flusher.h"
 #include "guard.h"
 #include "hello.h"
@@ -495,6 +496,21 @@ static bool lost_names(void)
 	return true;
 }
 
+/* What this CUPTI may do to a program that goes on like this: who reads it can see to that. */
+static bool risky_graphs(void)
+{
+	const struct facts_cupti_trouble *t = facts_cupti_trouble(FACTS_CUPTI_LONG_GRAPHS);
+	static bool told;
+
+	if (told || !s.o->cupti || !(s.o->cupti->facts & FACTS_CUPTI_LONG_GRAPHS) ||
+	    !prof_intake()->graphs)
+		return false;
+	told = true;
+	prof_note("of this version of CUPTI (%u) it is known that %s: %s", s.o->cupti->version,
+		  t->what, t->remedy);
+	return true;
+}
+
 static void tick(void)
 {
 	struct prof_ranges_stats ranges;
@@ -515,6 +531,7 @@ static void tick(void)
 	news |= prof_shim_missing(ranges.loader_waits);
 	news |= prof_guard_tick();
 	news |= lost_names();
+	news |= risky_graphs();
 	if (news)
 		write_hello();
 	prof_evidence_flush();

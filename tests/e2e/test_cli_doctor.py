@@ -42,12 +42,20 @@ with gs.scratch() as where:
     gs.check(re.search(r'missing +python3 +it does not run', text), text)
     gs.check(re.search(r'missing +python3\.12 +3\.99\.0; its stacks are not known', text), text)
 
-    for version, release in ('13', '13.0'), ('12.6', '12.6'), ('12.4', '12.4'), ('11.8', '11.8'):
+    for version, release in ('13', '13.0 U1'), ('12.6', '12.6'), ('12.4', '12.4'), ('11.8', '11.8'):
         status, text = doctor(gs.WITH_GPUSIM, GPUSIM_CUPTI=version, GPUSIM_DEVICES=2)
         gs.equal(status, 0, f'CUPTI {version}: {text}')
         gs.check(re.search(r'ok +GPU +1: NVIDIA H100 80GB HBM3 \(simulated\)', text), 'both GPUs')
         gs.check(f'CUDA {release}' in text, f'CUPTI {version} is told')
         gs.check(re.search(r'ok +record sizes +kernel \d+', text), f'record sizes of {version}')
+        gs.equal('careful  libcupti' in text, version.startswith('12'), f'CUPTI {version}: {text}')
+    status, text = doctor(gs.WITH_GPUSIM, GPUSIM_CUPTI='13.0')
+    gs.check(status == 1 and re.search(r'BROKEN +libcupti .*version 130000 \(CUDA 13.0\)', text), f'CUPTI 13.0: {text}')
+    for kind, words in ('endless', 'CUDA 13.2: beside a driver that it cannot use'), \
+            ('silent', 'CUDA 13.3 or newer by what it exports: it answers only beside a driver'):
+        status, text = doctor(GPUSTARVE_CUPTI=os.path.join(gs.BUILD, 'gpusim', f'cupti-{kind}', 'libcupti.so.13'))
+        gs.equal(status, 0, f'a {kind} one: {text}')
+        gs.check(re.search(rf'missing +libcupti .*{words}', text), f'a {kind} one: {text}')
 
     status, text = doctor(GPUSTARVE_LIB=os.path.join(where, 'none.so'))
     gs.equal(status, 1, 'without libprof a job would run unrecorded')

@@ -8,8 +8,8 @@ import re
 
 import gs
 
-KNOWS = {'wire': {'wire'}, 'live': {'wire', 'live'}, 'libprof': {'wire', 'libprof'},
-         'collector': {'wire', 'live', 'collector'}, 'viewer': {'wire', 'live', 'viewer'}}
+KNOWS = {'wire': {'wire'}, 'live': {'wire', 'live'}, 'libprof': {'wire', 'facts', 'libprof'}, 'facts': {'facts'},
+         'collector': {'wire', 'live', 'collector'}, 'viewer': {'wire', 'facts', 'live', 'viewer'}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
@@ -78,14 +78,14 @@ def put(root, file, text=''):
 def check_can_fail():
     with gs.scratch() as root:
         put(root, 'viewer/CMakeLists.txt', 'set(VIEW_FOLDERS base trace trace/deep cmd)\n')
-        for file in ('wire/a.h', 'live/a.h', 'libprof/a.h', 'collector/a.h', 'viewer/base/a.h', 'viewer/trace/a.h',
+        for file in ('wire/a.h', 'facts/a.h', 'live/a.h', 'libprof/a.h', 'collector/a.h', 'viewer/base/a.h', 'viewer/trace/a.h',
                      'viewer/trace/deep/b.h', 'viewer/new/a.h'):
             put(root, file)
-        put(root, 'viewer/trace/good.c', '#include "a.h"\n#include "base/a.h"\n#include "deep/b.h"\n#include "wire/a.h"\n'
+        put(root, 'viewer/trace/good.c', '#include "a.h"\n#include "base/a.h"\n#include "deep/b.h"\n#include "wire/a.h"\n#include "facts/a.h"\n'
             '#include <stdio.h>\n#include "made.pb-c.h"\n')
-        gs.equal(check(root), ([], 4), 'what may be')
+        gs.equal(check(root), ([], 5), 'what may be')
         for file, text in (('viewer/base/up.c', 'trace/a.h'), ('viewer/base/back.c', '../trace/deep/b.h'),
-                           ('viewer/cmd/new.c', 'new/a.h'), ('wire/up.c', 'live/a.h'), ('libprof/live.c', 'live/a.h'),
+                           ('viewer/cmd/new.c', 'new/a.h'), ('wire/up.c', 'live/a.h'), ('facts/up.c', 'wire/a.h'), ('libprof/live.c', 'live/a.h'),
                            ('collector/x.c', '../viewer/base/a.h'), ('viewer/cmd/x.c', 'collector/a.h')):
             put(root, file, f' # include "{text}"\n')
             gs.equal([f.split()[0] for f in check(root)[0]], [file], f'{file} includes {text}')

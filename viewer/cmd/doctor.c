@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "cmd.h"
+#include "facts/cupti.h"
 #include "base/envtable.h"
 #include "run/install.h"
 #include "run/plain.h"
@@ -157,8 +158,40 @@ static void show_records(struct checkup *c, const struct view_cuda_probe *p)
 		       "smaller than what libprof reads: use CUDA 11.8 or newer");
 }
 
+/* What is known of this version, that concerns who runs jobs with it. */
+static void show_troubles(const struct facts_cupti *row)
+{
+	const struct facts_cupti_trouble *t = facts_cupti_trouble(FACTS_CUPTI_LONG_GRAPHS);
+
+	if (row->facts & t->fact)
+		printf("  careful  %-22s %s; %s\n", "libcupti", t->what, t->remedy);
+}
+
+/* CUDA 13.2 and newer answer only beside a driver that they can use. */
+static void show_silent_cupti(const struct view_cuda_probe *p)
+{
+	const struct facts_cupti *row = facts_cupti(p->cupti_at_least, 0);
+	const struct facts_cupti_trouble *t = facts_cupti_trouble(FACTS_CUPTI_ENDLESS);
+	char release[32], text[640];
+
+	facts_cupti_release(release, p->cupti_at_least, 0);
+	if (row->facts & t->fact) {
+		snprintf(text, sizeof(text), "%s, CUDA %s: %s", p->cupti.path, release, t->what);
+		absent("libcupti", text, t->remedy);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s, CUDA %s or newer by what it exports: %s", p->cupti.path,
+		 release, p->driver.loaded ? "it cannot use this driver" :
+					     "it answers only beside a driver");
+	absent("libcupti", text,
+	       p->driver.loaded ? "install the driver that this CUDA asks for" :
+				  "install NVIDIA's driver on a machine with a GPU");
+}
+
 static void show_cupti(struct checkup *c, const struct view_cuda_probe *p)
 {
+	const struct facts_cupti *row = facts_cupti(p->cupti_version, p->record[0].bytes);
+	const struct facts_cupti_trouble *passive = facts_cupti_trouble(FACTS_CUPTI_PASSIVE);
 	char release[32], text[640];
 
 	if (!p->cupti.loaded) {
@@ -167,15 +200,26 @@ static void show_cupti(struct checkup *c, const struct view_cuda_probe *p)
 		       "cuda-cupti); set GPUSTARVE_CUPTI to its path");
 		return;
 	}
-	view_cupti_release(release, p->cupti_version);
+	if (!p->cupti_version && p->cupti_at_least) {
+		show_silent_cupti(p);
+		return;
+	}
+	facts_cupti_release(release, p->cupti_version, p->record[0].bytes);
 	snprintf(text, sizeof(text), "%s, version %u (CUDA %s)", p->cupti.path, p->cupti_version,
 		 release);
-	if (p->cupti_version < 18) {
+	if (!row) {
 		broken(c, "libcupti", text, "too old: use CUDA 11.8 or newer");
+		return;
+	}
+	if (row->facts & passive->fact) {
+		snprintf(text, sizeof(text), "%s, version %u (CUDA %s): %s", p->cupti.path,
+			 p->cupti_version, release, passive->what);
+		broken(c, "libcupti", text, passive->remedy);
 		return;
 	}
 	good("libcupti", text);
 	show_records(c, p);
+	show_troubles(row);
 }
 
 static void check_cuda(struct checkup *c)

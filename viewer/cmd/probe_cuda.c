@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probe_cuda.h"
+#include "facts/cupti.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -84,18 +85,24 @@ static void *symbol(void *handle, const char *name)
 		memcpy(&var, &address_, sizeof(address_)); \
 	} while (0)
 
-static void probe_driver(struct view_cuda_probe *p)
+static void *load_driver(struct view_cuda_probe *p)
 {
 	static const char *const names[] = { "libcuda.so.1", NULL };
 	static const char *const none[] = { NULL };
 	void *handle = load(&p->driver, names, none);
 
-	CALLABLE(call_uint, init, handle, "cuInit");
 	CALLABLE(call_int_out, version, handle, "cuDriverGetVersion");
-	CALLABLE(call_int_out, count, handle, "cuDeviceGetCount");
-	CALLABLE(call_name, name, handle, "cuDeviceGetName");
 	if (version)
 		version(&p->driver_version);
+	return handle;
+}
+
+/* Last, for it may hang. */
+static void init_driver(struct view_cuda_probe *p, void *handle)
+{
+	CALLABLE(call_uint, init, handle, "cuInit");
+	CALLABLE(call_int_out, count, handle, "cuDeviceGetCount");
+	CALLABLE(call_name, name, handle, "cuDeviceGetName");
 	if (init)
 		p->driver_init = init(0);
 	if (p->driver_init || !count || count(&p->devices))
@@ -124,6 +131,20 @@ static uint32_t record_bytes(call_next next, uint32_t kind)
 	return (uint32_t)((uint8_t *)second - (uint8_t *)first);
 }
 
+static bool exports(void *handle, const char *name)
+{
+	return symbol(handle, name) != NULL;
+}
+
+/* Some end the process where they cannot use the driver (facts/cupti.h). */
+static bool may_be_asked(struct view_cuda_probe *p, void *handle)
+{
+	p->cupti_at_least = handle ? facts_cupti_by_symbols(exports, handle) : 0;
+	const struct facts_cupti *row = facts_cupti(p->cupti_at_least, 0);
+	return !row || !(row->facts & FACTS_CUPTI_ENDLESS) ||
+	       p->driver_version >= FACTS_CUPTI_ENDLESS_DRIVER;
+}
+
 static void probe_cupti(struct view_cuda_probe *p)
 {
 	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
@@ -138,6 +159,8 @@ static void probe_cupti(struct view_cuda_probe *p)
 		handle = load(&p->cupti, own, own + 1);
 	if (!handle)
 		handle = load(&p->cupti, names, folders);
+	if (!may_be_asked(p, handle))
+		return;
 	CALLABLE(call_uint_out, version, handle, "cuptiGetVersion");
 	CALLABLE(call_next, next, handle, "cuptiActivityGetNextRecord");
 	if (version)
@@ -165,9 +188,10 @@ static _Noreturn void probe_all(struct view_cuda_probe *p)
 	struct rlimit none = { 0 };
 
 	setrlimit(RLIMIT_CORE, &none);
+	void *driver = load_driver(p);
 	probe_cupti(p);
 	probe_nvml(p);
-	probe_driver(p);
+	init_driver(p, driver);
 	p->finished = true;
 	_exit(0); /* no destructors of theirs */
 }
@@ -204,24 +228,4 @@ void view_probe_cuda(struct view_cuda_probe *out)
 		wait_for(pid);
 	*out = *p;
 	munmap(p, sizeof(*p));
-}
-
-void view_cupti_release(char out[32], uint32_t version)
-{
-	static const struct {
-		uint32_t number;
-		const char *release;
-	} old[] = {
-		{ 18, "11.8" }, { 19, "12.0" }, { 20, "12.2" }, { 21, "12.3" }, { 22, "12.4" },
-		{ 23, "12.5" }, { 24, "12.6" }, { 26, "12.8" }, { 27, "12.9" }, { 28, "12.9 U1" },
-	};
-
-	if (version >= 100000) {
-		snprintf(out, 32, "%u.%u U%u", version / 10000, version / 100 % 100, version % 100);
-		return;
-	}
-	snprintf(out, 32, version < 18 ? "before 11.8" : "not known");
-	for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++)
-		if (old[i].number == version)
-			snprintf(out, 32, "%s", old[i].release);
 }

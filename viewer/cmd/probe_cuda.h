@@ -25,6 +25,7 @@ struct view_cuda_probe {
 	int devices; /* -1: not known */
 	char device_name[8][96]; /* of the first few */
 	uint32_t cupti_version; /* as cuptiGetVersion numbers; 0: not known */
+	uint32_t cupti_at_least; /* by what it exports (facts/cupti.h); 0: nothing new */
 	struct {
 		const char *name; /* static */
 		uint32_t bytes, least; /* the record in this CUPTI; what libprof reads of it */
@@ -33,8 +34,5 @@ struct view_cuda_probe {
 };
 
 void view_probe_cuda(struct view_cuda_probe *p);
-
-/* "12.6" for CUPTI's own number. */
-void view_cupti_release(char out[32], uint32_t version);
 
 #endif

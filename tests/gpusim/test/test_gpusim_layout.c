@@ -35,7 +35,7 @@
 #define GRAPH CUpti_ActivityGraphTrace
 #endif
 
-#if SIM_CUPTI_API >= 24
+#if SIM_CUPTI_API >= 20
 #define DEVICE CUpti_ActivityDevice5
 #else
 #define DEVICE CUpti_ActivityDevice4
