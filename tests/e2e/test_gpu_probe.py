@@ -143,9 +143,11 @@ def check_launches(f):
         gs.check(f[i]['call'] < LEFT, f'{i}: {f[i]}')
     gs.check(f['launch.stamps']['event_records'] * 10 >= f['launch.stamps']['launches'],
              f'event records: {f["launch.stamps"]}')
-    verdict = f['launch.verdict']
-    gs.check(verdict['disabled'] > 200, f'verdict: {verdict}')
-    gs.check(-100 < verdict['finalized'] < 200, f'verdict: {verdict}')
+    # How long a spin took on a busy machine is anybody's guess, but not what follows from it.
+    cost = f['launch.kernel']['over']
+    for way, left in f['launch.verdict'].items():
+        gs.check(abs(left - f[f'launch.{way}']['over'] * 1000 / cost) <= 1, f'{way}: {left} permille stay')
+    gs.equal(len(f['launch.verdict']), 5, 'ways to switch off')
 
 
 def check_sampling(f, rows):
@@ -191,7 +193,6 @@ def check_torch(f, rows):
     gs.check(f['torch.disabled']['step'] >= 31 * LEFT, f'torch.disabled: {f["torch.disabled"]}')
     for i in ('torch.off', 'torch.noise', 'torch.duty'):
         gs.check(f[i]['step'] > 0, f'{i}: {f[i]}')
-    gs.check(f['torch.on']['millipercent'] > 0, f'torch.on: {f["torch.on"]}')
 
 
 def whole(where):
@@ -294,6 +295,20 @@ def hangs(where):
     status(rows, 'answered', ['machine.gpu', 'machine.cupti', 'kinds.accepted'], '', 'NVML crashes')
 
 
+def stray(where):
+    """What a part starts and lets go of is ended with it."""
+    bin_ = os.path.join(where, 'bin')
+    os.makedirs(bin_)
+    out = os.path.join(where, 'stray')
+    with open(os.path.join(bin_, 'python3'), 'w') as f:
+        f.write(f'#!/bin/sh\nsetsid sh -c "sleep 300; :" {out} &\n'
+                'echo skip as it was told; exec sleep 300\n')
+    os.chmod(os.path.join(bin_, 'python3'), 0o755)
+    rows = play(out, 'torch', 'kinds', PATH=bin_ + os.pathsep + os.environ['PATH'], PROBE_PART_SECONDS=4)
+    status(rows, 'skipped', of_part(rows, 'torch'), 'as it was told', 'a stray process')
+    status(rows, 'answered', ['kinds.accepted'], '', 'a stray process')
+
+
 def hangs_in_cupti(where):
     rows = play(os.path.join(where, 'pmhang'), 'shared', 'kinds', GPUSIM_PM='hang', PROBE_PART_SECONDS=3)
     status(rows, 'not asked', ('pm.process', 'pm.twice'), 'its part hung', 'sampling hangs')
@@ -303,23 +318,25 @@ def hangs_in_cupti(where):
     status(rows, 'skipped', ['launch.flushed'], 'did not answer', 'flushes hang')
 
 
-def begin(out, **more):
+def begin(out, *parts, **more):
     os.makedirs(out, exist_ok=True)
-    return subprocess.Popen([gs.WITH_GPUSIM, BINARY, '--quick', '--here', os.path.dirname(BINARY), out],
+    return subprocess.Popen([gs.WITH_GPUSIM, BINARY, '--quick', '--here', os.path.dirname(BINARY), out, *parts],
                             env=environment(**more), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def wait_for(out, run, what):
-    """Until something of step 1 is answered, which is the middle."""
-    end = time.monotonic() + 120
+def wait_for(out, run, what, one='launch.off'):
+    """Until this is answered. At every moment the file is whole."""
+    end, path = time.monotonic() + 120, os.path.join(out, 'probe.jsonl')
     while time.monotonic() < end and run.poll() is None:
-        try:
-            if '"launch.off", "question": "an empty kernel\'s launch, nothing traced", "status": ' \
-                    '"answered"' in open(os.path.join(out, 'probe.jsonl')).read():
+        if os.path.exists(path):
+            with open(path) as f:
+                text = f.read()
+            if not gs.check(text.count('\n') == 63 and text.endswith('}\n'), f'{what}: half a file'):
+                return False
+            rows = {r['id']: r for r in map(json.loads, text.splitlines())}
+            if rows[one]['status'] == 'answered':
                 return True
-        except OSError:
-            pass
-        time.sleep(0.01)
+        time.sleep(0.002)
     return gs.check(False, f'{what}: it never came so far')
 
 
@@ -336,6 +353,18 @@ def killed(where):
         status(rows, 'not asked', of_part(rows, 'torch'), words, f'signal {number}')
 
 
+def killed_in_a_hang(where):
+    """What hangs in a driver goes with the probe, whoever ends it."""
+    out = os.path.join(where, 'killedhang')
+    run = begin(out, 'shared', GPUSIM_PM='hang')
+    wait_for(out, run, 'killed in a hang', 'machine.clocks')
+    time.sleep(1)
+    run.kill()
+    run.wait(60)
+    nothing_left(out, 'killed in a hang')
+    status(rows_of(out, 'killed in a hang'), 'not asked', ['pm.twice'], 'the probe ended before', 'hang')
+
+
 def no_time(where):
     rows = play(os.path.join(where, 'notime'), PROBE_SECONDS=6)
     status(rows, 'answered', ['machine.gpu'], '', 'no time')
@@ -345,7 +374,7 @@ def no_time(where):
 def main():
     with gs.scratch() as where:
         gs.side_by_side([lambda case=case: case(where) for case in (
-            whole, hangs, hangs_in_cupti, refused, missing, killed, newer, no_time)], width=4)
+            whole, hangs, hangs_in_cupti, stray, refused, missing, killed, killed_in_a_hang, newer, no_time)], width=4)
     gs.finish()
 
 

@@ -11,6 +11,8 @@
 static void test_spread(void)
 {
 	const int64_t values[] = { 50, 10, 40, 20, 30 };
+	const int64_t many[] = { 20, 1,	 19, 2,	 18, 3,	 17, 4,	 16, 5,
+				 15, 6,	 14, 7,	 13, 8,	 12, 9,	 11, 10 };
 	struct spread s = fig_spread(values, N(values));
 
 	EXPECT_INT(s.median, 30);
@@ -20,6 +22,9 @@ static void test_spread(void)
 	EXPECT_INT(s.most, 50);
 	EXPECT_UINT(s.n, 5);
 	EXPECT_INT(values[0], 50); /* left as they were */
+	EXPECT_INT(fig_spread(many, N(many)).median, 10);
+	EXPECT_INT(fig_spread(many, N(many)).p25, 5);
+	EXPECT_INT(fig_spread(many, N(many)).p75, 15);
 	EXPECT_INT(fig_spread(values, 0).median, FIG_UNKNOWN);
 	EXPECT_INT(fig_spread(values, 1).p75, 50);
 }

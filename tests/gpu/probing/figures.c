@@ -93,7 +93,7 @@ int64_t fig_left(const int64_t *left, const int64_t *on, const int64_t *base,
 	if (!n)
 		return FIG_UNKNOWN;
 	stray = -noise.p25 > noise.p75 ? -noise.p25 : noise.p75;
-	if (cost.median <= 0 || cost.median <= stray)
+	if (cost.median <= stray) /* which is never below 0 */
 		return FIG_UNKNOWN;
 	return divide(rest.median * 1000, cost.median);
 }

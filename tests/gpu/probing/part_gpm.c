@@ -64,27 +64,38 @@ static int gpm_begin(struct gpm_support *support)
 	return get ? rc : -1;
 }
 
-/* Evaluates what lies between gpm[0] and gpm[1]. */
-static int evaluate(struct reading *r)
+/* The values of ids [first, first + n) between gpm[0] and gpm[1]. */
+static int evaluate_some(struct reading *r, int first, int n)
 {
 	int rc, i;
 
 	memset(get, 0, sizeof *get);
 	get->version = 1;
-	get->count = IDS;
+	get->count = (uint32_t)n;
 	get->sample1 = gpm[0];
 	get->sample2 = gpm[1];
-	for (i = 0; i < IDS; i++)
-		get->metric[i].id = wanted[i].id;
+	for (i = 0; i < n; i++)
+		get->metric[i].id = wanted[first + i].id;
 	rc = nvml.GpmMetricsGet(get);
-	for (i = 0; i < IDS; i++) {
-		bool raw = i == ELAPSED || i == ACTIVE;
+	for (i = 0; i < n; i++) {
+		bool raw = first + i == ELAPSED || first + i == ACTIVE;
+		int result = rc ? rc : get->metric[i].result;
 
-		r->result[i] = rc ? rc : get->metric[i].result;
-		r->value[i] = r->result[i] ? FIG_UNKNOWN
-					   : (int64_t)(get->metric[i].value * (raw ? 1 : 1000));
+		r->result[first + i] = result;
+		r->value[first + i] = result ? FIG_UNKNOWN
+					     : (int64_t)(get->metric[i].value * (raw ? 1 : 1000));
 	}
 	return rc;
+}
+
+/* All of them; one by one where a library refuses the lot for an id that it does not know. */
+static int evaluate(struct reading *r)
+{
+	int rc = evaluate_some(r, 0, IDS), good = 0, i;
+
+	for (i = 0; rc && i < IDS; i++)
+		good += !evaluate_some(r, i, 1);
+	return good ? 0 : rc;
 }
 
 /* Two samples, `ns` apart. */

@@ -249,8 +249,14 @@ static int begin_worker(struct worker *w, enum mode m, int64_t on, int64_t block
 	return w->pid < 0 ? -errno : 0;
 }
 
+static void tell_worker(struct worker *w, char what)
+{
+	if (!w->gone && write(w->fd, &what, 1) != 1)
+		w->gone = true;
+}
+
 /* A worker that does not answer in time is ended; the others go on. */
-static void order(struct worker *w, char what, int64_t within)
+static void hear_worker(struct worker *w, int64_t within)
 {
 	struct pollfd p = { w->fd, POLLIN, 0 };
 	size_t n = 0;
@@ -259,7 +265,7 @@ static void order(struct worker *w, char what, int64_t within)
 		return;
 	if (within > left_ns() - SECOND)
 		within = left_ns() - SECOND;
-	if (write(w->fd, &what, 1) != 1 || poll(&p, 1, (int)(within > 0 ? within / MS : 0)) <= 0) {
+	if (poll(&p, 1, (int)(within > 0 ? within / MS : 0)) <= 0) {
 		w->gone = true;
 		snprintf(w->said.what, sizeof w->said.what, "its process did not answer");
 		kill(w->pid, SIGKILL);
@@ -278,6 +284,12 @@ static void order(struct worker *w, char what, int64_t within)
 	}
 	if (w->said.rc)
 		w->gone = true;
+}
+
+static void order(struct worker *w, char what, int64_t within)
+{
+	tell_worker(w, what);
+	hear_worker(w, within);
 }
 
 static void play_round(struct worker *w, size_t round)
@@ -393,9 +405,12 @@ void part_launch(void)
 	for (i = 0; w && i < MODES; i++)
 		if (begin_worker(&w[i], (enum mode)i, on, block_ns))
 			w[i].gone = true;
-	/* One that hangs must not take the others' time. */
+	/* Beside each other, for contexts take their time; one that hangs must not take the others'. */
 	for (i = 0; w && i < MODES; i++)
-		order(&w[i], 'p', left_ns() / 8 < 8 * SECOND ? left_ns() / 8 : 8 * SECOND);
+		tell_worker(&w[i], 'p');
+	begin = mono_ns() + left_ns() / 4;
+	for (i = 0; w && i < MODES; i++)
+		hear_worker(&w[i], begin - mono_ns());
 	/* Rounds as long as another one fits, and some seconds to count records. */
 	for (round = 0; w && round < rounds; round++) {
 		begin = mono_ns();

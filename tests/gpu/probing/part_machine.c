@@ -178,7 +178,7 @@ static bool add(struct found *list, size_t *n, const char *path)
 }
 
 /* By the loader's own search, then what the script has found on the disk (PROBE_FOUND). */
-static size_t find_all(struct found *list)
+static size_t find_all(struct found *list, size_t *by_loader)
 {
 	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
 					     "libcupti.so" };
@@ -191,6 +191,7 @@ static size_t find_all(struct found *list)
 		add(list, &n, own);
 	for (i = 0; i < LENGTH(names); i++)
 		add(list, &n, names[i]);
+	*by_loader = n;
 	f = disk ? fopen(disk, "r") : NULL;
 	while (f && fgets(line, sizeof line, f) && left_ns() > 6 * SECOND) {
 		line[strcspn(line, "\n")] = 0;
@@ -210,14 +211,17 @@ static bool suits_driver(uint32_t version)
 	return version < 1000 || version <= most + 99;
 }
 
-/* The newest that is not newer than the driver; what the loader finds by itself comes first. */
-static const struct found *choose(const struct found *list, size_t n)
+/*
+ * The newest that is not newer than the driver; but what PROBE_CUPTI names or, where somebody has set
+ * LD_LIBRARY_PATH, what that leads to comes first.
+ */
+static const struct found *choose(const struct found *list, size_t n, size_t by_loader)
 {
 	const char *own = getenv("PROBE_CUPTI"), *path = getenv("LD_LIBRARY_PATH");
 	const struct found *best = NULL;
 	size_t i;
 
-	if (n && ((own && *own) || (path && *path)))
+	if (by_loader && ((own && *own) || (path && *path)))
 		return &list[0];
 	for (i = 0; i < n; i++)
 		if (suits_driver(list[i].version) && (!best || list[i].version > best->version))
@@ -250,10 +254,10 @@ static void ask_cupti(void)
 	const struct found *one;
 	uint32_t newest = 0;
 	struct row r;
-	size_t n, i;
+	size_t n, i, by_loader = 0;
 
-	n = list ? find_all(list) : 0;
-	one = choose(list, n);
+	n = list ? find_all(list, &by_loader) : 0;
+	one = choose(list, n, by_loader);
 	for (i = 0; i < n; i++)
 		newest = list[i].version > newest ? list[i].version : newest;
 	if (!one) {

@@ -122,7 +122,8 @@ static void take_all(int fd)
 		if (n == sizeof text - 1)
 			n = 0;
 	}
-	snprintf(reason, sizeof reason, "it was not over in time");
+	if (!*reason)
+		snprintf(reason, sizeof reason, "it was not over in time");
 }
 
 void part_torch(void)
