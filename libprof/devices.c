@@ -246,23 +246,23 @@ int prof_devices_read(void)
 	return 0;
 }
 
-/* Notes are the sender's. */
-static void tell_shut(void)
+static bool tell_shut(void)
 {
 	if (dev.told_shut || !prof_gate_nvml_shut())
-		return;
+		return false;
 	dev.told_shut = true;
 	prof_note("a call into NVML took longer than the program's fork could wait: memory, "
 		  "utilisation and other processes are not known from then on");
+	return true;
 }
 
 bool prof_devices_learn(void)
 {
 	enum answer answer = (enum answer)atomic_load(&dev.answer);
+	bool shut = tell_shut();
 
-	tell_shut();
 	if (dev.learnt || answer == ANSWER_NONE)
-		return false;
+		return shut;
 	dev.learnt = true;
 	if (answer == ANSWER_YES)
 		memcpy(dev.device, dev.asked, dev.count * sizeof(dev.device[0]));

@@ -606,6 +606,7 @@ static void finish(void)
 	prof_sampler_stop(until(SAMPLER_EXIT_NS, LEAVE_SAMPLER_NS));
 	if (!atomic_load(&s.leave_ns) && !prof_facts_stop(prof_mono_ns() + FACTS_EXIT_NS))
 		prof_note("a call into NVML was still under way when the program ended");
+	prof_devices_learn();
 	if (s.o->cupti)
 		last_flush();
 	drain_ranges(true);

@@ -49,5 +49,5 @@ storm('slow NVML', many // 10 or 100, 'n', GPUSIM_NVML='slow:20')
 seen, t = storm('a stuck NVML', 400, 'f', seconds=10, early=0, GPUSIM_NVML='stuck')
 if 'nvmlDeviceGetMemoryInfo' in seen['calls']:
     gs.check(seen['longest_fork_ms'] >= PATIENCE_MS * 3 // 4, 'a fork waited for NVML')
-    gs.check(any('fork could wait' in n for n in t.hello['notes']), f'a note: {t.hello["notes"]}')
+    gs.check(any('fork could wait' in n for n in t.bye['notes']), f'a note: {t.bye["notes"]}')
 gs.finish()
