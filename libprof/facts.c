@@ -71,7 +71,7 @@ bool prof_facts_answered(void)
 }
 
 /* A call that hangs is waited for once, elsewhere. */
-static bool ask(uint64_t wanted)
+bool prof_facts_ask_some(uint64_t wanted)
 {
 	if (!facts.started || !prof_facts_answered())
 		return false;
@@ -82,20 +82,25 @@ static bool ask(uint64_t wanted)
 
 void prof_facts_identify(int64_t deadline_ns)
 {
-	ask(0);
+	prof_facts_ask_some(0);
 	if (facts.started)
 		prof_word_reach(&facts.answered, atomic_load(&facts.asked), deadline_ns);
 }
 
-bool prof_facts_ask(void)
+uint64_t prof_facts_worked(void)
 {
-	uint64_t wanted = 0;
+	uint64_t devices = 0;
 	uint32_t i;
 
 	for (i = 0; i < prof_stream_device_count() && i < PROF_DEVICES_MAX; i++)
 		if (prof_stream_device(i)->ops)
-			wanted |= UINT64_C(1) << i;
-	return ask(wanted);
+			devices |= UINT64_C(1) << i;
+	return devices;
+}
+
+bool prof_facts_ask(void)
+{
+	return prof_facts_ask_some(prof_facts_worked());
 }
 
 bool prof_facts_stop(int64_t deadline_ns)

@@ -19,10 +19,14 @@ int prof_facts_start(void);
 /* The devices were read: has NVML identify them. Returns when it has, or at the deadline (monotonic). */
 void prof_facts_identify(int64_t deadline_ns);
 
+/* Devices that have had operations, a bit for each ordinal. */
+uint64_t prof_facts_worked(void);
+
 /*
- * Has the devices asked that have had operations. False: the last question is still under way, or there
- * is no thread.
+ * Has these devices asked, or all that have worked. False: the last question is still under way, or
+ * there is no thread.
  */
+bool prof_facts_ask_some(uint64_t devices);
 bool prof_facts_ask(void);
 
 /* Is none under way? */

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "bufpool.h"
+#include "claim.h"
 #include "clockpoll.h"
 #include "config.h"
 #include "devices.h"
@@ -31,6 +32,7 @@
 #include "guard.h"
 #include "hello.h"
 #include "host/evidence.h"
+#include "host/gate.h"
 #include "host/shim.h"
 #include "intake.h"
 #include "lend.h"
@@ -55,6 +57,7 @@
 #define PULSE_TICKS_FULL 60 /* once the trace may not grow any more */
 #define CLOCK_TICKS 20
 #define FACTS_TICKS 20
+#define CLAIM_TICKS 2
 #define FACTS_FRESH_NS (5000 * MS)
 #define HELLO_TRIES 240 /* as often are devices asked for */
 #define FLUSH_PATIENCE_NS (50 * MS) /* a flush takes 0.2 ms, or as long as a kernel runs */
@@ -85,8 +88,11 @@ static struct {
 	_Atomic int64_t leave_ns; /* when the process is gone (monotonic); 0: it waits, within reason */
 
 	unsigned int tries; /* to find devices */
-	unsigned int tick, facts_tick; /* the latter: of the next look; 0: no device has worked yet */
+	unsigned int tick;
+	unsigned int facts_since; /* tick of the last question to NVML */
 	bool facts_asked; /* and not reported yet */
+	uint64_t looked; /* devices that NVML was asked about, a bit each, ... */
+	unsigned int looked_tick[PROF_DEVICES_MAX]; /* ... and when */
 	int64_t last_flush_ns; /* begin of the last flush that ended */
 	int64_t drops_ns; /* records of what was launched before were dropped; 0: all that has ended */
 	struct prof_counters count;
@@ -433,32 +439,71 @@ static void passive_tick(void)
 	s.count.complete_ns = prof_now_ns();
 }
 
-static bool has_ops(void)
+/* Those of @devices that NVML has told something of. */
+static uint64_t known(uint64_t devices)
 {
-	size_t i;
+	struct prof_device_facts f;
+	uint64_t found = 0;
+	uint32_t i;
 
-	for (i = 0; i < s.devices && i < PROF_STREAM_DEVICES; i++)
-		if (prof_stream_device((uint32_t)i)->ops)
-			return true;
-	return false;
+	for (i = 0; i < PROF_DEVICES_MAX; i++)
+		if (devices >> i & 1 && prof_facts_get(i, 1, &f))
+			found |= UINT64_C(1) << i;
+	return found;
 }
 
-/* The first look at the devices follows the first operation on one of them: few short jobs would
- * have any, else. */
+/* Those of @devices that were not looked at for ten seconds. */
+static uint64_t due(uint64_t devices)
+{
+	uint32_t i;
+
+	for (i = 0; i < PROF_DEVICES_MAX; i++)
+		if (s.tick - s.looked_tick[i] < FACTS_TICKS)
+			devices &= ~(UINT64_C(1) << i);
+	return devices;
+}
+
+/*
+ * Who asks about them from now on: one process of the run each. Whoever comes in for another that has
+ * ended does so at once. One whose NVML does not answer leaves them to the others.
+ */
+static uint64_t claim_devices(uint64_t worked)
+{
+	if (prof_gate_nvml_shut() ||
+	    (!prof_facts_answered() && s.tick - s.facts_since >= FACTS_TICKS)) {
+		prof_claim_release();
+		return 0;
+	}
+	return due(prof_claim_devices(s.o->run_id, known(worked)));
+}
+
+/*
+ * The first look at a device follows its first operation: few short jobs would have any, else. It is
+ * every process's own, for it tells who else is there by then.
+ */
 static void write_facts(void)
 {
+	uint64_t worked, wanted;
+	uint32_t i;
+
 	if (!s.devices || prof_guard_full())
 		return;
-	if (!s.facts_tick && has_ops())
-		s.facts_tick = s.tick;
 	if (s.facts_asked && prof_facts_answered()) {
 		s.facts_asked = false;
 		prof_report_facts(prof_mono_ns() - FACTS_FRESH_NS);
 	}
-	if (!s.facts_tick || s.tick < s.facts_tick || !prof_facts_ask())
+	worked = prof_facts_worked();
+	wanted = worked & ~s.looked;
+	if (s.tick % CLAIM_TICKS == 0)
+		wanted |= claim_devices(worked);
+	if (!wanted || !prof_facts_ask_some(wanted))
 		return;
 	s.facts_asked = true;
-	s.facts_tick = s.tick + FACTS_TICKS;
+	s.facts_since = s.tick;
+	s.looked |= wanted;
+	for (i = 0; i < PROF_DEVICES_MAX; i++)
+		if (wanted >> i & 1)
+			s.looked_tick[i] = s.tick;
 }
 
 static void write_reports(void)

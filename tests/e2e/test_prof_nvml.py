@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e waits timeout=300
 """libprof and an NVML that is slow, hangs, or ends while it is asked: the job does not notice, and all
-but what NVML tells is recorded."""
+but what NVML tells is recorded. And who asks it: one process of a run for each device that works."""
 import os
+import subprocess
 import time
 
 import gs
@@ -44,5 +45,54 @@ def exits():
         gs.check('destroyed-beside-a-call' not in seen, f'exit: NVML ended beside a call: {seen}')
 
 
-gs.side_by_side([hangs, exits])
+def asked_since(where, line):
+    """(pid, UUID) of the questions about memory from a line of the file on."""
+    return [(int(c[0]), c[2]) for c in calls(where)[line:] if c[1] == 'nvmlDeviceGetMemoryInfo']
+
+
+def wait_for(what, condition, seconds=60):
+    until = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > until:
+            return gs.check(False, f'{what}: not within {seconds} s')
+        time.sleep(0.1)
+    return True
+
+
+def shares():
+    """Of three ranks on one of two devices each asks NVML once, about that device alone; from then on
+    one of them does. When it is killed another comes in for it at once. A process of another run
+    asks for itself."""
+    with gs.scratch() as where:
+        path = os.path.join(where, 'calls')
+        env = prof.environment(where, GPUSIM_NVML_CALLS=path, GPUSIM_DEVICES=2, CUDA_VISIBLE_DEVICES='1,0',
+                               GPUSIM_SHM=os.path.join(where, 'shm'), GPUSTARVE_RUN_ID='shared')
+        argv = [gs.WITH_GPUSIM, STORM, 'until', path, 'no-such-word']
+        ranks = [subprocess.Popen(argv, env=env, cwd=where) for _ in range(3)]
+        other = subprocess.Popen(argv, env=dict(env, GPUSTARVE_RUN_ID='other'), cwd=where)
+        pids = {p.pid for p in ranks}
+        try:
+            if not wait_for('first looks', lambda: len({p for p, _ in asked_since(where, 0)}) == 4):
+                return
+            first = len(calls(where))
+            # Time goes by: one of the run asks again, and the other run's process.
+            if not wait_for('the next look', lambda: len({p for p, _ in asked_since(where, first)}) >= 2):
+                return
+            time.sleep(2)
+            again = asked_since(where, first)
+            gs.equal(len({u for _, u in asked_since(where, 0)}), 1, 'devices that were asked about')
+            gs.equal(sorted(p in pids for p, _ in again), [False, True], f'looks after the first: {again}')
+            asker = next(p for p, _ in again if p in pids)
+            next(r for r in ranks if r.pid == asker).kill()
+            killed, count = time.monotonic(), len(calls(where))
+            wait_for('another comes in', lambda: {p for p, _ in asked_since(where, count)} & pids - {asker})
+            print(f'shared: {len(asked_since(where, 0))} questions; another came in after '
+                  f'{time.monotonic() - killed:.1f} s', flush=True)
+        finally:
+            for p in [*ranks, other]:
+                p.kill()
+                p.wait()
+
+
+gs.side_by_side([hangs, exits, shares])
 gs.finish()
