@@ -2,7 +2,9 @@
 /*
  * How many launches the program had to wait for: those whose operation began soon after its launch,
  * on a device that was idle before. There a tracer's cost per launch is paid in full; behind queued
- * work it is hidden (docs/MEASUREMENTS.md). Sender thread.
+ * work it is hidden (docs/MEASUREMENTS.md). Without API records an operation's launch is not known:
+ * then of those behind a gap as many count as did while there were some; all, if there never were.
+ * Sender thread.
  */
 #ifndef PROF_EXPOSURE_H
 #define PROF_EXPOSURE_H
@@ -22,6 +24,9 @@ void prof_exposure_see(const struct wire_event *ev);
 void prof_exposure_stepped(int64_t step_ns, int64_t now_ns);
 
 const struct prof_exposure *prof_exposure(void);
+
+/* As at the beginning, for tests. */
+void prof_exposure_forget(void);
 
 /* The last end of an operation on any device, on the trace's clock; 0: there was none. */
 int64_t prof_exposure_last_end(void);

@@ -42,7 +42,7 @@ struct job {
 static struct {
 	const struct prof_cupti *cupti;
 	struct prof_level configured, traced, wanted;
-	bool rearm, off;
+	bool rearm, renew, off; /* renew: enable what shall be on, whatever we think it is */
 	struct job job; /* the flusher's while `changing` */
 	bool changing, detached; /* detached: CUPTI is off, too */
 	bool lent, returning; /* to another client; it shall come back */
@@ -101,10 +101,11 @@ static void begin_change(void)
 	bool differs = g.wanted.api != g.traced.api || g.wanted.kernels != g.traced.kernels;
 	bool off = g.off && !g.detached;
 
-	if (g.detached || (!differs && !g.rearm && !off) || (g.dog.gave_up && !off))
+	if (g.detached || (!differs && !g.rearm && !g.renew && !off) || (g.dog.gave_up && !off))
 		return;
 	g.job = (struct job){ .before = g.traced, .after = g.wanted, .rearm = g.rearm, .off = off };
 	g.changing = prof_flusher_call(apply);
+	g.renew = g.renew && !g.changing;
 	if (g.changing)
 		prof_flusher_wait(prof_mono_ns() + SECOND_NS / 4);
 }
@@ -174,12 +175,17 @@ static void count_gone(void)
 	g.changed = true;
 }
 
-static void yield(void)
+static void note_foreign(void)
 {
-	give_up_buffers();
 	prof_note(
 		"another client of CUPTI took the records for a while (torch.profiler, or another "
 		"profiler)");
+}
+
+static void yield(void)
+{
+	give_up_buffers();
+	note_foreign();
 }
 
 /* Did anything run, since the last sign of life, on a device that is ours alone? */
@@ -212,6 +218,7 @@ static void feed_watchdog(const struct prof_flush *f)
 	struct prof_watchdog_input in = { .now_ns = f->begin_ns,
 					  .mono_ns = prof_mono_ns(),
 					  .launches = prof_intake()->launches,
+					  .maybes = prof_intake()->maybes,
 					  .ops = prof_intake()->ops,
 					  .waits = prof_intake()->waits,
 					  .captures = prof_intake()->captures,
@@ -230,6 +237,14 @@ static void feed_watchdog(const struct prof_flush *f)
 		break;
 	case PROF_WATCHDOG_REARM:
 		g.rearm = true;
+		break;
+	case PROF_WATCHDOG_ENABLE:
+		g.renew = true;
+		break;
+	case PROF_WATCHDOG_WAS_OFF:
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.dog.off_ns, f->end_ns, 0);
+		note_foreign();
+		g.changed = true;
 		break;
 	case PROF_WATCHDOG_BACK:
 		prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.told_ns, f->end_ns, 0);

@@ -45,6 +45,11 @@ static void take_record(const uint8_t *record, const struct prof_pool_done *d)
 		prof_roster_saw(ev->tid);
 		take_event(ev, kind);
 		break;
+	case PROF_MAYBE:
+		sum.maybes++;
+		prof_roster_saw(ev->tid);
+		take_event(ev, kind);
+		break;
 	case PROF_WAIT:
 		sum.waits++;
 		prof_roster_saw(ev->tid);

@@ -196,16 +196,17 @@ static enum prof_verdict sync(struct prof_translator *t, const uint8_t *r, struc
 	return check(t, ev) == PROF_EVENT ? PROF_EVENT : PROF_SKIP;
 }
 
-static bool makes_operations(const char *name)
+static bool may_make_operations(const char *name)
 {
-	return strstr(name, "LaunchKernel") || strstr(name, "GraphLaunch") ||
-	       strstr(name, "Memcpy") || strstr(name, "Memset");
+	return strstr(name, "GraphLaunch") || strstr(name, "Memcpy") || strstr(name, "Memset");
 }
 
 static enum prof_verdict verdict_of(const char *name)
 {
-	if (makes_operations(name))
+	if (strstr(name, "LaunchKernel"))
 		return PROF_LAUNCH;
+	if (may_make_operations(name))
+		return PROF_MAYBE;
 	if (strstr(name, "Synchronize"))
 		return PROF_WAIT;
 	return strstr(name, "GraphInstantiate") ? PROF_CAPTURED : PROF_EVENT;

@@ -14,7 +14,8 @@
 
 enum prof_verdict {
 	PROF_EVENT, /* *ev is filled */
-	PROF_LAUNCH, /* the same, and it is a call that makes an operation: launch, copy, memset */
+	PROF_LAUNCH, /* the same, and it is a call that makes an operation: it launches a kernel */
+	PROF_MAYBE, /* the same, or it makes none: a copy of nothing, a graph of host functions */
 	PROF_WAIT, /* the same, and it is a call that waits for operations */
 	PROF_CAPTURED, /* the same, and it ends a capture, whose launches made none */
 	PROF_SKIP, /* not wanted */

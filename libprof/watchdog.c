@@ -42,19 +42,28 @@ uint32_t prof_watchdog_canaries(const struct prof_watchdog *w, int64_t mono_ns, 
 	return many < CANARIES_MAX ? (uint32_t)many : CANARIES_MAX;
 }
 
+static void forget_launches(struct prof_watchdog *w)
+{
+	w->launches_without_ops = w->maybes_without_ops = 0;
+	w->waits_without_ops = w->maybe_waits = 0;
+}
+
 static void see_operations(struct prof_watchdog *w, const struct prof_watchdog_input *in)
 {
 	if (in->ops != w->ops)
 		w->ops_ns = in->now_ns;
 	if (in->ops != w->ops || in->captures != w->captures) {
-		w->launches_without_ops = 0;
-		w->waits_without_ops = 0;
+		forget_launches(w);
+		w->trial = PROF_TRIAL_NONE;
 	} else {
 		w->launches_without_ops += in->launches - w->launches;
 		w->waits_without_ops += in->waits != w->waits && w->launches_without_ops;
+		w->maybes_without_ops += in->maybes - w->maybes;
+		w->maybe_waits += in->waits != w->waits && w->maybes_without_ops;
 	}
 	w->ops = in->ops;
 	w->launches = in->launches;
+	w->maybes = in->maybes;
 	w->waits = in->waits;
 	w->captures = in->captures;
 }
@@ -80,6 +89,31 @@ static bool disabled(const struct prof_watchdog *w, const struct prof_watchdog_i
 	       w->waits_without_ops >= WAITS_MANY && !in->out;
 }
 
+/* After the kinds were enabled anew: do calls make operations now, as they do when those are on? */
+static bool was_off(const struct prof_watchdog *w, const struct prof_watchdog_input *in)
+{
+	uint64_t ops = in->ops - w->ops;
+
+	return w->trial == PROF_TRIAL_ON && ops && ops * 4 >= in->maybes - w->maybes;
+}
+
+/* The same as disabled(), of calls that need not make any. */
+static enum prof_watchdog_order try_kinds(struct prof_watchdog *w,
+					  const struct prof_watchdog_input *in)
+{
+	if (!w->ops || w->maybes_without_ops < LAUNCHES_MANY || w->maybe_waits < WAITS_MANY ||
+	    in->out || w->trial == PROF_TRIAL_VAIN)
+		return PROF_WATCHDOG_NONE;
+	if (w->trial == PROF_TRIAL_ON) {
+		w->trial = PROF_TRIAL_VAIN;
+		return PROF_WATCHDOG_NONE;
+	}
+	w->trial = PROF_TRIAL_ON;
+	w->off_ns = w->ops_ns;
+	w->maybes_without_ops = w->maybe_waits = 0;
+	return PROF_WATCHDOG_ENABLE;
+}
+
 static enum prof_watchdog_order yield(struct prof_watchdog *w, int64_t lost_ns, int64_t mono_ns)
 {
 	if (mono_ns - w->ours_ns >= CALM_NS) { /* this is another client, or another session */
@@ -101,7 +135,7 @@ static enum prof_watchdog_order rearm_detached(struct prof_watchdog *w, int64_t 
 {
 	w->detached = false;
 	w->rearmed = true;
-	w->launches_without_ops = w->waits_without_ops = 0;
+	forget_launches(w);
 	w->rearm_at_ns = mono_ns + w->pause_ns;
 	return PROF_WATCHDOG_REARM;
 }
@@ -135,7 +169,7 @@ static enum prof_watchdog_order while_foreign(struct prof_watchdog *w,
 		return rearm_detached(w, in->mono_ns);
 	w->rearms++;
 	w->rearmed = true;
-	w->launches_without_ops = w->waits_without_ops = 0;
+	forget_launches(w);
 	w->pause_ns = w->pause_ns * 2 < PAUSE_LAST_NS ? w->pause_ns * 2 : PAUSE_LAST_NS;
 	if (w->rearms >= REARMS_MANY)
 		w->pause_ns = PAUSE_MANY_NS;
@@ -169,7 +203,8 @@ void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns
 	w->back_ns = w->traffic_mono_ns = w->ours_ns = mono_ns;
 	w->traffic_ns = w->ops_ns = now_ns;
 	w->silent = 0;
-	w->launches_without_ops = w->waits_without_ops = 0;
+	w->trial = PROF_TRIAL_NONE;
+	forget_launches(w);
 }
 
 enum prof_watchdog_order prof_watchdog_feed(struct prof_watchdog *w,
@@ -179,6 +214,8 @@ enum prof_watchdog_order prof_watchdog_feed(struct prof_watchdog *w,
 
 	w->answered = w->answered || in->answered;
 	order = judge(w, in);
+	if (order == PROF_WATCHDOG_NONE && !w->foreign && was_off(w, in))
+		order = PROF_WATCHDOG_WAS_OFF;
 
 	if (in->traffic != w->traffic) {
 		w->traffic_ns = in->now_ns;
@@ -187,8 +224,8 @@ enum prof_watchdog_order prof_watchdog_feed(struct prof_watchdog *w,
 	w->traffic = in->traffic;
 	see_operations(w, in);
 	if (order == PROF_WATCHDOG_BACK)
-		w->launches_without_ops = w->waits_without_ops = 0;
+		forget_launches(w);
 	if (!w->foreign && disabled(w, in))
 		return yield(w, w->ops_ns, in->mono_ns);
-	return order;
+	return !w->foreign && order == PROF_WATCHDOG_NONE ? try_kinds(w, in) : order;
 }

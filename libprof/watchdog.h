@@ -10,7 +10,9 @@
  * Silence proves nothing until a first canary has come back: until then each flush makes one. A
  * program that does not touch the GPU for an hour is no theft.
  * Where calls cannot be traced, silence together with NVML's load has to do. Disabled kinds show as
- * calls that launch and calls that wait for that, without any operation.
+ * calls that launch kernels and calls that wait for that, without any operation. Copies and graphs
+ * prove less: one of nothing, or of host functions, makes none. Then the kinds are enabled anew, for
+ * the callbacks are ours; if operations come again, they had been off.
  *
  * A pure function of what it is fed. Sender thread.
  */
@@ -29,13 +31,21 @@ struct prof_watchdog {
 	bool gave_up; /* others keep too much of ours: nothing is done until that changes */
 	bool answered; /* canaries are known to come back */
 
-	uint64_t traffic, launches, ops, waits, captures; /* at the last look */
+	uint64_t traffic, launches, maybes, ops, waits, captures; /* at the last look */
 	int64_t traffic_ns; /* last sign of life, the trace's clock ... */
 	int64_t traffic_mono_ns; /* ... and monotonic */
 	int64_t ops_ns;
 	unsigned int silent; /* looks in a row that a canary or NVML's load should have broken */
 	uint64_t launches_without_ops;
 	unsigned int waits_without_ops; /* looks in which something waited for those launches */
+	uint64_t maybes_without_ops;
+	unsigned int maybe_waits;
+	enum {
+		PROF_TRIAL_NONE,
+		PROF_TRIAL_ON, /* kinds were enabled anew */
+		PROF_TRIAL_VAIN /* that changed nothing: there is nothing to record */
+	} trial;
+	int64_t off_ns; /* the last operation before the trial, the trace's clock */
 	int64_t rearm_at_ns, pause_ns, first_pause_ns; /* monotonic */
 	int64_t ours_ns; /* monotonic, since when it is ours */
 	int64_t queue_until_ns; /* monotonic; buffers come again, operations may not yet; 0: no */
@@ -47,6 +57,7 @@ struct prof_watchdog_input { /* totals, when a flush has ended and was drained *
 	int64_t now_ns, mono_ns; /* begin of that flush on the trace's clock; monotonic now */
 	uint64_t traffic; /* buffers asked for and given back */
 	uint64_t launches; /* calls recorded that make operations */
+	uint64_t maybes; /* ... that may make some */
 	uint64_t ops; /* operations recorded */
 	uint64_t waits; /* calls recorded that wait for operations */
 	uint64_t captures; /* graphs made: what was launched before may have gone into one */
@@ -61,6 +72,8 @@ enum prof_watchdog_order {
 	PROF_WATCHDOG_NONE,
 	PROF_WATCHDOG_YIELD, /* CUPTI is gone: give up the buffers that are out */
 	PROF_WATCHDOG_REARM, /* register and enable again */
+	PROF_WATCHDOG_ENABLE, /* enable again, without registering */
+	PROF_WATCHDOG_WAS_OFF, /* that helped: from off_ns until now operations were not recorded */
 	PROF_WATCHDOG_BACK, /* operations come to us again, or none run: the foreign time is over */
 };
 

@@ -384,7 +384,8 @@ static void take_buffers(struct path *p, const struct set *s, uint8_t *data)
 		while (prof_walk_next(&walk)) {
 			enum prof_verdict v = prof_translate(&p->translator, walk.record, &ev);
 
-			REQUIRE(v == PROF_EVENT || v == PROF_LAUNCH || v == PROF_WAIT);
+			REQUIRE(v == PROF_EVENT || v == PROF_LAUNCH || v == PROF_MAYBE ||
+				v == PROF_WAIT);
 			prof_exposure_see(&ev);
 			p->event[ev.kind][p->count[ev.kind]++] = ev;
 			if (p->count[ev.kind] < BLOCK_EVENTS)

@@ -70,6 +70,24 @@ CAPTURES = textwrap.dedent('''
         s.synchronize()
     print('well')
     ''')
+HOST_GRAPHS = textwrap.dedent('''
+    import os, sys, time
+    sys.path.insert(0, os.environ['WORKLOADS'])
+    import gpudev
+    dev = gpudev.Device(0)
+    s = gpudev.Stream(dev)
+    graph = gpudev.Graph(s, lambda stream: stream.host(lambda: None))
+    end = time.time() + float(sys.argv[1])
+    s.kernel(1_000_000, name='before')
+    s.synchronize()
+    while time.time() < end:
+        graph.launch(s)
+        s.synchronize()
+        time.sleep(0.005)
+    s.kernel(1_000_000, name='after')
+    s.synchronize()
+    print('well')
+    ''')
 FLUSH = SECOND  # half a second, and as much again for a machine that has other things to do
 
 
@@ -127,6 +145,13 @@ def idle(version, v, level):
 def captures(version, v):
     c = run(f'{version} captures', '', job=CAPTURES, **v)
     gs.equal((len(c.missing), c.t.losses), (0, []), 'who captures graphs is not robbed')
+
+
+def host_graphs(version, v):
+    """Launches that never make an operation, waited for again and again."""
+    c = run(f'{version} graphs of host functions', '', seconds=5, job=HOST_GRAPHS, **v)
+    gs.equal((len(c.missing), c.t.losses), (0, []), 'who launches nothing for the device is not robbed')
+    gs.equal([o['name'] for o in c.t.ops], ['before', 'after'], 'graphs of host functions: kernels')
 
 
 def bad_stamps(version, v, name):
@@ -195,7 +220,7 @@ def foreign(version, v):
     c.bounded(f'{version} foreign', 9 * SECOND)
 
 
-CASES = [(foreign,), (idle, 1), (idle, 0), (captures,), (quiet,), (bad_stamps, 'zero'),
+CASES = [(foreign,), (idle, 1), (idle, 0), (captures,), (host_graphs,), (quiet,), (bad_stamps, 'zero'),
          (bad_stamps, 'reverse'), (drop,), (long_flushes,), (full,), (late,), (none,), (hang,),
          (hang_at_the_end,)]  # those that take longest come first
 

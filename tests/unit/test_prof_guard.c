@@ -297,6 +297,46 @@ static void test_disabled(void)
 	EXPECT_INT(look(true, true, 0), PROF_WATCHDOG_BACK);
 }
 
+/* So many copies or graphs and waits for them, look after look, with so many operations; the orders. */
+static int copies(int looks, uint64_t maybes, uint64_t ops, enum prof_watchdog_order order)
+{
+	int n = 0;
+
+	for (; looks; looks--) {
+		in.maybes += maybes;
+		in.ops += ops;
+		in.waits++;
+		n += look(true, true, 0) == order;
+	}
+	return n;
+}
+
+/* Copies of nothing, graphs of host functions: nobody is a thief, but the kinds are tried once. */
+static void test_nothing_to_record(void)
+{
+	watch();
+	EXPECT_INT(copies(10, 20, 20, PROF_WATCHDOG_NONE), 10);
+	EXPECT_INT(copies(4, 20, 0, PROF_WATCHDOG_ENABLE), 1);
+	EXPECT_INT(copies(100, 20, 0, PROF_WATCHDOG_NONE), 100);
+	EXPECT_INT(copies(1, 20, 1, PROF_WATCHDOG_NONE), 1); /* one of them had some bytes */
+	EXPECT_INT(copies(4, 20, 0, PROF_WATCHDOG_ENABLE), 1);
+	EXPECT_INT(copies(1, 20, 1, PROF_WATCHDOG_NONE), 1);
+	EXPECT(!dog.foreign);
+}
+
+static void test_kinds_off(void)
+{
+	int64_t last;
+
+	watch();
+	EXPECT_INT(copies(10, 20, 20, PROF_WATCHDOG_NONE), 10);
+	last = in.now_ns;
+	EXPECT_INT(copies(4, 20, 0, PROF_WATCHDOG_ENABLE), 1);
+	EXPECT_INT(copies(1, 20, 15, PROF_WATCHDOG_WAS_OFF), 1);
+	EXPECT_INT(dog.off_ns, last);
+	EXPECT_INT(copies(10, 20, 20, PROF_WATCHDOG_NONE), 10);
+}
+
 /* ---- governor --------------------------------------------------------------------------------- */
 
 static struct prof_governor g;
@@ -437,11 +477,63 @@ static void clock_stepped(void)
 	EXPECT_INT(prof_exposure_last_end(), now + hour + 20);
 }
 
+/* Operations without API records, each behind a gap. */
+static void gaps(int64_t t, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		struct wire_event op = { .kind = WIRE_KIND_OP,
+					 .start_ns = t + i * 10000,
+					 .end_ns = t + i * 10000 + 1000 };
+
+		prof_exposure_see(&op);
+	}
+}
+
+/* Where no API record ever came, a gap must do, after a while. */
+static void test_exposure_without_calls(void)
+{
+	gaps(1000, 1256);
+	EXPECT_UINT(prof_exposure()->exposed, 1000);
+	prof_exposure_forget();
+}
+
+/*
+ * A job that the GPU bounds has gaps too, behind dependencies. When its API records went, because
+ * cores were short, kernels must not go because of those.
+ */
+static void test_gpu_bound_keeps_kernels(void)
+{
+	int64_t t = 1000000;
+	uint64_t before;
+	int i;
+
+	prof_exposure_forget();
+	for (i = 0; i < 5000; i++) /* launched a millisecond ahead; one in fifty is waited for */
+		launch((uint64_t)i + 1, t + i * 10000 + (i % 50 ? -1000000 : 4000),
+		       t + i * 10000 + 5000, t + i * 10000 + 9000);
+	EXPECT_UINT(prof_exposure()->exposed, 100);
+	before = prof_exposure()->exposed;
+	govern(10000, true);
+	g.step = PROF_STEP_NO_API;
+	for (i = 0; i < 10; i++) {
+		gaps(t + (i + 1) * 10 * SECOND, 200000);
+		cost.now_ns += 10 * SECOND;
+		cost.exposed = prof_exposure()->exposed;
+		prof_governor_feed(&g, &cost);
+		EXPECT_INT(g.step, PROF_STEP_NO_API);
+	}
+	EXPECT(prof_exposure()->exposed - before > 39000);
+	EXPECT(prof_exposure()->exposed - before < 41000);
+}
+
 static void test_exposure(void)
 {
 	int64_t t = 1000000;
 	int i;
 
+	prof_exposure_forget();
 	launch(1, t, t + 5000, t + 6000); /* calls are seen from here on */
 	EXPECT_UINT(prof_exposure()->exposed, 1);
 	for (i = 2; i < 1000; i++) /* queued far ahead, back to back */
@@ -459,14 +551,9 @@ static void test_exposure(void)
 	EXPECT_UINT(prof_exposure()->exposed, 1001);
 	EXPECT_UINT(prof_exposure()->launches, 2999);
 	t += 100000000;
-	for (i = 0; i < 1256; i++) { /* no API records: a gap must do, after a while */
-		struct wire_event op = { .kind = WIRE_KIND_OP,
-					 .start_ns = t + i * 10000,
-					 .end_ns = t + i * 10000 + 1000 };
-
-		prof_exposure_see(&op);
-	}
-	EXPECT_UINT(prof_exposure()->exposed, 2001);
+	/* No API records any more: of those behind gaps as many as before, 1,001 of 2,001. */
+	gaps(t + 100000000, 256 + 2001);
+	EXPECT(prof_exposure()->exposed >= 1001 + 1000 && prof_exposure()->exposed <= 1001 + 1003);
 	clock_stepped();
 }
 
@@ -474,9 +561,9 @@ int main(void)
 {
 	int watchdog = RUN(test_busy, test_idle, test_never_answered, test_withheld, test_stolen,
 			   test_lent, test_detached, test_queue_runs_on, test_back_while_busy, test_tries_less_often,
-			   test_captures, test_disabled);
+			   test_captures, test_disabled, test_nothing_to_record, test_kinds_off);
 
 	return RUN(test_cheap, test_dear, test_far_too_dear, test_retry, test_no_limit,
-		   test_exposure) ||
+		   test_exposure_without_calls, test_exposure, test_gpu_bound_keeps_kernels) ||
 	       watchdog;
 }

@@ -256,6 +256,9 @@ static void api(const struct version *v)
 	EXPECT_INT(prof_translate(&t, record, &ev), PROF_LAUNCH);
 	EXPECT_INT(ev.op, WIRE_DOMAIN_RUNTIME);
 	EXPECT_STR(wire_strtab_get(names, ev.name, NULL), "cudaLaunchKernel");
+	put32(4, 41);
+	EXPECT_INT(prof_translate(&t, record, &ev), PROF_MAYBE);
+	EXPECT_STR(wire_strtab_get(names, ev.name, NULL), "cudaMemcpyAsync");
 }
 
 static void test_versions(void)
