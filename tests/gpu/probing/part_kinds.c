@@ -30,6 +30,26 @@ static int accept_kinds(int results[4])
 	return good;
 }
 
+/*
+ * Bytes of a record of this kind, by where GetNextRecord, which only walks, finds the next one in a
+ * buffer that says everywhere to be of that kind. 0: it knows no such kind.
+ */
+static int64_t size_of_record(uint32_t kind)
+{
+	static uint64_t buffer[512];
+	void *first = NULL, *second;
+	size_t i;
+
+	for (i = 0; i < LENGTH(buffer); i++)
+		buffer[i] = kind;
+	if (cupti.GetNextRecord((uint8_t *)buffer, sizeof buffer, &first))
+		return 0;
+	second = first;
+	if (cupti.GetNextRecord((uint8_t *)buffer, sizeof buffer, &second))
+		return 0;
+	return (char *)second - (char *)first;
+}
+
 static void tell_accepted(const int results[4], int good)
 {
 	char name[24];
@@ -43,7 +63,10 @@ static void tell_accepted(const int results[4], int good)
 			   results[i] ? cupti_words(results[i]) : "accepted");
 		snprintf(name, sizeof name, "kind%d", KIND_GRAPH_HOST_NODE + i);
 		row_figure(&r, name, results[i]);
+		snprintf(name, sizeof name, "kind%d_bytes", KIND_GRAPH_HOST_NODE + i);
+		row_figure(&r, name, size_of_record((uint32_t)(KIND_GRAPH_HOST_NODE + i)));
 	}
+	row_figure(&r, "kernel_bytes", size_of_record(KIND_KERNEL));
 	row_figure(&r, "accepted", good);
 	row_send(&r);
 }
