@@ -99,18 +99,23 @@ def test_spool_in_between():
 
 
 def test_bye_and_half_close_are_prompt():
-    s, t = new_stream(), new_stream()
+    """Of several tries that follow each other one is quick. Were they synced with all others once a
+    second, each would begin right after a sync, and take a second."""
+    took = []
     with Collector(BIN) as c:
-        begin = time.monotonic()
-        client = c.client()
-        client.send(hello(s, "bye"), frame(s, 2, BYE))
-        client.wait_ack(s, 2)
-        client = c.client()
-        client.send(hello(t, "bye"), frame(t, 2))
-        client.half_close()
-        client.wait_ack(t, 2)
-        client.wait_closed()
-        assert time.monotonic() - begin < 0.9
+        for _ in range(6):
+            s, t = new_stream(), new_stream()
+            begin = time.monotonic()
+            client = c.client()
+            client.send(hello(s, "bye"), frame(s, 2, BYE))
+            client.wait_ack(s, 2)
+            client = c.client()
+            client.send(hello(t, "bye"), frame(t, 2))
+            client.half_close()
+            client.wait_ack(t, 2)
+            client.wait_closed()
+            took.append(time.monotonic() - begin)
+    assert min(took) < 0.5, took
 
 
 def test_refusals():

@@ -120,12 +120,10 @@ def test_until_eof():
 
 def test_until_eof_at_once():
     read, write = os.pipe()
-    with Collector(BIN, options=["--until-eof", str(read)]) as c:
+    with Collector(BIN, options=["--until-eof", str(read), "--grace", "600"]) as c:
         os.close(read)
         os.close(write)
-        begin = time.monotonic()
-        assert c.process.wait(3) == 0
-        assert time.monotonic() - begin < 1
+        assert c.process.wait(60) == 0
 
 
 def test_until_eof_grace():
@@ -137,10 +135,10 @@ def test_until_eof_grace():
         client, mute = c.client(), c.client()
         client.send(hello(s, "grace"), frame(s, 2, BYE))
         client.wait_ack(s, 2)
-        os.close(write)
         begin = time.monotonic()
-        assert c.process.wait(5) == 0
-        assert 0.9 < time.monotonic() - begin < 3
+        os.close(write)
+        assert c.process.wait(60) == 0
+        assert time.monotonic() - begin > 0.9
         mute.close()
 
 
@@ -154,7 +152,7 @@ def test_until_eof_client_killed():
                 "from collector import Client, hello\n"
                 f"client = Client({c.socket!r}); client.send(hello(b'k' * 16, 'k'))\n"
                 "print('up', flush=True)\n"
-                "os.fork()\ntime.sleep(30)\n")
+                "os.fork()\ntime.sleep(300)\n")
         p = subprocess.Popen(["/usr/bin/python3", "-c", code], stdout=subprocess.PIPE,
                              start_new_session=True)
         assert p.stdout.readline() == b"up\n"
@@ -163,7 +161,7 @@ def test_until_eof_client_killed():
         time.sleep(0.3)
         assert c.process.poll() is None
         p.kill()
-        assert c.process.wait(3) == 0
+        assert c.process.wait(60) == 0
         os.killpg(p.pid, signal.SIGKILL)
         p.wait()
         assert os.path.exists(os.path.join(c.base, "k.gst", f"exit-coll-{(b'k' * 16).hex()}.json"))
@@ -174,9 +172,9 @@ def test_idle_exit():
         client = c.client()
         time.sleep(1.6)
         assert c.process.poll() is None
-        client.close()
         begin = time.monotonic()
-        assert c.process.wait(5) == 0
+        client.close()
+        assert c.process.wait(60) == 0
         assert time.monotonic() - begin > 0.8
         assert not os.path.exists(c.socket)
 

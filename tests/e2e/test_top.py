@@ -136,7 +136,7 @@ def many_ranks(folder):
     gs.check(re.search(r'^many  63 of 64 GPUs, 64 processes, 8 hosts$', text, re.M), text[:300])
 
     top = Top(path, '--price', '36')
-    top.until(lambda s: len(table(s)) == 19, '24 rows of terminal')
+    top.until(lambda s: len(table(s)) == 19 and s[-1], '24 rows of terminal')
     first = top.screen()
     gs.equal(ranks(first)[:3], [7, 63, 62], 'sorted by waste')
     gs.check(first[-1].startswith('q quit  s sort: waste  p pause  rows 1-'), first[-1])

@@ -19,7 +19,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 sys.path.insert(0, gs.WORKLOADS)
-READV, CLOSE_RANGE = 310, 436  # x86-64
+READV, UNSHARE, CLOSE_RANGE = 310, 272, 436  # x86-64
 LIBC = ctypes.CDLL(None, use_errno=True)
 BLOCK = b'D' * 4096
 LINE = b'result\n'
@@ -133,11 +133,13 @@ if __name__ == '__main__':
     else:
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             done = [pool.submit(case, *c) for c in
-                    [('Reads', READV), ('Reads', READV, CLOSE_RANGE), ('Writes', READV, CLOSE_RANGE)]]
-        with_file, without_table, without_any = [d.result() for d in done]
-        if 'no filter' in (with_file[0], without_table[0], without_any[0]):
+                    [('Reads', READV), ('Reads', READV, CLOSE_RANGE), ('Writes', READV, CLOSE_RANGE),
+                     ('Writes', READV, UNSHARE, CLOSE_RANGE)]]
+        with_file, without_table, by_pipe, without_any = [d.result() for d in done]
+        if 'no filter' in (with_file[0], without_table[0], by_pipe[0], without_any[0]):
             gs.skip('no seccomp filter can be had here')
         for said, note in (with_file, without_table):
             gs.check('/proc/PID/mem' in note, f'the way round is not noted: {note}')
+        gs.check('by a pipe' in by_pipe[1], f'a pipe in a table of its own is not noted: {by_pipe[1]}')
         gs.check('cannot be read' in without_any[1], f'that there is no way is not noted: {without_any[1]}')
         gs.finish()
