@@ -144,9 +144,9 @@ def check_launches(f):
     gs.check(f['launch.stamps']['event_records'] * 10 >= f['launch.stamps']['launches'],
              f'event records: {f["launch.stamps"]}')
     # How long a spin took on a busy machine is anybody's guess, but not what follows from it.
-    cost = f['launch.kernel']['over']
+    cost = f['launch.kernel']['over_loaded']
     for way, left in f['launch.verdict'].items():
-        gs.check(abs(left - f[f'launch.{way}']['over'] * 1000 / cost) <= 1, f'{way}: {left} permille stay')
+        gs.check(abs(left - f[f'launch.{way}']['over_loaded'] * 1000 / cost) <= 1, f'{way}: {left} permille stay')
     gs.equal(len(f['launch.verdict']), 5, 'ways to switch off')
 
 

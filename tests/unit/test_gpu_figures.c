@@ -57,15 +57,18 @@ static void test_left(void)
 {
 	const int64_t off[] = { 2000, 4000, 3000 }, again[] = { 2010, 3990, 3000 };
 	const int64_t on[] = { 4000, 6000, 5000 }, half[] = { 3000, 5000, 4000 };
-	const int64_t noisy[] = { 4500, 1000, 6000 };
+	const int64_t noisy[] = { 4500, 1000, 6000 }, loaded[] = { 2500, 4500, 3500 };
 
-	EXPECT_INT(fig_left(half, on, off, again, 3), 500);
-	EXPECT_INT(fig_left(off, on, off, again, 3), 0);
-	EXPECT_INT(fig_left(on, on, off, again, 3), 1000);
+	EXPECT_INT(fig_left(half, on, off, off, again, 3), 500);
+	EXPECT_INT(fig_left(off, on, off, off, again, 3), 0);
+	EXPECT_INT(fig_left(on, on, off, off, again, 3), 1000);
+	/* Against an idle library that costs 500 in each round: of 1,500 are 500 left. */
+	EXPECT_INT(fig_left(half, on, loaded, off, again, 3), 333);
+	EXPECT_INT(fig_left(off, on, loaded, off, again, 3), -333);
 	/* No cost above the noise: nothing can be said of what stays of it. */
-	EXPECT_INT(fig_left(half, on, off, noisy, 3), FIG_UNKNOWN);
-	EXPECT_INT(fig_left(half, off, off, again, 3), FIG_UNKNOWN);
-	EXPECT_INT(fig_left(half, on, off, again, 0), FIG_UNKNOWN);
+	EXPECT_INT(fig_left(half, on, off, off, noisy, 3), FIG_UNKNOWN);
+	EXPECT_INT(fig_left(half, off, off, off, again, 3), FIG_UNKNOWN);
+	EXPECT_INT(fig_left(half, on, off, off, again, 0), FIG_UNKNOWN);
 }
 
 static void test_duty(void)

@@ -83,11 +83,11 @@ struct spread fig_ratio(const int64_t *mode, const int64_t *base, size_t n)
 	return fig_spread(d, good);
 }
 
-int64_t fig_left(const int64_t *left, const int64_t *on, const int64_t *base,
+int64_t fig_left(const int64_t *left, const int64_t *on, const int64_t *base, const int64_t *once,
 		 const int64_t *again, size_t n)
 {
 	struct spread cost = fig_over(on, base, n), rest = fig_over(left, base, n);
-	struct spread noise = fig_over(again, base, n);
+	struct spread noise = fig_over(again, once, n);
 	int64_t stray;
 
 	if (!n)

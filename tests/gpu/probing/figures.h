@@ -35,10 +35,10 @@ struct spread fig_ratio(const int64_t *mode, const int64_t *base, size_t n);
 
 /*
  * How much of a cost is left after something was switched off, in permille of what it cost while it
- * was on: medians of the differences within rounds. FIG_UNKNOWN while the cost itself is not above
- * the noise, which is how far `again`, the base played twice, strays from base.
+ * was on: medians of the differences to base within rounds. FIG_UNKNOWN while the cost itself is not
+ * above the noise, which is how far `again` strays from `once`, the same thing played twice.
  */
-int64_t fig_left(const int64_t *left, const int64_t *on, const int64_t *base,
+int64_t fig_left(const int64_t *left, const int64_t *on, const int64_t *base, const int64_t *once,
 		 const int64_t *again, size_t n);
 
 /* A meter held against known duty cycles, both in thousandths of a percent (0 to 100,000). */

@@ -349,6 +349,8 @@ static void tell(const struct worker *w, enum mode m)
 			   (long long)more.p75, more.n);
 	}
 	row_answer(&r, "; %lld with the wait", (long long)whole.median);
+	row_figure(&r, "over_loaded",
+		   fig_over(one->call, w[LOADED].call, common(one, &w[LOADED])).median);
 	row_figure(&r, "launches", (int64_t)one->said.launches);
 	row_figure(&r, "records", (int64_t)one->said.kernels);
 	if (m == STAMPS) {
@@ -371,19 +373,21 @@ static void tell_verdict(const struct worker *w)
 		{ UNSUBSCRIBED, "unsubscribed", "unsubscribed" },
 		{ FINALIZED, "finalized", "finalized" },
 	};
-	const struct worker *off = &w[OFF], *on = &w[KERNEL], *again = &w[AGAIN];
+	/* Of what the kind costs over a libcupti that is there and idle, for that one stays. */
+	const struct worker *base = &w[w[LOADED].rounds ? LOADED : OFF], *on = &w[KERNEL];
+	const struct worker *off = &w[OFF], *again = &w[AGAIN];
 	struct row r;
 	size_t i, known = 0;
 
 	row_begin(&r, "launch.verdict", "permille of the cost of the kernel kind");
 	for (i = 0; i < LENGTH(ways); i++) {
 		const struct worker *one = &w[ways[i].m];
-		size_t n = common(common(one, off) < common(on, again) ? one : on, off);
+		size_t n = common(one, on), m = common(off, again);
 		int64_t left;
 
-		n = n < again->rounds ? n : again->rounds;
-		n = n < one->rounds ? n : one->rounds;
-		left = fig_left(one->call, on->call, off->call, again->call, n);
+		n = n < m ? n : m;
+		n = n < base->rounds ? n : base->rounds;
+		left = fig_left(one->call, on->call, base->call, off->call, again->call, n);
 		if (left == FIG_UNKNOWN)
 			continue;
 		row_answer(&r, "%s%s %lld", known++ ? ", " : "stays: ", ways[i].words,

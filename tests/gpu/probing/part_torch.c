@@ -87,7 +87,7 @@ static void tell(int mode)
 	}
 	n = n < rounds[ON] ? n : rounds[ON];
 	n = n < rounds[AGAIN] ? n : rounds[AGAIN];
-	left = mode == DISABLED ? fig_left(step_ns[mode], step_ns[ON], step_ns[OFF],
+	left = mode == DISABLED ? fig_left(step_ns[mode], step_ns[ON], step_ns[OFF], step_ns[OFF],
 					   step_ns[AGAIN], n)
 				: FIG_UNKNOWN;
 	if (left != FIG_UNKNOWN)

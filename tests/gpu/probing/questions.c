@@ -16,7 +16,7 @@ const struct part parts[] = {
 	{ "shared", 3, 15, true, true, part_shared },
 	{ "gpm", 4, 40, true, false, part_gpm },
 	{ "meters", 4, 15, true, false, part_meters },
-	{ "torch", 2, 75, true, true, part_torch },
+	{ "torch", 2, 110, true, true, part_torch },
 	{ "kinds", 7, 10, true, true, part_kinds },
 	{ "switches", 7, 15, true, true, part_switches },
 	{ "hardware", 5, 15, true, true, part_hardware },
@@ -44,7 +44,7 @@ const struct question questions[] = {
 	{ "launch.unsubscribed", "launch", "the kind off again, the subscriber gone" },
 	{ "launch.finalized", "launch", "off again and cuptiFinalize" },
 	{ "launch.stamps", "launch", "CUDA events with device stamps, one in 10 launches" },
-	{ "launch.verdict", "launch", "how much of a kind's cost stays when it is off" },
+	{ "launch.verdict", "launch", "how much of its cost over an idle libcupti stays when it is off" },
 
 	{ "pm.rights", "rights", "PM sampling as this user and as another" },
 	{ "pm.passes", "rights", "do the metrics fit one pass, how large are the images" },
