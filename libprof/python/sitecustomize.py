@@ -2,86 +2,50 @@
 """How gpustarve comes into a Python process: libprof puts this folder first on PYTHONPATH, so that
 site imports this file in the place of the program's own sitecustomize. It wipes its traces off
 sys.path and the environment, asks to be called when torch's DataLoader and its profiler are imported,
-and then imports the program's own sitecustomize, or fails as if there were none. Runs in any Python 3."""
+and then imports the program's own sitecustomize, or fails as if there were none. Runs in any Python 3.
+Every Python of a job runs it: what need not be here is in waiting.py, and sitecustomize.abi3.so
+(fastsite.c) spares what importlib would do to run it."""
 import sys
 
 
-def _forget(here):
-    sys.path[:] = [p for p in sys.path if p != here]
-    sys.path_importer_cache.pop(here, None)
-    import os
-    rest = os.environ.get('PYTHONPATH', '').split(':')
-    if rest[0] == here:
-        if rest[1:]:
-            os.environ['PYTHONPATH'] = ':'.join(rest[1:])
-        else:
-            del os.environ['PYTHONPATH']
-
-
 class _Waiting(object):
-    """A finder that finds modules of torch, each once, the way the others do, and runs a file of ours
-    after it, which knows the module by a name. torch imports its DataLoader last."""
-
-    LAST = 'torch.utils.data.dataloader'
-    FILES = {'torch.autograd.profiler': ('lend.py', 'PROFILER'), LAST: ('shim.py', 'DATALOADER')}
+    """Is asked for each module that is imported; the first of torch's brings the rest (waiting.py)."""
 
     def __init__(self, here):
-        self.here, self.waited_for = here, set(self.FILES)
+        self.here = here
 
     def find_spec(self, name, path=None, target=None):
-        if name not in self.waited_for:
-            return None
-        self.waited_for.discard(name)
-        if name == self.LAST and self in sys.meta_path:
-            sys.meta_path.remove(self)
-        for finder in sys.meta_path:
-            spec = hasattr(finder, 'find_spec') and finder.find_spec(name, path, target)
-            if spec:
-                try:
-                    self.follow(spec.loader)
-                except (AttributeError, TypeError):
-                    pass  # a loader of another kind: no shim
-                return spec
-        return None
+        if name in ('torch.autograd.profiler', 'torch.utils.data.dataloader'):
+            rest = self.replaced()
+            return rest and rest.find_spec(name, path, target)
 
-    def follow(self, loader):
-        execute = loader.exec_module
-
-        def exec_module(module):
-            del loader.exec_module
-            execute(module)
-            self.run(module)
-
-        loader.exec_module = exec_module
-
-    def run(self, module):
+    def replaced(self):
+        file = self.here + '/waiting.py'
+        own = {'__name__': 'sitecustomize', '__file__': file}
         try:
-            file, key = self.FILES[module.__name__]
-            with open(self.here + '/' + file, 'rb') as f:
-                code = compile(f.read(), '<gpustarve>', 'exec', dont_inherit=True)
-            exec(code, {'__name__': '_gpustarve', 'HERE': self.here, key: module})
+            with open(file, 'rb') as f:
+                exec(compile(f.read(), file, 'exec', dont_inherit=True), own)
+            found = own['_Waiting'](self.here)
+            sys.meta_path[sys.meta_path.index(self)] = found
+            return found
         except Exception:
-            if not self.is_own(*sys.exc_info()[1:]):
-                raise
-            # Not a word: the program's output is its own.
-
-    def is_own(self, error, trace):
-        """As in shim.py; what it imports may also fail."""
-        while trace.tb_next:
-            trace = trace.tb_next
-        name = trace.tb_frame.f_code.co_filename
-        return bool(error.args) and (name in ('<gpustarve>', __file__) or name.endswith(
-            '/ctypes/__init__.py') or name.startswith('<frozen importlib'))
+            return None
 
 
-def _start():
-    here = __file__.rpartition('/')[0]
-    _forget(here)
+def _start(here, environ):
+    sys.path[:] = [p for p in sys.path if p != here]
+    sys.path_importer_cache.pop(here, None)
+    first, _, rest = environ.get('PYTHONPATH', '').partition(':')
+    if first == here:
+        if rest:
+            environ['PYTHONPATH'] = rest
+        else:
+            del environ['PYTHONPATH']
     sys.meta_path.insert(0, _Waiting(here))
 
 
 try:
-    _start()
+    _start(__file__.rpartition('/')[0], sys.modules['os'].environ)
 except Exception:
     pass
 del sys.modules['sitecustomize']

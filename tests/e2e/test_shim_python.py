@@ -32,6 +32,20 @@ print(json.dumps([sys.path, mine, getattr(sys, 'own_site', 0), getattr(site, '__
                          if os.path.isfile(k + '/sitecustomize.py') and os.path.isfile(k + '/lend.py'))]))
 '''
 
+INTERPRETERS = '''
+try:
+    import _interpreters as x
+except ImportError:
+    try:
+        import _xxsubinterpreters as x
+    except ImportError:
+        x = None
+for i in range(3 if x else 0):
+    one = x.create()
+    x.run_string(one, "import sys; print(sys.path, 'sitecustomize' in sys.modules, flush=True)")
+    x.destroy(one)
+'''
+
 TORCH = {
     'torch/__init__.py': 'from .serialization import save\nfrom . import utils\n'
                          'import torch.utils.data\n',
@@ -201,9 +215,20 @@ def no_bytecode(python, where):
     done = gs.command([python, '-c', 'import sys; print(sys.dont_write_bytecode)'],
                       env=env(where, PYTHONDONTWRITEBYTECODE=''))
     gs.equal((done.stdout, done.stderr), (b'False\n', b''), f'{python}: bytecode')
-    gs.equal(sorted(os.listdir(SHIM)), ['__pycache__', 'lend.py', 'shim.py', 'sitecustomize.py'],
+    gs.equal(sorted(os.listdir(SHIM)), ['__pycache__', 'lend.py', 'shim.py',
+                                        'sitecustomize.abi3.so', 'sitecustomize.py', 'waiting.py'],
              f'{python}: files')
     gs.check(os.path.isfile(os.path.join(SHIM, '__pycache__')), f'{python}: bytecode')
+
+
+def comes_fast(python, where):
+    """By the extension, not by compiling a file; into other interpreters of the process, too."""
+    maps = 'import sys; print("sitecustomize.abi3.so" in open("/proc/self/maps").read())'
+    done = gs.command([python, '-c', maps], env=env(where))
+    gs.equal((done.stdout, done.stderr), (b'True\n', b''), f'{python}: the extension')
+    got = [gs.command([python, '-c', INTERPRETERS], env=env(where, libprof)) for libprof in (False, True)]
+    gs.equal([(g.returncode, g.stdout, g.stderr) for g in got[1:]],
+             [(g.returncode, g.stdout, g.stderr) for g in got[:1]], f'{python}: interpreters')
 
 
 def traced_loop(python, where, flags=(), **more):
@@ -272,6 +297,7 @@ for number, python in pythons.found().items():
     with gs.scratch() as where:
         same_with_and_without(python, where)
         no_bytecode(python, where)
+        comes_fast(python, where)
     with gs.scratch() as where:
         shim_works(python, where)
         shim_left_out(python, where)
