@@ -278,33 +278,26 @@ static void start_shared(void)
 }
 
 /* All that we ever load. False, and why: there is no CUPTI. */
-static bool load_libraries(char *why, size_t size)
+static bool load_libraries(bool may, char *why, size_t size)
 {
-	bool found;
-
-	if (!prof_gate_load_enter()) {
+	if (!may) {
 		snprintf(why, size, "the program forks all the time, and no library may be loaded "
 				    "meanwhile");
 		return false;
 	}
-	found = !prof_cupti_open(&cupti, prof_config()->cupti, why, size);
 	prof_devices_load();
-	prof_gate_load_leave();
-	return found;
+	return !prof_cupti_open(&cupti, prof_config()->cupti, why, size);
 }
 
 /*
  * Threads first, kinds last: whatever fails on the way, nothing of CUPTI's is on that nobody takes. A
  * session of another client may begin meanwhile (lend.h).
  */
-static void arm(void)
+static void arm_apart(bool may_load)
 {
 	char why[700];
 	bool active;
 
-	prof_config_read();
-	if (!prof_config()->on)
-		return;
 	if (prof_config()->bad)
 		prof_note("the value of %s could not be read; its default holds",
 			  prof_config()->bad);
@@ -313,7 +306,7 @@ static void arm(void)
 		prof_run_id_make(sender.run_id, sizeof(sender.run_id), (int)sender.process.words,
 				 sender.process.command);
 	sender.armed_ns = prof_now_ns();
-	active = load_libraries(why, sizeof(why));
+	active = load_libraries(may_load, why, sizeof(why));
 	if (!active)
 		prof_note("%s: no GPU record is written", why);
 	prof_clock_settle(active ? cupti.GetTimestamp : NULL);
@@ -333,6 +326,23 @@ static void arm(void)
 	prof_exits_arm();
 	if (atexit(at_exit))
 		prof_debug("no exit handler: the last second may be missing");
+}
+
+/*
+ * Forks of other threads wait until it is done, CUPTI's first calls included, for these may load more:
+ * a child that is made in the middle of a load cannot load anything itself (host/gate.h).
+ */
+static void arm(void)
+{
+	bool apart;
+
+	prof_config_read();
+	if (!prof_config()->on)
+		return;
+	apart = prof_gate_load_enter();
+	arm_apart(apart);
+	if (apart)
+		prof_gate_load_leave();
 }
 
 /* The driver calls it from cuInit and dies of any other answer than 1. */
