@@ -276,6 +276,15 @@ static const struct prof_cbid driver_calls[] = {
 	{ 798, "cuMemcpy3DBatchAsync_v2" },
 	{ 799, "cuMemcpy3DBatchAsync_v2_ptsz" },
 	{ 800, "cuCtxSynchronize_v2" },
+	{ 819, "cuGraphLaunchWithArguments" },
+	{ 828, "cuSubgridScheduleLaunch" },
+	{ 829, "cuSubgridScheduleLaunch_ptsz" },
+	{ 831, "cuLaunchHostFunc_v2" },
+	{ 832, "cuLaunchHostFunc_v2_ptsz" },
+	{ 837, "cuMemcpyWithAttributesAsync" },
+	{ 838, "cuMemcpyWithAttributesAsync_ptsz" },
+	{ 839, "cuMemcpy3DWithAttributesAsync" },
+	{ 840, "cuMemcpy3DWithAttributesAsync_ptsz" },
 };
 
 static const struct prof_cbid runtime_calls[] = {
@@ -425,6 +434,14 @@ static const struct prof_cbid runtime_calls[] = {
 	{ 510, "cudaMemcpyBatchAsync_ptsz" },
 	{ 511, "cudaMemcpy3DBatchAsync" },
 	{ 512, "cudaMemcpy3DBatchAsync_ptsz" },
+	{ 534, "cudaExecutionCtxSynchronize" },
+	{ 544, "cudaExecutionCtxWaitEvent" },
+	{ 550, "cudaLaunchHostFunc_v2" },
+	{ 551, "cudaLaunchHostFunc_v2_ptsz" },
+	{ 554, "cudaMemcpyWithAttributesAsync" },
+	{ 555, "cudaMemcpyWithAttributesAsync_ptsz" },
+	{ 556, "cudaMemcpy3DWithAttributesAsync" },
+	{ 557, "cudaMemcpy3DWithAttributesAsync_ptsz" },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -2,8 +2,8 @@
 /*
  * The API calls worth a record: those that submit work, copy, set, launch graphs, allocate, free,
  * load code, synchronise, or make a stream wait, in every variant (_ptds, _ptsz, batches, CUDA 13's
- * __cudaLaunchKernel). One committed table of CUPTI's callback ids, which NVIDIA only ever appends
- * to, so that it serves CUDA 11.8 to 13.x.
+ * __cudaLaunchKernel). One committed table of CUPTI's callback ids, those of all releases from CUDA
+ * 11.8 to 13.5: NVIDIA appends to them, and gives some up, but none is ever another call's.
  *
  * Names are CUPTI's without the runtime's API version: cudaLaunchKernel, cuMemcpyHtoDAsync_v2.
  * Constant data: any thread, any time.

@@ -45,6 +45,9 @@ static void test_known(void)
 		{ WIRE_DOMAIN_DRIVER, 652, "cuLaunchKernelEx" },
 		{ WIRE_DOMAIN_DRIVER, 683, "cuKernelGetFunction" },
 		{ WIRE_DOMAIN_DRIVER, 800, "cuCtxSynchronize_v2" },
+		{ WIRE_DOMAIN_RUNTIME, 534, "cudaExecutionCtxSynchronize" }, /* 13.1 */
+		{ WIRE_DOMAIN_RUNTIME, 554, "cudaMemcpyWithAttributesAsync" }, /* 13.2 */
+		{ WIRE_DOMAIN_DRIVER, 30, "cu64MemAlloc" }, /* given up in 13.1 */
 		{ WIRE_DOMAIN_DRIVER, 304, NULL }, /* cuCtxGetCurrent */
 	};
 	size_t i;

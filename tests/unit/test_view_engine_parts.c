@@ -40,6 +40,9 @@ static void test_names(void)
 	EXPECT(flags("hipCtxSynchronize") & ANA_NAME_SYNC);
 	EXPECT(!(flags("xcudaStreamSynchronize") & ANA_NAME_SYNC));
 	EXPECT(!(flags("cudastreamsynchronize") & ANA_NAME_SYNC));
+	EXPECT(flags("cudaExecutionCtxSynchronize") & ANA_NAME_SYNC);
+	EXPECT(!(flags("cudaMemcpyWithAttributesAsync") & ANA_NAME_NO_OP));
+	EXPECT(flags("cudaFuncGetAttributes") & ANA_NAME_NO_OP);
 	EXPECT(flags("cudaMallocAsync") & ANA_NAME_ALLOC);
 	EXPECT(flags("cuMemHostAlloc") & ANA_NAME_ALLOC);
 	EXPECT(!(flags("cudamalloc") & ANA_NAME_ALLOC));

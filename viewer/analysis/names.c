@@ -15,6 +15,7 @@ static const char *const sync_begins[] = {
 	"cudaEventSynchronize",	 "cuStreamSynchronize",	  "cuDeviceSynchronize",
 	"cuCtxSynchronize",	 "cuEventSynchronize",	  "hipStreamSynchronize",
 	"hipDeviceSynchronize",	 "hipCtxSynchronize",	  "hipEventSynchronize",
+	"cudaExecutionCtxSynchronize",
 };
 static const char *const alloc_parts[] = {
 	"Malloc",  "MemAlloc",	"Free",	  "HostAlloc",	"HostRegister", "HostUnregister",
@@ -26,7 +27,8 @@ static const char *const load_parts[] = {
 };
 /* Not in the rules: calls that submit no operation, so that nobody waits for theirs. */
 static const char *const idle_parts[] = {
-	"Wait", "EventRecord", "Query", "HostFunc", "Create", "Destroy", "Prefetch", "Attribute",
+	"Wait",	   "EventRecord", "Query",	  "HostFunc",	  "Create",
+	"Destroy", "Prefetch",	  "GetAttribute", "SetAttribute", "CopyAttribute",
 };
 static const char *const collective_parts[] = { "nccl", "rccl" };
 static const char *const checkpoint_words[] = { "ckpt", "checkpoint", "save", "saving" };
