@@ -71,6 +71,14 @@ def refused(kind, code, text, version):
         gs.check(t.bye, f'{what}: Bye')
 
 
+def nothing():
+    """A program that initialises CUDA and launches nothing leaves no run."""
+    what = 'a program that launches nothing'
+    on, t, err, _ = run(what, ['-c', "import ctypes; ctypes.CDLL('libcuda.so.1').cuInit(0); print('{}')"])
+    gs.check(on and 10 in on['enabled'], f'{what}: {on}')
+    gs.equal((t, err), (None, []), what)
+
+
 def one_less():
     """What it can do without: all else goes on, and the trace says what it lacks."""
     what = 'CUPTI refuses memsets'
@@ -110,7 +118,7 @@ def memory(n):
 
 cases = [functools.partial(refused, *c) for c in (
     (10, 43, 'not on a MIG device', '13'), (10, 41, 'not with confidential computing', '11.8'),
-    (1, 27, 'not supported here', '12.4'))] + [one_less]
+    (1, 27, 'not supported here', '12.4'))] + [one_less, nothing]
 if os.geteuid() == 0:
     cases += [functools.partial(threads, n) for n in (0, 1, 2)]
 else:
