@@ -19,6 +19,7 @@
 #include "facts.h"
 #include "governor.h"
 #include "intake.h"
+#include "lend.h"
 #include "log.h"
 #include "loss.h"
 #include "notes.h"
@@ -303,9 +304,9 @@ void prof_guard_lent(void)
 	g.lent = true;
 	prof_watchdog_lend(&g.dog, g.complete_ns);
 	give_up_buffers();
-	prof_note(
-		"CUPTI was lent to torch.profiler: what ran on the GPU during its sessions is not "
-		"in this trace");
+	prof_note("CUPTI was lent to %s: what ran on the GPU during its sessions is not in this "
+		  "trace",
+		  prof_lend_who());
 }
 
 void prof_guard_take_back(bool busy)

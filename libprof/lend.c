@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "clockpoll.h"
 #include "fork.h"
@@ -18,6 +19,7 @@
 
 static struct {
 	atomic_bool told, out;
+	_Atomic(const char *) who; /* one of the names below */
 	atomic_uint asked, done; /* wishes, and those granted */
 	atomic_bool late; /* one was waited for in vain: the next ones are not */
 	_Atomic int64_t back_ns; /* not to be taken back before; monotonic */
@@ -52,18 +54,35 @@ static void ask(bool wait)
 		atomic_store(&lend.late, true);
 }
 
-int gpustarve_lending(int abi)
+static const char torch[] = "torch.profiler";
+
+/* The caller's text does not last. */
+static const char *known(const char *who)
+{
+	static const char *const names[] = { torch, "jax.profiler", "TensorFlow's profiler",
+					     "Triton's Proton" };
+	size_t i;
+
+	for (i = 0; who && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], who))
+			return names[i];
+	return "another profiler";
+}
+
+int gpustarve_lending(int abi, const char *who)
 {
 	if (abi != PROF_LEND_ABI)
 		return 0;
-	atomic_store(&lend.told, true);
+	if (known(who) == torch)
+		atomic_store(&lend.told, true);
 	return 1;
 }
 
-void gpustarve_lend(void)
+void gpustarve_lend(const char *who)
 {
 	int kept = errno;
 
+	atomic_store(&lend.who, known(who));
 	atomic_store(&lend.out, true);
 	ask(true);
 	errno = kept;
@@ -84,6 +103,13 @@ void gpustarve_lent(uint32_t detaches)
 bool prof_lend_told(void)
 {
 	return atomic_load_explicit(&lend.told, memory_order_relaxed);
+}
+
+const char *prof_lend_who(void)
+{
+	const char *who = atomic_load(&lend.who);
+
+	return who ? who : known(NULL);
 }
 
 bool prof_lend_asked(bool *out, unsigned int *number)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUPTI serves one client at a time. The sessions of torch.profiler are known beforehand (lend.py tells
- * of them), so CUPTI is lent to it for as long as one lasts: what our buffers hold is fetched and
+ * CUPTI serves one client at a time. The sessions of torch.profiler, jax.profiler, TensorFlow's profiler
+ * and Triton's Proton that Python begins are known beforehand (lend.py tells of them), so CUPTI is
+ * lent to them for as long as one lasts: what our buffers hold is fetched and
  * our kinds are switched off before it registers, and as soon as it has ended we register again.
  * None of its records falls into a buffer of ours, and none of ours into its. Clients that nobody
  * tells of are what watchdog.h is for.
@@ -15,13 +16,13 @@
 #include <stdint.h>
 #include "entry.h"
 
-#define PROF_LEND_ABI 1 /* lend.py says the same */
+#define PROF_LEND_ABI 2 /* lend.py says the same */
 
-/* From now on all sessions are told of. 1: go on; 0: this library is of another version. */
-PROF_EXPORT int gpustarve_lending(int abi);
+/* From now on all sessions of @who are told of. 1: go on; 0: this library is of another version. */
+PROF_EXPORT int gpustarve_lending(int abi, const char *who);
 
-/* A session is about to begin. Returns when CUPTI is free, or after 5 s, once. */
-PROF_EXPORT void gpustarve_lend(void);
+/* A session of @who is about to begin. Returns when CUPTI is free, or after 5 s, once. */
+PROF_EXPORT void gpustarve_lend(const char *who);
 
 /*
  * It has ended. Returns when we have registered again, or after 5 s, once. @detaches: the client will
@@ -37,7 +38,8 @@ PROF_EXPORT void gpustarve_lent(uint32_t detaches);
  */
 bool prof_lend_init(void (*start_sender)(void), void (*wake_sender)(void));
 
-bool prof_lend_told(void); /* are we told of sessions? Any thread */
+bool prof_lend_told(void); /* are we told of torch's sessions? Any thread */
+const char *prof_lend_who(void); /* to whom it was lent last */
 
 /*
  * The sender's side: is there something to do? Then it does it, says so with the number, and who

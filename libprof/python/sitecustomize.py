@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How gpustarve comes into a Python process: libprof puts this folder first on PYTHONPATH, so that
 site imports this file in the place of the program's own sitecustomize. It wipes its traces off
-sys.path and the environment, asks to be called when torch's DataLoader and its profiler are imported,
+sys.path and the environment, asks to be called when torch's DataLoader and profilers are imported,
 and then imports the program's own sitecustomize, or fails as if there were none. Runs in any Python 3.
 Every Python of a job runs it: what need not be here is in waiting.py, and sitecustomize.abi3.so
 (fastsite.c) spares what importlib would do to run it."""
@@ -9,13 +9,16 @@ import sys
 
 
 class _Waiting(object):
-    """Is asked for each module that is imported; the first of torch's brings the rest (waiting.py)."""
+    """Is asked for each module that is imported; the first of these brings the rest (waiting.py)."""
+
+    NAMES = ('torch.autograd.profiler', 'torch.utils.data.dataloader', 'jax._src.profiler',
+             'tensorflow.python.profiler.profiler_v2', 'triton.profiler.profile')
 
     def __init__(self, here):
         self.here = here
 
     def find_spec(self, name, path=None, target=None):
-        if name in ('torch.autograd.profiler', 'torch.utils.data.dataloader'):
+        if name in self.NAMES:
             rest = self.replaced()
             return rest and rest.find_spec(name, path, target)
 

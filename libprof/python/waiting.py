@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The finder that takes the place of sitecustomize.py's once a module of torch's is asked for that is
-waited for. Run by it, in its name."""
+"""The finder that takes the place of sitecustomize.py's once a module is asked for that is waited
+for. Run by it, in its name."""
 import sys
 
 
 class _Waiting(object):
-    """A finder that finds modules of torch, each once, the way the others do, and runs a file of ours
-    after it, which knows the module by a name. torch imports its DataLoader last."""
+    """A finder that finds some modules, each once, the way the others do, and runs a file of ours after
+    it, which knows the module by a name."""
 
-    LAST = 'torch.utils.data.dataloader'
-    FILES = {'torch.autograd.profiler': ('lend.py', 'PROFILER'), LAST: ('shim.py', 'DATALOADER')}
+    FILES = {'torch.utils.data.dataloader': ('shim.py', 'DATALOADER'),
+             'torch.autograd.profiler': ('lend.py', 'PROFILER'),
+             'jax._src.profiler': ('lend.py', 'PROFILER'),
+             'tensorflow.python.profiler.profiler_v2': ('lend.py', 'PROFILER'),
+             'triton.profiler.profile': ('lend.py', 'PROFILER')}
 
     def __init__(self, here):
         self.here, self.waited_for = here, set(self.FILES)
@@ -18,7 +21,7 @@ class _Waiting(object):
         if name not in self.waited_for:
             return None
         self.waited_for.discard(name)
-        if name == self.LAST and self in sys.meta_path:
+        if not self.waited_for and self in sys.meta_path:
             sys.meta_path.remove(self)
         for finder in sys.meta_path:
             spec = hasattr(finder, 'find_spec') and finder.find_spec(name, path, target)

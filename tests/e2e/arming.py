@@ -82,7 +82,7 @@ def lend(pause, wait):
     while arm.is_alive() and time.monotonic() < end and not (touch and touch.touch_pausing()):
         time.sleep(0.001)
     seen['met'] = arm.is_alive()
-    libprof.gpustarve_lend()
+    libprof.gpustarve_lend(b'torch.profiler')
     client.begin()
     arm.join()
     stream = gpudev.Stream(gpudev.Device(0))

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e waits timeout=300
-"""Sessions of torch.profiler, of which Python tells beforehand: the other client gets all of its
-records and none of our buffers, and the trace lacks what ran in its sessions, and says so."""
+"""Sessions of torch.profiler, and of JAX's, TensorFlow's and Triton's, of which Python tells beforehand:
+the other client gets all of its records and none of our buffers, and the trace lacks what ran in its
+sessions, and says so."""
+import functools
 import os
 
 import gs
@@ -13,10 +15,10 @@ JOB = os.path.join(gs.WORKLOADS, 'borrower.py')
 KERNELS = 150  # more than fit into a small buffer
 
 
-def run(what, *args, **env):
+def run(what, *args, job=JOB, **env):
     """(trace, operations that it lacks, what was printed)"""
     with gs.scratch() as where:
-        done = prof.run([gs.PYTHON, JOB, *args], where, **env)
+        done = prof.run([gs.PYTHON, job, *map(str, args)], where, **env)
         gs.equal((done.returncode, done.stderr), (0, b''), what)
         t = prof.trace(where)
         if '--clock' in args:  # carried from another clock, times are not the same to the nanosecond
@@ -74,5 +76,19 @@ def detaches():
     gs.check(t.ops[-1]['name'] == 'later', f'{what}: never came back')
 
 
-gs.side_by_side([detached, detaches, first, clocked, lambda: sessions('13')], 4)
+def neighbour(which, name):
+    """Stand-ins in the shape of the real packages, for these need a GPU to have anything to do with CUPTI."""
+    what = f'sessions of {name}'
+    job, near = os.path.join(gs.WORKLOADS, 'neighbour.py'), os.path.join(gs.WORKLOADS, 'neighbours')
+    t, lost, out = run(what, which, KERNELS, job=job, PYTHONPATH=near)
+    gs.equal(out.decode().splitlines(), [f'kernels {KERNELS} unknown buffers 0'] * 2 + ['done'], what)
+    gs.equal(sorted(k[5] for k in lost), ['session'] * 2 * KERNELS, f'{what}: missing')
+    gs.equal(len(t.ops), 3 * KERNELS, f'{what}: all others')
+    notes = [n for n in t.bye['notes'] if 'CUPTI was lent' in n]
+    gs.check(len(notes) == 1 and f'lent to {name}:' in notes[0], f'{what}: told in {notes}')
+
+
+NEIGHBOURS = [functools.partial(neighbour, *n) for n in (
+    ('jax', 'jax.profiler'), ('tensorflow', "TensorFlow's profiler"), ('triton', "Triton's Proton"))]
+gs.side_by_side(NEIGHBOURS + [detached, detaches, first, clocked, lambda: sessions('13')], 4)
 gs.finish()

@@ -163,13 +163,13 @@ static void work(void)
 
 static void *lend(void *unused)
 {
-	void (*out)(void), (*back)(uint32_t);
+	void (*out)(const char *), (*back)(uint32_t);
 
 	*(void **)&out = dlsym(RTLD_DEFAULT, "gpustarve_lend");
 	*(void **)&back = dlsym(RTLD_DEFAULT, "gpustarve_lent");
 	while (out && back && !atomic_load(&storm.stop)) {
 		nap(100);
-		out();
+		out("torch.profiler");
 		nap(20);
 		back(0);
 		atomic_fetch_add(&storm.lends, 1);
