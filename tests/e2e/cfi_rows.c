@@ -81,13 +81,16 @@ static void print_row(uint64_t at, const struct row *row)
 	putchar('\n');
 }
 
-/* As a walk finds it: from the table on. */
-static void print_at(const struct prof_cfi_table *t, uint64_t at, uint64_t entry)
+/* As a walk finds it: from the table on. A last row may lie behind the code. */
+static void print_at(const struct prof_cfi_table *t, const struct entry *of, uint64_t at,
+		     uint64_t entry)
 {
 	struct entry e;
 	struct row row;
 	uint64_t found;
 
+	if (at - of->begin >= of->bytes)
+		return;
 	if (!find_row(&mem, t, at, &found) || found != entry || !read_entry(&mem, found, &e) ||
 	    find_row_of_code(&mem, &e, at, &row))
 		printf("WRONG %llx\n", (unsigned long long)at);
@@ -114,10 +117,10 @@ static void print_entry(const struct prof_cfi_table *t, uint64_t at)
 		one(&p);
 		if (p.at == last)
 			continue;
-		print_at(t, last, at);
+		print_at(t, &e, last, at);
 		last = p.at;
 	}
-	print_at(t, last, at);
+	print_at(t, &e, last, at);
 }
 
 int main(int argc, char **argv)
