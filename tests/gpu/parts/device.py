@@ -275,7 +275,7 @@ def libraries():
                      p + '/torch/lib/libcupti*.so*',
                      p + '/triton/backends/nvidia/lib/*/libcupti.so*']
     if base.SIMULATED:
-        patterns.append(os.path.join(base.BUILD, 'gpusim', 'cupti-*', 'libcupti.so.*'))
+        patterns.append(os.path.join(base.BUILD, 'gpusim', 'cupti-[0-9]*', 'libcupti.so.*'))
     for pattern in patterns:
         for path in sorted(glob.glob(pattern)):
             real = os.path.realpath(path)
