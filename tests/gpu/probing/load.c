@@ -90,6 +90,7 @@ static void obey(struct load *l)
 	for (;;) {
 		switch (atomic_load(&l->order)) {
 		case LOAD_RUN:
+			atomic_store(&l->idle, 0);
 			if (!atomic_load(&l->kernel_ns))
 				sleep_ns(MS);
 			else if (atomic_load(&l->period_ns))
@@ -100,6 +101,7 @@ static void obey(struct load *l)
 		case LOAD_END:
 			return;
 		default:
+			atomic_store(&l->idle, 1);
 			sleep_ns(MS);
 		}
 	}
@@ -167,8 +169,7 @@ bool load_ready(struct load *l, int64_t within)
 
 void load_run(struct load *l, int64_t kernel_ns, int64_t period_ns, int blocks)
 {
-	atomic_store(&l->order, LOAD_BEGIN);
-	sleep_ns(2 * MS);
+	load_rest(l);
 	atomic_store(&l->kernel_ns, kernel_ns);
 	atomic_store(&l->period_ns, period_ns);
 	atomic_store(&l->blocks, blocks);
@@ -177,5 +178,11 @@ void load_run(struct load *l, int64_t kernel_ns, int64_t period_ns, int blocks)
 
 void load_rest(struct load *l)
 {
+	int64_t end = mono_ns() + SECOND;
+
 	atomic_store(&l->order, LOAD_BEGIN);
+	/* It may be about to obey an older order: idle is asked for anew. */
+	atomic_store(&l->idle, 0);
+	while (!atomic_load(&l->idle) && mono_ns() < end)
+		sleep_ns(MS / 2);
 }

@@ -21,6 +21,7 @@ struct load {
 	atomic_llong busy_ns, launches; /* of kernels that are over, since the beginning */
 	atomic_llong began; /* CLOCK_MONOTONIC ns at which the one that runs began; 0: none does */
 	atomic_uint turn; /* odd while the last three are changed */
+	atomic_int idle; /* all that was launched is over and counted */
 };
 
 enum {
@@ -41,6 +42,8 @@ bool load_ready(struct load *load, int64_t within);
 
 /* kernels of length ns each period, over `blocks` blocks. */
 void load_run(struct load *load, int64_t kernel_ns, int64_t period_ns, int blocks);
+
+/* Launches no more; returns once what was launched is over and counted (at most a second). */
 void load_rest(struct load *load);
 
 /* ns for which kernels have run until now, as the host knows it: to some 20 us. */
