@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "activity.h"
+#include "atstart.h"
 #include "bufpool.h"
 #include "clockpoll.h"
 #include "config.h"
@@ -90,7 +91,7 @@ static void take_back(const char *name)
 	const char *value = prof_env_text(name);
 
 	if (value && !strcmp(value, self))
-		unsetenv(name);
+		prof_env_set(name, NULL);
 }
 
 /* Is this program Python 3? It links the interpreter, or is it. */
@@ -123,18 +124,48 @@ static void hand_shim_over(void)
 	n += snprintf(path + n, sizeof(path) - (size_t)n, "%s%s", have ? ":" : "",
 		      have ? have : "");
 	if (n < (int)sizeof(path))
-		setenv("PYTHONPATH", path, 1);
+		prof_env_set("PYTHONPATH", path);
+}
+
+/* So that all processes below write into one run, wherever they change to. */
+static void name_the_run(int argc, char **argv)
+{
+	char id[252], path[PATH_MAX + 32], dir[PATH_MAX];
+	const char *out = prof_env_text("GPUSTARVE_OUT");
+
+	if (!prof_run_id_from_env(id, sizeof(id))) {
+		prof_run_id_make(id, sizeof(id), argc, argv);
+		prof_env_set("GPUSTARVE_RUN_ID", id);
+	}
+	if (!out)
+		out = "gpustarve-runs";
+	if (*out != '/' && getcwd(dir, sizeof(dir)) &&
+	    snprintf(path, sizeof(path), "%s/%s", dir, out) < (int)sizeof(path))
+		prof_env_set("GPUSTARVE_OUT", path);
+}
+
+/* What is told to those that this process starts, and to itself where CUDA and Python look for it. */
+static void tell(int argc, char **argv)
+{
+	if (self[0] && !prof_env_text("CUDA_INJECTION64_PATH"))
+		prof_env_set("CUDA_INJECTION64_PATH", self);
+	if (self[0] && !prof_env_text("NVTX_INJECTION64_PATH"))
+		prof_env_set("NVTX_INJECTION64_PATH", self);
+	name_the_run(argc, argv);
+	if (is_python()) {
+		prof_shared_find();
+		hand_shim_over();
+	}
 }
 
 /*
- * Nothing else may happen here: no thread, no descriptor, no output. The run id and an absolute
- * GPUSTARVE_OUT are set so that all processes below write into one run, wherever they change to.
+ * Nothing else may happen here: no thread, no descriptor, no output. Loaded later, into a program that
+ * is well on its way, what would be told is kept: prof_env finds it here and in forked children.
  */
 __attribute__((constructor)) static void prepare(int argc, char **argv)
 {
-	char id[252], path[PATH_MAX + 32], dir[PATH_MAX];
-	const char *out;
 	int kept = errno;
+	bool tool;
 
 	prof_exits_find();
 	if (!prof_fork_known() || prof_sanitizer_judges()) {
@@ -145,31 +176,20 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 	if (prof_env_off(prof_env("GPUSTARVE")))
 		return;
 	find_self();
-	if (is_other_tool()) {
+	tool = is_other_tool();
+	if (tool) {
 		take_back("CUDA_INJECTION64_PATH");
 		take_back("NVTX_INJECTION64_PATH");
-		errno = kept;
-		return;
+	} else {
+		tell(argc, argv);
 	}
-	if (self[0] && !prof_env_text("CUDA_INJECTION64_PATH"))
-		setenv("CUDA_INJECTION64_PATH", self, 1);
-	if (self[0] && !prof_env_text("NVTX_INJECTION64_PATH"))
-		setenv("NVTX_INJECTION64_PATH", self, 1);
-	if (!prof_run_id_from_env(id, sizeof(id))) {
-		prof_run_id_make(id, sizeof(id), argc, argv);
-		setenv("GPUSTARVE_RUN_ID", id, 1);
+	if (prof_at_start())
+		prof_env_publish();
+	if (!tool) {
+		prof_thread_remember();
+		prof_log_remember();
+		prof_fork_watch();
 	}
-	out = !prof_env_text("GPUSTARVE_OUT") ? "gpustarve-runs" : prof_env("GPUSTARVE_OUT");
-	if (*out != '/' && getcwd(dir, sizeof(dir)) &&
-	    snprintf(path, sizeof(path), "%s/%s", dir, out) < (int)sizeof(path))
-		setenv("GPUSTARVE_OUT", path, 1);
-	if (is_python()) {
-		prof_shared_find();
-		hand_shim_over();
-	}
-	prof_thread_remember();
-	prof_log_remember();
-	prof_fork_watch();
 	errno = kept;
 }
 

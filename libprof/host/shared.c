@@ -108,7 +108,7 @@ void prof_shared_find(void)
 	if (found && strlen(found) < sizeof(above))
 		strcpy(above, found);
 	snprintf(variable, sizeof(variable), "%s", VARIABLE);
-	putenv(variable);
+	prof_env_put(variable);
 }
 
 static bool is_ours(const char *path)

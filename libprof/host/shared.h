@@ -25,7 +25,7 @@
 
 /* ---- any process ---- */
 
-/* Constructor of a Python process: reads GPUSTARVE_SHARED, and puts one there to be filled in. */
+/* Constructor of a Python process: reads GPUSTARVE_SHARED, and sets one (env.h) that is filled in later. */
 void prof_shared_find(void);
 
 /* atfork's child handler: what is mapped is the parent's from now on. Async-signal-safe. */

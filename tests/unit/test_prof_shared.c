@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "harness.h"
+#include "env.h"
 #include "shim.h"
 #include "shmring.h"
 
@@ -121,6 +122,7 @@ static void start(void)
 	memset(&got, 0, sizeof(got));
 	prof_shared_forked(); /* forgets what the last test had */
 	prof_shared_find();
+	prof_env_publish();
 	REQUIRE(!prof_shared_create(stream));
 }
 
