@@ -43,7 +43,8 @@ static uint64_t cached(const char *group, const struct files *f)
 	uint64_t value;
 	const char *p;
 
-	if (!f->cache || snprintf(path, sizeof(path), "%s/memory.stat", group) >= (int)sizeof(path) ||
+	if (!f->cache ||
+	    snprintf(path, sizeof(path), "%s/memory.stat", group) >= (int)sizeof(path) ||
 	    prof_proc_read(path, text, sizeof(text)) <= 0)
 		return 0;
 	p = strstr(text, f->cache);
@@ -100,8 +101,10 @@ static bool line_has_room(const char *line, size_t len, const char *top)
 	char group[700];
 	size_t n, at;
 
-	if (list++)
+	if (list) {
+		list++;
 		path = memchr(list, ':', (size_t)(line + len - list));
+	}
 	if (!path)
 		return true;
 	n = (size_t)(path++ - list);

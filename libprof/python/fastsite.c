@@ -29,7 +29,10 @@ struct object;
 
 struct slot {
 	int what;
-	void *value;
+	union {
+		int (*run)(struct object *module);
+		void *value;
+	};
 };
 
 struct module_def {
@@ -140,13 +143,12 @@ static int knows_interpreters(void)
 
 struct object *PyInit_sitecustomize(void)
 {
-	static struct slot slots[3] = { { SLOT_EXEC, NULL } };
+	static struct slot slots[3] = { { .what = SLOT_EXEC, .run = run } };
 	static struct module_def def = { .base = { .references = 1 },
 					 .name = "sitecustomize",
 					 .slots = slots };
 
-	*(int (**)(struct object *))&slots[0].value = run;
 	if (knows_interpreters())
-		slots[1] = (struct slot){ SLOT_INTERPRETERS, PER_INTERPRETER_GIL };
+		slots[1] = (struct slot){ .what = SLOT_INTERPRETERS, .value = PER_INTERPRETER_GIL };
 	return PyModuleDef_Init(&def);
 }

@@ -42,7 +42,8 @@ static void test_second(void)
 	EXPECT(prof_headroom_in(mine, top));
 	put("/job", "memory.current", "1010000000\n");
 	EXPECT(!prof_headroom_in(mine, top));
-	put("/job", "memory.stat", "anon 5\nfile 500000000\ninactive_file 4000000\nactive_file 9\n");
+	put("/job", "memory.stat",
+	    "anon 5\nfile 500000000\ninactive_file 4000000\nactive_file 9\n");
 	EXPECT(prof_headroom_in(mine, top)); /* 4 MB of page cache that nobody uses */
 	put("/job", "memory.current", "1100000000\n"); /* above: it is being reclaimed */
 	EXPECT(!prof_headroom_in(mine, top));
@@ -75,7 +76,8 @@ static void test_first(void)
 	EXPECT(prof_headroom_in(mine, top));
 	put("/memory", "memory.usage_in_bytes", "99800000000\n");
 	EXPECT(!prof_headroom_in(mine, top));
-	put("/memory", "memory.stat", "cache 1\nrss 2\ninactive_file 1\ntotal_inactive_file 900000000\n");
+	put("/memory", "memory.stat",
+	    "cache 1\nrss 2\ninactive_file 1\ntotal_inactive_file 900000000\n");
 	EXPECT(prof_headroom_in(mine, top));
 	put("/pids", "pids.max", "20\n");
 	put("/pids", "pids.current", "3\n");

@@ -132,7 +132,7 @@ static int in_namespace(void *arg)
 }
 
 /* Where that is not allowed there is nothing to be seen. */
-static void namespace(void)
+static void namespaces(void)
 {
 	static _Alignas(16) char stack[65536];
 	int i, want = 5;
@@ -176,7 +176,7 @@ static void end(const char *way)
 	if (!strcmp(way, "vforks"))
 		vforks();
 	if (!strcmp(way, "namespace"))
-		namespace();
+		namespaces();
 	if (!strcmp(way, "child"))
 		in_child();
 }

@@ -59,7 +59,9 @@ static void send_one(int to, int what)
 {
 	char byte = 0, room[CMSG_SPACE(sizeof(int))] = { 0 };
 	struct iovec part = { &byte, 1 };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = room,
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = room,
 			    .msg_controllen = sizeof(room) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 
@@ -75,7 +77,9 @@ static int take_one(int from)
 {
 	char byte, room[CMSG_SPACE(sizeof(int))];
 	struct iovec part = { &byte, 1 };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = room,
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = room,
 			    .msg_controllen = sizeof(room) };
 	int fd;
 
