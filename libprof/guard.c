@@ -38,6 +38,7 @@
 struct job {
 	struct prof_level before, after;
 	bool rearm, off;
+	int rc; /* CUPTI's, once it is done */
 };
 
 static struct {
@@ -90,10 +91,12 @@ static void apply(void)
 	}
 	if (g.job.rearm) {
 		prof_pool_disown();
-		g.cupti->RegisterCallbacks(prof_activity_request, prof_activity_complete);
+		g.job.rc = g.cupti->RegisterCallbacks(prof_activity_request, prof_activity_complete);
 	}
+	if (g.job.rc)
+		return;
 	prof_level_reduce(&g.job.before, &g.job.after, g.cupti);
-	prof_level_enable(&g.job.after, g.cupti);
+	g.job.rc = prof_level_enable(&g.job.after, g.cupti);
 }
 
 /* Tried again at each tick while the flusher is busy. */
@@ -122,6 +125,18 @@ static void came_back(void)
 	prof_watchdog_back(&g.dog, now, prof_mono_ns(), g.busy);
 }
 
+static void give_up_buffers(void);
+
+/* All of ours is off: CUPTI is as good as another client's, and is tried again as if it were. */
+static void refused(void)
+{
+	prof_watchdog_refused(&g.dog, prof_now_ns(), prof_mono_ns());
+	give_up_buffers();
+	prof_note("CUPTI answered with error %d when it was switched on again: what ran until it "
+		  "could be is not in this trace",
+		  g.job.rc);
+}
+
 /* What was asked for holds once the flusher has done it. */
 static void end_change(void)
 {
@@ -134,6 +149,8 @@ static void end_change(void)
 	g.rearm = g.rearm && !g.job.rearm;
 	if (g.returning && g.job.rearm)
 		came_back();
+	if (g.job.rc)
+		refused();
 }
 
 static void change(void)

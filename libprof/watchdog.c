@@ -207,6 +207,13 @@ void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns
 	forget_launches(w);
 }
 
+void prof_watchdog_refused(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns)
+{
+	yield(w, now_ns, mono_ns);
+	w->detached = false;
+	w->rearm_at_ns = mono_ns + w->pause_ns;
+}
+
 enum prof_watchdog_order prof_watchdog_feed(struct prof_watchdog *w,
 					    const struct prof_watchdog_input *in)
 {

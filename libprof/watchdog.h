@@ -96,6 +96,9 @@ uint32_t prof_watchdog_canaries(const struct prof_watchdog *w, int64_t mono_ns, 
 void prof_watchdog_lend(struct prof_watchdog *w, int64_t lost_ns);
 void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns, bool busy);
 
+/* CUPTI refused us, and nothing of ours is on: it is tried again after the pause. */
+void prof_watchdog_refused(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns);
+
 enum prof_watchdog_order prof_watchdog_feed(struct prof_watchdog *w,
 					    const struct prof_watchdog_input *in);
 

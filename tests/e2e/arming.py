@@ -95,6 +95,22 @@ def lend(pause, wait):
     return seen
 
 
+def again(seconds):
+    """A session, and work for so long after it."""
+    client, stream = Client(), gpudev.Stream(gpudev.Device(0))
+    work(stream, 'before', 20)
+    libprof.gpustarve_lend()
+    client.begin()
+    work(stream, 'session', 20)
+    client.end()
+    libprof.gpustarve_lent(0)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        work(stream, 'after', 5)
+        time.sleep(0.05)
+    return dict(kernels=client.kernels, unknown=client.unknown)
+
+
 def starve(fail):
     """libprof gets no memory from its Nth block on until its threads have begun."""
     touch.touch_begin(0, fail)
@@ -123,5 +139,5 @@ def crowd(left):
 
 
 if __name__ == '__main__':
-    play = {'lend': lend, 'starve': starve, 'crowd': crowd}[sys.argv[1]]
+    play = {'lend': lend, 'starve': starve, 'crowd': crowd, 'again': again}[sys.argv[1]]
     print(json.dumps(play(*[float(a) if '.' in a else int(a) for a in sys.argv[2:]])))

@@ -88,6 +88,18 @@ def one_less():
     gs.check(any('memsets' in n for n in t.hello['notes']), f'{what}: {t.hello["notes"]}')
 
 
+def refused_again():
+    """After a session of another client: nothing half on, all of that time is told, and it is tried again."""
+    what = 'refused after a session'
+    on, t, err, seen = run(what, [JOB, 'again', '6.0'], True, LD_PRELOAD=gs.LIBPROF, GPUSTARVE_REARM_SECONDS=1,
+                           GPUSIM_FAULT='refuse:kind=10,code=39,nth=3')  # ours, the client's, ours
+    gs.equal((seen, err), (dict(kernels=20, unknown=0), []), what)
+    notes = t.bye['notes']
+    gs.check(any('error 39 when it was switched on again' in n for n in notes), f'{what}: {notes}')
+    gs.check(on and 10 in on['enabled'] and any(o['name'] == 'after' for o in t.ops), f'{what}: never came back: {on}')
+    gs.check(t.lost(prof.FOREIGN), f'{what}: no loss')
+
+
 def threads(left):
     what = f'{left} threads left'
     on, t, err, _ = run(what, [JOB, 'crowd', str(left)])
@@ -118,7 +130,7 @@ def memory(n):
 
 cases = [functools.partial(refused, *c) for c in (
     (10, 43, 'not on a MIG device', '13'), (10, 41, 'not with confidential computing', '11.8'),
-    (1, 27, 'not supported here', '12.4'))] + [one_less, nothing]
+    (1, 27, 'not supported here', '12.4'))] + [one_less, nothing, refused_again]
 if os.geteuid() == 0:
     cases += [functools.partial(threads, n) for n in (0, 1, 2)]
 else:
