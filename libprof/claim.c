@@ -41,8 +41,8 @@ static socklen_t make_name(struct sockaddr_un *a, const struct prof_device *d)
 
 	memset(a, 0, sizeof(*a));
 	a->sun_family = AF_UNIX;
-	to += snprintf(to, (size_t)(end - to), "gpustarve-nvml-%u-%016llx-", (unsigned int)geteuid(),
-		       (unsigned long long)hash(cl.run_id));
+	to += snprintf(to, (size_t)(end - to), "gpustarve-nvml-%u-%016llx-",
+		       (unsigned int)geteuid(), (unsigned long long)hash(cl.run_id));
 	for (i = 0; i < sizeof(d->uuid); i++)
 		to += snprintf(to, (size_t)(end - to), "%02x", d->uuid[i]);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)(to - a->sun_path));

@@ -88,8 +88,7 @@ static int leave(int rc)
 }
 
 /* What it answers; -1: it was not asked. */
-#define NVML(name, ...) \
-	(dev.nvml.name && enter() ? leave(dev.nvml.name(__VA_ARGS__)) : -1)
+#define NVML(name, ...) (dev.nvml.name && enter() ? leave(dev.nvml.name(__VA_ARGS__)) : -1)
 
 static void *nvml_handle(const struct prof_device *d)
 {

@@ -31,7 +31,8 @@ struct prof_cfi_frame {
 
 /* A module's tables. */
 struct prof_cfi_table {
-	uint64_t rows, count; /* .eh_frame_hdr's sorted table: pairs of 32-bit offsets from @header */
+	uint64_t rows,
+		count; /* .eh_frame_hdr's sorted table: pairs of 32-bit offsets from @header */
 	uint64_t header;
 };
 

@@ -60,8 +60,7 @@ static void let_pass(void)
 	int64_t deadline = prof_mono_ns() + PASS_NS;
 	unsigned int seen;
 
-	while (seen = atomic_load(&forked),
-	       atomic_load(&waiting) && prof_mono_ns() < deadline)
+	while (seen = atomic_load(&forked), atomic_load(&waiting) && prof_mono_ns() < deadline)
 		prof_word_wait(&forked, seen, deadline);
 }
 

@@ -72,8 +72,7 @@ static int walk(const ucontext_t *u, uint64_t *frame, int *frames)
 		struct found at = { .pc = f.reg[PROF_CFI_RETURN] - f.returned };
 
 		frame[*frames] = f.reg[PROF_CFI_RETURN];
-		if (!dl_iterate_phdr(look_at, &at) ||
-		    !prof_cfi_open(&own, at.header, at.bytes, &t))
+		if (!dl_iterate_phdr(look_at, &at) || !prof_cfi_open(&own, at.header, at.bytes, &t))
 			return -ENOENT;
 		rc = prof_cfi_step(&own, &t, &f);
 	}
@@ -178,18 +177,18 @@ static bool evaluate(const uint8_t *code, size_t bytes, uint64_t *value)
 	return prof_cfi_evaluate(&own, &f, e, NULL, value);
 }
 
-#define GIVES(wanted, ...)                                              \
-	do {                                                            \
-		static const uint8_t code[] = { __VA_ARGS__ };          \
-		uint64_t value = 0;                                     \
-		EXPECT(evaluate(code, sizeof(code), &value));           \
-		EXPECT_INT((int64_t)value, (int64_t)(wanted));          \
+#define GIVES(wanted, ...)                                     \
+	do {                                                   \
+		static const uint8_t code[] = { __VA_ARGS__ }; \
+		uint64_t value = 0;                            \
+		EXPECT(evaluate(code, sizeof(code), &value));  \
+		EXPECT_INT((int64_t)value, (int64_t)(wanted)); \
 	} while (0)
-#define FAILS(...)                                                      \
-	do {                                                            \
-		static const uint8_t code[] = { __VA_ARGS__ };          \
-		uint64_t value;                                         \
-		EXPECT(!evaluate(code, sizeof(code), &value));          \
+#define FAILS(...)                                             \
+	do {                                                   \
+		static const uint8_t code[] = { __VA_ARGS__ }; \
+		uint64_t value;                                \
+		EXPECT(!evaluate(code, sizeof(code), &value)); \
 	} while (0)
 
 static void test_expressions(void)

@@ -212,8 +212,7 @@ static int run_storm(char **argv)
 	dlopen("libm.so.6", RTLD_NOW);
 	unsetenv("LD_AUDIT");
 	for (i = 0; i < threads; i++)
-		cudrv_check(pthread_create(&thread[i], NULL, start_children,
-					   (void *)(uintptr_t)i),
+		cudrv_check(pthread_create(&thread[i], NULL, start_children, (void *)(uintptr_t)i),
 			    "pthread_create");
 	nap(argv[4] ? atoi(argv[4]) : 20);
 	begin();
