@@ -88,7 +88,7 @@ def ranks(method):
         codes, _, took = done.stdout.decode().rpartition(' ')
         gs.equal((done.returncode, codes), (0, '[0, 3, 7]'), f'{what}: {done.stderr}')
         found = prof.traces(where)
-        gs.equal(len(found), 3, f'{what}: streams')
+        gs.check(len(found) == 3 or float(took) > CAP * 0.6, f'{what}: {len(found)} streams')
         for t in found:
             judge(what, t, 50, 1_000_000, float(took or 0))
             gs.check(t.bye or float(took) > CAP * 0.6, f'{what}: last word')
@@ -103,6 +103,7 @@ cases += [functools.partial(end, '_Exit', 'capital', 4),
           functools.partial(end, '_exit while exit is under way', 'waiting', 13),
           functools.partial(end, 'to a collector', 'plain', 3, collector=True),
           functools.partial(end, 'after vforks', 'vforks', 2, bye='exit'),
+          functools.partial(end, 'after posix_spawns', 'spawns', 2, bye='exit'),
           functools.partial(end, 'after children with a namespace', 'namespace', 2, bye='exit'),
           functools.partial(end, 'after a forked child', 'child', 2, bye='exit'),
           functools.partial(end, 'the system call', 'raw', 3, kept=False, most=3),

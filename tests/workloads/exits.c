@@ -10,12 +10,14 @@
  *   late             _exit in one thread, and some milliseconds later exit(1) in the first
  *   waiting          _exit while another thread is in exit(), whose handlers wait for it
  *   vforks           a hundred vfork children that end with _exit(5), then exit
+ *   spawns           posix_spawn of programs that are there and that are not, then exit
  *   namespace        children that share our memory and, in a namespace of theirs, maybe our pid; then exit
  *   child            a forked child ends with _exit(5), then exit
  */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +128,20 @@ static void vforks(void)
 	}
 }
 
+static void spawns(void)
+{
+	char *argv[] = { (char *)"true", NULL };
+	pid_t child;
+	int i;
+
+	for (i = 0; i < 15; i++) {
+		if (!posix_spawn(&child, "/no/such/program", NULL, NULL, argv, environ))
+			expect(child, 127);
+		if (!posix_spawn(&child, "/bin/true", NULL, NULL, argv, environ))
+			expect(child, 0);
+	}
+}
+
 static int in_namespace(void *arg)
 {
 	_exit(*(int *)arg);
@@ -175,6 +191,8 @@ static void end(const char *way)
 		waiting();
 	if (!strcmp(way, "vforks"))
 		vforks();
+	if (!strcmp(way, "spawns"))
+		spawns();
 	if (!strcmp(way, "namespace"))
 		namespaces();
 	if (!strcmp(way, "child"))
