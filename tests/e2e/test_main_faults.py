@@ -142,11 +142,12 @@ def planted_loss(**env):
         within = g['held_ns'] - sum(g['classes'].get(f'excluded.{k}', 0)
                                     for k in ('startup', 'teardown'))
         gs.check(lost * 5 >= within, f'planted loss: lost {lost} of {within}')
-        want = ('inconclusive', 'inconclusive', False)
-        if inputs * 20 >= within:
+        if inputs * 20 < within:
+            gs.equal((g['verdict'], s['verdict'], s['flagged']), ('inconclusive', 'inconclusive', False),
+                     'planted loss')
+        else:
             gs.left_out(f'planted loss: a busy machine kept the loader from being quick: {inputs} of {within}')
-            want = ('input-bound', 'input-bound', True)
-        gs.equal((g['verdict'], s['verdict'], s['flagged']), want, 'planted loss')
+            gs.equal((g['verdict'], s['verdict']), ('input-bound', 'input-bound'), 'planted loss, a slow loader')
         print(f'planted loss: {100 * lost / within:.0f} % lost, {g["verdict"]}', flush=True)
 
 

@@ -107,6 +107,32 @@ def check_plain(prefix):
     os.remove(os.path.dirname(names[0]))
 
 
+def check_not_ours(where, prefix):
+    """A folder of links that somebody else may write to is not gone through, and that is said."""
+    if os.getuid() or not shutil.which('setpriv'):
+        gs.left_out('links of somebody else: not root, or no setpriv')
+        return
+    uid, out = 54323, os.path.join(where, 'theirs')
+    links = f'/tmp/gpustarve-links-{uid}'
+    shutil.rmtree(links, ignore_errors=True)
+    os.mkdir(links)  # ours, hence not theirs
+    os.chmod(links, 0o777)
+    os.mkdir(out)
+    os.chown(out, uid, uid)
+    os.chmod(where, 0o755)
+    try:
+        done = gs.command(['setpriv', f'--reuid={uid}', f'--regid={uid}', '--clear-groups',
+                           os.path.join(prefix, 'bin', 'gpustarve'), 'run', '-q', '--', 'sh', '-c',
+                           'echo "[$LD_PRELOAD] $CUDA_INJECTION64_PATH"'], cwd=out,
+                          env=gs.environment(HOME=out))
+        gs.equal(os.listdir(links), [], 'links of somebody else')
+    finally:
+        shutil.rmtree(links)
+    lib, = [f for f in files(prefix) if f.endswith('/libprof.so')]
+    gs.equal(done.stdout.decode(), f'[] {os.path.join(prefix, lib)}\n', 'links of somebody else: what is set')
+    gs.check(links in done.stderr.decode(), f'links of somebody else: {done.stderr.decode()}')
+
+
 with gs.scratch() as where:
     where = os.path.realpath(where)
     prefix = installed(where, 'opt')
@@ -130,4 +156,5 @@ with gs.scratch() as where:
     shutil.move(moved, spaced)
     use(where, spaced, 'where names hold a space')
     check_plain(spaced)
+    check_not_ours(where, spaced)
 gs.finish()
