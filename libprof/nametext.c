@@ -28,7 +28,8 @@ void prof_nametext_forbid(void)
 static int by_kernel(const char *from, char *to, size_t n)
 {
 	struct iovec here = { to, n }, there = { (void *)(uintptr_t)from, n };
-	long got = syscall(SYS_process_vm_readv, getpid(), &here, 1, &there, 1, 0);
+	/* The last one goes over the stack, where an int is half of what the kernel reads. */
+	long got = syscall(SYS_process_vm_readv, getpid(), &here, 1, &there, 1, 0ul);
 
 	if (got == (long)n)
 		return 0;

@@ -33,7 +33,7 @@ static ssize_t read_file(pid_t pid, uint64_t from, void *to, size_t bytes)
 static ssize_t read_some(pid_t pid, uint64_t from, void *to, size_t bytes)
 {
 	struct iovec here = { to, bytes }, there = { (void *)(uintptr_t)from, bytes };
-	ssize_t n = syscall(SYS_process_vm_readv, pid ? pid : getpid(), &here, 1, &there, 1, 0);
+	ssize_t n = syscall(SYS_process_vm_readv, pid ? pid : getpid(), &here, 1, &there, 1, 0ul);
 
 	return n > 0 ? n : read_file(pid, from, to, bytes);
 }
