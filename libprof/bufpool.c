@@ -65,7 +65,7 @@ enum state {
 
 struct buffer {
 	_Atomic(uint8_t *) data; /* kept, so that what checks for leaks finds it reachable */
-	size_t bytes, valid, touched;
+	size_t bytes, valid;
 	uint64_t batch;
 	_Atomic int64_t request_ns;
 	atomic_uint state; /* the block's number << STATE_BITS | enum state */
@@ -273,7 +273,6 @@ static bool equip(uint32_t index)
 	if (!block)
 		goto refused;
 	lose_overlapped(block);
-	b->touched = b->bytes;
 	atomic_store(&b->data, block);
 	atomic_store(&b->state, ((word >> STATE_BITS) + 1) << STATE_BITS | STATE_EMPTY);
 	table_add(index);
@@ -634,7 +633,6 @@ static void forget_block(uint32_t index)
 	pool.gone_bytes += b->bytes;
 	table_remove(index);
 	atomic_store(&b->data, NULL);
-	b->touched = 0;
 	set_state(b, STATE_EMPTY);
 	push(&pool.empty[b->list], index);
 }
@@ -726,7 +724,7 @@ static void count_buffers(struct prof_pool_stats *s)
 		const struct buffer *b = &pool.buffer[i];
 		bool out = is_out(b) && i < POOL_BUFFERS;
 
-		s->touched_bytes += b->touched;
+		s->touched_bytes += atomic_load(&b->data) ? b->bytes : 0;
 		s->out += out;
 		s->out_bytes += out ? b->bytes : 0;
 	}

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +12,20 @@
 
 #include "env.h"
 
-static struct prof_config config;
+/*
+ * A loader's worker and its arm may read on two threads, while others ask whether to print: each
+ * reading fills a place of its own and is shown when it is whole. The first place stays empty.
+ */
+#define READINGS 4u
+
+static struct prof_config config[1 + READINGS];
+static _Atomic(const struct prof_config *) shown = &config[0];
+static atomic_uint readings;
 
 struct variable {
 	const char *name;
 	int (*read)(const char *text, void *field, size_t size);
-	void *field;
+	size_t field; /* where in struct prof_config */
 	size_t size;
 	const char *fallback; /* NULL: zero */
 };
@@ -54,7 +63,6 @@ static int read_graphs(const char *text, void *field, size_t size)
 	for (i = 0; i < 3; i++)
 		if (!strcmp(text, names[i])) {
 			*(enum prof_graphs *)field = (enum prof_graphs)i;
-			config.graphs_given = true;
 			return 0;
 		}
 	return -1;
@@ -144,36 +152,44 @@ static int read_only(const char *text, void *field, size_t size)
 	return 0;
 }
 
+#define AT(member) offsetof(struct prof_config, member)
+#define SIZE(member) sizeof(((struct prof_config *)NULL)->member)
+
 static const struct variable table[] = {
-	{ "GPUSTARVE", read_switch, &config.on, 0, "1" },
-	{ "GPUSTARVE_OUT", read_text, config.out, sizeof(config.out), "gpustarve-runs" },
-	{ "GPUSTARVE_RUN_ID", read_text, config.run_id, sizeof(config.run_id), NULL },
-	{ "GPUSTARVE_SOCKET", read_text, config.socket, sizeof(config.socket), NULL },
-	{ "GPUSTARVE_LEVEL", read_level, &config.level, 0, "1" },
-	{ "GPUSTARVE_GRAPHS", read_graphs, &config.graphs, 0, NULL },
-	{ "GPUSTARVE_MAX_OVERHEAD", read_percent, &config.max_overhead, 0, "1" },
-	{ "GPUSTARVE_MAX_TRACE", read_bytes, &config.max_trace, 0, "0" },
-	{ "GPUSTARVE_LABELS", read_text, config.labels, sizeof(config.labels), NULL },
-	{ "GPUSTARVE_DEBUG", read_switch, &config.debug, 0, "0" },
-	{ "GPUSTARVE_QUIET_ERRORS", read_switch, &config.quiet_errors, 0, "0" },
-	{ "GPUSTARVE_NVTX", read_switch, &config.nvtx, 0, "1" },
-	{ "GPUSTARVE_TORCH", read_switch, &config.torch, 0, "1" },
-	{ "GPUSTARVE_SHIM", read_switch, &config.shim, 0, "1" },
-	{ "GPUSTARVE_SAMPLER", read_switch, &config.sampler, 0, "1" },
-	{ "GPUSTARVE_CUPTI", read_text, config.cupti, sizeof(config.cupti), NULL },
-	{ "GPUSTARVE_REARM_SECONDS", read_bytes, &config.rearm_seconds, 0, "60" },
-	{ "GPUSTARVE_ONLY", read_only, &config.only, 0, "all" },
-	{ "GPUSTARVE_DMI", read_text, config.dmi, sizeof(config.dmi), "/sys/class/dmi/id" },
+	{ "GPUSTARVE", read_switch, AT(on), 0, "1" },
+	{ "GPUSTARVE_OUT", read_text, AT(out), SIZE(out), "gpustarve-runs" },
+	{ "GPUSTARVE_RUN_ID", read_text, AT(run_id), SIZE(run_id), NULL },
+	{ "GPUSTARVE_SOCKET", read_text, AT(socket), SIZE(socket), NULL },
+	{ "GPUSTARVE_LEVEL", read_level, AT(level), 0, "1" },
+	{ "GPUSTARVE_GRAPHS", read_graphs, AT(graphs), 0, NULL },
+	{ "GPUSTARVE_MAX_OVERHEAD", read_percent, AT(max_overhead), 0, "1" },
+	{ "GPUSTARVE_MAX_TRACE", read_bytes, AT(max_trace), 0, "0" },
+	{ "GPUSTARVE_LABELS", read_text, AT(labels), SIZE(labels), NULL },
+	{ "GPUSTARVE_DEBUG", read_switch, AT(debug), 0, "0" },
+	{ "GPUSTARVE_QUIET_ERRORS", read_switch, AT(quiet_errors), 0, "0" },
+	{ "GPUSTARVE_NVTX", read_switch, AT(nvtx), 0, "1" },
+	{ "GPUSTARVE_TORCH", read_switch, AT(torch), 0, "1" },
+	{ "GPUSTARVE_SHIM", read_switch, AT(shim), 0, "1" },
+	{ "GPUSTARVE_SAMPLER", read_switch, AT(sampler), 0, "1" },
+	{ "GPUSTARVE_CUPTI", read_text, AT(cupti), SIZE(cupti), NULL },
+	{ "GPUSTARVE_REARM_SECONDS", read_bytes, AT(rearm_seconds), 0, "60" },
+	{ "GPUSTARVE_ONLY", read_only, AT(only), 0, "all" },
+	{ "GPUSTARVE_DMI", read_text, AT(dmi), SIZE(dmi), "/sys/class/dmi/id" },
 };
 
-static void read_variable(const struct variable *v)
+static void read_variable(struct prof_config *c, const struct variable *v)
 {
 	const char *text = prof_env(v->name);
+	void *field = (char *)c + v->field;
 
 	if (v->fallback)
-		v->read(v->fallback, v->field, v->size);
-	if (text && *text && v->read(text, v->field, v->size))
-		config.bad = v->name;
+		v->read(v->fallback, field, v->size);
+	if (!text || !*text)
+		return;
+	if (v->read(text, field, v->size))
+		c->bad = v->name;
+	else if (v->read == read_graphs)
+		c->graphs_given = true;
 }
 
 /* The program may change its directory, so a relative path is completed now. */
@@ -191,15 +207,18 @@ static void make_absolute(char *path, size_t size)
 
 void prof_config_read(void)
 {
+	unsigned int n = atomic_fetch_add_explicit(&readings, 1, memory_order_relaxed);
+	struct prof_config *c = &config[1 + n % READINGS];
 	size_t i;
 
-	memset(&config, 0, sizeof(config));
+	memset(c, 0, sizeof(*c));
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		read_variable(&table[i]);
-	make_absolute(config.out, sizeof(config.out));
+		read_variable(c, &table[i]);
+	make_absolute(c->out, sizeof(c->out));
+	atomic_store_explicit(&shown, c, memory_order_release);
 }
 
 const struct prof_config *prof_config(void)
 {
-	return &config;
+	return atomic_load_explicit(&shown, memory_order_acquire);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The GPUSTARVE_* environment of libprof, read in one table, once, before any thread of ours runs.
- * prof_config() belongs to nobody and never changes after prof_config_read. A value that cannot be
- * read keeps its default and is named in a note.
+ * The GPUSTARVE_* environment of libprof, read in one table before any thread of ours runs; by a
+ * loader's worker that arms itself later, twice. What prof_config() gives never changes: a reading is
+ * another one. A value that cannot be read keeps its default and is named in a note.
  */
 #ifndef PROF_CONFIG_H
 #define PROF_CONFIG_H
@@ -53,9 +53,10 @@ struct prof_config {
 	const char *bad; /* name of a variable whose value could not be read, or NULL */
 };
 
-/* Reads the environment. Call once, on one thread. */
+/* Reads the environment, a few times in a process at most. Any thread. */
 void prof_config_read(void);
 
+/* The last reading; all zero before the first. Any thread. */
 const struct prof_config *prof_config(void);
 
 #endif

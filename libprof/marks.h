@@ -42,9 +42,10 @@ struct prof_mark { /* one record of a log */
 
 extern atomic_bool prof_marks_switch; /* read it through prof_marks_on */
 
+/* Threads that find them on while libprof arms find the logs made, too. */
 static inline bool prof_marks_on(void)
 {
-	return atomic_load_explicit(&prof_marks_switch, memory_order_relaxed);
+	return atomic_load_explicit(&prof_marks_switch, memory_order_acquire);
 }
 
 /* Does this name begin a loader wait? The engine knows them by the same two prefixes. */

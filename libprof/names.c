@@ -124,12 +124,15 @@ static uint32_t number_of(const char *text, size_t length)
 	return names.text[i].number;
 }
 
+/*
+ * Who reads a pointer or an age that was written here (release, acquire) reads the 0 before it, or a
+ * later number, too, when it reads the number once more: so it takes no half of two names for one.
+ */
 static void fill_slot(struct slot *s, const char *pointer, uint32_t number, uint32_t age)
 {
 	atomic_store_explicit(&s->number, 0, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-	atomic_store_explicit(&s->pointer, pointer, memory_order_relaxed);
-	atomic_store_explicit(&s->age, age, memory_order_relaxed);
+	atomic_store_explicit(&s->pointer, pointer, memory_order_release);
+	atomic_store_explicit(&s->age, age, memory_order_release);
 	atomic_store_explicit(&s->number, number, memory_order_release);
 }
 
@@ -138,11 +141,10 @@ static uint32_t remembered(const char *pointer)
 {
 	struct slot *s = find_slot(pointer);
 	uint32_t number = atomic_load_explicit(&s->number, memory_order_acquire);
-	bool same = atomic_load_explicit(&s->pointer, memory_order_relaxed) == pointer &&
-		    atomic_load_explicit(&s->age, memory_order_relaxed) ==
+	bool same = atomic_load_explicit(&s->pointer, memory_order_acquire) == pointer &&
+		    atomic_load_explicit(&s->age, memory_order_acquire) ==
 			    atomic_load_explicit(&names.age, memory_order_relaxed);
 
-	atomic_thread_fence(memory_order_acquire);
 	if (!same || atomic_load_explicit(&s->number, memory_order_relaxed) != number)
 		return 0;
 	return number;

@@ -94,9 +94,9 @@ static char text[TEXTS][TEXT_BYTES];
 static atomic_uint texts; /* a bit for each that is in use */
 static _Atomic uint64_t dropped, dropped_by_workers;
 static atomic_uint asides; /* times that the shim stepped aside */
-static void (*wake_sender)(void);
+static void (*_Atomic wake_sender)(void); /* NULL before the arm, while threads tell already */
 static atomic_bool woken;
-static uint32_t own_pid; /* of this process, 0: not asked yet */
+static _Atomic uint32_t own_pid; /* of this process, 0: not asked yet */
 static atomic_uint forks; /* that this process is away from the first one */
 static _Atomic pid_t loaded; /* process in which Python came here */
 
@@ -257,6 +257,7 @@ static struct cell *claim(unsigned int *at)
 
 static void put(const struct wire_batch *row, const char *words)
 {
+	void (*wake)(void) = atomic_load_explicit(&wake_sender, memory_order_acquire);
 	unsigned int n;
 	struct cell *c = claim(&n);
 
@@ -267,17 +268,21 @@ static void put(const struct wire_batch *row, const char *words)
 	c->row = *row;
 	c->text = keep_text(words);
 	atomic_store_explicit(&c->turn, turn_of(n) + 1, memory_order_release);
-	if (wake_sender && n % (CELLS / 2) == CELLS / 2 - 1 &&
+	if (wake && n % (CELLS / 2) == CELLS / 2 - 1 &&
 	    !atomic_load_explicit(&woken, memory_order_relaxed) && !atomic_exchange(&woken, true))
-		wake_sender();
+		wake();
 }
 
 /* Both are asked once for each fork: where system calls are dear, they would cost more than all else. */
 static uint32_t my_pid(void)
 {
-	if (!own_pid)
-		own_pid = (uint32_t)getpid();
-	return own_pid;
+	uint32_t pid = atomic_load_explicit(&own_pid, memory_order_relaxed);
+
+	if (!pid) {
+		pid = (uint32_t)getpid();
+		atomic_store_explicit(&own_pid, pid, memory_order_relaxed);
+	}
+	return pid;
 }
 
 static uint32_t my_tid(void)
@@ -293,7 +298,7 @@ static uint32_t my_tid(void)
 
 void prof_shim_forked(void)
 {
-	own_pid = 0;
+	atomic_store_explicit(&own_pid, 0, memory_order_relaxed);
 	atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
 }
 
@@ -576,7 +581,7 @@ void gpustarve_collect(const wchar_t *phase, const void *info)
 
 void prof_shim_init(void (*wake)(void))
 {
-	wake_sender = wake;
+	atomic_store_explicit(&wake_sender, wake, memory_order_release);
 }
 
 bool prof_shim_missing(uint64_t waits)
