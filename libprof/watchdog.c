@@ -11,6 +11,7 @@
 #define SILENT_LOOKS 3u
 #define LAUNCHES_MANY 64u
 #define WAITS_MANY 2u /* looks */
+#define MORE 4u /* times as much, where CUPTI holds buffers */
 #define CANARY_BYTES 40u
 #define CANARIES_MAX 65536u
 #define PAUSE_LAST_NS (300 * SECOND_NS)
@@ -80,13 +81,20 @@ static bool stolen(struct prof_watchdog *w, const struct prof_watchdog_input *in
 }
 
 /*
- * All buffers are back and hold calls that launch and calls that waited for it, but none of what was
- * launched. Launches into a capture make nothing either, but none may wait for them.
+ * Buffers come back with calls that launch and calls that waited for it, but none of what was launched.
+ * Launches into a capture make nothing either, but none may wait for them. A buffer that is out may hold
+ * the operations; but it may also be an empty one, of a thread that does nothing any more.
  */
+static bool enough(const struct prof_watchdog_input *in, uint64_t launches, unsigned int waits)
+{
+	unsigned int more = in->out ? MORE : 1;
+
+	return launches >= LAUNCHES_MANY * more && waits >= WAITS_MANY * more;
+}
+
 static bool disabled(const struct prof_watchdog *w, const struct prof_watchdog_input *in)
 {
-	return w->ops && w->launches_without_ops >= LAUNCHES_MANY &&
-	       w->waits_without_ops >= WAITS_MANY && !in->out;
+	return w->ops && enough(in, w->launches_without_ops, w->waits_without_ops);
 }
 
 /* After the kinds were enabled anew: do calls make operations now, as they do when those are on? */
@@ -101,8 +109,8 @@ static bool was_off(const struct prof_watchdog *w, const struct prof_watchdog_in
 static enum prof_watchdog_order try_kinds(struct prof_watchdog *w,
 					  const struct prof_watchdog_input *in)
 {
-	if (!w->ops || w->maybes_without_ops < LAUNCHES_MANY || w->maybe_waits < WAITS_MANY ||
-	    in->out || w->trial == PROF_TRIAL_VAIN)
+	if (!w->ops || w->trial == PROF_TRIAL_VAIN ||
+	    !enough(in, w->maybes_without_ops, w->maybe_waits))
 		return PROF_WATCHDOG_NONE;
 	if (w->trial == PROF_TRIAL_ON) {
 		w->trial = PROF_TRIAL_VAIN;

@@ -19,7 +19,7 @@ import prof
 from prof import FOREIGN, SECOND
 
 ROUNDS = 1000 if gs.BIG else 12
-WIDTH = 40 if gs.BIG else ROUNDS  # they sleep for most of the time
+WIDTH = 64 if gs.BIG else ROUNDS  # they sleep for most of the time
 AFTER = 2 * SECOND  # so long before its end the job is traced again
 JOB = textwrap.dedent('''
     import os, sys, threading, time
@@ -92,14 +92,19 @@ def play(seed):
     sums.update(sessions=len(clients), recorded=len(t.ops), missing=sum(lack.values()),
                 strangers=sum(c['strangers'] for c in clients), freed=sum(c['freed'] for c in clients),
                 reused=sum(c['reused'] for c in clients), lost_ms=gs.measure(spans) // 1_000_000)
+    notes = f'; notes {t.bye["notes"]}; spans from {spans[:1]} to {spans[-1:]}'
     wrong = ''
     if extra:
-        wrong = f'{sum(extra.values())} operations that never were'
+        wrong = f'{sum(extra.values())} operations that never were{notes}'
     elif bare:
-        wrong = f'{len(bare)} of {sums["missing"]} missing outside all spans, such as {bare[0]}'
+        wrong = f'{len(bare)} of {sums["missing"]} missing outside all spans, such as {min(bare, key=lambda k: k[3])}{notes}'
     elif gs.subtract([[last - AFTER, last]], t.lost(FOREIGN)) != [[last - AFTER, last]]:
-        wrong = f'recording did not go on: {t.lost(FOREIGN)[-1:]}, last operation {last}'
+        wrong = f'recording did not go on: {t.lost(FOREIGN)[-1:]}, last operation {last}{notes}'
     return seed, sums, wrong
+
+
+def figures(total):
+    return ', '.join(f'{k} {v}' for k, v in total.items())
 
 
 def main():
@@ -110,7 +115,9 @@ def main():
         for seed, sums, wrong in pool.map(play, range(first, first + rounds)):
             total.update(sums)
             gs.check(not wrong, f'seed {seed} ({script(seed)}): {wrong}')
-    print(', '.join(f'{k} {v}' for k, v in total.items()))
+            if not total['rounds'] % 50:
+                print(figures(total), flush=True)
+    print(figures(total))
     gs.check(rounds < 5 or total['strangers'], 'no other client ever had a buffer of ours')
     gs.finish()
 

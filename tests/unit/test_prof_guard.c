@@ -297,6 +297,27 @@ static void test_disabled(void)
 	EXPECT_INT(look(true, true, 0), PROF_WATCHDOG_BACK);
 }
 
+/* A thread that does nothing any more may hold an empty buffer for good: that delays it, no more. */
+static void test_disabled_with_buffers_out(void)
+{
+	int i;
+
+	watch();
+	for (i = 0; i < 10; i++) {
+		in.ops += 20;
+		in.launches += 20;
+		look(true, true, 2);
+	}
+	for (i = 0; i < 12; i++) {
+		in.launches += 20;
+		in.waits++;
+		EXPECT_INT(look(true, true, 2), PROF_WATCHDOG_NONE);
+	}
+	in.launches += 20;
+	in.waits++;
+	EXPECT_INT(look(true, true, 2), PROF_WATCHDOG_YIELD);
+}
+
 /* So many copies or graphs and waits for them, look after look, with so many operations; the orders. */
 static int copies(int looks, uint64_t maybes, uint64_t ops, enum prof_watchdog_order order)
 {
@@ -561,7 +582,7 @@ int main(void)
 {
 	int watchdog = RUN(test_busy, test_idle, test_never_answered, test_withheld, test_stolen,
 			   test_lent, test_detached, test_queue_runs_on, test_back_while_busy, test_tries_less_often,
-			   test_captures, test_disabled, test_nothing_to_record, test_kinds_off);
+			   test_captures, test_disabled, test_disabled_with_buffers_out, test_nothing_to_record, test_kinds_off);
 
 	return RUN(test_cheap, test_dear, test_far_too_dear, test_retry, test_no_limit,
 		   test_exposure_without_calls, test_exposure, test_gpu_bound_keeps_kernels) ||

@@ -19,6 +19,7 @@
 #include "timebase.h"
 
 #define KEPT 512
+#define LARGEST ((size_t)64 << 20)
 #define LATE_MS 500 /* from a session's end until what it kept is freed, where no ms= is given */
 
 /* What a kind of client does with a buffer that it is handed. */
@@ -91,7 +92,7 @@ static void request(uint8_t **buffer, size_t *size, size_t *max)
 	c = current;
 	*buffer = take_kept(c);
 	if (!*buffer)
-		*buffer = malloc(c->bytes);
+		*buffer = malloc(LARGEST); /* one that recycles it must not hit its own like */
 	if (*buffer && c->n_own < KEPT)
 		c->own[c->n_own++] = *buffer;
 	*size = *buffer ? c->bytes : 0;
