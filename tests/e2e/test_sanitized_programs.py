@@ -136,6 +136,17 @@ def check_starts(h, build, path, place):
         gs.equal(told(done), want, f'{place}: {build}, {way}')
 
 
+def check_note(h, build, path):
+    """`gpustarve run` says what it leaves out, once, and nothing of a program that needs no such library."""
+    done = gs.command([gs.CLI, 'run', '--no-report', '-o', os.path.join(h.dir, 'note'), '--', path], cwd=h.dir,
+                      env=gs.environment(LD_LIBRARY_PATH=h.runtime))
+    said = [line for line in done.stderr.decode().splitlines() if 'is not preloaded' in line]
+    needed = build in REFUSING or build == 'gcc-thread'
+    gs.equal(len(said), int(needed), f'{build}: a line tells: {said}')
+    if said:
+        gs.check(('through CUDA alone' in said[0]) == (build in REFUSING), f'{build}: {said}')
+
+
 def check_preloaded(h, place):
     """A runtime that is preloaded stays first: for a shell, for Python and for what they start."""
     python = [gs.PYTHON, '-c', 'import os, threading; print(os.environ["LD_PRELOAD"]); raise SystemExit(4)']
@@ -188,6 +199,7 @@ def main():
         for build, path in here.items():
             for place in places:
                 check_starts(h, build, path, place)
+            check_note(h, build, path)
         for place in places:
             check_preloaded(h, place)
         for build in here:
