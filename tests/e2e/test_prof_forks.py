@@ -4,7 +4,7 @@
 """Programs that start children from 16 threads while libprof arms, loads its libraries, asks NVML,
 unwinds, lends CUPTI and takes it back: every child ends with the status it should, and none hangs.
 The loader is made to take its time in the middle of each library of ours (LD_AUDIT), NVML in each
-call. GS_BIG=1: 10,000 children of each kind."""
+call. GS_BIG=1: 10,000 children."""
 import json
 import os
 
@@ -42,6 +42,9 @@ def storm(what, children, kinds, seconds=20, early=20, **env):
 many = 10000 if gs.BIG else 0
 _, t = storm('every kind', many or 500, 'fnevs', seconds=600 if gs.BIG else 4)
 gs.check(len(t.ops) > 0, 'the GPU was recorded meanwhile')
+unwound = sum(bool(sample['native']) for sample in t.samples)
+print(f'{len(t.samples)} looks, {unwound} of them unwound a thread')
+gs.check(unwound > 0 or not gs.BIG, 'threads were unwound meanwhile')
 storm('slow loads', many or 600, 'f', LD_AUDIT=SLOW, SLOWLOAD=OURS, SLOWLOAD_MS=100)
 storm('slow NVML', many // 10 or 100, 'n', GPUSIM_NVML='slow:20')
 
