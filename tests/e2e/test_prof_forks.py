@@ -45,7 +45,7 @@ gs.check(len(t.ops) > 0, 'the GPU was recorded meanwhile')
 unwound = sum(bool(sample['native']) for sample in t.samples)
 print(f'{len(t.samples)} looks, {unwound} of them unwound a thread')
 gs.check(unwound > 0 or not gs.BIG, 'threads were unwound meanwhile')
-storm('slow loads', many or 600, 'f', LD_AUDIT=SLOW, SLOWLOAD=OURS, SLOWLOAD_MS=100)
+storm('slow loads', many or 600, 'f', LD_AUDIT=SLOW, SLOWLOAD=OURS, SLOWLOAD_MS=50)
 storm('slow NVML', many // 10 or 100, 'n', GPUSIM_NVML='slow:20')
 
 # A call that never returns: a fork waits for it once.
