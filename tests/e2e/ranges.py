@@ -21,7 +21,7 @@ def preloaded(argv, where, **env):
     return [gs.WITH_GPUSIM, *map(str, argv)], env
 
 
-def run(argv, where, timeout=240, **env):
+def run(argv, where, timeout=480, **env):
     full, env = preloaded(argv, where, **env)
     done = subprocess.run(full, env=env, cwd=where, timeout=timeout, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE)
