@@ -9,6 +9,7 @@
 #define SECOND_NS 1000000000ll
 #define SILENCE_NS (SECOND_NS - SECOND_NS / 10)
 #define SILENT_LOOKS 3u
+#define SILENT_UNANSWERED 8u /* where no canary has come back yet */
 #define LAUNCHES_MANY 64u
 #define WAITS_MANY 2u /* looks */
 #define MORE 4u /* times as much, where CUPTI holds buffers */
@@ -24,7 +25,7 @@
 void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns, int64_t pause_ns)
 {
 	memset(w, 0, sizeof(*w));
-	w->traffic_ns = w->ops_ns = now_ns;
+	w->traffic_ns = w->ops_ns = w->look_ns = now_ns;
 	w->traffic_mono_ns = mono_ns;
 	w->pause_ns = w->first_pause_ns = pause_ns;
 	w->ours_ns = mono_ns;
@@ -38,7 +39,7 @@ uint32_t prof_watchdog_canaries(const struct prof_watchdog *w, int64_t mono_ns, 
 		return 0;
 	if (w->answered && mono_ns - w->traffic_mono_ns < SILENCE_NS)
 		return 0;
-	if (!w->silent || !w->answered)
+	if (!w->silent)
 		return 1;
 	return many < CANARIES_MAX ? (uint32_t)many : CANARIES_MAX;
 }
@@ -52,7 +53,7 @@ static void forget_launches(struct prof_watchdog *w)
 static void see_operations(struct prof_watchdog *w, const struct prof_watchdog_input *in)
 {
 	if (in->ops != w->ops)
-		w->ops_ns = in->now_ns;
+		w->ops_ns = w->look_ns;
 	if (in->ops != w->ops || in->captures != w->captures) {
 		forget_launches(w);
 		w->trial = PROF_TRIAL_NONE;
@@ -71,13 +72,15 @@ static void see_operations(struct prof_watchdog *w, const struct prof_watchdog_i
 
 static bool stolen(struct prof_watchdog *w, const struct prof_watchdog_input *in)
 {
-	const bool asked = in->canaries && w->answered;
+	/* Before the first answer, so many canaries that a buffer which is out could not hold them. */
+	const bool asked = in->canaries && (w->answered || in->out);
 
 	if (in->traffic != w->traffic || (!asked && !in->loaded))
 		w->silent = 0;
 	else
 		w->silent++;
-	return w->silent >= SILENT_LOOKS || in->taken;
+	return w->silent >= (w->answered || in->loaded ? SILENT_LOOKS : SILENT_UNANSWERED) ||
+	       in->taken;
 }
 
 /*
@@ -150,16 +153,20 @@ static enum prof_watchdog_order rearm_detached(struct prof_watchdog *w, int64_t 
 
 /*
  * Buffers come to us, but what was launched before runs on and leaves no records. The first
- * operation that leaves one ran behind it, at least on its own stream. If none comes for so long,
- * the device is taken to have nothing to do.
+ * operation that leaves one ran behind it, at least on its own stream; for others one more look must
+ * do. If none comes for so long, the device is taken to have nothing to do.
  */
 static enum prof_watchdog_order queue_runs_on(struct prof_watchdog *w,
 					      const struct prof_watchdog_input *in)
 {
+	bool seen = w->queue_seen;
+
 	if (!w->queue_until_ns)
 		w->queue_until_ns = in->mono_ns + QUEUE_NS;
-	if (in->ops == w->ops && in->mono_ns < w->queue_until_ns)
+	w->queue_seen = in->ops != w->ops;
+	if (!seen && in->mono_ns < w->queue_until_ns)
 		return PROF_WATCHDOG_NONE;
+	w->queue_seen = false;
 	w->queue_until_ns = 0;
 	w->foreign = false;
 	w->ours_ns = in->mono_ns;
@@ -209,7 +216,7 @@ void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns
 	w->rearm_at_ns = mono_ns + QUEUE_NS;
 	w->lent = false;
 	w->back_ns = w->traffic_mono_ns = w->ours_ns = mono_ns;
-	w->traffic_ns = w->ops_ns = now_ns;
+	w->traffic_ns = w->ops_ns = w->look_ns = now_ns;
 	w->silent = 0;
 	w->trial = PROF_TRIAL_NONE;
 	forget_launches(w);
@@ -233,11 +240,12 @@ enum prof_watchdog_order prof_watchdog_feed(struct prof_watchdog *w,
 		order = PROF_WATCHDOG_WAS_OFF;
 
 	if (in->traffic != w->traffic) {
-		w->traffic_ns = in->now_ns;
+		w->traffic_ns = w->look_ns;
 		w->traffic_mono_ns = in->mono_ns;
 	}
 	w->traffic = in->traffic;
 	see_operations(w, in);
+	w->look_ns = in->now_ns;
 	if (order == PROF_WATCHDOG_BACK)
 		forget_launches(w);
 	if (!w->foreign && disabled(w, in))

@@ -7,7 +7,8 @@
  * No call tells. So when nothing has come for a second, the flusher makes a harmless driver call
  * that is traced, a canary, before it flushes: its record must come back. While an unfinished record
  * withholds the buffer that the canary landed in, so many follow that they must need another buffer.
- * Silence proves nothing until a first canary has come back: until then each flush makes one. A
+ * Silence proves nothing until a first canary has come back: until then each flush makes one. Only
+ * if a buffer is out, and does not come back however many follow, it does, after some seconds. A
  * program that does not touch the GPU for an hour is no theft.
  * Where calls cannot be traced, silence together with NVML's load has to do. Disabled kinds show as
  * calls that launch kernels and calls that wait for that, without any operation. Copies and graphs
@@ -32,9 +33,10 @@ struct prof_watchdog {
 	bool answered; /* canaries are known to come back */
 
 	uint64_t traffic, launches, maybes, ops, waits, captures; /* at the last look */
-	int64_t traffic_ns; /* last sign of life, the trace's clock ... */
-	int64_t traffic_mono_ns; /* ... and monotonic */
-	int64_t ops_ns;
+	int64_t look_ns; /* of the last look, the trace's clock */
+	int64_t traffic_ns; /* the look before the last sign of life, the trace's clock ... */
+	int64_t traffic_mono_ns; /* ... and that sign, monotonic */
+	int64_t ops_ns; /* the look before the last operation */
 	unsigned int silent; /* looks in a row that a canary or NVML's load should have broken */
 	uint64_t launches_without_ops;
 	unsigned int waits_without_ops; /* looks in which something waited for those launches */
@@ -48,6 +50,7 @@ struct prof_watchdog {
 	int64_t off_ns; /* the last operation before the trial, the trace's clock */
 	int64_t rearm_at_ns, pause_ns, first_pause_ns; /* monotonic */
 	int64_t ours_ns; /* monotonic, since when it is ours */
+	bool queue_seen; /* operations come again */
 	int64_t queue_until_ns; /* monotonic; buffers come again, operations may not yet; 0: no */
 	bool detached; /* in this foreign time nobody has it */
 	int64_t back_ns; /* monotonic, when it came back; 0: it was never lent */

@@ -28,11 +28,11 @@ CASES = {
     'leaves its buffers to us': ONE + 'recycle,flush=0',
 }
 had = []  # for each case: did another client get a buffer of ours?
-AFTER = 3 * SECOND  # so long before its end the job is traced again
+AFTER = SECOND  # so long before its end the job is traced again
 
 
 def case(what, version, fault):
-    c = prof_faults.run(f'{version} {what}', fault, seconds=14, GPUSIM_CUPTI=version,
+    c = prof_faults.run(f'{version} {what}', fault, seconds=15, GPUSIM_CUPTI=version,
                         GPUSTARVE_REARM_SECONDS=1)
     sessions = [f for f in c.faults if f['fault'] == 'foreign']
     gs.equal(len(sessions), fault.count('foreign'), f'{what}: sessions')

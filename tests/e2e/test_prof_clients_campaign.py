@@ -20,7 +20,7 @@ from prof import FOREIGN, SECOND
 
 ROUNDS = 1000 if gs.BIG else 12
 WIDTH = 64 if gs.BIG else ROUNDS  # they sleep for most of the time
-AFTER = 2 * SECOND  # so long before its end the job is traced again
+AFTER = SECOND  # so long before its end the job is traced again
 JOB = textwrap.dedent('''
     import os, sys, threading, time
     sys.path.insert(0, os.environ['WORKLOADS'])
@@ -68,7 +68,7 @@ def script(seed):
         # The next one begins meanwhile, at once, or later.
         begin = round(r.choice([begin + 0.1, end + 0.01, end + r.uniform(0.2, 2)]), 2)
     # libprof yields for 1, 2, 4, ... s, each time that it is taken from, and may be twice by each.
-    seconds = last + {1: 12, 2: 27, 3: 50}[count]
+    seconds = last + {1: 16, 2: 32, 3: 56}[count]
     return ';'.join(faults), seconds, r.choice([1, 1, 3]), r.choice(['13', '13', '12.6', '12.4', '11.8'])
 
 
