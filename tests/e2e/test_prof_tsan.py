@@ -38,7 +38,10 @@ def run(what, argv, exact=False, **env):
         gs.equal(len(found), 1, f'{what}: streams')
         ops = sum(len(t.ops) for t in found)
         if exact and found:
-            prof.expect_exact(where, found[0], what)
+            # So slow a program on a busy machine may lose records; then the trace says so.
+            lack, extra = prof.missing(where, found[0])
+            gs.equal(sum(extra.values()), 0, f'{what}: operations too many')
+            gs.check(not lack or found[0].losses, f'{what}: {len(lack)} operations missing, no loss told')
         gs.check(found and found[0].bye, f'{what}: the trace ends well')
         print(f'{what}: {done.stdout.decode().strip()}; {ops} operations in the trace', flush=True)
         return ops
