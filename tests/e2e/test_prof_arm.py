@@ -12,7 +12,7 @@ import prof
 from prof import FOREIGN
 
 JOB = os.path.join(gs.SOURCE, 'tests', 'e2e', 'arming.py')
-TOUCH = os.path.join(gs.BUILD, 'tests', 'armtouch.so')
+TOUCH = os.path.join(gs.plain(gs.BUILD), 'tests', 'armtouch.so')
 
 
 def session(what, pause, wait, touched=True, **env):

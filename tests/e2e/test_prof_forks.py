@@ -12,7 +12,7 @@ import gs
 import prof
 
 STORM = os.path.join(gs.BUILD, 'workloads', 'forkstorm')
-SLOW = os.path.join(gs.BUILD, 'gpusim', 'gpusim-slowload.so')
+SLOW = os.path.join(gs.plain(gs.BUILD), 'gpusim', 'gpusim-slowload.so')
 # What libprof loads, or has loaded.
 OURS = 'libnvidia-ml:libcupti:libunwind:liblzma'
 PATIENCE_MS = 2000  # of a fork, at most

@@ -11,7 +11,7 @@ import gs
 import prof
 
 JOB = os.path.join(gs.SOURCE, 'tests', 'e2e', 'arming.py')
-TOUCH = os.path.join(gs.BUILD, 'tests', 'armtouch.so')
+TOUCH = os.path.join(gs.plain(gs.BUILD), 'tests', 'armtouch.so')
 PLAIN = """
 import os, sys, time
 sys.path.insert(0, os.environ['WORKLOADS'])
