@@ -13,7 +13,6 @@ import subprocess
 import gs
 import prof
 
-HERE = os.path.join(gs.SOURCE, 'tests', 'tsan')
 BIN = os.path.join(gs.BUILD, 'tests')
 if not os.path.exists(os.path.join(BIN, 'crowd_tsan')):
     gs.skip('built without ThreadSanitizer, or with sanitizers of its own')
@@ -26,8 +25,7 @@ OPS = '100000' if gs.BIG else '10000'
 
 def run(what, argv, exact=False, **env):
     with gs.scratch() as where:
-        env.setdefault('TSAN_OPTIONS', 'report_thread_leaks=0 '
-                       f'suppressions={os.path.join(HERE, "suppressions")}')
+        env.setdefault('TSAN_OPTIONS', 'report_thread_leaks=0')
         done = gs.command(SETARCH + [gs.WITH_GPUSIM, *argv], cwd=where, env=prof.environment(
             where, preload=False, CUDA_INJECTION64_PATH=os.path.join(BIN, 'tsan_door.so'), **env))
         said = done.stderr.decode(errors='replace')
