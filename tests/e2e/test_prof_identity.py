@@ -11,7 +11,7 @@ import textwrap
 
 import gs
 import prof
-from prof import FOREIGN, SECOND
+from prof import DROPPED, FOREIGN, SECOND
 
 WORK = textwrap.dedent('''
     import os, sys, time
@@ -80,8 +80,13 @@ def facts():
         gs.equal({d['ordinal'] for d in rows}, {0}, 'facts of the device in use only')
         gs.check(all(d['used'] >= 1 << 30 and d['total'] > 70 << 30 for d in rows),
                  f'memory: {rows}')
-        # NVML's window is longer than what lies between the first operation and the look.
-        gs.check(any(d['utilization'] > 5 for d in rows), f'utilisation: {rows}')
+        # What NVML was asked is written half a second later. Its window is longer than what lies between
+        # the first operation and the look, and on a busy machine that may be next to nothing.
+        later = max(f['t'] for f in t.frames['facts']) - min(op['start'] for op in t.ops)
+        if later > 0.65 * SECOND:
+            gs.check(any(d['utilization'] > 5 for d in rows), f'utilisation: {rows}')
+        else:
+            gs.left_out('utilisation: NVML was asked right after the first operation')
         gs.equal({d['others'] for d in rows}, {0}, 'alone, whatever pid NVML knows it by')
 
 
@@ -105,7 +110,10 @@ def memory():
         t = prof.trace(where)
         last = t.bye['last']
         gs.check(last['memory'] <= 64_000_000, f'memory: {last["memory"]} bytes')
-        gs.equal(last['dropped'], 0, 'memory: dropped')
+        # Where others take the cores away for long, all buffers are full some time. Then it is said.
+        gs.equal(bool(last['dropped']), bool(t.lost(DROPPED)), f'memory: {last["dropped"]} dropped')
+        if last['dropped']:
+            gs.left_out(f'memory: {last["dropped"]} records were dropped on this machine, and told')
         print(f'{len(t.ops)} operations, {last["events"]} events, peak '
               f'{last["memory"] / 1e6:.1f} MB, {last["cpu"] / last["events"]:.0f} ns of CPU per event')
 
