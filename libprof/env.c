@@ -102,39 +102,45 @@ static size_t change_of(const char *line)
 	return i;
 }
 
-/* @line or what takes its place, once. */
-static size_t take_over(char **to, char *line, bool *done)
+/* Lines that stay as they are, in their order. */
+static size_t take_over(char **to, char **from, size_t n)
 {
-	size_t i = change_of(line);
+	size_t used = 0;
 
-	if (i == changes) {
-		*to = line;
-		return 1;
-	}
-	if (done[i] || !change[i].line)
-		return 0;
-	done[i] = true;
-	*to = change[i].line;
-	return 1;
+	for (size_t i = 0; i < n; i++)
+		if (change_of(from[i]) == changes)
+			to[used++] = from[i];
+	return used;
+}
+
+/*
+ * Ours go before the last line of the program's. Some programs write their title over the lines that the
+ * kernel gave them, and take the first or the last one's place for that room's beginning or end.
+ */
+static void put_ours(char **to, size_t used)
+{
+	size_t at = used ? used - 1 : 0, n = 0;
+	char *last = to[at];
+
+	for (size_t i = 0; i < changes; i++)
+		if (change[i].line && change_of(change[i].line) == i)
+			to[at + n++] = change[i].line;
+	if (used)
+		to[at + n] = last;
+	to[used + n] = NULL;
 }
 
 void prof_env_publish(void)
 {
 	char **old = __environ, **new;
-	bool done[CHANGES_MAX] = { false };
-	size_t n = 0, used = 0, i;
+	size_t n = 0;
 
 	while (old && old[n])
 		n++;
 	new = changes && !published ? malloc((n + changes + 1) * sizeof(*new)) : NULL;
 	if (!new)
 		return;
-	for (i = 0; i < n; i++)
-		used += take_over(new + used, old[i], done);
-	for (i = 0; i < changes; i++)
-		if (change[i].line && !done[i])
-			new[used++] = change[i].line;
-	new[used] = NULL;
+	put_ours(new, take_over(new, old, n));
 	made = new;
 	published = true;
 	__atomic_store_n(&__environ, made, __ATOMIC_RELEASE);
