@@ -13,6 +13,7 @@
 #include "host/cores.h"
 #include "notes.h"
 #include "stream.h"
+#include "writer.h"
 #include "wire/session.pb-c.h"
 
 #define LABELS 32
@@ -117,6 +118,12 @@ static void fill_process(Wire__Hello *m, const struct prof_process *p)
 	m->role = prof_text("trainer");
 }
 
+/* On the writer: it opens files, which the program's descriptors shall not notice. */
+static void count_cores(void *cores)
+{
+	*(uint32_t *)cores = prof_cores();
+}
+
 void prof_hello_write(const struct prof_hello *h)
 {
 	static struct parts p;
@@ -137,7 +144,7 @@ void prof_hello_write(const struct prof_hello *h)
 	m.clock = prof_text(prof_clock_name());
 	m.armed_ns = h->armed_ns;
 	m.buffer_bytes = prof_pool_wanted();
-	m.cpus = prof_cores();
+	prof_writer_call(count_cores, &m.cpus);
 	wire__price_hint__init(&p.price_hint);
 	p.price_hint.instance_type = prof_text(h->process->instance_type);
 	p.price_hint.provider = prof_text(h->process->provider);
