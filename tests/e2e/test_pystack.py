@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e waits timeout=240
+# ctest: labels=e2e serial timeout=240
 """libprof's reader of Python stacks under every Python that is here: threads that are blocked and
 that run flat out, the global lock, the collector, forked and spawned children, a child that is
 another Python, and processes that may not read memory as they like. pystack.py does the looking."""
