@@ -102,45 +102,80 @@ static size_t change_of(const char *line)
 	return i;
 }
 
-/* Lines that stay as they are, in their order. */
-static size_t take_over(char **to, char **from, size_t n)
+/* The change that this line of the program's is the first to give way to; changes: there is none. */
+static size_t change_at(char **from, size_t i)
 {
-	size_t used = 0;
+	size_t which = change_of(from[i]), j;
 
-	for (size_t i = 0; i < n; i++)
-		if (change_of(from[i]) == changes)
+	for (j = 0; j < i && which < changes; j++)
+		if (change_of(from[j]) == which)
+			return changes;
+	return which;
+}
+
+/* What changes a line takes its place. @own: how many of the result end with the program's last line. */
+static size_t take_over(char **to, char **from, size_t n, size_t *own)
+{
+	size_t used = 0, which;
+
+	*own = 0;
+	for (size_t i = 0; i < n; i++) {
+		which = change_at(from, i);
+		if (change_of(from[i]) == changes) {
 			to[used++] = from[i];
+			*own = used;
+		} else if (which < changes && change[which].line) {
+			to[used++] = change[which].line;
+		}
+	}
+	return used;
+}
+
+static bool is_among(char *line, char **list, size_t n)
+{
+	while (n > 0)
+		if (list[--n] == line)
+			return true;
+	return false;
+}
+
+static size_t add_new(char **to, size_t used)
+{
+	for (size_t i = 0; i < changes; i++)
+		if (change[i].line && change_of(change[i].line) == i &&
+		    !is_among(change[i].line, to, used))
+			to[used++] = change[i].line;
 	return used;
 }
 
 /*
- * Ours go before the last line of the program's. Some programs write their title over the lines that the
- * kernel gave them, and take the first or the last one's place for that room's beginning or end.
+ * The program's last line stays the last. Some programs write their title over the lines that the
+ * kernel gave them, and take that one for the end of their room.
  */
-static void put_ours(char **to, size_t used)
+static void put_last(char **to, size_t used, size_t own)
 {
-	size_t at = used ? used - 1 : 0, n = 0;
-	char *last = to[at];
+	char *last;
 
-	for (size_t i = 0; i < changes; i++)
-		if (change[i].line && change_of(change[i].line) == i)
-			to[at + n++] = change[i].line;
-	if (used)
-		to[at + n] = last;
-	to[used + n] = NULL;
+	if (!own)
+		return;
+	last = to[own - 1];
+	memmove(to + own - 1, to + own, (used - own) * sizeof(*to));
+	to[used - 1] = last;
 }
 
 void prof_env_publish(void)
 {
 	char **old = __environ, **new;
-	size_t n = 0;
+	size_t n = 0, used, own;
 
 	while (old && old[n])
 		n++;
 	new = changes && !published ? malloc((n + changes + 1) * sizeof(*new)) : NULL;
 	if (!new)
 		return;
-	put_ours(new, take_over(new, old, n));
+	used = add_new(new, take_over(new, old, n, &own));
+	put_last(new, used, own);
+	new[used] = NULL;
 	made = new;
 	published = true;
 	__atomic_store_n(&__environ, made, __ATOMIC_RELEASE);

@@ -77,11 +77,10 @@ static void publishes(void)
 	while (environ[n])
 		n++;
 	EXPECT_INT(n, 5);
-	/* Whoever takes the first or the last one for an end of what the kernel gave is right. */
-	EXPECT(environ[0] == near && environ[4] == odd);
-	EXPECT_STR(environ[1], "A=other");
+	EXPECT_STR(environ[0], "A=other"); /* in its place */
+	EXPECT(environ[1] == near && environ[3] == ours);
 	EXPECT_STR(environ[2], "TWICE=once");
-	EXPECT(environ[3] == ours);
+	EXPECT(environ[4] == odd); /* the last of what the kernel gave */
 	strcpy(given[0], "A=9");
 	EXPECT_STR(getenv("A"), "other");
 	/* The program's changes count from now on, also what it takes away. */
@@ -115,6 +114,19 @@ static void one_of_its_own(void)
 	EXPECT(environ[2] == a && !environ[3]);
 }
 
+static void last_changed(void)
+{
+	static char *three[] = { a, near, twice, NULL };
+
+	environ = three;
+	prof_env_set("TWICE", "once");
+	prof_env_set("NEW", "1");
+	prof_env_publish();
+	EXPECT(environ[0] == a && environ[3] == near && !environ[4]);
+	EXPECT_STR(environ[1], "TWICE=once");
+	EXPECT_STR(environ[2], "NEW=1");
+}
+
 static void too_many(void)
 {
 	for (int i = 0; i < 100; i++)
@@ -143,6 +155,7 @@ static void test_edges(void)
 {
 	in_child(from_nothing);
 	in_child(one_of_its_own);
+	in_child(last_changed);
 	in_child(too_many);
 }
 
