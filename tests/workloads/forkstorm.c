@@ -81,7 +81,8 @@ static void use_nvml(int status)
 	_exit(lib && !init() && !count(&n) ? status : 125);
 }
 
-static pid_t start(char kind, int status)
+/* Volatile: a child of vfork shares this frame, and compilers warn of what it could clobber. */
+static pid_t start(char kind, volatile int status)
 {
 	char text[8], name[] = "forkstorm", what[] = "status";
 	char *argv[] = { name, what, text, NULL };
