@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is late more often than chance allows, and who is not. */
-#include "analysis/ranks/crowd.h"
+#include "analysis/ranks/straggler_test.h"
 #include "harness.h"
 
 #define STEP 1000000

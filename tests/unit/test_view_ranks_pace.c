@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slow GPUs: the same kernels, as often, longer. More work is another matter. */
-#include "analysis/ranks/pace.h"
+#include "analysis/ranks/kernel_speed.h"
 #include "harness.h"
 
 static void test_slow(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tapes: what is written comes back in order, with the time by class before each mark. */
-#include "analysis/ranks/tape.h"
+#include "analysis/ranks/collective_log.h"
 #include "harness.h"
 
 #define REDUCE "ncclDevKernel_AllReduce"

@@ -8,7 +8,7 @@
 #ifndef ANALYSIS_ALIGN_H
 #define ANALYSIS_ALIGN_H
 
-#include "tape.h"
+#include "collective_log.h"
 
 #define ANA_KNOTS 64u
 

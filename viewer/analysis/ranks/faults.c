@@ -4,7 +4,7 @@
  * met live on is dead. One that lives as long as they do and stopped meeting them, while they have
  * work under way that never ended, is hung.
  */
-#include "fill.h"
+#include "ranks_result.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #define ANALYSIS_GROUP_H
 
 #include "../map.h"
-#include "meet.h"
+#include "match_collectives.h"
 
 #define ANA_SETS_MAX 4096u
 

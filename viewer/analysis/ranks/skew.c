@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../names.h"
-#include "fill.h"
+#include "ranks_result.h"
 
 #define LATE_SHARE 100 /* of a step: later than that is late */
 #define LATE_LEAST_NS 1000

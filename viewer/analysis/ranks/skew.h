@@ -6,8 +6,8 @@
 #ifndef ANALYSIS_SKEW_H
 #define ANALYSIS_SKEW_H
 
-#include "pace.h"
-#include "tape.h"
+#include "kernel_speed.h"
+#include "collective_log.h"
 
 struct ana_plan;
 struct ana_result;

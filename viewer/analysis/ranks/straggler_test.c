@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "crowd.h"
+#include "straggler_test.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "causes.h"
+#include "skew_causes.h"
 
 #define EVEN_STEPS 3
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pace.h"
+#include "kernel_speed.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #define ANALYSIS_MEET_H
 
 #include "align.h"
-#include "tape.h"
+#include "collective_log.h"
 
 struct ana_arrival { /* one GPU in one collective */
 	uint32_t gpu; /* index among the tapes */

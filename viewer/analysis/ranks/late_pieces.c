@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "late.h"
+#include "late_pieces.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include "../class.h"
+#include "analysis/class.h"
 
 static uint64_t pack(int64_t ns, int c)
 {

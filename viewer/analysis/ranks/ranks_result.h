@@ -6,9 +6,9 @@
 #ifndef ANALYSIS_FILL_H
 #define ANALYSIS_FILL_H
 
-#include "../plan.h"
-#include "../sites.h"
-#include "charge.h"
+#include "analysis/plan.h"
+#include "analysis/sites.h"
+#include "attribute_skew.h"
 #include "skew.h"
 
 struct ana_skew {

@@ -4,7 +4,7 @@
  * the last mark, what the kind adds, then class and time for each class. A collective's end needs
  * no number: of those under way it is the earliest.
  */
-#include "tape.h"
+#include "collective_log.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef ANALYSIS_CAUSES_H
 #define ANALYSIS_CAUSES_H
 
-#include "charge.h"
+#include "attribute_skew.h"
 
 #define ANA_PAID_MAX 256u /* of a GPU's waits that others' lateness may go back to */
 #define ANA_NOBODY UINT32_MAX

@@ -11,7 +11,7 @@
 #ifndef ANALYSIS_CHARGE_H
 #define ANALYSIS_CHARGE_H
 
-#include "crowd.h"
+#include "straggler_test.h"
 #include "group.h"
 
 struct ana_exposed;

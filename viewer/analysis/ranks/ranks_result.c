@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fill.h"
+#include "ranks_result.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../report.h"
+#include "analysis/report.h"
 
 static enum ana_class top_of(const int64_t causes[ANA_CLASSES])
 {

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "../class.h"
-#include "late.h"
+#include "analysis/class.h"
+#include "late_pieces.h"
 
 #define ANA_TAPE_OPEN 16u /* collectives of one GPU under way at once */
 #define ANA_TAPE_LANES 256u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "meet.h"
+#include "match_collectives.h"
 
 #include <errno.h>
 #include <stdlib.h>
