@@ -9,26 +9,26 @@ static const uint32_t four[] = { 0, 1, 2, 3 };
 
 static void test_stable(void)
 {
-	struct ana_suspect s[4] = { 0 };
+	struct ana_straggler_test s[4] = { 0 };
 	int64_t i;
 
 	for (i = 0; i < 100; i++)
-		ana_crowd_event(s, four, 4, 2, STEP / 50, i * STEP, STEP);
-	ana_crowd_judge(s, 4, 100 * STEP);
+		ana_straggler_test_add(s, four, 4, 2, STEP / 50, i * STEP, STEP);
+	ana_straggler_test_decide(s, 4, 100 * STEP);
 	EXPECT_INT(s[2].verdict, ANA_CULPRIT_STABLE);
 	EXPECT_INT(s[0].verdict, ANA_CULPRIT_NONE);
 }
 
 static void test_two(void)
 {
-	struct ana_suspect s[4] = { 0 };
+	struct ana_straggler_test s[4] = { 0 };
 	int64_t i;
 
 	for (i = 0; i < 100; i++) {
-		ana_crowd_event(s, four, 4, 1, STEP / 50, i * STEP, STEP);
-		ana_crowd_event(s, four, 4, 2, STEP / 50, i * STEP, STEP);
+		ana_straggler_test_add(s, four, 4, 1, STEP / 50, i * STEP, STEP);
+		ana_straggler_test_add(s, four, 4, 2, STEP / 50, i * STEP, STEP);
 	}
-	ana_crowd_judge(s, 4, 100 * STEP);
+	ana_straggler_test_decide(s, 4, 100 * STEP);
 	EXPECT_INT(s[1].verdict, ANA_CULPRIT_STABLE);
 	EXPECT_INT(s[2].verdict, ANA_CULPRIT_STABLE);
 	EXPECT_INT(s[3].verdict, ANA_CULPRIT_NONE);
@@ -36,12 +36,12 @@ static void test_two(void)
 
 static void test_rotating(void)
 {
-	struct ana_suspect s[4] = { 0 };
+	struct ana_straggler_test s[4] = { 0 };
 	int64_t i;
 
 	for (i = 0; i < 100; i++)
-		ana_crowd_event(s, four, 4, (uint32_t)(i % 4), STEP / 20, i * STEP, STEP);
-	ana_crowd_judge(s, 4, 100 * STEP);
+		ana_straggler_test_add(s, four, 4, (uint32_t)(i % 4), STEP / 20, i * STEP, STEP);
+	ana_straggler_test_decide(s, 4, 100 * STEP);
 	for (i = 0; i < 4; i++)
 		EXPECT_INT(s[i].verdict, ANA_CULPRIT_ROTATING);
 }
@@ -53,14 +53,14 @@ static void test_chance(void)
 	int run, i;
 
 	for (run = 0; run < 400; run++) {
-		struct ana_suspect s[4] = { 0 };
+		struct ana_straggler_test s[4] = { 0 };
 
 		for (i = 0; i < 200; i++) {
 			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			ana_crowd_event(s, four, 4, (uint32_t)(seed >> 62), STEP / 100, i * STEP,
-					STEP);
+			ana_straggler_test_add(s, four, 4, (uint32_t)(seed >> 62), STEP / 100,
+					       i * STEP, STEP);
 		}
-		ana_crowd_judge(s, 4, 200 * STEP);
+		ana_straggler_test_decide(s, 4, 200 * STEP);
 		for (i = 0; i < 4; i++)
 			EXPECT(s[i].verdict != ANA_CULPRIT_STABLE);
 	}
@@ -69,36 +69,36 @@ static void test_chance(void)
 /* Late in many steps, but by too little of the time to matter. */
 static void test_too_little(void)
 {
-	struct ana_suspect s[4] = { 0 };
+	struct ana_straggler_test s[4] = { 0 };
 	int64_t i;
 
 	for (i = 0; i < 20; i++)
-		ana_crowd_event(s, four, 4, 2, STEP / 50, i * STEP, STEP);
-	ana_crowd_judge(s, 4, INT64_C(1000) * STEP);
+		ana_straggler_test_add(s, four, 4, 2, STEP / 50, i * STEP, STEP);
+	ana_straggler_test_decide(s, 4, INT64_C(1000) * STEP);
 	EXPECT_INT(s[2].verdict, ANA_CULPRIT_NONE);
 }
 
 /* One event per half step: buckets of one backward pass are no independent proofs. */
 static void test_once_per_step(void)
 {
-	struct ana_suspect s[4] = { 0 };
+	struct ana_straggler_test s[4] = { 0 };
 	int64_t i;
 
 	for (i = 0; i < 25; i++)
-		ana_crowd_event(s, four, 4, 2, STEP / 50, i * STEP / 100, STEP);
+		ana_straggler_test_add(s, four, 4, 2, STEP / 50, i * STEP / 100, STEP);
 	EXPECT_UINT(s[2].events, 1);
 }
 
 static void test_median(void)
 {
-	struct ana_lates l = { 0 };
+	struct ana_lateness l = { 0 };
 	int64_t i;
 
-	EXPECT_INT(ana_lates_median(&l), 0);
+	EXPECT_INT(ana_lateness_median(&l), 0);
 	for (i = 0; i < 100001; i++)
-		EXPECT_INT(ana_lates_add(&l, i), 0);
-	EXPECT(ana_lates_median(&l) > 49000 && ana_lates_median(&l) < 51000);
-	ana_lates_fini(&l);
+		EXPECT_INT(ana_lateness_add(&l, i), 0);
+	EXPECT(ana_lateness_median(&l) > 49000 && ana_lateness_median(&l) < 51000);
+	ana_lateness_fini(&l);
 }
 
 int main(void)

@@ -7,104 +7,105 @@
 
 static void test_marks_and_classes(void)
 {
-	struct ana_tape *t = ana_tape_new(1 << 20);
-	struct ana_cursor c;
-	struct ana_mark m;
+	struct ana_collective_log *t = ana_collective_log_new(1 << 20);
+	struct ana_log_cursor c;
+	struct ana_log_mark m;
 
-	ana_tape_piece(t, ANA_COMPUTE, 100, 160);
-	ana_tape_piece(t, ANA_DEVICE_LAUNCH, 160, 170);
-	ana_tape_late(t, ANA_INPUT_FETCH, 20, 100); /* decided long after */
-	ana_tape_comm(t, 0, 7, 1, REDUCE, 170, 200);
-	ana_tape_piece(t, ANA_COMM, 170, 180);
-	ana_tape_piece(t, ANA_COMPUTE, 180, 190);
-	ana_tape_piece(t, ANA_COMM, 190, 200);
-	ana_tape_piece(t, ANA_COMPUTE, 200, 230);
-	ana_tape_comm(t, 0, 7, 1, REDUCE, 230, 240);
-	EXPECT_INT(ana_tape_finish(t), 0);
-	ana_cursor_init(&c, t);
-	EXPECT(ana_cursor_next(&c, &m));
+	ana_collective_log_add(t, ANA_COMPUTE, 100, 160);
+	ana_collective_log_add(t, ANA_DEVICE_LAUNCH, 160, 170);
+	ana_collective_log_add_late(t, ANA_INPUT_FETCH, 20, 100); /* decided long after */
+	ana_collective_log_begin(t, 0, 7, 1, REDUCE, 170, 200);
+	ana_collective_log_add(t, ANA_COMM, 170, 180);
+	ana_collective_log_add(t, ANA_COMPUTE, 180, 190);
+	ana_collective_log_add(t, ANA_COMM, 190, 200);
+	ana_collective_log_add(t, ANA_COMPUTE, 200, 230);
+	ana_collective_log_begin(t, 0, 7, 1, REDUCE, 230, 240);
+	EXPECT_INT(ana_collective_log_finish(t), 0);
+	ana_log_cursor_init(&c, t);
+	EXPECT(ana_log_cursor_next(&c, &m));
 	EXPECT_INT(m.kind, ANA_MARK_BEGIN);
 	EXPECT_INT(m.t, 170);
 	EXPECT_INT(m.end, 200);
 	EXPECT_INT(c.cum[ANA_COMPUTE], 60);
 	EXPECT_INT(c.cum[ANA_INPUT_FETCH], 80);
-	EXPECT(ana_cursor_next(&c, &m));
+	EXPECT(ana_log_cursor_next(&c, &m));
 	EXPECT_INT(m.kind, ANA_MARK_PIECE);
 	EXPECT_INT(m.end, 180);
-	EXPECT(ana_cursor_next(&c, &m));
+	EXPECT(ana_log_cursor_next(&c, &m));
 	EXPECT_INT(m.kind, ANA_MARK_PIECE);
 	EXPECT_INT(m.t, 190);
-	EXPECT(ana_cursor_next(&c, &m));
+	EXPECT(ana_log_cursor_next(&c, &m));
 	EXPECT_INT(m.kind, ANA_MARK_END);
 	EXPECT_INT(m.t, 200);
 	EXPECT_INT(m.number, 0);
 	EXPECT_INT(c.cum[ANA_COMM], 20);
 	EXPECT_INT(c.cum[ANA_COMPUTE], 70);
-	EXPECT(ana_cursor_next(&c, &m));
+	EXPECT(ana_log_cursor_next(&c, &m));
 	EXPECT_INT(m.t, 230);
 	EXPECT_INT(c.cum[ANA_COMPUTE], 100);
-	EXPECT(ana_cursor_next(&c, &m));
+	EXPECT(ana_log_cursor_next(&c, &m));
 	EXPECT_INT(m.kind, ANA_MARK_END);
-	EXPECT(!ana_cursor_next(&c, &m));
+	EXPECT(!ana_log_cursor_next(&c, &m));
 	EXPECT_UINT(t->collectives, 2);
-	ana_tape_free(t);
+	ana_collective_log_free(t);
 }
 
 /* Two under way at once end in order of their ends, whichever began first. */
 static void test_overlap(void)
 {
-	struct ana_tape *t = ana_tape_new(1 << 20);
-	struct ana_cursor c;
-	struct ana_mark m;
+	struct ana_collective_log *t = ana_collective_log_new(1 << 20);
+	struct ana_log_cursor c;
+	struct ana_log_mark m;
 
-	ana_tape_comm(t, 0, 7, 1, REDUCE, 10, 100);
-	ana_tape_comm(t, 0, 8, 2, "ncclDevKernel_AllGather", 20, 60);
-	EXPECT_INT(ana_tape_finish(t), 0);
-	ana_cursor_init(&c, t);
-	EXPECT(ana_cursor_next(&c, &m) && m.number == 0);
-	EXPECT(ana_cursor_next(&c, &m) && m.number == 1);
-	EXPECT(ana_cursor_next(&c, &m) && m.kind == ANA_MARK_END && m.number == 1 && m.t == 60);
-	EXPECT(ana_cursor_next(&c, &m) && m.kind == ANA_MARK_END && m.number == 0 && m.t == 100);
-	EXPECT(!ana_cursor_next(&c, &m));
-	ana_tape_free(t);
+	ana_collective_log_begin(t, 0, 7, 1, REDUCE, 10, 100);
+	ana_collective_log_begin(t, 0, 8, 2, "ncclDevKernel_AllGather", 20, 60);
+	EXPECT_INT(ana_collective_log_finish(t), 0);
+	ana_log_cursor_init(&c, t);
+	EXPECT(ana_log_cursor_next(&c, &m) && m.number == 0);
+	EXPECT(ana_log_cursor_next(&c, &m) && m.number == 1);
+	EXPECT(ana_log_cursor_next(&c, &m) && m.kind == ANA_MARK_END && m.number == 1 && m.t == 60);
+	EXPECT(ana_log_cursor_next(&c, &m) && m.kind == ANA_MARK_END && m.number == 0 &&
+	       m.t == 100);
+	EXPECT(!ana_log_cursor_next(&c, &m));
+	ana_collective_log_free(t);
 }
 
 static void test_sends_are_counted_only(void)
 {
-	struct ana_tape *t = ana_tape_new(1 << 20);
+	struct ana_collective_log *t = ana_collective_log_new(1 << 20);
 
-	ana_tape_comm(t, 0, 7, 1, "ncclDevKernel_SendRecv", 10, 100);
-	EXPECT_INT(ana_tape_finish(t), 0);
+	ana_collective_log_begin(t, 0, 7, 1, "ncclDevKernel_SendRecv", 10, 100);
+	EXPECT_INT(ana_collective_log_finish(t), 0);
 	EXPECT_UINT(t->collectives, 0);
 	EXPECT_UINT(t->p2p, 1);
-	ana_tape_free(t);
+	ana_collective_log_free(t);
 }
 
 /* Beyond its room it takes no more, and says from when on; what it has stays readable. */
 static void test_room(void)
 {
-	struct ana_tape *t = ana_tape_new(100000);
-	struct ana_cursor c;
-	struct ana_mark m;
+	struct ana_collective_log *t = ana_collective_log_new(100000);
+	struct ana_log_cursor c;
+	struct ana_log_mark m;
 	uint64_t begun = 0;
 	int64_t i;
 
 	for (i = 0; i < 100000; i++) {
-		ana_tape_piece(t, ANA_COMPUTE, i * 100, i * 100 + 50);
-		ana_tape_comm(t, 0, 7, 1, REDUCE, i * 100 + 50, i * 100 + 90);
-		ana_tape_piece(t, ANA_COMM, i * 100 + 50, i * 100 + 90);
+		ana_collective_log_add(t, ANA_COMPUTE, i * 100, i * 100 + 50);
+		ana_collective_log_begin(t, 0, 7, 1, REDUCE, i * 100 + 50, i * 100 + 90);
+		ana_collective_log_add(t, ANA_COMM, i * 100 + 50, i * 100 + 90);
 	}
-	EXPECT_INT(ana_tape_finish(t), 0);
+	EXPECT_INT(ana_collective_log_finish(t), 0);
 	EXPECT(t->full);
 	EXPECT(t->used < 200000);
 	EXPECT_UINT(t->collectives + t->left_out, 100000);
-	ana_cursor_init(&c, t);
-	while (ana_cursor_next(&c, &m)) {
+	ana_log_cursor_init(&c, t);
+	while (ana_log_cursor_next(&c, &m)) {
 		begun += m.kind == ANA_MARK_BEGIN;
 		EXPECT(m.kind != ANA_MARK_BEGIN || m.t < t->full_ns);
 	}
 	EXPECT_UINT(begun, t->collectives);
-	ana_tape_free(t);
+	ana_collective_log_free(t);
 }
 
 static uint64_t random_state = 12345;
@@ -154,11 +155,11 @@ static void make_pieces(void)
 static void test_late_pieces(void)
 {
 	static size_t order[PIECES];
-	struct ana_tape *t = ana_tape_new(64 << 20);
+	struct ana_collective_log *t = ana_collective_log_new(64 << 20);
 	int64_t cum[ANA_CLASSES] = { 0 }, at = INT64_MIN, end;
 	size_t from = 0, marks = 0;
-	struct ana_cursor c;
-	struct ana_mark m;
+	struct ana_log_cursor c;
+	struct ana_log_mark m;
 
 	make_pieces();
 	for (size_t i = 0; i < PIECES; i++)
@@ -171,21 +172,21 @@ static void test_late_pieces(void)
 	end = piece[PIECES - 1].end;
 	for (int64_t now = 0, i = 0; i < PIECES; now += 700) {
 		for (; i < PIECES && (piece[i].start < now || now >= end); i++)
-			ana_tape_late(t, piece[order[i]].c, piece[order[i]].start,
-				      piece[order[i]].end);
-		ana_tape_comm(t, 0, 7, 1, REDUCE, now, now + 100 + random_below(500));
+			ana_collective_log_add_late(t, piece[order[i]].c, piece[order[i]].start,
+						    piece[order[i]].end);
+		ana_collective_log_begin(t, 0, 7, 1, REDUCE, now, now + 100 + random_below(500));
 	}
-	EXPECT_INT(ana_tape_finish(t), 0);
+	EXPECT_INT(ana_collective_log_finish(t), 0);
 	EXPECT(t->late.count < PIECES); /* something was put together */
-	ana_cursor_init(&c, t);
-	while (ana_cursor_next(&c, &m)) {
+	ana_log_cursor_init(&c, t);
+	while (ana_log_cursor_next(&c, &m)) {
 		brute(cum, &from, &at, m.t);
 		for (int k = ANA_INPUT_FETCH; k < ANA_INPUT_FETCH + 6; k++)
 			EXPECT_INT(c.cum[k], cum[k]);
 		marks++;
 	}
 	EXPECT(marks > 1000);
-	ana_tape_free(t);
+	ana_collective_log_free(t);
 }
 
 int main(void)

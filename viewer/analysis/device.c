@@ -15,8 +15,8 @@ void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence,
 	g->gpu->classes[c] += end - start;
 	g->gpu->confidence[c][confidence] += end - start;
 	ana_ruler_add(&g->ruler, c, start, end);
-	if (g->strip)
-		ana_tape_late(g->strip->tape, c, start, end);
+	if (g->recorder)
+		ana_collective_log_add_late(g->recorder->log, c, start, end);
 }
 
 /* Writes down what flowed by since bucket or minute began, and goes to those of @t. */
@@ -64,8 +64,8 @@ ANA_RARE static void flow_on(struct ana_gpu_state *g, int c, int64_t start, int6
 /* The same as ana_gpu_add with high confidence, for what comes in order of time. */
 static inline void flow(struct ana_gpu_state *g, int c, int64_t start, int64_t end)
 {
-	if (g->strip)
-		ana_tape_piece(g->strip->tape, c, start, end);
+	if (g->recorder)
+		ana_collective_log_add(g->recorder->log, c, start, end);
 	if (end <= g->flow_until)
 		g->flow[c] += end - start;
 	else
@@ -101,16 +101,17 @@ static void extend(int64_t *end, int64_t to)
 		*end = to;
 }
 
-/* For the comparison of ranks: collectives go on the tape, of others their length counts. */
+/* For the comparison of ranks: collectives go on the log, of others their length counts. */
 static __attribute__((noinline)) void strip_kernel(struct ana_gpu_state *g, struct ana_proc *p,
 						   const struct wire_event *op, bool comm)
 {
 	if (comm)
-		ana_tape_comm(g->strip->tape, p->source_index, op->stream, op->name,
-			      wire_strtab_get(p->names.table, op->name, NULL), op->start_ns,
-			      op->end_ns);
+		ana_collective_log_begin(g->recorder->log, p->source_index, op->stream, op->name,
+					 wire_strtab_get(p->names.table, op->name, NULL),
+					 op->start_ns, op->end_ns);
 	else if (op->op == WIRE_OP_KERNEL)
-		ana_pace_add(&g->strip->pace, p->source_index, op->name, op->end_ns - op->start_ns);
+		ana_kernel_speed_add(&g->recorder->speed, p->source_index, op->name,
+				     op->end_ns - op->start_ns);
 }
 
 static inline void count_kind(struct ana_gpu_state *g, struct ana_proc *p,
@@ -125,7 +126,7 @@ static inline void count_kind(struct ana_gpu_state *g, struct ana_proc *p,
 	}
 	comm = op->op == WIRE_OP_KERNEL && ana_names_flags(&p->names, op->name) & ANA_NAME_COMM;
 	extend(comm ? &g->comm_end : &g->compute_end, op->end_ns);
-	if (g->strip)
+	if (g->recorder)
 		strip_kernel(g, p, op, comm);
 }
 

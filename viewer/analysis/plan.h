@@ -37,7 +37,7 @@ struct ana_source { /* one stream: a process, or in imports a process of one fil
 	struct ana_anchor anchor; /* begins each step, where no range tells */
 };
 
-struct ana_strip; /* ranks/skew.h */
+struct ana_rank_recorder; /* ranks/skew.h */
 
 struct ana_use { /* a process on a GPU */
 	uint32_t source, ordinal;
@@ -62,7 +62,7 @@ struct ana_device {
 	struct ana_spans lost, unobserved;
 	struct ana_spans contended; /* processes that are not of the run were on it */
 	int64_t clock_ns; /* how far the axis jumped forwards while it was held */
-	struct ana_strip *strip; /* for the comparison of ranks; NULL: not needed */
+	struct ana_rank_recorder *recorder; /* for the comparison of ranks; NULL: not needed */
 };
 
 struct ana_grant; /* grants.h */

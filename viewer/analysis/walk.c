@@ -36,7 +36,7 @@ static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device
 	g->clipped = !d->imported && d->held.count > 1;
 	g->plain = !g->masked && !g->clipped;
 	g->no_launches = !calls;
-	g->strip = g->plan->strip;
+	g->recorder = g->plan->recorder;
 	g->at = INT64_MIN;
 	g->waits_floor = INT64_MIN;
 	if (ana_ruler_init(&g->ruler, &r->timeline[device], gpu->held_start_ns, gpu->held_end_ns,
@@ -306,10 +306,10 @@ static void note_unanswered(struct ana_walk *w)
 	uint32_t i, k;
 
 	for (i = 0; i < w->gpus; i++)
-		if (w->gpu[i].strip) /* the last calls come after all operations */
+		if (w->gpu[i].recorder) /* the last calls come after all operations */
 			ana_host_calls(w, INT64_MAX);
 	for (i = 0; i < w->gpus; i++) {
-		struct ana_strip *s = w->gpu[i].strip;
+		struct ana_rank_recorder *s = w->gpu[i].recorder;
 
 		for (k = 0; s && k < w->processes; k++) {
 			int64_t t = ana_join_unanswered(w->process[k].join);

@@ -113,7 +113,7 @@ struct ana_gpu_state {
 	struct ana_ruler ruler;
 	struct ana_top top; /* series: its own longest gaps; max 0: off */
 	int64_t *longest_ns; /* series, per coarse bucket; owned by the result; NULL: off */
-	struct ana_strip *strip; /* borrowed; NULL: ranks are not compared */
+	struct ana_rank_recorder *recorder; /* borrowed; NULL: ranks are not compared */
 	/* busy */
 	bool started;
 	int64_t start; /* of its first operation */

@@ -218,7 +218,7 @@ int64_t ana_align_offset(const struct ana_timebase *b)
 	return ana_align_to(b, t) - t;
 }
 
-/* --- over the tapes --- */
+/* --- over the logs --- */
 
 struct ends {
 	int64_t *at;
@@ -226,18 +226,18 @@ struct ends {
 };
 
 /* The ends of one lane's collectives, on the common clock where @b is given. */
-static int read_ends(const struct ana_tape *t, uint32_t lane, const struct ana_timebase *b,
-		     struct ends *e)
+static int read_ends(const struct ana_collective_log *t, uint32_t lane,
+		     const struct ana_timebase *b, struct ends *e)
 {
-	struct ana_cursor c;
-	struct ana_mark m;
+	struct ana_log_cursor c;
+	struct ana_log_mark m;
 
 	e->count = 0;
 	e->at = malloc((t->lane[lane].count + 1) * sizeof(*e->at));
 	if (!e->at)
 		return -ENOMEM;
-	ana_cursor_init(&c, t);
-	while (ana_cursor_next(&c, &m))
+	ana_log_cursor_init(&c, t);
+	while (ana_log_cursor_next(&c, &m))
 		if (m.kind == ANA_MARK_END && m.lane == lane)
 			e->at[e->count++] = b ? ana_align_to(b, m.t) : m.t;
 	return 0;
@@ -245,8 +245,8 @@ static int read_ends(const struct ana_tape *t, uint32_t lane, const struct ana_t
 
 struct search { /* for the timebase of one host */
 	struct ana_align *a;
-	struct ana_tape *const *tape;
-	size_t tapes;
+	struct ana_collective_log *const *log;
+	size_t logs;
 	uint32_t host;
 	unsigned int tries;
 	struct ana_timebase best;
@@ -262,14 +262,14 @@ static bool better(const struct ana_timebase *a, const struct ana_timebase *b)
 	return a->residual_ns < b->residual_ns;
 }
 
-static void try_lanes(struct search *s, size_t known, uint32_t l, size_t tape, uint32_t k)
+static void try_lanes(struct search *s, size_t known, uint32_t l, size_t log, uint32_t k)
 {
 	const struct ana_timebase *base = &s->a->host[s->a->host_of[known]];
 	struct ends x = { 0 }, y = { 0 };
 	struct ana_timebase found;
 
 	s->tries++;
-	if (read_ends(s->tape[known], l, base, &x) || read_ends(s->tape[tape], k, NULL, &y))
+	if (read_ends(s->log[known], l, base, &x) || read_ends(s->log[log], k, NULL, &y))
 		s->err = -ENOMEM;
 	else if (ana_align_pair(x.at, x.count, y.at, y.count, &found) && better(&found, &s->best))
 		s->best = found;
@@ -283,15 +283,15 @@ static bool done(const struct search *s)
 	       (s->best.aligned && s->best.residual_ns <= RESIDUAL_GOOD_NS && s->best.points >= 8);
 }
 
-static void try_tapes(struct search *s, size_t known, size_t tape)
+static void try_logs(struct search *s, size_t known, size_t log)
 {
-	const struct ana_tape *a = s->tape[known], *b = s->tape[tape];
+	const struct ana_collective_log *a = s->log[known], *b = s->log[log];
 	uint32_t i, k;
 
 	for (i = 0; i < a->lanes; i++)
 		for (k = 0; k < b->lanes && !done(s); k++)
 			if (a->lane[i].hash == b->lane[k].hash && !a->lane[i].p2p)
-				try_lanes(s, known, i, tape, k);
+				try_lanes(s, known, i, log, k);
 }
 
 /* Against any host that is aligned already, so that it need not share a group with the first. */
@@ -299,16 +299,16 @@ static int align_host(struct search *s)
 {
 	size_t i, k;
 
-	for (i = 0; i < s->tapes && !done(s); i++)
-		for (k = 0; k < s->tapes && !done(s); k++)
+	for (i = 0; i < s->logs && !done(s); i++)
+		for (k = 0; k < s->logs && !done(s); k++)
 			if (s->a->host_of[k] == s->host && s->a->host[s->a->host_of[i]].aligned)
-				try_tapes(s, i, k);
+				try_logs(s, i, k);
 	if (s->best.aligned)
 		s->a->host[s->host] = s->best;
 	return s->err;
 }
 
-int ana_align_find(struct ana_align *a, struct ana_tape *const *tape, size_t tapes,
+int ana_align_find(struct ana_align *a, struct ana_collective_log *const *log, size_t logs,
 		   const uint32_t *host_of, uint32_t hosts)
 {
 	bool more = true;
@@ -319,12 +319,12 @@ int ana_align_find(struct ana_align *a, struct ana_tape *const *tape, size_t tap
 	a->host = calloc(hosts + 1, sizeof(*a->host));
 	if (!a->host)
 		return -ENOMEM;
-	if (tapes)
+	if (logs)
 		a->host[host_of[0]].aligned = true;
 	while (more && !err) {
 		more = false;
 		for (h = 0; h < hosts && !err; h++) {
-			struct search s = { .a = a, .tape = tape, .tapes = tapes, .host = h };
+			struct search s = { .a = a, .log = log, .logs = logs, .host = h };
 
 			if (a->host[h].aligned)
 				continue;

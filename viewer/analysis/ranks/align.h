@@ -3,7 +3,7 @@
  * Clocks of several hosts on one, from nothing but collectives: their kernels end together
  * everywhere. Sequences of ends are laid beside each other where their distances agree, however far
  * the clocks are off; then the offset is followed through the run, in straight pieces, as clocks
- * drift. What is left is stated. Pure functions of the tapes.
+ * drift. What is left is stated. Pure functions of the logs.
  */
 #ifndef ANALYSIS_ALIGN_H
 #define ANALYSIS_ALIGN_H
@@ -29,11 +29,11 @@ struct ana_timebase { /* of one host */
 struct ana_align {
 	struct ana_timebase *host;
 	uint32_t hosts;
-	const uint32_t *host_of; /* by tape; borrowed */
+	const uint32_t *host_of; /* by log; borrowed */
 };
 
-/* Finds them; the first tape's host is the reference. 0 or -ENOMEM. */
-int ana_align_find(struct ana_align *a, struct ana_tape *const *tape, size_t tapes,
+/* Finds them; the first log's host is the reference. 0 or -ENOMEM. */
+int ana_align_find(struct ana_align *a, struct ana_collective_log *const *log, size_t logs,
 		   const uint32_t *host_of, uint32_t hosts);
 void ana_align_fini(struct ana_align *a);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPOSED_MAX 1024u /* stretches of a GPU that may still be charged */
+#define EXPOSED_MAX 1024u /* stretches of a GPU that may still become comm.skew */
 
 struct stretch {
 	int64_t start, end;
@@ -16,14 +16,14 @@ struct ana_exposed { /* ascending, disjoint */
 	uint32_t count;
 };
 
-int ana_charge_init(struct ana_charge *c)
+int ana_skew_attribution_init(struct ana_skew_attribution *c)
 {
 	uint32_t i;
 
 	c->row = calloc(c->gpus + 1, sizeof(*c->row));
 	c->group = calloc(c->groups->groups + 1u, sizeof(*c->group));
-	c->suspect = calloc(c->gpus + 1, sizeof(*c->suspect));
-	if (!c->row || !c->group || !c->suspect)
+	c->straggler = calloc(c->gpus + 1, sizeof(*c->straggler));
+	if (!c->row || !c->group || !c->straggler)
 		return -ENOMEM;
 	if (c->gpus <= ANA_PAIR_ROWS) {
 		c->pair_ns = calloc(c->gpus * c->gpus + 1, sizeof(*c->pair_ns));
@@ -32,15 +32,16 @@ int ana_charge_init(struct ana_charge *c)
 	}
 	for (i = 0; i < c->gpus; i++) {
 		c->row[i].exposed = calloc(1, sizeof(*c->row[i].exposed));
-		c->row[i].paid = calloc(1, sizeof(*c->row[i].paid));
+		c->row[i].recent_waits = calloc(1, sizeof(*c->row[i].recent_waits));
 		c->row[i].last_end = INT64_MIN;
-		if (!c->row[i].exposed || !c->row[i].paid)
+		if (!c->row[i].exposed || !c->row[i].recent_waits)
 			return -ENOMEM;
 	}
 	for (i = 0; i < c->groups->groups; i++) {
-		c->group[i].stand = calloc(c->groups->group[i].gpus, sizeof(*c->group[i].stand));
+		c->group[i].baselines =
+			calloc(c->groups->group[i].gpus, sizeof(*c->group[i].baselines));
 		c->group[i].last_end = INT64_MIN;
-		if (!c->group[i].stand)
+		if (!c->group[i].baselines)
 			return -ENOMEM;
 	}
 	c->first_ns = INT64_MAX;
@@ -48,30 +49,30 @@ int ana_charge_init(struct ana_charge *c)
 	return 0;
 }
 
-void ana_charge_fini(struct ana_charge *c)
+void ana_skew_attribution_fini(struct ana_skew_attribution *c)
 {
 	uint32_t i;
 
 	for (i = 0; c->row && i < c->gpus; i++) {
 		free(c->row[i].exposed);
-		free(c->row[i].paid);
-		ana_lates_fini(&c->row[i].lates);
+		free(c->row[i].recent_waits);
+		ana_lateness_fini(&c->row[i].lateness);
 	}
 	for (i = 0; c->group && i < c->groups->groups; i++)
-		free(c->group[i].stand);
+		free(c->group[i].baselines);
 	free(c->row);
 	free(c->group);
-	free(c->suspect);
+	free(c->straggler);
 	free(c->pair_ns);
 	c->row = NULL;
 	c->group = NULL;
-	c->suspect = NULL;
+	c->straggler = NULL;
 	c->pair_ns = NULL;
 }
 
-void ana_charge_exposed(void *charge, uint32_t gpu, int64_t start, int64_t end)
+void ana_skew_attribution_exposed(void *attribution, uint32_t gpu, int64_t start, int64_t end)
 {
-	struct ana_charge *c = charge;
+	struct ana_skew_attribution *c = attribution;
 	struct ana_exposed *e = c->row[gpu].exposed;
 
 	if (e->count == EXPOSED_MAX) { /* what is so old lies in no collective under way */
@@ -98,8 +99,9 @@ static void cut_out(struct ana_exposed *e, uint32_t i, int64_t start, int64_t en
 	}
 }
 
-/* The exposed part of [start, end), which nobody else will be charged for. */
-static int64_t consume(struct ana_charge *c, uint32_t gpu, int64_t start, int64_t end, bool tell)
+/* The exposed part of [start, end). With @tell it becomes comm.skew, and counts no second time. */
+static int64_t consume(struct ana_skew_attribution *c, uint32_t gpu, int64_t start, int64_t end,
+		       bool tell)
 {
 	struct ana_exposed *e = c->row[gpu].exposed;
 	int64_t ns = 0;
@@ -120,19 +122,20 @@ static int64_t consume(struct ana_charge *c, uint32_t gpu, int64_t start, int64_
 	return ns;
 }
 
-static void remember(struct ana_paid *p, int64_t t, const struct share *s)
+static void remember_wait(struct ana_recent_waits *p, int64_t t, const struct ana_skew_share *s)
 {
 	p->at[p->next].t = t;
 	p->at[p->next].ns = s->ns;
 	p->at[p->next].culprit = s->culprit;
 	p->at[p->next].c = s->c;
-	p->next = (p->next + 1) % ANA_PAID_MAX;
-	p->count += p->count < ANA_PAID_MAX;
+	p->next = (p->next + 1) % ANA_RECENT_WAITS_MAX;
+	p->count += p->count < ANA_RECENT_WAITS_MAX;
 }
 
-static void book(struct ana_charge *c, const struct ana_arrival *waiting, const struct share *s)
+static void add_wait(struct ana_skew_attribution *c, const struct ana_arrival *waiting,
+		     const struct ana_skew_share *s)
 {
-	struct ana_charge_row *r = &c->row[waiting->gpu];
+	struct ana_skew_row *r = &c->row[waiting->gpu];
 
 	r->waited_ns += s->ns;
 	r->causes_waited[s->c] += s->ns;
@@ -142,12 +145,12 @@ static void book(struct ana_charge *c, const struct ana_arrival *waiting, const 
 	c->row[s->culprit].causes[s->c] += s->ns;
 	if (c->pair_ns)
 		c->pair_ns[waiting->gpu * c->gpus + s->culprit] += s->ns;
-	remember(r->paid, waiting->start, s);
+	remember_wait(r->recent_waits, waiting->start, s);
 }
 
 /* --- one collective --- */
 
-struct meeting {
+struct collective {
 	struct ana_arrival **member;
 	size_t n, last; /* last: to come */
 	int64_t latest, reference; /* arrivals, common clock: the last one's, the median one's */
@@ -155,17 +158,17 @@ struct meeting {
 	uint32_t group;
 };
 
-static bool foreign(const struct ana_charge *c, const struct ana_arrival *a,
+static bool foreign(const struct ana_skew_attribution *c, const struct ana_arrival *a,
 		    const struct ana_arrival *b)
 {
 	return c->align->host_of[a->gpu] != c->align->host_of[b->gpu];
 }
 
-static void charge_one(struct ana_charge *c, const struct meeting *m, size_t i)
+static void attribute_wait(struct ana_skew_attribution *c, const struct collective *m, size_t i)
 {
 	const struct ana_arrival *a = m->member[i], *late = m->member[m->last];
 	int64_t wait = m->latest - a->common_start, ns;
-	struct shares s;
+	struct ana_skew_shares s;
 	size_t k;
 
 	if (wait <= 0 || (foreign(c, a, late) && wait <= c->slack_ns))
@@ -175,22 +178,23 @@ static void charge_one(struct ana_charge *c, const struct meeting *m, size_t i)
 	ns = consume(c, a->gpu, a->start, a->start + wait, true);
 	if (!ns)
 		return;
-	ana_causes_find(c, m->group, late, m->last, a, i, &s);
-	ana_causes_split(&s, ns);
+	ana_skew_causes_find(c, m->group, late, m->last, a, i, &s);
+	ana_skew_causes_split(&s, ns);
 	for (k = 0; k < s.count; k++)
 		if (s.at[k].ns)
-			book(c, a, &s.at[k]);
+			add_wait(c, a, &s.at[k]);
 	c->group[m->group].waited_ns += ns;
 }
 
 /* The part of a rank's lateness against the median one that is its own doing. */
-static int64_t own_part(const struct ana_charge *c, const struct meeting *m, size_t i, int64_t late)
+static int64_t own_part(const struct ana_skew_attribution *c, const struct collective *m, size_t i,
+			int64_t late)
 {
 	int64_t more[ANA_CLASSES];
 	__int128 own = 0, all = 0;
 	int k;
 
-	ana_causes_excess(c, m->group, m->member[i], i, m->member[m->median], m->median, more);
+	ana_skew_causes_excess(c, m->group, m->member[i], i, m->member[m->median], m->median, more);
 	for (k = 0; k < ANA_CLASSES; k++) {
 		own += k == ANA_COMM ? 0 : more[k];
 		all += more[k];
@@ -198,7 +202,7 @@ static int64_t own_part(const struct ana_charge *c, const struct meeting *m, siz
 	return all ? (int64_t)((__int128)late * own / all) : 0;
 }
 
-static void judge_lateness(struct ana_charge *c, const struct meeting *m)
+static void test_lateness(struct ana_skew_attribution *c, const struct collective *m)
 {
 	const struct ana_member_set *g = &c->groups->group[m->group];
 	size_t i;
@@ -207,14 +211,14 @@ static void judge_lateness(struct ana_charge *c, const struct meeting *m)
 		const struct ana_arrival *a = m->member[i];
 		int64_t late = a->common_start - m->reference;
 
-		if (ana_lates_add(&c->row[a->gpu].lates, late))
+		if (ana_lateness_add(&c->row[a->gpu].lateness, late))
 			c->err = -ENOMEM;
 		if (late < c->late_ns)
 			continue;
 		late = own_part(c, m, i, late);
 		if (late >= c->late_ns)
-			ana_crowd_event(c->suspect, g->gpu, g->gpus, a->gpu, late, a->common_start,
-					c->step_ns);
+			ana_straggler_test_add(c->straggler, g->gpu, g->gpus, a->gpu, late,
+					       a->common_start, c->step_ns);
 	}
 }
 
@@ -229,7 +233,7 @@ static int by_arrival(const void *a, const void *b, void *arg)
 	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
 }
 
-static void find_order(struct meeting *m)
+static void find_order(struct collective *m)
 {
 	uint32_t order[4096], i;
 	size_t n = m->n < 4096 ? m->n : 4096;
@@ -244,7 +248,7 @@ static void find_order(struct meeting *m)
 }
 
 /* Nothing else ran on the GPU when the collective ended: a stretch ends with it. */
-static bool idle_at_end(const struct ana_charge *c, const struct ana_arrival *a)
+static bool idle_at_end(const struct ana_skew_attribution *c, const struct ana_arrival *a)
 {
 	const struct ana_exposed *e = c->row[a->gpu].exposed;
 	uint32_t i;
@@ -255,7 +259,7 @@ static bool idle_at_end(const struct ana_charge *c, const struct ana_arrival *a)
 	return a->start == a->end;
 }
 
-static bool all_even(const struct ana_charge *c, const struct meeting *m)
+static bool all_even(const struct ana_skew_attribution *c, const struct collective *m)
 {
 	size_t i;
 
@@ -265,9 +269,10 @@ static bool all_even(const struct ana_charge *c, const struct meeting *m)
 	return true;
 }
 
-static void stand_at(struct ana_charge *c, const struct meeting *m, size_t i, bool even, bool age)
+static void set_baselines(struct ana_skew_attribution *c, const struct collective *m, size_t i,
+			  bool even, bool age)
 {
-	struct ana_stand *s = &c->group[m->group].stand[i];
+	struct ana_baselines *s = &c->group[m->group].baselines[i];
 	const struct ana_arrival *a = m->member[i];
 
 	s->last.known = true;
@@ -279,19 +284,19 @@ static void stand_at(struct ana_charge *c, const struct meeting *m, size_t i, bo
 		s->older = s->aged;
 		s->aged = s->last;
 	}
-	c->row[a->gpu].paid->recent = s->last;
+	c->row[a->gpu].recent_waits->recent = s->last;
 }
 
-static void leave(struct ana_charge *c, const struct meeting *m, bool even)
+static void end_collective(struct ana_skew_attribution *c, const struct collective *m, bool even)
 {
-	struct ana_charge_group *g = &c->group[m->group];
+	struct ana_skew_group *g = &c->group[m->group];
 	bool age = !g->matched || m->latest - g->aged_at > c->step_ns;
 	size_t i;
 
 	for (i = 0; i < m->n; i++) {
 		const struct ana_arrival *a = m->member[i];
 
-		stand_at(c, m, i, even, age);
+		set_baselines(c, m, i, even, age);
 		c->row[a->gpu].matched++;
 		if (a->common_end > c->row[a->gpu].last_end)
 			c->row[a->gpu].last_end = a->common_end;
@@ -312,9 +317,9 @@ static void leave(struct ana_charge *c, const struct meeting *m, bool even)
 	c->matched++;
 }
 
-static void refuse(struct ana_charge *c, const struct ana_arrival *a)
+static void refuse(struct ana_skew_attribution *c, const struct ana_arrival *a)
 {
-	struct ana_charge_row *r = &c->row[a->gpu];
+	struct ana_skew_row *r = &c->row[a->gpu];
 	uint32_t group = ana_groups_usual(c->groups, a);
 
 	if (group != UINT32_MAX)
@@ -324,7 +329,7 @@ static void refuse(struct ana_charge *c, const struct ana_arrival *a)
 }
 
 /* All of them must have been there before the first could leave. */
-static bool possible(const struct ana_charge *c, const struct meeting *m)
+static bool possible(const struct ana_skew_attribution *c, const struct collective *m)
 {
 	size_t i;
 
@@ -334,7 +339,7 @@ static bool possible(const struct ana_charge *c, const struct meeting *m)
 	return true;
 }
 
-static void take(struct ana_charge *c, struct meeting *m)
+static void take_collective(struct ana_skew_attribution *c, struct collective *m)
 {
 	size_t i;
 	bool even;
@@ -346,26 +351,26 @@ static void take(struct ana_charge *c, struct meeting *m)
 		return;
 	}
 	even = all_even(c, m);
-	judge_lateness(c, m);
+	test_lateness(c, m);
 	c->row[m->member[m->last]->gpu].late += m->latest > m->reference;
 	for (i = 0; i < m->n; i++)
 		if (i != m->last)
-			charge_one(c, m, i);
-	leave(c, m, even);
+			attribute_wait(c, m, i);
+	end_collective(c, m, even);
 }
 
-void ana_charge_cluster(void *charge, struct ana_arrival *const *member, size_t n)
+void ana_skew_attribution_cluster(void *attribution, struct ana_arrival *const *member, size_t n)
 {
-	struct ana_charge *c = charge;
+	struct ana_skew_attribution *c = attribution;
 	struct ana_arrival *left[4096];
-	struct meeting m;
+	struct collective m;
 	size_t i;
 
 	n = n < 4096 ? n : 4096;
 	memcpy(left, member, n * sizeof(*left));
 	m.member = left;
 	while ((m.n = ana_groups_take(c->groups, m.member, n, &m.group)) > 0) {
-		take(c, &m);
+		take_collective(c, &m);
 		m.member += m.n;
 		n -= m.n;
 	}

@@ -1,53 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From matched collectives to comm.skew. Of each, every rank but the last to come waited from its
- * own arrival to the last one's; the exposed part of that becomes comm.skew, once, under what the
- * late rank did more of than the waiting one since the two were last even. Where that was itself
- * waiting in another communicator, whatever made it wait there.
+ * own arrival to the last one's; the exposed part of that becomes comm.skew, once. Its cause is what
+ * the late rank spent more time on than the waiting one since both were last known to be equally far
+ * in their work. Where that was itself waiting in another communicator, whatever made it wait there.
  *
- * Ranks that leave a collective are not even yet: work that runs beside it may be further on one
- * than on the other. They are where all of them had nothing else to do at its end.
+ * Ranks that leave a collective together are not equally far for that alone: work that runs beside
+ * it may be further on one than on the other. They are where none of them ran anything else when the
+ * collective ended; the code calls them even then.
  */
-#ifndef ANALYSIS_CHARGE_H
-#define ANALYSIS_CHARGE_H
+#ifndef ANALYSIS_ATTRIBUTE_SKEW_H
+#define ANALYSIS_ATTRIBUTE_SKEW_H
 
 #include "straggler_test.h"
 #include "group.h"
 
 struct ana_exposed;
-struct ana_paid;
-struct ana_stand;
+struct ana_recent_waits;
+struct ana_baselines;
 
-struct ana_charge_row { /* of one GPU */
+struct ana_skew_row { /* of one GPU */
 	uint64_t matched, late, refused;
 	int64_t refused_ns; /* exposed */
 	int64_t waited_ns, causes_waited[ANA_CLASSES]; /* its comm.skew, by cause */
 	int64_t caused_ns, causes[ANA_CLASSES]; /* what it cost others */
 	int64_t last_end; /* of its last matched collective, common clock */
-	struct ana_lates lates;
-	struct ana_exposed *exposed; /* of late, not charged yet */
-	struct ana_paid *paid; /* its own waits of late, and whose they were */
+	struct ana_lateness lateness;
+	struct ana_exposed *exposed; /* recent collective time, not attributed yet */
+	struct ana_recent_waits *recent_waits; /* its own waits of late, and who caused them */
 };
 
-struct ana_charge_group {
+struct ana_skew_group {
 	uint64_t matched, refused;
 	int64_t waited_ns;
 	int64_t last_end; /* common clock */
-	struct ana_stand *stand; /* of each member */
-	bool even; /* they have been even once, ... */
+	struct ana_baselines *baselines; /* of each member */
+	bool even; /* all members were equally far once (above), ... */
 	int64_t even_at; /* ... last then, common clock */
-	int64_t aged_at;
+	int64_t aged_at; /* when ana_baselines.aged was taken, common clock */
 };
 
-struct ana_charge {
+struct ana_skew_attribution {
 	const struct ana_groups *groups;
 	const struct ana_align *align;
 	size_t gpus;
-	int64_t step_ns, late_ns; /* an event is late_ns or more */
-	int64_t slack_ns; /* clocks of two hosts may differ so much: less is no wait */
-	struct ana_charge_row *row;
-	struct ana_charge_group *group;
-	struct ana_suspect *suspect;
+	int64_t step_ns;
+	int64_t late_ns; /* who comes so much after the median rank is late */
+	int64_t slack_ns; /* what two hosts' clocks may differ by: less than that is no wait */
+	struct ana_skew_row *row;
+	struct ana_skew_group *group;
+	struct ana_straggler_test *straggler;
 	int64_t *pair_ns; /* [waiting * gpus + late]; NULL: too many */
 	uint64_t matched;
 	int64_t first_ns, last_ns; /* of what was matched, common clock */
@@ -58,11 +60,11 @@ struct ana_charge {
 };
 
 /* Fill in the members down to slack_ns, skew and arg before. 0 or -ENOMEM. */
-int ana_charge_init(struct ana_charge *c);
-void ana_charge_fini(struct ana_charge *c);
+int ana_skew_attribution_init(struct ana_skew_attribution *c);
+void ana_skew_attribution_fini(struct ana_skew_attribution *c);
 
-/* What ana_meet calls. */
-void ana_charge_cluster(void *charge, struct ana_arrival *const *member, size_t n);
-void ana_charge_exposed(void *charge, uint32_t gpu, int64_t start, int64_t end);
+/* What ana_match_collectives calls (struct ana_match_user); @attribution is its arg. */
+void ana_skew_attribution_cluster(void *attribution, struct ana_arrival *const *member, size_t n);
+void ana_skew_attribution_exposed(void *attribution, uint32_t gpu, int64_t start, int64_t end);
 
 #endif

@@ -14,15 +14,15 @@
 #define CHUNK_BYTES 32768u
 #define MARK_MAX (1 + 3 * WIRE_VARINT_MAX + ANA_CLASSES * (1 + WIRE_VARINT_MAX))
 
-struct ana_tape_chunk {
-	struct ana_tape_chunk *next;
+struct ana_log_chunk {
+	struct ana_log_chunk *next;
 	size_t len;
 	uint8_t byte[CHUNK_BYTES];
 };
 
-struct ana_tape *ana_tape_new(size_t room)
+struct ana_collective_log *ana_collective_log_new(size_t room)
 {
-	struct ana_tape *t = calloc(1, sizeof(*t));
+	struct ana_collective_log *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
@@ -33,9 +33,9 @@ struct ana_tape *ana_tape_new(size_t room)
 	return t;
 }
 
-void ana_tape_free(struct ana_tape *t)
+void ana_collective_log_free(struct ana_collective_log *t)
 {
-	struct ana_tape_chunk *c;
+	struct ana_log_chunk *c;
 
 	if (!t)
 		return;
@@ -43,14 +43,14 @@ void ana_tape_free(struct ana_tape *t)
 		t->first = c->next;
 		free(c);
 	}
-	ana_late_fini(&t->late);
+	ana_late_pieces_fini(&t->late);
 	free(t->lane);
 	free(t);
 }
 
-static uint8_t *room_for_mark(struct ana_tape *t)
+static uint8_t *room_for_mark(struct ana_collective_log *t)
 {
-	struct ana_tape_chunk *c = t->chunk;
+	struct ana_log_chunk *c = t->chunk;
 
 	if (c && CHUNK_BYTES - c->len >= MARK_MAX)
 		return c->byte + c->len;
@@ -81,8 +81,8 @@ static int64_t after(int64_t last, uint64_t v)
 	return last == INT64_MIN ? (int64_t)wire_unzigzag(v) : last + (int64_t)v;
 }
 
-static void write_mark(struct ana_tape *t, enum ana_mark_kind kind, int64_t at, uint32_t lane,
-		       int64_t ns)
+static void write_mark(struct ana_collective_log *t, enum ana_log_mark_kind kind, int64_t at,
+		       uint32_t lane, int64_t ns)
 {
 	uint8_t *head = room_for_mark(t), *p;
 	unsigned int classes = 0;
@@ -108,35 +108,35 @@ static void write_mark(struct ana_tape *t, enum ana_mark_kind kind, int64_t at, 
 	t->at = kind == ANA_MARK_PIECE ? at + ns : at;
 }
 
-static void write_comm(struct ana_tape *t)
+static void write_exposed(struct ana_collective_log *t)
 {
 	if (t->comm_start < t->comm_end)
 		write_mark(t, ANA_MARK_PIECE, t->comm_start, 0, t->comm_end - t->comm_start);
 	t->comm_start = t->comm_end;
 }
 
-static void end_first(struct ana_tape *t)
+static void end_first(struct ana_collective_log *t)
 {
-	write_comm(t);
+	write_exposed(t);
 	write_mark(t, ANA_MARK_END, t->open[0], 0, 0);
 	memmove(t->open, t->open + 1, --t->opens * sizeof(*t->open));
 	t->next = t->opens ? t->open[0] : INT64_MAX;
 }
 
-static void take(struct ana_tape *t, int c, int64_t start, int64_t end)
+static void take(struct ana_collective_log *t, int c, int64_t start, int64_t end)
 {
 	if (c != ANA_COMM || !t->opens) { /* where exactly matters only inside of collectives */
 		t->sum[c] += end - start;
 		return;
 	}
 	if (start != t->comm_end) {
-		write_comm(t);
+		write_exposed(t);
 		t->comm_start = start;
 	}
 	t->comm_end = end;
 }
 
-void ana_tape_cut(struct ana_tape *t, int c, int64_t start, int64_t end)
+void ana_collective_log_split(struct ana_collective_log *t, int c, int64_t start, int64_t end)
 {
 	if (t->full && !t->opens)
 		return;
@@ -150,9 +150,9 @@ void ana_tape_cut(struct ana_tape *t, int c, int64_t start, int64_t end)
 		take(t, c, start, end);
 }
 
-/* The moments of the tape so far, as ana_late_fold wants them. */
+/* The moments of the log so far, as ana_late_pieces_fold wants them. */
 struct moments {
-	struct ana_cursor cursor;
+	struct ana_log_cursor cursor;
 	int64_t end; /* of a piece: a moment of its own */
 	bool has_end;
 };
@@ -160,14 +160,14 @@ struct moments {
 static bool next_moment(void *arg, int64_t *moment)
 {
 	struct moments *m = arg;
-	struct ana_mark mark;
+	struct ana_log_mark mark;
 
 	if (m->has_end) {
 		m->has_end = false;
 		*moment = m->end;
 		return true;
 	}
-	if (!ana_cursor_next(&m->cursor, &mark))
+	if (!ana_log_cursor_next(&m->cursor, &mark))
 		return false;
 	*moment = mark.t;
 	m->has_end = mark.kind == ANA_MARK_PIECE;
@@ -176,31 +176,31 @@ static bool next_moment(void *arg, int64_t *moment)
 }
 
 /* Makes room by folding; by growing where that brings too little for it to be soon due again. */
-static int late_room(struct ana_tape *t)
+static int late_room(struct ana_collective_log *t)
 {
-	struct ana_late_list *l = &t->late;
+	struct ana_late_pieces *l = &t->late;
 	struct moments m = { .has_end = false };
 	size_t before = l->room;
 	int err = 0;
 
-	ana_cursor_init(&m.cursor, t);
+	ana_log_cursor_init(&m.cursor, t);
 	m.cursor.late = SIZE_MAX; /* the marks alone */
-	ana_late_fold(l, next_moment, &m);
+	ana_late_pieces_fold(l, next_moment, &m);
 	if (l->count >= l->room - l->room / 4)
-		err = ana_late_grow(l);
+		err = ana_late_pieces_grow(l);
 	t->used += (l->room - before) * sizeof(*l->at);
 	return err;
 }
 
-void ana_tape_late(struct ana_tape *t, int c, int64_t start, int64_t end)
+void ana_collective_log_add_late(struct ana_collective_log *t, int c, int64_t start, int64_t end)
 {
 	if (start >= end || (t->full && start >= t->full_ns) || t->err)
 		return;
-	if (ana_late_add(&t->late, c, start, end))
+	if (ana_late_pieces_add(&t->late, c, start, end))
 		return;
 	t->err = late_room(t);
 	if (!t->err)
-		ana_late_add(&t->late, c, start, end);
+		ana_late_pieces_add(&t->late, c, start, end);
 }
 
 /* FNV-1a */
@@ -219,12 +219,12 @@ static bool is_p2p(const char *text)
 	return strcasestr(text, "SendRecv") || strcasestr(text, "P2P");
 }
 
-static struct ana_lane *new_lane(struct ana_tape *t)
+static struct ana_lane *new_lane(struct ana_collective_log *t)
 {
 	uint32_t room = t->lane_room ? t->lane_room * 2 : 8;
 	struct ana_lane *p;
 
-	if (t->lanes == ANA_TAPE_LANES)
+	if (t->lanes == ANA_LOG_LANES_MAX)
 		return NULL;
 	if (t->lanes == t->lane_room) {
 		p = reallocarray(t->lane, room, sizeof(*p));
@@ -238,8 +238,8 @@ static struct ana_lane *new_lane(struct ana_tape *t)
 	return &t->lane[t->lanes++];
 }
 
-static struct ana_lane *lane_of(struct ana_tape *t, uint32_t source, uint32_t stream, uint32_t name,
-				const char *text)
+static struct ana_lane *lane_of(struct ana_collective_log *t, uint32_t source, uint32_t stream,
+				uint32_t name, const char *text)
 {
 	struct ana_lane *l;
 	uint32_t i;
@@ -260,7 +260,7 @@ static struct ana_lane *lane_of(struct ana_tape *t, uint32_t source, uint32_t st
 	return l;
 }
 
-static void open_one(struct ana_tape *t, int64_t end)
+static void open_one(struct ana_collective_log *t, int64_t end)
 {
 	uint32_t i = t->opens++;
 
@@ -270,8 +270,8 @@ static void open_one(struct ana_tape *t, int64_t end)
 	t->next = t->open[0];
 }
 
-void ana_tape_comm(struct ana_tape *t, uint32_t source, uint32_t stream, uint32_t name,
-		   const char *text, int64_t start, int64_t end)
+void ana_collective_log_begin(struct ana_collective_log *t, uint32_t source, uint32_t stream,
+			      uint32_t name, const char *text, int64_t start, int64_t end)
 {
 	struct ana_lane *l = lane_of(t, source, stream, name, text);
 
@@ -286,11 +286,11 @@ void ana_tape_comm(struct ana_tape *t, uint32_t source, uint32_t stream, uint32_
 		t->full = true;
 		t->full_ns = start;
 	}
-	if (!l || t->full || t->opens == ANA_TAPE_OPEN || end < start) {
+	if (!l || t->full || t->opens == ANA_LOG_OPEN_MAX || end < start) {
 		t->left_out++;
 		return;
 	}
-	write_comm(t);
+	write_exposed(t);
 	write_mark(t, ANA_MARK_BEGIN, start, (uint32_t)(l - t->lane), end - start);
 	open_one(t, end);
 	t->collectives++;
@@ -301,36 +301,36 @@ void ana_tape_comm(struct ana_tape *t, uint32_t source, uint32_t stream, uint32_
 	}
 }
 
-int ana_tape_finish(struct ana_tape *t)
+int ana_collective_log_finish(struct ana_collective_log *t)
 {
 	while (t->opens)
 		end_first(t);
-	write_comm(t);
-	ana_late_sort(&t->late);
+	write_exposed(t);
+	ana_late_pieces_sort(&t->late);
 	return t->err;
 }
 
 /* --- reading --- */
 
-void ana_cursor_init(struct ana_cursor *c, const struct ana_tape *t)
+void ana_log_cursor_init(struct ana_log_cursor *c, const struct ana_collective_log *t)
 {
-	*c = (struct ana_cursor){ .tape = t, .chunk = t->first, .at = INT64_MIN };
+	*c = (struct ana_log_cursor){ .log = t, .chunk = t->first, .at = INT64_MIN };
 }
 
 /* Adds what was decided late, up to @t. */
-static void add_late(struct ana_cursor *c, int64_t t)
+static void add_late(struct ana_log_cursor *c, int64_t t)
 {
-	const struct ana_tape *tape = c->tape;
+	const struct ana_collective_log *log = c->log;
 
-	for (; c->late < tape->late.count && tape->late.at[c->late].start < t; c->late++) {
-		const struct ana_late *l = &tape->late.at[c->late];
-		int64_t start = l->start > c->at ? l->start : c->at, end = ana_late_end(l);
+	for (; c->late < log->late.count && log->late.at[c->late].start < t; c->late++) {
+		const struct ana_late_piece *l = &log->late.at[c->late];
+		int64_t start = l->start > c->at ? l->start : c->at, end = ana_late_piece_end(l);
 
 		if (end > t) {
-			c->cum[ana_late_class(l)] += t > start ? t - start : 0;
+			c->cum[ana_late_piece_class(l)] += t > start ? t - start : 0;
 			return;
 		}
-		c->cum[ana_late_class(l)] += end > start ? end - start : 0;
+		c->cum[ana_late_piece_class(l)] += end > start ? end - start : 0;
 	}
 }
 
@@ -340,7 +340,7 @@ static const uint8_t *read_number(const uint8_t *p, uint64_t *v)
 	return wire_varint_get(p, p + WIRE_VARINT_MAX, v);
 }
 
-static const uint8_t *read_classes(struct ana_cursor *c, const uint8_t *p, unsigned int classes)
+static const uint8_t *read_classes(struct ana_log_cursor *c, const uint8_t *p, unsigned int classes)
 {
 	uint64_t ns;
 
@@ -353,7 +353,7 @@ static const uint8_t *read_classes(struct ana_cursor *c, const uint8_t *p, unsig
 	return p;
 }
 
-static void begin(struct ana_cursor *c, struct ana_mark *m)
+static void begin(struct ana_log_cursor *c, struct ana_log_mark *m)
 {
 	uint32_t i = c->opens++;
 
@@ -365,7 +365,7 @@ static void begin(struct ana_cursor *c, struct ana_mark *m)
 	c->open[i].number = m->number;
 }
 
-static void finish(struct ana_cursor *c, struct ana_mark *m)
+static void finish(struct ana_log_cursor *c, struct ana_log_mark *m)
 {
 	m->lane = c->open[0].lane;
 	m->number = c->open[0].number;
@@ -373,7 +373,7 @@ static void finish(struct ana_cursor *c, struct ana_mark *m)
 	memmove(c->open, c->open + 1, --c->opens * sizeof(c->open[0]));
 }
 
-bool ana_cursor_next(struct ana_cursor *c, struct ana_mark *m)
+bool ana_log_cursor_next(struct ana_log_cursor *c, struct ana_log_mark *m)
 {
 	const uint8_t *p;
 	uint64_t v;
@@ -387,7 +387,7 @@ bool ana_cursor_next(struct ana_cursor *c, struct ana_mark *m)
 		return false;
 	p = c->chunk->byte + c->pos;
 	head = *p++;
-	*m = (struct ana_mark){ .kind = (enum ana_mark_kind)(head & 3) };
+	*m = (struct ana_log_mark){ .kind = (enum ana_log_mark_kind)(head & 3) };
 	p = read_number(p, &v);
 	m->t = after(c->at, v);
 	if (m->kind == ANA_MARK_BEGIN) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one GPU did, as far as its collectives care: when each began and ended, and how much time of
- * each class lies between these moments. Some 150 bytes per collective, most of them for what was decided late; beyond its room a tape takes
- * no more, and says from when on.
+ * each class lies between these moments. Some 150 bytes per collective, most of them for what was
+ * decided late; beyond its room a log takes no more, and says from when on.
  *
- * Written by the walk of its GPU, on one thread; read any number of times after ana_tape_finish.
+ * Written by the walk of its GPU, on one thread; read any number of times after
+ * ana_collective_log_finish.
  */
-#ifndef ANALYSIS_TAPE_H
-#define ANALYSIS_TAPE_H
+#ifndef ANALYSIS_COLLECTIVE_LOG_H
+#define ANALYSIS_COLLECTIVE_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,8 +16,8 @@
 #include "analysis/class.h"
 #include "late_pieces.h"
 
-#define ANA_TAPE_OPEN 16u /* collectives of one GPU under way at once */
-#define ANA_TAPE_LANES 256u
+#define ANA_LOG_OPEN_MAX 16u /* collectives of one GPU under way at once */
+#define ANA_LOG_LANES_MAX 256u
 
 /* Kernels of one name on one stream of one process: what one communicator's collectives look like. */
 struct ana_lane {
@@ -25,12 +26,12 @@ struct ana_lane {
 	const char *text; /* borrowed from there */
 	uint64_t hash; /* of the text: the same on all ranks */
 	uint64_t count;
-	bool p2p; /* sends and receives, which need not meet all: counted, not on the tape */
+	bool p2p; /* sends and receives, which need not meet all: counted, not on the log */
 };
 
-struct ana_tape_chunk;
+struct ana_log_chunk;
 
-struct ana_tape {
+struct ana_collective_log {
 	/* what it holds */
 	struct ana_lane *lane;
 	uint32_t lanes, lane_room;
@@ -40,8 +41,8 @@ struct ana_tape {
 	int64_t full_ns; /* nothing that begins here or later is on it */
 	int64_t last_ns; /* latest end of a collective */
 	uint32_t last_lane;
-	struct ana_tape_chunk *first, *chunk;
-	struct ana_late_list late;
+	struct ana_log_chunk *first, *chunk;
+	struct ana_late_pieces late;
 	size_t room, used; /* bytes */
 	int err;
 	/* while it is written */
@@ -49,51 +50,53 @@ struct ana_tape {
 	int64_t next; /* the earliest end of those under way, INT64_MAX: none */
 	int64_t sum[ANA_CLASSES];
 	int64_t comm_start, comm_end; /* exposed, not written yet; empty: start == end */
-	int64_t open[ANA_TAPE_OPEN]; /* ends, ascending */
+	int64_t open[ANA_LOG_OPEN_MAX]; /* ends, ascending */
 	uint32_t opens;
 };
 
 /* @room: bytes that it may use. 0 or -ENOMEM. */
-struct ana_tape *ana_tape_new(size_t room); /* NULL: no memory */
-void ana_tape_free(struct ana_tape *t);
+struct ana_collective_log *ana_collective_log_new(size_t room); /* NULL: no memory */
+void ana_collective_log_free(struct ana_collective_log *t);
 
-void ana_tape_cut(struct ana_tape *t, int c, int64_t start, int64_t end);
+/* ana_collective_log_add where a collective ends within the piece, or the piece is one's. */
+void ana_collective_log_split(struct ana_collective_log *t, int c, int64_t start, int64_t end);
 
 /* [start, end) is of class @c; in order of time, and no later than the next collective's start. */
-static inline void ana_tape_piece(struct ana_tape *t, int c, int64_t start, int64_t end)
+static inline void ana_collective_log_add(struct ana_collective_log *t, int c, int64_t start,
+					  int64_t end)
 {
 	if (end <= t->next && c != ANA_COMM)
 		t->sum[c] += end - start;
 	else
-		ana_tape_cut(t, c, start, end);
+		ana_collective_log_split(t, c, start, end);
 }
 
-/* The same for what is decided later: in any order, disjoint. */
-void ana_tape_late(struct ana_tape *t, int c, int64_t start, int64_t end);
+/* ana_collective_log_add for what is decided later: in any order, disjoint. */
+void ana_collective_log_add_late(struct ana_collective_log *t, int c, int64_t start, int64_t end);
 
-/* A collective begins; all pieces before it have come. @text lives as long as the tape. */
-void ana_tape_comm(struct ana_tape *t, uint32_t source, uint32_t stream, uint32_t name,
-		   const char *text, int64_t start, int64_t end);
+/* A collective begins; all pieces before it have come. @text lives as long as the log. */
+void ana_collective_log_begin(struct ana_collective_log *t, uint32_t source, uint32_t stream,
+			      uint32_t name, const char *text, int64_t start, int64_t end);
 
 /* No more will come. 0 or -ENOMEM, also for what went wrong before. */
-int ana_tape_finish(struct ana_tape *t);
+int ana_collective_log_finish(struct ana_collective_log *t);
 
-enum ana_mark_kind {
+enum ana_log_mark_kind {
 	ANA_MARK_PIECE, /* exposed collective time: [t, end) */
 	ANA_MARK_BEGIN, /* of a collective: [t, end) */
 	ANA_MARK_END,
 };
 
-struct ana_mark {
-	enum ana_mark_kind kind;
+struct ana_log_mark {
+	enum ana_log_mark_kind kind;
 	int64_t t, end;
 	uint32_t lane;
 	uint64_t number; /* of the collective; BEGIN and END */
 };
 
-struct ana_cursor {
-	const struct ana_tape *tape;
-	const struct ana_tape_chunk *chunk;
+struct ana_log_cursor {
+	const struct ana_collective_log *log;
+	const struct ana_log_chunk *chunk;
 	size_t pos, late;
 	int64_t at;
 	int64_t cum[ANA_CLASSES]; /* by class, of all before the mark */
@@ -102,11 +105,12 @@ struct ana_cursor {
 		int64_t end;
 		uint32_t lane;
 		uint64_t number;
-	} open[ANA_TAPE_OPEN];
+	} open[ANA_LOG_OPEN_MAX];
 	uint32_t opens;
 };
 
-void ana_cursor_init(struct ana_cursor *c, const struct ana_tape *t);
-bool ana_cursor_next(struct ana_cursor *c, struct ana_mark *m); /* in order of time; false: end */
+void ana_log_cursor_init(struct ana_log_cursor *c, const struct ana_collective_log *t);
+bool ana_log_cursor_next(struct ana_log_cursor *c,
+			 struct ana_log_mark *m); /* in order of time; false: end */
 
 #endif

@@ -13,7 +13,7 @@
 
 static int64_t patience(const struct ana_skew *k)
 {
-	int64_t ns = k->charge.step_ns * STEPS;
+	int64_t ns = k->attribution.step_ns * STEPS;
 
 	return ns < LEAST_NS ? LEAST_NS : ns;
 }
@@ -54,10 +54,10 @@ static int64_t others_end(const struct ana_skew *k, uint32_t gpu)
 /* A launch of about its last collective or later has no end. */
 static bool stuck(const struct ana_skew *k, uint32_t gpu)
 {
-	const struct ana_strip *s = k->plan->device[k->device[gpu]].strip;
+	const struct ana_rank_recorder *s = k->plan->device[k->device[gpu]].recorder;
 
 	return s->unanswered_ns != INT64_MIN &&
-	       s->unanswered_ns >= k->tape[gpu]->last_ns - k->charge.step_ns;
+	       s->unanswered_ns >= k->log[gpu]->last_ns - k->attribution.step_ns;
 }
 
 static bool others_stuck(const struct ana_skew *k, uint32_t gpu)
@@ -80,7 +80,7 @@ static enum ana_rank_state state_of(const struct ana_skew *k, uint32_t gpu)
 {
 	const struct ana_source *s = &k->plan->source[k->source[gpu]];
 	int64_t others = others_end(k, gpu), own = life_end(k, gpu), wait = patience(k);
-	int64_t last = k->charge.row[gpu].last_end;
+	int64_t last = k->attribution.row[gpu].last_end;
 
 	if (s->imported || others == INT64_MIN || last == INT64_MIN)
 		return ANA_RANK_ENDED;

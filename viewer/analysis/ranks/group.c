@@ -16,8 +16,8 @@ static const int64_t tolerances[] = { 5000, 20000, 80000, 320000, 1000000 };
 
 struct learner {
 	struct ana_groups *g;
-	struct ana_tape *const *tape;
-	size_t tapes;
+	struct ana_collective_log *const *log;
+	size_t logs;
 	uint32_t *lane; /* of the cluster at hand */
 	uint64_t seen;
 };
@@ -150,12 +150,12 @@ static uint64_t coverage(const struct ana_groups *g, uint64_t seen)
 static int learn_at(struct learner *l, const struct ana_align *align, int64_t tolerance,
 		    uint64_t limit)
 {
-	struct ana_meet_user user = { .cluster = see, .arg = l };
+	struct ana_match_user user = { .cluster = see, .arg = l };
 	int err;
 
 	forget(l->g);
 	l->seen = 0;
-	err = ana_meet(l->tape, l->tapes, align, tolerance, limit, &user);
+	err = ana_match_collectives(l->log, l->logs, align, tolerance, limit, &user);
 	return err ? err : l->g->err;
 }
 
@@ -165,7 +165,7 @@ static int find_tolerance(struct learner *l, const struct ana_align *align, int6
 	enum {
 		N = sizeof(tolerances) / sizeof(tolerances[0])
 	};
-	uint64_t limit = TRIAL * (uint64_t)l->tapes, cover[N], most = 0;
+	uint64_t limit = TRIAL * (uint64_t)l->logs, cover[N], most = 0;
 	size_t i;
 	int err = 0;
 
@@ -260,9 +260,9 @@ static int by_lanes(const void *a, const void *b, void *arg)
 	return memcmp(x->lane, y->lane, x->lanes * sizeof(*x->lane));
 }
 
-static uint32_t gpu_of(const struct ana_groups *g, size_t tapes, uint32_t lane)
+static uint32_t gpu_of(const struct ana_groups *g, size_t logs, uint32_t lane)
 {
-	size_t low = 0, high = tapes;
+	size_t low = 0, high = logs;
 
 	while (high - low > 1) {
 		size_t mid = low + (high - low) / 2;
@@ -275,7 +275,7 @@ static uint32_t gpu_of(const struct ana_groups *g, size_t tapes, uint32_t lane)
 	return (uint32_t)low;
 }
 
-static int add_to_group(struct ana_groups *g, size_t tapes, uint32_t set)
+static int add_to_group(struct ana_groups *g, size_t logs, uint32_t set)
 {
 	struct ana_set *s = &g->set[set];
 	uint32_t *gpu = malloc(s->lanes * sizeof(*gpu)), i;
@@ -283,8 +283,8 @@ static int add_to_group(struct ana_groups *g, size_t tapes, uint32_t set)
 
 	if (!gpu)
 		return -ENOMEM;
-	for (i = 0; i < s->lanes; i++) /* tapes ascend as their lanes do */
-		gpu[i] = gpu_of(g, tapes, s->lane[i]);
+	for (i = 0; i < s->lanes; i++) /* logs ascend as their lanes do */
+		gpu[i] = gpu_of(g, logs, s->lane[i]);
 	for (i = 0; i < g->groups; i++)
 		if (g->group[i].gpus == s->lanes &&
 		    !memcmp(g->group[i].gpu, gpu, s->lanes * sizeof(*gpu)))
@@ -314,7 +314,7 @@ static int add_to_group(struct ana_groups *g, size_t tapes, uint32_t set)
 	return 0;
 }
 
-static int accept_sets(struct ana_groups *g, size_t tapes)
+static int accept_sets(struct ana_groups *g, size_t logs)
 {
 	uint32_t *order = malloc((g->sets + 1) * sizeof(*order)), i;
 	uint8_t *covered = malloc(g->lanes + 1u);
@@ -332,7 +332,7 @@ static int accept_sets(struct ana_groups *g, size_t tapes)
 		if (s->count < LEAST || lacks_members(g, s) || chance(g, s, order, i, covered))
 			continue;
 		s->accepted = true;
-		err = add_to_group(g, tapes, order[i]);
+		err = add_to_group(g, logs, order[i]);
 	}
 	free(covered);
 	free(order);
@@ -393,36 +393,36 @@ uint32_t ana_groups_usual(const struct ana_groups *g, const struct ana_arrival *
 	return g->lane_group[lane_number(g, a)];
 }
 
-static int number_lanes(struct ana_groups *g, struct ana_tape *const *tape, size_t tapes)
+static int number_lanes(struct ana_groups *g, struct ana_collective_log *const *log, size_t logs)
 {
 	size_t i;
 
-	g->first_lane = calloc(tapes + 1, sizeof(*g->first_lane));
+	g->first_lane = calloc(logs + 1, sizeof(*g->first_lane));
 	if (!g->first_lane)
 		return -ENOMEM;
-	for (i = 0; i < tapes; i++) {
+	for (i = 0; i < logs; i++) {
 		g->first_lane[i] = g->lanes;
-		g->lanes += tape[i]->lanes;
+		g->lanes += log[i]->lanes;
 	}
 	g->lane_count = calloc(g->lanes + 1u, sizeof(*g->lane_count));
 	return g->lane_count ? 0 : -ENOMEM;
 }
 
-int ana_groups_learn(struct ana_groups *g, struct ana_tape *const *tape, size_t tapes,
+int ana_groups_learn(struct ana_groups *g, struct ana_collective_log *const *log, size_t logs,
 		     const struct ana_align *align, int64_t slack_ns)
 {
-	struct learner l = { .g = g, .tape = tape, .tapes = tapes };
+	struct learner l = { .g = g, .log = log, .logs = logs };
 	int err;
 
 	*g = (struct ana_groups){ 0 };
-	l.lane = calloc(tapes + 1, sizeof(*l.lane));
-	err = l.lane ? number_lanes(g, tape, tapes) : -ENOMEM;
+	l.lane = calloc(logs + 1, sizeof(*l.lane));
+	err = l.lane ? number_lanes(g, log, logs) : -ENOMEM;
 	if (!err)
 		err = find_tolerance(&l, align, slack_ns);
 	if (!err)
 		err = learn_at(&l, align, g->tolerance_ns, 0);
 	if (!err)
-		err = accept_sets(g, tapes);
+		err = accept_sets(g, logs);
 	if (!err)
 		err = order_sets(g);
 	if (!err)

@@ -13,7 +13,7 @@
 #define ANA_SETS_MAX 4096u
 
 struct ana_set { /* lanes that ended together */
-	uint32_t *lane; /* numbers over all tapes, ascending */
+	uint32_t *lane; /* numbers over all logs, ascending */
 	uint32_t lanes;
 	uint64_t count;
 	int64_t spread_ns; /* how far apart the ends were, mean; the sum while learning */
@@ -34,7 +34,7 @@ struct ana_groups {
 	struct ana_map set_of; /* by hash of its lanes */
 	struct ana_member_set *group;
 	uint32_t groups, group_room;
-	uint32_t *first_lane; /* by tape: the number of its lane 0 */
+	uint32_t *first_lane; /* by log: the number of its lane 0 */
 	uint32_t lanes;
 	uint64_t *lane_count; /* collectives seen while learning, by lane */
 	int64_t tolerance_ns;
@@ -45,8 +45,8 @@ struct ana_groups {
 	int err;
 };
 
-/* Learns from the tapes. @slack_ns: how far clocks may disagree. 0 or -ENOMEM. */
-int ana_groups_learn(struct ana_groups *g, struct ana_tape *const *tape, size_t tapes,
+/* Learns from the logs. @slack_ns: how far clocks may disagree. 0 or -ENOMEM. */
+int ana_groups_learn(struct ana_groups *g, struct ana_collective_log *const *log, size_t logs,
 		     const struct ana_align *align, int64_t slack_ns);
 void ana_groups_fini(struct ana_groups *g);
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct ana_pace_list *list_of(struct ana_pace *p, uint32_t source)
+static struct ana_kernel_times *list_of(struct ana_kernel_speed *p, uint32_t source)
 {
-	struct ana_pace_list *more;
+	struct ana_kernel_times *more;
 
 	for (p->last = 0; p->last < p->lists; p->last++)
 		if (p->list[p->last].source == source)
@@ -16,19 +16,19 @@ static struct ana_pace_list *list_of(struct ana_pace *p, uint32_t source)
 	if (!more)
 		return NULL;
 	p->list = more;
-	more[p->lists] = (struct ana_pace_list){ .source = source };
+	more[p->lists] = (struct ana_kernel_times){ .source = source };
 	return &more[p->lists++];
 }
 
-void ana_pace_grow(struct ana_pace *p, uint32_t source, uint32_t name)
+void ana_kernel_speed_grow(struct ana_kernel_speed *p, uint32_t source, uint32_t name)
 {
-	struct ana_pace_list *l = list_of(p, source);
+	struct ana_kernel_times *l = list_of(p, source);
 	uint32_t room = l && l->room ? l->room : 64;
-	struct ana_pace_cell *cell;
+	struct ana_kernel_time *cell;
 
 	if (!l)
 		goto no_memory;
-	if (name < l->room || name >= ANA_PACE_NAMES)
+	if (name < l->room || name >= ANA_KERNEL_NAMES_MAX)
 		return;
 	while (room <= name)
 		room *= 2;
@@ -43,19 +43,19 @@ no_memory:
 	p->err = -ENOMEM;
 }
 
-void ana_pace_fini(struct ana_pace *p)
+void ana_kernel_speed_fini(struct ana_kernel_speed *p)
 {
 	uint32_t i;
 
 	for (i = 0; i < p->lists; i++)
 		free(p->list[i].cell);
 	free(p->list);
-	*p = (struct ana_pace){ 0 };
+	*p = (struct ana_kernel_speed){ 0 };
 }
 
 static int by_hash(const void *a, const void *b)
 {
-	const struct ana_pace_row *x = a, *y = b;
+	const struct ana_kernel_speed_row *x = a, *y = b;
 
 	if (x->hash != y->hash)
 		return x->hash < y->hash ? -1 : 1;
@@ -66,7 +66,7 @@ static int by_hash(const void *a, const void *b)
 
 static int by_mean(const void *a, const void *b)
 {
-	const struct ana_pace_row *x = a, *y = b;
+	const struct ana_kernel_speed_row *x = a, *y = b;
 	__int128 l = (__int128)x->ns * (__int128)y->count;
 	__int128 r = (__int128)y->ns * (__int128)x->count;
 
@@ -80,10 +80,11 @@ struct scale { /* of one GPU: what it took, and what the median of the others wo
 };
 
 /* Median of the means of all rows but @skip, times that row's count. Rows are sorted by mean. */
-static __int128 expected(const struct ana_pace_row *row, size_t n, size_t skip)
+static __int128 expected(const struct ana_kernel_speed_row *row, size_t n, size_t skip)
 {
 	size_t left = n - 1, low = (left - 1) / 2, high = left / 2;
-	const struct ana_pace_row *a = &row[low + (low >= skip)], *b = &row[high + (high >= skip)];
+	const struct ana_kernel_speed_row *a = &row[low + (low >= skip)],
+					  *b = &row[high + (high >= skip)];
 	__int128 count = (__int128)row[skip].count;
 
 	return ((__int128)a->ns * count / (__int128)a->count +
@@ -92,7 +93,7 @@ static __int128 expected(const struct ana_pace_row *row, size_t n, size_t skip)
 }
 
 /* Rows of one name, by count. Those that ran it as often as most are comparable. */
-static void compare_name(struct ana_pace_row *row, size_t n, struct scale *scale)
+static void compare_name(struct ana_kernel_speed_row *row, size_t n, struct scale *scale)
 {
 	uint64_t median = row[n / 2].count;
 	size_t first = 0, i;
@@ -112,8 +113,8 @@ static void compare_name(struct ana_pace_row *row, size_t n, struct scale *scale
 	}
 }
 
-void ana_pace_compare(struct ana_pace_row *row, size_t rows, struct ana_pace_found *found,
-		      size_t gpus)
+void ana_kernel_speed_compare(struct ana_kernel_speed_row *row, size_t rows,
+			      struct ana_kernel_speed_found *found, size_t gpus)
 {
 	struct scale *scale = calloc(gpus + 1, sizeof(*scale));
 	size_t i, end;
@@ -129,7 +130,7 @@ void ana_pace_compare(struct ana_pace_row *row, size_t rows, struct ana_pace_fou
 		compare_name(row + i, end - i, scale);
 	}
 	for (i = 0; i < gpus; i++) {
-		if (scale[i].others < ANA_PACE_LEAST_NS)
+		if (scale[i].others < ANA_KERNEL_SPEED_LEAST_NS)
 			continue;
 		found[i].known = true;
 		found[i].ppm =

@@ -9,22 +9,22 @@ struct entry { /* a collective of one GPU, from its start until it is in a clust
 	struct entry *next, *prev; /* among the ended; among the spare */
 };
 
-struct reader { /* of one tape */
-	struct ana_cursor cursor;
-	struct ana_mark mark; /* the next */
+struct reader { /* of one log */
+	struct ana_log_cursor cursor;
+	struct ana_log_mark mark; /* the next */
 	int64_t t; /* of it, common */
-	struct entry *open[ANA_TAPE_OPEN];
+	struct entry *open[ANA_LOG_OPEN_MAX];
 	uint32_t opens;
 	uint64_t taken; /* number of the last cluster with this GPU */
 };
 
-struct meet {
+struct matching {
 	struct reader *reader;
-	struct ana_tape *const *tape;
-	size_t tapes;
+	struct ana_collective_log *const *log;
+	size_t logs;
 	const struct ana_align *align;
 	int64_t tolerance;
-	const struct ana_meet_user *user;
+	const struct ana_match_user *user;
 	uint32_t *heap; /* readers, by time of their next mark */
 	size_t heaped;
 	struct entry *first, *last; /* ended, by common end */
@@ -34,14 +34,14 @@ struct meet {
 	int err;
 };
 
-static bool before(const struct meet *m, uint32_t a, uint32_t b)
+static bool before(const struct matching *m, uint32_t a, uint32_t b)
 {
 	int64_t x = m->reader[a].t, y = m->reader[b].t;
 
 	return x != y ? x < y : a < b;
 }
 
-static void sift(struct meet *m, size_t i)
+static void sift(struct matching *m, size_t i)
 {
 	uint32_t r = m->heap[i];
 
@@ -60,17 +60,17 @@ static void sift(struct meet *m, size_t i)
 	m->heap[i] = r;
 }
 
-static bool advance(struct meet *m, uint32_t gpu)
+static bool advance(struct matching *m, uint32_t gpu)
 {
 	struct reader *r = &m->reader[gpu];
 
-	if (!ana_cursor_next(&r->cursor, &r->mark))
+	if (!ana_log_cursor_next(&r->cursor, &r->mark))
 		return false;
 	r->t = ana_align_to(&m->align->host[m->align->host_of[gpu]], r->mark.t);
 	return true;
 }
 
-static struct entry *take_spare(struct meet *m)
+static struct entry *take_spare(struct matching *m)
 {
 	struct entry *e = m->spare;
 
@@ -80,7 +80,7 @@ static struct entry *take_spare(struct meet *m)
 	return e;
 }
 
-static void give_spare(struct meet *m, struct entry *e)
+static void give_spare(struct matching *m, struct entry *e)
 {
 	e->next = m->spare;
 	m->spare = e;
@@ -94,7 +94,7 @@ static void copy_time(int64_t to[ANA_CLASSES], const int64_t from[ANA_CLASSES])
 		to[c] = from[c];
 }
 
-static void begin(struct meet *m, uint32_t gpu)
+static void begin(struct matching *m, uint32_t gpu)
 {
 	struct reader *r = &m->reader[gpu];
 	struct entry *e = take_spare(m);
@@ -116,7 +116,7 @@ static void begin(struct meet *m, uint32_t gpu)
 }
 
 /* By common end, which comes in order but for what the pieces of a clock's line do to it. */
-static void enqueue(struct meet *m, struct entry *e)
+static void enqueue(struct matching *m, struct entry *e)
 {
 	struct entry *after = m->last;
 
@@ -134,7 +134,7 @@ static void enqueue(struct meet *m, struct entry *e)
 		m->first = e;
 }
 
-static void dequeue(struct meet *m, struct entry *e)
+static void dequeue(struct matching *m, struct entry *e)
 {
 	if (e->prev)
 		e->prev->next = e->next;
@@ -146,7 +146,7 @@ static void dequeue(struct meet *m, struct entry *e)
 		m->last = e->prev;
 }
 
-static void end(struct meet *m, uint32_t gpu)
+static void end(struct matching *m, uint32_t gpu)
 {
 	struct reader *r = &m->reader[gpu];
 	uint32_t i = 0;
@@ -163,16 +163,16 @@ static void end(struct meet *m, uint32_t gpu)
 }
 
 /* The name; of a host whose clock is not aligned, nothing can be the same as on another. */
-static uint64_t hash_of(const struct meet *m, const struct entry *e)
+static uint64_t hash_of(const struct matching *m, const struct entry *e)
 {
-	uint64_t hash = m->tape[e->a.gpu]->lane[e->a.lane].hash;
+	uint64_t hash = m->log[e->a.gpu]->lane[e->a.lane].hash;
 	uint32_t host = m->align->host_of[e->a.gpu];
 
 	return m->align->host[host].aligned ? hash : hash ^ (host + UINT64_C(1)) << 32;
 }
 
 /* The first that ended, and those that may have been the same. */
-static void form(struct meet *m)
+static void form_cluster(struct matching *m)
 {
 	struct entry *head = m->first, *e, *next, *taken = NULL;
 	uint64_t hash = hash_of(m, head);
@@ -200,13 +200,13 @@ static void form(struct meet *m)
 	}
 }
 
-static void step(struct meet *m)
+static void step(struct matching *m)
 {
 	uint32_t gpu = m->heap[0];
 	struct reader *r = &m->reader[gpu];
 
 	while (m->first && m->first->a.common_end + m->tolerance < r->t)
-		form(m);
+		form_cluster(m);
 	if (r->mark.kind == ANA_MARK_BEGIN)
 		begin(m, gpu);
 	else if (r->mark.kind == ANA_MARK_END)
@@ -219,17 +219,17 @@ static void step(struct meet *m)
 		sift(m, 0);
 }
 
-static int init(struct meet *m)
+static int init(struct matching *m)
 {
 	size_t i;
 
-	m->reader = calloc(m->tapes + 1, sizeof(*m->reader));
-	m->heap = calloc(m->tapes + 1, sizeof(*m->heap));
-	m->member = calloc(m->tapes + 1, sizeof(*m->member));
+	m->reader = calloc(m->logs + 1, sizeof(*m->reader));
+	m->heap = calloc(m->logs + 1, sizeof(*m->heap));
+	m->member = calloc(m->logs + 1, sizeof(*m->member));
 	if (!m->reader || !m->heap || !m->member)
 		return -ENOMEM;
-	for (i = 0; i < m->tapes; i++) {
-		ana_cursor_init(&m->reader[i].cursor, m->tape[i]);
+	for (i = 0; i < m->logs; i++) {
+		ana_log_cursor_init(&m->reader[i].cursor, m->log[i]);
 		if (advance(m, (uint32_t)i))
 			m->heap[m->heaped++] = (uint32_t)i;
 	}
@@ -238,7 +238,7 @@ static int init(struct meet *m)
 	return 0;
 }
 
-static void fini(struct meet *m)
+static void fini(struct matching *m)
 {
 	struct entry *e;
 	size_t i;
@@ -251,7 +251,7 @@ static void fini(struct meet *m)
 		m->spare = e->next;
 		free(e);
 	}
-	for (i = 0; m->reader && i < m->tapes; i++)
+	for (i = 0; m->reader && i < m->logs; i++)
 		while (m->reader[i].opens)
 			free(m->reader[i].open[--m->reader[i].opens]);
 	free(m->reader);
@@ -259,21 +259,22 @@ static void fini(struct meet *m)
 	free(m->member);
 }
 
-int ana_meet(struct ana_tape *const *tape, size_t tapes, const struct ana_align *align,
-	     int64_t tolerance_ns, uint64_t limit, const struct ana_meet_user *user)
+int ana_match_collectives(struct ana_collective_log *const *log, size_t logs,
+			  const struct ana_align *align, int64_t tolerance_ns, uint64_t limit,
+			  const struct ana_match_user *user)
 {
-	struct meet m = { .tape = tape,
-			  .tapes = tapes,
-			  .align = align,
-			  .tolerance = tolerance_ns,
-			  .user = user,
-			  .limit = limit };
+	struct matching m = { .log = log,
+			      .logs = logs,
+			      .align = align,
+			      .tolerance = tolerance_ns,
+			      .user = user,
+			      .limit = limit };
 	int err = init(&m);
 
 	while (!err && !m.err && m.heaped && (!limit || m.count < limit))
 		step(&m);
 	while (!err && !m.err && m.first)
-		form(&m);
+		form_cluster(&m);
 	err = err ? err : m.err;
 	fini(&m);
 	return err;

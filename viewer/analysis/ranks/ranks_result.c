@@ -42,10 +42,10 @@ static int set_place(const struct ana_skew *k, struct ana_rank *r, uint32_t devi
 
 static int fill_row(struct ana_skew *k, size_t i)
 {
-	struct ana_charge_row *c = &k->charge.row[i];
+	struct ana_skew_row *c = &k->attribution.row[i];
 	struct ana_rank *r = &k->result->ranks.row[i];
 	const struct ana_source *s = &k->plan->source[k->source[i]];
-	const struct ana_tape *t = k->tape[i];
+	const struct ana_collective_log *t = k->log[i];
 
 	r->gpu = k->device[i];
 	r->process = k->source[i];
@@ -54,12 +54,12 @@ static int fill_row(struct ana_skew *k, size_t i)
 	r->collectives = t->collectives + t->left_out;
 	r->matched = c->matched;
 	r->late = c->late;
-	r->late_much = k->charge.suspect[i].events;
+	r->late_much = k->attribution.straggler[i].events;
 	r->caused_ns = c->caused_ns;
 	memcpy(r->causes, c->causes, sizeof(r->causes));
 	r->waited_ns = c->waited_ns;
-	r->lateness_median_ns = ana_lates_median(&c->lates);
-	r->culprit = k->charge.suspect[i].verdict;
+	r->lateness_median_ns = ana_lateness_median(&c->lateness);
+	r->culprit = k->attribution.straggler[i].verdict;
 	r->last_ns = t->collectives ? t->last_ns : 0;
 	if (t->collectives) {
 		r->last_name = strdup(t->lane[t->last_lane].text);
@@ -111,7 +111,7 @@ static int fill_group(struct ana_skew *k, uint32_t i)
 	const struct ana_member_set *from = &k->groups.group[i];
 	struct ana_group *g = &k->result->ranks.group[k->result->ranks.groups++];
 	uint32_t lane = k->groups.set[from->set].lane[0], gpu = from->gpu[0];
-	const struct ana_tape *t = k->tape[gpu];
+	const struct ana_collective_log *t = k->log[gpu];
 
 	g->name = strdup(t->lane[lane - k->groups.first_lane[gpu]].text);
 	g->member = malloc(from->gpus * sizeof(*g->member));
@@ -119,9 +119,9 @@ static int fill_group(struct ana_skew *k, uint32_t i)
 		return -ENOMEM;
 	memcpy(g->member, from->gpu, from->gpus * sizeof(*g->member));
 	g->members = from->gpus;
-	g->matched = k->charge.group[i].matched;
-	g->refused = k->charge.group[i].refused;
-	g->waited_ns = k->charge.group[i].waited_ns;
+	g->matched = k->attribution.group[i].matched;
+	g->refused = k->attribution.group[i].refused;
+	g->waited_ns = k->attribution.group[i].waited_ns;
 	return 0;
 }
 
@@ -150,19 +150,19 @@ static void fill_gpus(struct ana_skew *k)
 		struct ana_gpu *g = &k->result->gpu[k->device[i]];
 
 		for (c = 0; c < ANA_CLASSES; c++)
-			g->skew_causes[c] += k->charge.row[i].causes_waited[c];
+			g->skew_causes[c] += k->attribution.row[i].causes_waited[c];
 	}
 }
 
 /* --- how fast they are --- */
 
-static size_t count_paces(const struct ana_skew *k)
+static size_t count_speeds(const struct ana_skew *k)
 {
 	size_t rows = 0, i;
 	uint32_t l;
 
 	for (i = 0; i < k->gpus; i++) {
-		const struct ana_pace *p = &k->plan->device[k->device[i]].strip->pace;
+		const struct ana_kernel_speed *p = &k->plan->device[k->device[i]].recorder->speed;
 
 		for (l = 0; l < p->lists; l++)
 			rows += p->list[l].room;
@@ -179,9 +179,9 @@ static uint64_t hash_of(const char *text)
 	return h;
 }
 
-static size_t add_paces(const struct ana_skew *k, size_t gpu, struct ana_pace_row *row)
+static size_t add_speeds(const struct ana_skew *k, size_t gpu, struct ana_kernel_speed_row *row)
 {
-	const struct ana_pace *p = &k->plan->device[k->device[gpu]].strip->pace;
+	const struct ana_kernel_speed *p = &k->plan->device[k->device[gpu]].recorder->speed;
 	size_t rows = 0;
 	uint32_t l, n;
 
@@ -189,10 +189,10 @@ static size_t add_paces(const struct ana_skew *k, size_t gpu, struct ana_pace_ro
 		const struct view_stream *s = k->plan->source[p->list[l].source].s;
 
 		for (n = 0; n < p->list[l].room; n++) {
-			const struct ana_pace_cell *cell = &p->list[l].cell[n];
+			const struct ana_kernel_time *cell = &p->list[l].cell[n];
 
 			if (cell->count)
-				row[rows++] = (struct ana_pace_row){
+				row[rows++] = (struct ana_kernel_speed_row){
 					hash_of(wire_strtab_get(s->strings, n, NULL)),
 					(uint32_t)gpu, cell->count, cell->ns
 				};
@@ -201,22 +201,22 @@ static size_t add_paces(const struct ana_skew *k, size_t gpu, struct ana_pace_ro
 	return rows;
 }
 
-static int fill_paces(struct ana_skew *k)
+static int fill_speeds(struct ana_skew *k)
 {
-	struct ana_pace_row *row = malloc((count_paces(k) + 1) * sizeof(*row));
-	struct ana_pace_found *found = calloc(k->gpus + 1, sizeof(*found));
+	struct ana_kernel_speed_row *row = malloc((count_speeds(k) + 1) * sizeof(*row));
+	struct ana_kernel_speed_found *found = calloc(k->gpus + 1, sizeof(*found));
 	size_t rows = 0, i;
 
 	for (i = 0; row && i < k->gpus; i++)
-		rows += add_paces(k, i, row + rows);
+		rows += add_speeds(k, i, row + rows);
 	if (row && found)
-		ana_pace_compare(row, rows, found, k->gpus);
+		ana_kernel_speed_compare(row, rows, found, k->gpus);
 	for (i = 0; found && i < k->gpus; i++) {
 		struct ana_rank *r = &k->result->ranks.row[i];
 
 		r->has_straggler = found[i].known;
 		r->straggler_ppm = found[i].ppm;
-		r->straggler = found[i].known && found[i].ppm >= ANA_STRAGGLER_PPM;
+		r->straggler = found[i].known && found[i].ppm >= ANA_KERNEL_SPEED_SLOW_PPM;
 	}
 	free(row);
 	free(found);
@@ -267,7 +267,7 @@ static int note_full(struct ana_skew *k)
 	size_t i;
 
 	for (i = 0; i < k->gpus; i++)
-		if (k->tape[i]->full)
+		if (k->log[i]->full)
 			return ana_report_note(
 				&k->result->quality,
 				"more collectives than are kept to compare ranks: of the later ones, "
@@ -308,7 +308,7 @@ static int fill_notes(struct ana_skew *k)
 	return err;
 }
 
-int ana_skew_fill(struct ana_skew *k)
+int ana_ranks_result_make(struct ana_skew *k)
 {
 	struct ana_ranks *r = &k->result->ranks;
 	size_t i;
@@ -319,22 +319,22 @@ int ana_skew_fill(struct ana_skew *k)
 		return -ENOMEM;
 	for (i = 0; i < k->gpus && !err; i++, r->rows++)
 		err = fill_row(k, i);
-	r->matched = k->charge.matched;
+	r->matched = k->attribution.matched;
 	for (i = 0; i < k->gpus; i++) {
-		r->refused += k->charge.row[i].refused + k->tape[i]->left_out;
-		ana_sum(&r->refused_ns, k->charge.row[i].refused_ns);
-		r->p2p += k->tape[i]->p2p;
+		r->refused += k->attribution.row[i].refused + k->log[i]->left_out;
+		ana_sum(&r->refused_ns, k->attribution.row[i].refused_ns);
+		r->p2p += k->log[i]->p2p;
 	}
-	r->late_ns = k->charge.late_ns;
-	r->step_ns = k->charge.step_ns;
-	r->pair_ns = k->charge.pair_ns;
-	k->charge.pair_ns = NULL;
+	r->late_ns = k->attribution.late_ns;
+	r->step_ns = k->attribution.step_ns;
+	r->pair_ns = k->attribution.pair_ns;
+	k->attribution.pair_ns = NULL;
 	if (!err)
 		err = fill_clocks(k);
 	if (!err)
 		err = fill_groups(k);
 	if (!err)
-		err = fill_paces(k);
+		err = fill_speeds(k);
 	if (err)
 		return err;
 	fill_gpus(k);

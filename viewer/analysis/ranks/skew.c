@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The order of things: tapes for GPUs that may run collectives; after the walk clocks, groups,
- * charges, verdicts; then the result.
+ * The order of things: recorders for GPUs that may run collectives; after the walk clocks, groups,
+ * attribution, verdicts; then the result.
  */
 #include "skew.h"
 
@@ -25,32 +25,31 @@ static bool has_collectives(const struct ana_source *s)
 	return false;
 }
 
-static bool wants_strip(const struct ana_plan *p, const struct ana_device *d, const bool *has)
+static bool wants_recorder(const struct ana_device *d, const bool *has)
 {
 	size_t u;
 
-	(void)p;
 	for (u = 0; u < d->uses; u++)
 		if (has[d->use[u].source] && d->use[u].ops)
 			return true;
 	return false;
 }
 
-static int make_strips(struct ana_plan *p, const bool *has, size_t strips)
+static int make_recorders(struct ana_plan *p, const bool *has, size_t recorders)
 {
 	size_t i;
 
 	for (i = 0; i < p->devices; i++) {
 		struct ana_device *d = &p->device[i];
 
-		if (!wants_strip(p, d, has))
+		if (!wants_recorder(d, has))
 			continue;
-		d->strip = calloc(1, sizeof(*d->strip));
-		if (!d->strip)
+		d->recorder = calloc(1, sizeof(*d->recorder));
+		if (!d->recorder)
 			return -ENOMEM;
-		d->strip->unanswered_ns = INT64_MIN;
-		d->strip->tape = ana_tape_new(ANA_TAPES_BYTES / strips);
-		if (!d->strip->tape)
+		d->recorder->unanswered_ns = INT64_MIN;
+		d->recorder->log = ana_collective_log_new(ANA_LOGS_BYTES / recorders);
+		if (!d->recorder->log)
 			return -ENOMEM;
 	}
 	return 0;
@@ -59,7 +58,7 @@ static int make_strips(struct ana_plan *p, const bool *has, size_t strips)
 int ana_skew_begin(struct ana_plan *p)
 {
 	bool *has = NULL;
-	size_t i, strips = 0;
+	size_t i, recorders = 0;
 	int err = 0;
 
 	if (p->devices < 2)
@@ -70,9 +69,9 @@ int ana_skew_begin(struct ana_plan *p)
 	for (i = 0; i < p->sources; i++)
 		has[i] = p->source[i].ops && has_collectives(&p->source[i]);
 	for (i = 0; i < p->devices; i++)
-		strips += wants_strip(p, &p->device[i], has);
-	if (strips >= 2)
-		err = make_strips(p, has, strips);
+		recorders += wants_recorder(&p->device[i], has);
+	if (recorders >= 2)
+		err = make_recorders(p, has, recorders);
 	free(has);
 	return err;
 }
@@ -82,21 +81,21 @@ void ana_skew_fini(struct ana_plan *p)
 	size_t i;
 
 	for (i = 0; i < p->devices; i++) {
-		struct ana_strip *s = p->device[i].strip;
+		struct ana_rank_recorder *s = p->device[i].recorder;
 
 		if (!s)
 			continue;
-		ana_tape_free(s->tape);
-		ana_pace_fini(&s->pace);
+		ana_collective_log_free(s->log);
+		ana_kernel_speed_fini(&s->speed);
 		free(s);
-		p->device[i].strip = NULL;
+		p->device[i].recorder = NULL;
 	}
 }
 
 /* --- who takes part --- */
 
 /* The process with most collectives on the GPU. */
-static uint32_t source_of(const struct ana_tape *t)
+static uint32_t source_of(const struct ana_collective_log *t)
 {
 	uint64_t best = 0, sum;
 	uint32_t source = t->lane[0].source, i, k;
@@ -116,8 +115,8 @@ static int by_rank(const void *a, const void *b, void *plan)
 {
 	const struct ana_plan *p = plan;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	const Wire__Hello *x = p->source[source_of(p->device[i].strip->tape)].hello;
-	const Wire__Hello *y = p->source[source_of(p->device[k].strip->tape)].hello;
+	const Wire__Hello *x = p->source[source_of(p->device[i].recorder->log)].hello;
+	const Wire__Hello *y = p->source[source_of(p->device[k].recorder->log)].hello;
 	bool has = x && x->has_rank, other = y && y->has_rank;
 
 	if (has != other)
@@ -153,26 +152,26 @@ static int gather(struct ana_skew *k)
 	int err = 0;
 
 	k->device = calloc(p->devices + 1, sizeof(*k->device));
-	k->tape = calloc(p->devices + 1, sizeof(*k->tape));
+	k->log = calloc(p->devices + 1, sizeof(*k->log));
 	k->source = calloc(p->devices + 1, sizeof(*k->source));
 	k->host = calloc(p->devices + 1, sizeof(*k->host));
 	k->host_source = calloc(p->devices + 1, sizeof(*k->host_source));
-	if (!k->device || !k->tape || !k->source || !k->host || !k->host_source)
+	if (!k->device || !k->log || !k->source || !k->host || !k->host_source)
 		return -ENOMEM;
 	for (i = 0; i < p->devices && !err; i++) {
-		struct ana_strip *s = p->device[i].strip;
+		struct ana_rank_recorder *s = p->device[i].recorder;
 
 		if (!s)
 			continue;
-		err = s->pace.err ? s->pace.err : ana_tape_finish(s->tape);
-		if (s->tape->collectives)
+		err = s->speed.err ? s->speed.err : ana_collective_log_finish(s->log);
+		if (s->log->collectives)
 			k->device[k->gpus++] = (uint32_t)i;
 	}
 	if (k->gpus)
 		qsort_r(k->device, k->gpus, sizeof(*k->device), by_rank, p);
 	for (i = 0; i < k->gpus; i++) {
-		k->tape[i] = p->device[k->device[i]].strip->tape;
-		k->source[i] = source_of(k->tape[i]);
+		k->log[i] = p->device[k->device[i]].recorder->log;
+		k->source[i] = source_of(k->log[i]);
 		k->host[i] = host_of(k, k->source[i]);
 	}
 	return err;
@@ -243,44 +242,45 @@ static int64_t step_of(const struct ana_skew *k, int64_t step_ns)
 	return (k->groups.last_ns - k->groups.first_ns) / (int64_t)(most - 1);
 }
 
-static int charge(struct ana_skew *k, int64_t step_ns)
+static int attribute(struct ana_skew *k, int64_t step_ns)
 {
-	struct ana_meet_user user = { .cluster = ana_charge_cluster,
-				      .exposed = ana_charge_exposed,
-				      .arg = &k->charge };
-	struct ana_charge *c = &k->charge;
+	struct ana_match_user user = { .cluster = ana_skew_attribution_cluster,
+				       .exposed = ana_skew_attribution_exposed,
+				       .arg = &k->attribution };
+	struct ana_skew_attribution *c = &k->attribution;
 	int err;
 
-	*c = (struct ana_charge){ .groups = &k->groups,
-				  .align = &k->align,
-				  .gpus = k->gpus,
-				  .step_ns = step_of(k, step_ns),
-				  .slack_ns = k->hosts > 1 ? 2 * worst_residual(k) : 0,
-				  .skew = move,
-				  .arg = k };
+	*c = (struct ana_skew_attribution){ .groups = &k->groups,
+					    .align = &k->align,
+					    .gpus = k->gpus,
+					    .step_ns = step_of(k, step_ns),
+					    .slack_ns = k->hosts > 1 ? 2 * worst_residual(k) : 0,
+					    .skew = move,
+					    .arg = k };
 	c->late_ns = c->step_ns / LATE_SHARE;
 	if (c->late_ns < LATE_LEAST_NS)
 		c->late_ns = LATE_LEAST_NS;
 	if (c->late_ns < 2 * c->slack_ns)
 		c->late_ns = 2 * c->slack_ns;
-	err = ana_charge_init(c);
+	err = ana_skew_attribution_init(c);
 	if (!err)
-		err = ana_meet(k->tape, k->gpus, &k->align, k->groups.tolerance_ns, 0, &user);
+		err = ana_match_collectives(k->log, k->gpus, &k->align, k->groups.tolerance_ns, 0,
+					    &user);
 	if (!err)
 		err = c->err;
 	if (!err)
-		ana_crowd_judge(c->suspect, k->gpus,
-				c->last_ns > c->first_ns ? c->last_ns - c->first_ns : 0);
+		ana_straggler_test_decide(c->straggler, k->gpus,
+					  c->last_ns > c->first_ns ? c->last_ns - c->first_ns : 0);
 	return err;
 }
 
 static void skew_free(struct ana_skew *k)
 {
-	ana_charge_fini(&k->charge);
+	ana_skew_attribution_fini(&k->attribution);
 	ana_groups_fini(&k->groups);
 	ana_align_fini(&k->align);
 	free(k->device);
-	free(k->tape);
+	free(k->log);
 	free(k->source);
 	free(k->host);
 	free(k->host_source);
@@ -294,14 +294,14 @@ int ana_skew_finish(struct ana_plan *p, struct ana_result *r, struct ana_sites *
 
 	if (err || k.gpus < 2)
 		goto free;
-	err = ana_align_find(&k.align, k.tape, k.gpus, k.host, k.hosts);
+	err = ana_align_find(&k.align, k.log, k.gpus, k.host, k.hosts);
 	if (!err)
-		err = ana_groups_learn(&k.groups, k.tape, k.gpus, &k.align,
+		err = ana_groups_learn(&k.groups, k.log, k.gpus, &k.align,
 				       k.hosts > 1 ? 2 * worst_residual(&k) : 0);
 	if (!err)
-		err = charge(&k, step_ns);
+		err = attribute(&k, step_ns);
 	if (!err)
-		err = ana_skew_fill(&k);
+		err = ana_ranks_result_make(&k);
 free:
 	skew_free(&k);
 	return err;

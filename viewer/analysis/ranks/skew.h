@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ranks of a run: decides which GPUs get a tape, and after the walk makes of the tapes what the
- * result says of ranks. Runs of one GPU, or without collectives, have no tape and pay nothing.
+ * The ranks of a run: decides which GPUs get a recorder, and after the walk makes of what was
+ * recorded what the result says of ranks. Runs of one GPU, or without collectives, have no recorder
+ * and pay nothing.
  */
 #ifndef ANALYSIS_SKEW_H
 #define ANALYSIS_SKEW_H
@@ -13,15 +14,15 @@ struct ana_plan;
 struct ana_result;
 struct ana_sites;
 
-#define ANA_TAPES_BYTES (160u << 20) /* of all tapes together */
+#define ANA_LOGS_BYTES (160u << 20) /* of all logs together */
 
-struct ana_strip { /* what the walk of one GPU writes for it */
-	struct ana_tape *tape;
-	struct ana_pace pace;
+struct ana_rank_recorder { /* what the walk of one GPU writes for it */
+	struct ana_collective_log *log;
+	struct ana_kernel_speed speed;
 	int64_t unanswered_ns; /* last launch on it that has no operation; INT64_MIN: none */
 };
 
-/* Strips for the GPUs that may run collectives, in ana_device.strip. 0 or -ENOMEM. */
+/* Recorders for the GPUs that may run collectives, in ana_device.recorder. 0 or -ENOMEM. */
 int ana_skew_begin(struct ana_plan *p);
 
 /*

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "skew_causes.h"
 
-#define EVEN_STEPS 3
+#define EVEN_STEPS 3 /* older than so many steps is long ago */
 
-static void add_share(struct shares *s, uint32_t culprit, int c, int64_t weight)
+static void add_share(struct ana_skew_shares *s, uint32_t culprit, int c, int64_t weight)
 {
 	if (weight <= 0)
 		return;
-	s->at[s->count++] = (struct share){ .culprit = culprit, .c = c, .weight = weight };
+	s->at[s->count++] = (struct ana_skew_share){ .culprit = culprit, .c = c, .weight = weight };
 	s->total += weight;
 }
 
-void ana_causes_split(struct shares *s, int64_t ns)
+void ana_skew_causes_split(struct ana_skew_shares *s, int64_t ns)
 {
 	__int128 before = 0;
 	int64_t given = 0;
@@ -27,11 +27,11 @@ void ana_causes_split(struct shares *s, int64_t ns)
 	}
 }
 
-/* What it waited for in other communicators since @since, up to @most of it. */
-static int64_t add_chain(const struct ana_charge *c, struct shares *s, uint32_t late, int64_t since,
-			 int64_t most)
+/* What the late one itself waited for in other communicators since @since, up to @most of it. */
+static int64_t add_chain(const struct ana_skew_attribution *c, struct ana_skew_shares *s,
+			 uint32_t late, int64_t since, int64_t most)
 {
-	const struct ana_paid *p = c->row[late].paid;
+	const struct ana_recent_waits *p = c->row[late].recent_waits;
 	size_t first = s->count, i;
 	__int128 sum = 0;
 	uint32_t k;
@@ -57,27 +57,29 @@ static int64_t add_chain(const struct ana_charge *c, struct shares *s, uint32_t 
 }
 
 /*
- * Since when a member is compared with others: since they were even, unless that is long ago; then
- * since a step or two; before the group's first time, since it met anybody.
+ * From when on a member is compared with others: since they were even, unless that is long ago; then
+ * for a step or two; before the group's first collective, since its last one in any group.
  */
-static const struct ana_base *base_of(const struct ana_charge *c, uint32_t group, size_t member,
-				      int64_t now)
+static const struct ana_class_sums *baseline_of(const struct ana_skew_attribution *c,
+						uint32_t group, size_t member, int64_t now)
 {
-	const struct ana_charge_group *g = &c->group[group];
-	const struct ana_stand *s = &g->stand[member];
+	const struct ana_skew_group *g = &c->group[group];
+	const struct ana_baselines *s = &g->baselines[member];
 
 	if (g->even && (!s->older.known || now - g->even_at <= EVEN_STEPS * c->step_ns))
 		return &s->even;
 	if (s->older.known)
 		return &s->older;
-	return s->last.known ? &s->last : &c->row[c->groups->group[group].gpu[member]].paid->recent;
+	return s->last.known ? &s->last
+			     : &c->row[c->groups->group[group].gpu[member]].recent_waits->recent;
 }
 
-void ana_causes_excess(const struct ana_charge *c, uint32_t group, const struct ana_arrival *a,
-		       size_t ia, const struct ana_arrival *b, size_t ib, int64_t out[ANA_CLASSES])
+void ana_skew_causes_excess(const struct ana_skew_attribution *c, uint32_t group,
+			    const struct ana_arrival *a, size_t ia, const struct ana_arrival *b,
+			    size_t ib, int64_t out[ANA_CLASSES])
 {
-	const struct ana_base *x = base_of(c, group, ia, a->common_start);
-	const struct ana_base *y = base_of(c, group, ib, a->common_start);
+	const struct ana_class_sums *x = baseline_of(c, group, ia, a->common_start);
+	const struct ana_class_sums *y = baseline_of(c, group, ib, a->common_start);
 	int k;
 
 	for (k = 0; k < ANA_CLASSES; k++) {
@@ -90,16 +92,17 @@ void ana_causes_excess(const struct ana_charge *c, uint32_t group, const struct 
 	}
 }
 
-void ana_causes_find(const struct ana_charge *c, uint32_t group, const struct ana_arrival *late,
-		     size_t il, const struct ana_arrival *waiting, size_t iw, struct shares *s)
+void ana_skew_causes_find(const struct ana_skew_attribution *c, uint32_t group,
+			  const struct ana_arrival *late, size_t il,
+			  const struct ana_arrival *waiting, size_t iw, struct ana_skew_shares *s)
 {
-	const struct ana_base *base = base_of(c, group, il, late->common_start);
+	const struct ana_class_sums *base = baseline_of(c, group, il, late->common_start);
 	int64_t more[ANA_CLASSES], left;
 	int k;
 
 	s->count = 0;
 	s->total = 0;
-	ana_causes_excess(c, group, late, il, waiting, iw, more);
+	ana_skew_causes_excess(c, group, late, il, waiting, iw, more);
 	for (k = 0; k < ANA_CLASSES; k++)
 		if (k != ANA_COMM)
 			add_share(s, late->gpu, k, more[k]);

@@ -1,48 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whose time it was that a rank waited in a collective: what the late one did more of than the
- * waiting one since the two were even, and where that was waiting elsewhere, whoever made it wait.
- * Private to charge.c, which books it.
+ * waiting one since the two were even (attribute_skew.h), and where that was waiting elsewhere,
+ * whoever made it wait.
+ * Private to attribute_skew.c, which counts it.
  */
-#ifndef ANALYSIS_CAUSES_H
-#define ANALYSIS_CAUSES_H
+#ifndef ANALYSIS_SKEW_CAUSES_H
+#define ANALYSIS_SKEW_CAUSES_H
 
 #include "attribute_skew.h"
 
-#define ANA_PAID_MAX 256u /* of a GPU's waits that others' lateness may go back to */
+#define ANA_RECENT_WAITS_MAX 256u /* of a GPU's waits that others' lateness may go back to */
 #define ANA_NOBODY UINT32_MAX
 
-struct ana_base {
+struct ana_class_sums { /* a GPU's time by class up to a moment */
 	bool known;
 	int64_t t; /* on the GPU's own clock */
 	int64_t cum[ANA_CLASSES];
 };
 
-struct ana_stand { /* where a member stood at the end of a collective of the group */
-	struct ana_base last; /* the last one */
-	struct ana_base even; /* the last one at which all were even */
-	struct ana_base aged, older; /* one that is a step old at most, and the one before it */
+/* From when on a member may be compared: its sums at the ends of some collectives of the group. */
+struct ana_baselines {
+	struct ana_class_sums last; /* the last one */
+	struct ana_class_sums even; /* the last one at which all members were even */
+	struct ana_class_sums aged,
+		older; /* taken once per step: the last so taken, the one before */
 };
 
-struct ana_paid { /* a ring */
+struct ana_recent_waits { /* of one GPU: a ring of the last ones, with who caused each */
 	struct {
 		int64_t t; /* on the GPU's own clock */
 		int64_t ns;
 		uint32_t culprit;
 		int c;
-	} at[ANA_PAID_MAX];
+	} at[ANA_RECENT_WAITS_MAX];
 	uint32_t next, count;
-	struct ana_base recent; /* when it last met anybody */
+	struct ana_class_sums recent; /* at the end of its last matched collective, of any group */
 };
 
-struct share {
+struct ana_skew_share { /* of a wait: who caused it, doing what */
 	uint32_t culprit;
 	int c;
 	int64_t weight, ns;
 };
 
-struct shares {
-	struct share at[ANA_CLASSES + ANA_PAID_MAX + 1];
+struct ana_skew_shares {
+	struct ana_skew_share at[ANA_CLASSES + ANA_RECENT_WAITS_MAX + 1];
 	size_t count;
 	__int128 total;
 };
@@ -51,14 +54,16 @@ struct shares {
  * Fills @s with who is to blame that @late came after @waiting, and with what, by weight. @il, @iw:
  * their indices in the group. There is at least one.
  */
-void ana_causes_find(const struct ana_charge *c, uint32_t group, const struct ana_arrival *late,
-		     size_t il, const struct ana_arrival *waiting, size_t iw, struct shares *s);
+void ana_skew_causes_find(const struct ana_skew_attribution *c, uint32_t group,
+			  const struct ana_arrival *late, size_t il,
+			  const struct ana_arrival *waiting, size_t iw, struct ana_skew_shares *s);
 
 /* Parts of @ns by weight, to the nanosecond. */
-void ana_causes_split(struct shares *s, int64_t ns);
+void ana_skew_causes_split(struct ana_skew_shares *s, int64_t ns);
 
-/* By class, how much more of it @a had than @b since they were even. */
-void ana_causes_excess(const struct ana_charge *c, uint32_t group, const struct ana_arrival *a,
-		       size_t ia, const struct ana_arrival *b, size_t ib, int64_t out[ANA_CLASSES]);
+/* By class, how much more time @a spent on it than @b since they were even. */
+void ana_skew_causes_excess(const struct ana_skew_attribution *c, uint32_t group,
+			    const struct ana_arrival *a, size_t ia, const struct ana_arrival *b,
+			    size_t ib, int64_t out[ANA_CLASSES]);
 
 #endif

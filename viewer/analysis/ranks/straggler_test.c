@@ -7,7 +7,7 @@
 
 #define LATES_MAX 8192u
 
-int ana_lates_add(struct ana_lates *l, int64_t ns)
+int ana_lateness_add(struct ana_lateness *l, int64_t ns)
 {
 	size_t i;
 
@@ -43,7 +43,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-int64_t ana_lates_median(struct ana_lates *l)
+int64_t ana_lateness_median(struct ana_lateness *l)
 {
 	if (!l->count)
 		return 0;
@@ -51,14 +51,14 @@ int64_t ana_lates_median(struct ana_lates *l)
 	return l->ns[(l->count - 1) / 2];
 }
 
-void ana_lates_fini(struct ana_lates *l)
+void ana_lateness_fini(struct ana_lateness *l)
 {
 	free(l->ns);
-	*l = (struct ana_lates){ 0 };
+	*l = (struct ana_lateness){ 0 };
 }
 
-void ana_crowd_event(struct ana_suspect *s, const uint32_t *member, size_t members, uint32_t who,
-		     int64_t late_ns, int64_t t, int64_t step_ns)
+void ana_straggler_test_add(struct ana_straggler_test *s, const uint32_t *member, size_t members,
+			    uint32_t who, int64_t late_ns, int64_t t, int64_t step_ns)
 {
 	size_t i;
 
@@ -77,7 +77,7 @@ void ana_crowd_event(struct ana_suspect *s, const uint32_t *member, size_t membe
  * ln of a bound on the chance of so many events or more (Chernoff): binomial, @of tries, each with
  * the chance expected / of.
  */
-static double chance(const struct ana_suspect *s)
+static double chance(const struct ana_straggler_test *s)
 {
 	double n = (double)s->of, k = (double)s->events;
 	double p = s->of ? s->expected / n : 1, q = n > 0 ? k / n : 0;
@@ -94,7 +94,7 @@ static bool reaches(int64_t part, int64_t ppm, int64_t whole)
 	return whole > 0 && (__int128)part * 1000000 >= (__int128)whole * ppm;
 }
 
-static void judge_rotating(struct ana_suspect *s, size_t n, int64_t span_ns)
+static void decide_rotating(struct ana_straggler_test *s, size_t n, int64_t span_ns)
 {
 	int64_t all = 0;
 	size_t i, several = 0;
@@ -105,7 +105,7 @@ static void judge_rotating(struct ana_suspect *s, size_t n, int64_t span_ns)
 		all += s[i].event_ns;
 		several += s[i].events >= 2;
 	}
-	if (several < 2 || !reaches(all, ANA_CROWD_ROTATING_PPM, span_ns))
+	if (several < 2 || !reaches(all, ANA_STRAGGLER_ROTATING_PPM, span_ns))
 		return;
 	for (i = 0; i < n; i++)
 		if (s[i].verdict == ANA_CULPRIT_NONE && s[i].events >= 2 &&
@@ -113,16 +113,16 @@ static void judge_rotating(struct ana_suspect *s, size_t n, int64_t span_ns)
 			s[i].verdict = ANA_CULPRIT_ROTATING;
 }
 
-void ana_crowd_judge(struct ana_suspect *s, size_t n, int64_t span_ns)
+void ana_straggler_test_decide(struct ana_straggler_test *s, size_t n, int64_t span_ns)
 {
-	double bound = ANA_CROWD_ALPHA_LN - log(n > 0 ? (double)n : 1);
+	double bound = ANA_STRAGGLER_ALPHA_LN - log(n > 0 ? (double)n : 1);
 	size_t i;
 
 	for (i = 0; i < n; i++) {
 		s[i].verdict = ANA_CULPRIT_NONE;
-		if (s[i].events >= ANA_CROWD_EVENTS && chance(&s[i]) < bound &&
-		    reaches(s[i].event_ns, ANA_CROWD_EFFECT_PPM, span_ns))
+		if (s[i].events >= ANA_STRAGGLER_EVENTS_LEAST && chance(&s[i]) < bound &&
+		    reaches(s[i].event_ns, ANA_STRAGGLER_EFFECT_PPM, span_ns))
 			s[i].verdict = ANA_CULPRIT_STABLE;
 	}
-	judge_rotating(s, n, span_ns);
+	decide_rotating(s, n, span_ns);
 }
