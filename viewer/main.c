@@ -5,7 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/import.h"
 #include "base/log.h"
-#include "base/near.h"
+#include "base/spelling.h"
 
 struct command {
 	const char *name;

@@ -8,8 +8,10 @@ import re
 
 import gs
 
-KNOWS = {'wire': {'wire'}, 'live': {'wire', 'live'}, 'libprof': {'wire', 'facts', 'libprof'}, 'facts': {'facts'},
-         'collector': {'wire', 'live', 'collector'}, 'viewer': {'wire', 'facts', 'live', 'viewer'}}
+KNOWS = {'wire': {'wire'}, 'facts': {'facts'}, 'base': {'wire', 'base'}, 'live': {'wire', 'base', 'live'},
+         'libprof': {'wire', 'facts', 'libprof'},
+         'collector': {'wire', 'base', 'live', 'collector'},
+         'viewer': {'wire', 'facts', 'base', 'live', 'viewer'}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "log.h"
-#include "near.h"
+#include "base/spelling.h"
 
 /* The long option that @word, "--prise=2", may have been meant as; NULL: none. */
 static const char *meant(const char *word, const struct option *longs)

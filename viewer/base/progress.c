@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
-#include "units.h"
+#include "base/units.h"
 
 #define PATIENCE_NS 2000000000LL /* without a word */
 #define INTERVAL_NS 250000000LL

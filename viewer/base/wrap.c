@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 #include <string.h>
-#include "utf8.h"
+#include "base/utf8.h"
 
 /* How many characters of plain text come first. */
 static size_t plain(const char *text, size_t len)

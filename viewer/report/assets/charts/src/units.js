@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as the page's tables write them (viewer/base/units.c), and marks for a time axis. Pure.
+// Numbers as the page's tables write them (base/units.c), and marks for a time axis. Pure.
 
 const MINUTE = 60e9, HOUR = 3600e9;
 const STEPS = [1, 2, 5];

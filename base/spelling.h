@@ -9,8 +9,8 @@
 
 /*
  * By how many letters @word (@len bytes) differs from @other: added, left out, replaced, or two
- * neighbours swapped. VIEW_NEAR_NOT where that is more than a third of the shorter one, or either is
- * longer than any word of ours.
+ * neighbours swapped. VIEW_NEAR_NOT where that is more than a third of the shorter one, or
+ * either is longer than any word of ours.
  */
 size_t view_near(const char *word, size_t len, const char *other);
 

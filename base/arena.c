@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "log.h"
 
 #define CHUNK_BYTES ((size_t)64 << 10)
 
@@ -20,7 +19,7 @@ struct view_arena_chunk {
 
 static _Noreturn void out_of_memory(void)
 {
-	view_error("out of memory: the result does not fit; use a machine with more");
+	fputs("gpustarve: out of memory: the result does not fit; use a machine with more\n", stderr);
 	exit(1);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "near.h"
+#include "spelling.h"
 
 #include <string.h>
 
