@@ -11,8 +11,8 @@
 
 #define CHUNK_BYTES ((size_t)64 << 10)
 
-struct view_arena_chunk {
-	struct view_arena_chunk *next;
+struct base_arena_chunk {
+	struct base_arena_chunk *next;
 	size_t used, room;
 	alignas(max_align_t) unsigned char data[];
 };
@@ -23,10 +23,10 @@ static _Noreturn void out_of_memory(void)
 	exit(1);
 }
 
-static struct view_arena_chunk *chunk_new(struct view_arena *a, size_t bytes)
+static struct base_arena_chunk *chunk_new(struct base_arena *a, size_t bytes)
 {
 	size_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-	struct view_arena_chunk *c = calloc(1, sizeof(*c) + room);
+	struct base_arena_chunk *c = calloc(1, sizeof(*c) + room);
 
 	if (!c)
 		out_of_memory();
@@ -36,9 +36,9 @@ static struct view_arena_chunk *chunk_new(struct view_arena *a, size_t bytes)
 	return c;
 }
 
-void *view_arena_alloc(struct view_arena *a, size_t bytes)
+void *base_arena_alloc(struct base_arena *a, size_t bytes)
 {
-	struct view_arena_chunk *c = a->chunk;
+	struct base_arena_chunk *c = a->chunk;
 	size_t step = alignof(max_align_t);
 
 	if (bytes > SIZE_MAX / 2)
@@ -51,36 +51,36 @@ void *view_arena_alloc(struct view_arena *a, size_t bytes)
 	return p;
 }
 
-void *view_arena_array(struct view_arena *a, size_t count, size_t bytes)
+void *base_arena_array(struct base_arena *a, size_t count, size_t bytes)
 {
 	size_t all;
 
 	if (__builtin_mul_overflow(count, bytes, &all))
 		out_of_memory();
-	return view_arena_alloc(a, all);
+	return base_arena_alloc(a, all);
 }
 
-char *view_arena_copy(struct view_arena *a, const char *text, size_t len)
+char *base_arena_copy(struct base_arena *a, const char *text, size_t len)
 {
-	char *p = view_arena_alloc(a, len + 1);
+	char *p = base_arena_alloc(a, len + 1);
 
 	memcpy(p, text, len);
 	return p;
 }
 
-char *view_arena_text(struct view_arena *a, const char *text)
+char *base_arena_text(struct base_arena *a, const char *text)
 {
-	return text ? view_arena_copy(a, text, strlen(text)) : NULL;
+	return text ? base_arena_copy(a, text, strlen(text)) : NULL;
 }
 
-char *view_arena_printf(struct view_arena *a, const char *fmt, ...)
+char *base_arena_printf(struct base_arena *a, const char *fmt, ...)
 {
 	va_list ap, again;
 
 	va_start(ap, fmt);
 	va_copy(again, ap);
 	int n = vsnprintf(NULL, 0, fmt, ap);
-	char *p = view_arena_alloc(a, n > 0 ? (size_t)n + 1 : 1);
+	char *p = base_arena_alloc(a, n > 0 ? (size_t)n + 1 : 1);
 	if (n > 0)
 		vsnprintf(p, (size_t)n + 1, fmt, again);
 	va_end(again);
@@ -88,10 +88,10 @@ char *view_arena_printf(struct view_arena *a, const char *fmt, ...)
 	return p;
 }
 
-void view_arena_fini(struct view_arena *a)
+void base_arena_fini(struct base_arena *a)
 {
 	while (a->chunk) {
-		struct view_arena_chunk *c = a->chunk;
+		struct base_arena_chunk *c = a->chunk;
 		a->chunk = c->next;
 		free(c);
 	}

@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-void view_csv_init(struct view_csv *c, const char *text, size_t len)
+void base_csv_init(struct base_csv *c, const char *text, size_t len)
 {
-	*c = (struct view_csv){ .p = text, .end = text + len, .next_line = 1 };
+	*c = (struct base_csv){ .p = text, .end = text + len, .next_line = 1 };
 	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
 		c->p += 3;
 }
 
-static const char *quoted(struct view_csv *c, struct view_arena *a)
+static const char *quoted(struct base_csv *c, struct base_arena *a)
 {
-	char *text = view_arena_alloc(a, (size_t)(c->end - c->p) + 1), *out = text;
+	char *text = base_arena_alloc(a, (size_t)(c->end - c->p) + 1), *out = text;
 
 	for (c->p++; c->p < c->end; c->p++) {
 		if (*c->p == '\n')
@@ -30,7 +30,7 @@ static const char *quoted(struct view_csv *c, struct view_arena *a)
 	return text;
 }
 
-static const char *plain(struct view_csv *c, struct view_arena *a)
+static const char *plain(struct base_csv *c, struct base_arena *a)
 {
 	const char *from = c->p;
 
@@ -41,16 +41,16 @@ static const char *plain(struct view_csv *c, struct view_arena *a)
 		from++;
 	while (to > from && (to[-1] == ' ' || to[-1] == '\t' || to[-1] == '\r'))
 		to--;
-	return view_arena_copy(a, from, (size_t)(to - from));
+	return base_arena_copy(a, from, (size_t)(to - from));
 }
 
-static int fields(struct view_csv *c, struct view_arena *a, const char *field[VIEW_CSV_FIELDS])
+static int fields(struct base_csv *c, struct base_arena *a, const char *field[BASE_CSV_FIELDS])
 {
 	int n = 0;
 
 	for (;;) {
 		const char *text = c->p < c->end && *c->p == '"' ? quoted(c, a) : plain(c, a);
-		if (n < VIEW_CSV_FIELDS)
+		if (n < BASE_CSV_FIELDS)
 			field[n++] = text;
 		if (c->p >= c->end || *c->p == '\n')
 			break;
@@ -62,7 +62,7 @@ static int fields(struct view_csv *c, struct view_arena *a, const char *field[VI
 	return n;
 }
 
-int view_csv_row(struct view_csv *c, struct view_arena *a, const char *field[VIEW_CSV_FIELDS])
+int base_csv_row(struct base_csv *c, struct base_arena *a, const char *field[BASE_CSV_FIELDS])
 {
 	while (c->p < c->end) {
 		c->line = c->next_line;
@@ -79,7 +79,7 @@ int view_csv_row(struct view_csv *c, struct view_arena *a, const char *field[VIE
 	return 0;
 }
 
-void view_csv_put(FILE *f, const char *text)
+void base_csv_put(FILE *f, const char *text)
 {
 	if (!strpbrk(text, ",\"\r\n") && text[0] != '#') {
 		fputs(text, f);

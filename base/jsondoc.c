@@ -14,13 +14,13 @@
 #define DEPTH_MAX 64
 
 struct parser {
-	struct view_arena *mem;
+	struct base_arena *mem;
 	const char *begin, *p, *end;
 	const char *why;
 	int depth;
 };
 
-static struct view_json *value(struct parser *ps);
+static struct base_json *value(struct parser *ps);
 
 static void *fail(struct parser *ps, const char *why)
 {
@@ -44,22 +44,22 @@ static bool take(struct parser *ps, char c)
 	return true;
 }
 
-static struct view_json *node_new(struct parser *ps, enum view_json_type type)
+static struct base_json *node_new(struct parser *ps, enum base_json_type type)
 {
-	struct view_json *n = view_arena_alloc(ps->mem, sizeof(*n));
+	struct base_json *n = base_arena_alloc(ps->mem, sizeof(*n));
 
 	n->type = type;
 	return n;
 }
 
-static struct view_json *word(struct parser *ps, const char *text, enum view_json_type type)
+static struct base_json *word(struct parser *ps, const char *text, enum base_json_type type)
 {
 	size_t len = strlen(text);
 
 	if ((size_t)(ps->end - ps->p) < len || memcmp(ps->p, text, len) != 0)
 		return fail(ps, "no JSON value");
 	ps->p += len;
-	struct view_json *n = node_new(ps, type);
+	struct base_json *n = node_new(ps, type);
 	n->text = text;
 	return n;
 }
@@ -73,7 +73,7 @@ static bool digits(struct parser *ps)
 	return ps->p > from;
 }
 
-static struct view_json *number(struct parser *ps)
+static struct base_json *number(struct parser *ps)
 {
 	const char *from = ps->p;
 
@@ -94,8 +94,8 @@ static struct view_json *number(struct parser *ps)
 		if (!digits(ps))
 			return fail(ps, "bad number");
 	}
-	struct view_json *n = node_new(ps, VIEW_JSON_NUMBER);
-	n->text = view_arena_copy(ps->mem, from, (size_t)(ps->p - from));
+	struct base_json *n = node_new(ps, BASE_JSON_NUMBER);
+	n->text = base_arena_copy(ps->mem, from, (size_t)(ps->p - from));
 	return n;
 }
 
@@ -158,7 +158,7 @@ static const char *string(struct parser *ps)
 
 	while (stop < ps->end && *stop != '"')
 		stop += *stop == '\\' && stop + 1 < ps->end ? 2 : 1;
-	char *text = view_arena_alloc(ps->mem, (size_t)(stop - ps->p) + 4), *out = text;
+	char *text = base_arena_alloc(ps->mem, (size_t)(stop - ps->p) + 4), *out = text;
 	while (ps->p < ps->end && *ps->p != '"') {
 		size_t n;
 		if (*ps->p == '\\') {
@@ -167,7 +167,7 @@ static const char *string(struct parser *ps)
 			if (!n)
 				return fail(ps, "bad escape in a string");
 		} else {
-			n = view_utf8_length(ps->p, (size_t)(ps->end - ps->p));
+			n = base_utf8_length(ps->p, (size_t)(ps->end - ps->p));
 			if (!n || (unsigned char)*ps->p < 0x20)
 				return fail(ps, "bad byte in a string");
 			memcpy(out, ps->p, n);
@@ -182,19 +182,19 @@ static const char *string(struct parser *ps)
 	return text;
 }
 
-static struct view_json *string_node(struct parser *ps)
+static struct base_json *string_node(struct parser *ps)
 {
 	ps->p++;
 	const char *text = string(ps);
 
 	if (!text)
 		return NULL;
-	struct view_json *n = node_new(ps, VIEW_JSON_STRING);
+	struct base_json *n = node_new(ps, BASE_JSON_STRING);
 	n->text = text;
 	return n;
 }
 
-static struct view_json *member(struct parser *ps, bool keyed)
+static struct base_json *member(struct parser *ps, bool keyed)
 {
 	const char *key = NULL;
 
@@ -207,22 +207,22 @@ static struct view_json *member(struct parser *ps, bool keyed)
 		if (!take(ps, ':'))
 			return fail(ps, "no colon after a key");
 	}
-	struct view_json *n = value(ps);
+	struct base_json *n = value(ps);
 	if (n)
 		n->key = key;
 	return n;
 }
 
-static struct view_json *container(struct parser *ps, enum view_json_type type, char closer)
+static struct base_json *container(struct parser *ps, enum base_json_type type, char closer)
 {
-	struct view_json *n = node_new(ps, type), **tail = &n->child;
+	struct base_json *n = node_new(ps, type), **tail = &n->child;
 
 	ps->p++;
 	if (++ps->depth > DEPTH_MAX)
 		return fail(ps, "nested too deep");
 	if (!take(ps, closer)) {
 		do {
-			*tail = member(ps, type == VIEW_JSON_OBJECT);
+			*tail = member(ps, type == BASE_JSON_OBJECT);
 			if (!*tail)
 				return NULL;
 			tail = &(*tail)->next;
@@ -235,24 +235,24 @@ static struct view_json *container(struct parser *ps, enum view_json_type type, 
 	return n;
 }
 
-static struct view_json *value(struct parser *ps)
+static struct base_json *value(struct parser *ps)
 {
 	skip_space(ps);
 	if (ps->p >= ps->end)
 		return fail(ps, "the text ends too early");
 	switch (*ps->p) {
 	case '{':
-		return container(ps, VIEW_JSON_OBJECT, '}');
+		return container(ps, BASE_JSON_OBJECT, '}');
 	case '[':
-		return container(ps, VIEW_JSON_ARRAY, ']');
+		return container(ps, BASE_JSON_ARRAY, ']');
 	case '"':
 		return string_node(ps);
 	case 't':
-		return word(ps, "true", VIEW_JSON_BOOL);
+		return word(ps, "true", BASE_JSON_BOOL);
 	case 'f':
-		return word(ps, "false", VIEW_JSON_BOOL);
+		return word(ps, "false", BASE_JSON_BOOL);
 	case 'n':
-		return word(ps, "null", VIEW_JSON_NULL);
+		return word(ps, "null", BASE_JSON_NULL);
 	default:
 		if (*ps->p == '-' || (*ps->p >= '0' && *ps->p <= '9'))
 			return number(ps);
@@ -260,17 +260,17 @@ static struct view_json *value(struct parser *ps)
 	}
 }
 
-struct view_json *view_json_parse(struct view_arena *a, const char *text, size_t len,
-				  struct view_json_error *err)
+struct base_json *base_json_parse(struct base_arena *a, const char *text, size_t len,
+				  struct base_json_error *err)
 {
 	struct parser ps = { .mem = a, .begin = text, .p = text, .end = text + len };
-	struct view_json *root = value(&ps);
+	struct base_json *root = value(&ps);
 
 	skip_space(&ps);
 	if (root && ps.p < ps.end)
 		root = fail(&ps, "something follows the document");
 	if (!root)
-		*err = (struct view_json_error){ ps.why, (size_t)(ps.p - ps.begin) };
+		*err = (struct base_json_error){ ps.why, (size_t)(ps.p - ps.begin) };
 	return root;
 }
 
@@ -288,24 +288,24 @@ static int read_all(int fd, char *to, size_t len)
 	return 0;
 }
 
-int view_json_read(struct view_arena *a, const char *path, struct view_json **root,
-		   struct view_json_error *err)
+int base_json_read(struct base_arena *a, const char *path, struct base_json **root,
+		   struct base_json_error *err)
 {
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
 
-	*err = (struct view_json_error){ "it changed while it was read", 0 };
+	*err = (struct base_json_error){ "it changed while it was read", 0 };
 	if (fd < 0)
 		return -errno;
 	ret = fstat(fd, &st) ? -errno : 0;
 	if (!ret && !S_ISREG(st.st_mode))
 		ret = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-	if (!ret && (uint64_t)st.st_size > VIEW_JSONDOC_BYTES_MAX)
+	if (!ret && (uint64_t)st.st_size > BASE_JSONDOC_BYTES_MAX)
 		ret = -EFBIG;
 	if (!ret) {
-		char *text = view_arena_alloc(a, (size_t)st.st_size + 1);
+		char *text = base_arena_alloc(a, (size_t)st.st_size + 1);
 		ret = read_all(fd, text, (size_t)st.st_size);
-		*root = ret ? NULL : view_json_parse(a, text, (size_t)st.st_size, err);
+		*root = ret ? NULL : base_json_parse(a, text, (size_t)st.st_size, err);
 		if (!ret && !*root)
 			ret = -EBADMSG;
 	}
@@ -313,21 +313,21 @@ int view_json_read(struct view_arena *a, const char *path, struct view_json **ro
 	return ret;
 }
 
-struct view_json *view_json_get(const struct view_json *node, const char *key)
+struct base_json *base_json_get(const struct base_json *node, const char *key)
 {
-	if (!node || node->type != VIEW_JSON_OBJECT)
+	if (!node || node->type != BASE_JSON_OBJECT)
 		return NULL;
-	for (struct view_json *c = node->child; c; c = c->next)
+	for (struct base_json *c = node->child; c; c = c->next)
 		if (!strcmp(c->key, key))
 			return c;
 	return NULL;
 }
 
-bool view_json_to_int(const struct view_json *node, int64_t *v)
+bool base_json_to_int(const struct base_json *node, int64_t *v)
 {
 	char *end;
 
-	if (!node || node->type != VIEW_JSON_NUMBER)
+	if (!node || node->type != BASE_JSON_NUMBER)
 		return false;
 	errno = 0;
 	long long n = strtoll(node->text, &end, 10);
@@ -337,44 +337,44 @@ bool view_json_to_int(const struct view_json *node, int64_t *v)
 	return true;
 }
 
-int64_t view_json_get_int(const struct view_json *node, const char *key, int64_t otherwise)
+int64_t base_json_get_int(const struct base_json *node, const char *key, int64_t otherwise)
 {
 	int64_t v;
 
-	return view_json_to_int(view_json_get(node, key), &v) ? v : otherwise;
+	return base_json_to_int(base_json_get(node, key), &v) ? v : otherwise;
 }
 
-uint64_t view_json_get_uint(const struct view_json *node, const char *key, uint64_t otherwise)
+uint64_t base_json_get_uint(const struct base_json *node, const char *key, uint64_t otherwise)
 {
-	const struct view_json *n = view_json_get(node, key);
+	const struct base_json *n = base_json_get(node, key);
 	char *end;
 
-	if (!n || n->type != VIEW_JSON_NUMBER || n->text[0] == '-')
+	if (!n || n->type != BASE_JSON_NUMBER || n->text[0] == '-')
 		return otherwise;
 	errno = 0;
 	unsigned long long v = strtoull(n->text, &end, 10);
 	return errno || *end ? otherwise : v;
 }
 
-bool view_json_get_bool(const struct view_json *node, const char *key, bool otherwise)
+bool base_json_get_bool(const struct base_json *node, const char *key, bool otherwise)
 {
-	const struct view_json *n = view_json_get(node, key);
+	const struct base_json *n = base_json_get(node, key);
 
-	return n && n->type == VIEW_JSON_BOOL ? n->text[0] == 't' : otherwise;
+	return n && n->type == BASE_JSON_BOOL ? n->text[0] == 't' : otherwise;
 }
 
-const char *view_json_get_text(const struct view_json *node, const char *key, const char *otherwise)
+const char *base_json_get_text(const struct base_json *node, const char *key, const char *otherwise)
 {
-	const struct view_json *n = view_json_get(node, key);
+	const struct base_json *n = base_json_get(node, key);
 
-	return n && n->type == VIEW_JSON_STRING ? n->text : otherwise;
+	return n && n->type == BASE_JSON_STRING ? n->text : otherwise;
 }
 
-size_t view_json_count(const struct view_json *node)
+size_t base_json_count(const struct base_json *node)
 {
 	size_t n = 0;
 
-	for (const struct view_json *c = node ? node->child : NULL; c; c = c->next)
+	for (const struct base_json *c = node ? node->child : NULL; c; c = c->next)
 		n++;
 	return n;
 }

@@ -14,7 +14,7 @@ static void put_string(FILE *f, const char *text)
 	fputc('"', f);
 	while (text < end) {
 		unsigned char c = (unsigned char)*text;
-		size_t n = view_utf8_length(text, (size_t)(end - text));
+		size_t n = base_utf8_length(text, (size_t)(end - text));
 
 		if (!n) {
 			fputs("\\ufffd", f);
@@ -32,7 +32,7 @@ static void put_string(FILE *f, const char *text)
 	fputc('"', f);
 }
 
-static void new_line(struct view_jsonout *j)
+static void new_line(struct base_jsonout *j)
 {
 	fputc('\n', j->f);
 	for (int i = 0; i < j->depth; i++)
@@ -40,7 +40,7 @@ static void new_line(struct view_jsonout *j)
 }
 
 /* What stands before a value: comma, line break, key. */
-static void lead(struct view_jsonout *j, const char *key)
+static void lead(struct base_jsonout *j, const char *key)
 {
 	if (j->depth) {
 		if (j->filled[j->depth])
@@ -55,11 +55,11 @@ static void lead(struct view_jsonout *j, const char *key)
 	}
 }
 
-static void open_container(struct view_jsonout *j, const char *key, char opener, bool flat)
+static void open_container(struct base_jsonout *j, const char *key, char opener, bool flat)
 {
 	lead(j, key);
 	fputc(opener, j->f);
-	if (j->depth + 1 < VIEW_JSON_DEPTH)
+	if (j->depth + 1 < BASE_JSON_DEPTH)
 		j->depth++;
 	j->filled[j->depth] = false;
 	j->closer[j->depth] = opener == '{' ? '}' : ']';
@@ -67,27 +67,27 @@ static void open_container(struct view_jsonout *j, const char *key, char opener,
 		j->flat = j->depth;
 }
 
-void view_json_object(struct view_jsonout *j, const char *key)
+void base_json_object(struct base_jsonout *j, const char *key)
 {
 	open_container(j, key, '{', false);
 }
 
-void view_json_array(struct view_jsonout *j, const char *key)
+void base_json_array(struct base_jsonout *j, const char *key)
 {
 	open_container(j, key, '[', false);
 }
 
-void view_json_flat_object(struct view_jsonout *j, const char *key)
+void base_json_flat_object(struct base_jsonout *j, const char *key)
 {
 	open_container(j, key, '{', true);
 }
 
-void view_json_flat_array(struct view_jsonout *j, const char *key)
+void base_json_flat_array(struct base_jsonout *j, const char *key)
 {
 	open_container(j, key, '[', true);
 }
 
-void view_json_end(struct view_jsonout *j)
+void base_json_end(struct base_jsonout *j)
 {
 	bool filled = j->filled[j->depth], flat = j->flat;
 	char closer = j->closer[j->depth];
@@ -102,59 +102,59 @@ void view_json_end(struct view_jsonout *j)
 		fputc('\n', j->f);
 }
 
-void view_json_int(struct view_jsonout *j, const char *key, int64_t v)
+void base_json_int(struct base_jsonout *j, const char *key, int64_t v)
 {
 	lead(j, key);
 	fprintf(j->f, "%" PRId64, v);
 }
 
-void view_json_uint(struct view_jsonout *j, const char *key, uint64_t v)
+void base_json_uint(struct base_jsonout *j, const char *key, uint64_t v)
 {
 	lead(j, key);
 	fprintf(j->f, "%" PRIu64, v);
 }
 
-void view_json_bool(struct view_jsonout *j, const char *key, bool v)
+void base_json_bool(struct base_jsonout *j, const char *key, bool v)
 {
 	lead(j, key);
 	fputs(v ? "true" : "false", j->f);
 }
 
-void view_json_null(struct view_jsonout *j, const char *key)
+void base_json_null(struct base_jsonout *j, const char *key)
 {
 	lead(j, key);
 	fputs("null", j->f);
 }
 
-void view_json_string(struct view_jsonout *j, const char *key, const char *text)
+void base_json_string(struct base_jsonout *j, const char *key, const char *text)
 {
 	if (!text) {
-		view_json_null(j, key);
+		base_json_null(j, key);
 		return;
 	}
 	lead(j, key);
 	put_string(j->f, text);
 }
 
-void view_json_number(struct view_jsonout *j, const char *key, const char *digits)
+void base_json_number(struct base_jsonout *j, const char *key, const char *digits)
 {
 	lead(j, key);
 	fputs(digits, j->f);
 }
 
-void view_json_usd(struct view_jsonout *j, const char *key, int64_t nano_usd, bool known)
+void base_json_usd(struct base_jsonout *j, const char *key, int64_t nano_usd, bool known)
 {
-	view_unit digits;
+	base_unit digits;
 
 	if (known)
-		view_json_number(j, key, view_dollars_exact(digits, nano_usd));
+		base_json_number(j, key, base_dollars_exact(digits, nano_usd));
 	else
-		view_json_null(j, key);
+		base_json_null(j, key);
 }
 
-void view_json_percent(struct view_jsonout *j, const char *key, int64_t ppm)
+void base_json_percent(struct base_jsonout *j, const char *key, int64_t ppm)
 {
-	view_unit digits;
+	base_unit digits;
 
-	view_json_number(j, key, view_percent_exact(digits, ppm));
+	base_json_number(j, key, base_percent_exact(digits, ppm));
 }

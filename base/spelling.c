@@ -10,12 +10,12 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-size_t view_near(const char *word, size_t len, const char *other)
+size_t base_spelling_distance(const char *word, size_t len, const char *other)
 {
 	size_t cost[LETTERS + 1][LETTERS + 1], m = strlen(other);
 
 	if (len > LETTERS || m > LETTERS)
-		return VIEW_NEAR_NOT;
+		return BASE_SPELLING_OTHER;
 	for (size_t i = 0; i <= len; i++)
 		cost[i][0] = i;
 	for (size_t k = 0; k <= m; k++)
@@ -30,5 +30,5 @@ size_t view_near(const char *word, size_t len, const char *other)
 			cost[i][k] = c;
 		}
 	}
-	return 3 * cost[len][m] <= least(len, m) ? cost[len][m] : VIEW_NEAR_NOT;
+	return 3 * cost[len][m] <= least(len, m) ? cost[len][m] : BASE_SPELLING_OTHER;
 }

@@ -12,7 +12,7 @@
 #define NS_PER_S 1000000000LL
 #define NANO_PER_CENT 10000000LL
 
-int64_t view_div_even(__int128 num, __int128 den)
+int64_t base_div_even(__int128 num, __int128 den)
 {
 	__int128 q = num / den, rest = num % den;
 
@@ -25,9 +25,9 @@ int64_t view_div_even(__int128 num, __int128 den)
 	return q > INT64_MAX ? INT64_MAX : q < INT64_MIN ? INT64_MIN : (int64_t)q;
 }
 
-int64_t view_ppm(int64_t part, int64_t whole)
+int64_t base_ppm(int64_t part, int64_t whole)
 {
-	return whole > 0 ? view_div_even((__int128)part * 1000000, whole) : 0;
+	return whole > 0 ? base_div_even((__int128)part * 1000000, whole) : 0;
 }
 
 /* value / 10^decimals with exactly @keep decimals, half to even. */
@@ -39,12 +39,12 @@ static const char *fixed(char *out, int64_t value, int decimals, int keep)
 		cut *= 10;
 	for (int i = 0; i < keep; i++)
 		scale *= 10;
-	int64_t v = view_div_even(value, cut);
+	int64_t v = base_div_even(value, cut);
 	if (keep)
-		snprintf(out, VIEW_UNIT_BYTES, "%" PRId64 ".%0*" PRId64, v / scale, keep,
+		snprintf(out, BASE_UNIT_BYTES, "%" PRId64 ".%0*" PRId64, v / scale, keep,
 			 v % scale);
 	else
-		snprintf(out, VIEW_UNIT_BYTES, "%" PRId64, v);
+		snprintf(out, BASE_UNIT_BYTES, "%" PRId64, v);
 	return out;
 }
 
@@ -65,7 +65,7 @@ static const char *trim(char *out, int least)
 
 static const char *two_units(char *out, int64_t big, const char *b, int64_t small, const char *s)
 {
-	snprintf(out, VIEW_UNIT_BYTES, "%" PRId64 " %s %" PRId64 " %s", big, b, small, s);
+	snprintf(out, BASE_UNIT_BYTES, "%" PRId64 " %s %" PRId64 " %s", big, b, small, s);
 	return out;
 }
 
@@ -73,13 +73,13 @@ static const char *with_unit(char *out, int64_t value, int decimals, int keep, c
 {
 	fixed(out, value, decimals, keep);
 	size_t len = strlen(out);
-	snprintf(out + len, VIEW_UNIT_BYTES - len, " %s", unit);
+	snprintf(out + len, BASE_UNIT_BYTES - len, " %s", unit);
 	return out;
 }
 
-const char *view_duration(char *out, int64_t ns)
+const char *base_duration(char *out, int64_t ns)
 {
-	int64_t s = view_div_even(ns, NS_PER_S), m = view_div_even(s, 60), h = view_div_even(m, 60);
+	int64_t s = base_div_even(ns, NS_PER_S), m = base_div_even(s, 60), h = base_div_even(m, 60);
 
 	if (h >= 48)
 		return two_units(out, h / 24, "d", h % 24, "h");
@@ -98,65 +98,65 @@ const char *view_duration(char *out, int64_t ns)
 	return with_unit(out, ns, 0, 0, "ns");
 }
 
-const char *view_percent(char *out, int64_t ppm)
+const char *base_percent(char *out, int64_t ppm)
 {
 	return fixed(out, ppm, 4, 1);
 }
 
-const char *view_percent_exact(char *out, int64_t ppm)
+const char *base_percent_exact(char *out, int64_t ppm)
 {
 	fixed(out, ppm, 4, 4);
 	return trim(out, 0);
 }
 
-const char *view_cents_of(char *out, int64_t cents)
+const char *base_cents_of(char *out, int64_t cents)
 {
-	snprintf(out, VIEW_UNIT_BYTES, "$%" PRId64 ".%02" PRId64, cents / 100, cents % 100);
+	snprintf(out, BASE_UNIT_BYTES, "$%" PRId64 ".%02" PRId64, cents / 100, cents % 100);
 	return out;
 }
 
-const char *view_cents_closed(char *out, int64_t nano_usd, int64_t cents)
+const char *base_cents_closed(char *out, int64_t nano_usd, int64_t cents)
 {
 	if (nano_usd > 0 && !cents) {
 		strcpy(out, "<$0.01");
 		return out;
 	}
-	return view_cents_of(out, cents);
+	return base_cents_of(out, cents);
 }
 
-const char *view_cents(char *out, int64_t nano_usd)
+const char *base_cents(char *out, int64_t nano_usd)
 {
-	return view_cents_closed(out, nano_usd, view_div_even(nano_usd, NANO_PER_CENT));
+	return base_cents_closed(out, nano_usd, base_div_even(nano_usd, NANO_PER_CENT));
 }
 
-const char *view_dollars_exact(char *out, int64_t nano_usd)
+const char *base_dollars_exact(char *out, int64_t nano_usd)
 {
 	fixed(out, nano_usd, 9, 9);
 	return trim(out, 0);
 }
 
-const char *view_price_text(char *out, int64_t nano_usd)
+const char *base_price_text(char *out, int64_t nano_usd)
 {
-	view_unit digits;
+	base_unit digits;
 
 	fixed(digits, nano_usd, 9, 9);
 	trim(digits, 2);
-	snprintf(out, VIEW_UNIT_BYTES, "$%.40s", digits);
+	snprintf(out, BASE_UNIT_BYTES, "$%.40s", digits);
 	return out;
 }
 
-const char *view_hours(char *out, int64_t ns)
+const char *base_hours(char *out, int64_t ns)
 {
-	return fixed(out, view_div_even((__int128)ns * 100, 3600 * NS_PER_S), 2, 2);
+	return fixed(out, base_div_even((__int128)ns * 100, 3600 * NS_PER_S), 2, 2);
 }
 
-const char *view_hours_exact(char *out, int64_t ns)
+const char *base_hours_exact(char *out, int64_t ns)
 {
-	fixed(out, view_div_even((__int128)ns, 3600), 9, 9);
+	fixed(out, base_div_even((__int128)ns, 3600), 9, 9);
 	return trim(out, 0);
 }
 
-const char *view_bytes(char *out, uint64_t bytes)
+const char *base_bytes(char *out, uint64_t bytes)
 {
 	static const char *const unit[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };
 	uint64_t scale = 1;
@@ -168,10 +168,10 @@ const char *view_bytes(char *out, uint64_t bytes)
 	}
 	if (!u)
 		return with_unit(out, (int64_t)bytes, 0, 0, unit[0]);
-	return with_unit(out, view_div_even((__int128)bytes * 10, scale), 1, 1, unit[u]);
+	return with_unit(out, base_div_even((__int128)bytes * 10, scale), 1, 1, unit[u]);
 }
 
-const char *view_count(char *out, uint64_t n)
+const char *base_count(char *out, uint64_t n)
 {
 	char digits[24];
 	int len = snprintf(digits, sizeof(digits), "%" PRIu64, n);
@@ -194,23 +194,23 @@ static bool utc(struct tm *tm, int64_t unix_ns)
 	return gmtime_r(&t, tm) != NULL;
 }
 
-const char *view_day(char *out, int64_t unix_ns)
+const char *base_day(char *out, int64_t unix_ns)
 {
 	struct tm tm;
 
 	out[0] = '\0';
 	if (utc(&tm, unix_ns))
-		strftime(out, VIEW_UNIT_BYTES, "%Y-%m-%d", &tm);
+		strftime(out, BASE_UNIT_BYTES, "%Y-%m-%d", &tm);
 	return out;
 }
 
-const char *view_moment(char *out, int64_t unix_ns)
+const char *base_moment(char *out, int64_t unix_ns)
 {
 	struct tm tm;
 
 	out[0] = '\0';
 	if (utc(&tm, unix_ns))
-		strftime(out, VIEW_UNIT_BYTES, "%Y-%m-%d %H:%M:%S UTC", &tm);
+		strftime(out, BASE_UNIT_BYTES, "%Y-%m-%d %H:%M:%S UTC", &tm);
 	return out;
 }
 
@@ -229,7 +229,7 @@ static int largest_fraction(const int64_t *nano_usd, int n, const int64_t *cents
 	return best;
 }
 
-void view_close_cents(const int64_t *nano_usd, int n, int64_t total_cents, int64_t *cents)
+void base_close_cents(const int64_t *nano_usd, int n, int64_t total_cents, int64_t *cents)
 {
 	int64_t given = 0;
 

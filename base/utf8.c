@@ -9,7 +9,7 @@ static int is_tail(unsigned char c)
 	return (c & 0xc0) == 0x80;
 }
 
-size_t view_utf8_length(const char *p, size_t len)
+size_t base_utf8_length(const char *p, size_t len)
 {
 	const unsigned char *u = (const unsigned char *)p;
 
@@ -65,7 +65,7 @@ static const struct {
 	{ 0x1f680, 0x1f6ff, 2 }, { 0x1f900, 0x1f9ff, 2 }, { 0x20000, 0x3fffd, 2 },
 };
 
-int view_utf8_width(const char *p, size_t n)
+int base_utf8_width(const char *p, size_t n)
 {
 	uint32_t code = n ? code_of(p, n) : 0;
 
@@ -75,12 +75,12 @@ int view_utf8_width(const char *p, size_t n)
 	return 1;
 }
 
-size_t view_utf8_columns(const char *text)
+size_t base_utf8_columns(const char *text)
 {
 	size_t columns = 0, len = strlen(text);
 
 	for (size_t i = 0; i < len; columns++) {
-		size_t n = view_utf8_length(text + i, len - i);
+		size_t n = base_utf8_length(text + i, len - i);
 		i += n ? n : 1;
 	}
 	return columns;

@@ -55,11 +55,11 @@ static const struct command *find(const char *name)
 
 static int unknown(const char *name)
 {
-	size_t best = VIEW_NEAR_NOT;
+	size_t best = BASE_SPELLING_OTHER;
 	const char *near = NULL;
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		size_t far = view_near(name, strlen(name), commands[i].name);
+		size_t far = base_spelling_distance(name, strlen(name), commands[i].name);
 		if (far < best) {
 			best = far;
 			near = commands[i].name;

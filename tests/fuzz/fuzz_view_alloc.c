@@ -30,7 +30,7 @@ static char *written(const struct view_alloc *a)
 	return text;
 }
 
-static void check_names(struct view_arena *mem, const struct view_alloc *a)
+static void check_names(struct base_arena *mem, const struct view_alloc *a)
 {
 	int64_t restart = a->id.number[VIEW_JOB_RESTART];
 	const char *name = view_alloc_name(mem, a->node, restart);
@@ -43,7 +43,7 @@ static void check_names(struct view_arena *mem, const struct view_alloc *a)
 		abort();
 }
 
-static void check_one(struct view_arena *mem, const struct view_alloc *a)
+static void check_one(struct base_arena *mem, const struct view_alloc *a)
 {
 	struct view_alloc back;
 	const char *why;
@@ -99,7 +99,7 @@ static void analyse(struct view_alloc *alloc, size_t n)
 }
 
 /* Cuts @text at lines of "---". */
-static void as_allocations(struct view_arena *mem, char *text, size_t len)
+static void as_allocations(struct base_arena *mem, char *text, size_t len)
 {
 	struct view_alloc alloc[ALLOCS];
 	char *end = text + len, *cut;
@@ -119,7 +119,7 @@ static void as_allocations(struct view_arena *mem, char *text, size_t len)
 		analyse(alloc, n);
 }
 
-static void check_list(struct view_arena *mem, const char *numbers, const char *visible)
+static void check_list(struct base_arena *mem, const char *numbers, const char *visible)
 {
 	struct view_alloc_gpu *gpu;
 	size_t n = view_hook_gpus(mem, numbers, visible, &gpu);
@@ -139,10 +139,10 @@ static const char *variable(void *arg, const char *name)
 	return text + strlen(text) * (strlen(name) % 7) / 7;
 }
 
-static void as_words(struct view_arena *mem, const char *text)
+static void as_words(struct base_arena *mem, const char *text)
 {
 	struct view_job_identity id, more = VIEW_JOB_NONE;
-	struct view_json_error bad;
+	struct base_json_error bad;
 	struct view_jobs jobs;
 	struct view_job *job;
 
@@ -150,7 +150,7 @@ static void as_words(struct view_arena *mem, const char *text)
 	check_list(mem, NULL, text);
 	check_list(mem, text, text);
 	view_job_from(&id, variable, (void *)(uintptr_t)text);
-	view_job_from_json(&more, view_json_parse(mem, text, strlen(text), &bad));
+	view_job_from_json(&more, base_json_parse(mem, text, strlen(text), &bad));
 	view_job_add(&id, &more);
 	view_job_keep(&id, mem);
 	for (int i = 0; i < VIEW_JOB_NUMBERS; i++)
@@ -168,12 +168,12 @@ static void as_words(struct view_arena *mem, const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct view_arena mem = { 0 };
-	char *text = view_arena_copy(&mem, (const char *)data, len);
+	struct base_arena mem = { 0 };
+	char *text = base_arena_copy(&mem, (const char *)data, len);
 
 	as_allocations(&mem, text, len);
 	as_words(&mem, text);
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 #include "base/slurp.h"
 #include "check/out.h"
 
-static void judge(struct view_arena *mem, struct check_run *run, size_t runs)
+static void judge(struct base_arena *mem, struct check_run *run, size_t runs)
 {
 	const struct check_options o = { 0.01, 0.015, 0.005 };
 	struct check_budget b;
@@ -36,7 +36,7 @@ static void judge(struct view_arena *mem, struct check_run *run, size_t runs)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static struct check_run run[CHECK_RUNS_MAX];
-	struct view_arena mem = { 0 };
+	struct base_arena mem = { 0 };
 	int fd = memfd_create("baseline", MFD_CLOEXEC);
 	const char *why;
 	char path[64];
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		while (runs)
 			check_run_fini(&run[--runs]);
 	}
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	close(fd);
 	return 0;
 }

@@ -6,32 +6,32 @@
 #include "base/jsondoc.h"
 #include "base/jsonout.h"
 
-static char *written(void (*write)(struct view_jsonout *j))
+static char *written(void (*write)(struct base_jsonout *j))
 {
 	char *text = NULL;
 	size_t len;
-	struct view_jsonout j = { .f = open_memstream(&text, &len) };
+	struct base_jsonout j = { .f = open_memstream(&text, &len) };
 
 	write(&j);
 	fclose(j.f);
 	return text;
 }
 
-static void some(struct view_jsonout *j)
+static void some(struct base_jsonout *j)
 {
-	view_json_object(j, NULL);
-	view_json_int(j, "a", INT64_MIN);
-	view_json_uint(j, "b", UINT64_MAX);
-	view_json_flat_array(j, "c");
-	view_json_string(j, NULL, "x\"\\\n\x01\xff\xc3\xa4");
-	view_json_null(j, NULL);
-	view_json_end(j);
-	view_json_object(j, "d");
-	view_json_end(j);
-	view_json_usd(j, "e", 46860000000LL, true);
-	view_json_usd(j, "f", 46860000000LL, false);
-	view_json_percent(j, "g", 380951);
-	view_json_end(j);
+	base_json_object(j, NULL);
+	base_json_int(j, "a", INT64_MIN);
+	base_json_uint(j, "b", UINT64_MAX);
+	base_json_flat_array(j, "c");
+	base_json_string(j, NULL, "x\"\\\n\x01\xff\xc3\xa4");
+	base_json_null(j, NULL);
+	base_json_end(j);
+	base_json_object(j, "d");
+	base_json_end(j);
+	base_json_usd(j, "e", 46860000000LL, true);
+	base_json_usd(j, "f", 46860000000LL, false);
+	base_json_percent(j, "g", 380951);
+	base_json_end(j);
 }
 
 static void test_write(void)
@@ -46,18 +46,18 @@ static void test_write(void)
 
 static void test_read_back(void)
 {
-	struct view_arena mem = { 0 };
-	struct view_json_error err;
+	struct base_arena mem = { 0 };
+	struct base_json_error err;
 	char *text = written(some);
-	struct view_json *root = view_json_parse(&mem, text, strlen(text), &err);
+	struct base_json *root = base_json_parse(&mem, text, strlen(text), &err);
 
 	REQUIRE(root);
-	EXPECT_INT(view_json_get_int(root, "a", 0), INT64_MIN);
-	EXPECT_UINT(view_json_get_uint(root, "b", 0), UINT64_MAX);
-	EXPECT_INT(view_json_get_int(root, "b", -7), -7);
-	EXPECT_STR(view_json_get(root, "e")->text, "46.86");
-	EXPECT_UINT(view_json_count(view_json_get(root, "c")), 2);
-	view_arena_fini(&mem);
+	EXPECT_INT(base_json_get_int(root, "a", 0), INT64_MIN);
+	EXPECT_UINT(base_json_get_uint(root, "b", 0), UINT64_MAX);
+	EXPECT_INT(base_json_get_int(root, "b", -7), -7);
+	EXPECT_STR(base_json_get(root, "e")->text, "46.86");
+	EXPECT_UINT(base_json_count(base_json_get(root, "c")), 2);
+	base_arena_fini(&mem);
 	free(text);
 }
 
@@ -69,35 +69,35 @@ static void test_strict(void)
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct view_arena mem = { 0 };
-		struct view_json_error err = { 0 };
-		EXPECT(!view_json_parse(&mem, bad[i], strlen(bad[i]), &err));
+		struct base_arena mem = { 0 };
+		struct base_json_error err = { 0 };
+		EXPECT(!base_json_parse(&mem, bad[i], strlen(bad[i]), &err));
 		EXPECT(err.why != NULL);
-		view_arena_fini(&mem);
+		base_arena_fini(&mem);
 	}
 }
 
 static void test_deep(void)
 {
 	static char deep[200000];
-	struct view_arena mem = { 0 };
-	struct view_json_error err;
+	struct base_arena mem = { 0 };
+	struct base_json_error err;
 
 	memset(deep, '[', sizeof(deep));
-	EXPECT(!view_json_parse(&mem, deep, sizeof(deep), &err));
-	view_arena_fini(&mem);
+	EXPECT(!base_json_parse(&mem, deep, sizeof(deep), &err));
+	base_arena_fini(&mem);
 }
 
 static void test_escapes(void)
 {
 	static const char text[] = "[\"\\u00e4\\ud83d\\ude00\\ud800\\u0000\\/\"]";
-	struct view_arena mem = { 0 };
-	struct view_json_error err;
-	struct view_json *root = view_json_parse(&mem, text, sizeof(text) - 1, &err);
+	struct base_arena mem = { 0 };
+	struct base_json_error err;
+	struct base_json *root = base_json_parse(&mem, text, sizeof(text) - 1, &err);
 
 	REQUIRE(root);
 	EXPECT_STR(root->child->text, "\xc3\xa4\xf0\x9f\x98\x80\xef\xbf\xbd\xef\xbf\xbd/");
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 }
 
 /* Random damage to a good document: an answer or an error, never a crash. */
@@ -108,14 +108,14 @@ static void test_damage(void)
 	size_t len = strlen(text);
 
 	for (int i = 0; i < 20000; i++) {
-		struct view_arena mem = { 0 };
-		struct view_json_error err;
+		struct base_arena mem = { 0 };
+		struct base_json_error err;
 		size_t at = t_random(&seed) % len;
 		char was = text[at];
 		text[at] = (char)t_random(&seed);
-		view_json_parse(&mem, text, t_random(&seed) % (len + 1), &err);
+		base_json_parse(&mem, text, t_random(&seed) % (len + 1), &err);
 		text[at] = was;
-		view_arena_fini(&mem);
+		base_arena_fini(&mem);
 	}
 	free(text);
 }

@@ -284,7 +284,7 @@ static void test_baseline(void)
 {
 	static struct check_run got[CHECK_RUNS_MAX];
 	struct check_run run = made_run();
-	struct view_arena mem = { 0 };
+	struct base_arena mem = { 0 };
 	char path[] = "/tmp/gs-baseline-XXXXXX";
 	const char *why;
 	size_t runs;
@@ -307,7 +307,7 @@ static void test_baseline(void)
 	EXPECT(got[0].place[0].function && !strcmp(got[0].place[0].function, "get<T>"));
 	check_run_fini(&got[0]);
 	check_run_fini(&run);
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	unlink(path);
 }
 
@@ -410,7 +410,7 @@ static void test_crowded(void)
 
 	EXPECT_INT(p.step_ns, 100000000 + p.cores_ns);
 	EXPECT(p.cores_ns >= more && p.cores_ns <= more + 10);
-	EXPECT_INT(p.starved_ppm, view_ppm(p.cores_ns, p.step_ns));
+	EXPECT_INT(p.starved_ppm, base_ppm(p.cores_ns, p.step_ns));
 	/* As many ranks, or a faster GPU: nothing is added to what the run itself shows. */
 	EXPECT_INT(predict(10, 60, 1000000, 1).cores_ns, 0);
 	EXPECT_INT(predict(10, 60, 2000000, 0).cores_ns, 0);
@@ -437,7 +437,7 @@ static void test_grown(void)
 	static struct check_item a[100], b[100];
 	struct check_run old = run_of_steps(a, 100, 10000000), now = run_of_steps(b, 100, 12000000);
 	struct check_options o = { .alpha = 0.01, .min_effect = 0.015, .run_spread = CHECK_SPREAD };
-	struct view_arena mem = { 0 };
+	struct base_arena mem = { 0 };
 	struct check_result r;
 
 	now.classes[ANA_EXCLUDED_STARTUP] = 900000000;
@@ -451,14 +451,14 @@ static void test_grown(void)
 	EXPECT_STR(r.first->file, "/a/y.py");
 	EXPECT_INT(r.first->line, 7);
 	EXPECT(strstr(r.first->message, "most of it is input.prep, y.py:7 g") != NULL);
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 }
 
 /* A budget names the line of what it is about. */
 static void test_place_of_budget(void)
 {
 	struct check_run run = made_run();
-	struct view_arena mem = { 0 };
+	struct base_arena mem = { 0 };
 	struct check_result r;
 	struct check_budget b;
 	const char *why;
@@ -478,7 +478,7 @@ static void test_place_of_budget(void)
 	REQUIRE(!check_budget_parse("host.gc_pct>=1", &b, &why));
 	check_judge_budget(&r, &b, &run);
 	EXPECT(r.first->status == CHECK_FAIL && !r.first->file);
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 }
 
 int main(void)

@@ -313,8 +313,8 @@ static void test_evil(void)
 	char *text = page_of(&b.c, text_page);
 	EXPECT(!strpbrk(text, "\x1b\x07\r\t"));
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-		if (view_utf8_columns(line) > VIEW_COLUMNS)
-			T_FAIL("%zu columns: %s", view_utf8_columns(line), line);
+		if (base_utf8_columns(line) > VIEW_COLUMNS)
+			T_FAIL("%zu columns: %s", base_utf8_columns(line), line);
 	free(text);
 	text = page_of(&b.c, view_compare_html);
 	EXPECT(!strstr(text, "<script"));
@@ -352,7 +352,7 @@ static void test_narrow(void)
 				memmove(p + 1, p + 5, strlen(p + 5) + 1), *p = ' ';
 		for (size_t i = 0; i < b.p->measures; i++) {
 			const struct view_measure *m = &b.p->measure[i];
-			view_unit shown;
+			base_unit shown;
 			if (m->known[0])
 				EXPECT(strstr(text, compare_figure(shown, m->figure, m->value[0])));
 			EXPECT(!(m->known[0] || m->known[1]) || strstr(text, m->title));

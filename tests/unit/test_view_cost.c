@@ -54,13 +54,13 @@ static void test_amount(void)
 
 static void test_half_even(void)
 {
-	EXPECT_INT(view_div_even(5, 10), 0);
-	EXPECT_INT(view_div_even(15, 10), 2);
-	EXPECT_INT(view_div_even(25, 10), 2);
-	EXPECT_INT(view_div_even(26, 10), 3);
-	EXPECT_INT(view_div_even(-5, 10), 0);
-	EXPECT_INT(view_div_even(-15, 10), -2);
-	EXPECT_INT(view_div_even(-26, 10), -3);
+	EXPECT_INT(base_div_even(5, 10), 0);
+	EXPECT_INT(base_div_even(15, 10), 2);
+	EXPECT_INT(base_div_even(25, 10), 2);
+	EXPECT_INT(base_div_even(26, 10), 3);
+	EXPECT_INT(base_div_even(-5, 10), 0);
+	EXPECT_INT(base_div_even(-15, 10), -2);
+	EXPECT_INT(base_div_even(-26, 10), -3);
 }
 
 static void test_compute(void)
@@ -115,8 +115,8 @@ static void test_close(void)
 			nano[i] = (int64_t)(t_random(&seed) % 50000000000ull);
 			sum += nano[i];
 		}
-		int64_t total = view_div_even(sum, 10000000);
-		view_close_cents(nano, 12, total, cents);
+		int64_t total = base_div_even(sum, 10000000);
+		base_close_cents(nano, 12, total, cents);
 		for (int i = 0; i < 12; i++) {
 			shown += cents[i];
 			EXPECT(cents[i] * 10000000 <= nano[i] + 10000000);
@@ -128,34 +128,34 @@ static void test_close(void)
 
 static void test_texts(void)
 {
-	view_unit u;
+	base_unit u;
 
-	EXPECT_STR(view_cents(u, 46860000000LL), "$46.86");
-	EXPECT_STR(view_cents(u, 5000000), "<$0.01");
-	EXPECT_STR(view_cents(u, 5000001), "$0.01");
-	EXPECT_STR(view_cents(u, 4999999), "<$0.01");
-	EXPECT_STR(view_cents(u, 0), "$0.00");
-	EXPECT_STR(view_cents_closed(u, 9000000, 0), "<$0.01");
-	EXPECT_STR(view_cents_closed(u, 1, 1), "$0.01");
-	EXPECT_STR(view_cents_closed(u, 0, 0), "$0.00");
-	EXPECT_STR(view_cents(u, 15000000), "$0.02");
-	EXPECT_STR(view_dollars_exact(u, 46860000000LL), "46.86");
-	EXPECT_STR(view_dollars_exact(u, 1), "0.000000001");
-	EXPECT_STR(view_dollars_exact(u, 7 * VIEW_NANO_USD), "7");
-	EXPECT_STR(view_price_text(u, 2744700000LL), "$2.7447");
-	EXPECT_STR(view_price_text(u, 2 * VIEW_NANO_USD), "$2.00");
-	EXPECT_STR(view_percent(u, 380951), "38.1");
-	EXPECT_STR(view_percent_exact(u, 380951), "38.0951");
-	EXPECT_STR(view_percent_exact(u, 1000000), "100");
-	EXPECT_STR(view_duration(u, 8040 * 1000000000LL), "2 h 14 m");
-	EXPECT_STR(view_duration(u, 12345000000LL), "12.3 s");
-	EXPECT_STR(view_duration(u, 831000000), "831 ms");
-	EXPECT_STR(view_duration(u, 95), "95 ns");
-	EXPECT_STR(view_hours(u, 64332000000000LL), "17.87");
-	EXPECT_STR(view_hours_exact(u, HOUR_NS / 3), "0.333333333");
-	EXPECT_STR(view_bytes(u, 1500000000), "1.5 GB");
-	EXPECT_STR(view_count(u, 1234567), "1,234,567");
-	EXPECT_STR(view_day(u, 1794232931000000000LL), "2026-11-09");
+	EXPECT_STR(base_cents(u, 46860000000LL), "$46.86");
+	EXPECT_STR(base_cents(u, 5000000), "<$0.01");
+	EXPECT_STR(base_cents(u, 5000001), "$0.01");
+	EXPECT_STR(base_cents(u, 4999999), "<$0.01");
+	EXPECT_STR(base_cents(u, 0), "$0.00");
+	EXPECT_STR(base_cents_closed(u, 9000000, 0), "<$0.01");
+	EXPECT_STR(base_cents_closed(u, 1, 1), "$0.01");
+	EXPECT_STR(base_cents_closed(u, 0, 0), "$0.00");
+	EXPECT_STR(base_cents(u, 15000000), "$0.02");
+	EXPECT_STR(base_dollars_exact(u, 46860000000LL), "46.86");
+	EXPECT_STR(base_dollars_exact(u, 1), "0.000000001");
+	EXPECT_STR(base_dollars_exact(u, 7 * VIEW_NANO_USD), "7");
+	EXPECT_STR(base_price_text(u, 2744700000LL), "$2.7447");
+	EXPECT_STR(base_price_text(u, 2 * VIEW_NANO_USD), "$2.00");
+	EXPECT_STR(base_percent(u, 380951), "38.1");
+	EXPECT_STR(base_percent_exact(u, 380951), "38.0951");
+	EXPECT_STR(base_percent_exact(u, 1000000), "100");
+	EXPECT_STR(base_duration(u, 8040 * 1000000000LL), "2 h 14 m");
+	EXPECT_STR(base_duration(u, 12345000000LL), "12.3 s");
+	EXPECT_STR(base_duration(u, 831000000), "831 ms");
+	EXPECT_STR(base_duration(u, 95), "95 ns");
+	EXPECT_STR(base_hours(u, 64332000000000LL), "17.87");
+	EXPECT_STR(base_hours_exact(u, HOUR_NS / 3), "0.333333333");
+	EXPECT_STR(base_bytes(u, 1500000000), "1.5 GB");
+	EXPECT_STR(base_count(u, 1234567), "1,234,567");
+	EXPECT_STR(base_day(u, 1794232931000000000LL), "2026-11-09");
 }
 
 int main(void)

@@ -214,7 +214,7 @@ static char *write_block(const struct view_summary *s, size_t *len)
 static void check_bytes(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len;) {
-		size_t n = view_utf8_length(text + i, len - i);
+		size_t n = base_utf8_length(text + i, len - i);
 		REQUIRE(n);
 		REQUIRE((unsigned char)text[i] >= 0x20 && text[i] != 0x7f);
 		REQUIRE(text[i] != '<' && text[i] != '>' && text[i] != '&');
@@ -224,90 +224,90 @@ static void check_bytes(const char *text, size_t len)
 	}
 }
 
-static size_t count(const struct view_json *node, const char *key)
+static size_t count(const struct base_json *node, const char *key)
 {
-	return view_json_count(view_json_get(node, key));
+	return base_json_count(base_json_get(node, key));
 }
 
-static int64_t sum(const struct view_json *array)
+static int64_t sum(const struct base_json *array)
 {
 	int64_t all = 0, v;
 
-	for (const struct view_json *n = array ? array->child : NULL; n; n = n->next)
-		all += view_json_to_int(n, &v) ? v : 0;
+	for (const struct base_json *n = array ? array->child : NULL; n; n = n->next)
+		all += base_json_to_int(n, &v) ? v : 0;
 	return all;
 }
 
 /* Every graph sums, and all of them to what has samples. */
-static void check_flame(const struct view_json *flame)
+static void check_flame(const struct base_json *flame)
 {
-	int64_t all = view_json_get_int(flame, "left_out_ns", 0);
+	int64_t all = base_json_get_int(flame, "left_out_ns", 0);
 	size_t frames = count(flame, "frames");
 
-	for (const struct view_json *g = view_json_get(flame, "graphs")->child; g; g = g->next) {
-		const struct view_json *back = view_json_get(g, "parent")->child,
-				       *frame = view_json_get(g, "frame")->child,
-				       *ns = view_json_get(g, "ns_below")->child;
+	for (const struct base_json *g = base_json_get(flame, "graphs")->child; g; g = g->next) {
+		const struct base_json *back = base_json_get(g, "parent")->child,
+				       *frame = base_json_get(g, "frame")->child,
+				       *ns = base_json_get(g, "ns_below")->child;
 		size_t n = count(g, "parent"), i;
 		int64_t *below = calloc(n, sizeof(*below)), *own = calloc(n, sizeof(*own));
 
 		REQUIRE(below && own && n == count(g, "frame") && n == count(g, "ns_below"));
 		for (i = 0; i < n; i++, back = back->next, frame = frame->next, ns = ns->next) {
 			int64_t b, f;
-			REQUIRE(view_json_to_int(back, &b) && view_json_to_int(frame, &f) &&
-				view_json_to_int(ns, &own[i]));
+			REQUIRE(base_json_to_int(back, &b) && base_json_to_int(frame, &f) &&
+				base_json_to_int(ns, &own[i]));
 			REQUIRE(b >= (i != 0) && b <= (int64_t)i && f >= 0 && f < (int64_t)frames);
 			if (i)
 				below[i - (size_t)b] += own[i];
 		}
 		for (i = 0; i < n; i++)
 			EXPECT(below[i] <= own[i]);
-		EXPECT_INT(own[0], view_json_get_int(g, "ns", -1));
+		EXPECT_INT(own[0], base_json_get_int(g, "ns", -1));
 		all += own[0];
 		free(below);
 		free(own);
 	}
-	EXPECT_INT(all, view_json_get_int(flame, "sampled_ns", -1));
+	EXPECT_INT(all, base_json_get_int(flame, "sampled_ns", -1));
 }
 
-static void check_gpus(const struct view_json *root, const struct view_summary *s)
+static void check_gpus(const struct base_json *root, const struct view_summary *s)
 {
 	size_t g = 0;
 
-	for (const struct view_json *n = view_json_get(root, "gpus")->child; n; n = n->next, g++) {
-		const struct view_json *line = view_json_get(n, "timeline");
+	for (const struct base_json *n = base_json_get(root, "gpus")->child; n; n = n->next, g++) {
+		const struct base_json *line = base_json_get(n, "timeline");
 		const struct ana_timeline *t = &s->result->timeline[g];
 		int64_t want = 0, got = 0, v;
 
 		for (size_t i = 0; i < t->count; i++)
 			for (int c = 0; c < ANA_CLASSES; c++)
 				want += t->bucket[i].classes[c];
-		for (const struct view_json *p = view_json_get(line, "parts")->child; p;
+		for (const struct base_json *p = base_json_get(line, "parts")->child; p;
 		     p = p->next)
-			for (const struct view_json *k = p->child; k; k = k->next->next) {
-				REQUIRE(k->next && view_json_to_int(k->next, &v));
+			for (const struct base_json *k = p->child; k; k = k->next->next) {
+				REQUIRE(k->next && base_json_to_int(k->next, &v));
 				got += v;
 			}
 		EXPECT_INT(got, want); /* merged, and nothing is lost */
 		EXPECT_UINT(count(line, "longest_ns"), count(line, "parts"));
 	}
-	EXPECT_UINT(g + view_json_get_uint(root, "gpus_left_out", 0), s->result->gpus);
+	EXPECT_UINT(g + base_json_get_uint(root, "gpus_left_out", 0), s->result->gpus);
 }
 
-static void check_steps(const struct view_json *steps, const struct ana_series *s, size_t processes)
+static void check_steps(const struct base_json *steps, const struct ana_series *s, size_t processes)
 {
 	size_t i = 0;
 
-	for (const struct view_json *n = view_json_get(steps, "series")->child; n;
+	for (const struct base_json *n = base_json_get(steps, "series")->child; n;
 	     n = n->next, i++) {
 		int64_t want = 0;
 		for (size_t k = 0; k < s->steps[i].buckets; k++)
 			want += s->steps[i].bucket[k].sum_ns;
-		EXPECT_INT(sum(view_json_get(n, "sum_ns")), want);
+		EXPECT_INT(sum(base_json_get(n, "sum_ns")), want);
 		EXPECT_UINT(count(n, "start_ns"), count(n, "count"));
-		EXPECT(view_json_get_uint(n, "process", 99999) < processes);
+		EXPECT(base_json_get_uint(n, "process", 99999) < processes);
 	}
-	EXPECT_UINT(i + view_json_get_uint(steps, "series_left_out", 0), s->step_series);
+	EXPECT_UINT(i + base_json_get_uint(steps, "series_left_out", 0), s->step_series);
 }
 
 static void check_block(const struct size *z, bool reduced)
@@ -315,9 +315,9 @@ static void check_block(const struct size *z, bool reduced)
 	struct view_summary *s = made_run(z);
 	size_t len, again_len;
 	char *text = write_block(s, &len), *again = write_block(s, &again_len);
-	struct view_arena mem = { 0 };
-	struct view_json_error error;
-	struct view_json *root = view_json_parse(&mem, text, len, &error);
+	struct base_arena mem = { 0 };
+	struct base_json_error error;
+	struct base_json *root = base_json_parse(&mem, text, len, &error);
 
 	printf("%zu GPUs, %zu processes: %zu bytes, %zu parts reduced\n", z->gpus, z->processes,
 	       len, count(root, "reduced"));
@@ -328,11 +328,11 @@ static void check_block(const struct size *z, bool reduced)
 	EXPECT((count(root, "reduced") > 0) == reduced);
 	EXPECT_UINT(count(root, "classes"), ANA_CLASSES);
 	check_gpus(root, s);
-	check_steps(view_json_get(root, "steps"), s->result->series, count(root, "processes"));
-	check_flame(view_json_get(root, "flame"));
+	check_steps(base_json_get(root, "steps"), s->result->series, count(root, "processes"));
+	check_flame(base_json_get(root, "flame"));
 	free(text);
 	free(again);
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	view_summary_free(s);
 }
 

@@ -47,7 +47,7 @@ static void test_places(void)
 {
 	struct view_summary *s = made_summary_of(made_starved(NULL), H100, 6880000000LL);
 	int64_t third = MADE_HOUR_NS / 3;
-	struct view_arena mem = { 0 };
+	struct base_arena mem = { 0 };
 
 	REQUIRE(s && s->findings >= 4);
 	expect_sums(s);
@@ -71,7 +71,7 @@ static void test_places(void)
 	EXPECT_INT(f->ns, third / 8);
 	EXPECT_STR(view_finding_words(s, &mem, f, 34),
 		   "the loader read from storage or network, elsewhere");
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	view_summary_free(s);
 }
 
@@ -392,7 +392,7 @@ static void test_by_evidence(void)
 
 static void test_words(void)
 {
-	struct view_arena mem = { 0 };
+	struct base_arena mem = { 0 };
 	struct view_place p = { .known = true, .role = WIRE_ROLE_WORKER, .workers = 3 };
 
 	EXPECT_STR(view_words_who(&mem, &p, 4), "3 of 4 workers");
@@ -425,12 +425,12 @@ static void test_words(void)
 	p.native = "nonsense";
 	p.symbol = NULL;
 	EXPECT_STR(view_words_native(&mem, &p), "nonsense");
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 }
 
 static void test_short_path(void)
 {
-	struct view_arena mem = { 0 };
+	struct base_arena mem = { 0 };
 
 	EXPECT_STR(view_short_path(&mem, "/a/b/c.bin", 10), "/a/b/c.bin");
 	EXPECT_STR(view_short_path(&mem, "/data/train/shard-17.bin", 16), ".../shard-17.bin");
@@ -444,7 +444,7 @@ static void test_short_path(void)
 	EXPECT_STR(view_short_path(&mem, "\xff\xff\xff\xff\xff\xff\xff\xff\xff", 8),
 		   "\xff\xff...\xff\xff\xff");
 	EXPECT_STR(view_short_path(&mem, "", 8), "");
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 }
 
 int main(void)

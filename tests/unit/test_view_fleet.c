@@ -136,7 +136,7 @@ static void test_week(void)
 
 static void test_digits(void)
 {
-	view_unit out;
+	base_unit out;
 
 	EXPECT_STR(fleet_usd(out, 0), "$0.00");
 	EXPECT_STR(fleet_usd(out, 1), "<$0.01");
@@ -163,7 +163,7 @@ static void test_cents(void)
 			amount[i] = rand() % 4 ? rand() % (1000 * CENT) : 0;
 			sum += amount[i];
 		}
-		int64_t total = view_div_even(sum, CENT);
+		int64_t total = base_div_even(sum, CENT);
 		fleet_close_cents(amount, n, total, cents);
 		for (size_t i = 0; i < n; i++) {
 			given += cents[i];

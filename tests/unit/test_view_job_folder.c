@@ -24,7 +24,7 @@ static void node_name(char out[NODE_BYTES], int i)
 	snprintf(out, NODE_BYTES, "%0100d", i);
 }
 
-static void put_alloc(int fd, struct view_arena *mem, int i)
+static void put_alloc(int fd, struct base_arena *mem, int i)
 {
 	struct view_alloc a = { .id = VIEW_JOB_NONE, .start_ns = 5, .ended = true, .end_ns = 6 };
 	char node[NODE_BYTES];
@@ -67,7 +67,7 @@ static long peak_kib(void)
 
 static void test_many_marks(void)
 {
-	struct view_arena mem = { 0 };
+	struct base_arena mem = { 0 };
 	struct view_alloc *alloc;
 	size_t n, seen = 0;
 	long before;
@@ -92,7 +92,7 @@ static void test_many_marks(void)
 	EXPECT_UINT(seen, MANY - 1);
 	close(fd);
 	EXPECT_INT(rmdir(dir), 0);
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 }
 
 int main(void)

@@ -67,36 +67,36 @@ static void test_json(void)
 		"{\"job\": \"12\", \"restart\": -1, \"uid\": 4294967296, \"cluster\": 7,"
 		" \"user\": null, \"account\": \"\", \"array_job\": 1.5, \"array_task\": {}}";
 	struct view_job_identity id = VIEW_JOB_NONE, back;
-	struct view_arena mem = { 0 };
-	struct view_json_error why;
+	struct base_arena mem = { 0 };
+	struct base_json_error why;
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
-	struct view_jsonout j = { .f = f };
+	struct base_jsonout j = { .f = f };
 
 	REQUIRE(f);
 	id.number[VIEW_JOB_ID] = 12;
 	id.number[VIEW_JOB_ARRAY_TASK] = 0;
 	id.text[VIEW_JOB_NAME] = "a \"b\"\n";
 	id.text[VIEW_JOB_NODES] = "n[1-4]";
-	view_json_object(&j, NULL);
+	base_json_object(&j, NULL);
 	view_job_put(&j, &id);
-	view_json_end(&j);
+	base_json_end(&j);
 	REQUIRE(!fclose(f));
-	view_job_from_json(&back, view_json_parse(&mem, text, len, &why));
+	view_job_from_json(&back, base_json_parse(&mem, text, len, &why));
 	EXPECT_MEM(back.number, id.number, sizeof(id.number));
 	EXPECT_STR(back.text[VIEW_JOB_NAME], "a \"b\"\n");
 	EXPECT_STR(back.text[VIEW_JOB_NODES], "n[1-4]");
 	EXPECT(!back.text[VIEW_JOB_USER]);
 	free(text);
-	view_job_from_json(&back, view_json_parse(&mem, bad, sizeof(bad) - 1, &why));
+	view_job_from_json(&back, base_json_parse(&mem, bad, sizeof(bad) - 1, &why));
 	for (int i = 0; i < VIEW_JOB_NUMBERS; i++)
 		EXPECT_INT(back.number[i], -1);
 	for (int i = 0; i < VIEW_JOB_TEXTS; i++)
 		EXPECT(!back.text[i]);
 	view_job_from_json(&back, NULL);
 	EXPECT(!view_job_known(&back));
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 }
 
 static void test_add(void)

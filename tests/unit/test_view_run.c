@@ -82,16 +82,16 @@ static void test_id_names(void)
 
 static int64_t exits_in(const char *path, int64_t *status)
 {
-	struct view_arena mem = { 0 };
-	struct view_json *root = NULL;
-	struct view_json_error error;
+	struct base_arena mem = { 0 };
+	struct base_json *root = NULL;
+	struct base_json_error error;
 	int64_t n = -1;
 
-	if (!view_json_read(&mem, path, &root, &error)) {
-		n = (int64_t)view_json_count(view_json_get(root, "exits"));
-		*status = view_json_get_int(root, "exit_status", -1);
+	if (!base_json_read(&mem, path, &root, &error)) {
+		n = (int64_t)base_json_count(base_json_get(root, "exits"));
+		*status = base_json_get_int(root, "exit_status", -1);
 	}
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	return n;
 }
 

@@ -26,7 +26,7 @@ static void drop(const char *name)
 static void test_read(void)
 {
 	static struct check_seen s;
-	struct view_arena mem = { 0 };
+	struct base_arena mem = { 0 };
 	int dir = open(folder, O_RDONLY | O_DIRECTORY);
 
 	REQUIRE(dir >= 0);
@@ -52,7 +52,7 @@ static void test_read(void)
 	drop("seen.7.8");
 	drop("seen.7.9");
 	drop("seen.71.9");
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 }
 
 static void share(struct check_run *run, int64_t seen_ns, int64_t waited_ns)

@@ -111,15 +111,15 @@ static void test_evil_names(void)
 {
 	struct view_summary *s = made_summary(1, MADE_EVIL, 1, 5), *again;
 	char *text = made_page(s, view_summary_write);
-	struct view_arena mem = { 0 };
-	struct view_json_error error;
+	struct base_arena mem = { 0 };
+	struct base_json_error error;
 
-	EXPECT(view_json_parse(&mem, text, strlen(text), &error) != NULL);
+	EXPECT(base_json_parse(&mem, text, strlen(text), &error) != NULL);
 	again = read_text(text);
 	REQUIRE(again);
 	EXPECT(strstr(again->id, "</title><script>") != NULL);
 	EXPECT(strstr(again->id, "\xef\xbf\xbd") != NULL);
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	free(text);
 	view_summary_free(s);
 	view_summary_free(again);
@@ -154,14 +154,14 @@ static void test_digest(void)
 		struct view_summary *other = read_text(text);
 		if (other) {
 			char *copy = made_page(other, view_summary_write);
-			struct view_arena mem = { 0 };
-			struct view_json_error error;
-			struct view_json *left = view_json_parse(&mem, text, len, &error);
-			struct view_json *right = view_json_parse(&mem, copy, strlen(copy), &error);
+			struct base_arena mem = { 0 };
+			struct base_json_error error;
+			struct base_json *left = base_json_parse(&mem, text, len, &error);
+			struct base_json *right = base_json_parse(&mem, copy, strlen(copy), &error);
 			EXPECT(left && right);
 			/* The text itself, or the digest in it, is no longer what is made of it. */
 			EXPECT(strcmp(copy, text) != 0);
-			view_arena_fini(&mem);
+			base_arena_fini(&mem);
 			free(copy);
 			view_summary_free(other);
 		}

@@ -29,8 +29,8 @@ static void coloured(const struct view_summary *s, FILE *f)
 static void expect_narrow(char *text)
 {
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-		if (view_utf8_columns(line) > VIEW_COLUMNS)
-			T_FAIL("%zu columns: %s", view_utf8_columns(line), line);
+		if (base_utf8_columns(line) > VIEW_COLUMNS)
+			T_FAIL("%zu columns: %s", base_utf8_columns(line), line);
 	}
 }
 

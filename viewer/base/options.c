@@ -10,11 +10,11 @@
 /* The long option that @word, "--prise=2", may have been meant as; NULL: none. */
 static const char *meant(const char *word, const struct option *longs)
 {
-	size_t len = strcspn(word, "="), best = VIEW_NEAR_NOT;
+	size_t len = strcspn(word, "="), best = BASE_SPELLING_OTHER;
 	const char *name = NULL;
 
 	for (const struct option *o = longs; len > 2 && !strncmp(word, "--", 2) && o->name; o++) {
-		size_t far = view_near(word + 2, len - 2, o->name);
+		size_t far = base_spelling_distance(word + 2, len - 2, o->name);
 		if (far < best) {
 			best = far;
 			name = o->name;

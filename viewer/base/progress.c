@@ -49,8 +49,8 @@ int view_progress_line(const struct view_progress *p, int64_t elapsed_ns, int co
 {
 	char name[NAME_COLUMNS + 1] = "";
 	uint64_t done = p->done;
-	int64_t rate = view_div_even((__int128)done * 1000000000, elapsed_ns > 0 ? elapsed_ns : 1);
-	view_unit each, percent;
+	int64_t rate = base_div_even((__int128)done * 1000000000, elapsed_ns > 0 ? elapsed_ns : 1);
+	base_unit each, percent;
 	int n;
 
 	if (elapsed_ns < PATIENCE_NS)
@@ -58,9 +58,9 @@ int view_progress_line(const struct view_progress *p, int64_t elapsed_ns, int co
 	if (p->name)
 		short_name(name, p->name);
 	if (p->unit)
-		view_count(each, (uint64_t)rate);
+		base_count(each, (uint64_t)rate);
 	else
-		view_bytes(each, (uint64_t)rate);
+		base_bytes(each, (uint64_t)rate);
 	percent[0] = '\0';
 	if (p->total)
 		snprintf(percent, sizeof(percent), " %d %%,",

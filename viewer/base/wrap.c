@@ -36,7 +36,7 @@ void view_put_tame_part(FILE *f, const char *text, size_t len)
 		i += run;
 		if (i == len)
 			break;
-		size_t n = view_utf8_length(text + i, len - i);
+		size_t n = base_utf8_length(text + i, len - i);
 		unsigned char c = (unsigned char)text[i];
 		/* C1 controls (U+0080 to U+009F) act like escapes on some terminals. */
 		int control = c < 0x20 || c == 0x7f ||
@@ -73,8 +73,8 @@ int view_line_columns(const char *text, size_t len)
 	for (size_t i = 0; i < len;) {
 		size_t k = colour(text + i, len - i);
 		if (!k) {
-			k = view_utf8_length(text + i, len - i);
-			columns += view_utf8_width(text + i, k);
+			k = base_utf8_length(text + i, len - i);
+			columns += base_utf8_width(text + i, k);
 		}
 		i += k ? k : 1;
 	}
@@ -87,8 +87,8 @@ static int tame_columns(const char *text, size_t len)
 	int columns = 0;
 
 	for (size_t i = 0; i < len;) {
-		size_t n = view_utf8_length(text + i, len - i);
-		columns += view_utf8_width(text + i, n);
+		size_t n = base_utf8_length(text + i, len - i);
+		columns += base_utf8_width(text + i, n);
 		i += n ? n : 1;
 	}
 	return columns;
@@ -100,8 +100,8 @@ static size_t fitting(const char *text, size_t len, int room)
 	size_t i = 0;
 
 	while (i < len) {
-		size_t n = view_utf8_length(text + i, len - i);
-		room -= view_utf8_width(text + i, n);
+		size_t n = base_utf8_length(text + i, len - i);
+		room -= base_utf8_width(text + i, n);
 		if (room < 0 && i)
 			break;
 		i += n ? n : 1;

@@ -14,94 +14,94 @@
 #define ITEMS_PER_LINE 16
 #define BYTES_MAX ((off_t)16 << 20) /* CHECK_RUNS_MAX full runs are 7 MB */
 
-static void put_classes(struct view_jsonout *j, const struct check_run *run)
+static void put_classes(struct base_jsonout *j, const struct check_run *run)
 {
-	view_json_object(j, "classes");
+	base_json_object(j, "classes");
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (run->classes[c])
-			view_json_int(j, ana_class_names[c], run->classes[c]);
-	view_json_end(j);
+			base_json_int(j, ana_class_names[c], run->classes[c]);
+	base_json_end(j);
 }
 
-static void put_places(struct view_jsonout *j, const struct check_run *run)
+static void put_places(struct base_jsonout *j, const struct check_run *run)
 {
-	view_json_array(j, "findings");
+	base_json_array(j, "findings");
 	for (size_t i = 0; i < run->places; i++) {
 		const struct check_place *p = &run->place[i];
-		view_json_flat_object(j, NULL);
-		view_json_string(j, "class", ana_class_names[p->class]);
-		view_json_int(j, "ns", p->ns);
-		view_json_string(j, "file", p->file);
-		view_json_uint(j, "line", p->line);
-		view_json_string(j, "function", p->function);
-		view_json_end(j);
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "class", ana_class_names[p->class]);
+		base_json_int(j, "ns", p->ns);
+		base_json_string(j, "file", p->file);
+		base_json_uint(j, "line", p->line);
+		base_json_string(j, "function", p->function);
+		base_json_end(j);
 	}
-	view_json_end(j);
+	base_json_end(j);
 }
 
 /* In lines of some items, so that a change of the file is a change of some lines. */
-static void put_column(struct view_jsonout *j, const char *key, const struct check_series *s,
+static void put_column(struct base_jsonout *j, const char *key, const struct check_series *s,
 		       bool exposed)
 {
-	view_json_array(j, key);
+	base_json_array(j, key);
 	for (size_t i = 0; i < s->count; i += ITEMS_PER_LINE) {
-		view_json_flat_array(j, NULL);
+		base_json_flat_array(j, NULL);
 		for (size_t k = i; k < s->count && k < i + ITEMS_PER_LINE; k++)
-			view_json_int(j, NULL, exposed ? s->item[k].exposed_ns : s->item[k].ns);
-		view_json_end(j);
+			base_json_int(j, NULL, exposed ? s->item[k].exposed_ns : s->item[k].ns);
+		base_json_end(j);
 	}
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void put_series(struct view_jsonout *j, const struct check_series *s)
+static void put_series(struct base_jsonout *j, const struct check_series *s)
 {
-	view_json_object(j, "series");
-	view_json_uint(j, "steps", s->steps);
-	view_json_uint(j, "warmup", s->warmup);
-	view_json_uint(j, "steps_per_item", s->width);
-	view_json_flat_array(j, "quantile_permille");
+	base_json_object(j, "series");
+	base_json_uint(j, "steps", s->steps);
+	base_json_uint(j, "warmup", s->warmup);
+	base_json_uint(j, "steps_per_item", s->width);
+	base_json_flat_array(j, "quantile_permille");
 	for (int i = 0; i < CHECK_QUANTILES; i++)
-		view_json_uint(j, NULL, check_permille[i]);
-	view_json_end(j);
-	view_json_flat_array(j, "quantile_ns");
+		base_json_uint(j, NULL, check_permille[i]);
+	base_json_end(j);
+	base_json_flat_array(j, "quantile_ns");
 	for (int i = 0; i < CHECK_QUANTILES; i++)
-		view_json_int(j, NULL, s->quantile_ns[i]);
-	view_json_end(j);
+		base_json_int(j, NULL, s->quantile_ns[i]);
+	base_json_end(j);
 	put_column(j, "item_ns", s, false);
 	put_column(j, "item_exposed_ns", s, true);
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void put_run(struct view_jsonout *j, const struct check_run *run)
+static void put_run(struct base_jsonout *j, const struct check_run *run)
 {
-	view_json_object(j, NULL);
-	view_json_string(j, "id", run->id);
-	view_json_string(j, "hardware", run->hardware);
-	view_json_string(j, "dataset", run->dataset);
-	view_json_string(j, "price", run->price);
-	view_json_int(j, "nano_usd_per_hour", run->nano_usd_per_hour);
-	view_json_int(j, "gpus", run->gpus);
-	view_json_int(j, "ranks", run->ranks);
-	view_json_int(j, "workers", run->workers);
-	view_json_int(j, "batch_size", run->batch_size);
-	view_json_int(j, "cores", run->cores);
-	view_json_string(j, "window", run->window == ANA_WINDOW_JOB ? "job" : "device");
-	view_json_bool(j, "simulated", run->simulated);
-	view_json_bool(j, "complete", run->complete);
-	view_json_int(j, "gpu_ns", run->gpu_ns);
-	view_json_int(j, "starved_ns", run->starved_ns);
-	view_json_int(j, "wasted_ns", run->wasted_ns);
-	view_json_int(j, "total_nano_usd", run->total_nano_usd);
-	view_json_int(j, "wasted_nano_usd", run->wasted_nano_usd);
-	view_json_int(j, "starved_nano_usd", run->starved_nano_usd);
-	view_json_uint(j, "steps", run->steps);
-	view_json_int(j, "step_median_ns", run->step_median_ns);
-	view_json_int(j, "step_p95_ns", run->step_p95_ns);
-	view_json_int(j, "step_fed_median_ns", run->step_fed_median_ns);
+	base_json_object(j, NULL);
+	base_json_string(j, "id", run->id);
+	base_json_string(j, "hardware", run->hardware);
+	base_json_string(j, "dataset", run->dataset);
+	base_json_string(j, "price", run->price);
+	base_json_int(j, "nano_usd_per_hour", run->nano_usd_per_hour);
+	base_json_int(j, "gpus", run->gpus);
+	base_json_int(j, "ranks", run->ranks);
+	base_json_int(j, "workers", run->workers);
+	base_json_int(j, "batch_size", run->batch_size);
+	base_json_int(j, "cores", run->cores);
+	base_json_string(j, "window", run->window == ANA_WINDOW_JOB ? "job" : "device");
+	base_json_bool(j, "simulated", run->simulated);
+	base_json_bool(j, "complete", run->complete);
+	base_json_int(j, "gpu_ns", run->gpu_ns);
+	base_json_int(j, "starved_ns", run->starved_ns);
+	base_json_int(j, "wasted_ns", run->wasted_ns);
+	base_json_int(j, "total_nano_usd", run->total_nano_usd);
+	base_json_int(j, "wasted_nano_usd", run->wasted_nano_usd);
+	base_json_int(j, "starved_nano_usd", run->starved_nano_usd);
+	base_json_uint(j, "steps", run->steps);
+	base_json_int(j, "step_median_ns", run->step_median_ns);
+	base_json_int(j, "step_p95_ns", run->step_p95_ns);
+	base_json_int(j, "step_fed_median_ns", run->step_fed_median_ns);
 	put_classes(j, run);
 	put_places(j, run);
 	put_series(j, &run->series);
-	view_json_end(j);
+	base_json_end(j);
 }
 
 int check_baseline_write(const char *path, const struct check_run *run, size_t runs)
@@ -109,18 +109,18 @@ int check_baseline_write(const char *path, const struct check_run *run, size_t r
 	char *text = NULL;
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);
-	struct view_jsonout j = { .f = f };
+	struct base_jsonout j = { .f = f };
 
 	if (!f)
 		return -ENOMEM;
-	view_json_object(&j, NULL);
-	view_json_string(&j, "schema", CHECK_BASELINE_SCHEMA);
-	view_json_string(&j, "made_by", "gpustarve " GPUSTARVE_VERSION);
-	view_json_array(&j, "runs");
+	base_json_object(&j, NULL);
+	base_json_string(&j, "schema", CHECK_BASELINE_SCHEMA);
+	base_json_string(&j, "made_by", "gpustarve " GPUSTARVE_VERSION);
+	base_json_array(&j, "runs");
 	for (size_t i = 0; i < runs; i++)
 		put_run(&j, &run[i]);
-	view_json_end(&j);
-	view_json_end(&j);
+	base_json_end(&j);
+	base_json_end(&j);
 	int err = fclose(f) ? -ENOMEM : view_write_atomic(path, text, len);
 	free(text);
 	return err;
@@ -129,42 +129,42 @@ int check_baseline_write(const char *path, const struct check_run *run, size_t r
 /* -- reading ------------------------------------------------------------------------------------ */
 
 struct in {
-	struct view_arena *mem;
+	struct base_arena *mem;
 	const char *why; /* NULL: fine so far */
 };
 
-static int64_t get(struct in *in, const struct view_json *node, const char *key, int64_t least,
+static int64_t get(struct in *in, const struct base_json *node, const char *key, int64_t least,
 		   int64_t most)
 {
 	int64_t v;
 
-	if (!view_json_to_int(view_json_get(node, key), &v) || v < least || v > most) {
+	if (!base_json_to_int(base_json_get(node, key), &v) || v < least || v > most) {
 		if (!in->why)
-			in->why = view_arena_printf(in->mem, "%s is missing or out of range", key);
+			in->why = base_arena_printf(in->mem, "%s is missing or out of range", key);
 		return least;
 	}
 	return v;
 }
 
-static const char *get_text(struct in *in, const struct view_json *node, const char *key)
+static const char *get_text(struct in *in, const struct base_json *node, const char *key)
 {
-	const char *text = view_json_get_text(node, key, NULL);
+	const char *text = base_json_get_text(node, key, NULL);
 
 	if (!text && !in->why)
-		in->why = view_arena_printf(in->mem, "%s is missing", key);
+		in->why = base_arena_printf(in->mem, "%s is missing", key);
 	return text ? text : "";
 }
 
 /* Classes of another version that this one does not know would be missing in the sum. */
-static void get_classes(struct in *in, const struct view_json *node, struct check_run *run)
+static void get_classes(struct in *in, const struct base_json *node, struct check_run *run)
 {
-	const struct view_json *classes = view_json_get(node, "classes");
+	const struct base_json *classes = base_json_get(node, "classes");
 	__int128 sum = 0;
 
-	for (const struct view_json *c = classes ? classes->child : NULL; c; c = c->next) {
+	for (const struct base_json *c = classes ? classes->child : NULL; c; c = c->next) {
 		int class = c->key ? ana_class_by_name(c->key) : -1;
 		int64_t ns;
-		if (class < 0 || !view_json_to_int(c, &ns) || ns < 0) {
+		if (class < 0 || !base_json_to_int(c, &ns) || ns < 0) {
 			in->why = "a class of GPU time is not known";
 			return;
 		}
@@ -176,12 +176,12 @@ static void get_classes(struct in *in, const struct view_json *node, struct chec
 		in->why = "the classes do not sum to gpu_ns";
 }
 
-static void get_places(struct in *in, const struct view_json *node, struct check_run *run)
+static void get_places(struct in *in, const struct base_json *node, struct check_run *run)
 {
-	const struct view_json *all = view_json_get(node, "findings");
+	const struct base_json *all = base_json_get(node, "findings");
 
-	for (const struct view_json *f = all ? all->child : NULL; f; f = f->next) {
-		int class = ana_class_by_name(view_json_get_text(f, "class", ""));
+	for (const struct base_json *f = all ? all->child : NULL; f; f = f->next) {
+		int class = ana_class_by_name(base_json_get_text(f, "class", ""));
 		if (class < 0 || run->places == CHECK_PLACES_MAX) {
 			in->why = "a finding is of no known class, or there are too many";
 			return;
@@ -189,25 +189,25 @@ static void get_places(struct in *in, const struct view_json *node, struct check
 		run->place[run->places++] = (struct check_place){
 			.class = (enum ana_class) class,
 			.ns = get(in, f, "ns", 0, INT64_MAX),
-			.file = view_json_get_text(f, "file", NULL),
-			.function = view_json_get_text(f, "function", NULL),
+			.file = base_json_get_text(f, "file", NULL),
+			.function = base_json_get_text(f, "function", NULL),
 			.line = (uint32_t)get(in, f, "line", 0, UINT32_MAX),
 		};
 	}
 }
 
 /* An array of arrays of integers, laid end to end. */
-static size_t get_column(struct in *in, const struct view_json *node, const char *key,
+static size_t get_column(struct in *in, const struct base_json *node, const char *key,
 			 int64_t value[CHECK_ITEMS_KEPT])
 {
-	const struct view_json *lines = view_json_get(node, key);
+	const struct base_json *lines = base_json_get(node, key);
 	size_t n = 0;
 
-	for (const struct view_json *l = lines ? lines->child : NULL; l; l = l->next) {
-		for (const struct view_json *v = l->child; v; v = v->next) {
-			if (n == CHECK_ITEMS_KEPT || !view_json_to_int(v, &value[n]) ||
+	for (const struct base_json *l = lines ? lines->child : NULL; l; l = l->next) {
+		for (const struct base_json *v = l->child; v; v = v->next) {
+			if (n == CHECK_ITEMS_KEPT || !base_json_to_int(v, &value[n]) ||
 			    value[n] < 0) {
-				in->why = view_arena_printf(in->mem, "%s is damaged", key);
+				in->why = base_arena_printf(in->mem, "%s is damaged", key);
 				return 0;
 			}
 			n++;
@@ -216,13 +216,13 @@ static size_t get_column(struct in *in, const struct view_json *node, const char
 	return n;
 }
 
-static void get_quantiles(struct in *in, const struct view_json *node, struct check_series *s)
+static void get_quantiles(struct in *in, const struct base_json *node, struct check_series *s)
 {
-	const struct view_json *q = view_json_get(node, "quantile_ns");
-	const struct view_json *v = q ? q->child : NULL;
+	const struct base_json *q = base_json_get(node, "quantile_ns");
+	const struct base_json *v = q ? q->child : NULL;
 
 	for (int i = 0; i < CHECK_QUANTILES; i++, v = v->next) {
-		if (!v || !view_json_to_int(v, &s->quantile_ns[i])) {
+		if (!v || !base_json_to_int(v, &s->quantile_ns[i])) {
 			in->why = "quantile_ns is damaged";
 			return;
 		}
@@ -230,9 +230,9 @@ static void get_quantiles(struct in *in, const struct view_json *node, struct ch
 }
 
 /* The series' items are the one thing of a baseline on the heap. */
-static int get_series(struct in *in, const struct view_json *node, struct check_series *s)
+static int get_series(struct in *in, const struct base_json *node, struct check_series *s)
 {
-	const struct view_json *series = view_json_get(node, "series");
+	const struct base_json *series = base_json_get(node, "series");
 	int64_t *ns = calloc(2 * CHECK_ITEMS_KEPT, sizeof(*ns)), *exposed;
 
 	if (!ns)
@@ -259,7 +259,7 @@ static int get_series(struct in *in, const struct view_json *node, struct check_
 	return s->count == n || in->why ? 0 : -ENOMEM;
 }
 
-static int get_run(struct in *in, const struct view_json *node, struct check_run *run)
+static int get_run(struct in *in, const struct base_json *node, struct check_run *run)
 {
 	const int64_t many = INT64_MAX;
 	const char *window;
@@ -267,16 +267,16 @@ static int get_run(struct in *in, const struct view_json *node, struct check_run
 	*run = (struct check_run){
 		.id = get_text(in, node, "id"),
 		.hardware = get_text(in, node, "hardware"),
-		.dataset = view_json_get_text(node, "dataset", NULL),
-		.price = view_json_get_text(node, "price", NULL),
+		.dataset = base_json_get_text(node, "dataset", NULL),
+		.price = base_json_get_text(node, "price", NULL),
 		.nano_usd_per_hour = get(in, node, "nano_usd_per_hour", -1, many),
 		.gpus = get(in, node, "gpus", 0, many),
 		.ranks = get(in, node, "ranks", 0, many),
 		.workers = get(in, node, "workers", -1, many),
 		.batch_size = get(in, node, "batch_size", -1, many),
 		.cores = get(in, node, "cores", 0, many),
-		.simulated = view_json_get_bool(node, "simulated", false),
-		.complete = view_json_get_bool(node, "complete", false),
+		.simulated = base_json_get_bool(node, "simulated", false),
+		.complete = base_json_get_bool(node, "complete", false),
 		.gpu_ns = get(in, node, "gpu_ns", 0, many),
 		.starved_ns = get(in, node, "starved_ns", 0, many),
 		.wasted_ns = get(in, node, "wasted_ns", 0, many),
@@ -295,14 +295,14 @@ static int get_run(struct in *in, const struct view_json *node, struct check_run
 	return get_series(in, node, &run->series);
 }
 
-static int get_runs(struct in *in, const struct view_json *root, struct check_run *run,
+static int get_runs(struct in *in, const struct base_json *root, struct check_run *run,
 		    size_t *runs)
 {
-	const struct view_json *all = view_json_get(root, "runs");
+	const struct base_json *all = base_json_get(root, "runs");
 	int err = 0;
 
 	*runs = 0;
-	for (const struct view_json *r = all ? all->child : NULL; r && !err && !in->why;
+	for (const struct base_json *r = all ? all->child : NULL; r && !err && !in->why;
 	     r = r->next) {
 		if (*runs == CHECK_RUNS_MAX) {
 			in->why = "it has too many runs";
@@ -321,29 +321,29 @@ static int get_runs(struct in *in, const struct view_json *root, struct check_ru
 	return err;
 }
 
-int check_baseline_read(const char *path, struct view_arena *mem,
+int check_baseline_read(const char *path, struct base_arena *mem,
 			struct check_run run[CHECK_RUNS_MAX], size_t *runs, const char **why)
 {
-	struct view_json_error bad = { 0 };
-	struct view_json *root = NULL;
+	struct base_json_error bad = { 0 };
+	struct base_json *root = NULL;
 	struct in in = { .mem = mem };
 	struct stat st;
 	int err = stat(path, &st) ? -errno : st.st_size > BYTES_MAX ? -EFBIG : 0;
 
 	*runs = 0;
 	if (!err)
-		err = view_json_read(mem, path, &root, &bad);
-	*why = err == -EBADMSG ? view_arena_printf(mem, "%s at byte %zu", bad.why, bad.offset)
+		err = base_json_read(mem, path, &root, &bad);
+	*why = err == -EBADMSG ? base_arena_printf(mem, "%s at byte %zu", bad.why, bad.offset)
 			       : strerror(-err);
 	if (err)
 		return err;
-	const char *schema = view_json_get_text(root, "schema", "");
+	const char *schema = base_json_get_text(root, "schema", "");
 	if (strncmp(schema, "gpustarve.baseline/", 19)) {
 		*why = "it is no baseline of gpustarve";
 		return -EBADMSG;
 	}
 	if (strcmp(schema, CHECK_BASELINE_SCHEMA)) {
-		*why = view_arena_printf(mem, "it is of another version (%.40s)", schema);
+		*why = base_arena_printf(mem, "it is of another version (%.40s)", schema);
 		return -EPROTO;
 	}
 	err = get_runs(&in, root, run, runs);

@@ -21,7 +21,7 @@ int check_baseline_write(const char *path, const struct check_run *run, size_t r
  * a damaged one; -EPROTO: of another version. *why (in @mem or static) says what is wrong.
  * On error nothing is to be freed.
  */
-int check_baseline_read(const char *path, struct view_arena *mem,
+int check_baseline_read(const char *path, struct base_arena *mem,
 			struct check_run run[CHECK_RUNS_MAX], size_t *runs, const char **why);
 
 #endif

@@ -18,11 +18,11 @@ static const char *base(const char *path)
 }
 
 /* "input.fetch, dataset.py:88 __getitem__". */
-static const char *place_text(struct view_arena *mem, const struct check_place *p)
+static const char *place_text(struct base_arena *mem, const struct check_place *p)
 {
 	if (!p->file)
 		return ana_class_names[p->class];
-	return view_arena_printf(mem, "%s, %s:%u%s%s", ana_class_names[p->class], base(p->file),
+	return base_arena_printf(mem, "%s, %s:%u%s%s", ana_class_names[p->class], base(p->file),
 				 p->line, p->function ? " " : "", p->function ? p->function : "");
 }
 
@@ -68,13 +68,13 @@ void check_judge_budget(struct check_result *r, const struct check_budget *b,
 
 	if (!v.known) {
 		check_result_add(r, CHECK_NOT_COMPARABLE, b->name, run->id,
-				 view_arena_printf(r->mem, "%s is not known: %s", b->name,
+				 base_arena_printf(r->mem, "%s is not known: %s", b->name,
 						   v.why_not));
 		return;
 	}
 	bool holds = check_budget_holds(b, &v);
 	const char *op = holds ? b->at_least ? ">=" : "<=" : b->at_least ? "<" : ">";
-	text = view_arena_printf(r->mem, "%s is %s %s %s%s%s", b->name,
+	text = base_arena_printf(r->mem, "%s is %s %s %s%s%s", b->name,
 				 check_value_text(r->mem, b->metric.unit, &v), op,
 				 check_limit_text(r->mem, b),
 				 holds || !place ? ""
@@ -153,31 +153,31 @@ static struct grown find_grown(const struct check_run *old, const struct check_r
 	return g;
 }
 
-static const char *grown_text(struct view_arena *mem, const struct grown *g)
+static const char *grown_text(struct base_arena *mem, const struct grown *g)
 {
-	view_unit more;
+	base_unit more;
 
 	if (!g->has_class)
 		return "";
-	return view_arena_printf(mem, "; most of it is %s (+%s of GPU time per step)",
+	return base_arena_printf(mem, "; most of it is %s (+%s of GPU time per step)",
 				 g->place ? place_text(mem, g->place) : ana_class_names[g->class],
-				 view_duration(more, g->ns < 9e18 ? (int64_t)g->ns : INT64_MAX));
+				 base_duration(more, g->ns < 9e18 ? (int64_t)g->ns : INT64_MAX));
 }
 
 static const char *runs_text(const struct check_result *r)
 {
 	if (r->old_runs == 1 && r->new_runs == 1)
-		return view_arena_printf(r->mem,
+		return base_arena_printf(r->mem,
 					 "one run each side: that runs alike differ by %.2f %% is "
 					 "assumed, not known",
 					 r->change.spread * 100);
-	return view_arena_printf(r->mem, "%zu runs before, %zu now; runs alike differ by %.2f %%",
+	return base_arena_printf(r->mem, "%zu runs before, %zu now; runs alike differ by %.2f %%",
 				 r->old_runs, r->new_runs, r->change.spread * 100);
 }
 
-static const char *interval_text(struct view_arena *mem, const struct check_interval *i)
+static const char *interval_text(struct base_arena *mem, const struct check_interval *i)
 {
-	return view_arena_printf(mem, "%+.2f %% [%+.2f .. %+.2f %%]", i->value * 100, i->low * 100,
+	return base_arena_printf(mem, "%+.2f %% [%+.2f .. %+.2f %%]", i->value * 100, i->low * 100,
 				 i->high * 100);
 }
 
@@ -185,7 +185,7 @@ static const char *change_text(struct check_result *r, const char *grown, const 
 {
 	const struct check_change *c = &r->change;
 
-	return view_arena_printf(r->mem,
+	return base_arena_printf(r->mem,
 				 "%s: mean step %.3f ms -> %.3f ms, %s%s; typical steps %s; "
 				 "waiting for the loader %s of a step; %" PRIu64 " and %" PRIu64
 				 " steps, alpha %g, %s",
@@ -225,8 +225,8 @@ static void judge_estimate(struct check_result *r, const struct check_run *old,
 		check_result_add(r, bad ? CHECK_FAIL : CHECK_PASS, "steps", new->id,
 				 change_text(r, bad ? grown_text(r->mem, &g) : "", what));
 
-	j->value = view_arena_printf(r->mem, "%.6f", c->whole.value);
-	j->limit = view_arena_printf(r->mem, "%.6f", r->min_effect);
+	j->value = base_arena_printf(r->mem, "%.6f", c->whole.value);
+	j->limit = base_arena_printf(r->mem, "%.6f", r->min_effect);
 	if (bad && g.place)
 		set_place(j, g.place);
 }
@@ -242,7 +242,7 @@ static bool all_comparable(struct check_result *r, const struct check_run *old, 
 			if (!why)
 				continue;
 			check_result_add(r, CHECK_NOT_COMPARABLE, "baseline", new[k].id,
-					 view_arena_printf(r->mem,
+					 base_arena_printf(r->mem,
 							   "not comparable with the baseline: %s",
 							   why));
 			all = false;
@@ -254,9 +254,9 @@ static bool all_comparable(struct check_result *r, const struct check_run *old, 
 	return all;
 }
 
-static struct check_series *series_of(struct view_arena *mem, const struct check_run *run, size_t n)
+static struct check_series *series_of(struct base_arena *mem, const struct check_run *run, size_t n)
 {
-	struct check_series *s = view_arena_array(mem, n ? n : 1, sizeof(*s));
+	struct check_series *s = base_arena_array(mem, n ? n : 1, sizeof(*s));
 
 	for (size_t i = 0; i < n; i++)
 		s[i] = run[i].series;
@@ -293,28 +293,28 @@ void check_judge_change(struct check_result *r, const struct check_run *old, siz
 static const char *scale_text(struct check_result *r, const struct check_scale *q)
 {
 	const struct check_prediction *p = &r->prediction;
-	view_unit now, then, share, gain, cores;
+	base_unit now, then, share, gain, cores;
 	const char *what = "";
 
 	if (q->faster_ppm != 1000000) {
 		/* millionths of one, where the function takes millionths of a hundred */
-		what = view_arena_printf(r->mem, "a GPU %s times as fast",
-					 view_percent_exact(then, q->faster_ppm / 100));
+		what = base_arena_printf(r->mem, "a GPU %s times as fast",
+					 base_percent_exact(then, q->faster_ppm / 100));
 	}
 	if (p->ranks != p->ranks_now)
-		what = view_arena_printf(r->mem, "%s%s%" PRId64 " ranks on the same cores", what,
+		what = base_arena_printf(r->mem, "%s%s%" PRId64 " ranks on the same cores", what,
 					 what[0] ? " and " : "", p->ranks);
-	return view_arena_printf(
+	return base_arena_printf(
 		r->mem,
 		"with %s a step takes %s (now %s), of which %s %% waits for input%s; it buys at "
 		"most %s %% more steps per second%s",
-		what[0] ? what : "everything as it is", view_duration(then, p->step_ns),
-		view_duration(now, p->step_now_ns), view_percent(share, p->starved_ppm),
+		what[0] ? what : "everything as it is", base_duration(then, p->step_ns),
+		base_duration(now, p->step_now_ns), base_percent(share, p->starved_ppm),
 		p->cores_ns * 100 < p->step_ns
 			? ""
-			: view_arena_printf(r->mem, ", %s of it since cores are taken",
-					    view_duration(cores, p->cores_ns)),
-		view_percent(gain, p->gain_most_ppm),
+			: base_arena_printf(r->mem, ", %s of it since cores are taken",
+					    base_duration(cores, p->cores_ns)),
+		base_percent(gain, p->gain_most_ppm),
 		p->bound_by_cores    ? "; the cores that make batches set the pace"
 		: p->bound_by_loader ? "; the loader sets the pace"
 				     : "");
@@ -343,18 +343,18 @@ static void judge_predicted(struct check_result *r, const struct check_run *run,
 			    const struct check_budget *b)
 {
 	struct check_value v = predicted(&r->prediction, b->name);
-	const char *name = view_arena_printf(r->mem, "predicted.%s", b->name);
+	const char *name = base_arena_printf(r->mem, "predicted.%s", b->name);
 	const struct check_place *place = worst_place(run, b);
 
 	if (!v.known) {
 		check_result_add(r, CHECK_WARN, name, run->id,
-				 view_arena_printf(r->mem, "%s: %s", b->name, v.why_not));
+				 base_arena_printf(r->mem, "%s: %s", b->name, v.why_not));
 		return;
 	}
 	bool holds = check_budget_holds(b, &v);
 	struct check_judgement *j = check_result_add(
 		r, holds ? CHECK_PASS : CHECK_FAIL, name, run->id,
-		view_arena_printf(r->mem, "%s is predicted to be %s, %s %s%s%s", b->name,
+		base_arena_printf(r->mem, "%s is predicted to be %s, %s %s%s%s", b->name,
 				  check_value_text(r->mem, b->metric.unit, &v),
 				  holds ? "within" : "not within", b->text,
 				  holds || !place ? "" : now_text(b),
@@ -373,7 +373,7 @@ void check_judge_prediction(struct check_result *r, const struct check_run *run,
 
 	if (!check_scale_predict(s, q, &r->prediction, &why)) {
 		check_result_add(r, CHECK_NOT_COMPARABLE, "scale", s->id,
-				 view_arena_printf(r->mem, "nothing can be predicted: %s", why));
+				 base_arena_printf(r->mem, "nothing can be predicted: %s", why));
 		return;
 	}
 	r->has_prediction = true;
@@ -384,27 +384,27 @@ void check_judge_prediction(struct check_result *r, const struct check_run *run,
 
 /* -- without the GPU ---------------------------------------------------------------------------- */
 
-static const char *cores_text(struct view_arena *mem, const struct check_replay *p)
+static const char *cores_text(struct base_arena *mem, const struct check_replay *p)
 {
 	if (!p->recorded_cores)
-		return view_arena_printf(mem, "%" PRId64 " cores here, not known there", p->cores);
-	return view_arena_printf(mem, "%" PRId64 " cores here, %" PRId64 " there", p->cores,
+		return base_arena_printf(mem, "%" PRId64 " cores here, not known there", p->cores);
+	return base_arena_printf(mem, "%" PRId64 " cores here, %" PRId64 " there", p->cores,
 				 p->recorded_cores);
 }
 
 static const char *replay_text(struct check_result *r, const struct check_replay *p,
 			       const struct check_place *place)
 {
-	view_unit starved, was, busy, busy_was;
+	base_unit starved, was, busy, busy_was;
 
-	return view_arena_printf(
+	return base_arena_printf(
 		r->mem,
 		"with this loader on this machine the recorded GPUs would starve for %s %% of a "
 		"step and run something for %s %% (recorded: %s %% and %s %%)%s%s; %s, memory and "
 		"storage may differ, too",
-		view_percent(starved, r->replay_starved_ppm),
-		view_percent(busy, p->utilization_ppm), view_percent(was, p->recorded_starved_ppm),
-		view_percent(busy_was, p->recorded_utilization_ppm),
+		base_percent(starved, r->replay_starved_ppm),
+		base_percent(busy, p->utilization_ppm), base_percent(was, p->recorded_starved_ppm),
+		base_percent(busy_was, p->recorded_utilization_ppm),
 		place ? "; they would wait most for " : "", place ? place_text(r->mem, place) : "",
 		cores_text(r->mem, p));
 }
@@ -413,7 +413,7 @@ void check_judge_replay(struct check_result *r, const struct check_replay *p)
 {
 	r->has_replay = true;
 	r->replay_utilization_ppm = p->utilization_ppm;
-	r->replay_starved_ppm = view_ppm(p->run.starved_ns, p->run.gpu_ns);
+	r->replay_starved_ppm = base_ppm(p->run.starved_ns, p->run.gpu_ns);
 	const struct check_place *place =
 		r->replay_starved_ppm >= PLACE_PPM && p->run.places ? p->run.place : NULL;
 	struct check_judgement *j =

@@ -193,7 +193,7 @@ bool check_budget_holds(const struct check_budget *b, const struct check_value *
 }
 
 /* 12.5 from 125000 with four places; zeros at the end are left out. */
-static const char *decimal(struct view_arena *mem, int64_t scaled, int places)
+static const char *decimal(struct base_arena *mem, int64_t scaled, int places)
 {
 	int64_t ten = 1;
 	char digits[64];
@@ -207,35 +207,35 @@ static const char *decimal(struct view_arena *mem, int64_t scaled, int places)
 		digits[--n] = 0;
 	if (n && digits[n - 1] == '.')
 		digits[--n] = 0;
-	return view_arena_text(mem, digits);
+	return base_arena_text(mem, digits);
 }
 
-static const char *with_unit(struct view_arena *mem, enum check_unit unit, const char *digits)
+static const char *with_unit(struct base_arena *mem, enum check_unit unit, const char *digits)
 {
 	switch (unit) {
 	case CHECK_PCT:
-		return view_arena_printf(mem, "%s %%", digits);
+		return base_arena_printf(mem, "%s %%", digits);
 	case CHECK_USD:
-		return view_arena_printf(mem, "$%s", digits);
+		return base_arena_printf(mem, "$%s", digits);
 	case CHECK_MS:
-		return view_arena_printf(mem, "%s ms", digits);
+		return base_arena_printf(mem, "%s ms", digits);
 	default:
-		return view_arena_printf(mem, "%s h", digits);
+		return base_arena_printf(mem, "%s h", digits);
 	}
 }
 
-const char *check_value_text(struct view_arena *mem, enum check_unit unit,
+const char *check_value_text(struct base_arena *mem, enum check_unit unit,
 			     const struct check_value *v)
 {
-	return with_unit(mem, unit, decimal(mem, view_div_even(v->num * 10000, v->den), 4));
+	return with_unit(mem, unit, decimal(mem, base_div_even(v->num * 10000, v->den), 4));
 }
 
-const char *check_value_digits(struct view_arena *mem, const struct check_value *v)
+const char *check_value_digits(struct base_arena *mem, const struct check_value *v)
 {
-	return decimal(mem, view_div_even(v->num * NANO, v->den), 9);
+	return decimal(mem, base_div_even(v->num * NANO, v->den), 9);
 }
 
-const char *check_limit_text(struct view_arena *mem, const struct check_budget *b)
+const char *check_limit_text(struct base_arena *mem, const struct check_budget *b)
 {
 	return with_unit(mem, b->metric.unit, decimal(mem, b->limit_nano, 9));
 }

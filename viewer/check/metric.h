@@ -50,10 +50,10 @@ struct check_value check_metric_of(const struct check_metric *m, const struct ch
 bool check_budget_holds(const struct check_budget *b, const struct check_value *v);
 
 /* "38.1 %", "$1.2034", "12.5 ms", rounded half to even, at most four decimals. */
-const char *check_value_text(struct view_arena *mem, enum check_unit unit,
+const char *check_value_text(struct base_arena *mem, enum check_unit unit,
 			     const struct check_value *v);
 /* The same without its unit and with up to nine decimals, for JSON. */
-const char *check_value_digits(struct view_arena *mem, const struct check_value *v);
-const char *check_limit_text(struct view_arena *mem, const struct check_budget *b);
+const char *check_value_digits(struct base_arena *mem, const struct check_value *v);
+const char *check_limit_text(struct base_arena *mem, const struct check_budget *b);
 
 #endif

@@ -65,7 +65,7 @@ const char *check_out_path(const struct check_result *r, const char *file)
 	if (getcwd(here, sizeof(here))) {
 		size_t len = strlen(here);
 		if (!strncmp(file, here, len) && file[len] == '/')
-			return view_arena_text(r->mem, file + len + 1);
+			return base_arena_text(r->mem, file + len + 1);
 	}
 	return strrchr(file, '/') + 1;
 }
@@ -81,7 +81,7 @@ static int deceives(uint32_t c)
 uint32_t check_next(const char **text)
 {
 	const unsigned char *p = (const unsigned char *)*text;
-	size_t n = *p ? view_utf8_length(*text, strnlen(*text, 4)) : 0;
+	size_t n = *p ? base_utf8_length(*text, strnlen(*text, 4)) : 0;
 	uint32_t c;
 
 	if (!*p)

@@ -35,7 +35,7 @@ static void put(const struct check_result *r, const struct check_judgement *j, c
 		fputc(',', f);
 	}
 	fputs("title=", f);
-	put_escaped(f, view_arena_printf(r->mem, "gpustarve: %s", j->name), true);
+	put_escaped(f, base_arena_printf(r->mem, "gpustarve: %s", j->name), true);
 	fputs("::", f);
 	put_escaped(f, j->message, false);
 	fputc('\n', f);

@@ -31,37 +31,37 @@ static const char *fingerprint(const struct check_result *r, const struct check_
 		    same(k->function, j->function))
 			h = fnv(h, "again");
 
-	return view_arena_printf(r->mem, "gpustarve-%016llx", (unsigned long long)h);
+	return base_arena_printf(r->mem, "gpustarve-%016llx", (unsigned long long)h);
 }
 
-static void put_issue(struct view_jsonout *o, const struct check_result *r,
+static void put_issue(struct base_jsonout *o, const struct check_result *r,
 		      const struct check_judgement *j)
 {
 	const char *path = check_out_path(r, j->file);
 
 	path = path ? path : "gpustarve"; /* GitLab wants a path; nothing of that name is linked */
-	view_json_object(o, NULL);
-	view_json_string(o, "type", "issue");
-	view_json_string(o, "description", j->message);
-	view_json_string(o, "check_name", view_arena_printf(r->mem, "gpustarve.%s", j->name));
-	view_json_string(o, "fingerprint", fingerprint(r, j, path));
-	view_json_string(o, "severity", j->status == CHECK_WARN ? "minor" : "major");
-	view_json_object(o, "location");
-	view_json_string(o, "path", path);
-	view_json_object(o, "lines");
-	view_json_uint(o, "begin", j->line ? j->line : 1);
-	view_json_end(o);
-	view_json_end(o);
-	view_json_end(o);
+	base_json_object(o, NULL);
+	base_json_string(o, "type", "issue");
+	base_json_string(o, "description", j->message);
+	base_json_string(o, "check_name", base_arena_printf(r->mem, "gpustarve.%s", j->name));
+	base_json_string(o, "fingerprint", fingerprint(r, j, path));
+	base_json_string(o, "severity", j->status == CHECK_WARN ? "minor" : "major");
+	base_json_object(o, "location");
+	base_json_string(o, "path", path);
+	base_json_object(o, "lines");
+	base_json_uint(o, "begin", j->line ? j->line : 1);
+	base_json_end(o);
+	base_json_end(o);
+	base_json_end(o);
 }
 
 void check_out_gitlab(const struct check_result *r, FILE *f)
 {
-	struct view_jsonout o = { .f = f };
+	struct base_jsonout o = { .f = f };
 
-	view_json_array(&o, NULL);
+	base_json_array(&o, NULL);
 	for (const struct check_judgement *j = r->first; j; j = j->next)
 		if (j->status != CHECK_PASS)
 			put_issue(&o, r, j);
-	view_json_end(&o);
+	base_json_end(&o);
 }

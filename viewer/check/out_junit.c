@@ -55,8 +55,8 @@ static const char *case_name(const struct check_result *r, const struct check_ju
 
 	for (const struct check_judgement *k = r->first; k != j; k = k->next)
 		before += !strcmp(k->name, j->name) && !strcmp(k->run, j->run);
-	return before ? view_arena_printf(r->mem, "%s (%s) %zu", j->name, j->run, before + 1)
-		      : view_arena_printf(r->mem, "%s (%s)", j->name, j->run);
+	return before ? base_arena_printf(r->mem, "%s (%s) %zu", j->name, j->run, before + 1)
+		      : base_arena_printf(r->mem, "%s (%s)", j->name, j->run);
 }
 
 static void put_case(const struct check_result *r, const struct check_judgement *j, FILE *f)

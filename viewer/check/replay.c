@@ -28,10 +28,10 @@ struct took { /* of one process */
 
 /* -- the folder --------------------------------------------------------------------------------- */
 
-static int write_file(struct view_arena *mem, const char *dir, const char *name, const void *data,
+static int write_file(struct base_arena *mem, const char *dir, const char *name, const void *data,
 		      size_t len)
 {
-	FILE *f = fopen(view_arena_printf(mem, "%s/%s", dir, name), "w");
+	FILE *f = fopen(base_arena_printf(mem, "%s/%s", dir, name), "w");
 
 	if (!f)
 		return -errno;
@@ -40,9 +40,9 @@ static int write_file(struct view_arena *mem, const char *dir, const char *name,
 }
 
 /* A step of an item that holds several is their mean. */
-static int write_plan(struct view_arena *mem, const char *dir, const struct check_series *s)
+static int write_plan(struct base_arena *mem, const char *dir, const struct check_series *s)
 {
-	FILE *f = fopen(view_arena_printf(mem, "%s/plan", dir), "w");
+	FILE *f = fopen(base_arena_printf(mem, "%s/plan", dir), "w");
 
 	if (!f)
 		return -errno;
@@ -65,11 +65,11 @@ static void remove_folder(const char *dir)
 	rmdir(dir);
 }
 
-static int make_folder(struct view_arena *mem, char **made, const struct check_series *s)
+static int make_folder(struct base_arena *mem, char **made, const struct check_series *s)
 {
 	const char *tmp = getenv("TMPDIR");
 	char *dir =
-		view_arena_printf(mem, "%s/gpustarve-replay-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
+		base_arena_printf(mem, "%s/gpustarve-replay-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
 	int err;
 
 	*made = dir;
@@ -91,11 +91,11 @@ static int make_folder(struct view_arena *mem, char **made, const struct check_s
 
 /* -- the command -------------------------------------------------------------------------------- */
 
-static int run_command(const char *dir, char *const *command, struct view_arena *mem)
+static int run_command(const char *dir, char *const *command, struct base_arena *mem)
 {
 	const char *before = getenv("PYTHONPATH");
 	struct view_env env = { "PYTHONPATH",
-				view_arena_printf(mem, "%s%s%s", dir, before ? ":" : "",
+				base_arena_printf(mem, "%s%s%s", dir, before ? ":" : "",
 						  before ? before : "") };
 	struct view_child c;
 	int err = view_child_prepare(&c);
@@ -234,12 +234,12 @@ static int64_t busy_per_step(const struct check_run *base)
 	__int128 busy = (__int128)c[ANA_COMPUTE] + c[ANA_COMM] + c[ANA_COMM_SKEW] + c[ANA_COPY];
 	__int128 den = (__int128)base->steps * (base->gpus > 0 ? base->gpus : 1);
 
-	return den > 0 ? view_div_even(busy, den) : 0;
+	return den > 0 ? base_div_even(busy, den) : 0;
 }
 
 static int64_t capped_ppm(int64_t part, int64_t whole)
 {
-	int64_t ppm = view_ppm(part, whole);
+	int64_t ppm = base_ppm(part, whole);
 
 	return ppm > 1000000 ? 1000000 : ppm;
 }
@@ -253,7 +253,7 @@ static int64_t waited(const struct took *t)
 	return sum > INT64_MAX / 1024 ? INT64_MAX / 1024 : (int64_t)sum;
 }
 
-static int read_seen(const char *dir, const struct took *t, struct view_arena *mem,
+static int read_seen(const char *dir, const struct took *t, struct base_arena *mem,
 		     struct check_seen *seen)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -274,7 +274,7 @@ static const char *when(char text[32])
 	return text;
 }
 
-static void fill(struct check_replay *out, const struct check_run *base, struct view_arena *mem)
+static void fill(struct check_replay *out, const struct check_run *base, struct base_arena *mem)
 {
 	struct check_run *run = &out->run;
 	int64_t ns, wait, recorded, recorded_wait, busy = busy_per_step(base);
@@ -289,8 +289,8 @@ static void fill(struct check_replay *out, const struct check_run *base, struct 
 	out->recorded_utilization_ppm =
 		capped_ppm(busy, recorded / (int64_t)(base->series.count * base->series.width));
 	out->recorded_starved_ppm = capped_ppm(recorded_wait, recorded);
-	run->id = view_arena_printf(mem, "replay %s of %s", when(now), base->id);
-	run->hardware = view_arena_printf(mem, "replay of %s by %" PRId64 " cores", base->hardware,
+	run->id = base_arena_printf(mem, "replay %s of %s", when(now), base->id);
+	run->hardware = base_arena_printf(mem, "replay of %s by %" PRId64 " cores", base->hardware,
 					  out->cores);
 	run->dataset = base->dataset;
 	run->price = base->price;
@@ -306,7 +306,7 @@ static void fill(struct check_replay *out, const struct check_run *base, struct 
 	run->gpu_ns = ns;
 	run->starved_ns = run->wasted_ns = wait;
 	run->classes[ANA_INPUT_UNKNOWN] = wait;
-	int64_t compute = view_div_even((__int128)busy * n, 1);
+	int64_t compute = base_div_even((__int128)busy * n, 1);
 	run->classes[ANA_COMPUTE] = compute < ns - wait ? compute : ns - wait;
 	run->classes[ANA_HOST_UNKNOWN] = ns - wait - run->classes[ANA_COMPUTE];
 	if (run->nano_usd_per_hour >= 0) { /* of all GPUs for the time of one */
@@ -316,10 +316,10 @@ static void fill(struct check_replay *out, const struct check_run *base, struct 
 	}
 }
 
-int check_replay(const struct check_run *base, char *const *command, struct view_arena *mem,
+int check_replay(const struct check_run *base, char *const *command, struct base_arena *mem,
 		 struct check_replay *out)
 {
-	struct check_seen *seen = view_arena_alloc(mem, sizeof(*seen));
+	struct check_seen *seen = base_arena_alloc(mem, sizeof(*seen));
 	struct took best = { 0 };
 	char *dir;
 	int err;

@@ -25,7 +25,7 @@ struct check_replay {
  * DataLoader of torch; -ECHILD: it failed (said on stderr); -EINVAL: @base has no steps; other
  * negative errno. Strings go into @mem. Says what is wrong on stderr.
  */
-int check_replay(const struct check_run *base, char *const *command, struct view_arena *mem,
+int check_replay(const struct check_run *base, char *const *command, struct base_arena *mem,
 		 struct check_replay *out);
 
 #endif

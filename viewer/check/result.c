@@ -3,7 +3,7 @@
 
 const char *const check_status_names[4] = { "pass", "warn", "fail", "not_comparable" };
 
-void check_result_init(struct check_result *r, struct view_arena *mem)
+void check_result_init(struct check_result *r, struct base_arena *mem)
 {
 	*r = (struct check_result){ .mem = mem, .worst = CHECK_PASS };
 	r->end = &r->first;
@@ -20,7 +20,7 @@ static int weight(enum check_status s)
 struct check_judgement *check_result_add(struct check_result *r, enum check_status status,
 					 const char *name, const char *run, const char *message)
 {
-	struct check_judgement *j = view_arena_alloc(r->mem, sizeof(*j));
+	struct check_judgement *j = base_arena_alloc(r->mem, sizeof(*j));
 
 	*j = (struct check_judgement){
 		.status = status, .name = name, .run = run, .message = message

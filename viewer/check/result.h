@@ -39,7 +39,7 @@ struct check_judgement {
 };
 
 struct check_result {
-	struct view_arena *mem;
+	struct base_arena *mem;
 	struct check_judgement *first, **end;
 	enum check_status worst; /* fail before not comparable before warn */
 	size_t count, failed, warned;
@@ -53,7 +53,7 @@ struct check_result {
 	int64_t replay_utilization_ppm, replay_starved_ppm;
 };
 
-void check_result_init(struct check_result *r, struct view_arena *mem);
+void check_result_init(struct check_result *r, struct base_arena *mem);
 
 /* Adds one; the caller may fill its optional members. */
 struct check_judgement *check_result_add(struct check_result *r, enum check_status status,

@@ -42,12 +42,12 @@ struct check_run {
 };
 
 /* Fills all but the series, which is taken over if given. */
-void check_run_make(struct check_run *run, struct view_arena *mem, const struct view_summary *s,
+void check_run_make(struct check_run *run, struct base_arena *mem, const struct view_summary *s,
 		    struct check_series *series);
 void check_run_fini(struct check_run *run);
 
 /* NULL, or why the two must not be compared, as "different GPUs (2x A100 and 1x H100)". */
-const char *check_run_differ(struct view_arena *mem, const struct check_run *old,
+const char *check_run_differ(struct base_arena *mem, const struct check_run *old,
 			     const struct check_run *new);
 
 #endif

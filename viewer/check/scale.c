@@ -42,7 +42,7 @@ static int64_t compute_of(const struct ana_result *r, int64_t step)
 		span += r->gpu[i].span_ns;
 		compute += r->gpu[i].compute_ns;
 	}
-	return span > 0 ? view_div_even(compute * step, span) : 0;
+	return span > 0 ? base_div_even(compute * step, span) : 0;
 }
 
 /*
@@ -61,7 +61,7 @@ static int64_t copy_of(const struct ana_result *r, const struct facts *f)
 {
 	__int128 steps = (__int128)r->gpus * r->steps;
 
-	return steps > 0 ? min64(view_div_even(r->classes[ANA_INPUT_H2D], steps), f->fed - 1) : 0;
+	return steps > 0 ? min64(base_div_even(r->classes[ANA_INPUT_H2D], steps), f->fed - 1) : 0;
 }
 
 static bool gather(const struct view_summary *s, struct facts *f, const char **why)
@@ -91,8 +91,8 @@ static bool gather(const struct view_summary *s, struct facts *f, const char **w
 
 static bool starving(const struct facts *f)
 {
-	return view_ppm(f->wait, f->step) >= STARVING_PPM && f->workers > 0 &&
-	       view_ppm(f->fetch / f->workers, f->step) >= WORKING_PPM;
+	return base_ppm(f->wait, f->step) >= STARVING_PPM && f->workers > 0 &&
+	       base_ppm(f->fetch / f->workers, f->step) >= WORKING_PPM;
 }
 
 /* CPU time per batch over the cores that each trainer has once they are shared by more. */
@@ -100,12 +100,12 @@ static int64_t cores_bound(const struct facts *f, int64_t ranks_now, int64_t ran
 {
 	if (f->cores <= 0 || f->cpu <= 0)
 		return 0;
-	return view_div_even((__int128)f->cpu * ranks, (__int128)f->cores * ranks_now);
+	return base_div_even((__int128)f->cpu * ranks, (__int128)f->cores * ranks_now);
 }
 
 static int64_t faster(int64_t fed, int64_t compute, int64_t faster_ppm)
 {
-	int64_t left = view_div_even((__int128)compute * PPM, faster_ppm);
+	int64_t left = base_div_even((__int128)compute * PPM, faster_ppm);
 
 	return max64(1, fed - compute + left);
 }
@@ -121,7 +121,7 @@ static void loader_pace(const struct facts *f, int64_t ranks_now, int64_t ranks,
 	int64_t left = max64(1, f->batches - min64(f->ahead, f->batches));
 
 	*usual = max64(starving(f) ? f->step : f->fetch / f->workers, cores);
-	*least = view_div_even((__int128)max64(f->fetch_least / f->workers, cores) * left,
+	*least = base_div_even((__int128)max64(f->fetch_least / f->workers, cores) * left,
 			       max64(1, f->batches));
 }
 
@@ -199,14 +199,14 @@ bool check_scale_predict(const struct view_summary *s, const struct check_scale 
 		p->cores_ns = crowding(&f, p->ranks_now, p->ranks, p->step_ns);
 		p->step_ns += p->cores_ns;
 	}
-	p->starved_ppm = view_ppm(min64(p->step_ns, p->step_ns - p->fed_ns + f.copy), p->step_ns);
-	p->gain_most_ppm = max64(0, view_div_even((__int128)f.step * p->ranks * PPM,
+	p->starved_ppm = base_ppm(min64(p->step_ns, p->step_ns - p->fed_ns + f.copy), p->step_ns);
+	p->gain_most_ppm = max64(0, base_div_even((__int128)f.step * p->ranks * PPM,
 						  (__int128)max64(1, least) * p->ranks_now) -
 					    PPM);
 	int64_t price = price_per_hour(s);
 	p->nano_usd_per_1k_steps =
 		price < 0 ? -1
-			  : view_div_even((__int128)price * p->ranks * p->step_ns * 1000,
+			  : base_div_even((__int128)price * p->ranks * p->step_ns * 1000,
 					  (__int128)NS_PER_HOUR * p->ranks_now);
 	return true;
 }

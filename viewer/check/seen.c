@@ -16,7 +16,7 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-static void add(struct check_seen *s, struct view_arena *mem, const struct check_place *p)
+static void add(struct check_seen *s, struct base_arena *mem, const struct check_place *p)
 {
 	if (p->ns > INT64_MAX / 2 - s->all_ns)
 		return;
@@ -32,8 +32,8 @@ static void add(struct check_seen *s, struct view_arena *mem, const struct check
 	if (s->places == CHECK_SEEN_MAX)
 		return;
 	s->place[s->places] = *p;
-	s->place[s->places].file = view_arena_text(mem, p->file);
-	s->place[s->places++].function = view_arena_text(mem, p->function);
+	s->place[s->places].file = base_arena_text(mem, p->file);
+	s->place[s->places++].function = base_arena_text(mem, p->function);
 }
 
 /* "class ns line\tfunction\tfile". */
@@ -65,7 +65,7 @@ static bool parse(char *text, struct check_place *p)
 	return true;
 }
 
-static int read_file(int dir, const char *name, struct view_arena *mem, struct check_seen *s)
+static int read_file(int dir, const char *name, struct base_arena *mem, struct check_seen *s)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
@@ -82,7 +82,7 @@ static int read_file(int dir, const char *name, struct view_arena *mem, struct c
 	return 0;
 }
 
-int check_seen_read(int dir, const char *trainer, struct view_arena *mem, struct check_seen *s)
+int check_seen_read(int dir, const char *trainer, struct base_arena *mem, struct check_seen *s)
 {
 	char prefix[64];
 	int err = 0, fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

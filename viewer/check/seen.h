@@ -21,7 +21,7 @@ struct check_seen {
  * Adds up the files `seen.@trainer.*` of the folder @dir, whose descriptor stays the caller's.
  * Strings go into @mem. 0 or negative errno; a damaged line is left out.
  */
-int check_seen_read(int dir, const char *trainer, struct view_arena *mem, struct check_seen *s);
+int check_seen_read(int dir, const char *trainer, struct base_arena *mem, struct check_seen *s);
 
 /*
  * Shares the waits of @run (its starved_ns, which stand as input.unknown) out to what was seen, as

@@ -92,7 +92,7 @@ static int check(const struct check_opts *o, char **operand, size_t operands)
 {
 	struct check_run run[CHECK_RUNS_MAX] = { 0 };
 	struct check_base *base = calloc(1, sizeof(*base));
-	struct view_arena mem = { 0 };
+	struct base_arena mem = { 0 };
 	struct check_result r;
 	size_t runs = 0;
 	int err = base ? 0 : -ENOMEM;
@@ -116,7 +116,7 @@ static int check(const struct check_opts *o, char **operand, size_t operands)
 	if (base)
 		check_base_fini(base);
 	free(base);
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	return status;
 }
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include "base/log.h"
 
-int check_load_run(const struct check_opts *o, const char *path, struct view_arena *mem,
+int check_load_run(const struct check_opts *o, const char *path, struct base_arena *mem,
 		   struct check_run *run, struct view_summary **keep_summary)
 {
 	struct check_collect *collect = check_collect_new(o->warmup);
@@ -46,7 +46,7 @@ static bool is_file_of_ours(const char *path)
 	       !strcmp(path + len - 5, ".json");
 }
 
-int check_base_load(const struct check_opts *o, const char *path, struct view_arena *mem,
+int check_base_load(const struct check_opts *o, const char *path, struct base_arena *mem,
 		    struct check_base *b)
 {
 	struct stat st;
@@ -84,7 +84,7 @@ static bool among(const struct check_run *one, const struct check_run *run, size
 
 /* What the baseline is to hold: with --add-to-baseline the runs that are there, then the new ones. */
 static int merge(const struct check_opts *o, const struct check_base *b,
-		 const struct check_run *run, size_t runs, struct view_arena *mem,
+		 const struct check_run *run, size_t runs, struct base_arena *mem,
 		 struct check_run *all, size_t *count)
 {
 	*count = 0;
@@ -131,7 +131,7 @@ int check_base_update(const struct check_opts *o, const struct check_base *b,
 			   strerror(-err));
 	else
 		check_result_add(r, CHECK_PASS, "baseline", run[runs - 1].id,
-				 view_arena_printf(r->mem, "%s holds %zu run%s now", o->baseline,
+				 base_arena_printf(r->mem, "%s holds %zu run%s now", o->baseline,
 						   count, count == 1 ? "" : "s"));
 	return err;
 }

@@ -12,11 +12,11 @@ struct check_base {
 };
 
 /* A run with its steps; @keep_summary: for the prediction, the caller frees it. Errors are said. */
-int check_load_run(const struct check_opts *o, const char *path, struct view_arena *mem,
+int check_load_run(const struct check_opts *o, const char *path, struct base_arena *mem,
 		   struct check_run *run, struct view_summary **keep_summary);
 
 /* From a file of ours or a run. What is not there is missing, and no error. */
-int check_base_load(const struct check_opts *o, const char *path, struct view_arena *mem,
+int check_base_load(const struct check_opts *o, const char *path, struct base_arena *mem,
 		    struct check_base *b);
 void check_base_fini(struct check_base *b);
 

@@ -57,7 +57,7 @@ static void add_count(struct line *l, const char *name, uint64_t v)
 
 static void add_usd(struct line *l, const char *name, int64_t nano)
 {
-	int64_t cents = view_div_even(nano, CENT);
+	int64_t cents = base_div_even(nano, CENT);
 	char digits[32];
 
 	snprintf(digits, sizeof(digits), "%" PRId64 ".%02" PRId64, cents / 100, cents % 100);
@@ -82,20 +82,20 @@ static void write_comment(struct line *l, const struct view_summary *s)
 	const struct ana_result *r = s->result;
 	struct view_unused unused = view_unused_gpus(s);
 	const char *severity = ana_severity_names[r->judgement.severity];
-	view_unit unit;
+	base_unit unit;
 
 	l->len = (size_t)snprintf(l->text, sizeof(l->text), "gpustarve");
 	add(l, "verdict", ana_verdict_names[r->judgement.verdict]);
 	if (severity)
 		add(l, "severity", severity);
-	add(l, "starved_pct", view_percent(unit, view_ppm(s->starved_ns, r->gpu_ns)));
-	add(l, "wasted_pct", view_percent(unit, view_ppm(s->wasted_ns, r->gpu_ns)));
+	add(l, "starved_pct", base_percent(unit, base_ppm(s->starved_ns, r->gpu_ns)));
+	add(l, "wasted_pct", base_percent(unit, base_ppm(s->wasted_ns, r->gpu_ns)));
 	add_count(l, "gpus", r->gpus);
 	if (unused.no_process)
 		add_count(l, "unused_gpus", unused.no_process);
 	if (unused.no_work)
 		add_count(l, "idle_gpus", unused.no_work);
-	add(l, "gpu_hours", view_hours(unit, r->gpu_ns));
+	add(l, "gpu_hours", base_hours(unit, r->gpu_ns));
 	if (r->attempts > 1)
 		add_count(l, "restarts", r->attempts - 1);
 	add_money(l, s);
@@ -122,9 +122,9 @@ int view_job_comment(const char *id, const struct view_job_choice *o)
 }
 
 /* Of a text that somebody else wrote: nothing that moves a cursor, no column broken. */
-static const char *plain(struct view_arena *mem, const char *text)
+static const char *plain(struct base_arena *mem, const char *text)
 {
-	char *copy = view_arena_text(mem, text && *text ? text : "-");
+	char *copy = base_arena_text(mem, text && *text ? text : "-");
 
 	for (char *p = copy; *p; p++)
 		if (*p <= ' ' || *p > '~')
@@ -165,7 +165,7 @@ static void list_job(struct view_jobs *j, const struct view_job *job)
 	const int64_t *n = job->id.number;
 	struct totals t = sum_up(job);
 	char name[48];
-	view_unit when;
+	base_unit when;
 
 	if (n[VIEW_JOB_ARRAY] >= 0 && n[VIEW_JOB_ARRAY_TASK] >= 0)
 		snprintf(name, sizeof(name), "%" PRId64 "_%" PRId64, n[VIEW_JOB_ARRAY],
@@ -175,7 +175,7 @@ static void list_job(struct view_jobs *j, const struct view_job *job)
 	printf("%-14s %-12s %-12s %4zu %8" PRId64 " %5zu %5zu  %-23s %s\n", name,
 	       plain(&j->mem, job->id.text[VIEW_JOB_CLUSTER]),
 	       plain(&j->mem, job->id.text[VIEW_JOB_USER]), job->runs, t.restart, t.nodes, t.gpus,
-	       job->allocs ? view_moment(when, t.first) : "-",
+	       job->allocs ? base_moment(when, t.first) : "-",
 	       !job->allocs ? "-"
 	       : t.open	    ? "open"
 			    : "ended");

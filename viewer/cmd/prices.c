@@ -50,9 +50,9 @@ static void list_rows(const struct view_prices *p, const char *from)
 {
 	for (size_t i = 0; i < p->rows; i++) {
 		const struct view_price *r = &p->row[i];
-		view_unit price;
+		base_unit price;
 		printf("%-24s %10s  %-9s %-10s %-22s %s  %s%s (%s)\n", r->gpu,
-		       view_price_text(price, r->nano_usd_per_hour), r->price_model, r->provider,
+		       base_price_text(price, r->nano_usd_per_hour), r->price_model, r->provider,
 		       r->instance_type, r->date, r->source,
 		       view_price_is_guide(r) ? ", an order of magnitude" : "", from);
 	}
@@ -85,7 +85,7 @@ static int show(const char *name, const struct opts *o)
 	char host[256] = "", *gpu = strdup(name);
 	struct ana_gpu g = { .host = host, .name = gpu };
 	struct ana_result r = { .gpu = &g, .gpus = 1 };
-	struct view_arena mem = { 0 };
+	struct base_arena mem = { 0 };
 	struct view_rate *rate = NULL;
 	int status = VIEW_EXIT_ERROR;
 
@@ -104,7 +104,7 @@ static int show(const char *name, const struct opts *o)
 				   name, o->model ? o->model : "on-demand", site_file());
 		}
 	}
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	free(rate);
 	free(gpu);
 	return status;
@@ -133,7 +133,7 @@ static const char *date_of(const char *file, char *room)
 
 	if (stat(file, &st))
 		return NULL;
-	return view_day(room, (int64_t)st.st_mtim.tv_sec * 1000000000);
+	return base_day(room, (int64_t)st.st_mtim.tv_sec * 1000000000);
 }
 
 static int parse_skypilot(struct view_prices *p, const char *file, const char *text, size_t len,
@@ -142,7 +142,7 @@ static int parse_skypilot(struct view_prices *p, const char *file, const char *t
 	char folder[64], source[256], copy[4096];
 	const char *provider = o->provider ? o->provider : provider_of(file, folder);
 	const char *why = NULL;
-	view_unit day;
+	base_unit day;
 	const char *date = o->date ? o->date : date_of(file, day);
 
 	if (!provider) {
@@ -152,9 +152,9 @@ static int parse_skypilot(struct view_prices *p, const char *file, const char *t
 	snprintf(copy, sizeof(copy), "%s", file);
 	snprintf(source, sizeof(source), "SkyPilot catalogue %.100s/%.100s", provider,
 		 basename(copy));
-	return view_prices_parse_skypilot(p, text, len, view_arena_text(&p->mem, provider),
-					  view_arena_text(&p->mem, source),
-					  view_arena_text(&p->mem, date), &why);
+	return view_prices_parse_skypilot(p, text, len, base_arena_text(&p->mem, provider),
+					  base_arena_text(&p->mem, source),
+					  base_arena_text(&p->mem, date), &why);
 }
 
 static int read_import(struct view_prices *p, const char *file, const struct opts *o)

@@ -341,7 +341,7 @@ static int report_job(struct opts *o)
 {
 	struct view_jobs jobs;
 	struct view_job *job = view_job_or_say(&jobs, o->dir, o->job, o->cluster);
-	char *name = view_arena_text(&jobs.mem, o->job);
+	char *name = base_arena_text(&jobs.mem, o->job);
 	int status = VIEW_EXIT_ERROR;
 
 	if (job) {

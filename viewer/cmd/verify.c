@@ -36,50 +36,50 @@ struct comparison {
 	const char *name; /* of what is compared */
 };
 
-static const char *shown(const struct view_json *n)
+static const char *shown(const struct base_json *n)
 {
 	if (!n)
 		return "nothing";
-	if (n->type == VIEW_JSON_ARRAY)
+	if (n->type == BASE_JSON_ARRAY)
 		return "an array";
-	if (n->type == VIEW_JSON_OBJECT)
+	if (n->type == BASE_JSON_OBJECT)
 		return "an object";
 	return n->text;
 }
 
-static void differ(struct comparison *c, const char *key, const struct view_json *stored,
-		   const struct view_json *made)
+static void differ(struct comparison *c, const char *key, const struct base_json *stored,
+		   const struct base_json *made)
 {
 	if (c->differences++ < SHOWN)
 		printf("%s: %s says %.200s, the trace gives %.200s\n", key, c->name, shown(stored),
 		       shown(made));
 }
 
-static void compare(struct comparison *c, const char *key, const struct view_json *stored,
-		    const struct view_json *made);
+static void compare(struct comparison *c, const char *key, const struct base_json *stored,
+		    const struct base_json *made);
 
-static void compare_object(struct comparison *c, const char *key, const struct view_json *stored,
-			   const struct view_json *made)
+static void compare_object(struct comparison *c, const char *key, const struct base_json *stored,
+			   const struct base_json *made)
 {
 	char path[512];
 
-	for (const struct view_json *m = made->child; m; m = m->next) {
+	for (const struct base_json *m = made->child; m; m = m->next) {
 		snprintf(path, sizeof(path), "%s%s%s", key, *key ? "." : "", m->key);
-		compare(c, path, view_json_get(stored, m->key), m);
+		compare(c, path, base_json_get(stored, m->key), m);
 	}
-	for (const struct view_json *s = stored->child; s; s = s->next) {
+	for (const struct base_json *s = stored->child; s; s = s->next) {
 		snprintf(path, sizeof(path), "%s%s%s", key, *key ? "." : "", s->key);
-		if (!view_json_get(made, s->key))
+		if (!base_json_get(made, s->key))
 			differ(c, path, s, NULL);
 	}
-	if (view_json_count(stored) != view_json_count(made) && !c->differences)
+	if (base_json_count(stored) != base_json_count(made) && !c->differences)
 		differ(c, key, stored, made); /* a key that stands there twice */
 }
 
-static void compare_array(struct comparison *c, const char *key, const struct view_json *stored,
-			  const struct view_json *made)
+static void compare_array(struct comparison *c, const char *key, const struct base_json *stored,
+			  const struct base_json *made)
 {
-	const struct view_json *s = stored->child, *m = made->child;
+	const struct base_json *s = stored->child, *m = made->child;
 	char path[512];
 
 	for (size_t i = 0; s || m; i++) {
@@ -90,23 +90,23 @@ static void compare_array(struct comparison *c, const char *key, const struct vi
 	}
 }
 
-static void compare(struct comparison *c, const char *key, const struct view_json *stored,
-		    const struct view_json *made)
+static void compare(struct comparison *c, const char *key, const struct base_json *stored,
+		    const struct base_json *made)
 {
 	if (!stored || !made || stored->type != made->type)
 		differ(c, key, stored, made);
-	else if (made->type == VIEW_JSON_OBJECT)
+	else if (made->type == BASE_JSON_OBJECT)
 		compare_object(c, key, stored, made);
-	else if (made->type == VIEW_JSON_ARRAY)
+	else if (made->type == BASE_JSON_ARRAY)
 		compare_array(c, key, stored, made);
 	else if (strcmp(stored->text, made->text) != 0)
 		differ(c, key, stored, made);
 }
 
-static struct view_json *parse_summary(struct view_arena *mem, const struct view_summary *s)
+static struct base_json *parse_summary(struct base_arena *mem, const struct view_summary *s)
 {
-	struct view_json_error error;
-	struct view_json *root = NULL;
+	struct base_json_error error;
+	struct base_json *root = NULL;
 	char *text = NULL;
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);
@@ -115,7 +115,7 @@ static struct view_json *parse_summary(struct view_arena *mem, const struct view
 		return NULL;
 	view_summary_write(s, f);
 	if (!fclose(f))
-		root = view_json_parse(mem, text, len, &error);
+		root = base_json_parse(mem, text, len, &error);
 	free(text);
 	return root;
 }
@@ -142,18 +142,18 @@ static void check_rates(struct comparison *c, const struct view_summary *stored)
 static int compare_summary(const char *path, const struct view_summary *stored,
 			   struct view_summary *made, bool quiet)
 {
-	struct view_arena mem = { 0 };
+	struct base_arena mem = { 0 };
 	struct comparison c = { .name = "summary.json" };
-	struct view_json_error error;
-	struct view_json *left = NULL;
+	struct base_json_error error;
+	struct base_json *left = NULL;
 
 	view_native_keep(made, stored);
-	struct view_json *right = parse_summary(&mem, made);
-	if (right && !view_json_read(&mem, path, &left, &error)) {
+	struct base_json *right = parse_summary(&mem, made);
+	if (right && !base_json_read(&mem, path, &left, &error)) {
 		compare(&c, "", left, right);
 		check_rates(&c, stored);
 	}
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	if (!left || !right) {
 		view_error("%s: it changed while it was read; try again", path);
 		return VIEW_EXIT_ERROR;
@@ -176,13 +176,13 @@ static int compare_summary(const char *path, const struct view_summary *stored,
 static void show_differences(const struct view_data_block *b, const char *text, size_t len)
 {
 	struct comparison c = { .name = "report.html" };
-	struct view_arena mem = { 0 };
-	struct view_json_error error;
-	struct view_json *left = view_json_parse(&mem, b->text, b->len, &error);
-	struct view_json *right = view_json_parse(&mem, text, len, &error);
+	struct base_arena mem = { 0 };
+	struct base_json_error error;
+	struct base_json *left = base_json_parse(&mem, b->text, b->len, &error);
+	struct base_json *right = base_json_parse(&mem, text, len, &error);
 
 	compare(&c, "", left, right);
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	fflush(stdout);
 }
 

@@ -36,7 +36,7 @@ int64_t compare_per_step(const struct view_summary *s, __int128 amount)
 {
 	uint64_t steps = s->result->steps;
 
-	return steps ? compare_bounded(view_div_even(amount, (__int128)steps)) : 0;
+	return steps ? compare_bounded(base_div_even(amount, (__int128)steps)) : 0;
 }
 
 void compare_note(struct pairing *g, const char *text)
@@ -48,7 +48,7 @@ static void compare_classes(struct pairing *g)
 {
 	struct view_pair *p = g->p;
 
-	p->class = view_arena_array(&g->c->mem, ANA_CLASSES, sizeof(*p->class));
+	p->class = base_arena_array(&g->c->mem, ANA_CLASSES, sizeof(*p->class));
 	for (int c = 0; c < ANA_CLASSES; c++) {
 		struct view_class_change *k = &p->class[p->classes];
 		if (!g->s[0]->result->classes[c] && !g->s[1]->result->classes[c])
@@ -58,7 +58,7 @@ static void compare_classes(struct pairing *g)
 			const struct view_summary *s = g->s[i];
 			k->ns[i] = compare_bounded(s->result->classes[c]);
 			k->ppm[i] =
-				compare_bounded(view_ppm(s->result->classes[c], s->result->gpu_ns));
+				compare_bounded(base_ppm(s->result->classes[c], s->result->gpu_ns));
 			k->step_ns[i] = compare_per_step(s, s->result->classes[c]);
 			k->step_nano_usd[i] = compare_per_step(s, s->cost.classes[c]);
 		}
@@ -75,7 +75,7 @@ static void compare_pair(struct view_comparison *c, size_t later)
 			     .label = { c->run[0].label, c->run[later].label } };
 
 	p->run = later;
-	p->note = view_arena_array(&c->mem, 16, sizeof(*p->note));
+	p->note = base_arena_array(&c->mem, 16, sizeof(*p->note));
 	for (int i = 0; i < 2; i++) {
 		p->priced[i] = g.s[i]->cost.known;
 		p->stepped[i] = g.s[i]->result->steps > 0;
@@ -92,11 +92,11 @@ void view_compare(struct view_comparison *c, const struct view_summary *const *s
 		  const char *const *path, size_t n, int64_t runs_per_month)
 {
 	*c = (struct view_comparison){ .runs = n, .runs_per_month = runs_per_month };
-	c->run = view_arena_array(&c->mem, n, sizeof(*c->run));
-	c->pair = view_arena_array(&c->mem, n, sizeof(*c->pair));
+	c->run = base_arena_array(&c->mem, n, sizeof(*c->run));
+	c->pair = base_arena_array(&c->mem, n, sizeof(*c->pair));
 	for (size_t i = 0; i < n; i++)
 		c->run[i] = (struct view_compared_run){ s[i],
-							view_arena_text(&c->mem, path[i]),
+							base_arena_text(&c->mem, path[i]),
 							{ (char)('A' + i), '\0' } };
 	for (size_t i = 1; i < n; i++)
 		compare_pair(c, i);
@@ -112,6 +112,6 @@ const struct view_measure *view_pair_measure(const struct view_pair *p, const ch
 
 void view_comparison_fini(struct view_comparison *c)
 {
-	view_arena_fini(&c->mem);
+	base_arena_fini(&c->mem);
 	*c = (struct view_comparison){ 0 };
 }

@@ -139,7 +139,7 @@ struct view_compared_run {
 };
 
 struct view_comparison {
-	struct view_arena mem;
+	struct base_arena mem;
 	struct view_compared_run *run;
 	size_t runs;
 	struct view_pair *pair; /* runs - 1 */

@@ -13,61 +13,61 @@ const char *compare_usd(char *out, int64_t nano)
 	int64_t unit = 1, cut;
 
 	if (nano >= 10 * NANO_PER_CENT || nano < 0)
-		return view_cents(out, nano);
+		return base_cents(out, nano);
 	while (unit * 1000 <= nano)
 		unit *= 10;
-	cut = view_div_even(nano, unit) * unit;
-	return view_price_text(out, cut);
+	cut = base_div_even(nano, unit) * unit;
+	return base_price_text(out, cut);
 }
 
 const char *compare_figure(char *out, enum view_figure figure, int64_t v)
 {
-	view_unit text;
+	base_unit text;
 
 	if (v < 0) { /* only out of a summary that nobody should trust */
-		snprintf(out, VIEW_UNIT_BYTES, "-%.40s", compare_figure(text, figure, -v));
+		snprintf(out, BASE_UNIT_BYTES, "-%.40s", compare_figure(text, figure, -v));
 		return out;
 	}
 	switch (figure) {
 	case VIEW_FIGURE_NS:
-		return view_duration(out, v);
+		return base_duration(out, v);
 	case VIEW_FIGURE_PPM:
-		snprintf(out, VIEW_UNIT_BYTES, "%.40s %%", view_percent(text, v));
+		snprintf(out, BASE_UNIT_BYTES, "%.40s %%", base_percent(text, v));
 		return out;
 	case VIEW_FIGURE_USD:
 		return compare_usd(out, v);
 	case VIEW_FIGURE_BYTES:
-		return view_bytes(out, (uint64_t)v);
+		return base_bytes(out, (uint64_t)v);
 	default:
-		return view_count(out, (uint64_t)v);
+		return base_count(out, (uint64_t)v);
 	}
 }
 
 const char *compare_signed(char *out, enum view_figure figure, int64_t v)
 {
-	view_unit text;
+	base_unit text;
 
 	if (!v)
 		return strcpy(out, "0");
 	if (figure == VIEW_FIGURE_PPM) /* between shares: points */
-		snprintf(out, VIEW_UNIT_BYTES, "%c%.30s points", v < 0 ? '-' : '+',
-			 view_percent(text, v < 0 ? -v : v));
+		snprintf(out, BASE_UNIT_BYTES, "%c%.30s points", v < 0 ? '-' : '+',
+			 base_percent(text, v < 0 ? -v : v));
 	else
-		snprintf(out, VIEW_UNIT_BYTES, "%c%.40s", v < 0 ? '-' : '+',
+		snprintf(out, BASE_UNIT_BYTES, "%c%.40s", v < 0 ? '-' : '+',
 			 compare_figure(text, figure, v < 0 ? -v : v));
 	return out;
 }
 
 const char *compare_change(char *out, int64_t ppm)
 {
-	view_unit text;
+	base_unit text;
 	bool down = ppm < 0;
 
 	if (!ppm)
 		return strcpy(out, "0.0 %");
 	if (ppm > 9999000)
 		return strcpy(out, ">999 %");
-	snprintf(out, VIEW_UNIT_BYTES, "%c%.30s %%", down ? '-' : '+',
-		 view_percent(text, down ? -ppm : ppm));
+	snprintf(out, BASE_UNIT_BYTES, "%c%.30s %%", down ? '-' : '+',
+		 base_percent(text, down ? -ppm : ppm));
 	return out;
 }

@@ -13,7 +13,7 @@ struct sheet {
 	const struct view_comparison *c;
 	const struct view_pair *p;
 	FILE *f;
-	struct view_arena mem;
+	struct base_arena mem;
 };
 
 static void put_head(struct sheet *s)
@@ -37,7 +37,7 @@ static const char *put_mark(struct sheet *s, const char *text, const char *befor
 
 	if (!at)
 		return NULL;
-	html_escape(s->f, view_arena_copy(&s->mem, text, (size_t)(at - text)));
+	html_escape(s->f, base_arena_copy(&s->mem, text, (size_t)(at - text)));
 	fputs(mark, s->f);
 	return at + strlen(before);
 }
@@ -57,7 +57,7 @@ static void put_text(struct sheet *s, const char *text)
 	const char *arrow;
 
 	while ((arrow = strstr(text, " -> ")) != NULL) {
-		put_percents(s, view_arena_copy(&s->mem, text, (size_t)(arrow - text)));
+		put_percents(s, base_arena_copy(&s->mem, text, (size_t)(arrow - text)));
 		fputs(" &rarr; ", s->f);
 		text = arrow + 4;
 	}
@@ -101,7 +101,7 @@ static void table_end(struct sheet *s)
 
 static const char *columns_of(struct sheet *s, const char *change)
 {
-	return view_arena_printf(
+	return base_arena_printf(
 		&s->mem,
 		"<th scope=\"col\" class=\"n\">%s</th><th scope=\"col\" "
 		"class=\"n\">%s</th><th scope=\"col\" class=\"n\">Difference</th>%s",
@@ -110,7 +110,7 @@ static const char *columns_of(struct sheet *s, const char *change)
 
 static void put_figure(struct sheet *s, enum view_figure figure, bool known, int64_t v)
 {
-	view_unit shown;
+	base_unit shown;
 
 	if (!known) {
 		fputs("<td class=\"n\">-</td>", s->f);
@@ -123,7 +123,7 @@ static void put_figure(struct sheet *s, enum view_figure figure, bool known, int
 
 static void put_difference(struct sheet *s, enum view_figure figure, bool comparable, int64_t v)
 {
-	view_unit shown;
+	base_unit shown;
 
 	if (!comparable) {
 		fputs("<td class=\"n soft\">not comparable</td>", s->f);
@@ -136,7 +136,7 @@ static void put_difference(struct sheet *s, enum view_figure figure, bool compar
 
 static void put_measures(struct sheet *s)
 {
-	view_unit change;
+	base_unit change;
 
 	table_begin(s, "measures", "Beside each other", "What",
 		    columns_of(s, "<th scope=\"col\" class=\"n\">Change</th>"));
@@ -162,7 +162,7 @@ static void put_classes(struct sheet *s)
 	bool same = !s->p->why[VIEW_PART_GPU_STEP];
 
 	table_begin(s, "classes", "Where the GPU time went", "Class",
-		    view_arena_printf(
+		    base_arena_printf(
 			    &s->mem,
 			    "<th scope=\"col\" class=\"n\">Share in %s</th><th scope=\"col\" "
 			    "class=\"n\">in %s</th><th scope=\"col\" class=\"n\">Per step in %s"
@@ -240,7 +240,7 @@ static void put_pair(struct sheet *s)
 	put_runs(s);
 	if (saving)
 		put_paragraph(s,
-			      view_arena_printf(&s->mem, "%s against %s: ",
+			      base_arena_printf(&s->mem, "%s against %s: ",
 						s->c->run[s->p->run].label, s->c->run[0].label),
 			      saving);
 	for (size_t i = 0; i < s->p->refusals; i++)
@@ -267,5 +267,5 @@ void view_compare_html(const struct view_comparison *c, FILE *f)
 	      "comparison's JSON (--format json). Costs are the price of the GPUs only.</footer>\n"
 	      "</main>\n</body>\n</html>\n",
 	      f);
-	view_arena_fini(&s.mem);
+	base_arena_fini(&s.mem);
 }

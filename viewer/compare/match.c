@@ -149,8 +149,8 @@ void compare_findings(struct pairing *g)
 {
 	static alike *const rounds[] = { at_same_place, at_same_file, in_same_function,
 					 of_other_class, of_same_class };
-	struct view_arena *mem = &g->c->mem;
-	struct matching *m = view_arena_alloc(mem, sizeof(*m));
+	struct base_arena *mem = &g->c->mem;
+	struct matching *m = base_arena_alloc(mem, sizeof(*m));
 	struct view_pair *p = g->p;
 
 	g->matching = m;
@@ -161,7 +161,7 @@ void compare_findings(struct pairing *g)
 	}
 	for (size_t r = 0; r < sizeof(rounds) / sizeof(rounds[0]); r++)
 		match(g, rounds[r]);
-	p->finding = view_arena_array(mem, m->n[0] + m->n[1], sizeof(*p->finding));
+	p->finding = base_arena_array(mem, m->n[0] + m->n[1], sizeof(*p->finding));
 	for (size_t i = 0; i < m->n[0]; i++)
 		add(g, &g->s[0]->finding[i],
 		    m->of[0][i] >= 0 ? &g->s[1]->finding[m->of[0][i]] : NULL);

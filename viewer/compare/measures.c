@@ -86,13 +86,13 @@ static bool step_p95(const struct view_summary *s, int64_t *v)
 
 static bool share_busy(const struct view_summary *s, int64_t *v)
 {
-	*v = view_ppm(view_busy_ns(s), s->result->gpu_ns);
+	*v = base_ppm(view_busy_ns(s), s->result->gpu_ns);
 	return s->result->gpu_ns > 0;
 }
 
 static bool share_starved(const struct view_summary *s, int64_t *v)
 {
-	*v = view_ppm(s->starved_ns, s->result->gpu_ns);
+	*v = base_ppm(s->starved_ns, s->result->gpu_ns);
 	return s->result->gpu_ns > 0;
 }
 
@@ -100,13 +100,13 @@ static bool share_starved_working(const struct view_summary *s, int64_t *v)
 {
 	int64_t working = view_working_ns(s);
 
-	*v = view_ppm(s->starved_ns, working);
+	*v = base_ppm(s->starved_ns, working);
 	return working > 0;
 }
 
 static bool share_wasted(const struct view_summary *s, int64_t *v)
 {
-	*v = view_ppm(s->wasted_ns, s->result->gpu_ns);
+	*v = base_ppm(s->wasted_ns, s->result->gpu_ns);
 	return s->result->gpu_ns > 0;
 }
 
@@ -150,7 +150,7 @@ static bool exposed_batch(const struct view_summary *s, int64_t *v)
 {
 	const struct ana_result *r = s->result;
 
-	*v = r->batches ? view_div_even(r->loader_exposed_ns, (__int128)r->batches) : 0;
+	*v = r->batches ? base_div_even(r->loader_exposed_ns, (__int128)r->batches) : 0;
 	return r->batches > 0;
 }
 
@@ -207,7 +207,7 @@ void compare_measures(struct pairing *g)
 {
 	struct view_pair *p = g->p;
 
-	p->measure = view_arena_array(&g->c->mem, ROWS, sizeof(*p->measure));
+	p->measure = base_arena_array(&g->c->mem, ROWS, sizeof(*p->measure));
 	for (size_t r = 0; r < ROWS; r++) {
 		struct view_measure *m = &p->measure[p->measures++];
 		*m = (struct view_measure){ .id = rows[r].id,
@@ -224,6 +224,6 @@ void compare_measures(struct pairing *g)
 			continue;
 		m->difference = m->value[1] - m->value[0];
 		m->has_change = m->value[0] > 0;
-		m->change_ppm = view_ppm(m->difference, m->value[0]);
+		m->change_ppm = base_ppm(m->difference, m->value[0]);
 	}
 }

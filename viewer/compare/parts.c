@@ -16,10 +16,10 @@ static int by_text(const void *a, const void *b)
 }
 
 /* The GPUs' names in order, so that two lists can be compared. */
-static const char **names_of(const struct view_summary *s, struct view_arena *mem)
+static const char **names_of(const struct view_summary *s, struct base_arena *mem)
 {
 	const struct ana_result *r = s->result;
-	const char **name = view_arena_array(mem, r->gpus + 1, sizeof(*name));
+	const char **name = base_arena_array(mem, r->gpus + 1, sizeof(*name));
 
 	for (size_t i = 0; i < r->gpus; i++)
 		name[i] = r->gpu[i].name ? r->gpu[i].name : "";
@@ -27,7 +27,7 @@ static const char **names_of(const struct view_summary *s, struct view_arena *me
 	return name;
 }
 
-static bool same_gpus(const struct pairing *g, struct view_arena *mem)
+static bool same_gpus(const struct pairing *g, struct base_arena *mem)
 {
 	size_t n = g->s[0]->result->gpus;
 
@@ -47,9 +47,9 @@ static int by_amount(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int64_t *prices_of(const struct view_summary *s, struct view_arena *mem)
+static int64_t *prices_of(const struct view_summary *s, struct base_arena *mem)
 {
-	int64_t *price = view_arena_array(mem, s->cost.gpus + 1, sizeof(*price));
+	int64_t *price = base_arena_array(mem, s->cost.gpus + 1, sizeof(*price));
 
 	for (size_t i = 0; i < s->cost.gpus; i++)
 		price[i] = s->cost.rate[i].nano_usd_per_hour;
@@ -57,7 +57,7 @@ static int64_t *prices_of(const struct view_summary *s, struct view_arena *mem)
 	return price;
 }
 
-static bool same_prices(const struct pairing *g, struct view_arena *mem)
+static bool same_prices(const struct pairing *g, struct base_arena *mem)
 {
 	size_t n = g->s[0]->cost.gpus;
 
@@ -79,24 +79,24 @@ static const char *windows_differ(struct pairing *g)
 
 static const char *gpus_differ(struct pairing *g)
 {
-	struct view_arena *mem = &g->c->mem;
+	struct base_arena *mem = &g->c->mem;
 
 	if (same_gpus(g, mem))
 		return NULL;
-	return view_arena_printf(mem, "%s ran on %s and %s on %s", g->label[0],
+	return base_arena_printf(mem, "%s ran on %s and %s on %s", g->label[0],
 				 view_text_gpus(g->s[0], mem), g->label[1],
 				 view_text_gpus(g->s[1], mem));
 }
 
 static const char *prices_differ(struct pairing *g)
 {
-	struct view_arena *mem = &g->c->mem;
+	struct base_arena *mem = &g->c->mem;
 	bool a = g->s[0]->cost.known, b = g->s[1]->cost.known;
 
 	if (!a && !b)
 		return "no price is known";
 	if (a != b)
-		return view_arena_printf(mem, "no price is known of %s", g->label[a ? 1 : 0]);
+		return base_arena_printf(mem, "no price is known of %s", g->label[a ? 1 : 0]);
 	if (same_prices(g, mem))
 		return NULL;
 	return "their prices differ; give one with --price";
@@ -107,15 +107,15 @@ static const char *data_differs(struct pairing *g)
 {
 	const struct ana_loader_facts *a = view_loader_facts(g->s[0]),
 				      *b = view_loader_facts(g->s[1]);
-	struct view_arena *mem = &g->c->mem;
+	struct base_arena *mem = &g->c->mem;
 
 	if (!a || !b)
 		return NULL;
 	if (a->dataset && b->dataset && strcmp(a->dataset, b->dataset) != 0)
-		return view_arena_printf(mem, "their data sets differ (%s and %s)", a->dataset,
+		return base_arena_printf(mem, "their data sets differ (%s and %s)", a->dataset,
 					 b->dataset);
 	if (a->known & b->known & ANA_LOADER_BATCH && a->batch_size != b->batch_size)
-		return view_arena_printf(mem,
+		return base_arena_printf(mem,
 					 "their batches differ (%" PRIu32 " and %" PRIu32
 					 " samples)",
 					 a->batch_size, b->batch_size);
@@ -137,10 +137,10 @@ static const char *steps_unlike(struct pairing *g)
 	if (!a && !b)
 		return "neither run's steps are known";
 	if (a != b)
-		return view_arena_printf(&g->c->mem, "the steps of %s are not known",
+		return base_arena_printf(&g->c->mem, "the steps of %s are not known",
 					 g->label[a ? 1 : 0]);
 	if (g->s[0]->result->step_source != g->s[1]->result->step_source)
-		return view_arena_printf(&g->c->mem, "steps are told by %s in %s and by %s in %s",
+		return base_arena_printf(&g->c->mem, "steps are told by %s in %s and by %s in %s",
 					 step_source(g->s[0]), g->label[0], step_source(g->s[1]),
 					 g->label[1]);
 	return NULL;
@@ -148,20 +148,20 @@ static const char *steps_unlike(struct pairing *g)
 
 static const char *numbers_differ(struct pairing *g)
 {
-	view_unit a, b;
+	base_unit a, b;
 
 	if (g->s[0]->result->steps == g->s[1]->result->steps)
 		return NULL;
-	return view_arena_printf(&g->c->mem, "%s took %s steps and %s %s", g->label[0],
-				 view_count(a, g->s[0]->result->steps), g->label[1],
-				 view_count(b, g->s[1]->result->steps));
+	return base_arena_printf(&g->c->mem, "%s took %s steps and %s %s", g->label[0],
+				 base_count(a, g->s[0]->result->steps), g->label[1],
+				 base_count(b, g->s[1]->result->steps));
 }
 
 static const char *cut_short(struct pairing *g)
 {
 	for (int i = 0; i < 2; i++)
 		if (!g->s[i]->result->complete && !g->s[i]->result->imported)
-			return view_arena_printf(&g->c->mem,
+			return base_arena_printf(&g->c->mem,
 						 "%s is not whole: some process left no last word",
 						 g->label[i]);
 	return NULL;
@@ -182,20 +182,20 @@ static const char *first_of(const char *a, const char *b)
 static void add_notes(struct pairing *g)
 {
 	const struct view_summary *a = g->s[0], *b = g->s[1];
-	struct view_arena *mem = &g->c->mem;
+	struct base_arena *mem = &g->c->mem;
 
 	compare_note(g, "one run on each side: how much equal runs differ is not known");
 	if (a->id[0] && !strcmp(a->id, b->id))
-		compare_note(g, view_arena_printf(mem, "%s and %s have the same id", g->label[0],
+		compare_note(g, base_arena_printf(mem, "%s and %s have the same id", g->label[0],
 						  g->label[1]));
 	if (a->start_unix_ns && b->start_unix_ns && b->start_unix_ns < a->start_unix_ns)
-		compare_note(g, view_arena_printf(mem,
+		compare_note(g, base_arena_printf(mem,
 						  "%s began before %s: the earlier one goes "
 						  "first",
 						  g->label[1], g->label[0]));
 	for (int i = 0; i < 2; i++)
 		if (g->s[i]->has_exit_status && g->s[i]->exit_status)
-			compare_note(g, view_arena_printf(mem, "%s failed: exit status %d",
+			compare_note(g, base_arena_printf(mem, "%s failed: exit status %d",
 							  g->label[i], g->s[i]->exit_status));
 	if (strcmp(a->result->level ? a->result->level : "",
 		   b->result->level ? b->result->level : "") != 0 ||
@@ -223,16 +223,16 @@ static const char *refusal(struct pairing *g, const char *reason)
 
 	for (int k = 0; k < VIEW_PARTS; k++)
 		if (g->p->why[k] == reason)
-			all = view_arena_printf(&g->c->mem, "%s%s%s", all, *all ? ", " : "",
+			all = base_arena_printf(&g->c->mem, "%s%s%s", all, *all ? ", " : "",
 						name[k]);
-	return view_arena_printf(&g->c->mem, "%s: %s", all, reason);
+	return base_arena_printf(&g->c->mem, "%s: %s", all, reason);
 }
 
 static void set_refusals(struct pairing *g)
 {
 	struct view_pair *p = g->p;
 
-	p->refusal = view_arena_array(&g->c->mem, VIEW_PARTS, sizeof(*p->refusal));
+	p->refusal = base_arena_array(&g->c->mem, VIEW_PARTS, sizeof(*p->refusal));
 	for (int k = 0; k < VIEW_PARTS; k++) {
 		bool told = !p->why[k];
 		for (int i = 0; i < k; i++)

@@ -42,27 +42,27 @@ void compare_note(struct pairing *g, const char *text); /* text lies in the aren
  */
 int64_t compare_new_places(const struct pairing *g, enum ana_class c);
 
-/* figures.c: numbers as people read them; @out has VIEW_UNIT_BYTES. */
+/* figures.c: numbers as people read them; @out has BASE_UNIT_BYTES. */
 const char *compare_figure(char *out, enum view_figure figure, int64_t v);
 const char *compare_signed(char *out, enum view_figure figure, int64_t v); /* "+1.2 s", "0" */
 const char *compare_change(char *out, int64_t ppm); /* "-31.2 %" */
 const char *compare_usd(char *out, int64_t nano_usd); /* "$0.0083": cents, or three digits */
 
 /* words.c: what both pages say alike; the texts lie in @mem. */
-const char *compare_run_words(const struct view_compared_run *r, struct view_arena *mem);
+const char *compare_run_words(const struct view_compared_run *r, struct base_arena *mem);
 /* "input.fetch dataset.py:88" */
-const char *compare_finding_name(struct view_arena *mem, const struct view_finding *f);
+const char *compare_finding_name(struct base_arena *mem, const struct view_finding *f);
 /* Who did what, where; of a moved one also where it was. */
 const char *compare_finding_words(const struct view_comparison *c, const struct view_pair *p,
-				  const struct view_finding_change *f, struct view_arena *mem);
+				  const struct view_finding_change *f, struct base_arena *mem);
 /* "38.1 % -> 0.0 % of the GPU time, 1.2 ms -> 0 ns per step" */
 const char *compare_finding_figures(const struct view_pair *p, const struct view_finding_change *f,
-				    struct view_arena *mem);
+				    struct base_arena *mem);
 /* "at most $33.27 per run, $29.10 came true" */
 const char *compare_promise_words(const struct view_pair *p, const struct view_promise *q,
-				  struct view_arena *mem);
+				  struct base_arena *mem);
 /* "$0.0037 less per step ..., $3.71 less per run, ..."; NULL: nothing is comparable */
 const char *compare_saving_words(const struct view_comparison *c, const struct view_pair *p,
-				 struct view_arena *mem);
+				 struct base_arena *mem);
 
 #endif

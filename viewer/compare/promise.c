@@ -71,7 +71,7 @@ static int64_t realised(int64_t change, int64_t whole, int64_t bound, enum view_
 /* At what the first run paid for the time of these classes. */
 static int64_t priced(const struct area *r, int64_t ns)
 {
-	return r->ns[0] > 0 ? compare_bounded(view_div_even(r->nano_usd * ns, r->ns[0])) : 0;
+	return r->ns[0] > 0 ? compare_bounded(base_div_even(r->nano_usd * ns, r->ns[0])) : 0;
 }
 
 static int64_t saved(const struct view_pair *p, const char *id)
@@ -130,7 +130,7 @@ void compare_promises(struct pairing *g)
 	struct view_pair *p = g->p;
 	size_t n = s->advices < PROMISES_MAX ? s->advices : PROMISES_MAX;
 
-	p->promise = view_arena_array(&g->c->mem, n, sizeof(*p->promise));
+	p->promise = base_arena_array(&g->c->mem, n, sizeof(*p->promise));
 	for (size_t i = 0; i < n; i++)
 		p->promise[p->promises++] = promise(g, &s->advice[i]);
 	p->saving = (struct view_saving){ .step_ns = saved(p, "gpu_step_working"),

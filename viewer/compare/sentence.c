@@ -12,23 +12,23 @@ static const char *by_measure(const struct pairing *g, const char *id, const cha
 			      const char *what, const char *besides)
 {
 	const struct view_measure *m = view_pair_measure(g->p, id);
-	struct view_arena *mem = &g->c->mem;
-	view_unit a, b, change;
+	struct base_arena *mem = &g->c->mem;
+	base_unit a, b, change;
 	const char *values;
 
 	if (!m->comparable)
 		return NULL;
-	values = view_arena_printf(mem, "(%s -> %s%s)", compare_figure(a, m->figure, m->value[0]),
+	values = base_arena_printf(mem, "(%s -> %s%s)", compare_figure(a, m->figure, m->value[0]),
 				   compare_figure(b, m->figure, m->value[1]), besides);
 	if (!m->difference)
-		return view_arena_printf(mem, "%s %s the same%s per step as %s %s", g->label[1],
+		return base_arena_printf(mem, "%s %s the same%s per step as %s %s", g->label[1],
 					 verb, what, g->label[0], values);
 	if (!m->has_change)
-		return view_arena_printf(mem, "%s %s %s%s per step than %s %s", g->label[1], verb,
+		return base_arena_printf(mem, "%s %s %s%s per step than %s %s", g->label[1], verb,
 					 m->difference < 0 ? "less" : "more", what, g->label[0],
 					 values);
-	return view_arena_printf(mem, "%s %s %s %% %s%s per step than %s %s", g->label[1], verb,
-				 view_percent(change,
+	return base_arena_printf(mem, "%s %s %s %% %s%s per step than %s %s", g->label[1], verb,
+				 base_percent(change,
 					      m->change_ppm < 0 ? -m->change_ppm : m->change_ppm),
 				 m->difference < 0 ? "less" : "more", what, g->label[0], values);
 }
@@ -52,7 +52,7 @@ static const char *cost_clause(const struct pairing *g)
 		t = by_measure(g, "step_median", "takes", " time", " median");
 	if (t)
 		return t;
-	return view_arena_printf(&g->c->mem, "%s and %s are not comparable per step: %s",
+	return base_arena_printf(&g->c->mem, "%s and %s are not comparable per step: %s",
 				 g->label[0], g->label[1],
 				 g->p->why[VIEW_PART_STEP] ? g->p->why[VIEW_PART_STEP]
 							   : g->p->why[VIEW_PART_GPU_STEP]);
@@ -61,11 +61,11 @@ static const char *cost_clause(const struct pairing *g)
 static const char *starved_clause(const struct pairing *g)
 {
 	const struct view_measure *m = view_pair_measure(g->p, "share_starved");
-	view_unit a, b;
+	base_unit a, b;
 
 	if (!m->known[0] || !m->known[1])
 		return "";
-	return view_arena_printf(&g->c->mem, "; GPUs starved %s %s %s",
+	return base_arena_printf(&g->c->mem, "; GPUs starved %s %s %s",
 				 compare_figure(a, m->figure, m->value[0]),
 				 m->comparable ? "->" : "and",
 				 compare_figure(b, m->figure, m->value[1]));
@@ -74,7 +74,7 @@ static const char *starved_clause(const struct pairing *g)
 /* The largest change worth a word. */
 static const char *finding_clause(const struct pairing *g)
 {
-	struct view_arena *mem = &g->c->mem;
+	struct base_arena *mem = &g->c->mem;
 	const char *spot;
 
 	for (size_t i = 0; i < g->p->findings; i++) {
@@ -83,16 +83,16 @@ static const char *finding_clause(const struct pairing *g)
 			continue;
 		switch (f->status) {
 		case VIEW_FINDING_WENT:
-			return view_arena_printf(mem, "; %s went",
+			return base_arena_printf(mem, "; %s went",
 						 compare_finding_name(mem, f->finding[0]));
 		case VIEW_FINDING_CAME:
-			return view_arena_printf(mem, "; %s came",
+			return base_arena_printf(mem, "; %s came",
 						 compare_finding_name(mem, f->finding[1]));
 		case VIEW_FINDING_MOVED:
 			spot = f->finding[0]->class == f->finding[1]->class
 				       ? view_words_spot(mem, &f->finding[1]->where, COLUMNS)
 				       : ana_class_names[f->finding[1]->class];
-			return view_arena_printf(mem, "; %s moved to %s",
+			return base_arena_printf(mem, "; %s moved to %s",
 						 compare_finding_name(mem, f->finding[0]),
 						 spot ? spot : "another line");
 		default:
@@ -120,7 +120,7 @@ static const char *promise_clause(const struct pairing *g)
 
 	if (!q || g->p->why[VIEW_PART_GPU_STEP])
 		return "";
-	return view_arena_printf(&g->c->mem, "; of the predicted %s",
+	return base_arena_printf(&g->c->mem, "; of the predicted %s",
 				 compare_promise_words(g->p, q, &g->c->mem));
 }
 
@@ -129,5 +129,5 @@ void compare_sentence(struct pairing *g)
 	const char *cost = cost_clause(g), *starved = starved_clause(g);
 	const char *finding = finding_clause(g), *promise = promise_clause(g);
 
-	g->p->sentence = view_arena_printf(&g->c->mem, "%s%s%s%s", cost, starved, finding, promise);
+	g->p->sentence = base_arena_printf(&g->c->mem, "%s%s%s%s", cost, starved, finding, promise);
 }

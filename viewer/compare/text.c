@@ -15,7 +15,7 @@ struct sheet {
 	const struct view_pair *p;
 	FILE *f;
 	const struct view_look *look;
-	struct view_arena mem;
+	struct base_arena mem;
 };
 
 static const char *paint(const struct sheet *s, const char *code)
@@ -51,7 +51,7 @@ static void put_runs(struct sheet *s)
 {
 	for (size_t i = 0; i < s->c->runs; i++)
 		put_item(s, 4,
-			 view_arena_printf(&s->mem, "%s  %s", s->c->run[i].label,
+			 base_arena_printf(&s->mem, "%s  %s", s->c->run[i].label,
 					   compare_run_words(&s->c->run[i], &s->mem)));
 }
 
@@ -60,7 +60,7 @@ static void put_figures(struct sheet *s, const char *title, const char *a, const
 			const char *difference, const char *change)
 {
 	put_item(s, 4,
-		 view_arena_printf(&s->mem, "%s: %s %s, %s %s%s%s%s%s%s", title, s->c->run[0].label,
+		 base_arena_printf(&s->mem, "%s: %s %s, %s %s%s%s%s%s%s", title, s->c->run[0].label,
 				   a, s->c->run[s->p->run].label, b, *difference ? ", " : "",
 				   difference, *change ? " (" : "", change, *change ? ")" : ""));
 }
@@ -83,7 +83,7 @@ static void put_measures(struct sheet *s)
 			"change");
 	for (size_t i = 0; i < s->p->measures; i++) {
 		const struct view_measure *m = &s->p->measure[i];
-		view_unit a = "-", b = "-", d = "", change = "";
+		base_unit a = "-", b = "-", d = "", change = "";
 		if (!m->known[0] && !m->known[1])
 			continue;
 		for (int k = 0; k < 2; k++)
@@ -101,7 +101,7 @@ static void put_measures(struct sheet *s)
 
 static void put_class(struct sheet *s, const struct view_class_change *k)
 {
-	view_unit a, b, step[2], d;
+	base_unit a, b, step[2], d;
 	bool same = !s->p->why[VIEW_PART_GPU_STEP];
 	const char *name = ana_class_names[k->class];
 
@@ -158,7 +158,7 @@ static void put_findings(struct sheet *s)
 		wrap(s, hang, hang, compare_finding_words(s->c, s->p, f, &s->mem));
 		fprintf(s->f, "%*s", hang, "");
 		wrap(s, hang, hang,
-		     view_arena_printf(&s->mem, "(%s)", compare_finding_figures(s->p, f, &s->mem)));
+		     base_arena_printf(&s->mem, "(%s)", compare_finding_figures(s->p, f, &s->mem)));
 	}
 	if (n > FINDINGS_SHOWN || s->p->findings_left_out)
 		fprintf(s->f, "  and %zu more (see --format json)\n",
@@ -169,14 +169,14 @@ static void put_promises(struct sheet *s)
 {
 	if (!s->p->promises)
 		return;
-	put_heading(s, view_arena_printf(&s->mem,
+	put_heading(s, base_arena_printf(&s->mem,
 					 "What %s's advice promised and what came true (bounds do "
 					 "not add up)",
 					 s->c->run[0].label));
 	for (size_t i = 0; i < s->p->promises; i++) {
 		const struct view_promise *q = &s->p->promise[i];
 		put_item(s, 5,
-			 view_arena_printf(&s->mem, "%zu. %s: %s", i + 1, q->advice->brief,
+			 base_arena_printf(&s->mem, "%zu. %s: %s", i + 1, q->advice->brief,
 					   compare_promise_words(s->p, q, &s->mem)));
 	}
 }
@@ -186,9 +186,9 @@ static void put_doubts(struct sheet *s)
 	const struct view_pair *p = s->p;
 
 	for (size_t i = 0; i < p->refusals; i++)
-		put_item(s, 4, view_arena_printf(&s->mem, "not comparable: %s", p->refusal[i]));
+		put_item(s, 4, base_arena_printf(&s->mem, "not comparable: %s", p->refusal[i]));
 	for (size_t i = 0; i < p->notes; i++)
-		put_item(s, 4, view_arena_printf(&s->mem, "note: %s", p->note[i]));
+		put_item(s, 4, base_arena_printf(&s->mem, "note: %s", p->note[i]));
 }
 
 static void put_pair(struct sheet *s)
@@ -202,7 +202,7 @@ static void put_pair(struct sheet *s)
 	put_runs(s);
 	if (saving)
 		put_item(s, 4,
-			 view_arena_printf(&s->mem, "%s against %s: %s", s->c->run[s->p->run].label,
+			 base_arena_printf(&s->mem, "%s against %s: %s", s->c->run[s->p->run].label,
 					   s->c->run[0].label, saving));
 	put_doubts(s);
 	put_measures(s);
@@ -221,5 +221,5 @@ void view_compare_text(const struct view_comparison *c, FILE *f, const struct vi
 		s.p = &c->pair[i];
 		put_pair(&s);
 	}
-	view_arena_fini(&s.mem);
+	base_arena_fini(&s.mem);
 }

@@ -10,31 +10,31 @@
 
 #define PATH_COLUMNS 34
 
-const char *compare_run_words(const struct view_compared_run *r, struct view_arena *mem)
+const char *compare_run_words(const struct view_compared_run *r, struct base_arena *mem)
 {
 	const struct view_summary *s = r->summary;
-	view_unit wall, steps, usd;
+	base_unit wall, steps, usd;
 
-	return view_arena_printf(mem, "%s: %s, %s, %s%s%s%s%s", s->id[0] ? s->id : r->path,
+	return base_arena_printf(mem, "%s: %s, %s, %s%s%s%s%s", s->id[0] ? s->id : r->path,
 				 view_verdict_words(s, mem), view_text_gpus(s, mem),
-				 view_duration(wall, s->wall_ns), s->result->steps ? ", " : "",
-				 s->result->steps ? view_count(steps, s->result->steps) : "",
+				 base_duration(wall, s->wall_ns), s->result->steps ? ", " : "",
+				 s->result->steps ? base_count(steps, s->result->steps) : "",
 				 s->result->steps ? " steps" : "",
-				 s->cost.known ? view_arena_printf(mem, ", %s",
-								   view_cents(usd, s->cost.total))
+				 s->cost.known ? base_arena_printf(mem, ", %s",
+								   base_cents(usd, s->cost.total))
 					       : "");
 }
 
-const char *compare_finding_name(struct view_arena *mem, const struct view_finding *f)
+const char *compare_finding_name(struct base_arena *mem, const struct view_finding *f)
 {
 	const char *spot = view_words_spot(mem, &f->where, PATH_COLUMNS);
 
-	return view_arena_printf(mem, "%s%s%s", ana_class_names[f->class], spot ? " " : "",
+	return base_arena_printf(mem, "%s%s%s", ana_class_names[f->class], spot ? " " : "",
 				 spot ? spot : "");
 }
 
 const char *compare_finding_words(const struct view_comparison *c, const struct view_pair *p,
-				  const struct view_finding_change *f, struct view_arena *mem)
+				  const struct view_finding_change *f, struct base_arena *mem)
 {
 	int now = f->finding[1] && f->status != VIEW_FINDING_WENT;
 	const struct view_summary *s = c->run[now ? p->run : 0].summary;
@@ -42,21 +42,21 @@ const char *compare_finding_words(const struct view_comparison *c, const struct 
 
 	if (f->status != VIEW_FINDING_MOVED)
 		return words;
-	return view_arena_printf(mem, "%s; was %s", words,
+	return base_arena_printf(mem, "%s; was %s", words,
 				 compare_finding_name(mem, f->finding[0]));
 }
 
 const char *compare_finding_figures(const struct view_pair *p, const struct view_finding_change *f,
-				    struct view_arena *mem)
+				    struct base_arena *mem)
 {
-	view_unit a, b;
-	const char *t = view_arena_printf(mem, "%s -> %s of the GPU time",
+	base_unit a, b;
+	const char *t = base_arena_printf(mem, "%s -> %s of the GPU time",
 					  compare_figure(a, VIEW_FIGURE_PPM, f->ppm[0]),
 					  compare_figure(b, VIEW_FIGURE_PPM, f->ppm[1]));
 
 	if (p->why[VIEW_PART_GPU_STEP])
 		return t;
-	return view_arena_printf(mem, "%s, %s -> %s per step", t,
+	return base_arena_printf(mem, "%s, %s -> %s per step", t,
 				 compare_figure(a, VIEW_FIGURE_NS, f->step_ns[0]),
 				 compare_figure(b, VIEW_FIGURE_NS, f->step_ns[1]));
 }
@@ -74,12 +74,12 @@ static const char *came_true(const struct view_promise *q, int64_t real_ns)
 	}
 }
 
-static const char *of_amount(struct view_arena *mem, enum view_figure figure, int64_t upper,
+static const char *of_amount(struct base_arena *mem, enum view_figure figure, int64_t upper,
 			     int64_t real, const char *per)
 {
-	view_unit a, b;
+	base_unit a, b;
 
-	return view_arena_printf(mem, "at most %s%s per %s, %s%s came true",
+	return base_arena_printf(mem, "at most %s%s per %s, %s%s came true",
 				 compare_figure(a, figure, upper),
 				 figure == VIEW_FIGURE_NS ? " of GPU time" : "", per,
 				 real ? compare_figure(b, figure, real) : "nothing",
@@ -87,10 +87,10 @@ static const char *of_amount(struct view_arena *mem, enum view_figure figure, in
 }
 
 const char *compare_promise_words(const struct view_pair *p, const struct view_promise *q,
-				  struct view_arena *mem)
+				  struct base_arena *mem)
 {
 	const struct view_advice *a = q->advice;
-	view_unit upper;
+	base_unit upper;
 	const char *t;
 
 	if (!p->why[VIEW_PART_USD_RUN])
@@ -103,49 +103,49 @@ const char *compare_promise_words(const struct view_pair *p, const struct view_p
 	else if (!p->why[VIEW_PART_GPU_STEP])
 		t = of_amount(mem, VIEW_FIGURE_NS, q->upper_step_ns, q->step_ns, "step");
 	else if (p->priced[0])
-		return view_arena_printf(mem, "at most %s per run; not comparable: %s",
+		return base_arena_printf(mem, "at most %s per run; not comparable: %s",
 					 compare_usd(upper, a->saving_nano_usd),
 					 p->why[VIEW_PART_GPU_STEP]);
 	else
-		return view_arena_printf(mem, "at most %s of GPU time per run; not comparable: %s",
-					 view_duration(upper, a->saving_ns),
+		return base_arena_printf(mem, "at most %s of GPU time per run; not comparable: %s",
+					 base_duration(upper, a->saving_ns),
 					 p->why[VIEW_PART_GPU_STEP]);
-	return view_arena_printf(mem, "%s%s", t,
+	return base_arena_printf(mem, "%s%s", t,
 				 came_true(q, p->why[VIEW_PART_GPU_RUN] ? q->step_ns : q->run_ns));
 }
 
-static const char *more_or_less(struct view_arena *mem, enum view_figure figure, int64_t v,
+static const char *more_or_less(struct base_arena *mem, enum view_figure figure, int64_t v,
 				const char *per)
 {
-	view_unit a;
+	base_unit a;
 
 	if (!v)
-		return view_arena_printf(mem, "nothing per %s", per);
-	return view_arena_printf(mem, "%s %s per %s", compare_figure(a, figure, v < 0 ? -v : v),
+		return base_arena_printf(mem, "nothing per %s", per);
+	return base_arena_printf(mem, "%s %s per %s", compare_figure(a, figure, v < 0 ? -v : v),
 				 v < 0 ? "more" : "less", per);
 }
 
 const char *compare_saving_words(const struct view_comparison *c, const struct view_pair *p,
-				 struct view_arena *mem)
+				 struct base_arena *mem)
 {
 	const struct view_saving *s = &p->saving;
 	bool usd = !p->why[VIEW_PART_USD_STEP];
 	enum view_figure figure = usd ? VIEW_FIGURE_USD : VIEW_FIGURE_NS;
-	view_unit n;
+	base_unit n;
 
 	if (p->why[VIEW_PART_GPU_STEP])
 		return NULL;
-	const char *t = view_arena_printf(
+	const char *t = base_arena_printf(
 		mem, "%s without start-up and teardown",
 		more_or_less(mem, figure, usd ? s->step_nano_usd : s->step_ns, "step"));
 	if (p->why[VIEW_PART_GPU_RUN])
-		return view_arena_printf(mem, "%s%s", t, usd ? "" : " (GPU time)");
-	t = view_arena_printf(mem, "%s, %s", t,
+		return base_arena_printf(mem, "%s%s", t, usd ? "" : " (GPU time)");
+	t = base_arena_printf(mem, "%s, %s", t,
 			      more_or_less(mem, figure, usd ? s->run_nano_usd : s->run_ns, "run"));
 	if (c->runs_per_month >= 0)
-		t = view_arena_printf(mem, "%s, %s at %s runs", t,
+		t = base_arena_printf(mem, "%s, %s at %s runs", t,
 				      more_or_less(mem, figure,
 						   usd ? s->month_nano_usd : s->month_ns, "month"),
-				      view_count(n, (uint64_t)c->runs_per_month));
-	return view_arena_printf(mem, "%s%s", t, usd ? "" : " (GPU time)");
+				      base_count(n, (uint64_t)c->runs_per_month));
+	return base_arena_printf(mem, "%s%s", t, usd ? "" : " (GPU time)");
 }

@@ -13,7 +13,7 @@
 
 int64_t view_cost_amount(int64_t nano_usd_per_hour, int64_t ns)
 {
-	return view_div_even((__int128)nano_usd_per_hour * ns, NS_PER_HOUR);
+	return base_div_even((__int128)nano_usd_per_hour * ns, NS_PER_HOUR);
 }
 
 static int whole_part(const char **p, int64_t *usd)

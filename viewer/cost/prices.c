@@ -63,7 +63,7 @@ static void add_row(struct view_prices *p, const struct view_price *row)
 {
 	if (p->rows == p->room) {
 		size_t room = p->room ? p->room * 2 : 64;
-		struct view_price *more = view_arena_array(&p->mem, room, sizeof(*more));
+		struct view_price *more = base_arena_array(&p->mem, room, sizeof(*more));
 		if (p->rows)
 			memcpy(more, p->row, p->rows * sizeof(*more));
 		p->row = more;
@@ -76,13 +76,13 @@ void view_prices_add_bad(struct view_prices *p, int line, const char *why)
 {
 	if (p->bads == p->bad_room) {
 		size_t room = p->bad_room ? p->bad_room * 2 : 16;
-		char **more = view_arena_array(&p->mem, room, sizeof(*more));
+		char **more = base_arena_array(&p->mem, room, sizeof(*more));
 		if (p->bads)
 			memcpy(more, p->bad, p->bads * sizeof(*more));
 		p->bad = more;
 		p->bad_room = room;
 	}
-	p->bad[p->bads++] = view_arena_printf(&p->mem, "line %d: %s", line, why);
+	p->bad[p->bads++] = base_arena_printf(&p->mem, "line %d: %s", line, why);
 }
 
 bool view_prices_is_day(const char *text)
@@ -138,18 +138,18 @@ static void find_columns(int at[], const char *const names[], int columns, const
 
 int view_prices_parse(struct view_prices *p, const char *text, size_t len, const char **why)
 {
-	const char *field[VIEW_CSV_FIELDS], *cell[COLUMNS];
+	const char *field[BASE_CSV_FIELDS], *cell[COLUMNS];
 	int at[COLUMNS], n;
-	struct view_csv csv;
+	struct base_csv csv;
 
-	view_csv_init(&csv, text, len);
-	n = view_csv_row(&csv, &p->mem, field);
+	base_csv_init(&csv, text, len);
+	n = base_csv_row(&csv, &p->mem, field);
 	find_columns(at, column_names, COLUMNS, field, n);
 	if (!n || at[GPU] < 0 || at[USD] < 0 || at[SOURCE] < 0 || at[DATE] < 0) {
 		*why = "its first line does not name the columns gpu, usd_per_gpu_hour, source, date";
 		return -EBADMSG;
 	}
-	while ((n = view_csv_row(&csv, &p->mem, field)) > 0) {
+	while ((n = base_csv_row(&csv, &p->mem, field)) > 0) {
 		struct view_price row;
 		for (int c = 0; c < COLUMNS; c++)
 			cell[c] = at[c] >= 0 && at[c] < n ? field[at[c]] : "";
@@ -256,13 +256,13 @@ void view_prices_put(struct view_prices *p, const struct view_price *row)
 {
 	struct view_price own = *row;
 
-	own.gpu = view_arena_text(&p->mem, row->gpu);
-	own.provider = view_arena_text(&p->mem, row->provider);
-	own.instance_type = view_arena_text(&p->mem, row->instance_type);
-	own.price_model = view_arena_text(&p->mem, row->price_model);
-	own.region = view_arena_text(&p->mem, row->region);
-	own.source = view_arena_text(&p->mem, row->source);
-	own.date = view_arena_text(&p->mem, row->date);
+	own.gpu = base_arena_text(&p->mem, row->gpu);
+	own.provider = base_arena_text(&p->mem, row->provider);
+	own.instance_type = base_arena_text(&p->mem, row->instance_type);
+	own.price_model = base_arena_text(&p->mem, row->price_model);
+	own.region = base_arena_text(&p->mem, row->region);
+	own.source = base_arena_text(&p->mem, row->source);
+	own.date = base_arena_text(&p->mem, row->date);
 	for (size_t i = 0; i < p->rows; i++) {
 		if (same_key(&p->row[i], row)) {
 			p->row[i] = own;
@@ -280,7 +280,7 @@ void view_prices_write(const struct view_prices *p, FILE *f)
 	for (size_t i = 0; i < p->rows; i++) {
 		const struct view_price *r = &p->row[i];
 		char count[16], usd[48];
-		view_dollars_exact(usd, r->nano_usd_per_hour);
+		base_dollars_exact(usd, r->nano_usd_per_hour);
 		snprintf(count, sizeof(count), "%d", r->gpu_count);
 		if (!r->gpu_count)
 			count[0] = '\0';
@@ -290,7 +290,7 @@ void view_prices_write(const struct view_prices *p, FILE *f)
 		for (int c = 0; c < COLUMNS; c++) {
 			if (c)
 				fputc(',', f);
-			view_csv_put(f, cell[c]);
+			base_csv_put(f, cell[c]);
 		}
 		fputc('\n', f);
 	}
@@ -298,6 +298,6 @@ void view_prices_write(const struct view_prices *p, FILE *f)
 
 void view_prices_fini(struct view_prices *p)
 {
-	view_arena_fini(&p->mem);
+	base_arena_fini(&p->mem);
 	*p = (struct view_prices){ 0 };
 }

@@ -24,7 +24,7 @@ struct view_price {
 };
 
 struct view_prices {
-	struct view_arena mem;
+	struct base_arena mem;
 	struct view_price *row;
 	size_t rows, room;
 	char **bad; /* rows left out: "line 7: no date" */

@@ -77,15 +77,15 @@ static int columns_of(int at[COLUMNS], const char *const *field, int fields)
 
 bool view_prices_is_skypilot(const char *text, size_t len)
 {
-	const char *field[VIEW_CSV_FIELDS];
-	struct view_arena mem = { 0 };
+	const char *field[BASE_CSV_FIELDS];
+	struct base_arena mem = { 0 };
 	int at[COLUMNS];
-	struct view_csv csv;
+	struct base_csv csv;
 
-	view_csv_init(&csv, text, len);
-	int n = view_csv_row(&csv, &mem, field);
+	base_csv_init(&csv, text, len);
+	int n = base_csv_row(&csv, &mem, field);
 	bool is = columns_of(at, field, n) == COLUMNS;
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	return is;
 }
 
@@ -131,7 +131,7 @@ static void add(struct view_prices *p, struct view_price row, const char *price,
 	if (!dollars(price, &nano))
 		return;
 	row.price_model = model;
-	row.nano_usd_per_hour = view_div_even(nano, row.gpu_count);
+	row.nano_usd_per_hour = base_div_even(nano, row.gpu_count);
 	const struct view_price *have = same(p, &row);
 	if (!have || have->nano_usd_per_hour > row.nano_usd_per_hour)
 		view_prices_put(p, &row);
@@ -141,17 +141,17 @@ int view_prices_parse_skypilot(struct view_prices *p, const char *text, size_t l
 			       const char *provider, const char *source, const char *date,
 			       const char **why)
 {
-	const char *field[VIEW_CSV_FIELDS];
-	struct view_csv csv;
+	const char *field[BASE_CSV_FIELDS];
+	struct base_csv csv;
 	int at[COLUMNS], n;
 
-	view_csv_init(&csv, text, len);
-	n = view_csv_row(&csv, &p->mem, field);
+	base_csv_init(&csv, text, len);
+	n = base_csv_row(&csv, &p->mem, field);
 	if (columns_of(at, field, n) != COLUMNS) {
 		*why = "its first line does not name SkyPilot's columns";
 		return -EBADMSG;
 	}
-	while ((n = view_csv_row(&csv, &p->mem, field)) > 0) {
+	while ((n = base_csv_row(&csv, &p->mem, field)) > 0) {
 		const char *cell[COLUMNS];
 		for (int c = 0; c < COLUMNS; c++)
 			cell[c] = at[c] < n ? field[at[c]] : "";

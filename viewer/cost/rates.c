@@ -22,7 +22,7 @@ struct lookup {
 	const char *site_path;
 	bool has_option, has_env;
 	int64_t option, env;
-	view_unit today; /* of the run, else of now */
+	base_unit today; /* of the run, else of now */
 	char host[256];
 	struct view_machine here;
 };
@@ -107,7 +107,7 @@ static void find_rate(struct lookup *l, const struct ana_gpu *gpu, struct view_r
 
 int64_t view_rate_fraction(int64_t list_nano_usd, uint32_t num, uint32_t den)
 {
-	return view_div_even((__int128)list_nano_usd * num, den ? den : 1);
+	return base_div_even((__int128)list_nano_usd * num, den ? den : 1);
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b)
@@ -175,7 +175,7 @@ static void open_lookup(struct lookup *l)
 {
 	int64_t start = l->t ? l->t->run.start_unix_ns : 0;
 
-	view_day(l->today, start > 0 ? start : (int64_t)time(NULL) * 1000000000);
+	base_day(l->today, start > 0 ? start : (int64_t)time(NULL) * 1000000000);
 	if (gethostname(l->host, sizeof(l->host) - 1))
 		l->host[0] = '\0';
 	view_machine_here(&l->here);

@@ -96,16 +96,16 @@ static void put_cents(struct page *p)
 
 static void put_nano(struct page *p, int64_t nano_usd)
 {
-	view_unit digits;
+	base_unit digits;
 
-	put_text(p, view_dollars_exact(digits, nano_usd));
+	put_text(p, base_dollars_exact(digits, nano_usd));
 }
 
 static void put_hours(struct page *p)
 {
-	view_unit hours;
+	base_unit hours;
 
-	put_text(p, view_hours_exact(hours, p->at->ns));
+	put_text(p, base_hours_exact(hours, p->at->ns));
 }
 
 /* --- columns --- */
@@ -433,7 +433,7 @@ static int close_cents(const struct view_summary *s, struct line *line, size_t l
 	for (i = 0; !err && i < lines; i++)
 		usd[i] = line[i].nano_usd;
 	if (!err)
-		view_close_cents(usd, (int)lines, view_div_even(s->cost.total, 10000000), cents);
+		base_close_cents(usd, (int)lines, base_div_even(s->cost.total, 10000000), cents);
 	for (i = 0; !err && i < lines; i++)
 		line[i].cents = cents[i];
 	free(usd);

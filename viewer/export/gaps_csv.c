@@ -72,10 +72,10 @@ static int put_gaps(struct view_export *x)
 
 static void put_usd(struct view_out *o, int64_t nano_usd, bool known)
 {
-	view_unit digits;
+	base_unit digits;
 
 	if (known)
-		view_out_text(o, view_dollars_exact(digits, nano_usd));
+		view_out_text(o, base_dollars_exact(digits, nano_usd));
 }
 
 static void put_class(struct view_export *x, size_t gpu, int c)

@@ -86,7 +86,7 @@ static int put_stack(void *arg, const struct view_stack *s)
 	Perftools__Profiles__Label class = PERFTOOLS__PROFILES__LABEL__INIT;
 	Perftools__Profiles__Label *labels[] = { &class };
 	profile_msg part = PERFTOOLS__PROFILES__PROFILE__INIT;
-	int64_t values[2] = { s->ns, view_div_even(s->nano_usd, 1000) };
+	int64_t values[2] = { s->ns, base_div_even(s->nano_usd, 1000) };
 	uint64_t ids[VIEW_STACK_FRAMES];
 	size_t i;
 

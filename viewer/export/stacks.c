@@ -236,7 +236,7 @@ static int64_t share(const struct view_summary *s, int c, int64_t ns)
 {
 	int64_t whole = s->result->classes[c];
 
-	return whole > 0 ? view_div_even((__int128)s->cost.classes[c] * ns, whole) : 0;
+	return whole > 0 ? base_div_even((__int128)s->cost.classes[c] * ns, whole) : 0;
 }
 
 static int take_row(struct gathering *g, const struct gathered *row)

@@ -29,7 +29,7 @@ void view_out_json(struct view_out *o, const char *text, size_t len)
 		len -= n;
 		if (!len)
 			break;
-		n = view_utf8_length(text, len);
+		n = base_utf8_length(text, len);
 		if (!n)
 			view_out_text(o, REPLACEMENT);
 		else if (*text == '"' || *text == '\\')
@@ -65,7 +65,7 @@ void view_out_csv(struct view_out *o, const char *text)
 	if (formula)
 		view_out_char(o, '\'');
 	for (; len; text += n, len -= n) {
-		n = view_utf8_length(text, len);
+		n = base_utf8_length(text, len);
 		if (*text == '"')
 			view_out_char(o, '"');
 		if (n)
@@ -86,7 +86,7 @@ size_t view_text_valid(char *out, size_t room, const char *text, size_t len)
 		const char *p = text;
 		size_t add;
 
-		n = view_utf8_length(text, len);
+		n = base_utf8_length(text, len);
 		add = n;
 		if (!n || !*text) { /* a NUL ends text elsewhere */
 			p = REPLACEMENT;

@@ -109,22 +109,22 @@ static const struct view_rule rules[] = {
 
 static bool matters(const struct view_summary *s, int64_t ns)
 {
-	return view_ppm(ns, s->result->gpu_ns) >= LEAST_PPM;
+	return base_ppm(ns, s->result->gpu_ns) >= LEAST_PPM;
 }
 
 /* Where most of the class went, if samples tell. */
 static const char *at_place(struct view_summary *s, enum ana_class c)
 {
 	const struct view_finding *f = view_finding_of(s, c);
-	view_unit share;
+	base_unit share;
 
 	if (!f)
 		return "";
 	if (f->ns == view_advice_ns(s, c))
-		return view_arena_printf(&s->mem, "; all of it: %s",
+		return base_arena_printf(&s->mem, "; all of it: %s",
 					 view_finding_words(s, &s->mem, f, LINE_COLUMNS));
-	return view_arena_printf(&s->mem, "; %s %% of it: %s",
-				 view_percent(share, view_ppm(f->ns, view_advice_ns(s, c))),
+	return base_arena_printf(&s->mem, "; %s %% of it: %s",
+				 base_percent(share, base_ppm(f->ns, view_advice_ns(s, c))),
 				 view_finding_words(s, &s->mem, f, LINE_COLUMNS));
 }
 
@@ -132,11 +132,11 @@ static const char *at_place(struct view_summary *s, enum ana_class c)
 static const char *why(struct view_summary *s, enum ana_class c)
 {
 	int64_t ns = view_advice_ns(s, c);
-	view_unit time, percent;
+	base_unit time, percent;
 
-	return view_arena_printf(&s->mem, "%s took %s, %s %% of the GPU time: %s%s%s",
-				 ana_class_names[c], view_duration(time, ns),
-				 view_percent(percent, view_ppm(ns, s->result->gpu_ns)),
+	return base_arena_printf(&s->mem, "%s took %s, %s %% of the GPU time: %s%s%s",
+				 ana_class_names[c], base_duration(time, ns),
+				 base_percent(percent, base_ppm(ns, s->result->gpu_ns)),
 				 view_class_meaning(c), at_place(s, c), view_advice_late(s, c));
 }
 
@@ -157,7 +157,7 @@ static void add_rule(struct view_summary *s, const struct view_rule *rule)
 	a.why = why(s, rule->class);
 	if ((rule->fit && !rule->fit(s, &a)) || !matters(s, a.saving_ns))
 		return;
-	a.brief = view_arena_printf(&s->mem, "%s%s", a.brief, view_advice_for_rank(s, a.class));
+	a.brief = base_arena_printf(&s->mem, "%s%s", a.brief, view_advice_for_rank(s, a.class));
 	s->advice[s->advices++] = a;
 }
 
@@ -176,10 +176,10 @@ void view_advice_add(struct view_summary *s)
 {
 	struct view_advice a = { .class = ANA_INPUT_UNKNOWN };
 
-	s->advice = view_arena_array(&s->mem, RULES + 1, sizeof(*s->advice));
+	s->advice = base_arena_array(&s->mem, RULES + 1, sizeof(*s->advice));
 	if (view_advise_workers(s, &a) && matters(s, a.saving_ns)) {
-		a.why = view_arena_printf(&s->mem, "%s%s", a.why, view_advice_late(s, a.class));
-		a.brief = view_arena_printf(&s->mem, "%s%s", a.brief,
+		a.why = base_arena_printf(&s->mem, "%s%s", a.why, view_advice_late(s, a.class));
+		a.brief = base_arena_printf(&s->mem, "%s%s", a.brief,
 					    view_advice_for_rank(s, a.class));
 		s->advice[s->advices++] = a;
 	}

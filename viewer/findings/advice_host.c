@@ -12,7 +12,7 @@ const char *view_advice_line(struct view_summary *s, enum ana_class c)
 	const struct view_finding *f = view_finding_of(s, c);
 	const char *line = f ? view_words_line(&s->mem, &f->where, 40) : NULL;
 
-	return line ? view_arena_printf(&s->mem, " (%s)", line) : "";
+	return line ? base_arena_printf(&s->mem, " (%s)", line) : "";
 }
 
 bool view_advise_sync(struct view_summary *s, struct view_advice *a)
@@ -21,8 +21,8 @@ bool view_advise_sync(struct view_summary *s, struct view_advice *a)
 
 	if (!*line)
 		return true;
-	a->brief = view_arena_printf(&s->mem, "no synchronisation in the step%s", line);
-	a->action = view_arena_printf(
+	a->brief = base_arena_printf(&s->mem, "no synchronisation in the step%s", line);
+	a->action = base_arena_printf(
 		&s->mem,
 		"take .item(), .cpu(), print of a tensor or torch.cuda.synchronize() out of the "
 		"step%s: read the value a step later, or log every N steps",
@@ -47,7 +47,7 @@ bool view_advise_host_cpu(struct view_summary *s, struct view_advice *a)
 {
 	if (!s->result->cpus)
 		return true;
-	a->action = view_arena_printf(&s->mem,
+	a->action = base_arena_printf(&s->mem,
 				      "the job may use %" PRIu32
 				      " core%s: ask for more or for a larger cgroup quota, or "
 				      "lower the threads and workers beside the trainer",

@@ -11,7 +11,7 @@ static const char *plural(size_t n)
 
 static const char *nobody_at_all(struct view_summary *s, size_t all)
 {
-	return view_arena_printf(
+	return base_arena_printf(
 		&s->mem,
 		"the job was given %zu GPU%s and no process of it used %s: ask for none, or see "
 		"why the program found none (CUDA_VISIBLE_DEVICES, a framework built for CPUs, "
@@ -30,16 +30,16 @@ bool view_advise_no_process(struct view_summary *s, struct view_advice *a)
 		a->action = "end the allocation when the work ends, and prepare before it begins";
 		return true;
 	}
-	a->why = view_arena_printf(&s->mem, "%s; %s", a->why, view_unused_words(s, &s->mem));
+	a->why = base_arena_printf(&s->mem, "%s; %s", a->why, view_unused_words(s, &s->mem));
 	if (!used) {
 		a->brief = "a job without GPUs, or a look at why none was used";
 		a->action = nobody_at_all(s, all);
 		return true;
 	}
 	a->brief =
-		view_arena_printf(&s->mem, "%zu GPU%s fewer", u.no_process, plural(u.no_process));
+		base_arena_printf(&s->mem, "%zu GPU%s fewer", u.no_process, plural(u.no_process));
 	a->action =
-		view_arena_printf(&s->mem,
+		base_arena_printf(&s->mem,
 				  "ask for %zu GPU%s instead of %zu, or start a process per GPU "
 				  "(--nproc-per-node=%zu); end the allocation when the work ends",
 				  used, plural(used), all, all);
@@ -50,16 +50,16 @@ bool view_advise_no_process(struct view_summary *s, struct view_advice *a)
 bool view_advise_idle_gpu(struct view_summary *s, struct view_advice *a)
 {
 	struct view_unused u = view_unused_gpus(s);
-	view_unit time;
+	base_unit time;
 
 	if (!u.no_work)
 		return false;
 	a->saving_ns = u.no_work_ns;
 	a->saving_nano_usd = u.no_work_nano_usd;
-	a->why = view_arena_printf(&s->mem, "%s, for %s", view_unused_words(s, &s->mem),
-				   view_duration(time, u.no_work_ns));
+	a->why = base_arena_printf(&s->mem, "%s, for %s", view_unused_words(s, &s->mem),
+				   base_duration(time, u.no_work_ns));
 	if (u.no_work < s->result->gpus) {
-		a->brief = view_arena_printf(&s->mem, "%zu GPU%s fewer, or work for %s", u.no_work,
+		a->brief = base_arena_printf(&s->mem, "%zu GPU%s fewer, or work for %s", u.no_work,
 					     plural(u.no_work), u.no_work == 1 ? "it" : "them");
 		return true;
 	}

@@ -36,8 +36,8 @@ static bool workers_starved(const struct view_summary *s)
 {
 	const struct ana_loader_facts *l = view_loader_facts(s);
 
-	return view_ppm(view_advice_ns(s, ANA_INPUT_CPU_STARVED), s->starved_ns) >= STARVED_PPM ||
-	       (l && view_ppm(l->fetch_delay_ns, l->fetch_ns) >= STARVED_PPM);
+	return base_ppm(view_advice_ns(s, ANA_INPUT_CPU_STARVED), s->starved_ns) >= STARVED_PPM ||
+	       (l && base_ppm(l->fetch_delay_ns, l->fetch_ns) >= STARVED_PPM);
 }
 
 /* They have nothing to do for much of the time: not workers are missing, but work for them. */
@@ -59,7 +59,7 @@ static bool workers_serialised(const struct view_summary *s)
 		    (site->wait == WIRE_WAIT_LOCK_SHARED || site->wait == WIRE_WAIT_LOCK))
 			ns += site->ns;
 	}
-	return view_ppm(ns, s->starved_ns) >= LOCKED_PPM;
+	return base_ppm(ns, s->starved_ns) >= LOCKED_PPM;
 }
 
 /* The first worker takes the making out of the step, whatever it is slowed down by. */
@@ -91,27 +91,27 @@ static const char *need_why(struct view_summary *s)
 	const struct view_need_facts *f = &v->facts;
 	int64_t fed = f->step_ns - f->wait_ns;
 	int64_t pace = f->fed_median_ns > 0 && f->fed_median_ns < fed ? f->fed_median_ns : fed;
-	view_unit fetch, step, now, then;
+	base_unit fetch, step, now, then;
 
-	view_duration(fetch, f->fetch_ns);
-	view_duration(step, pace);
+	base_duration(fetch, f->fetch_ns);
+	base_duration(step, pace);
 	const char *bound =
 		v->need.bound == VIEW_NEED_STEP
 			? ""
-			: view_arena_printf(&s->mem, ", but %s %" PRId64,
+			: base_arena_printf(&s->mem, ", but %s %" PRId64,
 					    v->need.bound == VIEW_NEED_CORES
 						    ? "the cores beside the trainer's carry"
 						    : "a sensible limit is",
 					    v->need.advised);
-	return view_arena_printf(
+	return base_arena_printf(
 		&s->mem,
 		"%s takes %s for a batch, and a step without its wait takes %s: %s / %s = %" PRId64
 		" worker%s keep%s up%s (now %" PRId64
 		"). A step takes %s now, and would take at least %s",
 		f->workers ? "a worker" : "the trainer itself", fetch, step, fetch, step,
 		v->need.needed, v->need.needed == 1 ? "" : "s", v->need.needed == 1 ? "s" : "",
-		bound, f->workers, view_duration(now, f->step_ns),
-		view_duration(then, v->need.predicted_step_ns));
+		bound, f->workers, base_duration(now, f->step_ns),
+		base_duration(then, v->need.predicted_step_ns));
 }
 
 /* Is it files or a network that workers are blocked on? */
@@ -126,12 +126,12 @@ static bool cache_helps(const struct view_summary *s, enum ana_class c)
 static const char *if_storage_serves(struct view_summary *s)
 {
 	const struct view_loader *v = &s->loader;
-	view_unit rate;
+	base_unit rate;
 
 	if (v->needed_bytes_per_s <= 0)
 		return ", if the storage serves them as fast";
-	return view_arena_printf(&s->mem, ", if the storage serves them %s/s",
-				 view_bytes(rate, (uint64_t)v->batch_bytes * 1000000000u /
+	return base_arena_printf(&s->mem, ", if the storage serves them %s/s",
+				 base_bytes(rate, (uint64_t)v->batch_bytes * 1000000000u /
 							  (uint64_t)v->need.predicted_step_ns));
 }
 
@@ -148,16 +148,16 @@ bool view_advise_workers(struct view_summary *s, struct view_advice *a)
 	a->class = c;
 	a->with_need = true;
 	a->why = need_why(s);
-	a->action = view_arena_printf(&s->mem, "set num_workers=%" PRId64 "%s%s", v->need.advised,
+	a->action = base_arena_printf(&s->mem, "set num_workers=%" PRId64 "%s%s", v->need.advised,
 				      v->facts.workers ? "" : " and persistent_workers=True",
 				      cache_helps(s, c) ? if_storage_serves(s) : "");
 	a->brief =
-		view_arena_printf(&s->mem, "%" PRId64 " -> %" PRId64 " workers%s", v->facts.workers,
+		base_arena_printf(&s->mem, "%" PRId64 " -> %" PRId64 " workers%s", v->facts.workers,
 				  v->need.advised, cache_helps(s, c) ? " or a local cache" : "");
 	a->saving_ns = v->saving_ns < most ? v->saving_ns : most;
 	if (s->starved_ns)
 		a->saving_nano_usd =
-			view_div_even((__int128)s->cost.starved * a->saving_ns, s->starved_ns);
+			base_div_even((__int128)s->cost.starved * a->saving_ns, s->starved_ns);
 	return true;
 }
 
@@ -165,38 +165,38 @@ bool view_advise_workers(struct view_summary *s, struct view_advice *a)
 bool view_advise_unknown(struct view_summary *s, struct view_advice *a)
 {
 	const struct view_loader *v = &s->loader;
-	view_unit fetch, step;
+	base_unit fetch, step;
 
 	if (more_workers_help(s))
 		return false;
 	if (!v->has_need || v->need.needed > v->facts.workers)
 		return !workers_starved(s) && !workers_serialised(s);
 	a->brief = "a larger prefetch_factor";
-	a->action = view_arena_printf(
+	a->action = base_arena_printf(
 		&s->mem,
 		"%" PRId64 " workers are enough on average (%s per batch and worker, a step each "
 		"%s): raise prefetch_factor to bridge slow batches",
-		v->facts.workers, view_duration(fetch, v->facts.fetch_ns),
-		view_duration(step, v->facts.step_ns));
+		v->facts.workers, base_duration(fetch, v->facts.fetch_ns),
+		base_duration(step, v->facts.step_ns));
 	return true;
 }
 
 bool view_advise_epoch(struct view_summary *s, struct view_advice *a)
 {
 	const struct ana_loader_facts *l = view_loader_facts(s);
-	view_unit each;
+	base_unit each;
 
 	if (!l)
 		return true;
 	bool persistent = l->known & ANA_LOADER_PERSISTENT && l->persistent;
 	bool no_workers = l->known & ANA_LOADER_WORKERS && !l->workers;
 	if (l->iterators > 1 && !persistent && !no_workers) {
-		a->action = view_arena_printf(
+		a->action = base_arena_printf(
 			&s->mem,
 			"set persistent_workers=True: %" PRIu64 " iterators were made, each took "
 			"%s to start; workers then survive the epoch",
 			l->iterators,
-			view_duration(each, view_div_even(l->open_ns, (__int128)l->iterators)));
+			base_duration(each, base_div_even(l->open_ns, (__int128)l->iterators)));
 		return true;
 	}
 	a->title = no_workers ? "Start epochs sooner" : "Start the loader sooner";
@@ -240,20 +240,20 @@ static bool is_network(const char *fs)
 static const char *bytes_words(struct view_summary *s)
 {
 	const struct view_loader *v = &s->loader;
-	view_unit each, now, needed, miss;
+	base_unit each, now, needed, miss;
 	const char *rate = "", *disk = "";
 
 	if (v->batch_bytes <= 0)
 		return "";
 	if (v->needed_bytes_per_s > 0)
-		rate = view_arena_printf(&s->mem, ", read at %s/s where %s/s are needed",
-					 view_bytes(now, (uint64_t)v->read_bytes_per_s),
-					 view_bytes(needed, (uint64_t)v->needed_bytes_per_s));
+		rate = base_arena_printf(&s->mem, ", read at %s/s where %s/s are needed",
+					 base_bytes(now, (uint64_t)v->read_bytes_per_s),
+					 base_bytes(needed, (uint64_t)v->needed_bytes_per_s));
 	if (v->disk_ppm >= 0)
-		disk = view_arena_printf(&s->mem, "; %s %% of it was not in the page cache",
-					 view_percent(miss, v->disk_ppm));
-	return view_arena_printf(&s->mem, "; %s per batch%s%s",
-				 view_bytes(each, (uint64_t)v->batch_bytes), rate, disk);
+		disk = base_arena_printf(&s->mem, "; %s %% of it was not in the page cache",
+					 base_percent(miss, v->disk_ppm));
+	return base_arena_printf(&s->mem, "; %s per batch%s%s",
+				 base_bytes(each, (uint64_t)v->batch_bytes), rate, disk);
 }
 
 static bool small_samples(const struct ana_loader_facts *l)
@@ -275,7 +275,7 @@ static void fetch_action(struct view_summary *s, struct view_advice *a,
 	} else if (wait == WIRE_WAIT_SLEEP) {
 		a->title = "See what the data set waits for";
 		a->brief = "a look at what the data set waits for";
-		a->action = view_arena_printf(
+		a->action = base_arena_printf(
 			&s->mem, "making a batch sleeps%s: remove the pause%s",
 			view_advice_line(s, a->class),
 			workers_serialised(s) ? "" : ", or hide it behind more workers");
@@ -284,14 +284,14 @@ static void fetch_action(struct view_summary *s, struct view_advice *a,
 		a->action = "the mapped file is not in memory: copy it to a local disk, read it "
 			    "ahead (MADV_WILLNEED), or read in the order it is stored";
 	} else if (small_samples(l)) {
-		view_unit bytes;
+		base_unit bytes;
 		a->brief = "larger files, or a local cache";
-		a->action = view_arena_printf(
+		a->action = base_arena_printf(
 			&s->mem,
 			"samples of %s each are read one by one: pack them into large files "
 			"(tar shards, Arrow, a memory-mapped array), or cache them on a local "
 			"disk",
-			view_bytes(bytes, l->rchar_bytes / l->made_samples));
+			base_bytes(bytes, l->rchar_bytes / l->made_samples));
 	} else if (is_network(f ? f->where.fs : NULL) || s->loader.disk_ppm >= MISS_PPM) {
 		a->action = "cache the data set on a local disk or in memory, or store it in a "
 			    "compressed format that is smaller to read";
@@ -301,7 +301,7 @@ static void fetch_action(struct view_summary *s, struct view_advice *a,
 bool view_advise_fetch(struct view_summary *s, struct view_advice *a)
 {
 	fetch_action(s, a, view_finding_of(s, a->class));
-	a->why = view_arena_printf(&s->mem, "%s%s", a->why, bytes_words(s));
+	a->why = base_arena_printf(&s->mem, "%s%s", a->why, bytes_words(s));
 	return true;
 }
 
@@ -313,11 +313,11 @@ bool view_advise_prep(struct view_summary *s, struct view_advice *a)
 	    v->need.advised > v->facts.workers || v->need.cores_needed <= v->facts.cores)
 		return true;
 	/* More workers would want the cores that these have. */
-	a->brief = view_arena_printf(&s->mem,
+	a->brief = base_arena_printf(&s->mem,
 				     "%" PRId64 " -> %" PRId64 " cores, or decoding on the GPU",
 				     v->facts.cores, v->need.cores_needed);
 	a->action =
-		view_arena_printf(&s->mem,
+		base_arena_printf(&s->mem,
 				  "%s; or ask for %" PRId64 " cores (now %" PRId64
 				  ") and set num_workers=%" PRId64
 				  ": the present cores carry no more workers",
@@ -342,11 +342,11 @@ bool view_advise_worker_cpu(struct view_summary *s, struct view_advice *a)
 		return true;
 	const char *lower =
 		v->facts.workers > fewer && fewer > 0
-			? view_arena_printf(&s->mem, ", or lower num_workers to %" PRId64, fewer)
+			? base_arena_printf(&s->mem, ", or lower num_workers to %" PRId64, fewer)
 			: "";
-	a->brief = view_arena_printf(&s->mem, "%" PRId64 " -> %" PRId64 " cores", v->facts.cores,
+	a->brief = base_arena_printf(&s->mem, "%" PRId64 " -> %" PRId64 " cores", v->facts.cores,
 				     v->need.cores_needed);
-	a->action = view_arena_printf(
+	a->action = base_arena_printf(
 		&s->mem,
 		"%" PRId64 " worker%s and the trainer share %" PRId64 " core%s: ask for %" PRId64
 		" or a larger cgroup quota%s, with one thread per worker (OMP_NUM_THREADS=1)",
@@ -364,13 +364,13 @@ static bool locked(const struct view_finding *f)
 /* "batches take 40.1 ms, one in twenty over 212 ms: "; "" where they are alike. */
 static const char *jitter(struct view_summary *s, const struct ana_loader_facts *l)
 {
-	view_unit median, p95;
+	base_unit median, p95;
 
 	if (l->fetch_median_ns <= 0 || l->fetch_p95_ns < l->fetch_median_ns * JITTER)
 		return "";
-	return view_arena_printf(&s->mem, "a batch takes %s, one in twenty over %s: ",
-				 view_duration(median, l->fetch_median_ns),
-				 view_duration(p95, l->fetch_p95_ns));
+	return base_arena_printf(&s->mem, "a batch takes %s, one in twenty over %s: ",
+				 base_duration(median, l->fetch_median_ns),
+				 base_duration(p95, l->fetch_p95_ns));
 }
 
 bool view_advise_pipeline(struct view_summary *s, struct view_advice *a)
@@ -381,7 +381,7 @@ bool view_advise_pipeline(struct view_summary *s, struct view_advice *a)
 		a->id = "worker-lock";
 		a->title = "Free the workers of their lock";
 		a->brief = "no lock between workers";
-		a->action = view_arena_printf(&s->mem,
+		a->action = base_arena_printf(&s->mem,
 					      "workers wait for each other%s: give each one its "
 					      "own file handle or cache, or hold the lock shorter",
 					      view_advice_line(s, a->class));
@@ -396,14 +396,14 @@ bool view_advise_pipeline(struct view_summary *s, struct view_advice *a)
 		ordered ? ", or take batches as they come (in_order=False, PyTorch 2.6)" : "";
 	if (!(l->known & ANA_LOADER_PREFETCH)) {
 		a->action =
-			view_arena_printf(&s->mem, "%sraise prefetch_factor%s", jitter(s, l), any);
+			base_arena_printf(&s->mem, "%sraise prefetch_factor%s", jitter(s, l), any);
 		return true;
 	}
 	uint32_t more = l->prefetch < 2 ? 4 : l->prefetch * 2;
-	a->brief = view_arena_printf(&s->mem, "prefetch_factor %" PRIu32 " -> %" PRIu32 "%s",
+	a->brief = base_arena_printf(&s->mem, "prefetch_factor %" PRIu32 " -> %" PRIu32 "%s",
 				     l->prefetch, more, ordered ? " or in_order=False" : "");
 	a->action =
-		view_arena_printf(&s->mem, "%sset prefetch_factor=%" PRIu32 " (now %" PRIu32 ")%s",
+		base_arena_printf(&s->mem, "%sset prefetch_factor=%" PRIu32 " (now %" PRIu32 ")%s",
 				  jitter(s, l), more, l->prefetch, any);
 	return true;
 }

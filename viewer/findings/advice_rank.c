@@ -30,7 +30,7 @@ int64_t view_advice_nano_usd(const struct view_summary *s, enum ana_class c)
 static bool is_late(const struct view_summary *s, const struct ana_rank *r, enum ana_class c)
 {
 	return r->culprit == ANA_CULPRIT_STABLE &&
-	       view_ppm(r->causes[c], s->result->skew_causes[c]) >= NAMED_PPM;
+	       base_ppm(r->causes[c], s->result->skew_causes[c]) >= NAMED_PPM;
 }
 
 /* The one that others waited for most, in class @c; NULL: none is late again and again. */
@@ -63,12 +63,12 @@ static const char *name(struct view_summary *s, const struct ana_rank *r, size_t
 {
 	const char *host = s->result->gpu[r->gpu].host;
 	bool known = s->hosts > 1 && host && host[0];
-	const char *more = count > 1 ? view_arena_printf(&s->mem, " and %zu more", count - 1) : "";
+	const char *more = count > 1 ? base_arena_printf(&s->mem, " and %zu more", count - 1) : "";
 
 	if (r->has_rank)
-		return view_arena_printf(&s->mem, "rank %" PRId32 "%s%s%s", r->rank,
+		return base_arena_printf(&s->mem, "rank %" PRId32 "%s%s%s", r->rank,
 					 known ? " of " : "", known ? host : "", more);
-	return view_arena_printf(&s->mem, "GPU %" PRIu32 "%s", r->gpu, more);
+	return base_arena_printf(&s->mem, "GPU %" PRIu32 "%s", r->gpu, more);
 }
 
 /* ", its line data.py:42 __getitem__"; "" where samples showed none of this class. */
@@ -79,7 +79,7 @@ static const char *line_of(struct view_summary *s, const struct ana_rank *r, enu
 
 	if (!file || r->top_cause != c)
 		return "";
-	return view_arena_printf(&s->mem, ", its line %s:%" PRIu32 "%s%s", file, r->line,
+	return base_arena_printf(&s->mem, ", its line %s:%" PRIu32 "%s%s", file, r->line,
 				 r->function ? " " : "", r->function ? r->function : "");
 }
 
@@ -87,15 +87,15 @@ const char *view_advice_late(struct view_summary *s, enum ana_class c)
 {
 	size_t count;
 	const struct ana_rank *r = latest(s, c, &count);
-	view_unit time, late, of;
+	base_unit time, late, of;
 
 	if (!r)
 		return "";
-	return view_arena_printf(
+	return base_arena_printf(
 		&s->mem,
 		"; for %s of it others waited inside collectives for %s, which came late to %s of %s%s",
-		view_duration(time, s->result->skew_causes[c]), name(s, r, count),
-		view_count(late, r->late_much), view_count(of, r->matched), line_of(s, r, c));
+		base_duration(time, s->result->skew_causes[c]), name(s, r, count),
+		base_count(late, r->late_much), base_count(of, r->matched), line_of(s, r, c));
 }
 
 const char *view_advice_for_rank(struct view_summary *s, enum ana_class c)
@@ -105,7 +105,7 @@ const char *view_advice_for_rank(struct view_summary *s, enum ana_class c)
 
 	if (!r || s->result->skew_causes[c] < s->result->classes[c])
 		return "";
-	return view_arena_printf(&s->mem, ", on %s", name(s, r, count));
+	return base_arena_printf(&s->mem, ", on %s", name(s, r, count));
 }
 
 /* The class is "compute": nobody waits for anything but the rank's own work. */
@@ -113,23 +113,23 @@ bool view_advise_uneven(struct view_summary *s, struct view_advice *a)
 {
 	size_t count;
 	const struct ana_rank *r = latest(s, a->class, &count);
-	view_unit slower;
+	base_unit slower;
 
 	if (!r)
 		return false;
 	a->saving_ns = s->result->skew_causes[a->class];
 	a->saving_nano_usd = s->cost.skew[a->class];
-	a->why = view_arena_printf(&s->mem, "%s: one rank takes longer for its own part%s",
+	a->why = base_arena_printf(&s->mem, "%s: one rank takes longer for its own part%s",
 				   ana_class_names[a->class], view_advice_late(s, a->class));
-	a->brief = view_arena_printf(&s->mem, "%s for %s",
+	a->brief = base_arena_printf(&s->mem, "%s for %s",
 				     r->straggler ? "a GPU as fast as the others'"
 						  : "no more work than the others'",
 				     name(s, r, count));
 	if (r->straggler)
-		a->action = view_arena_printf(
+		a->action = base_arena_printf(
 			&s->mem,
 			"the same kernels take %s %% longer there: look at the GPU's clocks, "
 			"temperature and neighbours, or leave it out",
-			view_percent(slower, r->straggler_ppm));
+			base_percent(slower, r->straggler_ppm));
 	return true;
 }

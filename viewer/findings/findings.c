@@ -194,11 +194,11 @@ static void set_share(const struct view_summary *s, struct view_finding *f)
 	const struct ana_result *r = s->result;
 	int64_t whole = r->classes[f->class];
 
-	f->ppm = view_ppm(f->ns, r->gpu_ns);
+	f->ppm = base_ppm(f->ns, r->gpu_ns);
 	f->nano_usd = f->ns == whole
 			      ? s->cost.classes[f->class]
-			      : view_div_even((__int128)s->cost.classes[f->class] * f->ns, whole);
-	f->of_starved_ppm = ana_class_is_input(f->class) ? view_ppm(f->ns, s->starved_ns) : -1;
+			      : base_div_even((__int128)s->cost.classes[f->class] * f->ns, whole);
+	f->of_starved_ppm = ana_class_is_input(f->class) ? base_ppm(f->ns, s->starved_ns) : -1;
 	f->confidence = usual(f->by_confidence);
 	f->basis = basis[f->class] ? basis[f->class] : "";
 }
@@ -212,13 +212,13 @@ static void set_where(struct view_summary *s, struct view_finding *f, const stru
 		.role = site->role < VIEW_ROLES ? site->role : 0,
 		.wait = site->wait < VIEW_WAITS ? site->wait : VIEW_WAITS - 1,
 		.runnable = site->runnable,
-		.file = view_arena_text(&s->mem, site->file),
-		.function = view_arena_text(&s->mem, site->function),
+		.file = base_arena_text(&s->mem, site->file),
+		.function = base_arena_text(&s->mem, site->function),
 		.line = site->line,
-		.leaf = view_arena_text(&s->mem, site->leaf),
-		.native = view_arena_text(&s->mem, site->native),
-		.target = view_arena_text(&s->mem, site->target),
-		.fs = view_arena_text(&s->mem, site->fs),
+		.leaf = base_arena_text(&s->mem, site->leaf),
+		.native = base_arena_text(&s->mem, site->native),
+		.target = base_arena_text(&s->mem, site->target),
+		.fs = base_arena_text(&s->mem, site->fs),
 		.targets = p->targets,
 		.samples = p->samples,
 		.threads = p->threads,
@@ -272,7 +272,7 @@ static void add_class(struct view_summary *s, int c, struct place *place)
 		rest.by_confidence[k] = r->confidence[c][k];
 	qsort(place, n, sizeof(*place), by_place);
 	for (size_t i = 0; i < n && i < PLACES_MAX; i++)
-		if (view_ppm(place[i].ns, r->classes[c]) >= PLACE_PPM)
+		if (base_ppm(place[i].ns, r->classes[c]) >= PLACE_PPM)
 			add_place(s, &place[i], &rest);
 	settle_confidence(&rest);
 	set_share(s, &rest);
@@ -299,7 +299,7 @@ static int64_t rank_of_place(const struct view_summary *s, const struct view_fin
 {
 	int64_t placed = placed_ns(s, f->class);
 
-	return view_div_even((__int128)f->ns * s->result->classes[f->class], placed ? placed : 1);
+	return base_div_even((__int128)f->ns * s->result->classes[f->class], placed ? placed : 1);
 }
 
 /* What is left of a class comes behind its places: it says least. */
@@ -339,7 +339,7 @@ static int by_rank(const void *a, const void *b)
 
 static void sort_findings(struct view_summary *s)
 {
-	struct ranked *r = view_arena_array(&s->mem, s->findings, sizeof(*r));
+	struct ranked *r = base_arena_array(&s->mem, s->findings, sizeof(*r));
 
 	for (size_t i = 0; i < s->findings; i++)
 		r[i] = (struct ranked){ rank(s, &s->finding[i]), i, s->finding[i] };
@@ -358,22 +358,22 @@ static void add_late(struct view_summary *s, size_t row, int c)
 	struct view_finding *f = &s->finding[s->findings];
 	bool line = (int)r->top_cause == c;
 
-	if (view_ppm(r->causes[c], r->caused_ns) < PLACE_PPM)
+	if (base_ppm(r->causes[c], r->caused_ns) < PLACE_PPM)
 		return;
 	*f = (struct view_finding){ .class = (enum ana_class)c, .ns = r->causes[c] };
 	f->where.late = true;
 	f->where.rank = r->has_rank ? r->rank : (int32_t)row;
 	f->where.role = r->role < VIEW_ROLES ? r->role : 0;
 	if (line) {
-		f->where.file = view_arena_text(&s->mem, r->file);
-		f->where.function = view_arena_text(&s->mem, r->function);
+		f->where.file = base_arena_text(&s->mem, r->file);
+		f->where.function = base_arena_text(&s->mem, r->function);
 		f->where.line = r->line;
 	}
-	f->ppm = view_ppm(f->ns, s->result->gpu_ns);
-	f->nano_usd = s->result->skew_causes[c] ? view_div_even((__int128)s->cost.skew[c] * f->ns,
+	f->ppm = base_ppm(f->ns, s->result->gpu_ns);
+	f->nano_usd = s->result->skew_causes[c] ? base_div_even((__int128)s->cost.skew[c] * f->ns,
 								s->result->skew_causes[c])
 						: 0;
-	f->of_starved_ppm = ana_class_is_input(c) ? view_ppm(f->ns, s->starved_ns) : -1;
+	f->of_starved_ppm = ana_class_is_input(c) ? base_ppm(f->ns, s->starved_ns) : -1;
 	f->confidence = s->result->ranks.clocks > 1 ? ANA_MEDIUM : ANA_HIGH;
 	f->by_confidence[f->confidence] = f->ns;
 	f->basis =
@@ -413,10 +413,10 @@ static void close_dollars(struct view_summary *s, size_t first)
 void view_findings_add(struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
-	struct place *place = view_arena_array(&s->mem, r->sites, sizeof(*place));
+	struct place *place = base_arena_array(&s->mem, r->sites, sizeof(*place));
 	size_t room = ANA_CLASSES * (size_t)(PLACES_MAX + 1) + LATES_MAX;
 
-	s->finding = view_arena_array(&s->mem, room, sizeof(*s->finding));
+	s->finding = base_arena_array(&s->mem, room, sizeof(*s->finding));
 	for (int c = 0; c < ANA_CLASSES; c++) {
 		size_t first = s->findings;
 		if (r->classes[c] > 0 && (s->waste[c] || is_doubt(c) || c == ANA_COMM))
@@ -437,36 +437,36 @@ const struct view_finding *view_finding_of(const struct view_summary *s, enum an
 	return NULL;
 }
 
-const char *view_finding_words(const struct view_summary *s, struct view_arena *mem,
+const char *view_finding_words(const struct view_summary *s, struct base_arena *mem,
 			       const struct view_finding *f, size_t columns)
 {
 	const char *line;
 
 	if (f->where.late) {
 		line = view_words_line(mem, &f->where, columns);
-		return view_arena_printf(mem, "the others waited for rank %" PRId32 ": %s%s%s",
+		return base_arena_printf(mem, "the others waited for rank %" PRId32 ": %s%s%s",
 					 f->where.rank, view_class_meaning(f->class),
 					 line ? ", " : "", line ? line : "");
 	}
 	if (!f->where.known)
-		return view_arena_printf(mem, "%s%s", view_class_meaning(f->class),
+		return base_arena_printf(mem, "%s%s", view_class_meaning(f->class),
 					 f->rest ? ", elsewhere" : "");
 	line = view_words_line(mem, &f->where, columns);
-	return view_arena_printf(mem, "%s %s%s%s",
+	return base_arena_printf(mem, "%s %s%s%s",
 				 view_words_who(mem, &f->where, view_loader_workers(s)),
 				 view_words_doing(mem, f->class, &f->where, columns),
 				 line ? ", " : "", line ? line : "");
 }
 
-const char *view_finding_evidence(struct view_arena *mem, const struct view_finding *f)
+const char *view_finding_evidence(struct base_arena *mem, const struct view_finding *f)
 {
 	const struct view_place *p = &f->where;
-	view_unit samples;
+	base_unit samples;
 
 	if (!p->known)
 		return ana_confidence_names[f->confidence];
-	return view_arena_printf(mem, "%s: %s sample%s of %" PRIu32 " thread%s",
+	return base_arena_printf(mem, "%s: %s sample%s of %" PRIu32 " thread%s",
 				 ana_confidence_names[f->confidence],
-				 view_count(samples, p->samples), p->samples == 1 ? "" : "s",
+				 base_count(samples, p->samples), p->samples == 1 ? "" : "s",
 				 p->threads, p->threads == 1 ? "" : "s");
 }

@@ -12,11 +12,11 @@
 void view_findings_add(struct view_summary *s);
 
 /* A finding in words: what the GPU waited for or, where samples tell, who did what. */
-const char *view_finding_words(const struct view_summary *s, struct view_arena *mem,
+const char *view_finding_words(const struct view_summary *s, struct base_arena *mem,
 			       const struct view_finding *f, size_t columns);
 
 /* "high: 214 samples of 4 threads"; "high" without any. */
-const char *view_finding_evidence(struct view_arena *mem, const struct view_finding *f);
+const char *view_finding_evidence(struct base_arena *mem, const struct view_finding *f);
 
 /* The first finding of a class that has a place; NULL: none has. */
 const struct view_finding *view_finding_of(const struct view_summary *s, enum ana_class c);

@@ -74,7 +74,7 @@ static void set_shares(struct view_summary *s)
 		sum += site->ns;
 	}
 	for (int k = 0; sum && k < VIEW_SHARES; k++) {
-		ppm[k] = view_ppm(ns[k], sum);
+		ppm[k] = base_ppm(ns[k], sum);
 		rest -= ppm[k];
 		if (ns[k] > ns[most])
 			most = k;
@@ -108,7 +108,7 @@ static int by_blocked(const void *a, const void *b)
 static void set_files(struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
-	const struct ana_site **site = view_arena_array(&s->mem, r->sites, sizeof(*site));
+	const struct ana_site **site = base_arena_array(&s->mem, r->sites, sizeof(*site));
 	struct view_loader *l = &s->loader;
 	size_t n = 0;
 
@@ -116,7 +116,7 @@ static void set_files(struct view_summary *s)
 		if (is_file_wait(&r->site[i]))
 			site[n++] = &r->site[i];
 	qsort(site, n, sizeof(*site), by_path);
-	l->file = view_arena_array(&s->mem, n, sizeof(*l->file));
+	l->file = base_arena_array(&s->mem, n, sizeof(*l->file));
 	for (size_t i = 0; i < n; i++) {
 		struct view_file *last = l->files ? &l->file[l->files - 1] : NULL;
 		if (last && !strcmp(last->path, site[i]->target)) {
@@ -124,8 +124,8 @@ static void set_files(struct view_summary *s)
 			continue;
 		}
 		l->file[l->files++] = (struct view_file){
-			.path = view_arena_text(&s->mem, site[i]->target),
-			.fs = view_arena_text(&s->mem, site[i]->fs ? site[i]->fs : ""),
+			.path = base_arena_text(&s->mem, site[i]->target),
+			.fs = base_arena_text(&s->mem, site[i]->fs ? site[i]->fs : ""),
 			.blocked_ns = site[i]->ns,
 		};
 	}
@@ -170,7 +170,7 @@ static int64_t per_batch(const struct view_summary *s, const struct ana_loader_f
 	const struct ana_result *r = s->result;
 	__int128 den = (__int128)batches(r) * r->gpus;
 
-	return den ? view_div_even((__int128)gpu_sum_ns * (l->trainers ? l->trainers : 1), den) : 0;
+	return den ? base_div_even((__int128)gpu_sum_ns * (l->trainers ? l->trainers : 1), den) : 0;
 }
 
 /* A median over steps tells something of batches only where each step takes one. */
@@ -207,8 +207,8 @@ static void set_facts(struct view_summary *s, const struct ana_loader_facts *l)
 	int64_t own = l->fetch_ns - l->fetch_delay_ns;
 
 	f->workers = l->workers;
-	f->fetch_ns = view_div_even(own > l->fetch_cpu_ns ? own : l->fetch_cpu_ns, made);
-	f->fetch_cpu_ns = view_div_even(l->fetch_cpu_ns, made);
+	f->fetch_ns = base_div_even(own > l->fetch_cpu_ns ? own : l->fetch_cpu_ns, made);
+	f->fetch_cpu_ns = base_div_even(l->fetch_cpu_ns, made);
 	f->step_ns = per_batch(s, l, span);
 	f->wait_ns = per_batch(s, l, exposed_ns(s));
 	f->fed_median_ns = fed_median(r);
@@ -229,14 +229,14 @@ static void set_saving(struct view_summary *s, const struct ana_loader_facts *l)
 	v->saving_ns = ns > most ? most : (int64_t)ns;
 	if (s->cost.known && s->starved_ns)
 		v->saving_nano_usd =
-			view_div_even((__int128)s->cost.starved * v->saving_ns, s->starved_ns);
+			base_div_even((__int128)s->cost.starved * v->saving_ns, s->starved_ns);
 }
 
 /* Workers that make batches all the time are what the step waits for. */
 static void set_busy(struct view_loader *v)
 {
 	v->busy_ppm =
-		v->facts.workers ? view_ppm(v->fetch_ns, v->facts.step_ns * v->facts.workers) : -1;
+		v->facts.workers ? base_ppm(v->fetch_ns, v->facts.step_ns * v->facts.workers) : -1;
 	if (v->busy_ppm > 1000000)
 		v->busy_ppm = 1000000;
 }
@@ -248,15 +248,15 @@ static void set_bytes(struct view_summary *s, const struct ana_loader_facts *l)
 
 	if (!l->rchar_bytes)
 		return;
-	v->batch_bytes = view_div_even((__int128)l->rchar_bytes, (__int128)l->made);
+	v->batch_bytes = base_div_even((__int128)l->rchar_bytes, (__int128)l->made);
 	if (l->read_bytes) /* 0 may mean that the kernel does not tell */
 		v->disk_ppm = l->read_bytes >= l->rchar_bytes
 				      ? 1000000
-				      : view_ppm((int64_t)l->read_bytes, (int64_t)l->rchar_bytes);
+				      : base_ppm((int64_t)l->read_bytes, (int64_t)l->rchar_bytes);
 	if (!v->has_need)
 		return;
-	v->read_bytes_per_s = view_div_even((__int128)v->batch_bytes * NS_PER_S, v->facts.step_ns);
-	v->needed_bytes_per_s = view_div_even((__int128)v->batch_bytes * NS_PER_S, fed);
+	v->read_bytes_per_s = base_div_even((__int128)v->batch_bytes * NS_PER_S, v->facts.step_ns);
+	v->needed_bytes_per_s = base_div_even((__int128)v->batch_bytes * NS_PER_S, fed);
 }
 
 void view_loader_add(struct view_summary *s)
@@ -270,7 +270,7 @@ void view_loader_add(struct view_summary *s)
 	set_files(s);
 	if (!l || !l->made)
 		return;
-	v->fetch_ns = view_div_even(l->fetch_ns, (__int128)l->made);
+	v->fetch_ns = base_div_even(l->fetch_ns, (__int128)l->made);
 	if (l->known & ANA_LOADER_WORKERS) {
 		set_facts(s, l);
 		v->has_need = view_need_workers(&v->facts, &v->need);

@@ -21,7 +21,7 @@ void view_native_add(struct view_summary *s)
 	for (size_t i = 0; symbols && i < s->findings; i++) {
 		struct view_place *p = &s->finding[i].where;
 		if (p->native)
-			p->symbol = view_arena_text(&s->mem,
+			p->symbol = base_arena_text(&s->mem,
 						    view_symbol_of_frame(symbols, p->native,
 									 strcspn(p->native, "\n")));
 	}

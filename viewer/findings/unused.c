@@ -44,44 +44,44 @@ bool view_all_unused(const struct view_summary *s)
 }
 
 /* "the GPU", "any of the 4 GPUs", "3 of 4 GPUs". */
-static const char *which(struct view_arena *mem, size_t n, size_t all)
+static const char *which(struct base_arena *mem, size_t n, size_t all)
 {
 	if (all == 1)
 		return "the GPU";
 	if (n == all)
-		return view_arena_printf(mem, "any of the %zu GPUs", all);
-	return view_arena_printf(mem, "%zu of %zu GPUs", n, all);
+		return base_arena_printf(mem, "any of the %zu GPUs", all);
+	return base_arena_printf(mem, "%zu of %zu GPUs", n, all);
 }
 
-const char *view_unused_words(const struct view_summary *s, struct view_arena *mem)
+const char *view_unused_words(const struct view_summary *s, struct base_arena *mem)
 {
 	struct view_unused u = view_unused_gpus(s);
 	size_t all = s->result->gpus;
 	const char *first = "", *second = "";
 
 	if (u.no_process)
-		first = view_arena_printf(mem, "no process used %s", which(mem, u.no_process, all));
+		first = base_arena_printf(mem, "no process used %s", which(mem, u.no_process, all));
 	if (u.no_work)
-		second = view_arena_printf(mem, "nothing ran on %s that %s held",
+		second = base_arena_printf(mem, "nothing ran on %s that %s held",
 					   which(mem, u.no_work, all),
 					   all == 1 ? "a process" : "processes");
-	return view_arena_printf(mem, "%s%s%s", first, *first && *second ? ", and " : "", second);
+	return base_arena_printf(mem, "%s%s%s", first, *first && *second ? ", and " : "", second);
 }
 
-static const char *words(const struct ana_judgement *v, struct view_arena *mem)
+static const char *words(const struct ana_judgement *v, struct base_arena *mem)
 {
 	const char *severity = ana_severity_names[v->severity];
 
-	return view_arena_printf(mem, "%s%s%s", ana_verdict_names[v->verdict], severity ? ", " : "",
+	return base_arena_printf(mem, "%s%s%s", ana_verdict_names[v->verdict], severity ? ", " : "",
 				 severity ? severity : "");
 }
 
-const char *view_judgement_words(const struct view_summary *s, struct view_arena *mem)
+const char *view_judgement_words(const struct view_summary *s, struct base_arena *mem)
 {
 	return view_all_unused(s) ? "idle" : words(&s->result->judgement, mem);
 }
 
-const char *view_verdict_words(const struct view_summary *s, struct view_arena *mem)
+const char *view_verdict_words(const struct view_summary *s, struct base_arena *mem)
 {
 	struct view_unused u = view_unused_gpus(s);
 	size_t n = u.no_process + u.no_work;
@@ -89,10 +89,10 @@ const char *view_verdict_words(const struct view_summary *s, struct view_arena *
 
 	if (!n || n == s->result->gpus)
 		return judgement;
-	return view_arena_printf(mem, "%s, %zu of %zu GPUs idle", judgement, n, s->result->gpus);
+	return base_arena_printf(mem, "%s, %zu of %zu GPUs idle", judgement, n, s->result->gpus);
 }
 
-const char *view_gpu_verdict_words(const struct ana_gpu *g, struct view_arena *mem)
+const char *view_gpu_verdict_words(const struct ana_gpu *g, struct base_arena *mem)
 {
 	return did_nothing(g) ? "idle" : words(&g->judgement, mem);
 }

@@ -25,15 +25,15 @@ bool view_all_unused(const struct view_summary *s);
  * "no process used 3 of 4 GPUs", "nothing ran on the GPU that a process held", or both; "" where
  * every GPU did something.
  */
-const char *view_unused_words(const struct view_summary *s, struct view_arena *mem);
+const char *view_unused_words(const struct view_summary *s, struct base_arena *mem);
 
 /* "input-bound, critical"; "busy, 3 of 4 GPUs idle"; "idle" where all of them were. */
-const char *view_verdict_words(const struct view_summary *s, struct view_arena *mem);
+const char *view_verdict_words(const struct view_summary *s, struct base_arena *mem);
 
 /* The same of a GPU by itself. */
-const char *view_gpu_verdict_words(const struct ana_gpu *g, struct view_arena *mem);
+const char *view_gpu_verdict_words(const struct ana_gpu *g, struct base_arena *mem);
 
 /* Without the idle GPUs: "input-bound, critical"; "idle". */
-const char *view_judgement_words(const struct view_summary *s, struct view_arena *mem);
+const char *view_judgement_words(const struct view_summary *s, struct base_arena *mem);
 
 #endif

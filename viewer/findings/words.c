@@ -63,31 +63,31 @@ static const char *const verb[VIEW_WAITS] = {
 static const char *skip_columns(const char *text, size_t columns)
 {
 	while (*text && columns--) {
-		size_t n = view_utf8_length(text, strlen(text));
+		size_t n = base_utf8_length(text, strlen(text));
 		text += n ? n : 1;
 	}
 	return text;
 }
 
-const char *view_short_path(struct view_arena *mem, const char *path, size_t columns)
+const char *view_short_path(struct base_arena *mem, const char *path, size_t columns)
 {
-	size_t all = view_utf8_columns(path);
+	size_t all = base_utf8_columns(path);
 
 	if (all <= columns || columns < 8)
-		return view_arena_text(mem, path);
+		return base_arena_text(mem, path);
 	const char *tail = skip_columns(path, all - (columns - 3));
 	const char *slash = strchr(tail, '/');
 	if (slash && slash[1])
-		return view_arena_printf(mem, "...%s", slash);
+		return base_arena_printf(mem, "...%s", slash);
 	/* One long name: its beginning and its end. */
 	const char *name = strrchr(path, '/');
 	name = name && name[1] ? name + 1 : path;
-	all = view_utf8_columns(name);
+	all = base_utf8_columns(name);
 	if (all <= columns)
-		return view_arena_text(mem, name);
+		return base_arena_text(mem, name);
 	size_t front = (columns - 3) / 2;
 	const char *cut = skip_columns(name, front);
-	return view_arena_printf(mem, "%.*s...%s", (int)(cut - name), name,
+	return base_arena_printf(mem, "%.*s...%s", (int)(cut - name), name,
 				 skip_columns(name, all - (columns - 3 - front)));
 }
 
@@ -98,21 +98,21 @@ static const char *base(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static const char *also(struct view_arena *mem, const struct view_place *p)
+static const char *also(struct base_arena *mem, const struct view_place *p)
 {
 	if (p->targets < 2)
 		return "";
-	return view_arena_printf(mem, " and %" PRIu64 " more", p->targets - 1);
+	return base_arena_printf(mem, " and %" PRIu64 " more", p->targets - 1);
 }
 
-const char *view_words_blocked(struct view_arena *mem, const struct view_place *p, size_t columns)
+const char *view_words_blocked(struct base_arena *mem, const struct view_place *p, size_t columns)
 {
 	if (p->wait >= VIEW_WAITS || !blocked[p->wait].bare || p->runnable)
 		return NULL;
 	/* A pipe without another name is called no more than that. */
 	if (!p->target || !blocked[p->wait].with || !strcmp(p->target, "pipe"))
-		return view_arena_text(mem, blocked[p->wait].bare);
-	return view_arena_printf(mem, "%s %s%s%s%s%s", blocked[p->wait].with,
+		return base_arena_text(mem, blocked[p->wait].bare);
+	return base_arena_printf(mem, "%s %s%s%s%s%s", blocked[p->wait].with,
 				 view_short_path(mem, p->target, columns), also(mem, p),
 				 p->fs ? " (" : "",
 				 p->fs ? view_short_path(mem, p->fs, columns) : "",
@@ -120,27 +120,27 @@ const char *view_words_blocked(struct view_arena *mem, const struct view_place *
 }
 
 /* "function\tfile" as "function (file)". */
-static const char *leaf_text(struct view_arena *mem, const char *leaf, size_t columns)
+static const char *leaf_text(struct base_arena *mem, const char *leaf, size_t columns)
 {
 	const char *tab = strchr(leaf, '\t');
 
 	if (!tab)
 		return view_short_path(mem, leaf, columns);
-	const char *function = view_arena_copy(mem, leaf, (size_t)(tab - leaf));
-	return view_arena_printf(
+	const char *function = base_arena_copy(mem, leaf, (size_t)(tab - leaf));
+	return base_arena_printf(
 		mem, "%s (%s)",
 		view_short_path(mem, function, columns == SIZE_MAX ? columns : NAME_COLUMNS),
 		view_short_path(mem, columns == SIZE_MAX ? tab + 1 : base(tab + 1), columns));
 }
 
-static const char *on_cpu(struct view_arena *mem, const struct view_place *p, size_t columns)
+static const char *on_cpu(struct base_arena *mem, const struct view_place *p, size_t columns)
 {
 	if (p->leaf)
-		return view_arena_printf(mem, "on CPU in %s", leaf_text(mem, p->leaf, columns));
+		return base_arena_printf(mem, "on CPU in %s", leaf_text(mem, p->leaf, columns));
 	return "on CPU";
 }
 
-const char *view_words_doing(struct view_arena *mem, enum ana_class c, const struct view_place *p,
+const char *view_words_doing(struct base_arena *mem, enum ana_class c, const struct view_place *p,
 			     size_t columns)
 {
 	if (c == ANA_HOST_GC)
@@ -156,16 +156,16 @@ const char *view_words_doing(struct view_arena *mem, enum ana_class c, const str
 	if (p->wait == WIRE_WAIT_QUEUE)
 		return p->role == WIRE_ROLE_WORKER ? "waiting for work" : "waiting for a batch";
 	const char *what = view_words_blocked(mem, p, columns);
-	return what ? view_arena_printf(mem, "%s%s", verb[p->wait], what) : "";
+	return what ? base_arena_printf(mem, "%s%s", verb[p->wait], what) : "";
 }
 
-const char *view_words_who(struct view_arena *mem, const struct view_place *p, int64_t workers)
+const char *view_words_who(struct base_arena *mem, const struct view_place *p, int64_t workers)
 {
 	/* Of several sites the one with most threads is known: others may have had others. */
 	bool all = p->targets < 2 || (int64_t)p->workers == workers;
 
 	if (p->role == WIRE_ROLE_WORKER && all && p->workers > 0 && (int64_t)p->workers <= workers)
-		return view_arena_printf(mem, "%" PRIu32 " of %" PRId64 " worker%s", p->workers,
+		return base_arena_printf(mem, "%" PRIu32 " of %" PRId64 " worker%s", p->workers,
 					 workers, workers == 1 ? "" : "s");
 	switch (p->role) {
 	case WIRE_ROLE_WORKER:
@@ -181,40 +181,40 @@ const char *view_words_who(struct view_arena *mem, const struct view_place *p, i
 	}
 }
 
-const char *view_words_spot(struct view_arena *mem, const struct view_place *p, size_t columns)
+const char *view_words_spot(struct base_arena *mem, const struct view_place *p, size_t columns)
 {
-	const char *line = p->line ? view_arena_printf(mem, ":%" PRIu32, p->line) : "";
+	const char *line = p->line ? base_arena_printf(mem, ":%" PRIu32, p->line) : "";
 
 	if (!p->file)
 		return NULL;
-	return view_arena_printf(
+	return base_arena_printf(
 		mem, "%s%s",
 		view_short_path(mem, columns == SIZE_MAX ? p->file : base(p->file), columns), line);
 }
 
-const char *view_words_line(struct view_arena *mem, const struct view_place *p, size_t columns)
+const char *view_words_line(struct base_arena *mem, const struct view_place *p, size_t columns)
 {
 	const char *spot = view_words_spot(mem, p, columns);
 
 	if (!p->function || !p->function[0])
 		return spot;
-	return view_arena_printf(mem, "%s %s", spot ? spot : "?",
+	return base_arena_printf(mem, "%s %s", spot ? spot : "?",
 				 view_short_path(mem, p->function,
 						 columns == SIZE_MAX ? columns : NAME_COLUMNS));
 }
 
 /* Module path, tab, offset in hexadecimal, tab, build id. */
-const char *view_words_native(struct view_arena *mem, const struct view_place *p)
+const char *view_words_native(struct base_arena *mem, const struct view_place *p)
 {
 	if (!p->native)
 		return NULL;
 	size_t path = strcspn(p->native, "\t"), offset = 0;
 	if (p->native[path])
 		offset = strcspn(p->native + path + 1, "\t");
-	const char *module = base(view_arena_copy(mem, p->native, path));
+	const char *module = base(base_arena_copy(mem, p->native, path));
 	if (p->symbol)
-		return view_arena_printf(mem, "%s %s", module, p->symbol);
+		return base_arena_printf(mem, "%s %s", module, p->symbol);
 	if (!offset)
 		return module;
-	return view_arena_printf(mem, "%s+0x%.*s", module, (int)offset, p->native + path + 1);
+	return base_arena_printf(mem, "%s+0x%.*s", module, (int)offset, p->native + path + 1);
 }

@@ -41,14 +41,14 @@ void fleet_close_cents(const int64_t *amount, size_t n, int64_t total_cents, int
 }
 
 int64_t *fleet_table_cents(const struct fleet_table *t, enum fleet_measure m, int64_t total_usd,
-			   struct view_arena *mem)
+			   struct base_arena *mem)
 {
-	int64_t *amount = view_arena_array(mem, t->groups + 1, sizeof(*amount));
-	int64_t *cents = view_arena_array(mem, t->groups + 1, sizeof(*cents));
+	int64_t *amount = base_arena_array(mem, t->groups + 1, sizeof(*amount));
+	int64_t *cents = base_arena_array(mem, t->groups + 1, sizeof(*cents));
 
 	for (size_t i = 0; i < t->groups; i++)
 		amount[i] = t->group[i].sums.m[m];
-	fleet_close_cents(amount, t->groups, view_div_even(total_usd, NANO_PER_CENT), cents);
+	fleet_close_cents(amount, t->groups, base_div_even(total_usd, NANO_PER_CENT), cents);
 	return cents;
 }
 
@@ -107,17 +107,17 @@ void fleet_bill_make(struct fleet *f)
 {
 	struct fleet_table *t = &f->bill_groups;
 	size_t n = t->groups;
-	int64_t *team_usd = view_arena_array(&f->mem, n + 1, sizeof(*team_usd));
-	int64_t *team_cents = view_arena_array(&f->mem, n + 1, sizeof(*team_cents));
-	int64_t *amount = view_arena_array(&f->mem, n + 1, sizeof(*amount));
-	int64_t *cents = view_arena_array(&f->mem, n + 1, sizeof(*cents));
+	int64_t *team_usd = base_arena_array(&f->mem, n + 1, sizeof(*team_usd));
+	int64_t *team_cents = base_arena_array(&f->mem, n + 1, sizeof(*team_cents));
+	int64_t *amount = base_arena_array(&f->mem, n + 1, sizeof(*amount));
+	int64_t *cents = base_arena_array(&f->mem, n + 1, sizeof(*cents));
 
 	if (n)
 		qsort(t->group, n, sizeof(*t->group), by_team);
 	for (size_t i = 0; i < n; i++)
 		amount[i] = t->group[i].sums.m[FLEET_USD];
 	f->bill.total_usd = f->total.m[FLEET_USD];
-	f->bill.total_cents = view_div_even(f->bill.total_usd, NANO_PER_CENT);
+	f->bill.total_cents = base_div_even(f->bill.total_usd, NANO_PER_CENT);
 	f->bill.unpriced_ns = f->total.m[FLEET_UNPRICED_NS];
 	size_t teams = add_up_teams(t, team_usd);
 	fleet_close_cents(team_usd, teams, f->bill.total_cents, team_cents);

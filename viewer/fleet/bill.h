@@ -21,6 +21,6 @@ void fleet_close_cents(const int64_t *amount, size_t n, int64_t total_cents, int
 
 /* Cents for the groups of a table, in its order, that sum to the total's. Allocated in @mem. */
 int64_t *fleet_table_cents(const struct fleet_table *t, enum fleet_measure m, int64_t total_usd,
-			   struct view_arena *mem);
+			   struct base_arena *mem);
 
 #endif

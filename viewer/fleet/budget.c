@@ -86,7 +86,7 @@ static void add_state(struct spending *p, const char *team, const char *run, con
 		return;
 	if (f->budgets == p->room) {
 		size_t room = p->room ? p->room * 2 : 16;
-		struct fleet_budget_state *b = view_arena_array(&f->mem, room, sizeof(*b));
+		struct fleet_budget_state *b = base_arena_array(&f->mem, room, sizeof(*b));
 
 		if (f->budgets)
 			memcpy(b, f->budget, f->budgets * sizeof(*b));
@@ -95,10 +95,10 @@ static void add_state(struct spending *p, const char *team, const char *run, con
 	}
 	f->budget[f->budgets++] = (struct fleet_budget_state){
 		.condition = p->budget->text,
-		.team = view_arena_text(&f->mem, team),
-		.run = view_arena_text(&f->mem, run),
-		.tenant = view_arena_text(&f->mem, tenant),
-		.period = view_arena_text(&f->mem, p->period),
+		.team = base_arena_text(&f->mem, team),
+		.run = base_arena_text(&f->mem, run),
+		.tenant = base_arena_text(&f->mem, tenant),
+		.period = base_arena_text(&f->mem, p->period),
 		.usd = usd,
 		.limit_usd = limit,
 		.level = level,
@@ -177,22 +177,22 @@ static int spent_by_runs(struct spending *p, struct fleet_store *s)
 
 /* --- telling --- */
 
-const char *fleet_words_budget(const struct fleet_budget_state *b, struct view_arena *mem)
+const char *fleet_words_budget(const struct fleet_budget_state *b, struct base_arena *mem)
 {
-	view_unit usd, limit, pct;
+	base_unit usd, limit, pct;
 
-	return view_arena_printf(mem, "%s %s cost %s of %s%s%s: %s %%", b->run ? "run" : "team",
+	return base_arena_printf(mem, "%s %s cost %s of %s%s%s: %s %%", b->run ? "run" : "team",
 				 b->run ? b->run : fleet_shown(b->team), fleet_usd(usd, b->usd),
 				 fleet_usd(limit, b->limit_usd), b->run ? "" : " in ", b->period,
-				 view_percent(pct, view_ppm(b->usd, b->limit_usd)));
+				 base_percent(pct, base_ppm(b->usd, b->limit_usd)));
 }
 
 /* 1: nobody was told yet. */
 static int note(struct fleet_store *s, const struct fleet_budget_state *b, int level,
-		struct view_arena *mem)
+		struct base_arena *mem)
 {
 	const char *name =
-		view_arena_printf(mem, "budget\t%s\t%s\t%s\t%s\t%" PRId64 "\t%d",
+		base_arena_printf(mem, "budget\t%s\t%s\t%s\t%s\t%" PRId64 "\t%d",
 				  b->run ? "run" : "team", b->run ? b->tenant : "",
 				  b->run ? b->run : b->team, b->period, b->limit_usd, level);
 

@@ -51,6 +51,6 @@ int fleet_budgets_check(struct fleet *f, struct fleet_store *s, const struct fle
 int fleet_budgets_look(const char *store, const char *team, const struct fleet_budgets *b);
 
 /* "team vision spent $4100.00 of $5000.00 in 2026-11: 82.0 %" */
-const char *fleet_words_budget(const struct fleet_budget_state *b, struct view_arena *mem);
+const char *fleet_words_budget(const struct fleet_budget_state *b, struct base_arena *mem);
 
 #endif

@@ -235,7 +235,7 @@ static void click_close(struct fleet_store *s)
 		if (c->has_ready[v])
 			free(c->ready[v].answer);
 	fleet_db_close(c->outbox);
-	view_arena_fini(&c->mem);
+	base_arena_fini(&c->mem);
 	free(c);
 }
 

@@ -19,11 +19,11 @@ struct click_address {
 };
 
 /* All in @mem. 0, or -EINVAL said on stderr, without the password. */
-int click_address_parse(struct click_address *a, struct view_arena *mem, const char *url);
+int click_address_parse(struct click_address *a, struct base_arena *mem, const char *url);
 
 struct click {
 	struct fleet_store base;
-	struct view_arena mem;
+	struct base_arena mem;
 	struct click_address at;
 	size_t alive; /* the host that answered last */
 	sqlite3 *outbox; /* NULL: opened for reading */

@@ -331,50 +331,50 @@ char *click_sql_view(enum fleet_view view, const struct fleet_query *q, const ch
 
 #define TEXTS(j, name, array, n, member)                               \
 	do {                                                           \
-		view_json_array(j, name);                              \
+		base_json_array(j, name);                              \
 		for (size_t at = 0; at < (n); at++)                    \
-			view_json_string(j, NULL, (array)[at].member); \
-		view_json_end(j);                                      \
+			base_json_string(j, NULL, (array)[at].member); \
+		base_json_end(j);                                      \
 	} while (0)
 #define NUMBERS(j, name, array, n, member)                                   \
 	do {                                                                 \
-		view_json_array(j, name);                                    \
+		base_json_array(j, name);                                    \
 		for (size_t at = 0; at < (n); at++)                          \
-			view_json_int(j, NULL, (int64_t)(array)[at].member); \
-		view_json_end(j);                                            \
+			base_json_int(j, NULL, (int64_t)(array)[at].member); \
+		base_json_end(j);                                            \
 	} while (0)
 
-static void put_run(struct view_jsonout *j, const struct fleet_digest *d)
+static void put_run(struct base_jsonout *j, const struct fleet_digest *d)
 {
 	char week[16], status[24] = "";
 
 	fleet_week(week, d->start_unix_ns);
 	if (d->has_exit_status)
 		snprintf(status, sizeof(status), "%" PRId64, d->exit_status);
-	view_json_string(j, "tenant", d->tenant);
-	view_json_string(j, "run", d->run);
-	view_json_int(j, "revision", d->revision);
-	view_json_string(j, "team", d->team);
-	view_json_string(j, "user_name", d->user);
-	view_json_string(j, "account", d->account);
-	view_json_string(j, "project", d->project);
-	view_json_string(j, "partition_name", d->partition);
-	view_json_string(j, "qos", d->qos);
-	view_json_string(j, "cluster", d->cluster);
-	view_json_string(j, "job", d->job);
-	view_json_string(j, "week", week);
-	view_json_string(j, "ended", fleet_end_names[d->end]);
-	view_json_string(j, "exit_status", status);
-	view_json_int(j, "simulated", d->simulated);
-	view_json_string(j, "verdict", d->verdict);
-	view_json_int(j, "start_ns", d->start_unix_ns);
-	view_json_int(j, "wall_ns", d->wall_ns);
-	view_json_int(j, "run_held_ns", fleet_digest_held_ns(d));
-	view_json_int(j, "run_usd", fleet_digest_usd(d));
-	view_json_int(j, "run_priced", fleet_digest_priced(d));
+	base_json_string(j, "tenant", d->tenant);
+	base_json_string(j, "run", d->run);
+	base_json_int(j, "revision", d->revision);
+	base_json_string(j, "team", d->team);
+	base_json_string(j, "user_name", d->user);
+	base_json_string(j, "account", d->account);
+	base_json_string(j, "project", d->project);
+	base_json_string(j, "partition_name", d->partition);
+	base_json_string(j, "qos", d->qos);
+	base_json_string(j, "cluster", d->cluster);
+	base_json_string(j, "job", d->job);
+	base_json_string(j, "week", week);
+	base_json_string(j, "ended", fleet_end_names[d->end]);
+	base_json_string(j, "exit_status", status);
+	base_json_int(j, "simulated", d->simulated);
+	base_json_string(j, "verdict", d->verdict);
+	base_json_int(j, "start_ns", d->start_unix_ns);
+	base_json_int(j, "wall_ns", d->wall_ns);
+	base_json_int(j, "run_held_ns", fleet_digest_held_ns(d));
+	base_json_int(j, "run_usd", fleet_digest_usd(d));
+	base_json_int(j, "run_priced", fleet_digest_priced(d));
 }
 
-static void put_lines(struct view_jsonout *j, const struct fleet_digest *d)
+static void put_lines(struct base_jsonout *j, const struct fleet_digest *d)
 {
 	const struct fleet_line *l = d->line;
 	size_t n = d->lines;
@@ -413,7 +413,7 @@ static bool class_seen(const struct fleet_digest *d, size_t upto)
 	return false;
 }
 
-static void put_classes(struct view_jsonout *j, struct fleet_digest *d)
+static void put_classes(struct base_jsonout *j, struct fleet_digest *d)
 {
 	size_t n = 0;
 
@@ -425,7 +425,7 @@ static void put_classes(struct view_jsonout *j, struct fleet_digest *d)
 	NUMBERS(j, "class_usd", d->share, n, usd);
 }
 
-static void put_why(struct view_jsonout *j, const struct fleet_digest *d)
+static void put_why(struct base_jsonout *j, const struct fleet_digest *d)
 {
 	TEXTS(j, "spot_classes", d->spot, d->spots, class);
 	TEXTS(j, "spot_places", d->spot, d->spots, place);
@@ -444,20 +444,20 @@ static void put_why(struct view_jsonout *j, const struct fleet_digest *d)
 
 void click_put_row(FILE *f, const struct fleet_digest *whole)
 {
-	struct view_jsonout j = { .f = f };
+	struct base_jsonout j = { .f = f };
 	struct fleet_digest *d = malloc(sizeof(*d));
 	char *text = fleet_digest_write(whole);
 
 	if (d && text) {
 		*d = *whole;
 		text[strcspn(text, "\n")] = '\0';
-		view_json_flat_object(&j, NULL);
+		base_json_flat_object(&j, NULL);
 		put_run(&j, d);
 		put_lines(&j, d);
 		put_classes(&j, d);
 		put_why(&j, d);
-		view_json_string(&j, "digest", text);
-		view_json_end(&j);
+		base_json_string(&j, "digest", text);
+		base_json_end(&j);
 	}
 	free(d);
 	free(text);

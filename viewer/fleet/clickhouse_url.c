@@ -36,17 +36,17 @@ static bool is_host(const char *text)
 				       "0123456789.-_:[]") == strlen(text);
 }
 
-static char *state_file(struct view_arena *mem)
+static char *state_file(struct base_arena *mem)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 
 	if (state && state[0])
-		return view_arena_printf(mem, "%s/gpustarve/outbox.sqlite", state);
-	return view_arena_printf(mem, "%s/.local/state/gpustarve/outbox.sqlite",
+		return base_arena_printf(mem, "%s/gpustarve/outbox.sqlite", state);
+	return base_arena_printf(mem, "%s/.local/state/gpustarve/outbox.sqlite",
 				 home && home[0] ? home : ".");
 }
 
-static int take_password_file(struct click_address *a, struct view_arena *mem, const char *file)
+static int take_password_file(struct click_address *a, struct base_arena *mem, const char *file)
 {
 	char *text;
 	size_t len;
@@ -56,12 +56,12 @@ static int take_password_file(struct click_address *a, struct view_arena *mem, c
 		view_error("%s: %s; name a file with the password", file, strerror(-err));
 		return err;
 	}
-	a->password = view_arena_copy(mem, text, strcspn(text, "\r\n"));
+	a->password = base_arena_copy(mem, text, strcspn(text, "\r\n"));
 	free(text);
 	return 0;
 }
 
-static int take_option(struct click_address *a, struct view_arena *mem, const char *key,
+static int take_option(struct click_address *a, struct base_arena *mem, const char *key,
 		       char *value)
 {
 	if (!strcmp(key, "cluster")) {
@@ -81,7 +81,7 @@ static int take_option(struct click_address *a, struct view_arena *mem, const ch
 	return 0;
 }
 
-static int take_options(struct click_address *a, struct view_arena *mem, char *text)
+static int take_options(struct click_address *a, struct base_arena *mem, char *text)
 {
 	char *next, *save = NULL;
 	int err = 0;
@@ -96,7 +96,7 @@ static int take_options(struct click_address *a, struct view_arena *mem, char *t
 	return err;
 }
 
-static int take_hosts(struct click_address *a, struct view_arena *mem, char *text)
+static int take_hosts(struct click_address *a, struct base_arena *mem, char *text)
 {
 	char *host, *save = NULL;
 
@@ -109,7 +109,7 @@ static int take_hosts(struct click_address *a, struct view_arena *mem, char *tex
 		if (a->hosts == CLICK_HOSTS_MAX)
 			return refuse("there are too many hosts");
 		a->host[a->hosts++] =
-			view_arena_printf(mem, "%s://%s%s%s", a->tls ? "https" : "http", host,
+			base_arena_printf(mem, "%s://%s%s%s", a->tls ? "https" : "http", host,
 					  has_port ? "" : ":",
 					  has_port ? ""
 					  : a->tls ? PORT_TLS
@@ -129,9 +129,9 @@ static void take_user(struct click_address *a, char *text)
 	a->password = colon + 1;
 }
 
-int click_address_parse(struct click_address *a, struct view_arena *mem, const char *url)
+int click_address_parse(struct click_address *a, struct base_arena *mem, const char *url)
 {
-	char *text = view_arena_text(mem, url + strlen(SCHEME));
+	char *text = base_arena_text(mem, url + strlen(SCHEME));
 	char *options = strchr(text, '?'), *at, *slash;
 	int err = 0;
 
@@ -141,7 +141,7 @@ int click_address_parse(struct click_address *a, struct view_arena *mem, const c
 	slash = strrchr(text, '/');
 	if (slash)
 		*slash++ = '\0';
-	a->database = slash && slash[0] ? slash : view_arena_text(mem, "default");
+	a->database = slash && slash[0] ? slash : base_arena_text(mem, "default");
 	if (!is_word(a->database))
 		return refuse("a database is a plain word");
 	at = strrchr(text, '@');
@@ -151,9 +151,9 @@ int click_address_parse(struct click_address *a, struct view_arena *mem, const c
 	}
 	err = options ? take_options(a, mem, options) : 0;
 	if (!err)
-		err = take_hosts(a, mem, view_arena_text(mem, at ? at : text));
+		err = take_hosts(a, mem, base_arena_text(mem, at ? at : text));
 	if (!a->outbox)
 		a->outbox = state_file(mem);
-	a->target = view_arena_printf(mem, "%s/%s", at ? at : text, a->database);
+	a->target = base_arena_printf(mem, "%s/%s", at ? at : text, a->database);
 	return err;
 }

@@ -88,7 +88,7 @@ static void join_fixes(struct fleet *f, struct fleet_table *by_brief)
 
 		fleet_sums_add(&g->sums, &b->sums);
 		if (!g->text)
-			g->text = view_arena_text(&f->fixes.mem, b->key[4]);
+			g->text = base_arena_text(&f->fixes.mem, b->key[4]);
 	}
 	fleet_table_sort(&f->fixes);
 }
@@ -107,7 +107,7 @@ static void on_rate(void *arg, const struct fleet_cell *cell)
 	fleet_add(&g->sums.m[FLEET_USD], cell[7].i);
 	/* of several dates the last */
 	if (!g->text || strcmp(g->text, cell[4].text) < 0)
-		g->text = view_arena_text(&f->rates.mem, cell[4].text);
+		g->text = base_arena_text(&f->rates.mem, cell[4].text);
 }
 
 /* --- runs --- */
@@ -131,7 +131,7 @@ struct runs_of {
 
 static const char *keep(struct fleet *f, const struct fleet_cell *cell, int column)
 {
-	return view_arena_text(&f->mem, cell[column].text);
+	return base_arena_text(&f->mem, cell[column].text);
 }
 
 static void on_run(void *arg, const struct fleet_cell *cell)
@@ -141,7 +141,7 @@ static void on_run(void *arg, const struct fleet_cell *cell)
 
 	if (to->runs == to->room) {
 		size_t room = to->room ? to->room * 2 : 64;
-		struct fleet_run *run = view_arena_array(&r->f->mem, room, sizeof(*run));
+		struct fleet_run *run = base_arena_array(&r->f->mem, room, sizeof(*run));
 
 		if (to->runs)
 			memcpy(run, to->run, to->runs * sizeof(*run));
@@ -272,6 +272,6 @@ void fleet_fini(struct fleet *f)
 	fleet_table_fini(&f->rates);
 	fleet_table_fini(&f->bill_groups);
 	free(f->bill.line);
-	view_arena_fini(&f->mem);
+	base_arena_fini(&f->mem);
 	*f = (struct fleet){ 0 };
 }

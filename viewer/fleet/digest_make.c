@@ -20,7 +20,7 @@ void fleet_tame(char *out, size_t room, const char *text)
 	size_t at = 0, len = text ? strlen(text) : 0;
 
 	for (size_t i = 0; i < len;) {
-		size_t n = view_utf8_length(text + i, len - i);
+		size_t n = base_utf8_length(text + i, len - i);
 		bool plain = n > 1 || (n == 1 && (unsigned char)text[i] >= 0x20 && text[i] != 0x7f);
 		/* C1 controls are two bytes long */
 		if (n == 2 && (unsigned char)text[i] == 0xc2 && (unsigned char)text[i + 1] < 0xa0)

@@ -6,7 +6,7 @@
 #include "digest.h"
 
 #define EACH(node, array) \
-	(const struct view_json *node = (array) ? (array)->child : NULL; node; node = node->next)
+	(const struct base_json *node = (array) ? (array)->child : NULL; node; node = node->next)
 
 /* Whatever is not negative: who sums keeps sums within an int64. */
 #define NS_MAX INT64_MAX
@@ -17,21 +17,21 @@ struct reader {
 	const char *why; /* the first thing that is wrong */
 };
 
-static int64_t number(struct reader *r, const struct view_json *node, const char *key, int64_t most)
+static int64_t number(struct reader *r, const struct base_json *node, const char *key, int64_t most)
 {
-	const struct view_json *n = view_json_get(node, key);
+	const struct base_json *n = base_json_get(node, key);
 	int64_t v = 0;
 
-	if (!n || n->type == VIEW_JSON_NULL)
+	if (!n || n->type == BASE_JSON_NULL)
 		return 0;
-	if (!view_json_to_int(n, &v) || v < 0 || v > most) {
+	if (!base_json_to_int(n, &v) || v < 0 || v > most) {
 		r->why = r->why ? r->why : "a number is out of range";
 		return 0;
 	}
 	return v;
 }
 
-#define TEXT(to, node, key) fleet_tame(to, sizeof(to), view_json_get_text(node, key, ""))
+#define TEXT(to, node, key) fleet_tame(to, sizeof(to), base_json_get_text(node, key, ""))
 
 /* Lower-case words of the ledger; whatever else stands there is no class. */
 static bool is_class(const char *name)
@@ -39,11 +39,11 @@ static bool is_class(const char *name)
 	return name[0] && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._") == strlen(name);
 }
 
-static void read_price(struct reader *r, const struct view_json *node, struct fleet_line *l)
+static void read_price(struct reader *r, const struct base_json *node, struct fleet_line *l)
 {
-	const struct view_json *price = view_json_get(node, "price");
+	const struct base_json *price = base_json_get(node, "price");
 
-	l->priced = price && price->type == VIEW_JSON_OBJECT;
+	l->priced = price && price->type == BASE_JSON_OBJECT;
 	if (!l->priced)
 		return;
 	TEXT(l->model, price, "model");
@@ -57,7 +57,7 @@ static void read_price(struct reader *r, const struct view_json *node, struct fl
 	l->idle_usd = number(r, node, "idle_usd", USD_MAX);
 }
 
-static void read_line(struct reader *r, const struct view_json *node, struct fleet_line *l)
+static void read_line(struct reader *r, const struct base_json *node, struct fleet_line *l)
 {
 	int b = 0;
 
@@ -68,17 +68,17 @@ static void read_line(struct reader *r, const struct view_json *node, struct fle
 	l->starved_ns = number(r, node, "starved_ns", NS_MAX);
 	l->wasted_ns = number(r, node, "wasted_ns", NS_MAX);
 	for
-		EACH(n, view_json_get(node, "minutes"))
+		EACH(n, base_json_get(node, "minutes"))
 		{
 			int64_t v;
-			if (b < FLEET_BANDS && view_json_to_int(n, &v) && v >= 0 && v < MINUTES_MAX)
+			if (b < FLEET_BANDS && base_json_to_int(n, &v) && v >= 0 && v < MINUTES_MAX)
 				l->minutes[b] = v;
 			b++;
 		}
 	read_price(r, node, l);
 }
 
-static void read_lines(struct reader *r, struct fleet_digest *d, const struct view_json *gpus)
+static void read_lines(struct reader *r, struct fleet_digest *d, const struct base_json *gpus)
 {
 	for
 		EACH(n, gpus)
@@ -91,7 +91,7 @@ static void read_lines(struct reader *r, struct fleet_digest *d, const struct vi
 		}
 }
 
-static void read_shares(struct reader *r, struct fleet_digest *d, const struct view_json *classes)
+static void read_shares(struct reader *r, struct fleet_digest *d, const struct base_json *classes)
 {
 	for
 		EACH(n, classes)
@@ -100,8 +100,8 @@ static void read_shares(struct reader *r, struct fleet_digest *d, const struct v
 			int64_t ns, usd;
 
 			if (d->shares == FLEET_SHARES_MAX || !n->key || !is_class(n->key) ||
-			    view_json_count(n) != 2 || !view_json_to_int(n->child, &ns) ||
-			    !view_json_to_int(n->child->next, &usd) || ns < 0 || usd < 0) {
+			    base_json_count(n) != 2 || !base_json_to_int(n->child, &ns) ||
+			    !base_json_to_int(n->child->next, &usd) || ns < 0 || usd < 0) {
 				r->why = r->why ? r->why : "a class is wrong";
 				return;
 			}
@@ -112,7 +112,7 @@ static void read_shares(struct reader *r, struct fleet_digest *d, const struct v
 		}
 }
 
-static void read_spots(struct reader *r, struct fleet_digest *d, const struct view_json *lines)
+static void read_spots(struct reader *r, struct fleet_digest *d, const struct base_json *lines)
 {
 	for
 		EACH(n, lines)
@@ -129,7 +129,7 @@ static void read_spots(struct reader *r, struct fleet_digest *d, const struct vi
 		}
 }
 
-static void read_fixes(struct reader *r, struct fleet_digest *d, const struct view_json *fixes)
+static void read_fixes(struct reader *r, struct fleet_digest *d, const struct base_json *fixes)
 {
 	for
 		EACH(n, fixes)
@@ -149,7 +149,7 @@ static void read_fixes(struct reader *r, struct fleet_digest *d, const struct vi
 		}
 }
 
-static void read_labels(struct fleet_digest *d, const struct view_json *labels)
+static void read_labels(struct fleet_digest *d, const struct base_json *labels)
 {
 	for
 		EACH(n, labels)
@@ -158,7 +158,7 @@ static void read_labels(struct fleet_digest *d, const struct view_json *labels)
 
 			if (d->labels == FLEET_LABELS_MAX)
 				return;
-			if (!n->key || n->type != VIEW_JSON_STRING)
+			if (!n->key || n->type != BASE_JSON_STRING)
 				continue;
 			fleet_tame(l->key, sizeof(l->key), n->key);
 			fleet_tame(l->value, sizeof(l->value), n->text);
@@ -166,9 +166,9 @@ static void read_labels(struct fleet_digest *d, const struct view_json *labels)
 		}
 }
 
-static void read_head(struct reader *r, struct fleet_digest *d, const struct view_json *root)
+static void read_head(struct reader *r, struct fleet_digest *d, const struct base_json *root)
 {
-	const char *end = view_json_get_text(root, "end", "");
+	const char *end = base_json_get_text(root, "end", "");
 
 	d->revision = number(r, root, "revision", INT64_MAX);
 	TEXT(d->run, root, "run");
@@ -185,8 +185,8 @@ static void read_head(struct reader *r, struct fleet_digest *d, const struct vie
 	d->end = !strcmp(end, "failed") ? FLEET_END_FAILED
 		 : !strcmp(end, "lost") ? FLEET_END_LOST
 					: FLEET_END_OK;
-	d->has_exit_status = view_json_to_int(view_json_get(root, "exit_status"), &d->exit_status);
-	d->simulated = view_json_get_bool(root, "simulated", false);
+	d->has_exit_status = base_json_to_int(base_json_get(root, "exit_status"), &d->exit_status);
+	d->simulated = base_json_get_bool(root, "simulated", false);
 	d->start_unix_ns = number(r, root, "start_unix_ns", INT64_C(1) << 62);
 	d->wall_ns = number(r, root, "wall_ns", NS_MAX);
 	if (!d->run[0])
@@ -194,9 +194,9 @@ static void read_head(struct reader *r, struct fleet_digest *d, const struct vie
 }
 
 /* The name and one of its versions that we know. */
-static const char *judge_schema(const struct view_json *root)
+static const char *judge_schema(const struct base_json *root)
 {
-	const char *schema = view_json_get_text(root, "schema", "");
+	const char *schema = base_json_get_text(root, "schema", "");
 
 	if (!strcmp(schema, FLEET_DIGEST_SCHEMA))
 		return NULL;
@@ -206,8 +206,8 @@ static const char *judge_schema(const struct view_json *root)
 
 int fleet_digest_read(struct fleet_digest *d, const char *text, size_t len, const char **why)
 {
-	struct view_arena mem = { 0 };
-	struct view_json_error error;
+	struct base_arena mem = { 0 };
+	struct base_json_error error;
 	struct reader r = { 0 };
 
 	*d = (struct fleet_digest){ 0 };
@@ -215,17 +215,17 @@ int fleet_digest_read(struct fleet_digest *d, const char *text, size_t len, cons
 		*why = "it is too long";
 		return -EBADMSG;
 	}
-	struct view_json *root = view_json_parse(&mem, text, len, &error);
+	struct base_json *root = base_json_parse(&mem, text, len, &error);
 	r.why = root ? judge_schema(root) : "it is no JSON";
 	if (!r.why) {
 		read_head(&r, d, root);
-		read_lines(&r, d, view_json_get(root, "gpus"));
-		read_shares(&r, d, view_json_get(root, "classes"));
-		read_spots(&r, d, view_json_get(root, "lines"));
-		read_fixes(&r, d, view_json_get(root, "fixes"));
-		read_labels(d, view_json_get(root, "labels"));
+		read_lines(&r, d, base_json_get(root, "gpus"));
+		read_shares(&r, d, base_json_get(root, "classes"));
+		read_spots(&r, d, base_json_get(root, "lines"));
+		read_fixes(&r, d, base_json_get(root, "fixes"));
+		read_labels(d, base_json_get(root, "labels"));
 	}
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	*why = r.why;
 	return r.why ? -EBADMSG : 0;
 }

@@ -5,46 +5,46 @@
 #include "base/jsonout.h"
 #include "digest.h"
 
-static void put_line(struct view_jsonout *j, const struct fleet_line *l)
+static void put_line(struct base_jsonout *j, const struct fleet_line *l)
 {
-	view_json_object(j, NULL);
-	view_json_string(j, "gpu", l->gpu);
-	view_json_int(j, "gpus", l->gpus);
-	view_json_int(j, "held_ns", l->held_ns);
-	view_json_int(j, "busy_ns", l->busy_ns);
-	view_json_int(j, "starved_ns", l->starved_ns);
-	view_json_int(j, "wasted_ns", l->wasted_ns);
-	view_json_array(j, "minutes");
+	base_json_object(j, NULL);
+	base_json_string(j, "gpu", l->gpu);
+	base_json_int(j, "gpus", l->gpus);
+	base_json_int(j, "held_ns", l->held_ns);
+	base_json_int(j, "busy_ns", l->busy_ns);
+	base_json_int(j, "starved_ns", l->starved_ns);
+	base_json_int(j, "wasted_ns", l->wasted_ns);
+	base_json_array(j, "minutes");
 	for (int b = 0; b < FLEET_BANDS; b++)
-		view_json_int(j, NULL, l->minutes[b]);
-	view_json_end(j);
+		base_json_int(j, NULL, l->minutes[b]);
+	base_json_end(j);
 	if (l->priced) {
-		view_json_int(j, "usd", l->usd);
-		view_json_int(j, "starved_usd", l->starved_usd);
-		view_json_int(j, "wasted_usd", l->wasted_usd);
-		view_json_int(j, "idle_usd", l->idle_usd);
-		view_json_object(j, "price");
-		view_json_string(j, "model", l->model);
-		view_json_int(j, "per_gpu_hour", l->nano_usd_per_hour);
-		view_json_string(j, "label", l->label);
-		view_json_string(j, "source", l->source);
-		view_json_string(j, "date", l->date);
-		view_json_end(j);
+		base_json_int(j, "usd", l->usd);
+		base_json_int(j, "starved_usd", l->starved_usd);
+		base_json_int(j, "wasted_usd", l->wasted_usd);
+		base_json_int(j, "idle_usd", l->idle_usd);
+		base_json_object(j, "price");
+		base_json_string(j, "model", l->model);
+		base_json_int(j, "per_gpu_hour", l->nano_usd_per_hour);
+		base_json_string(j, "label", l->label);
+		base_json_string(j, "source", l->source);
+		base_json_string(j, "date", l->date);
+		base_json_end(j);
 	}
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void put_text(struct view_jsonout *j, const char *key, const char *text)
+static void put_text(struct base_jsonout *j, const char *key, const char *text)
 {
 	if (text[0])
-		view_json_string(j, key, text);
+		base_json_string(j, key, text);
 }
 
-static void put_head(struct view_jsonout *j, const struct fleet_digest *d)
+static void put_head(struct base_jsonout *j, const struct fleet_digest *d)
 {
-	view_json_string(j, "schema", FLEET_DIGEST_SCHEMA);
-	view_json_int(j, "revision", d->revision);
-	view_json_string(j, "run", d->run);
+	base_json_string(j, "schema", FLEET_DIGEST_SCHEMA);
+	base_json_int(j, "revision", d->revision);
+	base_json_string(j, "run", d->run);
 	put_text(j, "tenant", d->tenant);
 	put_text(j, "team", d->team);
 	put_text(j, "user", d->user);
@@ -54,81 +54,81 @@ static void put_head(struct view_jsonout *j, const struct fleet_digest *d)
 	put_text(j, "qos", d->qos);
 	put_text(j, "cluster", d->cluster);
 	put_text(j, "job", d->job);
-	view_json_string(j, "end", fleet_end_names[d->end]);
+	base_json_string(j, "end", fleet_end_names[d->end]);
 	if (d->has_exit_status)
-		view_json_int(j, "exit_status", d->exit_status);
-	view_json_bool(j, "simulated", d->simulated);
-	view_json_string(j, "verdict", d->verdict);
-	view_json_int(j, "start_unix_ns", d->start_unix_ns);
-	view_json_int(j, "wall_ns", d->wall_ns);
+		base_json_int(j, "exit_status", d->exit_status);
+	base_json_bool(j, "simulated", d->simulated);
+	base_json_string(j, "verdict", d->verdict);
+	base_json_int(j, "start_unix_ns", d->start_unix_ns);
+	base_json_int(j, "wall_ns", d->wall_ns);
 }
 
-static void put_pair(struct view_jsonout *j, int64_t ns, int64_t usd)
+static void put_pair(struct base_jsonout *j, int64_t ns, int64_t usd)
 {
-	view_json_int(j, "ns", ns);
-	view_json_int(j, "usd", usd);
+	base_json_int(j, "ns", ns);
+	base_json_int(j, "usd", usd);
 }
 
-static void put_why(struct view_jsonout *j, const struct fleet_digest *d)
+static void put_why(struct base_jsonout *j, const struct fleet_digest *d)
 {
-	view_json_array(j, "lines");
+	base_json_array(j, "lines");
 	for (size_t i = 0; i < d->spots; i++) {
-		view_json_object(j, NULL);
-		view_json_string(j, "class", d->spot[i].class);
-		view_json_string(j, "place", d->spot[i].place);
+		base_json_object(j, NULL);
+		base_json_string(j, "class", d->spot[i].class);
+		base_json_string(j, "place", d->spot[i].place);
 		put_pair(j, d->spot[i].ns, d->spot[i].usd);
-		view_json_end(j);
+		base_json_end(j);
 	}
-	view_json_end(j);
-	view_json_array(j, "fixes");
+	base_json_end(j);
+	base_json_array(j, "fixes");
 	for (size_t i = 0; i < d->fixes; i++) {
 		const struct fleet_fix *f = &d->fix[i];
 
-		view_json_object(j, NULL);
-		view_json_string(j, "id", f->id);
-		view_json_string(j, "title", f->title);
+		base_json_object(j, NULL);
+		base_json_string(j, "id", f->id);
+		base_json_string(j, "title", f->title);
 		put_text(j, "brief", f->brief);
-		view_json_string(j, "class", f->class);
+		base_json_string(j, "class", f->class);
 		put_text(j, "place", f->place);
 		put_pair(j, f->ns, f->usd);
-		view_json_end(j);
+		base_json_end(j);
 	}
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void put_body(struct view_jsonout *j, const struct fleet_digest *d)
+static void put_body(struct base_jsonout *j, const struct fleet_digest *d)
 {
 	put_head(j, d);
-	view_json_array(j, "gpus");
+	base_json_array(j, "gpus");
 	for (size_t i = 0; i < d->lines; i++)
 		put_line(j, &d->line[i]);
-	view_json_end(j);
-	view_json_object(j, "classes"); /* ns, nano-dollars */
+	base_json_end(j);
+	base_json_object(j, "classes"); /* ns, nano-dollars */
 	for (size_t i = 0; i < d->shares; i++) {
-		view_json_array(j, d->share[i].class);
-		view_json_int(j, NULL, d->share[i].ns);
-		view_json_int(j, NULL, d->share[i].usd);
-		view_json_end(j);
+		base_json_array(j, d->share[i].class);
+		base_json_int(j, NULL, d->share[i].ns);
+		base_json_int(j, NULL, d->share[i].usd);
+		base_json_end(j);
 	}
-	view_json_end(j);
+	base_json_end(j);
 	put_why(j, d);
-	view_json_object(j, "labels");
+	base_json_object(j, "labels");
 	for (size_t i = 0; i < d->labels; i++)
-		view_json_string(j, d->label_of[i].key, d->label_of[i].value);
-	view_json_end(j);
+		base_json_string(j, d->label_of[i].key, d->label_of[i].value);
+	base_json_end(j);
 }
 
 static char *once(const struct fleet_digest *d, size_t *len)
 {
 	char *text = NULL;
 	FILE *f = open_memstream(&text, len);
-	struct view_jsonout j = { .f = f };
+	struct base_jsonout j = { .f = f };
 
 	if (!f)
 		return NULL;
-	view_json_flat_object(&j, NULL);
+	base_json_flat_object(&j, NULL);
 	put_body(&j, d);
-	view_json_end(&j);
+	base_json_end(&j);
 	if (!fclose(f))
 		return text;
 	free(text);

@@ -79,7 +79,7 @@ struct fleet_options {
 };
 
 struct fleet {
-	struct view_arena mem;
+	struct base_arena mem;
 	struct fleet_options options;
 	struct fleet_sums total;
 	struct fleet_table dim[FLEET_DIMS]; /* FLEET_DIM_LABEL is empty unless it was asked for */

@@ -13,18 +13,18 @@ extern const enum fleet_dim fleet_tables[FLEET_TABLES];
 const char *fleet_title(int by);
 
 /* A group's name as it is shown: file and line, a fix, or "untagged", "no price". */
-const char *fleet_group_name(const struct fleet_group *g, int by, struct view_arena *mem);
+const char *fleet_group_name(const struct fleet_group *g, int by, struct base_arena *mem);
 
 /* "10,000 runs, 812.41 GPU-hours, 2026-01-05 to 2026-11-22" */
-const char *fleet_words_scope(const struct fleet *f, struct view_arena *mem);
+const char *fleet_words_scope(const struct fleet *f, struct base_arena *mem);
 /* "$12.30, of which $3.10 (25.2 %) were wasted ..." */
-const char *fleet_words_cost(const struct fleet *f, struct view_arena *mem);
+const char *fleet_words_cost(const struct fleet *f, struct base_arena *mem);
 /* Remarks that belong to the numbers: no price, simulated, untagged, spikes. NULL after the last. */
-const char *const *fleet_words_notes(const struct fleet *f, struct view_arena *mem);
-const char *fleet_words_spike(const struct fleet_spike *s, struct view_arena *mem);
-const char *fleet_words_rate(const struct fleet_group *g, struct view_arena *mem);
+const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *mem);
+const char *fleet_words_spike(const struct fleet_spike *s, struct base_arena *mem);
+const char *fleet_words_rate(const struct fleet_group *g, struct base_arena *mem);
 
-/* Into a view_unit, as those of units.h but with commas: "$1,234,567.89", "2,412,345.10". */
+/* Into a base_unit, as those of units.h but with commas: "$1,234,567.89", "2,412,345.10". */
 const char *fleet_usd(char *out, int64_t nano_usd);
 const char *fleet_usd_closed(char *out, int64_t nano_usd, int64_t cents);
 const char *fleet_cents(char *out, int64_t cents);

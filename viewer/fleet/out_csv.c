@@ -18,15 +18,15 @@ static void put(FILE *f, const char *text, const char *after)
 		snprintf(guarded, sizeof(guarded), "'%s", text);
 		text = guarded;
 	}
-	view_csv_put(f, text);
+	base_csv_put(f, text);
 	fputs(after, f);
 }
 
 static void put_usd(FILE *f, int64_t nano, const char *after)
 {
-	view_unit usd;
+	base_unit usd;
 
-	fprintf(f, "%s%s", view_dollars_exact(usd, nano), after);
+	fprintf(f, "%s%s", base_dollars_exact(usd, nano), after);
 }
 
 static void put_dim(const struct fleet *f, FILE *out, enum fleet_dim d)
@@ -40,11 +40,11 @@ static void put_dim(const struct fleet *f, FILE *out, enum fleet_dim d)
 		fleet_dim_names[d]);
 	for (size_t i = 0; i < t->groups; i++) {
 		const int64_t *m = t->group[i].sums.m;
-		view_unit hours;
+		base_unit hours;
 
 		put(out, fleet_shown(t->group[i].key[0]), ",");
 		fprintf(out, "%" PRId64 ",%s,", m[FLEET_RUNS],
-			view_hours_exact(hours, m[FLEET_HELD_NS]));
+			base_hours_exact(hours, m[FLEET_HELD_NS]));
 		put_usd(out, m[FLEET_USD], ",");
 		put_usd(out, m[FLEET_WASTED_USD], ",");
 		put_usd(out, m[FLEET_STARVED_USD], ",");
@@ -69,12 +69,12 @@ static void put_pairs(const struct fleet *f, FILE *out, int by)
 	fprintf(out, "%s,runs,gpu_hours,usd,ns\r\n", head[by - FLEET_BY_CLASS]);
 	for (size_t i = 0; i < t->groups; i++) {
 		const int64_t *m = t->group[i].sums.m;
-		view_unit hours;
+		base_unit hours;
 
 		for (int k = 0; k < keys; k++)
 			put(out, t->group[i].key[k], ",");
 		fprintf(out, "%" PRId64 ",%s,", m[FLEET_RUNS],
-			view_hours_exact(hours, m[FLEET_HELD_NS]));
+			base_hours_exact(hours, m[FLEET_HELD_NS]));
 		put_usd(out, m[FLEET_USD], ",");
 		fprintf(out, "%" PRId64 "\r\n", m[FLEET_HELD_NS]);
 	}
@@ -85,7 +85,7 @@ static void put_failed(const struct fleet *f, FILE *out)
 	fputs("run,team,user,project,end,exit_status,start_unix_ns,gpu_hours,usd\r\n", out);
 	for (size_t i = 0; i < f->failed.runs; i++) {
 		const struct fleet_run *r = &f->failed.run[i];
-		view_unit hours;
+		base_unit hours;
 
 		put(out, r->id, ",");
 		put(out, fleet_shown(r->team), ",");
@@ -93,7 +93,7 @@ static void put_failed(const struct fleet *f, FILE *out)
 		put(out, fleet_shown(r->project), ",");
 		put(out, r->end, ",");
 		put(out, r->exit, ",");
-		fprintf(out, "%" PRId64 ",%s,", r->start_ns, view_hours_exact(hours, r->held_ns));
+		fprintf(out, "%" PRId64 ",%s,", r->start_ns, base_hours_exact(hours, r->held_ns));
 		if (r->priced)
 			put_usd(out, r->usd, "");
 		fputs("\r\n", out);
@@ -104,7 +104,7 @@ static void put_failed(const struct fleet *f, FILE *out)
 static void put_bill(const struct fleet *f, FILE *out)
 {
 	const struct fleet_bill *b = &f->bill;
-	view_unit hours, usd;
+	base_unit hours, usd;
 
 	fputs("team,project,user,gpu,price_model,runs,gpu_hours,usd\r\n", out);
 	for (size_t i = 0; i < b->lines; i++) {
@@ -116,12 +116,12 @@ static void put_bill(const struct fleet *f, FILE *out)
 					     k == 4 ? (int)FLEET_DIM_MODEL : 0, NULL),
 			    ",");
 		fprintf(out, "%" PRId64 ",%s,%s\r\n", g->sums.m[FLEET_RUNS],
-			view_hours_exact(hours, g->sums.m[FLEET_HELD_NS]),
-			g->key[4][0] ? view_cents_of(usd, b->line[i].cents) + 1 : "");
+			base_hours_exact(hours, g->sums.m[FLEET_HELD_NS]),
+			g->key[4][0] ? base_cents_of(usd, b->line[i].cents) + 1 : "");
 	}
 	fprintf(out, "total,,,,,%" PRId64 ",%s,%s\r\n", f->total.m[FLEET_RUNS],
-		view_hours_exact(hours, f->total.m[FLEET_HELD_NS]),
-		view_cents_of(usd, b->total_cents) + 1);
+		base_hours_exact(hours, f->total.m[FLEET_HELD_NS]),
+		base_cents_of(usd, b->total_cents) + 1);
 }
 
 void fleet_write_csv(const struct fleet *f, FILE *out)

@@ -45,35 +45,35 @@ static void put_answer(struct fleet_page *s, const char *what, const char *big, 
 static void put_money(struct fleet_page *s)
 {
 	const int64_t *m = s->f->total.m;
-	view_unit usd, pct, hours;
+	base_unit usd, pct, hours;
 
 	put_answer(s, "Cost", fleet_usd(usd, m[FLEET_USD]),
-		   view_arena_printf(&s->mem, "for %s GPU-hours",
+		   base_arena_printf(&s->mem, "for %s GPU-hours",
 				     fleet_hours(hours, m[FLEET_HELD_NS])));
 	put_answer(s, "Wasted", fleet_usd(usd, m[FLEET_WASTED_USD]),
-		   view_arena_printf(&s->mem, "%s %% of the time",
-				     view_percent(pct,
-						  view_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS]))));
+		   base_arena_printf(&s->mem, "%s %% of the time",
+				     base_percent(pct,
+						  base_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS]))));
 	put_answer(s, "Starved", fleet_usd(usd, m[FLEET_STARVED_USD]),
-		   view_arena_printf(
+		   base_arena_printf(
 			   &s->mem, "%s %% of the time",
-			   view_percent(pct, view_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS]))));
+			   base_percent(pct, base_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS]))));
 	put_answer(s, "Failed", fleet_usd(usd, m[FLEET_FAILED_USD]),
-		   view_arena_printf(&s->mem, "in %s that failed or got lost",
+		   base_arena_printf(&s->mem, "in %s that failed or got lost",
 				     fleet_runs_of(hours, s->f->failed.count)));
 	put_answer(s, "Idle", fleet_usd(usd, m[FLEET_IDLE_USD]),
-		   view_arena_printf(&s->mem, "for %s GPU-hours in minutes under 5 %% busy",
+		   base_arena_printf(&s->mem, "for %s GPU-hours in minutes under 5 %% busy",
 				     fleet_hours_of_minutes(hours, m[FLEET_MINUTES_IDLE])));
 	put_answer(
 		s, "On spot", fleet_usd(usd, m[FLEET_SPOT_USD]),
-		view_arena_printf(&s->mem, "for %s GPU-hours, %s %% of all",
+		base_arena_printf(&s->mem, "for %s GPU-hours, %s %% of all",
 				  fleet_hours(hours, m[FLEET_SPOT_NS]),
-				  view_percent(pct, view_ppm(m[FLEET_SPOT_NS], m[FLEET_HELD_NS]))));
+				  base_percent(pct, base_ppm(m[FLEET_SPOT_NS], m[FLEET_HELD_NS]))));
 }
 
 static void put_verdict(struct fleet_page *s)
 {
-	view_unit wasted;
+	base_unit wasted;
 
 	fputs("<section id=\"verdict\" aria-label=\"Verdict\">\n<h1>", s->out);
 	if (!s->f->total.m[FLEET_RUNS])
@@ -102,17 +102,17 @@ static void put_group(struct fleet_page *s, const struct fleet_group *g, int by,
 {
 	const int64_t *m = g->sums.m;
 	bool priced = m[FLEET_UNPRICED_NS] != m[FLEET_HELD_NS];
-	view_unit text;
+	base_unit text;
 
 	fleet_page_named(s, fleet_group_name(g, by, &s->mem));
 	fleet_page_number(s, fleet_hours(text, m[FLEET_HELD_NS]));
 	fleet_page_number(s, priced ? fleet_usd_closed(text, m[FLEET_USD], cents) : "-");
 	fleet_page_number(s,
 			  priced ? fleet_usd_closed(text, m[FLEET_WASTED_USD], wasted_cents) : "-");
-	fleet_page_number(s, view_percent(text, view_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])));
-	fleet_page_number(s, view_percent(text, view_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])));
+	fleet_page_number(s, base_percent(text, base_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])));
+	fleet_page_number(s, base_percent(text, base_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])));
 	fleet_page_number(s, fleet_hours_of_minutes(text, m[FLEET_MINUTES_IDLE]));
-	fleet_page_number(s, view_count(text, (uint64_t)m[FLEET_RUNS]));
+	fleet_page_number(s, base_count(text, (uint64_t)m[FLEET_RUNS]));
 	fputs("</tr>\n", s->out);
 }
 
@@ -139,7 +139,7 @@ static void put_dim(struct fleet_page *s, enum fleet_dim d)
 
 static int height(int64_t part, int64_t whole)
 {
-	return whole ? (int)view_div_even((__int128)part * CHART_HEIGHT, whole) : 0;
+	return whole ? (int)base_div_even((__int128)part * CHART_HEIGHT, whole) : 0;
 }
 
 static void put_column(struct fleet_page *s, const char *style, int left, int width, int at,
@@ -180,7 +180,7 @@ static void put_weeks(struct fleet_page *s)
 		put_column(s, "f-busy", left, width, wasted, height(m[all], most) - wasted);
 	}
 	fputs("</svg><figcaption class=\"soft small\">", s->out);
-	view_unit usd, hours;
+	base_unit usd, hours;
 	fprintf(s->out,
 		"%s by week from %s to %s, below it in red what was wasted; the highest is ",
 		priced ? "Cost" : "GPU-hours", t->group[from].key[0],
@@ -195,13 +195,13 @@ static void put_weeks(struct fleet_page *s)
 
 static void put_pair(struct fleet_page *s, const struct fleet_group *g)
 {
-	view_unit text;
+	base_unit text;
 
 	fleet_page_number(s, fleet_usd(text, g->sums.m[FLEET_USD]));
 	fleet_page_number(s, fleet_hours(text, g->sums.m[FLEET_HELD_NS]));
-	fleet_page_number(s, view_percent(text, view_ppm(g->sums.m[FLEET_HELD_NS],
+	fleet_page_number(s, base_percent(text, base_ppm(g->sums.m[FLEET_HELD_NS],
 							 s->f->total.m[FLEET_HELD_NS])));
-	fleet_page_number(s, view_count(text, (uint64_t)g->sums.m[FLEET_RUNS]));
+	fleet_page_number(s, base_count(text, (uint64_t)g->sums.m[FLEET_RUNS]));
 	fputs("</tr>\n", s->out);
 }
 
@@ -217,7 +217,7 @@ static void put_fixes(struct fleet_page *s)
 		const struct fleet_group *g = &t->group[i];
 
 		fleet_page_what(
-			s, view_arena_printf(&s->mem, "%s: %s", g->key[1], g->text ? g->text : ""),
+			s, base_arena_printf(&s->mem, "%s: %s", g->key[1], g->text ? g->text : ""),
 			g->key[3]);
 		put_pair(s, g);
 	}
@@ -260,7 +260,7 @@ static void put_use(struct fleet_page *s)
 {
 	const int64_t *m = s->f->total.m;
 	int64_t all = fleet_minutes(&s->f->total);
-	view_unit text;
+	base_unit text;
 
 	if (!all)
 		return;
@@ -269,7 +269,7 @@ static void put_use(struct fleet_page *s)
 	for (int b = 0; b < FLEET_BANDS; b++) {
 		fleet_page_named(s, fleet_band_names[b]);
 		fleet_page_number(s, fleet_hours_of_minutes(text, m[FLEET_MINUTES_IDLE + b]));
-		fleet_page_number(s, view_percent(text, view_ppm(m[FLEET_MINUTES_IDLE + b], all)));
+		fleet_page_number(s, base_percent(text, base_ppm(m[FLEET_MINUTES_IDLE + b], all)));
 		fputs("</tr>\n", s->out);
 	}
 	fleet_page_table_end(s, 0, 0);
@@ -322,5 +322,5 @@ void fleet_write_html(const struct fleet *f, FILE *out)
 	      ". The same numbers: <code>gpustarve fleet --format json</code>.</p></footer>\n"
 	      "</body>\n</html>\n",
 	      out);
-	view_arena_fini(&s.mem);
+	base_arena_fini(&s.mem);
 }

@@ -5,238 +5,238 @@
 #include "bill.h"
 #include "out.h"
 
-static void put_sums(struct view_jsonout *j, const struct fleet_sums *s)
+static void put_sums(struct base_jsonout *j, const struct fleet_sums *s)
 {
 	const int64_t *m = s->m;
 
-	view_json_int(j, "runs", m[FLEET_RUNS]);
-	view_json_int(j, "held_ns", m[FLEET_HELD_NS]);
-	view_json_int(j, "busy_ns", m[FLEET_BUSY_NS]);
-	view_json_int(j, "starved_ns", m[FLEET_STARVED_NS]);
-	view_json_int(j, "wasted_ns", m[FLEET_WASTED_NS]);
-	view_json_int(j, "unpriced_ns", m[FLEET_UNPRICED_NS]);
-	view_json_usd(j, "usd", m[FLEET_USD], true);
-	view_json_usd(j, "starved_usd", m[FLEET_STARVED_USD], true);
-	view_json_usd(j, "wasted_usd", m[FLEET_WASTED_USD], true);
-	view_json_percent(j, "wasted_pct", view_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS]));
-	view_json_percent(j, "starved_pct", view_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS]));
-	view_json_flat_array(j, "minutes");
+	base_json_int(j, "runs", m[FLEET_RUNS]);
+	base_json_int(j, "held_ns", m[FLEET_HELD_NS]);
+	base_json_int(j, "busy_ns", m[FLEET_BUSY_NS]);
+	base_json_int(j, "starved_ns", m[FLEET_STARVED_NS]);
+	base_json_int(j, "wasted_ns", m[FLEET_WASTED_NS]);
+	base_json_int(j, "unpriced_ns", m[FLEET_UNPRICED_NS]);
+	base_json_usd(j, "usd", m[FLEET_USD], true);
+	base_json_usd(j, "starved_usd", m[FLEET_STARVED_USD], true);
+	base_json_usd(j, "wasted_usd", m[FLEET_WASTED_USD], true);
+	base_json_percent(j, "wasted_pct", base_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS]));
+	base_json_percent(j, "starved_pct", base_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS]));
+	base_json_flat_array(j, "minutes");
 	for (int b = 0; b < FLEET_BANDS; b++)
-		view_json_int(j, NULL, m[FLEET_MINUTES_IDLE + b]);
-	view_json_end(j);
-	view_json_usd(j, "idle_usd", m[FLEET_IDLE_USD], true);
-	view_json_int(j, "failed_runs", m[FLEET_FAILED_RUNS]);
-	view_json_int(j, "failed_ns", m[FLEET_FAILED_NS]);
-	view_json_usd(j, "failed_usd", m[FLEET_FAILED_USD], true);
-	view_json_int(j, "spot_ns", m[FLEET_SPOT_NS]);
-	view_json_usd(j, "spot_usd", m[FLEET_SPOT_USD], true);
-	view_json_int(j, "simulated_runs", m[FLEET_SIMULATED]);
+		base_json_int(j, NULL, m[FLEET_MINUTES_IDLE + b]);
+	base_json_end(j);
+	base_json_usd(j, "idle_usd", m[FLEET_IDLE_USD], true);
+	base_json_int(j, "failed_runs", m[FLEET_FAILED_RUNS]);
+	base_json_int(j, "failed_ns", m[FLEET_FAILED_NS]);
+	base_json_usd(j, "failed_usd", m[FLEET_FAILED_USD], true);
+	base_json_int(j, "spot_ns", m[FLEET_SPOT_NS]);
+	base_json_usd(j, "spot_usd", m[FLEET_SPOT_USD], true);
+	base_json_int(j, "simulated_runs", m[FLEET_SIMULATED]);
 }
 
-static void put_name(struct view_jsonout *j, const char *key, const char *name)
+static void put_name(struct base_jsonout *j, const char *key, const char *name)
 {
-	view_json_string(j, key, name && name[0] ? name : NULL);
+	base_json_string(j, key, name && name[0] ? name : NULL);
 }
 
-static void put_dim(struct view_jsonout *j, const struct fleet *f, enum fleet_dim d)
+static void put_dim(struct base_jsonout *j, const struct fleet *f, enum fleet_dim d)
 {
 	const struct fleet_table *t = &f->dim[d];
-	struct view_arena mem = { 0 };
+	struct base_arena mem = { 0 };
 	const int64_t *cents = fleet_table_cents(t, FLEET_USD, f->total.m[FLEET_USD], &mem);
 
-	view_json_array(j, fleet_dim_names[d]);
+	base_json_array(j, fleet_dim_names[d]);
 	for (size_t i = 0; i < t->groups; i++) {
-		view_json_flat_object(j, NULL);
+		base_json_flat_object(j, NULL);
 		put_name(j, "name", t->group[i].key[0]);
-		view_json_int(j, "cents", cents[i]);
+		base_json_int(j, "cents", cents[i]);
 		put_sums(j, &t->group[i].sums);
-		view_json_end(j);
+		base_json_end(j);
 	}
-	view_json_end(j);
-	view_arena_fini(&mem);
+	base_json_end(j);
+	base_arena_fini(&mem);
 }
 
-static void put_pair(struct view_jsonout *j, const struct fleet_group *g)
+static void put_pair(struct base_jsonout *j, const struct fleet_group *g)
 {
-	view_json_int(j, "runs", g->sums.m[FLEET_RUNS]);
-	view_json_int(j, "ns", g->sums.m[FLEET_HELD_NS]);
-	view_json_usd(j, "usd", g->sums.m[FLEET_USD], true);
-	view_json_end(j);
+	base_json_int(j, "runs", g->sums.m[FLEET_RUNS]);
+	base_json_int(j, "ns", g->sums.m[FLEET_HELD_NS]);
+	base_json_usd(j, "usd", g->sums.m[FLEET_USD], true);
+	base_json_end(j);
 }
 
-static void put_why(struct view_jsonout *j, const struct fleet *f)
+static void put_why(struct base_jsonout *j, const struct fleet *f)
 {
 	size_t top = f->options.top;
 
-	view_json_array(j, "class");
+	base_json_array(j, "class");
 	for (size_t i = 0; i < f->classes.groups; i++) {
-		view_json_flat_object(j, NULL);
-		view_json_string(j, "class", f->classes.group[i].key[0]);
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "class", f->classes.group[i].key[0]);
 		put_pair(j, &f->classes.group[i]);
 	}
-	view_json_end(j);
-	view_json_array(j, "line");
+	base_json_end(j);
+	base_json_array(j, "line");
 	for (size_t i = 0; i < f->spots.groups && i < top; i++) {
-		view_json_flat_object(j, NULL);
-		view_json_string(j, "class", f->spots.group[i].key[0]);
-		view_json_string(j, "place", f->spots.group[i].key[1]);
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "class", f->spots.group[i].key[0]);
+		base_json_string(j, "place", f->spots.group[i].key[1]);
 		put_pair(j, &f->spots.group[i]);
 	}
-	view_json_end(j);
-	view_json_array(j, "fix");
+	base_json_end(j);
+	base_json_array(j, "fix");
 	for (size_t i = 0; i < f->fixes.groups && i < top; i++) {
 		const struct fleet_group *g = &f->fixes.group[i];
 
-		view_json_flat_object(j, NULL);
-		view_json_string(j, "id", g->key[0]);
-		view_json_string(j, "title", g->key[1]);
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "id", g->key[0]);
+		base_json_string(j, "title", g->key[1]);
 		put_name(j, "brief", g->text);
-		view_json_string(j, "class", g->key[2]);
+		base_json_string(j, "class", g->key[2]);
 		put_name(j, "place", g->key[3]);
 		put_pair(j, g);
 	}
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void put_rates(struct view_jsonout *j, const struct fleet *f)
+static void put_rates(struct base_jsonout *j, const struct fleet *f)
 {
-	view_json_array(j, "prices");
+	base_json_array(j, "prices");
 	for (size_t i = 0; i < f->rates.groups; i++) {
 		const struct fleet_group *g = &f->rates.group[i];
 
-		view_json_flat_object(j, NULL);
-		view_json_string(j, "gpu", g->key[0]);
-		view_json_string(j, "model", g->key[1]);
-		view_json_string(j, "label", g->key[2]);
-		view_json_string(j, "source", g->key[3]);
-		view_json_string(j, "date", g->text);
-		view_json_number(j, "nano_usd_per_gpu_hour", g->key[4][0] ? g->key[4] : "0");
-		view_json_int(j, "held_ns", g->sums.m[FLEET_HELD_NS]);
-		view_json_usd(j, "usd", g->sums.m[FLEET_USD], true);
-		view_json_end(j);
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "gpu", g->key[0]);
+		base_json_string(j, "model", g->key[1]);
+		base_json_string(j, "label", g->key[2]);
+		base_json_string(j, "source", g->key[3]);
+		base_json_string(j, "date", g->text);
+		base_json_number(j, "nano_usd_per_gpu_hour", g->key[4][0] ? g->key[4] : "0");
+		base_json_int(j, "held_ns", g->sums.m[FLEET_HELD_NS]);
+		base_json_usd(j, "usd", g->sums.m[FLEET_USD], true);
+		base_json_end(j);
 	}
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void put_runs(struct view_jsonout *j, const char *key, const struct fleet_runs *r,
+static void put_runs(struct base_jsonout *j, const char *key, const struct fleet_runs *r,
 		     size_t top)
 {
-	view_json_object(j, key);
-	view_json_uint(j, "count", r->count);
-	view_json_int(j, "held_ns", r->held_ns);
-	view_json_usd(j, "usd", r->usd, true);
-	view_json_array(j, "runs");
+	base_json_object(j, key);
+	base_json_uint(j, "count", r->count);
+	base_json_int(j, "held_ns", r->held_ns);
+	base_json_usd(j, "usd", r->usd, true);
+	base_json_array(j, "runs");
 	for (size_t i = 0; i < r->runs && i < top; i++) {
 		const struct fleet_run *run = &r->run[i];
 
-		view_json_flat_object(j, NULL);
-		view_json_string(j, "run", run->id);
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "run", run->id);
 		put_name(j, "team", run->team);
 		put_name(j, "user", run->user);
 		put_name(j, "project", run->project);
-		view_json_string(j, "end", run->end);
+		base_json_string(j, "end", run->end);
 		put_name(j, "exit_status", run->exit);
-		view_json_int(j, "start_unix_ns", run->start_ns);
-		view_json_int(j, "held_ns", run->held_ns);
-		view_json_usd(j, "usd", run->usd, run->priced);
-		view_json_end(j);
+		base_json_int(j, "start_unix_ns", run->start_ns);
+		base_json_int(j, "held_ns", run->held_ns);
+		base_json_usd(j, "usd", run->usd, run->priced);
+		base_json_end(j);
 	}
-	view_json_end(j);
-	view_json_end(j);
+	base_json_end(j);
+	base_json_end(j);
 }
 
-static void put_bill(struct view_jsonout *j, const struct fleet *f)
+static void put_bill(struct base_jsonout *j, const struct fleet *f)
 {
 	static const char *const key[] = { "team", "project", "user", "gpu", "model" };
 
-	view_json_object(j, "bill");
-	view_json_int(j, "total_cents", f->bill.total_cents);
-	view_json_int(j, "untagged_cents", f->bill.untagged_cents);
-	view_json_int(j, "unpriced_ns", f->bill.unpriced_ns);
-	view_json_array(j, "lines");
+	base_json_object(j, "bill");
+	base_json_int(j, "total_cents", f->bill.total_cents);
+	base_json_int(j, "untagged_cents", f->bill.untagged_cents);
+	base_json_int(j, "unpriced_ns", f->bill.unpriced_ns);
+	base_json_array(j, "lines");
 	for (size_t i = 0; i < f->bill.lines; i++) {
 		const struct fleet_group *g = f->bill.line[i].group;
 
-		view_json_flat_object(j, NULL);
+		base_json_flat_object(j, NULL);
 		for (int k = 0; k < 5; k++)
 			put_name(j, key[k], g->key[k]);
-		view_json_int(j, "cents", f->bill.line[i].cents);
-		view_json_usd(j, "usd", g->sums.m[FLEET_USD], true);
-		view_json_int(j, "runs", g->sums.m[FLEET_RUNS]);
-		view_json_int(j, "held_ns", g->sums.m[FLEET_HELD_NS]);
-		view_json_int(j, "unpriced_ns", g->sums.m[FLEET_UNPRICED_NS]);
-		view_json_end(j);
+		base_json_int(j, "cents", f->bill.line[i].cents);
+		base_json_usd(j, "usd", g->sums.m[FLEET_USD], true);
+		base_json_int(j, "runs", g->sums.m[FLEET_RUNS]);
+		base_json_int(j, "held_ns", g->sums.m[FLEET_HELD_NS]);
+		base_json_int(j, "unpriced_ns", g->sums.m[FLEET_UNPRICED_NS]);
+		base_json_end(j);
 	}
-	view_json_end(j);
-	view_json_end(j);
+	base_json_end(j);
+	base_json_end(j);
 }
 
-static void put_spikes(struct view_jsonout *j, const struct fleet *f)
+static void put_spikes(struct base_jsonout *j, const struct fleet *f)
 {
-	view_json_array(j, "spikes");
+	base_json_array(j, "spikes");
 	for (size_t i = 0; i < f->spikes; i++) {
 		const struct fleet_spike *s = &f->spike[i];
 
-		view_json_flat_object(j, NULL);
-		view_json_bool(j, "all", !s->team);
+		base_json_flat_object(j, NULL);
+		base_json_bool(j, "all", !s->team);
 		put_name(j, "team", s->team);
-		view_json_string(j, "week", s->week);
-		view_json_usd(j, "usd", s->usd, true);
-		view_json_usd(j, "median_usd", s->median_usd, true);
-		view_json_usd(j, "limit_usd", s->limit_usd, true);
-		view_json_uint(j, "history", s->history);
-		view_json_end(j);
+		base_json_string(j, "week", s->week);
+		base_json_usd(j, "usd", s->usd, true);
+		base_json_usd(j, "median_usd", s->median_usd, true);
+		base_json_usd(j, "limit_usd", s->limit_usd, true);
+		base_json_uint(j, "history", s->history);
+		base_json_end(j);
 	}
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void put_budgets(struct view_jsonout *j, const struct fleet *f)
+static void put_budgets(struct base_jsonout *j, const struct fleet *f)
 {
-	view_json_array(j, "budgets");
+	base_json_array(j, "budgets");
 	for (size_t i = 0; i < f->budgets; i++) {
 		const struct fleet_budget_state *b = &f->budget[i];
 
-		view_json_flat_object(j, NULL);
-		view_json_string(j, "budget", b->condition);
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "budget", b->condition);
 		put_name(j, "run", b->run);
 		put_name(j, "team", b->team);
 		put_name(j, "period", b->period);
-		view_json_usd(j, "usd", b->usd, true);
-		view_json_usd(j, "limit_usd", b->limit_usd, true);
-		view_json_int(j, "level", b->level);
-		view_json_bool(j, "told", b->told);
-		view_json_end(j);
+		base_json_usd(j, "usd", b->usd, true);
+		base_json_usd(j, "limit_usd", b->limit_usd, true);
+		base_json_int(j, "level", b->level);
+		base_json_bool(j, "told", b->told);
+		base_json_end(j);
 	}
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void put_bound(struct view_jsonout *j, const char *key, int64_t ns, int64_t none)
+static void put_bound(struct base_jsonout *j, const char *key, int64_t ns, int64_t none)
 {
 	if (ns == none)
-		view_json_null(j, key);
+		base_json_null(j, key);
 	else
-		view_json_int(j, key, ns);
+		base_json_int(j, key, ns);
 }
 
 void fleet_write_json(const struct fleet *f, FILE *out)
 {
-	struct view_jsonout j = { .f = out };
+	struct base_jsonout j = { .f = out };
 
-	view_json_object(&j, NULL);
-	view_json_string(&j, "schema", FLEET_SCHEMA);
+	base_json_object(&j, NULL);
+	base_json_string(&j, "schema", FLEET_SCHEMA);
 	put_bound(&j, "since_unix_ns", f->options.query.since_ns, 0);
 	put_bound(&j, "until_unix_ns", f->options.query.until_ns, INT64_MAX);
 	put_name(&j, "only_team", f->options.query.team);
 	put_name(&j, "label", f->options.query.label);
-	view_json_object(&j, "total");
+	base_json_object(&j, "total");
 	put_sums(&j, &f->total);
-	view_json_end(&j);
-	view_json_object(&j, "by");
+	base_json_end(&j);
+	base_json_object(&j, "by");
 	for (int d = 0; d < FLEET_DIMS; d++)
 		if (d != FLEET_DIM_LABEL || f->options.query.label)
 			put_dim(&j, f, (enum fleet_dim)d);
 	put_why(&j, f);
-	view_json_end(&j);
+	base_json_end(&j);
 	put_bill(&j, f);
 	put_runs(&j, "failed", &f->failed, f->options.top);
 	put_name(&j, "required", f->options.query.required);
@@ -244,5 +244,5 @@ void fleet_write_json(const struct fleet *f, FILE *out)
 	put_spikes(&j, f);
 	put_budgets(&j, f);
 	put_rates(&j, f);
-	view_json_end(&j);
+	base_json_end(&j);
 }

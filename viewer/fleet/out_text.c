@@ -14,7 +14,7 @@ struct sheet {
 	const struct fleet *f;
 	FILE *out;
 	struct view_look look;
-	struct view_arena mem;
+	struct base_arena mem;
 };
 
 static void heading(struct sheet *s, const char *text)
@@ -30,9 +30,9 @@ static void put_name(struct sheet *s, const char *text, int columns)
 	int used = 0;
 
 	while (at < len) {
-		size_t n = view_utf8_length(text + at, len - at);
+		size_t n = base_utf8_length(text + at, len - at);
 		n = n ? n : 1;
-		int wide = view_utf8_width(text + at, n);
+		int wide = base_utf8_width(text + at, n);
 		if (used + wide > columns)
 			break;
 		used += wide;
@@ -63,7 +63,7 @@ static void put_row(struct sheet *s, const char *name, const struct fleet_sums *
 {
 	const int64_t *m = sums->m;
 	bool priced = m[FLEET_UNPRICED_NS] != m[FLEET_HELD_NS];
-	view_unit hours, usd, pct, runs;
+	base_unit hours, usd, pct, runs;
 
 	fputs("  ", s->out);
 	put_name(s, name, NAME_COLUMNS);
@@ -71,21 +71,21 @@ static void put_row(struct sheet *s, const char *name, const struct fleet_sums *
 		priced ? fleet_usd_closed(usd, m[FLEET_USD], cents[0]) : "-");
 	fprintf(s->out, " %13s %5s",
 		priced ? fleet_usd_closed(usd, m[FLEET_WASTED_USD], cents[1]) : "-",
-		view_percent(pct, view_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])));
+		base_percent(pct, base_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])));
 	if (is_wide(s))
 		fprintf(s->out, " %13s %5s %12s",
 			priced ? fleet_usd_closed(usd, m[FLEET_STARVED_USD], cents[2]) : "-",
-			view_percent(pct, view_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])),
+			base_percent(pct, base_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])),
 			fleet_hours_of_minutes(hours, m[FLEET_MINUTES_IDLE]));
-	fprintf(s->out, " %7s\n", view_count(runs, (uint64_t)m[FLEET_RUNS]));
+	fprintf(s->out, " %7s\n", base_count(runs, (uint64_t)m[FLEET_RUNS]));
 }
 
 static void put_left_out(struct sheet *s, size_t all, size_t shown)
 {
-	view_unit n;
+	base_unit n;
 
 	if (all > shown)
-		fprintf(s->out, "  and %s more: --top N\n", view_count(n, all - shown));
+		fprintf(s->out, "  and %s more: --top N\n", base_count(n, all - shown));
 }
 
 static void put_dim(struct sheet *s, enum fleet_dim d)
@@ -122,12 +122,12 @@ static void put_pairs(struct sheet *s, int by)
 		by == FLEET_BY_FIX ? "at most" : "cost", "%", "runs");
 	for (size_t i = 0; i < n; i++) {
 		const int64_t *m = t->group[i].sums.m;
-		view_unit hours, usd, pct, runs;
+		base_unit hours, usd, pct, runs;
 
 		fprintf(s->out, "  %12s %13s %5s %7s  ", fleet_hours(hours, m[FLEET_HELD_NS]),
 			fleet_usd(usd, m[FLEET_USD]),
-			view_percent(pct, view_ppm(m[FLEET_HELD_NS], s->f->total.m[FLEET_HELD_NS])),
-			view_count(runs, (uint64_t)m[FLEET_RUNS]));
+			base_percent(pct, base_ppm(m[FLEET_HELD_NS], s->f->total.m[FLEET_HELD_NS])),
+			base_count(runs, (uint64_t)m[FLEET_RUNS]));
 		view_put_tame(s->out, fleet_group_name(&t->group[i], by, &s->mem));
 		fputc('\n', s->out);
 	}
@@ -137,7 +137,7 @@ static void put_pairs(struct sheet *s, int by)
 static void put_runs(struct sheet *s, const char *title, const struct fleet_runs *r)
 {
 	size_t n = r->runs < s->f->options.top ? r->runs : s->f->options.top;
-	view_unit count, hours, usd, start;
+	base_unit count, hours, usd, start;
 
 	if (!r->count)
 		return;
@@ -150,7 +150,7 @@ static void put_runs(struct sheet *s, const char *title, const struct fleet_runs
 
 		fprintf(s->out, "  %12s %13s  %s  ", fleet_hours(hours, run->held_ns),
 			run->priced ? fleet_usd(usd, run->usd) : "-",
-			view_day(start, run->start_ns));
+			base_day(start, run->start_ns));
 		view_put_tame(s->out, run->id);
 		fprintf(s->out, "  %s%s", run->end, run->exit[0] ? " " : "");
 		view_put_tame(s->out, run->exit);
@@ -164,7 +164,7 @@ static void put_runs(struct sheet *s, const char *title, const struct fleet_runs
 static void put_bill_sum(struct sheet *s, int64_t cents, int64_t ns, const char *what,
 			 const char *team)
 {
-	view_unit usd, hours;
+	base_unit usd, hours;
 
 	fprintf(s->out, "%s  %13s %12s  %s", s->look.colour ? "\033[1m" : "",
 		fleet_cents(usd, cents), fleet_hours(hours, ns), what);
@@ -175,7 +175,7 @@ static void put_bill_sum(struct sheet *s, int64_t cents, int64_t ns, const char 
 static void put_bill_line(struct sheet *s, const struct fleet_bill_line *l)
 {
 	const struct fleet_group *g = l->group;
-	view_unit usd, hours;
+	base_unit usd, hours;
 
 	fprintf(s->out, "  %13s %12s  ", g->key[4][0] ? fleet_cents(usd, l->cents) : "no price",
 		fleet_hours(hours, g->sums.m[FLEET_HELD_NS]));
@@ -215,7 +215,7 @@ static void put_use(struct sheet *s)
 {
 	const struct fleet_sums *t = &s->f->total;
 	int64_t all = fleet_minutes(t);
-	view_unit hours, usd, pct;
+	base_unit hours, usd, pct;
 
 	if (!all)
 		return;
@@ -225,7 +225,7 @@ static void put_use(struct sheet *s)
 
 		fprintf(s->out, "  %-12s %13s GPU-hours %6s %%", fleet_band_names[b],
 			fleet_hours_of_minutes(hours, minutes),
-			view_percent(pct, view_ppm(minutes, all)));
+			base_percent(pct, base_ppm(minutes, all)));
 		if (!b && t->m[FLEET_IDLE_USD])
 			fprintf(s->out, "  idle: %s", fleet_usd(usd, t->m[FLEET_IDLE_USD]));
 		fputc('\n', s->out);
@@ -235,11 +235,11 @@ static void put_use(struct sheet *s)
 static void put_spot(struct sheet *s)
 {
 	const int64_t *m = s->f->total.m;
-	view_unit hours, pct, usd;
+	base_unit hours, pct, usd;
 
 	heading(s, "On spot");
 	fprintf(s->out, "  %s GPU-hours, %s %% of all; %s\n", fleet_hours(hours, m[FLEET_SPOT_NS]),
-		view_percent(pct, view_ppm(m[FLEET_SPOT_NS], m[FLEET_HELD_NS])),
+		base_percent(pct, base_ppm(m[FLEET_SPOT_NS], m[FLEET_HELD_NS])),
 		fleet_usd(usd, m[FLEET_SPOT_USD]));
 }
 
@@ -315,5 +315,5 @@ void fleet_write_text(const struct fleet *f, FILE *out, const struct view_look *
 	put_runs(&s, "Runs that lack the label", &f->unlabelled);
 	put_budgets(&s);
 	put_rates(&s);
-	view_arena_fini(&s.mem);
+	base_arena_fini(&s.mem);
 }

@@ -15,11 +15,11 @@ void fleet_page_table(struct fleet_page *s, const char *id, const char *title, c
 
 void fleet_page_table_end(struct fleet_page *s, size_t all, size_t shown)
 {
-	view_unit n;
+	base_unit n;
 
 	fputs("</tbody></table></div>\n", s->out);
 	if (all > shown)
-		fprintf(s->out, "<p class=\"soft\">And %s more.</p>\n", view_count(n, all - shown));
+		fprintf(s->out, "<p class=\"soft\">And %s more.</p>\n", base_count(n, all - shown));
 	fputs("</section>\n", s->out);
 }
 
@@ -79,7 +79,7 @@ static void put_link(struct fleet_page *s, const char *id)
 
 static void put_run(struct fleet_page *s, const struct fleet_run *r)
 {
-	view_unit text;
+	base_unit text;
 
 	fputs("<tr><th scope=\"row\" class=\"what\"><bdi class=\"mono\">", s->out);
 	if (s->f->options.links)
@@ -88,8 +88,8 @@ static void put_run(struct fleet_page *s, const struct fleet_run *r)
 	fputs(s->f->options.links ? "</a></bdi></th>" : "</bdi></th>", s->out);
 	fleet_page_number(s, r->priced ? fleet_usd(text, r->usd) : "-");
 	fleet_page_number(s, fleet_hours(text, r->held_ns));
-	fleet_page_cell(s, view_day(text, r->start_ns));
-	fleet_page_cell(s, view_arena_printf(&s->mem, "%s %s", r->end, r->exit));
+	fleet_page_cell(s, base_day(text, r->start_ns));
+	fleet_page_cell(s, base_arena_printf(&s->mem, "%s %s", r->end, r->exit));
 	fleet_page_cell(s, fleet_shown(r->user));
 	fleet_page_cell(s, fleet_shown(r->team));
 	fputs("</tr>\n", s->out);

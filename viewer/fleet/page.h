@@ -9,7 +9,7 @@
 struct fleet_page {
 	const struct fleet *f;
 	FILE *out;
-	struct view_arena mem;
+	struct base_arena mem;
 };
 
 /* page.c: a table in a section of its own. @columns: heads in markup of ours. */

@@ -9,7 +9,7 @@
 static void put_bill_line(struct fleet_page *s, const struct fleet_bill_line *l)
 {
 	const struct fleet_group *g = l->group;
-	view_unit text;
+	base_unit text;
 
 	fleet_page_named(s, fleet_shown(g->key[0]));
 	for (int k = 1; k < 4; k++)
@@ -22,7 +22,7 @@ static void put_bill_line(struct fleet_page *s, const struct fleet_bill_line *l)
 
 static void put_bill_sum(struct fleet_page *s, const char *what, int64_t ns, int64_t cents)
 {
-	view_unit text;
+	base_unit text;
 
 	fputs("<tr class=\"sum-row\"><th scope=\"row\" colspan=\"5\"><bdi>", s->out);
 	html_escape(s->out, what);
@@ -46,7 +46,7 @@ static void put_bill_whole(struct fleet_page *s)
 		fleet_add(&ns, g->sums.m[FLEET_HELD_NS]);
 		if (i + 1 < b->lines && !strcmp(g->key[0], b->line[i + 1].group->key[0]))
 			continue;
-		put_bill_sum(s, view_arena_printf(&s->mem, "Team %s", fleet_shown(g->key[0])), ns,
+		put_bill_sum(s, base_arena_printf(&s->mem, "Team %s", fleet_shown(g->key[0])), ns,
 			     cents);
 		cents = ns = 0;
 	}
@@ -66,10 +66,10 @@ static void put_bill_largest(struct fleet_page *s)
 {
 	const struct fleet_bill *b = &s->f->bill;
 	const struct fleet_bill_line **line =
-		view_arena_array(&s->mem, b->lines + 1, sizeof(const struct fleet_bill_line *));
+		base_arena_array(&s->mem, b->lines + 1, sizeof(const struct fleet_bill_line *));
 	size_t n = b->lines < s->f->options.top ? b->lines : s->f->options.top;
 	int64_t cents = b->total_cents, ns = s->f->total.m[FLEET_HELD_NS];
-	view_unit count;
+	base_unit count;
 
 	for (size_t i = 0; i < b->lines; i++)
 		line[i] = &b->line[i];
@@ -82,8 +82,8 @@ static void put_bill_largest(struct fleet_page *s)
 	}
 	if (n < b->lines)
 		put_bill_sum(s,
-			     view_arena_printf(&s->mem, "%s more lines",
-					       view_count(count, b->lines - n)),
+			     base_arena_printf(&s->mem, "%s more lines",
+					       base_count(count, b->lines - n)),
 			     ns, cents);
 }
 

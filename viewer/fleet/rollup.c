@@ -81,7 +81,7 @@ static struct fleet_group *add(struct fleet_table *t, int keys, const char *cons
 	struct fleet_group *g = &t->group[t->groups++];
 	*g = (struct fleet_group){ 0 };
 	for (int i = 0; i < keys; i++)
-		g->key[i] = view_arena_text(&t->mem, key[i]);
+		g->key[i] = base_arena_text(&t->mem, key[i]);
 	if (t->groups * 2 > t->slots)
 		widen(t);
 	else
@@ -149,7 +149,7 @@ void fleet_table_sort_names(struct fleet_table *t)
 
 void fleet_table_fini(struct fleet_table *t)
 {
-	view_arena_fini(&t->mem);
+	base_arena_fini(&t->mem);
 	free(t->group);
 	free(t->slot);
 	*t = (struct fleet_table){ 0 };

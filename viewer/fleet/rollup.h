@@ -23,7 +23,7 @@ struct fleet_group {
 };
 
 struct fleet_table {
-	struct view_arena mem;
+	struct base_arena mem;
 	struct fleet_group *group;
 	size_t groups, room;
 	uint32_t *slot; /* index + 1 of the group by its keys' hash; a power of 2 */

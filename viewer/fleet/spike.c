@@ -84,7 +84,7 @@ static void keep_spike(struct fleet *f, const struct fleet_spike *s, size_t *roo
 {
 	if (f->spikes == *room) {
 		size_t more = *room ? *room * 2 : 8;
-		struct fleet_spike *spike = view_arena_array(&f->mem, more, sizeof(*spike));
+		struct fleet_spike *spike = base_arena_array(&f->mem, more, sizeof(*spike));
 
 		if (f->spikes)
 			memcpy(spike, f->spike, f->spikes * sizeof(*spike));
@@ -113,12 +113,12 @@ static void judge(struct fleet *f, const char *team, const struct fleet_group *g
 	for (long w = first; w >= 0 && w <= last; w++) {
 		int64_t at = (MONDAY_S + w * WEEK_S) * 1000000000LL;
 		struct fleet_spike s = { .team = team };
-		view_unit day;
+		base_unit day;
 
 		if (at + WEEK_S * 1000000000LL <= f->options.query.since_ns ||
 		    !fleet_is_spike(week, (size_t)(w - first), &s))
 			continue;
-		s.week = view_arena_text(&f->mem, view_day(day, at));
+		s.week = base_arena_text(&f->mem, base_day(day, at));
 		keep_spike(f, &s, room);
 	}
 }
@@ -136,13 +136,13 @@ static void judge_all(struct fleet *f, struct weeks *w, int64_t *week)
 	for (size_t i = 0; i < w->teams.groups; i = end) {
 		for (end = i; end < w->teams.groups && !strcmp(g[end].key[0], g[i].key[0]); end++)
 			;
-		judge(f, view_arena_text(&f->mem, g[i].key[0]), g + i, end - i, week, &room);
+		judge(f, base_arena_text(&f->mem, g[i].key[0]), g + i, end - i, week, &room);
 	}
 }
 
 int fleet_spikes_find(struct fleet *f, struct fleet_store *s)
 {
-	int64_t *week = view_arena_array(&f->mem, WEEKS_MAX + 1, sizeof(*week));
+	int64_t *week = base_arena_array(&f->mem, WEEKS_MAX + 1, sizeof(*week));
 	struct weeks w = { 0 };
 	int err = fleet_store_read(s, FLEET_VIEW_WEEKS, &f->options.query, on_week, &w);
 

@@ -39,20 +39,20 @@ void view_alloc_write(const struct view_alloc *a, FILE *f);
  * Reads what view_alloc_write wrote; all of it lies in @mem. 0, or -EBADMSG and *why (static): no
  * such document, no job, times that cannot be, too many GPUs. A text that is no UUID is none.
  */
-int view_alloc_parse(struct view_alloc *a, struct view_arena *mem, const char *text, size_t len,
+int view_alloc_parse(struct view_alloc *a, struct base_arena *mem, const char *text, size_t len,
 		     const char **why);
 
 /* Copies @from with all its texts into @mem. */
-void view_alloc_keep(struct view_alloc *to, const struct view_alloc *from, struct view_arena *mem);
+void view_alloc_keep(struct view_alloc *to, const struct view_alloc *from, struct base_arena *mem);
 
 /* GPU- or MIG- and a UUID, in any case of its letters. */
 bool view_alloc_is_uuid(const char *text);
 
 /* One component of a path, whatever the scheduler calls it, in @mem; as run ids are made. */
-char *view_job_safe(struct view_arena *mem, const char *text);
+char *view_job_safe(struct base_arena *mem, const char *text);
 
 /* "alloc-<node>-<restart>.json", in @mem; of a name: the restart, -1 if it is no such name. */
-char *view_alloc_name(struct view_arena *mem, const char *node, int64_t restart);
+char *view_alloc_name(struct base_arena *mem, const char *node, int64_t restart);
 int64_t view_alloc_restart_of(const char *name);
 
 /*
@@ -62,9 +62,9 @@ int64_t view_alloc_restart_of(const char *name);
 const char *view_alloc_unrecorded_node(const char *name);
 
 /* "slurm-<cluster>-<job>", the id of a whole job, in @mem. */
-char *view_job_title(struct view_arena *mem, const struct view_job_identity *id);
+char *view_job_title(struct base_arena *mem, const struct view_job_identity *id);
 
 /* "<cluster>-<job>.job", in @mem. The cluster of a job that names none is "cluster". */
-char *view_job_folder_name(struct view_arena *mem, const struct view_job_identity *id);
+char *view_job_folder_name(struct base_arena *mem, const struct view_job_identity *id);
 
 #endif

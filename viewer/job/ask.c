@@ -26,16 +26,16 @@ static const char *list(struct view_jobs *j)
 		const struct view_job_identity *id = &j->job[i].id;
 		const int64_t *n = id->number;
 
-		all = view_arena_printf(&j->mem, "%s%s", all, i ? ", " : "");
+		all = base_arena_printf(&j->mem, "%s%s", all, i ? ", " : "");
 		if (n[VIEW_JOB_ARRAY] >= 0 && n[VIEW_JOB_ARRAY_TASK] >= 0)
-			all = view_arena_printf(&j->mem, "%s%" PRId64 "_%" PRId64 " on %s", all,
+			all = base_arena_printf(&j->mem, "%s%" PRId64 "_%" PRId64 " on %s", all,
 						n[VIEW_JOB_ARRAY], n[VIEW_JOB_ARRAY_TASK],
 						id->text[VIEW_JOB_CLUSTER]);
 		else
-			all = view_arena_printf(&j->mem, "%s%" PRId64 " on %s", all, n[VIEW_JOB_ID],
+			all = base_arena_printf(&j->mem, "%s%" PRId64 " on %s", all, n[VIEW_JOB_ID],
 						id->text[VIEW_JOB_CLUSTER]);
 	}
-	return j->jobs > NAMED_MAX ? view_arena_printf(&j->mem, "%s and others", all) : all;
+	return j->jobs > NAMED_MAX ? base_arena_printf(&j->mem, "%s and others", all) : all;
 }
 
 static bool several_clusters(const struct view_jobs *j)

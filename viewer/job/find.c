@@ -42,7 +42,7 @@ static int64_t digits_before(const char *from, const char *end, const char **at)
 }
 
 /* "<cluster>-<job>.job" */
-static bool from_folder_name(struct view_arena *mem, const char *name, struct view_job_identity *id)
+static bool from_folder_name(struct base_arena *mem, const char *name, struct view_job_identity *id)
 {
 	const char *end = name + strlen(name) - 4, *at;
 	int64_t job;
@@ -54,12 +54,12 @@ static bool from_folder_name(struct view_arena *mem, const char *name, struct vi
 		return false;
 	*id = VIEW_JOB_NONE;
 	id->number[VIEW_JOB_ID] = job;
-	id->text[VIEW_JOB_CLUSTER] = view_arena_copy(mem, name, (size_t)(at - 1 - name));
+	id->text[VIEW_JOB_CLUSTER] = base_arena_copy(mem, name, (size_t)(at - 1 - name));
 	return true;
 }
 
 /* "slurm-<cluster>-<job>.<step>-<restart>.gst" */
-static bool from_run_name(struct view_arena *mem, const char *name, struct view_job_identity *id)
+static bool from_run_name(struct base_arena *mem, const char *name, struct view_job_identity *id)
 {
 	const char *end = name + strlen(name) - 4, *at;
 	int64_t restart, step, job;
@@ -80,26 +80,26 @@ static bool from_run_name(struct view_arena *mem, const char *name, struct view_
 	*id = VIEW_JOB_NONE;
 	id->number[VIEW_JOB_ID] = job;
 	id->number[VIEW_JOB_RESTART] = restart;
-	id->text[VIEW_JOB_CLUSTER] = view_arena_copy(mem, name + 6, (size_t)(at - 1 - name - 6));
+	id->text[VIEW_JOB_CLUSTER] = base_arena_copy(mem, name + 6, (size_t)(at - 1 - name - 6));
 	return true;
 }
 
 /* As paths have it. */
-static void safe_cluster(struct view_arena *mem, struct view_job_identity *id)
+static void safe_cluster(struct base_arena *mem, struct view_job_identity *id)
 {
 	const char *cluster = id->text[VIEW_JOB_CLUSTER];
 
 	id->text[VIEW_JOB_CLUSTER] = view_job_safe(mem, cluster ? cluster : "cluster");
 }
 
-static void *grown(void *p, size_t *room, size_t n, size_t each, struct view_arena *mem)
+static void *grown(void *p, size_t *room, size_t n, size_t each, struct base_arena *mem)
 {
 	void *more;
 
 	if (n < *room)
 		return p;
 	*room = *room ? *room * 2 : 4;
-	more = view_arena_array(mem, *room, each);
+	more = base_arena_array(mem, *room, each);
 	if (n)
 		memcpy(more, p, n * each);
 	return more;
@@ -139,7 +139,7 @@ static void add_run(struct look *l, const char *name, const struct view_job_iden
 		return;
 	}
 	job->run = grown(job->run, &job->run_room, job->runs, sizeof(*job->run), &j->mem);
-	job->run[job->runs++] = view_arena_printf(&j->mem, "%s/%s", l->out, name);
+	job->run[job->runs++] = base_arena_printf(&j->mem, "%s/%s", l->out, name);
 }
 
 static bool wanted(const struct look *l, const struct view_job_identity *id)
@@ -151,12 +151,12 @@ static bool wanted(const struct look *l, const struct view_job_identity *id)
 static void look_at_run(struct look *l, const char *name)
 {
 	struct view_job_identity id = VIEW_JOB_NONE, more = VIEW_JOB_NONE;
-	struct view_arena scratch = { 0 };
+	struct base_arena scratch = { 0 };
 	bool named = from_run_name(&scratch, name, &id);
 	const char *path;
 
 	if (!named || (l->depth == VIEW_JOB_THOROUGH && wanted(l, &id))) {
-		path = view_arena_printf(&scratch, "%s/%s", l->out, name);
+		path = base_arena_printf(&scratch, "%s/%s", l->out, name);
 		if (!view_peek_record(path, &scratch, &more) && l->depth == VIEW_JOB_THOROUGH)
 			view_peek_hello(path, &scratch, &more);
 	}
@@ -170,12 +170,12 @@ static void look_at_run(struct look *l, const char *name)
 		view_job_keep(&id, &l->jobs->mem);
 		add_run(l, name, &id);
 	}
-	view_arena_fini(&scratch);
+	base_arena_fini(&scratch);
 }
 
 static void look_at_folder(struct look *l, const char *name)
 {
-	struct view_arena scratch = { 0 };
+	struct base_arena scratch = { 0 };
 	struct view_job_identity id;
 	struct view_job *job;
 
@@ -183,9 +183,9 @@ static void look_at_folder(struct look *l, const char *name)
 		view_job_keep(&id, &l->jobs->mem);
 		job = job_of(l->jobs, &id);
 		view_job_add(&job->id, &id);
-		job->folder = view_arena_printf(&l->jobs->mem, "%s/%s", l->out, name);
+		job->folder = base_arena_printf(&l->jobs->mem, "%s/%s", l->out, name);
 	}
-	view_arena_fini(&scratch);
+	base_arena_fini(&scratch);
 }
 
 static int by_text(const void *a, const void *b)
@@ -231,7 +231,7 @@ int view_jobs_find(struct view_jobs *j, const char *out, int64_t job, enum view_
 
 void view_jobs_fini(struct view_jobs *j)
 {
-	view_arena_fini(&j->mem);
+	base_arena_fini(&j->mem);
 }
 
 struct complaint {
@@ -244,7 +244,7 @@ static void bad_file(void *arg, const char *name, const char *why)
 	struct complaint *c = arg;
 
 	note(c->jobs, c->job,
-	     view_arena_printf(&c->jobs->mem, "%s: cannot be used: %s", name, why));
+	     base_arena_printf(&c->jobs->mem, "%s: cannot be used: %s", name, why));
 }
 
 /* Of another job: somebody put it there. */
@@ -358,7 +358,7 @@ int view_job_named(struct view_jobs *j, const char *out, const char *text, const
 		   struct view_job **job)
 {
 	struct asked a;
-	struct view_arena scratch = { 0 };
+	struct base_arena scratch = { 0 };
 	int err;
 
 	*j = (struct view_jobs){ .job = NULL };
@@ -367,13 +367,13 @@ int view_job_named(struct view_jobs *j, const char *out, const char *text, const
 		return -EINVAL;
 	cluster = cluster ? view_job_safe(&scratch, cluster) : NULL;
 	err = find_named(j, out, &a, cluster, job);
-	view_arena_fini(&scratch);
+	base_arena_fini(&scratch);
 	return err;
 }
 
 bool view_job_is_folder(const char *path)
 {
-	struct view_arena scratch = { 0 };
+	struct base_arena scratch = { 0 };
 	struct view_job_identity id;
 	size_t len = strlen(path);
 	const char *name;
@@ -384,15 +384,15 @@ bool view_job_is_folder(const char *path)
 	for (name = path + len; name > path && name[-1] != '/'; name--)
 		;
 	is = from_folder_name(&scratch,
-			      view_arena_copy(&scratch, name, (size_t)(path + len - name)), &id);
-	view_arena_fini(&scratch);
+			      base_arena_copy(&scratch, name, (size_t)(path + len - name)), &id);
+	base_arena_fini(&scratch);
 	return is;
 }
 
 int view_job_of_folder(struct view_jobs *j, const char *folder, struct view_job **job)
 {
-	struct view_arena scratch = { 0 };
-	char *path = view_arena_text(&scratch, folder), *name;
+	struct base_arena scratch = { 0 };
+	char *path = base_arena_text(&scratch, folder), *name;
 	struct view_job_identity id;
 	int err = -EINVAL;
 
@@ -410,6 +410,6 @@ int view_job_of_folder(struct view_jobs *j, const char *folder, struct view_job 
 		if (!err)
 			err = pick(j, &a, false, id.text[VIEW_JOB_CLUSTER], job);
 	}
-	view_arena_fini(&scratch);
+	base_arena_fini(&scratch);
 	return err;
 }

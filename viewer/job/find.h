@@ -23,7 +23,7 @@ struct view_job { /* what was found of one */
 };
 
 struct view_jobs {
-	struct view_arena mem; /* all below */
+	struct base_arena mem; /* all below */
 	struct view_job *job; /* by cluster, then number */
 	size_t jobs, job_room;
 };

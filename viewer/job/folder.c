@@ -67,7 +67,7 @@ static int open_below(int out, const char *name, bool make)
 }
 
 int view_job_folder_open(const char *out, const struct view_job_identity *id, bool make,
-			 struct view_arena *mem, const char **what)
+			 struct base_arena *mem, const char **what)
 {
 	const char *name = view_job_folder_name(mem, id);
 	int outer = open_out(out), fd;
@@ -75,7 +75,7 @@ int view_job_folder_open(const char *out, const struct view_job_identity *id, bo
 	*what = out;
 	if (outer < 0)
 		return outer;
-	*what = view_arena_printf(mem, "%s/%s", out, name);
+	*what = base_arena_printf(mem, "%s/%s", out, name);
 	fd = open_below(outer, name, make);
 	close(outer);
 	return fd;
@@ -91,7 +91,7 @@ int view_job_folder_read(const char *path)
 }
 
 /* At most *most bytes, which get fewer by what is read. */
-static int read_text(int dir, struct view_arena *mem, const char *name, size_t *most, char **text,
+static int read_text(int dir, struct base_arena *mem, const char *name, size_t *most, char **text,
 		     size_t *len)
 {
 	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -108,14 +108,14 @@ static int read_text(int dir, struct view_arena *mem, const char *name, size_t *
 		err = -EFBIG;
 	if (!err) {
 		*most -= (size_t)st.st_size;
-		*text = view_arena_alloc(mem, (size_t)st.st_size + 1);
+		*text = base_arena_alloc(mem, (size_t)st.st_size + 1);
 		err = view_read_upto(fd, *text, (size_t)st.st_size, len);
 	}
 	close(fd);
 	return err;
 }
 
-static int get_within(int dir, struct view_arena *mem, const char *name, size_t *most,
+static int get_within(int dir, struct base_arena *mem, const char *name, size_t *most,
 		      struct view_alloc *a, const char **why)
 {
 	char *text = NULL;
@@ -126,7 +126,7 @@ static int get_within(int dir, struct view_arena *mem, const char *name, size_t 
 	return err ? err : view_alloc_parse(a, mem, text, len, why);
 }
 
-int view_job_folder_get(int dir, struct view_arena *mem, const char *name, struct view_alloc *a,
+int view_job_folder_get(int dir, struct base_arena *mem, const char *name, struct view_alloc *a,
 			const char **why)
 {
 	size_t most = BYTES_MAX;
@@ -144,7 +144,7 @@ static int by_node(const void *a, const void *b)
 }
 
 /* What is in the file decides; its name only says that it is worth a look. */
-static int take_all(int dir, DIR *d, struct view_arena *mem, struct view_alloc **alloc, size_t *n,
+static int take_all(int dir, DIR *d, struct base_arena *mem, struct view_alloc **alloc, size_t *n,
 		    void (*bad)(void *, const char *, const char *), void *arg)
 {
 	size_t room = 0, most = BYTES_MAX;
@@ -172,9 +172,9 @@ static int take_all(int dir, DIR *d, struct view_arena *mem, struct view_alloc *
 }
 
 /* Nodes on which tasks ran that nobody recorded. */
-static void mark_unseen(DIR *d, struct view_arena *mem, struct view_alloc *alloc, size_t n)
+static void mark_unseen(DIR *d, struct base_arena *mem, struct view_alloc *alloc, size_t n)
 {
-	const char **safe = view_arena_array(mem, n, sizeof(*safe));
+	const char **safe = base_arena_array(mem, n, sizeof(*safe));
 	struct dirent *e;
 
 	for (size_t i = 0; i < n; i++)
@@ -189,7 +189,7 @@ static void mark_unseen(DIR *d, struct view_arena *mem, struct view_alloc *alloc
 	}
 }
 
-int view_job_folder_list(int dir, struct view_arena *mem, struct view_alloc **alloc, size_t *n,
+int view_job_folder_list(int dir, struct base_arena *mem, struct view_alloc **alloc, size_t *n,
 			 void (*bad)(void *arg, const char *name, const char *why), void *arg)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
@@ -210,7 +210,7 @@ int view_job_folder_list(int dir, struct view_arena *mem, struct view_alloc **al
 	if (*n)
 		qsort(list, *n, sizeof(*list), by_node);
 	if (!err && *n) {
-		*alloc = view_arena_array(mem, *n, sizeof(**alloc));
+		*alloc = base_arena_array(mem, *n, sizeof(**alloc));
 		memcpy(*alloc, list, *n * sizeof(*list));
 	}
 	free(list);
@@ -250,10 +250,10 @@ static int put_file(int dir, const char *temp, const char *name, const char *tex
 	return err;
 }
 
-int view_job_folder_put(int dir, struct view_arena *mem, const struct view_alloc *a)
+int view_job_folder_put(int dir, struct base_arena *mem, const struct view_alloc *a)
 {
 	const char *name = view_alloc_name(mem, a->node, a->id.number[VIEW_JOB_RESTART]);
-	const char *temp = view_arena_printf(mem, ".%s.%ld.tmp", name, (long)getpid());
+	const char *temp = base_arena_printf(mem, ".%s.%ld.tmp", name, (long)getpid());
 	char *text = NULL;
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);

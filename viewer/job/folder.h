@@ -17,7 +17,7 @@
  * else's). *what (in @mem) is the path that the error is about.
  */
 int view_job_folder_open(const char *out, const struct view_job_identity *id, bool make,
-			 struct view_arena *mem, const char **what);
+			 struct base_arena *mem, const char **what);
 
 /* Opens a job's folder to read from it; never follows a link in its place. */
 int view_job_folder_read(const char *path);
@@ -26,14 +26,14 @@ int view_job_folder_read(const char *path);
  * The allocations in the folder, by name of the node and restart; in @mem. Files that are none are
  * passed over; each is told to @bad (may be NULL) with why. 0 or negative errno.
  */
-int view_job_folder_list(int dir, struct view_arena *mem, struct view_alloc **alloc, size_t *n,
+int view_job_folder_list(int dir, struct base_arena *mem, struct view_alloc **alloc, size_t *n,
 			 void (*bad)(void *arg, const char *name, const char *why), void *arg);
 
 /* Reads one; 0, -ENOENT, -EBADMSG with *why, or another negative errno with *why. */
-int view_job_folder_get(int dir, struct view_arena *mem, const char *name, struct view_alloc *a,
+int view_job_folder_get(int dir, struct base_arena *mem, const char *name, struct view_alloc *a,
 			const char **why);
 
 /* Writes an allocation under its name, so that readers see the old one or the new one. */
-int view_job_folder_put(int dir, struct view_arena *mem, const struct view_alloc *a);
+int view_job_folder_put(int dir, struct base_arena *mem, const struct view_alloc *a);
 
 #endif

@@ -70,10 +70,10 @@ static void add_numbers(struct view_alloc_gpu *gpu, size_t *n, const char *word)
 		;
 }
 
-static size_t add_list(struct view_arena *mem, struct view_alloc_gpu *gpu, const char *list,
+static size_t add_list(struct base_arena *mem, struct view_alloc_gpu *gpu, const char *list,
 		       bool uuids)
 {
-	char *copy = view_arena_text(mem, list), *save = NULL;
+	char *copy = base_arena_text(mem, list), *save = NULL;
 	size_t n = 0;
 
 	for (char *word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
@@ -85,12 +85,12 @@ static size_t add_list(struct view_arena *mem, struct view_alloc_gpu *gpu, const
 	return n;
 }
 
-size_t view_hook_gpus(struct view_arena *mem, const char *numbers, const char *visible,
+size_t view_hook_gpus(struct base_arena *mem, const char *numbers, const char *visible,
 		      struct view_alloc_gpu **gpu)
 {
 	size_t n = 0;
 
-	*gpu = view_arena_array(mem, VIEW_ALLOC_GPUS_MAX, sizeof(**gpu));
+	*gpu = base_arena_array(mem, VIEW_ALLOC_GPUS_MAX, sizeof(**gpu));
 	if (visible)
 		n = add_list(mem, *gpu, visible, true);
 	if (!n && numbers)
@@ -100,13 +100,13 @@ size_t view_hook_gpus(struct view_arena *mem, const char *numbers, const char *v
 	return n;
 }
 
-static const char *host_name(struct view_arena *mem)
+static const char *host_name(struct base_arena *mem)
 {
 	char host[256] = "";
 
 	if (gethostname(host, sizeof(host) - 1) || !host[0])
 		return "localhost";
-	return view_arena_text(mem, host);
+	return base_arena_text(mem, host);
 }
 
 static int fail(struct view_hook *h, int err, const char *why)
@@ -126,7 +126,7 @@ static int identify(struct view_hook *h)
 		return fail(h, -EINVAL, "not set: this is no hook of a scheduler's job");
 	view_job_keep(&a->id, &h->mem);
 	a->host = host_name(&h->mem);
-	a->node = view_arena_text(&h->mem, variable("SLURMD_NODENAME"));
+	a->node = base_arena_text(&h->mem, variable("SLURMD_NODENAME"));
 	if (!a->node)
 		a->node = a->host;
 	a->gpus = view_hook_gpus(&h->mem, variable("SLURM_JOB_GPUS"),
@@ -328,5 +328,5 @@ int view_hook_end(struct view_hook *h, const char *out)
 
 void view_hook_fini(struct view_hook *h)
 {
-	view_arena_fini(&h->mem);
+	base_arena_fini(&h->mem);
 }

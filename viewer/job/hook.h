@@ -9,7 +9,7 @@
 #include "alloc.h"
 
 struct view_hook {
-	struct view_arena mem;
+	struct base_arena mem;
 	struct view_alloc alloc; /* what was written */
 	const char *path; /* of the job's folder, or what an error is about */
 	const char *why; /* static; of an error */
@@ -33,7 +33,7 @@ void view_hook_fini(struct view_hook *h);
  * The GPUs that the scheduler names, in @mem: "0,2-3", "GPU-...,MIG-..."; UUIDs of @visible
  * (CUDA_VISIBLE_DEVICES) before the numbers of @numbers (SLURM_JOB_GPUS). Either may be NULL.
  */
-size_t view_hook_gpus(struct view_arena *mem, const char *numbers, const char *visible,
+size_t view_hook_gpus(struct base_arena *mem, const char *numbers, const char *visible,
 		      struct view_alloc_gpu **gpu);
 
 #endif

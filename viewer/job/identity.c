@@ -70,13 +70,13 @@ void view_job_from_environment(struct view_job_identity *id)
 	view_job_from(id, from_getenv, NULL);
 }
 
-void view_job_from_json(struct view_job_identity *id, const struct view_json *object)
+void view_job_from_json(struct view_job_identity *id, const struct base_json *object)
 {
 	for (int i = 0; i < VIEW_JOB_TEXTS; i++)
 		id->text[i] =
-			text_or_null(view_json_get_text(object, view_job_text_names[i], NULL));
+			text_or_null(base_json_get_text(object, view_job_text_names[i], NULL));
 	for (int i = 0; i < VIEW_JOB_NUMBERS; i++) {
-		int64_t v = view_json_get_int(object, view_job_number_names[i], -1);
+		int64_t v = base_json_get_int(object, view_job_number_names[i], -1);
 
 		id->number[i] = v < 0 || v > VIEW_JOB_NUMBER_MAX ? -1 : v;
 	}
@@ -92,28 +92,28 @@ void view_job_add(struct view_job_identity *id, const struct view_job_identity *
 			id->number[i] = more->number[i];
 }
 
-void view_job_keep(struct view_job_identity *id, struct view_arena *mem)
+void view_job_keep(struct view_job_identity *id, struct base_arena *mem)
 {
 	for (int i = 0; i < VIEW_JOB_TEXTS; i++)
-		id->text[i] = view_arena_text(mem, id->text[i]);
+		id->text[i] = base_arena_text(mem, id->text[i]);
 }
 
-void view_job_put_text(struct view_jsonout *j, const struct view_job_identity *id,
+void view_job_put_text(struct base_jsonout *j, const struct view_job_identity *id,
 		       enum view_job_text what)
 {
-	view_json_string(j, view_job_text_names[what], id->text[what]);
+	base_json_string(j, view_job_text_names[what], id->text[what]);
 }
 
-void view_job_put_number(struct view_jsonout *j, const struct view_job_identity *id,
+void view_job_put_number(struct base_jsonout *j, const struct view_job_identity *id,
 			 enum view_job_number what)
 {
 	if (id->number[what] < 0)
-		view_json_null(j, view_job_number_names[what]);
+		base_json_null(j, view_job_number_names[what]);
 	else
-		view_json_int(j, view_job_number_names[what], id->number[what]);
+		base_json_int(j, view_job_number_names[what], id->number[what]);
 }
 
-void view_job_put(struct view_jsonout *j, const struct view_job_identity *id)
+void view_job_put(struct base_jsonout *j, const struct view_job_identity *id)
 {
 	for (int i = 0; i < VIEW_JOB_NUMBERS; i++)
 		view_job_put_number(j, id, (enum view_job_number)i);

@@ -52,13 +52,13 @@ void view_job_from(struct view_job_identity *id, const char *(*get)(void *arg, c
 void view_job_from_environment(struct view_job_identity *id); /* this process's */
 
 /* Members of an object, checked; the texts are borrowed from the document. */
-void view_job_from_json(struct view_job_identity *id, const struct view_json *object);
+void view_job_from_json(struct view_job_identity *id, const struct base_json *object);
 
 /* Takes from @more what @id does not know. */
 void view_job_add(struct view_job_identity *id, const struct view_job_identity *more);
 
 /* Copies the texts into @mem. */
-void view_job_keep(struct view_job_identity *id, struct view_arena *mem);
+void view_job_keep(struct view_job_identity *id, struct base_arena *mem);
 
 /* A job at all: its id is known. */
 static inline bool view_job_known(const struct view_job_identity *id)
@@ -67,10 +67,10 @@ static inline bool view_job_known(const struct view_job_identity *id)
 }
 
 /* A number or null, a text or null, under its name. */
-void view_job_put_text(struct view_jsonout *j, const struct view_job_identity *id,
+void view_job_put_text(struct base_jsonout *j, const struct view_job_identity *id,
 		       enum view_job_text what);
-void view_job_put_number(struct view_jsonout *j, const struct view_job_identity *id,
+void view_job_put_number(struct base_jsonout *j, const struct view_job_identity *id,
 			 enum view_job_number what);
-void view_job_put(struct view_jsonout *j, const struct view_job_identity *id); /* all of them */
+void view_job_put(struct base_jsonout *j, const struct view_job_identity *id); /* all of them */
 
 #endif

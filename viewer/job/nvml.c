@@ -182,24 +182,24 @@ static int wait_for(pid_t pid)
 	return -ETIMEDOUT;
 }
 
-static void take(struct view_alloc_gpu *g, struct answer *a, struct view_arena *mem)
+static void take(struct view_alloc_gpu *g, struct answer *a, struct base_arena *mem)
 {
 	a->uuid[sizeof(a->uuid) - 1] = a->name[sizeof(a->name) - 1] = '\0';
 	a->profile[sizeof(a->profile) - 1] = '\0';
 	if (!g->uuid && view_alloc_is_uuid(a->uuid))
-		g->uuid = view_arena_text(mem, a->uuid);
+		g->uuid = base_arena_text(mem, a->uuid);
 	if (a->name[0])
-		g->name = view_arena_text(mem, a->name);
+		g->name = base_arena_text(mem, a->name);
 	if (g->index < 0)
 		g->index = a->index;
 	if (!a->profile[0] || !a->slices)
 		return;
-	g->mig_profile = view_arena_text(mem, a->profile);
+	g->mig_profile = base_arena_text(mem, a->profile);
 	g->mig_slices = a->slices;
 	g->mig_slices_total = SLICES;
 }
 
-int view_nvml_fill(struct view_alloc_gpu *gpu, size_t n, struct view_arena *mem)
+int view_nvml_fill(struct view_alloc_gpu *gpu, size_t n, struct base_arena *mem)
 {
 	struct asked *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -14,6 +14,6 @@
  * NVML does not tell that number, its own. 0, or -ENOENT (no NVML), -EIO (it refused or crashed),
  * -ETIMEDOUT; then what is known stays as it was.
  */
-int view_nvml_fill(struct view_alloc_gpu *gpu, size_t n, struct view_arena *mem);
+int view_nvml_fill(struct view_alloc_gpu *gpu, size_t n, struct base_arena *mem);
 
 #endif

@@ -11,18 +11,18 @@
 #define FRAMES 4 /* looked at; a stream begins with its Hello */
 #define RECORD_BYTES_MAX ((size_t)1 << 20)
 
-bool view_peek_record(const char *run, struct view_arena *mem, struct view_job_identity *id)
+bool view_peek_record(const char *run, struct base_arena *mem, struct view_job_identity *id)
 {
-	struct view_json_error bad = { NULL, 0 };
-	const struct view_json *root;
+	struct base_json_error bad = { NULL, 0 };
+	const struct base_json *root;
 	char *text;
 	size_t len;
 
-	if (view_slurp(view_arena_printf(mem, "%s/run.json", run), &text, &len))
+	if (view_slurp(base_arena_printf(mem, "%s/run.json", run), &text, &len))
 		return false;
-	root = len <= RECORD_BYTES_MAX ? view_json_parse(mem, text, len, &bad) : NULL;
+	root = len <= RECORD_BYTES_MAX ? base_json_parse(mem, text, len, &bad) : NULL;
 	free(text);
-	view_job_from_json(id, view_json_get(root, "slurm"));
+	view_job_from_json(id, base_json_get(root, "slurm"));
 	return true;
 }
 
@@ -36,7 +36,7 @@ const char *view_hello_variable(void *hello, const char *name)
 	return NULL;
 }
 
-static bool peek_file(const char *path, struct view_arena *mem, struct view_job_identity *id)
+static bool peek_file(const char *path, struct base_arena *mem, struct view_job_identity *id)
 {
 	struct wire_scratch *scratch = wire_scratch_new();
 	struct wire_file *file = NULL;
@@ -64,7 +64,7 @@ out:
 	return found;
 }
 
-void view_peek_hello(const char *run, struct view_arena *mem, struct view_job_identity *id)
+void view_peek_hello(const char *run, struct base_arena *mem, struct view_job_identity *id)
 {
 	DIR *d = opendir(run);
 	const char *dot;
@@ -74,7 +74,7 @@ void view_peek_hello(const char *run, struct view_arena *mem, struct view_job_id
 	while (d && !found && (e = readdir(d))) {
 		dot = strrchr(e->d_name, '.');
 		if (dot && (!strcmp(dot, ".gst") || !strcmp(dot, ".spool")))
-			found = peek_file(view_arena_printf(mem, "%s/%s", run, e->d_name), mem, id);
+			found = peek_file(base_arena_printf(mem, "%s/%s", run, e->d_name), mem, id);
 	}
 	if (d)
 		closedir(d);

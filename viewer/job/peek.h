@@ -6,10 +6,10 @@
 #include "identity.h"
 
 /* By run.json; true: there is one, whether it tells a job or not. Texts lie in @mem. */
-bool view_peek_record(const char *run, struct view_arena *mem, struct view_job_identity *id);
+bool view_peek_record(const char *run, struct base_arena *mem, struct view_job_identity *id);
 
 /* By the Hello of its first file, which is among the first frames. */
-void view_peek_hello(const char *run, struct view_arena *mem, struct view_job_identity *id);
+void view_peek_hello(const char *run, struct base_arena *mem, struct view_job_identity *id);
 
 /* What a Hello's environment says of a variable; NULL: nothing. For view_job_from. */
 const char *view_hello_variable(void *hello, const char *name);

@@ -115,7 +115,7 @@ struct view_label {
 };
 
 struct view_summary {
-	struct view_arena mem; /* everything below but the result and the cost */
+	struct base_arena mem; /* everything below but the result and the cost */
 	struct ana_result *result; /* owned; see result_in_mem */
 	bool result_in_mem; /* it was read back and lies in mem */
 	struct view_cost cost; /* owned */

@@ -115,17 +115,17 @@ static void put_copies(struct data *d)
 static void put_process(struct data *d, uint32_t i, unsigned int level)
 {
 	const struct ana_process *p = i < d->r->processes ? &d->r->process[i] : NULL;
-	struct view_arena mem = { 0 };
+	struct base_arena mem = { 0 };
 	const char *label;
 
 	if (!p)
-		label = view_arena_printf(&mem, "process %" PRIu32, i);
+		label = base_arena_printf(&mem, "process %" PRIu32, i);
 	else if (p->has_rank)
-		label = view_arena_printf(&mem, "rank %" PRId32, p->rank);
+		label = base_arena_printf(&mem, "rank %" PRId32, p->rank);
 	else if (level || !p->host || !*p->host)
-		label = view_arena_printf(&mem, "pid %" PRId64, p->pid);
+		label = base_arena_printf(&mem, "pid %" PRId64, p->pid);
 	else
-		label = view_arena_printf(&mem, "pid %" PRId64 " on %s", p->pid, p->host);
+		label = base_arena_printf(&mem, "pid %" PRId64 " on %s", p->pid, p->host);
 	data_open(&d->out, NULL, '{');
 	data_uint(&d->out, "process", i);
 	data_text(&d->out, "label", label, false);
@@ -134,7 +134,7 @@ static void put_process(struct data *d, uint32_t i, unsigned int level)
 	else
 		data_null(&d->out, "rank");
 	data_close(&d->out, '}');
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 }
 
 void data_processes(struct data *d, unsigned int level)

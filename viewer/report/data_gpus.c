@@ -70,7 +70,7 @@ static void put_strip(struct data *d, const char *key, const struct ana_timeline
 	data_open(&d->out, key, '{');
 	data_int(&d->out, "start_ns", start - d->axis_start);
 	data_int(&d->out, "width_ns",
-		 view_div_even((__int128)(t->bucket[0].end_ns - start) * (__int128)merge, 1));
+		 base_div_even((__int128)(t->bucket[0].end_ns - start) * (__int128)merge, 1));
 	data_int(&d->out, "end_ns", end - d->axis_start);
 	data_open(&d->out, "parts", '[');
 	for (size_t i = 0; i < t->count; i += merge)
@@ -111,12 +111,12 @@ static void put_gpu(struct data *d, size_t g, const struct coarseness *k)
 {
 	const struct ana_gpu *gpu = &d->r->gpu[g];
 	bool held = gpu->held_end_ns > gpu->held_start_ns;
-	struct view_arena mem = { 0 };
+	struct base_arena mem = { 0 };
 
 	data_open(&d->out, NULL, '{');
 	data_uint(&d->out, "gpu", g);
 	data_text(&d->out, "label",
-		  view_arena_printf(&mem, "GPU %u%s%s", gpu->index, gpu->host[0] ? " on " : "",
+		  base_arena_printf(&mem, "GPU %u%s%s", gpu->index, gpu->host[0] ? " on " : "",
 				    gpu->host),
 		  false);
 	data_int(&d->out, "start_ns", held ? gpu->held_start_ns - d->axis_start : 0);
@@ -126,7 +126,7 @@ static void put_gpu(struct data *d, size_t g, const struct coarseness *k)
 	put_fine(d, g, k->fine);
 	put_gaps(d, g, k->gaps);
 	data_close(&d->out, '}');
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 }
 
 void data_gpus(struct data *d, unsigned int level)

@@ -90,7 +90,7 @@ static bool turns(uint32_t c)
 /* One character as it is written; returns its bytes, *took those of the text. */
 static size_t escape(char out[ESCAPED_MAX], const char *text, size_t len, size_t *took)
 {
-	size_t n = view_utf8_length(text, len);
+	size_t n = base_utf8_length(text, len);
 	uint32_t c = n ? code_of((const unsigned char *)text, n) : 0xfffd;
 
 	*took = n ? n : 1;

@@ -62,21 +62,21 @@ static void keep_version(struct view_data_block *b, const char *version)
 static enum view_block_state look(struct view_data_block *b)
 {
 	enum view_block_state state = VIEW_BLOCK_READY;
-	struct view_arena mem = { 0 };
-	struct view_json_error error;
-	const struct view_json *root = view_json_parse(&mem, b->text, b->len, &error);
-	const char *window = view_json_get_text(root, "window", "");
+	struct base_arena mem = { 0 };
+	struct base_json_error error;
+	const struct base_json *root = base_json_parse(&mem, b->text, b->len, &error);
+	const char *window = base_json_get_text(root, "window", "");
 
-	keep_version(b, view_json_get_text(root, "version", ""));
+	keep_version(b, base_json_get_text(root, "version", ""));
 	b->window = !strcmp(window, "device") ? ANA_WINDOW_DEVICE : ANA_WINDOW_JOB;
 	if (!root)
 		state = VIEW_BLOCK_DAMAGED;
-	else if (strcmp(view_json_get_text(root, "schema", ""), VIEW_DATA_SCHEMA) != 0 ||
+	else if (strcmp(base_json_get_text(root, "schema", ""), VIEW_DATA_SCHEMA) != 0 ||
 		 strcmp(b->version, GPUSTARVE_VERSION) != 0)
 		state = VIEW_BLOCK_FOREIGN;
-	else if (!view_json_get_bool(root, "series", false))
+	else if (!base_json_get_bool(root, "series", false))
 		state = VIEW_BLOCK_BARE;
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	return state;
 }
 

@@ -97,5 +97,5 @@ void view_html_write(const struct view_summary *s, FILE *f)
 		put_fitting(&h, f);
 	}
 	free(block);
-	view_arena_fini(&h.mem);
+	base_arena_fini(&h.mem);
 }

@@ -141,7 +141,7 @@ static const char *sum_key(struct html *h, const struct plan *p, const char *mem
 
 	for (size_t i = 0; i < p->n; i++)
 		if (is_top(p, i, true))
-			key = view_arena_printf(&h->mem, "%s%s/advice/%zu/%s", key,
+			key = base_arena_printf(&h->mem, "%s%s/advice/%zu/%s", key,
 						*key ? " + " : "", i, member);
 	return key;
 }

@@ -38,7 +38,7 @@ static void edges(const struct html_stack *s, size_t column, int edge[HTML_LAYER
 			continue;
 		sum += v[i];
 		above--;
-		int at = (int)view_div_even(sum * HTML_STACK_HEIGHT, whole);
+		int at = (int)base_div_even(sum * HTML_STACK_HEIGHT, whole);
 		at = at > below ? at : below + 1;
 		below = at < HTML_STACK_HEIGHT - above ? at : HTML_STACK_HEIGHT - above;
 		edge[i] = below;
@@ -139,8 +139,8 @@ void html_band(struct html *h, const struct html_band *b)
 
 void html_scale(struct html *h, int64_t top, bool cut)
 {
-	view_unit text;
+	base_unit text;
 
 	fprintf(h->f, "<span class=\"soft axis\">full height: %s%s</span>",
-		view_duration(text, top), cut ? ", what is over it is cut" : "");
+		base_duration(text, top), cut ? ", what is over it is cut" : "");
 }

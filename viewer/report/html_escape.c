@@ -37,7 +37,7 @@ static const char *entity(char c)
 static void escape(FILE *f, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len;) {
-		size_t n = view_utf8_length(text + i, len - i);
+		size_t n = base_utf8_length(text + i, len - i);
 		const char *instead = n == 1 ? entity(text[i]) : NULL;
 		if (!n || is_trick(text + i, n))
 			instead = "\xef\xbf\xbd";
@@ -63,8 +63,8 @@ void html_escape_sentence(FILE *f, const char *text)
 	if (text[0] >= 'a' && text[0] <= 'z')
 		fputc(text[0] - 'a' + 'A', f);
 	else
-		escape(f, text, view_utf8_length(text, len) ? view_utf8_length(text, len) : 1);
-	size_t first = view_utf8_length(text, len);
+		escape(f, text, base_utf8_length(text, len) ? base_utf8_length(text, len) : 1);
+	size_t first = base_utf8_length(text, len);
 	first = first ? first : 1;
 	escape(f, text + first, len - first);
 	if (!strchr(".!?", text[len - 1]))

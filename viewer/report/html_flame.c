@@ -111,7 +111,7 @@ static int x_of(const struct graph *g, int64_t ns)
 static void put_name(struct html *h, const char *name, int x, int y, int width)
 {
 	size_t room = width > 6 ? (size_t)(width - 6) * LETTERS / 100 : 0;
-	size_t columns = view_utf8_columns(name);
+	size_t columns = base_utf8_columns(name);
 	size_t bytes = 0;
 
 	if (room < 4)
@@ -121,10 +121,10 @@ static void put_name(struct html *h, const char *name, int x, int y, int width)
 		html_escape(h->f, name);
 	} else {
 		for (size_t k = 0; k + 1 < room && name[bytes]; k++) {
-			size_t n = view_utf8_length(name + bytes, strlen(name + bytes));
+			size_t n = base_utf8_length(name + bytes, strlen(name + bytes));
 			bytes += n ? n : 1;
 		}
-		html_escape(h->f, view_arena_copy(&h->mem, name, bytes));
+		html_escape(h->f, base_arena_copy(&h->mem, name, bytes));
 		html_put(h, "&#8230;");
 	}
 	html_put(h, "</text>");

@@ -56,10 +56,10 @@ static void put_row(struct html *h, size_t i)
 	html_put(h, "</td><td class=\"n\">");
 	html_ns(h, g->held_ns, "/gpus/%zu/held_ns", i);
 	html_put(h, "</td><td class=\"n\">");
-	html_pct(h, view_ppm(g->busy_ns, g->held_ns), "/gpus/%zu/busy_ns %% /gpus/%zu/held_ns", i,
+	html_pct(h, base_ppm(g->busy_ns, g->held_ns), "/gpus/%zu/busy_ns %% /gpus/%zu/held_ns", i,
 		 i);
 	html_put(h, "</td><td class=\"n\">");
-	html_pct(h, view_ppm(view_gpu_starved_ns(g), g->held_ns),
+	html_pct(h, base_ppm(view_gpu_starved_ns(g), g->held_ns),
 		 "/gpus/%zu/starved_ns %% /gpus/%zu/held_ns", i, i);
 	html_put(h, "</td>");
 	if (h->s->cost.known) {

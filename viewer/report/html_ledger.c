@@ -18,7 +18,7 @@ static void put_bar(struct html *h)
 		if (!r->classes[c])
 			continue;
 		view_cost_add(&sum, r->classes[c]);
-		int64_t to = r->gpu_ns > 0 ? view_div_even((__int128)sum * 960, r->gpu_ns) : 0;
+		int64_t to = r->gpu_ns > 0 ? base_div_even((__int128)sum * 960, r->gpu_ns) : 0;
 		fprintf(h->f,
 			"<rect class=\"f-%s\" x=\"%" PRId64 "\" width=\"%" PRId64
 			"\" height=\"40\"/>",
@@ -46,7 +46,7 @@ static void put_confidence(struct html *h, int c)
 		fprintf(h->f, "%s%s", any ? ", " : "", ana_confidence_names[k]);
 		if (by[k] != whole) {
 			html_put(h, " ");
-			html_pct(h, view_ppm(by[k], whole),
+			html_pct(h, base_ppm(by[k], whole),
 				 "/ledger/classes/%s/confidence/%s %% /ledger/classes/%s/ns",
 				 ana_class_names[c], ana_confidence_names[k], ana_class_names[c]);
 		}
@@ -65,7 +65,7 @@ static void put_row(struct html *h, int c, int64_t cents)
 	html_put(h, "</th><td class=\"n\">");
 	html_ns(h, ns, "/ledger/classes/%s/ns", name);
 	html_put(h, "</td><td class=\"n\">");
-	html_pct(h, view_ppm(ns, s->result->gpu_ns), "/ledger/classes/%s/pct", name);
+	html_pct(h, base_ppm(ns, s->result->gpu_ns), "/ledger/classes/%s/pct", name);
 	html_put(h, "</td>");
 	if (s->cost.known) {
 		html_put(h, "<td class=\"n\">");
@@ -89,7 +89,7 @@ static void put_sum(struct html *h, const struct sum *t)
 	fprintf(h->f, "<tr><th scope=\"row\">%s</th><td class=\"n\">", t->what);
 	html_ns(h, t->ns, "%s", t->ns_key);
 	html_put(h, "</td><td class=\"n\">");
-	html_pct(h, view_ppm(t->ns, h->s->result->gpu_ns), "%s", t->share_key);
+	html_pct(h, base_ppm(t->ns, h->s->result->gpu_ns), "%s", t->share_key);
 	html_put(h, "</td>");
 	if (h->s->cost.known) {
 		html_put(h, "<td class=\"n\">");
@@ -130,7 +130,7 @@ void html_ledger(struct html *h)
 	const struct view_summary *s = h->s;
 	int64_t cents[ANA_CLASSES];
 
-	view_close_cents(s->cost.classes, ANA_CLASSES, view_div_even(s->cost.total, 10000000),
+	base_close_cents(s->cost.classes, ANA_CLASSES, base_div_even(s->cost.total, 10000000),
 			 cents);
 	html_section(h, "ledger", "Where the GPU time went");
 	html_put(h, "<p>Every nanosecond that the GPUs were held is in exactly one class.</p>\n");

@@ -121,10 +121,10 @@ static void put_fetches(struct html *h, const struct ana_loader_facts *l)
 	html_put(h, ", 95 of 100 within ");
 	html_ns(h, l->fetch_p95_ns, "%s/fetch_p95_ns", at);
 	html_put(h, "; ");
-	html_ns(h, view_div_even(l->fetch_cpu_ns, (__int128)l->made), "%s/fetch_cpu_ns / %s/made",
+	html_ns(h, base_div_even(l->fetch_cpu_ns, (__int128)l->made), "%s/fetch_cpu_ns / %s/made",
 		at, at);
 	html_put(h, " of it on a CPU, ");
-	html_ns(h, view_div_even(l->fetch_delay_ns, (__int128)l->made),
+	html_ns(h, base_div_even(l->fetch_delay_ns, (__int128)l->made),
 		"%s/fetch_delay_ns / %s/made", at, at);
 	html_put(h, " waiting for one</dd>\n");
 }

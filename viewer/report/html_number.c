@@ -41,94 +41,94 @@ static void put(struct html *h, const char *unit, const char *value, const char 
 
 static const char *decimal(char *out, int64_t n)
 {
-	snprintf(out, VIEW_UNIT_BYTES, "%" PRId64, n);
+	snprintf(out, BASE_UNIT_BYTES, "%" PRId64, n);
 	return out;
 }
 
 static const char *decimal_unsigned(char *out, uint64_t n)
 {
-	snprintf(out, VIEW_UNIT_BYTES, "%" PRIu64, n);
+	snprintf(out, BASE_UNIT_BYTES, "%" PRIu64, n);
 	return out;
 }
 
 void html_ns(struct html *h, int64_t ns, const char *key, ...)
 {
-	view_unit value, shown;
+	base_unit value, shown;
 
-	PUT("ns", decimal(value, ns), view_duration(shown, ns));
+	PUT("ns", decimal(value, ns), base_duration(shown, ns));
 }
 
 void html_usd(struct html *h, int64_t nano, const char *key, ...)
 {
-	view_unit value, shown;
+	base_unit value, shown;
 
-	PUT("usd", view_dollars_exact(value, nano), view_cents(shown, nano));
+	PUT("usd", base_dollars_exact(value, nano), base_cents(shown, nano));
 }
 
 void html_usd_closed(struct html *h, int64_t nano, int64_t cents, const char *key, ...)
 {
-	view_unit value, shown;
+	base_unit value, shown;
 
-	PUT("usd\" data-closed=\"", view_dollars_exact(value, nano),
-	    view_cents_closed(shown, nano, cents));
+	PUT("usd\" data-closed=\"", base_dollars_exact(value, nano),
+	    base_cents_closed(shown, nano, cents));
 }
 
 void html_price(struct html *h, int64_t nano, const char *key, ...)
 {
-	view_unit value, shown;
+	base_unit value, shown;
 
-	PUT("price", view_dollars_exact(value, nano), view_price_text(shown, nano));
+	PUT("price", base_dollars_exact(value, nano), base_price_text(shown, nano));
 }
 
 void html_hours(struct html *h, int64_t ns, const char *key, ...)
 {
-	view_unit value, shown;
+	base_unit value, shown;
 
-	PUT("hours", view_hours_exact(value, ns), view_hours(shown, ns));
+	PUT("hours", base_hours_exact(value, ns), base_hours(shown, ns));
 }
 
 void html_pct(struct html *h, int64_t ppm, const char *key, ...)
 {
-	view_unit value, shown, digits;
+	base_unit value, shown, digits;
 
-	snprintf(shown, sizeof(shown), "%.40s %%", view_percent(digits, ppm));
-	PUT("pct", view_percent_exact(value, ppm), shown);
+	snprintf(shown, sizeof(shown), "%.40s %%", base_percent(digits, ppm));
+	PUT("pct", base_percent_exact(value, ppm), shown);
 }
 
 void html_bytes(struct html *h, uint64_t bytes, const char *key, ...)
 {
-	view_unit value, shown;
+	base_unit value, shown;
 
-	PUT("bytes", decimal_unsigned(value, bytes), view_bytes(shown, bytes));
+	PUT("bytes", decimal_unsigned(value, bytes), base_bytes(shown, bytes));
 }
 
 void html_rate(struct html *h, uint64_t bytes, const char *key, ...)
 {
-	view_unit value, shown, digits;
+	base_unit value, shown, digits;
 
-	snprintf(shown, sizeof(shown), "%.40s/s", view_bytes(digits, bytes));
+	snprintf(shown, sizeof(shown), "%.40s/s", base_bytes(digits, bytes));
 	PUT("bytes/s", decimal_unsigned(value, bytes), shown);
 }
 
 void html_count(struct html *h, uint64_t n, const char *key, ...)
 {
-	view_unit value, shown;
+	base_unit value, shown;
 
-	PUT("count", decimal_unsigned(value, n), view_count(shown, n));
+	PUT("count", decimal_unsigned(value, n), base_count(shown, n));
 }
 
 void html_id(struct html *h, int64_t n, const char *key, ...)
 {
-	view_unit value;
+	base_unit value;
 
 	PUT("id", decimal(value, n), value);
 }
 
 void html_moment(struct html *h, int64_t unix_ns, const char *key, ...)
 {
-	view_unit value, shown;
+	base_unit value, shown;
 
-	PUT("moment", decimal(value, unix_ns), view_moment(shown, unix_ns));
+	PUT("moment", decimal(value, unix_ns), base_moment(shown, unix_ns));
 }
 
 HTML_KEY_LIST(5)

@@ -27,9 +27,9 @@
  * An absent place counts as 0: summary.json leaves out classes, directions and shares that are 0.
  * All operators stand between single spaces, of one kind per key. UNIT says how EXACT is shown:
  *
- *     ns     integer ns, as view_duration has it: "2 h 14 m", "12.3 s", "831 ms"
+ *     ns     integer ns, as base_duration has it: "2 h 14 m", "12.3 s", "831 ms"
  *     usd    decimal dollars, as cents half to even ("$46.86", "<$0.01"); a cell of a table that
- *            must close may differ by the cent that view_close_cents moved: data-closed on it
+ *            must close may differ by the cent that base_close_cents moved: data-closed on it
  *     price  decimal dollars, all digits and at least two: "$6.88", "$2.7447"
  *     hours  decimal hours, two decimals
  *     pct    decimal percent, one decimal and " %"
@@ -71,7 +71,7 @@
 struct html {
 	const struct view_summary *s;
 	FILE *f;
-	struct view_arena mem;
+	struct base_arena mem;
 	const char *section[HTML_SECTIONS_MAX]; /* ids of those written, for the list at the top */
 	size_t sections;
 	unsigned int thrift; /* so often the page was too large: everything that can be halved is */

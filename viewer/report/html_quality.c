@@ -49,7 +49,7 @@ static void put_overhead(struct html *h, const struct ana_quality *q)
 		html_put(h, "<dt>Our own CPU time</dt><dd>");
 		html_ns(h, (int64_t)q->own_cpu_ns, "/quality/overhead/own_cpu_ns");
 		html_put(h, ", ");
-		html_pct(h, view_ppm((int64_t)q->own_cpu_ns, s->wall_ns),
+		html_pct(h, base_ppm((int64_t)q->own_cpu_ns, s->wall_ns),
 			 "/quality/overhead/own_cpu_pct");
 		html_put(h, " of the run's time on one core</dd>\n");
 	}

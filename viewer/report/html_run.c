@@ -22,7 +22,7 @@ static void put_word(struct html *h, const char *word)
 	html_put(h, "&#39;");
 	for (size_t n; *word; word += n) {
 		n = strcspn(word, "'");
-		html_escape(h->f, view_arena_copy(&h->mem, word, n));
+		html_escape(h->f, base_arena_copy(&h->mem, word, n));
 		if (word[n] == '\'') {
 			html_put(h, "&#39;\\&#39;&#39;");
 			n++;

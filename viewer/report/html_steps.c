@@ -45,8 +45,8 @@ static void divide(struct html_point *p, const int64_t *count, size_t columns)
 	for (size_t i = 0; i < columns; i++) {
 		if (!count[i])
 			continue;
-		p[i].mean = view_div_even(p[i].mean, count[i]);
-		p[i].part = view_div_even(p[i].part, count[i]);
+		p[i].mean = base_div_even(p[i].mean, count[i]);
+		p[i].part = base_div_even(p[i].part, count[i]);
 	}
 }
 
@@ -97,13 +97,13 @@ static void put_row(struct html *h, const struct rows *w)
 	html_put(h, "</td><td class=\"n\">");
 	html_ns(h, p.min, "min page:/steps/series/%zu/min_ns/%zu..%zu", w->at, w->a, w->b);
 	html_put(h, "</td><td class=\"n\">");
-	html_ns(h, view_div_even(p.mean, count ? count : 1),
+	html_ns(h, base_div_even(p.mean, count ? count : 1),
 		"page:/steps/series/%zu/sum_ns/%zu..%zu / page:/steps/series/%zu/count/%zu..%zu",
 		w->at, w->a, w->b, w->at, w->a, w->b);
 	html_put(h, "</td><td class=\"n\">");
 	html_ns(h, p.max, "max page:/steps/series/%zu/max_ns/%zu..%zu", w->at, w->a, w->b);
 	html_put(h, "</td><td class=\"n\">");
-	html_ns(h, view_div_even(p.part, count ? count : 1),
+	html_ns(h, base_div_even(p.part, count ? count : 1),
 		"page:/steps/series/%zu/exposed_ns/%zu..%zu / page:/steps/series/%zu/count/%zu..%zu",
 		w->at, w->a, w->b, w->at, w->a, w->b);
 	html_put(h, "</td></tr>\n");
@@ -215,7 +215,7 @@ static void put_bars(struct html *h, const struct ana_series *s, const struct bi
 		"<path class=\"c-bar\" d=\"");
 	for (unsigned int i = 0; i < n; i++) {
 		uint64_t count = s->histogram[b->first + i];
-		int y = count ? (int)view_div_even((__int128)count * 120, (__int128)b->most) : 0;
+		int y = count ? (int)base_div_even((__int128)count * 120, (__int128)b->most) : 0;
 		unsigned int x = i * 960 / n, w = (i + 1) * 960 / n - x;
 		if (count)
 			fprintf(h->f, "M%u 120v-%dh%uv%dz", x, y < 2 ? 2 : y, w > 2 ? w - 1 : w,
@@ -255,7 +255,7 @@ static void put_histogram(struct html *h)
 {
 	const struct ana_series *s = h->s->result->series;
 	struct bins b = find_bins(s);
-	view_unit text;
+	base_unit text;
 
 	if (b.first >= b.end)
 		return;
@@ -264,9 +264,9 @@ static void put_histogram(struct html *h)
 		    "<div class=\"plot\">\n");
 	put_bars(h, s, &b);
 	fprintf(h->f, "<div class=\"axis\" aria-hidden=\"true\"><span>%s</span>",
-		view_duration(text, ana_histogram_edge(b.first)));
+		base_duration(text, ana_histogram_edge(b.first)));
 	fprintf(h->f, "<span>%s</span></div>\n</div>\n",
-		view_duration(text, ana_histogram_edge(b.end)));
+		base_duration(text, ana_histogram_edge(b.end)));
 	put_bins(h, s, &b);
 	html_put(h, "</figure>\n");
 }

@@ -83,10 +83,10 @@ void html_legend(struct html *h, const int64_t *classes)
 
 void html_axis(struct html *h, int64_t length_ns)
 {
-	view_unit at;
+	base_unit at;
 
 	html_put(h, "<div class=\"axis\" aria-hidden=\"true\">");
 	for (int i = 0; i <= 4; i++)
-		fprintf(h->f, "<span>%s</span>", i ? view_duration(at, length_ns / 4 * i) : "0");
+		fprintf(h->f, "<span>%s</span>", i ? base_duration(at, length_ns / 4 * i) : "0");
 	html_put(h, "</div>\n");
 }

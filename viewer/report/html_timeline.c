@@ -110,7 +110,7 @@ static int64_t sum_of(struct html *h, const struct span *s, int from, int to, co
 			view_cost_add(&ns, s->line->bucket[b].classes[c]);
 	}
 	if (first >= 0)
-		*key = view_arena_printf(&h->mem, "%s%s/timeline/%zu/buckets/%zu..%zu/%d..%d", *key,
+		*key = base_arena_printf(&h->mem, "%s%s/timeline/%zu/buckets/%zu..%zu/%d..%d", *key,
 					 **key ? " + " : "", s->gpu, s->first, s->last, first,
 					 last);
 	return ns;
@@ -182,7 +182,7 @@ static void put_caption(struct html *h, size_t g)
 	html_put(h, "</span>");
 	html_put(h, gpu->judgement.flagged ? " <strong class=\"bad\">flagged</strong>" : "");
 	html_put(h, "</span> <span>starved ");
-	html_pct(h, view_ppm(view_gpu_starved_ns(gpu), gpu->held_ns),
+	html_pct(h, base_ppm(view_gpu_starved_ns(gpu), gpu->held_ns),
 		 "/gpus/%zu/starved_ns %% /gpus/%zu/held_ns", g, g);
 	html_put(h, "</span></figcaption>\n");
 }
@@ -194,7 +194,7 @@ static void put_gpu(struct html *h, const struct axis *a, size_t g)
 
 	if (!t->count)
 		return;
-	strip.label = view_arena_printf(&h->mem,
+	strip.label = base_arena_printf(&h->mem,
 					"What GPU %" PRIu32 " did over time; the table "
 					"below has the numbers",
 					h->s->result->gpu[g].index);

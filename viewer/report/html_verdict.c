@@ -32,7 +32,7 @@ static void put_starved(struct html *h)
 	if (h->s->cost.known)
 		html_usd(h, h->s->cost.starved, "/cost/starved_usd");
 	else
-		html_pct(h, view_ppm(h->s->starved_ns, h->s->result->gpu_ns),
+		html_pct(h, base_ppm(h->s->starved_ns, h->s->result->gpu_ns),
 			 "/ledger/starved_pct");
 }
 
@@ -41,7 +41,7 @@ static void put_wasted(struct html *h)
 	if (h->s->cost.known)
 		html_usd(h, h->s->cost.wasted, "/cost/wasted_usd");
 	else
-		html_pct(h, view_ppm(h->s->wasted_ns, h->s->result->gpu_ns), "/ledger/wasted_pct");
+		html_pct(h, base_ppm(h->s->wasted_ns, h->s->result->gpu_ns), "/ledger/wasted_pct");
 }
 
 void html_whole(struct html *h)
@@ -161,15 +161,15 @@ static void put_waste(struct html *h)
 	put_wasted(h);
 	html_put(h, "</b> ");
 	if (s->cost.known) {
-		html_pct(h, view_ppm(s->wasted_ns, gpu_ns), "/ledger/wasted_pct");
+		html_pct(h, base_ppm(s->wasted_ns, gpu_ns), "/ledger/wasted_pct");
 		html_put(h, " of it. ");
 	}
 	html_put(h, "The GPUs starved, waiting for input, for ");
-	html_pct(h, view_ppm(s->starved_ns, gpu_ns), "/ledger/starved_pct");
+	html_pct(h, base_ppm(s->starved_ns, gpu_ns), "/ledger/starved_pct");
 	html_put(h, " of the time");
 	if (view_working_ns(s) > 0 && view_working_ns(s) < gpu_ns) {
 		html_put(h, "; for ");
-		html_pct(h, view_ppm(s->starved_ns, view_working_ns(s)),
+		html_pct(h, base_ppm(s->starved_ns, view_working_ns(s)),
 			 "/ledger/starved_of_working_pct");
 		html_put(h, s->result->classes[ANA_EXCLUDED_NO_PROCESS]
 				    ? " of it without start-up, teardown and time that no process "
@@ -245,7 +245,7 @@ static void put_cause(struct html *h)
 	html_put(h, ": ");
 	html_put(h, view_class_meaning((enum ana_class)c));
 	html_put(h, ", ");
-	html_pct(h, view_ppm(s->result->classes[c], s->result->gpu_ns), "/ledger/classes/%s/pct",
+	html_pct(h, base_ppm(s->result->classes[c], s->result->gpu_ns), "/ledger/classes/%s/pct",
 		 ana_class_names[c]);
 	html_put(h, " of the time");
 	if (s->cost.known) {
@@ -287,7 +287,7 @@ static void put_busy(struct html *h)
 	const struct view_summary *s = h->s;
 
 	html_put(h, "<p class=\"soft\">The GPUs were busy for ");
-	html_pct(h, view_ppm(view_busy_ns(s), s->result->gpu_ns),
+	html_pct(h, base_ppm(view_busy_ns(s), s->result->gpu_ns),
 		 "/ledger/busy_ns %% /ledger/gpu_ns");
 	html_put(
 		h,

@@ -78,10 +78,10 @@ static int64_t find_top(struct html_point *p, const int64_t *count, size_t colum
 			continue;
 		view_cost_add(&sum, p[i].mean);
 		view_cost_add(&all, count[i]);
-		p[i].mean = view_div_even(p[i].mean, count[i]);
+		p[i].mean = base_div_even(p[i].mean, count[i]);
 		top = p[i].max > top ? p[i].max : top;
 	}
-	int64_t mean = all ? view_div_even(sum, all) : 0;
+	int64_t mean = all ? base_div_even(sum, all) : 0;
 	*cut = mean > 0 && mean < top / CUT;
 	return *cut ? mean * CUT : top;
 }
@@ -158,7 +158,7 @@ static void put_made(struct html *h, const struct ana_series *s, size_t a, size_
 	html_count(h, (uint64_t)count, "page:/loader/batch/count/%zu..%zu", a, b);
 	html_put(h, "</td><td class=\"n\">");
 	if (count)
-		html_ns(h, view_div_even(p.mean, count),
+		html_ns(h, base_div_even(p.mean, count),
 			"page:/loader/batch/sum_ns/%zu..%zu / page:/loader/batch/count/%zu..%zu", a,
 			b, a, b);
 	html_put(h, "</td><td class=\"n\">");
@@ -177,7 +177,7 @@ static void put_row(struct html *h, const struct ana_series *s, size_t a, size_t
 	put_made(h, s, a, b);
 	for (int k = 0; s->has_states && k < ANA_WORKER_STATES; k++) {
 		html_put(h, "<td class=\"n\">");
-		html_pct(h, view_ppm(state_sum(s, a, b, k), whole),
+		html_pct(h, base_ppm(state_sum(s, a, b, k), whole),
 			 "page:/loader/states/%s/%zu..%zu %% page:/loader/states/*/%zu..%zu",
 			 states[k].key, a, b, a, b);
 		html_put(h, "</td>");

@@ -41,7 +41,7 @@ void view_text_verdict(const struct view_summary *s, FILE *f, const struct view_
 		view_put_tame(f, report);
 		fputc('\n', f);
 	}
-	view_arena_fini(&p.mem);
+	base_arena_fini(&p.mem);
 }
 
 void view_text_report(const struct view_summary *s, FILE *f, const struct view_look *look)
@@ -61,5 +61,5 @@ void view_text_report(const struct view_summary *s, FILE *f, const struct view_l
 	text_advice(&p);
 	text_prices(&p);
 	text_quality(&p);
-	view_arena_fini(&p.mem);
+	base_arena_fini(&p.mem);
 }

@@ -41,12 +41,12 @@ void view_text_report(const struct view_summary *s, FILE *f, const struct view_l
 bool view_text_colour(FILE *f);
 
 /* "8x NVIDIA H100 80GB HBM3 (simulated)", in the caller's arena. */
-const char *view_text_gpus(const struct view_summary *s, struct view_arena *mem);
+const char *view_text_gpus(const struct view_summary *s, struct base_arena *mem);
 
 /* "$6.88 per GPU-hour (aws p5.48xlarge, on-demand, 2026-11-09)"; several as a list; "" if none. */
-const char *view_text_rates(const struct view_summary *s, struct view_arena *mem);
+const char *view_text_rates(const struct view_summary *s, struct base_arena *mem);
 
 /* One rate with its fraction, source and date. */
-const char *view_text_rate(const struct view_rate *r, struct view_arena *mem);
+const char *view_text_rate(const struct view_rate *r, struct base_arena *mem);
 
 #endif

@@ -4,22 +4,22 @@
 #include "base/units.h"
 #include "text_priv.h"
 
-static const char *fraction_text(const struct view_rate *r, struct view_arena *mem)
+static const char *fraction_text(const struct view_rate *r, struct base_arena *mem)
 {
-	view_unit list;
+	base_unit list;
 
 	if (r->fraction_num == r->fraction_den)
 		return "";
-	return view_arena_printf(mem, " = %u/%u of %s", r->fraction_num, r->fraction_den,
-				 view_price_text(list, r->list_nano_usd_per_hour));
+	return base_arena_printf(mem, " = %u/%u of %s", r->fraction_num, r->fraction_den,
+				 base_price_text(list, r->list_nano_usd_per_hour));
 }
 
-const char *view_text_rate(const struct view_rate *r, struct view_arena *mem)
+const char *view_text_rate(const struct view_rate *r, struct base_arena *mem)
 {
-	view_unit price;
+	base_unit price;
 
-	return view_arena_printf(mem, "%s per GPU-hour%s (%s, %s, %s%s%s)",
-				 view_price_text(price, r->nano_usd_per_hour),
+	return base_arena_printf(mem, "%s per GPU-hour%s (%s, %s, %s%s%s)",
+				 base_price_text(price, r->nano_usd_per_hour),
 				 fraction_text(r, mem), r->label, r->price_model, r->date,
 				 r->guide ? ", an order of magnitude" : "",
 				 r->assumed ? ", assumed" : "");
@@ -35,14 +35,14 @@ static bool rate_printed(const struct view_cost *c, size_t upto)
 	return false;
 }
 
-const char *view_text_rates(const struct view_summary *s, struct view_arena *mem)
+const char *view_text_rates(const struct view_summary *s, struct base_arena *mem)
 {
 	const char *all = "";
 
 	for (size_t i = 0; s->cost.known && i < s->cost.gpus; i++) {
 		if (rate_printed(&s->cost, i))
 			continue;
-		all = view_arena_printf(mem, "%s%s%s", all, *all ? " and " : "",
+		all = base_arena_printf(mem, "%s%s%s", all, *all ? " and " : "",
 					view_text_rate(&s->cost.rate[i], mem));
 	}
 	return all;
@@ -58,14 +58,14 @@ static void put_assumed(struct page *p)
 void text_prices(struct page *p)
 {
 	const struct view_summary *s = p->s;
-	view_unit hours, useful;
+	base_unit hours, useful;
 
 	text_heading(p, "Price");
 	const char *t =
-		view_arena_printf(&p->mem, "%s GPU-hours", view_hours(hours, s->result->gpu_ns));
+		base_arena_printf(&p->mem, "%s GPU-hours", base_hours(hours, s->result->gpu_ns));
 	if (s->useful_nano_usd >= 0)
-		t = view_arena_printf(&p->mem, "%s; %s per GPU-hour that was not wasted", t,
-				      view_cents(useful, s->useful_nano_usd));
+		t = base_arena_printf(&p->mem, "%s; %s per GPU-hour that was not wasted", t,
+				      base_cents(useful, s->useful_nano_usd));
 	text_line(p, t);
 	for (size_t i = 0; s->cost.known && i < s->cost.gpus; i++) {
 		const struct view_rate *r = &s->cost.rate[i];
@@ -73,7 +73,7 @@ void text_prices(struct page *p)
 			continue;
 		fputs("  ", p->f);
 		text_wrap(p, 2, 4,
-			  view_arena_printf(&p->mem, "%s: %s; source: %s", r->gpu,
+			  base_arena_printf(&p->mem, "%s: %s; source: %s", r->gpu,
 					    view_text_rate(r, &p->mem), r->source));
 		if (r->assumed)
 			put_assumed(p);

@@ -17,7 +17,7 @@ static const char *confidence_text(struct page *p, int c)
 		return "";
 	for (int k = 0; k < ANA_CONFIDENCES; k++)
 		if (by[k])
-			all = view_arena_printf(&p->mem, "%s%s%s", all, *all ? ", " : "",
+			all = base_arena_printf(&p->mem, "%s%s%s", all, *all ? ", " : "",
 						ana_confidence_names[k]);
 	return all;
 }
@@ -26,10 +26,10 @@ static void put_ledger_row(struct page *p, char mark, const char *name, int64_t 
 			   const char *confidence)
 {
 	const char *cost = p->s->cost.known ? usd : "";
-	view_unit time, share;
+	base_unit time, share;
 
-	view_duration(time, ns);
-	view_percent(share, view_ppm(ns, p->s->result->gpu_ns));
+	base_duration(time, ns);
+	base_percent(share, base_ppm(ns, p->s->result->gpu_ns));
 	if (text_narrow(p))
 		fprintf(p->f, "%c %-19s %9s %5s%%\n", mark, name, time, share);
 	else
@@ -40,10 +40,10 @@ static void put_ledger_row(struct page *p, char mark, const char *name, int64_t 
 void text_ledger(struct page *p)
 {
 	const struct view_summary *s = p->s;
-	int64_t cents[ANA_CLASSES], total = view_div_even(s->cost.total, 10000000);
-	view_unit usd;
+	int64_t cents[ANA_CLASSES], total = base_div_even(s->cost.total, 10000000);
+	base_unit usd;
 
-	view_close_cents(s->cost.classes, ANA_CLASSES, total, cents);
+	base_close_cents(s->cost.classes, ANA_CLASSES, total, cents);
 	text_heading(p, "Where the GPU time went");
 	if (text_narrow(p))
 		fprintf(p->f, "  %-19s %9s %6s\n", "class", "time", "share");
@@ -54,38 +54,38 @@ void text_ledger(struct page *p)
 		if (s->result->classes[c])
 			put_ledger_row(p, s->waste[c] ? '*' : ' ', ana_class_names[c],
 				       s->result->classes[c],
-				       view_cents_closed(usd, s->cost.classes[c], cents[c]),
+				       base_cents_closed(usd, s->cost.classes[c], cents[c]),
 				       confidence_text(p, c));
-	put_ledger_row(p, ' ', "held", s->result->gpu_ns, view_cents(usd, s->cost.total), NULL);
+	put_ledger_row(p, ' ', "held", s->result->gpu_ns, base_cents(usd, s->cost.total), NULL);
 	put_ledger_row(p, ' ', text_narrow(p) ? "starved (input.*)" : "of it starved (input.*)",
-		       s->starved_ns, view_cents(usd, s->cost.starved), NULL);
-	put_ledger_row(p, '*', "of it wasted", s->wasted_ns, view_cents(usd, s->cost.wasted), NULL);
+		       s->starved_ns, base_cents(usd, s->cost.starved), NULL);
+	put_ledger_row(p, '*', "of it wasted", s->wasted_ns, base_cents(usd, s->cost.wasted), NULL);
 }
 
 static void put_gpu(struct page *p, size_t i)
 {
 	const struct ana_gpu *g = &p->s->result->gpu[i];
 	int64_t input = view_gpu_starved_ns(g), usd = view_gpu_nano_usd(p->s, i);
-	view_unit held, busy, starved, cost;
+	base_unit held, busy, starved, cost;
 	const char *who;
 
-	view_duration(held, g->held_ns);
-	view_percent(busy, view_ppm(g->busy_ns, g->held_ns));
-	view_percent(starved, view_ppm(input, g->held_ns));
-	who = view_arena_printf(&p->mem, "%s%s%s on %s%s%s", g->uuid ? g->uuid : "",
+	base_duration(held, g->held_ns);
+	base_percent(busy, base_ppm(g->busy_ns, g->held_ns));
+	base_percent(starved, base_ppm(input, g->held_ns));
+	who = base_arena_printf(&p->mem, "%s%s%s on %s%s%s", g->uuid ? g->uuid : "",
 				g->uuid ? ", " : "", g->name, g->host[0] ? g->host : "?",
 				g->mig_profile ? ", MIG " : "",
 				g->mig_profile ? g->mig_profile : "");
 	if (text_narrow(p)) {
 		fprintf(p->f, "%c %3" PRIu32 " %9s %5s %% %5s %%\n",
 			g->judgement.flagged ? '!' : ' ', g->index, held, busy, starved);
-		text_line(p, view_arena_printf(&p->mem, "%s; %s",
+		text_line(p, base_arena_printf(&p->mem, "%s; %s",
 					       view_gpu_verdict_words(g, &p->mem), who));
 		return;
 	}
 	fprintf(p->f, "%c %3" PRIu32 "  %10s %6s %% %6s %% %10s  %s\n",
 		g->judgement.flagged ? '!' : ' ', g->index, held, busy, starved,
-		p->s->cost.known ? view_cents(cost, usd) : "", view_gpu_verdict_words(g, &p->mem));
+		p->s->cost.known ? base_cents(cost, usd) : "", view_gpu_verdict_words(g, &p->mem));
 	fputs("       ", p->f);
 	text_wrap(p, 7, 9, who);
 }
@@ -115,36 +115,36 @@ void text_steps(struct page *p)
 	static const char *const from[] = { "", "step ranges", "optimizer ranges",
 					    "the period of the kernel sequence" };
 	const struct ana_result *r = p->s->result;
-	view_unit count, median, p95, usd;
+	base_unit count, median, p95, usd;
 	const char *t;
 
 	if (!r->steps)
 		return;
 	text_heading(p, "Steps");
-	t = view_arena_printf(&p->mem, "%s steps, from %s", view_count(count, r->steps),
+	t = base_arena_printf(&p->mem, "%s steps, from %s", base_count(count, r->steps),
 			      from[r->step_source]);
 	if (r->step_median_ns >= 0)
-		t = view_arena_printf(&p->mem, "%s; median %s, 95 %% within %s", t,
-				      view_duration(median, r->step_median_ns),
-				      view_duration(p95, r->step_p95_ns));
+		t = base_arena_printf(&p->mem, "%s; median %s, 95 %% within %s", t,
+				      base_duration(median, r->step_median_ns),
+				      base_duration(p95, r->step_p95_ns));
 	if (p->s->step_nano_usd >= 0)
-		t = view_arena_printf(&p->mem, "%s; $%s each", t,
-				      view_dollars_exact(usd, p->s->step_nano_usd));
+		t = base_arena_printf(&p->mem, "%s; $%s each", t,
+				      base_dollars_exact(usd, p->s->step_nano_usd));
 	text_line(p, t);
 }
 
 static void put_copy(struct page *p, int d)
 {
 	const struct ana_copies *c = &p->s->result->copies[d];
-	view_unit count, bytes, time, exposed, pageable;
+	base_unit count, bytes, time, exposed, pageable;
 
-	view_count(count, c->count);
-	view_bytes(bytes, c->bytes);
-	view_duration(time, c->ns);
-	view_duration(exposed, c->exposed_ns);
-	view_count(pageable, c->pageable_count);
+	base_count(count, c->count);
+	base_bytes(bytes, c->bytes);
+	base_duration(time, c->ns);
+	base_duration(exposed, c->exposed_ns);
+	base_count(pageable, c->pageable_count);
 	if (text_narrow(p))
-		text_line(p, view_arena_printf(&p->mem, "%s: %s, %s, %s; exposed %s; pageable %s",
+		text_line(p, base_arena_printf(&p->mem, "%s: %s, %s, %s; exposed %s; pageable %s",
 					       ana_copy_names[d], count, bytes, time, exposed,
 					       pageable));
 	else
@@ -174,19 +174,19 @@ static void put_gap(struct page *p, const struct ana_gap *g)
 {
 	const struct ana_result *r = p->s->result;
 	bool known = g->gpu < r->gpus;
-	view_unit length, at;
+	base_unit length, at;
 	const char *where;
 
-	view_duration(length, g->end_ns - g->start_ns);
-	where = view_arena_printf(&p->mem, "GPU %" PRIu32, known ? r->gpu[g->gpu].index : g->gpu);
+	base_duration(length, g->end_ns - g->start_ns);
+	where = base_arena_printf(&p->mem, "GPU %" PRIu32, known ? r->gpu[g->gpu].index : g->gpu);
 	if (known)
-		where = view_arena_printf(
+		where = base_arena_printf(
 			&p->mem, "%s, %s after it was taken", where,
-			view_duration(at, g->start_ns - r->gpu[g->gpu].held_start_ns));
+			base_duration(at, g->start_ns - r->gpu[g->gpu].held_start_ns));
 	if (g->pid)
-		where = view_arena_printf(&p->mem, "%s, pid %" PRId64, where, g->pid);
+		where = base_arena_printf(&p->mem, "%s, pid %" PRId64, where, g->pid);
 	if (text_narrow(p))
-		text_line(p, view_arena_printf(&p->mem, "%s %s, %s", length,
+		text_line(p, base_arena_printf(&p->mem, "%s %s, %s", length,
 					       ana_class_names[g->major], where));
 	else
 		fprintf(p->f, "  %10s  %-18s %s\n", length, ana_class_names[g->major], where);

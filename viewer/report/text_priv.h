@@ -13,7 +13,7 @@ struct page {
 	const struct view_summary *s;
 	FILE *f;
 	struct view_look look;
-	struct view_arena mem;
+	struct base_arena mem;
 };
 
 /* Tables leave out what is least needed. */

@@ -7,40 +7,40 @@
 static void put_evidence(struct page *p)
 {
 	const struct ana_quality *q = &p->s->result->quality;
-	view_unit samples, torn, blind, lost, gap;
+	base_unit samples, torn, blind, lost, gap;
 
 	if (!q->samples)
 		return;
-	text_line(p, view_arena_printf(
+	text_line(p, base_arena_printf(
 			     &p->mem,
 			     "%s samples of threads: %s torn, %s without a Python stack, %s "
 			     "lost; idle time that no sample explains: %s",
-			     view_count(samples, q->samples), view_count(torn, q->samples_torn),
-			     view_count(blind, q->samples_without_python),
-			     view_count(lost, q->samples_lost),
-			     view_duration(gap, q->gap_unsampled_ns)));
+			     base_count(samples, q->samples), base_count(torn, q->samples_torn),
+			     base_count(blind, q->samples_without_python),
+			     base_count(lost, q->samples_lost),
+			     base_duration(gap, q->gap_unsampled_ns)));
 }
 
 void text_quality(struct page *p)
 {
 	const struct view_summary *s = p->s;
 	const struct ana_quality *q = &s->result->quality;
-	view_unit events, bytes, memory, cpu, share;
+	base_unit events, bytes, memory, cpu, share;
 	const char *t;
 
 	text_heading(p, "Quality of the record");
-	t = view_arena_printf(&p->mem, "%s events", view_count(events, q->events));
+	t = base_arena_printf(&p->mem, "%s events", base_count(events, q->events));
 	if (q->trace_bytes)
-		t = view_arena_printf(&p->mem, "%s, trace %s", t,
-				      view_bytes(bytes, q->trace_bytes));
+		t = base_arena_printf(&p->mem, "%s, trace %s", t,
+				      base_bytes(bytes, q->trace_bytes));
 	if (q->memory_peak_bytes)
-		t = view_arena_printf(&p->mem, "%s, libprof's memory %s", t,
-				      view_bytes(memory, q->memory_peak_bytes));
+		t = base_arena_printf(&p->mem, "%s, libprof's memory %s", t,
+				      base_bytes(memory, q->memory_peak_bytes));
 	if (q->own_cpu_ns)
-		t = view_arena_printf(&p->mem, "%s, its CPU time %s = %s %% of the run", t,
-				      view_duration(cpu, (int64_t)q->own_cpu_ns),
-				      view_percent(share,
-						   view_ppm((int64_t)q->own_cpu_ns, s->wall_ns)));
+		t = base_arena_printf(&p->mem, "%s, its CPU time %s = %s %% of the run", t,
+				      base_duration(cpu, (int64_t)q->own_cpu_ns),
+				      base_percent(share,
+						   base_ppm((int64_t)q->own_cpu_ns, s->wall_ns)));
 	text_line(p, t);
 	put_evidence(p);
 	for (size_t i = 0; i < s->notes; i++) {

@@ -16,8 +16,8 @@ static const char *name(struct page *p, size_t i)
 {
 	const struct ana_rank *r = &ranks(p)->row[i];
 
-	return r->has_rank ? view_arena_printf(&p->mem, "rank %" PRId32, r->rank)
-			   : view_arena_printf(&p->mem, "GPU %" PRIu32, r->gpu);
+	return r->has_rank ? base_arena_printf(&p->mem, "rank %" PRId32, r->rank)
+			   : base_arena_printf(&p->mem, "GPU %" PRIu32, r->gpu);
 }
 
 /* ": input.fetch, train.py:38 __getitem__", or nothing. */
@@ -29,20 +29,20 @@ static const char *cause(struct page *p, const struct ana_rank *r)
 	if (r->top_cause >= ANA_CLASSES)
 		return "";
 	if (!file)
-		return view_arena_printf(&p->mem, ": %s", ana_class_names[r->top_cause]);
-	return view_arena_printf(&p->mem, ": %s, %s:%" PRIu32 "%s%s", ana_class_names[r->top_cause],
+		return base_arena_printf(&p->mem, ": %s", ana_class_names[r->top_cause]);
+	return base_arena_printf(&p->mem, ": %s, %s:%" PRIu32 "%s%s", ana_class_names[r->top_cause],
 				 file, r->line, r->function ? " " : "",
 				 r->function ? r->function : "");
 }
 
 static const char *caused(struct page *p, size_t i)
 {
-	view_unit time, usd;
-	const char *ns = view_duration(time, ranks(p)->row[i].caused_ns);
+	base_unit time, usd;
+	const char *ns = base_duration(time, ranks(p)->row[i].caused_ns);
 
 	if (!p->s->cost.known)
-		return view_arena_printf(&p->mem, "%s", ns);
-	return view_arena_printf(&p->mem, "%s = %s", ns, view_cents(usd, p->s->rank_nano_usd[i]));
+		return base_arena_printf(&p->mem, "%s", ns);
+	return base_arena_printf(&p->mem, "%s = %s", ns, base_cents(usd, p->s->rank_nano_usd[i]));
 }
 
 static void put(struct page *p, int at, const char *text)
@@ -56,7 +56,7 @@ static void put_culprit(struct page *p, size_t i)
 	const struct ana_rank *r = &ranks(p)->row[i];
 
 	put(p, 2,
-	    view_arena_printf(&p->mem, "%s made the others wait %s, %s%s", name(p, i), caused(p, i),
+	    base_arena_printf(&p->mem, "%s made the others wait %s, %s%s", name(p, i), caused(p, i),
 			      r->culprit == ANA_CULPRIT_STABLE ? "again and again" : "at times",
 			      cause(p, r)));
 }
@@ -64,19 +64,19 @@ static void put_culprit(struct page *p, size_t i)
 static void put_trouble(struct page *p, size_t i)
 {
 	const struct ana_rank *r = &ranks(p)->row[i];
-	view_unit percent;
+	base_unit percent;
 
 	if (r->state == ANA_RANK_DEAD)
 		put(p, 2,
-		    view_arena_printf(&p->mem, "%s died while the others went on", name(p, i)));
+		    base_arena_printf(&p->mem, "%s died while the others went on", name(p, i)));
 	if (r->state == ANA_RANK_HUNG)
 		put(p, 2,
-		    view_arena_printf(&p->mem, "%s hung: the others waited for it", name(p, i)));
+		    base_arena_printf(&p->mem, "%s hung: the others waited for it", name(p, i)));
 	if (r->straggler)
 		put(p, 2,
-		    view_arena_printf(&p->mem,
+		    base_arena_printf(&p->mem,
 				      "%s has a slow GPU: the same kernels take %s %% longer",
-				      name(p, i), view_percent(percent, r->straggler_ppm)));
+				      name(p, i), base_percent(percent, r->straggler_ppm)));
 }
 
 /* In the verdict: those that matter, at most @most of each kind. */
@@ -92,10 +92,10 @@ void text_culprits(struct page *p, size_t most)
 			put_trouble(p, i);
 	}
 	if (named > most)
-		put(p, 2, view_arena_printf(&p->mem, "and %zu more ranks were late", named - most));
+		put(p, 2, base_arena_printf(&p->mem, "and %zu more ranks were late", named - most));
 	if (troubled > most)
 		put(p, 2,
-		    view_arena_printf(&p->mem, "and %zu more ranks are not well", troubled - most));
+		    base_arena_printf(&p->mem, "and %zu more ranks are not well", troubled - most));
 }
 
 static void put_row(struct page *p, size_t i)
@@ -103,14 +103,14 @@ static void put_row(struct page *p, size_t i)
 	static const char *const culprit[ANA_CULPRITS] = { "", ", again and again", ", at times" };
 	static const char *const state[ANA_RANK_STATES] = { "", ", dead", ", hung" };
 	const struct ana_rank *r = &ranks(p)->row[i];
-	view_unit waited, late, of;
+	base_unit waited, late, of;
 
 	put(p, 2,
-	    view_arena_printf(&p->mem,
+	    base_arena_printf(&p->mem,
 			      "%s: last to come to %s of %s collectives, the others waited %s%s; "
 			      "it waited %s%s%s%s",
-			      name(p, i), view_count(late, r->late), view_count(of, r->matched),
-			      caused(p, i), cause(p, r), view_duration(waited, r->waited_ns),
+			      name(p, i), base_count(late, r->late), base_count(of, r->matched),
+			      caused(p, i), cause(p, r), base_duration(waited, r->waited_ns),
 			      culprit[r->culprit], state[r->state],
 			      r->straggler ? ", slow GPU" : ""));
 }
@@ -118,7 +118,7 @@ static void put_row(struct page *p, size_t i)
 void text_ranks(struct page *p)
 {
 	const struct ana_ranks *r = ranks(p);
-	view_unit residual;
+	base_unit residual;
 
 	if (!r->rows)
 		return;
@@ -126,15 +126,15 @@ void text_ranks(struct page *p)
 	for (size_t i = 0; i < r->rows && i < ROWS_MOST; i++)
 		put_row(p, i);
 	if (r->rows > ROWS_MOST)
-		put(p, 2, view_arena_printf(&p->mem, "and %zu more", r->rows - ROWS_MOST));
+		put(p, 2, base_arena_printf(&p->mem, "and %zu more", r->rows - ROWS_MOST));
 	for (size_t i = 0; r->clocks > 1 && i < r->clocks && i < ROWS_MOST; i++)
 		put(p, 2,
-		    view_arena_printf(
+		    base_arena_printf(
 			    &p->mem, "clock of %s: %s", r->clock[i].host,
 			    !r->clock[i].aligned ? "nothing of it could be matched"
 			    : r->clock[i].residual_ns < 0
 				    ? "the others are set to it"
-				    : view_arena_printf(&p->mem, "set to within %s",
-							view_duration(residual,
+				    : base_arena_printf(&p->mem, "set to within %s",
+							base_duration(residual,
 								      r->clock[i].residual_ns))));
 }

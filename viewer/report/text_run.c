@@ -15,7 +15,7 @@ static bool name_seen(const struct ana_result *r, size_t upto)
 	return false;
 }
 
-const char *view_text_gpus(const struct view_summary *s, struct view_arena *mem)
+const char *view_text_gpus(const struct view_summary *s, struct base_arena *mem)
 {
 	const struct ana_result *r = s->result;
 	const char *all = "";
@@ -26,44 +26,44 @@ const char *view_text_gpus(const struct view_summary *s, struct view_arena *mem)
 			continue;
 		for (size_t k = i; k < r->gpus; k++)
 			n += !strcmp(r->gpu[k].name, r->gpu[i].name);
-		all = view_arena_printf(mem, "%s%s%zux %s", all, *all ? " + " : "", n,
+		all = base_arena_printf(mem, "%s%s%zux %s", all, *all ? " + " : "", n,
 					r->gpu[i].name[0] ? r->gpu[i].name : "GPU");
 	}
 	return all;
 }
 
-static const char *add_fact(struct view_arena *mem, const char *all, const char *what,
+static const char *add_fact(struct base_arena *mem, const char *all, const char *what,
 			    const char *text)
 {
-	return text ? view_arena_printf(mem, "%s, %s %s", all, what, text) : all;
+	return text ? base_arena_printf(mem, "%s, %s %s", all, what, text) : all;
 }
 
 /* "4711 train on c1, user anna, account ml, ...": the scheduler's job, which must be known. */
-static const char *job_line(const struct view_summary *s, struct view_arena *mem)
+static const char *job_line(const struct view_summary *s, struct base_arena *mem)
 {
 	const int64_t *n = s->job.number;
 	const char *const *t = s->job.text;
-	const char *all = view_arena_printf(mem, "%" PRId64, n[VIEW_JOB_ID]);
+	const char *all = base_arena_printf(mem, "%" PRId64, n[VIEW_JOB_ID]);
 
 	if (n[VIEW_JOB_ARRAY] >= 0 && n[VIEW_JOB_ARRAY_TASK] >= 0)
-		all = view_arena_printf(mem, "%s (%" PRId64 "_%" PRId64 ")", all, n[VIEW_JOB_ARRAY],
+		all = base_arena_printf(mem, "%s (%" PRId64 "_%" PRId64 ")", all, n[VIEW_JOB_ARRAY],
 					n[VIEW_JOB_ARRAY_TASK]);
 	if (t[VIEW_JOB_NAME])
-		all = view_arena_printf(mem, "%s %s", all, t[VIEW_JOB_NAME]);
+		all = base_arena_printf(mem, "%s %s", all, t[VIEW_JOB_NAME]);
 	if (t[VIEW_JOB_CLUSTER])
-		all = view_arena_printf(mem, "%s on %s", all, t[VIEW_JOB_CLUSTER]);
+		all = base_arena_printf(mem, "%s on %s", all, t[VIEW_JOB_CLUSTER]);
 	all = add_fact(mem, all, "user", s->user);
 	all = add_fact(mem, all, "account", t[VIEW_JOB_ACCOUNT]);
 	all = add_fact(mem, all, "partition", t[VIEW_JOB_PARTITION]);
 	all = add_fact(mem, all, "qos", t[VIEW_JOB_QOS]);
 	for (size_t i = 0; i < s->steps; i++)
-		all = view_arena_printf(mem, "%s%s%s", all,
+		all = base_arena_printf(mem, "%s%s%s", all,
 					i	       ? ", "
 					: s->steps > 1 ? ", steps "
 						       : ", step ",
 					s->step[i]);
 	if (n[VIEW_JOB_RESTART] > 0)
-		all = view_arena_printf(mem, "%s, requeued %" PRId64 " time%s", all,
+		all = base_arena_printf(mem, "%s, requeued %" PRId64 " time%s", all,
 					n[VIEW_JOB_RESTART], n[VIEW_JOB_RESTART] == 1 ? "" : "s");
 	return add_fact(mem, all, "nodes", t[VIEW_JOB_NODES]);
 }
@@ -72,7 +72,7 @@ static const char *job_line(const struct view_summary *s, struct view_arena *mem
 static const char *exec_words(struct page *p, const struct view_alert *a)
 {
 	if (a->exec_status > 0)
-		return view_arena_printf(&p->mem, "; its command ended with %d", a->exec_status);
+		return base_arena_printf(&p->mem, "; its command ended with %d", a->exec_status);
 	return "";
 }
 
@@ -80,7 +80,7 @@ static const char *exec_words(struct page *p, const struct view_alert *a)
 static void put_attempts(struct page *p)
 {
 	const struct ana_result *r = p->s->result;
-	view_unit began, lasted, gpu_time;
+	base_unit began, lasted, gpu_time;
 
 	if (r->attempts < 2)
 		return;
@@ -89,11 +89,11 @@ static void put_attempts(struct page *p)
 
 		fprintf(p->f, "  restart %" PRId64 ": ", a->restart);
 		text_wrap(p, 13, 13,
-			  view_arena_printf(&p->mem, "%s, %s, %" PRIu32 " GPU%s, %s of GPU time%s",
-					    view_moment(began, a->start_ns),
-					    view_duration(lasted, a->end_ns - a->start_ns), a->gpus,
+			  base_arena_printf(&p->mem, "%s, %s, %" PRIu32 " GPU%s, %s of GPU time%s",
+					    base_moment(began, a->start_ns),
+					    base_duration(lasted, a->end_ns - a->start_ns), a->gpus,
 					    a->gpus == 1 ? "" : "s",
-					    view_duration(gpu_time, a->held_ns),
+					    base_duration(gpu_time, a->held_ns),
 					    a->open ? ", goes on" : ""));
 	}
 	if (r->attempts > ATTEMPTS_SHOWN)
@@ -104,14 +104,14 @@ void text_identity(struct page *p)
 {
 	const struct view_summary *s = p->s;
 	const char *command = "";
-	view_unit when;
+	base_unit when;
 
 	for (size_t i = 0; i < s->commands; i++)
 		command =
-			view_arena_printf(&p->mem, "%s%s%s", command, i ? " " : "", s->command[i]);
+			base_arena_printf(&p->mem, "%s%s%s", command, i ? " " : "", s->command[i]);
 	fputs("\nrun ", p->f);
 	text_wrap(p, 4, 4,
-		  view_arena_printf(&p->mem, "%s, %s%s", s->id, view_moment(when, s->start_unix_ns),
+		  base_arena_printf(&p->mem, "%s, %s%s", s->id, base_moment(when, s->start_unix_ns),
 				    s->window == ANA_WINDOW_DEVICE ? ", window: device" : ""));
 	if (*command) {
 		fputs("  command: ", p->f);
@@ -127,13 +127,13 @@ void text_identity(struct page *p)
 	for (size_t i = 0; i < s->labels; i++) {
 		fputs("  label: ", p->f);
 		text_wrap(p, 9, 9,
-			  view_arena_printf(&p->mem, "%s=%s", s->label[i].key, s->label[i].value));
+			  base_arena_printf(&p->mem, "%s=%s", s->label[i].key, s->label[i].value));
 	}
 	for (size_t i = 0; i < s->alerts; i++) {
 		const struct view_alert *a = &s->alert[i];
 		fputs("  alert: ", p->f);
 		text_wrap(p, 9, 9,
-			  view_arena_printf(&p->mem, "%s, %s%s", view_moment(when, a->t_unix_ns),
+			  base_arena_printf(&p->mem, "%s, %s%s", base_moment(when, a->t_unix_ns),
 					    a->text, exec_words(p, a)));
 	}
 }

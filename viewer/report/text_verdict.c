@@ -31,39 +31,39 @@ static const char *unused_sentence(struct page *p)
 	const struct view_summary *s = p->s;
 	struct view_unused u = view_unused_gpus(s);
 	const char *words = view_unused_words(s, &p->mem);
-	view_unit idle, all, hours;
+	base_unit idle, all, hours;
 
 	if (s->cost.known)
-		return view_arena_printf(&p->mem, "%s = %s of %s at %s", words,
-					 view_cents(idle, u.nano_usd),
-					 view_cents(all, s->cost.total),
+		return base_arena_printf(&p->mem, "%s = %s of %s at %s", words,
+					 base_cents(idle, u.nano_usd),
+					 base_cents(all, s->cost.total),
 					 view_text_rates(s, &p->mem));
-	return view_arena_printf(&p->mem,
+	return base_arena_printf(&p->mem,
 				 "%s: %s GPU-hours; no price known: set one with --price USD",
-				 words, view_hours(hours, s->result->gpu_ns));
+				 words, base_hours(hours, s->result->gpu_ns));
 }
 
 /* The sentence that carries the money, or how to get it. */
 static const char *money_sentence(struct page *p)
 {
 	const struct view_summary *s = p->s;
-	view_unit starved, wasted, a, b, c, hours;
+	base_unit starved, wasted, a, b, c, hours;
 	int64_t gpu_ns = s->result->gpu_ns;
 
 	if (view_all_unused(s))
 		return unused_sentence(p);
-	view_percent(starved, view_ppm(s->starved_ns, gpu_ns));
-	view_percent(wasted, view_ppm(s->wasted_ns, gpu_ns));
+	base_percent(starved, base_ppm(s->starved_ns, gpu_ns));
+	base_percent(wasted, base_ppm(s->wasted_ns, gpu_ns));
 	if (s->cost.known)
-		return view_arena_printf(
+		return base_arena_printf(
 			&p->mem, "GPUs starved %s %% = %s of %s (wasted %s %% = %s) at %s", starved,
-			view_cents(a, s->cost.starved), view_cents(b, s->cost.total), wasted,
-			view_cents(c, s->cost.wasted), view_text_rates(s, &p->mem));
-	return view_arena_printf(
+			base_cents(a, s->cost.starved), base_cents(b, s->cost.total), wasted,
+			base_cents(c, s->cost.wasted), view_text_rates(s, &p->mem));
+	return base_arena_printf(
 		&p->mem,
 		"GPUs starved %s %% (wasted %s %%) of %s GPU-hours; no price known: "
 		"set one with --price USD",
-		starved, wasted, view_hours(hours, gpu_ns));
+		starved, wasted, base_hours(hours, gpu_ns));
 }
 
 static void put_headline(struct page *p)
@@ -71,13 +71,13 @@ static void put_headline(struct page *p)
 	const struct view_summary *s = p->s;
 	const struct ana_judgement *v = &s->result->judgement;
 	const char *what = view_verdict_words(s, &p->mem);
-	view_unit wall;
+	base_unit wall;
 
 	const char *who = p->look.box ? "" : "gpustarve: "; /* the box says it itself */
 	fprintf(p->f, "%s%s%s%s. ", who, severity_paint(p, v), what, text_paint(p, "\033[0m"));
 	text_wrap(p, (int)strlen(who) + (int)strlen(what) + 2, 2,
-		  view_arena_printf(&p->mem, "%s, %s: %s", view_text_gpus(s, &p->mem),
-				    view_duration(wall, s->wall_ns), money_sentence(p)));
+		  base_arena_printf(&p->mem, "%s, %s: %s", view_text_gpus(s, &p->mem),
+				    base_duration(wall, s->wall_ns), money_sentence(p)));
 }
 
 static void put_flags(struct page *p)
@@ -92,14 +92,14 @@ static void put_flags(struct page *p)
 	fprintf(p->f, "  flagged: %zu of %zu GPUs\n", flagged, r->gpus);
 	for (size_t i = 0; i < r->gpus && shown < FLAGGED_SHOWN; i++) {
 		const struct ana_gpu *g = &r->gpu[i];
-		view_unit share;
+		base_unit share;
 		if (!g->judgement.flagged)
 			continue;
 		fputs("    ", p->f);
 		text_wrap(p, 4, 6,
-			  view_arena_printf(&p->mem, "%s on %s:%" PRIu32 ", starved %s %%",
+			  base_arena_printf(&p->mem, "%s on %s:%" PRIu32 ", starved %s %%",
 					    g->uuid ? g->uuid : g->name, g->host, g->index,
-					    view_percent(share, view_ppm(view_gpu_starved_ns(g),
+					    base_percent(share, base_ppm(view_gpu_starved_ns(g),
 									 g->held_ns))));
 		shown++;
 	}
@@ -110,13 +110,13 @@ static void put_flags(struct page *p)
 static void put_doubt(struct page *p)
 {
 	const struct ana_quality *q = &p->s->result->quality;
-	view_unit a, b;
+	base_unit a, b;
 
 	if (q->dropped || q->invalid)
-		text_line(p, view_arena_printf(
+		text_line(p, base_arena_printf(
 				     &p->mem,
 				     "%s records lost, %s unusable: their time is device.lost",
-				     view_count(a, q->dropped), view_count(b, q->invalid)));
+				     base_count(a, q->dropped), base_count(b, q->invalid)));
 	if (!p->s->result->complete && !p->s->result->imported)
 		text_line(p, "some process ended without a last word: a lower bound");
 	else if (p->s->ranks > 1 && !p->s->result->ranks.matched)
@@ -128,16 +128,16 @@ static void put_working(struct page *p)
 {
 	const struct view_summary *s = p->s;
 	int64_t working = view_working_ns(s);
-	view_unit time, share;
+	base_unit time, share;
 
-	if (!working || view_ppm(working, s->result->gpu_ns) > 900000)
+	if (!working || base_ppm(working, s->result->gpu_ns) > 900000)
 		return;
-	text_line(p, view_arena_printf(&p->mem, "without %s: %s of GPU time, %s %% of it starved",
+	text_line(p, base_arena_printf(&p->mem, "without %s: %s of GPU time, %s %% of it starved",
 				       s->result->classes[ANA_EXCLUDED_NO_PROCESS]
 					       ? "start-up, teardown and time that no process used"
 					       : "start-up and teardown",
-				       view_duration(time, working),
-				       view_percent(share, view_ppm(s->starved_ns, working))));
+				       base_duration(time, working),
+				       base_percent(share, base_ppm(s->starved_ns, working))));
 }
 
 /* Some GPUs worked and others did not: that is a loss beside the one the verdict is about. */
@@ -145,15 +145,15 @@ static void put_unused(struct page *p)
 {
 	const struct view_summary *s = p->s;
 	struct view_unused u = view_unused_gpus(s);
-	view_unit what;
+	base_unit what;
 
 	if (!any_unused(s) || view_all_unused(s))
 		return;
 	if (s->cost.known)
-		view_cents(what, u.nano_usd);
+		base_cents(what, u.nano_usd);
 	else
-		view_duration(what, u.ns);
-	text_line(p, view_arena_printf(&p->mem, "%s = %s%s", view_unused_words(s, &p->mem), what,
+		base_duration(what, u.ns);
+	text_line(p, base_arena_printf(&p->mem, "%s = %s%s", view_unused_words(s, &p->mem), what,
 				       s->cost.known ? "" : " of GPU time"));
 }
 

@@ -21,9 +21,9 @@ static bool narrow(const struct page *p)
 
 static void put_cause(struct page *p, const struct view_finding *f, int64_t share_ppm)
 {
-	view_unit share;
+	base_unit share;
 
-	fprintf(p->f, "  %5s %%  ", view_percent(share, share_ppm));
+	fprintf(p->f, "  %5s %%  ", base_percent(share, share_ppm));
 	if (narrow(p)) {
 		fprintf(p->f, "%s\n    ", ana_class_names[f->class]);
 		text_wrap(p, 4, 4,
@@ -55,13 +55,13 @@ void text_causes(struct page *p, size_t most)
 
 static const char *saving(struct page *p, const struct view_advice *a)
 {
-	view_unit text;
+	base_unit text;
 
 	if (p->s->cost.known)
-		return view_arena_printf(&p->mem, "upper bound of the saving %s per run",
-					 view_cents(text, a->saving_nano_usd));
-	return view_arena_printf(&p->mem, "upper bound of the saving %s GPU-hours per run",
-				 view_hours(text, a->saving_ns));
+		return base_arena_printf(&p->mem, "upper bound of the saving %s per run",
+					 base_cents(text, a->saving_nano_usd));
+	return base_arena_printf(&p->mem, "upper bound of the saving %s GPU-hours per run",
+				 base_hours(text, a->saving_ns));
 }
 
 void text_next(struct page *p)
@@ -71,7 +71,7 @@ void text_next(struct page *p)
 	if (!a)
 		return;
 	fputs("  next: ", p->f);
-	text_wrap(p, 8, 8, view_arena_printf(&p->mem, "%s; %s", a->brief, saving(p, a)));
+	text_wrap(p, 8, 8, base_arena_printf(&p->mem, "%s; %s", a->brief, saving(p, a)));
 }
 
 void text_findings(struct page *p)
@@ -89,7 +89,7 @@ void text_findings(struct page *p)
 		put_cause(p, f, f->ppm);
 		fprintf(p->f, "%*s", narrow(p) ? 4 : 30, "");
 		text_wrap(p, narrow(p) ? 4 : 30, narrow(p) ? 4 : 30,
-			  view_arena_printf(&p->mem, "(%s)", view_finding_evidence(&p->mem, f)));
+			  base_arena_printf(&p->mem, "(%s)", view_finding_evidence(&p->mem, f)));
 	}
 }
 
@@ -104,21 +104,21 @@ static const char *settings(struct page *p, const struct ana_loader_facts *l)
 	const char *t = "";
 
 	if (l->known & ANA_LOADER_WORKERS)
-		t = view_arena_printf(&p->mem, "num_workers=%" PRIu32 "%s%s%s", l->workers,
+		t = base_arena_printf(&p->mem, "num_workers=%" PRIu32 "%s%s%s", l->workers,
 				      l->workers && l->start ? " (" : "",
 				      l->workers && l->start ? l->start : "",
 				      l->workers && l->start ? ")" : "");
 	if (l->known & ANA_LOADER_BATCH)
-		t = view_arena_printf(&p->mem, "%s, batch_size=%" PRIu32, t, l->batch_size);
+		t = base_arena_printf(&p->mem, "%s, batch_size=%" PRIu32, t, l->batch_size);
 	if (l->known & ANA_LOADER_PREFETCH && l->workers)
-		t = view_arena_printf(&p->mem, "%s, prefetch_factor=%" PRIu32, t, l->prefetch);
+		t = base_arena_printf(&p->mem, "%s, prefetch_factor=%" PRIu32, t, l->prefetch);
 	if (l->known & ANA_LOADER_PIN)
-		t = view_arena_printf(&p->mem, "%s, pin_memory=%s", t, yes_no(l->pin));
+		t = base_arena_printf(&p->mem, "%s, pin_memory=%s", t, yes_no(l->pin));
 	if (l->known & ANA_LOADER_PERSISTENT && l->workers)
-		t = view_arena_printf(&p->mem, "%s, persistent_workers=%s", t,
+		t = base_arena_printf(&p->mem, "%s, persistent_workers=%s", t,
 				      yes_no(l->persistent));
 	if (l->known & ANA_LOADER_IN_ORDER && !l->in_order)
-		t = view_arena_printf(&p->mem, "%s, in_order=False", t);
+		t = base_arena_printf(&p->mem, "%s, in_order=False", t);
 	return t[0] == ',' ? t + 2 : t;
 }
 
@@ -133,20 +133,20 @@ static void put_line(struct page *p, const char *text)
 static void put_fetches(struct page *p, const struct ana_loader_facts *l)
 {
 	const struct view_loader *v = &p->s->loader;
-	view_unit mean, median, p95, made, cpu, delay;
+	base_unit mean, median, p95, made, cpu, delay;
 
 	if (!l->made)
 		return;
-	put_line(p, view_arena_printf(
+	put_line(p, base_arena_printf(
 			    &p->mem,
 			    "%s batches made, %s each (median %s, 95 %% within %s); %s of it on a "
 			    "CPU, %s waiting for one",
-			    view_count(made, l->made), view_duration(mean, v->fetch_ns),
-			    view_duration(median, l->fetch_median_ns),
-			    view_duration(p95, l->fetch_p95_ns),
-			    view_duration(cpu, view_div_even(l->fetch_cpu_ns, (__int128)l->made)),
-			    view_duration(delay,
-					  view_div_even(l->fetch_delay_ns, (__int128)l->made))));
+			    base_count(made, l->made), base_duration(mean, v->fetch_ns),
+			    base_duration(median, l->fetch_median_ns),
+			    base_duration(p95, l->fetch_p95_ns),
+			    base_duration(cpu, base_div_even(l->fetch_cpu_ns, (__int128)l->made)),
+			    base_duration(delay,
+					  base_div_even(l->fetch_delay_ns, (__int128)l->made))));
 }
 
 /* What keeps the advised workers from keeping up. */
@@ -156,7 +156,7 @@ static const char *need_bound(struct page *p)
 
 	if (n->bound == VIEW_NEED_STEP)
 		return "";
-	return view_arena_printf(&p->mem, ", %s %" PRId64,
+	return base_arena_printf(&p->mem, ", %s %" PRId64,
 				 n->bound == VIEW_NEED_CORES ? "the cores here carry"
 							     : "a sensible limit is",
 				 n->advised);
@@ -165,22 +165,22 @@ static const char *need_bound(struct page *p)
 static void put_need(struct page *p)
 {
 	const struct view_loader *v = &p->s->loader;
-	view_unit step, fed, then;
+	base_unit step, fed, then;
 
 	if (!v->has_need)
 		return;
 	if (v->busy_ppm >= 0)
 		put_line(p,
-			 view_arena_printf(&p->mem, "workers made batches for %s %% of their time",
-					   view_percent(step, v->busy_ppm)));
-	put_line(p, view_arena_printf(&p->mem,
+			 base_arena_printf(&p->mem, "workers made batches for %s %% of their time",
+					   base_percent(step, v->busy_ppm)));
+	put_line(p, base_arena_printf(&p->mem,
 				      "a batch each %s, a step without its wait %s: %" PRId64
 				      " worker%s keep%s up%s; a step then takes %s at least",
-				      view_duration(step, v->facts.step_ns),
-				      view_duration(fed, v->facts.step_ns - v->facts.wait_ns),
+				      base_duration(step, v->facts.step_ns),
+				      base_duration(fed, v->facts.step_ns - v->facts.wait_ns),
 				      v->need.needed, v->need.needed == 1 ? "" : "s",
 				      v->need.needed == 1 ? "s" : "", need_bound(p),
-				      view_duration(then, v->need.predicted_step_ns)));
+				      base_duration(then, v->need.predicted_step_ns)));
 }
 
 static void put_shares(struct page *p)
@@ -192,45 +192,45 @@ static void put_shares(struct page *p)
 						       "waiting for a lock",
 						       "in something else" };
 	const char *t = "";
-	view_unit share;
+	base_unit share;
 
 	for (int k = 0; k < VIEW_SHARES; k++)
 		if (p->s->loader.share_ppm[k])
-			t = view_arena_printf(&p->mem, "%s%s%s %% %s", t, *t ? ", " : "",
-					      view_percent(share, p->s->loader.share_ppm[k]),
+			t = base_arena_printf(&p->mem, "%s%s%s %% %s", t, *t ? ", " : "",
+					      base_percent(share, p->s->loader.share_ppm[k]),
 					      what[k]);
 	if (*t)
-		put_line(p, view_arena_printf(&p->mem, "while GPUs waited, workers were: %s", t));
+		put_line(p, base_arena_printf(&p->mem, "while GPUs waited, workers were: %s", t));
 }
 
 static void put_bytes(struct page *p)
 {
 	const struct view_loader *v = &p->s->loader;
-	view_unit each, now, needed, miss;
+	base_unit each, now, needed, miss;
 	const char *t;
 
 	if (v->batch_bytes <= 0)
 		return;
-	t = view_arena_printf(&p->mem, "%s read per batch",
-			      view_bytes(each, (uint64_t)v->batch_bytes));
+	t = base_arena_printf(&p->mem, "%s read per batch",
+			      base_bytes(each, (uint64_t)v->batch_bytes));
 	if (v->needed_bytes_per_s >= 0)
-		t = view_arena_printf(&p->mem, "%s: %s/s, where %s/s would keep up", t,
-				      view_bytes(now, (uint64_t)v->read_bytes_per_s),
-				      view_bytes(needed, (uint64_t)v->needed_bytes_per_s));
+		t = base_arena_printf(&p->mem, "%s: %s/s, where %s/s would keep up", t,
+				      base_bytes(now, (uint64_t)v->read_bytes_per_s),
+				      base_bytes(needed, (uint64_t)v->needed_bytes_per_s));
 	if (v->disk_ppm >= 0)
-		t = view_arena_printf(&p->mem, "%s; %s %% of it not in the page cache", t,
-				      view_percent(miss, v->disk_ppm));
+		t = base_arena_printf(&p->mem, "%s; %s %% of it not in the page cache", t,
+				      base_percent(miss, v->disk_ppm));
 	put_line(p, t);
 }
 
 static void put_files(struct page *p)
 {
 	const struct view_loader *v = &p->s->loader;
-	view_unit time;
+	base_unit time;
 
 	for (size_t i = 0; i < v->files && i < FILES_SHOWN; i++)
-		put_line(p, view_arena_printf(&p->mem, "blocked %s on %s%s%s%s",
-					      view_duration(time, v->file[i].blocked_ns),
+		put_line(p, base_arena_printf(&p->mem, "blocked %s on %s%s%s%s",
+					      base_duration(time, v->file[i].blocked_ns),
 					      view_short_path(&p->mem, v->file[i].path, 50),
 					      v->file[i].fs[0] ? " (" : "", v->file[i].fs,
 					      v->file[i].fs[0] ? ")" : ""));
@@ -240,17 +240,17 @@ static void put_waits(struct page *p)
 {
 	const struct ana_result *r = p->s->result;
 	int64_t outside = r->loader_wait_ns - r->loader_exposed_ns - r->loader_hidden_ns;
-	view_unit count, wait, exposed, hidden, rest;
+	base_unit count, wait, exposed, hidden, rest;
 
-	put_line(p, view_arena_printf(
+	put_line(p, base_arena_printf(
 			    &p->mem,
 			    "%s: %s batches, waited %s; %s of it while a GPU was idle, %s "
 			    "hidden behind queued work at no cost%s%s%s",
 			    r->loader_kind ? r->loader_kind : "loader",
-			    view_count(count, r->batches), view_duration(wait, r->loader_wait_ns),
-			    view_duration(exposed, r->loader_exposed_ns),
-			    view_duration(hidden, r->loader_hidden_ns), outside > 0 ? ", " : "",
-			    outside > 0 ? view_duration(rest, outside) : "",
+			    base_count(count, r->batches), base_duration(wait, r->loader_wait_ns),
+			    base_duration(exposed, r->loader_exposed_ns),
+			    base_duration(hidden, r->loader_hidden_ns), outside > 0 ? ", " : "",
+			    outside > 0 ? base_duration(rest, outside) : "",
 			    outside > 0 ? " before or after all GPU work" : ""));
 }
 
@@ -286,10 +286,10 @@ void text_advice(struct page *p)
 	for (size_t i = 0; i < s->advices; i++) {
 		const struct view_advice *a = &s->advice[i];
 		fprintf(p->f, "  %zu. ", i + 1);
-		text_wrap(p, 5, 5, view_arena_printf(&p->mem, "%s (%s)", a->title, saving(p, a)));
+		text_wrap(p, 5, 5, base_arena_printf(&p->mem, "%s (%s)", a->title, saving(p, a)));
 		fputs("     ", p->f);
-		text_wrap(p, 5, 5, view_arena_printf(&p->mem, "%s.", a->why));
+		text_wrap(p, 5, 5, base_arena_printf(&p->mem, "%s.", a->why));
 		fputs("     ", p->f);
-		text_wrap(p, 5, 5, view_arena_printf(&p->mem, "To do: %s.", a->action));
+		text_wrap(p, 5, 5, base_arena_printf(&p->mem, "To do: %s.", a->action));
 	}
 }

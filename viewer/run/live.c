@@ -52,7 +52,7 @@ typedef char words[PARTS][80];
 static void say(const struct view_live *l, const struct live_totals *t, const char *alert, words w)
 {
 	struct timespec now;
-	view_unit a;
+	base_unit a;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	int64_t s = now.tv_sec - l->began.tv_sec;
@@ -60,19 +60,19 @@ static void say(const struct view_live *l, const struct live_totals *t, const ch
 		 (int)(s / 60 % 60), (int)(s % 60));
 	snprintf(w[GPUS], sizeof(w[0]), "%zu GPU%s", t->gpus, t->gpus == 1 ? "" : "s");
 	snprintf(w[BUSY], sizeof(w[0]), "busy %s %%",
-		 view_percent(a, view_ppm(t->busy_ns, t->held_ns)));
+		 base_percent(a, base_ppm(t->busy_ns, t->held_ns)));
 	/* Pulses tell of waits, not of gaps: it is the most that can have been starvation. */
 	snprintf(w[STARVED], sizeof(w[0]), "starved ~%s %%",
-		 view_percent(a, view_ppm(t->starved_ns, t->held_ns)));
+		 base_percent(a, base_ppm(t->starved_ns, t->held_ns)));
 	if (alert)
 		snprintf(w[ALERT], sizeof(w[0]), "alert %.70s", alert);
 	if (!t->priced)
 		return;
-	int64_t burn = t->nano_usd_per_hour, ppm = view_ppm(t->starved_ns, t->held_ns);
-	snprintf(w[BURN], sizeof(w[0]), "%s/h", view_cents(a, burn));
+	int64_t burn = t->nano_usd_per_hour, ppm = base_ppm(t->starved_ns, t->held_ns);
+	snprintf(w[BURN], sizeof(w[0]), "%s/h", base_cents(a, burn));
 	snprintf(w[NOTHING], sizeof(w[0]), "%s/h of it for nothing",
-		 view_cents(a, view_div_even((__int128)burn * ppm, 1000000)));
-	snprintf(w[SO_FAR], sizeof(w[0]), "%s so far", view_cents(a, t->nano_usd));
+		 base_cents(a, base_div_even((__int128)burn * ppm, 1000000)));
+	snprintf(w[SO_FAR], sizeof(w[0]), "%s so far", base_cents(a, t->nano_usd));
 }
 
 /* As much as fits into @columns, what matters most first. */

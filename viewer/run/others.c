@@ -105,16 +105,16 @@ static bool streams_go_on(const char *dir)
 
 static bool ended(const char *path)
 {
-	struct view_arena mem = { 0 };
-	struct view_json_error error;
-	struct view_json *root;
+	struct base_arena mem = { 0 };
+	struct base_json_error error;
+	struct base_json *root;
 	bool yes = true;
 
-	if (!view_json_read(&mem, path, &root, &error)) {
-		const struct view_json *status = view_json_get(root, "exit_status");
-		yes = !status || status->type != VIEW_JSON_NULL;
+	if (!base_json_read(&mem, path, &root, &error)) {
+		const struct base_json *status = base_json_get(root, "exit_status");
+		yes = !status || status->type != BASE_JSON_NULL;
 	}
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	return yes;
 }
 

@@ -36,16 +36,16 @@ static void take_line(struct view_summary *s, const char *line, size_t len)
 	if (s->alerts == ALERTS_MAX)
 		return;
 	s->alert[s->alerts++] =
-		(struct view_alert){ .by = view_arena_text(&s->mem, f.by),
-				     .condition = view_arena_text(&s->mem, f.condition),
-				     .text = view_arena_text(&s->mem, live_fired_words(words, &f)),
+		(struct view_alert){ .by = base_arena_text(&s->mem, f.by),
+				     .condition = base_arena_text(&s->mem, f.condition),
+				     .text = base_arena_text(&s->mem, live_fired_words(words, &f)),
 				     .metric = live_metrics[f.metric].name,
 				     .unit = live_unit_names[live_metrics[f.metric].unit],
 				     .t_unix_ns = f.t_unix_ns,
 				     .since_unix_ns = f.since_unix_ns,
 				     .value = f.value,
 				     .budget_pct = f.budget_pct,
-				     .exec = f.exec[0] ? view_arena_text(&s->mem, f.exec) : NULL,
+				     .exec = f.exec[0] ? base_arena_text(&s->mem, f.exec) : NULL,
 				     .exec_status = -1 };
 }
 
@@ -59,7 +59,7 @@ static void take_run(struct view_summary *s, const char *run)
 	if (view_slurp(path, &text, &len))
 		goto out;
 	if (!s->alert)
-		s->alert = view_arena_array(&s->mem, ALERTS_MAX, sizeof(*s->alert));
+		s->alert = base_arena_array(&s->mem, ALERTS_MAX, sizeof(*s->alert));
 	for (char *line = text, *end; lines < LIVE_FIRED_LINES; lines++, line = end + 1) {
 		end = memchr(line, '\n', len - (size_t)(line - text));
 		if (!end)
@@ -78,36 +78,36 @@ void summary_make_alerts(struct view_summary *s, const struct view_trace *t)
 		take_run(s, t->part[i].path);
 }
 
-void summary_put_alerts(struct view_jsonout *j, const struct view_summary *s)
+void summary_put_alerts(struct base_jsonout *j, const struct view_summary *s)
 {
 	if (!s->alerts)
 		return;
-	view_json_array(j, "alerts");
+	base_json_array(j, "alerts");
 	for (size_t i = 0; i < s->alerts; i++) {
 		const struct view_alert *a = &s->alert[i];
-		view_json_object(j, NULL);
-		view_json_string(j, "by", a->by);
-		view_json_string(j, "condition", a->condition);
-		view_json_string(j, "text", a->text);
-		view_json_int(j, "t_unix_ns", a->t_unix_ns);
-		view_json_int(j, "since_unix_ns", a->since_unix_ns);
-		view_json_string(j, "metric", a->metric);
-		view_json_string(j, "unit", a->unit);
-		view_json_int(j, "value", a->value);
+		base_json_object(j, NULL);
+		base_json_string(j, "by", a->by);
+		base_json_string(j, "condition", a->condition);
+		base_json_string(j, "text", a->text);
+		base_json_int(j, "t_unix_ns", a->t_unix_ns);
+		base_json_int(j, "since_unix_ns", a->since_unix_ns);
+		base_json_string(j, "metric", a->metric);
+		base_json_string(j, "unit", a->unit);
+		base_json_int(j, "value", a->value);
 		if (a->budget_pct)
-			view_json_int(j, "budget_pct", a->budget_pct);
+			base_json_int(j, "budget_pct", a->budget_pct);
 		if (a->exec)
-			view_json_string(j, "exec", a->exec);
+			base_json_string(j, "exec", a->exec);
 		if (a->exec_status >= 0)
-			view_json_int(j, "exec_status", a->exec_status);
-		view_json_end(j);
+			base_json_int(j, "exec_status", a->exec_status);
+		base_json_end(j);
 	}
-	view_json_end(j);
+	base_json_end(j);
 }
 
-void summary_read_alerts(struct view_summary *s, const struct view_json *alerts)
+void summary_read_alerts(struct view_summary *s, const struct base_json *alerts)
 {
-	s->alert = view_arena_array(&s->mem, ALERTS_MAX, sizeof(*s->alert));
+	s->alert = base_arena_array(&s->mem, ALERTS_MAX, sizeof(*s->alert));
 	for
 		EACH(n, alerts)
 		{
@@ -121,7 +121,7 @@ void summary_read_alerts(struct view_summary *s, const struct view_json *alerts)
 				.unit = summary_text_or_empty(s, n, "unit"),
 				.t_unix_ns = summary_stamp(n, "t_unix_ns"),
 				.since_unix_ns = summary_stamp(n, "since_unix_ns"),
-				.value = view_json_get_int(n, "value", 0),
+				.value = base_json_get_int(n, "value", 0),
 				.budget_pct = (int)summary_within(n, "budget_pct", 0, 0, 100),
 				.exec = summary_text(s, n, "exec"),
 				.exec_status = (int)summary_within(n, "exec_status", -1, -1, 255)

@@ -24,7 +24,7 @@ static void take(struct view_summary *s, const struct view_job_identity *id)
 	if (restart > *last)
 		*last = restart;
 	if (step && !step_known(s, step))
-		s->step[s->steps++] = view_arena_text(&s->mem, step);
+		s->step[s->steps++] = base_arena_text(&s->mem, step);
 	view_job_add(&s->job, id);
 	view_job_keep(&s->job, &s->mem);
 	s->job.text[VIEW_JOB_STEP] = NULL;
@@ -42,28 +42,28 @@ static void fill_part(struct view_summary *s, struct view_job_part *part,
 					.wall_ns = from->wall_ns,
 					.has_exit_status = from->has_exit_status,
 					.exit_status = from->exit_status };
-	part->id = view_arena_text(&s->mem, from->id);
+	part->id = base_arena_text(&s->mem, from->id);
 	for (size_t i = 0; i < t->streams; i++) {
 		Wire__Hello *h = t->stream[i].hello;
 
 		if (t->stream[i].part != at || !h)
 			continue;
 		if (!part->id && *h->run_id)
-			part->id = view_arena_text(&s->mem, h->run_id);
+			part->id = base_arena_text(&s->mem, h->run_id);
 		view_job_from(&id, view_hello_variable, h);
 		break;
 	}
 	if (!part->id)
 		part->id = summary_id_from_path(s, from->path);
 	part->restart = id.number[VIEW_JOB_RESTART];
-	part->step = view_arena_text(&s->mem, id.text[VIEW_JOB_STEP]);
+	part->step = base_arena_text(&s->mem, id.text[VIEW_JOB_STEP]);
 }
 
 static void make_parts(struct view_summary *s, const struct view_trace *t)
 {
 	if (!t->joined)
 		return;
-	s->part = view_arena_array(&s->mem, t->parts, sizeof(*s->part));
+	s->part = base_arena_array(&s->mem, t->parts, sizeof(*s->part));
 	for (s->parts = 0; s->parts < t->parts; s->parts++)
 		fill_part(s, &s->part[s->parts], t, s->parts);
 }
@@ -73,7 +73,7 @@ void summary_make_job(struct view_summary *s, const struct view_trace *t)
 	struct view_job_identity id;
 
 	s->job = VIEW_JOB_NONE;
-	s->step = view_arena_array(&s->mem, t ? t->streams + 1 : 0, sizeof(*s->step));
+	s->step = base_arena_array(&s->mem, t ? t->streams + 1 : 0, sizeof(*s->step));
 	if (!t)
 		return;
 	take(s, &t->run.job);
@@ -85,78 +85,78 @@ void summary_make_job(struct view_summary *s, const struct view_trace *t)
 		if (!h)
 			continue;
 		if (!s->user && *h->user)
-			s->user = view_arena_text(&s->mem, h->user);
+			s->user = base_arena_text(&s->mem, h->user);
 		view_job_from(&id, view_hello_variable, h);
 		take(s, &id);
 	}
 	if (s->job.text[VIEW_JOB_USER])
 		s->user = s->job.text[VIEW_JOB_USER];
 	else if (!s->user)
-		s->user = view_arena_text(&s->mem, t->run.user);
+		s->user = base_arena_text(&s->mem, t->run.user);
 	make_parts(s, t);
 }
 
-static void put_part(struct view_jsonout *j, const struct view_job_part *p)
+static void put_part(struct base_jsonout *j, const struct view_job_part *p)
 {
-	view_json_flat_object(j, NULL);
-	view_json_string(j, "id", p->id);
-	view_json_string(j, "step", p->step);
+	base_json_flat_object(j, NULL);
+	base_json_string(j, "id", p->id);
+	base_json_string(j, "step", p->step);
 	if (p->restart >= 0)
-		view_json_int(j, "restart", p->restart);
+		base_json_int(j, "restart", p->restart);
 	else
-		view_json_null(j, "restart");
-	view_json_int(j, "start_unix_ns", p->start_unix_ns);
-	view_json_int(j, "wall_ns", p->wall_ns);
+		base_json_null(j, "restart");
+	base_json_int(j, "start_unix_ns", p->start_unix_ns);
+	base_json_int(j, "wall_ns", p->wall_ns);
 	if (p->has_exit_status)
-		view_json_int(j, "exit_status", p->exit_status);
+		base_json_int(j, "exit_status", p->exit_status);
 	else
-		view_json_null(j, "exit_status");
-	view_json_end(j);
+		base_json_null(j, "exit_status");
+	base_json_end(j);
 }
 
-static void put_parts(struct view_jsonout *j, const struct view_summary *s)
+static void put_parts(struct base_jsonout *j, const struct view_summary *s)
 {
-	view_json_array(j, "runs");
+	base_json_array(j, "runs");
 	for (size_t i = 0; i < s->parts; i++)
 		put_part(j, &s->part[i]);
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void put_attempts(struct view_jsonout *j, const struct ana_result *r)
+static void put_attempts(struct base_jsonout *j, const struct ana_result *r)
 {
-	view_json_array(j, "attempts");
+	base_json_array(j, "attempts");
 	for (size_t i = 0; i < r->attempts; i++) {
 		const struct ana_attempt *a = &r->attempt[i];
 
-		view_json_flat_object(j, NULL);
-		view_json_int(j, "restart", a->restart);
-		view_json_int(j, "start_ns", a->start_ns);
-		view_json_int(j, "end_ns", a->end_ns);
-		view_json_bool(j, "open", a->open);
-		view_json_uint(j, "gpus", a->gpus);
-		view_json_int(j, "gpu_ns", a->held_ns);
-		view_json_end(j);
+		base_json_flat_object(j, NULL);
+		base_json_int(j, "restart", a->restart);
+		base_json_int(j, "start_ns", a->start_ns);
+		base_json_int(j, "end_ns", a->end_ns);
+		base_json_bool(j, "open", a->open);
+		base_json_uint(j, "gpus", a->gpus);
+		base_json_int(j, "gpu_ns", a->held_ns);
+		base_json_end(j);
 	}
-	view_json_end(j);
+	base_json_end(j);
 }
 
-void summary_put_job(struct view_jsonout *j, const struct view_summary *s)
+void summary_put_job(struct base_jsonout *j, const struct view_summary *s)
 {
-	view_json_string(j, "user", s->user);
+	base_json_string(j, "user", s->user);
 	if (!view_job_known(&s->job)) {
-		view_json_null(j, "slurm");
+		base_json_null(j, "slurm");
 		return;
 	}
-	view_json_object(j, "slurm");
+	base_json_object(j, "slurm");
 	view_job_put_text(j, &s->job, VIEW_JOB_CLUSTER);
 	view_job_put_number(j, &s->job, VIEW_JOB_ID);
 	view_job_put_number(j, &s->job, VIEW_JOB_RESTART);
 	view_job_put_number(j, &s->job, VIEW_JOB_ARRAY);
 	view_job_put_number(j, &s->job, VIEW_JOB_ARRAY_TASK);
-	view_json_flat_array(j, "steps");
+	base_json_flat_array(j, "steps");
 	for (size_t i = 0; i < s->steps; i++)
-		view_json_string(j, NULL, s->step[i]);
-	view_json_end(j);
+		base_json_string(j, NULL, s->step[i]);
+	base_json_end(j);
 	view_job_put_text(j, &s->job, VIEW_JOB_NAME);
 	view_job_put_number(j, &s->job, VIEW_JOB_UID);
 	view_job_put_text(j, &s->job, VIEW_JOB_ACCOUNT);
@@ -165,14 +165,14 @@ void summary_put_job(struct view_jsonout *j, const struct view_summary *s)
 	view_job_put_text(j, &s->job, VIEW_JOB_NODES);
 	put_parts(j, s);
 	put_attempts(j, s->result);
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void read_parts(struct view_summary *s, const struct view_json *runs)
+static void read_parts(struct view_summary *s, const struct base_json *runs)
 {
 	int64_t status;
 
-	s->part = view_arena_array(&s->mem, view_json_count(runs), sizeof(*s->part));
+	s->part = base_arena_array(&s->mem, base_json_count(runs), sizeof(*s->part));
 	for
 		EACH(n, runs)
 		{
@@ -184,16 +184,16 @@ static void read_parts(struct view_summary *s, const struct view_json *runs)
 			p->start_unix_ns = summary_stamp(n, "start_unix_ns");
 			p->wall_ns = summary_span(n, "wall_ns");
 			p->has_exit_status =
-				view_json_to_int(view_json_get(n, "exit_status"), &status);
+				base_json_to_int(base_json_get(n, "exit_status"), &status);
 			p->exit_status = p->has_exit_status ? (int)status : 0;
 		}
 }
 
-static void read_attempts(struct view_summary *s, const struct view_json *attempts)
+static void read_attempts(struct view_summary *s, const struct base_json *attempts)
 {
 	struct ana_result *r = s->result;
 
-	r->attempt = view_arena_array(&s->mem, view_json_count(attempts), sizeof(*r->attempt));
+	r->attempt = base_arena_array(&s->mem, base_json_count(attempts), sizeof(*r->attempt));
 	for
 		EACH(n, attempts)
 	r->attempt[r->attempts++] = (struct ana_attempt){
@@ -202,22 +202,22 @@ static void read_attempts(struct view_summary *s, const struct view_json *attemp
 		.end_ns = summary_stamp(n, "end_ns"),
 		.held_ns = summary_total(n, "gpu_ns"),
 		.gpus = summary_u32(n, "gpus"),
-		.open = view_json_get_bool(n, "open", false),
+		.open = base_json_get_bool(n, "open", false),
 	};
 }
 
-void summary_read_job(struct view_summary *s, const struct view_json *run)
+void summary_read_job(struct view_summary *s, const struct base_json *run)
 {
-	const struct view_json *slurm = view_json_get(run, "slurm");
-	const struct view_json *steps = view_json_get(slurm, "steps");
+	const struct base_json *slurm = base_json_get(run, "slurm");
+	const struct base_json *steps = base_json_get(slurm, "steps");
 
 	s->user = summary_text(s, run, "user");
 	view_job_from_json(&s->job, slurm);
-	s->step = view_arena_array(&s->mem, view_json_count(steps), sizeof(*s->step));
+	s->step = base_arena_array(&s->mem, base_json_count(steps), sizeof(*s->step));
 	for
 		EACH(n, steps)
-	if (n->type == VIEW_JSON_STRING)
+	if (n->type == BASE_JSON_STRING)
 		s->step[s->steps++] = n->text;
-	read_parts(s, view_json_get(slurm, "runs"));
-	read_attempts(s, view_json_get(slurm, "attempts"));
+	read_parts(s, base_json_get(slurm, "runs"));
+	read_attempts(s, base_json_get(slurm, "attempts"));
 }

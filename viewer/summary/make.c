@@ -64,21 +64,21 @@ static void copy_run(struct view_summary *s, const struct view_trace *t)
 {
 	const struct view_run_info *run = &t->run;
 
-	s->id = view_arena_text(&s->mem, run->id ? run->id : "");
-	s->path = view_arena_text(&s->mem, t->path);
+	s->id = base_arena_text(&s->mem, run->id ? run->id : "");
+	s->path = base_arena_text(&s->mem, t->path);
 	s->start_unix_ns = run->start_unix_ns;
 	s->wall_ns = run->wall_ns;
 	s->has_exit_status = run->has_exit_status;
 	s->exit_status = run->exit_status;
 	s->commands = run->commands;
-	s->command = view_arena_array(&s->mem, run->commands, sizeof(*s->command));
+	s->command = base_arena_array(&s->mem, run->commands, sizeof(*s->command));
 	for (size_t i = 0; i < run->commands; i++)
-		s->command[i] = view_arena_text(&s->mem, run->command[i]);
+		s->command[i] = base_arena_text(&s->mem, run->command[i]);
 	s->labels = run->labels;
-	s->label = view_arena_array(&s->mem, run->labels, sizeof(*s->label));
+	s->label = base_arena_array(&s->mem, run->labels, sizeof(*s->label));
 	for (size_t i = 0; i < run->labels; i++)
-		s->label[i] = (struct view_label){ view_arena_text(&s->mem, run->label_key[i]),
-						   view_arena_text(&s->mem, run->label_value[i]) };
+		s->label[i] = (struct view_label){ base_arena_text(&s->mem, run->label_key[i]),
+						   base_arena_text(&s->mem, run->label_value[i]) };
 }
 
 /* The last resort: the folder's name without its ending. */
@@ -93,7 +93,7 @@ const char *summary_id_from_path(struct view_summary *s, const char *path)
 		start--;
 	if (end - start > 4 && !strncmp(path + end - 4, ".gst", 4))
 		end -= 4;
-	return view_arena_copy(&s->mem, path + start, end - start);
+	return base_arena_copy(&s->mem, path + start, end - start);
 }
 
 /* A run without run.json (plain preloading) is known by its streams. */
@@ -106,20 +106,20 @@ static void copy_hello(struct view_summary *s, const struct view_trace *t)
 	if (!h)
 		return;
 	if (!s->id[0])
-		s->id = view_arena_text(&s->mem, h->run_id);
+		s->id = base_arena_text(&s->mem, h->run_id);
 	if (!s->commands) {
 		s->commands = h->n_command;
-		s->command = view_arena_array(&s->mem, h->n_command, sizeof(*s->command));
+		s->command = base_arena_array(&s->mem, h->n_command, sizeof(*s->command));
 		for (size_t i = 0; i < h->n_command; i++)
-			s->command[i] = view_arena_text(&s->mem, h->command[i]);
+			s->command[i] = base_arena_text(&s->mem, h->command[i]);
 	}
 	if (!s->labels) {
 		s->labels = h->n_labels;
-		s->label = view_arena_array(&s->mem, h->n_labels, sizeof(*s->label));
+		s->label = base_arena_array(&s->mem, h->n_labels, sizeof(*s->label));
 		for (size_t i = 0; i < h->n_labels; i++)
 			s->label[i] =
-				(struct view_label){ view_arena_text(&s->mem, h->labels[i]->key),
-						     view_arena_text(&s->mem,
+				(struct view_label){ base_arena_text(&s->mem, h->labels[i]->key),
+						     base_arena_text(&s->mem,
 								     h->labels[i]->value) };
 	}
 }
@@ -131,14 +131,14 @@ static void add_host(struct view_summary *s, const char *host)
 	for (size_t i = 0; i < s->hosts; i++)
 		if (!strcmp(s->host[i], host))
 			return;
-	s->host[s->hosts++] = view_arena_text(&s->mem, host);
+	s->host[s->hosts++] = base_arena_text(&s->mem, host);
 }
 
 static void set_hosts(struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
 
-	s->host = view_arena_array(&s->mem, r->processes + r->gpus, sizeof(*s->host));
+	s->host = base_arena_array(&s->mem, r->processes + r->gpus, sizeof(*s->host));
 	for (size_t i = 0; i < r->processes; i++)
 		add_host(s, r->process[i].host);
 	for (size_t i = 0; i < r->gpus; i++)
@@ -178,10 +178,10 @@ static void set_money(struct view_summary *s)
 	if (!s->cost.known)
 		return;
 	if (r->steps)
-		s->step_nano_usd = view_div_even(s->cost.total, (__int128)r->steps);
+		s->step_nano_usd = base_div_even(s->cost.total, (__int128)r->steps);
 	if (useful > 0)
 		s->useful_nano_usd =
-			view_div_even((__int128)s->cost.total * 3600 * 1000000000, useful);
+			base_div_even((__int128)s->cost.total * 3600 * 1000000000, useful);
 }
 
 /*
@@ -194,7 +194,7 @@ static void set_rank_money(struct view_summary *s)
 	const int64_t skew = s->cost.classes[ANA_COMM_SKEW];
 	int64_t whole = s->result->classes[ANA_COMM_SKEW];
 
-	s->rank_nano_usd = view_arena_array(&s->mem, r->rows, sizeof(*s->rank_nano_usd));
+	s->rank_nano_usd = base_arena_array(&s->mem, r->rows, sizeof(*s->rank_nano_usd));
 	for (size_t i = 0; s->cost.known && i < r->rows; i++) {
 		for (size_t k = 0; r->pair_ns && k < r->rows; k++) {
 			int64_t ns = r->pair_ns[k * r->rows + i];
@@ -203,11 +203,11 @@ static void set_rank_money(struct view_summary *s)
 
 			if (ns && of)
 				view_cost_add(&s->rank_nano_usd[i],
-					      view_div_even((__int128)usd * ns, of));
+					      base_div_even((__int128)usd * ns, of));
 		}
 		if (!r->pair_ns && whole)
 			s->rank_nano_usd[i] =
-				view_div_even((__int128)skew * r->row[i].caused_ns, whole);
+				base_div_even((__int128)skew * r->row[i].caused_ns, whole);
 	}
 }
 
@@ -216,7 +216,7 @@ static void add_note(struct view_summary *s, const char *text)
 	for (size_t i = 0; i < s->notes; i++)
 		if (!strcmp(s->note[i], text))
 			return;
-	s->note[s->notes++] = view_arena_text(&s->mem, text);
+	s->note[s->notes++] = base_arena_text(&s->mem, text);
 }
 
 /* NVML's own figure, averaged over the GPUs that have one; -1: none has. */
@@ -236,24 +236,24 @@ static int64_t nvml_ppm(const struct ana_result *r)
 static const char *sampler_note(struct view_summary *s)
 {
 	int64_t nvml = nvml_ppm(s->result);
-	view_unit percent, own;
+	base_unit percent, own;
 	const char *said = "";
 
 	if (nvml >= 0)
-		said = view_arena_printf(&s->mem, " (NVML itself said %s %% while it was asked)",
-					 view_percent(own, nvml));
-	return view_arena_printf(
+		said = base_arena_printf(&s->mem, " (NVML itself said %s %% while it was asked)",
+					 base_percent(own, nvml));
+	return base_arena_printf(
 		&s->mem,
 		"a sampler that reads GPU utilisation every 15 s would have averaged about %s %%%s "
 		"and named no cause; busy here means that something runs, not that it runs well",
-		view_percent(percent, s->sampler_ppm), said);
+		base_percent(percent, s->sampler_ppm), said);
 }
 
 static const char *unpriced_note(struct view_summary *s)
 {
 	for (size_t g = 0; g < s->cost.gpus; g++)
 		if (!s->cost.rate[g].known)
-			return view_arena_printf(
+			return base_arena_printf(
 				&s->mem,
 				"no price is known for %s; set one with --price USD, "
 				"GPUSTARVE_USD_PER_GPU_HOUR or a row in a site price file",
@@ -267,7 +267,7 @@ static void set_notes(struct view_summary *s, const struct view_trace *t)
 	const char *unpriced = unpriced_note(s);
 
 	s->note =
-		view_arena_array(&s->mem, q->note_count + (t ? t->notes : 0) + 8, sizeof(*s->note));
+		base_arena_array(&s->mem, q->note_count + (t ? t->notes : 0) + 8, sizeof(*s->note));
 	for (size_t i = 0; i < q->note_count; i++)
 		add_note(s, q->notes[i]);
 	for (size_t i = 0; t && i < t->notes; i++)
@@ -313,7 +313,7 @@ int view_summary_make(struct view_summary **out, struct ana_result *r, const str
 	set_money(s);
 	set_rank_money(s);
 	s->sampler_ppm =
-		view_ppm(r->classes[ANA_COMPUTE] + r->classes[ANA_COMM] + r->classes[ANA_COMM_SKEW],
+		base_ppm(r->classes[ANA_COMPUTE] + r->classes[ANA_COMM] + r->classes[ANA_COMM_SKEW],
 			 r->gpu_ns);
 	set_notes(s, t);
 	view_findings_add(s);
@@ -339,6 +339,6 @@ void view_summary_free(struct view_summary *s)
 	if (!s->result_in_mem)
 		ana_result_free(s->result);
 	view_cost_fini(&s->cost);
-	view_arena_fini(&s->mem);
+	base_arena_fini(&s->mem);
 	free(s);
 }

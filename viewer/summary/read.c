@@ -12,65 +12,65 @@
 #include "priv.h"
 #include "base/units.h"
 
-char *summary_text(struct view_summary *s, const struct view_json *node, const char *key)
+char *summary_text(struct view_summary *s, const struct base_json *node, const char *key)
 {
-	return view_arena_text(&s->mem, view_json_get_text(node, key, NULL));
+	return base_arena_text(&s->mem, base_json_get_text(node, key, NULL));
 }
 
-char *summary_text_or_empty(struct view_summary *s, const struct view_json *node, const char *key)
+char *summary_text_or_empty(struct view_summary *s, const struct base_json *node, const char *key)
 {
-	return view_arena_text(&s->mem, view_json_get_text(node, key, ""));
+	return base_arena_text(&s->mem, base_json_get_text(node, key, ""));
 }
 
-int64_t summary_within(const struct view_json *node, const char *key, int64_t otherwise,
+int64_t summary_within(const struct base_json *node, const char *key, int64_t otherwise,
 		       int64_t least, int64_t most)
 {
-	int64_t v = view_json_get_int(node, key, otherwise);
+	int64_t v = base_json_get_int(node, key, otherwise);
 
 	return v < least ? least : v > most ? most : v;
 }
 
 /* Stamps may be +-2^61. */
-int64_t summary_stamp(const struct view_json *node, const char *key)
+int64_t summary_stamp(const struct base_json *node, const char *key)
 {
 	return summary_within(node, key, 0, -(INT64_C(1) << 61), INT64_C(1) << 61);
 }
 
-int64_t summary_span(const struct view_json *node, const char *key)
+int64_t summary_span(const struct base_json *node, const char *key)
 {
 	return summary_within(node, key, 0, 0, INT64_C(1) << 56);
 }
 
-int64_t summary_total(const struct view_json *node, const char *key)
+int64_t summary_total(const struct base_json *node, const char *key)
 {
 	return summary_within(node, key, 0, 0, INT64_C(1) << 60);
 }
 
 /* Decimal text with up to @decimals places to an integer of that unit; @otherwise if there is none. */
-static int64_t decimal(const struct view_json *node, const char *key, int decimals,
+static int64_t decimal(const struct base_json *node, const char *key, int decimals,
 		       int64_t otherwise)
 {
-	const struct view_json *n = view_json_get(node, key);
+	const struct base_json *n = base_json_get(node, key);
 	int64_t nano;
 
-	if (!n || n->type != VIEW_JSON_NUMBER || view_cost_parse(n->text, &nano))
+	if (!n || n->type != BASE_JSON_NUMBER || view_cost_parse(n->text, &nano))
 		return otherwise;
 	for (int i = decimals; i < 9; i++)
 		nano /= 10;
 	return nano;
 }
 
-uint32_t summary_u32(const struct view_json *node, const char *key)
+uint32_t summary_u32(const struct base_json *node, const char *key)
 {
 	return (uint32_t)summary_within(node, key, 0, 0, UINT32_MAX);
 }
 
-int64_t summary_usd(const struct view_json *node, const char *key, int64_t otherwise)
+int64_t summary_usd(const struct base_json *node, const char *key, int64_t otherwise)
 {
 	return decimal(node, key, 9, otherwise);
 }
 
-int64_t summary_ppm(const struct view_json *node, const char *key, int64_t otherwise)
+int64_t summary_ppm(const struct base_json *node, const char *key, int64_t otherwise)
 {
 	return decimal(node, key, 4, otherwise);
 }
@@ -83,60 +83,60 @@ int summary_by_name(const char *text, const char *const *names, int n, int other
 	return otherwise;
 }
 
-static void read_judgement(const struct view_json *node, struct ana_judgement *j)
+static void read_judgement(const struct base_json *node, struct ana_judgement *j)
 {
-	j->verdict = (enum ana_verdict)summary_by_name(view_json_get_text(node, "verdict", NULL),
+	j->verdict = (enum ana_verdict)summary_by_name(base_json_get_text(node, "verdict", NULL),
 						       ana_verdict_names, ANA_VERDICTS,
 						       ANA_V_INCONCLUSIVE);
-	j->severity = (enum ana_severity)summary_by_name(view_json_get_text(node, "severity", NULL),
+	j->severity = (enum ana_severity)summary_by_name(base_json_get_text(node, "severity", NULL),
 							 ana_severity_names, 4, ANA_S_NONE);
-	j->flagged = view_json_get_bool(node, "flagged", false);
+	j->flagged = base_json_get_bool(node, "flagged", false);
 }
 
-void summary_read_confidence(const struct view_json *node, int64_t by[ANA_CONFIDENCES])
+void summary_read_confidence(const struct base_json *node, int64_t by[ANA_CONFIDENCES])
 {
-	const struct view_json *c = view_json_get(node, "confidence");
+	const struct base_json *c = base_json_get(node, "confidence");
 
 	for (int k = 0; k < ANA_CONFIDENCES; k++)
 		by[k] = summary_total(c, ana_confidence_names[k]);
 }
 
-void summary_read_classes(const struct view_json *node, int64_t classes[ANA_CLASSES])
+void summary_read_classes(const struct base_json *node, int64_t classes[ANA_CLASSES])
 {
 	for
 		EACH(n, node)
 		{
 			int c = ana_class_by_name(n->key);
 			int64_t ns;
-			if (c >= 0 && view_json_to_int(n, &ns))
+			if (c >= 0 && base_json_to_int(n, &ns))
 				classes[c] = ns;
 		}
 }
 
-static void read_copies(const struct view_json *node, struct ana_copies copies[ANA_COPY_DIRS])
+static void read_copies(const struct base_json *node, struct ana_copies copies[ANA_COPY_DIRS])
 {
 	for (int d = 0; d < ANA_COPY_DIRS; d++) {
-		const struct view_json *c = view_json_get(node, ana_copy_names[d]);
+		const struct base_json *c = base_json_get(node, ana_copy_names[d]);
 		copies[d] = (struct ana_copies){
-			.count = view_json_get_uint(c, "count", 0),
-			.bytes = view_json_get_uint(c, "bytes", 0),
+			.count = base_json_get_uint(c, "count", 0),
+			.bytes = base_json_get_uint(c, "bytes", 0),
 			.ns = summary_total(c, "ns"),
 			.exposed_ns = summary_total(c, "exposed_ns"),
-			.pageable_count = view_json_get_uint(c, "pageable_count", 0),
-			.pageable_bytes = view_json_get_uint(c, "pageable_bytes", 0),
-			.synchronous = view_json_get_uint(c, "synchronous", 0),
+			.pageable_count = base_json_get_uint(c, "pageable_count", 0),
+			.pageable_bytes = base_json_get_uint(c, "pageable_bytes", 0),
+			.synchronous = base_json_get_uint(c, "synchronous", 0),
 		};
 	}
 }
 
-static void read_process(struct view_summary *s, const struct view_json *n, struct ana_process *p)
+static void read_process(struct view_summary *s, const struct base_json *n, struct ana_process *p)
 {
-	const struct view_json *rank = view_json_get(n, "rank");
+	const struct base_json *rank = base_json_get(n, "rank");
 	int64_t v;
 
 	p->host = summary_text_or_empty(s, n, "host");
-	p->pid = view_json_get_int(n, "pid", 0);
-	p->has_rank = view_json_to_int(rank, &v);
+	p->pid = base_json_get_int(n, "pid", 0);
+	p->has_rank = base_json_to_int(rank, &v);
 	p->rank = p->has_rank ? (int32_t)v : 0;
 	p->role = summary_text_or_empty(s, n, "role");
 	p->ended = summary_text(s, n, "ended");
@@ -144,62 +144,62 @@ static void read_process(struct view_summary *s, const struct view_json *n, stru
 	p->end_ns = summary_stamp(n, "end_ns");
 }
 
-static void read_run(struct view_summary *s, const struct view_json *run)
+static void read_run(struct view_summary *s, const struct base_json *run)
 {
-	const struct view_json *command = view_json_get(run, "command");
-	const struct view_json *labels = view_json_get(run, "labels");
-	const struct view_json *hosts = view_json_get(run, "hosts");
-	const struct view_json *processes = view_json_get(run, "processes");
+	const struct base_json *command = base_json_get(run, "command");
+	const struct base_json *labels = base_json_get(run, "labels");
+	const struct base_json *hosts = base_json_get(run, "hosts");
+	const struct base_json *processes = base_json_get(run, "processes");
 	struct ana_result *r = s->result;
 	int64_t status;
 
 	s->id = summary_text_or_empty(s, run, "id");
-	s->command = view_arena_array(&s->mem, view_json_count(command), sizeof(*s->command));
+	s->command = base_arena_array(&s->mem, base_json_count(command), sizeof(*s->command));
 	for
 		EACH(n, command)
-	s->command[s->commands++] = n->type == VIEW_JSON_STRING ? n->text : "";
+	s->command[s->commands++] = n->type == BASE_JSON_STRING ? n->text : "";
 	s->start_unix_ns = summary_stamp(run, "start_unix_ns");
 	s->wall_ns = summary_span(run, "wall_ns");
-	s->has_exit_status = view_json_to_int(view_json_get(run, "exit_status"), &status);
+	s->has_exit_status = base_json_to_int(base_json_get(run, "exit_status"), &status);
 	s->exit_status = s->has_exit_status ? (int)status : 0;
-	r->complete = view_json_get_bool(run, "complete", false);
-	s->label = view_arena_array(&s->mem, view_json_count(labels), sizeof(*s->label));
+	r->complete = base_json_get_bool(run, "complete", false);
+	s->label = base_arena_array(&s->mem, base_json_count(labels), sizeof(*s->label));
 	for
 		EACH(n, labels)
-	if (n->type == VIEW_JSON_STRING && n->key)
+	if (n->type == BASE_JSON_STRING && n->key)
 		s->label[s->labels++] = (struct view_label){ n->key, n->text };
-	s->host = view_arena_array(&s->mem, view_json_count(hosts), sizeof(*s->host));
+	s->host = base_arena_array(&s->mem, base_json_count(hosts), sizeof(*s->host));
 	for
 		EACH(n, hosts)
-	s->host[s->hosts++] = n->type == VIEW_JSON_STRING ? n->text : "";
-	r->process = view_arena_array(&s->mem, view_json_count(processes), sizeof(*r->process));
+	s->host[s->hosts++] = n->type == BASE_JSON_STRING ? n->text : "";
+	r->process = base_arena_array(&s->mem, base_json_count(processes), sizeof(*r->process));
 	for
 		EACH(n, processes)
 	read_process(s, n, &r->process[r->processes++]);
-	s->ranks = view_json_get_int(run, "ranks", 0);
-	r->simulated = view_json_get_bool(run, "simulated", false);
+	s->ranks = base_json_get_int(run, "ranks", 0);
+	r->simulated = base_json_get_bool(run, "simulated", false);
 	r->import_kind = summary_text(s, run, "imported");
 	r->imported = r->import_kind != NULL;
 	summary_read_job(s, run);
 }
 
-static void read_gpu_facts(struct view_summary *s, const struct view_json *n, struct ana_gpu *g)
+static void read_gpu_facts(struct view_summary *s, const struct base_json *n, struct ana_gpu *g)
 {
 	int64_t utilization = summary_ppm(n, "nvml_utilization_pct", -1);
 
-	g->memory_used_peak_bytes = view_json_get_uint(n, "memory_used_peak_bytes", 0);
-	g->memory_total_bytes = view_json_get_uint(n, "memory_total_bytes", 0);
+	g->memory_used_peak_bytes = base_json_get_uint(n, "memory_used_peak_bytes", 0);
+	g->memory_total_bytes = base_json_get_uint(n, "memory_total_bytes", 0);
 	g->nvml_utilization_pct = utilization < 0 ? -1 : (double)utilization / 10000;
 	g->mig_profile = summary_text(s, n, "mig_profile");
-	g->mig_slices = (uint32_t)view_json_get_uint(n, "mig_slices", 0);
-	g->mig_slices_total = (uint32_t)view_json_get_uint(n, "mig_slices_total", 0);
+	g->mig_slices = (uint32_t)base_json_get_uint(n, "mig_slices", 0);
+	g->mig_slices_total = (uint32_t)base_json_get_uint(n, "mig_slices_total", 0);
 	g->loader_outside_ns = summary_span(n, "loader_outside_ns");
-	g->shared_with = (uint32_t)view_json_get_uint(n, "shared_with", 0);
+	g->shared_with = (uint32_t)base_json_get_uint(n, "shared_with", 0);
 	g->held_start_ns = summary_stamp(n, "held_start_ns");
 	g->held_end_ns = summary_stamp(n, "held_end_ns");
 }
 
-static void read_minutes(const struct view_json *minutes, int64_t band[ANA_BANDS])
+static void read_minutes(const struct base_json *minutes, int64_t band[ANA_BANDS])
 {
 	int b = 0;
 
@@ -207,25 +207,25 @@ static void read_minutes(const struct view_json *minutes, int64_t band[ANA_BANDS
 		EACH(n, minutes)
 		{
 			int64_t v;
-			if (b < ANA_BANDS && view_json_to_int(n, &v) && v >= 0 &&
+			if (b < ANA_BANDS && base_json_to_int(n, &v) && v >= 0 &&
 			    v < INT64_C(1) << 32)
 				band[b] = v;
 			b++;
 		}
 }
 
-static void read_gpu(struct view_summary *s, const struct view_json *n, struct ana_gpu *g)
+static void read_gpu(struct view_summary *s, const struct base_json *n, struct ana_gpu *g)
 {
 	g->host = summary_text_or_empty(s, n, "host");
-	g->index = (uint32_t)view_json_get_uint(n, "index", 0);
+	g->index = (uint32_t)base_json_get_uint(n, "index", 0);
 	g->uuid = summary_text(s, n, "uuid");
 	g->name = summary_text_or_empty(s, n, "name");
 	g->held_ns = summary_span(n, "held_ns");
 	g->allocated_ns = summary_within(n, "allocated_ns", -1, -1, INT64_C(1) << 56);
 	g->span_ns = summary_span(n, "span_ns");
-	g->ops = view_json_get_uint(n, "ops", 0);
-	g->streams = (uint32_t)view_json_get_uint(n, "streams", 0);
-	g->ops_without_launch = view_json_get_uint(n, "ops_without_launch", 0);
+	g->ops = base_json_get_uint(n, "ops", 0);
+	g->streams = (uint32_t)base_json_get_uint(n, "streams", 0);
+	g->ops_without_launch = base_json_get_uint(n, "ops_without_launch", 0);
 	g->busy_ns = summary_span(n, "busy_ns");
 	g->compute_ns = summary_span(n, "compute_ns");
 	g->copy_exposed_ns = summary_span(n, "copy_exposed_ns");
@@ -233,34 +233,34 @@ static void read_gpu(struct view_summary *s, const struct view_json *n, struct a
 	g->idle_ns = summary_span(n, "idle_ns");
 	g->empty_ns = summary_span(n, "empty_ns");
 	g->queued_ns = summary_span(n, "queued_ns");
-	g->gaps = view_json_get_uint(n, "gaps", 0);
+	g->gaps = base_json_get_uint(n, "gaps", 0);
 	g->loader_wait_ns = summary_span(n, "loader_wait_ns");
 	g->loader_exposed_ns = summary_span(n, "loader_exposed_ns");
-	summary_read_classes(view_json_get(n, "classes"), g->classes);
-	summary_read_classes(view_json_get(n, "skew_causes"), g->skew_causes);
+	summary_read_classes(base_json_get(n, "classes"), g->classes);
+	summary_read_classes(base_json_get(n, "skew_causes"), g->skew_causes);
 	read_judgement(n, &g->judgement);
-	read_minutes(view_json_get(n, "minutes"), g->minutes);
+	read_minutes(base_json_get(n, "minutes"), g->minutes);
 	read_gpu_facts(s, n, g);
-	read_copies(view_json_get(n, "copies"), g->copies);
+	read_copies(base_json_get(n, "copies"), g->copies);
 }
 
-static void read_gpus(struct view_summary *s, const struct view_json *gpus)
+static void read_gpus(struct view_summary *s, const struct base_json *gpus)
 {
 	struct ana_result *r = s->result;
 
-	r->gpu = view_arena_array(&s->mem, view_json_count(gpus), sizeof(*r->gpu));
+	r->gpu = base_arena_array(&s->mem, base_json_count(gpus), sizeof(*r->gpu));
 	for
 		EACH(n, gpus)
 	read_gpu(s, n, &r->gpu[r->gpus++]);
 }
 
-static void read_ledger(struct view_summary *s, const struct view_json *ledger)
+static void read_ledger(struct view_summary *s, const struct base_json *ledger)
 {
 	struct ana_result *r = s->result;
 
 	r->gpu_ns = summary_total(ledger, "gpu_ns");
 	for
-		EACH(n, view_json_get(ledger, "classes"))
+		EACH(n, base_json_get(ledger, "classes"))
 		{
 			int c = ana_class_by_name(n->key ? n->key : "");
 			if (c < 0)
@@ -268,36 +268,36 @@ static void read_ledger(struct view_summary *s, const struct view_json *ledger)
 			r->classes[c] = summary_total(n, "ns");
 			summary_read_confidence(n, r->confidence[c]);
 		}
-	summary_read_classes(view_json_get(ledger, "skew_causes"), r->skew_causes);
+	summary_read_classes(base_json_get(ledger, "skew_causes"), r->skew_causes);
 	s->starved_ns = r->starved_ns = summary_total(ledger, "starved_ns");
 	s->wasted_ns = r->wasted_ns = summary_total(ledger, "wasted_ns");
 	for
-		EACH(n, view_json_get(ledger, "waste_set"))
+		EACH(n, base_json_get(ledger, "waste_set"))
 		{
-			int c = n->type == VIEW_JSON_STRING ? ana_class_by_name(n->text) : -1;
+			int c = n->type == BASE_JSON_STRING ? ana_class_by_name(n->text) : -1;
 			if (c >= 0)
 				s->waste[c] = true;
 		}
 }
 
-static void read_steps(struct ana_result *r, const struct view_json *steps)
+static void read_steps(struct ana_result *r, const struct base_json *steps)
 {
 	static const char *const source[] = { "none", "range", "optimizer", "period" };
 
-	r->steps = view_json_get_uint(steps, "count", 0);
+	r->steps = base_json_get_uint(steps, "count", 0);
 	r->step_source = (enum ana_step_source)summary_by_name(
-		view_json_get_text(steps, "source", NULL), source, 4, 0);
-	r->steps_skipped = view_json_get_uint(steps, "skipped", 0);
-	r->step_median_ns = view_json_get_int(steps, "median_ns", -1);
-	r->step_p95_ns = view_json_get_int(steps, "p95_ns", -1);
+		base_json_get_text(steps, "source", NULL), source, 4, 0);
+	r->steps_skipped = base_json_get_uint(steps, "skipped", 0);
+	r->step_median_ns = base_json_get_int(steps, "median_ns", -1);
+	r->step_p95_ns = base_json_get_int(steps, "p95_ns", -1);
 }
 
 #define COPY_TEXT(to, node, key) \
-	snprintf(to, sizeof(to), "%.*s", (int)sizeof(to) - 1, view_json_get_text(node, key, ""))
+	snprintf(to, sizeof(to), "%.*s", (int)sizeof(to) - 1, base_json_get_text(node, key, ""))
 
-static void read_rate(const struct view_json *n, struct view_rate *r)
+static void read_rate(const struct base_json *n, struct view_rate *r)
 {
-	const char *fraction = view_json_get_text(n, "fraction", "1/1");
+	const char *fraction = base_json_get_text(n, "fraction", "1/1");
 
 	COPY_TEXT(r->gpu, n, "gpu");
 	COPY_TEXT(r->price_model, n, "price_model");
@@ -311,11 +311,11 @@ static void read_rate(const struct view_json *n, struct view_rate *r)
 		r->nano_usd_per_hour = r->list_nano_usd_per_hour = 0;
 	if (sscanf(fraction, "%u/%u", &r->fraction_num, &r->fraction_den) != 2)
 		r->fraction_num = r->fraction_den = 1;
-	r->assumed = view_json_get_bool(n, "assumed", false);
-	r->guide = view_json_get_bool(n, "guide", false);
+	r->assumed = base_json_get_bool(n, "assumed", false);
+	r->guide = base_json_get_bool(n, "guide", false);
 }
 
-static int read_cost(struct view_summary *s, const struct view_json *cost)
+static int read_cost(struct view_summary *s, const struct base_json *cost)
 {
 	struct view_rate *rate = calloc(s->result->gpus ? s->result->gpus : 1, sizeof(*rate));
 
@@ -324,13 +324,13 @@ static int read_cost(struct view_summary *s, const struct view_json *cost)
 	for (size_t g = 0; g < s->result->gpus; g++)
 		rate[g].fraction_num = rate[g].fraction_den = 1;
 	for
-		EACH(n, view_json_get(cost, "rates"))
+		EACH(n, base_json_get(cost, "rates"))
 		{
 		for
-			EACH(g, view_json_get(n, "gpus"))
+			EACH(g, base_json_get(n, "gpus"))
 			{
 				int64_t i;
-				if (view_json_to_int(g, &i) && i >= 0 &&
+				if (base_json_to_int(g, &i) && i >= 0 &&
 				    (size_t)i < s->result->gpus)
 					read_rate(n, &rate[i]);
 			}
@@ -341,62 +341,62 @@ static int read_cost(struct view_summary *s, const struct view_json *cost)
 	return err;
 }
 
-static void read_evidence(struct ana_result *r, const struct view_json *evidence)
+static void read_evidence(struct ana_result *r, const struct base_json *evidence)
 {
 	struct ana_quality *q = &r->quality;
 
-	q->samples = view_json_get_uint(evidence, "samples", 0);
-	q->samples_torn = view_json_get_uint(evidence, "torn", 0);
-	q->samples_without_python = view_json_get_uint(evidence, "without_python", 0);
-	q->samples_lost = view_json_get_uint(evidence, "lost", 0);
+	q->samples = base_json_get_uint(evidence, "samples", 0);
+	q->samples_torn = base_json_get_uint(evidence, "torn", 0);
+	q->samples_without_python = base_json_get_uint(evidence, "without_python", 0);
+	q->samples_lost = base_json_get_uint(evidence, "lost", 0);
 	q->gap_unsampled_ns = summary_total(evidence, "gap_unsampled_ns");
 	r->other_sites_ns = summary_total(evidence, "other_sites_ns");
 	r->cpus = summary_u32(evidence, "cpus");
 }
 
-static void read_quality(struct view_summary *s, const struct view_json *quality)
+static void read_quality(struct view_summary *s, const struct base_json *quality)
 {
-	const struct view_json *overhead = view_json_get(quality, "overhead");
-	const struct view_json *notes = view_json_get(quality, "notes");
+	const struct base_json *overhead = base_json_get(quality, "overhead");
+	const struct base_json *notes = base_json_get(quality, "notes");
 	struct ana_quality *q = &s->result->quality;
 
-	q->events = view_json_get_uint(quality, "events", 0);
-	q->dropped = view_json_get_uint(quality, "dropped", 0);
-	q->invalid = view_json_get_uint(quality, "invalid", 0);
+	q->events = base_json_get_uint(quality, "events", 0);
+	q->dropped = base_json_get_uint(quality, "dropped", 0);
+	q->invalid = base_json_get_uint(quality, "invalid", 0);
 	q->unobserved_ns = summary_total(quality, "unobserved_ns");
-	q->own_cpu_ns = view_json_get_uint(overhead, "own_cpu_ns", 0);
-	q->trace_bytes = view_json_get_uint(overhead, "trace_bytes", 0);
-	q->memory_peak_bytes = view_json_get_uint(overhead, "memory_peak_bytes", 0);
-	s->note = view_arena_array(&s->mem, view_json_count(notes), sizeof(*s->note));
+	q->own_cpu_ns = base_json_get_uint(overhead, "own_cpu_ns", 0);
+	q->trace_bytes = base_json_get_uint(overhead, "trace_bytes", 0);
+	q->memory_peak_bytes = base_json_get_uint(overhead, "memory_peak_bytes", 0);
+	s->note = base_arena_array(&s->mem, base_json_count(notes), sizeof(*s->note));
 	for
 		EACH(n, notes)
-	s->note[s->notes++] = n->type == VIEW_JSON_STRING ? n->text : "";
-	q->ops_before_launch = view_json_get_uint(quality, "ops_before_launch", 0);
-	q->launches_expired = view_json_get_uint(quality, "launches_expired", 0);
-	q->damage_bytes = view_json_get_uint(quality, "damage_bytes", 0);
-	q->damage_spans = view_json_get_uint(quality, "damage_spans", 0);
-	q->frames_missing = view_json_get_uint(quality, "frames_missing", 0);
+	s->note[s->notes++] = n->type == BASE_JSON_STRING ? n->text : "";
+	q->ops_before_launch = base_json_get_uint(quality, "ops_before_launch", 0);
+	q->launches_expired = base_json_get_uint(quality, "launches_expired", 0);
+	q->damage_bytes = base_json_get_uint(quality, "damage_bytes", 0);
+	q->damage_spans = base_json_get_uint(quality, "damage_spans", 0);
+	q->frames_missing = base_json_get_uint(quality, "frames_missing", 0);
 	s->sampler_ppm = summary_ppm(quality, "sampler_utilization_pct", 0);
-	read_evidence(s->result, view_json_get(quality, "evidence"));
+	read_evidence(s->result, base_json_get(quality, "evidence"));
 }
 
-static void read_gaps(struct view_summary *s, const struct view_json *gaps)
+static void read_gaps(struct view_summary *s, const struct base_json *gaps)
 {
 	struct ana_result *r = s->result;
 
-	r->top_gap = view_arena_array(&s->mem, view_json_count(gaps), sizeof(*r->top_gap));
+	r->top_gap = base_arena_array(&s->mem, base_json_count(gaps), sizeof(*r->top_gap));
 	for
 		EACH(n, gaps)
 		{
-			int c = ana_class_by_name(view_json_get_text(n, "class", ""));
+			int c = ana_class_by_name(base_json_get_text(n, "class", ""));
 			r->top_gap[r->top_gaps++] = (struct ana_gap){
-				.gpu = (uint32_t)view_json_get_uint(n, "gpu", 0),
+				.gpu = (uint32_t)base_json_get_uint(n, "gpu", 0),
 				.start_ns = summary_stamp(n, "start_ns"),
 				.end_ns = summary_stamp(n, "end_ns"),
 				.empty_ns = summary_span(n, "empty_ns"),
 				.major = (enum ana_class)(c < 0 ? ANA_DEVICE_UNKNOWN : c),
-				.pid = view_json_get_int(n, "pid", 0),
-				.tid = view_json_get_int(n, "tid", 0),
+				.pid = base_json_get_int(n, "pid", 0),
+				.tid = base_json_get_int(n, "tid", 0),
 			};
 		}
 }
@@ -407,7 +407,7 @@ static int64_t between(int64_t v, int64_t least, int64_t most)
 }
 
 /* start, end, then the ns of each class in @columns; as far as sums of them can be had. */
-static void read_bucket(const struct view_json *row, const int *columns, int n,
+static void read_bucket(const struct base_json *row, const int *columns, int n,
 			struct ana_bucket *b)
 {
 	int i = 0;
@@ -416,7 +416,7 @@ static void read_bucket(const struct view_json *row, const int *columns, int n,
 		EACH(cell, row)
 		{
 			int64_t v = 0;
-			view_json_to_int(cell, &v);
+			base_json_to_int(cell, &v);
 			if (i < 2)
 				*(i ? &b->end_ns : &b->start_ns) =
 					between(v, -(INT64_C(1) << 61), INT64_C(1) << 61);
@@ -426,75 +426,75 @@ static void read_bucket(const struct view_json *row, const int *columns, int n,
 		}
 }
 
-static void read_timeline(struct view_summary *s, const struct view_json *node,
+static void read_timeline(struct view_summary *s, const struct base_json *node,
 			  struct ana_timeline *t)
 {
-	const struct view_json *buckets = view_json_get(node, "buckets");
+	const struct base_json *buckets = base_json_get(node, "buckets");
 	int columns[ANA_CLASSES], n = 0;
 
 	for
-		EACH(c, view_json_get(node, "classes"))
+		EACH(c, base_json_get(node, "classes"))
 	if (n < ANA_CLASSES)
-		columns[n++] = c->type == VIEW_JSON_STRING ? ana_class_by_name(c->text) : -1;
-	t->bucket = view_arena_array(&s->mem, view_json_count(buckets), sizeof(*t->bucket));
+		columns[n++] = c->type == BASE_JSON_STRING ? ana_class_by_name(c->text) : -1;
+	t->bucket = base_arena_array(&s->mem, base_json_count(buckets), sizeof(*t->bucket));
 	for
 		EACH(row, buckets)
 	read_bucket(row, columns, n, &t->bucket[t->count++]);
 }
 
-static void read_timelines(struct view_summary *s, const struct view_json *node)
+static void read_timelines(struct view_summary *s, const struct base_json *node)
 {
 	struct ana_result *r = s->result;
 	size_t g = 0;
 
-	r->timeline = view_arena_array(&s->mem, r->gpus, sizeof(*r->timeline));
+	r->timeline = base_arena_array(&s->mem, r->gpus, sizeof(*r->timeline));
 	for
 		EACH(n, node)
 	if (g < r->gpus)
 		read_timeline(s, n, &r->timeline[g++]);
 }
 
-static int read_all(struct view_summary *s, const struct view_json *root)
+static int read_all(struct view_summary *s, const struct base_json *root)
 {
 	struct ana_result *r = s->result;
 	int err;
 
-	s->window = !strcmp(view_json_get_text(root, "window", "job"), "device") ? ANA_WINDOW_DEVICE
+	s->window = !strcmp(base_json_get_text(root, "window", "job"), "device") ? ANA_WINDOW_DEVICE
 										 : ANA_WINDOW_JOB;
 	read_judgement(root, &r->judgement);
 	r->level = summary_text(s, root, "level");
-	read_run(s, view_json_get(root, "run"));
-	read_gpus(s, view_json_get(root, "gpus"));
-	read_ledger(s, view_json_get(root, "ledger"));
-	read_steps(r, view_json_get(root, "steps"));
-	summary_read_loader(s, view_json_get(root, "loader"));
-	read_copies(view_json_get(root, "copies"), r->copies);
-	err = read_cost(s, view_json_get(root, "cost"));
-	summary_read_findings(s, view_json_get(root, "findings"));
-	summary_read_advice(s, view_json_get(root, "advice"));
-	summary_read_ranks(s, view_json_get(root, "ranks"));
-	summary_read_alerts(s, view_json_get(root, "alerts"));
-	read_quality(s, view_json_get(root, "quality"));
-	read_gaps(s, view_json_get(root, "longest_gaps"));
-	read_timelines(s, view_json_get(root, "timeline"));
+	read_run(s, base_json_get(root, "run"));
+	read_gpus(s, base_json_get(root, "gpus"));
+	read_ledger(s, base_json_get(root, "ledger"));
+	read_steps(r, base_json_get(root, "steps"));
+	summary_read_loader(s, base_json_get(root, "loader"));
+	read_copies(base_json_get(root, "copies"), r->copies);
+	err = read_cost(s, base_json_get(root, "cost"));
+	summary_read_findings(s, base_json_get(root, "findings"));
+	summary_read_advice(s, base_json_get(root, "advice"));
+	summary_read_ranks(s, base_json_get(root, "ranks"));
+	summary_read_alerts(s, base_json_get(root, "alerts"));
+	read_quality(s, base_json_get(root, "quality"));
+	read_gaps(s, base_json_get(root, "longest_gaps"));
+	read_timelines(s, base_json_get(root, "timeline"));
 	return err;
 }
 
 int view_summary_read(struct view_summary **out, const char *path, const char **why)
 {
 	struct view_summary *s = calloc(1, sizeof(*s));
-	struct view_json *root = NULL;
-	struct view_json_error error;
+	struct base_json *root = NULL;
+	struct base_json_error error;
 	int err;
 
 	*why = "out of memory";
 	if (!s)
 		return -ENOMEM;
 	s->result_in_mem = true;
-	s->result = view_arena_alloc(&s->mem, sizeof(*s->result));
-	err = view_json_read(&s->mem, path, &root, &error);
+	s->result = base_arena_alloc(&s->mem, sizeof(*s->result));
+	err = base_json_read(&s->mem, path, &root, &error);
 	*why = err == -EBADMSG ? error.why : err ? strerror(-err) : "it is no summary";
-	if (!err && strcmp(view_json_get_text(root, "schema", ""), VIEW_SUMMARY_SCHEMA) != 0)
+	if (!err && strcmp(base_json_get_text(root, "schema", ""), VIEW_SUMMARY_SCHEMA) != 0)
 		err = -EBADMSG;
 	if (!err)
 		err = read_all(s, root);

@@ -3,28 +3,28 @@
 #include "priv.h"
 #include "findings/words.h"
 
-static void read_where(struct view_summary *s, const struct view_json *n, struct ana_rank *r)
+static void read_where(struct view_summary *s, const struct base_json *n, struct ana_rank *r)
 {
-	const struct view_json *where = view_json_get(n, "where");
-	int c = ana_class_by_name(view_json_get_text(n, "top_cause", ""));
+	const struct base_json *where = base_json_get(n, "where");
+	int c = ana_class_by_name(base_json_get_text(n, "top_cause", ""));
 
 	r->top_cause = (enum ana_class)(c < 0 ? ANA_CLASSES : c);
 	r->file = summary_text(s, where, "file");
 	r->function = summary_text(s, where, "function");
 	r->line = summary_u32(where, "line");
-	r->role = (uint8_t)summary_by_name(view_json_get_text(where, "role", NULL), view_role_names,
+	r->role = (uint8_t)summary_by_name(base_json_get_text(where, "role", NULL), view_role_names,
 					   VIEW_ROLES, 0);
 }
 
-static bool is_int(const struct view_json *n, const char *key)
+static bool is_int(const struct base_json *n, const char *key)
 {
-	const struct view_json *v = view_json_get(n, key);
+	const struct base_json *v = base_json_get(n, key);
 
-	return v && v->type == VIEW_JSON_NUMBER;
+	return v && v->type == BASE_JSON_NUMBER;
 }
 
 /* False: it speaks of a GPU that is not there. */
-static bool read_row(struct view_summary *s, const struct view_json *n, struct ana_rank *r)
+static bool read_row(struct view_summary *s, const struct base_json *n, struct ana_rank *r)
 {
 	r->gpu = summary_u32(n, "gpu");
 	r->process = summary_u32(n, "process");
@@ -32,35 +32,35 @@ static bool read_row(struct view_summary *s, const struct view_json *n, struct a
 		return false;
 	r->has_rank = is_int(n, "rank");
 	r->rank = (int32_t)summary_within(n, "rank", 0, INT32_MIN, INT32_MAX);
-	r->collectives = view_json_get_uint(n, "collectives", 0);
-	r->matched = view_json_get_uint(n, "matched", 0);
-	r->late = view_json_get_uint(n, "late", 0);
-	r->late_much = view_json_get_uint(n, "late_much", 0);
+	r->collectives = base_json_get_uint(n, "collectives", 0);
+	r->matched = base_json_get_uint(n, "matched", 0);
+	r->late = base_json_get_uint(n, "late", 0);
+	r->late_much = base_json_get_uint(n, "late_much", 0);
 	r->lateness_median_ns = summary_stamp(n, "lateness_median_ns");
 	r->caused_ns = summary_total(n, "caused_ns");
-	summary_read_classes(view_json_get(n, "causes"), r->causes);
+	summary_read_classes(base_json_get(n, "causes"), r->causes);
 	r->waited_ns = summary_span(n, "waited_ns");
-	r->culprit = (enum ana_culprit)summary_by_name(view_json_get_text(n, "culprit", NULL),
+	r->culprit = (enum ana_culprit)summary_by_name(base_json_get_text(n, "culprit", NULL),
 						       ana_culprit_names, ANA_CULPRITS, 0);
 	read_where(s, n, r);
 	r->has_straggler = is_int(n, "straggler_ppm");
 	r->straggler_ppm =
 		summary_within(n, "straggler_ppm", 0, -(INT64_C(1) << 40), INT64_C(1) << 40);
-	r->straggler = view_json_get_bool(n, "straggler", false);
-	r->state = (enum ana_rank_state)summary_by_name(view_json_get_text(n, "state", NULL),
+	r->straggler = base_json_get_bool(n, "straggler", false);
+	r->state = (enum ana_rank_state)summary_by_name(base_json_get_text(n, "state", NULL),
 							ana_rank_state_names, ANA_RANK_STATES, 0);
 	r->last_name = summary_text(s, n, "last_collective");
 	r->last_ns = summary_stamp(n, "last_ns");
 	return true;
 }
 
-static void read_rows(struct view_summary *s, const struct view_json *rows)
+static void read_rows(struct view_summary *s, const struct base_json *rows)
 {
 	struct ana_ranks *r = &s->result->ranks;
 
-	r->row = view_arena_array(&s->mem, view_json_count(rows), sizeof(*r->row));
+	r->row = base_arena_array(&s->mem, base_json_count(rows), sizeof(*r->row));
 	s->rank_nano_usd =
-		view_arena_array(&s->mem, view_json_count(rows), sizeof(*s->rank_nano_usd));
+		base_arena_array(&s->mem, base_json_count(rows), sizeof(*s->rank_nano_usd));
 	for
 		EACH(n, rows)
 		{
@@ -69,57 +69,57 @@ static void read_rows(struct view_summary *s, const struct view_json *rows)
 		}
 }
 
-static void read_clocks(struct view_summary *s, const struct view_json *clocks)
+static void read_clocks(struct view_summary *s, const struct base_json *clocks)
 {
 	struct ana_ranks *r = &s->result->ranks;
 
-	r->clock = view_arena_array(&s->mem, view_json_count(clocks), sizeof(*r->clock));
+	r->clock = base_arena_array(&s->mem, base_json_count(clocks), sizeof(*r->clock));
 	for
 		EACH(n, clocks)
 		{
 			struct ana_clock *c = &r->clock[r->clocks++];
 
 			c->host = summary_text_or_empty(s, n, "host");
-			c->aligned = view_json_get_bool(n, "aligned", false);
+			c->aligned = base_json_get_bool(n, "aligned", false);
 			c->offset_ns = summary_stamp(n, "offset_ns");
 			c->drift_ppb = summary_stamp(n, "drift_ppb");
 			c->residual_ns =
 				is_int(n, "residual_ns") ? summary_span(n, "residual_ns") : -1;
-			c->points = view_json_get_uint(n, "points", 0);
+			c->points = base_json_get_uint(n, "points", 0);
 		}
 }
 
-static void read_group(struct view_summary *s, const struct view_json *n, struct ana_group *g)
+static void read_group(struct view_summary *s, const struct base_json *n, struct ana_group *g)
 {
-	const struct view_json *members = view_json_get(n, "members");
+	const struct base_json *members = base_json_get(n, "members");
 	int64_t row;
 
 	g->name = summary_text_or_empty(s, n, "name");
-	g->member = view_arena_array(&s->mem, view_json_count(members), sizeof(*g->member));
+	g->member = base_arena_array(&s->mem, base_json_count(members), sizeof(*g->member));
 	for
 		EACH(m, members)
-	if (view_json_to_int(m, &row) && row >= 0 && (size_t)row < s->result->ranks.rows)
+	if (base_json_to_int(m, &row) && row >= 0 && (size_t)row < s->result->ranks.rows)
 		g->member[g->members++] = (uint32_t)row;
-	g->matched = view_json_get_uint(n, "matched", 0);
-	g->refused = view_json_get_uint(n, "refused", 0);
+	g->matched = base_json_get_uint(n, "matched", 0);
+	g->refused = base_json_get_uint(n, "refused", 0);
 	g->waited_ns = summary_total(n, "waited_ns");
 }
 
-void summary_read_ranks(struct view_summary *s, const struct view_json *ranks)
+void summary_read_ranks(struct view_summary *s, const struct base_json *ranks)
 {
-	const struct view_json *groups = view_json_get(ranks, "groups");
+	const struct base_json *groups = base_json_get(ranks, "groups");
 	struct ana_ranks *r = &s->result->ranks;
 
-	read_rows(s, view_json_get(ranks, "rows"));
-	read_clocks(s, view_json_get(ranks, "clocks"));
-	r->group = view_arena_array(&s->mem, view_json_count(groups), sizeof(*r->group));
+	read_rows(s, base_json_get(ranks, "rows"));
+	read_clocks(s, base_json_get(ranks, "clocks"));
+	r->group = base_arena_array(&s->mem, base_json_count(groups), sizeof(*r->group));
 	for
 		EACH(n, groups)
 	read_group(s, n, &r->group[r->groups++]);
-	r->matched = view_json_get_uint(ranks, "matched", 0);
-	r->refused = view_json_get_uint(ranks, "refused", 0);
+	r->matched = base_json_get_uint(ranks, "matched", 0);
+	r->refused = base_json_get_uint(ranks, "refused", 0);
 	r->refused_ns = summary_total(ranks, "refused_ns");
-	r->p2p = view_json_get_uint(ranks, "p2p", 0);
+	r->p2p = base_json_get_uint(ranks, "p2p", 0);
 	r->late_ns = summary_span(ranks, "late_ns");
 	r->step_ns = summary_span(ranks, "step_ns");
 }

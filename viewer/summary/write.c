@@ -9,128 +9,128 @@
 #include "base/units.h"
 #include "wire/crc32c.h"
 
-void summary_put_classes(struct view_jsonout *j, const char *key, const int64_t *classes)
+void summary_put_classes(struct base_jsonout *j, const char *key, const int64_t *classes)
 {
-	view_json_object(j, key);
+	base_json_object(j, key);
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (classes[c])
-			view_json_int(j, ana_class_names[c], classes[c]);
-	view_json_end(j);
+			base_json_int(j, ana_class_names[c], classes[c]);
+	base_json_end(j);
 }
 
-static void put_judgement(struct view_jsonout *j, const struct ana_judgement *v)
+static void put_judgement(struct base_jsonout *j, const struct ana_judgement *v)
 {
-	view_json_string(j, "verdict", ana_verdict_names[v->verdict]);
-	view_json_string(j, "severity", ana_severity_names[v->severity]);
-	view_json_bool(j, "flagged", v->flagged);
+	base_json_string(j, "verdict", ana_verdict_names[v->verdict]);
+	base_json_string(j, "severity", ana_severity_names[v->severity]);
+	base_json_bool(j, "flagged", v->flagged);
 }
 
-static void put_process(struct view_jsonout *j, const struct ana_process *p)
+static void put_process(struct base_jsonout *j, const struct ana_process *p)
 {
-	view_json_flat_object(j, NULL);
-	view_json_string(j, "host", p->host ? p->host : "");
-	view_json_int(j, "pid", p->pid);
+	base_json_flat_object(j, NULL);
+	base_json_string(j, "host", p->host ? p->host : "");
+	base_json_int(j, "pid", p->pid);
 	if (p->has_rank)
-		view_json_int(j, "rank", p->rank);
+		base_json_int(j, "rank", p->rank);
 	else
-		view_json_null(j, "rank");
-	view_json_string(j, "role", p->role ? p->role : "other");
+		base_json_null(j, "rank");
+	base_json_string(j, "role", p->role ? p->role : "other");
 	if (p->ended)
-		view_json_string(j, "ended", p->ended);
-	view_json_int(j, "start_ns", p->start_ns);
-	view_json_int(j, "end_ns", p->end_ns);
-	view_json_end(j);
+		base_json_string(j, "ended", p->ended);
+	base_json_int(j, "start_ns", p->start_ns);
+	base_json_int(j, "end_ns", p->end_ns);
+	base_json_end(j);
 }
 
-static void put_run(struct view_jsonout *j, const struct view_summary *s)
+static void put_run(struct base_jsonout *j, const struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
 
-	view_json_object(j, "run");
-	view_json_string(j, "id", s->id);
-	view_json_flat_array(j, "command");
+	base_json_object(j, "run");
+	base_json_string(j, "id", s->id);
+	base_json_flat_array(j, "command");
 	for (size_t i = 0; i < s->commands; i++)
-		view_json_string(j, NULL, s->command[i]);
-	view_json_end(j);
-	view_json_int(j, "start_unix_ns", s->start_unix_ns);
-	view_json_int(j, "wall_ns", s->wall_ns);
+		base_json_string(j, NULL, s->command[i]);
+	base_json_end(j);
+	base_json_int(j, "start_unix_ns", s->start_unix_ns);
+	base_json_int(j, "wall_ns", s->wall_ns);
 	if (s->has_exit_status)
-		view_json_int(j, "exit_status", s->exit_status);
+		base_json_int(j, "exit_status", s->exit_status);
 	else
-		view_json_null(j, "exit_status");
-	view_json_bool(j, "complete", r->complete);
-	view_json_object(j, "labels");
+		base_json_null(j, "exit_status");
+	base_json_bool(j, "complete", r->complete);
+	base_json_object(j, "labels");
 	for (size_t i = 0; i < s->labels; i++)
-		view_json_string(j, s->label[i].key, s->label[i].value);
-	view_json_end(j);
-	view_json_flat_array(j, "hosts");
+		base_json_string(j, s->label[i].key, s->label[i].value);
+	base_json_end(j);
+	base_json_flat_array(j, "hosts");
 	for (size_t i = 0; i < s->hosts; i++)
-		view_json_string(j, NULL, s->host[i]);
-	view_json_end(j);
-	view_json_array(j, "processes");
+		base_json_string(j, NULL, s->host[i]);
+	base_json_end(j);
+	base_json_array(j, "processes");
 	for (size_t i = 0; i < r->processes; i++)
 		put_process(j, &r->process[i]);
-	view_json_end(j);
-	view_json_int(j, "ranks", s->ranks);
-	view_json_bool(j, "simulated", r->simulated);
-	view_json_string(j, "imported", r->imported ? r->import_kind : NULL);
+	base_json_end(j);
+	base_json_int(j, "ranks", s->ranks);
+	base_json_bool(j, "simulated", r->simulated);
+	base_json_string(j, "imported", r->imported ? r->import_kind : NULL);
 	summary_put_job(j, s);
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void put_copies(struct view_jsonout *j, const char *key, const struct ana_copies *copies)
+static void put_copies(struct base_jsonout *j, const char *key, const struct ana_copies *copies)
 {
-	view_json_object(j, key);
+	base_json_object(j, key);
 	for (int d = 0; d < ANA_COPY_DIRS; d++) {
 		const struct ana_copies *c = &copies[d];
 		if (!c->count)
 			continue;
-		view_json_flat_object(j, ana_copy_names[d]);
-		view_json_uint(j, "count", c->count);
-		view_json_uint(j, "bytes", c->bytes);
-		view_json_int(j, "ns", c->ns);
-		view_json_int(j, "exposed_ns", c->exposed_ns);
-		view_json_uint(j, "pageable_count", c->pageable_count);
-		view_json_uint(j, "pageable_bytes", c->pageable_bytes);
-		view_json_uint(j, "synchronous", c->synchronous);
-		view_json_end(j);
+		base_json_flat_object(j, ana_copy_names[d]);
+		base_json_uint(j, "count", c->count);
+		base_json_uint(j, "bytes", c->bytes);
+		base_json_int(j, "ns", c->ns);
+		base_json_int(j, "exposed_ns", c->exposed_ns);
+		base_json_uint(j, "pageable_count", c->pageable_count);
+		base_json_uint(j, "pageable_bytes", c->pageable_bytes);
+		base_json_uint(j, "synchronous", c->synchronous);
+		base_json_end(j);
 	}
-	view_json_end(j);
+	base_json_end(j);
 }
 
 /* A known number, or null. */
-static void put_uint_or_null(struct view_jsonout *j, const char *key, uint64_t v, bool known)
+static void put_uint_or_null(struct base_jsonout *j, const char *key, uint64_t v, bool known)
 {
 	if (known)
-		view_json_uint(j, key, v);
+		base_json_uint(j, key, v);
 	else
-		view_json_null(j, key);
+		base_json_null(j, key);
 }
 
-static void put_ns_or_null(struct view_jsonout *j, const char *key, int64_t ns)
+static void put_ns_or_null(struct base_jsonout *j, const char *key, int64_t ns)
 {
 	if (ns >= 0)
-		view_json_int(j, key, ns);
+		base_json_int(j, key, ns);
 	else
-		view_json_null(j, key);
+		base_json_null(j, key);
 }
 
-static void put_gpu_facts(struct view_jsonout *j, const struct ana_gpu *g)
+static void put_gpu_facts(struct base_jsonout *j, const struct ana_gpu *g)
 {
 	put_uint_or_null(j, "memory_used_peak_bytes", g->memory_used_peak_bytes,
 			 g->memory_used_peak_bytes > 0);
 	put_uint_or_null(j, "memory_total_bytes", g->memory_total_bytes, g->memory_total_bytes > 0);
 	if (g->nvml_utilization_pct < 0)
-		view_json_null(j, "nvml_utilization_pct");
+		base_json_null(j, "nvml_utilization_pct");
 	else
-		view_json_percent(j, "nvml_utilization_pct",
+		base_json_percent(j, "nvml_utilization_pct",
 				  (int64_t)(g->nvml_utilization_pct * 10000 + 0.5));
-	view_json_string(j, "mig_profile", g->mig_profile);
-	view_json_uint(j, "mig_slices", g->mig_slices);
-	view_json_uint(j, "mig_slices_total", g->mig_slices_total);
-	view_json_uint(j, "shared_with", g->shared_with);
-	view_json_int(j, "held_start_ns", g->held_start_ns);
-	view_json_int(j, "held_end_ns", g->held_end_ns);
+	base_json_string(j, "mig_profile", g->mig_profile);
+	base_json_uint(j, "mig_slices", g->mig_slices);
+	base_json_uint(j, "mig_slices_total", g->mig_slices_total);
+	base_json_uint(j, "shared_with", g->shared_with);
+	base_json_int(j, "held_start_ns", g->held_start_ns);
+	base_json_int(j, "held_end_ns", g->held_end_ns);
 }
 
 static int64_t wasted_usd(const struct view_summary *s, size_t g)
@@ -146,118 +146,118 @@ static int64_t wasted_usd(const struct view_summary *s, size_t g)
 	return sum;
 }
 
-static void put_gpu(struct view_jsonout *j, const struct view_summary *s, size_t i)
+static void put_gpu(struct base_jsonout *j, const struct view_summary *s, size_t i)
 {
 	const struct ana_gpu *g = &s->result->gpu[i];
 
-	view_json_object(j, NULL);
-	view_json_string(j, "host", g->host ? g->host : "");
-	view_json_uint(j, "index", g->index);
-	view_json_string(j, "uuid", g->uuid);
-	view_json_string(j, "name", g->name ? g->name : "");
-	view_json_int(j, "held_ns", g->held_ns);
+	base_json_object(j, NULL);
+	base_json_string(j, "host", g->host ? g->host : "");
+	base_json_uint(j, "index", g->index);
+	base_json_string(j, "uuid", g->uuid);
+	base_json_string(j, "name", g->name ? g->name : "");
+	base_json_int(j, "held_ns", g->held_ns);
 	put_ns_or_null(j, "allocated_ns", g->allocated_ns);
-	view_json_int(j, "span_ns", g->span_ns);
-	view_json_uint(j, "ops", g->ops);
-	view_json_uint(j, "streams", g->streams);
-	view_json_uint(j, "ops_without_launch", g->ops_without_launch);
-	view_json_int(j, "busy_ns", g->busy_ns);
-	view_json_int(j, "compute_ns", g->compute_ns);
-	view_json_int(j, "copy_exposed_ns", g->copy_exposed_ns);
-	view_json_int(j, "comm_exposed_ns", g->comm_exposed_ns);
-	view_json_int(j, "idle_ns", g->idle_ns);
-	view_json_int(j, "empty_ns", g->empty_ns);
-	view_json_int(j, "queued_ns", g->queued_ns);
-	view_json_uint(j, "gaps", g->gaps);
-	view_json_int(j, "loader_wait_ns", g->loader_wait_ns);
-	view_json_int(j, "loader_exposed_ns", g->loader_exposed_ns);
+	base_json_int(j, "span_ns", g->span_ns);
+	base_json_uint(j, "ops", g->ops);
+	base_json_uint(j, "streams", g->streams);
+	base_json_uint(j, "ops_without_launch", g->ops_without_launch);
+	base_json_int(j, "busy_ns", g->busy_ns);
+	base_json_int(j, "compute_ns", g->compute_ns);
+	base_json_int(j, "copy_exposed_ns", g->copy_exposed_ns);
+	base_json_int(j, "comm_exposed_ns", g->comm_exposed_ns);
+	base_json_int(j, "idle_ns", g->idle_ns);
+	base_json_int(j, "empty_ns", g->empty_ns);
+	base_json_int(j, "queued_ns", g->queued_ns);
+	base_json_uint(j, "gaps", g->gaps);
+	base_json_int(j, "loader_wait_ns", g->loader_wait_ns);
+	base_json_int(j, "loader_exposed_ns", g->loader_exposed_ns);
 	summary_put_classes(j, "classes", g->classes);
 	if (g->classes[ANA_COMM_SKEW])
 		summary_put_classes(j, "skew_causes", g->skew_causes);
 	put_judgement(j, &g->judgement);
-	view_json_int(j, "starved_ns", view_gpu_starved_ns(g));
-	view_json_int(j, "loader_outside_ns", g->loader_outside_ns);
-	view_json_usd(j, "usd", view_gpu_nano_usd(s, i), s->cost.known);
-	view_json_usd(j, "wasted_usd", wasted_usd(s, i), s->cost.known);
+	base_json_int(j, "starved_ns", view_gpu_starved_ns(g));
+	base_json_int(j, "loader_outside_ns", g->loader_outside_ns);
+	base_json_usd(j, "usd", view_gpu_nano_usd(s, i), s->cost.known);
+	base_json_usd(j, "wasted_usd", wasted_usd(s, i), s->cost.known);
 	put_gpu_facts(j, g);
 	put_copies(j, "copies", g->copies);
-	view_json_flat_array(j, "minutes");
+	base_json_flat_array(j, "minutes");
 	for (int b = 0; b < ANA_BANDS; b++)
-		view_json_int(j, NULL, g->minutes[b]);
-	view_json_end(j);
-	view_json_end(j);
+		base_json_int(j, NULL, g->minutes[b]);
+	base_json_end(j);
+	base_json_end(j);
 }
 
-static void put_gpus(struct view_jsonout *j, const struct view_summary *s)
+static void put_gpus(struct base_jsonout *j, const struct view_summary *s)
 {
-	view_json_array(j, "gpus");
+	base_json_array(j, "gpus");
 	for (size_t i = 0; i < s->result->gpus; i++)
 		put_gpu(j, s, i);
-	view_json_end(j);
+	base_json_end(j);
 }
 
 /* GPUs that did nothing at all; part of what the classes say. */
-static void put_unused(struct view_jsonout *j, const struct view_summary *s)
+static void put_unused(struct base_jsonout *j, const struct view_summary *s)
 {
 	struct view_unused u = view_unused_gpus(s);
 
-	view_json_flat_object(j, "unused");
-	view_json_uint(j, "gpus", u.no_process + u.no_work);
-	view_json_uint(j, "no_process_gpus", u.no_process);
-	view_json_uint(j, "no_work_gpus", u.no_work);
-	view_json_int(j, "ns", u.ns);
-	view_json_usd(j, "usd", u.nano_usd, s->cost.known);
-	view_json_end(j);
+	base_json_flat_object(j, "unused");
+	base_json_uint(j, "gpus", u.no_process + u.no_work);
+	base_json_uint(j, "no_process_gpus", u.no_process);
+	base_json_uint(j, "no_work_gpus", u.no_work);
+	base_json_int(j, "ns", u.ns);
+	base_json_usd(j, "usd", u.nano_usd, s->cost.known);
+	base_json_end(j);
 }
 
-static void put_ledger(struct view_jsonout *j, const struct view_summary *s)
+static void put_ledger(struct base_jsonout *j, const struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
 
-	view_json_object(j, "ledger");
-	view_json_int(j, "gpu_ns", r->gpu_ns);
-	view_json_object(j, "classes");
+	base_json_object(j, "ledger");
+	base_json_int(j, "gpu_ns", r->gpu_ns);
+	base_json_object(j, "classes");
 	for (int c = 0; c < ANA_CLASSES; c++) {
 		if (!r->classes[c])
 			continue;
-		view_json_flat_object(j, ana_class_names[c]);
-		view_json_int(j, "ns", r->classes[c]);
-		view_json_percent(j, "pct", view_ppm(r->classes[c], r->gpu_ns));
-		view_json_usd(j, "usd", s->cost.classes[c], s->cost.known);
+		base_json_flat_object(j, ana_class_names[c]);
+		base_json_int(j, "ns", r->classes[c]);
+		base_json_percent(j, "pct", base_ppm(r->classes[c], r->gpu_ns));
+		base_json_usd(j, "usd", s->cost.classes[c], s->cost.known);
 		summary_put_confidence(j, r->confidence[c]);
-		view_json_end(j);
+		base_json_end(j);
 	}
-	view_json_end(j);
-	view_json_int(j, "starved_ns", s->starved_ns);
-	view_json_percent(j, "starved_pct", view_ppm(s->starved_ns, r->gpu_ns));
-	view_json_int(j, "wasted_ns", s->wasted_ns);
-	view_json_percent(j, "wasted_pct", view_ppm(s->wasted_ns, r->gpu_ns));
-	view_json_int(j, "busy_ns", view_busy_ns(s));
-	view_json_int(j, "working_ns", view_working_ns(s));
-	view_json_percent(j, "starved_of_working_pct", view_ppm(s->starved_ns, view_working_ns(s)));
+	base_json_end(j);
+	base_json_int(j, "starved_ns", s->starved_ns);
+	base_json_percent(j, "starved_pct", base_ppm(s->starved_ns, r->gpu_ns));
+	base_json_int(j, "wasted_ns", s->wasted_ns);
+	base_json_percent(j, "wasted_pct", base_ppm(s->wasted_ns, r->gpu_ns));
+	base_json_int(j, "busy_ns", view_busy_ns(s));
+	base_json_int(j, "working_ns", view_working_ns(s));
+	base_json_percent(j, "starved_of_working_pct", base_ppm(s->starved_ns, view_working_ns(s)));
 	put_unused(j, s);
-	view_json_flat_array(j, "waste_set");
+	base_json_flat_array(j, "waste_set");
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (s->waste[c])
-			view_json_string(j, NULL, ana_class_names[c]);
-	view_json_end(j);
+			base_json_string(j, NULL, ana_class_names[c]);
+	base_json_end(j);
 	if (r->ranks.rows)
 		summary_put_classes(j, "skew_causes", r->skew_causes);
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void put_steps(struct view_jsonout *j, const struct ana_result *r)
+static void put_steps(struct base_jsonout *j, const struct ana_result *r)
 {
 	static const char *const source[] = { "none", "range", "optimizer", "period" };
 
-	view_json_object(j, "steps");
-	view_json_uint(j, "count", r->steps);
-	view_json_string(j, "source", source[r->step_source]);
-	view_json_uint(j, "skipped", r->steps_skipped);
+	base_json_object(j, "steps");
+	base_json_uint(j, "count", r->steps);
+	base_json_string(j, "source", source[r->step_source]);
+	base_json_uint(j, "skipped", r->steps_skipped);
 	put_ns_or_null(j, "median_ns", r->step_median_ns);
 	put_ns_or_null(j, "p95_ns", r->step_p95_ns);
-	view_json_null(j, "accelerator_utilization_pct");
-	view_json_end(j);
+	base_json_null(j, "accelerator_utilization_pct");
+	base_json_end(j);
 }
 
 static bool rate_seen(const struct view_cost *c, size_t upto)
@@ -268,158 +268,158 @@ static bool rate_seen(const struct view_cost *c, size_t upto)
 	return false;
 }
 
-static void put_rate(struct view_jsonout *j, const struct view_cost *c, size_t i)
+static void put_rate(struct base_jsonout *j, const struct view_cost *c, size_t i)
 {
 	const struct view_rate *r = &c->rate[i];
 	char fraction[32];
 
 	snprintf(fraction, sizeof(fraction), "%u/%u", r->fraction_num, r->fraction_den);
-	view_json_object(j, NULL);
-	view_json_string(j, "gpu", r->gpu);
-	view_json_usd(j, "usd_per_gpu_hour", r->nano_usd_per_hour, r->known);
-	view_json_string(j, "price_model", r->price_model);
-	view_json_string(j, "source", r->source);
-	view_json_string(j, "date", r->date);
-	view_json_string(j, "label", r->label);
-	view_json_usd(j, "list_usd_per_gpu_hour", r->list_nano_usd_per_hour, r->known);
-	view_json_string(j, "fraction", fraction);
-	view_json_bool(j, "assumed", r->assumed);
-	view_json_bool(j, "guide", r->guide);
-	view_json_flat_array(j, "gpus");
+	base_json_object(j, NULL);
+	base_json_string(j, "gpu", r->gpu);
+	base_json_usd(j, "usd_per_gpu_hour", r->nano_usd_per_hour, r->known);
+	base_json_string(j, "price_model", r->price_model);
+	base_json_string(j, "source", r->source);
+	base_json_string(j, "date", r->date);
+	base_json_string(j, "label", r->label);
+	base_json_usd(j, "list_usd_per_gpu_hour", r->list_nano_usd_per_hour, r->known);
+	base_json_string(j, "fraction", fraction);
+	base_json_bool(j, "assumed", r->assumed);
+	base_json_bool(j, "guide", r->guide);
+	base_json_flat_array(j, "gpus");
 	for (size_t k = i; k < c->gpus; k++)
 		if (view_rate_same(r, &c->rate[k]))
-			view_json_uint(j, NULL, k);
-	view_json_end(j);
-	view_json_end(j);
+			base_json_uint(j, NULL, k);
+	base_json_end(j);
+	base_json_end(j);
 }
 
-static void put_cost(struct view_jsonout *j, const struct view_summary *s)
+static void put_cost(struct base_jsonout *j, const struct view_summary *s)
 {
 	const struct view_cost *c = &s->cost;
-	view_unit hours;
+	base_unit hours;
 
-	view_json_object(j, "cost");
-	view_json_usd(j, "usd", c->total, c->known);
-	view_json_usd(j, "wasted_usd", c->wasted, c->known);
-	view_json_usd(j, "starved_usd", c->starved, c->known);
-	view_json_number(j, "gpu_hours", view_hours_exact(hours, s->result->gpu_ns));
-	view_json_usd(j, "usd_per_step", s->step_nano_usd, s->step_nano_usd >= 0);
-	view_json_array(j, "rates");
+	base_json_object(j, "cost");
+	base_json_usd(j, "usd", c->total, c->known);
+	base_json_usd(j, "wasted_usd", c->wasted, c->known);
+	base_json_usd(j, "starved_usd", c->starved, c->known);
+	base_json_number(j, "gpu_hours", base_hours_exact(hours, s->result->gpu_ns));
+	base_json_usd(j, "usd_per_step", s->step_nano_usd, s->step_nano_usd >= 0);
+	base_json_array(j, "rates");
 	for (size_t i = 0; i < c->gpus; i++)
 		if (!rate_seen(c, i))
 			put_rate(j, c, i);
-	view_json_end(j);
-	view_json_usd(j, "usd_per_useful_gpu_hour", s->useful_nano_usd, s->useful_nano_usd >= 0);
-	view_json_usd(j, "idle_allocation_usd", c->classes[ANA_EXCLUDED_NO_PROCESS], c->known);
-	view_json_end(j);
+	base_json_end(j);
+	base_json_usd(j, "usd_per_useful_gpu_hour", s->useful_nano_usd, s->useful_nano_usd >= 0);
+	base_json_usd(j, "idle_allocation_usd", c->classes[ANA_EXCLUDED_NO_PROCESS], c->known);
+	base_json_end(j);
 }
 
-static void put_overhead(struct view_jsonout *j, const struct view_summary *s)
+static void put_overhead(struct base_jsonout *j, const struct view_summary *s)
 {
 	const struct ana_quality *q = &s->result->quality;
 
-	view_json_flat_object(j, "overhead");
-	view_json_uint(j, "own_cpu_ns", q->own_cpu_ns);
-	view_json_percent(j, "own_cpu_pct", view_ppm((int64_t)q->own_cpu_ns, s->wall_ns));
-	view_json_uint(j, "trace_bytes", q->trace_bytes);
-	view_json_uint(j, "memory_peak_bytes", q->memory_peak_bytes);
-	view_json_end(j);
+	base_json_flat_object(j, "overhead");
+	base_json_uint(j, "own_cpu_ns", q->own_cpu_ns);
+	base_json_percent(j, "own_cpu_pct", base_ppm((int64_t)q->own_cpu_ns, s->wall_ns));
+	base_json_uint(j, "trace_bytes", q->trace_bytes);
+	base_json_uint(j, "memory_peak_bytes", q->memory_peak_bytes);
+	base_json_end(j);
 }
 
 /* How well the causes are founded. */
-static void put_evidence(struct view_jsonout *j, const struct ana_result *r)
+static void put_evidence(struct base_jsonout *j, const struct ana_result *r)
 {
 	const struct ana_quality *q = &r->quality;
 
-	view_json_flat_object(j, "evidence");
-	view_json_uint(j, "samples", q->samples);
-	view_json_uint(j, "torn", q->samples_torn);
-	view_json_uint(j, "without_python", q->samples_without_python);
-	view_json_uint(j, "lost", q->samples_lost);
-	view_json_int(j, "gap_unsampled_ns", q->gap_unsampled_ns);
-	view_json_int(j, "other_sites_ns", r->other_sites_ns);
+	base_json_flat_object(j, "evidence");
+	base_json_uint(j, "samples", q->samples);
+	base_json_uint(j, "torn", q->samples_torn);
+	base_json_uint(j, "without_python", q->samples_without_python);
+	base_json_uint(j, "lost", q->samples_lost);
+	base_json_int(j, "gap_unsampled_ns", q->gap_unsampled_ns);
+	base_json_int(j, "other_sites_ns", r->other_sites_ns);
 	put_uint_or_null(j, "cpus", r->cpus, r->cpus > 0);
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void put_quality(struct view_jsonout *j, const struct view_summary *s)
+static void put_quality(struct base_jsonout *j, const struct view_summary *s)
 {
 	const struct ana_quality *q = &s->result->quality;
 
-	view_json_object(j, "quality");
-	view_json_uint(j, "events", q->events);
-	view_json_uint(j, "dropped", q->dropped);
-	view_json_uint(j, "invalid", q->invalid);
-	view_json_int(j, "unobserved_ns", q->unobserved_ns);
-	view_json_string(j, "level", s->result->level);
+	base_json_object(j, "quality");
+	base_json_uint(j, "events", q->events);
+	base_json_uint(j, "dropped", q->dropped);
+	base_json_uint(j, "invalid", q->invalid);
+	base_json_int(j, "unobserved_ns", q->unobserved_ns);
+	base_json_string(j, "level", s->result->level);
 	put_overhead(j, s);
-	view_json_array(j, "notes");
+	base_json_array(j, "notes");
 	for (size_t i = 0; i < s->notes; i++)
-		view_json_string(j, NULL, s->note[i]);
-	view_json_end(j);
-	view_json_uint(j, "ops_before_launch", q->ops_before_launch);
-	view_json_uint(j, "launches_expired", q->launches_expired);
-	view_json_uint(j, "damage_bytes", q->damage_bytes);
-	view_json_uint(j, "damage_spans", q->damage_spans);
-	view_json_uint(j, "frames_missing", q->frames_missing);
-	view_json_percent(j, "sampler_utilization_pct", s->sampler_ppm);
+		base_json_string(j, NULL, s->note[i]);
+	base_json_end(j);
+	base_json_uint(j, "ops_before_launch", q->ops_before_launch);
+	base_json_uint(j, "launches_expired", q->launches_expired);
+	base_json_uint(j, "damage_bytes", q->damage_bytes);
+	base_json_uint(j, "damage_spans", q->damage_spans);
+	base_json_uint(j, "frames_missing", q->frames_missing);
+	base_json_percent(j, "sampler_utilization_pct", s->sampler_ppm);
 	put_evidence(j, s->result);
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void put_gaps(struct view_jsonout *j, const struct ana_result *r)
+static void put_gaps(struct base_jsonout *j, const struct ana_result *r)
 {
-	view_json_array(j, "longest_gaps");
+	base_json_array(j, "longest_gaps");
 	for (size_t i = 0; i < r->top_gaps; i++) {
 		const struct ana_gap *g = &r->top_gap[i];
-		view_json_flat_object(j, NULL);
-		view_json_uint(j, "gpu", g->gpu);
-		view_json_int(j, "start_ns", g->start_ns);
-		view_json_int(j, "end_ns", g->end_ns);
-		view_json_int(j, "empty_ns", g->empty_ns);
-		view_json_string(j, "class", ana_class_names[g->major]);
-		view_json_int(j, "pid", g->pid);
-		view_json_int(j, "tid", g->tid);
-		view_json_end(j);
+		base_json_flat_object(j, NULL);
+		base_json_uint(j, "gpu", g->gpu);
+		base_json_int(j, "start_ns", g->start_ns);
+		base_json_int(j, "end_ns", g->end_ns);
+		base_json_int(j, "empty_ns", g->empty_ns);
+		base_json_string(j, "class", ana_class_names[g->major]);
+		base_json_int(j, "pid", g->pid);
+		base_json_int(j, "tid", g->tid);
+		base_json_end(j);
 	}
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void put_timeline(struct view_jsonout *j, const struct ana_timeline *t)
+static void put_timeline(struct base_jsonout *j, const struct ana_timeline *t)
 {
 	bool used[ANA_CLASSES] = { false };
 
 	for (size_t b = 0; b < t->count; b++)
 		for (int c = 0; c < ANA_CLASSES; c++)
 			used[c] |= t->bucket[b].classes[c] != 0;
-	view_json_object(j, NULL);
-	view_json_flat_array(j, "classes");
+	base_json_object(j, NULL);
+	base_json_flat_array(j, "classes");
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (used[c])
-			view_json_string(j, NULL, ana_class_names[c]);
-	view_json_end(j);
-	view_json_array(j, "buckets"); /* start, end, then ns per class named above */
+			base_json_string(j, NULL, ana_class_names[c]);
+	base_json_end(j);
+	base_json_array(j, "buckets"); /* start, end, then ns per class named above */
 	for (size_t b = 0; b < t->count; b++) {
-		view_json_flat_array(j, NULL);
-		view_json_int(j, NULL, t->bucket[b].start_ns);
-		view_json_int(j, NULL, t->bucket[b].end_ns);
+		base_json_flat_array(j, NULL);
+		base_json_int(j, NULL, t->bucket[b].start_ns);
+		base_json_int(j, NULL, t->bucket[b].end_ns);
 		for (int c = 0; c < ANA_CLASSES; c++)
 			if (used[c])
-				view_json_int(j, NULL, t->bucket[b].classes[c]);
-		view_json_end(j);
+				base_json_int(j, NULL, t->bucket[b].classes[c]);
+		base_json_end(j);
 	}
-	view_json_end(j);
-	view_json_end(j);
+	base_json_end(j);
+	base_json_end(j);
 }
 
-static void put_body(struct view_jsonout *j, const struct view_summary *s)
+static void put_body(struct base_jsonout *j, const struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
 
-	view_json_string(j, "schema", VIEW_SUMMARY_SCHEMA);
+	base_json_string(j, "schema", VIEW_SUMMARY_SCHEMA);
 	put_judgement(j, &r->judgement);
-	view_json_string(j, "window", s->window == ANA_WINDOW_JOB ? "job" : "device");
-	view_json_string(j, "level", r->level);
+	base_json_string(j, "window", s->window == ANA_WINDOW_JOB ? "job" : "device");
+	base_json_string(j, "level", r->level);
 	put_run(j, s);
 	put_gpus(j, s);
 	put_ledger(j, s);
@@ -433,10 +433,10 @@ static void put_body(struct view_jsonout *j, const struct view_summary *s)
 	summary_put_alerts(j, s);
 	put_quality(j, s);
 	put_gaps(j, r);
-	view_json_array(j, "timeline");
+	base_json_array(j, "timeline");
 	for (size_t g = 0; r->timeline && g < r->gpus; g++)
 		put_timeline(j, &r->timeline[g]);
-	view_json_end(j);
+	base_json_end(j);
 }
 
 void view_summary_write(const struct view_summary *s, FILE *f)
@@ -444,16 +444,16 @@ void view_summary_write(const struct view_summary *s, FILE *f)
 	char *text = NULL, digest[32];
 	size_t len = 0;
 	FILE *mem = open_memstream(&text, &len);
-	struct view_jsonout j = { .f = mem };
+	struct base_jsonout j = { .f = mem };
 
 	if (!mem)
 		return;
-	view_json_object(&j, NULL);
+	base_json_object(&j, NULL);
 	put_body(&j, s);
 	fflush(mem);
 	snprintf(digest, sizeof(digest), "crc32c:%08x", wire_crc32c(0, text, len));
-	view_json_string(&j, "digest", digest);
-	view_json_end(&j);
+	base_json_string(&j, "digest", digest);
+	base_json_end(&j);
 	if (!fclose(mem))
 		fwrite(text, 1, len, f);
 	free(text);

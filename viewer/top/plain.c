@@ -41,10 +41,10 @@ static void put_line(const struct top_look *l, FILE *f)
 {
 	char sums[LINE_BYTES], state[LINE_BYTES];
 	struct timespec now;
-	view_unit when;
+	base_unit when;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	view_moment(when, now.tv_sec * LIVE_SECOND_NS);
+	base_moment(when, now.tv_sec * LIVE_SECOND_NS);
 	top_sums(l, sums, sizeof(sums));
 	top_state(l, state, sizeof(state));
 	fprintf(f, "%.19s  %zu of %zu GPUs  %s  %s\n", when, l->totals.alive, l->totals.gpus, sums,

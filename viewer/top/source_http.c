@@ -24,22 +24,22 @@ struct source_http {
 	struct live_run priced; /* GPUs alone; covered_ns: 1 if a living process uses it */
 };
 
-static int64_t count(const struct view_json *n, const char *key)
+static int64_t count(const struct base_json *n, const char *key)
 {
-	int64_t v = view_json_get_int(n, key, 0);
+	int64_t v = base_json_get_int(n, key, 0);
 
 	return v < 0 ? 0 : v > SUM_MAX ? SUM_MAX : v;
 }
 
 /* A number that may not be known. */
-static int64_t maybe(const struct view_json *n, const char *key)
+static int64_t maybe(const struct base_json *n, const char *key)
 {
-	int64_t v = view_json_get_int(n, key, -1);
+	int64_t v = base_json_get_int(n, key, -1);
 
 	return v < -1 ? -1 : v > SUM_MAX ? SUM_MAX : v;
 }
 
-static struct live_share share_of(const struct view_json *n)
+static struct live_share share_of(const struct base_json *n)
 {
 	struct live_share s = { .window_ns = count(n, "window_ns") };
 	int64_t busy = maybe(n, "busy_ppm"), starved = maybe(n, "starved_ppm");
@@ -50,7 +50,7 @@ static struct live_share share_of(const struct view_json *n)
 	return s;
 }
 
-static void take_totals(struct live_totals *t, const struct view_json *n)
+static void take_totals(struct live_totals *t, const struct base_json *n)
 {
 	*t = (struct live_totals){ .gpus = (size_t)count(n, "gpus"),
 				   .alive = (size_t)count(n, "alive"),
@@ -69,9 +69,9 @@ static void take_totals(struct live_totals *t, const struct view_json *n)
 }
 
 /* GPUs as the model has them, so that they are priced as everywhere. */
-static int take_gpus(struct source_http *s, const struct view_json *gpus)
+static int take_gpus(struct source_http *s, const struct base_json *gpus)
 {
-	size_t n = view_json_count(gpus);
+	size_t n = base_json_count(gpus);
 	struct live_gpu *g;
 
 	if (n > TOP_ROWS_MAX)
@@ -82,7 +82,7 @@ static int take_gpus(struct source_http *s, const struct view_json *gpus)
 	if (!s->priced.gpu)
 		return -ENOMEM;
 	g = s->priced.gpu;
-	for (const struct view_json *j = gpus ? gpus->child : NULL; j && s->priced.gpus < n;
+	for (const struct base_json *j = gpus ? gpus->child : NULL; j && s->priced.gpus < n;
 	     j = j->next, g++, s->priced.gpus++) {
 		*g = (struct live_gpu){ .held_ns = count(j, "held_ns"),
 					.busy_ns = count(j, "busy_ns"),
@@ -91,9 +91,9 @@ static int take_gpus(struct source_http *s, const struct view_json *gpus)
 					.mig_slices = (uint32_t)count(j, "mig_slices"),
 					.mig_slices_total =
 						(uint32_t)count(j, "mig_slices_total") };
-		top_tame(g->host, sizeof(g->host), view_json_get_text(j, "host", ""));
-		top_tame(g->name, sizeof(g->name), view_json_get_text(j, "name", ""));
-		g->covered_ns = view_json_get_bool(j, "alive", false);
+		top_tame(g->host, sizeof(g->host), base_json_get_text(j, "host", ""));
+		top_tame(g->name, sizeof(g->name), base_json_get_text(j, "name", ""));
+		g->covered_ns = base_json_get_bool(j, "alive", false);
 	}
 	return 0;
 }
@@ -155,50 +155,50 @@ static enum live_gap gap_of(const char *name)
 	return LIVE_GAP_NONE;
 }
 
-static void take_rows(struct top_look *l, const struct view_json *rows)
+static void take_rows(struct top_look *l, const struct base_json *rows)
 {
-	size_t n = view_json_count(rows);
+	size_t n = base_json_count(rows);
 
 	l->row = calloc(n < TOP_ROWS_MAX ? n + 1 : TOP_ROWS_MAX, sizeof(*l->row));
-	for (const struct view_json *j = rows ? rows->child : NULL; j && l->row; j = j->next) {
+	for (const struct base_json *j = rows ? rows->child : NULL; j && l->row; j = j->next) {
 		struct top_row *r = &l->row[l->rows];
 		if (l->rows == TOP_ROWS_MAX) {
 			l->rows_left_out++;
 			continue;
 		}
 		l->rows++;
-		*r = (struct top_row){ .has_rank = view_json_get_int(j, "rank", -1) >= 0,
+		*r = (struct top_row){ .has_rank = base_json_get_int(j, "rank", -1) >= 0,
 				       .rank = (int32_t)(count(j, "rank") & INT32_MAX),
 				       .pid = count(j, "pid"),
 				       .ordinal = (uint32_t)(count(j, "ordinal") & 0xffff),
 				       .gpu = (size_t)count(j, "gpu"),
 				       .share = share_of(j),
-				       .gap = gap_of(view_json_get_text(j, "gap", "")),
+				       .gap = gap_of(base_json_get_text(j, "gap", "")),
 				       .idle_ns = count(j, "idle_ns"),
 				       .lag_ns = count(j, "lag_ns"),
 				       .quiet_ns = maybe(j, "quiet_ns") };
-		top_tame(r->host, sizeof(r->host), view_json_get_text(j, "host", ""));
-		top_tame(r->name, sizeof(r->name), view_json_get_text(j, "name", ""));
+		top_tame(r->host, sizeof(r->host), base_json_get_text(j, "host", ""));
+		top_tame(r->name, sizeof(r->name), base_json_get_text(j, "name", ""));
 	}
 }
 
-static void take_alerts(struct top_look *l, const struct view_json *alerts)
+static void take_alerts(struct top_look *l, const struct base_json *alerts)
 {
-	for (const struct view_json *j = alerts ? alerts->child : NULL; j; j = j->next) {
+	for (const struct base_json *j = alerts ? alerts->child : NULL; j; j = j->next) {
 		struct top_alert *a = &l->alert[l->alerts];
 		if (l->alerts == TOP_ALERTS_MAX)
 			return;
 		l->alerts++;
 		a->t_unix_ns = count(j, "t_unix_ns");
 		a->budget = count(j, "budget_pct") > 0;
-		top_tame(a->text, sizeof(a->text), view_json_get_text(j, "text", ""));
+		top_tame(a->text, sizeof(a->text), base_json_get_text(j, "text", ""));
 	}
 }
 
-static bool ask(struct source_http *s, const char *path, struct view_arena *mem,
-		struct view_json **root, char why[256])
+static bool ask(struct source_http *s, const char *path, struct base_arena *mem,
+		struct base_json **root, char why[256])
 {
-	struct view_json_error error;
+	struct base_json_error error;
 	char url[URL_BYTES];
 	const char *text;
 	size_t len;
@@ -206,8 +206,8 @@ static bool ask(struct source_http *s, const char *path, struct view_arena *mem,
 	snprintf(url, sizeof(url), "%s%s", s->base, path);
 	if (!top_fetch_get(s->fetch, url, &text, &len, why))
 		return false;
-	*root = view_json_parse(mem, text, len, &error);
-	if (*root && !strcmp(view_json_get_text(*root, "schema", ""), "gpustarve.live/1"))
+	*root = base_json_parse(mem, text, len, &error);
+	if (*root && !strcmp(base_json_get_text(*root, "schema", ""), "gpustarve.live/1"))
 		return true;
 	snprintf(why, 256, "what it answered is not what this version reads");
 	return false;
@@ -216,15 +216,15 @@ static bool ask(struct source_http *s, const char *path, struct view_arena *mem,
 /* The run heard of last. */
 static bool choose(struct source_http *s, char why[256])
 {
-	struct view_arena mem = { 0 };
-	struct view_json *root;
+	struct base_arena mem = { 0 };
+	struct base_json *root;
 	int64_t least = INT64_MAX;
 
 	if (ask(s, "/v1/live", &mem, &root, why)) {
-		const struct view_json *runs = view_json_get(root, "runs");
+		const struct base_json *runs = base_json_get(root, "runs");
 		snprintf(why, 256, "no run goes on there");
-		for (const struct view_json *j = runs ? runs->child : NULL; j; j = j->next) {
-			const char *id = view_json_get_text(j, "run", "");
+		for (const struct base_json *j = runs ? runs->child : NULL; j; j = j->next) {
+			const char *id = base_json_get_text(j, "run", "");
 			int64_t ago = count(j, "heard_ns_ago");
 			if (ago >= least || !id[0] || strpbrk(id, "/?#% "))
 				continue;
@@ -232,14 +232,14 @@ static bool choose(struct source_http *s, char why[256])
 			top_tame(s->run, sizeof(s->run), id);
 		}
 	}
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	return s->run[0] != '\0';
 }
 
 static bool fill(struct source_http *s, struct top_look *l, char why[256])
 {
-	struct view_arena mem = { 0 };
-	struct view_json *root;
+	struct base_arena mem = { 0 };
+	struct base_json *root;
 	char path[300];
 	int64_t status;
 	bool ok;
@@ -250,16 +250,16 @@ static bool fill(struct source_http *s, struct top_look *l, char why[256])
 	ok = ask(s, path, &mem, &root, why);
 	if (ok) {
 		take_totals(&l->totals, root);
-		take_rows(l, view_json_get(root, "uses"));
-		take_alerts(l, view_json_get(root, "alerts"));
-		ok = !take_gpus(s, view_json_get(root, "devices"));
+		take_rows(l, base_json_get(root, "uses"));
+		take_alerts(l, base_json_get(root, "alerts"));
+		ok = !take_gpus(s, base_json_get(root, "devices"));
 		take_money(s, l);
 		l->over = l->totals.gpus && !l->totals.alive;
 		top_look_close(l);
-		status = view_json_get_int(root, "exit_status", -1);
+		status = base_json_get_int(root, "exit_status", -1);
 		l->exit_status = status < 0 || status > 255 ? -1 : (int)status;
 	}
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 	return ok;
 }
 

@@ -86,43 +86,43 @@ void top_sums(const struct top_look *l, char *out, size_t room)
 {
 	struct line w = begin(out, room);
 	const struct live_totals *t = &l->totals;
-	view_unit a;
+	base_unit a;
 
 	if (t->now.known) {
-		put(&w, "busy %s %%  ", view_percent(a, t->now.busy_ppm));
-		put(&w, "starved ~%s %%  ", view_percent(a, t->now.starved_ppm));
+		put(&w, "busy %s %%  ", base_percent(a, t->now.busy_ppm));
+		put(&w, "starved ~%s %%  ", base_percent(a, t->now.starved_ppm));
 	} else {
-		put(&w, "run: busy %s %%  ", view_percent(a, view_ppm(t->busy_ns, t->held_ns)));
-		put(&w, "starved ~%s %%  ", view_percent(a, view_ppm(t->starved_ns, t->held_ns)));
+		put(&w, "run: busy %s %%  ", base_percent(a, base_ppm(t->busy_ns, t->held_ns)));
+		put(&w, "starved ~%s %%  ", base_percent(a, base_ppm(t->starved_ns, t->held_ns)));
 	}
 	if (!t->priced) {
 		put(&w, "no price (--price USD)");
 		return;
 	}
-	put(&w, "%s/h", view_cents(a, t->nano_usd_per_hour));
-	put(&w, ", %s/h starved  ", view_cents(a, t->starved_nano_usd_per_hour));
-	put(&w, "%s so far", view_cents(a, t->nano_usd));
-	put(&w, ", ~%s starved", view_cents(a, t->starved_nano_usd));
+	put(&w, "%s/h", base_cents(a, t->nano_usd_per_hour));
+	put(&w, ", %s/h starved  ", base_cents(a, t->starved_nano_usd_per_hour));
+	put(&w, "%s so far", base_cents(a, t->nano_usd));
+	put(&w, ", ~%s starved", base_cents(a, t->starved_nano_usd));
 }
 
 void top_state(const struct top_look *l, char *out, size_t room)
 {
 	struct line w = begin(out, room);
 	const struct live_totals *t = &l->totals;
-	view_unit a;
+	base_unit a;
 
 	if (l->trouble[0]) {
 		put(&w, "%s", l->trouble);
 		return;
 	}
 	if (l->quiet_ns >= QUIET_NS)
-		put(&w, "no sign for %s  ", view_duration(a, l->quiet_ns));
+		put(&w, "no sign for %s  ", base_duration(a, l->quiet_ns));
 	if (t->lag_ns >= 0)
-		put(&w, "known up to %s ago  ", view_duration(a, t->lag_ns + most(0, t->quiet_ns)));
+		put(&w, "known up to %s ago  ", base_duration(a, t->lag_ns + most(0, t->quiet_ns)));
 	put(&w, "own cost %s %% of a core  ",
-	    view_percent(a, view_ppm((int64_t)t->own_cpu_ns, t->life_ns)));
+	    base_percent(a, base_ppm((int64_t)t->own_cpu_ns, t->life_ns)));
 	if (t->dropped)
-		put(&w, "%s lost", view_count(a, t->dropped));
+		put(&w, "%s lost", base_count(a, t->dropped));
 	else
 		put(&w, "nothing lost");
 	if (l->rows_left_out)
@@ -131,10 +131,10 @@ void top_state(const struct top_look *l, char *out, size_t room)
 
 void top_alert_line(const struct top_alert *a, char *out, size_t room)
 {
-	view_unit when;
+	base_unit when;
 
 	/* The day is known to who looks on; the time of it matters. */
-	view_moment(when, a->t_unix_ns);
+	base_moment(when, a->t_unix_ns);
 	snprintf(out, room, "%s %.8s %s", a->budget ? "budget" : "alert", when + 11, a->text);
 }
 
@@ -142,7 +142,7 @@ void top_row_line(const struct top_row *row, int columns, char *out, size_t room
 {
 	struct line w = begin(out, room);
 	bool wide = columns >= 100;
-	view_unit a;
+	base_unit a;
 
 	if (!row) {
 		put(&w, "%5s %3s", "RANK", "GPU");
@@ -162,14 +162,14 @@ void top_row_line(const struct top_row *row, int columns, char *out, size_t room
 		put(&w, "%5" PRId32 " %3u", row->rank, row->ordinal);
 	else
 		put(&w, "%5s %3u", "-", row->ordinal);
-	put(&w, " %6s", row->share.known ? view_percent(a, row->share.busy_ppm) : "-");
-	char starved[VIEW_UNIT_BYTES + 1] = "-";
+	put(&w, " %6s", row->share.known ? base_percent(a, row->share.busy_ppm) : "-");
+	char starved[BASE_UNIT_BYTES + 1] = "-";
 	if (row->share.known)
-		snprintf(starved, sizeof(starved), "~%s", view_percent(a, row->share.starved_ppm));
+		snprintf(starved, sizeof(starved), "~%s", base_percent(a, row->share.starved_ppm));
 	put(&w, " %7s", starved);
 	put(&w, " %-12s", live_gap_names[row->gap]);
-	put(&w, " %8s", row->idle_ns > 0 ? view_duration(a, row->idle_ns) : "-");
-	put(&w, " %8s", row->priced && row->share.known ? view_cents(a, top_row_waste(row)) : "-");
+	put(&w, " %8s", row->idle_ns > 0 ? base_duration(a, row->idle_ns) : "-");
+	put(&w, " %8s", row->priced && row->share.known ? base_cents(a, top_row_waste(row)) : "-");
 	put(&w, " %-14.14s", row->host);
 	if (wide)
 		put(&w, " %8" PRId64, row->pid);

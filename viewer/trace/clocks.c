@@ -28,10 +28,10 @@ static bool is_clock_file(const char *name)
 	return !strncmp(name, "clock-", 6) && n > 11 && !strcmp(name + n - 5, ".json");
 }
 
-static void take_reading(const struct view_json *r, struct bound *b)
+static void take_reading(const struct base_json *r, struct bound *b)
 {
-	int64_t offset = view_json_get_int(r, "offset_ns", INT64_MIN);
-	int64_t error = view_json_get_int(r, "error_ns", INT64_MIN);
+	int64_t offset = base_json_get_int(r, "offset_ns", INT64_MIN);
+	int64_t error = base_json_get_int(r, "error_ns", INT64_MIN);
 
 	if (offset <= -FAR_NS || offset >= FAR_NS || error < 0 || error >= FAR_NS)
 		return;
@@ -43,13 +43,13 @@ static void take_reading(const struct view_json *r, struct bound *b)
 }
 
 /* What one file says joins @all. */
-static void take_node(const struct view_json *root, struct bound *all)
+static void take_node(const struct base_json *root, struct bound *all)
 {
-	const struct view_json *list = view_json_get(root, "readings"), *r;
-	const char *to = view_json_get_text(root, "to", "");
+	const struct base_json *list = base_json_get(root, "readings"), *r;
+	const char *to = base_json_get_text(root, "to", "");
 	struct bound one = { .nodes = 0 };
 
-	for (r = list && list->type == VIEW_JSON_ARRAY ? list->child : NULL; r; r = r->next)
+	for (r = list && list->type == BASE_JSON_ARRAY ? list->child : NULL; r; r = r->next)
 		take_reading(r, &one);
 	if (!one.nodes || (all->to && strcmp(all->to, to)))
 		return;
@@ -61,17 +61,17 @@ static void take_node(const struct view_json *root, struct bound *all)
 	all->to = to;
 }
 
-static void read_node(struct view_trace *t, struct view_arena *arena, const char *dir,
+static void read_node(struct view_trace *t, struct base_arena *arena, const char *dir,
 		      const char *name, struct bound *all)
 {
-	struct view_json_error bad = { NULL, 0 };
-	struct view_json *root = NULL;
+	struct base_json_error bad = { NULL, 0 };
+	struct base_json *root = NULL;
 	char *path;
 	int err;
 
 	if (asprintf(&path, "%s/%s", dir, name) < 0)
 		return;
-	err = view_json_read(arena, path, &root, &bad);
+	err = base_json_read(arena, path, &root, &bad);
 	free(path);
 	if (!err)
 		take_node(root, all);
@@ -82,9 +82,9 @@ static void read_node(struct view_trace *t, struct view_arena *arena, const char
 
 void view_trace_clocks(struct view_trace *t, const char *path)
 {
-	struct view_arena arena = { NULL };
+	struct base_arena arena = { NULL };
 	struct bound all = { .nodes = 0 };
-	char apart[VIEW_UNIT_BYTES];
+	char apart[BASE_UNIT_BYTES];
 	struct dirent *e;
 	DIR *dir = opendir(path);
 
@@ -97,6 +97,6 @@ void view_trace_clocks(struct view_trace *t, const char *path)
 		view_trace_note(t,
 				"clocks of %zu nodes were at most %s apart, by the answers of the "
 				"central collector",
-				all.nodes, view_duration(apart, all.high_ns - all.low_ns));
-	view_arena_fini(&arena);
+				all.nodes, base_duration(apart, all.high_ns - all.low_ns));
+	base_arena_fini(&arena);
 }

@@ -21,16 +21,16 @@ static int copy_text(char **out, const char *text)
 	return *out ? 0 : -ENOMEM;
 }
 
-static int take_command(struct view_run_info *r, const struct view_json *array)
+static int take_command(struct view_run_info *r, const struct base_json *array)
 {
-	const struct view_json *n;
+	const struct base_json *n;
 	size_t room = 0;
 	int err;
 
-	if (r->commands || !array || array->type != VIEW_JSON_ARRAY)
+	if (r->commands || !array || array->type != BASE_JSON_ARRAY)
 		return 0;
 	for (n = array->child; n; n = n->next) {
-		if (n->type != VIEW_JSON_STRING)
+		if (n->type != BASE_JSON_STRING)
 			continue;
 		err = view_grow(&r->command, &room, r->commands, sizeof(*r->command));
 		if (err)
@@ -44,12 +44,12 @@ static int take_command(struct view_run_info *r, const struct view_json *array)
 	return 0;
 }
 
-static int take_labels(struct view_run_info *r, const struct view_json *object)
+static int take_labels(struct view_run_info *r, const struct base_json *object)
 {
-	const struct view_json *n;
-	size_t count = view_json_count(object);
+	const struct base_json *n;
+	size_t count = base_json_count(object);
 
-	if (r->labels || !object || object->type != VIEW_JSON_OBJECT || !count)
+	if (r->labels || !object || object->type != BASE_JSON_OBJECT || !count)
 		return 0;
 	r->label_key = calloc(count, sizeof(*r->label_key));
 	r->label_value = calloc(count, sizeof(*r->label_value));
@@ -58,7 +58,7 @@ static int take_labels(struct view_run_info *r, const struct view_json *object)
 	for (n = object->child; n; n = n->next) {
 		size_t i = r->labels;
 
-		if (n->type != VIEW_JSON_STRING)
+		if (n->type != BASE_JSON_STRING)
 			continue;
 		if (copy_text(&r->label_key[i], n->key) || copy_text(&r->label_value[i], n->text)) {
 			free(r->label_key[i]);
@@ -100,21 +100,21 @@ static bool settle_exit(struct view_run_info *r, struct view_exit *e)
 	return false;
 }
 
-static int take_exits(struct view_run_info *r, const struct view_json *array)
+static int take_exits(struct view_run_info *r, const struct base_json *array)
 {
-	const struct view_json *n;
+	const struct base_json *n;
 	size_t room = r->exits;
 	int err;
 
-	if (!array || array->type != VIEW_JSON_ARRAY)
+	if (!array || array->type != BASE_JSON_ARRAY)
 		return 0;
 	for (n = array->child; n; n = n->next) {
 		struct view_exit e = {
-			.pid = view_json_get_int(n, "pid", 0),
-			.start_ns = view_json_get_int(n, "start_ns", 0),
-			.end_ns = view_json_get_int(n, "end_ns", 0),
+			.pid = base_json_get_int(n, "pid", 0),
+			.start_ns = base_json_get_int(n, "start_ns", 0),
+			.end_ns = base_json_get_int(n, "end_ns", 0),
 		};
-		int64_t status = view_json_get_int(n, "status", INT64_MIN);
+		int64_t status = base_json_get_int(n, "status", INT64_MIN);
 
 		if (e.pid <= 0 || e.end_ns <= 0)
 			continue;
@@ -122,7 +122,7 @@ static int take_exits(struct view_run_info *r, const struct view_json *array)
 		e.status = e.has_status ? (int)status : 0;
 		err = view_grow(&r->exit, &room, r->exits, sizeof(*r->exit));
 		if (!err)
-			err = copy_text(&e.host, view_json_get_text(n, "host", ""));
+			err = copy_text(&e.host, base_json_get_text(n, "host", ""));
 		if (err)
 			return err;
 		if (settle_exit(r, &e))
@@ -133,36 +133,36 @@ static int take_exits(struct view_run_info *r, const struct view_json *array)
 	return 0;
 }
 
-static void take_job(struct view_trace *t, const struct view_json *root)
+static void take_job(struct view_trace *t, const struct base_json *root)
 {
 	struct trace_priv *p = t->priv;
 	struct view_run_info *r = &t->run;
 	struct view_job_identity id;
 
-	view_job_from_json(&id, view_json_get(root, "slurm"));
+	view_job_from_json(&id, base_json_get(root, "slurm"));
 	view_job_keep(&id, &p->arena);
 	view_job_add(&r->job, &id);
 	if (!r->user)
-		r->user = view_arena_text(&p->arena, view_json_get_text(root, "user", NULL));
+		r->user = base_arena_text(&p->arena, base_json_get_text(root, "user", NULL));
 }
 
-static int take_document(struct view_run_info *r, const struct view_json *root)
+static int take_document(struct view_run_info *r, const struct base_json *root)
 {
-	int64_t status = view_json_get_int(root, "exit_status", INT64_MIN);
+	int64_t status = base_json_get_int(root, "exit_status", INT64_MIN);
 	int err = 0;
 
 	if (!r->id)
-		err = copy_text(&r->id, view_json_get_text(root, "id", NULL));
+		err = copy_text(&r->id, base_json_get_text(root, "id", NULL));
 	if (!err)
-		err = take_command(r, view_json_get(root, "command"));
+		err = take_command(r, base_json_get(root, "command"));
 	if (!err)
-		err = take_labels(r, view_json_get(root, "labels"));
+		err = take_labels(r, base_json_get(root, "labels"));
 	if (!err)
-		err = take_exits(r, view_json_get(root, "exits"));
+		err = take_exits(r, base_json_get(root, "exits"));
 	if (!r->start_unix_ns)
-		r->start_unix_ns = view_json_get_int(root, "start_unix_ns", 0);
+		r->start_unix_ns = base_json_get_int(root, "start_unix_ns", 0);
 	if (!r->wall_ns)
-		r->wall_ns = view_json_get_int(root, "wall_ns", 0);
+		r->wall_ns = base_json_get_int(root, "wall_ns", 0);
 	if (!r->has_exit_status && status != INT64_MIN) {
 		r->has_exit_status = true;
 		r->exit_status = (int)status;
@@ -172,14 +172,14 @@ static int take_document(struct view_run_info *r, const struct view_json *root)
 
 /* Of run.json, which says of its own run what a job's sums up. */
 static void take_part(struct view_trace *t, struct view_run_part *part,
-		      const struct view_json *root)
+		      const struct base_json *root)
 {
 	struct trace_priv *p = t->priv;
-	int64_t status = view_json_get_int(root, "exit_status", INT64_MIN);
+	int64_t status = base_json_get_int(root, "exit_status", INT64_MIN);
 
-	part->id = view_arena_text(&p->arena, view_json_get_text(root, "id", NULL));
-	part->start_unix_ns = view_json_get_int(root, "start_unix_ns", 0);
-	part->wall_ns = view_json_get_int(root, "wall_ns", 0);
+	part->id = base_arena_text(&p->arena, base_json_get_text(root, "id", NULL));
+	part->start_unix_ns = base_json_get_int(root, "start_unix_ns", 0);
+	part->wall_ns = base_json_get_int(root, "wall_ns", 0);
 	part->has_exit_status = status >= INT_MIN && status <= INT_MAX;
 	part->exit_status = part->has_exit_status ? (int)status : 0;
 }
@@ -187,15 +187,15 @@ static void take_part(struct view_trace *t, struct view_run_part *part,
 static int read_document(struct view_trace *t, struct view_run_part *part, const char *name)
 {
 	const char *dir = part->path;
-	struct view_arena arena = { NULL };
-	struct view_json_error bad = { NULL, 0 };
-	struct view_json *root = NULL;
+	struct base_arena arena = { NULL };
+	struct base_json_error bad = { NULL, 0 };
+	struct base_json *root = NULL;
 	char *path;
 	int err;
 
 	if (asprintf(&path, "%s/%s", dir, name) < 0)
 		return -ENOMEM;
-	err = view_json_read(&arena, path, &root, &bad);
+	err = base_json_read(&arena, path, &root, &bad);
 	free(path);
 	if (!err) {
 		take_job(t, root);
@@ -209,7 +209,7 @@ static int read_document(struct view_trace *t, struct view_run_part *part, const
 	} else if (err == -ENOENT) {
 		err = 0;
 	}
-	view_arena_fini(&arena);
+	base_arena_fini(&arena);
 	return err;
 }
 

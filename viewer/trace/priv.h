@@ -27,7 +27,7 @@ struct trace_priv {
 	size_t frames, frame_room;
 	size_t note_room;
 	uint64_t bytes; /* of all files */
-	struct view_arena arena;
+	struct base_arena arena;
 };
 
 struct trace_mark { /* what a pulse says, for holes */

@@ -16,83 +16,83 @@
 #include "base/jsonout.h"
 #include "base/slurp.h"
 
-static void put_command(struct view_jsonout *j, char *const *command)
+static void put_command(struct base_jsonout *j, char *const *command)
 {
-	view_json_flat_array(j, "command");
+	base_json_flat_array(j, "command");
 	for (; *command; command++)
-		view_json_string(j, NULL, *command);
-	view_json_end(j);
+		base_json_string(j, NULL, *command);
+	base_json_end(j);
 }
 
-static void put_labels(struct view_jsonout *j, const struct view_run_record *r)
+static void put_labels(struct base_jsonout *j, const struct view_run_record *r)
 {
-	view_json_object(j, "labels");
+	base_json_object(j, "labels");
 	for (size_t i = 0; i < r->labels; i++)
-		view_json_string(j, r->label[i].key, r->label[i].value);
-	view_json_end(j);
+		base_json_string(j, r->label[i].key, r->label[i].value);
+	base_json_end(j);
 }
 
-static void put_exits(struct view_jsonout *j, const struct view_run_record *r)
+static void put_exits(struct base_jsonout *j, const struct view_run_record *r)
 {
-	view_json_array(j, "exits");
+	base_json_array(j, "exits");
 	if (r->ended) {
-		view_json_flat_object(j, NULL);
-		view_json_string(j, "host", r->host);
-		view_json_int(j, "pid", r->pid);
-		view_json_int(j, "start_ns", r->start_unix_ns);
-		view_json_int(j, "end_ns", r->start_unix_ns + r->wall_ns);
-		view_json_int(j, "status", r->exit_status);
-		view_json_end(j);
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "host", r->host);
+		base_json_int(j, "pid", r->pid);
+		base_json_int(j, "start_ns", r->start_unix_ns);
+		base_json_int(j, "end_ns", r->start_unix_ns + r->wall_ns);
+		base_json_int(j, "status", r->exit_status);
+		base_json_end(j);
 	}
-	view_json_end(j);
+	base_json_end(j);
 }
 
-static void put_price(struct view_jsonout *j, const struct view_run_record *r)
+static void put_price(struct base_jsonout *j, const struct view_run_record *r)
 {
 	if (!r->price && !r->price_model)
 		return;
-	view_json_flat_object(j, "price");
+	base_json_flat_object(j, "price");
 	if (r->price)
-		view_json_string(j, "usd_per_gpu_hour", r->price);
+		base_json_string(j, "usd_per_gpu_hour", r->price);
 	if (r->price_model)
-		view_json_string(j, "price_model", r->price_model);
-	view_json_string(j, "from", r->price_from);
-	view_json_end(j);
+		base_json_string(j, "price_model", r->price_model);
+	base_json_string(j, "from", r->price_from);
+	base_json_end(j);
 }
 
 /* Whose it is; run.json is how the runs of a job are found (job/find.h). */
-static void put_job(struct view_jsonout *j, const struct view_run_record *r)
+static void put_job(struct base_jsonout *j, const struct view_run_record *r)
 {
-	view_json_string(j, "user", r->user);
+	base_json_string(j, "user", r->user);
 	if (!view_job_known(&r->job))
 		return;
-	view_json_object(j, "slurm");
+	base_json_object(j, "slurm");
 	view_job_put(j, &r->job);
-	view_json_end(j);
+	base_json_end(j);
 }
 
 static char *record_text(const struct view_run_record *r, size_t *len)
 {
 	char *text = NULL;
 	FILE *f = open_memstream(&text, len);
-	struct view_jsonout j = { .f = f };
+	struct base_jsonout j = { .f = f };
 
 	if (!f)
 		return NULL;
-	view_json_object(&j, NULL);
-	view_json_string(&j, "id", r->id);
+	base_json_object(&j, NULL);
+	base_json_string(&j, "id", r->id);
 	put_command(&j, r->command);
-	view_json_int(&j, "start_unix_ns", r->start_unix_ns);
-	view_json_int(&j, "wall_ns", r->wall_ns);
+	base_json_int(&j, "start_unix_ns", r->start_unix_ns);
+	base_json_int(&j, "wall_ns", r->wall_ns);
 	if (r->ended)
-		view_json_int(&j, "exit_status", r->exit_status);
+		base_json_int(&j, "exit_status", r->exit_status);
 	else
-		view_json_null(&j, "exit_status");
+		base_json_null(&j, "exit_status");
 	put_labels(&j, r);
 	put_exits(&j, r);
 	put_price(&j, r);
 	put_job(&j, r);
-	view_json_end(&j);
+	base_json_end(&j);
 	if (fclose(f)) {
 		free(text);
 		return NULL;
@@ -239,46 +239,46 @@ int view_run_record_end(const char *path, const struct view_run_record *r)
 }
 
 /* False: there is none that can be read. */
-static bool read_record(const char *dir, struct view_arena *mem, struct view_json **root)
+static bool read_record(const char *dir, struct base_arena *mem, struct base_json **root)
 {
-	struct view_json_error why;
+	struct base_json_error why;
 	struct stat st;
 	char *path;
 	bool read;
 
 	if (stat(dir, &st) || !S_ISDIR(st.st_mode) || asprintf(&path, "%s/run.json", dir) < 0)
 		return false;
-	read = !view_json_read(mem, path, root, &why);
+	read = !base_json_read(mem, path, root, &why);
 	free(path);
 	return read;
 }
 
 void view_run_price_read(const char *dir, struct view_run_price *p)
 {
-	struct view_arena mem = { 0 };
-	struct view_json *root;
+	struct base_arena mem = { 0 };
+	struct base_json *root;
 
 	*p = (struct view_run_price){ .from = "--price" };
 	if (read_record(dir, &mem, &root)) {
-		const struct view_json *price = view_json_get(root, "price");
+		const struct base_json *price = base_json_get(root, "price");
 		snprintf(p->price, sizeof(p->price), "%s",
-			 view_json_get_text(price, "usd_per_gpu_hour", ""));
+			 base_json_get_text(price, "usd_per_gpu_hour", ""));
 		snprintf(p->model, sizeof(p->model), "%s",
-			 view_json_get_text(price, "price_model", ""));
+			 base_json_get_text(price, "price_model", ""));
 		snprintf(p->from, sizeof(p->from), "%s",
-			 view_json_get_text(price, "from", "--price"));
+			 base_json_get_text(price, "from", "--price"));
 	}
-	view_arena_fini(&mem);
+	base_arena_fini(&mem);
 }
 
 int view_run_exit_read(const char *dir)
 {
-	struct view_arena mem = { 0 };
-	struct view_json *root;
+	struct base_arena mem = { 0 };
+	struct base_json *root;
 	int64_t status = -1;
 
 	if (read_record(dir, &mem, &root))
-		status = view_json_get_int(root, "exit_status", -1);
-	view_arena_fini(&mem);
+		status = base_json_get_int(root, "exit_status", -1);
+	base_arena_fini(&mem);
 	return status < 0 || status > 255 ? -1 : (int)status;
 }

@@ -35,7 +35,7 @@ static struct wire_block_head *keep_head(struct trace_priv *p, const struct wire
 	if (wire_block_head_get(&head, wire_file_head(file), e->frame.head_len))
 		return NULL;
 	bytes = offsetof(struct wire_block_head, device) + head.devices * sizeof(head.device[0]);
-	kept = view_arena_alloc(&p->arena, bytes);
+	kept = base_arena_alloc(&p->arena, bytes);
 	memcpy(kept, &head, bytes);
 	return kept;
 }

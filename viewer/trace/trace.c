@@ -184,13 +184,13 @@ static int finish(struct view_trace *t, const char **why)
 /* Everything of the job that the trace keeps, with paths that are its own. */
 static void take_job(struct view_trace *t, const struct view_job *job)
 {
-	struct view_arena *mem = &((struct trace_priv *)t->priv)->arena;
-	struct view_alloc *alloc = view_arena_array(mem, job->allocs, sizeof(*alloc));
+	struct base_arena *mem = &((struct trace_priv *)t->priv)->arena;
+	struct view_alloc *alloc = base_arena_array(mem, job->allocs, sizeof(*alloc));
 
 	t->joined = true;
-	t->part = view_arena_array(mem, job->runs, sizeof(*t->part));
+	t->part = base_arena_array(mem, job->runs, sizeof(*t->part));
 	for (t->parts = 0; t->parts < job->runs; t->parts++)
-		t->part[t->parts].path = view_arena_text(mem, job->run[t->parts]);
+		t->part[t->parts].path = base_arena_text(mem, job->run[t->parts]);
 	for (t->allocs = 0; t->allocs < job->allocs; t->allocs++)
 		view_alloc_keep(&alloc[t->allocs], &job->alloc[t->allocs], mem);
 	t->alloc = alloc;
@@ -246,7 +246,7 @@ static int open_into(struct view_trace *t, const char *path, const char **why)
 
 	if (view_job_is_folder(path) && !stat(path, &st) && S_ISDIR(st.st_mode))
 		return open_folder(t, path, why);
-	t->part = view_arena_array(&p->arena, 1, sizeof(*t->part));
+	t->part = base_arena_array(&p->arena, 1, sizeof(*t->part));
 	t->part->path = t->path;
 	t->parts = 1;
 	err = view_trace_scan(t, 0, path, why);
@@ -329,7 +329,7 @@ static void priv_free(struct trace_priv *p)
 	}
 	free(p->file);
 	free(p->frame);
-	view_arena_fini(&p->arena);
+	base_arena_fini(&p->arena);
 	free(p);
 }
 
