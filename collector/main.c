@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/log.h"
-#include "base/options.h"
-#include "keep/sweep.h"
-#include "node/server.h"
+#include "core/log.h"
+#include "options.h"
+#include "retain/sweep.h"
+#include "server.h"
 
 /* With 0, 1 or 2 closed a trace would get that number, and log lines with it. */
 static bool hold_stdio(void)

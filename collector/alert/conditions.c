@@ -2,7 +2,7 @@
 #include "conditions.h"
 
 #include <string.h>
-#include "base/log.h"
+#include "core/log.h"
 
 bool coll_conditions_alert(struct coll_conditions *c, const char *text)
 {

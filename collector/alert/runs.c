@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/clock.h"
-#include "base/log.h"
+#include "core/clock.h"
+#include "core/log.h"
 
 #define OVER_NS (60 * COLL_SECOND_NS) /* all of its processes have said goodbye */
 #define FORGOTTEN_NS (48 * 3600 * COLL_SECOND_NS) /* nothing was heard of it */

@@ -15,11 +15,11 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/clock.h"
-#include "base/files.h"
-#include "base/log.h"
-#include "base/paths.h"
-#include "keep/keeper.h"
+#include "core/clock.h"
+#include "core/files.h"
+#include "core/log.h"
+#include "core/paths.h"
+#include "retain/keeper.h"
 #include "recover.h"
 
 #define RUN_SUFFIX ".gst"

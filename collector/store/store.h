@@ -20,7 +20,7 @@
 #include "index.h"
 #include "known.h"
 #include "seqs.h"
-#include "base/status.h"
+#include "core/status.h"
 
 #define COLL_STORE_BUCKETS 256
 #define COLL_HEX_BYTES (2 * WIRE_STREAM_ID_BYTES + 1)
@@ -50,7 +50,7 @@ struct coll_stream {
 	struct coll_index index;
 	struct coll_stream *next, **link; /* in its bucket */
 
-	/* Its feeder's, see node/feed.h. */
+	/* Its feeder's, see ingest/feed.h. */
 	struct coll_feeder *owner;
 	int64_t heard_ns; /* monotonic: when a frame of it came last */
 	struct coll_stream *next_owned;

@@ -14,8 +14,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include "harness.h"
-#include "http/daemon.h"
-#include "node/server.h"
+#include "serve/daemon.h"
+#include "server.h"
 #include "unit/stream.h"
 
 #define INPUT_MAX 16384u

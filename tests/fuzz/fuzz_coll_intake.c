@@ -11,8 +11,8 @@
 #include <ftw.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include "node/client.h"
-#include "node/intake.h"
+#include "ingest/client.h"
+#include "ingest/intake.h"
 #include "store/seqs.h"
 #include "unit/stream.h"
 #include "wire/bytes.h"

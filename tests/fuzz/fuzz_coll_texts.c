@@ -7,14 +7,14 @@
 #include "fuzz.h"
 
 #include <fcntl.h>
-#include "base/text.h"
+#include "core/text.h"
 #include "harness.h"
-#include "http/maker.h"
-#include "http/route.h"
-#include "http/tokens.h"
-#include "keep/keeper.h"
-#include "keep/labels.h"
-#include "keep/rundirs.h"
+#include "serve/maker.h"
+#include "serve/route.h"
+#include "serve/tokens.h"
+#include "retain/keeper.h"
+#include "retain/labels.h"
+#include "retain/rundirs.h"
 
 #define INPUT_MAX 65536u
 

@@ -10,10 +10,10 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <sys/stat.h>
-#include "base/clock.h"
-#include "base/files.h"
-#include "upstream/cursor.h"
-#include "upstream/outbox.h"
+#include "core/clock.h"
+#include "core/files.h"
+#include "relay/cursor.h"
+#include "relay/outbox.h"
 #include "wire/buf.h"
 
 #define TO "https://centre:1"

@@ -7,8 +7,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include "node/intake.h"
-#include "node/server.h"
+#include "ingest/intake.h"
+#include "server.h"
 #include "wire/encoder.h"
 #include "wire/session.pb-c.h"
 

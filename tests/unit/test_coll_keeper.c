@@ -3,8 +3,8 @@
 #include "harness.h"
 
 #include <errno.h>
-#include "base/text.h"
-#include "keep/keeper.h"
+#include "core/text.h"
+#include "retain/keeper.h"
 
 static struct coll_limits limits;
 static struct coll_counters count;

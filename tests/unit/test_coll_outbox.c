@@ -6,7 +6,7 @@
 #include "outbox.h"
 
 #include <errno.h>
-#include "upstream/batch.h"
+#include "relay/batch.h"
 
 static void test_names(void)
 {

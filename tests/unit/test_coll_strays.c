@@ -3,7 +3,7 @@
 #include "outbox.h"
 
 #include <unistd.h>
-#include "upstream/strays.h"
+#include "relay/strays.h"
 
 static struct coll_out_run *known(const struct coll_outbox *o, const char *run)
 {

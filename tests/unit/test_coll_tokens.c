@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include "http/route.h"
-#include "http/tokens.h"
+#include "serve/route.h"
+#include "serve/tokens.h"
 
 #define HASH "3608bca1e44ea6c4d268eb6db02260269892c0b42b86bbf1e77a6fa16c3c9282"
 #define CERT                                                           \

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A connection's sockets and its life. What the bytes mean is intake's.
+ */
+#include "client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "core/clock.h"
+#include "intake.h"
+#include "core/log.h"
+#include "watch.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* Linux 6.5 */
+#endif
+
+#define READS_PER_TURN 4 /* so that one client cannot starve the others */
+#define READS_PER_DRAIN 4096 /* more than a socket's buffer holds; bounds who goes on sending */
+#define BYTES_PER_DRAIN (64u << 20)
+
+static struct coll_client *of_socket(struct coll_source *s)
+{
+	return (struct coll_client *)((char *)s - offsetof(struct coll_client, socket));
+}
+
+static struct coll_client *of_process(struct coll_source *s)
+{
+	return (struct coll_client *)((char *)s - offsetof(struct coll_client, process));
+}
+
+static void set_events(struct coll_client *c)
+{
+	coll_loop_change(&c->server->loop, &c->socket,
+			 (c->paused ? 0 : EPOLLIN) | (c->blocked ? EPOLLOUT : 0));
+}
+
+/* Its own buffers fill, and what does not fit there it writes to its spool: nothing is lost. */
+static void pace(struct coll_client *c, size_t bytes)
+{
+	if (c->closing || !coll_keeper_pace(&c->server->keeper, &c->rate, bytes, c->heard_ns))
+		return;
+	c->paused = true;
+	set_events(c);
+}
+
+void coll_client_resume(struct coll_client *c, int64_t now_ns)
+{
+	if (!c->paused || c->closing || coll_keeper_wait(&c->server->keeper, &c->rate, now_ns))
+		return;
+	c->paused = false;
+	c->heard_ns = now_ns; /* it was not silent: nobody listened */
+	set_events(c);
+}
+
+/* One read to where the bytes are to go: how many; 0: none now; -errno, -ENODATA at the end. */
+static ssize_t receive(struct coll_client *c)
+{
+	uint8_t *at = c->server->scratch;
+	size_t direct = coll_intake_room(&c->in, &at);
+	ssize_t n = recv(c->socket.fd, at, direct ? direct : COLL_SCRATCH_BYTES, MSG_DONTWAIT);
+	int err;
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	if (n == 0)
+		return -ENODATA;
+	c->heard_ns = coll_now_ns();
+	err = direct ? coll_intake_direct(&c->in, (size_t)n) : coll_intake(&c->in, at, (size_t)n);
+	return err ? err : n;
+}
+
+static void read_some(struct coll_client *c, int rounds, size_t bytes, bool drain)
+{
+	size_t sum = 0;
+	ssize_t got = 1;
+
+	while (got > 0 && rounds-- && sum < bytes && !c->closing && (!c->paused || drain)) {
+		got = receive(c);
+		sum += got > 0 ? (size_t)got : 0;
+		if (got > 0)
+			pace(c, (size_t)got);
+	}
+	if (got >= 0)
+		return;
+	if (got != -ENODATA && got != -ECONNRESET)
+		coll_note("pid %d: connection closed: %s", (int)c->peer.pid, strerror((int)-got));
+	coll_client_close(c);
+}
+
+static void on_socket(struct coll_source *s, uint32_t events)
+{
+	struct coll_client *c = of_socket(s);
+
+	if (events & EPOLLOUT)
+		coll_client_acknowledge(c);
+	if (events & ~(uint32_t)EPOLLOUT)
+		read_some(c, READS_PER_TURN, SIZE_MAX, false);
+}
+
+void coll_client_drain(struct coll_client *c)
+{
+	read_some(c, READS_PER_DRAIN, BYTES_PER_DRAIN, true);
+}
+
+/*
+ * Its children may hold the socket open for long, and they do not use it: the process that
+ * connected decides.
+ */
+static void on_process(struct coll_source *s, uint32_t events)
+{
+	struct coll_client *c = of_process(s);
+
+	(void)events;
+	c->end_ns = coll_clock_ns(CLOCK_REALTIME);
+	coll_client_drain(c);
+	coll_client_close(c);
+}
+
+/* The process at the other end, safe against reuse of its number where the kernel can. */
+static int peer_pidfd(int fd, const struct ucred *peer)
+{
+	socklen_t len = sizeof(int);
+	int pidfd = -1;
+
+	if (!getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len))
+		return pidfd;
+	if (peer->pid > 0)
+		pidfd = (int)syscall(SYS_pidfd_open, peer->pid, 0);
+	if (pidfd >= 0)
+		fcntl(pidfd, F_SETFD, FD_CLOEXEC);
+	return pidfd;
+}
+
+static void watch_process(struct coll_client *c)
+{
+	c->process.fd = peer_pidfd(c->socket.fd, &c->peer);
+	if (c->process.fd >= 0 && coll_loop_add(&c->server->loop, &c->process, EPOLLIN)) {
+		close(c->process.fd);
+		c->process.fd = -1;
+	}
+}
+
+static void on_failed(struct coll_feeder *f, struct coll_stream *s)
+{
+	(void)s;
+	coll_client_close((struct coll_client *)((char *)f - offsetof(struct coll_client, feeder)));
+}
+
+int coll_client_new(struct coll_server *sv, int fd, const struct ucred *peer)
+{
+	struct coll_client *c = calloc(1, sizeof(*c));
+	int err = -ENOMEM;
+
+	if (!c)
+		goto close_fd;
+	c->server = sv;
+	c->peer = *peer;
+	c->socket = (struct coll_source){ .fd = fd, .ready = on_socket };
+	c->process = (struct coll_source){ .fd = -1, .ready = on_process };
+	c->feeder = (struct coll_feeder){ .store = &sv->store, .failed = on_failed };
+	c->in = (struct coll_feed){ .server = sv, .feeder = &c->feeder };
+	snprintf(c->in.who, sizeof(c->in.who), "pid %d", (int)peer->pid);
+	c->heard_ns = coll_now_ns();
+	err = coll_loop_add(&sv->loop, &c->socket, EPOLLIN);
+	if (err)
+		goto free_client;
+	watch_process(c);
+	c->next = sv->clients;
+	sv->clients = c;
+	sv->client_count++;
+	sv->count.clients++;
+	return 0;
+free_client:
+	free(c);
+close_fd:
+	close(fd);
+	return err;
+}
+
+/* Puts the next acknowledgement that is due into c->ack. */
+static bool next_ack(struct coll_client *c)
+{
+	struct wire_frame f = { .version = WIRE_FRAME_VERSION, .type = WIRE_FRAME_ACK };
+	struct coll_stream *s = c->feeder.streams;
+
+	while (s && !s->ack_due)
+		s = s->next_owned;
+	if (!s)
+		return false;
+	s->ack_due = false;
+	coll_stream_acknowledge(s);
+	memcpy(f.stream, s->id, sizeof(f.stream));
+	f.seq = s->acked;
+	f.time_ns = coll_clock_ns(CLOCK_REALTIME);
+	wire_frame_header_put(&f, c->ack);
+	c->ack_at = 0;
+	c->ack_len = sizeof(c->ack);
+	return true;
+}
+
+/* Who does not read acknowledgements does not hear them; only the newest ones wait. */
+static void set_blocked(struct coll_client *c, bool blocked)
+{
+	if (c->blocked == blocked || c->closing)
+		return;
+	c->blocked = blocked;
+	set_events(c);
+}
+
+void coll_client_acknowledge(struct coll_client *c)
+{
+	while (c->ack_at < c->ack_len || next_ack(c)) {
+		ssize_t n = send(c->socket.fd, c->ack + c->ack_at, c->ack_len - c->ack_at,
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EAGAIN) {
+			set_blocked(c, true);
+			return;
+		}
+		if (n < 0) { /* reading will tell that it is gone */
+			c->ack_at = c->ack_len;
+			return;
+		}
+		c->ack_at += (size_t)n;
+		c->server->count.acks += c->ack_at == c->ack_len;
+	}
+	set_blocked(c, false);
+}
+
+void coll_client_close(struct coll_client *c)
+{
+	struct coll_stream *s;
+
+	if (c->closing)
+		return;
+	c->closing = true;
+	coll_loop_remove(&c->server->loop, &c->socket);
+	for (s = c->feeder.streams; s; s = s->next_owned)
+		s->urgent = true;
+}
+
+/* Notes when the process ended, now or once it does. */
+static void note_end(struct coll_client *c, struct coll_stream *s)
+{
+	struct pollfd p = { .fd = c->process.fd, .events = POLLIN };
+	int fd;
+
+	if (!c->end_ns && (p.fd < 0 || poll(&p, 1, 0) == 1))
+		c->end_ns = coll_clock_ns(CLOCK_REALTIME);
+	if (p.fd < 0 && s->bye) /* it said so itself; nobody can tell more */
+		return;
+	if (c->end_ns) {
+		coll_watch_note(c->server, s, c->end_ns);
+		return;
+	}
+	fd = fcntl(p.fd, F_DUPFD_CLOEXEC, 0);
+	if (fd >= 0)
+		coll_watch_add(c->server, fd, s);
+}
+
+void coll_client_free(struct coll_client *c)
+{
+	struct coll_client **p = &c->server->clients;
+
+	while (*p != c)
+		p = &(*p)->next;
+	*p = c->next;
+	c->server->client_count--;
+	while (c->feeder.streams) {
+		struct coll_stream *s = c->feeder.streams;
+
+		coll_feeder_release(s);
+		note_end(c, s);
+		coll_store_close(&c->server->store, s);
+	}
+	coll_intake_fini(&c->in);
+	coll_loop_remove(&c->server->loop, &c->socket);
+	close(c->socket.fd);
+	if (c->process.fd >= 0) {
+		coll_loop_remove(&c->server->loop, &c->process);
+		close(c->process.fd);
+	}
+	free(c);
+}
+
+bool coll_client_done(const struct coll_client *c)
+{
+	const struct coll_stream *s;
+
+	for (s = c->feeder.streams; s; s = s->next_owned)
+		if (!s->bye)
+			return false;
+	return c->feeder.streams != NULL;
+}
+
+bool coll_client_stalled(const struct coll_client *c, int64_t now_ns)
+{
+	return !c->paused && (!c->in.greeted || c->in.carry.len) &&
+	       now_ns - c->heard_ns > c->server->opts->silence_s * COLL_SECOND_NS;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One connection: bytes to frames, frames to streams, acknowledgements back.
+ *
+ * Life: new -> (reads, each turn) -> closing (nothing is read any more) -> settle syncs its
+ * streams and sends what it owes -> free. A client never vanishes amid a turn. One thread.
+ */
+#ifndef COLL_CLIENT_H
+#define COLL_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include "core/loop.h"
+#include "feed.h"
+#include "retain/bucket.h"
+#include "server.h"
+
+struct coll_client {
+	struct coll_server *server;
+	struct coll_client *next;
+	struct coll_source socket;
+	struct coll_source process; /* pidfd of the peer; fd -1: not to be had */
+	struct ucred peer;
+
+	struct coll_feeder feeder;
+	struct coll_feed in;
+	int64_t heard_ns; /* last byte, monotonic */
+
+	uint8_t ack[WIRE_FRAME_HEADER_BYTES]; /* the one on its way out */
+	size_t ack_at, ack_len;
+	bool blocked; /* waits for EPOLLOUT */
+	bool paused; /* it sent more a second than it may: not read from */
+	struct coll_bucket rate;
+
+	bool closing;
+	int64_t end_ns; /* realtime when the process ended, 0: not seen */
+};
+
+/*
+ * Takes @fd over (also on error: it is closed then) and serves it from now on. 0 or -errno.
+ * @peer.pid 0: unknown.
+ */
+int coll_client_new(struct coll_server *sv, int fd, const struct ucred *peer);
+
+/* Reads all that is there; at the end of a process its descriptors may live on in its children. */
+void coll_client_drain(struct coll_client *c);
+
+/* Sends acknowledgements that are due, as far as the socket takes them. */
+void coll_client_acknowledge(struct coll_client *c);
+
+/* Reads from it again, if it was not read from for too many bytes a second and that is over. */
+void coll_client_resume(struct coll_client *c, int64_t now_ns);
+
+/* To be closed at the end of this turn. */
+void coll_client_close(struct coll_client *c);
+
+/* Closed, its streams given back. Notes the process's end, or leaves a watch for it. */
+void coll_client_free(struct coll_client *c);
+
+/* All its streams have said Bye (a client without any has not). */
+bool coll_client_done(const struct coll_client *c);
+
+/* Monotonic deadline is over: silent before its first frame, or amid one. */
+bool coll_client_stalled(const struct coll_client *c, int64_t now_ns);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who feeds streams, and the bytes that come in for them. A connection of the node's socket is both
+ * at once (client.h). Over HTTP a team is the feeder, for its streams outlive requests, and the body
+ * of each request is a feed (serve/frames.c). One thread.
+ */
+#ifndef COLL_FEED_H
+#define COLL_FEED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "store/store.h"
+#include "wire/buf.h"
+
+#define COLL_WHO_BYTES 80
+
+struct coll_server;
+
+struct coll_feeder {
+	struct coll_store *store; /* where its streams are */
+	struct coll_stream *streams; /* those it feeds, by next_owned */
+	size_t stream_count;
+	size_t held; /* room of half frames of all its feeds */
+	/* A commit of @s failed: @s must be closed, at once or at the end of this turn. */
+	void (*failed)(struct coll_feeder *f, struct coll_stream *s);
+};
+
+/* The frame that was refused. */
+struct coll_refused {
+	const char *why; /* NULL: none was */
+	uint64_t offset; /* in all bytes of the feed: whole frames before it were taken */
+	bool named; /* stream and seq are known: its header was good */
+	char stream[COLL_HEX_BYTES];
+	uint64_t seq;
+	bool unknown; /* its stream is not known here, and this is no Hello */
+	bool damaged; /* as it came: another copy may be good */
+};
+
+struct coll_feed {
+	struct coll_server *server;
+	struct coll_feeder *feeder;
+	char who[COLL_WHO_BYTES]; /* for logs */
+	/* NULL, or told of a stream whenever a frame of another one than before comes. */
+	void (*touched)(struct coll_feed *in, const struct coll_stream *s);
+
+	struct wire_buf carry; /* a frame that is not whole yet */
+	size_t want; /* bytes until carry is a whole header, or a whole frame */
+	struct coll_stream *last; /* of the frame before, within one call of intake alone */
+	uint64_t taken; /* bytes of whole frames so far */
+	bool greeted; /* a frame was accepted */
+	struct coll_refused refused;
+};
+
+/* From now on @f feeds the stream. */
+void coll_feeder_adopt(struct coll_feeder *f, struct coll_stream *s);
+
+/* Nobody feeds it any more. */
+void coll_feeder_release(struct coll_stream *s);
+
+/*
+ * Makes durable what streams of the feeder have: all, or those that are urgent. In two steps, so
+ * that all files start to be written out before the first is waited for. commit sets ack_due, or
+ * calls failed.
+ */
+void coll_feeder_push(struct coll_feeder *f, bool everything);
+void coll_feeder_commit(struct coll_feeder *f, struct coll_server *sv, bool everything);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line. Read once, before anything starts. */
+#ifndef COLL_OPTIONS_H
+#define COLL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "alert/conditions.h"
+#include "retain/digests.h"
+#include "retain/limits.h"
+
+struct coll_options {
+	const char *dir;
+	const char *unix_path; /* NULL: none */
+	int until_eof; /* descriptor, -1: none */
+	int ready_fd; /* descriptor, -1: none */
+	int idle_exit_s; /* -1: never */
+	int grace_s;
+	int silence_s; /* before the first frame, or amid one */
+	bool verbose;
+
+	/* HTTP, see serve/http.h. NULL: not given. */
+	const char *listen; /* URL */
+	const char *cert, *key, *client_ca; /* PEM files */
+	const char *token_file;
+	bool no_token, insecure_http;
+
+	/* What is kept, see retain/. */
+	struct coll_limits limits; /* of the command line */
+	const char *limits_file; /* over those; read again on SIGHUP. NULL: none */
+	struct coll_digest_to digest;
+	bool sweep, dry_run; /* one sweep instead of serving */
+	/* Forwarding, see relay/upstream.h. NULL: not given. */
+	const char *upstream; /* URL */
+	const char *upstream_token_file, *upstream_ca, *upstream_cert, *upstream_key;
+	int linger_s;
+	uint64_t outbox_max; /* bytes, 0: no bound */
+	bool forwarded_remove;
+
+	struct coll_conditions conditions;
+	bool exec_of_budgets; /* a --budget was given after the last --alert */
+};
+
+enum coll_exit {
+	COLL_EXIT_OK = 0,
+	COLL_EXIT_ERROR = 1, /* usage, or it could not start */
+	COLL_EXIT_TAKEN = 3, /* another collector serves that socket */
+};
+
+/* True: go on. False: end with *status (help or version was shown, or usage was wrong). */
+bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *status);
+
+#endif

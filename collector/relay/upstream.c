@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What to send next.
+ */
+#include "upstream.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core/clock.h"
+#include "core/log.h"
+#include "forward.h"
+#include "server.h"
+
+#define NS_PER_MS 1000000LL
+
+static void clock_done(void *owner, const struct coll_answer *a)
+{
+	struct coll_upstream *u = owner;
+
+	bool good = !a->trouble && a->status == 200;
+
+	if (good && coll_clocks_take(&u->clocks, a)) {
+		coll_pace_succeeded(&u->pace);
+		coll_forward_go(u);
+	} else if (good) {
+		coll_pace_failed_strangely(&u->pace, a);
+	} else {
+		coll_pace_failed(&u->pace, a);
+	}
+}
+
+bool coll_forward_may(const struct coll_upstream *u, const struct coll_out_hold *h)
+{
+	return u->held_too || !coll_is_held(h);
+}
+
+bool coll_forward_start(struct coll_upstream *u, struct coll_request *r)
+{
+	struct coll_answer a = { .trouble = "cannot send", .stored = -1 };
+	int err;
+
+	r->owner = u;
+	r->ask_first = u->pace.failing || !u->pace.ok_ns;
+	err = coll_link_send(u->link, r);
+	if (err)
+		coll_pace_failed(&u->pace, &a);
+	return !err;
+}
+
+static bool send_clock(struct coll_upstream *u)
+{
+	struct coll_request r = { .method = "GET", .path = "/v1/clock", .done = clock_done };
+
+	return coll_forward_start(u, &r);
+}
+
+static void fill(struct coll_upstream *u, struct coll_out_run *run)
+{
+	struct coll_out_file *f;
+
+	for (f = run->files; f && !coll_batch_full(&u->batch); f = f->next) {
+		int err = 0;
+
+		if (f->kind != COLL_OUT_SIDE && coll_out_file_pending(f))
+			err = coll_batch_add(&u->batch, run, f);
+		if (err && err != -ENOENT)
+			coll_note("%s/%s: %s", run->dir, f->name, strerror(-err));
+	}
+}
+
+static bool send_frames(struct coll_upstream *u)
+{
+	struct coll_request r = { .method = "POST",
+				  .path = "/v1/frames",
+				  .done = coll_forward_frames_done };
+	struct coll_out_run *run;
+	uint64_t damaged = u->batch.damaged;
+
+	coll_batch_clear(&u->batch);
+	coll_outbox_turn(&u->box);
+	for (run = u->box.runs; run && !coll_batch_full(&u->batch); run = run->next)
+		if (coll_forward_may(u, &run->frames))
+			fill(u, run);
+	if (u->batch.damaged != damaged) {
+		coll_log("%" PRIu64 " damaged bytes are left out of what is forwarded",
+			 u->batch.damaged - damaged);
+		u->server->count.up_damaged += u->batch.damaged - damaged;
+		u->state.lost += u->batch.damaged - damaged;
+	}
+	if (!u->batch.parts)
+		return false;
+	r.body = u->batch.body.data;
+	r.len = u->batch.body.len;
+	u->box.pending -= r.len < u->box.pending ? r.len : u->box.pending;
+	coll_forward_start(u, &r);
+	return true;
+}
+
+static bool any_held(const struct coll_upstream *u)
+{
+	const struct coll_out_run *run = u->box.runs;
+
+	while (run && !run->frames.until_ns && !run->sides.until_ns)
+		run = run->next;
+	return run != NULL;
+}
+
+void coll_forward_go(struct coll_upstream *u)
+{
+	int64_t now = coll_now_ns();
+
+	if (coll_link_busy(u->link) || now < u->pace.next_ns)
+		return;
+	u->pace.next_ns = 0;
+	if (coll_clocks_due(&u->clocks, now) && send_clock(u))
+		return;
+	u->held_too = false;
+	if (coll_forward_a_side(u) || send_frames(u) || !any_held(u))
+		return;
+	u->held_too = true;
+	u->frames_first = !u->frames_first;
+	if ((u->frames_first && send_frames(u)) || coll_forward_a_side(u) || u->frames_first)
+		return;
+	send_frames(u);
+}
+
+/* A collector of one run alone has no business with what others left in the folder. */
+static void look_for_strays(struct coll_upstream *u)
+{
+	if (u->server->opts->until_eof < 0)
+		coll_strays_look(&u->strays, &u->box, coll_now_ns());
+}
+
+static void look(struct coll_upstream *u)
+{
+	bool was_full = u->box.full;
+
+	look_for_strays(u);
+	coll_outbox_look(&u->box, coll_now_ns());
+	u->state.pending = u->box.pending;
+	u->state.full = u->box.full;
+	if (u->box.full != was_full)
+		coll_log(was_full
+				 ? "%s catches up; frames are kept again"
+				 : "more waits for %s than --outbox-max allows; frames are dropped "
+				   "and counted until it takes some",
+			 u->box.to);
+	coll_clocks_write(&u->clocks, &u->box);
+}
+
+void coll_upstream_tick(struct coll_upstream *u)
+{
+	if (!u)
+		return;
+	look(u);
+	if (!coll_link_busy(u->link)) {
+		coll_forward_go(u);
+		coll_outbox_save(&u->box);
+		if (!coll_link_busy(u->link)) /* what is under way names runs and files */
+			u->server->count.up_removed += coll_outbox_retire(&u->box);
+	} else {
+		coll_outbox_save(&u->box);
+	}
+}
+
+int coll_upstream_timeout(const struct coll_upstream *u)
+{
+	int64_t left;
+
+	if (!u || !u->pace.next_ns || coll_link_busy(u->link))
+		return -1;
+	left = (u->pace.next_ns - coll_now_ns() + NS_PER_MS - 1) / NS_PER_MS;
+	return left < 0 ? 0 : left > 1000 ? 1000 : (int)left;
+}
+
+void coll_upstream_turn(struct coll_upstream *u)
+{
+	if (u && u->pace.next_ns && coll_now_ns() >= u->pace.next_ns)
+		coll_forward_go(u);
+}
+
+void coll_upstream_note(struct coll_upstream *u, const struct coll_stream *s)
+{
+	if (u)
+		coll_outbox_note(&u->box, s->dir);
+}
+
+bool coll_upstream_drops(struct coll_upstream *u, const struct wire_frame *f)
+{
+	if (!u || !coll_outbox_drops(&u->box, f->type))
+		return false;
+	u->server->count.up_dropped++;
+	u->state.lost += wire_frame_bytes(f);
+	return true;
+}
+
+void coll_upstream_look(const struct coll_upstream *u, struct coll_upstream_state *out)
+{
+	*out = u ? u->state : (struct coll_upstream_state){ .pending = 0 };
+	out->ok_ns = u ? u->pace.ok_ns : 0;
+	out->failing = u && u->pace.failing;
+}
+
+static bool all_sent(struct coll_upstream *u)
+{
+	/* The shortest run, too, is to say how far its node's clock is from others'. */
+	if (coll_link_busy(u->link) || (u->box.runs && u->clocks.asked < COLL_CLOCKS_FIRST))
+		return false;
+	look(u);
+	return !u->box.pending && !u->box.pending_files;
+}
+
+void coll_upstream_linger(struct coll_upstream *u, int seconds)
+{
+	int64_t until = coll_now_ns() + seconds * COLL_SECOND_NS;
+
+	if (!u)
+		return;
+	u->pace.failing = false;
+	u->pace.next_ns = 0;
+	while (!all_sent(u) && !u->pace.failing && coll_now_ns() < until) {
+		coll_forward_go(u);
+		if (coll_loop_turn(&u->server->loop, 20))
+			break;
+	}
+	if (!all_sent(u))
+		coll_log("%" PRIu64
+			 " bytes of traces and %zu files are not forwarded yet; the next "
+			 "collector with --dir %s and this --upstream goes on",
+			 u->box.pending, u->box.pending_files, u->box.store->base);
+	coll_outbox_save(&u->box);
+}
+
+int coll_upstream_open(struct coll_upstream **out, struct coll_server *sv)
+{
+	const struct coll_options *o = sv->opts;
+	struct coll_upstream *u;
+	int err;
+
+	*out = NULL;
+	if (!o->upstream)
+		return 0;
+	if (!coll_link_url_ok(o))
+		return -EINVAL;
+	u = calloc(1, sizeof(*u));
+	if (!u)
+		return -ENOMEM;
+	u->server = sv;
+	coll_pace_init(&u->pace, o->upstream, &sv->count);
+	coll_node_name(u->node);
+	u->box.max = o->outbox_max;
+	u->box.remove = o->forwarded_remove;
+	coll_clocks_init(&u->clocks, u->node, o->upstream);
+	err = coll_outbox_init(&u->box, &sv->store, o->upstream);
+	if (!err) {
+		u->link = coll_link_new(&sv->loop, o, u->node);
+		err = u->link ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		look_for_strays(u);
+		*out = u;
+		return 0;
+	}
+	coll_log("cannot forward to %s: %s", o->upstream, strerror(-err));
+	coll_upstream_close(u);
+	return err;
+}
+
+void coll_upstream_close(struct coll_upstream *u)
+{
+	if (!u)
+		return;
+	coll_link_free(u->link);
+	coll_outbox_save(&u->box);
+	coll_outbox_fini(&u->box);
+	coll_batch_fini(&u->batch);
+	free(u->side.bytes);
+	free(u);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The keeper's answers to who wants more: streams, runs, bytes, bytes a second.
+ */
+#include "keeper.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core/clock.h"
+#include "core/log.h"
+#include "store/store.h"
+
+#define SAY_EVERY_NS (60 * COLL_SECOND_NS)
+
+struct coll_open_run {
+	char *dir;
+	size_t streams;
+	struct coll_open_run *next;
+};
+
+void coll_keeper_attach(struct coll_keeper *k, struct coll_store *st, const char *team)
+{
+	st->keeper = k;
+	st->use = coll_keeper_use(k, team);
+}
+
+static void say(struct coll_keeper *k, enum coll_limit which)
+{
+	int64_t now = coll_now_ns();
+
+	if (k->said_ns[which] && now - k->said_ns[which] < SAY_EVERY_NS)
+		return;
+	k->said_ns[which] = now;
+	coll_log("limit %s is reached (%llu): %s; raise it with --limit, or see who uses it up",
+		 coll_limit_name(which), (unsigned long long)k->limits->value[which],
+		 coll_limit_what(which));
+}
+
+static struct coll_open_run **bucket_of(struct coll_keeper *k, const char *dir)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *dir; dir++)
+		hash = (hash ^ (unsigned char)*dir) * 16777619u;
+	return &k->open[hash % COLL_KEEPER_BUCKETS];
+}
+
+static struct coll_open_run **find(struct coll_keeper *k, const char *dir)
+{
+	struct coll_open_run **p = bucket_of(k, dir);
+
+	while (*p && strcmp((*p)->dir, dir))
+		p = &(*p)->next;
+	return p;
+}
+
+static bool too_many(struct coll_keeper *k, enum coll_limit which, size_t now)
+{
+	if (!k->limits->value[which] || now < k->limits->value[which])
+		return false;
+	say(k, which);
+	return true;
+}
+
+static struct coll_open_run *open_run(struct coll_keeper *k, const char *dir)
+{
+	struct coll_open_run **p = bucket_of(k, dir), *r = calloc(1, sizeof(*r));
+
+	if (r)
+		r->dir = strdup(dir);
+	if (!r || !r->dir) {
+		free(r);
+		return NULL;
+	}
+	r->next = *p;
+	*p = r;
+	k->open_runs++;
+	return r;
+}
+
+int coll_keeper_open(struct coll_keeper *k, const char *dir)
+{
+	struct coll_open_run *r;
+
+	if (!k)
+		return 0;
+	if (too_many(k, COLL_LIMIT_STREAMS, k->open_streams)) {
+		k->count->limit_streams++;
+		return -EUSERS;
+	}
+	r = *find(k, dir);
+	if (!r && too_many(k, COLL_LIMIT_RUNS, k->open_runs)) {
+		k->count->limit_runs++;
+		return -EUSERS;
+	}
+	if (!r)
+		r = open_run(k, dir);
+	if (!r)
+		return -ENOMEM;
+	r->streams++;
+	k->open_streams++;
+	return 0;
+}
+
+void coll_keeper_closed(struct coll_keeper *k, const char *dir)
+{
+	struct coll_open_run **p, *r;
+
+	if (!k)
+		return;
+	p = find(k, dir);
+	r = *p;
+	k->open_streams--;
+	if (!r || --r->streams)
+		return;
+	*p = r->next;
+	k->open_runs--;
+	if (k->digests)
+		coll_digests_closed(k->digests, dir);
+	free(r->dir);
+	free(r);
+}
+
+int coll_keeper_feed(struct coll_keeper *k, size_t streams)
+{
+	if (!k || !too_many(k, COLL_LIMIT_CLIENT_STREAMS, streams))
+		return 0;
+	k->count->limit_streams++;
+	return -EUSERS;
+}
+
+static bool over(struct coll_keeper *k, enum coll_limit which, uint64_t used, uint64_t len)
+{
+	uint64_t limit = k->limits->value[which];
+
+	if (!limit || (used <= limit && len <= limit - used))
+		return false;
+	say(k, which);
+	return true;
+}
+
+static int no_room(struct coll_keeper *k, uint64_t *need, uint64_t len)
+{
+	k->count->limit_quota++;
+	*need = len > *need ? len : *need;
+	coll_keeper_make_room(k);
+	return -EDQUOT;
+}
+
+int coll_keeper_size(struct coll_keeper *k, uint64_t size, uint64_t len)
+{
+	if (!k || !over(k, COLL_LIMIT_STREAM_SIZE, size, len))
+		return 0;
+	k->count->limit_size++;
+	return -EFBIG;
+}
+
+int coll_keeper_append(struct coll_keeper *k, struct coll_use *use, uint64_t size, uint64_t len)
+{
+	int err = coll_keeper_size(k, size, len);
+
+	if (err || !k)
+		return err;
+	if (over(k, COLL_LIMIT_QUOTA, k->bytes, len))
+		return no_room(k, &k->need, len);
+	if (use && over(k, COLL_LIMIT_TEAM_QUOTA, use->bytes, len))
+		return no_room(k, &use->need, len);
+	k->bytes += len;
+	k->appended += len;
+	if (use) {
+		use->bytes += len;
+		use->appended += len;
+	}
+	return 0;
+}
+
+int64_t coll_keeper_wait(const struct coll_keeper *k, const struct coll_bucket *client,
+			 int64_t now_ns)
+{
+	int64_t mine, all;
+
+	if (!k)
+		return 0;
+	mine = coll_bucket_wait_ns(client, k->limits->value[COLL_LIMIT_CLIENT_RATE], now_ns);
+	all = coll_bucket_wait_ns(&k->rate, k->limits->value[COLL_LIMIT_RATE], now_ns);
+	return mine > all ? mine : all;
+}
+
+int64_t coll_keeper_pace(struct coll_keeper *k, struct coll_bucket *client, uint64_t len,
+			 int64_t now_ns)
+{
+	const uint64_t *limit = k ? k->limits->value : NULL;
+	int64_t wait;
+
+	if (!k || (!limit[COLL_LIMIT_CLIENT_RATE] && !limit[COLL_LIMIT_RATE]))
+		return 0;
+	coll_bucket_take(client, limit[COLL_LIMIT_CLIENT_RATE], len, now_ns);
+	coll_bucket_take(&k->rate, limit[COLL_LIMIT_RATE], len, now_ns);
+	wait = coll_keeper_wait(k, client, now_ns);
+	if (!wait)
+		return 0;
+	k->count->limit_rate++;
+	say(k, coll_bucket_wait_ns(client, limit[COLL_LIMIT_CLIENT_RATE], now_ns)
+		       ? COLL_LIMIT_CLIENT_RATE
+		       : COLL_LIMIT_RATE);
+	return wait;
+}

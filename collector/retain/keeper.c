@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sweeps in children, their sums in memory.
+ */
+#include "keeper.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core/clock.h"
+#include "core/log.h"
+#include "sweep.h"
+
+#define SWEEP_EVERY_NS (600 * COLL_SECOND_NS)
+#define SWEEP_SOON_NS (10 * COLL_SECOND_NS) /* between two that a quota asks for */
+#define SWEEP_TIMEOUT_S 3600
+#define SAID_MAX (4u << 20)
+#define USES_MAX 4096
+
+void coll_keeper_init(struct coll_keeper *k, const char *base, const struct coll_limits *limits,
+		      struct coll_children *children, struct coll_counters *count)
+{
+	*k = (struct coll_keeper){
+		.base = base, .limits = limits, .children = children, .count = count
+	};
+}
+
+void coll_keeper_fini(struct coll_keeper *k)
+{
+	if (k->children)
+		coll_children_forget(k->children, k);
+	free(k->plan);
+	k->plan = NULL;
+	while (k->team) {
+		struct coll_use *u = k->team;
+
+		k->team = u->next;
+		free(u);
+	}
+}
+
+struct coll_use *coll_keeper_use(struct coll_keeper *k, const char *team)
+{
+	struct coll_use *u = k->team;
+	size_t count = 0;
+
+	for (; u; u = u->next, count++)
+		if (!strcmp(u->team, team))
+			return u;
+	if (strlen(team) >= sizeof(u->team) || count >= USES_MAX)
+		return NULL;
+	u = calloc(1, sizeof(*u));
+	if (!u)
+		return NULL;
+	memcpy(u->team, team, strlen(team) + 1);
+	u->next = k->team;
+	k->team = u;
+	return u;
+}
+
+static void hear_team(struct coll_keeper *k, const char *name, uint64_t bytes, uint64_t runs)
+{
+	struct coll_use *u = coll_keeper_use(k, strcmp(name, "-") ? name : "");
+
+	if (!u)
+		return;
+	u->bytes = bytes + u->appended;
+	u->runs = runs;
+}
+
+static void hear_total(struct coll_keeper *k, const uint64_t sum[4])
+{
+	k->bytes = sum[0] + k->appended;
+	k->runs = sum[1];
+	k->count->runs_removed += sum[3];
+	k->count->bytes_removed += sum[2];
+	k->known = true;
+}
+
+/* Else a full disk, or frames refused for a quota, would have no reason that one can see. */
+static void hear_waiting(struct coll_keeper *k, uint64_t runs, uint64_t bytes)
+{
+	int64_t now = coll_now_ns();
+
+	if (k->waiting_said_ns && now - k->waiting_said_ns < SWEEP_EVERY_NS / 2)
+		return;
+	k->waiting_said_ns = now;
+	coll_log("%" PRIu64 " runs (%" PRIu64
+		 " bytes) are to be removed, but the upstream does not "
+		 "have all of them: they stay; see Retention in docs/OPERATIONS.md",
+		 runs, bytes);
+}
+
+static void hear_line(struct coll_keeper *k, const char *line)
+{
+	char team[COLL_KEEPER_TEAM_BYTES], run[300];
+	uint64_t n[4];
+
+	if (sscanf(line, "team %255s %" SCNu64 " %" SCNu64, team, &n[0], &n[1]) == 3)
+		hear_team(k, team, n[0], n[1]);
+	else if (sscanf(line, "total %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &n[0], &n[1],
+			&n[2], &n[3]) == 4)
+		hear_total(k, n);
+	else if (sscanf(line, "waiting %" SCNu64 " %" SCNu64, &n[0], &n[1]) == 2)
+		hear_waiting(k, n[0], n[1]);
+	else if (k->digests && sscanf(line, "digest %255s %299s", team, run) == 2)
+		coll_digests_add(k->digests, strcmp(team, "-") ? team : "", run);
+	else if (!strncmp(line, "removed ", 8))
+		coll_log("%s", line);
+	else
+		coll_note("sweep: %s", line);
+}
+
+/*
+ * Teams that the sweep did not name have nothing any more. What came since it began it may have
+ * seen or not: it counts as not, so that a quota is never exceeded.
+ */
+void coll_keeper_heard(struct coll_keeper *k, const char *text, size_t len)
+{
+	const char *end = text + len, *eol;
+	struct coll_use *u;
+	char line[700];
+
+	for (u = k->team; u; u = u->next) {
+		u->bytes = u->appended;
+		u->runs = 0;
+	}
+	for (; text < end; text = eol + 1) {
+		eol = memchr(text, '\n', (size_t)(end - text));
+		if (!eol)
+			return; /* cut */
+		snprintf(line, sizeof(line), "%.*s", (int)(eol - text), text);
+		hear_line(k, line);
+	}
+}
+
+static void sweep_done(void *owner, const struct coll_child_end *end)
+{
+	struct coll_keeper *k = owner;
+	char why[400];
+
+	free(k->plan);
+	k->plan = NULL;
+	if (end->timed_out || !end->said_len) {
+		coll_child_why(end, why, sizeof(why));
+		coll_log("a sweep of %s failed: %s; it is tried again", k->base, why);
+		k->count->children_failed++;
+	} else {
+		coll_keeper_heard(k, end->said, end->said_len);
+	}
+	k->next_ns = coll_now_ns() + (k->again ? 0 : SWEEP_EVERY_NS);
+	k->again = false;
+}
+
+static int sweep_work(void *arg)
+{
+	return coll_sweep(arg, 1);
+}
+
+/* From now on a sweep counts. */
+static void count_anew(struct coll_keeper *k)
+{
+	struct coll_use *u;
+
+	k->need = k->appended = 0;
+	for (u = k->team; u; u = u->next)
+		u->need = u->appended = 0;
+}
+
+static void start(struct coll_keeper *k, int64_t now_ns)
+{
+	struct coll_child_plan plan = { .work = sweep_work,
+					.said_max = SAID_MAX,
+					.timeout_s = SWEEP_TIMEOUT_S };
+	int err = -ENOMEM;
+
+	k->plan = malloc(sizeof(*k->plan));
+	if (k->plan) {
+		*k->plan = (struct coll_sweep){
+			.base = k->base,
+			.limits = k->limits,
+			.digests = k->digests != NULL,
+			.need = k->need,
+			.uses = k->team,
+		};
+		plan.arg = k->plan;
+		k->began_ns = now_ns;
+		err = coll_child_start(k->children, &plan, sweep_done, k);
+	}
+	if (!err) {
+		count_anew(k);
+		return;
+	}
+	free(k->plan);
+	k->plan = NULL;
+	k->next_ns = now_ns + SWEEP_SOON_NS;
+	coll_log("cannot start a sweep of %s: %s; it is tried again", k->base, strerror(-err));
+}
+
+static bool wanted(const struct coll_keeper *k)
+{
+	const struct coll_limits *l = k->limits;
+
+	return l->value[COLL_LIMIT_QUOTA] || l->value[COLL_LIMIT_TEAM_QUOTA] || l->keep.keep_ns ||
+	       l->keep.count || k->digests;
+}
+
+void coll_keeper_tick(struct coll_keeper *k, int64_t now_ns)
+{
+	if (!k->plan && now_ns >= k->next_ns && wanted(k))
+		start(k, now_ns);
+}
+
+void coll_keeper_reloaded(struct coll_keeper *k)
+{
+	k->next_ns = 0;
+	k->again = k->plan != NULL;
+}
+
+/* A sweep, but not one after the other for a quota that they cannot make room for. */
+void coll_keeper_make_room(struct coll_keeper *k)
+{
+	int64_t soon = k->began_ns + SWEEP_SOON_NS;
+
+	if (!k->plan && k->next_ns > soon)
+		k->next_ns = soon;
+}

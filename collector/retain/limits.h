@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What clients may use up, and how long runs are kept: from options, and from a file that is read
+ * again on SIGHUP. Lines of that file are `NAME VALUE`; `#` begins a comment.
+ *
+ * Plain data, copied by assignment. One thread.
+ */
+#ifndef COLL_LIMITS_H
+#define COLL_LIMITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "core/clock.h"
+#include "rules.h"
+
+#define COLL_LIMITS_FILE_MAX (256u << 10)
+
+/* X(constant, name, kind, default, what it bounds). 0: no limit. */
+#define COLL_LIMITS(X)                                                                     \
+	X(CLIENTS, "clients", COUNT, 0, "connections to the Unix socket at a time")        \
+	X(CLIENT_STREAMS, "client-streams", COUNT, 4096, "streams that a client may feed") \
+	X(STREAMS, "streams", COUNT, 16384, "streams open at a time")                      \
+	X(RUNS, "runs", COUNT, 4096, "runs open at a time")                                \
+	X(CLIENT_RATE, "client-rate", SIZE, 0, "bytes a second from a client")             \
+	X(RATE, "rate", SIZE, 0, "bytes a second from all clients")                        \
+	X(STREAM_SIZE, "stream-size", SIZE, 0, "bytes of a stream")                        \
+	X(QUOTA, "quota", SIZE, 0, "bytes on disk of all runs")                            \
+	X(TEAM_QUOTA, "team-quota", SIZE, 0, "bytes on disk of a team's runs")             \
+	X(REPORTS, "reports", COUNT, 16, "pages and summaries that wait to be made")       \
+	X(DIGEST_AFTER, "digest-after", SPAN, 60 * COLL_SECOND_NS, "since a run's last write")
+
+enum coll_limit {
+#define COLL_LIMIT_CONSTANT(constant, name, kind, value, what) COLL_LIMIT_##constant,
+	COLL_LIMITS(COLL_LIMIT_CONSTANT)
+#undef COLL_LIMIT_CONSTANT
+	COLL_LIMIT_COUNT
+};
+
+struct coll_limits {
+	uint64_t value[COLL_LIMIT_COUNT];
+	struct coll_rules keep;
+};
+
+void coll_limits_init(struct coll_limits *l);
+
+/*
+ * Sets one: NAME is a limit's, `keep` or `keep-label`. 0, or -EINVAL with the reason in @why (a
+ * text of this file's).
+ */
+int coll_limits_set(struct coll_limits *l, const char *name, const char *value, const char **why);
+
+/* "NAME=VALUE", as --limit takes it. */
+int coll_limits_set_pair(struct coll_limits *l, const char *pair, const char **why);
+
+/*
+ * Sets all that the text says. 0, or -EINVAL with the number of the bad line in *line and *why;
+ * @l may be half changed then.
+ */
+int coll_limits_parse(struct coll_limits *l, const char *text, size_t len, unsigned int *line,
+		      const char **why);
+
+/* The file @path over what @base says. *l is changed only if all of it is good; else logs. */
+int coll_limits_load(struct coll_limits *l, const struct coll_limits *base, const char *path);
+
+const char *coll_limit_name(enum coll_limit which);
+const char *coll_limit_what(enum coll_limit which);
+
+/* "200G": K, M, G, T are powers of 1024. "30d": s, m, h, d, w, y. False: not of that shape. */
+bool coll_size_of(const char *text, uint64_t *bytes);
+bool coll_span_of(const char *text, int64_t *ns);
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All runs in one list, oldest first.
+ */
+#include "sweep.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "core/clock.h"
+#include "core/log.h"
+#include "keeper.h"
+#include "labels.h"
+#include "remove.h"
+#include "rundirs.h"
+
+#define QUOTA_ROOM 10 /* make room for a tenth, so that the next frames need no sweep */
+
+struct item {
+	struct coll_rundir *run;
+	struct team *team;
+	int64_t keep_ns; /* by the rules; 0: no age */
+	bool gone, stuck; /* stuck: open, or it cannot be removed */
+};
+
+struct team {
+	const char *name;
+	int fd; /* its folder */
+	uint64_t bytes;
+	size_t runs;
+};
+
+struct sweep {
+	const struct coll_sweep *plan;
+	FILE *out;
+	int64_t now_ns;
+	struct coll_rundirs runs;
+	struct item *item;
+	struct team *team;
+	size_t teams;
+	uint64_t bytes, gone_bytes, waiting_bytes;
+	size_t count, gone, waiting; /* waiting: to go, once they are forwarded */
+	int status;
+};
+
+static const char *shown(const char *team)
+{
+	return *team ? team : "-";
+}
+
+static void trouble(struct sweep *s, const char *what, int err)
+{
+	s->status = 1;
+	coll_log("sweep: %s: %s", what, strerror(-err));
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct coll_rundir *x = a, *y = b;
+
+	if (x->newest_ns != y->newest_ns)
+		return x->newest_ns < y->newest_ns ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static struct team *team_of(struct sweep *s, const char *name)
+{
+	size_t i = 0;
+
+	while (i < s->teams && strcmp(s->team[i].name, name))
+		i++;
+	return i < s->teams ? &s->team[i] : NULL;
+}
+
+static int add_team(struct sweep *s, const char *name)
+{
+	struct team *more = reallocarray(s->team, s->teams + 1, sizeof(*more));
+	char path[4096];
+
+	if (!more)
+		return -ENOMEM;
+	s->team = more;
+	if (snprintf(path, sizeof(path), "%s/%s", s->plan->base, name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	s->team[s->teams] = (struct team){ .name = name };
+	s->team[s->teams].fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->team[s->teams].fd < 0)
+		return -errno;
+	s->teams++;
+	return 0;
+}
+
+static int64_t keep_of(const struct sweep *s, const struct item *it)
+{
+	const struct coll_rules *rules = &s->plan->limits->keep;
+	int64_t keep_ns = rules->keep_ns;
+	struct coll_labels labels = { .root = NULL };
+	int fd = -1;
+
+	if (rules->count)
+		fd = openat(it->team->fd, it->run->name,
+			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return keep_ns;
+	coll_labels_read(&labels, fd);
+	close(fd);
+	for (unsigned int i = 0; i < rules->count; i++) {
+		if (!coll_labels_have(&labels, rules->rule[i].key, rules->rule[i].value))
+			continue;
+		keep_ns = rules->rule[i].keep_ns;
+		break;
+	}
+	coll_labels_fini(&labels);
+	return keep_ns;
+}
+
+static int fill(struct sweep *s)
+{
+	size_t i;
+	int err;
+
+	s->item = calloc(s->runs.count + 1, sizeof(*s->item));
+	if (!s->item)
+		return -ENOMEM;
+	for (i = 0; i < s->runs.count; i++)
+		if (!team_of(s, s->runs.run[i].team) && (err = add_team(s, s->runs.run[i].team)))
+			return err;
+	for (i = 0; i < s->runs.count; i++) {
+		struct item *it = &s->item[i];
+
+		it->run = &s->runs.run[i];
+		it->team = team_of(s, it->run->team);
+		if (!it->team)
+			return -ENOENT;
+		it->keep_ns = keep_of(s, it);
+		it->team->bytes += it->run->bytes;
+		it->team->runs++;
+		s->bytes += it->run->bytes;
+		s->count++;
+	}
+	return 0;
+}
+
+static int64_t age_ns(const struct sweep *s, const struct item *it)
+{
+	return s->now_ns - it->run->newest_ns;
+}
+
+static bool undigested(const struct sweep *s, const struct item *it)
+{
+	return s->plan->digests && it->run->trace_bytes && it->run->digest_ns < it->run->newest_ns;
+}
+
+static int remove_one(const struct sweep *s, const struct item *it)
+{
+	if (age_ns(s, it) < COLL_SWEEP_YOUNG_S * COLL_SECOND_NS)
+		return -EBUSY;
+	return s->plan->dry ? coll_run_may_go(it->team->fd, it->run->name)
+			    : coll_remove_run(it->team->fd, it->run->name);
+}
+
+static const char *why_kept(int err)
+{
+	if (err == -EBUSY)
+		return "it is being written";
+	return err == -EINPROGRESS ? "the upstream does not have all of it" : strerror(-err);
+}
+
+static void keep(struct sweep *s, struct item *it, int err)
+{
+	it->stuck = true;
+	fprintf(s->out, "kept %s %s: %s\n", shown(it->team->name), it->run->name, why_kept(err));
+	if (err == -EINPROGRESS) {
+		s->waiting++;
+		s->waiting_bytes += it->run->bytes;
+	} else if (err != -EBUSY) {
+		trouble(s, it->run->name, err);
+	}
+}
+
+static void take(struct sweep *s, struct item *it, const char *why)
+{
+	int err = remove_one(s, it);
+
+	if (err) {
+		keep(s, it, err);
+		return;
+	}
+	it->gone = true;
+	it->team->bytes -= it->run->bytes;
+	it->team->runs--;
+	s->bytes -= it->run->bytes;
+	s->count--;
+	s->gone_bytes += it->run->bytes;
+	s->gone++;
+	fprintf(s->out, "removed %s %s %" PRIu64 ": %s\n", shown(it->team->name), it->run->name,
+		it->run->bytes, why);
+}
+
+static void by_rules(struct sweep *s)
+{
+	for (size_t i = 0; i < s->runs.count; i++) {
+		struct item *it = &s->item[i];
+
+		if (it->keep_ns && it->keep_ns != COLL_KEEP_FOREVER &&
+		    age_ns(s, it) > it->keep_ns && !undigested(s, it))
+			take(s, it, "older than it is to be kept");
+	}
+}
+
+/* The oldest of the team (NULL: of any) that may go; NULL: none. */
+static struct item *oldest(struct sweep *s, const struct team *team)
+{
+	for (size_t i = 0; i < s->runs.count; i++) {
+		struct item *it = &s->item[i];
+
+		if (!it->gone && !it->stuck && it->keep_ns != COLL_KEEP_FOREVER &&
+		    (!team || it->team == team))
+			return it;
+	}
+	return NULL;
+}
+
+/* How much may be left, so that @need bytes fit: all there is, unless that is too much. */
+static uint64_t target(uint64_t quota, uint64_t used, uint64_t need)
+{
+	uint64_t left = quota - quota / QUOTA_ROOM;
+
+	if (need > quota) /* no room will do */
+		need = 0;
+	if (!quota || used <= quota - need)
+		return used;
+	return left < quota - need ? left : quota - need;
+}
+
+static uint64_t need_of(const struct sweep *s, const struct team *t)
+{
+	const struct coll_use *u = s->plan->uses;
+
+	while (u && strcmp(u->team, t->name))
+		u = u->next;
+	return u ? u->need : 0;
+}
+
+static void by_team_quota(struct sweep *s)
+{
+	uint64_t quota = s->plan->limits->value[COLL_LIMIT_TEAM_QUOTA];
+	struct item *it;
+
+	for (size_t i = 0; i < s->teams; i++) {
+		struct team *t = &s->team[i];
+		uint64_t left = target(quota, t->bytes, need_of(s, t));
+
+		while (t->bytes > left && (it = oldest(s, t)))
+			take(s, it, "the team's quota is used up");
+	}
+}
+
+/* From the team that uses most and has something that may go; of two alike the older run. */
+static struct item *next_for_quota(struct sweep *s)
+{
+	struct item *best = NULL, *it;
+
+	for (size_t i = 0; i < s->teams; i++) {
+		it = oldest(s, &s->team[i]);
+		if (it && (!best || it->team->bytes > best->team->bytes ||
+			   (it->team->bytes == best->team->bytes && it < best)))
+			best = it;
+	}
+	return best;
+}
+
+static void by_quota(struct sweep *s)
+{
+	uint64_t quota = s->plan->limits->value[COLL_LIMIT_QUOTA];
+	uint64_t left = target(quota, s->bytes, s->plan->need);
+	struct item *it;
+
+	while (s->bytes > left && (it = next_for_quota(s)))
+		take(s, it, "the quota is used up");
+}
+
+static void name_undigested(struct sweep *s)
+{
+	int64_t after_ns = (int64_t)s->plan->limits->value[COLL_LIMIT_DIGEST_AFTER];
+
+	for (size_t i = 0; i < s->runs.count; i++) {
+		const struct item *it = &s->item[i];
+
+		if (!it->gone && undigested(s, it) && age_ns(s, it) >= after_ns &&
+		    coll_run_is_open(it->team->fd, it->run->name) == 0)
+			fprintf(s->out, "digest %s %s\n", shown(it->team->name), it->run->name);
+	}
+}
+
+static void say_sums(struct sweep *s)
+{
+	for (size_t i = 0; i < s->teams; i++)
+		fprintf(s->out, "team %s %" PRIu64 " %zu\n", shown(s->team[i].name),
+			s->team[i].bytes, s->team[i].runs);
+	if (s->waiting)
+		fprintf(s->out, "waiting %zu %" PRIu64 "\n", s->waiting, s->waiting_bytes);
+	fprintf(s->out, "total %" PRIu64 " %zu %" PRIu64 " %zu\n", s->bytes, s->count,
+		s->gone_bytes, s->gone);
+}
+
+/* Folders of teams may hold nothing else any more, so they are looked for by themselves. */
+static void clean_up(struct sweep *s)
+{
+	int fd = open(s->plan->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err, sub;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!d)
+		return;
+	err = coll_remove_leftovers(fd);
+	while (!err && (e = readdir(d))) {
+		if (e->d_name[0] == '.' || coll_rundir_name_ok(e->d_name))
+			continue;
+		sub = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (sub < 0)
+			continue;
+		err = coll_remove_leftovers(sub);
+		close(sub);
+	}
+	closedir(d);
+	if (err)
+		trouble(s, "what an earlier sweep has left", err);
+}
+
+static void sweep_fini(struct sweep *s)
+{
+	for (size_t i = 0; i < s->teams; i++)
+		close(s->team[i].fd);
+	free(s->team);
+	free(s->item);
+	coll_rundirs_fini(&s->runs);
+	if (fclose(s->out))
+		s->status = 1;
+}
+
+int coll_sweep(const struct coll_sweep *plan, int out)
+{
+	struct sweep s = { .plan = plan, .now_ns = coll_clock_ns(CLOCK_REALTIME) };
+	int fd = dup(out), err;
+
+	s.out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!s.out)
+		return 1;
+	err = coll_rundirs_scan(&s.runs, plan->base);
+	if (s.runs.count)
+		qsort(s.runs.run, s.runs.count, sizeof(*s.runs.run), by_age);
+	if (!err)
+		err = fill(&s);
+	if (err) {
+		trouble(&s, plan->base, err);
+	} else {
+		if (!plan->dry)
+			clean_up(&s);
+		by_rules(&s);
+		by_team_quota(&s);
+		by_quota(&s);
+		name_undigested(&s);
+		say_sums(&s);
+	}
+	sweep_fini(&s);
+	return s.status;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * POST /v1/frames: frames one after another, stored as they are, answered once they are durable with
+ * an Ack frame per stream. The body is cut and checked as it comes, by the same code as what comes
+ * over the node's socket. Frames that are there already are dropped: a body may be sent again.
+ *
+ * A refused frame ends what is taken of a body; the frames before it are stored all the same, and
+ * Gpustarve-Stored says how many bytes of the body they are, as it does where the next frame cannot be
+ * stored now (503, 507): who sends knows then which one that is. 409 instead of 400: the stream is not
+ * known here and the frame is no Hello; who has its beginning sends it again from there.
+ * Gpustarve-Damaged says that the frame was damaged as it came, and may be good when it comes again.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "auth.h"
+#include "core/clock.h"
+#include "http.h"
+#include "ingest/intake.h"
+#include "server.h"
+#include "routes.h"
+
+#define BODY_MAX (64u << 20)
+#define STREAMS_MAX 16384 /* in one body */
+
+struct touched {
+	uint8_t id[WIRE_STREAM_ID_BYTES];
+	uint64_t serial;
+};
+
+struct frames {
+	struct coll_feed in;
+	struct touched *streams;
+	size_t count, room;
+	bool lost; /* a stream was closed, or not noted: what it had may be gone */
+	int err;
+};
+
+static void note(struct frames *x, const struct coll_stream *s)
+{
+	struct touched *t;
+
+	if (x->count == x->room) {
+		size_t room = x->room ? 2 * x->room : 16;
+
+		t = room <= STREAMS_MAX ? realloc(x->streams, room * sizeof(*t)) : NULL;
+		if (!t) {
+			x->lost = true;
+			return;
+		}
+		x->streams = t;
+		x->room = room;
+	}
+	t = &x->streams[x->count++];
+	memcpy(t->id, s->id, sizeof(t->id));
+	t->serial = s->serial;
+}
+
+static void on_touched(struct coll_feed *in, const struct coll_stream *s)
+{
+	struct frames *x = (struct frames *)in; /* its first member */
+	size_t i = x->count;
+
+	while (i && memcmp(x->streams[i - 1].id, s->id, sizeof(s->id)))
+		i--;
+	if (!i)
+		note(x, s);
+	else if (x->streams[i - 1].serial != s->serial)
+		x->lost = true;
+}
+
+/* Too many bytes a second: the body is to be sent again, later. */
+static void slow_down(struct coll_http_request *r, int64_t wait_ns)
+{
+	char seconds[24];
+
+	snprintf(seconds, sizeof(seconds), "%" PRId64, wait_ns / COLL_SECOND_NS + 1);
+	coll_http_header(r, "Retry-After", seconds);
+	coll_http_text(r, 429, "too many bytes a second\n");
+}
+
+static void frames_begin(struct coll_http_request *r)
+{
+	int64_t wait = coll_keeper_wait(&r->server->keeper, &r->team->rate, coll_now_ns());
+	struct frames *x;
+
+	if (wait) {
+		slow_down(r, wait);
+		return;
+	}
+	x = calloc(1, sizeof(*x));
+	if (!x) {
+		coll_http_text(r, 503, "out of memory\n");
+		return;
+	}
+	x->in.server = r->server;
+	x->in.feeder = &r->team->feeder;
+	x->in.touched = on_touched;
+	snprintf(x->in.who, sizeof(x->in.who), "%s", r->peer);
+	r->own = x;
+}
+
+static void frames_body(struct coll_http_request *r, const uint8_t *bytes, size_t len)
+{
+	struct frames *x = r->own;
+
+	coll_keeper_pace(&r->server->keeper, &r->team->rate, len, coll_now_ns());
+	if (!x->err)
+		x->err = coll_intake(&x->in, bytes, len);
+}
+
+/* What the request's streams had is still there, and durable. */
+static bool all_there(const struct coll_http_request *r, const struct frames *x)
+{
+	size_t i;
+
+	for (i = 0; i < x->count; i++) {
+		struct coll_stream *s = coll_store_get(r->team->store, x->streams[i].id);
+
+		if (!s || s->serial != x->streams[i].serial)
+			return false;
+	}
+	return !x->lost;
+}
+
+static void put_ack(uint8_t *out, const struct coll_stream *s)
+{
+	struct wire_frame f = { .version = WIRE_FRAME_VERSION, .type = WIRE_FRAME_ACK };
+
+	memcpy(f.stream, s->id, sizeof(f.stream));
+	f.seq = s->seqs.top;
+	f.time_ns = coll_clock_ns(CLOCK_REALTIME);
+	wire_frame_header_put(&f, out);
+}
+
+static void acknowledge(struct coll_http_request *r, const struct frames *x)
+{
+	uint8_t *out = malloc(x->count * WIRE_FRAME_HEADER_BYTES + 1);
+	size_t i;
+
+	if (!out) {
+		coll_http_text(r, 503, "out of memory\n");
+		return;
+	}
+	for (i = 0; i < x->count; i++)
+		put_ack(out + i * WIRE_FRAME_HEADER_BYTES,
+			coll_store_get(r->team->store, x->streams[i].id));
+	r->server->count.acks += x->count;
+	coll_http_answer_taking(r, 200, "application/octet-stream", out,
+				x->count * WIRE_FRAME_HEADER_BYTES);
+}
+
+/* All frames before this byte of the body are durable. */
+static void say_stored(struct coll_http_request *r, uint64_t bytes)
+{
+	char number[24];
+
+	snprintf(number, sizeof(number), "%" PRIu64, bytes);
+	coll_http_header(r, "Gpustarve-Stored", number);
+}
+
+static void refuse(struct coll_http_request *r, const struct frames *x)
+{
+	const struct coll_refused *bad = &x->in.refused;
+	char text[320];
+
+	if (bad->named)
+		snprintf(text, sizeof(text),
+			 "the frame at byte %" PRIu64 ", stream %s, number %" PRIu64 ": %s",
+			 bad->offset, bad->stream, bad->seq, bad->why);
+	else
+		snprintf(text, sizeof(text), "the frame at byte %" PRIu64 ": %s", bad->offset,
+			 bad->why);
+	coll_auth_log(r, text);
+	say_stored(r, bad->offset);
+	if (bad->damaged)
+		coll_http_header(r, "Gpustarve-Damaged", "1");
+	coll_http_text(r, bad->unknown ? 409 : 400, "%s\n", text);
+}
+
+static void fail(struct coll_http_request *r, int err)
+{
+	bool full = err == -ENOSPC || err == -EDQUOT;
+
+	coll_http_header(r, "Retry-After", full ? "10" : "1");
+	coll_http_text(r, full ? 507 : 503, "cannot store now: %s\n", strerror(-err));
+}
+
+static void frames_durable(struct coll_http_request *r)
+{
+	const struct frames *x = r->own;
+
+	if (!all_there(r, x)) {
+		fail(r, x->err && !x->in.refused.why ? x->err : -EIO);
+	} else if (x->in.refused.why) {
+		refuse(r, x);
+	} else if (x->err) {
+		say_stored(r, x->in.taken);
+		fail(r, x->err);
+	} else {
+		acknowledge(r, x);
+	}
+}
+
+static void frames_end(struct coll_http_request *r)
+{
+	struct frames *x = r->own;
+
+	if (!x->err && x->in.carry.len) {
+		x->err = -EBADMSG;
+		x->in.refused = (struct coll_refused){ .why = "the body ends amid it",
+						       .offset = x->in.taken,
+						       .damaged = true };
+	}
+	coll_http_when_durable(r, frames_durable);
+}
+
+static void frames_gone(struct coll_http_request *r)
+{
+	struct frames *x = r->own;
+
+	if (!x)
+		return;
+	coll_intake_fini(&x->in);
+	free(x->streams);
+	free(x);
+}
+
+const struct coll_route coll_route_frames = {
+	.method = "POST",
+	.pattern = "/v1/frames",
+	.scope = COLL_SCOPE_WRITE,
+	.body_max = BODY_MAX,
+	.begin = frames_begin,
+	.body = frames_body,
+	.end = frames_end,
+	.gone = frames_gone,
+};

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GET /metrics: what the collector counts, what is open now, how long commits take, what is on disk,
+ * in Prometheus' text format. Of runs and disks a token sees its own team's alone. Made from memory.
+ */
+#include <inttypes.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/text.h"
+#include "daemon.h"
+#include "server.h"
+#include "routes.h"
+
+#define TYPE "text/plain; version=0.0.4; charset=utf-8"
+#define RUNS_MAX 200
+#define NAME "gpustarve_collector_"
+
+static void head(FILE *f, const char *name, const char *type, const char *help)
+{
+	fprintf(f, "# HELP " NAME "%s %s\n# TYPE " NAME "%s %s\n", name, help, name, type);
+}
+
+static void gauge(FILE *f, const char *name, const char *help, uint64_t value)
+{
+	head(f, name, "gauge", help);
+	fprintf(f, NAME "%s %" PRIu64 "\n", name, value);
+}
+
+static void counter(FILE *f, const char *name, const char *help, uint64_t value)
+{
+	fprintf(f, "# HELP " NAME "%s_total %s\n# TYPE " NAME "%s_total counter\n", name, help,
+		name);
+	fprintf(f, NAME "%s_total %" PRIu64 "\n", name, value);
+}
+
+static void put_counters(FILE *f, const struct coll_counters *c)
+{
+#define COLL_COUNTER_METRIC(name, what) counter(f, #name, what, c->name);
+	COLL_COUNTERS(COLL_COUNTER_METRIC)
+#undef COLL_COUNTER_METRIC
+	counter(f, "log_dropped", "lines that stderr did not take", coll_log_dropped());
+}
+
+static void put_open(FILE *f, const struct coll_server *sv)
+{
+	gauge(f, "open_clients", "connections to the Unix socket", sv->client_count);
+	gauge(f, "open_http_connections", "HTTP connections", sv->http->conn_count);
+	gauge(f, "waiting_http_requests", "HTTP requests that wait for what is being made",
+	      sv->http->suspended);
+	gauge(f, "open_streams", "streams that are being fed", sv->keeper.open_streams);
+	gauge(f, "open_runs", "runs with such streams", sv->keeper.open_runs);
+	gauge(f, "children", "programs that run for the collector", sv->children.count);
+	gauge(f, "waiting_reports", "reports and lists that wait to be made", sv->maker.waiting);
+	gauge(f, "waiting_digests", "runs whose digest is to be handed over", sv->digests.waiting);
+	gauge(f, "half_frame_bytes", "room of frames that have come in part", sv->held);
+}
+
+/* Each bucket holds those before it, as Prometheus wants it. */
+static void put_commits(FILE *f, const struct coll_counters *c)
+{
+	uint64_t sum = 0;
+
+	head(f, "commit_seconds", "histogram", "how long it took to make a stream durable");
+	for (int i = 0; i < COLL_COMMIT_BUCKETS; i++) {
+		sum += c->commit_bucket[i];
+		if (i < COLL_COMMIT_BUCKETS - 1)
+			fprintf(f, NAME "commit_seconds_bucket{le=\"%d.%06d\"} %" PRIu64 "\n",
+				coll_commit_bound_us[i] / 1000000,
+				coll_commit_bound_us[i] % 1000000, sum);
+		else
+			fprintf(f, NAME "commit_seconds_bucket{le=\"+Inf\"} %" PRIu64 "\n", sum);
+	}
+	fprintf(f, NAME "commit_seconds_sum %" PRIu64 ".%09" PRIu64 "\n",
+		c->commit_ns / COLL_SECOND_NS, c->commit_ns % COLL_SECOND_NS);
+	fprintf(f, NAME "commit_seconds_count %" PRIu64 "\n", sum);
+}
+
+static void put_limits(FILE *f, const struct coll_server *sv)
+{
+	head(f, "limit", "gauge", "limits, 0: none; digest-after in nanoseconds");
+	for (int i = 0; i < COLL_LIMIT_COUNT; i++) {
+		fputs(NAME "limit{name=", f);
+		coll_put_label(f, coll_limit_name(i));
+		fprintf(f, "} %" PRIu64 "\n", sv->limits.value[i]);
+	}
+}
+
+static void put_disk(FILE *f, struct coll_server *sv, const struct coll_team *team)
+{
+	const struct coll_use *use = team->store->use;
+
+	if (!sv->keeper.known || !use)
+		return;
+	gauge(f, "team_disk_bytes", "on disk of the team's runs, as of the last sweep and since",
+	      use->bytes);
+	gauge(f, "team_disk_runs", "runs of the team on disk, as of the last sweep", use->runs);
+	gauge(f, "disk_bytes", "on disk of all runs, as of the last sweep and since",
+	      sv->keeper.bytes);
+	gauge(f, "disk_runs", "runs on disk, as of the last sweep", sv->keeper.runs);
+}
+
+static uint64_t resident_bytes(void)
+{
+	unsigned long size = 0, resident = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (f && fscanf(f, "%lu %lu", &size, &resident) != 2)
+		resident = 0;
+	if (f)
+		fclose(f);
+	return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void put_process(FILE *f)
+{
+	struct rusage use = { 0 };
+	int64_t us;
+
+	getrusage(RUSAGE_SELF, &use);
+	us = (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000000 + use.ru_utime.tv_usec +
+	     use.ru_stime.tv_usec;
+	fputs("# HELP process_resident_memory_bytes Resident memory size in bytes.\n"
+	      "# TYPE process_resident_memory_bytes gauge\n",
+	      f);
+	fprintf(f, "process_resident_memory_bytes %" PRIu64 "\n", resident_bytes());
+	fputs("# HELP process_cpu_seconds_total User and system CPU time in seconds.\n"
+	      "# TYPE process_cpu_seconds_total counter\n",
+	      f);
+	fprintf(f, "process_cpu_seconds_total %" PRId64 ".%06" PRId64 "\n", us / 1000000,
+		us % 1000000);
+	head(f, "build_info", "gauge", "always 1; which version runs");
+	fputs(NAME "build_info{version=\"" GPUSTARVE_VERSION "\"} 1\n", f);
+}
+
+/* One metric of every run, the same runs for each; bounded, for each line costs whoever keeps it. */
+static void put_runs(FILE *f, struct coll_server *sv, const struct coll_team *team,
+		     const char *name, const char *type, const char *help,
+		     void (*value)(FILE *f, const struct coll_run *run))
+{
+	const struct coll_run *run = NULL;
+	unsigned int count = 0;
+
+	fprintf(f, "# HELP gpustarve_run_%s %s\n# TYPE gpustarve_run_%s %s\n", name, help, name,
+		type);
+	while (count < RUNS_MAX && (run = coll_runs_next(&sv->runs, run))) {
+		if (!coll_team_has(team, run->dir))
+			continue;
+		count++;
+		fprintf(f, "gpustarve_run_%s{run=", name);
+		coll_put_label(f, run->id);
+		fputs("} ", f);
+		value(f, run);
+	}
+}
+
+static void put_ppm(FILE *f, const struct live_share *s, int64_t ppm)
+{
+	if (s->known)
+		fprintf(f, "%" PRId64 ".%06" PRId64 "\n", ppm / 1000000, ppm % 1000000);
+	else
+		fputs("NaN\n", f);
+}
+
+static void put_ns(FILE *f, int64_t ns)
+{
+	fprintf(f, "%" PRId64 ".%09" PRId64 "\n", ns / COLL_SECOND_NS, ns % COLL_SECOND_NS);
+}
+
+static void run_gpus(FILE *f, const struct coll_run *run)
+{
+	fprintf(f, "%zu\n", run->totals.alive);
+}
+
+static void run_busy(FILE *f, const struct coll_run *run)
+{
+	put_ppm(f, &run->totals.now, run->totals.now.busy_ppm);
+}
+
+static void run_starved(FILE *f, const struct coll_run *run)
+{
+	put_ppm(f, &run->totals.now, run->totals.now.starved_ppm);
+}
+
+static void run_held_s(FILE *f, const struct coll_run *run)
+{
+	put_ns(f, run->totals.held_ns);
+}
+
+static void run_busy_s(FILE *f, const struct coll_run *run)
+{
+	put_ns(f, run->totals.busy_ns);
+}
+
+static void run_starved_s(FILE *f, const struct coll_run *run)
+{
+	put_ns(f, run->totals.starved_ns);
+}
+
+static void run_dropped(FILE *f, const struct coll_run *run)
+{
+	fprintf(f, "%" PRIu64 "\n", run->totals.dropped);
+}
+
+static void put_all_runs(FILE *f, struct coll_server *sv, const struct coll_team *team)
+{
+	put_runs(f, sv, team, "gpus", "gauge", "GPUs that a living process of the run uses",
+		 run_gpus);
+	put_runs(f, sv, team, "busy_ratio", "gauge",
+		 "share of the last half minute in which its GPUs worked", run_busy);
+	put_runs(f, sv, team, "starved_ratio", "gauge",
+		 "share in which they waited for input, at most", run_starved);
+	put_runs(f, sv, team, "held_gpu_seconds_total", "counter", "time that it held GPUs",
+		 run_held_s);
+	put_runs(f, sv, team, "busy_gpu_seconds_total", "counter", "time that they worked",
+		 run_busy_s);
+	put_runs(f, sv, team, "starved_gpu_seconds_total", "counter",
+		 "time that they waited for input, at most", run_starved_s);
+	put_runs(f, sv, team, "dropped_events_total", "counter",
+		 "events that were dropped, not recorded", run_dropped);
+}
+
+static void put_all(FILE *f, struct coll_http_request *r, const void *arg)
+{
+	struct coll_server *sv = r->server;
+
+	(void)arg;
+	put_process(f);
+	put_open(f, sv);
+	put_counters(f, &sv->count);
+	put_commits(f, &sv->count);
+	put_limits(f, sv);
+	put_disk(f, sv, r->team);
+	put_all_runs(f, sv, r->team);
+}
+
+static void metrics_end(struct coll_http_request *r)
+{
+	coll_http_answer_written(r, TYPE, put_all, NULL);
+}
+
+const struct coll_route coll_route_metrics = {
+	.method = "GET",
+	.pattern = "/metrics",
+	.scope = COLL_SCOPE_READ,
+	.end = metrics_end,
+};

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PUT /v1/runs/ID/files/NAME: the small files beside a run's streams. Kept whole in memory, replaced
+ * as a whole. Names come from a short list; nothing else can be written.
+ *
+ * Who sends says what it is to take the place of (If-Match, If-None-Match: *), so that what was late
+ * or comes again never takes that of what is newer; and the sum of all of it (store/side.h), so that
+ * nothing that was damaged is stored. Who says neither is believed.
+ *
+ * Each node of a run has a run.json of its own. The first one to come is the run's; from other nodes
+ * (Gpustarve-Node) it becomes exit-node-NODE.json, of which readers take the ends of processes.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include "auth.h"
+#include "core/files.h"
+#include "core/paths.h"
+#include "http.h"
+#include "server.h"
+#include "routes.h"
+#include "store/side.h"
+#include "wire/buf.h"
+
+#define OWNER_FILE ".run-node"
+#define NODE_BYTES 128
+
+static void refuse_name(struct coll_http_request *r)
+{
+	r->server->count.http_bad++;
+	coll_auth_log(r, "no file of a run has that name");
+	coll_http_text(r, 404, COLL_SIDE_NO_NAME);
+}
+
+static void files_begin(struct coll_http_request *r)
+{
+	/* With a digest the name may have been damaged on its way: that shows at the end. */
+	if (!coll_side_name_ok(r->param[1]) && !coll_http_asked(r, COLL_SIDE_DIGEST)) {
+		refuse_name(r);
+		return;
+	}
+	r->own = calloc(1, sizeof(struct wire_buf));
+	if (!r->own)
+		coll_http_text(r, 503, "out of memory\n");
+}
+
+static void files_body(struct coll_http_request *r, const uint8_t *bytes, size_t len)
+{
+	if (wire_buf_append(r->own, bytes, len))
+		coll_http_text(r, 503, "out of memory\n");
+}
+
+/* The node that sends, as part of a file's name; "" where it does not say. */
+static void node_of(const struct coll_http_request *r, char out[NODE_BYTES])
+{
+	const char *node = coll_http_asked(r, "Gpustarve-Node");
+	size_t i;
+
+	for (i = 0; node && node[i] && i < NODE_BYTES - 1; i++) {
+		char c = node[i];
+		bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			    (c >= '0' && c <= '9') || c == '-' || (c == '.' && i);
+
+		out[i] = good ? c : '_';
+	}
+	out[i] = '\0';
+}
+
+/* Under which name @node's run.json is kept. */
+static int claim(const char *dir, const char *node, char *name, size_t room)
+{
+	char path[PATH_MAX];
+	uint8_t *owner;
+	size_t len;
+	int err;
+
+	snprintf(name, room, "run.json");
+	if (snprintf(path, sizeof(path), "%s/" OWNER_FILE, dir) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	err = coll_file_read(path, NODE_BYTES, &owner, &len);
+	if (err == -ENOENT)
+		return coll_file_replace(dir, OWNER_FILE, node, strlen(node));
+	if (err)
+		return err;
+	if (strcmp((char *)owner, node))
+		snprintf(name, room, "exit-node-%s.json", node);
+	free(owner);
+	return 0;
+}
+
+/* What it is to take the place of: a tag, COLL_SIDE_NOTHING, or "": whatever is there. */
+static const char *condition_of(const struct coll_http_request *r)
+{
+	const char *tag = coll_http_asked(r, "If-Match");
+
+	if (!tag && coll_http_asked(r, "If-None-Match"))
+		tag = COLL_SIDE_NOTHING;
+	return tag ? tag : "";
+}
+
+/* As it was sent, as far as its sender says how that was. */
+static bool is_intact(const struct coll_http_request *r, const struct wire_buf *b)
+{
+	const char *digest = coll_http_asked(r, COLL_SIDE_DIGEST);
+	const char *node = coll_http_asked(r, "Gpustarve-Node");
+	struct coll_side s = { .run = r->param[0],
+			       .name = r->param[1],
+			       .node = node ? node : "",
+			       .condition = condition_of(r),
+			       .bytes = b->data,
+			       .len = b->len };
+	char hex[COLL_SIDE_DIGEST_BYTES];
+
+	return !digest || (coll_side_digest(hex, &s) && !strcasecmp(hex, digest));
+}
+
+static void refuse_damage(struct coll_http_request *r)
+{
+	r->server->count.http_bad++;
+	coll_auth_log(r, "a file of a run came damaged");
+	coll_http_header(r, "Gpustarve-Damaged", "1");
+	coll_http_text(r, 400, "the file is not what " COLL_SIDE_DIGEST " says\n");
+}
+
+/* "": there is none. */
+static void tag_of(const char *dir, const char *name, char tag[COLL_SIDE_TAG_BYTES])
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	tag[0] = '\0';
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path) &&
+	    !lstat(path, &st))
+		coll_side_tag(tag, &st);
+}
+
+static bool is_same(const char *dir, const char *name, const struct wire_buf *b)
+{
+	char path[PATH_MAX];
+	uint8_t *bytes;
+	size_t len;
+	bool same;
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path) ||
+	    coll_file_read(path, COLL_SIDE_MAX, &bytes, &len))
+		return false;
+	same = len == b->len && (!len || !memcmp(bytes, b->data, len));
+	free(bytes);
+	return same;
+}
+
+/* -EEXIST: something else is there than what it is to take the place of. @tag: of what is there then. */
+static int replace(const struct coll_http_request *r, const char *dir, const char *name,
+		   const struct wire_buf *b, char tag[COLL_SIDE_TAG_BYTES])
+{
+	const char *condition = condition_of(r);
+	int err;
+
+	tag_of(dir, name, tag);
+	if (is_same(dir, name, b)) /* it came again: durable, maybe, but for its name */
+		return coll_folder_sync(dir);
+	if (*condition && strcmp(condition, *tag ? tag : COLL_SIDE_NOTHING) != 0)
+		return -EEXIST;
+	err = coll_file_replace(dir, name, b->data ? b->data : (uint8_t *)"", b->len);
+	tag_of(dir, name, tag);
+	return err;
+}
+
+static int store(struct coll_http_request *r, const struct wire_buf *b,
+		 char tag[COLL_SIDE_TAG_BYTES])
+{
+	const struct coll_store *st = r->team->store;
+	char dir[PATH_MAX], node[NODE_BYTES], name[COLL_ROUTE_PARAM_BYTES];
+	int err;
+
+	if (snprintf(dir, sizeof(dir), "%s/%s.gst", st->base, r->param[0]) >= (int)sizeof(dir))
+		return -ENAMETOOLONG;
+	err = coll_keeper_append(st->keeper, st->use, 0, b->len);
+	if (!err)
+		err = coll_mkdirs_kept(dir, 0777);
+	if (err)
+		return err;
+	node_of(r, node);
+	snprintf(name, sizeof(name), "%s", r->param[1]);
+	if (!strcmp(name, "run.json"))
+		err = claim(dir, node, name, sizeof(name));
+	return err ? err : replace(r, dir, name, b, tag);
+}
+
+static void files_end(struct coll_http_request *r)
+{
+	char tag[COLL_SIDE_TAG_BYTES] = "";
+	bool full;
+	int err;
+
+	if (!is_intact(r, r->own)) {
+		refuse_damage(r);
+		return;
+	}
+	if (!coll_side_name_ok(r->param[1])) {
+		refuse_name(r);
+		return;
+	}
+	err = store(r, r->own, tag);
+	full = err == -ENOSPC || err == -EDQUOT;
+	if (*tag && (!err || err == -EEXIST))
+		coll_http_header(r, "ETag", tag);
+	if (!err) {
+		r->server->count.files++;
+		coll_http_text(r, 200, COLL_SIDE_STORED);
+		return;
+	}
+	if (err == -EEXIST) {
+		coll_http_text(r, 412, COLL_SIDE_OTHER);
+		return;
+	}
+	coll_server_trouble(r->server, r->param[0], err);
+	coll_http_header(r, "Retry-After", full ? "10" : "1");
+	coll_http_text(r, full ? 507 : 503, "cannot store now: %s\n", strerror(-err));
+}
+
+static void files_gone(struct coll_http_request *r)
+{
+	if (r->own)
+		wire_buf_fini(r->own);
+	free(r->own);
+}
+
+const struct coll_route coll_route_file = {
+	.method = "PUT",
+	.pattern = "/v1/runs/*/files/*",
+	.scope = COLL_SCOPE_WRITE,
+	.body_max = COLL_SIDE_MAX,
+	.begin = files_begin,
+	.body = files_body,
+	.end = files_end,
+	.gone = files_gone,
+};

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A list of few.
+ */
+#include "team.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core/log.h"
+#include "retain/keeper.h"
+#include "server.h"
+
+static void close_stream(struct coll_team *team, struct coll_stream *s)
+{
+	coll_feeder_release(s);
+	coll_store_close(team->store, s);
+}
+
+/* What the disk holds is not known any more; the next frame of the stream opens it anew. */
+static void on_failed(struct coll_feeder *f, struct coll_stream *s)
+{
+	close_stream((struct coll_team *)((char *)f - offsetof(struct coll_team, feeder)), s);
+}
+
+static struct coll_team *add(struct coll_teams *t, struct coll_team *team)
+{
+	team->feeder = (struct coll_feeder){ .store = team->store, .failed = on_failed };
+	team->next = t->list;
+	t->list = team;
+	return team;
+}
+
+struct coll_team *coll_team_get(struct coll_teams *t, const char *name)
+{
+	struct coll_team *team = t->list;
+	char path[PATH_MAX];
+	int err;
+
+	while (team && strcmp(team->name, name))
+		team = team->next;
+	if (team)
+		return team;
+	team = calloc(1, sizeof(*team));
+	if (!team)
+		return NULL;
+	snprintf(team->name, sizeof(team->name), "%s", name);
+	snprintf(path, sizeof(path), "%s/%s", t->base, name);
+	err = coll_store_init(&team->own, path, t->count);
+	if (err) {
+		coll_log("cannot store runs in %s: %s", path, strerror(-err));
+		coll_store_fini(&team->own);
+		free(team);
+		return NULL;
+	}
+	team->store = &team->own;
+	if (t->keeper)
+		coll_keeper_attach(t->keeper, &team->own, name);
+	if (t->server)
+		coll_server_watch(t->server, &team->own);
+	return add(t, team);
+}
+
+struct coll_team *coll_team_sharing(struct coll_teams *t, struct coll_store *store)
+{
+	struct coll_team *team = calloc(1, sizeof(*team));
+
+	if (!team)
+		return NULL;
+	team->store = store;
+	return add(t, team);
+}
+
+bool coll_team_has(const struct coll_team *team, const char *dir)
+{
+	size_t len = strlen(team->store->base);
+
+	return !strncmp(dir, team->store->base, len) && dir[len] == '/' &&
+	       !strchr(dir + len + 1, '/');
+}
+
+void coll_team_close_idle(struct coll_team *team, int64_t before_ns, int64_t bye_before_ns)
+{
+	struct coll_stream *s, *next;
+
+	for (s = team->feeder.streams; s; s = next) {
+		next = s->next_owned;
+		if (s->heard_ns < (s->bye ? bye_before_ns : before_ns) && !coll_stream_dirty(s))
+			close_stream(team, s);
+	}
+}
+
+void coll_teams_fini(struct coll_teams *t)
+{
+	while (t->list) {
+		struct coll_team *team = t->list;
+
+		t->list = team->next;
+		while (team->feeder.streams)
+			close_stream(team, team->feeder.streams);
+		if (team->store == &team->own)
+			coll_store_fini(&team->own);
+		free(team);
+	}
+}
