@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <sys/mman.h>
 #include "harness.h"
-#include "analysis/series.h"
+#include "analysis/series/series.h"
 #include "report/data.h"
 #include "trace/trace.h"
 #include "unit/events.h"

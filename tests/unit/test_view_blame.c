@@ -4,9 +4,9 @@
  * to classes, kin, sites, facts about loaders. All rows here are made by hand; times in us.
  */
 #include "harness.h"
-#include "analysis/blame.h"
-#include "analysis/kin.h"
-#include "analysis/sites.h"
+#include "analysis/evidence/cause.h"
+#include "analysis/gap/unsampled.h"
+#include "analysis/evidence/sites.h"
 
 #define PID 100
 #define US 1000

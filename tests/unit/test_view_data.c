@@ -5,7 +5,7 @@
  */
 #include "harness.h"
 #include <inttypes.h>
-#include "analysis/series.h"
+#include "analysis/series/series.h"
 #include "base/jsondoc.h"
 #include "base/utf8.h"
 #include "report/data.h"

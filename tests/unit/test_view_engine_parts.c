@@ -5,14 +5,14 @@
  */
 #include "harness.h"
 
-#include "analysis/join.h"
+#include "analysis/walk/join.h"
 #include "analysis/ledger.h"
-#include "analysis/line.h"
-#include "analysis/names.h"
-#include "analysis/period.h"
-#include "analysis/span.h"
-#include "analysis/step.h"
-#include "analysis/timeline.h"
+#include "analysis/time/timeline_stack.h"
+#include "analysis/read/name_flags.h"
+#include "analysis/plan/period.h"
+#include "analysis/time/span.h"
+#include "analysis/walk/step.h"
+#include "analysis/time/timeline.h"
 
 static void test_classes(void)
 {

@@ -4,7 +4,7 @@
  * try to break it.
  */
 #include "harness.h"
-#include "analysis/series.h"
+#include "analysis/series/series.h"
 #include "report/html.h"
 #include "view_made.h"
 

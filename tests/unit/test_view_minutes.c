@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Minutes by how busy they were: bounds of the bands, what is left out, spans that are absurd. */
-#include "analysis/minutes.h"
+#include "analysis/time/minutes.h"
 #include "harness.h"
 
 #define MINUTE 60000000000LL

@@ -4,7 +4,7 @@
  * when a state is spread over cells.
  */
 #include "harness.h"
-#include "analysis/series_make.h"
+#include "analysis/series/series_parts.h"
 
 #define S INT64_C(1000000000)
 #define MS INT64_C(1000000)
@@ -348,7 +348,7 @@ static void test_frame_names(void)
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-/* However many GPUs and processes: what is laid out stays within what series_make.h says. */
+/* However many GPUs and processes: what is laid out stays within what series_parts.h says. */
 static void test_room(void)
 {
 	static const size_t many[] = { 1, 2, 8, 64, 500, 4096 };

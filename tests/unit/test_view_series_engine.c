@@ -4,7 +4,7 @@
  * of no effect on these.
  */
 #include "engine_trace.h"
-#include "analysis/series.h"
+#include "analysis/series/series.h"
 #include "report/data.h"
 #include "wire/evidence.h"
 

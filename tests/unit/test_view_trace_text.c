@@ -5,7 +5,7 @@
  */
 #include "harness.h"
 
-#include "trace/text.h"
+#include "trace/dump_rows.h"
 
 static char *text;
 static size_t len;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/step.h"
+#include "analysis/walk/step.h"
 
 #define PROCESSES_MAX 1024
 #define WARMUP_MAX 100

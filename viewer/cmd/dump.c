@@ -14,7 +14,7 @@
 #include "base/options.h"
 #include "trace/newest.h"
 #include "trace/trace.h"
-#include "trace/text.h"
+#include "trace/dump_rows.h"
 #include "base/wrap.h"
 
 static const char usage[] =

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/blame.h"
+#include "analysis/evidence/cause.h"
 #include "base/units.h"
 
 #define NS_PER_HOUR ((__int128)3600 * 1000000000)

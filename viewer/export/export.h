@@ -13,10 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "analysis/feed.h"
+#include "analysis/read/event_feed.h"
 #include "analysis/map.h"
-#include "analysis/plan.h"
-#include "analysis/rows.h"
+#include "analysis/plan/plan.h"
+#include "analysis/read/row_feed.h"
 #include "order.h"
 #include "out.h"
 #include "summary/summary.h"

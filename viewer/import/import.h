@@ -20,7 +20,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include "input.h"
-#include "trace.h"
+#include "records.h"
 
 struct view_import_stats {
 	uint64_t files, streams, ops, api, ranges, rows, skipped, bad_ops, bytes;

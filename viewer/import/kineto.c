@@ -14,7 +14,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include "json.h"
+#include "kineto_json.h"
 #include "pieces.h"
 
 #define PIECE_BYTES (1u << 20)

@@ -7,7 +7,7 @@
 #ifndef VIEW_IMPORT_MERGE_H
 #define VIEW_IMPORT_MERGE_H
 
-#include "trace.h"
+#include "records.h"
 
 struct view_import_part {
 	struct view_import_trace t;

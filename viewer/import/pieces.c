@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include "json.h"
+#include "kineto_json.h"
 
 #define PIECES_PER_THREAD 2u
 

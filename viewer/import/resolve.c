@@ -2,7 +2,7 @@
 /*
  * From the ids of a file to numbers, and from its records to processes.
  */
-#include "trace.h"
+#include "records.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/span.h"
+#include "analysis/time/span.h"
 #include "data_priv.h"
 #include "wire/evidence.h"
 

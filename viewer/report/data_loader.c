@@ -2,7 +2,7 @@
 /*
  * Loader workers' states and batches over time.
  */
-#include "analysis/span.h"
+#include "analysis/time/span.h"
 #include "data_priv.h"
 
 static struct ana_spread joined(struct ana_spread a, const struct ana_spread *b)

@@ -3,7 +3,7 @@
 #ifndef VIEW_DATA_PRIV_H
 #define VIEW_DATA_PRIV_H
 
-#include "analysis/series.h"
+#include "analysis/series/series.h"
 #include "data_out.h"
 #include "summary/summary.h"
 

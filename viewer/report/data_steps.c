@@ -2,7 +2,7 @@
 /*
  * Steps: their times, how these spread, the slowest.
  */
-#include "analysis/span.h"
+#include "analysis/time/span.h"
 #include "data_priv.h"
 
 #define SERIES_MAX 128u

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/series.h"
+#include "analysis/series/series.h"
 #include "base/utf8.h"
 #include "html_priv.h"
 #include "wire/evidence.h"

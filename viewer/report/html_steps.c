@@ -2,7 +2,7 @@
 /* Steps over time, how their times spread, and the slowest of them. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include "analysis/series.h"
+#include "analysis/series/series.h"
 #include "html_priv.h"
 
 #define SERIES_MAX 8

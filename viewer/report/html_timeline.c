@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/series.h"
+#include "analysis/series/series.h"
 #include "html_priv.h"
 
 #define COLUMNS_IN_ALL 2880

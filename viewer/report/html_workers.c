@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The loader over time: what its workers did, how long batches took, how many were ready. */
 #include <stdlib.h>
-#include "analysis/series.h"
+#include "analysis/series/series.h"
 #include "html_priv.h"
 
 #define COLUMNS_MOST 192

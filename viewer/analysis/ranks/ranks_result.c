@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/report.h"
+#include "analysis/engine/result_make.h"
 
 static enum ana_class top_of(const int64_t causes[ANA_CLASSES])
 {

@@ -6,8 +6,8 @@
 #ifndef ANALYSIS_RANKS_RESULT_H
 #define ANALYSIS_RANKS_RESULT_H
 
-#include "analysis/plan.h"
-#include "analysis/sites.h"
+#include "analysis/plan/plan.h"
+#include "analysis/evidence/sites.h"
 #include "attribute_skew.h"
 #include "skew.h"
 

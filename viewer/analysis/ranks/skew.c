@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../names.h"
+#include "analysis/read/name_flags.h"
 #include "ranks_result.h"
 
 #define LATE_SHARE 100 /* of a step: later than that is late */

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One GPU, operation by operation: busy time by kind, and gaps. Most gaps are decided at once, the
+ * others wait (gap/open_gaps.c).
+ */
+#include "analysis/walk/walk.h"
+#include "analysis/plan/grants.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence, int64_t start,
+		 int64_t end)
+{
+	g->gpu->classes[c] += end - start;
+	g->gpu->confidence[c][confidence] += end - start;
+	ana_ruler_add(&g->ruler, c, start, end);
+	if (g->recorder)
+		ana_collective_log_add_late(g->recorder->log, c, start, end);
+}
+
+/* Writes down what flowed by since bucket or minute began, and goes to those of @t. */
+static void settle_flow(struct ana_gpu_state *g, int64_t t)
+{
+	const struct ana_timeline *line = g->ruler.line;
+	int64_t minute;
+	int c;
+
+	ana_minutes_add(&g->minutes, g->flow[ANA_COMPUTE] + g->flow[ANA_COMM] + g->flow[ANA_COPY]);
+	for (c = 0; c < ANA_CLASSES; c++) {
+		if (!g->flow[c])
+			continue;
+		g->gpu->classes[c] += g->flow[c];
+		g->gpu->confidence[c][ANA_HIGH] += g->flow[c];
+		if (g->flow_bucket)
+			g->flow_bucket->classes[c] += g->flow[c];
+		g->flow[c] = 0;
+	}
+	g->flow_bucket = ana_ruler_bucket(&g->ruler, t);
+	g->flow_until = !g->flow_bucket || g->flow_bucket == &line->bucket[line->count - 1]
+				? INT64_MAX
+				: g->flow_bucket->end_ns;
+	minute = ana_minutes_go(&g->minutes, t);
+	g->flow_until = minute < g->flow_until ? minute : g->flow_until;
+}
+
+void ana_gpu_init_flow(struct ana_gpu_state *g)
+{
+	settle_flow(g, INT64_MIN);
+}
+
+ANA_RARE static void flow_on(struct ana_gpu_state *g, int c, int64_t start, int64_t end)
+{
+	while (end > g->flow_until) {
+		if (start < g->flow_until) {
+			g->flow[c] += g->flow_until - start;
+			start = g->flow_until;
+		}
+		settle_flow(g, start);
+	}
+	g->flow[c] += end - start;
+}
+
+/* The same as ana_gpu_add with high confidence, for what comes in order of time. */
+static inline void flow(struct ana_gpu_state *g, int c, int64_t start, int64_t end)
+{
+	if (g->recorder)
+		ana_collective_log_add(g->recorder->log, c, start, end);
+	if (end <= g->flow_until)
+		g->flow[c] += end - start;
+	else
+		flow_on(g, c, start, end);
+}
+
+/* Accounts the busy part of [at, upto): of every kind only its latest end matters. */
+static inline void sweep(struct ana_gpu_state *g, int64_t upto)
+{
+	int64_t at = g->at, stop;
+
+	if (g->compute_end > at) {
+		stop = g->compute_end < upto ? g->compute_end : upto;
+		flow(g, ANA_COMPUTE, at, stop);
+		at = stop;
+	}
+	if (g->comm_end > at && at < upto) {
+		stop = g->comm_end < upto ? g->comm_end : upto;
+		flow(g, ANA_COMM, at, stop);
+		at = stop;
+	}
+	if (g->copy_end > at && at < upto) {
+		stop = g->copy_end < upto ? g->copy_end : upto;
+		flow(g, ANA_COPY, at, stop);
+		ana_copies_expose(g, at, stop);
+	}
+	g->at = upto;
+}
+
+static void extend(int64_t *end, int64_t to)
+{
+	if (to > *end)
+		*end = to;
+}
+
+/* For the comparison of ranks: collectives go on the log, of others their length counts. */
+static __attribute__((noinline)) void strip_kernel(struct ana_gpu_state *g, struct ana_proc *p,
+						   const struct wire_event *op, bool comm)
+{
+	if (comm)
+		ana_collective_log_begin(g->recorder->log, p->source_index, op->stream, op->name,
+					 wire_strtab_get(p->names.table, op->name, NULL),
+					 op->start_ns, op->end_ns);
+	else if (op->op == WIRE_OP_KERNEL)
+		ana_kernel_speed_add(&g->recorder->speed, p->source_index, op->name,
+				     op->end_ns - op->start_ns);
+}
+
+static inline void count_kind(struct ana_gpu_state *g, struct ana_proc *p,
+			      const struct wire_event *op)
+{
+	bool comm;
+
+	if (op->op == WIRE_OP_COPY || op->op == WIRE_OP_MEMSET) {
+		extend(&g->copy_end, op->end_ns);
+		ana_copies_count(g, op);
+		return;
+	}
+	comm = op->op == WIRE_OP_KERNEL && ana_names_flags(&p->names, op->name) & ANA_NAME_COMM;
+	extend(comm ? &g->comm_end : &g->compute_end, op->end_ns);
+	if (g->recorder)
+		strip_kernel(g, p, op, comm);
+}
+
+ANA_RARE static struct ana_stream_state *new_stream(struct ana_walk *w, struct ana_gpu_state *g,
+						    uint64_t key)
+{
+	uint32_t i = g->streams;
+
+	if (i == g->stream_room) {
+		uint32_t room = i ? i * 2 : 8;
+		void *p = reallocarray(g->stream, room, sizeof(*g->stream));
+
+		if (!p)
+			goto no_memory;
+		g->stream = p;
+		g->stream_room = room;
+	}
+	if (ana_map_put(&g->stream_of, key, i))
+		goto no_memory;
+	g->streams++;
+	g->stream[i] = (struct ana_stream_state){ key, INT64_MIN };
+	g->last_stream = i;
+	return &g->stream[i];
+no_memory:
+	w->err = -ENOMEM;
+	return NULL;
+}
+
+/* The op's stream, which knows its last operation. NULL: no memory. */
+static inline struct ana_stream_state *stream_of(struct ana_walk *w, struct ana_gpu_state *g,
+						 uint32_t process, const struct wire_event *op)
+{
+	uint64_t key = (uint64_t)process << 32 | op->stream;
+	uint32_t i = g->last_stream;
+
+	if (i < g->streams && g->stream[i].key == key)
+		return &g->stream[i];
+	i = ana_map_get(&g->stream_of, key);
+	if (i == ANA_MAP_NONE)
+		return new_stream(w, g, key);
+	g->last_stream = i;
+	return &g->stream[i];
+}
+
+static bool same_graph(const struct ana_gpu_state *g, uint32_t process, const struct wire_event *op,
+		       const struct ana_call *call)
+{
+	return g->left_graph && call && call->flags & ANA_NAME_GRAPH &&
+	       g->left_process == process && g->left_corr == op->corr;
+}
+
+ANA_RARE static void tell(struct ana_walk *w, const struct ana_gpu_state *g, enum ana_class c,
+			  int64_t end, const struct ana_call *call)
+{
+	struct ana_piece piece = {
+		.gpu = g->index,
+		.class = c,
+		.confidence = ANA_HIGH,
+		.gap = true,
+		.queued = true,
+		.start_ns = g->end,
+		.end_ns = end,
+		.gap_start_ns = g->end,
+		.gap_end_ns = end,
+		.pid = w->process[call->process].source->pid,
+		.tid = call->tid,
+	};
+
+	w->options->on_piece(w->options->arg, &piece);
+}
+
+/*
+ * Most gaps are over in microseconds and were fed in time: nothing of what comes later can change
+ * their class.
+ */
+static inline bool decide_at_once(struct ana_walk *w, struct ana_gpu_state *g, uint32_t process,
+				  const struct wire_event *op, const struct ana_call *call)
+{
+	int64_t ns = op->start_ns - g->end;
+	enum ana_class c;
+
+	if (!call || call->start > g->end || ns > ANA_LAUNCH_NS || !g->plain ||
+	    ana_top_wants(&w->top, ns) || ana_top_wants(&g->top, ns))
+		return false;
+	c = ns <= ANA_TURNAROUND_NS	       ? ANA_DEVICE_TURNAROUND
+	    : same_graph(g, process, op, call) ? ANA_DEVICE_GRAPH
+					       : ANA_DEVICE_LAUNCH;
+	g->gpu->queued_ns += ns;
+	flow(g, c, g->end, op->start_ns);
+	if (w->options->on_piece)
+		tell(w, g, c, op->start_ns, call);
+	return true;
+}
+
+static __attribute__((noinline)) void keep_gap(struct ana_walk *w, struct ana_gpu_state *g,
+					       uint32_t process, const struct wire_event *op,
+					       const struct ana_call *call,
+					       const struct ana_stream_state *before)
+{
+	struct ana_open_gap gap = {
+		.start = g->end,
+		.end = op->start_ns,
+		.process = process,
+		.ordinal = op->device,
+		.context = op->context,
+		.known = call != NULL,
+		.pageable = op->op == WIRE_OP_COPY && op->copy == WIRE_COPY_H2D &&
+			    op->src == WIRE_MEM_PAGEABLE,
+		.same_graph = same_graph(g, process, op, call),
+	};
+	int64_t to = call ? call->start : op->start_ns;
+
+	ana_host_calls(w, op->start_ns);
+	if (gap.end - gap.start > ANA_LAUNCH_NS) {
+		ana_host_syncs(w, to > op->start_ns ? to : op->start_ns);
+		gap.dependent =
+			ana_host_told_to_wait(&w->process[process], op, before->submitted, to);
+	}
+	if (g->no_launches)
+		ana_gap_decide(w, g, &gap, NULL);
+	else
+		ana_pending_add(w, g, &gap);
+}
+
+ANA_RARE static void open_lead(struct ana_gpu_state *g, uint32_t process,
+			       const struct wire_event *op, const struct ana_call *call)
+{
+	g->started = true;
+	g->start = g->at = g->end = op->start_ns;
+	if (!g->plan->held.count || g->plan->held.span[0].start >= op->start_ns)
+		return;
+	g->lead_open = true;
+	g->lead = (struct ana_open_gap){
+		.start = g->plan->held.span[0].start,
+		.end = op->start_ns,
+		.process = process,
+		.ordinal = op->device,
+		.known = call != NULL,
+	};
+}
+
+/* The operation that ended last; of several, the lowest stream id, then the first record. */
+static inline void remember_left(struct ana_gpu_state *g, uint32_t process,
+				 const struct wire_event *op, const struct ana_call *call)
+{
+	if (op->end_ns < g->end)
+		return;
+	if (op->end_ns == g->end && g->gpu->ops > 1 &&
+	    (int32_t)g->left_stream <= (int32_t)op->stream)
+		return;
+	g->end = op->end_ns;
+	g->left_stream = op->stream;
+	g->left_process = process;
+	g->left_graph = call && call->flags & ANA_NAME_GRAPH;
+	g->left_corr = op->corr;
+}
+
+static inline void take_launch(struct ana_walk *w, struct ana_gpu_state *g,
+			       const struct wire_event *op, const struct ana_call *call)
+{
+	g->launches++;
+	w->quality.ops_before_launch += op->start_ns < call->start;
+	if (g->run_tail > g->run_head)
+		ana_pending_lower(g, call);
+	if (g->lead_open && (!g->lead_known || ana_call_before(call, &g->lead_call))) {
+		g->lead_known = true;
+		g->lead_call = *call;
+	}
+}
+
+/* Series: the longest stretch of a gap within each coarse bucket. */
+static __attribute__((noinline)) void mark_longest(struct ana_gpu_state *g, int64_t start,
+						   int64_t end)
+{
+	const struct ana_timeline *t = g->ruler.line;
+	int64_t width = g->ruler.width * (int64_t)g->ruler.fine, last;
+
+	if (!t->count)
+		return;
+	last = t->bucket[t->count - 1].end_ns;
+	start = start > g->ruler.start ? start : g->ruler.start;
+	end = end < last ? end : last;
+	while (start < end) {
+		int64_t i = (start - g->ruler.start) / width;
+		int64_t stop = g->ruler.start + (i + 1) * width;
+
+		stop = stop < end ? stop : end;
+		if (stop - start > g->longest_ns[i])
+			g->longest_ns[i] = stop - start;
+		start = stop;
+	}
+}
+
+/* @call is borrowed from the launch table. */
+static inline void operation(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
+			     const struct wire_event *op, const struct ana_call *call)
+{
+	struct ana_stream_state *s = stream_of(w, g, p->index, op);
+	struct ana_call kept;
+
+	if (!s)
+		return;
+	if (!g->started)
+		open_lead(g, p->index, op, call);
+	else if (op->start_ns > g->at)
+		sweep(g, op->start_ns);
+	if (op->start_ns > g->end) {
+		g->gpu->gaps++;
+		g->gpu->idle_ns += op->start_ns - g->end;
+		if (g->longest_ns)
+			mark_longest(g, g->end, op->start_ns);
+		if (w->ranges_upto <= op->start_ns)
+			ana_host_ranges(w, op->start_ns);
+		if (!ana_line_over(&g->waits, g->end))
+			ana_exposed_gap(w, g, g->end, op->start_ns);
+		if (!decide_at_once(w, g, p->index, op, call)) {
+			if (call) { /* the table moves when more is read */
+				kept = *call;
+				call = &kept;
+			}
+			keep_gap(w, g, p->index, op, call, s);
+		}
+	}
+	g->gpu->ops++;
+	if (call)
+		take_launch(w, g, op, call);
+	else
+		g->gpu->ops_without_launch++;
+	s->submitted = call ? call->start : op->start_ns;
+	remember_left(g, p->index, op, call);
+	count_kind(g, p, op);
+}
+
+static inline struct ana_gpu_state *gpu_of(struct ana_walk *w, struct ana_proc *p, uint32_t ordinal)
+{
+	if (p->last_gpu == ANA_MAP_NONE || p->last_ordinal != ordinal) {
+		p->last_ordinal = ordinal;
+		p->last_gpu = ana_map_get(&p->gpu_of, ordinal);
+	}
+	return p->last_gpu == ANA_MAP_NONE ? NULL : &w->gpu[p->last_gpu];
+}
+
+/*
+ * The launch of an operation. Records are read only until it is found: where the host runs far
+ * ahead of its GPU, what its threads did in between is past already and need not be kept. A launch
+ * begins before its operation; but clocks are not perfect, so where it is missing a little more is
+ * read.
+ */
+static inline const struct ana_call *launch_of(struct ana_walk *w, struct ana_proc *p,
+					       const struct wire_event *op)
+{
+	const struct ana_call *call;
+	bool whole = op->op == WIRE_OP_GRAPH;
+
+	w->now++;
+	if (!op->corr)
+		return NULL;
+	call = ana_join_ask(p->join, op->corr, w->now, whole);
+	if (call || p->calls_next > op->start_ns + w->late_ns)
+		return call;
+	ana_host_find(w, p, op->corr, op->start_ns + w->late_ns);
+	return ana_join_ask(p->join, op->corr, w->now, whole);
+}
+
+static inline void take_operation(struct ana_walk *w, struct ana_proc *p,
+				  const struct wire_event *op)
+{
+	struct ana_gpu_state *g = gpu_of(w, p, op->device);
+
+	if (!g || op->end_ns < op->start_ns) {
+		w->quality.invalid++;
+		return;
+	}
+	operation(w, g, p, op, launch_of(w, p, op));
+	if (p->anchored && ana_anchor_is(&p->source->anchor, op) &&
+	    ana_steps_boundary(&p->steps, op->start_ns))
+		w->err = -ENOMEM;
+	if (!w->gaps_open && w->one_gpu && !g->lead_open)
+		w->floor = g->end;
+}
+
+void ana_gpu_operations(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op,
+			const struct wire_event *stop)
+{
+	for (; op < stop; op++)
+		take_operation(w, p, op);
+}
+
+struct outside {
+	struct ana_walk *w;
+	struct ana_gpu_state *g;
+};
+
+/* It was given to the job, and no process of the job lived, as far as they were recorded. */
+static void without_process(void *arg, int64_t start, int64_t end)
+{
+	const struct outside *o = arg;
+	bool unseen = o->g->plan->unseen;
+	enum ana_class class = unseen ? ANA_EXCLUDED_UNOBSERVED : ANA_EXCLUDED_NO_PROCESS;
+	enum ana_confidence confidence = unseen ? ANA_NONE : ANA_HIGH;
+	struct ana_piece piece = { .gpu = o->g->index,
+				   .class = class,
+				   .confidence = confidence,
+				   .start_ns = start,
+				   .end_ns = end,
+				   .gap_start_ns = start,
+				   .gap_end_ns = end };
+
+	o->g->gpu->classes[class] += end - start;
+	o->g->gpu->confidence[class][confidence] += end - start;
+	ana_ruler_add(&o->g->ruler, class, start, end);
+	if (o->w->options->on_piece)
+		o->w->options->on_piece(o->w->options->arg, &piece);
+}
+
+static void give_rest(struct ana_walk *w, struct ana_gpu_state *g)
+{
+	struct outside o = { w, g };
+
+	ana_grants_outside(&g->plan->given, &g->plan->held, without_process, &o);
+}
+
+void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)
+{
+	give_rest(w, g);
+	if (ana_line_upto(&g->waits, INT64_MAX, g->waits_floor))
+		w->err = -ENOMEM;
+	g->gpu->loader_wait_ns = g->waits.total;
+	if (!g->started) {
+		ana_minutes_count(&g->minutes, &g->plan->held, &g->plan->lost, &g->plan->unobserved,
+				  g->gpu->minutes);
+		ana_gap_unused(w, g);
+		return;
+	}
+	if (g->lead_open)
+		ana_gap_lead(w, g);
+	ana_pending_finish(w, g);
+	sweep(g, INT64_MAX);
+	settle_flow(g, g->end);
+	ana_minutes_count(&g->minutes, &g->plan->held, &g->plan->lost, &g->plan->unobserved,
+			  g->gpu->minutes);
+	g->gpu->span_ns = g->end - g->start;
+	g->gpu->streams = g->streams;
+	ana_gap_tail(w, g);
+}
+
+void ana_gpu_fini(struct ana_gpu_state *g)
+{
+	free(g->gap);
+	free(g->run);
+	free(g->stream);
+	ana_map_fini(&g->stream_of);
+	ana_line_fini(&g->waits);
+	ana_top_fini(&g->top);
+	ana_minutes_fini(&g->minutes);
+}

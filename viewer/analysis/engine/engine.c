@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs the engine: plan, ranges of every process, then every component on a thread of a small
+ * pool; then the sums.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "analysis/plan/grants.h"
+#include "result_make.h"
+#include "analysis/walk/walk.h"
+
+#define THREADS_MAX 64u
+
+struct engine {
+	struct ana_plan plan;
+	struct ana_options options;
+	const struct ana_options *given;
+	struct ana_result *result;
+	struct ana_top *top; /* per component */
+	struct ana_quality *quality;
+	struct ana_sites *sites;
+	struct ana_loaders *loaders;
+	struct ana_durations *durations, *fed;
+	struct ana_tally *tally;
+	struct ana_series_parts series;
+	uint32_t *order; /* components, the largest first */
+	atomic_size_t next;
+	atomic_int err;
+	pthread_mutex_t tell_lock; /* one call of the user at a time */
+	void (*job)(struct engine *e, size_t i, struct wire_scratch *scratch);
+	size_t jobs;
+};
+
+static void on_step(void *arg, const struct ana_step *s)
+{
+	struct engine *e = arg;
+
+	pthread_mutex_lock(&e->tell_lock);
+	e->given->on_step(e->given->arg, s);
+	pthread_mutex_unlock(&e->tell_lock);
+}
+
+static void on_piece(void *arg, const struct ana_piece *p)
+{
+	struct engine *e = arg;
+
+	pthread_mutex_lock(&e->tell_lock);
+	e->given->on_piece(e->given->arg, p);
+	pthread_mutex_unlock(&e->tell_lock);
+}
+
+static void on_sight(void *arg, const struct ana_sight *s)
+{
+	struct engine *e = arg;
+
+	pthread_mutex_lock(&e->tell_lock);
+	e->given->on_sight(e->given->arg, s);
+	pthread_mutex_unlock(&e->tell_lock);
+}
+
+static void fail(struct engine *e, int err)
+{
+	int none = 0;
+
+	if (err)
+		atomic_compare_exchange_strong(&e->err, &none, err);
+}
+
+static void *worker(void *arg)
+{
+	struct engine *e = arg;
+	struct wire_scratch *scratch = wire_scratch_new();
+	size_t i;
+
+	if (!scratch)
+		fail(e, -ENOMEM);
+	while (scratch && !atomic_load(&e->err) && (i = atomic_fetch_add(&e->next, 1)) < e->jobs)
+		e->job(e, i, scratch);
+	wire_scratch_free(scratch);
+	return NULL;
+}
+
+static size_t thread_count(const struct engine *e)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t n = e->options.threads ? e->options.threads : online > 0 ? (size_t)online : 1;
+
+	if (n > THREADS_MAX)
+		n = THREADS_MAX;
+	return n > e->jobs ? e->jobs : n;
+}
+
+/* Runs the job for 0..jobs; the caller's thread is one of the pool. */
+static int in_parallel(struct engine *e, size_t jobs,
+		       void (*job)(struct engine *, size_t, struct wire_scratch *))
+{
+	pthread_t thread[THREADS_MAX];
+	size_t i, n, started = 0;
+
+	e->job = job;
+	e->jobs = jobs;
+	atomic_store(&e->next, 0);
+	n = thread_count(e);
+	for (i = 1; i < n; i++)
+		if (!pthread_create(&thread[started], NULL, worker, e))
+			started++;
+	worker(e);
+	for (i = 0; i < started; i++)
+		pthread_join(thread[i], NULL);
+	return atomic_load(&e->err);
+}
+
+static void scan_source(struct engine *e, size_t i, struct wire_scratch *scratch)
+{
+	fail(e, ana_plan_scan(&e->plan, &e->plan.source[i], scratch));
+}
+
+static void prepare_component(struct engine *e, size_t i, struct wire_scratch *scratch)
+{
+	fail(e, ana_plan_stamps(&e->plan, &e->plan.component[i], scratch));
+}
+
+static void tally_processes(const struct ana_walk *w, struct ana_tally *t)
+{
+	uint32_t i;
+
+	t->forgot = w->forgotten != INT64_MIN;
+	for (i = 0; i < w->processes; i++) {
+		const struct ana_proc *p = &w->process[i];
+
+		ana_sum(&t->loader_wait_ns, w->gpus ? p->waits.total : 0);
+		t->skipped += p->steps.skipped;
+		if (p->steps.source && (!t->source || p->steps.source < t->source))
+			t->source = p->steps.source;
+	}
+}
+
+static int merge_process(struct engine *e, uint32_t c, const struct ana_proc *p)
+{
+	int err = ana_durations_merge(&e->durations[c], &p->steps.durations);
+
+	if (!err)
+		err = ana_durations_merge(&e->fed[c], &p->steps.fed);
+	if (!err && p->evidence)
+		err = ana_loaders_merge(&e->loaders[c], &p->evidence->loaders);
+	return err;
+}
+
+/* Hands over what the walk gathered; sums need no order, the rest has places of its own. */
+static void take_series(struct engine *e, uint32_t c, struct ana_walk *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->processes; i++) {
+		e->series.steps[w->process[i].source_index] = w->process[i].gather;
+		w->process[i].gather = NULL;
+	}
+	for (i = 0; i < w->gpus; i++) {
+		struct ana_gpu_series *s = &e->result->series->gpu[w->gpu[i].index];
+
+		ana_top_sort(&w->gpu[i].top);
+		s->gap = w->gpu[i].top.gap;
+		s->gaps = w->gpu[i].top.count;
+		w->gpu[i].top = (struct ana_top){ 0 };
+	}
+	e->series.flames[c] = w->flames;
+	w->flames = (struct ana_flames){ 0 };
+	pthread_mutex_lock(&e->tell_lock);
+	ana_loader_gather_merge(&e->series.loaders, &w->loaders);
+	pthread_mutex_unlock(&e->tell_lock);
+}
+
+static void walk_component(struct engine *e, size_t i, struct wire_scratch *scratch)
+{
+	uint32_t c = e->order[i], k;
+	struct ana_walk w;
+	int err;
+
+	if (!e->plan.component[c].devices)
+		return;
+	err = ana_walk_init(&w, &e->plan, c, &e->options,
+			    e->options.series ? &e->series.plan : NULL, scratch, e->result);
+	if (!err)
+		err = ana_walk_run(&w);
+	if (!err) {
+		e->top[c] = w.top;
+		w.top = (struct ana_top){ 0 };
+		e->sites[c] = w.sites;
+		w.sites = (struct ana_sites){ 0 };
+		e->quality[c] = w.quality;
+		tally_processes(&w, &e->tally[c]);
+		for (k = 0; k < w.processes; k++)
+			e->plan.source[w.process[k].source_index].steps = w.process[k].steps.count;
+		if (e->options.series)
+			take_series(e, c, &w);
+	}
+	for (k = 0; !err && k < w.processes; k++)
+		err = merge_process(e, c, &w.process[k]);
+	ana_walk_fini(&w);
+	fail(e, err);
+}
+
+static int by_size(const void *a, const void *b, void *plan)
+{
+	const struct ana_plan *p = plan;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+
+	if (p->component[i].events != p->component[k].events)
+		return p->component[i].events > p->component[k].events ? -1 : 1;
+	return i < k ? -1 : i > k;
+}
+
+static int make_room(struct engine *e)
+{
+	size_t n = e->plan.components + 1, i;
+
+	e->top = calloc(n, sizeof(*e->top));
+	e->quality = calloc(n, sizeof(*e->quality));
+	e->durations = calloc(n, sizeof(*e->durations));
+	e->fed = calloc(n, sizeof(*e->fed));
+	e->tally = calloc(n, sizeof(*e->tally));
+	e->order = calloc(n, sizeof(*e->order));
+	e->sites = calloc(n, sizeof(*e->sites));
+	e->loaders = calloc(n, sizeof(*e->loaders));
+	if (!e->top || !e->quality || !e->durations || !e->fed || !e->tally || !e->order ||
+	    !e->sites || !e->loaders)
+		return -ENOMEM;
+	for (i = 0; i < e->plan.components; i++)
+		e->order[i] = (uint32_t)i;
+	qsort_r(e->order, e->plan.components, sizeof(*e->order), by_size, &e->plan);
+	return 0;
+}
+
+static int collect(struct engine *e)
+{
+	struct ana_report r = {
+		.plan = &e->plan,
+		.options = e->given,
+		.result = e->result,
+		.top = e->top,
+		.quality = e->quality,
+		.durations = e->durations,
+		.fed = e->fed,
+		.sites = e->sites,
+		.loaders = e->loaders,
+		.tally = e->tally,
+	};
+
+	int err = ana_unused_finish(&e->plan, e->result, e->given);
+
+	if (!err)
+		err = ana_report_finish(&r);
+	return !err && e->options.series ? ana_series_finish(&e->series, e->result) : err;
+}
+
+static int begin_series(struct engine *e)
+{
+	struct ana_series_parts *x = &e->series;
+
+	return ana_series_begin(x, e->result, e->plan.sources, e->plan.components,
+				e->options.timeline_buckets);
+}
+
+static int run(struct engine *e, struct view_trace *t)
+{
+	int err = ana_plan_make(&e->plan, t, e->given);
+
+	if (err)
+		return err;
+	if (!e->plan.devices && !e->plan.unuseds)
+		return -ENODATA;
+	err = make_room(e);
+	if (!err)
+		err = in_parallel(e, e->plan.sources, scan_source);
+	if (!err)
+		err = in_parallel(e, e->plan.components, prepare_component);
+	if (!err)
+		err = ana_skew_begin(&e->plan);
+	if (!err)
+		err = ana_report_begin(&e->result, &e->plan, e->given);
+	if (!err && e->options.series)
+		err = begin_series(e);
+	if (!err)
+		err = in_parallel(e, e->plan.components, walk_component);
+	return err ? err : collect(e);
+}
+
+static void fini(struct engine *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->plan.components; i++) {
+		if (e->top)
+			ana_top_fini(&e->top[i]);
+		if (e->durations)
+			ana_durations_fini(&e->durations[i]);
+		if (e->fed)
+			ana_durations_fini(&e->fed[i]);
+		if (e->sites)
+			ana_sites_fini(&e->sites[i]);
+		if (e->loaders)
+			ana_loaders_fini(&e->loaders[i]);
+	}
+	free(e->top);
+	free(e->quality);
+	free(e->durations);
+	free(e->fed);
+	free(e->sites);
+	free(e->loaders);
+	free(e->tally);
+	free(e->order);
+	ana_series_parts_fini(&e->series);
+	ana_skew_fini(&e->plan);
+	ana_plan_fini(&e->plan);
+	pthread_mutex_destroy(&e->tell_lock);
+}
+
+int ana_run(struct view_trace *t, const struct ana_options *o, struct ana_result **out)
+{
+	struct engine e = { .options = *o, .given = o };
+	int err;
+
+	pthread_mutex_init(&e.tell_lock, NULL);
+	e.options.arg = &e;
+	if (o->on_step)
+		e.options.on_step = on_step;
+	if (o->on_piece)
+		e.options.on_piece = on_piece;
+	if (o->on_sight)
+		e.options.on_sight = on_sight;
+	err = run(&e, t);
+	fini(&e);
+	if (err) {
+		ana_result_free(e.result);
+		return err;
+	}
+	*out = e.result;
+	return 0;
+}

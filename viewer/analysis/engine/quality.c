@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How good the record is: what was lost, damaged or never seen, and remarks in words.
+ */
+#include "result_make.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ana_report_note(struct ana_quality *q, const char *text)
+{
+	size_t i;
+	char **more;
+
+	for (i = 0; i < q->note_count; i++)
+		if (!strcmp(q->notes[i], text))
+			return 0;
+	more = reallocarray(q->notes, q->note_count + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	q->notes = more;
+	q->notes[q->note_count] = strdup(text);
+	return q->notes[q->note_count++] ? 0 : -ENOMEM;
+}
+
+static int source_notes(struct ana_quality *q, const struct ana_source *s)
+{
+	const Wire__Bye *bye = s->s->bye;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; s->hello && i < s->hello->n_notes && !err; i++)
+		err = ana_report_note(q, s->hello->notes[i]);
+	for (i = 0; bye && i < bye->n_notes && !err; i++)
+		err = ana_report_note(q, bye->notes[i]);
+	return err;
+}
+
+static void source_quality(struct ana_quality *q, const struct ana_source *s)
+{
+	const struct view_stream *v = s->s;
+	const Wire__Pulse *p = v->bye && v->bye->last ? v->bye->last : v->last_pulse;
+	size_t i;
+
+	q->events += s->events;
+	q->trace_bytes += v->bytes;
+	if (s->imported)
+		q->invalid += s->hello->import->bad_ops;
+	for (i = 0; i < v->holes; i++)
+		if (v->hole[i].last_seq)
+			q->frames_missing += v->hole[i].last_seq - v->hole[i].first_seq + 1;
+	if (!p)
+		return;
+	q->dropped += p->dropped;
+	q->invalid += p->invalid;
+	q->own_cpu_ns += p->own_cpu_ns;
+	q->samples_lost += p->evidence_dropped;
+	if (p->memory_bytes > q->memory_peak_bytes)
+		q->memory_peak_bytes = p->memory_bytes;
+}
+
+/* What the walk could not read, in words. */
+static int walk_notes(struct ana_report *r, uint64_t unreadable)
+{
+	char text[160];
+	size_t i;
+
+	for (i = 0; i < r->plan->components; i++)
+		if (r->tally[i].forgot &&
+		    ana_report_note(
+			    &r->result->quality,
+			    "a GPU idled while its process was so busy elsewhere that what its threads "
+			    "did was not kept: that part of the gap is host.unknown"))
+			return -ENOMEM;
+
+	if (r->plan->devices_left_out) {
+		snprintf(text, sizeof(text), "more than %u GPUs: the others are left out",
+			 ANA_DEVICES_MAX);
+		if (ana_report_note(&r->result->quality, text))
+			return -ENOMEM;
+	}
+	if (!unreadable)
+		return 0;
+	snprintf(text, sizeof(text),
+		 "%llu block%s of events could not be decoded and %s missing: written by another "
+		 "version, or damaged",
+		 (unsigned long long)unreadable, unreadable == 1 ? "" : "s",
+		 unreadable == 1 ? "is" : "are");
+	return ana_report_note(&r->result->quality, text);
+}
+
+int ana_report_quality(struct ana_report *r)
+{
+	struct ana_quality *q = &r->result->quality;
+	const struct view_trace *t = r->plan->trace;
+	uint64_t unreadable = 0;
+	size_t i;
+	int err;
+
+	for (i = 0; i < r->plan->components; i++) {
+		q->invalid += r->quality[i].invalid;
+		q->ops_before_launch += r->quality[i].ops_before_launch;
+		q->launches_expired += r->quality[i].launches_expired;
+		unreadable += r->quality[i].frames_missing;
+		q->samples += r->quality[i].samples;
+		q->samples_torn += r->quality[i].samples_torn;
+		q->samples_without_python += r->quality[i].samples_without_python;
+		q->samples_lost += r->quality[i].samples_lost;
+		ana_sum(&q->gap_unsampled_ns, r->quality[i].gap_unsampled_ns);
+	}
+	q->frames_missing = unreadable;
+	err = walk_notes(r, unreadable);
+	q->damage_bytes = t->damage_bytes;
+	q->damage_spans = t->damage_spans;
+	q->unobserved_ns = r->result->classes[ANA_EXCLUDED_UNOBSERVED];
+	for (i = 0; i < t->notes && !err; i++)
+		err = ana_report_note(q, t->note[i]);
+	for (i = 0; i < r->plan->sources && !err; i++) {
+		source_quality(q, &r->plan->source[i]);
+		err = source_notes(q, &r->plan->source[i]);
+	}
+	return err;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Puts the result together. quality.c adds how good the record is.
+ */
+#include "result_make.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/plan/grants.h"
+#include "analysis/ranks/skew.h"
+#include "analysis/series/series.h"
+
+static char *copy(const char *text)
+{
+	return text && *text ? strdup(text) : NULL;
+}
+
+/* GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx, as nvidia-smi writes it. */
+static char *uuid_text(const Wire__Device *d)
+{
+	static const char dash[16] = { [4] = 1, [6] = 1, [8] = 1, [10] = 1 };
+	char text[64], *p = text;
+	size_t i;
+
+	if (!d || d->uuid.len != 16)
+		return NULL;
+	p += sprintf(p, "%s", *d->mig_profile ? "MIG-" : "GPU-");
+	for (i = 0; i < 16; i++)
+		p += sprintf(p, "%s%02x", dash[i] ? "-" : "", d->uuid.data[i]);
+	return strdup(text);
+}
+
+static int fill_gpu(struct ana_gpu *g, const struct ana_plan *p, const struct ana_device *d)
+{
+	const struct ana_source *s = &p->source[d->source];
+	const Wire__Device *f = d->facts;
+
+	g->host = strdup(s->hello ? s->hello->host : "");
+	g->index = ana_device_index(d);
+	g->uuid = uuid_text(f);
+	g->name = strdup(f && *f->name ? f->name : "unknown GPU");
+	g->mig_profile = f ? copy(f->mig_profile) : NULL;
+	g->mig_slices = f ? f->mig_slices : 0;
+	g->mig_slices_total = f ? f->mig_slices_total : 0;
+	g->memory_total_bytes = f ? f->memory_total_bytes : 0;
+	g->nvml_utilization_pct = -1;
+	g->held_start_ns = d->held.count ? d->held.span[0].start : d->first_ns;
+	g->held_end_ns = d->held.count ? d->held.span[d->held.count - 1].end : d->last_ns;
+	g->allocated_ns = p->grants ? ana_spans_measure(&d->given) : -1;
+	if (d->given.count) {
+		int64_t end = d->given.span[d->given.count - 1].end;
+
+		if (d->given.span[0].start < g->held_start_ns)
+			g->held_start_ns = d->given.span[0].start;
+		if (end > g->held_end_ns)
+			g->held_end_ns = end;
+	}
+	if (g->held_start_ns > g->held_end_ns) /* no operation and no window */
+		g->held_start_ns = g->held_end_ns = 0;
+	return g->host && g->name ? 0 : -ENOMEM;
+}
+
+struct means {
+	uint64_t sum, count;
+};
+
+static void take_facts(struct ana_gpu *g, const Wire__DeviceFacts *f, struct means *m)
+{
+	if (f->memory_used_bytes > g->memory_used_peak_bytes)
+		g->memory_used_peak_bytes = f->memory_used_bytes;
+	if (f->memory_total_bytes)
+		g->memory_total_bytes = f->memory_total_bytes;
+	if (f->other_processes > g->shared_with)
+		g->shared_with = f->other_processes;
+	if (f->has_utilization) {
+		m->sum += f->nvml_utilization_pct;
+		m->count++;
+	}
+}
+
+static void read_facts(struct ana_gpu *g, const struct ana_plan *p, const struct ana_device *d)
+{
+	struct means m = { 0, 0 };
+	size_t u, i, k;
+
+	for (u = 0; u < d->uses; u++) {
+		const struct view_stream *s = p->source[d->use[u].source].s;
+
+		for (i = 0; i < s->fact_count; i++)
+			for (k = 0; k < s->facts[i]->n_devices; k++)
+				if (s->facts[i]->devices[k]->ordinal == d->use[u].ordinal)
+					take_facts(g, s->facts[i]->devices[k], &m);
+	}
+	if (m.count)
+		g->nvml_utilization_pct = (double)m.sum / (double)m.count;
+}
+
+int ana_report_begin(struct ana_result **out, const struct ana_plan *p, const struct ana_options *o)
+{
+	struct ana_result *r = calloc(1, sizeof(*r));
+	size_t i;
+	int err = 0;
+
+	(void)o;
+	*out = r;
+	if (!r)
+		return -ENOMEM;
+	r->gpu = calloc(p->devices + p->unuseds, sizeof(*r->gpu));
+	r->timeline = calloc(p->devices + p->unuseds, sizeof(*r->timeline));
+	if (!r->gpu || !r->timeline)
+		return -ENOMEM;
+	r->gpus = p->devices + p->unuseds;
+	for (i = 0; i < p->devices && !err; i++) {
+		err = fill_gpu(&r->gpu[i], p, &p->device[i]);
+		read_facts(&r->gpu[i], p, &p->device[i]);
+	}
+	return err ? err : ana_unused_begin(p, r);
+}
+
+static void sum_copies(struct ana_copies *to, const struct ana_copies *c)
+{
+	to->count += c->count;
+	to->bytes += c->bytes;
+	to->pageable_count += c->pageable_count;
+	to->pageable_bytes += c->pageable_bytes;
+	to->synchronous += c->synchronous;
+	ana_sum(&to->ns, c->ns);
+	ana_sum(&to->exposed_ns, c->exposed_ns);
+}
+
+/*
+ * A clock that jumps makes the axis longer or shorter than time was. What the axis has too much is
+ * taken from what nobody observed, which the flush interval around the jump is part of; what it
+ * lacks is added there. So held time is the sum over the segments.
+ */
+static void take_clock(struct ana_gpu *g, const struct ana_device *d)
+{
+	int64_t unobserved = g->classes[ANA_EXCLUDED_UNOBSERVED];
+	int64_t ns = d->clock_ns > unobserved ? unobserved : d->clock_ns;
+
+	g->held_ns -= ns;
+	g->classes[ANA_EXCLUDED_UNOBSERVED] -= ns;
+	g->confidence[ANA_EXCLUDED_UNOBSERVED][ANA_NONE] -= ns;
+}
+
+/* What its processes held, and what was given and they did not live in. */
+static void sum_held(struct ana_report *r, struct ana_gpu *g, struct ana_device *d)
+{
+	g->held_ns = g->span_ns;
+	if (r->options->window != ANA_WINDOW_JOB)
+		return;
+	g->held_ns =
+		ana_spans_measure(&d->held) + ana_grants_outside(&d->given, &d->held, NULL, NULL);
+	take_clock(g, d);
+}
+
+static void sum_gpu(struct ana_report *r, struct ana_gpu *g)
+{
+	struct ana_result *res = r->result;
+	int c, k;
+
+	g->compute_ns = g->classes[ANA_COMPUTE];
+	g->comm_exposed_ns = g->classes[ANA_COMM] + g->classes[ANA_COMM_SKEW];
+	g->copy_exposed_ns = g->classes[ANA_COPY];
+	g->busy_ns = g->compute_ns + g->comm_exposed_ns + g->copy_exposed_ns;
+	g->judgement = ana_judge(g->held_ns, g->classes);
+	ana_sum(&res->gpu_ns, g->held_ns);
+	ana_sum(&res->loader_exposed_ns, g->loader_exposed_ns);
+	for (c = 0; c < ANA_CLASSES; c++) {
+		int64_t own = g->classes[c] + g->skew_causes[c];
+
+		ana_sum(&res->classes[c], g->classes[c]);
+		ana_sum(&res->skew_causes[c], g->skew_causes[c]);
+		ana_sum(&res->starved_ns, ana_class_is_input(c) ? own : 0);
+		ana_sum(&res->wasted_ns, ana_class_is_waste(c) ? own : 0);
+		for (k = 0; k < ANA_CONFIDENCES; k++)
+			ana_sum(&res->confidence[c][k], g->confidence[c][k]);
+	}
+	for (k = 0; k < ANA_COPY_DIRS; k++)
+		sum_copies(&res->copies[k], &g->copies[k]);
+	if (g->name && strstr(g->name, " (simulated)"))
+		res->simulated = true;
+}
+
+static int sum_top(struct ana_report *r)
+{
+	struct ana_top all;
+	size_t i, k;
+	int err = ana_top_init(&all, r->options->top_gaps);
+
+	if (err)
+		return err;
+	for (i = 0; i < r->plan->components; i++)
+		for (k = 0; k < r->top[i].count; k++)
+			ana_top_add(&all, &r->top[i].gap[k]);
+	ana_top_sort(&all);
+	r->result->top_gap = all.gap;
+	r->result->top_gaps = all.count;
+	return 0;
+}
+
+/* Processes side by side make the same steps; those of a later turn make further ones. */
+static uint64_t count_steps(const struct ana_plan *p)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t turn = 0; turn < p->turns; turn++) {
+		uint64_t most = 0;
+
+		for (size_t i = 0; i < p->sources; i++)
+			if (p->source[i].turn == turn && p->source[i].steps > most)
+				most = p->source[i].steps;
+		sum += most;
+	}
+	return sum;
+}
+
+static int sum_steps(struct ana_report *r)
+{
+	struct ana_result *res = r->result;
+	struct ana_durations all = { 0 }, fed = { 0 };
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < r->plan->components && !err; i++) {
+		const struct ana_tally *t = &r->tally[i];
+
+		ana_sum(&res->loader_wait_ns, t->loader_wait_ns);
+		res->steps_skipped += t->skipped;
+		if (t->source && (!res->step_source || t->source < res->step_source))
+			res->step_source = t->source;
+		err = ana_durations_merge(&all, &r->durations[i]);
+		if (!err)
+			err = ana_durations_merge(&fed, &r->fed[i]);
+	}
+	res->steps = count_steps(r->plan);
+	res->step_median_ns = ana_durations_rank(&all, 500);
+	res->step_p95_ns = ana_durations_rank(&all, 950);
+	res->step_fed_median_ns = ana_durations_rank(&fed, 500);
+	ana_durations_fini(&all);
+	ana_durations_fini(&fed);
+	return err;
+}
+
+/* "enumerate(DataLoader)#_MultiProcessing...": what stands in the brackets, else before the #. */
+static char *loader_kind(const struct ana_source *s)
+{
+	const char *text = wire_strtab_get(s->s->strings, s->loader_name, NULL);
+	const char *open = strchr(text, '('), *close = open ? strchr(open, ')') : NULL;
+
+	if (close && close > open + 1)
+		return strndup(open + 1, (size_t)(close - open - 1));
+	return *text ? strndup(text, strcspn(text, "#")) : NULL;
+}
+
+static void sum_loader(struct ana_report *r)
+{
+	struct ana_result *res = r->result;
+	size_t i;
+
+	for (i = 0; i < r->plan->sources; i++) {
+		const struct ana_source *s = &r->plan->source[i];
+
+		res->batches += s->batches;
+		if (!res->loader_kind && s->loader_name)
+			res->loader_kind = loader_kind(s);
+	}
+	res->loader_hidden_ns = res->loader_wait_ns;
+	ana_sum(&res->loader_hidden_ns, -res->loader_exposed_ns);
+	for (i = 0; i < res->gpus; i++)
+		ana_sum(&res->loader_hidden_ns, -res->gpu[i].loader_outside_ns);
+	if (res->loader_hidden_ns < 0) /* one process, several GPUs: exposed on each */
+		res->loader_hidden_ns = 0;
+}
+
+static int sum_evidence(struct ana_report *r)
+{
+	struct ana_result *res = r->result;
+	struct ana_sites sites = { 0 };
+	struct ana_loaders loaders = { 0 };
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < r->plan->components && !err; i++) {
+		err = ana_sites_merge(&sites, &r->sites[i]);
+		if (!err)
+			err = ana_loaders_merge(&loaders, &r->loaders[i]);
+	}
+	if (!err)
+		err = ana_sites_finish(&sites, &res->site, &res->sites);
+	res->other_sites_ns = sites.other_ns;
+	if (!err)
+		err = ana_loaders_finish(&loaders, &res->loader, &res->loaders);
+	ana_sites_fini(&sites);
+	ana_loaders_fini(&loaders);
+	return err;
+}
+
+static int fill_process(struct ana_process *to, const struct ana_source *s)
+{
+	const Wire__Hello *h = s->hello;
+
+	to->host = strdup(h ? h->host : "");
+	to->pid = s->pid;
+	to->has_rank = h && h->has_rank;
+	to->rank = h ? h->rank : 0;
+	to->role = strdup(h && *h->role ? h->role : s->ops || s->calls ? "trainer" : "other");
+	to->ended = strdup(s->ended);
+	to->start_ns = s->start_ns;
+	to->end_ns = s->end_ns;
+	return to->host && to->role && to->ended ? 0 : -ENOMEM;
+}
+
+static int fill_processes(struct ana_report *r)
+{
+	struct ana_result *res = r->result;
+	size_t i;
+	int err = 0;
+
+	res->process = calloc(r->plan->sources + 1, sizeof(*res->process));
+	if (!res->process)
+		return -ENOMEM;
+	for (i = 0; i < r->plan->sources && !err; i++)
+		err = fill_process(&res->process[res->processes++], &r->plan->source[i]);
+	return err;
+}
+
+static int fill_run(struct ana_report *r)
+{
+	struct ana_result *res = r->result;
+	const char *level = NULL;
+	size_t i;
+
+	res->complete = true;
+	for (i = 0; i < r->plan->sources; i++) {
+		const struct ana_source *s = &r->plan->source[i];
+
+		res->complete &= s->imported || s->s->bye != NULL;
+		if (s->imported && !res->imported) {
+			res->imported = true;
+			res->import_kind = copy(s->hello->import->kind);
+		}
+		if (!level && s->hello && *s->hello->level)
+			level = s->hello->level;
+		if (s->hello && s->hello->cpus && (!res->cpus || s->hello->cpus < res->cpus))
+			res->cpus = s->hello->cpus;
+	}
+	if (level)
+		res->level = strdup(level);
+	return level && !res->level ? -ENOMEM : 0;
+}
+
+/* For the run, time in comm.skew counts as what the late ranks did. */
+static struct ana_judgement judge_run(const struct ana_result *r)
+{
+	int64_t classes[ANA_CLASSES];
+	int c;
+
+	for (c = 0; c < ANA_CLASSES; c++) {
+		classes[c] = r->classes[c];
+		if (c < ANA_EXCLUDED_STARTUP || c == ANA_EXCLUDED_UNOBSERVED)
+			ana_sum(&classes[c], r->skew_causes[c]);
+	}
+	classes[ANA_COMM_SKEW] = 0;
+	return ana_judge(r->gpu_ns, classes);
+}
+
+int ana_report_finish(struct ana_report *r)
+{
+	size_t i;
+	int err = sum_steps(r);
+
+	if (!err)
+		err = ana_skew_finish(r->plan, r->result, r->sites, r->result->step_median_ns);
+	if (err)
+		return err;
+	for (i = 0; i < r->plan->devices; i++)
+		sum_held(r, &r->result->gpu[i], &r->plan->device[i]);
+	for (i = 0; i < r->result->gpus; i++)
+		sum_gpu(r, &r->result->gpu[i]);
+	r->result->judgement = judge_run(r->result);
+	err = sum_top(r);
+	if (!err)
+		err = fill_processes(r);
+	if (!err)
+		err = ana_report_quality(r);
+	if (!err)
+		err = fill_run(r);
+	if (!err)
+		err = ana_attempts_make(r->plan, r->result);
+	sum_loader(r);
+	return err ? err : sum_evidence(r);
+}

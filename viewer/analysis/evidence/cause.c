@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Weights to a decision.
+ */
+#include "cause.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ana_blame_begin(struct ana_blame *b, int64_t start, int64_t end, enum ana_class unknown,
+		     enum ana_confidence base, bool caps)
+{
+	struct ana_vote *vote = b->vote;
+	size_t room = b->vote_room;
+
+	*b = (struct ana_blame){ .start = start,
+				 .end = end,
+				 .unknown = unknown,
+				 .base = base,
+				 .caps = caps,
+				 .vote = vote,
+				 .vote_room = room };
+}
+
+void ana_blame_fini(struct ana_blame *b)
+{
+	free(b->vote);
+	*b = (struct ana_blame){ 0 };
+}
+
+void ana_blame_add(struct ana_blame *b, int c, int64_t weight)
+{
+	ana_sum(&b->weight[c], weight);
+}
+
+void ana_blame_vote(struct ana_blame *b, const struct ana_seen *seen, size_t sample,
+		    enum ana_class c, bool maker, int64_t weight)
+{
+	if (b->votes == b->vote_room) {
+		size_t room = b->vote_room ? b->vote_room * 2 : 64;
+		struct ana_vote *p = reallocarray(b->vote, room, sizeof(*p));
+
+		if (!p) {
+			b->err = -ENOMEM;
+			return;
+		}
+		b->vote = p;
+		b->vote_room = room;
+	}
+	b->vote[b->votes++] = (struct ana_vote){ seen, sample, c, maker, weight };
+	b->makers += maker && c != ANA_INPUT_CPU_STARVED; /* it votes for what it does, too */
+}
+
+void ana_split(int64_t ns, const int64_t *weight, size_t n, int64_t *out)
+{
+	__int128 total = 0, rest[ANA_CLASSES] = { 0 };
+	int64_t left = ns;
+	size_t i, best;
+
+	for (i = 0; i < n; i++)
+		total += weight[i];
+	for (i = 0; i < n; i++) {
+		__int128 share = (__int128)ns * weight[i];
+
+		out[i] = 0;
+		if (!weight[i]) /* most are */
+			continue;
+		out[i] = (int64_t)(share / total);
+		rest[i] = share % total;
+		left -= out[i];
+	}
+	for (; total && left > 0; left--) {
+		for (best = 0, i = 1; i < n; i++)
+			if (rest[i] > rest[best])
+				best = i;
+		out[best]++;
+		rest[best] = -1;
+	}
+}
+
+/* Told by rows, these are exact without any sample. */
+static bool exact_by_rows(const struct ana_blame *b, int c)
+{
+	if (c == ANA_INPUT_PIPELINE)
+		return b->idle * (__int128)2 >= b->weight[c];
+	return c == ANA_INPUT_PREP || c == ANA_INPUT_CPU_STARVED || c == ANA_INPUT_HANDOFF ||
+	       c == ANA_INPUT_EPOCH;
+}
+
+static enum ana_confidence capped(const struct ana_blame *b, enum ana_confidence c)
+{
+	return b->caps && c < b->base ? b->base : c;
+}
+
+static enum ana_confidence confidence_of(const struct ana_blame *b, int c, bool split)
+{
+	bool sure = b->makers >= 3 || (b->rows && exact_by_rows(b, c));
+
+	if (c == (int)b->unknown)
+		return b->base;
+	if (b->far && c != ANA_INPUT_CPU_STARVED)
+		return ANA_LOW;
+	return capped(b, sure && !split ? ANA_HIGH : ANA_MEDIUM);
+}
+
+/* The class that has it all by being heavy enough; -1: none. */
+static int heaviest(const struct ana_blame *b, __int128 total)
+{
+	int c, top = 0;
+	int64_t second = 0;
+
+	for (c = 1; c < ANA_CLASSES; c++)
+		if (b->weight[c] > b->weight[top])
+			top = c;
+	for (c = 0; c < ANA_CLASSES; c++)
+		if (c != top && b->weight[c] > second)
+			second = b->weight[c];
+	if ((__int128)5 * b->weight[top] < 2 * total ||
+	    (__int128)2 * b->weight[top] < (__int128)3 * second)
+		return -1;
+	return top;
+}
+
+/*
+ * Time without a CPU is counted by the kernel, not guessed: a tenth of the piece or more is taken
+ * out as it is. What decides is the rest.
+ */
+static int64_t take_starved(struct ana_blame *b, __int128 *total)
+{
+	int64_t ns = b->end - b->start;
+	int64_t given = 0;
+	int c;
+
+	for (c = 0; c < ANA_CLASSES; c++) {
+		__int128 w = b->weight[c];
+
+		if ((c != ANA_INPUT_CPU_STARVED && c != ANA_HOST_CPU_STARVED) || w * 10 < *total ||
+		    !w)
+			continue;
+		b->ns[c] = (int64_t)((__int128)ns * w / *total);
+		b->confidence[c] = confidence_of(b, c, false);
+		given += b->ns[c];
+		b->weight[c] = 0;
+		*total -= w;
+		break; /* never both */
+	}
+	return given;
+}
+
+void ana_blame_decide(struct ana_blame *b)
+{
+	int64_t left = b->end - b->start, part[ANA_CLASSES];
+	__int128 total = 0;
+	int c, winner;
+
+	b->decided = true;
+	for (c = 0; c < ANA_CLASSES; c++)
+		total += b->weight[c];
+	if (total)
+		left -= take_starved(b, &total);
+	if (!left)
+		return;
+	winner = !total				  ? (int)b->unknown
+		 : 2 * (__int128)b->idle >= total ? (int)ANA_INPUT_PIPELINE
+						  : heaviest(b, total);
+	if (winner >= 0) {
+		b->ns[winner] += left;
+		b->confidence[winner] = confidence_of(b, winner, false);
+		return;
+	}
+	ana_split(left, b->weight, ANA_CLASSES, part);
+	for (c = 0; c < ANA_CLASSES; c++) {
+		if (!part[c])
+			continue;
+		b->ns[c] += part[c];
+		b->confidence[c] = confidence_of(b, c, true);
+	}
+}
+
+void ana_blame_all(struct ana_blame *b, enum ana_class c, enum ana_confidence confidence)
+{
+	memset(b->ns, 0, sizeof(b->ns));
+	b->decided = false;
+	b->ns[c] = b->end - b->start;
+	b->confidence[c] = capped(b, confidence);
+}

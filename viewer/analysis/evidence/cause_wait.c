@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A loader wait: what kept the awaited batch. Rows of batches tell who was to make it, and when it
+ * was made; samples tell what that thread was blocked in (cause_samples.c).
+ */
+#include "cause_wait.h"
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* The part @ns of the wait in which row @r was under way: by what its thread did during the row. */
+static void add_row(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *r,
+		    bool own, int64_t ns)
+{
+	struct ana_seen *s = ana_evidence_thread(e, r->pid, r->tid);
+	int64_t all = r->end_ns - r->start_ns, back = b->start - ANA_LOOK_BACK_NS;
+	int64_t cpu, delay, blocked, from = most(b->start, r->start_ns);
+	int64_t to = least(b->end, r->end_ns), since = most(r->start_ns, back);
+
+	cpu = r->cpu_ns < (uint64_t)all ? (int64_t)r->cpu_ns : all;
+	delay = r->delay_ns < (uint64_t)(all - cpu) ? (int64_t)r->delay_ns : all - cpu;
+	cpu = ana_scale(ns, cpu, all);
+	delay = ana_scale(ns, delay, all);
+	blocked = ns - cpu - delay;
+	ana_blame_add(b, ANA_INPUT_PREP, cpu);
+	ana_blame_add(b, ANA_INPUT_CPU_STARVED, delay);
+	if (cpu && !ana_wait_share_run(b, s, from, to, cpu, ANA_INPUT_PREP, true))
+		ana_wait_share_run(b, s, since, to, cpu, ANA_INPUT_PREP, true);
+	if (delay && !ana_wait_share_run(b, s, from, to, delay, ANA_INPUT_CPU_STARVED, true))
+		ana_wait_share_run(b, s, since, to, delay, ANA_INPUT_CPU_STARVED, true);
+	if (!blocked || ana_wait_share_block(b, s, from, to, own, false, blocked) ||
+	    ana_wait_share_block(b, s, since, to, own, false, blocked))
+		return;
+	if (ana_wait_share_block(b, s, back, b->end, own, true, blocked))
+		b->far = true;
+	else
+		ana_blame_add(b, ANA_INPUT_UNKNOWN, blocked);
+}
+
+/* The row of next() that covers most of the wait: of the thread, else of any. */
+static const struct wire_batch *find_take(const struct ana_blame *b, const struct ana_evidence *e,
+					  uint32_t tid)
+{
+	const struct wire_batch *best = NULL;
+	int64_t most_ns = 0;
+	bool mine = false;
+	size_t i, end;
+
+	for (i = ana_batches_near(&e->take, b->start, b->end, &end); i < end; i++) {
+		const struct wire_batch *r = &e->take.row[i];
+		int64_t ns = overlap(r, b->start, b->end);
+		bool own = r->tid == tid;
+
+		if (!ns || (mine && !own) || (own == mine && ns <= most_ns))
+			continue;
+		best = r;
+		most_ns = ns;
+		mine = own;
+	}
+	return best;
+}
+
+/* The row of the awaited batch; of several the last. */
+static const struct wire_batch *find_fetch(const struct ana_blame *b, const struct ana_evidence *e,
+					   const struct wire_batch *take)
+{
+	size_t i, end;
+
+	if (!take || take->batch == ANA_BATCH_UNKNOWN)
+		return NULL;
+	ana_batches_near(&e->fetch, b->start, b->end, &end);
+	for (i = end; i-- > e->fetch.head;) {
+		const struct wire_batch *r = &e->fetch.row[i];
+
+		if (r->loader == take->loader && r->batch == take->batch && r->worker)
+			return r;
+	}
+	return NULL;
+}
+
+/* The trainer's own fetch that covers most of the wait. */
+static const struct wire_batch *find_own(const struct ana_blame *b, const struct ana_evidence *e,
+					 uint32_t tid)
+{
+	const struct wire_batch *best = NULL;
+	int64_t most_ns = 0;
+	size_t i, end;
+
+	for (i = ana_batches_near(&e->fetch, b->start, b->end, &end); i < end; i++) {
+		const struct wire_batch *r = &e->fetch.row[i];
+		int64_t ns = overlap(r, b->start, b->end);
+
+		if (r->worker || r->tid != tid || ns <= most_ns)
+			continue;
+		best = r;
+		most_ns = ns;
+	}
+	return best;
+}
+
+/* The measure of these rows within [a, b). */
+static int64_t covered(const struct ana_batches *r, int64_t a, int64_t b)
+{
+	int64_t ns = 0, at = a;
+	size_t i, end;
+
+	for (i = ana_batches_near(r, a, b, &end); i < end; i++) {
+		int64_t from = most(r->row[i].start_ns, at);
+		int64_t to = least(r->row[i].end_ns, b);
+
+		if (from >= to)
+			continue;
+		ns += to - from;
+		at = to;
+	}
+	return ns;
+}
+
+/* ---- workers --------------------------------------------------------------------------------- */
+
+/* How many workers the loader has besides the one; 0: not known. */
+static uint32_t others(const struct ana_evidence *e, const struct wire_batch *f)
+{
+	const struct ana_loader_facts *l = ana_loaders_get(&e->loaders, f->loader);
+
+	return l && l->known & ANA_LOADER_WORKERS && l->workers ? l->workers - 1 : 0;
+}
+
+/*
+ * Up to *until: a later batch of the loader is made, this one is not, and at least half of the
+ * other workers make nothing: they are not let on.
+ */
+static bool held_up(const struct ana_blame *b, const struct ana_evidence *e,
+		    const struct wire_batch *f, int64_t t, int64_t *until)
+{
+	uint32_t busy = 0, n = others(e, f);
+	bool later = false;
+	size_t i, end;
+
+	ana_batches_near(&e->fetch, t, b->end, &end);
+	for (i = e->fetch.head; i < end; i++) {
+		const struct wire_batch *r = &e->fetch.row[i];
+
+		if (r->loader != f->loader || !r->worker || r->worker == f->worker)
+			continue;
+		if (r->start_ns > t) {
+			*until = least(*until, r->start_ns);
+			break;
+		}
+		if (r->end_ns > t) {
+			busy++;
+			*until = least(*until, r->end_ns);
+		} else if (r->batch > f->batch && r->batch != ANA_BATCH_UNKNOWN) {
+			later = true;
+		}
+	}
+	return n && later && 2 * busy <= n;
+}
+
+/* [from, to): the owner makes batches, by row @r. */
+static void add_making(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *f,
+		       const struct wire_batch *r, int64_t from, int64_t to)
+{
+	int64_t t = from, until, making = 0;
+
+	for (; t < to; t = until) {
+		until = to;
+		if (held_up(b, e, f, t, &until)) {
+			ana_blame_add(b, ANA_INPUT_PIPELINE, until - t);
+			b->idle += until - t;
+			b->held += until - t;
+		} else {
+			making += until - t;
+		}
+	}
+	if (making)
+		add_row(b, e, r, false, making);
+	if (making < to - from) /* the line that holds the others up */
+		ana_wait_see(b, ana_evidence_thread(e, r->pid, r->tid), from, to,
+			     ANA_INPUT_PIPELINE, true);
+}
+
+/* [from, to): the owner has not begun with any batch, or is done with one. */
+static void add_idle(struct ana_blame *b, const struct ana_evidence *e, const struct wire_batch *f,
+		     int64_t from, int64_t to)
+{
+	const struct ana_seen *s = ana_evidence_thread(e, f->pid, f->tid);
+	int64_t began = s && s->fetched ? s->first_fetch : f->start_ns;
+
+	if (from < began) { /* it is still starting */
+		int64_t until = least(to, began);
+
+		ana_blame_add(b, ANA_INPUT_EPOCH, until - from);
+		from = until;
+	}
+	if (from < to) {
+		ana_blame_add(b, ANA_INPUT_PIPELINE, to - from);
+		b->idle += to - from;
+	}
+}
+
+/* The owner of the awaited batch, row by row, up to when that is made. */
+static void add_owner(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *f,
+		      int64_t made)
+{
+	int64_t at = b->start;
+	size_t i, end;
+
+	for (i = ana_batches_near(&e->fetch, b->start, made, &end); i < end && at < made; i++) {
+		const struct wire_batch *r = &e->fetch.row[i];
+		int64_t from = most(r->start_ns, at), to = least(r->end_ns, made);
+
+		if (r->pid != f->pid || r->tid != f->tid || from >= to)
+			continue;
+		if (at < from)
+			add_idle(b, e, f, at, from);
+		add_making(b, e, f, r, from, to);
+		at = to;
+	}
+	if (at < made)
+		add_idle(b, e, f, at, made);
+}
+
+/*
+ * How much of [from, to) the owner has no CPU, by the rows of its next fetches. Where it waits for
+ * one as long as it has one or longer, its threads compete, and the one that sends has none.
+ */
+static int64_t starved_sender(const struct ana_evidence *e, const struct wire_batch *f,
+			      int64_t from, int64_t to)
+{
+	int64_t ns = 0;
+	size_t i, end;
+
+	for (i = ana_batches_near(&e->fetch, from, to, &end); i < end; i++) {
+		const struct wire_batch *r = &e->fetch.row[i];
+		int64_t all = r->end_ns - r->start_ns, cpu, delay;
+
+		if (r->pid != f->pid || r->tid != f->tid)
+			continue;
+		cpu = r->cpu_ns < (uint64_t)all ? (int64_t)r->cpu_ns : all;
+		delay = r->delay_ns < (uint64_t)(all - cpu) ? (int64_t)r->delay_ns : all - cpu;
+		ns += ana_scale(overlap(r, from, to), delay < cpu ? delay : cpu + delay, all);
+	}
+	return least(ns, to - from);
+}
+
+/*
+ * [from, to), @ns of it: the batch is made, the trainer waits for it, and no pin thread has it. The
+ * owner's process is to send it, in a thread of its own: that may have no CPU, and it has to wait
+ * while the main thread holds Python's lock, at work on the next batch or blocked in reading it;
+ * then that work sets the pace. The rest is on its way.
+ */
+static void add_sending(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *f,
+			int64_t from, int64_t to, int64_t ns)
+{
+	const struct ana_seen *s = ana_evidence_thread(e, f->pid, f->tid);
+	int64_t starved = ana_scale(ns, starved_sender(e, f, from, to), to - from), part;
+	struct ana_shares h;
+	size_t i;
+
+	ana_blame_add(b, ANA_INPUT_CPU_STARVED, starved);
+	ana_wait_share_run(b, s, from, to, starved, ANA_INPUT_CPU_STARVED, true);
+	ns -= starved;
+	ana_blame_add(b, ANA_INPUT_HANDOFF, ns);
+	if (!ana_shares_of(s, from, to, &h))
+		return;
+	for (i = h.first; i < h.end; i++) {
+		const struct wire_sample *w = &s->sample[i];
+		enum ana_class c = ana_sample_runs(w) ? ANA_INPUT_PREP : ana_wait_class(w, false);
+
+		part = ana_shares_weight(s, &h, i);
+		if (w->flags & WIRE_SAMPLE_FL_GIL &&
+		    (c == ANA_INPUT_PREP || c == ANA_INPUT_FETCH)) {
+			part = ana_scale(ns, part, to - from);
+			ana_blame_add(b, c, part);
+			ana_blame_add(b, ANA_INPUT_HANDOFF, -part);
+			ana_blame_vote(b, s, i, c, true, part);
+		} else if (ana_sample_runs(w)) { /* seen, but it makes another batch */
+			ana_blame_vote(b, s, i, c, true, 0);
+		}
+	}
+}
+
+/* For how long the trainer could run and had no CPU; its row may not tell, its samples may. */
+static int64_t starved_trainer(const struct ana_evidence *e, const struct wire_batch *take,
+			       int64_t from, int64_t to)
+{
+	struct ana_shares h;
+
+	if (take->delay_ns)
+		return take->delay_ns < (uint64_t)(to - from) ? (int64_t)take->delay_ns : to - from;
+	return ana_shares_of(ana_evidence_thread(e, take->pid, take->tid), from, to, &h) ? h.delay
+											 : 0;
+}
+
+/* After the batch was made: what the trainer did itself, then what it waited for. */
+static void add_handoff(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *take,
+			const struct wire_batch *f, int64_t made)
+{
+	int64_t left = b->end - made, own = starved_trainer(e, take, made, b->end);
+
+	ana_blame_add(b, ANA_INPUT_CPU_STARVED, own);
+	ana_wait_share_run(b, ana_evidence_thread(e, take->pid, take->tid), made, b->end, own,
+			   ANA_INPUT_CPU_STARVED, false);
+	left -= own;
+	own = take->cpu_ns < (uint64_t)left ? (int64_t)take->cpu_ns : left;
+	own += least(covered(&e->pin, made, b->end), left - own);
+	ana_blame_add(b, ANA_INPUT_HANDOFF, own);
+	left -= own;
+	if (left)
+		add_sending(b, e, f, made, b->end, left);
+}
+
+static void by_owner(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *take,
+		     const struct wire_batch *f)
+{
+	int64_t made = least(most(f->end_ns, b->start), b->end);
+
+	b->rows = true;
+	add_owner(b, e, f, made);
+	if (made < b->end)
+		add_handoff(b, e, take, f, made);
+	ana_wait_see_trainer(b, e, take->tid);
+}
+
+/* Rows of any worker within the wait; false: there are none. */
+static bool by_rows(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *take)
+{
+	const struct ana_loader_facts *l = take ? ana_loaders_get(&e->loaders, take->loader) : NULL;
+	int64_t idle = 0, making = 0;
+	size_t i, end;
+
+	for (i = ana_batches_near(&e->fetch, b->start, b->end, &end); i < end; i++) {
+		const struct wire_batch *r = &e->fetch.row[i];
+		int64_t ns = overlap(r, b->start, b->end);
+
+		if (!r->worker || !ns || (take && r->loader != take->loader))
+			continue;
+		add_row(b, e, r, false, ns);
+		making += ns;
+	}
+	if (!making)
+		return false;
+	b->rows = true;
+	if (l && l->known & ANA_LOADER_WORKERS && l->workers < 65536)
+		idle = ana_scale(b->end - b->start, l->workers, 1) - making;
+	if (idle > 0) {
+		ana_blame_add(b, ANA_INPUT_PIPELINE, idle);
+		b->idle += idle;
+	}
+	return true;
+}
+
+static bool worker_seen(const struct ana_blame *b, const struct ana_evidence *e,
+			const struct wire_batch *take)
+{
+	const struct ana_loader_facts *l = take ? ana_loaders_get(&e->loaders, take->loader) : NULL;
+	struct ana_shares h;
+	size_t i, end;
+	uint32_t k;
+
+	if (l && l->known & ANA_LOADER_WORKERS)
+		return l->workers != 0;
+	for (i = ana_batches_near(&e->fetch, b->start, b->end, &end); i < end; i++)
+		if (e->fetch.row[i].worker && overlap(&e->fetch.row[i], b->start, b->end))
+			return true;
+	for (k = 0; k < e->seens; k++)
+		if (e->seen[k]->role == WIRE_ROLE_WORKER &&
+		    ana_shares_of(e->seen[k], b->start, b->end, &h))
+			return true;
+	return false;
+}
+
+/* ---- the wait -------------------------------------------------------------------------------- */
+
+static bool by_trainer(struct ana_blame *b, struct ana_evidence *e, uint32_t tid,
+		       const struct wire_batch *own)
+{
+	if (!own || 2 * overlap(own, b->start, b->end) < b->end - b->start)
+		return ana_wait_maker(b, ana_evidence_thread(e, e->pid, tid), true);
+	b->rows = true;
+	add_row(b, e, own, true, b->end - b->start);
+	return true;
+}
+
+bool ana_blame_wait(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
+{
+	const struct wire_batch *take = find_take(b, e, tid);
+	const struct wire_batch *f = find_fetch(b, e, take), *own;
+	bool told;
+
+	if (take)
+		tid = take->tid;
+	own = find_own(b, e, tid);
+	if ((take && !take->batch) ||
+	    2 * covered(&e->close, b->start, b->end) >= b->end - b->start) {
+		ana_wait_see_trainer(b, e, tid);
+		ana_blame_all(b, ANA_INPUT_EPOCH, ANA_HIGH);
+		return true;
+	}
+	if (f) {
+		by_owner(b, e, take, f);
+		told = true;
+	} else if (own || !worker_seen(b, e, take)) {
+		told = by_trainer(b, e, tid, own);
+	} else {
+		told = by_rows(b, e, take) || ana_wait_by_samples(b, e, tid);
+		ana_wait_see_trainer(b, e, tid);
+	}
+	if (told)
+		ana_blame_decide(b);
+	/* rows that tell how long its maker was blocked, and no sample that tells in what */
+	return told && (b->makers || !b->ns[b->unknown]);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads and keeps what the rules may ask.
+ */
+#include "evidence.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "analysis/series/series_parts.h"
+#include "analysis/window.h"
+
+#define SAMPLES_KEPT_MAX (UINT64_C(1) << 20) /* of one process, however long a GPU idles */
+#define THREADS_MAX (1u << 16)
+#define BATCHES_KEPT_MAX 8192u
+#define BATCHES_KEPT_NS INT64_C(10000000000) /* a batch may wait so long to be taken */
+#define SAMPLES_KEPT_NS (ANA_LOOK_BACK_NS + ANA_CELL_NS)
+
+bool ana_evidence_any(const struct view_stream *s)
+{
+	return s->evidences != 0;
+}
+
+void ana_evidence_bare(struct ana_evidence *e, const struct wire_strtab *strings)
+{
+	*e = (struct ana_evidence){ .upto = INT64_MIN };
+	ana_stacks_init(&e->stacks, strings);
+	ana_loaders_init(&e->loaders, strings);
+}
+
+int ana_evidence_init(struct ana_evidence *e, struct view_trace *t, const struct view_stream *s,
+		      struct wire_scratch *scratch)
+{
+	int err;
+
+	ana_evidence_bare(e, s->strings);
+	e->pid = s->hello ? (uint32_t)s->hello->pid : 0;
+	err = ana_rows_init(&e->samples, t, s, WIRE_KIND_SAMPLE, scratch);
+	return err ? err : ana_rows_init(&e->batches, t, s, WIRE_KIND_BATCH, scratch);
+}
+
+void ana_evidence_fini(struct ana_evidence *e)
+{
+	uint32_t i;
+
+	ana_rows_fini(&e->samples);
+	ana_rows_fini(&e->batches);
+	for (i = 0; i < e->seens; i++) {
+		free(e->seen[i]->sample);
+		free(e->seen[i]);
+	}
+	free(e->seen);
+	ana_map_fini(&e->seen_of);
+	free(e->fetch.row);
+	free(e->take.row);
+	free(e->close.row);
+	free(e->pin.row);
+	ana_stacks_fini(&e->stacks);
+	ana_loaders_fini(&e->loaders);
+}
+
+static uint64_t key_of(uint32_t pid, uint32_t tid)
+{
+	return (uint64_t)pid << 32 | tid;
+}
+
+struct ana_seen *ana_evidence_thread(const struct ana_evidence *e, uint32_t pid, uint32_t tid)
+{
+	uint32_t i = ana_map_get(&e->seen_of, key_of(pid, tid));
+
+	return i == ANA_MAP_NONE ? NULL : e->seen[i];
+}
+
+/* NULL: no memory, or too many threads. */
+static struct ana_seen *get_thread(struct ana_evidence *e, uint32_t pid, uint32_t tid)
+{
+	struct ana_seen *s = ana_evidence_thread(e, pid, tid);
+
+	if (s || e->seens == THREADS_MAX)
+		return s;
+	if (e->seens == e->seen_room) {
+		uint32_t room = e->seen_room ? e->seen_room * 2 : 8;
+		struct ana_seen **p = reallocarray(e->seen, room, sizeof(*p));
+
+		if (!p)
+			return NULL;
+		e->seen = p;
+		e->seen_room = room;
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s || ana_map_put(&e->seen_of, key_of(pid, tid), e->seens)) {
+		free(s);
+		return NULL;
+	}
+	s->pid = pid;
+	s->tid = tid;
+	e->seen[e->seens++] = s;
+	return s;
+}
+
+static int64_t back(int64_t t, int64_t ns)
+{
+	return t < INT64_MIN + ns ? INT64_MIN : t - ns;
+}
+
+static void forget_samples(struct ana_evidence *e, struct ana_seen *s, int64_t floor)
+{
+	int64_t before = back(floor, SAMPLES_KEPT_NS);
+
+	while (s->head < s->tail && s->sample[s->head].t_ns < before) {
+		s->head++;
+		e->kept--;
+	}
+}
+
+static void count(struct ana_evidence *e, const struct wire_sample *s)
+{
+	e->count++;
+	e->torn += (s->flags & WIRE_SAMPLE_FL_TORN) != 0;
+	e->without_python += (s->flags & WIRE_SAMPLE_FL_NO_PYTHON) != 0;
+}
+
+int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s, int64_t floor)
+{
+	struct ana_seen *t = get_thread(e, s->pid, s->tid);
+
+	count(e, s);
+	if (!t)
+		return e->seens == THREADS_MAX ? 0 : -ENOMEM;
+	if (e->gather)
+		ana_loader_gather_sample(e->gather, t, s);
+	if (t->head < t->tail && t->sample[t->tail - 1].t_ns > s->t_ns)
+		return 0;
+	forget_samples(e, t, floor);
+	if (e->kept >= SAMPLES_KEPT_MAX && t->head < t->tail) {
+		t->head++;
+		e->kept--;
+		e->forgotten++;
+	}
+	if (ana_window_room(&t->sample, &t->head, &t->tail, &t->room, sizeof(*t->sample)))
+		return -ENOMEM;
+	t->role = s->role;
+	t->sample[t->tail++] = *s;
+	e->kept++;
+	return 0;
+}
+
+static int add_row(struct ana_batches *b, const struct wire_batch *row, int64_t floor)
+{
+	int64_t before = back(floor, BATCHES_KEPT_NS);
+
+	if (b->head < b->tail && b->row[b->tail - 1].start_ns > row->start_ns)
+		return 0;
+	while (b->head < b->tail &&
+	       (b->row[b->head].end_ns < before || b->tail - b->head >= BATCHES_KEPT_MAX))
+		b->head++;
+	if (ana_window_room(&b->row, &b->head, &b->tail, &b->room, sizeof(*b->row)))
+		return -ENOMEM;
+	b->row[b->tail++] = *row;
+	if (row->end_ns - row->start_ns > b->longest)
+		b->longest = row->end_ns - row->start_ns;
+	return 0;
+}
+
+static int add_fetch(struct ana_evidence *e, const struct wire_batch *row, int64_t floor)
+{
+	struct ana_seen *t = get_thread(e, row->pid, row->tid);
+
+	if (t && !t->fetched) {
+		t->fetched = true;
+		t->first_fetch = row->start_ns;
+	}
+	return add_row(&e->fetch, row, floor);
+}
+
+int ana_evidence_add_batch(struct ana_evidence *e, const struct wire_batch *b, int64_t floor)
+{
+	int err = ana_loaders_add(&e->loaders, b);
+
+	if (err)
+		return err;
+	if (e->gather)
+		ana_loader_gather_batch(e->gather, &e->ready, &e->loaders, b);
+	switch (b->what) {
+	case WIRE_BATCH_FETCH:
+		return add_fetch(e, b, floor);
+	case WIRE_BATCH_TAKE:
+		return add_row(&e->take, b, floor);
+	case WIRE_BATCH_PIN:
+		return add_row(&e->pin, b, floor);
+	case WIRE_BATCH_CLOSE:
+		return add_row(&e->close, b, floor);
+	default:
+		return 0;
+	}
+}
+
+int ana_evidence_upto(struct ana_evidence *e, int64_t t, int64_t floor)
+{
+	const struct wire_sample *s;
+	const struct wire_batch *b;
+	int err = 0;
+
+	if (t <= e->upto)
+		return 0;
+	while (!err && (s = ana_rows_sample(&e->samples, t)))
+		err = ana_evidence_add_sample(e, s, floor);
+	while (!err && (b = ana_rows_batch(&e->batches, t)))
+		err = ana_evidence_add_batch(e, b, floor);
+	e->upto = t;
+	err = err ? err : e->samples.err;
+	return err ? err : e->batches.err;
+}
+
+size_t ana_seen_from(const struct ana_seen *s, int64_t t)
+{
+	size_t low = s->head, high = s->tail;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->sample[mid].t_ns < t)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static size_t starts_from(const struct ana_batches *b, int64_t t)
+{
+	size_t low = b->head, high = b->tail;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (b->row[mid].start_ns < t)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+size_t ana_batches_near(const struct ana_batches *b, int64_t from, int64_t to, size_t *end)
+{
+	*end = starts_from(b, to);
+	return starts_from(b, back(from, b->longest));
+}

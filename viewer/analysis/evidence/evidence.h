@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of the threads of one process and of its loader's workers, in a window of time that
+ * moves along with the walk: samples of each thread, and the rows of batches (who made which batch,
+ * when the trainer called next()).
+ *
+ *	evidence.c  reads rows as far as asked and forgets what lies behind
+ *	shares.c    a thread's time in an interval: on a CPU, waiting for one, blocked in what
+ *	blame*.c    the rules that make classes of it
+ *
+ * Every question about [a, b) is answered from samples before @b and rows that begin before @b
+ * alone, so that the answer does not depend on how far the walk has read. One thread.
+ */
+#ifndef ANALYSIS_EVIDENCE_H
+#define ANALYSIS_EVIDENCE_H
+
+#include "loaders.h"
+#include "analysis/map.h"
+#include "analysis/read/row_feed.h"
+#include "pystack.h"
+
+#define ANA_LOOK_BACK_NS INT64_C(2000000000) /* how far samples before an interval are asked */
+#define ANA_CELL_NS INT64_C(1000000000) /* two samples this close tell of the time between */
+
+struct ana_loader_gather; /* series/series_parts.h */
+
+struct ana_seen { /* one thread */
+	uint32_t pid, tid;
+	uint8_t role; /* of its last sample */
+	bool fetched; /* it has made a batch ... */
+	int64_t first_fetch; /* ... since */
+	struct wire_sample *sample;
+	size_t head, tail, room;
+	bool has_last; /* for series: the sample before, however long ago */
+	struct wire_sample last;
+};
+
+#define ANA_READY_MAX 16u
+
+struct ana_ready { /* for series: batches made and not taken, of the iterators open at once */
+	struct ana_ready_row {
+		bool used;
+		uint32_t loader;
+		int64_t count;
+	} row[ANA_READY_MAX];
+	size_t next;
+};
+
+struct ana_batches { /* rows of one kind, by start */
+	struct wire_batch *row;
+	size_t head, tail, room;
+	int64_t longest; /* of all there ever were */
+};
+
+struct ana_evidence {
+	uint32_t pid; /* of the process itself */
+	struct ana_rows samples, batches;
+	struct ana_seen **seen;
+	uint32_t seens, seen_room;
+	struct ana_map seen_of; /* by pid and tid */
+	struct ana_batches fetch, take, close, pin;
+	struct ana_stacks stacks;
+	struct ana_loaders loaders;
+	int64_t upto; /* everything before is read */
+	uint64_t kept; /* samples */
+	struct ana_loader_gather *gather; /* series; borrowed; NULL: off */
+	struct ana_ready ready;
+	/* quality */
+	uint64_t count, torn, without_python, forgotten;
+};
+
+/* Whether the stream has any evidence. */
+bool ana_evidence_any(const struct view_stream *s);
+
+/* 0 or -ENOMEM. @s, @t and @scratch are borrowed. */
+int ana_evidence_init(struct ana_evidence *e, struct view_trace *t, const struct view_stream *s,
+		      struct wire_scratch *scratch);
+void ana_evidence_fini(struct ana_evidence *e);
+
+/* The same without a stream, for rows that come by ana_evidence_add_*. */
+void ana_evidence_bare(struct ana_evidence *e, const struct wire_strtab *strings);
+
+/*
+ * Reads everything up to and at @t. What no interval from @floor on can need is forgotten.
+ * 0 or -ENOMEM.
+ */
+int ana_evidence_upto(struct ana_evidence *e, int64_t t, int64_t floor);
+
+/* One row, in order of time. One that goes back in time is left out. 0 or -ENOMEM. */
+int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s, int64_t floor);
+int ana_evidence_add_batch(struct ana_evidence *e, const struct wire_batch *b, int64_t floor);
+
+/* The thread, NULL: never seen. */
+struct ana_seen *ana_evidence_thread(const struct ana_evidence *e, uint32_t pid, uint32_t tid);
+
+/* Index of the first sample of the thread at or after @t, at most its tail. */
+size_t ana_seen_from(const struct ana_seen *s, int64_t t);
+
+/*
+ * Rows that may overlap [a, b): from the returned index to *end; the caller looks at their ends.
+ */
+size_t ana_batches_near(const struct ana_batches *b, int64_t from, int64_t to, size_t *end);
+
+#endif

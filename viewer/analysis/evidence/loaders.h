@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the loaders of one process tell of themselves: their settings, and sums over the steps in
+ * the life of their batches. Iterators with the same settings count as one loader. One thread.
+ */
+#ifndef ANALYSIS_LOADERS_H
+#define ANALYSIS_LOADERS_H
+
+#include "analysis/ledger.h"
+#include "analysis/time/span.h"
+#include "analysis/walk/step.h"
+#include "wire/evidence.h"
+#include "wire/strtab.h"
+
+#define ANA_BATCH_UNKNOWN UINT64_MAX /* wire_batch.batch: nobody knows which */
+
+struct ana_loader { /* all iterators of the same settings */
+	struct ana_loader_facts facts; /* its texts are owned */
+	char *settings;
+	struct ana_durations fetches;
+	int64_t first_ns, last_ns;
+};
+
+struct ana_loaders {
+	const struct wire_strtab *table; /* borrowed */
+	struct ana_loader *loader;
+	uint32_t count, room;
+	uint32_t *of; /* iterator number to loader, UINT32_MAX: not known */
+	uint32_t ofs;
+};
+
+void ana_loaders_init(struct ana_loaders *l, const struct wire_strtab *table);
+void ana_loaders_fini(struct ana_loaders *l);
+
+/* One row. 0 or -ENOMEM. */
+int ana_loaders_add(struct ana_loaders *l, const struct wire_batch *b);
+
+/* Of the iterator with this number, NULL: not known. */
+const struct ana_loader_facts *ana_loaders_get(const struct ana_loaders *l, uint32_t iterator);
+
+/* Adds the loaders of another process; finish makes facts of the sums, most time in next() first. */
+int ana_loaders_merge(struct ana_loaders *to, const struct ana_loaders *from);
+int ana_loaders_finish(struct ana_loaders *l, struct ana_loader_facts **out, size_t *count);
+
+#endif

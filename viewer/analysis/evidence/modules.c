@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What code is at work, by the package that a frame's file belongs to. A user's own functions are
+ * no evidence by their names: they count by what they call or wait for.
+ */
+#include "pystack.h"
+
+#include <string.h>
+
+struct rule { /* file: beginning of its path within where packages are, '/' between parts */
+	const char *file, *functions; /* functions: NULL: all, else "|name|name|" */
+	uint8_t code;
+	uint8_t say; /* enum ana_say */
+};
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+/* Of installed packages, the first that fits decides. */
+static const struct rule packages[] = {
+	/* torch's loader */
+	{ "torch/utils/data/dataloader.py",
+	  "|__next__|_next_data|_get_data|_try_get_data|_process_data|", ANA_CODE_NEXT,
+	  ANA_SAY_DECIDES },
+	{ "torch/utils/data/dataloader.py", "|__iter__|_get_iterator|__init__|_reset|",
+	  ANA_CODE_EPOCH, ANA_SAY_DECIDES },
+	{ "torch/utils/data/dataloader.py", "|__del__|_shutdown_workers|", ANA_CODE_EPOCH,
+	  ANA_SAY_DECIDES },
+	{ "torch/utils/data/_utils/pin_memory.py", NULL, ANA_CODE_HANDOFF, ANA_SAY_DECIDES },
+	{ "torch/multiprocessing/reductions.py", NULL, ANA_CODE_HANDOFF, ANA_SAY_DECIDES },
+	{ "torch/multiprocessing/queue.py", NULL, ANA_CODE_HANDOFF, ANA_SAY_DECIDES },
+	{ "torch/utils/data/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	/* readers, decoders, transforms */
+	{ "PIL/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "cv2/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "av/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "decord/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "torchcodec/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "torchvision/transforms/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "torchvision/datasets/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "torchvision/io/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "torchaudio/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "torchdata/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "torchtext/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "webdataset/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "wids/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "litdata/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "streaming/base/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "ffcv/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "datasets/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "tokenizers/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "sentencepiece/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "tiktoken/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "transformers/tokenization", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "transformers/image_", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "transformers/video_", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "transformers/audio_utils", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "transformers/feature_extraction", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "transformers/processing_utils", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "tensorflow/python/data/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "tensorflow_datasets/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "grain/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "nvidia/dali/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "ray/data/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "petastorm/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "albumentations/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "imgaug/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "imageio/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "skimage/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "scipy/io/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "scipy/ndimage/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "monai/transforms/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "monai/data/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "nibabel/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "pydicom/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "tifffile", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "librosa/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "soundfile.py", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "audioread/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "h5py/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "zarr/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "numcodecs/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "lmdb/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "pyarrow/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "pandas/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "polars/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "numpy/lib/npyio.py", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "numpy/lib/_npyio_impl.py", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "numpy/lib/format.py", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "numpy/lib/_format_impl.py", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "numpy/core/memmap.py", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "numpy/_core/memmap.py", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "fsspec/", NULL, ANA_CODE_DATA, ANA_SAY_WEAKLY },
+	{ "s3fs/", NULL, ANA_CODE_DATA, ANA_SAY_WEAKLY },
+	{ "gcsfs/", NULL, ANA_CODE_DATA, ANA_SAY_WEAKLY },
+	{ "smart_open/", NULL, ANA_CODE_DATA, ANA_SAY_WEAKLY },
+	/* checkpoints */
+	{ "torch/serialization.py", "|save|_save|_legacy_save|persistent_id|__exit__|",
+	  ANA_CODE_CHECKPOINT, ANA_SAY_DECIDES },
+	{ "torch/serialization.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
+	{ "torch/distributed/checkpoint/", NULL, ANA_CODE_CHECKPOINT, ANA_SAY_DECIDES },
+	{ "safetensors/", "|save_file|save|save_model|", ANA_CODE_CHECKPOINT, ANA_SAY_DECIDES },
+	{ "orbax/checkpoint/", NULL, ANA_CODE_CHECKPOINT, ANA_SAY_DECIDES },
+	/* compilers: their own calls of the framework are part of it */
+	{ "torch/_dynamo/convert_frame.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_dynamo/symbolic_convert.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_dynamo/output_graph.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_dynamo/variables/", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_dynamo/repro/", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_dynamo/guards.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_functorch/aot_autograd.py",
+	  "|aot_module_simplified|create_aot_dispatcher_function|_create_aot_dispatcher_function|",
+	  ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_functorch/_aot_autograd/graph_", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_functorch/_aot_autograd/collect_metadata_analysis.py", NULL, ANA_CODE_LOAD,
+	  ANA_SAY_WHOLE },
+	{ "torch/_functorch/partitioners.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_subclasses/fake_", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/fx/experimental/", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/fx/passes/", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_inductor/compile_fx.py",
+	  "|compile_fx|_compile_fx_main|compile_fx_inner|_compile_fx_inner|fx_codegen_and_compile|codegen_and_compile|compile_fx_forward|compile_fx_backward|fw_compiler_base|",
+	  ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_inductor/codegen/", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_inductor/scheduler.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_inductor/lowering.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_inductor/graph.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_inductor/ir.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_inductor/fx_passes/", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_inductor/pattern_matcher.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_inductor/async_compile.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/_inductor/runtime/triton_heuristics.py",
+	  "|precompile|_precompile_config|_precompile_worker|_make_launchers|make_launcher|benchmark_all_configs|autotune_to_one_config|coordinate_descent_tuning|",
+	  ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "torch/utils/cpp_extension.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "triton/compiler/", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "triton/backends/",
+	  "|make_cubin|make_ptx|make_llir|make_ttgir|make_ttir|compile_module_from_src|",
+	  ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "triton/runtime/build.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "jax/_src/compiler.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "jax/_src/interpreters/partial_eval.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	{ "jax/_src/interpreters/mlir.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
+	/* what transforms of tensors are made of, as models are */
+	{ "torch/nn/functional.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
+	{ "torch/nn/modules/module.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
+	{ "torch/nn/modules/container.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
+	{ "torch/functional.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
+	{ "torch/_tensor", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
+	{ "torch/_utils.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
+	{ "torch/storage.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
+	{ "torch/utils/_contextlib.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
+	{ "torch/autograd/grad_mode.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
+	{ "torch/autograd/profiler.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
+	/* frameworks */
+	{ "torch/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "torchvision/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "tensorflow/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "keras/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "jax/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "flax/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "optax/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "cupy/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "triton/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "transformers/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "diffusers/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "timm/data/", NULL, ANA_CODE_DATA, ANA_SAY_DECIDES },
+	{ "timm/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "accelerate/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "deepspeed/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "pytorch_lightning/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "lightning/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "apex/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "xformers/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "flash_attn/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "bitsandbytes/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+	{ "peft/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
+};
+
+/* Of the standard library. Readers have other uses too: whoever called them decides first. */
+static const struct rule standard[] = {
+	{ "importlib/", NULL, ANA_CODE_LOAD, ANA_SAY_DECIDES },
+	{ "json/decoder.py", NULL, ANA_CODE_DATA, ANA_SAY_WEAKLY },
+	{ "json/scanner.py", NULL, ANA_CODE_DATA, ANA_SAY_WEAKLY },
+	{ "json/__init__.py", "|load|loads|", ANA_CODE_DATA, ANA_SAY_WEAKLY },
+	{ "pickle.py", "|load|_load|loads|", ANA_CODE_DATA, ANA_SAY_WEAKLY },
+	{ "gzip.py", "|read|readinto|_read|read1|decompress|readline|", ANA_CODE_DATA,
+	  ANA_SAY_WEAKLY },
+	{ "_compression.py", NULL, ANA_CODE_DATA, ANA_SAY_WEAKLY },
+	{ "compression/", "|read|readinto|_read|read1|decompress|readline|", ANA_CODE_DATA,
+	  ANA_SAY_WEAKLY },
+	{ "bz2.py", "|read|readinto|decompress|readline|", ANA_CODE_DATA, ANA_SAY_WEAKLY },
+	{ "lzma.py", "|read|readinto|decompress|readline|", ANA_CODE_DATA, ANA_SAY_WEAKLY },
+	{ "zipfile.py", "|read|_read1|_read2|readinto|read1|", ANA_CODE_DATA, ANA_SAY_WEAKLY },
+	{ "zipfile/", "|read|_read1|_read2|readinto|read1|", ANA_CODE_DATA, ANA_SAY_WEAKLY },
+	{ "tarfile.py", "|read|_read|__read|readinto|next|extractfile|fromtarfile|", ANA_CODE_DATA,
+	  ANA_SAY_WEAKLY },
+	{ "csv.py", "|__next__|", ANA_CODE_DATA, ANA_SAY_WEAKLY },
+	{ "wave.py", NULL, ANA_CODE_DATA, ANA_SAY_WEAKLY },
+	{ "xml/", NULL, ANA_CODE_DATA, ANA_SAY_WEAKLY },
+};
+
+static bool begins(struct ana_text t, const char *with)
+{
+	size_t n = strlen(with);
+
+	return t.len >= n && !memcmp(t.at, with, n);
+}
+
+static const char *find(struct ana_text t, const char *what)
+{
+	return t.len ? memmem(t.at, t.len, what, strlen(what)) : NULL;
+}
+
+static struct ana_text from(struct ana_text t, const char *at)
+{
+	return (struct ana_text){ at, (uint32_t)(t.at + t.len - at) };
+}
+
+/* The path within where packages are installed; the last such folder counts. */
+static bool in_packages(struct ana_text file, struct ana_text *rest)
+{
+	static const char *const folder[] = { "site-packages/", "dist-packages/" };
+	bool found = false;
+	const char *at;
+	size_t i;
+
+	*rest = file;
+	for (i = 0; i < COUNT(folder); i++) {
+		while ((at = find(*rest, folder[i]))) {
+			*rest = from(*rest, at + strlen(folder[i]));
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* The path within the standard library: .../lib/python3.11/..., .../python311.zip/... */
+static bool in_standard(struct ana_text file, struct ana_text *rest)
+{
+	static const char *const folder[] = { "/lib/python3", "/lib64/python3", "/python3" };
+	const char *at, *slash;
+	size_t i;
+
+	for (i = 0; i < COUNT(folder); i++) {
+		at = find(file, folder[i]);
+		if (!at)
+			continue;
+		*rest = from(file, at + strlen(folder[i]));
+		slash = find(*rest, "/");
+		if (!slash || (i == 2 && (slash - rest->at < 4 || memcmp(slash - 4, ".zip", 4))))
+			continue;
+		*rest = from(*rest, slash + 1);
+		return true;
+	}
+	return false;
+}
+
+enum ana_place ana_module_place(struct ana_text file)
+{
+	struct ana_text rest;
+
+	if (begins(file, "<gpustarve"))
+		return ANA_PLACE_OURS;
+	if (!file.len || begins(file, "<frozen") || begins(file, "<__array"))
+		return ANA_PLACE_LIBRARY;
+	return in_packages(file, &rest) || in_standard(file, &rest) ? ANA_PLACE_LIBRARY
+								    : ANA_PLACE_USER;
+}
+
+static bool among(const char *functions, struct ana_text f)
+{
+	struct ana_text all = { functions, (uint32_t)strlen(functions) };
+	const char *at;
+
+	while (f.len && (at = memmem(all.at, all.len, f.at, f.len))) {
+		if (at > functions && at[-1] == '|' && at[f.len] == '|')
+			return true;
+		all = from(all, at + 1);
+	}
+	return false;
+}
+
+static const struct rule *first_of(const struct rule *list, size_t n, struct ana_text file,
+				   struct ana_text function)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (begins(file, list[i].file) &&
+		    (!list[i].functions || among(list[i].functions, function)))
+			return &list[i];
+	return NULL;
+}
+
+/* transformers/models/NAME/image_processing_NAME.py and its kin. */
+static bool prepares(struct ana_text file)
+{
+	static const char *const part[] = { "/tokenization_", "/image_processing_",
+					    "/feature_extraction_", "/processing_",
+					    "/video_processing_" };
+	size_t i;
+
+	if (!begins(file, "transformers/models/"))
+		return false;
+	for (i = 0; i < COUNT(part); i++)
+		if (find(file, part[i]))
+			return true;
+	return false;
+}
+
+enum ana_code ana_module_code(struct ana_text file, struct ana_text function, enum ana_say *say)
+{
+	const struct rule *r = NULL;
+	struct ana_text rest;
+
+	*say = ANA_SAY_DECIDES;
+	if (begins(file, "<frozen importlib"))
+		return ANA_CODE_LOAD;
+	if (in_packages(file, &rest)) {
+		if (prepares(rest))
+			return ANA_CODE_DATA;
+		r = first_of(packages, COUNT(packages), rest, function);
+	} else if (in_standard(file, &rest)) {
+		r = first_of(standard, COUNT(standard), rest, function);
+	}
+	if (!r)
+		return ANA_CODE_PLAIN;
+	*say = (enum ana_say)r->say;
+	return (enum ana_code)r->code;
+}

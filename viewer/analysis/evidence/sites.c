@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Votes to sites.
+ */
+#include "sites.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/series/series_parts.h"
+
+void ana_site_fini(struct ana_site *s)
+{
+	free(s->function);
+	free(s->file);
+	free(s->leaf);
+	free(s->native);
+	free(s->target);
+	free(s->fs);
+	*s = (struct ana_site){ 0 };
+}
+
+void ana_sites_fini(struct ana_sites *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->count; i++) {
+		ana_site_fini(&s->row[i].site);
+		free(s->row[i].thread);
+	}
+	free(s->row);
+	free(s->slot);
+	*s = (struct ana_sites){ 0 };
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+struct key {
+	enum ana_class class;
+	uint8_t role, wait;
+	bool runnable;
+	struct ana_text function, file;
+	uint32_t line;
+};
+
+static uint64_t mix(uint64_t h, const void *data, size_t n)
+{
+	const unsigned char *p = data;
+
+	for (; n; n--, p++)
+		h = (h ^ *p) * 0x100000001b3u;
+	return h;
+}
+
+static uint64_t hash_of(const struct key *k)
+{
+	uint32_t number[5] = { (uint32_t)k->class, k->role, k->wait, k->runnable, k->line };
+	uint64_t h = mix(0xcbf29ce484222325u, number, sizeof(number));
+
+	h = mix(h, k->function.at, k->function.len);
+	h = mix(h, "\t", 1);
+	return mix(h, k->file.at, k->file.len);
+}
+
+static bool same_text(const char *own, struct ana_text t)
+{
+	return own ? strlen(own) == t.len && !memcmp(own, t.at, t.len) : !t.len;
+}
+
+static bool same(const struct ana_site *s, const struct key *k)
+{
+	return s->class == k->class && s->role == k->role && s->wait == k->wait &&
+	       s->runnable == k->runnable && s->line == k->line &&
+	       same_text(s->function, k->function) && same_text(s->file, k->file);
+}
+
+static int rehash(struct ana_sites *s)
+{
+	uint32_t mask = s->slot ? s->mask * 2 + 1 : 63, i;
+	uint32_t *slot = malloc(((size_t)mask + 1) * sizeof(*slot));
+
+	if (!slot)
+		return -ENOMEM;
+	memset(slot, 0xff, ((size_t)mask + 1) * sizeof(*slot));
+	for (i = 0; i < s->count; i++) {
+		uint32_t at = (uint32_t)(s->row[i].hash >> 20) & mask;
+
+		while (slot[at] != UINT32_MAX)
+			at = (at + 1) & mask;
+		slot[at] = i;
+	}
+	free(s->slot);
+	s->slot = slot;
+	s->mask = mask;
+	return 0;
+}
+
+static int copy_text(char **to, struct ana_text t)
+{
+	*to = t.len ? strndup(t.at, t.len) : NULL;
+	return t.len && !*to ? -ENOMEM : 0;
+}
+
+static struct ana_site_row *new_row(struct ana_sites *s, const struct key *k, uint64_t hash)
+{
+	struct ana_site_row *r;
+
+	if (s->count == s->room) {
+		uint32_t room = s->room ? s->room * 2 : 16;
+
+		r = reallocarray(s->row, room, sizeof(*r));
+		if (!r)
+			return NULL;
+		s->row = r;
+		s->room = room;
+	}
+	r = &s->row[s->count];
+	*r = (struct ana_site_row){ .hash = hash };
+	r->site.class = k->class;
+	r->site.role = k->role;
+	r->site.wait = k->wait;
+	r->site.runnable = k->runnable;
+	r->site.line = k->line;
+	s->count++;
+	if (copy_text(&r->site.function, k->function) || copy_text(&r->site.file, k->file))
+		return NULL;
+	return r;
+}
+
+/* The row of the key. NULL with 0: too many; NULL with -ENOMEM. */
+static struct ana_site_row *get(struct ana_sites *s, const struct key *k, int *err)
+{
+	uint64_t hash = hash_of(k);
+	struct ana_site_row *r;
+	uint32_t at;
+
+	*err = 0;
+	if (!s->slot || s->count * 2 > s->mask)
+		*err = rehash(s);
+	if (*err)
+		return NULL;
+	for (at = (uint32_t)(hash >> 20) & s->mask; s->slot[at] != UINT32_MAX;
+	     at = (at + 1) & s->mask) {
+		r = &s->row[s->slot[at]];
+		if (r->hash == hash && same(&r->site, k))
+			return r;
+	}
+	if (s->count == ANA_SITES_MAX)
+		return NULL;
+	r = new_row(s, k, hash);
+	if (!r)
+		*err = -ENOMEM;
+	else
+		s->slot[at] = s->count - 1;
+	return r;
+}
+
+/* ---- what a site gathers --------------------------------------------------------------------- */
+
+/* A text that most of the time had: it stays while it is ahead of all others together. */
+static int vote_text(char **text, int64_t *lead, struct ana_text t, int64_t ns)
+{
+	if (!t.len)
+		return 0;
+	if (same_text(*text, t)) {
+		ana_sum(lead, ns);
+		return 0;
+	}
+	if (*text && *lead >= ns) {
+		*lead -= ns;
+		return 0;
+	}
+	*lead = *text ? ns - *lead : ns;
+	free(*text);
+	return copy_text(text, t);
+}
+
+/* Several files: the folder that they share, with a star. */
+static int add_target(char **target, struct ana_text t)
+{
+	size_t n = 0, slash = 0, len;
+	char *more;
+
+	if (!t.len || same_text(*target, t))
+		return 0;
+	if (!*target)
+		return copy_text(target, t);
+	len = strlen(*target);
+	if (len && (*target)[len - 1] == '*')
+		len--;
+	while (n < len && n < t.len && (*target)[n] == t.at[n]) {
+		n++;
+		if (t.at[n - 1] == '/' || t.at[n - 1] == ':')
+			slash = n;
+	}
+	more = realloc(*target, slash + 2);
+	if (!more)
+		return -ENOMEM;
+	more[slash] = '*';
+	more[slash + 1] = '\0';
+	*target = more;
+	return 0;
+}
+
+static int add_thread(struct ana_site_row *r, uint64_t thread, uint8_t role)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->threads; i++)
+		if (r->thread[i] == thread)
+			return 0;
+	if (r->threads == ANA_SITE_THREADS_MAX)
+		return 0;
+	if (r->threads == r->thread_room) {
+		uint32_t room = r->thread_room ? r->thread_room * 2 : 4;
+		uint64_t *p = reallocarray(r->thread, room, sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		r->thread = p;
+		r->thread_room = room;
+	}
+	r->thread[r->threads++] = thread;
+	r->site.threads = r->threads;
+	r->site.workers += role == WIRE_ROLE_WORKER || role == WIRE_ROLE_WORKER_OTHER;
+	return 0;
+}
+
+static struct ana_text text_of(const struct ana_stacks *s, uint32_t id)
+{
+	struct ana_text t = { "", 0 };
+	size_t len;
+
+	if (id && id <= wire_strtab_count(s->table)) {
+		t.at = wire_strtab_get(s->table, id, &len);
+		t.len = (uint32_t)len;
+	}
+	return t;
+}
+
+static struct ana_text first_line(struct ana_text t)
+{
+	const char *stop = t.len ? memchr(t.at, '\n', t.len) : NULL;
+
+	if (stop)
+		t.len = (uint32_t)(stop - t.at);
+	return t;
+}
+
+/* In these every thread that blocks ends, whatever it does. */
+static bool is_of_libc(struct ana_text frame)
+{
+	static const char *const module[] = { "libc.so", "libc-2", "libpthread", "ld-linux",
+					      "[vdso]" };
+	const char *end = memchr(frame.at, '\t', frame.len);
+	size_t i, n, at = end ? (size_t)(end - frame.at) : frame.len;
+
+	while (at && frame.at[at - 1] != '/')
+		at--;
+	for (i = 0; i < sizeof(module) / sizeof(module[0]); i++) {
+		n = strlen(module[i]);
+		if (frame.len - at >= n && !memcmp(frame.at + at, module[i], n))
+			return true;
+	}
+	return false;
+}
+
+/* The innermost frame below Python that is not libc's, else the innermost. */
+static struct ana_text telling_frame(struct ana_text stack)
+{
+	struct ana_text first = first_line(stack), frame = first;
+
+	while (frame.len && is_of_libc(frame) && frame.len < stack.len) {
+		stack.at += frame.len + 1;
+		stack.len -= frame.len + 1;
+		frame = first_line(stack);
+	}
+	return frame.len && *frame.at != '<' && !is_of_libc(frame) ? frame : first;
+}
+
+/* "function\tfile" of the innermost frame, if that is not the user's line itself. */
+static int add_leaf(struct ana_site_row *r, const struct ana_stack *k, int64_t ns)
+{
+	char text[1024];
+	int n;
+
+	if (k->leaf_function.at == k->function.at)
+		return 0;
+	n = snprintf(text, sizeof(text), "%.*s\t%.*s", (int)k->leaf_function.len,
+		     k->leaf_function.at, (int)k->leaf_file.len, k->leaf_file.at);
+	if (n <= 0 || (size_t)n >= sizeof(text))
+		return 0;
+	return vote_text(&r->site.leaf, &r->leaf_lead, (struct ana_text){ text, (uint32_t)n }, ns);
+}
+
+static void add_ns(struct ana_site_row *r, enum ana_confidence confidence, int64_t ns)
+{
+	int c;
+
+	ana_sum(&r->site.ns, ns);
+	ana_sum(&r->by[confidence], ns);
+	for (c = 0; c < ANA_CONFIDENCES; c++)
+		if (r->by[c] > r->by[r->site.confidence])
+			r->site.confidence = (enum ana_confidence)c;
+}
+
+static void tell(const struct ana_sites *s, const struct ana_evidence *e, enum ana_class class,
+		 enum ana_confidence confidence, const struct wire_sample *w, int64_t ns)
+{
+	struct ana_sight sight = { .process = s->process,
+				   .class = class,
+				   .confidence = confidence,
+				   .sample = w,
+				   .ns = ns };
+
+	if (s->options && s->options->on_sight && ns > 0)
+		s->options->on_sight(s->options->arg, &sight);
+	if (s->flames)
+		ana_flames_add(s->flames, s->process, e->stacks.table, class, w, ns);
+}
+
+static int book(struct ana_sites *s, struct ana_evidence *e, enum ana_class class,
+		enum ana_confidence confidence, const struct ana_vote *v, int64_t ns)
+{
+	const struct wire_sample *w = &v->seen->sample[v->sample];
+	const struct ana_stack *k = ana_stacks_get(&e->stacks, w->stack);
+	bool starved = class == ANA_INPUT_CPU_STARVED || class == ANA_HOST_CPU_STARVED;
+	struct key key = { .class = class,
+			   .role = w->role,
+			   .wait = ana_sample_runs(w) ? WIRE_WAIT_NONE : w->wait,
+			   .runnable = starved,
+			   .function = k->function,
+			   .file = k->file,
+			   .line = k->line };
+	struct ana_site_row *r;
+	int err;
+
+	tell(s, e, class, confidence, w, ns);
+	r = get(s, &key, &err);
+	if (!r) {
+		ana_sum(&s->other_ns, ns);
+		return err;
+	}
+	add_ns(r, confidence, ns);
+	r->site.samples++;
+	err = add_thread(r, (uint64_t)w->pid << 32 | w->tid, w->role);
+	if (!err)
+		err = add_leaf(r, k, ns);
+	if (!err)
+		err = vote_text(&r->site.native, &r->native_lead,
+				telling_frame(text_of(&e->stacks, w->native)), ns);
+	if (!err)
+		err = add_target(&r->site.target, text_of(&e->stacks, w->target));
+	if (!err && !r->site.fs)
+		err = copy_text(&r->site.fs, text_of(&e->stacks, w->fs));
+	return err;
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* Which votes tell the lines of a class, in the order in which they are asked. */
+static bool tells(const struct ana_blame *b, const struct ana_vote *v, enum ana_class c, int round)
+{
+	bool starved = c == ANA_INPUT_CPU_STARVED || c == ANA_HOST_CPU_STARVED;
+	bool made = c == ANA_INPUT_FETCH || c == ANA_INPUT_PREP || starved ||
+		    (c == ANA_INPUT_PIPELINE && 2 * b->held > b->idle);
+
+	if (round == 0)
+		return v->class == c;
+	if (round == 1)
+		return starved && v->maker && ana_sample_runs(&v->seen->sample[v->sample]);
+	return v->maker == made;
+}
+
+/* In parts by weight, summed as they go, so that they sum to the whole. */
+static int book_class(struct ana_sites *s, struct ana_evidence *e, const struct ana_blame *b,
+		      enum ana_class c)
+{
+	int64_t all = 0, so_far = 0, given = 0, until;
+	size_t i;
+	int round, err = 0;
+
+	for (round = 0; round < 3 && !all; round++) {
+		for (i = 0; i < b->votes; i++)
+			if (tells(b, &b->vote[i], c, round))
+				ana_sum(&all, b->vote[i].weight);
+	}
+	round--;
+	for (i = 0; i < b->votes && all && !err; i++) {
+		if (!tells(b, &b->vote[i], c, round) || !b->vote[i].weight)
+			continue;
+		ana_sum(&so_far, b->vote[i].weight);
+		until = ana_scale(b->ns[c], so_far, all);
+		err = book(s, e, c, b->confidence[c], &b->vote[i], until - given);
+		given = until;
+	}
+	return err;
+}
+
+int ana_sites_book(struct ana_sites *s, struct ana_evidence *e, const struct ana_blame *b)
+{
+	int c, err = b->err;
+
+	for (c = 0; c < ANA_CLASSES && !err && b->votes; c++)
+		if (b->ns[c])
+			err = book_class(s, e, b, (enum ana_class)c);
+	return err;
+}
+
+/* ---- all together ---------------------------------------------------------------------------- */
+
+static struct ana_text own_text(const char *text)
+{
+	return (struct ana_text){ text ? text : "", text ? (uint32_t)strlen(text) : 0 };
+}
+
+static int merge_row(struct ana_sites *to, const struct ana_site_row *f)
+{
+	const struct ana_site *x = &f->site;
+	struct key key = { x->class,	      x->role, x->wait, x->runnable, own_text(x->function),
+			   own_text(x->file), x->line };
+	struct ana_site_row *r;
+	uint32_t workers;
+	int err, c;
+
+	r = get(to, &key, &err);
+	if (!r) {
+		ana_sum(&to->other_ns, x->ns);
+		return err;
+	}
+	for (c = 0; c < ANA_CONFIDENCES; c++)
+		if (f->by[c])
+			add_ns(r, (enum ana_confidence)c, f->by[c]);
+	r->site.samples += x->samples;
+	workers = r->site.workers + x->workers; /* other processes have other threads */
+	r->site.threads += x->threads;
+	r->site.workers = workers;
+	err = vote_text(&r->site.leaf, &r->leaf_lead, own_text(x->leaf), x->ns);
+	if (!err)
+		err = vote_text(&r->site.native, &r->native_lead, own_text(x->native), x->ns);
+	if (!err)
+		err = add_target(&r->site.target, own_text(x->target));
+	if (!err && !r->site.fs)
+		err = copy_text(&r->site.fs, own_text(x->fs));
+	return err;
+}
+
+int ana_sites_merge(struct ana_sites *to, const struct ana_sites *from)
+{
+	uint32_t i;
+	int err = 0;
+
+	ana_sum(&to->other_ns, from->other_ns);
+	for (i = 0; i < from->count && !err; i++)
+		err = merge_row(to, &from->row[i]);
+	return err;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ana_site *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return (int)x->wait - (int)y->wait;
+}
+
+int ana_sites_finish(struct ana_sites *s, struct ana_site **out, size_t *count)
+{
+	struct ana_site *site = calloc((size_t)s->count + 1, sizeof(*site));
+	size_t n = 0;
+	uint32_t i;
+
+	if (!site)
+		return -ENOMEM;
+	for (i = 0; i < s->count; i++) {
+		if (s->row[i].site.ns) {
+			site[n++] = s->row[i].site;
+			s->row[i].site = (struct ana_site){ 0 };
+		}
+	}
+	qsort(site, n, sizeof(*site), by_time);
+	*out = site;
+	*count = n;
+	return 0;
+}

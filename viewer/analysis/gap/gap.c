@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Decides gaps, and what lies before the first operation and behind the last: which rules hold where,
+ * whose evidence counts, and what becomes of each piece. rules.h says what the rules are.
+ */
+#include "rules.h"
+#include "analysis/plan/grants.h"
+
+#include <errno.h>
+#include <string.h>
+
+ANA_RARE static void tell(const struct decision *d, const struct piece *p, int64_t start,
+			  int64_t end)
+{
+	struct ana_piece piece = {
+		.gpu = d->g->index,
+		.class = (enum ana_class)p->c,
+		.confidence = p->confidence,
+		.gap = !d->outside,
+		.queued = !d->outside && start >= d->queued_start,
+		.start_ns = start,
+		.end_ns = end,
+		.gap_start_ns = d->whole_start,
+		.gap_end_ns = d->whole_end,
+	};
+
+	if (d->call && d->process) {
+		piece.pid = d->process->source->pid;
+		piece.tid = d->call->tid;
+	}
+	d->w->options->on_piece(d->w->options->arg, &piece);
+}
+
+static void add(struct decision *d, const struct piece *p, int64_t start, int64_t end)
+{
+	ana_gpu_add(d->g, p->c, p->confidence, start, end);
+	if (d->w->options->on_piece)
+		tell(d, p, start, end);
+}
+
+static void give(struct decision *d, const struct piece *p, int64_t start, int64_t end)
+{
+	struct ana_gpu_state *g = d->g;
+	int64_t until;
+
+	if (d->sums)
+		d->sums[p->c] += end - start;
+	if (!g->clipped) {
+		add(d, p, start, end);
+		return;
+	}
+	for (; start < end; start = until) {
+		bool inside = ana_spans_at(&g->plan->held, start, &until);
+
+		if (until > end)
+			until = end;
+		if (inside)
+			add(d, p, start, until);
+	}
+}
+
+/* By evidence, in parts that follow each other. False: the piece stays what it is. */
+static bool give_why(struct decision *d, const struct piece *p, int64_t start, int64_t end)
+{
+	const struct ana_blame *b = &d->w->blame;
+	struct ana_case piece = {
+		.gpu = (uint32_t)(d->g - d->w->gpu),
+		.gap_start = d->whole_start,
+		.gap_end = d->whole_end,
+		.start = start,
+		.end = end,
+		.why = p->why,
+		.c = p->c,
+		.confidence = p->confidence,
+		.tid = p->any && p->why == ANA_WHY_WAIT ? 0 : d->waiter_tid,
+		.submitter = d->call ? d->call->tid : 0,
+	};
+	struct piece part;
+	int64_t at = start;
+	int c;
+
+	if (!ana_why(d->w, d->waiter, &piece, !d->g->clipped && !d->outside))
+		return false;
+	for (c = 0; c < ANA_CLASSES; c++) {
+		if (!b->ns[c])
+			continue;
+		part = (struct piece){ .c = c, .confidence = b->confidence[c] };
+		give(d, &part, at, at + b->ns[c]);
+		at += b->ns[c];
+	}
+	if (at == start && d->sums) /* it waits for its kin */
+		d->sums[p->c] += end - start;
+	return true;
+}
+
+static void walk_pieces(struct decision *d, int64_t start, int64_t end, ana_rules *r)
+{
+	while (start < end) {
+		struct piece p = { .until = end };
+
+		if (!d->masks || !ana_rules_loss(d, start, &p))
+			r(d, start, &p);
+		if (!p.why || !d->waiter || !d->waiter->evidence ||
+		    !give_why(d, &p, start, p.until))
+			give(d, &p, start, p.until);
+		start = p.until;
+	}
+}
+
+static int64_t clamp(int64_t t, int64_t low, int64_t high)
+{
+	return t < low ? low : t > high ? high : t;
+}
+
+static void complete(struct decision *d, struct ana_line *l, int64_t t)
+{
+	if (l && l->rows && ana_line_upto(l, t, d->w->floor))
+		d->w->err = -ENOMEM;
+}
+
+/* The submitter of the gap, and its lines up to the gap's end. */
+static void find_submitter(struct decision *d)
+{
+	int64_t end = d->gap->end;
+
+	if (!d->call)
+		return;
+	d->process = &d->w->process[d->call->process];
+	ana_host_draw(d->w, d->process, end);
+	d->thread = ana_host_thread(d->w, d->process, d->call->tid);
+	if (!d->thread)
+		return;
+	complete(d, &d->thread->calls, end);
+	complete(d, &d->thread->waits, end);
+	complete(d, &d->thread->ranges, end);
+	complete(d, &d->thread->operators, end);
+	complete(d, &d->thread->marks, end);
+	complete(d, &d->process->waits, end);
+	d->waiter = d->process;
+	d->waiter_tid = d->call->tid;
+	ana_why_read(d->w, d->process, d->gap->start, end);
+}
+
+/* The only thread that emits ranges, of the process or (where that is not known) of its file. */
+static struct ana_line *only_ranger(struct decision *d)
+{
+	struct ana_walk *w = d->w;
+	const struct ana_source *own = w->process[d->gap->process].source;
+	struct ana_proc *only = NULL;
+	uint32_t i, rangers = 0;
+
+	for (i = 0; i < w->processes; i++) {
+		const struct ana_source *s = w->process[i].source;
+
+		if (s != own && !(own->unknown && s->imported && s->file == own->file))
+			continue;
+		rangers += s->rangers;
+		if (s->rangers)
+			only = &w->process[i];
+	}
+	if (rangers != 1)
+		return NULL;
+	d->waiter = only;
+	d->waiter_tid = only->source->ranger;
+	ana_why_read(w, only, d->gap->start, d->gap->end);
+	return &ana_host_thread(w, only, only->source->ranger)->waits;
+}
+
+static void decide_blind(struct decision *d)
+{
+	const struct ana_open_gap *gap = d->gap;
+
+	ana_host_syncs(d->w, gap->end);
+	d->waits = only_ranger(d);
+	d->blocked = ana_host_blocked(&d->w->process[gap->process], gap->ordinal, gap->context);
+	complete(d, d->waits, gap->end);
+	complete(d, d->blocked, gap->end);
+	walk_pieces(d, gap->start, gap->end, ana_rules_blind);
+}
+
+static void decide_gap(struct decision *d)
+{
+	const struct ana_open_gap *gap = d->gap;
+	int64_t t = d->call ? clamp(d->call->start, gap->start, gap->end) : gap->start;
+
+	d->g->gpu->empty_ns += t - gap->start;
+	d->g->gpu->queued_ns += gap->end - t;
+	d->queued_start = t;
+	d->queued_end = gap->end;
+	d->whole_start = gap->start;
+	d->whole_end = gap->end;
+	if (!d->g->launches) {
+		decide_blind(d);
+		return;
+	}
+	walk_pieces(d, gap->start, t, ana_rules_empty);
+	walk_pieces(d, t, gap->end, ana_rules_queued);
+}
+
+/* Imports with step markers began in mid-run: section 5, lead. */
+static void decide_lead_in_steps(struct decision *d, int64_t first_step)
+{
+	int64_t start = d->gap->start, end = d->gap->end;
+	int64_t a = clamp(first_step, start, end);
+	int64_t t = d->call ? clamp(d->call->start, a, end) : a;
+
+	d->masks = false;
+	walk_pieces(d, start, a, ana_rules_unobserved);
+	d->masks = true;
+	walk_pieces(d, a, t, ana_rules_empty);
+	d->masks = false;
+	walk_pieces(d, t, end, ana_rules_unobserved);
+}
+
+static int64_t waited(const struct ana_gpu_state *g)
+{
+	int64_t ns = 0;
+	int c;
+
+	for (c = 0; c < ANA_CLASSES; c++)
+		ns += ana_class_is_input(c) ? g->gpu->classes[c] : 0;
+	return ns;
+}
+
+static void decide_lead(struct decision *d)
+{
+	int64_t start = d->gap->start, end = d->gap->end, t;
+	int64_t first_step = ana_plan_first_step(d->w->plan, d->g->plan);
+
+	if (first_step != INT64_MAX) {
+		decide_lead_in_steps(d, first_step);
+		return;
+	}
+	d->masks = !d->g->plan->imported;
+	t = d->call ? clamp(d->call->start, start, end) : end;
+	if (ana_line_upto(&d->g->waits, end, d->g->waits_floor))
+		d->w->err = -ENOMEM;
+	walk_pieces(d, start, t, ana_rules_startup);
+	walk_pieces(d, t, end, ana_rules_started);
+}
+
+static void keep_top(struct decision *d)
+{
+	const struct ana_open_gap *gap = d->gap;
+	struct ana_gap top = {
+		.gpu = d->g->index,
+		.start_ns = gap->start,
+		.end_ns = gap->end,
+		.empty_ns = d->queued_start - gap->start,
+	};
+	int c;
+
+	for (c = 1; c < ANA_CLASSES; c++)
+		if (d->sums[c] > d->sums[top.major])
+			top.major = (enum ana_class)c;
+	if (d->call) {
+		top.pid = d->process->source->pid;
+		top.tid = d->call->tid;
+	}
+	ana_top_add(&d->w->top, &top);
+	ana_top_add(&d->g->top, &top);
+}
+
+/* Part of a gap between two turns, by the rules of what lies outside of all operations. */
+static void decide_apart(struct decision *d, int64_t start, int64_t end, ana_rules *r)
+{
+	d->whole_start = start;
+	d->whole_end = end;
+	walk_pieces(d, start, end, r);
+}
+
+/*
+ * The end of one turn of a job and the beginning of a later one: teardown, perhaps turns that ran
+ * nothing, start-up. What lies between them nobody held, or it was given to no process.
+ */
+static void decide_between(struct ana_walk *w, struct ana_gpu_state *g,
+			   const struct ana_open_gap *gap, const struct ana_call *call)
+{
+	const struct ana_span *first = ana_turn_at(g->plan, gap->start);
+	const struct ana_span *last = ana_turn_at(g->plan, gap->end), *s;
+	struct decision d = { .w = w, .g = g, .masks = g->masked, .outside = true };
+	struct ana_open_gap lead = *gap;
+	int64_t t = call ? clamp(call->start, gap->start, gap->end) : gap->start;
+
+	g->gpu->empty_ns += t - gap->start;
+	g->gpu->queued_ns += gap->end - t;
+	if (ana_line_upto(&g->waits, gap->end, g->waits_floor))
+		w->err = -ENOMEM;
+	decide_apart(&d, gap->start, first->end, ana_rules_teardown);
+	for (s = first + 1; s < last; s++)
+		decide_apart(&d, s->start, s->end, ana_rules_startup);
+	lead.start = last->start;
+	d.gap = &lead;
+	d.call = call;
+	t = call ? clamp(call->start, lead.start, gap->end) : gap->end;
+	decide_apart(&d, lead.start, t, ana_rules_startup);
+	decide_apart(&d, t, gap->end, ana_rules_started);
+}
+
+void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap,
+		    const struct ana_call *call)
+{
+	struct decision d = { .w = w, .g = g, .gap = gap, .call = call, .masks = g->masked };
+	int64_t sums[ANA_CLASSES];
+
+	if (g->plan->turns.count > 1 &&
+	    ana_turn_at(g->plan, gap->start) != ana_turn_at(g->plan, gap->end)) {
+		decide_between(w, g, gap, call);
+		return;
+	}
+	find_submitter(&d);
+	if (w->err)
+		return;
+	if (ana_top_wants(&w->top, gap->end - gap->start) ||
+	    ana_top_wants(&g->top, gap->end - gap->start)) {
+		memset(sums, 0, sizeof(sums));
+		d.sums = sums;
+	}
+	decide_gap(&d);
+	if (d.sums)
+		keep_top(&d);
+}
+
+void ana_gap_lead(struct ana_walk *w, struct ana_gpu_state *g)
+{
+	struct decision d = {
+		.w = w,
+		.g = g,
+		.gap = &g->lead,
+		.call = g->lead_known ? &g->lead_call : NULL,
+		.outside = true,
+		.whole_start = g->lead.start,
+		.whole_end = g->lead.end,
+	};
+	int64_t before = waited(g);
+
+	g->lead_open = false;
+	find_submitter(&d);
+	if (!w->err)
+		decide_lead(&d);
+	g->gpu->loader_outside_ns += waited(g) - before;
+}
+
+/* The only process whose waits count for the GPU and of which there is evidence; NULL: several. */
+static struct ana_proc *only_waiter(struct ana_walk *w, const struct ana_gpu_state *g)
+{
+	struct ana_proc *only = NULL;
+	uint32_t i;
+
+	for (i = 0; i < w->processes; i++) {
+		if (!ana_plan_waits(w->plan, g->plan, w->process[i].source_index))
+			continue;
+		if (only)
+			return NULL;
+		only = &w->process[i];
+	}
+	return only && only->evidence ? only : NULL;
+}
+
+void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
+{
+	struct decision d = { .w = w,
+			      .g = g,
+			      .masks = !g->plan->imported,
+			      .waiter = only_waiter(w, g),
+			      .outside = true };
+	const struct ana_spans *held = &g->plan->held;
+	int64_t end = held->count ? held->span[held->count - 1].end : g->end;
+	int64_t before = waited(g);
+
+	if (ana_line_upto(&g->waits, end, INT64_MIN))
+		w->err = -ENOMEM;
+	d.whole_start = g->end;
+	d.whole_end = end;
+	if (d.waiter) {
+		d.waiter_tid = d.waiter->source->rangers == 1 ? d.waiter->source->ranger : 0;
+		ana_why_read(w, d.waiter, g->end, end);
+	}
+	walk_pieces(&d, g->end, end, ana_rules_teardown);
+	g->gpu->loader_outside_ns += waited(g) - before;
+}
+
+void ana_gap_unused(struct ana_walk *w, struct ana_gpu_state *g)
+{
+	struct decision d = { .w = w, .g = g, .masks = !g->plan->imported, .outside = true };
+	const struct ana_spans *held = &g->plan->held;
+	size_t i;
+
+	for (i = 0; i < held->count; i++) {
+		if (ana_line_upto(&g->waits, held->span[i].end, INT64_MIN))
+			w->err = -ENOMEM;
+		d.whole_start = held->span[i].start;
+		d.whole_end = held->span[i].end;
+		walk_pieces(&d, d.whole_start, d.whole_end, ana_rules_startup);
+	}
+}

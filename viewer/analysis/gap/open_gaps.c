@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gaps that are not decided yet: the earliest launch of all operations after a gap ends its
+ * emptiness, and an operation that comes much later may have it.
+ *
+ * That minimum runs backwards in time, but can be kept going forwards: gaps wait in order, in runs
+ * that share their minimum, and minima never fall along the runs. An operation with an earlier
+ * launch swallows the runs behind it, so each gap is touched a constant number of times.
+ */
+#include "analysis/walk/walk.h"
+
+#include <errno.h>
+#include "analysis/window.h"
+
+void ana_pending_add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap)
+{
+	struct ana_run_of_gaps *last;
+
+	if (ana_window_room(&g->gap, &g->gap_head, &g->gap_tail, &g->gap_room, sizeof(*g->gap)) ||
+	    ana_window_room(&g->run, &g->run_head, &g->run_tail, &g->run_room, sizeof(*g->run))) {
+		w->err = -ENOMEM;
+		return;
+	}
+	g->gap[g->gap_tail++] = *gap;
+	w->gaps_open++;
+	last = g->run_tail > g->run_head ? &g->run[g->run_tail - 1] : NULL;
+	if (last && !last->known)
+		last->gaps++;
+	else
+		g->run[g->run_tail++] = (struct ana_run_of_gaps){ .gaps = 1 };
+}
+
+void ana_pending_lower(struct ana_gpu_state *g, const struct ana_call *call)
+{
+	uint64_t gaps = 0;
+
+	while (g->run_tail > g->run_head) {
+		const struct ana_run_of_gaps *last = &g->run[g->run_tail - 1];
+
+		if (last->known && !ana_call_before(call, &last->call))
+			break;
+		gaps += last->gaps;
+		g->run_tail--;
+	}
+	if (gaps)
+		g->run[g->run_tail++] = (struct ana_run_of_gaps){ *call, true, gaps };
+}
+
+static void decide_run(struct ana_walk *w, struct ana_gpu_state *g)
+{
+	struct ana_run_of_gaps run = g->run[g->run_head++];
+
+	for (; run.gaps; run.gaps--) {
+		ana_gap_decide(w, g, &g->gap[g->gap_head++], run.known ? &run.call : NULL);
+		w->gaps_open--;
+	}
+}
+
+void ana_pending_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t pending)
+{
+	if (!g->started)
+		return;
+	while (g->run_tail > g->run_head && g->run[g->run_head].known &&
+	       g->run[g->run_head].call.start < pending)
+		decide_run(w, g);
+	if (g->lead_open && g->lead_known && g->lead_call.start < pending)
+		ana_gap_lead(w, g);
+	if (g->lead_open)
+		g->waits_floor = g->lead.start;
+	else
+		g->waits_floor = g->gap_tail > g->gap_head ? g->gap[g->gap_head].start : g->end;
+}
+
+void ana_pending_give_up(struct ana_walk *w, struct ana_gpu_state *g)
+{
+	uint32_t i;
+
+	while (g->run_tail > g->run_head && w->gaps_open > ANA_GAPS_OPEN_MAX / 2) {
+		const struct ana_run_of_gaps *r = &g->run[g->run_head];
+
+		for (i = 0; r->known && i < w->processes; i++)
+			ana_join_give_up(w->process[i].join, r->call.start);
+		decide_run(w, g);
+	}
+}
+
+void ana_pending_finish(struct ana_walk *w, struct ana_gpu_state *g)
+{
+	while (g->run_tail > g->run_head)
+		decide_run(w, g);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rules: what a GPU was waiting for, piece by piece. Section and rule numbers are those of the
+ * ledger's specification (docs/CAUSES.md explains the classes).
+ *
+ * Each set of rules is a function that says, for an instant, which class holds and until when that
+ * may be believed; the walk over an interval (gap.c, whose private header this is) takes it from
+ * there.
+ */
+#ifndef ANALYSIS_RULES_H
+#define ANALYSIS_RULES_H
+
+#include "analysis/walk/walk.h"
+
+struct piece {
+	int c;
+	enum ana_confidence confidence;
+	int64_t until;
+	enum ana_why why; /* what evidence may add */
+	bool any; /* ... about any thread of the process, not the submitter */
+};
+
+struct decision {
+	struct ana_walk *w;
+	struct ana_gpu_state *g;
+	const struct ana_open_gap *gap;
+	const struct ana_call *call;
+	struct ana_proc *process; /* of the submitter */
+	struct ana_thread *thread; /* the submitter */
+	bool masks; /* losses apply */
+	bool outside; /* before the first or after the last operation */
+	int64_t whole_start, whole_end; /* what is decided, for who asks for pieces */
+	int64_t queued_start, queued_end; /* for the rules on QUEUED */
+	struct ana_line *waits, *blocked; /* without launch records */
+	struct ana_proc *waiter; /* whose evidence counts, and the thread's: 0: any */
+	uint32_t waiter_tid;
+	int64_t *sums; /* per class, for the longest gaps; NULL: not asked */
+};
+
+/* Sets class and confidence at @t, and moves p->until back to where they may change. */
+typedef void ana_rules(struct decision *d, int64_t t, struct piece *p);
+
+ana_rules ana_rules_empty; /* 1 to 6: nothing was submitted */
+ana_rules ana_rules_queued; /* 7 to 11: it was submitted and did not run */
+ana_rules ana_rules_blind; /* a gap of a device without launch records */
+ana_rules ana_rules_startup, ana_rules_started; /* the lead, before and after the first launch */
+ana_rules ana_rules_teardown; /* the tail */
+ana_rules ana_rules_unobserved; /* the recording had not begun */
+
+/* Section 5, loss: goes before every rule. False: nothing was lost there, ask the rules. */
+bool ana_rules_loss(struct decision *d, int64_t t, struct piece *p);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks to one sorted sequence.
+ */
+#include "event_feed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Stamps further out are no times; sums of two within it cannot overflow. */
+#define STAMP_MAX (INT64_C(1) << 61)
+
+struct ana_feed_block {
+	struct wire_event *ev;
+	size_t room, count, pos;
+	uint64_t seq;
+	struct ana_feed_block *next; /* among the spare ones */
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct view_block *x = *(const struct view_block *const *)a;
+	const struct view_block *y = *(const struct view_block *const *)b;
+
+	if (x->head->t0_ns != y->head->t0_ns)
+		return x->head->t0_ns < y->head->t0_ns ? -1 : 1;
+	return x->entry.frame.seq < y->entry.frame.seq ? -1 : 1;
+}
+
+int ana_feed_init(struct ana_feed *f, struct view_trace *t, const struct view_stream *s,
+		  uint8_t kind, struct wire_scratch *scratch)
+{
+	size_t i;
+
+	*f = (struct ana_feed){ .trace = t, .stream = s, .scratch = scratch };
+	for (i = 0; i < s->blocks; i++)
+		f->dues += s->block[i].head->kind == kind;
+	f->due = malloc((f->dues + 1) * sizeof(*f->due));
+	if (!f->due)
+		return -ENOMEM;
+	f->dues = 0;
+	for (i = 0; i < s->blocks; i++)
+		if (s->block[i].head->kind == kind)
+			f->due[f->dues++] = &s->block[i];
+	qsort(f->due, f->dues, sizeof(*f->due), by_time);
+	return 0;
+}
+
+static void block_free(struct ana_feed_block *b)
+{
+	free(b->ev);
+	free(b);
+}
+
+void ana_feed_fini(struct ana_feed *f)
+{
+	struct ana_feed_block *b;
+	size_t i;
+
+	for (i = 0; i < f->opens; i++)
+		block_free(f->open[i]);
+	while ((b = f->spare)) {
+		f->spare = b->next;
+		block_free(b);
+	}
+	free(f->open);
+	free(f->due);
+	*f = (struct ana_feed){ 0 };
+}
+
+/* An end before its start is another matter, and harmless. */
+static bool good_stamps(const struct wire_event *e)
+{
+	return e->start_ns > -STAMP_MAX && e->start_ns < STAMP_MAX && e->end_ns < STAMP_MAX;
+}
+
+/* Drops what is no time at all; a head tells whether there may be any. */
+static void tidy(struct ana_feed *f, struct ana_feed_block *b, const struct wire_block_head *h)
+{
+	size_t i, n = 0;
+
+	if (h->t0_ns > -STAMP_MAX && h->last_start_ns < STAMP_MAX && h->t1_ns < STAMP_MAX)
+		return;
+	for (i = 0; i < b->count; i++) {
+		if (!good_stamps(&b->ev[i]))
+			f->bad++;
+		else
+			b->ev[n++] = b->ev[i];
+	}
+	b->count = n;
+}
+
+static bool before(const struct ana_feed_block *a, const struct ana_feed_block *b)
+{
+	const struct wire_event *x = &a->ev[a->pos], *y = &b->ev[b->pos];
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns;
+	if (x->kind == WIRE_KIND_OP) {
+		if (ana_op_before(x, y))
+			return true;
+		if (ana_op_before(y, x))
+			return false;
+	}
+	return a->seq < b->seq;
+}
+
+static void sift_down(struct ana_feed *f, size_t i)
+{
+	struct ana_feed_block *b = f->open[i];
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= f->opens)
+			break;
+		if (child + 1 < f->opens && before(f->open[child + 1], f->open[child]))
+			child++;
+		if (!before(f->open[child], b))
+			break;
+		f->open[i] = f->open[child];
+		i = child;
+	}
+	f->open[i] = b;
+}
+
+static void sift_up(struct ana_feed *f, size_t i)
+{
+	struct ana_feed_block *b = f->open[i];
+
+	while (i > 0 && before(b, f->open[(i - 1) / 2])) {
+		f->open[i] = f->open[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	f->open[i] = b;
+}
+
+static int heap_room(struct ana_feed *f)
+{
+	size_t room = f->open_room ? f->open_room * 2 : 4;
+	struct ana_feed_block **open;
+
+	if (f->opens < f->open_room)
+		return 0;
+	open = reallocarray(f->open, room, sizeof(*open));
+	if (!open)
+		return -ENOMEM;
+	f->open = open;
+	f->open_room = room;
+	return 0;
+}
+
+static struct ana_feed_block *take_spare(struct ana_feed *f)
+{
+	struct ana_feed_block *b = f->spare;
+
+	if (!b)
+		return calloc(1, sizeof(*b));
+	f->spare = b->next;
+	return b;
+}
+
+static void give_spare(struct ana_feed *f, struct ana_feed_block *b)
+{
+	b->next = f->spare;
+	f->spare = b;
+}
+
+/* Decodes the next due block and puts it on the heap. */
+static int open_next(struct ana_feed *f)
+{
+	const struct view_block *due = f->due[f->next++];
+	struct ana_feed_block *b;
+	int err = heap_room(f);
+
+	if (err)
+		return err;
+	b = take_spare(f);
+	if (!b)
+		return -ENOMEM;
+	b->pos = 0;
+	b->seq = due->entry.frame.seq;
+	err = view_trace_block(f->trace, f->stream, due, f->scratch, &b->ev, &b->room, &b->count);
+	if (f->watched)
+		view_trace_was_read(f->trace, due);
+	if (err) {
+		give_spare(f, b);
+		f->unreadable++;
+		return err == -ENOMEM ? err : 0;
+	}
+	tidy(f, b, due->head);
+	if (!b->count) {
+		give_spare(f, b);
+		return 0;
+	}
+	f->open[f->opens++] = b;
+	sift_up(f, f->opens - 1);
+	return 0;
+}
+
+/* The first block's cursor is moved to where the reader stands. */
+static void store_position(struct ana_feed *f)
+{
+	struct ana_feed_block *b = f->opens ? f->open[0] : NULL;
+
+	if (!b || !f->at)
+		return;
+	b->pos = (size_t)(f->at - b->ev);
+	if (b->pos == b->count) {
+		f->open[0] = f->open[--f->opens];
+		give_spare(f, b);
+	}
+	if (f->opens)
+		sift_down(f, 0);
+}
+
+/* The first event of the sorted [e, end) that starts at or after @limit. */
+static const struct wire_event *first_from(const struct wire_event *e, const struct wire_event *end,
+					   int64_t limit)
+{
+	while (e < end) {
+		const struct wire_event *mid = e + (end - e) / 2;
+
+		if (mid->start_ns < limit)
+			e = mid + 1;
+		else
+			end = mid;
+	}
+	return e;
+}
+
+/* The events of the first block that come before any event of any other block; at least one. */
+static const struct wire_event *safe_stop(const struct ana_feed *f)
+{
+	const struct ana_feed_block *b = f->open[0];
+	const struct wire_event *end = b->ev + b->count;
+	int64_t limit = f->next < f->dues ? f->due[f->next]->head->t0_ns : INT64_MAX;
+	size_t i;
+
+	for (i = 1; i <= 2 && i < f->opens; i++)
+		if (f->open[i]->ev[f->open[i]->pos].start_ns < limit)
+			limit = f->open[i]->ev[f->open[i]->pos].start_ns;
+	return end[-1].start_ns < limit ? end : first_from(f->at + 1, end, limit);
+}
+
+const struct wire_event *ana_feed_more(struct ana_feed *f)
+{
+	store_position(f);
+	f->at = f->stop = NULL;
+	while (!f->err && f->next < f->dues &&
+	       (!f->opens ||
+		f->due[f->next]->head->t0_ns <= f->open[0]->ev[f->open[0]->pos].start_ns))
+		f->err = open_next(f);
+	if (f->err || !f->opens)
+		return NULL;
+	f->at = &f->open[0]->ev[f->open[0]->pos];
+	f->stop = safe_stop(f);
+	return f->at;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Frames of evidence to one sorted sequence.
+ */
+#include "row_feed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Stamps further out are no times; sums of two within it cannot overflow. */
+#define STAMP_MAX (INT64_C(1) << 61)
+
+struct ana_rows_block {
+	struct wire_sample *sample; /* one of the two */
+	struct wire_batch *batch;
+	size_t room, count, pos;
+	uint64_t seq;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct view_block *x = *(const struct view_block *const *)a;
+	const struct view_block *y = *(const struct view_block *const *)b;
+
+	if (x->head->t0_ns != y->head->t0_ns)
+		return x->head->t0_ns < y->head->t0_ns ? -1 : 1;
+	return x->entry.frame.seq < y->entry.frame.seq ? -1 : 1;
+}
+
+int ana_rows_init(struct ana_rows *r, struct view_trace *t, const struct view_stream *s,
+		  uint8_t kind, struct wire_scratch *scratch)
+{
+	size_t i;
+
+	*r = (struct ana_rows){ .trace = t, .stream = s, .scratch = scratch, .kind = kind };
+	r->due = malloc((s->evidences + 1) * sizeof(*r->due));
+	if (!r->due)
+		return -ENOMEM;
+	for (i = 0; i < s->evidences; i++)
+		if (s->evidence[i].head->kind == kind)
+			r->due[r->dues++] = &s->evidence[i];
+	if (r->dues)
+		qsort(r->due, r->dues, sizeof(*r->due), by_time);
+	return 0;
+}
+
+static void block_free(struct ana_rows_block *b)
+{
+	if (!b)
+		return;
+	free(b->sample);
+	free(b->batch);
+	free(b);
+}
+
+void ana_rows_fini(struct ana_rows *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->opens; i++)
+		block_free(r->open[i]);
+	free(r->open);
+	free(r->due);
+	*r = (struct ana_rows){ 0 };
+}
+
+static bool good(int64_t t)
+{
+	return t > -STAMP_MAX && t < STAMP_MAX;
+}
+
+/* Leaves out what is no time. */
+static void tidy(struct ana_rows *r, struct ana_rows_block *b)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < b->count; i++) {
+		bool keep = b->sample ? good(b->sample[i].t_ns)
+				      : good(b->batch[i].start_ns) && good(b->batch[i].end_ns) &&
+						b->batch[i].end_ns >= b->batch[i].start_ns;
+
+		if (!keep)
+			r->bad++;
+		else if (b->sample)
+			b->sample[n++] = b->sample[i];
+		else
+			b->batch[n++] = b->batch[i];
+	}
+	b->count = n;
+}
+
+static int64_t time_of(const struct ana_rows_block *b)
+{
+	return b->sample ? b->sample[b->pos].t_ns : b->batch[b->pos].start_ns;
+}
+
+static bool before(const struct ana_rows_block *a, const struct ana_rows_block *b)
+{
+	int64_t x = time_of(a), y = time_of(b);
+
+	return x != y ? x < y : a->seq < b->seq;
+}
+
+static void sift_down(struct ana_rows *r)
+{
+	struct ana_rows_block *b = r->open[0];
+	size_t i = 0;
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= r->opens)
+			break;
+		if (child + 1 < r->opens && before(r->open[child + 1], r->open[child]))
+			child++;
+		if (!before(r->open[child], b))
+			break;
+		r->open[i] = r->open[child];
+		i = child;
+	}
+	r->open[i] = b;
+}
+
+static int push(struct ana_rows *r, struct ana_rows_block *b)
+{
+	size_t i;
+
+	if (r->opens == r->open_room) {
+		size_t room = r->open_room ? r->open_room * 2 : 4;
+		struct ana_rows_block **p = reallocarray(r->open, room, sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		r->open = p;
+		r->open_room = room;
+	}
+	for (i = r->opens++; i > 0 && before(b, r->open[(i - 1) / 2]); i = (i - 1) / 2)
+		r->open[i] = r->open[(i - 1) / 2];
+	r->open[i] = b;
+	return 0;
+}
+
+/* Decodes the next due frame and puts it on the heap. */
+static int open_next(struct ana_rows *r)
+{
+	const struct view_block *due = r->due[r->next++];
+	struct ana_rows_block *b = calloc(1, sizeof(*b));
+	int err;
+
+	if (!b)
+		return -ENOMEM;
+	b->seq = due->entry.frame.seq;
+	if (r->kind == WIRE_KIND_SAMPLE)
+		err = view_trace_samples(r->trace, r->stream, due, r->scratch, &b->sample, &b->room,
+					 &b->count);
+	else
+		err = view_trace_batches(r->trace, r->stream, due, r->scratch, &b->batch, &b->room,
+					 &b->count);
+	view_trace_was_read(r->trace, due);
+	if (!err)
+		tidy(r, b);
+	else
+		r->unreadable++;
+	if (!err && b->count)
+		err = push(r, b);
+	if (err || !b->count)
+		block_free(b);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* The block with the next row, if that is at most @upto; the row is taken from it. */
+static struct ana_rows_block *take(struct ana_rows *r, int64_t upto, size_t *at)
+{
+	struct ana_rows_block *b = r->opens ? r->open[0] : NULL;
+
+	if (b && b->pos == b->count) { /* its last row was given out */
+		r->open[0] = r->open[--r->opens];
+		block_free(b);
+		if (r->opens)
+			sift_down(r);
+	} else if (b) {
+		sift_down(r);
+	}
+	while (!r->err && r->next < r->dues && r->due[r->next]->head->t0_ns <= upto &&
+	       (!r->opens || r->due[r->next]->head->t0_ns <= time_of(r->open[0])))
+		r->err = open_next(r);
+	if (r->err || !r->opens || time_of(r->open[0]) > upto)
+		return NULL;
+	b = r->open[0];
+	*at = b->pos++;
+	return b;
+}
+
+const struct wire_sample *ana_rows_sample(struct ana_rows *r, int64_t upto)
+{
+	size_t at;
+	struct ana_rows_block *b = take(r, upto, &at);
+
+	return b ? &b->sample[at] : NULL;
+}
+
+const struct wire_batch *ana_rows_batch(struct ana_rows *r, int64_t upto)
+{
+	size_t at;
+	struct ana_rows_block *b = take(r, upto, &at);
+
+	return b ? &b->batch[at] : NULL;
+}

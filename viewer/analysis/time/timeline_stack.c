@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Nested rows to disjoint stretches, as they come.
+ */
+#include "timeline_stack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Makes room for one more stretch: forgets what nobody will look at, and moves the rest to the
+ * front if half of the array is dead.
+ */
+static int line_room(struct ana_line *l, int64_t floor)
+{
+	struct ana_stretch *s;
+	size_t room;
+
+	while (l->head < l->tail && l->stretch[l->head].end <= floor)
+		l->head++;
+	if (l->head > l->room / 2) {
+		memmove(l->stretch, l->stretch + l->head, (l->tail - l->head) * sizeof(*s));
+		l->tail -= l->head;
+		l->look = l->look > l->head ? l->look - l->head : 0;
+		l->head = 0;
+		return 0;
+	}
+	room = l->room ? l->room * 2 : 64;
+	s = reallocarray(l->stretch, room, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	l->stretch = s;
+	l->room = room;
+	return 0;
+}
+
+static int push(struct ana_line *l, int64_t start, int64_t end, uint32_t value, int64_t floor)
+{
+	struct ana_stretch *last = l->head < l->tail ? &l->stretch[l->tail - 1] : NULL;
+	int err;
+
+	l->total += end - start;
+	if (last && last->end == start && last->value == value) {
+		last->end = end;
+		return 0;
+	}
+	if (end <= floor)
+		return 0;
+	if (l->tail == l->room) {
+		err = line_room(l, floor);
+		if (err)
+			return err;
+	}
+	l->stretch[l->tail++] = (struct ana_stretch){ start, end, value };
+	return 0;
+}
+
+int ana_line_upto(struct ana_line *l, int64_t t, int64_t floor)
+{
+	while (l->rows && l->done < t) {
+		const struct ana_row *top = &l->row[l->rows - 1];
+		int64_t end = top->end < t ? top->end : t;
+		int err;
+
+		if (end > l->done) {
+			err = push(l, l->done, end, top->value, floor);
+			if (err)
+				return err;
+			l->done = end;
+		}
+		if (top->end <= l->done)
+			l->rows--;
+	}
+	if (l->done < t)
+		l->done = t;
+	return 0;
+}
+
+/* @a lies outside of @b, both having begun. Of equals the later row is inside. */
+static bool outside(const struct ana_row *a, const struct ana_row *b)
+{
+	return a->start < b->start || (a->start == b->start && a->end >= b->end);
+}
+
+static int insert(struct ana_line *l, struct ana_row row)
+{
+	size_t at;
+
+	if (l->rows == l->row_room) {
+		size_t room = l->row_room ? l->row_room * 2 : 8;
+		struct ana_row *r = reallocarray(l->row, room, sizeof(*r));
+
+		if (!r)
+			return -ENOMEM;
+		l->row = r;
+		l->row_room = room;
+	}
+	for (at = l->rows; at > 0 && !outside(&l->row[at - 1], &row); at--)
+		l->row[at] = l->row[at - 1];
+	l->row[at] = row;
+	l->rows++;
+	return 0;
+}
+
+/* The usual case: one row was running, and it ended before the next one begins. */
+static int follow(struct ana_line *l, struct ana_row row, int64_t floor)
+{
+	int err = 0;
+
+	if (l->row->end > l->done)
+		err = push(l, l->done, l->row->end, l->row->value, floor);
+	l->done = row.start;
+	*l->row = row;
+	return err;
+}
+
+int ana_line_add(struct ana_line *l, int64_t start, int64_t end, uint32_t value, int64_t floor)
+{
+	struct ana_row row = { start, end, value };
+	int err;
+
+	if (end <= start)
+		return 0;
+	if (!l->begun) {
+		l->begun = true;
+		l->done = start;
+		l->latest = end;
+	}
+	if (end > l->latest)
+		l->latest = end;
+	if (l->rows == 1 && l->row->end <= start)
+		return follow(l, row, floor);
+	err = l->rows ? ana_line_upto(l, start, floor) : 0;
+	if (err)
+		return err;
+	if (l->done < start)
+		l->done = start;
+	return insert(l, row);
+}
+
+void ana_line_fini(struct ana_line *l)
+{
+	free(l->stretch);
+	free(l->row);
+	*l = (struct ana_line){ 0 };
+}
+
+bool ana_line_look(struct ana_line *l, int64_t t, uint32_t *value, int64_t *until)
+{
+	size_t i = l->look;
+
+	if (i < l->head || i >= l->tail)
+		i = l->head;
+	while (i > l->head && l->stretch[i - 1].end > t)
+		i--;
+	while (i < l->tail && l->stretch[i].end <= t)
+		i++;
+	l->look = i;
+	if (i == l->tail) {
+		*until = INT64_MAX;
+		return false;
+	}
+	if (l->stretch[i].start > t) {
+		*until = l->stretch[i].start;
+		return false;
+	}
+	*value = l->stretch[i].value;
+	*until = l->stretch[i].end;
+	return true;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a thread was doing, as disjoint stretches of time that each have a value: its API calls, its
+ * loader waits, its ranges. Rows come in order of start and may nest or overlap; at every instant
+ * the innermost counts (latest start, then earliest end, then later row). Stretches that nobody
+ * will look at again are dropped, so a line is as long as what the oldest undecided gap needs.
+ * Caller-owned; zero-initialise. One thread at a time.
+ */
+#ifndef ANALYSIS_TIMELINE_STACK_H
+#define ANALYSIS_TIMELINE_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ana_stretch {
+	int64_t start, end;
+	uint32_t value;
+};
+
+struct ana_row { /* one that has begun and may still run */
+	int64_t start, end;
+	uint32_t value;
+};
+
+struct ana_line {
+	struct ana_stretch *stretch; /* [head, tail) are alive */
+	size_t head, tail, room;
+	size_t look; /* where the last look was */
+	struct ana_row *row; /* the last is the innermost */
+	size_t rows, row_room;
+	bool begun;
+	int64_t done; /* the stretches are complete up to here, once begun */
+	int64_t total; /* measure of all stretches there ever were */
+	int64_t latest; /* end of the row that ends last, once begun */
+};
+
+/* Adds a row; starts must not go back. An empty row is no row. 0 or -ENOMEM. */
+int ana_line_add(struct ana_line *l, int64_t start, int64_t end, uint32_t value, int64_t floor);
+
+/*
+ * Completes the stretches up to @t: all rows that begin before @t have been added. Stretches that
+ * end at or before @floor are forgotten, here and above. 0 or -ENOMEM.
+ */
+int ana_line_upto(struct ana_line *l, int64_t t, int64_t floor);
+
+void ana_line_fini(struct ana_line *l);
+
+/* Nothing on the line reaches beyond @t, as far as it is known. */
+static inline bool ana_line_over(const struct ana_line *l, int64_t t)
+{
+	return !l->begun || l->latest <= t;
+}
+
+bool ana_line_look(struct ana_line *l, int64_t t, uint32_t *value, int64_t *until);
+
+/*
+ * Whether a stretch covers @t, and its value; *until gets the next instant at which that may
+ * change, INT64_MAX if none is known.
+ */
+static inline bool ana_line_at(struct ana_line *l, int64_t t, uint32_t *value, int64_t *until)
+{
+	if (l->head == l->tail || l->latest <= t) {
+		*until = INT64_MAX;
+		return false;
+	}
+	return ana_line_look(l, t, value, until);
+}
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The launch table: a ring of records in order of arrival, chained by a hash of the correlation
+ * id. Chains run from new to old, so what the ring has left behind needs no unlinking: the first
+ * number that is too old ends a chain.
+ *
+ * A record that nobody asks for would hold the ring's tail for ever. Where it is far behind it
+ * moves to the strays, a small table of its own.
+ */
+#include "join.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include "analysis/read/name_flags.h"
+#include "analysis/time/span.h"
+
+#define FIRST_ROOM 4096u
+#define KEPT 2048u /* records kept in the ring after they were asked for: one may own several */
+#define BEHIND 16384u /* records after which one that was not asked for is a stray */
+#define STRAYS_MAX (1u << 18)
+#define MANY_FOR 8192u /* operations for which a call that owns many stays pending, ... */
+#define ANY_FOR 64u /* ... and any other */
+
+enum state {
+	WAITING, /* for its operation */
+	ASKED, /* may own another one for a while */
+	SETTLED,
+};
+
+struct record {
+	_Alignas(64) struct ana_call call;
+	uint64_t corr;
+	uint32_t asked; /* when, in operations */
+	uint32_t chain; /* number of the next with its hash */
+	uint8_t state;
+};
+_Static_assert(sizeof(struct record) == 64, "one cache line per launch");
+
+struct ana_join {
+	struct record *ring; /* record n is ring[n & mask] */
+	uint32_t mask;
+	uint32_t first, end; /* numbers of the records that are there, modulo 2^32 */
+	uint32_t pending; /* all before it are settled */
+	uint32_t *slot; /* number of the newest record of each hash, plus 1 */
+	uint32_t slot_mask;
+	uint64_t secret; /* odd */
+	bool exact;
+	struct record *stray; /* in order of start; [stray_first, strays) are there */
+	uint32_t strays, stray_first, stray_room;
+	uint64_t expired;
+};
+
+/*
+ * Ids come one after the other, so 64 neighbours share a few cache lines; where such a group
+ * lies is secret, so that no file can aim at one place.
+ */
+static uint32_t *slot_of(const struct ana_join *j, uint64_t corr)
+{
+	uint64_t group = (corr >> 6) * j->secret;
+
+	return &j->slot[(uint32_t)((corr & 63) | (group >> 32 << 6)) & j->slot_mask];
+}
+
+static struct record *at(const struct ana_join *j, uint32_t n)
+{
+	return &j->ring[n & j->mask];
+}
+
+struct ana_join *ana_join_new(bool exact)
+{
+	struct ana_join *j = calloc(1, sizeof(*j));
+
+	if (!j)
+		return NULL;
+	j->exact = exact;
+	j->mask = FIRST_ROOM - 1;
+	j->slot_mask = FIRST_ROOM * 2 - 1;
+	j->ring = aligned_alloc(64, FIRST_ROOM * sizeof(*j->ring));
+	j->slot = calloc(j->slot_mask + 1u, sizeof(*j->slot));
+	if (!j->ring || !j->slot) {
+		ana_join_free(j);
+		return NULL;
+	}
+	if (getrandom(&j->secret, sizeof(j->secret), GRND_NONBLOCK) != sizeof(j->secret))
+		j->secret = (uint64_t)(uintptr_t)j * 0x9e3779b97f4a7c15u;
+	j->secret |= 1;
+	return j;
+}
+
+void ana_join_free(struct ana_join *j)
+{
+	if (!j)
+		return;
+	free(j->ring);
+	free(j->slot);
+	free(j->stray);
+	free(j);
+}
+
+/* Slots hold numbers plus 1, so that 0, which they begin with, is the number before the first. */
+static void chain_in(struct ana_join *j, uint32_t n)
+{
+	uint32_t *slot = slot_of(j, at(j, n)->corr);
+
+	at(j, n)->chain = *slot - 1;
+	*slot = n + 1;
+}
+
+static struct record *find_from(const struct ana_join *j, uint32_t n, uint64_t corr)
+{
+	uint32_t age = j->end - j->first;
+
+	/* Ever older: after 2^32 records a number that was left behind may look alive again. */
+	for (; n - j->first < age; n = at(j, n)->chain) {
+		if (at(j, n)->corr == corr)
+			return at(j, n);
+		age = n - j->first;
+	}
+	return NULL;
+}
+
+static struct record *find(const struct ana_join *j, uint64_t corr)
+{
+	return find_from(j, *slot_of(j, corr) - 1, corr);
+}
+
+static int grow_ring(struct ana_join *j)
+{
+	uint32_t mask = j->mask * 2 + 1, slot_mask = j->slot_mask * 2 + 1, n;
+	struct record *ring = aligned_alloc(64, ((size_t)mask + 1) * sizeof(*ring));
+	uint32_t *slot = calloc((size_t)slot_mask + 1, sizeof(*slot));
+
+	if (!ring || !slot || mask > UINT32_MAX / 8) {
+		free(ring);
+		free(slot);
+		return -ENOMEM;
+	}
+	for (n = j->first; n != j->end; n++)
+		ring[n & mask] = *at(j, n);
+	free(j->ring);
+	free(j->slot);
+	j->ring = ring;
+	j->mask = mask;
+	j->slot = slot;
+	j->slot_mask = slot_mask;
+	for (n = j->first; n != j->end; n++)
+		chain_in(j, n);
+	return 0;
+}
+
+/* --- strays: few, so a search from the newest will do --- */
+
+static int make_stray(struct ana_join *j, const struct record *r)
+{
+	if (j->strays - j->stray_first == STRAYS_MAX) {
+		j->stray_first++;
+		j->expired++;
+	}
+	if (j->strays == j->stray_room && j->stray_first > j->stray_room / 2) {
+		j->strays -= j->stray_first;
+		memmove(j->stray, j->stray + j->stray_first, j->strays * sizeof(*j->stray));
+		j->stray_first = 0;
+	} else if (j->strays == j->stray_room) {
+		uint32_t room = j->stray_room ? j->stray_room * 2 : 16;
+		struct record *p = aligned_alloc(64, room * sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		if (j->strays)
+			memcpy(p, j->stray, j->strays * sizeof(*p));
+		free(j->stray);
+		j->stray = p;
+		j->stray_room = room;
+	}
+	j->stray[j->strays++] = *r;
+	return 0;
+}
+
+/* Strays have come in order of their ids or nearly so; 64 of them are looked at. */
+ANA_RARE static struct record *find_stray(struct ana_join *j, uint64_t corr)
+{
+	uint32_t low = j->stray_first, high = j->strays, i;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (j->stray[mid].corr < corr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	low = low - j->stray_first > 32 ? low - 32 : j->stray_first;
+	for (i = low; i < j->strays && i < low + 64; i++)
+		if (j->stray[i].corr == corr)
+			return &j->stray[i];
+	return NULL;
+}
+
+/* --- */
+
+static bool holds(const struct record *r, uint32_t now)
+{
+	if (r->state == WAITING)
+		return true;
+	return r->state == ASKED &&
+	       now - r->asked < (r->call.flags & ANA_NAME_MANY ? MANY_FOR : ANY_FOR);
+}
+
+/* Leaves the oldest records behind where the ring is full of them. */
+static int make_room(struct ana_join *j)
+{
+	int err = 0;
+
+	while (!j->exact && j->end - j->first > KEPT && !err) {
+		const struct record *r = at(j, j->first);
+
+		if (r->state == WAITING && j->end - j->first < BEHIND)
+			break;
+		if (r->state == WAITING)
+			err = make_stray(j, r);
+		if (j->pending == j->first)
+			j->pending++;
+		j->first++;
+	}
+	return err;
+}
+
+ANA_RARE static int room_for_one(struct ana_join *j)
+{
+	int err = make_room(j);
+
+	if (!err && j->end - j->first > j->mask / 2)
+		err = grow_ring(j);
+	return err;
+}
+
+struct ana_call *ana_join_put(struct ana_join *j, uint64_t corr, bool *fresh)
+{
+	uint32_t *slot = slot_of(j, corr);
+	struct record *r = find_from(j, *slot - 1, corr);
+
+	*fresh = !r;
+	if (r)
+		return &r->call;
+	if (j->end - j->first > j->mask) {
+		if (room_for_one(j))
+			return NULL;
+		slot = slot_of(j, corr);
+	}
+	r = at(j, j->end);
+	r->corr = corr;
+	r->chain = *slot - 1;
+	r->state = WAITING;
+	*slot = ++j->end;
+	return &r->call;
+}
+
+const struct ana_call *ana_join_ask(struct ana_join *j, uint64_t corr, uint32_t now, bool whole)
+{
+	struct record *r = find(j, corr);
+
+	if (!r && j->strays != j->stray_first)
+		r = find_stray(j, corr);
+	if (!r)
+		return NULL;
+	r->asked = now;
+	r->state = whole ? SETTLED : ASKED;
+	return &r->call;
+}
+
+int64_t ana_join_pending(struct ana_join *j, uint32_t now)
+{
+	while (j->stray_first != j->strays && !holds(&j->stray[j->stray_first], now))
+		j->stray_first++;
+	while (j->pending != j->end && !holds(at(j, j->pending), now))
+		at(j, j->pending++)->state = SETTLED;
+	if (j->stray_first != j->strays)
+		return j->stray[j->stray_first].call.start;
+	return j->pending != j->end ? at(j, j->pending)->call.start : INT64_MAX;
+}
+
+void ana_join_give_up(struct ana_join *j, int64_t t)
+{
+	for (; j->stray_first != j->strays; j->stray_first++) {
+		if (j->stray[j->stray_first].call.start > t)
+			return;
+		j->expired += j->stray[j->stray_first].state == WAITING;
+	}
+	for (; j->pending != j->end; j->pending++) {
+		struct record *r = at(j, j->pending);
+
+		if (r->call.start > t)
+			return;
+		j->expired += r->state == WAITING;
+		r->state = SETTLED;
+	}
+}
+
+int64_t ana_join_unanswered(const struct ana_join *j)
+{
+	uint32_t n;
+
+	for (n = j->end; n != j->first; n--) {
+		const struct record *r = at(j, n - 1);
+
+		if (r->state == WAITING && r->call.flags & ANA_NAME_LAUNCH)
+			return r->call.start;
+	}
+	return INT64_MIN;
+}
+
+uint64_t ana_join_expired(const struct ana_join *j)
+{
+	return j->expired;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Training steps of one process: from step ranges, from the ends of optimizer ranges, or from the
+ * operation that begins each; and how much of each its GPUs spent idle under a loader wait. Steps
+ * come and go in order of start.
+ */
+#ifndef ANALYSIS_STEP_H
+#define ANALYSIS_STEP_H
+
+#include "analysis/ledger.h"
+
+struct ana_durations { /* exact up to a bound, then within half a percent */
+	int64_t *ns;
+	size_t count, room;
+	uint64_t *bin; /* NULL while exact */
+	uint64_t total;
+};
+
+int ana_durations_add(struct ana_durations *d, int64_t ns); /* 0 or -ENOMEM */
+int ana_durations_merge(struct ana_durations *d, const struct ana_durations *more);
+/* The least duration that at least @permille of all do not exceed; -1: there are none. */
+int64_t ana_durations_rank(struct ana_durations *d, unsigned int permille);
+void ana_durations_fini(struct ana_durations *d);
+
+struct ana_steps {
+	enum ana_step_source source;
+	uint32_t process; /* for on_step */
+	void (*on_step)(void *arg, const struct ana_step *s);
+	void *arg;
+	struct ana_step_gather *gather; /* series; borrowed; NULL: off */
+	struct ana_step *open;
+	size_t head, tail, room;
+	uint64_t count, skipped;
+	struct ana_durations durations, fed; /* fed: less what was exposed */
+};
+
+/* A step range, or with ANA_STEPS_OPTIMIZER an optimizer range. 0 or -ENOMEM. */
+int ana_steps_range(struct ana_steps *s, int64_t start, int64_t end);
+
+/* With ANA_STEPS_OPTIMIZER: the process began to train here, unless it had already. */
+int ana_steps_begin(struct ana_steps *s, int64_t start);
+
+/* With ANA_STEPS_PERIOD: the operation that begins each step began. 0 or -ENOMEM. */
+int ana_steps_boundary(struct ana_steps *s, int64_t t);
+
+/* [start, end) is idle under a wait. All ranges that begin before @end have come. */
+void ana_steps_expose(struct ana_steps *s, int64_t start, int64_t end);
+
+/* Nothing before @t will be exposed any more: steps that ended are done. 0 or -ENOMEM. */
+int ana_steps_upto(struct ana_steps *s, int64_t t);
+
+int ana_steps_finish(struct ana_steps *s);
+void ana_steps_fini(struct ana_steps *s);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One component, walked forward once: processes that share GPUs, and those GPUs. Operations lead;
+ * API records, ranges and synchronisation records are read a little ahead of them.
+ *
+ *	walk/walk.c	   the order in which events are read
+ *	walk/host.c	   what the processes did: launches, lines of their threads, waits of streams
+ *	engine/device.c	   busy time and gaps of a GPU; copies.c its copies, exposed.c the loader waits
+ *			   in gaps
+ *	gap/open_gaps.c	   which submit ends each gap's emptiness
+ *	gap/gap.c	   what becomes of each piece of a gap; rules.c the rules that give it its class
+ *	gap/attribution.c  the finer classes that evidence gives to pieces of unknown cause
+ *
+ * All state of a walk is here. One thread.
+ */
+#ifndef ANALYSIS_WALK_H
+#define ANALYSIS_WALK_H
+
+#include "analysis/read/event_feed.h"
+#include "join.h"
+#include "analysis/gap/unsampled.h"
+#include "analysis/time/timeline_stack.h"
+#include "analysis/time/minutes.h"
+#include "analysis/map.h"
+#include "analysis/plan/plan.h"
+#include "analysis/ranks/skew.h"
+#include "analysis/series/series_parts.h"
+#include "analysis/evidence/sites.h"
+#include "step.h"
+#include "analysis/time/timeline.h"
+
+#define ANA_LATE_NS 1000000 /* how much later than its operation a live launch is looked for */
+#define ANA_LATE_IMPORT_NS 1000000000 /* the same in imports that are too large to join at once */
+#define ANA_TURNAROUND_NS 10000
+#define ANA_LAUNCH_NS 60000
+#define ANA_SLOW_LAUNCH_NS 1000000
+#define ANA_ROWS_MAX (1u << 22) /* kept for a GPU that idles, in a walk that is not exact */
+#define ANA_GAPS_OPEN_MAX (1u << 18) /* undecided at once, in a walk that is not exact */
+
+struct ana_thread {
+	uint32_t tid;
+	struct ana_line calls, waits, ranges, operators;
+	struct ana_line marks; /* collecting garbage, saving a checkpoint, making an iterator */
+	struct ana_kin kin[ANA_KINDS];
+};
+
+struct ana_drawn { /* an API record on its way to its thread's line */
+	int64_t start, end;
+	uint32_t tid, value;
+};
+
+struct ana_waits { /* stream-wait records of one stream, by time */
+	int64_t *at;
+	size_t head, tail, room;
+};
+
+struct ana_proc {
+	const struct ana_source *source;
+	uint32_t source_index;
+	uint32_t index; /* in the walk */
+	bool anchored; /* steps begin with source->anchor */
+	struct ana_names names;
+	struct ana_feed ops, calls, ranges, syncs;
+	struct ana_join *join;
+	struct ana_thread **thread;
+	uint32_t threads, thread_room;
+	struct ana_map thread_of; /* by tid */
+	struct ana_thread *last; /* the one used last */
+	struct ana_drawn *undrawn; /* API records that are on no line yet: most never need to be */
+	uint32_t undrawn_first, undrawn_count, undrawn_room;
+	struct ana_line waits; /* loader waits of all its threads */
+	struct ana_waits *stream_waits;
+	uint32_t stream_wait_count, stream_wait_room;
+	struct ana_map stream_waits_of; /* by (context or device, stream) */
+	struct ana_line *blocked; /* host waits by context, for devices without launches */
+	uint32_t blocked_count, blocked_room;
+	struct ana_map blocked_of;
+	struct ana_steps steps;
+	struct ana_step_gather *gather; /* series; owned; NULL: off */
+	struct ana_evidence *evidence; /* NULL: the stream has none */
+	struct ana_map gpu_of; /* by ordinal */
+	uint32_t last_ordinal, last_gpu;
+	uint32_t order; /* of API records */
+	int64_t calls_next; /* start of the first API record that is not read */
+};
+
+/* A gap between operations that is not decided yet. */
+struct ana_open_gap {
+	int64_t start, end;
+	uint32_t process; /* of the operation that ends it */
+	uint32_t ordinal, context;
+	bool known; /* that operation has a known launch */
+	bool pageable; /* it is a pageable host-to-device copy */
+	bool same_graph; /* it and the operation before belong to one graph launch */
+	bool dependent; /* its stream was told to wait before it */
+};
+
+/* Consecutive gaps whose emptiness ends with the same submit. */
+struct ana_run_of_gaps {
+	struct ana_call call;
+	bool known; /* some operation after them has a known launch */
+	uint64_t gaps;
+};
+
+struct ana_stream_state { /* of a stream of a GPU: its last operation */
+	uint64_t key;
+	int64_t submitted; /* its launch, or its start where that is unknown */
+};
+
+struct ana_gpu_state {
+	struct ana_device *plan;
+	struct ana_gpu *gpu; /* what is found, owned by the result */
+	uint32_t index; /* in the result */
+	struct ana_ruler ruler;
+	struct ana_top top; /* series: its own longest gaps; max 0: off */
+	int64_t *longest_ns; /* series, per coarse bucket; owned by the result; NULL: off */
+	struct ana_rank_recorder *recorder; /* borrowed; NULL: ranks are not compared */
+	/* busy */
+	bool started;
+	int64_t start; /* of its first operation */
+	int64_t at; /* busy time is accounted up to here */
+	int64_t flow[ANA_CLASSES]; /* what came in order of time since the bucket began */
+	struct ana_bucket *flow_bucket;
+	int64_t flow_until; /* end of that bucket, or of the minute */
+	struct ana_minutes minutes;
+	int64_t end, compute_end, comm_end, copy_end, dir_end[ANA_COPY_DIRS];
+	/* the operation that ended last */
+	uint32_t left_stream, left_process;
+	bool left_graph;
+	uint64_t left_corr;
+	/* the time before the first operation, while it is not decided */
+	bool lead_open;
+	struct ana_open_gap lead;
+	bool lead_known;
+	struct ana_call lead_call; /* the earliest launch of all operations so far */
+	/* gaps */
+	struct ana_open_gap *gap;
+	size_t gap_head, gap_tail, gap_room;
+	struct ana_run_of_gaps *run;
+	size_t run_head, run_tail, run_room;
+	uint64_t launches; /* operations with a known launch */
+	struct ana_line waits; /* loader waits of the processes that use it */
+	struct ana_stream_state *stream;
+	uint32_t streams, stream_room;
+	struct ana_map stream_of;
+	uint32_t last_stream;
+	bool masked; /* something was lost or not observed */
+	bool clipped; /* gaps may lie outside of what was held */
+	bool plain; /* neither */
+	bool no_launches; /* known from the start: nothing has a launch record */
+	int64_t waits_floor;
+};
+
+struct ana_walk {
+	struct ana_plan *plan;
+	const struct ana_component *component;
+	const struct ana_options *options;
+	const struct ana_series_plan *series; /* NULL: off */
+	struct ana_loader_gather loaders; /* series */
+	struct ana_flames flames; /* series */
+	struct wire_scratch *scratch;
+	struct ana_proc *process;
+	uint32_t processes;
+	struct ana_gpu_state *gpu;
+	uint32_t gpus;
+	bool exact; /* join everything first, decide everything last */
+	bool one_gpu; /* not exact, and so simple that the floor can follow each operation */
+	int64_t late_ns;
+	uint32_t now; /* operations read, modulo 2^32 */
+	int64_t ranges_upto, syncs_upto; /* everything that begins before is read */
+	int64_t floor; /* no undecided gap begins before */
+	int64_t floor_was; /* when decisions were made last */
+	int64_t forgotten; /* what the threads did before this is not kept: a GPU idles for too long */
+	uint64_t rows; /* drawn on lines since the floor last moved */
+	uint64_t gaps_open;
+	struct ana_top top;
+	struct ana_blame blame; /* the piece at hand */
+	struct ana_sites sites;
+	int64_t orphans_at; /* the floor when kin was asked last */
+	uint64_t orphans; /* pieces that wait for their kin */
+	struct ana_quality quality;
+	int err;
+};
+
+/* walk.c: walks; what it finds goes to @r's gpu, timeline and series of the component's devices. */
+int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
+		  const struct ana_options *o, const struct ana_series_plan *series,
+		  struct wire_scratch *scratch, struct ana_result *r);
+int ana_walk_run(struct ana_walk *w);
+void ana_walk_fini(struct ana_walk *w);
+
+/* host.c */
+int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source);
+void ana_process_fini(struct ana_proc *p);
+void ana_host_calls(struct ana_walk *w, int64_t upto); /* reads all that begin at or before */
+/* Reads on until the record of this correlation id, but no further than @upto. */
+void ana_host_find(struct ana_walk *w, struct ana_proc *p, uint64_t corr, int64_t upto);
+void ana_host_ranges(struct ana_walk *w, int64_t upto);
+void ana_host_syncs(struct ana_walk *w, int64_t upto);
+/* Puts the process's API records that begin before @upto on the lines of their threads. */
+void ana_host_draw(struct ana_walk *w, struct ana_proc *p, int64_t upto);
+struct ana_thread *ana_host_thread(struct ana_walk *w, struct ana_proc *p, uint32_t tid);
+/* Some stream-wait record of the operation's stream lies in [from, to]. */
+bool ana_host_told_to_wait(const struct ana_proc *p, const struct wire_event *op, int64_t from,
+			   int64_t to);
+/* The line of host waits for this context; NULL: there was none. */
+struct ana_line *ana_host_blocked(struct ana_proc *p, uint32_t ordinal, uint32_t context);
+
+/* device.c */
+/* The operations [op, stop) of a process, which come before any other's. */
+void ana_gpu_operations(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op,
+			const struct wire_event *stop);
+void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g);
+void ana_gpu_init_flow(struct ana_gpu_state *g);
+void ana_gpu_fini(struct ana_gpu_state *g);
+void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence, int64_t start,
+		 int64_t end);
+
+/* copies.c */
+void ana_copies_count(struct ana_gpu_state *g, const struct wire_event *op);
+/* Of [@start, @end) no kernel and no collective ran. */
+void ana_copies_expose(struct ana_gpu_state *g, int64_t start, int64_t end);
+
+/* exposed.c: counts the loader waits in a gap, whatever its classes will be. */
+void ana_exposed_gap(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end);
+
+/* gap/open_gaps.c: gaps of a GPU in order of time. */
+void ana_pending_add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap);
+/* An operation after all of them was launched by @call. */
+void ana_pending_lower(struct ana_gpu_state *g, const struct ana_call *call);
+/* Decides those whose submit began before @pending, the earliest that may still be answered. */
+void ana_pending_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t pending);
+/* Too many wait for operations that may never come: the oldest are decided without. */
+void ana_pending_give_up(struct ana_walk *w, struct ana_gpu_state *g);
+void ana_pending_finish(struct ana_walk *w, struct ana_gpu_state *g); /* no operation will come */
+
+/* gap.c: @call realises the end of the emptiness, NULL: no later operation has a known launch. */
+void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap,
+		    const struct ana_call *call);
+void ana_gap_lead(struct ana_walk *w, struct ana_gpu_state *g);
+void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g);
+void ana_gap_unused(struct ana_walk *w, struct ana_gpu_state *g); /* held, no operation */
+
+/* gap/attribution.c */
+enum ana_why { /* which kind of piece evidence may refine */
+	ANA_WHY_NOT, /* none */
+	ANA_WHY_SITE, /* its class stays; samples tell the line */
+	ANA_WHY_WAIT, /* a loader wait of unknown cause */
+	ANA_WHY_HOST, /* neither wait nor call */
+};
+
+struct ana_case { /* [start, end) of a gap of @gpu, with the class that records alone give it */
+	uint32_t gpu; /* of the walk */
+	int64_t start, end;
+	enum ana_why why;
+	int c;
+	enum ana_confidence confidence;
+	uint32_t tid; /* of the process; 0: some thread */
+	uint32_t submitter; /* 0: not known */
+	int64_t gap_start, gap_end; /* what it is a piece of */
+};
+
+/* Reads the process's evidence up to @t, which lies in a gap that begins at @start. */
+void ana_why_read(struct ana_walk *w, struct ana_proc *p, int64_t start, int64_t t);
+
+/*
+ * Fills w->blame and books sites. False: nothing is known but what records tell. @keep: a piece
+ * without evidence may wait for its kin: then true, and nothing is decided (w->blame.ns is 0).
+ */
+bool ana_why(struct ana_walk *w, struct ana_proc *p, const struct ana_case *piece, bool keep);
+
+/* Gives classes to the pieces that wait for their kin, as far as that is decided. */
+void ana_why_orphans(struct ana_walk *w, int64_t floor);
+
+#endif
