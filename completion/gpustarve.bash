@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of gpustarve and gpustarve-collector for bash. Needs nothing but bash 4.4; found by
 # bash-completion where it is installed, else:  source gpustarve.bash
-# The lists follow `--help`; tests/e2e/test_completion.py compares them.
+# The lists follow `--help`; tests/e2e/house/test_completion.py compares them.
 
 _gpustarve_commands='run top report verify check import export job dump digest fleet prices doctor'
 _gpustarve_models='on-demand spot reserved owned'

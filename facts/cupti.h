@@ -5,7 +5,7 @@
  *
  * Record sizes and exported functions are those of the wheels that PyPI has (nvidia-cuda-cupti-cu11,
  * nvidia-cuda-cupti-cu12, nvidia-cuda-cupti; docs/MEASUREMENTS.md names each), which
- * tests/e2e/test_cupti_wheels.py compares with these rows. The rest is from NVIDIA's release notes.
+ * tests/e2e/libprof/test_cupti_wheels.py compares with these rows. The rest is from NVIDIA's release notes.
  */
 #ifndef FACTS_CUPTI_H
 #define FACTS_CUPTI_H

@@ -10,7 +10,7 @@ import sys
 import time
 
 SOURCE = os.environ.get('GPUSTARVE_SOURCE') or os.path.abspath(os.path.join(os.path.dirname(__file__), '..', '..'))
-sys.path.insert(0, os.path.join(SOURCE, 'tests', 'e2e'))
+sys.path.insert(0, os.path.join(SOURCE, 'tests', 'lib'))
 
 import clickhouse
 import fleets

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'e2e'))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 import gs  # noqa: E402
 import pythons  # noqa: E402
 
@@ -23,10 +23,10 @@ def last_line(*argv):
 if not os.path.exists(PROBE):
     gs.skip('the probe cannot be loaded into Python in this build')
 for name, python in pythons.found().items():
-    figures = last_line(python, os.path.join(gs.SOURCE, 'tests', 'e2e', 'pystack.py'), PROBE, 'cost')['figures']
+    figures = last_line(python, os.path.join(gs.SOURCE, 'tests', 'lib', 'pystack.py'), PROBE, 'cost')['figures']
     print('Python {0}: {short}; {deep}; threads listed {list} us; holder of the global lock {holder} us'
           .format(name, **figures))
-native = last_line(gs.PYTHON, os.path.join(gs.SOURCE, 'tests', 'e2e', 'native.py'), PROBE,
+native = last_line(gs.PYTHON, os.path.join(gs.SOURCE, 'tests', 'lib', 'native.py'), PROBE,
                    os.path.join(TESTS, 'libnative_block.so'))
 print('native, through ctypes:' if native['ready'] else native['note'])
 for what, one in native['of'].items():

@@ -6,7 +6,7 @@ that gave. The machine's load is printed, for a busy machine makes waking up dea
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'e2e'))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 
 import gs  # noqa: E402
 import hostsampler as hs  # noqa: E402

@@ -8,7 +8,7 @@ import statistics
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'e2e'))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 import gs  # noqa: E402
 
 MIXLOOP = os.path.join(gs.BUILD, 'workloads', 'mixloop')

@@ -12,7 +12,7 @@
 
 #include <getopt.h>
 #include <glob.h>
-#include "unit/events.h"
+#include "unit/wire/events.h"
 #include "wire/encoder.h"
 #include "wire/reader.h"
 

@@ -6,7 +6,7 @@
  */
 #include "cost.h"
 
-#include "unit/evidence.h"
+#include "unit/wire/evidence.h"
 #include "wire/encoder.h"
 #include "wire/reader.h"
 

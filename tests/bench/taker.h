@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "unit/stream.h"
+#include "unit/wire/stream.h"
 #include "wire/frame.h"
 
 #define B_OPTIONS_MAX 16

@@ -13,7 +13,7 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', 'e2e'))
+sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
 
 import gs  # noqa: E402
 import broken  # noqa: E402

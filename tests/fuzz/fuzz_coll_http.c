@@ -16,7 +16,7 @@
 #include "harness.h"
 #include "serve/daemon.h"
 #include "server.h"
-#include "unit/stream.h"
+#include "unit/wire/stream.h"
 
 #define INPUT_MAX 16384u
 #define INPUTS_PER_SERVER 400

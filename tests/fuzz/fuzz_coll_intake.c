@@ -14,7 +14,7 @@
 #include "ingest/client.h"
 #include "ingest/intake.h"
 #include "store/seqs.h"
-#include "unit/stream.h"
+#include "unit/wire/stream.h"
 #include "wire/bytes.h"
 #include "wire/crc32c.h"
 

@@ -7,7 +7,7 @@
 
 #include "fleet/clickhouse_priv.h"
 #include "fleet/digest.h"
-#include "unit/view_made.h"
+#include "unit/viewer/view_made.h"
 
 static void as_digest(const uint8_t *data, size_t len)
 {

@@ -15,7 +15,7 @@
 #include "analysis/series/series.h"
 #include "report/data.h"
 #include "trace/trace.h"
-#include "unit/events.h"
+#include "unit/wire/events.h"
 #include "wire/encoder.h"
 #include "wire/session.pb-c.h"
 

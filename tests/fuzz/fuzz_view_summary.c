@@ -12,7 +12,7 @@
 #include "report/html.h"
 #include "cost/prices.h"
 #include "report/text.h"
-#include "unit/view_made.h"
+#include "unit/viewer/view_made.h"
 
 static const struct view_look narrow = { true, true, true, 20 };
 

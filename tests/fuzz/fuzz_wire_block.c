@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "unit/events.h"
+#include "unit/wire/events.h"
 #include "wire/block.h"
 
 #define COUNT_MAX 3000u

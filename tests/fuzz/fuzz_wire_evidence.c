@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "unit/evidence.h"
+#include "unit/wire/evidence.h"
 
 #define COUNT_MAX 3000u
 

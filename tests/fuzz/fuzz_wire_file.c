@@ -6,8 +6,8 @@
 #include "fuzz.h"
 
 #include <sys/mman.h>
-#include "unit/evidence.h"
-#include "unit/stream.h"
+#include "unit/wire/evidence.h"
+#include "unit/wire/stream.h"
 #include "wire/reader.h"
 
 static const ProtobufCMessageDescriptor *message_of(uint16_t type)

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "unit/stream.h"
+#include "unit/wire/stream.h"
 #include "wire/crc32c.h"
 #include "wire/frame.h"
 

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'e2e'))
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 
 from gs import LIBPROF, plain  # noqa: E402,F401
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The arithmetic of what the trace says against what the device and the program say themselves.
-Pure functions over numbers; times in ns. tests/e2e/test_gpu_arithmetic.py plays made-up clocks and
+Pure functions over numbers; times in ns. tests/e2e/gpu/test_gpu_arithmetic.py plays made-up clocks and
 lies on them.
 
 The device's own timer has an offset and a drift of its own against the trace's clock, is coarse,

@@ -236,7 +236,7 @@ def profiler_inside(teardown, out):
     if base.SIMULATED:
         wrong = differences(a, b)
         return told(wrong, 'the script runs, on a CPU alone; its sessions are played by '
-                    'tests/e2e/test_prof_lend.py', ours=b.data())
+                    'tests/e2e/libprof/test_prof_lend.py', ours=b.data())
     return judge_profiler(a, b, c, blind(b, spans), readable(b) + verified(b), teardown)
 
 
@@ -390,7 +390,7 @@ def part(r, out):
     for teardown in ('0', '1'):
         question = f'torch.profiler inside our run, two sessions, TEARDOWN_CUPTI={teardown}'
         if base.SIMULATED and base.QUICK:
-            r.skip('injection', question, 'needs a GPU; tests/e2e/test_prof_lend.py plays sessions')
+            r.skip('injection', question, 'needs a GPU; tests/e2e/libprof/test_prof_lend.py plays sessions')
         else:
             q.ask(question, profiler_inside, teardown, out, need=40)
     loops = {}

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e
+"""The summaries kept in tests/data/summary come out again, byte for byte (golden.py says which two
+numbers are masked); they fit the agreed schema and ours, ours contains the agreed one and speaks of
+every member; their sums hold."""
+import copy
+import difflib
+import json
+import os
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import golden
+import gs
+import schema
+
+try:
+    import jsonschema  # noqa: F401 (schema uses it)
+except ImportError:
+    gs.skip('python3-jsonschema is not installed')
+
+ours, agreed = schema.ours(), schema.agreed()
+closed = schema.close(ours)
+
+
+def check_text(case):
+    with gs.scratch() as where:
+        made = golden.masked(golden.summary(case, where))
+    kept = golden.masked(golden.kept(case))
+    gs.equal(kept.count('*'), made.count('*'), f'{case[0]}: masked numbers')
+    if made == kept:
+        return
+    lines = list(difflib.unified_diff(kept.splitlines(), made.splitlines(), 'kept', 'made', n=0, lineterm=''))
+    gs.check(False, f'{case[0]}: {len(lines)} lines of difference; the first:\n' + '\n'.join(lines[:12]) +
+             '\nIf that is meant: tests/lib/golden.py --update, and read git diff')
+
+
+def check_document(name, s):
+    for what, against in (('ours', closed), ('the agreed one', agreed)):
+        if against:
+            gs.equal(schema.errors(against, s)[:3], [], f'{name}: schema, {what}')
+    for i, g in enumerate(s['gpus']):
+        gs.equal(sum(g['classes'].values()), g['held_ns'], f'{name}: classes of GPU {i}')
+    classes = s['ledger']['classes']
+    gs.equal(sum(c['ns'] for c in classes.values()), s['ledger']['gpu_ns'], f'{name}: ledger')
+    late = s['ledger'].get('skew_causes') or {}
+    gs.equal(sum(c['ns'] for n, c in classes.items() if n.startswith('input.')) +
+             sum(ns for n, ns in late.items() if n.startswith('input.')),
+             s['ledger']['starved_ns'], f'{name}: starved, by itself and for a late rank')
+
+
+def check_schemas():
+    if agreed:
+        gs.equal(schema.weaker(ours, agreed)[:5], [], 'docs/summary.schema.json contains the agreed one')
+        # The comparison itself: it sees what is less.
+        less = copy.deepcopy(ours)
+        del less['properties']['cost']['properties']['usd']
+        less['required'].remove('ledger')
+        less['$defs']['ns'] = {'type': 'number'}
+        gs.equal(len(schema.weaker(less, agreed)), 4, f'what is weaker is seen: {schema.weaker(less, agreed)}')
+    else:
+        gs.left_out('no ../shared/schema: docs/summary.schema.json beside the agreed one')
+
+
+check_schemas()
+cases, made = golden.cases(), 0
+gs.equal(sorted(f for f in os.listdir(golden.FOLDER) if f.endswith('.json')),
+         sorted(os.path.basename(golden.path(c)) for c in cases), 'kept summaries and cases')
+for case in cases:
+    document = json.loads(golden.kept(case))
+    check_document(case[0], document)
+    if case[1]:
+        check_text(case)
+        made += 1
+    else:
+        print(f'{case[0]}: its trace is not beside the tree, so it is not made again')
+
+# Each validator refuses what it should.
+document['ledger']['surprise'] = 1
+gs.equal(len(schema.errors(closed, document)), 1, 'a member that no schema speaks of')
+document['ledger']['gpu_ns'] = -1
+gs.equal(len(schema.errors(ours, document)), 1, 'a negative time')
+print(f'{made} of {len(cases)} summaries made again')
+gs.finish()

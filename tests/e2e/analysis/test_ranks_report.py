@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e,ranks timeout=300
+"""What text, page and summary say of ranks, on made-up runs whose truth is known: the right words, every
+number of the page where summary.json has it, and verify agrees."""
+import json
+import os
+from decimal import Decimal
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
+import pagekeys
+
+MADE = os.path.join(gs.SOURCE, 'tests', 'ranks', 'made.py')
+CASES = [
+    (['--loader', '2:800000', '--samples'],
+     'rank 2 made the others wait', 'again and again', 'input.fetch', 'data.py:42', 'at $3.60',
+     'next: a look at what the data set waits for, on rank 2;', 'of it others waited inside collectives for rank 2, which came late to ',
+     'its line data.py:42'),
+    (['--hosts', '2', '--gc', '1:900000'], 'rank 1 made the others wait', 'host.gc', 'clock of node1: set to within',
+     'gc.freeze(), on rank 1 of node'),
+    (['--kill', '3:50'], 'rank 3 died while the others went on'),
+    (['--hang', '0:60'], 'rank 0 hung'),
+    (['--slow', '1:20'], 'rank 1 has a slow GPU', 'a GPU as fast as the others\' for rank 1;'),
+    ([], 'The ranks'),
+]
+
+
+def check_advice(s, args):
+    """A bound holds what others waited for a late rank, too; of computing only that."""
+    late = s['ledger'].get('skew_causes', {})
+    for a in s['advice']:
+        own = s['ledger']['classes'].get(a['class'], {}).get('ns', 0) if a['id'] != 'uneven' else 0
+        if a['id'] not in ('workers', 'idle-gpu'):
+            gs.equal(a['saving_upper_ns'], own + late.get(a['class'], 0), f'{args}: bound of {a["id"]}')
+        named = any(r['culprit'] == 'stable' and 10 * r['causes'].get(a['class'], 0) >= late[a['class']]
+                    for r in s['ranks']['rows']) if late.get(a['class']) else False
+        gs.equal('which came late to' in a['why'], named, f'{args}: {a["id"]} names a rank: {a["why"]}')
+
+
+def check_findings(page, s, args):
+    """The page tells a late rank's line from what everybody did."""
+    late = [f['where'] for f in s['findings'] if f['where'] and f['where'].get('rank') is not None]
+    rows = page.split('<section id="why"')[-1].split('</section>')[0]
+    gs.equal(rows.count('the others waited for rank <data'), len([f for f in s['findings'] if f['pct'] >= Decimal('0.1')
+             and f['where'] and f['where'].get('rank') is not None]), f'{args}: late ranks among the causes: {late}')
+    for where in late:
+        gs.check(not where['file'] or f'{os.path.basename(where["file"])}:{where["line"]}' in rows.replace('<wbr>', ''),
+                 f'{args}: their lines: {where}')
+
+
+def one(where, k, args, words):
+    run = os.path.join(where, f'{k}.gst')
+    done = gs.command([gs.PYTHON, MADE, run, '--seed', k + 1, *args])
+    gs.equal(done.returncode, 0, f'{args}: {done.stderr.decode()[-500:]}')
+    report = lambda form: gs.gpustarve('report', run, '--price', '3.60', '--format', form).stdout.decode()  # noqa: E731
+    told, page = ' '.join(report('text').split()), report('html')
+    for word in words:
+        gs.check(word in told, f'{args}: {word!r} in the text: {told[:1500]}')
+    s = json.loads(report('json'), parse_float=Decimal)
+    wrong, numbers = pagekeys.problems(page, s)
+    gs.equal(wrong[:5], [], f'{args}: {len(wrong)} of {numbers} numbers of the page')
+    gs.check('<section id="ranks"' in page, f'{args}: the page shows ranks')
+    gs.equal('made the others wait' in told, any(r['culprit'] != 'none' for r in s['ranks']['rows']),
+             f'{args}: who is accused in words')
+    usd = sum(r['caused_usd'] for r in s['ranks']['rows'])
+    skew = s['ledger']['classes'].get('comm.skew', {}).get('usd', Decimal(0))
+    gs.check(usd <= skew + Decimal('1e-8'), f'{args}: ranks caused ${usd} of ${skew}')
+    check_advice(s, args)
+    check_findings(page, s, args)
+    with open(os.path.join(run, 'summary.json'), 'w') as f:
+        f.write(report('json'))
+    gs.equal(gs.gpustarve('verify', run).returncode, 0, f'{args}: verify')
+
+
+with gs.scratch() as scratch:
+    for number, (options, *expected) in enumerate(CASES):
+        one(scratch, number, options, expected)
+gs.finish()

@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e
+"""A central collector's HTTP with real TLS: what it stores, what it acknowledges, and who is refused."""
+import hashlib
+import json
+import os
+import random
+import socket
+import ssl
+import sys
+import tempfile
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import central
+import collector as c
+
+BIN = c.bin_dir()
+R = c.seeded()
+
+
+def stream():
+    return R.randbytes(16)
+
+
+def folder():
+    return tempfile.TemporaryDirectory(prefix='gpustarve-central-')
+
+
+def frames_of(s, run, count, first=2, size=3000):
+    return [c.hello(s, run)] + [c.frame(s, n, body=R.randbytes(R.randrange(size)))
+                                for n in range(first, count + 1)]
+
+
+def test_frames():
+    """In any order, twice, in pieces of any length, several streams in one body: each frame is there
+    once, as it was sent, and the answer says up to where no gap is."""
+    with folder() as root, central.Centre(BIN, root) as centre:
+        a, b = stream(), stream()
+        fa, fb = frames_of(a, 'run-1', 40), frames_of(b, 'run-1', 30, size=200000)
+        status, acks, _ = centre.post(fa[0], fb[0], *fb[1:10], *fa[1:10])
+        assert (status, acks) == (200, {a: 10, b: 10}), (status, acks)
+        status, acks, _ = centre.post(*fa[20:30])
+        assert (status, acks) == (200, {a: 10}), acks  # a gap stays a gap
+        rest = fa[10:20] + fa[30:] + fb[5:]
+        R.shuffle(rest)
+        status, acks, _ = centre.post(*rest)
+        assert (status, acks) == (200, {a: 40, b: 30}), acks
+        status, acks, _ = centre.post(*fa, *fb)
+        assert (status, acks) == (200, {a: 40, b: 30}), acks
+        assert centre.post()[:2] == (200, {})
+        # Every second one, twice: many gaps, and still each frame once.
+        g = stream()
+        fg = frames_of(g, 'run-1', 400, size=50)
+        for odd in fg[::2], fg[::2], fg[1::2], fg:
+            status, acks, _ = centre.post(*odd)
+        assert (status, acks) == (200, {g: 400}), acks
+        for s, sent in (a, fa), (b, fb), (g, fg):
+            got = open(centre.path('run-1', s), 'rb').read()
+            stored = centre.frames('run-1', s)
+            assert sorted(f.seq for f in stored) == list(range(1, len(sent) + 1))
+            for f in stored:
+                assert got[f.offset:f.offset + f.bytes] == sent[f.seq - 1]
+        assert centre.stop() == 0
+        assert centre.counters()['duplicates'] == 5 + 70 + 200 + 400, centre.counters()
+
+
+def test_many_streams():
+    """A body of many streams is made durable in one go; so is what is sent again after a kill."""
+    with folder() as root, central.Centre(BIN, root, https=False) as centre:
+        streams = [stream() for _ in range(60)]
+        sent = {s: frames_of(s, f'run-{i % 3}', 6, size=300) for i, s in enumerate(streams)}
+        for count in 3, 6, 6:
+            status, acks, _ = centre.post(*[f for s in streams for f in sent[s][:count]])
+            assert (status, acks) == (200, {s: count for s in streams}), acks
+            centre.kill()
+            for i, s in enumerate(streams):
+                assert centre.seqs(f'run-{i % 3}', s) == list(range(1, count + 1))
+            centre.start()
+
+
+def test_damage():
+    """A damaged frame is named, in the answer and the log; what stands before it is kept."""
+    with folder() as root, central.Centre(BIN, root) as centre:
+        s = stream()
+        sent = frames_of(s, 'run', 12)
+        for at, hit in (5, 70), (7, 10), (9, -1):
+            bad = bytearray(sent[at])
+            bad[hit] ^= 1
+            before = b''.join(sent[:at])
+            status, text, headers = centre.post(before, bytes(bad), *sent[at + 1:])
+            assert status == 400, (status, text)
+            assert int(headers['gpustarve-stored']) == len(before), headers
+            assert f'byte {len(before)}' in text, text
+            if hit != 10:
+                assert f'stream {s.hex()}, number {at + 1}' in text, text
+                assert f'number {at + 1}: its CRC is wrong' in centre.log(), centre.log()
+            assert centre.seqs('run', s) == list(range(1, at + 1))
+        status, text, _ = centre.post(*sent[:11], sent[11][:-1])
+        assert status == 400 and 'ends amid' in text, text
+        for body in b'x' * 64, c.frame(s, 0), c.frame(s, 5, kind=c.ACK):
+            assert centre.post(body)[0] == 400
+        status, text, _ = centre.post(c.frame(stream(), 7))
+        assert status == 409 and 'Hello' in text, (status, text)
+        assert centre.post(*sent)[:2] == (200, {s: 12})
+        assert centre.seqs('run', s) == list(range(1, 13))
+
+
+def test_who_may():
+    """No token, a wrong one, one without the scope; and teams that cannot see each other's runs."""
+    with folder() as root, central.Centre(BIN, root) as centre:
+        s = stream()
+        sent = frames_of(s, 'shared-name', 5)
+        for token, want in ((None, 401), ('x' * 20, 401), (central.TOKENS['alpha'][:-1], 401),
+                            (central.TOKENS['alpha'] + 'x', 401), ('', 401),
+                            (central.TOKENS['reader'], 403)):
+            assert centre.post(*sent, token=token)[0] == want, (token, want)
+            assert centre.ask('PUT', '/v1/runs/r/files/run.json', b'{}', token=token)[0] == want
+        basic = {'Authorization': 'Basic OmFscGhhLXdyaXRlcy1hbmQtcmVhZHM='}  # alpha's, from a browser
+        assert centre.ask('POST', '/v1/frames', b'', token=None, headers=basic)[0] == 403
+        assert not os.path.exists(os.path.join(centre.base, 'alpha', 'shared-name.gst'))
+        # Streams and runs of one name in two teams are two.
+        assert centre.post(*sent)[1] == {s: 5}
+        status, text, _ = centre.post(sent[3], token=central.TOKENS['beta'])
+        assert status == 409, text  # beta's store has no such stream
+        assert centre.post(*sent[:3], token=central.TOKENS['beta'])[1] == {s: 3}
+        assert centre.seqs('shared-name', s) == [1, 2, 3, 4, 5]
+        assert centre.seqs('shared-name', s, team='beta') == [1, 2, 3]
+        assert centre.ask('GET', '/healthz', token=None)[0] == 200
+        assert centre.stop() == 0
+        log = centre.log()
+        for token in central.TOKENS.values():
+            assert token not in log and token[:8] not in log
+        assert 'refused: wrong token' in log or 'refused: no token' in log, log
+        assert centre.counters()['http_refused'] >= 13, centre.counters()
+
+
+def test_paths():
+    """Nothing but the names of the list can be written, whatever the path looks like."""
+    tricks = ['/v1/runs/../files/run.json', '/v1/runs/..%2f..%2fetc/files/run.json',
+              '/v1/runs/%2e%2e/files/run.json', '/v1/runs/r%00/files/run.json',
+              '/v1/runs/r/files/..', '/v1/runs/r/files/.upstream', '/v1/runs/r/files/%72un.json',
+              '/v1/runs/r/files/a/../run.json', '/v1/runs/r/files/exit-../../x.json',
+              '/v1/runs/r/files/exit-.json', '/v1/runs/r/files/summary.json',
+              '/v1/runs/r/files/report.html', '/v1/runs/r/files/run.json/', '/v1/runs//files/run.json',
+              '/v1/runs/.hidden/files/run.json', '//v1/runs/r/files/run.json',
+              '/v1/runs/' + 'r' * 300 + '/files/run.json', '/v1/runs/r/files/exit-' + 'x' * 300 + '.json',
+              '/v1/runs/r\\..\\x/files/run.json', '/v1/runs/r/files/0123456789abcdef0123456789abcdef.gst']
+    with folder() as root, central.Centre(BIN, root) as centre:
+        before = sorted(os.listdir(root))
+        for path in tricks:
+            status = centre.ask('PUT', path, b'{}')[0]
+            assert status in (400, 404), (path, status)
+        assert sorted(os.listdir(root)) == before
+        assert os.listdir(os.path.join(centre.base, 'alpha')) == []
+        good = {'run.json': b'{"id":"r"}', 'exit-n-1.json': b'{}', 'alerts.jsonl': b'{}\n',
+                'alloc-n-0.json': b'', 'clock-n.json': b'x' * (1 << 20)}
+        for name, body in good.items():
+            assert centre.ask('PUT', f'/v1/runs/r/files/{name}', body)[0] == 200, name
+            assert open(os.path.join(centre.base, 'alpha', 'r.gst', name), 'rb').read() == body
+        # Names out of a Hello become names of files, and nothing else.
+        for run in '../../escape', '/etc/passwd', 'a/b', '..', '.x', 'r\0r':
+            s = stream()
+            assert centre.post(*frames_of(s, run, 2))[0] == 200
+        for where, folders, files in os.walk(root):
+            assert os.path.realpath(where).startswith(os.path.realpath(root))
+        assert all(n.endswith('.gst') for n in os.listdir(os.path.join(centre.base, 'alpha')))
+
+
+def test_run_json_of_nodes():
+    """The first node's run.json is the run's. Others' ends of processes stand beside it."""
+    with folder() as root, central.Centre(BIN, root) as centre:
+        for node, text in ('n1', 'first'), ('n2', 'second'), ('n1', 'third'), ('../n3', 'fourth'):
+            status = centre.ask('PUT', '/v1/runs/r/files/run.json', json.dumps(text).encode(),
+                                headers={'Gpustarve-Node': node})[0]
+            assert status == 200
+        run = os.path.join(centre.base, 'alpha', 'r.gst')
+        got = {n: json.load(open(os.path.join(run, n))) for n in os.listdir(run) if n[0] != '.'}
+        assert got == {'run.json': 'third', 'exit-node-n2.json': 'second',
+                       'exit-node-_._n3.json': 'fourth'}, got
+
+
+def test_side_files_in_order():
+    """What says what it takes the place of comes late, twice or damaged in vain; what says nothing is
+    believed, as it was before there was a way to say it."""
+    with folder() as root, central.Centre(BIN, root, https=False) as centre:
+        where = os.path.join(centre.base, 'alpha', 'r.gst', 'alerts.jsonl')
+
+        def put(text, match=None, name='alerts.jsonl', node='n1', digest=True, asked=None):
+            headers = {'Gpustarve-Node': node}
+            if match:
+                headers['If-None-Match' if match == '*' else 'If-Match'] = match
+            if digest:
+                headers['Gpustarve-Digest'] = hashlib.sha256(
+                    f'r/{name}\n{node}\n{match or ""}\n'.encode() + text).hexdigest()
+            status, got, _ = centre.ask('PUT', f'/v1/runs/r/files/{asked or name}', text, headers=headers)
+            return status, got.get('etag'), got.get('gpustarve-damaged')
+
+        def there():
+            with open(where, 'rb') as f:
+                return f.read()
+        status, first, _ = put(b'1', '*')
+        assert status == 200 and first and there() == b'1'
+        assert put(b'1', '*')[:2] == (200, first)  # its answer was lost
+        assert put(b'2', '*') == (412, first, None) and there() == b'1'
+        status, second, _ = put(b'2', first)
+        assert status == 200 and second != first and there() == b'2'
+        for late in b'1', b'1.5', b'', b'2 and more':
+            assert put(late, first)[:2] == (412, second) and put(late, '*')[:2] == (412, second)
+        assert there() == b'2'
+        assert put(b'2', first)[:2] == (200, second)
+        centre.kill()
+        centre.start()
+        assert put(b'1', first)[:2] == (412, second)  # nor over a restart
+        # It may go back to what it once was, if its sender says so.
+        status, third, _ = put(b'1', second)
+        assert status == 200 and put(b'2', first)[0] == put(b'2', second)[0] == 412 and there() == b'1'
+        # Damage to anything: what is in it, whose, which, and what it takes the place of.
+        before = {'Gpustarve-Node': 'n1', 'If-Match': third}
+        sum_ = hashlib.sha256(f'r/alerts.jsonl\nn1\n{third}\n'.encode() + b'right').hexdigest()
+        for text, name, change in ((b'wrong', 'alerts.jsonl', {}), (b'right', 'exit-a.json', {}),
+                                   (b'right', 'blerts.jsonl', {}), (b'right', 'alerts.jsonl', {'If-Match': first}),
+                                   (b'right', 'alerts.jsonl', {'Gpustarve-Node': 'n2'}),
+                                   (b'right', 'alerts.jsonl', {'Gpustarve-Digest': '0' * 64})):
+            status, got, _ = centre.ask('PUT', f'/v1/runs/r/files/{name}', text,
+                                        headers={**before, 'Gpustarve-Digest': sum_, **change})
+            assert (status, got.get('gpustarve-damaged')) == (400, '1'), (name, change, status)
+        assert [n for n in os.listdir(os.path.dirname(where)) if n[0] != '.'] == ['alerts.jsonl']
+        assert put(b'x', third, name='summary.json')[0] == 404
+        status, fourth, _ = put(b'right', third)
+        assert status == 200 and there() == b'right'
+        # Older senders.
+        assert put(b'plain', digest=False)[0] == 200 and there() == b'plain'
+        assert put(b'6', fourth)[0] == 412
+        # What somebody has removed is not there any more.
+        os.unlink(where)
+        assert put(b'7', fourth) == (412, None, None)
+        assert put(b'7', '*')[0] == 200 and there() == b'7'
+        # A second node's run.json has a tag of its own.
+        tags = {n: put(n.encode(), '*', name='run.json', node=n)[1] for n in ('n1', 'n2')}
+        assert tags['n1'] != tags['n2'] and put(b'n2 again', tags['n1'], name='run.json', node='n2')[0] == 412
+        assert put(b'n2 again', tags['n2'], name='run.json', node='n2')[0] == 200
+
+
+def test_too_much():
+    """Bodies and headers beyond the limits are refused, and the collector serves on."""
+    with folder() as root, central.Centre(BIN, root, https=False) as centre:
+        refused = 0
+        for method, path, length in ('POST', '/v1/frames', (64 << 20) + 1), \
+                ('POST', '/v1/frames', 1 << 62), ('POST', '/v1/frames', 1 << 70), \
+                ('PUT', '/v1/runs/r/files/run.json', (1 << 20) + 1), ('GET', '/v1/clock', 5):
+            with socket.create_connection(('127.0.0.1', centre.port), timeout=30) as k:
+                k.sendall(f'{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n'
+                          f'Authorization: Bearer {central.TOKENS["alpha"]}\r\n\r\n'.encode())
+                answer = k.recv(1000)
+                assert answer[:12] in (b'HTTP/1.1 413', b'HTTP/1.1 400'), answer
+                refused += 1
+        # A body whose length is not told ends with the connection.
+        with socket.create_connection(('127.0.0.1', centre.port), timeout=30) as k:
+            k.sendall(b'PUT /v1/runs/r/files/run.json HTTP/1.1\r\nHost: x\r\n'
+                      b'Transfer-Encoding: chunked\r\nAuthorization: Bearer ' +
+                      central.TOKENS['alpha'].encode() + b'\r\n\r\n')
+            try:
+                for _ in range(64):
+                    k.sendall(b'8000\r\n' + b'x' * 0x8000 + b'\r\n')
+                answer = k.recv(1000)
+            except ConnectionError:
+                answer = b''
+            assert b'200' not in answer, answer
+        with socket.create_connection(('127.0.0.1', centre.port), timeout=30) as k:
+            k.sendall(b'GET /healthz HTTP/1.1\r\nX: ' + b'y' * 100000)
+            assert b'200' not in k.recv(1000)
+        assert not os.path.exists(os.path.join(centre.base, 'alpha', 'r.gst', 'run.json'))
+        assert centre.ask('GET', '/healthz')[0] == 200
+        assert centre.stop() == 0
+
+
+def test_client_certificates():
+    """Where they are demanded, the handshake fails without one; one can be a credential by itself."""
+    with folder() as root:
+        central.certificates(root)
+        tokens = central.TOKEN_FILE + f'cert:{central.fingerprint(root, "client")} gamma write\n'
+        with central.Centre(BIN, root, options=['--client-ca', os.path.join(root, 'ca.pem')],
+                            tokens=tokens) as centre:
+            for cert in None, 'stranger':
+                try:
+                    status = centre.ask('GET', '/healthz', cert=cert)[0]
+                except (ssl.SSLError, ConnectionError):
+                    status = None
+                assert status is None, (cert, status)
+            s = stream()
+            assert centre.post(*frames_of(s, 'r', 3), cert='client')[1] == {s: 3}
+            assert centre.post(*frames_of(s, 'r', 2), cert='client', token=None)[1] == {s: 2}
+            assert centre.seqs('r', s) == [1, 2, 3] and centre.seqs('r', s, 'gamma') == [1, 2]
+            assert centre.post(b'', cert='client', token='x' * 20)[0] == 401
+            assert centre.stop() == 0
+            assert centre.counters()['http_mute'] == 2, centre.counters()
+        with central.Centre(BIN, root) as centre:  # plain text where TLS is spoken
+            with socket.create_connection(('127.0.0.1', centre.port), timeout=30) as k:
+                k.sendall(b'GET /healthz HTTP/1.0\r\n\r\n')
+                try:
+                    assert b'200' not in k.recv(100)
+                except ConnectionError:
+                    pass
+
+
+def test_without_tokens():
+    """On loopback, if asked for, everybody on the machine; but no page of another site."""
+    with folder() as root, central.Centre(BIN, root, https=False, tokens=None,
+                                          options=['--no-token']) as centre:
+        s = stream()
+        assert centre.post(*frames_of(s, 'r', 2), token=None)[1] == {s: 2}
+        assert os.path.exists(os.path.join(centre.base, 'r.gst', s.hex() + '.gst'))
+        for headers in {'Host': 'evil.example'}, {'Host': '127.0.0.1.evil.example'}, \
+                {'Origin': 'https://evil.example'}:
+            assert centre.post(token=None, headers=headers)[0] == 403, headers
+        for host in 'localhost', 'localhost:99', '127.0.0.1:1', '[::1]:5':
+            assert centre.post(token=None, headers={'Host': host})[0] == 200, host
+
+
+def test_cut_bodies():
+    """Connections that break amid a body leave whole frames; what is sent again is not doubled."""
+    with folder() as root, central.Centre(BIN, root) as centre:
+        s = stream()
+        sent = frames_of(s, 'r', 60)
+        body = b''.join(sent)
+        for _ in range(6):
+            k = centre.connect()
+            k.putrequest('POST', '/v1/frames')
+            k.putheader('Authorization', 'Bearer ' + central.TOKENS['alpha'])
+            k.putheader('Content-Length', str(len(body)))
+            k.endheaders()
+            k.send(body[:R.randrange(len(body))])
+            k.close()
+        status, acks, _ = centre.post(body)
+        assert (status, acks) == (200, {s: 60})
+        assert sorted(centre.seqs('r', s)) == list(range(1, 61))
+
+
+if __name__ == '__main__':
+    random.seed(R.random())
+    c.run_tests(globals())

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e,fault waits
+"""What a node believes of answers: those of a collector, and only as far as they go. Nothing is given
+up for what something else on the way says, and one run that the centre cannot take keeps no other back."""
+import http.client
+import http.server
+import os
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import central
+import collector as c
+import gs
+
+BIN = c.bin_dir()
+R = c.seeded()
+PATIENCE = 120  # others compute here, too
+PAGE = b'<html><body>Welcome. Please log in.</body></html>'
+
+
+class Front(http.server.ThreadingHTTPServer):
+    """Stands before a centre as a proxy does, and may answer for it."""
+    daemon_threads = True
+
+    def __init__(self, centre):
+        super().__init__(('127.0.0.1', 0), Answer)
+        self.centre = centre
+        self.say(None)
+        self.url = f'http://127.0.0.1:{self.server_port}'
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def say(self, says):
+        """says(method, path, body) -> (status, headers, body), or None: the centre's own answer."""
+        self.says, self.asked = says, set()
+
+    def wait_asked(self, *methods):
+        c.wait_for(lambda: self.asked >= set(methods), f'all of {methods}', PATIENCE)
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+
+    def do_GET(self):
+        length = int(self.headers.get('Content-Length', 0))
+        body = self.rfile.read(length)
+        front = self.server
+        got = front.says and front.says(self.command, self.path, body)
+        if not got:
+            k = http.client.HTTPConnection('127.0.0.1', front.centre.port, timeout=PATIENCE)
+            keep = {n: v for n, v in self.headers.items()
+                    if n.lower() in ('authorization', 'gpustarve-node', 'content-type')}
+            k.request(self.command, self.path, body if length else None, keep)
+            answer = k.getresponse()
+            got = answer.status, dict(answer.getheaders()), answer.read()
+            k.close()
+        front.asked.add(self.command)
+        status, headers, body = got
+        self.send_response_only(status)
+        for name, value in headers.items():
+            if name.lower() in ('gpustarve-stored', 'retry-after'):
+                self.send_header(name, value)
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_PUT = do_POST = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+def send(node, run, count, size=20000):
+    """A process's stream of so many frames, all of them acknowledged by the node."""
+    stream = R.randbytes(16)
+    sent = [c.hello(stream, run)]
+    sent += [c.frame(stream, n, body=R.randbytes(size)) for n in range(2, count + 1)]
+    client = node.client(timeout=PATIENCE)
+    client.send(*sent)
+    client.wait_ack(stream, count)
+    client.close()
+    return stream
+
+
+def put_record(node, run):
+    path = os.path.join(node.base, run + '.gst')
+    os.makedirs(path, exist_ok=True)
+    with open(os.path.join(path, 'run.json'), 'w') as f:
+        f.write('{"exit_status": 0}')
+
+
+def cursor(node, run):
+    with open(os.path.join(node.base, run + '.gst', '.upstream')) as f:
+        return f.read().splitlines()[2:]
+
+
+def is_there(centre, run, stream, count):
+    return centre.seqs(run, stream) == list(range(1, count + 1))
+
+
+def test_strangers():
+    """A login page, a proxy's 400, 404 and 413, all in place of the centre's: nothing goes missing."""
+    with tempfile.TemporaryDirectory() as root, central.Centre(BIN, root, https=False) as centre:
+        front = Front(centre)
+        options = central.upstream(centre)
+        options[1] = front.url
+        front.say(lambda *_: (200, {}, PAGE))
+        with c.Collector(BIN, root=root, options=options) as node:
+            put_record(node, 'run')
+            stream = send(node, 'run', 30)
+            c.wait_for(lambda: 'no collector of ours' in node.errors(), 'says so', PATIENCE)
+            clock = b'{"received_ns":1,"answered_ns":2}\n'
+            for status, headers, body in ((200, {}, PAGE), (400, {}, b'bad request\n'), (404, {}, PAGE),
+                                          (409, {}, b'conflict\n'), (413, {}, PAGE),
+                                          (400, {'Gpustarve-Stored': '20001'}, b'not between\n')):
+                node.stop(timeout=PATIENCE)  # it would wait longer and longer
+                front.say(lambda method, *_, says=(status, headers, body):
+                          (200, {}, clock) if method == 'GET' else says)
+                node.start()
+                front.wait_asked('PUT', 'POST')
+            node.stop(timeout=PATIENCE)
+            assert all(line.split()[1] == '0' for line in cursor(node, 'run')), cursor(node, 'run')
+            front.say(lambda method, path, body: (413, {}, PAGE) if len(body) > 300000 else None)
+            node.start()
+            c.wait_for(lambda: is_there(centre, 'run', stream, 30), 'all of it arrives', PATIENCE)
+            record = os.path.join(centre.base, 'alpha', 'run.gst', 'run.json')
+            c.wait_for(lambda: os.path.exists(record), 'so does its record', PATIENCE)
+            front.say(None)
+            assert node.stop(timeout=PATIENCE) == 0
+            assert 'will be missing' not in node.errors(), node.errors()
+        front.shutdown()
+        front.server_close()
+
+
+def test_one_run():
+    """The centre can store nothing of one run, nor more of a stream: all others arrive."""
+    with tempfile.TemporaryDirectory() as root, \
+            central.Centre(BIN, root, https=False, options=['--limit', 'stream-size=200K']) as centre:
+        os.makedirs(os.path.join(centre.base, 'alpha'))
+        bad = central.write(os.path.join(centre.base, 'alpha', 'bad.gst'), 'no folder')
+        with c.Collector(BIN, root=root, options=central.upstream(centre)) as node:
+            for run in 'bad', 'long', 'good':
+                put_record(node, run)
+            worst = send(node, 'bad', 5)
+            longest = send(node, 'long', 20)
+            good = send(node, 'good', 5)
+            c.wait_for(lambda: is_there(centre, 'good', good, 5), 'the good one arrives', PATIENCE)
+            c.wait_for(lambda: is_there(centre, 'long', longest, 11), 'what there is room for', PATIENCE)
+            later = send(node, 'later', 5)
+            c.wait_for(lambda: is_there(centre, 'later', later, 5), 'later ones arrive', PATIENCE)
+            os.unlink(bad)
+            c.wait_for(lambda: is_there(centre, 'bad', worst, 5), 'the bad one, once it can', PATIENCE)
+            c.wait_for(lambda: 'as long as one may be' in node.errors(), 'says what is missing', PATIENCE)
+            node.stop(timeout=PATIENCE)
+        assert centre.stop() == 0
+
+
+if __name__ == '__main__':
+    c.run_tests(globals())

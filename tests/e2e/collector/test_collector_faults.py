@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e,fault waits timeout=300
+"""Full disks, directories that vanish, strangers, garbage and crowds."""
+import contextlib
+import multiprocessing
+import os
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+from collector import (BYE, Client, Collector, bin_dir, frame, hello, read_stream, run_tests,
+                       seeded, wait_for)
+
+BIN = bin_dir()
+rng = seeded()
+
+
+def mount_tmpfs(path, size):
+    os.makedirs(path, exist_ok=True)
+    return os.getuid() == 0 and subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path],
+        stderr=subprocess.DEVNULL).returncode == 0
+
+
+def test_full_disk():
+    s = rng.randbytes(16)
+    with Collector(BIN) as c:
+        if not mount_tmpfs(c.base, "256k"):
+            print("  skipped: only root may mount a file system")
+            return
+        try:
+            full_disk(c, s)
+        finally:
+            subprocess.run(["umount", "-l", c.base], check=True)
+
+
+def fill(path):
+    with open(path, "wb", buffering=0) as f, contextlib.suppress(OSError):
+        while True:
+            f.write(bytes(4096))
+
+
+def full_disk(c, s):
+    sent = {1: hello(s, "full")}
+    client = c.client()
+    client.send(sent[1])
+    seq, acked = 1, 0
+    try:
+        while seq < 2000:
+            seq += 1
+            sent[seq] = frame(s, seq, body=rng.randbytes(3000))
+            client.send(sent[seq])
+            if not client.poll():
+                break
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    client.poll(0.5)
+    acked = client.acked(s)
+    frames = read_stream(c.path("full", s))  # only whole frames, in spite of the half write
+    assert acked == len(frames), (acked, len(frames))
+    assert 40 < acked < 90, acked
+    # What could not be stored may have been many frames at once, and leave room for some of them: none
+    # now, but for the end of the file's last page.
+    fill(os.path.join(c.base, "filler"))
+    for i in range(acked + 1, max(seq, acked + 2) + 1):
+        sent[i] = frame(s, i, body=rng.randbytes(5000))
+    seq = max(sent)
+    # While the disk is full each connection hears what is stored, and is closed.
+    for _ in range(20):
+        client = c.client()
+        try:
+            client.send(sent[acked], sent[acked + 1], sent[acked + 2])
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        client.wait_closed()
+        assert client.acked(s) == acked
+    said = [line for line in c.errors().splitlines() if "cannot store" in line]
+    assert len(said) == 1 and "No space left" in said[0], said
+    # Room again: it goes on where it was.
+    subprocess.run(["mount", "-o", "remount,size=64m", c.base], check=True)
+    client = c.client()
+    client.send(*[sent[i] for i in range(acked, seq + 1)])
+    client.wait_ack(s, seq)
+    assert [f.seq for f in read_stream(c.path("full", s))] == list(range(1, seq + 1))
+
+
+def test_file_size_limit():
+    """EFBIG, and SIGXFSZ must not kill."""
+    s = rng.randbytes(16)
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+    with Collector(BIN, preexec_fn=limit) as c:
+        client = c.client()
+        try:
+            client.send(hello(s, "limit"),
+                        *[frame(s, i, body=rng.randbytes(1000)) for i in range(2, 200)])
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        client.wait_closed()
+        frames = read_stream(c.path("limit", s))
+        assert client.acked(s) == len(frames), (client.acked(s), len(frames))
+        assert c.stop() == 0
+
+
+def test_unwritable():
+    with Collector(BIN) as c:
+        pass
+    blocked = os.path.join("/proc", "gpustarve-test")
+    p = subprocess.run([os.path.join(BIN, "gpustarve-collector"), "--dir", blocked, "--unix",
+                        "/tmp/gpustarve-test-none/s"], stderr=subprocess.PIPE, text=True)
+    assert p.returncode == 1
+    assert p.stderr.count("\n") == 1 and blocked in p.stderr, p.stderr
+    assert not os.path.exists("/tmp/gpustarve-test-none")
+
+
+def test_base_removed():
+    """What was acknowledged is written again, from the file that has no name any more."""
+    s, t = rng.randbytes(16), rng.randbytes(16)
+    with Collector(BIN) as c:
+        client = c.client()
+        sent = [hello(s, "gone"), frame(s, 2, body=b"before"), frame(s, 3, body=b"after")]
+        client.send(*sent[:2])
+        client.wait_ack(s, 2)
+        shutil.rmtree(c.base)
+        client.send(sent[2])
+        client.wait_ack(s, 3)
+        with open(c.path("gone", s), "rb") as f:
+            assert f.read() == b"".join(sent)
+        other = c.client()
+        other.send(hello(t, "new"), frame(t, 2, BYE))
+        other.wait_ack(t, 2)
+        client.close()
+        client = c.client()
+        client.send(frame(s, 4))
+        client.wait_ack(s, 4)
+        assert len(c.frames("gone", s)) == 4
+
+
+def test_socket_removed():
+    s = rng.randbytes(16)
+    with Collector(BIN) as c:
+        shutil.rmtree(os.path.dirname(c.socket))
+        client = c.client(timeout=5)
+        client.send(hello(s, "again"), frame(s, 2, BYE))
+        client.wait_ack(s, 2)
+        assert c.stop() == 0
+        assert os.listdir(os.path.dirname(c.socket)) == []
+
+
+def test_wrong_user():
+    if os.getuid() != 0 or not shutil.which("setpriv"):
+        print("  skipped: only root can become somebody else")
+        return
+    with Collector(BIN) as c:
+        os.chmod(c.root, 0o755)
+        os.chmod(os.path.dirname(c.socket), 0o755)
+        os.chmod(c.socket, 0o666)  # as if somebody had opened the doors
+        code = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.settimeout(5); "
+                f"s.connect({c.socket!r}); sys.exit(0 if s.recv(1) == b'' else 5)")
+        p = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+                            "/usr/bin/python3", "-c", code])
+        assert p.returncode == 0, p.returncode
+        assert "turned away" in c.errors()
+
+
+def test_other_user_may_not_even_connect():
+    if os.getuid() != 0 or not shutil.which("setpriv"):
+        print("  skipped: only root can become somebody else")
+        return
+    with Collector(BIN) as c:
+        code = f"import socket; socket.socket(socket.AF_UNIX).connect({c.socket!r})"
+        p = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+                            "/usr/bin/python3", "-c", code], stderr=subprocess.PIPE, text=True)
+        assert "PermissionError" in p.stderr
+
+
+def test_silent_and_stalled():
+    s = rng.randbytes(16)
+    with Collector(BIN, options=["--silence", "1"]) as c:
+        silent, half, quiet = c.client(), c.client(), c.client()
+        half.send(hello(s, "half"), frame(s, 2, body=b"x" * 1000)[:700])
+        t = rng.randbytes(16)
+        quiet.send(hello(t, "quiet"))
+        silent.wait_closed(5)
+        half.wait_closed(5)
+        assert half.acked(s) == 1
+        time.sleep(1.5)
+        quiet.send(frame(t, 2))
+        quiet.wait_ack(t, 2)
+        assert len(c.frames("half", s)) == 1
+
+
+def test_claims_without_bytes():
+    """Headers that promise 16 MiB each and send little: memory follows what was sent."""
+    import struct
+    from collector import HEADER, MAGIC, crc32c
+    with Collector(BIN) as c:
+        clients = []
+        for _ in range(100):
+            s = rng.randbytes(16)
+            fixed = HEADER.pack(MAGIC, 1, 3, 0, 0, s, 2, 0, 16 << 20, 16 << 20, 0)
+            client = c.client()
+            client.send(hello(s, "claims"), fixed, struct.pack("<I", crc32c(fixed)), b"x" * 1000)
+            clients.append(client)
+        good, s = c.client(), rng.randbytes(16)
+        good.send(hello(s, "good"), frame(s, 2, BYE))
+        good.wait_ack(s, 2)
+        assert c.rss_kib() < 64 << 10, c.rss_kib()
+
+
+def test_garbage():
+    s = rng.randbytes(16)
+    good = hello(s, "fuzz") + b"".join(frame(s, i, body=rng.randbytes(60)) for i in range(2, 30))
+    with Collector(BIN) as c:
+        for i in range(400):
+            data = bytearray(good)
+            for _ in range(rng.randrange(1, 6)):
+                at = rng.randrange(len(data))
+                what = rng.randrange(4)
+                if what == 0:
+                    data[at] ^= 1 << rng.randrange(8)
+                elif what == 1:
+                    del data[at:at + rng.randrange(200)]
+                elif what == 2:
+                    data[at:at] = rng.randbytes(rng.randrange(100))
+                else:
+                    data[at:at + 1] = data[at:at + rng.randrange(300)]
+            client = c.client()
+            try:
+                client.send(bytes(data))
+                client.half_close()
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            client.wait_closed()
+        stored = {f.seq: f for f in c.frames("fuzz", s)}  # raises unless all is whole
+        assert len(stored) == len(c.frames("fuzz", s))
+        assert c.stop() == 0
+
+
+def test_thousands_of_connects():
+    with Collector(BIN) as c:
+        begin = time.monotonic()
+        for i in range(3000):
+            sock = socket.socket(socket.AF_UNIX)
+            sock.connect(c.socket)
+            sock.close()
+        s = rng.randbytes(16)
+        client = c.client()
+        client.send(hello(s, "after"), frame(s, 2, BYE))
+        client.wait_ack(s, 2)
+        print(f"  3000 connects in {time.monotonic() - begin:.1f} s")
+
+
+def test_out_of_descriptors():
+    limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+    with Collector(BIN, preexec_fn=limit) as c:
+        clients = []
+        for i in range(60):
+            try:
+                clients.append(c.client(timeout=2))
+                clients[-1].send(hello(rng.randbytes(16), "many"))
+            except OSError:
+                pass
+        time.sleep(0.5)
+        for client in clients:
+            client.close()
+        s = rng.randbytes(16)
+
+        def works():
+            try:
+                client = c.client()
+                client.send(hello(s, "later"), frame(s, 2, BYE))
+                client.wait_ack(s, 2, 1)
+                return True
+            except (ConnectionError, TimeoutError):
+                return False
+
+        wait_for(works, "no service after the crowd left")
+
+
+def feed(collector, i, count, report):
+    client = collector.client(timeout=60)
+    s = bytes([i]) * 16
+    body = os.urandom(20_000)
+    data = frame(s, 2, body=body)
+    client.send(hello(s, f"crowd{i % 4}"))
+    for seq in range(2, count + 2):
+        client.send(frame(s, seq, body=body[:(seq * 37) % 2000]))
+        if seq % 16 == 0:
+            client.poll()
+    client.send(frame(s, count + 2, BYE))
+    client.wait_ack(s, count + 2, 60)
+    report.put(i)
+    time.sleep(0.2)
+    del data
+
+
+def test_64_clients_at_once():
+    with Collector(BIN) as c:
+        report = multiprocessing.Queue()
+        crowd = [multiprocessing.Process(target=feed, args=(c, i, 150, report)) for i in range(64)]
+        for p in crowd:
+            p.start()
+        for p in crowd:
+            p.join(120)
+            assert p.exitcode == 0, p.exitcode
+        for i in range(64):
+            frames = c.frames(f"crowd{i % 4}", bytes([i]) * 16)
+            assert [f.seq for f in frames] == list(range(1, 153))
+        print(f"  peak memory {c.rss_kib()} KiB")
+        assert c.rss_kib() < 64 << 10
+        assert c.stop() == 0
+
+
+if __name__ == "__main__":
+    run_tests(globals())

@@ -1,0 +1,570 @@
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e waits
+"""What a collector keeps: retention by age, label and size against a model of it, sweeps that are
+killed, runs that are open, limits, settings read again, words to a service manager."""
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
+from central import Centre, upstream
+from collector import (BYE, PULSE, Collector, bin_dir, frame, hello, read_stream, run_tests, seeded,
+                       wait_for)
+
+BIN = bin_dir()
+PROGRAM = os.path.join(BIN, "gpustarve-collector")
+DAY = 86400
+rng = seeded()
+
+
+def sweep(base, *options, dry=False, **kw):
+    p = subprocess.run([PROGRAM, "--dir", base, "--sweep", *(["--dry-run"] if dry else []), *options],
+                       capture_output=True, text=True, timeout=120, **kw)
+    assert p.returncode == 0, p
+    return p.stdout.splitlines()
+
+
+def make_run(base, team, name, age_s, labels=None, size=5000, files=2):
+    path = os.path.join(base, team, name + ".gst")
+    os.makedirs(path)
+    for i in range(files):
+        with open(os.path.join(path, "%032x.gst" % rng.getrandbits(128)), "wb") as f:
+            f.write(rng.randbytes(size))
+    with open(os.path.join(path, "run.json"), "w") as f:
+        json.dump({"labels": labels or {}, "exit_status": 0}, f)
+    for entry in os.scandir(path):
+        when = time.time() - age_s
+        os.utime(entry, (when, when))
+    return path
+
+
+def disk(path):
+    return sum(os.lstat(os.path.join(path, n)).st_blocks * 512 for n in os.listdir(path))
+
+
+def runs_of(base):
+    out = set()
+    for folder, dirs, _ in os.walk(base):
+        out |= {os.path.relpath(os.path.join(folder, d), base) for d in dirs if d.endswith(".gst")}
+    return out
+
+
+class Model:
+    """What retention should do, told once more."""
+
+    def __init__(self, runs, keep, rules, quota, team_quota):
+        self.left = sorted(runs, key=lambda r: (-r["age"], r["name"]))
+        self.keep, self.rules = keep, rules
+        self.by_rules()
+        for team in {r["team"] for r in runs}:
+            self.make_room([r for r in self.left if r["team"] == team], team_quota)
+        self.by_quota(quota)
+
+    def keep_of(self, run):
+        for key, value, span in self.rules:
+            if run["labels"].get(key) == value:
+                return span
+        return self.keep
+
+    def may_go(self, run):
+        return run["age"] >= 600 and self.keep_of(run) != "forever"
+
+    def by_rules(self):
+        self.left = [r for r in self.left if not (
+            self.may_go(r) and self.keep_of(r) and r["age"] > self.keep_of(r))]
+
+    def make_room(self, runs, quota):
+        used = sum(r["bytes"] for r in runs)
+        if not quota or used <= quota:
+            return
+        for r in runs:
+            if used > quota - quota // 10 and self.may_go(r):
+                self.left.remove(r)
+                used -= r["bytes"]
+
+    def by_quota(self, quota):
+        if not quota or sum(r["bytes"] for r in self.left) <= quota:
+            return
+        while sum(r["bytes"] for r in self.left) > quota - quota // 10:
+            use = {}
+            for r in self.left:
+                use[r["team"]] = use.get(r["team"], 0) + r["bytes"]
+            goers = [r for r in self.left if self.may_go(r)]
+            if not goers:
+                return
+            most = max(use[r["team"]] for r in goers)
+            self.left.remove(next(r for r in goers if use[r["team"]] == most))
+
+
+def random_runs(base, count):
+    runs = []
+    for i in range(count):
+        labels = rng.choice([{}, {"team": "x"}, {"team": "x:y", "keep": "yes"}, {"keep": "yes"},
+                             {"team": "'; DROP TABLE runs; --"}, {"team": 7}])
+        run = {"team": rng.choice(["", "red", "blue"]), "name": "r%d" % i, "labels": labels,
+               "age": rng.choice([10, 300, 2 * DAY, 20 * DAY, 60 * DAY, 400 * DAY]) + i}
+        path = make_run(base, run["team"], run["name"], run["age"], labels,
+                        rng.choice([100, 9000, 70000]))
+        run["bytes"] = disk(path)
+        runs.append(run)
+    return runs
+
+
+def one_round(base):
+    runs = random_runs(base, rng.randrange(1, 30))
+    total = sum(r["bytes"] for r in runs)
+    keep = rng.choice([0, 30 * DAY, "forever"])
+    rules = [r for r in [("team", "x", 90 * DAY), ("team", "x:y", 5 * DAY), ("keep", "yes", "forever")]
+             if rng.random() < 0.7]
+    quota, team_quota = rng.choice([0, total // 2, total * 2]), rng.choice([0, total // 5])
+    options = ["--keep", keep if keep == "forever" else f"{keep}s"] if keep else []
+    for key, value, span in rules:
+        options += ["--keep-label", f"{key}={value}:{span if span == 'forever' else f'{span}s'}"]
+    options += ["--quota", str(quota), "--limit", f"team-quota={team_quota}"]
+    want = {os.path.join(r["team"], r["name"] + ".gst")
+            for r in Model(runs, keep, rules, quota, team_quota).left}
+    before = runs_of(base)
+    told = sweep(base, *options, dry=True)
+    assert runs_of(base) == before, "a dry run removed something"
+    assert [line for line in sweep(base, *options) if not line.startswith("team")] == \
+        [line for line in told if not line.startswith("team")]
+    assert runs_of(base) == want, (options, runs, runs_of(base) ^ want)
+    removed = {re.sub("^-/", "", "/".join(line.split()[1:3])) for line in told
+               if line.startswith("removed ")}
+    assert removed == before - want
+    assert not [n for _, d, f in os.walk(base) for n in d + f if n.startswith(".gone")]
+
+
+def test_against_model():
+    for _ in range(25):
+        with tempfile.TemporaryDirectory() as base:
+            one_round(base)
+
+
+def test_only_runs():
+    """What is no run is left alone, and links lead nowhere."""
+    with tempfile.TemporaryDirectory() as base, tempfile.TemporaryDirectory() as elsewhere:
+        with open(os.path.join(elsewhere, "keep me"), "w") as f:
+            f.write("please")
+        os.symlink(elsewhere, os.path.join(base, "link.gst"))
+        os.makedirs(os.path.join(base, "empty.gst"))
+        os.makedirs(os.path.join(base, "c-1.job"))
+        os.makedirs(os.path.join(base, "results", "old"))
+        with open(os.path.join(base, "results", "old", "run.json"), "w") as f:
+            f.write("{}")
+        run = make_run(base, "", "run", 90 * DAY)
+        os.symlink(elsewhere, os.path.join(run, "inner"))
+        os.makedirs(os.path.join(run, "sub", "sub"))
+        bad = make_run(base, "", "bad", 90 * DAY)
+        for text in (b"", b"[" * 500000, b'{"labels":' * 60, b'{"labels":{"team":"x"}}\0',
+                     b'{"labels":[1]}', b'{"labels":{"team":null}}', b"\xff\xfe"):
+            with open(os.path.join(bad, "run.json"), "wb") as f:
+                f.write(text)
+            sweep(base, "--keep", "1y", "--keep-label", "team=x:1d")
+            assert os.path.exists(bad), text[:20]
+        os.utime(os.path.join(bad, "run.json"), (1, 1))
+        sweep(base, "--keep", "30d")
+        assert sorted(os.listdir(base)) == ["c-1.job", "empty.gst", "link.gst", "results"]
+        assert os.listdir(elsewhere) == ["keep me"]
+        assert os.listdir(os.path.join(base, "results", "old")) == ["run.json"]
+
+
+def test_killed_sweeps():
+    """A run is there as a whole or not at all, whenever a sweep is killed."""
+    killed = 0
+    for _ in range(12):
+        with tempfile.TemporaryDirectory() as base:
+            for i in range(30):
+                make_run(base, rng.choice(["", "red"]), "r%d" % i, 90 * DAY, size=1000, files=6)
+            p = subprocess.Popen([PROGRAM, "--dir", base, "--sweep", "--keep", "30d"],
+                                 stdout=subprocess.PIPE, text=True)
+            left = rng.randrange(30)
+            wait_for(lambda: len(runs_of(base)) <= left or p.poll() is not None, "a sweep")
+            p.kill()
+            killed += p.wait() == -signal.SIGKILL
+            p.stdout.close()
+            for run in runs_of(base):
+                if not os.path.basename(run).startswith(".gone-"):
+                    assert len(os.listdir(os.path.join(base, run))) == 7, run
+            sweep(base)
+            assert not [d for d in runs_of(base) if os.path.basename(d).startswith(".gone-")]
+    print("sweeps killed amid their work:", killed)
+
+
+def test_open_runs_stay():
+    with Collector(BIN) as c:
+        s = rng.randbytes(16)
+        client = c.client()
+        client.send(hello(s, "open"), frame(s, 2, PULSE, body=b"x" * 5000))
+        client.wait_ack(s, 2)
+        for run in ("open", "other"):
+            if run == "other":
+                make_run(c.base, "", run, 90 * DAY)
+            folder = os.path.join(c.base, run + ".gst")
+            for name in os.listdir(folder):
+                os.utime(os.path.join(folder, name), (1, 1))
+        told = sweep(c.base, "--keep", "30d", "--quota", "1")
+        assert "kept - open.gst: it is being written" in told, told
+        assert runs_of(c.base) == {"open.gst"}
+        client.send(frame(s, 3, BYE))
+        client.wait_ack(s, 3)
+        client.close()
+        assert c.stop() == 0
+        assert [f.seq for f in c.frames("open", s)] == [1, 2, 3]
+        os.utime(c.path("open", s), (1, 1))
+        sweep(c.base, "--keep", "30d")
+        assert runs_of(c.base) == set()
+
+
+def cursor(run, *lines, first="gpustarve upstream 1\nto https://centre:1"):
+    with open(os.path.join(run, ".upstream"), "w") as f:
+        f.write("".join(line + "\n" for line in (first, *lines)))
+
+
+def acknowledged(run):
+    """Lines of a cursor by which the upstream has all of it."""
+    lines = []
+    for entry in os.scandir(run):
+        st = entry.stat()
+        if entry.name.endswith(".gst"):
+            lines.append(f"frames {st.st_size} {entry.name}")
+        elif entry.name[0] != ".":
+            lines.append(f"side {st.st_mtime_ns} {st.st_size} {entry.name}")
+    return lines
+
+
+def test_unforwarded_stay():
+    """Neither age nor a quota removes what the upstream does not have."""
+    with tempfile.TemporaryDirectory() as base:
+        runs = {name: make_run(base, "", name, 90 * DAY) for name in
+                ("nothing", "less", "side", "damaged", "empty", "all", "forwarded", "never")}
+        whole = {name: acknowledged(run) for name, run in runs.items()}
+        cursor(runs["nothing"])
+        cursor(runs["less"], *[line.replace("frames 5000", "frames 4999") for line in whole["less"]])
+        cursor(runs["side"], *[line for line in whole["side"] if line.startswith("frames")])
+        cursor(runs["damaged"], *whole["damaged"], first="something")
+        open(os.path.join(runs["empty"], ".upstream"), "w").close()
+        cursor(runs["all"], *whole["all"])
+        cursor(runs["forwarded"], "forwarded")
+        stay = {"nothing.gst", "less.gst", "side.gst", "damaged.gst", "empty.gst"}
+        size = sum(disk(runs[name[:-4]]) for name in stay)
+        for options in (["--keep", "30d"], ["--quota", "1"]):
+            told = sweep(base, *options, dry=True)
+            for name in stay:
+                assert f"kept - {name}: the upstream does not have all of it" in told, told
+            assert f"waiting {len(stay)} {size}" in told, (told, size)
+            assert sum(line.startswith("removed ") for line in told) == len(runs_of(base)) - len(stay)
+            sweep(base, *options)
+            assert runs_of(base) == stay, runs_of(base)
+        for name in stay:
+            cursor(runs[name[:-4]], *whole[name[:-4]])
+        sweep(base, "--keep", "30d")
+        assert runs_of(base) == set()
+
+
+def is_unlocked(path):
+    """No collector has the stream open."""
+    with open(path, "rb") as f:
+        try:
+            fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def test_upstream_away():
+    """A node whose centre is away keeps what is too old for it; the centre gets it when it is back."""
+    with tempfile.TemporaryDirectory() as root, Centre(BIN, root, https=False) as centre:
+        centre.kill()
+        with Collector(BIN, options=upstream(centre) + ["--keep", "30d", "--quota", "1M"]) as c:
+            s = rng.randbytes(16)
+            client = c.client()
+            client.send(hello(s, "run"), frame(s, 2, PULSE, body=b"x" * 5000))
+            client.wait_ack(s, 2)
+            client.close()
+            wait_for(lambda: is_unlocked(c.path("run", s)), "its end", 60)
+            folder = os.path.join(c.base, "run.gst")
+            for name in os.listdir(folder):
+                os.utime(os.path.join(folder, name), (1, 1))
+            reload(c)
+            wait_for(lambda: said(c, "are to be removed, but the upstream does not have all of them") == 1,
+                     "a line", 60)
+            assert [f.seq for f in c.frames("run", s)] == [1, 2]
+            assert not counters(c).get("runs_removed")
+            centre.start()
+            wait_for(lambda: centre.seqs("run", s) == [1, 2], "the centre has it", 120)
+            assert c.stop() == 0
+
+
+def counters(c):
+    """By SIGUSR1, from what it logs."""
+    at = len(c.errors())
+    c.process.send_signal(signal.SIGUSR1)
+    wait_for(lambda: "status:" in c.errors()[at:] and "reloads" in c.errors()[at:] + "reloads",
+             "counters")
+    time.sleep(0.1)
+    return {m[1]: int(m[2]) for m in
+            re.finditer(r"^gpustarve: collector: ([a-z_]+) +(\d+)  ", c.errors()[at:], re.M)}
+
+
+def limits_file(c, text):
+    path = os.path.join(c.root, "limits")
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+def reload(c):
+    before = counters(c).get("reloads", 0)
+    c.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: counters(c).get("reloads", 0) > before, "a reload")
+
+
+def said(c, words):
+    return sum(words in line for line in c.errors().splitlines())
+
+
+def test_reload():
+    root = tempfile.mkdtemp(prefix="gpustarve-keep-")
+    path = os.path.join(root, "limits")
+    with open(path, "w") as f:
+        f.write("# what one may\nruns 1\n\nclient-streams\t2 # of them\n")
+    with Collector(BIN, root=root, options=["--limits", path, "--limit", "streams=50"]) as c:
+        one, two, three = rng.randbytes(16), rng.randbytes(16), rng.randbytes(16)
+        client = c.client()
+        client.send(hello(one, "one"))
+        client.wait_ack(one, 1)
+        for _ in range(3):  # a second run: refused, counted, logged once
+            other = c.client()
+            other.send(hello(two, "two"))
+            other.wait_closed()
+        assert not os.path.exists(os.path.join(c.base, "two.gst"))
+        assert counters(c)["limit_runs"] == 3
+        assert said(c, "limit runs is reached (1)") == 1
+        limits_file(c, "runs 1\nclient-streams two\n")
+        reload(c)
+        assert said(c, "limits, line 2: not a number") == 1
+        other = c.client()
+        other.send(hello(two, "two"))
+        other.wait_closed()
+        limits_file(c, "runs 2\nclient-streams 2\n")
+        reload(c)
+        other = c.client()
+        other.send(hello(two, "two"), hello(three, "two"))
+        other.wait_ack(two, 1)
+        other.wait_ack(three, 1)
+        other.send(hello(rng.randbytes(16), "two"))  # a third stream of one client
+        other.wait_closed()
+        assert counters(c)["limit_streams"] == 1
+        assert c.stop() == 0
+    shutil.rmtree(root)
+
+
+def test_bad_limits():
+    with tempfile.TemporaryDirectory() as d:
+        for text in ("quota\n", "quota 1 2\n", "quota -1\n", "quota 99999999999T\n", "keep 30\n",
+                     "keep-label x:3d\n", "keep-label =x:3d\n", "nonsense 1\n", "runs 1\0\n"):
+            with open(os.path.join(d, "l"), "w") as f:
+                f.write("# ok\n" + text)
+            p = subprocess.run([PROGRAM, "--unix", os.path.join(d, "s"), "--dir", d + "/r", "--limits",
+                                os.path.join(d, "l")], capture_output=True, text=True, timeout=60)
+            assert p.returncode == 1 and len(p.stderr.splitlines()) == 1, (text, p)
+        for option in (["--limit", "quota"], ["--limit", "=1"], ["--keep", "x"], ["--quota", "1Q"],
+                       ["--keep-label", "a=b"], ["--limits", "/nowhere/at/all"], ["--dry-run"]):
+            p = subprocess.run([PROGRAM, "--unix", os.path.join(d, "s"), "--dir", d + "/r", *option],
+                               capture_output=True, text=True, timeout=60)
+            assert p.returncode == 1 and len(p.stderr.splitlines()) == 1, (option, p)
+
+
+def test_quota():
+    """Over the quota frames are refused to the byte; a sweep makes room, and then they are taken."""
+    root = tempfile.mkdtemp(prefix="gpustarve-keep-")
+    path = os.path.join(root, "limits")
+    with open(path, "w") as f:
+        f.write("quota 400K\nstream-size 300K\n")
+    old = make_run(os.path.join(root, "runs"), "", "old", 90 * DAY, size=150000)
+    with Collector(BIN, root=root, options=["--limits", path]) as c:
+        reload(c)  # its first sweep is through, or is asked for again
+        wait_for(lambda: not counters(c).get("runs_removed") and os.path.exists(old), "a sweep")
+        s = rng.randbytes(16)
+        client = c.client()
+        client.send(hello(s, "new"))
+        client.wait_ack(s, 1)
+        for seq in range(2, 10):
+            client.send(frame(s, seq, PULSE, body=rng.randbytes(50000)))
+            try:
+                client.wait_ack(s, seq)
+            except ConnectionError:
+                break
+        stored = c.frames("new", s)
+        assert client.acked(s) == stored[-1].seq
+        got = counters(c)
+        assert got.get("limit_quota", 0) + got.get("limit_size", 0) == 1, got
+        assert sum(f.bytes for f in stored) <= 300 << 10
+        wait_for(lambda: not os.path.exists(old), "room", timeout=60)
+        wait_for(lambda: counters(c).get("runs_removed") == 1, "its count")
+        client = c.client()
+        sent = stored[-1].seq
+        wait_for(lambda: counters(c).get("bytes_removed", 0) > 0, "bytes")
+        client.send(frame(s, sent + 1, PULSE, body=b"y" * 1000))
+        client.wait_ack(s, sent + 1)
+        assert said(c, "removed - old.gst") == 1
+        assert c.stop() == 0
+    shutil.rmtree(root)
+
+
+def test_rate():
+    """Who sends too fast is read more slowly; everything arrives."""
+    with Collector(BIN, options=["--limit", "client-rate=500K", "--limit", "rate=2M"]) as c:
+        s = rng.randbytes(16)
+        client = c.client(timeout=120)
+        client.send(hello(s, "fast"))
+        for seq in range(2, 34):
+            client.send(frame(s, seq, PULSE, body=b"z" * 65536))
+        client.send(frame(s, 34, BYE))
+        client.wait_ack(s, 34, timeout=120)
+        assert [f.seq for f in c.frames("fast", s)] == list(range(1, 35))
+        assert counters(c)["limit_rate"] > 0
+        assert said(c, "limit client-rate is reached") == 1
+        assert c.stop() == 0
+
+
+def test_rate_is_no_silence():
+    """Who is not read from, amid a frame, for having sent too much has not fallen silent."""
+    with Collector(BIN, options=["--limit", "client-rate=100K", "--silence", "1"]) as c:
+        s = rng.randbytes(16)
+        client = c.client(timeout=120)
+        client.send(hello(s, "fast"), *(frame(s, n, PULSE, body=rng.randbytes(90001)) for n in range(2, 9)))
+        client.wait_ack(s, 8, timeout=120)
+        got = counters(c)
+        assert got.get("limit_rate") and not got.get("clients_stalled"), got
+        assert c.stop() == 0
+
+
+def notify_socket(root):
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    path = os.path.join(root, "notify")
+    sock.bind(path)
+    sock.settimeout(60)
+    return sock, path
+
+
+def hear(sock, word):
+    """The next message with the word; others may come before."""
+    for _ in range(1000):
+        message = sock.recv(4096).decode().splitlines()
+        if word in message:
+            return message
+    raise TimeoutError(word)
+
+
+def test_service_manager():
+    root = tempfile.mkdtemp(prefix="gpustarve-keep-")
+    sock, path = notify_socket(root)
+    os.environ.update(NOTIFY_SOCKET=path, WATCHDOG_USEC="2000000")
+    try:
+        with Collector(BIN, root=root) as c:
+            hear(sock, "READY=1")
+            hear(sock, "WATCHDOG=1")
+            hear(sock, "WATCHDOG=1")
+            c.process.send_signal(signal.SIGHUP)
+            message = hear(sock, "RELOADING=1")
+            assert any(re.fullmatch(r"MONOTONIC_USEC=\d+", line) for line in message), message
+            hear(sock, "READY=1")
+            c.process.send_signal(signal.SIGTERM)
+            hear(sock, "STOPPING=1")
+            assert c.process.wait(60) == 0
+    finally:
+        del os.environ["NOTIFY_SOCKET"], os.environ["WATCHDOG_USEC"]
+        sock.close()
+        shutil.rmtree(root)
+
+
+def test_unit():
+    """The unit that is installed is one that systemd takes, and gives little away."""
+    if not shutil.which("systemd-analyze"):
+        print("skipped: no systemd-analyze")
+        return
+    source = gs.SOURCE
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "gpustarve-collector.service")
+        with open(os.path.join(source, "scripts", "systemd", "gpustarve-collector.service.in")) as f:
+            text = f.read().replace("@GS_BINDIR@", BIN)
+        with open(path, "w") as f:
+            f.write(text)
+        with open(os.path.join(d, "limits"), "w") as f:
+            f.write(open(os.path.join(source, "scripts", "systemd", "limits")).read())
+        done = subprocess.run(["systemd-analyze", "verify", "--man=no", path], capture_output=True,
+                              text=True, timeout=120)
+        told = [line for line in done.stderr.splitlines() if "gpustarve-collector.service" in line]
+        assert not told, told
+        done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=20", path],
+                              capture_output=True, text=True, timeout=120)
+        if "nrecognized option" not in done.stderr:
+            assert done.returncode == 0, done.stdout[-300:] + done.stderr
+        os.makedirs(os.path.join(d, "runs"))
+        sweep(os.path.join(d, "runs"), "--limits", os.path.join(d, "limits"))
+
+
+def test_digests():
+    """Ended runs get a digest once, again when they grow, and are tried again after a failure."""
+    with tempfile.TemporaryDirectory() as d:
+        os.makedirs(os.path.join(d, "bin"))
+        shutil.copy2(PROGRAM, os.path.join(d, "bin"))
+        log = os.path.join(d, "log")
+        with open(os.path.join(d, "bin", "gpustarve"), "w") as f:
+            f.write(f'#!/bin/sh\necho "$@" >>{log}\n'
+                    f'[ -e {d}/fail ] && {{ echo "the store is \033[31maway" >&2; exit 3; }}\nexit 0\n')
+        os.chmod(os.path.join(d, "bin", "gpustarve"), 0o755)
+        open(os.path.join(d, "fail"), "w").close()
+        earlier = make_run(os.path.join(d, "runs"), "red", "earlier", DAY)
+
+        def calls(run):
+            if not os.path.exists(log):
+                return 0
+            with open(log) as f:
+                return f.read().count(f"/{run}.gst --store sqlite:x" +
+                                      (" --team red" if run == "earlier" else "") +
+                                      " --budget team=5 --budget run=2 --exec say it\n")
+
+        options = ["--store", "sqlite:x", "--limit", "digest-after=1s", "--alert", "idle_for>9h", "--exec", "no",
+                   "--budget", "team=5", "--budget", "run=2", "--exec", "say it"]
+        with Collector(os.path.join(d, "bin"), base=os.path.join(d, "runs"), options=options) as c:
+            wait_for(lambda: calls("earlier") == 1, "the first try", timeout=60)
+            wait_for(lambda: said(c, "digest of earlier.gst: exit status 3: the store is ?[31maway"),
+                     "a line", timeout=60)
+            os.remove(os.path.join(d, "fail"))
+            s = rng.randbytes(16)
+            client = c.client()
+            client.send(hello(s, "now"), frame(s, 2, BYE))
+            client.wait_ack(s, 2)
+            time.sleep(3)
+            assert calls("now") == 0, "a digest of an open run"
+            client.close()
+            wait_for(lambda: calls("now") == 1, "a digest", timeout=60)
+            wait_for(lambda: calls("earlier") == 2, "the second try", timeout=60)
+            marks = [os.path.join(d, "runs", "now.gst", "digest.done"),
+                     os.path.join(earlier, "digest.done")]
+            wait_for(lambda: all(map(os.path.exists, marks)), "marks", timeout=60)
+            assert c.stop() == 0
+        with Collector(os.path.join(d, "bin"), base=os.path.join(d, "runs"), options=options) as c:
+            client = c.client()
+            client.send(frame(s, 3, PULSE))
+            client.wait_ack(s, 3)
+            client.close()
+            wait_for(lambda: calls("now") == 2, "a digest of what grew", timeout=60)
+            assert calls("earlier") == 2, "told twice"
+            assert c.stop() == 0
+
+
+if __name__ == "__main__":
+    run_tests(globals())

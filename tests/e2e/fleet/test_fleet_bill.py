@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e,fault
+"""Budgets of runs and teams told once at 80 % and once at 100 %, to a command as well; a spike among
+weeks; an SQLite store whose writers are killed, and two that write at the same time."""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import fleets
+import fleetcheck
+import gs
+
+HOUR_NS = 3600 * 10**9
+
+
+def run(number, team, start_ns, cents, user='u'):
+    usd = cents * fleets.CENT
+    line = {'gpu': 'NVIDIA L4', 'gpus': 1, 'held_ns': HOUR_NS, 'busy_ns': HOUR_NS, 'starved_ns': 0, 'wasted_ns': 0,
+            'minutes': [0, 0, 0, 0, 0, 60], 'usd': usd, 'starved_usd': 0, 'wasted_usd': 0, 'idle_usd': 0,
+            'price': {'model': 'spot', 'per_gpu_hour': usd, 'label': 'x', 'source': 'y', 'date': '2026-01-01'}}
+    return {'schema': 'gpustarve.digest/1', 'revision': 1, 'run': f'r{number}', 'team': team, 'user': user, 'end': 'ok',
+            'simulated': False, 'verdict': 'busy', 'start_unix_ns': start_ns, 'wall_ns': HOUR_NS, 'gpus': [line],
+            'classes': {'compute': [HOUR_NS, usd]}, 'lines': [], 'fixes': [], 'labels': {}}
+
+
+def put(store, found):
+    done = gs.gpustarve('digest', '--from', '-', '--store', store, input=fleets.text(found))
+    gs.equal(done.returncode, 0, f'digest: {done.stderr.decode()[-300:]}')
+
+
+def written(path, lines):
+    """The file once it has so many lines: commands are not waited for by who starts them."""
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        if os.path.exists(path):
+            with open(path, encoding='utf-8') as f:
+                got = f.read().splitlines()
+            if len(got) >= lines:
+                return got
+        time.sleep(0.1)
+    return got if os.path.exists(path) else []
+
+
+def check_budgets(where):
+    store, told = 'sqlite:' + os.path.join(where, 'b.sqlite'), os.path.join(where, 'told')
+    evil = '$(touch pwned)`touch pwned`\'"; touch pwned #'
+    day = fleets.MONDAY + 10 * fleets.DAY  # 2026-01-15
+    say = f'printf "%s|%s|%s\\n" "$GPUSTARVE_ALERT_CONDITION" "$GPUSTARVE_ALERT_VALUE" ' \
+          f'"$GPUSTARVE_ALERT_TEAM$GPUSTARVE_ALERT_RUN_ID" >> {told}'
+
+    def look(*more):
+        got = fleetcheck.as_json(store, '--until', '2026-01-17', '--budget', 'team:vision=100', '--budget',
+                                 'team=1000/week', '--budget', 'run=50', '--exec', say, *more)['budgets']
+        return sorted((b['budget'], b['run'] or b['team'], b['level'], b['told']) for b in got)
+
+    put(store, [run(1, 'vision', day, 4000), run(2, 'vision', day - 20 * fleets.DAY, 4900), run(3, evil, day, 100)])
+    gs.equal(look(), [('run=50', 'r1', 80, True), ('run=50', 'r2', 80, True), ('team:vision=100', 'vision', 0, False)],
+             '40 of 100 this month, a run of the last one; runs of 40 and 49 of 50')
+    put(store, [run(4, 'vision', day, 4000)])
+    gs.equal(look()[3:], [('team:vision=100', 'vision', 80, True)], '80 of 100')
+    gs.equal([b for b in look() if b[3]], [], 'nothing is told twice')
+    put(store, [run(5, 'vision', day, 2000), run(6, evil, day, 120000)])
+    gs.equal([b for b in look() if b[3]],
+             sorted([('run=50', 'r6', 100, True), ('team:vision=100', 'vision', 100, True),
+                                                     ('team=1000/week', evil, 100, True)]), 'all of it is spent')
+    gs.equal([b for b in look() if b[3]], [], 'nor this')
+    lines = written(told, 7)
+    gs.equal(sorted(l.split('|')[0] for l in lines),
+             sorted(['run=50 at 80 %'] * 3 + ['team:vision=100 at 80 %', 'run=50 at 100 %', 'team:vision=100 at 100 %',
+                                             'team=1000/week at 100 %']), 'the command was started once for each')
+    gs.check(any(l.endswith('|' + evil) for l in lines) and not os.path.exists('pwned'), 'names are no commands')
+    text = fleetcheck.fleet(store, '--until', '2026-01-17', '--budget', 'team:vision=100').decode()
+    gs.check('team vision cost $100.00 of $100.00 in 2026-01: 100.0 %' in text, f'in words: {text}')
+    for bad in 'team', 'run=', 'run=5/week', 'team=0', 'team:=5', 'x=5', 'team=5/day':
+        gs.equal(gs.gpustarve('fleet', '--store', store, '--budget', bad).returncode, 1, f'--budget {bad}')
+
+
+def check_with_digests(where):
+    """The digest that spends a budget tells it, and no later one."""
+    store, told = 'sqlite:' + os.path.join(where, 'd.sqlite'), os.path.join(where, 'told2')
+    options = ['--store', store, '--budget', 'team:vision=100', '--budget', 'run=50', '--exec',
+               f'echo "$GPUSTARVE_ALERT_CONDITION" >> {told}']
+
+    def add(*found, rc=0, more=()):
+        done = gs.gpustarve('digest', '--from', '-', *options, *more, input=fleets.text(found))
+        gs.equal(done.returncode, rc, f'digest --budget: {done.stderr}')
+        return done.stderr.decode()
+
+    now = time.time_ns()
+    gs.equal(add(run(1, 'vision', now, 3000)), '', '30 of 100')
+    said = add(run(2, 'vision', now, 5500), run(3, 'speech', now, 100))
+    gs.check('team vision cost $85.00 of $100.00' in said and 'run r2 cost $55.00' in said, f'in words: {said}')
+    gs.equal(add(run(4, 'speech', now, 100)), '', 'nothing is told twice')
+    gs.equal(fleetcheck.as_json(store, '--budget', 'team:vision=100', '--budget', 'run=50')['budgets'][0]['told'], False,
+             'nor by fleet')
+    gs.check('$100.00 of $100.00' in add(run(5, 'vision', now, 1500)), 'all of it')
+    gs.equal(sorted(written(told, 3)), ['run=50 at 100 %', 'team:vision=100 at 100 %', 'team:vision=100 at 80 %'],
+             'the command was started once for each')
+    add(run(6, 'vision', now, 1), rc=1, more=['--budget', 'x=5'])
+    done = gs.gpustarve('digest', 'RUN', '--budget', 'run=5')
+    gs.check(done.returncode == 1 and b'--budget needs a store' in done.stderr, f'without a store: {done.stderr}')
+
+
+def check_spike(where):
+    """A year that scatters, then three times as much: that week and no other."""
+    store, rng = 'sqlite:' + os.path.join(where, 's.sqlite'), random.Random(5)
+    usual = [run(w, 'vision', fleets.MONDAY + w * 7 * fleets.DAY, round(rng.gauss(100000, 10000))) for w in range(52)]
+    put(store, usual)
+    gs.equal(fleetcheck.as_json(store)['spikes'], [], 'a year of noise')
+    put(store, [run(99, 'vision', fleets.MONDAY + 52 * 7 * fleets.DAY, 300000)])
+    for options in [], ['--since', '2027-01-01']:
+        got = [(s['team'], s['week'], float(s['usd'])) for s in fleetcheck.as_json(store, *options)['spikes']]
+        gs.equal(got, [('vision', '2027-01-04', 3000.0)], f'the spike {options}')
+
+
+def check_killed(where):
+    """Writers killed at any moment: the store holds whole runs, and what they sent again makes it whole."""
+    path, rng = os.path.join(where, 'k.sqlite'), random.Random(6)
+    store, found = 'sqlite:' + path, fleets.digests(3000, seed=6)
+    for _ in range(6):
+        p = subprocess.Popen([gs.CLI, 'digest', '--from', '-', '--store', store], stdin=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, env=gs.environment())
+        try:
+            p.stdin.write(fleets.text(rng.sample(found, len(found))))
+            p.stdin.flush()
+        except BrokenPipeError:
+            pass
+        time.sleep(rng.random() * 0.4)
+        p.send_signal(signal.SIGKILL)
+        p.wait()
+        if os.path.exists(path):
+            done = gs.gpustarve('fleet', '--store', store, '--format', 'json')
+            gs.check(done.returncode == 0 or b'no store' in done.stderr, f'after a kill: {done.stderr}')
+            said = json.loads(done.stdout) if done.stdout else None
+            gs.check(not said or said['total']['held_ns'] == sum(c['held_ns'] for c in said['by']['week']), 'sums hold')
+    put(store, found)
+    fleetcheck.check_all(store, found, 'after kills')
+
+
+def check_together(where):
+    store = 'sqlite:' + os.path.join(where, 't.sqlite')
+    found = fleets.digests(2000, seed=8)
+    parts = [found[:1200], found[800:]]  # some of them from both
+    running = []
+    for part in parts:
+        file = os.path.join(where, f'part{len(running)}')
+        with open(file, 'wb') as f:
+            f.write(fleets.text(part))
+        running.append(subprocess.Popen([gs.CLI, 'digest', '--from', file, '--store', store], env=gs.environment()))
+    gs.equal([p.wait() for p in running], [0, 0], 'two writers')
+    fleetcheck.check_all(store, found, 'two writers')
+
+
+with gs.scratch() as where:
+    check_budgets(where)
+    check_with_digests(where)
+    check_spike(where)
+    check_killed(where)
+    check_together(where)
+gs.finish()

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e,clickhouse
+"""The fleet from a real ClickHouse: known sums from one server and from two shards, the same as from
+SQLite byte by byte; a shard killed and brought back loses no run and counts none twice; a server that is
+not there; names and passwords."""
+import os
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import clickhouse
+import fleets
+import fleetcheck
+import gs
+
+COUNT = 1310  # of 10,000
+
+
+def digest(store, found, *options, rc=0):
+    done = gs.gpustarve('digest', '--from', '-', '--store', store, *options, input=fleets.text(found))
+    gs.equal(done.returncode, rc, f'digest: {done.stderr.decode()[-400:]}')
+    return done.stderr.decode()
+
+
+def flush(store, rc=0):
+    done = gs.gpustarve('digest', '--flush', '--store', store)
+    gs.equal(done.returncode, rc, f'flush: {done.stderr.decode()[-400:]}')
+    return done.stderr.decode()
+
+
+def check_one(where, server, found):
+    """One server: the sums, digests that come again, and what SQLite says."""
+    outbox = os.path.join(where, 'one.sqlite')
+    store = f'clickhouse://127.0.0.1:{server.http}/one?outbox={outbox}'
+    lite = 'sqlite:' + os.path.join(where, 'lite.sqlite')
+    digest(store, found)
+    digest(lite, found)
+    fleetcheck.check_all(store, found, 'ClickHouse')
+    digest(store, found[:20])
+    again = [dict(n, run=d['run']) for d, n in zip(found[20:60], fleets.digests(40, seed=9, revision=5))]
+    old = [dict(d, revision=0, gpus=[dict(d['gpus'][0], held_ns=1)]) for d in found[60:80]]
+    for s in store, lite:
+        digest(s, again + old)
+    now = found[:20] + again + found[60:]
+    fleetcheck.check_all(store, now, 'ClickHouse, after digests that came again')
+    for options in ([], ['--team', 'vision'], ['--since', '2026-03-16', '--until', '2026-05-01'],
+                    ['--by', f'label:{fleets.INERT}'], ['--require-label', 'ticket'], ['--require-label', 'project'],
+                    ['--require-label', fleets.INERT], ['--team', fleets.INERT]):
+        rc = 2 if '--require-label' in options else 0
+        for form in 'json', 'text', 'html', 'csv':
+            asked = ['--format', form, '--top', '500', *options]
+            gs.check(fleetcheck.fleet(store, *asked, rc=rc) == fleetcheck.fleet(lite, *asked, rc=rc),
+                     f'{asked}: ClickHouse and SQLite say the same')
+    gs.equal(server.ask("EXISTS TABLE one.gpustarve_runs"), '1', 'a name full of SQL did nothing')
+
+
+def check_many(where, server, found):
+    """All of them: every grouping to the cent."""
+    store = f'clickhouse://127.0.0.1:{server.http}/many?outbox={where}/many.sqlite'
+    digest(store, found)
+    fleetcheck.check_all(store, found, f'{len(found)} in ClickHouse')
+
+
+def check_login(where, server):
+    """A password from a file works, a wrong one is refused, neither is shown."""
+    secret = os.path.join(where, 'secret')
+    with open(secret, 'w', encoding='utf-8') as f:
+        f.write('s3cret\n')
+    at = f'127.0.0.1:{server.http}/login?outbox={where}/login.sqlite'
+    digest(f'clickhouse://bill@{at}&password_file={secret}', fleets.digests(3))
+    gs.equal(fleetcheck.as_json(f'clickhouse://bill:s3cret@{at}')['total']['runs'], 3, 'with a password')
+    done = gs.gpustarve('fleet', '--store', f'clickhouse://bill:wr0ng@{at}')
+    gs.check(done.returncode == 1 and b'wr0ng' not in done.stderr and b's3cret' not in done.stderr,
+             f'a wrong password: {done.stderr}')
+    said = digest(f'clickhouse://bill:wr0ng@{at}', fleets.digests(4)[3:])
+    gs.check('1 digest waits' in said and 'wr0ng' not in said, f'what is refused waits: {said}')
+    flush(f'clickhouse://bill:s3cret@{at}')
+    gs.equal(fleetcheck.as_json(f'clickhouse://bill:s3cret@{at}')['total']['runs'], 4, 'and is sent later')
+    for bad in ('clickhouse://h/a;b', 'clickhouse://h/d?cluster=a b', 'clickhouse:///d', 'clickhouse://h/d?x=1',
+                'clickhouse://h h/d'):
+        done = gs.gpustarve('fleet', '--store', bad)
+        gs.check(done.returncode == 1 and b'--store clickhouse' in done.stderr, f'{bad}: {done.stderr}')
+
+
+def on_shards(shards):
+    return [int(s.ask('SELECT count() FROM two.gpustarve_runs_local FINAL')) for s in shards]
+
+
+def check_two(where, shards, found):
+    hosts = ','.join(f'127.0.0.1:{s.http}' for s in shards)
+    store = f'clickhouse://{hosts}/two?cluster=fleet&outbox={where}/two.sqlite'
+    first, more, last = found[:1000], found[1000:1300], found[1300:1310]
+    digest(store, first)
+    fleetcheck.check_all(store, first, 'two shards')
+    held = on_shards(shards)
+    gs.check(min(held) > 300 and sum(held) == 1000, f'both shards have runs: {held}')
+    shards[1].kill()
+    said = digest(store, more)
+    gs.check('wait in the outbox' in said, f'a dead shard: {said[-200:]}')
+    done = gs.gpustarve('fleet', '--store', store)
+    gs.check(done.returncode == 1 and not done.stdout, f'without a shard nothing is told: {done.stderr}')
+    part = fleetcheck.as_json(store, '--partial')['total']['runs']
+    gs.check(held[0] <= part < 1300, f'--partial: {part} of {held}')
+    flush(store, rc=1)
+    gs.check(shards[1].start(), f'the shard comes back: {shards[1].why()}')
+    flush(store)
+    gs.equal(flush(store), '', 'nothing waits any more')
+    fleetcheck.check_all(store, first + more, 'a shard was killed and came back')
+    # The host that is asked first is gone: the other one answers for what it has.
+    shards[0].kill()
+    digest(store, last)
+    gs.check(shards[0].start(), f'the first shard comes back: {shards[0].why()}')
+    digest(store, first[:10])
+    fleetcheck.check_all(store, first + more + last, 'the other shard was killed and came back')
+    return store
+
+
+def check_nobody(where, found):
+    """Nothing listens: the run is safe all the same."""
+    port = clickhouse.free_ports(1)[0]
+    store = f'clickhouse://127.0.0.1:{port}/x?outbox={where}/nobody.sqlite'
+    gs.check('7 digests wait' in digest(store, found[:7]), 'it is said')
+    gs.check('does not answer' in flush(store, rc=1), 'and again')
+    gs.equal(gs.gpustarve('fleet', '--store', store).returncode, 1, 'fleet without a server')
+
+
+with gs.scratch() as where, clickhouse.servers(where, 2) as shards:
+    many = fleets.digests(10000, seed=2)
+    found = many[:COUNT]
+    check_one(where, shards[0], found)
+    check_many(where, shards[0], many)
+    check_login(where, shards[0])
+    check_two(where, shards, found)
+    check_nobody(where, found)
+gs.finish()

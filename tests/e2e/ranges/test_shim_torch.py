@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e waits timeout=300
+"""The shim in a real torch: the first wait of each epoch is of a class of its own, checkpoints and
+collections are where the program had them, the program's own sitecustomize runs, and `python -I`
+runs as ever and says what is missing."""
+import json
+import os
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
+import ranges
+
+LOOP = os.path.join(gs.SOURCE, 'tests', 'lib', 'shimloop.py')
+SITE = 'import sys, os\nos.environ["OWN_SITE"] = "yes"\n'
+
+
+def epochs():
+    """Making workers anew each epoch costs GPU time, and that is said."""
+    with gs.scratch() as where:
+        with open(os.path.join(where, 'sitecustomize.py'), 'w') as f:
+            f.write(SITE)
+        out = os.path.join(where, 'own.json')
+        done, run, _ = gs.traced([gs.PYTHON, LOOP, out, 'workers=2', 'epochs=4', 'batches=4'], where,
+                                 ['--quiet'], PYTHONPATH=where)
+        gs.equal(done.returncode, 0, f'epochs: {done.stderr.decode()[-800:]}')
+        own, s = json.load(open(out)), gs.summary(run)
+        gs.equal((own['python_path'], own['own_site']), (where, 'yes'), 'epochs: environment')
+        rows = [line.split('\t') for line in
+                gs.gpustarve('dump', run).stdout.decode().splitlines() if line[:1] != '#']
+    first = [w for w in own['waits'] if w['batch'] and w['batch']['ids'][0] == 0]
+    gs.equal(len(first), 4, 'epochs: first waits')
+    lost = sum(w['end'] - w['begin'] for w in first[1:])
+    ends = [w for w in own['waits'] if not w['batch']]
+    # Between two epochs; and what lies in a wait before the first operation or after the last one.
+    most = sum(b['end'] - a['begin'] for a, b in zip(ends, first[1:])) \
+        + first[0]['end'] - first[0]['made'] + ends[-1]['end'] - ends[-1]['begin']
+    got = s['gpus'][0]['classes'].get('input.epoch', 0)
+    gs.check(0.9 * lost <= got <= most,
+             f'epochs: input.epoch is {got}, first waits {lost}, between epochs {most}')
+    found = sorted({r[1] for r in rows})
+    print(f'epochs: input.epoch {got / 1e6:.1f} ms, first waits {lost / 1e6:.1f} ms; {found}')
+
+
+def inside(rows, own, what):
+    begin, end = own
+    ok = [r for r in rows if begin <= r['start'] and r['end'] <= end]
+    gs.check(ok, f'{what}: none in {own} of {rows}')
+    return max(ok, key=lambda r: r['end'] - r['start']) if ok else None
+
+
+def saves_and_collections():
+    with gs.scratch() as where:
+        out = os.path.join(where, 'own.json')
+        ranges.run([gs.PYTHON, LOOP, out, 'workers=0'], where)
+        own, stream = json.load(open(out)), ranges.trace(where)[0]
+        size = os.path.getsize(out + '.pt')
+    path = out + '.pt'
+    saved = inside([r for r in ranges.ranges(stream, 7) if r['name'] == path], own['saves'][0], 'save')
+    late = own['saves'][0][1] - own['saves'][0][0] - (saved['end'] - saved['start']) if saved else 0
+    gs.check(late < 200 * ranges.MS, f'save: {saved}, own {own["saves"]}')
+    points = [c for r in stream if r.get('frame') == 'facts' for c in r['checkpoints']]
+    gs.equal([(c['path'], c['bytes']) for c in points], [(path, size)], 'checkpoints')
+    gc = inside(ranges.joined(ranges.ranges(stream, 6)), own['collected'], 'gc')
+    gs.check(gc and gc['end'] - gc['start'] > 1_000_000, f'gc: {gc}')
+    gs.equal(ranges.hello(stream)['notes'], [], 'notes')
+
+
+def isolated():
+    with gs.scratch() as where:
+        out = os.path.join(where, 'own.json')
+        run = 'import sys; sys.path[:0] = [sys.argv.pop(1)]; import shimloop, time; ' \
+              'shimloop.main(sys.argv[1], shimloop.parse(sys.argv[2:])); time.sleep(1.5)'
+        ranges.run([gs.PYTHON, '-I', '-c', run, os.path.dirname(LOOP), out, 'workers=2',
+                    'batches=1000', 'fast=1'], where, PYTHONPATH='/nowhere')
+        own, stream = json.load(open(out)), ranges.trace(where)[0]
+    gs.equal(own['python_path'].split(':')[-1], '/nowhere', '-I: PYTHONPATH')
+    gs.equal([r for r in stream if 'batch' in r], [], '-I: rows')
+    gs.equal(len(ranges.joined(ranges.ranges(stream, ranges.LOADER))), 1001, '-I: waits')
+    notes = ranges.hello(stream)['notes']
+    gs.check(any('shim' in n for n in notes), f'-I: notes {notes}')
+
+
+def unreachable():
+    """Spawned workers that cannot find the trainer's memory."""
+    with gs.scratch() as where:
+        out = os.path.join(where, 'own.json')
+        ranges.run([gs.PYTHON, LOOP, out, 'workers=1', 'start=spawn', 'batches=300', 'fast=1',
+                    'end=hide'], where)
+        stream = ranges.trace(where)[0]
+    gs.equal([r for r in stream if r.get('batch') == 2], [], 'unreachable: FETCH rows')
+    notes = [n for r in stream if r.get('frame') == 'bye' for n in r['notes']]
+    gs.check(any('workers do not reach' in n for n in notes), f'unreachable: notes {notes}')
+
+
+epochs()
+unreachable()
+saves_and_collections()
+isolated()
+gs.finish()

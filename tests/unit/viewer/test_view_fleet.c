@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fleet's parts: digests stay below their bound and come back as they were, whatever stands in
+ * them; cents close; a week of three times the usual is a spike and noise is none; a server's answer
+ * may be anything.
+ */
+#include <errno.h>
+#include "base/units.h"
+#include "fleet/bill.h"
+#include "fleet/clickhouse_priv.h"
+#include "fleet/digest.h"
+#include "fleet/out.h"
+#include "fleet/spike.h"
+#include "harness.h"
+#include "unit/viewer/view_made.h"
+
+#define USD 1000000000LL
+#define CENT 10000000LL
+
+static struct fleet_digest *made_digest(uint32_t gpus, const char *name, int labels)
+{
+	struct fleet_digest *d = calloc(1, sizeof(*d));
+	struct view_summary *s = made_summary(gpus, name, 6880000000LL, 3);
+	struct view_label *label = calloc((size_t)labels + 1, sizeof(*label));
+
+	for (int i = 0; i < labels; i++)
+		label[i] = (struct view_label){ i ? name : "team", name };
+	s->id = name;
+	s->label = label;
+	s->labels = (size_t)labels;
+	fleet_digest_make(d, s, NULL, 5);
+	view_summary_free(s);
+	free(label);
+	return d;
+}
+
+/* Everything full, and every character one that JSON writes in two. */
+static void fill(struct fleet_digest *d)
+{
+	struct fleet_digest full = { .revision = INT64_MAX, .has_exit_status = true };
+
+	memset(full.run, '"', sizeof(full.run) - 1);
+	memset(full.team, '\\', sizeof(full.team) - 1);
+	memset(full.user, '"', sizeof(full.user) - 1);
+	for (int i = 0; i < FLEET_LINES_MAX; i++) {
+		struct fleet_line *l = &full.line[full.lines++];
+		memset(l->gpu, '"', sizeof(l->gpu) - 1);
+		memset(l->source, '"', sizeof(l->source) - 1);
+		memset(l->label, '"', sizeof(l->label) - 1);
+		l->gpu[0] = (char)('a' + i);
+		l->priced = true;
+		l->held_ns = INT64_C(1) << 59;
+		l->usd = 1000000000LL * USD / 8;
+	}
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		struct fleet_share *s = &full.share[full.shares++];
+		fleet_tame(s->class, sizeof(s->class), ana_class_names[c]);
+		s->ns = INT64_C(1) << 54;
+	}
+	for (int i = 0; i < FLEET_SPOTS_MAX; i++)
+		memset(full.spot[full.spots++].place, '"', sizeof(full.spot[0].place) - 1);
+	for (int i = 0; i < FLEET_LABELS_MAX; i++)
+		memset(full.label_of[full.labels++].value, '"', sizeof(full.label_of[0].value) - 1);
+	*d = full;
+}
+
+static void expect_sums(const struct fleet_digest *got, const struct fleet_digest *want)
+{
+	EXPECT_INT(fleet_digest_held_ns(got), fleet_digest_held_ns(want));
+	EXPECT_INT(fleet_digest_usd(got), fleet_digest_usd(want));
+	EXPECT_UINT(got->shares, want->shares);
+	EXPECT_STR(got->run, want->run);
+	EXPECT_STR(got->team, want->team);
+	EXPECT_INT(got->revision, want->revision);
+}
+
+static void there_and_back(const struct fleet_digest *d)
+{
+	struct fleet_digest *back = calloc(1, sizeof(*back));
+	char *text = fleet_digest_write(d);
+	const char *why = "";
+
+	REQUIRE(text && back);
+	EXPECT(strlen(text) <= FLEET_DIGEST_BYTES_MAX);
+	EXPECT(strchr(text, '\n') == text + strlen(text) - 1);
+	EXPECT_INT(fleet_digest_read(back, text, strlen(text), &why), 0);
+	expect_sums(back, d);
+	free(text);
+	free(back);
+}
+
+static void test_digest(void)
+{
+	static const char *const name[] = { "NVIDIA H100 80GB HBM3", MADE_EVIL };
+	struct fleet_digest *d;
+
+	for (int i = 0; i < 2; i++) {
+		d = made_digest(1 + (uint32_t)i * 8, name[i], i * 40);
+		EXPECT_UINT(d->lines, 1);
+		EXPECT_INT(fleet_digest_priced(d), true);
+		EXPECT(!strpbrk(d->run, "\x1b\n"));
+		there_and_back(d);
+		fill(d);
+		there_and_back(d);
+		free(d);
+	}
+}
+
+static void test_tame(void)
+{
+	char out[8];
+
+	fleet_tame(out, sizeof(out), "ab\ncd\xff\xc2\x80zzz");
+	EXPECT_STR(out, "ab?cd??");
+	fleet_tame(out, sizeof(out), "12345\xe2\x82\xac");
+	EXPECT_STR(out, "12345"); /* no half of a character */
+	fleet_tame(out, sizeof(out), NULL);
+	EXPECT_STR(out, "");
+}
+
+static void expect_week(int64_t unix_ns, const char *monday)
+{
+	char week[16];
+
+	fleet_week(week, unix_ns);
+	EXPECT_STR(week, monday);
+}
+
+static void test_week(void)
+{
+	expect_week(1767571200 * USD, "2026-01-05");
+	expect_week(1767571200 * USD - 1, "2025-12-29");
+	expect_week(1767571200 * USD + 7 * 86400 * USD - 1, "2026-01-05");
+	expect_week(0, "1969-12-29");
+}
+
+static void test_digits(void)
+{
+	base_unit out;
+
+	EXPECT_STR(fleet_usd(out, 0), "$0.00");
+	EXPECT_STR(fleet_usd(out, 1), "<$0.01");
+	EXPECT_STR(fleet_usd(out, 999 * USD), "$999.00");
+	EXPECT_STR(fleet_usd(out, 1000 * USD), "$1,000.00");
+	EXPECT_STR(fleet_usd(out, INT64_MAX), "$9,223,372,036.85");
+	EXPECT_STR(fleet_cents(out, INT64_MAX), "$92,233,720,368,547,758.07");
+	EXPECT_STR(fleet_hours(out, 2412345 * (3600 * USD)), "2,412,345.00");
+	EXPECT_STR(fleet_hours_of_minutes(out, INT64_MAX), "2,562,047.78");
+	EXPECT_STR(fleet_runs_of(out, 1), "1 run");
+	EXPECT_STR(fleet_runs_of(out, 10000), "10,000 runs");
+}
+
+/* Cents of random amounts: they close, and none is off by a whole one. */
+static void test_cents(void)
+{
+	int64_t amount[50], cents[50];
+
+	for (int round = 0; round < 2000; round++) {
+		size_t n = (size_t)rand() % 50 + 1;
+		int64_t sum = 0, given = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			amount[i] = rand() % 4 ? rand() % (1000 * CENT) : 0;
+			sum += amount[i];
+		}
+		int64_t total = base_div_even(sum, CENT);
+		fleet_close_cents(amount, n, total, cents);
+		for (size_t i = 0; i < n; i++) {
+			given += cents[i];
+			EXPECT(llabs(cents[i] * CENT - amount[i]) < CENT);
+		}
+		EXPECT_INT(given, total);
+	}
+	fleet_close_cents(NULL, 0, 0, cents);
+}
+
+/* Twelve of these make a bell. */
+static int64_t noisy(int64_t usd, int percent)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < 12; i++)
+		sum += rand() % 2001 - 1000;
+	int64_t v = usd + usd * percent / 100 * sum / 2000;
+	return v > 0 ? v : 0;
+}
+
+/*
+ * A year of weeks that scatter by a quarter, a thousand times: no flag. Three times the usual where
+ * weeks scatter by 15 %: one each time.
+ */
+static void test_spikes(void)
+{
+	int flags = 0, missed = 0;
+
+	for (int seed = 0; seed < 1000; seed++) {
+		struct fleet_spike s;
+		int64_t week[53];
+
+		srand((unsigned int)seed);
+		for (int w = 0; w < 52; w++)
+			week[w] = noisy(1000 * USD, 25);
+		for (size_t w = 0; w < 52; w++)
+			flags += fleet_is_spike(week, w, &s);
+		srand((unsigned int)seed);
+		for (int w = 0; w < 52; w++)
+			week[w] = noisy(1000 * USD, 15);
+		week[52] = 3000 * USD;
+		missed += !fleet_is_spike(week, 52, &s);
+	}
+	printf("%d of 52,000 noisy weeks flagged, %d of 1,000 spikes missed\n", flags, missed);
+	EXPECT_INT(flags, 0);
+	EXPECT_INT(missed, 0);
+}
+
+static void test_spike_bounds(void)
+{
+	int64_t flat[FLEET_SPIKE_LEAST + 1], none[FLEET_SPIKE_LEAST + 1] = { 0 };
+	struct fleet_spike s;
+
+	for (int i = 0; i <= FLEET_SPIKE_LEAST; i++)
+		flat[i] = 100 * USD;
+	flat[FLEET_SPIKE_LEAST] = 250 * USD;
+	EXPECT(fleet_is_spike(flat, FLEET_SPIKE_LEAST, &s));
+	EXPECT_INT(s.median_usd, 100 * USD);
+	EXPECT(!fleet_is_spike(flat, FLEET_SPIKE_LEAST - 1, &s)); /* too little to go by */
+	flat[FLEET_SPIKE_LEAST]--;
+	EXPECT(!fleet_is_spike(flat, FLEET_SPIKE_LEAST, &s));
+	none[FLEET_SPIKE_LEAST] = USD;
+	EXPECT(!fleet_is_spike(none, FLEET_SPIKE_LEAST, &s)); /* nothing was usual */
+	for (int i = 0; i <= FLEET_SPIKE_LEAST; i++)
+		flat[i] = INT64_MAX;
+	EXPECT(!fleet_is_spike(flat, FLEET_SPIKE_LEAST, &s));
+}
+
+struct seen {
+	int rows;
+	int64_t i;
+	char text[64];
+};
+
+static void on_row(void *arg, const struct fleet_cell *cell)
+{
+	struct seen *s = arg;
+
+	s->rows++;
+	s->i = cell[1].i;
+	snprintf(s->text, sizeof(s->text), "%s", cell[0].text ? cell[0].text : "(none)");
+}
+
+static int rows_of(const char *text, const char *columns, struct seen *s)
+{
+	char *copy = strdup(text);
+
+	*s = (struct seen){ 0 };
+	int err = click_rows(copy, columns, on_row, s);
+	free(copy);
+	return err;
+}
+
+static void test_rows(void)
+{
+	static const char *const bad[] = { "a",		"a\t1",
+					   "a\t1\t2\n", "a\n",
+					   "a\tx\n",	"a\t\n",
+					   "\n",	"a\t99999999999999999999\n" };
+	struct seen s;
+
+	EXPECT_INT(rows_of("a\\tb\\\\\\n\t7\nx\t-8\n", "ti", &s), 0);
+	EXPECT_INT(s.rows, 2);
+	EXPECT_INT(s.i, -8);
+	EXPECT_INT(rows_of("a\\tb\\'\t3000000005\n", "ts", &s), 0);
+	EXPECT_STR(s.text, "a\tb'");
+	EXPECT_INT(s.i, 3 * USD + 5);
+	EXPECT_INT(rows_of("a\t9223372037999999999000000000\n", "ts", &s), 0);
+	EXPECT_INT(s.i, INT64_MAX); /* stays at its limit */
+	EXPECT_INT(rows_of("a\t-1\n", "ts", &s), -EBADMSG);
+	EXPECT_INT(rows_of("a\t-9223372037999999999\n", "ts", &s), -EBADMSG);
+	EXPECT_INT(rows_of("a\t9223372037999999999x\n", "ts", &s), -EBADMSG);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		EXPECT_INT(rows_of(bad[i], "ti", &s), -EBADMSG);
+	/* No text is none only where there may be none, and is told from one that looks so. */
+	EXPECT_INT(rows_of("\\N\t7\n", "ni", &s), 0);
+	EXPECT_STR(s.text, "(none)");
+	EXPECT_INT(rows_of("\\\\N\t7\n", "ni", &s), 0);
+	EXPECT_STR(s.text, "\\N");
+	EXPECT_INT(rows_of("\\N\t7\n", "ti", &s), -EBADMSG);
+	EXPECT_INT(rows_of("a\t\\N\n", "ti", &s), -EBADMSG);
+	EXPECT_INT(rows_of("a\t\\N\n", "ts", &s), -EBADMSG);
+}
+
+static void test_literals(void)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	click_put_text(f, "a'b\\c\n\x01'); DROP TABLE x; --");
+	fclose(f);
+	EXPECT_STR(text, "'a\\'b\\\\c\\x0a\\x01\\'); DROP TABLE x; --'");
+	free(text);
+}
+
+int main(void)
+{
+	return RUN(test_digest, test_tame, test_week, test_digits, test_cents, test_spikes,
+		   test_spike_bounds, test_rows, test_literals);
+}
