@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, sys.path[0] + '/../../lib')
+sys.path[:0] = [sys.path[0] + '/../../lib', sys.path[0] + '/../../timing']
 import gs
 import ranges
 import test_ranges_torch as probes
