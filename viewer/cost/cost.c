@@ -7,6 +7,7 @@
 #include <string.h>
 #include "analysis/evidence/cause.h"
 #include "base/units.h"
+#include "waste.h"
 
 #define NS_PER_HOUR ((__int128)3600 * 1000000000)
 #define USD_MAX 1000000000LL
@@ -67,39 +68,34 @@ void view_cost_add(int64_t *sum, int64_t usd)
 		*sum = INT64_MAX;
 }
 
-/* Time in comm.skew is paid once, and is as wasted or starved as what the late rank did. */
-static void charge_skew(struct view_cost *c, size_t g, const struct ana_gpu *gpu,
-			const bool waste[ANA_CLASSES])
+/* Time in comm.skew is paid once; by cause it is split as the waits were. */
+static void price_skew(struct view_cost *c, size_t g, const struct ana_gpu *gpu)
 {
 	int64_t *usd = c->gpu_skew[g];
 
 	if (!gpu->classes[ANA_COMM_SKEW])
 		return;
 	ana_split(c->gpu_class[g][ANA_COMM_SKEW], gpu->skew_causes, ANA_CLASSES, usd);
-	for (int k = 0; k < ANA_CLASSES; k++) {
+	for (int k = 0; k < ANA_CLASSES; k++)
 		view_cost_add(&c->skew[k], usd[k]);
-		if (waste[k] && !waste[ANA_COMM_SKEW])
-			view_cost_add(&c->wasted, usd[k]);
-		if (ana_class_is_input(k))
-			view_cost_add(&c->starved, usd[k]);
-	}
 }
 
-static void charge_gpu(struct view_cost *c, size_t g, const struct ana_gpu *gpu,
-		       const bool waste[ANA_CLASSES])
+static void price_gpu(struct view_cost *c, size_t g, const struct ana_gpu *gpu,
+		      const bool waste[ANA_CLASSES])
 {
+	bool starved[ANA_CLASSES];
+
 	for (int k = 0; k < ANA_CLASSES; k++) {
 		int64_t usd = view_cost_amount(c->rate[g].nano_usd_per_hour, gpu->classes[k]);
 
 		c->gpu_class[g][k] = usd;
 		view_cost_add(&c->classes[k], usd);
 		view_cost_add(&c->total, usd);
-		if (waste[k])
-			view_cost_add(&c->wasted, usd);
-		if (ana_class_is_input(k))
-			view_cost_add(&c->starved, usd);
 	}
-	charge_skew(c, g, gpu, waste);
+	price_skew(c, g, gpu);
+	view_starved_set(starved);
+	view_cost_add(&c->wasted, view_set_sum(waste, c->gpu_class[g], c->gpu_skew[g]));
+	view_cost_add(&c->starved, view_set_sum(starved, c->gpu_class[g], c->gpu_skew[g]));
 }
 
 int view_cost_compute(struct view_cost *c, const struct ana_result *r, struct view_rate *rate,
@@ -113,7 +109,7 @@ int view_cost_compute(struct view_cost *c, const struct ana_result *r, struct vi
 	for (size_t g = 0; g < r->gpus; g++)
 		c->known &= rate[g].known;
 	for (size_t g = 0; g < r->gpus && c->known; g++)
-		charge_gpu(c, g, &r->gpu[g], waste);
+		price_gpu(c, g, &r->gpu[g], waste);
 	return 0;
 }
 

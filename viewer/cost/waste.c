@@ -6,6 +6,7 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+#include "cost.h"
 
 void view_waste_default(bool waste[ANA_CLASSES])
 {
@@ -38,4 +39,24 @@ int view_waste_parse(const char *text, bool waste[ANA_CLASSES], char bad[64])
 			return 0;
 		text += len + 1;
 	}
+}
+
+void view_starved_set(bool starved[ANA_CLASSES])
+{
+	for (int c = 0; c < ANA_CLASSES; c++)
+		starved[c] = ana_class_is_input(c);
+}
+
+int64_t view_set_sum(const bool set[ANA_CLASSES], const int64_t classes[ANA_CLASSES],
+		     const int64_t skew[ANA_CLASSES])
+{
+	int64_t sum = 0;
+
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		if (set[c])
+			view_cost_add(&sum, classes[c]);
+		if (set[c] && !set[ANA_COMM_SKEW])
+			view_cost_add(&sum, skew[c]);
+	}
+	return sum;
 }

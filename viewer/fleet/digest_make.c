@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/utf8.h"
+#include "cost/waste.h"
 #include "digest.h"
 
 #define DAY_S 86400
@@ -146,41 +147,26 @@ static struct fleet_line *line_of(struct fleet_digest *d, const struct fleet_lin
 	return last;
 }
 
-static int64_t class_usd(const struct view_summary *s, size_t g, const bool *set)
+static int64_t set_usd(const struct view_summary *s, size_t g, const bool *set)
 {
-	int64_t sum = 0;
-
-	for (int c = 0; c < ANA_CLASSES; c++) {
-		if (set[c])
-			view_cost_add(&sum, s->cost.gpu_class[g][c]);
-		if (set[c] && !set[ANA_COMM_SKEW])
-			view_cost_add(&sum, s->cost.gpu_skew[g][c]);
-	}
-	return sum;
+	return view_set_sum(set, s->cost.gpu_class[g], s->cost.gpu_skew[g]);
 }
 
-static int64_t class_ns(const struct ana_gpu *gpu, const bool *set)
+static int64_t set_ns(const struct ana_gpu *gpu, const bool *set)
 {
-	int64_t sum = 0;
-
-	for (int c = 0; c < ANA_CLASSES; c++) {
-		if (set[c])
-			view_cost_add(&sum, gpu->classes[c]);
-		if (set[c] && !set[ANA_COMM_SKEW])
-			view_cost_add(&sum, gpu->skew_causes[c]);
-	}
-	return sum;
+	return view_set_sum(set, gpu->classes, gpu->skew_causes);
 }
 
-static void add_gpu(struct fleet_line *l, const struct view_summary *s, size_t g, const bool *input)
+static void add_gpu(struct fleet_line *l, const struct view_summary *s, size_t g,
+		    const bool *starved)
 {
 	const struct ana_gpu *gpu = &s->result->gpu[g];
 
 	l->gpus++;
 	view_cost_add(&l->held_ns, gpu->held_ns);
 	view_cost_add(&l->busy_ns, gpu->busy_ns);
-	view_cost_add(&l->starved_ns, class_ns(gpu, input));
-	view_cost_add(&l->wasted_ns, class_ns(gpu, s->waste));
+	view_cost_add(&l->starved_ns, set_ns(gpu, starved));
+	view_cost_add(&l->wasted_ns, set_ns(gpu, s->waste));
 	for (int b = 0; b < FLEET_BANDS; b++)
 		view_cost_add(&l->minutes[b], gpu->minutes[b]);
 	if (!l->priced)
@@ -188,21 +174,20 @@ static void add_gpu(struct fleet_line *l, const struct view_summary *s, size_t g
 	view_cost_add(&l->usd, view_gpu_nano_usd(s, g));
 	view_cost_add(&l->idle_usd, view_cost_amount(s->cost.rate[g].nano_usd_per_hour,
 						     gpu->minutes[ANA_BAND_IDLE] * MINUTE_NS));
-	view_cost_add(&l->starved_usd, class_usd(s, g, input));
-	view_cost_add(&l->wasted_usd, class_usd(s, g, s->waste));
+	view_cost_add(&l->starved_usd, set_usd(s, g, starved));
+	view_cost_add(&l->wasted_usd, set_usd(s, g, s->waste));
 }
 
 static void set_lines(struct fleet_digest *d, const struct view_summary *s)
 {
-	bool input[ANA_CLASSES];
+	bool starved[ANA_CLASSES];
 
-	for (int c = 0; c < ANA_CLASSES; c++)
-		input[c] = ana_class_is_input(c);
+	view_starved_set(starved);
 	for (size_t g = 0; g < s->result->gpus; g++) {
 		struct fleet_line named = { 0 };
 
 		name_line(&named, s, g);
-		add_gpu(line_of(d, &named), s, g, input);
+		add_gpu(line_of(d, &named), s, g, starved);
 	}
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums that several pages show. */
+#include "cost/waste.h"
 #include "model.h"
 
 int64_t view_busy_ns(const struct view_summary *s)
@@ -19,11 +20,10 @@ int64_t view_working_ns(const struct view_summary *s)
 
 int64_t view_gpu_starved_ns(const struct ana_gpu *g)
 {
-	int64_t sum = 0;
+	bool starved[ANA_CLASSES];
 
-	for (int c = 0; c < ANA_CLASSES; c++)
-		sum += ana_class_is_input(c) ? g->classes[c] + g->skew_causes[c] : 0;
-	return sum;
+	view_starved_set(starved);
+	return view_set_sum(starved, g->classes, g->skew_causes);
 }
 
 int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu)

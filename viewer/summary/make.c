@@ -9,29 +9,18 @@
 #include "priv.h"
 #include "base/units.h"
 
-/* Time of a class, with what GPUs waited because a late rank was in it. */
-static int64_t class_ns(const struct view_summary *s, int c)
-{
-	int64_t ns = s->result->classes[c];
-
-	view_cost_add(&ns, s->result->skew_causes[c]);
-	return ns;
-}
-
 static void set_waste(struct view_summary *s, const bool *waste)
 {
+	const struct ana_result *r = s->result;
+	bool starved[ANA_CLASSES];
+
 	if (waste)
 		memcpy(s->waste, waste, sizeof(s->waste));
 	else
 		view_waste_default(s->waste);
-	for (int c = 0; c < ANA_CLASSES; c++) {
-		if (s->waste[c])
-			view_cost_add(&s->wasted_ns, s->result->classes[c]);
-		if (s->waste[c] && !s->waste[ANA_COMM_SKEW])
-			view_cost_add(&s->wasted_ns, s->result->skew_causes[c]);
-		if (ana_class_is_input(c))
-			view_cost_add(&s->starved_ns, class_ns(s, c));
-	}
+	view_starved_set(starved);
+	s->wasted_ns = view_set_sum(s->waste, r->classes, r->skew_causes);
+	s->starved_ns = view_set_sum(starved, r->classes, r->skew_causes);
 }
 
 static void widen(int64_t *least, int64_t *most, int64_t start, int64_t end)

@@ -135,15 +135,7 @@ static void put_gpu_facts(struct base_jsonout *j, const struct ana_gpu *g)
 
 static int64_t wasted_usd(const struct view_summary *s, size_t g)
 {
-	int64_t sum = 0;
-
-	for (int c = 0; c < ANA_CLASSES; c++)
-		if (s->waste[c])
-			view_cost_add(&sum, s->cost.gpu_class[g][c]);
-	for (int c = 0; !s->waste[ANA_COMM_SKEW] && c < ANA_CLASSES; c++)
-		if (s->waste[c])
-			view_cost_add(&sum, s->cost.gpu_skew[g][c]);
-	return sum;
+	return view_set_sum(s->waste, s->cost.gpu_class[g], s->cost.gpu_skew[g]);
 }
 
 static void put_gpu(struct base_jsonout *j, const struct view_summary *s, size_t i)
