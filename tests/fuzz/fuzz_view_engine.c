@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include "harness.h"
 #include "analysis/series/series.h"
-#include "report/data.h"
+#include "report/data/data.h"
 #include "trace/trace.h"
 #include "unit/wire/events.h"
 #include "wire/encoder.h"

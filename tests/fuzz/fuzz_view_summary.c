@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "compare/compare.h"
-#include "report/html.h"
+#include "report/html/html.h"
 #include "cost/prices.h"
-#include "report/text.h"
+#include "report/text/text.h"
 #include "unit/viewer/view_made.h"
 
 static const struct view_look narrow = { true, true, true, 20 };

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The numbers of a rendered page against summary.json, exactly: what a key of the page's grammar
-(the head of viewer/report/html_priv.h) names is computed here once more, in integers and decimals,
+(the head of viewer/report/html/html_priv.h) names is computed here once more, in integers and decimals,
 and so is the way in which a value is shown. Nothing goes through a double."""
 import datetime
 import decimal

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "findings/loader.h"
 #include "base/units.h"
-#include "report/text.h"
+#include "report/text/text.h"
 
 static int by_text(const void *a, const void *b)
 {

@@ -13,7 +13,7 @@
 #include "cost/prices.h"
 #include "cost/rates.h"
 #include "base/slurp.h"
-#include "report/text.h"
+#include "report/text/text.h"
 #include "base/units.h"
 
 static const char usage[] =

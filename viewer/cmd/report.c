@@ -9,12 +9,12 @@
 #include "choices.h"
 #include "cmd.h"
 #include "compare/compare.h"
-#include "report/html.h"
+#include "report/html/html.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "job/ask.h"
 #include "base/slurp.h"
-#include "report/text.h"
+#include "report/text/text.h"
 #include "trace/newest.h"
 
 enum format {

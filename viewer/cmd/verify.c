@@ -16,8 +16,8 @@
 #include "trace/newest.h"
 #include "base/options.h"
 #include "cost/rates.h"
-#include "report/data.h"
-#include "report/data_read.h"
+#include "report/data/data.h"
+#include "report/data/data_read.h"
 
 #define SHOWN 8
 

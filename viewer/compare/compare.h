@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include "report/text.h"
+#include "report/text/text.h"
 #include "summary/summary.h"
 
 #define VIEW_COMPARE_SCHEMA "gpustarve.comparison/1"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/embedded.h"
 #include "priv.h"
-#include "report/html_priv.h"
+#include "report/html/html_priv.h"
 
 struct sheet {
 	const struct view_comparison *c;

@@ -6,7 +6,7 @@
 #include "findings/findings.h"
 #include "findings/unused.h"
 #include "priv.h"
-#include "report/text.h"
+#include "report/text/text.h"
 
 #define PATH_COLUMNS 34
 

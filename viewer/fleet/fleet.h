@@ -10,7 +10,7 @@
 #define FLEET_FLEET_H
 
 #include <stdio.h>
-#include "report/text.h"
+#include "report/text/text.h"
 #include "rollup.h"
 
 #define FLEET_SCHEMA "gpustarve.fleet/1"

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "bill.h"
 #include "page.h"
-#include "report/script.h"
+#include "report/html/html_script.h"
 
 #define CHART_WIDTH 960
 #define CHART_HEIGHT 160

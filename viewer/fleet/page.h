@@ -4,7 +4,7 @@
 #define FLEET_PAGE_H
 
 #include "out.h"
-#include "report/html_priv.h"
+#include "report/html/html_priv.h"
 
 struct fleet_page {
 	const struct fleet *f;

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "summary/analyse.h"
-#include "report/html.h"
+#include "report/html/html.h"
 #include "base/log.h"
 #include "others.h"
 #include "base/slurp.h"
-#include "report/text.h"
+#include "report/text/text.h"
 
 typedef void page_writer(const struct view_summary *s, FILE *f);
 

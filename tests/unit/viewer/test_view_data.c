@@ -8,8 +8,8 @@
 #include "analysis/series/series.h"
 #include "base/jsondoc.h"
 #include "base/utf8.h"
-#include "report/data.h"
-#include "report/data_read.h"
+#include "report/data/data.h"
+#include "report/data/data_read.h"
 #include "view_made.h"
 
 #define NAME_BYTES 1000

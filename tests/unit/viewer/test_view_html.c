@@ -3,8 +3,8 @@
  * The page: one file, nothing fetched, nothing run, foreign strings harmless, small enough.
  */
 #include "harness.h"
-#include "report/html.h"
-#include "report/script.h"
+#include "report/html/html.h"
+#include "report/html/html_script.h"
 #include "view_made.h"
 
 #define DATA_BLOCK "<script type=\"application/json\" id=\"gpustarve-data\">"

@@ -4,7 +4,7 @@
  */
 #include "harness.h"
 #include <string.h>
-#include "report/html_priv.h"
+#include "report/html/html_priv.h"
 
 static char *text;
 static size_t len;

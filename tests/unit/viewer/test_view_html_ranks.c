@@ -4,7 +4,7 @@
  * ranks' strings are; small with many ranks; the same when it is made from summary.json.
  */
 #include "harness.h"
-#include "report/html.h"
+#include "report/html/html.h"
 #include "view_made.h"
 
 #define SECOND 1000000000LL

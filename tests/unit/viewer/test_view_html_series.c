@@ -5,7 +5,7 @@
  */
 #include "harness.h"
 #include "analysis/series/series.h"
-#include "report/html.h"
+#include "report/html/html.h"
 #include "view_made.h"
 
 #define SECOND 1000000000LL

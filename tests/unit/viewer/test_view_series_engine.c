@@ -5,7 +5,7 @@
  */
 #include "engine_trace.h"
 #include "analysis/series/series.h"
-#include "report/data.h"
+#include "report/data/data.h"
 #include "wire/evidence.h"
 
 #define T0 INT64_C(1000000000)

@@ -4,7 +4,7 @@
  * without a price.
  */
 #include "harness.h"
-#include "report/text.h"
+#include "report/text/text.h"
 #include "base/utf8.h"
 #include "view_made.h"
 #include "base/wrap.h"

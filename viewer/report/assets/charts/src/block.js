@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the page's data block (viewer/report/data.h) and checks what the charts rely on: a block that
+// Reads the page's data block (viewer/report/data/data.h) and checks what the charts rely on: a block that
 // is cut, changed or of another version is refused as a whole, with the reason as an Error. Pure.
 
 export const SCHEMA = 'gpustarve.page/1';

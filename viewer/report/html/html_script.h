@@ -5,8 +5,8 @@
  * or script, and allows no request. A style attribute is refused too. In a build without npm there
  * is no script, and the page says what it has to say without.
  */
-#ifndef VIEW_SCRIPT_H
-#define VIEW_SCRIPT_H
+#ifndef VIEW_HTML_SCRIPT_H
+#define VIEW_HTML_SCRIPT_H
 
 #include <stdbool.h>
 #include <stdio.h>

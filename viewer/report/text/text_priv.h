@@ -28,7 +28,7 @@ void text_wrap(const struct page *p, int at, int hang, const char *text); /* in 
 void text_line(struct page *p, const char *text); /* indented by two */
 void text_heading(struct page *p, const char *text);
 
-/* frame.c: lines of @text, none longer than columns - 4, in a box with @title. */
+/* text_frame.c: lines of @text, none longer than columns - 4, in a box with @title. */
 void text_frame(FILE *f, const struct view_look *look, const char *title, const char *text);
 
 void text_verdict(struct page *p); /* text_verdict.c: in its box */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "script.h"
+#include "html_script.h"
 
 #include "base/embedded.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "findings/unused.h"
 #include "html_priv.h"
-#include "script.h"
+#include "html_script.h"
 
 static void put_document(struct html *h)
 {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "data.h"
+#include "report/data/data.h"
 #include "html_priv.h"
 
 static void put_sections(struct html *h)
