@@ -13,34 +13,34 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "activity.h"
-#include "atstart.h"
-#include "bufpool.h"
-#include "clockpoll.h"
-#include "config.h"
-#include "cuda_api.h"
-#include "devices.h"
+#include "core/atstart.h"
+#include "core/clockpoll.h"
+#include "core/config.h"
+#include "core/env.h"
+#include "core/errtext.h"
+#include "core/gate.h"
+#include "core/log.h"
+#include "core/notes.h"
+#include "core/sanitizer.h"
+#include "core/thread.h"
+#include "cupti/activity.h"
+#include "cupti/bufpool.h"
+#include "cupti/cuda_api.h"
+#include "cupti/devices.h"
+#include "cupti/facts.h"
+#include "cupti/flusher.h"
+#include "cupti/lend.h"
+#include "cupti/levels.h"
 #include "entry.h"
-#include "env.h"
-#include "errtext.h"
 #include "facts/cupti.h"
-#include "exits.h"
-#include "facts.h"
-#include "flusher.h"
 #include "fork.h"
-#include "host/gate.h"
-#include "host/shared.h"
-#include "host/shim.h"
-#include "lend.h"
-#include "levels.h"
-#include "log.h"
-#include "notes.h"
-#include "nvtx.h"
-#include "ranges.h"
-#include "sampler.h"
-#include "sanitizer.h"
-#include "sender.h"
-#include "thread.h"
+#include "loader/shim.h"
+#include "ranges/nvtx.h"
+#include "ranges/ranges.h"
+#include "sample/sampler.h"
+#include "sample/shared.h"
+#include "send/exits.h"
+#include "send/sender.h"
 
 #define EXIT_NS 5000000000
 
@@ -350,7 +350,7 @@ static void arm_apart(bool may_load)
 
 /*
  * Forks of other threads wait until it is done, CUPTI's first calls included, for these may load more:
- * a child that is made in the middle of a load cannot load anything itself (host/gate.h).
+ * a child that is made in the middle of a load cannot load anything itself (core/gate.h).
  */
 static void arm(void)
 {

@@ -8,13 +8,13 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "clockpoll.h"
-#include "host/gate.h"
-#include "host/shared.h"
-#include "host/shim.h"
-#include "lend.h"
-#include "ranges.h"
-#include "worker.h"
+#include "core/clockpoll.h"
+#include "core/gate.h"
+#include "cupti/lend.h"
+#include "loader/shim.h"
+#include "loader/worker.h"
+#include "ranges/ranges.h"
+#include "sample/shared.h"
 
 /*
  * What pthread_atfork calls in glibc, and what only glibc has. Weak: other loaders end every program

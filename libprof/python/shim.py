@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact times of torch's DataLoader, of Python's garbage collector and of torch.save, told to
-libprof by plain C calls (libprof/host/shim.h). Runs once, after torch.utils.data.dataloader was
+libprof by plain C calls (libprof/loader/shim.h). Runs once, after torch.utils.data.dataloader was
 imported, with HERE (this folder) and DATALOADER (that module) as globals; it is in no module list.
 
 Methods of torch's classes are replaced by wrappers that call them. What a wrapper does by itself

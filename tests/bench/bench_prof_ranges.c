@@ -11,9 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "marks.h"
-#include "nvtx.h"
-#include "ranges.h"
+#include "ranges/marks.h"
+#include "ranges/nvtx.h"
+#include "ranges/ranges.h"
 
 #define RANGES 1000u /* per round; fits a log */
 #define ROUNDS 2000u

@@ -14,11 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clockpoll.h"
-#include "look.h"
-#include "ownfds.h"
-#include "pace.h"
-#include "thread.h"
+#include "core/clockpoll.h"
+#include "core/ownfds.h"
+#include "core/thread.h"
+#include "sample/look.h"
+#include "sample/pace.h"
 
 enum way {
 	WAY_SLEEP,

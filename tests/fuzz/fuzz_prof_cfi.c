@@ -7,8 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "cfi.h"
 #include "fuzz.h"
+#include "sample/cfi.h"
 
 #define BASE UINT64_C(0x10000)
 #define STEPS 16

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "pypriv.h"
+#include "python/pypriv.h"
 
 #define ARENA 32768u
 #define MARK UINT64_C(0xa55a000000000000)

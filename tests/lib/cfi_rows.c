@@ -4,7 +4,7 @@
  * frame's address and the rules of registers, as `readelf --debug-dump=frames-interp` does.
  *     cfi_rows FILE
  */
-#include "cfi.c" /* its rows are nobody's business else */
+#include "sample/cfi.c" /* its rows are nobody's business else */
 
 #include <elf.h>
 #include <fcntl.h>

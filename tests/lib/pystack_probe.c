@@ -8,10 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "native.h"
-#include "ownfds.h"
-#include "pystack.h"
+#include "core/ownfds.h"
 #include "pystack_probe.h"
+#include "python/pystack.h"
+#include "sample/native.h"
 
 #define THREADS 256
 

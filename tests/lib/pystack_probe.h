@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests/lib/pystack.py calls: libprof's host/pystack.h and host/native.h, flattened for ctypes. */
+/* What tests/lib/pystack.py calls: libprof's python/pystack.h and sample/native.h, flat for ctypes. */
 #ifndef PYSTACK_PROBE_H
 #define PYSTACK_PROBE_H
 

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "cudrv.h"
-#include "host/shim.h"
-#include "lend.h"
-#include "marks.h"
+#include "cupti/lend.h"
+#include "loader/shim.h"
+#include "ranges/marks.h"
 #include "wire/event.h"
 
 #define LAUNCHING 4

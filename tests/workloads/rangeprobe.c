@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "marks.h"
-#include "nvtx.h"
-#include "ranges.h"
 #include "rangeprobe.h"
+#include "ranges/marks.h"
+#include "ranges/nvtx.h"
+#include "ranges/ranges.h"
 
 static struct wire_strtab *names;
 static FILE *out;

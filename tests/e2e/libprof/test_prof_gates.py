@@ -48,7 +48,7 @@ for name in versions:
 strong = set(re.findall(r'^ +U ([^@\s]+)', symbols, re.M))
 gs.check('malloc' in strong, 'no symbol is needed at all: was anything read?')
 gs.equal(strong & ONLY_GLIBC, set(), 'strong, and in no libc but glibc')
-# These move what other threads may be reading (libprof/env.h).
+# These move what other threads may be reading (libprof/core/env.h).
 gs.equal(strong & {'setenv', 'putenv', 'unsetenv', 'clearenv'}, set(), 'changes the environment by calls')
 
 dynamic = output('readelf', '-d', '-W', gs.LIBPROF)

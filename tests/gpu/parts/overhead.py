@@ -27,7 +27,7 @@ HOST_CPU = 0 if SIM else 14  # seconds that host_cpu takes
 MODES = ['off', 'off2', 'L0', 'L1']
 MODEL = 'simulated, a model: ' if SIM else ''
 PULSE = 10  # docs/FORMAT.md
-# What libprof's governor takes a launch to cost (libprof/governor.h).
+# What libprof's governor takes a launch to cost (libprof/cupti/governor.h).
 ASSUMED = dict(L0=1800, L1=2300)
 
 

@@ -3,7 +3,7 @@
  * The table of API calls: sorted, found by id, named as the ledger's rules need them, and equal to
  * CUPTI's headers where they are installed (scripts/cbids does that comparison).
  */
-#include "cbids.h"
+#include "cupti/cbids.h"
 
 #include <sys/wait.h>
 #include "harness.h"

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "cfi.h"
-#include "cfiexpr.h"
 #include "harness.h"
+#include "sample/cfi.h"
+#include "sample/cfiexpr.h"
 
 #define ROOM 64
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cores that a process may use: those of its affinity, fewer where a cgroup has a quota. */
-#include "host/cores.h"
+#include "sample/cores.h"
 
 #include <sched.h>
 #include <sys/stat.h>

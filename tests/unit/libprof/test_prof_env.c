@@ -4,8 +4,8 @@
  * that each case runs in a child.
  */
 #include <sys/wait.h>
+#include "core/env.h"
 #include "harness.h"
-#include "env.h"
 
 extern char **environ;
 

@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clockpoll.h"
-#include "host/look.h"
+#include "core/clockpoll.h"
+#include "sample/look.h"
 
 #include "harness.h"
 

@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "clockpoll.h"
-#include "gate.h"
+#include "core/clockpoll.h"
+#include "core/gate.h"
 #include "harness.h"
 
 #define MS INT64_C(1000000)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The judgements that stand apart from what they act on: watchdog, governor, exposed launches. */
-#include "exposure.h"
-#include "governor.h"
-#include "watchdog.h"
+#include "cupti/exposure.h"
+#include "cupti/governor.h"
+#include "cupti/watchdog.h"
 
 #include "harness.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Room below the limits of cgroups, version 1 and 2, in a tree of files that looks like theirs. */
-#include "host/headroom.h"
+#include "loader/headroom.h"
 
 #include <sys/stat.h>
 

@@ -3,7 +3,7 @@
  * A line on stderr does nothing to the program beside: no signal, whatever stderr is, no signal of
  * the program's own taken away, errno kept.
  */
-#include "log.h"
+#include "core/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "config.h"
+#include "core/config.h"
 
 #include "harness.h"
 

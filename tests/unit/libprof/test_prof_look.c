@@ -18,9 +18,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "host/evidence.h"
-#include "host/look.h"
-#include "host/ownfds.h"
+#include "core/ownfds.h"
+#include "sample/evidence.h"
+#include "sample/look.h"
 
 #include "harness.h"
 

@@ -3,13 +3,13 @@
  * Kernel names: one number per text, an address that gets another text or none, more pointers than are
  * remembered, more texts than there is room for.
  */
-#include "names.h"
+#include "cupti/names.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "cupti/nametext.h"
 #include "harness.h"
-#include "nametext.h"
 
 static struct wire_strtab *table;
 

@@ -14,9 +14,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "core/ownfds.h"
 #include "harness.h"
-#include "native.h"
-#include "ownfds.h"
+#include "sample/native.h"
 
 #define FIRST 3 /* number of the program's, where a table of its own begins as well, */
 #define NUMBERS 16 /* and how many: the thread uses fewer */

@@ -2,7 +2,7 @@
 /*
  * Notes of several threads come whole, and forking meanwhile leaves no child waiting.
  */
-#include "notes.h"
+#include "core/notes.h"
 
 #include <pthread.h>
 #include <string.h>

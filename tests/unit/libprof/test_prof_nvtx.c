@@ -3,15 +3,15 @@
  * The NVTX tool side against a client that speaks the same interface: every variant, depths, ids,
  * domains and registered strings, before the arm and after, from several threads at once.
  */
-#include "nvtx.h"
+#include "ranges/nvtx.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 
 #include "harness.h"
-#include "ranges.h"
 #include "nvtxmini.h"
+#include "ranges/ranges.h"
 
 #define EVENTS 100000u
 

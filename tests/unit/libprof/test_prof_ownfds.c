@@ -3,7 +3,7 @@
  * A table of descriptors of a thread's own: the program's is as it was, and nothing of it is held,
  * whichever way of leaving it the kernel allows.
  */
-#include "ownfds.h"
+#include "core/ownfds.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,10 +3,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "clockpoll.h"
-#include "host/gate.h"
-#include "host/pace.h"
-#include "host/roster.h"
+#include "core/clockpoll.h"
+#include "core/gate.h"
+#include "sample/pace.h"
+#include "sample/roster.h"
 
 #include "harness.h"
 

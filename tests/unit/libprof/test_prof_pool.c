@@ -3,7 +3,7 @@
  * The pool of CUPTI buffers: bounds, zeroing, what is still out, discards, many threads, and other
  * clients that get hold of buffers.
  */
-#include "bufpool.h"
+#include "cupti/bufpool.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "bufblock.h"
+#include "cupti/bufblock.h"
 
 #include "harness.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Run ids in their order, ranks, and the identity of this very process. */
-#include "procinfo.h"
+#include "core/procinfo.h"
 
 #include <time.h>
 
-#include "clockpoll.h"
-#include "config.h"
+#include "core/clockpoll.h"
+#include "core/config.h"
 #include "harness.h"
 
 static const char *const names[] = { "GPUSTARVE_RUN_ID",

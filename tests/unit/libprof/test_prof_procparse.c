@@ -2,11 +2,11 @@
 /* What the kernel writes of threads, mounts, cgroups and children, taken apart. */
 #include <errno.h>
 
-#include "host/children.h"
-#include "host/mounts.h"
-#include "host/procfile.h"
-#include "host/threadfacts.h"
-#include "host/throttle.h"
+#include "core/procfile.h"
+#include "sample/children.h"
+#include "sample/mounts.h"
+#include "sample/threadfacts.h"
+#include "sample/throttle.h"
 
 #include "harness.h"
 

@@ -6,8 +6,8 @@
 #include <errno.h>
 
 #include "harness.h"
-#include "pylayout.h"
-#include "pywalk.h"
+#include "python/pylayout.h"
+#include "python/pywalk.h"
 
 #define V(major, minor, patch, stage) \
 	((uint32_t)(major) << 24 | (minor) << 16 | (patch) << 8 | (stage) << 4)

@@ -4,7 +4,7 @@
  * Pythons that are here write is compared with their own reading in timing/test_pystack.py.
  */
 #include "harness.h"
-#include "pyline.h"
+#include "python/pyline.h"
 
 #define LINE(kind, table, lasti) prof_pyline(PROF_PYLINES_##kind, table, sizeof(table), 10, lasti)
 

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "core/ownfds.h"
 #include "harness.h"
-#include "ownfds.h"
-#include "pymem.h"
+#include "python/pymem.h"
 
 static uint8_t *pages; /* two, and none behind them */
 static size_t page;

@@ -3,8 +3,8 @@
  * Marks and ranges: pairing, classes, pieces of open waits, losses, threads that come and go. The
  * marks are made as the hooks make them; the clock is the real one.
  */
-#include "clockpoll.h"
-#include "ranges.h"
+#include "core/clockpoll.h"
+#include "ranges/ranges.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include <time.h>
 
 #include "harness.h"
-#include "marks.h"
-#include "nvtx.h"
+#include "ranges/marks.h"
+#include "ranges/nvtx.h"
 
 #define LOADER "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 #define EVENTS 400000u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ring: order, wrap, refusal when full, and two threads that check every byte. */
-#include "ring.h"
+#include "core/ring.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -3,19 +3,19 @@
  * The sampler while the program forks: looks that it had to leave out are counted, in this process and,
  * through the memory that they share, in a loader's worker; without forks there are none.
  */
-#include "sampler.h"
+#include "sample/sampler.h"
 
 #include <errno.h>
 #include <sys/wait.h>
 #include <time.h>
 
-#include "clockpoll.h"
-#include "config.h"
-#include "host/evidence.h"
-#include "host/gate.h"
+#include "core/clockpoll.h"
+#include "core/config.h"
+#include "core/gate.h"
 #include "harness.h"
-#include "host/shared.h"
-#include "host/worker.h"
+#include "loader/worker.h"
+#include "sample/evidence.h"
+#include "sample/shared.h"
 
 #define MS 1000000ll
 

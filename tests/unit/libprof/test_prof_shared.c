@@ -3,7 +3,7 @@
  * Memory shared with workers: what they wrote arrives, once and in order, also of those that were
  * killed; slots are used again; what is no record does no harm.
  */
-#include "shared.h"
+#include "sample/shared.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "core/env.h"
 #include "harness.h"
-#include "env.h"
-#include "shim.h"
-#include "shmring.h"
+#include "loader/shim.h"
+#include "sample/shmring.h"
 
 #define SIZE 1024u
 

@@ -2,7 +2,7 @@
 /*
  * Names of sockets: real ones by their inode, lines as kernels print them, and lines that are none.
  */
-#include "host/sockname.h"
+#include "sample/sockname.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

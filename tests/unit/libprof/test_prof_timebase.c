@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stamps of another client's clock: learned, carried, changed again. */
-#include "timebase.h"
+#include "cupti/timebase.h"
 
 #include <stdlib.h>
 

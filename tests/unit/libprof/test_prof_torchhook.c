@@ -4,7 +4,7 @@
  * read, both import orders, a library that lacks a symbol, callbacks that are not what they should
  * be, rows that emit_nvtx repeats. Each case runs in a child of its own, for arming is for life.
  */
-#include "torchhook.h"
+#include "ranges/torchhook.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 
 #include "harness.h"
-#include "marks.h"
-#include "ranges.h"
+#include "ranges/marks.h"
+#include "ranges/ranges.h"
 
 #define FAKE TESTS_BIN "/../tests/faketorch/libtorch_cpu.so"
 #define FAKE_NAMELESS TESTS_BIN "/../tests/faketorch-nameless/libtorch_cpu.so"

@@ -3,14 +3,14 @@
  * Records to events: each kind with the record sizes of each CUDA version from 11.8 on, stamps that
  * cannot be used, ids that wrap, and the walk over a buffer of mixed records.
  */
-#include "translate.h"
+#include "cupti/translate.h"
 
-#include "activity.h"
-#include "cuda_api.h"
+#include "cupti/activity.h"
+#include "cupti/cuda_api.h"
+#include "cupti/names.h"
+#include "cupti/record.h"
+#include "cupti/timebase.h"
 #include "harness.h"
-#include "names.h"
-#include "record.h"
-#include "timebase.h"
 #include "wire/strtab.h"
 
 #define T0 1700000000000000000ll

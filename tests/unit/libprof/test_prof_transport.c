@@ -4,7 +4,7 @@
  * comes back or never reads, a program that closes our descriptors, and a disk that is full. Every
  * frame must be found once all files and what the collector got are put together, or be counted.
  */
-#include "transport.h"
+#include "stream/transport.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include "clockpoll.h"
-#include "config.h"
+#include "core/clockpoll.h"
+#include "core/config.h"
 #include "harness.h"
 #include "wire/encoder.h"
 #include "wire/reader.h"

@@ -6,10 +6,10 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "host/callkind.h"
-#include "host/fdname.h"
-#include "host/polled.h"
-#include "host/waitkind.h"
+#include "sample/callkind.h"
+#include "sample/fdname.h"
+#include "sample/polled.h"
+#include "sample/waitkind.h"
 
 #include "harness.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that the sender hands to the writer: in their order, whole, and on a thread of its own. */
-#include "writer.h"
+#include "stream/writer.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

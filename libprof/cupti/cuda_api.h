@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUPTI, the CUDA driver and NVML as found at run time: one struct of pointers each. Nothing of
+ * NVIDIA is needed to build, and a library that is not there leaves its pointers NULL.
+ *
+ * All of it runs once, on the arming thread, which keeps forks away meanwhile (core/gate.h). Libraries
+ * are never closed.
+ */
+#ifndef PROF_CUDA_API_H
+#define PROF_CUDA_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* CUPTI's numbers; append-only over all versions. */
+enum cupti_result {
+	CUPTI_OK = 0,
+	CUPTI_MAX_LIMIT_REACHED = 12,
+	CUPTI_NOT_INITIALIZED = 15,
+	CUPTI_NOT_SUPPORTED = 27,
+	CUPTI_MULTIPLE_SUBSCRIBERS = 39,
+	CUPTI_CONFIDENTIAL_COMPUTING = 41,
+	CUPTI_MIG_DEVICE = 43,
+};
+
+enum cupti_kind {
+	CUPTI_KIND_MEMCPY = 1,
+	CUPTI_KIND_MEMSET = 2,
+	CUPTI_KIND_KERNEL = 3,
+	CUPTI_KIND_DRIVER = 4,
+	CUPTI_KIND_RUNTIME = 5,
+	CUPTI_KIND_CONCURRENT_KERNEL = 10,
+	CUPTI_KIND_OVERHEAD = 17,
+	CUPTI_KIND_MEMCPY2 = 22,
+	CUPTI_KIND_CUDA_EVENT = 36,
+	CUPTI_KIND_SYNC = 38,
+	CUPTI_KIND_GRAPH_TRACE = 51,
+	CUPTI_KIND_PROBED = 96, /* kinds below are probed for their record's size */
+};
+
+enum cupti_attribute {
+	CUPTI_ATTR_ZEROED_OUT = 5,
+	CUPTI_ATTR_PER_THREAD = 9,
+};
+
+typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
+typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+				  size_t valid);
+
+struct prof_cupti {
+	int (*GetVersion)(uint32_t *version);
+	int (*GetTimestamp)(uint64_t *stamp);
+	int (*RegisterCallbacks)(cupti_request_fn request, cupti_complete_fn complete);
+	int (*Enable)(int kind);
+	int (*Disable)(int kind);
+	int (*FlushAll)(uint32_t flag);
+	int (*GetNextRecord)(uint8_t *buffer, size_t valid, void **record);
+	int (*GetNumDroppedRecords)(void *context, uint32_t stream, size_t *dropped);
+	int (*SetAttribute)(int attribute, size_t *size, void *value);
+	int (*EnableRuntimeApi)(uint32_t cbid, uint8_t enable); /* from here on: may be NULL */
+	int (*EnableDriverApi)(uint32_t cbid, uint8_t enable);
+	int (*EnableAllSyncRecords)(uint8_t enable);
+	uint32_t version;
+	uint32_t facts; /* of this version (facts/cupti.h) */
+	char path[512];
+	uint32_t record_bytes[CUPTI_KIND_PROBED]; /* 0: this CUPTI does not know the kind */
+};
+
+/*
+ * Finds libcupti: one that is already in the process; else @wanted and no other, if it is not "";
+ * beside the loaded libcudart; in LD_LIBRARY_PATH; in the toolkit; by its name alone. Never a second
+ * one. 0, -ENOENT (none), -ENOSYS (symbols are missing), -ENOTSUP (of no use here, or of a version that
+ * is not to be used, facts/cupti.h) or -EPROTO (records are shorter than what we read); why gets a
+ * sentence.
+ */
+int prof_cupti_open(struct prof_cupti *c, const char *wanted, char *why, size_t size);
+
+struct prof_cuda {
+	int (*DriverGetVersion)(int *version);
+	int (*DeviceGetCount)(int *count);
+	int (*DeviceGet)(int *device, int ordinal);
+	int (*DeviceGetName)(char *name, int size, int device);
+	int (*DeviceGetUuid)(uint8_t uuid[16], int device);
+	int (*DeviceTotalMem)(size_t *bytes, int device);
+	int (*DeviceGetPCIBusId)(char *id, int size, int device); /* may be NULL */
+};
+
+/* The driver that is already loaded. 0 or -ENOENT. */
+int prof_cuda_open(struct prof_cuda *c);
+
+struct nvml_memory {
+	uint64_t total, free, used;
+};
+
+struct nvml_utilization {
+	uint32_t gpu, memory;
+};
+
+struct nvml_process { /* nvmlProcessInfo_t of _v2 and _v3 */
+	uint32_t pid;
+	uint64_t memory;
+	uint32_t gpu_instance, compute_instance;
+};
+
+struct nvml_device_attributes {
+	uint32_t multiprocessors, shared_copy_engines, shared_decoders, shared_encoders,
+		shared_jpeg, shared_ofa, gpu_instance_slices, compute_instance_slices;
+	uint64_t memory_mb;
+};
+
+struct prof_nvml {
+	int (*Init)(void);
+	int (*DeviceGetHandleByUUID)(const char *uuid, void **device);
+	int (*DeviceGetIndex)(void *device, unsigned int *index);
+	int (*DeviceGetMemoryInfo)(void *device, struct nvml_memory *memory);
+	int (*DeviceGetUtilizationRates)(void *device, struct nvml_utilization *u);
+	int (*DeviceGetComputeRunningProcesses)(void *device, unsigned int *count,
+						struct nvml_process *p);
+	int (*DeviceGetMPSComputeRunningProcesses)(void *device, unsigned int *count,
+						   struct nvml_process *p);
+	int (*DeviceGetName)(void *device, char *name, unsigned int size);
+	int (*DeviceGetUUID)(void *device, char *uuid, unsigned int size);
+	int (*DeviceGetDeviceHandleFromMigDeviceHandle)(void *mig, void **device);
+	int (*DeviceGetAttributes)(void *device, struct nvml_device_attributes *a);
+};
+
+/* Loads NVML and calls nothing of it. 0 or -ENOENT. */
+int prof_nvml_load(struct prof_nvml *n);
+
+#endif

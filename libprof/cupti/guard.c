@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Feeds watchdog and governor, carries out what they say, writes down the time it cost.
+ *
+ * Changes are calls of CUPTI, so they run on the flusher: `wanted` is what shall be, `traced` what
+ * is.
+ */
+#include "guard.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "activity.h"
+#include "bufpool.h"
+#include "core/clockpoll.h"
+#include "core/config.h"
+#include "core/log.h"
+#include "core/notes.h"
+#include "exposure.h"
+#include "facts.h"
+#include "governor.h"
+#include "intake.h"
+#include "lend.h"
+#include "sample/sampler.h"
+#include "stream/loss.h"
+#include "stream/stream.h"
+#include "stream/transport.h"
+#include "stream/writer.h"
+#include "watchdog.h"
+
+#define SECOND_NS 1000000000ll
+/* What other clients may keep of ours for good: of memory, and of address space (bufblock.h). */
+#define GONE_BYTES ((uint64_t)32 << 20)
+#define GONE_BUFFERS 512u
+#define STOPPED_NS (SECOND_NS * 3 / 2) /* later than this, and idle: it was stopped */
+
+struct job {
+	struct prof_level before, after;
+	bool rearm, off;
+	int rc; /* CUPTI's, once it is done */
+};
+
+static struct {
+	const struct prof_cupti *cupti;
+	struct prof_level configured, traced, wanted;
+	bool rearm, renew, off; /* renew: enable what shall be on, whatever we think it is */
+	struct job job; /* the flusher's while `changing` */
+	bool changing, detached; /* detached: CUPTI is off, too */
+	bool lent, returning; /* to another client; it shall come back */
+	bool busy; /* when it comes, the program will have launched on */
+	struct prof_watchdog dog;
+	struct prof_governor governor;
+	bool foreign_clock; /* seen */
+	uint64_t dropped; /* a dropped record is a sign of life too */
+	int64_t complete_ns; /* all before has been read */
+	int64_t told_ns; /* ongoing losses are written up to here */
+	bool changed;
+} g;
+
+void prof_guard_init(const struct prof_level *level, const struct prof_cupti *cupti,
+		     int64_t armed_ns)
+{
+	memset(&g, 0, sizeof(g));
+	g.cupti = cupti;
+	g.complete_ns = armed_ns;
+	g.configured = g.traced = g.wanted = *level;
+	prof_watchdog_init(&g.dog, prof_now_ns(), prof_mono_ns(),
+			   (int64_t)prof_config()->rearm_seconds * SECOND_NS);
+	prof_governor_init(&g.governor, prof_config()->max_overhead, level->api, prof_mono_ns());
+}
+
+const char *prof_guard_level_name(void)
+{
+	return g.off ? "off" : prof_level_name(&g.traced);
+}
+
+bool prof_guard_full(void)
+{
+	return g.off;
+}
+
+/* ---- changes of what is traced ---------------------------------------------------------------- */
+
+/* On the flusher, with a copy of what was asked for. */
+static void apply(void)
+{
+	if (g.job.off) {
+		prof_level_disable(g.cupti);
+		return;
+	}
+	if (g.job.rearm) {
+		prof_pool_disown();
+		g.job.rc = g.cupti->RegisterCallbacks(prof_activity_request, prof_activity_complete);
+	}
+	if (g.job.rc)
+		return;
+	prof_level_reduce(&g.job.before, &g.job.after, g.cupti);
+	g.job.rc = prof_level_enable(&g.job.after, g.cupti);
+}
+
+/* Tried again at each tick while the flusher is busy. */
+static void begin_change(void)
+{
+	bool differs = g.wanted.api != g.traced.api || g.wanted.kernels != g.traced.kernels;
+	bool off = g.off && !g.detached;
+
+	if (g.detached || (!differs && !g.rearm && !g.renew && !off) || (g.dog.gave_up && !off))
+		return;
+	g.job = (struct job){ .before = g.traced, .after = g.wanted, .rearm = g.rearm, .off = off };
+	g.changing = prof_flusher_call(apply);
+	g.renew = g.renew && !g.changing;
+	if (g.changing)
+		prof_flusher_wait(prof_mono_ns() + SECOND_NS / 4);
+}
+
+/* We have registered again after CUPTI was lent. */
+static void came_back(void)
+{
+	int64_t now = prof_now_ns();
+
+	prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.told_ns, now, 0);
+	g.told_ns = now;
+	g.lent = g.returning = false;
+	prof_watchdog_back(&g.dog, now, prof_mono_ns(), g.busy);
+}
+
+static void give_up_buffers(void);
+
+/* All of ours is off: CUPTI is as good as another client's, and is tried again as if it were. */
+static void refused(void)
+{
+	prof_watchdog_refused(&g.dog, prof_now_ns(), prof_mono_ns());
+	give_up_buffers();
+	prof_note("CUPTI answered with error %d when it was switched on again: what ran until it "
+		  "could be is not in this trace",
+		  g.job.rc);
+}
+
+/* What was asked for holds once the flusher has done it. */
+static void end_change(void)
+{
+	if (!g.changing || !prof_flusher_wait(0))
+		return;
+	g.changing = false;
+	g.changed = true;
+	g.detached = g.job.off;
+	g.traced = g.job.after;
+	g.rearm = g.rearm && !g.job.rearm;
+	if (g.returning && g.job.rearm)
+		came_back();
+	if (g.job.rc)
+		refused();
+}
+
+static void change(void)
+{
+	end_change();
+	if (!g.changing)
+		begin_change();
+	end_change();
+}
+
+/* ---- another client --------------------------------------------------------------------------- */
+
+/* What is out stays there, and what was launched since the earliest of it was asked for is lost. */
+static void give_up_buffers(void)
+{
+	int64_t oldest;
+
+	prof_pool_abandon(&oldest);
+	if (oldest < g.dog.lost_ns)
+		g.dog.lost_ns = oldest;
+	g.told_ns = g.dog.lost_ns;
+	g.changed = true;
+}
+
+/* Buffers that are known to have been freed count no more, so that this may end. */
+static void count_gone(void)
+{
+	struct prof_pool_stats pool;
+	bool gave_up = g.dog.gave_up;
+
+	if (!g.dog.foreign && !gave_up)
+		return;
+	prof_pool_stats(&pool);
+	g.dog.gave_up = pool.gone > GONE_BUFFERS || pool.gone_bytes > GONE_BYTES;
+	if (g.dog.gave_up == gave_up)
+		return;
+	prof_note("other clients of CUPTI kept so many buffers (%llu MiB at most) that recording "
+		  "%s",
+		  (unsigned long long)(GONE_BYTES >> 20), g.dog.gave_up ? "paused" : "went on");
+	g.changed = true;
+}
+
+static void note_foreign(void)
+{
+	prof_note(
+		"another client of CUPTI took the records for a while (torch.profiler, or another "
+		"profiler)");
+}
+
+static void yield(void)
+{
+	give_up_buffers();
+	note_foreign();
+}
+
+/* Did anything run, since the last sign of life, on a device that is ours alone? */
+static bool shows_load(void)
+{
+	struct prof_device_facts f;
+	uint32_t i;
+
+	for (i = 0; i < prof_stream_device_count(); i++)
+		if (prof_stream_device(i)->ops && prof_facts_get(i, g.dog.traffic_mono_ns, &f) &&
+		    f.has_utilization && f.utilization && !f.other_processes)
+			return true;
+	return false;
+}
+
+/* NVML's word, where no canary can be had: asked for only in silence. */
+static bool loaded(const struct prof_watchdog_input *in)
+{
+	bool canary = prof_level_has_canary(&g.traced, g.cupti) && in->answered;
+
+	if (canary || in->out || in->traffic != g.dog.traffic || !g.dog.traffic)
+		return false;
+	prof_facts_ask();
+	return shows_load();
+}
+
+static void feed_watchdog(const struct prof_flush *f)
+{
+	struct prof_pool_stats pool;
+	struct prof_watchdog_input in = { .now_ns = f->begin_ns,
+					  .mono_ns = prof_mono_ns(),
+					  .launches = prof_intake()->launches,
+					  .maybes = prof_intake()->maybes,
+					  .ops = prof_intake()->ops,
+					  .waits = prof_intake()->waits,
+					  .captures = prof_intake()->captures,
+					  .canaries = f->canaries,
+					  .answered = prof_intake()->canaries > 0 };
+
+	prof_pool_stats(&pool);
+	g.dropped += f->dropped;
+	in.traffic = pool.requests + pool.completed + g.dropped;
+	in.out = pool.out;
+	in.taken = pool.taken;
+	in.loaded = loaded(&in);
+	switch (prof_watchdog_feed(&g.dog, &in)) {
+	case PROF_WATCHDOG_YIELD:
+		yield();
+		break;
+	case PROF_WATCHDOG_REARM:
+		g.rearm = true;
+		break;
+	case PROF_WATCHDOG_ENABLE:
+		g.renew = true;
+		break;
+	case PROF_WATCHDOG_WAS_OFF:
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.dog.off_ns, f->end_ns, 0);
+		note_foreign();
+		g.changed = true;
+		break;
+	case PROF_WATCHDOG_BACK:
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.told_ns, f->end_ns, 0);
+		g.changed = true;
+		break;
+	case PROF_WATCHDOG_NONE:
+		break;
+	}
+}
+
+uint32_t prof_guard_canaries(void)
+{
+	struct prof_pool_stats pool;
+
+	if (g.off || !prof_level_has_canary(&g.traced, g.cupti))
+		return 0;
+	prof_pool_stats(&pool);
+	return prof_watchdog_canaries(&g.dog, prof_mono_ns(), pool.out_bytes);
+}
+
+/* Nothing is flushed, so nothing is learnt but that time passes. */
+static void wait_for_client(void)
+{
+	struct prof_flush f = { .begin_ns = prof_now_ns(), .end_ns = prof_now_ns() };
+
+	feed_watchdog(&f);
+}
+
+bool prof_guard_flushes(void)
+{
+	return !g.lent && (!g.dog.foreign || g.dog.rearmed) && !g.detached;
+}
+
+/* ---- lending ---------------------------------------------------------------------------------- */
+
+static void switch_off(void)
+{
+	prof_level_lend(g.cupti);
+}
+
+bool prof_guard_lend(void)
+{
+	g.returning = false;
+	if (!g.cupti || g.lent || g.off)
+		return false;
+	prof_flusher_wait(prof_mono_ns() + SECOND_NS);
+	end_change();
+	g.rearm = false;
+	if (prof_flusher_call(switch_off))
+		prof_flusher_wait(prof_mono_ns() + SECOND_NS);
+	return true;
+}
+
+void prof_guard_lent(void)
+{
+	g.lent = true;
+	prof_watchdog_lend(&g.dog, g.complete_ns);
+	give_up_buffers();
+	prof_note("CUPTI was lent to %s: what ran on the GPU during its sessions is not in this "
+		  "trace",
+		  prof_lend_who());
+}
+
+void prof_guard_take_back(bool busy)
+{
+	if (!g.lent)
+		return;
+	g.busy = busy;
+	g.returning = g.rearm = true;
+	change();
+}
+
+/* ---- cost ------------------------------------------------------------------------------------- */
+
+/* Does everything that wants to run get a core? Then our own threads take nothing away. */
+static bool cores_short(void)
+{
+	static int64_t last_cpu, last_mono;
+	int64_t cpu = prof_process_cpu_ns(), mono = prof_mono_ns();
+	cpu_set_t set;
+	bool is_short;
+
+	CPU_ZERO(&set);
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return true;
+	is_short = last_mono && (cpu - last_cpu) * 10 > (mono - last_mono) * CPU_COUNT(&set) * 8;
+	last_cpu = cpu;
+	last_mono = mono;
+	return is_short;
+}
+
+/* A step's first time says what made it necessary. */
+static void tell_step(enum prof_step step, bool down)
+{
+	static const char *const what[] = { "everything", "kernels and copies, no API calls",
+					    "copies, no kernels and no API calls" };
+	static bool told[sizeof(what) / sizeof(what[0])];
+	char cost[48] = "";
+
+	if (down && !told[step])
+		snprintf(cost, sizeof(cost), "; it cost %llu.%llu %%",
+			 (unsigned long long)(g.governor.cost / 10000),
+			 (unsigned long long)(g.governor.cost / 1000 % 10));
+	told[step] |= down;
+	prof_note("the governor changed what is traced to stay under %llu.%02llu %%: %s%s",
+		  (unsigned long long)(g.governor.limit / 10000),
+		  (unsigned long long)(g.governor.limit / 100 % 100), what[step], cost);
+}
+
+static void govern(void)
+{
+	struct prof_governor_input in = {
+		.now_ns = prof_mono_ns(),
+		.exposed = prof_exposure()->exposed,
+		.cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_facts_cpu_ns() +
+				     prof_sampler_cpu_ns() + prof_writer_cpu_ns())
+	};
+	enum prof_step before = g.governor.step, step;
+
+	in.cores_short =
+		in.now_ns - g.governor.since_ns >= PROF_GOVERNOR_WINDOW_NS && cores_short();
+	if (!prof_governor_feed(&g.governor, &in))
+		return;
+	step = g.governor.step;
+	g.wanted = g.configured;
+	g.wanted.api &= step < PROF_STEP_NO_API;
+	g.wanted.kernels &= step < PROF_STEP_NO_KERNELS;
+	tell_step(step, g.governor.step > before);
+}
+
+/* ---- size ------------------------------------------------------------------------------------- */
+
+static void watch_size(void)
+{
+	struct prof_transport_stats t;
+	uint64_t limit = prof_config()->max_trace;
+
+	if (!limit || g.off)
+		return;
+	prof_transport_stats(&t);
+	if (t.bytes < limit / 4 * 3)
+		return;
+	g.off = true;
+	g.told_ns =
+		g.complete_ns ? g.complete_ns : prof_now_ns(); /* later ones are held back yet */
+	g.changed = true;
+	prof_note("the trace reached its limit of %llu bytes: nothing more was recorded",
+		  (unsigned long long)limit);
+	prof_stream_stop();
+}
+
+/* ---- all of it -------------------------------------------------------------------------------- */
+
+/* Losses that go on are told piece by piece, so that a killed process has told them. */
+static void tell_ongoing(int64_t now_ns)
+{
+	if (!g.told_ns)
+		g.told_ns = now_ns;
+	if (g.off)
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_DETACHED, g.told_ns, now_ns, 0);
+	else if (g.dog.foreign)
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.told_ns, now_ns, 0);
+	else if (g.configured.kernels && !g.traced.kernels)
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_GOVERNOR, g.told_ns, now_ns, 0);
+	g.told_ns = now_ns;
+}
+
+/* Whose time it was, is known, so stamps that cannot be read count as foreign, not as bad. */
+static void foreign_clock(const struct prof_flush *f, int64_t last_ns)
+{
+	prof_loss_forget_bad_stamps();
+	prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, last_ns, f->end_ns, 0);
+	if (g.foreign_clock)
+		return;
+	g.foreign_clock = true;
+	prof_note("another client of CUPTI put its own clock into the records (torch.profiler "
+		  "does); their times are carried to the trace's clock");
+	g.changed = true;
+}
+
+void prof_guard_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_timebase base)
+{
+	int64_t oldest = prof_pool_oldest_out();
+
+	g.complete_ns = f->begin_ns - PROF_POOL_BEFORE_NS;
+	g.complete_ns = oldest < g.complete_ns ? oldest : g.complete_ns;
+	if (base == PROF_TIMEBASE_CHANGED)
+		foreign_clock(f, last_ns);
+	if (!f->rc && !g.off)
+		feed_watchdog(f);
+}
+
+void prof_guard_finish(void)
+{
+	tell_ongoing(prof_now_ns());
+}
+
+bool prof_guard_tick(void)
+{
+	bool changed;
+
+	if (g.cupti) {
+		count_gone();
+		if (g.dog.foreign && !prof_guard_flushes())
+			wait_for_client();
+		govern();
+		change();
+	}
+	watch_size();
+	tell_ongoing(prof_now_ns());
+	changed = g.changed;
+	g.changed = false;
+	return changed;
+}
+
+void prof_guard_alive(struct prof_alive *last, int64_t expected_ns)
+{
+	struct prof_alive now = { prof_mono_ns(), prof_now_ns(), prof_process_cpu_ns() };
+	int64_t late = now.mono_ns - last->mono_ns - expected_ns;
+
+	if (last->mono_ns && late > STOPPED_NS && (now.cpu_ns - last->cpu_ns) * 20 < late)
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_SUSPENDED, last->now_ns, now.now_ns, 0);
+	*last = now;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The way of a buffer through the sender.
+ */
+#include "intake.h"
+
+#include <string.h>
+
+#include "activity.h"
+#include "bufpool.h"
+#include "core/clockpoll.h"
+#include "exposure.h"
+#include "names.h"
+#include "record.h"
+#include "sample/roster.h"
+#include "stream/loss.h"
+#include "stream/stream.h"
+#include "translate.h"
+
+static struct prof_translator translator;
+static struct prof_intake sum;
+
+void prof_intake_init(const uint32_t *record_bytes)
+{
+	memset(&sum, 0, sizeof(sum));
+	prof_translator_init(&translator, prof_stream_names(), record_bytes);
+}
+
+static void take_event(const struct wire_event *ev, uint8_t kind)
+{
+	sum.ops += kind == WIRE_KIND_OP;
+	sum.graphs += kind == WIRE_KIND_OP && ev->graph;
+	prof_exposure_see(ev);
+	prof_stream_commit(kind);
+}
+
+static void take_record(const uint8_t *record, const struct prof_pool_done *d)
+{
+	uint8_t kind = prof_translate_kind(rec_u32(record, REC_KIND));
+	struct wire_event *ev = prof_stream_slot(kind ? kind : WIRE_KIND_OP);
+
+	switch (prof_translate(&translator, record, ev)) {
+	case PROF_LAUNCH:
+		sum.launches++;
+		prof_roster_saw(ev->tid);
+		take_event(ev, kind);
+		break;
+	case PROF_MAYBE:
+		sum.maybes++;
+		prof_roster_saw(ev->tid);
+		take_event(ev, kind);
+		break;
+	case PROF_WAIT:
+		sum.waits++;
+		prof_roster_saw(ev->tid);
+		take_event(ev, kind);
+		break;
+	case PROF_CAPTURED:
+		sum.captures++;
+		take_event(ev, kind);
+		break;
+	case PROF_EVENT:
+		take_event(ev, kind);
+		break;
+	case PROF_BAD:
+		sum.invalid++;
+		prof_loss_bad_stamp(ev, d->request_ns);
+		break;
+	case PROF_UNKNOWN:
+		sum.unknown++;
+		break;
+	case PROF_CANARY:
+		sum.canaries++;
+		break;
+	case PROF_SKIP:
+		break;
+	}
+}
+
+static void take_buffer(const struct prof_pool_done *d)
+{
+	struct prof_walk walk = { .data = d->data, .valid = d->valid };
+
+	while (prof_walk_next(&walk))
+		take_record(walk.record, d);
+	if (walk.cut) {
+		sum.cut++;
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED, d->request_ns, prof_now_ns(), 0);
+	}
+	sum.bytes += d->valid;
+}
+
+void prof_intake_drain(int64_t last_flush_ns)
+{
+	struct prof_pool_done d;
+
+	prof_translator_window(&translator, last_flush_ns, prof_now_ns());
+	while (prof_pool_next(&d)) {
+		prof_names_collect(prof_stream_names());
+		take_buffer(&d);
+		prof_pool_give_back(&d);
+	}
+}
+
+const struct prof_intake *prof_intake(void)
+{
+	return &sum;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the Python shim (libprof/python/shim.py) tells: calls of torch's DataLoader, runs of Python's
+ * garbage collector, torch.save. The entry points run on the program's threads, inside its calls:
+ * no lock, no allocation, nothing raised, errno kept; what does not fit is counted. In a process that
+ * neither records nor works for one that does they return at once.
+ *
+ * A thing has a beginning and an end on the same thread. Ranges go into the marks (marks.h); rows of
+ * struct wire_batch into a queue that the sender drains. Names are zero-terminated and are copied.
+ */
+#ifndef PROF_SHIM_H
+#define PROF_SHIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <wchar.h>
+#include "entry.h"
+#include "sample/look.h"
+#include "wire/evidence.h"
+
+#define PROF_SHIM_ABI 3 /* shim.py says the same */
+
+/* First call. 1: go on; 0: this library is of another version. */
+PROF_EXPORT int gpustarve_shim(int abi);
+
+/* A sentence for Hello.notes. */
+PROF_EXPORT void gpustarve_note(const char *text);
+
+/*
+ * One call of next() of an iterator: a WIRE_RANGE_LOADER range and a TAKE row. @key tells the
+ * iterator; @batch is the index awaited at first, and the one that came in the end.
+ *
+ * The end of a call returns 1 when the last 1,000 of the thread mostly took less than 0.2 ms and
+ * were made within a second: then the shim lets calls pass untold for some seconds.
+ */
+PROF_EXPORT void gpustarve_take(uint64_t key, const char *name, uint32_t first, uint32_t loader,
+				uint64_t batch);
+PROF_EXPORT int gpustarve_took(uint64_t key, uint32_t loader, uint64_t batch);
+
+/*
+ * FETCH, PIN and CLOSE rows (enum wire_batch_what). In a loader worker @loader is which of its
+ * epochs this is, from 1, and the trainer knows what number that is. In the trainer a FETCH is of the
+ * batch that the thread is taking. @in_worker: the thread runs torch's worker loop.
+ */
+PROF_EXPORT void gpustarve_begin(uint32_t what, uint32_t in_worker);
+PROF_EXPORT int gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t worker,
+			      uint32_t samples);
+
+/* Making or rewinding an iterator: a WIRE_RANGE_ITER range and, if @loader, an OPEN row. */
+PROF_EXPORT void gpustarve_opening(uint64_t key, const char *name);
+PROF_EXPORT void gpustarve_opened(uint64_t key, uint32_t loader, const char *settings);
+
+/* Process @pid is worker @worker of that iterator; @again: it was one before, and begins afresh. */
+PROF_EXPORT void gpustarve_worker(uint32_t pid, uint32_t loader, uint32_t worker, uint32_t again);
+
+/* torch.save: a WIRE_RANGE_CHECKPOINT range, and a checkpoint of Facts. */
+PROF_EXPORT void gpustarve_saving(uint64_t key, const char *path);
+PROF_EXPORT void gpustarve_saved(uint64_t key, const char *path);
+
+/*
+ * The garbage collector begins or ends ("start", "stop") on this thread; a member of gc.callbacks.
+ * Runs below PROF_SHIM_GC_NS are left out.
+ */
+#define PROF_SHIM_GC_NS 20000
+PROF_EXPORT void gpustarve_collect(const wchar_t *phase, const void *info);
+
+/* ---- libprof's side ---- */
+
+struct prof_checkpoint {
+	int64_t start_ns, end_ns;
+	uint64_t bytes; /* that the thread wrote meanwhile */
+};
+
+struct prof_shim_sink {
+	int64_t (*axis)(int64_t realtime_ns); /* NULL: the trace's clock is CLOCK_REALTIME */
+	void (*batch)(const struct wire_batch *row, const char *text); /* text: "" or settings */
+	void (*checkpoint)(const struct prof_checkpoint *c, const char *path);
+	void (*look)(const struct prof_look *look);
+};
+
+/*
+ * Rows, checkpoints and looks since the last call, also those of workers (shared.h). @final: what
+ * waited for its worker's number goes without. Sender thread.
+ */
+void prof_shim_drain(const struct prof_shim_sink *sink, bool final);
+
+/* atfork's child handler. Async-signal-safe. */
+void prof_shim_forked(void);
+
+/* Wakes the sender when the queue is half full; at arm. */
+void prof_shim_init(void (*wake)(void));
+
+/*
+ * Leaves a note when torch's loader was waited for (@waits: so often) and Python has not called. True
+ * when that is news. Sender thread.
+ */
+bool prof_shim_missing(uint64_t waits);
+uint64_t prof_shim_dropped(void); /* rows that found no room */
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lists of threads and workers, brought up to date.
+ */
+#include "crew.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ranges/marks.h"
+#include "roster.h"
+#include "shared.h"
+
+#define NEW_WORKERS 4u /* targets opened at a time: each reads some hundred words of memory */
+#define SETTLE_NS 500000000ll
+#define MUSTER_NEWEST 4u /* in every muster ... */
+#define MUSTER_OTHERS 32u /* ... and so many more, in turn, ... */
+#define MUSTER_WALKS 8u /* ... until so many stacks were walked */
+#define WALKS 3u /* tell what a thread is */
+#define AT_WORK 10 /* one tenth of a core makes a thread worth looking at */
+
+int prof_crew_init(struct prof_crew *c)
+{
+	memset(c, 0, sizeof(*c));
+	return prof_target_open(&c->self, 0);
+}
+
+/* ---- this process's threads ------------------------------------------------------------------- */
+
+static struct prof_member *find(struct prof_member *list, size_t n, pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (list[i].tid == tid)
+			return &list[i];
+	return NULL;
+}
+
+static void add(struct prof_crew *c, pid_t tid, uint8_t role)
+{
+	if (c->members == PROF_CREW_OWN || find(c->member, c->members, tid))
+		return;
+	c->member[c->members++] = (struct prof_member){ .tid = tid, .role = role };
+}
+
+static void add_submitters(struct prof_crew *c)
+{
+	uint32_t tid[PROF_ROSTER_MAX];
+	size_t n = prof_roster_read(tid), i;
+	uint64_t owner;
+
+	for (i = 0; i < n; i++)
+		add(c, (pid_t)tid[i], WIRE_ROLE_SUBMITTER);
+	/* A thread that opens ranges waits for the loader, perhaps for the first time just now. */
+	for (i = 0; i < PROF_LOGS && c->members < PROF_ROSTER_MAX; i++)
+		if (prof_log_at((unsigned int)i, &owner))
+			add(c, (pid_t)(uint32_t)owner, WIRE_ROLE_SUBMITTER);
+	if (!c->members)
+		add(c, getpid(), WIRE_ROLE_SUBMITTER);
+	c->submitters = c->members;
+}
+
+void prof_crew_submitters(struct prof_crew *c)
+{
+	struct prof_member before[PROF_CREW_OWN];
+	size_t n = c->members, others = c->submitters, i;
+
+	memcpy(before, c->member, sizeof(before));
+	c->members = 0;
+	add_submitters(c);
+	for (i = others; i < n; i++)
+		add(c, before[i].tid, before[i].role);
+	for (i = 0; i < c->members; i++) {
+		const struct prof_member *was = find(before, n, c->member[i].tid);
+
+		if (was)
+			c->member[i].native_ns = was->native_ns;
+	}
+}
+
+struct mustering {
+	struct prof_crew *c;
+	struct prof_look *look;
+	int64_t now_ns;
+	unsigned int walks;
+};
+
+static void walk(struct mustering *m, pid_t tid, struct prof_seen *s)
+{
+	m->walks++;
+	if (prof_look_at(m->c->self, tid, PROF_LOOK_PYTHON, m->look))
+		return;
+	s->walks += m->look->stack[0] != 0;
+	s->pins = strstr(m->look->stack, "_pin_memory_loop\t");
+}
+
+/* One that sleeps on is what it was; CPU time that is not known stays 0. */
+static void muster_one(struct mustering *m, pid_t tid)
+{
+	struct prof_seen *s = &m->c->seen[(uint32_t)tid % PROF_CREW_SEEN];
+	struct prof_seen before = *s;
+	uint64_t cpu;
+
+	if (find(m->c->member, m->c->members, tid) ||
+	    (before.tid == tid && before.t_ns == m->now_ns) ||
+	    prof_target_cpu(m->c->self, tid, &cpu))
+		return;
+	if (before.tid != tid)
+		*s = (struct prof_seen){ .tid = tid };
+	if (!s->pins && s->walks < WALKS && (before.tid != tid || before.cpu_ns != cpu))
+		walk(m, tid, s);
+	if (s->pins)
+		add(m->c, tid, WIRE_ROLE_PIN);
+	else if (before.tid == tid &&
+		 (int64_t)(cpu - before.cpu_ns) * AT_WORK > m->now_ns - before.t_ns)
+		add(m->c, tid, WIRE_ROLE_OTHER);
+	s->cpu_ns = cpu;
+	s->t_ns = m->now_ns;
+}
+
+static void muster_again(struct mustering *m)
+{
+	struct prof_crew *c = m->c;
+	struct prof_member before[PROF_CREW_OWN];
+	size_t n = c->members, i;
+
+	memcpy(before, c->member, sizeof(before));
+	c->members = c->submitters;
+	for (i = c->submitters; i < n; i++) {
+		muster_one(m, before[i].tid);
+		if (c->members && c->member[c->members - 1].tid == before[i].tid)
+			c->member[c->members - 1].native_ns = before[i].native_ns;
+	}
+}
+
+void prof_crew_muster(struct prof_crew *c, int64_t now_ns, struct prof_look *look)
+{
+	struct mustering m = { .c = c, .look = look, .now_ns = now_ns };
+	const struct prof_py_thread *list;
+	size_t n = prof_target_pythons(c->self, &list), i;
+
+	muster_again(&m);
+	for (i = 0; i < n && i < MUSTER_NEWEST; i++)
+		muster_one(&m, list[i].tid);
+	for (i = 0; i < n && i < MUSTER_OTHERS && m.walks < MUSTER_WALKS; i++)
+		muster_one(&m, list[c->muster_at++ % n].tid);
+}
+
+/* ---- workers ---------------------------------------------------------------------------------- */
+
+static bool still_there(const struct prof_children *children, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < children->count; i++)
+		if (children->pid[i] == (uint32_t)pid)
+			return true;
+	return false;
+}
+
+static void forget_dead(struct prof_crew *c)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < c->workers; i++) {
+		if (still_there(&c->children, c->worker[i].pid))
+			c->worker[kept++] = c->worker[i];
+		else
+			prof_target_close(c->worker[i].target);
+	}
+	c->workers = kept;
+}
+
+static bool known(const struct prof_crew *c, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < c->workers; i++)
+		if (c->worker[i].pid == pid)
+			return true;
+	return false;
+}
+
+static void open_worker(struct prof_crew *c, pid_t pid)
+{
+	struct prof_worker w = { .pid = pid };
+
+	if (c->workers < PROF_CREW_WORKERS && !prof_target_open(&w.target, pid))
+		c->worker[c->workers++] = w;
+}
+
+static void open_new(struct prof_crew *c)
+{
+	size_t i, opened = 0;
+
+	for (i = 0; i < c->children.count && opened < NEW_WORKERS; i++) {
+		if (known(c, (pid_t)c->children.pid[i]) ||
+		    prof_shared_samples_itself((pid_t)c->children.pid[i]))
+			continue;
+		open_worker(c, (pid_t)c->children.pid[i]);
+		opened++;
+	}
+}
+
+static void settle_some(struct prof_crew *c, int64_t now_ns)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < c->workers && n < NEW_WORKERS; i++) {
+		struct prof_worker *w = &c->worker[i];
+
+		if (w->settled_ns &&
+		    (now_ns - w->settled_ns < SETTLE_NS || prof_shared_samples_itself(w->pid)))
+			continue;
+		prof_target_settle(w->target, false);
+		w->settled_ns = now_ns;
+		n++;
+	}
+}
+
+void prof_crew_workers(struct prof_crew *c, int64_t now_ns)
+{
+	uint32_t tid[PROF_CREW_OWN + 1] = { (uint32_t)getpid() };
+	size_t i;
+
+	for (i = 0; i < c->members; i++)
+		tid[i + 1] = (uint32_t)c->member[i].tid;
+	prof_children_read(&c->children, tid, c->members + 1);
+	forget_dead(c);
+	open_new(c);
+	settle_some(c, now_ns);
+}
+
+struct prof_worker *prof_crew_next(struct prof_crew *c)
+{
+	if (!c->workers)
+		return NULL;
+	return &c->worker[c->turn++ % c->workers];
+}

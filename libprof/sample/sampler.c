@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One thread: sleeps until the next turn, asks pace.c what to do, looks, hands rows to evidence.c.
+ *
+ * Every look stands by itself between two forks (gate.c); rows are handed over outside of that, for
+ * handing over allocates, and an allocator may have atfork handlers, too.
+ */
+#include "sampler.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/clockpoll.h"
+#include "core/config.h"
+#include "core/gate.h"
+#include "core/notes.h"
+#include "core/ownfds.h"
+#include "core/procfile.h"
+#include "core/thread.h"
+#include "crew.h"
+#include "evidence.h"
+#include "look.h"
+#include "pace.h"
+#include "ranges/ranges.h"
+#include "shared.h"
+#include "throttle.h"
+
+#define MS 1000000ll
+#define SETTLE_NS (500 * MS)
+#define MUSTER_NS (100 * MS) /* while something starves */
+#define THROTTLE_NS (100 * MS)
+#define NATIVE_NS (50 * MS) /* of one thread */
+#define NUDGE_NS (200 * MS) /* a hook wakes us no oftener */
+#define WORKERS_AT_ONCE 4u
+#define CENSUS_MAX 64u /* threads in one census; the next one goes on behind them */
+
+static struct {
+	atomic_bool alive, stopping;
+	atomic_uint wake, ended;
+	_Atomic int64_t drained_ns, cpu_ns, nudge_ns;
+
+	struct prof_pace pace;
+	struct prof_crew crew;
+	struct prof_throttle throttle;
+	uint64_t throttled_ns;
+	bool ticked; /* in this turn */
+	int64_t period_ns; /* of this turn */
+	int64_t settle_ns, muster_ns, throttle_ns; /* when next */
+	uint32_t census_at; /* threads that the last ones got to */
+	struct prof_look look;
+} sm;
+
+/* Threads of the last censuses and their CPU time, to tell which have run since. */
+static struct {
+	uint32_t tid;
+	uint64_t cpu_ns;
+} counted[256];
+
+/* ---- looks ------------------------------------------------------------------------------------ */
+
+/* A program that forks all the time keeps us out; as many looks are lost as fit into the time. */
+static bool enter(void)
+{
+	int64_t before = prof_mono_ns();
+
+	if (prof_gate_enter())
+		return true;
+	prof_evidence_missed(1 + (uint64_t)((prof_mono_ns() - before) / sm.period_ns));
+	return false;
+}
+
+/* True if there is a look to hand over. */
+static bool look_at(struct prof_target *t, pid_t tid, unsigned int what)
+{
+	int err;
+
+	if (!enter())
+		return false;
+	err = prof_look_at(t, tid, what, &sm.look);
+	prof_gate_leave();
+	return !err;
+}
+
+static uint32_t in_row(int64_t period_ns)
+{
+	return period_ns < UINT32_MAX ? (uint32_t)period_ns : UINT32_MAX;
+}
+
+/* A thread that has not run since we looked last needs no second look. */
+static bool holds(struct prof_target *t, pid_t pid, pid_t tid, int64_t period_ns)
+{
+	return prof_look_holds(t, tid) &&
+	       prof_evidence_again((uint32_t)pid, (uint32_t)tid, prof_now_ns(), in_row(period_ns));
+}
+
+static void hand_over(uint8_t role, int64_t period_ns)
+{
+	struct wire_sample *s = &sm.look.s;
+
+	s->role = role;
+	s->period_ns = in_row(period_ns);
+	s->throttled_ns = sm.throttled_ns;
+	prof_evidence_sample(&sm.look);
+}
+
+static bool tick(struct prof_target *t)
+{
+	if (!enter())
+		return false;
+	prof_target_tick(t);
+	prof_gate_leave();
+	return true;
+}
+
+/* The first real look of a turn lists the threads; often there is none. */
+static bool tick_once(void)
+{
+	sm.ticked = sm.ticked || tick(sm.crew.self);
+	return sm.ticked;
+}
+
+/* @now_ns: 0 for no native stack. */
+static void look_at_member(struct prof_member *m, int64_t now_ns, int64_t period_ns)
+{
+	unsigned int what = PROF_LOOK_WAIT | PROF_LOOK_PYTHON;
+
+	if (holds(sm.crew.self, getpid(), m->tid, period_ns) || !tick_once())
+		return;
+	if (now_ns && now_ns - m->native_ns >= NATIVE_NS)
+		what |= PROF_LOOK_NATIVE;
+	if (!look_at(sm.crew.self, m->tid, what))
+		return;
+	if (sm.look.native[0])
+		m->native_ns = now_ns;
+	hand_over(m->role, period_ns);
+}
+
+static bool is_member(pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < sm.crew.members; i++)
+		if (sm.crew.member[i].tid == tid)
+			return true;
+	return false;
+}
+
+/* Somebody waits for Python's lock: who has it? */
+static void look_at_holder(int64_t period_ns)
+{
+	struct prof_member holder = { .tid = prof_target_gil(sm.crew.self),
+				      .role = WIRE_ROLE_OTHER };
+
+	if (holder.tid && !is_member(holder.tid))
+		look_at_member(&holder, 0, period_ns);
+}
+
+static void look_at_own(int64_t now_ns, int64_t period_ns, bool starving)
+{
+	size_t n, i;
+	bool gil = false;
+
+	prof_crew_submitters(&sm.crew);
+	sm.ticked = false;
+	sm.look.s.tid = 0;
+	n = starving ? sm.crew.members : sm.crew.submitters;
+	for (i = 0; i < n; i++) {
+		look_at_member(&sm.crew.member[i], starving ? now_ns : 0, period_ns);
+		gil |= sm.look.s.wait == WIRE_WAIT_GIL &&
+		       sm.look.s.tid == (uint32_t)sm.crew.member[i].tid;
+	}
+	if (gil)
+		look_at_holder(period_ns);
+}
+
+static void look_at_workers(int64_t period_ns)
+{
+	size_t n = sm.crew.workers < WORKERS_AT_ONCE ? sm.crew.workers : WORKERS_AT_ONCE, i;
+	int64_t turn_ns = n ? period_ns * (int64_t)sm.crew.workers / (int64_t)n : 0;
+
+	for (i = 0; i < n; i++) {
+		struct prof_worker *w = prof_crew_next(&sm.crew);
+
+		if (prof_shared_samples_itself(w->pid))
+			continue;
+		if (!holds(w->target, w->pid, w->pid, turn_ns) && tick(w->target) &&
+		    look_at(w->target, w->pid, PROF_LOOK_WAIT | PROF_LOOK_PYTHON))
+			hand_over(WIRE_ROLE_WORKER, turn_ns);
+	}
+}
+
+/* ---- census ----------------------------------------------------------------------------------- */
+
+/* Has it run since the last census? One that sleeps on is no news. */
+static bool has_run(const struct wire_sample *s)
+{
+	size_t i = s->tid % (sizeof(counted) / sizeof(counted[0]));
+	bool news = counted[i].tid == s->tid && counted[i].cpu_ns != s->cpu_ns;
+
+	counted[i].tid = s->tid;
+	counted[i].cpu_ns = s->cpu_ns;
+	return news || s->state == WIRE_STATE_DISK;
+}
+
+static void census(int64_t period_ns)
+{
+	uint32_t tid[CENSUS_MAX];
+	ssize_t n, i;
+
+	if (!prof_gate_enter())
+		return;
+	n = prof_proc_numbers("/proc/self/task", sm.census_at, tid, CENSUS_MAX);
+	prof_gate_leave();
+	sm.census_at = n == CENSUS_MAX ? sm.census_at + CENSUS_MAX : 0;
+	for (i = 0; i < n; i++)
+		if (!is_member((pid_t)tid[i]) && look_at(sm.crew.self, (pid_t)tid[i], 0) &&
+		    has_run(&sm.look.s))
+			hand_over(WIRE_ROLE_OTHER, period_ns);
+}
+
+/* ---- turns ------------------------------------------------------------------------------------ */
+
+static void settle(int64_t now_ns)
+{
+	sm.settle_ns = now_ns + SETTLE_NS;
+	if (prof_gate_enter()) {
+		prof_native_ready();
+		prof_gate_leave();
+	}
+	prof_target_settle(sm.crew.self, true);
+	if (!sm.throttle.count)
+		prof_throttle_find(&sm.throttle, prof_target_mounts(sm.crew.self));
+}
+
+static void muster(int64_t now_ns, uint32_t divider)
+{
+	sm.muster_ns = now_ns + MUSTER_NS * divider;
+	if (prof_gate_enter()) {
+		prof_target_tick(sm.crew.self);
+		prof_crew_muster(&sm.crew, now_ns, &sm.look);
+		prof_gate_leave();
+	}
+	prof_crew_workers(&sm.crew, now_ns);
+}
+
+static void read_throttle(int64_t now_ns)
+{
+	sm.throttle_ns = now_ns + THROTTLE_NS;
+	sm.throttled_ns = prof_throttle_read(&sm.throttle);
+}
+
+static void take_turn(const struct prof_pace_turn *t, int64_t now_ns)
+{
+	bool others = t->starving && !t->least;
+
+	sm.period_ns = t->period_ns ? t->period_ns : PROF_PACE_LOOK_NS;
+	if (now_ns >= sm.settle_ns)
+		settle(now_ns);
+	if (t->look && now_ns >= sm.throttle_ns && t->starving)
+		read_throttle(now_ns);
+	if (others && now_ns >= sm.muster_ns)
+		muster(now_ns, t->divider);
+	if (t->look)
+		look_at_own(now_ns, t->period_ns, others);
+	if (t->look && others)
+		look_at_workers(t->period_ns);
+	if (t->census && !t->least)
+		census(PROF_PACE_CENSUS_NS);
+}
+
+static void ask_pace(struct prof_pace_turn *t, int64_t now_ns)
+{
+	int64_t since = prof_ranges_loader_mono();
+	int64_t drained = atomic_load_explicit(&sm.drained_ns, memory_order_relaxed);
+	struct prof_pace_input in = { .now_ns = now_ns };
+
+	if (since)
+		in.waited_ns = now_ns - since;
+	if (drained)
+		in.drained_ns = now_ns - drained;
+	in.cpu_ns = prof_cpu_ns();
+	atomic_store_explicit(&sm.cpu_ns, in.cpu_ns, memory_order_relaxed);
+	prof_pace_turn(&sm.pace, &in, t);
+	if (sm.pace.halvings)
+		prof_note(
+			"the sampler looked less often for some time to cost no more than 2 %% of a "
+			"core");
+	if (sm.pace.leasts)
+		prof_note("the sampler left out workers and all threads but those that submit for "
+			  "some time: looking at the others costs more than 2 %% of a core");
+}
+
+/* Those who look at themselves do so while we do, no more often. */
+static void tell_workers(const struct prof_pace_turn *t)
+{
+	if (!t->starving)
+		prof_shared_idle(false, 0);
+	else if (t->look)
+		prof_shared_idle(true, (uint32_t)(1000 * MS / t->period_ns));
+}
+
+static void loop(void)
+{
+	struct prof_pace_turn t;
+	unsigned int seen;
+	int64_t now;
+
+	while (!atomic_load_explicit(&sm.stopping, memory_order_relaxed)) {
+		seen = atomic_load_explicit(&sm.wake, memory_order_relaxed);
+		now = prof_mono_ns();
+		ask_pace(&t, now);
+		tell_workers(&t);
+		take_turn(&t, now);
+		if (!atomic_load_explicit(&sm.stopping, memory_order_relaxed))
+			prof_word_wait(&sm.wake, seen, t.next_ns);
+	}
+}
+
+static void *run(void *unused)
+{
+	(void)unused;
+	prof_thread_begin("gpustarve-look");
+	prof_ownfds_leave(); /* without a table of its own it opens and closes all the time */
+	if (prof_crew_init(&sm.crew)) {
+		prof_note("threads are not looked at: no memory");
+	} else {
+		prof_pace_init(&sm.pace, prof_mono_ns(), (uint32_t)getpid());
+		loop();
+	}
+	atomic_store(&sm.alive, false);
+	prof_word_bump(&sm.ended);
+	return NULL;
+}
+
+void prof_sampler_start(void)
+{
+	if (!prof_config()->sampler)
+		return;
+	atomic_store(&sm.alive, true);
+	if (prof_thread_start(run)) {
+		atomic_store(&sm.alive, false);
+		prof_note("threads are not looked at: no thread could be started");
+	}
+}
+
+void prof_sampler_stop(int64_t deadline_ns)
+{
+	if (!atomic_load(&sm.alive))
+		return;
+	atomic_store(&sm.stopping, true);
+	prof_shared_idle(false, 0);
+	prof_word_bump(&sm.wake);
+	prof_word_reach(&sm.ended, 1, deadline_ns);
+}
+
+void prof_sampler_nudge(void)
+{
+	int64_t now_ns = prof_mono_ns();
+
+	if (now_ns < atomic_load_explicit(&sm.nudge_ns, memory_order_relaxed) ||
+	    !atomic_load_explicit(&sm.alive, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&sm.nudge_ns, now_ns + NUDGE_NS, memory_order_relaxed);
+	prof_word_bump(&sm.wake);
+}
+
+void prof_sampler_drained(int64_t since_ns)
+{
+	atomic_store_explicit(&sm.drained_ns, since_ns, memory_order_relaxed);
+}
+
+int64_t prof_sampler_cpu_ns(void)
+{
+	return atomic_load_explicit(&sm.cpu_ns, memory_order_relaxed);
+}

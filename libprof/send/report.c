@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fills and writes Clock, Facts, Pulse and Bye.
+ */
+#include "report.h"
+
+#include <string.h>
+
+#include "core/notes.h"
+#include "cupti/bufpool.h"
+#include "cupti/devices.h"
+#include "cupti/facts.h"
+#include "cupti/flusher.h"
+#include "cupti/intake.h"
+#include "cupti/names.h"
+#include "ranges/ranges.h"
+#include "sample/evidence.h"
+#include "sample/sampler.h"
+#include "stream/stream.h"
+#include "stream/transport.h"
+#include "stream/writer.h"
+#include "wire/session.pb-c.h"
+
+#define TRIPLETS 64
+
+static struct prof_triplet triplet[TRIPLETS];
+static size_t triplets;
+static size_t peak_memory;
+
+void prof_report_clock(void)
+{
+	Wire__ClockTriplet m[TRIPLETS], *list[TRIPLETS];
+	Wire__Clock msg = WIRE__CLOCK__INIT;
+	size_t i;
+
+	for (i = 0; i < triplets; i++) {
+		wire__clock_triplet__init(&m[i]);
+		m[i].monotonic_before_ns = triplet[i].before_ns;
+		m[i].cupti_ns = triplet[i].axis_ns; /* what stamps mean in this trace */
+		m[i].monotonic_after_ns = triplet[i].after_ns;
+		m[i].realtime_ns = triplet[i].realtime_ns;
+		m[i].boottime_ns = triplet[i].boottime_ns;
+		list[i] = &m[i];
+	}
+	msg.n_triplets = triplets;
+	msg.triplets = list;
+	if (triplets)
+		prof_stream_message(WIRE_FRAME_CLOCK, &msg.base);
+	triplets = 0;
+}
+
+void prof_report_triplet(const struct prof_triplet *t)
+{
+	if (triplets == TRIPLETS)
+		prof_report_clock();
+	triplet[triplets++] = *t;
+}
+
+void prof_report_facts(int64_t since_ns)
+{
+	Wire__DeviceFacts m[PROF_DEVICES_MAX], *list[PROF_DEVICES_MAX];
+	Wire__Facts msg = WIRE__FACTS__INIT;
+	struct prof_device_facts f;
+	const struct prof_device *devices;
+	size_t n = prof_devices(&devices), i;
+
+	msg.t_ns = prof_now_ns();
+	for (i = 0; i < n; i++) {
+		Wire__DeviceFacts *d = &m[msg.n_devices];
+
+		if (!prof_stream_device((uint32_t)i)->ops ||
+		    !prof_facts_get((uint32_t)i, since_ns, &f))
+			continue;
+		wire__device_facts__init(d);
+		d->ordinal = (uint32_t)i;
+		d->memory_used_bytes = f.memory_used;
+		d->memory_total_bytes = f.memory_total;
+		d->nvml_utilization_pct = f.utilization;
+		d->has_utilization = f.has_utilization;
+		d->other_processes = f.other_processes;
+		list[msg.n_devices++] = d;
+	}
+	msg.devices = list;
+	if (msg.n_devices)
+		prof_stream_message(WIRE_FRAME_FACTS, &msg.base);
+}
+
+void prof_report_checkpoint(const struct prof_checkpoint *c, const char *path)
+{
+	Wire__Checkpoint point = WIRE__CHECKPOINT__INIT, *list[] = { &point };
+	Wire__Facts msg = WIRE__FACTS__INIT;
+
+	point.start_ns = c->start_ns;
+	point.end_ns = c->end_ns;
+	point.bytes = c->bytes;
+	point.path = prof_text(path);
+	msg.t_ns = c->end_ns;
+	msg.n_checkpoints = 1;
+	msg.checkpoints = list;
+	prof_stream_message(WIRE_FRAME_FACTS, &msg.base);
+}
+
+static size_t memory_held(const struct prof_ranges_stats *ranges)
+{
+	struct prof_transport_stats transport;
+	struct prof_evidence_stats evidence;
+	struct prof_stream_stats stream;
+	struct prof_pool_stats pool;
+	size_t held;
+
+	prof_pool_stats(&pool);
+	prof_stream_stats(&stream);
+	prof_evidence_stats(&evidence);
+	prof_transport_stats(&transport);
+	held = pool.touched_bytes + stream.memory + transport.memory + prof_names_bytes() +
+	       ranges->bytes + evidence.memory;
+	if (held > peak_memory)
+		peak_memory = held;
+	return peak_memory;
+}
+
+struct pulse {
+	Wire__Pulse msg;
+	Wire__PulseDevice device[PROF_STREAM_DEVICES], *devices[PROF_STREAM_DEVICES];
+};
+
+static void fill_devices(struct pulse *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < prof_stream_device_count(); i++) {
+		const struct prof_stream_device *d = prof_stream_device(i);
+
+		if (!d->ops)
+			continue;
+		wire__pulse_device__init(&p->device[i]);
+		p->device[i].ordinal = i;
+		p->device[i].busy_ns = d->busy_ns;
+		p->device[i].ops = d->ops;
+		p->devices[p->msg.n_devices++] = &p->device[i];
+	}
+	p->msg.devices = p->devices;
+}
+
+static void fill_evidence(Wire__Pulse *m)
+{
+	struct prof_evidence_stats e;
+
+	prof_evidence_stats(&e);
+	m->samples = e.samples;
+	m->batches = e.batches;
+	m->evidence_dropped = e.dropped;
+	m->evidence_nameless = e.nameless;
+}
+
+static void fill_pulse(struct pulse *p, const struct prof_counters *c)
+{
+	struct prof_transport_stats transport;
+	struct prof_ranges_stats ranges = { 0 };
+	struct prof_stream_stats stream;
+
+	prof_ranges_stats(&ranges);
+	prof_transport_stats(&transport);
+	prof_stream_stats(&stream);
+	memset(p, 0, sizeof(*p));
+	wire__pulse__init(&p->msg);
+	fill_devices(p);
+	p->msg.t_ns = prof_now_ns();
+	p->msg.complete_ns = c->complete_ns;
+	p->msg.loader_wait_ns = ranges.loader_wait_ns;
+	p->msg.launches = stream.launches;
+	p->msg.dropped = c->dropped + ranges.dropped + prof_shim_dropped();
+	p->msg.own_cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_facts_cpu_ns() +
+				       prof_sampler_cpu_ns() + prof_writer_cpu_ns());
+	p->msg.events = stream.events;
+	p->msg.frames_dropped = transport.frames_dropped;
+	p->msg.memory_bytes = memory_held(&ranges);
+	p->msg.level = prof_text(c->level);
+	p->msg.invalid = prof_intake()->invalid;
+	fill_evidence(&p->msg);
+}
+
+void prof_report_pulse(const struct prof_counters *c)
+{
+	static struct pulse p;
+
+	fill_pulse(&p, c);
+	prof_stream_message(WIRE_FRAME_PULSE, &p.msg.base);
+}
+
+void prof_report_bye(const struct prof_counters *c, const char *reason)
+{
+	static struct pulse p;
+	const char *notes[PROF_NOTES];
+	struct prof_stream_stats stream;
+	Wire__Bye msg = WIRE__BYE__INIT;
+
+	if (prof_names_lost())
+		prof_note("kernels without a name, which could not be read or found no room: %llu",
+			  (unsigned long long)prof_names_lost());
+	fill_pulse(&p, c);
+	prof_stream_stats(&stream);
+	msg.t_ns = p.msg.t_ns;
+	msg.reason = prof_text(reason);
+	msg.frames = stream.frames + 1;
+	msg.last = &p.msg;
+	msg.n_notes = prof_notes(notes);
+	msg.notes = (char **)(uintptr_t)notes;
+	prof_stream_message(WIRE_FRAME_BYE, &msg.base);
+}

@@ -1,0 +1,755 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sender's loop: flush, drain, send; twice a second, and in between whenever much has come. What
+ * it may wait for is bounded, and CUPTI is not among it (flusher.h).
+ *
+ * "Complete up to T" of the pulse. A flush that began at F has ended, and every buffer that CUPTI
+ * gave back by then has been translated. A buffer that is still out was requested at R. CUPTI puts a
+ * record into a buffer when the call is made that launches the work, so whatever that buffer holds
+ * was launched, and ended, after R. Hence every operation that ended before min(F, all such R) is in
+ * a frame or in a loss span. One hole is left: a thread that is preempted between handing work to
+ * the device and making its record. F and R are set back by a time that covers it.
+ */
+#include "sender.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/clockpoll.h"
+#include "core/config.h"
+#include "core/gate.h"
+#include "core/log.h"
+#include "core/notes.h"
+#include "core/thread.h"
+#include "cupti/bufpool.h"
+#include "cupti/claim.h"
+#include "cupti/devices.h"
+#include "cupti/drained.h"
+#include "cupti/exposure.h"
+#include "cupti/facts.h"
+#include "cupti/flusher.h"
+#include "cupti/guard.h"
+#include "cupti/intake.h"
+#include "cupti/lend.h"
+#include "cupti/names.h"
+#include "cupti/timebase.h"
+#include "facts/cupti.h"
+#include "hello.h"
+#include "loader/shim.h"
+#include "ranges/ranges.h"
+#include "report.h"
+#include "sample/evidence.h"
+#include "sample/roster.h"
+#include "sample/sampler.h"
+#include "stream/loss.h"
+#include "stream/stream.h"
+#include "stream/transport.h"
+#include "stream/writer.h"
+
+#define MS 1000000ll
+#define BEGIN 2u /* of s.begin */
+#define TICK_NS (500 * MS)
+#define PULSE_TICKS 2
+#define PULSE_TICKS_FULL 60 /* once the trace may not grow any more */
+#define CLOCK_TICKS 20
+#define FACTS_TICKS 20
+#define CLAIM_TICKS 2
+#define FACTS_FRESH_NS (5000 * MS)
+#define HELLO_TRIES 240 /* as often are devices asked for */
+#define FLUSH_PATIENCE_NS (50 * MS) /* a flush takes 0.2 ms, or as long as a kernel runs */
+#define FLUSH_EXIT_NS (2000 * MS)
+#define SEND_NS (100 * MS)
+#define SEND_EXIT_NS (1000 * MS)
+#define SAMPLER_EXIT_NS (200 * MS)
+#define IDENTIFY_NS (200 * MS) /* NVML takes some 20 ms; what comes later stands in a later Hello */
+#define FACTS_EXIT_NS (200 * MS)
+#define LEAVE_SAMPLER_NS (150 * MS) /* left, in a hurry, for what comes after the sampler's end ... */
+#define LEAVE_FLUSH_NS (60 * MS) /* ... after the last flush ... */
+#define LEAVE_SEND_NS (10 * MS) /* ... and after the last bytes */
+#define LEND_NS (500 * MS) /* for what runs on the devices when CUPTI is lent */
+#define LEND_FLUSH_NS (1000 * MS)
+#define LEND_READINGS 3
+#define LEND_READING_NS (5 * MS)
+#define STEP_NS MS
+#define RECORD_BYTES 256u /* no record is larger */
+#define TORCH_BUFFER ((size_t)16 << 10) /* where torch.profiler may come untold (lend.h) */
+
+static struct {
+	const struct prof_sender_opts *o;
+	atomic_flag started;
+	atomic_uint begin; /* what it waits for before it begins: the arm's end, something to send */
+	atomic_uint wake, ended;
+	atomic_bool stopping, alive, woken;
+	atomic_int tid; /* of the thread; 0: it has not come to run yet */
+	_Atomic int64_t leave_ns; /* when the process is gone (monotonic); 0: it waits, within reason */
+
+	unsigned int tries; /* to find devices */
+	unsigned int tick;
+	unsigned int facts_since; /* tick of the last question to NVML */
+	bool facts_asked; /* and not reported yet */
+	uint64_t looked; /* devices that NVML was asked about, a bit each, ... */
+	unsigned int looked_tick[PROF_DEVICES_MAX]; /* ... and when */
+	int64_t last_flush_ns; /* begin of the last flush that ended */
+	int64_t drops_ns; /* records of what was launched before were dropped; 0: all that has ended */
+	struct prof_counters count;
+	bool hello_written;
+	size_t devices;
+	struct prof_triplet clock; /* the last one */
+	bool have_clock;
+	struct prof_alive seen;
+	uint64_t lost_bytes; /* in discarded buffers, as told */
+	uint64_t sized_bytes; /* of records, when buffer sizes were last chosen */
+	int64_t sized_ns;
+} s = { .started = ATOMIC_FLAG_INIT };
+
+void prof_sender_wake(void)
+{
+	prof_word_bump(&s.wake);
+}
+
+/* At most one system call per drain, for this runs in CUPTI's callback. */
+void prof_sender_pending(void)
+{
+	if (!atomic_exchange(&s.woken, true))
+		prof_word_bump(&s.wake);
+}
+
+/* ---- Hello ------------------------------------------------------------------------------------ */
+
+static void write_hello(void)
+{
+	struct prof_hello h = { .process = &s.o->process,
+				.run_id = s.o->run_id,
+				.level = prof_guard_level_name(),
+				.graphs = prof_graphs_name(s.o->level.graphs),
+				.torch_version = prof_ranges_torch_version(),
+				.cupti_version = s.o->cupti ? s.o->cupti->version : 0,
+				.armed_ns = s.o->armed_ns };
+
+	if (*prof_ranges_note())
+		prof_note("%s", prof_ranges_note());
+	prof_hello_write(&h);
+	s.hello_written = true;
+}
+
+/*
+ * The driver names its devices only when cuInit has returned, so they may come with a later Hello. One
+ * of the calls is the canary, which CUPTI records: not while another client is about to have its
+ * buffers, and would find one of ours among them.
+ */
+static bool find_devices(void)
+{
+	const struct prof_device *list;
+
+	if (s.devices)
+		return prof_devices_learn();
+	if (s.tries > HELLO_TRIES || (s.o->cupti && !prof_guard_flushes()))
+		return false;
+	s.tries++;
+	if (prof_devices_read())
+		return false;
+	s.devices = prof_devices(&list);
+	if (!s.devices)
+		return false;
+	prof_facts_identify(prof_mono_ns() + IDENTIFY_NS);
+	prof_devices_learn();
+	return true;
+}
+
+/* ---- flushes ---------------------------------------------------------------------------------- */
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool jumped(const struct prof_triplet *t)
+{
+	return s.have_clock && (llabs(prof_clock_step(&s.clock, t)) > STEP_NS ||
+				llabs(prof_clock_shift(&s.clock, t)) > STEP_NS);
+}
+
+static void take_triplet(const struct prof_triplet *t)
+{
+	prof_report_triplet(t);
+	if (jumped(t)) {
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_CLOCK_STEP,
+			       earlier(s.clock.axis_ns, t->axis_ns),
+			       -earlier(-s.clock.axis_ns, -t->axis_ns), 0);
+		prof_report_clock();
+		prof_exposure_stepped(prof_clock_step(&s.clock, t), t->axis_ns);
+	}
+	s.clock = *t;
+	s.have_clock = true;
+}
+
+/* Counted are buffers and bytes; of records, so many at least. */
+static void count_discards(int64_t end_ns)
+{
+	struct prof_pool_stats pool;
+	uint64_t count;
+	int64_t start = prof_pool_discards(&count);
+
+	if (start == INT64_MAX)
+		return;
+	prof_pool_stats(&pool);
+	count = (pool.lost_bytes - s.lost_bytes + RECORD_BYTES - 1) / RECORD_BYTES;
+	s.lost_bytes = pool.lost_bytes;
+	s.count.dropped += count;
+	prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED, start, end_ns, count);
+}
+
+/*
+ * What was dropped may have been launched, not yet run: its time ends with a later flush, when all
+ * that was launched by then has come back.
+ */
+static void count_drops(const struct prof_flush *f, int64_t oldest)
+{
+	if (!f->dropped && !s.drops_ns)
+		return;
+	s.count.dropped += f->dropped;
+	prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED, s.last_flush_ns - PROF_POOL_BEFORE_NS,
+		       f->end_ns, f->dropped);
+	if (f->dropped)
+		s.drops_ns = f->end_ns;
+	else if (oldest > s.drops_ns)
+		s.drops_ns = 0;
+}
+
+/* A flush has ended and what it gave back has been translated. */
+static void account_flush(const struct prof_flush *f, enum prof_timebase base)
+{
+	int64_t oldest = prof_pool_oldest_out();
+
+	count_drops(f, oldest);
+	count_discards(f->end_ns);
+	take_triplet(&f->clock);
+	prof_guard_flushed(f, s.last_flush_ns, base);
+	prof_loss_write(f->end_ns);
+	if (!f->rc)
+		s.count.complete_ns = earlier(f->begin_ns - PROF_POOL_BEFORE_NS, oldest);
+	else
+		prof_note("cuptiActivityFlushAll answers with error %d", f->rc);
+	s.last_flush_ns = f->begin_ns;
+}
+
+static void drain(void)
+{
+	atomic_store(&s.woken, false);
+	prof_intake_drain(s.last_flush_ns);
+	if (prof_pool_low())
+		prof_pool_refill();
+}
+
+/* Translates what is there; if a flush has ended, its result counts after that. */
+static bool drain_flush(void)
+{
+	struct prof_flush f;
+	enum prof_timebase base;
+
+	if (!prof_flusher_take(&f)) {
+		drain();
+		return false;
+	}
+	base = prof_timebase_learn(&f.clock);
+	drain();
+	account_flush(&f, base);
+	return true;
+}
+
+/* One that outlasted the last tick has its result taken first: it may tell of losses. */
+static void flush_and_drain(void)
+{
+	drain_flush();
+	prof_flusher_ask(false, prof_guard_canaries());
+	prof_flusher_wait(prof_mono_ns() + FLUSH_PATIENCE_NS);
+	drain_flush();
+}
+
+/*
+ * While another client has CUPTI, a flush would hand that one its buffers before their time, and make
+ * it ask for new ones. All of that time is told as lost.
+ */
+static void do_without_flush(void)
+{
+	drain_flush();
+	s.count.complete_ns = prof_now_ns();
+}
+
+/* From its beginning to its end, both from now on; false if it takes too long. */
+static bool flush_whole(void)
+{
+	int64_t deadline = prof_mono_ns() + LEND_FLUSH_NS;
+	bool asked;
+
+	if (!prof_flusher_wait(deadline))
+		return false;
+	drain_flush();
+	asked = prof_flusher_ask(false, prof_guard_canaries());
+	if (!asked || !prof_flusher_wait(deadline))
+		return false;
+	return drain_flush();
+}
+
+/* Until all buffers are back, or the time is up: one may wait for work that runs. */
+static void fetch_buffers(int64_t deadline_ns)
+{
+	struct prof_pool_stats pool;
+
+	for (;;) {
+		if (!flush_whole())
+			return;
+		prof_pool_stats(&pool);
+		if (!pool.out || prof_mono_ns() >= deadline_ns)
+			return;
+		prof_word_wait(&s.ended, 0, prof_mono_ns() + MS);
+	}
+}
+
+static void hand_over(void)
+{
+	int64_t deadline = prof_mono_ns() + LEND_NS;
+	bool ours = prof_guard_flushes();
+
+	if (ours)
+		fetch_buffers(deadline);
+	if (!prof_guard_lend())
+		return;
+	if (ours)
+		fetch_buffers(deadline);
+	prof_guard_lent();
+}
+
+/*
+ * A clock of the other client's is read some times before anything is recorded on it, for stamps
+ * can be carried only between readings.
+ */
+static void take_back(void)
+{
+	int i;
+
+	prof_guard_take_back(prof_lend_launches_on());
+	for (i = 0; i < LEND_READINGS && prof_guard_flushes(); i++) {
+		if (!flush_whole() || !prof_clock_foreign(&s.clock))
+			return;
+		prof_word_wait(&s.ended, 0, prof_mono_ns() + LEND_READING_NS);
+	}
+}
+
+/* Somebody waits for it meanwhile. */
+static void lend(void)
+{
+	unsigned int number;
+	bool out;
+
+	if (!prof_lend_asked(&out, &number))
+		return;
+	if (s.o->cupti && out)
+		hand_over();
+	else if (s.o->cupti)
+		take_back();
+	prof_lend_done(number);
+}
+
+/* A buffer should hold no more than half a second: one unfinished record withholds all of it. */
+static void size_buffers(void)
+{
+	uint64_t bytes = prof_intake()->bytes - s.sized_bytes;
+	int64_t now = prof_mono_ns();
+	struct prof_pool_stats pool;
+
+	prof_pool_refill();
+	if (now - s.sized_ns < TICK_NS)
+		return;
+	prof_pool_stats(&pool);
+	prof_pool_limit(prof_ranges_torch_mapped() && !prof_lend_told() ? TORCH_BUFFER : 0);
+	bytes = bytes * (TICK_NS / MS) / (uint64_t)((now - s.sized_ns) / MS);
+	prof_pool_want(bytes / (pool.out ? pool.out : 1));
+	s.sized_bytes = prof_intake()->bytes;
+	s.sized_ns = now;
+}
+
+/* ---- ranges ----------------------------------------------------------------------------------- */
+
+static int64_t realtime_to_axis(int64_t realtime_ns)
+{
+	return realtime_ns - s.clock.realtime_ns + s.clock.axis_ns;
+}
+
+static void take_range(void *unused, const struct wire_event *ev)
+{
+	(void)unused;
+	prof_roster_saw(ev->tid);
+	prof_stream_add(ev);
+}
+
+static void drain_ranges(bool final)
+{
+	bool same = !strcmp(prof_clock_name(), "realtime") || !s.have_clock;
+
+	prof_ranges_drain(prof_stream_names(), same ? NULL : realtime_to_axis, take_range, NULL,
+			  final);
+}
+
+static void take_batch(const struct wire_batch *row, const char *text)
+{
+	prof_evidence_batch(row, *text ? text : NULL);
+}
+
+static void take_look(const struct prof_look *look)
+{
+	prof_evidence_sample(look);
+}
+
+static void drain_shim(bool final)
+{
+	bool same = !strcmp(prof_clock_name(), "realtime") || !s.have_clock;
+	struct prof_shim_sink sink = { .axis = same ? NULL : realtime_to_axis,
+				       .batch = take_batch,
+				       .checkpoint = prof_report_checkpoint,
+				       .look = take_look };
+
+	prof_shim_drain(&sink, final);
+}
+
+/* ---- loop ------------------------------------------------------------------------------------- */
+
+static void report_lost_frames(void)
+{
+	int64_t t0, t1;
+	uint64_t frames;
+
+	if (prof_transport_lost(&t0, &t1, &frames))
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_FRAMES, t0, t1, frames);
+}
+
+/* Without CUPTI nothing is flushed: the clock and the pulse go on. */
+static void passive_tick(void)
+{
+	struct prof_triplet t;
+
+	if (s.tick % CLOCK_TICKS == 1) {
+		prof_clock_sample(NULL, &t);
+		take_triplet(&t);
+	}
+	s.count.complete_ns = prof_now_ns();
+}
+
+/* Those of @devices that NVML has told something of. */
+static uint64_t known(uint64_t devices)
+{
+	struct prof_device_facts f;
+	uint64_t found = 0;
+	uint32_t i;
+
+	for (i = 0; i < PROF_DEVICES_MAX; i++)
+		if (devices >> i & 1 && prof_facts_get(i, 1, &f))
+			found |= UINT64_C(1) << i;
+	return found;
+}
+
+/* Those of @devices that were not looked at for ten seconds. */
+static uint64_t due(uint64_t devices)
+{
+	uint32_t i;
+
+	for (i = 0; i < PROF_DEVICES_MAX; i++)
+		if (s.tick - s.looked_tick[i] < FACTS_TICKS)
+			devices &= ~(UINT64_C(1) << i);
+	return devices;
+}
+
+/*
+ * Who asks about them from now on: one process of the run each. Whoever comes in for another that has
+ * ended does so at once. One whose NVML does not answer leaves them to the others.
+ */
+static uint64_t claim_devices(uint64_t worked)
+{
+	if (prof_gate_nvml_shut() ||
+	    (!prof_facts_answered() && s.tick - s.facts_since >= FACTS_TICKS)) {
+		prof_claim_release();
+		return 0;
+	}
+	return due(prof_claim_devices(s.o->run_id, known(worked)));
+}
+
+/*
+ * The first look at a device follows its first operation: few short jobs would have any, else. It is
+ * every process's own, for it tells who else is there by then.
+ */
+static void write_facts(void)
+{
+	uint64_t worked, wanted;
+	uint32_t i;
+
+	if (!s.devices || prof_guard_full())
+		return;
+	if (s.facts_asked && prof_facts_answered()) {
+		s.facts_asked = false;
+		prof_report_facts(prof_mono_ns() - FACTS_FRESH_NS);
+	}
+	worked = prof_facts_worked();
+	wanted = worked & ~s.looked;
+	if (s.tick % CLAIM_TICKS == 0)
+		wanted |= claim_devices(worked);
+	if (!wanted || !prof_facts_ask_some(wanted))
+		return;
+	s.facts_asked = true;
+	s.facts_since = s.tick;
+	s.looked |= wanted;
+	for (i = 0; i < PROF_DEVICES_MAX; i++)
+		if (wanted >> i & 1)
+			s.looked_tick[i] = s.tick;
+}
+
+static void write_reports(void)
+{
+	unsigned int pulse = prof_guard_full() ? PULSE_TICKS_FULL : PULSE_TICKS;
+
+	if (s.tick % CLOCK_TICKS == 2)
+		prof_report_clock();
+	write_facts();
+	if (s.tick % pulse)
+		return;
+	prof_loss_write(prof_now_ns());
+	s.count.level = prof_guard_level_name();
+	prof_report_pulse(&s.count);
+}
+
+/* What the sampler needs to know: who submits, and whether the devices have anything to do. */
+static void watch_devices(void)
+{
+	prof_roster_age(prof_mono_ns());
+	prof_sampler_drained(s.o->cupti && prof_guard_flushes() ? prof_drained(s.last_flush_ns)
+								: 0);
+}
+
+/* Told at once, and at the end with their number: a killed process has said so, too. */
+static bool lost_names(void)
+{
+	static bool told;
+
+	if (told || !prof_names_lost())
+		return false;
+	told = true;
+	prof_note("the names of some kernels could not be read or found no room: these kernels have "
+		  "no name");
+	return true;
+}
+
+/* What this CUPTI may do to a program that goes on like this: who reads it can see to that. */
+static bool risky_graphs(void)
+{
+	const struct facts_cupti_trouble *t = facts_cupti_trouble(FACTS_CUPTI_LONG_GRAPHS);
+	static bool told;
+
+	if (told || !s.o->cupti || !(s.o->cupti->facts & FACTS_CUPTI_LONG_GRAPHS) ||
+	    !prof_intake()->graphs)
+		return false;
+	told = true;
+	prof_note("of this version of CUPTI (%u) it is known that %s: %s", s.o->cupti->version,
+		  t->what, t->remedy);
+	return true;
+}
+
+static void tick(void)
+{
+	struct prof_ranges_stats ranges;
+	bool news;
+
+	s.tick++;
+	news = find_devices();
+	news |= prof_ranges_poll();
+	if (!s.o->cupti)
+		passive_tick();
+	else if (prof_guard_flushes())
+		flush_and_drain();
+	else
+		do_without_flush();
+	drain_ranges(false);
+	drain_shim(false);
+	prof_ranges_stats(&ranges);
+	news |= prof_shim_missing(ranges.loader_waits);
+	news |= prof_guard_tick();
+	news |= lost_names();
+	news |= risky_graphs();
+	if (news)
+		write_hello();
+	prof_evidence_flush();
+	prof_stream_blocks();
+	watch_devices();
+	report_lost_frames();
+	write_reports();
+	prof_transport_pump(prof_mono_ns() + SEND_NS);
+	size_buffers();
+}
+
+/* Much has come between two ticks: translate it now, so that buffers and rings get free. */
+static void between_ticks(void)
+{
+	if (s.o->cupti)
+		drain_flush();
+	drain_ranges(false);
+	drain_shim(false);
+	prof_transport_pump(0);
+}
+
+static void open_all(void)
+{
+	static const uint32_t no_records[CUPTI_KIND_PROBED];
+	struct prof_transport_opts t = { .socket = prof_config()->socket,
+					 .out = prof_config()->out,
+					 .run_id = s.o->run_id,
+					 .stream = s.o->process.stream,
+					 .max_bytes = prof_config()->max_trace };
+
+	prof_transport_init(&t);
+	prof_writer_start();
+	prof_intake_init(s.o->cupti ? s.o->cupti->record_bytes : no_records);
+	prof_guard_init(&s.o->level, s.o->cupti, s.o->armed_ns);
+	if (s.o->lent)
+		prof_guard_lent();
+	s.last_flush_ns = s.count.complete_ns = s.o->armed_ns;
+	s.sized_ns = prof_mono_ns();
+}
+
+/* In @ns, but with @left ns to go before a process is gone that does not wait. */
+static int64_t until(int64_t ns, int64_t left)
+{
+	int64_t leave = atomic_load(&s.leave_ns), deadline = prof_mono_ns() + ns;
+
+	return leave ? earlier(deadline, leave - left) : deadline;
+}
+
+/* What CUPTI does not give back in time is lost, and said to be. */
+static void last_flush(void)
+{
+	int64_t deadline = until(FLUSH_EXIT_NS, LEAVE_FLUSH_NS);
+	bool asked = false;
+
+	if (!prof_guard_flushes()) {
+		drain_flush();
+		return;
+	}
+	if (prof_flusher_wait(deadline)) {
+		drain_flush();
+		asked = prof_flusher_ask(true, 0) && prof_flusher_wait(deadline);
+	}
+	if (!drain_flush() || !asked) {
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED, s.count.complete_ns, prof_now_ns(),
+			       0);
+		prof_note("the last flush did not end in time: what CUPTI held back is lost");
+	}
+}
+
+static void finish(void)
+{
+	prof_sampler_stop(until(SAMPLER_EXIT_NS, LEAVE_SAMPLER_NS));
+	if (!atomic_load(&s.leave_ns) && !prof_facts_stop(prof_mono_ns() + FACTS_EXIT_NS))
+		prof_note("a call into NVML was still under way when the program ended");
+	prof_devices_learn();
+	if (s.o->cupti)
+		last_flush();
+	drain_ranges(true);
+	drain_shim(true);
+	prof_guard_finish();
+	prof_evidence_flush();
+	prof_stream_blocks();
+	report_lost_frames();
+	prof_loss_write(prof_now_ns());
+	prof_report_clock();
+	s.count.level = prof_guard_level_name();
+	prof_report_bye(&s.count, atomic_load(&s.leave_ns) ? "_exit" : "exit");
+	prof_transport_finish(until(SEND_EXIT_NS, LEAVE_SEND_NS));
+}
+
+static void loop(void)
+{
+	int64_t next = prof_mono_ns() + (s.o->cupti ? 0 : TICK_NS);
+	unsigned int seen;
+
+	while (!atomic_load(&s.stopping)) {
+		seen = atomic_load(&s.wake);
+		lend();
+		if (prof_mono_ns() >= next) {
+			tick();
+			next = prof_mono_ns() + TICK_NS;
+		} else {
+			between_ticks();
+		}
+		prof_guard_alive(&s.seen, INT64_MAX / 2); /* work may take long: no evidence */
+		if (!atomic_load(&s.stopping))
+			prof_word_wait(&s.wake, seen, next);
+		prof_guard_alive(&s.seen, next - s.seen.mono_ns);
+	}
+}
+
+static void *run(void *unused)
+{
+	(void)unused;
+	prof_thread_begin("gpustarve-send");
+	atomic_store(&s.tid, (int)syscall(SYS_gettid));
+	prof_word_reach(&s.begin, BEGIN, INT64_MAX);
+	open_all();
+	find_devices();
+	write_hello();
+	prof_sampler_start();
+	loop();
+	finish();
+	atomic_store(&s.alive, false);
+	prof_word_bump(&s.ended);
+	return NULL;
+}
+
+int prof_sender_prepare(const struct prof_sender_opts *o)
+{
+	int err = prof_stream_open(o->process.stream);
+
+	s.o = o;
+	return err ? err : prof_thread_start(run);
+}
+
+void prof_sender_armed(void)
+{
+	prof_word_bump(&s.begin);
+}
+
+void prof_sender_start(void)
+{
+	if (atomic_flag_test_and_set(&s.started))
+		return;
+	atomic_store(&s.alive, true);
+	prof_word_bump(&s.begin);
+}
+
+void prof_sender_stop(int64_t deadline_ns)
+{
+	if (!atomic_load(&s.alive) || atomic_load(&s.begin) < BEGIN)
+		return;
+	atomic_store(&s.stopping, true);
+	prof_word_bump(&s.wake);
+	prof_word_reach(&s.ended, 1, deadline_ns);
+}
+
+bool prof_sender_there(void)
+{
+	int tid = atomic_load(&s.tid);
+
+	if (!atomic_load(&s.alive) || atomic_load(&s.begin) < BEGIN)
+		return false;
+	return !tid || !syscall(SYS_tgkill, syscall(SYS_getpid), tid, 0);
+}
+
+void prof_sender_leave(int64_t deadline_ns)
+{
+	int64_t none = 0;
+
+	atomic_compare_exchange_strong(&s.leave_ns, &none, deadline_ns);
+	atomic_store(&s.stopping, true);
+	prof_word_bump(&s.wake);
+	prof_word_reach(&s.ended, 1, deadline_ns);
+}
