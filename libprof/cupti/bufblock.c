@@ -79,27 +79,28 @@ static enum verdict trim(uint8_t *block, size_t used)
 	return LEAN;
 }
 
-uint8_t *prof_block_new(size_t used)
+int prof_block_new(size_t used, uint8_t **block)
 {
-	void *held[TRIES], *block, *lean = NULL;
+	void *held[TRIES], *got;
 	enum verdict verdict = USED;
 	int n;
 
+	*block = NULL;
 	for (n = 0; n < TRIES && verdict == USED; n++) {
 		held[n] = NULL;
-		if (posix_memalign(&block, ALIGNMENT, PROF_BLOCK_BYTES))
+		if (posix_memalign(&got, ALIGNMENT, PROF_BLOCK_BYTES))
 			break;
-		verdict = trim(block, used);
+		verdict = trim(got, used);
 		if (verdict == LEAN)
-			lean = block;
+			*block = got;
 		else
-			held[n] = block; /* so that the next one is another */
+			held[n] = got; /* so that the next one is another */
 	}
 	while (n-- > 0)
 		free(held[n]);
-	if (lean)
-		memset(lean, 0, used);
-	return lean;
+	if (*block)
+		memset(*block, 0, used);
+	return *block ? 0 : verdict == FULL ? -ENOTSUP : -ENOMEM;
 }
 
 bool prof_block_freed(const uint8_t *block)

@@ -27,10 +27,11 @@
 #define PROF_BLOCK_BYTES ((size_t)64 << 20)
 
 /*
- * A block of which the first @used bytes are zero and may be touched; NULL if there is none, or none
- * that is untouched (mlockall, MALLOC_PERTURB_). Calls malloc. Any thread.
+ * *@block: one of which the first @used bytes are zero and may be touched; NULL if there is none.
+ * 0; -ENOMEM: malloc gives none; -ENOTSUP: none that is untouched (mlockall, MALLOC_PERTURB_): to ask
+ * has cost a whole block's pages. Calls malloc. Any thread.
  */
-uint8_t *prof_block_new(size_t used);
+int prof_block_new(size_t used, uint8_t **block);
 
 /*
  * Is it certain that somebody freed it: is one of its pages not there? Reads nothing of it. False

@@ -28,6 +28,8 @@
 #define GONE 4096u /* remembered one by one */
 #define SWEEP 64u /* of them looked at each time */
 #define LEAST_BLOCKS 12u /* with fewer nothing is begun */
+#define FREED 8u /* blocks in one call: where memory is locked, each has 64 MiB of pages */
+#define PAUSE 127u /* calls of prof_pool_refill, so about a minute */
 
 struct class
 {
@@ -88,11 +90,15 @@ static struct {
 	struct list free[LISTS];
 	struct list empty[LISTS]; /* buffers without a block */
 	atomic_int ready[LISTS]; /* lengths of free[] */
+	atomic_int idle[LISTS]; /* the least of ready since idle_ns */
+	int64_t idle_ns; /* sender only */
 	struct list done;
 	_Atomic uint32_t table[SLOTS]; /* index + 1, TOMBSTONE, or 0 */
 	uint32_t room; /* blocks, at most */
 	atomic_uint blocks; /* had so far, less those that are known to be freed */
 	atomic_bool refused; /* malloc gave none: the sender alone asks again */
+	atomic_bool locked; /* -ENOTSUP of the last one: the sender asks rarely */
+	uint32_t pause, paused; /* so rarely; sender only */
 	uint32_t ready_done; /* reversed done list, sender only: index + 1 */
 	atomic_int wanted; /* class */
 	atomic_uint_fast64_t requests, discards, lost_bytes, foreign, batch;
@@ -161,6 +167,15 @@ static void lower(_Atomic int64_t *to, int64_t at)
 		;
 }
 
+static void lower_int(atomic_int *to, int n)
+{
+	int seen = atomic_load_explicit(to, memory_order_relaxed);
+
+	while (n < seen && !atomic_compare_exchange_weak_explicit(to, &seen, n, memory_order_relaxed,
+								  memory_order_relaxed))
+		;
+}
+
 static unsigned int state_of(unsigned int word)
 {
 	return word & STATE_MASK;
@@ -191,9 +206,11 @@ static void make_free(uint32_t index)
 static uint32_t take_free(uint32_t list)
 {
 	uint32_t index = pop(&pool.free[list]);
+	int left = 0;
 
 	if (index != PROF_POOL_NONE)
-		atomic_fetch_sub_explicit(&pool.ready[list], 1, memory_order_relaxed);
+		left = atomic_fetch_sub_explicit(&pool.ready[list], 1, memory_order_relaxed) - 1;
+	lower_int(&pool.idle[list], left);
 	return index;
 }
 
@@ -266,11 +283,13 @@ static bool equip(uint32_t index)
 	struct buffer *b = &pool.buffer[index];
 	unsigned int word = atomic_load(&b->state);
 	uint8_t *block;
+	int err;
 
 	if (atomic_fetch_add(&pool.blocks, 1) >= pool.room)
 		goto refused;
-	block = prof_block_new(b->bytes);
-	if (!block)
+	err = prof_block_new(b->bytes, &block);
+	atomic_store(&pool.locked, err == -ENOTSUP);
+	if (err)
 		goto refused;
 	lose_overlapped(block);
 	atomic_store(&b->data, block);
@@ -703,15 +722,95 @@ bool prof_pool_low(void)
 	       !atomic_load_explicit(&pool.refused, memory_order_relaxed);
 }
 
+/* Where each question costs 64 MiB of pages, it is asked less and less often. */
+static bool may_ask(void)
+{
+	if (!atomic_load(&pool.locked))
+		pool.pause = pool.paused = 0;
+	if (pool.paused < pool.pause) {
+		pool.paused++;
+		return false;
+	}
+	return true;
+}
+
+/* The program's threads do not ask at all then. */
+static void asked(void)
+{
+	if (!atomic_load(&pool.locked))
+		return;
+	atomic_store(&pool.refused, true);
+	pool.pause = pool.pause < PAUSE ? 2 * pool.pause + 1 : PAUSE;
+	pool.paused = 0;
+}
+
 void prof_pool_refill(void)
 {
 	if (!pool.on)
 		return;
 	forget_lost();
 	sweep();
+	if (!may_ask())
+		return;
 	atomic_store(&pool.refused, false);
 	fill((uint32_t)atomic_load(&pool.wanted));
-	fill(PROF_POOL_CLASSES);
+	if (!atomic_load(&pool.locked))
+		fill(PROF_POOL_CLASSES);
+	asked();
+}
+
+/* ---- giving back to malloc -------------------------------------------------------------------- */
+
+static int kept_ready(uint32_t list)
+{
+	bool wanted = list == PROF_POOL_CLASSES || list == (uint32_t)atomic_load(&pool.wanted);
+
+	return wanted ? (int)classes[list].ready : 0;
+}
+
+/* It is out of every list, so nobody else has it. Its address is found no more before it is freed. */
+static void free_block(uint32_t index)
+{
+	struct buffer *b = &pool.buffer[index];
+	uint8_t *block = atomic_load(&b->data);
+
+	table_remove(index);
+	atomic_store(&b->data, NULL);
+	set_state(b, STATE_EMPTY);
+	push(&pool.empty[b->list], index);
+	atomic_fetch_sub(&pool.blocks, 1);
+	free(block);
+}
+
+/* Returns how many, at most @most. */
+static uint32_t trim_list(uint32_t list, uint32_t most)
+{
+	uint32_t index, n;
+
+	for (n = 0; n < most && atomic_load(&pool.idle[list]) > kept_ready(list); n++) {
+		index = pop(&pool.free[list]);
+		if (index == PROF_POOL_NONE)
+			break;
+		atomic_fetch_sub(&pool.ready[list], 1);
+		atomic_fetch_sub(&pool.idle[list], 1);
+		free_block(index);
+	}
+	return n;
+}
+
+void prof_pool_trim(int64_t mono_ns)
+{
+	uint32_t list, left = FREED;
+
+	if (!pool.on || mono_ns - pool.idle_ns < PROF_POOL_IDLE_NS)
+		return;
+	for (list = 0; list < LISTS; list++)
+		left -= trim_list(list, left);
+	if (!left)
+		return; /* there may be more, which is for the next call */
+	for (list = 0; list < LISTS; list++)
+		atomic_store(&pool.idle[list], atomic_load(&pool.ready[list]));
+	pool.idle_ns = mono_ns;
 }
 
 /* ---- figures ---------------------------------------------------------------------------------- */

@@ -8,7 +8,8 @@
  * the sender) or done (the sender reads it). One that is out is ours when it comes back: before we
  * register callbacks anew, all that are out are given up, so only buffers that no other client can
  * have had come back as out. What is given up is never touched again, not even to free it: another
- * client may have freed it, or use it. New blocks take its place.
+ * client may have freed it, or use it. New blocks take its place. One that is free is ours alone, so
+ * the sender gives it back to malloc when it has not been needed for some seconds (prof_pool_trim).
  *
  * take and done run on any thread, inside CUPTI's locks: they do not lock, and take allocates only if
  * the sender did not keep up. give_back and the rest run on the sender thread.
@@ -28,6 +29,7 @@
 #define PROF_POOL_CLASSES 4 /* 16 KiB, 64 KiB, 256 KiB, 1 MiB */
 #define PROF_POOL_BYTES ((size_t)38 << 20)
 #define PROF_POOL_NONE UINT32_MAX
+#define PROF_POOL_IDLE_NS INT64_C(10000000000)
 
 /*
  * CUPTI asks for a buffer after the work was handed to the device, by a thread that may be preempted
@@ -69,6 +71,12 @@ uint8_t *prof_pool_take(int64_t request_ns, size_t *size);
 /* So few buffers are ready that the sender should make some (prof_pool_refill). Any thread. */
 bool prof_pool_low(void);
 void prof_pool_refill(void);
+
+/*
+ * Frees blocks that were free all through the last PROF_POOL_IDLE_NS, but for those that are kept
+ * ready: the largest part of what a burst of work has left. A few in each call.
+ */
+void prof_pool_trim(int64_t mono_ns);
 
 /*
  * What CUPTI gives back: its id, or PROF_POOL_NONE for a discarded or a foreign buffer, which are

@@ -362,7 +362,6 @@ static void size_buffers(void)
 	int64_t now = prof_mono_ns();
 	struct prof_pool_stats pool;
 
-	prof_pool_refill();
 	if (now - s.sized_ns < TICK_NS)
 		return;
 	prof_pool_stats(&pool);
@@ -371,6 +370,13 @@ static void size_buffers(void)
 	prof_pool_want(bytes / (pool.out ? pool.out : 1));
 	s.sized_bytes = prof_intake()->bytes;
 	s.sized_ns = now;
+}
+
+static void keep_buffers(void)
+{
+	size_buffers();
+	prof_pool_refill();
+	prof_pool_trim(prof_mono_ns());
 }
 
 /* ---- ranges ----------------------------------------------------------------------------------- */
@@ -585,7 +591,7 @@ static void tick(void)
 	report_lost_frames();
 	write_reports();
 	prof_transport_pump(prof_mono_ns() + SEND_NS);
-	size_buffers();
+	keep_buffers();
 }
 
 /* Much has come between two ticks: translate it now, so that buffers and rings get free. */

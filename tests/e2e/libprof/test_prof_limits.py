@@ -3,7 +3,8 @@
 # ctest: labels=e2e waits first timeout=600
 """What libprof does when it may not or cannot go on as before: a full disk, a directory that cannot
 be written, a limit on the trace's size, a limit on its cost, a process that was stopped, no CUPTI at
-all, the real CUPTI without a driver. The job never notices; the trace says what it lacks."""
+all, the real CUPTI without a driver, memory that a burst of work has left. The job never notices; the
+trace says what it lacks."""
 import os
 import signal
 import subprocess
@@ -163,6 +164,53 @@ def stopped():
         prof.expect_exact(where, t, 'stopped')
 
 
+BURST = textwrap.dedent('''
+    import ctypes, os, re, sys, time
+    sys.path.insert(0, os.environ['WORKLOADS'])
+    import gpudev
+    def size(what):
+        return int(re.search(what + r':\\s+(\\d+) kB', open('/proc/self/status').read())[1]) // 1024
+    s = gpudev.Stream(gpudev.Device(0))
+    s.kernel(1000)
+    s.synchronize()
+    before = size('VmSize')
+    for i in range(10_000):
+        s.kernel(1000)
+    most = size('VmSize') - before
+    s.synchronize()
+    end = time.time() + 60
+    while size('VmSize') - before > 1024 and time.time() < end:
+        s.kernel(1000)
+        time.sleep(0.1)
+    left = size('VmSize') - before
+    locked = 0
+    if left <= 1024 and not ctypes.CDLL(None).mlockall(3):
+        locked = size('VmLck')
+    for i in range(200):
+        s.kernel(1000)
+        time.sleep(0.01)
+    s.synchronize()
+    print(most, left, locked)
+    ''')
+
+
+def after_burst():
+    """What a burst of launches has taken of the address space is given back when it is idle, so that a
+    program that locks its memory then does not pay for it."""
+    with gs.scratch() as where:
+        with open(os.path.join(where, 'job.py'), 'w') as f:
+            f.write(BURST)
+        done = prof.run([gs.PYTHON, 'job.py'], where, WORKLOADS=gs.WORKLOADS)
+        gs.equal(done.returncode, 0, f'after a burst: status, {done.stderr.decode()[-300:]}')
+        most, left, locked = map(int, done.stdout.split())
+        gs.check(most > 20 * 64, f'a burst takes blocks: {most} MiB')
+        gs.check(left <= 1024, f'they are given back: {left} of {most} MiB')
+        if not locked:
+            gs.left_out('a burst, then mlockall: no right to lock memory')
+        gs.check(locked < 2048, f'after a burst: {locked} MiB are locked')
+        prof.expect_exact(where, prof.trace(where), 'after a burst')
+
+
 def no_cupti():
     with gs.scratch() as where:
         done = job(where, 2.0, GPUSTARVE_CUPTI='/nowhere/libcupti.so.13')
@@ -197,6 +245,6 @@ def real_cupti():
                  f'real CUPTI: a note says why: {t.hello["notes"]}')
 
 
-gs.side_by_side([cost_limit, full_disk, unwritable, comes_back, trace_limit, stopped, no_cupti,
-                 real_cupti])
+gs.side_by_side([after_burst, cost_limit, full_disk, unwritable, comes_back, trace_limit, stopped,
+                 no_cupti, real_cupti])
 gs.finish()

@@ -296,7 +296,7 @@ static void test_address_again(void)
 
 	prof_pool_want((size_t)1 << 20);
 	for (i = 0; i < 8; i++) /* what others have freed before is not there, either */
-		plug[i] = prof_block_new(1);
+		REQUIRE(!prof_block_new(1, &plug[i]));
 	prof_pool_take(1, &size);
 	prof_pool_abandon(&oldest); /* so that one of that size has to get a new block */
 	for (i = 0; i < LARGE - 1; i++)
@@ -313,6 +313,8 @@ static void test_address_again(void)
 	complete(again, 8);
 	EXPECT_INT(prof_pool_next(&d), !KEEPS_FREED);
 	EXPECT(KEEPS_FREED || d.data == again);
+	if (!KEEPS_FREED)
+		prof_pool_give_back(&d);
 	complete(again, 8); /* a second time it is none of ours: neither as the old one */
 	EXPECT(!prof_pool_next(&d));
 	for (i = 1; i < LARGE - 1; i++)
@@ -383,12 +385,15 @@ static void test_lost_discards(void)
 static void test_lean(void)
 {
 	static unsigned char vec[PROF_BLOCK_BYTES / 4096];
-	uint8_t *block = prof_block_new(16384);
-	volatile uintptr_t was = (uintptr_t)block;
-	uintptr_t at = (was + 16384 + 4095) & ~(uintptr_t)4095;
-	size_t bytes = (was + PROF_BLOCK_BYTES - at) & ~(size_t)4095, i, n = 0;
+	size_t bytes, i, n = 0;
+	volatile uintptr_t was;
+	uint8_t *block;
+	uintptr_t at;
 
-	REQUIRE(block);
+	REQUIRE(!prof_block_new(16384, &block));
+	was = (uintptr_t)block;
+	at = (was + 16384 + 4095) & ~(uintptr_t)4095;
+	bytes = (was + PROF_BLOCK_BYTES - at) & ~(size_t)4095;
 	EXPECT(all_zero(block, 16384));
 	REQUIRE(sysconf(_SC_PAGESIZE) != 4096 || !mincore((void *)at, bytes, vec));
 	for (i = 0; i < bytes / 4096; i++)
@@ -397,6 +402,97 @@ static void test_lean(void)
 	EXPECT(!prof_block_freed(block));
 	free(block);
 	EXPECT(KEEPS_FREED || prof_block_freed((const uint8_t *)was));
+}
+
+/* ---- what is not needed ----------------------------------------------------------------------- */
+
+#define BURST 60
+#define READY 6 /* of 16 KiB, and one to discard */
+
+static size_t touched(void)
+{
+	struct prof_pool_stats s;
+
+	prof_pool_stats(&s);
+	return s.touched_bytes;
+}
+
+/* So many of 16 KiB at once. They come back. */
+static void burst(uint8_t **b, int n)
+{
+	size_t size;
+	int i;
+
+	for (i = 0; i < n; i++)
+		b[i] = prof_pool_take(1, &size);
+	for (i = 0; i < n; i++)
+		complete(b[i], 8);
+	drain();
+}
+
+/* Time that passes in these tests. */
+static int64_t later(int64_t ns)
+{
+	static int64_t now = PROF_POOL_IDLE_NS;
+
+	return now += ns;
+}
+
+static void trim_all(void)
+{
+	size_t before;
+
+	do {
+		before = touched();
+		prof_pool_trim(later(1));
+	} while (touched() < before);
+}
+
+static void test_trim(void)
+{
+	uint8_t *b[BURST];
+	size_t most;
+	int i;
+
+	burst(b, BURST);
+	prof_pool_trim(later(PROF_POOL_IDLE_NS)); /* until now they may have been needed */
+	most = touched();
+	EXPECT(most >= BURST * 16384);
+	prof_pool_trim(later(PROF_POOL_IDLE_NS - 1));
+	EXPECT_UINT(touched(), most);
+	prof_pool_trim(later(1));
+	EXPECT(touched() < most && touched() > most / 2); /* not all at once */
+	trim_all();
+	EXPECT_UINT(touched(), READY * 16384 + 65536);
+	for (i = READY; i < BURST; i++) { /* the first ones had been there before */
+		EXPECT(KEEPS_FREED || prof_block_freed(b[i]));
+		EXPECT_UINT(prof_pool_find(b[i], 8), PROF_POOL_NONE);
+	}
+}
+
+/* Of what was free, as much stays as was taken at one time. */
+static void test_trim_needed(void)
+{
+	uint8_t *b[BURST], *held;
+	size_t size;
+
+	burst(b, BURST);
+	trim_all();
+	prof_pool_trim(later(PROF_POOL_IDLE_NS));
+	held = prof_pool_take(1, &size);
+	burst(b, 10);
+	prof_pool_trim(later(PROF_POOL_IDLE_NS));
+	trim_all();
+	EXPECT_UINT(touched(), (1 + 10 + READY) * 16384 + 65536);
+	memset(held, 1, size); /* CUPTI has it yet */
+	complete(held, size);
+	EXPECT_UINT(drain(), 1);
+	prof_pool_trim(later(PROF_POOL_IDLE_NS)); /* it was needed in these seconds, ... */
+	trim_all();
+	EXPECT_UINT(touched(), (1 + READY) * 16384 + 65536);
+	prof_pool_trim(later(PROF_POOL_IDLE_NS)); /* ... not in those */
+	trim_all();
+	EXPECT_UINT(touched(), READY * 16384 + 65536);
 }
 
 /* ---- in processes of their own ---------------------------------------------------------------- */
@@ -441,6 +537,46 @@ static int locked(void)
 	return mlockall(MCL_FUTURE) ? ENOMEM : -prof_pool_init(false);
 }
 
+static long faults(void)
+{
+	struct rusage use;
+
+	getrusage(RUSAGE_SELF, &use);
+	return use.ru_minflt;
+}
+
+/* Where a block costs all of its pages, no more is asked for than now and then. */
+static int locked_late(void)
+{
+	static uint8_t *b[MANY];
+	long before, one;
+	size_t size;
+	int i;
+
+	if (prof_pool_init(false))
+		return 1;
+	burst(b, BURST);
+	prof_pool_trim(later(0));
+	prof_pool_trim(later(PROF_POOL_IDLE_NS));
+	if (mlockall(MCL_FUTURE))
+		return 0; /* no right to */
+	trim_all();
+	if (touched() != READY * 16384 + 65536)
+		return 2;
+	for (i = 0; i < READY; i++)
+		prof_pool_take(1, &size);
+	before = faults();
+	prof_pool_refill();
+	one = faults() - before;
+	if (one < 8) /* of 2 MiB, if not of 4 KiB */
+		return 3;
+	for (i = 0; i < 300; i++) {
+		prof_pool_take(1, &size);
+		prof_pool_refill();
+	}
+	return faults() - before > 12 * one ? 4 : 0;
+}
+
 static void test_children(void)
 {
 	in_child(refuses, 0);
@@ -448,6 +584,8 @@ static void test_children(void)
 		in_child(limited, ENOSPC);
 	if (!KEEPS_FREED && !WANTS_SPACE) /* there mlockall does nothing */
 		in_child(locked, ENOMEM);
+	if (!KEEPS_FREED && !WANTS_SPACE)
+		in_child(locked_late, 0);
 }
 
 #define THREADS 4
@@ -483,10 +621,13 @@ static void *sender(void *taken)
 	uint64_t first, last, lost, *n = taken;
 	struct prof_pool_stats s;
 	struct prof_pool_done d;
+	unsigned int turn = 0;
 	bool more = true;
 
 	while (more) {
 		more = !atomic_load(&stop);
+		if (++turn % 64 == 0)
+			prof_pool_trim(later(PROF_POOL_IDLE_NS));
 		prof_pool_stats(&s);
 		prof_pool_want(s.queued % 2 ? 16384 : 1 << 18);
 		EXPECT(prof_pool_oldest_out() > 0);
@@ -527,7 +668,8 @@ int main(void)
 {
 	int failed = RUN(test_children, test_one, test_limit, test_order, test_sizes, test_bound,
 			 test_foreign, test_abandon, test_recycles, test_address_again,
-			 test_sessions, test_lost_discards, test_lean, test_threads);
+			 test_sessions, test_lost_discards, test_lean, test_trim, test_trim_needed,
+			 test_threads);
 
 	fflush(NULL);
 	if (KEEPS_FREED) /* who looks for leaks reads all 64 MiB of hundreds of blocks */
