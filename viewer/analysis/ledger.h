@@ -40,7 +40,7 @@ struct ana_judgement {
 };
 
 /* The verdict over classes that sum to @held (section 7 of the rules). Pure. */
-struct ana_judgement ana_judge(int64_t held_ns, const int64_t classes[ANA_CLASSES]);
+struct ana_judgement ana_verdict_of(int64_t held_ns, const int64_t classes[ANA_CLASSES]);
 
 enum ana_copy_dir {
 	ANA_H2D,

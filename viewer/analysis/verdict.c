@@ -70,7 +70,7 @@ static enum ana_verdict verdict_of(const int64_t classes[ANA_CLASSES], __int128 
 	return ANA_V_BUSY;
 }
 
-struct ana_judgement ana_judge(int64_t held_ns, const int64_t classes[ANA_CLASSES])
+struct ana_judgement ana_verdict_of(int64_t held_ns, const int64_t classes[ANA_CLASSES])
 {
 	struct ana_judgement j = { ANA_V_INCONCLUSIVE, ANA_S_NONE, false };
 	__int128 whole = (__int128)held_ns - classes[ANA_EXCLUDED_STARTUP] -

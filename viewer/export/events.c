@@ -186,20 +186,20 @@ int view_export_evidence(struct view_export *x, size_t source,
 	uint8_t kind = sample ? WIRE_KIND_SAMPLE : WIRE_KIND_BATCH;
 	const struct wire_sample *w;
 	const struct wire_batch *b;
-	struct ana_rows rows;
+	struct ana_row_feed rows;
 	uint32_t n = 0;
-	int err = ana_rows_init(&rows, x->trace, s->s->s, kind, x->scratch);
+	int err = ana_row_feed_init(&rows, x->trace, s->s->s, kind, x->scratch);
 
-	while (!err && sample && (w = ana_rows_sample(&rows, INT64_MAX))) {
+	while (!err && sample && (w = ana_row_feed_sample(&rows, INT64_MAX))) {
 		err = sample(arg, w);
 		if (!err && ++n % SHOW_EVERY == 0)
 			err = advance(x, 0);
 	}
-	while (!err && !sample && (b = ana_rows_batch(&rows, INT64_MAX)))
+	while (!err && !sample && (b = ana_row_feed_batch(&rows, INT64_MAX)))
 		err = b->end_ns >= b->start_ns ? batch(arg, b) : 0;
 	if (!err)
 		err = rows.err;
-	ana_rows_fini(&rows);
+	ana_row_feed_fini(&rows);
 	return err;
 }
 

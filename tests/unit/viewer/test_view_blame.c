@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Causes from evidence, rule by rule: stacks to kinds of code, samples to shares, rows and samples
- * to classes, kin, sites, facts about loaders. All rows here are made by hand; times in us.
+ * to classes, pieces without samples, sites, facts about loaders. All rows here are made by hand;
+ * times in us.
  */
 #include "harness.h"
 #include "analysis/evidence/cause.h"
@@ -24,7 +25,7 @@
 struct bench { /* evidence under test */
 	struct ana_evidence e;
 	struct wire_strtab *names;
-	struct ana_blame b;
+	struct ana_cause b;
 };
 
 static void begin(struct bench *t)
@@ -37,7 +38,7 @@ static void begin(struct bench *t)
 
 static void end(struct bench *t)
 {
-	ana_blame_fini(&t->b);
+	ana_cause_fini(&t->b);
 	ana_evidence_fini(&t->e);
 	wire_strtab_free(t->names);
 }
@@ -128,17 +129,17 @@ static void fetch(struct bench *t, uint32_t worker, uint64_t batch, int64_t star
 
 static bool wait_of(struct bench *t, int64_t start, int64_t stop)
 {
-	ana_blame_begin(&t->b, start * US, stop * US, ANA_INPUT_UNKNOWN, ANA_HIGH, true);
-	return ana_blame_wait(&t->b, &t->e, PID);
+	ana_cause_begin(&t->b, start * US, stop * US, ANA_INPUT_UNKNOWN, ANA_HIGH, true);
+	return ana_cause_wait(&t->b, &t->e, PID);
 }
 
 static bool host_of(struct bench *t, int64_t start, int64_t stop)
 {
-	ana_blame_begin(&t->b, start * US, stop * US, ANA_HOST_UNKNOWN, ANA_NONE, false);
-	return ana_blame_host(&t->b, &t->e, PID);
+	ana_cause_begin(&t->b, start * US, stop * US, ANA_HOST_UNKNOWN, ANA_NONE, false);
+	return ana_cause_host(&t->b, &t->e, PID);
 }
 
-static int64_t sum(const struct ana_blame *b)
+static int64_t sum(const struct ana_cause *b)
 {
 	int64_t ns = 0;
 	int c;
@@ -160,15 +161,15 @@ static int64_t sum(const struct ana_blame *b)
 
 static enum ana_code code_of(const char *text)
 {
-	struct ana_stack k;
+	struct ana_pystack k;
 
-	ana_stack_read(&k, text, (uint32_t)strlen(text));
+	ana_pystack_read(&k, text, (uint32_t)strlen(text));
 	return (enum ana_code)k.code;
 }
 
 static void test_stacks(void)
 {
-	struct ana_stack k;
+	struct ana_pystack k;
 
 	EXPECT_INT(code_of(""), ANA_CODE_PLAIN);
 	EXPECT_INT(code_of(USER), ANA_CODE_PLAIN);
@@ -214,11 +215,11 @@ static void test_stacks(void)
 		ANA_CODE_DATA);
 	EXPECT_INT(code_of("x\t/x/site-packages/transformers/models/vit/modeling_vit.py\t9"),
 		   ANA_CODE_MODEL);
-	ana_stack_read(&k, DECODE, strlen(DECODE));
+	ana_pystack_read(&k, DECODE, strlen(DECODE));
 	EXPECT(k.function.len == 4 && !memcmp(k.function.at, "work", 4) && k.line == 91);
 	EXPECT(k.leaf_function.len == 4 && !memcmp(k.leaf_function.at, "load", 4));
 	EXPECT(!k.user_leaf && !k.waits);
-	ana_stack_read(&k, NEXT, strlen(NEXT)); /* our own frame is nobody's line */
+	ana_pystack_read(&k, NEXT, strlen(NEXT)); /* our own frame is nobody's line */
 	EXPECT(k.waits && k.line == 9 && !memcmp(k.file.at, "/home/me/train.py", 17));
 }
 
@@ -234,11 +235,11 @@ static void test_stacks_hostile(void)
 					    "|__next__|\ttorch",
 					    "a\tsite-packages/",
 					    "\t/lib/python3/" };
-	struct ana_stack k;
+	struct ana_pystack k;
 	size_t i;
 
 	for (i = 0; i < sizeof(text) / sizeof(*text); i++) {
-		ana_stack_read(&k, text[i], (uint32_t)strlen(text[i]));
+		ana_pystack_read(&k, text[i], (uint32_t)strlen(text[i]));
 		EXPECT_INT(k.code, ANA_CODE_PLAIN);
 	}
 }
@@ -684,7 +685,7 @@ static void test_host_waits(void)
 	end(&t);
 }
 
-/* ---- the decision, kin, sites, loaders ------------------------------------------------------- */
+/* ---- the decision, pieces without samples, sites, loaders ------------------------------------ */
 
 static void test_split(void)
 {
@@ -701,44 +702,46 @@ static void test_split(void)
 	EXPECT(!out[0] && !out[1]);
 }
 
-static void decided(struct ana_kin *k, int64_t ms, int c, int64_t ns)
+static void decided(struct ana_unsampled *k, int64_t ms, int c, int64_t ns)
 {
 	int64_t of[ANA_CLASSES] = { 0 };
 
 	of[c] = ns;
-	REQUIRE(!ana_kin_decided(k, ms * MS, of));
+	REQUIRE(!ana_unsampled_decided(k, ms * MS, of));
 }
 
 static void test_kin(void)
 {
-	struct ana_orphan o = { .start = 10000 * (int64_t)MS, .end = 10001 * (int64_t)MS }, got;
+	struct ana_unsampled_piece o = { .start = 10000 * (int64_t)MS, .end = 10001 * (int64_t)MS },
+				   got;
 	int64_t ns[ANA_CLASSES];
-	struct ana_kin k = { 0 };
+	struct ana_unsampled k = { 0 };
 
 	decided(&k, 7999, ANA_HOST_LOCK, 5); /* more than 2 s before */
 	decided(&k, 8000, ANA_INPUT_FETCH, 300);
-	REQUIRE(!ana_kin_orphan(&k, &o));
+	REQUIRE(!ana_unsampled_add(&k, &o));
 	decided(&k, 12000, ANA_INPUT_PREP, 100);
 	decided(&k, 12001, ANA_HOST_GC, 7); /* more than 2 s after */
-	EXPECT(!ana_kin_next(&k, INT64_MIN, &got, ns));
-	EXPECT(!ana_kin_next(&k, 12000 * (int64_t)MS, &got, ns)); /* kin may still come */
-	EXPECT(ana_kin_next(&k, 12001 * (int64_t)MS, &got, ns));
+	EXPECT(!ana_unsampled_next(&k, INT64_MIN, &got, ns));
+	EXPECT(!ana_unsampled_next(&k, 12000 * (int64_t)MS, &got,
+				   ns)); /* neighbours may still come */
+	EXPECT(ana_unsampled_next(&k, 12001 * (int64_t)MS, &got, ns));
 	EXPECT_INT(ns[ANA_INPUT_FETCH], 750000);
 	EXPECT_INT(ns[ANA_INPUT_PREP], 250000);
-	EXPECT(!ana_kin_next(&k, INT64_MAX, &got, ns));
+	EXPECT(!ana_unsampled_next(&k, INT64_MAX, &got, ns));
 	/* one that comes late looks back */
 	o.start = o.end - 2;
-	REQUIRE(!ana_kin_orphan(&k, &o));
+	REQUIRE(!ana_unsampled_add(&k, &o));
 	decided(&k, 9000, ANA_INPUT_FETCH, 100);
-	EXPECT(ana_kin_next(&k, INT64_MAX, &got, ns));
+	EXPECT(ana_unsampled_next(&k, INT64_MAX, &got, ns));
 	EXPECT_INT(ns[ANA_INPUT_FETCH] + ns[ANA_INPUT_PREP], 2);
 	/* none */
 	o.start = o.end = 90000 * (int64_t)MS;
 	o.end += 5;
-	REQUIRE(!ana_kin_orphan(&k, &o));
-	EXPECT(ana_kin_next(&k, INT64_MAX, &got, ns));
+	REQUIRE(!ana_unsampled_add(&k, &o));
+	EXPECT(ana_unsampled_next(&k, INT64_MAX, &got, ns));
 	EXPECT(!ns[ANA_INPUT_FETCH] && !ns[ANA_INPUT_PREP] && !ns[ANA_HOST_GC]);
-	ana_kin_fini(&k);
+	ana_unsampled_fini(&k);
 }
 
 static const struct ana_site *site_of(const struct ana_sites *s, enum ana_class c, uint32_t line)

@@ -52,7 +52,7 @@ static struct ana_result *fed_result(void)
 	r->classes[ANA_COMPUTE] -= gone;
 	r->gpu[0].held_ns -= gone;
 	r->gpu_ns -= gone;
-	r->gpu[0].judgement = r->judgement = ana_judge(r->gpu_ns, r->classes);
+	r->gpu[0].judgement = r->judgement = ana_verdict_of(r->gpu_ns, r->classes);
 	return r;
 }
 

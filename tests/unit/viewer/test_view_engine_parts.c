@@ -69,7 +69,7 @@ static struct ana_judgement judge(int64_t held, int c, int64_t ns, int d, int64_
 	classes[ANA_COMPUTE] = held;
 	classes[c] += ns;
 	classes[d] += more;
-	return ana_judge(held, classes);
+	return ana_verdict_of(held, classes);
 }
 
 static void test_verdicts(void)
@@ -124,7 +124,8 @@ static void test_spans(void)
 }
 
 /* What the line says at each instant, against all rows, slowly. */
-static void check_line(struct ana_line *l, const int64_t row[][2], size_t rows, int64_t until)
+static void check_line(struct ana_timeline_stack *l, const int64_t row[][2], size_t rows,
+		       int64_t until)
 {
 	int64_t t, change;
 	uint32_t value;
@@ -140,7 +141,7 @@ static void check_line(struct ana_line *l, const int64_t row[][2], size_t rows, 
 			    (row[i][0] == row[best][0] && row[i][1] <= row[best][1]))
 				best = (long)i;
 		}
-		EXPECT_INT(ana_line_at(l, t, &value, &change) ? (long)value : -1, best);
+		EXPECT_INT(ana_timeline_stack_at(l, t, &value, &change) ? (long)value : -1, best);
 		EXPECT(change > t);
 	}
 }
@@ -151,7 +152,7 @@ static void test_lines(void)
 	int round;
 
 	for (round = 0; round < 200; round++) {
-		struct ana_line l = { 0 };
+		struct ana_timeline_stack l = { 0 };
 		int64_t row[12][2], at = 0;
 		size_t i;
 
@@ -159,29 +160,30 @@ static void test_lines(void)
 			at += (int64_t)(t_random(&rnd) % 5);
 			row[i][0] = at;
 			row[i][1] = at + (int64_t)(t_random(&rnd) % 20);
-			EXPECT_INT(ana_line_add(&l, row[i][0], row[i][1], (uint32_t)i, INT64_MIN),
+			EXPECT_INT(ana_timeline_stack_add(&l, row[i][0], row[i][1], (uint32_t)i,
+							  INT64_MIN),
 				   0);
 		}
-		EXPECT_INT(ana_line_upto(&l, 100, INT64_MIN), 0);
+		EXPECT_INT(ana_timeline_stack_upto(&l, 100, INT64_MIN), 0);
 		check_line(&l, row, 12, 100);
-		EXPECT(ana_line_over(&l, 100));
-		ana_line_fini(&l);
+		EXPECT(ana_timeline_stack_over(&l, 100));
+		ana_timeline_stack_fini(&l);
 	}
 }
 
 static void test_a_line_forgets(void)
 {
-	struct ana_line l = { 0 };
+	struct ana_timeline_stack l = { 0 };
 	uint32_t value;
 	int64_t i, until;
 
 	for (i = 0; i < 100000; i++)
-		EXPECT_INT(ana_line_add(&l, i * 10, i * 10 + 5, 1, i * 10 - 100), 0);
+		EXPECT_INT(ana_timeline_stack_add(&l, i * 10, i * 10 + 5, 1, i * 10 - 100), 0);
 	EXPECT(l.room < 1000);
-	EXPECT_INT(ana_line_upto(&l, INT64_MAX, INT64_MIN), 0);
+	EXPECT_INT(ana_timeline_stack_upto(&l, INT64_MAX, INT64_MIN), 0);
 	EXPECT_INT(l.total, 500000);
-	EXPECT(ana_line_at(&l, 999990, &value, &until));
-	ana_line_fini(&l);
+	EXPECT(ana_timeline_stack_at(&l, 999990, &value, &until));
+	ana_timeline_stack_fini(&l);
 }
 
 static struct ana_call call_at(int64_t start, uint32_t tid, uint16_t f)

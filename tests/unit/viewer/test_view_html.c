@@ -246,7 +246,7 @@ static void test_no_gpu(void)
 	char *page;
 
 	REQUIRE(r != NULL);
-	r->judgement = ana_judge(0, r->classes);
+	r->judgement = ana_verdict_of(0, r->classes);
 	s = made_summary_of(r, "x", 0);
 	REQUIRE(s != NULL);
 	page = made_page(s, view_html_write);

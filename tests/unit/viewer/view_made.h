@@ -44,7 +44,7 @@ static void made_gpu(struct ana_gpu *g, uint32_t i, const char *name, bool starv
 	g->idle_ns = g->empty_ns = g->span_ns - g->busy_ns;
 	g->confidence[ANA_INPUT_UNKNOWN][ANA_HIGH] = g->classes[ANA_INPUT_UNKNOWN];
 	g->confidence[ANA_HOST_SYNC][ANA_HIGH] = g->classes[ANA_HOST_SYNC];
-	g->judgement = ana_judge(g->held_ns, g->classes);
+	g->judgement = ana_verdict_of(g->held_ns, g->classes);
 }
 
 static void made_timeline(struct ana_timeline *t, const struct ana_gpu *g, size_t buckets)
@@ -75,7 +75,7 @@ static void made_totals(struct ana_result *r)
 				r->wasted_ns += r->gpu[i].classes[c];
 		}
 	}
-	r->judgement = ana_judge(r->gpu_ns, r->classes);
+	r->judgement = ana_verdict_of(r->gpu_ns, r->classes);
 }
 
 static struct ana_result *made_result(size_t gpus, const char *name, size_t buckets)
@@ -173,8 +173,8 @@ static void made_class(struct ana_result *r, enum ana_class c, int64_t ns)
 	r->classes[ANA_COMPUTE] -= ns;
 	r->confidence[c][ANA_HIGH] += ns;
 	r->starved_ns += ana_class_is_input(c) ? ns : 0;
-	r->gpu[0].judgement = ana_judge(r->gpu[0].held_ns, r->gpu[0].classes);
-	r->judgement = ana_judge(r->gpu_ns, r->classes);
+	r->gpu[0].judgement = ana_verdict_of(r->gpu[0].held_ns, r->gpu[0].classes);
+	r->judgement = ana_verdict_of(r->gpu_ns, r->classes);
 }
 
 /* Empties class @c of the first GPU. */

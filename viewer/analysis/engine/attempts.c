@@ -124,8 +124,9 @@ static int note_unended(const struct ana_plan *p, struct ana_quality *q)
 {
 	for (size_t i = 0; i < p->grants; i++)
 		if (!p->grant[i].alloc->ended)
-			return ana_report_note(q, "no end is known of some allocations: they count "
-						  "until the last that processes of the job told");
+			return ana_quality_note(q,
+						"no end is known of some allocations: they count "
+						"until the last that processes of the job told");
 	return 0;
 }
 
@@ -133,9 +134,9 @@ static int note_guesses(const struct ana_plan *p, struct ana_quality *q)
 {
 	for (size_t i = 0; i < p->unuseds; i++)
 		if (p->unused[i].guessed)
-			return ana_report_note(q, "some GPUs that nobody used have no name: they "
-						  "are taken for what the others of their node "
-						  "are");
+			return ana_quality_note(q, "some GPUs that nobody used have no name: they "
+						   "are taken for what the others of their node "
+						   "are");
 	return 0;
 }
 
@@ -143,10 +144,11 @@ static int note_unseen(const struct ana_plan *p, struct ana_quality *q)
 {
 	for (size_t i = 0; i < p->grants; i++)
 		if (p->grant[i].alloc->unseen)
-			return ana_report_note(q, "some tasks of the job were not recorded (opted "
-						  "out, no library, a shell of their own, or told "
-						  "elsewhere): what GPUs of their nodes did beside "
-						  "is unobserved");
+			return ana_quality_note(q,
+						"some tasks of the job were not recorded (opted "
+						"out, no library, a shell of their own, or told "
+						"elsewhere): what GPUs of their nodes did beside "
+						"is unobserved");
 	return 0;
 }
 
@@ -161,7 +163,7 @@ static int note_strangers(const struct ana_plan *p, struct ana_quality *q)
 		return 0;
 	snprintf(text, sizeof(text), "%zu GPU%s used that no allocation of the job names", n,
 		 n == 1 ? " was" : "s were");
-	return ana_report_note(q, text);
+	return ana_quality_note(q, text);
 }
 
 int ana_attempts_make(struct ana_plan *p, struct ana_result *r)

@@ -248,7 +248,7 @@ static __attribute__((noinline)) void keep_gap(struct ana_walk *w, struct ana_gp
 	if (g->no_launches)
 		ana_gap_decide(w, g, &gap, NULL);
 	else
-		ana_pending_add(w, g, &gap);
+		ana_open_gaps_add(w, g, &gap);
 }
 
 ANA_RARE static void open_lead(struct ana_gpu_state *g, uint32_t process,
@@ -290,7 +290,7 @@ static inline void take_launch(struct ana_walk *w, struct ana_gpu_state *g,
 	g->launches++;
 	w->quality.ops_before_launch += op->start_ns < call->start;
 	if (g->run_tail > g->run_head)
-		ana_pending_lower(g, call);
+		ana_open_gaps_lower(g, call);
 	if (g->lead_open && (!g->lead_known || ana_call_before(call, &g->lead_call))) {
 		g->lead_known = true;
 		g->lead_call = *call;
@@ -340,7 +340,7 @@ static inline void operation(struct ana_walk *w, struct ana_gpu_state *g, struct
 			mark_longest(g, g->end, op->start_ns);
 		if (w->ranges_upto <= op->start_ns)
 			ana_host_ranges(w, op->start_ns);
-		if (!ana_line_over(&g->waits, g->end))
+		if (!ana_timeline_stack_over(&g->waits, g->end))
 			ana_exposed_gap(w, g, g->end, op->start_ns);
 		if (!decide_at_once(w, g, p->index, op, call)) {
 			if (call) { /* the table moves when more is read */
@@ -452,7 +452,7 @@ static void give_rest(struct ana_walk *w, struct ana_gpu_state *g)
 void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)
 {
 	give_rest(w, g);
-	if (ana_line_upto(&g->waits, INT64_MAX, g->waits_floor))
+	if (ana_timeline_stack_upto(&g->waits, INT64_MAX, g->waits_floor))
 		w->err = -ENOMEM;
 	g->gpu->loader_wait_ns = g->waits.total;
 	if (!g->started) {
@@ -463,7 +463,7 @@ void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)
 	}
 	if (g->lead_open)
 		ana_gap_lead(w, g);
-	ana_pending_finish(w, g);
+	ana_open_gaps_finish(w, g);
 	sweep(g, INT64_MAX);
 	settle_flow(g, g->end);
 	ana_minutes_count(&g->minutes, &g->plan->held, &g->plan->lost, &g->plan->unobserved,
@@ -479,7 +479,7 @@ void ana_gpu_fini(struct ana_gpu_state *g)
 	free(g->run);
 	free(g->stream);
 	ana_map_fini(&g->stream_of);
-	ana_line_fini(&g->waits);
+	ana_timeline_stack_fini(&g->waits);
 	ana_top_fini(&g->top);
 	ana_minutes_fini(&g->minutes);
 }

@@ -237,7 +237,7 @@ static int make_room(struct engine *e)
 
 static int collect(struct engine *e)
 {
-	struct ana_report r = {
+	struct ana_result_parts r = {
 		.plan = &e->plan,
 		.options = e->given,
 		.result = e->result,
@@ -253,7 +253,7 @@ static int collect(struct engine *e)
 	int err = ana_unused_finish(&e->plan, e->result, e->given);
 
 	if (!err)
-		err = ana_report_finish(&r);
+		err = ana_result_finish(&r);
 	return !err && e->options.series ? ana_series_finish(&e->series, e->result) : err;
 }
 
@@ -281,7 +281,7 @@ static int run(struct engine *e, struct view_trace *t)
 	if (!err)
 		err = ana_skew_begin(&e->plan);
 	if (!err)
-		err = ana_report_begin(&e->result, &e->plan, e->given);
+		err = ana_result_begin(&e->result, &e->plan, e->given);
 	if (!err && e->options.series)
 		err = begin_series(e);
 	if (!err)

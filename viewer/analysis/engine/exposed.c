@@ -12,10 +12,10 @@ static void expose_gpu(struct ana_walk *w, struct ana_gpu_state *g, int64_t star
 	uint32_t value;
 	int64_t until;
 
-	if (ana_line_upto(&g->waits, end, g->waits_floor))
+	if (ana_timeline_stack_upto(&g->waits, end, g->waits_floor))
 		w->err = -ENOMEM;
 	for (; start < end; start = until) {
-		bool inside = ana_line_at(&g->waits, start, &value, &until);
+		bool inside = ana_timeline_stack_at(&g->waits, start, &value, &until);
 
 		if (until > end)
 			until = end;
@@ -30,10 +30,10 @@ static void expose_steps(struct ana_walk *w, struct ana_proc *p, int64_t start, 
 	uint32_t value;
 	int64_t until;
 
-	if (ana_line_upto(&p->waits, end, w->floor))
+	if (ana_timeline_stack_upto(&p->waits, end, w->floor))
 		w->err = -ENOMEM;
 	for (; start < end; start = until) {
-		bool inside = ana_line_at(&p->waits, start, &value, &until);
+		bool inside = ana_timeline_stack_at(&p->waits, start, &value, &until);
 
 		if (until > end)
 			until = end;
@@ -50,7 +50,8 @@ void ana_exposed_gap(struct ana_walk *w, struct ana_gpu_state *g, int64_t start,
 	for (i = 0; i < w->processes; i++) {
 		struct ana_proc *p = &w->process[i];
 
-		if (p->steps.source != ANA_STEPS_NONE && !ana_line_over(&p->waits, start) &&
+		if (p->steps.source != ANA_STEPS_NONE &&
+		    !ana_timeline_stack_over(&p->waits, start) &&
 		    ana_plan_waits(w->plan, g->plan, p->source_index))
 			expose_steps(w, p, start, end);
 	}

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int ana_report_note(struct ana_quality *q, const char *text)
+int ana_quality_note(struct ana_quality *q, const char *text)
 {
 	size_t i;
 	char **more;
@@ -32,9 +32,9 @@ static int source_notes(struct ana_quality *q, const struct ana_source *s)
 	int err = 0;
 
 	for (i = 0; s->hello && i < s->hello->n_notes && !err; i++)
-		err = ana_report_note(q, s->hello->notes[i]);
+		err = ana_quality_note(q, s->hello->notes[i]);
 	for (i = 0; bye && i < bye->n_notes && !err; i++)
-		err = ana_report_note(q, bye->notes[i]);
+		err = ana_quality_note(q, bye->notes[i]);
 	return err;
 }
 
@@ -62,14 +62,14 @@ static void source_quality(struct ana_quality *q, const struct ana_source *s)
 }
 
 /* What the walk could not read, in words. */
-static int walk_notes(struct ana_report *r, uint64_t unreadable)
+static int walk_notes(struct ana_result_parts *r, uint64_t unreadable)
 {
 	char text[160];
 	size_t i;
 
 	for (i = 0; i < r->plan->components; i++)
 		if (r->tally[i].forgot &&
-		    ana_report_note(
+		    ana_quality_note(
 			    &r->result->quality,
 			    "a GPU idled while its process was so busy elsewhere that what its threads "
 			    "did was not kept: that part of the gap is host.unknown"))
@@ -78,7 +78,7 @@ static int walk_notes(struct ana_report *r, uint64_t unreadable)
 	if (r->plan->devices_left_out) {
 		snprintf(text, sizeof(text), "more than %u GPUs: the others are left out",
 			 ANA_DEVICES_MAX);
-		if (ana_report_note(&r->result->quality, text))
+		if (ana_quality_note(&r->result->quality, text))
 			return -ENOMEM;
 	}
 	if (!unreadable)
@@ -88,10 +88,10 @@ static int walk_notes(struct ana_report *r, uint64_t unreadable)
 		 "version, or damaged",
 		 (unsigned long long)unreadable, unreadable == 1 ? "" : "s",
 		 unreadable == 1 ? "is" : "are");
-	return ana_report_note(&r->result->quality, text);
+	return ana_quality_note(&r->result->quality, text);
 }
 
-int ana_report_quality(struct ana_report *r)
+int ana_result_quality(struct ana_result_parts *r)
 {
 	struct ana_quality *q = &r->result->quality;
 	const struct view_trace *t = r->plan->trace;
@@ -116,7 +116,7 @@ int ana_report_quality(struct ana_report *r)
 	q->damage_spans = t->damage_spans;
 	q->unobserved_ns = r->result->classes[ANA_EXCLUDED_UNOBSERVED];
 	for (i = 0; i < t->notes && !err; i++)
-		err = ana_report_note(q, t->note[i]);
+		err = ana_quality_note(q, t->note[i]);
 	for (i = 0; i < r->plan->sources && !err; i++) {
 		source_quality(q, &r->plan->source[i]);
 		err = source_notes(q, &r->plan->source[i]);

@@ -97,7 +97,7 @@ static void read_facts(struct ana_gpu *g, const struct ana_plan *p, const struct
 		g->nvml_utilization_pct = (double)m.sum / (double)m.count;
 }
 
-int ana_report_begin(struct ana_result **out, const struct ana_plan *p, const struct ana_options *o)
+int ana_result_begin(struct ana_result **out, const struct ana_plan *p, const struct ana_options *o)
 {
 	struct ana_result *r = calloc(1, sizeof(*r));
 	size_t i;
@@ -146,7 +146,7 @@ static void take_clock(struct ana_gpu *g, const struct ana_device *d)
 }
 
 /* What its processes held, and what was given and they did not live in. */
-static void sum_held(struct ana_report *r, struct ana_gpu *g, struct ana_device *d)
+static void sum_held(struct ana_result_parts *r, struct ana_gpu *g, struct ana_device *d)
 {
 	g->held_ns = g->span_ns;
 	if (r->options->window != ANA_WINDOW_JOB)
@@ -156,7 +156,7 @@ static void sum_held(struct ana_report *r, struct ana_gpu *g, struct ana_device 
 	take_clock(g, d);
 }
 
-static void sum_gpu(struct ana_report *r, struct ana_gpu *g)
+static void sum_gpu(struct ana_result_parts *r, struct ana_gpu *g)
 {
 	struct ana_result *res = r->result;
 	int c, k;
@@ -165,7 +165,7 @@ static void sum_gpu(struct ana_report *r, struct ana_gpu *g)
 	g->comm_exposed_ns = g->classes[ANA_COMM] + g->classes[ANA_COMM_SKEW];
 	g->copy_exposed_ns = g->classes[ANA_COPY];
 	g->busy_ns = g->compute_ns + g->comm_exposed_ns + g->copy_exposed_ns;
-	g->judgement = ana_judge(g->held_ns, g->classes);
+	g->judgement = ana_verdict_of(g->held_ns, g->classes);
 	ana_sum(&res->gpu_ns, g->held_ns);
 	ana_sum(&res->loader_exposed_ns, g->loader_exposed_ns);
 	for (c = 0; c < ANA_CLASSES; c++) {
@@ -184,7 +184,7 @@ static void sum_gpu(struct ana_report *r, struct ana_gpu *g)
 		res->simulated = true;
 }
 
-static int sum_top(struct ana_report *r)
+static int sum_top(struct ana_result_parts *r)
 {
 	struct ana_top all;
 	size_t i, k;
@@ -201,23 +201,23 @@ static int sum_top(struct ana_report *r)
 	return 0;
 }
 
-/* Processes side by side make the same steps; those of a later turn make further ones. */
+/* Processes side by side make the same steps; those of a later phase make further ones. */
 static uint64_t count_steps(const struct ana_plan *p)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t turn = 0; turn < p->turns; turn++) {
+	for (uint32_t run_phase = 0; run_phase < p->run_phases; run_phase++) {
 		uint64_t most = 0;
 
 		for (size_t i = 0; i < p->sources; i++)
-			if (p->source[i].turn == turn && p->source[i].steps > most)
+			if (p->source[i].run_phase == run_phase && p->source[i].steps > most)
 				most = p->source[i].steps;
 		sum += most;
 	}
 	return sum;
 }
 
-static int sum_steps(struct ana_report *r)
+static int sum_steps(struct ana_result_parts *r)
 {
 	struct ana_result *res = r->result;
 	struct ana_durations all = { 0 }, fed = { 0 };
@@ -255,7 +255,7 @@ static char *loader_kind(const struct ana_source *s)
 	return *text ? strndup(text, strcspn(text, "#")) : NULL;
 }
 
-static void sum_loader(struct ana_report *r)
+static void sum_loader(struct ana_result_parts *r)
 {
 	struct ana_result *res = r->result;
 	size_t i;
@@ -275,7 +275,7 @@ static void sum_loader(struct ana_report *r)
 		res->loader_hidden_ns = 0;
 }
 
-static int sum_evidence(struct ana_report *r)
+static int sum_evidence(struct ana_result_parts *r)
 {
 	struct ana_result *res = r->result;
 	struct ana_sites sites = { 0 };
@@ -313,7 +313,7 @@ static int fill_process(struct ana_process *to, const struct ana_source *s)
 	return to->host && to->role && to->ended ? 0 : -ENOMEM;
 }
 
-static int fill_processes(struct ana_report *r)
+static int fill_processes(struct ana_result_parts *r)
 {
 	struct ana_result *res = r->result;
 	size_t i;
@@ -327,7 +327,7 @@ static int fill_processes(struct ana_report *r)
 	return err;
 }
 
-static int fill_run(struct ana_report *r)
+static int fill_run(struct ana_result_parts *r)
 {
 	struct ana_result *res = r->result;
 	const char *level = NULL;
@@ -353,7 +353,7 @@ static int fill_run(struct ana_report *r)
 }
 
 /* For the run, time in comm.skew counts as what the late ranks did. */
-static struct ana_judgement judge_run(const struct ana_result *r)
+static struct ana_judgement verdict_of_run(const struct ana_result *r)
 {
 	int64_t classes[ANA_CLASSES];
 	int c;
@@ -364,10 +364,10 @@ static struct ana_judgement judge_run(const struct ana_result *r)
 			ana_sum(&classes[c], r->skew_causes[c]);
 	}
 	classes[ANA_COMM_SKEW] = 0;
-	return ana_judge(r->gpu_ns, classes);
+	return ana_verdict_of(r->gpu_ns, classes);
 }
 
-int ana_report_finish(struct ana_report *r)
+int ana_result_finish(struct ana_result_parts *r)
 {
 	size_t i;
 	int err = sum_steps(r);
@@ -380,12 +380,12 @@ int ana_report_finish(struct ana_report *r)
 		sum_held(r, &r->result->gpu[i], &r->plan->device[i]);
 	for (i = 0; i < r->result->gpus; i++)
 		sum_gpu(r, &r->result->gpu[i]);
-	r->result->judgement = judge_run(r->result);
+	r->result->judgement = verdict_of_run(r->result);
 	err = sum_top(r);
 	if (!err)
 		err = fill_processes(r);
 	if (!err)
-		err = ana_report_quality(r);
+		err = ana_result_quality(r);
 	if (!err)
 		err = fill_run(r);
 	if (!err)

@@ -18,7 +18,7 @@ struct ana_tally { /* of one component */
 	bool forgot; /* what threads did while a GPU idled for long */
 };
 
-struct ana_report {
+struct ana_result_parts {
 	struct ana_plan *plan;
 	const struct ana_options *options;
 	struct ana_result *result;
@@ -32,17 +32,17 @@ struct ana_report {
 };
 
 /* Makes the result with its GPUs. 0 or -ENOMEM. */
-int ana_report_begin(struct ana_result **out, const struct ana_plan *p,
+int ana_result_begin(struct ana_result **out, const struct ana_plan *p,
 		     const struct ana_options *o);
 
 /*
  * quality.c: fills in how good the record is, when the classes are summed; and adds a remark to
  * that, each only once. 0 or -ENOMEM.
  */
-int ana_report_quality(struct ana_report *r);
-int ana_report_note(struct ana_quality *q, const char *text);
+int ana_result_quality(struct ana_result_parts *r);
+int ana_quality_note(struct ana_quality *q, const char *text);
 
 /* Fills in what the components found. 0 or -ENOMEM. */
-int ana_report_finish(struct ana_report *r);
+int ana_result_finish(struct ana_result_parts *r);
 
 #endif

@@ -8,33 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ana_blame_begin(struct ana_blame *b, int64_t start, int64_t end, enum ana_class unknown,
-		     enum ana_confidence base, bool caps)
+void ana_cause_begin(struct ana_cause *b, int64_t start, int64_t end, enum ana_class unknown,
+		     enum ana_confidence record_confidence, bool limited)
 {
 	struct ana_vote *vote = b->vote;
 	size_t room = b->vote_room;
 
-	*b = (struct ana_blame){ .start = start,
+	*b = (struct ana_cause){ .start = start,
 				 .end = end,
 				 .unknown = unknown,
-				 .base = base,
-				 .caps = caps,
+				 .record_confidence = record_confidence,
+				 .limited = limited,
 				 .vote = vote,
 				 .vote_room = room };
 }
 
-void ana_blame_fini(struct ana_blame *b)
+void ana_cause_fini(struct ana_cause *b)
 {
 	free(b->vote);
-	*b = (struct ana_blame){ 0 };
+	*b = (struct ana_cause){ 0 };
 }
 
-void ana_blame_add(struct ana_blame *b, int c, int64_t weight)
+void ana_cause_add(struct ana_cause *b, int c, int64_t weight)
 {
 	ana_sum(&b->weight[c], weight);
 }
 
-void ana_blame_vote(struct ana_blame *b, const struct ana_seen *seen, size_t sample,
+void ana_cause_vote(struct ana_cause *b, const struct ana_seen *seen, size_t sample,
 		    enum ana_class c, bool maker, int64_t weight)
 {
 	if (b->votes == b->vote_room) {
@@ -80,7 +80,7 @@ void ana_split(int64_t ns, const int64_t *weight, size_t n, int64_t *out)
 }
 
 /* Told by rows, these are exact without any sample. */
-static bool exact_by_rows(const struct ana_blame *b, int c)
+static bool exact_by_rows(const struct ana_cause *b, int c)
 {
 	if (c == ANA_INPUT_PIPELINE)
 		return b->idle * (__int128)2 >= b->weight[c];
@@ -88,24 +88,24 @@ static bool exact_by_rows(const struct ana_blame *b, int c)
 	       c == ANA_INPUT_EPOCH;
 }
 
-static enum ana_confidence capped(const struct ana_blame *b, enum ana_confidence c)
+static enum ana_confidence capped(const struct ana_cause *b, enum ana_confidence c)
 {
-	return b->caps && c < b->base ? b->base : c;
+	return b->limited && c < b->record_confidence ? b->record_confidence : c;
 }
 
-static enum ana_confidence confidence_of(const struct ana_blame *b, int c, bool split)
+static enum ana_confidence confidence_of(const struct ana_cause *b, int c, bool split)
 {
 	bool sure = b->makers >= 3 || (b->rows && exact_by_rows(b, c));
 
 	if (c == (int)b->unknown)
-		return b->base;
+		return b->record_confidence;
 	if (b->far && c != ANA_INPUT_CPU_STARVED)
 		return ANA_LOW;
 	return capped(b, sure && !split ? ANA_HIGH : ANA_MEDIUM);
 }
 
 /* The class that has it all by being heavy enough; -1: none. */
-static int heaviest(const struct ana_blame *b, __int128 total)
+static int heaviest(const struct ana_cause *b, __int128 total)
 {
 	int c, top = 0;
 	int64_t second = 0;
@@ -126,7 +126,7 @@ static int heaviest(const struct ana_blame *b, __int128 total)
  * Time without a CPU is counted by the kernel, not guessed: a tenth of the piece or more is taken
  * out as it is. What decides is the rest.
  */
-static int64_t take_starved(struct ana_blame *b, __int128 *total)
+static int64_t take_starved(struct ana_cause *b, __int128 *total)
 {
 	int64_t ns = b->end - b->start;
 	int64_t given = 0;
@@ -148,7 +148,7 @@ static int64_t take_starved(struct ana_blame *b, __int128 *total)
 	return given;
 }
 
-void ana_blame_decide(struct ana_blame *b)
+void ana_cause_decide(struct ana_cause *b)
 {
 	int64_t left = b->end - b->start, part[ANA_CLASSES];
 	__int128 total = 0;
@@ -178,7 +178,7 @@ void ana_blame_decide(struct ana_blame *b)
 	}
 }
 
-void ana_blame_all(struct ana_blame *b, enum ana_class c, enum ana_confidence confidence)
+void ana_cause_all(struct ana_cause *b, enum ana_class c, enum ana_confidence confidence)
 {
 	memset(b->ns, 0, sizeof(b->ns));
 	b->decided = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From evidence to classes: who is to blame for a piece of a gap in which nothing was submitted.
+ * From evidence to classes: what caused a piece of a gap in which nothing was submitted.
  * Weights are gathered per class, then one rule decides. Time without a CPU is exact: a tenth of
  * the piece or more is its own part. Of the rest, idle workers take all with at least half; else
  * the heaviest class does, if it has 40 % and half as much again as the next; else it is split by
@@ -21,12 +21,12 @@ struct ana_vote { /* one sample, and the class it speaks for */
 	int64_t weight;
 };
 
-struct ana_blame {
+struct ana_cause {
 	/* the piece */
 	int64_t start, end;
-	enum ana_class unknown; /* what it is as far as nothing else is known ... */
-	enum ana_confidence base; /* ... and how sure that is; no finer class is surer if medium */
-	bool caps; /* base caps */
+	enum ana_class unknown; /* its class by records alone ... */
+	enum ana_confidence record_confidence; /* ... and how sure that is */
+	bool limited; /* no class that evidence finds may be surer than that */
 	/* evidence */
 	int64_t weight[ANA_CLASSES];
 	int64_t idle; /* within input.pipeline: workers had nothing to do, or were not let on */
@@ -38,22 +38,22 @@ struct ana_blame {
 	uint64_t makers; /* votes of makers */
 	int err;
 	/* the decision */
-	bool decided; /* by weights: what the piece's kin may share */
+	bool decided; /* by weights: pieces without samples near it may share them */
 	int64_t ns[ANA_CLASSES]; /* sums to end - start */
 	enum ana_confidence confidence[ANA_CLASSES];
 };
 
-void ana_blame_begin(struct ana_blame *b, int64_t start, int64_t end, enum ana_class unknown,
-		     enum ana_confidence base, bool caps);
-void ana_blame_fini(struct ana_blame *b);
-void ana_blame_add(struct ana_blame *b, int c, int64_t weight);
-void ana_blame_vote(struct ana_blame *b, const struct ana_seen *seen, size_t sample,
+void ana_cause_begin(struct ana_cause *b, int64_t start, int64_t end, enum ana_class unknown,
+		     enum ana_confidence record_confidence, bool limited);
+void ana_cause_fini(struct ana_cause *b);
+void ana_cause_add(struct ana_cause *b, int c, int64_t weight);
+void ana_cause_vote(struct ana_cause *b, const struct ana_seen *seen, size_t sample,
 		    enum ana_class c, bool maker, int64_t weight);
 
 /* Fills ns and confidence. All is b->unknown where nothing weighs. */
-void ana_blame_decide(struct ana_blame *b);
+void ana_cause_decide(struct ana_cause *b);
 /* The same where the class is known. */
-void ana_blame_all(struct ana_blame *b, enum ana_class c, enum ana_confidence confidence);
+void ana_cause_all(struct ana_cause *b, enum ana_class c, enum ana_confidence confidence);
 
 /* @ns in parts proportional to @weight, which sum to it: largest remainder, then lower index. */
 void ana_split(int64_t ns, const int64_t *weight, size_t n, int64_t *out);
@@ -64,9 +64,9 @@ void ana_split(int64_t ns, const int64_t *weight, size_t n, int64_t *out);
  * loader's next() for half of the piece, it is taken as a wait.
  * Both: false if there is no evidence; nothing is decided then.
  */
-bool ana_blame_wait(struct ana_blame *b, struct ana_evidence *e, uint32_t tid);
-bool ana_blame_host(struct ana_blame *b, struct ana_evidence *e, uint32_t tid);
+bool ana_cause_wait(struct ana_cause *b, struct ana_evidence *e, uint32_t tid);
+bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid);
 /* Votes of @tid alone, for a piece whose class is known. False: no sample. */
-bool ana_blame_see(struct ana_blame *b, struct ana_evidence *e, uint32_t tid, enum ana_class c);
+bool ana_cause_see(struct ana_cause *b, struct ana_evidence *e, uint32_t tid, enum ana_class c);
 
 #endif

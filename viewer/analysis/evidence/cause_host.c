@@ -5,7 +5,7 @@
  */
 #include "cause.h"
 
-static enum ana_class class_of_run(const struct wire_sample *s, const struct ana_stack *k)
+static enum ana_class class_of_run(const struct wire_sample *s, const struct ana_pystack *k)
 {
 	if (s->flags & WIRE_SAMPLE_FL_GC && s->flags & WIRE_SAMPLE_FL_GIL)
 		return ANA_HOST_GC;
@@ -27,7 +27,7 @@ static enum ana_class class_of_run(const struct wire_sample *s, const struct ana
 }
 
 /* Reading a file: by whose frames, or because the innermost is the user's own. */
-static enum ana_class class_of_read(const struct ana_stack *k)
+static enum ana_class class_of_read(const struct ana_pystack *k)
 {
 	switch (k->code) {
 	case ANA_CODE_DATA:
@@ -44,7 +44,7 @@ static enum ana_class class_of_read(const struct ana_stack *k)
 }
 
 /* Whether another thread of the process, not waiting for a lock itself, handles data meanwhile. */
-static bool somebody_loads(const struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
+static bool somebody_loads(const struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
 	struct ana_shares h;
 	uint32_t k;
@@ -57,7 +57,7 @@ static bool somebody_loads(const struct ana_blame *b, struct ana_evidence *e, ui
 			continue;
 		for (i = h.first; i < h.end; i++) {
 			const struct wire_sample *w = &s->sample[i];
-			const struct ana_stack *f = ana_stacks_get(&e->stacks, w->stack);
+			const struct ana_pystack *f = ana_pystacks_get(&e->stacks, w->stack);
 
 			if (w->wait == WIRE_WAIT_LOCK || w->wait == WIRE_WAIT_LOCK_SHARED ||
 			    w->wait == WIRE_WAIT_GIL)
@@ -70,7 +70,7 @@ static bool somebody_loads(const struct ana_blame *b, struct ana_evidence *e, ui
 	return false;
 }
 
-static enum ana_class class_of_lock(const struct ana_stack *k, bool loading)
+static enum ana_class class_of_lock(const struct ana_pystack *k, bool loading)
 {
 	if (k->code == ANA_CODE_EPOCH)
 		return ANA_INPUT_EPOCH;
@@ -79,7 +79,7 @@ static enum ana_class class_of_lock(const struct ana_stack *k, bool loading)
 	return loading ? ANA_INPUT_HANDOFF : ANA_HOST_LOCK;
 }
 
-static enum ana_class class_of_block(const struct wire_sample *s, const struct ana_stack *k,
+static enum ana_class class_of_block(const struct wire_sample *s, const struct ana_pystack *k,
 				     bool loading)
 {
 	/* Importing and compiling wait for files, for locks, and for compilers of their own. */
@@ -116,29 +116,29 @@ static int64_t waiting(struct ana_evidence *e, const struct ana_seen *s, const s
 
 	for (i = h->first; i < h->end; i++)
 		if (s->sample[i].wait == WIRE_WAIT_QUEUE ||
-		    ana_stacks_get(&e->stacks, s->sample[i].stack)->waits)
+		    ana_pystacks_get(&e->stacks, s->sample[i].stack)->waits)
 			ns += ana_shares_weight(s, h, i);
 	return ns;
 }
 
-static void add_sample(struct ana_blame *b, struct ana_evidence *e, const struct ana_seen *s,
+static void add_sample(struct ana_cause *b, struct ana_evidence *e, const struct ana_seen *s,
 		       const struct ana_shares *h, size_t i, bool loading)
 {
 	const struct wire_sample *w = &s->sample[i];
-	const struct ana_stack *k = ana_stacks_get(&e->stacks, w->stack);
+	const struct ana_pystack *k = ana_pystacks_get(&e->stacks, w->stack);
 	int64_t ns = ana_shares_part(s, h, i), ran;
 	enum ana_class c = ana_sample_runs(w) ? class_of_run(w, k) : class_of_block(w, k, loading);
 
-	ana_blame_add(b, c, ns);
-	ana_blame_vote(b, s, i, c, true, ns);
+	ana_cause_add(b, c, ns);
+	ana_cause_vote(b, s, i, c, true, ns);
 	if (h->running || !h->run) /* it ran between samples, in code that they show blocked */
 		return;
 	ran = ana_scale(h->run, ana_shares_weight(s, h, i), h->waiting);
-	ana_blame_add(b, class_of_run(w, k), ran);
-	ana_blame_vote(b, s, i, class_of_run(w, k), false, ran);
+	ana_cause_add(b, class_of_run(w, k), ran);
+	ana_cause_vote(b, s, i, class_of_run(w, k), false, ran);
 }
 
-bool ana_blame_host(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
+bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
 	const struct ana_seen *s = ana_evidence_thread(e, e->pid, tid);
 	struct ana_shares h;
@@ -148,26 +148,26 @@ bool ana_blame_host(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
 	if (!ana_shares_of(s, b->start, b->end, &h))
 		return false;
 	if (2 * (__int128)waiting(e, s, &h) >= b->end - b->start) {
-		ana_blame_begin(b, b->start, b->end, ANA_INPUT_UNKNOWN, ANA_MEDIUM, true);
-		if (ana_blame_wait(b, e, tid))
+		ana_cause_begin(b, b->start, b->end, ANA_INPUT_UNKNOWN, ANA_MEDIUM, true);
+		if (ana_cause_wait(b, e, tid))
 			return true;
-		ana_blame_all(b, ANA_INPUT_UNKNOWN, ANA_MEDIUM);
+		ana_cause_all(b, ANA_INPUT_UNKNOWN, ANA_MEDIUM);
 		return true;
 	}
 	loading = somebody_loads(b, e, tid);
-	ana_blame_add(b, ANA_HOST_CPU_STARVED, h.delay);
+	ana_cause_add(b, ANA_HOST_CPU_STARVED, h.delay);
 	for (i = h.first; i < h.end; i++)
 		add_sample(b, e, s, &h, i, loading);
 	/* what is not known keeps the class it had */
 	if (b->unknown != ANA_HOST_UNKNOWN) {
-		ana_blame_add(b, b->unknown, b->weight[ANA_HOST_UNKNOWN]);
+		ana_cause_add(b, b->unknown, b->weight[ANA_HOST_UNKNOWN]);
 		b->weight[ANA_HOST_UNKNOWN] = 0;
 	}
-	ana_blame_decide(b);
+	ana_cause_decide(b);
 	return true;
 }
 
-bool ana_blame_see(struct ana_blame *b, struct ana_evidence *e, uint32_t tid, enum ana_class c)
+bool ana_cause_see(struct ana_cause *b, struct ana_evidence *e, uint32_t tid, enum ana_class c)
 {
 	const struct ana_seen *s = ana_evidence_thread(e, e->pid, tid);
 	struct ana_shares h;
@@ -176,6 +176,6 @@ bool ana_blame_see(struct ana_blame *b, struct ana_evidence *e, uint32_t tid, en
 	if (!ana_shares_of(s, b->start, b->end, &h))
 		return false;
 	for (i = h.first; i < h.end; i++)
-		ana_blame_vote(b, s, i, c, true, ana_shares_weight(s, &h, i));
+		ana_cause_vote(b, s, i, c, true, ana_shares_weight(s, &h, i));
 	return true;
 }

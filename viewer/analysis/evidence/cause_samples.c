@@ -23,20 +23,20 @@ enum ana_class ana_wait_class(const struct wire_sample *s, bool own)
 }
 
 /* One that waits for work has nothing to do with the batch: it gets no site. */
-static void blocked_part(struct ana_blame *b, const struct ana_seen *s, size_t i, bool own,
+static void blocked_part(struct ana_cause *b, const struct ana_seen *s, size_t i, bool own,
 			 int64_t ns)
 {
 	const struct wire_sample *w = &s->sample[i];
 	enum ana_class c = ana_wait_class(w, own);
 
-	ana_blame_add(b, c, ns);
+	ana_cause_add(b, c, ns);
 	if (w->wait == WIRE_WAIT_QUEUE && !own)
 		b->idle += ns;
 	else
-		ana_blame_vote(b, s, i, c, true, ns);
+		ana_cause_vote(b, s, i, c, true, ns);
 }
 
-void ana_wait_see(struct ana_blame *b, const struct ana_seen *s, int64_t from, int64_t to,
+void ana_wait_see(struct ana_cause *b, const struct ana_seen *s, int64_t from, int64_t to,
 		  enum ana_class c, bool maker)
 {
 	struct ana_shares h;
@@ -45,10 +45,10 @@ void ana_wait_see(struct ana_blame *b, const struct ana_seen *s, int64_t from, i
 	if (from >= to || !ana_shares_of(s, from, to, &h))
 		return;
 	for (i = h.first; i < h.end; i++)
-		ana_blame_vote(b, s, i, c, maker, ana_shares_weight(s, &h, i));
+		ana_cause_vote(b, s, i, c, maker, ana_shares_weight(s, &h, i));
 }
 
-void ana_wait_see_trainer(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
+void ana_wait_see_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
 	const struct ana_seen *s = ana_evidence_thread(e, e->pid, tid);
 	struct ana_shares h;
@@ -57,13 +57,13 @@ void ana_wait_see_trainer(struct ana_blame *b, struct ana_evidence *e, uint32_t 
 	if (!ana_shares_of(s, b->start, b->end, &h))
 		return;
 	for (i = h.first; i < h.end; i++)
-		ana_blame_vote(b, s, i,
+		ana_cause_vote(b, s, i,
 			       s->sample[i].wait == WIRE_WAIT_QUEUE ? ANA_INPUT_UNKNOWN
 								    : ANA_INPUT_HANDOFF,
 			       false, ana_shares_weight(s, &h, i));
 }
 
-bool ana_wait_share_run(struct ana_blame *b, const struct ana_seen *s, int64_t from, int64_t to,
+bool ana_wait_share_run(struct ana_cause *b, const struct ana_seen *s, int64_t from, int64_t to,
 			int64_t ns, enum ana_class c, bool maker)
 {
 	struct ana_shares h;
@@ -73,22 +73,22 @@ bool ana_wait_share_run(struct ana_blame *b, const struct ana_seen *s, int64_t f
 		return false;
 	for (i = h.first; i < h.end; i++)
 		if (ana_sample_runs(&s->sample[i]))
-			ana_blame_vote(b, s, i, c, maker,
+			ana_cause_vote(b, s, i, c, maker,
 				       ana_scale(ns, ana_shares_weight(s, &h, i), h.running));
 	return true;
 }
 
-bool ana_wait_maker(struct ana_blame *b, const struct ana_seen *s, bool own)
+bool ana_wait_maker(struct ana_cause *b, const struct ana_seen *s, bool own)
 {
 	struct ana_shares h;
 	size_t i;
 
 	if (!ana_shares_of(s, b->start, b->end, &h))
 		return false;
-	ana_blame_add(b, ANA_INPUT_CPU_STARVED, h.delay);
+	ana_cause_add(b, ANA_INPUT_CPU_STARVED, h.delay);
 	ana_wait_share_run(b, s, b->start, b->end, h.delay, ANA_INPUT_CPU_STARVED, true);
 	if (!h.running)
-		ana_blame_add(b, ANA_INPUT_PREP, h.run);
+		ana_cause_add(b, ANA_INPUT_PREP, h.run);
 	for (i = h.first; i < h.end; i++) {
 		int64_t ns = ana_shares_part(s, &h, i);
 
@@ -96,13 +96,13 @@ bool ana_wait_maker(struct ana_blame *b, const struct ana_seen *s, bool own)
 			blocked_part(b, s, i, own, ns);
 			continue;
 		}
-		ana_blame_add(b, ANA_INPUT_PREP, ns);
-		ana_blame_vote(b, s, i, ANA_INPUT_PREP, true, ns);
+		ana_cause_add(b, ANA_INPUT_PREP, ns);
+		ana_cause_vote(b, s, i, ANA_INPUT_PREP, true, ns);
 	}
 	return true;
 }
 
-bool ana_wait_share_block(struct ana_blame *b, const struct ana_seen *s, int64_t from, int64_t to,
+bool ana_wait_share_block(struct ana_cause *b, const struct ana_seen *s, int64_t from, int64_t to,
 			  bool own, bool work, int64_t ns)
 {
 	struct ana_shares h;
@@ -125,7 +125,7 @@ bool ana_wait_share_block(struct ana_blame *b, const struct ana_seen *s, int64_t
 }
 
 /* How much of the wait the trainer, or its pin thread, had the batch already. */
-static int64_t handed(struct ana_blame *b, struct ana_evidence *e, uint32_t tid, int64_t *delay)
+static int64_t handed(struct ana_cause *b, struct ana_evidence *e, uint32_t tid, int64_t *delay)
 {
 	const struct ana_seen *s = ana_evidence_thread(e, e->pid, tid);
 	int64_t waiting = 0, pinned = 0;
@@ -153,9 +153,9 @@ static int64_t handed(struct ana_blame *b, struct ana_evidence *e, uint32_t tid,
 	return b->end - b->start - waiting + pinned;
 }
 
-bool ana_wait_by_samples(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
+bool ana_wait_by_samples(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
-	struct ana_blame part = { .start = b->start, .end = b->end };
+	struct ana_cause part = { .start = b->start, .end = b->end };
 	int64_t delay, after = handed(b, e, tid, &delay), all = 0, left = b->end - b->start - after;
 	bool any = false;
 	size_t i;
@@ -168,17 +168,17 @@ bool ana_wait_by_samples(struct ana_blame *b, struct ana_evidence *e, uint32_t t
 	for (c = 0; c < ANA_CLASSES; c++)
 		ana_sum(&all, part.weight[c]);
 	for (c = 0; c < ANA_CLASSES; c++)
-		ana_blame_add(b, c, ana_scale(left, part.weight[c], all));
+		ana_cause_add(b, c, ana_scale(left, part.weight[c], all));
 	b->idle = ana_scale(left, part.idle, all);
 	if (!all)
-		ana_blame_add(b, ANA_INPUT_UNKNOWN, left);
+		ana_cause_add(b, ANA_INPUT_UNKNOWN, left);
 	for (i = 0; i < part.votes; i++)
-		ana_blame_vote(b, part.vote[i].seen, part.vote[i].sample, part.vote[i].class, true,
+		ana_cause_vote(b, part.vote[i].seen, part.vote[i].sample, part.vote[i].class, true,
 			       ana_scale(left, part.vote[i].weight, all));
 	b->err = part.err ? part.err : b->err;
-	ana_blame_fini(&part);
+	ana_cause_fini(&part);
 	delay = least(delay, after);
-	ana_blame_add(b, ANA_INPUT_CPU_STARVED, delay);
-	ana_blame_add(b, ANA_INPUT_HANDOFF, after - delay);
+	ana_cause_add(b, ANA_INPUT_CPU_STARVED, delay);
+	ana_cause_add(b, ANA_INPUT_HANDOFF, after - delay);
 	return any || after;
 }

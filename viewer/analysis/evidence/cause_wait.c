@@ -8,7 +8,7 @@
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* The part @ns of the wait in which row @r was under way: by what its thread did during the row. */
-static void add_row(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *r,
+static void add_row(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *r,
 		    bool own, int64_t ns)
 {
 	struct ana_seen *s = ana_evidence_thread(e, r->pid, r->tid);
@@ -21,8 +21,8 @@ static void add_row(struct ana_blame *b, struct ana_evidence *e, const struct wi
 	cpu = ana_scale(ns, cpu, all);
 	delay = ana_scale(ns, delay, all);
 	blocked = ns - cpu - delay;
-	ana_blame_add(b, ANA_INPUT_PREP, cpu);
-	ana_blame_add(b, ANA_INPUT_CPU_STARVED, delay);
+	ana_cause_add(b, ANA_INPUT_PREP, cpu);
+	ana_cause_add(b, ANA_INPUT_CPU_STARVED, delay);
 	if (cpu && !ana_wait_share_run(b, s, from, to, cpu, ANA_INPUT_PREP, true))
 		ana_wait_share_run(b, s, since, to, cpu, ANA_INPUT_PREP, true);
 	if (delay && !ana_wait_share_run(b, s, from, to, delay, ANA_INPUT_CPU_STARVED, true))
@@ -33,11 +33,11 @@ static void add_row(struct ana_blame *b, struct ana_evidence *e, const struct wi
 	if (ana_wait_share_block(b, s, back, b->end, own, true, blocked))
 		b->far = true;
 	else
-		ana_blame_add(b, ANA_INPUT_UNKNOWN, blocked);
+		ana_cause_add(b, ANA_INPUT_UNKNOWN, blocked);
 }
 
 /* The row of next() that covers most of the wait: of the thread, else of any. */
-static const struct wire_batch *find_take(const struct ana_blame *b, const struct ana_evidence *e,
+static const struct wire_batch *find_take(const struct ana_cause *b, const struct ana_evidence *e,
 					  uint32_t tid)
 {
 	const struct wire_batch *best = NULL;
@@ -60,7 +60,7 @@ static const struct wire_batch *find_take(const struct ana_blame *b, const struc
 }
 
 /* The row of the awaited batch; of several the last. */
-static const struct wire_batch *find_fetch(const struct ana_blame *b, const struct ana_evidence *e,
+static const struct wire_batch *find_fetch(const struct ana_cause *b, const struct ana_evidence *e,
 					   const struct wire_batch *take)
 {
 	size_t i, end;
@@ -78,7 +78,7 @@ static const struct wire_batch *find_fetch(const struct ana_blame *b, const stru
 }
 
 /* The trainer's own fetch that covers most of the wait. */
-static const struct wire_batch *find_own(const struct ana_blame *b, const struct ana_evidence *e,
+static const struct wire_batch *find_own(const struct ana_cause *b, const struct ana_evidence *e,
 					 uint32_t tid)
 {
 	const struct wire_batch *best = NULL;
@@ -129,7 +129,7 @@ static uint32_t others(const struct ana_evidence *e, const struct wire_batch *f)
  * Up to *until: a later batch of the loader is made, this one is not, and at least half of the
  * other workers make nothing: they are not let on.
  */
-static bool held_up(const struct ana_blame *b, const struct ana_evidence *e,
+static bool held_up(const struct ana_cause *b, const struct ana_evidence *e,
 		    const struct wire_batch *f, int64_t t, int64_t *until)
 {
 	uint32_t busy = 0, n = others(e, f);
@@ -157,7 +157,7 @@ static bool held_up(const struct ana_blame *b, const struct ana_evidence *e,
 }
 
 /* [from, to): the owner makes batches, by row @r. */
-static void add_making(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *f,
+static void add_making(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *f,
 		       const struct wire_batch *r, int64_t from, int64_t to)
 {
 	int64_t t = from, until, making = 0;
@@ -165,7 +165,7 @@ static void add_making(struct ana_blame *b, struct ana_evidence *e, const struct
 	for (; t < to; t = until) {
 		until = to;
 		if (held_up(b, e, f, t, &until)) {
-			ana_blame_add(b, ANA_INPUT_PIPELINE, until - t);
+			ana_cause_add(b, ANA_INPUT_PIPELINE, until - t);
 			b->idle += until - t;
 			b->held += until - t;
 		} else {
@@ -180,7 +180,7 @@ static void add_making(struct ana_blame *b, struct ana_evidence *e, const struct
 }
 
 /* [from, to): the owner has not begun with any batch, or is done with one. */
-static void add_idle(struct ana_blame *b, const struct ana_evidence *e, const struct wire_batch *f,
+static void add_idle(struct ana_cause *b, const struct ana_evidence *e, const struct wire_batch *f,
 		     int64_t from, int64_t to)
 {
 	const struct ana_seen *s = ana_evidence_thread(e, f->pid, f->tid);
@@ -189,17 +189,17 @@ static void add_idle(struct ana_blame *b, const struct ana_evidence *e, const st
 	if (from < began) { /* it is still starting */
 		int64_t until = least(to, began);
 
-		ana_blame_add(b, ANA_INPUT_EPOCH, until - from);
+		ana_cause_add(b, ANA_INPUT_EPOCH, until - from);
 		from = until;
 	}
 	if (from < to) {
-		ana_blame_add(b, ANA_INPUT_PIPELINE, to - from);
+		ana_cause_add(b, ANA_INPUT_PIPELINE, to - from);
 		b->idle += to - from;
 	}
 }
 
 /* The owner of the awaited batch, row by row, up to when that is made. */
-static void add_owner(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *f,
+static void add_owner(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *f,
 		      int64_t made)
 {
 	int64_t at = b->start;
@@ -249,7 +249,7 @@ static int64_t starved_sender(const struct ana_evidence *e, const struct wire_ba
  * while the main thread holds Python's lock, at work on the next batch or blocked in reading it;
  * then that work sets the pace. The rest is on its way.
  */
-static void add_sending(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *f,
+static void add_sending(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *f,
 			int64_t from, int64_t to, int64_t ns)
 {
 	const struct ana_seen *s = ana_evidence_thread(e, f->pid, f->tid);
@@ -257,10 +257,10 @@ static void add_sending(struct ana_blame *b, struct ana_evidence *e, const struc
 	struct ana_shares h;
 	size_t i;
 
-	ana_blame_add(b, ANA_INPUT_CPU_STARVED, starved);
+	ana_cause_add(b, ANA_INPUT_CPU_STARVED, starved);
 	ana_wait_share_run(b, s, from, to, starved, ANA_INPUT_CPU_STARVED, true);
 	ns -= starved;
-	ana_blame_add(b, ANA_INPUT_HANDOFF, ns);
+	ana_cause_add(b, ANA_INPUT_HANDOFF, ns);
 	if (!ana_shares_of(s, from, to, &h))
 		return;
 	for (i = h.first; i < h.end; i++) {
@@ -271,11 +271,11 @@ static void add_sending(struct ana_blame *b, struct ana_evidence *e, const struc
 		if (w->flags & WIRE_SAMPLE_FL_GIL &&
 		    (c == ANA_INPUT_PREP || c == ANA_INPUT_FETCH)) {
 			part = ana_scale(ns, part, to - from);
-			ana_blame_add(b, c, part);
-			ana_blame_add(b, ANA_INPUT_HANDOFF, -part);
-			ana_blame_vote(b, s, i, c, true, part);
+			ana_cause_add(b, c, part);
+			ana_cause_add(b, ANA_INPUT_HANDOFF, -part);
+			ana_cause_vote(b, s, i, c, true, part);
 		} else if (ana_sample_runs(w)) { /* seen, but it makes another batch */
-			ana_blame_vote(b, s, i, c, true, 0);
+			ana_cause_vote(b, s, i, c, true, 0);
 		}
 	}
 }
@@ -293,24 +293,24 @@ static int64_t starved_trainer(const struct ana_evidence *e, const struct wire_b
 }
 
 /* After the batch was made: what the trainer did itself, then what it waited for. */
-static void add_handoff(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *take,
+static void add_handoff(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *take,
 			const struct wire_batch *f, int64_t made)
 {
 	int64_t left = b->end - made, own = starved_trainer(e, take, made, b->end);
 
-	ana_blame_add(b, ANA_INPUT_CPU_STARVED, own);
+	ana_cause_add(b, ANA_INPUT_CPU_STARVED, own);
 	ana_wait_share_run(b, ana_evidence_thread(e, take->pid, take->tid), made, b->end, own,
 			   ANA_INPUT_CPU_STARVED, false);
 	left -= own;
 	own = take->cpu_ns < (uint64_t)left ? (int64_t)take->cpu_ns : left;
 	own += least(covered(&e->pin, made, b->end), left - own);
-	ana_blame_add(b, ANA_INPUT_HANDOFF, own);
+	ana_cause_add(b, ANA_INPUT_HANDOFF, own);
 	left -= own;
 	if (left)
 		add_sending(b, e, f, made, b->end, left);
 }
 
-static void by_owner(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *take,
+static void by_owner(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *take,
 		     const struct wire_batch *f)
 {
 	int64_t made = least(most(f->end_ns, b->start), b->end);
@@ -323,7 +323,7 @@ static void by_owner(struct ana_blame *b, struct ana_evidence *e, const struct w
 }
 
 /* Rows of any worker within the wait; false: there are none. */
-static bool by_rows(struct ana_blame *b, struct ana_evidence *e, const struct wire_batch *take)
+static bool by_rows(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *take)
 {
 	const struct ana_loader_facts *l = take ? ana_loaders_get(&e->loaders, take->loader) : NULL;
 	int64_t idle = 0, making = 0;
@@ -344,13 +344,13 @@ static bool by_rows(struct ana_blame *b, struct ana_evidence *e, const struct wi
 	if (l && l->known & ANA_LOADER_WORKERS && l->workers < 65536)
 		idle = ana_scale(b->end - b->start, l->workers, 1) - making;
 	if (idle > 0) {
-		ana_blame_add(b, ANA_INPUT_PIPELINE, idle);
+		ana_cause_add(b, ANA_INPUT_PIPELINE, idle);
 		b->idle += idle;
 	}
 	return true;
 }
 
-static bool worker_seen(const struct ana_blame *b, const struct ana_evidence *e,
+static bool worker_seen(const struct ana_cause *b, const struct ana_evidence *e,
 			const struct wire_batch *take)
 {
 	const struct ana_loader_facts *l = take ? ana_loaders_get(&e->loaders, take->loader) : NULL;
@@ -372,7 +372,7 @@ static bool worker_seen(const struct ana_blame *b, const struct ana_evidence *e,
 
 /* ---- the wait -------------------------------------------------------------------------------- */
 
-static bool by_trainer(struct ana_blame *b, struct ana_evidence *e, uint32_t tid,
+static bool by_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t tid,
 		       const struct wire_batch *own)
 {
 	if (!own || 2 * overlap(own, b->start, b->end) < b->end - b->start)
@@ -382,7 +382,7 @@ static bool by_trainer(struct ana_blame *b, struct ana_evidence *e, uint32_t tid
 	return true;
 }
 
-bool ana_blame_wait(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
+bool ana_cause_wait(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
 	const struct wire_batch *take = find_take(b, e, tid);
 	const struct wire_batch *f = find_fetch(b, e, take), *own;
@@ -394,7 +394,7 @@ bool ana_blame_wait(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
 	if ((take && !take->batch) ||
 	    2 * covered(&e->close, b->start, b->end) >= b->end - b->start) {
 		ana_wait_see_trainer(b, e, tid);
-		ana_blame_all(b, ANA_INPUT_EPOCH, ANA_HIGH);
+		ana_cause_all(b, ANA_INPUT_EPOCH, ANA_HIGH);
 		return true;
 	}
 	if (f) {
@@ -407,7 +407,7 @@ bool ana_blame_wait(struct ana_blame *b, struct ana_evidence *e, uint32_t tid)
 		ana_wait_see_trainer(b, e, tid);
 	}
 	if (told)
-		ana_blame_decide(b);
+		ana_cause_decide(b);
 	/* rows that tell how long its maker was blocked, and no sample that tells in what */
 	return told && (b->makers || !b->ns[b->unknown]);
 }

@@ -23,7 +23,7 @@ bool ana_evidence_any(const struct view_stream *s)
 void ana_evidence_bare(struct ana_evidence *e, const struct wire_strtab *strings)
 {
 	*e = (struct ana_evidence){ .upto = INT64_MIN };
-	ana_stacks_init(&e->stacks, strings);
+	ana_pystacks_init(&e->stacks, strings);
 	ana_loaders_init(&e->loaders, strings);
 }
 
@@ -34,16 +34,16 @@ int ana_evidence_init(struct ana_evidence *e, struct view_trace *t, const struct
 
 	ana_evidence_bare(e, s->strings);
 	e->pid = s->hello ? (uint32_t)s->hello->pid : 0;
-	err = ana_rows_init(&e->samples, t, s, WIRE_KIND_SAMPLE, scratch);
-	return err ? err : ana_rows_init(&e->batches, t, s, WIRE_KIND_BATCH, scratch);
+	err = ana_row_feed_init(&e->samples, t, s, WIRE_KIND_SAMPLE, scratch);
+	return err ? err : ana_row_feed_init(&e->batches, t, s, WIRE_KIND_BATCH, scratch);
 }
 
 void ana_evidence_fini(struct ana_evidence *e)
 {
 	uint32_t i;
 
-	ana_rows_fini(&e->samples);
-	ana_rows_fini(&e->batches);
+	ana_row_feed_fini(&e->samples);
+	ana_row_feed_fini(&e->batches);
 	for (i = 0; i < e->seens; i++) {
 		free(e->seen[i]->sample);
 		free(e->seen[i]);
@@ -54,7 +54,7 @@ void ana_evidence_fini(struct ana_evidence *e)
 	free(e->take.row);
 	free(e->close.row);
 	free(e->pin.row);
-	ana_stacks_fini(&e->stacks);
+	ana_pystacks_fini(&e->stacks);
 	ana_loaders_fini(&e->loaders);
 }
 
@@ -202,9 +202,9 @@ int ana_evidence_upto(struct ana_evidence *e, int64_t t, int64_t floor)
 
 	if (t <= e->upto)
 		return 0;
-	while (!err && (s = ana_rows_sample(&e->samples, t)))
+	while (!err && (s = ana_row_feed_sample(&e->samples, t)))
 		err = ana_evidence_add_sample(e, s, floor);
-	while (!err && (b = ana_rows_batch(&e->batches, t)))
+	while (!err && (b = ana_row_feed_batch(&e->batches, t)))
 		err = ana_evidence_add_batch(e, b, floor);
 	e->upto = t;
 	err = err ? err : e->samples.err;

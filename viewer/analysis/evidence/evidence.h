@@ -6,7 +6,7 @@
  *
  *	evidence.c  reads rows as far as asked and forgets what lies behind
  *	shares.c    a thread's time in an interval: on a CPU, waiting for one, blocked in what
- *	blame*.c    the rules that make classes of it
+ *	cause*.c    the rules that make classes of it
  *
  * Every question about [a, b) is answered from samples before @b and rows that begin before @b
  * alone, so that the answer does not depend on how far the walk has read. One thread.
@@ -54,12 +54,12 @@ struct ana_batches { /* rows of one kind, by start */
 
 struct ana_evidence {
 	uint32_t pid; /* of the process itself */
-	struct ana_rows samples, batches;
+	struct ana_row_feed samples, batches;
 	struct ana_seen **seen;
 	uint32_t seens, seen_room;
 	struct ana_map seen_of; /* by pid and tid */
 	struct ana_batches fetch, take, close, pin;
-	struct ana_stacks stacks;
+	struct ana_pystacks stacks;
 	struct ana_loaders loaders;
 	int64_t upto; /* everything before is read */
 	uint64_t kept; /* samples */

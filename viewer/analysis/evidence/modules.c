@@ -292,7 +292,7 @@ static const struct rule *first_of(const struct rule *list, size_t n, struct ana
 	return NULL;
 }
 
-/* transformers/models/NAME/image_processing_NAME.py and its kin. */
+/* transformers/models/NAME/image_processing_NAME.py and the like. */
 static bool prepares(struct ana_text file)
 {
 	static const char *const part[] = { "/tokenization_", "/image_processing_",

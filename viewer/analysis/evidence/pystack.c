@@ -40,20 +40,20 @@ static void next_frame(struct ana_frame *f, const char **p, const char *end)
 	f->line = number(cut_at(&at, stop, '\t'));
 }
 
-static void name_line(struct ana_stack *out, const struct ana_frame *f)
+static void name_line(struct ana_pystack *out, const struct ana_frame *f)
 {
 	out->function = f->function;
 	out->file = f->file;
 	out->line = f->line;
 }
 
-void ana_stack_read(struct ana_stack *out, const char *text, uint32_t len)
+void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 {
 	const char *p = text, *end = text + len;
 	enum ana_code weakly = ANA_CODE_PLAIN;
 	bool first = true, user = false, decided = false;
 
-	*out = (struct ana_stack){ 0 };
+	*out = (struct ana_pystack){ 0 };
 	while (p < end) {
 		struct ana_frame f;
 		enum ana_place place;
@@ -90,7 +90,7 @@ void ana_stack_read(struct ana_stack *out, const char *text, uint32_t len)
 		out->code = (uint8_t)weakly;
 }
 
-size_t ana_stack_frames(struct ana_frame *frame, size_t max, const char *text, uint32_t len)
+size_t ana_pystack_frames(struct ana_frame *frame, size_t max, const char *text, uint32_t len)
 {
 	const char *p = text, *end = text + len;
 	size_t n = 0;
@@ -102,23 +102,23 @@ size_t ana_stack_frames(struct ana_frame *frame, size_t max, const char *text, u
 	return n;
 }
 
-void ana_stacks_init(struct ana_stacks *s, const struct wire_strtab *table)
+void ana_pystacks_init(struct ana_pystacks *s, const struct wire_strtab *table)
 {
-	*s = (struct ana_stacks){ .table = table };
+	*s = (struct ana_pystacks){ .table = table };
 }
 
-void ana_stacks_fini(struct ana_stacks *s)
+void ana_pystacks_fini(struct ana_pystacks *s)
 {
 	ana_map_fini(&s->of);
 	free(s->stack);
-	*s = (struct ana_stacks){ 0 };
+	*s = (struct ana_pystacks){ 0 };
 }
 
-static struct ana_stack *new_stack(struct ana_stacks *s, uint32_t id)
+static struct ana_pystack *new_stack(struct ana_pystacks *s, uint32_t id)
 {
 	if (s->count == s->room) {
 		uint32_t room = s->room ? s->room * 2 : 64;
-		struct ana_stack *p = reallocarray(s->stack, room, sizeof(*p));
+		struct ana_pystack *p = reallocarray(s->stack, room, sizeof(*p));
 
 		if (!p)
 			return NULL;
@@ -130,10 +130,10 @@ static struct ana_stack *new_stack(struct ana_stacks *s, uint32_t id)
 	return &s->stack[s->count++];
 }
 
-const struct ana_stack *ana_stacks_get(struct ana_stacks *s, uint32_t id)
+const struct ana_pystack *ana_pystacks_get(struct ana_pystacks *s, uint32_t id)
 {
 	uint32_t i = id ? ana_map_get(&s->of, id) : ANA_MAP_NONE;
-	struct ana_stack *k;
+	struct ana_pystack *k;
 	const char *text;
 	size_t len;
 
@@ -145,6 +145,6 @@ const struct ana_stack *ana_stacks_get(struct ana_stacks *s, uint32_t id)
 	if (!k)
 		return &s->none;
 	text = wire_strtab_get(s->table, id, &len);
-	ana_stack_read(k, text, (uint32_t)len);
+	ana_pystack_read(k, text, (uint32_t)len);
 	return k;
 }

@@ -28,7 +28,7 @@ struct ana_text {
 	uint32_t len;
 };
 
-struct ana_stack {
+struct ana_pystack {
 	uint8_t code; /* enum ana_code */
 	bool user_leaf; /* the innermost frame is the user's own */
 	bool waits; /* in the loader's next() */
@@ -38,22 +38,22 @@ struct ana_stack {
 	struct ana_text leaf_function, leaf_file; /* the innermost frame */
 };
 
-struct ana_stacks {
+struct ana_pystacks {
 	const struct wire_strtab *table; /* borrowed */
 	struct ana_map of; /* by string id */
-	struct ana_stack *stack;
+	struct ana_pystack *stack;
 	uint32_t count, room;
-	struct ana_stack none;
+	struct ana_pystack none;
 };
 
-void ana_stacks_init(struct ana_stacks *s, const struct wire_strtab *table);
-void ana_stacks_fini(struct ana_stacks *s);
+void ana_pystacks_init(struct ana_pystacks *s, const struct wire_strtab *table);
+void ana_pystacks_fini(struct ana_pystacks *s);
 
 /* The stack with this string id, valid until the next call; of id 0 or without memory: nothing. */
-const struct ana_stack *ana_stacks_get(struct ana_stacks *s, uint32_t id);
+const struct ana_pystack *ana_pystacks_get(struct ana_pystacks *s, uint32_t id);
 
 /* The same of a text. Pure; borrows. */
-void ana_stack_read(struct ana_stack *out, const char *text, uint32_t len);
+void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len);
 
 struct ana_frame {
 	struct ana_text function, file;
@@ -61,7 +61,7 @@ struct ana_frame {
 };
 
 /* At most @max frames of a text, innermost first, without libprof's own. Pure; borrows. */
-size_t ana_stack_frames(struct ana_frame *frame, size_t max, const char *text, uint32_t len);
+size_t ana_pystack_frames(struct ana_frame *frame, size_t max, const char *text, uint32_t len);
 
 /* modules.c: what a frame's file and function say. */
 enum ana_place {

@@ -227,7 +227,7 @@ static int add_thread(struct ana_site_row *r, uint64_t thread, uint8_t role)
 	return 0;
 }
 
-static struct ana_text text_of(const struct ana_stacks *s, uint32_t id)
+static struct ana_text text_of(const struct ana_pystacks *s, uint32_t id)
 {
 	struct ana_text t = { "", 0 };
 	size_t len;
@@ -280,7 +280,7 @@ static struct ana_text telling_frame(struct ana_text stack)
 }
 
 /* "function\tfile" of the innermost frame, if that is not the user's line itself. */
-static int add_leaf(struct ana_site_row *r, const struct ana_stack *k, int64_t ns)
+static int add_leaf(struct ana_site_row *r, const struct ana_pystack *k, int64_t ns)
 {
 	char text[1024];
 	int n;
@@ -324,7 +324,7 @@ static int book(struct ana_sites *s, struct ana_evidence *e, enum ana_class clas
 		enum ana_confidence confidence, const struct ana_vote *v, int64_t ns)
 {
 	const struct wire_sample *w = &v->seen->sample[v->sample];
-	const struct ana_stack *k = ana_stacks_get(&e->stacks, w->stack);
+	const struct ana_pystack *k = ana_pystacks_get(&e->stacks, w->stack);
 	bool starved = class == ANA_INPUT_CPU_STARVED || class == ANA_HOST_CPU_STARVED;
 	struct key key = { .class = class,
 			   .role = w->role,
@@ -360,7 +360,7 @@ static int book(struct ana_sites *s, struct ana_evidence *e, enum ana_class clas
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
 /* Which votes tell the lines of a class, in the order in which they are asked. */
-static bool tells(const struct ana_blame *b, const struct ana_vote *v, enum ana_class c, int round)
+static bool tells(const struct ana_cause *b, const struct ana_vote *v, enum ana_class c, int round)
 {
 	bool starved = c == ANA_INPUT_CPU_STARVED || c == ANA_HOST_CPU_STARVED;
 	bool made = c == ANA_INPUT_FETCH || c == ANA_INPUT_PREP || starved ||
@@ -374,7 +374,7 @@ static bool tells(const struct ana_blame *b, const struct ana_vote *v, enum ana_
 }
 
 /* In parts by weight, summed as they go, so that they sum to the whole. */
-static int book_class(struct ana_sites *s, struct ana_evidence *e, const struct ana_blame *b,
+static int book_class(struct ana_sites *s, struct ana_evidence *e, const struct ana_cause *b,
 		      enum ana_class c)
 {
 	int64_t all = 0, so_far = 0, given = 0, until;
@@ -398,7 +398,7 @@ static int book_class(struct ana_sites *s, struct ana_evidence *e, const struct 
 	return err;
 }
 
-int ana_sites_book(struct ana_sites *s, struct ana_evidence *e, const struct ana_blame *b)
+int ana_sites_book(struct ana_sites *s, struct ana_evidence *e, const struct ana_cause *b)
 {
 	int c, err = b->err;
 

@@ -38,7 +38,7 @@ void ana_site_fini(struct ana_site *s); /* its texts */
 void ana_sites_fini(struct ana_sites *s);
 
 /* Books what a decided piece gave to each class on the lines of its votes. 0 or -ENOMEM. */
-int ana_sites_book(struct ana_sites *s, struct ana_evidence *e, const struct ana_blame *b);
+int ana_sites_book(struct ana_sites *s, struct ana_evidence *e, const struct ana_cause *b);
 
 /* Adds the sites of another part of the run. 0 or -ENOMEM. */
 int ana_sites_merge(struct ana_sites *to, const struct ana_sites *from);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why: finer classes for the pieces of gaps that records alone leave unknown, and the lines of code
- * for all others. A piece without any evidence waits for its kin.
+ * Finer classes for the pieces of gaps that records alone leave unknown, and the lines of code for
+ * all others. A piece without any evidence waits for its neighbours (unsampled.h).
  */
 #include "analysis/walk/walk.h"
 
 #include <errno.h>
 #include <string.h>
 
-void ana_why_read(struct ana_walk *w, struct ana_proc *p, int64_t start, int64_t t)
+void ana_attribute_read(struct ana_walk *w, struct ana_proc *p, int64_t start, int64_t t)
 {
 	int err;
 
@@ -19,16 +19,18 @@ void ana_why_read(struct ana_walk *w, struct ana_proc *p, int64_t start, int64_t
 		w->err = err;
 }
 
-static struct ana_kin *kin_of(struct ana_walk *w, struct ana_proc *p, const struct ana_case *piece)
+static struct ana_unsampled *unsampled_of(struct ana_walk *w, struct ana_proc *p,
+					  const struct ana_attribution *piece)
 {
 	struct ana_thread *t = ana_host_thread(w, p, piece->tid);
 
-	return t ? &t->kin[piece->why == ANA_WHY_WAIT ? ANA_KIND_WAIT : ANA_KIND_HOST] : NULL;
+	return t ? &t->unsampled[piece->refine == ANA_REFINE_WAIT ? ANA_PIECE_WAIT : ANA_PIECE_HOST]
+		 : NULL;
 }
 
-/* The line that waits, for what nobody will know. */
-static void remember_line(struct ana_orphan *o, const struct ana_evidence *e,
-			  const struct ana_case *piece)
+/* Who waits, for the line of code where no neighbour will tell the class. */
+static void remember_waiter(struct ana_unsampled_piece *o, const struct ana_evidence *e,
+			    const struct ana_attribution *piece)
 {
 	const struct ana_seen *s = ana_evidence_thread(e, e->pid, piece->tid);
 	size_t i = s ? ana_seen_from(s, piece->start) : 0;
@@ -43,30 +45,31 @@ static void remember_line(struct ana_orphan *o, const struct ana_evidence *e,
 }
 
 /* Nothing is known of the piece. */
-static bool orphan(struct ana_walk *w, struct ana_proc *p, const struct ana_case *piece, bool keep)
+static bool keep_unsampled(struct ana_walk *w, struct ana_proc *p,
+			   const struct ana_attribution *piece, bool keep)
 {
-	struct ana_kin *kin = keep ? kin_of(w, p, piece) : NULL;
-	struct ana_orphan o = {
+	struct ana_unsampled *unsampled = keep ? unsampled_of(w, p, piece) : NULL;
+	struct ana_unsampled_piece o = {
 		.start = piece->start,
 		.end = piece->end,
 		.gpu = piece->gpu,
 		.unknown = (uint8_t)piece->c,
-		.base = (uint8_t)piece->confidence,
+		.record_confidence = (uint8_t)piece->confidence,
 		.tid = piece->submitter,
 		.gap_start = piece->gap_start,
 		.gap_end = piece->gap_end,
 	};
 
 	ana_sum(&w->quality.gap_unsampled_ns, piece->end - piece->start);
-	remember_line(&o, p->evidence, piece);
-	if (kin && ana_kin_orphan(kin, &o))
+	remember_waiter(&o, p->evidence, piece);
+	if (unsampled && ana_unsampled_add(unsampled, &o))
 		w->err = -ENOMEM;
-	w->orphans += kin != NULL;
-	memset(w->blame.ns, 0, sizeof(w->blame.ns));
-	return kin != NULL;
+	w->unsampled_pieces += unsampled != NULL;
+	memset(w->cause.ns, 0, sizeof(w->cause.ns));
+	return unsampled != NULL;
 }
 
-static bool sampled(const struct ana_evidence *e, const struct ana_case *piece)
+static bool sampled(const struct ana_evidence *e, const struct ana_attribution *piece)
 {
 	const struct ana_seen *s = ana_evidence_thread(e, e->pid, piece->tid);
 	size_t i = s ? ana_seen_from(s, piece->start) : 0;
@@ -80,53 +83,54 @@ static void book(struct ana_walk *w, const struct ana_proc *p)
 
 	w->sites.options = w->options;
 	w->sites.process = p->source_index;
-	err = ana_sites_book(&w->sites, p->evidence, &w->blame);
+	err = ana_sites_book(&w->sites, p->evidence, &w->cause);
 
 	if (err)
 		w->err = err;
 }
 
-static void site_only(struct ana_walk *w, struct ana_proc *p, const struct ana_case *piece)
+static void site_only(struct ana_walk *w, struct ana_proc *p, const struct ana_attribution *piece)
 {
-	struct ana_blame *b = &w->blame;
+	struct ana_cause *b = &w->cause;
 
 	if (!sampled(p->evidence, piece))
 		return;
-	ana_blame_begin(b, piece->start, piece->end, piece->c, piece->confidence, false);
-	ana_blame_see(b, p->evidence, piece->tid, piece->c);
-	ana_blame_all(b, piece->c, piece->confidence);
+	ana_cause_begin(b, piece->start, piece->end, piece->c, piece->confidence, false);
+	ana_cause_see(b, p->evidence, piece->tid, piece->c);
+	ana_cause_all(b, piece->c, piece->confidence);
 	book(w, p);
 }
 
-bool ana_why(struct ana_walk *w, struct ana_proc *p, const struct ana_case *piece, bool keep)
+bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attribution *piece,
+		   bool keep)
 {
-	struct ana_blame *b = &w->blame;
-	struct ana_kin *kin;
+	struct ana_cause *b = &w->cause;
+	struct ana_unsampled *unsampled;
 	bool told;
 
-	if (!p || !p->evidence || piece->why == ANA_WHY_NOT)
+	if (!p || !p->evidence || piece->refine == ANA_REFINE_NOT)
 		return false;
-	if (piece->why == ANA_WHY_SITE) {
+	if (piece->refine == ANA_REFINE_LINE) {
 		site_only(w, p, piece);
 		return false;
 	}
-	if (piece->why == ANA_WHY_HOST && !sampled(p->evidence, piece))
-		return orphan(w, p, piece, keep);
-	ana_blame_begin(b, piece->start, piece->end, piece->c, piece->confidence,
-			piece->why == ANA_WHY_WAIT);
-	told = piece->why == ANA_WHY_WAIT ? ana_blame_wait(b, p->evidence, piece->tid)
-					  : ana_blame_host(b, p->evidence, piece->tid);
+	if (piece->refine == ANA_REFINE_HOST && !sampled(p->evidence, piece))
+		return keep_unsampled(w, p, piece, keep);
+	ana_cause_begin(b, piece->start, piece->end, piece->c, piece->confidence,
+			piece->refine == ANA_REFINE_WAIT);
+	told = piece->refine == ANA_REFINE_WAIT ? ana_cause_wait(b, p->evidence, piece->tid)
+						: ana_cause_host(b, p->evidence, piece->tid);
 	if (!told)
-		return orphan(w, p, piece, keep);
-	kin = b->decided ? kin_of(w, p, piece) : NULL;
-	if (kin && ana_kin_decided(kin, piece->start, b->ns))
+		return keep_unsampled(w, p, piece, keep);
+	unsampled = b->decided ? unsampled_of(w, p, piece) : NULL;
+	if (unsampled && ana_unsampled_decided(unsampled, piece->start, b->ns))
 		w->err = -ENOMEM;
 	book(w, p);
 	return true;
 }
 
-ANA_RARE static void tell(struct ana_walk *w, const struct ana_proc *p, const struct ana_orphan *o,
-			  struct ana_piece piece)
+ANA_RARE static void tell(struct ana_walk *w, const struct ana_proc *p,
+			  const struct ana_unsampled_piece *o, struct ana_piece piece)
 {
 	piece.gpu = w->gpu[o->gpu].index;
 	piece.gap = true;
@@ -137,8 +141,8 @@ ANA_RARE static void tell(struct ana_walk *w, const struct ana_proc *p, const st
 	w->options->on_piece(w->options->arg, &piece);
 }
 
-static void book_line(struct ana_walk *w, const struct ana_proc *p, const struct ana_orphan *o,
-		      const struct ana_piece *piece)
+static void book_line(struct ana_walk *w, const struct ana_proc *p,
+		      const struct ana_unsampled_piece *o, const struct ana_piece *piece)
 {
 	struct wire_sample sample = { .pid = p->evidence->pid,
 				      .tid = o->tid,
@@ -147,21 +151,21 @@ static void book_line(struct ana_walk *w, const struct ana_proc *p, const struct
 				      .wait = o->wait,
 				      .role = o->role };
 	struct ana_seen seen = { .sample = &sample, .tail = 1 };
-	struct ana_blame *b = &w->blame;
+	struct ana_cause *b = &w->cause;
 
-	ana_blame_begin(b, piece->start_ns, piece->end_ns, piece->class, piece->confidence, false);
-	ana_blame_vote(b, &seen, 0, piece->class, true, 1);
-	ana_blame_all(b, piece->class, piece->confidence);
+	ana_cause_begin(b, piece->start_ns, piece->end_ns, piece->class, piece->confidence, false);
+	ana_cause_vote(b, &seen, 0, piece->class, true, 1);
+	ana_cause_all(b, piece->class, piece->confidence);
 	book(w, p);
 }
 
-static void give_part(struct ana_walk *w, const struct ana_proc *p, const struct ana_orphan *o,
-		      int c, int64_t start, int64_t end)
+static void give_part(struct ana_walk *w, const struct ana_proc *p,
+		      const struct ana_unsampled_piece *o, int c, int64_t start, int64_t end)
 {
 	bool known = c != o->unknown && c != ANA_HOST_UNKNOWN && c != ANA_INPUT_UNKNOWN;
 	struct ana_piece piece = {
 		.class = known ? (enum ana_class)c : (enum ana_class)o->unknown,
-		.confidence = known ? ANA_LOW : (enum ana_confidence)o->base,
+		.confidence = known ? ANA_LOW : (enum ana_confidence)o->record_confidence,
 		.start_ns = start,
 		.end_ns = end,
 	};
@@ -173,8 +177,8 @@ static void give_part(struct ana_walk *w, const struct ana_proc *p, const struct
 		tell(w, p, o, piece);
 }
 
-static void give_orphan(struct ana_walk *w, const struct ana_proc *p, const struct ana_orphan *o,
-			const int64_t ns[ANA_CLASSES])
+static void give_unsampled(struct ana_walk *w, const struct ana_proc *p,
+			   const struct ana_unsampled_piece *o, const int64_t ns[ANA_CLASSES])
 {
 	int64_t at = o->start;
 	int c;
@@ -189,10 +193,10 @@ static void give_orphan(struct ana_walk *w, const struct ana_proc *p, const stru
 		give_part(w, p, o, o->unknown, at, o->end);
 }
 
-void ana_why_orphans(struct ana_walk *w, int64_t floor)
+void ana_attribute_unsampled(struct ana_walk *w, int64_t floor)
 {
 	int64_t ns[ANA_CLASSES];
-	struct ana_orphan o;
+	struct ana_unsampled_piece o;
 	uint32_t i, k;
 	int kind;
 
@@ -200,10 +204,11 @@ void ana_why_orphans(struct ana_walk *w, int64_t floor)
 		struct ana_proc *p = &w->process[i];
 
 		for (k = 0; p->evidence && k < p->threads; k++)
-			for (kind = 0; kind < ANA_KINDS; kind++)
-				while (ana_kin_next(&p->thread[k]->kin[kind], floor, &o, ns)) {
-					give_orphan(w, p, &o, ns);
-					w->orphans--;
+			for (kind = 0; kind < ANA_PIECE_KINDS; kind++)
+				while (ana_unsampled_next(&p->thread[k]->unsampled[kind], floor, &o,
+							  ns)) {
+					give_unsampled(w, p, &o, ns);
+					w->unsampled_pieces--;
 				}
 	}
 }

@@ -60,26 +60,26 @@ static void give(struct decision *d, const struct piece *p, int64_t start, int64
 }
 
 /* By evidence, in parts that follow each other. False: the piece stays what it is. */
-static bool give_why(struct decision *d, const struct piece *p, int64_t start, int64_t end)
+static bool give_attributed(struct decision *d, const struct piece *p, int64_t start, int64_t end)
 {
-	const struct ana_blame *b = &d->w->blame;
-	struct ana_case piece = {
+	const struct ana_cause *b = &d->w->cause;
+	struct ana_attribution piece = {
 		.gpu = (uint32_t)(d->g - d->w->gpu),
 		.gap_start = d->whole_start,
 		.gap_end = d->whole_end,
 		.start = start,
 		.end = end,
-		.why = p->why,
+		.refine = p->refine,
 		.c = p->c,
 		.confidence = p->confidence,
-		.tid = p->any && p->why == ANA_WHY_WAIT ? 0 : d->waiter_tid,
+		.tid = p->any && p->refine == ANA_REFINE_WAIT ? 0 : d->waiter_tid,
 		.submitter = d->call ? d->call->tid : 0,
 	};
 	struct piece part;
 	int64_t at = start;
 	int c;
 
-	if (!ana_why(d->w, d->waiter, &piece, !d->g->clipped && !d->outside))
+	if (!ana_attribute(d->w, d->waiter, &piece, !d->g->clipped && !d->outside))
 		return false;
 	for (c = 0; c < ANA_CLASSES; c++) {
 		if (!b->ns[c])
@@ -88,7 +88,7 @@ static bool give_why(struct decision *d, const struct piece *p, int64_t start, i
 		give(d, &part, at, at + b->ns[c]);
 		at += b->ns[c];
 	}
-	if (at == start && d->sums) /* it waits for its kin */
+	if (at == start && d->sums) /* it waits for its neighbours */
 		d->sums[p->c] += end - start;
 	return true;
 }
@@ -100,8 +100,8 @@ static void walk_pieces(struct decision *d, int64_t start, int64_t end, ana_rule
 
 		if (!d->masks || !ana_rules_loss(d, start, &p))
 			r(d, start, &p);
-		if (!p.why || !d->waiter || !d->waiter->evidence ||
-		    !give_why(d, &p, start, p.until))
+		if (!p.refine || !d->waiter || !d->waiter->evidence ||
+		    !give_attributed(d, &p, start, p.until))
 			give(d, &p, start, p.until);
 		start = p.until;
 	}
@@ -112,13 +112,13 @@ static int64_t clamp(int64_t t, int64_t low, int64_t high)
 	return t < low ? low : t > high ? high : t;
 }
 
-static void complete(struct decision *d, struct ana_line *l, int64_t t)
+static void complete(struct decision *d, struct ana_timeline_stack *l, int64_t t)
 {
-	if (l && l->rows && ana_line_upto(l, t, d->w->floor))
+	if (l && l->rows && ana_timeline_stack_upto(l, t, d->w->floor))
 		d->w->err = -ENOMEM;
 }
 
-/* The submitter of the gap, and its lines up to the gap's end. */
+/* The submitter of the gap, and its stacks up to the gap's end. */
 static void find_submitter(struct decision *d)
 {
 	int64_t end = d->gap->end;
@@ -126,7 +126,7 @@ static void find_submitter(struct decision *d)
 	if (!d->call)
 		return;
 	d->process = &d->w->process[d->call->process];
-	ana_host_draw(d->w, d->process, end);
+	ana_host_place_calls(d->w, d->process, end);
 	d->thread = ana_host_thread(d->w, d->process, d->call->tid);
 	if (!d->thread)
 		return;
@@ -138,11 +138,11 @@ static void find_submitter(struct decision *d)
 	complete(d, &d->process->waits, end);
 	d->waiter = d->process;
 	d->waiter_tid = d->call->tid;
-	ana_why_read(d->w, d->process, d->gap->start, end);
+	ana_attribute_read(d->w, d->process, d->gap->start, end);
 }
 
 /* The only thread that emits ranges, of the process or (where that is not known) of its file. */
-static struct ana_line *only_ranger(struct decision *d)
+static struct ana_timeline_stack *only_ranger(struct decision *d)
 {
 	struct ana_walk *w = d->w;
 	const struct ana_source *own = w->process[d->gap->process].source;
@@ -162,7 +162,7 @@ static struct ana_line *only_ranger(struct decision *d)
 		return NULL;
 	d->waiter = only;
 	d->waiter_tid = only->source->ranger;
-	ana_why_read(w, only, d->gap->start, d->gap->end);
+	ana_attribute_read(w, only, d->gap->start, d->gap->end);
 	return &ana_host_thread(w, only, only->source->ranger)->waits;
 }
 
@@ -233,7 +233,7 @@ static void decide_lead(struct decision *d)
 	}
 	d->masks = !d->g->plan->imported;
 	t = d->call ? clamp(d->call->start, start, end) : end;
-	if (ana_line_upto(&d->g->waits, end, d->g->waits_floor))
+	if (ana_timeline_stack_upto(&d->g->waits, end, d->g->waits_floor))
 		d->w->err = -ENOMEM;
 	walk_pieces(d, start, t, ana_rules_startup);
 	walk_pieces(d, t, end, ana_rules_started);
@@ -261,7 +261,7 @@ static void keep_top(struct decision *d)
 	ana_top_add(&d->g->top, &top);
 }
 
-/* Part of a gap between two turns, by the rules of what lies outside of all operations. */
+/* Part of a gap between two phases, by the rules of what lies outside of all operations. */
 static void decide_apart(struct decision *d, int64_t start, int64_t end, ana_rules *r)
 {
 	d->whole_start = start;
@@ -270,21 +270,21 @@ static void decide_apart(struct decision *d, int64_t start, int64_t end, ana_rul
 }
 
 /*
- * The end of one turn of a job and the beginning of a later one: teardown, perhaps turns that ran
+ * The end of one phase of a job and the beginning of a later one: teardown, perhaps phases that ran
  * nothing, start-up. What lies between them nobody held, or it was given to no process.
  */
 static void decide_between(struct ana_walk *w, struct ana_gpu_state *g,
 			   const struct ana_open_gap *gap, const struct ana_call *call)
 {
-	const struct ana_span *first = ana_turn_at(g->plan, gap->start);
-	const struct ana_span *last = ana_turn_at(g->plan, gap->end), *s;
+	const struct ana_span *first = ana_run_phase_at(g->plan, gap->start);
+	const struct ana_span *last = ana_run_phase_at(g->plan, gap->end), *s;
 	struct decision d = { .w = w, .g = g, .masks = g->masked, .outside = true };
 	struct ana_open_gap lead = *gap;
 	int64_t t = call ? clamp(call->start, gap->start, gap->end) : gap->start;
 
 	g->gpu->empty_ns += t - gap->start;
 	g->gpu->queued_ns += gap->end - t;
-	if (ana_line_upto(&g->waits, gap->end, g->waits_floor))
+	if (ana_timeline_stack_upto(&g->waits, gap->end, g->waits_floor))
 		w->err = -ENOMEM;
 	decide_apart(&d, gap->start, first->end, ana_rules_teardown);
 	for (s = first + 1; s < last; s++)
@@ -303,8 +303,8 @@ void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct an
 	struct decision d = { .w = w, .g = g, .gap = gap, .call = call, .masks = g->masked };
 	int64_t sums[ANA_CLASSES];
 
-	if (g->plan->turns.count > 1 &&
-	    ana_turn_at(g->plan, gap->start) != ana_turn_at(g->plan, gap->end)) {
+	if (g->plan->run_phases.count > 1 &&
+	    ana_run_phase_at(g->plan, gap->start) != ana_run_phase_at(g->plan, gap->end)) {
 		decide_between(w, g, gap, call);
 		return;
 	}
@@ -368,13 +368,13 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 	int64_t end = held->count ? held->span[held->count - 1].end : g->end;
 	int64_t before = waited(g);
 
-	if (ana_line_upto(&g->waits, end, INT64_MIN))
+	if (ana_timeline_stack_upto(&g->waits, end, INT64_MIN))
 		w->err = -ENOMEM;
 	d.whole_start = g->end;
 	d.whole_end = end;
 	if (d.waiter) {
 		d.waiter_tid = d.waiter->source->rangers == 1 ? d.waiter->source->ranger : 0;
-		ana_why_read(w, d.waiter, g->end, end);
+		ana_attribute_read(w, d.waiter, g->end, end);
 	}
 	walk_pieces(&d, g->end, end, ana_rules_teardown);
 	g->gpu->loader_outside_ns += waited(g) - before;
@@ -387,7 +387,7 @@ void ana_gap_unused(struct ana_walk *w, struct ana_gpu_state *g)
 	size_t i;
 
 	for (i = 0; i < held->count; i++) {
-		if (ana_line_upto(&g->waits, held->span[i].end, INT64_MIN))
+		if (ana_timeline_stack_upto(&g->waits, held->span[i].end, INT64_MIN))
 			w->err = -ENOMEM;
 		d.whole_start = held->span[i].start;
 		d.whole_end = held->span[i].end;

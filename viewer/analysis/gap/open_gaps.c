@@ -12,7 +12,7 @@
 #include <errno.h>
 #include "analysis/window.h"
 
-void ana_pending_add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap)
+void ana_open_gaps_add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap)
 {
 	struct ana_run_of_gaps *last;
 
@@ -30,7 +30,7 @@ void ana_pending_add(struct ana_walk *w, struct ana_gpu_state *g, const struct a
 		g->run[g->run_tail++] = (struct ana_run_of_gaps){ .gaps = 1 };
 }
 
-void ana_pending_lower(struct ana_gpu_state *g, const struct ana_call *call)
+void ana_open_gaps_lower(struct ana_gpu_state *g, const struct ana_call *call)
 {
 	uint64_t gaps = 0;
 
@@ -56,14 +56,14 @@ static void decide_run(struct ana_walk *w, struct ana_gpu_state *g)
 	}
 }
 
-void ana_pending_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t pending)
+void ana_open_gaps_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t until)
 {
 	if (!g->started)
 		return;
 	while (g->run_tail > g->run_head && g->run[g->run_head].known &&
-	       g->run[g->run_head].call.start < pending)
+	       g->run[g->run_head].call.start < until)
 		decide_run(w, g);
-	if (g->lead_open && g->lead_known && g->lead_call.start < pending)
+	if (g->lead_open && g->lead_known && g->lead_call.start < until)
 		ana_gap_lead(w, g);
 	if (g->lead_open)
 		g->waits_floor = g->lead.start;
@@ -71,7 +71,7 @@ void ana_pending_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t pen
 		g->waits_floor = g->gap_tail > g->gap_head ? g->gap[g->gap_head].start : g->end;
 }
 
-void ana_pending_give_up(struct ana_walk *w, struct ana_gpu_state *g)
+void ana_open_gaps_give_up(struct ana_walk *w, struct ana_gpu_state *g)
 {
 	uint32_t i;
 
@@ -84,7 +84,7 @@ void ana_pending_give_up(struct ana_walk *w, struct ana_gpu_state *g)
 	}
 }
 
-void ana_pending_finish(struct ana_walk *w, struct ana_gpu_state *g)
+void ana_open_gaps_finish(struct ana_walk *w, struct ana_gpu_state *g)
 {
 	while (g->run_tail > g->run_head)
 		decide_run(w, g);

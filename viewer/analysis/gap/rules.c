@@ -13,15 +13,15 @@ static void set(struct piece *p, int c, enum ana_confidence confidence)
 	p->confidence = confidence;
 }
 
-/* Whether the line covers @t. The piece ends where that changes. */
-static bool on(struct ana_line *l, int64_t t, struct piece *p, uint32_t *value)
+/* Whether the stack covers @t. The piece ends where that changes. */
+static bool on(struct ana_timeline_stack *l, int64_t t, struct piece *p, uint32_t *value)
 {
 	int64_t until;
 	bool inside;
 
 	if (!l)
 		return false;
-	inside = ana_line_at(l, t, value, &until);
+	inside = ana_timeline_stack_at(l, t, value, &until);
 	cut(p, until);
 	return inside;
 }
@@ -47,7 +47,7 @@ bool ana_rules_loss(struct decision *d, int64_t t, struct piece *p)
 static void set_wait(struct piece *p, uint32_t value, enum ana_confidence confidence)
 {
 	set(p, (int)value, confidence);
-	p->why = value == ANA_INPUT_UNKNOWN ? ANA_WHY_WAIT : ANA_WHY_SITE;
+	p->refine = value == ANA_INPUT_UNKNOWN ? ANA_REFINE_WAIT : ANA_REFINE_LINE;
 }
 
 /* Rules 1 to 6. */
@@ -64,7 +64,7 @@ void ana_rules_empty(struct decision *d, int64_t t, struct piece *p)
 		set_wait(p, v, ANA_HIGH);
 		return;
 	}
-	p->why = ANA_WHY_SITE;
+	p->refine = ANA_REFINE_LINE;
 	in_call = on(&d->thread->calls, t, p, &call);
 	if (in_call) {
 		set(p, (int)call, ANA_HIGH);
@@ -76,7 +76,7 @@ void ana_rules_empty(struct decision *d, int64_t t, struct piece *p)
 	} else if (on(&d->thread->ranges, t, p, &v)) {
 		set(p, (int)v, ANA_HIGH);
 	} else {
-		p->why = ANA_WHY_HOST;
+		p->refine = ANA_REFINE_HOST;
 		if (on(&d->thread->operators, t, p, &v))
 			set(p, ANA_HOST_DISPATCH, ANA_MEDIUM);
 		else
@@ -125,7 +125,7 @@ void ana_rules_queued(struct decision *d, int64_t t, struct piece *p)
 		set(p, ANA_DEVICE_LAUNCH, ANA_HIGH);
 	} else if (d->call && t < d->call->end) {
 		cut(p, d->call->end);
-		p->why = ANA_WHY_SITE; /* the submitter is in that call */
+		p->refine = ANA_REFINE_LINE; /* the submitter is in that call */
 		rules_submit(d, t, p);
 	} else if (d->gap->dependent) {
 		set(p, ANA_DEVICE_DEPENDENCY, ANA_MEDIUM);

@@ -16,7 +16,7 @@ struct piece {
 	int c;
 	enum ana_confidence confidence;
 	int64_t until;
-	enum ana_why why; /* what evidence may add */
+	enum ana_refine refine; /* what evidence may add */
 	bool any; /* ... about any thread of the process, not the submitter */
 };
 
@@ -31,7 +31,7 @@ struct decision {
 	bool outside; /* before the first or after the last operation */
 	int64_t whole_start, whole_end; /* what is decided, for who asks for pieces */
 	int64_t queued_start, queued_end; /* for the rules on QUEUED */
-	struct ana_line *waits, *blocked; /* without launch records */
+	struct ana_timeline_stack *waits, *blocked; /* without launch records */
 	struct ana_proc *waiter; /* whose evidence counts, and the thread's: 0: any */
 	uint32_t waiter_tid;
 	int64_t *sums; /* per class, for the longest gaps; NULL: not asked */

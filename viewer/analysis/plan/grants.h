@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a job was given by its scheduler, beside what its processes used: from when until when each
- * GPU was held, which of them no process used, and what its attempts (requeues) held. And the turns
- * of a job: runs that followed each other, each of which starts up and ends by itself.
+ * GPU was held, which of them no process used, and what its attempts (requeues) held. And the
+ * phases of a job: runs that followed each other, each of which starts up and ends by itself.
  *
  * Nothing of it applies to a run by itself, nor to the window of a device.
  */
@@ -30,11 +30,11 @@ struct ana_unused { /* a GPU that was given and that no process used */
 	struct ana_spans given;
 };
 
-/* Numbers the turns of a job's sources and marks those of each device. 0 or -ENOMEM. */
-int ana_turns_make(struct ana_plan *p);
+/* Numbers the phases of a job's sources and marks those of each device. 0 or -ENOMEM. */
+int ana_run_phases_make(struct ana_plan *p);
 
-/* Where the turn of @d at @t began and ended; a moment between two belongs to the one before. */
-const struct ana_span *ana_turn_at(const struct ana_device *d, int64_t t);
+/* Where the phase of @d at @t began and ended; a moment between two belongs to the one before. */
+const struct ana_span *ana_run_phase_at(const struct ana_device *d, int64_t t);
 
 /* Matches what was given with the plan's devices. 0 or -ENOMEM. */
 int ana_grants_make(struct ana_plan *p);

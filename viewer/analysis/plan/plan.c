@@ -330,7 +330,7 @@ int ana_plan_make(struct ana_plan *p, struct view_trace *t, const struct ana_opt
 	for (i = 0; i < p->devices && !err; i++)
 		err = ana_plan_times(p, &p->device[i], o);
 	if (!err)
-		err = ana_turns_make(p);
+		err = ana_run_phases_make(p);
 	if (!err && o->window == ANA_WINDOW_JOB)
 		err = ana_grants_make(p);
 	return err;
@@ -344,7 +344,7 @@ void ana_plan_fini(struct ana_plan *p)
 		free(p->device[i].use);
 		ana_spans_fini(&p->device[i].held);
 		ana_spans_fini(&p->device[i].given);
-		ana_spans_fini(&p->device[i].turns);
+		ana_spans_fini(&p->device[i].run_phases);
 		ana_spans_fini(&p->device[i].lost);
 		ana_spans_fini(&p->device[i].unobserved);
 		ana_spans_fini(&p->device[i].contended);

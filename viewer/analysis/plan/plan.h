@@ -25,7 +25,7 @@ struct ana_source { /* one stream: a process, or in imports a process of one fil
 	const char *ended;
 	uint64_t ops, calls, events;
 	uint32_t component;
-	uint32_t turn; /* of a job: grants.h */
+	uint32_t run_phase; /* of a job: grants.h */
 	uint64_t steps; /* once it is walked */
 	/* from its ranges */
 	bool has_step, has_optimizer;
@@ -58,7 +58,7 @@ struct ana_device {
 	struct ana_spans held; /* by its processes; empty with window device */
 	struct ana_spans given; /* by the scheduler, as far as that is known */
 	bool unseen; /* who else of the job used it is not known: some tasks were not recorded */
-	struct ana_spans turns; /* of a job with several: when processes of each used it */
+	struct ana_spans run_phases; /* of a job with several: when processes of each used it */
 	struct ana_spans lost, unobserved;
 	struct ana_spans contended; /* processes that are not of the run were on it */
 	int64_t clock_ns; /* how far the axis jumped forwards while it was held */
@@ -84,7 +84,7 @@ struct ana_plan {
 	struct ana_component *component;
 	size_t components;
 	uint64_t devices_left_out;
-	uint32_t turns;
+	uint32_t run_phases;
 	struct ana_grant *grant; /* grants.h */
 	size_t grants;
 	struct ana_gift *gift; /* by grant */

@@ -241,7 +241,7 @@ static int note_refused(struct ana_skew *k)
 		"%llu of %llu kernels of collectives have no counterpart on other GPUs, or none that "
 		"is certain: what their ranks waited for each other stays comm",
 		(unsigned long long)r->refused, (unsigned long long)all);
-	return ana_report_note(&k->result->quality, text);
+	return ana_quality_note(&k->result->quality, text);
 }
 
 static int note_clocks(struct ana_skew *k)
@@ -257,7 +257,7 @@ static int note_clocks(struct ana_skew *k)
 			 "the clock of %.200s could not be laid beside the others': its ranks are "
 			 "compared among themselves only",
 			 k->result->ranks.clock[h].host);
-		err = ana_report_note(&k->result->quality, text);
+		err = ana_quality_note(&k->result->quality, text);
 	}
 	return err;
 }
@@ -268,7 +268,7 @@ static int note_full(struct ana_skew *k)
 
 	for (i = 0; i < k->gpus; i++)
 		if (k->log[i]->full)
-			return ana_report_note(
+			return ana_quality_note(
 				&k->result->quality,
 				"more collectives than are kept to compare ranks: of the later ones, "
 				"what ranks waited for each other stays comm");
@@ -291,7 +291,7 @@ static int note_state(struct ana_skew *k, const struct ana_rank *r)
 	snprintf(text, sizeof(text),
 		 "%s (%.80s) is %s: it %s; the last collective seen of it was %.120s", who, g->host,
 		 ana_rank_state_names[r->state], what, r->last_name ? r->last_name : "none");
-	return ana_report_note(&k->result->quality, text);
+	return ana_quality_note(&k->result->quality, text);
 }
 
 static int fill_notes(struct ana_skew *k)

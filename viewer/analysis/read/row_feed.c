@@ -10,7 +10,7 @@
 /* Stamps further out are no times; sums of two within it cannot overflow. */
 #define STAMP_MAX (INT64_C(1) << 61)
 
-struct ana_rows_block {
+struct ana_row_feed_block {
 	struct wire_sample *sample; /* one of the two */
 	struct wire_batch *batch;
 	size_t room, count, pos;
@@ -27,12 +27,12 @@ static int by_time(const void *a, const void *b)
 	return x->entry.frame.seq < y->entry.frame.seq ? -1 : 1;
 }
 
-int ana_rows_init(struct ana_rows *r, struct view_trace *t, const struct view_stream *s,
-		  uint8_t kind, struct wire_scratch *scratch)
+int ana_row_feed_init(struct ana_row_feed *r, struct view_trace *t, const struct view_stream *s,
+		      uint8_t kind, struct wire_scratch *scratch)
 {
 	size_t i;
 
-	*r = (struct ana_rows){ .trace = t, .stream = s, .scratch = scratch, .kind = kind };
+	*r = (struct ana_row_feed){ .trace = t, .stream = s, .scratch = scratch, .kind = kind };
 	r->due = malloc((s->evidences + 1) * sizeof(*r->due));
 	if (!r->due)
 		return -ENOMEM;
@@ -44,7 +44,7 @@ int ana_rows_init(struct ana_rows *r, struct view_trace *t, const struct view_st
 	return 0;
 }
 
-static void block_free(struct ana_rows_block *b)
+static void block_free(struct ana_row_feed_block *b)
 {
 	if (!b)
 		return;
@@ -53,7 +53,7 @@ static void block_free(struct ana_rows_block *b)
 	free(b);
 }
 
-void ana_rows_fini(struct ana_rows *r)
+void ana_row_feed_fini(struct ana_row_feed *r)
 {
 	size_t i;
 
@@ -61,7 +61,7 @@ void ana_rows_fini(struct ana_rows *r)
 		block_free(r->open[i]);
 	free(r->open);
 	free(r->due);
-	*r = (struct ana_rows){ 0 };
+	*r = (struct ana_row_feed){ 0 };
 }
 
 static bool good(int64_t t)
@@ -70,7 +70,7 @@ static bool good(int64_t t)
 }
 
 /* Leaves out what is no time. */
-static void tidy(struct ana_rows *r, struct ana_rows_block *b)
+static void tidy(struct ana_row_feed *r, struct ana_row_feed_block *b)
 {
 	size_t i, n = 0;
 
@@ -89,21 +89,21 @@ static void tidy(struct ana_rows *r, struct ana_rows_block *b)
 	b->count = n;
 }
 
-static int64_t time_of(const struct ana_rows_block *b)
+static int64_t time_of(const struct ana_row_feed_block *b)
 {
 	return b->sample ? b->sample[b->pos].t_ns : b->batch[b->pos].start_ns;
 }
 
-static bool before(const struct ana_rows_block *a, const struct ana_rows_block *b)
+static bool before(const struct ana_row_feed_block *a, const struct ana_row_feed_block *b)
 {
 	int64_t x = time_of(a), y = time_of(b);
 
 	return x != y ? x < y : a->seq < b->seq;
 }
 
-static void sift_down(struct ana_rows *r)
+static void sift_down(struct ana_row_feed *r)
 {
-	struct ana_rows_block *b = r->open[0];
+	struct ana_row_feed_block *b = r->open[0];
 	size_t i = 0;
 
 	for (;;) {
@@ -121,13 +121,13 @@ static void sift_down(struct ana_rows *r)
 	r->open[i] = b;
 }
 
-static int push(struct ana_rows *r, struct ana_rows_block *b)
+static int push(struct ana_row_feed *r, struct ana_row_feed_block *b)
 {
 	size_t i;
 
 	if (r->opens == r->open_room) {
 		size_t room = r->open_room ? r->open_room * 2 : 4;
-		struct ana_rows_block **p = reallocarray(r->open, room, sizeof(*p));
+		struct ana_row_feed_block **p = reallocarray(r->open, room, sizeof(*p));
 
 		if (!p)
 			return -ENOMEM;
@@ -141,10 +141,10 @@ static int push(struct ana_rows *r, struct ana_rows_block *b)
 }
 
 /* Decodes the next due frame and puts it on the heap. */
-static int open_next(struct ana_rows *r)
+static int open_next(struct ana_row_feed *r)
 {
 	const struct view_block *due = r->due[r->next++];
-	struct ana_rows_block *b = calloc(1, sizeof(*b));
+	struct ana_row_feed_block *b = calloc(1, sizeof(*b));
 	int err;
 
 	if (!b)
@@ -169,9 +169,9 @@ static int open_next(struct ana_rows *r)
 }
 
 /* The block with the next row, if that is at most @upto; the row is taken from it. */
-static struct ana_rows_block *take(struct ana_rows *r, int64_t upto, size_t *at)
+static struct ana_row_feed_block *take(struct ana_row_feed *r, int64_t upto, size_t *at)
 {
-	struct ana_rows_block *b = r->opens ? r->open[0] : NULL;
+	struct ana_row_feed_block *b = r->opens ? r->open[0] : NULL;
 
 	if (b && b->pos == b->count) { /* its last row was given out */
 		r->open[0] = r->open[--r->opens];
@@ -191,18 +191,18 @@ static struct ana_rows_block *take(struct ana_rows *r, int64_t upto, size_t *at)
 	return b;
 }
 
-const struct wire_sample *ana_rows_sample(struct ana_rows *r, int64_t upto)
+const struct wire_sample *ana_row_feed_sample(struct ana_row_feed *r, int64_t upto)
 {
 	size_t at;
-	struct ana_rows_block *b = take(r, upto, &at);
+	struct ana_row_feed_block *b = take(r, upto, &at);
 
 	return b ? &b->sample[at] : NULL;
 }
 
-const struct wire_batch *ana_rows_batch(struct ana_rows *r, int64_t upto)
+const struct wire_batch *ana_row_feed_batch(struct ana_row_feed *r, int64_t upto)
 {
 	size_t at;
-	struct ana_rows_block *b = take(r, upto, &at);
+	struct ana_row_feed_block *b = take(r, upto, &at);
 
 	return b ? &b->batch[at] : NULL;
 }

@@ -11,16 +11,16 @@
 #include <stdint.h>
 #include "trace/trace.h"
 
-struct ana_rows_block;
+struct ana_row_feed_block;
 
-struct ana_rows {
+struct ana_row_feed {
 	struct view_trace *trace;
 	const struct view_stream *stream;
 	struct wire_scratch *scratch; /* borrowed */
 	uint8_t kind;
 	const struct view_block **due; /* by time, then sequence */
 	size_t dues, next;
-	struct ana_rows_block **open; /* a heap by next row */
+	struct ana_row_feed_block **open; /* a heap by next row */
 	size_t opens, open_room;
 	uint64_t bad; /* rows left out: stamps beyond what the axis can hold */
 	uint64_t unreadable; /* frames that did not decode */
@@ -28,15 +28,15 @@ struct ana_rows {
 };
 
 /* @kind: WIRE_KIND_SAMPLE or WIRE_KIND_BATCH. 0 or -ENOMEM. */
-int ana_rows_init(struct ana_rows *r, struct view_trace *t, const struct view_stream *s,
-		  uint8_t kind, struct wire_scratch *scratch);
-void ana_rows_fini(struct ana_rows *r);
+int ana_row_feed_init(struct ana_row_feed *r, struct view_trace *t, const struct view_stream *s,
+		      uint8_t kind, struct wire_scratch *scratch);
+void ana_row_feed_fini(struct ana_row_feed *r);
 
 /*
  * The next row if its time is at most @upto, and goes past it; NULL: there is none, or an error.
  * Valid until the next call.
  */
-const struct wire_sample *ana_rows_sample(struct ana_rows *r, int64_t upto);
-const struct wire_batch *ana_rows_batch(struct ana_rows *r, int64_t upto);
+const struct wire_sample *ana_row_feed_sample(struct ana_row_feed *r, int64_t upto);
+const struct wire_batch *ana_row_feed_batch(struct ana_row_feed *r, int64_t upto);
 
 #endif

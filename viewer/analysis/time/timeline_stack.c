@@ -12,7 +12,7 @@
  * Makes room for one more stretch: forgets what nobody will look at, and moves the rest to the
  * front if half of the array is dead.
  */
-static int line_room(struct ana_line *l, int64_t floor)
+static int line_room(struct ana_timeline_stack *l, int64_t floor)
 {
 	struct ana_stretch *s;
 	size_t room;
@@ -35,7 +35,8 @@ static int line_room(struct ana_line *l, int64_t floor)
 	return 0;
 }
 
-static int push(struct ana_line *l, int64_t start, int64_t end, uint32_t value, int64_t floor)
+static int push(struct ana_timeline_stack *l, int64_t start, int64_t end, uint32_t value,
+		int64_t floor)
 {
 	struct ana_stretch *last = l->head < l->tail ? &l->stretch[l->tail - 1] : NULL;
 	int err;
@@ -56,7 +57,7 @@ static int push(struct ana_line *l, int64_t start, int64_t end, uint32_t value, 
 	return 0;
 }
 
-int ana_line_upto(struct ana_line *l, int64_t t, int64_t floor)
+int ana_timeline_stack_upto(struct ana_timeline_stack *l, int64_t t, int64_t floor)
 {
 	while (l->rows && l->done < t) {
 		const struct ana_row *top = &l->row[l->rows - 1];
@@ -83,7 +84,7 @@ static bool outside(const struct ana_row *a, const struct ana_row *b)
 	return a->start < b->start || (a->start == b->start && a->end >= b->end);
 }
 
-static int insert(struct ana_line *l, struct ana_row row)
+static int insert(struct ana_timeline_stack *l, struct ana_row row)
 {
 	size_t at;
 
@@ -104,7 +105,7 @@ static int insert(struct ana_line *l, struct ana_row row)
 }
 
 /* The usual case: one row was running, and it ended before the next one begins. */
-static int follow(struct ana_line *l, struct ana_row row, int64_t floor)
+static int follow(struct ana_timeline_stack *l, struct ana_row row, int64_t floor)
 {
 	int err = 0;
 
@@ -115,7 +116,8 @@ static int follow(struct ana_line *l, struct ana_row row, int64_t floor)
 	return err;
 }
 
-int ana_line_add(struct ana_line *l, int64_t start, int64_t end, uint32_t value, int64_t floor)
+int ana_timeline_stack_add(struct ana_timeline_stack *l, int64_t start, int64_t end, uint32_t value,
+			   int64_t floor)
 {
 	struct ana_row row = { start, end, value };
 	int err;
@@ -131,7 +133,7 @@ int ana_line_add(struct ana_line *l, int64_t start, int64_t end, uint32_t value,
 		l->latest = end;
 	if (l->rows == 1 && l->row->end <= start)
 		return follow(l, row, floor);
-	err = l->rows ? ana_line_upto(l, start, floor) : 0;
+	err = l->rows ? ana_timeline_stack_upto(l, start, floor) : 0;
 	if (err)
 		return err;
 	if (l->done < start)
@@ -139,14 +141,15 @@ int ana_line_add(struct ana_line *l, int64_t start, int64_t end, uint32_t value,
 	return insert(l, row);
 }
 
-void ana_line_fini(struct ana_line *l)
+void ana_timeline_stack_fini(struct ana_timeline_stack *l)
 {
 	free(l->stretch);
 	free(l->row);
-	*l = (struct ana_line){ 0 };
+	*l = (struct ana_timeline_stack){ 0 };
 }
 
-bool ana_line_look(struct ana_line *l, int64_t t, uint32_t *value, int64_t *until)
+bool ana_timeline_stack_look(struct ana_timeline_stack *l, int64_t t, uint32_t *value,
+			     int64_t *until)
 {
 	size_t i = l->look;
 

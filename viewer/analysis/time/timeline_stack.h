@@ -3,7 +3,7 @@
  * What a thread was doing, as disjoint stretches of time that each have a value: its API calls, its
  * loader waits, its ranges. Rows come in order of start and may nest or overlap; at every instant
  * the innermost counts (latest start, then earliest end, then later row). Stretches that nobody
- * will look at again are dropped, so a line is as long as what the oldest undecided gap needs.
+ * will look at again are dropped, so a stack is as long as what the oldest undecided gap needs.
  * Caller-owned; zero-initialise. One thread at a time.
  */
 #ifndef ANALYSIS_TIMELINE_STACK_H
@@ -23,7 +23,7 @@ struct ana_row { /* one that has begun and may still run */
 	uint32_t value;
 };
 
-struct ana_line {
+struct ana_timeline_stack {
 	struct ana_stretch *stretch; /* [head, tail) are alive */
 	size_t head, tail, room;
 	size_t look; /* where the last look was */
@@ -36,35 +36,38 @@ struct ana_line {
 };
 
 /* Adds a row; starts must not go back. An empty row is no row. 0 or -ENOMEM. */
-int ana_line_add(struct ana_line *l, int64_t start, int64_t end, uint32_t value, int64_t floor);
+int ana_timeline_stack_add(struct ana_timeline_stack *l, int64_t start, int64_t end, uint32_t value,
+			   int64_t floor);
 
 /*
  * Completes the stretches up to @t: all rows that begin before @t have been added. Stretches that
  * end at or before @floor are forgotten, here and above. 0 or -ENOMEM.
  */
-int ana_line_upto(struct ana_line *l, int64_t t, int64_t floor);
+int ana_timeline_stack_upto(struct ana_timeline_stack *l, int64_t t, int64_t floor);
 
-void ana_line_fini(struct ana_line *l);
+void ana_timeline_stack_fini(struct ana_timeline_stack *l);
 
-/* Nothing on the line reaches beyond @t, as far as it is known. */
-static inline bool ana_line_over(const struct ana_line *l, int64_t t)
+/* Nothing on the stack reaches beyond @t, as far as it is known. */
+static inline bool ana_timeline_stack_over(const struct ana_timeline_stack *l, int64_t t)
 {
 	return !l->begun || l->latest <= t;
 }
 
-bool ana_line_look(struct ana_line *l, int64_t t, uint32_t *value, int64_t *until);
+bool ana_timeline_stack_look(struct ana_timeline_stack *l, int64_t t, uint32_t *value,
+			     int64_t *until);
 
 /*
  * Whether a stretch covers @t, and its value; *until gets the next instant at which that may
  * change, INT64_MAX if none is known.
  */
-static inline bool ana_line_at(struct ana_line *l, int64_t t, uint32_t *value, int64_t *until)
+static inline bool ana_timeline_stack_at(struct ana_timeline_stack *l, int64_t t, uint32_t *value,
+					 int64_t *until)
 {
 	if (l->head == l->tail || l->latest <= t) {
 		*until = INT64_MAX;
 		return false;
 	}
-	return ana_line_look(l, t, value, until);
+	return ana_timeline_stack_look(l, t, value, until);
 }
 
 #endif

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define UNDRAWN_MAX 4096u
+#define UNPLACED_MAX 4096u
 #define STREAM_WAITS_KEPT 4096u /* per stream, where not everything is kept */
 
 static enum ana_step_source step_source(const struct ana_source *s)
@@ -81,13 +81,13 @@ static void thread_free(struct ana_thread *t)
 {
 	int k;
 
-	ana_line_fini(&t->calls);
-	ana_line_fini(&t->waits);
-	ana_line_fini(&t->ranges);
-	ana_line_fini(&t->operators);
-	ana_line_fini(&t->marks);
-	for (k = 0; k < ANA_KINDS; k++)
-		ana_kin_fini(&t->kin[k]);
+	ana_timeline_stack_fini(&t->calls);
+	ana_timeline_stack_fini(&t->waits);
+	ana_timeline_stack_fini(&t->ranges);
+	ana_timeline_stack_fini(&t->operators);
+	ana_timeline_stack_fini(&t->marks);
+	for (k = 0; k < ANA_PIECE_KINDS; k++)
+		ana_unsampled_fini(&t->unsampled[k]);
 	free(t);
 }
 
@@ -107,13 +107,13 @@ void ana_process_fini(struct ana_proc *p)
 	if (p->gather)
 		ana_step_gather_fini(p->gather);
 	free(p->gather);
-	free(p->undrawn);
-	ana_line_fini(&p->waits);
+	free(p->unplaced);
+	ana_timeline_stack_fini(&p->waits);
 	for (i = 0; i < p->stream_wait_count; i++)
 		free(p->stream_waits[i].at);
 	free(p->stream_waits);
 	for (i = 0; i < p->blocked_count; i++)
-		ana_line_fini(&p->blocked[i]);
+		ana_timeline_stack_fini(&p->blocked[i]);
 	free(p->blocked);
 	ana_map_fini(&p->thread_of);
 	ana_map_fini(&p->stream_waits_of);
@@ -175,12 +175,12 @@ static uint32_t call_class(uint16_t flags)
 	return flags & ANA_NAME_LOAD ? ANA_HOST_WARMUP : ANA_HOST_DISPATCH;
 }
 
-void ana_host_draw(struct ana_walk *w, struct ana_proc *p, int64_t upto)
+void ana_host_place_calls(struct ana_walk *w, struct ana_proc *p, int64_t upto)
 {
 	uint32_t i;
 
-	for (i = p->undrawn_first; i < p->undrawn_count && !w->err; i++) {
-		const struct ana_drawn *d = &p->undrawn[i];
+	for (i = p->unplaced_first; i < p->unplaced_count && !w->err; i++) {
+		const struct ana_unplaced_call *d = &p->unplaced[i];
 		struct ana_thread *t;
 
 		if (d->start >= upto)
@@ -189,25 +189,25 @@ void ana_host_draw(struct ana_walk *w, struct ana_proc *p, int64_t upto)
 			continue;
 		w->rows++;
 		t = ana_host_thread(w, p, d->tid);
-		if (t && ana_line_add(&t->calls, d->start, d->end, d->value, w->floor))
+		if (t && ana_timeline_stack_add(&t->calls, d->start, d->end, d->value, w->floor))
 			w->err = -ENOMEM;
 	}
-	p->undrawn_first = i;
-	if (i == p->undrawn_count)
-		p->undrawn_first = p->undrawn_count = 0;
+	p->unplaced_first = i;
+	if (i == p->unplaced_count)
+		p->unplaced_first = p->unplaced_count = 0;
 }
 
-static __attribute__((noinline)) int draw_later(struct ana_walk *w, struct ana_proc *p,
-						const struct wire_event *e, uint16_t flags)
+static __attribute__((noinline)) int place_later(struct ana_walk *w, struct ana_proc *p,
+						 const struct wire_event *e, uint16_t flags)
 {
-	struct ana_drawn *d;
+	struct ana_unplaced_call *d;
 
-	if (p->undrawn_count == UNDRAWN_MAX)
-		ana_host_draw(w, p, INT64_MAX);
-	if (p->undrawn_count == p->undrawn_room &&
-	    grow(&p->undrawn, &p->undrawn_room, p->undrawn_count, sizeof(*p->undrawn)))
+	if (p->unplaced_count == UNPLACED_MAX)
+		ana_host_place_calls(w, p, INT64_MAX);
+	if (p->unplaced_count == p->unplaced_room &&
+	    grow(&p->unplaced, &p->unplaced_room, p->unplaced_count, sizeof(*p->unplaced)))
 		return -ENOMEM;
-	d = &p->undrawn[p->undrawn_count++];
+	d = &p->unplaced[p->unplaced_count++];
 	d->start = e->start_ns;
 	d->end = e->end_ns;
 	d->tid = e->tid;
@@ -249,7 +249,7 @@ static void take_call(struct ana_walk *w, struct ana_proc *p, const struct wire_
 	uint16_t flags = ana_names_flags(&p->names, e->name);
 
 	p->order++;
-	if (e->end_ns > w->floor && draw_later(w, p, e, flags))
+	if (e->end_ns > w->floor && place_later(w, p, e, flags))
 		w->err = -ENOMEM;
 	if (!e->corr || (flags & ANA_NAME_NO_OP && !p->source->imported))
 		return;
@@ -296,16 +296,16 @@ static void take_wait(struct ana_walk *w, struct ana_proc *p, const struct wire_
 		      struct ana_thread *t)
 {
 	uint32_t value = e->flags & WIRE_EV_FL_FIRST ? ANA_INPUT_EPOCH : ANA_INPUT_UNKNOWN, i;
-	int err = ana_line_add(&t->waits, e->start_ns, e->end_ns, value, w->floor);
+	int err = ana_timeline_stack_add(&t->waits, e->start_ns, e->end_ns, value, w->floor);
 
 	if (!err)
-		err = ana_line_add(&p->waits, e->start_ns, e->end_ns, value, w->floor);
+		err = ana_timeline_stack_add(&p->waits, e->start_ns, e->end_ns, value, w->floor);
 	for (i = 0; i < w->gpus && !err; i++) {
 		struct ana_gpu_state *g = &w->gpu[i];
 
 		if (ana_plan_waits(w->plan, g->plan, p->source_index))
-			err = ana_line_add(&g->waits, e->start_ns, e->end_ns, value,
-					   g->waits_floor);
+			err = ana_timeline_stack_add(&g->waits, e->start_ns, e->end_ns, value,
+						     g->waits_floor);
 	}
 	if (!err)
 		err = ana_steps_begin(&p->steps, e->start_ns);
@@ -319,10 +319,11 @@ static int user_range(struct ana_walk *w, struct ana_proc *p, const struct wire_
 	uint16_t flags = ana_names_flags(&p->names, e->name);
 
 	if (flags & ANA_NAME_CHECKPOINT)
-		return ana_line_add(&t->ranges, e->start_ns, e->end_ns, ANA_HOST_CHECKPOINT,
-				    w->floor);
+		return ana_timeline_stack_add(&t->ranges, e->start_ns, e->end_ns,
+					      ANA_HOST_CHECKPOINT, w->floor);
 	if (flags & ANA_NAME_PHASE)
-		return ana_line_add(&t->ranges, e->start_ns, e->end_ns, ANA_HOST_PHASE, w->floor);
+		return ana_timeline_stack_add(&t->ranges, e->start_ns, e->end_ns, ANA_HOST_PHASE,
+					      w->floor);
 	return 0;
 }
 
@@ -333,7 +334,7 @@ static int mark(struct ana_walk *w, const struct wire_event *e, struct ana_threa
 			 : e->op == WIRE_RANGE_CHECKPOINT ? ANA_HOST_CHECKPOINT
 							  : ANA_INPUT_EPOCH;
 
-	return ana_line_add(&t->marks, e->start_ns, e->end_ns, value, w->floor);
+	return ana_timeline_stack_add(&t->marks, e->start_ns, e->end_ns, value, w->floor);
 }
 
 static void take_range(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
@@ -349,8 +350,8 @@ static void take_range(struct ana_walk *w, struct ana_proc *p, const struct wire
 	if (e->op == WIRE_RANGE_LOADER)
 		take_wait(w, p, e, t);
 	else if (row)
-		err = ana_line_add(&t->operators, e->start_ns, e->end_ns, ANA_HOST_DISPATCH,
-				   w->floor);
+		err = ana_timeline_stack_add(&t->operators, e->start_ns, e->end_ns,
+					     ANA_HOST_DISPATCH, w->floor);
 	else if (e->op == WIRE_RANGE_USER || e->op == WIRE_RANGE_OPTIMIZER)
 		err = user_range(w, p, e, t);
 	else if (e->op == WIRE_RANGE_GC || e->op == WIRE_RANGE_CHECKPOINT ||
@@ -363,7 +364,7 @@ static void take_range(struct ana_walk *w, struct ana_proc *p, const struct wire
 		w->err = err;
 }
 
-/* Of all processes in one order: a GPU's line of waits takes those of several. */
+/* Of all processes in one order: a GPU's stack of waits takes those of several. */
 void ana_host_ranges(struct ana_walk *w, int64_t upto)
 {
 	if (upto < w->ranges_upto)
@@ -451,9 +452,10 @@ static int take_host_wait(struct ana_walk *w, struct ana_proc *p, const struct w
 		if (grow(&p->blocked, &p->blocked_room, i, sizeof(*p->blocked)) ||
 		    ana_map_put(&p->blocked_of, key, i))
 			return -ENOMEM;
-		p->blocked[p->blocked_count++] = (struct ana_line){ 0 };
+		p->blocked[p->blocked_count++] = (struct ana_timeline_stack){ 0 };
 	}
-	return ana_line_add(&p->blocked[i], e->start_ns, e->end_ns, ANA_HOST_SYNC, w->floor);
+	return ana_timeline_stack_add(&p->blocked[i], e->start_ns, e->end_ns, ANA_HOST_SYNC,
+				      w->floor);
 }
 
 void ana_host_syncs(struct ana_walk *w, int64_t upto)
@@ -503,7 +505,7 @@ bool ana_host_told_to_wait(const struct ana_proc *p, const struct wire_event *op
 	return low > s->head && s->at[low - 1] >= from;
 }
 
-struct ana_line *ana_host_blocked(struct ana_proc *p, uint32_t ordinal, uint32_t context)
+struct ana_timeline_stack *ana_host_blocked(struct ana_proc *p, uint32_t ordinal, uint32_t context)
 {
 	uint32_t i = ana_map_get(&p->blocked_of, context_key(p, ordinal, context));
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define EXACT_CALLS_MAX (UINT64_C(1) << 22)
-#define ORPHANS_EVERY_NS 500000000
+#define UNSAMPLED_EVERY_NS 500000000
 #define DECIDE_EVERY 128 /* operations between two looks at what can be decided */
 
 /* The ruler is laid out: its buckets may be fewer than was asked for. */
@@ -87,7 +87,7 @@ int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
 		.plan = p, .component = c, .options = o, .series = series, .scratch = scratch
 	};
 	w->ranges_upto = w->syncs_upto = INT64_MIN;
-	w->floor = w->floor_was = w->forgotten = w->orphans_at = INT64_MIN;
+	w->floor = w->floor_was = w->forgotten = w->unsampled_at = INT64_MIN;
 	w->process = calloc(c->sources + 1, sizeof(*w->process));
 	w->gpu = calloc(c->devices + 1, sizeof(*w->gpu));
 	err = ana_top_init(&w->top, o->top_gaps);
@@ -118,7 +118,7 @@ void ana_walk_fini(struct ana_walk *w)
 	free(w->process);
 	free(w->gpu);
 	ana_top_fini(&w->top);
-	ana_blame_fini(&w->blame);
+	ana_cause_fini(&w->cause);
 	ana_sites_fini(&w->sites);
 	ana_flames_fini(&w->flames);
 	ana_loader_gather_fini(&w->loaders);
@@ -208,7 +208,7 @@ static void move_floor(struct ana_walk *w)
 
 		if (!g->started)
 			continue;
-		/* A live lead asks for waits only, and the GPU has a line of its own for these. */
+		/* A live lead asks for waits only, and the GPU has a stack of its own for these. */
 		if (g->lead_open && g->plan->imported && g->lead.start < floor)
 			floor = g->lead.start;
 		if (g->gap_head < g->gap_tail && g->gap[g->gap_head].start < floor)
@@ -237,15 +237,15 @@ static void decide(struct ana_walk *w)
 	uint32_t i;
 
 	for (i = 0; i < w->gpus; i++)
-		ana_pending_decide(w, &w->gpu[i], until);
+		ana_open_gaps_decide(w, &w->gpu[i], until);
 	for (i = 0; i < w->gpus && w->gaps_open > ANA_GAPS_OPEN_MAX; i++)
-		ana_pending_give_up(w, &w->gpu[i]);
+		ana_open_gaps_give_up(w, &w->gpu[i]);
 	move_floor(w);
-	if (w->orphans > ANA_ORPHANS_MAX) {
-		ana_why_orphans(w, INT64_MAX);
-	} else if (w->floor / ORPHANS_EVERY_NS != w->orphans_at / ORPHANS_EVERY_NS) {
-		w->orphans_at = w->floor;
-		ana_why_orphans(w, w->floor);
+	if (w->unsampled_pieces > ANA_UNSAMPLED_MAX) {
+		ana_attribute_unsampled(w, INT64_MAX);
+	} else if (w->floor / UNSAMPLED_EVERY_NS != w->unsampled_at / UNSAMPLED_EVERY_NS) {
+		w->unsampled_at = w->floor;
+		ana_attribute_unsampled(w, w->floor);
 	}
 }
 
@@ -293,7 +293,7 @@ static void sum_quality(struct ana_walk *w)
 
 static int finish_process(struct ana_proc *p)
 {
-	int err = ana_line_upto(&p->waits, INT64_MAX, INT64_MAX);
+	int err = ana_timeline_stack_upto(&p->waits, INT64_MAX, INT64_MAX);
 
 	if (!err && p->evidence) /* for the facts about loaders */
 		err = ana_evidence_upto(p->evidence, INT64_MAX, INT64_MAX);
@@ -340,7 +340,7 @@ int ana_walk_run(struct ana_walk *w)
 		ana_host_ranges(w, INT64_MAX);
 	for (i = 0; i < w->gpus && !w->err; i++)
 		ana_gpu_finish(w, &w->gpu[i]);
-	ana_why_orphans(w, INT64_MAX);
+	ana_attribute_unsampled(w, INT64_MAX);
 	note_unanswered(w);
 	for (i = 0; i < w->processes && !w->err; i++)
 		w->err = finish_process(&w->process[i]);

@@ -4,11 +4,12 @@
  * API records, ranges and synchronisation records are read a little ahead of them.
  *
  *	walk/walk.c	   the order in which events are read
- *	walk/host.c	   what the processes did: launches, lines of their threads, waits of streams
- *	engine/device.c	   busy time and gaps of a GPU; copies.c its copies, exposed.c the loader waits
- *			   in gaps
+ *	walk/host.c	   what the processes did: launches, stacks of threads, waits of streams
+ *	engine/device.c	   busy time and gaps of a GPU
+ *	engine/copies.c	   its copies; exposed.c the loader waits in its gaps
  *	gap/open_gaps.c	   which submit ends each gap's emptiness
- *	gap/gap.c	   what becomes of each piece of a gap; rules.c the rules that give it its class
+ *	gap/gap.c	   what becomes of each piece of a gap
+ *	gap/rules.c	   the rules that give it its class
  *	gap/attribution.c  the finer classes that evidence gives to pieces of unknown cause
  *
  * All state of a walk is here. One thread.
@@ -39,12 +40,13 @@
 
 struct ana_thread {
 	uint32_t tid;
-	struct ana_line calls, waits, ranges, operators;
-	struct ana_line marks; /* collecting garbage, saving a checkpoint, making an iterator */
-	struct ana_kin kin[ANA_KINDS];
+	struct ana_timeline_stack calls, waits, ranges, operators;
+	struct ana_timeline_stack
+		marks; /* collecting garbage, saving a checkpoint, making an iterator */
+	struct ana_unsampled unsampled[ANA_PIECE_KINDS];
 };
 
-struct ana_drawn { /* an API record on its way to its thread's line */
+struct ana_unplaced_call { /* an API record on its way to its thread's stack of calls */
 	int64_t start, end;
 	uint32_t tid, value;
 };
@@ -66,13 +68,14 @@ struct ana_proc {
 	uint32_t threads, thread_room;
 	struct ana_map thread_of; /* by tid */
 	struct ana_thread *last; /* the one used last */
-	struct ana_drawn *undrawn; /* API records that are on no line yet: most never need to be */
-	uint32_t undrawn_first, undrawn_count, undrawn_room;
-	struct ana_line waits; /* loader waits of all its threads */
+	struct ana_unplaced_call *unplaced; /* on no stack yet: most never need to be */
+	uint32_t unplaced_first, unplaced_count, unplaced_room;
+	struct ana_timeline_stack waits; /* loader waits of all its threads */
 	struct ana_waits *stream_waits;
 	uint32_t stream_wait_count, stream_wait_room;
 	struct ana_map stream_waits_of; /* by (context or device, stream) */
-	struct ana_line *blocked; /* host waits by context, for devices without launches */
+	struct ana_timeline_stack
+		*blocked; /* host waits by context, for devices without launches */
 	uint32_t blocked_count, blocked_room;
 	struct ana_map blocked_of;
 	struct ana_steps steps;
@@ -139,7 +142,7 @@ struct ana_gpu_state {
 	struct ana_run_of_gaps *run;
 	size_t run_head, run_tail, run_room;
 	uint64_t launches; /* operations with a known launch */
-	struct ana_line waits; /* loader waits of the processes that use it */
+	struct ana_timeline_stack waits; /* loader waits of the processes that use it */
 	struct ana_stream_state *stream;
 	uint32_t streams, stream_room;
 	struct ana_map stream_of;
@@ -171,13 +174,13 @@ struct ana_walk {
 	int64_t floor; /* no undecided gap begins before */
 	int64_t floor_was; /* when decisions were made last */
 	int64_t forgotten; /* what the threads did before this is not kept: a GPU idles for too long */
-	uint64_t rows; /* drawn on lines since the floor last moved */
+	uint64_t rows; /* placed on stacks since the floor last moved */
 	uint64_t gaps_open;
 	struct ana_top top;
-	struct ana_blame blame; /* the piece at hand */
+	struct ana_cause cause; /* the piece at hand */
 	struct ana_sites sites;
-	int64_t orphans_at; /* the floor when kin was asked last */
-	uint64_t orphans; /* pieces that wait for their kin */
+	int64_t unsampled_at; /* the floor when pieces without samples were last given classes */
+	uint64_t unsampled_pieces; /* that wait for their neighbours */
 	struct ana_quality quality;
 	int err;
 };
@@ -197,14 +200,14 @@ void ana_host_calls(struct ana_walk *w, int64_t upto); /* reads all that begin a
 void ana_host_find(struct ana_walk *w, struct ana_proc *p, uint64_t corr, int64_t upto);
 void ana_host_ranges(struct ana_walk *w, int64_t upto);
 void ana_host_syncs(struct ana_walk *w, int64_t upto);
-/* Puts the process's API records that begin before @upto on the lines of their threads. */
-void ana_host_draw(struct ana_walk *w, struct ana_proc *p, int64_t upto);
+/* Puts the process's API records that begin before @upto on the stacks of their threads. */
+void ana_host_place_calls(struct ana_walk *w, struct ana_proc *p, int64_t upto);
 struct ana_thread *ana_host_thread(struct ana_walk *w, struct ana_proc *p, uint32_t tid);
 /* Some stream-wait record of the operation's stream lies in [from, to]. */
 bool ana_host_told_to_wait(const struct ana_proc *p, const struct wire_event *op, int64_t from,
 			   int64_t to);
-/* The line of host waits for this context; NULL: there was none. */
-struct ana_line *ana_host_blocked(struct ana_proc *p, uint32_t ordinal, uint32_t context);
+/* The host waits of this context; NULL: there was none. */
+struct ana_timeline_stack *ana_host_blocked(struct ana_proc *p, uint32_t ordinal, uint32_t context);
 
 /* device.c */
 /* The operations [op, stop) of a process, which come before any other's. */
@@ -225,14 +228,14 @@ void ana_copies_expose(struct ana_gpu_state *g, int64_t start, int64_t end);
 void ana_exposed_gap(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end);
 
 /* gap/open_gaps.c: gaps of a GPU in order of time. */
-void ana_pending_add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap);
+void ana_open_gaps_add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap);
 /* An operation after all of them was launched by @call. */
-void ana_pending_lower(struct ana_gpu_state *g, const struct ana_call *call);
-/* Decides those whose submit began before @pending, the earliest that may still be answered. */
-void ana_pending_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t pending);
+void ana_open_gaps_lower(struct ana_gpu_state *g, const struct ana_call *call);
+/* Decides those whose submit began before @until, the earliest that may still be answered. */
+void ana_open_gaps_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t until);
 /* Too many wait for operations that may never come: the oldest are decided without. */
-void ana_pending_give_up(struct ana_walk *w, struct ana_gpu_state *g);
-void ana_pending_finish(struct ana_walk *w, struct ana_gpu_state *g); /* no operation will come */
+void ana_open_gaps_give_up(struct ana_walk *w, struct ana_gpu_state *g);
+void ana_open_gaps_finish(struct ana_walk *w, struct ana_gpu_state *g); /* no operation will come */
 
 /* gap.c: @call realises the end of the emptiness, NULL: no later operation has a known launch. */
 void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap,
@@ -242,17 +245,17 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g);
 void ana_gap_unused(struct ana_walk *w, struct ana_gpu_state *g); /* held, no operation */
 
 /* gap/attribution.c */
-enum ana_why { /* which kind of piece evidence may refine */
-	ANA_WHY_NOT, /* none */
-	ANA_WHY_SITE, /* its class stays; samples tell the line */
-	ANA_WHY_WAIT, /* a loader wait of unknown cause */
-	ANA_WHY_HOST, /* neither wait nor call */
+enum ana_refine { /* which kind of piece evidence may refine */
+	ANA_REFINE_NOT, /* none */
+	ANA_REFINE_LINE, /* its class stays; samples tell the line */
+	ANA_REFINE_WAIT, /* a loader wait of unknown cause */
+	ANA_REFINE_HOST, /* neither wait nor call */
 };
 
-struct ana_case { /* [start, end) of a gap of @gpu, with the class that records alone give it */
+struct ana_attribution { /* [start, end) of a gap of @gpu, with the class that records give it */
 	uint32_t gpu; /* of the walk */
 	int64_t start, end;
-	enum ana_why why;
+	enum ana_refine refine;
 	int c;
 	enum ana_confidence confidence;
 	uint32_t tid; /* of the process; 0: some thread */
@@ -261,15 +264,17 @@ struct ana_case { /* [start, end) of a gap of @gpu, with the class that records 
 };
 
 /* Reads the process's evidence up to @t, which lies in a gap that begins at @start. */
-void ana_why_read(struct ana_walk *w, struct ana_proc *p, int64_t start, int64_t t);
+void ana_attribute_read(struct ana_walk *w, struct ana_proc *p, int64_t start, int64_t t);
 
 /*
- * Fills w->blame and books sites. False: nothing is known but what records tell. @keep: a piece
- * without evidence may wait for its kin: then true, and nothing is decided (w->blame.ns is 0).
+ * Fills w->cause and books sites. False: nothing is known but what records tell. @keep: a piece
+ * without evidence may wait for its neighbours: then true, and nothing is decided (w->cause.ns is
+ * 0).
  */
-bool ana_why(struct ana_walk *w, struct ana_proc *p, const struct ana_case *piece, bool keep);
+bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attribution *piece,
+		   bool keep);
 
-/* Gives classes to the pieces that wait for their kin, as far as that is decided. */
-void ana_why_orphans(struct ana_walk *w, int64_t floor);
+/* Gives classes to the pieces that wait for their neighbours, as far as those are decided. */
+void ana_attribute_unsampled(struct ana_walk *w, int64_t floor);
 
 #endif
