@@ -18,7 +18,7 @@
 #include "serve/http.h"
 #include "relay/upstream.h"
 #include "ingest/wakes.h"
-#include "ingest/watch.h"
+#include "ingest/process_watch.h"
 
 #define FDS_PER_CLIENT 4 /* socket, pidfd, stream, index */
 #define FDS_OWN 64
@@ -52,7 +52,7 @@ static void open_keep(struct coll_server *sv)
 	coll_keeper_init(&sv->keeper, sv->store.base, &sv->limits, &sv->children, &sv->count);
 	coll_keeper_attach(&sv->keeper, &sv->store, "");
 	if (o->listen)
-		coll_maker_init(&sv->maker, &sv->children, &sv->limits, &sv->count);
+		coll_render_jobs_init(&sv->maker, &sv->children, &sv->limits, &sv->count);
 	if (!o->digest.store)
 		return;
 	coll_digests_init(&sv->digests, sv->store.base, &o->digest, &sv->limits, &sv->children,
@@ -124,14 +124,14 @@ void coll_server_fini(struct coll_server *sv)
 {
 	while (sv->clients)
 		coll_client_free(sv->clients);
-	coll_watch_fini(sv);
+	coll_process_watch_fini(sv);
 	coll_http_close(sv->http);
 	sv->http = NULL;
 	coll_upstream_close(sv->upstream);
 	sv->upstream = NULL;
 	coll_listener_close(&sv->listener);
 	coll_store_fini(&sv->store);
-	coll_maker_fini(&sv->maker);
+	coll_render_jobs_fini(&sv->maker);
 	coll_keeper_fini(&sv->keeper);
 	coll_digests_fini(&sv->digests);
 	coll_children_fini(&sv->children);
@@ -323,7 +323,7 @@ static void finish(struct coll_server *sv)
 		coll_client_close(c);
 	}
 	coll_server_settle(sv, true);
-	coll_watch_fini(sv); /* ends of processes are forwarded, too */
+	coll_process_watch_fini(sv); /* ends of processes are forwarded, too */
 	coll_upstream_linger(sv->upstream, sv->opts->linger_s);
 }
 
@@ -351,6 +351,6 @@ int coll_server_run(struct coll_server *sv)
 	}
 	finish(sv);
 	if (sv->opts->verbose)
-		coll_status_log(&sv->count, sv->client_count, sv->keeper.open_streams);
+		coll_counters_log(&sv->count, sv->client_count, sv->keeper.open_streams);
 	return err;
 }

@@ -16,8 +16,8 @@
 #include "core/loop.h"
 #include "options.h"
 #include "core/sdnotify.h"
-#include "core/status.h"
-#include "serve/maker.h"
+#include "core/counters.h"
+#include "serve/render_jobs.h"
 #include "retain/keeper.h"
 #include "ingest/listener.h"
 #include "store/store.h"
@@ -31,7 +31,7 @@
 struct coll_client;
 struct coll_http;
 struct coll_upstream;
-struct coll_watch;
+struct coll_process_watch;
 
 struct coll_server {
 	const struct coll_options *opts;
@@ -47,10 +47,10 @@ struct coll_server {
 	struct coll_limits limits; /* as they hold now */
 	struct coll_keeper keeper;
 	struct coll_digests digests; /* unused without --store */
-	struct coll_maker maker; /* unused without --listen */
+	struct coll_render_jobs maker; /* unused without --listen */
 	struct coll_sdnotify notify;
 	struct coll_client *clients; /* all, also those about to close */
-	struct coll_watch *watches; /* processes whose connection ended before them */
+	struct coll_process_watch *watches; /* processes whose connection ended before them */
 	size_t client_count, watch_count, client_max;
 	uint8_t *scratch;
 	size_t held; /* room of all half frames */

@@ -17,7 +17,7 @@
 #include "core/clock.h"
 #include "intake.h"
 #include "core/log.h"
-#include "watch.h"
+#include "process_watch.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
@@ -259,12 +259,12 @@ static void note_end(struct coll_client *c, struct coll_stream *s)
 	if (p.fd < 0 && s->bye) /* it said so itself; nobody can tell more */
 		return;
 	if (c->end_ns) {
-		coll_watch_note(c->server, s, c->end_ns);
+		coll_process_watch_note(c->server, s, c->end_ns);
 		return;
 	}
 	fd = fcntl(p.fd, F_DUPFD_CLOEXEC, 0);
 	if (fd >= 0)
-		coll_watch_add(c->server, fd, s);
+		coll_process_watch_add(c->server, fd, s);
 }
 
 void coll_client_free(struct coll_client *c)

@@ -23,7 +23,7 @@ struct batch {
 	size_t len;
 	uint64_t frames;
 	uint64_t from; /* where it begins, in all bytes of the feed */
-	struct coll_seqs before; /* the stream's, should the append fail */
+	struct coll_seq_set before; /* the stream's, should the append fail */
 	size_t index_before;
 };
 
@@ -51,7 +51,7 @@ static int batch_store(struct coll_feed *in, struct batch *b)
 		return 0;
 	err = coll_stream_append(s, b->at, b->len);
 	if (err) {
-		coll_seqs_copy(&s->seqs, &b->before);
+		coll_seq_set_copy(&s->seqs, &b->before);
 		s->cut = true;
 		in->taken = b->from;
 		coll_index_forget(&s->index, b->index_before);
@@ -85,11 +85,11 @@ static int batch_add(struct coll_feed *in, struct batch *b, struct coll_stream *
 		b->at = at;
 		b->from = in->taken;
 		b->frames = 0;
-		coll_seqs_copy(&b->before, &s->seqs);
+		coll_seq_set_copy(&b->before, &s->seqs);
 		b->index_before = s->index.waiting.len;
 	}
 	coll_index_add(&s->index, f, at + WIRE_FRAME_HEADER_BYTES, s->size + b->len);
-	coll_seqs_add(&s->seqs, f->seq);
+	coll_seq_set_add(&s->seqs, f->seq);
 	b->len += bytes;
 	b->frames++;
 	return 0;
@@ -181,7 +181,7 @@ static int admit(struct coll_feed *in, struct batch *b, const struct wire_frame 
 	in->greeted = true;
 	s->heard_ns = coll_now_ns();
 	note_kind(s, f, payload);
-	if (coll_seqs_has(&s->seqs, f->seq)) {
+	if (coll_seq_set_has(&s->seqs, f->seq)) {
 		in->server->count.duplicates++;
 		came(s, f);
 		s->ack_due = true;
@@ -189,7 +189,7 @@ static int admit(struct coll_feed *in, struct batch *b, const struct wire_frame 
 	}
 	if (in->feeder->store == &in->server->store &&
 	    coll_upstream_drops(in->server->upstream, f)) {
-		coll_seqs_add(&s->seqs, f->seq);
+		coll_seq_set_add(&s->seqs, f->seq);
 		came(s, f);
 		s->ack_due = true;
 		return 0;

@@ -22,7 +22,7 @@ static void on_signal(struct coll_source *s, uint32_t events)
 	(void)events;
 	while (read(s->fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGUSR1)
-			coll_status_log(&sv->count, sv->client_count, sv->keeper.open_streams);
+			coll_counters_log(&sv->count, sv->client_count, sv->keeper.open_streams);
 		else if (info.ssi_signo == SIGHUP)
 			sv->reload = true;
 		else

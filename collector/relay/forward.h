@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parts of forwarding share: upstream.c chooses what to send next, sides.c sends side files,
- * answers.c knows what an answer to frames means, pace.h when to try again. For these alone; others
- * see upstream.h. One thread.
+ * What the parts of forwarding share: upstream.c chooses what to send next, side_files.c sends side
+ * files, frames_answer.c knows what an answer to frames means, backoff.h when to try again. For these
+ * alone; others see upstream.h. One thread.
  */
 #ifndef COLL_FORWARD_H
 #define COLL_FORWARD_H
 
 #include "batch.h"
-#include "clocks.h"
+#include "clock_offset.h"
 #include "link.h"
-#include "nodename.h"
+#include "node_name.h"
 #include "outbox.h"
-#include "pace.h"
-#include "strays.h"
+#include "backoff.h"
+#include "unsent_runs.h"
 #include "upstream.h"
 
 struct coll_upstream {
 	struct coll_server *server;
 	struct coll_link *link;
-	struct coll_pace pace;
+	struct coll_backoff backoff;
 	struct coll_outbox box;
-	struct coll_strays strays;
+	struct coll_unsent_runs unsent;
 	struct coll_batch batch; /* under way */
-	struct coll_clocks clocks;
+	struct coll_clock_offset clock;
 	char node[COLL_NODE_BYTES];
 
 	struct { /* the side file that is under way */
@@ -41,13 +41,13 @@ struct coll_upstream {
 	bool held_too; /* what others were to go before may go now, ... */
 	bool frames_first; /* ... these or side files in turn */
 	int64_t said_refused_ns;
-	struct coll_upstream_state state; /* but for what the pace knows */
+	struct coll_upstream_state state; /* but for what backoff knows */
 };
 
 /* The next request, if there is one to make now. */
 void coll_forward_go(struct coll_upstream *u);
 
-/* Starts a request of @u. False: it failed at once, which the pace knows. */
+/* Starts a request of @u. False: it failed at once, which backoff knows. */
 bool coll_forward_start(struct coll_upstream *u, struct coll_request *r);
 
 /* Whether what was held may go now. */

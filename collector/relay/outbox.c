@@ -17,8 +17,8 @@
 #include "core/files.h"
 #include "core/log.h"
 #include "cursor.h"
-#include "retain/remove.h"
-#include "retain/rundirs.h"
+#include "retain/remove_run.h"
+#include "retain/run_dirs.h"
 #include "store/side.h"
 
 #define SUFFIX ".gst"
@@ -70,7 +70,7 @@ static void take_up(struct coll_outbox *o, const char *name)
 	if (name[0] == '.' || len <= suffix || strcmp(name + len - suffix, SUFFIX) ||
 	    snprintf(dir, sizeof(dir), "%s/%s", o->store->base, name) >= (int)sizeof(dir))
 		return;
-	if (!coll_rundir_name_ok(name)) { /* the centre could not be told of it */
+	if (!coll_run_dir_name_ok(name)) { /* the centre could not be told of it */
 		coll_note("%s: no name of a run; not forwarded", dir);
 		return;
 	}

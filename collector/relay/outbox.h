@@ -7,7 +7,7 @@
  * It may be behind: then some frames go twice, and the centre drops them.
  *
  * A run directory without a cursor is left alone: it was recorded before there was an upstream (but
- * see strays.h). A cursor of another upstream begins anew.
+ * see unsent_runs.h). A cursor of another upstream begins anew.
  *
  * Bounded, on request: what the centre does not have may take `max` bytes. Beyond, the outbox is full:
  * intake then drops what is bulky (coll_outbox_drops), acknowledges it to its client all the same, so
@@ -74,7 +74,7 @@ struct coll_out_run {
 	uint64_t bytes; /* of frames in it */
 	int64_t changed_ns; /* monotonic: when something new was last seen */
 	struct coll_out_hold frames, sides;
-	uint64_t clocks; /* version of clock readings that stands here, see clocks.h */
+	uint64_t clocks; /* version of clock readings that stands here, see clock_offset.h */
 };
 
 struct coll_outbox {

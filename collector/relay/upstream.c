@@ -21,13 +21,13 @@ static void clock_done(void *owner, const struct coll_answer *a)
 
 	bool good = !a->trouble && a->status == 200;
 
-	if (good && coll_clocks_take(&u->clocks, a)) {
-		coll_pace_succeeded(&u->pace);
+	if (good && coll_clock_offset_read(&u->clock, a)) {
+		coll_backoff_succeeded(&u->backoff);
 		coll_forward_go(u);
 	} else if (good) {
-		coll_pace_failed_strangely(&u->pace, a);
+		coll_backoff_failed_strangely(&u->backoff, a);
 	} else {
-		coll_pace_failed(&u->pace, a);
+		coll_backoff_failed(&u->backoff, a);
 	}
 }
 
@@ -42,10 +42,10 @@ bool coll_forward_start(struct coll_upstream *u, struct coll_request *r)
 	int err;
 
 	r->owner = u;
-	r->ask_first = u->pace.failing || !u->pace.ok_ns;
+	r->ask_first = u->backoff.failing || !u->backoff.ok_ns;
 	err = coll_link_send(u->link, r);
 	if (err)
-		coll_pace_failed(&u->pace, &a);
+		coll_backoff_failed(&u->backoff, &a);
 	return !err;
 }
 
@@ -111,10 +111,10 @@ void coll_forward_go(struct coll_upstream *u)
 {
 	int64_t now = coll_now_ns();
 
-	if (coll_link_busy(u->link) || now < u->pace.next_ns)
+	if (coll_link_busy(u->link) || now < u->backoff.next_ns)
 		return;
-	u->pace.next_ns = 0;
-	if (coll_clocks_due(&u->clocks, now) && send_clock(u))
+	u->backoff.next_ns = 0;
+	if (coll_clock_offset_due(&u->clock, now) && send_clock(u))
 		return;
 	u->held_too = false;
 	if (coll_forward_a_side(u) || send_frames(u) || !any_held(u))
@@ -127,17 +127,17 @@ void coll_forward_go(struct coll_upstream *u)
 }
 
 /* A collector of one run alone has no business with what others left in the folder. */
-static void look_for_strays(struct coll_upstream *u)
+static void look_for_unsent(struct coll_upstream *u)
 {
 	if (u->server->opts->until_eof < 0)
-		coll_strays_look(&u->strays, &u->box, coll_now_ns());
+		coll_unsent_runs_scan(&u->unsent, &u->box, coll_now_ns());
 }
 
 static void look(struct coll_upstream *u)
 {
 	bool was_full = u->box.full;
 
-	look_for_strays(u);
+	look_for_unsent(u);
 	coll_outbox_look(&u->box, coll_now_ns());
 	u->state.pending = u->box.pending;
 	u->state.full = u->box.full;
@@ -147,7 +147,7 @@ static void look(struct coll_upstream *u)
 				 : "more waits for %s than --outbox-max allows; frames are dropped "
 				   "and counted until it takes some",
 			 u->box.to);
-	coll_clocks_write(&u->clocks, &u->box);
+	coll_clock_offset_write(&u->clock, &u->box);
 }
 
 void coll_upstream_tick(struct coll_upstream *u)
@@ -169,15 +169,15 @@ int coll_upstream_timeout(const struct coll_upstream *u)
 {
 	int64_t left;
 
-	if (!u || !u->pace.next_ns || coll_link_busy(u->link))
+	if (!u || !u->backoff.next_ns || coll_link_busy(u->link))
 		return -1;
-	left = (u->pace.next_ns - coll_now_ns() + NS_PER_MS - 1) / NS_PER_MS;
+	left = (u->backoff.next_ns - coll_now_ns() + NS_PER_MS - 1) / NS_PER_MS;
 	return left < 0 ? 0 : left > 1000 ? 1000 : (int)left;
 }
 
 void coll_upstream_turn(struct coll_upstream *u)
 {
-	if (u && u->pace.next_ns && coll_now_ns() >= u->pace.next_ns)
+	if (u && u->backoff.next_ns && coll_now_ns() >= u->backoff.next_ns)
 		coll_forward_go(u);
 }
 
@@ -199,14 +199,14 @@ bool coll_upstream_drops(struct coll_upstream *u, const struct wire_frame *f)
 void coll_upstream_look(const struct coll_upstream *u, struct coll_upstream_state *out)
 {
 	*out = u ? u->state : (struct coll_upstream_state){ .pending = 0 };
-	out->ok_ns = u ? u->pace.ok_ns : 0;
-	out->failing = u && u->pace.failing;
+	out->ok_ns = u ? u->backoff.ok_ns : 0;
+	out->failing = u && u->backoff.failing;
 }
 
 static bool all_sent(struct coll_upstream *u)
 {
 	/* The shortest run, too, is to say how far its node's clock is from others'. */
-	if (coll_link_busy(u->link) || (u->box.runs && u->clocks.asked < COLL_CLOCKS_FIRST))
+	if (coll_link_busy(u->link) || (u->box.runs && u->clock.asked < COLL_CLOCK_OFFSET_FIRST))
 		return false;
 	look(u);
 	return !u->box.pending && !u->box.pending_files;
@@ -218,9 +218,9 @@ void coll_upstream_linger(struct coll_upstream *u, int seconds)
 
 	if (!u)
 		return;
-	u->pace.failing = false;
-	u->pace.next_ns = 0;
-	while (!all_sent(u) && !u->pace.failing && coll_now_ns() < until) {
+	u->backoff.failing = false;
+	u->backoff.next_ns = 0;
+	while (!all_sent(u) && !u->backoff.failing && coll_now_ns() < until) {
 		coll_forward_go(u);
 		if (coll_loop_turn(&u->server->loop, 20))
 			break;
@@ -248,18 +248,18 @@ int coll_upstream_open(struct coll_upstream **out, struct coll_server *sv)
 	if (!u)
 		return -ENOMEM;
 	u->server = sv;
-	coll_pace_init(&u->pace, o->upstream, &sv->count);
+	coll_backoff_init(&u->backoff, o->upstream, &sv->count);
 	coll_node_name(u->node);
 	u->box.max = o->outbox_max;
 	u->box.remove = o->forwarded_remove;
-	coll_clocks_init(&u->clocks, u->node, o->upstream);
+	coll_clock_offset_init(&u->clock, u->node, o->upstream);
 	err = coll_outbox_init(&u->box, &sv->store, o->upstream);
 	if (!err) {
 		u->link = coll_link_new(&sv->loop, o, u->node);
 		err = u->link ? 0 : -ENOMEM;
 	}
 	if (!err) {
-		look_for_strays(u);
+		look_for_unsent(u);
 		*out = u;
 		return 0;
 	}

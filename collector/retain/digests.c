@@ -15,8 +15,8 @@
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/log.h"
-#include "remove.h"
-#include "rundirs.h"
+#include "remove_run.h"
+#include "run_dirs.h"
 
 #define TIMEOUT_S 900
 #define MEMORY (4ull << 30)
@@ -65,7 +65,7 @@ void coll_digests_add(struct coll_digests *d, const char *team, const char *run)
 
 	while (e && (strcmp(e->run, run) || strcmp(e->team, team)))
 		e = e->next;
-	if (e || d->waiting >= COLL_DIGESTS_MAX || !d->available || !coll_rundir_name_ok(run))
+	if (e || d->waiting >= COLL_DIGESTS_MAX || !d->available || !coll_run_dir_name_ok(run))
 		return;
 	e = calloc(1, sizeof(*e));
 	if (!e)
@@ -216,13 +216,13 @@ enum state {
 static enum state state_of(struct coll_digests *d, const struct coll_digest *e, int64_t *wait_ns)
 {
 	char folder[PATH_MAX];
-	struct coll_rundir run;
+	struct coll_run_dir run;
 	enum state state = READY;
 	int64_t quiet_ns;
 	int fd;
 
 	run_path(d, e, folder, sizeof(folder), true);
-	if (coll_rundir_look(&run, folder, e->team, e->run))
+	if (coll_run_dir_read(&run, folder, e->team, e->run))
 		return GONE;
 	quiet_ns = coll_clock_ns(CLOCK_REALTIME) - run.newest_ns;
 	*wait_ns = grace_ns(d) - quiet_ns;
@@ -231,7 +231,7 @@ static enum state state_of(struct coll_digests *d, const struct coll_digest *e, 
 		state = GONE;
 	else if (*wait_ns > 0)
 		state = NOT_YET;
-	coll_rundir_fini(&run);
+	coll_run_dir_fini(&run);
 	fd = state == READY ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (fd < 0)
 		return state;

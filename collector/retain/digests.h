@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "core/child.h"
-#include "core/status.h"
+#include "core/counters.h"
 #include "limits.h"
 
 #define COLL_DIGESTS_MAX 1024 /* runs that wait */

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "core/child.h"
-#include "core/status.h"
+#include "core/counters.h"
 #include "bucket.h"
 #include "digests.h"
 #include "limits.h"

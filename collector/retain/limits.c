@@ -132,11 +132,11 @@ int coll_limits_set(struct coll_limits *l, const char *name, const char *value, 
 			return set_number(l, i, value, why);
 	if (!strcmp(name, "keep")) {
 		*why = "not a time such as 30d, nor `forever`";
-		return coll_rules_keep(&l->keep, value);
+		return coll_keep_rules_for_all(&l->keep, value);
 	}
 	if (!strcmp(name, "keep-label")) {
 		*why = "not of the form KEY=VALUE:30d, or one rule too many";
-		return coll_rules_add(&l->keep, value);
+		return coll_keep_rules_add(&l->keep, value);
 	}
 	*why = "there is no limit of that name";
 	return -EINVAL;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "core/clock.h"
-#include "rules.h"
+#include "keep_rules.h"
 
 #define COLL_LIMITS_FILE_MAX (256u << 10)
 
@@ -39,7 +39,7 @@ enum coll_limit {
 
 struct coll_limits {
 	uint64_t value[COLL_LIMIT_COUNT];
-	struct coll_rules keep;
+	struct coll_keep_rules keep;
 };
 
 void coll_limits_init(struct coll_limits *l);

@@ -16,13 +16,13 @@
 #include "core/log.h"
 #include "keeper.h"
 #include "labels.h"
-#include "remove.h"
-#include "rundirs.h"
+#include "remove_run.h"
+#include "run_dirs.h"
 
 #define QUOTA_ROOM 10 /* make room for a tenth, so that the next frames need no sweep */
 
 struct item {
-	struct coll_rundir *run;
+	struct coll_run_dir *run;
 	struct team *team;
 	int64_t keep_ns; /* by the rules; 0: no age */
 	bool gone, stuck; /* stuck: open, or it cannot be removed */
@@ -39,7 +39,7 @@ struct sweep {
 	const struct coll_sweep *plan;
 	FILE *out;
 	int64_t now_ns;
-	struct coll_rundirs runs;
+	struct coll_run_dirs runs;
 	struct item *item;
 	struct team *team;
 	size_t teams;
@@ -61,7 +61,7 @@ static void trouble(struct sweep *s, const char *what, int err)
 
 static int by_age(const void *a, const void *b)
 {
-	const struct coll_rundir *x = a, *y = b;
+	const struct coll_run_dir *x = a, *y = b;
 
 	if (x->newest_ns != y->newest_ns)
 		return x->newest_ns < y->newest_ns ? -1 : 1;
@@ -97,7 +97,7 @@ static int add_team(struct sweep *s, const char *name)
 
 static int64_t keep_of(const struct sweep *s, const struct item *it)
 {
-	const struct coll_rules *rules = &s->plan->limits->keep;
+	const struct coll_keep_rules *rules = &s->plan->limits->keep;
 	int64_t keep_ns = rules->keep_ns;
 	struct coll_labels labels = { .root = NULL };
 	int fd = -1;
@@ -320,7 +320,7 @@ static void clean_up(struct sweep *s)
 		return;
 	err = coll_remove_leftovers(fd);
 	while (!err && (e = readdir(d))) {
-		if (e->d_name[0] == '.' || coll_rundir_name_ok(e->d_name))
+		if (e->d_name[0] == '.' || coll_run_dir_name_ok(e->d_name))
 			continue;
 		sub = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (sub < 0)
@@ -339,7 +339,7 @@ static void sweep_fini(struct sweep *s)
 		close(s->team[i].fd);
 	free(s->team);
 	free(s->item);
-	coll_rundirs_fini(&s->runs);
+	coll_run_dirs_fini(&s->runs);
 	if (fclose(s->out))
 		s->status = 1;
 }
@@ -352,7 +352,7 @@ int coll_sweep(const struct coll_sweep *plan, int out)
 	s.out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!s.out)
 		return 1;
-	err = coll_rundirs_scan(&s.runs, plan->base);
+	err = coll_run_dirs_scan(&s.runs, plan->base);
 	if (s.runs.count)
 		qsort(s.runs.run, s.runs.count, sizeof(*s.runs.run), by_age);
 	if (!err)

@@ -5,7 +5,7 @@
 
 #include <microhttpd.h>
 #include "http.h"
-#include "listen.h"
+#include "tcp_listen.h"
 #include "tls.h"
 
 struct coll_http_conn {

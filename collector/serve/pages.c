@@ -9,8 +9,8 @@
 #include <string.h>
 #include "core/clock.h"
 #include "http.h"
-#include "retain/rundirs.h"
-#include "lists.h"
+#include "retain/run_dirs.h"
+#include "run_list.h"
 #include "server.h"
 #include "routes.h"
 
@@ -28,15 +28,15 @@ static bool find_run(struct coll_http_request *r, char dir[PATH_MAX], int64_t *a
 {
 	const char *base = r->team->store->base;
 	char name[COLL_ROUTE_PARAM_BYTES + 8];
-	struct coll_rundir run;
+	struct coll_run_dir run;
 	int err;
 
 	snprintf(name, sizeof(name), "%s.gst", r->param[0]);
-	err = coll_rundir_look(&run, base, r->team->name, name);
+	err = coll_run_dir_read(&run, base, r->team->name, name);
 	if (!err && !run.trace_bytes)
 		err = -ENOENT;
 	*as_of_ns = run.newest_ns;
-	coll_rundir_fini(&run);
+	coll_run_dir_fini(&run);
 	if (!err && snprintf(dir, PATH_MAX, "%s/%s", base, name) >= PATH_MAX)
 		err = -ENAMETOOLONG;
 	if (err)
@@ -48,7 +48,7 @@ static bool find_run(struct coll_http_request *r, char dir[PATH_MAX], int64_t *a
 static void make(struct coll_http_request *r, const char *format, const char *name,
 		 const char *type)
 {
-	struct coll_made what = { .type = type, .page = type[0] == 't', .name = name };
+	struct coll_render what = { .type = type, .page = type[0] == 't', .name = name };
 	char dir[PATH_MAX];
 
 	if (!find_run(r, dir, &what.as_of_ns))
@@ -58,7 +58,7 @@ static void make(struct coll_http_request *r, const char *format, const char *na
 	what.argv[1] = dir;
 	what.argv[2] = "--format";
 	what.argv[3] = format;
-	coll_maker_ask(&r->server->maker, r, &what);
+	coll_render_jobs_ask(&r->server->maker, r, &what);
 }
 
 static void report_end(struct coll_http_request *r)
@@ -74,7 +74,7 @@ static void summary_end(struct coll_http_request *r)
 static void fleet_end(struct coll_http_request *r)
 {
 	const char *team = r->team->name, *store = r->server->opts->digest.store;
-	struct coll_made what = {
+	struct coll_render what = {
 		.type = HTML,
 		.page = true,
 		.dir = r->team->store->base,
@@ -85,10 +85,10 @@ static void fleet_end(struct coll_http_request *r)
 	};
 
 	if (!store) {
-		coll_lists_page(r);
+		coll_run_list_page(r);
 		return;
 	}
-	coll_maker_ask(&r->server->maker, r, &what);
+	coll_render_jobs_ask(&r->server->maker, r, &what);
 }
 
 const struct coll_route coll_route_report = {
@@ -96,7 +96,7 @@ const struct coll_route coll_route_report = {
 	.pattern = "/runs/*",
 	.scope = COLL_SCOPE_READ,
 	.end = report_end,
-	.gone = coll_maker_gone,
+	.gone = coll_render_jobs_gone,
 };
 
 const struct coll_route coll_route_summary = {
@@ -104,7 +104,7 @@ const struct coll_route coll_route_summary = {
 	.pattern = "/v1/runs/*/summary",
 	.scope = COLL_SCOPE_READ,
 	.end = summary_end,
-	.gone = coll_maker_gone,
+	.gone = coll_render_jobs_gone,
 };
 
 const struct coll_route coll_route_fleet = {
@@ -112,5 +112,5 @@ const struct coll_route coll_route_fleet = {
 	.pattern = "/",
 	.scope = COLL_SCOPE_READ,
 	.end = fleet_end,
-	.gone = coll_maker_gone,
+	.gone = coll_render_jobs_gone,
 };

@@ -10,8 +10,8 @@ extern const struct coll_route coll_route_clock; /* clock.c: GET /v1/clock */
 extern const struct coll_route coll_route_frames; /* frames.c: POST /v1/frames */
 extern const struct coll_route coll_route_file; /* run_files.c: PUT /v1/runs/ID/files/NAME */
 extern const struct coll_route coll_route_metrics; /* metrics.c: GET /metrics */
-extern const struct coll_route coll_route_runs; /* lists.c: GET /v1/runs */
-extern const struct coll_route coll_route_list; /* lists.c: GET /runs */
+extern const struct coll_route coll_route_runs; /* run_list.c: GET /v1/runs */
+extern const struct coll_route coll_route_list; /* run_list.c: GET /runs */
 extern const struct coll_route coll_route_summary; /* pages.c: GET /v1/runs/ID/summary */
 extern const struct coll_route coll_route_report; /* pages.c: GET /runs/ID */
 extern const struct coll_route coll_route_fleet; /* pages.c: GET / */

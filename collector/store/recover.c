@@ -15,7 +15,7 @@
 static void note_frame(struct coll_stream *s, const struct wire_file *f, const struct wire_entry *e)
 {
 	if (e->frame.seq)
-		coll_seqs_add(&s->seqs, e->frame.seq);
+		coll_seq_set_add(&s->seqs, e->frame.seq);
 	coll_index_add(&s->index, &e->frame, wire_file_head(f), e->offset);
 	if (s->index.waiting.len > INDEX_PIECE)
 		coll_index_flush(&s->index);

@@ -33,7 +33,7 @@ int coll_store_init(struct coll_store *st, const char *base, struct coll_counter
 	st->count = count;
 	if (err)
 		return err;
-	st->known = coll_known_new();
+	st->known = coll_stream_cache_new();
 	if (!st->known)
 		return -ENOMEM;
 	st->base_fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -61,7 +61,7 @@ void coll_store_fini(struct coll_store *st)
 			coll_store_close(st, s);
 		}
 	}
-	coll_known_free(st->known);
+	coll_stream_cache_free(st->known);
 	if (st->base)
 		close(st->base_fd);
 	free(st->base);
@@ -177,7 +177,7 @@ static int take_up(struct coll_store *st, struct coll_stream *s)
 	int err = 0;
 
 	snprintf(index, sizeof(index), "%s/%s.idx", s->dir, s->hex);
-	if (coll_known_take(st->known, s)) {
+	if (coll_stream_cache_restore(st->known, s)) {
 		coll_index_resume(&s->index, index);
 	} else {
 		coll_index_open(&s->index, index, s->id);
@@ -444,7 +444,7 @@ int coll_stream_commit(struct coll_store *st, struct coll_stream *s)
 		err = sync_entry(st, s);
 	if (err)
 		return take_back(s, err);
-	coll_count_commit(st->count, coll_now_ns() - began_ns);
+	coll_counters_commit(st->count, coll_now_ns() - began_ns);
 	s->synced = s->size;
 	coll_stream_acknowledge(s);
 	coll_index_flush(&s->index);
@@ -465,7 +465,7 @@ void coll_stream_acknowledge(struct coll_stream *s)
 
 void coll_store_close(struct coll_store *st, struct coll_stream *s)
 {
-	coll_known_put(st->known, s);
+	coll_stream_cache_add(st->known, s);
 	*s->link = s->next;
 	if (s->next)
 		s->next->link = s->link;

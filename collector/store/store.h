@@ -18,9 +18,9 @@
 #include <sys/types.h>
 #include "hello.h"
 #include "index.h"
-#include "known.h"
-#include "seqs.h"
-#include "core/status.h"
+#include "stream_cache.h"
+#include "seq_set.h"
+#include "core/counters.h"
 
 #define COLL_STORE_BUCKETS 256
 #define COLL_HEX_BYTES (2 * WIRE_STREAM_ID_BYTES + 1)
@@ -43,7 +43,7 @@ struct coll_stream {
 	uint64_t size; /* a frame ends here */
 	bool torn; /* and half a one may stand behind it, which is cut off before more comes */
 	uint64_t synced; /* so much is on disk for sure */
-	struct coll_seqs seqs; /* stored, synced or not */
+	struct coll_seq_set seqs; /* stored, synced or not */
 	uint64_t acked; /* what acknowledgements say, see coll_stream_acknowledge */
 	uint64_t high; /* highest number that its present client has sent */
 	bool cut; /* an append failed: high may be of a frame that is not there */
@@ -64,7 +64,7 @@ struct coll_store {
 	int base_fd; /* valid with base: what is written below is synced through it, ... */
 	dev_t dev; /* ... if it lies on this file system */
 	struct coll_counters *count; /* borrowed */
-	struct coll_known *known;
+	struct coll_stream_cache *known;
 	uint64_t serial; /* of the last opening */
 	struct coll_keeper *keeper; /* borrowed; NULL: no limits */
 	struct coll_use *use; /* borrowed, the keeper's */

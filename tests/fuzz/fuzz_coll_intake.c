@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include "ingest/client.h"
 #include "ingest/intake.h"
-#include "store/seqs.h"
+#include "store/seq_set.h"
 #include "unit/wire/stream.h"
 #include "wire/bytes.h"
 #include "wire/crc32c.h"
@@ -136,7 +136,7 @@ static uint8_t *slurp(const char *path, size_t *len)
 
 static void check_frames(const uint8_t *data, size_t len)
 {
-	struct coll_seqs seen = { 0 };
+	struct coll_seq_set seen = { 0 };
 	struct wire_frame f;
 	size_t at = 0;
 
@@ -144,9 +144,9 @@ static void check_frames(const uint8_t *data, size_t len)
 		if (len - at < WIRE_FRAME_HEADER_BYTES || wire_frame_header_get(&f, data + at) ||
 		    wire_frame_bytes(&f) > len - at ||
 		    !wire_frame_payload_ok(&f, data + at + WIRE_FRAME_HEADER_BYTES) || !f.seq ||
-		    (seen.ranges < COLL_SEQS_RANGES / 2 && coll_seqs_has(&seen, f.seq)))
+		    (seen.ranges < COLL_SEQ_SET_RANGES / 2 && coll_seq_set_has(&seen, f.seq)))
 			abort();
-		coll_seqs_add(&seen, f.seq);
+		coll_seq_set_add(&seen, f.seq);
 		at += (size_t)wire_frame_bytes(&f);
 	}
 }

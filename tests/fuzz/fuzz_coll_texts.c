@@ -9,12 +9,12 @@
 #include <fcntl.h>
 #include "core/text.h"
 #include "harness.h"
-#include "serve/maker.h"
+#include "serve/render_jobs.h"
 #include "serve/route.h"
 #include "serve/tokens.h"
 #include "retain/keeper.h"
 #include "retain/labels.h"
-#include "retain/rundirs.h"
+#include "retain/run_dirs.h"
 
 #define INPUT_MAX 65536u
 
@@ -52,7 +52,7 @@ static void limits(const char *text, size_t len)
 
 	coll_limits_init(&l);
 	coll_limits_parse(&l, text, len, &line, &why);
-	if (l.keep.count > COLL_RULES_MAX || l.keep.keep_ns < 0)
+	if (l.keep.count > COLL_KEEP_RULES_MAX || l.keep.keep_ns < 0)
 		abort();
 	for (unsigned int i = 0; i < l.keep.count; i++)
 		if (!l.keep.rule[i].key[0] || l.keep.rule[i].keep_ns < 0)
@@ -129,7 +129,7 @@ static void route(const char *text)
 			if (strchr(m.param[p], '/') || m.param[p][0] == '.')
 				abort();
 	}
-	if (coll_rundir_name_ok(text) && (strchr(text, '/') || text[0] == '.'))
+	if (coll_run_dir_name_ok(text) && (strchr(text, '/') || text[0] == '.'))
 		abort();
 }
 

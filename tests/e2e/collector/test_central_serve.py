@@ -189,7 +189,7 @@ def test_metrics():
             values["gpustarve_collector_commits_total"]
         assert values['gpustarve_collector_limit{name="quota"}'] == str(1 << 30)
         promtext.check(body.decode())
-        with open(os.path.join(gs.SOURCE, "collector", "base", "status.h")) as f:
+        with open(os.path.join(gs.SOURCE, "collector", "core", "counters.h")) as f:
             counters = re.findall(r"X\((\w+), \"", f.read())
         assert len(counters) > 30
         for name in counters:

@@ -3,7 +3,7 @@
 #include "harness.h"
 
 #include <errno.h>
-#include "store/ended.h"
+#include "store/process_end.h"
 #include "store/hello.h"
 #include "wire/encoder.h"
 #include "wire/session.pb-c.h"
@@ -152,8 +152,8 @@ static void test_ended(void)
 	FILE *f;
 
 	t_tempdir(dir, sizeof(dir));
-	EXPECT_INT(coll_ended_write(dir, "00ff", &who, 7), 0);
-	EXPECT_INT(coll_ended_write(dir, "00ff", &who, 8), 0);
+	EXPECT_INT(coll_process_end_write(dir, "00ff", &who, 7), 0);
+	EXPECT_INT(coll_process_end_write(dir, "00ff", &who, 8), 0);
 	snprintf(path, sizeof(path), "%s/exit-coll-00ff.json", dir);
 	f = fopen(path, "r");
 	REQUIRE(f && fgets(text, sizeof(text), f));
@@ -162,7 +162,7 @@ static void test_ended(void)
 			 "\"start_ns\":6,\"end_ns\":8,\"status\":null}]}\n");
 	unlink(path);
 	EXPECT_INT(rmdir(dir), 0); /* nothing else was left there */
-	EXPECT_INT(coll_ended_write(dir, "00ff", &who, 7), -ENOENT);
+	EXPECT_INT(coll_process_end_write(dir, "00ff", &who, 7), -ENOENT);
 }
 
 int main(void)

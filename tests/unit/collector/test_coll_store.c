@@ -131,7 +131,7 @@ static int add(struct coll_stream *s, uint64_t seq, size_t body)
 	coll_index_add(&s->index, &f, b.data + WIRE_FRAME_HEADER_BYTES, s->size);
 	err = coll_stream_append(s, b.data, b.len);
 	if (!err)
-		coll_seqs_add(&s->seqs, seq);
+		coll_seq_set_add(&s->seqs, seq);
 	wire_buf_fini(&b);
 	return err;
 }
@@ -277,8 +277,8 @@ static void test_damage_amid(void)
 	REQUIRE(!coll_store_find(&st, id, &s));
 	EXPECT_UINT(s->acked, 2);
 	EXPECT_UINT(s->size, size);
-	EXPECT(!coll_seqs_has(&s->seqs, 3));
-	EXPECT(coll_seqs_has(&s->seqs, 5));
+	EXPECT(!coll_seq_set_has(&s->seqs, 3));
+	EXPECT(coll_seq_set_has(&s->seqs, 5));
 	EXPECT_INT(add(s, 3, 200), 0);
 	EXPECT_INT(coll_stream_commit(&st, s), 0);
 	EXPECT_UINT(s->acked, 5);
@@ -404,7 +404,7 @@ static void test_sync_fails(void)
 	coll_store_close(&st, s);
 	REQUIRE(!coll_store_find(&st, id, &s));
 	EXPECT_UINT(s->acked, 1);
-	EXPECT(!coll_seqs_has(&s->seqs, 2));
+	EXPECT(!coll_seq_set_has(&s->seqs, 2));
 	EXPECT_UINT(index_records(s, &size), 1);
 	end(&st);
 }
@@ -509,7 +509,7 @@ static void test_known(void)
 	REQUIRE(!utimensat(AT_FDCWD, path, later, 0)); /* clocks of files tick slowly */
 	REQUIRE(!coll_store_find(&st, id, &s));
 	EXPECT_UINT(s->acked, 0);
-	EXPECT(coll_seqs_has(&s->seqs, 20));
+	EXPECT(coll_seq_set_has(&s->seqs, 20));
 	end(&st);
 }
 

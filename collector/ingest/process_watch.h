@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes whose connection ended before they did: the collector waits for their end to note it.
+ * A killed process closes its socket a moment before it is gone, and one that only lost its
+ * connection lives on. One thread.
+ */
+#ifndef COLL_PROCESS_WATCH_H
+#define COLL_PROCESS_WATCH_H
+
+#include "server.h"
+
+/*
+ * Watches @pidfd (taken, -1 not allowed) on behalf of a stream whose run directory and identity
+ * are copied. On an error nothing is watched and @pidfd is closed.
+ */
+void coll_process_watch_add(struct coll_server *sv, int pidfd, const struct coll_stream *s);
+
+/* Notes the end of the stream's process, if it is known who that is. */
+void coll_process_watch_note(struct coll_server *sv, const struct coll_stream *s, int64_t end_ns);
+
+/* Ends all watches; processes that ended by now are noted. */
+void coll_process_watch_fini(struct coll_server *sv);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the centre's answer to a batch of frames means: what it has, what goes again, what never will.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include "core/clock.h"
+#include "core/log.h"
+#include "forward.h"
+#include "server.h"
+
+#define MORE_AT_ONCE (256u << 10) /* below, the next batch waits for the tick */
+#define BEGIN_AGAIN_MAX 3
+#define DAMAGED_MAX 8 /* of one frame, one after the other */
+
+/* Of many such frames one a minute. */
+static void say_refused(struct coll_upstream *u, const struct coll_batch_part *p, uint64_t at,
+			const char *why)
+{
+	int64_t now = coll_now_ns();
+
+	if (u->said_refused_ns && now - u->said_refused_ns < 60 * COLL_SECOND_NS)
+		return;
+	u->said_refused_ns = now;
+	coll_log("%s/%s: the frame at byte %" PRIu64
+		 " is refused by %s and will be missing there: %.*s",
+		 p->run->dir, p->file->name, at, u->box.to, (int)strcspn(why, "\r\n"), why);
+}
+
+/* A frame that the centre will never take, although it is good here. It must not hold up others. */
+static void pass_over(struct coll_upstream *u, struct coll_batch_part *p, uint64_t at,
+		      const char *why)
+{
+	struct wire_frame f;
+	size_t in_body = p->body_to - (size_t)(p->to - at);
+
+	if (wire_frame_header_get(&f, u->batch.body.data + in_body))
+		return;
+	say_refused(u, p, at, why);
+	u->server->count.up_refused++;
+	u->state.lost += wire_frame_bytes(&f);
+	coll_out_file_sent(p->run, p->file, at + wire_frame_bytes(&f));
+}
+
+/* A stream that the centre does not know, however often it gets its beginning. */
+static void give_up(struct coll_upstream *u, struct coll_batch_part *p, uint64_t at)
+{
+	say_refused(u, p, at, "it does not know the stream");
+	u->server->count.up_refused++;
+	u->state.lost += p->to - at;
+	coll_out_file_sent(p->run, p->file, p->to);
+}
+
+/*
+ * The frame was good when it was read, and damaged when it came there: it goes again. Not for ever,
+ * for who damages it each time would keep back all that is behind it.
+ */
+static bool goes_again(struct coll_out_file *f, uint64_t at)
+{
+	if (f->damaged_at != at)
+		f->damaged = 0;
+	f->damaged_at = at;
+	return ++f->damaged < DAMAGED_MAX;
+}
+
+/* Frames before the refused one are stored. */
+static void refused(struct coll_upstream *u, const struct coll_answer *a)
+{
+	struct coll_batch_part *next;
+	uint64_t at;
+
+	coll_batch_stored(&u->batch, (uint64_t)a->stored, &next, &at);
+	if (!next)
+		return;
+	if (a->status != 409 && a->damaged && goes_again(next->file, at))
+		coll_note("%s answers 400: %.*s", u->box.to,
+			  (int)strcspn((const char *)a->bytes, "\r\n"), (const char *)a->bytes);
+	else if (a->status != 409)
+		pass_over(u, next, at, (const char *)a->bytes);
+	else if (next->file->begun_again++ < BEGIN_AGAIN_MAX)
+		coll_out_file_sent(next->run, next->file, 0); /* the centre lost it: once more */
+	else
+		give_up(u, next, at);
+}
+
+/* Frames before the one that it could not store are stored, if it says so. */
+static void could_not(struct coll_upstream *u, const struct coll_answer *a)
+{
+	struct coll_batch_part *next = &u->batch.part[0];
+	uint64_t at;
+
+	if (a->stored >= 0 && coll_batch_is_between(&u->batch, (uint64_t)a->stored))
+		coll_batch_stored(&u->batch, (uint64_t)a->stored, &next, &at);
+	if (next && (a->status != 413 || !coll_batch_shrink(&u->batch)))
+		coll_hold(&next->run->frames);
+}
+
+static void all_stored(struct coll_upstream *u)
+{
+	struct coll_batch_part *next;
+	uint64_t at;
+
+	u->server->count.up_bytes += u->batch.body.len;
+	for (size_t i = 0; i < u->batch.parts; i++) {
+		u->batch.part[i].file->begun_again = 0;
+		coll_release(&u->batch.part[i].run->frames);
+	}
+	coll_batch_stored(&u->batch, u->batch.body.len, &next, &at);
+}
+
+void coll_forward_frames_done(void *owner, const struct coll_answer *a)
+{
+	struct coll_upstream *u = owner;
+
+	if (a->trouble) {
+		coll_backoff_failed(&u->backoff, a);
+	} else if (a->status == 200 && coll_batch_is_acked(&u->batch, a->bytes, a->len)) {
+		all_stored(u);
+		coll_backoff_succeeded(&u->backoff);
+	} else if ((a->status == 400 || a->status == 409) && a->stored >= 0 &&
+		   coll_batch_is_between(&u->batch, (uint64_t)a->stored)) {
+		refused(u, a);
+		coll_backoff_succeeded(&u->backoff);
+	} else if (a->status == 200) {
+		coll_backoff_failed_strangely(&u->backoff, a);
+	} else {
+		if (a->status >= 500 || a->status == 413)
+			could_not(u, a);
+		coll_backoff_failed(&u->backoff, a);
+	}
+	coll_batch_clear(&u->batch);
+	if (!u->backoff.failing && u->box.pending >= MORE_AT_ONCE)
+		coll_forward_go(u);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Side files on their way to the centre, one at a time.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core/files.h"
+#include "core/log.h"
+#include "forward.h"
+#include "store/side.h"
+
+static bool says(const struct coll_answer *a, long status, const char *text)
+{
+	return !a->trouble && a->status == status && a->len == strlen(text) &&
+	       !memcmp(a->bytes, text, a->len);
+}
+
+/* The centre has it as it was read, or will never take it. */
+static void settled(struct coll_upstream *u)
+{
+	coll_release(&u->side.run->sides);
+	u->side.file->sent_mtime_ns = u->side.mtime_ns;
+	u->side.file->sent_size = u->side.size;
+	coll_out_file_sent(u->side.run, u->side.file, 0);
+	coll_backoff_succeeded(&u->backoff);
+}
+
+/*
+ * What is there is not what ours was to take the place of: after a start of ours its tag is not known,
+ * or a copy that was late came before. Each sends what it has from the file as it is now, so ours is
+ * the newer one.
+ */
+static void other_is_there(struct coll_upstream *u, const struct coll_answer *a)
+{
+	snprintf(u->side.file->tag, sizeof(u->side.file->tag), "%s", a->tag);
+	if (u->side.file->told++)
+		coll_hold(&u->side.run->sides); /* others send the same file, too */
+	coll_backoff_succeeded(&u->backoff);
+}
+
+static void damaged(struct coll_upstream *u, const struct coll_answer *a)
+{
+	coll_note("%s/%s: %s answers 400: %.*s", u->side.run->dir, u->side.file->name, u->box.to,
+		  (int)strcspn((const char *)a->bytes, "\r\n"), (const char *)a->bytes);
+	coll_hold(&u->side.run->sides);
+	coll_backoff_succeeded(&u->backoff);
+}
+
+static void not_stored(struct coll_upstream *u, const struct coll_answer *a)
+{
+	if (!a->trouble && a->status != 401 && a->status != 403 && a->status != 429)
+		coll_hold(&u->side.run->sides);
+	if (!a->trouble && a->status == 200)
+		coll_backoff_failed_strangely(&u->backoff, a);
+	else
+		coll_backoff_failed(&u->backoff, a);
+}
+
+static void done(void *owner, const struct coll_answer *a)
+{
+	struct coll_upstream *u = owner;
+
+	if (says(a, 200, COLL_SIDE_STORED)) {
+		snprintf(u->side.file->tag, sizeof(u->side.file->tag), "%s", a->tag);
+		u->side.file->told = 0;
+		settled(u);
+	} else if (says(a, 404, COLL_SIDE_NO_NAME)) {
+		settled(u);
+		coll_log("%s/%s: %s does not take it (%ld)", u->side.run->dir, u->side.file->name,
+			 u->box.to, a->status);
+	} else if (says(a, 412, COLL_SIDE_OTHER)) {
+		other_is_there(u, a);
+	} else if (!a->trouble && a->status == 400 && a->damaged) {
+		damaged(u, a);
+	} else {
+		not_stored(u, a);
+	}
+	free(u->side.bytes);
+	u->side.bytes = NULL;
+	if (!u->backoff.failing)
+		coll_forward_go(u);
+}
+
+/* What the centre is to compare, and the sum of it all. */
+static bool set_headers(struct coll_upstream *u, struct coll_request *r)
+{
+	const char *tag = u->side.file->tag;
+	struct coll_side s = { .run = u->side.run->name,
+			       .name = u->side.file->name,
+			       .node = u->node,
+			       .condition = *tag ? tag : COLL_SIDE_NOTHING,
+			       .bytes = u->side.bytes,
+			       .len = u->side.len };
+	char hex[COLL_SIDE_DIGEST_BYTES];
+
+	if (!coll_side_digest(hex, &s))
+		return false;
+	snprintf(u->side.digest, sizeof(u->side.digest), COLL_SIDE_DIGEST ": %s", hex);
+	snprintf(u->side.condition, sizeof(u->side.condition), "%s: %s",
+		 *tag ? "If-Match" : "If-None-Match", s.condition);
+	u->side.headers[0] = u->side.digest;
+	u->side.headers[1] = u->side.condition;
+	u->side.headers[2] = NULL;
+	r->headers = u->side.headers;
+	return true;
+}
+
+/* The file is sent as it was read, whatever happens to it meanwhile. */
+static bool send_side(struct coll_upstream *u, struct coll_out_run *run, struct coll_out_file *f)
+{
+	struct coll_request r = { .method = "PUT", .path = u->side.path, .done = done };
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", run->dir, f->name);
+	snprintf(u->side.path, sizeof(u->side.path), "/v1/runs/%s/files/%s", run->name, f->name);
+	if (coll_file_read(path, COLL_SIDE_MAX, &u->side.bytes, &u->side.len)) {
+		f->sent_mtime_ns = f->mtime_ns; /* gone, or too long: as it is, it cannot go */
+		f->sent_size = f->size;
+		return false;
+	}
+	u->side.run = run;
+	u->side.file = f;
+	u->side.mtime_ns = f->mtime_ns;
+	u->side.size = f->size;
+	r.body = u->side.bytes;
+	r.len = u->side.len;
+	if (set_headers(u, &r) && coll_forward_start(u, &r))
+		return true;
+	free(u->side.bytes);
+	u->side.bytes = NULL;
+	return true;
+}
+
+bool coll_forward_a_side(struct coll_upstream *u)
+{
+	struct coll_out_run *run;
+	struct coll_out_file *f;
+
+	for (run = u->box.runs; run; run = run->next)
+		for (f = coll_forward_may(u, &run->sides) ? run->files : NULL; f; f = f->next)
+			if (f->kind == COLL_OUT_SIDE && coll_out_file_pending(f) &&
+			    send_side(u, run, f))
+				return true;
+	return false;
+}

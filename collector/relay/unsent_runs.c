@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One readdir of the folder; a run that is known costs nothing, another a look for its cursor.
+ */
+#include "unsent_runs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "core/clock.h"
+#include "core/files.h"
+#include "core/log.h"
+#include "cursor.h"
+#include "retain/run_dirs.h"
+
+#define LIST_MAX (16u << 20)
+#define HEAD "# runs that lay here before there was an upstream; they are not forwarded\n"
+
+static bool is_known(const struct coll_outbox *o, const char *name)
+{
+	const struct coll_out_run *run = o->runs;
+
+	while (run && strcmp(strrchr(run->dir, '/') + 1, name) != 0)
+		run = run->next;
+	return run != NULL;
+}
+
+static int open_run(int base_fd, const char *name)
+{
+	return openat(base_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static bool has_cursor(int base_fd, const char *name)
+{
+	char path[NAME_MAX + sizeof("/" COLL_CURSOR_FILE)];
+
+	snprintf(path, sizeof(path), "%s/" COLL_CURSOR_FILE, name);
+	return !faccessat(base_fd, path, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+static bool holds_spool(int base_fd, const char *name)
+{
+	int fd = open_run(base_fd, name);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	bool found = false;
+
+	if (!d && fd >= 0)
+		close(fd);
+	while (d && !found && (e = readdir(d)))
+		found = coll_out_kind_of(e->d_name) == COLL_OUT_SPOOL;
+	if (d)
+		closedir(d);
+	return found;
+}
+
+/* One that was done, and in which there is something that the centre does not have. */
+static bool has_news(int base_fd, const char *name)
+{
+	int fd = open_run(base_fd, name);
+	bool news = fd >= 0 && !coll_cursor_has_all(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return news;
+}
+
+/* The list's text, a newline before each name and behind the last. */
+static int read_list(const struct coll_outbox *o, char **list)
+{
+	uint8_t *text;
+	size_t len;
+	int err = coll_file_read_at(o->store->base_fd, COLL_UNSENT_FILE, LIST_MAX, &text, &len);
+
+	if (err)
+		return err;
+	if (asprintf(list, "\n%s\n", (char *)text) < 0)
+		err = -ENOMEM;
+	free(text);
+	return err;
+}
+
+static bool is_listed(const char *list, const char *name)
+{
+	char line[NAME_MAX + 3];
+
+	snprintf(line, sizeof(line), "\n%s\n", name);
+	return strstr(list, line) != NULL;
+}
+
+/* A job that is started along with its collector may well be the quicker one. */
+static bool begun_with_us(int base_fd, const char *name)
+{
+	int64_t now = coll_clock_ns(CLOCK_REALTIME) / COLL_SECOND_NS;
+	struct stat st;
+
+	return !fstatat(base_fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	       st.st_mtime >= now - COLL_UNSENT_WITH_US_S;
+}
+
+/* What else lies here now without a cursor was recorded before. */
+static int make_list(const struct coll_outbox *o, DIR *d)
+{
+	struct dirent *e;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	int err = -ENOMEM;
+
+	if (!f)
+		return err;
+	fputs(HEAD, f);
+	while ((e = readdir(d)))
+		if (coll_run_dir_name_ok(e->d_name) && !has_cursor(dirfd(d), e->d_name) &&
+		    !begun_with_us(dirfd(d), e->d_name))
+			fprintf(f, "%s\n", e->d_name);
+	if (!fclose(f) && text)
+		err = coll_file_replace(o->store->base, COLL_UNSENT_FILE, text, len);
+	free(text);
+	return err;
+}
+
+static bool take_up(struct coll_outbox *o, const char *name)
+{
+	char dir[PATH_MAX];
+
+	if (snprintf(dir, sizeof(dir), "%s/%s", o->store->base, name) >= (int)sizeof(dir))
+		return false;
+	coll_log("%s: was recorded without this collector; is forwarded from its spool files", dir);
+	coll_outbox_note(o, dir);
+	return true;
+}
+
+static size_t look_at(struct coll_unsent_runs *s, struct coll_outbox *o, DIR *d, const char *list)
+{
+	size_t done = 0, taken = 0;
+	struct dirent *e;
+
+	while ((e = readdir(d))) {
+		const char *name = e->d_name;
+		bool stray, turn = done >= s->looked && done < s->looked + COLL_UNSENT_DONE_EACH;
+
+		if (!coll_run_dir_name_ok(name) || is_known(o, name) || is_listed(list, name))
+			continue;
+		if (has_cursor(dirfd(d), name)) {
+			stray = turn && has_news(dirfd(d), name);
+			done++;
+		} else {
+			stray = holds_spool(dirfd(d), name);
+		}
+		if (stray)
+			taken += take_up(o, name);
+	}
+	s->looked += COLL_UNSENT_DONE_EACH;
+	if (s->looked >= done)
+		s->looked = 0;
+	return taken;
+}
+
+static size_t look(struct coll_unsent_runs *s, struct coll_outbox *o, DIR *d)
+{
+	char *list = NULL;
+	size_t taken = 0;
+	int err = read_list(o, &list);
+
+	if (!err)
+		taken = look_at(s, o, d, list);
+	else if (err == -ENOENT)
+		err = make_list(o, d);
+	if (err && !s->said)
+		coll_log("%s/" COLL_UNSENT_FILE
+			 ": %s; runs that are recorded while no collector is here are not "
+			 "forwarded",
+			 o->store->base, strerror(-err));
+	s->said = err != 0;
+	free(list);
+	return taken;
+}
+
+size_t coll_unsent_runs_scan(struct coll_unsent_runs *s, struct coll_outbox *o, int64_t now_ns)
+{
+	size_t taken = 0;
+	DIR *d;
+
+	if (now_ns < s->next_ns)
+		return 0;
+	s->next_ns = now_ns + COLL_UNSENT_EVERY_S * COLL_SECOND_NS;
+	d = opendir(o->store->base);
+	if (!d)
+		return 0;
+	taken = look(s, o, d);
+	closedir(d);
+	return taken;
+}

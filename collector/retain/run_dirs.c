@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Directories of directories of files.
+ */
+#include "run_dirs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "core/clock.h"
+#include "store/hello.h"
+
+#define SUFFIX ".gst"
+#define STAT_BLOCK 512
+
+static bool safe(const char *name, size_t len)
+{
+	static const char good[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+=@";
+
+	return len && name[0] != '.' && strspn(name, good) == strlen(name);
+}
+
+static bool ends_with(const char *name, const char *suffix)
+{
+	size_t len = strlen(name), n = strlen(suffix);
+
+	return len > n && !strcmp(name + len - n, suffix);
+}
+
+bool coll_run_dir_name_ok(const char *name)
+{
+	size_t len = strlen(name);
+
+	return safe(name, len) && ends_with(name, SUFFIX) &&
+	       len < COLL_RUN_BYTES + sizeof(SUFFIX) - 1;
+}
+
+/* What is made of a trace, at any time, does not make the run younger. */
+static bool is_made(const char *name)
+{
+	return name[0] == '.' || !strcmp(name, "summary.json") || !strcmp(name, "report.html") ||
+	       !strcmp(name, COLL_DIGEST_MARK) || ends_with(name, ".idx");
+}
+
+static int64_t changed_ns(const struct stat *st)
+{
+	return st->st_mtim.tv_sec * COLL_SECOND_NS + st->st_mtim.tv_nsec;
+}
+
+/* True: the file shows that this is a run's directory. */
+static bool add_file(struct coll_run_dir *run, const char *name, const struct stat *st)
+{
+	bool stream = ends_with(name, SUFFIX), trace = stream || ends_with(name, ".spool");
+
+	run->bytes += (uint64_t)st->st_blocks * STAT_BLOCK;
+	if (!S_ISREG(st->st_mode))
+		return false;
+	if (trace) {
+		run->trace_bytes += (uint64_t)st->st_size;
+		run->streams += stream;
+	}
+	if (!strcmp(name, COLL_DIGEST_MARK))
+		run->digest_ns = changed_ns(st);
+	if (!is_made(name) && changed_ns(st) > run->newest_ns)
+		run->newest_ns = changed_ns(st);
+	return trace || !strcmp(name, "run.json");
+}
+
+static bool look_into(struct coll_run_dir *run, int fd)
+{
+	DIR *d = fdopendir(fd);
+	bool found = false;
+	struct dirent *e;
+	struct stat st;
+
+	if (!d) {
+		close(fd);
+		return false;
+	}
+	while ((e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			found |= add_file(run, e->d_name, &st);
+	}
+	closedir(d);
+	return found;
+}
+
+static int open_folder(int at, const char *name)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	return fd;
+}
+
+static int look(struct coll_run_dir *run, int folder_fd, const char *team, const char *name)
+{
+	int fd;
+
+	memset(run, 0, sizeof(*run));
+	if (!coll_run_dir_name_ok(name))
+		return -ENOENT;
+	fd = open_folder(folder_fd, name);
+	if (fd < 0)
+		return fd == -ENOTDIR || fd == -ELOOP ? -ENOENT : fd;
+	if (!look_into(run, fd))
+		return -ENOENT;
+	run->team = strdup(team);
+	run->name = strdup(name);
+	if (run->team && run->name)
+		return 0;
+	coll_run_dir_fini(run);
+	return -ENOMEM;
+}
+
+int coll_run_dir_read(struct coll_run_dir *run, const char *folder, const char *team,
+		      const char *name)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+
+	memset(run, 0, sizeof(*run));
+	if (fd < 0)
+		return -errno;
+	err = look(run, fd, team, name);
+	close(fd);
+	return err;
+}
+
+void coll_run_dir_fini(struct coll_run_dir *run)
+{
+	free(run->team);
+	free(run->name);
+	run->team = run->name = NULL;
+}
+
+void coll_run_dirs_fini(struct coll_run_dirs *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		coll_run_dir_fini(&all->run[i]);
+	free(all->run);
+	*all = (struct coll_run_dirs){ .count = 0 };
+}
+
+static int add(struct coll_run_dirs *all, const struct coll_run_dir *run)
+{
+	struct coll_run_dir *more;
+	size_t room = all->room ? all->room * 2 : 64;
+
+	if (all->count == all->room) {
+		more = reallocarray(all->run, room, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		all->run = more;
+		all->room = room;
+	}
+	all->run[all->count++] = *run;
+	return 0;
+}
+
+/* What may be a team's folder, if @teams; everything there that is no run is passed over. */
+static int scan(struct coll_run_dirs *all, int fd, const char *team, bool teams)
+{
+	DIR *d = fdopendir(fd);
+	struct coll_run_dir run;
+	struct dirent *e;
+	int err = 0, sub;
+
+	if (!d) {
+		close(fd);
+		return -ENOMEM;
+	}
+	while (err != -ENOMEM && (e = readdir(d))) {
+		if (!safe(e->d_name, strlen(e->d_name)))
+			continue;
+		err = look(&run, dirfd(d), team, e->d_name);
+		if (!err && (err = add(all, &run)))
+			coll_run_dir_fini(&run);
+		if (err != -ENOENT || !teams || ends_with(e->d_name, SUFFIX) ||
+		    ends_with(e->d_name, ".job"))
+			continue;
+		sub = open_folder(dirfd(d), e->d_name);
+		if (sub >= 0)
+			err = scan(all, sub, e->d_name, false);
+	}
+	closedir(d);
+	return err == -ENOMEM ? err : 0;
+}
+
+static int scan_path(struct coll_run_dirs *all, const char *path, const char *team, bool teams)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : scan(all, fd, team, teams);
+}
+
+int coll_run_dirs_scan(struct coll_run_dirs *all, const char *base)
+{
+	return scan_path(all, base, "", true);
+}
+
+int coll_run_dirs_scan_folder(struct coll_run_dirs *all, const char *folder, const char *team)
+{
+	return scan_path(all, folder, team, false);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The runs below a folder: BASE/RUN.gst and BASE/TEAM/RUN.gst, with what retention and listings
+ * need to know of each. Nothing else there is looked at: a run directory has a name that we would
+ * give it and holds a run.json, a stream or a spool. Symbolic links are not followed.
+ */
+#ifndef COLL_RUN_DIRS_H
+#define COLL_RUN_DIRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define COLL_DIGEST_MARK \
+	"digest.done" /* the run's digest was handed over; as old as what it tells */
+
+struct coll_run_dir {
+	char *team; /* "": BASE itself */
+	char *name; /* with .gst */
+	uint64_t bytes; /* on disk, all files */
+	uint64_t trace_bytes; /* of streams and spools, their lengths */
+	unsigned int streams;
+	int64_t newest_ns; /* realtime: the last write to anything but what is made of the trace */
+	int64_t digest_ns; /* realtime: of the mark; 0: none */
+};
+
+struct coll_run_dirs {
+	struct coll_run_dir *run;
+	size_t count, room;
+};
+
+/* Of all teams. 0 or -errno; what cannot be read is left out. */
+int coll_run_dirs_scan(struct coll_run_dirs *all, const char *base);
+
+/* Of one folder: a team's, or BASE itself; @team is what they are marked with. */
+int coll_run_dirs_scan_folder(struct coll_run_dirs *all, const char *folder, const char *team);
+
+/* One run. 0; -ENOENT: there is none of that name; -errno. coll_run_dir_fini frees it. */
+int coll_run_dir_read(struct coll_run_dir *run, const char *folder, const char *team,
+		      const char *name);
+void coll_run_dir_fini(struct coll_run_dir *run);
+void coll_run_dirs_fini(struct coll_run_dirs *all);
+
+/* A name that a run directory may have: RUN.gst, see coll_run_name. */
+bool coll_run_dir_name_ok(const char *name);
+
+#endif

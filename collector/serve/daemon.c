@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The daemon in the collector's loop: its epoll descriptor is a source like any other.
+ */
+#include "http.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "core/clock.h"
+#include "core/log.h"
+#include "daemon.h"
+#include "server.h"
+
+#define DRAIN_MS 3000
+#define NS_PER_MS 1000000LL
+#define MHD_RUNS_PER_TURN 64 /* so that one busy connection cannot keep the loop */
+
+static void on_ready(struct coll_source *s, uint32_t events)
+{
+	(void)events;
+	MHD_run(((struct coll_http *)s)->daemon);
+}
+
+__attribute__((format(printf, 2, 0))) static void on_log(void *cls, const char *fmt, va_list args)
+{
+	char line[256];
+
+	(void)cls;
+	if (vsnprintf(line, sizeof(line), fmt, args) < 0)
+		return;
+	line[strcspn(line, "\r\n")] = '\0';
+	coll_note("HTTP: %s", line);
+}
+
+/* Paths and parameters stay as they came. */
+static size_t leave_escaped(void *cls, struct MHD_Connection *connection, char *text)
+{
+	(void)cls;
+	(void)connection;
+	return strlen(text);
+}
+
+static int start(struct coll_http *h, int fd)
+{
+	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+	struct MHD_OptionItem tls[3] = { { MHD_OPTION_END, 0, NULL } };
+	const union MHD_DaemonInfo *info;
+
+	if (h->address.https) {
+		flags |= MHD_USE_TLS;
+		tls[0] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_CERT_CALLBACK2, 0,
+						  coll_tls_none() };
+		tls[1] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_PRIORITIES, 0,
+						  (void *)(uintptr_t)COLL_TLS_PRIORITIES };
+		tls[2] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
+	}
+	h->daemon = MHD_start_daemon(
+		flags, 0, NULL, NULL, coll_http_on_access, h, MHD_OPTION_EXTERNAL_LOGGER, on_log,
+		NULL, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_CONNECTION,
+		coll_http_on_connection, h, MHD_OPTION_NOTIFY_COMPLETED, coll_http_on_completed, h,
+		MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)COLL_HTTP_MEMORY,
+		MHD_OPTION_CONNECTION_LIMIT, COLL_HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+		COLL_HTTP_IDLE * (unsigned int)h->server->opts->silence_s,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+	if (!h->daemon) {
+		close(fd);
+		return -EINVAL;
+	}
+	info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	if (!info || info->epoll_fd < 0)
+		return -ENOSYS;
+	h->source = (struct coll_source){ .fd = info->epoll_fd, .ready = on_ready };
+	return coll_loop_add(&h->server->loop, &h->source, EPOLLIN);
+}
+
+/* What the options allow, said before anything is opened to the world. */
+static int check(const struct coll_http *h, const struct coll_options *o)
+{
+	const char *why = NULL;
+
+	if (h->address.https && (!o->cert || !o->key))
+		why = "https needs a certificate; give --cert FILE and --key FILE";
+	else if (!h->address.https && (o->cert || o->key || o->client_ca))
+		why = "certificates are for https; give --listen https://HOST:PORT";
+	else if (!h->address.https && !h->address.loopback && !o->insecure_http)
+		why = "http beyond this machine shows tokens and traces to the network; use https, "
+		      "or say --insecure-http";
+	else if (!o->token_file && !o->no_token)
+		why = "who may come in? give --token-file FILE, or --no-token on loopback";
+	else if (o->no_token && (o->token_file || !h->address.loopback))
+		why = "--no-token is for loopback addresses, without --token-file";
+	if (why)
+		coll_log("--listen %s: %s", o->listen, why);
+	return why ? -EINVAL : 0;
+}
+
+static int prepare(struct coll_http *h, const struct coll_options *o)
+{
+	int err = check(h, o);
+
+	if (!err && h->address.https)
+		err = coll_tls_load(&h->tls, o->cert, o->key, o->client_ca);
+	if (!err && o->token_file)
+		err = coll_tokens_load(&h->tokens, o->token_file);
+	if (err || o->token_file)
+		return err;
+	h->open_team = coll_team_sharing(&h->teams, &h->server->store);
+	return h->open_team ? 0 : -ENOMEM;
+}
+
+int coll_http_open(struct coll_http **out, struct coll_server *sv)
+{
+	const struct coll_options *o = sv->opts;
+	struct coll_http *h;
+	int fd, err = -ENOMEM;
+
+	*out = NULL;
+	if (!o->listen)
+		return 0;
+	h = calloc(1, sizeof(*h));
+	if (!h)
+		return -ENOMEM;
+	h->server = sv;
+	h->source.fd = -1;
+	h->teams.base = sv->store.base;
+	h->teams.count = &sv->count;
+	h->teams.keeper = &sv->keeper;
+	h->teams.server = sv;
+	fd = coll_tcp_listen(&h->address, o->listen);
+	if (fd < 0) {
+		err = fd;
+		coll_log("cannot listen on %s: %s; give --listen https://HOST:PORT", o->listen,
+			 strerror(-err));
+		goto close_http;
+	}
+	err = prepare(h, o);
+	if (err) {
+		close(fd);
+		goto close_http;
+	}
+	err = start(h, fd);
+	if (err) {
+		coll_log("cannot serve %s: %s", h->address.url, strerror(-err));
+		goto close_http;
+	}
+	*out = h;
+	return 0;
+close_http:
+	coll_http_close(h);
+	return err;
+}
+
+const char *coll_http_url(const struct coll_http *h)
+{
+	return h->address.url;
+}
+
+struct coll_teams *coll_http_teams(struct coll_http *h)
+{
+	return &h->teams;
+}
+
+void coll_http_reload(struct coll_http *h)
+{
+	const struct coll_options *o;
+
+	if (!h)
+		return;
+	o = h->server->opts;
+	if (o->token_file && !coll_tokens_load(&h->tokens, o->token_file))
+		coll_log("tokens: read again");
+	if (h->address.https && !coll_tls_load(&h->tls, o->cert, o->key, o->client_ca))
+		coll_log("certificates: read again");
+}
+
+/* What the daemon itself waits for. */
+static int daemon_timeout(struct coll_http *h)
+{
+	MHD_UNSIGNED_LONG_LONG ms;
+
+	if (MHD_get_timeout(h->daemon, &ms) != MHD_YES)
+		return -1;
+	return ms > 1000 ? 1000 : (int)ms;
+}
+
+int coll_http_timeout(struct coll_http *h)
+{
+	int ms = h ? daemon_timeout(h) : -1;
+	int64_t left;
+
+	if (h && h->resumed)
+		return 0;
+	if (!h || !h->commit_ns)
+		return ms;
+	left = (h->commit_ns - coll_now_ns() + NS_PER_MS - 1) / NS_PER_MS;
+	if (left < 0)
+		left = 0;
+	return ms >= 0 && ms < left ? ms : (int)left;
+}
+
+void coll_http_turn(struct coll_http *h)
+{
+	int runs = 0;
+
+	if (!h)
+		return;
+	if (h->commit_ns && coll_now_ns() >= h->commit_ns)
+		coll_http_commit(h);
+	while (runs++ < MHD_RUNS_PER_TURN && (h->resumed || daemon_timeout(h) == 0)) {
+		h->resumed = false;
+		MHD_run(h->daemon);
+	}
+}
+
+void coll_http_tick(struct coll_http *h)
+{
+	int64_t now = coll_now_ns();
+	struct coll_team *team;
+
+	if (!h)
+		return;
+	coll_http_close_slow(h, now);
+	coll_http_commit(h);
+	for (team = h->teams.list; team; team = team->next)
+		coll_team_close_idle(team, now - COLL_HTTP_STREAM_IDLE_S * COLL_SECOND_NS,
+				     now - COLL_HTTP_STREAM_BYE_S * COLL_SECOND_NS);
+	MHD_run(h->daemon);
+}
+
+void coll_http_when_durable(struct coll_http_request *r, void (*then)(struct coll_http_request *r))
+{
+	r->committed = then;
+	if (!r->http->commit_ns)
+		r->http->commit_ns = coll_now_ns() + COLL_HTTP_COMMIT_MS * NS_PER_MS;
+}
+
+void coll_http_commit(struct coll_http *h)
+{
+	struct coll_http_request *r;
+	struct coll_team *team;
+
+	h->commit_ns = 0;
+	for (team = h->teams.list; team; team = team->next)
+		coll_feeder_push(&team->feeder, true);
+	for (team = h->teams.list; team; team = team->next)
+		coll_feeder_commit(&team->feeder, h->server, true);
+	for (r = h->requests; r; r = r->next) {
+		void (*then)(struct coll_http_request * r) = r->committed;
+
+		r->committed = NULL;
+		if (then)
+			then(r);
+	}
+}
+
+bool coll_http_idle(const struct coll_http *h)
+{
+	return !h || !h->conn_count;
+}
+
+static bool unsent(const struct coll_http *h)
+{
+	const struct coll_http_request *r = h->requests;
+
+	while (r && !(r->answered && r->ended))
+		r = r->next;
+	return r != NULL;
+}
+
+void coll_http_drain(struct coll_http *h)
+{
+	int64_t until = coll_now_ns() + DRAIN_MS * NS_PER_MS;
+	int fd;
+
+	if (!h)
+		return;
+	if (!h->draining) {
+		fd = MHD_quiesce_daemon(h->daemon);
+		if (fd >= 0)
+			close(fd);
+	}
+	h->draining = true;
+	coll_http_turn(h);
+	while (unsent(h) && coll_now_ns() < until) {
+		struct pollfd p = { .fd = h->source.fd, .events = POLLIN };
+
+		poll(&p, 1, 20);
+		MHD_run(h->daemon);
+		coll_http_turn(h);
+	}
+}
+
+void coll_http_close(struct coll_http *h)
+{
+	struct coll_http_request *r, *next;
+
+	if (!h)
+		return;
+	if (h->daemon) {
+		coll_http_commit(h);
+		for (r = h->requests; r; r = next) {
+			next = r->next;
+			if (r->suspended)
+				coll_http_text(r, 503, "the collector ends\n");
+		}
+		coll_http_drain(h);
+		if (h->source.fd >= 0)
+			coll_loop_remove(&h->server->loop, &h->source);
+		MHD_stop_daemon(h->daemon);
+	}
+	coll_teams_fini(&h->teams);
+	coll_tokens_fini(&h->tokens);
+	coll_tls_fini(&h->tls);
+	free(h);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lists of a team's runs, newest first: GET /v1/runs as JSON, GET /runs as a plain page, which is
+ * also what / shows where there is no store of digests. Read from the disk in a process of its own.
+ */
+#ifndef COLL_RUN_LIST_H
+#define COLL_RUN_LIST_H
+
+#include "http.h"
+
+#define COLL_RUN_LIST_DEFAULT 100
+#define COLL_RUN_LIST_MAX 1000
+#define COLL_RUN_LIST_AFTER_BYTES 300
+
+/* What is asked for; plain data. */
+struct coll_run_list {
+	char base[4096], team[COLL_TEAM_BYTES];
+	unsigned int limit;
+	char after
+		[COLL_RUN_LIST_AFTER_BYTES]; /* "NANOSECONDS:NAME" of the last one seen; "": from the top */
+	bool page; /* HTML */
+};
+
+/* Writes it to descriptor 1. @list: struct coll_run_list. The exit status. */
+int coll_run_list_write(void *list);
+
+/* Answers with the page. */
+void coll_run_list_page(struct coll_http_request *r);
+
+#endif
