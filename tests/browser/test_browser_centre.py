@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,12 +19,6 @@ MIXLOOP = os.path.join(gs.BUILD, 'workloads', 'mixloop')
 TRAIN = f'''import os
 os.execv({MIXLOOP!r}, [{MIXLOOP!r}, '--ops=400', '--devices=1', '--processes=1'])
 '''
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
 
 
 def printed():
@@ -87,21 +80,11 @@ def stand_ins(where):
         f.write(TRAIN)
 
 
-def until(what, ask, seconds=120):
-    end = time.monotonic() + seconds
-    while True:
-        got = ask()
-        if got or time.monotonic() > end:
-            gs.check(got, what)
-            return got
-        time.sleep(0.5)
-
-
 def newcomer(where, shell):
     begin, node, look = printed()
     gs.check(shell.run(begin).strip().endswith('ok'), 'healthz says ok')
     shell.run(node)
-    runs = until('the run is at the centre, with a digest',
+    runs = gs.until('the run is at the centre, with a digest',
                  lambda: [r for r in last_json(shell.run(look))['runs'] if r['digest']])
     said = shell.run(look)
     gs.equal(len(runs), 1, 'one run')
@@ -127,7 +110,7 @@ browsing.chromium()
 browsing.modules()
 with gs.scratch() as where:
     stand_ins(where)
-    shell = Shell(where, free_port())
+    shell = Shell(where, gs.free_ports(1)[0])
     try:
         browse(where, shell, newcomer(where, shell))
     finally:

@@ -11,6 +11,8 @@ import struct
 import time
 
 import collector as c
+from gst_reader import crc32c
+from gst_writer import field
 
 ROOM = 64 << 10
 RETRY_S = 0.05
@@ -26,7 +28,7 @@ def renumbered(frame, stream, seq):
     head = bytearray(frame[:60])
     head[16:32] = stream
     struct.pack_into('<Q', head, 32, seq)
-    return bytes(head) + struct.pack('<I', c.crc32c(head)) + frame[64:]
+    return bytes(head) + struct.pack('<I', crc32c(head)) + frame[64:]
 
 
 class MadeUp:
@@ -67,7 +69,7 @@ class Recorded:
 
     def frames(self, stream, run, host, count, r):
         """All of them. Of a field that stands in a message twice the later one counts."""
-        identity = c._field(1, host) + c._field(2, r.randrange(2, 1 << 22)) + c._field(12, run)
+        identity = field(1, host) + field(2, r.randrange(2, 1 << 22)) + field(12, run)
         out = []
         for f, data in self.frames_there:
             if f.kind == c.HELLO:

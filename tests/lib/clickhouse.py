@@ -6,7 +6,6 @@ import ctypes
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 import urllib.request
@@ -30,16 +29,6 @@ USERS = '''<yandex><profiles><default/></profiles>
 <bill><password>s3cret</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></bill></users>
 <quotas><default/></quotas></yandex>
 '''
-
-
-def free_ports(n):
-    held = [socket.socket() for _ in range(n)]
-    for s in held:
-        s.bind(('127.0.0.1', 0))
-    ports = [s.getsockname()[1] for s in held]
-    for s in held:
-        s.close()
-    return ports
 
 
 def dies_with_us():
@@ -94,7 +83,7 @@ def servers(where, n):
     """Skips the test where there is no server, or it does not start here."""
     if not shutil.which('clickhouse-server'):
         gs.skip('no clickhouse-server')
-    ports = free_ports(3 * n)
+    ports = gs.free_ports(3 * n)
     shards = ''.join(f'<shard><replica><host>127.0.0.1</host><port>{ports[3 * i + 1]}</port></replica></shard>'
                      for i in range(n))
     found = []

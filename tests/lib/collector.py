@@ -13,67 +13,15 @@ import sys
 import tempfile
 import time
 
+import gs
 from daemon import Daemon
-
-MAGIC = b"GSTF"
-HEADER = struct.Struct("<4sHHII16sQqIII")
-HELLO, STRINGS, BLOCK, PULSE, BYE, ACK = 1, 2, 3, 10, 11, 12
-SKIPPED = 77
-
-_table = []
-for _i in range(256):
-    for _ in range(8):
-        _i = (_i >> 1) ^ (0x82F63B78 if _i & 1 else 0)
-    _table.append(_i)
-
-
-def crc32c(data, crc=0):
-    crc ^= 0xFFFFFFFF
-    table = _table
-    for byte in data:
-        crc = table[(crc ^ byte) & 0xFF] ^ (crc >> 8)
-    return crc ^ 0xFFFFFFFF
-
-
-def frame(stream, seq, kind=PULSE, head=b"", body=b"", flags=0, raw_len=None):
-    raw_len = len(body) if raw_len is None else raw_len
-    fixed = HEADER.pack(MAGIC, 1, kind, flags, len(head), stream, seq, time.time_ns(), len(body),
-                        raw_len, crc32c(head + body))
-    return fixed + struct.pack("<I", crc32c(fixed)) + head + body
-
-
-def _varint(value):
-    out = b""
-    value &= (1 << 64) - 1
-    while value >= 0x80:
-        out += bytes([value & 0x7F | 0x80])
-        value >>= 7
-    return out + bytes([value])
-
-
-def _field(number, value):
-    if isinstance(value, int):
-        return _varint(number << 3) + _varint(value)
-    value = value.encode() if isinstance(value, str) else value
-    return _varint(number << 3 | 2) + _varint(len(value)) + value
-
-
-def hello(stream, run, seq=1, host="node1", pid=None, start_ns=1234):
-    body = (_field(1, host) + _field(2, os.getpid() if pid is None else pid) +
-            _field(3, start_ns) + _field(12, run))
-    return frame(stream, seq, HELLO, body=body)
-
-
-def block(stream, seq, t0, t1, count=5, body=b"columns"):
-    head = struct.pack("<HBBIqqqIBBH", 1, 1, 0, count, t0, t1, t0, 0, 0, 24, 40)
-    return frame(stream, seq, BLOCK, head, body)
-
+from gst_reader import HEADER, HELLO, crc32c
+from gst_writer import ACK, BYE, MAGIC, PULSE, block, frame, hello  # noqa: F401: for those who import us
 
 class Frame:
     def __init__(self, data, at):
         (magic, self.version, self.kind, self.flags, head_len, self.stream, self.seq, self.time_ns,
-         body_len, self.raw_len, crc) = HEADER.unpack_from(data, at)
-        (header_crc,) = struct.unpack_from("<I", data, at + 60)
+         body_len, self.raw_len, crc, header_crc) = HEADER.unpack_from(data, at)
         self.bytes = 64 + head_len + body_len
         if magic != MAGIC or header_crc != crc32c(data[at:at + 60]):
             raise ValueError(f"no frame at byte {at}")
@@ -198,17 +146,10 @@ def seeded():
     return random.Random(seed)
 
 
-def skip(why):
-    print("skipped:", why)
-    sys.exit(SKIPPED)
-
-
 def wait_for(condition, what, timeout=10):
-    deadline = time.monotonic() + timeout
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(what)
-        time.sleep(0.01)
+    """As gs.until, for what nothing further can be tried without."""
+    if not gs.until(what, condition, timeout):
+        raise TimeoutError(what)
 
 
 def bin_dir():
@@ -216,20 +157,3 @@ def bin_dir():
     here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     given = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("GPUSTARVE_BUILD")
     return os.path.abspath(os.path.join(given or os.path.join(here, "build"), "bin"))
-
-
-def run_tests(names):
-    """Runs the functions test_* of a module's globals in order; ends the process."""
-    failed = 0
-    for name, fn in list(names.items()):
-        if not name.startswith("test_") or not callable(fn):
-            continue
-        try:
-            fn()
-            print("ok  ", name, flush=True)
-        except Exception as e:  # noqa: BLE001: a test may fail in any way
-            import traceback
-            traceback.print_exc()
-            print("FAIL", name, repr(e), flush=True)
-            failed += 1
-    sys.exit(1 if failed else 0)

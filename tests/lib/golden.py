@@ -7,7 +7,8 @@ of prices shows as a difference of these files; made anew with
 
 Every byte is compared, for a summary is a function of the trace, the options and the prices; but for
 two numbers that masked() takes out: how many bytes the trace has follows the version of libzstd, and
-the digest follows that."""
+the digest follows that. Of sentences only the numbers in them are compared, in any order, so that a
+better sentence breaks nothing."""
 import json
 import os
 import re
@@ -126,7 +127,24 @@ def summary(case, where):
 
 
 def masked(text):
+    """The text without what may differ from machine to machine."""
     return re.sub(r'("trace_bytes": )\d+|("digest": )"crc32c:[0-9a-f]{8}"', r'\1\2*', text)
+
+
+STRING = r'"(?:[^"\\]|\\.)*"'
+SENTENCE = re.compile(rf'("(?:basis|title|why|action|brief)": )({STRING})')
+NOTES = re.compile(rf'("notes": \[)((?:\s*{STRING},?)*)')
+
+
+def numbers_of(sentence):
+    """The numbers of a sentence, in their order, as a string of JSON."""
+    return '"' + ' '.join(sorted(re.findall(r'\d+(?:[.,]\d+)*', sentence))) + '"'
+
+
+def numbers(text):
+    """The text with the numbers of its sentences in place of them."""
+    text = SENTENCE.sub(lambda m: m[1] + numbers_of(m[2]), masked(text))
+    return NOTES.sub(lambda m: m[1] + re.sub(STRING, lambda note: numbers_of(note[0]), m[2]), text)
 
 
 def kept(case):

@@ -9,9 +9,12 @@ import hashlib
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
+import traceback
 
 SOURCE = os.environ.get('GPUSTARVE_SOURCE') or os.path.abspath(
     os.path.join(os.path.dirname(__file__), '..', '..'))
@@ -75,6 +78,45 @@ def side_by_side(cases, width=3):
     with concurrent.futures.ThreadPoolExecutor(width) as pool:
         for done in [pool.submit(case) for case in cases]:
             done.result()
+
+
+def until(what, ready, seconds=120):
+    """What ready() answers once that is true; False, and an expectation that failed, if it never is."""
+    end = time.monotonic() + seconds
+    while True:
+        answer = ready()
+        if answer:
+            return answer
+        if time.monotonic() > end:
+            return check(False, f'{what}: not within {seconds} s')
+        time.sleep(0.02)
+
+
+def free_ports(count):
+    """So many ports of loopback that nobody listened on just now."""
+    held = [socket.socket() for _ in range(count)]
+    for s in held:
+        s.bind(('127.0.0.1', 0))
+    ports = [s.getsockname()[1] for s in held]
+    for s in held:
+        s.close()
+    return ports
+
+
+def run_tests(names):
+    """Calls the functions test_* of a module's globals in order, and ends the process. One that raises
+    has failed; the next are called all the same."""
+    for name, case in list(names.items()):
+        if not name.startswith('test_') or not callable(case):
+            continue
+        before = len(failures)
+        try:
+            case()
+        except Exception as e:  # a test may fail in any way
+            traceback.print_exc()
+            check(False, f'{name}: {e!r}')
+        print('ok  ' if len(failures) == before else 'FAIL', name, flush=True)
+    finish()
 
 
 def finish():

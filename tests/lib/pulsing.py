@@ -4,8 +4,8 @@ docs/FORMAT.md, for a run directory or a collector."""
 import os
 import time
 
-import collector
-from collector import _field, frame
+from gst_reader import HELLO
+from gst_writer import BYE, field, frame
 
 S = 10**9
 
@@ -21,17 +21,17 @@ class Trainer:
 
     def hello(self):
         self.seq += 1
-        device = _field(1, 0) + _field(2, self.uuid) + _field(3, self.name)
-        body = _field(1, self.host) + _field(2, self.pid) + _field(3, self.start)
+        device = field(1, 0) + field(2, self.uuid) + field(3, self.name)
+        body = field(1, self.host) + field(2, self.pid) + field(3, self.start)
         if self.rank is not None:
-            body += _field(7, self.rank) + _field(8, 1) + _field(9, 64)
-        return frame(self.id, self.seq, collector.HELLO, body=body + _field(11, device) + _field(12, self.run))
+            body += field(7, self.rank) + field(8, 1) + field(9, 64)
+        return frame(self.id, self.seq, HELLO, body=body + field(11, device) + field(12, self.run))
 
     def _pulse(self, seconds, busy, wait, launches, lag, dropped=0):
         t = self.start + int(seconds * S)
-        device = _field(1, 0) + _field(2, int(busy * S)) + _field(3, int(busy * 100))
-        return (_field(1, t) + _field(2, t - int(lag * S)) + _field(3, device) + _field(4, int(wait * S)) +
-                _field(5, launches) + _field(6, dropped) + _field(7, int(seconds * S / 1000)) + _field(11, '1'))
+        device = field(1, 0) + field(2, int(busy * S)) + field(3, int(busy * 100))
+        return (field(1, t) + field(2, t - int(lag * S)) + field(3, device) + field(4, int(wait * S)) +
+                field(5, launches) + field(6, dropped) + field(7, int(seconds * S / 1000)) + field(11, '1'))
 
     def pulse(self, seconds, busy, wait=0.0, launches=0, lag=0.0, dropped=0):
         """By then so many seconds busy, so many in loader waits, so many events dropped."""
@@ -41,7 +41,7 @@ class Trainer:
     def bye(self, seconds, busy, wait=0.0, dropped=0):
         self.seq += 1
         last = self._pulse(seconds, busy, wait, 0, 0, dropped)
-        return frame(self.id, self.seq, collector.BYE, body=_field(2, 'exit') + _field(4, last))
+        return frame(self.id, self.seq, BYE, body=field(2, 'exit') + field(4, last))
 
     def write(self, folder, *frames):
         """Into the run directory, as a collector stores them."""

@@ -7,7 +7,6 @@ namespaces, hosts of other names, whose clocks are 3 s apart and drift 50 ppm; s
 where namespaces are not to be had."""
 import contextlib
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -24,12 +23,6 @@ LINE = next(i + 1 for i, line in enumerate(open(ranks.TRAIN)) if '# the slow sou
 def train(own, *launch):
     return [gs.PYTHON, ranks.LAUNCH, *launch, gs.PYTHON, ranks.TRAIN, '--gloo', '--late', LATE, '--steps',
             STEPS, '--sleep-ms', SLEEP_MS, '--own-ledger', own]
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
 
 
 def true_time(t, epoch):
@@ -72,7 +65,7 @@ def one_node():
         own = os.path.join(where, 'own')
         os.mkdir(own)
         done, run, folder = gs.traced(
-            train(own, '--ranks', 4, '--master', f'127.0.0.1:{free_port()}'), where, ['--quiet', '--price', 2],
+            train(own, '--ranks', 4, '--master', f'127.0.0.1:{gs.free_ports(1)[0]}'), where, ['--quiet', '--price', 2],
             timeout=500, GPUSIM_DEVICES=4, GPUSIM_NCCL_PARAM=1, OMP_NUM_THREADS=1)
         gs.equal(done.returncode, 0, f'one node: {done.stderr.decode()[-800:]}')
         s = run and gs.summary(run)

@@ -67,7 +67,8 @@ class Sender:
         """Until all is acknowledged."""
         deadline = time.monotonic() + PATIENCE
         while self.acked < len(self.sent):
-            assert time.monotonic() < deadline, (self.acked, len(self.sent))
+            if time.monotonic() > deadline:
+                raise TimeoutError(f'{self.acked} of {len(self.sent)} frames acknowledged')
             if not self.client or self.next < len(self.sent):
                 self.push(node)
             elif not self.hear(0.2):
@@ -83,9 +84,9 @@ def same(centre, sender):
     """Each frame is there once, as it was sent."""
     data = open(centre.path(sender.run, sender.stream), 'rb').read()
     frames = c.read_stream(centre.path(sender.run, sender.stream))
-    assert len(frames) == len(sender.sent), (len(frames), len(sender.sent))
+    gs.equal(len(frames), len(sender.sent), 'len(frames)')
     for f in frames:
-        assert data[f.offset:f.offset + f.bytes] == sender.sent[f.seq - 1], f.seq
+        gs.equal(data[f.offset:f.offset + f.bytes], sender.sent[f.seq - 1], 'data[f.offset:f.offset + f.bytes]')
 
 
 def test_real_run():
@@ -97,23 +98,25 @@ def test_real_run():
                 done = gs.command([gs.WITH_GPUSIM, gs.CLI, 'run', '-o', node.base, '--label', 'team=vision',
                                    '--collector', 'unix:' + node.socket, '--', *MIXLOOP],
                                   cwd=root, env=gs.environment())
-                assert done.returncode == 0, done.stderr
+                gs.equal(done.returncode, 0, 'done.returncode')
                 (run,) = gs.runs(node.base)
-                assert node.stop(timeout=PATIENCE) == 0
+                gs.equal(node.stop(timeout=PATIENCE), 0, 'node.stop(timeout=PATIENCE)')
             there = os.path.join(centre.base, 'alpha', os.path.basename(run))
             ours = {n for n in os.listdir(run) if n.endswith('.gst') or n.startswith('exit-')} | {'run.json'}
-            assert len([n for n in ours if n.endswith('.gst')]) == 2, ours
+            gs.equal(len([n for n in ours if n.endswith('.gst')]), 2, "len([n for n in ours if n.endswith('.gst')])")
             for name in ours:
-                assert open(os.path.join(run, name), 'rb').read() == \
-                    open(os.path.join(there, name), 'rb').read(), name
+                gs.equal(open(os.path.join(run, name), 'rb').read(), open(os.path.join(there, name), 'rb').read(),
+                         "open(os.path.join(run, name), 'rb').read()")
             a, b = (gs.gpustarve('report', where, '--format', 'json') for where in (run, there))
-            assert a.returncode == b.returncode == 0, b.stderr
-            assert a.stdout == b.stdout
+            gs.check(a.returncode == b.returncode == 0, ('a.returncode == b.returncode == 0', b.stderr))
+            gs.equal(a.stdout, b.stdout, 'a.stdout')
             summary = json.loads(b.stdout)
-            assert summary['run']['labels'] == {'team': 'vision'} and summary['gpus'], summary['run']
+            gs.check(summary['run']['labels'] == {'team': 'vision'} and summary['gpus'],
+                     ("summary['run']['labels'] == {'team': 'vision'} and summary['gpus']", summary['run']))
             (clock,) = [n for n in os.listdir(there) if n.startswith('clock-')]
             reading = json.load(open(os.path.join(there, clock)))['readings'][0]
-            assert abs(reading['offset_ns']) <= reading['error_ns'], reading  # one machine, one clock
+            gs.check(abs(reading['offset_ns']) <= reading['error_ns'],
+                     ("abs(reading['offset_ns']) <= reading['error_ns']", reading))  # one machine, one clock
 
 
 def test_run_forwards():
@@ -125,21 +128,26 @@ def test_run_forwards():
         argv = [gs.WITH_GPUSIM, gs.CLI, 'run', '-o', 'out', '--collector', centre.url, '--', *MIXLOOP]
         centre.kill()
         done = gs.command(argv, cwd=root, env=env)
-        assert done.returncode == 0 and b'report: ' in done.stderr, done.stderr
-        assert b'not forwarded yet' in done.stderr and b'cannot reach' in done.stderr, done.stderr
+        gs.check(done.returncode == 0 and b'report: ' in done.stderr,
+                 ("done.returncode == 0 and b'report: ' in done.stderr", done.stderr))
+        gs.check(b'not forwarded yet' in done.stderr and b'cannot reach' in done.stderr,
+                 ("b'not forwarded yet' in done.stderr and b'cannot reach' in done.stderr", done.stderr))
         centre.start()
         done = gs.command(argv, cwd=root, env=env)
-        assert done.returncode == 0 and b'not forwarded' not in done.stderr, done.stderr
+        gs.check(done.returncode == 0 and b'not forwarded' not in done.stderr,
+                 ("done.returncode == 0 and b'not forwarded' not in done.stderr", done.stderr))
         runs = gs.runs(os.path.join(root, 'out'))
-        assert len(runs) == 2
+        gs.equal(len(runs), 2, 'len(runs)')
         for run in runs:
             there = os.path.join(centre.base, 'alpha', os.path.basename(run))
             a, b = (gs.gpustarve('report', where, '--format', 'json') for where in (run, there))
-            assert a.returncode == 0 and a.stdout == b.stdout, b.stderr
+            gs.check(a.returncode == 0 and a.stdout == b.stdout,
+                     ('a.returncode == 0 and a.stdout == b.stdout', b.stderr))
         for address in 'ftp://x', 'http://192.0.2.1:1':
             done = gs.command([gs.CLI, 'run', '-o', 'out', '--collector', address, '--', 'true'], cwd=root,
                               env=env)
-            assert b'insecure' in done.stderr or done.returncode == 1, (address, done.stderr)
+            gs.check(b'insecure' in done.stderr or done.returncode == 1,
+                     f"b'insecure' in done.stderr or done.returncode == 1: {(address, done.stderr)}")
 
 
 def test_kills():
@@ -167,8 +175,8 @@ def test_kills():
                 c.wait_for(lambda: arrived(centre, s), f'{s.stream.hex()} arrives', PATIENCE)
                 same(centre, s)
                 s.lose()
-            assert node.stop(timeout=PATIENCE) == 0
-        assert centre.stop() == 0
+            gs.equal(node.stop(timeout=PATIENCE), 0, 'node.stop(timeout=PATIENCE)')
+        gs.equal(centre.stop(), 0, 'centre.stop()')
 
 
 def test_centre_forgets():
@@ -193,7 +201,7 @@ def test_centre_forgets():
             s.push(node)
             s.finish(node)  # the process notices nothing
             c.wait_for(lambda: 'answers 401' in node.errors(), 'says why', PATIENCE)
-            assert 'not-a-token' not in node.errors()
+            gs.check('not-a-token' not in node.errors(), "'not-a-token' not in node.errors()")
             central.upstream(centre)
             c.wait_for(lambda: arrived(centre, s), 'arrives with the right token', PATIENCE)
             s.lose()
@@ -220,8 +228,9 @@ def test_damage_here():
             node.start()
             want = [n for n in range(1, 32) if n != 11]
             c.wait_for(lambda: centre.seqs('run', s.stream) == want, 'the rest arrives', PATIENCE)
-            assert f'{where[10].bytes} damaged bytes' in node.errors(), node.errors()
-            assert node.stop(timeout=PATIENCE) == 0
+            gs.check(f'{where[10].bytes} damaged bytes' in node.errors(),
+                     ("f'{where[10].bytes} damaged bytes' in node.errors()", node.errors()))
+            gs.equal(node.stop(timeout=PATIENCE), 0, 'node.stop(timeout=PATIENCE)')
 
 
 def test_damage_on_the_way():
@@ -237,10 +246,12 @@ def test_damage_on_the_way():
             s.finish(node)
             c.wait_for(lambda: arrived(centre, s), 'arrives', PATIENCE)
             same(centre, s)
-            assert not way.wrong and way.count['posts damaged'] == way.count['POST answered 400'] == 3, way.count
-            assert 'answers 400' in node.errors() and 'missing there' not in node.errors(), node.errors()
+            gs.check(not way.wrong and way.count['posts damaged'] == way.count['POST answered 400'] == 3,
+                     ("not way.wrong and way.count['posts damaged'] == way.count['POST ans...", way.count))
+            gs.check('answers 400' in node.errors() and 'missing there' not in node.errors(),
+                     ("'answers 400' in node.errors() and 'missing there' not in node.erro...", node.errors()))
             s.lose()
-            assert node.stop(timeout=PATIENCE) == 0
+            gs.equal(node.stop(timeout=PATIENCE), 0, 'node.stop(timeout=PATIENCE)')
 
 
 def test_side_files_that_grow():
@@ -257,14 +268,16 @@ def test_side_files_that_grow():
                 with open(here, 'a') as f:
                     f.write('{}\n')
                 time.sleep(0.001)
-                assert time.monotonic() < begin + PATIENCE
+                if time.monotonic() > begin + PATIENCE:
+                    raise TimeoutError('side files are not sent')
             time.sleep(1)
             looks = time.monotonic() - begin + 2  # one a second; there are two side files
-            assert way.count['PUT answered 200'] <= 3 * looks, way.count
+            gs.check(way.count['PUT answered 200'] <= 3 * looks,
+                     ("way.count['PUT answered 200'] <= 3 * looks", way.count))
             there = os.path.join(centre.base, 'alpha', 'run.gst', 'alerts.jsonl')
             c.wait_for(lambda: open(here).read() == open(there).read(), 'all of it arrives', PATIENCE)
             s.lose()
-            assert node.stop(timeout=PATIENCE) == 0
+            gs.equal(node.stop(timeout=PATIENCE), 0, 'node.stop(timeout=PATIENCE)')
 
 
 def test_side_files_on_the_way():
@@ -294,14 +307,17 @@ def test_side_files_on_the_way():
                 way.do(way.release)
                 way.do(way.replay, [p for p in way.seen if p.kind == 'side'])
             c.wait_for(lambda: not way.held and way.count['again 412'] > 6, 'late ones come', PATIENCE)
-            assert now() == [6] and seen == sorted(seen), seen
-            assert way.count['side files damaged'] >= 4 and way.count['posts held'] >= 3, way.count
+            gs.check(now() == [6] and seen == sorted(seen), ('now() == [6] and seen == sorted(seen)', seen))
+            gs.check(way.count['side files damaged'] >= 4 and way.count['posts held'] >= 3,
+                     ("way.count['side files damaged'] >= 4 and way.count['posts held'] >= 3", way.count))
             refused = way.count['PUT answered 400'] + way.count['PUT answered 404']  # of no path at all
-            assert refused == way.count['side files damaged'], way.count
-            assert not way.wrong and len(os.listdir(os.path.dirname(there))) < 8, os.listdir(os.path.dirname(there))
-            assert 'does not take it' not in node.errors(), node.errors()
+            gs.equal(refused, way.count['side files damaged'], 'refused')
+            gs.check(not way.wrong and len(os.listdir(os.path.dirname(there))) < 8,
+                     ('not way.wrong and len(os.listdir(os.path.dirname(there))) < 8', os.listdir(os.path.dirname(there))))
+            gs.check('does not take it' not in node.errors(),
+                     ("'does not take it' not in node.errors()", node.errors()))
             s.lose()
-            assert node.stop(timeout=PATIENCE) == 0
+            gs.equal(node.stop(timeout=PATIENCE), 0, 'node.stop(timeout=PATIENCE)')
 
 
 def test_outbox_full():
@@ -331,9 +347,10 @@ def test_outbox_full():
             want += range(len(s.sent) - 2, len(s.sent) + 1)
             c.wait_for(lambda: centre.seqs('run', s.stream) == want, 'later ones arrive', PATIENCE)
             s.lose()
-            assert node.stop(timeout=PATIENCE) == 0
+            gs.equal(node.stop(timeout=PATIENCE), 0, 'node.stop(timeout=PATIENCE)')
             dropped = [line for line in node.errors().splitlines() if 'up_dropped' in line]
-            assert dropped and int(dropped[-1].split()[3]) == 50, dropped
+            gs.check(dropped and int(dropped[-1].split()[3]) == 50,
+                     ('dropped and int(dropped[-1].split()[3]) == 50', dropped))
 
 
 def test_nodes_and_spools():
@@ -357,12 +374,13 @@ def test_nodes_and_spools():
                 with open(node.path('one', spool, '.1.spool'), 'wb') as f:
                     f.write(b''.join(frames) + frames[0][:40])  # its end is torn
                 s.lose()
-                assert node.stop(timeout=PATIENCE) == 0
-            assert arrived(centre, s)
-            assert centre.seqs('one', spool) == list(range(1, 9))
-        assert len([n for n in os.listdir(os.path.join(centre.base, 'alpha', 'one.gst'))
-                    if n.endswith('.gst')]) == 4
-        assert os.listdir(os.path.join(centre.base, 'alpha')) == ['one.gst']
+                gs.equal(node.stop(timeout=PATIENCE), 0, 'node.stop(timeout=PATIENCE)')
+            gs.check(arrived(centre, s), 'arrived(centre, s)')
+            gs.equal(centre.seqs('one', spool), list(range(1, 9)), "centre.seqs('one', spool)")
+        gs.equal(len([n for n in os.listdir(os.path.join(centre.base, 'alpha', 'one.gst'))
+                    if n.endswith('.gst')]), 4, "len([n for n in os.listdir(os.path.join(centre.base, 'alpha', 'one....")
+        gs.equal(os.listdir(os.path.join(centre.base, 'alpha')), ['one.gst'],
+                 "os.listdir(os.path.join(centre.base, 'alpha'))")
 
 
 class Spool:
@@ -395,9 +413,10 @@ def test_no_collector_there():
             env = gs.environment(LD_PRELOAD=gs.LIBPROF, GPUSTARVE_OUT=base, GPUSTARVE_RUN_ID='real',
                                  GPUSTARVE_SOCKET=node.socket)
             done = gs.command([gs.WITH_GPUSIM, *MIXLOOP], env=env, cwd=root)
-            assert done.returncode == 0, done.stderr
+            gs.equal(done.returncode, 0, 'done.returncode')
             real = os.path.join(base, 'real.gst')
-            assert len([n for n in os.listdir(real) if n.endswith('.spool')]) == 2, os.listdir(real)
+            gs.equal(len([n for n in os.listdir(real) if n.endswith('.spool')]), 2,
+                     "len([n for n in os.listdir(real) if n.endswith('.spool')])")
             central.write(os.path.join(real, 'run.json'), '{"id": "real", "exit_status": 0, "exits": []}')
             spools = [Spool(base, f'stray-{i % 2}', 70) for i in range(4)]
             spools[0].write(10**9)  # it has ended
@@ -419,17 +438,18 @@ def test_no_collector_there():
                 return [gs.gpustarve('report', where, '--format', 'json').stdout for where in (real, there)]
             c.wait_for(lambda: len(set(reports())) == 1, 'the real run arrives', PATIENCE)
             gpus = json.loads(reports()[0])['gpus']
-            assert gpus, gpus
+            gs.check(gpus, ('gpus', gpus))
             late = Spool(base, 'late', 5)  # while it serves
             late.write(10**6)
             c.wait_for(lambda: arrived(centre, late), 'the late one arrives', PATIENCE)
             with open(os.path.join(base, '.upstream-not')) as f:
-                assert f.read().splitlines()[1:] == ['before.gst']
-            assert not os.path.exists(os.path.join(base, 'before.gst', '.upstream'))
-            assert node.stop(timeout=PATIENCE) == 0
-        assert sorted(os.listdir(os.path.join(centre.base, 'alpha'))) == \
-            ['late.gst', 'real.gst', 'stray-0.gst', 'stray-1.gst']
+                gs.equal(f.read().splitlines()[1:], ['before.gst'], 'f.read().splitlines()[1:]')
+            gs.check(not os.path.exists(os.path.join(base, 'before.gst', '.upstream')),
+                     "not os.path.exists(os.path.join(base, 'before.gst', '.upstream'))")
+            gs.equal(node.stop(timeout=PATIENCE), 0, 'node.stop(timeout=PATIENCE)')
+        gs.equal(sorted(os.listdir(os.path.join(centre.base, 'alpha'))), ['late.gst', 'real.gst', 'stray-0.gst', 'stray-1.gst'],
+                 "sorted(os.listdir(os.path.join(centre.base, 'alpha')))")
 
 
 if __name__ == '__main__':
-    c.run_tests(globals())
+    gs.run_tests(globals())

@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
 import central
 import collector as c
 
@@ -39,30 +40,30 @@ def test_frames():
         a, b = stream(), stream()
         fa, fb = frames_of(a, 'run-1', 40), frames_of(b, 'run-1', 30, size=200000)
         status, acks, _ = centre.post(fa[0], fb[0], *fb[1:10], *fa[1:10])
-        assert (status, acks) == (200, {a: 10, b: 10}), (status, acks)
+        gs.equal((status, acks), (200, {a: 10, b: 10}), '(status, acks)')
         status, acks, _ = centre.post(*fa[20:30])
-        assert (status, acks) == (200, {a: 10}), acks  # a gap stays a gap
+        gs.equal((status, acks), (200, {a: 10}), '(status, acks)')  # a gap stays a gap
         rest = fa[10:20] + fa[30:] + fb[5:]
         R.shuffle(rest)
         status, acks, _ = centre.post(*rest)
-        assert (status, acks) == (200, {a: 40, b: 30}), acks
+        gs.equal((status, acks), (200, {a: 40, b: 30}), '(status, acks)')
         status, acks, _ = centre.post(*fa, *fb)
-        assert (status, acks) == (200, {a: 40, b: 30}), acks
-        assert centre.post()[:2] == (200, {})
+        gs.equal((status, acks), (200, {a: 40, b: 30}), '(status, acks)')
+        gs.equal(centre.post()[:2], (200, {}), 'centre.post()[:2]')
         # Every second one, twice: many gaps, and still each frame once.
         g = stream()
         fg = frames_of(g, 'run-1', 400, size=50)
         for odd in fg[::2], fg[::2], fg[1::2], fg:
             status, acks, _ = centre.post(*odd)
-        assert (status, acks) == (200, {g: 400}), acks
+        gs.equal((status, acks), (200, {g: 400}), '(status, acks)')
         for s, sent in (a, fa), (b, fb), (g, fg):
             got = open(centre.path('run-1', s), 'rb').read()
             stored = centre.frames('run-1', s)
-            assert sorted(f.seq for f in stored) == list(range(1, len(sent) + 1))
+            gs.equal(sorted(f.seq for f in stored), list(range(1, len(sent) + 1)), 'sorted(f.seq for f in stored)')
             for f in stored:
-                assert got[f.offset:f.offset + f.bytes] == sent[f.seq - 1]
-        assert centre.stop() == 0
-        assert centre.counters()['duplicates'] == 5 + 70 + 200 + 400, centre.counters()
+                gs.equal(got[f.offset:f.offset + f.bytes], sent[f.seq - 1], 'got[f.offset:f.offset + f.bytes]')
+        gs.equal(centre.stop(), 0, 'centre.stop()')
+        gs.equal(centre.counters()['duplicates'], 5 + 70 + 200 + 400, "centre.counters()['duplicates']")
 
 
 def test_many_streams():
@@ -72,10 +73,10 @@ def test_many_streams():
         sent = {s: frames_of(s, f'run-{i % 3}', 6, size=300) for i, s in enumerate(streams)}
         for count in 3, 6, 6:
             status, acks, _ = centre.post(*[f for s in streams for f in sent[s][:count]])
-            assert (status, acks) == (200, {s: count for s in streams}), acks
+            gs.equal((status, acks), (200, {s: count for s in streams}), '(status, acks)')
             centre.kill()
             for i, s in enumerate(streams):
-                assert centre.seqs(f'run-{i % 3}', s) == list(range(1, count + 1))
+                gs.equal(centre.seqs(f'run-{i % 3}', s), list(range(1, count + 1)), "centre.seqs(f'run-{i % 3}', s)")
             centre.start()
 
 
@@ -89,21 +90,23 @@ def test_damage():
             bad[hit] ^= 1
             before = b''.join(sent[:at])
             status, text, headers = centre.post(before, bytes(bad), *sent[at + 1:])
-            assert status == 400, (status, text)
-            assert int(headers['gpustarve-stored']) == len(before), headers
-            assert f'byte {len(before)}' in text, text
+            gs.equal(status, 400, 'status')
+            gs.equal(int(headers['gpustarve-stored']), len(before), "int(headers['gpustarve-stored'])")
+            gs.check(f'byte {len(before)}' in text, ("f'byte {len(before)}' in text", text))
             if hit != 10:
-                assert f'stream {s.hex()}, number {at + 1}' in text, text
-                assert f'number {at + 1}: its CRC is wrong' in centre.log(), centre.log()
-            assert centre.seqs('run', s) == list(range(1, at + 1))
+                gs.check(f'stream {s.hex()}, number {at + 1}' in text,
+                         ("f'stream {s.hex()}, number {at + 1}' in text", text))
+                gs.check(f'number {at + 1}: its CRC is wrong' in centre.log(),
+                         ("f'number {at + 1}: its CRC is wrong' in centre.log()", centre.log()))
+            gs.equal(centre.seqs('run', s), list(range(1, at + 1)), "centre.seqs('run', s)")
         status, text, _ = centre.post(*sent[:11], sent[11][:-1])
-        assert status == 400 and 'ends amid' in text, text
+        gs.check(status == 400 and 'ends amid' in text, ("status == 400 and 'ends amid' in text", text))
         for body in b'x' * 64, c.frame(s, 0), c.frame(s, 5, kind=c.ACK):
-            assert centre.post(body)[0] == 400
+            gs.equal(centre.post(body)[0], 400, 'centre.post(body)[0]')
         status, text, _ = centre.post(c.frame(stream(), 7))
-        assert status == 409 and 'Hello' in text, (status, text)
-        assert centre.post(*sent)[:2] == (200, {s: 12})
-        assert centre.seqs('run', s) == list(range(1, 13))
+        gs.check(status == 409 and 'Hello' in text, f"status == 409 and 'Hello' in text: {(status, text)}")
+        gs.equal(centre.post(*sent)[:2], (200, {s: 12}), 'centre.post(*sent)[:2]')
+        gs.equal(centre.seqs('run', s), list(range(1, 13)), "centre.seqs('run', s)")
 
 
 def test_who_may():
@@ -114,25 +117,31 @@ def test_who_may():
         for token, want in ((None, 401), ('x' * 20, 401), (central.TOKENS['alpha'][:-1], 401),
                             (central.TOKENS['alpha'] + 'x', 401), ('', 401),
                             (central.TOKENS['reader'], 403)):
-            assert centre.post(*sent, token=token)[0] == want, (token, want)
-            assert centre.ask('PUT', '/v1/runs/r/files/run.json', b'{}', token=token)[0] == want
+            gs.equal(centre.post(*sent, token=token)[0], want, 'centre.post(*sent, token=token)[0]')
+            gs.equal(centre.ask('PUT', '/v1/runs/r/files/run.json', b'{}', token=token)[0], want,
+                     "centre.ask('PUT', '/v1/runs/r/files/run.json', b'{}', token=token)[0]")
         basic = {'Authorization': 'Basic OmFscGhhLXdyaXRlcy1hbmQtcmVhZHM='}  # alpha's, from a browser
-        assert centre.ask('POST', '/v1/frames', b'', token=None, headers=basic)[0] == 403
-        assert not os.path.exists(os.path.join(centre.base, 'alpha', 'shared-name.gst'))
+        gs.equal(centre.ask('POST', '/v1/frames', b'', token=None, headers=basic)[0], 403,
+                 "centre.ask('POST', '/v1/frames', b'', token=None, headers=basic)[0]")
+        gs.check(not os.path.exists(os.path.join(centre.base, 'alpha', 'shared-name.gst')),
+                 "not os.path.exists(os.path.join(centre.base, 'alpha', 'shared-name....")
         # Streams and runs of one name in two teams are two.
-        assert centre.post(*sent)[1] == {s: 5}
+        gs.equal(centre.post(*sent)[1], {s: 5}, 'centre.post(*sent)[1]')
         status, text, _ = centre.post(sent[3], token=central.TOKENS['beta'])
-        assert status == 409, text  # beta's store has no such stream
-        assert centre.post(*sent[:3], token=central.TOKENS['beta'])[1] == {s: 3}
-        assert centre.seqs('shared-name', s) == [1, 2, 3, 4, 5]
-        assert centre.seqs('shared-name', s, team='beta') == [1, 2, 3]
-        assert centre.ask('GET', '/healthz', token=None)[0] == 200
-        assert centre.stop() == 0
+        gs.equal(status, 409, 'status')  # beta's store has no such stream
+        gs.equal(centre.post(*sent[:3], token=central.TOKENS['beta'])[1], {s: 3},
+                 "centre.post(*sent[:3], token=central.TOKENS['beta'])[1]")
+        gs.equal(centre.seqs('shared-name', s), [1, 2, 3, 4, 5], "centre.seqs('shared-name', s)")
+        gs.equal(centre.seqs('shared-name', s, team='beta'), [1, 2, 3], "centre.seqs('shared-name', s, team='beta')")
+        gs.equal(centre.ask('GET', '/healthz', token=None)[0], 200, "centre.ask('GET', '/healthz', token=None)[0]")
+        gs.equal(centre.stop(), 0, 'centre.stop()')
         log = centre.log()
         for token in central.TOKENS.values():
-            assert token not in log and token[:8] not in log
-        assert 'refused: wrong token' in log or 'refused: no token' in log, log
-        assert centre.counters()['http_refused'] >= 13, centre.counters()
+            gs.check(token not in log and token[:8] not in log, 'token not in log and token[:8] not in log')
+        gs.check('refused: wrong token' in log or 'refused: no token' in log,
+                 ("'refused: wrong token' in log or 'refused: no token' in log", log))
+        gs.check(centre.counters()['http_refused'] >= 13,
+                 ("centre.counters()['http_refused'] >= 13", centre.counters()))
 
 
 def test_paths():
@@ -150,21 +159,25 @@ def test_paths():
         before = sorted(os.listdir(root))
         for path in tricks:
             status = centre.ask('PUT', path, b'{}')[0]
-            assert status in (400, 404), (path, status)
-        assert sorted(os.listdir(root)) == before
-        assert os.listdir(os.path.join(centre.base, 'alpha')) == []
+            gs.check(status in (400, 404), f'status in (400, 404): {(path, status)}')
+        gs.equal(sorted(os.listdir(root)), before, 'sorted(os.listdir(root))')
+        gs.equal(os.listdir(os.path.join(centre.base, 'alpha')), [], "os.listdir(os.path.join(centre.base, 'alpha'))")
         good = {'run.json': b'{"id":"r"}', 'exit-n-1.json': b'{}', 'alerts.jsonl': b'{}\n',
                 'alloc-n-0.json': b'', 'clock-n.json': b'x' * (1 << 20)}
         for name, body in good.items():
-            assert centre.ask('PUT', f'/v1/runs/r/files/{name}', body)[0] == 200, name
-            assert open(os.path.join(centre.base, 'alpha', 'r.gst', name), 'rb').read() == body
+            gs.equal(centre.ask('PUT', f'/v1/runs/r/files/{name}', body)[0], 200,
+                     "centre.ask('PUT', f'/v1/runs/r/files/{name}', body)[0]")
+            gs.equal(open(os.path.join(centre.base, 'alpha', 'r.gst', name), 'rb').read(), body,
+                     "open(os.path.join(centre.base, 'alpha', 'r.gst', name), 'rb').read()")
         # Names out of a Hello become names of files, and nothing else.
         for run in '../../escape', '/etc/passwd', 'a/b', '..', '.x', 'r\0r':
             s = stream()
-            assert centre.post(*frames_of(s, run, 2))[0] == 200
+            gs.equal(centre.post(*frames_of(s, run, 2))[0], 200, 'centre.post(*frames_of(s, run, 2))[0]')
         for where, folders, files in os.walk(root):
-            assert os.path.realpath(where).startswith(os.path.realpath(root))
-        assert all(n.endswith('.gst') for n in os.listdir(os.path.join(centre.base, 'alpha')))
+            gs.check(os.path.realpath(where).startswith(os.path.realpath(root)),
+                     'os.path.realpath(where).startswith(os.path.realpath(root))')
+        gs.check(all(n.endswith('.gst') for n in os.listdir(os.path.join(centre.base, 'alpha'))),
+                 "all(n.endswith('.gst') for n in os.listdir(os.path.join(centre.base...")
 
 
 def test_run_json_of_nodes():
@@ -173,11 +186,11 @@ def test_run_json_of_nodes():
         for node, text in ('n1', 'first'), ('n2', 'second'), ('n1', 'third'), ('../n3', 'fourth'):
             status = centre.ask('PUT', '/v1/runs/r/files/run.json', json.dumps(text).encode(),
                                 headers={'Gpustarve-Node': node})[0]
-            assert status == 200
+            gs.equal(status, 200, 'status')
         run = os.path.join(centre.base, 'alpha', 'r.gst')
         got = {n: json.load(open(os.path.join(run, n))) for n in os.listdir(run) if n[0] != '.'}
-        assert got == {'run.json': 'third', 'exit-node-n2.json': 'second',
-                       'exit-node-_._n3.json': 'fourth'}, got
+        gs.equal(got, {'run.json': 'third', 'exit-node-n2.json': 'second',
+                       'exit-node-_._n3.json': 'fourth'}, 'got')
 
 
 def test_side_files_in_order():
@@ -200,21 +213,25 @@ def test_side_files_in_order():
             with open(where, 'rb') as f:
                 return f.read()
         status, first, _ = put(b'1', '*')
-        assert status == 200 and first and there() == b'1'
-        assert put(b'1', '*')[:2] == (200, first)  # its answer was lost
-        assert put(b'2', '*') == (412, first, None) and there() == b'1'
+        gs.check(status == 200 and first and there() == b'1', "status == 200 and first and there() == b'1'")
+        gs.equal(put(b'1', '*')[:2], (200, first), "put(b'1', '*')[:2]")  # its answer was lost
+        gs.check(put(b'2', '*') == (412, first, None) and there() == b'1',
+                 "put(b'2', '*') == (412, first, None) and there() == b'1'")
         status, second, _ = put(b'2', first)
-        assert status == 200 and second != first and there() == b'2'
+        gs.check(status == 200 and second != first and there() == b'2',
+                 "status == 200 and second != first and there() == b'2'")
         for late in b'1', b'1.5', b'', b'2 and more':
-            assert put(late, first)[:2] == (412, second) and put(late, '*')[:2] == (412, second)
-        assert there() == b'2'
-        assert put(b'2', first)[:2] == (200, second)
+            gs.check(put(late, first)[:2] == (412, second) and put(late, '*')[:2] == (412, second),
+                     "put(late, first)[:2] == (412, second) and put(late, '*')[:2] == (41...")
+        gs.equal(there(), b'2', 'there()')
+        gs.equal(put(b'2', first)[:2], (200, second), "put(b'2', first)[:2]")
         centre.kill()
         centre.start()
-        assert put(b'1', first)[:2] == (412, second)  # nor over a restart
+        gs.equal(put(b'1', first)[:2], (412, second), "put(b'1', first)[:2]")  # nor over a restart
         # It may go back to what it once was, if its sender says so.
         status, third, _ = put(b'1', second)
-        assert status == 200 and put(b'2', first)[0] == put(b'2', second)[0] == 412 and there() == b'1'
+        gs.check(status == 200 and put(b'2', first)[0] == put(b'2', second)[0] == 412 and there() == b'1',
+                 "status == 200 and put(b'2', first)[0] == put(b'2', second)[0] == 41...")
         # Damage to anything: what is in it, whose, which, and what it takes the place of.
         before = {'Gpustarve-Node': 'n1', 'If-Match': third}
         sum_ = hashlib.sha256(f'r/alerts.jsonl\nn1\n{third}\n'.encode() + b'right').hexdigest()
@@ -224,22 +241,26 @@ def test_side_files_in_order():
                                    (b'right', 'alerts.jsonl', {'Gpustarve-Digest': '0' * 64})):
             status, got, _ = centre.ask('PUT', f'/v1/runs/r/files/{name}', text,
                                         headers={**before, 'Gpustarve-Digest': sum_, **change})
-            assert (status, got.get('gpustarve-damaged')) == (400, '1'), (name, change, status)
-        assert [n for n in os.listdir(os.path.dirname(where)) if n[0] != '.'] == ['alerts.jsonl']
-        assert put(b'x', third, name='summary.json')[0] == 404
+            gs.equal((status, got.get('gpustarve-damaged')), (400, '1'), "(status, got.get('gpustarve-damaged'))")
+        gs.equal([n for n in os.listdir(os.path.dirname(where)) if n[0] != '.'], ['alerts.jsonl'],
+                 "[n for n in os.listdir(os.path.dirname(where)) if n[0] != '.']")
+        gs.equal(put(b'x', third, name='summary.json')[0], 404, "put(b'x', third, name='summary.json')[0]")
         status, fourth, _ = put(b'right', third)
-        assert status == 200 and there() == b'right'
+        gs.check(status == 200 and there() == b'right', "status == 200 and there() == b'right'")
         # Older senders.
-        assert put(b'plain', digest=False)[0] == 200 and there() == b'plain'
-        assert put(b'6', fourth)[0] == 412
+        gs.check(put(b'plain', digest=False)[0] == 200 and there() == b'plain',
+                 "put(b'plain', digest=False)[0] == 200 and there() == b'plain'")
+        gs.equal(put(b'6', fourth)[0], 412, "put(b'6', fourth)[0]")
         # What somebody has removed is not there any more.
         os.unlink(where)
-        assert put(b'7', fourth) == (412, None, None)
-        assert put(b'7', '*')[0] == 200 and there() == b'7'
+        gs.equal(put(b'7', fourth), (412, None, None), "put(b'7', fourth)")
+        gs.check(put(b'7', '*')[0] == 200 and there() == b'7', "put(b'7', '*')[0] == 200 and there() == b'7'")
         # A second node's run.json has a tag of its own.
         tags = {n: put(n.encode(), '*', name='run.json', node=n)[1] for n in ('n1', 'n2')}
-        assert tags['n1'] != tags['n2'] and put(b'n2 again', tags['n1'], name='run.json', node='n2')[0] == 412
-        assert put(b'n2 again', tags['n2'], name='run.json', node='n2')[0] == 200
+        gs.check(tags['n1'] != tags['n2'] and put(b'n2 again', tags['n1'], name='run.json', node='n2')[0] == 412,
+                 "tags['n1'] != tags['n2'] and put(b'n2 again', tags['n1'], name='run...")
+        gs.equal(put(b'n2 again', tags['n2'], name='run.json', node='n2')[0], 200,
+                 "put(b'n2 again', tags['n2'], name='run.json', node='n2')[0]")
 
 
 def test_too_much():
@@ -253,7 +274,8 @@ def test_too_much():
                 k.sendall(f'{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n'
                           f'Authorization: Bearer {central.TOKENS["alpha"]}\r\n\r\n'.encode())
                 answer = k.recv(1000)
-                assert answer[:12] in (b'HTTP/1.1 413', b'HTTP/1.1 400'), answer
+                gs.check(answer[:12] in (b'HTTP/1.1 413', b'HTTP/1.1 400'),
+                         ("answer[:12] in (b'HTTP/1.1 413', b'HTTP/1.1 400')", answer))
                 refused += 1
         # A body whose length is not told ends with the connection.
         with socket.create_connection(('127.0.0.1', centre.port), timeout=30) as k:
@@ -266,13 +288,14 @@ def test_too_much():
                 answer = k.recv(1000)
             except ConnectionError:
                 answer = b''
-            assert b'200' not in answer, answer
+            gs.check(b'200' not in answer, ("b'200' not in answer", answer))
         with socket.create_connection(('127.0.0.1', centre.port), timeout=30) as k:
             k.sendall(b'GET /healthz HTTP/1.1\r\nX: ' + b'y' * 100000)
-            assert b'200' not in k.recv(1000)
-        assert not os.path.exists(os.path.join(centre.base, 'alpha', 'r.gst', 'run.json'))
-        assert centre.ask('GET', '/healthz')[0] == 200
-        assert centre.stop() == 0
+            gs.check(b'200' not in k.recv(1000), "b'200' not in k.recv(1000)")
+        gs.check(not os.path.exists(os.path.join(centre.base, 'alpha', 'r.gst', 'run.json')),
+                 "not os.path.exists(os.path.join(centre.base, 'alpha', 'r.gst', 'run...")
+        gs.equal(centre.ask('GET', '/healthz')[0], 200, "centre.ask('GET', '/healthz')[0]")
+        gs.equal(centre.stop(), 0, 'centre.stop()')
 
 
 def test_client_certificates():
@@ -287,19 +310,23 @@ def test_client_certificates():
                     status = centre.ask('GET', '/healthz', cert=cert)[0]
                 except (ssl.SSLError, ConnectionError):
                     status = None
-                assert status is None, (cert, status)
+                gs.check(status is None, f'status is None: {(cert, status)}')
             s = stream()
-            assert centre.post(*frames_of(s, 'r', 3), cert='client')[1] == {s: 3}
-            assert centre.post(*frames_of(s, 'r', 2), cert='client', token=None)[1] == {s: 2}
-            assert centre.seqs('r', s) == [1, 2, 3] and centre.seqs('r', s, 'gamma') == [1, 2]
-            assert centre.post(b'', cert='client', token='x' * 20)[0] == 401
-            assert centre.stop() == 0
-            assert centre.counters()['http_mute'] == 2, centre.counters()
+            gs.equal(centre.post(*frames_of(s, 'r', 3), cert='client')[1], {s: 3},
+                     "centre.post(*frames_of(s, 'r', 3), cert='client')[1]")
+            gs.equal(centre.post(*frames_of(s, 'r', 2), cert='client', token=None)[1], {s: 2},
+                     "centre.post(*frames_of(s, 'r', 2), cert='client', token=None)[1]")
+            gs.check(centre.seqs('r', s) == [1, 2, 3] and centre.seqs('r', s, 'gamma') == [1, 2],
+                     "centre.seqs('r', s) == [1, 2, 3] and centre.seqs('r', s, 'gamma') =...")
+            gs.equal(centre.post(b'', cert='client', token='x' * 20)[0], 401,
+                     "centre.post(b'', cert='client', token='x' * 20)[0]")
+            gs.equal(centre.stop(), 0, 'centre.stop()')
+            gs.equal(centre.counters()['http_mute'], 2, "centre.counters()['http_mute']")
         with central.Centre(BIN, root) as centre:  # plain text where TLS is spoken
             with socket.create_connection(('127.0.0.1', centre.port), timeout=30) as k:
                 k.sendall(b'GET /healthz HTTP/1.0\r\n\r\n')
                 try:
-                    assert b'200' not in k.recv(100)
+                    gs.check(b'200' not in k.recv(100), "b'200' not in k.recv(100)")
                 except ConnectionError:
                     pass
 
@@ -309,13 +336,16 @@ def test_without_tokens():
     with folder() as root, central.Centre(BIN, root, https=False, tokens=None,
                                           options=['--no-token']) as centre:
         s = stream()
-        assert centre.post(*frames_of(s, 'r', 2), token=None)[1] == {s: 2}
-        assert os.path.exists(os.path.join(centre.base, 'r.gst', s.hex() + '.gst'))
+        gs.equal(centre.post(*frames_of(s, 'r', 2), token=None)[1], {s: 2},
+                 "centre.post(*frames_of(s, 'r', 2), token=None)[1]")
+        gs.check(os.path.exists(os.path.join(centre.base, 'r.gst', s.hex() + '.gst')),
+                 "os.path.exists(os.path.join(centre.base, 'r.gst', s.hex() + '.gst'))")
         for headers in {'Host': 'evil.example'}, {'Host': '127.0.0.1.evil.example'}, \
                 {'Origin': 'https://evil.example'}:
-            assert centre.post(token=None, headers=headers)[0] == 403, headers
+            gs.equal(centre.post(token=None, headers=headers)[0], 403, 'centre.post(token=None, headers=headers)[0]')
         for host in 'localhost', 'localhost:99', '127.0.0.1:1', '[::1]:5':
-            assert centre.post(token=None, headers={'Host': host})[0] == 200, host
+            gs.equal(centre.post(token=None, headers={'Host': host})[0], 200,
+                     "centre.post(token=None, headers={'Host': host})[0]")
 
 
 def test_cut_bodies():
@@ -333,10 +363,10 @@ def test_cut_bodies():
             k.send(body[:R.randrange(len(body))])
             k.close()
         status, acks, _ = centre.post(body)
-        assert (status, acks) == (200, {s: 60})
-        assert sorted(centre.seqs('r', s)) == list(range(1, 61))
+        gs.equal((status, acks), (200, {s: 60}), '(status, acks)')
+        gs.equal(sorted(centre.seqs('r', s)), list(range(1, 61)), "sorted(centre.seqs('r', s))")
 
 
 if __name__ == '__main__':
     random.seed(R.random())
-    c.run_tests(globals())
+    gs.run_tests(globals())

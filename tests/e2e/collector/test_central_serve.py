@@ -21,7 +21,7 @@ import central
 import gs
 import promtext
 from central import TOKENS, Centre
-from collector import BYE, PULSE, Frame, bin_dir, frame, hello, run_tests, seeded, wait_for
+from collector import BYE, PULSE, Frame, bin_dir, frame, hello, seeded, wait_for
 from pulsing import S, Trainer
 
 BIN = bin_dir()
@@ -48,7 +48,7 @@ def stored(c, run, token=TOKENS["alpha"]):
     s = rng.randbytes(16)
     status, acks, _ = c.post(hello(s, run), frame(s, 2, PULSE, body=b"x" * 100), frame(s, 3, BYE),
                              token=token)
-    assert status == 200 and acks == {s: 3}, acks
+    gs.check(status == 200 and acks == {s: 3}, ('status == 200 and acks == {s: 3}', acks))
     return s
 
 
@@ -76,9 +76,9 @@ def with_program(root, text):
 
 
 def ended(c, timeout=60):
-    assert c.stop(timeout=timeout) == 0, c.log()
+    gs.equal(c.stop(timeout=timeout), 0, 'c.stop(timeout=timeout)')
     for token in TOKENS.values():
-        assert token not in c.log(), "a secret in the log"
+        gs.check(token not in c.log(), "a secret in the log")
 
 
 def test_who_sees_what():
@@ -88,26 +88,30 @@ def test_who_sees_what():
         stored(c, "theirs", TOKENS["beta"])
         for path in SHOWN:
             status, headers, body = c.ask("GET", path, token=None)
-            assert status == 401 and headers["www-authenticate"].startswith("Basic"), (path, body)
-            assert c.ask("GET", path, token="not-one-of-these-tokens")[0] == 401
-            assert c.ask("GET", path + "?token=" + TOKENS["alpha"], token=None)[0] == 401
+            gs.check(status == 401 and headers["www-authenticate"].startswith("Basic"),
+                     f'status == 401 and headers["www-authenticate"].startswith("Basic"): {(path, body)}')
+            gs.equal(c.ask("GET", path, token="not-one-of-these-tokens")[0], 401,
+                     'c.ask("GET", path, token="not-one-of-these-tokens")[0]')
+            gs.equal(c.ask("GET", path + "?token=" + TOKENS["alpha"], token=None)[0], 401,
+                     'c.ask("GET", path + "?token=" + TOKENS["alpha"], token=None)[0]')
         for path in "/runs/theirs", "/v1/runs/theirs/summary":
-            assert c.ask("GET", path)[0] == 404, path
+            gs.equal(c.ask("GET", path)[0], 404, 'c.ask("GET", path)[0]')
         for path in ("/runs/../beta/theirs", "/runs/..%2fbeta%2ftheirs", "/runs/%2e%2e", "/runs/..",
                      "/runs/.", "/runs/", "//", "/runs/theirs/../../../etc/passwd", "/runs/a%00b",
                      "/v1/runs/../../beta/theirs/summary", "/runs/" + "a" * 300, "/runs/a/b"):
-            assert c.ask("GET", path)[0] == 404, path
+            gs.equal(c.ask("GET", path)[0], 404, 'c.ask("GET", path)[0]')
         ids = {t: [r["id"] for r in json.loads(c.ask("GET", "/v1/runs", token=TOKENS[t])[2])["runs"]]
                for t in TOKENS}
-        assert ids == {"alpha": ["mine"], "beta": ["theirs"], "reader": ["mine"]}, ids
+        gs.equal(ids, {"alpha": ["mine"], "beta": ["theirs"], "reader": ["mine"]}, 'ids')
         for token, mine, other in (("alpha", b"mine", b"theirs"), ("beta", b"theirs", b"mine")):
             page = c.ask("GET", "/", token=TOKENS[token])[2]
-            assert mine in page and other not in page
-            assert other not in c.ask("GET", "/metrics", token=TOKENS[token])[2]
-        assert c.ask("GET", "/healthz", token=None)[0] == 200
+            gs.check(mine in page and other not in page, 'mine in page and other not in page')
+            gs.check(other not in c.ask("GET", "/metrics", token=TOKENS[token])[2],
+                     'other not in c.ask("GET", "/metrics", token=TOKENS[token])[2]')
+        gs.equal(c.ask("GET", "/healthz", token=None)[0], 200, 'c.ask("GET", "/healthz", token=None)[0]')
         for method in "POST", "PUT", "DELETE":
-            assert c.ask(method, "/metrics")[0] == 405
-        assert c.ask("HEAD", "/v1/runs")[0] == 200
+            gs.equal(c.ask(method, "/metrics")[0], 405, 'c.ask(method, "/metrics")[0]')
+        gs.equal(c.ask("HEAD", "/v1/runs")[0], 200, 'c.ask("HEAD", "/v1/runs")[0]')
         ended(c)
 
 
@@ -127,23 +131,30 @@ class Page(html.parser.HTMLParser):
 def test_hostile_labels():
     with place() as root, Centre(BIN, root, https=False) as c:
         stored(c, "evil")
-        assert put(c, "evil", "run.json", {"labels": HOSTILE, "id": "<b>"}) == 200
+        gs.equal(put(c, "evil", "run.json", {"labels": HOSTILE, "id": "<b>"}), 200,
+                 'put(c, "evil", "run.json", {"labels": HOSTILE, "id": "<b>"})')
         status, headers, body = c.ask("GET", "/v1/runs")
-        assert status == 200 and headers["content-type"] == "application/json"
-        assert b"<" not in body and b"&" not in body
+        gs.check(status == 200 and headers["content-type"] == "application/json",
+                 'status == 200 and headers["content-type"] == "application/json"')
+        gs.check(b"<" not in body and b"&" not in body, 'b"<" not in body and b"&" not in body')
         labels = json.loads(body)["runs"][0]["labels"]
-        assert labels == {k: v[:255] for k, v in HOSTILE.items()}, labels
+        gs.equal(labels, {k: v[:255] for k, v in HOSTILE.items()}, 'labels')
         status, headers, body = c.ask("GET", "/")
         page = Page(body.decode())
-        assert not page.elements & {"script", "img", "style", "iframe"}, page.elements
-        assert page.attributes <= {"lang", "charset", "name", "content", "href", "scope"}, page.attributes
-        assert "set-cookie" not in headers
-        assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
+        gs.check(not page.elements & {"script", "img", "style", "iframe"},
+                 ('not page.elements & {"script", "img", "style", "iframe"}', page.elements))
+        gs.check(page.attributes <= {"lang", "charset", "name", "content", "href", "scope"},
+                 ('page.attributes <= {"lang", "charset", "name", "content", "href", "...', page.attributes))
+        gs.check("set-cookie" not in headers, '"set-cookie" not in headers')
+        gs.equal(headers["content-security-policy"], "default-src 'none'; frame-ancestors 'none'",
+                 'headers["content-security-policy"]')
         for name in ("x-content-type-options", "cache-control", "referrer-policy"):
-            assert name in headers
+            gs.check(name in headers, 'name in headers')
         for text in ('{"labels":[]}', "[" * 100000, '{"labels":{"a":{}}}', "", "\0", '{"labels":'):
-            assert c.ask("PUT", "/v1/runs/evil/files/run.json", text)[0] in (200, 400)
-            assert json.loads(c.ask("GET", "/v1/runs")[2])["runs"][0]["labels"] == {}
+            gs.check(c.ask("PUT", "/v1/runs/evil/files/run.json", text)[0] in (200, 400),
+                     'c.ask("PUT", "/v1/runs/evil/files/run.json", text)[0] in (200, 400)')
+            gs.equal(json.loads(c.ask("GET", "/v1/runs")[2])["runs"][0]["labels"], {},
+                     'json.loads(c.ask("GET", "/v1/runs")[2])["runs"][0]["labels"]')
         ended(c)
 
 
@@ -155,25 +166,29 @@ def test_pages_of_runs():
         seen, after, turns = [], "", 0
         while True:
             answer = json.loads(c.ask("GET", "/v1/runs?limit=7" + after)[2])
-            assert answer["total"] == 25 and len(answer["runs"]) <= 7
+            gs.check(answer["total"] == 25 and len(answer["runs"]) <= 7,
+                     'answer["total"] == 25 and len(answer["runs"]) <= 7')
             seen += [r["id"] for r in answer["runs"]]
             turns += 1
             if not answer["next"]:
                 break
             after = "&after=" + answer["next"]
-        assert turns == 4 and len(seen) == 25 and set(seen) == names
+        gs.check(turns == 4 and len(seen) == 25 and set(seen) == names,
+                 'turns == 4 and len(seen) == 25 and set(seen) == names')
         page = c.ask("GET", "/runs?limit=20")[2].decode()
         more = re.search(r'href="(/runs\?after=[^"]+)"', page)[1]
         rest = c.ask("GET", more)[2].decode()
-        assert set(re.findall(r'href="/runs/(run-\d+)"', page + rest)) == names
-        assert "older ones" not in rest
+        gs.equal(set(re.findall(r'href="/runs/(run-\d+)"', page + rest)), names,
+                 'set(re.findall(r\'href="/runs/(run-\\d+)"\', page + rest))')
+        gs.check("older ones" not in rest, '"older ones" not in rest')
         newest = [r["last_write_unix_ns"] for r in
                   json.loads(c.ask("GET", "/v1/runs?limit=1000")[2])["runs"]]
-        assert newest == sorted(newest, reverse=True)
+        gs.equal(newest, sorted(newest, reverse=True), 'newest')
         for query in ("limit=0", "limit=1001", "limit=x", "limit=-1", "limit=", "after=x", "after=1",
                       "after=1:" + "a" * 400, "after=99999999999999999999:a", "after=1:%2e", "after=:"):
-            assert c.ask("GET", "/v1/runs?" + query)[0] == 400, query
-        assert json.loads(c.ask("GET", "/v1/runs?after=0:z")[2])["runs"] == []
+            gs.equal(c.ask("GET", "/v1/runs?" + query)[0], 400, 'c.ask("GET", "/v1/runs?" + query)[0]')
+        gs.equal(json.loads(c.ask("GET", "/v1/runs?after=0:z")[2])["runs"], [],
+                 'json.loads(c.ask("GET", "/v1/runs?after=0:z")[2])["runs"]')
         ended(c)
 
 
@@ -181,19 +196,23 @@ def test_metrics():
     with place() as root, Centre(BIN, root, https=False, options=["--limit", "quota=1G"]) as c:
         stored(c, "one")
         status, headers, body = c.ask("GET", "/metrics")
-        assert status == 200 and headers["content-type"].startswith("text/plain; version=0.0.4")
+        gs.check(status == 200 and headers["content-type"].startswith("text/plain; version=0.0.4"),
+                 'status == 200 and headers["content-type"].startswith("text/plain; v...')
         values = dict(line.rsplit(" ", 1) for line in body.decode().splitlines() if line[0] != "#")
-        assert values["gpustarve_collector_frames_total"] == "3"
-        assert int(values["gpustarve_collector_commits_total"]) >= 1
-        assert values["gpustarve_collector_commit_seconds_count"] == \
-            values["gpustarve_collector_commits_total"]
-        assert values['gpustarve_collector_limit{name="quota"}'] == str(1 << 30)
+        gs.equal(values["gpustarve_collector_frames_total"], "3", 'values["gpustarve_collector_frames_total"]')
+        gs.check(int(values["gpustarve_collector_commits_total"]) >= 1,
+                 'int(values["gpustarve_collector_commits_total"]) >= 1')
+        gs.equal(values["gpustarve_collector_commit_seconds_count"], values["gpustarve_collector_commits_total"],
+                 'values["gpustarve_collector_commit_seconds_count"]')
+        gs.equal(values['gpustarve_collector_limit{name="quota"}'], str(1 << 30),
+                 'values[\'gpustarve_collector_limit{name="quota"}\']')
         promtext.check(body.decode())
         with open(os.path.join(gs.SOURCE, "collector", "core", "counters.h")) as f:
             counters = re.findall(r"X\((\w+), \"", f.read())
-        assert len(counters) > 30
+        gs.check(len(counters) > 30, 'len(counters) > 30')
         for name in counters:
-            assert f"gpustarve_collector_{name}_total" in values, name
+            gs.check(f"gpustarve_collector_{name}_total" in values,
+                     ('f"gpustarve_collector_{name}_total" in values', name))
         ended(c)
 
 
@@ -273,7 +292,7 @@ def test_metrics_of_runs():
         other = Told("other", ago=50)
 
         def said(*frames, **kw):
-            assert c.post(*frames, **kw)[0] == 200
+            gs.equal(c.post(*frames, **kw)[0], 200, 'c.post(*frames, **kw)[0]')
         said(a.hello(), a.pulse(1, 0.5, 0.25))
         shows(c, "live", [a], [a])  # one pulse tells no share
         said(a.pulse(2, 0.7, 0.9), b.hello(), b.pulse(1.5, 1.125), other.hello(), other.pulse(3, 3))
@@ -283,7 +302,7 @@ def test_metrics_of_runs():
         shows(c, "other", [other], [other])
         said(a.pulse(9, 1.2, 9.0, dropped=11), b.bye(5, 3.5, 0.2, dropped=3))
         shows(c, "live", [a, b], [a])
-        assert all(not runs for runs in of_runs(c, "beta").values()), "another team's runs"
+        gs.check(all(not runs for runs in of_runs(c, "beta").values()), "another team's runs")
         ended(c)
 
 
@@ -292,25 +311,33 @@ def test_reports():
     with place() as root, Centre(BIN, root, https=False) as c:
         real(c, "real")
         status, headers, page = c.ask("GET", "/runs/real")
-        assert status == 200 and headers["content-type"] == "text/html; charset=utf-8", page
+        gs.check(status == 200 and headers["content-type"] == "text/html; charset=utf-8",
+                 ('status == 200 and headers["content-type"] == "text/html; charset=ut...', page))
         policy = headers["content-security-policy"]
-        assert policy.startswith("default-src 'none'; style-src 'sha256-"), policy
-        assert policy.endswith("; frame-ancestors 'none'") and "unsafe" not in policy
+        gs.check(policy.startswith("default-src 'none'; style-src 'sha256-"),
+                 ('policy.startswith("default-src \'none\'; style-src \'sha256-")', policy))
+        gs.check(policy.endswith("; frame-ancestors 'none'") and "unsafe" not in policy,
+                 'policy.endswith("; frame-ancestors \'none\'") and "unsafe" not in policy')
         status, headers, body = c.ask("GET", "/v1/runs/real/summary")
-        assert status == 200 and headers["content-type"] == "application/json"
-        assert json.loads(body)["schema"].startswith("gpustarve.summary/")
+        gs.check(status == 200 and headers["content-type"] == "application/json",
+                 'status == 200 and headers["content-type"] == "application/json"')
+        gs.check(json.loads(body)["schema"].startswith("gpustarve.summary/"),
+                 'json.loads(body)["schema"].startswith("gpustarve.summary/")')
         made = [n for n in os.listdir(os.path.join(c.base, "alpha", "real.gst")) if n[0] == "."]
-        assert len(made) == 2, made
+        gs.equal(len(made), 2, 'len(made)')
         inode = os.stat(os.path.join(c.base, "alpha", "real.gst", made[0])).st_ino
-        assert c.ask("GET", "/runs/real")[2] == page
-        assert os.stat(os.path.join(c.base, "alpha", "real.gst", made[0])).st_ino == inode
+        gs.equal(c.ask("GET", "/runs/real")[2], page, 'c.ask("GET", "/runs/real")[2]')
+        gs.equal(os.stat(os.path.join(c.base, "alpha", "real.gst", made[0])).st_ino, inode,
+                 'os.stat(os.path.join(c.base, "alpha", "real.gst", made[0])).st_ino')
         os.utime(os.path.join(c.base, "alpha", "real.gst", made[0]), (1, 1))
-        assert c.ask("GET", "/runs/real")[0] == 200  # older than the trace, but made just now
-        assert os.stat(os.path.join(c.base, "alpha", "real.gst", made[0])).st_ino == inode
+        gs.equal(c.ask("GET", "/runs/real")[0], 200, 'c.ask("GET", "/runs/real")[0]')  # older than the trace, but made just now
+        gs.equal(os.stat(os.path.join(c.base, "alpha", "real.gst", made[0])).st_ino, inode,
+                 'os.stat(os.path.join(c.base, "alpha", "real.gst", made[0])).st_ino')
         stored(c, "broken")
         os.remove(os.path.join(c.base, "alpha", "broken.gst",
                                os.listdir(os.path.join(c.base, "alpha", "broken.gst"))[0]))
-        assert c.ask("GET", "/runs/broken")[0] in (404, 500, 200)
+        gs.check(c.ask("GET", "/runs/broken")[0] in (404, 500, 200),
+                 'c.ask("GET", "/runs/broken")[0] in (404, 500, 200)')
         ended(c)
 
 
@@ -346,18 +373,19 @@ def test_programs():
             for name in ["fail"] + ["r%d" % i for i in range(8)]:
                 stored(c, name)
             status, _, body = c.ask("GET", "/runs/fail")
-            assert status == 500 and b"secret" not in body, body
-            assert "secret path" in c.log()
+            gs.check(status == 500 and b"secret" not in body, ('status == 500 and b"secret" not in body', body))
+            gs.check("secret path" in c.log(), '"secret path" in c.log()')
             waiting = [later(c, "/runs/r0") for _ in range(5)]  # one child for five
             wait_for(lambda: open(count).read().count("r0.gst") == 1, "a child", timeout=60)
             waiting += [later(c, f"/runs/r{i}") for i in range(1, 5)]
             wait_for(lambda: b"waiting_reports 3\n" in c.ask("GET", "/metrics")[2], "a queue", 60)
             status, headers, _ = c.ask("GET", "/runs/r5")
-            assert status == 503 and headers["retry-after"] == "10"
+            gs.check(status == 503 and headers["retry-after"] == "10",
+                     'status == 503 and headers["retry-after"] == "10"')
             os.remove(hold)
-            assert [status_of(s) for s in waiting] == [200] * len(waiting)
+            gs.equal([status_of(s) for s in waiting], [200] * len(waiting), '[status_of(s) for s in waiting]')
             with open(count) as f:
-                assert f.read().count("r0.gst") == 1
+                gs.equal(f.read().count("r0.gst"), 1, 'f.read().count("r0.gst")')
             for s in waiting:
                 s.close()
             open(hold, "w").close()
@@ -365,8 +393,9 @@ def test_programs():
             wait_for(lambda: "r6.gst" in open(count).read(), "a child", timeout=60)
             begin = time.monotonic()
             c.process.terminate()
-            assert status_of(s) == 503, "a request in flight is answered"
-            assert c.process.wait(60) == 0 and time.monotonic() - begin < 60
+            gs.equal(status_of(s), 503, "a request in flight is answered")
+            gs.check(c.process.wait(60) == 0 and time.monotonic() - begin < 60,
+                     'c.process.wait(60) == 0 and time.monotonic() - begin < 60')
             s.close()
 
 
@@ -417,17 +446,17 @@ def slow_clients(https, idle=300):
                 "headers": (Slow(c, b"GET / HTTP/1.1\r\nA: b\r\n", more, https), 3)}
         if https:
             said = half_hello(c.context())
-            assert len(said) > 200  # at a byte each time it lasts longer than we wait
+            gs.check(len(said) > 200, 'len(said) > 200')  # at a byte each time it lasts longer than we wait
             slow["handshake"] = Slow(c, said[:5], said[5:]), 2
         idle = [socket.create_connection(("127.0.0.1", c.port)) for _ in range(idle)]
         open_ones, deadline = dict(slow), time.monotonic() + 90
         while open_ones and time.monotonic() < deadline:
             open_ones = {n: s for n, s in open_ones.items() if s[0].go_on()}
-            assert c.ask("GET", "/healthz")[0] == 200, "others are served meanwhile"
+            gs.equal(c.ask("GET", "/healthz")[0], 200, "others are served meanwhile")
             time.sleep(0.2)
-        assert not open_ones, open_ones.keys()
+        gs.check(not open_ones, ('not open_ones', open_ones.keys()))
         for name, (client, least) in slow.items():
-            assert client.took >= least, (name, client.took)
+            gs.check(client.took >= least, f'client.took >= least: {(name, client.took)}')
         for s in idle:
             s.settimeout(90)
             try:
@@ -438,8 +467,8 @@ def slow_clients(https, idle=300):
             s.close()
         ended(c)
         counters = c.counters()
-        assert counters["http_mute"] == len(slow) - 1 + len(idle), counters  # but for the body
-        assert counters["http_slow"] >= 1, counters
+        gs.equal(counters["http_mute"], len(slow) - 1 + len(idle), 'counters["http_mute"]')  # but for the body
+        gs.check(counters["http_slow"] >= 1, ('counters["http_slow"] >= 1', counters))
 
 
 def test_slow_clients():
@@ -457,13 +486,13 @@ def test_too_large():
             s = socket.create_connection(("127.0.0.1", c.port), timeout=90)
             try:
                 s.sendall(request)
-                assert status_of(s) in (0, 400, 404, 413, 414, 431)
+                gs.check(status_of(s) in (0, 400, 404, 413, 414, 431), 'status_of(s) in (0, 400, 404, 413, 414, 431)')
             except (BrokenPipeError, ConnectionResetError):
                 pass
             s.close()
         for path in "/v1/runs/x/files/run.json", "/v1/frames":
-            assert c.ask("PUT" if "files" in path else "POST", path,
-                         headers={"Content-Length": str(1 << 40)})[0] == 413
+            gs.equal(c.ask("PUT" if "files" in path else "POST", path,
+                         headers={"Content-Length": str(1 << 40)})[0], 413, 'c.ask("PUT" if "files" in path else "POST", path, headers={"Content...')
         s = later(c, "/runs/x")
         s.close()
         ended(c)
@@ -478,25 +507,28 @@ def test_limits():
                 stored(c, "r%d" % i)
             s = rng.randbytes(16)
             status, text, headers = c.post(hello(s, "r3"))
-            assert status == 503 and "retry-after" in headers, text
+            gs.check(status == 503 and "retry-after" in headers, ('status == 503 and "retry-after" in headers', text))
             big = rng.randbytes(16)
             central.write(path, "rate 100K\nteam-quota 2M\nstreams 20\n")
             c.process.send_signal(signal.SIGHUP)
             wait_for(lambda: "limits: read again" in c.log(), "a reload", 60)
-            assert c.post(hello(big, "big"), frame(big, 2, PULSE, body=b"z" * 1500000))[0] == 200
+            gs.equal(c.post(hello(big, "big"), frame(big, 2, PULSE, body=b"z" * 1500000))[0], 200,
+                     'c.post(hello(big, "big"), frame(big, 2, PULSE, body=b"z" * 1500000)...')
             status, _, headers = c.post(frame(big, 3, PULSE))
-            assert status == 429 and 1 <= int(headers["retry-after"]) <= 16, status
+            gs.check(status == 429 and 1 <= int(headers["retry-after"]) <= 16,
+                     ('status == 429 and 1 <= int(headers["retry-after"]) <= 16', status))
             central.write(path, "team-quota 2M\n")
             c.process.send_signal(signal.SIGHUP)
             wait_for(lambda: c.log().count("limits: read again") == 2, "a reload", 60)
             status, _, headers = c.post(frame(big, 3, PULSE, body=b"z" * 1500000))
-            assert status == 507 and "retry-after" in headers
-            assert put(c, "big", "run.json", {"x": "y" * 900000}) == 507
-            assert c.post(hello(s, "b"), token=TOKENS["beta"])[0] == 200, "another team has room"
-            assert c.ask("GET", "/healthz", token=None)[0] == 503, "it says that it cannot store"
-            assert [f.seq for f in c.frames("big", big)] == [1, 2]
+            gs.check(status == 507 and "retry-after" in headers, 'status == 507 and "retry-after" in headers')
+            gs.equal(put(c, "big", "run.json", {"x": "y" * 900000}), 507,
+                     'put(c, "big", "run.json", {"x": "y" * 900000})')
+            gs.equal(c.post(hello(s, "b"), token=TOKENS["beta"])[0], 200, "another team has room")
+            gs.equal(c.ask("GET", "/healthz", token=None)[0], 503, "it says that it cannot store")
+            gs.equal([f.seq for f in c.frames("big", big)], [1, 2], '[f.seq for f in c.frames("big", big)]')
             ended(c)
-            assert c.log().count("limit team-quota is reached") == 1
+            gs.equal(c.log().count("limit team-quota is reached"), 1, 'c.log().count("limit team-quota is reached")')
 
 
 def test_reload_of_tokens():
@@ -506,15 +538,18 @@ def test_reload_of_tokens():
         central.write(tokens, "# nothing here\nbad line\n")
         c.process.send_signal(signal.SIGHUP)
         wait_for(lambda: "line 2" in c.log(), "a refusal of the file", 60)
-        assert c.ask("GET", "/v1/runs")[0] == 200, "the old tokens hold"
+        gs.equal(c.ask("GET", "/v1/runs")[0], 200, "the old tokens hold")
         central.write(tokens, "a-new-token-of-alpha alpha read\n")
         c.process.send_signal(signal.SIGHUP)
         wait_for(lambda: "tokens: read again" in c.log(), "a reload", 60)
-        assert c.ask("GET", "/v1/runs")[0] == 401
-        assert c.ask("GET", "/v1/runs", token="a-new-token-of-alpha")[0] == 200
-        assert c.post(hello(rng.randbytes(16), "x"), token="a-new-token-of-alpha")[0] == 403
+        gs.equal(c.ask("GET", "/v1/runs")[0], 401, 'c.ask("GET", "/v1/runs")[0]')
+        gs.equal(c.ask("GET", "/v1/runs", token="a-new-token-of-alpha")[0], 200,
+                 'c.ask("GET", "/v1/runs", token="a-new-token-of-alpha")[0]')
+        gs.equal(c.post(hello(rng.randbytes(16), "x"), token="a-new-token-of-alpha")[0], 403,
+                 'c.post(hello(rng.randbytes(16), "x"), token="a-new-token-of-alpha")[0]')
         ended(c)
-        assert "a-new-token" not in c.log() and "bad line" not in c.log().replace("a bad line", "")
+        gs.check("a-new-token" not in c.log() and "bad line" not in c.log().replace("a bad line", ""),
+                 '"a-new-token" not in c.log() and "bad line" not in c.log().replace(...')
 
 
 def visit(c, folder):
@@ -531,7 +566,7 @@ def visit(c, folder):
 def healthy(k):
     k.request("GET", "/healthz")
     answer = k.getresponse()
-    assert answer.read() and answer.status == 200, answer.status
+    gs.check(answer.read() and answer.status == 200, ('answer.read() and answer.status == 200', answer.status))
 
 
 def hash_of(folder):
@@ -555,13 +590,13 @@ def test_reload_of_certificates():
         demand = ["--client-ca", os.path.join(root, "ca.pem")]
         with Centre(BIN, root, options=demand) as c:
             before, shown = visit(c, old)
-            assert shown == hash_of(old)
+            gs.equal(shown, hash_of(old), 'shown')
             install(new, "server.pem", "server.key", "ca.pem")
             c.process.send_signal(signal.SIGHUP)
             wait_for(lambda: "certificates: read again" in c.log(), "a reload", 60)
             healthy(before)
             after, shown = visit(c, new)
-            assert shown == hash_of(new)
+            gs.equal(shown, hash_of(new), 'shown')
             try:  # its authority is not ours any more, nor is ours its
                 visit(c, old)
                 raise AssertionError("the old client certificate is still let in")
@@ -584,19 +619,19 @@ def test_reload_of_certificates():
                     refused += 1
                     wait_for(lambda: c.log().count("those from before hold") == refused, name, 60)
                     k, shown = visit(c, new)
-                    assert shown == hash_of(new), (name, text)
+                    gs.equal(shown, hash_of(new), 'shown')
                     k.close()
                 install(new, name)
             told = [line for line in c.log().splitlines() if "--cert" in line or "--key" in line or
                     "--client-ca" in line]
-            assert len(told) == refused, told
+            gs.equal(len(told), refused, 'len(told)')
             c.process.send_signal(signal.SIGHUP)
             wait_for(lambda: c.log().count("certificates: read again") == 2, "a reload", 60)
             for k in before, after, visit(c, new)[0]:
                 healthy(k)
                 k.close()
             ended(c)
-            assert "PRIVATE KEY" not in c.log()
+            gs.check("PRIVATE KEY" not in c.log(), '"PRIVATE KEY" not in c.log()')
 
 
 def test_posts_again():
@@ -606,14 +641,15 @@ def test_posts_again():
         body = [hello(s, "again"), *[frame(s, i, PULSE, body=rng.randbytes(50)) for i in range(2, 30)]]
         for _ in range(4):
             status, acks, _ = c.post(*body)
-            assert status == 200 and acks == {s: 29}
+            gs.check(status == 200 and acks == {s: 29}, 'status == 200 and acks == {s: 29}')
         status, acks, _ = c.post(*body, token=TOKENS["beta"])
-        assert status == 200, "another team's replay is its own run"
-        assert c.seqs("again", s) == list(range(1, 30))
-        assert c.ask("POST", "/v1/frames", body[0], token=TOKENS["reader"])[0] == 403
+        gs.equal(status, 200, "another team's replay is its own run")
+        gs.equal(c.seqs("again", s), list(range(1, 30)), 'c.seqs("again", s)')
+        gs.equal(c.ask("POST", "/v1/frames", body[0], token=TOKENS["reader"])[0], 403,
+                 'c.ask("POST", "/v1/frames", body[0], token=TOKENS["reader"])[0]')
         ended(c)
-        assert c.counters()["duplicates"] == 3 * 29
+        gs.equal(c.counters()["duplicates"], 3 * 29, 'c.counters()["duplicates"]')
 
 
 if __name__ == "__main__":
-    run_tests(globals())
+    gs.run_tests(globals())

@@ -121,15 +121,16 @@ def test_strangers():
                 node.start()
                 front.wait_asked('PUT', 'POST')
             node.stop(timeout=PATIENCE)
-            assert all(line.split()[1] == '0' for line in cursor(node, 'run')), cursor(node, 'run')
+            gs.check(all(line.split()[1] == '0' for line in cursor(node, 'run')),
+                     ("all(line.split()[1] == '0' for line in cursor(node, 'run'))", cursor(node, 'run')))
             front.say(lambda method, path, body: (413, {}, PAGE) if len(body) > 300000 else None)
             node.start()
             c.wait_for(lambda: is_there(centre, 'run', stream, 30), 'all of it arrives', PATIENCE)
             record = os.path.join(centre.base, 'alpha', 'run.gst', 'run.json')
             c.wait_for(lambda: os.path.exists(record), 'so does its record', PATIENCE)
             front.say(None)
-            assert node.stop(timeout=PATIENCE) == 0
-            assert 'will be missing' not in node.errors(), node.errors()
+            gs.equal(node.stop(timeout=PATIENCE), 0, 'node.stop(timeout=PATIENCE)')
+            gs.check('will be missing' not in node.errors(), ("'will be missing' not in node.errors()", node.errors()))
         front.shutdown()
         front.server_close()
 
@@ -154,8 +155,8 @@ def test_one_run():
             c.wait_for(lambda: is_there(centre, 'bad', worst, 5), 'the bad one, once it can', PATIENCE)
             c.wait_for(lambda: 'as long as one may be' in node.errors(), 'says what is missing', PATIENCE)
             node.stop(timeout=PATIENCE)
-        assert centre.stop() == 0
+        gs.equal(centre.stop(), 0, 'centre.stop()')
 
 
 if __name__ == '__main__':
-    c.run_tests(globals())
+    gs.run_tests(globals())

@@ -10,8 +10,10 @@ import sys
 import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
 import collector
-from collector import Collector, _field, frame, wait_for
+from collector import Collector, frame, wait_for
+from gst_writer import field
 from pulsing import S, Trainer
 
 BIN = collector.bin_dir()
@@ -57,8 +59,8 @@ def test_once():
         wait_for(lambda: marks(c), 'its command runs', 60)
         first.send(a.pulse(40, 5))
         wait_for(lambda: len(fired(c, 'run-a')) == 2, 'dollars fire', 60)
-        assert fired(c, 'run-a') == ['idle_for>20s', 'usd>0.35'], fired(c, 'run-a')
-        assert fired(c, 'run-b') == [], 'the other run worked all the time'
+        gs.equal(fired(c, 'run-a'), ['idle_for>20s', 'usd>0.35'], "fired(c, 'run-a')")
+        gs.equal(fired(c, 'run-b'), [], 'the other run worked all the time')
         # Killed and started anew: what is in the files counts, what has fired has fired.
         c.kill()
         c.start()
@@ -67,11 +69,12 @@ def test_once():
         wait_for(lambda: len(fired(c, 'run-b')) == 2, 'the other one fires now', 60)
         wait_for(lambda: len(marks(c)) == 2, 'and its command runs', 60)
         first.wait_ack(a.id, a.seq)
-        assert fired(c, 'run-a') == ['idle_for>20s', 'usd>0.35'], fired(c, 'run-a')
-        assert sorted(marks(c)) == ['run-a', 'run-b'], marks(c)
+        gs.equal(fired(c, 'run-a'), ['idle_for>20s', 'usd>0.35'], "fired(c, 'run-a')")
+        gs.equal(sorted(marks(c)), ['run-a', 'run-b'], 'sorted(marks(c))')
         said = c.errors()
-        assert said.count('alert: run-a: no GPU has worked for') == 1, said
-        assert '\x1b' not in said
+        gs.equal(said.count('alert: run-a: no GPU has worked for'), 1,
+                 "said.count('alert: run-a: no GPU has worked for')")
+        gs.check('\x1b' not in said, "'\\x1b' not in said")
 
 
 CONDITIONS = {'starved_pct': ('starved_pct>50', 'ppm', 500000), 'gpu_idle_for': ('gpu_idle_for>20s', 'ns', 20 * S),
@@ -86,7 +89,7 @@ def told(root):
     for name in os.listdir(root):
         if name.startswith('told.'):
             metric, run = name.split('.')[1:3]
-            assert (metric, run) not in out, f'{name}: started again'
+            gs.check((metric, run) not in out, f'{name}: started again')
             with open(os.path.join(root, name)) as f:
                 out[metric, run] = dict(line.rstrip('\n').split('=', 1) for line in f)
     return out
@@ -129,24 +132,29 @@ def test_each_metric():
         def ends(run):
             return [r['exec_status'] for r in lines_of(c, run) if 'exec_status' in r]
         wait_for(lambda: all(len(ends(m)) >= len({m, 'no_pulse_for'}) for m in CONDITIONS), 'commands end', 60)
-        assert not any(status for m in CONDITIONS for status in ends(m))
+        gs.check(not any(status for m in CONDITIONS for status in ends(m)),
+                 'not any(status for m in CONDITIONS for status in ends(m))')
         exact = {'starved_pct': 800000, 'gpu_idle_for': 25 * S, 'lag': 12 * S, 'drops': 7}
         for (metric, run), env in told(c.root).items():
             text, unit, threshold = CONDITIONS[metric]
             rows = [r for r in lines_of(c, run) if r['condition'] == text and 'exec_status' not in r]
-            assert len(rows) == 1, (metric, run, rows)
+            gs.equal(len(rows), 1, 'len(rows)')
             r = rows[0]
-            assert (r['by'], r['metric'], r['unit'], r['threshold']) == ('collector', metric, unit, threshold), r
-            assert r['value'] == exact.get(metric, r['value']) and r['value'] > threshold, r
-            assert r['since_unix_ns'] <= r['t_unix_ns'] and r['exec'] == TELL.format(c.root), r
+            gs.equal((r['by'], r['metric'], r['unit'], r['threshold']), ('collector', metric, unit, threshold),
+                     "(r['by'], r['metric'], r['unit'], r['threshold'])")
+            gs.check(r['value'] == exact.get(metric, r['value']) and r['value'] > threshold,
+                     ("r['value'] == exact.get(metric, r['value']) and r['value'] > threshold", r))
+            gs.check(r['since_unix_ns'] <= r['t_unix_ns'] and r['exec'] == TELL.format(c.root),
+                     ("r['since_unix_ns'] <= r['t_unix_ns'] and r['exec'] == TELL.format(c...", r))
             sentence = env.pop('GPUSTARVE_ALERT_TEXT')
-            assert f'alert: {run}: {sentence}\n' in c.errors() and text in sentence, sentence
-            assert env == {'GPUSTARVE_ALERT_' + name: value for name, value in (
+            gs.check(f'alert: {run}: {sentence}\n' in c.errors() and text in sentence,
+                     ("f'alert: {run}: {sentence}\\n' in c.errors() and text in sentence", sentence))
+            gs.equal(env, {'GPUSTARVE_ALERT_' + name: value for name, value in (
                 ('BY', 'collector'), ('CONDITION', text), ('METRIC', metric), ('UNIT', unit),
                 ('VALUE', str(r['value'])), ('TIME_NS', str(r['t_unix_ns'])), ('RUN_ID', run),
-                ('RUN', os.path.join(c.base, run + '.gst')))}, env
-        assert fired(c, 'over') == []
-        assert c.errors().count('alert: ') == len(want)
+                ('RUN', os.path.join(c.base, run + '.gst')))}, 'env')
+        gs.equal(fired(c, 'over'), [], "fired(c, 'over')")
+        gs.equal(c.errors().count('alert: '), len(want), "c.errors().count('alert: ')")
 
 
 def test_nonsense():
@@ -154,16 +162,16 @@ def test_nonsense():
     with Collector(BIN, options=['--alert', 'drops>0', '--alert', 'idle_for>1s']) as c:
         t = Trainer('run-n')
         client = hear(c, t.hello())
-        for body in (b'', b'\xff' * 40, _field(1, -5), _field(3, b'\x08\xff\xff\xff\xff\x0f'),
-                     _field(1, (1 << 64) - 1) + _field(2, 1 << 63) + _field(4, (1 << 64) - 1)):
+        for body in (b'', b'\xff' * 40, field(1, -5), field(3, b'\x08\xff\xff\xff\xff\x0f'),
+                     field(1, (1 << 64) - 1) + field(2, 1 << 63) + field(4, (1 << 64) - 1)):
             t.seq += 1
             client.send(frame(t.id, t.seq, body=body))
             t.seq += 1
             client.send(frame(t.id, t.seq, body=body, flags=1, raw_len=1 << 20))
         client.send(t.pulse(1, 1), t.pulse(1e9, 1e9), t.pulse(2, 0))
         client.wait_ack(t.id, t.seq, 60)
-        assert c.process.poll() is None
-        assert len(c.frames('run-n', t.id)) == t.seq
+        gs.check(c.process.poll() is None, 'c.process.poll() is None')
+        gs.equal(len(c.frames('run-n', t.id)), t.seq, "len(c.frames('run-n', t.id))")
 
 
 def test_refused():
@@ -173,7 +181,8 @@ def test_refused():
                         (['--usd-per-gpu-hour', 'x'], 'no price')):
         done = subprocess.run([os.path.join(BIN, 'gpustarve-collector'), '--unix', '/nonexistent/s', *given],
                               stderr=subprocess.PIPE)
-        assert done.returncode == 1 and want in done.stderr.decode(), done
+        gs.check(done.returncode == 1 and want in done.stderr.decode(),
+                 ('done.returncode == 1 and want in done.stderr.decode()', done))
 
 
-collector.run_tests(globals())
+gs.run_tests(globals())

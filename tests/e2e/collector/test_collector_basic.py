@@ -11,8 +11,10 @@ import sys
 import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
-from collector import (BYE, Collector, ACK, PULSE, bin_dir, block, crc32c, frame, hello,
-                       run_tests, seeded, wait_for)
+import gs
+from collector import ACK, BYE, PULSE, Collector, bin_dir, block, frame, hello, seeded, wait_for
+from gst_reader import crc32c
+from gst_writer import MAGIC, seal
 
 BIN = bin_dir()
 rng = seeded()
@@ -29,11 +31,12 @@ def test_stored_as_sent():
         client = c.client()
         client.send(*sent)
         client.wait_ack(s, 39)
-        assert client.acks[0] == (s, 0), "the first acknowledgement tells what was there before"
+        gs.equal(client.acks[0], (s, 0), "the first acknowledgement tells what was there before")
         with open(c.path("run-1", s), "rb") as f:
-            assert f.read() == b"".join(sent)
-        assert c.stop() == 0
-        assert not os.path.exists(c.socket) and not os.path.exists(c.socket + ".pid")
+            gs.equal(f.read(), b"".join(sent), 'f.read()')
+        gs.equal(c.stop(), 0, 'c.stop()')
+        gs.check(not os.path.exists(c.socket) and not os.path.exists(c.socket + ".pid"),
+                 'not os.path.exists(c.socket) and not os.path.exists(c.socket + ".pid")')
 
 
 def test_byte_by_byte():
@@ -44,7 +47,7 @@ def test_byte_by_byte():
         for i in range(len(sent)):
             client.send(sent[i:i + 1])
         client.wait_ack(s, 3)
-        assert [f.seq for f in c.frames("slow", s)] == [1, 2, 3]
+        gs.equal([f.seq for f in c.frames("slow", s)], [1, 2, 3], '[f.seq for f in c.frames("slow", s)]')
 
 
 def test_large_frames():
@@ -56,13 +59,14 @@ def test_large_frames():
         client.send(*sent)
         client.wait_ack(s, 4, 30)
         with open(c.path("large", s), "rb") as f:
-            assert f.read() == b"".join(sent)
+            gs.equal(f.read(), b"".join(sent), 'f.read()')
 
 
 def test_modes():
     with Collector(BIN) as c:
-        assert stat.S_IMODE(os.stat(c.socket).st_mode) == 0o600
-        assert stat.S_IMODE(os.stat(os.path.dirname(c.socket)).st_mode) == 0o700
+        gs.equal(stat.S_IMODE(os.stat(c.socket).st_mode), 0o600, 'stat.S_IMODE(os.stat(c.socket).st_mode)')
+        gs.equal(stat.S_IMODE(os.stat(os.path.dirname(c.socket)).st_mode), 0o700,
+                 'stat.S_IMODE(os.stat(os.path.dirname(c.socket)).st_mode)')
 
 
 def test_duplicates_and_gaps():
@@ -78,10 +82,10 @@ def test_duplicates_and_gaps():
         again = c.client()
         again.send(f[2])
         again.wait_ack(s, 3)  # what is known without the client: 1 to 3 are there
-        assert again.acked(s) == 3
+        gs.equal(again.acked(s), 3, 'again.acked(s)')
         again.send(f[4], f[5], f[7], f[8])
         again.wait_ack(s, 8)
-        assert [x.seq for x in c.frames("gaps", s)] == [1, 2, 3, 6, 7, 4, 5, 8]
+        gs.equal([x.seq for x in c.frames("gaps", s)], [1, 2, 3, 6, 7, 4, 5, 8], '[x.seq for x in c.frames("gaps", s)]')
 
 
 def test_spool_in_between():
@@ -97,7 +101,8 @@ def test_spool_in_between():
         client.wait_ack(s, 51)
         client.send(frame(s, 52))
         client.wait_ack(s, 52)
-        assert [x.seq for x in c.frames("spool", s)] == [*range(1, 11), 50, 51, 52]
+        gs.equal([x.seq for x in c.frames("spool", s)], [*range(1, 11), 50, 51, 52],
+                 '[x.seq for x in c.frames("spool", s)]')
 
 
 def test_bye_and_half_close_are_prompt():
@@ -117,7 +122,7 @@ def test_bye_and_half_close_are_prompt():
             client.wait_ack(t, 2)
             client.wait_closed()
             took.append(time.monotonic() - begin)
-    assert min(took) < 0.5, took
+    gs.check(min(took) < 0.5, ('min(took) < 0.5', took))
 
 
 def test_refusals():
@@ -127,8 +132,7 @@ def test_refusals():
     flipped[-1] ^= 1
     torn = bytearray(frame(s, 2))
     torn[20] ^= 1
-    huge = struct.pack("<4sHHII16sQqIII", b"GSTF", 1, PULSE, 0, 0, s, 2, 0, 0xFFFFFFF0, 0, 0)
-    huge += struct.pack("<I", crc32c(huge))
+    huge = seal(MAGIC, 1, PULSE, 0, 0, s, 2, 0, 0xFFFFFFF0, 0, 0)
     cases = {
         "no hello": [frame(s, 2)],
         "bad payload": [good, bytes(flipped)],
@@ -151,12 +155,12 @@ def test_refusals():
                 pass
             client.wait_closed()
             print("  refused:", what)
-        assert [x.seq for x in c.frames("bad", s)] == [1]
-        assert os.listdir(c.base) == ["bad.gst"], os.listdir(c.base)
+        gs.equal([x.seq for x in c.frames("bad", s)], [1], '[x.seq for x in c.frames("bad", s)]')
+        gs.equal(os.listdir(c.base), ["bad.gst"], 'os.listdir(c.base)')
         client = c.client()
         client.send(good, frame(s, 2))
         client.wait_ack(s, 2)
-        assert c.stop() == 0
+        gs.equal(c.stop(), 0, 'c.stop()')
 
 
 def test_run_names():
@@ -168,8 +172,8 @@ def test_run_names():
             client = c.client()
             client.send(hello(s, run), frame(s, 2, BYE))
             client.wait_ack(s, 2)
-            assert os.path.exists(c.path(name, s)), (run, os.listdir(c.base))
-        assert sorted(os.listdir(c.root)) == ["runs", "sock", "stderr"]
+            gs.check(os.path.exists(c.path(name, s)), f'os.path.exists(c.path(name, s)): {(run, os.listdir(c.base))}')
+        gs.equal(sorted(os.listdir(c.root)), ["runs", "sock", "stderr"], 'sorted(os.listdir(c.root))')
 
 
 def test_index():
@@ -184,14 +188,15 @@ def test_index():
         def check():
             with open(c.path("index", s, ".idx"), "rb") as f:
                 data = f.read()
-            assert data[:8] == b"GSTI" + struct.pack("<HH", 1, 48) and data[16:32] == s
+            gs.check(data[:8] == b"GSTI" + struct.pack("<HH", 1, 48) and data[16:32] == s,
+                     'data[:8] == b"GSTI" + struct.pack("<HH", 1, 48) and data[16:32] == s')
             records = [struct.unpack_from("<QQqqIIHBBI", data, at)
                        for at in range(32, len(data), 48)]
             for i, r in enumerate(records):
-                assert r[9] == crc32c(data[32 + 48 * i:32 + 48 * i + 44])
+                gs.equal(r[9], crc32c(data[32 + 48 * i:32 + 48 * i + 44]), 'r[9]')
             at2, at4 = len(sent[0]), sum(map(len, sent[:3]))
-            assert [r[:9] for r in records] == [(at2, 2, 100, 200, len(sent[1]), 5, 3, 1, 0),
-                                                (at4, 4, 150, 300, len(sent[3]), 7, 3, 1, 0)]
+            gs.equal([r[:9] for r in records], [(at2, 2, 100, 200, len(sent[1]), 5, 3, 1, 0),
+                                                (at4, 4, 150, 300, len(sent[3]), 7, 3, 1, 0)], '[r[:9] for r in records]')
 
         check()
         c.kill()
@@ -222,7 +227,7 @@ time.sleep(60)
 """
         p = subprocess.Popen(["/usr/bin/python3", "-c", code], stdout=subprocess.PIPE,
                              start_new_session=True)
-        assert p.stdout.readline() == b"sent\n"
+        gs.equal(p.stdout.readline(), b"sent\n", 'p.stdout.readline()')
         before = time.time_ns()
         p.kill()
         path = os.path.join(c.base, "killed.gst", f"exit-coll-{s.hex()}.json")
@@ -232,9 +237,9 @@ time.sleep(60)
         p.wait()
         with open(path) as f:
             (end,) = json.load(f)["exits"]
-        assert before <= end.pop("end_ns") <= after
-        assert end == {"host": 'node "7"', "pid": 4321, "start_ns": 99, "status": None}, end
-        assert [x.seq for x in c.frames("killed", s)] == [1, 2]
+        gs.check(before <= end.pop("end_ns") <= after, 'before <= end.pop("end_ns") <= after')
+        gs.equal(end, {"host": 'node "7"', "pid": 4321, "start_ns": 99, "status": None}, 'end')
+        gs.equal([x.seq for x in c.frames("killed", s)], [1, 2], '[x.seq for x in c.frames("killed", s)]')
 
 
 def test_lost_connection_is_no_end():
@@ -246,7 +251,7 @@ def test_lost_connection_is_no_end():
         client.close()
         time.sleep(0.3)
         path = os.path.join(c.base, "alive.gst", f"exit-coll-{s.hex()}.json")
-        assert not os.path.exists(path), "this process lives"
+        gs.check(not os.path.exists(path), "this process lives")
         client = c.client()
         client.send(frame(s, 3))
         client.wait_ack(s, 3)
@@ -259,8 +264,8 @@ def test_two_streams_on_one_connection():
         client.send(hello(s, "two"), hello(t, "two"), frame(s, 2), frame(t, 2), frame(t, 3))
         client.wait_ack(s, 2)
         client.wait_ack(t, 3)
-        assert [x.seq for x in c.frames("two", s)] == [1, 2]
-        assert [x.seq for x in c.frames("two", t)] == [1, 2, 3]
+        gs.equal([x.seq for x in c.frames("two", s)], [1, 2], '[x.seq for x in c.frames("two", s)]')
+        gs.equal([x.seq for x in c.frames("two", t)], [1, 2, 3], '[x.seq for x in c.frames("two", t)]')
 
 
 def test_stream_moves_to_the_newest_connection():
@@ -274,8 +279,8 @@ def test_stream_moves_to_the_newest_connection():
         old.close()
         new.send(frame(s, 4))
         new.wait_ack(s, 4)
-        assert [x.seq for x in c.frames("moves", s)] == [1, 2, 3, 4]
+        gs.equal([x.seq for x in c.frames("moves", s)], [1, 2, 3, 4], '[x.seq for x in c.frames("moves", s)]')
 
 
 if __name__ == "__main__":
-    run_tests(globals())
+    gs.run_tests(globals())

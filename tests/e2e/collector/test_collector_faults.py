@@ -12,8 +12,9 @@ import sys
 import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
-from collector import (BYE, Client, Collector, bin_dir, frame, hello, read_stream, run_tests,
-                       seeded, wait_for)
+import gs
+from collector import BYE, Client, Collector, bin_dir, frame, hello, read_stream, seeded, wait_for
+from gst_writer import MAGIC, seal
 
 BIN = bin_dir()
 rng = seeded()
@@ -61,8 +62,8 @@ def full_disk(c, s):
     client.poll(0.5)
     acked = client.acked(s)
     frames = read_stream(c.path("full", s))  # only whole frames, in spite of the half write
-    assert acked == len(frames), (acked, len(frames))
-    assert 40 < acked < 90, acked
+    gs.equal(acked, len(frames), 'acked')
+    gs.check(40 < acked < 90, ('40 < acked < 90', acked))
     # What could not be stored may have been many frames at once, and leave room for some of them: none
     # now, but for the end of the file's last page.
     fill(os.path.join(c.base, "filler"))
@@ -77,15 +78,16 @@ def full_disk(c, s):
         except (BrokenPipeError, ConnectionResetError):
             pass
         client.wait_closed()
-        assert client.acked(s) == acked
+        gs.equal(client.acked(s), acked, 'client.acked(s)')
     said = [line for line in c.errors().splitlines() if "cannot store" in line]
-    assert len(said) == 1 and "No space left" in said[0], said
+    gs.check(len(said) == 1 and "No space left" in said[0], ('len(said) == 1 and "No space left" in said[0]', said))
     # Room again: it goes on where it was.
     subprocess.run(["mount", "-o", "remount,size=64m", c.base], check=True)
     client = c.client()
     client.send(*[sent[i] for i in range(acked, seq + 1)])
     client.wait_ack(s, seq)
-    assert [f.seq for f in read_stream(c.path("full", s))] == list(range(1, seq + 1))
+    gs.equal([f.seq for f in read_stream(c.path("full", s))], list(range(1, seq + 1)),
+             '[f.seq for f in read_stream(c.path("full", s))]')
 
 
 def test_file_size_limit():
@@ -101,8 +103,8 @@ def test_file_size_limit():
             pass
         client.wait_closed()
         frames = read_stream(c.path("limit", s))
-        assert client.acked(s) == len(frames), (client.acked(s), len(frames))
-        assert c.stop() == 0
+        gs.equal(client.acked(s), len(frames), 'client.acked(s)')
+        gs.equal(c.stop(), 0, 'c.stop()')
 
 
 def test_unwritable():
@@ -111,9 +113,10 @@ def test_unwritable():
     blocked = os.path.join("/proc", "gpustarve-test")
     p = subprocess.run([os.path.join(BIN, "gpustarve-collector"), "--dir", blocked, "--unix",
                         "/tmp/gpustarve-test-none/s"], stderr=subprocess.PIPE, text=True)
-    assert p.returncode == 1
-    assert p.stderr.count("\n") == 1 and blocked in p.stderr, p.stderr
-    assert not os.path.exists("/tmp/gpustarve-test-none")
+    gs.equal(p.returncode, 1, 'p.returncode')
+    gs.check(p.stderr.count("\n") == 1 and blocked in p.stderr,
+             ('p.stderr.count("\\n") == 1 and blocked in p.stderr', p.stderr))
+    gs.check(not os.path.exists("/tmp/gpustarve-test-none"), 'not os.path.exists("/tmp/gpustarve-test-none")')
 
 
 def test_base_removed():
@@ -128,7 +131,7 @@ def test_base_removed():
         client.send(sent[2])
         client.wait_ack(s, 3)
         with open(c.path("gone", s), "rb") as f:
-            assert f.read() == b"".join(sent)
+            gs.equal(f.read(), b"".join(sent), 'f.read()')
         other = c.client()
         other.send(hello(t, "new"), frame(t, 2, BYE))
         other.wait_ack(t, 2)
@@ -136,7 +139,7 @@ def test_base_removed():
         client = c.client()
         client.send(frame(s, 4))
         client.wait_ack(s, 4)
-        assert len(c.frames("gone", s)) == 4
+        gs.equal(len(c.frames("gone", s)), 4, 'len(c.frames("gone", s))')
 
 
 def test_socket_removed():
@@ -146,8 +149,8 @@ def test_socket_removed():
         client = c.client(timeout=5)
         client.send(hello(s, "again"), frame(s, 2, BYE))
         client.wait_ack(s, 2)
-        assert c.stop() == 0
-        assert os.listdir(os.path.dirname(c.socket)) == []
+        gs.equal(c.stop(), 0, 'c.stop()')
+        gs.equal(os.listdir(os.path.dirname(c.socket)), [], 'os.listdir(os.path.dirname(c.socket))')
 
 
 def test_wrong_user():
@@ -162,8 +165,8 @@ def test_wrong_user():
                 f"s.connect({c.socket!r}); sys.exit(0 if s.recv(1) == b'' else 5)")
         p = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
                             "/usr/bin/python3", "-c", code])
-        assert p.returncode == 0, p.returncode
-        assert "turned away" in c.errors()
+        gs.equal(p.returncode, 0, 'p.returncode')
+        gs.check("turned away" in c.errors(), '"turned away" in c.errors()')
 
 
 def test_other_user_may_not_even_connect():
@@ -174,7 +177,7 @@ def test_other_user_may_not_even_connect():
         code = f"import socket; socket.socket(socket.AF_UNIX).connect({c.socket!r})"
         p = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
                             "/usr/bin/python3", "-c", code], stderr=subprocess.PIPE, text=True)
-        assert "PermissionError" in p.stderr
+        gs.check("PermissionError" in p.stderr, '"PermissionError" in p.stderr')
 
 
 def test_silent_and_stalled():
@@ -186,29 +189,27 @@ def test_silent_and_stalled():
         quiet.send(hello(t, "quiet"))
         silent.wait_closed(5)
         half.wait_closed(5)
-        assert half.acked(s) == 1
+        gs.equal(half.acked(s), 1, 'half.acked(s)')
         time.sleep(1.5)
         quiet.send(frame(t, 2))
         quiet.wait_ack(t, 2)
-        assert len(c.frames("half", s)) == 1
+        gs.equal(len(c.frames("half", s)), 1, 'len(c.frames("half", s))')
 
 
 def test_claims_without_bytes():
     """Headers that promise 16 MiB each and send little: memory follows what was sent."""
-    import struct
-    from collector import HEADER, MAGIC, crc32c
     with Collector(BIN) as c:
         clients = []
         for _ in range(100):
             s = rng.randbytes(16)
-            fixed = HEADER.pack(MAGIC, 1, 3, 0, 0, s, 2, 0, 16 << 20, 16 << 20, 0)
+            head = seal(MAGIC, 1, 3, 0, 0, s, 2, 0, 16 << 20, 16 << 20, 0)
             client = c.client()
-            client.send(hello(s, "claims"), fixed, struct.pack("<I", crc32c(fixed)), b"x" * 1000)
+            client.send(hello(s, "claims"), head, b"x" * 1000)
             clients.append(client)
         good, s = c.client(), rng.randbytes(16)
         good.send(hello(s, "good"), frame(s, 2, BYE))
         good.wait_ack(s, 2)
-        assert c.rss_kib() < 64 << 10, c.rss_kib()
+        gs.check(c.rss_kib() < 64 << 10, ('c.rss_kib() < 64 << 10', c.rss_kib()))
 
 
 def test_garbage():
@@ -236,8 +237,8 @@ def test_garbage():
                 pass
             client.wait_closed()
         stored = {f.seq: f for f in c.frames("fuzz", s)}  # raises unless all is whole
-        assert len(stored) == len(c.frames("fuzz", s))
-        assert c.stop() == 0
+        gs.equal(len(stored), len(c.frames("fuzz", s)), 'len(stored)')
+        gs.equal(c.stop(), 0, 'c.stop()')
 
 
 def test_thousands_of_connects():
@@ -306,14 +307,14 @@ def test_64_clients_at_once():
             p.start()
         for p in crowd:
             p.join(120)
-            assert p.exitcode == 0, p.exitcode
+            gs.equal(p.exitcode, 0, 'p.exitcode')
         for i in range(64):
             frames = c.frames(f"crowd{i % 4}", bytes([i]) * 16)
-            assert [f.seq for f in frames] == list(range(1, 153))
+            gs.equal([f.seq for f in frames], list(range(1, 153)), '[f.seq for f in frames]')
         print(f"  peak memory {c.rss_kib()} KiB")
-        assert c.rss_kib() < 64 << 10
-        assert c.stop() == 0
+        gs.check(c.rss_kib() < 64 << 10, 'c.rss_kib() < 64 << 10')
+        gs.equal(c.stop(), 0, 'c.stop()')
 
 
 if __name__ == "__main__":
-    run_tests(globals())
+    gs.run_tests(globals())

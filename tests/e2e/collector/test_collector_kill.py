@@ -13,7 +13,8 @@ import sys
 import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
-from collector import Client, Collector, bin_dir, frame, hello, read_stream, run_tests, seeded
+import gs
+from collector import Client, Collector, bin_dir, frame, hello, read_stream, seeded
 
 BIN = bin_dir()
 rng = seeded()
@@ -46,7 +47,7 @@ class Sender:
             if not self.client.poll(0.05) and self.client.acked(self.stream) < 0:
                 raise ConnectionError("closed")
         first = self.client.acked(self.stream) + 1
-        assert first > self.acked, (first, self.acked)
+        gs.check(first > self.acked, f'first > self.acked: {(first, self.acked)}')
         self.client.send(*[self.sent[i] for i in range(first, len(self.sent) + 1)])
 
     def step(self):
@@ -79,12 +80,12 @@ class Sender:
             data = f.read()
         seen = set()
         for f in read_stream(self.collector.path(self.run, self.stream)):
-            assert f.seq not in seen, f"{f.seq} is there twice"
+            gs.check(f.seq not in seen, f"{f.seq} is there twice")
             seen.add(f.seq)
-            assert data[f.offset:f.offset + f.bytes] == self.sent[f.seq], f.seq
+            gs.equal(data[f.offset:f.offset + f.bytes], self.sent[f.seq], 'data[f.offset:f.offset + f.bytes]')
         acked = self.acked if acked is None else acked
         lost = set(range(1, acked + 1)) - seen
-        assert not lost, f"acknowledged and lost: {sorted(lost)[:5]}"
+        gs.check(not lost, f"acknowledged and lost: {sorted(lost)[:5]}")
         return len(seen)
 
 
@@ -110,10 +111,10 @@ def test_kill_the_collector():
                 next_kill = time.monotonic() + rng.uniform(0.02, 1.3)
         for s in senders:
             s.finish()
-            assert s.check() == len(s.sent)
+            gs.equal(s.check(), len(s.sent), 's.check()')
         print("  killed", kills, "times;", sum(len(s.sent) for s in senders), "frames")
-        assert kills > 3
-        assert c.stop() == 0
+        gs.check(kills > 3, 'kills > 3')
+        gs.equal(c.stop(), 0, 'c.stop()')
 
 
 def sender_process(collector, run, seed, stream_of):
@@ -144,18 +145,15 @@ def test_kill_clients():
             except (EOFError, OSError):
                 pass
             path = os.path.join(c.base, f"k{round_}.gst", f"exit-coll-{stream.hex()}.json")
-            deadline = time.monotonic() + 10
-            while not os.path.exists(path):
-                assert time.monotonic() < deadline, "the end was not noted"
-                time.sleep(0.01)
+            gs.until("the end is noted", lambda: os.path.exists(path), 10)
             again = Sender(c, f"k{round_}", seed)  # makes the same frames, but for their times
             frames = read_stream(c.path(f"k{round_}", stream))
-            assert [f.seq for f in frames] == list(range(1, len(frames) + 1))
-            assert len(frames) >= done, (len(frames), done)
+            gs.equal([f.seq for f in frames], list(range(1, len(frames) + 1)), '[f.seq for f in frames]')
+            gs.check(len(frames) >= done, f'len(frames) >= done: {(len(frames), done)}')
             for f in frames[1:]:
                 made = again.make()
-                assert made[64:] == f.payload
-        assert c.stop() == 0
+                gs.equal(made[64:], f.payload, 'made[64:]')
+        gs.equal(c.stop(), 0, 'c.stop()')
 
 
 def test_kill_both():
@@ -178,8 +176,8 @@ def test_kill_both():
             except (EOFError, OSError):
                 pass
             frames = read_whole(c.path(f"b{round_}", stream))
-            assert [f.seq for f in frames] == list(range(1, len(frames) + 1))
-            assert len(frames) >= acked
+            gs.equal([f.seq for f in frames], list(range(1, len(frames) + 1)), '[f.seq for f in frames]')
+            gs.check(len(frames) >= acked, 'len(frames) >= acked')
             c.start()
 
 
@@ -193,7 +191,7 @@ def read_whole(path):
         try:
             out.append(Frame(data, at))
         except Exception:
-            assert len(data) - at < 70_000
+            gs.check(len(data) - at < 70_000, 'len(data) - at < 70_000')
             break
         at += out[-1].bytes
     return out
@@ -218,9 +216,10 @@ def test_torn_end():
             s.acked, s.client = 4, None
             s.make()
             s.finish()
-            assert s.check() == 5
-            assert os.path.getsize(c.path(s.run, s.stream)) == whole + len(s.sent[5])
+            gs.equal(s.check(), 5, 's.check()')
+            gs.equal(os.path.getsize(c.path(s.run, s.stream)), whole + len(s.sent[5]),
+                     'os.path.getsize(c.path(s.run, s.stream))')
 
 
 if __name__ == "__main__":
-    run_tests(globals())
+    gs.run_tests(globals())

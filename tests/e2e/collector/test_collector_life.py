@@ -11,8 +11,7 @@ import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
-from collector import (BYE, Collector, bin_dir, frame, hello, read_stream, run_tests, seeded,
-                       wait_for)
+from collector import (BYE, Collector, bin_dir, frame, hello, read_stream, seeded, wait_for)
 
 BIN = bin_dir()
 PROGRAM = os.path.join(BIN, "gpustarve-collector")
@@ -25,8 +24,10 @@ def run(*args, **kw):
 
 def test_usage():
     p = run("--help")
-    assert p.returncode == 0 and p.stdout.startswith("usage:") and not p.stderr
-    assert run("--version").stdout.startswith("gpustarve-collector ")
+    gs.check(p.returncode == 0 and p.stdout.startswith("usage:") and not p.stderr,
+             'p.returncode == 0 and p.stdout.startswith("usage:") and not p.stderr')
+    gs.check(run("--version").stdout.startswith("gpustarve-collector "),
+             'run("--version").stdout.startswith("gpustarve-collector ")')
     with tempfile.TemporaryDirectory() as d:
         usage_errors(d)
 
@@ -36,7 +37,8 @@ def usage_errors(d):
                  ["--unix", "/tmp/x", "--grace", "-1"], ["--unix", "/tmp/x", "--grace", "1s"],
                  ["--unix", "/tmp/x", "--until-eof", "99"], ["--unix", "/tmp/" + "x" * 120]):
         p = run(*args, cwd=d)
-        assert p.returncode == 1 and len(p.stderr.splitlines()) == 1, (args, p)
+        gs.check(p.returncode == 1 and len(p.stderr.splitlines()) == 1,
+                 f'p.returncode == 1 and len(p.stderr.splitlines()) == 1: {(args, p)}')
 
 
 def test_manual():
@@ -47,13 +49,14 @@ def test_manual():
         options = f.read().split("# OPTIONS")[1].split("# SIGNALS")[0]
     told = set(re.findall(r"^\*\*(--[a-z-]+)", options, re.M)) | {"--version"}
     helped = set(re.findall(r"(--[a-z-]+)", run("--help").stdout)) - {"--collector"}
-    assert told == helped, told ^ helped
+    gs.equal(told, helped, 'told')
 
 
 def test_started_twice():
     with Collector(BIN) as c:
         p = run("--dir", c.base, "--unix", c.socket)
-        assert p.returncode == 3 and "another collector" in p.stderr, p
+        gs.check(p.returncode == 3 and "another collector" in p.stderr,
+                 ('p.returncode == 3 and "another collector" in p.stderr', p))
         s = rng.randbytes(16)
         client = c.client()
         client.send(hello(s, "one"), frame(s, 2, BYE))
@@ -65,18 +68,19 @@ def test_race():
     for _ in range(5):
         with Collector(BIN) as c:
             c.kill()
-            assert os.path.exists(c.socket)
+            gs.check(os.path.exists(c.socket), 'os.path.exists(c.socket)')
             crowd = [subprocess.Popen([PROGRAM, "--dir", c.base, "--unix", c.socket],
                                       stderr=subprocess.DEVNULL) for _ in range(12)]
             wait_for(lambda: sum(p.poll() is None for p in crowd) == 1, "not exactly one is left")
             (winner,) = [p for p in crowd if p.poll() is None]
-            assert all(p.returncode == 3 for p in crowd if p is not winner)
+            gs.check(all(p.returncode == 3 for p in crowd if p is not winner),
+                     'all(p.returncode == 3 for p in crowd if p is not winner)')
             s = rng.randbytes(16)
             client = c.client()
             client.send(hello(s, "race"), frame(s, 2, BYE))
             client.wait_ack(s, 2)
             winner.terminate()
-            assert winner.wait(10) == 0
+            gs.equal(winner.wait(10), 0, 'winner.wait(10)')
 
 
 def test_foreign_files():
@@ -85,15 +89,16 @@ def test_foreign_files():
         with open(path, "w") as f:
             f.write("precious")
         p = run("--dir", d + "/runs", "--unix", path)
-        assert p.returncode == 1 and "no socket" in p.stderr
-        assert open(path).read() == "precious"
+        gs.check(p.returncode == 1 and "no socket" in p.stderr, 'p.returncode == 1 and "no socket" in p.stderr')
+        gs.equal(open(path).read(), "precious", 'open(path).read()')
         os.unlink(path)
         other = socket.socket(socket.AF_UNIX)
         other.bind(path)
         other.listen()
         p = run("--dir", d + "/runs", "--unix", path)
-        assert p.returncode == 1 and "another program" in p.stderr
-        assert os.path.exists(path)
+        gs.check(p.returncode == 1 and "another program" in p.stderr,
+                 'p.returncode == 1 and "another program" in p.stderr')
+        gs.check(os.path.exists(path), 'os.path.exists(path)')
 
 
 def test_until_eof():
@@ -106,18 +111,19 @@ def test_until_eof():
         client.wait_ack(s, 2)
         os.close(write)
         time.sleep(0.4)
-        assert c.process.poll() is None, "a client is connected and alive"
+        gs.check(c.process.poll() is None, "a client is connected and alive")
         second.send(hello(t, "eof"), frame(t, 2))
         client.send(frame(s, 3))
         client.wait_ack(s, 3)
         client.send(frame(s, 4, BYE))
         client.close()
         time.sleep(0.4)
-        assert c.process.poll() is None, "the second one is"
+        gs.check(c.process.poll() is None, "the second one is")
         second.send(frame(t, 3))
         second.close()
-        assert c.process.wait(3) == 0
-        assert len(c.frames("eof", s)) == 4 and len(c.frames("eof", t)) == 3
+        gs.equal(c.process.wait(3), 0, 'c.process.wait(3)')
+        gs.check(len(c.frames("eof", s)) == 4 and len(c.frames("eof", t)) == 3,
+                 'len(c.frames("eof", s)) == 4 and len(c.frames("eof", t)) == 3')
 
 
 def test_until_eof_at_once():
@@ -125,7 +131,7 @@ def test_until_eof_at_once():
     with Collector(BIN, options=["--until-eof", str(read), "--grace", "600"]) as c:
         os.close(read)
         os.close(write)
-        assert c.process.wait(60) == 0
+        gs.equal(c.process.wait(60), 0, 'c.process.wait(60)')
 
 
 def test_until_eof_grace():
@@ -139,8 +145,8 @@ def test_until_eof_grace():
         client.wait_ack(s, 2)
         begin = time.monotonic()
         os.close(write)
-        assert c.process.wait(60) == 0
-        assert time.monotonic() - begin > 0.9
+        gs.equal(c.process.wait(60), 0, 'c.process.wait(60)')
+        gs.check(time.monotonic() - begin > 0.9, 'it waits')
         mute.close()
 
 
@@ -156,28 +162,29 @@ def test_until_eof_client_killed():
                 "os.fork()\ntime.sleep(300)\n")
         p = subprocess.Popen(["/usr/bin/python3", "-c", code], stdout=subprocess.PIPE,
                              start_new_session=True)
-        assert p.stdout.readline() == b"up\n"
+        gs.equal(p.stdout.readline(), b"up\n", 'p.stdout.readline()')
         time.sleep(0.2)
         os.close(write)
         time.sleep(0.3)
-        assert c.process.poll() is None
+        gs.check(c.process.poll() is None, 'c.process.poll() is None')
         p.kill()
-        assert c.process.wait(60) == 0
+        gs.equal(c.process.wait(60), 0, 'c.process.wait(60)')
         os.killpg(p.pid, signal.SIGKILL)
         p.wait()
-        assert os.path.exists(os.path.join(c.base, "k.gst", f"exit-coll-{(b'k' * 16).hex()}.json"))
+        gs.check(os.path.exists(os.path.join(c.base, "k.gst", f"exit-coll-{(b'k' * 16).hex()}.json")),
+                 'os.path.exists(os.path.join(c.base, "k.gst", f"exit-coll-{(b\'k\' * 1...')
 
 
 def test_idle_exit():
     with Collector(BIN, options=["--idle-exit", "1"]) as c:
         client = c.client()
         time.sleep(1.6)
-        assert c.process.poll() is None
+        gs.check(c.process.poll() is None, 'c.process.poll() is None')
         begin = time.monotonic()
         client.close()
-        assert c.process.wait(60) == 0
-        assert time.monotonic() - begin > 0.8
-        assert not os.path.exists(c.socket)
+        gs.equal(c.process.wait(60), 0, 'c.process.wait(60)')
+        gs.check(time.monotonic() - begin > 0.8, 'it waits')
+        gs.check(not os.path.exists(c.socket), 'not os.path.exists(c.socket)')
 
 
 def test_signals():
@@ -189,11 +196,11 @@ def test_signals():
             client.wait_ack(s, 1)
             client.send(*[frame(s, i, body=b"y" * 500) for i in range(2, 100)])
             c.process.send_signal(signal.SIGUSR1)
-            assert c.stop(sig) == 0
+            gs.equal(c.stop(sig), 0, 'c.stop(sig)')
             client.wait_ack(s, 99)
             client.wait_closed()
-            assert len(c.frames("signal", s)) == 99
-            assert "status: 1 clients, 1 streams" in c.errors()
+            gs.equal(len(c.frames("signal", s)), 99, 'len(c.frames("signal", s))')
+            gs.check("status: 1 clients, 1 streams" in c.errors(), '"status: 1 clients, 1 streams" in c.errors()')
 
 
 def test_stderr_that_nobody_reads():
@@ -210,7 +217,7 @@ def test_stderr_that_nobody_reads():
         os.close(read)
         p.send_signal(signal.SIGUSR1)
         p.terminate()
-        assert p.wait(5) == 0
+        gs.equal(p.wait(5), 0, 'p.wait(5)')
 
 
 def test_no_stdio():
@@ -224,9 +231,10 @@ def test_no_stdio():
         client.send(hello(s, "x"), frame(s, 2, BYE))
         client.wait_ack(s, 2)
         p.terminate()
-        assert p.wait(5) == 0
-        assert len(read_stream(os.path.join(d, "runs", "x.gst", s.hex() + ".gst"))) == 2
+        gs.equal(p.wait(5), 0, 'p.wait(5)')
+        gs.equal(len(read_stream(os.path.join(d, "runs", "x.gst", s.hex() + ".gst"))), 2,
+                 'len(read_stream(os.path.join(d, "runs", "x.gst", s.hex() + ".gst")))')
 
 
 if __name__ == "__main__":
-    run_tests(globals())
+    gs.run_tests(globals())

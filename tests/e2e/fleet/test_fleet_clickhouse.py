@@ -117,7 +117,7 @@ def check_two(where, shards, found):
 
 def check_nobody(where, found):
     """Nothing listens: the run is safe all the same."""
-    port = clickhouse.free_ports(1)[0]
+    port = gs.free_ports(1)[0]
     store = f'clickhouse://127.0.0.1:{port}/x?outbox={where}/nobody.sqlite'
     gs.check('7 digests wait' in digest(store, found[:7]), 'it is said')
     gs.check('does not answer' in flush(store, rc=1), 'and again')

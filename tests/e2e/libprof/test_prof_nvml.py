@@ -52,15 +52,6 @@ def asked_since(where, line):
     return [(int(c[0]), c[2]) for c in calls(where)[line:] if c[1] == 'nvmlDeviceGetMemoryInfo']
 
 
-def wait_for(what, condition, seconds=60):
-    until = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > until:
-            return gs.check(False, f'{what}: not within {seconds} s')
-        time.sleep(0.1)
-    return True
-
-
 def shares():
     """Of three ranks on one of two devices each asks NVML once, about that device alone; from then on
     one of them does. When it is killed another comes in for it at once. A process of another run
@@ -74,11 +65,11 @@ def shares():
         other = subprocess.Popen(argv, env=dict(env, GPUSTARVE_RUN_ID='other'), cwd=where)
         pids = {p.pid for p in ranks}
         try:
-            if not wait_for('first looks', lambda: len({p for p, _ in asked_since(where, 0)}) == 4):
+            if not gs.until('first looks', lambda: len({p for p, _ in asked_since(where, 0)}) == 4):
                 return
             first = len(calls(where))
             # Time goes by: one of the run asks again, and the other run's process.
-            if not wait_for('the next look', lambda: len({p for p, _ in asked_since(where, first)}) >= 2):
+            if not gs.until('the next look', lambda: len({p for p, _ in asked_since(where, first)}) >= 2):
                 return
             time.sleep(2)
             again = asked_since(where, first)
@@ -87,7 +78,7 @@ def shares():
             asker = next(p for p, _ in again if p in pids)
             next(r for r in ranks if r.pid == asker).kill()
             killed, count = time.monotonic(), len(calls(where))
-            wait_for('another comes in', lambda: {p for p, _ in asked_since(where, count)} & pids - {asker})
+            gs.until('another comes in', lambda: {p for p, _ in asked_since(where, count)} & pids - {asker})
             print(f'shared: {len(asked_since(where, 0))} questions; another came in after '
                   f'{time.monotonic() - killed:.1f} s', flush=True)
         finally:

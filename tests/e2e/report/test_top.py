@@ -177,7 +177,7 @@ def over_https(centre, folder):
     """The same run at the centre that it is forwarded to, by a certificate that we trust and a token."""
     token, name = os.path.join(centre.root, 'upstream-token'), os.path.basename(gs.runs(folder)[0])[:-4]
     trust = ['--ca-file', os.path.join(centre.root, 'ca.pem'), '--token-file', token]
-    until(lambda: b'  1 GPU' in gs.gpustarve('top', '--once', *trust, centre.url).stdout)
+    gs.until('it comes in time', lambda: b'  1 GPU' in gs.gpustarve('top', '--once', *trust, centre.url).stdout)
     text = gs.gpustarve('top', '--once', '--price', '36', *trust, centre.url).stdout.decode()
     gs.check(text.startswith(f'{name}  1 GPU') and '$36.00/h' in text, f'over https: {text}')
     for options, want in ((trust[2:], b'ertificate'), (trust[:2], b'HTTP 401')):
@@ -208,7 +208,7 @@ def killed_over_https(centre, folder):
     ask = ['top', '--once', '--ca-file', os.path.join(centre.root, 'ca.pem'), '--token-file',
            os.path.join(centre.root, 'upstream-token'), f'{centre.url}/runs/{name}']
     want = f'{name}  0 of 1 GPU  ended by signal 9\n'
-    until(lambda: gs.gpustarve(*ask).stdout.decode().startswith(want))
+    gs.until('it comes in time', lambda: gs.gpustarve(*ask).stdout.decode().startswith(want))
     text = gs.gpustarve(*ask).stdout.decode()
     gs.check(' killed ' in text.splitlines()[-1] and '$0.00/h' in text and 'no sign' not in text, f'killed: {text}')
 
@@ -266,7 +266,7 @@ def of_collectors():
             f.write('reader-of-team-one-0001 one read\nwriter-of-team-one-0001 one write\n'
                     'reader-of-team-two-0001 two read\n')
         c.start(ready=False)
-        until(lambda: 'listening on ' in c.errors())
+        gs.until('it comes in time', lambda: 'listening on ' in c.errors())
         url = re.search(r'listening on (\S+)', c.errors()).group(1)
         a = Trainer('of-socket', ago=40, rank=5, name=EVIL)
         client = c.client()
@@ -283,7 +283,7 @@ def of_collectors():
         with open(token, 'w') as f:
             f.write('reader-of-team-one-0001\n')
         os.chmod(token, 0o600)
-        until(lambda: b'idle_for' in gs.gpustarve('top', '--once', '--token-file', token, url).stdout)
+        gs.until('it comes in time', lambda: b'idle_for' in gs.gpustarve('top', '--once', '--token-file', token, url).stdout)
         done = gs.gpustarve('top', '--once', '--token-file', token, '--price', '36', url)
         text = done.stdout.decode()
         gs.check(text.startswith('of-team  1 GPU\n') and '$36.00/h' in text and 'alert ' in text, f'of HTTP: {done}')
@@ -301,15 +301,6 @@ def of_collectors():
         c.stop()
         done = gs.gpustarve('top', '--once', '--token-file', token, url)
         gs.check(done.returncode == 1 and done.stderr, f'nobody there: {done}')
-
-
-def until(condition, timeout=120):
-    import time
-    end = time.monotonic() + timeout
-    while not condition():
-        if not gs.check(time.monotonic() < end, 'it comes in time'):
-            return
-        time.sleep(0.05)
 
 
 def post(url, body, token):

@@ -43,14 +43,6 @@ def read(path):
         return f.read()
 
 
-def until(what, ready):
-    for _ in range(6000):
-        if ready():
-            return True
-        time.sleep(0.02)
-    return gs.check(False, f'{what}: never')
-
-
 class Controller:
     def __init__(self, where, name, comment='gpustarve=1 starved_pct=38', text='input-bound\n~! x\n.',
                  had='', **settings):
@@ -96,11 +88,11 @@ class Controller:
         return os.path.join(self.state, 'reports', 'big-77')
 
     def reported(self):
-        return until('a report', lambda: os.path.exists(os.path.join(self.reports(), 'report.html')))
+        return gs.until('a report', lambda: os.path.exists(os.path.join(self.reports(), 'report.html')))
 
     def over(self):
         """The background is done: nobody holds the place any more."""
-        return until('an end', lambda: not [f for f in os.listdir(self.state)
+        return gs.until('an end', lambda: not [f for f in os.listdir(self.state)
                                             if f.endswith('.pending')])
 
 
@@ -118,7 +110,7 @@ def report(where):
         path = os.path.join(c.reports(), name)
         gs.equal(read(path), f'{c.work}/gpustarve-runs {user}\n', f'{name}: where from, as whom')
         gs.equal(os.stat(path).st_uid, user, f'{name}: whose')
-    until('a comment', lambda: os.path.exists(c.log))
+    gs.until('a comment', lambda: os.path.exists(c.log))
     gs.equal(read(c.log).split('\n'), ['-i', 'modify', 'job', 'where', 'jobid=77', 'set',
                                        'AdminComment=gpustarve=1 starved_pct=38', ''], 'the comment')
     gs.equal(oct(os.stat(c.state).st_mode & 0o777), '0o700', "the state's mode")
@@ -132,7 +124,7 @@ def comments(where):
             ('long', 'gpustarve=' + 'x' * 5000, 'gpustarve=' + 'x' * 990)):
         c = Controller(where, 'comment-' + name, comment=comment)
         c.end(SLURM_ARRAY_JOB_ID='70', SLURM_ARRAY_TASK_ID='7')
-        until('a comment', lambda log=c.log: os.path.exists(log))
+        gs.until('a comment', lambda log=c.log: os.path.exists(log))
         got = read(c.log).split('\n')
         gs.equal((got[4], got[6].split('=', 1)[1]), ('jobid=70_7', want), f'{name}: the comment')
 
@@ -177,7 +169,7 @@ def hangs(where):
                 'echo $$ >"$p"; exec sleep 600\n')
     c.end()
     pid = os.path.join(c.work, 'pid')
-    until('its start', lambda: os.path.exists(pid) and read(pid).strip())
+    gs.until('its start', lambda: os.path.exists(pid) and read(pid).strip())
     gs.check(True, 'slurmctld has long gone on')
     os.kill(int(read(pid)), 9)
     c.over()
@@ -211,16 +203,16 @@ def verdict(where):
     time.sleep(0.5)
     gs.check(not os.path.exists(c.mail), 'it waits for the verdict')
     c.end()
-    until('mail', lambda: os.path.exists(c.mail))
+    gs.until('mail', lambda: os.path.exists(c.mail))
     gs.equal(read(c.mail), want + '\n input-bound\n ~! x\n .\n', 'mail with the verdict')
     os.unlink(c.mail)
     want = c.send('x', SLURM_JOB_MAIL_TYPE='Failed')
-    until('mail', lambda: os.path.exists(c.mail))
+    gs.until('mail', lambda: os.path.exists(c.mail))
     gs.equal(read(c.mail), want + '\n input-bound\n ~! x\n .\n', 'the verdict was there')
     os.unlink(c.mail)
     # Another end of the same job, which was requeued: it has a verdict of its own, or none.
     want = c.send('x', SLURM_JOB_MAIL_TYPE='Ended', SLURM_JOB_RESTART_COUNT='1')
-    until('mail', lambda: os.path.exists(c.mail))
+    gs.until('mail', lambda: os.path.exists(c.mail))
     gs.equal(read(c.mail), want, 'no verdict: unchanged')
 
 
