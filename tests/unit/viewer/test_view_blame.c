@@ -7,7 +7,7 @@
 #include "harness.h"
 #include "analysis/evidence/cause.h"
 #include "analysis/gap/unsampled.h"
-#include "analysis/evidence/sites.h"
+#include "analysis/evidence/hotspots.h"
 
 #define PID 100
 #define US 1000

@@ -3,7 +3,7 @@
  * What each attempt of a job held: a job that was requeued held its GPUs several times, and what
  * lies between was somebody else's.
  */
-#include "analysis/plan/grants.h"
+#include "analysis/plan/allocations.h"
 
 #include <errno.h>
 #include <stdio.h>

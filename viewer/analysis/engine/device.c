@@ -4,7 +4,7 @@
  * others wait (gap/open_gaps.c).
  */
 #include "analysis/walk/walk.h"
-#include "analysis/plan/grants.h"
+#include "analysis/plan/allocations.h"
 
 #include <errno.h>
 #include <stdlib.h>

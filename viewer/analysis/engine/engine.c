@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "analysis/plan/grants.h"
+#include "analysis/plan/allocations.h"
 #include "result_make.h"
 #include "analysis/walk/walk.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 #include "analysis/series/series.h"
-#include "analysis/evidence/sites.h"
+#include "analysis/evidence/hotspots.h"
 
 static void free_sites(struct ana_result *r)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/plan/grants.h"
+#include "analysis/plan/allocations.h"
 #include "analysis/ranks/skew.h"
 #include "analysis/series/series.h"
 

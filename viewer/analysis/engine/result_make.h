@@ -7,7 +7,7 @@
 
 #include "analysis/evidence/loaders.h"
 #include "analysis/plan/plan.h"
-#include "analysis/evidence/sites.h"
+#include "analysis/evidence/hotspots.h"
 #include "analysis/walk/step.h"
 #include "analysis/time/timeline.h"
 

@@ -3,7 +3,7 @@
  * GPUs that were given to a job and that no process used: a row each, all of whose time is
  * excluded.no_process, or excluded.unobserved where tasks ran that nobody recorded.
  */
-#include "analysis/plan/grants.h"
+#include "analysis/plan/allocations.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * whose evidence counts, and what becomes of each piece. rules.h says what the rules are.
  */
 #include "rules.h"
-#include "analysis/plan/grants.h"
+#include "analysis/plan/allocations.h"
 
 #include <errno.h>
 #include <string.h>

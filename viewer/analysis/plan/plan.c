@@ -3,7 +3,7 @@
  * Sources, devices, and which belong together.
  */
 #include "plan_priv.h"
-#include "grants.h"
+#include "allocations.h"
 
 #include <errno.h>
 #include <stdlib.h>

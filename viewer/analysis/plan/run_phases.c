@@ -3,7 +3,7 @@
  * Phases: runs of a job that overlap are one, those after them the next. Between two phases of a
  * GPU no gap is anybody's to explain: the one ended, the other started up.
  */
-#include "grants.h"
+#include "allocations.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #define ANALYSIS_RANKS_RESULT_H
 
 #include "analysis/plan/plan.h"
-#include "analysis/evidence/sites.h"
+#include "analysis/evidence/hotspots.h"
 #include "attribute_skew.h"
 #include "skew.h"
 

@@ -26,7 +26,7 @@
 #include "analysis/plan/plan.h"
 #include "analysis/ranks/skew.h"
 #include "analysis/series/series_parts.h"
-#include "analysis/evidence/sites.h"
+#include "analysis/evidence/hotspots.h"
 #include "step.h"
 #include "analysis/time/timeline.h"
 

@@ -2,7 +2,7 @@
 /*
  * Votes to sites.
  */
-#include "sites.h"
+#include "hotspots.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Allocations onto GPUs. A GPU is known by its UUID; only where one side has none, by its number on
  * its host.
  */
-#include "grants.h"
+#include "allocations.h"
 
 #include <errno.h>
 #include <stdlib.h>
