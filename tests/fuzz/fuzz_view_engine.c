@@ -5,7 +5,7 @@
  * events that are the other bytes as they are, or, with bit 5, a third of them each events, samples
  * and batches; with bit 6 it has no end; bit 7 asks for no series. Whatever they say, the classes
  * must sum to the held time, busy, idle, empty and queued time must add up, no class may have more
- * sites than time, and the page's data block stays small.
+ * hotspots than time, and the page's data block stays small.
  */
 #include "fuzz.h"
 
@@ -38,17 +38,17 @@ static void check_gpu(const struct ana_result *r, size_t i)
 		abort();
 }
 
-/* Sites of a class sum to at most the class (which is cut at INT64_MAX over several GPUs). */
+/* Hotspots of a class sum to at most the class (which is cut at INT64_MAX over several GPUs). */
 static void check_sites(const struct ana_result *r)
 {
 	__int128 sum[ANA_CLASSES] = { 0 };
 	size_t i;
 	int c;
 
-	for (i = 0; i < r->sites; i++) {
-		if (r->site[i].ns < 0 || (unsigned int)r->site[i].class >= ANA_CLASSES)
+	for (i = 0; i < r->hotspots; i++) {
+		if (r->hotspot[i].ns < 0 || (unsigned int)r->hotspot[i].class >= ANA_CLASSES)
 			abort();
-		sum[r->site[i].class] += r->site[i].ns;
+		sum[r->hotspot[i].class] += r->hotspot[i].ns;
 	}
 	for (c = 0; c < ANA_CLASSES; c++)
 		if (sum[c] > r->classes[c] && r->classes[c] < INT64_MAX)

@@ -97,8 +97,8 @@ static int check(const struct ana_result *r)
 	for (c = 0; c < ANA_CLASSES; c++) {
 		int64_t sited = 0;
 
-		for (i = 0; i < r->sites; i++)
-			sited += r->site[i].class == (enum ana_class)c ? r->site[i].ns : 0;
+		for (i = 0; i < r->hotspots; i++)
+			sited += r->hotspot[i].class == (enum ana_class)c ? r->hotspot[i].ns : 0;
 		if (sited > r->classes[c])
 			fprintf(stderr, "sites of %s sum to %" PRId64 ", more than %" PRId64 "\n",
 				ana_class_names[c], sited, r->classes[c]);

@@ -164,11 +164,11 @@ struct ana_quality {
 
 /*
  * Where the time of a class went, as samples show it: a line of code, what it waited for, who. The
- * sites of a class sum to at most the class; what is missing has no sample that tells a line.
+ * hotspots of a class sum to at most the class; what is missing has no sample that tells a line.
  * The user's line is the innermost frame that is neither in the standard library nor an installed
  * package, else the innermost there is.
  */
-struct ana_site {
+struct ana_hotspot {
 	enum ana_class class;
 	enum ana_confidence confidence; /* the one that holds for most of it */
 	int64_t ns; /* of GPU time, over all GPUs */
@@ -248,9 +248,9 @@ struct ana_result {
 	struct ana_loader_facts *loader; /* most time in next() first */
 	size_t loaders;
 	/* evidence */
-	struct ana_site *site; /* most time first */
-	size_t sites;
-	int64_t other_sites_ns; /* of sites beyond the bound, which are not listed */
+	struct ana_hotspot *hotspot; /* most time first */
+	size_t hotspots;
+	int64_t other_hotspots_ns; /* of hotspots beyond the bound, which are not listed */
 	uint32_t cpus; /* cores the job may use, least over its hosts; 0: not known */
 	struct ana_copies copies[ANA_COPY_DIRS];
 	struct ana_quality quality;
@@ -287,7 +287,7 @@ struct ana_piece {
 };
 
 /* A share of a class's time with the sample that tells where it went. */
-struct ana_sight {
+struct ana_hotspot_sample {
 	uint32_t process; /* in ana_result.process */
 	enum ana_class class;
 	enum ana_confidence confidence;
@@ -323,9 +323,9 @@ struct ana_options {
 	void (*on_piece)(void *arg, const struct ana_piece *p);
 	/*
 	 * Called for each share of time that a sample explains; may be NULL. Per class they sum to
-	 * the sites, those that are not listed included. Threads as on_step.
+	 * the hotspots, those that are not listed included. Threads as on_step.
 	 */
-	void (*on_sight)(void *arg, const struct ana_sight *s);
+	void (*on_hotspot_sample)(void *arg, const struct ana_hotspot_sample *s);
 	void *arg; /* of all of them */
 };
 

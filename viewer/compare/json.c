@@ -105,7 +105,7 @@ static void put_classes(struct base_jsonout *j, const struct view_pair *p)
 	base_json_end(j);
 }
 
-static void put_place(struct base_jsonout *j, const char *key, const struct view_finding *f)
+static void put_hotspot(struct base_jsonout *j, const char *key, const struct view_finding *f)
 {
 	if (!f) {
 		base_json_null(j, key);
@@ -131,8 +131,8 @@ static void put_findings(struct base_jsonout *j, const struct view_comparison *c
 		base_json_object(j, NULL);
 		base_json_string(j, "status", view_finding_states[f->status]);
 		base_json_string(j, "what", compare_finding_words(c, p, f, mem));
-		put_place(j, "base", f->finding[0]);
-		put_place(j, "run", f->finding[1]);
+		put_hotspot(j, "base", f->finding[0]);
+		put_hotspot(j, "run", f->finding[1]);
 		put_both(j, "ns", known, f->ns, !p->why[VIEW_PART_GPU_RUN]);
 		put_both(j, "ppm", known, f->ppm, !p->why[VIEW_PART_SHARE]);
 		put_both(j, "step_ns", step, f->step_ns, !p->why[VIEW_PART_GPU_STEP]);

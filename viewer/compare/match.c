@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which finding of the later run is which of the first one's: first those at the very same place,
+ * Which finding of the later run is which of the first one's: first those at the very same line,
  * then those whose line moved, then those whose class changed at the same line, last those of
- * which one run knows no place. Each finding is matched once.
+ * which one run knows no line. Each finding is matched once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +28,12 @@ static const char *base(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static bool has_line(const struct view_place *p)
+static bool has_line(const struct view_hotspot *p)
 {
 	return p->known && (p->file || p->function);
 }
 
-static bool same_code(const struct view_place *a, const struct view_place *b)
+static bool same_code(const struct view_hotspot *a, const struct view_hotspot *b)
 {
 	return has_line(a) && has_line(b) && same_text(base(a->file), base(b->file)) &&
 	       same_text(a->function, b->function) && a->role == b->role;
@@ -41,9 +41,9 @@ static bool same_code(const struct view_place *a, const struct view_place *b)
 
 typedef bool alike(const struct view_finding *a, const struct view_finding *b);
 
-static bool at_same_place(const struct view_finding *a, const struct view_finding *b)
+static bool at_same_line(const struct view_finding *a, const struct view_finding *b)
 {
-	const struct view_place *p = &a->where, *q = &b->where;
+	const struct view_hotspot *p = &a->where, *q = &b->where;
 
 	if (a->class != b->class || a->rest != b->rest || p->known != q->known ||
 	    p->runnable != q->runnable || p->late != q->late || (p->late && p->rank != q->rank))
@@ -72,7 +72,7 @@ static bool of_other_class(const struct view_finding *a, const struct view_findi
 	return same_code(&a->where, &b->where) && a->where.line == b->where.line;
 }
 
-/* A whole class, without any place. */
+/* A whole class, without any line. */
 static bool is_whole(const struct view_finding *f)
 {
 	return !f->where.known && !f->where.late && !f->rest;
@@ -147,7 +147,7 @@ static int by_change(const void *a, const void *b)
 
 void compare_findings(struct pairing *g)
 {
-	static alike *const rounds[] = { at_same_place, at_same_file, in_same_function,
+	static alike *const rounds[] = { at_same_line, at_same_file, in_same_function,
 					 of_other_class, of_same_class };
 	struct base_arena *mem = &g->c->mem;
 	struct matching *m = base_arena_alloc(mem, sizeof(*m));
@@ -171,7 +171,7 @@ void compare_findings(struct pairing *g)
 	qsort(p->finding, p->findings, sizeof(*p->finding), by_change);
 }
 
-int64_t compare_new_places(const struct pairing *g, enum ana_class c)
+int64_t compare_new_hotspots(const struct pairing *g, enum ana_class c)
 {
 	const struct matching *m = g->matching;
 	bool known = false;

@@ -37,10 +37,10 @@ void compare_sentence(struct pairing *g); /* sentence.c: last */
 void compare_note(struct pairing *g, const char *text); /* text lies in the arena or is static */
 
 /*
- * match.c. ns of class @c in the later run at places that the first run does not have, where the
- * first run knows places of that class.
+ * match.c. ns of class @c in the later run at hotspots that the first run does not have, where the
+ * first run knows hotspots of that class.
  */
-int64_t compare_new_places(const struct pairing *g, enum ana_class c);
+int64_t compare_new_hotspots(const struct pairing *g, enum ana_class c);
 
 /* figures.c: numbers as people read them; @out has BASE_UNIT_BYTES. */
 const char *compare_figure(char *out, enum view_figure figure, int64_t v);

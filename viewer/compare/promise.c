@@ -34,7 +34,7 @@ static struct area area_of(const struct pairing *g, const struct view_advice *a)
 		if (!covers(a, (enum ana_class)c))
 			continue;
 		r.ns[0] += with_waits(g->s[0], c);
-		r.ns[1] += with_waits(g->s[1], c) - compare_new_places(g, (enum ana_class)c);
+		r.ns[1] += with_waits(g->s[1], c) - compare_new_hotspots(g, (enum ana_class)c);
 		r.nano_usd += compare_bounded(g->s[0]->cost.classes[c]) +
 			      compare_bounded(g->s[0]->cost.skew[c]);
 	}

@@ -90,7 +90,7 @@ static const char *finding_clause(const struct pairing *g)
 						 compare_finding_name(mem, f->finding[1]));
 		case VIEW_FINDING_MOVED:
 			spot = f->finding[0]->class == f->finding[1]->class
-				       ? view_words_spot(mem, &f->finding[1]->where, COLUMNS)
+				       ? view_words_hotspot(mem, &f->finding[1]->where, COLUMNS)
 				       : ana_class_names[f->finding[1]->class];
 			return base_arena_printf(mem, "; %s moved to %s",
 						 compare_finding_name(mem, f->finding[0]),

@@ -265,13 +265,13 @@ int view_export_pieces(struct view_export *x, int (*take)(void *arg, const struc
 
 struct sights {
 	struct view_export *x;
-	int (*take)(void *arg, const struct ana_sight *s);
+	int (*take)(void *arg, const struct ana_hotspot_sample *s);
 	void *arg;
 	uint32_t n;
 	int err;
 };
 
-static void on_sight(void *arg, const struct ana_sight *s)
+static void on_hotspot_sample(void *arg, const struct ana_hotspot_sample *s)
 {
 	struct sights *to = arg;
 
@@ -284,13 +284,14 @@ static void on_sight(void *arg, const struct ana_sight *s)
 	}
 }
 
-int view_export_sights(struct view_export *x, int (*take)(void *arg, const struct ana_sight *s),
-		       void *arg)
+int view_export_hotspots(struct view_export *x,
+			 int (*take)(void *arg, const struct ana_hotspot_sample *s), void *arg)
 {
 	struct sights to = { .x = x, .take = take, .arg = arg };
-	struct ana_options o = {
-		.window = x->summary->window, .threads = 1, .on_sight = on_sight, .arg = &to
-	};
+	struct ana_options o = { .window = x->summary->window,
+				 .threads = 1,
+				 .on_hotspot_sample = on_hotspot_sample,
+				 .arg = &to };
 	struct ana_result *r = NULL;
 	int err = ana_run(x->trace, &o, &r);
 

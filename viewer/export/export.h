@@ -100,8 +100,8 @@ int view_export_pieces(struct view_export *x, int (*take)(void *arg, const struc
 		       int (*step)(void *arg, const struct ana_step *s), void *arg);
 
 /* Shares of time with the samples that explain them. 0 or negative errno. */
-int view_export_sights(struct view_export *x, int (*take)(void *arg, const struct ana_sight *s),
-		       void *arg);
+int view_export_hotspots(struct view_export *x,
+			 int (*take)(void *arg, const struct ana_hotspot_sample *s), void *arg);
 
 /* The GPU of the result that a process calls @ordinal; ANA_MAP_NONE: not one of the result's. */
 uint32_t view_export_gpu(struct view_export_source *s, uint32_t ordinal);

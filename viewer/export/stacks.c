@@ -80,7 +80,7 @@ static struct gathered *find_row(struct gathering *g, const struct key *k)
 	return add_row(g, k, h);
 }
 
-static int take_sight(void *arg, const struct ana_sight *s)
+static int take_sample(void *arg, const struct ana_hotspot_sample *s)
 {
 	const struct wire_sample *w = s->sample;
 	struct gathering *g = arg;
@@ -317,7 +317,7 @@ int view_export_stacks(struct view_export *x, int (*take)(void *arg, const struc
 	g.symbols = of_this_host(x->summary) ? view_symbols_new() : NULL;
 	g.stack = malloc(sizeof(*g.stack));
 	if (g.stack)
-		err = view_export_sights(x, take_sight, &g);
+		err = view_export_hotspots(x, take_sample, &g);
 	if (!err)
 		err = hand_out(&g);
 	view_symbols_free(g.symbols);

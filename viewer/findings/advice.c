@@ -113,7 +113,7 @@ static bool matters(const struct view_summary *s, int64_t ns)
 }
 
 /* Where most of the class went, if samples tell. */
-static const char *at_place(struct view_summary *s, enum ana_class c)
+static const char *at_hotspot(struct view_summary *s, enum ana_class c)
 {
 	const struct view_finding *f = view_finding_of(s, c);
 	base_unit share;
@@ -137,7 +137,7 @@ static const char *why(struct view_summary *s, enum ana_class c)
 	return base_arena_printf(&s->mem, "%s took %s, %s %% of the GPU time: %s%s%s",
 				 ana_class_names[c], base_duration(time, ns),
 				 base_percent(percent, base_ppm(ns, s->result->gpu_ns)),
-				 view_class_meaning(c), at_place(s, c), view_advice_late(s, c));
+				 view_class_meaning(c), at_hotspot(s, c), view_advice_late(s, c));
 }
 
 static void add_rule(struct view_summary *s, const struct view_rule *rule)

@@ -40,7 +40,7 @@ const char *view_advice_late(struct view_summary *s, enum ana_class c);
 /* ", on rank 2": where most of the class is others' waiting for ranks that are known; "". */
 const char *view_advice_for_rank(struct view_summary *s, enum ana_class c);
 
-/* " (train.py:88 step)": the line of a class's first place, in parentheses; "": none is known. */
+/* " (train.py:88 step)": the line of a class's first hotspot, in parentheses; "": none is known. */
 const char *view_advice_line(struct view_summary *s, enum ana_class c);
 
 #endif

@@ -53,11 +53,11 @@ static bool workers_serialised(const struct view_summary *s)
 	const struct ana_result *r = s->result;
 	int64_t ns = 0;
 
-	for (size_t i = 0; i < r->sites; i++) {
-		const struct ana_site *site = &r->site[i];
-		if (site->class == ANA_INPUT_PIPELINE && site->role == WIRE_ROLE_WORKER &&
-		    (site->wait == WIRE_WAIT_LOCK_SHARED || site->wait == WIRE_WAIT_LOCK))
-			ns += site->ns;
+	for (size_t i = 0; i < r->hotspots; i++) {
+		const struct ana_hotspot *hotspot = &r->hotspot[i];
+		if (hotspot->class == ANA_INPUT_PIPELINE && hotspot->role == WIRE_ROLE_WORKER &&
+		    (hotspot->wait == WIRE_WAIT_LOCK_SHARED || hotspot->wait == WIRE_WAIT_LOCK))
+			ns += hotspot->ns;
 	}
 	return base_ppm(ns, s->starved_ns) >= LOCKED_PPM;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Findings, ranked by what they cost; ties keep the classes' order. A class that samples saw at
- * several places becomes several findings: sites that differ only in what they were blocked on, such as a
- * thousand shards read by one line, are one place.
+ * several lines becomes several findings: hotspots that differ only in what they were blocked on,
+ * such as a thousand shards read by one line, are one finding.
  */
 #include "findings.h"
 
@@ -14,9 +14,9 @@
 #include "words.h"
 
 #define FINDINGS_MAX 32
-#define PLACES_MAX 6 /* of one class */
+#define GROUPS_MAX 6 /* of one class */
 #define LATES_MAX 16 /* what others waited for late ranks */
-#define PLACE_PPM 20000 /* of its class: smaller places stay with the rest */
+#define GROUP_PPM 20000 /* of its class: smaller groups stay with the rest */
 
 static const char *const meaning[ANA_CLASSES] = {
 	[ANA_COMPUTE] = "a kernel was running",
@@ -118,8 +118,8 @@ static enum ana_confidence usual(const int64_t by[ANA_CONFIDENCES])
 	return (enum ana_confidence)best;
 }
 
-struct place { /* sites of one class and line */
-	const struct ana_site *first; /* the largest */
+struct group { /* hotspots of one class and line: one finding */
+	const struct ana_hotspot *first; /* the largest */
 	int64_t ns, by_confidence[ANA_CONFIDENCES];
 	uint64_t samples, targets;
 	uint32_t threads, workers;
@@ -130,8 +130,8 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Without a line, what the thread was blocked on is all there is to tell places apart. */
-static bool same_place(const struct ana_site *a, const struct ana_site *b)
+/* Without a line, what the thread was blocked on is all there is to tell hotspots apart. */
+static bool same_group(const struct ana_hotspot *a, const struct ana_hotspot *b)
 {
 	bool line = a->file || a->function;
 
@@ -140,49 +140,49 @@ static bool same_place(const struct ana_site *a, const struct ana_site *b)
 	       (line || (a->wait == b->wait && same_text(a->native, b->native)));
 }
 
-static bool target_seen(const struct ana_result *r, const struct ana_site *upto)
+static bool target_seen(const struct ana_result *r, const struct ana_hotspot *upto)
 {
-	for (const struct ana_site *s = r->site; s < upto; s++)
+	for (const struct ana_hotspot *s = r->hotspot; s < upto; s++)
 		if (s->class == upto->class && same_text(s->target, upto->target) &&
-		    same_place(s, upto))
+		    same_group(s, upto))
 			return true;
 	return false;
 }
 
-static void join(const struct ana_result *r, struct place *p, const struct ana_site *site)
+static void join(const struct ana_result *r, struct group *p, const struct ana_hotspot *hotspot)
 {
-	p->ns += site->ns;
-	p->by_confidence[site->confidence] += site->ns;
-	p->samples += site->samples;
-	p->targets += site->target && !target_seen(r, site);
-	if (site->threads > p->threads) /* sites may share threads */
-		p->threads = site->threads;
-	if (site->workers > p->workers)
-		p->workers = site->workers;
+	p->ns += hotspot->ns;
+	p->by_confidence[hotspot->confidence] += hotspot->ns;
+	p->samples += hotspot->samples;
+	p->targets += hotspot->target && !target_seen(r, hotspot);
+	if (hotspot->threads > p->threads) /* hotspots may share threads */
+		p->threads = hotspot->threads;
+	if (hotspot->workers > p->workers)
+		p->workers = hotspot->workers;
 }
 
-/* The places of class @c in @place (room for all sites), most time first; returns how many. */
-static size_t places_of(const struct ana_result *r, int c, struct place *place)
+/* The groups of class @c in @group (room for all hotspots); returns how many. */
+static size_t groups_of(const struct ana_result *r, int c, struct group *group)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < r->sites; i++) {
-		const struct ana_site *site = &r->site[i];
+	for (size_t i = 0; i < r->hotspots; i++) {
+		const struct ana_hotspot *hotspot = &r->hotspot[i];
 		size_t k = 0;
-		if ((int)site->class != c || site->ns <= 0)
+		if ((int)hotspot->class != c || hotspot->ns <= 0)
 			continue;
-		while (k < n && !same_place(place[k].first, site))
+		while (k < n && !same_group(group[k].first, hotspot))
 			k++;
 		if (k == n)
-			place[n++] = (struct place){ .first = site };
-		join(r, &place[k], site);
+			group[n++] = (struct group){ .first = hotspot };
+		join(r, &group[k], hotspot);
 	}
 	return n;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_time(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct group *x = a, *y = b;
 
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? 1 : -1;
@@ -203,22 +203,22 @@ static void set_share(const struct view_summary *s, struct view_finding *f)
 	f->basis = basis[f->class] ? basis[f->class] : "";
 }
 
-static void set_where(struct view_summary *s, struct view_finding *f, const struct place *p)
+static void set_where(struct view_summary *s, struct view_finding *f, const struct group *p)
 {
-	const struct ana_site *site = p->first;
+	const struct ana_hotspot *hotspot = p->first;
 
-	f->where = (struct view_place){
+	f->where = (struct view_hotspot){
 		.known = true,
-		.role = site->role < VIEW_ROLES ? site->role : 0,
-		.wait = site->wait < VIEW_WAITS ? site->wait : VIEW_WAITS - 1,
-		.runnable = site->runnable,
-		.file = base_arena_text(&s->mem, site->file),
-		.function = base_arena_text(&s->mem, site->function),
-		.line = site->line,
-		.leaf = base_arena_text(&s->mem, site->leaf),
-		.native = base_arena_text(&s->mem, site->native),
-		.target = base_arena_text(&s->mem, site->target),
-		.fs = base_arena_text(&s->mem, site->fs),
+		.role = hotspot->role < VIEW_ROLES ? hotspot->role : 0,
+		.wait = hotspot->wait < VIEW_WAITS ? hotspot->wait : VIEW_WAITS - 1,
+		.runnable = hotspot->runnable,
+		.file = base_arena_text(&s->mem, hotspot->file),
+		.function = base_arena_text(&s->mem, hotspot->function),
+		.line = hotspot->line,
+		.leaf = base_arena_text(&s->mem, hotspot->leaf),
+		.native = base_arena_text(&s->mem, hotspot->native),
+		.target = base_arena_text(&s->mem, hotspot->target),
+		.fs = base_arena_text(&s->mem, hotspot->fs),
 		.targets = p->targets,
 		.samples = p->samples,
 		.threads = p->threads,
@@ -226,8 +226,8 @@ static void set_where(struct view_summary *s, struct view_finding *f, const stru
 	};
 }
 
-/* Takes the place's part out of what is left of the class, which it cannot exceed. */
-static void add_place(struct view_summary *s, const struct place *p, struct view_finding *rest)
+/* Takes the group's part out of what is left of the class, which it cannot exceed. */
+static void add_group(struct view_summary *s, const struct group *p, struct view_finding *rest)
 {
 	struct view_finding *f = &s->finding[s->findings];
 
@@ -245,7 +245,7 @@ static void add_place(struct view_summary *s, const struct place *p, struct view
 	s->findings++;
 }
 
-/* A site's confidence is that of most of its time: what that overdraws, the other ones have. */
+/* A hotspot's confidence is that of most of its time: what that overdraws, the other ones have. */
 static void settle_confidence(struct view_finding *rest)
 {
 	int64_t owed = 0;
@@ -262,26 +262,26 @@ static void settle_confidence(struct view_finding *rest)
 	}
 }
 
-static void add_class(struct view_summary *s, int c, struct place *place)
+static void add_class(struct view_summary *s, int c, struct group *group)
 {
 	const struct ana_result *r = s->result;
 	struct view_finding rest = { .class = (enum ana_class)c, .ns = r->classes[c] };
-	size_t n = places_of(r, c, place);
+	size_t n = groups_of(r, c, group);
 
 	for (int k = 0; k < ANA_CONFIDENCES; k++)
 		rest.by_confidence[k] = r->confidence[c][k];
-	qsort(place, n, sizeof(*place), by_place);
-	for (size_t i = 0; i < n && i < PLACES_MAX; i++)
-		if (base_ppm(place[i].ns, r->classes[c]) >= PLACE_PPM)
-			add_place(s, &place[i], &rest);
+	qsort(group, n, sizeof(*group), by_time);
+	for (size_t i = 0; i < n && i < GROUPS_MAX; i++)
+		if (base_ppm(group[i].ns, r->classes[c]) >= GROUP_PPM)
+			add_group(s, &group[i], &rest);
 	settle_confidence(&rest);
 	set_share(s, &rest);
 	if (rest.ns > 0)
 		s->finding[s->findings++] = rest;
 }
 
-/* The time of a class that has places. */
-static int64_t placed_ns(const struct view_summary *s, enum ana_class c)
+/* The time of a class whose lines are known. */
+static int64_t located_ns(const struct view_summary *s, enum ana_class c)
 {
 	int64_t ns = 0;
 
@@ -293,27 +293,27 @@ static int64_t placed_ns(const struct view_summary *s, enum ana_class c)
 
 /*
  * Samples are a part of the time: what they saw of a class stands for the rest of it, too. So a
- * place ranks by its share of what was seen.
+ * hotspot ranks by its share of what was seen.
  */
-static int64_t rank_of_place(const struct view_summary *s, const struct view_finding *f)
+static int64_t rank_of_located(const struct view_summary *s, const struct view_finding *f)
 {
-	int64_t placed = placed_ns(s, f->class);
+	int64_t located = located_ns(s, f->class);
 
-	return base_div_even((__int128)f->ns * s->result->classes[f->class], placed ? placed : 1);
+	return base_div_even((__int128)f->ns * s->result->classes[f->class], located ? located : 1);
 }
 
-/* What is left of a class comes behind its places: it says least. */
+/* What is left of a class comes behind its hotspots: it says least. */
 static int64_t rank(const struct view_summary *s, const struct view_finding *f)
 {
 	int64_t least = f->ns;
 
 	if (f->where.known)
-		return rank_of_place(s, f);
+		return rank_of_located(s, f);
 	for (size_t i = 0; f->rest && i < s->findings; i++) {
-		const struct view_finding *place = &s->finding[i];
-		if (place->class == f->class && place->where.known &&
-		    rank_of_place(s, place) < least)
-			least = rank_of_place(s, place);
+		const struct view_finding *located = &s->finding[i];
+		if (located->class == f->class && located->where.known &&
+		    rank_of_located(s, located) < least)
+			least = rank_of_located(s, located);
 	}
 	return least;
 }
@@ -358,7 +358,7 @@ static void add_late(struct view_summary *s, size_t row, int c)
 	struct view_finding *f = &s->finding[s->findings];
 	bool line = (int)r->top_cause == c;
 
-	if (base_ppm(r->causes[c], r->caused_ns) < PLACE_PPM)
+	if (base_ppm(r->causes[c], r->caused_ns) < GROUP_PPM)
 		return;
 	*f = (struct view_finding){ .class = (enum ana_class)c, .ns = r->causes[c] };
 	f->where.late = true;
@@ -413,14 +413,14 @@ static void close_dollars(struct view_summary *s, size_t first)
 void view_findings_add(struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
-	struct place *place = base_arena_array(&s->mem, r->sites, sizeof(*place));
-	size_t room = ANA_CLASSES * (size_t)(PLACES_MAX + 1) + LATES_MAX;
+	struct group *group = base_arena_array(&s->mem, r->hotspots, sizeof(*group));
+	size_t room = ANA_CLASSES * (size_t)(GROUPS_MAX + 1) + LATES_MAX;
 
 	s->finding = base_arena_array(&s->mem, room, sizeof(*s->finding));
 	for (int c = 0; c < ANA_CLASSES; c++) {
 		size_t first = s->findings;
 		if (r->classes[c] > 0 && (s->waste[c] || is_doubt(c) || c == ANA_COMM))
-			add_class(s, c, place);
+			add_class(s, c, group);
 		close_dollars(s, first);
 	}
 	add_late_ranks(s, LATES_MAX);
@@ -460,7 +460,7 @@ const char *view_finding_words(const struct view_summary *s, struct base_arena *
 
 const char *view_finding_evidence(struct base_arena *mem, const struct view_finding *f)
 {
-	const struct view_place *p = &f->where;
+	const struct view_hotspot *p = &f->where;
 	base_unit samples;
 
 	if (!p->known)

@@ -6,8 +6,8 @@
 #include "model/model.h"
 
 /*
- * Every class of waste or doubt that took time, the most first; split by the places where samples
- * saw it. What is left of a split class is a finding of its own, behind the class's places.
+ * Every class of waste or doubt that took time, the most first; split by the lines where samples
+ * saw it. What is left of a split class is a finding of its own, behind the class's hotspots.
  */
 void view_findings_add(struct view_summary *s);
 
@@ -18,7 +18,7 @@ const char *view_finding_words(const struct view_summary *s, struct base_arena *
 /* "high: 214 samples of 4 threads"; "high" without any. */
 const char *view_finding_evidence(struct base_arena *mem, const struct view_finding *f);
 
-/* The first finding of a class that has a place; NULL: none has. */
+/* The first finding of a class with a hotspot; NULL: none has. */
 const struct view_finding *view_finding_of(const struct view_summary *s, enum ana_class c);
 
 /* What to do about the findings: one piece of advice per cause, the largest saving first. */

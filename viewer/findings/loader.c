@@ -29,11 +29,11 @@ int64_t view_loader_workers(const struct view_summary *s)
 	return l && l->known & ANA_LOADER_WORKERS ? (int64_t)l->workers : -1;
 }
 
-static enum view_share share_of(const struct ana_site *site)
+static enum view_share share_of(const struct ana_hotspot *hotspot)
 {
-	if (site->runnable)
+	if (hotspot->runnable)
 		return VIEW_SHARE_RUNNABLE;
-	switch (site->wait) {
+	switch (hotspot->wait) {
 	case WIRE_WAIT_NONE:
 		return VIEW_SHARE_CPU;
 	case WIRE_WAIT_READ:
@@ -54,10 +54,10 @@ static enum view_share share_of(const struct ana_site *site)
 	}
 }
 
-static bool of_worker(const struct ana_site *site)
+static bool of_worker(const struct ana_hotspot *hotspot)
 {
-	return ana_class_is_input(site->class) &&
-	       (site->role == WIRE_ROLE_WORKER || site->role == WIRE_ROLE_WORKER_OTHER);
+	return ana_class_is_input(hotspot->class) &&
+	       (hotspot->role == WIRE_ROLE_WORKER || hotspot->role == WIRE_ROLE_WORKER_OTHER);
 }
 
 /* The largest takes what rounding left, so that they sum to a whole. */
@@ -66,12 +66,12 @@ static void set_shares(struct view_summary *s)
 	int64_t ns[VIEW_SHARES] = { 0 }, sum = 0, rest = 1000000, *ppm = s->loader.share_ppm;
 	int most = 0;
 
-	for (size_t i = 0; i < s->result->sites; i++) {
-		const struct ana_site *site = &s->result->site[i];
-		if (!of_worker(site))
+	for (size_t i = 0; i < s->result->hotspots; i++) {
+		const struct ana_hotspot *hotspot = &s->result->hotspot[i];
+		if (!of_worker(hotspot))
 			continue;
-		ns[share_of(site)] += site->ns;
-		sum += site->ns;
+		ns[share_of(hotspot)] += hotspot->ns;
+		sum += hotspot->ns;
 	}
 	for (int k = 0; sum && k < VIEW_SHARES; k++) {
 		ppm[k] = base_ppm(ns[k], sum);
@@ -83,17 +83,17 @@ static void set_shares(struct view_summary *s)
 		ppm[most] += rest;
 }
 
-static bool is_file_wait(const struct ana_site *site)
+static bool is_file_wait(const struct ana_hotspot *hotspot)
 {
-	return ana_class_is_input(site->class) && site->target && site->target[0] == '/' &&
-	       (site->wait == WIRE_WAIT_READ || site->wait == WIRE_WAIT_FAULT ||
-		site->wait == WIRE_WAIT_WRITE);
+	return ana_class_is_input(hotspot->class) && hotspot->target && hotspot->target[0] == '/' &&
+	       (hotspot->wait == WIRE_WAIT_READ || hotspot->wait == WIRE_WAIT_FAULT ||
+		hotspot->wait == WIRE_WAIT_WRITE);
 }
 
 static int by_path(const void *a, const void *b)
 {
-	return strcmp((*(const struct ana_site *const *)a)->target,
-		      (*(const struct ana_site *const *)b)->target);
+	return strcmp((*(const struct ana_hotspot *const *)a)->target,
+		      (*(const struct ana_hotspot *const *)b)->target);
 }
 
 static int by_blocked(const void *a, const void *b)
@@ -108,25 +108,26 @@ static int by_blocked(const void *a, const void *b)
 static void set_files(struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
-	const struct ana_site **site = base_arena_array(&s->mem, r->sites, sizeof(*site));
+	const struct ana_hotspot **hotspot =
+		base_arena_array(&s->mem, r->hotspots, sizeof(*hotspot));
 	struct view_loader *l = &s->loader;
 	size_t n = 0;
 
-	for (size_t i = 0; i < r->sites; i++)
-		if (is_file_wait(&r->site[i]))
-			site[n++] = &r->site[i];
-	qsort(site, n, sizeof(*site), by_path);
+	for (size_t i = 0; i < r->hotspots; i++)
+		if (is_file_wait(&r->hotspot[i]))
+			hotspot[n++] = &r->hotspot[i];
+	qsort(hotspot, n, sizeof(*hotspot), by_path);
 	l->file = base_arena_array(&s->mem, n, sizeof(*l->file));
 	for (size_t i = 0; i < n; i++) {
 		struct view_file *last = l->files ? &l->file[l->files - 1] : NULL;
-		if (last && !strcmp(last->path, site[i]->target)) {
-			last->blocked_ns += site[i]->ns;
+		if (last && !strcmp(last->path, hotspot[i]->target)) {
+			last->blocked_ns += hotspot[i]->ns;
 			continue;
 		}
 		l->file[l->files++] = (struct view_file){
-			.path = base_arena_text(&s->mem, site[i]->target),
-			.fs = base_arena_text(&s->mem, site[i]->fs ? site[i]->fs : ""),
-			.blocked_ns = site[i]->ns,
+			.path = base_arena_text(&s->mem, hotspot[i]->target),
+			.fs = base_arena_text(&s->mem, hotspot[i]->fs ? hotspot[i]->fs : ""),
+			.blocked_ns = hotspot[i]->ns,
 		};
 	}
 	qsort(l->file, l->files, sizeof(*l->file), by_blocked);

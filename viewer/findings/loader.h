@@ -5,7 +5,7 @@
 
 #include "model/model.h"
 
-/* From the result, its sites, and the dollars. */
+/* From the result, its hotspots, and the dollars. */
 void view_loader_add(struct view_summary *s);
 
 /* The facts of the loader that most time was spent in; NULL: it told nothing. */

@@ -19,7 +19,7 @@ void view_native_add(struct view_summary *s)
 	struct view_symbols *symbols = of_this_host(s) ? view_symbols_new() : NULL;
 
 	for (size_t i = 0; symbols && i < s->findings; i++) {
-		struct view_place *p = &s->finding[i].where;
+		struct view_hotspot *p = &s->finding[i].where;
 		if (p->native)
 			p->symbol = base_arena_text(&s->mem,
 						    view_symbol_of_frame(symbols, p->native,
@@ -31,8 +31,8 @@ void view_native_add(struct view_summary *s)
 void view_native_keep(struct view_summary *s, const struct view_summary *stored)
 {
 	for (size_t i = 0; i < s->findings && i < stored->findings; i++) {
-		struct view_place *p = &s->finding[i].where;
-		const struct view_place *old = &stored->finding[i].where;
+		struct view_hotspot *p = &s->finding[i].where;
+		const struct view_hotspot *old = &stored->finding[i].where;
 		if (p->native && old->native && !strcmp(p->native, old->native) &&
 		    !(p->symbol && old->symbol))
 			p->symbol = old->symbol;

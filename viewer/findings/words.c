@@ -98,14 +98,14 @@ static const char *base(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static const char *also(struct base_arena *mem, const struct view_place *p)
+static const char *also(struct base_arena *mem, const struct view_hotspot *p)
 {
 	if (p->targets < 2)
 		return "";
 	return base_arena_printf(mem, " and %" PRIu64 " more", p->targets - 1);
 }
 
-const char *view_words_blocked(struct base_arena *mem, const struct view_place *p, size_t columns)
+const char *view_words_blocked(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
 {
 	if (p->wait >= VIEW_WAITS || !blocked[p->wait].bare || p->runnable)
 		return NULL;
@@ -133,14 +133,14 @@ static const char *leaf_text(struct base_arena *mem, const char *leaf, size_t co
 		view_short_path(mem, columns == SIZE_MAX ? tab + 1 : base(tab + 1), columns));
 }
 
-static const char *on_cpu(struct base_arena *mem, const struct view_place *p, size_t columns)
+static const char *on_cpu(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
 {
 	if (p->leaf)
 		return base_arena_printf(mem, "on CPU in %s", leaf_text(mem, p->leaf, columns));
 	return "on CPU";
 }
 
-const char *view_words_doing(struct base_arena *mem, enum ana_class c, const struct view_place *p,
+const char *view_words_doing(struct base_arena *mem, enum ana_class c, const struct view_hotspot *p,
 			     size_t columns)
 {
 	if (c == ANA_HOST_GC)
@@ -159,9 +159,9 @@ const char *view_words_doing(struct base_arena *mem, enum ana_class c, const str
 	return what ? base_arena_printf(mem, "%s%s", verb[p->wait], what) : "";
 }
 
-const char *view_words_who(struct base_arena *mem, const struct view_place *p, int64_t workers)
+const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p, int64_t workers)
 {
-	/* Of several sites the one with most threads is known: others may have had others. */
+	/* Of several hotspots the one with most threads is known: others may have had others. */
 	bool all = p->targets < 2 || (int64_t)p->workers == workers;
 
 	if (p->role == WIRE_ROLE_WORKER && all && p->workers > 0 && (int64_t)p->workers <= workers)
@@ -181,7 +181,7 @@ const char *view_words_who(struct base_arena *mem, const struct view_place *p, i
 	}
 }
 
-const char *view_words_spot(struct base_arena *mem, const struct view_place *p, size_t columns)
+const char *view_words_hotspot(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
 {
 	const char *line = p->line ? base_arena_printf(mem, ":%" PRIu32, p->line) : "";
 
@@ -192,9 +192,9 @@ const char *view_words_spot(struct base_arena *mem, const struct view_place *p, 
 		view_short_path(mem, columns == SIZE_MAX ? p->file : base(p->file), columns), line);
 }
 
-const char *view_words_line(struct base_arena *mem, const struct view_place *p, size_t columns)
+const char *view_words_line(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
 {
-	const char *spot = view_words_spot(mem, p, columns);
+	const char *spot = view_words_hotspot(mem, p, columns);
 
 	if (!p->function || !p->function[0])
 		return spot;
@@ -204,7 +204,7 @@ const char *view_words_line(struct base_arena *mem, const struct view_place *p, 
 }
 
 /* Module path, tab, offset in hexadecimal, tab, build id. */
-const char *view_words_native(struct base_arena *mem, const struct view_place *p)
+const char *view_words_native(struct base_arena *mem, const struct view_hotspot *p)
 {
 	if (!p->native)
 		return NULL;

@@ -20,23 +20,25 @@ extern const char *const view_role_names[VIEW_ROLES]; /* by enum wire_role: "wor
  * What the thread was blocked on: "reading /data/shard-17.bin (nfs4)", "a lock shared between
  * processes"; NULL if it ran or waited for a CPU. Targets longer than @columns lose their front.
  */
-const char *view_words_blocked(struct base_arena *mem, const struct view_place *p, size_t columns);
+const char *view_words_blocked(struct base_arena *mem, const struct view_hotspot *p,
+			       size_t columns);
 
 /* "on CPU in resize (Image.py)", "blocked reading /data/x (nfs4)", "waiting for a CPU", "asleep". */
-const char *view_words_doing(struct base_arena *mem, enum ana_class c, const struct view_place *p,
+const char *view_words_doing(struct base_arena *mem, enum ana_class c, const struct view_hotspot *p,
 			     size_t columns);
 
 /* "workers", "3 of 4 workers", "the trainer", "the pin thread". @workers: of the loader, -1. */
-const char *view_words_who(struct base_arena *mem, const struct view_place *p, int64_t workers);
+const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p, int64_t workers);
 
 /* "dataset.py:88 __getitem__"; whole paths if @columns is SIZE_MAX; NULL: no line is known. */
-const char *view_words_line(struct base_arena *mem, const struct view_place *p, size_t columns);
+const char *view_words_line(struct base_arena *mem, const struct view_hotspot *p, size_t columns);
 
 /* "dataset.py:88"; NULL: no file is known. */
-const char *view_words_spot(struct base_arena *mem, const struct view_place *p, size_t columns);
+const char *view_words_hotspot(struct base_arena *mem, const struct view_hotspot *p,
+			       size_t columns);
 
 /* "libjpeg.so.62 jpeg_read_scanlines", "libc.so.6+0x1b2f3"; NULL: no native frame is known. */
-const char *view_words_native(struct base_arena *mem, const struct view_place *p);
+const char *view_words_native(struct base_arena *mem, const struct view_hotspot *p);
 
 /* The end of a path in at most @columns: ".../shards/shard-17.bin". */
 const char *view_short_path(struct base_arena *mem, const char *path, size_t columns);

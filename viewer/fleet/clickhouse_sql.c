@@ -258,7 +258,7 @@ static void put_view(FILE *f, enum fleet_view view, const struct asked *a)
 	case FLEET_VIEW_CLASSES:
 		put_pairs(f, a, "class", "classes AS class, class_ns AS ns, class_usd AS nano");
 		break;
-	case FLEET_VIEW_SPOTS:
+	case FLEET_VIEW_HOTSPOTS:
 		put_pairs(f, a, "class, place",
 			  "spot_classes AS class, spot_places AS place, spot_ns AS ns,"
 			  " spot_usd AS nano");
@@ -427,10 +427,10 @@ static void put_classes(struct base_jsonout *j, struct fleet_digest *d)
 
 static void put_why(struct base_jsonout *j, const struct fleet_digest *d)
 {
-	TEXTS(j, "spot_classes", d->spot, d->spots, class);
-	TEXTS(j, "spot_places", d->spot, d->spots, place);
-	NUMBERS(j, "spot_ns", d->spot, d->spots, ns);
-	NUMBERS(j, "spot_usd", d->spot, d->spots, usd);
+	TEXTS(j, "spot_classes", d->hotspot, d->hotspots, class);
+	TEXTS(j, "spot_places", d->hotspot, d->hotspots, place);
+	NUMBERS(j, "spot_ns", d->hotspot, d->hotspots, ns);
+	NUMBERS(j, "spot_usd", d->hotspot, d->hotspots, usd);
 	TEXTS(j, "fix_ids", d->fix, d->fixes, id);
 	TEXTS(j, "fix_titles", d->fix, d->fixes, title);
 	TEXTS(j, "fix_classes", d->fix, d->fixes, class);

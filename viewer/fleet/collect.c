@@ -63,11 +63,11 @@ static void on_class(void *arg, const struct fleet_cell *cell)
 	add_pair(fleet_table_at(&((struct fleet *)arg)->classes, 1, &cell[0].text), cell + 1);
 }
 
-static void on_spot(void *arg, const struct fleet_cell *cell)
+static void on_hotspot(void *arg, const struct fleet_cell *cell)
 {
 	const char *const key[] = { cell[0].text, cell[1].text };
 
-	add_pair(fleet_table_at(&((struct fleet *)arg)->spots, 2, key), cell + 2);
+	add_pair(fleet_table_at(&((struct fleet *)arg)->hotspots, 2, key), cell + 2);
 }
 
 static void on_fix(void *arg, const struct fleet_cell *cell)
@@ -186,7 +186,7 @@ static int read_why(struct fleet *f, struct fleet_store *s)
 	int err = fleet_store_read(s, FLEET_VIEW_CLASSES, q, on_class, f);
 
 	if (!err)
-		err = fleet_store_read(s, FLEET_VIEW_SPOTS, q, on_spot, f);
+		err = fleet_store_read(s, FLEET_VIEW_HOTSPOTS, q, on_hotspot, f);
 	if (!err)
 		err = fleet_store_read(s, FLEET_VIEW_FIXES, q, on_fix, &by_brief);
 	join_fixes(f, &by_brief);
@@ -214,9 +214,9 @@ static int read_all(struct fleet *f, struct fleet_store *s)
 
 static int prepare(struct fleet *f, struct fleet_store *s)
 {
-	enum fleet_view view[FLEET_VIEWS] = { FLEET_VIEW_FACTS, FLEET_VIEW_CLASSES,
-					      FLEET_VIEW_SPOTS, FLEET_VIEW_FIXES,
-					      FLEET_VIEW_RATES, FLEET_VIEW_WEEKS,
+	enum fleet_view view[FLEET_VIEWS] = { FLEET_VIEW_FACTS,	   FLEET_VIEW_CLASSES,
+					      FLEET_VIEW_HOTSPOTS, FLEET_VIEW_FIXES,
+					      FLEET_VIEW_RATES,	   FLEET_VIEW_WEEKS,
 					      FLEET_VIEW_FAILED };
 	size_t n = 7;
 
@@ -236,7 +236,7 @@ static void sort_all(struct fleet *f)
 			fleet_table_sort(&f->dim[d]);
 	}
 	fleet_table_sort(&f->classes);
-	fleet_table_sort(&f->spots);
+	fleet_table_sort(&f->hotspots);
 	fleet_table_sort(&f->rates);
 }
 
@@ -259,7 +259,7 @@ const struct fleet_table *fleet_table_of(const struct fleet *f, int by)
 {
 	if (by < FLEET_DIMS)
 		return &f->dim[by];
-	return by == FLEET_BY_CLASS ? &f->classes : by == FLEET_BY_LINE ? &f->spots : &f->fixes;
+	return by == FLEET_BY_CLASS ? &f->classes : by == FLEET_BY_LINE ? &f->hotspots : &f->fixes;
 }
 
 void fleet_fini(struct fleet *f)
@@ -267,7 +267,7 @@ void fleet_fini(struct fleet *f)
 	for (int d = 0; d < FLEET_DIMS; d++)
 		fleet_table_fini(&f->dim[d]);
 	fleet_table_fini(&f->classes);
-	fleet_table_fini(&f->spots);
+	fleet_table_fini(&f->hotspots);
 	fleet_table_fini(&f->fixes);
 	fleet_table_fini(&f->rates);
 	fleet_table_fini(&f->bill_groups);

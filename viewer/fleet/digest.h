@@ -24,7 +24,7 @@
 
 #define FLEET_LINES_MAX 6
 #define FLEET_SHARES_MAX 48
-#define FLEET_SPOTS_MAX 6
+#define FLEET_HOTSPOTS_MAX 6
 #define FLEET_FIXES_MAX 4
 #define FLEET_LABELS_MAX 12
 
@@ -50,7 +50,7 @@ struct fleet_share { /* of a class of the ledger; all of them sum to the lines *
 	int64_t ns, usd;
 };
 
-struct fleet_spot { /* time not well spent, at a line of code; worst first */
+struct fleet_hotspot { /* time not well spent, at a line of code; worst first */
 	char class[32];
 	char place[160]; /* "train.py:41", the path as long as it fits */
 	int64_t ns, usd;
@@ -91,8 +91,8 @@ struct fleet_digest {
 	size_t lines;
 	struct fleet_share share[FLEET_SHARES_MAX];
 	size_t shares;
-	struct fleet_spot spot[FLEET_SPOTS_MAX];
-	size_t spots;
+	struct fleet_hotspot hotspot[FLEET_HOTSPOTS_MAX];
+	size_t hotspots;
 	struct fleet_fix fix[FLEET_FIXES_MAX];
 	size_t fixes;
 	struct fleet_label label_of[FLEET_LABELS_MAX];

@@ -204,7 +204,7 @@ static void set_shares(struct fleet_digest *d, const struct view_summary *s)
 }
 
 /* The end of a path says more than its beginning. */
-static void set_place(char *out, size_t room, const struct view_place *p)
+static void set_place(char *out, size_t room, const struct view_hotspot *p)
 {
 	char line[16] = "";
 	size_t len;
@@ -225,19 +225,19 @@ static void set_place(char *out, size_t room, const struct view_place *p)
 	strcat(out, line);
 }
 
-static void set_spots(struct fleet_digest *d, const struct view_summary *s)
+static void set_hotspots(struct fleet_digest *d, const struct view_summary *s)
 {
-	for (size_t i = 0; i < s->findings && d->spots < FLEET_SPOTS_MAX; i++) {
+	for (size_t i = 0; i < s->findings && d->hotspots < FLEET_HOTSPOTS_MAX; i++) {
 		const struct view_finding *f = &s->finding[i];
-		struct fleet_spot *spot = &d->spot[d->spots];
+		struct fleet_hotspot *hotspot = &d->hotspot[d->hotspots];
 
-		set_place(spot->place, sizeof(spot->place), &f->where);
-		if (!spot->place[0])
+		set_place(hotspot->place, sizeof(hotspot->place), &f->where);
+		if (!hotspot->place[0])
 			continue;
-		TAME(spot->class, ana_class_names[f->class]);
-		spot->ns = f->ns;
-		spot->usd = s->cost.known ? f->nano_usd : 0;
-		d->spots++;
+		TAME(hotspot->class, ana_class_names[f->class]);
+		hotspot->ns = f->ns;
+		hotspot->usd = s->cost.known ? f->nano_usd : 0;
+		d->hotspots++;
 	}
 }
 
@@ -286,7 +286,7 @@ void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, con
 	set_facts(d, s);
 	set_lines(d, s);
 	set_shares(d, s);
-	set_spots(d, s);
+	set_hotspots(d, s);
 	set_fixes(d, s);
 	set_labels(d, s);
 }

@@ -112,20 +112,20 @@ static void read_shares(struct reader *r, struct fleet_digest *d, const struct b
 		}
 }
 
-static void read_spots(struct reader *r, struct fleet_digest *d, const struct base_json *lines)
+static void read_hotspots(struct reader *r, struct fleet_digest *d, const struct base_json *lines)
 {
 	for
 		EACH(n, lines)
 		{
-			struct fleet_spot *s = &d->spot[d->spots];
+			struct fleet_hotspot *s = &d->hotspot[d->hotspots];
 
-			if (d->spots == FLEET_SPOTS_MAX)
+			if (d->hotspots == FLEET_HOTSPOTS_MAX)
 				return;
 			TEXT(s->class, n, "class");
 			TEXT(s->place, n, "place");
 			s->ns = number(r, n, "ns", NS_MAX);
 			s->usd = number(r, n, "usd", USD_MAX);
-			d->spots += is_class(s->class) && s->place[0];
+			d->hotspots += is_class(s->class) && s->place[0];
 		}
 }
 
@@ -221,7 +221,7 @@ int fleet_digest_read(struct fleet_digest *d, const char *text, size_t len, cons
 		read_head(&r, d, root);
 		read_lines(&r, d, base_json_get(root, "gpus"));
 		read_shares(&r, d, base_json_get(root, "classes"));
-		read_spots(&r, d, base_json_get(root, "lines"));
+		read_hotspots(&r, d, base_json_get(root, "lines"));
 		read_fixes(&r, d, base_json_get(root, "fixes"));
 		read_labels(d, base_json_get(root, "labels"));
 	}

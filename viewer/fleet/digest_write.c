@@ -72,11 +72,11 @@ static void put_pair(struct base_jsonout *j, int64_t ns, int64_t usd)
 static void put_why(struct base_jsonout *j, const struct fleet_digest *d)
 {
 	base_json_array(j, "lines");
-	for (size_t i = 0; i < d->spots; i++) {
+	for (size_t i = 0; i < d->hotspots; i++) {
 		base_json_object(j, NULL);
-		base_json_string(j, "class", d->spot[i].class);
-		base_json_string(j, "place", d->spot[i].place);
-		put_pair(j, d->spot[i].ns, d->spot[i].usd);
+		base_json_string(j, "class", d->hotspot[i].class);
+		base_json_string(j, "place", d->hotspot[i].place);
+		put_pair(j, d->hotspot[i].ns, d->hotspot[i].usd);
 		base_json_end(j);
 	}
 	base_json_end(j);
@@ -163,14 +163,14 @@ static bool drop_one(struct fleet_digest *d)
 {
 	if (d->fixes > 2)
 		d->fixes--;
-	else if (d->spots > 3)
-		d->spots--;
+	else if (d->hotspots > 3)
+		d->hotspots--;
 	else if (d->labels > 6)
 		d->labels--;
 	else if (d->fixes)
 		d->fixes--;
-	else if (d->spots)
-		d->spots--;
+	else if (d->hotspots)
+		d->hotspots--;
 	else if (d->labels)
 		d->labels--;
 	else if (d->lines > 2)

@@ -83,7 +83,7 @@ struct fleet {
 	struct fleet_options options;
 	struct fleet_sums total;
 	struct fleet_table dim[FLEET_DIMS]; /* FLEET_DIM_LABEL is empty unless it was asked for */
-	struct fleet_table classes, spots, fixes, rates, bill_groups;
+	struct fleet_table classes, hotspots, fixes, rates, bill_groups;
 	struct fleet_bill bill;
 	struct fleet_runs failed, unlabelled, costly;
 	struct fleet_spike *spike;

@@ -224,9 +224,9 @@ static void put_fixes(struct fleet_page *s)
 	fleet_page_table_end(s, t->groups, n);
 }
 
-static void put_spots(struct fleet_page *s)
+static void put_hotspots(struct fleet_page *s)
 {
-	const struct fleet_table *t = &s->f->spots;
+	const struct fleet_table *t = &s->f->hotspots;
 	size_t n = t->groups < s->f->options.top ? t->groups : s->f->options.top;
 
 	if (!n)
@@ -279,7 +279,7 @@ static void put_overview(struct fleet_page *s)
 {
 	put_weeks(s);
 	put_fixes(s);
-	put_spots(s);
+	put_hotspots(s);
 	put_classes(s);
 	for (size_t i = 0; i < FLEET_TABLES; i++)
 		put_dim(s, fleet_tables[i]);
@@ -296,7 +296,7 @@ static void put_one(struct fleet_page *s, int by)
 	else if (by == FLEET_BY_CLASS)
 		put_classes(s);
 	else if (by == FLEET_BY_LINE)
-		put_spots(s);
+		put_hotspots(s);
 	else if (by == FLEET_BY_FIX)
 		put_fixes(s);
 	else if (by == FLEET_BY_FAILED)

@@ -76,11 +76,11 @@ static void put_why(struct base_jsonout *j, const struct fleet *f)
 	}
 	base_json_end(j);
 	base_json_array(j, "line");
-	for (size_t i = 0; i < f->spots.groups && i < top; i++) {
+	for (size_t i = 0; i < f->hotspots.groups && i < top; i++) {
 		base_json_flat_object(j, NULL);
-		base_json_string(j, "class", f->spots.group[i].key[0]);
-		base_json_string(j, "place", f->spots.group[i].key[1]);
-		put_pair(j, &f->spots.group[i]);
+		base_json_string(j, "class", f->hotspots.group[i].key[0]);
+		base_json_string(j, "place", f->hotspots.group[i].key[1]);
+		put_pair(j, &f->hotspots.group[i]);
 	}
 	base_json_end(j);
 	base_json_array(j, "fix");

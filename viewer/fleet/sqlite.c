@@ -102,10 +102,10 @@ static int put_rest(sqlite3 *db, int64_t key, const struct fleet_digest *d)
 	for (size_t i = 0; i < d->shares && !err; i++)
 		err = fleet_db_run(db, "INSERT OR IGNORE INTO class VALUES(?,?,?,?)", "itii", key,
 				   d->share[i].class, d->share[i].ns, d->share[i].usd);
-	for (size_t i = 0; i < d->spots && !err; i++)
+	for (size_t i = 0; i < d->hotspots && !err; i++)
 		err = fleet_db_run(db, "INSERT INTO spot VALUES(?,?,?,?,?,?)", "iittii", key,
-				   (int64_t)i, d->spot[i].class, d->spot[i].place, d->spot[i].ns,
-				   d->spot[i].usd);
+				   (int64_t)i, d->hotspot[i].class, d->hotspot[i].place,
+				   d->hotspot[i].ns, d->hotspot[i].usd);
 	for (size_t i = 0; i < d->fixes && !err; i++)
 		err = fleet_db_run(db, "INSERT INTO fix VALUES(?,?,?,?,?,?,?,?,?)", "iitttttii",
 				   key, (int64_t)i, d->fix[i].id, d->fix[i].title, d->fix[i].class,

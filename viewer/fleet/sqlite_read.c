@@ -23,8 +23,9 @@ static const char *const sql[FLEET_VIEWS] = {
 		" LEFT JOIN label l ON l.key=r.key AND l.name=?4 WHERE" FILTER,
 	[FLEET_VIEW_CLASSES] = "SELECT c.class, 1, c.ns, c.usd FROM run r CROSS JOIN class c"
 			       " ON c.key=r.key WHERE" FILTER,
-	[FLEET_VIEW_SPOTS] = "SELECT s.class, s.place, 1, s.ns, s.usd FROM run r CROSS JOIN spot s"
-			     " ON s.key=r.key WHERE" FILTER,
+	[FLEET_VIEW_HOTSPOTS] =
+		"SELECT s.class, s.place, 1, s.ns, s.usd FROM run r CROSS JOIN spot s"
+		" ON s.key=r.key WHERE" FILTER,
 	[FLEET_VIEW_FIXES] = "SELECT f.id, f.title, f.class, f.place, f.brief, 1, f.ns, f.usd"
 			     " FROM run r CROSS JOIN fix f ON f.key=r.key WHERE" FILTER,
 	[FLEET_VIEW_RATES] =

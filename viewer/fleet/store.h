@@ -92,7 +92,7 @@ enum fleet_view {
 	 */
 	FLEET_VIEW_FACTS,
 	FLEET_VIEW_CLASSES, /* class; runs, ns, usd */
-	FLEET_VIEW_SPOTS, /* class, place; runs, ns, usd */
+	FLEET_VIEW_HOTSPOTS, /* class, place; runs, ns, usd */
 	FLEET_VIEW_FIXES, /* id, title, class, place, brief; runs, ns, usd */
 	FLEET_VIEW_RATES, /* gpu, model, label, source, date, nano-dollars an hour; ns, usd */
 	FLEET_VIEW_WEEKS, /* team, week; usd, ns: of all weeks before until, whatever since says */

@@ -19,7 +19,7 @@
 #include "job/identity.h"
 
 /* Whose line it was and what the thread did there, as samples showed it. Strings: NULL if unknown. */
-struct view_place {
+struct view_hotspot {
 	bool known; /* false: nothing below says anything */
 	uint8_t role; /* enum wire_role */
 	uint8_t wait; /* enum wire_wait; of most of the time, as are the strings */
@@ -32,15 +32,15 @@ struct view_place {
 	uint64_t targets; /* different ones */
 	uint64_t samples; /* that show it */
 	uint32_t threads, workers; /* seen in it; at least */
-	/* others waited for this rank inside collectives; of the place only the line is told */
+	/* others waited for this rank inside collectives; of that hotspot only the line is told */
 	bool late;
 	int32_t rank;
 };
 
-/* Time not well spent, worst first: of a class, at a place; or of what is left of the class. */
+/* Time not well spent, worst first: of a class, at a hotspot; or of what is left of the class. */
 struct view_finding {
 	enum ana_class class;
-	struct view_place where;
+	struct view_hotspot where;
 	bool rest; /* other findings show where the rest of this class went */
 	int64_t ns, ppm; /* of gpu_ns */
 	int64_t nano_usd;

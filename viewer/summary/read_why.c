@@ -125,7 +125,7 @@ void summary_read_loader(struct view_summary *s, const struct base_json *loader)
 }
 
 static void read_where(struct view_summary *s, const struct base_json *finding,
-		       struct view_place *p)
+		       struct view_hotspot *p)
 {
 	const struct base_json *n = base_json_get(finding, "where");
 	const struct base_json *evidence = base_json_get(finding, "evidence");

@@ -159,7 +159,7 @@ void summary_put_loader(struct base_jsonout *j, const struct view_summary *s)
 	base_json_end(j);
 }
 
-static void put_where(struct base_jsonout *j, const struct view_place *p, struct base_arena *mem)
+static void put_where(struct base_jsonout *j, const struct view_hotspot *p, struct base_arena *mem)
 {
 	base_json_flat_object(j, "where");
 	if (p->late) {

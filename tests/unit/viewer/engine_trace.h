@@ -17,7 +17,7 @@ struct t_proc { /* one stream that is being written */
 	int64_t now;
 };
 
-struct t_pieces { /* what on_piece told, per GPU; [0]: also what on_sight told */
+struct t_pieces { /* what on_piece told, per GPU; [0]: also what on_hotspot_sample told */
 	int64_t classes[ANA_CLASSES], empty_ns, queued_ns, seen_ns;
 };
 
@@ -192,7 +192,7 @@ static inline void t_take_piece(void *arg, const struct ana_piece *p)
 		of[p->gpu].empty_ns += ns;
 }
 
-static inline void t_take_sight(void *arg, const struct ana_sight *s)
+static inline void t_take_sample(void *arg, const struct ana_hotspot_sample *s)
 {
 	struct t_pieces *of = arg;
 
@@ -202,11 +202,11 @@ static inline void t_take_sight(void *arg, const struct ana_sight *s)
 
 static inline void t_check_sights(const struct ana_result *r, const struct t_pieces *p)
 {
-	int64_t ns = r->other_sites_ns;
+	int64_t ns = r->other_hotspots_ns;
 	size_t i;
 
-	for (i = 0; i < r->sites; i++)
-		ns += r->site[i].ns;
+	for (i = 0; i < r->hotspots; i++)
+		ns += r->hotspot[i].ns;
 	EXPECT_INT(p->seen_ns, ns);
 }
 
@@ -229,7 +229,7 @@ static inline void t_analyse(struct t_run *r, enum ana_window window)
 				 .timeline_buckets = 50,
 				 .top_gaps = 5,
 				 .on_piece = t_take_piece,
-				 .on_sight = t_take_sight,
+				 .on_hotspot_sample = t_take_sample,
 				 .arg = pieces };
 	size_t i;
 	int c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Causes from evidence, rule by rule: stacks to kinds of code, samples to shares, rows and samples
- * to classes, pieces without samples, sites, facts about loaders. All rows here are made by hand;
+ * to classes, pieces without samples, hotspots, facts about loaders. All rows here are made by hand;
  * times in us.
  */
 #include "harness.h"
@@ -685,7 +685,7 @@ static void test_host_waits(void)
 	end(&t);
 }
 
-/* ---- the decision, pieces without samples, sites, loaders ------------------------------------ */
+/* ---- the decision, pieces without samples, hotspots, loaders ------------------------------------ */
 
 static void test_split(void)
 {
@@ -744,21 +744,22 @@ static void test_kin(void)
 	ana_unsampled_fini(&k);
 }
 
-static const struct ana_site *site_of(const struct ana_sites *s, enum ana_class c, uint32_t line)
+static const struct ana_hotspot *site_of(const struct ana_hotspots *s, enum ana_class c,
+					 uint32_t line)
 {
 	uint32_t i;
 
 	for (i = 0; i < s->count; i++)
-		if (s->row[i].site.class == c && s->row[i].site.line == line)
-			return &s->row[i].site;
+		if (s->row[i].hotspot.class == c && s->row[i].hotspot.line == line)
+			return &s->row[i].hotspot;
 	return NULL;
 }
 
 static void test_sites(void)
 {
-	struct ana_sites s = { 0 }, all = { 0 };
-	const struct ana_site *x;
-	struct ana_site *list;
+	struct ana_hotspots s = { 0 }, all = { 0 };
+	const struct ana_hotspot *x;
+	struct ana_hotspot *list;
 	struct wire_sample w;
 	struct bench t;
 	size_t n;
@@ -779,7 +780,7 @@ static void test_sites(void)
 	see(&t, PID, 7000, WIRE_WAIT_QUEUE, NEXT);
 	EXPECT(wait_of(&t, 0, 9000));
 	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
-	REQUIRE(!ana_sites_book(&s, &t.e, &t.b));
+	REQUIRE(!ana_hotspots_add(&s, &t.e, &t.b));
 	x = site_of(&s, ANA_INPUT_FETCH, 91);
 	REQUIRE(x);
 	EXPECT_INT(x->ns + site_of(&s, ANA_INPUT_FETCH, 88)->ns, 9000 * US);
@@ -793,23 +794,23 @@ static void test_sites(void)
 	EXPECT_STR(x->native, "/lib/libjpeg.so.62\t1a\t"); /* libc blocks for everybody */
 	EXPECT_STR(x->leaf, "load\t/usr/lib/python3/dist-packages/PIL/ImageFile.py");
 	EXPECT(!site_of(&s, ANA_INPUT_FETCH, 9)); /* not the line that waits */
-	REQUIRE(!ana_sites_merge(&all, &s));
-	REQUIRE(!ana_sites_merge(&all, &s));
-	REQUIRE(!ana_sites_finish(&all, &list, &n));
+	REQUIRE(!ana_hotspots_merge(&all, &s));
+	REQUIRE(!ana_hotspots_merge(&all, &s));
+	REQUIRE(!ana_hotspots_finish(&all, &list, &n));
 	EXPECT(n == 2 && list[0].ns / (14 * US) == 1000 && list[0].threads == 2);
 	while (n)
-		ana_site_fini(&list[--n]);
+		ana_hotspot_fini(&list[--n]);
 	free(list);
-	ana_sites_fini(&all);
-	ana_sites_fini(&s);
+	ana_hotspots_fini(&all);
+	ana_hotspots_fini(&s);
 	end(&t);
 }
 
 /* Who lacked a CPU while a batch was on its way is the trainer, not the worker that made it. */
 static void test_sites_starved(void)
 {
-	struct ana_sites s = { 0 };
-	const struct ana_site *x;
+	struct ana_hotspots s = { 0 };
+	const struct ana_hotspot *x;
 	struct bench t;
 
 	begin(&t);
@@ -822,38 +823,38 @@ static void test_sites_starved(void)
 	EXPECT(wait_of(&t, 1000, 41000));
 	EXPECT_INT(t.b.ns[ANA_INPUT_CPU_STARVED], 36000 * US);
 	EXPECT_INT(t.b.ns[ANA_INPUT_HANDOFF], 4000 * US);
-	REQUIRE(!ana_sites_book(&s, &t.e, &t.b));
+	REQUIRE(!ana_hotspots_add(&s, &t.e, &t.b));
 	x = site_of(&s, ANA_INPUT_CPU_STARVED, 88);
 	REQUIRE(x);
 	EXPECT(x->ns == 36000 * US && x->runnable && x->role == WIRE_ROLE_SUBMITTER);
 	EXPECT(!site_of(&s, ANA_INPUT_CPU_STARVED, 91));
-	ana_sites_fini(&s);
+	ana_hotspots_fini(&s);
 	end(&t);
 }
 
 /* More lines than there is room for: the rest is counted. */
 static void test_sites_bound(void)
 {
-	struct ana_sites s = { 0 };
+	struct ana_hotspots s = { 0 };
 	int64_t listed = 0;
 	struct bench t;
 	uint32_t i;
 
 	begin(&t);
-	for (i = 0; i < ANA_SITES_MAX + 100; i++) {
+	for (i = 0; i < ANA_HOTSPOTS_MAX + 100; i++) {
 		char stack[64];
 
 		snprintf(stack, sizeof(stack), "f\t/home/me/a.py\t%u", i + 1);
 		see(&t, PID, (int64_t)i * 10, WIRE_WAIT_NONE, stack);
 		EXPECT(host_of(&t, (int64_t)i * 10, (int64_t)i * 10 + 10));
-		REQUIRE(!ana_sites_book(&s, &t.e, &t.b));
+		REQUIRE(!ana_hotspots_add(&s, &t.e, &t.b));
 	}
 	for (i = 0; i < s.count; i++)
-		listed += s.row[i].site.ns;
-	EXPECT_INT(s.count, ANA_SITES_MAX);
+		listed += s.row[i].hotspot.ns;
+	EXPECT_INT(s.count, ANA_HOTSPOTS_MAX);
 	EXPECT_INT(s.other_ns, 100 * 10 * US);
-	EXPECT_INT(listed, ANA_SITES_MAX * 10 * US);
-	ana_sites_fini(&s);
+	EXPECT_INT(listed, ANA_HOTSPOTS_MAX * 10 * US);
+	ana_hotspots_fini(&s);
 	end(&t);
 }
 

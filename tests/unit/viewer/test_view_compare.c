@@ -172,12 +172,12 @@ static void test_new_place(void)
 	struct both b;
 
 	made_class(r, ANA_INPUT_FETCH, MADE_HOUR_NS / 10);
-	r->site[0].class = r->site[2].class = ANA_INPUT_FETCH;
-	r->site[0].ns = MADE_HOUR_NS / 20;
-	r->site[2].ns = MADE_HOUR_NS / 20;
-	free(r->site[2].function);
-	r->site[2].function = strdup("elsewhere");
-	r->site[2].line = 7;
+	r->hotspot[0].class = r->hotspot[2].class = ANA_INPUT_FETCH;
+	r->hotspot[0].ns = MADE_HOUR_NS / 20;
+	r->hotspot[2].ns = MADE_HOUR_NS / 20;
+	free(r->hotspot[2].function);
+	r->hotspot[2].function = strdup("elsewhere");
+	r->hotspot[2].line = 7;
 	compare(&b, starved(), made_summary_of(r, GPU, PRICE), -1);
 	EXPECT(change(&b, ANA_INPUT_FETCH, VIEW_FINDING_STAYED) != NULL);
 	EXPECT(change(&b, ANA_INPUT_FETCH, VIEW_FINDING_CAME) != NULL);
@@ -191,8 +191,8 @@ static void test_moved(void)
 	struct ana_result *r = made_starved(NULL);
 	struct both b;
 
-	r->site[0].line = r->site[2].line = 93; /* somebody added lines above */
-	r->site[1].class = ANA_INPUT_CPU_STARVED; /* other class, same line */
+	r->hotspot[0].line = r->hotspot[2].line = 93; /* somebody added lines above */
+	r->hotspot[1].class = ANA_INPUT_CPU_STARVED; /* other class, same line */
 	made_class(r, ANA_INPUT_CPU_STARVED, r->classes[ANA_INPUT_PREP]);
 	made_no_class(r, ANA_INPUT_PREP);
 	compare(&b, starved(), made_summary_of(r, GPU, PRICE), -1);

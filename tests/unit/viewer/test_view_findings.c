@@ -75,15 +75,15 @@ static void test_places(void)
 	view_summary_free(s);
 }
 
-/* Sites that claim more than their class has are not believed. */
+/* Hotspots that claim more than their class has are not believed. */
 static void test_overdrawn(void)
 {
 	struct ana_result *r = made_starved(NULL);
 	struct view_summary *s;
 
-	for (size_t i = 0; i < r->sites; i++)
-		r->site[i].ns *= 5;
-	r->site[0].confidence = ANA_LOW;
+	for (size_t i = 0; i < r->hotspots; i++)
+		r->hotspot[i].ns *= 5;
+	r->hotspot[0].confidence = ANA_LOW;
 	s = made_summary_of(r, H100, 6880000000LL);
 	expect_sums(s);
 	view_summary_free(s);
@@ -99,13 +99,13 @@ static void test_rank(void)
 	made_no_class(r, ANA_HOST_SYNC);
 	made_class(r, ANA_HOST_SYNC, 238000000);
 	made_class(r, ANA_HOST_UNKNOWN, 19000000);
-	made_site(r, (struct ana_site){ .class = ANA_HOST_SYNC,
-					.ns = 9000000,
-					.role = WIRE_ROLE_SUBMITTER,
-					.file = (char *)"t.py",
-					.line = 3,
-					.samples = 2,
-					.threads = 1 });
+	made_site(r, (struct ana_hotspot){ .class = ANA_HOST_SYNC,
+					   .ns = 9000000,
+					   .role = WIRE_ROLE_SUBMITTER,
+					   .file = (char *)"t.py",
+					   .line = 3,
+					   .samples = 2,
+					   .threads = 1 });
 	s = made_summary_of(r, H100, 1);
 	expect_sums(s);
 	EXPECT(s->finding[0].class == ANA_HOST_SYNC && s->finding[0].where.line == 3);
@@ -120,7 +120,7 @@ static void test_confidence(void)
 	struct ana_result *r = made_starved(NULL);
 	struct view_summary *s;
 
-	r->site[0].confidence = ANA_MEDIUM;
+	r->hotspot[0].confidence = ANA_MEDIUM;
 	s = made_summary_of(r, H100, 6880000000LL);
 	expect_sums(s);
 	EXPECT_INT(s->finding[0].confidence, ANA_MEDIUM);
@@ -135,13 +135,13 @@ static void test_many(void)
 
 	for (int i = 0; i < 3000; i++) {
 		snprintf(file, sizeof(file), "f%d.py", i);
-		made_site(r, (struct ana_site){ .class = ANA_INPUT_UNKNOWN,
-						.ns = 200000000,
-						.role = WIRE_ROLE_SUBMITTER,
-						.file = file,
-						.line = 1,
-						.samples = 1,
-						.threads = 1 });
+		made_site(r, (struct ana_hotspot){ .class = ANA_INPUT_UNKNOWN,
+						   .ns = 200000000,
+						   .role = WIRE_ROLE_SUBMITTER,
+						   .file = file,
+						   .line = 1,
+						   .samples = 1,
+						   .threads = 1 });
 	}
 	s = made_summary_of(r, H100, 1);
 	expect_sums(s);
@@ -271,13 +271,13 @@ static void test_no_contradiction(void)
 	/* Workers that wait for each other: more of them would wait longer. */
 	r = made_starved(NULL);
 	made_class(r, ANA_INPUT_PIPELINE, MADE_HOUR_NS / 20);
-	made_site(r, (struct ana_site){ .class = ANA_INPUT_PIPELINE,
-					.ns = MADE_HOUR_NS / 25,
-					.role = WIRE_ROLE_WORKER,
-					.wait = WIRE_WAIT_LOCK_SHARED,
-					.samples = 9,
-					.workers = 3,
-					.threads = 3 });
+	made_site(r, (struct ana_hotspot){ .class = ANA_INPUT_PIPELINE,
+					   .ns = MADE_HOUR_NS / 25,
+					   .role = WIRE_ROLE_WORKER,
+					   .wait = WIRE_WAIT_LOCK_SHARED,
+					   .samples = 9,
+					   .workers = 3,
+					   .threads = 3 });
 	s = made_summary_of(r, H100, 6880000000LL);
 	EXPECT(!advice(s, "workers") && advice(s, "worker-lock"));
 	view_summary_free(s);
@@ -352,16 +352,16 @@ static struct view_summary *one(enum ana_class c, uint8_t wait, const char *targ
 
 	made_no_class(r, ANA_INPUT_UNKNOWN);
 	made_class(r, c, MADE_HOUR_NS / 4);
-	made_site(r, (struct ana_site){ .class = c,
-					.ns = MADE_HOUR_NS / 5,
-					.role = WIRE_ROLE_SUBMITTER,
-					.wait = wait,
-					.file = (char *)"/x/train.py",
-					.function = (char *)"step",
-					.line = 42,
-					.target = (char *)target,
-					.samples = 7,
-					.threads = 1 });
+	made_site(r, (struct ana_hotspot){ .class = c,
+					   .ns = MADE_HOUR_NS / 5,
+					   .role = WIRE_ROLE_SUBMITTER,
+					   .wait = wait,
+					   .file = (char *)"/x/train.py",
+					   .function = (char *)"step",
+					   .line = 42,
+					   .target = (char *)target,
+					   .samples = 7,
+					   .threads = 1 });
 	return made_summary_of(r, H100, 1000000000);
 }
 
@@ -393,7 +393,7 @@ static void test_by_evidence(void)
 static void test_words(void)
 {
 	struct base_arena mem = { 0 };
-	struct view_place p = { .known = true, .role = WIRE_ROLE_WORKER, .workers = 3 };
+	struct view_hotspot p = { .known = true, .role = WIRE_ROLE_WORKER, .workers = 3 };
 
 	EXPECT_STR(view_words_who(&mem, &p, 4), "3 of 4 workers");
 	EXPECT_STR(view_words_who(&mem, &p, 2), "workers"); /* some were replaced */

@@ -57,8 +57,8 @@ static void fill(struct fleet_digest *d)
 		fleet_tame(s->class, sizeof(s->class), ana_class_names[c]);
 		s->ns = INT64_C(1) << 54;
 	}
-	for (int i = 0; i < FLEET_SPOTS_MAX; i++)
-		memset(full.spot[full.spots++].place, '"', sizeof(full.spot[0].place) - 1);
+	for (int i = 0; i < FLEET_HOTSPOTS_MAX; i++)
+		memset(full.hotspot[full.hotspots++].place, '"', sizeof(full.hotspot[0].place) - 1);
 	for (int i = 0; i < FLEET_LABELS_MAX; i++)
 		memset(full.label_of[full.labels++].value, '"', sizeof(full.label_of[0].value) - 1);
 	*d = full;

@@ -167,7 +167,7 @@ static void check_totals(const struct ana_result *a, const struct ana_result *b)
 		EXPECT_INT(a->top_gap[i].end_ns, b->top_gap[i].end_ns);
 		EXPECT_INT(a->top_gap[i].major, b->top_gap[i].major);
 	}
-	EXPECT_UINT(a->sites, b->sites);
+	EXPECT_UINT(a->hotspots, b->hotspots);
 	EXPECT_INT(a->step_median_ns, b->step_median_ns);
 }
 
@@ -282,7 +282,7 @@ static void test_agrees_with_the_totals(void)
 }
 
 /* What samples explain of input.* and host.*, told one by one. */
-static void sum_sights(void *arg, const struct ana_sight *s)
+static void sum_samples(void *arg, const struct ana_hotspot_sample *s)
 {
 	if (ana_class_is_input((int)s->class) || ana_class_is_host((int)s->class))
 		*(int64_t *)arg += s->ns;
@@ -291,7 +291,7 @@ static void sum_sights(void *arg, const struct ana_sight *s)
 static void test_flames_are_what_samples_explain(void)
 {
 	int64_t seen = 0;
-	struct ana_options o = { .series = true, .on_sight = sum_sights, .arg = &seen };
+	struct ana_options o = { .series = true, .on_hotspot_sample = sum_samples, .arg = &seen };
 	struct t_run r;
 
 	made_run(&r, 3);

@@ -150,17 +150,17 @@ static char *made_text(const char *text)
 	return text ? strdup(text) : NULL;
 }
 
-/* Adds a site; its strings are copied. Sites are given most time first, as the engine does. */
-static void made_site(struct ana_result *r, struct ana_site site)
+/* Adds a hotspot; its strings are copied. Hotspots are given most time first, as the engine does. */
+static void made_site(struct ana_result *r, struct ana_hotspot hotspot)
 {
-	r->site = realloc(r->site, (r->sites + 1) * sizeof(*r->site));
-	site.function = made_text(site.function);
-	site.file = made_text(site.file);
-	site.leaf = made_text(site.leaf);
-	site.native = made_text(site.native);
-	site.target = made_text(site.target);
-	site.fs = made_text(site.fs);
-	r->site[r->sites++] = site;
+	r->hotspot = realloc(r->hotspot, (r->hotspots + 1) * sizeof(*r->hotspot));
+	hotspot.function = made_text(hotspot.function);
+	hotspot.file = made_text(hotspot.file);
+	hotspot.leaf = made_text(hotspot.leaf);
+	hotspot.native = made_text(hotspot.native);
+	hotspot.target = made_text(hotspot.target);
+	hotspot.fs = made_text(hotspot.fs);
+	r->hotspot[r->hotspots++] = hotspot;
 }
 
 /* Moves @ns of the first GPU's computing to class @c, at high confidence. */
@@ -254,7 +254,7 @@ static struct ana_result *made_starved(const char *name)
 	r->loader_hidden_ns = 0;
 	r->step_fed_median_ns = -1;
 	made_site(r,
-		  (struct ana_site){
+		  (struct ana_hotspot){
 			  .class = ANA_INPUT_FETCH,
 			  .ns = third / 2,
 			  .role = WIRE_ROLE_WORKER,
@@ -269,7 +269,7 @@ static struct ana_result *made_starved(const char *name)
 			  .threads = 4,
 			  .workers = 4 });
 	made_site(r,
-		  (struct ana_site){
+		  (struct ana_hotspot){
 			  .class = ANA_INPUT_PREP,
 			  .ns = third / 4,
 			  .role = WIRE_ROLE_WORKER,
@@ -282,7 +282,7 @@ static struct ana_result *made_starved(const char *name)
 			  .threads = 4,
 			  .workers = 4 });
 	made_site(r,
-		  (struct ana_site){
+		  (struct ana_hotspot){
 			  .class = ANA_INPUT_FETCH,
 			  .ns = third / 8,
 			  .role = WIRE_ROLE_WORKER,

@@ -32,10 +32,11 @@ static int64_t told_restart(const struct ana_source *s)
 /* By the allocation that it began in, whose number holds on every node; else by its own. */
 static int64_t restart_of(const struct ana_plan *p, uint32_t row, const struct ana_source *s)
 {
-	for (size_t i = 0; i < p->gifts; i++) {
-		const struct ana_grant *g = p->gift[i].grant;
+	for (size_t i = 0; i < p->allocated_gpus; i++) {
+		const struct ana_allocation *g = p->allocated_gpu[i].allocation;
 
-		if (p->gift[i].row == row && s->start_ns >= g->start_ns && s->start_ns < g->end_ns)
+		if (p->allocated_gpu[i].row == row && s->start_ns >= g->start_ns &&
+		    s->start_ns < g->end_ns)
 			return g->alloc->id.number[VIEW_JOB_RESTART];
 	}
 	return told_restart(s);
@@ -56,10 +57,12 @@ static size_t collect(const struct ana_plan *p, struct stretch *s)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->gifts; i++)
-		s[n++] = (struct stretch){ p->gift[i].grant->alloc->id.number[VIEW_JOB_RESTART],
-					   p->gift[i].row, p->gift[i].grant->start_ns,
-					   p->gift[i].grant->end_ns };
+	for (size_t i = 0; i < p->allocated_gpus; i++)
+		s[n++] = (struct stretch){
+			p->allocated_gpu[i].allocation->alloc->id.number[VIEW_JOB_RESTART],
+			p->allocated_gpu[i].row, p->allocated_gpu[i].allocation->start_ns,
+			p->allocated_gpu[i].allocation->end_ns
+		};
 	for (uint32_t row = 0; row < p->devices; row++) {
 		const struct ana_device *d = &p->device[row];
 
@@ -76,7 +79,7 @@ static size_t collect(const struct ana_plan *p, struct stretch *s)
 
 static size_t most_stretches(const struct ana_plan *p)
 {
-	size_t n = p->gifts;
+	size_t n = p->allocated_gpus;
 
 	for (size_t i = 0; i < p->devices; i++)
 		n += p->device[i].uses;
@@ -114,16 +117,17 @@ static void sum_up(struct ana_result *r, const struct stretch *s, size_t n)
 
 static void mark_open(const struct ana_plan *p, struct ana_result *r)
 {
-	for (size_t i = 0; i < p->grants; i++)
-		for (size_t k = 0; k < r->attempts && !p->grant[i].alloc->ended; k++)
-			if (r->attempt[k].restart == p->grant[i].alloc->id.number[VIEW_JOB_RESTART])
+	for (size_t i = 0; i < p->allocations; i++)
+		for (size_t k = 0; k < r->attempts && !p->allocation[i].alloc->ended; k++)
+			if (r->attempt[k].restart ==
+			    p->allocation[i].alloc->id.number[VIEW_JOB_RESTART])
 				r->attempt[k].open = true;
 }
 
 static int note_unended(const struct ana_plan *p, struct ana_quality *q)
 {
-	for (size_t i = 0; i < p->grants; i++)
-		if (!p->grant[i].alloc->ended)
+	for (size_t i = 0; i < p->allocations; i++)
+		if (!p->allocation[i].alloc->ended)
 			return ana_quality_note(q,
 						"no end is known of some allocations: they count "
 						"until the last that processes of the job told");
@@ -142,8 +146,8 @@ static int note_guesses(const struct ana_plan *p, struct ana_quality *q)
 
 static int note_unseen(const struct ana_plan *p, struct ana_quality *q)
 {
-	for (size_t i = 0; i < p->grants; i++)
-		if (p->grant[i].alloc->unseen)
+	for (size_t i = 0; i < p->allocations; i++)
+		if (p->allocation[i].alloc->unseen)
 			return ana_quality_note(q,
 						"some tasks of the job were not recorded (opted "
 						"out, no library, a shell of their own, or told "
@@ -159,7 +163,7 @@ static int note_strangers(const struct ana_plan *p, struct ana_quality *q)
 
 	for (size_t i = 0; i < p->devices; i++)
 		n += !p->device[i].given.count && !p->device[i].imported;
-	if (!p->grants || !n)
+	if (!p->allocations || !n)
 		return 0;
 	snprintf(text, sizeof(text), "%zu GPU%s used that no allocation of the job names", n,
 		 n == 1 ? " was" : "s were");

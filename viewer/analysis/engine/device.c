@@ -446,7 +446,7 @@ static void give_rest(struct ana_walk *w, struct ana_gpu_state *g)
 {
 	struct outside o = { w, g };
 
-	ana_grants_outside(&g->plan->given, &g->plan->held, without_process, &o);
+	ana_allocations_outside(&g->plan->given, &g->plan->held, without_process, &o);
 }
 
 void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)

@@ -22,7 +22,7 @@ struct engine {
 	struct ana_result *result;
 	struct ana_top *top; /* per component */
 	struct ana_quality *quality;
-	struct ana_sites *sites;
+	struct ana_hotspots *hotspots;
 	struct ana_loaders *loaders;
 	struct ana_durations *durations, *fed;
 	struct ana_tally *tally;
@@ -53,12 +53,12 @@ static void on_piece(void *arg, const struct ana_piece *p)
 	pthread_mutex_unlock(&e->tell_lock);
 }
 
-static void on_sight(void *arg, const struct ana_sight *s)
+static void on_hotspot_sample(void *arg, const struct ana_hotspot_sample *s)
 {
 	struct engine *e = arg;
 
 	pthread_mutex_lock(&e->tell_lock);
-	e->given->on_sight(e->given->arg, s);
+	e->given->on_hotspot_sample(e->given->arg, s);
 	pthread_mutex_unlock(&e->tell_lock);
 }
 
@@ -189,8 +189,8 @@ static void walk_component(struct engine *e, size_t i, struct wire_scratch *scra
 	if (!err) {
 		e->top[c] = w.top;
 		w.top = (struct ana_top){ 0 };
-		e->sites[c] = w.sites;
-		w.sites = (struct ana_sites){ 0 };
+		e->hotspots[c] = w.hotspots;
+		w.hotspots = (struct ana_hotspots){ 0 };
 		e->quality[c] = w.quality;
 		tally_processes(&w, &e->tally[c]);
 		for (k = 0; k < w.processes; k++)
@@ -224,10 +224,10 @@ static int make_room(struct engine *e)
 	e->fed = calloc(n, sizeof(*e->fed));
 	e->tally = calloc(n, sizeof(*e->tally));
 	e->order = calloc(n, sizeof(*e->order));
-	e->sites = calloc(n, sizeof(*e->sites));
+	e->hotspots = calloc(n, sizeof(*e->hotspots));
 	e->loaders = calloc(n, sizeof(*e->loaders));
 	if (!e->top || !e->quality || !e->durations || !e->fed || !e->tally || !e->order ||
-	    !e->sites || !e->loaders)
+	    !e->hotspots || !e->loaders)
 		return -ENOMEM;
 	for (i = 0; i < e->plan.components; i++)
 		e->order[i] = (uint32_t)i;
@@ -245,7 +245,7 @@ static int collect(struct engine *e)
 		.quality = e->quality,
 		.durations = e->durations,
 		.fed = e->fed,
-		.sites = e->sites,
+		.hotspots = e->hotspots,
 		.loaders = e->loaders,
 		.tally = e->tally,
 	};
@@ -300,8 +300,8 @@ static void fini(struct engine *e)
 			ana_durations_fini(&e->durations[i]);
 		if (e->fed)
 			ana_durations_fini(&e->fed[i]);
-		if (e->sites)
-			ana_sites_fini(&e->sites[i]);
+		if (e->hotspots)
+			ana_hotspots_fini(&e->hotspots[i]);
 		if (e->loaders)
 			ana_loaders_fini(&e->loaders[i]);
 	}
@@ -309,7 +309,7 @@ static void fini(struct engine *e)
 	free(e->quality);
 	free(e->durations);
 	free(e->fed);
-	free(e->sites);
+	free(e->hotspots);
 	free(e->loaders);
 	free(e->tally);
 	free(e->order);
@@ -330,8 +330,8 @@ int ana_run(struct view_trace *t, const struct ana_options *o, struct ana_result
 		e.options.on_step = on_step;
 	if (o->on_piece)
 		e.options.on_piece = on_piece;
-	if (o->on_sight)
-		e.options.on_sight = on_sight;
+	if (o->on_hotspot_sample)
+		e.options.on_hotspot_sample = on_hotspot_sample;
 	err = run(&e, t);
 	fini(&e);
 	if (err) {

@@ -8,13 +8,13 @@
 #include "analysis/series/series.h"
 #include "analysis/evidence/hotspots.h"
 
-static void free_sites(struct ana_result *r)
+static void free_hotspots(struct ana_result *r)
 {
 	size_t i;
 
-	for (i = 0; i < r->sites; i++)
-		ana_site_fini(&r->site[i]);
-	free(r->site);
+	for (i = 0; i < r->hotspots; i++)
+		ana_hotspot_fini(&r->hotspot[i]);
+	free(r->hotspot);
 }
 
 static void free_loaders(struct ana_result *r)
@@ -55,7 +55,7 @@ void ana_result_free(struct ana_result *r)
 	for (i = 0; i < r->quality.note_count; i++)
 		free(r->quality.notes[i]);
 	free(r->quality.notes);
-	free_sites(r);
+	free_hotspots(r);
 	free_loaders(r);
 	ana_ranks_fini(&r->ranks);
 	ana_series_free(r->series);

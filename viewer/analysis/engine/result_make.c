@@ -48,7 +48,7 @@ static int fill_gpu(struct ana_gpu *g, const struct ana_plan *p, const struct an
 	g->nvml_utilization_pct = -1;
 	g->held_start_ns = d->held.count ? d->held.span[0].start : d->first_ns;
 	g->held_end_ns = d->held.count ? d->held.span[d->held.count - 1].end : d->last_ns;
-	g->allocated_ns = p->grants ? ana_spans_measure(&d->given) : -1;
+	g->allocated_ns = p->allocations ? ana_spans_measure(&d->given) : -1;
 	if (d->given.count) {
 		int64_t end = d->given.span[d->given.count - 1].end;
 
@@ -151,8 +151,8 @@ static void sum_held(struct ana_result_parts *r, struct ana_gpu *g, struct ana_d
 	g->held_ns = g->span_ns;
 	if (r->options->window != ANA_WINDOW_JOB)
 		return;
-	g->held_ns =
-		ana_spans_measure(&d->held) + ana_grants_outside(&d->given, &d->held, NULL, NULL);
+	g->held_ns = ana_spans_measure(&d->held) +
+		     ana_allocations_outside(&d->given, &d->held, NULL, NULL);
 	take_clock(g, d);
 }
 
@@ -278,22 +278,22 @@ static void sum_loader(struct ana_result_parts *r)
 static int sum_evidence(struct ana_result_parts *r)
 {
 	struct ana_result *res = r->result;
-	struct ana_sites sites = { 0 };
+	struct ana_hotspots hotspots = { 0 };
 	struct ana_loaders loaders = { 0 };
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < r->plan->components && !err; i++) {
-		err = ana_sites_merge(&sites, &r->sites[i]);
+		err = ana_hotspots_merge(&hotspots, &r->hotspots[i]);
 		if (!err)
 			err = ana_loaders_merge(&loaders, &r->loaders[i]);
 	}
 	if (!err)
-		err = ana_sites_finish(&sites, &res->site, &res->sites);
-	res->other_sites_ns = sites.other_ns;
+		err = ana_hotspots_finish(&hotspots, &res->hotspot, &res->hotspots);
+	res->other_hotspots_ns = hotspots.other_ns;
 	if (!err)
 		err = ana_loaders_finish(&loaders, &res->loader, &res->loaders);
-	ana_sites_fini(&sites);
+	ana_hotspots_fini(&hotspots);
 	ana_loaders_fini(&loaders);
 	return err;
 }
@@ -373,7 +373,7 @@ int ana_result_finish(struct ana_result_parts *r)
 	int err = sum_steps(r);
 
 	if (!err)
-		err = ana_skew_finish(r->plan, r->result, r->sites, r->result->step_median_ns);
+		err = ana_skew_finish(r->plan, r->result, r->hotspots, r->result->step_median_ns);
 	if (err)
 		return err;
 	for (i = 0; i < r->plan->devices; i++)

@@ -26,7 +26,7 @@ struct ana_result_parts {
 	struct ana_top *top;
 	const struct ana_quality *quality;
 	struct ana_durations *durations, *fed;
-	struct ana_sites *sites;
+	struct ana_hotspots *hotspots;
 	struct ana_loaders *loaders;
 	const struct ana_tally *tally;
 };

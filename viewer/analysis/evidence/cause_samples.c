@@ -22,7 +22,7 @@ enum ana_class ana_wait_class(const struct wire_sample *s, bool own)
 	}
 }
 
-/* One that waits for work has nothing to do with the batch: it gets no site. */
+/* One that waits for work has nothing to do with the batch: it gets no hotspot. */
 static void blocked_part(struct ana_cause *b, const struct ana_seen *s, size_t i, bool own,
 			 int64_t ns)
 {

@@ -36,8 +36,8 @@ void ana_wait_see(struct ana_cause *b, const struct ana_seen *s, int64_t from, i
 void ana_wait_see_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t tid);
 
 /*
- * The lines of @ns on a CPU, or waiting for one, for the sites alone. False: no sample of the thread
- * runs.
+ * The lines of @ns on a CPU, or waiting for one, for the hotspots alone. False: no sample of the
+ * thread runs.
  */
 bool ana_wait_share_run(struct ana_cause *b, const struct ana_seen *s, int64_t from, int64_t to,
 			int64_t ns, enum ana_class c, bool maker);

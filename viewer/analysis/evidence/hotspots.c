@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Votes to sites.
- */
+/* From the votes of a decided piece to the lines they are for. */
 #include "hotspots.h"
 
 #include <errno.h>
@@ -10,7 +8,7 @@
 #include <string.h>
 #include "analysis/series/series_parts.h"
 
-void ana_site_fini(struct ana_site *s)
+void ana_hotspot_fini(struct ana_hotspot *s)
 {
 	free(s->function);
 	free(s->file);
@@ -18,20 +16,20 @@ void ana_site_fini(struct ana_site *s)
 	free(s->native);
 	free(s->target);
 	free(s->fs);
-	*s = (struct ana_site){ 0 };
+	*s = (struct ana_hotspot){ 0 };
 }
 
-void ana_sites_fini(struct ana_sites *s)
+void ana_hotspots_fini(struct ana_hotspots *s)
 {
 	uint32_t i;
 
 	for (i = 0; i < s->count; i++) {
-		ana_site_fini(&s->row[i].site);
+		ana_hotspot_fini(&s->row[i].hotspot);
 		free(s->row[i].thread);
 	}
 	free(s->row);
 	free(s->slot);
-	*s = (struct ana_sites){ 0 };
+	*s = (struct ana_hotspots){ 0 };
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
@@ -43,6 +41,12 @@ struct key {
 	struct ana_text function, file;
 	uint32_t line;
 };
+
+/* Its threads could run and had no CPU. */
+static bool is_starved(enum ana_class c)
+{
+	return c == ANA_INPUT_CPU_STARVED || c == ANA_HOST_CPU_STARVED;
+}
 
 static uint64_t mix(uint64_t h, const void *data, size_t n)
 {
@@ -68,14 +72,14 @@ static bool same_text(const char *own, struct ana_text t)
 	return own ? strlen(own) == t.len && !memcmp(own, t.at, t.len) : !t.len;
 }
 
-static bool same(const struct ana_site *s, const struct key *k)
+static bool same(const struct ana_hotspot *s, const struct key *k)
 {
 	return s->class == k->class && s->role == k->role && s->wait == k->wait &&
 	       s->runnable == k->runnable && s->line == k->line &&
 	       same_text(s->function, k->function) && same_text(s->file, k->file);
 }
 
-static int rehash(struct ana_sites *s)
+static int rehash(struct ana_hotspots *s)
 {
 	uint32_t mask = s->slot ? s->mask * 2 + 1 : 63, i;
 	uint32_t *slot = malloc(((size_t)mask + 1) * sizeof(*slot));
@@ -102,9 +106,9 @@ static int copy_text(char **to, struct ana_text t)
 	return t.len && !*to ? -ENOMEM : 0;
 }
 
-static struct ana_site_row *new_row(struct ana_sites *s, const struct key *k, uint64_t hash)
+static struct ana_hotspot_row *new_row(struct ana_hotspots *s, const struct key *k, uint64_t hash)
 {
-	struct ana_site_row *r;
+	struct ana_hotspot_row *r;
 
 	if (s->count == s->room) {
 		uint32_t room = s->room ? s->room * 2 : 16;
@@ -116,23 +120,23 @@ static struct ana_site_row *new_row(struct ana_sites *s, const struct key *k, ui
 		s->room = room;
 	}
 	r = &s->row[s->count];
-	*r = (struct ana_site_row){ .hash = hash };
-	r->site.class = k->class;
-	r->site.role = k->role;
-	r->site.wait = k->wait;
-	r->site.runnable = k->runnable;
-	r->site.line = k->line;
+	*r = (struct ana_hotspot_row){ .hash = hash };
+	r->hotspot.class = k->class;
+	r->hotspot.role = k->role;
+	r->hotspot.wait = k->wait;
+	r->hotspot.runnable = k->runnable;
+	r->hotspot.line = k->line;
 	s->count++;
-	if (copy_text(&r->site.function, k->function) || copy_text(&r->site.file, k->file))
+	if (copy_text(&r->hotspot.function, k->function) || copy_text(&r->hotspot.file, k->file))
 		return NULL;
 	return r;
 }
 
 /* The row of the key. NULL with 0: too many; NULL with -ENOMEM. */
-static struct ana_site_row *get(struct ana_sites *s, const struct key *k, int *err)
+static struct ana_hotspot_row *get(struct ana_hotspots *s, const struct key *k, int *err)
 {
 	uint64_t hash = hash_of(k);
-	struct ana_site_row *r;
+	struct ana_hotspot_row *r;
 	uint32_t at;
 
 	*err = 0;
@@ -143,10 +147,10 @@ static struct ana_site_row *get(struct ana_sites *s, const struct key *k, int *e
 	for (at = (uint32_t)(hash >> 20) & s->mask; s->slot[at] != UINT32_MAX;
 	     at = (at + 1) & s->mask) {
 		r = &s->row[s->slot[at]];
-		if (r->hash == hash && same(&r->site, k))
+		if (r->hash == hash && same(&r->hotspot, k))
 			return r;
 	}
-	if (s->count == ANA_SITES_MAX)
+	if (s->count == ANA_HOTSPOTS_MAX)
 		return NULL;
 	r = new_row(s, k, hash);
 	if (!r)
@@ -156,9 +160,9 @@ static struct ana_site_row *get(struct ana_sites *s, const struct key *k, int *e
 	return r;
 }
 
-/* ---- what a site gathers --------------------------------------------------------------------- */
+/* ---- what a hotspot gathers ------------------------------------------------------------------ */
 
-/* A text that most of the time had: it stays while it is ahead of all others together. */
+/* A majority vote by time (hotspots.h): the text that has more than half of it stays. */
 static int vote_text(char **text, int64_t *lead, struct ana_text t, int64_t ns)
 {
 	if (!t.len)
@@ -203,14 +207,14 @@ static int add_target(char **target, struct ana_text t)
 	return 0;
 }
 
-static int add_thread(struct ana_site_row *r, uint64_t thread, uint8_t role)
+static int add_thread(struct ana_hotspot_row *r, uint64_t thread, uint8_t role)
 {
 	uint32_t i;
 
 	for (i = 0; i < r->threads; i++)
 		if (r->thread[i] == thread)
 			return 0;
-	if (r->threads == ANA_SITE_THREADS_MAX)
+	if (r->threads == ANA_HOTSPOT_THREADS_MAX)
 		return 0;
 	if (r->threads == r->thread_room) {
 		uint32_t room = r->thread_room ? r->thread_room * 2 : 4;
@@ -222,8 +226,8 @@ static int add_thread(struct ana_site_row *r, uint64_t thread, uint8_t role)
 		r->thread_room = room;
 	}
 	r->thread[r->threads++] = thread;
-	r->site.threads = r->threads;
-	r->site.workers += role == WIRE_ROLE_WORKER || role == WIRE_ROLE_WORKER_OTHER;
+	r->hotspot.threads = r->threads;
+	r->hotspot.workers += role == WIRE_ROLE_WORKER || role == WIRE_ROLE_WORKER_OTHER;
 	return 0;
 }
 
@@ -280,7 +284,7 @@ static struct ana_text telling_frame(struct ana_text stack)
 }
 
 /* "function\tfile" of the innermost frame, if that is not the user's line itself. */
-static int add_leaf(struct ana_site_row *r, const struct ana_pystack *k, int64_t ns)
+static int add_leaf(struct ana_hotspot_row *r, const struct ana_pystack *k, int64_t ns)
 {
 	char text[1024];
 	int n;
@@ -291,49 +295,76 @@ static int add_leaf(struct ana_site_row *r, const struct ana_pystack *k, int64_t
 		     k->leaf_function.at, (int)k->leaf_file.len, k->leaf_file.at);
 	if (n <= 0 || (size_t)n >= sizeof(text))
 		return 0;
-	return vote_text(&r->site.leaf, &r->leaf_lead, (struct ana_text){ text, (uint32_t)n }, ns);
+	return vote_text(&r->hotspot.leaf, &r->leaf_lead, (struct ana_text){ text, (uint32_t)n },
+			 ns);
 }
 
-static void add_ns(struct ana_site_row *r, enum ana_confidence confidence, int64_t ns)
+static void add_ns(struct ana_hotspot_row *r, enum ana_confidence confidence, int64_t ns)
 {
 	int c;
 
-	ana_sum(&r->site.ns, ns);
+	ana_sum(&r->hotspot.ns, ns);
 	ana_sum(&r->by[confidence], ns);
 	for (c = 0; c < ANA_CONFIDENCES; c++)
-		if (r->by[c] > r->by[r->site.confidence])
-			r->site.confidence = (enum ana_confidence)c;
+		if (r->by[c] > r->by[r->hotspot.confidence])
+			r->hotspot.confidence = (enum ana_confidence)c;
 }
 
-static void tell(const struct ana_sites *s, const struct ana_evidence *e, enum ana_class class,
+static void tell(const struct ana_hotspots *s, const struct ana_evidence *e, enum ana_class class,
 		 enum ana_confidence confidence, const struct wire_sample *w, int64_t ns)
 {
-	struct ana_sight sight = { .process = s->process,
-				   .class = class,
-				   .confidence = confidence,
-				   .sample = w,
-				   .ns = ns };
+	struct ana_hotspot_sample sight = { .process = s->process,
+					    .class = class,
+					    .confidence = confidence,
+					    .sample = w,
+					    .ns = ns };
 
-	if (s->options && s->options->on_sight && ns > 0)
-		s->options->on_sight(s->options->arg, &sight);
+	if (s->options && s->options->on_hotspot_sample && ns > 0)
+		s->options->on_hotspot_sample(s->options->arg, &sight);
 	if (s->flames)
 		ana_flames_add(s->flames, s->process, e->stacks.table, class, w, ns);
 }
 
-static int book(struct ana_sites *s, struct ana_evidence *e, enum ana_class class,
-		enum ana_confidence confidence, const struct ana_vote *v, int64_t ns)
+static struct key key_of(const struct ana_pystack *k, enum ana_class class,
+			 const struct wire_sample *w)
+{
+	return (struct key){
+		.class = class,
+		.role = w->role,
+		.wait = ana_sample_runs(w) ? WIRE_WAIT_NONE : w->wait,
+		.runnable = is_starved(class),
+		.function = k->function,
+		.file = k->file,
+		.line = k->line,
+	};
+}
+
+/* Who was there, and what the sample shows beside the line. */
+static int add_details(struct ana_hotspot_row *r, const struct ana_pystacks *s,
+		       const struct ana_pystack *k, const struct wire_sample *w, int64_t ns)
+{
+	struct ana_text native = telling_frame(text_of(s, w->native));
+	int err = add_thread(r, (uint64_t)w->pid << 32 | w->tid, w->role);
+
+	if (!err)
+		err = add_leaf(r, k, ns);
+	if (!err)
+		err = vote_text(&r->hotspot.native, &r->native_lead, native, ns);
+	if (!err)
+		err = add_target(&r->hotspot.target, text_of(s, w->target));
+	if (!err && !r->hotspot.fs)
+		err = copy_text(&r->hotspot.fs, text_of(s, w->fs));
+	return err;
+}
+
+/* @ns of the class goes to the line that the vote's sample shows. */
+static int add_vote(struct ana_hotspots *s, struct ana_evidence *e, enum ana_class class,
+		    enum ana_confidence confidence, const struct ana_vote *v, int64_t ns)
 {
 	const struct wire_sample *w = &v->seen->sample[v->sample];
 	const struct ana_pystack *k = ana_pystacks_get(&e->stacks, w->stack);
-	bool starved = class == ANA_INPUT_CPU_STARVED || class == ANA_HOST_CPU_STARVED;
-	struct key key = { .class = class,
-			   .role = w->role,
-			   .wait = ana_sample_runs(w) ? WIRE_WAIT_NONE : w->wait,
-			   .runnable = starved,
-			   .function = k->function,
-			   .file = k->file,
-			   .line = k->line };
-	struct ana_site_row *r;
+	struct key key = key_of(k, class, w);
+	struct ana_hotspot_row *r;
 	int err;
 
 	tell(s, e, class, confidence, w, ns);
@@ -343,18 +374,8 @@ static int book(struct ana_sites *s, struct ana_evidence *e, enum ana_class clas
 		return err;
 	}
 	add_ns(r, confidence, ns);
-	r->site.samples++;
-	err = add_thread(r, (uint64_t)w->pid << 32 | w->tid, w->role);
-	if (!err)
-		err = add_leaf(r, k, ns);
-	if (!err)
-		err = vote_text(&r->site.native, &r->native_lead,
-				telling_frame(text_of(&e->stacks, w->native)), ns);
-	if (!err)
-		err = add_target(&r->site.target, text_of(&e->stacks, w->target));
-	if (!err && !r->site.fs)
-		err = copy_text(&r->site.fs, text_of(&e->stacks, w->fs));
-	return err;
+	r->hotspot.samples++;
+	return add_details(r, &e->stacks, k, w, ns);
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -362,7 +383,7 @@ static int book(struct ana_sites *s, struct ana_evidence *e, enum ana_class clas
 /* Which votes tell the lines of a class, in the order in which they are asked. */
 static bool tells(const struct ana_cause *b, const struct ana_vote *v, enum ana_class c, int round)
 {
-	bool starved = c == ANA_INPUT_CPU_STARVED || c == ANA_HOST_CPU_STARVED;
+	bool starved = is_starved(c);
 	bool made = c == ANA_INPUT_FETCH || c == ANA_INPUT_PREP || starved ||
 		    (c == ANA_INPUT_PIPELINE && 2 * b->held > b->idle);
 
@@ -374,8 +395,8 @@ static bool tells(const struct ana_cause *b, const struct ana_vote *v, enum ana_
 }
 
 /* In parts by weight, summed as they go, so that they sum to the whole. */
-static int book_class(struct ana_sites *s, struct ana_evidence *e, const struct ana_cause *b,
-		      enum ana_class c)
+static int add_class(struct ana_hotspots *s, struct ana_evidence *e, const struct ana_cause *b,
+		     enum ana_class c)
 {
 	int64_t all = 0, so_far = 0, given = 0, until;
 	size_t i;
@@ -392,19 +413,19 @@ static int book_class(struct ana_sites *s, struct ana_evidence *e, const struct 
 			continue;
 		ana_sum(&so_far, b->vote[i].weight);
 		until = ana_scale(b->ns[c], so_far, all);
-		err = book(s, e, c, b->confidence[c], &b->vote[i], until - given);
+		err = add_vote(s, e, c, b->confidence[c], &b->vote[i], until - given);
 		given = until;
 	}
 	return err;
 }
 
-int ana_sites_book(struct ana_sites *s, struct ana_evidence *e, const struct ana_cause *b)
+int ana_hotspots_add(struct ana_hotspots *s, struct ana_evidence *e, const struct ana_cause *b)
 {
 	int c, err = b->err;
 
 	for (c = 0; c < ANA_CLASSES && !err && b->votes; c++)
 		if (b->ns[c])
-			err = book_class(s, e, b, (enum ana_class)c);
+			err = add_class(s, e, b, (enum ana_class)c);
 	return err;
 }
 
@@ -415,12 +436,12 @@ static struct ana_text own_text(const char *text)
 	return (struct ana_text){ text ? text : "", text ? (uint32_t)strlen(text) : 0 };
 }
 
-static int merge_row(struct ana_sites *to, const struct ana_site_row *f)
+static int merge_row(struct ana_hotspots *to, const struct ana_hotspot_row *f)
 {
-	const struct ana_site *x = &f->site;
+	const struct ana_hotspot *x = &f->hotspot;
 	struct key key = { x->class,	      x->role, x->wait, x->runnable, own_text(x->function),
 			   own_text(x->file), x->line };
-	struct ana_site_row *r;
+	struct ana_hotspot_row *r;
 	uint32_t workers;
 	int err, c;
 
@@ -432,21 +453,21 @@ static int merge_row(struct ana_sites *to, const struct ana_site_row *f)
 	for (c = 0; c < ANA_CONFIDENCES; c++)
 		if (f->by[c])
 			add_ns(r, (enum ana_confidence)c, f->by[c]);
-	r->site.samples += x->samples;
-	workers = r->site.workers + x->workers; /* other processes have other threads */
-	r->site.threads += x->threads;
-	r->site.workers = workers;
-	err = vote_text(&r->site.leaf, &r->leaf_lead, own_text(x->leaf), x->ns);
+	r->hotspot.samples += x->samples;
+	workers = r->hotspot.workers + x->workers; /* other processes have other threads */
+	r->hotspot.threads += x->threads;
+	r->hotspot.workers = workers;
+	err = vote_text(&r->hotspot.leaf, &r->leaf_lead, own_text(x->leaf), x->ns);
 	if (!err)
-		err = vote_text(&r->site.native, &r->native_lead, own_text(x->native), x->ns);
+		err = vote_text(&r->hotspot.native, &r->native_lead, own_text(x->native), x->ns);
 	if (!err)
-		err = add_target(&r->site.target, own_text(x->target));
-	if (!err && !r->site.fs)
-		err = copy_text(&r->site.fs, own_text(x->fs));
+		err = add_target(&r->hotspot.target, own_text(x->target));
+	if (!err && !r->hotspot.fs)
+		err = copy_text(&r->hotspot.fs, own_text(x->fs));
 	return err;
 }
 
-int ana_sites_merge(struct ana_sites *to, const struct ana_sites *from)
+int ana_hotspots_merge(struct ana_hotspots *to, const struct ana_hotspots *from)
 {
 	uint32_t i;
 	int err = 0;
@@ -459,7 +480,7 @@ int ana_sites_merge(struct ana_sites *to, const struct ana_sites *from)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct ana_site *x = a, *y = b;
+	const struct ana_hotspot *x = a, *y = b;
 
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
@@ -470,22 +491,22 @@ static int by_time(const void *a, const void *b)
 	return (int)x->wait - (int)y->wait;
 }
 
-int ana_sites_finish(struct ana_sites *s, struct ana_site **out, size_t *count)
+int ana_hotspots_finish(struct ana_hotspots *s, struct ana_hotspot **out, size_t *count)
 {
-	struct ana_site *site = calloc((size_t)s->count + 1, sizeof(*site));
+	struct ana_hotspot *hotspot = calloc((size_t)s->count + 1, sizeof(*hotspot));
 	size_t n = 0;
 	uint32_t i;
 
-	if (!site)
+	if (!hotspot)
 		return -ENOMEM;
 	for (i = 0; i < s->count; i++) {
-		if (s->row[i].site.ns) {
-			site[n++] = s->row[i].site;
-			s->row[i].site = (struct ana_site){ 0 };
+		if (s->row[i].hotspot.ns) {
+			hotspot[n++] = s->row[i].hotspot;
+			s->row[i].hotspot = (struct ana_hotspot){ 0 };
 		}
 	}
-	qsort(site, n, sizeof(*site), by_time);
-	*out = site;
+	qsort(hotspot, n, sizeof(*hotspot), by_time);
+	*out = hotspot;
 	*count = n;
 	return 0;
 }

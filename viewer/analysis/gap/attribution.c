@@ -81,15 +81,16 @@ static void book(struct ana_walk *w, const struct ana_proc *p)
 {
 	int err;
 
-	w->sites.options = w->options;
-	w->sites.process = p->source_index;
-	err = ana_sites_book(&w->sites, p->evidence, &w->cause);
+	w->hotspots.options = w->options;
+	w->hotspots.process = p->source_index;
+	err = ana_hotspots_add(&w->hotspots, p->evidence, &w->cause);
 
 	if (err)
 		w->err = err;
 }
 
-static void site_only(struct ana_walk *w, struct ana_proc *p, const struct ana_attribution *piece)
+static void hotspot_only(struct ana_walk *w, struct ana_proc *p,
+			 const struct ana_attribution *piece)
 {
 	struct ana_cause *b = &w->cause;
 
@@ -111,7 +112,7 @@ bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attr
 	if (!p || !p->evidence || piece->refine == ANA_REFINE_NOT)
 		return false;
 	if (piece->refine == ANA_REFINE_LINE) {
-		site_only(w, p, piece);
+		hotspot_only(w, p, piece);
 		return false;
 	}
 	if (piece->refine == ANA_REFINE_HOST && !sampled(p->evidence, piece))

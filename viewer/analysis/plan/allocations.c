@@ -121,9 +121,10 @@ static int find_row(struct ana_plan *p, const struct wanted *w, size_t *row)
 	return 1;
 }
 
-static int give(struct ana_plan *p, const struct ana_grant *grant, const struct view_alloc_gpu *g)
+static int give(struct ana_plan *p, const struct ana_allocation *allocation,
+		const struct view_alloc_gpu *g)
 {
-	struct wanted w = { .gpu = g, .host = grant->alloc->host };
+	struct wanted w = { .gpu = g, .host = allocation->alloc->host };
 	struct ana_spans *given;
 	size_t row;
 	int found;
@@ -133,22 +134,24 @@ static int give(struct ana_plan *p, const struct ana_grant *grant, const struct 
 	found = find_row(p, &w, &row);
 	if (found <= 0)
 		return found;
-	if (p->gifts == p->gift_room) {
-		size_t room = p->gift_room ? p->gift_room * 2 : 16;
-		struct ana_gift *more = reallocarray(p->gift, room, sizeof(*more));
+	if (p->allocated_gpus == p->allocated_gpu_room) {
+		size_t room = p->allocated_gpu_room ? p->allocated_gpu_room * 2 : 16;
+		struct ana_allocated_gpu *more =
+			reallocarray(p->allocated_gpu, room, sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
-		p->gift = more;
-		p->gift_room = room;
+		p->allocated_gpu = more;
+		p->allocated_gpu_room = room;
 	}
-	p->gift[p->gifts++] = (struct ana_gift){ (uint32_t)row, grant };
+	p->allocated_gpu[p->allocated_gpus++] =
+		(struct ana_allocated_gpu){ (uint32_t)row, allocation };
 	given = row < p->devices ? &p->device[row].given : &p->unused[row - p->devices].given;
-	if (grant->alloc->unseen && row < p->devices)
+	if (allocation->alloc->unseen && row < p->devices)
 		p->device[row].unseen = true;
-	else if (grant->alloc->unseen)
+	else if (allocation->alloc->unseen)
 		p->unused[row - p->devices].unseen = true;
-	return ana_spans_add(given, grant->start_ns, grant->end_ns);
+	return ana_spans_add(given, allocation->start_ns, allocation->end_ns);
 }
 
 /*
@@ -196,23 +199,24 @@ static void guess_name(const struct ana_plan *p, struct ana_unused *u)
 	u->guessed = name != NULL;
 }
 
-int ana_grants_make(struct ana_plan *p)
+int ana_allocations_make(struct ana_plan *p)
 {
 	const struct view_trace *t = p->trace;
 	int err = 0;
 
 	if (!t->allocs)
 		return 0;
-	p->grant = calloc(t->allocs, sizeof(*p->grant));
-	if (!p->grant)
+	p->allocation = calloc(t->allocs, sizeof(*p->allocation));
+	if (!p->allocation)
 		return -ENOMEM;
-	for (p->grants = 0; p->grants < t->allocs && !err; p->grants++) {
-		struct ana_grant *grant = &p->grant[p->grants];
+	for (p->allocations = 0; p->allocations < t->allocs && !err; p->allocations++) {
+		struct ana_allocation *allocation = &p->allocation[p->allocations];
 
-		*grant = (struct ana_grant){ &t->alloc[p->grants], t->alloc[p->grants].start_ns,
-					     end_of(p, &t->alloc[p->grants]) };
-		for (size_t g = 0; g < grant->alloc->gpus && !err; g++)
-			err = give(p, grant, &grant->alloc->gpu[g]);
+		*allocation = (struct ana_allocation){ &t->alloc[p->allocations],
+						       t->alloc[p->allocations].start_ns,
+						       end_of(p, &t->alloc[p->allocations]) };
+		for (size_t g = 0; g < allocation->alloc->gpus && !err; g++)
+			err = give(p, allocation, &allocation->alloc->gpu[g]);
 	}
 	for (size_t i = 0; i < p->devices; i++)
 		ana_spans_merge(&p->device[i].given);
@@ -224,17 +228,17 @@ int ana_grants_make(struct ana_plan *p)
 	return err;
 }
 
-void ana_grants_fini(struct ana_plan *p)
+void ana_allocations_fini(struct ana_plan *p)
 {
 	for (size_t i = 0; i < p->unuseds; i++)
 		ana_spans_fini(&p->unused[i].given);
 	free(p->unused);
-	free(p->gift);
-	free(p->grant);
+	free(p->allocated_gpu);
+	free(p->allocation);
 }
 
-int64_t ana_grants_outside(struct ana_spans *given, struct ana_spans *held,
-			   void (*each)(void *arg, int64_t start, int64_t end), void *arg)
+int64_t ana_allocations_outside(struct ana_spans *given, struct ana_spans *held,
+				void (*each)(void *arg, int64_t start, int64_t end), void *arg)
 {
 	int64_t sum = 0, at, until;
 

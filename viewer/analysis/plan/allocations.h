@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a job was given by its scheduler, beside what its processes used: from when until when each
+ * What a scheduler allocated to a job, beside what its processes used: from when until when each
  * GPU was held, which of them no process used, and what its attempts (requeues) held. And the
  * phases of a job: runs that followed each other, each of which starts up and ends by itself.
  *
  * Nothing of it applies to a run by itself, nor to the window of a device.
  */
-#ifndef ANALYSIS_GRANTS_H
-#define ANALYSIS_GRANTS_H
+#ifndef ANALYSIS_ALLOCATIONS_H
+#define ANALYSIS_ALLOCATIONS_H
 
 #include "plan.h"
 
-struct ana_grant { /* an allocation, with an end */
+struct ana_allocation { /* as the scheduler told it, with an end */
 	const struct view_alloc *alloc;
 	int64_t start_ns, end_ns;
 };
 
-struct ana_gift { /* one GPU of a grant */
+struct ana_allocated_gpu { /* one GPU of an allocation */
 	uint32_t row; /* in the result */
-	const struct ana_grant *grant;
+	const struct ana_allocation *allocation;
 };
 
-struct ana_unused { /* a GPU that was given and that no process used */
+struct ana_unused { /* a GPU that was allocated and that no process used */
 	const struct view_alloc_gpu *gpu;
 	const char *host;
 	const char *name; /* NULL: not known */
@@ -36,15 +36,15 @@ int ana_run_phases_make(struct ana_plan *p);
 /* Where the phase of @d at @t began and ended; a moment between two belongs to the one before. */
 const struct ana_span *ana_run_phase_at(const struct ana_device *d, int64_t t);
 
-/* Matches what was given with the plan's devices. 0 or -ENOMEM. */
-int ana_grants_make(struct ana_plan *p);
-void ana_grants_fini(struct ana_plan *p);
+/* Matches what was allocated with the plan's devices. 0 or -ENOMEM. */
+int ana_allocations_make(struct ana_plan *p);
+void ana_allocations_fini(struct ana_plan *p);
 
 /*
  * Calls @each for what of @given lies outside of @held, in order; both merged. How much that is.
  */
-int64_t ana_grants_outside(struct ana_spans *given, struct ana_spans *held,
-			   void (*each)(void *arg, int64_t start, int64_t end), void *arg);
+int64_t ana_allocations_outside(struct ana_spans *given, struct ana_spans *held,
+				void (*each)(void *arg, int64_t start, int64_t end), void *arg);
 
 /* Rows of the result for the GPUs nobody used, behind those of the devices. 0 or -ENOMEM. */
 int ana_unused_begin(const struct ana_plan *p, struct ana_result *r);

@@ -332,7 +332,7 @@ int ana_plan_make(struct ana_plan *p, struct view_trace *t, const struct ana_opt
 	if (!err)
 		err = ana_run_phases_make(p);
 	if (!err && o->window == ANA_WINDOW_JOB)
-		err = ana_grants_make(p);
+		err = ana_allocations_make(p);
 	return err;
 }
 
@@ -353,7 +353,7 @@ void ana_plan_fini(struct ana_plan *p)
 		free(p->component[i].source);
 		free(p->component[i].device);
 	}
-	ana_grants_fini(p);
+	ana_allocations_fini(p);
 	free(p->component);
 	free(p->device);
 	free(p->source);

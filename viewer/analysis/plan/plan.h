@@ -25,7 +25,7 @@ struct ana_source { /* one stream: a process, or in imports a process of one fil
 	const char *ended;
 	uint64_t ops, calls, events;
 	uint32_t component;
-	uint32_t run_phase; /* of a job: grants.h */
+	uint32_t run_phase; /* of a job: allocations.h */
 	uint64_t steps; /* once it is walked */
 	/* from its ranges */
 	bool has_step, has_optimizer;
@@ -65,8 +65,8 @@ struct ana_device {
 	struct ana_rank_recorder *recorder; /* for the comparison of ranks; NULL: not needed */
 };
 
-struct ana_grant; /* grants.h */
-struct ana_gift;
+struct ana_allocation; /* allocations.h */
+struct ana_allocated_gpu;
 struct ana_unused;
 
 struct ana_component {
@@ -85,10 +85,10 @@ struct ana_plan {
 	size_t components;
 	uint64_t devices_left_out;
 	uint32_t run_phases;
-	struct ana_grant *grant; /* grants.h */
-	size_t grants;
-	struct ana_gift *gift; /* by grant */
-	size_t gifts, gift_room;
+	struct ana_allocation *allocation; /* allocations.h */
+	size_t allocations;
+	struct ana_allocated_gpu *allocated_gpu; /* by allocation */
+	size_t allocated_gpus, allocated_gpu_room;
 	struct ana_unused *unused;
 	size_t unuseds, unused_room;
 };

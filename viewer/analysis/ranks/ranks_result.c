@@ -18,18 +18,18 @@ static enum ana_class top_of(const int64_t causes[ANA_CLASSES])
 }
 
 /* Where the rank's own time of that class went, by its own samples. */
-static int set_place(const struct ana_skew *k, struct ana_rank *r, uint32_t device)
+static int set_hotspot(const struct ana_skew *k, struct ana_rank *r, uint32_t device)
 {
-	const struct ana_sites *s = &k->sites[k->plan->device[device].component];
-	const struct ana_site *best = NULL;
+	const struct ana_hotspots *s = &k->hotspots[k->plan->device[device].component];
+	const struct ana_hotspot *best = NULL;
 	uint32_t i;
 
 	for (i = 0; i < s->count; i++) {
-		const struct ana_site *site = &s->row[i].site;
+		const struct ana_hotspot *hotspot = &s->row[i].hotspot;
 
-		if (site->class == r->top_cause && (site->file || site->function) &&
-		    (!best || site->ns > best->ns))
-			best = site;
+		if (hotspot->class == r->top_cause && (hotspot->file || hotspot->function) &&
+		    (!best || hotspot->ns > best->ns))
+			best = hotspot;
 	}
 	if (!best)
 		return 0;
@@ -67,7 +67,7 @@ static int fill_row(struct ana_skew *k, size_t i)
 			return -ENOMEM;
 	}
 	r->top_cause = top_of(r->causes);
-	return r->top_cause < ANA_CLASSES ? set_place(k, r, k->device[i]) : 0;
+	return r->top_cause < ANA_CLASSES ? set_hotspot(k, r, k->device[i]) : 0;
 }
 
 static int fill_clocks(struct ana_skew *k)

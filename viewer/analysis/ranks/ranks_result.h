@@ -14,7 +14,7 @@
 struct ana_skew {
 	struct ana_plan *plan;
 	struct ana_result *result;
-	struct ana_sites *sites; /* per component */
+	struct ana_hotspots *hotspots; /* per component */
 	size_t gpus; /* that ran collectives */
 	uint32_t *device; /* [gpus] in the plan and the result */
 	struct ana_collective_log **log; /* [gpus] */

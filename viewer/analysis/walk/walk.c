@@ -69,7 +69,7 @@ static int map_gpus(struct ana_walk *w)
 static int init_series(struct ana_walk *w)
 {
 	ana_flames_init(&w->flames, w->series->nodes);
-	w->sites.flames = &w->flames;
+	w->hotspots.flames = &w->flames;
 	return ana_loader_gather_init(&w->loaders, w->series);
 }
 
@@ -119,7 +119,7 @@ void ana_walk_fini(struct ana_walk *w)
 	free(w->gpu);
 	ana_top_fini(&w->top);
 	ana_cause_fini(&w->cause);
-	ana_sites_fini(&w->sites);
+	ana_hotspots_fini(&w->hotspots);
 	ana_flames_fini(&w->flames);
 	ana_loader_gather_fini(&w->loaders);
 }

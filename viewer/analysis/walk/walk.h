@@ -178,7 +178,7 @@ struct ana_walk {
 	uint64_t gaps_open;
 	struct ana_top top;
 	struct ana_cause cause; /* the piece at hand */
-	struct ana_sites sites;
+	struct ana_hotspots hotspots;
 	int64_t unsampled_at; /* the floor when pieces without samples were last given classes */
 	uint64_t unsampled_pieces; /* that wait for their neighbours */
 	struct ana_quality quality;
@@ -267,7 +267,7 @@ struct ana_attribution { /* [start, end) of a gap of @gpu, with the class that r
 void ana_attribute_read(struct ana_walk *w, struct ana_proc *p, int64_t start, int64_t t);
 
 /*
- * Fills w->cause and books sites. False: nothing is known but what records tell. @keep: a piece
+ * Fills w->cause and books hotspots. False: nothing is known but what records tell. @keep: a piece
  * without evidence may wait for its neighbours: then true, and nothing is decided (w->cause.ns is
  * 0).
  */

@@ -119,7 +119,7 @@ void html_class(struct html *h, enum ana_class c); /* square and name, linked to
 
 /* What a finding's samples showed: who did what; and at which line. Nothing if none did. */
 void html_doing(struct html *h, size_t finding);
-void html_spot(struct html *h, size_t finding);
+void html_hotspot(struct html *h, size_t finding);
 
 /* <section id> with its heading; the id, a word, is noted for the list at the top; html_section_end closes it. */
 void html_section(struct html *h, const char *id, const char *title);

@@ -35,7 +35,7 @@ static const char *base_name(const char *path)
 }
 
 /* "train.py:38 fetch": where a late rank mostly was. */
-static void put_place(struct html *h, size_t i)
+static void put_hotspot(struct html *h, size_t i)
 {
 	const struct ana_rank *r = &ranks(h)->row[i];
 
@@ -84,7 +84,7 @@ static void put_culprit(struct html *h, size_t i)
 	if (r->top_cause < ANA_CLASSES) {
 		html_put(h, " Meanwhile it was mostly in ");
 		html_class(h, r->top_cause);
-		put_place(h, i);
+		put_hotspot(h, i);
 		html_put(h, ".");
 	}
 	html_put(h, "</li>\n");
@@ -162,7 +162,7 @@ static void put_cause_cell(struct html *h, size_t i)
 	html_put(h, "<td>");
 	if (r->top_cause < ANA_CLASSES) {
 		html_class(h, r->top_cause);
-		put_place(h, i);
+		put_hotspot(h, i);
 	}
 	html_put(h, "</td>");
 }

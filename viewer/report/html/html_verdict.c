@@ -220,7 +220,7 @@ static void put_place(struct html *h, const struct view_finding *f, int c)
 	size_t at = (size_t)(f - h->s->finding);
 
 	html_put(h, "<div><dt>In line</dt><dd>");
-	html_spot(h, at);
+	html_hotspot(h, at);
 	html_put(h, f->where.file ? "<br>" : "");
 	html_doing(h, at);
 	html_put(h, ", ");

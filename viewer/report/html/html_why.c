@@ -21,7 +21,7 @@ static void put_escaped(struct html *h, const char *before, const char *text, co
 void html_doing(struct html *h, size_t at)
 {
 	const struct view_finding *f = &h->s->finding[at];
-	const struct view_place *p = &f->where;
+	const struct view_hotspot *p = &f->where;
 
 	if (p->late) {
 		html_put(h, "the others waited for rank ");
@@ -40,14 +40,15 @@ void html_doing(struct html *h, size_t at)
 	html_put(h, "</bdi></span>");
 }
 
-void html_spot(struct html *h, size_t at)
+void html_hotspot(struct html *h, size_t at)
 {
-	const struct view_place *p = &h->s->finding[at].where;
+	const struct view_hotspot *p = &h->s->finding[at].where;
 
 	if ((!p->known && !p->late) || !p->file)
 		return;
 	fprintf(h->f, "<span class=\"mono\" data-from=\"/findings/%zu/where\">", at);
-	put_escaped(h, "<bdi class=\"spot\">", view_words_spot(&h->mem, p, LINE_COLUMNS), "</bdi>");
+	put_escaped(h, "<bdi class=\"spot\">", view_words_hotspot(&h->mem, p, LINE_COLUMNS),
+		    "</bdi>");
 	put_escaped(h, " <bdi>", p->function, "</bdi>");
 	put_escaped(h, "<br><bdi class=\"soft small\">", p->file, "</bdi>");
 	html_put(h, "</span>");
@@ -55,7 +56,7 @@ void html_spot(struct html *h, size_t at)
 
 static void put_native(struct html *h, size_t at)
 {
-	const struct view_place *p = &h->s->finding[at].where;
+	const struct view_hotspot *p = &h->s->finding[at].where;
 
 	if (!p->known || !p->native)
 		return;
@@ -98,7 +99,7 @@ static void put_finding(struct html *h, size_t at)
 	html_doing(h, at);
 	put_native(h, at);
 	html_put(h, "</td><td>");
-	html_spot(h, at);
+	html_hotspot(h, at);
 	html_put(h, "</td><td class=\"proof\">");
 	put_evidence(h, at);
 	html_put(h, "</td></tr>\n");
