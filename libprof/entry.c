@@ -13,11 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "atfork.h"
 #include "core/atstart.h"
 #include "core/clockpoll.h"
 #include "core/config.h"
 #include "core/env.h"
 #include "core/errtext.h"
+#include "core/fork.h"
 #include "core/gate.h"
 #include "core/log.h"
 #include "core/notes.h"
@@ -33,7 +35,6 @@
 #include "cupti/levels.h"
 #include "entry.h"
 #include "facts/cupti.h"
-#include "fork.h"
 #include "loader/shim.h"
 #include "ranges/nvtx.h"
 #include "ranges/ranges.h"
@@ -168,7 +169,7 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 	bool tool;
 
 	prof_exits_find();
-	if (!prof_fork_known() || prof_sanitizer_judges()) {
+	if (!prof_atfork_known() || prof_sanitizer_judges()) {
 		prof_fork_never();
 		prof_nvtx_off();
 		return;
@@ -188,7 +189,7 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 	if (!tool) {
 		prof_thread_remember();
 		prof_log_remember();
-		prof_fork_watch();
+		prof_atfork_watch();
 	}
 	errno = kept;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What libprof.so exports. InitializeInjectionNvtx2 stands in nvtx.h.
+ * The way in for the CUDA driver. InitializeInjectionNvtx2 stands in ranges/nvtx.h.
  */
 #ifndef PROF_ENTRY_H
 #define PROF_ENTRY_H
 
-#define PROF_EXPORT __attribute__((visibility("default")))
+#include "core/export.h"
 
 /* Called once by the CUDA driver during cuInit. Always 1. */
 PROF_EXPORT int InitializeInjection(void);

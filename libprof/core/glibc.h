@@ -4,7 +4,7 @@
  * glibc 2.17 has, where newer ones exist; ld.so ends every program that preloads a library which
  * needs a version that it has not. Some moved into libc in 2.34; the ones asked for stand in
  * libpthread and libdl before that, which libprof.so therefore names as NEEDED. musl minds no
- * versions and takes these names for itself; what only glibc has is weak (fork.c).
+ * versions and takes these names for itself; what only glibc has is weak (atfork.c).
  */
 #ifndef PROF_GLIBC_H
 #define PROF_GLIBC_H

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "entry.h"
+#include "export.h"
 
 extern void __tsan_init(void) __attribute__((weak));
 extern void __msan_init(void) __attribute__((weak));

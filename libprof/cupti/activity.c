@@ -11,7 +11,7 @@
 #include "bufpool.h"
 #include "cbids.h"
 #include "core/clockpoll.h"
-#include "fork.h"
+#include "core/fork.h"
 #include "names.h"
 #include "record.h"
 #include "wire/event.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "core/clockpoll.h"
+#include "core/fork.h"
 #include "core/thread.h"
-#include "fork.h"
 
 #define MS 1000000ll
 #define PATIENCE_NS (5000 * MS) /* it takes some ms, and what a busy machine adds */

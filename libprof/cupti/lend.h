@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "entry.h"
+#include "core/export.h"
 
 #define PROF_LEND_ABI 2 /* lend.py says the same */
 

@@ -16,8 +16,8 @@
 
 #include "core/clockpoll.h"
 #include "core/config.h"
+#include "core/fork.h"
 #include "core/notes.h"
-#include "fork.h"
 #include "ranges/marks.h"
 #include "sample/evidence.h"
 #include "sample/shared.h"

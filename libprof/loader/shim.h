@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <wchar.h>
-#include "entry.h"
+#include "core/export.h"
 #include "sample/look.h"
 #include "wire/evidence.h"
 

@@ -12,6 +12,7 @@
 #include <wchar.h>
 
 #include "core/env.h"
+#include "core/export.h"
 #include "marks.h"
 #include "wire/utf8.h"
 
@@ -331,8 +332,7 @@ static void tell_version(const struct version_table *table)
 		table->set_tool_version(NVTX_VERSION);
 }
 
-__attribute__((visibility("default"))) int InitializeInjectionNvtx2(
-	const void *(*get_table)(uint32_t id))
+PROF_EXPORT int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id))
 {
 	const struct callback_table *table;
 

@@ -12,6 +12,8 @@
 #ifndef PROF_EXITS_H
 #define PROF_EXITS_H
 
+#include "core/export.h"
+
 /* In the constructor: whom to call behind us, which is the C library or another preloaded library. */
 void prof_exits_find(void);
 
@@ -25,8 +27,8 @@ void prof_exits_yield(void);
 __attribute__((noreturn)) void prof_exits_end(int status);
 
 #ifdef PROF_SHARED_LIBRARY /* a test program's _exit is the C library's */
-__attribute__((visibility("default"), noreturn)) void _exit(int status);
-__attribute__((visibility("default"), noreturn)) void _Exit(int status);
+PROF_EXPORT __attribute__((noreturn)) void _exit(int status);
+PROF_EXPORT __attribute__((noreturn)) void _Exit(int status);
 #endif
 
 #endif

@@ -3,7 +3,7 @@
  * In a forked child looks are stamped with CLOCK_REALTIME, whatever the parent's trace goes by: the
  * parent converts them, once.
  */
-#include "fork.h"
+#include "atfork.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -52,7 +52,7 @@ static void test_stamps(void)
 		printf("     (the clocks of this machine are the same)\n");
 		return;
 	}
-	prof_fork_watch();
+	prof_atfork_watch();
 	prof_clock_settle(raw_timestamp);
 	EXPECT_STR(prof_clock_name(), "monotonic_raw");
 	EXPECT(look_from(CLOCK_MONOTONIC_RAW) < NEAR_NS);

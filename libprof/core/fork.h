@@ -9,14 +9,8 @@
 
 #include <stdbool.h>
 
-/* Is this a libc whose forks can be watched, glibc? Nothing of libprof may run in any other (musl). */
-bool prof_fork_known(void);
-
-/* From the constructor: this process and its children are never to be armed. */
+/* This process and its children are never to be armed: from the constructor, and in an owner's child. */
 void prof_fork_never(void);
-
-/* Registers the child handler; once, from the constructor. */
-void prof_fork_watch(void);
 
 /* From InitializeInjection: this process is now the owner. */
 void prof_fork_own(void);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A flag that a forked child finds set. Nothing is closed, freed or locked there: the descriptors
- * may be somebody else's by now, and the locks may be held by threads that do not exist.
+ * Every part that has something to do at a fork, in one order. In the child nothing is closed, freed or
+ * locked: the descriptors may be somebody else's by now, and the locks may be held by threads that do
+ * not exist.
  */
-#include "fork.h"
+#include "atfork.h"
 
-#include <stdatomic.h>
 #include <stddef.h>
 
 #include "core/clockpoll.h"
+#include "core/fork.h"
 #include "core/gate.h"
 #include "cupti/lend.h"
 #include "loader/shim.h"
@@ -23,14 +24,6 @@
 extern int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void),
 			     void *library) __attribute__((weak));
 extern void *__dso_handle __attribute__((visibility("hidden"))); /* the compiler's */
-
-enum owner {
-	OWNER_NONE,
-	OWNER_ME,
-	OWNER_PARENT /* or nobody: never to be armed */
-};
-
-static atomic_int owner;
 
 /* The gates, by this thread's fork that is under way: this may be registered in the midst of it. */
 static _Thread_local bool held;
@@ -63,36 +56,16 @@ static void in_child(void)
 	prof_gate_fork_child();
 	if (!prof_fork_mine())
 		return;
-	atomic_store_explicit(&owner, OWNER_PARENT, memory_order_relaxed);
+	prof_fork_never();
 	prof_ranges_dead();
 }
 
-bool prof_fork_known(void)
+bool prof_atfork_known(void)
 {
 	return __register_atfork != NULL;
 }
 
-void prof_fork_never(void)
-{
-	atomic_store_explicit(&owner, OWNER_PARENT, memory_order_relaxed);
-}
-
-void prof_fork_watch(void)
+void prof_atfork_watch(void)
 {
 	__register_atfork(before, in_parent, in_child, &__dso_handle);
-}
-
-void prof_fork_own(void)
-{
-	atomic_store(&owner, OWNER_ME);
-}
-
-bool prof_fork_mine(void)
-{
-	return atomic_load_explicit(&owner, memory_order_relaxed) == OWNER_ME;
-}
-
-bool prof_fork_dead(void)
-{
-	return atomic_load_explicit(&owner, memory_order_relaxed) == OWNER_PARENT;
 }
