@@ -3,6 +3,7 @@
  * Who holds the global lock, which words belong to it, and whether the collector runs.
  */
 #include "pypriv.h"
+#include "pystack.h"
 
 /* Address of the lock of @interp, 0: cannot be told. */
 static uint64_t gil_of(struct prof_py *py, uint64_t interp)

@@ -8,7 +8,7 @@
 #include "pycode.h"
 #include "pylayout.h"
 #include "pymem.h"
-#include "pystack.h"
+#include "pythread.h"
 #include "pywalk.h"
 
 #define PROF_PY_KNOWN 1024u

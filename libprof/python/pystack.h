@@ -16,18 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "pythread.h"
 
-#define PROF_PY_FRAMES 64u /* the innermost ones are given */
 #define PROF_PY_TEXT 16384u /* room that is enough for all stacks but freakish ones */
 
 struct prof_py;
-
-struct prof_py_thread {
-	pid_t tid; /* as the process itself numbers it */
-	uint64_t tstate; /* address of its PyThreadState */
-	uint64_t interp,
-		ident; /* what the PyThreadState must still say: its interpreter, pthread_t */
-};
 
 /*
  * Finds Python in process @pid, 0: this one. A forked child has our addresses; others are searched

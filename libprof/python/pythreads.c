@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "pypriv.h"
+#include "pystack.h"
 #include "pytid.h"
 
 #define INTERPRETERS_MAX 16u

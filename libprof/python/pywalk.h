@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "pylayout.h"
 #include "pymem.h"
-#include "pystack.h"
+#include "pythread.h"
 
 #define PROF_PYWALK_CHUNK 16384u
 #define PROF_PYWALK_OLDER 4096u

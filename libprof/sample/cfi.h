@@ -12,22 +12,7 @@
 #define PROF_CFI_H
 
 #include "cfibytes.h"
-
-enum { /* registers, as DWARF numbers them */
-	PROF_CFI_RBX = 3,
-	PROF_CFI_RBP = 6,
-	PROF_CFI_RSP = 7,
-	PROF_CFI_R12 = 12,
-	PROF_CFI_R15 = 15,
-	PROF_CFI_RETURN = 16, /* the frame's address of code */
-	PROF_CFI_REGS = 17,
-};
-
-struct prof_cfi_frame {
-	uint64_t reg[PROF_CFI_REGS];
-	uint32_t known; /* a bit per register */
-	bool returned; /* its address lies behind a call, which may be the function's last word */
-};
+#include "cfiframe.h"
 
 /* A module's tables. */
 struct prof_cfi_table {

@@ -4,8 +4,6 @@
  */
 #include "cfiexpr.h"
 
-#include "cfi.h"
-
 #define DEPTH 32u
 #define STEPS 1000u /* a loop ends */
 

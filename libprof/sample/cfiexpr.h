@@ -7,8 +7,7 @@
 #define PROF_CFIEXPR_H
 
 #include "cfibytes.h"
-
-struct prof_cfi_frame;
+#include "cfiframe.h"
 
 struct prof_cfi_expr {
 	uint64_t at, bytes;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "python/pypriv.h"
+#include "python/pystack.h"
 
 #define ARENA 32768u
 #define MARK UINT64_C(0xa55a000000000000)
