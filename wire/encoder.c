@@ -74,6 +74,11 @@ size_t wire_encoder_bytes(const struct wire_encoder *e)
 	       e->head.room + e->raw.room + e->packed.room;
 }
 
+const struct wire_block_head *wire_encoder_head(const struct wire_encoder *e)
+{
+	return &e->maker.head;
+}
+
 /* Compresses e->raw and appends the frame; only then the number is used up. */
 static int emit(struct wire_encoder *e, enum wire_frame_type type, const struct wire_cuts *cut,
 		int64_t now_ns, struct wire_buf *out)
@@ -185,38 +190,35 @@ int wire_encoder_block(struct wire_encoder *e, const struct wire_event *ev, size
 		    now_ns, out);
 }
 
-/* The frame of rows whose columns are in e->raw behind the prefix. */
-static int emit_rows(struct wire_encoder *e, enum wire_frame_type type,
-		     const struct wire_block_head *h, int64_t now_ns, struct wire_buf *out)
+/* The frame of rows whose columns are in e->raw behind the prefix, their head in e->maker. */
+static int emit_rows(struct wire_encoder *e, enum wire_frame_type type, int64_t now_ns,
+		     struct wire_buf *out)
 {
 	int err;
 
 	put_columns_prefix(e->raw.data, e->raw.len - COLUMNS_PREFIX);
-	e->head.len = 0;
-	err = wire_block_head_put(h, &e->head);
+	err = put_head(e, NULL);
 	return err ? err : emit(e, type, NULL, now_ns, out);
 }
 
 int wire_encoder_samples(struct wire_encoder *e, const struct wire_sample *s, size_t n,
 			 int64_t now_ns, struct wire_buf *out)
 {
-	struct wire_block_head h;
 	int err = begin_columns(e);
 
 	if (!err)
-		err = wire_samples_encode(s, n, &h, &e->raw);
-	return err ? err : emit_rows(e, WIRE_FRAME_SAMPLES, &h, now_ns, out);
+		err = wire_samples_encode(s, n, &e->maker.head, &e->raw);
+	return err ? err : emit_rows(e, WIRE_FRAME_SAMPLES, now_ns, out);
 }
 
 int wire_encoder_batches(struct wire_encoder *e, const struct wire_batch *b, size_t n,
 			 int64_t now_ns, struct wire_buf *out)
 {
-	struct wire_block_head h;
 	int err = begin_columns(e);
 
 	if (!err)
-		err = wire_batches_encode(b, n, &h, &e->raw);
-	return err ? err : emit_rows(e, WIRE_FRAME_WORKERS, &h, now_ns, out);
+		err = wire_batches_encode(b, n, &e->maker.head, &e->raw);
+	return err ? err : emit_rows(e, WIRE_FRAME_WORKERS, now_ns, out);
 }
 
 static int add_string(struct wire_buf *raw, uint32_t id, const char *text, size_t len)

@@ -138,8 +138,7 @@ static size_t expected_bytes(int kind)
 
 static void make_block(int kind)
 {
-	struct wire_block_head head;
-	struct wire_frame f;
+	const struct wire_block_head *head = wire_encoder_head(st.encoder);
 	int err;
 
 	if (!st.count[kind])
@@ -151,8 +150,7 @@ static void make_block(int kind)
 	send_names();
 	err = wire_encoder_block(st.encoder, st.event[kind], st.count[kind], NULL, prof_now_ns(),
 				 &st.out);
-	if (err || wire_frame_header_get(&f, st.out.data) ||
-	    wire_block_head_get(&head, st.out.data + WIRE_FRAME_HEADER_BYTES, f.head_len)) {
+	if (err) {
 		prof_debug("block of kind %d: %s", kind, prof_error_text(-err));
 		st.out.len = 0;
 		lose_events(kind);
@@ -160,24 +158,22 @@ static void make_block(int kind)
 	}
 	st.count[kind] = 0;
 	st.block_bytes += st.out.len;
-	st.block_events += head.count;
-	count_block(&head);
-	hand_over(head.t0_ns, head.t1_ns);
+	st.block_events += head->count;
+	count_block(head);
+	hand_over(head->t0_ns, head->t1_ns);
 }
 
 /* Rows that were just made into the frame in st.out, or could not be. */
 static bool hand_over_rows(const char *what, int err)
 {
-	struct wire_block_head head;
-	struct wire_frame f;
+	const struct wire_block_head *head = wire_encoder_head(st.encoder);
 
-	if (err || wire_frame_header_get(&f, st.out.data) ||
-	    wire_block_head_get(&head, st.out.data + WIRE_FRAME_HEADER_BYTES, f.head_len)) {
+	if (err) {
 		prof_debug("%s: %s", what, prof_error_text(-err));
 		st.out.len = 0;
 		return false;
 	}
-	hand_over(head.t0_ns, head.t1_ns);
+	hand_over(head->t0_ns, head->t1_ns);
 	return true;
 }
 

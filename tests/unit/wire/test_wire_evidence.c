@@ -274,6 +274,7 @@ static void test_frames(void)
 	EXPECT_MEM(sample, s, n * sizeof(*s));
 	EXPECT_INT(wire_file_batches(f, scratch, &two, &h, &batch, &batch_room), 0);
 	EXPECT_UINT(h.count, n);
+	EXPECT_MEM(wire_encoder_head(e), &h, offsetof(struct wire_block_head, device));
 	EXPECT_MEM(batch, b, n * sizeof(*b));
 	EXPECT_INT(wire_file_samples(f, scratch, &two, &h, &sample, &room), -EINVAL);
 	EXPECT_INT(wire_file_batches(f, scratch, &one, &h, &batch, &batch_room), -EINVAL);

@@ -65,6 +65,8 @@ static void test_round(void)
 	EXPECT_INT(wire_file_block(f, scratch, &entry, &head, &events, &room), 0);
 	EXPECT_UINT(head.count, 3);
 	EXPECT_UINT(plain.count, 3);
+	EXPECT_MEM(wire_encoder_head(e), &plain,
+		   offsetof(struct wire_block_head, device[plain.devices]));
 	EXPECT_UINT(head.device[1].lost, 9);
 	EXPECT_UINT(head.device[1].busy_ns, 15);
 	EXPECT_MEM(events, ev, sizeof(ev));
