@@ -229,7 +229,7 @@ static void account_flush(const struct prof_flush *f, enum prof_timebase base)
 	count_discards(f->end_ns);
 	take_triplet(&f->clock);
 	prof_guard_flushed(f, s.last_flush_ns, base);
-	prof_loss_write(f->end_ns);
+	prof_stream_losses(f->end_ns);
 	if (!f->rc)
 		s.count.complete_ns = earlier(f->begin_ns - PROF_POOL_BEFORE_NS, oldest);
 	else
@@ -521,7 +521,7 @@ static void write_reports(void)
 	write_facts();
 	if (s.tick % pulse)
 		return;
-	prof_loss_write(prof_now_ns());
+	prof_stream_losses(prof_now_ns());
 	s.count.level = prof_guard_level_name();
 	prof_report_pulse(&s.count);
 }
@@ -666,7 +666,7 @@ static void finish(void)
 	prof_evidence_flush();
 	prof_stream_blocks();
 	report_lost_frames();
-	prof_loss_write(prof_now_ns());
+	prof_stream_losses(prof_now_ns());
 	prof_report_clock();
 	s.count.level = prof_guard_level_name();
 	prof_report_bye(&s.count, atomic_load(&s.leave_ns) ? "_exit" : "exit");

@@ -7,9 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "stream.h"
-
-#define SPANS 512
+#define SPANS PROF_LOSS_SPANS
 #define SINGLES 256 /* bad stamps told one by one; the rest of the list is for sums and others */
 
 static struct {
@@ -103,21 +101,15 @@ void prof_loss_forget_bad_stamps(void)
 	loss.singles = 0;
 }
 
-void prof_loss_write(int64_t end_ns)
+size_t prof_loss_take(Wire__LossSpan *list[PROF_LOSS_SPANS], int64_t end_ns)
 {
-	Wire__LossSpan *list[SPANS];
-	Wire__Loss msg = WIRE__LOSS__INIT;
-	size_t i;
+	size_t n = loss.count, i;
 
-	if (!loss.count)
-		return;
-	for (i = 0; i < loss.count; i++) {
+	for (i = 0; i < n; i++) {
 		list[i] = &loss.span[i];
 		if (!list[i]->end_ns)
 			list[i]->end_ns = end_ns;
 	}
-	msg.n_spans = loss.count;
-	msg.spans = list;
-	prof_stream_message(WIRE_FRAME_LOSS, &msg.base);
 	loss.count = loss.singles = 0;
+	return n;
 }

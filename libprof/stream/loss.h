@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is not in the trace: spans of time and why, collected between two flushes and written as one
- * Loss frame. Sender thread.
+ * What is not in the trace: spans of time and why, collected between two flushes until the stream
+ * writes them as one Loss frame (prof_stream_losses). Sender thread.
  */
 #ifndef PROF_LOSS_H
 #define PROF_LOSS_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include "wire/event.h"
 #include "wire/session.pb-c.h"
+
+#define PROF_LOSS_SPANS 512
 
 /* A span that concerns the whole process. count 0: not known. */
 void prof_loss_span(Wire__LossReason reason, int64_t start_ns, int64_t end_ns, uint64_t count);
@@ -22,7 +25,10 @@ void prof_loss_bad_stamp(const struct wire_event *ev, int64_t start_ns);
 /* Drops the bad stamps collected since the last write: their time is told otherwise. */
 void prof_loss_forget_bad_stamps(void);
 
-/* Writes what was collected; bad stamps get @end_ns as their end. */
-void prof_loss_write(int64_t end_ns);
+/*
+ * Takes what was collected out of the list; bad stamps get @end_ns as their end. How many: they are
+ * valid until the next is told of.
+ */
+size_t prof_loss_take(Wire__LossSpan *list[PROF_LOSS_SPANS], int64_t end_ns);
 
 #endif

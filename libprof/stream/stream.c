@@ -242,6 +242,17 @@ void prof_stream_message(enum wire_frame_type type, const ProtobufCMessage *msg)
 	hand_over(0, -1);
 }
 
+void prof_stream_losses(int64_t end_ns)
+{
+	Wire__LossSpan *list[PROF_LOSS_SPANS];
+	Wire__Loss msg = WIRE__LOSS__INIT;
+
+	msg.n_spans = prof_loss_take(list, end_ns);
+	msg.spans = list;
+	if (msg.n_spans)
+		prof_stream_message(WIRE_FRAME_LOSS, &msg.base);
+}
+
 const struct prof_stream_device *prof_stream_device(uint32_t ordinal)
 {
 	return &st.device[ordinal < PROF_STREAM_DEVICES ? ordinal : PROF_STREAM_DEVICES - 1];

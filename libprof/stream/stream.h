@@ -67,6 +67,9 @@ static inline char *prof_text(const char *s)
 /* One message frame. */
 void prof_stream_message(enum wire_frame_type type, const ProtobufCMessage *msg);
 
+/* A Loss frame of what was lost since the last one (loss.h); bad stamps get @end_ns as their end. */
+void prof_stream_losses(int64_t end_ns);
+
 const struct prof_stream_device *prof_stream_device(uint32_t ordinal);
 uint32_t prof_stream_device_count(void); /* highest ordinal seen plus 1 */
 void prof_stream_stats(struct prof_stream_stats *s);
