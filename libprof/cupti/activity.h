@@ -31,18 +31,4 @@ void prof_activity_complete(void *context, uint32_t stream, uint8_t *buffer, siz
  */
 void prof_activity_number_names(uint8_t *buffer, size_t valid);
 
-struct prof_walk { /* over the records of one complete buffer */
-	uint8_t *data;
-	size_t valid;
-	uint8_t *record; /* NULL before the first */
-	size_t size; /* of the record; 0: only CUPTI knows */
-	bool cut; /* it ended before the buffer did: something unreadable follows */
-};
-
-/*
- * Steps to the next record: by the probed sizes, and by asking CUPTI where a kind is not known.
- * False at the end. Any thread.
- */
-bool prof_walk_next(struct prof_walk *w);
-
 #endif

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "activity.h"
 #include "bufpool.h"
 #include "core/clockpoll.h"
 #include "exposure.h"
@@ -16,14 +15,19 @@
 #include "stream/loss.h"
 #include "stream/stream.h"
 #include "translate.h"
+#include "walk.h"
 
+static const struct prof_cupti *cupti;
 static struct prof_translator translator;
 static struct prof_intake sum;
 
-void prof_intake_init(const uint32_t *record_bytes)
+void prof_intake_init(const struct prof_cupti *c)
 {
+	static const uint32_t none[CUPTI_KIND_PROBED];
+
+	cupti = c;
 	memset(&sum, 0, sizeof(sum));
-	prof_translator_init(&translator, prof_stream_names(), record_bytes);
+	prof_translator_init(&translator, prof_stream_names(), c ? c->record_bytes : none);
 }
 
 static void take_event(const struct wire_event *ev, uint8_t kind)
@@ -79,7 +83,7 @@ static void take_record(const uint8_t *record, const struct prof_pool_done *d)
 
 static void take_buffer(const struct prof_pool_done *d)
 {
-	struct prof_walk walk = { .data = d->data, .valid = d->valid };
+	struct prof_walk walk = { .cupti = cupti, .data = d->data, .valid = d->valid };
 
 	while (prof_walk_next(&walk))
 		take_record(walk.record, d);

@@ -7,6 +7,7 @@
 #define PROF_INTAKE_H
 
 #include <stdint.h>
+#include "cuda_api.h"
 
 struct prof_intake {
 	uint64_t bytes; /* of records */
@@ -22,8 +23,8 @@ struct prof_intake {
 	uint64_t cut; /* buffers that ended in something unreadable */
 };
 
-/* @record_bytes: by kind, from the probe; must stay. */
-void prof_intake_init(const uint32_t *record_bytes);
+/* @cupti must stay; NULL: there is none, and no buffer will come. */
+void prof_intake_init(const struct prof_cupti *cupti);
 
 /* Everything that is there. Stamps are checked against the last flush's begin and now. */
 void prof_intake_drain(int64_t last_flush_ns);

@@ -606,7 +606,6 @@ static void between_ticks(void)
 
 static void open_all(void)
 {
-	static const uint32_t no_records[CUPTI_KIND_PROBED];
 	struct prof_transport_opts t = { .socket = prof_config()->socket,
 					 .out = prof_config()->out,
 					 .run_id = s.o->run_id,
@@ -615,7 +614,7 @@ static void open_all(void)
 
 	prof_transport_init(&t);
 	prof_writer_start();
-	prof_intake_init(s.o->cupti ? s.o->cupti->record_bytes : no_records);
+	prof_intake_init(s.o->cupti);
 	prof_guard_init(&s.o->level, s.o->cupti, s.o->armed_ns);
 	if (s.o->lent)
 		prof_guard_lent();

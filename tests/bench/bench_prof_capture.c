@@ -26,6 +26,7 @@
 #include "cupti/names.h"
 #include "cupti/record.h"
 #include "cupti/translate.h"
+#include "cupti/walk.h"
 #include "harness.h"
 #include "stream/stream.h"
 #include "stream/transport.h"
@@ -379,7 +380,9 @@ static void take_buffers(struct path *p, const struct set *s, uint8_t *data)
 	size_t i;
 
 	for (i = 0; i < s->count; i++) {
-		struct prof_walk walk = { .data = data + i * s->each, .valid = s->valid[i] };
+		struct prof_walk walk = { .cupti = &cupti,
+					  .data = data + i * s->each,
+					  .valid = s->valid[i] };
 
 		while (prof_walk_next(&walk)) {
 			enum prof_verdict v = prof_translate(&p->translator, walk.record, &ev);
@@ -445,7 +448,7 @@ static void whole_open(size_t each)
 	prof_pool_want(each);
 	REQUIRE(!prof_stream_open(id));
 	prof_transport_init(&to);
-	prof_intake_init(cupti.record_bytes);
+	prof_intake_init(&cupti);
 }
 
 /* ---- runs -------------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include "cupti/names.h"
 #include "cupti/record.h"
 #include "cupti/timebase.h"
+#include "cupti/walk.h"
 #include "harness.h"
 #include "wire/strtab.h"
 
@@ -440,7 +441,7 @@ static size_t lay(uint8_t *buffer, const uint32_t *kinds, size_t n)
 
 static size_t walk(uint8_t *buffer, size_t valid, bool *cut)
 {
-	struct prof_walk w = { .data = buffer, .valid = valid };
+	struct prof_walk w = { .cupti = &cupti, .data = buffer, .valid = valid };
 	size_t n = 0;
 
 	while (prof_walk_next(&w) && n < 1000)
