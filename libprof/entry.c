@@ -29,10 +29,10 @@
 #include "cupti/bufpool.h"
 #include "cupti/cuda_api.h"
 #include "cupti/devices.h"
-#include "cupti/facts.h"
 #include "cupti/flusher.h"
 #include "cupti/lend.h"
 #include "cupti/levels.h"
+#include "cupti/nvml.h"
 #include "entry.h"
 #include "facts/cupti.h"
 #include "loader/shim.h"
@@ -256,7 +256,7 @@ static int start_threads(void)
 			  prof_error_text(-err));
 		sender.cupti = NULL;
 	}
-	if (prof_facts_start())
+	if (prof_nvml_start())
 		prof_note("NVML is not asked: no thread could be started");
 	return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * The devices that the process sees, by the driver's count (events name these ordinals), and what
  * NVML tells about them: index, MIG, memory, utilisation, other processes. The driver is asked by the
- * sender thread, NVML by a thread that may wait (facts.h), one call at a time and apart from forks
+ * sender thread, NVML by a thread that may wait (nvml.h), one call at a time and apart from forks
  * (core/gate.h). Every call may take milliseconds.
  */
 #ifndef PROF_DEVICES_H

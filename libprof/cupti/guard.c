@@ -18,10 +18,10 @@
 #include "core/log.h"
 #include "core/notes.h"
 #include "exposure.h"
-#include "facts.h"
 #include "governor.h"
 #include "intake.h"
 #include "lend.h"
+#include "nvml.h"
 #include "sample/sampler.h"
 #include "stream/loss.h"
 #include "stream/stream.h"
@@ -213,7 +213,7 @@ static bool shows_load(void)
 	uint32_t i;
 
 	for (i = 0; i < prof_stream_device_count(); i++)
-		if (prof_stream_device(i)->ops && prof_facts_get(i, g.dog.traffic_mono_ns, &f) &&
+		if (prof_stream_device(i)->ops && prof_nvml_get(i, g.dog.traffic_mono_ns, &f) &&
 		    f.has_utilization && f.utilization && !f.other_processes)
 			return true;
 	return false;
@@ -226,7 +226,7 @@ static bool loaded(const struct prof_watchdog_input *in)
 
 	if (canary || in->out || in->traffic != g.dog.traffic || !g.dog.traffic)
 		return false;
-	prof_facts_ask();
+	prof_nvml_ask();
 	return shows_load();
 }
 
@@ -377,7 +377,7 @@ static void govern(void)
 	struct prof_governor_input in = {
 		.now_ns = prof_mono_ns(),
 		.exposed = prof_exposure()->exposed,
-		.cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_facts_cpu_ns() +
+		.cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_nvml_cpu_ns() +
 				     prof_sampler_cpu_ns() + prof_writer_cpu_ns())
 	};
 	enum prof_step before = g.governor.step, step;

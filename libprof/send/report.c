@@ -9,10 +9,10 @@
 #include "core/notes.h"
 #include "cupti/bufpool.h"
 #include "cupti/devices.h"
-#include "cupti/facts.h"
 #include "cupti/flusher.h"
 #include "cupti/intake.h"
 #include "cupti/names.h"
+#include "cupti/nvml.h"
 #include "ranges/ranges.h"
 #include "sample/evidence.h"
 #include "sample/sampler.h"
@@ -69,7 +69,7 @@ void prof_report_facts(int64_t since_ns)
 		Wire__DeviceFacts *d = &m[msg.n_devices];
 
 		if (!prof_stream_device((uint32_t)i)->ops ||
-		    !prof_facts_get((uint32_t)i, since_ns, &f))
+		    !prof_nvml_get((uint32_t)i, since_ns, &f))
 			continue;
 		wire__device_facts__init(d);
 		d->ordinal = (uint32_t)i;
@@ -170,7 +170,7 @@ static void fill_pulse(struct pulse *p, const struct prof_counters *c)
 	p->msg.loader_wait_ns = ranges.loader_wait_ns;
 	p->msg.launches = stream.launches;
 	p->msg.dropped = c->dropped + ranges.dropped + prof_shim_dropped();
-	p->msg.own_cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_facts_cpu_ns() +
+	p->msg.own_cpu_ns = (uint64_t)(prof_cpu_ns() + prof_flusher_cpu_ns() + prof_nvml_cpu_ns() +
 				       prof_sampler_cpu_ns() + prof_writer_cpu_ns());
 	p->msg.events = stream.events;
 	p->msg.frames_dropped = transport.frames_dropped;

@@ -30,12 +30,12 @@
 #include "cupti/devices.h"
 #include "cupti/drained.h"
 #include "cupti/exposure.h"
-#include "cupti/facts.h"
 #include "cupti/flusher.h"
 #include "cupti/guard.h"
 #include "cupti/intake.h"
 #include "cupti/lend.h"
 #include "cupti/names.h"
+#include "cupti/nvml.h"
 #include "cupti/timebase.h"
 #include "facts/cupti.h"
 #include "hello.h"
@@ -155,7 +155,7 @@ static bool find_devices(void)
 	s.devices = prof_devices(&list);
 	if (!s.devices)
 		return false;
-	prof_facts_identify(prof_mono_ns() + IDENTIFY_NS);
+	prof_nvml_identify(prof_mono_ns() + IDENTIFY_NS);
 	prof_devices_learn();
 	return true;
 }
@@ -453,7 +453,7 @@ static uint64_t known(uint64_t devices)
 	uint32_t i;
 
 	for (i = 0; i < PROF_DEVICES_MAX; i++)
-		if (devices >> i & 1 && prof_facts_get(i, 1, &f))
+		if (devices >> i & 1 && prof_nvml_get(i, 1, &f))
 			found |= UINT64_C(1) << i;
 	return found;
 }
@@ -476,7 +476,7 @@ static uint64_t due(uint64_t devices)
 static uint64_t claim_devices(uint64_t worked)
 {
 	if (prof_gate_nvml_shut() ||
-	    (!prof_facts_answered() && s.tick - s.facts_since >= FACTS_TICKS)) {
+	    (!prof_nvml_answered() && s.tick - s.facts_since >= FACTS_TICKS)) {
 		prof_claim_release();
 		return 0;
 	}
@@ -494,15 +494,15 @@ static void write_facts(void)
 
 	if (!s.devices || prof_guard_full())
 		return;
-	if (s.facts_asked && prof_facts_answered()) {
+	if (s.facts_asked && prof_nvml_answered()) {
 		s.facts_asked = false;
 		prof_report_facts(prof_mono_ns() - FACTS_FRESH_NS);
 	}
-	worked = prof_facts_worked();
+	worked = prof_nvml_worked();
 	wanted = worked & ~s.looked;
 	if (s.tick % CLAIM_TICKS == 0)
 		wanted |= claim_devices(worked);
-	if (!wanted || !prof_facts_ask_some(wanted))
+	if (!wanted || !prof_nvml_ask_some(wanted))
 		return;
 	s.facts_asked = true;
 	s.facts_since = s.tick;
@@ -654,7 +654,7 @@ static void last_flush(void)
 static void finish(void)
 {
 	prof_sampler_stop(until(SAMPLER_EXIT_NS, LEAVE_SAMPLER_NS));
-	if (!atomic_load(&s.leave_ns) && !prof_facts_stop(prof_mono_ns() + FACTS_EXIT_NS))
+	if (!atomic_load(&s.leave_ns) && !prof_nvml_stop(prof_mono_ns() + FACTS_EXIT_NS))
 		prof_note("a call into NVML was still under way when the program ended");
 	prof_devices_learn();
 	if (s.o->cupti)

@@ -5,7 +5,6 @@
  */
 #include "cupti/translate.h"
 
-#include "cupti/activity.h"
 #include "cupti/cuda_api.h"
 #include "cupti/names.h"
 #include "cupti/record.h"
@@ -424,10 +423,6 @@ static int next_record(uint8_t *buffer, size_t valid, void **rec)
 
 static struct prof_cupti cupti = { .GetNextRecord = next_record };
 
-static void ignore(void)
-{
-}
-
 static size_t lay(uint8_t *buffer, const uint32_t *kinds, size_t n)
 {
 	size_t at = 0, i;
@@ -452,7 +447,6 @@ static size_t walk(uint8_t *buffer, size_t valid, bool *cut)
 
 static void test_walk(void)
 {
-	static const struct prof_activity_hooks hooks = { ignore, ignore };
 	static const uint32_t kinds[] = { 10, 5, 1, 10, 38, 22, 51, 2, 4, 10 };
 	static const uint32_t with_new[] = { 10, 60, 5, 60, 60, 10 };
 	static const uint32_t broken[] = { 10, 5, 70, 10 };
@@ -463,7 +457,6 @@ static void test_walk(void)
 	use(&versions[4]);
 	memcpy(known, sizes, sizeof(known));
 	memcpy(cupti.record_bytes, sizes, sizeof(sizes));
-	prof_activity_init(&cupti, &hooks);
 	n = lay(buffer, kinds, 10);
 	asked = 0;
 	EXPECT_UINT(walk(buffer, n, &cut), 10);

@@ -2,7 +2,7 @@
 /*
  * The thread that asks NVML, and its last answers.
  */
-#include "facts.h"
+#include "nvml.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,7 +23,7 @@ static struct {
 	_Atomic uint64_t wanted; /* devices, a bit each; for the question under way */
 	_Atomic int64_t cpu_ns;
 	bool started; /* before the sender */
-} facts = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} nvml = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void ask_device(uint32_t ordinal)
 {
@@ -31,9 +31,9 @@ static void ask_device(uint32_t ordinal)
 
 	if (!prof_devices_facts(ordinal, &a.facts))
 		a.asked_ns = 0;
-	pthread_mutex_lock(&facts.lock);
-	facts.answer[ordinal] = a;
-	pthread_mutex_unlock(&facts.lock);
+	pthread_mutex_lock(&nvml.lock);
+	nvml.answer[ordinal] = a;
+	pthread_mutex_unlock(&nvml.lock);
 }
 
 static void *run(void *unused)
@@ -44,50 +44,50 @@ static void *run(void *unused)
 
 	prof_thread_begin("gpustarve-nvml");
 	for (;;) {
-		prof_word_reach(&facts.asked, seen + 1, INT64_MAX);
+		prof_word_reach(&nvml.asked, seen + 1, INT64_MAX);
 		seen++;
 		prof_devices_identify();
-		wanted = atomic_load(&facts.wanted);
+		wanted = atomic_load(&nvml.wanted);
 		for (i = 0; i < PROF_DEVICES_MAX; i++)
 			if (wanted >> i & 1)
 				ask_device(i);
-		atomic_store(&facts.cpu_ns, prof_cpu_ns());
-		prof_word_bump(&facts.answered);
+		atomic_store(&nvml.cpu_ns, prof_cpu_ns());
+		prof_word_bump(&nvml.answered);
 	}
 	return unused;
 }
 
-int prof_facts_start(void)
+int prof_nvml_start(void)
 {
 	int err = prof_thread_start(run);
 
-	facts.started = !err;
+	nvml.started = !err;
 	return err;
 }
 
-bool prof_facts_answered(void)
+bool prof_nvml_answered(void)
 {
-	return atomic_load(&facts.asked) == atomic_load(&facts.answered);
+	return atomic_load(&nvml.asked) == atomic_load(&nvml.answered);
 }
 
 /* A call that hangs is waited for once, elsewhere. */
-bool prof_facts_ask_some(uint64_t wanted)
+bool prof_nvml_ask_some(uint64_t wanted)
 {
-	if (!facts.started || !prof_facts_answered())
+	if (!nvml.started || !prof_nvml_answered())
 		return false;
-	atomic_store(&facts.wanted, wanted);
-	prof_word_bump(&facts.asked);
+	atomic_store(&nvml.wanted, wanted);
+	prof_word_bump(&nvml.asked);
 	return true;
 }
 
-void prof_facts_identify(int64_t deadline_ns)
+void prof_nvml_identify(int64_t deadline_ns)
 {
-	prof_facts_ask_some(0);
-	if (facts.started)
-		prof_word_reach(&facts.answered, atomic_load(&facts.asked), deadline_ns);
+	prof_nvml_ask_some(0);
+	if (nvml.started)
+		prof_word_reach(&nvml.answered, atomic_load(&nvml.asked), deadline_ns);
 }
 
-uint64_t prof_facts_worked(void)
+uint64_t prof_nvml_worked(void)
 {
 	uint64_t devices = 0;
 	uint32_t i;
@@ -98,32 +98,32 @@ uint64_t prof_facts_worked(void)
 	return devices;
 }
 
-bool prof_facts_ask(void)
+bool prof_nvml_ask(void)
 {
-	return prof_facts_ask_some(prof_facts_worked());
+	return prof_nvml_ask_some(prof_nvml_worked());
 }
 
-bool prof_facts_stop(int64_t deadline_ns)
+bool prof_nvml_stop(int64_t deadline_ns)
 {
 	prof_devices_hush();
-	return !facts.started ||
-	       prof_word_reach(&facts.answered, atomic_load(&facts.asked), deadline_ns);
+	return !nvml.started ||
+	       prof_word_reach(&nvml.answered, atomic_load(&nvml.asked), deadline_ns);
 }
 
-bool prof_facts_get(uint32_t ordinal, int64_t since_ns, struct prof_device_facts *f)
+bool prof_nvml_get(uint32_t ordinal, int64_t since_ns, struct prof_device_facts *f)
 {
 	struct answer a;
 
 	if (ordinal >= PROF_DEVICES_MAX)
 		return false;
-	pthread_mutex_lock(&facts.lock);
-	a = facts.answer[ordinal];
-	pthread_mutex_unlock(&facts.lock);
+	pthread_mutex_lock(&nvml.lock);
+	a = nvml.answer[ordinal];
+	pthread_mutex_unlock(&nvml.lock);
 	*f = a.facts;
 	return a.asked_ns && a.asked_ns >= since_ns;
 }
 
-int64_t prof_facts_cpu_ns(void)
+int64_t prof_nvml_cpu_ns(void)
 {
-	return atomic_load(&facts.cpu_ns);
+	return atomic_load(&nvml.cpu_ns);
 }

@@ -4,43 +4,43 @@
  * GPU that is reset), so a thread of its own makes them: the sender asks, and looks for the answer
  * later. That thread has the program's table of descriptors, for NVML's are the program's, too.
  */
-#ifndef PROF_FACTS_H
-#define PROF_FACTS_H
+#ifndef PROF_NVML_H
+#define PROF_NVML_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include "devices.h"
 
 /* At arm, on a thread of the program: starts the thread. 0 or -errno: nothing is ever known. */
-int prof_facts_start(void);
+int prof_nvml_start(void);
 
 /* ---- sender ---- */
 
 /* The devices were read: has NVML identify them. Returns when it has, or at the deadline (monotonic). */
-void prof_facts_identify(int64_t deadline_ns);
+void prof_nvml_identify(int64_t deadline_ns);
 
 /* Devices that have had operations, a bit for each ordinal. */
-uint64_t prof_facts_worked(void);
+uint64_t prof_nvml_worked(void);
 
 /*
  * Has these devices asked, or all that have worked. False: the last question is still under way, or
  * there is no thread.
  */
-bool prof_facts_ask_some(uint64_t devices);
-bool prof_facts_ask(void);
+bool prof_nvml_ask_some(uint64_t devices);
+bool prof_nvml_ask(void);
 
 /* Is none under way? */
-bool prof_facts_answered(void);
+bool prof_nvml_answered(void);
 
 /* The last answer of a device; false if there is none from @since_ns (monotonic) or later. */
-bool prof_facts_get(uint32_t ordinal, int64_t since_ns, struct prof_device_facts *f);
+bool prof_nvml_get(uint32_t ordinal, int64_t since_ns, struct prof_device_facts *f);
 
 /*
  * At exit: no call into NVML begins any more. True if none is under way either, at the deadline
  * (monotonic) at the latest.
  */
-bool prof_facts_stop(int64_t deadline_ns);
+bool prof_nvml_stop(int64_t deadline_ns);
 
-int64_t prof_facts_cpu_ns(void);
+int64_t prof_nvml_cpu_ns(void);
 
 #endif
