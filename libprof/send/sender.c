@@ -21,12 +21,10 @@
 
 #include "core/clockpoll.h"
 #include "core/config.h"
-#include "core/gate.h"
 #include "core/log.h"
 #include "core/notes.h"
 #include "core/thread.h"
 #include "cupti/bufpool.h"
-#include "cupti/claim.h"
 #include "cupti/devices.h"
 #include "cupti/drained.h"
 #include "cupti/exposure.h"
@@ -34,11 +32,11 @@
 #include "cupti/guard.h"
 #include "cupti/intake.h"
 #include "cupti/lend.h"
-#include "cupti/names.h"
 #include "cupti/nvml.h"
 #include "cupti/timebase.h"
-#include "facts/cupti.h"
+#include "devicefacts.h"
 #include "hello.h"
+#include "latenotes.h"
 #include "loader/shim.h"
 #include "ranges/ranges.h"
 #include "report.h"
@@ -56,9 +54,6 @@
 #define PULSE_TICKS 2
 #define PULSE_TICKS_FULL 60 /* once the trace may not grow any more */
 #define CLOCK_TICKS 20
-#define FACTS_TICKS 20
-#define CLAIM_TICKS 2
-#define FACTS_FRESH_NS (5000 * MS)
 #define HELLO_TRIES 240 /* as often are devices asked for */
 #define FLUSH_PATIENCE_NS (50 * MS) /* a flush takes 0.2 ms, or as long as a kernel runs */
 #define FLUSH_EXIT_NS (2000 * MS)
@@ -89,10 +84,6 @@ static struct {
 
 	unsigned int tries; /* to find devices */
 	unsigned int tick;
-	unsigned int facts_since; /* tick of the last question to NVML */
-	bool facts_asked; /* and not reported yet */
-	uint64_t looked; /* devices that NVML was asked about, a bit each, ... */
-	unsigned int looked_tick[PROF_DEVICES_MAX]; /* ... and when */
 	int64_t last_flush_ns; /* begin of the last flush that ended */
 	int64_t drops_ns; /* records of what was launched before were dropped; 0: all that has ended */
 	struct prof_counters count;
@@ -445,80 +436,14 @@ static void passive_tick(void)
 	s.count.complete_ns = prof_now_ns();
 }
 
-/* Those of @devices that NVML has told something of. */
-static uint64_t known(uint64_t devices)
-{
-	struct prof_device_facts f;
-	uint64_t found = 0;
-	uint32_t i;
-
-	for (i = 0; i < PROF_DEVICES_MAX; i++)
-		if (devices >> i & 1 && prof_nvml_get(i, 1, &f))
-			found |= UINT64_C(1) << i;
-	return found;
-}
-
-/* Those of @devices that were not looked at for ten seconds. */
-static uint64_t due(uint64_t devices)
-{
-	uint32_t i;
-
-	for (i = 0; i < PROF_DEVICES_MAX; i++)
-		if (s.tick - s.looked_tick[i] < FACTS_TICKS)
-			devices &= ~(UINT64_C(1) << i);
-	return devices;
-}
-
-/*
- * Who asks about them from now on: one process of the run each. Whoever comes in for another that has
- * ended does so at once. One whose NVML does not answer leaves them to the others.
- */
-static uint64_t claim_devices(uint64_t worked)
-{
-	if (prof_gate_nvml_shut() ||
-	    (!prof_nvml_answered() && s.tick - s.facts_since >= FACTS_TICKS)) {
-		prof_claim_release();
-		return 0;
-	}
-	return due(prof_claim_devices(s.o->run_id, known(worked)));
-}
-
-/*
- * The first look at a device follows its first operation: few short jobs would have any, else. It is
- * every process's own, for it tells who else is there by then.
- */
-static void write_facts(void)
-{
-	uint64_t worked, wanted;
-	uint32_t i;
-
-	if (!s.devices || prof_guard_full())
-		return;
-	if (s.facts_asked && prof_nvml_answered()) {
-		s.facts_asked = false;
-		prof_report_facts(prof_mono_ns() - FACTS_FRESH_NS);
-	}
-	worked = prof_nvml_worked();
-	wanted = worked & ~s.looked;
-	if (s.tick % CLAIM_TICKS == 0)
-		wanted |= claim_devices(worked);
-	if (!wanted || !prof_nvml_ask_some(wanted))
-		return;
-	s.facts_asked = true;
-	s.facts_since = s.tick;
-	s.looked |= wanted;
-	for (i = 0; i < PROF_DEVICES_MAX; i++)
-		if (wanted >> i & 1)
-			s.looked_tick[i] = s.tick;
-}
-
 static void write_reports(void)
 {
 	unsigned int pulse = prof_guard_full() ? PULSE_TICKS_FULL : PULSE_TICKS;
 
 	if (s.tick % CLOCK_TICKS == 2)
 		prof_report_clock();
-	write_facts();
+	if (s.devices && !prof_guard_full())
+		prof_devicefacts_tick(s.tick, s.o->run_id);
 	if (s.tick % pulse)
 		return;
 	prof_stream_losses(prof_now_ns());
@@ -532,34 +457,6 @@ static void watch_devices(void)
 	prof_roster_age(prof_mono_ns());
 	prof_sampler_drained(s.o->cupti && prof_guard_flushes() ? prof_drained(s.last_flush_ns)
 								: 0);
-}
-
-/* Told at once, and at the end with their number: a killed process has said so, too. */
-static bool lost_names(void)
-{
-	static bool told;
-
-	if (told || !prof_names_lost())
-		return false;
-	told = true;
-	prof_note("the names of some kernels could not be read or found no room: these kernels have "
-		  "no name");
-	return true;
-}
-
-/* What this CUPTI may do to a program that goes on like this: who reads it can see to that. */
-static bool risky_graphs(void)
-{
-	const struct facts_cupti_trouble *t = facts_cupti_trouble(FACTS_CUPTI_LONG_GRAPHS);
-	static bool told;
-
-	if (told || !s.o->cupti || !(s.o->cupti->facts & FACTS_CUPTI_LONG_GRAPHS) ||
-	    !prof_intake()->graphs)
-		return false;
-	told = true;
-	prof_note("of this version of CUPTI (%u) it is known that %s: %s", s.o->cupti->version,
-		  t->what, t->remedy);
-	return true;
 }
 
 static void tick(void)
@@ -581,8 +478,7 @@ static void tick(void)
 	prof_ranges_stats(&ranges);
 	news |= prof_shim_missing(ranges.loader_waits);
 	news |= prof_guard_tick();
-	news |= lost_names();
-	news |= risky_graphs();
+	news |= prof_latenotes_tick(s.o->cupti);
 	if (news)
 		write_hello();
 	prof_evidence_flush();

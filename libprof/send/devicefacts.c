@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When each device was asked about last.
+ */
+#include "devicefacts.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/clockpoll.h"
+#include "core/gate.h"
+#include "cupti/claim.h"
+#include "cupti/nvml.h"
+#include "report.h"
+
+#define FACTS_TICKS 20
+#define CLAIM_TICKS 2
+#define FRESH_NS 5000000000ll
+
+static struct {
+	unsigned int since; /* tick of the last question */
+	bool asked; /* and not reported yet */
+	uint64_t looked; /* devices that NVML was asked about, a bit each, ... */
+	unsigned int looked_tick[PROF_DEVICES_MAX]; /* ... and when */
+} df;
+
+/* Those of @devices that NVML has told something of. */
+static uint64_t known(uint64_t devices)
+{
+	struct prof_device_facts f;
+	uint64_t found = 0;
+	uint32_t i;
+
+	for (i = 0; i < PROF_DEVICES_MAX; i++)
+		if (devices >> i & 1 && prof_nvml_get(i, 1, &f))
+			found |= UINT64_C(1) << i;
+	return found;
+}
+
+/* Those of @devices that were not asked about for ten seconds. */
+static uint64_t due(uint64_t devices, unsigned int tick)
+{
+	uint32_t i;
+
+	for (i = 0; i < PROF_DEVICES_MAX; i++)
+		if (tick - df.looked_tick[i] < FACTS_TICKS)
+			devices &= ~(UINT64_C(1) << i);
+	return devices;
+}
+
+/*
+ * Who asks about them from now on: one process of the run each. Whoever comes in for another that has
+ * ended does so at once. One whose NVML does not answer leaves them to the others.
+ */
+static uint64_t claim_devices(uint64_t worked, unsigned int tick, const char *run_id)
+{
+	if (prof_gate_nvml_shut() || (!prof_nvml_answered() && tick - df.since >= FACTS_TICKS)) {
+		prof_claim_release();
+		return 0;
+	}
+	return due(prof_claim_devices(run_id, known(worked)), tick);
+}
+
+static void ask(uint64_t devices, unsigned int tick)
+{
+	uint32_t i;
+
+	if (!devices || !prof_nvml_ask_some(devices))
+		return;
+	df.asked = true;
+	df.since = tick;
+	df.looked |= devices;
+	for (i = 0; i < PROF_DEVICES_MAX; i++)
+		if (devices >> i & 1)
+			df.looked_tick[i] = tick;
+}
+
+/*
+ * The first look at a device follows its first operation: few short jobs would have any, else. It is
+ * every process's own, for it tells who else is there by then.
+ */
+void prof_devicefacts_tick(unsigned int tick, const char *run_id)
+{
+	uint64_t worked, wanted;
+
+	if (df.asked && prof_nvml_answered()) {
+		df.asked = false;
+		prof_report_facts(prof_mono_ns() - FRESH_NS);
+	}
+	worked = prof_nvml_worked();
+	wanted = worked & ~df.looked;
+	if (tick % CLAIM_TICKS == 0)
+		wanted |= claim_devices(worked, tick, run_id);
+	ask(wanted, tick);
+}
