@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* No overlong forms, no surrogates, nothing beyond U+10FFFF. */
 #include "utf8.h"
 
 #include <string.h>
@@ -36,21 +35,14 @@ size_t base_utf8_length(const char *p, size_t len)
 	return 0;
 }
 
-static uint32_t code_of(const char *p, size_t n)
+uint32_t base_utf8_code(const char *p, size_t n)
 {
 	const unsigned char *u = (const unsigned char *)p;
+	uint32_t code = n > 1 ? u[0] & (0x7fu >> n) : u[0];
 
-	switch (n) {
-	case 2:
-		return (uint32_t)(u[0] & 0x1f) << 6 | (u[1] & 0x3f);
-	case 3:
-		return (uint32_t)(u[0] & 0x0f) << 12 | (uint32_t)(u[1] & 0x3f) << 6 | (u[2] & 0x3f);
-	case 4:
-		return (uint32_t)(u[0] & 0x07) << 18 | (uint32_t)(u[1] & 0x3f) << 12 |
-		       (uint32_t)(u[2] & 0x3f) << 6 | (u[3] & 0x3f);
-	default:
-		return u[0];
-	}
+	for (size_t i = 1; i < n; i++)
+		code = code << 6 | (u[i] & 0x3fu);
+	return code;
 }
 
 /* The blocks that matter; a rare character elsewhere costs a column. */
@@ -67,7 +59,7 @@ static const struct {
 
 int base_utf8_width(const char *p, size_t n)
 {
-	uint32_t code = n ? code_of(p, n) : 0;
+	uint32_t code = n ? base_utf8_code(p, n) : 0;
 
 	for (size_t i = 0; n > 1 && i < sizeof(blocks) / sizeof(blocks[0]); i++)
 		if (code >= blocks[i].first && code <= blocks[i].last)
