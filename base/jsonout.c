@@ -1,36 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commas, indentation and escapes; nothing else. */
+/* Commas and indentation; nothing else. */
 #include "jsonout.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include "escape.h"
 #include "units.h"
-#include "utf8.h"
-
-static void put_string(FILE *f, const char *text)
-{
-	const char *end = text + strlen(text);
-
-	fputc('"', f);
-	while (text < end) {
-		unsigned char c = (unsigned char)*text;
-		size_t n = base_utf8_length(text, (size_t)(end - text));
-
-		if (!n) {
-			fputs("\\ufffd", f);
-			text++;
-			continue;
-		}
-		if (c == '"' || c == '\\')
-			fprintf(f, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
-			fprintf(f, "\\u%04x", c);
-		else
-			fwrite(text, 1, n, f);
-		text += n;
-	}
-	fputc('"', f);
-}
 
 static void new_line(struct base_jsonout *j)
 {
@@ -50,7 +24,7 @@ static void lead(struct base_jsonout *j, const char *key)
 			new_line(j);
 	}
 	if (key) {
-		put_string(j->f, key);
+		base_put_quoted(j->f, BASE_AS_JSON, key);
 		fputs(": ", j->f);
 	}
 }
@@ -133,7 +107,7 @@ void base_json_string(struct base_jsonout *j, const char *key, const char *text)
 		return;
 	}
 	lead(j, key);
-	put_string(j->f, text);
+	base_put_quoted(j->f, BASE_AS_JSON, text);
 }
 
 void base_json_number(struct base_jsonout *j, const char *key, const char *digits)

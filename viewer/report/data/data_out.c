@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Commas and escapes.
+ * Commas, and text cut to what fits.
  */
 #include "data_out.h"
 
 #include <string.h>
-#include "base/utf8.h"
+#include "base/escape.h"
 #include "data.h"
 
 #define ELLIPSIS "\xe2\x80\xa6"
 #define ELLIPSIS_BYTES 3u
-#define ESCAPED_MAX 8u
 
 /* A block has a hundred thousand numbers: no locks, no formats. Only this thread has the stream. */
 static void lead(struct data_out *o, const char *key)
@@ -71,58 +70,24 @@ void data_null(struct data_out *o, const char *key)
 	fputs("null", o->f);
 }
 
-static uint32_t code_of(const unsigned char *p, size_t n)
-{
-	uint32_t code = n == 1 ? p[0] : p[0] & (0x7fu >> n);
-
-	for (size_t i = 1; i < n; i++)
-		code = code << 6 | (p[i] & 0x3fu);
-	return code;
-}
-
-/* Overrides, isolates and marks of the writing direction. */
-static bool turns(uint32_t c)
-{
-	return c == 0x200e || c == 0x200f || c == 0x61c || (c >= 0x202a && c <= 0x202e) ||
-	       (c >= 0x2066 && c <= 0x2069);
-}
-
-/* One character as it is written; returns its bytes, *took those of the text. */
-static size_t escape(char out[ESCAPED_MAX], const char *text, size_t len, size_t *took)
-{
-	size_t n = base_utf8_length(text, len);
-	uint32_t c = n ? code_of((const unsigned char *)text, n) : 0xfffd;
-
-	*took = n ? n : 1;
-	if (!n || turns(c))
-		return (size_t)snprintf(out, ESCAPED_MAX, "\\ufffd");
-	if (c == '"' || c == '\\')
-		return (size_t)snprintf(out, ESCAPED_MAX, "\\%c", (int)c);
-	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == '<' || c == '>' || c == '&' ||
-	    c == 0x2028 || c == 0x2029)
-		return (size_t)snprintf(out, ESCAPED_MAX, "\\u%04x", (unsigned int)c);
-	memcpy(out, text, n);
-	return n;
-}
-
 /* How long text is when written; stops looking beyond @most. */
 static size_t written(const char *text, size_t len, size_t most)
 {
 	size_t sum = 0, took;
-	char c[ESCAPED_MAX];
+	char c[BASE_ESCAPED_MAX];
 
 	for (; len && sum <= most; text += took, len -= took)
-		sum += escape(c, text, len, &took);
+		sum += base_escape(c, BASE_AS_JSON_PAGE, text, len, &took);
 	return sum;
 }
 
 static void put(struct data_out *o, const char *text, size_t len, size_t room)
 {
-	char c[ESCAPED_MAX];
+	char c[BASE_ESCAPED_MAX];
 	size_t took;
 
 	while (len) {
-		size_t n = escape(c, text, len, &took);
+		size_t n = base_escape(c, BASE_AS_JSON_PAGE, text, len, &took);
 
 		if (n > room)
 			break;
@@ -137,7 +102,7 @@ static void put(struct data_out *o, const char *text, size_t len, size_t room)
 static void put_tail(struct data_out *o, const char *text, size_t len)
 {
 	size_t skip = len > VIEW_DATA_TEXT_MAX ? len - VIEW_DATA_TEXT_MAX : 0, left, took;
-	char c[ESCAPED_MAX];
+	char c[BASE_ESCAPED_MAX];
 
 	/* No character is written shorter than it is. */
 	while (skip && skip < len && ((unsigned char)text[skip] & 0xc0) == 0x80)
@@ -146,7 +111,7 @@ static void put_tail(struct data_out *o, const char *text, size_t len)
 	len -= skip;
 	left = written(text, len, SIZE_MAX);
 	for (; left > VIEW_DATA_TEXT_MAX - ELLIPSIS_BYTES; text += took, len -= took)
-		left -= escape(c, text, len, &took);
+		left -= base_escape(c, BASE_AS_JSON_PAGE, text, len, &took);
 	fputs(ELLIPSIS, o->f);
 	put(o, text, len, VIEW_DATA_TEXT_MAX);
 }
