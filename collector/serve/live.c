@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "core/clock.h"
-#include "core/text.h"
+#include "base/escape.h"
 #include "http.h"
 #include "retain/labels.h"
 #include "server.h"
@@ -26,7 +26,7 @@
 static void put_text(FILE *f, const char *key, const char *text)
 {
 	fprintf(f, "\"%s\":", key);
-	coll_put_json(f, text);
+	base_put_quoted(f, BASE_AS_JSON_ANYWHERE, text);
 }
 
 static void put_int(FILE *f, const char *key, int64_t v)

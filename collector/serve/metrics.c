@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "core/clock.h"
 #include "core/log.h"
-#include "core/text.h"
+#include "base/escape.h"
 #include "daemon.h"
 #include "server.h"
 #include "routes.h"
@@ -82,7 +82,7 @@ static void put_limits(FILE *f, const struct coll_server *sv)
 	head(f, "limit", "gauge", "limits, 0: none; digest-after in nanoseconds");
 	for (int i = 0; i < COLL_LIMIT_COUNT; i++) {
 		fputs(NAME "limit{name=", f);
-		coll_put_label(f, coll_limit_name(i));
+		base_put_quoted(f, BASE_AS_LABEL, coll_limit_name(i));
 		fprintf(f, "} %" PRIu64 "\n", sv->limits.value[i]);
 	}
 }
@@ -149,7 +149,7 @@ static void put_runs(FILE *f, struct coll_server *sv, const struct coll_team *te
 			continue;
 		count++;
 		fprintf(f, "gpustarve_run_%s{run=", name);
-		coll_put_label(f, run->id);
+		base_put_quoted(f, BASE_AS_LABEL, run->id);
 		fputs("} ", f);
 		value(f, run);
 	}

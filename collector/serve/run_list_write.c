@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/escape.h"
 #include "core/clock.h"
-#include "core/text.h"
 #include "retain/labels.h"
 #include "retain/remove_run.h"
 #include "retain/run_dirs.h"
@@ -58,12 +58,16 @@ static size_t first_of(const struct coll_run_dirs *all, const char *after)
 	return i;
 }
 
-static void put_cut(FILE *f, const char *text, void (*put)(FILE *f, const char *text))
+static void put_cut(FILE *f, enum base_escape how, const char *text)
 {
-	char cut[LABEL_BYTES];
+	base_put_part(f, how, text, strnlen(text, LABEL_BYTES - 1));
+}
 
-	snprintf(cut, sizeof(cut), "%s", text);
-	put(f, cut);
+static void json_cut(FILE *f, const char *text)
+{
+	putc('"', f);
+	put_cut(f, BASE_AS_JSON_ANYWHERE, text);
+	putc('"', f);
 }
 
 static void json_labels(FILE *f, const struct coll_labels *labels)
@@ -75,9 +79,9 @@ static void json_labels(FILE *f, const struct coll_labels *labels)
 		if (!coll_labels_get(labels, i, &key, &value))
 			continue;
 		fputs(comma, f);
-		put_cut(f, key, coll_put_json);
+		json_cut(f, key);
 		putc(':', f);
-		put_cut(f, value, coll_put_json);
+		json_cut(f, value);
 		comma = ",";
 	}
 	putc('}', f);
@@ -90,7 +94,7 @@ static void json_run(FILE *f, const struct coll_run_dir *run, const struct coll_
 
 	id_of(run, id, sizeof(id));
 	fputs("{\"id\":", f);
-	coll_put_json(f, id);
+	base_put_quoted(f, BASE_AS_JSON_ANYWHERE, id);
 	fprintf(f, ",\"open\":%s,\"last_write_unix_ns\":%" PRId64 ",\"bytes\":%" PRIu64,
 		open ? "true" : "false", run->newest_ns, run->bytes);
 	fprintf(f, ",\"trace_bytes\":%" PRIu64 ",\"streams\":%u,\"digest\":%s", run->trace_bytes,
@@ -118,9 +122,9 @@ static void html_run(FILE *f, const struct coll_run_dir *run, const struct coll_
 	id_of(run, id, sizeof(id));
 	when_of(when, run->newest_ns);
 	fputs("<tr><td><a href=\"/runs/", f);
-	coll_put_html(f, id);
+	base_put(f, BASE_AS_HTML, id);
 	fputs("\">", f);
-	coll_put_html(f, id);
+	base_put(f, BASE_AS_HTML, id);
 	fprintf(f, "</a></td><td>%s</td><td>%s</td><td>%.1f MB</td><td>%u</td><td>", when,
 		open ? "goes on" : "", (double)run->bytes / 1e6, run->streams);
 	for (size_t i = 0; i < coll_labels_count(labels) && i < LABELS_MAX; i++) {
@@ -128,9 +132,9 @@ static void html_run(FILE *f, const struct coll_run_dir *run, const struct coll_
 			continue;
 		fputs(comma, f);
 		fputs("<bdi>", f);
-		put_cut(f, key, coll_put_html);
+		put_cut(f, BASE_AS_HTML, key);
 		putc('=', f);
-		put_cut(f, value, coll_put_html);
+		put_cut(f, BASE_AS_HTML, value);
 		fputs("</bdi>", f);
 		comma = ", ";
 	}

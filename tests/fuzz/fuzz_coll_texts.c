@@ -7,7 +7,7 @@
 #include "fuzz.h"
 
 #include <fcntl.h>
-#include "core/text.h"
+#include "base/escape.h"
 #include "harness.h"
 #include "serve/render_jobs.h"
 #include "serve/route.h"
@@ -68,17 +68,17 @@ static void put(const char *text)
 	FILE *f = open_memstream(&json, &len);
 
 	REQUIRE(f);
-	coll_put_json(f, text);
+	base_put_quoted(f, BASE_AS_JSON_ANYWHERE, text);
 	fclose(f);
 	if (len < 2 || strpbrk(json, "<>&'\n") || strchr(json + 1, '"') != json + len - 1)
 		abort();
 	f = open_memstream(&html, &len);
-	coll_put_html(f, text);
+	base_put(f, BASE_AS_HTML, text);
 	fclose(f);
 	if (strpbrk(html, "<>\"'\n"))
 		abort();
 	f = open_memstream(&label, &len);
-	coll_put_label(f, text);
+	base_put_quoted(f, BASE_AS_LABEL, text);
 	fclose(f);
 	if (strchr(label, '\n'))
 		abort();

@@ -3,7 +3,6 @@
 #include "harness.h"
 
 #include <errno.h>
-#include "core/text.h"
 #include "retain/keeper.h"
 
 static struct coll_limits limits;
@@ -118,33 +117,7 @@ static void test_words(void)
 	EXPECT(!coll_span_of("2", &ns) && !coll_span_of("300y", &ns));
 }
 
-static const char *put(void (*how)(FILE *f, const char *text), const char *text)
-{
-	static char out[400];
-	FILE *f = fmemopen(out, sizeof(out), "w");
-
-	REQUIRE(f);
-	how(f, text);
-	fclose(f);
-	return out;
-}
-
-static void test_text(void)
-{
-	EXPECT_STR(put(coll_put_json, "a\"b\\<&\n\x01"),
-		   "\"a\\u0022b\\u005c\\u003c\\u0026\\u000a\\u0001\"");
-	EXPECT_STR(put(coll_put_json, "\xc3\xa9\xf0\x9f\x98\x80"), "\"\xc3\xa9\xf0\x9f\x98\x80\"");
-	EXPECT_STR(put(coll_put_json, "\xff\xc3"), "\"\xef\xbf\xbd\xef\xbf\xbd\"");
-	EXPECT_STR(put(coll_put_json, "\xc0\x80"), "\"\xef\xbf\xbd\xef\xbf\xbd\"");
-	EXPECT_STR(put(coll_put_json, "\xe2\x80\xa8"), "\"\\u2028\"");
-	EXPECT_STR(put(coll_put_html, "<a href='x'>&\""), "&#60;a href=&#39;x&#39;&#62;&#38;&#34;");
-	EXPECT_STR(put(coll_put_html, "\xe2\x80\xae|\x7f"), "\xef\xbf\xbd|\xef\xbf\xbd");
-	EXPECT_STR(put(coll_put_label, "a\"\\\nb"), "\"a\\\"\\\\\xef\xbf\xbd"
-						    "b\"");
-}
-
 int main(void)
 {
-	return RUN(test_quota_beside_a_sweep, test_streams_and_runs, test_rate, test_words,
-		   test_text);
+	return RUN(test_quota_beside_a_sweep, test_streams_and_runs, test_rate, test_words);
 }
