@@ -196,7 +196,7 @@ def shown_right(number, value):
 
 # ---- texts that the run brought along ----------------------------------------------------------
 
-TRICKS = re.compile('[\x00-\x1f\x7f\x80-\x9f\u202a-\u202e\u2066-\u2069]')
+TRICKS = re.compile('[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]')
 
 
 def escaped(text):

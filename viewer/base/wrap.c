@@ -3,50 +3,12 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include "base/escape.h"
 #include "base/utf8.h"
-
-/* How many characters of plain text come first. */
-static size_t plain(const char *text, size_t len)
-{
-	size_t n = 0;
-
-	while (n < len && text[n] >= 0x20 && text[n] < 0x7f)
-		n++;
-	return n;
-}
-
-/* U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069: another text is seen than is there. */
-static bool turns_writing(const char *text, size_t n)
-{
-	unsigned char mid, last;
-
-	if (n != 3 || (unsigned char)text[0] != 0xe2)
-		return false;
-	mid = (unsigned char)text[1];
-	last = (unsigned char)text[2];
-	return (mid == 0x80 && (last == 0x8e || last == 0x8f || (last >= 0xaa && last <= 0xae))) ||
-	       (mid == 0x81 && last >= 0xa6 && last <= 0xa9);
-}
 
 void view_put_tame_part(FILE *f, const char *text, size_t len)
 {
-	for (size_t i = 0; i < len;) {
-		size_t run = plain(text + i, len - i);
-		fwrite(text + i, 1, run, f);
-		i += run;
-		if (i == len)
-			break;
-		size_t n = base_utf8_length(text + i, len - i);
-		unsigned char c = (unsigned char)text[i];
-		/* C1 controls (U+0080 to U+009F) act like escapes on some terminals. */
-		int control = c < 0x20 || c == 0x7f ||
-			      (n == 2 && c == 0xc2 && (unsigned char)text[i + 1] < 0xa0);
-		if (!n || control || turns_writing(text + i, n))
-			fputc('?', f);
-		else
-			fwrite(text + i, 1, n, f);
-		i += n ? n : 1;
-	}
+	base_put_part(f, BASE_AS_TERMINAL, text, len);
 }
 
 void view_put_tame(FILE *f, const char *text)

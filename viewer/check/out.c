@@ -7,8 +7,6 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "base/slurp.h"
-#include "base/utf8.h"
-#include "wire/utf8.h"
 
 const struct check_format check_formats[] = {
 	{ "text", "for people (default)", check_out_text },
@@ -68,39 +66,4 @@ const char *check_out_path(const struct check_result *r, const char *file)
 			return base_arena_text(r->mem, file + len + 1);
 	}
 	return strrchr(file, '/') + 1;
-}
-
-/* Marks that make a reader see another text than there is, and controls. */
-static int deceives(uint32_t c)
-{
-	return (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || (c >= 0x7f && c < 0xa0) ||
-	       c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
-	       (c >= 0x2066 && c <= 0x2069) || c == 0xfffe || c == 0xffff;
-}
-
-uint32_t check_next(const char **text)
-{
-	const unsigned char *p = (const unsigned char *)*text;
-	size_t n = *p ? base_utf8_length(*text, strnlen(*text, 4)) : 0;
-	uint32_t c;
-
-	if (!*p)
-		return 0;
-	if (n <= 1) {
-		*text += 1;
-		return n && !deceives(*p) ? *p : 0xfffd;
-	}
-	c = p[0] & (0x7f >> n);
-	for (size_t i = 1; i < n; i++)
-		c = c << 6 | (p[i] & 0x3f);
-	*text += n;
-	return deceives(c) ? 0xfffd : c;
-}
-
-void check_put(FILE *f, uint32_t c)
-{
-	char bytes[WIRE_UTF8_MOST] = { 0 };
-	size_t len = wire_utf8_put(bytes, c);
-
-	fwrite(bytes, 1, len, f);
 }

@@ -38,11 +38,4 @@ void check_out_markdown(const struct check_result *r, FILE *f); /* a step summar
  */
 const char *check_out_path(const struct check_result *r, const char *file);
 
-/*
- * The next character of a string of a trace; 0 at its end. Broken UTF-8, controls but tab and line
- * ends, and marks that turn the writing direction come as U+FFFD.
- */
-uint32_t check_next(const char **text);
-void check_put(FILE *f, uint32_t c); /* as UTF-8 */
-
 #endif

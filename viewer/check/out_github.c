@@ -6,20 +6,9 @@
 #include "out.h"
 
 #include <inttypes.h>
+#include "base/escape.h"
 
 #define KIND_MAX 10
-
-static void put_escaped(FILE *f, const char *text, bool property)
-{
-	uint32_t c;
-
-	while ((c = check_next(&text))) {
-		if (c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ',')))
-			fprintf(f, "%%%02X", (unsigned int)c);
-		else
-			check_put(f, c);
-	}
-}
 
 static void put(const struct check_result *r, const struct check_judgement *j, const char *command,
 		FILE *f)
@@ -29,15 +18,15 @@ static void put(const struct check_result *r, const struct check_judgement *j, c
 	fprintf(f, "::%s ", command);
 	if (path) {
 		fputs("file=", f);
-		put_escaped(f, path, true);
+		base_put(f, BASE_AS_GITHUB_PROPERTY, path);
 		if (j->line)
 			fprintf(f, ",line=%" PRIu32, j->line);
 		fputc(',', f);
 	}
 	fputs("title=", f);
-	put_escaped(f, base_arena_printf(r->mem, "gpustarve: %s", j->name), true);
+	base_put(f, BASE_AS_GITHUB_PROPERTY, base_arena_printf(r->mem, "gpustarve: %s", j->name));
 	fputs("::", f);
-	put_escaped(f, j->message, false);
+	base_put(f, BASE_AS_GITHUB, j->message);
 	fputc('\n', f);
 }
 

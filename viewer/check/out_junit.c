@@ -3,36 +3,12 @@
 #include "out.h"
 
 #include <string.h>
-
-/* XML 1.0 knows no controls but tab and line ends, not even escaped; check_next lets none through. */
-static void put_xml(FILE *f, const char *text)
-{
-	uint32_t c;
-
-	while ((c = check_next(&text))) {
-		switch (c) {
-		case '&':
-			fputs("&amp;", f);
-			break;
-		case '<':
-			fputs("&lt;", f);
-			break;
-		case '>':
-			fputs("&gt;", f);
-			break;
-		case '"':
-			fputs("&quot;", f);
-			break;
-		default:
-			check_put(f, c);
-		}
-	}
-}
+#include "base/escape.h"
 
 static void put_attribute(FILE *f, const char *name, const char *value)
 {
 	fprintf(f, " %s=\"", name);
-	put_xml(f, value ? value : "");
+	base_put(f, BASE_AS_XML, value ? value : "");
 	fputc('"', f);
 }
 
@@ -40,10 +16,10 @@ static void put_body(const struct check_result *r, const struct check_judgement 
 {
 	const char *path = check_out_path(r, j->file);
 
-	put_xml(f, j->message);
+	base_put(f, BASE_AS_XML, j->message);
 	if (path) {
 		fputs("\n", f);
-		put_xml(f, path);
+		base_put(f, BASE_AS_XML, path);
 		fprintf(f, ":%u", j->line);
 	}
 }

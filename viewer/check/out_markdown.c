@@ -3,29 +3,20 @@
 #include "out.h"
 
 #include <string.h>
+#include "base/escape.h"
 
 #define ROWS_MAX 500 /* of at most 2 KB */
 #define CELL_MAX 1500 /* characters */
 
 static const char *const mark[] = { "pass", "warning", "**failed**", "**not comparable**" };
 
-/* Markdown and the HTML that it lets through: every character that could begin markup is escaped. */
 static void put_cell(FILE *f, const char *text)
 {
-	uint32_t c;
+	size_t left = strlen(text), took;
+	char c[BASE_ESCAPED_MAX];
 
-	for (int n = 0; (c = check_next(&text)) && n < CELL_MAX; n++) {
-		if (c < 0x20)
-			fputc(' ', f);
-		else if (c == '<')
-			fputs("&lt;", f);
-		else if (c == '&')
-			fputs("&amp;", f);
-		else if (c < 0x80 && strchr("\\`*_{}[]()#+!|~>@", (int)c))
-			fprintf(f, "\\%c", (int)c);
-		else
-			check_put(f, c);
-	}
+	for (int n = 0; left && n < CELL_MAX; n++, text += took, left -= took)
+		fwrite(c, 1, base_escape(c, BASE_AS_MARKDOWN, text, left, &took), f);
 }
 
 static void put_row(const struct check_result *r, const struct check_judgement *j, FILE *f)
