@@ -2,7 +2,9 @@
 /* One pass, field by field; spaces around unquoted fields are dropped. */
 #include "csv.h"
 
+#include <stdbool.h>
 #include <string.h>
+#include "escape.h"
 
 void base_csv_init(struct base_csv *c, const char *text, size_t len)
 {
@@ -79,17 +81,32 @@ int base_csv_row(struct base_csv *c, struct base_arena *a, const char *field[BAS
 	return 0;
 }
 
+static bool needs_quotes(const char *text)
+{
+	return text[strcspn(text, ",\"\r\n\t;")] || *text == ' ' || *text == '#';
+}
+
+const char *base_csv_lead(const char *text)
+{
+	if (*text && strchr("=+-@\t\r", *text))
+		return "\"'";
+	return needs_quotes(text) ? "\"" : "";
+}
+
+static void put(FILE *f, const char *lead, const char *text)
+{
+	fputs(lead, f);
+	base_put(f, BASE_AS_CSV, text);
+	if (*lead)
+		fputc('"', f);
+}
+
 void base_csv_put(FILE *f, const char *text)
 {
-	if (!strpbrk(text, ",\"\r\n") && text[0] != '#') {
-		fputs(text, f);
-		return;
-	}
-	fputc('"', f);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', f);
-		fputc(*text, f);
-	}
-	fputc('"', f);
+	put(f, needs_quotes(text) ? "\"" : "", text);
+}
+
+void base_csv_put_guarded(FILE *f, const char *text)
+{
+	put(f, base_csv_lead(text), text);
 }

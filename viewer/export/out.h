@@ -58,10 +58,11 @@ static inline void view_out_char(struct view_out *o, char c)
 }
 
 /*
- * Foreign text. JSON: with its quotes. CSV: quoted where it must be; what a spreadsheet would take
- * for a formula is quoted and begins with an apostrophe. Broken UTF-8 becomes U+FFFD.
+ * Foreign text, as base/escape.h has it. JSON and a label's value: with their quotes. CSV: quoted
+ * where it must be, and safe in a spreadsheet.
  */
 void view_out_json(struct view_out *o, const char *text, size_t len);
+void view_out_label(struct view_out *o, const char *text);
 void view_out_csv(struct view_out *o, const char *text);
 
 /*

@@ -12,22 +12,6 @@ struct page {
 	const struct view_summary *s;
 };
 
-static void put_label(struct view_out *o, const char *text)
-{
-	char valid[1024];
-	const char *p;
-
-	view_text_valid(valid, sizeof(valid), text, strlen(text));
-	for (p = valid; *p; p++) {
-		if (*p == '"' || *p == '\\')
-			view_out_char(o, '\\');
-		if (*p == '\n')
-			view_out_text(o, "\\n");
-		else
-			view_out_char(o, *p);
-	}
-}
-
 static void declare(struct page *p, const char *name, const char *type, const char *help)
 {
 	view_out_printf(p->o, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
@@ -36,9 +20,9 @@ static void declare(struct page *p, const char *name, const char *type, const ch
 /* name{run="...",more} */
 static void begin(struct page *p, const char *name, const char *more)
 {
-	view_out_printf(p->o, "%s{run=\"", name);
-	put_label(p->o, p->s->id ? p->s->id : "");
-	view_out_printf(p->o, "\"%s} ", more);
+	view_out_printf(p->o, "%s{run=", name);
+	view_out_label(p->o, p->s->id ? p->s->id : "");
+	view_out_printf(p->o, "%s} ", more);
 }
 
 /* Billionths, all of their digits: seconds from ns, dollars from nano-dollars. */

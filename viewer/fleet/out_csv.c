@@ -4,7 +4,6 @@
  * decimals. What a spreadsheet would take for a formula gets an apostrophe in front.
  */
 #include <inttypes.h>
-#include <string.h>
 #include "base/csv.h"
 #include "base/units.h"
 #include "bill.h"
@@ -12,13 +11,7 @@
 
 static void put(FILE *f, const char *text, const char *after)
 {
-	char guarded[512];
-
-	if (text[0] && strchr("=+-@\t\r", text[0])) {
-		snprintf(guarded, sizeof(guarded), "'%s", text);
-		text = guarded;
-	}
-	base_csv_put(f, text);
+	base_csv_put_guarded(f, text);
 	fputs(after, f);
 }
 
