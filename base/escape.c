@@ -135,6 +135,21 @@ size_t base_escape_plain(enum base_escape how, const char *text, size_t len)
 	return n;
 }
 
+size_t base_escape_text(char *out, size_t room, enum base_escape how, const char *text)
+{
+	size_t at = 0, left = strlen(text), took, n;
+	char c[BASE_ESCAPED_MAX];
+
+	for (; left; text += took, left -= took, at += n) {
+		n = base_escape(c, how, text, left, &took);
+		if (at + n >= room)
+			break;
+		memcpy(out + at, c, n);
+	}
+	out[at] = '\0';
+	return at;
+}
+
 void base_put_part(FILE *f, enum base_escape how, const char *text, size_t len)
 {
 	char c[BASE_ESCAPED_MAX];

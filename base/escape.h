@@ -38,6 +38,12 @@ size_t base_escape(char out[BASE_ESCAPED_MAX], enum base_escape how, const char 
 /* How many bytes of plain ASCII come first that stay as they are. */
 size_t base_escape_plain(enum base_escape how, const char *text, size_t len);
 
+/*
+ * All of it into @out[room], ended by a NUL: characters that do not fit as a whole are left out with
+ * all behind them. Returns the length.
+ */
+size_t base_escape_text(char *out, size_t room, enum base_escape how, const char *text);
+
 /* All of it, to a stream. */
 void base_put_part(FILE *f, enum base_escape how, const char *text, size_t len);
 void base_put(FILE *f, enum base_escape how, const char *text);

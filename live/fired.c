@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/escape.h"
 
 #define KEY_BYTES 32
 
@@ -34,39 +35,12 @@ __attribute__((format(printf, 2, 3))) static void put(struct out *o, const char 
 		o->at += (size_t)n;
 }
 
-/* Bytes of the whole UTF-8 character at @p that is not ASCII; 0: there is none. */
-static size_t character(const unsigned char *p)
-{
-	size_t n = p[0] >= 0xf1 && p[0] <= 0xf3	  ? 4
-		   : p[0] >= 0xe1 && p[0] <= 0xec ? 3
-		   : p[0] == 0xee || p[0] == 0xef ? 3
-		   : p[0] >= 0xc2 && p[0] <= 0xdf ? 2
-						  : 0;
-
-	for (size_t i = 1; i < n; i++)
-		if (p[i] < 0x80 || p[i] > 0xbf)
-			return 0;
-	return n;
-}
-
 static void put_string(struct out *o, const char *key, const char *text)
 {
-	const unsigned char *p = (const unsigned char *)text;
+	char whole[LIVE_FIRED_LINE];
 
-	put(o, "\"%s\":\"", key);
-	while (*p) {
-		size_t n = *p < 0x80 ? 1 : character(p);
-		if (*p == '"' || *p == '\\')
-			put(o, "\\%c", *p);
-		else if (*p < 0x20 || *p == 0x7f)
-			put(o, "\\u%04x", *p);
-		else if (n)
-			put(o, "%.*s", (int)n, (const char *)p);
-		else
-			put(o, "?");
-		p += n ? n : 1;
-	}
-	put(o, "\",");
+	base_escape_text(whole, sizeof(whole), BASE_AS_JSON, text);
+	put(o, "\"%s\":\"%s\",", key, whole);
 }
 
 static void put_int(struct out *o, const char *key, int64_t v)

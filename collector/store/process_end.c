@@ -11,22 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* A host name as the inside of a JSON string. The name is hostile, UTF-8 was checked by nobody. */
-static void json_text(char *out, size_t room, const char *text)
-{
-	size_t at = 0;
-
-	for (; *text && at + 7 < room; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\' || c < 0x20 || c > 0x7e)
-			at += (size_t)snprintf(out + at, room - at, "\\u%04x", c);
-		else
-			out[at++] = (char)c;
-	}
-	out[at] = '\0';
-}
+#include "base/escape.h"
 
 static int write_file(const char *path, const char *text, size_t len)
 {
@@ -56,7 +41,7 @@ int coll_process_end_write(const char *run_dir, const char *stream_hex,
 	if (n < 0 || (size_t)n >= sizeof(path) - 8)
 		return -ENAMETOOLONG;
 	snprintf(tmp, sizeof(tmp), "%.*s.tmp", n, path);
-	json_text(host, sizeof(host), who->host);
+	base_escape_text(host, sizeof(host), BASE_AS_JSON_ANYWHERE, who->host);
 	n = snprintf(text, sizeof(text),
 		     "{\"exits\":[{\"host\":\"%s\",\"pid\":%" PRId64 ",\"start_ns\":%" PRId64
 		     ",\"end_ns\":%" PRId64 ",\"status\":null}]}\n",

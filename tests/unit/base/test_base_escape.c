@@ -68,7 +68,7 @@ static void test_lines(void)
 /* Not one character more than is given, and a NUL is one like others. */
 static void test_parts(void)
 {
-	char out[BASE_ESCAPED_MAX];
+	char out[BASE_ESCAPED_MAX], text[11];
 	size_t took;
 
 	EXPECT_UINT(base_escape(out, BASE_AS_JSON, "\0a", 2, &took), 6);
@@ -77,6 +77,10 @@ static void test_parts(void)
 	EXPECT(took == 1 && !memcmp(out, "\\ufffd", 6));
 	EXPECT_UINT(base_escape(out, BASE_AS_HTML, "\xe2\x82\xac<", 4, &took), 3);
 	EXPECT_UINT(took, 3);
+	EXPECT_UINT(base_escape_text(text, sizeof(text), BASE_AS_JSON, "ab\n\xff"), 8);
+	EXPECT_STR(text, "ab\\u000a");
+	EXPECT_UINT(base_escape_text(text, sizeof(text), BASE_AS_JSON, "12345678\xe2\x82\xac"), 8);
+	EXPECT_UINT(base_escape_text(text, 1, BASE_AS_JSON, "a"), 0);
 	EXPECT_UINT(base_escape_plain(BASE_AS_JSON, "ab\"c", 4), 2);
 	EXPECT_UINT(base_escape_plain(BASE_AS_HTML, "ab\"c", 2), 2);
 	EXPECT_UINT(base_escape_plain(BASE_AS_TERMINAL, "\x80", 1), 0);

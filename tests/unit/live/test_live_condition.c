@@ -181,7 +181,7 @@ static void test_lines(void)
 				.since_unix_ns = -5,
 				.budget_pct = 80,
 				.condition = "usd>=40",
-				.exec = "mail -s \"x\" \\ \n\x01 caf\xc3\xa9 \xff" },
+				.exec = "mail -s \"x\" \\ \n\x01 caf\xc3\xa9 \xf0\x9f\x94\xa5 \xff" },
 			  got;
 	char line[LIVE_FIRED_LINE], words[LIVE_WORDS_BYTES];
 	int len = live_fired_put(&f, line);
@@ -191,7 +191,7 @@ static void test_lines(void)
 	EXPECT_INT(live_fired_get(&got, line, (size_t)len - 1), 0);
 	EXPECT_STR(got.by, "run");
 	EXPECT_STR(got.condition, "usd>=40");
-	EXPECT_STR(got.exec, "mail -s \"x\" \\ \n\x01 caf\xc3\xa9 ?");
+	EXPECT_STR(got.exec, "mail -s \"x\" \\ \n\x01 caf\xc3\xa9 \xf0\x9f\x94\xa5 ?");
 	EXPECT_INT(got.metric, LIVE_USD);
 	EXPECT_INT(got.value, 41 * S);
 	EXPECT_INT(got.threshold, 40 * S);
