@@ -47,7 +47,7 @@ def read_stream(path):
 class Client:
     """One connection. Acknowledgements are read when asked for."""
 
-    def __init__(self, path, timeout=10):
+    def __init__(self, path, timeout=120):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(timeout)
         deadline = time.monotonic() + timeout
@@ -86,7 +86,7 @@ class Client:
     def acked(self, stream):
         return max((seq for s, seq in self.acks if s == stream), default=-1)
 
-    def wait_ack(self, stream, seq, timeout=10):
+    def wait_ack(self, stream, seq, timeout=120):
         deadline = time.monotonic() + timeout
         while self.acked(stream) < seq:
             if not self.poll(0.05) and self.acked(stream) < seq:
@@ -94,7 +94,7 @@ class Client:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"acknowledged {self.acked(stream)}, not {seq}")
 
-    def wait_closed(self, timeout=10):
+    def wait_closed(self, timeout=120):
         deadline = time.monotonic() + timeout
         while self.poll(0.05):
             if time.monotonic() > deadline:
@@ -146,7 +146,7 @@ def seeded():
     return random.Random(seed)
 
 
-def wait_for(condition, what, timeout=10):
+def wait_for(condition, what, timeout=120):
     """As gs.until, for what nothing further can be tried without."""
     if not gs.until(what, condition, timeout):
         raise TimeoutError(what)

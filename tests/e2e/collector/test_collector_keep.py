@@ -451,8 +451,9 @@ def test_rate_is_no_silence():
     """Who is not read from, amid a frame, for having sent too much has not fallen silent."""
     with Collector(BIN, options=["--limit", "client-rate=100K", "--silence", "1"]) as c:
         s = rng.randbytes(16)
+        frames = [hello(s, "fast"), *(frame(s, n, PULSE, body=rng.randbytes(90001)) for n in range(2, 9))]
         client = c.client(timeout=120)
-        client.send(hello(s, "fast"), *(frame(s, n, PULSE, body=rng.randbytes(90001)) for n in range(2, 9)))
+        client.send(*frames)
         client.wait_ack(s, 8, timeout=120)
         got = counters(c)
         gs.check(got.get("limit_rate") and not got.get("clients_stalled"),

@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
@@ -79,8 +78,7 @@ def interrupt(where):
         data = f.read()
     child.stdin.write(data[:1000])
     child.stdin.flush()
-    time.sleep(.3)
-    gs.check(len(os.listdir(where)) > len(before), 'import has begun')
+    gs.until('import has begun', lambda: len(os.listdir(where)) > len(before))
     child.send_signal(signal.SIGTERM)
     child.stdin.write(data[1000:])
     child.stdin.close()
