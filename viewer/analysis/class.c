@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names and groups of the classes.
+ * Names of what the ledger tells apart, and the sets of classes that its rules are about.
  */
 #include "class.h"
 
 #include <string.h>
+#include "facts/class.h"
 #include "ledger.h"
 
 const char *const ana_class_names[ANA_CLASSES] = {
-#define X(symbol, name) name,
-	ANA_CLASS_LIST(X)
-#undef X
+#define CLASS(symbol, name, group, marks, colour, meaning, proof, basis, advice) name,
+#include "facts/classes.def"
 };
 
 const char *const ana_confidence_names[ANA_CONFIDENCES] = { "high", "medium", "low", "none" };
@@ -34,26 +34,69 @@ int ana_class_by_name(const char *name)
 	return -1;
 }
 
-int ana_class_is_input(int c)
+static bool in_group(int c, enum facts_group group)
 {
-	return c >= ANA_INPUT_FETCH && c <= ANA_INPUT_UNKNOWN;
+	return c >= 0 && c < ANA_CLASSES && facts_classes[c].group == group;
 }
 
-int ana_class_is_host(int c)
+static bool is_marked(int c, enum facts_mark mark)
 {
-	return c >= ANA_HOST_DISPATCH && c <= ANA_HOST_UNKNOWN;
+	return c >= 0 && c < ANA_CLASSES && (facts_classes[c].marks & mark);
 }
 
-int ana_class_is_device(int c)
+bool ana_class_is_input(int c)
 {
-	return c >= ANA_DEVICE_TURNAROUND && c <= ANA_DEVICE_UNKNOWN;
+	return in_group(c, FACTS_GROUP_INPUT);
 }
 
-int ana_class_is_waste(int c)
+bool ana_class_is_host(int c)
 {
-	if (c == ANA_HOST_UNKNOWN || c == ANA_DEVICE_TURNAROUND || c == ANA_DEVICE_UNKNOWN ||
-	    c == ANA_DEVICE_LOST)
-		return 0;
-	return ana_class_is_input(c) || ana_class_is_host(c) || ana_class_is_device(c) ||
-	       c == ANA_COPY || c == ANA_EXCLUDED_NO_PROCESS;
+	return in_group(c, FACTS_GROUP_HOST);
+}
+
+bool ana_class_is_device(int c)
+{
+	return in_group(c, FACTS_GROUP_DEVICE);
+}
+
+bool ana_class_is_busy(int c)
+{
+	return c >= 0 && c < ANA_CLASSES &&
+	       facts_groups[facts_classes[c].group].state == FACTS_STATE_BUSY;
+}
+
+bool ana_class_is_recorded(int c)
+{
+	return in_group(c, FACTS_GROUP_BUSY) || in_group(c, FACTS_GROUP_EXCLUDED);
+}
+
+bool ana_class_is_waste(int c)
+{
+	return is_marked(c, FACTS_WASTE);
+}
+
+bool ana_class_is_doubt(int c)
+{
+	return is_marked(c, FACTS_DOUBT);
+}
+
+bool ana_class_is_outside(int c)
+{
+	return is_marked(c, FACTS_OUTSIDE);
+}
+
+bool ana_class_wants_workers(int c)
+{
+	return is_marked(c, FACTS_WORKERS);
+}
+
+__int128 ana_class_sum(const int64_t classes[ANA_CLASSES], bool (*in)(int))
+{
+	__int128 sum = 0;
+	int c;
+
+	for (c = 0; c < ANA_CLASSES; c++)
+		if (in(c))
+			sum += classes[c];
+	return sum;
 }

@@ -1,53 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The classes of GPU time, their names and what groups they belong to. docs/CAUSES.md explains
- * each. The order is the order of display; names are stable.
+ * The classes of GPU time, and the sets of them that rules are about. facts/classes.def has the
+ * rows, docs/CAUSES.md explains each. The order is the order of display; names are stable.
  */
 #ifndef ANALYSIS_CLASS_H
 #define ANALYSIS_CLASS_H
 
-/* X(symbol, name) */
-#define ANA_CLASS_LIST(X)                             \
-	X(COMPUTE, "compute")                         \
-	X(COMM, "comm")                               \
-	X(COPY, "copy")                               \
-	X(INPUT_FETCH, "input.fetch")                 \
-	X(INPUT_PREP, "input.prep")                   \
-	X(INPUT_CPU_STARVED, "input.cpu_starved")     \
-	X(INPUT_PIPELINE, "input.pipeline")           \
-	X(INPUT_HANDOFF, "input.handoff")             \
-	X(INPUT_EPOCH, "input.epoch")                 \
-	X(INPUT_INLINE, "input.inline")               \
-	X(INPUT_H2D, "input.h2d")                     \
-	X(INPUT_UNKNOWN, "input.unknown")             \
-	X(HOST_DISPATCH, "host.dispatch")             \
-	X(HOST_SYNC, "host.sync")                     \
-	X(HOST_ALLOC, "host.alloc")                   \
-	X(HOST_GC, "host.gc")                         \
-	X(HOST_LOCK, "host.lock")                     \
-	X(HOST_CHECKPOINT, "host.checkpoint")         \
-	X(HOST_PHASE, "host.phase")                   \
-	X(HOST_CPU_STARVED, "host.cpu_starved")       \
-	X(HOST_WARMUP, "host.warmup")                 \
-	X(HOST_NET, "host.net")                       \
-	X(HOST_UNKNOWN, "host.unknown")               \
-	X(DEVICE_TURNAROUND, "device.turnaround")     \
-	X(DEVICE_LAUNCH, "device.launch")             \
-	X(DEVICE_DEPENDENCY, "device.dependency")     \
-	X(DEVICE_GRAPH, "device.graph")               \
-	X(DEVICE_CONTENTION, "device.contention")     \
-	X(DEVICE_LOST, "device.lost")                 \
-	X(DEVICE_UNKNOWN, "device.unknown")           \
-	X(COMM_SKEW, "comm.skew")                     \
-	X(EXCLUDED_STARTUP, "excluded.startup")       \
-	X(EXCLUDED_TEARDOWN, "excluded.teardown")     \
-	X(EXCLUDED_UNOBSERVED, "excluded.unobserved") \
-	X(EXCLUDED_NO_PROCESS, "excluded.no_process")
+#include <stdbool.h>
+#include <stdint.h>
 
 enum ana_class {
-#define X(symbol, name) ANA_##symbol,
-	ANA_CLASS_LIST(X)
-#undef X
+#define CLASS(symbol, name, group, marks, colour, meaning, proof, basis, advice) ANA_##symbol,
+#include "facts/classes.def"
 	ANA_CLASSES
 };
 
@@ -64,13 +28,18 @@ extern const char *const ana_confidence_names[ANA_CONFIDENCES];
 
 int ana_class_by_name(const char *name); /* -1: no such class */
 
-/* input.* */
-int ana_class_is_input(int c);
-/* host.*, host.unknown included */
-int ana_class_is_host(int c);
-/* device.* */
-int ana_class_is_device(int c);
-/* counted as waste unless told otherwise (the ledger's rule) */
-int ana_class_is_waste(int c);
+/* Each of these is no for what is no class. */
+bool ana_class_is_input(int c); /* input.* */
+bool ana_class_is_host(int c); /* host.*, host.unknown included */
+bool ana_class_is_device(int c); /* device.* */
+bool ana_class_is_busy(int c); /* something ran, be it a collective that waits for a late rank */
+bool ana_class_is_recorded(int c); /* by records alone: there is no more or less sure about it */
+bool ana_class_is_waste(int c); /* counted as waste unless told otherwise (LEDGER 7) */
+bool ana_class_is_doubt(int c); /* nobody knows what it was (LEDGER 7's U) */
+bool ana_class_is_outside(int c); /* of the time that verdicts are about (LEDGER 7's W) */
+bool ana_class_wants_workers(int c); /* more loader workers may spare it */
+
+/* Of the classes in the set; wide, for stamps may be wild. */
+__int128 ana_class_sum(const int64_t classes[ANA_CLASSES], bool (*in)(int));
 
 #endif

@@ -13,32 +13,14 @@ static bool reaches(__int128 part, int percent, __int128 whole)
 	return 100 * part >= percent * whole;
 }
 
-static __int128 sum_of(const int64_t classes[ANA_CLASSES], int (*in)(int))
+static bool device_waste(int c)
 {
-	__int128 sum = 0;
-	int c;
-
-	for (c = 0; c < ANA_CLASSES; c++)
-		if (in(c))
-			sum += classes[c];
-	return sum;
+	return ana_class_is_device(c) && ana_class_is_waste(c);
 }
 
-static int device_bound(int c)
+static bool host_waste(int c)
 {
-	return ana_class_is_device(c) && c != ANA_DEVICE_TURNAROUND && c != ANA_DEVICE_UNKNOWN &&
-	       c != ANA_DEVICE_LOST;
-}
-
-static int host_bound(int c)
-{
-	return ana_class_is_host(c) && c != ANA_HOST_UNKNOWN;
-}
-
-static int unexplained(int c)
-{
-	return c == ANA_HOST_UNKNOWN || c == ANA_DEVICE_UNKNOWN || c == ANA_DEVICE_LOST ||
-	       c == ANA_EXCLUDED_UNOBSERVED;
+	return ana_class_is_host(c) && ana_class_is_waste(c);
 }
 
 static enum ana_severity severity_of(__int128 input, __int128 whole)
@@ -55,12 +37,12 @@ static enum ana_verdict verdict_of(const int64_t classes[ANA_CLASSES], __int128 
 		int percent;
 		enum ana_verdict verdict;
 	} test[] = {
-		{ sum_of(classes, ana_class_is_input), 5, ANA_V_INPUT_BOUND },
-		{ sum_of(classes, unexplained), 20, ANA_V_INCONCLUSIVE },
-		{ sum_of(classes, host_bound), 10, ANA_V_HOST_BOUND },
+		{ ana_class_sum(classes, ana_class_is_input), 5, ANA_V_INPUT_BOUND },
+		{ ana_class_sum(classes, ana_class_is_doubt), 20, ANA_V_INCONCLUSIVE },
+		{ ana_class_sum(classes, host_waste), 10, ANA_V_HOST_BOUND },
 		{ (__int128)classes[ANA_COMM] + classes[ANA_COMM_SKEW], 20, ANA_V_COMM_BOUND },
 		{ classes[ANA_COPY], 10, ANA_V_COPY_BOUND },
-		{ sum_of(classes, device_bound), 10, ANA_V_DEVICE_BOUND },
+		{ ana_class_sum(classes, device_waste), 10, ANA_V_DEVICE_BOUND },
 	};
 	size_t i;
 
@@ -73,14 +55,13 @@ static enum ana_verdict verdict_of(const int64_t classes[ANA_CLASSES], __int128 
 struct ana_judgement ana_verdict_of(int64_t held_ns, const int64_t classes[ANA_CLASSES])
 {
 	struct ana_judgement j = { ANA_V_INCONCLUSIVE, ANA_S_NONE, false };
-	__int128 whole = (__int128)held_ns - classes[ANA_EXCLUDED_STARTUP] -
-			 classes[ANA_EXCLUDED_TEARDOWN] - classes[ANA_EXCLUDED_NO_PROCESS];
+	__int128 whole = held_ns - ana_class_sum(classes, ana_class_is_outside);
 
 	if (whole <= 0)
 		return j;
 	j.verdict = verdict_of(classes, whole);
 	if (j.verdict == ANA_V_INPUT_BOUND)
-		j.severity = severity_of(sum_of(classes, ana_class_is_input), whole);
+		j.severity = severity_of(ana_class_sum(classes, ana_class_is_input), whole);
 	j.flagged = j.severity >= ANA_S_WARNING;
 	return j;
 }

@@ -122,13 +122,6 @@ static double time_at(const struct check_run *run, const struct check_place *p)
 	return sum;
 }
 
-/* What lies before the first step and after the last one makes no step longer. */
-static bool outside_steps(int class)
-{
-	return class == ANA_EXCLUDED_STARTUP || class == ANA_EXCLUDED_TEARDOWN ||
-	       class == ANA_EXCLUDED_NO_PROCESS;
-}
-
 /* The class that grew most per step, and in it the line that did. */
 static struct grown find_grown(const struct check_run *old, const struct check_run *new)
 {
@@ -138,7 +131,7 @@ static struct grown find_grown(const struct check_run *old, const struct check_r
 	for (int c = 0; c < ANA_CLASSES; c++) {
 		double more = per_step((double)new->classes[c], new) -
 			      per_step((double)old->classes[c], old);
-		if (more <= g.ns || outside_steps(c))
+		if (more <= g.ns || ana_class_is_outside(c)) /* makes no step longer */
 			continue;
 		g = (struct grown){ .ns = more, .class = (enum ana_class)c, .has_class = true };
 	}

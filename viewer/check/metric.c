@@ -48,11 +48,8 @@ static struct check_value of_class(const struct check_run *run, int class)
 /* What the verdict's rule counts as unknown (LEDGER 7). */
 static struct check_value unknown(const struct check_run *run, int class)
 {
-	const int64_t *c = run->classes;
-
 	(void)class;
-	return share(run, c[ANA_HOST_UNKNOWN] + c[ANA_DEVICE_UNKNOWN] + c[ANA_DEVICE_LOST] +
-				  c[ANA_EXCLUDED_UNOBSERVED]);
+	return share(run, (int64_t)ana_class_sum(run->classes, ana_class_is_doubt));
 }
 
 static struct check_value dollars(const struct check_run *run, int64_t nano)

@@ -230,8 +230,7 @@ static void sums(const struct check_series *s, int64_t *ns, int64_t *exposed)
 /* Time in which something ran on one of the GPUs, per step of the recorded run. */
 static int64_t busy_per_step(const struct check_run *base)
 {
-	const int64_t *c = base->classes;
-	__int128 busy = (__int128)c[ANA_COMPUTE] + c[ANA_COMM] + c[ANA_COMM_SKEW] + c[ANA_COPY];
+	__int128 busy = ana_class_sum(base->classes, ana_class_is_busy);
 	__int128 den = (__int128)base->steps * (base->gpus > 0 ? base->gpus : 1);
 
 	return den > 0 ? base_div_even(busy, den) : 0;

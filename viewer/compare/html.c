@@ -172,7 +172,7 @@ static void put_classes(struct sheet *s)
 	for (size_t i = 0; i < s->p->classes; i++) {
 		const struct view_class_change *k = &s->p->class[i];
 		fprintf(s->f, "<tr><td><span class=\"key f-%s\"></span>%s</td>",
-			html_family((int)k->class), ana_class_names[k->class]);
+			html_colour((int)k->class), ana_class_names[k->class]);
 		put_figure(s, VIEW_FIGURE_PPM, true, k->ppm[0]);
 		put_figure(s, VIEW_FIGURE_PPM, true, k->ppm[1]);
 		put_figure(s, VIEW_FIGURE_NS, s->p->stepped[0], k->step_ns[0]);

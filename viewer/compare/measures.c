@@ -32,10 +32,8 @@ static bool usd_step(const struct view_summary *s, int64_t *v)
 /* Start-up and teardown do not grow with the steps. */
 static bool usd_step_working(const struct view_summary *s, int64_t *v)
 {
-	const int64_t *c = s->cost.classes;
-
-	*v = compare_per_step(s, (__int128)s->cost.total - c[ANA_EXCLUDED_STARTUP] -
-					 c[ANA_EXCLUDED_TEARDOWN] - c[ANA_EXCLUDED_NO_PROCESS]);
+	*v = compare_per_step(
+		s, s->cost.total - ana_class_sum(s->cost.classes, ana_class_is_outside));
 	return s->cost.known && s->result->steps;
 }
 
@@ -59,10 +57,8 @@ static bool gpu_step(const struct view_summary *s, int64_t *v)
 
 static bool gpu_step_working(const struct view_summary *s, int64_t *v)
 {
-	const int64_t *c = s->result->classes;
-
-	*v = compare_per_step(s, (__int128)s->result->gpu_ns - c[ANA_EXCLUDED_STARTUP] -
-					 c[ANA_EXCLUDED_TEARDOWN] - c[ANA_EXCLUDED_NO_PROCESS]);
+	*v = compare_per_step(
+		s, s->result->gpu_ns - ana_class_sum(s->result->classes, ana_class_is_outside));
 	return s->result->steps > 0;
 }
 

@@ -12,8 +12,7 @@ static bool covers(const struct view_advice *a, enum ana_class c)
 {
 	if (!a->with_need)
 		return c == a->class;
-	return c == ANA_INPUT_FETCH || c == ANA_INPUT_PREP || c == ANA_INPUT_UNKNOWN ||
-	       c == ANA_INPUT_CPU_STARVED || c == ANA_INPUT_PIPELINE || c == ANA_INPUT_HANDOFF;
+	return ana_class_wants_workers(c);
 }
 
 struct area { /* of a piece of advice, in both runs */

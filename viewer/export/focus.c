@@ -420,7 +420,7 @@ static void sum_line(const struct view_summary *s, struct line *l, size_t gpu_in
 		.gpu = gpu_index, .state = state, .cause = -1, .rate = &s->cost.rate[gpu_index]
 	};
 	for (c = 0; c < ANA_CLASSES; c++)
-		if ((c <= ANA_COPY || c == ANA_COMM_SKEW) == (state == BUSY))
+		if (ana_class_is_busy(c) == (state == BUSY))
 			sum_class(s, l, c);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "export.h"
 #include "base/units.h"
+#include "facts/class.h"
 
 struct page {
 	struct view_out *o;
@@ -51,9 +52,9 @@ static void put_count(struct page *p, const char *name, const char *type, const 
 
 static const char *state(int c)
 {
-	if (c <= ANA_COPY || c == ANA_COMM_SKEW)
-		return "busy";
-	return c >= ANA_EXCLUDED_STARTUP ? "excluded" : "idle";
+	static const char *const names[] = { "busy", "idle", "excluded" }; /* as enum facts_state */
+
+	return names[facts_groups[facts_classes[c].group].state];
 }
 
 static void put_classes(struct page *p, const char *name, const char *help, const int64_t *v)

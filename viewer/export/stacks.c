@@ -277,11 +277,6 @@ static int take_rest(struct gathering *g, int c)
 }
 
 /* Busy classes have no stacks: the GPU worked. */
-static bool idle(int c)
-{
-	return c > ANA_COPY && c != ANA_COMM_SKEW;
-}
-
 static int hand_out(struct gathering *g)
 {
 	const struct view_summary *s = g->x->summary;
@@ -291,10 +286,10 @@ static int hand_out(struct gathering *g)
 	memcpy(g->left_ns, s->result->classes, sizeof(g->left_ns));
 	memcpy(g->left_usd, s->cost.classes, sizeof(g->left_usd));
 	for (i = 0; i < g->rows && !err; i++)
-		if (idle(g->row[i].key.class))
+		if (!ana_class_is_busy(g->row[i].key.class))
 			err = take_row(g, &g->row[i]);
 	for (c = 0; c < ANA_CLASSES && !err; c++)
-		if (idle(c))
+		if (!ana_class_is_busy(c))
 			err = take_rest(g, c);
 	return err;
 }

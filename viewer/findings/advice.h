@@ -11,13 +11,6 @@
 
 typedef bool view_advise(struct view_summary *s, struct view_advice *a);
 
-struct view_rule {
-	enum ana_class class;
-	const char *id, *title;
-	view_advise *fit; /* NULL: it always holds, as it stands */
-	const char *brief, *action;
-};
-
 /* The number of workers (advice_loader.c); fills all of @a. */
 view_advise view_advise_workers;
 

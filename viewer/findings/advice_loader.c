@@ -27,8 +27,11 @@ static int64_t making_ns(const struct view_summary *s)
 /* What a loader that keeps up would have spared. */
 static int64_t sparable_ns(const struct view_summary *s)
 {
-	return making_ns(s) + view_advice_ns(s, ANA_INPUT_CPU_STARVED) +
-	       view_advice_ns(s, ANA_INPUT_PIPELINE) + view_advice_ns(s, ANA_INPUT_HANDOFF);
+	int64_t ns = 0;
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		ns += ana_class_wants_workers(c) ? view_advice_ns(s, (enum ana_class)c) : 0;
+	return ns;
 }
 
 /* Workers that want a CPU and get none would be more of the same; rows tell it exactly. */

@@ -30,7 +30,4 @@ void view_advice_add(struct view_summary *s);
  */
 const struct view_advice *view_advice_first(const struct view_summary *s);
 
-/* One sentence on a class: what the GPU waited for. Static. */
-const char *view_class_meaning(enum ana_class c);
-
 #endif

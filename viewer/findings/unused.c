@@ -4,10 +4,8 @@
 /* All of its time is of classes that say that nothing ran. */
 static bool did_nothing(const struct ana_gpu *g)
 {
-	__int128 nothing = (__int128)g->classes[ANA_EXCLUDED_STARTUP] +
-			   g->classes[ANA_EXCLUDED_TEARDOWN] + g->classes[ANA_EXCLUDED_NO_PROCESS];
-
-	return g->held_ns > 0 && !g->ops && nothing == g->held_ns;
+	return g->held_ns > 0 && !g->ops &&
+	       ana_class_sum(g->classes, ana_class_is_outside) == g->held_ns;
 }
 
 static bool nobody_used(const struct ana_gpu *g)

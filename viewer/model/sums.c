@@ -5,17 +5,13 @@
 
 int64_t view_busy_ns(const struct view_summary *s)
 {
-	const int64_t *c = s->result->classes;
-
-	return c[ANA_COMPUTE] + c[ANA_COMM] + c[ANA_COPY] + c[ANA_COMM_SKEW];
+	return (int64_t)ana_class_sum(s->result->classes, ana_class_is_busy);
 }
 
 int64_t view_working_ns(const struct view_summary *s)
 {
-	const int64_t *c = s->result->classes;
-
-	return s->result->gpu_ns - c[ANA_EXCLUDED_STARTUP] - c[ANA_EXCLUDED_TEARDOWN] -
-	       c[ANA_EXCLUDED_NO_PROCESS];
+	return (int64_t)(s->result->gpu_ns -
+			 ana_class_sum(s->result->classes, ana_class_is_outside));
 }
 
 int64_t view_gpu_starved_ns(const struct ana_gpu *g)

@@ -137,7 +137,7 @@ static void put_frame(struct html *h, const struct graph *g, size_t i)
 	int width = x_of(g, b->from_ns + g->f->node[i].ns) - x;
 
 	fprintf(h->f, "<rect class=\"%s%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>",
-		i ? "t-" : "t-excluded", i ? html_family((int)b->class) : "", x, y,
+		i ? "t-" : "t-excluded", i ? html_colour((int)b->class) : "", x, y,
 		width > 0 ? width : 1, ROW - 1);
 	put_name(h, name_of(g, i), x, y, width);
 }

@@ -2,6 +2,7 @@
 /* Where the GPU time went: one bar, and the table that it is drawn from. */
 #include <inttypes.h>
 #include "findings/findings.h"
+#include "facts/class.h"
 #include "html_priv.h"
 
 /* A class that took any time has a width. */
@@ -22,7 +23,7 @@ static void put_bar(struct html *h)
 		fprintf(h->f,
 			"<rect class=\"f-%s\" x=\"%" PRId64 "\" width=\"%" PRId64
 			"\" height=\"40\"/>",
-			html_family(c), from, to > from ? to - from : 1);
+			html_colour(c), from, to > from ? to - from : 1);
 		from = to > from ? to : from;
 	}
 	html_put(h, "</svg>\n");
@@ -36,7 +37,7 @@ static void put_confidence(struct html *h, int c)
 	int64_t whole = r->classes[c];
 	bool any = false;
 
-	if (c <= ANA_COPY || c >= ANA_EXCLUDED_STARTUP) {
+	if (ana_class_is_recorded(c)) {
 		html_put(h, "<span class=\"soft\">recorded</span>");
 		return;
 	}
@@ -73,7 +74,7 @@ static void put_row(struct html *h, int c, int64_t cents)
 		html_put(h, "</td>");
 	}
 	fprintf(h->f, "<td>%s</td><td class=\"wide soft\">%s</td><td>", s->waste[c] ? "waste" : "",
-		view_class_meaning((enum ana_class)c));
+		facts_classes[c].meaning);
 	put_confidence(h, c);
 	html_put(h, "</td></tr>\n");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What sections are made of: headings, tables, the little squares of classes. */
 #include <string.h>
+#include "facts/class.h"
 #include "html_priv.h"
 
 void html_put(struct html *h, const char *markup)
@@ -84,26 +85,14 @@ void html_details_end(struct html *h)
 	html_put(h, "</details>\n");
 }
 
-const char *html_family(int c)
+const char *html_colour(int c)
 {
-	if (c == ANA_COMPUTE)
-		return "busy";
-	if (c == ANA_COMM || c == ANA_COMM_SKEW)
-		return "comm";
-	if (c == ANA_COPY)
-		return "copy";
-	if (ana_class_is_input(c))
-		return "input";
-	if (ana_class_is_host(c))
-		return "host";
-	if (ana_class_is_device(c))
-		return "device";
-	return "excluded";
+	return facts_colours[facts_classes[c].colour].name;
 }
 
 void html_key(struct html *h, enum ana_class c)
 {
-	fprintf(h->f, "<span class=\"key f-%s\"></span>", html_family((int)c));
+	fprintf(h->f, "<span class=\"key f-%s\"></span>", html_colour((int)c));
 }
 
 void html_class(struct html *h, enum ana_class c)

@@ -113,7 +113,7 @@ void html_text(struct html *h, const char *tag, const char *text, const char *ke
 void html_sentence(struct html *h, const char *tag, const char *text, const char *key, ...)
 	HTML_KEY(4);
 
-const char *html_family(int c); /* colour of a class: busy, comm, copy, input, host, ... */
+const char *html_colour(int c); /* colour of a class: busy, comm, copy, input, host, ... */
 void html_key(struct html *h, enum ana_class c); /* its little square */
 void html_class(struct html *h, enum ana_class c); /* square and name, linked to its rule */
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/series/series.h"
+#include "facts/class.h"
 #include "html_priv.h"
 
 #define COLUMNS_IN_ALL 2880
@@ -95,14 +96,15 @@ struct span { /* buckets [first, last] of a GPU's timeline */
 	const struct columns *columns;
 };
 
-/* The time of the classes [from, to], and " + /timeline/.../3..5" for it; "" if it is 0. */
-static int64_t sum_of(struct html *h, const struct span *s, int from, int to, const char **key)
+/* The time of the classes of @group, and " + /timeline/.../3..5" for it; "" if it is 0. */
+static int64_t sum_of(struct html *h, const struct span *s, enum facts_group group,
+		      const char **key)
 {
 	int first = -1, last = -1;
 	int64_t ns = 0;
 
-	for (int c = from; c <= to; c++) {
-		if (s->columns->at[c] < 0)
+	for (int c = 0; c < ANA_CLASSES; c++) {
+		if (facts_classes[c].group != group || s->columns->at[c] < 0)
 			continue;
 		first = first < 0 ? s->columns->at[c] : first;
 		last = s->columns->at[c];
@@ -116,13 +118,13 @@ static int64_t sum_of(struct html *h, const struct span *s, int from, int to, co
 	return ns;
 }
 
-static void put_sum(struct html *h, const struct span *s, int from, int to, bool skew)
+static void put_sum(struct html *h, const struct span *s, enum facts_group group)
 {
 	const char *key = "";
-	int64_t ns = sum_of(h, s, from, to, &key);
+	int64_t ns = sum_of(h, s, group, &key);
 
-	if (skew)
-		view_cost_add(&ns, sum_of(h, s, ANA_COMM_SKEW, ANA_COMM_SKEW, &key));
+	if (group == FACTS_GROUP_BUSY)
+		view_cost_add(&ns, sum_of(h, s, FACTS_GROUP_SKEW, &key));
 	html_put(h, "<td class=\"n\">");
 	if (*key)
 		html_ns(h, ns, "%s", key);
@@ -140,11 +142,11 @@ static void put_span(struct html *h, const struct axis *a, const struct span *s)
 		"/timeline/%zu/buckets/%zu/1 - /timeline/%zu/buckets/0/0", s->gpu, s->last,
 		a->from);
 	html_put(h, "</th>");
-	put_sum(h, s, ANA_COMPUTE, ANA_COPY, true);
-	put_sum(h, s, ANA_INPUT_FETCH, ANA_INPUT_UNKNOWN, false);
-	put_sum(h, s, ANA_HOST_DISPATCH, ANA_HOST_UNKNOWN, false);
-	put_sum(h, s, ANA_DEVICE_TURNAROUND, ANA_DEVICE_UNKNOWN, false);
-	put_sum(h, s, ANA_EXCLUDED_STARTUP, ANA_EXCLUDED_NO_PROCESS, false);
+	put_sum(h, s, FACTS_GROUP_BUSY);
+	put_sum(h, s, FACTS_GROUP_INPUT);
+	put_sum(h, s, FACTS_GROUP_HOST);
+	put_sum(h, s, FACTS_GROUP_DEVICE);
+	put_sum(h, s, FACTS_GROUP_EXCLUDED);
 	html_put(h, "</tr>\n");
 }
 

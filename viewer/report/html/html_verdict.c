@@ -5,6 +5,7 @@
  */
 #include "findings/findings.h"
 #include "findings/unused.h"
+#include "facts/class.h"
 #include "html_priv.h"
 
 static const char *style(const struct view_summary *s)
@@ -243,7 +244,7 @@ static void put_cause(struct html *h)
 	html_put(h, "<div><dt>Mostly on</dt><dd>");
 	html_class(h, (enum ana_class)c);
 	html_put(h, ": ");
-	html_put(h, view_class_meaning((enum ana_class)c));
+	html_put(h, facts_classes[c].meaning);
 	html_put(h, ", ");
 	html_pct(h, base_ppm(s->result->classes[c], s->result->gpu_ns), "/ledger/classes/%s/pct",
 		 ana_class_names[c]);

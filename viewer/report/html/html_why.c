@@ -4,6 +4,7 @@
 #include "findings/words.h"
 #include "findings/findings.h"
 #include "findings/loader.h"
+#include "facts/class.h"
 #include "html_priv.h"
 
 #define LEAST_PPM 1000 /* of the GPU time: smaller findings are not listed */
@@ -29,7 +30,7 @@ void html_doing(struct html *h, size_t at)
 		html_put(h, ": ");
 	}
 	if (!p->known) {
-		html_put(h, view_class_meaning(f->class));
+		html_put(h, facts_classes[f->class].meaning);
 		html_put(h, f->rest ? ", elsewhere" : "");
 		return;
 	}

@@ -13,7 +13,7 @@ static const char *confidence_text(struct page *p, int c)
 	const int64_t *by = p->s->result->confidence[c];
 	const char *all = "";
 
-	if (c <= ANA_COPY || c >= ANA_EXCLUDED_STARTUP)
+	if (ana_class_is_recorded(c))
 		return "";
 	for (int k = 0; k < ANA_CONFIDENCES; k++)
 		if (by[k])
