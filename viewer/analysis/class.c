@@ -13,16 +13,25 @@ const char *const ana_class_names[ANA_CLASSES] = {
 #include "facts/classes.def"
 };
 
-const char *const ana_confidence_names[ANA_CONFIDENCES] = { "high", "medium", "low", "none" };
-
-const char *const ana_verdict_names[ANA_VERDICTS] = {
-	"input-bound",	"host-bound", "comm-bound",   "copy-bound",
-	"device-bound", "busy",	      "inconclusive",
+const char *const ana_confidence_names[ANA_CONFIDENCES] = {
+#define CONFIDENCE(symbol, name) name,
+#include "facts/verdicts.def"
 };
 
-const char *const ana_severity_names[4] = { NULL, "notice", "warning", "critical" };
+const char *const ana_verdict_names[ANA_VERDICTS] = {
+#define VERDICT(symbol, name) name,
+#include "facts/verdicts.def"
+};
 
-const char *const ana_copy_names[ANA_COPY_DIRS] = { "h2d", "d2h", "d2d", "p2p", "h2h", "memset" };
+const char *const ana_severity_names[ANA_SEVERITIES] = {
+#define SEVERITY(symbol, name) name,
+#include "facts/verdicts.def"
+};
+
+const char *const ana_copy_names[ANA_COPY_DIRS] = {
+#define COPY(symbol, name, words) name,
+#include "facts/copies.def"
+};
 
 int ana_class_by_name(const char *name)
 {

@@ -16,10 +16,8 @@ enum ana_class {
 };
 
 enum ana_confidence {
-	ANA_HIGH,
-	ANA_MEDIUM,
-	ANA_LOW,
-	ANA_NONE,
+#define CONFIDENCE(symbol, name) ANA_##symbol,
+#include "facts/verdicts.def"
 	ANA_CONFIDENCES
 };
 

@@ -14,24 +14,19 @@
 #include "ranks/ranks.h"
 
 enum ana_verdict {
-	ANA_V_INPUT_BOUND,
-	ANA_V_HOST_BOUND,
-	ANA_V_COMM_BOUND,
-	ANA_V_COPY_BOUND,
-	ANA_V_DEVICE_BOUND,
-	ANA_V_BUSY,
-	ANA_V_INCONCLUSIVE,
+#define VERDICT(symbol, name) ANA_V_##symbol,
+#include "facts/verdicts.def"
 	ANA_VERDICTS
 };
+
 enum ana_severity {
-	ANA_S_NONE,
-	ANA_S_NOTICE,
-	ANA_S_WARNING,
-	ANA_S_CRITICAL
+#define SEVERITY(symbol, name) ANA_S_##symbol,
+#include "facts/verdicts.def"
+	ANA_SEVERITIES
 };
 
 extern const char *const ana_verdict_names[ANA_VERDICTS];
-extern const char *const ana_severity_names[4]; /* [ANA_S_NONE] is NULL */
+extern const char *const ana_severity_names[ANA_SEVERITIES]; /* [ANA_S_NONE] is NULL */
 
 struct ana_judgement {
 	enum ana_verdict verdict;
@@ -43,15 +38,11 @@ struct ana_judgement {
 struct ana_judgement ana_verdict_of(int64_t held_ns, const int64_t classes[ANA_CLASSES]);
 
 enum ana_copy_dir {
-	ANA_H2D,
-	ANA_D2H,
-	ANA_D2D,
-	ANA_P2P,
-	ANA_H2H,
-	ANA_MEMSET,
+#define COPY(symbol, name, words) ANA_##symbol,
+#include "facts/copies.def"
 	ANA_COPY_DIRS
 };
-extern const char *const ana_copy_names[ANA_COPY_DIRS]; /* h2d d2h d2d p2p h2h memset */
+extern const char *const ana_copy_names[ANA_COPY_DIRS]; /* facts/copies.def */
 
 struct ana_copies {
 	uint64_t count, bytes, pageable_count, pageable_bytes, synchronous;

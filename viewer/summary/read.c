@@ -89,7 +89,8 @@ static void read_judgement(const struct base_json *node, struct ana_judgement *j
 						       ana_verdict_names, ANA_VERDICTS,
 						       ANA_V_INCONCLUSIVE);
 	j->severity = (enum ana_severity)summary_by_name(base_json_get_text(node, "severity", NULL),
-							 ana_severity_names, 4, ANA_S_NONE);
+							 ana_severity_names, ANA_SEVERITIES,
+							 ANA_S_NONE);
 	j->flagged = base_json_get_bool(node, "flagged", false);
 }
 

@@ -5,8 +5,8 @@
 static void put_row(struct html *h, int d)
 {
 	static const char *const what[ANA_COPY_DIRS] = {
-		"host to device",   "device to host", "within a device",
-		"device to device", "host to host",   "memset",
+#define COPY(symbol, name, words) words,
+#include "facts/copies.def"
 	};
 	const struct ana_copies *c = &h->s->result->copies[d];
 	const char *name = ana_copy_names[d];
