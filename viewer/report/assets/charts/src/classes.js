@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes of GPU time and their families, which share a colour (viewer/report/html/html_parts.c). Pure.
+// Classes of GPU time and their families, which share a colour (facts/classes.def). Pure.
 
 // From the bottom of a column to its top, as in the page's static chart.
 export const FAMILIES = ['busy', 'comm', 'copy', 'device', 'host', 'input', 'excluded'];
