@@ -7,8 +7,9 @@
 #define SAID(text) (sizeof(text) > 1)
 #define ADVICE(id, title, brief, action) (SAID(id) && SAID(title) && SAID(brief) && SAID(action))
 #define NO_ADVICE 1
-#define CLASS(symbol, name, group, marks, colour, meaning, proof, basis, advice)              \
-	_Static_assert(SAID(name) && SAID(meaning) && SAID(proof) && (advice), name); 
+#define CLASS(symbol, name, group, marks, colour, meaning, proof, basis, advice)       \
+	_Static_assert(SAID(name) && SAID(meaning) && SAID(proof) && SAID(basis), name); \
+	_Static_assert((advice), name);
 #define GROUP(symbol, state, chapter) _Static_assert(SAID(chapter), #symbol);
 #define COLOUR(symbol, name, words) _Static_assert(SAID(name) && SAID(words), name);
 #include "classes.def"
