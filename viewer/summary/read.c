@@ -351,7 +351,7 @@ static void read_evidence(struct ana_result *r, const struct base_json *evidence
 	q->samples_without_python = base_json_get_uint(evidence, "without_python", 0);
 	q->samples_lost = base_json_get_uint(evidence, "lost", 0);
 	q->gap_unsampled_ns = summary_total(evidence, "gap_unsampled_ns");
-	r->other_hotspots_ns = summary_total(evidence, "other_hotspots_ns");
+	r->other_hotspots_ns = summary_total(evidence, "other_sites_ns");
 	r->cpus = summary_u32(evidence, "cpus");
 }
 

@@ -329,7 +329,7 @@ static void put_evidence(struct base_jsonout *j, const struct ana_result *r)
 	base_json_uint(j, "without_python", q->samples_without_python);
 	base_json_uint(j, "lost", q->samples_lost);
 	base_json_int(j, "gap_unsampled_ns", q->gap_unsampled_ns);
-	base_json_int(j, "other_hotspots_ns", r->other_hotspots_ns);
+	base_json_int(j, "other_sites_ns", r->other_hotspots_ns);
 	put_uint_or_null(j, "cpus", r->cpus, r->cpus > 0);
 	base_json_end(j);
 }
