@@ -11,50 +11,11 @@ import time
 
 sys.path.insert(0, os.environ['WORKLOADS'])
 import gpudev  # noqa: E402
+from cupticlient import Client  # noqa: E402
 
-KERNEL, KINDS = 10, (1, 2, 10, 5, 4)
-BYTES = 1 << 16
 NOBODY, PR_SET_DUMPABLE = 64731, 4  # a user without processes
-U8P = ctypes.POINTER(ctypes.c_uint8)
-REQUEST = ctypes.CFUNCTYPE(None, ctypes.POINTER(U8P), ctypes.POINTER(ctypes.c_size_t),
-                           ctypes.POINTER(ctypes.c_size_t))
-COMPLETE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t,
-                            ctypes.c_size_t)
 PRELOADED = [ctypes.CDLL(path, mode=os.RTLD_NOLOAD | os.RTLD_NOW) for path in os.environ['LD_PRELOAD'].split()]
 libprof, touch = PRELOADED[0], PRELOADED[1] if PRELOADED[1:] else None
-
-
-class Client:
-    """Another client of CUPTI, in the manner of torch.profiler."""
-
-    def __init__(self):
-        self.cupti = ctypes.CDLL('libcupti.so.13')
-        self.buffers, self.kernels, self.unknown = {}, 0, 0
-        self.request, self.complete = REQUEST(self.give), COMPLETE(self.take)
-
-    def give(self, buffer, size, records):
-        b = (ctypes.c_uint64 * (BYTES // 8))()
-        self.buffers[ctypes.addressof(b)] = b
-        buffer[0], size[0], records[0] = ctypes.cast(b, U8P), BYTES, 0
-
-    def take(self, context, stream, buffer, size, valid):
-        if self.buffers.pop(buffer, None) is None:
-            self.unknown += 1
-            return
-        record = ctypes.c_void_p()
-        while not self.cupti.cuptiActivityGetNextRecord(ctypes.c_void_p(buffer), ctypes.c_size_t(valid),
-                                                        ctypes.byref(record)):
-            self.kernels += ctypes.c_uint32.from_address(record.value).value == KERNEL
-
-    def begin(self):
-        self.cupti.cuptiActivityRegisterCallbacks(self.request, self.complete)
-        for kind in KINDS:
-            self.cupti.cuptiActivityEnable(kind)
-
-    def end(self):
-        for kind in KINDS:
-            self.cupti.cuptiActivityDisable(kind)
-        self.cupti.cuptiActivityFlushAll(1)
 
 
 def work(stream, name, n):

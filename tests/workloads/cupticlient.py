@@ -17,7 +17,7 @@ COMPLETE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_voi
 
 
 class Client:
-    def __init__(self, clock):
+    def __init__(self, clock=False):
         self.clocked = False
         self.clock = CLOCK(lambda: time.monotonic_ns() * 2) if clock else None
         self.cupti = ctypes.CDLL(NAMES[os.environ.get('GPUSIM_CUPTI', '13')])
