@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "base/slurp.h"
-#include "check/out.h"
+#include "check/check_out.h"
 
 static void judge(struct base_arena *mem, struct check_run *run, size_t runs)
 {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "compare/compare.h"
 #include "report/html/html.h"
-#include "cost/prices.h"
+#include "cost/price_list.h"
 #include "report/text/text.h"
 #include "unit/viewer/view_made.h"
 

@@ -7,7 +7,7 @@
 #ifndef CHECK_BASELINE_H
 #define CHECK_BASELINE_H
 
-#include "run.h"
+#include "check_run.h"
 
 #define CHECK_BASELINE_SCHEMA "gpustarve.baseline/1"
 #define CHECK_RUNS_MAX 64

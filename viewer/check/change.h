@@ -14,7 +14,7 @@
 #ifndef CHECK_CHANGE_H
 #define CHECK_CHANGE_H
 
-#include "series.h"
+#include "check_series.h"
 
 #define CHECK_STEPS_LEAST 30 /* after the warm-up, each side */
 #define CHECK_SPREAD 0.005 /* of the mean step of runs alike, a standard deviation: the default */

@@ -7,7 +7,7 @@
 #ifndef CHECK_METRIC_H
 #define CHECK_METRIC_H
 
-#include "run.h"
+#include "check_run.h"
 
 struct check_value { /* num / den in the metric's unit */
 	__int128 num;

@@ -9,7 +9,7 @@
 #ifndef CHECK_REPLAY_H
 #define CHECK_REPLAY_H
 
-#include "run.h"
+#include "check_run.h"
 
 struct check_replay {
 	struct check_run run; /* the time of the replayed GPUs; owned */

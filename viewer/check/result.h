@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the gate decided: a list of judgements, one per budget and comparison, with the words for
- * people and the place in the code. The outputs (out.h) show this and nothing else. Strings live in
+ * people and the place in the code. The outputs (check_out.h) show this and nothing else. Strings live in
  * the arena; those of a trace may be anything, and each output escapes them for where they stand.
  */
 #ifndef CHECK_RESULT_H
@@ -61,7 +61,7 @@ struct check_judgement *check_result_add(struct check_result *r, enum check_stat
 
 int check_result_exit(const struct check_result *r, bool fail_on_warn);
 
-/* judge.c: each adds its judgements. */
+/* check_verdict.c: each adds its judgements. */
 struct check_options {
 	double alpha, min_effect; /* of a step: 0.01 is one percent */
 	double run_spread; /* see CHECK_SPREAD */

@@ -6,7 +6,7 @@
 #ifndef CHECK_SEEN_H
 #define CHECK_SEEN_H
 
-#include "run.h"
+#include "check_run.h"
 
 #define CHECK_SEEN_MAX 512 /* places; time at others counts, without its place */
 #define CHECK_SEEN_LEAST_NS 100000000 /* some ten looks; of less nothing is said */

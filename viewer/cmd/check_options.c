@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "base/options.h"
-#include "check/out.h"
+#include "check/check_out.h"
 #include "choices.h"
 #include "trace/newest.h"
 

@@ -4,7 +4,7 @@
 #define VIEW_CHECK_OPTIONS_H
 
 #include <stdbool.h>
-#include "check/out.h"
+#include "check/check_out.h"
 #include "summary/analyse.h"
 
 #define CHECK_BUDGETS_MAX 64

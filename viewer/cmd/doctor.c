@@ -14,11 +14,11 @@
 #include "facts/cupti.h"
 #include "base/envtable.h"
 #include "run/install.h"
-#include "run/plain.h"
+#include "run/preload_path.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "cost/machine.h"
-#include "cost/prices.h"
+#include "cost/price_list.h"
 #include "probe_cuda.h"
 #include "probe_host.h"
 

@@ -17,7 +17,7 @@
 #include "base/options.h"
 #include "base/progress.h"
 #include "trace/newest.h"
-#include "base/stop.h"
+#include "base/interrupt.h"
 
 static const char usage_head[] =
 	"usage: gpustarve export RUN --format FORMAT [-o FILE]\n"

@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/progress.h"
-#include "base/stop.h"
+#include "base/interrupt.h"
 
 static const char usage[] =
 	"usage: gpustarve import FILE... -o RUN\n"

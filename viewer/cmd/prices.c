@@ -10,7 +10,7 @@
 #include "cmd.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "cost/prices.h"
+#include "cost/price_list.h"
 #include "cost/rates.h"
 #include "base/slurp.h"
 #include "report/text/text.h"

@@ -16,7 +16,7 @@
 #include "run/live.h"
 #include "base/log.h"
 #include "run/others.h"
-#include "run/plain.h"
+#include "run/preload_path.h"
 #include "run/report_run.h"
 #include "run/run.h"
 

@@ -9,7 +9,7 @@
 #include "base/options.h"
 #include "cmd.h"
 #include "cost/cost.h"
-#include "top/plain.h"
+#include "top/top_lines.h"
 #include "top/screen.h"
 
 #define INTERVAL_LEAST_MS 100

@@ -2,7 +2,7 @@
 #include "compare.h"
 
 #include <string.h>
-#include "priv.h"
+#include "compare_priv.h"
 
 const char *const view_part_names[VIEW_PARTS] = {
 	[VIEW_PART_FACT] = "fact",	   [VIEW_PART_SHARE] = "share",

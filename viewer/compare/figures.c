@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "priv.h"
+#include "compare_priv.h"
 
 #define NANO_PER_CENT 10000000LL
 

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "priv.h"
+#include "compare_priv.h"
 
 #define LOOKED_AT 64 /* findings of each run; a summary of ours has at most half of that */
 #define LEAST_PPM 1000 /* of the GPU time: what is smaller counts as not there */

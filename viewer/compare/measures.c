@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The numbers of two runs beside each other: one row of the table here is one row of every page. */
 #include "findings/loader.h"
-#include "priv.h"
+#include "compare_priv.h"
 
 typedef bool take(const struct view_summary *s, int64_t *v);
 

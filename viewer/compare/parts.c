@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "findings/loader.h"
-#include "priv.h"
+#include "compare_priv.h"
 #include "report/text/text.h"
 
 static int by_text(const void *a, const void *b)

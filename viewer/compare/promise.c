@@ -3,7 +3,7 @@
  * What the first run's advice promised at most, and what came true. A bound covers the classes of
  * its advice, so those are what is measured again in the later run.
  */
-#include "priv.h"
+#include "compare_priv.h"
 
 #define PROMISES_MAX 64 /* a summary of ours has at most 8 */
 

@@ -2,7 +2,7 @@
 /* The comparison in one sentence: cost, starving, what went or came, what was promised and came. */
 #include "findings/findings.h"
 #include "findings/words.h"
-#include "priv.h"
+#include "compare_priv.h"
 
 #define COLUMNS 40
 #define LEAST_PPM 10000 /* of the GPU time: smaller findings are not worth a headline */

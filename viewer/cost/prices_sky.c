@@ -9,7 +9,7 @@
 #include <strings.h>
 #include "cost.h"
 #include "base/csv.h"
-#include "prices.h"
+#include "price_list.h"
 #include "base/units.h"
 
 enum column {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "machine.h"
-#include "prices.h"
+#include "price_list.h"
 #include "share.h"
 #include "base/units.h"
 #include "wire/session.pb-c.h"

@@ -18,7 +18,7 @@
 #include "analysis/plan/plan.h"
 #include "analysis/read/row_feed.h"
 #include "order.h"
-#include "out.h"
+#include "export_out.h"
 #include "summary/summary.h"
 #include "trace/trace.h"
 #include "wire/evidence.h"

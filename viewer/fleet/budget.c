@@ -9,7 +9,7 @@
 #include "alarm.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "out.h"
+#include "fleet_out.h"
 
 #define NS_PER_S 1000000000LL
 

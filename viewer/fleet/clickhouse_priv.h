@@ -4,7 +4,7 @@
 #define FLEET_CLICKHOUSE_PRIV_H
 
 #include <sqlite3.h>
-#include "http.h"
+#include "fleet_http.h"
 #include "store_priv.h"
 
 #define CLICK_HOSTS_MAX 16

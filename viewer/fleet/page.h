@@ -3,7 +3,7 @@
 #ifndef FLEET_PAGE_H
 #define FLEET_PAGE_H
 
-#include "out.h"
+#include "fleet_out.h"
 #include "report/html/html_priv.h"
 
 struct fleet_page {

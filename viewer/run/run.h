@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
-#include "alerts.h"
+#include "run_alerts.h"
 #include "child.h"
 #include "node.h"
 #include "runid.h"

@@ -6,7 +6,7 @@
 #include "base/slurp.h"
 #include "live/fired.h"
 #include "summary.h"
-#include "priv.h"
+#include "summary_priv.h"
 
 #define ALERTS_MAX 64 /* that a summary has: two watchers with all they may watch */
 

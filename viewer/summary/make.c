@@ -6,7 +6,7 @@
 #include "findings/findings.h"
 #include "findings/loader.h"
 #include "findings/native.h"
-#include "priv.h"
+#include "summary_priv.h"
 #include "base/units.h"
 
 static void set_waste(struct view_summary *s, const bool *waste)

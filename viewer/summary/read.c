@@ -9,7 +9,7 @@
 #include "cost/cost.h"
 #include "base/jsondoc.h"
 #include "summary.h"
-#include "priv.h"
+#include "summary_priv.h"
 #include "base/units.h"
 
 char *summary_text(struct view_summary *s, const struct base_json *node, const char *key)

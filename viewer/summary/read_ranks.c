@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ranks of summary.json back into the model, in the writer's order. */
-#include "priv.h"
+#include "summary_priv.h"
 #include "findings/words.h"
 
 static void read_where(struct view_summary *s, const struct base_json *n, struct ana_rank *r)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary.json back into the model: the causes, in the writer's order. */
-#include "priv.h"
+#include "summary_priv.h"
 #include "findings/words.h"
 
 /* A time or count that may be unknown. */

@@ -5,7 +5,7 @@
 #include "base/jsonout.h"
 #include "findings/unused.h"
 #include "summary.h"
-#include "priv.h"
+#include "summary_priv.h"
 #include "base/units.h"
 #include "wire/crc32c.h"
 

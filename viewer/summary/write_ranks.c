@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary.json: the ranks side by side. One function per member, in the schema's order. */
-#include "priv.h"
+#include "summary_priv.h"
 #include "base/units.h"
 #include "findings/words.h"
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include "findings/findings.h"
 #include "findings/loader.h"
-#include "priv.h"
+#include "summary_priv.h"
 #include "findings/words.h"
 
 void summary_put_confidence(struct base_jsonout *j, const int64_t by[ANA_CONFIDENCES])

@@ -7,7 +7,7 @@
 #include "base/http.h"
 #include "base/log.h"
 #include "base/slurp.h"
-#include "look.h"
+#include "snapshot.h"
 
 #define WHOLE_S 10L
 #define TOKEN_MAX 512 /* characters; no collector takes a longer one */

@@ -7,7 +7,7 @@
 #define VIEW_TOP_SOURCE_H
 
 #include "cost/rates.h"
-#include "look.h"
+#include "snapshot.h"
 
 struct top_source_options {
 	const char *what; /* run directory, folder of them, unix:PATH, URL; NULL: the newest run */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "base/jsondoc.h"
 #include "base/units.h"
-#include "priv.h"
+#include "trace_priv.h"
 
 #define NODES_MAX 4096
 #define FAR_NS (INT64_MAX / 8) /* no clock is so far off; sums of four fit */

@@ -2,7 +2,7 @@
 /*
  * Decodes samples and batches, and brings them into order of time.
  */
-#include "priv.h"
+#include "trace_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * What is missing of a stream, as intervals of time. A frame that is lost held work that ended
  * after the last pulse before it said 'complete up to', and before the next frame was made.
  */
-#include "priv.h"
+#include "trace_priv.h"
 
 #include <errno.h>
 #include <limits.h>

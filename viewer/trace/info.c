@@ -2,7 +2,7 @@
 /*
  * run.json and exit-*.json: what the wrapper knows of a run. Any part may be missing or wrong.
  */
-#include "priv.h"
+#include "trace_priv.h"
 
 #include <dirent.h>
 #include <errno.h>

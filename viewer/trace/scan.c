@@ -2,7 +2,7 @@
 /*
  * Finds the files of a run and the frames in them. Damage is noted with file and byte.
  */
-#include "priv.h"
+#include "trace_priv.h"
 
 #include <dirent.h>
 #include <errno.h>

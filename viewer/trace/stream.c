@@ -2,7 +2,7 @@
 /*
  * One stream out of its frames: what it says of itself, its names, where its blocks lie.
  */
-#include "priv.h"
+#include "trace_priv.h"
 
 #include <errno.h>
 #include <limits.h>

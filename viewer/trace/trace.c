@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "priv.h"
+#include "trace_priv.h"
 
 int view_grow(void *p, size_t *room, size_t n, size_t each)
 {

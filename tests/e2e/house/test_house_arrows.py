@@ -18,10 +18,10 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
 def order(root):
-    """The viewer's folders, from the ground up. without/ stands in for files of any of them, and nobody includes it."""
+    """The viewer's folders, from the ground up. stubs/ stands in for files of any of them, and nobody includes it."""
     with open(os.path.join(root, 'viewer', 'CMakeLists.txt'), encoding='utf-8') as f:
         names = re.search(r'set\(VIEW_FOLDERS\s+([^)]*)\)', f.read())[1].split()
-    return [n for n in names if '/' not in n] + ['without']
+    return [n for n in names if '/' not in n] + ['stubs']
 
 
 def sources(root, top):

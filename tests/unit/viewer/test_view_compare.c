@@ -6,7 +6,7 @@
 #include "harness.h"
 #include "base/utf8.h"
 #include "compare/compare.h"
-#include "compare/priv.h"
+#include "compare/compare_priv.h"
 #include "base/wrap.h"
 #include "view_made.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include "export/lanes.h"
 #include "export/order.h"
-#include "export/out.h"
+#include "export/export_out.h"
 
 static char dir[256];
 

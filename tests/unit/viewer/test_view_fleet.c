@@ -9,7 +9,7 @@
 #include "fleet/bill.h"
 #include "fleet/clickhouse_priv.h"
 #include "fleet/digest.h"
-#include "fleet/out.h"
+#include "fleet/fleet_out.h"
 #include "fleet/spike.h"
 #include "harness.h"
 #include "unit/viewer/view_made.h"

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 #include "harness.h"
-#include "cost/prices.h"
+#include "cost/price_list.h"
 #include "cost/rates.h"
 
 static const char site[] =

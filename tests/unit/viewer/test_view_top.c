@@ -2,7 +2,7 @@
 /* The words of a look at a run that is over, or of which nothing is heard. */
 #include "harness.h"
 
-#include "top/look.h"
+#include "top/snapshot.h"
 
 #define SECOND LIVE_SECOND_NS
 

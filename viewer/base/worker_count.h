@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How many loader workers a training loop needs, by Little's law: batches in the making = rate x
+ * time to make one. Pure arithmetic in integer nanoseconds; docs/CAUSES.md tells it in words. Every
+ * step of it errs towards the faster run, so that the predicted step is the least there can be and
+ * the saving that follows from it the most. Any thread.
+ */
+#ifndef VIEW_WORKER_COUNT_H
+#define VIEW_WORKER_COUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct view_need_facts { /* of one trainer, per batch */
+	int64_t workers; /* 0: the trainer makes the batches itself */
+	int64_t fetch_ns; /* one worker's time for a batch, less what it waited for a CPU */
+	int64_t fetch_cpu_ns; /* of it on a CPU; 0: not known */
+	int64_t step_ns; /* from batch to batch, on average */
+	int64_t wait_ns; /* of it, waits for the loader while the GPU had nothing to do */
+	int64_t fed_median_ns; /* median step without its wait; -1: not known */
+	int64_t cores; /* that the trainer and its workers may use; 0: not known */
+};
+
+enum view_need_bound { /* what the predicted step takes its time from */
+	VIEW_NEED_STEP, /* the step itself: the loader keeps up */
+	VIEW_NEED_CORES, /* making batches: more workers would not find a core */
+	VIEW_NEED_LIMIT, /* making batches: more workers than are sensible would be needed */
+	VIEW_NEED_BOUNDS
+};
+extern const char *const view_need_bounds[VIEW_NEED_BOUNDS]; /* step, cores, limit */
+
+struct view_need {
+	int64_t needed; /* workers with which the loader keeps up, whatever cores there are */
+	int64_t advised; /* of them, as many as are of use here; at least the present ones */
+	int64_t predicted_step_ns; /* with the advised ones, at least */
+	int64_t cores_needed; /* for that many workers and the trainer; 0: not known */
+	enum view_need_bound bound;
+};
+
+/* False: the facts do not suffice (no fetch or step was seen, or the waits exceed the steps). */
+bool view_need_workers(const struct view_need_facts *f, struct view_need *n);
+
+#endif

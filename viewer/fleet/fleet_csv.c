@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One table of the fleet for spreadsheets, the bill unless --by names another. Dollars are exact
+ * decimals. What a spreadsheet would take for a formula gets an apostrophe in front.
+ */
+#include <inttypes.h>
+#include "base/csv.h"
+#include "base/units.h"
+#include "bill.h"
+#include "fleet_out.h"
+
+static void put(FILE *f, const char *text, const char *after)
+{
+	base_csv_put_guarded(f, text);
+	fputs(after, f);
+}
+
+static void put_usd(FILE *f, int64_t nano, const char *after)
+{
+	base_unit usd;
+
+	fprintf(f, "%s%s", base_dollars_exact(usd, nano), after);
+}
+
+static void put_dim(const struct fleet *f, FILE *out, enum fleet_dim d)
+{
+	const struct fleet_table *t = &f->dim[d];
+
+	fprintf(out,
+		"%s,runs,gpu_hours,usd,wasted_usd,starved_usd,held_ns,busy_ns,wasted_ns,"
+		"starved_ns,unpriced_ns,failed_runs,failed_usd,idle_minutes,spot_ns,idle_usd,"
+		"minutes_60_80,spot_usd\r\n",
+		fleet_dim_names[d]);
+	for (size_t i = 0; i < t->groups; i++) {
+		const int64_t *m = t->group[i].sums.m;
+		base_unit hours;
+
+		put(out, fleet_shown(t->group[i].key[0]), ",");
+		fprintf(out, "%" PRId64 ",%s,", m[FLEET_RUNS],
+			base_hours_exact(hours, m[FLEET_HELD_NS]));
+		put_usd(out, m[FLEET_USD], ",");
+		put_usd(out, m[FLEET_WASTED_USD], ",");
+		put_usd(out, m[FLEET_STARVED_USD], ",");
+		fprintf(out,
+			"%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
+			m[FLEET_HELD_NS], m[FLEET_BUSY_NS], m[FLEET_WASTED_NS], m[FLEET_STARVED_NS],
+			m[FLEET_UNPRICED_NS], m[FLEET_FAILED_RUNS]);
+		put_usd(out, m[FLEET_FAILED_USD], ",");
+		fprintf(out, "%" PRId64 ",%" PRId64 ",", m[FLEET_MINUTES_IDLE], m[FLEET_SPOT_NS]);
+		put_usd(out, m[FLEET_IDLE_USD], ",");
+		fprintf(out, "%" PRId64 ",", m[FLEET_MINUTES_60_80]);
+		put_usd(out, m[FLEET_SPOT_USD], "\r\n");
+	}
+}
+
+static void put_pairs(const struct fleet *f, FILE *out, int by)
+{
+	static const char *const head[] = { "class", "class,place", "id,title,class,place" };
+	const struct fleet_table *t = fleet_table_of(f, by);
+	int keys = by == FLEET_BY_CLASS ? 1 : by == FLEET_BY_LINE ? 2 : 4;
+
+	fprintf(out, "%s,runs,gpu_hours,usd,ns\r\n", head[by - FLEET_BY_CLASS]);
+	for (size_t i = 0; i < t->groups; i++) {
+		const int64_t *m = t->group[i].sums.m;
+		base_unit hours;
+
+		for (int k = 0; k < keys; k++)
+			put(out, t->group[i].key[k], ",");
+		fprintf(out, "%" PRId64 ",%s,", m[FLEET_RUNS],
+			base_hours_exact(hours, m[FLEET_HELD_NS]));
+		put_usd(out, m[FLEET_USD], ",");
+		fprintf(out, "%" PRId64 "\r\n", m[FLEET_HELD_NS]);
+	}
+}
+
+static void put_failed(const struct fleet *f, FILE *out)
+{
+	fputs("run,team,user,project,end,exit_status,start_unix_ns,gpu_hours,usd\r\n", out);
+	for (size_t i = 0; i < f->failed.runs; i++) {
+		const struct fleet_run *r = &f->failed.run[i];
+		base_unit hours;
+
+		put(out, r->id, ",");
+		put(out, fleet_shown(r->team), ",");
+		put(out, fleet_shown(r->user), ",");
+		put(out, fleet_shown(r->project), ",");
+		put(out, r->end, ",");
+		put(out, r->exit, ",");
+		fprintf(out, "%" PRId64 ",%s,", r->start_ns, base_hours_exact(hours, r->held_ns));
+		if (r->priced)
+			put_usd(out, r->usd, "");
+		fputs("\r\n", out);
+	}
+}
+
+/* Cents close to the total, which is the last line. */
+static void put_bill(const struct fleet *f, FILE *out)
+{
+	const struct fleet_bill *b = &f->bill;
+	base_unit hours, usd;
+
+	fputs("team,project,user,gpu,price_model,runs,gpu_hours,usd\r\n", out);
+	for (size_t i = 0; i < b->lines; i++) {
+		const struct fleet_group *g = b->line[i].group;
+
+		for (int k = 0; k < 5; k++)
+			put(out,
+			    fleet_group_name(&(struct fleet_group){ .key = { g->key[k] } },
+					     k == 4 ? (int)FLEET_DIM_MODEL : 0, NULL),
+			    ",");
+		fprintf(out, "%" PRId64 ",%s,%s\r\n", g->sums.m[FLEET_RUNS],
+			base_hours_exact(hours, g->sums.m[FLEET_HELD_NS]),
+			g->key[4][0] ? base_cents_of(usd, b->line[i].cents) + 1 : "");
+	}
+	fprintf(out, "total,,,,,%" PRId64 ",%s,%s\r\n", f->total.m[FLEET_RUNS],
+		base_hours_exact(hours, f->total.m[FLEET_HELD_NS]),
+		base_cents_of(usd, b->total_cents) + 1);
+}
+
+void fleet_write_csv(const struct fleet *f, FILE *out)
+{
+	int by = f->options.by;
+
+	if (by < FLEET_DIMS)
+		put_dim(f, out, (enum fleet_dim)by);
+	else if (by == FLEET_BY_BILL || by == FLEET_BY_NOTHING)
+		put_bill(f, out);
+	else if (by == FLEET_BY_FAILED)
+		put_failed(f, out);
+	else
+		put_pairs(f, out, by);
+}

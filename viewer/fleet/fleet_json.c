@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fleet as JSON: every table as a whole. Dollars are exact decimals; docs/fleet.schema.json. */
+#include "base/jsonout.h"
+#include "base/units.h"
+#include "bill.h"
+#include "fleet_out.h"
+
+static void put_sums(struct base_jsonout *j, const struct fleet_sums *s)
+{
+	const int64_t *m = s->m;
+
+	base_json_int(j, "runs", m[FLEET_RUNS]);
+	base_json_int(j, "held_ns", m[FLEET_HELD_NS]);
+	base_json_int(j, "busy_ns", m[FLEET_BUSY_NS]);
+	base_json_int(j, "starved_ns", m[FLEET_STARVED_NS]);
+	base_json_int(j, "wasted_ns", m[FLEET_WASTED_NS]);
+	base_json_int(j, "unpriced_ns", m[FLEET_UNPRICED_NS]);
+	base_json_usd(j, "usd", m[FLEET_USD], true);
+	base_json_usd(j, "starved_usd", m[FLEET_STARVED_USD], true);
+	base_json_usd(j, "wasted_usd", m[FLEET_WASTED_USD], true);
+	base_json_percent(j, "wasted_pct", base_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS]));
+	base_json_percent(j, "starved_pct", base_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS]));
+	base_json_flat_array(j, "minutes");
+	for (int b = 0; b < FLEET_BANDS; b++)
+		base_json_int(j, NULL, m[FLEET_MINUTES_IDLE + b]);
+	base_json_end(j);
+	base_json_usd(j, "idle_usd", m[FLEET_IDLE_USD], true);
+	base_json_int(j, "failed_runs", m[FLEET_FAILED_RUNS]);
+	base_json_int(j, "failed_ns", m[FLEET_FAILED_NS]);
+	base_json_usd(j, "failed_usd", m[FLEET_FAILED_USD], true);
+	base_json_int(j, "spot_ns", m[FLEET_SPOT_NS]);
+	base_json_usd(j, "spot_usd", m[FLEET_SPOT_USD], true);
+	base_json_int(j, "simulated_runs", m[FLEET_SIMULATED]);
+}
+
+static void put_name(struct base_jsonout *j, const char *key, const char *name)
+{
+	base_json_string(j, key, name && name[0] ? name : NULL);
+}
+
+static void put_dim(struct base_jsonout *j, const struct fleet *f, enum fleet_dim d)
+{
+	const struct fleet_table *t = &f->dim[d];
+	struct base_arena mem = { 0 };
+	const int64_t *cents = fleet_table_cents(t, FLEET_USD, f->total.m[FLEET_USD], &mem);
+
+	base_json_array(j, fleet_dim_names[d]);
+	for (size_t i = 0; i < t->groups; i++) {
+		base_json_flat_object(j, NULL);
+		put_name(j, "name", t->group[i].key[0]);
+		base_json_int(j, "cents", cents[i]);
+		put_sums(j, &t->group[i].sums);
+		base_json_end(j);
+	}
+	base_json_end(j);
+	base_arena_fini(&mem);
+}
+
+static void put_pair(struct base_jsonout *j, const struct fleet_group *g)
+{
+	base_json_int(j, "runs", g->sums.m[FLEET_RUNS]);
+	base_json_int(j, "ns", g->sums.m[FLEET_HELD_NS]);
+	base_json_usd(j, "usd", g->sums.m[FLEET_USD], true);
+	base_json_end(j);
+}
+
+static void put_why(struct base_jsonout *j, const struct fleet *f)
+{
+	size_t top = f->options.top;
+
+	base_json_array(j, "class");
+	for (size_t i = 0; i < f->classes.groups; i++) {
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "class", f->classes.group[i].key[0]);
+		put_pair(j, &f->classes.group[i]);
+	}
+	base_json_end(j);
+	base_json_array(j, "line");
+	for (size_t i = 0; i < f->hotspots.groups && i < top; i++) {
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "class", f->hotspots.group[i].key[0]);
+		base_json_string(j, "place", f->hotspots.group[i].key[1]);
+		put_pair(j, &f->hotspots.group[i]);
+	}
+	base_json_end(j);
+	base_json_array(j, "fix");
+	for (size_t i = 0; i < f->fixes.groups && i < top; i++) {
+		const struct fleet_group *g = &f->fixes.group[i];
+
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "id", g->key[0]);
+		base_json_string(j, "title", g->key[1]);
+		put_name(j, "brief", g->text);
+		base_json_string(j, "class", g->key[2]);
+		put_name(j, "place", g->key[3]);
+		put_pair(j, g);
+	}
+	base_json_end(j);
+}
+
+static void put_rates(struct base_jsonout *j, const struct fleet *f)
+{
+	base_json_array(j, "prices");
+	for (size_t i = 0; i < f->rates.groups; i++) {
+		const struct fleet_group *g = &f->rates.group[i];
+
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "gpu", g->key[0]);
+		base_json_string(j, "model", g->key[1]);
+		base_json_string(j, "label", g->key[2]);
+		base_json_string(j, "source", g->key[3]);
+		base_json_string(j, "date", g->text);
+		base_json_number(j, "nano_usd_per_gpu_hour", g->key[4][0] ? g->key[4] : "0");
+		base_json_int(j, "held_ns", g->sums.m[FLEET_HELD_NS]);
+		base_json_usd(j, "usd", g->sums.m[FLEET_USD], true);
+		base_json_end(j);
+	}
+	base_json_end(j);
+}
+
+static void put_runs(struct base_jsonout *j, const char *key, const struct fleet_runs *r,
+		     size_t top)
+{
+	base_json_object(j, key);
+	base_json_uint(j, "count", r->count);
+	base_json_int(j, "held_ns", r->held_ns);
+	base_json_usd(j, "usd", r->usd, true);
+	base_json_array(j, "runs");
+	for (size_t i = 0; i < r->runs && i < top; i++) {
+		const struct fleet_run *run = &r->run[i];
+
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "run", run->id);
+		put_name(j, "team", run->team);
+		put_name(j, "user", run->user);
+		put_name(j, "project", run->project);
+		base_json_string(j, "end", run->end);
+		put_name(j, "exit_status", run->exit);
+		base_json_int(j, "start_unix_ns", run->start_ns);
+		base_json_int(j, "held_ns", run->held_ns);
+		base_json_usd(j, "usd", run->usd, run->priced);
+		base_json_end(j);
+	}
+	base_json_end(j);
+	base_json_end(j);
+}
+
+static void put_bill(struct base_jsonout *j, const struct fleet *f)
+{
+	static const char *const key[] = { "team", "project", "user", "gpu", "model" };
+
+	base_json_object(j, "bill");
+	base_json_int(j, "total_cents", f->bill.total_cents);
+	base_json_int(j, "untagged_cents", f->bill.untagged_cents);
+	base_json_int(j, "unpriced_ns", f->bill.unpriced_ns);
+	base_json_array(j, "lines");
+	for (size_t i = 0; i < f->bill.lines; i++) {
+		const struct fleet_group *g = f->bill.line[i].group;
+
+		base_json_flat_object(j, NULL);
+		for (int k = 0; k < 5; k++)
+			put_name(j, key[k], g->key[k]);
+		base_json_int(j, "cents", f->bill.line[i].cents);
+		base_json_usd(j, "usd", g->sums.m[FLEET_USD], true);
+		base_json_int(j, "runs", g->sums.m[FLEET_RUNS]);
+		base_json_int(j, "held_ns", g->sums.m[FLEET_HELD_NS]);
+		base_json_int(j, "unpriced_ns", g->sums.m[FLEET_UNPRICED_NS]);
+		base_json_end(j);
+	}
+	base_json_end(j);
+	base_json_end(j);
+}
+
+static void put_spikes(struct base_jsonout *j, const struct fleet *f)
+{
+	base_json_array(j, "spikes");
+	for (size_t i = 0; i < f->spikes; i++) {
+		const struct fleet_spike *s = &f->spike[i];
+
+		base_json_flat_object(j, NULL);
+		base_json_bool(j, "all", !s->team);
+		put_name(j, "team", s->team);
+		base_json_string(j, "week", s->week);
+		base_json_usd(j, "usd", s->usd, true);
+		base_json_usd(j, "median_usd", s->median_usd, true);
+		base_json_usd(j, "limit_usd", s->limit_usd, true);
+		base_json_uint(j, "history", s->history);
+		base_json_end(j);
+	}
+	base_json_end(j);
+}
+
+static void put_budgets(struct base_jsonout *j, const struct fleet *f)
+{
+	base_json_array(j, "budgets");
+	for (size_t i = 0; i < f->budgets; i++) {
+		const struct fleet_budget_state *b = &f->budget[i];
+
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "budget", b->condition);
+		put_name(j, "run", b->run);
+		put_name(j, "team", b->team);
+		put_name(j, "period", b->period);
+		base_json_usd(j, "usd", b->usd, true);
+		base_json_usd(j, "limit_usd", b->limit_usd, true);
+		base_json_int(j, "level", b->level);
+		base_json_bool(j, "told", b->told);
+		base_json_end(j);
+	}
+	base_json_end(j);
+}
+
+static void put_bound(struct base_jsonout *j, const char *key, int64_t ns, int64_t none)
+{
+	if (ns == none)
+		base_json_null(j, key);
+	else
+		base_json_int(j, key, ns);
+}
+
+void fleet_write_json(const struct fleet *f, FILE *out)
+{
+	struct base_jsonout j = { .f = out };
+
+	base_json_object(&j, NULL);
+	base_json_string(&j, "schema", FLEET_SCHEMA);
+	put_bound(&j, "since_unix_ns", f->options.query.since_ns, 0);
+	put_bound(&j, "until_unix_ns", f->options.query.until_ns, INT64_MAX);
+	put_name(&j, "only_team", f->options.query.team);
+	put_name(&j, "label", f->options.query.label);
+	base_json_object(&j, "total");
+	put_sums(&j, &f->total);
+	base_json_end(&j);
+	base_json_object(&j, "by");
+	for (int d = 0; d < FLEET_DIMS; d++)
+		if (d != FLEET_DIM_LABEL || f->options.query.label)
+			put_dim(&j, f, (enum fleet_dim)d);
+	put_why(&j, f);
+	base_json_end(&j);
+	put_bill(&j, f);
+	put_runs(&j, "failed", &f->failed, f->options.top);
+	put_name(&j, "required", f->options.query.required);
+	put_runs(&j, "unlabelled", &f->unlabelled, f->options.top);
+	put_spikes(&j, f);
+	put_budgets(&j, f);
+	put_rates(&j, f);
+	base_json_end(&j);
+}

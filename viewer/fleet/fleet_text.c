@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fleet for a terminal: in 80 columns, and in 115 where one table is asked for. */
+#include <string.h>
+#include "base/units.h"
+#include "base/utf8.h"
+#include "base/wrap.h"
+#include "bill.h"
+#include "budget.h"
+#include "fleet_out.h"
+
+#define NAME_COLUMNS 23
+
+struct sheet {
+	const struct fleet *f;
+	FILE *out;
+	struct view_look look;
+	struct base_arena mem;
+};
+
+static void heading(struct sheet *s, const char *text)
+{
+	fprintf(s->out, "\n%s%s%s\n", s->look.colour ? "\033[1m" : "", text,
+		s->look.colour ? "\033[0m" : "");
+}
+
+/* Cut at @columns and filled up to them. */
+static void put_name(struct sheet *s, const char *text, int columns)
+{
+	size_t at = 0, len = strlen(text);
+	int used = 0;
+
+	while (at < len) {
+		size_t n = base_utf8_length(text + at, len - at);
+		n = n ? n : 1;
+		int wide = base_utf8_width(text + at, n);
+		if (used + wide > columns)
+			break;
+		used += wide;
+		at += n;
+	}
+	view_put_tame_part(s->out, text, at);
+	fprintf(s->out, "%*s", columns - used, "");
+}
+
+/* One table alone has room for what else there is to know of a name. */
+static bool is_wide(const struct sheet *s)
+{
+	return s->f->options.by != FLEET_BY_NOTHING;
+}
+
+static void put_head(struct sheet *s, const char *name)
+{
+	fprintf(s->out, "  %-*s %12s %13s %13s %5s", NAME_COLUMNS, name, "GPU-hours", "cost",
+		"wasted", "%");
+	if (is_wide(s))
+		fprintf(s->out, " %13s %5s %12s", "starved", "%", "under 5 %");
+	fprintf(s->out, " %7s\n", "runs");
+}
+
+/* Its three amounts in cents. */
+static void put_row(struct sheet *s, const char *name, const struct fleet_sums *sums,
+		    const int64_t cents[3])
+{
+	const int64_t *m = sums->m;
+	bool priced = m[FLEET_UNPRICED_NS] != m[FLEET_HELD_NS];
+	base_unit hours, usd, pct, runs;
+
+	fputs("  ", s->out);
+	put_name(s, name, NAME_COLUMNS);
+	fprintf(s->out, " %12s %13s", fleet_hours(hours, m[FLEET_HELD_NS]),
+		priced ? fleet_usd_closed(usd, m[FLEET_USD], cents[0]) : "-");
+	fprintf(s->out, " %13s %5s",
+		priced ? fleet_usd_closed(usd, m[FLEET_WASTED_USD], cents[1]) : "-",
+		base_percent(pct, base_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])));
+	if (is_wide(s))
+		fprintf(s->out, " %13s %5s %12s",
+			priced ? fleet_usd_closed(usd, m[FLEET_STARVED_USD], cents[2]) : "-",
+			base_percent(pct, base_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])),
+			fleet_hours_of_minutes(hours, m[FLEET_MINUTES_IDLE]));
+	fprintf(s->out, " %7s\n", base_count(runs, (uint64_t)m[FLEET_RUNS]));
+}
+
+static void put_left_out(struct sheet *s, size_t all, size_t shown)
+{
+	base_unit n;
+
+	if (all > shown)
+		fprintf(s->out, "  and %s more: --top N\n", base_count(n, all - shown));
+}
+
+static void put_dim(struct sheet *s, enum fleet_dim d)
+{
+	static const enum fleet_measure amount[] = { FLEET_USD, FLEET_WASTED_USD,
+						     FLEET_STARVED_USD };
+	const struct fleet_table *t = &s->f->dim[d];
+	const int64_t *cents[3];
+	size_t n = t->groups < s->f->options.top ? t->groups : s->f->options.top;
+	size_t from = d == FLEET_DIM_WEEK ? t->groups - n : 0; /* the last weeks */
+
+	for (int k = 0; k < 3; k++)
+		cents[k] = fleet_table_cents(t, amount[k], s->f->total.m[amount[k]], &s->mem);
+	heading(s, fleet_title(d));
+	put_head(s, fleet_dim_names[d]);
+	for (size_t i = from; i < from + n; i++)
+		put_row(s, fleet_group_name(&t->group[i], d, &s->mem), &t->group[i].sums,
+			(const int64_t[]){ cents[0][i], cents[1][i], cents[2][i] });
+	put_left_out(s, t->groups, n);
+}
+
+/* Of classes, lines and fixes: time, dollars, runs. */
+static void put_pairs(struct sheet *s, int by)
+{
+	const struct fleet_table *t = fleet_table_of(s->f, by);
+	size_t n = t->groups < s->f->options.top ? t->groups : s->f->options.top;
+
+	if (!t->groups)
+		return;
+	heading(s, fleet_title(by));
+	if (by == FLEET_BY_FIX)
+		fputs("  what each could save at most; savings of one run overlap\n", s->out);
+	fprintf(s->out, "  %12s %13s %5s %7s\n", "GPU-hours",
+		by == FLEET_BY_FIX ? "at most" : "cost", "%", "runs");
+	for (size_t i = 0; i < n; i++) {
+		const int64_t *m = t->group[i].sums.m;
+		base_unit hours, usd, pct, runs;
+
+		fprintf(s->out, "  %12s %13s %5s %7s  ", fleet_hours(hours, m[FLEET_HELD_NS]),
+			fleet_usd(usd, m[FLEET_USD]),
+			base_percent(pct, base_ppm(m[FLEET_HELD_NS], s->f->total.m[FLEET_HELD_NS])),
+			base_count(runs, (uint64_t)m[FLEET_RUNS]));
+		view_put_tame(s->out, fleet_group_name(&t->group[i], by, &s->mem));
+		fputc('\n', s->out);
+	}
+	put_left_out(s, t->groups, n);
+}
+
+static void put_runs(struct sheet *s, const char *title, const struct fleet_runs *r)
+{
+	size_t n = r->runs < s->f->options.top ? r->runs : s->f->options.top;
+	base_unit count, hours, usd, start;
+
+	if (!r->count)
+		return;
+	heading(s, title);
+	fprintf(s->out, "  %s, %s GPU-hours, %s\n", fleet_runs_of(count, r->count),
+		fleet_hours(hours, r->held_ns), fleet_usd(usd, r->usd));
+	fprintf(s->out, "  %12s %13s  %-10s  %s\n", "GPU-hours", "cost", "began", "run, end, user");
+	for (size_t i = 0; i < n; i++) {
+		const struct fleet_run *run = &r->run[i];
+
+		fprintf(s->out, "  %12s %13s  %s  ", fleet_hours(hours, run->held_ns),
+			run->priced ? fleet_usd(usd, run->usd) : "-",
+			base_day(start, run->start_ns));
+		view_put_tame(s->out, run->id);
+		fprintf(s->out, "  %s%s", run->end, run->exit[0] ? " " : "");
+		view_put_tame(s->out, run->exit);
+		fputs("  ", s->out);
+		view_put_tame(s->out, run->user[0] ? run->user : fleet_shown(run->team));
+		fputc('\n', s->out);
+	}
+	put_left_out(s, r->count, n);
+}
+
+static void put_bill_sum(struct sheet *s, int64_t cents, int64_t ns, const char *what,
+			 const char *team)
+{
+	base_unit usd, hours;
+
+	fprintf(s->out, "%s  %13s %12s  %s", s->look.colour ? "\033[1m" : "",
+		fleet_cents(usd, cents), fleet_hours(hours, ns), what);
+	view_put_tame(s->out, team);
+	fprintf(s->out, "%s\n", s->look.colour ? "\033[0m" : "");
+}
+
+static void put_bill_line(struct sheet *s, const struct fleet_bill_line *l)
+{
+	const struct fleet_group *g = l->group;
+	base_unit usd, hours;
+
+	fprintf(s->out, "  %13s %12s  ", g->key[4][0] ? fleet_cents(usd, l->cents) : "no price",
+		fleet_hours(hours, g->sums.m[FLEET_HELD_NS]));
+	for (int k = 0; k < FLEET_BILL_DIMS; k++) {
+		fputs(k ? ", " : "", s->out);
+		view_put_tame(s->out, k == FLEET_BILL_DIMS - 1 && !g->key[k][0]
+					      ? "no price"
+					      : fleet_shown(g->key[k]));
+	}
+	fputc('\n', s->out);
+}
+
+/* A team's lines, then what they sum to. */
+static void put_bill(struct sheet *s)
+{
+	const struct fleet_bill *b = &s->f->bill;
+	int64_t cents = 0, ns = 0;
+
+	heading(s, "The bill");
+	fprintf(s->out, "  %13s %12s  %s\n", "amount", "GPU-hours",
+		"team, project, user, GPU, price model");
+	for (size_t i = 0; i < b->lines; i++) {
+		const struct fleet_group *g = b->line[i].group;
+
+		put_bill_line(s, &b->line[i]);
+		cents += b->line[i].cents;
+		fleet_add(&ns, g->sums.m[FLEET_HELD_NS]);
+		if (i + 1 < b->lines && !strcmp(g->key[0], b->line[i + 1].group->key[0]))
+			continue;
+		put_bill_sum(s, cents, ns, "team ", fleet_shown(g->key[0]));
+		cents = ns = 0;
+	}
+	put_bill_sum(s, b->total_cents, s->f->total.m[FLEET_HELD_NS], "total", "");
+}
+
+static void put_use(struct sheet *s)
+{
+	const struct fleet_sums *t = &s->f->total;
+	int64_t all = fleet_minutes(t);
+	base_unit hours, usd, pct;
+
+	if (!all)
+		return;
+	heading(s, "How busy the GPUs were, minute by minute");
+	for (int b = 0; b < FLEET_BANDS; b++) {
+		int64_t minutes = t->m[FLEET_MINUTES_IDLE + b];
+
+		fprintf(s->out, "  %-12s %13s GPU-hours %6s %%", fleet_band_names[b],
+			fleet_hours_of_minutes(hours, minutes),
+			base_percent(pct, base_ppm(minutes, all)));
+		if (!b && t->m[FLEET_IDLE_USD])
+			fprintf(s->out, "  idle: %s", fleet_usd(usd, t->m[FLEET_IDLE_USD]));
+		fputc('\n', s->out);
+	}
+}
+
+static void put_spot(struct sheet *s)
+{
+	const int64_t *m = s->f->total.m;
+	base_unit hours, pct, usd;
+
+	heading(s, "On spot");
+	fprintf(s->out, "  %s GPU-hours, %s %% of all; %s\n", fleet_hours(hours, m[FLEET_SPOT_NS]),
+		base_percent(pct, base_ppm(m[FLEET_SPOT_NS], m[FLEET_HELD_NS])),
+		fleet_usd(usd, m[FLEET_SPOT_USD]));
+}
+
+static void put_rates(struct sheet *s)
+{
+	const struct fleet_table *t = &s->f->rates;
+	size_t n = t->groups < s->f->options.top ? t->groups : s->f->options.top;
+
+	if (!t->groups)
+		return;
+	heading(s, "Prices");
+	for (size_t i = 0; i < n; i++) {
+		fputs("  ", s->out);
+		view_wrap(s->out, 2, 4, fleet_words_rate(&t->group[i], &s->mem));
+	}
+	put_left_out(s, t->groups, n);
+}
+
+static void put_budgets(struct sheet *s)
+{
+	if (!s->f->budgets)
+		return;
+	heading(s, "Budgets");
+	for (size_t i = 0; i < s->f->budgets; i++) {
+		fputs(s->f->budget[i].told ? "! " : "  ", s->out);
+		view_wrap(s->out, 2, 4, fleet_words_budget(&s->f->budget[i], &s->mem));
+	}
+}
+
+static void put_overview(struct sheet *s)
+{
+	for (size_t i = 0; i < FLEET_TABLES; i++) {
+		const struct fleet_table *t = &s->f->dim[fleet_tables[i]];
+		bool told = t->groups > 1 || (t->groups && t->group[0].key[0][0]);
+		if (told || (i == 0 && t->groups))
+			put_dim(s, fleet_tables[i]);
+	}
+	put_pairs(s, FLEET_BY_CLASS);
+	put_pairs(s, FLEET_BY_LINE);
+	put_pairs(s, FLEET_BY_FIX);
+	put_dim(s, FLEET_DIM_WEEK);
+	put_use(s);
+	put_spot(s);
+	put_runs(s, fleet_title(FLEET_BY_FAILED), &s->f->failed);
+}
+
+static void put_one(struct sheet *s, int by)
+{
+	if (by < FLEET_DIMS)
+		put_dim(s, (enum fleet_dim)by);
+	else if (by == FLEET_BY_BILL)
+		put_bill(s);
+	else if (by == FLEET_BY_FAILED)
+		put_runs(s, fleet_title(by), &s->f->failed);
+	else
+		put_pairs(s, by);
+}
+
+void fleet_write_text(const struct fleet *f, FILE *out, const struct view_look *look)
+{
+	struct sheet s = { .f = f, .out = out, .look = *look };
+
+	view_wrap(out, 0, 2, fleet_words_scope(f, &s.mem));
+	view_wrap(out, 0, 2, fleet_words_cost(f, &s.mem));
+	for (const char *const *note = fleet_words_notes(f, &s.mem); *note; note++) {
+		fputs("  ", out);
+		view_wrap(out, 2, 4, *note);
+	}
+	if (f->options.by == FLEET_BY_NOTHING)
+		put_overview(&s);
+	else
+		put_one(&s, f->options.by);
+	put_runs(&s, "Runs that lack the label", &f->unlabelled);
+	put_budgets(&s);
+	put_rates(&s);
+	base_arena_fini(&s.mem);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sentences that text and page share. */
+#include <inttypes.h>
+#include <string.h>
+#include "base/units.h"
+#include "fleet_out.h"
+
+#define NS_PER_MINUTE 60000000000LL
+
+const enum fleet_dim fleet_tables[FLEET_TABLES] = {
+	FLEET_DIM_TEAM,	     FLEET_DIM_USER, FLEET_DIM_ACCOUNT, FLEET_DIM_PROJECT,
+	FLEET_DIM_PARTITION, FLEET_DIM_GPU,  FLEET_DIM_MODEL,	FLEET_DIM_LABEL,
+};
+
+const char *fleet_title(int by)
+{
+	static const char *const title[FLEET_BYS] = {
+		[FLEET_DIM_TEAM] = "By team",
+		[FLEET_DIM_USER] = "By user",
+		[FLEET_DIM_ACCOUNT] = "By account",
+		[FLEET_DIM_PROJECT] = "By project",
+		[FLEET_DIM_PARTITION] = "By partition",
+		[FLEET_DIM_QOS] = "By QOS",
+		[FLEET_DIM_CLUSTER] = "By cluster",
+		[FLEET_DIM_GPU] = "By GPU",
+		[FLEET_DIM_MODEL] = "By price model",
+		[FLEET_DIM_WEEK] = "By week",
+		[FLEET_DIM_END] = "By how runs ended",
+		[FLEET_DIM_LABEL] = "By label",
+		[FLEET_BY_CLASS] = "Where the time went",
+		[FLEET_BY_LINE] = "Lines of code that made GPUs wait",
+		[FLEET_BY_FIX] = "Top fixes",
+		[FLEET_BY_FAILED] = "Runs that failed",
+		[FLEET_BY_BILL] = "The bill",
+	};
+
+	return by < FLEET_BYS ? title[by] : "";
+}
+
+const char *fleet_group_name(const struct fleet_group *g, int by, struct base_arena *mem)
+{
+	if (by == FLEET_BY_LINE)
+		return base_arena_printf(mem, "%s  %s", g->key[0], g->key[1]);
+	if (by == FLEET_BY_FIX)
+		return g->key[3][0] ? base_arena_printf(mem, "%s: %s  %s", g->key[1],
+							g->text ? g->text : "", g->key[3])
+				    : base_arena_printf(mem, "%s: %s", g->key[1],
+							g->text ? g->text : "");
+	if (by == FLEET_DIM_MODEL && !g->key[0][0])
+		return "no price";
+	return fleet_shown(g->key[0]);
+}
+
+/* Commas into the digits before the point, which may stand behind other signs. */
+static const char *grouped(char *out)
+{
+	size_t before = strcspn(out, "0123456789"), digits = strspn(out + before, "0123456789");
+	size_t len = strlen(out);
+
+	for (size_t left = digits; left > 3 && len + 1 < BASE_UNIT_BYTES; len++) {
+		left -= 3;
+		memmove(out + before + left + 1, out + before + left, len - before - left + 1);
+		out[before + left] = ',';
+	}
+	return out;
+}
+
+const char *fleet_usd(char *out, int64_t nano_usd)
+{
+	base_cents(out, nano_usd);
+	return grouped(out);
+}
+
+const char *fleet_usd_closed(char *out, int64_t nano_usd, int64_t cents)
+{
+	base_cents_closed(out, nano_usd, cents);
+	return grouped(out);
+}
+
+const char *fleet_cents(char *out, int64_t cents)
+{
+	base_cents_of(out, cents);
+	return grouped(out);
+}
+
+const char *fleet_hours(char *out, int64_t ns)
+{
+	base_hours(out, ns);
+	return grouped(out);
+}
+
+const char *fleet_runs_of(char *out, uint64_t n)
+{
+	base_count(out, n);
+	strcat(out, n == 1 ? " run" : " runs");
+	return out;
+}
+
+int64_t fleet_minutes(const struct fleet_sums *s)
+{
+	int64_t sum = 0;
+
+	for (int b = 0; b < FLEET_BANDS; b++)
+		fleet_add(&sum, s->m[FLEET_MINUTES_IDLE + b]);
+	return sum;
+}
+
+const char *fleet_hours_of_minutes(char *out, int64_t minutes)
+{
+	int64_t most = INT64_MAX / NS_PER_MINUTE;
+
+	return fleet_hours(out, (minutes < most ? minutes : most) * NS_PER_MINUTE);
+}
+
+/* ", from 2026-01-05 to 2026-02-01": as it was asked, else the weeks of the first and last run. */
+static const char *span(const struct fleet *f, struct base_arena *mem)
+{
+	const struct fleet_table *weeks = &f->dim[FLEET_DIM_WEEK];
+	const struct fleet_query *q = &f->options.query;
+	bool since = q->since_ns > 0, until = q->until_ns < INT64_MAX;
+	base_unit from, to;
+
+	base_day(from, q->since_ns);
+	base_day(to, q->until_ns - 1);
+	if (since && until)
+		return base_arena_printf(mem, ", from %s to %s", from, to);
+	if (!weeks->groups)
+		return since   ? base_arena_printf(mem, ", from %s", from)
+		       : until ? base_arena_printf(mem, ", to %s", to)
+			       : "";
+	const char *first = weeks->group[0].key[0], *last = weeks->group[weeks->groups - 1].key[0];
+	if (since)
+		return base_arena_printf(mem, ", from %s to the week of %s", from, last);
+	if (until)
+		return base_arena_printf(mem, ", from the week of %s to %s", first, to);
+	return base_arena_printf(mem, ", weeks of %s to %s", first, last);
+}
+
+const char *fleet_words_scope(const struct fleet *f, struct base_arena *mem)
+{
+	const char *team = f->options.query.team;
+	base_unit runs, hours;
+
+	return base_arena_printf(mem, "%s, %s GPU-hours%s%s%s",
+				 fleet_runs_of(runs, (uint64_t)f->total.m[FLEET_RUNS]),
+				 fleet_hours(hours, f->total.m[FLEET_HELD_NS]),
+				 team ? ", team " : "", team ? fleet_shown(team) : "",
+				 span(f, mem));
+}
+
+const char *fleet_words_cost(const struct fleet *f, struct base_arena *mem)
+{
+	const int64_t *m = f->total.m;
+	base_unit usd, wasted, starved, w, s;
+
+	if (m[FLEET_UNPRICED_NS] == m[FLEET_HELD_NS])
+		return base_arena_printf(
+			mem, "no price is known; wasted %s %%, starved %s %% of the GPU time",
+			base_percent(w, base_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])),
+			base_percent(s, base_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])));
+	return base_arena_printf(mem,
+				 "%s, of which wasted %s (%s %% of the time), starved %s (%s %%)",
+				 fleet_usd(usd, m[FLEET_USD]),
+				 fleet_usd(wasted, m[FLEET_WASTED_USD]),
+				 base_percent(w, base_ppm(m[FLEET_WASTED_NS], m[FLEET_HELD_NS])),
+				 fleet_usd(starved, m[FLEET_STARVED_USD]),
+				 base_percent(s, base_ppm(m[FLEET_STARVED_NS], m[FLEET_HELD_NS])));
+}
+
+const char *fleet_words_spike(const struct fleet_spike *s, struct base_arena *mem)
+{
+	base_unit usd, median;
+
+	return base_arena_printf(
+		mem, "the week of %s cost %s %s, where %s is the median of the %zu weeks before",
+		s->week, s->team ? fleet_shown(s->team) : "all of it", fleet_usd(usd, s->usd),
+		fleet_usd(median, s->median_usd), s->history);
+}
+
+const char *fleet_words_rate(const struct fleet_group *g, struct base_arena *mem)
+{
+	const char *digits = g->key[4];
+	int64_t nano = 0;
+	base_unit price;
+
+	for (; *digits >= '0' && *digits <= '9' && nano < INT64_MAX / 100; digits++)
+		nano = nano * 10 + (*digits - '0');
+	return base_arena_printf(mem, "%s at %s per GPU-hour (%s, %s; %s, %s)", g->key[0],
+				 base_price_text(price, nano), g->key[2], g->key[1], g->key[3],
+				 g->text ? g->text : "no date");
+}
+
+#define NOTES_MAX 16
+
+const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *mem)
+{
+	const char **note = base_arena_array(mem, NOTES_MAX + 1, sizeof(*note));
+	const int64_t *m = f->total.m;
+	base_unit a, b;
+	size_t n = 0;
+
+	if (m[FLEET_UNPRICED_NS])
+		note[n++] = base_arena_printf(
+			mem,
+			"%s GPU-hours have no price and are in no amount; gpustarve digest RUN "
+			"--price USD --store URL gives them one",
+			fleet_hours(a, m[FLEET_UNPRICED_NS]));
+	if (m[FLEET_SIMULATED])
+		note[n++] =
+			base_arena_printf(mem,
+					  "%s on a simulated GPU: times are computed, not measured",
+					  fleet_runs_of(a, (uint64_t)m[FLEET_SIMULATED]));
+	if (f->bill.untagged_cents)
+		note[n++] = base_arena_printf(mem, "%s of no team (label team)",
+					      fleet_cents(a, f->bill.untagged_cents));
+	if (f->unlabelled.count)
+		note[n++] = base_arena_printf(mem, "%s without %s: %s",
+					      fleet_runs_of(a, f->unlabelled.count),
+					      f->options.query.required,
+					      fleet_usd(b, f->unlabelled.usd));
+	for (size_t i = 0; i < f->spikes && n < NOTES_MAX; i++)
+		note[n++] = fleet_words_spike(&f->spike[f->spikes - 1 - i], mem);
+	note[n] = NULL;
+	return note;
+}
