@@ -14,14 +14,14 @@
 #include "report/text/text.h"
 #include "unit/viewer/view_made.h"
 
-static const struct view_look narrow = { true, true, true, 20 };
+static const struct view_text_style narrow = { true, true, true, 20 };
 
 static void write_all(const struct view_summary *s, FILE *f)
 {
 	view_summary_write(s, f);
 	view_text_verdict(s, f, &narrow, "report.html");
 	view_text_report(s, f, &narrow);
-	view_text_report(s, f, &view_look_plain);
+	view_text_report(s, f, &view_text_style_plain);
 	view_html_write(s, f);
 }
 
@@ -35,7 +35,7 @@ static void compare_as(const struct view_summary *a, const struct view_summary *
 	FILE *f = open_memstream(&text, &len);
 
 	view_compare(&c, s, path, 3, month);
-	view_compare_text(&c, f, &view_look_plain);
+	view_compare_text(&c, f, &view_text_style_plain);
 	view_compare_text(&c, f, &narrow);
 	view_compare_json(&c, f);
 	view_compare_html(&c, f);

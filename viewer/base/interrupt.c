@@ -10,7 +10,7 @@ static void on_signal(int number)
 	stopped = number;
 }
 
-const volatile sig_atomic_t *view_stop_watch(void)
+const volatile sig_atomic_t *view_interrupt_watch(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction sa = { .sa_handler = on_signal,
@@ -24,7 +24,7 @@ const volatile sig_atomic_t *view_stop_watch(void)
 	return &stopped;
 }
 
-void view_stop_die(void)
+void view_interrupt_die(void)
 {
 	int number = stopped;
 

@@ -9,9 +9,9 @@
 #include <signal.h>
 
 /* From now on; signals that are ignored stay so. The number of the one that came, 0: none did. */
-const volatile sig_atomic_t *view_stop_watch(void);
+const volatile sig_atomic_t *view_interrupt_watch(void);
 
 /* Dies of the signal that came. Returns if none did. */
-void view_stop_die(void);
+void view_interrupt_die(void);
 
 #endif

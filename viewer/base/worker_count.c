@@ -5,7 +5,7 @@
 #define WORKERS_PER_CORE 8
 #define WORKERS_LEAST_LIMIT 32
 
-const char *const view_need_bounds[VIEW_NEED_BOUNDS] = { "step", "cores", "limit" };
+const char *const view_worker_bounds[VIEW_WORKERS_BOUNDS] = { "step", "cores", "limit" };
 
 static int64_t min64(int64_t a, int64_t b)
 {
@@ -23,7 +23,7 @@ static int64_t div_up(int64_t a, int64_t b)
 }
 
 /* The step without its wait, as the workers must feed it: on ordinary steps, not on average. */
-static int64_t pace(const struct view_need_facts *f)
+static int64_t pace(const struct view_worker_facts *f)
 {
 	int64_t mean = f->step_ns - f->wait_ns;
 
@@ -34,7 +34,7 @@ static int64_t pace(const struct view_need_facts *f)
  * The cores beside the trainer's carry so many workers: each takes cpu / fetch of one. Workers that
  * mostly wait for a disk are not bound by cores.
  */
-static int64_t most_on_cores(const struct view_need_facts *f)
+static int64_t most_on_cores(const struct view_worker_facts *f)
 {
 	if (f->cores <= 0 || f->fetch_cpu_ns <= 0)
 		return INT64_MAX;
@@ -42,12 +42,12 @@ static int64_t most_on_cores(const struct view_need_facts *f)
 	return most > INT64_MAX ? INT64_MAX : max64(1, (int64_t)most);
 }
 
-static int64_t most_sensible(const struct view_need_facts *f)
+static int64_t most_sensible(const struct view_worker_facts *f)
 {
 	return max64(WORKERS_LEAST_LIMIT, f->cores * WORKERS_PER_CORE);
 }
 
-bool view_need_workers(const struct view_need_facts *f, struct view_need *n)
+bool view_worker_count_find(const struct view_worker_facts *f, struct view_worker_count *n)
 {
 	int64_t fed = f->step_ns - f->wait_ns;
 
@@ -56,9 +56,9 @@ bool view_need_workers(const struct view_need_facts *f, struct view_need *n)
 	int64_t cores = most_on_cores(f), limit = most_sensible(f);
 	n->needed = div_up(f->fetch_ns, pace(f));
 	n->advised = min64(n->needed, min64(cores, limit));
-	n->bound = n->advised == n->needed ? VIEW_NEED_STEP
-		   : cores < limit	   ? VIEW_NEED_CORES
-					   : VIEW_NEED_LIMIT;
+	n->bound = n->advised == n->needed ? VIEW_WORKERS_STEP
+		   : cores < limit	   ? VIEW_WORKERS_CORES
+					   : VIEW_WORKERS_LIMIT;
 	n->advised = max64(n->advised, f->workers);
 	n->predicted_step_ns =
 		min64(f->step_ns, max64(fed, div_up(f->fetch_ns, max64(1, n->advised))));

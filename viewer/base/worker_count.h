@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct view_need_facts { /* of one trainer, per batch */
+struct view_worker_facts { /* of one trainer, per batch */
 	int64_t workers; /* 0: the trainer makes the batches itself */
 	int64_t fetch_ns; /* one worker's time for a batch, less what it waited for a CPU */
 	int64_t fetch_cpu_ns; /* of it on a CPU; 0: not known */
@@ -21,23 +21,23 @@ struct view_need_facts { /* of one trainer, per batch */
 	int64_t cores; /* that the trainer and its workers may use; 0: not known */
 };
 
-enum view_need_bound { /* what the predicted step takes its time from */
-	VIEW_NEED_STEP, /* the step itself: the loader keeps up */
-	VIEW_NEED_CORES, /* making batches: more workers would not find a core */
-	VIEW_NEED_LIMIT, /* making batches: more workers than are sensible would be needed */
-	VIEW_NEED_BOUNDS
+enum view_worker_bound { /* what the predicted step takes its time from */
+	VIEW_WORKERS_STEP, /* the step itself: the loader keeps up */
+	VIEW_WORKERS_CORES, /* making batches: more workers would not find a core */
+	VIEW_WORKERS_LIMIT, /* making batches: more workers than are sensible would be needed */
+	VIEW_WORKERS_BOUNDS
 };
-extern const char *const view_need_bounds[VIEW_NEED_BOUNDS]; /* step, cores, limit */
+extern const char *const view_worker_bounds[VIEW_WORKERS_BOUNDS]; /* step, cores, limit */
 
-struct view_need {
+struct view_worker_count {
 	int64_t needed; /* workers with which the loader keeps up, whatever cores there are */
 	int64_t advised; /* of them, as many as are of use here; at least the present ones */
 	int64_t predicted_step_ns; /* with the advised ones, at least */
 	int64_t cores_needed; /* for that many workers and the trainer; 0: not known */
-	enum view_need_bound bound;
+	enum view_worker_bound bound;
 };
 
 /* False: the facts do not suffice (no fetch or step was seen, or the waits exceed the steps). */
-bool view_need_workers(const struct view_need_facts *f, struct view_need *n);
+bool view_worker_count_find(const struct view_worker_facts *f, struct view_worker_count *n);
 
 #endif

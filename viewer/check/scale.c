@@ -67,7 +67,7 @@ static int64_t copy_of(const struct ana_result *r, const struct facts *f)
 static bool gather(const struct view_summary *s, struct facts *f, const char **why)
 {
 	const struct ana_loader_facts *l = view_loader_facts(s);
-	const struct view_need_facts *n = &s->loader.facts;
+	const struct view_worker_facts *n = &s->loader.facts;
 
 	*why = "the loader was not seen making batches";
 	if (!l || !s->loader.has_need || n->step_ns <= 0)

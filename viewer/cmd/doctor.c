@@ -58,7 +58,7 @@ static void check_parts(struct checkup *c)
 		good("libprof.so", path);
 	else
 		broken(c, "libprof.so", path, "it is not there: install it or set GPUSTARVE_LIB");
-	if (view_plain_path(path, sizeof(path)))
+	if (view_preload_path(path, sizeof(path)))
 		broken(c, "libprof.so", "its path holds a space or a colon, where LD_PRELOAD is cut",
 		       "and no link could be made in /tmp: install gpustarve elsewhere");
 	if (view_find_collector(path, sizeof(path)))

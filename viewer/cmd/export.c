@@ -181,7 +181,7 @@ static int export(const struct options *o)
 	view_progress_begin(&watch.progress, "exporting", o->quiet);
 	watch.progress.name = o->run;
 	watch.progress.unit = "events";
-	x.stop = view_stop_watch();
+	x.stop = view_interrupt_watch();
 	signal(SIGPIPE, SIG_IGN);
 	err = open_trace(&x, o);
 	if (!err)
@@ -193,7 +193,7 @@ static int export(const struct options *o)
 	view_trace_close(x.trace);
 	view_summary_free(x.summary);
 	if (err == -EINTR)
-		view_stop_die();
+		view_interrupt_die();
 	return err ? complain(&x, err) : VIEW_EXIT_OK;
 }
 

@@ -171,11 +171,11 @@ static int parse(int argc, char **argv, struct opts *o)
 
 static void write_to(const struct opts *o, const struct fleet *f, FILE *out)
 {
-	struct view_look look = o->out ? view_look_plain : view_look_of(stdout);
+	struct view_text_style style = o->out ? view_text_style_plain : view_text_style_of(stdout);
 
 	switch (o->format) {
 	case TEXT:
-		fleet_write_text(f, out, &look);
+		fleet_write_text(f, out, &style);
 		break;
 	case JSON:
 		fleet_write_json(f, out);

@@ -87,11 +87,11 @@ static int import(char *const files[], size_t n, const char *name, bool quiet)
 	}
 	view_progress_begin(&progress, "importing", quiet);
 	progress.unit = "rows";
-	options.stop = view_stop_watch();
+	options.stop = view_interrupt_watch();
 	err = view_import_files(files, n, out, &options, &stats, &error);
 	view_progress_end(&progress);
 	if (err == -EINTR)
-		view_stop_die();
+		view_interrupt_die();
 	if (err)
 		view_error("%s: %s", error.file ? error.file : out, error.why);
 	else if (!quiet)

@@ -214,11 +214,11 @@ static int load(const struct opts *o, const char *path, struct view_summary **s)
 
 static void show(const struct opts *o, const struct view_summary *s, FILE *f)
 {
-	struct view_look look = view_look_of(f);
+	struct view_text_style style = view_text_style_of(f);
 
 	switch (o->format) {
 	case TEXT:
-		view_text_report(s, f, &look);
+		view_text_report(s, f, &style);
 		break;
 	case JSON:
 		view_summary_write(s, f);
@@ -232,13 +232,13 @@ static void show(const struct opts *o, const struct view_summary *s, FILE *f)
 static void show_comparison(const struct opts *o, const struct view_summary *const *s,
 			    const char *const *path, size_t n, FILE *f)
 {
-	struct view_look look = view_look_of(f);
+	struct view_text_style style = view_text_style_of(f);
 	struct view_comparison c;
 
 	view_compare(&c, s, path, n, o->runs_per_month);
 	switch (o->format) {
 	case TEXT:
-		view_compare_text(&c, f, &look);
+		view_compare_text(&c, f, &style);
 		break;
 	case JSON:
 		view_compare_json(&c, f);

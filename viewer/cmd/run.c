@@ -186,7 +186,7 @@ static void start_recording(struct view_run *r)
 		return;
 	}
 	/* Where it fails, view_run_environment says what that means. */
-	view_plain_path(r->libprof, sizeof(r->libprof));
+	view_preload_path(r->libprof, sizeof(r->libprof));
 	if (!r->node.socket[0]) {
 		view_node_start(&r->node, r->base, r->id, r->upstream);
 		r->own_socket = r->node.socket[0] != '\0';

@@ -160,8 +160,8 @@ int view_cmd_top(int argc, char **argv)
 	if (!o.once && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO))
 		err = top_screen_run(s, o.interval_ms, o.sort);
 	if (err == -ENOTTY)
-		err = o.once ? top_plain_once(s, o.sort, stdout)
-			     : top_plain_run(s, o.interval_ms, stdout);
+		err = o.once ? top_lines_once(s, o.sort, stdout)
+			     : top_lines_run(s, o.interval_ms, stdout);
 	s->free(s);
 	return err ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 }

@@ -159,7 +159,8 @@ const struct view_measure *view_pair_measure(const struct view_pair *p, const ch
 
 /* The pages. Text in the columns of the terminal, 80 elsewhere. */
 void view_compare_json(const struct view_comparison *c, FILE *f);
-void view_compare_text(const struct view_comparison *c, FILE *f, const struct view_look *look);
+void view_compare_text(const struct view_comparison *c, FILE *f,
+		       const struct view_text_style *style);
 void view_compare_html(const struct view_comparison *c, FILE *f);
 
 #endif

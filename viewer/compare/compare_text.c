@@ -14,24 +14,24 @@ struct sheet {
 	const struct view_comparison *c;
 	const struct view_pair *p;
 	FILE *f;
-	const struct view_look *look;
+	const struct view_text_style *style;
 	struct base_arena mem;
 };
 
 static const char *paint(const struct sheet *s, const char *code)
 {
-	return s->look->colour ? code : "";
+	return s->style->colour ? code : "";
 }
 
 static bool narrow(const struct sheet *s)
 {
-	return s->look->columns < VIEW_COLUMNS;
+	return s->style->columns < VIEW_COLUMNS;
 }
 
 /* A pipe gets long words whole, so that paths in it can be used. */
 static void wrap(struct sheet *s, int at, int hang, const char *text)
 {
-	view_wrap_in(s->f, s->look->columns, narrow(s), at, hang, text);
+	view_wrap_in(s->f, s->style->columns, narrow(s), at, hang, text);
 }
 
 static void put_heading(struct sheet *s, const char *text)
@@ -211,9 +211,10 @@ static void put_pair(struct sheet *s)
 	put_promises(s);
 }
 
-void view_compare_text(const struct view_comparison *c, FILE *f, const struct view_look *look)
+void view_compare_text(const struct view_comparison *c, FILE *f,
+		       const struct view_text_style *style)
 {
-	struct sheet s = { .c = c, .f = f, .look = look };
+	struct sheet s = { .c = c, .f = f, .style = style };
 
 	for (size_t i = 0; i + 1 < c->runs; i++) {
 		if (i)

@@ -91,7 +91,7 @@ static enum ana_class largest_of_making(const struct view_summary *s)
 static const char *need_why(struct view_summary *s)
 {
 	const struct view_loader *v = &s->loader;
-	const struct view_need_facts *f = &v->facts;
+	const struct view_worker_facts *f = &v->facts;
 	int64_t fed = f->step_ns - f->wait_ns;
 	int64_t pace = f->fed_median_ns > 0 && f->fed_median_ns < fed ? f->fed_median_ns : fed;
 	base_unit fetch, step, now, then;
@@ -99,10 +99,10 @@ static const char *need_why(struct view_summary *s)
 	base_duration(fetch, f->fetch_ns);
 	base_duration(step, pace);
 	const char *bound =
-		v->need.bound == VIEW_NEED_STEP
+		v->need.bound == VIEW_WORKERS_STEP
 			? ""
 			: base_arena_printf(&s->mem, ", but %s %" PRId64,
-					    v->need.bound == VIEW_NEED_CORES
+					    v->need.bound == VIEW_WORKERS_CORES
 						    ? "the cores beside the trainer's carry"
 						    : "a sensible limit is",
 					    v->need.advised);
@@ -312,7 +312,7 @@ bool view_advise_prep(struct view_summary *s, struct view_advice *a)
 {
 	const struct view_loader *v = &s->loader;
 
-	if (!v->has_need || v->need.bound != VIEW_NEED_CORES ||
+	if (!v->has_need || v->need.bound != VIEW_WORKERS_CORES ||
 	    v->need.advised > v->facts.workers || v->need.cores_needed <= v->facts.cores)
 		return true;
 	/* More workers would want the cores that these have. */

@@ -200,7 +200,7 @@ static int64_t exposed_ns(const struct view_summary *s)
 static void set_facts(struct view_summary *s, const struct ana_loader_facts *l)
 {
 	const struct ana_result *r = s->result;
-	struct view_need_facts *f = &s->loader.facts;
+	struct view_worker_facts *f = &s->loader.facts;
 	int64_t span = 0, made = (int64_t)l->made;
 
 	for (size_t i = 0; i < r->gpus; i++)
@@ -274,7 +274,7 @@ void view_loader_add(struct view_summary *s)
 	v->fetch_ns = base_div_even(l->fetch_ns, (__int128)l->made);
 	if (l->known & ANA_LOADER_WORKERS) {
 		set_facts(s, l);
-		v->has_need = view_need_workers(&v->facts, &v->need);
+		v->has_need = view_worker_count_find(&v->facts, &v->need);
 	}
 	if (v->has_need) {
 		set_busy(v);

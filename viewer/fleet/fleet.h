@@ -102,7 +102,7 @@ const struct fleet_table *fleet_table_of(const struct fleet *f, int by);
 /* "untagged" for a name that is missing. */
 const char *fleet_shown(const char *name);
 
-void fleet_write_text(const struct fleet *f, FILE *out, const struct view_look *look);
+void fleet_write_text(const struct fleet *f, FILE *out, const struct view_text_style *style);
 void fleet_write_json(const struct fleet *f, FILE *out);
 void fleet_write_csv(const struct fleet *f, FILE *out);
 void fleet_write_html(const struct fleet *f, FILE *out);

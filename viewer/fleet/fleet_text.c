@@ -13,14 +13,14 @@
 struct sheet {
 	const struct fleet *f;
 	FILE *out;
-	struct view_look look;
+	struct view_text_style style;
 	struct base_arena mem;
 };
 
 static void heading(struct sheet *s, const char *text)
 {
-	fprintf(s->out, "\n%s%s%s\n", s->look.colour ? "\033[1m" : "", text,
-		s->look.colour ? "\033[0m" : "");
+	fprintf(s->out, "\n%s%s%s\n", s->style.colour ? "\033[1m" : "", text,
+		s->style.colour ? "\033[0m" : "");
 }
 
 /* Cut at @columns and filled up to them. */
@@ -166,10 +166,10 @@ static void put_bill_sum(struct sheet *s, int64_t cents, int64_t ns, const char 
 {
 	base_unit usd, hours;
 
-	fprintf(s->out, "%s  %13s %12s  %s", s->look.colour ? "\033[1m" : "",
+	fprintf(s->out, "%s  %13s %12s  %s", s->style.colour ? "\033[1m" : "",
 		fleet_cents(usd, cents), fleet_hours(hours, ns), what);
 	view_put_tame(s->out, team);
-	fprintf(s->out, "%s\n", s->look.colour ? "\033[0m" : "");
+	fprintf(s->out, "%s\n", s->style.colour ? "\033[0m" : "");
 }
 
 static void put_bill_line(struct sheet *s, const struct fleet_bill_line *l)
@@ -298,9 +298,9 @@ static void put_one(struct sheet *s, int by)
 		put_pairs(s, by);
 }
 
-void fleet_write_text(const struct fleet *f, FILE *out, const struct view_look *look)
+void fleet_write_text(const struct fleet *f, FILE *out, const struct view_text_style *style)
 {
-	struct sheet s = { .f = f, .out = out, .look = *look };
+	struct sheet s = { .f = f, .out = out, .style = *style };
 
 	view_wrap(out, 0, 2, fleet_words_scope(f, &s.mem));
 	view_wrap(out, 0, 2, fleet_words_cost(f, &s.mem));

@@ -92,8 +92,8 @@ struct view_loader {
 	size_t files;
 	int64_t fetch_ns; /* mean per batch and worker, waits for a CPU included; -1: not known */
 	bool has_need;
-	struct view_need_facts facts;
-	struct view_need need;
+	struct view_worker_facts facts;
+	struct view_worker_count need;
 	int64_t busy_ppm; /* of the workers' time in which they made batches; -1: there are none */
 	int64_t saving_ns, saving_nano_usd; /* of the predicted step, at most */
 	int64_t batch_bytes; /* read per batch; -1: not known */

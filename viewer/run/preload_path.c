@@ -51,7 +51,7 @@ static int point(const char *link, const char *folder)
 	return err;
 }
 
-int view_plain_path(char *path, size_t room)
+int view_preload_path(char *path, size_t room)
 {
 	char folder[64], link[96], whole[PATH_MAX], *slash = strrchr(path, '/');
 	int err;

@@ -17,6 +17,6 @@
  * does already, or a negative errno with @path as it was: -EPERM if the folder of links is not ours
  * alone, -EINVAL if the file's own name holds one of the two. Any thread.
  */
-int view_plain_path(char *path, size_t room);
+int view_preload_path(char *path, size_t room);
 
 #endif

@@ -51,19 +51,19 @@ static int save_pages(const struct view_run_report *o, const struct view_summary
 /* One write, so that it stands together even if others write to the terminal too. */
 static void print_verdict(const struct view_summary *s, const char *report)
 {
-	struct view_look look = view_look_of(stderr);
+	struct view_text_style style = view_text_style_of(stderr);
 	char *text = NULL;
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);
 
 	if (!f)
 		return;
-	view_text_verdict(s, f, &look, report);
+	view_text_verdict(s, f, &style, report);
 	if (fclose(f)) {
 		free(text);
 		return;
 	}
-	if (look.box)
+	if (style.box)
 		view_text_fresh_line(stderr);
 	fwrite(text, 1, len, stderr);
 	free(text);

@@ -81,9 +81,10 @@ static void read_need(struct view_loader *v, const struct base_json *n)
 	v->facts.workers = summary_total(n, "workers_now");
 	v->need.needed = summary_total(n, "workers_needed");
 	v->need.advised = summary_total(n, "workers_advised");
-	v->need.bound = (enum view_need_bound)summary_by_name(base_json_get_text(n, "bound", NULL),
-							      view_need_bounds, VIEW_NEED_BOUNDS,
-							      VIEW_NEED_STEP);
+	v->need.bound =
+		(enum view_worker_bound)summary_by_name(base_json_get_text(n, "bound", NULL),
+							view_worker_bounds, VIEW_WORKERS_BOUNDS,
+							VIEW_WORKERS_STEP);
 	v->facts.fetch_ns = summary_total(n, "fetch_ns");
 	v->facts.fetch_cpu_ns = summary_total(n, "fetch_cpu_ns");
 	v->facts.step_ns = summary_total(n, "step_ns");

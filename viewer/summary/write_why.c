@@ -102,7 +102,7 @@ static void put_need(struct base_jsonout *j, const char *key, const struct view_
 	base_json_int(j, "workers_now", v->facts.workers);
 	base_json_int(j, "workers_needed", v->need.needed);
 	base_json_int(j, "workers_advised", v->need.advised);
-	base_json_string(j, "bound", view_need_bounds[v->need.bound]);
+	base_json_string(j, "bound", view_worker_bounds[v->need.bound]);
 	base_json_int(j, "fetch_ns", v->facts.fetch_ns);
 	base_json_int(j, "fetch_cpu_ns", v->facts.fetch_cpu_ns);
 	base_json_int(j, "step_ns", v->facts.step_ns);

@@ -19,7 +19,7 @@ enum {
 };
 
 struct screen {
-	struct top_look look;
+	struct top_snapshot snapshot;
 	enum top_sort sort;
 	size_t first; /* row at the top of the table */
 	size_t room; /* rows that fit there */
@@ -68,14 +68,14 @@ static int draw_top(struct screen *s)
 	char line[LINE_BYTES];
 	int y = 0;
 
-	top_head(&s->look, line, width());
+	top_head(&s->snapshot, line, width());
 	y = put(y, A_BOLD, line);
-	top_sums(&s->look, line, width());
+	top_sums(&s->snapshot, line, width());
 	y = put(y, A_NORMAL, line);
-	top_state(&s->look, line, width());
-	y = put(y, s->look.trouble[0] ? shade(s, BAD) : A_NORMAL, line);
-	for (size_t i = 0; i < s->look.alerts && i < ALERTS_SHOWN && LINES > 12; i++) {
-		top_alert_line(&s->look.alert[i], line, width());
+	top_state(&s->snapshot, line, width());
+	y = put(y, s->snapshot.trouble[0] ? shade(s, BAD) : A_NORMAL, line);
+	for (size_t i = 0; i < s->snapshot.alerts && i < ALERTS_SHOWN && LINES > 12; i++) {
+		top_alert_line(&s->snapshot.alert[i], line, width());
 		y = put(y, shade(s, BAD), line);
 	}
 	return y;
@@ -88,12 +88,12 @@ static int draw_rows(struct screen *s, int y)
 	top_row_line(NULL, COLS, line, width());
 	y = put(y, A_REVERSE, line);
 	s->room = LINES - y > 1 ? (size_t)(LINES - y - 1) : 0;
-	if (s->first + s->room > s->look.rows)
-		s->first = s->look.rows > s->room ? s->look.rows - s->room : 0;
+	if (s->first + s->room > s->snapshot.rows)
+		s->first = s->snapshot.rows > s->room ? s->snapshot.rows - s->room : 0;
 	for (size_t i = 0; i < s->room; i++) {
 		line[0] = '\0';
 		const struct top_row *r =
-			s->first + i < s->look.rows ? &s->look.row[s->first + i] : NULL;
+			s->first + i < s->snapshot.rows ? &s->snapshot.row[s->first + i] : NULL;
 		if (r)
 			top_row_line(r, COLS, line, width());
 		y = put(y, r ? shade(s, row_shade(r)) : A_NORMAL, line);
@@ -106,12 +106,12 @@ static void draw(struct screen *s)
 	char line[LINE_BYTES];
 	size_t last = s->first + s->room;
 
-	top_sort(&s->look, s->sort);
+	top_sort(&s->snapshot, s->sort);
 	draw_rows(s, draw_top(s));
-	last = s->first + s->room < s->look.rows ? s->first + s->room : s->look.rows;
+	last = s->first + s->room < s->snapshot.rows ? s->first + s->room : s->snapshot.rows;
 	snprintf(line, sizeof(line), "q quit  s sort: %s  p %s  rows %zu-%zu of %zu",
 		 top_sort_names[s->sort], s->paused ? "go on (paused)" : "pause",
-		 s->look.rows ? s->first + 1 : 0, last, s->look.rows);
+		 s->snapshot.rows ? s->first + 1 : 0, last, s->snapshot.rows);
 	put(LINES - 1, A_REVERSE, line);
 	refresh();
 }
@@ -150,7 +150,7 @@ static bool take_key(struct screen *s, int key)
 		s->first = 0;
 		break;
 	case KEY_END:
-		s->first = s->look.rows;
+		s->first = s->snapshot.rows;
 		break;
 	case KEY_RESIZE:
 		clearok(stdscr, TRUE); /* what terminals make of the old picture differs */
@@ -171,18 +171,18 @@ static int64_t now_ms(void)
 
 static int take_look(struct screen *s, struct top_source *source)
 {
-	struct top_look l;
-	int err = source->look(source, &l);
+	struct top_snapshot l;
+	int err = source->fetch(source, &l);
 
 	if (err)
 		return err;
-	if (l.trouble[0] && s->look.rows) { /* what was known stays, with why it is old */
-		memcpy(s->look.trouble, l.trouble, sizeof(l.trouble));
-		top_look_fini(&l);
+	if (l.trouble[0] && s->snapshot.rows) { /* what was known stays, with why it is old */
+		memcpy(s->snapshot.trouble, l.trouble, sizeof(l.trouble));
+		top_snapshot_fini(&l);
 		return 0;
 	}
-	top_look_fini(&s->look);
-	s->look = l;
+	top_snapshot_fini(&s->snapshot);
+	s->snapshot = l;
 	return 0;
 }
 
@@ -233,7 +233,7 @@ int top_screen_run(struct top_source *source, int interval_ms, enum top_sort sor
 		return err;
 	terminal = newterm(NULL, stdout, stdin);
 	if (!terminal) {
-		top_look_fini(&s.look);
+		top_snapshot_fini(&s.snapshot);
 		return -ENOTTY;
 	}
 	cbreak();
@@ -244,6 +244,6 @@ int top_screen_run(struct top_source *source, int interval_ms, enum top_sort sor
 	err = loop(&s, source, interval_ms);
 	endwin();
 	delscreen(terminal);
-	top_look_fini(&s.look);
+	top_snapshot_fini(&s.snapshot);
 	return err;
 }

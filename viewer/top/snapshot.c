@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void top_look_fini(struct top_look *l)
+void top_snapshot_fini(struct top_snapshot *l)
 {
 	free(l->row);
 	l->row = NULL;
 	l->rows = 0;
 }
 
-void top_look_close(struct top_look *l)
+void top_snapshot_close(struct top_snapshot *l)
 {
 	size_t gone = 0;
 
@@ -96,7 +96,7 @@ static int by_idle(const void *va, const void *vb)
 	return o ? o : by_rank(a, b);
 }
 
-void top_sort(struct top_look *l, enum top_sort by)
+void top_sort(struct top_snapshot *l, enum top_sort by)
 {
 	static int (*const how[TOP_SORTS])(const void *, const void *) = { by_waste, by_rank,
 									   by_busy, by_idle };

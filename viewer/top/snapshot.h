@@ -25,7 +25,7 @@ struct top_row { /* a process's use of a GPU */
 	int64_t nano_usd_per_hour; /* of the GPU */
 };
 
-struct top_look {
+struct top_snapshot {
 	char run[256];
 	struct live_totals totals;
 	struct top_row *row; /* owned */
@@ -44,10 +44,10 @@ struct top_look {
 	char trouble[256]; /* why there is nothing newer; "": fine */
 };
 
-void top_look_fini(struct top_look *l);
+void top_snapshot_fini(struct top_snapshot *l);
 
 /* From the rows: killed, quiet_ns, and whether all is over. Of what is over nothing is "now". */
-void top_look_close(struct top_look *l);
+void top_snapshot_close(struct top_snapshot *l);
 
 /* Printable ASCII of @text, cut. */
 void top_tame(char *out, size_t room, const char *text);
@@ -63,15 +63,15 @@ enum top_sort {
 	TOP_SORTS
 };
 extern const char *const top_sort_names[TOP_SORTS];
-void top_sort(struct top_look *l, enum top_sort by);
+void top_sort(struct top_snapshot *l, enum top_sort by);
 
 /*
  * Pieces of text that the screen and plain lines share. Each writes at most @room bytes.
  * head: who and how much; sums: shares and dollars; state: what is known and at what cost.
  */
-void top_head(const struct top_look *l, char *out, size_t room);
-void top_sums(const struct top_look *l, char *out, size_t room);
-void top_state(const struct top_look *l, char *out, size_t room);
+void top_head(const struct top_snapshot *l, char *out, size_t room);
+void top_sums(const struct top_snapshot *l, char *out, size_t room);
+void top_state(const struct top_snapshot *l, char *out, size_t room);
 void top_alert_line(const struct top_alert *a, char *out, size_t room);
 /* The table's head (@row NULL) or a row, for a terminal of @columns. */
 void top_row_line(const struct top_row *row, int columns, char *out, size_t room);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a look comes from: a run directory that is followed, or a collector that is asked. What is
+ * Where a snapshot comes from: a run directory that is followed, or a collector that is asked. What is
  * read is hostile. One thread.
  */
 #ifndef VIEW_TOP_SOURCE_H
@@ -17,8 +17,8 @@ struct top_source_options {
 };
 
 struct top_source {
-	/* Fills *l anew. 0, or negative errno where not even the first look can be had; said. */
-	int (*look)(struct top_source *s, struct top_look *l);
+	/* Fills *l anew. 0, or negative errno where not even the first can be had; said. */
+	int (*fetch)(struct top_source *s, struct top_snapshot *l);
 	void (*free)(struct top_source *s);
 };
 

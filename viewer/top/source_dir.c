@@ -102,7 +102,8 @@ static bool end_is_known(const char *dir, const struct live_stream *s)
 	       !access(path, F_OK);
 }
 
-static void fill_rows(struct top_look *l, const char *dir, const struct live_run *r, int64_t now_ns)
+static void fill_rows(struct top_snapshot *l, const char *dir, const struct live_run *r,
+		      int64_t now_ns)
 {
 	size_t n = live_run_uses(r, now_ns, NULL, 0);
 	struct live_use *use = calloc(n ? n : 1, sizeof(*use));
@@ -127,7 +128,7 @@ out:
 
 static void take_alert(void *arg, const struct live_fired *f)
 {
-	struct top_look *l = arg;
+	struct top_snapshot *l = arg;
 	char words[LIVE_WORDS_BYTES];
 	size_t keep = l->alerts < TOP_ALERTS_MAX - 1 ? l->alerts : TOP_ALERTS_MAX - 1;
 
@@ -140,12 +141,12 @@ static void take_alert(void *arg, const struct live_fired *f)
 	l->alerts++;
 }
 
-static int look(struct top_source *source, struct top_look *l)
+static int fetch_snapshot(struct top_source *source, struct top_snapshot *l)
 {
 	struct source_dir *s = (struct source_dir *)source;
 	const char *slash = strrchr(s->dir, '/');
 
-	*l = (struct top_look){ 0 };
+	*l = (struct top_snapshot){ 0 };
 	view_follow_look(&s->follow);
 	l->totals = s->follow.totals;
 	top_tame(l->run, sizeof(l->run), slash && slash[1] ? slash + 1 : s->dir);
@@ -157,7 +158,7 @@ static int look(struct top_source *source, struct top_look *l)
 	/* A trace without pulses, such as an import: over once nothing more is written. */
 	if (!l->rows)
 		l->over = s->follow.when.wall_ns - view_last_written(s->dir) > LIVE_SILENT_NS;
-	top_look_close(l);
+	top_snapshot_close(l);
 	l->exit_status = l->over ? view_run_exit_read(s->dir) : -1;
 	return 0;
 }
@@ -189,7 +190,7 @@ static struct top_source *open_dir(const struct top_source_options *o)
 	}
 	if (!rates.model && s->price.model[0])
 		rates.model = s->price.model;
-	s->source = (struct top_source){ look, source_free };
+	s->source = (struct top_source){ fetch_snapshot, source_free };
 	if (!view_follow_init(&s->follow, s->dir, &rates))
 		return &s->source;
 	view_error("top: out of memory; end some processes");

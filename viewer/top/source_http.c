@@ -116,7 +116,7 @@ static void price_all(struct source_http *s)
 }
 
 /* Amounts as the model sums them, with what our own price lists know where it names no price. */
-static void take_money(struct source_http *s, struct top_look *l)
+static void take_money(struct source_http *s, struct top_snapshot *l)
 {
 	struct live_totals *t = &l->totals;
 	bool known = s->priced.gpus > 0;
@@ -155,7 +155,7 @@ static enum live_gap gap_of(const char *name)
 	return LIVE_GAP_NONE;
 }
 
-static void take_rows(struct top_look *l, const struct base_json *rows)
+static void take_rows(struct top_snapshot *l, const struct base_json *rows)
 {
 	size_t n = base_json_count(rows);
 
@@ -182,7 +182,7 @@ static void take_rows(struct top_look *l, const struct base_json *rows)
 	}
 }
 
-static void take_alerts(struct top_look *l, const struct base_json *alerts)
+static void take_alerts(struct top_snapshot *l, const struct base_json *alerts)
 {
 	for (const struct base_json *j = alerts ? alerts->child : NULL; j; j = j->next) {
 		struct top_alert *a = &l->alert[l->alerts];
@@ -236,7 +236,7 @@ static bool choose(struct source_http *s, char why[256])
 	return s->run[0] != '\0';
 }
 
-static bool fill(struct source_http *s, struct top_look *l, char why[256])
+static bool fill(struct source_http *s, struct top_snapshot *l, char why[256])
 {
 	struct base_arena mem = { 0 };
 	struct base_json *root;
@@ -255,7 +255,7 @@ static bool fill(struct source_http *s, struct top_look *l, char why[256])
 		ok = !take_gpus(s, base_json_get(root, "devices"));
 		take_money(s, l);
 		l->over = l->totals.gpus && !l->totals.alive;
-		top_look_close(l);
+		top_snapshot_close(l);
 		status = base_json_get_int(root, "exit_status", -1);
 		l->exit_status = status < 0 || status > 255 ? -1 : (int)status;
 	}
@@ -263,14 +263,14 @@ static bool fill(struct source_http *s, struct top_look *l, char why[256])
 	return ok;
 }
 
-static int look(struct top_source *source, struct top_look *l)
+static int fetch_snapshot(struct top_source *source, struct top_snapshot *l)
 {
 	struct source_http *s = (struct source_http *)source;
 	char why[256] = "";
 
-	*l = (struct top_look){ .totals = { .lag_ns = -1, .idle_ns = -1 },
-				.quiet_ns = -1,
-				.exit_status = -1 };
+	*l = (struct top_snapshot){ .totals = { .lag_ns = -1, .idle_ns = -1 },
+				    .quiet_ns = -1,
+				    .exit_status = -1 };
 	if (fill(s, l, why)) {
 		s->seen = true;
 	} else if (!s->seen) {
@@ -319,7 +319,7 @@ struct top_source *top_source_http(const struct top_source_options *o)
 
 	if (!s)
 		return NULL;
-	s->source = (struct top_source){ look, source_free };
+	s->source = (struct top_source){ fetch_snapshot, source_free };
 	s->o = o;
 	split(s, o);
 	s->fetch = top_fetch_new(o->token_file, o->ca_file);

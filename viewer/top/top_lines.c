@@ -8,11 +8,11 @@
 #define LINE_BYTES 512
 #define COLUMNS 132
 
-int top_plain_once(struct top_source *s, enum top_sort sort, FILE *f)
+int top_lines_once(struct top_source *s, enum top_sort sort, FILE *f)
 {
 	char line[LINE_BYTES];
-	struct top_look l;
-	int err = s->look(s, &l);
+	struct top_snapshot l;
+	int err = s->fetch(s, &l);
 
 	if (err)
 		return err;
@@ -33,11 +33,11 @@ int top_plain_once(struct top_source *s, enum top_sort sort, FILE *f)
 		top_row_line(&l.row[i], COLUMNS, line, sizeof(line));
 		fprintf(f, "%s\n", line);
 	}
-	top_look_fini(&l);
+	top_snapshot_fini(&l);
 	return fflush(f) ? -EPIPE : 0;
 }
 
-static void put_line(const struct top_look *l, FILE *f)
+static void put_line(const struct top_snapshot *l, FILE *f)
 {
 	char sums[LINE_BYTES], state[LINE_BYTES];
 	struct timespec now;
@@ -52,7 +52,7 @@ static void put_line(const struct top_look *l, FILE *f)
 }
 
 /* Those that are new since @had, the oldest first. */
-static void put_alerts(const struct top_look *l, size_t had, FILE *f)
+static void put_alerts(const struct top_snapshot *l, size_t had, FILE *f)
 {
 	char line[LINE_BYTES];
 	size_t fresh = l->alerts > had ? l->alerts - had : 0;
@@ -63,25 +63,25 @@ static void put_alerts(const struct top_look *l, size_t had, FILE *f)
 	}
 }
 
-int top_plain_run(struct top_source *s, int interval_ms, FILE *f)
+int top_lines_run(struct top_source *s, int interval_ms, FILE *f)
 {
 	struct timespec nap = { interval_ms / 1000, interval_ms % 1000 * 1000000L };
 	bool over = false;
 	size_t alerts = 0;
 
 	for (bool first = true; !over; first = false) {
-		struct top_look l;
+		struct top_snapshot l;
 		int err;
 		if (!first)
 			nanosleep(&nap, NULL);
-		err = s->look(s, &l);
+		err = s->fetch(s, &l);
 		if (err)
 			return err;
 		put_line(&l, f);
 		put_alerts(&l, alerts, f);
 		alerts = l.alerts;
 		over = l.over;
-		top_look_fini(&l);
+		top_snapshot_fini(&l);
 		if (fflush(f))
 			return -EPIPE;
 	}

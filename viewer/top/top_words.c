@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words of a look: lines that a narrow terminal can cut at its right end, what matters first.
+ * The words of a snapshot: lines that a narrow terminal can cut at its right end, what matters first.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static int64_t most(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-void top_head(const struct top_look *l, char *out, size_t room)
+void top_head(const struct top_snapshot *l, char *out, size_t room)
 {
 	struct line w = begin(out, room);
 	const struct live_totals *t = &l->totals;
@@ -82,7 +82,7 @@ void top_head(const struct top_look *l, char *out, size_t room)
 		put(&w, "%s %zu killed", l->over ? "," : " ", l->killed);
 }
 
-void top_sums(const struct top_look *l, char *out, size_t room)
+void top_sums(const struct top_snapshot *l, char *out, size_t room)
 {
 	struct line w = begin(out, room);
 	const struct live_totals *t = &l->totals;
@@ -105,7 +105,7 @@ void top_sums(const struct top_look *l, char *out, size_t room)
 	put(&w, ", ~%s starved", base_cents(a, t->starved_nano_usd));
 }
 
-void top_state(const struct top_look *l, char *out, size_t room)
+void top_state(const struct top_snapshot *l, char *out, size_t room)
 {
 	struct line w = begin(out, room);
 	const struct live_totals *t = &l->totals;

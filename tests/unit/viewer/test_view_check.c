@@ -335,13 +335,13 @@ static struct check_prediction predict(int64_t wait_ms, int64_t fetch_ms, int64_
 	r.classes[ANA_INPUT_H2D] = copy_ms * ms;
 	s.loader.has_need = true;
 	s.loader.fetch_ns = 2 * fetch_ms * ms; /* a slow first batch doubles the mean */
-	s.loader.facts = (struct view_need_facts){ .workers = 2,
-						   .fetch_ns = 2 * fetch_ms * ms,
-						   .fetch_cpu_ns = fetch_ms * ms,
-						   .step_ns = 100 * ms,
-						   .wait_ns = wait_ms * ms,
-						   .fed_median_ns = -1,
-						   .cores = 2 };
+	s.loader.facts = (struct view_worker_facts){ .workers = 2,
+						     .fetch_ns = 2 * fetch_ms * ms,
+						     .fetch_cpu_ns = fetch_ms * ms,
+						     .step_ns = 100 * ms,
+						     .wait_ns = wait_ms * ms,
+						     .fed_median_ns = -1,
+						     .cores = 2 };
 	EXPECT(check_scale_predict(&s, &q, &p, &why));
 	return p;
 }

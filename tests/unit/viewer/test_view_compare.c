@@ -216,7 +216,7 @@ static void expect_refused(struct both *b, const char *shown, unsigned int parts
 		EXPECT_INT(b->p->why[k] != NULL, parts >> k & 1);
 	for (size_t i = 0; i < b->p->measures; i++)
 		EXPECT(!b->p->measure[i].comparable || !(parts >> b->p->measure[i].part & 1));
-	view_compare_text(&b->c, f, &view_look_plain);
+	view_compare_text(&b->c, f, &view_text_style_plain);
 	fclose(f);
 	for (char *p = text; (p = strchr(p, '\n')); p++) /* undo the wrapping */
 		if (!strncmp(p, "\n    ", 5))
@@ -281,7 +281,7 @@ static void test_refused(void)
 
 static void pages(const struct view_comparison *c, FILE *f)
 {
-	view_compare_text(c, f, &view_look_plain);
+	view_compare_text(c, f, &view_text_style_plain);
 	view_compare_html(c, f);
 	view_compare_json(c, f);
 }
@@ -300,7 +300,7 @@ static char *page_of(const struct view_comparison *c,
 
 static void text_page(const struct view_comparison *c, FILE *f)
 {
-	view_compare_text(c, f, &view_look_plain);
+	view_compare_text(c, f, &view_text_style_plain);
 }
 
 /* Every string hostile: no control character, no markup, no line over 80 columns. */
@@ -330,7 +330,7 @@ static int narrow_columns;
 
 static void narrow_page(const struct view_comparison *c, FILE *f)
 {
-	struct view_look look = { .columns = narrow_columns };
+	struct view_text_style look = { .columns = narrow_columns };
 
 	view_compare_text(c, f, &look);
 }

@@ -5,27 +5,27 @@
 
 #define MS 1000000LL
 
-static struct view_need need(struct view_need_facts f)
+static struct view_worker_count need(struct view_worker_facts f)
 {
-	struct view_need n = { 0 };
+	struct view_worker_count n = { 0 };
 
-	EXPECT(view_need_workers(&f, &n));
+	EXPECT(view_worker_count_find(&f, &n));
 	return n;
 }
 
 /* A worker needs 40 ms for a batch, the step 4.5 ms: 40 / 4.5 = 8.9. */
 static void test_littles_law(void)
 {
-	struct view_need n = need((struct view_need_facts){ .workers = 4,
-							    .fetch_ns = 40 * MS,
-							    .step_ns = 10 * MS,
-							    .wait_ns = 5500000,
-							    .fed_median_ns = -1,
-							    .cores = 2 });
+	struct view_worker_count n = need((struct view_worker_facts){ .workers = 4,
+								      .fetch_ns = 40 * MS,
+								      .step_ns = 10 * MS,
+								      .wait_ns = 5500000,
+								      .fed_median_ns = -1,
+								      .cores = 2 });
 
 	EXPECT_INT(n.needed, 9);
 	EXPECT_INT(n.advised, 9);
-	EXPECT_INT(n.bound, VIEW_NEED_STEP);
+	EXPECT_INT(n.bound, VIEW_WORKERS_STEP);
 	EXPECT_INT(n.predicted_step_ns, 4500000);
 	EXPECT_INT(n.cores_needed, 0);
 }
@@ -33,11 +33,11 @@ static void test_littles_law(void)
 /* Exactly one more nanosecond needs one more worker. */
 static void test_edges(void)
 {
-	struct view_need_facts f = { .workers = 1,
-				     .fetch_ns = 40 * MS,
-				     .step_ns = 40 * MS,
-				     .wait_ns = 30 * MS,
-				     .fed_median_ns = -1 };
+	struct view_worker_facts f = { .workers = 1,
+				       .fetch_ns = 40 * MS,
+				       .step_ns = 40 * MS,
+				       .wait_ns = 30 * MS,
+				       .fed_median_ns = -1 };
 
 	EXPECT_INT(need(f).needed, 4);
 	f.fetch_ns++;
@@ -51,11 +51,11 @@ static void test_edges(void)
 /* Without workers the trainer makes the batches: one worker overlaps them with the step. */
 static void test_no_workers(void)
 {
-	struct view_need n = need((struct view_need_facts){ .workers = 0,
-							    .fetch_ns = 8 * MS,
-							    .step_ns = 18 * MS,
-							    .wait_ns = 8 * MS,
-							    .fed_median_ns = -1 });
+	struct view_worker_count n = need((struct view_worker_facts){ .workers = 0,
+								      .fetch_ns = 8 * MS,
+								      .step_ns = 18 * MS,
+								      .wait_ns = 8 * MS,
+								      .fed_median_ns = -1 });
 
 	EXPECT_INT(n.needed, 1);
 	EXPECT_INT(n.advised, 1);
@@ -65,18 +65,18 @@ static void test_no_workers(void)
 /* On a CPU for all of its time: two cores carry one worker beside the trainer. */
 static void test_cores(void)
 {
-	struct view_need_facts f = { .workers = 0,
-				     .fetch_ns = 40 * MS,
-				     .fetch_cpu_ns = 40 * MS,
-				     .step_ns = 44 * MS,
-				     .wait_ns = 40 * MS,
-				     .fed_median_ns = -1,
-				     .cores = 2 };
-	struct view_need n = need(f);
+	struct view_worker_facts f = { .workers = 0,
+				       .fetch_ns = 40 * MS,
+				       .fetch_cpu_ns = 40 * MS,
+				       .step_ns = 44 * MS,
+				       .wait_ns = 40 * MS,
+				       .fed_median_ns = -1,
+				       .cores = 2 };
+	struct view_worker_count n = need(f);
 
 	EXPECT_INT(n.needed, 10);
 	EXPECT_INT(n.advised, 1);
-	EXPECT_INT(n.bound, VIEW_NEED_CORES);
+	EXPECT_INT(n.bound, VIEW_WORKERS_CORES);
 	EXPECT_INT(n.predicted_step_ns, 40 * MS);
 	EXPECT_INT(n.cores_needed, 11);
 	f.cores = 8;
@@ -94,20 +94,20 @@ static void test_cores(void)
 	/* Workers that mostly wait for a disk are not bound by cores. */
 	f.fetch_cpu_ns = MS / 10;
 	EXPECT_INT(need(f).advised, 10);
-	EXPECT_INT(need(f).bound, VIEW_NEED_STEP);
+	EXPECT_INT(need(f).bound, VIEW_WORKERS_STEP);
 }
 
 /* Never fewer than there are, never a slower step than there is. */
 static void test_never_worse(void)
 {
-	struct view_need_facts f = { .workers = 8,
-				     .fetch_ns = 40 * MS,
-				     .fetch_cpu_ns = 40 * MS,
-				     .step_ns = 20 * MS,
-				     .wait_ns = 1 * MS,
-				     .fed_median_ns = -1,
-				     .cores = 2 };
-	struct view_need n = need(f);
+	struct view_worker_facts f = { .workers = 8,
+				       .fetch_ns = 40 * MS,
+				       .fetch_cpu_ns = 40 * MS,
+				       .step_ns = 20 * MS,
+				       .wait_ns = 1 * MS,
+				       .fed_median_ns = -1,
+				       .cores = 2 };
+	struct view_worker_count n = need(f);
 
 	EXPECT_INT(n.needed, 3);
 	EXPECT_INT(n.advised, 8);
@@ -121,12 +121,12 @@ static void test_never_worse(void)
 /* A rare long step (a checkpoint) must not hide that ordinary ones need more workers. */
 static void test_median(void)
 {
-	struct view_need_facts f = { .workers = 1,
-				     .fetch_ns = 40 * MS,
-				     .step_ns = 40 * MS,
-				     .wait_ns = 20 * MS,
-				     .fed_median_ns = 4 * MS };
-	struct view_need n = need(f);
+	struct view_worker_facts f = { .workers = 1,
+				       .fetch_ns = 40 * MS,
+				       .step_ns = 40 * MS,
+				       .wait_ns = 20 * MS,
+				       .fed_median_ns = 4 * MS };
+	struct view_worker_count n = need(f);
 
 	EXPECT_INT(n.needed, 10);
 	EXPECT_INT(n.predicted_step_ns, 20 * MS); /* on average the checkpoints stay */
@@ -136,22 +136,22 @@ static void test_median(void)
 
 static void test_limit(void)
 {
-	struct view_need n = need((struct view_need_facts){ .workers = 2,
-							    .fetch_ns = 10000 * MS,
-							    .step_ns = 5001 * MS,
-							    .wait_ns = 5000 * MS,
-							    .fed_median_ns = -1,
-							    .cores = 2 });
+	struct view_worker_count n = need((struct view_worker_facts){ .workers = 2,
+								      .fetch_ns = 10000 * MS,
+								      .step_ns = 5001 * MS,
+								      .wait_ns = 5000 * MS,
+								      .fed_median_ns = -1,
+								      .cores = 2 });
 
 	EXPECT_INT(n.needed, 10000);
 	EXPECT_INT(n.advised, 32);
-	EXPECT_INT(n.bound, VIEW_NEED_LIMIT);
+	EXPECT_INT(n.bound, VIEW_WORKERS_LIMIT);
 	EXPECT_INT(n.predicted_step_ns, 10000 * MS / 32);
 }
 
 static void test_unknown(void)
 {
-	static const struct view_need_facts bad[] = {
+	static const struct view_worker_facts bad[] = {
 		{ .fetch_ns = 0, .step_ns = 10 },
 		{ .fetch_ns = 10, .step_ns = 0 },
 		{ .fetch_ns = 10, .step_ns = 10, .wait_ns = 10 },
@@ -159,10 +159,10 @@ static void test_unknown(void)
 		{ .fetch_ns = -5, .step_ns = 10, .wait_ns = 1 },
 		{ .fetch_ns = 10, .step_ns = 10, .wait_ns = 1, .workers = -1 },
 	};
-	struct view_need n;
+	struct view_worker_count n;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		EXPECT(!view_need_workers(&bad[i], &n));
+		EXPECT(!view_worker_count_find(&bad[i], &n));
 }
 
 /* Whatever the facts: bounds that always hold. */
@@ -171,17 +171,17 @@ static void test_random(void)
 	uint64_t seed = t_seed(11);
 
 	for (int i = 0; i < 20000; i++) {
-		struct view_need_facts f = {
+		struct view_worker_facts f = {
 			.workers = (int64_t)(t_random(&seed) % 65),
 			.fetch_ns = (int64_t)(t_random(&seed) % (1ULL << (t_random(&seed) % 50))),
 			.step_ns = (int64_t)(t_random(&seed) % (1ULL << (t_random(&seed) % 50))),
 			.fed_median_ns = (int64_t)(t_random(&seed) % 1000000) - 1,
 			.cores = (int64_t)(t_random(&seed) % 200),
 		};
-		struct view_need n;
+		struct view_worker_count n;
 		f.wait_ns = f.step_ns ? (int64_t)(t_random(&seed) % (uint64_t)f.step_ns) : 0;
 		f.fetch_cpu_ns = f.fetch_ns ? (int64_t)(t_random(&seed) % (uint64_t)f.fetch_ns) : 0;
-		if (!view_need_workers(&f, &n))
+		if (!view_worker_count_find(&f, &n))
 			continue;
 		EXPECT(n.needed >= 1 && n.advised >= f.workers && n.advised >= 1);
 		EXPECT(n.predicted_step_ns <= f.step_ns);

@@ -11,17 +11,17 @@
 
 static void report(const struct view_summary *s, FILE *f)
 {
-	view_text_report(s, f, &view_look_plain);
+	view_text_report(s, f, &view_text_style_plain);
 }
 
 static void verdict(const struct view_summary *s, FILE *f)
 {
-	view_text_verdict(s, f, &view_look_plain, "runs/x.gst/report.html");
+	view_text_verdict(s, f, &view_text_style_plain, "runs/x.gst/report.html");
 }
 
 static void coloured(const struct view_summary *s, FILE *f)
 {
-	const struct view_look look = { .colour = true, .columns = 80 };
+	const struct view_text_style look = { .colour = true, .columns = 80 };
 
 	view_text_verdict(s, f, &look, NULL);
 }
@@ -211,7 +211,7 @@ static void test_wrap(void)
 	free(text);
 }
 
-static struct view_look look; /* of the two below */
+static struct view_text_style look; /* of the two below */
 
 static void as_looked(const struct view_summary *s, FILE *f)
 {
@@ -229,7 +229,7 @@ static void expect_fits(struct view_summary *s)
 	static const int widths[] = { 40, 53, 71, 72, 79, 80 };
 
 	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
-		look = (struct view_look){ true, true, i % 2, widths[i] };
+		look = (struct view_text_style){ true, true, i % 2, widths[i] };
 		char *text = made_page(s, as_looked);
 		for (char *p = text; *p; p += strcspn(p, "\n") + 1) {
 			size_t len = strcspn(p, "\n");
@@ -259,7 +259,7 @@ static void expect_box(const char *name, bool utf8, bool colour, const char *cor
 	struct view_summary *s = made_summary_of(made_starved(name), "NVIDIA H100", 6880000000LL);
 
 	for (int columns = 36; columns <= 80; columns += 4) {
-		look = (struct view_look){ colour, true, utf8, columns };
+		look = (struct view_text_style){ colour, true, utf8, columns };
 		char *text = made_page(s, verdict_as_looked);
 		EXPECT(!strncmp(text, corner, strlen(corner)));
 		EXPECT(strstr(text, " gpustarve ") != NULL);
@@ -302,7 +302,7 @@ static void test_look(void)
 
 	REQUIRE(f);
 	setenv("TERM", "xterm", 1);
-	struct view_look l = view_look_of(f);
+	struct view_text_style l = view_text_style_of(f);
 	EXPECT(!l.colour && !l.box && !l.utf8);
 	EXPECT_INT(l.columns, 80);
 	fclose(f);

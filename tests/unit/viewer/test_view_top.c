@@ -9,20 +9,20 @@
 static struct top_row row[3];
 
 /* A run of three processes, each of the gap and silence that its row has. */
-static struct top_look look(int exit_status)
+static struct top_snapshot look(int exit_status)
 {
-	struct top_look l = { .row = row,
-			      .rows = 3,
-			      .exit_status = exit_status,
-			      .totals = { .gpus = 3,
-					  .alive = 3,
-					  .streams = 3,
-					  .lag_ns = SECOND,
-					  .nano_usd_per_hour = 5,
-					  .now = { .known = true } } };
+	struct top_snapshot l = { .row = row,
+				  .rows = 3,
+				  .exit_status = exit_status,
+				  .totals = { .gpus = 3,
+					      .alive = 3,
+					      .streams = 3,
+					      .lag_ns = SECOND,
+					      .nano_usd_per_hour = 5,
+					      .now = { .known = true } } };
 
 	snprintf(l.run, sizeof(l.run), "r");
-	top_look_close(&l);
+	top_snapshot_close(&l);
 	return l;
 }
 
@@ -33,7 +33,7 @@ static void rows(enum live_gap a, enum live_gap b, enum live_gap c, int64_t quie
 	row[2] = (struct top_row){ .gap = c, .quiet_ns = SECOND };
 }
 
-static void expect(const struct top_look *l, const char *head, const char *state)
+static void expect(const struct top_snapshot *l, const char *head, const char *state)
 {
 	char text[512];
 
@@ -46,7 +46,7 @@ static void expect(const struct top_look *l, const char *head, const char *state
 
 static void test_goes_on(void)
 {
-	struct top_look l;
+	struct top_snapshot l;
 
 	rows(LIVE_GAP_BUSY, LIVE_GAP_INPUT, LIVE_GAP_BUSY, 2 * SECOND);
 	l = look(-1);
@@ -65,7 +65,7 @@ static void test_goes_on(void)
 
 static void test_over(void)
 {
-	struct top_look l;
+	struct top_snapshot l;
 
 	rows(LIVE_GAP_ENDED, LIVE_GAP_KILLED, LIVE_GAP_ENDED, -1);
 	l = look(-1);
@@ -82,7 +82,7 @@ static void test_over(void)
 	expect(&l, "r  0 of 3 GPUs, 3 processes  ended", "no sign");
 	l.rows_left_out = 1;
 	l.over = false;
-	top_look_close(&l);
+	top_snapshot_close(&l);
 	EXPECT(!l.over);
 }
 

@@ -57,9 +57,9 @@ static void put_need(struct html *h)
 					: " workers</b>; now there are ");
 	html_count(h, (uint64_t)v->facts.workers, "/loader/need/workers_now");
 	html_put(h, ".");
-	if (v->need.bound != VIEW_NEED_STEP) {
-		html_put(h, v->need.bound == VIEW_NEED_CORES ? " The cores here carry "
-							     : " A sensible limit is ");
+	if (v->need.bound != VIEW_WORKERS_STEP) {
+		html_put(h, v->need.bound == VIEW_WORKERS_CORES ? " The cores here carry "
+								: " A sensible limit is ");
 		html_count(h, (uint64_t)v->need.advised, "/loader/need/workers_advised");
 		html_put(h, ".");
 	}

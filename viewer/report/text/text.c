@@ -7,13 +7,13 @@
 
 const char *text_paint(const struct page *p, const char *code)
 {
-	return p->look.colour ? code : "";
+	return p->style.colour ? code : "";
 }
 
 void text_wrap(const struct page *p, int at, int hang, const char *text)
 {
 	/* A pipe gets long words whole, so that paths in it can be used. */
-	view_wrap_in(p->f, p->look.columns, p->look.columns < VIEW_COLUMNS, at, hang, text);
+	view_wrap_in(p->f, p->style.columns, p->style.columns < VIEW_COLUMNS, at, hang, text);
 }
 
 void text_line(struct page *p, const char *text)
@@ -29,10 +29,10 @@ void text_heading(struct page *p, const char *text)
 	fputs(text_paint(p, "\033[0m"), p->f);
 }
 
-void view_text_verdict(const struct view_summary *s, FILE *f, const struct view_look *look,
+void view_text_verdict(const struct view_summary *s, FILE *f, const struct view_text_style *style,
 		       const char *report)
 {
-	struct page p = { .s = s, .f = f, .look = *look };
+	struct page p = { .s = s, .f = f, .style = *style };
 
 	text_verdict(&p);
 	if (report) {
@@ -44,9 +44,9 @@ void view_text_verdict(const struct view_summary *s, FILE *f, const struct view_
 	base_arena_fini(&p.mem);
 }
 
-void view_text_report(const struct view_summary *s, FILE *f, const struct view_look *look)
+void view_text_report(const struct view_summary *s, FILE *f, const struct view_text_style *style)
 {
-	struct page p = { .s = s, .f = f, .look = *look };
+	struct page p = { .s = s, .f = f, .style = *style };
 
 	text_verdict(&p);
 	text_identity(&p);

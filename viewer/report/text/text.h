@@ -10,7 +10,7 @@
 #include "summary/summary.h"
 
 /* How a page looks where it is shown. Zero but for the columns: as a file or a pipe gets it. */
-struct view_look {
+struct view_text_style {
 	bool colour;
 	bool box; /* around the verdict */
 	bool utf8; /* ... drawn with Unicode's lines */
@@ -21,8 +21,8 @@ struct view_look {
  * A terminal gets the box and its own width (at least 20 columns), and colour unless NO_COLOR is
  * set; TERM unset or dumb gets neither. Lines of Unicode in a UTF-8 locale only.
  */
-struct view_look view_look_of(FILE *f);
-extern const struct view_look view_look_plain;
+struct view_text_style view_text_style_of(FILE *f);
+extern const struct view_text_style view_text_style_plain;
 
 /*
  * To the beginning of a line of the terminal @f, whatever column the cursor is in: a row of blanks
@@ -31,11 +31,11 @@ extern const struct view_look view_look_plain;
 void view_text_fresh_line(FILE *f);
 
 /* What a run ends with: verdict, dollars, causes, next step. @report: path shown, or NULL. */
-void view_text_verdict(const struct view_summary *s, FILE *f, const struct view_look *look,
+void view_text_verdict(const struct view_summary *s, FILE *f, const struct view_text_style *style,
 		       const char *report);
 
 /* The whole report. */
-void view_text_report(const struct view_summary *s, FILE *f, const struct view_look *look);
+void view_text_report(const struct view_summary *s, FILE *f, const struct view_text_style *style);
 
 /* Colour if @f is a terminal, NO_COLOR is unset and TERM is not dumb. */
 bool view_text_colour(FILE *f);

@@ -24,21 +24,22 @@ static void put_top(FILE *f, const struct lines *l, int columns, const char *tit
 	fprintf(f, "%s\n", l->top_right);
 }
 
-void text_frame(FILE *f, const struct view_look *look, const char *title, const char *text)
+void text_frame(FILE *f, const struct view_text_style *style, const char *title, const char *text)
 {
-	const struct lines *l = look->utf8 ? &unicode : &ascii;
+	const struct lines *l = style->utf8 ? &unicode : &ascii;
 
-	put_top(f, l, look->columns, title);
+	put_top(f, l, style->columns, title);
 	while (*text) {
 		size_t len = strcspn(text, "\n");
 		int columns = view_line_columns(text, len);
 		fprintf(f, "%s ", l->down);
 		fwrite(text, 1, len, f);
 		fprintf(f, "%*s %s\n",
-			columns < look->columns - 4 ? look->columns - 4 - columns : 0, "", l->down);
+			columns < style->columns - 4 ? style->columns - 4 - columns : 0, "",
+			l->down);
 		text += len + (text[len] == '\n');
 	}
 	fputs(l->bottom_left, f);
-	put_across(f, l, look->columns - 2);
+	put_across(f, l, style->columns - 2);
 	fprintf(f, "%s\n", l->bottom_right);
 }

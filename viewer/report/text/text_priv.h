@@ -12,14 +12,14 @@
 struct page {
 	const struct view_summary *s;
 	FILE *f;
-	struct view_look look;
+	struct view_text_style style;
 	struct base_arena mem;
 };
 
 /* Tables leave out what is least needed. */
 static inline bool text_narrow(const struct page *p)
 {
-	return p->look.columns < 80;
+	return p->style.columns < 80;
 }
 
 /* text.c: what all parts are made of. */
@@ -29,7 +29,7 @@ void text_line(struct page *p, const char *text); /* indented by two */
 void text_heading(struct page *p, const char *text);
 
 /* text_frame.c: lines of @text, none longer than columns - 4, in a box with @title. */
-void text_frame(FILE *f, const struct view_look *look, const char *title, const char *text);
+void text_frame(FILE *f, const struct view_text_style *style, const char *title, const char *text);
 
 void text_verdict(struct page *p); /* text_verdict.c: in its box */
 

@@ -9,7 +9,7 @@
 
 #define COLUMNS_MIN 20
 
-const struct view_look view_look_plain = { .columns = VIEW_COLUMNS };
+const struct view_text_style view_text_style_plain = { .columns = VIEW_COLUMNS };
 
 static bool is_terminal(FILE *f)
 {
@@ -51,14 +51,14 @@ static int columns_of(FILE *f)
 	return w.ws_col < VIEW_COLUMNS ? w.ws_col : VIEW_COLUMNS; /* longer lines read badly */
 }
 
-struct view_look view_look_of(FILE *f)
+struct view_text_style view_text_style_of(FILE *f)
 {
 	if (!is_terminal(f))
-		return view_look_plain;
-	return (struct view_look){ .colour = view_text_colour(f),
-				   .box = true,
-				   .utf8 = utf8_locale(),
-				   .columns = columns_of(f) };
+		return view_text_style_plain;
+	return (struct view_text_style){ .colour = view_text_colour(f),
+					 .box = true,
+					 .utf8 = utf8_locale(),
+					 .columns = columns_of(f) };
 }
 
 void view_text_fresh_line(FILE *f)

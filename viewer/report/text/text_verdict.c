@@ -73,7 +73,7 @@ static void put_headline(struct page *p)
 	const char *what = view_verdict_words(s, &p->mem);
 	base_unit wall;
 
-	const char *who = p->look.box ? "" : "gpustarve: "; /* the box says it itself */
+	const char *who = p->style.box ? "" : "gpustarve: "; /* the box says it itself */
 	fprintf(p->f, "%s%s%s%s. ", who, severity_paint(p, v), what, text_paint(p, "\033[0m"));
 	text_wrap(p, (int)strlen(who) + (int)strlen(what) + 2, 2,
 		  base_arena_printf(&p->mem, "%s, %s: %s", view_text_gpus(s, &p->mem),
@@ -176,17 +176,17 @@ void text_verdict(struct page *p)
 	char *text = NULL;
 	size_t len;
 
-	if (!p->look.box) {
+	if (!p->style.box) {
 		verdict_lines(p);
 		return;
 	}
 	inner.f = open_memstream(&text, &len);
 	if (!inner.f)
 		return;
-	inner.look.columns -= 4;
+	inner.style.columns -= 4;
 	verdict_lines(&inner);
 	p->mem = inner.mem;
 	if (!fclose(inner.f))
-		text_frame(p->f, &p->look, "gpustarve", text);
+		text_frame(p->f, &p->style, "gpustarve", text);
 	free(text);
 }

@@ -16,7 +16,7 @@
 /* Words get lines of their own, below the class. */
 static bool narrow(const struct page *p)
 {
-	return p->look.columns < COLUMNS_BESIDE;
+	return p->style.columns < COLUMNS_BESIDE;
 }
 
 static void put_cause(struct page *p, const struct view_finding *f, int64_t share_ppm)
@@ -27,7 +27,7 @@ static void put_cause(struct page *p, const struct view_finding *f, int64_t shar
 	if (narrow(p)) {
 		fprintf(p->f, "%s\n    ", ana_class_names[f->class]);
 		text_wrap(p, 4, 4,
-			  view_finding_words(p->s, &p->mem, f, (size_t)p->look.columns - 6));
+			  view_finding_words(p->s, &p->mem, f, (size_t)p->style.columns - 6));
 		return;
 	}
 	fprintf(p->f, "%-18s ", ana_class_names[f->class]);
@@ -152,13 +152,13 @@ static void put_fetches(struct page *p, const struct ana_loader_facts *l)
 /* What keeps the advised workers from keeping up. */
 static const char *need_bound(struct page *p)
 {
-	const struct view_need *n = &p->s->loader.need;
+	const struct view_worker_count *n = &p->s->loader.need;
 
-	if (n->bound == VIEW_NEED_STEP)
+	if (n->bound == VIEW_WORKERS_STEP)
 		return "";
 	return base_arena_printf(&p->mem, ", %s %" PRId64,
-				 n->bound == VIEW_NEED_CORES ? "the cores here carry"
-							     : "a sensible limit is",
+				 n->bound == VIEW_WORKERS_CORES ? "the cores here carry"
+								: "a sensible limit is",
 				 n->advised);
 }
 
