@@ -4,6 +4,7 @@
  * when a state is spread over cells.
  */
 #include "harness.h"
+#include "analysis/evidence/loaders.h"
 #include "analysis/series/series_parts.h"
 
 #define S INT64_C(1000000000)
@@ -103,7 +104,7 @@ static int64_t state_sum(const struct ana_loader_gather *g, int state)
 static void test_states(void)
 {
 	struct ana_loader_gather g;
-	struct ana_seen t = { .tid = 5 };
+	struct ana_last_sample t = { 0 };
 	struct wire_sample s = { .t_ns = 3 * MS,
 				 .cpu_ns = 100,
 				 .role = WIRE_ROLE_WORKER,
@@ -138,7 +139,7 @@ static void test_states(void)
 static void test_states_sum(void)
 {
 	struct ana_loader_gather g;
-	struct ana_seen t = { .tid = 5 };
+	struct ana_last_sample t = { 0 };
 	struct wire_sample s = { .t_ns = 0, .cpu_ns = 1, .role = WIRE_ROLE_WORKER };
 	uint64_t random = 7;
 	int64_t sum = 0;
@@ -164,7 +165,7 @@ static void row(struct ana_loader_gather *g, struct ana_ready *ready, struct ana
 		struct wire_batch b)
 {
 	REQUIRE(!ana_loaders_add(l, &b));
-	ana_loader_gather_batch(g, ready, l, &b);
+	ana_loader_gather_batch(g, ready, ana_loaders_get(l, b.loader), &b);
 }
 
 static void test_batches(void)

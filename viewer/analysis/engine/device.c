@@ -297,29 +297,6 @@ static inline void take_launch(struct ana_walk *w, struct ana_gpu_state *g,
 	}
 }
 
-/* Series: the longest stretch of a gap within each coarse bucket. */
-static __attribute__((noinline)) void mark_longest(struct ana_gpu_state *g, int64_t start,
-						   int64_t end)
-{
-	const struct ana_timeline *t = g->ruler.line;
-	int64_t width = g->ruler.width * (int64_t)g->ruler.fine, last;
-
-	if (!t->count)
-		return;
-	last = t->bucket[t->count - 1].end_ns;
-	start = start > g->ruler.start ? start : g->ruler.start;
-	end = end < last ? end : last;
-	while (start < end) {
-		int64_t i = (start - g->ruler.start) / width;
-		int64_t stop = g->ruler.start + (i + 1) * width;
-
-		stop = stop < end ? stop : end;
-		if (stop - start > g->longest_ns[i])
-			g->longest_ns[i] = stop - start;
-		start = stop;
-	}
-}
-
 /* @call is borrowed from the launch table. */
 static inline void operation(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
 			     const struct wire_event *op, const struct ana_call *call)
@@ -336,8 +313,8 @@ static inline void operation(struct ana_walk *w, struct ana_gpu_state *g, struct
 	if (op->start_ns > g->end) {
 		g->gpu->gaps++;
 		g->gpu->idle_ns += op->start_ns - g->end;
-		if (g->longest_ns)
-			mark_longest(g, g->end, op->start_ns);
+		if (w->observer)
+			w->observer->gap(w->observer->arg, g->index, g->end, op->start_ns);
 		if (w->ranges_upto <= op->start_ns)
 			ana_host_ranges(w, op->start_ns);
 		if (!ana_timeline_stack_over(&g->waits, g->end))

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "analysis/plan/allocations.h"
 #include "result_make.h"
+#include "analysis/series/series_parts.h"
 #include "analysis/walk/walk.h"
 
 #define THREADS_MAX 64u
@@ -150,40 +151,32 @@ static int merge_process(struct engine *e, uint32_t c, const struct ana_proc *p)
 	return err;
 }
 
-/* Hands over what the walk gathered; sums need no order, the rest has places of its own. */
-static void take_series(struct engine *e, uint32_t c, struct ana_walk *w)
+static void finish_series(struct engine *e, struct ana_series_walk *x, struct ana_walk *w)
 {
 	uint32_t i;
 
-	for (i = 0; i < w->processes; i++) {
-		e->series.steps[w->process[i].source_index] = w->process[i].gather;
-		w->process[i].gather = NULL;
-	}
-	for (i = 0; i < w->gpus; i++) {
-		struct ana_gpu_series *s = &e->result->series->gpu[w->gpu[i].index];
-
-		ana_top_sort(&w->gpu[i].top);
-		s->gap = w->gpu[i].top.gap;
-		s->gaps = w->gpu[i].top.count;
-		w->gpu[i].top = (struct ana_top){ 0 };
-	}
-	e->series.flames[c] = w->flames;
-	w->flames = (struct ana_flames){ 0 };
+	for (i = 0; i < w->gpus; i++)
+		ana_series_walk_gaps(x, w->gpu[i].index, &w->gpu[i].top);
 	pthread_mutex_lock(&e->tell_lock);
-	ana_loader_gather_merge(&e->series.loaders, &w->loaders);
+	ana_series_walk_merge(x);
 	pthread_mutex_unlock(&e->tell_lock);
 }
 
 static void walk_component(struct engine *e, size_t i, struct wire_scratch *scratch)
 {
 	uint32_t c = e->order[i], k;
-	struct ana_walk w;
-	int err;
+	struct ana_series_walk series = { .parts = NULL };
+	struct ana_walk w = { .component = NULL };
+	bool drawn = e->options.series;
+	int err = 0;
 
 	if (!e->plan.component[c].devices)
 		return;
-	err = ana_walk_init(&w, &e->plan, c, &e->options,
-			    e->options.series ? &e->series.plan : NULL, scratch, e->result);
+	if (drawn)
+		err = ana_series_walk_init(&series, &e->series, c);
+	if (!err)
+		err = ana_walk_init(&w, &e->plan, c, &e->options, drawn ? &series.observer : NULL,
+				    scratch, e->result);
 	if (!err)
 		err = ana_walk_run(&w);
 	if (!err) {
@@ -195,12 +188,13 @@ static void walk_component(struct engine *e, size_t i, struct wire_scratch *scra
 		tally_processes(&w, &e->tally[c]);
 		for (k = 0; k < w.processes; k++)
 			e->plan.source[w.process[k].source_index].steps = w.process[k].steps.count;
-		if (e->options.series)
-			take_series(e, c, &w);
+		if (drawn)
+			finish_series(e, &series, &w);
 	}
 	for (k = 0; !err && k < w.processes; k++)
 		err = merge_process(e, c, &w.process[k]);
 	ana_walk_fini(&w);
+	ana_series_walk_fini(&series);
 	fail(e, err);
 }
 

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "analysis/series/series_parts.h"
+#include "analysis/observer.h"
 #include "analysis/window.h"
 
 #define SAMPLES_KEPT_MAX (UINT64_C(1) << 20) /* of one process, however long a GPU idles */
@@ -126,8 +126,8 @@ int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s,
 	count(e, s);
 	if (!t)
 		return e->seens == THREADS_MAX ? 0 : -ENOMEM;
-	if (e->gather)
-		ana_loader_gather_sample(e->gather, t, s);
+	if (e->observer && e->observer->sample(e->observer->arg, e->process, s))
+		return -ENOMEM;
 	if (t->head < t->tail && t->sample[t->tail - 1].t_ns > s->t_ns)
 		return 0;
 	forget_samples(e, t, floor);
@@ -178,8 +178,11 @@ int ana_evidence_add_batch(struct ana_evidence *e, const struct wire_batch *b, i
 
 	if (err)
 		return err;
-	if (e->gather)
-		ana_loader_gather_batch(e->gather, &e->ready, &e->loaders, b);
+	if (e->observer)
+		err = e->observer->batch(e->observer->arg, e->process, b,
+					 ana_loaders_get(&e->loaders, b->loader));
+	if (err)
+		return err;
 	switch (b->what) {
 	case WIRE_BATCH_FETCH:
 		return add_fetch(e, b, floor);

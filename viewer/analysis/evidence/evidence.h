@@ -22,7 +22,7 @@
 #define ANA_LOOK_BACK_NS INT64_C(2000000000) /* how far samples before an interval are asked */
 #define ANA_CELL_NS INT64_C(1000000000) /* two samples this close tell of the time between */
 
-struct ana_loader_gather; /* series/series_parts.h */
+struct ana_observer; /* observer.h */
 
 struct ana_seen { /* one thread */
 	uint32_t pid, tid;
@@ -31,19 +31,6 @@ struct ana_seen { /* one thread */
 	int64_t first_fetch; /* ... since */
 	struct wire_sample *sample;
 	size_t head, tail, room;
-	bool has_last; /* for series: the sample before, however long ago */
-	struct wire_sample last;
-};
-
-#define ANA_READY_MAX 16u
-
-struct ana_ready { /* for series: batches made and not taken, of the iterators open at once */
-	struct ana_ready_row {
-		bool used;
-		uint32_t loader;
-		int64_t count;
-	} row[ANA_READY_MAX];
-	size_t next;
 };
 
 struct ana_batches { /* rows of one kind, by start */
@@ -63,8 +50,8 @@ struct ana_evidence {
 	struct ana_loaders loaders;
 	int64_t upto; /* everything before is read */
 	uint64_t kept; /* samples */
-	struct ana_loader_gather *gather; /* series; borrowed; NULL: off */
-	struct ana_ready ready;
+	const struct ana_observer *observer; /* borrowed; NULL: nobody looks on */
+	uint32_t process; /* in ana_result.process, for the observer */
 	/* quality */
 	uint64_t count, torn, without_python, forgotten;
 };

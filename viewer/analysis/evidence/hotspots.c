@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/series/series_parts.h"
+#include "analysis/observer.h"
 
 void ana_hotspot_fini(struct ana_hotspot *s)
 {
@@ -321,8 +321,8 @@ static void tell(const struct ana_hotspots *s, const struct ana_evidence *e, enu
 
 	if (s->options && s->options->on_hotspot_sample && ns > 0)
 		s->options->on_hotspot_sample(s->options->arg, &sight);
-	if (s->flames)
-		ana_flames_add(s->flames, s->process, e->stacks.table, class, w, ns);
+	if (s->observer)
+		s->observer->share(s->observer->arg, &sight, e->stacks.table);
 }
 
 static struct key key_of(const struct ana_pystack *k, enum ana_class class,

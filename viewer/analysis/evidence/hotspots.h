@@ -12,7 +12,7 @@
 #define ANA_HOTSPOTS_MAX 4096u
 #define ANA_HOTSPOT_THREADS_MAX 256u
 
-struct ana_flames; /* series/series_parts.h */
+struct ana_observer; /* observer.h */
 
 struct ana_hotspot_row {
 	struct ana_hotspot hotspot; /* its texts are owned */
@@ -34,7 +34,7 @@ struct ana_hotspots {
 	uint32_t mask;
 	int64_t other_ns;
 	const struct ana_options *options; /* for on_hotspot_sample; NULL: nobody listens */
-	struct ana_flames *flames; /* series; borrowed; NULL: off */
+	const struct ana_observer *observer; /* borrowed; NULL: nobody looks on */
 	uint32_t process; /* whose evidence is added */
 };
 

@@ -8,7 +8,7 @@
 
 #include "analysis/ledger.h"
 #include "analysis/time/span.h"
-#include "analysis/walk/step.h"
+#include "analysis/time/durations.h"
 #include "wire/evidence.h"
 #include "wire/strtab.h"
 

@@ -9,6 +9,7 @@
  * Owned by the result (ana_result.series), freed with it. Times are on the axis of the trace.
  *
  *	series_parts.c the parts of a walk, put together
+ *	series_walk.c	 what is gathered while a component is walked
  *	series_step.c	 steps: buckets that double, a histogram, the slowest exactly
  *	series_loader.c	 workers' states, batches
  *	series_flame.c	 stacks of the hosts

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/evidence/pystack.h"
+#include "analysis/time/span.h"
 #include "series_parts.h"
 
 #define FUNCTION_BYTES 64u

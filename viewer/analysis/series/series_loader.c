@@ -105,7 +105,7 @@ static void account(struct ana_loader_gather *g, const struct wire_sample *a,
 	spread(g, state_of(rest), ns - run - delay, a->t_ns, b->t_ns);
 }
 
-void ana_loader_gather_sample(struct ana_loader_gather *g, struct ana_seen *t,
+void ana_loader_gather_sample(struct ana_loader_gather *g, struct ana_last_sample *t,
 			      const struct wire_sample *s)
 {
 	if (s->role != WIRE_ROLE_WORKER || (t->has_last && s->t_ns < t->last.t_ns))
@@ -177,12 +177,11 @@ static void close_iterator(struct ana_loader_gather *g, struct ana_ready *ready,
 }
 
 void ana_loader_gather_batch(struct ana_loader_gather *g, struct ana_ready *ready,
-			     const struct ana_loaders *l, const struct wire_batch *b)
+			     const struct ana_loader_facts *of, const struct wire_batch *b)
 {
 	struct ana_loader_cell *c = cell_at(g, b->start_ns);
 	int64_t ns = b->end_ns > b->start_ns ? b->end_ns - b->start_ns : 0;
 	struct ana_spread one = { 1, ns, ns, ns };
-	const struct ana_loader_facts *f;
 
 	switch (b->what) {
 	case WIRE_BATCH_FETCH:
@@ -196,8 +195,7 @@ void ana_loader_gather_batch(struct ana_loader_gather *g, struct ana_ready *read
 		g->any = true;
 		if (c)
 			join(&c->take, &one);
-		f = ana_loaders_get(l, b->loader);
-		if (f && f->workers && b->batch != WIRE_BATCH_INDEX_UNKNOWN)
+		if (of && of->workers && b->batch != WIRE_BATCH_INDEX_UNKNOWN)
 			count_ready(g, ready, b, -1);
 		break;
 	case WIRE_BATCH_CLOSE:

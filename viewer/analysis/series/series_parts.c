@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/time/span.h"
 #include "series_parts.h"
 
 #define BUCKETS_IN_ALL 65536u /* of timelines: 20 MB */
@@ -92,7 +93,7 @@ int ana_series_begin(struct ana_series_parts *x, struct ana_result *r, size_t so
 {
 	struct ana_series *s = calloc(1, sizeof(*s));
 
-	r->series = s;
+	r->series = x->out = s;
 	if (!s)
 		return -ENOMEM;
 	ana_series_plan(&x->plan, r, sources, components, buckets);
@@ -101,12 +102,23 @@ int ana_series_begin(struct ana_series_parts *x, struct ana_result *r, size_t so
 	s->gpu = calloc(r->gpus + 1, sizeof(*s->gpu));
 	s->gpus = s->gpu ? r->gpus : 0;
 	x->steps = calloc(sources + 1, sizeof(*x->steps));
-	x->sources = x->steps ? sources : 0;
+	x->watch = calloc(sources + 1, sizeof(*x->watch));
+	x->sources = x->steps && x->watch ? sources : 0;
+	x->coarse = calloc(r->gpus + 1, sizeof(*x->coarse));
 	x->flames = calloc(components + 1, sizeof(*x->flames));
 	x->components = x->flames ? components : 0;
-	if (!s->gpu || !x->steps || !x->flames)
+	if (!s->gpu || !x->steps || !x->watch || !x->coarse || !x->flames)
 		return -ENOMEM;
 	return ana_loader_gather_init(&x->loaders, &x->plan);
+}
+
+static void watch_free(struct ana_worker_watch *w)
+{
+	if (!w)
+		return;
+	ana_map_fini(&w->thread_of);
+	free(w->thread);
+	free(w);
 }
 
 void ana_series_parts_fini(struct ana_series_parts *x)
@@ -115,10 +127,13 @@ void ana_series_parts_fini(struct ana_series_parts *x)
 		if (x->steps[i])
 			ana_step_gather_fini(x->steps[i]);
 		free(x->steps[i]);
+		watch_free(x->watch[i]);
 	}
 	for (size_t i = 0; i < x->components; i++)
 		ana_flames_fini(&x->flames[i]);
 	free(x->steps);
+	free(x->watch);
+	free(x->coarse);
 	free(x->flames);
 	ana_loader_gather_fini(&x->loaders);
 	*x = (struct ana_series_parts){ 0 };

@@ -7,10 +7,13 @@
 #ifndef ANALYSIS_SERIES_PARTS_H
 #define ANALYSIS_SERIES_PARTS_H
 
-#include "analysis/evidence/evidence.h"
+#include <stdbool.h>
+#include "analysis/observer.h"
 #include "analysis/map.h"
 #include "series.h"
 #include "analysis/time/timeline.h"
+#include "wire/evidence.h"
+#include "wire/strtab.h"
 
 /* Laid out before the walks; read by all of them. */
 struct ana_series_plan {
@@ -45,6 +48,29 @@ void ana_step_gather_fini(struct ana_step_gather *g);
 
 /* ---- loaders of the processes of one walk ---------------------------------------------------- */
 
+struct ana_last_sample { /* of a thread, however long ago */
+	bool has_last;
+	struct wire_sample last;
+};
+
+#define ANA_READY_MAX 16u
+
+struct ana_ready { /* batches made and not taken, of the iterators of a process open at once */
+	struct ana_ready_row {
+		bool used;
+		uint32_t loader;
+		int64_t count;
+	} row[ANA_READY_MAX];
+	size_t next;
+};
+
+struct ana_worker_watch { /* of one process */
+	struct ana_map thread_of; /* by pid and tid */
+	struct ana_last_sample *thread;
+	uint32_t threads, room;
+	struct ana_ready ready;
+};
+
 struct ana_loader_gather {
 	int64_t start, cell_ns;
 	struct ana_loader_cell *cell; /* ready: what it changes by; owned */
@@ -53,10 +79,10 @@ struct ana_loader_gather {
 };
 int ana_loader_gather_init(struct ana_loader_gather *g, const struct ana_series_plan *p);
 void ana_loader_gather_fini(struct ana_loader_gather *g);
-void ana_loader_gather_sample(struct ana_loader_gather *g, struct ana_seen *t,
+void ana_loader_gather_sample(struct ana_loader_gather *g, struct ana_last_sample *t,
 			      const struct wire_sample *s);
 void ana_loader_gather_batch(struct ana_loader_gather *g, struct ana_ready *ready,
-			     const struct ana_loaders *l, const struct wire_batch *b);
+			     const struct ana_loader_facts *of, const struct wire_batch *b);
 /* Sums; the order does not matter. */
 void ana_loader_gather_merge(struct ana_loader_gather *to, const struct ana_loader_gather *from);
 
@@ -95,9 +121,16 @@ int ana_flames_finish(struct ana_flames *f, size_t count, struct ana_series *out
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
+struct ana_coarse { /* the buckets of a GPU's timeline that are drawn */
+	int64_t start, end, width;
+};
+
 struct ana_series_parts {
 	struct ana_series_plan plan;
+	struct ana_series *out; /* borrowed */
+	struct ana_coarse *coarse; /* per GPU */
 	struct ana_step_gather **steps; /* per source, NULL: it has none; owned */
+	struct ana_worker_watch **watch; /* the same */
 	size_t sources;
 	struct ana_flames *flames; /* per component */
 	size_t components;
@@ -110,6 +143,26 @@ int ana_series_begin(struct ana_series_parts *x, struct ana_result *r, size_t so
 /* After everything else of the result is known. 0 or -ENOMEM. */
 int ana_series_finish(struct ana_series_parts *x, struct ana_result *r);
 void ana_series_parts_fini(struct ana_series_parts *x);
+
+/*
+ * series_walk.c: looks on while one component is walked. Everything it writes to is its own until
+ * it is merged, or belongs to a process or a GPU of that component.
+ */
+struct ana_series_walk {
+	struct ana_observer observer; /* for ana_walk_init */
+	struct ana_series_parts *parts;
+	struct ana_flames *flames;
+	struct ana_loader_gather loaders;
+};
+
+/* 0 or -ENOMEM; fini in any case. */
+int ana_series_walk_init(struct ana_series_walk *x, struct ana_series_parts *parts,
+			 uint32_t component);
+/* A GPU is walked; takes its longest gaps over from @top. */
+void ana_series_walk_gaps(struct ana_series_walk *x, uint32_t gpu, struct ana_top *top);
+/* All is walked. Sums into what all components share: one call at a time. */
+void ana_series_walk_merge(struct ana_series_walk *x);
+void ana_series_walk_fini(struct ana_series_walk *x);
 
 /* Windows around the longest gaps; makes the timelines coarse. 0 or -ENOMEM. */
 int ana_series_zoom(struct ana_result *r);

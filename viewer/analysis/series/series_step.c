@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/time/span.h"
 #include "series_parts.h"
 
 #define BINS_PER_OCTAVE 8u

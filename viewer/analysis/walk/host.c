@@ -29,20 +29,9 @@ static int init_evidence(struct ana_walk *w, struct ana_proc *p, struct view_tra
 	if (!p->evidence)
 		return -ENOMEM;
 	err = ana_evidence_init(p->evidence, t, p->source->s, w->scratch);
-	if (w->series)
-		p->evidence->gather = &w->loaders;
+	p->evidence->observer = w->observer;
+	p->evidence->process = p->source_index;
 	return err;
-}
-
-static int init_gather(struct ana_walk *w, struct ana_proc *p)
-{
-	if (!w->series || p->steps.source == ANA_STEPS_NONE)
-		return 0;
-	p->steps.gather = p->gather = malloc(sizeof(*p->gather));
-	if (!p->gather)
-		return -ENOMEM;
-	ana_step_gather_init(p->gather, p->source_index, w->series->step_buckets);
-	return 0;
 }
 
 int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
@@ -61,10 +50,9 @@ int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
 	p->steps.process = source;
 	p->steps.on_step = w->options->on_step;
 	p->steps.arg = w->options->arg;
+	p->steps.observer = w->observer;
 	p->join = ana_join_new(w->exact);
 	err = p->join ? ana_names_init(&p->names, s->s->strings) : -ENOMEM;
-	if (!err)
-		err = init_gather(w, p);
 	if (!err)
 		err = ana_feed_init(&p->ops, t, s->s, WIRE_KIND_OP, w->scratch);
 	if (!err)
@@ -104,9 +92,6 @@ void ana_process_fini(struct ana_proc *p)
 	for (i = 0; i < p->threads; i++)
 		thread_free(p->thread[i]);
 	free(p->thread);
-	if (p->gather)
-		ana_step_gather_fini(p->gather);
-	free(p->gather);
 	free(p->unplaced);
 	ana_timeline_stack_fini(&p->waits);
 	for (i = 0; i < p->stream_wait_count; i++)

@@ -8,26 +8,14 @@
 #define ANALYSIS_STEP_H
 
 #include "analysis/ledger.h"
-
-struct ana_durations { /* exact up to a bound, then within half a percent */
-	int64_t *ns;
-	size_t count, room;
-	uint64_t *bin; /* NULL while exact */
-	uint64_t total;
-};
-
-int ana_durations_add(struct ana_durations *d, int64_t ns); /* 0 or -ENOMEM */
-int ana_durations_merge(struct ana_durations *d, const struct ana_durations *more);
-/* The least duration that at least @permille of all do not exceed; -1: there are none. */
-int64_t ana_durations_rank(struct ana_durations *d, unsigned int permille);
-void ana_durations_fini(struct ana_durations *d);
+#include "analysis/time/durations.h"
 
 struct ana_steps {
 	enum ana_step_source source;
 	uint32_t process; /* for on_step */
 	void (*on_step)(void *arg, const struct ana_step *s);
 	void *arg;
-	struct ana_step_gather *gather; /* series; borrowed; NULL: off */
+	const struct ana_observer *observer; /* borrowed; NULL: nobody looks on */
 	struct ana_step *open;
 	size_t head, tail, room;
 	uint64_t count, skipped;

@@ -11,16 +11,6 @@
 #define UNSAMPLED_EVERY_NS 500000000
 #define DECIDE_EVERY 128 /* operations between two looks at what can be decided */
 
-/* The ruler is laid out: its buckets may be fewer than was asked for. */
-static int init_gpu_series(struct ana_gpu_state *g, struct ana_gpu_series *s)
-{
-	size_t n = (g->ruler.line->count + g->ruler.fine - 1) / g->ruler.fine;
-
-	s->fine = g->ruler.fine;
-	s->longest_ns = g->longest_ns = calloc(n + 1, sizeof(*g->longest_ns));
-	return g->longest_ns ? ana_top_init(&g->top, ANA_SERIES_GAPS) : -ENOMEM;
-}
-
 static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device,
 		    struct ana_result *r, bool calls)
 {
@@ -40,12 +30,16 @@ static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device
 	g->at = INT64_MIN;
 	g->waits_floor = INT64_MIN;
 	if (ana_ruler_init(&g->ruler, &r->timeline[device], gpu->held_start_ns, gpu->held_end_ns,
-			   w->options->timeline_buckets, w->series ? w->series->fine : 1))
+			   w->options->timeline_buckets, w->observer ? w->observer->fine : 1))
 		return -ENOMEM;
 	if (ana_minutes_init(&g->minutes, gpu->held_start_ns, gpu->held_end_ns))
 		return -ENOMEM;
 	ana_gpu_init_flow(g);
-	return w->series ? init_gpu_series(g, &r->series->gpu[device]) : 0;
+	if (!w->observer)
+		return 0;
+	if (ana_top_init(&g->top, w->observer->top_gaps))
+		return -ENOMEM;
+	return w->observer->gpu(w->observer->arg, device, &g->ruler);
 }
 
 static int map_gpus(struct ana_walk *w)
@@ -66,15 +60,8 @@ static int map_gpus(struct ana_walk *w)
 	return err;
 }
 
-static int init_series(struct ana_walk *w)
-{
-	ana_flames_init(&w->flames, w->series->nodes);
-	w->hotspots.flames = &w->flames;
-	return ana_loader_gather_init(&w->loaders, w->series);
-}
-
 int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
-		  const struct ana_options *o, const struct ana_series_plan *series,
+		  const struct ana_options *o, const struct ana_observer *observer,
 		  struct wire_scratch *scratch, struct ana_result *r)
 {
 	const struct ana_component *c = &p->component[component];
@@ -84,14 +71,15 @@ int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
 	int err;
 
 	*w = (struct ana_walk){
-		.plan = p, .component = c, .options = o, .series = series, .scratch = scratch
+		.plan = p, .component = c, .options = o, .observer = observer, .scratch = scratch
 	};
 	w->ranges_upto = w->syncs_upto = INT64_MIN;
 	w->floor = w->floor_was = w->forgotten = w->unsampled_at = INT64_MIN;
 	w->process = calloc(c->sources + 1, sizeof(*w->process));
 	w->gpu = calloc(c->devices + 1, sizeof(*w->gpu));
 	err = ana_top_init(&w->top, o->top_gaps);
-	if (!w->process || !w->gpu || err || (series && init_series(w)))
+	w->hotspots.observer = observer;
+	if (!w->process || !w->gpu || err)
 		return -ENOMEM;
 	for (i = 0; i < c->sources; i++) {
 		calls += p->source[c->source[i]].calls;
@@ -120,8 +108,6 @@ void ana_walk_fini(struct ana_walk *w)
 	ana_top_fini(&w->top);
 	ana_cause_fini(&w->cause);
 	ana_hotspots_fini(&w->hotspots);
-	ana_flames_fini(&w->flames);
-	ana_loader_gather_fini(&w->loaders);
 }
 
 /* The process whose operation comes next. */

@@ -25,7 +25,7 @@
 #include "analysis/map.h"
 #include "analysis/plan/plan.h"
 #include "analysis/ranks/skew.h"
-#include "analysis/series/series_parts.h"
+#include "analysis/observer.h"
 #include "analysis/evidence/hotspots.h"
 #include "step.h"
 #include "analysis/time/timeline.h"
@@ -79,7 +79,6 @@ struct ana_proc {
 	uint32_t blocked_count, blocked_room;
 	struct ana_map blocked_of;
 	struct ana_steps steps;
-	struct ana_step_gather *gather; /* series; owned; NULL: off */
 	struct ana_evidence *evidence; /* NULL: the stream has none */
 	struct ana_map gpu_of; /* by ordinal */
 	uint32_t last_ordinal, last_gpu;
@@ -115,8 +114,7 @@ struct ana_gpu_state {
 	struct ana_gpu *gpu; /* what is found, owned by the result */
 	uint32_t index; /* in the result */
 	struct ana_ruler ruler;
-	struct ana_top top; /* series: its own longest gaps; max 0: off */
-	int64_t *longest_ns; /* series, per coarse bucket; owned by the result; NULL: off */
+	struct ana_top top; /* its own longest gaps, for the observer; max 0: off */
 	struct ana_rank_recorder *recorder; /* borrowed; NULL: ranks are not compared */
 	/* busy */
 	bool started;
@@ -158,9 +156,7 @@ struct ana_walk {
 	struct ana_plan *plan;
 	const struct ana_component *component;
 	const struct ana_options *options;
-	const struct ana_series_plan *series; /* NULL: off */
-	struct ana_loader_gather loaders; /* series */
-	struct ana_flames flames; /* series */
+	const struct ana_observer *observer; /* NULL: nobody looks on */
 	struct wire_scratch *scratch;
 	struct ana_proc *process;
 	uint32_t processes;
@@ -185,9 +181,9 @@ struct ana_walk {
 	int err;
 };
 
-/* walk.c: walks; what it finds goes to @r's gpu, timeline and series of the component's devices. */
+/* walk.c: walks; what it finds goes to @r's gpu and timeline of the component's devices. */
 int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
-		  const struct ana_options *o, const struct ana_series_plan *series,
+		  const struct ana_options *o, const struct ana_observer *observer,
 		  struct wire_scratch *scratch, struct ana_result *r);
 int ana_walk_run(struct ana_walk *w);
 void ana_walk_fini(struct ana_walk *w);
