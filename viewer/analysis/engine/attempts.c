@@ -3,14 +3,15 @@
  * What each attempt of a job held: a job that was requeued held its GPUs several times, and what
  * lies between was somebody else's.
  */
-#include "analysis/plan/allocations.h"
+#include "result_make.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "analysis/note.h"
+#include "analysis/plan/allocations.h"
+#include "analysis/time/span.h"
 #include "job/peek.h"
-#include "analysis/plan/plan_priv.h"
-#include "result_make.h"
 
 #define ATTEMPTS_MAX 1024u
 

@@ -21,12 +21,7 @@ struct engine {
 	struct ana_options options;
 	const struct ana_options *given;
 	struct ana_result *result;
-	struct ana_top *top; /* per component */
-	struct ana_quality *quality;
-	struct ana_hotspots *hotspots;
-	struct ana_loaders *loaders;
-	struct ana_durations *durations, *fed;
-	struct ana_tally *tally;
+	struct ana_found *found; /* per component */
 	struct ana_series_parts series;
 	uint32_t *order; /* components, the largest first */
 	atomic_size_t next;
@@ -125,30 +120,47 @@ static void prepare_component(struct engine *e, size_t i, struct wire_scratch *s
 	fail(e, ana_plan_stamps(&e->plan, &e->plan.component[i], scratch));
 }
 
-static void tally_processes(const struct ana_walk *w, struct ana_tally *t)
+static int take_process(struct ana_found *f, const struct ana_proc *p)
 {
-	uint32_t i;
+	int err = ana_durations_merge(&f->durations, &p->steps.durations);
 
-	t->forgot = w->forgotten != INT64_MIN;
-	for (i = 0; i < w->processes; i++) {
-		const struct ana_proc *p = &w->process[i];
-
-		ana_sum(&t->loader_wait_ns, w->gpus ? p->waits.total : 0);
-		t->skipped += p->steps.skipped;
-		if (p->steps.source && (!t->source || p->steps.source < t->source))
-			t->source = p->steps.source;
-	}
+	ana_sum(&f->loader_wait_ns, p->waits.total);
+	f->skipped += p->steps.skipped;
+	if (p->steps.source && (!f->step_source || p->steps.source < f->step_source))
+		f->step_source = p->steps.source;
+	if (!err)
+		err = ana_durations_merge(&f->fed, &p->steps.fed);
+	if (!err && p->evidence)
+		err = ana_loaders_merge(&f->loaders, &p->evidence->loaders);
+	return err;
 }
 
-static int merge_process(struct engine *e, uint32_t c, const struct ana_proc *p)
+/* Takes over what a walk found. */
+static int take_walk(struct ana_plan *plan, struct ana_found *f, struct ana_walk *w)
 {
-	int err = ana_durations_merge(&e->durations[c], &p->steps.durations);
+	uint32_t i;
+	int err = 0;
 
-	if (!err)
-		err = ana_durations_merge(&e->fed[c], &p->steps.fed);
-	if (!err && p->evidence)
-		err = ana_loaders_merge(&e->loaders[c], &p->evidence->loaders);
+	f->top = w->top;
+	w->top = (struct ana_top){ 0 };
+	f->hotspots = w->hotspots;
+	w->hotspots = (struct ana_hotspots){ 0 };
+	f->quality = w->quality;
+	f->forgot = w->forgotten != INT64_MIN;
+	for (i = 0; i < w->processes && !err; i++) {
+		plan->source[w->process[i].source_index].steps = w->process[i].steps.count;
+		err = take_process(f, &w->process[i]);
+	}
 	return err;
+}
+
+static void found_fini(struct ana_found *f)
+{
+	ana_top_fini(&f->top);
+	ana_durations_fini(&f->durations);
+	ana_durations_fini(&f->fed);
+	ana_hotspots_fini(&f->hotspots);
+	ana_loaders_fini(&f->loaders);
 }
 
 static void finish_series(struct engine *e, struct ana_series_walk *x, struct ana_walk *w)
@@ -164,7 +176,7 @@ static void finish_series(struct engine *e, struct ana_series_walk *x, struct an
 
 static void walk_component(struct engine *e, size_t i, struct wire_scratch *scratch)
 {
-	uint32_t c = e->order[i], k;
+	uint32_t c = e->order[i];
 	struct ana_series_walk series = { .parts = NULL };
 	struct ana_walk w = { .component = NULL };
 	bool drawn = e->options.series;
@@ -179,20 +191,10 @@ static void walk_component(struct engine *e, size_t i, struct wire_scratch *scra
 				    scratch, e->result);
 	if (!err)
 		err = ana_walk_run(&w);
-	if (!err) {
-		e->top[c] = w.top;
-		w.top = (struct ana_top){ 0 };
-		e->hotspots[c] = w.hotspots;
-		w.hotspots = (struct ana_hotspots){ 0 };
-		e->quality[c] = w.quality;
-		tally_processes(&w, &e->tally[c]);
-		for (k = 0; k < w.processes; k++)
-			e->plan.source[w.process[k].source_index].steps = w.process[k].steps.count;
-		if (drawn)
-			finish_series(e, &series, &w);
-	}
-	for (k = 0; !err && k < w.processes; k++)
-		err = merge_process(e, c, &w.process[k]);
+	if (!err && drawn)
+		finish_series(e, &series, &w);
+	if (!err)
+		err = take_walk(&e->plan, &e->found[c], &w);
 	ana_walk_fini(&w);
 	ana_series_walk_fini(&series);
 	fail(e, err);
@@ -212,16 +214,9 @@ static int make_room(struct engine *e)
 {
 	size_t n = e->plan.components + 1, i;
 
-	e->top = calloc(n, sizeof(*e->top));
-	e->quality = calloc(n, sizeof(*e->quality));
-	e->durations = calloc(n, sizeof(*e->durations));
-	e->fed = calloc(n, sizeof(*e->fed));
-	e->tally = calloc(n, sizeof(*e->tally));
+	e->found = calloc(n, sizeof(*e->found));
 	e->order = calloc(n, sizeof(*e->order));
-	e->hotspots = calloc(n, sizeof(*e->hotspots));
-	e->loaders = calloc(n, sizeof(*e->loaders));
-	if (!e->top || !e->quality || !e->durations || !e->fed || !e->tally || !e->order ||
-	    !e->hotspots || !e->loaders)
+	if (!e->found || !e->order)
 		return -ENOMEM;
 	for (i = 0; i < e->plan.components; i++)
 		e->order[i] = (uint32_t)i;
@@ -235,13 +230,7 @@ static int collect(struct engine *e)
 		.plan = &e->plan,
 		.options = e->given,
 		.result = e->result,
-		.top = e->top,
-		.quality = e->quality,
-		.durations = e->durations,
-		.fed = e->fed,
-		.hotspots = e->hotspots,
-		.loaders = e->loaders,
-		.tally = e->tally,
+		.found = e->found,
 	};
 
 	int err = ana_unused_finish(&e->plan, e->result, e->given);
@@ -287,25 +276,9 @@ static void fini(struct engine *e)
 {
 	size_t i;
 
-	for (i = 0; i < e->plan.components; i++) {
-		if (e->top)
-			ana_top_fini(&e->top[i]);
-		if (e->durations)
-			ana_durations_fini(&e->durations[i]);
-		if (e->fed)
-			ana_durations_fini(&e->fed[i]);
-		if (e->hotspots)
-			ana_hotspots_fini(&e->hotspots[i]);
-		if (e->loaders)
-			ana_loaders_fini(&e->loaders[i]);
-	}
-	free(e->top);
-	free(e->quality);
-	free(e->durations);
-	free(e->fed);
-	free(e->hotspots);
-	free(e->loaders);
-	free(e->tally);
+	for (i = 0; e->found && i < e->plan.components; i++)
+		found_fini(&e->found[i]);
+	free(e->found);
 	free(e->order);
 	ana_series_parts_fini(&e->series);
 	ana_skew_fini(&e->plan);

@@ -6,24 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-int ana_quality_note(struct ana_quality *q, const char *text)
-{
-	size_t i;
-	char **more;
-
-	for (i = 0; i < q->note_count; i++)
-		if (!strcmp(q->notes[i], text))
-			return 0;
-	more = reallocarray(q->notes, q->note_count + 1, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	q->notes = more;
-	q->notes[q->note_count] = strdup(text);
-	return q->notes[q->note_count++] ? 0 : -ENOMEM;
-}
+#include "analysis/note.h"
 
 static int source_notes(struct ana_quality *q, const struct ana_source *s)
 {
@@ -68,7 +51,7 @@ static int walk_notes(struct ana_result_parts *r, uint64_t unreadable)
 	size_t i;
 
 	for (i = 0; i < r->plan->components; i++)
-		if (r->tally[i].forgot &&
+		if (r->found[i].forgot &&
 		    ana_quality_note(
 			    &r->result->quality,
 			    "a GPU idled while its process was so busy elsewhere that what its threads "
@@ -91,6 +74,19 @@ static int walk_notes(struct ana_result_parts *r, uint64_t unreadable)
 	return ana_quality_note(&r->result->quality, text);
 }
 
+static void add_quality(struct ana_quality *q, const struct ana_quality *found)
+{
+	q->invalid += found->invalid;
+	q->ops_before_launch += found->ops_before_launch;
+	q->launches_expired += found->launches_expired;
+	q->frames_missing += found->frames_missing;
+	q->samples += found->samples;
+	q->samples_torn += found->samples_torn;
+	q->samples_without_python += found->samples_without_python;
+	q->samples_lost += found->samples_lost;
+	ana_sum(&q->gap_unsampled_ns, found->gap_unsampled_ns);
+}
+
 int ana_result_quality(struct ana_result_parts *r)
 {
 	struct ana_quality *q = &r->result->quality;
@@ -99,18 +95,9 @@ int ana_result_quality(struct ana_result_parts *r)
 	size_t i;
 	int err;
 
-	for (i = 0; i < r->plan->components; i++) {
-		q->invalid += r->quality[i].invalid;
-		q->ops_before_launch += r->quality[i].ops_before_launch;
-		q->launches_expired += r->quality[i].launches_expired;
-		unreadable += r->quality[i].frames_missing;
-		q->samples += r->quality[i].samples;
-		q->samples_torn += r->quality[i].samples_torn;
-		q->samples_without_python += r->quality[i].samples_without_python;
-		q->samples_lost += r->quality[i].samples_lost;
-		ana_sum(&q->gap_unsampled_ns, r->quality[i].gap_unsampled_ns);
-	}
-	q->frames_missing = unreadable;
+	for (i = 0; i < r->plan->components; i++)
+		add_quality(q, &r->found[i].quality);
+	unreadable = q->frames_missing;
 	err = walk_notes(r, unreadable);
 	q->damage_bytes = t->damage_bytes;
 	q->damage_spans = t->damage_spans;

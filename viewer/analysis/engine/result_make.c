@@ -193,8 +193,8 @@ static int sum_top(struct ana_result_parts *r)
 	if (err)
 		return err;
 	for (i = 0; i < r->plan->components; i++)
-		for (k = 0; k < r->top[i].count; k++)
-			ana_top_add(&all, &r->top[i].gap[k]);
+		for (k = 0; k < r->found[i].top.count; k++)
+			ana_top_add(&all, &r->found[i].top.gap[k]);
 	ana_top_sort(&all);
 	r->result->top_gap = all.gap;
 	r->result->top_gaps = all.count;
@@ -225,15 +225,15 @@ static int sum_steps(struct ana_result_parts *r)
 	int err = 0;
 
 	for (i = 0; i < r->plan->components && !err; i++) {
-		const struct ana_tally *t = &r->tally[i];
+		const struct ana_found *f = &r->found[i];
 
-		ana_sum(&res->loader_wait_ns, t->loader_wait_ns);
-		res->steps_skipped += t->skipped;
-		if (t->source && (!res->step_source || t->source < res->step_source))
-			res->step_source = t->source;
-		err = ana_durations_merge(&all, &r->durations[i]);
+		ana_sum(&res->loader_wait_ns, f->loader_wait_ns);
+		res->steps_skipped += f->skipped;
+		if (f->step_source && (!res->step_source || f->step_source < res->step_source))
+			res->step_source = f->step_source;
+		err = ana_durations_merge(&all, &f->durations);
 		if (!err)
-			err = ana_durations_merge(&fed, &r->fed[i]);
+			err = ana_durations_merge(&fed, &f->fed);
 	}
 	res->steps = count_steps(r->plan);
 	res->step_median_ns = ana_durations_rank(&all, 500);
@@ -284,9 +284,9 @@ static int sum_evidence(struct ana_result_parts *r)
 	int err = 0;
 
 	for (i = 0; i < r->plan->components && !err; i++) {
-		err = ana_hotspots_merge(&hotspots, &r->hotspots[i]);
+		err = ana_hotspots_merge(&hotspots, &r->found[i].hotspots);
 		if (!err)
-			err = ana_loaders_merge(&loaders, &r->loaders[i]);
+			err = ana_loaders_merge(&loaders, &r->found[i].loaders);
 	}
 	if (!err)
 		err = ana_hotspots_finish(&hotspots, &res->hotspot, &res->hotspots);
@@ -373,7 +373,7 @@ int ana_result_finish(struct ana_result_parts *r)
 	int err = sum_steps(r);
 
 	if (!err)
-		err = ana_skew_finish(r->plan, r->result, r->hotspots, r->result->step_median_ns);
+		err = ana_skew_finish(r->plan, r->result, r->found, r->result->step_median_ns);
 	if (err)
 		return err;
 	for (i = 0; i < r->plan->devices; i++)

@@ -3,13 +3,13 @@
  * GPUs that were given to a job and that no process used: a row each, all of whose time is
  * excluded.no_process, or excluded.unobserved where tasks ran that nobody recorded.
  */
-#include "analysis/plan/allocations.h"
+#include "result_make.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/plan/allocations.h"
 #include "analysis/time/minutes.h"
-#include "analysis/plan/plan_priv.h"
 #include "analysis/series/series.h"
 #include "analysis/time/timeline.h"
 

@@ -8,19 +8,9 @@
 
 #include "cause.h"
 
-static inline int64_t most(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static inline int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static inline int64_t overlap(const struct wire_batch *r, int64_t a, int64_t b)
 {
-	int64_t ns = least(r->end_ns, b) - most(r->start_ns, a);
+	int64_t ns = ana_least(r->end_ns, b) - ana_most(r->start_ns, a);
 
 	return ns > 0 ? ns : 0;
 }

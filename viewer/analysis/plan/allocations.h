@@ -46,12 +46,4 @@ void ana_allocations_fini(struct ana_plan *p);
 int64_t ana_allocations_outside(struct ana_spans *given, struct ana_spans *held,
 				void (*each)(void *arg, int64_t start, int64_t end), void *arg);
 
-/* Rows of the result for the GPUs nobody used, behind those of the devices. 0 or -ENOMEM. */
-int ana_unused_begin(const struct ana_plan *p, struct ana_result *r);
-/* Their time, after the walks; before the sums. 0 or -ENOMEM. */
-int ana_unused_finish(struct ana_plan *p, struct ana_result *r, const struct ana_options *o);
-
-/* What each attempt held, and remarks. 0 or -ENOMEM. */
-int ana_attempts_make(struct ana_plan *p, struct ana_result *r);
-
 #endif

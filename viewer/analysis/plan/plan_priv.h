@@ -7,16 +7,6 @@
 
 #include "plan.h"
 
-static inline int64_t ana_least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static inline int64_t ana_most(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* plan_times.c: the life of a live process, and when a device was held, lost and not observed. */
 void ana_plan_life(const struct view_trace *t, struct ana_source *s);
 int ana_plan_times(struct ana_plan *p, struct ana_device *d, const struct ana_options *o);

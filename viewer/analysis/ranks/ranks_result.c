@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/engine/result_make.h"
+#include "analysis/note.h"
 
 static enum ana_class top_of(const int64_t causes[ANA_CLASSES])
 {
@@ -20,7 +20,7 @@ static enum ana_class top_of(const int64_t causes[ANA_CLASSES])
 /* Where the rank's own time of that class went, by its own samples. */
 static int set_hotspot(const struct ana_skew *k, struct ana_rank *r, uint32_t device)
 {
-	const struct ana_hotspots *s = &k->hotspots[k->plan->device[device].component];
+	const struct ana_hotspots *s = &k->found[k->plan->device[device].component].hotspots;
 	const struct ana_hotspot *best = NULL;
 	uint32_t i;
 

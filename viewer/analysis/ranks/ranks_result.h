@@ -7,14 +7,14 @@
 #define ANALYSIS_RANKS_RESULT_H
 
 #include "analysis/plan/plan.h"
-#include "analysis/evidence/hotspots.h"
+#include "analysis/evidence/found.h"
 #include "attribute_skew.h"
 #include "skew.h"
 
 struct ana_skew {
 	struct ana_plan *plan;
 	struct ana_result *result;
-	struct ana_hotspots *hotspots; /* per component */
+	const struct ana_found *found; /* per component */
 	size_t gpus; /* that ran collectives */
 	uint32_t *device; /* [gpus] in the plan and the result */
 	struct ana_collective_log **log; /* [gpus] */

@@ -286,10 +286,10 @@ static void skew_free(struct ana_skew *k)
 	free(k->host_source);
 }
 
-int ana_skew_finish(struct ana_plan *p, struct ana_result *r, struct ana_hotspots *hotspots,
+int ana_skew_finish(struct ana_plan *p, struct ana_result *r, const struct ana_found *found,
 		    int64_t step_ns)
 {
-	struct ana_skew k = { .plan = p, .result = r, .hotspots = hotspots };
+	struct ana_skew k = { .plan = p, .result = r, .found = found };
 	int err = gather(&k);
 
 	if (err || k.gpus < 2)

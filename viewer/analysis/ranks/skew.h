@@ -12,7 +12,7 @@
 
 struct ana_plan;
 struct ana_result;
-struct ana_hotspots;
+struct ana_found;
 
 #define ANA_LOGS_BYTES (160u << 20) /* of all logs together */
 
@@ -27,10 +27,10 @@ int ana_skew_begin(struct ana_plan *p);
 
 /*
  * After the walk, before the sums: fills in result->ranks, moves comm to comm.skew in the GPUs'
- * classes and timelines, and says by cause what it was. @hotspots: per component, not finished yet.
+ * classes and timelines, and says by cause what it was. @found: per component.
  * @step_ns: median step, -1: not known. 0 or -ENOMEM.
  */
-int ana_skew_finish(struct ana_plan *p, struct ana_result *r, struct ana_hotspots *hotspots,
+int ana_skew_finish(struct ana_plan *p, struct ana_result *r, const struct ana_found *found,
 		    int64_t step_ns);
 
 void ana_skew_fini(struct ana_plan *p);
