@@ -23,7 +23,7 @@ SYNC = {'wait': 'Stream Wait Event', 'event': 'Event Sync', 'stream': 'Stream Sy
 
 def wanted_calls():
     """The names of the calls that libprof's table keeps."""
-    with open(os.path.join(gs.SOURCE, 'libprof', 'cbids.c')) as f:
+    with open(os.path.join(gs.SOURCE, 'libprof', 'cupti', 'cbids.c')) as f:
         return set(re.findall(r'\{ \d+, "(\w+)" \}', f.read()))
 
 

@@ -46,7 +46,7 @@ def probe(path):
 
 def doctor():
     """doctor's own copy of the numbers: viewer and libprof include nothing of each other."""
-    with open(os.path.join(gs.SOURCE, 'libprof', 'record.h')) as f:
+    with open(os.path.join(gs.SOURCE, 'libprof', 'cupti', 'record.h')) as f:
         ours = {k: int(v) for k, v in re.findall(r'\bREC_(\w+)_BYTES = (\d+)', f.read())}
     with open(os.path.join(gs.SOURCE, 'viewer', 'cmd', 'probe_cuda.c')) as f:
         rows = re.findall(r'\{ "([a-z ]+)", (\d+), (\d+) \}', f.read())
