@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "core/log.h"
 #include "options.h"
+#include "relay/cursor.h"
 #include "retain/sweep.h"
 #include "server.h"
 
@@ -48,6 +49,7 @@ static int sweep(const struct coll_options *opts)
 		.limits = &limits,
 		.dry = opts->dry_run,
 		.digests = opts->digest.store != NULL,
+		.dispensable = coll_cursor_lets_go,
 	};
 
 	if (opts->limits_file && coll_limits_load(&limits, &opts->limits, opts->limits_file))

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "core/log.h"
+#include "core/quantity.h"
 
 static const char help[] =
 	"usage: gpustarve-collector --unix PATH [--dir BASE] [option...]\n"
@@ -188,25 +189,25 @@ static bool one_http(struct coll_options *o, int opt)
 {
 	switch (opt) {
 	case OPT_LISTEN:
-		o->listen = optarg;
+		o->http.listen = optarg;
 		return true;
 	case OPT_CERT:
-		o->cert = optarg;
+		o->http.cert = optarg;
 		return true;
 	case OPT_KEY:
-		o->key = optarg;
+		o->http.key = optarg;
 		return true;
 	case OPT_CLIENT_CA:
-		o->client_ca = optarg;
+		o->http.client_ca = optarg;
 		return true;
 	case OPT_TOKEN_FILE:
-		o->token_file = optarg;
+		o->http.token_file = optarg;
 		return true;
 	case OPT_NO_TOKEN:
-		o->no_token = true;
+		o->http.no_token = true;
 		return true;
 	case OPT_INSECURE_HTTP:
-		o->insecure_http = true;
+		o->http.insecure_http = o->upstream.insecure_http = true;
 		return true;
 	default:
 		return false; /* getopt has said why */
@@ -265,33 +266,33 @@ static bool one_upstream(struct coll_options *o, int opt)
 {
 	switch (opt) {
 	case OPT_UPSTREAM:
-		o->upstream = optarg;
+		o->upstream.url = optarg;
 		return true;
 	case OPT_UPSTREAM_TOKEN_FILE:
-		o->upstream_token_file = optarg;
+		o->upstream.token_file = optarg;
 		return true;
 	case OPT_UPSTREAM_CA:
-		o->upstream_ca = optarg;
+		o->upstream.ca = optarg;
 		return true;
 	case OPT_UPSTREAM_CERT:
-		o->upstream_cert = optarg;
+		o->upstream.cert = optarg;
 		return true;
 	case OPT_UPSTREAM_KEY:
-		o->upstream_key = optarg;
+		o->upstream.key = optarg;
 		return true;
 	case OPT_OUTBOX_MAX:
-		if (coll_size_of(optarg, &o->outbox_max) && o->outbox_max)
+		if (coll_size_of(optarg, &o->upstream.outbox_max) && o->upstream.outbox_max)
 			return true;
 		coll_log("--outbox-max %s: not a size like 20G; see --help", optarg);
 		return false;
 	case OPT_FORWARDED:
-		o->forwarded_remove = !strcmp(optarg, "remove");
-		if (o->forwarded_remove || !strcmp(optarg, "keep"))
+		o->upstream.remove_forwarded = !strcmp(optarg, "remove");
+		if (o->upstream.remove_forwarded || !strcmp(optarg, "keep"))
 			return true;
 		coll_log("--forwarded %s: give keep or remove", optarg);
 		return false;
 	case OPT_LINGER:
-		return number("linger", optarg, &o->linger_s);
+		return number("linger", optarg, &o->upstream.linger_s);
 	default:
 		return one_keep(o, opt);
 	}
@@ -307,6 +308,7 @@ static bool one(struct coll_options *o, int opt)
 		o->unix_path = optarg;
 		return true;
 	case OPT_UNTIL_EOF:
+		o->upstream.one_run = true;
 		return descriptor("until-eof", optarg, &o->until_eof);
 	case OPT_READY_FD:
 		return descriptor("ready-fd", optarg, &o->ready_fd);
@@ -348,11 +350,12 @@ static bool complete(const struct coll_options *o, int argc, char **argv)
 	}
 	if (o->sweep)
 		return true;
-	if ((!o->unix_path && !o->listen) || (o->unix_path && !*o->unix_path)) {
+	if ((!o->unix_path && !o->http.listen) || (o->unix_path && !*o->unix_path)) {
 		coll_log("no socket to listen on; give --unix PATH, or --listen URL");
 		return false;
 	}
-	if (!o->listen && (o->cert || o->key || o->client_ca || o->token_file || o->no_token)) {
+	if (!o->http.listen && (o->http.cert || o->http.key || o->http.client_ca ||
+				o->http.token_file || o->http.no_token)) {
 		coll_log("options of HTTP without --listen; give --listen https://HOST:PORT");
 		return false;
 	}
@@ -360,8 +363,9 @@ static bool complete(const struct coll_options *o, int argc, char **argv)
 		coll_log("--budget needs the digests of runs; give --store URL");
 		return false;
 	}
-	if (!o->upstream && (o->upstream_token_file || o->upstream_ca || o->upstream_cert ||
-			     o->upstream_key || o->outbox_max || o->forwarded_remove)) {
+	if (!o->upstream.url &&
+	    (o->upstream.token_file || o->upstream.ca || o->upstream.cert || o->upstream.key ||
+	     o->upstream.outbox_max || o->upstream.remove_forwarded)) {
 		coll_log("options of an upstream without one; give --upstream https://HOST:PORT");
 		return false;
 	}
@@ -380,7 +384,7 @@ bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *stat
 		.grace_s = 10,
 		.silence_s = 30,
 		.conditions.nano_usd_per_hour = -1,
-		.linger_s = 10,
+		.upstream.linger_s = 10,
 	};
 	coll_limits_init(&o->limits);
 	*status = COLL_EXIT_OK;

@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "alert/conditions.h"
+#include "relay/upstream_options.h"
 #include "retain/digests.h"
 #include "retain/limits.h"
+#include "serve/http.h"
 
 struct coll_options {
 	const char *dir;
@@ -19,23 +21,15 @@ struct coll_options {
 	int silence_s; /* before the first frame, or amid one */
 	bool verbose;
 
-	/* HTTP, see serve/http.h. NULL: not given. */
-	const char *listen; /* URL */
-	const char *cert, *key, *client_ca; /* PEM files */
-	const char *token_file;
-	bool no_token, insecure_http;
+	struct coll_http_options http;
 
 	/* What is kept, see retain/. */
 	struct coll_limits limits; /* of the command line */
 	const char *limits_file; /* over those; read again on SIGHUP. NULL: none */
 	struct coll_digest_to digest;
 	bool sweep, dry_run; /* one sweep instead of serving */
-	/* Forwarding, see relay/upstream.h. NULL: not given. */
-	const char *upstream; /* URL */
-	const char *upstream_token_file, *upstream_ca, *upstream_cert, *upstream_key;
-	int linger_s;
-	uint64_t outbox_max; /* bytes, 0: no bound */
-	bool forwarded_remove;
+
+	struct coll_upstream_options upstream;
 
 	struct coll_conditions conditions;
 	bool exec_of_budgets; /* a --budget was given after the last --alert */

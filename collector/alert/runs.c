@@ -145,6 +145,17 @@ void coll_runs_frame(struct coll_runs *r, const struct coll_stream *s, const str
 	run->heard_ns = when.now_ns;
 }
 
+static void on_recovered(void *arg, const struct coll_stream *s, const struct wire_frame *f,
+			 const uint8_t *payload)
+{
+	coll_runs_frame(arg, s, f, payload, true);
+}
+
+void coll_runs_watch(struct coll_runs *r, struct coll_store *st)
+{
+	st->recovered = (struct coll_recovered){ .frame = on_recovered, .arg = r };
+}
+
 static void tell(void *arg, const struct live_fired *f, int written)
 {
 	const struct coll_run *run = arg;

@@ -45,6 +45,9 @@ void coll_runs_fini(struct coll_runs *r);
 void coll_runs_frame(struct coll_runs *r, const struct coll_stream *s, const struct wire_frame *f,
 		     const uint8_t *payload, bool history);
 
+/* What the store reads back from its files is of interest, too. */
+void coll_runs_watch(struct coll_runs *r, struct coll_store *st);
+
 /* Each second: sums, alerts, and what can be forgotten is. */
 void coll_runs_tick(struct coll_runs *r);
 

@@ -5,51 +5,83 @@
 #include "accept.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
+#include "core/context.h"
 #include "core/log.h"
-#include "client.h"
-#include "server.h"
+#include "retain/limits.h"
 
-static void set_paused(struct coll_server *sv, bool pause)
+#define FDS_PER_CLIENT 4 /* socket, pidfd, stream, index */
+#define FDS_OWN 64
+#define FDS_WANTED 65536
+
+/* As many descriptors as we may have, within reason. */
+static size_t raise_descriptors(void)
 {
-	if (!sv->listening || sv->accept_paused == pause)
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r))
+		return FDS_PER_CLIENT;
+	if (r.rlim_cur < FDS_WANTED && r.rlim_cur < r.rlim_max) {
+		r.rlim_cur = r.rlim_max < FDS_WANTED ? r.rlim_max : FDS_WANTED;
+		setrlimit(RLIMIT_NOFILE, &r);
+		getrlimit(RLIMIT_NOFILE, &r);
+	}
+	if (r.rlim_cur < FDS_OWN + FDS_PER_CLIENT)
+		return 1;
+	return (size_t)(r.rlim_cur - FDS_OWN) / FDS_PER_CLIENT;
+}
+
+void coll_accept_init(struct coll_accept *a, struct coll_clients *clients,
+		      const struct coll_limits *limits, const char *path)
+{
+	*a = (struct coll_accept){ .clients = clients, .limits = limits, .path = path };
+	a->client_max = raise_descriptors();
+	a->listener.source.fd = a->listener.lock_fd = -1;
+}
+
+static void set_paused(struct coll_accept *a, bool pause)
+{
+	if (!a->listening || a->paused == pause)
 		return;
-	sv->accept_paused = pause;
-	if (coll_loop_change(&sv->loop, &sv->listener.source, pause ? 0 : EPOLLIN))
+	a->paused = pause;
+	if (coll_loop_change(&a->clients->context->loop, &a->listener.source, pause ? 0 : EPOLLIN))
 		coll_log("cannot watch the socket: %s", strerror(errno));
 }
 
-static void serve(struct coll_server *sv, int fd, const struct ucred *peer)
+static void serve(struct coll_accept *a, int fd, const struct ucred *peer)
 {
-	uint64_t limit = sv->limits.value[COLL_LIMIT_CLIENTS];
+	uint64_t limit = a->limits->value[COLL_LIMIT_CLIENTS];
 
-	if (sv->client_count >= sv->client_max || (limit && sv->client_count >= limit)) {
-		sv->count.clients_refused++;
+	if (a->clients->count >= a->client_max || (limit && a->clients->count >= limit)) {
+		a->clients->context->count.clients_refused++;
 		close(fd);
 		return;
 	}
-	if (coll_client_new(sv, fd, peer))
-		sv->count.clients_refused++;
+	if (coll_client_new(a->clients, fd, peer))
+		a->clients->context->count.clients_refused++;
 }
 
 static void on_listener(struct coll_source *s, uint32_t events)
 {
-	struct coll_server *sv = COLL_SERVER_OF(s, listener.source);
+	struct coll_accept *a =
+		(struct coll_accept *)((char *)s - offsetof(struct coll_accept, listener.source));
 	struct ucred peer;
 	int fd, i;
 
 	(void)events;
 	for (i = 0; i < COLL_LOOP_BATCH; i++) {
-		fd = coll_listener_accept(&sv->listener, &peer);
+		fd = coll_listener_accept(&a->listener, &peer);
 		if (fd >= 0) {
-			serve(sv, fd, &peer);
+			serve(a, fd, &peer);
 		} else if (fd == -EPERM) {
-			sv->count.clients_refused++;
+			a->clients->context->count.clients_refused++;
 			coll_note("uid %d, pid %d: not this user; turned away", (int)peer.uid,
 				  (int)peer.pid);
 		} else if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -ENOBUFS) {
-			set_paused(sv, true);
+			set_paused(a, true);
 			return;
 		} else if (fd != -ECONNABORTED && fd != -EINTR) {
 			return;
@@ -57,22 +89,22 @@ static void on_listener(struct coll_source *s, uint32_t events)
 	}
 }
 
-static int listen_now(struct coll_server *sv)
+static int listen_now(struct coll_accept *a)
 {
 	int err;
 
-	if (!sv->opts->unix_path)
+	if (!a->path)
 		return 0;
-	sv->listener.base = sv->store.base;
-	err = coll_listener_open(&sv->listener, sv->opts->unix_path);
+	a->listener.base = a->clients->store->base;
+	err = coll_listener_open(&a->listener, a->path);
 	if (err)
 		return err;
-	sv->listener.source.ready = on_listener;
-	err = coll_loop_add(&sv->loop, &sv->listener.source, EPOLLIN);
-	sv->listening = !err;
-	sv->accept_paused = false;
+	a->listener.source.ready = on_listener;
+	err = coll_loop_add(&a->clients->context->loop, &a->listener.source, EPOLLIN);
+	a->listening = !err;
+	a->paused = false;
 	if (err)
-		coll_listener_close(&sv->listener);
+		coll_listener_close(&a->listener);
 	return err;
 }
 
@@ -92,42 +124,41 @@ static const char *advice(int err)
 	}
 }
 
-void coll_accept_close(struct coll_server *sv)
+void coll_accept_close(struct coll_accept *a)
 {
-	if (sv->listening)
-		coll_loop_remove(&sv->loop, &sv->listener.source);
-	sv->listening = false;
-	coll_listener_close(&sv->listener);
+	if (a->listening)
+		coll_loop_remove(&a->clients->context->loop, &a->listener.source);
+	a->listening = false;
+	coll_listener_close(&a->listener);
 }
 
 /* Somebody cleaned the socket away: put it back, for later clients. */
-static void relisten(struct coll_server *sv)
+static void relisten(struct coll_accept *a)
 {
-	if (!sv->opts->unix_path || (sv->listening && !coll_listener_gone(&sv->listener)))
+	if (!a->path || (a->listening && !coll_listener_gone(&a->listener)))
 		return;
-	coll_accept_close(sv);
-	if (!listen_now(sv))
-		coll_log("%s: it was removed; listening there again", sv->opts->unix_path);
+	coll_accept_close(a);
+	if (!listen_now(a))
+		coll_log("%s: it was removed; listening there again", a->path);
 }
 
-int coll_accept_open(struct coll_server *sv)
+int coll_accept_open(struct coll_accept *a)
 {
-	int err = listen_now(sv);
+	int err = listen_now(a);
 
 	if (err)
-		coll_log("cannot listen on %s: %s; %s", sv->opts->unix_path, strerror(-err),
-			 advice(err));
+		coll_log("cannot listen on %s: %s; %s", a->path, strerror(-err), advice(err));
 	return err;
 }
 
-void coll_accept_tick(struct coll_server *sv)
+void coll_accept_tick(struct coll_accept *a)
 {
-	set_paused(sv, false);
-	relisten(sv);
+	set_paused(a, false);
+	relisten(a);
 }
 
-void coll_accept_last(struct coll_server *sv)
+void coll_accept_last(struct coll_accept *a)
 {
-	if (sv->listening)
-		on_listener(&sv->listener.source, EPOLLIN);
+	if (a->listening)
+		on_listener(&a->listener.source, EPOLLIN);
 }

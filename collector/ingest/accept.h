@@ -6,19 +6,36 @@
 #ifndef COLL_ACCEPT_H
 #define COLL_ACCEPT_H
 
-struct coll_server;
+#include "client.h"
+#include "listener.h"
+
+struct coll_limits;
+
+struct coll_accept {
+	struct coll_clients *clients; /* borrowed, as the next two */
+	const struct coll_limits *limits; /* as they hold now */
+	const char *path; /* --unix; NULL: none */
+	size_t client_max; /* as many as there are descriptors for */
+	struct coll_listener listener;
+	bool listening;
+	bool paused; /* out of descriptors: again at the next tick */
+};
+
+/* As many descriptors as may be had are; nothing is open yet. */
+void coll_accept_init(struct coll_accept *a, struct coll_clients *clients,
+		      const struct coll_limits *limits, const char *path);
 
 /* Opens the socket and watches it. 0 or -errno, which is logged with what to do. */
-int coll_accept_open(struct coll_server *sv);
-void coll_accept_close(struct coll_server *sv);
+int coll_accept_open(struct coll_accept *a);
+void coll_accept_close(struct coll_accept *a);
 
 /*
  * About once a second: accepts again after descriptors ran out, and opens the socket anew where
  * somebody cleaned it away, for later clients.
  */
-void coll_accept_tick(struct coll_server *sv);
+void coll_accept_tick(struct coll_accept *a);
 
 /* Takes who waits to be accepted right now. */
-void coll_accept_last(struct coll_server *sv);
+void coll_accept_last(struct coll_accept *a);
 
 #endif

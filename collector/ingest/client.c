@@ -15,9 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "core/clock.h"
-#include "intake.h"
+#include "core/context.h"
 #include "core/log.h"
-#include "process_watch.h"
+#include "intake.h"
+#include "retain/keeper.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
@@ -39,14 +40,14 @@ static struct coll_client *of_process(struct coll_source *s)
 
 static void set_events(struct coll_client *c)
 {
-	coll_loop_change(&c->server->loop, &c->socket,
+	coll_loop_change(&c->all->context->loop, &c->socket,
 			 (c->paused ? 0 : EPOLLIN) | (c->blocked ? EPOLLOUT : 0));
 }
 
 /* Its own buffers fill, and what does not fit there it writes to its spool: nothing is lost. */
 static void pace(struct coll_client *c, size_t bytes)
 {
-	if (c->closing || !coll_keeper_pace(&c->server->keeper, &c->rate, bytes, c->heard_ns))
+	if (c->closing || !coll_keeper_pace(c->all->keeper, &c->rate, bytes, c->heard_ns))
 		return;
 	c->paused = true;
 	set_events(c);
@@ -54,7 +55,7 @@ static void pace(struct coll_client *c, size_t bytes)
 
 void coll_client_resume(struct coll_client *c, int64_t now_ns)
 {
-	if (!c->paused || c->closing || coll_keeper_wait(&c->server->keeper, &c->rate, now_ns))
+	if (!c->paused || c->closing || coll_keeper_wait(c->all->keeper, &c->rate, now_ns))
 		return;
 	c->paused = false;
 	c->heard_ns = now_ns; /* it was not silent: nobody listened */
@@ -64,7 +65,7 @@ void coll_client_resume(struct coll_client *c, int64_t now_ns)
 /* One read to where the bytes are to go: how many; 0: none now; -errno, -ENODATA at the end. */
 static ssize_t receive(struct coll_client *c)
 {
-	uint8_t *at = c->server->scratch;
+	uint8_t *at = c->all->scratch;
 	size_t direct = coll_intake_room(&c->in, &at);
 	ssize_t n = recv(c->socket.fd, at, direct ? direct : COLL_SCRATCH_BYTES, MSG_DONTWAIT);
 	int err;
@@ -143,7 +144,7 @@ static int peer_pidfd(int fd, const struct ucred *peer)
 static void watch_process(struct coll_client *c)
 {
 	c->process.fd = peer_pidfd(c->socket.fd, &c->peer);
-	if (c->process.fd >= 0 && coll_loop_add(&c->server->loop, &c->process, EPOLLIN)) {
+	if (c->process.fd >= 0 && coll_loop_add(&c->all->context->loop, &c->process, EPOLLIN)) {
 		close(c->process.fd);
 		c->process.fd = -1;
 	}
@@ -155,29 +156,29 @@ static void on_failed(struct coll_feeder *f, struct coll_stream *s)
 	coll_client_close((struct coll_client *)((char *)f - offsetof(struct coll_client, feeder)));
 }
 
-int coll_client_new(struct coll_server *sv, int fd, const struct ucred *peer)
+int coll_client_new(struct coll_clients *all, int fd, const struct ucred *peer)
 {
 	struct coll_client *c = calloc(1, sizeof(*c));
 	int err = -ENOMEM;
 
 	if (!c)
 		goto close_fd;
-	c->server = sv;
+	c->all = all;
 	c->peer = *peer;
 	c->socket = (struct coll_source){ .fd = fd, .ready = on_socket };
 	c->process = (struct coll_source){ .fd = -1, .ready = on_process };
-	c->feeder = (struct coll_feeder){ .store = &sv->store, .failed = on_failed };
-	c->in = (struct coll_feed){ .server = sv, .feeder = &c->feeder };
+	c->feeder = (struct coll_feeder){ .store = all->store, .failed = on_failed };
+	c->in = (struct coll_feed){ .intake = all->intake, .feeder = &c->feeder };
 	snprintf(c->in.who, sizeof(c->in.who), "pid %d", (int)peer->pid);
 	c->heard_ns = coll_now_ns();
-	err = coll_loop_add(&sv->loop, &c->socket, EPOLLIN);
+	err = coll_loop_add(&all->context->loop, &c->socket, EPOLLIN);
 	if (err)
 		goto free_client;
 	watch_process(c);
-	c->next = sv->clients;
-	sv->clients = c;
-	sv->client_count++;
-	sv->count.clients++;
+	c->next = all->first;
+	all->first = c;
+	all->count++;
+	all->context->count.clients++;
 	return 0;
 free_client:
 	free(c);
@@ -190,13 +191,15 @@ close_fd:
 static bool next_ack(struct coll_client *c)
 {
 	struct wire_frame f = { .version = WIRE_FRAME_VERSION, .type = WIRE_FRAME_ACK };
-	struct coll_stream *s = c->feeder.streams;
+	struct coll_fed_stream *fed = c->feeder.first;
+	struct coll_stream *s;
 
-	while (s && !s->ack_due)
-		s = s->next_owned;
-	if (!s)
+	while (fed && !fed->ack_due)
+		fed = fed->next;
+	if (!fed)
 		return false;
-	s->ack_due = false;
+	fed->ack_due = false;
+	s = fed->stream;
 	coll_stream_acknowledge(s);
 	memcpy(f.stream, s->id, sizeof(f.stream));
 	f.seq = s->acked;
@@ -231,21 +234,21 @@ void coll_client_acknowledge(struct coll_client *c)
 			return;
 		}
 		c->ack_at += (size_t)n;
-		c->server->count.acks += c->ack_at == c->ack_len;
+		c->all->context->count.acks += c->ack_at == c->ack_len;
 	}
 	set_blocked(c, false);
 }
 
 void coll_client_close(struct coll_client *c)
 {
-	struct coll_stream *s;
+	struct coll_fed_stream *fed;
 
 	if (c->closing)
 		return;
 	c->closing = true;
-	coll_loop_remove(&c->server->loop, &c->socket);
-	for (s = c->feeder.streams; s; s = s->next_owned)
-		s->urgent = true;
+	coll_loop_remove(&c->all->context->loop, &c->socket);
+	for (fed = c->feeder.first; fed; fed = fed->next)
+		fed->urgent = true;
 }
 
 /* Notes when the process ended, now or once it does. */
@@ -259,34 +262,34 @@ static void note_end(struct coll_client *c, struct coll_stream *s)
 	if (p.fd < 0 && s->bye) /* it said so itself; nobody can tell more */
 		return;
 	if (c->end_ns) {
-		coll_process_watch_note(c->server, s, c->end_ns);
+		coll_process_watch_note(&c->all->watches, s, c->end_ns);
 		return;
 	}
 	fd = fcntl(p.fd, F_DUPFD_CLOEXEC, 0);
 	if (fd >= 0)
-		coll_process_watch_add(c->server, fd, s);
+		coll_process_watch_add(&c->all->watches, fd, s);
 }
 
 void coll_client_free(struct coll_client *c)
 {
-	struct coll_client **p = &c->server->clients;
+	struct coll_client **p = &c->all->first;
 
 	while (*p != c)
 		p = &(*p)->next;
 	*p = c->next;
-	c->server->client_count--;
-	while (c->feeder.streams) {
-		struct coll_stream *s = c->feeder.streams;
+	c->all->count--;
+	while (c->feeder.first) {
+		struct coll_stream *s = c->feeder.first->stream;
 
 		coll_feeder_release(s);
 		note_end(c, s);
-		coll_store_close(&c->server->store, s);
+		coll_store_close(c->all->store, s);
 	}
 	coll_intake_fini(&c->in);
-	coll_loop_remove(&c->server->loop, &c->socket);
+	coll_loop_remove(&c->all->context->loop, &c->socket);
 	close(c->socket.fd);
 	if (c->process.fd >= 0) {
-		coll_loop_remove(&c->server->loop, &c->process);
+		coll_loop_remove(&c->all->context->loop, &c->process);
 		close(c->process.fd);
 	}
 	free(c);
@@ -294,16 +297,16 @@ void coll_client_free(struct coll_client *c)
 
 bool coll_client_done(const struct coll_client *c)
 {
-	const struct coll_stream *s;
+	const struct coll_fed_stream *fed;
 
-	for (s = c->feeder.streams; s; s = s->next_owned)
-		if (!s->bye)
+	for (fed = c->feeder.first; fed; fed = fed->next)
+		if (!fed->stream->bye)
 			return false;
-	return c->feeder.streams != NULL;
+	return c->feeder.first != NULL;
 }
 
 bool coll_client_stalled(const struct coll_client *c, int64_t now_ns)
 {
 	return !c->paused && (!c->in.greeted || c->in.carry.len) &&
-	       now_ns - c->heard_ns > c->server->opts->silence_s * COLL_SECOND_NS;
+	       now_ns - c->heard_ns > c->all->silence_s * COLL_SECOND_NS;
 }

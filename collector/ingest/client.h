@@ -14,10 +14,29 @@
 #include "core/loop.h"
 #include "feed.h"
 #include "retain/bucket.h"
-#include "server.h"
+#include "process_watch.h"
+
+struct coll_client;
+struct coll_context;
+
+#define COLL_SCRATCH_BYTES (1u << 20) /* one read */
+
+/* All connections, and what they share; but for the list and the watches all is borrowed. */
+struct coll_clients {
+	struct coll_context *context;
+	struct coll_intake *intake;
+	struct coll_store *store;
+	struct coll_keeper *keeper; /* how much may come a second */
+	int silence_s; /* before the first frame, or amid one */
+	uint8_t *scratch; /* of COLL_SCRATCH_BYTES */
+	struct coll_client *first; /* also those about to close */
+	size_t count;
+	struct coll_process_watches watches; /* processes whose connection ended before them */
+	int64_t idle_since_ns; /* monotonic: when the last one was closed */
+};
 
 struct coll_client {
-	struct coll_server *server;
+	struct coll_clients *all;
 	struct coll_client *next;
 	struct coll_source socket;
 	struct coll_source process; /* pidfd of the peer; fd -1: not to be had */
@@ -41,7 +60,7 @@ struct coll_client {
  * Takes @fd over (also on error: it is closed then) and serves it from now on. 0 or -errno.
  * @peer.pid 0: unknown.
  */
-int coll_client_new(struct coll_server *sv, int fd, const struct ucred *peer);
+int coll_client_new(struct coll_clients *all, int fd, const struct ucred *peer);
 
 /* Reads all that is there; at the end of a process its descriptors may live on in its children. */
 void coll_client_drain(struct coll_client *c);

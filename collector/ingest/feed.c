@@ -4,79 +4,95 @@
  */
 #include "feed.h"
 
-#include "server.h"
+#include <errno.h>
+#include <stdlib.h>
+#include "core/context.h"
 
 #define MANY 16
 
+static void unlink_fed(struct coll_fed_stream *fed)
+{
+	struct coll_fed_stream **p;
+
+	for (p = &fed->feeder->first; *p != fed; p = &(*p)->next)
+		;
+	*p = fed->next;
+	fed->feeder->stream_count--;
+}
+
 void coll_feeder_release(struct coll_stream *s)
 {
-	struct coll_stream **p;
-
-	if (!s->owner)
+	if (!s->fed)
 		return;
-	for (p = &s->owner->streams; *p != s; p = &(*p)->next_owned)
-		;
-	*p = s->next_owned;
-	s->owner->stream_count--;
-	s->owner = NULL;
+	unlink_fed(s->fed);
+	free(s->fed);
+	s->fed = NULL;
 }
 
-void coll_feeder_adopt(struct coll_feeder *f, struct coll_stream *s)
+int coll_feeder_adopt(struct coll_feeder *f, struct coll_stream *s)
 {
-	if (s->owner == f)
-		return;
-	coll_feeder_release(s);
-	s->owner = f;
-	s->next_owned = f->streams;
-	f->streams = s;
+	if (s->fed && s->fed->feeder == f)
+		return 0;
+	if (s->fed)
+		unlink_fed(s->fed);
+	else
+		s->fed = calloc(1, sizeof(*s->fed));
+	if (!s->fed)
+		return -ENOMEM;
+	s->fed->stream = s;
+	s->fed->feeder = f;
+	s->fed->next = f->first;
+	f->first = s->fed;
 	f->stream_count++;
 	s->high = 0;
-	s->ack_due = true;
+	s->fed->ack_due = true;
+	return 0;
 }
 
-static bool is_due(const struct coll_stream *s, bool everything)
+static bool is_due(const struct coll_fed_stream *fed, bool everything)
 {
-	return coll_stream_dirty(s) && (everything || s->urgent);
+	return coll_stream_dirty(fed->stream) && (everything || fed->urgent);
 }
 
 void coll_feeder_push(struct coll_feeder *f, bool everything)
 {
-	struct coll_stream *s;
+	struct coll_fed_stream *fed;
 
-	for (s = f->streams; s; s = s->next_owned)
-		if (is_due(s, everything))
-			coll_stream_push(s);
+	for (fed = f->first; fed; fed = fed->next)
+		if (is_due(fed, everything))
+			coll_stream_push(fed->stream);
 }
 
 /* Then to wait for the whole file system takes less time than to wait for each file. */
 static bool many_due(const struct coll_feeder *f, bool everything)
 {
-	const struct coll_stream *s;
+	const struct coll_fed_stream *fed;
 	unsigned int n = 0;
 
-	for (s = f->streams; s && n < MANY; s = s->next_owned)
-		n += is_due(s, everything);
+	for (fed = f->first; fed && n < MANY; fed = fed->next)
+		n += is_due(fed, everything);
 	return n == MANY;
 }
 
-void coll_feeder_commit(struct coll_feeder *f, struct coll_server *sv, bool everything)
+void coll_feeder_commit(struct coll_feeder *f, struct coll_context *context, bool everything)
 {
-	struct coll_stream *s, *next;
+	struct coll_fed_stream *fed, *next;
 	bool synced = many_due(f, everything) && !coll_store_sync(f->store);
 
-	for (s = f->streams; s; s = next) {
+	for (fed = f->first; fed; fed = next) {
+		struct coll_stream *s = fed->stream;
 		int err = 0;
 
-		next = s->next_owned;
-		if (is_due(s, everything)) {
+		next = fed->next;
+		if (is_due(fed, everything)) {
 			err = synced ? coll_stream_synced(f->store, s)
 				     : coll_stream_commit(f->store, s);
-			s->ack_due = !err;
+			fed->ack_due = !err;
 		}
-		s->urgent = false;
+		fed->urgent = false;
 		if (!err)
 			continue;
-		coll_server_trouble(sv, s->path, err);
+		coll_context_trouble(context, s->path, err);
 		f->failed(f, s);
 	}
 }

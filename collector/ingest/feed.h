@@ -15,11 +15,23 @@
 
 #define COLL_WHO_BYTES 80
 
-struct coll_server;
+struct coll_context;
+struct coll_feeder;
+struct coll_intake;
+
+/* A stream while somebody feeds it; stream->fed leads back here. */
+struct coll_fed_stream {
+	struct coll_stream *stream;
+	struct coll_feeder *feeder;
+	struct coll_fed_stream *next; /* of the feeder's */
+	int64_t heard_ns; /* monotonic: when a frame of it came last */
+	bool ack_due;
+	bool urgent; /* sync at the end of this turn */
+};
 
 struct coll_feeder {
 	struct coll_store *store; /* where its streams are */
-	struct coll_stream *streams; /* those it feeds, by next_owned */
+	struct coll_fed_stream *first; /* of those it feeds */
 	size_t stream_count;
 	size_t held; /* room of half frames of all its feeds */
 	/* A commit of @s failed: @s must be closed, at once or at the end of this turn. */
@@ -38,7 +50,7 @@ struct coll_refused {
 };
 
 struct coll_feed {
-	struct coll_server *server;
+	struct coll_intake *intake; /* what all feeds share, see intake.h */
 	struct coll_feeder *feeder;
 	char who[COLL_WHO_BYTES]; /* for logs */
 	/* NULL, or told of a stream whenever a frame of another one than before comes. */
@@ -52,8 +64,8 @@ struct coll_feed {
 	struct coll_refused refused;
 };
 
-/* From now on @f feeds the stream. */
-void coll_feeder_adopt(struct coll_feeder *f, struct coll_stream *s);
+/* From now on @f feeds the stream. 0 or -ENOMEM: then nobody does. */
+int coll_feeder_adopt(struct coll_feeder *f, struct coll_stream *s);
 
 /* Nobody feeds it any more. */
 void coll_feeder_release(struct coll_stream *s);
@@ -64,6 +76,6 @@ void coll_feeder_release(struct coll_stream *s);
  * calls failed.
  */
 void coll_feeder_push(struct coll_feeder *f, bool everything);
-void coll_feeder_commit(struct coll_feeder *f, struct coll_server *sv, bool everything);
+void coll_feeder_commit(struct coll_feeder *f, struct coll_context *context, bool everything);
 
 #endif

@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <string.h>
+#include "alert/runs.h"
 #include "core/clock.h"
+#include "core/context.h"
 #include "core/log.h"
-#include "server.h"
 #include "relay/upstream.h"
+#include "retain/keeper.h"
 
 #define CARRY_STEP (256u << 10) /* memory for a half frame at first; doubled as it fills */
 #define DIRECT_MIN (64u << 10) /* below, a read of its own costs more than a copy */
@@ -43,7 +45,7 @@ static int refuse(struct coll_feed *in, const struct wire_frame *f, const char *
 
 static int batch_store(struct coll_feed *in, struct batch *b)
 {
-	struct coll_counters *count = &in->server->count;
+	struct coll_counters *count = &in->intake->context->count;
 	struct coll_stream *s = b->stream;
 	int err;
 
@@ -55,11 +57,11 @@ static int batch_store(struct coll_feed *in, struct batch *b)
 		s->cut = true;
 		in->taken = b->from;
 		coll_index_forget(&s->index, b->index_before);
-		coll_server_trouble(in->server, s->path, err);
+		coll_context_trouble(in->intake->context, s->path, err);
 	} else {
 		count->frames += b->frames;
 		count->bytes += b->len;
-		s->urgent |= s->size - s->synced >= COLL_UNSYNCED_MAX;
+		s->fed->urgent |= s->size - s->synced >= COLL_UNSYNCED_MAX;
 	}
 	b->len = 0;
 	return err;
@@ -75,9 +77,9 @@ static int batch_add(struct coll_feed *in, struct batch *b, struct coll_stream *
 		err = batch_store(in, b);
 	if (err)
 		return err;
-	err = coll_keeper_size(s->store->keeper, s->size + b->len, bytes);
+	err = coll_keeper_size(in->intake->keeper, s->size + b->len, bytes);
 	if (err) {
-		coll_server_trouble(in->server, s->path, err);
+		coll_context_trouble(in->intake->context, s->path, err);
 		return refuse(in, f, "its stream is as long as one may be here", err);
 	}
 	if (!b->len) {
@@ -102,7 +104,7 @@ static int open_stream(struct coll_feed *in, const struct wire_frame *f, const u
 	struct coll_hello hello;
 	int err;
 
-	err = coll_keeper_feed(&in->server->keeper, in->feeder->stream_count);
+	err = coll_keeper_feed(in->intake->keeper, in->feeder->stream_count);
 	if (err)
 		return err;
 	if (f->type != WIRE_FRAME_HELLO)
@@ -112,18 +114,28 @@ static int open_stream(struct coll_feed *in, const struct wire_frame *f, const u
 	if (!err) {
 		coll_note("stream %s: %s, %llu bytes", (*out)->hex, (*out)->dir,
 			  (unsigned long long)(*out)->size);
-		if (st == &in->server->store)
-			coll_upstream_note(in->server->upstream, *out);
+		if (st == in->intake->own)
+			coll_upstream_note(in->intake->upstream, *out);
 		return 0;
 	}
 	if (err == -ENOENT || err == -EBADMSG) {
-		in->server->count.bad_streams++;
+		in->intake->context->count.bad_streams++;
 		coll_note("%s: a stream that did not begin with a good Hello", in->who);
 		refuse(in, f, "its stream did not begin with a good Hello", -EPROTO);
 		in->refused.unknown = err == -ENOENT;
 		return -EPROTO;
 	}
-	coll_server_trouble(in->server, st->base, err);
+	coll_context_trouble(in->intake->context, st->base, err);
+	return err;
+}
+
+/* A stream that nobody feeds is not to stay open. */
+static int adopt(struct coll_feeder *f, struct coll_stream *s)
+{
+	int err = coll_feeder_adopt(f, s);
+
+	if (err)
+		coll_store_close(f->store, s);
 	return err;
 }
 
@@ -137,9 +149,10 @@ static int stream_of(struct coll_feed *in, const struct wire_frame *f, const uin
 	if (!s || memcmp(s->id, f->stream, sizeof(s->id))) {
 		s = coll_store_get(in->feeder->store, f->stream);
 		err = s ? 0 : open_stream(in, f, payload, &s);
+		if (!err)
+			err = adopt(in->feeder, s);
 		if (err)
 			return err;
-		coll_feeder_adopt(in->feeder, s);
 		in->last = s;
 		if (in->touched)
 			in->touched(in, s);
@@ -160,7 +173,7 @@ static void note_kind(struct coll_stream *s, const struct wire_frame *f, const u
 	if (f->type == WIRE_FRAME_HELLO)
 		s->who_known = !coll_hello_read(&s->who, f, payload);
 	if (f->type == WIRE_FRAME_BYE)
-		s->bye = s->urgent = true;
+		s->bye = s->fed->urgent = true;
 }
 
 /* One whole frame with good sums. */
@@ -172,30 +185,29 @@ static int admit(struct coll_feed *in, struct batch *b, const struct wire_frame 
 	int err;
 
 	if (!f->seq || f->type == WIRE_FRAME_ACK) {
-		in->server->count.bad_frames++;
+		in->intake->context->count.bad_frames++;
 		return refuse(in, f, "it is not a client's to send", -EPROTO);
 	}
 	err = stream_of(in, f, payload, &s);
 	if (err)
 		return err;
 	in->greeted = true;
-	s->heard_ns = coll_now_ns();
+	s->fed->heard_ns = coll_now_ns();
 	note_kind(s, f, payload);
 	if (coll_seq_set_has(&s->seqs, f->seq)) {
-		in->server->count.duplicates++;
+		in->intake->context->count.duplicates++;
 		came(s, f);
-		s->ack_due = true;
+		s->fed->ack_due = true;
 		return 0;
 	}
-	if (in->feeder->store == &in->server->store &&
-	    coll_upstream_drops(in->server->upstream, f)) {
+	if (in->feeder->store == in->intake->own && coll_upstream_drops(in->intake->upstream, f)) {
 		coll_seq_set_add(&s->seqs, f->seq);
 		came(s, f);
-		s->ack_due = true;
+		s->fed->ack_due = true;
 		return 0;
 	}
-	if (in->server->watching)
-		coll_runs_frame(&in->server->runs, s, f, payload, false);
+	if (in->intake->runs)
+		coll_runs_frame(in->intake->runs, s, f, payload, false);
 	err = batch_add(in, b, s, f, at);
 	if (!err)
 		came(s, f);
@@ -204,7 +216,7 @@ static int admit(struct coll_feed *in, struct batch *b, const struct wire_frame 
 
 static int damaged(struct coll_feed *in, const struct wire_frame *f)
 {
-	in->server->count.bad_frames++;
+	in->intake->context->count.bad_frames++;
 	refuse(in, f, f ? "its CRC is wrong" : "no frame is there, or its header is damaged",
 	       -EBADMSG);
 	in->refused.damaged = true;
@@ -249,7 +261,7 @@ static int take_frames(struct coll_feed *in, const uint8_t *bytes, size_t len, s
 
 static void carry_free(struct coll_feed *in)
 {
-	in->server->held -= in->carry.room;
+	in->intake->held -= in->carry.room;
 	in->feeder->held -= in->carry.room;
 	wire_buf_fini(&in->carry);
 }
@@ -258,7 +270,7 @@ static void carry_free(struct coll_feed *in)
 static void carry_reset(struct coll_feed *in)
 {
 	in->carry.len = in->want = 0;
-	if (in->carry.room > CARRY_KEEP || in->server->held > CARRY_KEEP_ALL)
+	if (in->carry.room > CARRY_KEEP || in->intake->held > CARRY_KEEP_ALL)
 		carry_free(in);
 }
 
@@ -269,7 +281,7 @@ static bool may_hold(const struct coll_feed *in, size_t more)
 
 	if (in->feeder->held + more > COLL_HELD_LITTLE)
 		most -= COLL_HELD_KEPT;
-	return in->server->held + more <= most;
+	return in->intake->held + more <= most;
 }
 
 /* Room for some more of the frame that is wanted. */
@@ -285,7 +297,7 @@ static int carry_grow(struct coll_feed *in)
 	if (!may_hold(in, step))
 		return -ENOBUFS;
 	err = wire_buf_reserve(&in->carry, step);
-	in->server->held += in->carry.room - had;
+	in->intake->held += in->carry.room - had;
 	in->feeder->held += in->carry.room - had;
 	return err;
 }
@@ -326,7 +338,7 @@ static int carry_fill(struct coll_feed *in, const uint8_t *bytes, size_t len, si
 		in->want = WIRE_FRAME_HEADER_BYTES;
 	err = carry_grow(in);
 	if (err) {
-		in->server->count.memory_refused++;
+		in->intake->context->count.memory_refused++;
 		return err;
 	}
 	n = in->want - in->carry.len;
@@ -379,6 +391,6 @@ int coll_intake_direct(struct coll_feed *in, size_t len)
 
 void coll_intake_fini(struct coll_feed *in)
 {
-	in->server->count.cut_bytes += in->carry.len;
+	in->intake->context->count.cut_bytes += in->carry.len;
 	carry_free(in);
 }

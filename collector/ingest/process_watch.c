@@ -9,35 +9,36 @@
 #include <string.h>
 #include <unistd.h>
 #include "core/clock.h"
+#include "core/context.h"
 #include "store/process_end.h"
-#include "core/log.h"
 
 #define WATCHES_MAX 4096 /* one descriptor each */
 
 struct coll_process_watch {
 	struct coll_source source;
-	struct coll_server *server;
+	struct coll_process_watches *all;
 	struct coll_process_watch *next, **link;
 	char *dir;
 	char hex[COLL_HEX_BYTES];
 	struct coll_hello who;
 };
 
-static void note(struct coll_server *sv, const char *dir, const char *hex,
+static void note(struct coll_context *context, const char *dir, const char *hex,
 		 const struct coll_hello *who, int64_t end_ns)
 {
 	int err = coll_process_end_write(dir, hex, who, end_ns);
 
 	if (err)
-		coll_server_trouble(sv, dir, err);
+		coll_context_trouble(context, dir, err);
 	else
-		sv->count.ends++;
+		context->count.ends++;
 }
 
-void coll_process_watch_note(struct coll_server *sv, const struct coll_stream *s, int64_t end_ns)
+void coll_process_watch_note(struct coll_process_watches *all, const struct coll_stream *s,
+			     int64_t end_ns)
 {
 	if (s->who_known)
-		note(sv, s->dir, s->hex, &s->who, end_ns);
+		note(all->context, s->dir, s->hex, &s->who, end_ns);
 }
 
 static void watch_free(struct coll_process_watch *w)
@@ -48,9 +49,9 @@ static void watch_free(struct coll_process_watch *w)
 		*w->link = w->next;
 		if (w->next)
 			w->next->link = w->link;
-		w->server->watch_count--;
+		w->all->count--;
 	}
-	coll_loop_remove(&w->server->loop, &w->source);
+	coll_loop_remove(&w->all->context->loop, &w->source);
 	close(w->source.fd);
 	free(w->dir);
 	free(w);
@@ -61,42 +62,43 @@ static void on_end(struct coll_source *source, uint32_t events)
 	struct coll_process_watch *w = (struct coll_process_watch *)source;
 
 	(void)events;
-	note(w->server, w->dir, w->hex, &w->who, coll_clock_ns(CLOCK_REALTIME));
+	note(w->all->context, w->dir, w->hex, &w->who, coll_clock_ns(CLOCK_REALTIME));
 	watch_free(w);
 }
 
-void coll_process_watch_add(struct coll_server *sv, int pidfd, const struct coll_stream *s)
+void coll_process_watch_add(struct coll_process_watches *all, int pidfd,
+			    const struct coll_stream *s)
 {
 	struct coll_process_watch *w = NULL;
 
-	if (s->who_known && sv->watch_count < WATCHES_MAX)
+	if (s->who_known && all->count < WATCHES_MAX)
 		w = calloc(1, sizeof(*w));
 	if (!w) {
 		close(pidfd);
 		return;
 	}
 	w->source = (struct coll_source){ .fd = pidfd, .ready = on_end };
-	w->server = sv;
+	w->all = all;
 	w->who = s->who;
 	memcpy(w->hex, s->hex, sizeof(w->hex));
 	w->dir = strdup(s->dir);
-	if (!w->dir || coll_loop_add(&sv->loop, &w->source, EPOLLIN)) {
+	if (!w->dir || coll_loop_add(&all->context->loop, &w->source, EPOLLIN)) {
 		watch_free(w);
 		return;
 	}
-	w->next = sv->watches;
-	w->link = &sv->watches;
+	w->next = all->first;
+	w->link = &all->first;
 	if (w->next)
 		w->next->link = &w->next;
-	sv->watches = w;
-	sv->watch_count++;
+	all->first = w;
+	all->count++;
 }
 
-void coll_process_watch_fini(struct coll_server *sv)
+void coll_process_watch_fini(struct coll_process_watches *all)
 {
 	struct coll_process_watch *w, *next;
 
-	for (w = sv->watches; w; w = next) {
+	for (w = all->first; w; w = next) {
 		struct pollfd p = { .fd = w->source.fd, .events = POLLIN };
 
 		next = w->next;

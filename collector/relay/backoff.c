@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "core/clock.h"
+#include "core/counters.h"
 #include "core/log.h"
 
 #define NS_PER_MS 1000000LL
@@ -83,19 +84,19 @@ void coll_backoff_succeeded(struct coll_backoff *p)
 	p->count->up_requests++;
 }
 
-void coll_hold(struct coll_out_hold *h)
+void coll_out_hold_longer(struct coll_out_hold *h)
 {
 	int64_t s = h->times < 6 ? INT64_C(1) << h->times++ : COLL_BACKOFF_HOLD_MAX_S;
 
 	h->until_ns = coll_now_ns() + s * COLL_SECOND_NS;
 }
 
-void coll_release(struct coll_out_hold *h)
+void coll_out_hold_end(struct coll_out_hold *h)
 {
 	*h = (struct coll_out_hold){ .times = 0 };
 }
 
-bool coll_is_held(const struct coll_out_hold *h)
+bool coll_out_is_held(const struct coll_out_hold *h)
 {
 	return h->until_ns && coll_now_ns() < h->until_ns;
 }

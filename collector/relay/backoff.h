@@ -8,7 +8,7 @@
 #define COLL_BACKOFF_H
 
 #include "link.h"
-#include "outbox.h"
+#include "out_run.h"
 
 #define COLL_BACKOFF_FIRST_MS 500
 #define COLL_BACKOFF_LAST_MS 30000
@@ -36,8 +36,9 @@ void coll_backoff_failed(struct coll_backoff *p, const struct coll_answer *a);
 void coll_backoff_failed_strangely(struct coll_backoff *p, const struct coll_answer *a);
 void coll_backoff_succeeded(struct coll_backoff *p);
 
-void coll_hold(struct coll_out_hold *h);
-void coll_release(struct coll_out_hold *h);
-bool coll_is_held(const struct coll_out_hold *h);
+/* What the centre could not take waits, longer each time; until it took it. */
+void coll_out_hold_longer(struct coll_out_hold *h);
+void coll_out_hold_end(struct coll_out_hold *h);
+bool coll_out_is_held(const struct coll_out_hold *h);
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef COLL_BATCH_H
 #define COLL_BATCH_H
 
-#include "outbox.h"
+#include "out_run.h"
 #include "wire/buf.h"
 
 #define COLL_BATCH_BYTES (2u << 20) /* or one frame, if that is longer */

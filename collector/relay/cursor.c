@@ -16,97 +16,8 @@
 #include <unistd.h>
 #include "core/clock.h"
 #include "core/files.h"
-#include "store/side.h"
 
 #define FIRST_LINE "gpustarve upstream 1"
-#define HEX_DIGITS (2 * WIRE_STREAM_ID_BYTES)
-
-static int nibble(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool read_id(const char *name, uint8_t id[WIRE_STREAM_ID_BYTES])
-{
-	size_t i;
-
-	for (i = 0; i < HEX_DIGITS; i++) {
-		int digit = nibble(name[i]);
-
-		if (digit < 0)
-			return false;
-		id[i / 2] = (uint8_t)(i & 1 ? id[i / 2] << 4 | digit : digit);
-	}
-	return true;
-}
-
-static bool is_spool(const char *rest)
-{
-	size_t digits;
-
-	if (*rest++ != '.')
-		return false;
-	digits = strspn(rest, "0123456789");
-	return digits && digits < 10 && !strcmp(rest + digits, ".spool");
-}
-
-/* What kind of file @name is; -1: none that is forwarded. */
-static int kind_of(const char *name, uint8_t id[WIRE_STREAM_ID_BYTES])
-{
-	if (coll_side_name_ok(name))
-		return COLL_OUT_SIDE;
-	if (!read_id(name, id))
-		return -1;
-	if (!strcmp(name + HEX_DIGITS, ".gst"))
-		return COLL_OUT_FRAMES;
-	return is_spool(name + HEX_DIGITS) ? COLL_OUT_SPOOL : -1;
-}
-
-int coll_out_kind_of(const char *name)
-{
-	uint8_t id[WIRE_STREAM_ID_BYTES];
-
-	return kind_of(name, id);
-}
-
-struct coll_out_file *coll_out_file_named(struct coll_out_run *run, const char *name)
-{
-	struct coll_out_file *f = run->files;
-	uint8_t id[WIRE_STREAM_ID_BYTES] = { 0 };
-	int kind;
-
-	while (f && strcmp(f->name, name))
-		f = f->next;
-	if (f)
-		return f;
-	kind = kind_of(name, id);
-	f = kind < 0 ? NULL : calloc(1, sizeof(*f));
-	if (!f)
-		return NULL;
-	f->name = strdup(name);
-	if (!f->name) {
-		free(f);
-		return NULL;
-	}
-	f->kind = (enum coll_out_kind)kind;
-	memcpy(f->stream, id, sizeof(id));
-	f->next = run->files;
-	run->files = f;
-	return f;
-}
-
-void coll_out_files_free(struct coll_out_run *run)
-{
-	while (run->files) {
-		struct coll_out_file *f = run->files;
-
-		run->files = f->next;
-		free(f->name);
-		free(f);
-	}
-}
 
 static bool read_line(struct coll_out_run *run, const char *line)
 {
@@ -242,6 +153,11 @@ int coll_cursor_has_all(int run_fd)
 	free(text);
 	coll_out_files_free(&run);
 	return all;
+}
+
+bool coll_cursor_lets_go(int run_fd)
+{
+	return coll_cursor_has_all(run_fd) != 0;
 }
 
 static void write_file(FILE *out, const struct coll_out_file *f)

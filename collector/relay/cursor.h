@@ -13,7 +13,9 @@
 #ifndef COLL_CURSOR_H
 #define COLL_CURSOR_H
 
-#include "outbox.h"
+#include "out_run.h"
+
+#define COLL_CURSOR_MAX (4u << 20)
 
 /*
  * Reads @run's cursor into files that it adds. 0; -ENOENT: it has none; -ESTALE: of another
@@ -28,14 +30,10 @@ int coll_cursor_read(struct coll_out_run *run, const char *to);
  */
 int coll_cursor_has_all(int run_fd);
 
+/* The same as a coll_run_dispensable: what is not forwarded may go. */
+bool coll_cursor_lets_go(int run_fd);
+
 /* 0 or -errno. */
 int coll_cursor_write(const struct coll_out_run *run, const char *to);
-
-/* What kind of file has that name, enum coll_out_kind; -1: none that is forwarded. */
-int coll_out_kind_of(const char *name);
-
-/* The run's file of that name, added if need be. NULL: not one to be forwarded, or no memory. */
-struct coll_out_file *coll_out_file_named(struct coll_out_run *run, const char *name);
-void coll_out_files_free(struct coll_out_run *run);
 
 #endif

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parts of forwarding share: upstream.c chooses what to send next, side_files.c sends side
- * files, frames_answer.c knows what an answer to frames means, backoff.h when to try again. For these
- * alone; others see upstream.h. One thread.
+ * What the parts of forwarding share: upstream.c chooses what to send next and sends it, side_files.h
+ * and frames_answer.h know what is in a request and what its answer means, backoff.h when to try
+ * again. For these alone; others see upstream.h. One thread.
  */
 #ifndef COLL_FORWARD_H
 #define COLL_FORWARD_H
 
+#include "backoff.h"
 #include "batch.h"
 #include "clock_offset.h"
+#include "core/context.h"
 #include "link.h"
 #include "node_name.h"
 #include "outbox.h"
-#include "backoff.h"
 #include "unsent_runs.h"
-#include "upstream.h"
+#include "upstream_options.h"
+#include "upstream_state.h"
 
 struct coll_upstream {
-	struct coll_server *server;
+	struct coll_context *context;
+	const struct coll_upstream_options *opts;
 	struct coll_link *link;
 	struct coll_backoff backoff;
 	struct coll_outbox box;
@@ -44,19 +47,10 @@ struct coll_upstream {
 	struct coll_upstream_state state; /* but for what backoff knows */
 };
 
-/* The next request, if there is one to make now. */
-void coll_forward_go(struct coll_upstream *u);
-
-/* Starts a request of @u. False: it failed at once, which backoff knows. */
-bool coll_forward_start(struct coll_upstream *u, struct coll_request *r);
-
 /* Whether what was held may go now. */
-bool coll_forward_may(const struct coll_upstream *u, const struct coll_out_hold *h);
-
-/* Sends a side file, if one is to be sent. True: one was begun. */
-bool coll_forward_a_side(struct coll_upstream *u);
-
-/* The answer to u->batch; @owner: u. */
-void coll_forward_frames_done(void *owner, const struct coll_answer *a);
+static inline bool coll_forward_may(const struct coll_upstream *u, const struct coll_out_hold *h)
+{
+	return u->held_too || !coll_out_is_held(h);
+}
 
 #endif

@@ -2,14 +2,13 @@
 /*
  * What the centre's answer to a batch of frames means: what it has, what goes again, what never will.
  */
+#include "frames_answer.h"
+
 #include <inttypes.h>
 #include <string.h>
 #include "core/clock.h"
 #include "core/log.h"
-#include "forward.h"
-#include "server.h"
 
-#define MORE_AT_ONCE (256u << 10) /* below, the next batch waits for the tick */
 #define BEGIN_AGAIN_MAX 3
 #define DAMAGED_MAX 8 /* of one frame, one after the other */
 
@@ -37,7 +36,7 @@ static void pass_over(struct coll_upstream *u, struct coll_batch_part *p, uint64
 	if (wire_frame_header_get(&f, u->batch.body.data + in_body))
 		return;
 	say_refused(u, p, at, why);
-	u->server->count.up_refused++;
+	u->context->count.up_refused++;
 	u->state.lost += wire_frame_bytes(&f);
 	coll_out_file_sent(p->run, p->file, at + wire_frame_bytes(&f));
 }
@@ -46,7 +45,7 @@ static void pass_over(struct coll_upstream *u, struct coll_batch_part *p, uint64
 static void give_up(struct coll_upstream *u, struct coll_batch_part *p, uint64_t at)
 {
 	say_refused(u, p, at, "it does not know the stream");
-	u->server->count.up_refused++;
+	u->context->count.up_refused++;
 	u->state.lost += p->to - at;
 	coll_out_file_sent(p->run, p->file, p->to);
 }
@@ -92,7 +91,7 @@ static void could_not(struct coll_upstream *u, const struct coll_answer *a)
 	if (a->stored >= 0 && coll_batch_is_between(&u->batch, (uint64_t)a->stored))
 		coll_batch_stored(&u->batch, (uint64_t)a->stored, &next, &at);
 	if (next && (a->status != 413 || !coll_batch_shrink(&u->batch)))
-		coll_hold(&next->run->frames);
+		coll_out_hold_longer(&next->run->frames);
 }
 
 static void all_stored(struct coll_upstream *u)
@@ -100,18 +99,16 @@ static void all_stored(struct coll_upstream *u)
 	struct coll_batch_part *next;
 	uint64_t at;
 
-	u->server->count.up_bytes += u->batch.body.len;
+	u->context->count.up_bytes += u->batch.body.len;
 	for (size_t i = 0; i < u->batch.parts; i++) {
 		u->batch.part[i].file->begun_again = 0;
-		coll_release(&u->batch.part[i].run->frames);
+		coll_out_hold_end(&u->batch.part[i].run->frames);
 	}
 	coll_batch_stored(&u->batch, u->batch.body.len, &next, &at);
 }
 
-void coll_forward_frames_done(void *owner, const struct coll_answer *a)
+void coll_frames_answer(struct coll_upstream *u, const struct coll_answer *a)
 {
-	struct coll_upstream *u = owner;
-
 	if (a->trouble) {
 		coll_backoff_failed(&u->backoff, a);
 	} else if (a->status == 200 && coll_batch_is_acked(&u->batch, a->bytes, a->len)) {
@@ -129,6 +126,4 @@ void coll_forward_frames_done(void *owner, const struct coll_answer *a)
 		coll_backoff_failed(&u->backoff, a);
 	}
 	coll_batch_clear(&u->batch);
-	if (!u->backoff.failing && u->box.pending >= MORE_AT_ONCE)
-		coll_forward_go(u);
 }

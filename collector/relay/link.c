@@ -15,7 +15,7 @@
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/log.h"
-#include "options.h"
+#include "upstream_options.h"
 
 #define URL_BYTES 1200
 #define TOKEN_FILE_MAX 4096
@@ -30,7 +30,7 @@ struct wait {
 struct coll_link {
 	struct coll_source timer; /* first */
 	struct coll_loop *loop;
-	const struct coll_options *opts;
+	const struct coll_upstream_options *opts;
 	const char *node;
 	CURLM *multi;
 	CURL *easy;
@@ -241,9 +241,9 @@ static bool of_this_machine(const char *url)
 	       (!strncmp(host, "127.", 4) && strspn(host, "0123456789.") == len);
 }
 
-bool coll_link_url_ok(const struct coll_options *o)
+bool coll_link_url_ok(const struct coll_upstream_options *o)
 {
-	const char *url = o->upstream, *why = NULL;
+	const char *url = o->url, *why = NULL;
 
 	if (!is_https(url) && strncasecmp(url, "http://", 7))
 		why = "give https://HOST:PORT";
@@ -259,10 +259,10 @@ bool coll_link_url_ok(const struct coll_options *o)
 
 static void set_once(struct coll_link *l)
 {
-	const struct coll_options *o = l->opts;
+	const struct coll_upstream_options *o = l->opts;
 	CURL *e = l->easy;
 
-	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, is_https(o->upstream) ? "https" : "http");
+	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, is_https(o->url) ? "https" : "http");
 	curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(e, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
@@ -278,17 +278,17 @@ static void set_once(struct coll_link *l)
 	curl_easy_setopt(e, CURLOPT_WRITEDATA, l);
 	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header);
 	curl_easy_setopt(e, CURLOPT_HEADERDATA, l);
-	if (!is_https(o->upstream))
+	if (!is_https(o->url))
 		curl_easy_setopt(e, CURLOPT_NOPROXY, "*");
-	if (o->upstream_ca)
-		curl_easy_setopt(e, CURLOPT_CAINFO, o->upstream_ca);
-	if (o->upstream_cert)
-		curl_easy_setopt(e, CURLOPT_SSLCERT, o->upstream_cert);
-	if (o->upstream_key)
-		curl_easy_setopt(e, CURLOPT_SSLKEY, o->upstream_key);
+	if (o->ca)
+		curl_easy_setopt(e, CURLOPT_CAINFO, o->ca);
+	if (o->cert)
+		curl_easy_setopt(e, CURLOPT_SSLCERT, o->cert);
+	if (o->key)
+		curl_easy_setopt(e, CURLOPT_SSLKEY, o->key);
 }
 
-struct coll_link *coll_link_new(struct coll_loop *loop, const struct coll_options *o,
+struct coll_link *coll_link_new(struct coll_loop *loop, const struct coll_upstream_options *o,
 				const char *node)
 {
 	struct coll_link *l = calloc(1, sizeof(*l));
@@ -346,9 +346,9 @@ static int add_token(struct coll_link *l)
 	size_t len;
 	int err;
 
-	if (!l->opts->upstream_token_file)
+	if (!l->opts->token_file)
 		return 0;
-	err = coll_file_read_linked(l->opts->upstream_token_file, TOKEN_FILE_MAX, &text, &len);
+	err = coll_file_read_linked(l->opts->token_file, TOKEN_FILE_MAX, &text, &len);
 	if (err)
 		return err;
 	len = strcspn((char *)text, " \t\r\n");
@@ -370,8 +370,7 @@ static int set_headers(struct coll_link *l, const struct coll_request *r)
 	l->headers = NULL;
 	err = add_token(l);
 	if (err) {
-		coll_log("--upstream-token-file %s: %s", l->opts->upstream_token_file,
-			 strerror(-err));
+		coll_log("--upstream-token-file %s: %s", l->opts->token_file, strerror(-err));
 		return err;
 	}
 	err = add_header(&l->headers, "Gpustarve-Node", l->node);
@@ -387,14 +386,14 @@ static int set_headers(struct coll_link *l, const struct coll_request *r)
 int coll_link_send(struct coll_link *l, const struct coll_request *r)
 {
 	char url[URL_BYTES];
-	size_t base = strlen(l->opts->upstream);
+	size_t base = strlen(l->opts->url);
 	int err = set_headers(l, r);
 
 	if (err)
 		return err;
-	while (base && l->opts->upstream[base - 1] == '/')
+	while (base && l->opts->url[base - 1] == '/')
 		base--;
-	if (snprintf(url, sizeof(url), "%.*s%s", (int)base, l->opts->upstream, r->path) >=
+	if (snprintf(url, sizeof(url), "%.*s%s", (int)base, l->opts->url, r->path) >=
 	    (int)sizeof(url))
 		return -ENAMETOOLONG;
 	l->request = *r;

@@ -21,7 +21,7 @@
 #define COLL_LINK_SILENT_S 30
 #define COLL_LINK_ANSWER_MAX (2u << 20)
 
-struct coll_options;
+struct coll_upstream_options;
 struct coll_link;
 
 struct coll_answer {
@@ -50,7 +50,7 @@ struct coll_request {
 };
 
 /* @node: a name for this node, sent with each request. NULL: no memory. */
-struct coll_link *coll_link_new(struct coll_loop *loop, const struct coll_options *o,
+struct coll_link *coll_link_new(struct coll_loop *loop, const struct coll_upstream_options *o,
 				const char *node);
 
 /* Starts a request; none may be going on. 0 or -errno, then done is not called. */
@@ -61,6 +61,6 @@ bool coll_link_busy(const struct coll_link *l);
 void coll_link_free(struct coll_link *l);
 
 /* Whether @url may be sent to, as the options stand; says why not. */
-bool coll_link_url_ok(const struct coll_options *o);
+bool coll_link_url_ok(const struct coll_upstream_options *o);
 
 #endif

@@ -19,7 +19,6 @@
 #include "cursor.h"
 #include "retain/remove_run.h"
 #include "retain/run_dirs.h"
-#include "store/side.h"
 
 #define SUFFIX ".gst"
 
@@ -295,7 +294,7 @@ static bool remove_run(const struct coll_outbox *o, const struct coll_out_run *r
 
 	if (fd < 0)
 		return false;
-	err = coll_remove_run(fd, strrchr(run->dir, '/') + 1);
+	err = coll_remove_run(fd, strrchr(run->dir, '/') + 1, coll_cursor_lets_go);
 	close(fd);
 	if (err && err != -EBUSY && err != -ENOENT)
 		coll_note("%s: cannot be removed: %s", run->dir, strerror(-err));
@@ -390,20 +389,4 @@ void coll_outbox_save(struct coll_outbox *o)
 		else if (err != -ENOENT) /* its directory was removed */
 			coll_note("%s/" COLL_CURSOR_FILE ": %s", run->dir, strerror(-err));
 	}
-}
-
-uint64_t coll_out_file_pending(const struct coll_out_file *f)
-{
-	if (f->kind == COLL_OUT_SIDE)
-		return f->mtime_ns != f->sent_mtime_ns || f->size != f->sent_size;
-	if (f->at >= f->size || (f->stuck && f->stuck == f->size))
-		return 0;
-	return f->size - f->at;
-}
-
-void coll_out_file_sent(struct coll_out_run *run, struct coll_out_file *f, uint64_t to)
-{
-	run->changed = true;
-	if (f->kind != COLL_OUT_SIDE)
-		f->at = to;
 }

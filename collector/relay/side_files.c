@@ -2,13 +2,15 @@
 /*
  * Side files on their way to the centre, one at a time.
  */
+#include "side_files.h"
+
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "core/files.h"
 #include "core/log.h"
 #include "forward.h"
-#include "store/side.h"
 
 static bool says(const struct coll_answer *a, long status, const char *text)
 {
@@ -19,7 +21,7 @@ static bool says(const struct coll_answer *a, long status, const char *text)
 /* The centre has it as it was read, or will never take it. */
 static void settled(struct coll_upstream *u)
 {
-	coll_release(&u->side.run->sides);
+	coll_out_hold_end(&u->side.run->sides);
 	u->side.file->sent_mtime_ns = u->side.mtime_ns;
 	u->side.file->sent_size = u->side.size;
 	coll_out_file_sent(u->side.run, u->side.file, 0);
@@ -35,7 +37,7 @@ static void other_is_there(struct coll_upstream *u, const struct coll_answer *a)
 {
 	snprintf(u->side.file->tag, sizeof(u->side.file->tag), "%s", a->tag);
 	if (u->side.file->told++)
-		coll_hold(&u->side.run->sides); /* others send the same file, too */
+		coll_out_hold_longer(&u->side.run->sides); /* others send the same file, too */
 	coll_backoff_succeeded(&u->backoff);
 }
 
@@ -43,24 +45,28 @@ static void damaged(struct coll_upstream *u, const struct coll_answer *a)
 {
 	coll_note("%s/%s: %s answers 400: %.*s", u->side.run->dir, u->side.file->name, u->box.to,
 		  (int)strcspn((const char *)a->bytes, "\r\n"), (const char *)a->bytes);
-	coll_hold(&u->side.run->sides);
+	coll_out_hold_longer(&u->side.run->sides);
 	coll_backoff_succeeded(&u->backoff);
 }
 
 static void not_stored(struct coll_upstream *u, const struct coll_answer *a)
 {
 	if (!a->trouble && a->status != 401 && a->status != 403 && a->status != 429)
-		coll_hold(&u->side.run->sides);
+		coll_out_hold_longer(&u->side.run->sides);
 	if (!a->trouble && a->status == 200)
 		coll_backoff_failed_strangely(&u->backoff, a);
 	else
 		coll_backoff_failed(&u->backoff, a);
 }
 
-static void done(void *owner, const struct coll_answer *a)
+void coll_side_files_unsent(struct coll_upstream *u)
 {
-	struct coll_upstream *u = owner;
+	free(u->side.bytes);
+	u->side.bytes = NULL;
+}
 
+void coll_side_files_answer(struct coll_upstream *u, const struct coll_answer *a)
+{
 	if (says(a, 200, COLL_SIDE_STORED)) {
 		snprintf(u->side.file->tag, sizeof(u->side.file->tag), "%s", a->tag);
 		u->side.file->told = 0;
@@ -76,10 +82,7 @@ static void done(void *owner, const struct coll_answer *a)
 	} else {
 		not_stored(u, a);
 	}
-	free(u->side.bytes);
-	u->side.bytes = NULL;
-	if (!u->backoff.failing)
-		coll_forward_go(u);
+	coll_side_files_unsent(u);
 }
 
 /* What the centre is to compare, and the sum of it all. */
@@ -107,9 +110,8 @@ static bool set_headers(struct coll_upstream *u, struct coll_request *r)
 }
 
 /* The file is sent as it was read, whatever happens to it meanwhile. */
-static bool send_side(struct coll_upstream *u, struct coll_out_run *run, struct coll_out_file *f)
+static bool read_file(struct coll_upstream *u, struct coll_out_run *run, struct coll_out_file *f)
 {
-	struct coll_request r = { .method = "PUT", .path = u->side.path, .done = done };
 	char path[4096];
 
 	snprintf(path, sizeof(path), "%s/%s", run->dir, f->name);
@@ -123,16 +125,10 @@ static bool send_side(struct coll_upstream *u, struct coll_out_run *run, struct 
 	u->side.file = f;
 	u->side.mtime_ns = f->mtime_ns;
 	u->side.size = f->size;
-	r.body = u->side.bytes;
-	r.len = u->side.len;
-	if (set_headers(u, &r) && coll_forward_start(u, &r))
-		return true;
-	free(u->side.bytes);
-	u->side.bytes = NULL;
 	return true;
 }
 
-bool coll_forward_a_side(struct coll_upstream *u)
+static bool read_next(struct coll_upstream *u)
 {
 	struct coll_out_run *run;
 	struct coll_out_file *f;
@@ -140,7 +136,18 @@ bool coll_forward_a_side(struct coll_upstream *u)
 	for (run = u->box.runs; run; run = run->next)
 		for (f = coll_forward_may(u, &run->sides) ? run->files : NULL; f; f = f->next)
 			if (f->kind == COLL_OUT_SIDE && coll_out_file_pending(f) &&
-			    send_side(u, run, f))
+			    read_file(u, run, f))
 				return true;
 	return false;
+}
+
+int coll_side_files_next(struct coll_upstream *u, struct coll_request *r)
+{
+	if (!read_next(u))
+		return 0;
+	r->method = "PUT";
+	r->path = u->side.path;
+	r->body = u->side.bytes;
+	r->len = u->side.len;
+	return set_headers(u, r) ? 1 : -ENOMEM;
 }

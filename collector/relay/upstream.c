@@ -11,19 +11,22 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "forward.h"
-#include "server.h"
+#include "frames_answer.h"
+#include "side_files.h"
 
 #define NS_PER_MS 1000000LL
+#define MORE_AT_ONCE (256u << 10) /* below, the next batch waits for the tick */
+
+static void send_next(struct coll_upstream *u);
 
 static void clock_done(void *owner, const struct coll_answer *a)
 {
 	struct coll_upstream *u = owner;
-
 	bool good = !a->trouble && a->status == 200;
 
 	if (good && coll_clock_offset_read(&u->clock, a)) {
 		coll_backoff_succeeded(&u->backoff);
-		coll_forward_go(u);
+		send_next(u);
 	} else if (good) {
 		coll_backoff_failed_strangely(&u->backoff, a);
 	} else {
@@ -31,12 +34,26 @@ static void clock_done(void *owner, const struct coll_answer *a)
 	}
 }
 
-bool coll_forward_may(const struct coll_upstream *u, const struct coll_out_hold *h)
+static void side_file_done(void *owner, const struct coll_answer *a)
 {
-	return u->held_too || !coll_is_held(h);
+	struct coll_upstream *u = owner;
+
+	coll_side_files_answer(u, a);
+	if (!u->backoff.failing)
+		send_next(u);
 }
 
-bool coll_forward_start(struct coll_upstream *u, struct coll_request *r)
+static void frames_done(void *owner, const struct coll_answer *a)
+{
+	struct coll_upstream *u = owner;
+
+	coll_frames_answer(u, a);
+	if (!u->backoff.failing && u->box.pending >= MORE_AT_ONCE)
+		send_next(u);
+}
+
+/* False: it failed at once, which backoff knows. */
+static bool start(struct coll_upstream *u, struct coll_request *r)
 {
 	struct coll_answer a = { .trouble = "cannot send", .stored = -1 };
 	int err;
@@ -53,7 +70,18 @@ static bool send_clock(struct coll_upstream *u)
 {
 	struct coll_request r = { .method = "GET", .path = "/v1/clock", .done = clock_done };
 
-	return coll_forward_start(u, &r);
+	return start(u, &r);
+}
+
+/* True: there was one to send. */
+static bool send_side_file(struct coll_upstream *u)
+{
+	struct coll_request r = { .done = side_file_done };
+	int next = coll_side_files_next(u, &r);
+
+	if (next && (next < 0 || !start(u, &r)))
+		coll_side_files_unsent(u);
+	return next != 0;
 }
 
 static void fill(struct coll_upstream *u, struct coll_out_run *run)
@@ -72,9 +100,7 @@ static void fill(struct coll_upstream *u, struct coll_out_run *run)
 
 static bool send_frames(struct coll_upstream *u)
 {
-	struct coll_request r = { .method = "POST",
-				  .path = "/v1/frames",
-				  .done = coll_forward_frames_done };
+	struct coll_request r = { .method = "POST", .path = "/v1/frames", .done = frames_done };
 	struct coll_out_run *run;
 	uint64_t damaged = u->batch.damaged;
 
@@ -86,7 +112,7 @@ static bool send_frames(struct coll_upstream *u)
 	if (u->batch.damaged != damaged) {
 		coll_log("%" PRIu64 " damaged bytes are left out of what is forwarded",
 			 u->batch.damaged - damaged);
-		u->server->count.up_damaged += u->batch.damaged - damaged;
+		u->context->count.up_damaged += u->batch.damaged - damaged;
 		u->state.lost += u->batch.damaged - damaged;
 	}
 	if (!u->batch.parts)
@@ -94,7 +120,7 @@ static bool send_frames(struct coll_upstream *u)
 	r.body = u->batch.body.data;
 	r.len = u->batch.body.len;
 	u->box.pending -= r.len < u->box.pending ? r.len : u->box.pending;
-	coll_forward_start(u, &r);
+	start(u, &r);
 	return true;
 }
 
@@ -107,7 +133,8 @@ static bool any_held(const struct coll_upstream *u)
 	return run != NULL;
 }
 
-void coll_forward_go(struct coll_upstream *u)
+/* The next request, if there is one to make now. */
+static void send_next(struct coll_upstream *u)
 {
 	int64_t now = coll_now_ns();
 
@@ -117,11 +144,11 @@ void coll_forward_go(struct coll_upstream *u)
 	if (coll_clock_offset_due(&u->clock, now) && send_clock(u))
 		return;
 	u->held_too = false;
-	if (coll_forward_a_side(u) || send_frames(u) || !any_held(u))
+	if (send_side_file(u) || send_frames(u) || !any_held(u))
 		return;
 	u->held_too = true;
 	u->frames_first = !u->frames_first;
-	if ((u->frames_first && send_frames(u)) || coll_forward_a_side(u) || u->frames_first)
+	if ((u->frames_first && send_frames(u)) || send_side_file(u) || u->frames_first)
 		return;
 	send_frames(u);
 }
@@ -129,7 +156,7 @@ void coll_forward_go(struct coll_upstream *u)
 /* A collector of one run alone has no business with what others left in the folder. */
 static void look_for_unsent(struct coll_upstream *u)
 {
-	if (u->server->opts->until_eof < 0)
+	if (!u->opts->one_run)
 		coll_unsent_runs_scan(&u->unsent, &u->box, coll_now_ns());
 }
 
@@ -156,10 +183,10 @@ void coll_upstream_tick(struct coll_upstream *u)
 		return;
 	look(u);
 	if (!coll_link_busy(u->link)) {
-		coll_forward_go(u);
+		send_next(u);
 		coll_outbox_save(&u->box);
 		if (!coll_link_busy(u->link)) /* what is under way names runs and files */
-			u->server->count.up_removed += coll_outbox_retire(&u->box);
+			u->context->count.up_removed += coll_outbox_retire(&u->box);
 	} else {
 		coll_outbox_save(&u->box);
 	}
@@ -178,7 +205,7 @@ int coll_upstream_timeout(const struct coll_upstream *u)
 void coll_upstream_turn(struct coll_upstream *u)
 {
 	if (u && u->backoff.next_ns && coll_now_ns() >= u->backoff.next_ns)
-		coll_forward_go(u);
+		send_next(u);
 }
 
 void coll_upstream_note(struct coll_upstream *u, const struct coll_stream *s)
@@ -191,7 +218,7 @@ bool coll_upstream_drops(struct coll_upstream *u, const struct wire_frame *f)
 {
 	if (!u || !coll_outbox_drops(&u->box, f->type))
 		return false;
-	u->server->count.up_dropped++;
+	u->context->count.up_dropped++;
 	u->state.lost += wire_frame_bytes(f);
 	return true;
 }
@@ -212,17 +239,18 @@ static bool all_sent(struct coll_upstream *u)
 	return !u->box.pending && !u->box.pending_files;
 }
 
-void coll_upstream_linger(struct coll_upstream *u, int seconds)
+void coll_upstream_linger(struct coll_upstream *u)
 {
-	int64_t until = coll_now_ns() + seconds * COLL_SECOND_NS;
+	int64_t until;
 
 	if (!u)
 		return;
+	until = coll_now_ns() + u->opts->linger_s * COLL_SECOND_NS;
 	u->backoff.failing = false;
 	u->backoff.next_ns = 0;
 	while (!all_sent(u) && !u->backoff.failing && coll_now_ns() < until) {
-		coll_forward_go(u);
-		if (coll_loop_turn(&u->server->loop, 20))
+		send_next(u);
+		if (coll_loop_turn(&u->context->loop, 20))
 			break;
 	}
 	if (!all_sent(u))
@@ -233,29 +261,30 @@ void coll_upstream_linger(struct coll_upstream *u, int seconds)
 	coll_outbox_save(&u->box);
 }
 
-int coll_upstream_open(struct coll_upstream **out, struct coll_server *sv)
+int coll_upstream_open(struct coll_upstream **out, const struct coll_upstream_options *o,
+		       struct coll_context *context, struct coll_store *store)
 {
-	const struct coll_options *o = sv->opts;
 	struct coll_upstream *u;
 	int err;
 
 	*out = NULL;
-	if (!o->upstream)
+	if (!o->url)
 		return 0;
 	if (!coll_link_url_ok(o))
 		return -EINVAL;
 	u = calloc(1, sizeof(*u));
 	if (!u)
 		return -ENOMEM;
-	u->server = sv;
-	coll_backoff_init(&u->backoff, o->upstream, &sv->count);
+	u->context = context;
+	u->opts = o;
+	coll_backoff_init(&u->backoff, o->url, &context->count);
 	coll_node_name(u->node);
 	u->box.max = o->outbox_max;
-	u->box.remove = o->forwarded_remove;
-	coll_clock_offset_init(&u->clock, u->node, o->upstream);
-	err = coll_outbox_init(&u->box, &sv->store, o->upstream);
+	u->box.remove = o->remove_forwarded;
+	coll_clock_offset_init(&u->clock, u->node, o->url);
+	err = coll_outbox_init(&u->box, store, o->url);
 	if (!err) {
-		u->link = coll_link_new(&sv->loop, o, u->node);
+		u->link = coll_link_new(&context->loop, o, u->node);
 		err = u->link ? 0 : -ENOMEM;
 	}
 	if (!err) {
@@ -263,7 +292,7 @@ int coll_upstream_open(struct coll_upstream **out, struct coll_server *sv)
 		*out = u;
 		return 0;
 	}
-	coll_log("cannot forward to %s: %s", o->upstream, strerror(-err));
+	coll_log("cannot forward to %s: %s", o->url, strerror(-err));
 	coll_upstream_close(u);
 	return err;
 }

@@ -17,23 +17,21 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "upstream_state.h"
 
-struct coll_server;
+struct coll_context;
+struct coll_store;
 struct coll_stream;
-struct wire_frame;
 struct coll_upstream;
+struct coll_upstream_options;
+struct wire_frame;
 
-struct coll_upstream_state {
-	uint64_t pending; /* bytes of frames that the centre does not have, about a second ago */
-	uint64_t lost; /* bytes of frames that will never be there: damaged, refused for good, or
-			  dropped because too much was waiting */
-	int64_t ok_ns; /* monotonic: when a request last succeeded, 0: never */
-	bool failing; /* the last request failed */
-	bool full; /* frames are being dropped */
-};
-
-/* As the options say; *out is NULL without --upstream. 0 or -errno, logged. */
-int coll_upstream_open(struct coll_upstream **out, struct coll_server *sv);
+/*
+ * Forwards what the store holds, as the options say; *out is NULL without a URL. All is borrowed. 0 or
+ * -errno, logged.
+ */
+int coll_upstream_open(struct coll_upstream **out, const struct coll_upstream_options *o,
+		       struct coll_context *context, struct coll_store *store);
 void coll_upstream_close(struct coll_upstream *u);
 
 /* A stream of the collector's own store was opened. */
@@ -53,10 +51,10 @@ int coll_upstream_timeout(const struct coll_upstream *u);
 void coll_upstream_turn(struct coll_upstream *u);
 
 /*
- * Nobody feeds us any more: goes on until all is forwarded, a request fails, or @seconds are over.
- * Turns the loop meanwhile.
+ * Nobody feeds us any more: goes on until all is forwarded, a request fails, or the time of --linger
+ * is over. Turns the loop meanwhile.
  */
-void coll_upstream_linger(struct coll_upstream *u, int seconds);
+void coll_upstream_linger(struct coll_upstream *u);
 
 void coll_upstream_look(const struct coll_upstream *u, struct coll_upstream_state *out);
 

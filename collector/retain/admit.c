@@ -19,12 +19,6 @@ struct coll_open_run {
 	struct coll_open_run *next;
 };
 
-void coll_keeper_attach(struct coll_keeper *k, struct coll_store *st, const char *team)
-{
-	st->keeper = k;
-	st->use = coll_keeper_use(k, team);
-}
-
 static void say(struct coll_keeper *k, enum coll_limit which)
 {
 	int64_t now = coll_now_ns();
@@ -205,4 +199,33 @@ int64_t coll_keeper_pace(struct coll_keeper *k, struct coll_bucket *client, uint
 		       ? COLL_LIMIT_CLIENT_RATE
 		       : COLL_LIMIT_RATE);
 	return wait;
+}
+
+static int admit_open(void *by, const char *dir)
+{
+	return coll_keeper_open(by, dir);
+}
+
+static void note_closed(void *by, const char *dir)
+{
+	coll_keeper_closed(by, dir);
+}
+
+static int admit_append(void *by, void *account, uint64_t size, uint64_t len)
+{
+	return coll_keeper_append(by, account, size, len);
+}
+
+void coll_keeper_attach(struct coll_keeper *k, struct coll_store *st, const char *team)
+{
+	st->admission = (struct coll_admission){ .by = k,
+						 .account = coll_keeper_use(k, team),
+						 .open = admit_open,
+						 .closed = note_closed,
+						 .append = admit_append };
+}
+
+const struct coll_use *coll_keeper_use_of(const struct coll_store *st)
+{
+	return st->admission.account;
 }

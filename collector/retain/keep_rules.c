@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include "limits.h"
+#include "core/quantity.h"
 
 static bool span_of(const char *text, int64_t *ns)
 {

@@ -95,7 +95,7 @@ static void hear_waiting(struct coll_keeper *k, uint64_t runs, uint64_t bytes)
 
 static void hear_line(struct coll_keeper *k, const char *line)
 {
-	char team[COLL_KEEPER_TEAM_BYTES], run[300];
+	char team[COLL_USE_TEAM_BYTES], run[300];
 	uint64_t n[4];
 
 	if (sscanf(line, "team %255s %" SCNu64 " %" SCNu64, team, &n[0], &n[1]) == 3)
@@ -182,6 +182,7 @@ static void start(struct coll_keeper *k, int64_t now_ns)
 			.base = k->base,
 			.limits = k->limits,
 			.digests = k->digests != NULL,
+			.dispensable = k->dispensable,
 			.need = k->need,
 			.uses = k->team,
 		};

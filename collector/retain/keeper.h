@@ -17,27 +17,21 @@
 #include "core/counters.h"
 #include "bucket.h"
 #include "digests.h"
+#include "disk_use.h"
 #include "limits.h"
+#include "remove_run.h"
 
-#define COLL_KEEPER_TEAM_BYTES 256
 #define COLL_KEEPER_BUCKETS 1024
 
 struct coll_store;
 struct coll_open_run;
-
-struct coll_use {
-	char team[COLL_KEEPER_TEAM_BYTES]; /* "": runs of no team */
-	uint64_t bytes, runs;
-	uint64_t appended; /* since the sweep that runs, or ran last, began */
-	uint64_t need; /* what was refused since the last sweep began, the largest */
-	struct coll_use *next;
-};
 
 struct coll_keeper {
 	const char *base; /* borrowed, as all pointers here but `team` */
 	const struct coll_limits *limits;
 	struct coll_children *children;
 	struct coll_counters *count;
+	coll_run_dispensable *dispensable; /* which runs a sweep may remove, see remove_run.h */
 	struct coll_digests *digests; /* gets the names of runs without digest; NULL: none wanted */
 	struct coll_sweep *plan; /* of the sweep that runs; NULL: none does */
 	bool known; /* a sweep has been through */
@@ -68,8 +62,14 @@ void coll_keeper_reloaded(struct coll_keeper *k);
 /* The use of a team; NULL: no memory. Lives as long as the keeper. */
 struct coll_use *coll_keeper_use(struct coll_keeper *k, const char *team);
 
-/* The store belongs to the team ("": none) and tells us what it opens, appends and closes. */
+/*
+ * The store belongs to the team ("": none): what it opens, appends and closes is admitted and counted
+ * here, see store/admission.h.
+ */
 void coll_keeper_attach(struct coll_keeper *k, struct coll_store *st, const char *team);
+
+/* What the store's team uses; NULL: not known. */
+const struct coll_use *coll_keeper_use_of(const struct coll_store *st);
 
 /*
  * Below, @k may be NULL: no limits. What is refused is counted, and logged at most once a minute.

@@ -66,8 +66,4 @@ int coll_limits_load(struct coll_limits *l, const struct coll_limits *base, cons
 const char *coll_limit_name(enum coll_limit which);
 const char *coll_limit_what(enum coll_limit which);
 
-/* "200G": K, M, G, T are powers of 1024. "30d": s, m, h, d, w, y. False: not of that shape. */
-bool coll_size_of(const char *text, uint64_t *bytes);
-bool coll_span_of(const char *text, int64_t *ns);
-
 #endif

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
-#include "relay/cursor.h"
 
 #define DEPTH_MAX 8 /* run directories have no folders of ours; a user's may be there */
 #define NAMES_MAX 1000
@@ -110,12 +109,12 @@ static int lock_streams(struct locks *l, int run_fd)
 }
 
 /* What is to be forwarded stays until that is done. */
-static int check_forwarded(int run_fd)
+static int check(coll_run_dispensable *dispensable, int run_fd)
 {
-	return coll_cursor_has_all(run_fd) ? 0 : -EINPROGRESS;
+	return !dispensable || dispensable(run_fd) ? 0 : -EINPROGRESS;
 }
 
-int coll_run_may_go(int dir_fd, const char *name)
+int coll_run_may_go(int dir_fd, const char *name, coll_run_dispensable *dispensable)
 {
 	int open = coll_run_is_open(dir_fd, name), fd, err;
 
@@ -124,7 +123,7 @@ int coll_run_may_go(int dir_fd, const char *name)
 	fd = open_dir(dir_fd, name);
 	if (fd < 0)
 		return fd;
-	err = check_forwarded(fd);
+	err = check(dispensable, fd);
 	close(fd);
 	return err;
 }
@@ -200,45 +199,53 @@ static int rename_aside(int dir_fd, const char *name, char out[NAME_MAX + 1])
 	return -EEXIST;
 }
 
+/* A run that is being removed. */
+struct removal {
+	int dir_fd, run_fd;
+	const char *name;
+	char aside[NAME_MAX + 1];
+	coll_run_dispensable *dispensable;
+	struct locks locks;
+};
+
 /*
  * Once more after the renaming: a stream may have been opened before it, and not locked yet, or have
  * come and gone, and its frames are to be forwarded.
  */
-static int take_aside(int dir_fd, int run_fd, const char *name, char aside[NAME_MAX + 1],
-		      struct locks *locks)
+static int set_aside(struct removal *r)
 {
-	int err = lock_streams(locks, run_fd);
+	int err = lock_streams(&r->locks, r->run_fd);
 
-	unlock_all(locks);
+	unlock_all(&r->locks);
 	if (!err)
-		err = check_forwarded(run_fd);
+		err = check(r->dispensable, r->run_fd);
 	if (!err)
-		err = rename_aside(dir_fd, name, aside);
+		err = rename_aside(r->dir_fd, r->name, r->aside);
 	if (err)
 		return err;
-	err = lock_streams(locks, run_fd);
+	err = lock_streams(&r->locks, r->run_fd);
 	if (!err)
-		err = check_forwarded(run_fd);
+		err = check(r->dispensable, r->run_fd);
 	if (!err)
-		err = sync_dir(dir_fd);
-	if (err && renameat(dir_fd, aside, dir_fd, name))
+		err = sync_dir(r->dir_fd);
+	if (err && renameat(r->dir_fd, r->aside, r->dir_fd, r->name))
 		return -errno;
 	return err;
 }
 
-int coll_remove_run(int dir_fd, const char *name)
+int coll_remove_run(int dir_fd, const char *name, coll_run_dispensable *dispensable)
 {
-	struct locks locks = { .count = 0 };
-	char aside[NAME_MAX + 1];
-	int fd = open_dir(dir_fd, name), err;
+	struct removal r = { .dir_fd = dir_fd, .name = name, .dispensable = dispensable };
+	int err;
 
-	if (fd < 0)
-		return fd;
-	err = take_aside(dir_fd, fd, name, aside, &locks);
+	r.run_fd = open_dir(dir_fd, name);
+	if (r.run_fd < 0)
+		return r.run_fd;
+	err = set_aside(&r);
 	if (!err)
-		err = remove_tree(dir_fd, aside, 0);
-	unlock_all(&locks);
-	close(fd);
+		err = remove_tree(dir_fd, r.aside, 0);
+	unlock_all(&r.locks);
+	close(r.run_fd);
 	return err ? err : sync_dir(dir_fd);
 }
 

@@ -14,9 +14,8 @@
 #include <unistd.h>
 #include "core/clock.h"
 #include "core/log.h"
-#include "keeper.h"
+#include "disk_use.h"
 #include "labels.h"
-#include "remove_run.h"
 #include "run_dirs.h"
 
 #define QUOTA_ROOM 10 /* make room for a tenth, so that the next frames need no sweep */
@@ -160,8 +159,8 @@ static int remove_one(const struct sweep *s, const struct item *it)
 {
 	if (age_ns(s, it) < COLL_SWEEP_YOUNG_S * COLL_SECOND_NS)
 		return -EBUSY;
-	return s->plan->dry ? coll_run_may_go(it->team->fd, it->run->name)
-			    : coll_remove_run(it->team->fd, it->run->name);
+	return s->plan->dry ? coll_run_may_go(it->team->fd, it->run->name, s->plan->dispensable)
+			    : coll_remove_run(it->team->fd, it->run->name, s->plan->dispensable);
 }
 
 static const char *why_kept(int err)

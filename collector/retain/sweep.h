@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "limits.h"
+#include "remove_run.h"
 
 #define COLL_SWEEP_YOUNG_S 600 /* since its last write: somebody may still be at it */
 
@@ -35,6 +36,7 @@ struct coll_sweep {
 	uint64_t need; /* bytes that the quota must have room for */
 	const struct coll_use *uses; /* list; what each team's quota must have room for */
 	bool digests; /* name runs without digest, and keep them longer */
+	coll_run_dispensable *dispensable; /* see remove_run.h */
 };
 
 /* Lines go to descriptor @out. 0; 1: something could not be read or removed, told on stderr. */

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "daemon.h"
-#include "server.h"
 
 static const struct {
 	const char *name, *value;
@@ -53,7 +52,7 @@ static void give(struct coll_http_request *r, unsigned int status, const char *t
 	r->status = status;
 	r->response = response;
 	r->answered = true;
-	r->server->count.http_failed += status >= 500;
+	r->count->http_failed += status >= 500;
 	if (!r->suspended)
 		return;
 	r->suspended = false;

@@ -11,7 +11,6 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "daemon.h"
-#include "server.h"
 
 #define LINES 10
 
@@ -34,7 +33,7 @@ void coll_auth_log(struct coll_http_request *r, const char *why)
 	struct coll_http *h = r->http;
 	char more[48] = "";
 
-	r->server->count.http_refused++;
+	r->count->http_refused++;
 	if (!may_say(h)) {
 		h->unsaid++;
 		return;

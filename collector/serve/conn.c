@@ -7,7 +7,6 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "daemon.h"
-#include "server.h"
 
 struct coll_http_conn *coll_http_conn_of(struct MHD_Connection *connection)
 {
@@ -29,7 +28,7 @@ static void opened(struct coll_http *h, struct MHD_Connection *connection, void 
 {
 	struct coll_http_conn *c = calloc(1, sizeof(*c));
 
-	h->server->count.http_connections++;
+	h->context->count.http_connections++;
 	if (!c) /* its handshake fails, or its first request is refused */
 		return;
 	c->tls = coll_tls_begin(&h->tls, connection);
@@ -49,7 +48,7 @@ static void closed(struct coll_http *h, struct coll_http_conn *c)
 {
 	if (!c)
 		return;
-	h->server->count.http_mute += !c->spoke;
+	h->context->count.http_mute += !c->spoke;
 	*c->link = c->next;
 	if (c->next)
 		c->next->link = c->link;
@@ -72,7 +71,7 @@ void coll_http_on_connection(void *cls, struct MHD_Connection *connection, void 
 static bool too_slow(const struct coll_http *h, const struct coll_http_conn *c, int64_t now)
 {
 	const struct coll_http_request *r = c->request;
-	int64_t age, silence_s = h->server->opts->silence_s;
+	int64_t age, silence_s = h->parts->silence_s;
 
 	if (!r)
 		return now - c->since_ns > COLL_HTTP_HEADERS * silence_s * COLL_SECOND_NS;
@@ -91,7 +90,7 @@ void coll_http_close_slow(struct coll_http *h, int64_t now_ns)
 	for (c = h->conns; c; c = c->next) {
 		if (c->fd < 0 || !too_slow(h, c, now_ns))
 			continue;
-		h->server->count.http_slow++;
+		h->context->count.http_slow++;
 		coll_note("%s: too slow; closed", c->request ? c->request->peer : "a connection");
 		shutdown(c->fd, SHUT_RDWR); /* the daemon sees its end and closes it */
 		c->fd = -1;

@@ -2,7 +2,7 @@
 /*
  * The daemon in the collector's loop: its epoll descriptor is a source like any other.
  */
-#include "http.h"
+#include "daemon.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include "core/clock.h"
 #include "core/log.h"
-#include "daemon.h"
-#include "server.h"
+#include "ingest/intake.h"
+#include "store/store.h"
 
 #define DRAIN_MS 3000
 #define NS_PER_MS 1000000LL
@@ -66,8 +66,8 @@ static int start(struct coll_http *h, int fd)
 		MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)COLL_HTTP_MEMORY,
 		MHD_OPTION_CONNECTION_LIMIT, COLL_HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-		COLL_HTTP_IDLE * (unsigned int)h->server->opts->silence_s,
-		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+		COLL_HTTP_IDLE * (unsigned int)h->parts->silence_s, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	if (!h->daemon) {
 		close(fd);
 		return -EINVAL;
@@ -76,11 +76,11 @@ static int start(struct coll_http *h, int fd)
 	if (!info || info->epoll_fd < 0)
 		return -ENOSYS;
 	h->source = (struct coll_source){ .fd = info->epoll_fd, .ready = on_ready };
-	return coll_loop_add(&h->server->loop, &h->source, EPOLLIN);
+	return coll_loop_add(&h->context->loop, &h->source, EPOLLIN);
 }
 
 /* What the options allow, said before anything is opened to the world. */
-static int check(const struct coll_http *h, const struct coll_options *o)
+static int check(const struct coll_http *h, const struct coll_http_options *o)
 {
 	const char *why = NULL;
 
@@ -100,7 +100,7 @@ static int check(const struct coll_http *h, const struct coll_options *o)
 	return why ? -EINVAL : 0;
 }
 
-static int prepare(struct coll_http *h, const struct coll_options *o)
+static int prepare(struct coll_http *h, const struct coll_http_options *o)
 {
 	int err = check(h, o);
 
@@ -110,13 +110,13 @@ static int prepare(struct coll_http *h, const struct coll_options *o)
 		err = coll_tokens_load(&h->tokens, o->token_file);
 	if (err || o->token_file)
 		return err;
-	h->open_team = coll_team_sharing(&h->teams, &h->server->store);
+	h->open_team = coll_team_sharing(&h->teams, h->parts->store);
 	return h->open_team ? 0 : -ENOMEM;
 }
 
-int coll_http_open(struct coll_http **out, struct coll_server *sv)
+int coll_http_open(struct coll_http **out, const struct coll_http_options *o,
+		   const struct coll_http_parts *parts)
 {
-	const struct coll_options *o = sv->opts;
 	struct coll_http *h;
 	int fd, err = -ENOMEM;
 
@@ -126,12 +126,14 @@ int coll_http_open(struct coll_http **out, struct coll_server *sv)
 	h = calloc(1, sizeof(*h));
 	if (!h)
 		return -ENOMEM;
-	h->server = sv;
+	h->opts = o;
+	h->parts = parts;
+	h->context = parts->context;
 	h->source.fd = -1;
-	h->teams.base = sv->store.base;
-	h->teams.count = &sv->count;
-	h->teams.keeper = &sv->keeper;
-	h->teams.server = sv;
+	h->teams.base = parts->store->base;
+	h->teams.count = &h->context->count;
+	h->teams.keeper = parts->keeper;
+	h->teams.runs = parts->intake->runs;
 	fd = coll_tcp_listen(&h->address, o->listen);
 	if (fd < 0) {
 		err = fd;
@@ -168,11 +170,11 @@ struct coll_teams *coll_http_teams(struct coll_http *h)
 
 void coll_http_reload(struct coll_http *h)
 {
-	const struct coll_options *o;
+	const struct coll_http_options *o;
 
 	if (!h)
 		return;
-	o = h->server->opts;
+	o = h->opts;
 	if (o->token_file && !coll_tokens_load(&h->tokens, o->token_file))
 		coll_log("tokens: read again");
 	if (h->address.https && !coll_tls_load(&h->tls, o->cert, o->key, o->client_ca))
@@ -249,7 +251,7 @@ void coll_http_commit(struct coll_http *h)
 	for (team = h->teams.list; team; team = team->next)
 		coll_feeder_push(&team->feeder, true);
 	for (team = h->teams.list; team; team = team->next)
-		coll_feeder_commit(&team->feeder, h->server, true);
+		coll_feeder_commit(&team->feeder, h->context, true);
 	for (r = h->requests; r; r = r->next) {
 		void (*then)(struct coll_http_request * r) = r->committed;
 
@@ -311,7 +313,7 @@ void coll_http_close(struct coll_http *h)
 		}
 		coll_http_drain(h);
 		if (h->source.fd >= 0)
-			coll_loop_remove(&h->server->loop, &h->source);
+			coll_loop_remove(&h->context->loop, &h->source);
 		MHD_stop_daemon(h->daemon);
 	}
 	coll_teams_fini(&h->teams);

@@ -4,6 +4,7 @@
 #define COLL_DAEMON_H
 
 #include <microhttpd.h>
+#include "core/context.h"
 #include "http.h"
 #include "tcp_listen.h"
 #include "tls.h"
@@ -20,7 +21,9 @@ struct coll_http_conn {
 
 struct coll_http {
 	struct coll_source source; /* first: the daemon's epoll descriptor */
-	struct coll_server *server;
+	const struct coll_http_options *opts;
+	const struct coll_http_parts *parts;
+	struct coll_context *context;
 	struct MHD_Daemon *daemon;
 	struct coll_address address;
 	struct coll_tls tls;

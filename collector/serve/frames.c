@@ -17,9 +17,10 @@
 #include <string.h>
 #include "auth.h"
 #include "core/clock.h"
+#include "core/counters.h"
 #include "http.h"
 #include "ingest/intake.h"
-#include "server.h"
+#include "retain/keeper.h"
 #include "routes.h"
 
 #define BODY_MAX (64u << 20)
@@ -83,7 +84,7 @@ static void slow_down(struct coll_http_request *r, int64_t wait_ns)
 
 static void frames_begin(struct coll_http_request *r)
 {
-	int64_t wait = coll_keeper_wait(&r->server->keeper, &r->team->rate, coll_now_ns());
+	int64_t wait = coll_keeper_wait(r->parts->keeper, &r->team->rate, coll_now_ns());
 	struct frames *x;
 
 	if (wait) {
@@ -95,7 +96,7 @@ static void frames_begin(struct coll_http_request *r)
 		coll_http_text(r, 503, "out of memory\n");
 		return;
 	}
-	x->in.server = r->server;
+	x->in.intake = r->parts->intake;
 	x->in.feeder = &r->team->feeder;
 	x->in.touched = on_touched;
 	snprintf(x->in.who, sizeof(x->in.who), "%s", r->peer);
@@ -106,7 +107,7 @@ static void frames_body(struct coll_http_request *r, const uint8_t *bytes, size_
 {
 	struct frames *x = r->own;
 
-	coll_keeper_pace(&r->server->keeper, &r->team->rate, len, coll_now_ns());
+	coll_keeper_pace(r->parts->keeper, &r->team->rate, len, coll_now_ns());
 	if (!x->err)
 		x->err = coll_intake(&x->in, bytes, len);
 }
@@ -147,7 +148,7 @@ static void acknowledge(struct coll_http_request *r, const struct frames *x)
 	for (i = 0; i < x->count; i++)
 		put_ack(out + i * WIRE_FRAME_HEADER_BYTES,
 			coll_store_get(r->team->store, x->streams[i].id));
-	r->server->count.acks += x->count;
+	r->count->acks += x->count;
 	coll_http_answer_taking(r, 200, "application/octet-stream", out,
 				x->count * WIRE_FRAME_HEADER_BYTES);
 }

@@ -54,15 +54,45 @@
 #define COLL_HTTP_HEADERS_OUT 8
 #define COLL_HTTP_PEER_BYTES 64
 
-struct coll_server;
-struct coll_options;
+struct coll_clients;
+struct coll_context;
+struct coll_counters;
+struct coll_digests;
 struct coll_http;
+struct coll_intake;
+struct coll_limits;
+struct coll_render_jobs;
+struct coll_runs;
 struct MHD_Connection;
 struct MHD_Response;
 
+/* --listen and its options. Texts are the command line's; NULL: not given. */
+struct coll_http_options {
+	const char *listen; /* URL */
+	const char *cert, *key, *client_ca; /* PEM files */
+	const char *token_file;
+	bool no_token, insecure_http;
+};
+
+/* The collector's parts that requests ask about, all borrowed. */
+struct coll_http_parts {
+	struct coll_context *context;
+	struct coll_intake *intake;
+	const struct coll_clients *clients;
+	struct coll_store *store; /* of who needs no token */
+	struct coll_keeper *keeper;
+	const struct coll_limits *limits; /* as they hold now */
+	const struct coll_digests *digests;
+	struct coll_runs *runs;
+	struct coll_render_jobs *render;
+	const char *digest_store; /* --store; NULL: none */
+	int silence_s;
+};
+
 struct coll_http_request {
 	struct coll_http *http;
-	struct coll_server *server;
+	const struct coll_http_parts *parts;
+	struct coll_counters *count; /* the collector's */
 	const struct coll_route *route;
 	struct coll_team *team; /* whose token it was; NULL: the route needs none */
 	unsigned int scopes; /* that token's */
@@ -130,10 +160,11 @@ const char *coll_http_asked(const struct coll_http_request *r, const char *heade
 const char *coll_http_query(const struct coll_http_request *r, const char *name);
 
 /*
- * Starts to listen as the options say. 0 or -errno, what went wrong is logged. *out: NULL without
- * --listen.
+ * Starts to listen as the options say; both are borrowed. 0 or -errno, what went wrong is logged.
+ * *out: NULL without --listen.
  */
-int coll_http_open(struct coll_http **out, struct coll_server *sv);
+int coll_http_open(struct coll_http **out, const struct coll_http_options *o,
+		   const struct coll_http_parts *parts);
 
 /* "https://127.0.0.1:8443", as it listens (port 0 replaced by the one that was given). */
 const char *coll_http_url(const struct coll_http *h);

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "alert/runs.h"
 #include "core/clock.h"
 #include "base/escape.h"
 #include "http.h"
 #include "retain/labels.h"
-#include "server.h"
 #include "routes.h"
 
 #define SCHEMA "gpustarve.live/1"
@@ -236,7 +236,7 @@ static void run_end(struct coll_http_request *r)
 	/* The team's own folder: another team's run of that name is not there. */
 	if (snprintf(dir, sizeof(dir), "%s/%s.gst", r->team->store->base, r->param[0]) <
 	    (int)sizeof(dir))
-		run = coll_runs_find(&r->server->runs, dir);
+		run = coll_runs_find(r->parts->runs, dir);
 	if (run)
 		coll_http_answer_written(r, TYPE, put_run, run);
 	else
@@ -251,7 +251,7 @@ static void put_list(FILE *f, struct coll_http_request *r, const void *arg)
 	(void)arg;
 	begin(f);
 	fputs(",\"runs\":[", f);
-	while ((run = coll_runs_next(&r->server->runs, run))) {
+	while ((run = coll_runs_next(r->parts->runs, run))) {
 		if (!coll_team_has(r->team, run->dir))
 			continue;
 		fprintf(f, "%s{", comma);

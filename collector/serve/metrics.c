@@ -6,11 +6,16 @@
 #include <inttypes.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "alert/runs.h"
+#include "base/escape.h"
 #include "core/clock.h"
 #include "core/log.h"
-#include "base/escape.h"
 #include "daemon.h"
-#include "server.h"
+#include "ingest/clients.h"
+#include "ingest/intake.h"
+#include "render_jobs.h"
+#include "retain/digests.h"
+#include "retain/keeper.h"
 #include "routes.h"
 
 #define TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -43,18 +48,20 @@ static void put_counters(FILE *f, const struct coll_counters *c)
 	counter(f, "log_dropped", "lines that stderr did not take", coll_log_dropped());
 }
 
-static void put_open(FILE *f, const struct coll_server *sv)
+static void put_open(FILE *f, const struct coll_http *h)
 {
-	gauge(f, "open_clients", "connections to the Unix socket", sv->client_count);
-	gauge(f, "open_http_connections", "HTTP connections", sv->http->conn_count);
+	const struct coll_http_parts *p = h->parts;
+
+	gauge(f, "open_clients", "connections to the Unix socket", p->clients->count);
+	gauge(f, "open_http_connections", "HTTP connections", h->conn_count);
 	gauge(f, "waiting_http_requests", "HTTP requests that wait for what is being made",
-	      sv->http->suspended);
-	gauge(f, "open_streams", "streams that are being fed", sv->keeper.open_streams);
-	gauge(f, "open_runs", "runs with such streams", sv->keeper.open_runs);
-	gauge(f, "children", "programs that run for the collector", sv->children.count);
-	gauge(f, "waiting_reports", "reports and lists that wait to be made", sv->maker.waiting);
-	gauge(f, "waiting_digests", "runs whose digest is to be handed over", sv->digests.waiting);
-	gauge(f, "half_frame_bytes", "room of frames that have come in part", sv->held);
+	      h->suspended);
+	gauge(f, "open_streams", "streams that are being fed", p->keeper->open_streams);
+	gauge(f, "open_runs", "runs with such streams", p->keeper->open_runs);
+	gauge(f, "children", "programs that run for the collector", p->context->children.count);
+	gauge(f, "waiting_reports", "reports and lists that wait to be made", p->render->waiting);
+	gauge(f, "waiting_digests", "runs whose digest is to be handed over", p->digests->waiting);
+	gauge(f, "half_frame_bytes", "room of frames that have come in part", p->intake->held);
 }
 
 /* Each bucket holds those before it, as Prometheus wants it. */
@@ -77,28 +84,27 @@ static void put_commits(FILE *f, const struct coll_counters *c)
 	fprintf(f, NAME "commit_seconds_count %" PRIu64 "\n", sum);
 }
 
-static void put_limits(FILE *f, const struct coll_server *sv)
+static void put_limits(FILE *f, const struct coll_limits *limits)
 {
 	head(f, "limit", "gauge", "limits, 0: none; digest-after in nanoseconds");
 	for (int i = 0; i < COLL_LIMIT_COUNT; i++) {
 		fputs(NAME "limit{name=", f);
 		base_put_quoted(f, BASE_AS_LABEL, coll_limit_name(i));
-		fprintf(f, "} %" PRIu64 "\n", sv->limits.value[i]);
+		fprintf(f, "} %" PRIu64 "\n", limits->value[i]);
 	}
 }
 
-static void put_disk(FILE *f, struct coll_server *sv, const struct coll_team *team)
+static void put_disk(FILE *f, const struct coll_keeper *k, const struct coll_team *team)
 {
-	const struct coll_use *use = team->store->use;
+	const struct coll_use *use = coll_keeper_use_of(team->store);
 
-	if (!sv->keeper.known || !use)
+	if (!k->known || !use)
 		return;
 	gauge(f, "team_disk_bytes", "on disk of the team's runs, as of the last sweep and since",
 	      use->bytes);
 	gauge(f, "team_disk_runs", "runs of the team on disk, as of the last sweep", use->runs);
-	gauge(f, "disk_bytes", "on disk of all runs, as of the last sweep and since",
-	      sv->keeper.bytes);
-	gauge(f, "disk_runs", "runs on disk, as of the last sweep", sv->keeper.runs);
+	gauge(f, "disk_bytes", "on disk of all runs, as of the last sweep and since", k->bytes);
+	gauge(f, "disk_runs", "runs on disk, as of the last sweep", k->runs);
 }
 
 static uint64_t resident_bytes(void)
@@ -132,27 +138,6 @@ static void put_process(FILE *f)
 		us % 1000000);
 	head(f, "build_info", "gauge", "always 1; which version runs");
 	fputs(NAME "build_info{version=\"" GPUSTARVE_VERSION "\"} 1\n", f);
-}
-
-/* One metric of every run, the same runs for each; bounded, for each line costs whoever keeps it. */
-static void put_runs(FILE *f, struct coll_server *sv, const struct coll_team *team,
-		     const char *name, const char *type, const char *help,
-		     void (*value)(FILE *f, const struct coll_run *run))
-{
-	const struct coll_run *run = NULL;
-	unsigned int count = 0;
-
-	fprintf(f, "# HELP gpustarve_run_%s %s\n# TYPE gpustarve_run_%s %s\n", name, help, name,
-		type);
-	while (count < RUNS_MAX && (run = coll_runs_next(&sv->runs, run))) {
-		if (!coll_team_has(team, run->dir))
-			continue;
-		count++;
-		fprintf(f, "gpustarve_run_%s{run=", name);
-		base_put_quoted(f, BASE_AS_LABEL, run->id);
-		fputs("} ", f);
-		value(f, run);
-	}
 }
 
 static void put_ppm(FILE *f, const struct live_share *s, int64_t ppm)
@@ -203,36 +188,59 @@ static void run_dropped(FILE *f, const struct coll_run *run)
 	fprintf(f, "%" PRIu64 "\n", run->totals.dropped);
 }
 
-static void put_all_runs(FILE *f, struct coll_server *sv, const struct coll_team *team)
+/* What is told of every run. */
+static const struct run_metric {
+	const char *name, *type, *help;
+	void (*value)(FILE *f, const struct coll_run *run);
+} run_metrics[] = {
+	{ "gpus", "gauge", "GPUs that a living process of the run uses", run_gpus },
+	{ "busy_ratio", "gauge", "share of the last half minute in which its GPUs worked",
+	  run_busy },
+	{ "starved_ratio", "gauge", "share in which they waited for input, at most", run_starved },
+	{ "held_gpu_seconds_total", "counter", "time that it held GPUs", run_held_s },
+	{ "busy_gpu_seconds_total", "counter", "time that they worked", run_busy_s },
+	{ "starved_gpu_seconds_total", "counter", "time that they waited for input, at most",
+	  run_starved_s },
+	{ "dropped_events_total", "counter", "events that were dropped, not recorded",
+	  run_dropped },
+};
+
+static void put_run_metric(FILE *f, const struct run_metric *m, const struct coll_run *const *runs,
+			   size_t count)
 {
-	put_runs(f, sv, team, "gpus", "gauge", "GPUs that a living process of the run uses",
-		 run_gpus);
-	put_runs(f, sv, team, "busy_ratio", "gauge",
-		 "share of the last half minute in which its GPUs worked", run_busy);
-	put_runs(f, sv, team, "starved_ratio", "gauge",
-		 "share in which they waited for input, at most", run_starved);
-	put_runs(f, sv, team, "held_gpu_seconds_total", "counter", "time that it held GPUs",
-		 run_held_s);
-	put_runs(f, sv, team, "busy_gpu_seconds_total", "counter", "time that they worked",
-		 run_busy_s);
-	put_runs(f, sv, team, "starved_gpu_seconds_total", "counter",
-		 "time that they waited for input, at most", run_starved_s);
-	put_runs(f, sv, team, "dropped_events_total", "counter",
-		 "events that were dropped, not recorded", run_dropped);
+	fprintf(f, "# HELP gpustarve_run_%s %s\n# TYPE gpustarve_run_%s %s\n", m->name, m->help,
+		m->name, m->type);
+	for (size_t i = 0; i < count; i++) {
+		fprintf(f, "gpustarve_run_%s{run=", m->name);
+		base_put_quoted(f, BASE_AS_LABEL, runs[i]->id);
+		fputs("} ", f);
+		m->value(f, runs[i]);
+	}
+}
+
+/* The same runs for each metric; bounded, for each line costs whoever keeps it. */
+static void put_runs(FILE *f, const struct coll_runs *all, const struct coll_team *team)
+{
+	const struct coll_run *runs[RUNS_MAX], *run = NULL;
+	size_t count = 0;
+
+	while (count < RUNS_MAX && (run = coll_runs_next(all, run)))
+		if (coll_team_has(team, run->dir))
+			runs[count++] = run;
+	for (size_t i = 0; i < sizeof(run_metrics) / sizeof(run_metrics[0]); i++)
+		put_run_metric(f, &run_metrics[i], runs, count);
 }
 
 static void put_all(FILE *f, struct coll_http_request *r, const void *arg)
 {
-	struct coll_server *sv = r->server;
-
 	(void)arg;
 	put_process(f);
-	put_open(f, sv);
-	put_counters(f, &sv->count);
-	put_commits(f, &sv->count);
-	put_limits(f, sv);
-	put_disk(f, sv, r->team);
-	put_all_runs(f, sv, r->team);
+	put_open(f, r->http);
+	put_counters(f, r->count);
+	put_commits(f, r->count);
+	put_limits(f, r->parts->limits);
+	put_disk(f, r->parts->keeper, r->team);
+	put_runs(f, r->parts->runs, r->team);
 }
 
 static void metrics_end(struct coll_http_request *r)

@@ -11,7 +11,7 @@
 #include "http.h"
 #include "retain/run_dirs.h"
 #include "run_list.h"
-#include "server.h"
+#include "render_jobs.h"
 #include "routes.h"
 
 #define HTML "text/html; charset=utf-8"
@@ -58,7 +58,7 @@ static void make(struct coll_http_request *r, const char *format, const char *na
 	what.argv[1] = dir;
 	what.argv[2] = "--format";
 	what.argv[3] = format;
-	coll_render_jobs_ask(&r->server->maker, r, &what);
+	coll_render_jobs_ask(r->parts->render, r, &what);
 }
 
 static void report_end(struct coll_http_request *r)
@@ -73,7 +73,7 @@ static void summary_end(struct coll_http_request *r)
 
 static void fleet_end(struct coll_http_request *r)
 {
-	const char *team = r->team->name, *store = r->server->opts->digest.store;
+	const char *team = r->team->name, *store = r->parts->digest_store;
 	struct coll_render what = {
 		.type = HTML,
 		.page = true,
@@ -88,7 +88,7 @@ static void fleet_end(struct coll_http_request *r)
 		coll_run_list_page(r);
 		return;
 	}
-	coll_render_jobs_ask(&r->server->maker, r, &what);
+	coll_render_jobs_ask(r->parts->render, r, &what);
 }
 
 const struct coll_route coll_route_report = {

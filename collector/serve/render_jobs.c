@@ -14,7 +14,6 @@
 #include <unistd.h>
 #include "core/clock.h"
 #include "core/log.h"
-#include "server.h"
 
 #define RUNNING_MAX 2
 #define MEMORY (4ull << 30)
@@ -29,7 +28,7 @@ struct waiter {
 };
 
 struct coll_render_job {
-	struct coll_render_jobs *maker;
+	struct coll_render_jobs *jobs;
 	struct coll_render_job *next;
 	struct waiter *waiters;
 	char *key;
@@ -51,14 +50,14 @@ void coll_render_jobs_init(struct coll_render_jobs *m, struct coll_children *chi
 
 static void job_free(struct coll_render_job *j)
 {
-	struct coll_render_job **p = &j->maker->jobs;
+	struct coll_render_job **p = &j->jobs->jobs;
 
 	while (*p && *p != j)
 		p = &(*p)->next;
 	if (*p) {
 		*p = j->next;
-		j->maker->waiting -= !j->running;
-		j->maker->running -= j->running;
+		j->jobs->waiting -= !j->running;
+		j->jobs->running -= j->running;
 	}
 	while (j->waiters) {
 		struct waiter *w = j->waiters;
@@ -145,7 +144,7 @@ static void refuse_all(struct coll_render_job *j, const char *why)
 {
 	struct waiter *w;
 
-	j->maker->count->children_failed++;
+	j->jobs->count->children_failed++;
 	coll_log("cannot make %s: %s", j->key, why);
 	for (w = j->waiters; w; w = w->next)
 		coll_http_text(w->request, 500,
@@ -157,7 +156,7 @@ static void start_next(struct coll_render_jobs *m);
 static void job_done(void *owner, const struct coll_child_end *end)
 {
 	struct coll_render_job *j = owner;
-	struct coll_render_jobs *m = j->maker;
+	struct coll_render_jobs *m = j->jobs;
 	char why[400];
 	struct waiter *w;
 	int err = 0;
@@ -189,13 +188,13 @@ static int start(struct coll_render_job *j)
 		.memory = MEMORY,
 		.file_bytes = COLL_RENDER_FILE_MAX,
 	};
-	int err = coll_child_start(j->maker->children, &plan, job_done, j);
+	int err = coll_child_start(j->jobs->children, &plan, job_done, j);
 
 	if (err)
 		return err;
 	j->running = true;
-	j->maker->waiting--;
-	j->maker->running++;
+	j->jobs->waiting--;
+	j->jobs->running++;
 	return 0;
 }
 
@@ -232,7 +231,7 @@ static bool fill_argv(struct coll_render_job *j, const struct coll_render *what)
 {
 	size_t n = 0, i;
 
-	j->argv[n++] = strdup(j->maker->program);
+	j->argv[n++] = strdup(j->jobs->program);
 	for (i = 0; what->argv[i]; i++)
 		j->argv[n++] = strdup(what->argv[i]);
 	j->argv[n++] = strdup("-o");
@@ -329,7 +328,7 @@ void coll_render_jobs_ask(struct coll_render_jobs *m, struct coll_http_request *
 	struct coll_render_job *j = calloc(1, sizeof(*j));
 
 	if (j)
-		j->maker = m;
+		j->jobs = m;
 	if (!j || !fill(j, what)) {
 		if (j)
 			job_free(j);
@@ -347,7 +346,7 @@ void coll_render_jobs_ask(struct coll_render_jobs *m, struct coll_http_request *
 /* A job that runs goes on: what it makes is good for the next who asks. */
 void coll_render_jobs_gone(struct coll_http_request *r)
 {
-	struct coll_render_jobs *m = &r->server->maker;
+	struct coll_render_jobs *m = r->parts->render;
 	struct coll_render_job *j, *next;
 	struct waiter **p, *w;
 

@@ -12,7 +12,6 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "daemon.h"
-#include "server.h"
 
 /* What stands in for a route where none was found, so that a refusal has words. */
 static const struct coll_route unknown = { .method = "a request", .pattern = "of no known path" };
@@ -41,7 +40,8 @@ static struct coll_http_request *request_new(struct coll_http *h, struct MHD_Con
 		return NULL;
 	}
 	r->http = h;
-	r->server = h->server;
+	r->parts = h->parts;
+	r->count = &h->context->count;
 	r->connection = connection;
 	r->route = &unknown;
 	r->since_ns = coll_now_ns();
@@ -54,7 +54,7 @@ static struct coll_http_request *request_new(struct coll_http *h, struct MHD_Con
 	h->requests = r;
 	c->request = r;
 	c->spoke = true;
-	h->server->count.http_requests++;
+	h->context->count.http_requests++;
 	return r;
 }
 
@@ -101,7 +101,7 @@ static uint64_t declared(const struct coll_http_request *r)
 
 static void not_found(struct coll_http_request *r, const struct coll_route_match *m)
 {
-	r->server->count.http_bad++;
+	r->count->http_bad++;
 	if (!m->allow) {
 		coll_http_text(r, 404, "not found\n");
 		return;
@@ -125,7 +125,7 @@ static void begin(struct coll_http_request *r, const char *method, const char *p
 	if (!coll_auth(r))
 		return;
 	if (len > r->route->body_max && (len != UINT64_MAX || !r->route->body_max)) {
-		r->server->count.http_bad++;
+		r->count->http_bad++;
 		coll_auth_log(r, "its body is too long");
 		coll_http_text(r, 413, "at most %llu bytes\n",
 			       (unsigned long long)r->route->body_max);
@@ -154,7 +154,7 @@ static enum MHD_Result take_body(struct coll_http_request *r, const char *bytes,
 {
 	r->body_bytes += len;
 	if (r->body_bytes > r->route->body_max && !r->answered) {
-		r->server->count.http_bad++;
+		r->count->http_bad++;
 		coll_auth_log(r, "its body is too long");
 		return MHD_NO;
 	}

@@ -18,10 +18,10 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include "auth.h"
+#include "core/context.h"
 #include "core/files.h"
 #include "core/paths.h"
 #include "http.h"
-#include "server.h"
 #include "routes.h"
 #include "store/side.h"
 #include "wire/buf.h"
@@ -31,7 +31,7 @@
 
 static void refuse_name(struct coll_http_request *r)
 {
-	r->server->count.http_bad++;
+	r->count->http_bad++;
 	coll_auth_log(r, "no file of a run has that name");
 	coll_http_text(r, 404, COLL_SIDE_NO_NAME);
 }
@@ -120,7 +120,7 @@ static bool is_intact(const struct coll_http_request *r, const struct wire_buf *
 
 static void refuse_damage(struct coll_http_request *r)
 {
-	r->server->count.http_bad++;
+	r->count->http_bad++;
 	coll_auth_log(r, "a file of a run came damaged");
 	coll_http_header(r, "Gpustarve-Damaged", "1");
 	coll_http_text(r, 400, "the file is not what " COLL_SIDE_DIGEST " says\n");
@@ -179,7 +179,7 @@ static int store(struct coll_http_request *r, const struct wire_buf *b,
 
 	if (snprintf(dir, sizeof(dir), "%s/%s.gst", st->base, r->param[0]) >= (int)sizeof(dir))
 		return -ENAMETOOLONG;
-	err = coll_keeper_append(st->keeper, st->use, 0, b->len);
+	err = coll_admission_append(&st->admission, 0, b->len);
 	if (!err)
 		err = coll_mkdirs_kept(dir, 0777);
 	if (err)
@@ -210,7 +210,7 @@ static void files_end(struct coll_http_request *r)
 	if (*tag && (!err || err == -EEXIST))
 		coll_http_header(r, "ETag", tag);
 	if (!err) {
-		r->server->count.files++;
+		r->count->files++;
 		coll_http_text(r, 200, COLL_SIDE_STORED);
 		return;
 	}
@@ -218,7 +218,7 @@ static void files_end(struct coll_http_request *r)
 		coll_http_text(r, 412, COLL_SIDE_OTHER);
 		return;
 	}
-	coll_server_trouble(r->server, r->param[0], err);
+	coll_context_trouble(r->parts->context, r->param[0], err);
 	coll_http_header(r, "Retry-After", full ? "10" : "1");
 	coll_http_text(r, full ? 507 : 503, "cannot store now: %s\n", strerror(-err));
 }

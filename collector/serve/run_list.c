@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "server.h"
+#include "core/counters.h"
+#include "render_jobs.h"
 #include "routes.h"
 
 #define PAGE_LIMIT 500 /* rows of a page */
@@ -28,7 +29,7 @@ static void ask(struct coll_http_request *r, struct coll_run_list *list)
 	snprintf(list->team, sizeof(list->team), "%s", r->team->name);
 	snprintf(key, sizeof(key), "list %d %u %s %s", list->page, list->limit, list->after,
 		 list->base);
-	coll_render_jobs_ask(&r->server->maker, r, &what);
+	coll_render_jobs_ask(r->parts->render, r, &what);
 }
 
 /* 1 to COLL_RUN_LIST_MAX. */
@@ -69,7 +70,7 @@ static void answer(struct coll_http_request *r, struct coll_run_list *list)
 		ask(r, list);
 		return;
 	}
-	r->server->count.http_bad++;
+	r->count->http_bad++;
 	coll_http_text(r, 400, "limit is from 1 to %d; after is what `next` said\n",
 		       COLL_RUN_LIST_MAX);
 }

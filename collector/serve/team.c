@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "alert/runs.h"
 #include "core/log.h"
 #include "retain/keeper.h"
-#include "server.h"
 
 static void close_stream(struct coll_team *team, struct coll_stream *s)
 {
@@ -59,8 +59,8 @@ struct coll_team *coll_team_get(struct coll_teams *t, const char *name)
 	team->store = &team->own;
 	if (t->keeper)
 		coll_keeper_attach(t->keeper, &team->own, name);
-	if (t->server)
-		coll_server_watch(t->server, &team->own);
+	if (t->runs)
+		coll_runs_watch(t->runs, &team->own);
 	return add(t, team);
 }
 
@@ -84,11 +84,13 @@ bool coll_team_has(const struct coll_team *team, const char *dir)
 
 void coll_team_close_idle(struct coll_team *team, int64_t before_ns, int64_t bye_before_ns)
 {
-	struct coll_stream *s, *next;
+	struct coll_fed_stream *fed, *next;
 
-	for (s = team->feeder.streams; s; s = next) {
-		next = s->next_owned;
-		if (s->heard_ns < (s->bye ? bye_before_ns : before_ns) && !coll_stream_dirty(s))
+	for (fed = team->feeder.first; fed; fed = next) {
+		struct coll_stream *s = fed->stream;
+
+		next = fed->next;
+		if (fed->heard_ns < (s->bye ? bye_before_ns : before_ns) && !coll_stream_dirty(s))
 			close_stream(team, s);
 	}
 }
@@ -99,8 +101,8 @@ void coll_teams_fini(struct coll_teams *t)
 		struct coll_team *team = t->list;
 
 		t->list = team->next;
-		while (team->feeder.streams)
-			close_stream(team, team->feeder.streams);
+		while (team->feeder.first)
+			close_stream(team, team->feeder.first->stream);
 		if (team->store == &team->own)
 			coll_store_fini(&team->own);
 		free(team);

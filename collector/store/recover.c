@@ -47,22 +47,22 @@ static void read_hello(struct coll_stream *s, const struct wire_entry *e)
 	free(payload);
 }
 
-static void tell(const struct coll_store *st, const struct coll_stream *s,
+static void tell(const struct coll_recovered *listener, const struct coll_stream *s,
 		 const struct wire_entry *e)
 {
 	uint8_t *payload;
 
-	if (!st->recovered ||
+	if (!listener->frame ||
 	    (e->frame.type != WIRE_FRAME_HELLO && e->frame.type != WIRE_FRAME_PULSE &&
 	     e->frame.type != WIRE_FRAME_BYE))
 		return;
 	payload = read_payload(s, e);
 	if (payload)
-		st->recovered(st->recovered_arg, s, &e->frame, payload);
+		listener->frame(listener->arg, s, &e->frame, payload);
 	free(payload);
 }
 
-int coll_recover(const struct coll_store *st, struct coll_stream *s)
+int coll_recover(struct coll_stream *s, const struct coll_recovered *listener)
 {
 	struct wire_entry e, hello = { .offset = 0 };
 	struct wire_file *f;
@@ -75,7 +75,7 @@ int coll_recover(const struct coll_store *st, struct coll_stream *s)
 		if (memcmp(e.frame.stream, s->id, sizeof(s->id)))
 			continue;
 		note_frame(s, f, &e);
-		tell(st, s, &e);
+		tell(listener, s, &e);
 		if (e.frame.type == WIRE_FRAME_HELLO)
 			hello = e;
 	}

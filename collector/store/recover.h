@@ -6,9 +6,16 @@
 #ifndef COLL_RECOVER_H
 #define COLL_RECOVER_H
 
-#include "store.h"
+#include "stream.h"
 
-/* 0 or -errno; the file is only read. Tells st->recovered of what it finds. */
-int coll_recover(const struct coll_store *st, struct coll_stream *s);
+/* Who is told of Hello, Pulse and Bye that the file has; zero: nobody. */
+struct coll_recovered {
+	void (*frame)(void *arg, const struct coll_stream *s, const struct wire_frame *f,
+		      const uint8_t *payload);
+	void *arg;
+};
+
+/* 0 or -errno; the file is only read. */
+int coll_recover(struct coll_stream *s, const struct coll_recovered *listener);
 
 #endif

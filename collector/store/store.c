@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of streams: found, opened, appended to, synced.
+ * Streams found, opened, made durable and closed.
  */
 #include "store.h"
 
@@ -11,16 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/log.h"
 #include "core/paths.h"
-#include "retain/keeper.h"
-#include "recover.h"
+#include "stream_cache.h"
 
 #define RUN_SUFFIX ".gst"
 
@@ -33,8 +30,8 @@ int coll_store_init(struct coll_store *st, const char *base, struct coll_counter
 	st->count = count;
 	if (err)
 		return err;
-	st->known = coll_stream_cache_new();
-	if (!st->known)
+	st->cache = coll_stream_cache_new();
+	if (!st->cache)
 		return -ENOMEM;
 	st->base_fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (st->base_fd < 0)
@@ -61,11 +58,11 @@ void coll_store_fini(struct coll_store *st)
 			coll_store_close(st, s);
 		}
 	}
-	coll_stream_cache_free(st->known);
+	coll_stream_cache_free(st->cache);
 	if (st->base)
 		close(st->base_fd);
 	free(st->base);
-	st->known = NULL;
+	st->cache = NULL;
 	st->base = NULL;
 }
 
@@ -78,14 +75,6 @@ struct coll_stream *coll_store_get(struct coll_store *st, const uint8_t *id)
 	return s;
 }
 
-void coll_hex_of(char out[COLL_HEX_BYTES], const uint8_t *id)
-{
-	size_t i;
-
-	for (i = 0; i < WIRE_STREAM_ID_BYTES; i++)
-		snprintf(out + 2 * i, 3, "%02x", id[i]);
-}
-
 /* A stream without a file, not in the store yet. @dir is kept. */
 static struct coll_stream *stream_new(struct coll_store *st, const uint8_t *id, char *dir)
 {
@@ -94,7 +83,7 @@ static struct coll_stream *stream_new(struct coll_store *st, const uint8_t *id, 
 	if (!s)
 		return NULL;
 	s->fd = s->index.fd = -1;
-	s->store = st;
+	s->admission = &st->admission;
 	memcpy(s->id, id, sizeof(s->id));
 	coll_hex_of(s->hex, id);
 	s->dir = dir;
@@ -115,14 +104,6 @@ static void stream_free(struct coll_stream *s)
 	free(s);
 }
 
-/* File systems without locks are taken as they are. */
-static int lock_file(int fd)
-{
-	if (!flock(fd, LOCK_EX | LOCK_NB))
-		return 0;
-	return errno == EWOULDBLOCK ? -EBUSY : 0;
-}
-
 static int open_file(struct coll_stream *s)
 {
 	int flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
@@ -136,7 +117,7 @@ static int open_file(struct coll_stream *s)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
-	return lock_file(s->fd);
+	return coll_stream_lock(s->fd);
 }
 
 /* Cuts a torn end off. Where that is not allowed, what follows it is found all the same. */
@@ -159,7 +140,7 @@ static void cut_end(struct coll_store *st, struct coll_stream *s)
  */
 static int read_file(struct coll_store *st, struct coll_stream *s)
 {
-	int err = coll_recover(st, s);
+	int err = coll_recover(s, &st->recovered);
 
 	if (err)
 		return err;
@@ -177,7 +158,7 @@ static int take_up(struct coll_store *st, struct coll_stream *s)
 	int err = 0;
 
 	snprintf(index, sizeof(index), "%s/%s.idx", s->dir, s->hex);
-	if (coll_stream_cache_restore(st->known, s)) {
+	if (coll_stream_cache_restore(st->cache, s)) {
 		coll_index_resume(&s->index, index);
 	} else {
 		coll_index_open(&s->index, index, s->id);
@@ -212,7 +193,7 @@ static int open_in(struct coll_store *st, const uint8_t *id, char *dir, bool mak
 		free(dir);
 		return -ENOMEM;
 	}
-	err = coll_keeper_open(st->keeper, dir);
+	err = coll_admission_open(&st->admission, dir);
 	if (err)
 		goto free_stream;
 	err = make ? coll_mkdirs(dir, 0777) : 0;
@@ -227,7 +208,7 @@ static int open_in(struct coll_store *st, const uint8_t *id, char *dir, bool mak
 	*out = s;
 	return 0;
 close_run:
-	coll_keeper_closed(st->keeper, dir);
+	coll_admission_closed(&st->admission, dir);
 free_stream:
 	stream_free(s);
 	return err;
@@ -280,45 +261,6 @@ int coll_store_find(struct coll_store *st, const uint8_t *id, struct coll_stream
 	return dir ? open_in(st, id, dir, false, out) : -ENOENT;
 }
 
-/* What stood behind half a frame would stand elsewhere than at its offset. */
-static int cut_back(struct coll_stream *s)
-{
-	s->torn = ftruncate(s->fd, (off_t)s->size) != 0;
-	return s->torn ? -errno : 0;
-}
-
-int coll_stream_append(struct coll_stream *s, const uint8_t *bytes, size_t len)
-{
-	int refused = s->torn ? cut_back(s) : 0;
-	size_t done = 0;
-
-	if (!refused)
-		refused = coll_keeper_append(s->store->keeper, s->store->use, s->size, len);
-	if (refused)
-		return refused;
-	while (done < len) {
-		ssize_t n = write(s->fd, bytes + done, len - done);
-		int err = n ? -errno : -ENOSPC;
-
-		if (n > 0) {
-			done += (size_t)n;
-			continue;
-		}
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (cut_back(s))
-			coll_note("%s: a half frame stays at its end", s->path);
-		return err;
-	}
-	s->size += len;
-	return 0;
-}
-
-void coll_stream_push(struct coll_stream *s)
-{
-	sync_file_range(s->fd, (off_t)s->synced, 0, SYNC_FILE_RANGE_WRITE);
-}
-
 /* A new file is durable when its name is. */
 static int sync_entry(const struct coll_store *st, struct coll_stream *s)
 {
@@ -333,92 +275,9 @@ static int sync_entry(const struct coll_store *st, struct coll_stream *s)
 	return err;
 }
 
-static int copy_bytes(int to, int from, uint64_t size)
-{
-	off_t at = 0;
-
-	while ((uint64_t)at < size) {
-		ssize_t n = sendfile(to, from, &at, (size_t)(size - (uint64_t)at));
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n == 0)
-			return -EIO;
-	}
-	return 0;
-}
-
-/*
- * Somebody removed the file while its process runs. What was acknowledged must be there, and the
- * rest of the stream needs its beginning: write it anew from the file that only we still see.
- */
-static int put_back(struct coll_stream *s)
-{
-	int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	int fd, err = coll_mkdirs(s->dir, 0777);
-
-	if (err)
-		return err;
-	fd = open(s->path, flags, 0666);
-	if (fd < 0)
-		return -errno;
-	err = lock_file(fd);
-	if (!err)
-		err = copy_bytes(fd, s->fd, s->size);
-	if (!err && fcntl(fd, F_SETFL, O_APPEND))
-		err = -errno;
-	if (!err && fdatasync(fd))
-		err = -errno;
-	if (err) {
-		unlink(s->path);
-		close(fd);
-		return err;
-	}
-	coll_log("%s: it was removed while its process runs; written again", s->path);
-	close(s->fd);
-	s->fd = fd;
-	s->entry_new = true;
-	coll_index_close(&s->index);
-	return 0;
-}
-
-static int sync_file(struct coll_stream *s)
-{
-	struct stat now;
-
-	if (fdatasync(s->fd) || fstat(s->fd, &now))
-		return -errno;
-	return now.st_nlink ? 0 : put_back(s);
-}
-
-static int committed(struct coll_store *st, struct coll_stream *s)
-{
-	st->count->commits++;
-	s->synced = s->size;
-	coll_stream_acknowledge(s);
-	coll_index_flush(&s->index);
-	return 0;
-}
-
 int coll_store_sync(struct coll_store *st)
 {
 	return syncfs(st->base_fd) ? -errno : 0;
-}
-
-/* What the disk holds behind what was durable is not known. */
-static int take_back(struct coll_stream *s, int err)
-{
-	if (ftruncate(s->fd, (off_t)s->synced))
-		coll_note("%s: frames that may be lost stay at its end", s->path);
-	return err;
-}
-
-/* 0; 1: the kernel does not say; -errno: something of it could not be written out. */
-static int write_error(const struct coll_stream *s)
-{
-	if (!sync_file_range(s->fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE))
-		return 0;
-	return errno == ENOSYS || errno == EINVAL || errno == EPERM || errno == ESPIPE ? 1 : -errno;
 }
 
 int coll_stream_synced(struct coll_store *st, struct coll_stream *s)
@@ -428,48 +287,42 @@ int coll_stream_synced(struct coll_store *st, struct coll_stream *s)
 
 	if (fstat(s->fd, &now) || !now.st_nlink || now.st_dev != st->dev)
 		return coll_stream_commit(st, s);
-	err = write_error(s);
-	if (err)
-		return err > 0 ? coll_stream_commit(st, s) : take_back(s, err);
+	err = coll_stream_write_error(s);
+	if (err > 0)
+		return coll_stream_commit(st, s);
+	if (err) {
+		coll_stream_take_back(s);
+		return err;
+	}
 	s->entry_new = false;
-	return committed(st, s);
+	st->count->commits++;
+	coll_stream_is_durable(s);
+	return 0;
 }
 
 int coll_stream_commit(struct coll_store *st, struct coll_stream *s)
 {
 	int64_t began_ns = coll_now_ns();
-	int err = sync_file(s);
+	int err = coll_stream_sync_file(s);
 
 	if (!err)
 		err = sync_entry(st, s);
-	if (err)
-		return take_back(s, err);
+	if (err) {
+		coll_stream_take_back(s);
+		return err;
+	}
 	coll_counters_commit(st->count, coll_now_ns() - began_ns);
-	s->synced = s->size;
-	coll_stream_acknowledge(s);
-	coll_index_flush(&s->index);
+	coll_stream_is_durable(s);
 	return 0;
-}
-
-void coll_stream_acknowledge(struct coll_stream *s)
-{
-	uint64_t to = s->seqs.top;
-
-	if (coll_stream_dirty(s))
-		return;
-	if (!s->cut && s->high > to)
-		to = s->high;
-	if (to > s->acked)
-		s->acked = to;
 }
 
 void coll_store_close(struct coll_store *st, struct coll_stream *s)
 {
-	coll_stream_cache_add(st->known, s);
+	coll_stream_cache_add(st->cache, s);
 	*s->link = s->next;
 	if (s->next)
 		s->next->link = s->link;
 	st->streams--;
-	coll_keeper_closed(st->keeper, s->dir);
+	coll_admission_closed(&st->admission, s->dir);
 	stream_free(s);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "store.h"
+#include "stream.h"
 
 #define STREAMS 256
 

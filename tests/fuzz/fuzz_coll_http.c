@@ -71,8 +71,8 @@ static void start(void)
 	snprintf(tokens, sizeof(tokens), "%s/tokens", top);
 	write_tokens(tokens);
 	opts = (struct coll_options){ .dir = dir,
-				      .listen = "http://127.0.0.1:0",
-				      .token_file = tokens,
+				      .http.listen = "http://127.0.0.1:0",
+				      .http.token_file = tokens,
 				      .until_eof = -1,
 				      .ready_fd = -1,
 				      .silence_s = 30 };
@@ -84,8 +84,8 @@ static void start(void)
 #endif
 	close(null);
 	REQUIRE(!coll_server_init(&sv, &opts));
-	REQUIRE(!coll_http_open(&sv.http, &sv));
-	sv.maker.running = 100;
+	REQUIRE(!coll_http_open(&sv.http, &opts.http, &sv.parts));
+	sv.render.running = 100;
 }
 
 static void begin(void)
@@ -104,7 +104,7 @@ static void begin(void)
 
 static void turn(void)
 {
-	coll_loop_turn(&sv.loop, 0);
+	coll_loop_turn(&sv.context.loop, 0);
 	coll_server_settle(&sv, true);
 	coll_http_turn(sv.http);
 	coll_http_tick(sv.http);
@@ -198,7 +198,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		turn();
 	}
 	judge(copy, len, first, have);
-	if (sv.http->conn_count || sv.http->requests || sv.maker.waiting || sv.maker.jobs)
+	if (sv.http->conn_count || sv.http->requests || sv.render.waiting || sv.render.jobs)
 		abort();
 	free(copy);
 	return 0;

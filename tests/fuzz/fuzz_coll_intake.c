@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include "ingest/client.h"
 #include "ingest/intake.h"
+#include "server.h"
 #include "store/seq_set.h"
 #include "unit/wire/stream.h"
 #include "wire/bytes.h"
@@ -42,7 +43,7 @@ static void start(struct taker *t)
 	snprintf(t->dir, sizeof(t->dir), "%s/%s", top, t->name);
 	/* With somebody to tell, pulses are read, too. */
 	t->opts = (struct coll_options){
-		.dir = t->dir, .until_eof = -1, .ready_fd = -1, .listen = "unused"
+		.dir = t->dir, .until_eof = -1, .ready_fd = -1, .http.listen = "unused"
 	};
 	REQUIRE(!coll_server_init(&t->sv, &t->opts));
 }
@@ -106,17 +107,17 @@ static void feed(struct taker *t, const uint8_t *data, size_t len, size_t step)
 	size_t n;
 
 	REQUIRE(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
-	REQUIRE(!coll_client_new(sv, pair[0], &peer));
+	REQUIRE(!coll_client_new(&sv->clients, pair[0], &peer));
 	for (; len && !err; data += n, len -= n) {
 		n = len < step ? len : step;
-		err = coll_intake(&sv->clients->in, data, n);
+		err = coll_intake(&sv->clients.first->in, data, n);
 		if (!err && len % 3 == 0)
 			coll_server_settle(sv, len % 2);
 	}
 	coll_runs_tick(&sv->runs);
-	coll_client_close(sv->clients);
+	coll_client_close(sv->clients.first);
 	coll_server_settle(sv, true);
-	if (sv->clients || sv->store.streams || sv->held)
+	if (sv->clients.first || sv->store.streams || sv->intake.held)
 		abort();
 	coll_runs_fini(&sv->runs); /* they outlive streams */
 	REQUIRE(!coll_runs_init(&sv->runs, &t->opts.conditions));

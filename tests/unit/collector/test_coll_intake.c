@@ -43,13 +43,13 @@ static void begin(uint64_t stream_size)
 	opts.limits.value[COLL_LIMIT_STREAM_SIZE] = stream_size;
 	REQUIRE(!coll_server_init(&sv, &opts));
 	feeder = (struct coll_feeder){ .store = &sv.store, .failed = on_failed };
-	in = (struct coll_feed){ .server = &sv, .feeder = &feeder };
+	in = (struct coll_feed){ .intake = &sv.intake, .feeder = &feeder };
 }
 
 static void end(void)
 {
-	while (feeder.streams) {
-		struct coll_stream *s = feeder.streams;
+	while (feeder.first) {
+		struct coll_stream *s = feeder.first->stream;
 
 		coll_feeder_release(s);
 		coll_store_close(&sv.store, s);
@@ -172,7 +172,7 @@ static void test_longest_stream(void)
 	EXPECT_UINT(in.refused.offset, third);
 	EXPECT_UINT(stream_of(first)->seqs.top, 2);
 	EXPECT_UINT(stream_of(first)->size, third);
-	EXPECT_UINT(sv.count.limit_size, 1);
+	EXPECT_UINT(sv.context.count.limit_size, 1);
 	wire_buf_fini(&b);
 	end();
 }
@@ -191,11 +191,11 @@ static void test_half_frames_of_many(void)
 	begin(0);
 	put_frame(&b, second, 2, WIRE_FRAME_PULSE, 15u << 20);
 	for (i = 0; i < GREEDY; i++) {
-		greedy[i] = (struct coll_feed){ .server = &sv, .feeder = &feeder };
+		greedy[i] = (struct coll_feed){ .intake = &sv.intake, .feeder = &feeder };
 		refused += coll_intake(&greedy[i], b.data, b.len - 1) == -ENOBUFS;
 	}
 	EXPECT(refused > GREEDY / 2);
-	EXPECT(sv.held <= COLL_HELD_MAX - COLL_HELD_KEPT);
+	EXPECT(sv.intake.held <= COLL_HELD_MAX - COLL_HELD_KEPT);
 	b.len = 0;
 	put_hello(&b, first);
 	put_frame(&b, first, 2, WIRE_FRAME_PULSE, 1u << 20);
@@ -209,7 +209,7 @@ static void test_half_frames_of_many(void)
 		coll_intake_fini(&greedy[i]);
 	coll_intake_fini(&in);
 	in.feeder = &feeder;
-	EXPECT_UINT(sv.held, 0);
+	EXPECT_UINT(sv.intake.held, 0);
 	EXPECT_UINT(feeder.held + other.held, 0);
 	wire_buf_fini(&b);
 	end();

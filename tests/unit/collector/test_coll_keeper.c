@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include <errno.h>
+#include "core/quantity.h"
 #include "retain/keeper.h"
 
 static struct coll_limits limits;

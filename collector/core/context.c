@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loop, the children, and trouble with storing.
+ */
+#include "context.h"
+
+#include <string.h>
+#include "clock.h"
+#include "log.h"
+
+#define SAY_EVERY_NS (60 * COLL_SECOND_NS)
+
+int coll_context_init(struct coll_context *c)
+{
+	int err;
+
+	memset(c, 0, sizeof(*c));
+	c->loop.fd = -1;
+	err = coll_loop_init(&c->loop);
+	if (!err)
+		coll_children_init(&c->children, &c->loop);
+	return err;
+}
+
+void coll_context_fini(struct coll_context *c)
+{
+	coll_children_fini(&c->children);
+	coll_loop_fini(&c->loop);
+}
+
+void coll_context_trouble(struct coll_context *c, const char *path, int err)
+{
+	int64_t now = coll_now_ns();
+
+	c->count.store_errors++;
+	if (c->trouble == err && now - c->trouble_said_ns < SAY_EVERY_NS)
+		return;
+	c->trouble = err;
+	c->trouble_said_ns = now;
+	coll_log("cannot store %s: %s; clients write spool files of their own until it can", path,
+		 strerror(-err));
+}
+
+bool coll_context_in_trouble(const struct coll_context *c)
+{
+	return c->trouble_said_ns && coll_now_ns() - c->trouble_said_ns < SAY_EVERY_NS;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every part of the collector shares: its loop, what it counts, the programs that it runs, and
+ * whether it can store. One thread. The server (server.h) owns it; parts borrow it.
+ */
+#ifndef COLL_CONTEXT_H
+#define COLL_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "child.h"
+#include "counters.h"
+#include "loop.h"
+
+struct coll_context {
+	struct coll_loop loop;
+	struct coll_counters count;
+	struct coll_children children;
+	int trouble; /* -errno of the last line on storing */
+	int64_t trouble_said_ns; /* when that was logged, 0: never */
+};
+
+/* 0 or -errno; fini is right in both cases. */
+int coll_context_init(struct coll_context *c);
+void coll_context_fini(struct coll_context *c);
+
+/* Something could not be stored in @path: counted, and said once in a while. */
+void coll_context_trouble(struct coll_context *c, const char *path, int err);
+
+/* That was so a moment ago. */
+bool coll_context_in_trouble(const struct coll_context *c);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run that is forwarded: its directory, the files in it that go to the centre, and how much of each
+ * the centre has. The outbox (outbox.h) owns them; the cursor (cursor.h) writes them down. One thread.
+ */
+#ifndef COLL_OUT_RUN_H
+#define COLL_OUT_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "store/side.h"
+#include "wire/frame.h"
+
+#define COLL_CURSOR_FILE ".upstream"
+#define COLL_CLOCK_PREFIX "clock-"
+
+enum coll_out_kind {
+	COLL_OUT_FRAMES, /* a stream's file: up to what is durable */
+	COLL_OUT_SPOOL,
+	COLL_OUT_SIDE,
+};
+
+struct coll_out_file {
+	struct coll_out_file *next;
+	enum coll_out_kind kind;
+	char *name;
+	uint8_t stream[WIRE_STREAM_ID_BYTES]; /* frames and spools */
+	uint64_t at; /* acknowledged bytes */
+	uint64_t size; /* as last seen; of a stream's file: what is durable */
+	uint64_t stuck; /* behind at nothing whole begins, as long as the size is this */
+	unsigned int begun_again; /* how often the centre did not know the stream */
+	bool bye; /* the last frame that was read of it says goodbye */
+	uint64_t damaged_at; /* where the frame begins that came damaged to the centre last, ... */
+	unsigned int damaged; /* ... so many times in a row */
+
+	/* Of side files. */
+	int64_t mtime_ns, sent_mtime_ns;
+	uint64_t sent_size;
+	char tag[COLL_SIDE_TAG_BYTES]; /* of what the centre has; "": nothing, as far as is known */
+	unsigned int told; /* so often in a row it had another than that */
+};
+
+/* The centre could not take it: others go first until then, longer each time. */
+struct coll_out_hold {
+	int64_t until_ns; /* monotonic; 0: none */
+	unsigned int times;
+};
+
+struct coll_out_run {
+	struct coll_out_run *next;
+	char *dir; /* path */
+	char *name; /* run id: the directory's name without .gst */
+	struct coll_out_file *files;
+	bool changed; /* the cursor is not written yet */
+	bool forwarded; /* the centre has all that is here, and nobody writes any more */
+	int64_t mtime_ns; /* of its newest file */
+	uint64_t bytes; /* of frames in it */
+	int64_t changed_ns; /* monotonic: when something new was last seen */
+	struct coll_out_hold frames, sides;
+	uint64_t clocks; /* version of clock readings that stands here, see clock_offset.h */
+};
+
+/* What kind of file has that name, enum coll_out_kind; -1: none that is forwarded. */
+int coll_out_kind_of(const char *name);
+
+/* The run's file of that name, added if need be. NULL: not one to be forwarded, or no memory. */
+struct coll_out_file *coll_out_file_named(struct coll_out_run *run, const char *name);
+void coll_out_files_free(struct coll_out_run *run);
+
+/* Bytes of @f that could be sent now; 0: none. Side files: 1 if it is to be sent. */
+uint64_t coll_out_file_pending(const struct coll_out_file *f);
+
+/* The centre has the file up to @to, or as it was seen. */
+void coll_out_file_sent(struct coll_out_run *run, struct coll_out_file *f, uint64_t to);
+
+#endif
