@@ -309,7 +309,7 @@ static void put_duration(char *out, int64_t ns)
 
 const char *live_value_text(char *out, enum live_metric m, int64_t v)
 {
-	v = live_most(0, v);
+	v = base_max(0, v);
 	switch (live_metrics[m].unit) {
 	case LIVE_PPM:
 		snprintf(out, LIVE_VALUE_BYTES, "%" PRId64 ".%" PRId64 " %%", v / 10000,

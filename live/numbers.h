@@ -4,6 +4,7 @@
 #define LIVE_NUMBERS_H
 
 #include <stdint.h>
+#include "base/minmax.h"
 
 #define LIVE_NUMBER_MAX (INT64_MAX / 4) /* where sums stay */
 
@@ -18,16 +19,6 @@ int64_t live_ppm(int64_t part, int64_t whole);
 
 /* price per hour x ns. */
 int64_t live_amount(int64_t nano_usd_per_hour, int64_t ns);
-
-static inline int64_t live_least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static inline int64_t live_most(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 /*
  * The decimal number at *text in units of 1 / @scale (a power of ten, 1e9 at most); moves *text

@@ -241,17 +241,17 @@ static int64_t place(struct live_stream *s, int64_t t_ns, const struct live_when
 {
 	int64_t t, most;
 
-	t_ns = live_most(0, live_least(t_ns, LIVE_NUMBER_MAX));
+	t_ns = base_max(0, base_min(t_ns, LIVE_NUMBER_MAX));
 	if (!s->pulses)
 		return t_ns;
 	t = t_ns + s->offset_ns;
-	most = live_add(s->t_ns, live_most(0, when->now_ns - s->seen_ns) + STEP_ROOM_NS);
+	most = live_add(s->t_ns, base_max(0, when->now_ns - s->seen_ns) + STEP_ROOM_NS);
 	if (t >= s->t_ns && (when->history || t <= most))
 		return t;
 	/* How long the interval was is not known: as long as it took to come, if that is known. */
 	t = s->t_ns;
 	if (!when->history)
-		t = live_add(t, live_most(0, when->now_ns - s->seen_ns));
+		t = live_add(t, base_max(0, when->now_ns - s->seen_ns));
 	s->offset_ns = t - t_ns;
 	return t;
 }
@@ -270,7 +270,7 @@ static int64_t life_before(const struct live_stream *s, int64_t made_ns)
 /* What of [begin, end) no other process has held the GPU for yet counts for it. */
 static void hold(struct live_gpu *g, int64_t begin, int64_t end, int64_t busy, int64_t wait)
 {
-	int64_t whole = end - begin, fresh = end - live_most(begin, g->covered_ns);
+	int64_t whole = end - begin, fresh = end - base_max(begin, g->covered_ns);
 
 	g->busy_ns = live_add(g->busy_ns, busy);
 	if (fresh <= 0)
@@ -323,7 +323,7 @@ static int64_t seen_at(int64_t made_ns, const struct live_when *when)
 	if (!when->history)
 		return when->now_ns;
 	return when->now_ns -
-	       live_most(0, live_least(when->wall_ns - live_most(made_ns, 0), LIVE_NUMBER_MAX));
+	       base_max(0, base_min(when->wall_ns - base_max(made_ns, 0), LIVE_NUMBER_MAX));
 }
 
 int live_run_pulse(struct live_run *r, const uint8_t *id, uint64_t seq, int64_t made_ns,
@@ -344,8 +344,8 @@ int live_run_pulse(struct live_run *r, const uint8_t *id, uint64_t seq, int64_t 
 	if (!s->pulses)
 		s->first_ns = begin = t - life_before(s, made_ns);
 	s->t_ns = t;
-	s->complete_ns = live_least(
-		live_most(0, live_least(m->complete_ns, LIVE_NUMBER_MAX)) + s->offset_ns, t);
+	s->complete_ns = base_min(
+		base_max(0, base_min(m->complete_ns, LIVE_NUMBER_MAX)) + s->offset_ns, t);
 	s->launches = m->launches;
 	s->dropped = m->dropped + m->frames_dropped;
 	s->own_cpu_ns = m->own_cpu_ns;

@@ -52,7 +52,7 @@ static struct live_share device_since(const struct live_stream *s, const struct 
 		return share;
 	share.known = true;
 	share.busy_ppm = live_ppm(d->busy_ns - d->busy_at[from % LIVE_POINTS], share.window_ns);
-	share.starved_ppm = live_least(live_ppm(s->wait_ns - a->wait_ns, share.window_ns),
+	share.starved_ppm = base_min(live_ppm(s->wait_ns - a->wait_ns, share.window_ns),
 				       1000000 - share.busy_ppm);
 	return share;
 }
@@ -111,7 +111,7 @@ enum live_gap live_stream_gap(const struct live_stream *s, int64_t now_ns)
 
 int64_t live_stream_lag_ns(const struct live_stream *s)
 {
-	return live_most(0, s->t_ns - s->complete_ns);
+	return base_max(0, s->t_ns - s->complete_ns);
 }
 
 static struct live_use use_of(const struct live_stream *s, uint32_t ordinal, int64_t now_ns)
@@ -125,7 +125,7 @@ static struct live_use use_of(const struct live_stream *s, uint32_t ordinal, int
 
 	if (s->pulses > 1)
 		u.share = device_since(s, d, window_begin(s, LIVE_WINDOW_NS));
-	u.idle_ns = s->unseen ? 0 : live_most(0, s->complete_ns - d->active_ns);
+	u.idle_ns = s->unseen ? 0 : base_max(0, s->complete_ns - d->active_ns);
 	return u;
 }
 

@@ -20,10 +20,10 @@ static void join_share(struct live_share *sum, const struct live_share *one)
 {
 	if (!one->known)
 		return;
-	sum->busy_ppm = live_least(1000000, sum->busy_ppm + one->busy_ppm);
+	sum->busy_ppm = base_min(1000000, sum->busy_ppm + one->busy_ppm);
 	sum->starved_ppm =
-		live_least(1000000 - sum->busy_ppm, live_most(sum->starved_ppm, one->starved_ppm));
-	sum->window_ns = live_most(sum->window_ns, one->window_ns);
+		base_min(1000000 - sum->busy_ppm, base_max(sum->starved_ppm, one->starved_ppm));
+	sum->window_ns = base_max(sum->window_ns, one->window_ns);
 	sum->known = true;
 }
 
@@ -50,15 +50,15 @@ int64_t live_gpu_idle_ns(const struct live_run *r, size_t gpu, int64_t now_ns)
 		const struct live_device *d = use_of(s, gpu);
 		if (!d || !live_stream_alive(s, now_ns))
 			continue;
-		int64_t idle = s->unseen ? 0 : live_most(0, s->complete_ns - d->active_ns);
-		least = least < 0 ? idle : live_least(least, idle);
+		int64_t idle = s->unseen ? 0 : base_max(0, s->complete_ns - d->active_ns);
+		least = least < 0 ? idle : base_min(least, idle);
 	}
 	return least;
 }
 
 int64_t live_gpu_starved_ns(const struct live_gpu *g)
 {
-	return live_least(g->wait_ns, live_most(0, g->held_ns - g->busy_ns));
+	return base_min(g->wait_ns, base_max(0, g->held_ns - g->busy_ns));
 }
 
 struct now_sums { /* over the GPUs alive */
@@ -69,14 +69,14 @@ static void add_alive(const struct live_run *r, size_t i, int64_t now_ns, struct
 		      struct now_sums *n)
 {
 	const struct live_gpu *g = &r->gpu[i];
-	int64_t idle = live_gpu_idle_ns(r, i, now_ns), price = live_most(0, g->nano_usd_per_hour);
+	int64_t idle = live_gpu_idle_ns(r, i, now_ns), price = base_max(0, g->nano_usd_per_hour);
 	struct live_share share;
 
 	if (idle < 0)
 		return;
 	t->alive++;
-	t->idle_ns = t->idle_ns < 0 ? idle : live_least(t->idle_ns, idle);
-	t->gpu_idle_ns = live_most(t->gpu_idle_ns, idle);
+	t->idle_ns = t->idle_ns < 0 ? idle : base_min(t->idle_ns, idle);
+	t->gpu_idle_ns = base_max(t->gpu_idle_ns, idle);
 	t->nano_usd_per_hour = live_add(t->nano_usd_per_hour, price);
 	share = live_gpu_share(r, i, now_ns);
 	if (!share.known)
@@ -84,7 +84,7 @@ static void add_alive(const struct live_run *r, size_t i, int64_t now_ns, struct
 	n->busy_ppm += share.busy_ppm;
 	n->starved_ppm += share.starved_ppm;
 	n->known++;
-	t->now.window_ns = live_most(t->now.window_ns, share.window_ns);
+	t->now.window_ns = base_max(t->now.window_ns, share.window_ns);
 	t->starved_nano_usd_per_hour =
 		live_add(t->starved_nano_usd_per_hour,
 			 (int64_t)((__int128)price * share.starved_ppm / 1000000));
@@ -98,10 +98,10 @@ static void add_gpus(const struct live_run *r, int64_t now_ns, struct live_total
 	for (size_t i = 0; i < r->gpus; i++) {
 		const struct live_gpu *g = &r->gpu[i];
 		int64_t starved = live_gpu_starved_ns(g);
-		int64_t price = live_most(0, g->nano_usd_per_hour);
+		int64_t price = base_max(0, g->nano_usd_per_hour);
 		t->priced &= g->nano_usd_per_hour >= 0;
 		t->held_ns = live_add(t->held_ns, g->held_ns);
-		t->busy_ns = live_add(t->busy_ns, live_least(g->busy_ns, g->held_ns));
+		t->busy_ns = live_add(t->busy_ns, base_min(g->busy_ns, g->held_ns));
 		t->starved_ns = live_add(t->starved_ns, starved);
 		t->nano_usd = live_add(t->nano_usd, live_amount(price, g->held_ns));
 		t->starved_nano_usd = live_add(t->starved_nano_usd, live_amount(price, starved));
@@ -119,14 +119,14 @@ static void add_stream(const struct live_stream *s, int64_t now_ns, struct live_
 {
 	t->dropped += s->dropped;
 	t->own_cpu_ns += s->own_cpu_ns;
-	t->life_ns = live_add(t->life_ns, live_most(0, s->t_ns - s->first_ns));
+	t->life_ns = live_add(t->life_ns, base_max(0, s->t_ns - s->first_ns));
 	if (!live_stream_uses_gpu(s))
 		return;
 	t->streams++;
 	if (!s->ended)
-		t->quiet_ns = live_most(t->quiet_ns, live_most(0, now_ns - s->seen_ns));
+		t->quiet_ns = base_max(t->quiet_ns, base_max(0, now_ns - s->seen_ns));
 	if (live_stream_alive(s, now_ns))
-		t->lag_ns = live_most(t->lag_ns, live_stream_lag_ns(s));
+		t->lag_ns = base_max(t->lag_ns, live_stream_lag_ns(s));
 }
 
 void live_run_totals(const struct live_run *r, int64_t now_ns, struct live_totals *t)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/hash.h"
 #include "core/clock.h"
 #include "core/log.h"
 
@@ -38,11 +39,7 @@ void coll_runs_fini(struct coll_runs *r)
 
 static size_t bucket_of(const char *dir)
 {
-	uint32_t h = 2166136261u;
-
-	for (; *dir; dir++)
-		h = (h ^ (unsigned char)*dir) * 16777619u;
-	return h % COLL_RUNS_BUCKETS;
+	return base_hash_text(BASE_HASH, dir) % COLL_RUNS_BUCKETS;
 }
 
 struct coll_run *coll_runs_find(const struct coll_runs *r, const char *dir)

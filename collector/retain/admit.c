@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/hash.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "store/store.h"
@@ -33,11 +34,7 @@ static void say(struct coll_keeper *k, enum coll_limit which)
 
 static struct coll_open_run **bucket_of(struct coll_keeper *k, const char *dir)
 {
-	uint32_t hash = 2166136261u;
-
-	for (; *dir; dir++)
-		hash = (hash ^ (unsigned char)*dir) * 16777619u;
-	return &k->open[hash % COLL_KEEPER_BUCKETS];
+	return &k->open[base_hash_text(BASE_HASH, dir) % COLL_KEEPER_BUCKETS];
 }
 
 static struct coll_open_run **find(struct coll_keeper *k, const char *dir)

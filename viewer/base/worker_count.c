@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker_count.h"
 
+#include "base/minmax.h"
+
 /* Beyond this, memory and start-up cost more than workers bring. */
 #define WORKERS_PER_CORE 8
 #define WORKERS_LEAST_LIMIT 32
 
 const char *const view_worker_bounds[VIEW_WORKERS_BOUNDS] = { "step", "cores", "limit" };
-
-static int64_t min64(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t max64(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 static int64_t div_up(int64_t a, int64_t b)
 {
@@ -27,7 +19,7 @@ static int64_t pace(const struct view_worker_facts *f)
 {
 	int64_t mean = f->step_ns - f->wait_ns;
 
-	return max64(1, f->fed_median_ns > 0 ? min64(mean, f->fed_median_ns) : mean);
+	return base_max(1, f->fed_median_ns > 0 ? base_min(mean, f->fed_median_ns) : mean);
 }
 
 /*
@@ -38,13 +30,13 @@ static int64_t most_on_cores(const struct view_worker_facts *f)
 {
 	if (f->cores <= 0 || f->fetch_cpu_ns <= 0)
 		return INT64_MAX;
-	__int128 most = (__int128)max64(1, f->cores - 1) * f->fetch_ns / f->fetch_cpu_ns;
-	return most > INT64_MAX ? INT64_MAX : max64(1, (int64_t)most);
+	__int128 most = (__int128)base_max(1, f->cores - 1) * f->fetch_ns / f->fetch_cpu_ns;
+	return most > INT64_MAX ? INT64_MAX : base_max(1, (int64_t)most);
 }
 
 static int64_t most_sensible(const struct view_worker_facts *f)
 {
-	return max64(WORKERS_LEAST_LIMIT, f->cores * WORKERS_PER_CORE);
+	return base_max(WORKERS_LEAST_LIMIT, f->cores * WORKERS_PER_CORE);
 }
 
 bool view_worker_count_find(const struct view_worker_facts *f, struct view_worker_count *n)
@@ -55,13 +47,13 @@ bool view_worker_count_find(const struct view_worker_facts *f, struct view_worke
 		return false;
 	int64_t cores = most_on_cores(f), limit = most_sensible(f);
 	n->needed = div_up(f->fetch_ns, pace(f));
-	n->advised = min64(n->needed, min64(cores, limit));
+	n->advised = base_min(n->needed, base_min(cores, limit));
 	n->bound = n->advised == n->needed ? VIEW_WORKERS_STEP
 		   : cores < limit	   ? VIEW_WORKERS_CORES
 					   : VIEW_WORKERS_LIMIT;
-	n->advised = max64(n->advised, f->workers);
+	n->advised = base_max(n->advised, f->workers);
 	n->predicted_step_ns =
-		min64(f->step_ns, max64(fed, div_up(f->fetch_ns, max64(1, n->advised))));
+		base_min(f->step_ns, base_max(fed, div_up(f->fetch_ns, base_max(1, n->advised))));
 	n->cores_needed = f->fetch_cpu_ns > 0 ? div_up(f->fetch_cpu_ns, pace(f)) + 1 : 0;
 	return true;
 }

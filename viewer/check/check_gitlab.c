@@ -6,13 +6,12 @@
 #include "check_out.h"
 
 #include <string.h>
+#include "base/hash.h"
 #include "base/jsonout.h"
 
-static uint64_t fnv(uint64_t h, const char *text)
+static uint64_t hash(uint64_t h, const char *text)
 {
-	for (; text && *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3;
-	return (h ^ 0xff) * 0x100000001b3;
+	return base_hash(base_hash_text(h, text ? text : ""), "\xff", 1);
 }
 
 static bool same(const char *a, const char *b)
@@ -24,12 +23,12 @@ static bool same(const char *a, const char *b)
 static const char *fingerprint(const struct check_result *r, const struct check_judgement *j,
 			       const char *path)
 {
-	uint64_t h = fnv(fnv(fnv(0xcbf29ce484222325, j->name), path), j->function);
+	uint64_t h = hash(hash(hash(BASE_HASH, j->name), path), j->function);
 
 	for (const struct check_judgement *k = r->first; k != j; k = k->next)
 		if (k->status != CHECK_PASS && same(k->name, j->name) && same(k->file, j->file) &&
 		    same(k->function, j->function))
-			h = fnv(h, "again");
+			h = hash(h, "again");
 
 	return base_arena_printf(r->mem, "gpustarve-%016llx", (unsigned long long)h);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scale.h"
 
+#include "base/minmax.h"
 #include "base/units.h"
 #include "cores.h"
 #include "findings/loader.h"
@@ -23,16 +24,6 @@ struct facts { /* of one trainer, per step */
 	int64_t batches, ahead; /* made in all; of these, made before the first was asked for */
 };
 
-static int64_t max64(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t min64(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* The step's part in which kernels ran: what a faster GPU shortens. */
 static int64_t compute_of(const struct ana_result *r, int64_t step)
 {
@@ -53,7 +44,7 @@ static int64_t usual_fetch(const struct view_summary *s, const struct ana_loader
 {
 	if (l->fetch_median_ns > 0 && l->fetch_p95_ns <= l->fetch_median_ns / 2 * 3)
 		return l->fetch_median_ns;
-	return max64(s->loader.fetch_ns, s->loader.facts.fetch_ns);
+	return base_max(s->loader.fetch_ns, s->loader.facts.fetch_ns);
 }
 
 /* Of a step, the copy of its batch to the GPU: input, too, and no wait for the loader. */
@@ -61,7 +52,8 @@ static int64_t copy_of(const struct ana_result *r, const struct facts *f)
 {
 	__int128 steps = (__int128)r->gpus * r->steps;
 
-	return steps > 0 ? min64(base_div_even(r->classes[ANA_INPUT_H2D], steps), f->fed - 1) : 0;
+	return steps > 0 ? base_min(base_div_even(r->classes[ANA_INPUT_H2D], steps), f->fed - 1)
+			 : 0;
 }
 
 static bool gather(const struct view_summary *s, struct facts *f, const char **why)
@@ -73,15 +65,15 @@ static bool gather(const struct view_summary *s, struct facts *f, const char **w
 	if (!l || !s->loader.has_need || n->step_ns <= 0)
 		return false;
 	f->step = n->step_ns;
-	f->wait = min64(n->wait_ns, n->step_ns - 1);
+	f->wait = base_min(n->wait_ns, n->step_ns - 1);
 	f->fed = f->step - f->wait;
-	f->fed_least = n->fed_median_ns > 0 ? min64(f->fed, n->fed_median_ns) : f->fed;
-	f->compute = min64(compute_of(s->result, f->step), f->fed);
+	f->fed_least = n->fed_median_ns > 0 ? base_min(f->fed, n->fed_median_ns) : f->fed;
+	f->compute = base_min(compute_of(s->result, f->step), f->fed);
 	f->copy = copy_of(s->result, f);
 	f->workers = n->workers;
 	f->fetch = usual_fetch(s, l);
 	f->fetch_least =
-		l->fetch_median_ns > 0 ? min64(n->fetch_ns, l->fetch_median_ns) : n->fetch_ns;
+		l->fetch_median_ns > 0 ? base_min(n->fetch_ns, l->fetch_median_ns) : n->fetch_ns;
 	f->batches = (int64_t)(l->made / (l->trainers ? l->trainers : 1));
 	f->ahead = l->known & ANA_LOADER_PREFETCH ? (int64_t)l->prefetch * l->workers : 0;
 	f->cpu = n->fetch_cpu_ns;
@@ -107,7 +99,7 @@ static int64_t faster(int64_t fed, int64_t compute, int64_t faster_ppm)
 {
 	int64_t left = base_div_even((__int128)compute * PPM, faster_ppm);
 
-	return max64(1, fed - compute + left);
+	return base_max(1, fed - compute + left);
 }
 
 /*
@@ -118,11 +110,11 @@ static void loader_pace(const struct facts *f, int64_t ranks_now, int64_t ranks,
 			int64_t *least)
 {
 	int64_t cores = cores_bound(f, ranks_now, ranks);
-	int64_t left = max64(1, f->batches - min64(f->ahead, f->batches));
+	int64_t left = base_max(1, f->batches - base_min(f->ahead, f->batches));
 
-	*usual = max64(starving(f) ? f->step : f->fetch / f->workers, cores);
-	*least = base_div_even((__int128)max64(f->fetch_least / f->workers, cores) * left,
-			       max64(1, f->batches));
+	*usual = base_max(starving(f) ? f->step : f->fetch / f->workers, cores);
+	*least = base_div_even((__int128)base_max(f->fetch_least / f->workers, cores) * left,
+			       base_max(1, f->batches));
 }
 
 /* What the hand-overs of a batch wait for cores, with so many ranks and steps of @step. */
@@ -177,20 +169,20 @@ bool check_scale_predict(const struct view_summary *s, const struct check_scale 
 	*p = (struct check_prediction){ 0 };
 	if (!gather(s, &f, why))
 		return false;
-	p->ranks_now = max64(1, s->ranks);
+	p->ranks_now = base_max(1, s->ranks);
 	p->ranks = q->ranks > 0 ? q->ranks : p->ranks_now;
 	p->step_now_ns = f.step;
 	p->fed_ns = faster(f.fed, f.compute, q->faster_ppm);
-	int64_t fed_least = faster(f.fed_least, min64(f.compute, f.fed_least), q->faster_ppm);
+	int64_t fed_least = faster(f.fed_least, base_min(f.compute, f.fed_least), q->faster_ppm);
 	if (f.workers > 0) {
 		loader_pace(&f, p->ranks_now, p->ranks, &p->loader_ns, &least);
 		/* What a loader that keeps up lets wait all the same (at its start) it will again. */
-		p->step_ns = max64(p->fed_ns + (starving(&f) ? 0 : f.wait), p->loader_ns);
-		least = max64(fed_least, least);
+		p->step_ns = base_max(p->fed_ns + (starving(&f) ? 0 : f.wait), p->loader_ns);
+		least = base_max(fed_least, least);
 	} else { /* the trainer makes them itself, between steps */
-		p->loader_ns = max64(f.wait, cores_bound(&f, p->ranks_now, p->ranks));
+		p->loader_ns = base_max(f.wait, cores_bound(&f, p->ranks_now, p->ranks));
 		p->step_ns = p->fed_ns + p->loader_ns;
-		least = fed_least + min64(f.wait, f.fetch_least);
+		least = fed_least + base_min(f.wait, f.fetch_least);
 	}
 	p->bound_by_loader = f.workers > 0 ? p->step_ns == p->loader_ns : p->loader_ns > 0;
 	p->bound_by_cores =
@@ -199,10 +191,12 @@ bool check_scale_predict(const struct view_summary *s, const struct check_scale 
 		p->cores_ns = crowding(&f, p->ranks_now, p->ranks, p->step_ns);
 		p->step_ns += p->cores_ns;
 	}
-	p->starved_ppm = base_ppm(min64(p->step_ns, p->step_ns - p->fed_ns + f.copy), p->step_ns);
-	p->gain_most_ppm = max64(0, base_div_even((__int128)f.step * p->ranks * PPM,
-						  (__int128)max64(1, least) * p->ranks_now) -
-					    PPM);
+	p->starved_ppm =
+		base_ppm(base_min(p->step_ns, p->step_ns - p->fed_ns + f.copy), p->step_ns);
+	p->gain_most_ppm = base_max(
+		0, base_div_even((__int128)f.step * p->ranks * PPM,
+				 (__int128)base_max(1, least) * p->ranks_now) -
+			   PPM);
 	int64_t price = price_per_hour(s);
 	p->nano_usd_per_1k_steps =
 		price < 0 ? -1

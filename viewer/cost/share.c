@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "wire/session.pb-c.h"
 
 #define MILLION 1000000
@@ -138,11 +139,6 @@ static uint32_t own_at(const struct told *told, int64_t t)
 	return own ? own : 1;
 }
 
-static int64_t clamp(int64_t v, int64_t least, int64_t most)
-{
-	return v < least ? least : v > most ? most : v;
-}
-
 /* Nanoseconds of the held time that the run pays for, times a million. */
 static __int128 paid_for(const struct ana_gpu *gpu, const struct told *told)
 {
@@ -155,8 +151,8 @@ static __int128 paid_for(const struct ana_gpu *gpu, const struct told *told)
 		int64_t to = i + 1 < told->points ? told->point[i + 1].t : gpu->held_end_ns;
 		uint32_t own = own_at(told, p->t);
 		uint32_t all = p->processes > own ? p->processes : own;
-		from = clamp(from, gpu->held_start_ns, gpu->held_end_ns);
-		to = clamp(to, gpu->held_start_ns, gpu->held_end_ns);
+		from = base_clamp(from, gpu->held_start_ns, gpu->held_end_ns);
+		to = base_clamp(to, gpu->held_start_ns, gpu->held_end_ns);
 		paid += (__int128)(to - from) * own * MILLION / all;
 	}
 	return paid;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "base/hash.h"
 #include "trace/symbols.h"
 #include "base/units.h"
 #include "wire/evidence.h"
@@ -36,17 +37,6 @@ struct gathering {
 
 /* --- gathering --- */
 
-static uint64_t hash(const struct key *k)
-{
-	const unsigned char *p = (const unsigned char *)k;
-	uint64_t h = 0xcbf29ce484222325u;
-	size_t i;
-
-	for (i = 0; i < sizeof(*k); i++)
-		h = (h ^ p[i]) * 0x100000001b3u;
-	return h;
-}
-
 static struct gathered *add_row(struct gathering *g, const struct key *k, uint64_t h)
 {
 	if (g->rows == VIEW_STACKS_MAX)
@@ -69,7 +59,7 @@ static struct gathered *add_row(struct gathering *g, const struct key *k, uint64
 /* NULL: no room, and the time stays without a stack. */
 static struct gathered *find_row(struct gathering *g, const struct key *k)
 {
-	uint64_t h = hash(k);
+	uint64_t h = base_hash(BASE_HASH, k, sizeof(struct key));
 	uint32_t i;
 
 	while ((i = ana_map_get(&g->of, h)) != ANA_MAP_NONE) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/hash.h"
 #include "base/log.h"
 
 void fleet_add(int64_t *sum, int64_t v)
@@ -19,18 +20,13 @@ void fleet_sums_add(struct fleet_sums *to, const struct fleet_sums *from)
 		fleet_add(&to->m[i], from->m[i]);
 }
 
-/* FNV-1a over the keys and their ends. */
+/* Of the keys and their ends. */
 static uint64_t hash(int keys, const char *const *key)
 {
-	uint64_t h = 14695981039346656037u;
+	uint64_t h = BASE_HASH;
 
-	for (int i = 0; i < keys; i++) {
-		const char *p = key[i];
-
-		do
-			h = (h ^ (unsigned char)*p) * 1099511628211u;
-		while (*p++);
-	}
+	for (int i = 0; i < keys; i++)
+		h = base_hash(h, key[i], strlen(key[i]) + 1);
 	return h ^ h >> 29;
 }
 

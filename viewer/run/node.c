@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/hash.h"
 #include "install.h"
 
 /* It needs 30 ms. On a node without a core to spare for it the job begins that much later at most. */
@@ -27,9 +28,7 @@
 
 static uint64_t hash(uint64_t h, const char *text)
 {
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
-	return (h ^ 0xff) * 0x100000001b3ull;
+	return base_hash(base_hash_text(h, text), "\xff", 1);
 }
 
 /* The folder must be ours alone: whoever owns the socket gets the trace. */
@@ -49,7 +48,7 @@ static bool make_folder(char *out, size_t room, const char *top)
 static bool socket_path(struct view_node *n, const char *base, const char *run_id)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	uint64_t h = hash(hash(0xcbf29ce484222325ull, base), run_id);
+	uint64_t h = hash(hash(BASE_HASH, base), run_id);
 	char folder[80]; /* leaves room for the name below */
 
 	if (!(runtime && make_folder(folder, sizeof(folder), runtime)) &&

@@ -8,17 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/hash.h"
 
 #define CUTS ": "
-
-static uint64_t hash(const char *text, size_t len)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)text[i]) * 0x100000001b3ull;
-	return h;
-}
 
 /* Whoever could write there would choose what the user's programs load. */
 static int make_folder(const char *folder)
@@ -62,7 +54,7 @@ int view_preload_path(char *path, size_t room)
 		return -EINVAL;
 	snprintf(folder, sizeof(folder), "/tmp/gpustarve-links-%u", (unsigned)getuid());
 	snprintf(link, sizeof(link), "%s/%016llx", folder,
-		 (unsigned long long)hash(path, (size_t)(slash - path)));
+		 (unsigned long long)base_hash(BASE_HASH, path, (size_t)(slash - path)));
 	if (snprintf(whole, sizeof(whole), "%s%s", link, slash) >= (int)sizeof(whole) ||
 	    strlen(whole) >= room)
 		return -ENAMETOOLONG;

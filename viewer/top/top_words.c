@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "base/units.h"
 #include "snapshot.h"
 
@@ -45,11 +46,6 @@ static struct line begin(char *out, size_t room)
 {
 	out[0] = '\0';
 	return (struct line){ .out = out, .room = room };
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
 }
 
 void top_head(const struct top_snapshot *l, char *out, size_t room)
@@ -118,7 +114,8 @@ void top_state(const struct top_snapshot *l, char *out, size_t room)
 	if (l->quiet_ns >= QUIET_NS)
 		put(&w, "no sign for %s  ", base_duration(a, l->quiet_ns));
 	if (t->lag_ns >= 0)
-		put(&w, "known up to %s ago  ", base_duration(a, t->lag_ns + most(0, t->quiet_ns)));
+		put(&w, "known up to %s ago  ",
+		    base_duration(a, t->lag_ns + base_max(0, t->quiet_ns)));
 	put(&w, "own cost %s %% of a core  ",
 	    base_percent(a, base_ppm((int64_t)t->own_cpu_ns, t->life_ns)));
 	if (t->dropped)

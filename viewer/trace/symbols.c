@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/hash.h"
 
 #define FILES_MAX 128u /* open at a time */
 #define NAMES_MAX 65536u /* known, found or not */
@@ -254,10 +255,8 @@ static void look(Elf *elf, uint64_t offset, struct choice *best)
 
 static size_t hash_of(const char *path, uint64_t offset)
 {
-	uint64_t h = offset * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t h = base_hash_text(offset * UINT64_C(0x9e3779b97f4a7c15), path);
 
-	for (; *path; path++)
-		h = (h ^ (unsigned char)*path) * UINT64_C(0x100000001b3);
 	return (h ^ h >> 32) % BUCKETS;
 }
 

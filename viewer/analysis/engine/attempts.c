@@ -108,11 +108,11 @@ static void sum_up(struct ana_result *r, const struct stretch *s, size_t n)
 			a->gpus++;
 			upto = INT64_MIN;
 		}
-		a->start_ns = ana_least(a->start_ns, s[i].start);
-		a->end_ns = ana_most(a->end_ns, s[i].end);
+		a->start_ns = base_min(a->start_ns, s[i].start);
+		a->end_ns = base_max(a->end_ns, s[i].end);
 		if (s[i].end > upto)
-			ana_sum(&a->held_ns, s[i].end - ana_most(s[i].start, upto));
-		upto = ana_most(upto, s[i].end);
+			ana_sum(&a->held_ns, s[i].end - base_max(s[i].start, upto));
+		upto = base_max(upto, s[i].end);
 	}
 }
 

@@ -147,7 +147,7 @@ static int64_t handed(struct ana_cause *b, struct ana_evidence *e, uint32_t tid,
 		for (i = p.first; i < p.end; i++)
 			if (pin->sample[i].wait != WIRE_WAIT_QUEUE)
 				pinned += ana_shares_weight(pin, &p, i);
-		pinned = ana_least(pinned, waiting);
+		pinned = base_min(pinned, waiting);
 	}
 	*delay = h.delay;
 	return b->end - b->start - waiting + pinned;
@@ -177,7 +177,7 @@ bool ana_wait_by_samples(struct ana_cause *b, struct ana_evidence *e, uint32_t t
 			       ana_scale(left, part.vote[i].weight, all));
 	b->err = part.err ? part.err : b->err;
 	ana_cause_fini(&part);
-	delay = ana_least(delay, after);
+	delay = base_min(delay, after);
 	ana_cause_add(b, ANA_INPUT_CPU_STARVED, delay);
 	ana_cause_add(b, ANA_INPUT_HANDOFF, after - delay);
 	return any || after;

@@ -13,8 +13,8 @@ static void add_row(struct ana_cause *b, struct ana_evidence *e, const struct wi
 {
 	struct ana_seen *s = ana_evidence_thread(e, r->pid, r->tid);
 	int64_t all = r->end_ns - r->start_ns, back = b->start - ANA_LOOK_BACK_NS;
-	int64_t cpu, delay, blocked, from = ana_most(b->start, r->start_ns);
-	int64_t to = ana_least(b->end, r->end_ns), since = ana_most(r->start_ns, back);
+	int64_t cpu, delay, blocked, from = base_max(b->start, r->start_ns);
+	int64_t to = base_min(b->end, r->end_ns), since = base_max(r->start_ns, back);
 
 	cpu = r->cpu_ns < (uint64_t)all ? (int64_t)r->cpu_ns : all;
 	delay = r->delay_ns < (uint64_t)(all - cpu) ? (int64_t)r->delay_ns : all - cpu;
@@ -104,8 +104,8 @@ static int64_t covered(const struct ana_batches *r, int64_t a, int64_t b)
 	size_t i, end;
 
 	for (i = ana_batches_near(r, a, b, &end); i < end; i++) {
-		int64_t from = ana_most(r->row[i].start_ns, at);
-		int64_t to = ana_least(r->row[i].end_ns, b);
+		int64_t from = base_max(r->row[i].start_ns, at);
+		int64_t to = base_min(r->row[i].end_ns, b);
 
 		if (from >= to)
 			continue;
@@ -143,12 +143,12 @@ static bool held_up(const struct ana_cause *b, const struct ana_evidence *e,
 		if (r->loader != f->loader || !r->worker || r->worker == f->worker)
 			continue;
 		if (r->start_ns > t) {
-			*until = ana_least(*until, r->start_ns);
+			*until = base_min(*until, r->start_ns);
 			break;
 		}
 		if (r->end_ns > t) {
 			busy++;
-			*until = ana_least(*until, r->end_ns);
+			*until = base_min(*until, r->end_ns);
 		} else if (r->batch > f->batch && r->batch != ANA_BATCH_UNKNOWN) {
 			later = true;
 		}
@@ -187,7 +187,7 @@ static void add_idle(struct ana_cause *b, const struct ana_evidence *e, const st
 	int64_t began = s && s->fetched ? s->first_fetch : f->start_ns;
 
 	if (from < began) { /* it is still starting */
-		int64_t until = ana_least(to, began);
+		int64_t until = base_min(to, began);
 
 		ana_cause_add(b, ANA_INPUT_EPOCH, until - from);
 		from = until;
@@ -207,7 +207,7 @@ static void add_owner(struct ana_cause *b, struct ana_evidence *e, const struct 
 
 	for (i = ana_batches_near(&e->fetch, b->start, made, &end); i < end && at < made; i++) {
 		const struct wire_batch *r = &e->fetch.row[i];
-		int64_t from = ana_most(r->start_ns, at), to = ana_least(r->end_ns, made);
+		int64_t from = base_max(r->start_ns, at), to = base_min(r->end_ns, made);
 
 		if (r->pid != f->pid || r->tid != f->tid || from >= to)
 			continue;
@@ -240,7 +240,7 @@ static int64_t starved_sender(const struct ana_evidence *e, const struct wire_ba
 		delay = r->delay_ns < (uint64_t)(all - cpu) ? (int64_t)r->delay_ns : all - cpu;
 		ns += ana_scale(overlap(r, from, to), delay < cpu ? delay : cpu + delay, all);
 	}
-	return ana_least(ns, to - from);
+	return base_min(ns, to - from);
 }
 
 /*
@@ -303,7 +303,7 @@ static void add_handoff(struct ana_cause *b, struct ana_evidence *e, const struc
 			   ANA_INPUT_CPU_STARVED, false);
 	left -= own;
 	own = take->cpu_ns < (uint64_t)left ? (int64_t)take->cpu_ns : left;
-	own += ana_least(covered(&e->pin, made, b->end), left - own);
+	own += base_min(covered(&e->pin, made, b->end), left - own);
 	ana_cause_add(b, ANA_INPUT_HANDOFF, own);
 	left -= own;
 	if (left)
@@ -313,7 +313,7 @@ static void add_handoff(struct ana_cause *b, struct ana_evidence *e, const struc
 static void by_owner(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *take,
 		     const struct wire_batch *f)
 {
-	int64_t made = ana_least(ana_most(f->end_ns, b->start), b->end);
+	int64_t made = base_min(base_max(f->end_ns, b->start), b->end);
 
 	b->rows = true;
 	add_owner(b, e, f, made);

@@ -10,7 +10,7 @@
 
 static inline int64_t overlap(const struct wire_batch *r, int64_t a, int64_t b)
 {
-	int64_t ns = ana_least(r->end_ns, b) - ana_most(r->start_ns, a);
+	int64_t ns = base_min(r->end_ns, b) - base_max(r->start_ns, a);
 
 	return ns > 0 ? ns : 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/observer.h"
+#include "base/hash.h"
 
 void ana_hotspot_fini(struct ana_hotspot *s)
 {
@@ -48,23 +49,14 @@ static bool is_starved(enum ana_class c)
 	return c == ANA_INPUT_CPU_STARVED || c == ANA_HOST_CPU_STARVED;
 }
 
-static uint64_t mix(uint64_t h, const void *data, size_t n)
-{
-	const unsigned char *p = data;
-
-	for (; n; n--, p++)
-		h = (h ^ *p) * 0x100000001b3u;
-	return h;
-}
-
 static uint64_t hash_of(const struct key *k)
 {
 	uint32_t number[5] = { (uint32_t)k->class, k->role, k->wait, k->runnable, k->line };
-	uint64_t h = mix(0xcbf29ce484222325u, number, sizeof(number));
+	uint64_t h = base_hash(BASE_HASH, number, sizeof(number));
 
-	h = mix(h, k->function.at, k->function.len);
-	h = mix(h, "\t", 1);
-	return mix(h, k->file.at, k->file.len);
+	h = base_hash(h, k->function.at, k->function.len);
+	h = base_hash(h, "\t", 1);
+	return base_hash(h, k->file.at, k->file.len);
 }
 
 static bool same_text(const char *own, struct ana_text t)

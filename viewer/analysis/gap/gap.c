@@ -5,6 +5,7 @@
  */
 #include "rules.h"
 #include "analysis/plan/allocations.h"
+#include "base/minmax.h"
 
 #include <errno.h>
 #include <string.h>
@@ -107,11 +108,6 @@ static void walk_pieces(struct decision *d, int64_t start, int64_t end, ana_rule
 	}
 }
 
-static int64_t clamp(int64_t t, int64_t low, int64_t high)
-{
-	return t < low ? low : t > high ? high : t;
-}
-
 static void complete(struct decision *d, struct ana_timeline_stack *l, int64_t t)
 {
 	if (l && l->rows && ana_timeline_stack_upto(l, t, d->w->floor))
@@ -181,7 +177,7 @@ static void decide_blind(struct decision *d)
 static void decide_gap(struct decision *d)
 {
 	const struct ana_open_gap *gap = d->gap;
-	int64_t t = d->call ? clamp(d->call->start, gap->start, gap->end) : gap->start;
+	int64_t t = d->call ? base_clamp(d->call->start, gap->start, gap->end) : gap->start;
 
 	d->g->gpu->empty_ns += t - gap->start;
 	d->g->gpu->queued_ns += gap->end - t;
@@ -201,8 +197,8 @@ static void decide_gap(struct decision *d)
 static void decide_lead_in_steps(struct decision *d, int64_t first_step)
 {
 	int64_t start = d->gap->start, end = d->gap->end;
-	int64_t a = clamp(first_step, start, end);
-	int64_t t = d->call ? clamp(d->call->start, a, end) : a;
+	int64_t a = base_clamp(first_step, start, end);
+	int64_t t = d->call ? base_clamp(d->call->start, a, end) : a;
 
 	d->masks = false;
 	walk_pieces(d, start, a, ana_rules_unobserved);
@@ -232,7 +228,7 @@ static void decide_lead(struct decision *d)
 		return;
 	}
 	d->masks = !d->g->plan->imported;
-	t = d->call ? clamp(d->call->start, start, end) : end;
+	t = d->call ? base_clamp(d->call->start, start, end) : end;
 	if (ana_timeline_stack_upto(&d->g->waits, end, d->g->waits_floor))
 		d->w->err = -ENOMEM;
 	walk_pieces(d, start, t, ana_rules_startup);
@@ -280,7 +276,7 @@ static void decide_between(struct ana_walk *w, struct ana_gpu_state *g,
 	const struct ana_span *last = ana_run_phase_at(g->plan, gap->end), *s;
 	struct decision d = { .w = w, .g = g, .masks = g->masked, .outside = true };
 	struct ana_open_gap lead = *gap;
-	int64_t t = call ? clamp(call->start, gap->start, gap->end) : gap->start;
+	int64_t t = call ? base_clamp(call->start, gap->start, gap->end) : gap->start;
 
 	g->gpu->empty_ns += t - gap->start;
 	g->gpu->queued_ns += gap->end - t;
@@ -292,7 +288,7 @@ static void decide_between(struct ana_walk *w, struct ana_gpu_state *g,
 	lead.start = last->start;
 	d.gap = &lead;
 	d.call = call;
-	t = call ? clamp(call->start, lead.start, gap->end) : gap->end;
+	t = call ? base_clamp(call->start, lead.start, gap->end) : gap->end;
 	decide_apart(&d, lead.start, t, ana_rules_startup);
 	decide_apart(&d, t, gap->end, ana_rules_started);
 }

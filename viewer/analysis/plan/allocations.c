@@ -168,16 +168,16 @@ static int64_t end_of(const struct ana_plan *p, const struct view_alloc *a)
 		const struct view_alloc *o = &p->trace->alloc[i];
 
 		if (!strcmp(o->node, a->node) && o->start_ns > a->start_ns)
-			next = ana_least(next, o->start_ns);
+			next = base_min(next, o->start_ns);
 	}
 	for (size_t i = 0; i < p->sources; i++) {
 		const struct ana_source *s = &p->source[i];
 
 		if (s->hello && !s->imported && same_host(s->hello->host, a->host) &&
 		    s->start_ns < next)
-			end = ana_most(end, s->end_ns);
+			end = base_max(end, s->end_ns);
 	}
-	return ana_least(end, next);
+	return base_min(end, next);
 }
 
 /* Without NVML a GPU has no name; if all that were used beside it are of one kind, it is, too. */
@@ -246,7 +246,7 @@ int64_t ana_allocations_outside(struct ana_spans *given, struct ana_spans *held,
 		for (at = given->span[i].start; at < given->span[i].end; at = until) {
 			bool inside = ana_spans_at(held, at, &until);
 
-			until = ana_least(until, given->span[i].end);
+			until = base_min(until, given->span[i].end);
 			if (inside)
 				continue;
 			sum += until - at;

@@ -384,6 +384,6 @@ int64_t ana_plan_first_step(const struct ana_plan *p, const struct ana_device *d
 
 	for (i = 0; d->imported && i < p->sources; i++)
 		if (p->source[i].imported && p->source[i].file == p->source[d->source].file)
-			first = ana_least(first, p->source[i].first_step_ns);
+			first = base_min(first, p->source[i].first_step_ns);
 	return first;
 }

@@ -29,7 +29,7 @@ static void scan_range(struct ana_source *s, const struct wire_event *e)
 		break;
 	case WIRE_RANGE_STEP:
 		s->has_step = true;
-		s->first_step_ns = ana_least(s->first_step_ns, e->start_ns);
+		s->first_step_ns = base_min(s->first_step_ns, e->start_ns);
 		if (!operator_row)
 			scan_ranger(s, e->tid);
 		break;

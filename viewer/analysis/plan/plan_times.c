@@ -18,21 +18,21 @@ void ana_plan_life(const struct view_trace *t, struct ana_source *s)
 		const struct wire_block_head *h = v->block[i].head;
 
 		if (h->kind == WIRE_KIND_OP)
-			first = ana_least(first, h->t0_ns);
-		last = ana_most(last, h->t1_ns);
+			first = base_min(first, h->t0_ns);
+		last = base_max(last, h->t1_ns);
 	}
 	s->start_ns = INT64_MAX;
 	if (s->hello && s->hello->process_start_ns)
 		s->start_ns = s->hello->process_start_ns;
 	else if (s->hello && s->hello->armed_ns)
 		s->start_ns = s->hello->armed_ns;
-	s->start_ns = ana_least(s->start_ns, first);
+	s->start_ns = base_min(s->start_ns, first);
 	s->end_ns = last;
 	if (v->last_pulse)
-		s->end_ns = ana_most(s->end_ns, v->last_pulse->t_ns);
+		s->end_ns = base_max(s->end_ns, v->last_pulse->t_ns);
 	if (v->bye)
-		s->end_ns = ana_most(s->end_ns, v->bye->t_ns);
-	s->end_ns = ana_most(s->end_ns, seen);
+		s->end_ns = base_max(s->end_ns, v->bye->t_ns);
+	s->end_ns = base_max(s->end_ns, seen);
 	if (s->start_ns == INT64_MAX || s->end_ns < s->start_ns)
 		s->start_ns = s->end_ns = s->end_ns == INT64_MIN ? 0 : s->end_ns;
 	s->start_ns = ana_clamp_time(s->start_ns);
@@ -46,7 +46,7 @@ static int hold_window(struct ana_plan *p, struct ana_device *d)
 	const Wire__Import *im = p->source[d->source].hello->import;
 	int64_t start = ana_clamp_time(im->window_start), end = ana_clamp_time(im->window_end);
 
-	return ana_spans_add(&d->held, ana_least(start, d->first_ns), ana_most(end, d->last_ns));
+	return ana_spans_add(&d->held, base_min(start, d->first_ns), base_max(end, d->last_ns));
 }
 
 static int hold(struct ana_plan *p, struct ana_device *d)
@@ -80,8 +80,8 @@ static void find_extent(struct ana_plan *p, struct ana_device *d)
 
 			if (h->kind != WIRE_KIND_OP)
 				continue;
-			d->first_ns = ana_least(d->first_ns, ana_clamp_time(h->t0_ns));
-			d->last_ns = ana_most(d->last_ns, ana_clamp_time(h->t1_ns));
+			d->first_ns = base_min(d->first_ns, ana_clamp_time(h->t0_ns));
+			d->last_ns = base_max(d->last_ns, ana_clamp_time(h->t1_ns));
 		}
 	}
 }
@@ -155,8 +155,8 @@ static int add_clock_steps(struct ana_device *d, const struct ana_source *s)
 		int64_t after = ana_clamp_time(step[i].after_ns);
 		int64_t jump = ana_clamp_time(step[i].step_ns), real = after - before - jump;
 
-		err = ana_spans_add(&d->unobserved, ana_least(before, after),
-				    ana_most(after, before + real));
+		err = ana_spans_add(&d->unobserved, base_min(before, after),
+				    base_max(after, before + real));
 		if (!counted && held_at(d, before))
 			d->clock_ns = ana_clamp_time(d->clock_ns + jump);
 	}

@@ -31,8 +31,8 @@ static size_t find_lives(const struct ana_plan *p, struct life *life)
 		const struct ana_source *s = &p->source[i];
 		struct life *l = &life[s->s->part];
 
-		l->start = ana_least(l->start, s->start_ns);
-		l->end = ana_most(l->end, s->end_ns);
+		l->start = base_min(l->start, s->start_ns);
+		l->end = base_max(l->end, s->end_ns);
 	}
 	for (size_t i = 0; i < p->trace->parts; i++)
 		if (life[i].start <= life[i].end)
@@ -49,7 +49,7 @@ static uint32_t number_phases(struct life *life, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		run_phases += !run_phases || life[i].start >= end;
 		life[i].run_phase = run_phases - 1;
-		end = ana_most(end, life[i].end);
+		end = base_max(end, life[i].end);
 	}
 	return run_phases;
 }
@@ -66,8 +66,8 @@ static int mark_device(struct ana_plan *p, struct ana_device *d)
 
 			if (s->run_phase != run_phase)
 				continue;
-			start = ana_least(start, s->start_ns);
-			end = ana_most(end, s->end_ns);
+			start = base_min(start, s->start_ns);
+			end = base_max(end, s->end_ns);
 		}
 		err = ana_spans_add(&d->run_phases, start, end);
 	}

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/hash.h"
 #include "wire/bytes.h"
 
 #define CHUNK_BYTES 32768u
@@ -203,16 +204,6 @@ void ana_collective_log_add_late(struct ana_collective_log *t, int c, int64_t st
 		ana_late_pieces_add(&t->late, c, start, end);
 }
 
-/* FNV-1a */
-static uint64_t hash_of(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-	return h;
-}
-
 /* NCCL makes sends, receives and all-to-all of the same kernel. */
 static bool is_p2p(const char *text)
 {
@@ -255,7 +246,7 @@ static struct ana_lane *lane_of(struct ana_collective_log *t, uint32_t source, u
 					.stream = stream,
 					.name = name,
 					.text = text,
-					.hash = hash_of(text),
+					.hash = base_hash_text(BASE_HASH, text),
 					.p2p = is_p2p(text) };
 	return l;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/hash.h"
 
 #define TRIAL 20000u /* collectives that a tolerance is tried on, times GPUs up to a bound */
 #define TRIAL_MAX 400000u
@@ -36,11 +37,8 @@ static int by_number(const void *a, const void *b)
 
 static uint64_t hash_of(const uint32_t *lane, size_t n)
 {
-	uint64_t h = 0xcbf29ce484222325u;
-	size_t i;
+	uint64_t h = base_hash(BASE_HASH, lane, n * sizeof(*lane));
 
-	for (i = 0; i < n; i++)
-		h = (h ^ lane[i]) * 0x100000001b3u;
 	return h ^ h >> 29;
 }
 

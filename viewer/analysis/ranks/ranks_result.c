@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/note.h"
+#include "base/hash.h"
 
 static enum ana_class top_of(const int64_t causes[ANA_CLASSES])
 {
@@ -170,15 +171,6 @@ static size_t count_speeds(const struct ana_skew *k)
 	return rows;
 }
 
-static uint64_t hash_of(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-	return h;
-}
-
 static size_t add_speeds(const struct ana_skew *k, size_t gpu, struct ana_kernel_speed_row *row)
 {
 	const struct ana_kernel_speed *p = &k->plan->device[k->device[gpu]].recorder->speed;
@@ -190,10 +182,11 @@ static size_t add_speeds(const struct ana_skew *k, size_t gpu, struct ana_kernel
 
 		for (n = 0; n < p->list[l].room; n++) {
 			const struct ana_kernel_time *cell = &p->list[l].cell[n];
+			const char *name = cell->count ? wire_strtab_get(s->strings, n, NULL) : "";
 
 			if (cell->count)
 				row[rows++] = (struct ana_kernel_speed_row){
-					hash_of(wire_strtab_get(s->strings, n, NULL)),
+					base_hash_text(BASE_HASH, name),
 					(uint32_t)gpu, cell->count, cell->ns
 				};
 		}

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "analysis/evidence/pystack.h"
 #include "analysis/time/span.h"
+#include "base/hash.h"
 #include "series_parts.h"
 
 #define FUNCTION_BYTES 64u
@@ -59,15 +60,6 @@ static void *one_more(struct ana_flames *f, void *array, uint32_t count, uint32_
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static uint64_t hash(const char *text, size_t len)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (; len; len--, text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-	return h;
-}
-
 static uint32_t new_name(struct ana_flames *f, const char *text, size_t len, uint64_t h)
 {
 	char **p = one_more(f, f->name, f->names, &f->name_room, sizeof(*p));
@@ -88,7 +80,7 @@ static uint32_t new_name(struct ana_flames *f, const char *text, size_t len, uin
 static uint32_t name_of(struct ana_flames *f, const char *text, bool always)
 {
 	size_t len = strlen(text);
-	uint64_t h = hash(text, len);
+	uint64_t h = base_hash(BASE_HASH, text, len);
 	uint32_t i;
 
 	for (; (i = ana_map_get(&f->name_of, h)) != ANA_MAP_NONE; h++)

@@ -9,19 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/minmax.h"
 
 /* What is rare stays out of the way of what is not. */
 #define ANA_RARE __attribute__((noinline, cold))
-
-static inline int64_t ana_least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static inline int64_t ana_most(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 struct ana_span {
 	int64_t start, end;

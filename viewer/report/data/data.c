@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/hash.h"
 #include "data_priv.h"
 
 #define REST_BYTES 8192u /* the members that are always small */
@@ -24,11 +25,7 @@ struct part {
 
 uint64_t view_data_checksum(const char *text, size_t len)
 {
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (; len; len--, text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-	return h;
+	return base_hash(BASE_HASH, text, len);
 }
 
 /* Members of the document at one level; no text: no memory. */
