@@ -127,7 +127,7 @@ def compile_checks(include, sizes=None, cuda=None):
             text += f.read()
     lines, checks = source(include, text, sizes)
     ours = ['#include <stddef.h>', '#include <cuda.h>', '#include <cupti_result.h>', '#include <cupti_activity.h>',
-            '#include <cupti_callbacks.h>', '#include "record.h"', '#include "wire/event.h"']
+            '#include <cupti_callbacks.h>', '#include "cupti/record.h"', '#include "wire/event.h"']
     # cuda_api.h names enum values as NVIDIA does, so its numbers are taken from its text.
     with open(os.path.join(gs.SOURCE, 'libprof', 'cupti', 'cuda_api.h')) as f:
         numbers = re.findall(r'\b(CUPTI_\w+) = (\d+)', f.read())
