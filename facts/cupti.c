@@ -109,6 +109,30 @@ static const struct facts_cupti_trouble troubles[] = {
 	  "seen: nvidia-cuda-cupti 13.2.23, 13.2.75 and 13.2.86 without a driver" },
 };
 
+/* Rows of cupti_kinds.def that are not whole. What libprof does not know by name does not compile there. */
+#define KIND(symbol, number, bytes, event, only, when, needed, handed, parse, words, place, name)  \
+	_Static_assert((number) > 0 && (bytes) >= 8 && (bytes) % 8 == 0, #symbol ": its numbers"); \
+	_Static_assert(sizeof(words) > 1, #symbol ": what notes call it");                         \
+	_Static_assert(((place) > 0) == (sizeof(name) > 1), #symbol ": doctor's name for it");
+#define SWITCH(symbol, bit, word)                                                   \
+	_Static_assert((bit) > 0 && ((bit) & ((bit)-1)) == 0, #symbol ": one bit"); \
+	_Static_assert(sizeof(word) > 1, #symbol ": its word");
+#include "cupti_kinds.def"
+/* Places in doctor's list have neither a gap nor two rows: as many bits, the lowest ones, as rows. */
+#define KIND(symbol, number, bytes, event, only, when, needed, handed, parse, words, place, name) \
+	| 1u << (place)
+enum {
+	PLACES = 1u
+#include "cupti_kinds.def"
+};
+#define KIND(symbol, number, bytes, event, only, when, needed, handed, parse, words, place, name) \
+	+((place) > 0)
+enum {
+	PLACED = 0
+#include "cupti_kinds.def"
+};
+_Static_assert(PLACES == (2u << PLACED) - 1, "places in doctor's list");
+
 const struct facts_cupti *facts_cupti_rows(size_t *count)
 {
 	*count = COUNT(rows);

@@ -120,10 +120,11 @@ static uint32_t only_named(const char *word, size_t length)
 	static const struct {
 		const char *name;
 		uint32_t set;
-	} known[] = { { "all", PROF_ONLY_ALL },	      { "kernel", PROF_ONLY_KERNEL },
-		      { "copy", PROF_ONLY_COPY },     { "set", PROF_ONLY_SET },
-		      { "sync", PROF_ONLY_SYNC },     { "graph", PROF_ONLY_GRAPH },
-		      { "driver", PROF_ONLY_DRIVER }, { "runtime", PROF_ONLY_RUNTIME } };
+	} known[] = {
+		{ "all", PROF_ONLY_ALL },
+#define SWITCH(symbol, bit, word) { word, PROF_ONLY_##symbol },
+#include "facts/cupti_kinds.def"
+	};
 	size_t i;
 
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)

@@ -19,14 +19,11 @@ enum prof_graphs {
 
 /* What GPUSTARVE_ONLY names: records of these, and of nothing else, are asked of CUPTI. */
 enum prof_only {
-	PROF_ONLY_KERNEL = 1,
-	PROF_ONLY_COPY = 2,
-	PROF_ONLY_SET = 4,
-	PROF_ONLY_SYNC = 8,
-	PROF_ONLY_GRAPH = 16,
-	PROF_ONLY_DRIVER = 32, /* calls of the driver ... */
-	PROF_ONLY_RUNTIME = 64, /* ... and of the runtime */
-	PROF_ONLY_ALL = 127
+#define SWITCH(symbol, bit, word) PROF_ONLY_##symbol = bit,
+#include "facts/cupti_kinds.def"
+	PROF_ONLY_ALL = 0
+#define SWITCH(symbol, bit, word) | bit
+#include "facts/cupti_kinds.def"
 };
 
 struct prof_config {

@@ -25,17 +25,9 @@ enum cupti_result {
 };
 
 enum cupti_kind {
-	CUPTI_KIND_MEMCPY = 1,
-	CUPTI_KIND_MEMSET = 2,
-	CUPTI_KIND_KERNEL = 3,
-	CUPTI_KIND_DRIVER = 4,
-	CUPTI_KIND_RUNTIME = 5,
-	CUPTI_KIND_CONCURRENT_KERNEL = 10,
-	CUPTI_KIND_OVERHEAD = 17,
-	CUPTI_KIND_MEMCPY2 = 22,
-	CUPTI_KIND_CUDA_EVENT = 36,
-	CUPTI_KIND_SYNC = 38,
-	CUPTI_KIND_GRAPH_TRACE = 51,
+#define KIND(symbol, number, ...) CUPTI_KIND_##symbol = number,
+#define PASSED(symbol, number) CUPTI_KIND_##symbol = number,
+#include "facts/cupti_kinds.def"
 	CUPTI_KIND_PROBED = 96, /* kinds below are probed for their record's size */
 };
 

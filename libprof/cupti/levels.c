@@ -132,28 +132,38 @@ static void switch_api(const struct prof_cupti *cupti, uint32_t only, bool on)
 		switch_domain(cupti, WIRE_DOMAIN_DRIVER, on);
 }
 
-/* In this order: what decides whether anything is recorded comes first and last. */
-static const struct {
-	int kind;
-	uint32_t only;
-	bool needed;
-	const char *what;
-} kinds[] = {
-	{ CUPTI_KIND_MEMCPY, PROF_ONLY_COPY, true, "copies" },
-	{ CUPTI_KIND_MEMCPY2, PROF_ONLY_COPY, false, "copies between devices" },
-	{ CUPTI_KIND_MEMSET, PROF_ONLY_SET, false, "memsets" },
-	{ CUPTI_KIND_SYNC, PROF_ONLY_SYNC, false, "synchronisations" },
-	{ CUPTI_KIND_GRAPH_TRACE, PROF_ONLY_GRAPH, false, "graphs as a whole" },
-	{ CUPTI_KIND_CONCURRENT_KERNEL, PROF_ONLY_KERNEL, true, "kernels" },
+enum when {
+	WHEN_ALWAYS,
+	WHEN_KERNELS,
+	WHEN_GRAPHS,
+	WHEN_CALLS
 };
 
-static bool wanted(const struct prof_level *l, int kind, uint32_t only)
+static const struct kind {
+	int number;
+	uint8_t event;
+	uint32_t only;
+	enum when when;
+	bool needed, handed;
+	const char *words;
+} kinds[] = {
+#define KIND(symbol, number, bytes, event, only, when, needed, handed, parse, words, ...) \
+	{ number, WIRE_KIND_##event, PROF_ONLY_##only, WHEN_##when, needed, handed, words },
+#include "facts/cupti_kinds.def"
+};
+
+static bool wanted(const struct prof_level *l, const struct kind *k)
 {
-	if (kind == CUPTI_KIND_CONCURRENT_KERNEL)
-		return l->kernels;
-	if (kind == CUPTI_KIND_GRAPH_TRACE && l->graphs == PROF_GRAPHS_NODE)
+	switch (k->when) {
+	case WHEN_CALLS: /* switch_api has these */
 		return false;
-	return l->only & only;
+	case WHEN_KERNELS:
+		return l->kernels;
+	case WHEN_GRAPHS:
+		return l->graphs != PROF_GRAPHS_NODE && l->only & k->only;
+	default:
+		return l->only & k->only;
+	}
 }
 
 /* 0, or CUPTI's error for a kind without which nothing is recorded. */
@@ -163,15 +173,15 @@ static int enable_kinds(const struct prof_level *l, const struct prof_cupti *cup
 	int rc;
 
 	for (i = 0; i < COUNT(kinds); i++) {
-		if (!wanted(l, kinds[i].kind, kinds[i].only))
+		if (!wanted(l, &kinds[i]))
 			continue;
-		rc = enable(cupti, kinds[i].kind);
+		rc = enable(cupti, kinds[i].number);
 		if (rc && kinds[i].needed)
 			return rc;
 		if (rc)
 			prof_note("CUPTI refuses records of %s with error %d: they are not in "
 				  "this trace",
-				  kinds[i].what, rc);
+				  kinds[i].words, rc);
 	}
 	return 0;
 }
@@ -215,21 +225,25 @@ void prof_level_disable(const struct prof_cupti *cupti)
 	}
 	calls_on = false;
 	for (i = 0; i < COUNT(kinds); i++)
-		cupti->Disable(kinds[i].kind);
+		if (kinds[i].when != WHEN_CALLS)
+			cupti->Disable(kinds[i].number);
 	if (cupti->EnableAllSyncRecords)
 		cupti->EnableAllSyncRecords(1);
 }
 
 void prof_level_lend(const struct prof_cupti *cupti)
 {
-	static const int lent[] = { CUPTI_KIND_RUNTIME, CUPTI_KIND_DRIVER,  CUPTI_KIND_SYNC,
-				    CUPTI_KIND_MEMCPY,	CUPTI_KIND_MEMCPY2, CUPTI_KIND_MEMSET,
-				    CUPTI_KIND_CONCURRENT_KERNEL };
 	size_t i;
+	int ops;
 
-	/* Whole kinds, as the other client does: calls that are switched off one by one may stay off. */
-	for (i = 0; i < COUNT(lent); i++)
-		cupti->Disable(lent[i]);
+	/*
+	 * Whole kinds, as the other client does: calls that are switched off one by one may stay off. What
+	 * submits and waits for operations first, then these.
+	 */
+	for (ops = 0; ops < 2; ops++)
+		for (i = 0; i < COUNT(kinds); i++)
+			if (kinds[i].handed && (kinds[i].event == WIRE_KIND_OP) == ops)
+				cupti->Disable(kinds[i].number);
 	if (cupti->EnableAllSyncRecords)
 		cupti->EnableAllSyncRecords(1);
 }

@@ -23,7 +23,6 @@ enum {
 	REC_KERNEL_NAME = 104, /* const char *; our id of it once the buffer is complete */
 	REC_KERNEL_GRAPH_NODE = 144,
 	REC_KERNEL_GRAPH = 156,
-	REC_KERNEL_BYTES = 160,
 
 	REC_MEMCPY_COPY_KIND = 4, /* u8 */
 	REC_MEMCPY_SRC_KIND = 5,
@@ -38,13 +37,11 @@ enum {
 	REC_MEMCPY_CORRELATION = 44,
 	REC_MEMCPY_RUNTIME_CORRELATION = 48,
 	REC_MEMCPY_GRAPH = 72,
-	REC_MEMCPY_BYTES = 80,
 
 	REC_PEER_SRC_DEVICE = 44, /* MEMCPY2; as MEMCPY before these */
 	REC_PEER_DST_DEVICE = 52,
 	REC_PEER_CORRELATION = 60,
 	REC_PEER_GRAPH = 80,
-	REC_PEER_BYTES = 88,
 
 	REC_MEMSET_SIZE = 8,
 	REC_MEMSET_START = 16,
@@ -55,7 +52,6 @@ enum {
 	REC_MEMSET_CORRELATION = 44,
 	REC_MEMSET_MEMORY_KIND = 50, /* u16 */
 	REC_MEMSET_GRAPH = 72,
-	REC_MEMSET_BYTES = 80,
 
 	REC_SYNC_TYPE = 4,
 	REC_SYNC_START = 8,
@@ -63,14 +59,12 @@ enum {
 	REC_SYNC_CORRELATION = 24,
 	REC_SYNC_CONTEXT = 28,
 	REC_SYNC_STREAM = 32,
-	REC_SYNC_BYTES = 40,
 
 	REC_API_CBID = 4,
 	REC_API_START = 8,
 	REC_API_END = 16,
 	REC_API_THREAD = 28,
 	REC_API_CORRELATION = 32,
-	REC_API_BYTES = 40,
 
 	REC_OVERHEAD_DATA = 48, /* void *, from CUPTI 12.4 on; the client must free it */
 
@@ -81,9 +75,25 @@ enum {
 	REC_GRAPH_ID = 28,
 	REC_GRAPH_CONTEXT = 32,
 	REC_GRAPH_STREAM = 36,
-	REC_GRAPH_BYTES = 48,
 	REC_GRAPH_END_DEVICE = 48, /* records of 56 bytes */
 };
+
+enum { /* how many bytes of each are read */
+#define KIND(symbol, number, bytes, ...) REC_BYTES_##symbol = bytes,
+#include "facts/cupti_kinds.def"
+};
+
+/* The last field of each lies within. */
+#define REC_WITHIN(field, symbol) \
+	_Static_assert(field + 4 <= REC_BYTES_##symbol, #field " in " #symbol)
+REC_WITHIN(REC_KERNEL_GRAPH, CONCURRENT_KERNEL);
+REC_WITHIN(REC_MEMCPY_GRAPH, MEMCPY);
+REC_WITHIN(REC_PEER_GRAPH, MEMCPY2);
+REC_WITHIN(REC_MEMSET_GRAPH, MEMSET);
+REC_WITHIN(REC_SYNC_STREAM, SYNCHRONIZATION);
+REC_WITHIN(REC_API_CORRELATION, RUNTIME);
+REC_WITHIN(REC_API_CORRELATION, DRIVER);
+REC_WITHIN(REC_GRAPH_STREAM, GRAPH_TRACE);
 
 static inline uint32_t rec_u32(const uint8_t *record, int offset)
 {

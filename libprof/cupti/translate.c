@@ -18,14 +18,8 @@
 #define API_CBIDS 4096u
 
 static const uint8_t record_least[CUPTI_KIND_PROBED] = {
-	[CUPTI_KIND_MEMCPY] = REC_MEMCPY_BYTES,
-	[CUPTI_KIND_MEMSET] = REC_MEMSET_BYTES,
-	[CUPTI_KIND_DRIVER] = REC_API_BYTES,
-	[CUPTI_KIND_RUNTIME] = REC_API_BYTES,
-	[CUPTI_KIND_CONCURRENT_KERNEL] = REC_KERNEL_BYTES,
-	[CUPTI_KIND_MEMCPY2] = REC_PEER_BYTES,
-	[CUPTI_KIND_SYNC] = REC_SYNC_BYTES,
-	[CUPTI_KIND_GRAPH_TRACE] = REC_GRAPH_BYTES,
+#define KIND(symbol, number, bytes, ...) [number] = bytes,
+#include "facts/cupti_kinds.def"
 };
 
 uint32_t prof_record_least(uint32_t kind)
@@ -248,13 +242,21 @@ static enum prof_verdict api(struct prof_translator *t, const uint8_t *r, struct
 	return call->verdict;
 }
 
+static enum prof_verdict runtime(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+{
+	return api(t, r, ev, WIRE_DOMAIN_RUNTIME);
+}
+
+static enum prof_verdict driver(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+{
+	return api(t, r, ev, WIRE_DOMAIN_DRIVER);
+}
+
 uint8_t prof_translate_kind(uint32_t record_kind)
 {
 	static const uint8_t kinds[CUPTI_KIND_PROBED] = {
-		[CUPTI_KIND_CONCURRENT_KERNEL] = WIRE_KIND_OP, [CUPTI_KIND_MEMCPY] = WIRE_KIND_OP,
-		[CUPTI_KIND_MEMCPY2] = WIRE_KIND_OP,	       [CUPTI_KIND_MEMSET] = WIRE_KIND_OP,
-		[CUPTI_KIND_GRAPH_TRACE] = WIRE_KIND_OP,       [CUPTI_KIND_RUNTIME] = WIRE_KIND_API,
-		[CUPTI_KIND_DRIVER] = WIRE_KIND_API,	       [CUPTI_KIND_SYNC] = WIRE_KIND_SYNC,
+#define KIND(symbol, number, bytes, event, ...) [number] = WIRE_KIND_##event,
+#include "facts/cupti_kinds.def"
 	};
 
 	return record_kind < CUPTI_KIND_PROBED ? kinds[record_kind] : 0;
@@ -265,25 +267,13 @@ enum prof_verdict prof_translate(struct prof_translator *t, const uint8_t *recor
 {
 	memset(ev, 0, sizeof(*ev));
 	switch (rec_u32(record, REC_KIND)) {
-	case CUPTI_KIND_CONCURRENT_KERNEL:
-		return kernel(t, record, ev);
-	case CUPTI_KIND_RUNTIME:
-		return api(t, record, ev, WIRE_DOMAIN_RUNTIME);
-	case CUPTI_KIND_DRIVER:
-		return api(t, record, ev, WIRE_DOMAIN_DRIVER);
-	case CUPTI_KIND_MEMCPY:
-		return copy(t, record, ev);
-	case CUPTI_KIND_MEMCPY2:
-		return peer(t, record, ev);
-	case CUPTI_KIND_MEMSET:
-		return set(t, record, ev);
-	case CUPTI_KIND_SYNC:
-		return sync(t, record, ev);
-	case CUPTI_KIND_GRAPH_TRACE:
-		return graph(t, record, ev);
-	case CUPTI_KIND_CUDA_EVENT: /* comes with SYNC before 12.9 */
-	case CUPTI_KIND_OVERHEAD:
+#define KIND(symbol, number, bytes, event, only, when, needed, handed, parse, ...) \
+	case CUPTI_KIND_##symbol:                                                  \
+		return parse(t, record, ev);
+#define PASSED(symbol, number)    \
+	case CUPTI_KIND_##symbol: \
 		return PROF_SKIP;
+#include "facts/cupti_kinds.def"
 	default:
 		return PROF_UNKNOWN;
 	}

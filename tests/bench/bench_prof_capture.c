@@ -68,7 +68,7 @@ static struct prof_cupti cupti = {
 			  [CUPTI_KIND_RUNTIME] = API_BYTES,
 			  [CUPTI_KIND_CONCURRENT_KERNEL] = KERNEL_BYTES,
 			  [CUPTI_KIND_MEMCPY2] = 96,
-			  [CUPTI_KIND_SYNC] = SYNC_BYTES,
+			  [CUPTI_KIND_SYNCHRONIZATION] = SYNC_BYTES,
 			  [CUPTI_KIND_GRAPH_TRACE] = 56 },
 };
 
@@ -183,7 +183,7 @@ static uint8_t *put_set(struct job *j, uint8_t *r, uint32_t stream, int64_t star
 
 static uint8_t *put_sync(struct job *j, uint8_t *r)
 {
-	put32(r, REC_KIND, CUPTI_KIND_SYNC);
+	put32(r, REC_KIND, CUPTI_KIND_SYNCHRONIZATION);
 	put32(r, REC_SYNC_TYPE, WIRE_SYNC_STREAM);
 	put_times(r, REC_SYNC_START, j->host, j->end[0]);
 	put32(r, REC_SYNC_CONTEXT, 1);

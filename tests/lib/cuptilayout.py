@@ -37,17 +37,6 @@ STRUCTS = {
 LATER = {'OVERHEAD_DATA': ('CUpti_ActivityOverhead3', 'overheadData'),
          'GRAPH_END_DEVICE': ('CUpti_ActivityGraphTrace2', 'endDeviceId')}
 ENUMS = {
-    'CUPTI_KIND_MEMCPY': 'CUPTI_ACTIVITY_KIND_MEMCPY',
-    'CUPTI_KIND_MEMSET': 'CUPTI_ACTIVITY_KIND_MEMSET',
-    'CUPTI_KIND_DRIVER': 'CUPTI_ACTIVITY_KIND_DRIVER',
-    'CUPTI_KIND_RUNTIME': 'CUPTI_ACTIVITY_KIND_RUNTIME',
-    'CUPTI_KIND_CONCURRENT_KERNEL': 'CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL',
-    'CUPTI_KIND_MEMCPY2': 'CUPTI_ACTIVITY_KIND_MEMCPY2',
-    'CUPTI_KIND_CUDA_EVENT': 'CUPTI_ACTIVITY_KIND_CUDA_EVENT',
-    'CUPTI_KIND_SYNC': 'CUPTI_ACTIVITY_KIND_SYNCHRONIZATION',
-    'CUPTI_KIND_GRAPH_TRACE': 'CUPTI_ACTIVITY_KIND_GRAPH_TRACE',
-    'CUPTI_KIND_KERNEL': 'CUPTI_ACTIVITY_KIND_KERNEL',
-    'CUPTI_KIND_OVERHEAD': 'CUPTI_ACTIVITY_KIND_OVERHEAD',
     'CUPTI_OK': 'CUPTI_SUCCESS',
     'CUPTI_MAX_LIMIT_REACHED': 'CUPTI_ERROR_MAX_LIMIT_REACHED',
     'CUPTI_NOT_INITIALIZED': 'CUPTI_ERROR_NOT_INITIALIZED',
@@ -76,6 +65,21 @@ ENUMS = {
 }
 
 
+# Whose records they are, in facts/cupti_kinds.def.
+KINDS = dict(KERNEL='CONCURRENT_KERNEL', MEMCPY='MEMCPY', PEER='MEMCPY2', MEMSET='MEMSET', SYNC='SYNCHRONIZATION',
+             API='RUNTIME', GRAPH='GRAPH_TRACE')
+
+
+def kinds():
+    """The rows of facts/cupti_kinds.def: symbol, number, bytes that are read; 0: passed over."""
+    with open(os.path.join(gs.SOURCE, 'facts', 'cupti_kinds.def'), encoding='utf-8') as f:
+        text = f.read()
+    rows = [(s, int(n), int(b)) for s, n, b in re.findall(r'^KIND\((\w+), (\d+), (\d+),', text, re.M)]
+    rows += [(s, int(n), 0) for s, n in re.findall(r'^PASSED\((\w+), (\d+)\)', text, re.M)]
+    gs.equal(len(rows), len(re.findall(r'^(?:KIND|PASSED)\(', text, re.M)), 'rows of cupti_kinds.def')
+    return rows
+
+
 def versions(stem, lowest, text):
     """The struct names that the headers define, from the lowest version on."""
     found = []
@@ -102,7 +106,7 @@ def source(include, text, sizes):
         for name in names:
             for ours, theirs in fields.items():
                 lines.append(f'_Static_assert(REC_{prefix}_{ours} == offsetof({name}, {theirs}), "{name}.{theirs}");')
-            lines.append(f'_Static_assert(REC_{prefix}_BYTES <= sizeof({name}), "{name}");')
+            lines.append(f'_Static_assert(REC_BYTES_{KINDS[prefix]} <= sizeof({name}), "{name}");')
             checks += len(fields)
         if sizes:
             lines.append(f'_Static_assert(sizeof({newest(stem, text)}) == {sizes[prefix]}, "{newest(stem, text)}");')
@@ -111,6 +115,9 @@ def source(include, text, sizes):
         if name in text:
             lines.append(f'_Static_assert(REC_{ours} == offsetof({name}, {theirs}), "{name}.{theirs}");')
             checks += 1
+    for ours, number, _ in kinds():
+        lines.append(f'_Static_assert(CUPTI_ACTIVITY_KIND_{ours} == {number}, "{ours}");')
+        checks += 1
     for ours, theirs in ENUMS.items():
         if re.search(rf'\b{theirs}\b', text):
             lines.append(f'_Static_assert((int){ours} == (int){theirs}, "{theirs}");')

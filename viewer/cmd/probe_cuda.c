@@ -17,18 +17,15 @@
 
 #define PATIENCE_MS 20000
 
-/*
- * CUPTI's numbers of the kinds libprof reads, and how much of each it needs to see: it records
- * nothing where one is shorter. A test compares them with libprof's.
- */
-static const struct {
+/* CUPTI's numbers of the kinds that libprof reads, and how much of each it needs to see. */
+static const struct record {
 	const char *name;
 	uint32_t kind, least;
-} records[VIEW_RECORDS] = {
-	{ "kernel", 10, 160 },	       { "memcpy", 1, 80 },
-	{ "memset", 2, 80 },	       { "api", 5, 40 },
-	{ "graph trace", 51, 48 },     { "peer copy", 22, 88 },
-	{ "synchronisation", 38, 40 },
+	int place;
+} records[] = {
+#define KIND(symbol, number, bytes, event, only, when, needed, handed, parse, words, place, name) \
+	{ name, number, bytes, place },
+#include "facts/cupti_kinds.def"
 };
 
 static void note_path(void *handle, struct view_probed_library *l)
@@ -165,10 +162,14 @@ static void probe_cupti(struct view_cuda_probe *p)
 	CALLABLE(call_next, next, handle, "cuptiActivityGetNextRecord");
 	if (version)
 		version(&p->cupti_version);
-	for (int i = 0; i < VIEW_RECORDS; i++) {
-		p->record[i].name = records[i].name;
-		p->record[i].least = records[i].least;
-		p->record[i].bytes = record_bytes(next, records[i].kind);
+	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+		const struct record *r = &records[i];
+
+		if (!r->place)
+			continue;
+		p->record[r->place - 1].name = r->name;
+		p->record[r->place - 1].least = r->least;
+		p->record[r->place - 1].bytes = record_bytes(next, r->kind);
 	}
 }
 

@@ -9,7 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VIEW_RECORDS 7
+enum { /* kinds of records whose size is told */
+	VIEW_RECORDS = 0
+#define KIND(symbol, number, bytes, event, only, when, needed, handed, parse, words, place, name) \
+	+((place) > 0)
+#include "facts/cupti_kinds.def"
+};
 
 struct view_probed_library {
 	bool loaded;

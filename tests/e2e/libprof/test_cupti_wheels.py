@@ -23,7 +23,8 @@ import gs
 import prof
 
 SCRIPT = os.path.join(gs.SOURCE, 'scripts', 'cupti-wheels')
-KINDS = dict(KERNEL=10, MEMCPY=1, MEMSET=2, PEER=22, SYNC=38, API=5, GRAPH=51)
+NUMBERS = {symbol: number for symbol, number, _ in cuptilayout.kinds()}
+KINDS = {ours: NUMBERS[symbol] for ours, symbol in cuptilayout.KINDS.items()}
 # What CUPTI's headers want of the driver's, whose header no wheel of CUPTI carries.
 CUDA_H = '''
 #ifndef CUDA_H

@@ -3,7 +3,7 @@
 # ctest: labels=unit timeout=120
 """The record offsets that libprof reads, against NVIDIA's headers where they are installed: each one
 by offsetof() in the newest struct and in every older one, enum values, and sizes against what the
-installed libcupti's GetNextRecord steps by. And what doctor asks of a CUPTI is what libprof does."""
+installed libcupti's GetNextRecord steps by. And docs/OPERATIONS.md names what GPUSTARVE_ONLY takes."""
 import ctypes
 import glob
 import os
@@ -28,7 +28,7 @@ def installed_library(include):
 def probe(path):
     """Steps of the installed library over a buffer of one kind, as libprof's probe does."""
     lib = ctypes.CDLL(path)
-    want = {1: 80, 2: 80, 4: 40, 5: 40, 10: 160, 22: 88, 38: 40, 51: 48}
+    want = {number: least for _, number, least in cuptilayout.kinds() if least}
     for kind, least in want.items():
         buffer = (ctypes.c_uint32 * 2048)()
         for i in range(0, 2048, 2):
@@ -44,17 +44,21 @@ def probe(path):
     print(f'{path}: sizes of {len(want)} records')
 
 
-def doctor():
-    """doctor's own copy of the numbers: viewer and libprof include nothing of each other."""
-    with open(os.path.join(gs.SOURCE, 'libprof', 'cupti', 'record.h')) as f:
-        ours = {k: int(v) for k, v in re.findall(r'\bREC_(\w+)_BYTES = (\d+)', f.read())}
-    with open(os.path.join(gs.SOURCE, 'viewer', 'cmd', 'probe_cuda.c')) as f:
-        rows = re.findall(r'\{ "([a-z ]+)", (\d+), (\d+) \}', f.read())
-    kinds = {10: 'KERNEL', 1: 'MEMCPY', 2: 'MEMSET', 5: 'API', 51: 'GRAPH', 22: 'PEER', 38: 'SYNC'}
-    gs.equal({kinds[int(kind)]: int(least) for _, kind, least in rows}, ours, "doctor's sizes")
+def only(text, table):
+    """The words of GPUSTARVE_ONLY in the table of variables, and those of facts/cupti_kinds.def."""
+    row = next(line for line in text.splitlines() if line.startswith('| `GPUSTARVE_ONLY` |'))
+    said = re.findall(r'`([a-z]+)`', row.split('|', 3)[3])
+    return said, re.findall(r'^SWITCH\(\w+, \d+, "([a-z]+)"\)', table, re.M) + ['none']
 
 
-doctor()
+def read(*path):
+    with open(os.path.join(gs.SOURCE, *path), encoding='utf-8') as f:
+        return f.read()
+
+
+said, there = only('| `GPUSTARVE_ONLY` | all | takes `kernel`, `tea` or `none` |', 'SWITCH(KERNEL, 1, "kernel")\n')
+gs.check(said != there, 'a word that is not there is seen')
+gs.equal(*only(read('docs', 'OPERATIONS.md'), read('facts', 'cupti_kinds.def')), 'words of GPUSTARVE_ONLY')
 include = next((d for d in HEADERS if os.path.exists(os.path.join(d, 'cupti_activity.h'))), None)
 if include:
     print(f'{include}: {cuptilayout.compile_checks(include)} offsets and numbers')
@@ -62,5 +66,5 @@ if include:
     if library:
         probe(library)
 else:
-    print("CUPTI's headers are not installed: doctor's numbers alone were compared")
+    print("CUPTI's headers are not installed: words alone were compared")
 gs.finish()

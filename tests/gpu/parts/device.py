@@ -24,7 +24,7 @@ KINDS = {'h2d': (rawtrace.COPY, 1), 'd2h': (rawtrace.COPY, 2), 'd2d': (rawtrace.
 # Bytes of kernel, memcpy, memset, peer copy, synchronisation, API and graph records, by what
 # cuptiGetVersion says.
 RECORDS = (10, 1, 2, 22, 38, 5, 51)
-LEAST = (160, 80, 80, 88, 40, 40, 48)   # what libprof reads (libprof/cupti/record.h)
+LEAST = (160, 80, 80, 88, 40, 40, 48)   # what libprof reads (facts/cupti_kinds.def)
 K_11_8 = (200, 88, 88, 96, 40, 40, 48)
 K_12_0, K_12_3 = (208, 88, 88, 96, 40, 40, 48), (208, 88, 88, 96, 40, 40, 56)
 K_12_8, K_13_0 = (208, 96, 88, 96, 56, 40, 56), (216, 96, 88, 96, 56, 40, 56)

@@ -38,7 +38,7 @@ static void use(const struct version *v)
 	sizes[CUPTI_KIND_MEMCPY] = v->copy;
 	sizes[CUPTI_KIND_MEMCPY2] = v->peer;
 	sizes[CUPTI_KIND_MEMSET] = v->set;
-	sizes[CUPTI_KIND_SYNC] = v->sync;
+	sizes[CUPTI_KIND_SYNCHRONIZATION] = v->sync;
 	sizes[CUPTI_KIND_GRAPH_TRACE] = v->graph;
 	sizes[CUPTI_KIND_RUNTIME] = sizes[CUPTI_KIND_DRIVER] = 40;
 	sizes[CUPTI_KIND_CUDA_EVENT] = 24;
@@ -180,7 +180,7 @@ static void stream_wait(const struct version *v)
 	struct wire_event ev;
 
 	use(v);
-	put32(0, CUPTI_KIND_SYNC);
+	put32(0, CUPTI_KIND_SYNCHRONIZATION);
 	put32(4, 2);
 	put64(8, T0 + 1);
 	put64(16, T0 + 3);
