@@ -35,16 +35,14 @@ static void put_price(struct html *h, const struct view_rate *r, size_t at)
 
 static void put_rate(struct html *h, const struct view_rate *r, size_t at)
 {
-	html_put(h, "<tr><th scope=\"row\">");
-	html_text(h, "bdi", r->gpu, "/cost/rates/%zu/gpu", at);
-	html_put(h, "</th><td class=\"n\">");
-	html_put(h, "<span class=\"keep\">");
+	html_put(h, "<tr>");
+	HTML_ROW(h, html_text(h, "bdi", r->gpu, "/cost/rates/%zu/gpu", at));
+	html_put(h, "<td class=\"n\"><span class=\"keep\">");
 	put_price(h, r, at);
-	html_put(h, "</span></td><td>");
-	html_text(h, "span", r->label, "/cost/rates/%zu/label", at);
-	html_put(h, "</td><td>");
-	html_text(h, "span", r->price_model, "/cost/rates/%zu/price_model", at);
-	html_put(h, "</td><td class=\"wide\">");
+	html_put(h, "</span></td>");
+	HTML_CELL(h, html_text(h, "span", r->label, "/cost/rates/%zu/label", at));
+	HTML_CELL(h, html_text(h, "span", r->price_model, "/cost/rates/%zu/price_model", at));
+	html_put(h, "<td class=\"wide\">");
 	html_text(h, "span", r->source, "/cost/rates/%zu/source", at);
 	html_put(h,
 		 r->assumed
@@ -54,9 +52,10 @@ static void put_rate(struct html *h, const struct view_rate *r, size_t at)
 	html_put(h, r->guide ? "<br><span class=\"soft small\">An order of magnitude, out of an "
 			       "article.</span>"
 			     : "");
-	html_put(h, "</td><td class=\"keep\">");
-	html_text(h, "span", r->date, "/cost/rates/%zu/date", at);
-	html_put(h, "</td></tr>\n");
+	html_put(h, "</td>");
+	HTML_CELL_IN(h, "td class=\"keep\"",
+		     html_text(h, "span", r->date, "/cost/rates/%zu/date", at));
+	html_put(h, "</tr>\n");
 }
 
 static void put_sentence(struct html *h)
@@ -94,15 +93,13 @@ static void put_sentence(struct html *h)
 
 void html_cost(struct html *h)
 {
-	static const char *const head[] = { "GPU",   "n:Price", "What is priced",
-					    "Model", "Source",	"Date" };
 	const struct view_cost *c = &h->s->cost;
 	size_t at = 0;
 
 	html_section(h, "cost", "Cost and where its price comes from");
 	put_sentence(h);
 	html_table(h, "Rates used");
-	html_columns(h, head, 6);
+	HTML_HEADS(h, "GPU", "n:Price", "What is priced", "Model", "Source", "Date");
 	for (size_t i = 0; i < c->gpus; i++)
 		if (!shown(c, i))
 			put_rate(h, &c->rate[i], at++);

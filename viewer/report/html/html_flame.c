@@ -174,13 +174,19 @@ static void put_process(struct html *h, uint32_t i)
 	}
 }
 
+/* "Rank 3, loader workers" */
+static void put_whose(struct html *h, const struct ana_flame *f)
+{
+	put_process(h, f->process);
+	html_put(h, ", ");
+	html_put(h, role_text(f->role));
+}
+
 static void put_choice(struct html *h, const struct graph *g)
 {
 	html_put(h, g->at ? "<details class=\"choice\"><summary>"
 			  : "<details class=\"choice\" open><summary>");
-	put_process(h, g->f->process);
-	html_put(h, ", ");
-	html_put(h, role_text(g->f->role));
+	put_whose(h, g->f);
 	html_put(h, ": ");
 	html_ns(h, g->f->node[0].ns, "page:/flame/graphs/%zu/ns", g->at);
 	html_put(h, "</summary>\n");
@@ -246,15 +252,14 @@ static size_t place_of(const struct ends *e, size_t node)
 
 static void put_hot(struct html *h, const struct ends *e, size_t i)
 {
-	html_put(h, "<tr><th scope=\"row\">");
-	put_process(h, e->f->process);
-	html_put(h, ", ");
-	html_put(h, role_text(e->f->role));
-	html_put(h, "</th><td class=\"wide mono\"><bdi data-from=\"page:/flame/frames\">");
+	html_put(h, "<tr>");
+	HTML_ROW(h, put_whose(h, e->f));
+	html_put(h, "<td class=\"wide mono\"><bdi data-from=\"page:/flame/frames\">");
 	html_escape(h->f, e->s->frame[e->f->node[i].frame]);
-	html_put(h, "</bdi></td><td class=\"n\">");
-	html_ns(h, e->f->node[i].ns, "page:/flame/graphs/%zu/ns_below/%zu", e->at, place_of(e, i));
-	html_put(h, "</td></tr>\n");
+	html_put(h, "</bdi></td>");
+	HTML_NUMBER(h, html_ns(h, e->f->node[i].ns, "page:/flame/graphs/%zu/ns_below/%zu", e->at,
+			       place_of(e, i)));
+	html_put(h, "</tr>\n");
 }
 
 /* The heaviest frame of which no child has more than half; 0: there is none left. */
@@ -309,24 +314,21 @@ static void put_total(struct html *h, size_t at)
 {
 	const struct ana_flame *f = &h->s->result->series->flame[at];
 
-	html_put(h, "<tr><th scope=\"row\">");
-	put_process(h, f->process);
-	html_put(h, ", ");
-	html_put(h, role_text(f->role));
-	html_put(h, "</th><td>all of it</td><td class=\"n\">");
-	html_ns(h, f->node[0].ns, "page:/flame/graphs/%zu/ns", at);
-	html_put(h, "</td></tr>\n");
+	html_put(h, "<tr>");
+	HTML_ROW(h, put_whose(h, f));
+	HTML_CELL(h, html_put(h, "all of it"));
+	HTML_NUMBER(h, html_ns(h, f->node[0].ns, "page:/flame/graphs/%zu/ns", at));
+	html_put(h, "</tr>\n");
 }
 
 /* Where the block leaves out frames, its indices are not the series': the graphs' totals remain. */
 static void put_table(struct html *h, size_t graphs)
 {
-	static const char *const head[] = { "Of", "Frame", "n:GPU time" };
 	bool coarse = html_coarse(h, "flame");
 
 	html_details(h, "Table");
 	html_table(h, "Where stacks end that took most");
-	html_columns(h, head, 3);
+	HTML_HEADS(h, "Of", "Frame", "n:GPU time");
 	for (size_t i = 0; i < graphs; i++)
 		if (coarse)
 			put_total(h, i);

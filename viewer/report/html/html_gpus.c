@@ -34,51 +34,36 @@ static void put_memory(struct html *h, size_t i)
 {
 	const struct ana_gpu *g = &h->s->result->gpu[i];
 
-	html_put(h, "<td class=\"n\">");
-	if (g->memory_used_peak_bytes) {
-		html_bytes(h, g->memory_used_peak_bytes, "/gpus/%zu/memory_used_peak_bytes", i);
-		if (g->memory_total_bytes) {
-			html_put(h, " of ");
-			html_bytes(h, g->memory_total_bytes, "/gpus/%zu/memory_total_bytes", i);
-		}
+	if (!g->memory_used_peak_bytes)
+		return;
+	html_bytes(h, g->memory_used_peak_bytes, "/gpus/%zu/memory_used_peak_bytes", i);
+	if (g->memory_total_bytes) {
+		html_put(h, " of ");
+		html_bytes(h, g->memory_total_bytes, "/gpus/%zu/memory_total_bytes", i);
 	}
-	html_put(h, "</td>");
 }
 
 static void put_row(struct html *h, size_t i)
 {
 	const struct ana_gpu *g = &h->s->result->gpu[i];
 
-	html_put(h, "<tr><th scope=\"row\">");
-	html_id(h, g->index, "/gpus/%zu/index", i);
-	html_put(h, "</th><td class=\"wide\">");
-	put_name(h, i);
-	html_put(h, "</td><td class=\"n\">");
-	html_ns(h, g->held_ns, "/gpus/%zu/held_ns", i);
-	html_put(h, "</td><td class=\"n\">");
-	html_pct(h, base_ppm(g->busy_ns, g->held_ns), "/gpus/%zu/busy_ns %% /gpus/%zu/held_ns", i,
-		 i);
-	html_put(h, "</td><td class=\"n\">");
-	html_pct(h, base_ppm(view_gpu_starved_ns(g), g->held_ns),
-		 "/gpus/%zu/starved_ns %% /gpus/%zu/held_ns", i, i);
-	html_put(h, "</td>");
-	if (h->s->cost.known) {
-		html_put(h, "<td class=\"n\">");
-		html_usd(h, view_gpu_nano_usd(h->s, i), "/gpus/%zu/usd", i);
-		html_put(h, "</td>");
-	}
-	put_memory(h, i);
+	html_put(h, "<tr>");
+	HTML_ROW(h, html_id(h, g->index, "/gpus/%zu/index", i));
+	HTML_CELL_IN(h, "td class=\"wide\"", put_name(h, i));
+	HTML_NUMBER(h, html_ns(h, g->held_ns, "/gpus/%zu/held_ns", i));
+	HTML_NUMBER(h, html_pct(h, base_ppm(g->busy_ns, g->held_ns),
+				"/gpus/%zu/busy_ns %% /gpus/%zu/held_ns", i, i));
+	HTML_NUMBER(h, html_pct(h, base_ppm(view_gpu_starved_ns(g), g->held_ns),
+				"/gpus/%zu/starved_ns %% /gpus/%zu/held_ns", i, i));
+	if (h->s->cost.known)
+		HTML_NUMBER(h, html_usd(h, view_gpu_nano_usd(h->s, i), "/gpus/%zu/usd", i));
+	HTML_NUMBER(h, put_memory(h, i));
 	fprintf(h->f, "<td%s>%s</td></tr>\n", g->judgement.flagged ? " class=\"bad\"" : "",
 		view_gpu_verdict_words(g, &h->mem));
 }
 
 void html_gpus(struct html *h)
 {
-	static const char *const priced[] = { "#",	   "GPU",    "n:Held",	       "n:Busy",
-					      "n:Starved", "n:Cost", "n:Memory, peak", "Verdict" };
-	static const char *const unpriced[] = { "#",	  "GPU",       "n:Held",
-						"n:Busy", "n:Starved", "n:Memory, peak",
-						"Verdict" };
 	const struct ana_result *r = h->s->result;
 	size_t shown = 0;
 
@@ -86,10 +71,8 @@ void html_gpus(struct html *h)
 		return;
 	html_section(h, "gpus", "GPUs");
 	html_table(h, "Each GPU, flagged ones first");
-	if (h->s->cost.known)
-		html_columns(h, priced, 8);
-	else
-		html_columns(h, unpriced, 7);
+	HTML_HEADS(h, "#", "GPU", "n:Held", "n:Busy", "n:Starved", "$:Cost", "n:Memory, peak",
+		   "Verdict");
 	for (int flagged = 1; flagged >= 0; flagged--)
 		for (size_t i = 0; i < r->gpus && shown < html_budget(h, HTML_GPUS_MAX); i++)
 			if (r->gpu[i].judgement.flagged == flagged) {

@@ -61,18 +61,14 @@ static void put_row(struct html *h, int c, int64_t cents)
 	const char *name = ana_class_names[c];
 	int64_t ns = s->result->classes[c];
 
-	html_put(h, "<tr><th scope=\"row\">");
-	html_class(h, (enum ana_class)c);
-	html_put(h, "</th><td class=\"n\">");
-	html_ns(h, ns, "/ledger/classes/%s/ns", name);
-	html_put(h, "</td><td class=\"n\">");
-	html_pct(h, base_ppm(ns, s->result->gpu_ns), "/ledger/classes/%s/pct", name);
-	html_put(h, "</td>");
-	if (s->cost.known) {
-		html_put(h, "<td class=\"n\">");
-		html_usd_closed(h, s->cost.classes[c], cents, "/ledger/classes/%s/usd", name);
-		html_put(h, "</td>");
-	}
+	html_put(h, "<tr>");
+	HTML_ROW(h, html_class(h, (enum ana_class)c));
+	HTML_NUMBER(h, html_ns(h, ns, "/ledger/classes/%s/ns", name));
+	HTML_NUMBER(h,
+		    html_pct(h, base_ppm(ns, s->result->gpu_ns), "/ledger/classes/%s/pct", name));
+	if (s->cost.known)
+		HTML_NUMBER(h, html_usd_closed(h, s->cost.classes[c], cents,
+					       "/ledger/classes/%s/usd", name));
 	fprintf(h->f, "<td>%s</td><td class=\"wide soft\">%s</td><td>", s->waste[c] ? "waste" : "",
 		facts_classes[c].meaning);
 	put_confidence(h, c);
@@ -87,16 +83,12 @@ struct sum {
 
 static void put_sum(struct html *h, const struct sum *t)
 {
-	fprintf(h->f, "<tr><th scope=\"row\">%s</th><td class=\"n\">", t->what);
-	html_ns(h, t->ns, "%s", t->ns_key);
-	html_put(h, "</td><td class=\"n\">");
-	html_pct(h, base_ppm(t->ns, h->s->result->gpu_ns), "%s", t->share_key);
-	html_put(h, "</td>");
-	if (h->s->cost.known) {
-		html_put(h, "<td class=\"n\">");
-		html_usd(h, t->nano, "%s", t->usd_key);
-		html_put(h, "</td>");
-	}
+	html_put(h, "<tr>");
+	HTML_ROW(h, html_put(h, t->what));
+	HTML_NUMBER(h, html_ns(h, t->ns, "%s", t->ns_key));
+	HTML_NUMBER(h, html_pct(h, base_ppm(t->ns, h->s->result->gpu_ns), "%s", t->share_key));
+	if (h->s->cost.known)
+		HTML_NUMBER(h, html_usd(h, t->nano, "%s", t->usd_key));
 	html_put(h, "<td></td><td></td><td></td></tr>\n");
 }
 
@@ -120,14 +112,6 @@ static void put_sums(struct html *h)
 
 void html_ledger(struct html *h)
 {
-	static const char *const priced[] = { "Class",	   "n:Time",
-					      "n:Share",   "n:Cost",
-					      "Counts as", "What the GPU did or waited for",
-					      "How sure" };
-	static const char *const unpriced[] = {
-		"Class",   "n:Time", "n:Share", "Counts as", "What the GPU did or waited for",
-		"How sure"
-	};
 	const struct view_summary *s = h->s;
 	int64_t cents[ANA_CLASSES];
 
@@ -138,10 +122,8 @@ void html_ledger(struct html *h)
 	put_bar(h);
 	html_legend(h, s->result->classes);
 	html_table(h, "GPU time by class");
-	if (s->cost.known)
-		html_columns(h, priced, 7);
-	else
-		html_columns(h, unpriced, 6);
+	HTML_HEADS(h, "Class", "n:Time", "n:Share", "$:Cost", "Counts as",
+		   "What the GPU did or waited for", "How sure");
 	for (int c = 0; c < ANA_CLASSES; c++)
 		if (s->result->classes[c])
 			put_row(h, c, cents[c]);

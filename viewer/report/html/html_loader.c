@@ -187,21 +187,21 @@ static void put_bytes(struct html *h)
 
 static void put_files(struct html *h)
 {
-	static const char *const head[] = { "File", "File system", "n:Blocked on it" };
 	const struct view_loader *v = &h->s->loader;
 
 	if (!v->files)
 		return;
 	html_table(h, "Files that workers were blocked on while GPUs waited");
-	html_columns(h, head, 3);
+	HTML_HEADS(h, "File", "File system", "n:Blocked on it");
 	for (size_t i = 0; i < v->files && i < FILES_SHOWN; i++) {
-		html_put(h, "<tr><th scope=\"row\" class=\"wide\">");
-		html_text(h, "bdi class=\"mono\"", v->file[i].path, "/loader/files/%zu/path", i);
-		html_put(h, "</th><td>");
-		html_text(h, "bdi", v->file[i].fs, "/loader/files/%zu/filesystem", i);
-		html_put(h, "</td><td class=\"n\">");
-		html_ns(h, v->file[i].blocked_ns, "/loader/files/%zu/blocked_ns", i);
-		html_put(h, "</td></tr>\n");
+		html_put(h, "<tr>");
+		HTML_CELL_IN(h, "th scope=\"row\" class=\"wide\"",
+			     html_text(h, "bdi class=\"mono\"", v->file[i].path,
+				       "/loader/files/%zu/path", i));
+		HTML_CELL(h, html_text(h, "bdi", v->file[i].fs, "/loader/files/%zu/filesystem", i));
+		HTML_NUMBER(h,
+			    html_ns(h, v->file[i].blocked_ns, "/loader/files/%zu/blocked_ns", i));
+		html_put(h, "</tr>\n");
 	}
 	html_table_end(h);
 }

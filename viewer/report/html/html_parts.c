@@ -60,7 +60,11 @@ void html_columns(struct html *h, const char *const *column, size_t n)
 {
 	html_put(h, "<thead><tr>");
 	for (size_t i = 0; i < n; i++) {
-		bool number = !strncmp(column[i], "n:", 2);
+		bool dollars = !strncmp(column[i], "$:", 2);
+		bool number = dollars || !strncmp(column[i], "n:", 2);
+
+		if (dollars && !h->s->cost.known)
+			continue;
 		if (!*column[i]) /* of pictures; a heading must say something */
 			html_put(h, "<td></td>");
 		else
@@ -68,6 +72,16 @@ void html_columns(struct html *h, const char *const *column, size_t n)
 				column[i] + (number ? 2 : 0));
 	}
 	html_put(h, "</tr></thead>\n<tbody>\n");
+}
+
+void html_cell(struct html *h, const char *tag)
+{
+	fprintf(h->f, "<%s>", tag);
+}
+
+void html_cell_end(struct html *h, const char *tag)
+{
+	fprintf(h->f, "</%.2s>", tag);
 }
 
 void html_table_end(struct html *h)

@@ -125,12 +125,32 @@ void html_hotspot(struct html *h, size_t finding);
 void html_section(struct html *h, const char *id, const char *title);
 void html_section_end(struct html *h);
 
-/* A table that scrolls by itself: its caption, its head (words, "n:" before one of numbers), its end. */
+/* A table that scrolls by itself: its caption, its head, its end. */
 void html_table(struct html *h, const char *caption, ...) HTML_KEY(2);
 /* The same with numbers in its caption, which stand below @from. */
 void html_table_from(struct html *h, const char *from, const char *caption, ...) HTML_KEY(3);
+/* Words; before those of numbers "n:"; of dollars, which only a run with a price has, "$:". */
 void html_columns(struct html *h, const char *const *column, size_t n);
+#define HTML_HEADS(h, ...)                                    \
+	html_columns(h, (const char *const[]){ __VA_ARGS__ }, \
+		     sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
 void html_table_end(struct html *h);
+
+/*
+ * Cells, in the order of the heads: what @content, a call, writes; HTML_ROW's is the row's head. A cell
+ * below a "$:" stands behind if (h->s->cost.known).
+ */
+#define HTML_CELL_IN(h, tag, content)  \
+	do {                           \
+		html_cell(h, tag);     \
+		content;               \
+		html_cell_end(h, tag); \
+	} while (0)
+#define HTML_CELL(h, content) HTML_CELL_IN(h, "td", content)
+#define HTML_NUMBER(h, content) HTML_CELL_IN(h, "td class=\"n\"", content)
+#define HTML_ROW(h, content) HTML_CELL_IN(h, "th scope=\"row\"", content)
+void html_cell(struct html *h, const char *tag);
+void html_cell_end(struct html *h, const char *tag);
 
 /* <details> with a table as its only content: what a chart shows, in numbers. */
 void html_details(struct html *h, const char *summary);

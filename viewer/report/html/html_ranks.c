@@ -155,16 +155,31 @@ static void put_troubles(struct html *h)
 	}
 }
 
-static void put_cause_cell(struct html *h, size_t i)
+static void put_host(struct html *h, size_t i)
 {
 	const struct ana_rank *r = &ranks(h)->row[i];
 
-	html_put(h, "<td>");
+	html_rank_name(h, i, "");
+	html_put(h, " <span class=\"soft small\">");
+	html_text(h, "bdi", h->s->result->gpu[r->gpu].host, "/ranks/rows/%zu/host", i);
+	html_put(h, "</span>");
+}
+
+static void put_late(struct html *h, size_t i)
+{
+	html_count(h, ranks(h)->row[i].late, "/ranks/rows/%zu/late", i);
+	html_put(h, " of ");
+	html_count(h, ranks(h)->row[i].matched, "/ranks/rows/%zu/matched", i);
+}
+
+static void put_cause(struct html *h, size_t i)
+{
+	const struct ana_rank *r = &ranks(h)->row[i];
+
 	if (r->top_cause < ANA_CLASSES) {
 		html_class(h, r->top_cause);
 		put_hotspot(h, i);
 	}
-	html_put(h, "</td>");
 }
 
 static void put_row(struct html *h, size_t i)
@@ -173,28 +188,17 @@ static void put_row(struct html *h, size_t i)
 	static const char *const state[ANA_RANK_STATES] = { "", "dead", "hung" };
 	const struct ana_rank *r = &ranks(h)->row[i];
 
-	html_put(h, "<tr><th scope=\"row\" class=\"keep\">");
-	html_rank_name(h, i, "");
-	html_put(h, " <span class=\"soft small\">");
-	html_text(h, "bdi", h->s->result->gpu[r->gpu].host, "/ranks/rows/%zu/host", i);
-	html_put(h, "</span></th><td class=\"n\">");
-	html_count(h, r->late, "/ranks/rows/%zu/late", i);
-	html_put(h, " of ");
-	html_count(h, r->matched, "/ranks/rows/%zu/matched", i);
-	html_put(h, "</td><td class=\"n\">");
-	html_count(h, r->late_much, "/ranks/rows/%zu/late_much", i);
-	html_put(h, "</td><td class=\"n\">");
-	html_ns(h, r->caused_ns, "/ranks/rows/%zu/caused_ns", i);
-	html_put(h, "</td>");
-	if (h->s->cost.known) {
-		html_put(h, "<td class=\"n\">");
-		html_usd(h, h->s->rank_nano_usd[i], "/ranks/rows/%zu/caused_usd", i);
-		html_put(h, "</td>");
-	}
-	put_cause_cell(h, i);
-	html_put(h, "<td class=\"n\">");
-	html_ns(h, r->waited_ns, "/ranks/rows/%zu/waited_ns", i);
-	fprintf(h->f, "</td><td>%s%s%s%s%s</td></tr>\n", state[r->state],
+	html_put(h, "<tr>");
+	HTML_CELL_IN(h, "th scope=\"row\" class=\"keep\"", put_host(h, i));
+	HTML_NUMBER(h, put_late(h, i));
+	HTML_NUMBER(h, html_count(h, r->late_much, "/ranks/rows/%zu/late_much", i));
+	HTML_NUMBER(h, html_ns(h, r->caused_ns, "/ranks/rows/%zu/caused_ns", i));
+	if (h->s->cost.known)
+		HTML_NUMBER(h,
+			    html_usd(h, h->s->rank_nano_usd[i], "/ranks/rows/%zu/caused_usd", i));
+	HTML_CELL(h, put_cause(h, i));
+	HTML_NUMBER(h, html_ns(h, r->waited_ns, "/ranks/rows/%zu/waited_ns", i));
+	fprintf(h->f, "<td>%s%s%s%s%s</td></tr>\n", state[r->state],
 		*state[r->state] && *culprit[r->culprit] ? ", " : "", culprit[r->culprit],
 		r->straggler && (*state[r->state] || *culprit[r->culprit]) ? ", " : "",
 		r->straggler ? "slow GPU" : "");
@@ -202,23 +206,9 @@ static void put_row(struct html *h, size_t i)
 
 static void put_table(struct html *h, size_t shown)
 {
-	static const char *const priced[] = { "Rank",	       "n:Last to come",
-					      "n:... by much", "n:Others waited",
-					      "n:Cost",	       "Meanwhile it was in",
-					      "n:It waited",   "It is" };
-	static const char *const unpriced[] = { "Rank",
-						"n:Last to come",
-						"n:... by much",
-						"n:Others waited",
-						"Meanwhile it was in",
-						"n:It waited",
-						"It is" };
-
 	html_table(h, "Who came late to collectives, and what the others waited for it");
-	if (h->s->cost.known)
-		html_columns(h, priced, 8);
-	else
-		html_columns(h, unpriced, 7);
+	HTML_HEADS(h, "Rank", "n:Last to come", "n:... by much", "n:Others waited", "$:Cost",
+		   "Meanwhile it was in", "n:It waited", "It is");
 	for (size_t i = 0; i < shown; i++)
 		put_row(h, i);
 	html_table_end(h);
@@ -233,9 +223,8 @@ static void put_clock(struct html *h, size_t i)
 {
 	const struct ana_clock *c = &ranks(h)->clock[i];
 
-	html_put(h, "<tr><th scope=\"row\">");
-	html_text(h, "bdi", c->host, "/ranks/clocks/%zu/host", i);
-	html_put(h, "</th>");
+	html_put(h, "<tr>");
+	HTML_ROW(h, html_text(h, "bdi", c->host, "/ranks/clocks/%zu/host", i));
 	if (!c->aligned) {
 		html_put(h,
 			 "<td colspan=\"4\">nothing of it could be matched to others'; its ranks "
@@ -249,16 +238,14 @@ static void put_clock(struct html *h, size_t i)
 	html_put(h, "</td><td class=\"n\">");
 	if (c->residual_ns >= 0)
 		html_ns(h, c->residual_ns, "/ranks/clocks/%zu/residual_ns", i);
-	html_put(h, "</td><td class=\"n\">");
-	html_count(h, c->points, "/ranks/clocks/%zu/points", i);
-	html_put(h, "</td></tr>\n");
+	html_put(h, "</td>");
+	HTML_NUMBER(h, html_count(h, c->points, "/ranks/clocks/%zu/points", i));
+	html_put(h, "</tr>\n");
 }
 
 /* Of several hosts: the first is the one that the others are set to. */
 static void put_clocks(struct html *h)
 {
-	static const char *const head[] = { "Host", "n:Set by", "n:Drift, parts in a billion",
-					    "n:95 of 100 ends agree within", "n:Collectives" };
 	const struct ana_ranks *r = ranks(h);
 
 	if (r->clocks < 2)
@@ -266,7 +253,8 @@ static void put_clocks(struct html *h)
 	html_put(h, "<h3>Clocks</h3>\n<p>A collective ends on all its ranks at once: from that the "
 		    "hosts' clocks were set to the first one's.</p>\n");
 	html_table(h, "Clocks of the hosts");
-	html_columns(h, head, 5);
+	HTML_HEADS(h, "Host", "n:Set by", "n:Drift, parts in a billion",
+		   "n:95 of 100 ends agree within", "n:Collectives");
 	for (size_t i = 0; i < r->clocks && i < html_budget(h, HTML_GPUS_MAX); i++)
 		put_clock(h, i);
 	html_table_end(h);
@@ -276,30 +264,27 @@ static void put_group(struct html *h, size_t i)
 {
 	const struct ana_group *g = &ranks(h)->group[i];
 
-	html_put(h, "<tr><th scope=\"row\" class=\"wide\">");
-	html_text(h, "bdi class=\"mono\"", g->name ? g->name : "", "/ranks/groups/%zu/name", i);
-	html_put(h, "</th><td class=\"n\">");
-	html_count(h, g->members, "#/ranks/groups/%zu/members", i);
-	html_put(h, "</td><td class=\"n\">");
-	html_count(h, g->matched, "/ranks/groups/%zu/matched", i);
-	html_put(h, "</td><td class=\"n\">");
-	html_ns(h, g->waited_ns, "/ranks/groups/%zu/waited_ns", i);
-	html_put(h, "</td><td class=\"n\">");
-	html_count(h, g->refused, "/ranks/groups/%zu/refused", i);
-	html_put(h, "</td></tr>\n");
+	html_put(h, "<tr>");
+	HTML_CELL_IN(h, "th scope=\"row\" class=\"wide\"",
+		     html_text(h, "bdi class=\"mono\"", g->name ? g->name : "",
+			       "/ranks/groups/%zu/name", i));
+	HTML_NUMBER(h, html_count(h, g->members, "#/ranks/groups/%zu/members", i));
+	HTML_NUMBER(h, html_count(h, g->matched, "/ranks/groups/%zu/matched", i));
+	HTML_NUMBER(h, html_ns(h, g->waited_ns, "/ranks/groups/%zu/waited_ns", i));
+	HTML_NUMBER(h, html_count(h, g->refused, "/ranks/groups/%zu/refused", i));
+	html_put(h, "</tr>\n");
 }
 
 static void put_groups(struct html *h)
 {
-	static const char *const head[] = { "Most of its collectives", "n:Ranks", "n:Matched",
-					    "n:Waited in it", "n:Without counterpart" };
 	const struct ana_ranks *r = ranks(h);
 
 	if (!r->groups)
 		return;
 	html_details(h, "Communicators");
 	html_table(h, "Communicators, as far as records tell");
-	html_columns(h, head, 5);
+	HTML_HEADS(h, "Most of its collectives", "n:Ranks", "n:Matched", "n:Waited in it",
+		   "n:Without counterpart");
 	for (size_t i = 0; i < r->groups && i < GROUPS_MAX; i++)
 		put_group(h, i);
 	html_table_end(h);

@@ -141,24 +141,20 @@ static struct axis find_axis(const struct html *h, size_t shown)
 /* What the picture's rows add up to. */
 static void put_sums(struct html *h, size_t shown)
 {
-	static const char *const head[] = { "Rank", "n:Starved, with what others starved",
-					    "n:In a collective for a later rank" };
-
 	html_details(h, "Table");
 	html_table(h, "What each rank lost in all");
-	html_columns(h, head, 3);
+	HTML_HEADS(h, "Rank", "n:Starved, with what others starved",
+		   "n:In a collective for a later rank");
 	for (size_t i = 0; i < shown; i++) {
 		uint32_t g = ranks(h)->row[i].gpu;
 
-		html_put(h, "<tr><th scope=\"row\">");
-		html_rank_name(h, i, "");
-		html_put(h, "</th><td class=\"n\">");
-		html_ns(h, view_gpu_starved_ns(&h->s->result->gpu[g]),
-			"/gpus/%" PRIu32 "/starved_ns", g);
-		html_put(h, "</td><td class=\"n\">");
-		html_ns(h, h->s->result->gpu[g].classes[ANA_COMM_SKEW],
-			"/gpus/%" PRIu32 "/classes/comm.skew", g);
-		html_put(h, "</td></tr>\n");
+		html_put(h, "<tr>");
+		HTML_ROW(h, html_rank_name(h, i, ""));
+		HTML_NUMBER(h, html_ns(h, view_gpu_starved_ns(&h->s->result->gpu[g]),
+				       "/gpus/%" PRIu32 "/starved_ns", g));
+		HTML_NUMBER(h, html_ns(h, h->s->result->gpu[g].classes[ANA_COMM_SKEW],
+				       "/gpus/%" PRIu32 "/classes/comm.skew", g));
+		html_put(h, "</tr>\n");
 	}
 	html_table_end(h);
 	html_details_end(h);

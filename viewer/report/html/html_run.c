@@ -170,33 +170,30 @@ static void put_process(struct html *h, size_t i)
 {
 	const struct ana_process *p = &h->s->result->process[i];
 
-	html_put(h, "<tr><th scope=\"row\">");
-	html_id(h, p->pid, "/run/processes/%zu/pid", i);
-	html_put(h, "</th><td class=\"n\">");
+	html_put(h, "<tr>");
+	HTML_ROW(h, html_id(h, p->pid, "/run/processes/%zu/pid", i));
+	html_put(h, "<td class=\"n\">");
 	if (p->has_rank)
 		html_id(h, p->rank, "/run/processes/%zu/rank", i);
-	html_put(h, "</td><td>");
-	html_text(h, "bdi", p->host ? p->host : "", "/run/processes/%zu/host", i);
-	html_put(h, "</td><td>");
-	html_text(h, "span", p->role ? p->role : "other", "/run/processes/%zu/role", i);
-	html_put(h, "</td><td class=\"n\">");
-	html_ns(h, p->end_ns - p->start_ns,
-		"/run/processes/%zu/end_ns - /run/processes/%zu/start_ns", i, i);
-	html_put(h, "</td><td>");
-	html_text(h, "span", p->ended, "/run/processes/%zu/ended", i);
-	html_put(h, "</td></tr>\n");
+	html_put(h, "</td>");
+	HTML_CELL(h, html_text(h, "bdi", p->host ? p->host : "", "/run/processes/%zu/host", i));
+	HTML_CELL(h,
+		  html_text(h, "span", p->role ? p->role : "other", "/run/processes/%zu/role", i));
+	HTML_NUMBER(h, html_ns(h, p->end_ns - p->start_ns,
+			       "/run/processes/%zu/end_ns - /run/processes/%zu/start_ns", i, i));
+	HTML_CELL(h, html_text(h, "span", p->ended, "/run/processes/%zu/ended", i));
+	html_put(h, "</tr>\n");
 }
 
 static void put_processes(struct html *h)
 {
-	static const char *const head[] = { "pid", "n:Rank", "Host", "Role", "n:Lived", "Ended" };
 	const struct ana_result *r = h->s->result;
 
 	if (!r->processes)
 		return;
 	html_details(h, "Processes");
 	html_table(h, "Processes of the run");
-	html_columns(h, head, 6);
+	HTML_HEADS(h, "pid", "n:Rank", "Host", "Role", "n:Lived", "Ended");
 	for (size_t i = 0; i < r->processes && i < html_budget(h, PROCESSES_SHOWN); i++)
 		put_process(h, i);
 	html_table_end(h);
@@ -227,16 +224,14 @@ static void put_attempt(struct html *h, size_t i)
 {
 	const struct ana_attempt *a = &h->s->result->attempt[i];
 
-	html_put(h, "<tr><th scope=\"row\">");
-	html_id(h, a->restart, "/run/slurm/attempts/%zu/restart", i);
-	html_put(h, "</th><td>");
-	html_moment(h, a->start_ns, "/run/slurm/attempts/%zu/start_ns", i);
-	html_put(h, "</td><td class=\"n\">");
-	html_ns(h, a->end_ns - a->start_ns,
-		"/run/slurm/attempts/%zu/end_ns - /run/slurm/attempts/%zu/start_ns", i, i);
-	html_put(h, "</td><td class=\"n\">");
-	html_count(h, a->gpus, "/run/slurm/attempts/%zu/gpus", i);
-	html_put(h, "</td><td class=\"n\">");
+	html_put(h, "<tr>");
+	HTML_ROW(h, html_id(h, a->restart, "/run/slurm/attempts/%zu/restart", i));
+	HTML_CELL(h, html_moment(h, a->start_ns, "/run/slurm/attempts/%zu/start_ns", i));
+	HTML_NUMBER(h, html_ns(h, a->end_ns - a->start_ns,
+			       "/run/slurm/attempts/%zu/end_ns - /run/slurm/attempts/%zu/start_ns",
+			       i, i));
+	HTML_NUMBER(h, html_count(h, a->gpus, "/run/slurm/attempts/%zu/gpus", i));
+	html_put(h, "<td class=\"n\">");
 	html_ns(h, a->held_ns, "/run/slurm/attempts/%zu/gpu_ns", i);
 	html_put(h, a->open ? "</td><td>goes on</td></tr>\n" : "</td><td>ended</td></tr>\n");
 }
@@ -244,15 +239,13 @@ static void put_attempt(struct html *h, size_t i)
 /* A requeued job held its GPUs several times. */
 static void put_attempts(struct html *h)
 {
-	static const char *const head[] = { "Restart", "Began",		  "n:Lasted",
-					    "n:GPUs",  "n:GPU time held", "State" };
 	const struct ana_result *r = h->s->result;
 
 	if (r->attempts < 2)
 		return;
 	html_details(h, "Requeues");
 	html_table(h, "What the job held between requeues");
-	html_columns(h, head, 6);
+	HTML_HEADS(h, "Restart", "Began", "n:Lasted", "n:GPUs", "n:GPU time held", "State");
 	for (size_t i = 0; i < r->attempts && i < html_budget(h, PROCESSES_SHOWN); i++)
 		put_attempt(h, i);
 	html_table_end(h);
@@ -263,9 +256,9 @@ static void put_part(struct html *h, size_t i)
 {
 	const struct view_job_part *p = &h->s->part[i];
 
-	html_put(h, "<tr><th scope=\"row\">");
-	html_text(h, "bdi", p->id, "/run/slurm/runs/%zu/id", i);
-	html_put(h, "</th><td>");
+	html_put(h, "<tr>");
+	HTML_ROW(h, html_text(h, "bdi", p->id, "/run/slurm/runs/%zu/id", i));
+	html_put(h, "<td>");
 	if (p->step)
 		html_text(h, "bdi", p->step, "/run/slurm/runs/%zu/step", i);
 	html_put(h, "</td><td class=\"n\">");
@@ -282,13 +275,11 @@ static void put_part(struct html *h, size_t i)
 
 static void put_parts(struct html *h)
 {
-	static const char *const head[] = { "Run", "Step", "n:Restart", "n:Took", "n:Exit status" };
-
 	if (!h->s->parts)
 		return;
 	html_details(h, "Runs of the job");
 	html_table(h, "Runs that were joined");
-	html_columns(h, head, 5);
+	HTML_HEADS(h, "Run", "Step", "n:Restart", "n:Took", "n:Exit status");
 	for (size_t i = 0; i < h->s->parts && i < html_budget(h, PROCESSES_SHOWN); i++)
 		put_part(h, i);
 	html_table_end(h);

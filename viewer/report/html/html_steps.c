@@ -89,30 +89,30 @@ static void put_row(struct html *h, const struct rows *w)
 
 	for (size_t i = w->a; i <= w->b; i++)
 		add(&p, &count, &w->l->bucket[i]);
-	html_put(h, "<tr><th scope=\"row\">");
-	html_ns(h, w->l->bucket[w->a].start_ns - h->s->result->series->start_ns,
-		"page:/steps/series/%zu/start_ns/0..%zu", w->at, w->a);
-	html_put(h, "</th><td class=\"n\">");
-	html_count(h, (uint64_t)count, "page:/steps/series/%zu/count/%zu..%zu", w->at, w->a, w->b);
-	html_put(h, "</td><td class=\"n\">");
-	html_ns(h, p.min, "min page:/steps/series/%zu/min_ns/%zu..%zu", w->at, w->a, w->b);
-	html_put(h, "</td><td class=\"n\">");
-	html_ns(h, base_div_even(p.mean, count ? count : 1),
-		"page:/steps/series/%zu/sum_ns/%zu..%zu / page:/steps/series/%zu/count/%zu..%zu",
-		w->at, w->a, w->b, w->at, w->a, w->b);
-	html_put(h, "</td><td class=\"n\">");
-	html_ns(h, p.max, "max page:/steps/series/%zu/max_ns/%zu..%zu", w->at, w->a, w->b);
-	html_put(h, "</td><td class=\"n\">");
-	html_ns(h, base_div_even(p.part, count ? count : 1),
-		"page:/steps/series/%zu/exposed_ns/%zu..%zu / page:/steps/series/%zu/count/%zu..%zu",
-		w->at, w->a, w->b, w->at, w->a, w->b);
-	html_put(h, "</td></tr>\n");
+	html_put(h, "<tr>");
+	HTML_ROW(h, html_ns(h, w->l->bucket[w->a].start_ns - h->s->result->series->start_ns,
+			    "page:/steps/series/%zu/start_ns/0..%zu", w->at, w->a));
+	HTML_NUMBER(h, html_count(h, (uint64_t)count, "page:/steps/series/%zu/count/%zu..%zu",
+				  w->at, w->a, w->b));
+	HTML_NUMBER(h, html_ns(h, p.min, "min page:/steps/series/%zu/min_ns/%zu..%zu", w->at, w->a,
+			       w->b));
+	HTML_NUMBER(
+		h,
+		html_ns(h, base_div_even(p.mean, count ? count : 1),
+			"page:/steps/series/%zu/sum_ns/%zu..%zu / page:/steps/series/%zu/count/%zu..%zu",
+			w->at, w->a, w->b, w->at, w->a, w->b));
+	HTML_NUMBER(h, html_ns(h, p.max, "max page:/steps/series/%zu/max_ns/%zu..%zu", w->at, w->a,
+			       w->b));
+	HTML_NUMBER(
+		h,
+		html_ns(h, base_div_even(p.part, count ? count : 1),
+			"page:/steps/series/%zu/exposed_ns/%zu..%zu / page:/steps/series/%zu/count/%zu..%zu",
+			w->at, w->a, w->b, w->at, w->a, w->b));
+	html_put(h, "</tr>\n");
 }
 
 static void put_table(struct html *h, const struct ana_step_series *l, size_t at)
 {
-	static const char *const head[] = { "From",   "n:Steps",   "n:Shortest",
-					    "n:Mean", "n:Longest", "n:Waited for the loader" };
 	size_t rows = l->buckets < ROWS ? l->buckets : ROWS;
 
 	if (html_coarse(
@@ -121,7 +121,8 @@ static void put_table(struct html *h, const struct ana_step_series *l, size_t at
 		rows = 1;
 	html_details(h, "Table");
 	html_table_from(h, "page:/steps", "Steps over time, series %zu", at + 1);
-	html_columns(h, head, 6);
+	HTML_HEADS(h, "From", "n:Steps", "n:Shortest", "n:Mean", "n:Longest",
+		   "n:Waited for the loader");
 	for (size_t i = 0; i < rows; i++) {
 		struct rows w = { at, i * l->buckets / rows, (i + 1) * l->buckets / rows - 1, l };
 		put_row(h, &w);
@@ -226,26 +227,24 @@ static void put_bars(struct html *h, const struct ana_series *s, const struct bi
 
 static void put_bins(struct html *h, const struct ana_series *s, const struct bins *b)
 {
-	static const char *const head[] = { "From", "To", "n:Steps" };
 	unsigned int n = b->end - b->first, rows = n < ROWS ? n : ROWS;
 
 	html_details(h, "Table");
 	html_table(h, "Steps by how long they took");
-	html_columns(h, head, 3);
+	HTML_HEADS(h, "From", "To", "n:Steps");
 	for (unsigned int i = 0; i < rows; i++) {
 		unsigned int from = i * n / rows, to = (i + 1) * n / rows;
 		uint64_t count = 0;
 		for (unsigned int k = from; k < to; k++)
 			count += s->histogram[b->first + k];
-		html_put(h, "<tr><th scope=\"row\">");
-		html_ns(h, ana_histogram_edge(b->first + from), "page:/steps/histogram/edges_ns/%u",
-			from);
-		html_put(h, "</th><td>");
-		html_ns(h, ana_histogram_edge(b->first + to), "page:/steps/histogram/edges_ns/%u",
-			to);
-		html_put(h, "</td><td class=\"n\">");
-		html_count(h, count, "page:/steps/histogram/count/%u..%u", from, to - 1);
-		html_put(h, "</td></tr>\n");
+		html_put(h, "<tr>");
+		HTML_ROW(h, html_ns(h, ana_histogram_edge(b->first + from),
+				    "page:/steps/histogram/edges_ns/%u", from));
+		HTML_CELL(h, html_ns(h, ana_histogram_edge(b->first + to),
+				     "page:/steps/histogram/edges_ns/%u", to));
+		HTML_NUMBER(h, html_count(h, count, "page:/steps/histogram/count/%u..%u", from,
+					  to - 1));
+		html_put(h, "</tr>\n");
 	}
 	html_table_end(h);
 	html_details_end(h);
@@ -276,29 +275,27 @@ static void put_outlier(struct html *h, size_t i)
 	const struct ana_series *s = h->s->result->series;
 	const struct ana_step *o = &s->outlier[i];
 
-	html_put(h, "<tr><td class=\"n\">");
-	html_ns(h, o->end_ns - o->start_ns,
-		"page:/steps/outliers/%zu/end_ns - page:/steps/outliers/%zu/start_ns", i, i);
-	html_put(h, "</td><th scope=\"row\" class=\"keep\">");
-	put_process(h, o->process);
-	html_put(h, "</th><td class=\"n\">");
-	html_ns(h, o->start_ns - s->start_ns, "page:/steps/outliers/%zu/start_ns", i);
-	html_put(h, "</td><td class=\"n\">");
-	html_ns(h, o->exposed_ns, "page:/steps/outliers/%zu/exposed_ns", i);
-	html_put(h, "</td></tr>\n");
+	html_put(h, "<tr>");
+	HTML_NUMBER(h,
+		    html_ns(h, o->end_ns - o->start_ns,
+			    "page:/steps/outliers/%zu/end_ns - page:/steps/outliers/%zu/start_ns",
+			    i, i));
+	HTML_CELL_IN(h, "th scope=\"row\" class=\"keep\"", put_process(h, o->process));
+	HTML_NUMBER(h,
+		    html_ns(h, o->start_ns - s->start_ns, "page:/steps/outliers/%zu/start_ns", i));
+	HTML_NUMBER(h, html_ns(h, o->exposed_ns, "page:/steps/outliers/%zu/exposed_ns", i));
+	html_put(h, "</tr>\n");
 }
 
 static void put_outliers(struct html *h)
 {
-	static const char *const head[] = { "n:Took", "Of", "n:Began after",
-					    "n:Waited for the loader" };
 	const struct ana_series *s = h->s->result->series;
 
 	if (!s->outliers)
 		return;
 	html_put(h, "<h3>The slowest</h3>\n");
 	html_table(h, "The slowest steps, exactly");
-	html_columns(h, head, 4);
+	HTML_HEADS(h, "n:Took", "Of", "n:Began after", "n:Waited for the loader");
 	for (size_t i = 0; i < s->outliers && i < OUTLIERS_SHOWN; i++)
 		put_outlier(h, i);
 	html_table_end(h);

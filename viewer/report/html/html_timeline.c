@@ -152,8 +152,6 @@ static void put_span(struct html *h, const struct axis *a, const struct span *s)
 
 static void put_table(struct html *h, const struct axis *a, size_t g)
 {
-	static const char *const head[] = { "From, to", "n:Busy",	   "n:Starved",
-					    "n:Host",	"n:On the device", "n:Not counted" };
 	const struct ana_timeline *t = &h->s->result->timeline[g];
 	size_t rows = a->strips ? html_budget(h, ROWS_IN_ALL) / a->strips : 1;
 	struct columns columns;
@@ -163,7 +161,8 @@ static void put_table(struct html *h, const struct axis *a, size_t g)
 	rows = rows > t->count ? t->count : rows;
 	html_details(h, "Table");
 	html_table_from(h, "/gpus", "GPU %" PRIu32 " over time", h->s->result->gpu[g].index);
-	html_columns(h, head, 6);
+	HTML_HEADS(h, "From, to", "n:Busy", "n:Starved", "n:Host", "n:On the device",
+		   "n:Not counted");
 	for (size_t i = 0; i < rows; i++) {
 		struct span s = { g, i * t->count / rows, (i + 1) * t->count / rows - 1, t,
 				  &columns };
@@ -217,14 +216,12 @@ static void put_gap(struct html *h, size_t i)
 	const struct ana_result *r = h->s->result;
 	const struct ana_gap *g = &r->top_gap[i];
 
-	html_put(h, "<tr><td class=\"n\">");
-	html_ns(h, g->end_ns - g->start_ns, "/longest_gaps/%zu/end_ns - /longest_gaps/%zu/start_ns",
-		i, i);
-	html_put(h, "</td><th scope=\"row\">");
-	html_class(h, g->major);
-	html_put(h, "</th><td class=\"n\">");
-	html_ns(h, g->empty_ns, "/longest_gaps/%zu/empty_ns", i);
-	html_put(h, "</td><td>");
+	html_put(h, "<tr>");
+	HTML_NUMBER(h, html_ns(h, g->end_ns - g->start_ns,
+			       "/longest_gaps/%zu/end_ns - /longest_gaps/%zu/start_ns", i, i));
+	HTML_ROW(h, html_class(h, g->major));
+	HTML_NUMBER(h, html_ns(h, g->empty_ns, "/longest_gaps/%zu/empty_ns", i));
+	html_put(h, "<td>");
 	if (g->gpu < r->gpus) {
 		html_put(h, "GPU ");
 		html_id(h, r->gpu[g->gpu].index, "/gpus/%" PRIu32 "/index", g->gpu);
@@ -246,17 +243,14 @@ static void put_gap(struct html *h, size_t i)
 
 static void put_gaps(struct html *h)
 {
-	static const char *const head[] = {
-		"n:Length", "Mostly", "n:Nothing submitted", "Where", "n:After it was taken",
-		"Submitter"
-	};
 	const struct ana_result *r = h->s->result;
 
 	if (!r->top_gaps)
 		return;
 	html_put(h, "<h3 id=\"gaps\">The longest gaps, exactly</h3>\n");
 	html_table(h, "Longest gaps between operations");
-	html_columns(h, head, 6);
+	HTML_HEADS(h, "n:Length", "Mostly", "n:Nothing submitted", "Where", "n:After it was taken",
+		   "Submitter");
 	for (size_t i = 0; i < r->top_gaps; i++)
 		put_gap(h, i);
 	html_table_end(h);

@@ -84,34 +84,23 @@ static void put_finding(struct html *h, size_t at)
 {
 	const struct view_finding *f = &h->s->finding[at];
 
-	html_put(h, "<tr><th scope=\"row\">");
-	html_class(h, f->class);
-	html_put(h, "</th><td class=\"n\">");
-	html_ns(h, f->ns, "/findings/%zu/ns", at);
-	html_put(h, "</td><td class=\"n\">");
-	html_pct(h, f->ppm, "/findings/%zu/pct", at);
-	html_put(h, "</td>");
-	if (h->s->cost.known) {
-		html_put(h, "<td class=\"n\">");
-		html_usd(h, f->nano_usd, "/findings/%zu/usd", at);
-		html_put(h, "</td>");
-	}
+	html_put(h, "<tr>");
+	HTML_ROW(h, html_class(h, f->class));
+	HTML_NUMBER(h, html_ns(h, f->ns, "/findings/%zu/ns", at));
+	HTML_NUMBER(h, html_pct(h, f->ppm, "/findings/%zu/pct", at));
+	if (h->s->cost.known)
+		HTML_NUMBER(h, html_usd(h, f->nano_usd, "/findings/%zu/usd", at));
 	html_put(h, "<td class=\"wide\">");
 	html_doing(h, at);
 	put_native(h, at);
-	html_put(h, "</td><td>");
-	html_hotspot(h, at);
-	html_put(h, "</td><td class=\"proof\">");
-	put_evidence(h, at);
-	html_put(h, "</td></tr>\n");
+	html_put(h, "</td>");
+	HTML_CELL(h, html_hotspot(h, at));
+	HTML_CELL_IN(h, "td class=\"proof\"", put_evidence(h, at));
+	html_put(h, "</tr>\n");
 }
 
 void html_findings(struct html *h)
 {
-	static const char *const priced[] = { "Class", "n:Time", "n:Of all", "n:Cost",
-					      "What",  "Line",	 "Evidence" };
-	static const char *const unpriced[] = { "Class", "n:Time", "n:Of all",
-						"What",	 "Line",   "Evidence" };
 	const struct view_summary *s = h->s;
 	size_t shown = 0;
 
@@ -121,10 +110,8 @@ void html_findings(struct html *h)
 		if (!shown++) {
 			html_section(h, "why", "Why, and in which line");
 			html_table(h, "Time not well spent, the most first");
-			if (s->cost.known)
-				html_columns(h, priced, 7);
-			else
-				html_columns(h, unpriced, 6);
+			HTML_HEADS(h, "Class", "n:Time", "n:Of all", "$:Cost", "What", "Line",
+				   "Evidence");
 		}
 		put_finding(h, i);
 	}

@@ -154,9 +154,8 @@ static void put_made(struct html *h, const struct ana_series *s, size_t a, size_
 
 	for (size_t i = a; i <= b; i++)
 		add(&p, &count, &s->cell[i].fetch);
+	HTML_NUMBER(h, html_count(h, (uint64_t)count, "page:/loader/batch/count/%zu..%zu", a, b));
 	html_put(h, "<td class=\"n\">");
-	html_count(h, (uint64_t)count, "page:/loader/batch/count/%zu..%zu", a, b);
-	html_put(h, "</td><td class=\"n\">");
 	if (count)
 		html_ns(h, base_div_even(p.mean, count),
 			"page:/loader/batch/sum_ns/%zu..%zu / page:/loader/batch/count/%zu..%zu", a,
@@ -171,17 +170,16 @@ static void put_row(struct html *h, const struct ana_series *s, size_t a, size_t
 {
 	int64_t whole = s->has_states ? state_sum(s, a, b, -1) : 0;
 
-	html_put(h, "<tr><th scope=\"row\">");
-	html_ns(h, (int64_t)a * s->cell_ns, "%zu * page:/loader/cell_ns", a);
-	html_put(h, "</th>");
+	html_put(h, "<tr>");
+	HTML_ROW(h, html_ns(h, (int64_t)a * s->cell_ns, "%zu * page:/loader/cell_ns", a));
 	put_made(h, s, a, b);
-	for (int k = 0; s->has_states && k < ANA_WORKER_STATES; k++) {
-		html_put(h, "<td class=\"n\">");
-		html_pct(h, base_ppm(state_sum(s, a, b, k), whole),
-			 "page:/loader/states/%s/%zu..%zu %% page:/loader/states/*/%zu..%zu",
-			 states[k].key, a, b, a, b);
-		html_put(h, "</td>");
-	}
+	for (int k = 0; s->has_states && k < ANA_WORKER_STATES; k++)
+		HTML_NUMBER(
+			h,
+			html_pct(
+				h, base_ppm(state_sum(s, a, b, k), whole),
+				"page:/loader/states/%s/%zu..%zu %% page:/loader/states/*/%zu..%zu",
+				states[k].key, a, b, a, b));
 	html_put(h, "</tr>\n");
 }
 
