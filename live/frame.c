@@ -54,8 +54,8 @@ static int unpack(struct live_reader *d, const struct wire_frame *f, const uint8
 	return !ZSTD_isError(got) && got == f->raw_len ? 0 : -EBADMSG;
 }
 
-static int take(struct live_run *r, const struct wire_frame *f, const ProtobufCMessage *m,
-		const struct live_when *when)
+static int apply_message(struct live_run *r, const struct wire_frame *f, const ProtobufCMessage *m,
+			 const struct live_when *when)
 {
 	if (f->type == WIRE_FRAME_HELLO)
 		return live_run_hello(r, f->stream, f->seq, (const Wire__Hello *)m);
@@ -85,7 +85,7 @@ int live_run_frame(struct live_run *r, struct live_reader *d, const struct wire_
 	ProtobufCMessage *m = protobuf_c_message_unpack(type, &memory.allocator, f->raw_len, raw);
 	if (!m)
 		return -EBADMSG;
-	err = take(r, f, m, when);
+	err = apply_message(r, f, m, when);
 	protobuf_c_message_free_unpacked(m, &memory.allocator);
 	return err;
 }

@@ -95,7 +95,7 @@ static void recall(void *arg, const struct live_fired *f)
 			w->entry[i].alert.fired = true;
 }
 
-void live_watch_recall(struct live_watch *w, const char *dir)
+void live_watch_restore(struct live_watch *w, const char *dir)
 {
 	live_alerts_each(dir, recall, w);
 }
@@ -193,9 +193,9 @@ static void fire(struct live_watch *w, struct live_watch_entry *e, const char *d
 		tell(arg, &f, written);
 }
 
-void live_watch_look(struct live_watch *w, const char *dir, const char *id,
-		     const struct live_totals *t, const struct live_when *when, live_tell *tell,
-		     void *arg)
+void live_watch_check(struct live_watch *w, const char *dir, const char *id,
+		      const struct live_totals *t, const struct live_when *when, live_tell *tell,
+		      void *arg)
 {
 	for (size_t i = 0; i < w->entries; i++)
 		if (live_alert_check(&w->entry[i].alert, t, when->now_ns))

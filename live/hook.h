@@ -42,7 +42,7 @@ void live_alerts_each(const char *dir, void (*each)(void *arg, const struct live
  * Takes note of what the run directory says has fired already, so that nothing fires twice. No
  * such file is fine; what is no line of ours is passed over.
  */
-void live_watch_recall(struct live_watch *w, const char *dir);
+void live_watch_restore(struct live_watch *w, const char *dir);
 
 /* Told of each alert that fires; @written: 0, or negative errno of the line in the file. */
 typedef void live_tell(void *arg, const struct live_fired *f, int written);
@@ -51,9 +51,9 @@ typedef void live_tell(void *arg, const struct live_fired *f, int written);
  * Looks at every condition. What fires is written down first and then done, so that a watcher that
  * is killed in between starts no command twice. @dir: the run directory, @id: the run's name.
  */
-void live_watch_look(struct live_watch *w, const char *dir, const char *id,
-		     const struct live_totals *t, const struct live_when *when, live_tell *tell,
-		     void *arg);
+void live_watch_check(struct live_watch *w, const char *dir, const char *id,
+		      const struct live_totals *t, const struct live_when *when, live_tell *tell,
+		      void *arg);
 
 /* Takes note of commands that have ended. Never waits. */
 void live_watch_reap(struct live_watch *w, const char *dir);

@@ -99,7 +99,7 @@ static struct coll_run *run_new(struct coll_runs *r, const char *dir)
 	run->live.nano_usd_per_hour = r->conditions->nano_usd_per_hour;
 	run->watch = r->conditions->watch;
 	if (run->watch.entries)
-		live_watch_recall(&run->watch, dir);
+		live_watch_restore(&run->watch, dir);
 	run->next = *at;
 	*at = run;
 	r->count++;
@@ -153,7 +153,7 @@ void coll_runs_watch(struct coll_runs *r, struct coll_store *st)
 	st->recovered = (struct coll_recovered){ .frame = on_recovered, .arg = r };
 }
 
-static void tell(void *arg, const struct live_fired *f, int written)
+static void log_alert(void *arg, const struct live_fired *f, int written)
 {
 	const struct coll_run *run = arg;
 	char words[LIVE_WORDS_BYTES];
@@ -179,14 +179,14 @@ static bool is_over(const struct coll_run *run, int64_t now_ns)
 	return quiet >= OVER_NS;
 }
 
-static void look(struct coll_run *run)
+static void update_run(struct coll_run *run)
 {
 	struct live_when when = now(false);
 
 	live_run_totals(&run->live, when.now_ns, &run->totals);
 	if (!run->watch.entries)
 		return;
-	live_watch_look(&run->watch, run->dir, run->id, &run->totals, &when, tell, run);
+	live_watch_check(&run->watch, run->dir, run->id, &run->totals, &when, log_alert, run);
 	live_watch_reap(&run->watch, run->dir);
 }
 
@@ -198,7 +198,7 @@ void coll_runs_tick(struct coll_runs *r)
 		struct coll_run **at = &r->bucket[i];
 		while (*at) {
 			struct coll_run *run = *at;
-			look(run);
+			update_run(run);
 			if (!is_over(run, now_ns)) {
 				at = &run->next;
 				continue;

@@ -124,7 +124,7 @@ static void child_free(struct coll_child *c)
 	free(c);
 }
 
-static void keep_said(struct coll_child *c, const char *bytes, size_t len)
+static void keep_output(struct coll_child *c, const char *bytes, size_t len)
 {
 	size_t room = c->said_max - c->said_len, n = len < room ? len : room;
 
@@ -134,7 +134,7 @@ static void keep_said(struct coll_child *c, const char *bytes, size_t len)
 	c->said_cut |= n < len;
 }
 
-static void hear(struct coll_child *c, int reads)
+static void read_output(struct coll_child *c, int reads)
 {
 	char bytes[16384];
 	ssize_t n = 1;
@@ -143,7 +143,7 @@ static void hear(struct coll_child *c, int reads)
 		n = read(c->pipe.fd, bytes, sizeof(bytes));
 		if (n <= 0)
 			break;
-		keep_said(c, bytes, (size_t)n);
+		keep_output(c, bytes, (size_t)n);
 	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 		close_source(c->all, &c->pipe);
@@ -152,7 +152,8 @@ static void hear(struct coll_child *c, int reads)
 static void on_pipe(struct coll_source *s, uint32_t events)
 {
 	(void)events;
-	hear((struct coll_child *)((char *)s - offsetof(struct coll_child, pipe)), READS_PER_TURN);
+	read_output((struct coll_child *)((char *)s - offsetof(struct coll_child, pipe)),
+		    READS_PER_TURN);
 }
 
 /* Reaps it if it has ended. Its own children, if it left any, end with it. */
@@ -166,7 +167,7 @@ static bool reap(struct coll_child *c, int flags)
 	if (waitpid(c->pid, &end.status, flags) != c->pid)
 		return false;
 	kill(-c->pid, SIGKILL);
-	hear(c, 1 << 16);
+	read_output(c, 1 << 16);
 	end.timed_out = c->timed_out;
 	end.said_cut = c->said_cut;
 	end.said = said = c->said;
@@ -257,7 +258,7 @@ free_child:
 	return err;
 }
 
-static void put_down(struct coll_child *c)
+static void kill_group(struct coll_child *c)
 {
 	if (kill(-c->pid, SIGKILL)) /* it may not be a group's leader yet */
 		kill(c->pid, SIGKILL);
@@ -271,7 +272,7 @@ void coll_children_tick(struct coll_children *all, int64_t now_ns)
 		next = c->next; /* NOLINT: what was freed is not in the list any more */
 		if (c->deadline_ns && now_ns > c->deadline_ns && !c->timed_out) {
 			c->timed_out = true;
-			put_down(c);
+			kill_group(c);
 		}
 		if (c->process.fd < 0 && reap(c, WNOHANG))
 			next = all->first; /* done() may have changed the list */
@@ -287,7 +288,7 @@ void coll_children_forget(struct coll_children *all, const void *owner)
 			continue;
 		c->done = NULL;
 		c->owner = NULL;
-		put_down(c);
+		kill_group(c);
 	}
 }
 
@@ -297,7 +298,7 @@ void coll_children_fini(struct coll_children *all)
 		struct coll_child *c = all->first;
 
 		c->done = NULL; /* NOLINT: as above */
-		put_down(c);
+		kill_group(c);
 		if (!reap(c, 0))
 			child_free(c);
 	}

@@ -23,7 +23,7 @@ void coll_counters_commit(struct coll_counters *c, int64_t ns)
 	c->commits++;
 }
 
-static void one(const char *name, uint64_t value, const char *what)
+static void log_one(const char *name, uint64_t value, const char *what)
 {
 	if (value)
 		coll_log("%-16s %12" PRIu64 "  %s", name, value, what);
@@ -37,8 +37,8 @@ void coll_counters_log(const struct coll_counters *c, size_t clients, size_t str
 	coll_log("status: %zu clients, %zu streams open, peak memory %ld KiB, cpu %ld.%03ld s",
 		 clients, streams, use.ru_maxrss, use.ru_utime.tv_sec + use.ru_stime.tv_sec,
 		 (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1000 % 1000);
-#define COLL_COUNTER_LINE(name, what) one(#name, c->name, what);
+#define COLL_COUNTER_LINE(name, what) log_one(#name, c->name, what);
 	COLL_COUNTERS(COLL_COUNTER_LINE)
 #undef COLL_COUNTER_LINE
-	one("log_dropped", coll_log_dropped(), "lines that stderr did not take");
+	log_one("log_dropped", coll_log_dropped(), "lines that stderr did not take");
 }

@@ -61,7 +61,7 @@ void coll_sdnotify_fini(struct coll_sdnotify *n)
 }
 
 /* A manager that does not listen loses the word; it may not hold us up. */
-static void tell(struct coll_sdnotify *n, const char *words)
+static void send_words(struct coll_sdnotify *n, const char *words)
 {
 	if (n->fd >= 0 && sendto(n->fd, words, strlen(words), MSG_DONTWAIT | MSG_NOSIGNAL,
 				 (const struct sockaddr *)&n->to, n->to_len) < 0)
@@ -70,7 +70,7 @@ static void tell(struct coll_sdnotify *n, const char *words)
 
 void coll_sdnotify_ready(struct coll_sdnotify *n)
 {
-	tell(n, "READY=1\nSTATUS=Serving.\n");
+	send_words(n, "READY=1\nSTATUS=Serving.\n");
 }
 
 void coll_sdnotify_reloading(struct coll_sdnotify *n)
@@ -79,12 +79,12 @@ void coll_sdnotify_reloading(struct coll_sdnotify *n)
 
 	snprintf(words, sizeof(words), "RELOADING=1\nMONOTONIC_USEC=%" PRId64 "\n",
 		 coll_now_ns() / 1000);
-	tell(n, words);
+	send_words(n, words);
 }
 
 void coll_sdnotify_stopping(struct coll_sdnotify *n)
 {
-	tell(n, "STOPPING=1\nSTATUS=Making everything durable.\n");
+	send_words(n, "STOPPING=1\nSTATUS=Making everything durable.\n");
 }
 
 void coll_sdnotify_tick(struct coll_sdnotify *n, int64_t now_ns)
@@ -92,5 +92,5 @@ void coll_sdnotify_tick(struct coll_sdnotify *n, int64_t now_ns)
 	if (!n->every_ns || now_ns - n->fed_ns < n->every_ns)
 		return;
 	n->fed_ns = now_ns;
-	tell(n, "WATCHDOG=1\n");
+	send_words(n, "WATCHDOG=1\n");
 }

@@ -45,9 +45,9 @@ static void set_events(struct coll_client *c)
 }
 
 /* Its own buffers fill, and what does not fit there it writes to its spool: nothing is lost. */
-static void pace(struct coll_client *c, size_t bytes)
+static void throttle(struct coll_client *c, size_t bytes)
 {
-	if (c->closing || !coll_keeper_pace(c->all->keeper, &c->rate, bytes, c->heard_ns))
+	if (c->closing || !coll_keeper_throttle(c->all->keeper, &c->rate, bytes, c->heard_ns))
 		return;
 	c->paused = true;
 	set_events(c);
@@ -88,7 +88,7 @@ static void read_some(struct coll_client *c, int rounds, size_t bytes, bool drai
 		got = receive(c);
 		sum += got > 0 ? (size_t)got : 0;
 		if (got > 0)
-			pace(c, (size_t)got);
+			throttle(c, (size_t)got);
 	}
 	if (got >= 0)
 		return;
@@ -252,7 +252,7 @@ void coll_client_close(struct coll_client *c)
 }
 
 /* Notes when the process ended, now or once it does. */
-static void note_end(struct coll_client *c, struct coll_stream *s)
+static void note_process_end(struct coll_client *c, struct coll_stream *s)
 {
 	struct pollfd p = { .fd = c->process.fd, .events = POLLIN };
 	int fd;
@@ -262,7 +262,7 @@ static void note_end(struct coll_client *c, struct coll_stream *s)
 	if (p.fd < 0 && s->bye) /* it said so itself; nobody can tell more */
 		return;
 	if (c->end_ns) {
-		coll_process_watch_note(&c->all->watches, s, c->end_ns);
+		coll_process_watch_write_end(&c->all->watches, s, c->end_ns);
 		return;
 	}
 	fd = fcntl(p.fd, F_DUPFD_CLOEXEC, 0);
@@ -282,7 +282,7 @@ void coll_client_free(struct coll_client *c)
 		struct coll_stream *s = c->feeder.first->stream;
 
 		coll_feeder_release(s);
-		note_end(c, s);
+		note_process_end(c, s);
 		coll_store_close(c->all->store, s);
 	}
 	coll_intake_fini(&c->in);

@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include "core/loop.h"
 #include "feed.h"
-#include "retain/bucket.h"
 #include "process_watch.h"
+#include "retain/bucket.h"
 
 struct coll_client;
 struct coll_context;

@@ -115,7 +115,7 @@ static int open_stream(struct coll_feed *in, const struct wire_frame *f, const u
 		coll_note("stream %s: %s, %llu bytes", (*out)->hex, (*out)->dir,
 			  (unsigned long long)(*out)->size);
 		if (st == in->intake->own)
-			coll_upstream_note(in->intake->upstream, *out);
+			coll_upstream_follow(in->intake->upstream, *out);
 		return 0;
 	}
 	if (err == -ENOENT || err == -EBADMSG) {
@@ -162,13 +162,14 @@ static int stream_of(struct coll_feed *in, const struct wire_frame *f, const uin
 }
 
 /* It is there, or was dropped on purpose, or is about to be stored. */
-static void came(struct coll_stream *s, const struct wire_frame *f)
+static void raise_high(struct coll_stream *s, const struct wire_frame *f)
 {
 	if (f->seq > s->high)
 		s->high = f->seq;
 }
 
-static void note_kind(struct coll_stream *s, const struct wire_frame *f, const uint8_t *payload)
+static void note_hello_and_bye(struct coll_stream *s, const struct wire_frame *f,
+			       const uint8_t *payload)
 {
 	if (f->type == WIRE_FRAME_HELLO)
 		s->who_known = !coll_hello_read(&s->who, f, payload);
@@ -193,16 +194,16 @@ static int admit(struct coll_feed *in, struct batch *b, const struct wire_frame 
 		return err;
 	in->greeted = true;
 	s->fed->heard_ns = coll_now_ns();
-	note_kind(s, f, payload);
+	note_hello_and_bye(s, f, payload);
 	if (coll_seq_set_has(&s->seqs, f->seq)) {
 		in->intake->context->count.duplicates++;
-		came(s, f);
+		raise_high(s, f);
 		s->fed->ack_due = true;
 		return 0;
 	}
 	if (in->feeder->store == in->intake->own && coll_upstream_drops(in->intake->upstream, f)) {
 		coll_seq_set_add(&s->seqs, f->seq);
-		came(s, f);
+		raise_high(s, f);
 		s->fed->ack_due = true;
 		return 0;
 	}
@@ -210,7 +211,7 @@ static int admit(struct coll_feed *in, struct batch *b, const struct wire_frame 
 		coll_runs_frame(in->intake->runs, s, f, payload, false);
 	err = batch_add(in, b, s, f, at);
 	if (!err)
-		came(s, f);
+		raise_high(s, f);
 	return err;
 }
 

@@ -26,8 +26,8 @@ void coll_process_watch_add(struct coll_process_watches *all, int pidfd,
 			    const struct coll_stream *s);
 
 /* Notes the end of the stream's process, if it is known who that is. */
-void coll_process_watch_note(struct coll_process_watches *all, const struct coll_stream *s,
-			     int64_t end_ns);
+void coll_process_watch_write_end(struct coll_process_watches *all, const struct coll_stream *s,
+				  int64_t end_ns);
 
 /* Ends all watches; processes that ended by now are noted. */
 void coll_process_watch_fini(struct coll_process_watches *all);

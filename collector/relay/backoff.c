@@ -22,7 +22,7 @@ void coll_backoff_init(struct coll_backoff *p, const char *to, struct coll_count
 }
 
 /* xorshift: spreads nodes that failed together. */
-static uint64_t chance(struct coll_backoff *p, uint64_t below)
+static uint64_t random_below(struct coll_backoff *p, uint64_t below)
 {
 	p->seed ^= p->seed << 13;
 	p->seed ^= p->seed >> 7;
@@ -30,7 +30,7 @@ static uint64_t chance(struct coll_backoff *p, uint64_t below)
 	return p->seed % below;
 }
 
-static void say(struct coll_backoff *p, const char *why, long status)
+static void log_failure(struct coll_backoff *p, const char *why, long status)
 {
 	int64_t now = coll_now_ns();
 
@@ -47,12 +47,12 @@ static void say(struct coll_backoff *p, const char *why, long status)
 void coll_backoff_failed(struct coll_backoff *p, const struct coll_answer *a)
 {
 	char text[160];
-	int64_t wait = p->wait_ms / 2 + (int64_t)chance(p, (uint64_t)p->wait_ms / 2 + 1);
+	int64_t wait = p->wait_ms / 2 + (int64_t)random_below(p, (uint64_t)p->wait_ms / 2 + 1);
 	int64_t asked = a->retry_after_s;
 
 	snprintf(text, sizeof(text), "%s", a->trouble ? a->trouble : (const char *)a->bytes);
 	text[strcspn(text, "\r\n")] = '\0';
-	say(p, text, a->trouble ? 0 : a->status);
+	log_failure(p, text, a->trouble ? 0 : a->status);
 	p->failing = true;
 	p->count->up_failed++;
 	if (asked > COLL_BACKOFF_RETRY_AFTER_MAX_S)

@@ -32,7 +32,7 @@ bool coll_clock_offset_due(struct coll_clock_offset *c, int64_t now_ns)
 }
 
 /* Every second one goes; the first and the newest stay. */
-static void thin(struct coll_clock_offset *c)
+static void drop_every_second(struct coll_clock_offset *c)
 {
 	unsigned int i, kept = 0;
 
@@ -41,7 +41,7 @@ static void thin(struct coll_clock_offset *c)
 	c->count = kept;
 }
 
-static void keep(struct coll_clock_offset *c, const struct coll_clock_reading *r)
+static void add_reading(struct coll_clock_offset *c, const struct coll_clock_reading *r)
 {
 	struct coll_clock_reading *last = c->count ? &c->reading[c->count - 1] : NULL;
 	int64_t now = coll_now_ns();
@@ -54,7 +54,7 @@ static void keep(struct coll_clock_offset *c, const struct coll_clock_reading *r
 		return;
 	}
 	if (c->count == COLL_CLOCK_OFFSET_READINGS)
-		thin(c);
+		drop_every_second(c);
 	c->reading[c->count++] = *r;
 	c->kept_until_ns = now + COLL_CLOCK_OFFSET_KEEP_S * COLL_SECOND_NS;
 	c->version++;
@@ -76,7 +76,7 @@ bool coll_clock_offset_read(struct coll_clock_offset *c, const struct coll_answe
 	r.at_ns = a->got_ns;
 	r.offset_ns = (received - a->sent_ns) / 2 + (answered - a->got_ns) / 2;
 	r.error_ns = way / 2 + 1;
-	keep(c, &r);
+	add_reading(c, &r);
 	return true;
 }
 

@@ -16,7 +16,6 @@
 #include "outbox.h"
 #include "unsent_runs.h"
 #include "upstream_options.h"
-#include "upstream_state.h"
 
 struct coll_upstream {
 	struct coll_context *context;
@@ -44,7 +43,6 @@ struct coll_upstream {
 	bool held_too; /* what others were to go before may go now, ... */
 	bool frames_first; /* ... these or side files in turn */
 	int64_t said_refused_ns;
-	struct coll_upstream_state state; /* but for what backoff knows */
 };
 
 /* Whether what was held may go now. */

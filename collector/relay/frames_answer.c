@@ -13,7 +13,7 @@
 #define DAMAGED_MAX 8 /* of one frame, one after the other */
 
 /* Of many such frames one a minute. */
-static void say_refused(struct coll_upstream *u, const struct coll_batch_part *p, uint64_t at,
+static void log_refused(struct coll_upstream *u, const struct coll_batch_part *p, uint64_t at,
 			const char *why)
 {
 	int64_t now = coll_now_ns();
@@ -27,26 +27,24 @@ static void say_refused(struct coll_upstream *u, const struct coll_batch_part *p
 }
 
 /* A frame that the centre will never take, although it is good here. It must not hold up others. */
-static void pass_over(struct coll_upstream *u, struct coll_batch_part *p, uint64_t at,
-		      const char *why)
+static void skip_frame(struct coll_upstream *u, struct coll_batch_part *p, uint64_t at,
+		       const char *why)
 {
 	struct wire_frame f;
 	size_t in_body = p->body_to - (size_t)(p->to - at);
 
 	if (wire_frame_header_get(&f, u->batch.body.data + in_body))
 		return;
-	say_refused(u, p, at, why);
+	log_refused(u, p, at, why);
 	u->context->count.up_refused++;
-	u->state.lost += wire_frame_bytes(&f);
 	coll_out_file_sent(p->run, p->file, at + wire_frame_bytes(&f));
 }
 
 /* A stream that the centre does not know, however often it gets its beginning. */
-static void give_up(struct coll_upstream *u, struct coll_batch_part *p, uint64_t at)
+static void skip_stream(struct coll_upstream *u, struct coll_batch_part *p, uint64_t at)
 {
-	say_refused(u, p, at, "it does not know the stream");
+	log_refused(u, p, at, "it does not know the stream");
 	u->context->count.up_refused++;
-	u->state.lost += p->to - at;
 	coll_out_file_sent(p->run, p->file, p->to);
 }
 
@@ -75,15 +73,15 @@ static void refused(struct coll_upstream *u, const struct coll_answer *a)
 		coll_note("%s answers 400: %.*s", u->box.to,
 			  (int)strcspn((const char *)a->bytes, "\r\n"), (const char *)a->bytes);
 	else if (a->status != 409)
-		pass_over(u, next, at, (const char *)a->bytes);
+		skip_frame(u, next, at, (const char *)a->bytes);
 	else if (next->file->begun_again++ < BEGIN_AGAIN_MAX)
 		coll_out_file_sent(next->run, next->file, 0); /* the centre lost it: once more */
 	else
-		give_up(u, next, at);
+		skip_stream(u, next, at);
 }
 
 /* Frames before the one that it could not store are stored, if it says so. */
-static void could_not(struct coll_upstream *u, const struct coll_answer *a)
+static void not_stored(struct coll_upstream *u, const struct coll_answer *a)
 {
 	struct coll_batch_part *next = &u->batch.part[0];
 	uint64_t at;
@@ -122,7 +120,7 @@ void coll_frames_answer(struct coll_upstream *u, const struct coll_answer *a)
 		coll_backoff_failed_strangely(&u->backoff, a);
 	} else {
 		if (a->status >= 500 || a->status == 413)
-			could_not(u, a);
+			not_stored(u, a);
 		coll_backoff_failed(&u->backoff, a);
 	}
 	coll_batch_clear(&u->batch);

@@ -64,7 +64,7 @@ static void finish(struct coll_link *l, CURLcode code)
 	r.done(r.owner, &l->a);
 }
 
-static void look(struct coll_link *l)
+static void take_finished(struct coll_link *l)
 {
 	CURLMsg *m;
 	int left;
@@ -89,7 +89,7 @@ static void on_socket(struct coll_source *s, uint32_t events)
 	if (events & EPOLLERR)
 		bits |= CURL_CSELECT_ERR;
 	curl_multi_socket_action(l->multi, s->fd, bits, &running);
-	look(l);
+	take_finished(l);
 }
 
 static void on_timer(struct coll_source *s, uint32_t events)
@@ -102,7 +102,7 @@ static void on_timer(struct coll_source *s, uint32_t events)
 	if (read(s->fd, &ticks, sizeof(ticks)) < 0)
 		return;
 	curl_multi_socket_action(l->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-	look(l);
+	take_finished(l);
 }
 
 static int set_timer(CURLM *multi, long ms, void *own)
@@ -120,7 +120,7 @@ static int set_timer(CURLM *multi, long ms, void *own)
 	return timerfd_settime(l->timer.fd, 0, &t, NULL) ? -1 : 0;
 }
 
-static void forget(struct coll_link *l, struct wait *w)
+static void remove_wait(struct coll_link *l, struct wait *w)
 {
 	struct wait **p = &l->waits;
 
@@ -157,7 +157,7 @@ static int set_socket(CURL *easy, curl_socket_t fd, int what, void *own, void *s
 	(void)easy;
 	if (what == CURL_POLL_REMOVE) {
 		if (socket)
-			forget(l, socket);
+			remove_wait(l, socket);
 		return 0;
 	}
 	if (what & CURL_POLL_IN)
@@ -192,7 +192,7 @@ static int64_t number_of(const char *line, size_t len, const char *name, int64_t
 	return value;
 }
 
-static void take_tag(struct coll_answer *a, const char *line, size_t len)
+static void read_tag(struct coll_answer *a, const char *line, size_t len)
 {
 	static const char name[] = "ETag:";
 	size_t n = sizeof(name) - 1;
@@ -218,7 +218,7 @@ static size_t on_header(char *line, size_t one, size_t len, void *own)
 		l->a.damaged = false;
 		l->a.tag[0] = '\0';
 	}
-	take_tag(&l->a, line, len);
+	read_tag(&l->a, line, len);
 	l->a.retry_after_s = number_of(line, len, "Retry-After:", l->a.retry_after_s);
 	l->a.stored = number_of(line, len, "Gpustarve-Stored:", l->a.stored);
 	l->a.damaged = number_of(line, len, "Gpustarve-Damaged:", l->a.damaged) != 0;
@@ -432,7 +432,7 @@ void coll_link_free(struct coll_link *l)
 	if (l->multi)
 		curl_multi_cleanup(l->multi);
 	while (l->waits)
-		forget(l, l->waits);
+		remove_wait(l, l->waits);
 	if (l->timer.fd >= 0) {
 		coll_loop_remove(l->loop, &l->timer);
 		close(l->timer.fd);

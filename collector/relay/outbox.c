@@ -51,7 +51,7 @@ static struct coll_out_run *run_new(const char *dir)
 	return NULL;
 }
 
-static struct coll_out_run *add(struct coll_outbox *o, struct coll_out_run *run)
+static struct coll_out_run *link_run(struct coll_outbox *o, struct coll_out_run *run)
 {
 	run->next = o->runs;
 	o->runs = run;
@@ -59,7 +59,7 @@ static struct coll_out_run *add(struct coll_outbox *o, struct coll_out_run *run)
 }
 
 /* A directory that is there at the start: forwarded further if that had begun. */
-static void take_up(struct coll_outbox *o, const char *name)
+static void add_run_found(struct coll_outbox *o, const char *name)
 {
 	size_t len = strlen(name), suffix = strlen(SUFFIX);
 	struct coll_out_run *run;
@@ -85,7 +85,7 @@ static void take_up(struct coll_outbox *o, const char *name)
 		coll_log("%s/" COLL_CURSOR_FILE ": of another upstream, or damaged; all of the run "
 			 "is sent again",
 			 dir);
-	add(o, run);
+	link_run(o, run);
 }
 
 int coll_outbox_init(struct coll_outbox *o, struct coll_store *store, const char *to)
@@ -99,7 +99,7 @@ int coll_outbox_init(struct coll_outbox *o, struct coll_store *store, const char
 	if (!d)
 		return -errno;
 	while ((e = readdir(d)))
-		take_up(o, e->d_name);
+		add_run_found(o, e->d_name);
 	closedir(d);
 	return 0;
 }
@@ -121,7 +121,7 @@ void coll_outbox_forget(struct coll_outbox *o, struct coll_out_run *run)
 	run_free(run);
 }
 
-void coll_outbox_note(struct coll_outbox *o, const char *dir)
+void coll_outbox_follow(struct coll_outbox *o, const char *dir)
 {
 	struct coll_out_run *run = o->runs;
 
@@ -132,7 +132,7 @@ void coll_outbox_note(struct coll_outbox *o, const char *dir)
 		if (!run)
 			return;
 		coll_cursor_read(run, o->to);
-		add(o, run);
+		link_run(o, run);
 		run->changed = true;
 	}
 	run->changed |= run->forwarded;
@@ -148,8 +148,8 @@ static int64_t mtime_of(const struct stat *st)
 	return st->st_mtim.tv_sec * COLL_SECOND_NS + st->st_mtim.tv_nsec;
 }
 
-static void look_at_side(struct coll_out_run *run, struct coll_out_file *f, const struct stat *st,
-			 int64_t now)
+static void scan_side_file(struct coll_out_run *run, struct coll_out_file *f, const struct stat *st,
+			   int64_t now)
 {
 	int64_t mtime = mtime_of(st);
 
@@ -161,8 +161,8 @@ static void look_at_side(struct coll_out_run *run, struct coll_out_file *f, cons
 	f->size = (uint64_t)st->st_size;
 }
 
-static void look_at_file(struct coll_outbox *o, struct coll_out_run *run, DIR *d, const char *name,
-			 int64_t now)
+static void scan_file(struct coll_outbox *o, struct coll_out_run *run, DIR *d, const char *name,
+		      int64_t now)
 {
 	struct coll_out_file *f = coll_out_file_named(run, name);
 	struct coll_stream *s;
@@ -174,7 +174,7 @@ static void look_at_file(struct coll_outbox *o, struct coll_out_run *run, DIR *d
 	if (mtime_of(&st) > run->mtime_ns)
 		run->mtime_ns = mtime_of(&st);
 	if (f->kind == COLL_OUT_SIDE) {
-		look_at_side(run, f, &st, now);
+		scan_side_file(run, f, &st, now);
 		return;
 	}
 	s = f->kind == COLL_OUT_FRAMES ? coll_store_get(o->store, f->stream) : NULL;
@@ -198,7 +198,7 @@ static bool is_open(const struct coll_outbox *o, const struct coll_out_run *run)
 }
 
 /* run.json says that its command goes on. Without one, nobody can tell. */
-static bool goes_on(const struct coll_out_run *run)
+static bool command_goes_on(const struct coll_out_run *run)
 {
 	char path[PATH_MAX];
 	const char *at;
@@ -232,26 +232,26 @@ static bool is_over(const struct coll_outbox *o, const struct coll_out_run *run,
 
 	if (quiet < COLL_OUTBOX_QUIET_S || is_open(o, run))
 		return false;
-	return quiet > COLL_OUTBOX_GIVEN_UP_S || !(goes_on(run) || is_spooling(run));
+	return quiet > COLL_OUTBOX_GIVEN_UP_S || !(command_goes_on(run) || is_spooling(run));
 }
 
-static void look_at_files(struct coll_outbox *o, struct coll_out_run *run, int64_t now)
+static void scan_files(struct coll_outbox *o, struct coll_out_run *run, int64_t now)
 {
 	DIR *d = opendir(run->dir);
 	struct dirent *e;
 
 	while (d && (e = readdir(d)))
-		look_at_file(o, run, d, e->d_name, now);
+		scan_file(o, run, d, e->d_name, now);
 	if (d)
 		closedir(d);
 }
 
-static void look_at_run(struct coll_outbox *o, struct coll_out_run *run, int64_t now)
+static void scan_run(struct coll_outbox *o, struct coll_out_run *run, int64_t now)
 {
 	uint64_t pending = 0, files = 0, bytes = 0;
 	struct coll_out_file *f;
 
-	look_at_files(o, run, now);
+	scan_files(o, run, now);
 	for (f = run->files; f; f = f->next) {
 		if (f->kind == COLL_OUT_SIDE)
 			files += coll_out_file_pending(f);
@@ -266,7 +266,7 @@ static void look_at_run(struct coll_outbox *o, struct coll_out_run *run, int64_t
 		run->forwarded = run->changed = true;
 }
 
-void coll_outbox_look(struct coll_outbox *o, int64_t now_ns)
+void coll_outbox_scan(struct coll_outbox *o, int64_t now_ns)
 {
 	struct coll_out_run *run;
 
@@ -274,7 +274,7 @@ void coll_outbox_look(struct coll_outbox *o, int64_t now_ns)
 	o->pending_files = 0;
 	for (run = o->runs; run; run = run->next) {
 		if (!run->forwarded || !run->bytes) /* nothing happens in it any more */
-			look_at_run(o, run, now_ns);
+			scan_run(o, run, now_ns);
 		o->stored += run->bytes;
 	}
 	if (o->max)
@@ -306,7 +306,7 @@ static bool has_news(struct coll_outbox *o, struct coll_out_run *run)
 {
 	const struct coll_out_file *f;
 
-	look_at_files(o, run, coll_now_ns());
+	scan_files(o, run, coll_now_ns());
 	for (f = run->files; f && !coll_out_file_pending(f); f = f->next)
 		;
 	return f != NULL;
@@ -349,7 +349,7 @@ size_t coll_outbox_retire(struct coll_outbox *o)
 	return gone;
 }
 
-static void turn_files(struct coll_out_run *run)
+static void rotate_files(struct coll_out_run *run)
 {
 	struct coll_out_file *first = run->files, **p = &run->files;
 
@@ -362,12 +362,12 @@ static void turn_files(struct coll_out_run *run)
 	*p = first;
 }
 
-void coll_outbox_turn(struct coll_outbox *o)
+void coll_outbox_rotate(struct coll_outbox *o)
 {
 	struct coll_out_run *first = o->runs, **p = &o->runs, *run;
 
 	for (run = o->runs; run; run = run->next)
-		turn_files(run);
+		rotate_files(run);
 	if (!first || !first->next)
 		return;
 	while (*p)

@@ -48,13 +48,13 @@ int coll_outbox_init(struct coll_outbox *o, struct coll_store *store, const char
 void coll_outbox_fini(struct coll_outbox *o);
 
 /* A stream was opened in @dir: its run is to be forwarded from now on. */
-void coll_outbox_note(struct coll_outbox *o, const char *dir);
+void coll_outbox_follow(struct coll_outbox *o, const char *dir);
 
 /* Looks what there is now: new files, sizes, side files that changed. About once a second. */
-void coll_outbox_look(struct coll_outbox *o, int64_t now_ns);
+void coll_outbox_scan(struct coll_outbox *o, int64_t now_ns);
 
 /* Puts who came first last, runs and the files of each, so that all get their turn. */
-void coll_outbox_turn(struct coll_outbox *o);
+void coll_outbox_rotate(struct coll_outbox *o);
 
 /* Writes cursors that moved. */
 void coll_outbox_save(struct coll_outbox *o);

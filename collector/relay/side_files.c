@@ -12,7 +12,7 @@
 #include "core/log.h"
 #include "forward.h"
 
-static bool says(const struct coll_answer *a, long status, const char *text)
+static bool is_answer(const struct coll_answer *a, long status, const char *text)
 {
 	return !a->trouble && a->status == status && a->len == strlen(text) &&
 	       !memcmp(a->bytes, text, a->len);
@@ -67,15 +67,15 @@ void coll_side_files_unsent(struct coll_upstream *u)
 
 void coll_side_files_answer(struct coll_upstream *u, const struct coll_answer *a)
 {
-	if (says(a, 200, COLL_SIDE_STORED)) {
+	if (is_answer(a, 200, COLL_SIDE_STORED)) {
 		snprintf(u->side.file->tag, sizeof(u->side.file->tag), "%s", a->tag);
 		u->side.file->told = 0;
 		settled(u);
-	} else if (says(a, 404, COLL_SIDE_NO_NAME)) {
+	} else if (is_answer(a, 404, COLL_SIDE_NO_NAME)) {
 		settled(u);
 		coll_log("%s/%s: %s does not take it (%ld)", u->side.run->dir, u->side.file->name,
 			 u->box.to, a->status);
-	} else if (says(a, 412, COLL_SIDE_OTHER)) {
+	} else if (is_answer(a, 412, COLL_SIDE_OTHER)) {
 		other_is_there(u, a);
 	} else if (!a->trouble && a->status == 400 && a->damaged) {
 		damaged(u, a);

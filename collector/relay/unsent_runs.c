@@ -126,18 +126,19 @@ static int make_list(const struct coll_outbox *o, DIR *d)
 	return err;
 }
 
-static bool take_up(struct coll_outbox *o, const char *name)
+static bool forward_run(struct coll_outbox *o, const char *name)
 {
 	char dir[PATH_MAX];
 
 	if (snprintf(dir, sizeof(dir), "%s/%s", o->store->base, name) >= (int)sizeof(dir))
 		return false;
 	coll_log("%s: was recorded without this collector; is forwarded from its spool files", dir);
-	coll_outbox_note(o, dir);
+	coll_outbox_follow(o, dir);
 	return true;
 }
 
-static size_t look_at(struct coll_unsent_runs *s, struct coll_outbox *o, DIR *d, const char *list)
+static size_t scan_entries(struct coll_unsent_runs *s, struct coll_outbox *o, DIR *d,
+			   const char *list)
 {
 	size_t done = 0, taken = 0;
 	struct dirent *e;
@@ -155,7 +156,7 @@ static size_t look_at(struct coll_unsent_runs *s, struct coll_outbox *o, DIR *d,
 			stray = holds_spool(dirfd(d), name);
 		}
 		if (stray)
-			taken += take_up(o, name);
+			taken += forward_run(o, name);
 	}
 	s->looked += COLL_UNSENT_DONE_EACH;
 	if (s->looked >= done)
@@ -163,14 +164,14 @@ static size_t look_at(struct coll_unsent_runs *s, struct coll_outbox *o, DIR *d,
 	return taken;
 }
 
-static size_t look(struct coll_unsent_runs *s, struct coll_outbox *o, DIR *d)
+static size_t scan_folder(struct coll_unsent_runs *s, struct coll_outbox *o, DIR *d)
 {
 	char *list = NULL;
 	size_t taken = 0;
 	int err = read_list(o, &list);
 
 	if (!err)
-		taken = look_at(s, o, d, list);
+		taken = scan_entries(s, o, d, list);
 	else if (err == -ENOENT)
 		err = make_list(o, d);
 	if (err && !s->said)
@@ -194,7 +195,7 @@ size_t coll_unsent_runs_scan(struct coll_unsent_runs *s, struct coll_outbox *o, 
 	d = opendir(o->store->base);
 	if (!d)
 		return 0;
-	taken = look(s, o, d);
+	taken = scan_folder(s, o, d);
 	closedir(d);
 	return taken;
 }

@@ -84,7 +84,7 @@ static bool send_side_file(struct coll_upstream *u)
 	return next != 0;
 }
 
-static void fill(struct coll_upstream *u, struct coll_out_run *run)
+static void add_run_to_batch(struct coll_upstream *u, struct coll_out_run *run)
 {
 	struct coll_out_file *f;
 
@@ -105,15 +105,14 @@ static bool send_frames(struct coll_upstream *u)
 	uint64_t damaged = u->batch.damaged;
 
 	coll_batch_clear(&u->batch);
-	coll_outbox_turn(&u->box);
+	coll_outbox_rotate(&u->box);
 	for (run = u->box.runs; run && !coll_batch_full(&u->batch); run = run->next)
 		if (coll_forward_may(u, &run->frames))
-			fill(u, run);
+			add_run_to_batch(u, run);
 	if (u->batch.damaged != damaged) {
 		coll_log("%" PRIu64 " damaged bytes are left out of what is forwarded",
 			 u->batch.damaged - damaged);
 		u->context->count.up_damaged += u->batch.damaged - damaged;
-		u->state.lost += u->batch.damaged - damaged;
 	}
 	if (!u->batch.parts)
 		return false;
@@ -154,20 +153,18 @@ static void send_next(struct coll_upstream *u)
 }
 
 /* A collector of one run alone has no business with what others left in the folder. */
-static void look_for_unsent(struct coll_upstream *u)
+static void scan_unsent(struct coll_upstream *u)
 {
 	if (!u->opts->one_run)
 		coll_unsent_runs_scan(&u->unsent, &u->box, coll_now_ns());
 }
 
-static void look(struct coll_upstream *u)
+static void scan_outbox(struct coll_upstream *u)
 {
 	bool was_full = u->box.full;
 
-	look_for_unsent(u);
-	coll_outbox_look(&u->box, coll_now_ns());
-	u->state.pending = u->box.pending;
-	u->state.full = u->box.full;
+	scan_unsent(u);
+	coll_outbox_scan(&u->box, coll_now_ns());
 	if (u->box.full != was_full)
 		coll_log(was_full
 				 ? "%s catches up; frames are kept again"
@@ -181,7 +178,7 @@ void coll_upstream_tick(struct coll_upstream *u)
 {
 	if (!u)
 		return;
-	look(u);
+	scan_outbox(u);
 	if (!coll_link_busy(u->link)) {
 		send_next(u);
 		coll_outbox_save(&u->box);
@@ -208,10 +205,10 @@ void coll_upstream_turn(struct coll_upstream *u)
 		send_next(u);
 }
 
-void coll_upstream_note(struct coll_upstream *u, const struct coll_stream *s)
+void coll_upstream_follow(struct coll_upstream *u, const struct coll_stream *s)
 {
 	if (u)
-		coll_outbox_note(&u->box, s->dir);
+		coll_outbox_follow(&u->box, s->dir);
 }
 
 bool coll_upstream_drops(struct coll_upstream *u, const struct wire_frame *f)
@@ -219,15 +216,7 @@ bool coll_upstream_drops(struct coll_upstream *u, const struct wire_frame *f)
 	if (!u || !coll_outbox_drops(&u->box, f->type))
 		return false;
 	u->context->count.up_dropped++;
-	u->state.lost += wire_frame_bytes(f);
 	return true;
-}
-
-void coll_upstream_look(const struct coll_upstream *u, struct coll_upstream_state *out)
-{
-	*out = u ? u->state : (struct coll_upstream_state){ .pending = 0 };
-	out->ok_ns = u ? u->backoff.ok_ns : 0;
-	out->failing = u && u->backoff.failing;
 }
 
 static bool all_sent(struct coll_upstream *u)
@@ -235,7 +224,7 @@ static bool all_sent(struct coll_upstream *u)
 	/* The shortest run, too, is to say how far its node's clock is from others'. */
 	if (coll_link_busy(u->link) || (u->box.runs && u->clock.asked < COLL_CLOCK_OFFSET_FIRST))
 		return false;
-	look(u);
+	scan_outbox(u);
 	return !u->box.pending && !u->box.pending_files;
 }
 
@@ -288,7 +277,7 @@ int coll_upstream_open(struct coll_upstream **out, const struct coll_upstream_op
 		err = u->link ? 0 : -ENOMEM;
 	}
 	if (!err) {
-		look_for_unsent(u);
+		scan_unsent(u);
 		*out = u;
 		return 0;
 	}

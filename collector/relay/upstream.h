@@ -17,7 +17,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "upstream_state.h"
 
 struct coll_context;
 struct coll_store;
@@ -35,7 +34,7 @@ int coll_upstream_open(struct coll_upstream **out, const struct coll_upstream_op
 void coll_upstream_close(struct coll_upstream *u);
 
 /* A stream of the collector's own store was opened. */
-void coll_upstream_note(struct coll_upstream *u, const struct coll_stream *s);
+void coll_upstream_follow(struct coll_upstream *u, const struct coll_stream *s);
 
 /*
  * True: so much waits to be forwarded that this frame is not to be stored, but acknowledged; it is
@@ -55,7 +54,5 @@ void coll_upstream_turn(struct coll_upstream *u);
  * is over. Turns the loop meanwhile.
  */
 void coll_upstream_linger(struct coll_upstream *u);
-
-void coll_upstream_look(const struct coll_upstream *u, struct coll_upstream_state *out);
 
 #endif

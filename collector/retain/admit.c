@@ -20,7 +20,7 @@ struct coll_open_run {
 	struct coll_open_run *next;
 };
 
-static void say(struct coll_keeper *k, enum coll_limit which)
+static void log_limit(struct coll_keeper *k, enum coll_limit which)
 {
 	int64_t now = coll_now_ns();
 
@@ -50,7 +50,7 @@ static bool too_many(struct coll_keeper *k, enum coll_limit which, size_t now)
 {
 	if (!k->limits->value[which] || now < k->limits->value[which])
 		return false;
-	say(k, which);
+	log_limit(k, which);
 	return true;
 }
 
@@ -121,13 +121,13 @@ int coll_keeper_feed(struct coll_keeper *k, size_t streams)
 	return -EUSERS;
 }
 
-static bool over(struct coll_keeper *k, enum coll_limit which, uint64_t used, uint64_t len)
+static bool exceeds(struct coll_keeper *k, enum coll_limit which, uint64_t used, uint64_t len)
 {
 	uint64_t limit = k->limits->value[which];
 
 	if (!limit || (used <= limit && len <= limit - used))
 		return false;
-	say(k, which);
+	log_limit(k, which);
 	return true;
 }
 
@@ -141,7 +141,7 @@ static int no_room(struct coll_keeper *k, uint64_t *need, uint64_t len)
 
 int coll_keeper_size(struct coll_keeper *k, uint64_t size, uint64_t len)
 {
-	if (!k || !over(k, COLL_LIMIT_STREAM_SIZE, size, len))
+	if (!k || !exceeds(k, COLL_LIMIT_STREAM_SIZE, size, len))
 		return 0;
 	k->count->limit_size++;
 	return -EFBIG;
@@ -153,9 +153,9 @@ int coll_keeper_append(struct coll_keeper *k, struct coll_use *use, uint64_t siz
 
 	if (err || !k)
 		return err;
-	if (over(k, COLL_LIMIT_QUOTA, k->bytes, len))
+	if (exceeds(k, COLL_LIMIT_QUOTA, k->bytes, len))
 		return no_room(k, &k->need, len);
-	if (use && over(k, COLL_LIMIT_TEAM_QUOTA, use->bytes, len))
+	if (use && exceeds(k, COLL_LIMIT_TEAM_QUOTA, use->bytes, len))
 		return no_room(k, &use->need, len);
 	k->bytes += len;
 	k->appended += len;
@@ -178,8 +178,8 @@ int64_t coll_keeper_wait(const struct coll_keeper *k, const struct coll_bucket *
 	return mine > all ? mine : all;
 }
 
-int64_t coll_keeper_pace(struct coll_keeper *k, struct coll_bucket *client, uint64_t len,
-			 int64_t now_ns)
+int64_t coll_keeper_throttle(struct coll_keeper *k, struct coll_bucket *client, uint64_t len,
+			     int64_t now_ns)
 {
 	const uint64_t *limit = k ? k->limits->value : NULL;
 	int64_t wait;
@@ -192,9 +192,9 @@ int64_t coll_keeper_pace(struct coll_keeper *k, struct coll_bucket *client, uint
 	if (!wait)
 		return 0;
 	k->count->limit_rate++;
-	say(k, coll_bucket_wait_ns(client, limit[COLL_LIMIT_CLIENT_RATE], now_ns)
-		       ? COLL_LIMIT_CLIENT_RATE
-		       : COLL_LIMIT_RATE);
+	log_limit(k, coll_bucket_wait_ns(client, limit[COLL_LIMIT_CLIENT_RATE], now_ns)
+			     ? COLL_LIMIT_CLIENT_RATE
+			     : COLL_LIMIT_RATE);
 	return wait;
 }
 

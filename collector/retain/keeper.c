@@ -60,7 +60,7 @@ struct coll_use *coll_keeper_use(struct coll_keeper *k, const char *team)
 	return u;
 }
 
-static void hear_team(struct coll_keeper *k, const char *name, uint64_t bytes, uint64_t runs)
+static void read_team(struct coll_keeper *k, const char *name, uint64_t bytes, uint64_t runs)
 {
 	struct coll_use *u = coll_keeper_use(k, strcmp(name, "-") ? name : "");
 
@@ -70,7 +70,7 @@ static void hear_team(struct coll_keeper *k, const char *name, uint64_t bytes, u
 	u->runs = runs;
 }
 
-static void hear_total(struct coll_keeper *k, const uint64_t sum[4])
+static void read_total(struct coll_keeper *k, const uint64_t sum[4])
 {
 	k->bytes = sum[0] + k->appended;
 	k->runs = sum[1];
@@ -80,7 +80,7 @@ static void hear_total(struct coll_keeper *k, const uint64_t sum[4])
 }
 
 /* Else a full disk, or frames refused for a quota, would have no reason that one can see. */
-static void hear_waiting(struct coll_keeper *k, uint64_t runs, uint64_t bytes)
+static void log_waiting(struct coll_keeper *k, uint64_t runs, uint64_t bytes)
 {
 	int64_t now = coll_now_ns();
 
@@ -93,18 +93,18 @@ static void hear_waiting(struct coll_keeper *k, uint64_t runs, uint64_t bytes)
 		 runs, bytes);
 }
 
-static void hear_line(struct coll_keeper *k, const char *line)
+static void read_line(struct coll_keeper *k, const char *line)
 {
 	char team[COLL_USE_TEAM_BYTES], run[300];
 	uint64_t n[4];
 
 	if (sscanf(line, "team %255s %" SCNu64 " %" SCNu64, team, &n[0], &n[1]) == 3)
-		hear_team(k, team, n[0], n[1]);
+		read_team(k, team, n[0], n[1]);
 	else if (sscanf(line, "total %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &n[0], &n[1],
 			&n[2], &n[3]) == 4)
-		hear_total(k, n);
+		read_total(k, n);
 	else if (sscanf(line, "waiting %" SCNu64 " %" SCNu64, &n[0], &n[1]) == 2)
-		hear_waiting(k, n[0], n[1]);
+		log_waiting(k, n[0], n[1]);
 	else if (k->digests && sscanf(line, "digest %255s %299s", team, run) == 2)
 		coll_digests_add(k->digests, strcmp(team, "-") ? team : "", run);
 	else if (!strncmp(line, "removed ", 8))
@@ -117,7 +117,7 @@ static void hear_line(struct coll_keeper *k, const char *line)
  * Teams that the sweep did not name have nothing any more. What came since it began it may have
  * seen or not: it counts as not, so that a quota is never exceeded.
  */
-void coll_keeper_heard(struct coll_keeper *k, const char *text, size_t len)
+void coll_keeper_read_report(struct coll_keeper *k, const char *text, size_t len)
 {
 	const char *end = text + len, *eol;
 	struct coll_use *u;
@@ -132,7 +132,7 @@ void coll_keeper_heard(struct coll_keeper *k, const char *text, size_t len)
 		if (!eol)
 			return; /* cut */
 		snprintf(line, sizeof(line), "%.*s", (int)(eol - text), text);
-		hear_line(k, line);
+		read_line(k, line);
 	}
 }
 
@@ -148,7 +148,7 @@ static void sweep_done(void *owner, const struct coll_child_end *end)
 		coll_log("a sweep of %s failed: %s; it is tried again", k->base, why);
 		k->count->children_failed++;
 	} else {
-		coll_keeper_heard(k, end->said, end->said_len);
+		coll_keeper_read_report(k, end->said, end->said_len);
 	}
 	k->next_ns = coll_now_ns() + (k->again ? 0 : SWEEP_EVERY_NS);
 	k->again = false;

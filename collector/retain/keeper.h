@@ -13,9 +13,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "bucket.h"
 #include "core/child.h"
 #include "core/counters.h"
-#include "bucket.h"
 #include "digests.h"
 #include "disk_use.h"
 #include "limits.h"
@@ -93,8 +93,8 @@ int coll_keeper_append(struct coll_keeper *k, struct coll_use *use, uint64_t siz
 int coll_keeper_size(struct coll_keeper *k, uint64_t size, uint64_t len);
 
 /* A client has sent @len bytes: how long it must not be read from, in nanoseconds. */
-int64_t coll_keeper_pace(struct coll_keeper *k, struct coll_bucket *client, uint64_t len,
-			 int64_t now_ns);
+int64_t coll_keeper_throttle(struct coll_keeper *k, struct coll_bucket *client, uint64_t len,
+			     int64_t now_ns);
 int64_t coll_keeper_wait(const struct coll_keeper *k, const struct coll_bucket *client,
 			 int64_t now_ns);
 
@@ -102,6 +102,6 @@ int64_t coll_keeper_wait(const struct coll_keeper *k, const struct coll_bucket *
 void coll_keeper_make_room(struct coll_keeper *k);
 
 /* What a sweep said. Public for its test. */
-void coll_keeper_heard(struct coll_keeper *k, const char *text, size_t len);
+void coll_keeper_read_report(struct coll_keeper *k, const char *text, size_t len);
 
 #endif

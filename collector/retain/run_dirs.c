@@ -17,7 +17,7 @@
 #define SUFFIX ".gst"
 #define STAT_BLOCK 512
 
-static bool safe(const char *name, size_t len)
+static bool is_safe_name(const char *name, size_t len)
 {
 	static const char good[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+=@";
@@ -36,7 +36,7 @@ bool coll_run_dir_name_ok(const char *name)
 {
 	size_t len = strlen(name);
 
-	return safe(name, len) && ends_with(name, SUFFIX) &&
+	return is_safe_name(name, len) && ends_with(name, SUFFIX) &&
 	       len < COLL_RUN_BYTES + sizeof(SUFFIX) - 1;
 }
 
@@ -71,7 +71,7 @@ static bool add_file(struct coll_run_dir *run, const char *name, const struct st
 	return trace || !strcmp(name, "run.json");
 }
 
-static bool look_into(struct coll_run_dir *run, int fd)
+static bool read_files(struct coll_run_dir *run, int fd)
 {
 	DIR *d = fdopendir(fd);
 	bool found = false;
@@ -101,7 +101,7 @@ static int open_folder(int at, const char *name)
 	return fd;
 }
 
-static int look(struct coll_run_dir *run, int folder_fd, const char *team, const char *name)
+static int read_run(struct coll_run_dir *run, int folder_fd, const char *team, const char *name)
 {
 	int fd;
 
@@ -111,7 +111,7 @@ static int look(struct coll_run_dir *run, int folder_fd, const char *team, const
 	fd = open_folder(folder_fd, name);
 	if (fd < 0)
 		return fd == -ENOTDIR || fd == -ELOOP ? -ENOENT : fd;
-	if (!look_into(run, fd))
+	if (!read_files(run, fd))
 		return -ENOENT;
 	run->team = strdup(team);
 	run->name = strdup(name);
@@ -129,7 +129,7 @@ int coll_run_dir_read(struct coll_run_dir *run, const char *folder, const char *
 	memset(run, 0, sizeof(*run));
 	if (fd < 0)
 		return -errno;
-	err = look(run, fd, team, name);
+	err = read_run(run, fd, team, name);
 	close(fd);
 	return err;
 }
@@ -149,7 +149,7 @@ void coll_run_dirs_fini(struct coll_run_dirs *all)
 	*all = (struct coll_run_dirs){ .count = 0 };
 }
 
-static int add(struct coll_run_dirs *all, const struct coll_run_dir *run)
+static int append_run(struct coll_run_dirs *all, const struct coll_run_dir *run)
 {
 	struct coll_run_dir *more;
 	size_t room = all->room ? all->room * 2 : 64;
@@ -178,10 +178,10 @@ static int scan(struct coll_run_dirs *all, int fd, const char *team, bool teams)
 		return -ENOMEM;
 	}
 	while (err != -ENOMEM && (e = readdir(d))) {
-		if (!safe(e->d_name, strlen(e->d_name)))
+		if (!is_safe_name(e->d_name, strlen(e->d_name)))
 			continue;
-		err = look(&run, dirfd(d), team, e->d_name);
-		if (!err && (err = add(all, &run)))
+		err = read_run(&run, dirfd(d), team, e->d_name);
+		if (!err && (err = append_run(all, &run)))
 			coll_run_dir_fini(&run);
 		if (err != -ENOENT || !teams || ends_with(e->d_name, SUFFIX) ||
 		    ends_with(e->d_name, ".job"))

@@ -47,12 +47,12 @@ struct sweep {
 	int status;
 };
 
-static const char *shown(const char *team)
+static const char *team_label(const char *team)
 {
 	return *team ? team : "-";
 }
 
-static void trouble(struct sweep *s, const char *what, int err)
+static void log_trouble(struct sweep *s, const char *what, int err)
 {
 	s->status = 1;
 	coll_log("sweep: %s: %s", what, strerror(-err));
@@ -118,7 +118,7 @@ static int64_t keep_of(const struct sweep *s, const struct item *it)
 	return keep_ns;
 }
 
-static int fill(struct sweep *s)
+static int list_items(struct sweep *s)
 {
 	size_t i;
 	int err;
@@ -170,24 +170,25 @@ static const char *why_kept(int err)
 	return err == -EINPROGRESS ? "the upstream does not have all of it" : strerror(-err);
 }
 
-static void keep(struct sweep *s, struct item *it, int err)
+static void keep_run(struct sweep *s, struct item *it, int err)
 {
 	it->stuck = true;
-	fprintf(s->out, "kept %s %s: %s\n", shown(it->team->name), it->run->name, why_kept(err));
+	fprintf(s->out, "kept %s %s: %s\n", team_label(it->team->name), it->run->name,
+		why_kept(err));
 	if (err == -EINPROGRESS) {
 		s->waiting++;
 		s->waiting_bytes += it->run->bytes;
 	} else if (err != -EBUSY) {
-		trouble(s, it->run->name, err);
+		log_trouble(s, it->run->name, err);
 	}
 }
 
-static void take(struct sweep *s, struct item *it, const char *why)
+static void remove_item(struct sweep *s, struct item *it, const char *why)
 {
 	int err = remove_one(s, it);
 
 	if (err) {
-		keep(s, it, err);
+		keep_run(s, it, err);
 		return;
 	}
 	it->gone = true;
@@ -197,8 +198,8 @@ static void take(struct sweep *s, struct item *it, const char *why)
 	s->count--;
 	s->gone_bytes += it->run->bytes;
 	s->gone++;
-	fprintf(s->out, "removed %s %s %" PRIu64 ": %s\n", shown(it->team->name), it->run->name,
-		it->run->bytes, why);
+	fprintf(s->out, "removed %s %s %" PRIu64 ": %s\n", team_label(it->team->name),
+		it->run->name, it->run->bytes, why);
 }
 
 static void by_rules(struct sweep *s)
@@ -208,7 +209,7 @@ static void by_rules(struct sweep *s)
 
 		if (it->keep_ns && it->keep_ns != COLL_KEEP_FOREVER &&
 		    age_ns(s, it) > it->keep_ns && !undigested(s, it))
-			take(s, it, "older than it is to be kept");
+			remove_item(s, it, "older than it is to be kept");
 	}
 }
 
@@ -256,7 +257,7 @@ static void by_team_quota(struct sweep *s)
 		uint64_t left = target(quota, t->bytes, need_of(s, t));
 
 		while (t->bytes > left && (it = oldest(s, t)))
-			take(s, it, "the team's quota is used up");
+			remove_item(s, it, "the team's quota is used up");
 	}
 }
 
@@ -281,7 +282,7 @@ static void by_quota(struct sweep *s)
 	struct item *it;
 
 	while (s->bytes > left && (it = next_for_quota(s)))
-		take(s, it, "the quota is used up");
+		remove_item(s, it, "the quota is used up");
 }
 
 static void name_undigested(struct sweep *s)
@@ -293,14 +294,15 @@ static void name_undigested(struct sweep *s)
 
 		if (!it->gone && undigested(s, it) && age_ns(s, it) >= after_ns &&
 		    coll_run_is_open(it->team->fd, it->run->name) == 0)
-			fprintf(s->out, "digest %s %s\n", shown(it->team->name), it->run->name);
+			fprintf(s->out, "digest %s %s\n", team_label(it->team->name),
+				it->run->name);
 	}
 }
 
-static void say_sums(struct sweep *s)
+static void print_sums(struct sweep *s)
 {
 	for (size_t i = 0; i < s->teams; i++)
-		fprintf(s->out, "team %s %" PRIu64 " %zu\n", shown(s->team[i].name),
+		fprintf(s->out, "team %s %" PRIu64 " %zu\n", team_label(s->team[i].name),
 			s->team[i].bytes, s->team[i].runs);
 	if (s->waiting)
 		fprintf(s->out, "waiting %zu %" PRIu64 "\n", s->waiting, s->waiting_bytes);
@@ -329,7 +331,7 @@ static void clean_up(struct sweep *s)
 	}
 	closedir(d);
 	if (err)
-		trouble(s, "what an earlier sweep has left", err);
+		log_trouble(s, "what an earlier sweep has left", err);
 }
 
 static void sweep_fini(struct sweep *s)
@@ -355,9 +357,9 @@ int coll_sweep(const struct coll_sweep *plan, int out)
 	if (s.runs.count)
 		qsort(s.runs.run, s.runs.count, sizeof(*s.runs.run), by_age);
 	if (!err)
-		err = fill(&s);
+		err = list_items(&s);
 	if (err) {
-		trouble(&s, plan->base, err);
+		log_trouble(&s, plan->base, err);
 	} else {
 		if (!plan->dry)
 			clean_up(&s);
@@ -365,7 +367,7 @@ int coll_sweep(const struct coll_sweep *plan, int out)
 		by_team_quota(&s);
 		by_quota(&s);
 		name_undigested(&s);
-		say_sums(&s);
+		print_sums(&s);
 	}
 	sweep_fini(&s);
 	return s.status;

@@ -44,8 +44,8 @@ static void add_headers(struct coll_http_request *r, struct MHD_Response *respon
 }
 
 /* @response is taken; NULL: no memory, the connection is closed. */
-static void give(struct coll_http_request *r, unsigned int status, const char *type,
-		 struct MHD_Response *response)
+static void set_response(struct coll_http_request *r, unsigned int status, const char *type,
+			 struct MHD_Response *response)
 {
 	if (response)
 		add_headers(r, response, type);
@@ -65,9 +65,9 @@ void coll_http_answer(struct coll_http_request *r, unsigned int status, const ch
 		      const void *bytes, size_t len)
 {
 	if (!r->answered)
-		give(r, status, type,
-		     MHD_create_response_from_buffer(len, (void *)(uintptr_t)bytes,
-						     MHD_RESPMEM_MUST_COPY));
+		set_response(r, status, type,
+			     MHD_create_response_from_buffer(len, (void *)(uintptr_t)bytes,
+							     MHD_RESPMEM_MUST_COPY));
 }
 
 void coll_http_answer_taking(struct coll_http_request *r, unsigned int status, const char *type,
@@ -80,7 +80,7 @@ void coll_http_answer_taking(struct coll_http_request *r, unsigned int status, c
 	if (!response)
 		free(bytes);
 	if (!r->answered)
-		give(r, status, type, response);
+		set_response(r, status, type, response);
 }
 
 void coll_http_answer_written(struct coll_http_request *r, const char *type,
@@ -111,7 +111,7 @@ void coll_http_answer_fd(struct coll_http_request *r, unsigned int status, const
 	if (!response)
 		close(fd);
 	if (!r->answered)
-		give(r, status, type, response);
+		set_response(r, status, type, response);
 }
 
 void coll_http_text(struct coll_http_request *r, unsigned int status, const char *fmt, ...)

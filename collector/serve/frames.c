@@ -39,7 +39,7 @@ struct frames {
 	int err;
 };
 
-static void note(struct frames *x, const struct coll_stream *s)
+static void note_stream(struct frames *x, const struct coll_stream *s)
 {
 	struct touched *t;
 
@@ -67,7 +67,7 @@ static void on_touched(struct coll_feed *in, const struct coll_stream *s)
 	while (i && memcmp(x->streams[i - 1].id, s->id, sizeof(s->id)))
 		i--;
 	if (!i)
-		note(x, s);
+		note_stream(x, s);
 	else if (x->streams[i - 1].serial != s->serial)
 		x->lost = true;
 }
@@ -107,7 +107,7 @@ static void frames_body(struct coll_http_request *r, const uint8_t *bytes, size_
 {
 	struct frames *x = r->own;
 
-	coll_keeper_pace(r->parts->keeper, &r->team->rate, len, coll_now_ns());
+	coll_keeper_throttle(r->parts->keeper, &r->team->rate, len, coll_now_ns());
 	if (!x->err)
 		x->err = coll_intake(&x->in, bytes, len);
 }

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "alert/runs.h"
-#include "core/clock.h"
 #include "base/escape.h"
+#include "core/clock.h"
 #include "http.h"
 #include "retain/labels.h"
 #include "routes.h"
@@ -152,7 +152,7 @@ struct fired { /* the last ones, in a ring */
 	size_t count;
 };
 
-static void keep(void *arg, const struct live_fired *f)
+static void keep_last_alerts(void *arg, const struct live_fired *f)
 {
 	struct fired *all = arg;
 
@@ -167,7 +167,7 @@ static void put_alerts(FILE *f, const char *dir)
 	char words[LIVE_WORDS_BYTES];
 
 	if (all)
-		live_alerts_each(dir, keep, all);
+		live_alerts_each(dir, keep_last_alerts, all);
 	fputs(",\"alerts\":[", f);
 	for (size_t i = 0; all && i < all->count && i < ALERTS_MAX; i++) {
 		const struct live_fired *one = &all->last[(all->count - 1 - i) % ALERTS_MAX];

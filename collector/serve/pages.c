@@ -9,10 +9,10 @@
 #include <string.h>
 #include "core/clock.h"
 #include "http.h"
-#include "retain/run_dirs.h"
-#include "run_list.h"
 #include "render_jobs.h"
+#include "retain/run_dirs.h"
 #include "routes.h"
+#include "run_list.h"
 
 #define HTML "text/html; charset=utf-8"
 #define JSON "application/json"

@@ -125,7 +125,7 @@ static void answer_one(struct coll_http_request *r, const struct coll_render_job
 }
 
 /* Its time becomes that of what it is made of. */
-static int keep_file(const struct coll_render_job *j)
+static int publish_file(const struct coll_render_job *j)
 {
 	struct timespec times[2] = {
 		{ .tv_nsec = UTIME_NOW },
@@ -164,7 +164,7 @@ static void job_done(void *owner, const struct coll_child_end *end)
 	if (!coll_child_ok(end) || (!j->file && end->said_cut)) {
 		coll_child_why(end, why, sizeof(why));
 		refuse_all(j, why);
-	} else if ((err = keep_file(j))) {
+	} else if ((err = publish_file(j))) {
 		refuse_all(j, strerror(-err));
 	} else {
 		for (w = j->waiters; w; w = w->next)
@@ -242,7 +242,7 @@ static bool fill_argv(struct coll_render_job *j, const struct coll_render *what)
 	return true;
 }
 
-static bool fill(struct coll_render_job *j, const struct coll_render *what)
+static bool describe_job(struct coll_render_job *j, const struct coll_render *what)
 {
 	j->type = what->type;
 	j->page = what->page;
@@ -329,7 +329,7 @@ void coll_render_jobs_ask(struct coll_render_jobs *m, struct coll_http_request *
 
 	if (j)
 		j->jobs = m;
-	if (!j || !fill(j, what)) {
+	if (!j || !describe_job(j, what)) {
 		if (j)
 			job_free(j);
 		busy(r, "out of memory");

@@ -13,7 +13,7 @@ static bool name_char(char c)
 }
 
 /* Takes one segment as a name. Where it ends; NULL: it is none. */
-static const char *take_name(const char *path, char *out)
+static const char *match_name(const char *path, char *out)
 {
 	size_t len = 0;
 
@@ -37,7 +37,7 @@ bool coll_route_matches(const char *pattern, const char *path,
 				return false;
 			continue;
 		}
-		path = n < COLL_ROUTE_PARAMS ? take_name(path, param[n++]) : NULL;
+		path = n < COLL_ROUTE_PARAMS ? match_name(path, param[n++]) : NULL;
 		if (!path)
 			return false;
 		pattern++;

@@ -13,7 +13,7 @@
 
 #define PAGE_LIMIT 500 /* rows of a page */
 
-static void ask(struct coll_http_request *r, struct coll_run_list *list)
+static void request_list(struct coll_http_request *r, struct coll_run_list *list)
 {
 	char key[5200];
 	struct coll_render what = {
@@ -33,7 +33,7 @@ static void ask(struct coll_http_request *r, struct coll_run_list *list)
 }
 
 /* 1 to COLL_RUN_LIST_MAX. */
-static bool take_limit(struct coll_run_list *list, const char *text)
+static bool parse_limit(struct coll_run_list *list, const char *text)
 {
 	size_t digits = text ? strspn(text, "0123456789") : 0;
 	unsigned long v;
@@ -48,7 +48,7 @@ static bool take_limit(struct coll_run_list *list, const char *text)
 }
 
 /* As `next` of an answer gave it. */
-static bool take_after(struct coll_run_list *list, const char *text)
+static bool parse_after(struct coll_run_list *list, const char *text)
 {
 	static const char good[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+=@:";
@@ -65,9 +65,9 @@ static bool take_after(struct coll_run_list *list, const char *text)
 
 static void answer(struct coll_http_request *r, struct coll_run_list *list)
 {
-	if (take_limit(list, coll_http_query(r, "limit")) &&
-	    take_after(list, coll_http_query(r, "after"))) {
-		ask(r, list);
+	if (parse_limit(list, coll_http_query(r, "limit")) &&
+	    parse_after(list, coll_http_query(r, "after"))) {
+		request_list(r, list);
 		return;
 	}
 	r->count->http_bad++;

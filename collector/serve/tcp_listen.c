@@ -61,7 +61,7 @@ static bool is_loopback(const struct sockaddr *sa)
 }
 
 /* The URL with the address that it became. */
-static int tell(struct coll_address *a, int fd)
+static int fill_url(struct coll_address *a, int fd)
 {
 	struct sockaddr_storage sa = { .ss_family = AF_UNSPEC };
 	socklen_t len = sizeof(sa);
@@ -112,7 +112,7 @@ int coll_tcp_listen(struct coll_address *a, const char *url)
 	freeaddrinfo(ai);
 	if (fd < 0)
 		return fd;
-	err = tell(a, fd);
+	err = fill_url(a, fd);
 	if (!err)
 		return fd;
 	close(fd);

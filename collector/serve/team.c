@@ -26,7 +26,7 @@ static void on_failed(struct coll_feeder *f, struct coll_stream *s)
 	close_stream((struct coll_team *)((char *)f - offsetof(struct coll_team, feeder)), s);
 }
 
-static struct coll_team *add(struct coll_teams *t, struct coll_team *team)
+static struct coll_team *link_team(struct coll_teams *t, struct coll_team *team)
 {
 	team->feeder = (struct coll_feeder){ .store = team->store, .failed = on_failed };
 	team->next = t->list;
@@ -61,7 +61,7 @@ struct coll_team *coll_team_get(struct coll_teams *t, const char *name)
 		coll_keeper_attach(t->keeper, &team->own, name);
 	if (t->runs)
 		coll_runs_watch(t->runs, &team->own);
-	return add(t, team);
+	return link_team(t, team);
 }
 
 struct coll_team *coll_team_sharing(struct coll_teams *t, struct coll_store *store)
@@ -71,7 +71,7 @@ struct coll_team *coll_team_sharing(struct coll_teams *t, struct coll_store *sto
 	if (!team)
 		return NULL;
 	team->store = store;
-	return add(t, team);
+	return link_team(t, team);
 }
 
 bool coll_team_has(const struct coll_team *team, const char *dir)

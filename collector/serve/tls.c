@@ -54,7 +54,7 @@ static gnutls_datum_t datum_of(const struct pem *p)
 }
 
 /* Also that they belong together. */
-static int take_pair(const struct coll_tls *t, struct coll_tls_set *set, const struct pem *cert,
+static int load_pair(const struct coll_tls *t, struct coll_tls_set *set, const struct pem *cert,
 		     const struct pem *key)
 {
 	gnutls_datum_t c = datum_of(cert), k = datum_of(key);
@@ -68,7 +68,7 @@ static int take_pair(const struct coll_tls *t, struct coll_tls_set *set, const s
 	return -EINVAL;
 }
 
-static int take_authority(const struct coll_tls *t, struct coll_tls_set *set, const struct pem *ca)
+static int load_authority(const struct coll_tls *t, struct coll_tls_set *set, const struct pem *ca)
 {
 	gnutls_datum_t d = datum_of(ca);
 	int got = gnutls_certificate_set_x509_trust_mem(set->credentials, &d, GNUTLS_X509_FMT_PEM);
@@ -112,9 +112,9 @@ int coll_tls_load(struct coll_tls *t, const char *cert, const char *key, const c
 	if (!err && client_ca)
 		err = read_pem(t, &ca, "client-ca", client_ca);
 	if (!err)
-		err = take_pair(t, set, &c, &k);
+		err = load_pair(t, set, &c, &k);
 	if (!err && client_ca)
-		err = take_authority(t, set, &ca);
+		err = load_authority(t, set, &ca);
 	forget_pem(&c);
 	forget_pem(&k);
 	forget_pem(&ca);

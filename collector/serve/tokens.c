@@ -149,7 +149,7 @@ static size_t split(struct word *words, const char *at, const char *end)
 	return n;
 }
 
-static int add(struct coll_tokens *t, const struct coll_token *token)
+static int append_token(struct coll_tokens *t, const struct coll_token *token)
 {
 	struct coll_token *list = realloc(t->list, (t->count + 1) * sizeof(*list));
 
@@ -179,7 +179,7 @@ static int read_line(struct coll_tokens *t, const char *at, const char *end, con
 		*why = read_scopes(&token, &words[2]);
 	if (!*why && coll_tokens_hashed(t, token.kind, token.hash))
 		*why = "the same credential stands above";
-	return *why ? -EINVAL : add(t, &token);
+	return *why ? -EINVAL : append_token(t, &token);
 }
 
 int coll_tokens_parse(struct coll_tokens *t, const char *text, size_t len, const char *name)

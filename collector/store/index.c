@@ -28,7 +28,7 @@ enum {
 };
 _Static_assert(AT_CRC + 4 == COLL_INDEX_RECORD_BYTES, "the record's fields fill it");
 
-static void give_up(struct coll_index *x)
+static void drop_index(struct coll_index *x)
 {
 	if (x->fd < 0)
 		return;
@@ -38,10 +38,10 @@ static void give_up(struct coll_index *x)
 	x->waiting.len = 0;
 }
 
-static void put(struct coll_index *x, const void *bytes, size_t len)
+static void write_bytes(struct coll_index *x, const void *bytes, size_t len)
 {
 	if (x->fd >= 0 && write(x->fd, bytes, len) != (ssize_t)len)
-		give_up(x);
+		drop_index(x);
 }
 
 static void open_file(struct coll_index *x, const char *path, int flags)
@@ -64,7 +64,7 @@ void coll_index_open(struct coll_index *x, const char *path,
 	wire_put16(header + 4, COLL_INDEX_VERSION);
 	wire_put16(header + 6, COLL_INDEX_RECORD_BYTES);
 	memcpy(header + 16, stream, WIRE_STREAM_ID_BYTES);
-	put(x, header, sizeof(header));
+	write_bytes(x, header, sizeof(header));
 }
 
 void coll_index_resume(struct coll_index *x, const char *path)
@@ -92,14 +92,14 @@ void coll_index_add(struct coll_index *x, const struct wire_frame *f, const uint
 	r[AT_FLAGS] = h.flags;
 	wire_put32(r + AT_CRC, wire_crc32c(0, r, AT_CRC));
 	if (wire_buf_append(&x->waiting, r, sizeof(r)))
-		give_up(x);
+		drop_index(x);
 }
 
 void coll_index_flush(struct coll_index *x)
 {
 	if (!x->waiting.len)
 		return;
-	put(x, x->waiting.data, x->waiting.len);
+	write_bytes(x, x->waiting.data, x->waiting.len);
 	x->waiting.len = 0;
 }
 

@@ -47,8 +47,8 @@ static void read_hello(struct coll_stream *s, const struct wire_entry *e)
 	free(payload);
 }
 
-static void tell(const struct coll_recovered *listener, const struct coll_stream *s,
-		 const struct wire_entry *e)
+static void pass_on(const struct coll_recovered *listener, const struct coll_stream *s,
+		    const struct wire_entry *e)
 {
 	uint8_t *payload;
 
@@ -75,7 +75,7 @@ int coll_recover(struct coll_stream *s, const struct coll_recovered *listener)
 		if (memcmp(e.frame.stream, s->id, sizeof(s->id)))
 			continue;
 		note_frame(s, f, &e);
-		tell(listener, s, &e);
+		pass_on(listener, s, &e);
 		if (e.frame.type == WIRE_FRAME_HELLO)
 			hello = e;
 	}

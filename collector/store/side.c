@@ -40,7 +40,7 @@ bool coll_side_name_ok(const char *name)
 	return false;
 }
 
-static bool add(gnutls_hash_hd_t hash, const char *text, const char *end)
+static bool hash_text(gnutls_hash_hd_t hash, const char *text, const char *end)
 {
 	return !gnutls_hash(hash, text, strlen(text)) && !gnutls_hash(hash, end, strlen(end));
 }
@@ -53,8 +53,9 @@ bool coll_side_digest(char hex[COLL_SIDE_DIGEST_BYTES], const struct coll_side *
 
 	if (gnutls_hash_init(&hash, GNUTLS_DIG_SHA256))
 		return false;
-	good = add(hash, s->run, "/") && add(hash, s->name, "\n") && add(hash, s->node, "\n") &&
-	       add(hash, s->condition, "\n") && (!s->len || !gnutls_hash(hash, s->bytes, s->len));
+	good = hash_text(hash, s->run, "/") && hash_text(hash, s->name, "\n") &&
+	       hash_text(hash, s->node, "\n") && hash_text(hash, s->condition, "\n") &&
+	       (!s->len || !gnutls_hash(hash, s->bytes, s->len));
 	gnutls_hash_deinit(hash, sum);
 	for (size_t i = 0; i < SHA256_BYTES; i++)
 		snprintf(hex + 2 * i, 3, "%02x", sum[i]);

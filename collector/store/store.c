@@ -152,7 +152,7 @@ static int read_file(struct coll_store *st, struct coll_stream *s)
 }
 
 /* What the file holds, from memory where it is as we left it. */
-static int take_up(struct coll_store *st, struct coll_stream *s)
+static int load_stream(struct coll_store *st, struct coll_stream *s)
 {
 	char index[PATH_MAX];
 	int err = 0;
@@ -201,7 +201,7 @@ static int open_in(struct coll_store *st, const uint8_t *id, char *dir, bool mak
 		err = open_file(s);
 	if (err)
 		goto close_run;
-	err = take_up(st, s);
+	err = load_stream(st, s);
 	if (err)
 		goto close_run;
 	put_in_bucket(st, s);

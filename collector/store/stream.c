@@ -87,7 +87,7 @@ static int copy_bytes(int to, int from, uint64_t size)
  * Somebody removed the file while its process runs. What was acknowledged must be there, and the
  * rest of the stream needs its beginning: write it anew from the file that only we still see.
  */
-static int put_back(struct coll_stream *s)
+static int write_again(struct coll_stream *s)
 {
 	int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 	int fd, err = coll_mkdirs(s->dir, 0777);
@@ -123,7 +123,7 @@ int coll_stream_sync_file(struct coll_stream *s)
 
 	if (fdatasync(s->fd) || fstat(s->fd, &now))
 		return -errno;
-	return now.st_nlink ? 0 : put_back(s);
+	return now.st_nlink ? 0 : write_again(s);
 }
 
 void coll_stream_take_back(struct coll_stream *s)

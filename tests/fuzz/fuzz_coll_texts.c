@@ -9,12 +9,12 @@
 #include <fcntl.h>
 #include "base/escape.h"
 #include "harness.h"
-#include "serve/render_jobs.h"
-#include "serve/route.h"
-#include "serve/tokens.h"
 #include "retain/keeper.h"
 #include "retain/labels.h"
 #include "retain/run_dirs.h"
+#include "serve/render_jobs.h"
+#include "serve/route.h"
+#include "serve/tokens.h"
 
 #define INPUT_MAX 65536u
 
@@ -113,7 +113,7 @@ static void sweep(const char *text, size_t len)
 
 	coll_children_init(&children, NULL);
 	coll_keeper_init(&k, "/nowhere", &l, &children, &count);
-	coll_keeper_heard(&k, text, len);
+	coll_keeper_read_report(&k, text, len);
 	coll_keeper_fini(&k);
 }
 

@@ -72,7 +72,7 @@ bool view_alerts_exec(struct view_alerts *a, const char *command)
 
 void view_alerts_begin(struct view_alerts *a, const char *dir)
 {
-	live_watch_recall(&a->watch, dir);
+	live_watch_restore(&a->watch, dir);
 }
 
 /* Whether a line can be written without waiting: who reads our stderr may have stopped to. */
@@ -122,6 +122,6 @@ static void tell_unpriced(struct view_alerts *a, const struct view_follow *f)
 void view_alerts_look(struct view_alerts *a, const struct view_follow *f, const char *id)
 {
 	tell_unpriced(a, f);
-	live_watch_look(&a->watch, f->tail.dir, id, &f->totals, &f->when, tell, a);
+	live_watch_check(&a->watch, f->tail.dir, id, &f->totals, &f->when, tell, a);
 	live_watch_reap(&a->watch, f->tail.dir);
 }

@@ -79,7 +79,7 @@ static void note(struct coll_outbox *o, const char *run)
 	char dir[512];
 
 	snprintf(dir, sizeof(dir), "%s/%s.gst", base, run);
-	coll_outbox_note(o, dir);
+	coll_outbox_follow(o, dir);
 }
 
 /* @after_s behind now, everything sent. */
@@ -88,14 +88,14 @@ static void send_all(struct coll_outbox *o, int after_s)
 	struct coll_out_run *run;
 	struct coll_out_file *f;
 
-	coll_outbox_look(o, coll_now_ns());
+	coll_outbox_scan(o, coll_now_ns());
 	for (run = o->runs; run; run = run->next)
 		for (f = run->files; f; f = f->next) {
 			coll_out_file_sent(run, f, f->size);
 			f->sent_mtime_ns = f->mtime_ns;
 			f->sent_size = f->size;
 		}
-	coll_outbox_look(o, coll_now_ns() + after_s * COLL_SECOND_NS);
+	coll_outbox_scan(o, coll_now_ns() + after_s * COLL_SECOND_NS);
 	coll_outbox_save(o);
 }
 

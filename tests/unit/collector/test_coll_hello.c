@@ -3,8 +3,8 @@
 #include "harness.h"
 
 #include <errno.h>
-#include "store/process_end.h"
 #include "store/hello.h"
+#include "store/process_end.h"
 #include "wire/encoder.h"
 #include "wire/session.pb-c.h"
 

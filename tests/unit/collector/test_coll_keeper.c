@@ -21,7 +21,7 @@ static void begin(void)
 
 static void heard(const char *text)
 {
-	coll_keeper_heard(&keeper, text, strlen(text));
+	coll_keeper_read_report(&keeper, text, strlen(text));
 }
 
 /* What a sweep tells is from when it began: what came meanwhile is added, for teams and for all. */

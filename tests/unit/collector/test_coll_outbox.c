@@ -109,7 +109,7 @@ static void test_batches(void)
 	REQUIRE(!coll_outbox_init(&o, &store, TO));
 	EXPECT(!o.runs);
 	note(&o, "run");
-	coll_outbox_look(&o, coll_now_ns());
+	coll_outbox_scan(&o, coll_now_ns());
 	EXPECT_UINT(o.pending, b.len);
 	f = o.runs->files;
 	for (rounds = 0; coll_out_file_pending(f) && rounds < 20; rounds++) {
@@ -130,7 +130,7 @@ static void test_batches(void)
 	coll_outbox_fini(&o);
 	REQUIRE(!coll_outbox_init(&o, &store, TO));
 	REQUIRE(o.runs);
-	coll_outbox_look(&o, coll_now_ns());
+	coll_outbox_scan(&o, coll_now_ns());
 	EXPECT_UINT(o.pending, 0);
 	coll_batch_fini(&batch);
 	wire_buf_fini(&b);
@@ -156,7 +156,7 @@ static void test_partly_stored(void)
 	put_file("run", HEX ".1.spool", b.data, b.len);
 	REQUIRE(!coll_outbox_init(&o, &store, TO));
 	note(&o, "run");
-	coll_outbox_look(&o, coll_now_ns());
+	coll_outbox_scan(&o, coll_now_ns());
 	for (f = o.runs->files; f; f = f->next)
 		REQUIRE(!coll_batch_add(&batch, o.runs, f));
 	REQUIRE(batch.parts == 2);
@@ -191,7 +191,7 @@ static void test_damage(void)
 	put_file("run", HEX ".1.spool", b.data + fourth, b.len - fourth - 10);
 	REQUIRE(!coll_outbox_init(&o, &store, TO));
 	note(&o, "run");
-	while (coll_outbox_look(&o, coll_now_ns()), o.pending) {
+	while (coll_outbox_scan(&o, coll_now_ns()), o.pending) {
 		coll_batch_clear(&batch);
 		for (f = o.runs->files; f; f = f->next)
 			if (coll_out_file_pending(f))
@@ -226,7 +226,7 @@ static void test_torn_end(void)
 	put_file("run", HEX ".gst", b.data, sixth + 300);
 	REQUIRE(!coll_outbox_init(&o, &store, TO));
 	note(&o, "run");
-	for (i = 0; coll_outbox_look(&o, coll_now_ns()), o.pending; i++) {
+	for (i = 0; coll_outbox_scan(&o, coll_now_ns()), o.pending; i++) {
 		REQUIRE(i < 5);
 		coll_batch_clear(&batch);
 		REQUIRE(!coll_batch_add(&batch, o.runs, o.runs->files));
@@ -234,7 +234,7 @@ static void test_torn_end(void)
 	}
 	EXPECT_UINT(o.runs->files->at, sixth);
 	put_file("run", HEX ".gst", b.data, b.len);
-	coll_outbox_look(&o, coll_now_ns());
+	coll_outbox_scan(&o, coll_now_ns());
 	EXPECT_UINT(o.pending, b.len - sixth);
 	coll_batch_clear(&batch);
 	REQUIRE(!coll_batch_add(&batch, o.runs, o.runs->files));
@@ -312,7 +312,7 @@ static void test_shrinking(void)
 	put_file("run", HEX ".gst", b.data, b.len);
 	REQUIRE(!coll_outbox_init(&o, &store, TO));
 	note(&o, "run");
-	coll_outbox_look(&o, coll_now_ns());
+	coll_outbox_scan(&o, coll_now_ns());
 	for (rounds = 0; rounds < 5; rounds++) {
 		coll_batch_clear(&batch);
 		REQUIRE(!coll_batch_add(&batch, o.runs, o.runs->files));
@@ -337,15 +337,15 @@ static void test_side_files(void)
 	put_file("run", "run.json", "{}", 2);
 	REQUIRE(!coll_outbox_init(&o, &store, TO));
 	note(&o, "run");
-	coll_outbox_look(&o, coll_now_ns());
+	coll_outbox_scan(&o, coll_now_ns());
 	EXPECT_UINT(o.pending_files, 1);
 	f = coll_out_file_named(o.runs, "run.json");
 	f->sent_mtime_ns = f->mtime_ns;
 	f->sent_size = f->size;
-	coll_outbox_look(&o, coll_now_ns());
+	coll_outbox_scan(&o, coll_now_ns());
 	EXPECT_UINT(o.pending_files, 0);
 	put_file("run", "run.json", "{\"exit_status\":0}", 17);
-	coll_outbox_look(&o, coll_now_ns());
+	coll_outbox_scan(&o, coll_now_ns());
 	EXPECT_UINT(o.pending_files, 1);
 	end(&o);
 }
@@ -408,7 +408,7 @@ static void test_given_up(void)
 	note(&o, "killed");
 	send_all(&o, 0);
 	put_file("killed", "clock-n.json", "{\"readings\":[]}", 15);
-	coll_outbox_look(&o, later);
+	coll_outbox_scan(&o, later);
 	EXPECT_UINT(o.pending_files, 1); /* it goes all the same */
 	send_all(&o, COLL_OUTBOX_GIVEN_UP_S + 5);
 	EXPECT_UINT(coll_outbox_retire(&o), 1);
@@ -432,7 +432,7 @@ static void test_late_spool(void)
 	put_file("late", HEX ".1.spool", b.data, b.len);
 	EXPECT_UINT(coll_outbox_retire(&o), 0);
 	EXPECT(is_there("late"));
-	coll_outbox_look(&o, coll_now_ns());
+	coll_outbox_scan(&o, coll_now_ns());
 	EXPECT_UINT(o.pending, b.len);
 	/* It may be stopped for hours, and go on with this file, unless it has said goodbye. */
 	send_all(&o, COLL_OUTBOX_QUIET_S + 5);
@@ -523,7 +523,7 @@ static void test_bound(void)
 		note(&o, run);
 		nanosleep(&nap, NULL); /* so that they have an order */
 	}
-	coll_outbox_look(&o, coll_now_ns());
+	coll_outbox_scan(&o, coll_now_ns());
 	EXPECT(o.full);
 	EXPECT(coll_outbox_drops(&o, WIRE_FRAME_BLOCK) && coll_outbox_drops(&o, WIRE_FRAME_PULSE));
 	EXPECT(!coll_outbox_drops(&o, WIRE_FRAME_HELLO) &&

@@ -73,7 +73,7 @@ static void test_strays(void)
 	       !known(&o, "linked"));
 	EXPECT_INT(has_all("stray"), 0); /* it has a cursor from now on */
 	EXPECT_UINT(strays(&o, &s), 0);
-	coll_outbox_look(&o, coll_now_ns());
+	coll_outbox_scan(&o, coll_now_ns());
 	EXPECT_UINT(o.pending, 3 * b.len); /* sent, begun, stray */
 	/* Forwarded, over and forgotten: taken up again where somebody has gone on. */
 	coll_out_file_named(known(&o, "stray"), HEX ".1.spool")->bye = true;

@@ -293,9 +293,9 @@ static void test_watch(void)
 		EXPECT_INT(live_watch_add(&w, &c, exec, 0), 0);
 		c = condition("idle_for>15m");
 		EXPECT_INT(live_watch_add(&w, &c, exec, 0), 0);
-		live_watch_recall(&w, dir);
+		live_watch_restore(&w, dir);
 		for (int i = 0; i < 3; i++)
-			live_watch_look(&w, dir, "id", &t, &when, tell, NULL);
+			live_watch_check(&w, dir, "id", &t, &when, tell, NULL);
 		EXPECT_INT(told, round ? 0 : 1);
 		EXPECT_INT(live_watch_fired(&w), 1);
 		reap_all(&w, dir);
@@ -338,7 +338,7 @@ static void test_unwritable(void)
 	int written = 0;
 
 	live_watch_add(&w, &c, NULL, 0);
-	live_watch_look(&w, "/nonexistent/dir", "id", &t, &when, tell_unwritten, &written);
+	live_watch_check(&w, "/nonexistent/dir", "id", &t, &when, tell_unwritten, &written);
 	EXPECT_INT(written, -ENOENT);
 	for (int i = 1; i < LIVE_ALERTS_MAX; i++)
 		EXPECT_INT(live_watch_add(&w, &c, NULL, 0), 0);
