@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "class.h"
-#include "ranks/ranks.h"
+#include "ranks.h"
 
 enum ana_verdict {
 #define VERDICT(symbol, name) ANA_V_##symbol,

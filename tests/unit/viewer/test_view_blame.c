@@ -6,7 +6,7 @@
  */
 #include "harness.h"
 #include "analysis/evidence/cause.h"
-#include "analysis/gap/unsampled.h"
+#include "analysis/evidence/unsampled.h"
 #include "analysis/evidence/hotspots.h"
 
 #define PID 100

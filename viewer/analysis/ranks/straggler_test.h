@@ -9,7 +9,7 @@
 #ifndef ANALYSIS_STRAGGLER_TEST_H
 #define ANALYSIS_STRAGGLER_TEST_H
 
-#include "ranks.h"
+#include "analysis/ranks.h"
 
 #define ANA_STRAGGLER_ALPHA_LN \
 	(-13.8) /* ln of 1e-6: chance of naming anybody wrongly, over all ranks */

@@ -3,7 +3,7 @@
  * One component, walked forward once: processes that share GPUs, and those GPUs. Operations lead;
  * API records, ranges and synchronisation records are read a little ahead of them.
  *
- *	walk/walk.c	   the order in which events are read
+ *	engine/component.c the order in which events are read
  *	walk/host.c	   what the processes did: launches, stacks of threads, waits of streams
  *	engine/device.c	   busy time and gaps of a GPU
  *	engine/copies.c	   its copies; exposed.c the loader waits in its gaps
@@ -19,7 +19,7 @@
 
 #include "analysis/read/event_feed.h"
 #include "join.h"
-#include "analysis/gap/unsampled.h"
+#include "analysis/evidence/unsampled.h"
 #include "analysis/time/timeline_stack.h"
 #include "analysis/time/minutes.h"
 #include "analysis/map.h"
@@ -181,7 +181,7 @@ struct ana_walk {
 	int err;
 };
 
-/* walk.c: walks; what it finds goes to @r's gpu and timeline of the component's devices. */
+/* engine/component.c: walks; what it finds goes to @r's gpu and timeline of the component's devices. */
 int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
 		  const struct ana_options *o, const struct ana_observer *observer,
 		  struct wire_scratch *scratch, struct ana_result *r);

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "../class.h"
+#include "class.h"
 
 enum ana_culprit {
 	ANA_CULPRIT_NONE, /* what others waited for it is chance, or too little to say */

@@ -2,7 +2,7 @@
 /*
  * The order in which a component's events are read.
  */
-#include "walk.h"
+#include "analysis/walk/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>

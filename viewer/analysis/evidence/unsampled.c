@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/evidence/cause.h"
+#include "cause.h"
 #include "analysis/window.h"
 
 void ana_unsampled_fini(struct ana_unsampled *k)
