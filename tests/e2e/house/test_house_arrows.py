@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=unit
 """Includes point one way. Programs know the libraries that README's map gives them and never each other;
-in viewer/ a folder knows the folders that viewer/CMakeLists.txt names before it, and no others."""
+in viewer/ a folder, within another or not, knows those that viewer/CMakeLists.txt names before it,
+and no others."""
 import os
 import re
 import sys
@@ -21,7 +22,7 @@ def order(root):
     """The viewer's folders, from the ground up. stubs/ stands in for files of any of them, and nobody includes it."""
     with open(os.path.join(root, 'viewer', 'CMakeLists.txt'), encoding='utf-8') as f:
         names = re.search(r'set\(VIEW_FOLDERS\s+([^)]*)\)', f.read())[1].split()
-    return [n for n in names if '/' not in n] + ['stubs']
+    return names + ['stubs']
 
 
 def sources(root, top):
@@ -41,6 +42,13 @@ def target(root, file, name):
     return None
 
 
+def folder(path, rank):
+    """The folder of the viewer that a file belongs to: the innermost one that is named, else the outermost."""
+    parts = path.split('/')[1:-1]
+    named = ['/'.join(parts[:n]) for n in range(len(parts), 0, -1)]
+    return next((f for f in named if f in rank), parts[0])
+
+
 def wrong(root, file, name, rank):
     """What is wrong with the include; None: nothing."""
     path = target(root, file, name)
@@ -51,11 +59,12 @@ def wrong(root, file, name, rank):
         return f'{mine[0]} does not know {its[0]}'
     if mine[0] != 'viewer' or its[0] != 'viewer' or len(mine) < 3 or len(its) < 3:
         return None
-    unknown = [f for f in (mine[1], its[1]) if f not in rank]
+    here, there = folder(file, rank), folder(path, rank)
+    unknown = [f for f in (here, there) if f not in rank]
     if unknown:
         return f'viewer/CMakeLists.txt does not name {unknown[0]}'
-    if rank[its[1]] > rank[mine[1]]:
-        return f'{mine[1]} lies below {its[1]}'
+    if rank[there] > rank[here]:
+        return f'{here} lies below {there}'
     return None
 
 
@@ -85,10 +94,10 @@ def check_can_fail():
         for file in ('wire/a.h', 'facts/a.h', 'live/a.h', 'libprof/a.h', 'collector/a.h', 'viewer/base/a.h', 'viewer/trace/a.h',
                      'viewer/trace/deep/b.h', 'viewer/new/a.h'):
             put(root, file)
-        put(root, 'viewer/trace/good.c', '#include "a.h"\n#include "base/a.h"\n#include "deep/b.h"\n#include "wire/a.h"\n#include "facts/a.h"\n'
+        put(root, 'viewer/trace/deep/good.c', '#include "b.h"\n#include "base/a.h"\n#include "trace/a.h"\n#include "wire/a.h"\n#include "facts/a.h"\n'
             '#include <stdio.h>\n#include "made.pb-c.h"\n')
         gs.equal(check(root), ([], 5), 'what may be')
-        for file, text in (('viewer/base/up.c', 'trace/a.h'), ('viewer/base/back.c', '../trace/deep/b.h'),
+        for file, text in (('viewer/base/up.c', 'trace/a.h'), ('viewer/base/back.c', '../trace/deep/b.h'), ('viewer/trace/down.c', 'deep/b.h'),
                            ('viewer/cmd/new.c', 'new/a.h'), ('wire/up.c', 'live/a.h'), ('facts/up.c', 'wire/a.h'), ('libprof/live.c', 'live/a.h'),
                            ('collector/x.c', '../viewer/base/a.h'), ('viewer/cmd/x.c', 'collector/a.h')):
             put(root, file, f' # include "{text}"\n')
@@ -100,9 +109,10 @@ def check_map():
     """README's map speaks of every folder of the viewer."""
     with open(os.path.join(gs.SOURCE, 'README.md'), encoding='utf-8') as f:
         row = next(line for line in f if line.startswith('| `viewer/`'))
-    gs.equal([n for n in order(gs.SOURCE) if f'`{n}/`' not in row], [], 'folders that README\'s map leaves out')
+    names = [n for n in order(gs.SOURCE) if '/' not in n]
+    gs.equal([n for n in names if f'`{n}/`' not in row], [], 'folders that README\'s map leaves out')
     there = sorted(e.name for e in os.scandir(os.path.join(gs.SOURCE, 'viewer')) if e.is_dir())
-    gs.equal(sorted(order(gs.SOURCE)), there, 'folders of viewer/ and of its CMakeLists.txt')
+    gs.equal(sorted(names), there, 'folders of viewer/ and of its CMakeLists.txt')
 
 
 check_can_fail()

@@ -2,10 +2,11 @@
 /*
  * The order in which a component's events are read.
  */
-#include "analysis/walk/walk.h"
+#include "component.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include "analysis/gap/gap.h"
 
 #define EXACT_CALLS_MAX (UINT64_C(1) << 22)
 #define UNSAMPLED_EVERY_NS 500000000

@@ -3,7 +3,7 @@
  * Copies of a GPU by direction: how many, how large, from pageable memory, and how long without a
  * kernel beside them.
  */
-#include "analysis/walk/walk.h"
+#include "component.h"
 
 void ana_copies_expose(struct ana_gpu_state *g, int64_t start, int64_t end)
 {

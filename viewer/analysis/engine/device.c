@@ -3,21 +3,12 @@
  * One GPU, operation by operation: busy time by kind, and gaps. Most gaps are decided at once, the
  * others wait (gap/open_gaps.c).
  */
-#include "analysis/walk/walk.h"
-#include "analysis/plan/allocations.h"
+#include "component.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence, int64_t start,
-		 int64_t end)
-{
-	g->gpu->classes[c] += end - start;
-	g->gpu->confidence[c][confidence] += end - start;
-	ana_ruler_add(&g->ruler, c, start, end);
-	if (g->recorder)
-		ana_collective_log_add_late(g->recorder->log, c, start, end);
-}
+#include "analysis/gap/gap.h"
+#include "analysis/plan/allocations.h"
 
 /* Writes down what flowed by since bucket or minute began, and goes to those of @t. */
 static void settle_flow(struct ana_gpu_state *g, int64_t t)
@@ -448,15 +439,4 @@ void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)
 	g->gpu->span_ns = g->end - g->start;
 	g->gpu->streams = g->streams;
 	ana_gap_tail(w, g);
-}
-
-void ana_gpu_fini(struct ana_gpu_state *g)
-{
-	free(g->gap);
-	free(g->run);
-	free(g->stream);
-	ana_map_fini(&g->stream_of);
-	ana_timeline_stack_fini(&g->waits);
-	ana_top_fini(&g->top);
-	ana_minutes_fini(&g->minutes);
 }

@@ -12,7 +12,7 @@
 #include "analysis/plan/allocations.h"
 #include "result_make.h"
 #include "analysis/series/series_parts.h"
-#include "analysis/walk/walk.h"
+#include "component.h"
 
 #define THREADS_MAX 64u
 

@@ -2,7 +2,7 @@
 /*
  * Loader waits that lie in gaps: the part of waiting that cost GPU time.
  */
-#include "analysis/walk/walk.h"
+#include "component.h"
 
 #include <errno.h>
 

@@ -7,7 +7,7 @@
  * that share their minimum, and minima never fall along the runs. An operation with an earlier
  * launch swallows the runs behind it, so each gap is touched a constant number of times.
  */
-#include "analysis/walk/walk.h"
+#include "gap.h"
 
 #include <errno.h>
 #include "analysis/window.h"

@@ -10,7 +10,7 @@
 #ifndef ANALYSIS_RULES_H
 #define ANALYSIS_RULES_H
 
-#include "analysis/walk/walk.h"
+#include "gap.h"
 
 struct piece {
 	int c;

@@ -3,16 +3,12 @@
  * One component, walked forward once: processes that share GPUs, and those GPUs. Operations lead;
  * API records, ranges and synchronisation records are read a little ahead of them.
  *
- *	engine/component.c the order in which events are read
- *	walk/host.c	   what the processes did: launches, stacks of threads, waits of streams
- *	engine/device.c	   busy time and gaps of a GPU
- *	engine/copies.c	   its copies; exposed.c the loader waits in its gaps
- *	gap/open_gaps.c	   which submit ends each gap's emptiness
- *	gap/gap.c	   what becomes of each piece of a gap
- *	gap/rules.c	   the rules that give it its class
- *	gap/attribution.c  the finer classes that evidence gives to pieces of unknown cause
+ *	walk/	all state of a walk, and what the processes did (host.c): launches, stacks of
+ *		threads, waits of streams
+ *	gap/	(gap.h) which submit ends each gap's emptiness, and what becomes of its pieces
+ *	engine/	(component.h) the order in which events are read, busy time of the GPUs
  *
- * All state of a walk is here. One thread.
+ * One thread.
  */
 #ifndef ANALYSIS_WALK_H
 #define ANALYSIS_WALK_H
@@ -181,13 +177,6 @@ struct ana_walk {
 	int err;
 };
 
-/* engine/component.c: walks; what it finds goes to @r's gpu and timeline of the component's devices. */
-int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
-		  const struct ana_options *o, const struct ana_observer *observer,
-		  struct wire_scratch *scratch, struct ana_result *r);
-int ana_walk_run(struct ana_walk *w);
-void ana_walk_fini(struct ana_walk *w);
-
 /* host.c */
 int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source);
 void ana_process_fini(struct ana_proc *p);
@@ -205,72 +194,10 @@ bool ana_host_told_to_wait(const struct ana_proc *p, const struct wire_event *op
 /* The host waits of this context; NULL: there was none. */
 struct ana_timeline_stack *ana_host_blocked(struct ana_proc *p, uint32_t ordinal, uint32_t context);
 
-/* device.c */
-/* The operations [op, stop) of a process, which come before any other's. */
-void ana_gpu_operations(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op,
-			const struct wire_event *stop);
-void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g);
-void ana_gpu_init_flow(struct ana_gpu_state *g);
+/* gpu.c */
 void ana_gpu_fini(struct ana_gpu_state *g);
+/* [@start, @end) of the GPU's time is of class @c. */
 void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence, int64_t start,
 		 int64_t end);
-
-/* copies.c */
-void ana_copies_count(struct ana_gpu_state *g, const struct wire_event *op);
-/* Of [@start, @end) no kernel and no collective ran. */
-void ana_copies_expose(struct ana_gpu_state *g, int64_t start, int64_t end);
-
-/* exposed.c: counts the loader waits in a gap, whatever its classes will be. */
-void ana_exposed_gap(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end);
-
-/* gap/open_gaps.c: gaps of a GPU in order of time. */
-void ana_open_gaps_add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap);
-/* An operation after all of them was launched by @call. */
-void ana_open_gaps_lower(struct ana_gpu_state *g, const struct ana_call *call);
-/* Decides those whose submit began before @until, the earliest that may still be answered. */
-void ana_open_gaps_decide(struct ana_walk *w, struct ana_gpu_state *g, int64_t until);
-/* Too many wait for operations that may never come: the oldest are decided without. */
-void ana_open_gaps_give_up(struct ana_walk *w, struct ana_gpu_state *g);
-void ana_open_gaps_finish(struct ana_walk *w, struct ana_gpu_state *g); /* no operation will come */
-
-/* gap.c: @call realises the end of the emptiness, NULL: no later operation has a known launch. */
-void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap,
-		    const struct ana_call *call);
-void ana_gap_lead(struct ana_walk *w, struct ana_gpu_state *g);
-void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g);
-void ana_gap_unused(struct ana_walk *w, struct ana_gpu_state *g); /* held, no operation */
-
-/* gap/attribution.c */
-enum ana_refine { /* which kind of piece evidence may refine */
-	ANA_REFINE_NOT, /* none */
-	ANA_REFINE_LINE, /* its class stays; samples tell the line */
-	ANA_REFINE_WAIT, /* a loader wait of unknown cause */
-	ANA_REFINE_HOST, /* neither wait nor call */
-};
-
-struct ana_attribution { /* [start, end) of a gap of @gpu, with the class that records give it */
-	uint32_t gpu; /* of the walk */
-	int64_t start, end;
-	enum ana_refine refine;
-	int c;
-	enum ana_confidence confidence;
-	uint32_t tid; /* of the process; 0: some thread */
-	uint32_t submitter; /* 0: not known */
-	int64_t gap_start, gap_end; /* what it is a piece of */
-};
-
-/* Reads the process's evidence up to @t, which lies in a gap that begins at @start. */
-void ana_attribute_read(struct ana_walk *w, struct ana_proc *p, int64_t start, int64_t t);
-
-/*
- * Fills w->cause and books hotspots. False: nothing is known but what records tell. @keep: a piece
- * without evidence may wait for its neighbours: then true, and nothing is decided (w->cause.ns is
- * 0).
- */
-bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attribution *piece,
-		   bool keep);
-
-/* Gives classes to the pieces that wait for their neighbours, as far as those are decided. */
-void ana_attribute_unsampled(struct ana_walk *w, int64_t floor);
 
 #endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Drives the walk of one component (walk/walk.h): the order in which events are read, and what each
+ * operation does to its GPU.
+ */
+#ifndef ANALYSIS_COMPONENT_H
+#define ANALYSIS_COMPONENT_H
+
+#include "analysis/walk/walk.h"
+
+/* component.c: walks; what it finds goes to @r's gpu and timeline of the component's devices. */
+int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
+		  const struct ana_options *o, const struct ana_observer *observer,
+		  struct wire_scratch *scratch, struct ana_result *r);
+int ana_walk_run(struct ana_walk *w);
+void ana_walk_fini(struct ana_walk *w);
+
+/* device.c */
+/* The operations [op, stop) of a process, which come before any other's. */
+void ana_gpu_operations(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op,
+			const struct wire_event *stop);
+void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g);
+void ana_gpu_init_flow(struct ana_gpu_state *g);
+
+/* copies.c */
+void ana_copies_count(struct ana_gpu_state *g, const struct wire_event *op);
+/* Of [@start, @end) no kernel and no collective ran. */
+void ana_copies_expose(struct ana_gpu_state *g, int64_t start, int64_t end);
+
+/* exposed.c: counts the loader waits in a gap, whatever its classes will be. */
+void ana_exposed_gap(struct ana_walk *w, struct ana_gpu_state *g, int64_t start, int64_t end);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state of a GPU, as far as gaps and operations share it.
+ */
+#include "walk.h"
+
+#include <stdlib.h>
+
+void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence, int64_t start,
+		 int64_t end)
+{
+	g->gpu->classes[c] += end - start;
+	g->gpu->confidence[c][confidence] += end - start;
+	ana_ruler_add(&g->ruler, c, start, end);
+	if (g->recorder)
+		ana_collective_log_add_late(g->recorder->log, c, start, end);
+}
+
+void ana_gpu_fini(struct ana_gpu_state *g)
+{
+	free(g->gap);
+	free(g->run);
+	free(g->stream);
+	ana_map_fini(&g->stream_of);
+	ana_timeline_stack_fini(&g->waits);
+	ana_top_fini(&g->top);
+	ana_minutes_fini(&g->minutes);
+}
