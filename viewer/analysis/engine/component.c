@@ -61,38 +61,70 @@ static int map_gpus(struct ana_walk *w)
 	return err;
 }
 
+/* How the component is read: by what its sources are, and by how many API records they have. */
+static void choose_mode(struct ana_walk *w, uint64_t calls, bool imported)
+{
+	uint64_t exact_calls = w->options->exact_calls ? w->options->exact_calls : EXACT_CALLS_MAX;
+
+	w->exact = imported && calls <= exact_calls;
+	w->one_gpu = w->component->devices == 1 && !w->exact;
+	w->late_ns = imported ? ANA_LATE_IMPORT_NS : ANA_LATE_NS;
+}
+
+static void look_at_sources(const struct ana_walk *w, uint64_t *calls, bool *imported)
+{
+	const struct ana_component *c = w->component;
+	size_t i;
+
+	*calls = 0;
+	*imported = true;
+	for (i = 0; i < c->sources; i++) {
+		const struct ana_source *s = &w->plan->source[c->source[i]];
+
+		*calls += s->calls;
+		*imported &= s->imported;
+	}
+}
+
+static int make_room(struct ana_walk *w)
+{
+	w->process = calloc(w->component->sources + 1, sizeof(*w->process));
+	w->gpu = calloc(w->component->devices + 1, sizeof(*w->gpu));
+	if (!w->process || !w->gpu)
+		return -ENOMEM;
+	return ana_top_init(&w->top, w->options->top_gaps);
+}
+
 int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
 		  const struct ana_options *o, const struct ana_observer *observer,
 		  struct wire_scratch *scratch, struct ana_result *r)
 {
 	const struct ana_component *c = &p->component[component];
-	uint64_t calls = 0;
-	bool imported = true;
-	uint32_t i;
+	uint64_t calls;
+	bool imported;
 	int err;
 
 	*w = (struct ana_walk){
-		.plan = p, .component = c, .options = o, .observer = observer, .scratch = scratch
+		.plan = p,
+		.component = c,
+		.options = o,
+		.observer = observer,
+		.scratch = scratch,
+		.ranges_upto = INT64_MIN,
+		.syncs_upto = INT64_MIN,
+		.floor = INT64_MIN,
+		.floor_was = INT64_MIN,
+		.forgotten = INT64_MIN,
+		.unsampled_at = INT64_MIN,
+		.hotspots = { .options = o, .observer = observer },
 	};
-	w->ranges_upto = w->syncs_upto = INT64_MIN;
-	w->floor = w->floor_was = w->forgotten = w->unsampled_at = INT64_MIN;
-	w->process = calloc(c->sources + 1, sizeof(*w->process));
-	w->gpu = calloc(c->devices + 1, sizeof(*w->gpu));
-	err = ana_top_init(&w->top, o->top_gaps);
-	w->hotspots.observer = observer;
-	if (!w->process || !w->gpu || err)
-		return -ENOMEM;
-	for (i = 0; i < c->sources; i++) {
-		calls += p->source[c->source[i]].calls;
-		imported &= p->source[c->source[i]].imported;
-	}
-	w->exact = imported && calls <= (o->exact_calls ? o->exact_calls : EXACT_CALLS_MAX);
-	w->one_gpu = c->devices == 1 && !w->exact;
-	w->late_ns = imported ? ANA_LATE_IMPORT_NS : ANA_LATE_NS;
-	for (i = 0; i < c->sources && !err; i++, w->processes++)
-		err = ana_process_init(w, &w->process[i], c->source[i]);
-	for (i = 0; i < c->devices && !err; i++, w->gpus++)
-		err = init_gpu(w, &w->gpu[i], c->device[i], r, calls != 0);
+	look_at_sources(w, &calls, &imported);
+	choose_mode(w, calls, imported);
+	err = make_room(w);
+	for (; !err && w->processes < c->sources; w->processes++)
+		err = ana_process_init(w, &w->process[w->processes], c->source[w->processes]);
+	for (; !err && w->gpus < c->devices; w->gpus++)
+		err = init_gpu(w, &w->gpu[w->gpus], c->device[w->gpus], r, calls != 0);
 	return err ? err : map_gpus(w);
 }
 

@@ -288,12 +288,49 @@ static inline void take_launch(struct ana_walk *w, struct ana_gpu_state *g,
 	}
 }
 
-/* @call is borrowed from the launch table. */
+static inline const struct ana_call *copy_call(struct ana_call *to, const struct ana_call *call)
+{
+	if (!call)
+		return NULL;
+	*to = *call;
+	return to;
+}
+
+/* The GPU was idle until the operation begins: counts that, whatever its class will be. */
+static inline void count_idle(struct ana_walk *w, struct ana_gpu_state *g,
+			      const struct wire_event *op)
+{
+	g->gpu->gaps++;
+	g->gpu->idle_ns += op->start_ns - g->end;
+	if (w->observer)
+		w->observer->gap(w->observer->arg, g->index, g->end, op->start_ns);
+	if (w->ranges_upto <= op->start_ns)
+		ana_host_ranges(w, op->start_ns);
+	if (!ana_timeline_stack_over(&g->waits, g->end))
+		ana_exposed_gap(w, g, g->end, op->start_ns);
+}
+
+static inline void count_launch(struct ana_walk *w, struct ana_gpu_state *g,
+				const struct wire_event *op, const struct ana_call *call)
+{
+	g->gpu->ops++;
+	if (call)
+		take_launch(w, g, op, call);
+	else
+		g->gpu->ops_without_launch++;
+}
+
+/*
+ * In this order: the time before the operation needs what the GPU knows of those before it; its
+ * launch ends the emptiness of the gap before it, too, so that comes after the gap is kept; last the
+ * operation itself becomes the one before. @call is borrowed from the launch table, which moves when
+ * more is read, as keep_gap does.
+ */
 static inline void operation(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
 			     const struct wire_event *op, const struct ana_call *call)
 {
 	struct ana_stream_state *s = stream_of(w, g, p->index, op);
-	struct ana_call kept;
+	struct ana_call own;
 
 	if (!s)
 		return;
@@ -302,27 +339,13 @@ static inline void operation(struct ana_walk *w, struct ana_gpu_state *g, struct
 	else if (op->start_ns > g->at)
 		sweep(g, op->start_ns);
 	if (op->start_ns > g->end) {
-		g->gpu->gaps++;
-		g->gpu->idle_ns += op->start_ns - g->end;
-		if (w->observer)
-			w->observer->gap(w->observer->arg, g->index, g->end, op->start_ns);
-		if (w->ranges_upto <= op->start_ns)
-			ana_host_ranges(w, op->start_ns);
-		if (!ana_timeline_stack_over(&g->waits, g->end))
-			ana_exposed_gap(w, g, g->end, op->start_ns);
+		count_idle(w, g, op);
 		if (!decide_at_once(w, g, p->index, op, call)) {
-			if (call) { /* the table moves when more is read */
-				kept = *call;
-				call = &kept;
-			}
+			call = copy_call(&own, call);
 			keep_gap(w, g, p->index, op, call, s);
 		}
 	}
-	g->gpu->ops++;
-	if (call)
-		take_launch(w, g, op, call);
-	else
-		g->gpu->ops_without_launch++;
+	count_launch(w, g, op, call);
 	s->submitted = call ? call->start : op->start_ns;
 	remember_left(g, p->index, op, call);
 	count_kind(g, p, op);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cause_wait.h"
 
-enum ana_class ana_wait_class(const struct wire_sample *s, bool own)
+enum ana_class ana_wait_class(const struct wire_sample *s, enum ana_maker maker)
 {
 	switch (s->wait) {
 	case WIRE_WAIT_READ:
@@ -16,36 +16,42 @@ enum ana_class ana_wait_class(const struct wire_sample *s, bool own)
 	case WIRE_WAIT_LOCK_SHARED:
 		return ANA_INPUT_PIPELINE;
 	case WIRE_WAIT_QUEUE:
-		return own ? ANA_INPUT_UNKNOWN : ANA_INPUT_PIPELINE;
+		return maker == ANA_MAKER_TRAINER ? ANA_INPUT_UNKNOWN : ANA_INPUT_PIPELINE;
 	default:
 		return s->state == WIRE_STATE_DISK ? ANA_INPUT_FETCH : ANA_INPUT_UNKNOWN;
 	}
 }
 
 /* One that waits for work has nothing to do with the batch: it gets no hotspot. */
-static void blocked_part(struct ana_cause *b, const struct ana_seen *s, size_t i, bool own,
-			 int64_t ns)
+static void blocked_part(struct ana_cause *b, const struct ana_seen *s, size_t i,
+			 enum ana_maker maker, int64_t ns)
 {
 	const struct wire_sample *w = &s->sample[i];
-	enum ana_class c = ana_wait_class(w, own);
+	enum ana_class c = ana_wait_class(w, maker);
 
 	ana_cause_add(b, c, ns);
-	if (w->wait == WIRE_WAIT_QUEUE && !own)
+	if (w->wait == WIRE_WAIT_QUEUE && maker == ANA_MAKER_WORKER)
 		b->idle += ns;
 	else
 		ana_cause_vote(b, s, i, c, true, ns);
 }
 
-void ana_wait_see(struct ana_cause *b, const struct ana_seen *s, int64_t from, int64_t to,
-		  enum ana_class c, bool maker)
+static bool shares_of(const struct ana_seen_part *p, struct ana_shares *h)
+{
+	return p->from < p->to && ana_shares_of(p->thread, p->from, p->to, h);
+}
+
+void ana_wait_see(struct ana_cause *b, const struct ana_seen_part *p, enum ana_class c,
+		  enum ana_voter voter)
 {
 	struct ana_shares h;
 	size_t i;
 
-	if (from >= to || !ana_shares_of(s, from, to, &h))
+	if (!shares_of(p, &h))
 		return;
 	for (i = h.first; i < h.end; i++)
-		ana_cause_vote(b, s, i, c, maker, ana_shares_weight(s, &h, i));
+		ana_cause_vote(b, p->thread, i, c, voter == ANA_VOTER_MAKER,
+			       ana_shares_weight(p->thread, &h, i));
 }
 
 void ana_wait_see_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
@@ -63,37 +69,39 @@ void ana_wait_see_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t 
 			       false, ana_shares_weight(s, &h, i));
 }
 
-bool ana_wait_share_run(struct ana_cause *b, const struct ana_seen *s, int64_t from, int64_t to,
-			int64_t ns, enum ana_class c, bool maker)
+bool ana_wait_share_run(struct ana_cause *b, const struct ana_seen_part *p, int64_t ns,
+			enum ana_class c, enum ana_voter voter)
 {
+	const struct ana_seen *s = p->thread;
 	struct ana_shares h;
 	size_t i;
 
-	if (from >= to || !ana_shares_of(s, from, to, &h) || !h.running)
+	if (!shares_of(p, &h) || !h.running)
 		return false;
 	for (i = h.first; i < h.end; i++)
 		if (ana_sample_runs(&s->sample[i]))
-			ana_cause_vote(b, s, i, c, maker,
+			ana_cause_vote(b, s, i, c, voter == ANA_VOTER_MAKER,
 				       ana_scale(ns, ana_shares_weight(s, &h, i), h.running));
 	return true;
 }
 
-bool ana_wait_maker(struct ana_cause *b, const struct ana_seen *s, bool own)
+bool ana_wait_maker(struct ana_cause *b, const struct ana_seen *s, enum ana_maker maker)
 {
+	const struct ana_seen_part whole = { s, b->start, b->end };
 	struct ana_shares h;
 	size_t i;
 
 	if (!ana_shares_of(s, b->start, b->end, &h))
 		return false;
 	ana_cause_add(b, ANA_INPUT_CPU_STARVED, h.delay);
-	ana_wait_share_run(b, s, b->start, b->end, h.delay, ANA_INPUT_CPU_STARVED, true);
+	ana_wait_share_run(b, &whole, h.delay, ANA_INPUT_CPU_STARVED, ANA_VOTER_MAKER);
 	if (!h.running)
 		ana_cause_add(b, ANA_INPUT_PREP, h.run);
 	for (i = h.first; i < h.end; i++) {
 		int64_t ns = ana_shares_part(s, &h, i);
 
 		if (!ana_sample_runs(&s->sample[i])) {
-			blocked_part(b, s, i, own, ns);
+			blocked_part(b, s, i, maker, ns);
 			continue;
 		}
 		ana_cause_add(b, ANA_INPUT_PREP, ns);
@@ -102,25 +110,30 @@ bool ana_wait_maker(struct ana_cause *b, const struct ana_seen *s, bool own)
 	return true;
 }
 
-bool ana_wait_share_block(struct ana_cause *b, const struct ana_seen *s, int64_t from, int64_t to,
-			  bool own, bool work, int64_t ns)
+static bool counts(const struct wire_sample *s, enum ana_blocked which)
 {
+	return !ana_sample_runs(s) && (which == ANA_BLOCKED_ANY || s->wait != WIRE_WAIT_QUEUE);
+}
+
+bool ana_wait_share_block(struct ana_cause *b, const struct ana_seen_part *p, int64_t ns,
+			  enum ana_maker maker, enum ana_blocked which)
+{
+	const struct ana_seen *s = p->thread;
 	struct ana_shares h;
 	int64_t all = 0;
 	size_t i;
 
-	if (from >= to || !ana_shares_of(s, from, to, &h))
+	if (!shares_of(p, &h))
 		return false;
 	for (i = h.first; i < h.end; i++)
-		if (!ana_sample_runs(&s->sample[i]) &&
-		    !(work && s->sample[i].wait == WIRE_WAIT_QUEUE))
+		if (counts(&s->sample[i], which))
 			all += ana_shares_weight(s, &h, i);
 	if (!all)
 		return false;
 	for (i = h.first; i < h.end; i++)
-		if (!ana_sample_runs(&s->sample[i]) &&
-		    !(work && s->sample[i].wait == WIRE_WAIT_QUEUE))
-			blocked_part(b, s, i, own, ana_scale(ns, ana_shares_weight(s, &h, i), all));
+		if (counts(&s->sample[i], which))
+			blocked_part(b, s, i, maker,
+				     ana_scale(ns, ana_shares_weight(s, &h, i), all));
 	return true;
 }
 
@@ -164,7 +177,7 @@ bool ana_wait_by_samples(struct ana_cause *b, struct ana_evidence *e, uint32_t t
 
 	for (k = 0; k < e->seens; k++)
 		if (e->seen[k]->role == WIRE_ROLE_WORKER)
-			any |= ana_wait_maker(&part, e->seen[k], false);
+			any |= ana_wait_maker(&part, e->seen[k], ANA_MAKER_WORKER);
 	for (c = 0; c < ANA_CLASSES; c++)
 		ana_sum(&all, part.weight[c]);
 	for (c = 0; c < ANA_CLASSES; c++)

@@ -7,33 +7,56 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The part @ns of the wait in which row @r was under way: by what its thread did during the row. */
-static void add_row(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *r,
-		    bool own, int64_t ns)
+/* @ns of the row, of which its thread had a CPU, waited for one, and was blocked. */
+static void split_row(const struct wire_batch *r, int64_t ns, int64_t *cpu, int64_t *delay)
 {
-	struct ana_seen *s = ana_evidence_thread(e, r->pid, r->tid);
-	int64_t all = r->end_ns - r->start_ns, back = b->start - ANA_LOOK_BACK_NS;
-	int64_t cpu, delay, blocked, from = base_max(b->start, r->start_ns);
-	int64_t to = base_min(b->end, r->end_ns), since = base_max(r->start_ns, back);
+	int64_t all = r->end_ns - r->start_ns;
 
-	cpu = r->cpu_ns < (uint64_t)all ? (int64_t)r->cpu_ns : all;
-	delay = r->delay_ns < (uint64_t)(all - cpu) ? (int64_t)r->delay_ns : all - cpu;
-	cpu = ana_scale(ns, cpu, all);
-	delay = ana_scale(ns, delay, all);
-	blocked = ns - cpu - delay;
-	ana_cause_add(b, ANA_INPUT_PREP, cpu);
-	ana_cause_add(b, ANA_INPUT_CPU_STARVED, delay);
-	if (cpu && !ana_wait_share_run(b, s, from, to, cpu, ANA_INPUT_PREP, true))
-		ana_wait_share_run(b, s, since, to, cpu, ANA_INPUT_PREP, true);
-	if (delay && !ana_wait_share_run(b, s, from, to, delay, ANA_INPUT_CPU_STARVED, true))
-		ana_wait_share_run(b, s, since, to, delay, ANA_INPUT_CPU_STARVED, true);
-	if (!blocked || ana_wait_share_block(b, s, from, to, own, false, blocked) ||
-	    ana_wait_share_block(b, s, since, to, own, false, blocked))
+	*cpu = r->cpu_ns < (uint64_t)all ? (int64_t)r->cpu_ns : all;
+	*delay = r->delay_ns < (uint64_t)(all - *cpu) ? (int64_t)r->delay_ns : all - *cpu;
+	*cpu = ana_scale(ns, *cpu, all);
+	*delay = ana_scale(ns, *delay, all);
+}
+
+/* The lines are those of samples within the wait, else of those since the row began. */
+static void add_run(struct ana_cause *b, const struct ana_seen_part *within,
+		    const struct ana_seen_part *since, int64_t ns, enum ana_class c)
+{
+	ana_cause_add(b, c, ns);
+	if (ns && !ana_wait_share_run(b, within, ns, c, ANA_VOTER_MAKER))
+		ana_wait_share_run(b, since, ns, c, ANA_VOTER_MAKER);
+}
+
+/* The same; where there are none, what the thread was blocked in before tells, less surely. */
+static void add_block(struct ana_cause *b, const struct ana_seen_part *within,
+		      const struct ana_seen_part *since, int64_t ns, enum ana_maker maker)
+{
+	const struct ana_seen_part far = { within->thread, b->start - ANA_LOOK_BACK_NS, b->end };
+
+	if (!ns || ana_wait_share_block(b, within, ns, maker, ANA_BLOCKED_ANY) ||
+	    ana_wait_share_block(b, since, ns, maker, ANA_BLOCKED_ANY))
 		return;
-	if (ana_wait_share_block(b, s, back, b->end, own, true, blocked))
+	if (ana_wait_share_block(b, &far, ns, maker, ANA_BLOCKED_AT_WORK))
 		b->far = true;
 	else
-		ana_cause_add(b, ANA_INPUT_UNKNOWN, blocked);
+		ana_cause_add(b, ANA_INPUT_UNKNOWN, ns);
+}
+
+/* The part @ns of the wait in which row @r was under way: by what its thread did during the row. */
+static void add_row(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *r,
+		    enum ana_maker maker, int64_t ns)
+{
+	const struct ana_seen *s = ana_evidence_thread(e, r->pid, r->tid);
+	const struct ana_seen_part within = { s, base_max(b->start, r->start_ns),
+					      base_min(b->end, r->end_ns) };
+	const struct ana_seen_part since = { s, base_max(r->start_ns, b->start - ANA_LOOK_BACK_NS),
+					     within.to };
+	int64_t cpu, delay;
+
+	split_row(r, ns, &cpu, &delay);
+	add_run(b, &within, &since, cpu, ANA_INPUT_PREP);
+	add_run(b, &within, &since, delay, ANA_INPUT_CPU_STARVED);
+	add_block(b, &within, &since, ns - cpu - delay, maker);
 }
 
 /* The row of next() that covers most of the wait: of the thread, else of any. */
@@ -160,6 +183,7 @@ static bool held_up(const struct ana_cause *b, const struct ana_evidence *e,
 static void add_making(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *f,
 		       const struct wire_batch *r, int64_t from, int64_t to)
 {
+	const struct ana_seen_part owner = { ana_evidence_thread(e, r->pid, r->tid), from, to };
 	int64_t t = from, until, making = 0;
 
 	for (; t < to; t = until) {
@@ -173,10 +197,9 @@ static void add_making(struct ana_cause *b, struct ana_evidence *e, const struct
 		}
 	}
 	if (making)
-		add_row(b, e, r, false, making);
+		add_row(b, e, r, ANA_MAKER_WORKER, making);
 	if (making < to - from) /* the line that holds the others up */
-		ana_wait_see(b, ana_evidence_thread(e, r->pid, r->tid), from, to,
-			     ANA_INPUT_PIPELINE, true);
+		ana_wait_see(b, &owner, ANA_INPUT_PIPELINE, ANA_VOTER_MAKER);
 }
 
 /* [from, to): the owner has not begun with any batch, or is done with one. */
@@ -253,19 +276,21 @@ static void add_sending(struct ana_cause *b, struct ana_evidence *e, const struc
 			int64_t from, int64_t to, int64_t ns)
 {
 	const struct ana_seen *s = ana_evidence_thread(e, f->pid, f->tid);
+	const struct ana_seen_part owner = { s, from, to };
 	int64_t starved = ana_scale(ns, starved_sender(e, f, from, to), to - from), part;
 	struct ana_shares h;
 	size_t i;
 
 	ana_cause_add(b, ANA_INPUT_CPU_STARVED, starved);
-	ana_wait_share_run(b, s, from, to, starved, ANA_INPUT_CPU_STARVED, true);
+	ana_wait_share_run(b, &owner, starved, ANA_INPUT_CPU_STARVED, ANA_VOTER_MAKER);
 	ns -= starved;
 	ana_cause_add(b, ANA_INPUT_HANDOFF, ns);
 	if (!ana_shares_of(s, from, to, &h))
 		return;
 	for (i = h.first; i < h.end; i++) {
 		const struct wire_sample *w = &s->sample[i];
-		enum ana_class c = ana_sample_runs(w) ? ANA_INPUT_PREP : ana_wait_class(w, false);
+		enum ana_class c =
+			ana_sample_runs(w) ? ANA_INPUT_PREP : ana_wait_class(w, ANA_MAKER_WORKER);
 
 		part = ana_shares_weight(s, &h, i);
 		if (w->flags & WIRE_SAMPLE_FL_GIL &&
@@ -296,11 +321,12 @@ static int64_t starved_trainer(const struct ana_evidence *e, const struct wire_b
 static void add_handoff(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *take,
 			const struct wire_batch *f, int64_t made)
 {
+	const struct ana_seen_part trainer = { ana_evidence_thread(e, take->pid, take->tid), made,
+					       b->end };
 	int64_t left = b->end - made, own = starved_trainer(e, take, made, b->end);
 
 	ana_cause_add(b, ANA_INPUT_CPU_STARVED, own);
-	ana_wait_share_run(b, ana_evidence_thread(e, take->pid, take->tid), made, b->end, own,
-			   ANA_INPUT_CPU_STARVED, false);
+	ana_wait_share_run(b, &trainer, own, ANA_INPUT_CPU_STARVED, ANA_VOTER_OTHER);
 	left -= own;
 	own = take->cpu_ns < (uint64_t)left ? (int64_t)take->cpu_ns : left;
 	own += base_min(covered(&e->pin, made, b->end), left - own);
@@ -335,7 +361,7 @@ static bool by_rows(struct ana_cause *b, struct ana_evidence *e, const struct wi
 
 		if (!r->worker || !ns || (take && r->loader != take->loader))
 			continue;
-		add_row(b, e, r, false, ns);
+		add_row(b, e, r, ANA_MAKER_WORKER, ns);
 		making += ns;
 	}
 	if (!making)
@@ -376,9 +402,9 @@ static bool by_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t tid
 		       const struct wire_batch *own)
 {
 	if (!own || 2 * overlap(own, b->start, b->end) < b->end - b->start)
-		return ana_wait_maker(b, ana_evidence_thread(e, e->pid, tid), true);
+		return ana_wait_maker(b, ana_evidence_thread(e, e->pid, tid), ANA_MAKER_TRAINER);
 	b->rows = true;
-	add_row(b, e, own, true, b->end - b->start);
+	add_row(b, e, own, ANA_MAKER_TRAINER, b->end - b->start);
 	return true;
 }
 

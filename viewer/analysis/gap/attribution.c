@@ -81,7 +81,6 @@ static void book(struct ana_walk *w, const struct ana_proc *p)
 {
 	int err;
 
-	w->hotspots.options = w->options;
 	w->hotspots.process = p->source_index;
 	err = ana_hotspots_add(&w->hotspots, p->evidence, &w->cause);
 
