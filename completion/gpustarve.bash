@@ -5,12 +5,12 @@
 
 _gpustarve_commands='run top report verify check import export job dump digest fleet prices doctor'
 _gpustarve_models='on-demand spot reserved owned'
-_gpustarve_classes='compute comm copy input.fetch input.prep input.cpu_starved input.pipeline
-	input.handoff input.epoch input.inline input.h2d input.unknown host.dispatch host.sync
-	host.alloc host.gc host.lock host.checkpoint host.phase host.cpu_starved host.warmup host.net
-	host.unknown device.turnaround device.launch device.dependency device.graph device.contention
-	device.lost device.unknown comm.skew excluded.startup excluded.teardown excluded.unobserved
-	excluded.no_process'
+_gpustarve_classes='compute comm copy input.fetch input.prep input.cpu_starved
+	input.pipeline input.handoff input.epoch input.inline input.h2d input.unknown host.dispatch
+	host.sync host.alloc host.gc host.lock host.checkpoint host.phase host.cpu_starved
+	host.warmup host.net host.unknown device.turnaround device.launch device.dependency
+	device.graph device.contention device.lost device.unknown comm.skew excluded.startup
+	excluded.teardown excluded.unobserved excluded.no_process'
 
 declare -A _gpustarve_options=(
 	[run]='-o --output --price --price-model --label --level --max-overhead --max-trace
