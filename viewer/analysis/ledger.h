@@ -34,7 +34,7 @@ struct ana_judgement {
 	bool flagged;
 };
 
-/* The verdict over classes that sum to @held (section 7 of the rules). Pure. */
+/* The verdict over classes that sum to @held (LEDGER 7). Pure. */
 struct ana_judgement ana_verdict_of(int64_t held_ns, const int64_t classes[ANA_CLASSES]);
 
 enum ana_copy_dir {

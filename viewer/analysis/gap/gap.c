@@ -193,7 +193,7 @@ static void decide_gap(struct decision *d)
 	walk_pieces(d, t, gap->end, ana_rules_queued);
 }
 
-/* Imports with step markers began in mid-run: section 5, lead. */
+/* Imports with step markers began in mid-run (LEDGER 5, lead). */
 static void decide_lead_in_steps(struct decision *d, int64_t first_step)
 {
 	int64_t start = d->gap->start, end = d->gap->end;

@@ -26,7 +26,7 @@ static bool on(struct ana_timeline_stack *l, int64_t t, struct piece *p, uint32_
 	return inside;
 }
 
-/* Section 5, loss: goes before every rule. */
+/* LEDGER 5, loss: goes before every rule. */
 bool ana_rules_loss(struct decision *d, int64_t t, struct piece *p)
 {
 	int64_t until;
@@ -50,7 +50,7 @@ static void set_wait(struct piece *p, uint32_t value, enum ana_confidence confid
 	p->refine = value == ANA_INPUT_UNKNOWN ? ANA_REFINE_WAIT : ANA_REFINE_LINE;
 }
 
-/* Rules 1 to 6. */
+/* LEDGER rules 1 to 6. */
 void ana_rules_empty(struct decision *d, int64_t t, struct piece *p)
 {
 	uint32_t call, v;
@@ -84,7 +84,7 @@ void ana_rules_empty(struct decision *d, int64_t t, struct piece *p)
 	}
 }
 
-/* Rule 10, within the call that realises the submit. */
+/* LEDGER rule 10, within the call that realises the submit. */
 static void rules_submit(struct decision *d, int64_t t, struct piece *p)
 {
 	const struct ana_call *c = d->call;
@@ -100,7 +100,7 @@ static void rules_submit(struct decision *d, int64_t t, struct piece *p)
 		set(p, ANA_DEVICE_LAUNCH, ANA_HIGH);
 }
 
-/* Rule 11 found nothing: section 6 knows of others on the device. */
+/* Nothing in the records (LEDGER rule 11), but others may have been seen on the device. */
 static void unexplained(struct decision *d, int64_t t, struct piece *p)
 {
 	int64_t until;
@@ -112,7 +112,7 @@ static void unexplained(struct decision *d, int64_t t, struct piece *p)
 	cut(p, until);
 }
 
-/* Rules 7 to 11. */
+/* LEDGER rules 7 to 11. */
 void ana_rules_queued(struct decision *d, int64_t t, struct piece *p)
 {
 	int64_t ns = d->queued_end - d->queued_start;

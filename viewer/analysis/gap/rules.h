@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules: what a GPU was waiting for, piece by piece. Section and rule numbers are those of the
- * ledger's specification (docs/CAUSES.md explains the classes).
+ * The rules: what a GPU was waiting for, piece by piece. docs/LEDGER.md has them with their numbers,
+ * docs/CAUSES.md explains the classes.
  *
  * Each set of rules is a function that says, for an instant, which class holds and until when that
  * may be believed; the walk over an interval (gap.c, whose private header this is) takes it from
@@ -40,14 +40,14 @@ struct decision {
 /* Sets class and confidence at @t, and moves p->until back to where they may change. */
 typedef void ana_rules(struct decision *d, int64_t t, struct piece *p);
 
-ana_rules ana_rules_empty; /* 1 to 6: nothing was submitted */
-ana_rules ana_rules_queued; /* 7 to 11: it was submitted and did not run */
+ana_rules ana_rules_empty; /* LEDGER rules 1 to 6: nothing was submitted */
+ana_rules ana_rules_queued; /* LEDGER rules 7 to 11: submitted, not running */
 ana_rules ana_rules_blind; /* a gap of a device without launch records */
 ana_rules ana_rules_startup, ana_rules_started; /* the lead, before and after the first launch */
 ana_rules ana_rules_teardown; /* the tail */
 ana_rules ana_rules_unobserved; /* the recording had not begun */
 
-/* Section 5, loss: goes before every rule. False: nothing was lost there, ask the rules. */
+/* LEDGER 5, loss: goes before every rule. False: nothing was lost there, ask the rules. */
 bool ana_rules_loss(struct decision *d, int64_t t, struct piece *p);
 
 #endif
