@@ -4,7 +4,7 @@
 #include <string.h>
 #include "cmd/cmd.h"
 #include "cmd/import.h"
-#include "base/log.h"
+#include "core/log.h"
 #include "base/spelling.h"
 
 struct command {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "base/slurp.h"
+#include "core/slurp.h"
 #include "check/check_out.h"
 
 static void judge(struct base_arena *mem, struct check_run *run, size_t runs)

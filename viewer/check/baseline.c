@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include "base/jsondoc.h"
 #include "base/jsonout.h"
-#include "base/slurp.h"
+#include "core/slurp.h"
 
 #define STEPS_MAX 1000000000000
 #define ITEMS_PER_LINE 16

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/log.h"
-#include "base/slurp.h"
+#include "core/log.h"
+#include "core/slurp.h"
 
 const struct check_format check_formats[] = {
 	{ "text", "for people (default)", check_out_text },

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include "base/wrap.h"
+#include "core/wrap.h"
 
 static const char *const word[] = { "pass", "warn", "FAIL", "not comparable" };
 

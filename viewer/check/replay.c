@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "base/embedded.h"
-#include "base/log.h"
+#include "core/embedded.h"
+#include "core/log.h"
 #include "base/units.h"
 #include "change.h"
 #include "run/child.h"

@@ -4,7 +4,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/log.h"
+#include "core/log.h"
 #include "check_base.h"
 #include "check_options.h"
 #include "cmd.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "base/log.h"
+#include "core/log.h"
 
 int check_load_run(const struct check_opts *o, const char *path, struct base_arena *mem,
 		   struct check_run *run, struct view_summary **keep_summary)

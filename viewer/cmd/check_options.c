@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/log.h"
-#include "base/options.h"
+#include "core/log.h"
+#include "core/options.h"
 #include "check/check_out.h"
 #include "choices.h"
 #include "trace/newest.h"

@@ -2,7 +2,7 @@
 #include "choices.h"
 
 #include <string.h>
-#include "base/log.h"
+#include "core/log.h"
 #include "cost/waste.h"
 
 bool view_option_window(const char *text, enum ana_window *window)

@@ -10,12 +10,12 @@
 #include <string.h>
 #include "analysis/ledger.h"
 #include "cmd.h"
-#include "base/log.h"
-#include "base/options.h"
+#include "core/log.h"
+#include "core/options.h"
 #include "trace/newest.h"
 #include "trace/trace.h"
 #include "trace/dump_rows.h"
-#include "base/wrap.h"
+#include "core/wrap.h"
 
 static const char usage[] =
 	"usage: gpustarve dump RUN [--steps | --streams | --samples | --batches]\n"

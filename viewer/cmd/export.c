@@ -13,11 +13,11 @@
 #include "choices.h"
 #include "cmd.h"
 #include "export/export.h"
-#include "base/log.h"
-#include "base/options.h"
-#include "base/progress.h"
+#include "core/log.h"
+#include "core/options.h"
+#include "core/progress.h"
 #include "trace/newest.h"
-#include "base/interrupt.h"
+#include "core/interrupt.h"
 
 static const char usage_head[] =
 	"usage: gpustarve export RUN --format FORMAT [-o FILE]\n"

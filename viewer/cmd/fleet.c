@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/log.h"
-#include "base/options.h"
+#include "core/log.h"
+#include "core/options.h"
 #include "cmd.h"
 #include "fleet/asked.h"
 #include "fleet/budget.h"

@@ -12,10 +12,10 @@
 #include <unistd.h>
 #include "cmd.h"
 #include "import/import.h"
-#include "base/log.h"
-#include "base/options.h"
-#include "base/progress.h"
-#include "base/interrupt.h"
+#include "core/log.h"
+#include "core/options.h"
+#include "core/progress.h"
+#include "core/interrupt.h"
 
 static const char usage[] =
 	"usage: gpustarve import FILE... -o RUN\n"

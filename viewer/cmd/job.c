@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "cmd.h"
-#include "base/log.h"
-#include "base/options.h"
+#include "core/log.h"
+#include "core/options.h"
 #include "job/ask.h"
 #include "job/hook.h"
 #include "job_show.h"

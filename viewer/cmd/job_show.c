@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cmd.h"
-#include "base/log.h"
+#include "core/log.h"
 #include "base/units.h"
 #include "findings/unused.h"
 #include "job/ask.h"

@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cmd.h"
-#include "base/log.h"
-#include "base/options.h"
+#include "core/log.h"
+#include "core/options.h"
 #include "cost/price_list.h"
 #include "cost/rates.h"
-#include "base/slurp.h"
+#include "core/slurp.h"
 #include "report/text/text.h"
 #include "base/units.h"
 

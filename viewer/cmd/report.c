@@ -10,10 +10,10 @@
 #include "cmd.h"
 #include "compare/compare.h"
 #include "report/html/html.h"
-#include "base/log.h"
-#include "base/options.h"
+#include "core/log.h"
+#include "core/options.h"
 #include "job/ask.h"
-#include "base/slurp.h"
+#include "core/slurp.h"
 #include "report/text/text.h"
 #include "trace/newest.h"
 

@@ -14,7 +14,7 @@
 #include "cost/cost.h"
 #include "run/install.h"
 #include "run/live.h"
-#include "base/log.h"
+#include "core/log.h"
 #include "run/others.h"
 #include "run/preload_path.h"
 #include "run/report_run.h"

@@ -5,7 +5,7 @@
  */
 #include <inttypes.h>
 #include <string.h>
-#include "base/embedded.h"
+#include "core/embedded.h"
 #include "compare_priv.h"
 #include "report/html/html_priv.h"
 

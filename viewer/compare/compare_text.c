@@ -5,7 +5,7 @@
  */
 #include <string.h>
 #include "compare_priv.h"
-#include "base/wrap.h"
+#include "core/wrap.h"
 
 #define FINDINGS_SHOWN 12
 #define LEAST_PPM 1000 /* of the GPU time: smaller classes are not listed */

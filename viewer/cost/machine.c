@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/slurp.h"
+#include "core/slurp.h"
 
 #define AZURE_CHASSIS "7783-7084-3265-9085-8269-3286-77"
 

@@ -9,8 +9,8 @@
 #include <strings.h>
 #include "cost.h"
 #include "base/csv.h"
-#include "base/embedded.h"
-#include "base/slurp.h"
+#include "core/embedded.h"
+#include "core/slurp.h"
 #include "base/units.h"
 
 enum column {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "base/log.h"
+#include "core/log.h"
 #include "machine.h"
 #include "price_list.h"
 #include "share.h"

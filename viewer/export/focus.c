@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "export.h"
-#include "base/log.h"
+#include "core/log.h"
 #include "base/units.h"
 
 #define NS INT64_C(1000000000)

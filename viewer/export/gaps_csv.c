@@ -2,7 +2,7 @@
 /* Tables: gaps piece by piece, classes per GPU, GPUs, steps. Times are ns, as in summary.json. */
 #include <errno.h>
 #include "export.h"
-#include "base/log.h"
+#include "core/log.h"
 #include "base/units.h"
 
 static void comma(struct view_out *o)

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include "base/log.h"
+#include "core/log.h"
 #include "live/command.h"
 
 static void tell(struct live_command *c, const struct fleet_budget_state *b, const char *text,

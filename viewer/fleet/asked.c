@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "base/log.h"
+#include "core/log.h"
 
 bool fleet_asked_by(const char *text, struct fleet_options *o)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include "alarm.h"
-#include "base/log.h"
+#include "core/log.h"
 #include "base/units.h"
 #include "fleet_out.h"
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/log.h"
+#include "core/log.h"
 #include "clickhouse_priv.h"
 #include "sqlite_priv.h"
 

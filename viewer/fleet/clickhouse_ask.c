@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/log.h"
+#include "core/log.h"
 #include "clickhouse_priv.h"
 
 #define TIMEOUT_S 300L

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/log.h"
+#include "core/log.h"
 #include "clickhouse_priv.h"
 #include "sqlite_priv.h"
 

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/log.h"
-#include "base/slurp.h"
+#include "core/log.h"
+#include "core/slurp.h"
 #include "clickhouse_priv.h"
 
 #define SCHEME "clickhouse://"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/http.h"
+#include "core/http.h"
 
 struct transfer {
 	CURL *easy;

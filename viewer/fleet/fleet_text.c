@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/units.h"
 #include "base/utf8.h"
-#include "base/wrap.h"
+#include "core/wrap.h"
 #include "bill.h"
 #include "budget.h"
 #include "fleet_out.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "base/log.h"
-#include "base/slurp.h"
+#include "core/log.h"
+#include "core/slurp.h"
 #include "summary/analyse.h"
 
 #define BATCH 500

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/hash.h"
-#include "base/log.h"
+#include "core/log.h"
 
 void fleet_add(int64_t *sum, int64_t v)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "base/log.h"
+#include "core/log.h"
 #include "sqlite_priv.h"
 
 #define APPLICATION 0x67737676 /* "gsvv" */

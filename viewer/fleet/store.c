@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
-#include "base/log.h"
+#include "core/log.h"
 
 const char *const fleet_dim_columns[FLEET_DIMS] = {
 #define X(symbol, column, name) column,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/log.h"
+#include "core/log.h"
 
 #define NAMED_MAX 8 /* of several jobs, so many by name */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/slurp.h"
+#include "core/slurp.h"
 
 #define ALLOCS_MAX 65536u /* nodes times restarts */
 #define BYTES_MAX ((size_t)64 << 20) /* of all of them */

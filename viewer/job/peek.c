@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/slurp.h"
+#include "core/slurp.h"
 #include "wire/reader.h"
 #include "wire/session.pb-c.h"
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include "analysis/ledger.h"
 #include "base/arena.h"
-#include "base/worker_count.h"
+#include "core/worker_count.h"
 #include "cost/cost.h"
 #include "job/identity.h"
 

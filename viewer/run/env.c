@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/log.h"
+#include "core/log.h"
 #include "needs.h"
 #include "run.h"
 

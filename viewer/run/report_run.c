@@ -7,9 +7,9 @@
 #include <string.h>
 #include "summary/analyse.h"
 #include "report/html/html.h"
-#include "base/log.h"
+#include "core/log.h"
 #include "others.h"
-#include "base/slurp.h"
+#include "core/slurp.h"
 #include "report/text/text.h"
 
 typedef void page_writer(const struct view_summary *s, FILE *f);

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include "base/log.h"
+#include "core/log.h"
 #include "others.h"
 #include "run.h"
 

@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/log.h"
+#include "core/log.h"
 
 static bool add(struct view_alerts *a, const struct live_condition *c, int budget_pct)
 {

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "cost/cost.h"
-#include "base/log.h"
-#include "base/options.h"
+#include "core/log.h"
+#include "core/options.h"
 #include "run.h"
 
 static const char usage[] =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In place of top/fetch.c, fleet/fleet_http.c and base/http.c where there is no libcurl to build with. */
 #include <stdio.h>
-#include "base/log.h"
+#include "core/log.h"
 #include "fleet/fleet_http.h"
 #include "top/fetch.h"
 

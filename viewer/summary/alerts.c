@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/slurp.h"
+#include "core/slurp.h"
 #include "live/fired.h"
 #include "summary.h"
 #include "summary_priv.h"

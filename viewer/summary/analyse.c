@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/log.h"
-#include "base/progress.h"
+#include "core/log.h"
+#include "core/progress.h"
 #include "trace/newest.h"
 #include "trace/runjson.h"
 

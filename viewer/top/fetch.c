@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/http.h"
-#include "base/log.h"
-#include "base/slurp.h"
+#include "core/http.h"
+#include "core/log.h"
+#include "core/slurp.h"
 #include "snapshot.h"
 
 #define WHOLE_S 10L

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/log.h"
+#include "core/log.h"
 #include "live/hook.h"
 #include "run/follow.h"
 #include "source.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/jsondoc.h"
-#include "base/log.h"
+#include "core/log.h"
 #include "fetch.h"
 #include "run/follow.h"
 #include "source.h"

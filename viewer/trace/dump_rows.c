@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include "base/wrap.h"
+#include "core/wrap.h"
 
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "base/log.h"
+#include "core/log.h"
 
 static bool ends_with(const char *name, const char *end)
 {

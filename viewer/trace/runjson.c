@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "base/jsondoc.h"
 #include "base/jsonout.h"
-#include "base/slurp.h"
+#include "core/slurp.h"
 
 static void put_command(struct base_jsonout *j, char *const *command)
 {

@@ -61,7 +61,7 @@ def check_environment():
     doctor = gs.gpustarve('doctor', env=gs.environment(PATH='/usr/bin:/bin')).stdout.decode()
     rows = dict(re.findall(r'^\| `([A-Z_]+)` \| (.*?) \|', manual.read(manual.DOCS, 'OPERATIONS.md'), re.M))
     table = dict(re.findall(r'\{ "([A-Z_]+)", "([^"]*)",',
-                            manual.read(gs.SOURCE, 'viewer', 'base', 'envtable.c')))
+                            manual.read(gs.SOURCE, 'viewer', 'core', 'envtable.c')))
     used = set()
     for part in 'libprof', 'collector', 'viewer':
         for folder, _, files in os.walk(os.path.join(gs.SOURCE, part)):

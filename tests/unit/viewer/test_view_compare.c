@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "compare/compare.h"
 #include "compare/compare_priv.h"
-#include "base/wrap.h"
+#include "core/wrap.h"
 #include "view_made.h"
 
 #define GPU "NVIDIA H100 80GB HBM3"

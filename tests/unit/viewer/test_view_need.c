@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many workers it takes: Little's law, the cores, and what is known to be too little. */
 #include "harness.h"
-#include "base/worker_count.h"
+#include "core/worker_count.h"
 
 #define MS 1000000LL
 

@@ -4,7 +4,7 @@
  * line that fits, and that is gone at the end.
  */
 #include "harness.h"
-#include "base/progress.h"
+#include "core/progress.h"
 
 #include <pty.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/slurp.h"
+#include "core/slurp.h"
 #include "harness.h"
 
 static char dir[] = "/tmp/gs-slurp-XXXXXX";

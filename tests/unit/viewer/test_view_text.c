@@ -7,7 +7,7 @@
 #include "report/text/text.h"
 #include "base/utf8.h"
 #include "view_made.h"
-#include "base/wrap.h"
+#include "core/wrap.h"
 
 static void report(const struct view_summary *s, FILE *f)
 {

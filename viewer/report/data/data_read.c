@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/jsondoc.h"
-#include "base/slurp.h"
+#include "core/slurp.h"
 #include "data.h"
 
 #define CLOSE "</script>"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "html_script.h"
 
-#include "base/embedded.h"
+#include "core/embedded.h"
 
 #define SHA256_BYTES 32
 

@@ -2,7 +2,7 @@
 /* The text report: a function per part, in order. */
 #include "text.h"
 
-#include "base/wrap.h"
+#include "core/wrap.h"
 #include "text_priv.h"
 
 const char *text_paint(const struct page *p, const char *code)

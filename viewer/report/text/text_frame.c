@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A box around lines of text. */
 #include <string.h>
-#include "base/wrap.h"
+#include "core/wrap.h"
 #include "text_priv.h"
 
 struct lines {

@@ -4,7 +4,7 @@
 #include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "base/wrap.h"
+#include "core/wrap.h"
 #include "text.h"
 
 #define COLUMNS_MIN 20
