@@ -7,7 +7,7 @@
 #include <string.h>
 #include "core/embedded.h"
 #include "compare_priv.h"
-#include "report/html/html_priv.h"
+#include "report/html/html_shared.h"
 
 struct sheet {
 	const struct view_comparison *c;

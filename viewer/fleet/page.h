@@ -4,7 +4,7 @@
 #define FLEET_PAGE_H
 
 #include "fleet_out.h"
-#include "report/html/html_priv.h"
+#include "report/html/html_shared.h"
 
 struct fleet_page {
 	const struct fleet *f;

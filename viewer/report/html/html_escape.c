@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "html_shared.h"
+
 #include <string.h>
-#include "html_priv.h"
 #include "base/escape.h"
 
 void html_escape(FILE *f, const char *text)

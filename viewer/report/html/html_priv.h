@@ -58,6 +58,7 @@
 #include <stdio.h>
 #include "base/arena.h"
 #include "base/units.h"
+#include "html_shared.h"
 #include "summary/summary.h"
 
 #define HTML_GPUS_MAX 96 /* rows of one table */
@@ -101,19 +102,11 @@ void html_count(struct html *h, uint64_t n, const char *key, ...) HTML_KEY(3);
 void html_id(struct html *h, int64_t n, const char *key, ...) HTML_KEY(3);
 void html_moment(struct html *h, int64_t unix_ns, const char *key, ...) HTML_KEY(3);
 
-/*
- * Untrusted text, fit for element content and for quoted attributes: the five special characters
- * as entities, controls and broken UTF-8 as U+FFFD, marks that turn the writing direction too.
- */
-void html_escape(FILE *f, const char *text);
-void html_escape_sentence(FILE *f, const char *text); /* capital first, full stop last */
-
 /* <tag data-text="key">text</tag>; as a sentence; nothing if @text is NULL. @tag is ours. */
 void html_text(struct html *h, const char *tag, const char *text, const char *key, ...) HTML_KEY(4);
 void html_sentence(struct html *h, const char *tag, const char *text, const char *key, ...)
 	HTML_KEY(4);
 
-const char *html_colour(int c); /* colour of a class: busy, comm, copy, input, host, ... */
 void html_key(struct html *h, enum ana_class c); /* its little square */
 void html_class(struct html *h, enum ana_class c); /* square and name, linked to its rule */
 
