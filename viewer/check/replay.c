@@ -215,16 +215,22 @@ static void set_series(struct check_series *s, struct took *t)
 	t->item = NULL;
 }
 
-static void sums(const struct check_series *s, int64_t *ns, int64_t *exposed)
+struct total { /* of the steps of a run */
+	int64_t ns, exposed_ns; /* exposed: of it, waits for the loader */
+};
+
+static struct total total_of(const struct check_series *s)
 {
+	struct total t = { 0, 0 };
 	__int128 all = 0, wait = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
 		all += s->item[i].ns;
 		wait += s->item[i].exposed_ns;
 	}
-	*ns = all > INT64_MAX / 1024 ? INT64_MAX / 1024 : (int64_t)all;
-	*exposed = wait > *ns ? *ns : (int64_t)wait;
+	t.ns = all > INT64_MAX / 1024 ? INT64_MAX / 1024 : (int64_t)all;
+	t.exposed_ns = wait > t.ns ? t.ns : (int64_t)wait;
+	return t;
 }
 
 /* Time in which something ran on one of the GPUs, per step of the recorded run. */
@@ -273,46 +279,76 @@ static const char *when(char text[32])
 	return text;
 }
 
-static void fill(struct check_replay *out, const struct check_run *base, struct base_arena *mem)
+/* How much of a GPU the replay would use, beside what the recorded run used. */
+static void set_utilization(struct check_replay *out, const struct check_run *base,
+			    const struct total *now)
 {
-	struct check_run *run = &out->run;
-	int64_t ns, wait, recorded, recorded_wait, busy = busy_per_step(base);
-	int64_t n = (int64_t)run->series.count;
+	const struct check_series *s = &base->series;
+	struct total then = total_of(s);
+	int64_t busy = busy_per_step(base);
+
+	out->utilization_ppm = capped_ppm(busy, now->ns / (int64_t)out->run.series.count);
+	out->recorded_utilization_ppm = capped_ppm(busy, then.ns / (int64_t)(s->count * s->width));
+	out->recorded_starved_ppm = capped_ppm(then.exposed_ns, then.ns);
+}
+
+/* Whose replay it is; what a replay cannot know is -1. */
+static void set_identity(struct check_run *run, const struct check_run *base, int64_t cores,
+			 struct base_arena *mem)
+{
 	char now[32];
 
-	sums(&run->series, &ns, &wait);
-	sums(&base->series, &recorded, &recorded_wait);
-	out->cores = cores_here();
-	out->recorded_cores = base->cores;
-	out->utilization_ppm = capped_ppm(busy, ns / n);
-	out->recorded_utilization_ppm =
-		capped_ppm(busy, recorded / (int64_t)(base->series.count * base->series.width));
-	out->recorded_starved_ppm = capped_ppm(recorded_wait, recorded);
 	run->id = base_arena_printf(mem, "replay %s of %s", when(now), base->id);
-	run->hardware = base_arena_printf(mem, "replay of %s by %" PRId64 " cores", base->hardware,
-					  out->cores);
+	run->hardware =
+		base_arena_printf(mem, "replay of %s by %" PRId64 " cores", base->hardware, cores);
 	run->dataset = base->dataset;
 	run->price = base->price;
 	run->nano_usd_per_hour = base->nano_usd_per_hour;
 	run->gpus = base->gpus;
 	run->ranks = base->ranks;
 	run->workers = run->batch_size = -1;
-	run->cores = out->cores;
+	run->cores = cores;
 	run->window = ANA_WINDOW_DEVICE;
 	run->simulated = run->complete = true;
-	run->steps = (uint64_t)n;
+	run->steps = run->series.count;
 	run->step_median_ns = run->step_p95_ns = run->step_fed_median_ns = -1;
-	run->gpu_ns = ns;
-	run->starved_ns = run->wasted_ns = wait;
-	run->classes[ANA_INPUT_UNKNOWN] = wait;
-	int64_t compute = base_div_even((__int128)busy * n, 1);
-	run->classes[ANA_COMPUTE] = compute < ns - wait ? compute : ns - wait;
-	run->classes[ANA_HOST_UNKNOWN] = ns - wait - run->classes[ANA_COMPUTE];
-	if (run->nano_usd_per_hour >= 0) { /* of all GPUs for the time of one */
-		run->total_nano_usd = view_cost_amount(run->nano_usd_per_hour, ns);
-		run->starved_nano_usd = run->wasted_nano_usd =
-			view_cost_amount(run->nano_usd_per_hour, wait);
-	}
+}
+
+/* The time of one GPU: waits are the loader's; of the rest the GPU computes as it did. */
+static void set_classes(struct check_run *run, const struct check_run *base,
+			const struct total *now)
+{
+	int64_t steps = (int64_t)run->series.count, fed = now->ns - now->exposed_ns;
+	int64_t compute = base_div_even((__int128)busy_per_step(base) * steps, 1);
+
+	run->gpu_ns = now->ns;
+	run->starved_ns = run->wasted_ns = now->exposed_ns;
+	run->classes[ANA_INPUT_UNKNOWN] = now->exposed_ns;
+	run->classes[ANA_COMPUTE] = compute < fed ? compute : fed;
+	run->classes[ANA_HOST_UNKNOWN] = fed - run->classes[ANA_COMPUTE];
+}
+
+/* Of all GPUs for the time of one. */
+static void set_cost(struct check_run *run)
+{
+	if (run->nano_usd_per_hour < 0)
+		return;
+	run->total_nano_usd = view_cost_amount(run->nano_usd_per_hour, run->gpu_ns);
+	run->starved_nano_usd = run->wasted_nano_usd =
+		view_cost_amount(run->nano_usd_per_hour, run->starved_ns);
+}
+
+/* All that is not in the series: from the recorded run, and from what the series sums to. */
+static void complete(struct check_replay *out, const struct check_run *base, struct base_arena *mem)
+{
+	struct total now = total_of(&out->run.series);
+
+	out->cores = cores_here();
+	out->recorded_cores = base->cores;
+	set_utilization(out, base, &now);
+	set_identity(&out->run, base, out->cores, mem);
+	set_classes(&out->run, base, &now);
+	set_cost(&out->run);
 }
 
 int check_replay(const struct check_run *base, char *const *command, struct base_arena *mem,
@@ -348,7 +384,7 @@ int check_replay(const struct check_run *base, char *const *command, struct base
 	if (!err) {
 		int64_t wait = waited(&best);
 		set_series(&out->run.series, &best);
-		fill(out, base, mem);
+		complete(out, base, mem);
 		check_seen_share(seen, wait, &out->run);
 	}
 	free(best.item);

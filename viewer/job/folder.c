@@ -143,77 +143,104 @@ static int by_node(const void *a, const void *b)
 	return d ? d : (i > k) - (i < k);
 }
 
-/* What is in the file decides; its name only says that it is worth a look. */
-static int take_all(int dir, DIR *d, struct base_arena *mem, struct view_alloc **alloc, size_t *n,
-		    void (*bad)(void *, const char *, const char *), void *arg)
+struct listing { /* of a job's folder */
+	int dir;
+	DIR *d;
+	struct base_arena *mem;
+	struct view_alloc *alloc;
+	size_t n, room;
+	void (*bad)(void *arg, const char *name, const char *why); /* may be NULL */
+	void *arg;
+};
+
+static int make_room(struct listing *l)
 {
-	size_t room = 0, most = BYTES_MAX;
+	size_t room = l->room ? l->room * 2 : 8;
+	struct view_alloc *more;
+
+	if (l->n < l->room)
+		return 0;
+	more = reallocarray(l->alloc, room, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	l->alloc = more;
+	l->room = room;
+	return 0;
+}
+
+/* What is in the file decides; its name only says that it is worth a look. */
+static int read_allocs(struct listing *l)
+{
+	size_t most = BYTES_MAX;
 	struct dirent *e;
 	const char *why;
 
-	while ((e = readdir(d)) && *n < ALLOCS_MAX) {
+	while ((e = readdir(l->d)) && l->n < ALLOCS_MAX) {
 		if (view_alloc_restart_of(e->d_name) < 0)
 			continue;
-		if (*n == room) {
-			size_t want = room ? room * 2 : 8;
-			struct view_alloc *more = reallocarray(*alloc, want, sizeof(*more));
-
-			if (!more)
-				return -ENOMEM;
-			*alloc = more;
-			room = want;
-		}
-		if (!get_within(dir, mem, e->d_name, &most, &(*alloc)[*n], &why))
-			++*n;
-		else if (bad)
-			bad(arg, e->d_name, why);
+		if (make_room(l))
+			return -ENOMEM;
+		if (!get_within(l->dir, l->mem, e->d_name, &most, &l->alloc[l->n], &why))
+			l->n++;
+		else if (l->bad)
+			l->bad(l->arg, e->d_name, why);
 	}
 	return 0;
 }
 
 /* Nodes on which tasks ran that nobody recorded. */
-static void mark_unseen(DIR *d, struct base_arena *mem, struct view_alloc *alloc, size_t n)
+static void mark_unseen(struct listing *l)
 {
-	const char **safe = base_arena_array(mem, n, sizeof(*safe));
+	const char **safe = base_arena_array(l->mem, l->n, sizeof(*safe));
 	struct dirent *e;
 
-	for (size_t i = 0; i < n; i++)
-		safe[i] = view_job_safe(mem, alloc[i].node);
-	rewinddir(d);
-	while (n && (e = readdir(d))) {
+	for (size_t i = 0; i < l->n; i++)
+		safe[i] = view_job_safe(l->mem, l->alloc[i].node);
+	rewinddir(l->d);
+	while (l->n && (e = readdir(l->d))) {
 		const char *node = view_alloc_unrecorded_node(e->d_name);
 
-		for (size_t i = 0; node && i < n; i++)
+		for (size_t i = 0; node && i < l->n; i++)
 			if (!strcmp(safe[i], node))
-				alloc[i].unseen = true;
+				l->alloc[i].unseen = true;
 	}
+}
+
+/* By node and restart, into the arena. */
+static struct view_alloc *sorted(struct listing *l)
+{
+	struct view_alloc *to;
+
+	if (!l->n)
+		return NULL;
+	qsort(l->alloc, l->n, sizeof(*l->alloc), by_node);
+	to = base_arena_array(l->mem, l->n, sizeof(*to));
+	memcpy(to, l->alloc, l->n * sizeof(*to));
+	return to;
 }
 
 int view_job_folder_list(int dir, struct base_arena *mem, struct view_alloc **alloc, size_t *n,
 			 void (*bad)(void *arg, const char *name, const char *why), void *arg)
 {
+	struct listing l = { .dir = dir, .mem = mem, .bad = bad, .arg = arg };
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct view_alloc *list = NULL;
 
 	*alloc = NULL;
 	*n = 0;
-	if (!d) {
+	l.d = fd < 0 ? NULL : fdopendir(fd);
+	if (!l.d) {
 		err = -errno;
 		if (fd >= 0)
 			close(fd);
 		return err;
 	}
-	err = take_all(dir, d, mem, &list, n, bad, arg);
-	mark_unseen(d, mem, list, *n);
-	closedir(d);
-	if (*n)
-		qsort(list, *n, sizeof(*list), by_node);
-	if (!err && *n) {
-		*alloc = base_arena_array(mem, *n, sizeof(**alloc));
-		memcpy(*alloc, list, *n * sizeof(*list));
-	}
-	free(list);
+	err = read_allocs(&l);
+	mark_unseen(&l);
+	closedir(l.d);
+	*n = l.n;
+	if (!err)
+		*alloc = sorted(&l);
+	free(l.alloc);
 	return err;
 }
 
