@@ -151,20 +151,20 @@ static bool left_out(struct view_export_source *s, const struct wire_event *e)
 	       (e->end_ns < e->start_ns || view_export_gpu(s, e->device) == ANA_MAP_NONE);
 }
 
-int view_export_events(struct view_export *x, size_t source, uint8_t kind,
-		       int (*take)(void *arg, const struct wire_event *e), void *arg)
+static int take_kind(struct view_export *x, size_t source, const struct view_export_kind *k,
+		     void *arg)
 {
 	struct view_export_source *s = &x->source[source];
 	const struct wire_event *e;
 	struct ana_feed feed;
 	uint32_t n = 0;
-	int err = ana_feed_init(&feed, x->trace, s->s->s, kind, x->scratch);
+	int err = ana_feed_init(&feed, x->trace, s->s->s, k->kind, x->scratch);
 
 	while (!err && (e = ana_feed_peek(&feed))) {
 		if (!left_out(s, e)) {
-			if (kind == WIRE_KIND_OP && !s->s->imported)
+			if (k->kind == WIRE_KIND_OP && !s->s->imported)
 				learn_context(s, e);
-			err = take(arg, e);
+			err = k->take(arg, e);
 		}
 		ana_feed_pop(&feed);
 		if (++n == SHOW_EVERY && !err) {
@@ -175,6 +175,16 @@ int view_export_events(struct view_export *x, size_t source, uint8_t kind,
 	if (!err)
 		err = feed.err ? feed.err : advance(x, n);
 	ana_feed_fini(&feed);
+	return err;
+}
+
+int view_export_events(struct view_export *x, size_t source, const struct view_export_kind *kind,
+		       size_t kinds, void *arg)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < kinds && !err; i++)
+		err = take_kind(x, source, &kind[i], arg);
 	return err;
 }
 

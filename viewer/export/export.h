@@ -79,13 +79,18 @@ int view_export_csv(struct view_export *x);
 int view_export_init(struct view_export *x);
 void view_export_fini(struct view_export *x);
 
+struct view_export_kind {
+	uint8_t kind; /* WIRE_KIND_OP, ... */
+	int (*take)(void *arg, const struct wire_event *e); /* 0: go on */
+};
+
 /*
- * The events of one kind of a process, in order of start. @take returns 0 to go on. Operations
- * that the engine left out (no such GPU, bad stamps) are left out here. 0, -ENOMEM, -EINTR (the
- * user wants no more), or what @take returned.
+ * A process's events: kind by kind as they stand in @kind, each kind's in order of start. Operations
+ * that the engine left out (no such GPU, bad stamps) are left out here. 0, -ENOMEM, -EINTR (the user
+ * wants no more), or what a take returned.
  */
-int view_export_events(struct view_export *x, size_t source, uint8_t kind,
-		       int (*take)(void *arg, const struct wire_event *e), void *arg);
+int view_export_events(struct view_export *x, size_t source, const struct view_export_kind *kind,
+		       size_t kinds, void *arg);
 
 /* Its samples or, if @sample is NULL, its batches, in order of time. As above. */
 int view_export_evidence(struct view_export *x, size_t source,

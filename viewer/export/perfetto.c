@@ -235,16 +235,13 @@ static void put_caveat(void *arg, const char *text)
 
 static int put_source(struct perfetto *p, size_t i)
 {
-	static const struct {
-		uint8_t kind;
-		int (*take)(void *arg, const struct wire_event *e);
-	} kinds[] = {
+	static const struct view_export_kind kinds[] = {
 		{ WIRE_KIND_OP, put_op },
 		{ WIRE_KIND_API, put_call },
 		{ WIRE_KIND_RANGE, put_range },
 		{ WIRE_KIND_SYNC, put_sync },
 	};
-	size_t bytes = wire_strtab_count(p->x->source[i].s->s->strings) / 8 + 1, k;
+	size_t bytes = wire_strtab_count(p->x->source[i].s->s->strings) / 8 + 1;
 	int err = 0;
 
 	p->source = i;
@@ -257,8 +254,8 @@ static int put_source(struct perfetto *p, size_t i)
 		err = -ENOMEM;
 	else
 		perfetto_begin(p, (uint32_t)i + 2);
-	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]) && !err; k++)
-		err = view_export_events(p->x, i, kinds[k].kind, kinds[k].take, p);
+	if (!err)
+		err = view_export_events(p->x, i, kinds, sizeof(kinds) / sizeof(kinds[0]), p);
 	if (!err)
 		err = view_export_evidence(p->x, i, put_sample, NULL, p);
 	if (!err)

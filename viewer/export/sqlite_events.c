@@ -250,25 +250,20 @@ static int put_batch(void *arg, const struct wire_batch *b)
 
 int view_db_source(struct view_db *p, size_t i)
 {
-	static const struct {
-		uint8_t kind;
-		int (*take)(void *arg, const struct wire_event *e);
-	} kinds[] = {
+	static const struct view_export_kind kinds[] = {
 		{ WIRE_KIND_OP, put_op },
 		{ WIRE_KIND_API, put_call },
 		{ WIRE_KIND_SYNC, put_sync },
 		{ WIRE_KIND_RANGE, put_range },
 	};
-	size_t k;
-	int err = 0;
+	int err;
 
 	p->source = i;
 	p->s = &p->x->source[i];
 	p->string = calloc(wire_strtab_count(p->s->s->s->strings) + 1, sizeof(*p->string));
 	if (!p->string)
 		return -ENOMEM;
-	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]) && !err; k++)
-		err = view_export_events(p->x, i, kinds[k].kind, kinds[k].take, p);
+	err = view_export_events(p->x, i, kinds, sizeof(kinds) / sizeof(kinds[0]), p);
 	if (!err)
 		err = put_bad_ops(p);
 	if (!err)
