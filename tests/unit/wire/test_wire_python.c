@@ -27,7 +27,7 @@ static void run_reader(char *out, size_t size)
 
 	if (system("python3 -c 'import ctypes; ctypes.CDLL(\"libzstd.so.1\")' 2>/dev/null"))
 		SKIP("no python3 with libzstd.so.1");
-	snprintf(command, sizeof(command), "python3 '%s/gst_reader.py' '%s'", TESTS_DIR, dir);
+	snprintf(command, sizeof(command), "python3 '%s/lib/gst_reader.py' '%s'", TESTS_DIR, dir);
 	f = popen(command, "r");
 	REQUIRE(f);
 	len = fread(out, 1, size - 1, f);
