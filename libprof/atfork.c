@@ -10,8 +10,8 @@
 
 #include "core/clockpoll.h"
 #include "core/fork.h"
-#include "core/gate.h"
-#include "cupti/lend.h"
+#include "core/fork_lock.h"
+#include "cupti/handover.h"
 #include "loader/shim.h"
 #include "loader/worker.h"
 #include "ranges/ranges.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/gate.h"
+#include "core/fork_lock.h"
 #include "core/log.h"
 #include "core/notes.h"
 #include "cuda_api.h"

@@ -14,7 +14,7 @@
 
 #include "core/clockpoll.h"
 #include "core/config.h"
-#include "core/gate.h"
+#include "core/fork_lock.h"
 #include "core/ownfds.h"
 #include "core/thread.h"
 #include "headroom.h"

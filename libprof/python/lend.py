@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells libprof when a session of another profiler begins and when it has ended (libprof/cupti/lend.h): CUPTI
+"""Tells libprof when a session of another profiler begins and when it has ended (libprof/cupti/handover.h): CUPTI
 serves one client at a time. Runs after a module of FUNCTIONS was imported, once for each, with HERE
 (this folder) and PROFILER (that module) as globals; it is in no module list.
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "core/clockpoll.h"
-#include "core/gate.h"
+#include "core/fork_lock.h"
 #include "cupti/claim.h"
 #include "cupti/nvml.h"
 #include "report.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cudrv.h"
-#include "cupti/lend.h"
+#include "cupti/handover.h"
 #include "loader/shim.h"
 #include "ranges/marks.h"
 #include "wire/event.h"

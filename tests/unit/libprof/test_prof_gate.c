@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/clockpoll.h"
-#include "core/gate.h"
+#include "core/fork_lock.h"
 #include "harness.h"
 
 #define MS INT64_C(1000000)

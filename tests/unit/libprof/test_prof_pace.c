@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 
 #include "core/clockpoll.h"
-#include "core/gate.h"
+#include "core/fork_lock.h"
 #include "sample/pace.h"
 #include "sample/roster.h"
 

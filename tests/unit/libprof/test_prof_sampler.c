@@ -11,7 +11,7 @@
 
 #include "core/clockpoll.h"
 #include "core/config.h"
-#include "core/gate.h"
+#include "core/fork_lock.h"
 #include "harness.h"
 #include "loader/worker.h"
 #include "sample/evidence.h"

@@ -5,7 +5,7 @@
  * Changes are calls of CUPTI, so they run on the flusher: `wanted` is what shall be, `traced` what
  * is.
  */
-#include "guard.h"
+#include "capture_policy.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@
 #include "core/notes.h"
 #include "exposure.h"
 #include "governor.h"
+#include "handover.h"
 #include "intake.h"
-#include "lend.h"
 #include "nvml.h"
 #include "sample/sampler.h"
 #include "stream/loss.h"

@@ -6,7 +6,7 @@
  * Who has to step back then differs: a look does, before the forks. With loads and NVML the fork
  * does, and counts itself again when the gate is empty.
  */
-#include "gate.h"
+#include "fork_lock.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

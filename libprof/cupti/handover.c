@@ -2,7 +2,7 @@
 /*
  * One wish, its number, and a futex word for those who wait until it is granted.
  */
-#include "lend.h"
+#include "handover.h"
 
 #include <errno.h>
 #include <stdatomic.h>
