@@ -31,7 +31,7 @@ static _Thread_local bool held;
 static void before(void)
 {
 	held = true;
-	prof_gate_fork_prepare();
+	prof_fork_lock_prepare();
 	if (prof_fork_mine())
 		prof_ranges_fork_prepare();
 }
@@ -41,7 +41,7 @@ static void in_parent(void)
 	if (prof_fork_mine())
 		prof_ranges_fork_parent();
 	if (held)
-		prof_gate_fork_parent();
+		prof_fork_lock_parent();
 	held = false;
 }
 
@@ -52,8 +52,8 @@ static void in_child(void)
 	prof_shim_forked();
 	prof_shared_forked();
 	prof_worker_forked();
-	prof_lend_forked();
-	prof_gate_fork_child();
+	prof_handover_forked();
+	prof_fork_lock_child();
 	if (!prof_fork_mine())
 		return;
 	prof_fork_never();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What happens before and after each fork of the program: our threads' work is kept apart from it
- * (core/gate.h), and the child of an armed process finds everything of ours at rest (core/fork.h).
+ * (core/fork_lock.h), and the child of an armed process finds everything of ours at rest (core/fork.h).
  */
 #ifndef PROF_ATFORK_H
 #define PROF_ATFORK_H

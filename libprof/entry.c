@@ -312,7 +312,7 @@ static bool load_libraries(bool may, char *why, size_t size)
 
 /*
  * Threads first, kinds last: whatever fails on the way, nothing of CUPTI's is on that nobody takes. A
- * session of another client may begin meanwhile (lend.h).
+ * session of another client may begin meanwhile (cupti/handover.h).
  */
 static void arm_apart(bool may_load)
 {
@@ -338,10 +338,10 @@ static void arm_apart(bool may_load)
 	sender.cupti = active && !prepare_cupti() ? &cupti : NULL;
 	if (start_threads())
 		return;
-	sender.lent = prof_lend_init(prof_sender_start, prof_sender_wake);
-	if (sender.cupti && !sender.lent && start_cupti())
+	sender.handed_over = prof_handover_init(prof_sender_start, prof_sender_wake);
+	if (sender.cupti && !sender.handed_over && start_cupti())
 		sender.cupti = NULL;
-	if (!sender.cupti || sender.lent)
+	if (!sender.cupti || sender.handed_over)
 		prof_sender_start(); /* no buffer will ever start it */
 	prof_sender_armed();
 	prof_exits_arm();
@@ -351,7 +351,7 @@ static void arm_apart(bool may_load)
 
 /*
  * Forks of other threads wait until it is done, CUPTI's first calls included, for these may load more:
- * a child that is made in the middle of a load cannot load anything itself (core/gate.h).
+ * a child that is made in the middle of a load cannot load anything itself (core/fork_lock.h).
  */
 static void arm(void)
 {
@@ -360,10 +360,10 @@ static void arm(void)
 	prof_config_read();
 	if (!prof_config()->on)
 		return;
-	apart = prof_gate_load_enter();
+	apart = prof_fork_lock_load_enter();
 	arm_apart(apart);
 	if (apart)
-		prof_gate_load_leave();
+		prof_fork_lock_load_leave();
 }
 
 /* The driver calls it from cuInit and dies of any other answer than 1. */

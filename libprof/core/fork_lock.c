@@ -98,42 +98,42 @@ static void leave(unsigned int which)
 	step_out(&gates[which]);
 }
 
-bool prof_gate_enter(void)
+bool prof_fork_lock_sample_enter(void)
 {
 	return enter(LOOK);
 }
 
-void prof_gate_leave(void)
+void prof_fork_lock_sample_leave(void)
 {
 	leave(LOOK);
 }
 
-bool prof_gate_load_enter(void)
+bool prof_fork_lock_load_enter(void)
 {
 	return enter(LOAD);
 }
 
-void prof_gate_load_leave(void)
+void prof_fork_lock_load_leave(void)
 {
 	leave(LOAD);
 }
 
-bool prof_gate_nvml_enter(void)
+bool prof_fork_lock_nvml_enter(void)
 {
-	if (prof_gate_nvml_shut() || !enter(NVML))
+	if (prof_fork_lock_nvml_shut() || !enter(NVML))
 		return false;
-	if (!prof_gate_nvml_shut())
+	if (!prof_fork_lock_nvml_shut())
 		return true;
 	leave(NVML);
 	return false;
 }
 
-void prof_gate_nvml_leave(void)
+void prof_fork_lock_nvml_leave(void)
 {
 	leave(NVML);
 }
 
-bool prof_gate_nvml_shut(void)
+bool prof_fork_lock_nvml_shut(void)
 {
 	return atomic_load(&gates[NVML].late);
 }
@@ -171,11 +171,11 @@ static void await(unsigned int which)
 	}
 }
 
-void prof_gate_fork_prepare(void)
+void prof_fork_lock_prepare(void)
 {
 	while (atomic_fetch_add(&forks, 1), !is_empty(LOAD) || !is_empty(NVML)) {
 		atomic_fetch_add(&waiting, 1);
-		prof_gate_fork_parent();
+		prof_fork_lock_parent();
 		await(LOAD);
 		await(NVML);
 		atomic_fetch_sub(&waiting, 1);
@@ -183,13 +183,13 @@ void prof_gate_fork_prepare(void)
 	await(LOOK);
 }
 
-void prof_gate_fork_parent(void)
+void prof_fork_lock_parent(void)
 {
 	atomic_fetch_sub(&forks, 1);
 	prof_word_bump(&forked);
 }
 
-void prof_gate_fork_child(void)
+void prof_fork_lock_child(void)
 {
 	unsigned int i;
 

@@ -15,32 +15,32 @@
  * holds. A load or a call of NVML comes before forks that have not begun yet, so that programs that
  * fork all the time do not keep it out.
  */
-#ifndef PROF_GATE_H
-#define PROF_GATE_H
+#ifndef PROF_FORK_LOCK_H
+#define PROF_FORK_LOCK_H
 
 #include <stdbool.h>
 
 /* The one thread that looks. False: a fork is under way and did not end in time; do not look. */
-bool prof_gate_enter(void);
-void prof_gate_leave(void);
+bool prof_fork_lock_sample_enter(void);
+void prof_fork_lock_sample_leave(void);
 
 /*
  * Around whatever loads a library. Any thread, also one of the program; it may fork inside. False:
  * forks that had begun did not end within a second; do not load.
  */
-bool prof_gate_load_enter(void);
-void prof_gate_load_leave(void);
+bool prof_fork_lock_load_enter(void);
+void prof_fork_lock_load_leave(void);
 
 /* Around each call into NVML. False: the same, or NVML is not to be called any more. */
-bool prof_gate_nvml_enter(void);
-void prof_gate_nvml_leave(void);
+bool prof_fork_lock_nvml_enter(void);
+void prof_fork_lock_nvml_leave(void);
 
 /* Has a fork waited for NVML in vain? Any thread. */
-bool prof_gate_nvml_shut(void);
+bool prof_fork_lock_nvml_shut(void);
 
 /* atfork handlers, on any thread. child: opens the gates anew for threads of the child. */
-void prof_gate_fork_prepare(void);
-void prof_gate_fork_parent(void);
-void prof_gate_fork_child(void);
+void prof_fork_lock_prepare(void);
+void prof_fork_lock_parent(void);
+void prof_fork_lock_child(void);
 
 #endif

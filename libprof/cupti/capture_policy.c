@@ -47,7 +47,7 @@ static struct {
 	bool rearm, renew, off; /* renew: enable what shall be on, whatever we think it is */
 	struct job job; /* the flusher's while `changing` */
 	bool changing, detached; /* detached: CUPTI is off, too */
-	bool lent, returning; /* to another client; it shall come back */
+	bool handed_over, returning; /* to another client; it shall come back */
 	bool busy; /* when it comes, the program will have launched on */
 	struct prof_watchdog dog;
 	struct prof_governor governor;
@@ -58,8 +58,8 @@ static struct {
 	bool changed;
 } g;
 
-void prof_guard_init(const struct prof_level *level, const struct prof_cupti *cupti,
-		     int64_t armed_ns)
+void prof_policy_init(const struct prof_level *level, const struct prof_cupti *cupti,
+		      int64_t armed_ns)
 {
 	memset(&g, 0, sizeof(g));
 	g.cupti = cupti;
@@ -70,12 +70,12 @@ void prof_guard_init(const struct prof_level *level, const struct prof_cupti *cu
 	prof_governor_init(&g.governor, prof_config()->max_overhead, level->api, prof_mono_ns());
 }
 
-const char *prof_guard_level_name(void)
+const char *prof_policy_level_name(void)
 {
 	return g.off ? "off" : prof_level_name(&g.traced);
 }
 
-bool prof_guard_full(void)
+bool prof_policy_full(void)
 {
 	return g.off;
 }
@@ -91,7 +91,8 @@ static void apply(void)
 	}
 	if (g.job.rearm) {
 		prof_pool_disown();
-		g.job.rc = g.cupti->RegisterCallbacks(prof_activity_request, prof_activity_complete);
+		g.job.rc =
+			g.cupti->RegisterCallbacks(prof_activity_request, prof_activity_complete);
 	}
 	if (g.job.rc)
 		return;
@@ -114,14 +115,14 @@ static void begin_change(void)
 		prof_flusher_wait(prof_mono_ns() + SECOND_NS / 4);
 }
 
-/* We have registered again after CUPTI was lent. */
+/* We have registered again after CUPTI was handed over. */
 static void came_back(void)
 {
 	int64_t now = prof_now_ns();
 
 	prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.told_ns, now, 0);
 	g.told_ns = now;
-	g.lent = g.returning = false;
+	g.handed_over = g.returning = false;
 	prof_watchdog_back(&g.dog, now, prof_mono_ns(), g.busy);
 }
 
@@ -273,7 +274,7 @@ static void feed_watchdog(const struct prof_flush *f)
 	}
 }
 
-uint32_t prof_guard_canaries(void)
+uint32_t prof_policy_canaries(void)
 {
 	struct prof_pool_stats pool;
 
@@ -291,22 +292,22 @@ static void wait_for_client(void)
 	feed_watchdog(&f);
 }
 
-bool prof_guard_flushes(void)
+bool prof_policy_may_flush(void)
 {
-	return !g.lent && (!g.dog.foreign || g.dog.rearmed) && !g.detached;
+	return !g.handed_over && (!g.dog.foreign || g.dog.rearmed) && !g.detached;
 }
 
-/* ---- lending ---------------------------------------------------------------------------------- */
+/* ---- handing over ----------------------------------------------------------------------------- */
 
 static void switch_off(void)
 {
-	prof_level_lend(g.cupti);
+	prof_level_hand_over(g.cupti);
 }
 
-bool prof_guard_lend(void)
+bool prof_policy_release(void)
 {
 	g.returning = false;
-	if (!g.cupti || g.lent || g.off)
+	if (!g.cupti || g.handed_over || g.off)
 		return false;
 	prof_flusher_wait(prof_mono_ns() + SECOND_NS);
 	end_change();
@@ -316,19 +317,19 @@ bool prof_guard_lend(void)
 	return true;
 }
 
-void prof_guard_lent(void)
+void prof_policy_released(void)
 {
-	g.lent = true;
-	prof_watchdog_lend(&g.dog, g.complete_ns);
+	g.handed_over = true;
+	prof_watchdog_handed_over(&g.dog, g.complete_ns);
 	give_up_buffers();
 	prof_note("CUPTI was lent to %s: what ran on the GPU during its sessions is not in this "
 		  "trace",
-		  prof_lend_who());
+		  prof_handover_client());
 }
 
-void prof_guard_take_back(bool busy)
+void prof_policy_reclaim(bool busy)
 {
-	if (!g.lent)
+	if (!g.handed_over)
 		return;
 	g.busy = busy;
 	g.returning = g.rearm = true;
@@ -443,7 +444,7 @@ static void foreign_clock(const struct prof_flush *f, int64_t last_ns)
 	g.changed = true;
 }
 
-void prof_guard_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_timebase base)
+void prof_policy_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_timebase base)
 {
 	int64_t oldest = prof_pool_oldest_out();
 
@@ -455,18 +456,18 @@ void prof_guard_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_t
 		feed_watchdog(f);
 }
 
-void prof_guard_finish(void)
+void prof_policy_finish(void)
 {
 	tell_ongoing(prof_now_ns());
 }
 
-bool prof_guard_tick(void)
+bool prof_policy_tick(void)
 {
 	bool changed;
 
 	if (g.cupti) {
 		count_gone();
-		if (g.dog.foreign && !prof_guard_flushes())
+		if (g.dog.foreign && !prof_policy_may_flush())
 			wait_for_client();
 		govern();
 		change();
@@ -478,7 +479,7 @@ bool prof_guard_tick(void)
 	return changed;
 }
 
-void prof_guard_alive(struct prof_alive *last, int64_t expected_ns)
+void prof_policy_alive(struct prof_alive *last, int64_t expected_ns)
 {
 	struct prof_alive now = { prof_mono_ns(), prof_now_ns(), prof_process_cpu_ns() };
 	int64_t late = now.mono_ns - last->mono_ns - expected_ns;

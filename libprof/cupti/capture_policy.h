@@ -4,8 +4,8 @@
  * governor (tracing is too dear), the size limit of the trace, and times in which the process was
  * stopped. Each leads to loss spans, and some to a change of what is traced. Sender thread.
  */
-#ifndef PROF_GUARD_H
-#define PROF_GUARD_H
+#ifndef PROF_CAPTURE_POLICY_H
+#define PROF_CAPTURE_POLICY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,41 +14,41 @@
 #include "levels.h"
 #include "timebase.h"
 
-void prof_guard_init(const struct prof_level *level, const struct prof_cupti *cupti,
-		     int64_t armed_ns);
+void prof_policy_init(const struct prof_level *level, const struct prof_cupti *cupti,
+		      int64_t armed_ns);
 
 /* What is traced now, for pulses: "0", "1", "2", "copies", "off". */
-const char *prof_guard_level_name(void);
+const char *prof_policy_level_name(void);
 
 /* How many canaries the next flush shall make. */
-uint32_t prof_guard_canaries(void);
+uint32_t prof_policy_canaries(void);
 
 /*
  * A flush has ended and what it brought was drained. @last_ns: begin of the one before. @base: what
  * its reading of CUPTI's clock said.
  */
-void prof_guard_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_timebase base);
+void prof_policy_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_timebase base);
 
 /* Is CUPTI ours, so that it may be flushed? What another client has is none of our business. */
-bool prof_guard_flushes(void);
+bool prof_policy_may_flush(void);
 
 /*
- * CUPTI is lent to another client (lend.h). First all that our buffers hold is flushed and drained;
- * then prof_guard_lend switches our kinds off, false if there is nothing to hand over; then it is
- * flushed and drained again, and prof_guard_lent gives up what is still out. prof_guard_take_back
+ * CUPTI is handed over to another client (handover.h). First all that our buffers hold is flushed and drained;
+ * then prof_policy_release switches our kinds off, false if there is nothing to hand over; then it is
+ * flushed and drained again, and prof_policy_released gives up what is still out. prof_policy_reclaim
  * registers again, at a later tick if the flusher is busy; @busy: while the program launches on.
  */
-bool prof_guard_lend(void);
-void prof_guard_lent(void);
-void prof_guard_take_back(bool busy);
+bool prof_policy_release(void);
+void prof_policy_released(void);
+void prof_policy_reclaim(bool busy);
 
 /*
  * Once per tick, whatever flushes do. True if something changed that Hello tells (level, notes).
  */
-bool prof_guard_tick(void);
+bool prof_policy_tick(void);
 
 /* At the end: tells what is lost, and changes nothing any more. */
-void prof_guard_finish(void);
+void prof_policy_finish(void);
 
 /*
  * The sender was not heard of for a while: from when it was last seen (monotonic, trace's clock,
@@ -57,9 +57,9 @@ void prof_guard_finish(void);
 struct prof_alive {
 	int64_t mono_ns, now_ns, cpu_ns;
 };
-void prof_guard_alive(struct prof_alive *last, int64_t expected_ns);
+void prof_policy_alive(struct prof_alive *last, int64_t expected_ns);
 
 /* Is the trace as large as it may be? Then only pulses and losses are written. */
-bool prof_guard_full(void);
+bool prof_policy_full(void);
 
 #endif

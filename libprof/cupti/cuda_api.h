@@ -3,7 +3,7 @@
  * CUPTI, the CUDA driver and NVML as found at run time: one struct of pointers each. Nothing of
  * NVIDIA is needed to build, and a library that is not there leaves its pointers NULL.
  *
- * All of it runs once, on the arming thread, which keeps forks away meanwhile (core/gate.h). Libraries
+ * All of it runs once, on the arming thread, which keeps forks away meanwhile (core/fork_lock.h). Libraries
  * are never closed.
  */
 #ifndef PROF_CUDA_API_H

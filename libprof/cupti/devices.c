@@ -78,12 +78,12 @@ static bool uuid_parse(const char *text, uint8_t out[16])
 
 static bool enter(void)
 {
-	return !atomic_load(&dev.hushed) && prof_gate_nvml_enter();
+	return !atomic_load(&dev.hushed) && prof_fork_lock_nvml_enter();
 }
 
 static int leave(int rc)
 {
-	prof_gate_nvml_leave();
+	prof_fork_lock_nvml_leave();
 	return rc;
 }
 
@@ -192,7 +192,7 @@ bool prof_devices_facts(uint32_t ordinal, struct prof_device_facts *f)
 		f->has_utilization = true;
 	}
 	f->other_processes = other_processes(handle);
-	return !prof_gate_nvml_shut();
+	return !prof_fork_lock_nvml_shut();
 }
 
 void prof_devices_hush(void)
@@ -247,7 +247,7 @@ int prof_devices_read(void)
 
 static bool tell_shut(void)
 {
-	if (dev.told_shut || !prof_gate_nvml_shut())
+	if (dev.told_shut || !prof_fork_lock_nvml_shut())
 		return false;
 	dev.told_shut = true;
 	prof_note("a call into NVML took longer than the program's fork could wait: memory, "

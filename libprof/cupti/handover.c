@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One wish, its number, and a futex word for those who wait until it is granted.
+ * One request, its number, and a futex word for those who wait until it is carried out.
  */
 #include "handover.h"
 
@@ -18,40 +18,41 @@
 #define DETACH_NS (2000 * MS)
 
 static struct {
-	atomic_bool told, out;
-	_Atomic(const char *) who; /* one of the names below */
-	atomic_uint asked, done; /* wishes, and those granted */
+	atomic_bool knows_torch; /* its sessions are announced */
+	atomic_bool out; /* a client has CUPTI, or is about to */
+	_Atomic(const char *) client; /* one of the names below */
+	atomic_uint asked, done; /* requests, and those carried out */
 	atomic_bool late; /* one was waited for in vain: the next ones are not */
 	_Atomic int64_t back_ns; /* not to be taken back before; monotonic */
 	void (*_Atomic start)(void); /* NULL before the arm */
 	void (*wake)(void); /* there before start is */
-} lend;
+} handover;
 
 /*
- * Who lends sets `out` and then looks for `start`; the arm sets `start` and then looks for `out`. All
+ * Who announces a session sets `out` and then looks for `start`; the arm sets `start` and then looks for `out`. All
  * of it is sequentially consistent, so at least one of them sees the other.
  */
-bool prof_lend_init(void (*start_sender)(void), void (*wake_sender)(void))
+bool prof_handover_init(void (*start_sender)(void), void (*wake_sender)(void))
 {
-	lend.wake = wake_sender;
-	atomic_store(&lend.start, start_sender);
-	return atomic_load(&lend.out);
+	handover.wake = wake_sender;
+	atomic_store(&handover.start, start_sender);
+	return atomic_load(&handover.out);
 }
 
 /* Before the arm nobody has anything to hand over. */
 static void ask(bool wait)
 {
-	void (*start)(void) = atomic_load(&lend.start);
+	void (*start)(void) = atomic_load(&handover.start);
 	unsigned int number;
 
 	if (!prof_fork_mine() || !start)
 		return;
-	number = atomic_fetch_add(&lend.asked, 1) + 1;
+	number = atomic_fetch_add(&handover.asked, 1) + 1;
 	start();
-	lend.wake();
-	if (wait && !atomic_load(&lend.late) &&
-	    !prof_word_reach(&lend.done, number, prof_mono_ns() + PATIENCE_NS))
-		atomic_store(&lend.late, true);
+	handover.wake();
+	if (wait && !atomic_load(&handover.late) &&
+	    !prof_word_reach(&handover.done, number, prof_mono_ns() + PATIENCE_NS))
+		atomic_store(&handover.late, true);
 }
 
 static const char torch[] = "torch.profiler";
@@ -71,10 +72,10 @@ static const char *known(const char *who)
 
 int gpustarve_lending(int abi, const char *who)
 {
-	if (abi != PROF_LEND_ABI)
+	if (abi != PROF_HANDOVER_ABI)
 		return 0;
 	if (known(who) == torch)
-		atomic_store(&lend.told, true);
+		atomic_store(&handover.knows_torch, true);
 	return 1;
 }
 
@@ -82,8 +83,8 @@ void gpustarve_lend(const char *who)
 {
 	int kept = errno;
 
-	atomic_store(&lend.who, known(who));
-	atomic_store(&lend.out, true);
+	atomic_store(&handover.client, known(who));
+	atomic_store(&handover.out, true);
 	ask(true);
 	errno = kept;
 }
@@ -92,47 +93,48 @@ void gpustarve_lent(uint32_t detaches)
 {
 	int kept = errno;
 
-	if (!atomic_load(&lend.out))
+	if (!atomic_load(&handover.out))
 		return;
-	atomic_store(&lend.back_ns, detaches ? prof_mono_ns() + DETACH_NS : 0);
-	atomic_store(&lend.out, false);
+	atomic_store(&handover.back_ns, detaches ? prof_mono_ns() + DETACH_NS : 0);
+	atomic_store(&handover.out, false);
 	ask(!detaches);
 	errno = kept;
 }
 
-bool prof_lend_told(void)
+bool prof_handover_knows_torch(void)
 {
-	return atomic_load_explicit(&lend.told, memory_order_relaxed);
+	return atomic_load_explicit(&handover.knows_torch, memory_order_relaxed);
 }
 
-const char *prof_lend_who(void)
+const char *prof_handover_client(void)
 {
-	const char *who = atomic_load(&lend.who);
+	const char *who = atomic_load(&handover.client);
 
 	return who ? who : known(NULL);
 }
 
-bool prof_lend_asked(bool *out, unsigned int *number)
+bool prof_handover_pending(bool *out, unsigned int *number)
 {
-	*number = atomic_load(&lend.asked); /* first: what is asked for later has a later number */
-	*out = atomic_load(&lend.out);
-	if (*number == atomic_load_explicit(&lend.done, memory_order_relaxed))
+	*number = atomic_load(
+		&handover.asked); /* first: what is asked for later has a later number */
+	*out = atomic_load(&handover.out);
+	if (*number == atomic_load_explicit(&handover.done, memory_order_relaxed))
 		return false;
-	return *out || prof_mono_ns() >= atomic_load(&lend.back_ns);
+	return *out || prof_mono_ns() >= atomic_load(&handover.back_ns);
 }
 
-void prof_lend_done(unsigned int number)
+void prof_handover_done(unsigned int number)
 {
-	atomic_store(&lend.done, number - 1);
-	prof_word_bump(&lend.done);
+	atomic_store(&handover.done, number - 1);
+	prof_word_bump(&handover.done);
 }
 
-bool prof_lend_launches_on(void)
+bool prof_handover_unwaited(void)
 {
-	return atomic_load(&lend.back_ns) || atomic_load(&lend.late);
+	return atomic_load(&handover.back_ns) || atomic_load(&handover.late);
 }
 
-void prof_lend_forked(void)
+void prof_handover_forked(void)
 {
-	atomic_store_explicit(&lend.out, false, memory_order_relaxed);
+	atomic_store_explicit(&handover.out, false, memory_order_relaxed);
 }

@@ -231,7 +231,7 @@ void prof_level_disable(const struct prof_cupti *cupti)
 		cupti->EnableAllSyncRecords(1);
 }
 
-void prof_level_lend(const struct prof_cupti *cupti)
+void prof_level_hand_over(const struct prof_cupti *cupti)
 {
 	size_t i;
 	int ops;

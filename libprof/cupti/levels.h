@@ -40,7 +40,7 @@ void prof_level_reduce(const struct prof_level *before, const struct prof_level 
  * Switches off what another client must not find switched on, because its records would then be its
  * burden: all but graphs as a whole, which are never toggled. prof_level_enable takes it back.
  */
-void prof_level_lend(const struct prof_cupti *cupti);
+void prof_level_hand_over(const struct prof_cupti *cupti);
 
 /* Switches everything off. For other clients all is as CUPTI has it. */
 void prof_level_disable(const struct prof_cupti *cupti);

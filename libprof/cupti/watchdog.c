@@ -201,7 +201,7 @@ static enum prof_watchdog_order judge(struct prof_watchdog *w, const struct prof
 	return PROF_WATCHDOG_NONE;
 }
 
-void prof_watchdog_lend(struct prof_watchdog *w, int64_t lost_ns)
+void prof_watchdog_handed_over(struct prof_watchdog *w, int64_t lost_ns)
 {
 	w->foreign = w->lent = true;
 	w->rearmed = w->detached = false;

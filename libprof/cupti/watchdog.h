@@ -91,12 +91,12 @@ void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns
 uint32_t prof_watchdog_canaries(const struct prof_watchdog *w, int64_t mono_ns, uint64_t out_bytes);
 
 /*
- * CUPTI was lent (lend.h): what was launched after @lost_ns is not ours. And it has come back, we have
+ * CUPTI was handed over (handover.h): what was launched after @lost_ns is not ours. And it has come back, we have
  * registered again. If it falls silent soon after that, the borrower has detached it: nobody has it,
  * and the next try comes at once and does not count. @busy: the program launched on meanwhile; what it
  * had launched before we registered runs on, and is foreign as after any rearm.
  */
-void prof_watchdog_lend(struct prof_watchdog *w, int64_t lost_ns);
+void prof_watchdog_handed_over(struct prof_watchdog *w, int64_t lost_ns);
 void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns, bool busy);
 
 /* CUPTI refused us, and nothing of ours is on: it is tried again after the pause. */

@@ -31,7 +31,7 @@ PROF_EXPORT void gpustarve_note(const char *text);
  * iterator; @batch is the index awaited at first, and the one that came in the end.
  *
  * The end of a call returns 1 when the last 1,000 of the thread mostly took less than 0.2 ms and
- * were made within a second: then the shim lets calls pass untold for some seconds.
+ * were made within a second: then the shim stops recording calls for some seconds.
  */
 PROF_EXPORT void gpustarve_take(uint64_t key, const char *name, uint32_t first, uint32_t loader,
 				uint64_t batch);

@@ -67,7 +67,7 @@ static bool enter(void)
 {
 	int64_t before = prof_mono_ns();
 
-	if (prof_gate_enter())
+	if (prof_fork_lock_sample_enter())
 		return true;
 	prof_shared_missed(1 + (uint64_t)((prof_mono_ns() - before) / w.period_ns));
 	return false;
@@ -80,7 +80,7 @@ static bool look_at(pid_t tid, unsigned int what)
 	if (!enter())
 		return false;
 	err = prof_look_at(w.self, tid, what, &w.look);
-	prof_gate_leave();
+	prof_fork_lock_sample_leave();
 	return !err;
 }
 
@@ -136,9 +136,9 @@ static void look_at_others(int64_t now_ns)
 static void settle(int64_t now_ns)
 {
 	w.settle_ns = now_ns + SETTLE_NS;
-	if (prof_gate_enter()) {
+	if (prof_fork_lock_sample_enter()) {
 		prof_native_ready();
-		prof_gate_leave();
+		prof_fork_lock_sample_leave();
 	}
 	prof_target_settle(w.self, false);
 	if (!w.throttle.count)
@@ -161,7 +161,7 @@ static void take_turn(int64_t now_ns, int64_t period_ns)
 	if (!enter())
 		return;
 	prof_target_tick(w.self);
-	prof_gate_leave();
+	prof_fork_lock_sample_leave();
 	look_at_maker(now_ns, period_ns);
 	if (now_ns >= w.others_ns)
 		look_at_others(now_ns);

@@ -15,7 +15,7 @@
 /* This process makes a batch for a trainer, on this thread. Starts the sampler at the first call. */
 void prof_worker_fetches(void);
 
-/* Is there one in this process? Then forks must wait for its looks (gate.h). */
+/* Is there one in this process? Then forks must wait for its looks (core/fork_lock.h). */
 bool prof_worker_looks(void);
 
 /* atfork's child handler. Async-signal-safe. */

@@ -37,7 +37,7 @@ struct domain {
 	uint32_t depth; /* ranges open */
 };
 
-struct prof_log {
+struct prof_range_log {
 	struct prof_ring ring;
 	_Atomic uint64_t owner;
 	atomic_bool ending;
@@ -52,7 +52,7 @@ struct prof_log {
 
 atomic_bool prof_marks_switch;
 
-static struct prof_log logs[PROF_LOGS];
+static struct prof_range_log logs[PROF_RANGE_LOGS];
 static void (*wake_sender)(void);
 static void (*tell_wait)(void);
 static atomic_bool woken;
@@ -64,7 +64,7 @@ static atomic_uint waiting; /* threads inside a loader wait */
 static _Atomic int64_t waiting_since, waiting_mono; /* the latter holds while the former is set */
 
 /* A word of static TLS: nothing is allocated at a thread's first mark. */
-static _Thread_local struct prof_log *my_log __attribute__((tls_model("initial-exec")));
+static _Thread_local struct prof_range_log *my_log __attribute__((tls_model("initial-exec")));
 /* The supply when this thread found no log: it looks again when there is a new one. */
 static _Thread_local unsigned int refused __attribute__((tls_model("initial-exec")));
 
@@ -88,7 +88,7 @@ bool prof_mark_is_loader(const char *name, size_t len)
 
 int prof_marks_init(void (*wake)(void), void (*waits)(void))
 {
-	size_t bytes = (size_t)PROF_LOGS * PROF_LOG_BYTES;
+	size_t bytes = (size_t)PROF_RANGE_LOGS * PROF_RANGE_LOG_BYTES;
 	unsigned int i;
 	uint8_t *p;
 
@@ -99,8 +99,9 @@ int prof_marks_init(void (*wake)(void), void (*waits)(void))
 	if (p == MAP_FAILED)
 		return -ENOMEM;
 	madvise(p, bytes, MADV_NOHUGEPAGE); /* or the first mark of a thread costs 2 MB */
-	for (i = 0; i < PROF_LOGS; i++)
-		prof_ring_init(&logs[i].ring, p + (size_t)i * PROF_LOG_BYTES, PROF_LOG_BYTES);
+	for (i = 0; i < PROF_RANGE_LOGS; i++)
+		prof_ring_init(&logs[i].ring, p + (size_t)i * PROF_RANGE_LOG_BYTES,
+			       PROF_RANGE_LOG_BYTES);
 	wake_sender = wake;
 	tell_wait = waits;
 	atomic_store_explicit(&prof_marks_switch, true, memory_order_release);
@@ -121,18 +122,18 @@ static uint64_t owner_word(uint64_t before, uint32_t tid)
 	return ((before >> 32) + 1) << 32 | tid;
 }
 
-static bool take(struct prof_log *log, uint64_t expected, uint32_t tid)
+static bool take(struct prof_range_log *log, uint64_t expected, uint32_t tid)
 {
 	return atomic_compare_exchange_strong(&log->owner, &expected, owner_word(expected, tid));
 }
 
-static void forget_waits(struct prof_log *log);
+static void forget_waits(struct prof_range_log *log);
 
 /*
  * What the log's last owner left behind is not this thread's. That the owner has ended, the kernel
  * told us; its last store was to busy, so reading that makes all it wrote before visible.
  */
-static void start_afresh(struct prof_log *log)
+static void start_afresh(struct prof_range_log *log)
 {
 	(void)atomic_load_explicit(&log->busy, memory_order_acquire);
 	forget_waits(log);
@@ -142,20 +143,20 @@ static void start_afresh(struct prof_log *log)
 	log->domains = 0;
 }
 
-static struct prof_log *find_log(void)
+static struct prof_range_log *find_log(void)
 {
 	uint32_t tid = (uint32_t)syscall(SYS_gettid);
-	struct prof_log *log;
+	struct prof_range_log *log;
 	uint64_t owner;
 
-	for (log = logs; log < logs + PROF_LOGS; log++) {
+	for (log = logs; log < logs + PROF_RANGE_LOGS; log++) {
 		owner = atomic_load(&log->owner);
 		if ((uint32_t)owner == tid && take(log, owner, tid)) {
 			start_afresh(log);
 			return log;
 		}
 	}
-	for (log = logs; log < logs + PROF_LOGS; log++) {
+	for (log = logs; log < logs + PROF_RANGE_LOGS; log++) {
 		owner = atomic_load(&log->owner);
 		if (!(uint32_t)owner && take(log, owner, tid))
 			return log;
@@ -164,10 +165,10 @@ static struct prof_log *find_log(void)
 }
 
 /* The supply is read before the search: what is taken back meanwhile is found next time. */
-static struct prof_log *claim_log(void)
+static struct prof_range_log *claim_log(void)
 {
 	unsigned int now = atomic_load_explicit(&supply, memory_order_acquire);
-	struct prof_log *log = refused == now ? NULL : find_log();
+	struct prof_range_log *log = refused == now ? NULL : find_log();
 
 	if (!log)
 		refused = now;
@@ -175,9 +176,9 @@ static struct prof_log *claim_log(void)
 }
 
 /* The thread's log, marked busy; NULL: none left, or a signal handler interrupted a hook. */
-static struct prof_log *enter(void)
+static struct prof_range_log *enter(void)
 {
-	struct prof_log *log = my_log;
+	struct prof_range_log *log = my_log;
 
 	if (!log)
 		log = my_log = claim_log();
@@ -188,7 +189,7 @@ static struct prof_log *enter(void)
 	return log;
 }
 
-static void leave(struct prof_log *log)
+static void leave(struct prof_range_log *log)
 {
 	atomic_store_explicit(&log->busy, false, memory_order_release);
 }
@@ -214,7 +215,7 @@ static void wait_ends(void)
 		atomic_compare_exchange_strong(&waiting_since, &seen, 0);
 }
 
-static void forget_waits(struct prof_log *log)
+static void forget_waits(struct prof_range_log *log)
 {
 	if (log->waits)
 		wait_ends();
@@ -222,7 +223,7 @@ static void forget_waits(struct prof_log *log)
 }
 
 /* Waits at the place where one begins now have ended, though nobody told us. */
-static void forget_stale(struct prof_log *log, const struct range_key *k)
+static void forget_stale(struct prof_range_log *log, const struct range_key *k)
 {
 	uint32_t i;
 
@@ -240,7 +241,7 @@ static void forget_stale(struct prof_log *log, const struct range_key *k)
  * True if the wait is the thread's outermost. Those inside it are part of it and are not written:
  * a chain of data pipes waits in each of its stages, for each sample.
  */
-static bool wait_opens(struct prof_log *log, const struct range_key *k, int64_t stamp)
+static bool wait_opens(struct prof_range_log *log, const struct range_key *k, int64_t stamp)
 {
 	forget_stale(log, k);
 	if (log->waits == LOADERS_MAX)
@@ -253,7 +254,7 @@ static bool wait_opens(struct prof_log *log, const struct range_key *k, int64_t 
 }
 
 /* Which of the thread's waits ends here; log->waits: none does. */
-static uint32_t find_wait(const struct prof_log *log, const struct range_key *k)
+static uint32_t find_wait(const struct prof_range_log *log, const struct range_key *k)
 {
 	uint32_t i = log->waits;
 
@@ -266,7 +267,7 @@ static uint32_t find_wait(const struct prof_log *log, const struct range_key *k)
 
 /* ---- writing ---- */
 
-static void wake_once(struct prof_log *log)
+static void wake_once(struct prof_range_log *log)
 {
 	if (wake_sender && prof_ring_half_full(&log->ring) &&
 	    !atomic_load_explicit(&woken, memory_order_relaxed) && !atomic_exchange(&woken, true))
@@ -274,8 +275,8 @@ static void wake_once(struct prof_log *log)
 }
 
 /* The record of a mark, all but its name; NULL: no room. */
-static struct prof_mark *new_mark(struct prof_log *log, const struct range_key *k, int64_t stamp,
-				  size_t len)
+static struct prof_mark *new_mark(struct prof_range_log *log, const struct range_key *k,
+				  int64_t stamp, size_t len)
 {
 	struct prof_mark *m = prof_ring_reserve(&log->ring, (uint32_t)(sizeof(*m) + len));
 
@@ -293,13 +294,13 @@ static struct prof_mark *new_mark(struct prof_log *log, const struct range_key *
 	return m;
 }
 
-static void publish(struct prof_log *log)
+static void publish(struct prof_range_log *log)
 {
 	prof_ring_commit(&log->ring);
 	wake_once(log);
 }
 
-static void write_begin_at(struct prof_log *log, const struct range_key *k, const char *name,
+static void write_begin_at(struct prof_range_log *log, const struct range_key *k, const char *name,
 			   size_t len, int64_t stamp)
 {
 	struct prof_mark *m;
@@ -318,14 +319,14 @@ static void write_begin_at(struct prof_log *log, const struct range_key *k, cons
 	publish(log);
 }
 
-static void write_begin(struct prof_log *log, const struct range_key *k, const char *name,
+static void write_begin(struct prof_range_log *log, const struct range_key *k, const char *name,
 			size_t len)
 {
 	write_begin_at(log, k, name, len, prof_realtime_ns());
 }
 
 /* A lost end makes what is open here worthless, which the next mark says. */
-static int64_t put_end(struct prof_log *log, const struct range_key *k, int64_t stamp)
+static int64_t put_end(struct prof_range_log *log, const struct range_key *k, int64_t stamp)
 {
 	struct prof_mark *m = new_mark(log, k, stamp, 0);
 
@@ -342,7 +343,7 @@ static int64_t put_end(struct prof_log *log, const struct range_key *k, int64_t 
  * The end of a thread's outermost loader wait raises `ending` before it reads the clock, so that
  * the sender, which reads its clock before the flag, never writes a piece beyond the true end.
  */
-static int64_t write_end(struct prof_log *log, const struct range_key *k)
+static int64_t write_end(struct prof_range_log *log, const struct range_key *k)
 {
 	uint32_t i = find_wait(log, k);
 	int64_t stamp;
@@ -363,7 +364,7 @@ static int64_t write_end(struct prof_log *log, const struct range_key *k)
 void prof_mark_begin(enum prof_source source, uint64_t key, const char *name, size_t len)
 {
 	struct range_key k = { .key = key, .source = (uint8_t)source };
-	struct prof_log *log = enter();
+	struct prof_range_log *log = enter();
 
 	if (!log) {
 		drop();
@@ -376,7 +377,7 @@ void prof_mark_begin(enum prof_source source, uint64_t key, const char *name, si
 void prof_mark_end(enum prof_source source, uint64_t key)
 {
 	struct range_key k = { .key = key, .source = (uint8_t)source };
-	struct prof_log *log = enter();
+	struct prof_range_log *log = enter();
 
 	if (!log)
 		return;
@@ -384,7 +385,7 @@ void prof_mark_end(enum prof_source source, uint64_t key)
 	leave(log);
 }
 
-static struct domain *find_domain(struct prof_log *log, uint64_t key)
+static struct domain *find_domain(struct prof_range_log *log, uint64_t key)
 {
 	uint32_t i;
 
@@ -401,7 +402,7 @@ static struct domain *find_domain(struct prof_log *log, uint64_t key)
 int prof_mark_push(uint64_t domain, const char *name, size_t len)
 {
 	struct range_key k = { .key = domain, .source = PROF_SOURCE_NVTX };
-	struct prof_log *log = enter();
+	struct prof_range_log *log = enter();
 	struct domain *d = log ? find_domain(log, domain) : NULL;
 
 	if (d) {
@@ -419,7 +420,7 @@ int prof_mark_push(uint64_t domain, const char *name, size_t len)
 int prof_mark_pop(uint64_t domain)
 {
 	struct range_key k = { .key = domain, .source = PROF_SOURCE_NVTX };
-	struct prof_log *log = enter();
+	struct prof_range_log *log = enter();
 	struct domain *d = log ? find_domain(log, domain) : NULL;
 	bool open = d && d->depth;
 
@@ -438,7 +439,7 @@ int64_t prof_mark_open(uint8_t range, uint64_t key, bool first, const char *name
 	struct range_key k = {
 		.key = key, .source = PROF_SOURCE_SHIM, .range = range, .first = first
 	};
-	struct prof_log *log = enter();
+	struct prof_range_log *log = enter();
 
 	if (!log) {
 		drop();
@@ -453,7 +454,7 @@ int64_t prof_mark_open(uint8_t range, uint64_t key, bool first, const char *name
 int64_t prof_mark_close(uint8_t range, uint64_t key)
 {
 	struct range_key k = { .key = key, .source = PROF_SOURCE_SHIM, .range = range };
-	struct prof_log *log = enter();
+	struct prof_range_log *log = enter();
 	int64_t stamp_ns;
 
 	if (!log)
@@ -490,30 +491,30 @@ uint64_t prof_marks_dropped(void)
 
 /* ---- the sender's half ---- */
 
-struct prof_log *prof_log_at(unsigned int i, uint64_t *owner)
+struct prof_range_log *prof_range_log_at(unsigned int i, uint64_t *owner)
 {
 	*owner = atomic_load(&logs[i].owner);
 	return (uint32_t)*owner ? &logs[i] : NULL;
 }
 
-bool prof_log_ending(const struct prof_log *log)
+bool prof_range_log_ending(const struct prof_range_log *log)
 {
 	return atomic_load(&log->ending);
 }
 
-const struct prof_mark *prof_log_peek(struct prof_log *log)
+const struct prof_mark *prof_range_log_peek(struct prof_range_log *log)
 {
 	uint32_t bytes;
 
 	return prof_ring_peek(&log->ring, &bytes);
 }
 
-void prof_log_release(struct prof_log *log)
+void prof_range_log_release(struct prof_range_log *log)
 {
 	prof_ring_release(&log->ring);
 }
 
-bool prof_log_orphaned(uint64_t owner)
+bool prof_range_log_orphaned(uint64_t owner)
 {
 	int kept = errno;
 	bool gone = syscall(SYS_tgkill, getpid(), (uint32_t)owner, 0) && errno == ESRCH;
@@ -522,7 +523,7 @@ bool prof_log_orphaned(uint64_t owner)
 	return gone;
 }
 
-bool prof_log_reap(struct prof_log *log, uint64_t owner)
+bool prof_range_log_reap(struct prof_range_log *log, uint64_t owner)
 {
 	if (!take(log, owner, REAPING))
 		return false;
@@ -543,8 +544,8 @@ size_t prof_marks_bytes(void)
 	size_t bytes = sizeof(logs);
 	unsigned int i;
 
-	for (i = 0; i < PROF_LOGS; i++)
+	for (i = 0; i < PROF_RANGE_LOGS; i++)
 		if (atomic_load_explicit(&logs[i].ring.head, memory_order_relaxed))
-			bytes += PROF_LOG_BYTES;
+			bytes += PROF_RANGE_LOG_BYTES;
 	return bytes;
 }

@@ -3,10 +3,10 @@
  * The hooks' side of ranges: beginnings and ends, stamped and put into a log of the thread's own.
  * begin, end, push and pop run on the host's threads, inside torch and NVTX calls: they take no
  * lock, allocate nothing, keep errno, and drop what does not fit (counted). The first one of a
- * thread claims one of PROF_LOGS logs; the sender takes a log back when its thread is gone. A thread
+ * thread claims one of PROF_RANGE_LOGS logs; the sender takes a log back when its thread is gone. A thread
  * that finds none looks again when one was taken back, and until then a mark costs it a few loads.
  *
- * The reading half (prof_log_*) belongs to the sender thread.
+ * The reading half (prof_range_log_*) belongs to the sender thread.
  */
 #ifndef PROF_MARKS_H
 #define PROF_MARKS_H
@@ -16,8 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROF_LOGS 64u
-#define PROF_LOG_BYTES (256u << 10) /* address space each; only what is touched becomes memory */
+#define PROF_RANGE_LOGS 64u
+#define PROF_RANGE_LOG_BYTES \
+	(256u << 10) /* address space each; only what is touched becomes memory */
 #define PROF_MARK_NAME_MAX 511u /* longer names are cut */
 
 enum prof_source {
@@ -82,30 +83,30 @@ uint64_t prof_marks_dropped(void); /* beginnings and ends that found no room */
 
 /* ---- the sender's half ---- */
 
-struct prof_log;
+struct prof_range_log;
 
 /*
- * Log @i (below PROF_LOGS) if a thread has it, else NULL. @owner: which one; its low half is the
+ * Log @i (below PROF_RANGE_LOGS) if a thread has it, else NULL. @owner: which one; its low half is the
  * thread's id.
  */
-struct prof_log *prof_log_at(unsigned int i, uint64_t *owner);
+struct prof_range_log *prof_range_log_at(unsigned int i, uint64_t *owner);
 
 /*
  * True if the thread ends a loader wait right now: its end is stamped but not in the log. Read it
  * after the clock: when it is false, no end stamped before that clock is missing from the log.
  */
-bool prof_log_ending(const struct prof_log *log);
+bool prof_range_log_ending(const struct prof_range_log *log);
 
 /* The oldest mark, NULL if there is none; valid until released. */
-const struct prof_mark *prof_log_peek(struct prof_log *log);
-void prof_log_release(struct prof_log *log);
+const struct prof_mark *prof_range_log_peek(struct prof_range_log *log);
+void prof_range_log_release(struct prof_range_log *log);
 
 /*
  * Is that owner's thread gone? Ask before reading the log to its end, then reap it. False: a new
  * thread with the same id has taken the log over in the meantime, and goes on with it.
  */
-bool prof_log_orphaned(uint64_t owner);
-bool prof_log_reap(struct prof_log *log, uint64_t owner);
+bool prof_range_log_orphaned(uint64_t owner);
+bool prof_range_log_reap(struct prof_range_log *log, uint64_t owner);
 
 void prof_marks_drained(void); /* the next ring that fills up may wake the sender again */
 size_t prof_marks_bytes(void); /* memory that the logs can hold at most now */

@@ -56,8 +56,8 @@ static struct prof_ranges_opts opts;
 static bool ready;
 static struct prof_ranges_stats total;
 static uint64_t names_made;
-static uint64_t owners[PROF_LOGS]; /* whose open ranges open[i] holds */
-static struct open_set open[PROF_LOGS];
+static uint64_t owners[PROF_RANGE_LOGS]; /* whose open ranges open[i] holds */
+static struct open_set open[PROF_RANGE_LOGS];
 static struct open_set ids; /* SOURCE_ID, of all threads */
 static struct pending pending[PENDING_MAX];
 static uint32_t pendings;
@@ -442,17 +442,17 @@ static void read_mark(struct drain *d, struct open_set *s, uint32_t tid, const s
 }
 
 /* True if the log was read to its end. */
-static bool read_log(struct drain *d, struct open_set *s, struct prof_log *log, uint32_t tid)
+static bool read_log(struct drain *d, struct open_set *s, struct prof_range_log *log, uint32_t tid)
 {
 	const struct prof_mark *m;
 	uint32_t n;
 
 	for (n = 0; n < MARKS_MAX; n++) {
-		m = prof_log_peek(log);
+		m = prof_range_log_peek(log);
 		if (!m)
 			return true;
 		read_mark(d, s, tid, m);
-		prof_log_release(log);
+		prof_range_log_release(log);
 	}
 	return false;
 }
@@ -461,23 +461,23 @@ static void drain_log(struct drain *d, unsigned int i, bool final)
 {
 	struct open_set *s = &open[i];
 	bool orphaned, ending, emptied;
-	struct prof_log *log;
+	struct prof_range_log *log;
 	uint64_t owner;
 	int64_t now;
 
-	log = prof_log_at(i, &owner);
+	log = prof_range_log_at(i, &owner);
 	if (!log)
 		return;
 	s->limit = OPEN_MAX;
 	if (owner != owners[i])
 		discard_all(s);
 	owners[i] = owner;
-	orphaned = prof_log_orphaned(owner);
-	now = on_axis(d, prof_realtime_ns()); /* before `ending`, see prof_log_ending */
-	ending = prof_log_ending(log);
+	orphaned = prof_range_log_orphaned(owner);
+	now = on_axis(d, prof_realtime_ns()); /* before `ending`, see prof_range_log_ending */
+	ending = prof_range_log_ending(log);
 	emptied = read_log(d, s, log, (uint32_t)owner);
 	total.threads++;
-	if (orphaned && emptied && prof_log_reap(log, owner))
+	if (orphaned && emptied && prof_range_log_reap(log, owner))
 		discard_all(s);
 	else if (final)
 		close_all(d, s, now);
@@ -492,7 +492,7 @@ static bool end_elsewhere(struct drain *d, const struct pending *p)
 	int64_t end_ns;
 	unsigned int i;
 
-	for (i = 0; !r && p->source == PROF_SOURCE_TORCH && i < PROF_LOGS; i++) {
+	for (i = 0; !r && p->source == PROF_SOURCE_TORCH && i < PROF_RANGE_LOGS; i++) {
 		s = &open[i];
 		r = find(s, p->source, p->key, 0);
 	}
@@ -528,7 +528,7 @@ size_t prof_ranges_drain(struct wire_strtab *names, int64_t (*axis)(int64_t real
 	prof_marks_drained();
 	ids.limit = IDS_OPEN_MAX;
 	total.threads = 0;
-	for (i = 0; i < PROF_LOGS; i++)
+	for (i = 0; i < PROF_RANGE_LOGS; i++)
 		drain_log(&d, i, final);
 	settle_pending(&d);
 	if (final)
@@ -546,6 +546,6 @@ void prof_ranges_stats(struct prof_ranges_stats *s)
 	s->loader_open = prof_marks_loader_open();
 	s->loader_since_ns = prof_marks_loader_since();
 	s->bytes = prof_marks_bytes() + ids.room * sizeof(*ids.at);
-	for (i = 0; i < PROF_LOGS; i++)
+	for (i = 0; i < PROF_RANGE_LOGS; i++)
 		s->bytes += open[i].room * sizeof(*open[i].at);
 }

@@ -54,8 +54,8 @@ static void add_submitters(struct prof_crew *c)
 	for (i = 0; i < n; i++)
 		add(c, (pid_t)tid[i], WIRE_ROLE_SUBMITTER);
 	/* A thread that opens ranges waits for the loader, perhaps for the first time just now. */
-	for (i = 0; i < PROF_LOGS && c->members < PROF_ROSTER_MAX; i++)
-		if (prof_log_at((unsigned int)i, &owner))
+	for (i = 0; i < PROF_RANGE_LOGS && c->members < PROF_ROSTER_MAX; i++)
+		if (prof_range_log_at((unsigned int)i, &owner))
 			add(c, (pid_t)(uint32_t)owner, WIRE_ROLE_SUBMITTER);
 	if (!c->members)
 		add(c, getpid(), WIRE_ROLE_SUBMITTER);

@@ -2,7 +2,7 @@
 /*
  * One thread: sleeps until the next turn, asks pace.c what to do, looks, hands rows to evidence.c.
  *
- * Every look stands by itself between two forks (gate.c); rows are handed over outside of that, for
+ * Every look stands by itself between two forks (core/fork_lock.c); rows are handed over outside of that, for
  * handing over allocates, and an allocator may have atfork handlers, too.
  */
 #include "sampler.h"
@@ -65,7 +65,7 @@ static bool enter(void)
 {
 	int64_t before = prof_mono_ns();
 
-	if (prof_gate_enter())
+	if (prof_fork_lock_sample_enter())
 		return true;
 	prof_evidence_missed(1 + (uint64_t)((prof_mono_ns() - before) / sm.period_ns));
 	return false;
@@ -79,7 +79,7 @@ static bool look_at(struct prof_target *t, pid_t tid, unsigned int what)
 	if (!enter())
 		return false;
 	err = prof_look_at(t, tid, what, &sm.look);
-	prof_gate_leave();
+	prof_fork_lock_sample_leave();
 	return !err;
 }
 
@@ -110,7 +110,7 @@ static bool tick(struct prof_target *t)
 	if (!enter())
 		return false;
 	prof_target_tick(t);
-	prof_gate_leave();
+	prof_fork_lock_sample_leave();
 	return true;
 }
 
@@ -209,10 +209,10 @@ static void census(int64_t period_ns)
 	uint32_t tid[CENSUS_MAX];
 	ssize_t n, i;
 
-	if (!prof_gate_enter())
+	if (!prof_fork_lock_sample_enter())
 		return;
 	n = prof_proc_numbers("/proc/self/task", sm.census_at, tid, CENSUS_MAX);
-	prof_gate_leave();
+	prof_fork_lock_sample_leave();
 	sm.census_at = n == CENSUS_MAX ? sm.census_at + CENSUS_MAX : 0;
 	for (i = 0; i < n; i++)
 		if (!is_member((pid_t)tid[i]) && look_at(sm.crew.self, (pid_t)tid[i], 0) &&
@@ -225,9 +225,9 @@ static void census(int64_t period_ns)
 static void settle(int64_t now_ns)
 {
 	sm.settle_ns = now_ns + SETTLE_NS;
-	if (prof_gate_enter()) {
+	if (prof_fork_lock_sample_enter()) {
 		prof_native_ready();
-		prof_gate_leave();
+		prof_fork_lock_sample_leave();
 	}
 	prof_target_settle(sm.crew.self, true);
 	if (!sm.throttle.count)
@@ -237,10 +237,10 @@ static void settle(int64_t now_ns)
 static void muster(int64_t now_ns, uint32_t divider)
 {
 	sm.muster_ns = now_ns + MUSTER_NS * divider;
-	if (prof_gate_enter()) {
+	if (prof_fork_lock_sample_enter()) {
 		prof_target_tick(sm.crew.self);
 		prof_crew_muster(&sm.crew, now_ns, &sm.look);
-		prof_gate_leave();
+		prof_fork_lock_sample_leave();
 	}
 	prof_crew_workers(&sm.crew, now_ns);
 }

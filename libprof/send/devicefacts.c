@@ -54,7 +54,8 @@ static uint64_t due(uint64_t devices, unsigned int tick)
  */
 static uint64_t claim_devices(uint64_t worked, unsigned int tick, const char *run_id)
 {
-	if (prof_gate_nvml_shut() || (!prof_nvml_answered() && tick - df.since >= FACTS_TICKS)) {
+	if (prof_fork_lock_nvml_shut() ||
+	    (!prof_nvml_answered() && tick - df.since >= FACTS_TICKS)) {
 		prof_claim_release();
 		return 0;
 	}

@@ -65,13 +65,13 @@
 #define LEAVE_SAMPLER_NS (150 * MS) /* left, in a hurry, for what comes after the sampler's end ... */
 #define LEAVE_FLUSH_NS (60 * MS) /* ... after the last flush ... */
 #define LEAVE_SEND_NS (10 * MS) /* ... and after the last bytes */
-#define LEND_NS (500 * MS) /* for what runs on the devices when CUPTI is lent */
-#define LEND_FLUSH_NS (1000 * MS)
-#define LEND_READINGS 3
-#define LEND_READING_NS (5 * MS)
+#define HANDOVER_NS (500 * MS) /* for what runs on the devices when CUPTI is handed over */
+#define HANDOVER_FLUSH_NS (1000 * MS)
+#define CLOCK_READINGS 3
+#define CLOCK_READING_NS (5 * MS)
 #define STEP_NS MS
 #define RECORD_BYTES 256u /* no record is larger */
-#define TORCH_BUFFER ((size_t)16 << 10) /* where torch.profiler may come untold (lend.h) */
+#define TORCH_BUFFER ((size_t)16 << 10) /* where torch.profiler may come unannounced (cupti/handover.h) */
 
 static struct {
 	const struct prof_sender_opts *o;
@@ -115,7 +115,7 @@ static void write_hello(void)
 {
 	struct prof_hello h = { .process = &s.o->process,
 				.run_id = s.o->run_id,
-				.level = prof_guard_level_name(),
+				.level = prof_policy_level_name(),
 				.graphs = prof_graphs_name(s.o->level.graphs),
 				.torch_version = prof_ranges_torch_version(),
 				.cupti_version = s.o->cupti ? s.o->cupti->version : 0,
@@ -138,7 +138,7 @@ static bool find_devices(void)
 
 	if (s.devices)
 		return prof_devices_learn();
-	if (s.tries > HELLO_TRIES || (s.o->cupti && !prof_guard_flushes()))
+	if (s.tries > HELLO_TRIES || (s.o->cupti && !prof_policy_may_flush()))
 		return false;
 	s.tries++;
 	if (prof_devices_read())
@@ -219,7 +219,7 @@ static void account_flush(const struct prof_flush *f, enum prof_timebase base)
 	count_drops(f, oldest);
 	count_discards(f->end_ns);
 	take_triplet(&f->clock);
-	prof_guard_flushed(f, s.last_flush_ns, base);
+	prof_policy_flushed(f, s.last_flush_ns, base);
 	prof_stream_losses(f->end_ns);
 	if (!f->rc)
 		s.count.complete_ns = earlier(f->begin_ns - PROF_POOL_BEFORE_NS, oldest);
@@ -256,7 +256,7 @@ static bool drain_flush(void)
 static void flush_and_drain(void)
 {
 	drain_flush();
-	prof_flusher_ask(false, prof_guard_canaries());
+	prof_flusher_ask(false, prof_policy_canaries());
 	prof_flusher_wait(prof_mono_ns() + FLUSH_PATIENCE_NS);
 	drain_flush();
 }
@@ -274,13 +274,13 @@ static void do_without_flush(void)
 /* From its beginning to its end, both from now on; false if it takes too long. */
 static bool flush_whole(void)
 {
-	int64_t deadline = prof_mono_ns() + LEND_FLUSH_NS;
+	int64_t deadline = prof_mono_ns() + HANDOVER_FLUSH_NS;
 	bool asked;
 
 	if (!prof_flusher_wait(deadline))
 		return false;
 	drain_flush();
-	asked = prof_flusher_ask(false, prof_guard_canaries());
+	asked = prof_flusher_ask(false, prof_policy_canaries());
 	if (!asked || !prof_flusher_wait(deadline))
 		return false;
 	return drain_flush();
@@ -303,16 +303,16 @@ static void fetch_buffers(int64_t deadline_ns)
 
 static void hand_over(void)
 {
-	int64_t deadline = prof_mono_ns() + LEND_NS;
-	bool ours = prof_guard_flushes();
+	int64_t deadline = prof_mono_ns() + HANDOVER_NS;
+	bool ours = prof_policy_may_flush();
 
 	if (ours)
 		fetch_buffers(deadline);
-	if (!prof_guard_lend())
+	if (!prof_policy_release())
 		return;
 	if (ours)
 		fetch_buffers(deadline);
-	prof_guard_lent();
+	prof_policy_released();
 }
 
 /*
@@ -323,27 +323,27 @@ static void take_back(void)
 {
 	int i;
 
-	prof_guard_take_back(prof_lend_launches_on());
-	for (i = 0; i < LEND_READINGS && prof_guard_flushes(); i++) {
+	prof_policy_reclaim(prof_handover_unwaited());
+	for (i = 0; i < CLOCK_READINGS && prof_policy_may_flush(); i++) {
 		if (!flush_whole() || !prof_clock_foreign(&s.clock))
 			return;
-		prof_word_wait(&s.ended, 0, prof_mono_ns() + LEND_READING_NS);
+		prof_word_wait(&s.ended, 0, prof_mono_ns() + CLOCK_READING_NS);
 	}
 }
 
-/* Somebody waits for it meanwhile. */
-static void lend(void)
+/* Hands CUPTI over or takes it back, as somebody waits for. */
+static void answer_handover(void)
 {
 	unsigned int number;
 	bool out;
 
-	if (!prof_lend_asked(&out, &number))
+	if (!prof_handover_pending(&out, &number))
 		return;
 	if (s.o->cupti && out)
 		hand_over();
 	else if (s.o->cupti)
 		take_back();
-	prof_lend_done(number);
+	prof_handover_done(number);
 }
 
 /* A buffer should hold no more than half a second: one unfinished record withholds all of it. */
@@ -356,7 +356,7 @@ static void size_buffers(void)
 	if (now - s.sized_ns < TICK_NS)
 		return;
 	prof_pool_stats(&pool);
-	prof_pool_limit(prof_ranges_torch_mapped() && !prof_lend_told() ? TORCH_BUFFER : 0);
+	prof_pool_limit(prof_ranges_torch_mapped() && !prof_handover_knows_torch() ? TORCH_BUFFER : 0);
 	bytes = bytes * (TICK_NS / MS) / (uint64_t)((now - s.sized_ns) / MS);
 	prof_pool_want(bytes / (pool.out ? pool.out : 1));
 	s.sized_bytes = prof_intake()->bytes;
@@ -438,16 +438,16 @@ static void passive_tick(void)
 
 static void write_reports(void)
 {
-	unsigned int pulse = prof_guard_full() ? PULSE_TICKS_FULL : PULSE_TICKS;
+	unsigned int pulse = prof_policy_full() ? PULSE_TICKS_FULL : PULSE_TICKS;
 
 	if (s.tick % CLOCK_TICKS == 2)
 		prof_report_clock();
-	if (s.devices && !prof_guard_full())
+	if (s.devices && !prof_policy_full())
 		prof_devicefacts_tick(s.tick, s.o->run_id);
 	if (s.tick % pulse)
 		return;
 	prof_stream_losses(prof_now_ns());
-	s.count.level = prof_guard_level_name();
+	s.count.level = prof_policy_level_name();
 	prof_report_pulse(&s.count);
 }
 
@@ -455,7 +455,7 @@ static void write_reports(void)
 static void watch_devices(void)
 {
 	prof_roster_age(prof_mono_ns());
-	prof_sampler_drained(s.o->cupti && prof_guard_flushes() ? prof_drained(s.last_flush_ns)
+	prof_sampler_drained(s.o->cupti && prof_policy_may_flush() ? prof_drained(s.last_flush_ns)
 								: 0);
 }
 
@@ -469,7 +469,7 @@ static void tick(void)
 	news |= prof_ranges_poll();
 	if (!s.o->cupti)
 		passive_tick();
-	else if (prof_guard_flushes())
+	else if (prof_policy_may_flush())
 		flush_and_drain();
 	else
 		do_without_flush();
@@ -477,7 +477,7 @@ static void tick(void)
 	drain_shim(false);
 	prof_ranges_stats(&ranges);
 	news |= prof_shim_missing(ranges.loader_waits);
-	news |= prof_guard_tick();
+	news |= prof_policy_tick();
 	news |= prof_latenotes_tick(s.o->cupti);
 	if (news)
 		write_hello();
@@ -511,9 +511,9 @@ static void open_all(void)
 	prof_transport_init(&t);
 	prof_writer_start();
 	prof_intake_init(s.o->cupti);
-	prof_guard_init(&s.o->level, s.o->cupti, s.o->armed_ns);
-	if (s.o->lent)
-		prof_guard_lent();
+	prof_policy_init(&s.o->level, s.o->cupti, s.o->armed_ns);
+	if (s.o->handed_over)
+		prof_policy_released();
 	s.last_flush_ns = s.count.complete_ns = s.o->armed_ns;
 	s.sized_ns = prof_mono_ns();
 }
@@ -532,7 +532,7 @@ static void last_flush(void)
 	int64_t deadline = until(FLUSH_EXIT_NS, LEAVE_FLUSH_NS);
 	bool asked = false;
 
-	if (!prof_guard_flushes()) {
+	if (!prof_policy_may_flush()) {
 		drain_flush();
 		return;
 	}
@@ -557,13 +557,13 @@ static void finish(void)
 		last_flush();
 	drain_ranges(true);
 	drain_shim(true);
-	prof_guard_finish();
+	prof_policy_finish();
 	prof_evidence_flush();
 	prof_stream_blocks();
 	report_lost_frames();
 	prof_stream_losses(prof_now_ns());
 	prof_report_clock();
-	s.count.level = prof_guard_level_name();
+	s.count.level = prof_policy_level_name();
 	prof_report_bye(&s.count, atomic_load(&s.leave_ns) ? "_exit" : "exit");
 	prof_transport_finish(until(SEND_EXIT_NS, LEAVE_SEND_NS));
 }
@@ -575,17 +575,17 @@ static void loop(void)
 
 	while (!atomic_load(&s.stopping)) {
 		seen = atomic_load(&s.wake);
-		lend();
+		answer_handover();
 		if (prof_mono_ns() >= next) {
 			tick();
 			next = prof_mono_ns() + TICK_NS;
 		} else {
 			between_ticks();
 		}
-		prof_guard_alive(&s.seen, INT64_MAX / 2); /* work may take long: no evidence */
+		prof_policy_alive(&s.seen, INT64_MAX / 2); /* work may take long: no evidence */
 		if (!atomic_load(&s.stopping))
 			prof_word_wait(&s.wake, seen, next);
-		prof_guard_alive(&s.seen, next - s.seen.mono_ns);
+		prof_policy_alive(&s.seen, next - s.seen.mono_ns);
 	}
 }
 

@@ -19,7 +19,7 @@ struct prof_sender_opts {
 	struct prof_process process;
 	char run_id[252];
 	int64_t armed_ns;
-	bool lent; /* the callbacks are not registered yet: another client has CUPTI (lend.h) */
+	bool handed_over; /* the callbacks are not registered yet: another client has CUPTI (cupti/handover.h) */
 };
 
 /*

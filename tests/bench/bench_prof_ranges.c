@@ -126,20 +126,20 @@ static void *take_log(void *unused)
 	return unused;
 }
 
-/* Where PROF_LOGS threads have the logs: this one goes without. */
+/* Where PROF_RANGE_LOGS threads have the logs: this one goes without. */
 static void *measure_crowded(void *unused)
 {
-	pthread_t t[PROF_LOGS];
+	pthread_t t[PROF_RANGE_LOGS];
 	int i;
 
-	pthread_barrier_init(&crowd, NULL, PROF_LOGS + 1);
-	for (i = 0; i < (int)PROF_LOGS; i++)
+	pthread_barrier_init(&crowd, NULL, PROF_RANGE_LOGS + 1);
+	for (i = 0; i < (int)PROF_RANGE_LOGS; i++)
 		if (pthread_create(&t[i], NULL, take_log, NULL))
 			exit(1);
 	pthread_barrier_wait(&crowd);
 	measure("NVTX push and pop without a log", nvtx_push_pop);
 	pthread_barrier_wait(&crowd);
-	for (i = 0; i < (int)PROF_LOGS; i++)
+	for (i = 0; i < (int)PROF_RANGE_LOGS; i++)
 		pthread_join(t[i], NULL);
 	return unused;
 }

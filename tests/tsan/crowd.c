@@ -62,7 +62,7 @@ static void *load(void *arg)
 
 static void *lend(void *unused)
 {
-	gpustarve_lending(PROF_LEND_ABI, "torch.profiler");
+	gpustarve_lending(PROF_HANDOVER_ABI, "torch.profiler");
 	while (!atomic_load(&stop)) {
 		gpustarve_lend("torch.profiler");
 		nap(20000);

@@ -22,12 +22,12 @@ static void nap(int ms)
 
 static void *load(void *ms)
 {
-	EXPECT(prof_gate_load_enter());
+	EXPECT(prof_fork_lock_load_enter());
 	atomic_store(&inside, true);
 	nap(*(int *)ms);
 	EXPECT(!atomic_load(&passed));
 	atomic_store(&inside, false);
-	prof_gate_load_leave();
+	prof_fork_lock_load_leave();
 	return NULL;
 }
 
@@ -40,18 +40,18 @@ static void test_fork_waits_for_load(void)
 	REQUIRE(!pthread_create(&t, NULL, load, &ms));
 	while (!atomic_load(&inside))
 		nap(1);
-	prof_gate_fork_prepare();
+	prof_fork_lock_prepare();
 	atomic_store(&passed, true);
 	EXPECT(!atomic_load(&inside));
-	prof_gate_fork_parent();
+	prof_fork_lock_parent();
 	pthread_join(t, NULL);
 }
 
 static void *enter_load(void *unused)
 {
-	EXPECT(prof_gate_load_enter());
+	EXPECT(prof_fork_lock_load_enter());
 	atomic_store(&entered, true);
-	prof_gate_load_leave();
+	prof_fork_lock_load_leave();
 	return unused;
 }
 
@@ -60,11 +60,11 @@ static void test_load_waits_for_fork(void)
 {
 	pthread_t t;
 
-	prof_gate_fork_prepare();
+	prof_fork_lock_prepare();
 	REQUIRE(!pthread_create(&t, NULL, enter_load, NULL));
 	nap(50);
 	EXPECT(!atomic_load(&entered));
-	prof_gate_fork_parent();
+	prof_fork_lock_parent();
 	pthread_join(t, NULL);
 	EXPECT(atomic_load(&entered));
 }
@@ -74,27 +74,27 @@ static void test_fork_inside(void)
 {
 	int64_t began = prof_mono_ns();
 
-	REQUIRE(prof_gate_load_enter());
-	prof_gate_fork_prepare();
-	prof_gate_fork_parent();
+	REQUIRE(prof_fork_lock_load_enter());
+	prof_fork_lock_prepare();
+	prof_fork_lock_parent();
 	EXPECT(prof_mono_ns() - began < 1900 * MS);
-	prof_gate_fork_prepare();
-	prof_gate_fork_child();
-	prof_gate_load_leave(); /* as the child does, too */
-	prof_gate_fork_prepare();
+	prof_fork_lock_prepare();
+	prof_fork_lock_child();
+	prof_fork_lock_load_leave(); /* as the child does, too */
+	prof_fork_lock_prepare();
 	EXPECT(prof_mono_ns() - began < 1900 * MS);
-	prof_gate_fork_parent();
+	prof_fork_lock_parent();
 }
 
 static atomic_bool go_on;
 
 static void *hang_in_nvml(void *unused)
 {
-	EXPECT(prof_gate_nvml_enter());
+	EXPECT(prof_fork_lock_nvml_enter());
 	atomic_store(&inside, true);
 	while (!atomic_load(&go_on))
 		nap(1);
-	prof_gate_nvml_leave();
+	prof_fork_lock_nvml_leave();
 	return unused;
 }
 
@@ -108,23 +108,23 @@ static void test_nvml_hangs(void)
 	REQUIRE(!pthread_create(&t, NULL, hang_in_nvml, NULL));
 	while (!atomic_load(&inside))
 		nap(1);
-	EXPECT(!prof_gate_nvml_shut());
+	EXPECT(!prof_fork_lock_nvml_shut());
 	began = prof_mono_ns();
-	prof_gate_fork_prepare();
-	prof_gate_fork_parent();
+	prof_fork_lock_prepare();
+	prof_fork_lock_parent();
 	took = prof_mono_ns() - began;
 	EXPECT(took >= 1000 * MS);
-	EXPECT(prof_gate_nvml_shut());
+	EXPECT(prof_fork_lock_nvml_shut());
 	began = prof_mono_ns();
-	prof_gate_fork_prepare();
-	prof_gate_fork_parent();
+	prof_fork_lock_prepare();
+	prof_fork_lock_parent();
 	EXPECT(prof_mono_ns() - began < took / 2);
-	EXPECT(!prof_gate_nvml_enter());
+	EXPECT(!prof_fork_lock_nvml_enter());
 	atomic_store(&go_on, true);
 	pthread_join(t, NULL);
-	EXPECT(!prof_gate_nvml_enter());
-	EXPECT(prof_gate_load_enter()); /* another gate */
-	prof_gate_load_leave();
+	EXPECT(!prof_fork_lock_nvml_enter());
+	EXPECT(prof_fork_lock_load_enter()); /* another gate */
+	prof_fork_lock_load_leave();
 }
 
 /* Threads that fork all the time do not keep a load out, and a load after the other lets them pass. */
@@ -134,9 +134,9 @@ static atomic_uint forks;
 static void *fork_on(void *unused)
 {
 	while (!atomic_load(&stop)) {
-		prof_gate_fork_prepare();
+		prof_fork_lock_prepare();
 		usleep(200);
-		prof_gate_fork_parent();
+		prof_fork_lock_parent();
 		atomic_fetch_add(&forks, 1);
 	}
 	return unused;
@@ -152,9 +152,9 @@ static void test_storm(void)
 	nap(20);
 	before = atomic_load(&forks);
 	for (i = 0; i < 50; i++) {
-		EXPECT(prof_gate_load_enter());
+		EXPECT(prof_fork_lock_load_enter());
 		usleep(2000);
-		prof_gate_load_leave();
+		prof_fork_lock_load_leave();
 	}
 	EXPECT(atomic_load(&forks) - before >= 8);
 	atomic_store(&stop, true);

@@ -147,7 +147,7 @@ static void test_lent(void)
 
 	watch();
 	look(true, true, 1);
-	prof_watchdog_lend(&dog, in.now_ns);
+	prof_watchdog_handed_over(&dog, in.now_ns);
 	for (i = 0; i < 2000; i++)
 		EXPECT_INT(look(false, false, 0), PROF_WATCHDOG_NONE);
 	EXPECT(dog.foreign && dog.lent);
@@ -167,7 +167,7 @@ static void test_detached(void)
 
 	watch();
 	look(true, true, 1);
-	prof_watchdog_lend(&dog, in.now_ns);
+	prof_watchdog_handed_over(&dog, in.now_ns);
 	prof_watchdog_back(&dog, in.now_ns, in.mono_ns, false);
 	for (i = 0; i < 8 && !rearmed; i++)
 		rearmed = look(false, false, 0) == PROF_WATCHDOG_REARM;
@@ -191,7 +191,7 @@ static void test_queue_runs_on(void)
 	for (waits = 0; waits < 2; waits++) {
 		watch();
 		look(true, true, 1);
-		prof_watchdog_lend(&dog, in.now_ns);
+		prof_watchdog_handed_over(&dog, in.now_ns);
 		prof_watchdog_back(&dog, in.now_ns, in.mono_ns, false);
 		for (i = 0; i < 8; i++)
 			if (look(false, false, 0) == PROF_WATCHDOG_REARM)
@@ -217,14 +217,14 @@ static void test_back_while_busy(void)
 
 	watch();
 	look(true, true, 1);
-	prof_watchdog_lend(&dog, in.now_ns);
+	prof_watchdog_handed_over(&dog, in.now_ns);
 	prof_watchdog_back(&dog, in.now_ns, in.mono_ns, true);
 	EXPECT(dog.foreign && !dog.lent);
 	EXPECT_INT(look(true, true, 1), PROF_WATCHDOG_NONE);
 	in.ops++;
 	EXPECT_INT(look(true, true, 1), PROF_WATCHDOG_NONE);
 	EXPECT_INT(look(true, true, 1), PROF_WATCHDOG_BACK);
-	prof_watchdog_lend(&dog, in.now_ns);
+	prof_watchdog_handed_over(&dog, in.now_ns);
 	prof_watchdog_back(&dog, in.now_ns, in.mono_ns, true);
 	for (i = 0; i < 4; i++) /* detached later yet: tried again soon */
 		EXPECT_INT(look(false, false, 0), i < 3 ? PROF_WATCHDOG_NONE : PROF_WATCHDOG_REARM);

@@ -150,9 +150,9 @@ static void test_least(void)
 
 static void *fork_once(void *arg)
 {
-	prof_gate_fork_prepare();
+	prof_fork_lock_prepare();
 	atomic_fetch_add((atomic_int *)arg, 1);
-	prof_gate_fork_parent();
+	prof_fork_lock_parent();
 	return NULL;
 }
 
@@ -163,29 +163,29 @@ static void test_gate(void)
 	int64_t begin;
 	int early;
 
-	EXPECT(prof_gate_enter());
+	EXPECT(prof_fork_lock_sample_enter());
 	begin = prof_mono_ns();
 	REQUIRE(!pthread_create(&t, NULL, fork_once, &forked));
 	usleep(5000);
 	early = atomic_load(&forked);
 	/* It waits for the look, but not for ever: a busy machine may have slept us too long. */
 	EXPECT(!early || prof_mono_ns() - begin > 15 * MS);
-	prof_gate_leave();
+	prof_fork_lock_sample_leave();
 	pthread_join(t, NULL);
 	EXPECT_INT(atomic_load(&forked), 1);
-	EXPECT(prof_gate_enter()); /* never left: a fork waits, but not for ever */
+	EXPECT(prof_fork_lock_sample_enter()); /* never left: a fork waits, but not for ever */
 	begin = prof_mono_ns();
-	prof_gate_fork_prepare();
+	prof_fork_lock_prepare();
 	EXPECT(prof_mono_ns() - begin < 1000 * MS);
-	prof_gate_leave();
+	prof_fork_lock_sample_leave();
 	begin = prof_mono_ns();
-	EXPECT(!prof_gate_enter()); /* nor does a look wait for ever */
+	EXPECT(!prof_fork_lock_sample_enter()); /* nor does a look wait for ever */
 	EXPECT(prof_mono_ns() - begin < 2000 * MS);
-	prof_gate_fork_parent();
-	EXPECT(prof_gate_enter());
-	prof_gate_fork_child();
-	EXPECT(prof_gate_enter());
-	prof_gate_leave();
+	prof_fork_lock_parent();
+	EXPECT(prof_fork_lock_sample_enter());
+	prof_fork_lock_child();
+	EXPECT(prof_fork_lock_sample_enter());
+	prof_fork_lock_sample_leave();
 }
 
 static void test_roster(void)

@@ -449,7 +449,7 @@ static void *come_late(void *arg)
 static void no_log_to_be_had(void)
 {
 	enum {
-		THREADS = PROF_LOGS + 20
+		THREADS = PROF_RANGE_LOGS + 20
 	};
 	pthread_t t[THREADS], late;
 	bool served = false;
@@ -493,7 +493,7 @@ static void *hold_log(void *arg)
 static void test_too_many_threads(void)
 {
 	enum {
-		THREADS = PROF_LOGS + 20
+		THREADS = PROF_RANGE_LOGS + 20
 	};
 	pthread_t t[THREADS];
 	uint64_t lost = dropped();
@@ -506,7 +506,7 @@ static void test_too_many_threads(void)
 	for (i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);
 	drain(false);
-	EXPECT(n >= PROF_LOGS - 2 && n <= PROF_LOGS);
+	EXPECT(n >= PROF_RANGE_LOGS - 2 && n <= PROF_RANGE_LOGS);
 	EXPECT_UINT(n + dropped() - lost, THREADS);
 	pthread_barrier_destroy(&everyone);
 	no_log_to_be_had();

@@ -57,9 +57,9 @@ static void test_own(void)
 	prof_sampler_start();
 	starve(20);
 	EXPECT_UINT(lost(), 0);
-	prof_gate_fork_prepare();
+	prof_fork_lock_prepare();
 	usleep(500000);
-	prof_gate_fork_parent();
+	prof_fork_lock_parent();
 	EXPECT(lost() >= 5); /* 100 ms each, and as many turns as they would have taken */
 	printf("%llu looks lost\n", (unsigned long long)lost());
 	prof_sampler_stop(prof_mono_ns() + 5000 * MS);
@@ -68,10 +68,10 @@ static void test_own(void)
 /* A worker, asked to look twenty times a second, that forks all the time. */
 static void be_worker(void)
 {
-	prof_gate_fork_child();
+	prof_fork_lock_child();
 	prof_shared_forked();
 	prof_worker_forked();
-	prof_gate_fork_prepare();
+	prof_fork_lock_prepare();
 	prof_worker_fetches();
 	pause();
 }
