@@ -2,37 +2,17 @@
 """How gpustarve comes into a Python process: libprof puts this folder first on PYTHONPATH, so that
 site imports this file in the place of the program's own sitecustomize. It wipes its traces off
 sys.path and the environment, asks to be called when torch's DataLoader and profilers are imported,
-and then imports the program's own sitecustomize, or fails as if there were none. Runs in any Python 3.
-Every Python of a job runs it: what need not be here is in waiting.py, and sitecustomize.abi3.so
-(fastsite.c) spares what importlib would do to run it."""
+and then imports the program's own sitecustomize, or fails as if there were none. Runs in any Python 3;
+most have sitecustomize.abi3.so do the same in its place, in less time (fastsite.c)."""
 import sys
 
 
-class _Waiting(object):
-    """Is asked for each module that is imported; the first of these brings the rest (waiting.py)."""
-
-    NAMES = ('torch.autograd.profiler', 'torch.utils.data.dataloader', 'jax._src.profiler',
-             'tensorflow.python.profiler.profiler_v2', 'triton.profiler.profile')
-
-    def __init__(self, here):
-        self.here = here
-
-    def find_spec(self, name, path=None, target=None):
-        if name in self.NAMES:
-            rest = self.replaced()
-            return rest and rest.find_spec(name, path, target)
-
-    def replaced(self):
-        file = self.here + '/waiting.py'
-        own = {'__name__': 'sitecustomize', '__file__': file}
-        try:
-            with open(file, 'rb') as f:
-                exec(compile(f.read(), file, 'exec', dont_inherit=True), own)
-            found = own['_Waiting'](self.here)
-            sys.meta_path[sys.meta_path.index(self)] = found
-            return found
-        except Exception:
-            return None
+def _finder(here):
+    file = here + '/waiting.py'
+    own = {'__name__': 'sitecustomize', '__file__': file}
+    with open(file, 'rb') as f:
+        exec(compile(f.read(), file, 'exec', dont_inherit=True), own)
+    return own['_Waiting'](here)
 
 
 def _start(here, environ):
@@ -44,7 +24,7 @@ def _start(here, environ):
             environ['PYTHONPATH'] = rest
         else:
             del environ['PYTHONPATH']
-    sys.meta_path.insert(0, _Waiting(here))
+    sys.meta_path.insert(0, _finder(here))
 
 
 try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The finder that takes the place of sitecustomize.py's once a module is asked for that is waited
+"""The finder that takes the place of fastsite.c's once a module is asked for that is waited
 for. Run by it, in its name."""
 import sys
 

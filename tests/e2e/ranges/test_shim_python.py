@@ -5,8 +5,10 @@ and usercustomize run as ever, sys.path, the environment and the output are the 
 without, whatever -I, -E, -S, -X dev and -W error say; and the shim works on a stand-in that has
 the shape of torch (no torch for these Pythons), fails in silence on one that has another shape, and
 never swallows an exception of the program."""
+import contextlib
 import json
 import os
+import shutil
 import sys
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
@@ -292,6 +294,17 @@ def another_torch(python, where):
     gs.check(any('shim' in n for n in notes), f'{python}: another torch: notes {notes}')
 
 
+@contextlib.contextmanager
+def without_extension(where):
+    """A libprof whose Pythons import the file, as those do that take no extension of the stable ABI."""
+    global SHIM
+    kept = gs.LIBPROF, SHIM
+    shutil.copytree(SHIM, where + '/lib/python', ignore=shutil.ignore_patterns('*.so'))
+    gs.LIBPROF, SHIM = shutil.copy(gs.LIBPROF, where + '/lib'), where + '/lib/python'
+    yield
+    gs.LIBPROF, SHIM = kept
+
+
 tried = 0
 for number, python in pythons.found().items():
     tried += 1
@@ -303,6 +316,11 @@ for number, python in pythons.found().items():
         shim_works(python, where)
         shim_left_out(python, where)
         another_torch(python, where)
+    if tried == 1:
+        with gs.scratch() as lib, without_extension(lib), gs.scratch() as where:
+            same_with_and_without(python, where)
+            shim_works(python, where)
+            another_torch(python, where)
     print(f'{number}: {python}', flush=True)
 gs.check(tried, 'no Python')
 gs.finish()
