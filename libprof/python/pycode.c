@@ -12,14 +12,6 @@
 #define NAME_ROOM 160u
 #define CODE_MAX (1u << 28) /* bytes of instructions, or units of them */
 
-static uint64_t word(const uint8_t *raw, uint32_t offset)
-{
-	uint64_t value;
-
-	memcpy(&value, raw + offset, sizeof(value));
-	return value;
-}
-
 static uint32_t name_field(const struct prof_pylayout *l)
 {
 	return l->code.qualname == PROF_PYLAYOUT_NONE ? l->code.name : l->code.qualname;
@@ -29,9 +21,9 @@ static struct prof_pycode describe(const struct prof_pylayout *l, uint64_t addre
 				   const uint8_t *raw)
 {
 	struct prof_pycode now = { .address = address,
-				   .file = word(raw, l->code.file),
-				   .name = word(raw, name_field(l)),
-				   .table = word(raw, l->code.table) };
+				   .file = prof_pymem_word(raw, l->code.file),
+				   .name = prof_pymem_word(raw, name_field(l)),
+				   .table = prof_pymem_word(raw, l->code.table) };
 
 	memcpy(&now.firstline, raw + l->code.firstline, 4);
 	return now;
@@ -63,10 +55,10 @@ static uint8_t mark_of(const char *name, const char *file)
 static bool read_code_bytes(struct prof_pymem *m, const struct prof_pylayout *l, const uint8_t *raw,
 			    int64_t *bytes)
 {
-	uint64_t n = word(raw, PROF_PYVAR_SIZE);
+	uint64_t n = prof_pymem_word(raw, PROF_PYVAR_SIZE);
 
 	if (l->frames == PROF_PYFRAME_OBJECT &&
-	    prof_pymem_read(m, word(raw, l->code.bytecode) + PROF_PYVAR_SIZE, &n, sizeof(n)))
+	    prof_pymem_read(m, prof_pymem_word(raw, l->code.bytecode) + PROF_PYVAR_SIZE, &n, sizeof(n)))
 		return false;
 	if (!n || n > CODE_MAX)
 		return false;

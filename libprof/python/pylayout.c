@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of offsets, the reading of _Py_DebugOffsets, and the check against PyCode_Type.
+ * The table of versions, the reading of _Py_DebugOffsets, and the check against PyCode_Type.
  */
 #include "pylayout.h"
 
@@ -9,244 +9,241 @@
 #include <string.h>
 
 #define NONE PROF_PYLAYOUT_NONE
-#define INNER_MAX 4096u /* offsets in small structures */
-#define OUTER_MAX (1u << 24) /* in the runtime and in interpreters */
-
-/* ---- tables ---- */
-
-/* clang-format off */
-static const struct prof_pylayout tables[] = {
-	{ /* 3.8 */
-		.frames = PROF_PYFRAME_OBJECT, .lines = PROF_PYLINES_LNOTAB, .lasti_unit = 1,
-		.interpreters = 32,
-		.interp = { .next = 0, .threads = 8, .gil = NONE, .collecting = NONE },
-		.runtime_gil = 1152, .runtime_collecting = 544, .gil_holder = 8, .gil_locked = 16,
-		.thread = { .bytes = 184, .next = 8, .interp = 16, .ident = 176, .native = NONE,
-			    .frame = 24, .cframe = NONE, .chunk = NONE },
-		.frame = { .bytes = 112, .code = 32, .previous = 24, .instr = 104, .owner = NONE, .entry = NONE },
-		.code = { .bytes = 128, .file = 104, .name = 112, .qualname = NONE, .firstline = 40,
-			  .table = 120, .bytecode = 48, .flags = 36 },
-		.ascii = 48, .compact = 72,
-	},
-	{ /* 3.9 */
-		.frames = PROF_PYFRAME_OBJECT, .lines = PROF_PYLINES_LNOTAB, .lasti_unit = 1,
-		.interpreters = 32,
-		.interp = { .next = 0, .threads = 8, .gil = NONE, .collecting = 816 },
-		.runtime_gil = 352, .runtime_collecting = NONE, .gil_holder = 8, .gil_locked = 16,
-		.thread = { .bytes = 184, .next = 8, .interp = 16, .ident = 176, .native = NONE,
-			    .frame = 24, .cframe = NONE, .chunk = NONE },
-		.frame = { .bytes = 112, .code = 32, .previous = 24, .instr = 104, .owner = NONE, .entry = NONE },
-		.code = { .bytes = 128, .file = 104, .name = 112, .qualname = NONE, .firstline = 40,
-			  .table = 120, .bytecode = 48, .flags = 36 },
-		.ascii = 48, .compact = 72,
-	},
-	{ /* 3.10 */
-		.frames = PROF_PYFRAME_OBJECT, .lines = PROF_PYLINES_PAIRS, .lasti_unit = 2,
-		.interpreters = 32,
-		.interp = { .next = 0, .threads = 8, .gil = NONE, .collecting = 816 },
-		.runtime_gil = 352, .runtime_collecting = NONE, .gil_holder = 8, .gil_locked = 16,
-		.thread = { .bytes = 184, .next = 8, .interp = 16, .ident = 176, .native = NONE,
-			    .frame = 24, .cframe = NONE, .chunk = NONE },
-		.frame = { .bytes = 104, .code = 32, .previous = 24, .instr = 96, .owner = NONE, .entry = NONE },
-		.code = { .bytes = 128, .file = 104, .name = 112, .qualname = NONE, .firstline = 40,
-			  .table = 120, .bytecode = 48, .flags = 36 },
-		.ascii = 48, .compact = 72,
-	},
-	{ /* 3.11 */
-		.frames = PROF_PYFRAME_STACK, .lines = PROF_PYLINES_LOCATIONS, .lasti_unit = 1,
-		.interpreters = 40,
-		.interp = { .next = 0, .threads = 16, .gil = NONE, .collecting = 848 },
-		.runtime_gil = 360, .runtime_collecting = NONE, .gil_holder = 8, .gil_locked = 16,
-		.thread = { .bytes = 320, .next = 8, .interp = 16, .ident = 152, .native = 160,
-			    .frame = 56, .cframe = 8, .chunk = 296 },
-		.frame = { .bytes = 72, .code = 32, .previous = 48, .instr = 56, .owner = 69,
-			   .entry = 68 },
-		.owner_shim = 3,
-		.code = { .bytes = 184, .file = 112, .name = 120, .qualname = 128, .firstline = 72,
-			  .table = 136, .bytecode = 184, .flags = NONE },
-		.ascii = 48, .compact = 72,
-	},
-	{ /* 3.12 */
-		.frames = PROF_PYFRAME_STACK, .lines = PROF_PYLINES_LOCATIONS, .lasti_unit = 1,
-		.interpreters = 40,
-		.interp = { .next = 0, .threads = 72, .gil = 384, .collecting = 312 },
-		.runtime_gil = NONE, .runtime_collecting = NONE, .gil_holder = 8, .gil_locked = 16,
-		.thread = { .bytes = 256, .next = 8, .interp = 16, .ident = 136, .native = 144,
-			    .frame = 56, .cframe = 0, .chunk = 232 },
-		.frame = { .bytes = 72, .code = 0, .previous = 8, .instr = 56, .owner = 70,
-			   .entry = NONE },
-		.owner_shim = 3, .shim_ends = true,
-		.code = { .bytes = 192, .file = 112, .name = 120, .qualname = 128, .firstline = 68,
-			  .table = 136, .bytecode = 192, .flags = NONE },
-		.ascii = 40, .compact = 56,
-	},
-};
-/* clang-format on */
+#define SMALL_MAX 4096u /* offsets in small structures */
+#define LARGE_MAX (1u << 24) /* in the runtime and in interpreters */
 
 /* ---- _Py_DebugOffsets ---- */
 
-enum word { /* what we take from it */
-	W_VERSION,
-	W_FREE_THREADED,
-	W_INTERPRETERS,
-	W_INTERP_NEXT,
-	W_INTERP_THREADS,
-	W_INTERP_GC,
-	W_INTERP_GIL,
-	W_GIL,
-	W_GIL_LOCKED,
-	W_GIL_HOLDER,
-	W_THREAD_NEXT,
-	W_THREAD_INTERP,
-	W_THREAD_FRAME,
-	W_THREAD_IDENT,
-	W_THREAD_NATIVE,
-	W_THREAD_CHUNK,
-	W_FRAME_PREVIOUS,
-	W_FRAME_CODE,
-	W_FRAME_INSTR,
-	W_FRAME_OWNER,
-	W_CODE_FILE,
-	W_CODE_NAME,
-	W_CODE_QUALNAME,
-	W_CODE_TABLE,
-	W_CODE_FIRSTLINE,
-	W_CODE_BYTECODE,
-	W_OBJECT_TYPE,
-	W_BYTES_SIZE,
-	W_BYTES_DATA,
-	W_TEXT_STATE,
-	W_TEXT_LENGTH,
-	W_TEXT_ASCII,
-	W_GC_COLLECTING,
-	WORDS
+/* What is taken from it: first offsets in large structures, then from @thread on in small ones. */
+#define FIELDS(word)                                                        \
+	word version, free_threaded;                                        \
+	word interpreters;                                                  \
+	struct {                                                            \
+		word next, threads, gc, gil;                                \
+	} interp;                                                           \
+	struct {                                                            \
+		word lock, locked, holder;                                  \
+	} gil;                                                              \
+	struct {                                                            \
+		word next, interp, frame, ident, native, chunk;             \
+	} thread;                                                           \
+	struct {                                                            \
+		word previous, code, instr, owner;                          \
+	} frame;                                                            \
+	struct {                                                            \
+		word file, name, qualname, table, firstline, bytecode;      \
+	} code;                                                             \
+	struct {                                                            \
+		word type;                                                  \
+	} object;                                                           \
+	struct {                                                            \
+		word size, data;                                            \
+	} bytes;                                                            \
+	struct {                                                            \
+		word state, length, ascii;                                  \
+	} text;                                                             \
+	struct {                                                            \
+		word collecting;                                            \
+	} gc;
+
+#define WORDS 33u
+#define FIRST_OFFSET offsetof(struct words, interpreters)
+#define FIRST_SMALL offsetof(struct words, thread)
+
+struct words { /* where each stands */
+	FIELDS(uint8_t)
 };
 
-#define OFFSET_WORDS 84u
-
-/* The index of each in the structure, seen as 64-bit words; the cookie is word 0. */
-static const uint8_t words_313[WORDS] = { 1,  2,  5,  8,  9,  10, 14, 15, 17, 18, 21,
-					  22, 23, 24, 25, 26, 29, 30, 31, 33, 35, 36,
-					  37, 38, 39, 43, 45, 65, 66, 68, 69, 70, 72 };
-static const uint8_t words_314[WORDS] = { 1,  2,  5,  8,  9,  11, 15, 16, 18, 19, 24,
-					  25, 26, 27, 28, 29, 32, 33, 34, 36, 40, 41,
-					  42, 43, 44, 48, 51, 75, 76, 78, 79, 80, 82 };
-
-static const uint8_t outer[] = { W_INTERPRETERS, W_INTERP_NEXT, W_INTERP_THREADS, W_INTERP_GC,
-				 W_INTERP_GIL,	 W_GIL,		W_GIL_LOCKED,	  W_GIL_HOLDER };
-
-static bool is_outer(size_t i)
-{
-	size_t k;
-
-	for (k = 0; k < sizeof(outer); k++)
-		if (outer[k] == i)
-			return true;
-	return false;
-}
-
-static bool words_sane(const uint64_t *w)
-{
-	size_t i;
-
-	for (i = W_INTERPRETERS; i < WORDS; i++)
-		if (w[i] > (is_outer(i) ? OUTER_MAX : INNER_MAX))
-			return false;
-	return w[W_OBJECT_TYPE] == PROF_PYOBJECT_TYPE && w[W_BYTES_SIZE] == PROF_PYVAR_SIZE &&
-	       w[W_BYTES_DATA] == PROF_PYBYTES_DATA && w[W_TEXT_LENGTH] == 16 &&
-	       w[W_TEXT_STATE] == 32 && w[W_TEXT_ASCII] <= 64 && w[W_GIL_LOCKED] >= w[W_GIL] &&
-	       w[W_GIL_HOLDER] >= w[W_GIL] && w[W_GIL_LOCKED] - w[W_GIL] < PROF_PYGIL_BYTES &&
-	       w[W_GIL_HOLDER] - w[W_GIL] < PROF_PYGIL_BYTES;
-}
-
-static uint32_t end_of(const uint64_t *w, const uint8_t *which, size_t n)
-{
-	uint64_t end = 0;
-	size_t i;
-
-	for (i = 0; i < n; i++) /* each field is within an aligned word */
-		if (w[which[i]] / 8 * 8 + 8 > end)
-			end = w[which[i]] / 8 * 8 + 8;
-	return (uint32_t)end;
-}
-
-static void take_words(const uint64_t *w, struct prof_pylayout *l)
-{
-	static const uint8_t thread[] = { W_THREAD_NEXT,  W_THREAD_INTERP, W_THREAD_FRAME,
-					  W_THREAD_IDENT, W_THREAD_NATIVE, W_THREAD_CHUNK };
-	static const uint8_t frame[] = { W_FRAME_PREVIOUS, W_FRAME_CODE, W_FRAME_INSTR,
-					 W_FRAME_OWNER };
-	static const uint8_t code[] = { W_CODE_FILE,  W_CODE_NAME,	W_CODE_QUALNAME,
-					W_CODE_TABLE, W_CODE_FIRSTLINE, W_BYTES_SIZE };
-
-	*l = (struct prof_pylayout){
-		.frames = PROF_PYFRAME_STACK,
-		.lines = PROF_PYLINES_LOCATIONS,
-		.lasti_unit = 1,
-		.interpreters = (uint32_t)w[W_INTERPRETERS],
-		.interp = { .next = (uint32_t)w[W_INTERP_NEXT],
-			    .threads = (uint32_t)w[W_INTERP_THREADS],
-			    .gil = (uint32_t)w[W_INTERP_GIL],
-			    .collecting = (uint32_t)(w[W_INTERP_GC] + w[W_GC_COLLECTING]) },
-		.runtime_gil = NONE,
-		.runtime_collecting = NONE,
-		.gil_holder = (uint32_t)(w[W_GIL_HOLDER] - w[W_GIL]),
-		.gil_locked = (uint32_t)(w[W_GIL_LOCKED] - w[W_GIL]),
-		.thread = { .bytes = end_of(w, thread, sizeof(thread)) + 16, /* _top, _limit */
-			    .next = (uint32_t)w[W_THREAD_NEXT],
-			    .interp = (uint32_t)w[W_THREAD_INTERP],
-			    .ident = (uint32_t)w[W_THREAD_IDENT],
-			    .native = (uint32_t)w[W_THREAD_NATIVE],
-			    .frame = (uint32_t)w[W_THREAD_FRAME],
-			    .cframe = NONE,
-			    .chunk = (uint32_t)w[W_THREAD_CHUNK] },
-		.frame = { .bytes = end_of(w, frame, sizeof(frame)),
-			   .code = (uint32_t)w[W_FRAME_CODE],
-			   .previous = (uint32_t)w[W_FRAME_PREVIOUS],
-			   .instr = (uint32_t)w[W_FRAME_INSTR],
-			   .owner = (uint32_t)w[W_FRAME_OWNER],
-			   .entry = NONE },
-		.owner_shim = 3,
-		.shim_ends = true,
-		.code = { .bytes = end_of(w, code, sizeof(code)),
-			  .file = (uint32_t)w[W_CODE_FILE],
-			  .name = (uint32_t)w[W_CODE_NAME],
-			  .qualname = (uint32_t)w[W_CODE_QUALNAME],
-			  .firstline = (uint32_t)w[W_CODE_FIRSTLINE],
-			  .table = (uint32_t)w[W_CODE_TABLE],
-			  .bytecode = (uint32_t)w[W_CODE_BYTECODE],
-			  .flags = NONE },
-		.ascii = (uint32_t)w[W_TEXT_ASCII],
-		.compact = (uint32_t)w[W_TEXT_ASCII] + 16, /* utf8_length, utf8 */
+union told { /* what it says */
+	struct {
+		FIELDS(uint64_t)
 	};
+	uint64_t at[WORDS];
+};
+
+union where {
+	struct words words;
+	uint8_t at[WORDS];
+};
+
+_Static_assert(sizeof(struct words) == WORDS && sizeof(union told) == WORDS * sizeof(uint64_t),
+	       "the same fields in both");
+
+/* ---- versions ---- */
+
+struct row {
+	uint32_t minor;
+	bool tells; /* by itself: where; else the layout */
+	union where where;
+	struct prof_pylayout layout;
+};
+
+static const struct row rows[] = {
+#define FACTS_PYTHON_TABLE(number, ...) { .minor = number, .layout = { __VA_ARGS__ } },
+#define FACTS_PYTHON_TELLS(number, tag, ...) \
+	{ .minor = number,                   \
+	  .tells = true,                     \
+	  .where.words = { __VA_ARGS__ },    \
+	  .layout.code_tag = tag },
+#include "facts/pythons.def"
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static const struct row *row_of(uint32_t minor)
+{
+	size_t i;
+
+	for (i = 0; i < ROWS; i++)
+		if (rows[i].minor == minor)
+			return &rows[i];
+	return NULL;
+}
+
+/* ---- what the interpreter tells ---- */
+
+static bool sizes_sane(const union told *t)
+{
+	size_t i;
+
+	for (i = FIRST_OFFSET; i < WORDS; i++)
+		if (t->at[i] > (i < FIRST_SMALL ? LARGE_MAX : SMALL_MAX))
+			return false;
+	return true;
+}
+
+/* What is the same in all versions. */
+static bool is_sane(const union told *t)
+{
+	return sizes_sane(t) && t->object.type == PROF_PYOBJECT_TYPE &&
+	       t->bytes.size == PROF_PYVAR_SIZE && t->bytes.data == PROF_PYBYTES_DATA &&
+	       t->text.length == 16 && t->text.state == 32 && t->text.ascii <= 64 &&
+	       t->gil.locked >= t->gil.lock && t->gil.holder >= t->gil.lock &&
+	       t->gil.locked - t->gil.lock < PROF_PYGIL_BYTES &&
+	       t->gil.holder - t->gil.lock < PROF_PYGIL_BYTES;
+}
+
+static uint32_t later(uint32_t end, uint64_t offset)
+{
+	uint32_t behind = (uint32_t)(offset / 8 * 8 + 8); /* each field is within an aligned word */
+
+	return behind > end ? behind : end;
+}
+
+static void take_interpreter(const union told *t, struct prof_pylayout *l)
+{
+	l->interpreters = (uint32_t)t->interpreters;
+	l->interp.next = (uint32_t)t->interp.next;
+	l->interp.threads = (uint32_t)t->interp.threads;
+	l->interp.gil = (uint32_t)t->interp.gil;
+	l->interp.collecting = (uint32_t)(t->interp.gc + t->gc.collecting);
+	l->runtime_gil = l->runtime_collecting = NONE;
+	l->gil_holder = (uint32_t)(t->gil.holder - t->gil.lock);
+	l->gil_locked = (uint32_t)(t->gil.locked - t->gil.lock);
+}
+
+static void take_thread(const union told *t, struct prof_pylayout *l)
+{
+	uint32_t end = 0;
+
+	l->thread.next = (uint32_t)t->thread.next;
+	l->thread.interp = (uint32_t)t->thread.interp;
+	l->thread.ident = (uint32_t)t->thread.ident;
+	l->thread.native = (uint32_t)t->thread.native;
+	l->thread.frame = (uint32_t)t->thread.frame;
+	l->thread.cframe = NONE;
+	l->thread.chunk = (uint32_t)t->thread.chunk;
+	end = later(later(end, t->thread.next), t->thread.interp);
+	end = later(later(end, t->thread.ident), t->thread.native);
+	end = later(later(end, t->thread.frame), t->thread.chunk);
+	l->thread.bytes = end + 16; /* behind the chunk _top and _limit */
+}
+
+static void take_frame(const union told *t, struct prof_pylayout *l)
+{
+	uint32_t end = 0;
+
+	l->frames = PROF_PYFRAME_STACK;
+	l->frame.code = (uint32_t)t->frame.code;
+	l->frame.previous = (uint32_t)t->frame.previous;
+	l->frame.instr = (uint32_t)t->frame.instr;
+	l->frame.owner = (uint32_t)t->frame.owner;
+	l->frame.entry = NONE;
+	l->owner_shim = 3;
+	l->shim_ends = true;
+	end = later(later(end, t->frame.code), t->frame.previous);
+	l->frame.bytes = later(later(end, t->frame.instr), t->frame.owner);
+}
+
+static void take_code(const union told *t, struct prof_pylayout *l)
+{
+	uint32_t end = PROF_PYVAR_SIZE + 8;
+
+	l->lines = PROF_PYLINES_LOCATIONS;
+	l->lasti_unit = 1;
+	l->code.file = (uint32_t)t->code.file;
+	l->code.name = (uint32_t)t->code.name;
+	l->code.qualname = (uint32_t)t->code.qualname;
+	l->code.firstline = (uint32_t)t->code.firstline;
+	l->code.table = (uint32_t)t->code.table;
+	l->code.bytecode = (uint32_t)t->code.bytecode;
+	l->code.flags = NONE;
+	end = later(later(end, t->code.file), t->code.name);
+	end = later(later(end, t->code.qualname), t->code.table);
+	l->code.bytes = later(end, t->code.firstline);
+}
+
+static void take_text(const union told *t, struct prof_pylayout *l)
+{
+	l->ascii = (uint32_t)t->text.ascii;
+	l->compact = (uint32_t)t->text.ascii + 16; /* utf8_length, utf8 */
+}
+
+static void take_told(const union told *t, struct prof_pylayout *l)
+{
+	take_interpreter(t, l);
+	take_thread(t, l);
+	take_frame(t, l);
+	take_code(t, l);
+	take_text(t, l);
+}
+
+/* What is read: to the last word that the row names. */
+static size_t words_of(const struct row *row)
+{
+	size_t i, last = 0;
+
+	for (i = 0; i < WORDS; i++)
+		if (row->where.at[i] > last)
+			last = row->where.at[i];
+	return last + 1;
 }
 
 static int from_runtime(struct prof_pymem *m, const struct prof_pyplaces *at, uint32_t version,
-			struct prof_pylayout *out, char *why, size_t room)
+			const struct row *row, struct prof_pylayout *out, char *why, size_t room)
 {
-	const uint8_t *index = (version >> 16 & 0xff) == 13 ? words_313 : words_314;
-	uint64_t raw[OFFSET_WORDS], w[WORDS];
+	uint64_t raw[UINT8_MAX + 1];
+	union told told;
 	size_t i;
-	int rc = prof_pymem_read(m, at->runtime, raw, sizeof(raw));
+	int rc = prof_pymem_read(m, at->runtime, raw, words_of(row) * sizeof(raw[0]));
 
 	if (rc)
 		return rc;
 	for (i = 0; i < WORDS; i++)
-		w[i] = raw[index[i]];
-	if (memcmp(raw, "xdebugpy", 8) || w[W_VERSION] != version) {
+		told.at[i] = raw[row->where.at[i]];
+	if (memcmp(raw, "xdebugpy", 8) || told.version != version) {
 		snprintf(why, room, "its _Py_DebugOffsets are not those of its version");
 		return -ENOTSUP;
 	}
-	if (w[W_FREE_THREADED]) {
+	if (told.free_threaded) {
 		snprintf(why, room, "it is a free-threaded build");
 		return -ENOTSUP;
 	}
-	if (!words_sane(w)) {
+	if (!is_sane(&told)) {
 		snprintf(why, room, "its _Py_DebugOffsets make no sense");
 		return -ENOTSUP;
 	}
-	take_words(w, out);
-	out->code_tag = (version >> 16 & 0xff) == 13 ? 0 : 3; /* _PyStackRef: two bits of it */
+	take_told(&told, out);
 	return 0;
 }
 
@@ -255,15 +252,15 @@ int prof_pylayout_find(struct prof_pymem *m, const struct prof_pyplaces *at, uin
 {
 	uint32_t major = version >> 24, minor = version >> 16 & 0xff;
 	uint32_t stage = version >> 4 & 0xf; /* 0xa, 0xb: before the layout was settled */
+	const struct row *row = major == 3 ? row_of(minor) : NULL;
 
-	if (major != 3 || minor < 8 || minor > 14 || (minor > 10 && stage < 0xc)) {
-		snprintf(why, room, "versions 3.8 to 3.14 are known");
+	if (!row || (minor > 10 && stage < 0xc)) {
+		snprintf(why, room, "versions 3.%u to 3.%u are known", rows[0].minor,
+			 rows[ROWS - 1].minor);
 		return -ENOTSUP;
 	}
-	if (minor >= 13)
-		return from_runtime(m, at, version, out, why, room);
-	*out = tables[minor - 8];
-	return 0;
+	*out = row->layout;
+	return row->tells ? from_runtime(m, at, version, row, out, why, room) : 0;
 }
 
 /* ---- the check ---- */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the fields of CPython's structures stand, version by version: 64 bits, builds with the
- * global lock. From 3.13 on the interpreter itself tells, in _Py_DebugOffsets at the start of
- * _PyRuntime; the layout of that structure is known for 3.13 and 3.14. Before, tables, taken from
- * the headers of 3.8.18, 3.9.18, 3.10.13, 3.11.7 and 3.12.1.
+ * Where the fields of CPython's structures stand, version by version (facts/pythons.def): 64 bits,
+ * builds with the global lock.
  */
 #ifndef PROF_PYLAYOUT_H
 #define PROF_PYLAYOUT_H
@@ -72,7 +70,7 @@ struct prof_pyplaces { /* addresses in the process */
 };
 
 /*
- * The layout of @version (as Py_Version, known to be 3.8 or later). 0; -ENOTSUP with a sentence in
+ * The layout of @version (as Py_Version). 0; -ENOTSUP with a sentence in
  * @why[@room]; -EAGAIN: not initialised yet; or an error of reading.
  */
 int prof_pylayout_find(struct prof_pymem *m, const struct prof_pyplaces *at, uint32_t version,

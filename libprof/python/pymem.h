@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 enum prof_pymem_way {
@@ -58,5 +59,14 @@ int prof_pymem_read_parts(struct prof_pymem *m, const struct prof_pymem_part *pa
  * Text that ends with NUL, at most @room - 1 bytes of it; longer text is cut. Its length or -errno.
  */
 ssize_t prof_pymem_text(struct prof_pymem *m, uint64_t from, char *to, size_t room);
+
+/* The word at @offset of what was read. */
+static inline uint64_t prof_pymem_word(const uint8_t *raw, uint32_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, raw + offset, sizeof(value));
+	return value;
+}
 
 #endif

@@ -3,8 +3,6 @@
 #ifndef PROF_PYPRIV_H
 #define PROF_PYPRIV_H
 
-#include <string.h>
-
 #include "pycode.h"
 #include "pylayout.h"
 #include "pymem.h"
@@ -45,13 +43,5 @@ struct prof_py_known *prof_py_known(struct prof_py *py, uint64_t tstate);
 
 /* The thread whose PyThreadState is at @at, and the next one's. 0, -EAGAIN: it is none. */
 int prof_py_read_thread(struct prof_py *py, uint64_t at, struct prof_py_thread *t, uint64_t *next);
-
-static inline uint64_t prof_py_word(const uint8_t *raw, uint32_t offset)
-{
-	uint64_t value;
-
-	memcpy(&value, raw + offset, sizeof(value));
-	return value;
-}
 
 #endif

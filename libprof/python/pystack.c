@@ -61,7 +61,7 @@ static int read_codes(struct prof_py *py, const struct prof_pywalk *w)
 	if (rc)
 		return rc == -EFAULT ? -EAGAIN : rc;
 	for (i = 0; i < w->frames; i++)
-		if (prof_py_word(py->raw[i], PROF_PYOBJECT_TYPE) != py->at.code_type)
+		if (prof_pymem_word(py->raw[i], PROF_PYOBJECT_TYPE) != py->at.code_type)
 			return -EAGAIN;
 	return ends_in_generator(py, w) ? -EAGAIN : 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Python stacks of this process or of a child, read from its memory: nothing is called in Python,
- * no lock of it is taken, no thread is stopped. CPython 3.8 to 3.14 on 64-bit Linux, builds with the
- * global lock; every structure read is checked, and a version that does not look as expected is
+ * no lock of it is taken, no thread is stopped. CPythons of facts/pythons.def on 64-bit Linux, builds with
+ * the global lock; every structure read is checked, and a version that does not look as expected is
  * refused as a whole.
  *
  * A prof_py belongs to one process and may be used by one thread at a time. A forked child opens

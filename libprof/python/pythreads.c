@@ -49,12 +49,12 @@ int prof_py_read_thread(struct prof_py *py, uint64_t at, struct prof_py_thread *
 	if (rc)
 		return rc == -EFAULT ? -EAGAIN : rc;
 	if (l->thread.native != PROF_PYLAYOUT_NONE)
-		native = prof_py_word(raw, l->thread.native);
+		native = prof_pymem_word(raw, l->thread.native);
 	*t = (struct prof_py_thread){ .tstate = at,
-				      .interp = prof_py_word(raw, l->thread.interp),
-				      .ident = prof_py_word(raw, l->thread.ident) };
+				      .interp = prof_pymem_word(raw, l->thread.interp),
+				      .ident = prof_pymem_word(raw, l->thread.ident) };
 	t->tid = find_tid(py, at, t->ident, native);
-	*next = prof_py_word(raw, l->thread.next);
+	*next = prof_pymem_word(raw, l->thread.next);
 	return 0;
 }
 

@@ -15,14 +15,6 @@
 #define AHEAD 1024u
 #define OWNER_GENERATOR 1
 
-static uint64_t word(const uint8_t *raw, uint32_t offset)
-{
-	uint64_t value;
-
-	memcpy(&value, raw + offset, sizeof(value));
-	return value;
-}
-
 /*
  * The newest bytes of the thread's chunk, and some that it may have come to use since. Without them
  * frames are read one by one.
@@ -35,9 +27,9 @@ static void choose_chunk(const struct prof_pylayout *l, const uint8_t *thread,
 	w->chunk.bytes = w->older.bytes = 0;
 	if (l->thread.chunk == PROF_PYLAYOUT_NONE)
 		return;
-	from = word(thread, l->thread.chunk);
-	end = word(thread, l->thread.chunk + 8);
-	limit = word(thread, l->thread.chunk + 16);
+	from = prof_pymem_word(thread, l->thread.chunk);
+	end = prof_pymem_word(thread, l->thread.chunk + 8);
+	limit = prof_pymem_word(thread, l->thread.chunk + 16);
 	if (!from || end <= from || limit < end || limit - from > CHUNK_MAX)
 		return;
 	end = limit - end < AHEAD ? limit : end + AHEAD;
@@ -87,10 +79,10 @@ static int read_frame(struct prof_pymem *m, const struct prof_pylayout *l, struc
 static void keep(struct prof_pywalk *w, const struct prof_pylayout *l, uint64_t at,
 		 const uint8_t *raw)
 {
-	struct prof_pyframe f = { at, word(raw, l->frame.code) & ~l->code_tag, 0 };
+	struct prof_pyframe f = { at, prof_pymem_word(raw, l->frame.code) & ~l->code_tag, 0 };
 
 	if (l->frames == PROF_PYFRAME_STACK) {
-		f.instr = word(raw, l->frame.instr);
+		f.instr = prof_pymem_word(raw, l->frame.instr);
 	} else {
 		int32_t lasti;
 
@@ -130,7 +122,7 @@ static int follow(struct prof_pymem *m, const struct prof_pylayout *l, struct pr
 			return rc == -EFAULT ? -EAGAIN : rc;
 		if (l->frames == PROF_PYFRAME_OBJECT || raw[l->frame.owner] < l->owner_shim)
 			keep(w, l, at, raw);
-		at = word(raw, l->frame.previous);
+		at = prof_pymem_word(raw, l->frame.previous);
 		if (at == mark || (!at && !may_end(l, raw)))
 			return -EAGAIN;
 		if (!(n & (n - 1)))
@@ -217,13 +209,13 @@ int prof_pywalk(struct prof_pymem *m, const struct prof_pylayout *l, const struc
 	rc = prof_pymem_read(m, t->tstate, thread, l->thread.bytes);
 	if (rc)
 		return rc == -EFAULT ? -ENOENT : rc;
-	if (word(thread, l->thread.interp) != t->interp ||
-	    word(thread, l->thread.ident) != t->ident)
+	if (prof_pymem_word(thread, l->thread.interp) != t->interp ||
+	    prof_pymem_word(thread, l->thread.ident) != t->ident)
 		return -ENOENT;
-	if (!word(thread, l->thread.frame))
+	if (!prof_pymem_word(thread, l->thread.frame))
 		return 0;
 	choose_chunk(l, thread, w);
-	return walk_from(m, l, t, w, word(thread, l->thread.frame));
+	return walk_from(m, l, t, w, prof_pymem_word(thread, l->thread.frame));
 }
 
 /* Frame of @w that is @distance from the root, NULL: not kept. */

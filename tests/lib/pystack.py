@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run by test_pystack.py under every Python that is here (3.8 to 3.13): reads Python stacks with
+"""Run by test_pystack.py under every Python that is here: reads Python stacks with
 libprof's reader, of its own threads and of children, and compares them with what Python says of
 itself. Prints failures and figures as one line of JSON. No import of gs: it runs anywhere.
 

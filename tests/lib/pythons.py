@@ -2,10 +2,14 @@
 """Which CPythons are on this machine."""
 import glob
 import os
+import re
 import shutil
 import subprocess
 
-KNOWN = ['3.8', '3.9', '3.10', '3.11', '3.12', '3.13', '3.14']
+import gs
+
+with open(os.path.join(gs.SOURCE, 'facts', 'pythons.def')) as _rows:
+    KNOWN = ['3.' + minor for minor in re.findall(r'^FACTS_PYTHON_\w+\((\d+),', _rows.read(), re.M)]
 
 
 def version(path):

@@ -12,9 +12,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PYTHON_OLDEST 8 /* 3.8 */
-#define PYTHON_NEWEST 14
 #define PATIENCE_S 10
+
+static const int known_pythons[] = { /* 3.x, oldest first */
+#define FACTS_PYTHON_TABLE(minor, ...) minor,
+#define FACTS_PYTHON_TELLS(minor, ...) minor,
+#include "facts/pythons.def"
+};
+
+#define KNOWN_PYTHONS (sizeof(known_pythons) / sizeof(known_pythons[0]))
+
+_Static_assert(KNOWN_PYTHONS < VIEW_PYTHONS, "each is asked, and python3");
 
 /* Reads a word of @pid that lies where ours does. */
 static int read_memory(pid_t pid)
@@ -139,8 +147,12 @@ static bool has_stacks(const char *version, bool free_threaded)
 {
 	int minor = 0;
 
-	return !free_threaded && sscanf(version, "3.%d", &minor) == 1 && minor >= PYTHON_OLDEST &&
-	       minor <= PYTHON_NEWEST;
+	if (free_threaded || sscanf(version, "3.%d", &minor) != 1)
+		return false;
+	for (size_t i = 0; i < KNOWN_PYTHONS; i++)
+		if (known_pythons[i] == minor)
+			return true;
+	return false;
 }
 
 static bool in_path(const char *name)
@@ -182,8 +194,8 @@ static void probe_pythons(struct view_host_probe *p)
 	char name[32];
 
 	probe_python(p, "python3");
-	for (int minor = PYTHON_NEWEST; minor >= PYTHON_OLDEST; minor--) {
-		snprintf(name, sizeof(name), "python3.%d", minor);
+	for (size_t i = KNOWN_PYTHONS; i-- > 0;) {
+		snprintf(name, sizeof(name), "python3.%d", known_pythons[i]);
 		probe_python(p, name);
 	}
 }

@@ -179,7 +179,7 @@ static void test_refusals(void)
 		find(V(3, 14, 0, 0xf), &l);
 	}
 	make_314();
-	EXPECT_INT(find(V(3, 15, 0, 0xf), &l), -ENOTSUP);
+	EXPECT_INT(find(V(3, 99, 0, 0xf), &l), -ENOTSUP);
 	EXPECT_INT(find(V(3, 7, 0, 0xf), &l), -ENOTSUP);
 	EXPECT_INT(find(V(2, 7, 0, 0xf), &l), -ENOTSUP);
 	EXPECT_INT(find(V(4, 10, 0, 0xf), &l), -ENOTSUP);
