@@ -17,6 +17,7 @@
 
 #include "core/clockpoll.h"
 #include "core/ring.h"
+#include "facts/names.h"
 
 #define LOADERS_MAX 32u /* nested loader waits of a thread that are told apart */
 #define DOMAINS_MAX 16u /* NVTX domains that a thread nests ranges in */
@@ -74,16 +75,6 @@ static void drop(void)
 	uint32_t mix = (uint32_t)((uintptr_t)&refused >> 12) * UINT32_C(0x9e3779b1);
 
 	atomic_fetch_add_explicit(&dropped[mix >> DROP_SHIFT].count, 1, memory_order_relaxed);
-}
-
-bool prof_mark_is_loader(const char *name, size_t len)
-{
-	static const char loader[] = "enumerate(DataLoader)#", pipe[] = "enumerate(DataPipe)#";
-
-	if (!len || *name != 'e')
-		return false;
-	return (len >= sizeof(loader) - 1 && !memcmp(name, loader, sizeof(loader) - 1)) ||
-	       (len >= sizeof(pipe) - 1 && !memcmp(name, pipe, sizeof(pipe) - 1));
 }
 
 int prof_marks_init(void (*wake)(void), void (*waits)(void))
@@ -305,7 +296,7 @@ static void write_begin_at(struct prof_range_log *log, const struct range_key *k
 {
 	struct prof_mark *m;
 
-	if (prof_mark_is_loader(name, len) && !wait_opens(log, k, stamp))
+	if (facts_name_is_loader(name, len) && !wait_opens(log, k, stamp))
 		return;
 	if (len > PROF_MARK_NAME_MAX)
 		len = PROF_MARK_NAME_MAX;

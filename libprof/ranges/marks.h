@@ -49,9 +49,6 @@ static inline bool prof_marks_on(void)
 	return atomic_load_explicit(&prof_marks_switch, memory_order_acquire);
 }
 
-/* Does this name begin a loader wait? The engine knows them by the same two prefixes. */
-bool prof_mark_is_loader(const char *name, size_t len);
-
 /* Maps the logs and turns marks on. @wake, @waits: see ranges.h. 0, -ENOMEM or -EALREADY. */
 int prof_marks_init(void (*wake)(void), void (*waits)(void));
 

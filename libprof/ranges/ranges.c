@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/clockpoll.h"
+#include "facts/names.h"
 #include "marks.h"
 #include "nvtx.h"
 #include "torchhook.h"
@@ -173,7 +174,7 @@ static size_t operator_name(const char *name, size_t len)
  */
 static uint8_t type_of_row(const char *name, size_t len)
 {
-	if (prof_mark_is_loader(name, len))
+	if (facts_name_is_loader(name, len))
 		return WIRE_RANGE_LOADER;
 	if (starts(name, len, "ProfilerStep#"))
 		return prof_torch_hooked() ? TYPE_SKIP : WIRE_RANGE_STEP;
@@ -182,7 +183,7 @@ static uint8_t type_of_row(const char *name, size_t len)
 
 static uint8_t type_of(const char *name, size_t len)
 {
-	if (prof_mark_is_loader(name, len))
+	if (facts_name_is_loader(name, len))
 		return WIRE_RANGE_LOADER;
 	if (starts(name, len, "ProfilerStep#"))
 		return WIRE_RANGE_STEP;

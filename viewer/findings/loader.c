@@ -13,10 +13,6 @@
 #define FILES_MAX 10
 #define NS_PER_S 1000000000
 
-const char *const view_share_names[VIEW_SHARES] = {
-	"io", "cpu", "runnable", "idle", "lock", "other"
-};
-
 const struct ana_loader_facts *view_loader_facts(const struct view_summary *s)
 {
 	return s->result->loaders ? &s->result->loader[0] : NULL;
@@ -29,29 +25,11 @@ int64_t view_loader_workers(const struct view_summary *s)
 	return l && l->known & ANA_LOADER_WORKERS ? (int64_t)l->workers : -1;
 }
 
-static enum view_share share_of(const struct ana_hotspot *hotspot)
+static enum ana_worker_state state_of(const struct ana_hotspot *hotspot)
 {
 	if (hotspot->runnable)
-		return VIEW_SHARE_RUNNABLE;
-	switch (hotspot->wait) {
-	case WIRE_WAIT_NONE:
-		return VIEW_SHARE_CPU;
-	case WIRE_WAIT_READ:
-	case WIRE_WAIT_WRITE:
-	case WIRE_WAIT_FAULT:
-	case WIRE_WAIT_SOCKET:
-	case WIRE_WAIT_PIPE:
-	case WIRE_WAIT_SLEEP:
-		return VIEW_SHARE_IO;
-	case WIRE_WAIT_QUEUE:
-		return VIEW_SHARE_IDLE;
-	case WIRE_WAIT_GIL:
-	case WIRE_WAIT_LOCK_SHARED:
-	case WIRE_WAIT_LOCK:
-		return VIEW_SHARE_LOCK;
-	default:
-		return VIEW_SHARE_OTHER;
-	}
+		return ANA_WORKER_RUNNABLE;
+	return hotspot->wait == WIRE_WAIT_NONE ? ANA_WORKER_CPU : ana_worker_blocked(hotspot->wait);
 }
 
 static bool of_worker(const struct ana_hotspot *hotspot)
@@ -63,17 +41,17 @@ static bool of_worker(const struct ana_hotspot *hotspot)
 /* The largest takes what rounding left, so that they sum to a whole. */
 static void set_shares(struct view_summary *s)
 {
-	int64_t ns[VIEW_SHARES] = { 0 }, sum = 0, rest = 1000000, *ppm = s->loader.share_ppm;
+	int64_t ns[ANA_WORKER_STATES] = { 0 }, sum = 0, rest = 1000000, *ppm = s->loader.share_ppm;
 	int most = 0;
 
 	for (size_t i = 0; i < s->result->hotspots; i++) {
 		const struct ana_hotspot *hotspot = &s->result->hotspot[i];
 		if (!of_worker(hotspot))
 			continue;
-		ns[share_of(hotspot)] += hotspot->ns;
+		ns[state_of(hotspot)] += hotspot->ns;
 		sum += hotspot->ns;
 	}
-	for (int k = 0; sum && k < VIEW_SHARES; k++) {
+	for (int k = 0; sum && k < ANA_WORKER_STATES; k++) {
 		ppm[k] = base_ppm(ns[k], sum);
 		rest -= ppm[k];
 		if (ns[k] > ns[most])

@@ -5,6 +5,7 @@
 #include "kineto_rows.h"
 
 #include <string.h>
+#include "facts/names.h"
 #include "number.h"
 
 enum field_type {
@@ -390,7 +391,7 @@ static int add_row(struct maker *r, struct wire_event *e)
 		break;
 	}
 	if (r->row->type[F_NAME] == T_TEXT &&
-	    view_import_is_loader(r->row->text[F_NAME], r->row->len[F_NAME]))
+	    facts_name_is_loader(r->row->text[F_NAME], r->row->len[F_NAME]))
 		return add_range(r, e, true);
 	return 0;
 }

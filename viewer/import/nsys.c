@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "facts/names.h"
 
 #define PREFIX "CUPTI_ACTIVITY_KIND_"
 #define NVTX_PUSH_POP 59
@@ -120,11 +121,6 @@ enum {
 	C_OP_COLUMNS
 };
 
-static bool names_collective(const char *name)
-{
-	return strcasestr(name, "nccl") || strcasestr(name, "rccl");
-}
-
 /* The full name, unless only the short one says that this is a collective. */
 static int kernel_name(struct nsys *r, sqlite3_stmt *s, uint32_t *out)
 {
@@ -136,8 +132,9 @@ static int kernel_name(struct nsys *r, sqlite3_stmt *s, uint32_t *out)
 	if (err)
 		return err;
 	*out = full;
-	if (!full || (brief && names_collective(wire_strtab_get(r->t->texts, brief, NULL)) &&
-		      !names_collective(wire_strtab_get(r->t->texts, full, NULL))))
+	if (!full ||
+	    (brief && facts_name_is_collective(wire_strtab_get(r->t->texts, brief, NULL)) &&
+	     !facts_name_is_collective(wire_strtab_get(r->t->texts, full, NULL))))
 		*out = brief;
 	return 0;
 }

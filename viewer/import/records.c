@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "facts/names.h"
 #include "number.h"
 
 #define TABLE_FIRST_ROOM 4096
@@ -200,12 +201,6 @@ static bool begins(const char *text, size_t len, const char *with)
 	return len >= n && !memcmp(text, with, n);
 }
 
-bool view_import_is_loader(const char *name, size_t len)
-{
-	return begins(name, len, "enumerate(DataLoader)#") ||
-	       begins(name, len, "enumerate(DataPipe)#");
-}
-
 int view_import_add_range(struct view_import_trace *t, struct wire_event *e, uint32_t process,
 			  const char *name, size_t len, bool as_operator)
 {
@@ -213,7 +208,7 @@ int view_import_add_range(struct view_import_trace *t, struct wire_event *e, uin
 
 	e->kind = WIRE_KIND_RANGE;
 	e->op = as_operator ? WIRE_RANGE_OPERATOR : WIRE_RANGE_USER;
-	if (view_import_is_loader(name, len))
+	if (facts_name_is_loader(name, len))
 		e->op = WIRE_RANGE_LOADER;
 	else if (begins(name, len, "ProfilerStep#"))
 		e->op = WIRE_RANGE_STEP;

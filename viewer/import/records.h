@@ -126,7 +126,6 @@ int view_import_add(struct view_import_trace *t, const struct wire_event *e, uin
 /* A range of a thread as the ledger sorts them: loader wait, step, operator or user range. */
 int view_import_add_range(struct view_import_trace *t, struct wire_event *e, uint32_t process,
 			  const char *name, size_t len, bool as_operator);
-bool view_import_is_loader(const char *name, size_t len);
 
 /* Widens the window to [start, end]. */
 void view_import_window(struct view_import_trace *t, int64_t start, int64_t end);

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "analysis/ledger.h"
+#include "analysis/worker_state.h"
 #include "base/arena.h"
 #include "core/worker_count.h"
 #include "cost/cost.h"
@@ -74,20 +75,10 @@ struct view_alert { /* that fired while the run went on */
 	int exec_status; /* how that ended, -1: not known */
 };
 
-enum view_share { /* what loader workers did while GPUs waited for them */
-	VIEW_SHARE_IO,
-	VIEW_SHARE_CPU,
-	VIEW_SHARE_RUNNABLE,
-	VIEW_SHARE_IDLE,
-	VIEW_SHARE_LOCK,
-	VIEW_SHARE_OTHER,
-	VIEW_SHARES
-};
-extern const char *const view_share_names[VIEW_SHARES]; /* io cpu runnable idle lock other */
-
 /* What follows from what the engine knows of the loader (result->loader[0]). */
 struct view_loader {
-	int64_t share_ppm[VIEW_SHARES]; /* sum to 1e6; all 0: no worker was seen */
+	/* what workers did while GPUs waited for them; sum to 1e6; all 0: no worker was seen */
+	int64_t share_ppm[ANA_WORKER_STATES];
 	struct view_file *file; /* most blocked first */
 	size_t files;
 	int64_t fetch_ns; /* mean per batch and worker, waits for a CPU included; -1: not known */

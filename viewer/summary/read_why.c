@@ -110,8 +110,8 @@ void summary_read_loader(struct view_summary *s, const struct base_json *loader)
 	r->loader_wait_ns = summary_total(loader, "wait_ns");
 	r->loader_exposed_ns = summary_total(loader, "exposed_ns");
 	r->loader_hidden_ns = summary_total(loader, "hidden_ns");
-	for (int k = 0; k < VIEW_SHARES; k++)
-		v->share_ppm[k] = summary_ppm(shares, view_share_names[k], 0);
+	for (int k = 0; k < ANA_WORKER_STATES; k++)
+		v->share_ppm[k] = summary_ppm(shares, ana_worker_state_names[k], 0);
 	v->fetch_ns = or_unknown(loader, "batch_ns_per_worker");
 	read_files(s, base_json_get(loader, "files"));
 	v->batch_bytes = or_unknown(loader, "batch_bytes");

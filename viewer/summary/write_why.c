@@ -74,9 +74,9 @@ static void put_settings(struct base_jsonout *j, const struct ana_loader_facts *
 static void put_shares(struct base_jsonout *j, const struct view_loader *v)
 {
 	base_json_flat_object(j, "worker_shares_pct");
-	for (int k = 0; k < VIEW_SHARES; k++)
+	for (int k = 0; k < ANA_WORKER_STATES; k++)
 		if (v->share_ppm[k])
-			base_json_percent(j, view_share_names[k], v->share_ppm[k]);
+			base_json_percent(j, ana_worker_state_names[k], v->share_ppm[k]);
 	base_json_end(j);
 }
 

@@ -154,8 +154,8 @@ static void test_shares(void)
 	struct view_summary *s = made_summary_of(made_starved(NULL), H100, 0);
 	const struct view_loader *v = &s->loader;
 
-	EXPECT_INT(v->share_ppm[VIEW_SHARE_IO], 714286);
-	EXPECT_INT(v->share_ppm[VIEW_SHARE_CPU], 285714);
+	EXPECT_INT(v->share_ppm[ANA_WORKER_IO], 714286);
+	EXPECT_INT(v->share_ppm[ANA_WORKER_CPU], 285714);
 	EXPECT_UINT(v->files, 2);
 	EXPECT_STR(v->file[0].path, "/data/imagenet/train/shard-0017.bin");
 	EXPECT_INT(v->batch_bytes, 3200000);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "facts/names.h"
 
 static const char *const sync_begins[] = {
 	"cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaCtxSynchronize",
@@ -30,7 +31,6 @@ static const char *const idle_parts[] = {
 	"Wait",	   "EventRecord", "Query",	  "HostFunc",	  "Create",
 	"Destroy", "Prefetch",	  "GetAttribute", "SetAttribute", "CopyAttribute",
 };
-static const char *const collective_parts[] = { "nccl", "rccl" };
 static const char *const checkpoint_words[] = { "ckpt", "checkpoint", "save", "saving" };
 static const char *const phase_words[] = { "eval", "valid", "log" };
 
@@ -52,16 +52,6 @@ static bool contains(const char *text, const char *const *list, size_t n)
 
 	for (i = 0; i < n; i++)
 		if (strstr(text, list[i]))
-			return true;
-	return false;
-}
-
-static bool contains_any_case(const char *text, const char *const *list, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (strcasestr(text, list[i]))
 			return true;
 	return false;
 }
@@ -112,7 +102,7 @@ uint16_t ana_name_flags(const char *text)
 {
 	uint16_t f = ANA_NAME_SEEN | api_flags(text);
 
-	if (contains_any_case(text, collective_parts, COUNT(collective_parts)))
+	if (facts_name_is_collective(text))
 		f |= ANA_NAME_COMM;
 	if (word_begins(text, checkpoint_words, COUNT(checkpoint_words)))
 		f |= ANA_NAME_CHECKPOINT;

@@ -19,6 +19,7 @@
 #define ANALYSIS_SERIES_H
 
 #include "analysis/ledger.h"
+#include "analysis/worker_state.h"
 
 #define ANA_SERIES_STEPS 1024u /* buckets per process */
 #define ANA_SERIES_OUTLIERS 20u
@@ -52,17 +53,6 @@ struct ana_spread {
 	uint64_t count;
 	int64_t min_ns, max_ns, sum_ns; /* 0 where count is */
 };
-
-enum ana_worker_state { /* in the order of view_share */
-	ANA_WORKER_IO,
-	ANA_WORKER_CPU,
-	ANA_WORKER_RUNNABLE,
-	ANA_WORKER_IDLE,
-	ANA_WORKER_LOCK,
-	ANA_WORKER_OTHER,
-	ANA_WORKER_STATES
-};
-extern const char *const ana_worker_state_names[ANA_WORKER_STATES];
 
 /* A stretch of the axis, all processes together. */
 struct ana_loader_cell {

@@ -8,9 +8,6 @@
 #include "series_parts.h"
 #include "analysis/evidence/shares.h"
 
-const char *const ana_worker_state_names[ANA_WORKER_STATES] = { "io",	"cpu",	"runnable",
-								"idle", "lock", "other" };
-
 int ana_loader_gather_init(struct ana_loader_gather *g, const struct ana_series_plan *p)
 {
 	*g = (struct ana_loader_gather){ .start = p->start,
@@ -38,25 +35,7 @@ static struct ana_loader_cell *cell_at(const struct ana_loader_gather *g, int64_
 
 static enum ana_worker_state state_of(const struct wire_sample *s)
 {
-	if (ana_sample_runs(s))
-		return ANA_WORKER_CPU;
-	switch (s->wait) {
-	case WIRE_WAIT_READ:
-	case WIRE_WAIT_WRITE:
-	case WIRE_WAIT_FAULT:
-	case WIRE_WAIT_SOCKET:
-	case WIRE_WAIT_PIPE:
-	case WIRE_WAIT_SLEEP:
-		return ANA_WORKER_IO;
-	case WIRE_WAIT_QUEUE:
-		return ANA_WORKER_IDLE;
-	case WIRE_WAIT_GIL:
-	case WIRE_WAIT_LOCK_SHARED:
-	case WIRE_WAIT_LOCK:
-		return ANA_WORKER_LOCK;
-	default:
-		return ANA_WORKER_OTHER;
-	}
+	return ana_sample_runs(s) ? ANA_WORKER_CPU : ana_worker_blocked(s->wait);
 }
 
 /* @ns of a state, evenly over [from, to). */

@@ -142,20 +142,20 @@ static void put_busy(struct html *h)
 
 static void put_shares(struct html *h)
 {
-	static const char *const what[VIEW_SHARES] = { "blocked on files or the network",
-						       "on a CPU",
-						       "waiting for a CPU",
-						       "without work",
-						       "waiting for a lock",
-						       "in something else" };
+	static const char *const what[ANA_WORKER_STATES] = { "blocked on files or the network",
+							     "on a CPU",
+							     "waiting for a CPU",
+							     "without work",
+							     "waiting for a lock",
+							     "in something else" };
 	bool any = false;
 
-	for (int k = 0; k < VIEW_SHARES; k++) {
+	for (int k = 0; k < ANA_WORKER_STATES; k++) {
 		if (!h->s->loader.share_ppm[k])
 			continue;
 		html_put(h, any ? ", " : "<dt>While GPUs waited</dt><dd>workers were ");
 		html_pct(h, h->s->loader.share_ppm[k], "/loader/worker_shares_pct/%s",
-			 view_share_names[k]);
+			 ana_worker_state_names[k]);
 		fprintf(h->f, " %s", what[k]);
 		any = true;
 	}

@@ -185,16 +185,16 @@ static void put_need(struct page *p)
 
 static void put_shares(struct page *p)
 {
-	static const char *const what[VIEW_SHARES] = { "blocked on files or the network",
-						       "on a CPU",
-						       "waiting for a CPU",
-						       "without work",
-						       "waiting for a lock",
-						       "in something else" };
+	static const char *const what[ANA_WORKER_STATES] = { "blocked on files or the network",
+							     "on a CPU",
+							     "waiting for a CPU",
+							     "without work",
+							     "waiting for a lock",
+							     "in something else" };
 	const char *t = "";
 	base_unit share;
 
-	for (int k = 0; k < VIEW_SHARES; k++)
+	for (int k = 0; k < ANA_WORKER_STATES; k++)
 		if (p->s->loader.share_ppm[k])
 			t = base_arena_printf(&p->mem, "%s%s%s %% %s", t, *t ? ", " : "",
 					      base_percent(share, p->s->loader.share_ppm[k]),
