@@ -303,18 +303,26 @@ static int check_head(const struct wire_block_head *said, const struct wire_bloc
 		       : -EBADMSG;
 }
 
+/* The same of a frame of evidence, which must be of this kind. */
+static int load_evidence(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
+			 enum wire_evidence_kind kind, struct wire_block_head *h,
+			 struct field *columns)
+{
+	int err;
+
+	if (e->frame.type != (kind == WIRE_KIND_SAMPLE ? WIRE_FRAME_SAMPLES : WIRE_FRAME_WORKERS))
+		return -EINVAL;
+	err = load_columns(f, s, e, h, columns);
+	return !err && h->kind != kind ? -EPROTO : err;
+}
+
 int wire_file_samples(struct wire_file *f, struct wire_scratch *s, const struct wire_entry *e,
 		      struct wire_block_head *h, struct wire_sample **sample, size_t *room)
 {
 	struct wire_block_head is;
 	struct field columns;
-	int err;
+	int err = load_evidence(f, s, e, WIRE_KIND_SAMPLE, h, &columns);
 
-	if (e->frame.type != WIRE_FRAME_SAMPLES)
-		return -EINVAL;
-	err = load_columns(f, s, e, h, &columns);
-	if (!err && h->kind != WIRE_KIND_SAMPLE)
-		err = -EPROTO;
 	if (!err)
 		err = make_room(sample, room, h->count, sizeof(**sample));
 	if (!err)
@@ -330,13 +338,8 @@ int wire_file_batches(struct wire_file *f, struct wire_scratch *s, const struct 
 {
 	struct wire_block_head is;
 	struct field columns;
-	int err;
+	int err = load_evidence(f, s, e, WIRE_KIND_BATCH, h, &columns);
 
-	if (e->frame.type != WIRE_FRAME_WORKERS)
-		return -EINVAL;
-	err = load_columns(f, s, e, h, &columns);
-	if (!err && h->kind != WIRE_KIND_BATCH)
-		err = -EPROTO;
 	if (!err)
 		err = make_room(batch, room, h->count, sizeof(**batch));
 	if (!err)

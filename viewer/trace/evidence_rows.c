@@ -79,22 +79,26 @@ static struct wire_file *file_of(const struct view_trace *t, const struct view_b
 	return b->file < p->files ? p->file[b->file].file : NULL;
 }
 
+/* Rows that were decoded, if @err is 0, in order of time; then *count are there. */
+static int put_in_order(int err, const struct wire_block_head *head, void *rows, size_t each,
+			size_t *count)
+{
+	if (!err)
+		err = sort_rows(rows, head->count, each);
+	*count = err ? 0 : head->count;
+	return err;
+}
+
 int view_trace_samples(struct view_trace *t, const struct view_stream *s,
 		       const struct view_block *b, struct wire_scratch *scratch,
 		       struct wire_sample **rows, size_t *room, size_t *count)
 {
 	struct wire_file *f = file_of(t, b);
 	struct wire_block_head head;
-	int err;
+	int err = f ? wire_file_samples(f, scratch, &b->entry, &head, rows, room) : -EINVAL;
 
 	(void)s;
-	*count = 0;
-	err = f ? wire_file_samples(f, scratch, &b->entry, &head, rows, room) : -EINVAL;
-	if (!err)
-		err = sort_rows(*rows, head.count, sizeof(**rows));
-	if (!err)
-		*count = head.count;
-	return err;
+	return put_in_order(err, &head, *rows, sizeof(**rows), count);
 }
 
 int view_trace_batches(struct view_trace *t, const struct view_stream *s,
@@ -103,14 +107,8 @@ int view_trace_batches(struct view_trace *t, const struct view_stream *s,
 {
 	struct wire_file *f = file_of(t, b);
 	struct wire_block_head head;
-	int err;
+	int err = f ? wire_file_batches(f, scratch, &b->entry, &head, rows, room) : -EINVAL;
 
 	(void)s;
-	*count = 0;
-	err = f ? wire_file_batches(f, scratch, &b->entry, &head, rows, room) : -EINVAL;
-	if (!err)
-		err = sort_rows(*rows, head.count, sizeof(**rows));
-	if (!err)
-		*count = head.count;
-	return err;
+	return put_in_order(err, &head, *rows, sizeof(**rows), count);
 }

@@ -6,10 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* Stamps further out are no times; sums of two within it cannot overflow. */
-#define STAMP_MAX (INT64_C(1) << 61)
+#include "due.h"
 
 struct ana_feed_block {
 	struct wire_event *ev;
@@ -18,33 +15,11 @@ struct ana_feed_block {
 	struct ana_feed_block *next; /* among the spare ones */
 };
 
-static int by_time(const void *a, const void *b)
-{
-	const struct view_block *x = *(const struct view_block *const *)a;
-	const struct view_block *y = *(const struct view_block *const *)b;
-
-	if (x->head->t0_ns != y->head->t0_ns)
-		return x->head->t0_ns < y->head->t0_ns ? -1 : 1;
-	return x->entry.frame.seq < y->entry.frame.seq ? -1 : 1;
-}
-
 int ana_feed_init(struct ana_feed *f, struct view_trace *t, const struct view_stream *s,
 		  uint8_t kind, struct wire_scratch *scratch)
 {
-	size_t i;
-
 	*f = (struct ana_feed){ .trace = t, .stream = s, .scratch = scratch };
-	for (i = 0; i < s->blocks; i++)
-		f->dues += s->block[i].head->kind == kind;
-	f->due = malloc((f->dues + 1) * sizeof(*f->due));
-	if (!f->due)
-		return -ENOMEM;
-	f->dues = 0;
-	for (i = 0; i < s->blocks; i++)
-		if (s->block[i].head->kind == kind)
-			f->due[f->dues++] = &s->block[i];
-	qsort(f->due, f->dues, sizeof(*f->due), by_time);
-	return 0;
+	return ana_due_list(s->block, s->blocks, kind, &f->due, &f->dues);
 }
 
 static void block_free(struct ana_feed_block *b)
@@ -72,7 +47,7 @@ void ana_feed_fini(struct ana_feed *f)
 /* An end before its start is another matter, and harmless. */
 static bool good_stamps(const struct wire_event *e)
 {
-	return e->start_ns > -STAMP_MAX && e->start_ns < STAMP_MAX && e->end_ns < STAMP_MAX;
+	return ana_stamp_good(e->start_ns) && e->end_ns < ANA_STAMP_MAX;
 }
 
 /* Drops what is no time at all; a head tells whether there may be any. */
@@ -80,7 +55,8 @@ static void tidy(struct ana_feed *f, struct ana_feed_block *b, const struct wire
 {
 	size_t i, n = 0;
 
-	if (h->t0_ns > -STAMP_MAX && h->last_start_ns < STAMP_MAX && h->t1_ns < STAMP_MAX)
+	if (h->t0_ns > -ANA_STAMP_MAX && h->last_start_ns < ANA_STAMP_MAX &&
+	    h->t1_ns < ANA_STAMP_MAX)
 		return;
 	for (i = 0; i < b->count; i++) {
 		if (!good_stamps(&b->ev[i]))

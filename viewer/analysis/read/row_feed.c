@@ -6,9 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
-
-/* Stamps further out are no times; sums of two within it cannot overflow. */
-#define STAMP_MAX (INT64_C(1) << 61)
+#include "due.h"
 
 struct ana_row_feed_block {
 	struct wire_sample *sample; /* one of the two */
@@ -17,31 +15,11 @@ struct ana_row_feed_block {
 	uint64_t seq;
 };
 
-static int by_time(const void *a, const void *b)
-{
-	const struct view_block *x = *(const struct view_block *const *)a;
-	const struct view_block *y = *(const struct view_block *const *)b;
-
-	if (x->head->t0_ns != y->head->t0_ns)
-		return x->head->t0_ns < y->head->t0_ns ? -1 : 1;
-	return x->entry.frame.seq < y->entry.frame.seq ? -1 : 1;
-}
-
 int ana_row_feed_init(struct ana_row_feed *r, struct view_trace *t, const struct view_stream *s,
 		      uint8_t kind, struct wire_scratch *scratch)
 {
-	size_t i;
-
 	*r = (struct ana_row_feed){ .trace = t, .stream = s, .scratch = scratch, .kind = kind };
-	r->due = malloc((s->evidences + 1) * sizeof(*r->due));
-	if (!r->due)
-		return -ENOMEM;
-	for (i = 0; i < s->evidences; i++)
-		if (s->evidence[i].head->kind == kind)
-			r->due[r->dues++] = &s->evidence[i];
-	if (r->dues)
-		qsort(r->due, r->dues, sizeof(*r->due), by_time);
-	return 0;
+	return ana_due_list(s->evidence, s->evidences, kind, &r->due, &r->dues);
 }
 
 static void block_free(struct ana_row_feed_block *b)
@@ -64,19 +42,15 @@ void ana_row_feed_fini(struct ana_row_feed *r)
 	*r = (struct ana_row_feed){ 0 };
 }
 
-static bool good(int64_t t)
-{
-	return t > -STAMP_MAX && t < STAMP_MAX;
-}
-
 /* Leaves out what is no time. */
 static void tidy(struct ana_row_feed *r, struct ana_row_feed_block *b)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < b->count; i++) {
-		bool keep = b->sample ? good(b->sample[i].t_ns)
-				      : good(b->batch[i].start_ns) && good(b->batch[i].end_ns) &&
+		bool keep = b->sample ? ana_stamp_good(b->sample[i].t_ns)
+				      : ana_stamp_good(b->batch[i].start_ns) &&
+						ana_stamp_good(b->batch[i].end_ns) &&
 						b->batch[i].end_ns >= b->batch[i].start_ns;
 
 		if (!keep)
