@@ -57,20 +57,8 @@ const char *view_export_role(uint8_t role)
 const char *view_export_wait(uint8_t wait)
 {
 	static const char *const names[] = {
-		NULL,
-		"reads a file",
-		"writes a file",
-		"page fault",
-		"network",
-		"pipe",
-		"queue",
-		"sleeps",
-		"Python's global lock",
-		"lock between processes",
-		"lock",
-		"child process",
-		"the GPU's driver",
-		"stopped",
+#define WAIT(symbol, word, name, short, ...) [WIRE_WAIT_##symbol] = (short),
+#include "facts/waits.def"
 	};
 
 	return wait < sizeof(names) / sizeof(names[0]) ? names[wait] : "blocked";

@@ -10,14 +10,8 @@
 #define NAME_COLUMNS 40 /* of functions and other names without a path in them */
 
 const char *const view_wait_names[VIEW_WAITS] = {
-	[WIRE_WAIT_NONE] = "none",     [WIRE_WAIT_READ] = "read",
-	[WIRE_WAIT_WRITE] = "write",   [WIRE_WAIT_FAULT] = "page fault",
-	[WIRE_WAIT_SOCKET] = "socket", [WIRE_WAIT_PIPE] = "pipe",
-	[WIRE_WAIT_QUEUE] = "queue",   [WIRE_WAIT_SLEEP] = "sleep",
-	[WIRE_WAIT_GIL] = "gil",       [WIRE_WAIT_LOCK_SHARED] = "shared lock",
-	[WIRE_WAIT_LOCK] = "lock",     [WIRE_WAIT_CHILD] = "child",
-	[WIRE_WAIT_GPU] = "gpu",       [WIRE_WAIT_STOPPED] = "stopped",
-	[WIRE_WAIT_OTHER] = "other",   [WIRE_WAIT_UNKNOWN] = "unknown",
+#define WAIT(symbol, word, name, ...) [WIRE_WAIT_##symbol] = (name),
+#include "facts/waits.def"
 };
 
 const char *const view_role_names[VIEW_ROLES] = {
@@ -28,37 +22,22 @@ const char *const view_role_names[VIEW_ROLES] = {
 	[WIRE_ROLE_WORKER_OTHER] = "worker thread",
 };
 
-/* What the thread is blocked in: without a target, and with one after it. */
+/* How a sentence says what the thread is blocked in: without a target, and with one after it. */
 static const struct {
-	const char *bare, *with;
+	const char *verb, *bare, *with;
 } blocked[VIEW_WAITS] = {
-	[WIRE_WAIT_READ] = { "reading a file", "reading" },
-	[WIRE_WAIT_WRITE] = { "writing a file", "writing" },
-	[WIRE_WAIT_FAULT] = { "a page fault", "a page fault on" },
-	[WIRE_WAIT_SOCKET] = { "a socket", "a socket:" },
-	[WIRE_WAIT_PIPE] = { "a pipe", "a pipe:" },
-	[WIRE_WAIT_QUEUE] = { "the queue between trainer and workers", NULL },
-	[WIRE_WAIT_SLEEP] = { "sleep", NULL },
-	[WIRE_WAIT_GIL] = { "Python's global lock", NULL },
-	[WIRE_WAIT_LOCK_SHARED] = { "a lock shared between processes", NULL },
-	[WIRE_WAIT_LOCK] = { "a lock within the process", NULL },
-	[WIRE_WAIT_CHILD] = { "a child process", NULL },
-	[WIRE_WAIT_GPU] = { "the GPU's driver", NULL },
-	[WIRE_WAIT_STOPPED] = { "being stopped", NULL },
-	[WIRE_WAIT_OTHER] = { "a system call", "a system call on" },
-	[WIRE_WAIT_UNKNOWN] = { "something the kernel does not show", NULL },
+#define WAIT(symbol, word, name, short, verb, what, on) [WIRE_WAIT_##symbol] = { verb, what, on },
+#include "facts/waits.def"
 };
 
-/* How a sentence says it. */
-static const char *const verb[VIEW_WAITS] = {
-	[WIRE_WAIT_READ] = "blocked ",	     [WIRE_WAIT_WRITE] = "blocked ",
-	[WIRE_WAIT_FAULT] = "blocked in ",   [WIRE_WAIT_SOCKET] = "waiting for ",
-	[WIRE_WAIT_PIPE] = "waiting for ",   [WIRE_WAIT_QUEUE] = "waiting for ",
-	[WIRE_WAIT_GIL] = "waiting for ",    [WIRE_WAIT_LOCK_SHARED] = "waiting for ",
-	[WIRE_WAIT_LOCK] = "waiting for ",   [WIRE_WAIT_CHILD] = "waiting for ",
-	[WIRE_WAIT_GPU] = "waiting for ",    [WIRE_WAIT_OTHER] = "blocked in ",
-	[WIRE_WAIT_UNKNOWN] = "blocked in ",
+/* Every row is whole, and every wait has one. */
+enum {
+	WAITS = 0
+#define WAIT(symbol, word, name, ...) +(sizeof(word) > 1 && sizeof(name) > 1)
+#include "facts/waits.def"
 };
+
+_Static_assert(WAITS == VIEW_WAITS && WIRE_WAIT_UNKNOWN == VIEW_WAITS - 1, "a row for each");
 
 static const char *skip_columns(const char *text, size_t columns)
 {
@@ -156,7 +135,7 @@ const char *view_words_doing(struct base_arena *mem, enum ana_class c, const str
 	if (p->wait == WIRE_WAIT_QUEUE)
 		return p->role == WIRE_ROLE_WORKER ? "waiting for work" : "waiting for a batch";
 	const char *what = view_words_blocked(mem, p, columns);
-	return what ? base_arena_printf(mem, "%s%s", verb[p->wait], what) : "";
+	return what ? base_arena_printf(mem, "%s %s", blocked[p->wait].verb, what) : "";
 }
 
 const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p, int64_t workers)

@@ -25,14 +25,8 @@ static const char *const states[] = {
 };
 
 static const char *const waits[] = {
-	[WIRE_WAIT_NONE] = "none",     [WIRE_WAIT_READ] = "read",
-	[WIRE_WAIT_WRITE] = "write",   [WIRE_WAIT_FAULT] = "fault",
-	[WIRE_WAIT_SOCKET] = "socket", [WIRE_WAIT_PIPE] = "pipe",
-	[WIRE_WAIT_QUEUE] = "queue",   [WIRE_WAIT_SLEEP] = "sleep",
-	[WIRE_WAIT_GIL] = "gil",       [WIRE_WAIT_LOCK_SHARED] = "lock-shared",
-	[WIRE_WAIT_LOCK] = "lock",     [WIRE_WAIT_CHILD] = "child",
-	[WIRE_WAIT_GPU] = "gpu",       [WIRE_WAIT_STOPPED] = "stopped",
-	[WIRE_WAIT_OTHER] = "other",   [WIRE_WAIT_UNKNOWN] = "unknown",
+#define WAIT(symbol, word, ...) [WIRE_WAIT_##symbol] = (word),
+#include "facts/waits.def"
 };
 
 static const char *const batches[] = {
