@@ -92,7 +92,7 @@ static bool is_changed(size_t i, const char *line)
 	return sets(line, name, strcspn(name, "="));
 }
 
-/* The change that @line gives way to; changes: none. */
+/* The change that is made of @line; `changes`: none. */
 static size_t change_of(const char *line)
 {
 	size_t i;
@@ -102,48 +102,37 @@ static size_t change_of(const char *line)
 	return i;
 }
 
-/* The change that this line of the program's is the first to give way to; changes: there is none. */
-static size_t change_at(char **from, size_t i)
+/*
+ * The program's lines with what takes the place of some: of lines of one name the first gives way, the
+ * others go. @done: changes that have their place. @own: how many of the result end with the program's
+ * last line.
+ */
+static size_t replace(char **to, char **from, size_t n, bool *done, size_t *own)
 {
-	size_t which = change_of(from[i]), j;
-
-	for (j = 0; j < i && which < changes; j++)
-		if (change_of(from[j]) == which)
-			return changes;
-	return which;
-}
-
-/* What changes a line takes its place. @own: how many of the result end with the program's last line. */
-static size_t take_over(char **to, char **from, size_t n, size_t *own)
-{
-	size_t used = 0, which;
+	size_t used = 0, i, which;
 
 	*own = 0;
-	for (size_t i = 0; i < n; i++) {
-		which = change_at(from, i);
-		if (change_of(from[i]) == changes) {
+	for (i = 0; i < n; i++) {
+		which = change_of(from[i]);
+		if (which == changes) {
 			to[used++] = from[i];
 			*own = used;
-		} else if (which < changes && change[which].line) {
-			to[used++] = change[which].line;
+			continue;
 		}
+		if (!done[which] && change[which].line)
+			to[used++] = change[which].line;
+		done[which] = true;
 	}
 	return used;
 }
 
-static bool is_among(char *line, char **list, size_t n)
+/* What took no line's place comes behind them. */
+static size_t append_new(char **to, size_t used, const bool *done)
 {
-	while (n > 0)
-		if (list[--n] == line)
-			return true;
-	return false;
-}
+	size_t i;
 
-static size_t add_new(char **to, size_t used)
-{
-	for (size_t i = 0; i < changes; i++)
-		if (change[i].line && change_of(change[i].line) == i &&
-		    !is_among(change[i].line, to, used))
+	for (i = 0; i < changes; i++)
+		if (!done[i] && change[i].line && change_of(change[i].line) == i)
 			to[used++] = change[i].line;
 	return used;
 }
@@ -166,6 +155,7 @@ static void put_last(char **to, size_t used, size_t own)
 void prof_env_publish(void)
 {
 	char **old = __environ, **new;
+	bool done[CHANGES_MAX] = { false };
 	size_t n = 0, used, own;
 
 	while (old && old[n])
@@ -173,7 +163,8 @@ void prof_env_publish(void)
 	new = changes && !published ? malloc((n + changes + 1) * sizeof(*new)) : NULL;
 	if (!new)
 		return;
-	used = add_new(new, take_over(new, old, n, &own));
+	used = replace(new, old, n, done, &own);
+	used = append_new(new, used, done);
 	put_last(new, used, own);
 	new[used] = NULL;
 	made = new;
