@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "core/hash.h"
 #include "core/ownfds.h"
 #include "devices.h"
 #include "stream/writer.h"
@@ -23,17 +24,7 @@ static struct {
 	int fd[PROF_DEVICES_MAX]; /* the writer's, of those held */
 } cl;
 
-/* FNV-1a: a run's id may be longer than a socket's name. */
-static uint64_t hash(const char *text)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return h;
-}
-
-/* Its length; the first byte is 0. */
+/* Its length; the first byte is 0. A run's id may be longer than a socket's name. */
 static socklen_t make_name(struct sockaddr_un *a, const struct prof_device *d)
 {
 	char *to = a->sun_path + 1, *end = a->sun_path + sizeof(a->sun_path);
@@ -42,7 +33,7 @@ static socklen_t make_name(struct sockaddr_un *a, const struct prof_device *d)
 	memset(a, 0, sizeof(*a));
 	a->sun_family = AF_UNIX;
 	to += snprintf(to, (size_t)(end - to), "gpustarve-nvml-%u-%016llx-",
-		       (unsigned int)geteuid(), (unsigned long long)hash(cl.run_id));
+		       (unsigned int)geteuid(), (unsigned long long)prof_hash_text(cl.run_id));
 	for (i = 0; i < sizeof(d->uuid); i++)
 		to += snprintf(to, (size_t)(end - to), "%02x", d->uuid[i]);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)(to - a->sun_path));

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "core/env.h"
+#include "core/hash.h"
 #include "shmring.h"
 
 #define MAGIC UINT64_C(0x31646572616873) /* "shared1" */
@@ -569,15 +570,6 @@ void prof_shared_row(const struct wire_batch *row)
 		atomic_fetch_add_explicit(&up->lost, 1, memory_order_relaxed);
 }
 
-static uint64_t hash(const char *text)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-	for (; *text; text++)
-		h = (h ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-	return h | 1;
-}
-
 /* Place plus 1 of the text in the reader's table; 0: there is none, or no room to send it. */
 static uint32_t send_text(struct slot *s, enum text_of kind, const char *text)
 {
@@ -588,7 +580,7 @@ static uint32_t send_text(struct slot *s, enum text_of kind, const char *text)
 
 	if (!len || len > sizeof(record) - sizeof(h))
 		return 0;
-	sum = hash(text);
+	sum = prof_hash_text(text) | 1;
 	h.place = kind * TEXTS + (sum >> 8 & (TEXTS - 1));
 	if (sent[h.place] == sum)
 		return h.place + 1;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * FNV-1a, for tables and names of our own. Pure.
+ */
+#ifndef PROF_HASH_H
+#define PROF_HASH_H
+
+#include <stdint.h>
+
+static inline uint64_t prof_hash_text(const char *text)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+#endif
