@@ -87,7 +87,7 @@ static bool is_other_tool(void)
  * Some of them refuse to start where these variables are set, and a shell script that starts them has
  * inherited ours. What they start in turn sees to itself.
  */
-static void take_back(const char *name)
+static void withdraw(const char *name)
 {
 	const char *value = prof_env_text(name);
 
@@ -108,7 +108,7 @@ static bool is_python(void)
  * Puts the shim's folder first on PYTHONPATH, where its sitecustomize takes it away again. A program
  * that shares no sitecustomize with us (python -I, -E, -S) has no shim.
  */
-static void hand_shim_over(void)
+static void prepend_shim(void)
 {
 	const char *have = prof_env_text("PYTHONPATH");
 	char *slash = strrchr(self, '/');
@@ -146,7 +146,7 @@ static void name_the_run(int argc, char **argv)
 }
 
 /* What is told to those that this process starts, and to itself where CUDA and Python look for it. */
-static void tell(int argc, char **argv)
+static void set_variables(int argc, char **argv)
 {
 	if (self[0] && !prof_env_text("CUDA_INJECTION64_PATH"))
 		prof_env_set("CUDA_INJECTION64_PATH", self);
@@ -155,7 +155,7 @@ static void tell(int argc, char **argv)
 	name_the_run(argc, argv);
 	if (is_python()) {
 		prof_shared_find();
-		hand_shim_over();
+		prepend_shim();
 	}
 }
 
@@ -179,10 +179,10 @@ __attribute__((constructor)) static void prepare(int argc, char **argv)
 	find_self();
 	tool = is_other_tool();
 	if (tool) {
-		take_back("CUDA_INJECTION64_PATH");
-		take_back("NVTX_INJECTION64_PATH");
+		withdraw("CUDA_INJECTION64_PATH");
+		withdraw("NVTX_INJECTION64_PATH");
 	} else {
-		tell(argc, argv);
+		set_variables(argc, argv);
 	}
 	if (prof_at_start())
 		prof_env_publish();

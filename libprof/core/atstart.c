@@ -11,7 +11,7 @@
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden"))); /* where we are loaded */
 
-static int look(struct dl_phdr_info *info, size_t size, void *found)
+static int find_self(struct dl_phdr_info *info, size_t size, void *found)
 {
 	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
 
@@ -27,6 +27,6 @@ bool prof_at_start(void)
 {
 	bool found = false;
 
-	dl_iterate_phdr(look, &found);
+	dl_iterate_phdr(find_self, &found);
 	return found;
 }

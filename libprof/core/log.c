@@ -45,7 +45,7 @@ static bool is_stderr(void)
 }
 
 /* Takes back a signal that is pending for this thread. */
-static void take_back(int number)
+static void withdraw_signal(int number)
 {
 	static const struct timespec now;
 	sigset_t one;
@@ -72,7 +72,7 @@ static void say(const char *line, size_t n)
 	if (write(STDERR_FILENO, line, n) < 0) {
 		number = errno == EPIPE ? SIGPIPE : errno == EFBIG ? SIGXFSZ : 0;
 		if (number && !sigismember(&pending, number))
-			take_back(number);
+			withdraw_signal(number);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

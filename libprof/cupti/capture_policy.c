@@ -116,7 +116,7 @@ static void begin_change(void)
 }
 
 /* We have registered again after CUPTI was handed over. */
-static void came_back(void)
+static void resumed(void)
 {
 	int64_t now = prof_now_ns();
 
@@ -149,7 +149,7 @@ static void end_change(void)
 	g.traced = g.job.after;
 	g.rearm = g.rearm && !g.job.rearm;
 	if (g.returning && g.job.rearm)
-		came_back();
+		resumed();
 	if (g.job.rc)
 		refused();
 }
@@ -356,7 +356,7 @@ static bool cores_short(void)
 }
 
 /* A step's first time says what made it necessary. */
-static void tell_step(enum prof_step step, bool down)
+static void note_step(enum prof_step step, bool down)
 {
 	static const char *const what[] = { "everything", "kernels and copies, no API calls",
 					    "copies, no kernels and no API calls" };
@@ -391,7 +391,7 @@ static void govern(void)
 	g.wanted = g.configured;
 	g.wanted.api &= step < PROF_STEP_NO_API;
 	g.wanted.kernels &= step < PROF_STEP_NO_KERNELS;
-	tell_step(step, g.governor.step > before);
+	note_step(step, g.governor.step > before);
 }
 
 /* ---- size ------------------------------------------------------------------------------------- */
@@ -418,7 +418,7 @@ static void watch_size(void)
 /* ---- all of it -------------------------------------------------------------------------------- */
 
 /* Losses that go on are told piece by piece, so that a killed process has told them. */
-static void tell_ongoing(int64_t now_ns)
+static void write_ongoing(int64_t now_ns)
 {
 	if (!g.told_ns)
 		g.told_ns = now_ns;
@@ -458,7 +458,7 @@ void prof_policy_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_
 
 void prof_policy_finish(void)
 {
-	tell_ongoing(prof_now_ns());
+	write_ongoing(prof_now_ns());
 }
 
 bool prof_policy_tick(void)
@@ -473,7 +473,7 @@ bool prof_policy_tick(void)
 		change();
 	}
 	watch_size();
-	tell_ongoing(prof_now_ns());
+	write_ongoing(prof_now_ns());
 	changed = g.changed;
 	g.changed = false;
 	return changed;

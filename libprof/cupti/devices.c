@@ -245,7 +245,7 @@ int prof_devices_read(void)
 	return 0;
 }
 
-static bool tell_shut(void)
+static bool note_shut(void)
 {
 	if (dev.told_shut || !prof_fork_lock_nvml_shut())
 		return false;
@@ -258,7 +258,7 @@ static bool tell_shut(void)
 bool prof_devices_learn(void)
 {
 	enum answer answer = (enum answer)atomic_load(&dev.answer);
-	bool shut = tell_shut();
+	bool shut = note_shut();
 
 	if (dev.learnt || answer == ANSWER_NONE)
 		return shut;

@@ -30,7 +30,7 @@ void prof_intake_init(const struct prof_cupti *c)
 	prof_translator_init(&translator, prof_stream_names(), c ? c->record_bytes : none);
 }
 
-static void take_event(const struct wire_event *ev, uint8_t kind)
+static void add_event(const struct wire_event *ev, uint8_t kind)
 {
 	sum.ops += kind == WIRE_KIND_OP;
 	sum.graphs += kind == WIRE_KIND_OP && ev->graph;
@@ -38,7 +38,7 @@ static void take_event(const struct wire_event *ev, uint8_t kind)
 	prof_stream_commit(kind);
 }
 
-static void take_record(const uint8_t *record, const struct prof_pool_done *d)
+static void translate_record(const uint8_t *record, const struct prof_pool_done *d)
 {
 	uint8_t kind = prof_translate_kind(rec_u32(record, REC_KIND));
 	struct wire_event *ev = prof_stream_slot(kind ? kind : WIRE_KIND_OP);
@@ -47,24 +47,24 @@ static void take_record(const uint8_t *record, const struct prof_pool_done *d)
 	case PROF_LAUNCH:
 		sum.launches++;
 		prof_roster_saw(ev->tid);
-		take_event(ev, kind);
+		add_event(ev, kind);
 		break;
 	case PROF_MAYBE:
 		sum.maybes++;
 		prof_roster_saw(ev->tid);
-		take_event(ev, kind);
+		add_event(ev, kind);
 		break;
 	case PROF_WAIT:
 		sum.waits++;
 		prof_roster_saw(ev->tid);
-		take_event(ev, kind);
+		add_event(ev, kind);
 		break;
 	case PROF_CAPTURED:
 		sum.captures++;
-		take_event(ev, kind);
+		add_event(ev, kind);
 		break;
 	case PROF_EVENT:
-		take_event(ev, kind);
+		add_event(ev, kind);
 		break;
 	case PROF_BAD:
 		sum.invalid++;
@@ -81,12 +81,12 @@ static void take_record(const uint8_t *record, const struct prof_pool_done *d)
 	}
 }
 
-static void take_buffer(const struct prof_pool_done *d)
+static void translate_buffer(const struct prof_pool_done *d)
 {
 	struct prof_walk walk = { .cupti = cupti, .data = d->data, .valid = d->valid };
 
 	while (prof_walk_next(&walk))
-		take_record(walk.record, d);
+		translate_record(walk.record, d);
 	if (walk.cut) {
 		sum.cut++;
 		prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED, d->request_ns, prof_now_ns(), 0);
@@ -101,7 +101,7 @@ void prof_intake_drain(int64_t last_flush_ns)
 	prof_translator_window(&translator, last_flush_ns, prof_now_ns());
 	while (prof_pool_next(&d)) {
 		prof_names_collect(prof_stream_names());
-		take_buffer(&d);
+		translate_buffer(&d);
 		prof_pool_give_back(&d);
 	}
 }

@@ -197,7 +197,7 @@ static void collect_one(struct wire_strtab *table, const struct pending *head, c
 }
 
 /* Swaps the halves; returns the one to read. */
-static const uint8_t *take_pending(size_t *used)
+static const uint8_t *swap_pending(size_t *used)
 {
 	const uint8_t *full;
 
@@ -215,7 +215,7 @@ void prof_names_collect(struct wire_strtab *table)
 	int64_t now = prof_mono_ns();
 	struct pending head;
 	size_t used, at;
-	const uint8_t *full = take_pending(&used);
+	const uint8_t *full = swap_pending(&used);
 
 	for (at = 0; at < used; at += sizeof(head) + head.length) {
 		memcpy(&head, full + at, sizeof(head));

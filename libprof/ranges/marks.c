@@ -55,7 +55,7 @@ atomic_bool prof_marks_switch;
 
 static struct prof_range_log logs[PROF_RANGE_LOGS];
 static void (*wake_sender)(void);
-static void (*tell_wait)(void);
+static void (*on_loader_wait)(void);
 static atomic_bool woken;
 static struct {
 	_Alignas(64) _Atomic uint64_t count;
@@ -94,7 +94,7 @@ int prof_marks_init(void (*wake)(void), void (*waits)(void))
 		prof_ring_init(&logs[i].ring, p + (size_t)i * PROF_RANGE_LOG_BYTES,
 			       PROF_RANGE_LOG_BYTES);
 	wake_sender = wake;
-	tell_wait = waits;
+	on_loader_wait = waits;
 	atomic_store_explicit(&prof_marks_switch, true, memory_order_release);
 	return 0;
 }
@@ -193,8 +193,8 @@ static void wait_begins(int64_t stamp)
 		return;
 	atomic_store(&waiting_mono, prof_mono_ns());
 	atomic_store(&waiting_since, stamp);
-	if (tell_wait)
-		tell_wait();
+	if (on_loader_wait)
+		on_loader_wait();
 }
 
 /* The stamp is cleared only if it is still the one seen before: another wait may have begun. */

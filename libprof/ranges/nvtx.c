@@ -326,7 +326,7 @@ void prof_nvtx_off(void)
 	off = true;
 }
 
-static void tell_version(const struct version_table *table)
+static void report_version(const struct version_table *table)
 {
 	if (table && table->size >= sizeof(*table) && table->set_tool_version)
 		table->set_tool_version(NVTX_VERSION);
@@ -341,7 +341,7 @@ PROF_EXPORT int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id))
 	table = get_table ? get_table(TABLE_CALLBACKS) : NULL;
 	if (!table || table->size < sizeof(*table) || !table->get_module)
 		return 1;
-	tell_version(get_table(TABLE_VERSION));
+	report_version(get_table(TABLE_VERSION));
 	fill(table, MODULE_CORE, core, sizeof(core) / sizeof(core[0]));
 	fill(table, MODULE_CORE2, core2, sizeof(core2) / sizeof(core2[0]));
 	return 1;

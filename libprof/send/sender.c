@@ -164,7 +164,7 @@ static bool jumped(const struct prof_triplet *t)
 				llabs(prof_clock_shift(&s.clock, t)) > STEP_NS);
 }
 
-static void take_triplet(const struct prof_triplet *t)
+static void record_clock(const struct prof_triplet *t)
 {
 	prof_report_triplet(t);
 	if (jumped(t)) {
@@ -218,7 +218,7 @@ static void account_flush(const struct prof_flush *f, enum prof_timebase base)
 
 	count_drops(f, oldest);
 	count_discards(f->end_ns);
-	take_triplet(&f->clock);
+	record_clock(&f->clock);
 	prof_policy_flushed(f, s.last_flush_ns, base);
 	prof_stream_losses(f->end_ns);
 	if (!f->rc)
@@ -301,7 +301,7 @@ static void fetch_buffers(int64_t deadline_ns)
 	}
 }
 
-static void hand_over(void)
+static void hand_cupti_over(void)
 {
 	int64_t deadline = prof_mono_ns() + HANDOVER_NS;
 	bool ours = prof_policy_may_flush();
@@ -319,7 +319,7 @@ static void hand_over(void)
  * A clock of the other client's is read some times before anything is recorded on it, for stamps
  * can be carried only between readings.
  */
-static void take_back(void)
+static void reclaim_cupti(void)
 {
 	int i;
 
@@ -340,9 +340,9 @@ static void answer_handover(void)
 	if (!prof_handover_pending(&out, &number))
 		return;
 	if (s.o->cupti && out)
-		hand_over();
+		hand_cupti_over();
 	else if (s.o->cupti)
-		take_back();
+		reclaim_cupti();
 	prof_handover_done(number);
 }
 
@@ -377,7 +377,7 @@ static int64_t realtime_to_axis(int64_t realtime_ns)
 	return realtime_ns - s.clock.realtime_ns + s.clock.axis_ns;
 }
 
-static void take_range(void *unused, const struct wire_event *ev)
+static void add_range(void *unused, const struct wire_event *ev)
 {
 	(void)unused;
 	prof_roster_saw(ev->tid);
@@ -388,16 +388,16 @@ static void drain_ranges(bool final)
 {
 	bool same = !strcmp(prof_clock_name(), "realtime") || !s.have_clock;
 
-	prof_ranges_drain(prof_stream_names(), same ? NULL : realtime_to_axis, take_range, NULL,
+	prof_ranges_drain(prof_stream_names(), same ? NULL : realtime_to_axis, add_range, NULL,
 			  final);
 }
 
-static void take_batch(const struct wire_batch *row, const char *text)
+static void add_batch(const struct wire_batch *row, const char *text)
 {
 	prof_evidence_batch(row, *text ? text : NULL);
 }
 
-static void take_look(const struct prof_look *look)
+static void add_sample(const struct prof_look *look)
 {
 	prof_evidence_sample(look);
 }
@@ -406,9 +406,9 @@ static void drain_shim(bool final)
 {
 	bool same = !strcmp(prof_clock_name(), "realtime") || !s.have_clock;
 	struct prof_shim_sink sink = { .axis = same ? NULL : realtime_to_axis,
-				       .batch = take_batch,
+				       .batch = add_batch,
 				       .checkpoint = prof_report_checkpoint,
-				       .look = take_look };
+				       .look = add_sample };
 
 	prof_shim_drain(&sink, final);
 }
@@ -431,7 +431,7 @@ static void passive_tick(void)
 
 	if (s.tick % CLOCK_TICKS == 1) {
 		prof_clock_sample(NULL, &t);
-		take_triplet(&t);
+		record_clock(&t);
 	}
 	s.count.complete_ns = prof_now_ns();
 }

@@ -113,7 +113,7 @@ int prof_link_send_whole(struct prof_link *l, const uint8_t *bytes, size_t len, 
 	return 0;
 }
 
-static void take_ack(struct prof_link *l)
+static void read_ack(struct prof_link *l)
 {
 	struct wire_frame f;
 
@@ -138,7 +138,7 @@ int prof_link_listen(struct prof_link *l)
 			return -EPIPE;
 		l->have += (size_t)n;
 		if (l->have == sizeof(l->in))
-			take_ack(l);
+			read_ack(l);
 	}
 }
 

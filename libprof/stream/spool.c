@@ -124,7 +124,7 @@ static int write_all(int fd, struct iovec *part, int parts)
 }
 
 /* A part of a frame at the end would hide what follows it from a strict reader. */
-static void take_back(struct prof_spool *s, int fd)
+static void cut_part_off(struct prof_spool *s, int fd)
 {
 	struct stat st;
 
@@ -147,7 +147,7 @@ int prof_spool_write(struct prof_spool *s, const uint8_t *head, size_t head_len,
 		return fd;
 	err = write_all(fd, part, 2);
 	if (err)
-		take_back(s, fd);
+		cut_part_off(s, fd);
 	if (close(fd) && !err)
 		err = errno == EINTR ? 0
 				     : -errno; /* a network file system tells of a full disk here */

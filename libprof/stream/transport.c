@@ -248,7 +248,7 @@ static void spool_queue(void)
 }
 
 /* Sender: the writer has no stderr. */
-static void tell_error(void)
+static void complain_once(void)
 {
 	if (tp.spool_error && !prof_config()->quiet_errors)
 		prof_complain("cannot write the trace below %s: %s; make room or set GPUSTARVE_OUT "
@@ -333,7 +333,7 @@ void prof_transport_pump(int64_t deadline_ns)
 	if (!tp.count && (!tp.want_link || !deadline_ns))
 		return;
 	prof_writer_call(pump, &deadline_ns);
-	tell_error();
+	complain_once();
 }
 
 /* The collector answers at once; one that does not is gone, or may be before it has stored it. */
@@ -365,7 +365,7 @@ static void finish(void *deadline_ns)
 void prof_transport_finish(int64_t deadline_ns)
 {
 	prof_writer_call(finish, &deadline_ns);
-	tell_error();
+	complain_once();
 }
 
 bool prof_transport_lost(int64_t *t0_ns, int64_t *t1_ns, uint64_t *frames)
