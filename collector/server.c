@@ -24,16 +24,13 @@ static void report(void *owner);
 static void init_retention(struct coll_server *sv)
 {
 	const struct coll_options *o = sv->opts;
-	struct coll_context *c = &sv->context;
-
 	sv->limits = o->limits;
-	coll_keeper_init(&sv->keeper, sv->store.base, &sv->limits, &c->children, &c->count);
+	coll_keeper_init(&sv->keeper, sv->store.base, &sv->limits, &sv->context);
 	sv->keeper.dispensable = coll_cursor_lets_go;
 	coll_keeper_attach(&sv->keeper, &sv->store, "");
 	if (!o->digest.store)
 		return;
-	coll_digests_init(&sv->digests, sv->store.base, &o->digest, &sv->limits, &c->children,
-			  &c->count);
+	coll_digests_init(&sv->digests, sv->store.base, &o->digest, &sv->limits, &sv->context);
 	sv->keeper.digests = &sv->digests;
 }
 
@@ -81,8 +78,7 @@ static void init_http(struct coll_server *sv)
 		.silence_s = sv->opts->silence_s,
 	};
 	if (sv->opts->http.listen)
-		coll_render_jobs_init(&sv->render, &sv->context.children, &sv->limits,
-				      &sv->context.count);
+		coll_render_jobs_init(&sv->render, &sv->limits, &sv->context);
 }
 
 int coll_server_init(struct coll_server *sv, const struct coll_options *opts)

@@ -16,7 +16,7 @@
 extern char **environ;
 
 struct live_command {
-	char text[1 + LIVE_COMMAND_TOLD][TEXT_BYTES];
+	char text[1 + LIVE_COMMAND_VARIABLES][TEXT_BYTES];
 	size_t count;
 };
 
@@ -26,7 +26,7 @@ struct live_command *live_command_new(void)
 
 	if (c) {
 		c->count = 0;
-		live_command_tell(c, "GPUSTARVE=0");
+		live_command_variable(c, "GPUSTARVE=0");
 	}
 	return c;
 }
@@ -36,7 +36,7 @@ void live_command_free(struct live_command *c)
 	free(c);
 }
 
-void live_command_tell(struct live_command *c, const char *fmt, ...)
+void live_command_variable(struct live_command *c, const char *fmt, ...)
 {
 	va_list list;
 

@@ -140,16 +140,16 @@ static int run_command(struct live_watch_entry *e, const struct live_fired *f, c
 
 	if (!c)
 		return -ENOMEM;
-	live_command_tell(c, "GPUSTARVE_ALERT_CONDITION=%s", f->condition);
-	live_command_tell(c, "GPUSTARVE_ALERT_METRIC=%s", live_metrics[f->metric].name);
-	live_command_tell(c, "GPUSTARVE_ALERT_VALUE=%" PRId64, f->value);
-	live_command_tell(c, "GPUSTARVE_ALERT_UNIT=%s",
-			  live_unit_names[live_metrics[f->metric].unit]);
-	live_command_tell(c, "GPUSTARVE_ALERT_TEXT=%s", live_fired_words(words, f));
-	live_command_tell(c, "GPUSTARVE_ALERT_BY=%s", f->by);
-	live_command_tell(c, "GPUSTARVE_ALERT_TIME_NS=%" PRId64, f->t_unix_ns);
-	live_command_tell(c, "GPUSTARVE_ALERT_RUN=%s", dir);
-	live_command_tell(c, "GPUSTARVE_ALERT_RUN_ID=%s", id);
+	live_command_variable(c, "GPUSTARVE_ALERT_CONDITION=%s", f->condition);
+	live_command_variable(c, "GPUSTARVE_ALERT_METRIC=%s", live_metrics[f->metric].name);
+	live_command_variable(c, "GPUSTARVE_ALERT_VALUE=%" PRId64, f->value);
+	live_command_variable(c, "GPUSTARVE_ALERT_UNIT=%s",
+			      live_unit_names[live_metrics[f->metric].unit]);
+	live_command_variable(c, "GPUSTARVE_ALERT_TEXT=%s", live_fired_words(words, f));
+	live_command_variable(c, "GPUSTARVE_ALERT_BY=%s", f->by);
+	live_command_variable(c, "GPUSTARVE_ALERT_TIME_NS=%" PRId64, f->t_unix_ns);
+	live_command_variable(c, "GPUSTARVE_ALERT_RUN=%s", dir);
+	live_command_variable(c, "GPUSTARVE_ALERT_RUN_ID=%s", id);
 	err = live_command_start(c, e->exec, &e->pid);
 	if (err)
 		e->pid = 0;
@@ -164,8 +164,8 @@ static void copy(char *out, size_t room, const char *text)
 	snprintf(out, room, "%.*s", (int)room - 1, text);
 }
 
-static void fire(struct live_watch *w, struct live_watch_entry *e, const char *dir, const char *id,
-		 const struct live_when *when, live_tell *tell, void *arg)
+static void fire(struct live_watch *w, struct live_watch_entry *e, const struct live_watched *run,
+		 const struct live_when *when)
 {
 	const struct live_condition *c = &e->alert.condition;
 	struct live_fired f = { .metric = c->metric,
@@ -179,27 +179,26 @@ static void fire(struct live_watch *w, struct live_watch_entry *e, const char *d
 	copy(f.by, sizeof(f.by), w->by);
 	copy(f.condition, sizeof(f.condition), c->text);
 	copy(f.exec, sizeof(f.exec), e->exec ? e->exec : "");
-	written = put_line(dir, &f);
+	written = put_line(run->dir, &f);
 	if (e->exec)
-		err = run_command(e, &f, dir, id);
+		err = run_command(e, &f, run->dir, run->id);
 	if (err) {
 		copy(f.exec_error, sizeof(f.exec_error), strerror(-err));
 		f.ended = true;
 		f.status = 126;
-		put_line(dir, &f);
+		put_line(run->dir, &f);
 		f.ended = false;
 	}
-	if (tell)
-		tell(arg, &f, written);
+	if (run->fired)
+		run->fired(run->arg, &f, written);
 }
 
-void live_watch_check(struct live_watch *w, const char *dir, const char *id,
-		      const struct live_totals *t, const struct live_when *when, live_tell *tell,
-		      void *arg)
+void live_watch_check(struct live_watch *w, const struct live_watched *run,
+		      const struct live_totals *t, const struct live_when *when)
 {
 	for (size_t i = 0; i < w->entries; i++)
 		if (live_alert_check(&w->entry[i].alert, t, when->now_ns))
-			fire(w, &w->entry[i], dir, id, when, tell, arg);
+			fire(w, &w->entry[i], run, when);
 }
 
 void live_watch_reap(struct live_watch *w, const char *dir)

@@ -44,16 +44,21 @@ void live_alerts_each(const char *dir, void (*each)(void *arg, const struct live
  */
 void live_watch_restore(struct live_watch *w, const char *dir);
 
-/* Told of each alert that fires; @written: 0, or negative errno of the line in the file. */
-typedef void live_tell(void *arg, const struct live_fired *f, int written);
+/* The run that is watched, and who hears of each alert that fires. */
+struct live_watched {
+	const char *dir; /* the run directory */
+	const char *id; /* the run's name */
+	/* NULL: nobody. @written: 0, or negative errno of the line in the file. */
+	void (*fired)(void *arg, const struct live_fired *f, int written);
+	void *arg;
+};
 
 /*
  * Looks at every condition. What fires is written down first and then done, so that a watcher that
- * is killed in between starts no command twice. @dir: the run directory, @id: the run's name.
+ * is killed in between starts no command twice.
  */
-void live_watch_check(struct live_watch *w, const char *dir, const char *id,
-		      const struct live_totals *t, const struct live_when *when, live_tell *tell,
-		      void *arg);
+void live_watch_check(struct live_watch *w, const struct live_watched *run,
+		      const struct live_totals *t, const struct live_when *when);
 
 /* Takes note of commands that have ended. Never waits. */
 void live_watch_reap(struct live_watch *w, const char *dir);

@@ -181,12 +181,13 @@ static bool is_over(const struct coll_run *run, int64_t now_ns)
 
 static void update_run(struct coll_run *run)
 {
+	struct live_watched watched = { run->dir, run->id, log_alert, run };
 	struct live_when when = now(false);
 
 	live_run_totals(&run->live, when.now_ns, &run->totals);
 	if (!run->watch.entries)
 		return;
-	live_watch_check(&run->watch, run->dir, run->id, &run->totals, &when, log_alert, run);
+	live_watch_check(&run->watch, &watched, &run->totals, &when);
 	live_watch_reap(&run->watch, run->dir);
 }
 

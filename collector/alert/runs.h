@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the pulses of the runs that go on tell: a model (live/run.h) per run directory, fed with
- * frames as they pass, looked at each second for alerts, by /metrics and by whoever watches a run.
- * Only Hello, Pulse and Bye are read, and nothing waits for any of it. Bounded: what is beyond the
+ * Runs that go on, as their pulses describe them: a model (live/run.h) per run directory, updated
+ * from frames as they arrive, evaluated each second for alerts, and read by /metrics and /v1/live.
+ * Only Hello, Pulse and Bye are read, and storing never waits for it. Bounded: what is beyond the
  * limits is stored as ever and not watched. One thread.
  */
 #ifndef COLL_RUNS_H

@@ -2,7 +2,7 @@
 /*
  * Programs that the collector runs beside its own work (`gpustarve report`, a sweep of its store):
  * at low priority, with limits on time, memory and the size of files, in a process group of their
- * own, and ended when the collector ends. What a child says is kept up to a bound; the rest is
+ * own, and ended when the collector ends. What a child writes is kept up to a bound; the rest is
  * read and dropped. One thread, the loop's.
  */
 #ifndef COLL_CHILD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small files written so that a reader, or who comes after a crash, sees the old or the new one. */
+/* Small files replaced atomically: a reader, also after a crash, sees the old or the new one. */
 #ifndef COLL_FILES_H
 #define COLL_FILES_H
 

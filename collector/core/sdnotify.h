@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Words to the service manager over $NOTIFY_SOCKET (sd_notify(3)'s protocol), and the watchdog that
- * it may ask for by $WATCHDOG_USEC. Without the variables nothing is said. The variables are taken
- * out of the environment, so that no child speaks in our name. One thread.
+ * Messages to the service manager over $NOTIFY_SOCKET (sd_notify(3)'s protocol), and the watchdog
+ * that it may ask for by $WATCHDOG_USEC. Without the variables nothing is said. The variables are
+ * taken out of the environment, so that no child speaks in our name. One thread.
  */
 #ifndef COLL_SDNOTIFY_H
 #define COLL_SDNOTIFY_H

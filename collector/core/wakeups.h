@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What wakes the loop besides who speaks to it: signals, a timer each second, and the end of
- * --until-eof. One thread.
+ * What wakes the loop besides sockets: signals, a timer each second, and end-of-file on the
+ * descriptor of --until-eof. One thread.
  */
 #ifndef COLL_WAKEUPS_H
 #define COLL_WAKEUPS_H

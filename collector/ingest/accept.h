@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who comes in by the Unix socket (listener.h): each becomes a client (client.h) or is turned away
- * and counted. One thread. Without --unix all of this does nothing.
+ * Accepts connections on the Unix socket (listener.h): each becomes a client (client.h), or is
+ * closed and counted as refused. One thread. Without --unix all of this does nothing.
  */
 #ifndef COLL_ACCEPT_H
 #define COLL_ACCEPT_H
@@ -35,7 +35,7 @@ void coll_accept_close(struct coll_accept *a);
  */
 void coll_accept_tick(struct coll_accept *a);
 
-/* Takes who waits to be accepted right now. */
+/* Accepts what waits in the socket's backlog right now. */
 void coll_accept_last(struct coll_accept *a);
 
 #endif

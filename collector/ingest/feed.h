@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who feeds streams, and the bytes that come in for them. A connection of the node's socket is both
- * at once (client.h). Over HTTP a team is the feeder, for its streams outlive requests, and the body
- * of each request is a feed (serve/frames.c). One thread.
+ * A feeder is who sends streams, a feed the bytes that arrive for them. A connection of the Unix
+ * socket is both at once (client.h). Over HTTP a team is the feeder, for its streams outlive
+ * requests, and the body of each request is a feed (serve/frames.c). One thread.
  */
 #ifndef COLL_FEED_H
 #define COLL_FEED_H

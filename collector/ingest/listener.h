@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Unix socket: mode 0600, in a directory that is made 0700, guarded by a locked file beside it
- * (PATH.pid, held for life; it says the
- * process's number and, in a second line, where its runs go). Who holds the lock may replace a socket file; so a dead collector's
- * is replaced, a live one's never. One thread.
+ * The Unix socket: mode 0600, in a directory that is made 0700, guarded by a lock file beside it
+ * (PATH.pid, locked for as long as the collector lives; it holds the process id and, in a second
+ * line, where its runs go). Only the holder of the lock may replace the socket file: that of a dead
+ * collector is replaced, that of a live one never. One thread.
  */
 #ifndef COLL_LISTENER_H
 #define COLL_LISTENER_H

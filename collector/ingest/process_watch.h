@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes whose connection ended before they did: the collector waits for their end to note it.
- * A killed process closes its socket a moment before it is gone, and one that only lost its
+ * Processes whose connection ended before they did: a pidfd each, to write down when they end. A
+ * killed process closes its socket a moment before it is gone, and one that only lost its
  * connection lives on. One thread.
  */
 #ifndef COLL_PROCESS_WATCH_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Frames of several files one after another in memory: the body of one request. They are copied as
- * they lie in the files, each looked at with its checksums first; what is no frame is passed over and
+ * they lie in the files, each after its checksums were verified; what is no frame is skipped and
  * counted. One thread.
  */
 #ifndef COLL_BATCH_H
@@ -46,8 +46,8 @@ bool coll_batch_shrink(struct coll_batch *b);
 bool coll_batch_is_between(const struct coll_batch *b, uint64_t at);
 
 /*
- * Whether @answer is what a collector says that has all of the body: an Ack frame per stream, in the
- * order in which they come. What a stranger answers is not.
+ * Whether @answer is what a collector says that has all of the body: an Ack frame per stream, in
+ * the order in which they come. What a stranger answers is not.
  */
 bool coll_batch_is_acked(const struct coll_batch *b, const uint8_t *answer, size_t len);
 

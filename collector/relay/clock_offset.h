@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How far this node's clock is from the centre's. A question and its answer carry four readings, two
- * of each clock; the offset is known to half of what the way took. Of the questions of each
- * COLL_CLOCK_OFFSET_KEEP_S the one with the shortest way is kept. What is known is written into each
- * run that is being forwarded, as clock-NODE.json, and goes to the centre like other side files:
+ * The offset of this node's clock from the centre's, as NTP finds it: a request and its answer
+ * carry four readings, two of each clock; the offset is known to half the round trip. Of the
+ * requests of each COLL_CLOCK_OFFSET_KEEP_S the one with the shortest round trip is kept. The
+ * readings are written into each run that is being forwarded, as clock-NODE.json, and go to the
+ * centre like other side files:
  *
  *   {"schema":"gpustarve.clock/1","node":NAME,"to":URL,
  *    "readings":[{"at_ns":node's clock,"offset_ns":centre's minus node's,"error_ns":half the way}]}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parts of forwarding share: upstream.c chooses what to send next and sends it, side_files.h
- * and frames_answer.h know what is in a request and what its answer means, backoff.h when to try
- * again. For these alone; others see upstream.h. One thread.
+ * What the parts of forwarding share: upstream.c chooses what to send next and sends it,
+ * side_files.h and frames_answer.h know what is in a request and what its answer means, backoff.h
+ * when to try again. For these alone; others see upstream.h. One thread.
  */
 #ifndef COLL_FORWARD_H
 #define COLL_FORWARD_H
@@ -40,9 +40,9 @@ struct coll_upstream {
 		const char *headers[3];
 	} side;
 
-	bool held_too; /* what others were to go before may go now, ... */
-	bool frames_first; /* ... these or side files in turn */
-	int64_t said_refused_ns;
+	bool held_too; /* nothing else is left to send: runs that are held back may go now, ... */
+	bool frames_first; /* ... their frames or their side files first, in turn */
+	int64_t said_refused_ns; /* monotonic: when a refused frame was last logged; 0: never */
 };
 
 /* Whether what was held may go now. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the centre's answer to a batch of frames means: what it has, what goes again, what never will.
- * For upstream.c alone.
+ * What the centre's answer to a batch of frames means: what it has, what is sent again, what never
+ * will be. For upstream.c alone.
  */
 #ifndef COLL_FRAMES_ANSWER_H
 #define COLL_FRAMES_ANSWER_H

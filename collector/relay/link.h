@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way to the centre: one HTTP request at a time, by libcurl in the collector's loop, over a
- * connection that is kept. Nothing here waits. Certificates are verified, redirects not followed,
- * and http goes nowhere but to this machine unless that was asked for. One thread.
+ * The connection to the centre: one HTTP request at a time, by libcurl in the collector's loop,
+ * over a connection that is kept. Nothing here blocks. Certificates are verified, redirects not
+ * followed, and http goes nowhere but to this machine unless that was asked for. One thread.
  *
  * Peers that vanish: 10 s to connect, 30 s without a byte in either direction while a request goes
  * on, TCP keepalive in between; then the request has failed.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run that is forwarded: its directory, the files in it that go to the centre, and how much of each
- * the centre has. The outbox (outbox.h) owns them; the cursor (cursor.h) writes them down. One thread.
+ * A run that is forwarded: its directory, the files in it that go to the centre, and how much of
+ * each the centre has. The outbox (outbox.h) owns them; the cursor (cursor.h) writes them down. One
+ * thread.
  */
 #ifndef COLL_OUT_RUN_H
 #define COLL_OUT_RUN_H
@@ -27,7 +28,7 @@ struct coll_out_file {
 	uint8_t stream[WIRE_STREAM_ID_BYTES]; /* frames and spools */
 	uint64_t at; /* acknowledged bytes */
 	uint64_t size; /* as last seen; of a stream's file: what is durable */
-	uint64_t stuck; /* behind at nothing whole begins, as long as the size is this */
+	uint64_t stuck; /* no whole frame begins at `at` while the size is this; 0: not so */
 	unsigned int begun_again; /* how often the centre did not know the stream */
 	bool bye; /* the last frame that was read of it says goodbye */
 	uint64_t damaged_at; /* where the frame begins that came damaged to the centre last, ... */
@@ -37,10 +38,10 @@ struct coll_out_file {
 	int64_t mtime_ns, sent_mtime_ns;
 	uint64_t sent_size;
 	char tag[COLL_SIDE_TAG_BYTES]; /* of what the centre has; "": nothing, as far as is known */
-	unsigned int told; /* so often in a row it had another than that */
+	unsigned int conflicts; /* answers in a row that it has another file than `tag` */
 };
 
-/* The centre could not take it: others go first until then, longer each time. */
+/* The centre could not take it: other runs go first until then, longer each time. */
 struct coll_out_hold {
 	int64_t until_ns; /* monotonic; 0: none */
 	unsigned int times;

@@ -29,14 +29,14 @@ static void settled(struct coll_upstream *u)
 }
 
 /*
- * What is there is not what ours was to take the place of: after a start of ours its tag is not known,
- * or a copy that was late came before. Each sends what it has from the file as it is now, so ours is
- * the newer one.
+ * What is there is not what ours was to take the place of: after a start of ours its tag is not
+ * known, or a copy that was late came before. Each sends what it has from the file as it is now, so
+ * ours is the newer one.
  */
 static void other_is_there(struct coll_upstream *u, const struct coll_answer *a)
 {
 	snprintf(u->side.file->tag, sizeof(u->side.file->tag), "%s", a->tag);
-	if (u->side.file->told++)
+	if (u->side.file->conflicts++)
 		coll_out_hold_longer(&u->side.run->sides); /* others send the same file, too */
 	coll_backoff_succeeded(&u->backoff);
 }
@@ -69,7 +69,7 @@ void coll_side_files_answer(struct coll_upstream *u, const struct coll_answer *a
 {
 	if (is_answer(a, 200, COLL_SIDE_STORED)) {
 		snprintf(u->side.file->tag, sizeof(u->side.file->tag), "%s", a->tag);
-		u->side.file->told = 0;
+		u->side.file->conflicts = 0;
 		settled(u);
 	} else if (is_answer(a, 404, COLL_SIDE_NO_NAME)) {
 		settled(u);

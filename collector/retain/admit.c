@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keeper's answers to who wants more: streams, runs, bytes, bytes a second.
+ * Admission: whether a client may open a stream or a run, append bytes, send more bytes a second.
  */
 #include "keeper.h"
 
@@ -77,12 +77,12 @@ int coll_keeper_open(struct coll_keeper *k, const char *dir)
 	if (!k)
 		return 0;
 	if (too_many(k, COLL_LIMIT_STREAMS, k->open_streams)) {
-		k->count->limit_streams++;
+		k->context->count.limit_streams++;
 		return -EUSERS;
 	}
 	r = *find(k, dir);
 	if (!r && too_many(k, COLL_LIMIT_RUNS, k->open_runs)) {
-		k->count->limit_runs++;
+		k->context->count.limit_runs++;
 		return -EUSERS;
 	}
 	if (!r)
@@ -117,7 +117,7 @@ int coll_keeper_feed(struct coll_keeper *k, size_t streams)
 {
 	if (!k || !too_many(k, COLL_LIMIT_CLIENT_STREAMS, streams))
 		return 0;
-	k->count->limit_streams++;
+	k->context->count.limit_streams++;
 	return -EUSERS;
 }
 
@@ -133,7 +133,7 @@ static bool exceeds(struct coll_keeper *k, enum coll_limit which, uint64_t used,
 
 static int no_room(struct coll_keeper *k, uint64_t *need, uint64_t len)
 {
-	k->count->limit_quota++;
+	k->context->count.limit_quota++;
 	*need = len > *need ? len : *need;
 	coll_keeper_make_room(k);
 	return -EDQUOT;
@@ -143,7 +143,7 @@ int coll_keeper_size(struct coll_keeper *k, uint64_t size, uint64_t len)
 {
 	if (!k || !exceeds(k, COLL_LIMIT_STREAM_SIZE, size, len))
 		return 0;
-	k->count->limit_size++;
+	k->context->count.limit_size++;
 	return -EFBIG;
 }
 
@@ -191,7 +191,7 @@ int64_t coll_keeper_throttle(struct coll_keeper *k, struct coll_bucket *client, 
 	wait = coll_keeper_wait(k, client, now_ns);
 	if (!wait)
 		return 0;
-	k->count->limit_rate++;
+	k->context->count.limit_rate++;
 	log_limit(k, coll_bucket_wait_ns(client, limit[COLL_LIMIT_CLIENT_RATE], now_ns)
 			     ? COLL_LIMIT_CLIENT_RATE
 			     : COLL_LIMIT_RATE);

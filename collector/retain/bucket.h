@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A bound on bytes per second. Taking is always allowed and may run into debt; who is in debt waits
- * until it is paid. What was not used is saved up, for two seconds at most. Zero at first.
+ * A token bucket: bounds bytes per second. Taking is always allowed and may run into debt; a client
+ * in debt waits until it is paid off. Unused rate is saved up, for two seconds at most. Zero at
+ * first.
  */
 #ifndef COLL_BUCKET_H
 #define COLL_BUCKET_H

@@ -25,12 +25,9 @@
 #define PAUSE_MAX_S 3600
 
 void coll_digests_init(struct coll_digests *d, const char *base, const struct coll_digest_to *to,
-		       const struct coll_limits *limits, struct coll_children *children,
-		       struct coll_counters *count)
+		       const struct coll_limits *limits, struct coll_context *context)
 {
-	*d = (struct coll_digests){
-		.base = base, .to = to, .limits = limits, .children = children, .count = count
-	};
+	*d = (struct coll_digests){ .base = base, .to = to, .limits = limits, .context = context };
 	d->available = coll_child_beside(d->program, "gpustarve");
 	if (!d->available)
 		coll_log("--store: there is no gpustarve beside this program; runs get no digest");
@@ -53,8 +50,8 @@ static void entry_free(struct coll_digests *d, struct coll_digest *e)
 
 void coll_digests_fini(struct coll_digests *d)
 {
-	if (d->children)
-		coll_children_forget(d->children, d);
+	if (d->context)
+		coll_children_forget(&d->context->children, d);
 	while (d->first)
 		entry_free(d, d->first);
 }
@@ -105,7 +102,7 @@ static int mark(const struct coll_digests *d, const struct coll_digest *e)
 {
 	struct timespec times[2] = {
 		{ .tv_nsec = UTIME_NOW },
-		{ .tv_sec = d->told_ns / COLL_SECOND_NS, .tv_nsec = d->told_ns % COLL_SECOND_NS },
+		{ .tv_sec = d->trace_ns / COLL_SECOND_NS, .tv_nsec = d->trace_ns % COLL_SECOND_NS },
 	};
 	char path[PATH_MAX], file[PATH_MAX + sizeof(COLL_DIGEST_MARK)];
 	int err;
@@ -132,7 +129,7 @@ static int64_t pause_ns(const struct coll_digest *e)
 
 static void failed(struct coll_digests *d, struct coll_digest *e, const char *why)
 {
-	d->count->digest_failures++;
+	d->context->count.digest_failures++;
 	e->failures++;
 	e->due_ns = coll_now_ns() + pause_ns(e);
 	if (e->failures == 1)
@@ -159,7 +156,7 @@ static void digest_done(void *owner, const struct coll_child_end *end)
 		failed(d, e, strerror(-err));
 		return;
 	}
-	d->count->digests++;
+	d->context->count.digests++;
 	entry_free(d, e);
 }
 
@@ -194,7 +191,7 @@ static void start(struct coll_digests *d, struct coll_digest *e)
 	add_option(argv, n, "--exec", d->to->exec);
 	run_path(d, e, path, sizeof(path), false);
 	d->running = e;
-	err = coll_child_start(d->children, &plan, digest_done, d);
+	err = coll_child_start(&d->context->children, &plan, digest_done, d);
 	if (!err)
 		return;
 	d->running = NULL;
@@ -226,7 +223,7 @@ static enum state state_of(struct coll_digests *d, const struct coll_digest *e, 
 		return GONE;
 	quiet_ns = coll_clock_ns(CLOCK_REALTIME) - run.newest_ns;
 	*wait_ns = grace_ns(d) - quiet_ns;
-	d->told_ns = run.newest_ns;
+	d->trace_ns = run.newest_ns;
 	if (!run.trace_bytes || run.digest_ns >= run.newest_ns)
 		state = GONE;
 	else if (*wait_ns > 0)

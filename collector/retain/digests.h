@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Digests of runs that have ended: `gpustarve digest RUN --store URL` as a child, one at a time,
- * tried again with growing pauses where it fails. When it has gone well the run gets a mark, a file
- * as old as the trace that was told, so that nothing is told twice after a restart and a run that
- * grew is told again. Which runs wait is found by the sweeps, and from streams that were closed;
- * what does not fit into the queue is found by a later sweep. One thread.
+ * retried with growing pauses. On success the run gets a mark, a file with the time of the trace
+ * that was digested, so that nothing is digested twice after a restart and a run that grew is
+ * digested again. Runs to digest come from the sweeps, and from streams that were closed; what does
+ * not fit into the queue is found by a later sweep. One thread.
  */
 #ifndef COLL_DIGESTS_H
 #define COLL_DIGESTS_H
@@ -12,8 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "core/child.h"
-#include "core/counters.h"
+#include "core/context.h"
 #include "limits.h"
 
 #define COLL_DIGESTS_MAX 1024 /* runs that wait */
@@ -36,21 +35,19 @@ struct coll_digest {
 struct coll_digests {
 	const char *base; /* borrowed, as all here but the list */
 	const struct coll_digest_to *to;
-	struct coll_children *children;
-	struct coll_counters *count;
+	struct coll_context *context;
 	const struct coll_limits *limits; /* how long nobody must have written to a run */
 	bool available; /* the program is there */
 	char program[COLL_CHILD_PATH_BYTES];
 	struct coll_digest *first; /* in no order */
 	struct coll_digest *running; /* of these; NULL: none */
-	int64_t told_ns; /* realtime: the trace's age when the child began */
+	int64_t trace_ns; /* realtime: the trace's last write when the child began */
 	size_t waiting;
 };
 
 /* Without the program beside ours nothing is ever started, which is logged once. */
 void coll_digests_init(struct coll_digests *d, const char *base, const struct coll_digest_to *to,
-		       const struct coll_limits *limits, struct coll_children *children,
-		       struct coll_counters *count);
+		       const struct coll_limits *limits, struct coll_context *context);
 void coll_digests_fini(struct coll_digests *d);
 
 /* A run without digest, RUN.gst. Known ones stay as they are. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long runs are kept: one span for all, and spans for runs with certain labels. The first rule
- * whose label a run has decides. Plain data, copied by assignment.
+ * How long runs are kept: one time for all, and other times for runs with certain labels. The first
+ * rule whose label a run has decides. Plain data, copied by assignment.
  */
 #ifndef COLL_KEEP_RULES_H
 #define COLL_KEEP_RULES_H

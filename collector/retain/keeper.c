@@ -20,17 +20,15 @@
 #define USES_MAX 4096
 
 void coll_keeper_init(struct coll_keeper *k, const char *base, const struct coll_limits *limits,
-		      struct coll_children *children, struct coll_counters *count)
+		      struct coll_context *context)
 {
-	*k = (struct coll_keeper){
-		.base = base, .limits = limits, .children = children, .count = count
-	};
+	*k = (struct coll_keeper){ .base = base, .limits = limits, .context = context };
 }
 
 void coll_keeper_fini(struct coll_keeper *k)
 {
-	if (k->children)
-		coll_children_forget(k->children, k);
+	if (k->context)
+		coll_children_forget(&k->context->children, k);
 	free(k->plan);
 	k->plan = NULL;
 	while (k->team) {
@@ -74,8 +72,8 @@ static void read_total(struct coll_keeper *k, const uint64_t sum[4])
 {
 	k->bytes = sum[0] + k->appended;
 	k->runs = sum[1];
-	k->count->runs_removed += sum[3];
-	k->count->bytes_removed += sum[2];
+	k->context->count.runs_removed += sum[3];
+	k->context->count.bytes_removed += sum[2];
 	k->known = true;
 }
 
@@ -146,7 +144,7 @@ static void sweep_done(void *owner, const struct coll_child_end *end)
 	if (end->timed_out || !end->said_len) {
 		coll_child_why(end, why, sizeof(why));
 		coll_log("a sweep of %s failed: %s; it is tried again", k->base, why);
-		k->count->children_failed++;
+		k->context->count.children_failed++;
 	} else {
 		coll_keeper_read_report(k, end->said, end->said_len);
 	}
@@ -188,7 +186,7 @@ static void start(struct coll_keeper *k, int64_t now_ns)
 		};
 		plan.arg = k->plan;
 		k->began_ns = now_ns;
-		err = coll_child_start(k->children, &plan, sweep_done, k);
+		err = coll_child_start(&k->context->children, &plan, sweep_done, k);
 	}
 	if (!err) {
 		count_anew(k);

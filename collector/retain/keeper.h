@@ -14,8 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "bucket.h"
-#include "core/child.h"
-#include "core/counters.h"
+#include "core/context.h"
 #include "digests.h"
 #include "disk_use.h"
 #include "limits.h"
@@ -29,8 +28,7 @@ struct coll_open_run;
 struct coll_keeper {
 	const char *base; /* borrowed, as all pointers here but `team` */
 	const struct coll_limits *limits;
-	struct coll_children *children;
-	struct coll_counters *count;
+	struct coll_context *context;
 	coll_run_dispensable *dispensable; /* which runs a sweep may remove, see remove_run.h */
 	struct coll_digests *digests; /* gets the names of runs without digest; NULL: none wanted */
 	struct coll_sweep *plan; /* of the sweep that runs; NULL: none does */
@@ -50,7 +48,7 @@ struct coll_keeper {
 };
 
 void coll_keeper_init(struct coll_keeper *k, const char *base, const struct coll_limits *limits,
-		      struct coll_children *children, struct coll_counters *count);
+		      struct coll_context *context);
 void coll_keeper_fini(struct coll_keeper *k);
 
 /* To be called about once a second. */

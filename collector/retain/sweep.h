@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One look over all runs: what is too old goes, and what the quotas have no place for, oldest
- * first. A run is never removed while a stream of it is open, nor within ten minutes of its last
- * write, nor before the upstream has all of it where it is forwarded, and where digests are wanted
- * not by age before its digest was handed over.
+ * One pass over all runs that removes those that are too old, and those that the quotas have no
+ * room for, oldest first. A run is never removed while a stream of it is open, nor within ten
+ * minutes of its last write, nor before the upstream has all of it where it is forwarded; and,
+ * where digests are wanted, not for its age before its digest was handed over.
  *
- * It runs in a process of its own, for a large directory takes its time to go. It says what it did
- * in lines, of which the collector reads all but `removed` and `kept`:
+ * It runs in a process of its own, for removing a large directory takes long. It reports in lines,
+ * of which the collector reads all but `removed` and `kept`:
  *
  *	removed TEAM RUN BYTES: WHY
  *	kept TEAM RUN: WHY

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who asks. With a token file: `Authorization: Bearer TOKEN`; or, for reading alone, Basic with the
- * token as password (a browser's dialog); or a client certificate that the file names. Without one
- * (on loopback only) everybody may do all, but no web page of another site: the Host must be of this
- * machine, and what writes must not come from a page.
+ * Authenticates a request. With a token file: `Authorization: Bearer TOKEN`; or, for reading alone,
+ * Basic with the token as password (a browser's dialog); or a client certificate that the file
+ * names. Without one (on loopback only) everybody may do everything, but no web page of another
+ * site: the Host must be this machine, and a request that writes must not come from a page.
  */
 #ifndef COLL_AUTH_H
 #define COLL_AUTH_H

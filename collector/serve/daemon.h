@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of struct coll_http, for the files of this folder that make up the server itself. */
+/* struct coll_http, for daemon.c, conn.c, request.c, answer.c and auth.c, which make up the server. */
 #ifndef COLL_DAEMON_H
 #define COLL_DAEMON_H
 
@@ -34,11 +34,11 @@ struct coll_http {
 	size_t conn_count;
 	struct coll_http_request *requests; /* all that have begun */
 	size_t suspended;
-	bool resumed; /* since the daemon last ran, of which its timeout does not tell */
+	bool resumed; /* a connection was, since MHD_run: MHD_get_timeout does not count that */
 	int64_t commit_ns; /* monotonic: when to commit for those that wait, 0: nobody does */
-	int64_t said_s; /* monotonic seconds: when a refusal was last told or held back */
-	unsigned int lines; /* that may be told now */
-	uint64_t unsaid; /* held back since the last line */
+	int64_t said_s; /* monotonic seconds: when a refusal was last logged or left out */
+	unsigned int lines; /* that may be logged now */
+	uint64_t unsaid; /* left out of the log since the last line */
 	bool draining;
 };
 

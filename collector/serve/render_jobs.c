@@ -41,10 +41,10 @@ struct coll_render_job {
 	int64_t as_of_ns;
 };
 
-void coll_render_jobs_init(struct coll_render_jobs *m, struct coll_children *children,
-			   const struct coll_limits *limits, struct coll_counters *count)
+void coll_render_jobs_init(struct coll_render_jobs *m, const struct coll_limits *limits,
+			   struct coll_context *context)
 {
-	*m = (struct coll_render_jobs){ .children = children, .limits = limits, .count = count };
+	*m = (struct coll_render_jobs){ .limits = limits, .context = context };
 	m->available = coll_child_beside(m->program, "gpustarve");
 }
 
@@ -77,7 +77,7 @@ static void job_free(struct coll_render_job *j)
 void coll_render_jobs_fini(struct coll_render_jobs *m)
 {
 	while (m->jobs) {
-		coll_children_forget(m->children, m->jobs);
+		coll_children_forget(&m->context->children, m->jobs);
 		job_free(m->jobs);
 	}
 }
@@ -144,7 +144,7 @@ static void refuse_all(struct coll_render_job *j, const char *why)
 {
 	struct waiter *w;
 
-	j->jobs->count->children_failed++;
+	j->jobs->context->count.children_failed++;
 	coll_log("cannot make %s: %s", j->key, why);
 	for (w = j->waiters; w; w = w->next)
 		coll_http_text(w->request, 500,
@@ -188,7 +188,7 @@ static int start(struct coll_render_job *j)
 		.memory = MEMORY,
 		.file_bytes = COLL_RENDER_FILE_MAX,
 	};
-	int err = coll_child_start(j->jobs->children, &plan, job_done, j);
+	int err = coll_child_start(&j->jobs->context->children, &plan, job_done, j);
 
 	if (err)
 		return err;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers that a program makes: reports, summaries, the fleet's page, lists of runs. Each is made by
- * a child at low priority (core/child.h); requests for the same wait for the same child, two
- * children run at a time, and beyond the limit `reports` of those that wait requests are told to come
- * back. What is made of a run stays in its directory, and is given again until the run's trace
- * grows; of a run that goes on it is made anew after half a minute at the earliest.
+ * Answers that `gpustarve` or a child of ours makes: reports, summaries, the fleet's page, lists of
+ * runs. Each is made by a child at low priority (core/child.h); requests for the same wait for the
+ * same child, two children run at a time, and beyond the limit `reports` of those that wait
+ * requests are told to come back. What is made of a run stays in its directory, and is given again
+ * until the run's trace grows; of a run that goes on it is made anew after half a minute at the
+ * earliest.
  *
  * One thread, the loop's.
  */
@@ -12,7 +13,7 @@
 #define COLL_RENDER_JOBS_H
 
 #include <stdint.h>
-#include "core/child.h"
+#include "core/context.h"
 #include "http.h"
 #include "retain/limits.h"
 
@@ -24,9 +25,8 @@
 struct coll_render_job;
 
 struct coll_render_jobs {
-	struct coll_children *children; /* borrowed, as all here */
-	const struct coll_limits *limits;
-	struct coll_counters *count;
+	const struct coll_limits *limits; /* borrowed, as the next */
+	struct coll_context *context;
 	struct coll_render_job *jobs; /* in the order of asking */
 	size_t waiting, running;
 	bool available; /* the program is there */
@@ -48,8 +48,8 @@ struct coll_render {
 	const char *key; /* work: what makes it the same */
 };
 
-void coll_render_jobs_init(struct coll_render_jobs *m, struct coll_children *children,
-			   const struct coll_limits *limits, struct coll_counters *count);
+void coll_render_jobs_init(struct coll_render_jobs *m, const struct coll_limits *limits,
+			   struct coll_context *context);
 
 /* Forgets all that wait, without an answer. */
 void coll_render_jobs_fini(struct coll_render_jobs *m);

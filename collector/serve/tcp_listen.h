@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An address to listen on: out of a URL, bound, and told again. One thread. */
+/* A TCP address to listen on: parsed from a URL, bound, and written as a URL again. One thread. */
 #ifndef COLL_TCP_LISTEN_H
 #define COLL_TCP_LISTEN_H
 

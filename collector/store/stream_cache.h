@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of streams that were closed, so that a client which loses its connection and comes
- * back (as they all do while a disk is full) does not cost a reading of its whole file. Only for
+ * What is known of streams that were closed, so that a client that loses its connection and comes
+ * back (as they all do while a disk is full) does not cost reading its whole file again. Only for
  * files that are exactly as they were left. Bounded: the oldest is forgotten. One thread.
  */
 #ifndef COLL_STREAM_CACHE_H

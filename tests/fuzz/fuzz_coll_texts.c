@@ -107,12 +107,10 @@ static void labels(const char *text)
 static void sweep(const char *text, size_t len)
 {
 	static struct coll_limits l;
-	static struct coll_counters count;
-	struct coll_children children;
+	static struct coll_context context;
 	struct coll_keeper k;
 
-	coll_children_init(&children, NULL);
-	coll_keeper_init(&k, "/nowhere", &l, &children, &count);
+	coll_keeper_init(&k, "/nowhere", &l, &context);
 	coll_keeper_read_report(&k, text, len);
 	coll_keeper_fini(&k);
 }

@@ -10,17 +10,17 @@
 static void tell(struct live_command *c, const struct fleet_budget_state *b, const char *text,
 		 int64_t at_ns)
 {
-	live_command_tell(c, "GPUSTARVE_ALERT_CONDITION=%s at %d %%", b->condition, b->level);
-	live_command_tell(c, "GPUSTARVE_ALERT_METRIC=usd");
-	live_command_tell(c, "GPUSTARVE_ALERT_VALUE=%" PRId64, b->usd);
-	live_command_tell(c, "GPUSTARVE_ALERT_UNIT=nano_usd");
-	live_command_tell(c, "GPUSTARVE_ALERT_TEXT=%s", text);
-	live_command_tell(c, "GPUSTARVE_ALERT_BY=fleet");
-	live_command_tell(c, "GPUSTARVE_ALERT_TIME_NS=%" PRId64, at_ns);
+	live_command_variable(c, "GPUSTARVE_ALERT_CONDITION=%s at %d %%", b->condition, b->level);
+	live_command_variable(c, "GPUSTARVE_ALERT_METRIC=usd");
+	live_command_variable(c, "GPUSTARVE_ALERT_VALUE=%" PRId64, b->usd);
+	live_command_variable(c, "GPUSTARVE_ALERT_UNIT=nano_usd");
+	live_command_variable(c, "GPUSTARVE_ALERT_TEXT=%s", text);
+	live_command_variable(c, "GPUSTARVE_ALERT_BY=fleet");
+	live_command_variable(c, "GPUSTARVE_ALERT_TIME_NS=%" PRId64, at_ns);
 	if (b->run)
-		live_command_tell(c, "GPUSTARVE_ALERT_RUN_ID=%s", b->run);
+		live_command_variable(c, "GPUSTARVE_ALERT_RUN_ID=%s", b->run);
 	else
-		live_command_tell(c, "GPUSTARVE_ALERT_TEAM=%s", b->team);
+		live_command_variable(c, "GPUSTARVE_ALERT_TEAM=%s", b->team);
 }
 
 void fleet_alarm(const char *command, const struct fleet_budget_state *b, const char *text,

@@ -121,7 +121,9 @@ static void tell_unpriced(struct view_alerts *a, const struct view_follow *f)
 
 void view_alerts_look(struct view_alerts *a, const struct view_follow *f, const char *id)
 {
+	struct live_watched run = { f->tail.dir, id, tell, a };
+
 	tell_unpriced(a, f);
-	live_watch_check(&a->watch, f->tail.dir, id, &f->totals, &f->when, tell, a);
+	live_watch_check(&a->watch, &run, &f->totals, &f->when);
 	live_watch_reap(&a->watch, f->tail.dir);
 }

@@ -7,16 +7,14 @@
 #include "retain/keeper.h"
 
 static struct coll_limits limits;
-static struct coll_counters count;
+static struct coll_context context;
 static struct coll_keeper keeper;
-static struct coll_children children;
 
 static void begin(void)
 {
 	coll_limits_init(&limits);
-	memset(&count, 0, sizeof(count));
-	coll_children_init(&children, NULL);
-	coll_keeper_init(&keeper, "/nowhere", &limits, &children, &count);
+	memset(&context, 0, sizeof(context));
+	coll_keeper_init(&keeper, "/nowhere", &limits, &context);
 }
 
 static void heard(const char *text)
@@ -45,9 +43,9 @@ static void test_quota_beside_a_sweep(void)
 	EXPECT_INT(coll_keeper_append(&keeper, NULL, 0, 451), -EDQUOT);
 	EXPECT_UINT(keeper.need, 451);
 	EXPECT_INT(coll_keeper_append(&keeper, NULL, 0, 450), 0);
-	EXPECT_UINT(count.limit_quota, 2);
-	EXPECT_UINT(count.runs_removed, 2);
-	EXPECT_UINT(count.bytes_removed, 40);
+	EXPECT_UINT(context.count.limit_quota, 2);
+	EXPECT_UINT(context.count.runs_removed, 2);
+	EXPECT_UINT(context.count.bytes_removed, 40);
 	heard("total 0 0 0 0\n"); /* a team that has nothing any more */
 	EXPECT_UINT(red->bytes, 400);
 	heard("team red 99999999999999999999 1\nteam\ntotal x\nnonsense");
@@ -68,8 +66,8 @@ static void test_streams_and_runs(void)
 	coll_keeper_closed(&keeper, "/b");
 	EXPECT_UINT(keeper.open_runs, 1);
 	EXPECT_INT(coll_keeper_open(&keeper, "/c"), 0);
-	EXPECT_UINT(count.limit_runs, 1);
-	EXPECT_UINT(count.limit_streams, 1);
+	EXPECT_UINT(context.count.limit_runs, 1);
+	EXPECT_UINT(context.count.limit_streams, 1);
 	EXPECT_INT(coll_keeper_append(&keeper, NULL, 5, 5), 0);
 	EXPECT_INT(coll_keeper_append(&keeper, NULL, 5, 6), -EFBIG);
 	EXPECT_INT(coll_keeper_append(&keeper, NULL, UINT64_MAX, 6), -EFBIG);

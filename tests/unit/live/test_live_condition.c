@@ -288,6 +288,7 @@ static void test_watch(void)
 		env, env, env, env, mark);
 	for (int round = 0; round < 3; round++) {
 		struct live_watch w = { .by = "run" };
+		struct live_watched run = { dir, "id", tell, NULL };
 		struct live_condition c = condition("idle_for>15s");
 		told = 0;
 		EXPECT_INT(live_watch_add(&w, &c, exec, 0), 0);
@@ -295,7 +296,7 @@ static void test_watch(void)
 		EXPECT_INT(live_watch_add(&w, &c, exec, 0), 0);
 		live_watch_restore(&w, dir);
 		for (int i = 0; i < 3; i++)
-			live_watch_check(&w, dir, "id", &t, &when, tell, NULL);
+			live_watch_check(&w, &run, &t, &when);
 		EXPECT_INT(told, round ? 0 : 1);
 		EXPECT_INT(live_watch_fired(&w), 1);
 		reap_all(&w, dir);
@@ -336,9 +337,10 @@ static void test_unwritable(void)
 	struct live_watch w = { .by = "run" };
 	struct live_condition c = condition("idle_for>15s");
 	int written = 0;
+	struct live_watched run = { "/nonexistent/dir", "id", tell_unwritten, &written };
 
 	live_watch_add(&w, &c, NULL, 0);
-	live_watch_check(&w, "/nonexistent/dir", "id", &t, &when, tell_unwritten, &written);
+	live_watch_check(&w, &run, &t, &when);
 	EXPECT_INT(written, -ENOENT);
 	for (int i = 1; i < LIVE_ALERTS_MAX; i++)
 		EXPECT_INT(live_watch_add(&w, &c, NULL, 0), 0);
