@@ -4,6 +4,7 @@
 """The host sampler where it is not wanted or cannot see: refused process_vm_readv, a process that
 may not be dumped, a user without rights, many forks (2,000 with GS_BIG=1), the program's own signal handlers. The job
 goes on untouched, and what was not visible is said."""
+import collections
 import os
 import shutil
 import sys
@@ -60,8 +61,9 @@ def unprivileged():
             asleep = [s for s in hs.in_planted(mine) if s['state'] == hs.SLEEPING]
             want = hs.UNKNOWN if undumpable else hs.SLEEP
             gs.check(part > 0.5, f'{what}: {part:.0%} of {len(mine)} samples have a stack')
-            gs.check(asleep and all(s['wait'] == want for s in asleep),
-                     f'{what}: {len(asleep)} asleep, waits {set(s["wait"] for s in asleep)}')
+            # On a busy machine one that has woken up is seen before it has the interpreter's lock.
+            waits = collections.Counter(s['wait'] for s in asleep)
+            gs.check(waits[want] > len(asleep) * 0.8 and set(waits) <= {want, hs.LOCK}, f'{what}: waits {waits}')
             gs.equal('is not seen' in notes(trace), undumpable, f'{what}: notes: {notes(trace)}')
 
 
