@@ -6,6 +6,15 @@
 const char *const ana_worker_state_names[ANA_WORKER_STATES] = { "io",	"cpu",	"runnable",
 								"idle", "lock", "other" };
 
+const char *const ana_worker_state_words[ANA_WORKER_STATES] = {
+	[ANA_WORKER_IO] = "blocked on files or the network",
+	[ANA_WORKER_CPU] = "on a CPU",
+	[ANA_WORKER_RUNNABLE] = "waiting for a CPU",
+	[ANA_WORKER_IDLE] = "without work",
+	[ANA_WORKER_LOCK] = "waiting for a lock",
+	[ANA_WORKER_OTHER] = "in something else",
+};
+
 enum ana_worker_state ana_worker_blocked(uint8_t wait)
 {
 	switch (wait) {

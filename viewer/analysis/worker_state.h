@@ -17,6 +17,7 @@ enum ana_worker_state {
 	ANA_WORKER_STATES
 };
 extern const char *const ana_worker_state_names[ANA_WORKER_STATES]; /* "io" ... "other" */
+extern const char *const ana_worker_state_words[ANA_WORKER_STATES]; /* "on a CPU": workers were */
 
 /* Of a thread that is blocked in @wait (enum wire_wait). */
 enum ana_worker_state ana_worker_blocked(uint8_t wait);

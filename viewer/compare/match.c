@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "compare_priv.h"
+#include "findings/words.h"
 
 #define LOOKED_AT 64 /* findings of each run; a summary of ours has at most half of that */
 #define LEAST_PPM 1000 /* of the GPU time: what is smaller counts as not there */
@@ -21,13 +22,6 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-static const char *base(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static bool has_line(const struct view_hotspot *p)
 {
 	return p->known && (p->file || p->function);
@@ -35,7 +29,8 @@ static bool has_line(const struct view_hotspot *p)
 
 static bool same_code(const struct view_hotspot *a, const struct view_hotspot *b)
 {
-	return has_line(a) && has_line(b) && same_text(base(a->file), base(b->file)) &&
+	return has_line(a) && has_line(b) &&
+	       same_text(view_file_name(a->file), view_file_name(b->file)) &&
 	       same_text(a->function, b->function) && a->role == b->role;
 }
 

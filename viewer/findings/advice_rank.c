@@ -8,6 +8,7 @@
 
 #include "advice.h"
 #include "base/units.h"
+#include "words.h"
 
 #define NAMED_PPM 100000 /* of what all waited for the class: ranks below it are not named */
 
@@ -74,8 +75,7 @@ static const char *name(struct view_summary *s, const struct ana_rank *r, size_t
 /* ", its line data.py:42 __getitem__"; "" where samples showed none of this class. */
 static const char *line_of(struct view_summary *s, const struct ana_rank *r, enum ana_class c)
 {
-	const char *slash = r->file ? strrchr(r->file, '/') : NULL;
-	const char *file = slash && slash[1] ? slash + 1 : r->file;
+	const char *file = view_file_name(r->file);
 
 	if (!file || r->top_cause != c)
 		return "";

@@ -59,8 +59,7 @@ const char *view_short_path(struct base_arena *mem, const char *path, size_t col
 	if (slash && slash[1])
 		return base_arena_printf(mem, "...%s", slash);
 	/* One long name: its beginning and its end. */
-	const char *name = strrchr(path, '/');
-	name = name && name[1] ? name + 1 : path;
+	const char *name = view_file_name(path);
 	all = base_utf8_columns(name);
 	if (all <= columns)
 		return base_arena_text(mem, name);
@@ -70,9 +69,16 @@ const char *view_short_path(struct base_arena *mem, const char *path, size_t col
 				 skip_columns(name, all - (columns - 3 - front)));
 }
 
-static const char *base(const char *path)
+const char *const view_step_source_words[] = {
+	[ANA_STEPS_NONE] = "",
+	[ANA_STEPS_RANGE] = "step ranges",
+	[ANA_STEPS_OPTIMIZER] = "optimizer ranges",
+	[ANA_STEPS_PERIOD] = "the period of the kernel sequence",
+};
+
+const char *view_file_name(const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	const char *slash = path ? strrchr(path, '/') : NULL;
 
 	return slash && slash[1] ? slash + 1 : path;
 }
@@ -109,7 +115,8 @@ static const char *leaf_text(struct base_arena *mem, const char *leaf, size_t co
 	return base_arena_printf(
 		mem, "%s (%s)",
 		view_short_path(mem, function, columns == SIZE_MAX ? columns : NAME_COLUMNS),
-		view_short_path(mem, columns == SIZE_MAX ? tab + 1 : base(tab + 1), columns));
+		view_short_path(mem, columns == SIZE_MAX ? tab + 1 : view_file_name(tab + 1),
+				columns));
 }
 
 static const char *on_cpu(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
@@ -168,7 +175,9 @@ const char *view_words_hotspot(struct base_arena *mem, const struct view_hotspot
 		return NULL;
 	return base_arena_printf(
 		mem, "%s%s",
-		view_short_path(mem, columns == SIZE_MAX ? p->file : base(p->file), columns), line);
+		view_short_path(mem, columns == SIZE_MAX ? p->file : view_file_name(p->file),
+				columns),
+		line);
 }
 
 const char *view_words_line(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
@@ -190,7 +199,7 @@ const char *view_words_native(struct base_arena *mem, const struct view_hotspot 
 	size_t path = strcspn(p->native, "\t"), offset = 0;
 	if (p->native[path])
 		offset = strcspn(p->native + path + 1, "\t");
-	const char *module = base(base_arena_copy(mem, p->native, path));
+	const char *module = view_file_name(base_arena_copy(mem, p->native, path));
 	if (p->symbol)
 		return base_arena_printf(mem, "%s %s", module, p->symbol);
 	if (!offset)

@@ -10,6 +10,12 @@
 #include "base/arena.h"
 #include "model/model.h"
 
+/* By enum ana_step_source: "step ranges", ...; "" for none. */
+extern const char *const view_step_source_words[];
+
+/* What stands behind the path's last slash; the path where nothing does; NULL stays NULL. */
+const char *view_file_name(const char *path);
+
 #define VIEW_WAITS 16
 extern const char *const view_wait_names[VIEW_WAITS]; /* by enum wire_wait: "none", "read", ... */
 

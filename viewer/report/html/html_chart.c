@@ -8,6 +8,14 @@
 
 #define WIDTH 960
 
+size_t html_column(int64_t start, int64_t end, size_t columns, int64_t ns)
+{
+	__int128 at = ((__int128)ns - start) * (__int128)columns;
+	int64_t i = (int64_t)(at / ((__int128)end - start));
+
+	return i < 0 ? 0 : (size_t)i < columns ? (size_t)i : columns - 1;
+}
+
 static int left_of(size_t column, size_t columns)
 {
 	return (int)(column * WIDTH / columns);

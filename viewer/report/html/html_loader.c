@@ -142,12 +142,6 @@ static void put_busy(struct html *h)
 
 static void put_shares(struct html *h)
 {
-	static const char *const what[ANA_WORKER_STATES] = { "blocked on files or the network",
-							     "on a CPU",
-							     "waiting for a CPU",
-							     "without work",
-							     "waiting for a lock",
-							     "in something else" };
 	bool any = false;
 
 	for (int k = 0; k < ANA_WORKER_STATES; k++) {
@@ -156,7 +150,7 @@ static void put_shares(struct html *h)
 		html_put(h, any ? ", " : "<dt>While GPUs waited</dt><dd>workers were ");
 		html_pct(h, h->s->loader.share_ppm[k], "/loader/worker_shares_pct/%s",
 			 ana_worker_state_names[k]);
-		fprintf(h->f, " %s", what[k]);
+		fprintf(h->f, " %s", ana_worker_state_words[k]);
 		any = true;
 	}
 	html_put(h, any ? "</dd>\n" : "");

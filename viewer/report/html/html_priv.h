@@ -149,7 +149,10 @@ void html_cell_end(struct html *h, const char *tag);
 void html_details(struct html *h, const char *summary);
 void html_details_end(struct html *h);
 
-/* html_chart.c: columns of layers, each column's layers by their share of it. */
+/* html_chart.c: which of the columns that a stretch of time is drawn in has the moment @ns. */
+size_t html_column(int64_t start, int64_t end, size_t columns, int64_t ns);
+
+/* Columns of layers, each column's layers by their share of it. */
 #define HTML_LAYERS_MAX 8
 #define HTML_STACK_HEIGHT 96
 

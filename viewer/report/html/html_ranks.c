@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <string.h>
+#include "findings/words.h"
 #include "html_priv.h"
 
 #define NAMED_MAX 8
@@ -27,13 +28,6 @@ void html_rank_name(struct html *h, size_t i, const char *word)
 		html_id(h, r->gpu, "/ranks/rows/%zu/gpu", i);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* "train.py:38 fetch": where a late rank mostly was. */
 static void put_hotspot(struct html *h, size_t i)
 {
@@ -44,7 +38,7 @@ static void put_hotspot(struct html *h, size_t i)
 	fprintf(h->f, " <span class=\"mono\" data-from=\"/ranks/rows/%zu/where\">", i);
 	if (r->file) {
 		html_put(h, "<bdi class=\"spot\">");
-		html_escape(h->f, base_name(r->file));
+		html_escape(h->f, view_file_name(r->file));
 		if (r->line)
 			fprintf(h->f, ":%" PRIu32, r->line);
 		html_put(h, "</bdi>");

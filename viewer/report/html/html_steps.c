@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "analysis/series/series.h"
+#include "findings/words.h"
 #include "html_priv.h"
 
 #define SERIES_MAX 8
@@ -50,14 +51,6 @@ static void divide(struct html_point *p, const int64_t *count, size_t columns)
 	}
 }
 
-static size_t column_of(const struct ana_series *s, size_t columns, int64_t ns)
-{
-	__int128 at = ((__int128)ns - s->start_ns) * (__int128)columns;
-	int64_t i = (int64_t)(at / ((__int128)s->end_ns - s->start_ns));
-
-	return i < 0 ? 0 : (size_t)i < columns ? (size_t)i : columns - 1;
-}
-
 static void put_band(struct html *h, const struct ana_step_series *l, size_t columns, int64_t top)
 {
 	const struct ana_series *s = h->s->result->series;
@@ -66,7 +59,7 @@ static void put_band(struct html *h, const struct ana_step_series *l, size_t col
 	struct html_band band = { columns, p, top, "Step times; the table below has the numbers" };
 
 	for (size_t i = 0; p && count && i < l->buckets; i++) {
-		size_t at = column_of(s, columns, l->bucket[i].start_ns);
+		size_t at = html_column(s->start_ns, s->end_ns, columns, l->bucket[i].start_ns);
 		add(&p[at], &count[at], &l->bucket[i]);
 	}
 	if (p && count) {
@@ -303,14 +296,12 @@ static void put_outliers(struct html *h)
 
 static void put_sentence(struct html *h)
 {
-	static const char *const from[] = { "", "step ranges", "optimizer ranges",
-					    "the period of the kernel sequence" };
 	const struct view_summary *s = h->s;
 	const struct ana_result *r = s->result;
 
 	html_put(h, "<p>");
 	html_count(h, r->steps, "/steps/count");
-	fprintf(h->f, " steps, told by %s", from[r->step_source]);
+	fprintf(h->f, " steps, told by %s", view_step_source_words[r->step_source]);
 	if (r->step_median_ns >= 0) {
 		html_put(h, "; the median took ");
 		html_ns(h, r->step_median_ns, "/steps/median_ns");

@@ -7,23 +7,14 @@
 #include "facts/class.h"
 #include "html_priv.h"
 
-static size_t column_at(const struct html_strip *s, size_t columns, int64_t ns)
-{
-	__int128 at = ((__int128)ns - s->start_ns) * (__int128)columns;
-	int64_t i = (int64_t)(at / ((__int128)s->end_ns - s->start_ns));
-
-	if (i < 0)
-		return 0;
-	return (size_t)i < columns ? (size_t)i : columns - 1;
-}
-
 /* A bucket goes into the column that holds its middle. */
 static void fill(int64_t *to, size_t columns, const struct html_strip *s)
 {
 	for (size_t b = 0; b < s->line->count; b++) {
 		const struct ana_bucket *k = &s->line->bucket[b];
 		int64_t middle = (int64_t)(((__int128)k->start_ns + k->end_ns) / 2);
-		int64_t *at = &to[column_at(s, columns, middle) * FACTS_COLOURS];
+		int64_t *at =
+			&to[html_column(s->start_ns, s->end_ns, columns, middle) * FACTS_COLOURS];
 		for (int c = 0; c < ANA_CLASSES; c++)
 			view_cost_add(&at[facts_classes[c].colour], k->classes[c]);
 	}

@@ -8,15 +8,11 @@
 #define ROWS 12
 #define CUT 8 /* times the mean: what takes longer is cut off */
 
-static const struct {
-	const char *key, *style, *text;
-} states[ANA_WORKER_STATES] = {
-	{ "io", "f-input", "blocked on files or the network" },
-	{ "cpu", "f-busy", "on a CPU" },
-	{ "runnable", "f-host", "waiting for a CPU" },
-	{ "idle", "f-excluded", "without work" },
-	{ "lock", "f-copy", "waiting for a lock" },
-	{ "other", "f-device", "in something else" },
+/* Colours of the states, in the style sheet. */
+static const char *const styles[ANA_WORKER_STATES] = {
+	[ANA_WORKER_IO] = "f-input",	  [ANA_WORKER_CPU] = "f-busy",
+	[ANA_WORKER_RUNNABLE] = "f-host", [ANA_WORKER_IDLE] = "f-excluded",
+	[ANA_WORKER_LOCK] = "f-copy",	  [ANA_WORKER_OTHER] = "f-device",
 };
 
 struct cells {
@@ -31,8 +27,7 @@ static size_t column_of(const struct cells *c, size_t cell)
 
 static void put_states(struct html *h, const struct cells *c)
 {
-	const char *style[ANA_WORKER_STATES];
-	struct html_stack stack = { c->columns, ANA_WORKER_STATES, NULL, style,
+	struct html_stack stack = { c->columns, ANA_WORKER_STATES, NULL, styles,
 				    "What workers did over time; the table below has the numbers" };
 	int64_t *value = calloc(c->columns * ANA_WORKER_STATES, sizeof(*value));
 
@@ -40,11 +35,9 @@ static void put_states(struct html *h, const struct cells *c)
 		return;
 	html_put(h, "<p class=\"soft small\">What workers did, as far as samples show it</p>\n"
 		    "<ul class=\"legend\">");
-	for (size_t k = 0; k < ANA_WORKER_STATES; k++) {
-		style[k] = states[k].style;
-		fprintf(h->f, "<li><span class=\"key %s\"></span>%s</li>", states[k].style,
-			states[k].text);
-	}
+	for (size_t k = 0; k < ANA_WORKER_STATES; k++)
+		fprintf(h->f, "<li><span class=\"key %s\"></span>%s</li>", styles[k],
+			ana_worker_state_words[k]);
 	html_put(h, "</ul>\n");
 	for (size_t i = 0; i < c->s->cells; i++)
 		for (size_t k = 0; k < ANA_WORKER_STATES; k++)
@@ -179,7 +172,7 @@ static void put_row(struct html *h, const struct ana_series *s, size_t a, size_t
 			html_pct(
 				h, base_ppm(state_sum(s, a, b, k), whole),
 				"page:/loader/states/%s/%zu..%zu %% page:/loader/states/*/%zu..%zu",
-				states[k].key, a, b, a, b));
+				ana_worker_state_names[k], a, b, a, b));
 	html_put(h, "</tr>\n");
 }
 

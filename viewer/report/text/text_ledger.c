@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include "base/units.h"
 #include "findings/unused.h"
+#include "findings/words.h"
 #include "text_priv.h"
 
 #define GPUS_SHOWN 16
@@ -112,8 +113,6 @@ void text_gpus(struct page *p)
 
 void text_steps(struct page *p)
 {
-	static const char *const from[] = { "", "step ranges", "optimizer ranges",
-					    "the period of the kernel sequence" };
 	const struct ana_result *r = p->s->result;
 	base_unit count, median, p95, usd;
 	const char *t;
@@ -122,7 +121,7 @@ void text_steps(struct page *p)
 		return;
 	text_heading(p, "Steps");
 	t = base_arena_printf(&p->mem, "%s steps, from %s", base_count(count, r->steps),
-			      from[r->step_source]);
+			      view_step_source_words[r->step_source]);
 	if (r->step_median_ns >= 0)
 		t = base_arena_printf(&p->mem, "%s; median %s, 95 %% within %s", t,
 				      base_duration(median, r->step_median_ns),

@@ -2,6 +2,7 @@
 /* The ranks in the text report: whom the others waited for, who is slow, dead or hung. */
 #include <inttypes.h>
 #include <string.h>
+#include "findings/words.h"
 #include "text_priv.h"
 #include "base/units.h"
 
@@ -23,8 +24,7 @@ static const char *name(struct page *p, size_t i)
 /* ": input.fetch, train.py:38 __getitem__", or nothing. */
 static const char *cause(struct page *p, const struct ana_rank *r)
 {
-	const char *slash = r->file ? strrchr(r->file, '/') : NULL;
-	const char *file = slash && slash[1] ? slash + 1 : r->file;
+	const char *file = view_file_name(r->file);
 
 	if (r->top_cause >= ANA_CLASSES)
 		return "";

@@ -185,12 +185,6 @@ static void put_need(struct page *p)
 
 static void put_shares(struct page *p)
 {
-	static const char *const what[ANA_WORKER_STATES] = { "blocked on files or the network",
-							     "on a CPU",
-							     "waiting for a CPU",
-							     "without work",
-							     "waiting for a lock",
-							     "in something else" };
 	const char *t = "";
 	base_unit share;
 
@@ -198,7 +192,7 @@ static void put_shares(struct page *p)
 		if (p->s->loader.share_ppm[k])
 			t = base_arena_printf(&p->mem, "%s%s%s %% %s", t, *t ? ", " : "",
 					      base_percent(share, p->s->loader.share_ppm[k]),
-					      what[k]);
+					      ana_worker_state_words[k]);
 	if (*t)
 		put_line(p, base_arena_printf(&p->mem, "while GPUs waited, workers were: %s", t));
 }
