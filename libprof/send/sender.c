@@ -1,39 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sender's loop: flush, drain, send; twice a second, and in between whenever much has come. What
- * it may wait for is bounded, and CUPTI is not among it (flusher.h).
- *
- * "Complete up to T" of the pulse. A flush that began at F has ended, and every buffer that CUPTI
- * gave back by then has been translated. A buffer that is still out was requested at R. CUPTI puts a
- * record into a buffer when the call is made that launches the work, so whatever that buffer holds
- * was launched, and ended, after R. Hence every operation that ended before min(F, all such R) is in
- * a frame or in a loss span. One hole is left: a thread that is preempted between handing work to
- * the device and making its record. F and R are set back by a time that covers it.
+ * it may wait for is bounded, and CUPTI is not among it (cupti/flusher.h).
  */
 #include "sender.h"
 
-#include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collect.h"
 #include "core/clockpoll.h"
 #include "core/config.h"
-#include "core/log.h"
 #include "core/notes.h"
 #include "core/thread.h"
-#include "cupti/bufpool.h"
 #include "cupti/capture_policy.h"
 #include "cupti/devices.h"
 #include "cupti/drained.h"
-#include "cupti/exposure.h"
-#include "cupti/flusher.h"
 #include "cupti/handover.h"
 #include "cupti/intake.h"
 #include "cupti/nvml.h"
-#include "cupti/timebase.h"
 #include "devicefacts.h"
 #include "hello.h"
 #include "latenotes.h"
@@ -47,6 +34,7 @@
 #include "stream/stream.h"
 #include "stream/transport.h"
 #include "stream/writer.h"
+#include "traceclock.h"
 
 #define MS 1000000ll
 #define BEGIN 2u /* of s.begin */
@@ -55,7 +43,6 @@
 #define PULSE_TICKS_FULL 60 /* once the trace may not grow any more */
 #define CLOCK_TICKS 20
 #define HELLO_TRIES 240 /* as often are devices asked for */
-#define FLUSH_PATIENCE_NS (50 * MS) /* a flush takes 0.2 ms, or as long as a kernel runs */
 #define FLUSH_EXIT_NS (2000 * MS)
 #define SEND_NS (100 * MS)
 #define SEND_EXIT_NS (1000 * MS)
@@ -66,35 +53,23 @@
 #define LEAVE_FLUSH_NS (60 * MS) /* ... after the last flush ... */
 #define LEAVE_SEND_NS (10 * MS) /* ... and after the last bytes */
 #define HANDOVER_NS (500 * MS) /* for what runs on the devices when CUPTI is handed over */
-#define HANDOVER_FLUSH_NS (1000 * MS)
 #define CLOCK_READINGS 3
 #define CLOCK_READING_NS (5 * MS)
-#define STEP_NS MS
-#define RECORD_BYTES 256u /* no record is larger */
-#define TORCH_BUFFER ((size_t)16 << 10) /* where torch.profiler may come unannounced (cupti/handover.h) */
 
 static struct {
 	const struct prof_sender_opts *o;
 	atomic_flag started;
 	atomic_uint begin; /* what it waits for before it begins: the arm's end, something to send */
 	atomic_uint wake, ended;
-	atomic_bool stopping, alive, woken;
+	atomic_bool stopping, alive;
 	atomic_int tid; /* of the thread; 0: it has not come to run yet */
 	_Atomic int64_t leave_ns; /* when the process is gone (monotonic); 0: it waits, within reason */
 
 	unsigned int tries; /* to find devices */
 	unsigned int tick;
-	int64_t last_flush_ns; /* begin of the last flush that ended */
-	int64_t drops_ns; /* records of what was launched before were dropped; 0: all that has ended */
 	struct prof_counters count;
-	bool hello_written;
 	size_t devices;
-	struct prof_triplet clock; /* the last one */
-	bool have_clock;
 	struct prof_alive seen;
-	uint64_t lost_bytes; /* in discarded buffers, as told */
-	uint64_t sized_bytes; /* of records, when buffer sizes were last chosen */
-	int64_t sized_ns;
 } s = { .started = ATOMIC_FLAG_INIT };
 
 void prof_sender_wake(void)
@@ -105,7 +80,7 @@ void prof_sender_wake(void)
 /* At most one system call per drain, for this runs in CUPTI's callback. */
 void prof_sender_pending(void)
 {
-	if (!atomic_exchange(&s.woken, true))
+	if (prof_collect_pending())
 		prof_word_bump(&s.wake);
 }
 
@@ -124,7 +99,6 @@ static void write_hello(void)
 	if (*prof_ranges_note())
 		prof_note("%s", prof_ranges_note());
 	prof_hello_write(&h);
-	s.hello_written = true;
 }
 
 /*
@@ -151,155 +125,7 @@ static bool find_devices(void)
 	return true;
 }
 
-/* ---- flushes ---------------------------------------------------------------------------------- */
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static bool jumped(const struct prof_triplet *t)
-{
-	return s.have_clock && (llabs(prof_clock_step(&s.clock, t)) > STEP_NS ||
-				llabs(prof_clock_shift(&s.clock, t)) > STEP_NS);
-}
-
-static void record_clock(const struct prof_triplet *t)
-{
-	prof_report_triplet(t);
-	if (jumped(t)) {
-		prof_loss_span(WIRE__LOSS_REASON__LOSS_CLOCK_STEP,
-			       earlier(s.clock.axis_ns, t->axis_ns),
-			       -earlier(-s.clock.axis_ns, -t->axis_ns), 0);
-		prof_report_clock();
-		prof_exposure_stepped(prof_clock_step(&s.clock, t), t->axis_ns);
-	}
-	s.clock = *t;
-	s.have_clock = true;
-}
-
-/* Counted are buffers and bytes; of records, so many at least. */
-static void count_discards(int64_t end_ns)
-{
-	struct prof_pool_stats pool;
-	uint64_t count;
-	int64_t start = prof_pool_discards(&count);
-
-	if (start == INT64_MAX)
-		return;
-	prof_pool_stats(&pool);
-	count = (pool.lost_bytes - s.lost_bytes + RECORD_BYTES - 1) / RECORD_BYTES;
-	s.lost_bytes = pool.lost_bytes;
-	s.count.dropped += count;
-	prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED, start, end_ns, count);
-}
-
-/*
- * What was dropped may have been launched, not yet run: its time ends with a later flush, when all
- * that was launched by then has come back.
- */
-static void count_drops(const struct prof_flush *f, int64_t oldest)
-{
-	if (!f->dropped && !s.drops_ns)
-		return;
-	s.count.dropped += f->dropped;
-	prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED, s.last_flush_ns - PROF_POOL_BEFORE_NS,
-		       f->end_ns, f->dropped);
-	if (f->dropped)
-		s.drops_ns = f->end_ns;
-	else if (oldest > s.drops_ns)
-		s.drops_ns = 0;
-}
-
-/* A flush has ended and what it gave back has been translated. */
-static void account_flush(const struct prof_flush *f, enum prof_timebase base)
-{
-	int64_t oldest = prof_pool_oldest_out();
-
-	count_drops(f, oldest);
-	count_discards(f->end_ns);
-	record_clock(&f->clock);
-	prof_policy_flushed(f, s.last_flush_ns, base);
-	prof_stream_losses(f->end_ns);
-	if (!f->rc)
-		s.count.complete_ns = earlier(f->begin_ns - PROF_POOL_BEFORE_NS, oldest);
-	else
-		prof_note("cuptiActivityFlushAll answers with error %d", f->rc);
-	s.last_flush_ns = f->begin_ns;
-}
-
-static void drain(void)
-{
-	atomic_store(&s.woken, false);
-	prof_intake_drain(s.last_flush_ns);
-	if (prof_pool_low())
-		prof_pool_refill();
-}
-
-/* Translates what is there; if a flush has ended, its result counts after that. */
-static bool drain_flush(void)
-{
-	struct prof_flush f;
-	enum prof_timebase base;
-
-	if (!prof_flusher_take(&f)) {
-		drain();
-		return false;
-	}
-	base = prof_timebase_learn(&f.clock);
-	drain();
-	account_flush(&f, base);
-	return true;
-}
-
-/* One that outlasted the last tick has its result taken first: it may tell of losses. */
-static void flush_and_drain(void)
-{
-	drain_flush();
-	prof_flusher_ask(false, prof_policy_canaries());
-	prof_flusher_wait(prof_mono_ns() + FLUSH_PATIENCE_NS);
-	drain_flush();
-}
-
-/*
- * While another client has CUPTI, a flush would hand that one its buffers before their time, and make
- * it ask for new ones. All of that time is told as lost.
- */
-static void do_without_flush(void)
-{
-	drain_flush();
-	s.count.complete_ns = prof_now_ns();
-}
-
-/* From its beginning to its end, both from now on; false if it takes too long. */
-static bool flush_whole(void)
-{
-	int64_t deadline = prof_mono_ns() + HANDOVER_FLUSH_NS;
-	bool asked;
-
-	if (!prof_flusher_wait(deadline))
-		return false;
-	drain_flush();
-	asked = prof_flusher_ask(false, prof_policy_canaries());
-	if (!asked || !prof_flusher_wait(deadline))
-		return false;
-	return drain_flush();
-}
-
-/* Until all buffers are back, or the time is up: one may wait for work that runs. */
-static void fetch_buffers(int64_t deadline_ns)
-{
-	struct prof_pool_stats pool;
-
-	for (;;) {
-		if (!flush_whole())
-			return;
-		prof_pool_stats(&pool);
-		if (!pool.out || prof_mono_ns() >= deadline_ns)
-			return;
-		prof_word_wait(&s.ended, 0, prof_mono_ns() + MS);
-	}
-}
+/* ---- another client of CUPTI ------------------------------------------------------------------ */
 
 static void hand_cupti_over(void)
 {
@@ -307,11 +133,11 @@ static void hand_cupti_over(void)
 	bool ours = prof_policy_may_flush();
 
 	if (ours)
-		fetch_buffers(deadline);
+		prof_collect_buffers(deadline);
 	if (!prof_policy_release())
 		return;
 	if (ours)
-		fetch_buffers(deadline);
+		prof_collect_buffers(deadline);
 	prof_policy_released();
 }
 
@@ -325,7 +151,7 @@ static void reclaim_cupti(void)
 
 	prof_policy_reclaim(prof_handover_unwaited());
 	for (i = 0; i < CLOCK_READINGS && prof_policy_may_flush(); i++) {
-		if (!flush_whole() || !prof_clock_foreign(&s.clock))
+		if (!prof_collect_flush_whole() || !prof_traceclock_foreign())
 			return;
 		prof_word_wait(&s.ended, 0, prof_mono_ns() + CLOCK_READING_NS);
 	}
@@ -346,36 +172,7 @@ static void answer_handover(void)
 	prof_handover_done(number);
 }
 
-/* A buffer should hold no more than half a second: one unfinished record withholds all of it. */
-static void size_buffers(void)
-{
-	uint64_t bytes = prof_intake()->bytes - s.sized_bytes;
-	int64_t now = prof_mono_ns();
-	struct prof_pool_stats pool;
-
-	if (now - s.sized_ns < TICK_NS)
-		return;
-	prof_pool_stats(&pool);
-	prof_pool_limit(prof_ranges_torch_mapped() && !prof_handover_knows_torch() ? TORCH_BUFFER : 0);
-	bytes = bytes * (TICK_NS / MS) / (uint64_t)((now - s.sized_ns) / MS);
-	prof_pool_want(bytes / (pool.out ? pool.out : 1));
-	s.sized_bytes = prof_intake()->bytes;
-	s.sized_ns = now;
-}
-
-static void keep_buffers(void)
-{
-	size_buffers();
-	prof_pool_refill();
-	prof_pool_trim(prof_mono_ns());
-}
-
 /* ---- ranges ----------------------------------------------------------------------------------- */
-
-static int64_t realtime_to_axis(int64_t realtime_ns)
-{
-	return realtime_ns - s.clock.realtime_ns + s.clock.axis_ns;
-}
 
 static void add_range(void *unused, const struct wire_event *ev)
 {
@@ -386,10 +183,7 @@ static void add_range(void *unused, const struct wire_event *ev)
 
 static void drain_ranges(bool final)
 {
-	bool same = !strcmp(prof_clock_name(), "realtime") || !s.have_clock;
-
-	prof_ranges_drain(prof_stream_names(), same ? NULL : realtime_to_axis, add_range, NULL,
-			  final);
+	prof_ranges_drain(prof_stream_names(), prof_traceclock_axis(), add_range, NULL, final);
 }
 
 static void add_batch(const struct wire_batch *row, const char *text)
@@ -404,8 +198,7 @@ static void add_sample(const struct prof_look *look)
 
 static void drain_shim(bool final)
 {
-	bool same = !strcmp(prof_clock_name(), "realtime") || !s.have_clock;
-	struct prof_shim_sink sink = { .axis = same ? NULL : realtime_to_axis,
+	struct prof_shim_sink sink = { .axis = prof_traceclock_axis(),
 				       .batch = add_batch,
 				       .checkpoint = prof_report_checkpoint,
 				       .look = add_sample };
@@ -431,7 +224,7 @@ static void passive_tick(void)
 
 	if (s.tick % CLOCK_TICKS == 1) {
 		prof_clock_sample(NULL, &t);
-		record_clock(&t);
+		prof_traceclock_record(&t);
 	}
 	s.count.complete_ns = prof_now_ns();
 }
@@ -454,9 +247,10 @@ static void write_reports(void)
 /* What the sampler needs to know: who submits, and whether the devices have anything to do. */
 static void watch_devices(void)
 {
+	bool flushes = s.o->cupti && prof_policy_may_flush();
+
 	prof_roster_age(prof_mono_ns());
-	prof_sampler_drained(s.o->cupti && prof_policy_may_flush() ? prof_drained(s.last_flush_ns)
-								: 0);
+	prof_sampler_drained(flushes ? prof_drained(prof_collect_last_flush_ns()) : 0);
 }
 
 static void tick(void)
@@ -470,9 +264,9 @@ static void tick(void)
 	if (!s.o->cupti)
 		passive_tick();
 	else if (prof_policy_may_flush())
-		flush_and_drain();
+		prof_collect_flush();
 	else
-		do_without_flush();
+		prof_collect_no_flush();
 	drain_ranges(false);
 	drain_shim(false);
 	prof_ranges_stats(&ranges);
@@ -487,14 +281,14 @@ static void tick(void)
 	report_lost_frames();
 	write_reports();
 	prof_transport_pump(prof_mono_ns() + SEND_NS);
-	keep_buffers();
+	prof_collect_keep_buffers();
 }
 
 /* Much has come between two ticks: translate it now, so that buffers and rings get free. */
 static void between_ticks(void)
 {
 	if (s.o->cupti)
-		drain_flush();
+		prof_collect_drain();
 	drain_ranges(false);
 	drain_shim(false);
 	prof_transport_pump(0);
@@ -514,8 +308,7 @@ static void open_all(void)
 	prof_policy_init(&s.o->level, s.o->cupti, s.o->armed_ns);
 	if (s.o->handed_over)
 		prof_policy_released();
-	s.last_flush_ns = s.count.complete_ns = s.o->armed_ns;
-	s.sized_ns = prof_mono_ns();
+	prof_collect_init(s.o->armed_ns, &s.count);
 }
 
 /* In @ns, but with @left ns to go before a process is gone that does not wait. */
@@ -523,28 +316,7 @@ static int64_t until(int64_t ns, int64_t left)
 {
 	int64_t leave = atomic_load(&s.leave_ns), deadline = prof_mono_ns() + ns;
 
-	return leave ? earlier(deadline, leave - left) : deadline;
-}
-
-/* What CUPTI does not give back in time is lost, and said to be. */
-static void last_flush(void)
-{
-	int64_t deadline = until(FLUSH_EXIT_NS, LEAVE_FLUSH_NS);
-	bool asked = false;
-
-	if (!prof_policy_may_flush()) {
-		drain_flush();
-		return;
-	}
-	if (prof_flusher_wait(deadline)) {
-		drain_flush();
-		asked = prof_flusher_ask(true, 0) && prof_flusher_wait(deadline);
-	}
-	if (!drain_flush() || !asked) {
-		prof_loss_span(WIRE__LOSS_REASON__LOSS_DROPPED, s.count.complete_ns, prof_now_ns(),
-			       0);
-		prof_note("the last flush did not end in time: what CUPTI held back is lost");
-	}
+	return leave && leave - left < deadline ? leave - left : deadline;
 }
 
 static void finish(void)
@@ -554,7 +326,7 @@ static void finish(void)
 		prof_note("a call into NVML was still under way when the program ended");
 	prof_devices_learn();
 	if (s.o->cupti)
-		last_flush();
+		prof_collect_last(until(FLUSH_EXIT_NS, LEAVE_FLUSH_NS));
 	drain_ranges(true);
 	drain_shim(true);
 	prof_policy_finish();
