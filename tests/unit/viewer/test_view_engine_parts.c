@@ -29,6 +29,44 @@ static void test_classes(void)
 	EXPECT(!ana_class_is_waste(ANA_COMM) && !ana_class_is_waste(ANA_EXCLUDED_STARTUP));
 }
 
+#define CLASS(c) (UINT64_C(1) << (c))
+
+static uint64_t all_of(bool (*in)(int))
+{
+	uint64_t set = 0;
+	int c;
+
+	EXPECT(!in(-1) && !in(ANA_CLASSES) && !in(INT32_MAX));
+	for (c = 0; c < ANA_CLASSES; c++)
+		set |= in(c) ? CLASS(c) : 0;
+	return set;
+}
+
+/* The sets that the rules of the ledger name. */
+static void test_class_sets(void)
+{
+	uint64_t ran = CLASS(ANA_COMPUTE) | CLASS(ANA_COMM) | CLASS(ANA_COPY);
+	int64_t ns[ANA_CLASSES] = { 0 };
+
+	EXPECT_INT(all_of(ana_class_is_busy), ran | CLASS(ANA_COMM_SKEW));
+	EXPECT_INT(all_of(ana_class_is_recorded),
+		   ran | CLASS(ANA_EXCLUDED_STARTUP) | CLASS(ANA_EXCLUDED_TEARDOWN) |
+			   CLASS(ANA_EXCLUDED_UNOBSERVED) | CLASS(ANA_EXCLUDED_NO_PROCESS));
+	EXPECT_INT(all_of(ana_class_is_doubt), CLASS(ANA_HOST_UNKNOWN) | CLASS(ANA_DEVICE_UNKNOWN) |
+						       CLASS(ANA_DEVICE_LOST) |
+						       CLASS(ANA_EXCLUDED_UNOBSERVED));
+	EXPECT_INT(all_of(ana_class_is_outside), CLASS(ANA_EXCLUDED_STARTUP) |
+							 CLASS(ANA_EXCLUDED_TEARDOWN) |
+							 CLASS(ANA_EXCLUDED_NO_PROCESS));
+	EXPECT_INT(all_of(ana_class_wants_workers),
+		   CLASS(ANA_INPUT_FETCH) | CLASS(ANA_INPUT_PREP) | CLASS(ANA_INPUT_UNKNOWN) |
+			   CLASS(ANA_INPUT_CPU_STARVED) | CLASS(ANA_INPUT_PIPELINE) |
+			   CLASS(ANA_INPUT_HANDOFF));
+	ns[ANA_EXCLUDED_STARTUP] = ns[ANA_EXCLUDED_TEARDOWN] = INT64_MAX;
+	ns[ANA_EXCLUDED_UNOBSERVED] = 7;
+	EXPECT(ana_class_sum(ns, ana_class_is_outside) == (__int128)INT64_MAX * 2);
+}
+
 static unsigned int flags(const char *text)
 {
 	return ana_name_flags(text) & ~(unsigned int)ANA_NAME_SEEN;
@@ -482,6 +520,7 @@ static void test_longest_gaps(void)
 
 static const struct t_case cases[] = {
 	T_CASE(test_classes),
+	T_CASE(test_class_sets),
 	T_CASE(test_names),
 	T_CASE(test_verdicts),
 	T_CASE(test_spans),
