@@ -15,7 +15,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "disk_use.h"
-#include "labels.h"
+#include "run_json.h"
 #include "run_dirs.h"
 
 #define QUOTA_ROOM 10 /* make room for a tenth, so that the next frames need no sweep */
@@ -98,7 +98,7 @@ static int64_t keep_of(const struct sweep *s, const struct item *it)
 {
 	const struct coll_keep_rules *rules = &s->plan->limits->keep;
 	int64_t keep_ns = rules->keep_ns;
-	struct coll_labels labels = { .root = NULL };
+	struct coll_run_json labels = { .root = NULL };
 	int fd = -1;
 
 	if (rules->count)
@@ -106,15 +106,15 @@ static int64_t keep_of(const struct sweep *s, const struct item *it)
 			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return keep_ns;
-	coll_labels_read(&labels, fd);
+	coll_run_json_read(&labels, fd);
 	close(fd);
 	for (unsigned int i = 0; i < rules->count; i++) {
-		if (!coll_labels_have(&labels, rules->rule[i].key, rules->rule[i].value))
+		if (!coll_run_json_has_label(&labels, rules->rule[i].key, rules->rule[i].value))
 			continue;
 		keep_ns = rules->rule[i].keep_ns;
 		break;
 	}
-	coll_labels_fini(&labels);
+	coll_run_json_fini(&labels);
 	return keep_ns;
 }
 

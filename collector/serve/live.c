@@ -15,7 +15,7 @@
 #include "base/escape.h"
 #include "core/clock.h"
 #include "http.h"
-#include "retain/labels.h"
+#include "retain/run_json.h"
 #include "routes.h"
 
 #define SCHEMA "gpustarve.live/1"
@@ -190,13 +190,13 @@ static void put_alerts(FILE *f, const char *dir)
 static void put_exit(FILE *f, const char *dir)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct coll_labels run;
+	struct coll_run_json run;
 	int64_t status = 0;
 	bool known;
 
-	coll_labels_read(&run, fd);
-	known = coll_labels_number(&run, "exit_status", &status);
-	coll_labels_fini(&run);
+	coll_run_json_read(&run, fd);
+	known = coll_run_json_number(&run, "exit_status", &status);
+	coll_run_json_fini(&run);
 	if (fd >= 0)
 		close(fd);
 	put_known(f, "exit_status", status, known);

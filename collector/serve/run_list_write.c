@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "base/escape.h"
 #include "core/clock.h"
-#include "retain/labels.h"
+#include "retain/run_json.h"
 #include "retain/remove_run.h"
 #include "retain/run_dirs.h"
 #include "run_list.h"
@@ -70,13 +70,13 @@ static void json_cut(FILE *f, const char *text)
 	putc('"', f);
 }
 
-static void json_labels(FILE *f, const struct coll_labels *labels)
+static void json_labels(FILE *f, const struct coll_run_json *labels)
 {
 	const char *key, *value, *comma = "";
 
 	fputs(",\"labels\":{", f);
-	for (size_t i = 0; i < coll_labels_count(labels) && i < LABELS_MAX; i++) {
-		if (!coll_labels_get(labels, i, &key, &value))
+	for (size_t i = 0; i < coll_run_json_labels(labels) && i < LABELS_MAX; i++) {
+		if (!coll_run_json_label(labels, i, &key, &value))
 			continue;
 		fputs(comma, f);
 		json_cut(f, key);
@@ -87,7 +87,7 @@ static void json_labels(FILE *f, const struct coll_labels *labels)
 	putc('}', f);
 }
 
-static void json_run(FILE *f, const struct coll_run_dir *run, const struct coll_labels *labels,
+static void json_run(FILE *f, const struct coll_run_dir *run, const struct coll_run_json *labels,
 		     bool open)
 {
 	char id[COLL_RUN_LIST_AFTER_BYTES];
@@ -113,7 +113,7 @@ static void when_of(char out[32], int64_t unix_ns)
 		strftime(out, 32, "%Y-%m-%d %H:%M:%SZ", &t);
 }
 
-static void html_run(FILE *f, const struct coll_run_dir *run, const struct coll_labels *labels,
+static void html_run(FILE *f, const struct coll_run_dir *run, const struct coll_run_json *labels,
 		     bool open)
 {
 	const char *key, *value, *comma = "";
@@ -127,8 +127,8 @@ static void html_run(FILE *f, const struct coll_run_dir *run, const struct coll_
 	base_put(f, BASE_AS_HTML, id);
 	fprintf(f, "</a></td><td>%s</td><td>%s</td><td>%.1f MB</td><td>%u</td><td>", when,
 		open ? "goes on" : "", (double)run->bytes / 1e6, run->streams);
-	for (size_t i = 0; i < coll_labels_count(labels) && i < LABELS_MAX; i++) {
-		if (!coll_labels_get(labels, i, &key, &value))
+	for (size_t i = 0; i < coll_run_json_labels(labels) && i < LABELS_MAX; i++) {
+		if (!coll_run_json_label(labels, i, &key, &value))
 			continue;
 		fputs(comma, f);
 		fputs("<bdi>", f);
@@ -188,19 +188,19 @@ static void html_begin(FILE *f, size_t count)
 
 static void put_run(FILE *f, int base_fd, const struct coll_run_dir *run, bool page)
 {
-	struct coll_labels labels = { .root = NULL };
+	struct coll_run_json labels = { .root = NULL };
 	int fd = openat(base_fd, run->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	bool open = coll_run_is_open(base_fd, run->name) > 0;
 
 	if (fd >= 0) {
-		coll_labels_read(&labels, fd);
+		coll_run_json_read(&labels, fd);
 		close(fd);
 	}
 	if (page)
 		html_run(f, run, &labels, open);
 	else
 		json_run(f, run, &labels, open);
-	coll_labels_fini(&labels);
+	coll_run_json_fini(&labels);
 }
 
 static void put_all(FILE *f, int base_fd, const struct coll_run_dirs *all,

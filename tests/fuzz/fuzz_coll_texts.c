@@ -10,7 +10,7 @@
 #include "base/escape.h"
 #include "harness.h"
 #include "retain/keeper.h"
-#include "retain/labels.h"
+#include "retain/run_json.h"
 #include "retain/run_dirs.h"
 #include "serve/render_jobs.h"
 #include "serve/route.h"
@@ -89,19 +89,20 @@ static void put(const char *text)
 
 static void labels(const char *text)
 {
-	struct coll_labels l;
+	struct coll_run_json l;
+	int64_t status;
 	const char *key, *value;
 
-	coll_labels_parse(&l, text);
-	for (size_t i = 0; i < coll_labels_count(&l); i++)
-		if (coll_labels_get(&l, i, &key, &value)) {
+	coll_run_json_parse(&l, text);
+	for (size_t i = 0; i < coll_run_json_labels(&l); i++)
+		if (coll_run_json_label(&l, i, &key, &value)) {
 			put(key);
 			put(value);
-			if (!coll_labels_have(&l, key, value))
+			if (!coll_run_json_has_label(&l, key, value))
 				abort();
 		}
-	coll_labels_text(&l, "cluster");
-	coll_labels_fini(&l);
+	coll_run_json_number(&l, "exit_status", &status);
+	coll_run_json_fini(&l);
 }
 
 static void sweep(const char *text, size_t len)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A bounded file through yajl.
+ * A bounded file, as yajl's tree.
  */
-#include "labels.h"
+#include "run_json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,14 +30,14 @@ static bool nests_too_deep(const char *text)
 	return false;
 }
 
-void coll_labels_parse(struct coll_labels *l, const char *text)
+void coll_run_json_parse(struct coll_run_json *l, const char *text)
 {
 	char why[256];
 
 	l->root = nests_too_deep(text) ? NULL : yajl_tree_parse(text, why, sizeof(why));
 }
 
-void coll_labels_read(struct coll_labels *l, int run_fd)
+void coll_run_json_read(struct coll_run_json *l, int run_fd)
 {
 	uint8_t *text;
 	size_t len;
@@ -46,31 +46,32 @@ void coll_labels_read(struct coll_labels *l, int run_fd)
 	if (coll_file_read_at(run_fd, "run.json", COLL_RUN_JSON_MAX, &text, &len))
 		return;
 	if (strlen((const char *)text) == len)
-		coll_labels_parse(l, (const char *)text);
+		coll_run_json_parse(l, (const char *)text);
 	free(text);
 }
 
-void coll_labels_fini(struct coll_labels *l)
+void coll_run_json_fini(struct coll_run_json *l)
 {
 	yajl_tree_free(l->root);
 	l->root = NULL;
 }
 
-static yajl_val labels_of(const struct coll_labels *l)
+static yajl_val labels_of(const struct coll_run_json *l)
 {
 	static const char *path[] = { "labels", NULL };
 
 	return l->root ? yajl_tree_get(l->root, path, yajl_t_object) : NULL;
 }
 
-size_t coll_labels_count(const struct coll_labels *l)
+size_t coll_run_json_labels(const struct coll_run_json *l)
 {
 	yajl_val v = labels_of(l);
 
 	return v ? v->u.object.len : 0;
 }
 
-bool coll_labels_get(const struct coll_labels *l, size_t i, const char **key, const char **value)
+bool coll_run_json_label(const struct coll_run_json *l, size_t i, const char **key,
+			 const char **value)
 {
 	yajl_val v = labels_of(l);
 
@@ -81,25 +82,17 @@ bool coll_labels_get(const struct coll_labels *l, size_t i, const char **key, co
 	return *value != NULL;
 }
 
-bool coll_labels_have(const struct coll_labels *l, const char *key, const char *value)
+bool coll_run_json_has_label(const struct coll_run_json *l, const char *key, const char *value)
 {
 	const char *k, *v;
 
-	for (size_t i = 0; i < coll_labels_count(l); i++)
-		if (coll_labels_get(l, i, &k, &v) && !strcmp(k, key) && !strcmp(v, value))
+	for (size_t i = 0; i < coll_run_json_labels(l); i++)
+		if (coll_run_json_label(l, i, &k, &v) && !strcmp(k, key) && !strcmp(v, value))
 			return true;
 	return false;
 }
 
-const char *coll_labels_text(const struct coll_labels *l, const char *member)
-{
-	const char *path[] = { member, NULL };
-	yajl_val v = l->root ? yajl_tree_get(l->root, path, yajl_t_string) : NULL;
-
-	return v ? YAJL_GET_STRING(v) : NULL;
-}
-
-bool coll_labels_number(const struct coll_labels *l, const char *member, int64_t *out)
+bool coll_run_json_number(const struct coll_run_json *l, const char *member, int64_t *out)
 {
 	const char *path[] = { member, NULL };
 	yajl_val v = l->root ? yajl_tree_get(l->root, path, yajl_t_number) : NULL;
