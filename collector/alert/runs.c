@@ -74,15 +74,6 @@ static size_t streams_of(const struct coll_runs *r)
 	return n;
 }
 
-/* The directory's own name, without its ending. */
-static char *id_of(const char *dir)
-{
-	const char *slash = strrchr(dir, '/'), *name = slash ? slash + 1 : dir;
-	size_t len = strlen(name);
-
-	return strndup(name, len > 4 ? len - 4 : len);
-}
-
 static struct coll_run *run_new(struct coll_runs *r, const char *dir)
 {
 	struct coll_run *run = calloc(1, sizeof(*run)), **at = &r->bucket[bucket_of(dir)];
@@ -90,7 +81,7 @@ static struct coll_run *run_new(struct coll_runs *r, const char *dir)
 	if (!run)
 		return NULL;
 	run->dir = strdup(dir);
-	run->id = id_of(dir);
+	run->id = coll_run_id_of(dir);
 	if (!run->dir || !run->id) {
 		run_free(run);
 		return NULL;

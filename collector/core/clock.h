@@ -8,12 +8,17 @@
 
 #define COLL_SECOND_NS INT64_C(1000000000)
 
+static inline int64_t coll_timespec_ns(struct timespec t)
+{
+	return t.tv_sec * COLL_SECOND_NS + t.tv_nsec;
+}
+
 static inline int64_t coll_clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
 	clock_gettime(clock, &t);
-	return t.tv_sec * COLL_SECOND_NS + t.tv_nsec;
+	return coll_timespec_ns(t);
 }
 
 static inline int64_t coll_now_ns(void)

@@ -84,15 +84,11 @@ int coll_cursor_read(struct coll_out_run *run, const char *to)
 	return -ESTALE;
 }
 
-static int64_t mtime_of(const struct stat *st)
-{
-	return st->st_mtim.tv_sec * COLL_SECOND_NS + st->st_mtim.tv_nsec;
-}
-
 static bool covers(const struct coll_out_file *f, const struct stat *st)
 {
 	if (f->kind == COLL_OUT_SIDE)
-		return f->sent_mtime_ns == mtime_of(st) && f->sent_size == (uint64_t)st->st_size;
+		return f->sent_mtime_ns == coll_timespec_ns(st->st_mtim) &&
+		       f->sent_size == (uint64_t)st->st_size;
 	return f->at >= (uint64_t)st->st_size;
 }
 
@@ -112,7 +108,8 @@ static bool covers_all(struct coll_out_run *run, DIR *d, int64_t since_ns)
 			continue;
 		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			return false;
-		if (S_ISREG(st.st_mode) && mtime_of(&st) >= since_ns && !covers(f, &st))
+		if (S_ISREG(st.st_mode) && coll_timespec_ns(st.st_mtim) >= since_ns &&
+		    !covers(f, &st))
 			return false;
 	}
 	return true;
@@ -133,7 +130,8 @@ static bool directory_covered(struct coll_out_run *run, int run_fd)
 	if (run->forwarded && fstatat(fd, COLL_CURSOR_FILE, &cursor, AT_SYMLINK_NOFOLLOW))
 		all = false;
 	else
-		all = covers_all(run, d, run->forwarded ? mtime_of(&cursor) : INT64_MIN);
+		all = covers_all(run, d,
+				 run->forwarded ? coll_timespec_ns(cursor.st_mtim) : INT64_MIN);
 	closedir(d);
 	return all;
 }

@@ -19,8 +19,7 @@
 #include "cursor.h"
 #include "retain/remove_run.h"
 #include "retain/run_dirs.h"
-
-#define SUFFIX ".gst"
+#include "store/run_name.h"
 
 static void run_free(struct coll_out_run *run)
 {
@@ -33,17 +32,11 @@ static void run_free(struct coll_out_run *run)
 static struct coll_out_run *run_new(const char *dir)
 {
 	struct coll_out_run *run = calloc(1, sizeof(*run));
-	const char *base = strrchr(dir, '/');
-	size_t len;
 
-	base = base ? base + 1 : dir;
-	len = strlen(base);
-	if (!run || len <= strlen(SUFFIX)) {
-		free(run);
+	if (!run)
 		return NULL;
-	}
 	run->dir = strdup(dir);
-	run->name = strndup(base, len - strlen(SUFFIX));
+	run->name = coll_run_id_of(dir);
 	run->changed_ns = coll_now_ns();
 	if (run->dir && run->name)
 		return run;
@@ -61,12 +54,11 @@ static struct coll_out_run *link_run(struct coll_outbox *o, struct coll_out_run 
 /* A directory that is there at the start: forwarded further if that had begun. */
 static void add_run_found(struct coll_outbox *o, const char *name)
 {
-	size_t len = strlen(name), suffix = strlen(SUFFIX);
 	struct coll_out_run *run;
 	char dir[PATH_MAX];
 	int err;
 
-	if (name[0] == '.' || len <= suffix || strcmp(name + len - suffix, SUFFIX) ||
+	if (!coll_run_dir_is(name) ||
 	    snprintf(dir, sizeof(dir), "%s/%s", o->store->base, name) >= (int)sizeof(dir))
 		return;
 	if (!coll_run_dir_name_ok(name)) { /* the centre could not be told of it */
@@ -143,15 +135,10 @@ void coll_outbox_follow(struct coll_outbox *o, const char *dir)
 		run->changed = false;
 }
 
-static int64_t mtime_of(const struct stat *st)
-{
-	return st->st_mtim.tv_sec * COLL_SECOND_NS + st->st_mtim.tv_nsec;
-}
-
 static void scan_side_file(struct coll_out_run *run, struct coll_out_file *f, const struct stat *st,
 			   int64_t now)
 {
-	int64_t mtime = mtime_of(st);
+	int64_t mtime = coll_timespec_ns(st->st_mtim);
 
 	/* What is known of clocks is written as long as the run is here: it is no sign of life. */
 	if ((f->mtime_ns != mtime || f->size != (uint64_t)st->st_size) &&
@@ -171,8 +158,8 @@ static void scan_file(struct coll_outbox *o, struct coll_out_run *run, DIR *d, c
 
 	if (!f || fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 		return;
-	if (mtime_of(&st) > run->mtime_ns)
-		run->mtime_ns = mtime_of(&st);
+	if (coll_timespec_ns(st.st_mtim) > run->mtime_ns)
+		run->mtime_ns = coll_timespec_ns(st.st_mtim);
 	if (f->kind == COLL_OUT_SIDE) {
 		scan_side_file(run, f, &st, now);
 		return;

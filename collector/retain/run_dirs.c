@@ -12,17 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "core/clock.h"
-#include "store/hello.h"
+#include "store/run_name.h"
 
-#define SUFFIX ".gst"
 #define STAT_BLOCK 512
 
 static bool is_safe_name(const char *name, size_t len)
 {
-	static const char good[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+=@";
-
-	return len && name[0] != '.' && strspn(name, good) == strlen(name);
+	return len && name[0] != '.' && strspn(name, COLL_NAME_CHARACTERS) == len;
 }
 
 static bool ends_with(const char *name, const char *suffix)
@@ -36,8 +32,8 @@ bool coll_run_dir_name_ok(const char *name)
 {
 	size_t len = strlen(name);
 
-	return is_safe_name(name, len) && ends_with(name, SUFFIX) &&
-	       len < COLL_RUN_BYTES + sizeof(SUFFIX) - 1;
+	return is_safe_name(name, len) && ends_with(name, COLL_RUN_SUFFIX) &&
+	       len < COLL_RUN_BYTES + sizeof(COLL_RUN_SUFFIX) - 1;
 }
 
 /* What is made of a trace, at any time, does not make the run younger. */
@@ -47,15 +43,10 @@ static bool is_made(const char *name)
 	       !strcmp(name, COLL_DIGEST_MARK) || ends_with(name, ".idx");
 }
 
-static int64_t changed_ns(const struct stat *st)
-{
-	return st->st_mtim.tv_sec * COLL_SECOND_NS + st->st_mtim.tv_nsec;
-}
-
 /* True: the file shows that this is a run's directory. */
 static bool add_file(struct coll_run_dir *run, const char *name, const struct stat *st)
 {
-	bool stream = ends_with(name, SUFFIX), trace = stream || ends_with(name, ".spool");
+	bool stream = ends_with(name, COLL_RUN_SUFFIX), trace = stream || ends_with(name, ".spool");
 
 	run->bytes += (uint64_t)st->st_blocks * STAT_BLOCK;
 	if (!S_ISREG(st->st_mode))
@@ -65,9 +56,9 @@ static bool add_file(struct coll_run_dir *run, const char *name, const struct st
 		run->streams += stream;
 	}
 	if (!strcmp(name, COLL_DIGEST_MARK))
-		run->digest_ns = changed_ns(st);
-	if (!is_made(name) && changed_ns(st) > run->newest_ns)
-		run->newest_ns = changed_ns(st);
+		run->digest_ns = coll_timespec_ns(st->st_mtim);
+	if (!is_made(name) && coll_timespec_ns(st->st_mtim) > run->newest_ns)
+		run->newest_ns = coll_timespec_ns(st->st_mtim);
 	return trace || !strcmp(name, "run.json");
 }
 
@@ -183,7 +174,7 @@ static int scan(struct coll_run_dirs *all, int fd, const char *team, bool teams)
 		err = read_run(&run, dirfd(d), team, e->d_name);
 		if (!err && (err = append_run(all, &run)))
 			coll_run_dir_fini(&run);
-		if (err != -ENOENT || !teams || ends_with(e->d_name, SUFFIX) ||
+		if (err != -ENOENT || !teams || ends_with(e->d_name, COLL_RUN_SUFFIX) ||
 		    ends_with(e->d_name, ".job"))
 			continue;
 		sub = open_folder(dirfd(d), e->d_name);

@@ -220,8 +220,8 @@ static bool fresh(const struct coll_render_job *j, const struct coll_render *wha
 
 	if (lstat(j->file, &st) || !S_ISREG(st.st_mode))
 		return false;
-	made = st.st_ctim.tv_sec * COLL_SECOND_NS + st.st_ctim.tv_nsec;
-	as_of = st.st_mtim.tv_sec * COLL_SECOND_NS + st.st_mtim.tv_nsec;
+	made = coll_timespec_ns(st.st_ctim);
+	as_of = coll_timespec_ns(st.st_mtim);
 	if (what->as_of_ns && as_of >= what->as_of_ns)
 		return true;
 	return made <= now && now - made < (what->good_for_ns ? what->good_for_ns : FRESH_NS);

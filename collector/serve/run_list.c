@@ -10,6 +10,7 @@
 #include "core/counters.h"
 #include "render_jobs.h"
 #include "routes.h"
+#include "store/run_name.h"
 
 #define PAGE_LIMIT 500 /* rows of a page */
 
@@ -50,14 +51,12 @@ static bool parse_limit(struct coll_run_list *list, const char *text)
 /* As `next` of an answer gave it. */
 static bool parse_after(struct coll_run_list *list, const char *text)
 {
-	static const char good[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+=@:";
 	size_t digits = text ? strspn(text, "0123456789") : 0;
 
 	if (!text)
 		return true;
 	if (!digits || digits > 19 || text[digits] != ':' || strlen(text) >= sizeof(list->after) ||
-	    strspn(text, good) != strlen(text))
+	    strspn(text, COLL_NAME_CHARACTERS ":") != strlen(text))
 		return false;
 	snprintf(list->after, sizeof(list->after), "%s", text);
 	return true;

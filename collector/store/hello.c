@@ -14,19 +14,6 @@
 #define RAW_MAX (1u << 20) /* a Hello is a few KiB; with long command lines some more */
 #define MEMORY_MAX (8u << 20) /* all that is made of it */
 
-void coll_run_name(char out[COLL_RUN_BYTES], const char *run_id)
-{
-	static const char good[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+=@";
-	size_t i;
-
-	for (i = 0; i < COLL_RUN_BYTES - 1 && run_id[i]; i++)
-		out[i] = strchr(good, run_id[i]) ? run_id[i] : '_';
-	out[i] = '\0';
-	if (out[0] == '.')
-		out[0] = '_';
-}
-
 /* The raw body in memory of its own. */
 static int unpack(const struct wire_frame *f, const uint8_t *body, uint8_t **raw)
 {

@@ -7,9 +7,9 @@
 #define COLL_HELLO_H
 
 #include <stdint.h>
+#include "run_name.h"
 #include "wire/frame.h"
 
-#define COLL_RUN_BYTES 252 /* with the end; a file name has 255 characters, four are .gst */
 #define COLL_HOST_BYTES 256
 
 struct coll_hello {
@@ -21,11 +21,5 @@ struct coll_hello {
 
 /* Reads the payload (head and body) of a Hello frame. 0, -EBADMSG or -ENOMEM. */
 int coll_hello_read(struct coll_hello *h, const struct wire_frame *f, const uint8_t *payload);
-
-/*
- * A run id as a file name: at most 251 characters of A-Z a-z 0-9 . _ - + = @; others and a leading
- * dot become _, as in libprof and the wrapper, so that all mean one directory. "" stays "".
- */
-void coll_run_name(char out[COLL_RUN_BYTES], const char *run_id);
 
 #endif

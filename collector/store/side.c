@@ -8,15 +8,13 @@
 #include <gnutls/gnutls.h>
 #include <stdio.h>
 #include <string.h>
+#include "run_name.h"
 
 #define SHA256_BYTES 32
 
 static bool middle_ok(const char *at, size_t len)
 {
-	static const char good[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+=@";
-
-	return len && strspn(at, good) >= len;
+	return len && strspn(at, COLL_NAME_CHARACTERS) >= len;
 }
 
 bool coll_side_name_ok(const char *name)

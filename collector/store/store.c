@@ -19,8 +19,6 @@
 #include "core/paths.h"
 #include "stream_cache.h"
 
-#define RUN_SUFFIX ".gst"
-
 int coll_store_init(struct coll_store *st, const char *base, struct coll_counters *count)
 {
 	int err = coll_mkdirs_kept(base, 0777);
@@ -221,16 +219,9 @@ int coll_store_open(struct coll_store *st, const uint8_t *id, const struct coll_
 
 	if (!hello->run[0])
 		return -EBADMSG;
-	if (asprintf(&dir, "%s/%s" RUN_SUFFIX, st->base, hello->run) < 0)
+	if (asprintf(&dir, "%s/%s" COLL_RUN_SUFFIX, st->base, hello->run) < 0)
 		return -ENOMEM;
 	return open_in(st, id, dir, true, out);
-}
-
-static bool is_run(const char *name)
-{
-	size_t len = strlen(name), suffix = sizeof(RUN_SUFFIX) - 1;
-
-	return name[0] != '.' && len > suffix && !strcmp(name + len - suffix, RUN_SUFFIX);
 }
 
 /* The run directory that holds the stream, to be freed; NULL: none, or no memory. */
@@ -242,7 +233,7 @@ static char *search(const struct coll_store *st, const uint8_t *id)
 
 	coll_hex_of(hex, id);
 	while (d && !found && (e = readdir(d))) {
-		if (!is_run(e->d_name))
+		if (!coll_run_dir_is(e->d_name))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s.gst", e->d_name, hex);
 		if (!faccessat(dirfd(d), path, F_OK, AT_SYMLINK_NOFOLLOW) &&

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of runs and of their directories, RUN.gst. Any thread. */
+#ifndef COLL_RUN_NAME_H
+#define COLL_RUN_NAME_H
+
+#include <stdbool.h>
+
+#define COLL_RUN_BYTES 252 /* with the end; a file name has 255 characters, four are .gst */
+#define COLL_RUN_SUFFIX ".gst" /* of a run's directory, and of a stream's file in it */
+#define COLL_NAME_CHARACTERS \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+=@"
+
+/*
+ * A run id as a file name: at most 251 characters of A-Z a-z 0-9 . _ - + = @; others and a leading
+ * dot become _, as in libprof and the wrapper, so that all mean one directory. "" stays "".
+ */
+void coll_run_name(char out[COLL_RUN_BYTES], const char *run_id);
+
+/* Whether a directory of that name is a run's: something before .gst, and no dot in front. */
+bool coll_run_dir_is(const char *name);
+
+/* The run id: the last part of the directory's path without .gst, to be freed; NULL: no memory. */
+char *coll_run_id_of(const char *dir);
+
+#endif
