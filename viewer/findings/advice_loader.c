@@ -15,13 +15,19 @@
 #define STARVED_PPM 400000 /* of starved time or of making a batch: without a CPU */
 #define BUSY_PPM 850000 /* of the workers' time: they do nothing else */
 #define LOCKED_PPM 50000 /* of the starved time: workers wait for each other */
-#define JITTER 3 / 2 /* of the 95th percentile over the median: batches differ */
+#define JITTER(median) ((median) * 3 / 2) /* a 95th percentile from here on: batches differ */
 
-/* Time in which somebody was making the batch: what more workers share. */
+/* Somebody was making the batch, or may have been: what more workers share. */
+static const enum ana_class making[] = { ANA_INPUT_UNKNOWN, ANA_INPUT_FETCH, ANA_INPUT_PREP };
+#define MAKING (sizeof(making) / sizeof(making[0]))
+
 static int64_t making_ns(const struct view_summary *s)
 {
-	return view_advice_ns(s, ANA_INPUT_FETCH) + view_advice_ns(s, ANA_INPUT_PREP) +
-	       view_advice_ns(s, ANA_INPUT_UNKNOWN);
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < MAKING; i++)
+		ns += view_advice_ns(s, making[i]);
+	return ns;
 }
 
 /* What a loader that keeps up would have spared. */
@@ -78,12 +84,11 @@ static bool more_workers_help(const struct view_summary *s)
 
 static enum ana_class largest_of_making(const struct view_summary *s)
 {
-	static const enum ana_class of[] = { ANA_INPUT_UNKNOWN, ANA_INPUT_FETCH, ANA_INPUT_PREP };
-	enum ana_class best = of[0];
+	enum ana_class best = making[0];
 
-	for (size_t i = 1; i < 3; i++)
-		if (view_advice_ns(s, of[i]) > view_advice_ns(s, best))
-			best = of[i];
+	for (size_t i = 1; i < MAKING; i++)
+		if (view_advice_ns(s, making[i]) > view_advice_ns(s, best))
+			best = making[i];
 	return best;
 }
 
@@ -369,7 +374,7 @@ static const char *jitter(struct view_summary *s, const struct ana_loader_facts 
 {
 	base_unit median, p95;
 
-	if (l->fetch_median_ns <= 0 || l->fetch_p95_ns < l->fetch_median_ns * JITTER)
+	if (l->fetch_median_ns <= 0 || l->fetch_p95_ns < JITTER(l->fetch_median_ns))
 		return "";
 	return base_arena_printf(&s->mem, "a batch takes %s, one in twenty over %s: ",
 				 base_duration(median, l->fetch_median_ns),

@@ -21,8 +21,8 @@ MB = 1 << 20
 RSS_GROWTH = 8 * MB    # in the later half of the run, of the job with us in it
 DEVICE_GROWTH = 4 * MB
 CPU_DRIFT = 1.25       # last quarter against first, per event
-COLLECTOR_MB = 64      # DESIGN.md: memory of the collector, and of libprof in a process
-BYTES_PER_EVENT = 6    # DESIGN.md: with launch times
+COLLECTOR_MB = 64      # what the collector may take, and libprof in a process
+BYTES_PER_EVENT = 6    # what a trace may take, with launch times
 
 
 class Watch(threading.Thread):
