@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "alert/conditions.h"
+#include "base/options.h"
 #include "relay/upstream_options.h"
 #include "retain/digests.h"
 #include "retain/limits.h"
@@ -40,6 +41,8 @@ enum coll_exit {
 	COLL_EXIT_ERROR = 1, /* usage, or it could not start */
 	COLL_EXIT_TAKEN = 3, /* another collector serves that socket */
 };
+
+extern const struct base_options coll_options_table;
 
 /* True: go on. False: end with *status (help or version was shown, or usage was wrong). */
 bool coll_options_parse(struct coll_options *o, int argc, char **argv, int *status);

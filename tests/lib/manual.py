@@ -91,14 +91,18 @@ def of_page(name):
 
 
 def of_source(name):
-    """The table that getopt_long gets: option to whether it takes an argument."""
+    """The command's table of options: option to whether it takes an argument."""
     text = read(gs.SOURCE, SOURCES.get(name, f'viewer/cmd/{name}.c'))
-    short = ''.join(re.findall(r'(?:view_getopt|getopt_long)\(argc, argv, "([^"]*)"', text))
+    table = text[text.index('static const struct base_opt opt[] = {'):]
     out = {}
-    for long, takes, value in re.findall(r'\{ "([a-z-]+)", (required|no)_argument, NULL, ([^ ]+) \}', text):
-        out['--' + long] = takes == 'required'
-        if len(value) == 3 and value[1] in short:
-            out['-' + value[1]] = takes == 'required'
+    for long, letter, argument in re.findall(r"\{ \"([a-z-]+)\", (?:0|'(.)'), (NULL|\"[^\"]*\"),", table):
+        out['--' + long] = argument != 'NULL'
+        if letter:
+            out['-' + letter] = argument != 'NULL'
+    for long in re.findall(r'\{ "([a-z-]+)", \.kind', table):
+        out['--' + long] = False
+    if '{ BASE_HELP }' in table:
+        out.update({'-h': False, '--help': False})
     return out
 
 

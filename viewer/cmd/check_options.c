@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/options.h"
 #include "check_options.h"
 
 #include <errno.h>
@@ -7,68 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "core/log.h"
-#include "core/options.h"
+#include "core/values.h"
 #include "check/check_out.h"
 #include "choices.h"
 #include "trace/newest.h"
 
-static const char usage_head[] =
-	"usage: gpustarve check RUN... [--budget 'METRIC<=VALUE']...\n"
-	"           [--baseline FILE|RUN [--update-baseline|--add-to-baseline] [--require-baseline]]\n"
-	"           [--faster K] [--scale-to N] [--format F] [-o FILE] [--fail-on-warn]\n"
-	"       gpustarve check --replay BASELINE [options] -- COMMAND\n"
-	"\n"
-	"Holds runs against budgets and against a baseline, for CI. A regression is a\n"
-	"change of step time, or of the time spent waiting for the loader, that is both\n"
-	"sure (its interval leaves out zero) and greater than --min-effect.\n"
-	"\n"
-	"  --budget B           METRIC<=VALUE or METRIC>=VALUE; may be given several times\n"
-	"  --baseline F         a file made by --update-baseline, or a run\n"
-	"  --update-baseline    write the runs to the --baseline file\n"
-	"  --add-to-baseline    the same, beside the runs that are there; the last 16 stay\n"
-	"  --require-baseline   a missing baseline is an error, not a warning\n"
-	"  --alpha A            how sure: 0.01 (default) leaves one in a hundred to chance\n"
-	"  --min-effect PCT     smaller changes pass; percent of a step (default 1.5)\n"
-	"  --run-spread PCT     by how much runs of the same code differ (default 0.5 % of a\n"
-	"                       step); with several runs it is estimated, too\n"
-	"  --warmup N           steps to drop in front (default: what looks like it)\n"
-	"  --faster K           predict a GPU K times as fast; budgets hold for that\n"
-	"  --scale-to N         predict N ranks on the same cores; budgets hold for that\n"
-	"  --replay F           no run: COMMAND goes through its loader, paced as the GPU of\n"
-	"                       the recorded run F (or baseline file) would\n"
-	"  --price USD          dollars per GPU-hour, for every GPU\n"
-	"  --price-model M      on-demand (default), spot, reserved or owned\n"
-	"  --window W           job (default) or device\n"
-	"  --waste LIST         classes that count as waste\n"
-	"  --fail-on-warn       exit 3 instead of 0 after a warning\n"
-	"  -o, --output F       write to a file\n"
-	"  --also F=FILE        write the same in format F to FILE, too; may be given several\n"
-	"                       times\n"
-	"  --format F           text (default) or one of\n";
-
-static const char usage_tail[] =
-	"\n"
-	"exit status: 0 pass, 1 usage or tool error, 2 regression or budget broken,\n"
-	"             3 warning with --fail-on-warn, 4 not comparable\n"
-	"\n"
-	"  gpustarve check RUN.gst --budget 'starved_pct<=10'\n"
-	"  gpustarve check RUN.gst --baseline gpustarve-baseline.json --format github\n"
-	"  gpustarve check RUN.gst --faster 2 --budget 'starved_pct<=20'\n";
-
-static void usage(void)
+static bool add_budget(void *into, char *text)
 {
-	fputs(usage_head, stdout);
-	for (const struct check_format *f = check_formats + 1; f->name; f++)
-		printf("      %-10s       %s\n", f->name, f->what);
-	fputs("\nMETRIC is a class of GPU time with _pct behind it (input.fetch_pct), or\n",
-	      stdout);
-	for (const struct check_metric *m = check_metrics; m->name; m++)
-		printf("      %-24s %s\n", m->name, m->what);
-	fputs(usage_tail, stdout);
-}
-
-static bool add_budget(struct check_opts *o, const char *text)
-{
+	struct check_opts *o = into;
 	const char *why;
 
 	if (o->budgets == CHECK_BUDGETS_MAX) {
@@ -84,8 +31,9 @@ static bool add_budget(struct check_opts *o, const char *text)
 }
 
 /* "junit=gate.xml". */
-static bool add_also(struct check_opts *o, const char *text)
+static bool add_also(void *into, char *text)
 {
+	struct check_opts *o = into;
 	const char *file = strchr(text, '=');
 
 	if (!file || !file[1]) {
@@ -114,132 +62,213 @@ static bool number(const char *option, const char *text, double least, double mo
 	return false;
 }
 
-static bool set_number(struct check_opts *o, int c, const char *text)
+static bool set_alpha(void *into, char *text)
 {
+	struct check_opts *o = into;
 	double v;
 
-	switch (c) {
-	case 'a':
-		return number("--alpha", text, 0.001, 0.5, &o->limits.alpha);
-	case 'e':
-		if (!number("--min-effect", text, 0, 1000, &v))
-			return false;
-		o->limits.min_effect = v / 100;
-		return true;
-	case 's':
-		if (!number("--run-spread", text, 0, 100, &v))
-			return false;
-		o->limits.run_spread = v / 100;
-		return true;
-	case 'n':
-		if (!number("--warmup", text, 0, 1e9, &v))
-			return false;
-		o->warmup = (int64_t)v;
-		return true;
-	case 'K':
-		if (!number("--faster", text, 0.01, 1000, &v))
-			return false;
-		o->scale.faster_ppm = llround(v * 1e6);
-		o->has_scale = true;
-		return true;
-	default:
-		if (!number("--scale-to", text, 1, 1e6, &v))
-			return false;
-		o->scale.ranks = (int64_t)v;
-		o->has_scale = true;
-		return true;
-	}
+	if (!number("--alpha", text, 0.001, 0.5, &v))
+		return false;
+	o->limits.alpha = v;
+	return true;
 }
 
-/* 1: go on, 0: help was shown, -1: error. */
-static int parse(int argc, char **argv, struct check_opts *o)
+static bool set_min_effect(void *into, char *text)
 {
-	static const struct option longs[] = {
-		{ "budget", required_argument, NULL, 'b' },
-		{ "baseline", required_argument, NULL, 'B' },
-		{ "update-baseline", no_argument, NULL, 'u' },
-		{ "add-to-baseline", no_argument, NULL, 'A' },
-		{ "require-baseline", no_argument, NULL, 'r' },
-		{ "alpha", required_argument, NULL, 'a' },
-		{ "min-effect", required_argument, NULL, 'e' },
-		{ "run-spread", required_argument, NULL, 's' },
-		{ "warmup", required_argument, NULL, 'n' },
-		{ "faster", required_argument, NULL, 'K' },
-		{ "scale-to", required_argument, NULL, 'N' },
-		{ "replay", required_argument, NULL, 'R' },
-		{ "price", required_argument, NULL, 'p' },
-		{ "price-model", required_argument, NULL, 'm' },
-		{ "window", required_argument, NULL, 'w' },
-		{ "waste", required_argument, NULL, 'W' },
-		{ "fail-on-warn", no_argument, NULL, 'x' },
-		{ "format", required_argument, NULL, 'f' },
-		{ "also", required_argument, NULL, 'F' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	bool ok = true;
-	int c;
+	struct check_opts *o = into;
+	double v;
 
-	while (ok && (c = view_getopt(argc, argv, ":o:h", longs)) != -1) {
-		switch (c) {
-		case 'b':
-			ok = add_budget(o, optarg);
-			break;
-		case 'B':
-			o->baseline = optarg;
-			break;
-		case 'u':
-			o->update = true;
-			break;
-		case 'A':
-			o->update = o->add = true;
-			break;
-		case 'r':
-			o->require = true;
-			break;
-		case 'p':
-			o->analysis.rates.price = optarg;
-			break;
-		case 'm':
-			o->analysis.rates.model = optarg;
-			ok = view_option_price_model(optarg);
-			break;
-		case 'w':
-			ok = view_option_window(optarg, &o->analysis.window);
-			break;
-		case 'W':
-			o->has_waste = true;
-			ok = view_option_waste(optarg, o->waste);
-			break;
-		case 'R':
-			o->replay = optarg;
-			break;
-		case 'x':
-			o->fail_on_warn = true;
-			break;
-		case 'f':
-			o->format = check_out_format("--format", optarg, strlen(optarg));
-			ok = o->format;
-			break;
-		case 'F':
-			ok = add_also(o, optarg);
-			break;
-		case 'o':
-			o->out = optarg;
-			break;
-		case 'h':
-			usage();
-			return 0;
-		case '?':
-			ok = false;
-			break;
-		default:
-			ok = set_number(o, c, optarg);
-		}
-	}
-	return ok ? 1 : -1;
+	if (!number("--min-effect", text, 0, 1000, &v))
+		return false;
+	o->limits.min_effect = v / 100;
+	return true;
 }
+
+static bool set_run_spread(void *into, char *text)
+{
+	struct check_opts *o = into;
+	double v;
+
+	if (!number("--run-spread", text, 0, 100, &v))
+		return false;
+	o->limits.run_spread = v / 100;
+	return true;
+}
+
+static bool set_warmup(void *into, char *text)
+{
+	struct check_opts *o = into;
+	double v;
+
+	if (!number("--warmup", text, 0, 1e9, &v))
+		return false;
+	o->warmup = (int64_t)v;
+	return true;
+}
+
+static bool set_faster(void *into, char *text)
+{
+	struct check_opts *o = into;
+	double v;
+
+	if (!number("--faster", text, 0.01, 1000, &v))
+		return false;
+	o->scale.faster_ppm = llround(v * 1e6);
+	o->has_scale = true;
+	return true;
+}
+
+static bool set_ranks(void *into, char *text)
+{
+	struct check_opts *o = into;
+	double v;
+
+	if (!number("--scale-to", text, 1, 1e6, &v))
+		return false;
+	o->scale.ranks = (int64_t)v;
+	o->has_scale = true;
+	return true;
+}
+
+static bool add_to_baseline(void *into, char *text)
+{
+	struct check_opts *o = into;
+
+	(void)text;
+	o->update = o->add = true;
+	return true;
+}
+
+static bool set_window(void *into, char *text)
+{
+	struct check_opts *o = into;
+
+	return view_option_window(text, &o->analysis.window);
+}
+
+static bool set_waste(void *into, char *text)
+{
+	struct check_opts *o = into;
+
+	o->has_waste = true;
+	return view_option_waste(text, o->waste);
+}
+
+static bool set_format(void *into, char *text)
+{
+	struct check_opts *o = into;
+
+	o->format = check_out_format("--format", text, strlen(text));
+	return o->format;
+}
+
+static const char *format_word(size_t i)
+{
+	return check_formats[i].name;
+}
+
+/* The formats, and what a budget may be of. */
+static void show_words(FILE *out)
+{
+	for (const struct check_format *f = check_formats + 1; f->name; f++)
+		fprintf(out, "      %-10s       %s\n", f->name, f->what);
+	fputs("\nMETRIC is a class of GPU time with _pct behind it (input.fetch_pct), or\n", out);
+	for (const struct check_metric *m = check_metrics; m->name; m++)
+		fprintf(out, "      %-24s %s\n", m->name, m->what);
+}
+
+static const struct base_opt opt[] = {
+	{ "budget", 0, "B",
+	  "METRIC<=VALUE or METRIC>=VALUE; may be given several times",
+	  .take = add_budget, .repeats = true },
+	{ "baseline", 0, "F",
+	  "a file made by --update-baseline, or a run",
+	  BASE_TEXT(struct check_opts, baseline), .words = BASE_WORDS_FILE },
+	{ "update-baseline", 0, NULL,
+	  "write the runs to the --baseline file",
+	  BASE_FLAG(struct check_opts, update) },
+	{ "add-to-baseline", 0, NULL,
+	  "the same, beside the runs that are there; the last 16 stay",
+	  .take = add_to_baseline },
+	{ "require-baseline", 0, NULL,
+	  "a missing baseline is an error, not a warning",
+	  BASE_FLAG(struct check_opts, require) },
+	{ "alpha", 0, "A",
+	  "how sure: 0.01 (default) leaves one in a hundred to chance",
+	  .take = set_alpha },
+	{ "min-effect", 0, "PCT",
+	  "smaller changes pass; percent of a step (default 1.5)",
+	  .take = set_min_effect },
+	{ "run-spread", 0, "PCT",
+	  "by how much runs of the same code differ (default 0.5 % of a\n"
+	  "step); with several runs it is estimated, too",
+	  .take = set_run_spread },
+	{ "warmup", 0, "N",
+	  "steps to drop in front (default: what looks like it)",
+	  .take = set_warmup },
+	{ "faster", 0, "K",
+	  "predict a GPU K times as fast; budgets hold for that",
+	  .take = set_faster },
+	{ "scale-to", 0, "N",
+	  "predict N ranks on the same cores; budgets hold for that",
+	  .take = set_ranks },
+	{ "replay", 0, "F",
+	  "no run: COMMAND goes through its loader, paced as the GPU of\n"
+	  "the recorded run F (or baseline file) would",
+	  BASE_TEXT(struct check_opts, replay), .words = BASE_WORDS_FILE },
+	{ "price", 0, "USD",
+	  "dollars per GPU-hour, for every GPU",
+	  BASE_TEXT(struct check_opts, analysis.rates.price) },
+	{ "price-model", 0, "M",
+	  "on-demand (default), spot, reserved or owned",
+	  BASE_TEXT(struct check_opts, analysis.rates.model), .good = view_option_price_model,
+	  .words = VIEW_PRICE_MODELS },
+	{ "window", 0, "W",
+	  "job (default) or device",
+	  .take = set_window, .words = VIEW_WINDOWS },
+	{ "waste", 0, "LIST",
+	  "classes that count as waste",
+	  .take = set_waste, .words = BASE_WORDS_LIST, .word = view_class_word },
+	{ "fail-on-warn", 0, NULL,
+	  "exit 3 instead of 0 after a warning",
+	  BASE_FLAG(struct check_opts, fail_on_warn) },
+	{ "output", 'o', "F",
+	  "write to a file",
+	  BASE_TEXT(struct check_opts, out), .words = BASE_WORDS_FILE },
+	{ "also", 0, "F=FILE",
+	  "write the same in format F to FILE, too; may be given several\n"
+	  "times",
+	  .take = add_also, .repeats = true },
+	{ "format", 0, "F",
+	  "text (default) or one of",
+	  .take = set_format, .word = format_word },
+	{ BASE_HELP },
+	{ 0 },
+};
+
+const struct base_options view_check_options = {
+	.command = "check",
+	.usage = "usage: gpustarve check RUN... [--budget 'METRIC<=VALUE']...\n"
+		 "           [--baseline FILE|RUN [--update-baseline|--add-to-baseline] [--require-baseline]]\n"
+		 "           [--faster K] [--scale-to N] [--format F] [-o FILE] [--fail-on-warn]\n"
+		 "       gpustarve check --replay BASELINE [options] -- COMMAND\n"
+		 "\n"
+		 "Holds runs against budgets and against a baseline, for CI. A regression is a\n"
+		 "change of step time, or of the time spent waiting for the loader, that is both\n"
+		 "sure (its interval leaves out zero) and greater than --min-effect.\n"
+		 "\n",
+	.column = 23,
+	.opt = opt,
+	.tail = "\n"
+		"exit status: 0 pass, 1 usage or tool error, 2 regression or budget broken,\n"
+		"             3 warning with --fail-on-warn, 4 not comparable\n"
+		"\n"
+		"  gpustarve check RUN.gst --budget 'starved_pct<=10'\n"
+		"  gpustarve check RUN.gst --baseline gpustarve-baseline.json --format github\n"
+		"  gpustarve check RUN.gst --faster 2 --budget 'starved_pct<=20'\n",
+	.more = show_words,
+	.error = view_error,
+};
 
 /* Options that say something together only, or not together. */
 static bool agree(const struct check_opts *o, int argc)
@@ -273,7 +302,7 @@ static bool agree(const struct check_opts *o, int argc)
 
 int check_options(int argc, char **argv, struct check_opts *o)
 {
-	int go = parse(argc, argv, o);
+	int go = base_options_parse(&view_check_options, argc, argv, o);
 
 	return go > 0 && !agree(o, argc) ? -1 : go;
 }

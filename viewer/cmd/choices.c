@@ -28,3 +28,8 @@ bool view_option_waste(const char *text, bool waste[ANA_CLASSES])
 		   bad);
 	return false;
 }
+
+const char *view_class_word(size_t i)
+{
+	return i < ANA_CLASSES ? ana_class_names[i] : NULL;
+}

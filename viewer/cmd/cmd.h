@@ -6,9 +6,17 @@
 #ifndef VIEW_CMD_H
 #define VIEW_CMD_H
 
+#include "base/options.h"
+
 #define VIEW_EXIT_OK 0
 #define VIEW_EXIT_ERROR 1 /* usage, or the tool could not do it */
 #define VIEW_EXIT_DIFFERS 2 /* verify: the summary is not what the trace gives */
+
+/* What they take; view_run_options stands in run/run.h. */
+extern const struct base_options view_report_options, view_verify_options, view_check_options,
+	view_dump_options, view_export_options, view_import_options, view_doctor_options,
+	view_top_options, view_job_options, view_prices_options, view_digest_options,
+	view_fleet_options;
 
 int view_cmd_run(int argc, char **argv);
 int view_cmd_report(int argc, char **argv);

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/values.h"
+#include "base/options.h"
 #include "core/log.h"
-#include "core/options.h"
 #include "cmd.h"
 #include "fleet/budget.h"
 #include "fleet/load.h"
@@ -19,81 +20,84 @@ struct opts {
 	bool flush;
 };
 
-static const char usage[] =
-	"usage: gpustarve digest RUN [--store URL] [-o FILE] [--team NAME]\n"
-	"       gpustarve digest --from FILE --store URL\n"
-	"       gpustarve digest --flush --store URL\n"
-	"\n"
-	"Makes the digest of a run: at most 4 KB of JSON with what it cost, where the time went\n"
-	"and whose it was, for the fleet to be summed up over months. RUN is a run directory or\n"
-	"a summary.json. Prints it, unless it goes to a store.\n"
-	"\n"
-	"  --store URL      put it there, where it counts once however often that is done:\n"
-	"                   sqlite:FILE or clickhouse://[USER@]HOST:PORT/DATABASE\n"
-	"  -o, --output F   write it to a file; - is the terminal\n"
-	"  --team NAME      whose the run is, whatever its labels say\n"
-	"  --revision N     of two digests of a run the one with the higher revision holds;\n"
-	"                   default: the time of day in nanoseconds\n"
-	"  --price USD      per GPU-hour, of a run that was recorded without or with another\n"
-	"  --price-model M  on-demand, spot, reserved or owned: the lists' price of today\n"
-	"  --from FILE      digests as they are, one on a line; - is standard input\n"
-	"  --flush          send what waits in the outbox of a store that was not there\n"
-	"  --budget B       then look at this budget of `gpustarve fleet`, such as\n"
-	"                   team:vision=5000/month; may be repeated\n"
-	"  --exec CMD       started when a budget is told; see GPUSTARVE_ALERT_TEXT\n"
-	"\n"
-	"  gpustarve digest gpustarve-runs/RUN.gst\n"
-	"  gpustarve digest gpustarve-runs/RUN.gst --store sqlite:fleet.sqlite\n";
-
-static bool set_revision(const char *text, int64_t *revision)
+static bool set_revision(void *into, char *text)
 {
+	struct opts *o = into;
 	char *end;
 
 	errno = 0;
 	long long v = strtoll(text, &end, 10);
 	if (text[0] >= '0' && text[0] <= '9' && !*end && !errno && v > 0) {
-		*revision = v;
+		o->source.revision = v;
 		return true;
 	}
 	view_error("--revision %s: no such number; a whole one above 0", text);
 	return false;
 }
 
-static bool take(struct opts *o, int c)
+static bool add_budget(void *into, char *text)
 {
-	switch (c) {
-	case 's':
-		o->store = optarg;
-		return true;
-	case 'o':
-		o->out = optarg;
-		return true;
-	case 't':
-		o->source.team = optarg;
-		return true;
-	case 'r':
-		return set_revision(optarg, &o->source.revision);
-	case 'f':
-		o->from = optarg;
-		return true;
-	case 'p':
-		o->source.rates.price = optarg;
-		return true;
-	case 'm':
-		o->source.rates.model = optarg;
-		return view_option_price_model(optarg);
-	case 'F':
-		o->flush = true;
-		return true;
-	case 'B':
-		return fleet_budgets_add(&o->budgets, optarg);
-	case 'x':
-		o->budgets.exec = optarg;
-		return true;
-	default:
-		return false;
-	}
+	struct opts *o = into;
+
+	return fleet_budgets_add(&o->budgets, text);
 }
+
+static const struct base_opt opt[] = {
+	{ "store", 0, "URL",
+	  "put it there, where it counts once however often that is done:\n"
+	  "sqlite:FILE or clickhouse://[USER@]HOST:PORT/DATABASE",
+	  BASE_TEXT(struct opts, store) },
+	{ "output", 'o', "F",
+	  "write it to a file; - is the terminal",
+	  BASE_TEXT(struct opts, out), .words = BASE_WORDS_FILE },
+	{ "team", 0, "NAME",
+	  "whose the run is, whatever its labels say",
+	  BASE_TEXT(struct opts, source.team) },
+	{ "revision", 0, "N",
+	  "of two digests of a run the one with the higher revision holds;\n"
+	  "default: the time of day in nanoseconds",
+	  .take = set_revision },
+	{ "price", 0, "USD",
+	  "per GPU-hour, of a run that was recorded without or with another",
+	  BASE_TEXT(struct opts, source.rates.price) },
+	{ "price-model", 0, "M",
+	  "on-demand, spot, reserved or owned: the lists' price of today",
+	  BASE_TEXT(struct opts, source.rates.model), .good = view_option_price_model,
+	  .words = VIEW_PRICE_MODELS },
+	{ "from", 0, "FILE",
+	  "digests as they are, one on a line; - is standard input",
+	  BASE_TEXT(struct opts, from), .words = BASE_WORDS_FILE },
+	{ "flush", 0, NULL,
+	  "send what waits in the outbox of a store that was not there",
+	  BASE_FLAG(struct opts, flush) },
+	{ "budget", 0, "B",
+	  "then look at this budget of `gpustarve fleet`, such as\n"
+	  "team:vision=5000/month; may be repeated",
+	  .take = add_budget, .repeats = true },
+	{ "exec", 0, "CMD",
+	  "started when a budget is told; see GPUSTARVE_ALERT_TEXT",
+	  BASE_TEXT(struct opts, budgets.exec) },
+	{ BASE_HELP },
+	{ 0 },
+};
+
+const struct base_options view_digest_options = {
+	.command = "digest",
+	.usage = "usage: gpustarve digest RUN [--store URL] [-o FILE] [--team NAME]\n"
+		 "       gpustarve digest --from FILE --store URL\n"
+		 "       gpustarve digest --flush --store URL\n"
+		 "\n"
+		 "Makes the digest of a run: at most 4 KB of JSON with what it cost, where the time went\n"
+		 "and whose it was, for the fleet to be summed up over months. RUN is a run directory or\n"
+		 "a summary.json. Prints it, unless it goes to a store.\n"
+		 "\n",
+	.column = 19,
+	.opt = opt,
+	.tail = "\n"
+		"  gpustarve digest gpustarve-runs/RUN.gst\n"
+		"  gpustarve digest gpustarve-runs/RUN.gst --store sqlite:fleet.sqlite\n",
+	.error = view_error,
+};
 
 static bool fits(struct opts *o, int argc, char **argv)
 {
@@ -120,31 +124,9 @@ static bool fits(struct opts *o, int argc, char **argv)
 /* 1: go on, 0: help was shown, -1: error. */
 static int parse(int argc, char **argv, struct opts *o)
 {
-	static const struct option longs[] = {
-		{ "store", required_argument, NULL, 's' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "team", required_argument, NULL, 't' },
-		{ "revision", required_argument, NULL, 'r' },
-		{ "price", required_argument, NULL, 'p' },
-		{ "price-model", required_argument, NULL, 'm' },
-		{ "from", required_argument, NULL, 'f' },
-		{ "flush", no_argument, NULL, 'F' },
-		{ "budget", required_argument, NULL, 'B' },
-		{ "exec", required_argument, NULL, 'x' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int c;
+	int go = base_options_parse(&view_digest_options, argc, argv, o);
 
-	while ((c = view_getopt(argc, argv, ":o:h", longs)) != -1) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return 0;
-		}
-		if (!take(o, c))
-			return -1;
-	}
-	return fits(o, argc, argv) ? 1 : -1;
+	return go > 0 && !fits(o, argc, argv) ? -1 : go;
 }
 
 static int print(const struct fleet_digest *d, const char *out)

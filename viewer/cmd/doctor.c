@@ -10,24 +10,17 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "base/options.h"
 #include "cmd.h"
 #include "facts/cupti.h"
 #include "core/envtable.h"
 #include "run/install.h"
 #include "run/preload_path.h"
 #include "core/log.h"
-#include "core/options.h"
 #include "cost/machine.h"
 #include "cost/price_list.h"
 #include "probe_cuda.h"
 #include "probe_host.h"
-
-static const char usage[] = "usage: gpustarve doctor\n"
-			    "\n"
-			    "Says what is here, what is missing and what to do about it.\n"
-			    "\n"
-			    "exit status: 0 nothing needed is missing (a machine without a GPU is\n"
-			    "fine), 1 a job here would run unrecorded\n";
 
 struct checkup {
 	int broken; /* things without which nothing can be recorded */
@@ -350,18 +343,27 @@ static void show_environment(void)
 	}
 }
 
+static const struct base_opt opt[] = { { BASE_HELP }, { 0 } };
+
+const struct base_options view_doctor_options = {
+	.command = "doctor",
+	.usage = "usage: gpustarve doctor\n"
+		 "\n"
+		 "Says what is here, what is missing and what to do about it.\n"
+		 "\n"
+		 "exit status: 0 nothing needed is missing (a machine without a GPU is\n"
+		 "fine), 1 a job here would run unrecorded\n",
+	.opt = opt,
+	.error = view_error,
+};
+
 int view_cmd_doctor(int argc, char **argv)
 {
-	static const struct option longs[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
 	struct checkup c = { 0 };
-	int opt;
+	int go = base_options_parse(&view_doctor_options, argc, argv, NULL);
 
-	while ((opt = view_getopt(argc, argv, ":h", longs)) != -1) {
-		if (opt != 'h')
-			return VIEW_EXIT_ERROR;
-		fputs(usage, stdout);
-		return VIEW_EXIT_OK;
-	}
+	if (go <= 0)
+		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 	printf("gpustarve %s\n", GPUSTARVE_VERSION);
 	check_parts(&c);
 	check_permissions(&c);

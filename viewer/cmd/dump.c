@@ -8,28 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/options.h"
 #include "analysis/ledger.h"
 #include "cmd.h"
 #include "core/log.h"
-#include "core/options.h"
 #include "trace/newest.h"
 #include "trace/trace.h"
 #include "trace/dump_rows.h"
 #include "core/wrap.h"
-
-static const char usage[] =
-	"usage: gpustarve dump RUN [--steps | --streams | --samples | --batches]\n"
-	"\n"
-	"Prints what a trace holds, one event per line, tab-separated: stream, kind, start_ns,\n"
-	"duration_ns, place (device.context.stream of an operation, tid of a call or range),\n"
-	"correlation, bytes, name. Samples of the host's threads and batches of loaders follow,\n"
-	"with columns of their own behind the place, pid.tid. Lines that begin with # tell of\n"
-	"streams, losses and holes.\n"
-	"\n"
-	"  --samples   the samples only\n"
-	"  --batches   the batches only\n"
-	"  --steps     one step per line instead: start_ns, duration_ns, exposed_ns\n"
-	"  --streams   the # lines only\n";
 
 enum what { /* bits, but STEPS */
 	STREAMS = 1,
@@ -318,30 +304,51 @@ static int dump_rows(struct view_trace *t, unsigned int what)
 	return r.unreadable ? -EBADMSG : 0;
 }
 
+struct opts {
+	int what;
+};
+
+static const struct base_opt opt[] = {
+	{ "samples", 0, NULL,
+	  "the samples only",
+	  BASE_VALUE(struct opts, what, SAMPLES) },
+	{ "batches", 0, NULL,
+	  "the batches only",
+	  BASE_VALUE(struct opts, what, BATCHES) },
+	{ "steps", 0, NULL,
+	  "one step per line instead: start_ns, duration_ns, exposed_ns",
+	  BASE_VALUE(struct opts, what, STEPS) },
+	{ "streams", 0, NULL,
+	  "the # lines only",
+	  BASE_VALUE(struct opts, what, STREAMS) },
+	{ BASE_HELP },
+	{ 0 },
+};
+
+const struct base_options view_dump_options = {
+	.command = "dump",
+	.usage = "usage: gpustarve dump RUN [--steps | --streams | --samples | --batches]\n"
+		 "\n"
+		 "Prints what a trace holds, one event per line, tab-separated: stream, kind, start_ns,\n"
+		 "duration_ns, place (device.context.stream of an operation, tid of a call or range),\n"
+		 "correlation, bytes, name. Samples of the host's threads and batches of loaders follow,\n"
+		 "with columns of their own behind the place, pid.tid. Lines that begin with # tell of\n"
+		 "streams, losses and holes.\n"
+		 "\n",
+	.column = 14,
+	.opt = opt,
+	.error = view_error,
+};
+
 /* 1: go on, 0: help was shown, -1: error. */
 static int parse(int argc, char **argv, unsigned int *what)
 {
-	static const struct option longs[] = {
-		{ "steps", no_argument, NULL, STEPS },
-		{ "streams", no_argument, NULL, STREAMS },
-		{ "samples", no_argument, NULL, SAMPLES },
-		{ "batches", no_argument, NULL, BATCHES },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int c;
+	struct opts o = { .what = (int)*what };
+	int go = base_options_parse(&view_dump_options, argc, argv, &o);
 
-	while ((c = view_getopt(argc, argv, ":h", longs)) != -1) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return 0;
-		}
-		if (c != STEPS && c != STREAMS && c != SAMPLES && c != BATCHES)
-			return -1;
-		*what = (unsigned int)c;
-	}
-	if (optind == argc - 1)
-		return 1;
+	*what = (unsigned int)o.what;
+	if (go <= 0 || optind == argc - 1)
+		return go;
 	if (optind == argc)
 		view_say_no_run("dump");
 	else

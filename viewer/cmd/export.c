@@ -9,38 +9,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "core/values.h"
+#include "base/options.h"
 #include "summary/analyse.h"
 #include "choices.h"
 #include "cmd.h"
 #include "export/export.h"
 #include "core/log.h"
-#include "core/options.h"
 #include "core/progress.h"
 #include "trace/newest.h"
 #include "core/interrupt.h"
-
-static const char usage_head[] =
-	"usage: gpustarve export RUN --format FORMAT [-o FILE]\n"
-	"\n"
-	"Writes a run for other tools. Every total is the one that report shows.\n"
-	"\n"
-	"  --format FORMAT\n";
-
-static const char usage_tail[] =
-	"  -o, --output FILE  where to (default: stdout); FILE appears when it is complete;\n"
-	"                     .gz compresses; FOLDER/ (kineto): a file for each process\n"
-	"  --table TABLE      of csv: gaps (default), classes, gpus or steps\n"
-	"  --price USD        per GPU-hour\n"
-	"  --price-model M    on-demand, spot, reserved or owned\n"
-	"  --window WINDOW    job (all time the job held the GPUs) or device (first to last\n"
-	"                     operation); default: as summary.json, else job\n"
-	"  -q, --quiet        no progress, no remarks\n"
-	"  -h, --help         this text\n"
-	"\n"
-	"examples:\n"
-	"  gpustarve export gpustarve-runs/RUN.gst --format perfetto -o run.pftrace\n"
-	"  gpustarve export RUN.gst --format sqlite -o run.sqlite && sqlite3 run.sqlite\n"
-	"  gpustarve export RUN.gst --format prometheus -o /var/lib/node_exporter/job.prom\n";
 
 struct options {
 	const struct view_export_format *format;
@@ -49,16 +27,6 @@ struct options {
 	bool has_window, quiet;
 	enum ana_window window;
 };
-
-static void usage(void)
-{
-	const struct view_export_format *f;
-
-	fputs(usage_head, stdout);
-	for (f = view_export_formats; f->name; f++)
-		printf("      %-10s     %s\n", f->name, f->what);
-	fputs(usage_tail, stdout);
-}
 
 /* --- progress --- */
 
@@ -199,16 +167,9 @@ static int export(const struct options *o)
 
 /* --- options --- */
 
-enum {
-	OPT_FORMAT = 256,
-	OPT_TABLE,
-	OPT_PRICE,
-	OPT_MODEL,
-	OPT_WINDOW
-};
-
-static bool take_format(struct options *o, const char *name)
+static bool take_format(void *into, char *name)
 {
+	struct options *o = into;
 	const struct view_export_format *f;
 
 	o->format = view_export_find(name);
@@ -221,33 +182,79 @@ static bool take_format(struct options *o, const char *name)
 	return false;
 }
 
-static bool take_option(struct options *o, int c)
+static bool take_output(void *into, char *text)
 {
-	switch (c) {
-	case 'o':
-		o->file = strcmp(optarg, "-") != 0 ? optarg : NULL;
-		return true;
-	case 'q':
-		o->quiet = true;
-		return true;
-	case OPT_FORMAT:
-		return take_format(o, optarg);
-	case OPT_TABLE:
-		o->table = optarg;
-		return true;
-	case OPT_PRICE:
-		o->rates.price = optarg;
-		return true;
-	case OPT_MODEL:
-		o->rates.model = optarg;
-		return view_option_price_model(optarg);
-	case OPT_WINDOW:
-		o->has_window = true;
-		return view_option_window(optarg, &o->window);
-	default:
-		return false;
-	}
+	struct options *o = into;
+
+	o->file = strcmp(text, "-") != 0 ? text : NULL;
+	return true;
 }
+
+static bool take_window(void *into, char *text)
+{
+	struct options *o = into;
+
+	o->has_window = true;
+	return view_option_window(text, &o->window);
+}
+
+static const char *format_word(size_t i)
+{
+	return view_export_formats[i].name;
+}
+
+static void show_formats(FILE *out)
+{
+	for (const struct view_export_format *f = view_export_formats; f->name; f++)
+		fprintf(out, "      %-10s     %s\n", f->name, f->what);
+}
+
+static const struct base_opt opt[] = {
+	{ "format", 0, "FORMAT",
+	  NULL,
+	  .take = take_format, .word = format_word, .more = show_formats },
+	{ "output", 'o', "FILE",
+	  "where to (default: stdout); FILE appears when it is complete;\n"
+	  ".gz compresses; FOLDER/ (kineto): a file for each process",
+	  .take = take_output, .words = BASE_WORDS_FILE },
+	{ "table", 0, "TABLE",
+	  "of csv: gaps (default), classes, gpus or steps",
+	  BASE_TEXT(struct options, table), .words = "gaps classes gpus steps" },
+	{ "price", 0, "USD",
+	  "per GPU-hour",
+	  BASE_TEXT(struct options, rates.price) },
+	{ "price-model", 0, "M",
+	  "on-demand, spot, reserved or owned",
+	  BASE_TEXT(struct options, rates.model), .good = view_option_price_model,
+	  .words = VIEW_PRICE_MODELS },
+	{ "window", 0, "WINDOW",
+	  "job (all time the job held the GPUs) or device (first to last\n"
+	  "operation); default: as summary.json, else job",
+	  .take = take_window, .words = VIEW_WINDOWS },
+	{ "quiet", 'q', NULL,
+	  "no progress, no remarks",
+	  BASE_FLAG(struct options, quiet) },
+	{ "help", 'h', NULL,
+	  "this text",
+	  .kind = BASE_OPT_HELP },
+	{ 0 },
+};
+
+const struct base_options view_export_options = {
+	.command = "export",
+	.usage = "usage: gpustarve export RUN --format FORMAT [-o FILE]\n"
+		 "\n"
+		 "Writes a run for other tools. Every total is the one that report shows.\n"
+		 "\n",
+	.column = 21,
+	.opt = opt,
+	.tail = "\n"
+		"examples:\n"
+		"  gpustarve export gpustarve-runs/RUN.gst --format perfetto -o run.pftrace\n"
+		"  gpustarve export RUN.gst --format sqlite -o run.sqlite && sqlite3 run.sqlite\n"
+		"  gpustarve export RUN.gst --format prometheus -o /var/lib/node_exporter/job.prom\n",
+	.error = view_error,
+};
 
 static bool fits(const struct options *o)
 {
@@ -277,27 +284,10 @@ static bool fits(const struct options *o)
 /* 1: go on, 0: help was shown, -1: error. */
 static int parse(int argc, char **argv, struct options *o)
 {
-	static const struct option longs[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "format", required_argument, NULL, OPT_FORMAT },
-		{ "table", required_argument, NULL, OPT_TABLE },
-		{ "price", required_argument, NULL, OPT_PRICE },
-		{ "price-model", required_argument, NULL, OPT_MODEL },
-		{ "window", required_argument, NULL, OPT_WINDOW },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int c;
+	int go = base_options_parse(&view_export_options, argc, argv, o);
 
-	while ((c = view_getopt(argc, argv, ":o:qh", longs)) != -1) {
-		if (c == 'h') {
-			usage();
-			return 0;
-		}
-		if (!take_option(o, c))
-			return -1;
-	}
+	if (go <= 0)
+		return go;
 	if (optind == argc) {
 		view_say_no_run("export");
 		return -1;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/options.h"
 #include "core/log.h"
-#include "core/options.h"
 #include "cmd.h"
 #include "fleet/asked.h"
 #include "fleet/budget.h"
@@ -29,39 +29,14 @@ struct opts {
 	struct fleet_options fleet;
 };
 
-static const char usage[] =
-	"usage: gpustarve fleet [--store URL] [--by WHAT] [--since T] [--until T] [options]\n"
-	"\n"
-	"What all runs of a store cost, what was wasted, by whom and why.\n"
-	"\n"
-	"  --store URL      sqlite:FILE or clickhouse://[USER@]HOST:PORT/DATABASE;\n"
-	"                   default: sqlite:gpustarve-runs/fleet.sqlite\n"
-	"  --by WHAT        one table: team, user, account, project, partition, qos, cluster,\n"
-	"                   gpu, model, week, end, class, line, fix, failed, bill, or label:K\n"
-	"  --since T        runs that began at T or later: a date, or 12h, 30d, 8w ago\n"
-	"  --until T        ... and before T\n"
-	"  --team NAME      of one team only\n"
-	"  --top N          rows of a list (20)\n"
-	"  --require-label K\n"
-	"                   list the runs without the label K; the exit status is 2 if any\n"
-	"  --budget B       run=USD, team=USD/month or team:NAME=USD/week: told once at 80 %\n"
-	"                   and once at 100 %; may be repeated\n"
-	"  --exec CMD       started when a budget is told; see GPUSTARVE_ALERT_TEXT\n"
-	"  --partial        do without the parts of a store that do not answer\n"
-	"  --format F       text (default), json, csv or html\n"
-	"  --links          of html: from runs to runs/ID beside the page\n"
-	"  -o, --output F   write to a file instead of the terminal\n"
-	"\n"
-	"  gpustarve fleet --since 30d\n"
-	"  gpustarve fleet --by label:experiment --format csv -o experiments.csv\n";
-
-static bool set_format(const char *text, enum format *format)
+static bool set_format(void *into, char *text)
 {
+	struct opts *o = into;
 	static const char *const name[] = { "text", "json", "csv", "html" };
 
 	for (int i = 0; i < 4; i++) {
 		if (!strcmp(text, name[i])) {
-			*format = (enum format)i;
+			o->format = (enum format)i;
 			return true;
 		}
 	}
@@ -69,99 +44,119 @@ static bool set_format(const char *text, enum format *format)
 	return false;
 }
 
-static bool set_top(const char *text, size_t *top)
+static bool set_top(void *into, char *text)
 {
+	struct opts *o = into;
 	char *end;
 
 	errno = 0;
 	unsigned long long n = strtoull(text, &end, 10);
 	if (text[0] >= '0' && text[0] <= '9' && !*end && !errno && n > 0 && n <= 1000000000) {
-		*top = (size_t)n;
+		o->fleet.top = (size_t)n;
 		return true;
 	}
 	view_error("--top %s: no such number; a whole one above 0", text);
 	return false;
 }
 
-static bool take_query(struct fleet_options *o, int c)
+static bool set_by(void *into, char *text)
 {
-	switch (c) {
-	case 'b':
-		return fleet_asked_by(optarg, o);
-	case 'S':
-		return fleet_asked_time("--since", optarg, &o->query.since_ns);
-	case 'U':
-		return fleet_asked_time("--until", optarg, &o->query.until_ns);
-	case 't':
-		o->query.team = optarg;
-		return true;
-	case 'n':
-		return set_top(optarg, &o->top);
-	case 'R':
-		o->query.required = optarg;
-		return true;
-	case 'P':
-		o->query.partial = true;
-		return true;
-	default:
-		return false;
-	}
+	struct opts *o = into;
+
+	return fleet_asked_by(text, &o->fleet);
 }
 
-static bool take(struct opts *o, int c)
+static bool set_since(void *into, char *text)
 {
-	switch (c) {
-	case 's':
-		o->store = optarg;
-		return true;
-	case 'B':
-		return fleet_budgets_add(&o->budgets, optarg);
-	case 'x':
-		o->budgets.exec = optarg;
-		return true;
-	case 'f':
-		return set_format(optarg, &o->format);
-	case 'l':
-		o->fleet.links = true;
-		return true;
-	case 'o':
-		o->out = optarg;
-		return true;
-	default:
-		return take_query(&o->fleet, c);
-	}
+	struct opts *o = into;
+
+	return fleet_asked_time("--since", text, &o->fleet.query.since_ns);
 }
+
+static bool set_until(void *into, char *text)
+{
+	struct opts *o = into;
+
+	return fleet_asked_time("--until", text, &o->fleet.query.until_ns);
+}
+
+static bool add_budget(void *into, char *text)
+{
+	struct opts *o = into;
+
+	return fleet_budgets_add(&o->budgets, text);
+}
+
+static const struct base_opt opt[] = {
+	{ "store", 0, "URL",
+	  "sqlite:FILE or clickhouse://[USER@]HOST:PORT/DATABASE;\n"
+	  "default: sqlite:gpustarve-runs/fleet.sqlite",
+	  BASE_TEXT(struct opts, store) },
+	{ "by", 0, "WHAT",
+	  "one table: team, user, account, project, partition, qos, cluster,\n"
+	  "gpu, model, week, end, class, line, fix, failed, bill, or label:K",
+	  .take = set_by,
+	  .words = "team user account project partition qos cluster gpu model week end class line "
+		   "fix failed bill" },
+	{ "since", 0, "T",
+	  "runs that began at T or later: a date, or 12h, 30d, 8w ago",
+	  .take = set_since },
+	{ "until", 0, "T",
+	  "... and before T",
+	  .take = set_until },
+	{ "team", 0, "NAME",
+	  "of one team only",
+	  BASE_TEXT(struct opts, fleet.query.team) },
+	{ "top", 0, "N",
+	  "rows of a list (20)",
+	  .take = set_top },
+	{ "require-label", 0, "K",
+	  "list the runs without the label K; the exit status is 2 if any",
+	  BASE_TEXT(struct opts, fleet.query.required) },
+	{ "budget", 0, "B",
+	  "run=USD, team=USD/month or team:NAME=USD/week: told once at 80 %\n"
+	  "and once at 100 %; may be repeated",
+	  .take = add_budget, .repeats = true },
+	{ "exec", 0, "CMD",
+	  "started when a budget is told; see GPUSTARVE_ALERT_TEXT",
+	  BASE_TEXT(struct opts, budgets.exec) },
+	{ "partial", 0, NULL,
+	  "do without the parts of a store that do not answer",
+	  BASE_FLAG(struct opts, fleet.query.partial) },
+	{ "format", 0, "F",
+	  "text (default), json, csv or html",
+	  .take = set_format, .words = "text json csv html" },
+	{ "links", 0, NULL,
+	  "of html: from runs to runs/ID beside the page",
+	  BASE_FLAG(struct opts, fleet.links) },
+	{ "output", 'o', "F",
+	  "write to a file instead of the terminal",
+	  BASE_TEXT(struct opts, out), .words = BASE_WORDS_FILE },
+	{ BASE_HELP },
+	{ 0 },
+};
+
+const struct base_options view_fleet_options = {
+	.command = "fleet",
+	.usage = "usage: gpustarve fleet [--store URL] [--by WHAT] [--since T] [--until T] [options]\n"
+		 "\n"
+		 "What all runs of a store cost, what was wasted, by whom and why.\n"
+		 "\n",
+	.column = 19,
+	.opt = opt,
+	.tail = "\n"
+		"  gpustarve fleet --since 30d\n"
+		"  gpustarve fleet --by label:experiment --format csv -o experiments.csv\n",
+	.error = view_error,
+};
 
 /* 1: go on, 0: help was shown, -1: error. */
 static int parse(int argc, char **argv, struct opts *o)
 {
-	static const struct option longs[] = {
-		{ "store", required_argument, NULL, 's' },
-		{ "by", required_argument, NULL, 'b' },
-		{ "since", required_argument, NULL, 'S' },
-		{ "until", required_argument, NULL, 'U' },
-		{ "team", required_argument, NULL, 't' },
-		{ "top", required_argument, NULL, 'n' },
-		{ "require-label", required_argument, NULL, 'R' },
-		{ "budget", required_argument, NULL, 'B' },
-		{ "exec", required_argument, NULL, 'x' },
-		{ "partial", no_argument, NULL, 'P' },
-		{ "format", required_argument, NULL, 'f' },
-		{ "links", no_argument, NULL, 'l' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int c;
+	int go = base_options_parse(&view_fleet_options, argc, argv, o);
 
-	while ((c = view_getopt(argc, argv, ":o:h", longs)) != -1) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return 0;
-		}
-		if (!take(o, c))
-			return -1;
-	}
+	if (go <= 0)
+		return go;
 	if (optind < argc) {
 		view_error("fleet: %s: what is this for? see gpustarve fleet --help", argv[optind]);
 		return -1;

@@ -2,6 +2,7 @@
 /*
  * gpustarve import FILE... -o RUN
  */
+#include "base/options.h"
 #include "import.h"
 
 #include <errno.h>
@@ -13,27 +14,8 @@
 #include "cmd.h"
 #include "import/import.h"
 #include "core/log.h"
-#include "core/options.h"
 #include "core/progress.h"
 #include "core/interrupt.h"
-
-static const char usage[] =
-	"usage: gpustarve import FILE... -o RUN\n"
-	"\n"
-	"Turns traces of other tools into a run directory RUN.gst that report, verify, dump and\n"
-	"export read like a recorded one.\n"
-	"\n"
-	"  FILE              Kineto or Chrome JSON (.json, .json.gz) or an nsys SQLite export\n"
-	"                    (.sqlite, .sqlite.gz); told apart by content; several files make\n"
-	"                    one run\n"
-	"  -o, --output RUN  the run to make; .gst is added unless it ends so\n"
-	"  -q, --quiet       no progress and no summary\n"
-	"  -h, --help        this text\n"
-	"\n"
-	"examples:\n"
-	"  gpustarve import rank0.json.gz rank1.json.gz -o job    # job.gst\n"
-	"  nsys export --type sqlite report.nsys-rep && gpustarve import report.sqlite -o job\n"
-	"  gpustarve report job.gst\n";
 
 static void show_progress(void *arg, const char *file, double done, uint64_t rows)
 {
@@ -100,41 +82,60 @@ static int import(char *const files[], size_t n, const char *name, bool quiet)
 	return err ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 }
 
+struct opts {
+	const char *out;
+	bool quiet;
+};
+
+static const struct base_opt opt[] = {
+	{ "output", 'o', "RUN",
+	  "the run to make; .gst is added unless it ends so",
+	  BASE_TEXT(struct opts, out), .words = BASE_WORDS_FILE },
+	{ "quiet", 'q', NULL,
+	  "no progress and no summary",
+	  BASE_FLAG(struct opts, quiet) },
+	{ "help", 'h', NULL,
+	  "this text",
+	  .kind = BASE_OPT_HELP },
+	{ 0 },
+};
+
+const struct base_options view_import_options = {
+	.command = "import",
+	.usage = "usage: gpustarve import FILE... -o RUN\n"
+		 "\n"
+		 "Turns traces of other tools into a run directory RUN.gst that report, verify, dump and\n"
+		 "export read like a recorded one.\n"
+		 "\n"
+		 "  FILE              Kineto or Chrome JSON (.json, .json.gz) or an nsys SQLite export\n"
+		 "                    (.sqlite, .sqlite.gz); told apart by content; several files make\n"
+		 "                    one run\n",
+	.column = 20,
+	.opt = opt,
+	.tail = "\n"
+		"examples:\n"
+		"  gpustarve import rank0.json.gz rank1.json.gz -o job    # job.gst\n"
+		"  nsys export --type sqlite report.nsys-rep && gpustarve import report.sqlite -o job\n"
+		"  gpustarve report job.gst\n",
+	.error = view_error,
+};
+
 int view_cmd_import(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	const char *out = NULL;
-	bool quiet = false;
-	int c;
+	struct opts o = { 0 };
+	int go;
 
 	optind = 0;
-	while ((c = view_getopt(argc, argv, ":o:qh", options)) != -1) {
-		switch (c) {
-		case 'o':
-			out = optarg;
-			break;
-		case 'q':
-			quiet = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return VIEW_EXIT_OK;
-		default:
-			return VIEW_EXIT_ERROR;
-		}
-	}
+	go = base_options_parse(&view_import_options, argc, argv, &o);
+	if (go <= 0)
+		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 	if (optind == argc) {
 		view_error("import: no file given; see gpustarve import --help");
 		return VIEW_EXIT_ERROR;
 	}
-	if (!out || !*out) {
+	if (!o.out || !*o.out) {
 		view_error("import: no run to write to; add -o RUN");
 		return VIEW_EXIT_ERROR;
 	}
-	return import(argv + optind, (size_t)(argc - optind), out, quiet);
+	return import(argv + optind, (size_t)(argc - optind), o.out, o.quiet);
 }

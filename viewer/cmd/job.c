@@ -4,74 +4,55 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "core/values.h"
+#include "base/options.h"
 #include "cmd.h"
 #include "core/log.h"
-#include "core/options.h"
 #include "job/ask.h"
 #include "job/hook.h"
 #include "job_show.h"
 
-static const char usage[] =
-	"usage: gpustarve job begin [--dir OUT]\n"
-	"       gpustarve job end [--dir OUT]\n"
-	"       gpustarve job comment ID [--dir OUT] [--cluster NAME] [--price USD]\n"
-	"       gpustarve job list [--dir OUT] [--cluster NAME]\n"
-	"\n"
-	"What a scheduler's hooks call, and what is known of its jobs.\n"
-	"\n"
-	"begin    in the Prolog: writes which GPUs the job was given here, and when, into\n"
-	"         OUT/<cluster>-<job>.job/alloc-<node>-<restart>.json\n"
-	"end      in the Epilog: adds when it gave them back\n"
-	"comment  one line of lower-case NAME=VALUE about a job, for its AdminComment\n"
-	"list     the jobs that have runs or allocations in OUT\n"
-	"\n"
-	"  -d, --dir OUT        the folder of the runs; default: GPUSTARVE_OUT, else\n"
-	"                       ./gpustarve-runs\n"
-	"  --cluster NAME       that cluster's jobs\n"
-	"  --price USD          dollars per GPU-hour, for every GPU\n"
-	"  --price-model M      which price of the lists: on-demand (default), spot, ...\n"
-	"\n"
-	"begin and end read the scheduler's variables (SLURM_JOB_ID, SLURM_JOB_GPUS, ...). They exit\n"
-	"1 when they could not do it, which a hook should not pass on: it would drain the node.\n";
+static const struct base_opt opt[] = {
+	{ "dir", 'd', "OUT",
+	  "the folder of the runs; default: GPUSTARVE_OUT, else\n"
+	  "./gpustarve-runs",
+	  BASE_TEXT(struct view_job_choice, dir), .words = BASE_WORDS_FOLDER },
+	{ "cluster", 0, "NAME",
+	  "that cluster's jobs",
+	  BASE_TEXT(struct view_job_choice, cluster) },
+	{ "price", 0, "USD",
+	  "dollars per GPU-hour, for every GPU",
+	  BASE_TEXT(struct view_job_choice, rates.price) },
+	{ "price-model", 0, "M",
+	  "which price of the lists: on-demand (default), spot, ...",
+	  BASE_TEXT(struct view_job_choice, rates.model), .good = view_option_price_model,
+	  .words = VIEW_PRICE_MODELS },
+	{ BASE_HELP },
+	{ 0 },
+};
 
-/* 1: go on, 0: help was shown, -1: error. */
-static int parse(int argc, char **argv, struct view_job_choice *o)
-{
-	static const struct option longs[] = {
-		{ "dir", required_argument, NULL, 'd' },
-		{ "cluster", required_argument, NULL, 'c' },
-		{ "price", required_argument, NULL, 'p' },
-		{ "price-model", required_argument, NULL, 'm' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	bool ok = true;
-	int c;
-
-	while (ok && (c = view_getopt(argc, argv, ":d:h", longs)) != -1) {
-		switch (c) {
-		case 'd':
-			o->dir = optarg;
-			break;
-		case 'c':
-			o->cluster = optarg;
-			break;
-		case 'p':
-			o->rates.price = optarg;
-			break;
-		case 'm':
-			o->rates.model = optarg;
-			ok = view_option_price_model(optarg);
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return 0;
-		default:
-			ok = false;
-		}
-	}
-	return ok ? 1 : -1;
-}
+const struct base_options view_job_options = {
+	.command = "job",
+	.usage = "usage: gpustarve job begin [--dir OUT]\n"
+		 "       gpustarve job end [--dir OUT]\n"
+		 "       gpustarve job comment ID [--dir OUT] [--cluster NAME] [--price USD]\n"
+		 "       gpustarve job list [--dir OUT] [--cluster NAME]\n"
+		 "\n"
+		 "What a scheduler's hooks call, and what is known of its jobs.\n"
+		 "\n"
+		 "begin    in the Prolog: writes which GPUs the job was given here, and when, into\n"
+		 "         OUT/<cluster>-<job>.job/alloc-<node>-<restart>.json\n"
+		 "end      in the Epilog: adds when it gave them back\n"
+		 "comment  one line of lower-case NAME=VALUE about a job, for its AdminComment\n"
+		 "list     the jobs that have runs or allocations in OUT\n"
+		 "\n",
+	.column = 23,
+	.opt = opt,
+	.tail = "\n"
+		"begin and end read the scheduler's variables (SLURM_JOB_ID, SLURM_JOB_GPUS, ...). They exit\n"
+		"1 when they could not do it, which a hook should not pass on: it would drain the node.\n",
+	.error = view_error,
+};
 
 static int tell(struct view_hook *h, int done)
 {
@@ -105,7 +86,7 @@ static int end(const struct view_job_choice *o)
 int view_cmd_job(int argc, char **argv)
 {
 	struct view_job_choice o = { .rates.price_from = "--price" };
-	int go = parse(argc, argv, &o), words = argc - optind;
+	int go = base_options_parse(&view_job_options, argc, argv, &o), words = argc - optind;
 	const char *what = words ? argv[optind] : "";
 
 	if (go <= 0)

@@ -7,33 +7,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "core/values.h"
+#include "base/options.h"
 #include "cmd.h"
 #include "core/log.h"
-#include "core/options.h"
 #include "cost/price_list.h"
 #include "cost/rates.h"
 #include "core/slurp.h"
 #include "report/text/text.h"
 #include "base/units.h"
-
-static const char usage[] =
-	"usage: gpustarve prices [list]\n"
-	"       gpustarve prices show GPU [--price-model M]\n"
-	"       gpustarve prices import FILE [-o FILE] [--provider NAME] [--date YYYY-MM-DD]\n"
-	"\n"
-	"list     every price known: the site file's, then the built-in catalogue's\n"
-	"show     the price a GPU of that name would get on this machine, and why\n"
-	"import   adds prices to the site file: gpustarve's own columns, or a catalogue of\n"
-	"         SkyPilot\n"
-	"\n"
-	"  -o, --output FILE  the site file to add to; default: GPUSTARVE_PRICES, else\n"
-	"                     " VIEW_PRICES_SITE_FILE "\n"
-	"  --provider NAME    whose prices SkyPilot's catalogue holds, unless its folder says so\n"
-	"  --date YYYY-MM-DD  when they were taken; default: the day the file was last written\n"
-	"  --price-model M    on-demand (default), spot, reserved or owned\n"
-	"\n"
-	"  gpustarve prices show \"NVIDIA H100 80GB HBM3\"\n"
-	"  gpustarve prices import aws/vms.csv -o prices.csv\n";
 
 struct opts {
 	const char *out, *provider, *date, *model;
@@ -227,53 +209,56 @@ out:
 	return err ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
 }
 
-/* 1: go on, 0: help was shown, -1: error. */
-static int parse(int argc, char **argv, struct opts *o)
+static bool good_date(const char *text)
 {
-	static const struct option longs[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "provider", required_argument, NULL, 'p' },
-		{ "date", required_argument, NULL, 'd' },
-		{ "price-model", required_argument, NULL, 'm' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int c;
-
-	while ((c = view_getopt(argc, argv, ":o:h", longs)) != -1) {
-		switch (c) {
-		case 'o':
-			o->out = optarg;
-			break;
-		case 'p':
-			o->provider = optarg;
-			break;
-		case 'd':
-			o->date = optarg;
-			if (!view_prices_is_day(optarg)) {
-				view_error("--date %s: no date; write YYYY-MM-DD", optarg);
-				return -1;
-			}
-			break;
-		case 'm':
-			o->model = optarg;
-			if (!view_option_price_model(optarg))
-				return -1;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return 0;
-		default:
-			return -1;
-		}
-	}
-	return 1;
+	if (view_prices_is_day(text))
+		return true;
+	view_error("--date %s: no date; write YYYY-MM-DD", text);
+	return false;
 }
+
+static const struct base_opt opt[] = {
+	{ "output", 'o', "FILE",
+	  "the site file to add to; default: GPUSTARVE_PRICES, else\n"
+	  VIEW_PRICES_SITE_FILE,
+	  BASE_TEXT(struct opts, out), .words = BASE_WORDS_FILE },
+	{ "provider", 0, "NAME",
+	  "whose prices SkyPilot's catalogue holds, unless its folder says so",
+	  BASE_TEXT(struct opts, provider) },
+	{ "date", 0, "YYYY-MM-DD",
+	  "when they were taken; default: the day the file was last written",
+	  BASE_TEXT(struct opts, date), .good = good_date },
+	{ "price-model", 0, "M",
+	  "on-demand (default), spot, reserved or owned",
+	  BASE_TEXT(struct opts, model), .good = view_option_price_model,
+	  .words = VIEW_PRICE_MODELS },
+	{ BASE_HELP },
+	{ 0 },
+};
+
+const struct base_options view_prices_options = {
+	.command = "prices",
+	.usage = "usage: gpustarve prices [list]\n"
+		 "       gpustarve prices show GPU [--price-model M]\n"
+		 "       gpustarve prices import FILE [-o FILE] [--provider NAME] [--date YYYY-MM-DD]\n"
+		 "\n"
+		 "list     every price known: the site file's, then the built-in catalogue's\n"
+		 "show     the price a GPU of that name would get on this machine, and why\n"
+		 "import   adds prices to the site file: gpustarve's own columns, or a catalogue of\n"
+		 "         SkyPilot\n"
+		 "\n",
+	.column = 21,
+	.opt = opt,
+	.tail = "\n"
+		"  gpustarve prices show \"NVIDIA H100 80GB HBM3\"\n"
+		"  gpustarve prices import aws/vms.csv -o prices.csv\n",
+	.error = view_error,
+};
 
 int view_cmd_prices(int argc, char **argv)
 {
 	struct opts o = { 0 };
-	int go = parse(argc, argv, &o);
+	int go = base_options_parse(&view_prices_options, argc, argv, &o);
 
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;

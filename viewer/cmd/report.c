@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "core/values.h"
+#include "base/options.h"
 #include "summary/analyse.h"
 #include "choices.h"
 #include "cmd.h"
 #include "compare/compare.h"
 #include "report/html/html.h"
 #include "core/log.h"
-#include "core/options.h"
 #include "job/ask.h"
 #include "core/slurp.h"
 #include "report/text/text.h"
@@ -32,44 +33,14 @@ struct opts {
 	struct view_analysis analysis;
 };
 
-static const char usage[] =
-	"usage: gpustarve report RUN [--format text|json|html] [-o FILE] [options]\n"
-	"       gpustarve report RUN RUN... [--runs-per-month N] [options]\n"
-	"       gpustarve report --job ID [--dir OUT] [--cluster NAME] [options]\n"
-	"\n"
-	"Shows where the GPU time of a run went and what it cost. RUN is a run directory\n"
-	"(gpustarve-runs/<run id>.gst), one of its files, or a summary.json. Of several runs\n"
-	"each later one is compared with the first: cost, classes, steps, loader, what came\n"
-	"and went, and what the first one's advice promised beside what came true.\n"
-	"With --job it shows a whole Slurm job: all its runs below OUT, of every step and\n"
-	"every requeue, and the GPUs that it was given and that nobody used.\n"
-	"\n"
-	"  --format F       text (default), json or html\n"
-	"  -o, --output F   write to a file instead of the terminal\n"
-	"  --price USD      dollars per GPU-hour, for every GPU of every run\n"
-	"  --price-model M  which price of the lists: on-demand (default), spot, ...\n"
-	"  --window W       job (default): the time the GPUs were held; device: from the\n"
-	"                   first to the last operation of each GPU\n"
-	"  --waste LIST     classes that count as waste, such as input.*,host.sync\n"
-	"  --job ID         the job's number, or ARRAY_TASK\n"
-	"  --dir OUT        the folder of its runs; default: GPUSTARVE_OUT, else\n"
-	"                   ./gpustarve-runs\n"
-	"  --cluster NAME   which cluster's, where several have a job of that number\n"
-	"  --runs-per-month N\n"
-	"                   of a comparison: what the difference is per month at N runs\n"
-	"\n"
-	"  gpustarve report gpustarve-runs/20261109-140211-train-4f2a.gst\n"
-	"  gpustarve report RUN --format html -o report.html\n"
-	"  gpustarve report BEFORE AFTER --runs-per-month 120\n"
-	"  gpustarve report --job 4711 --dir /shared/gpustarve\n";
-
-static bool set_format(const char *text, enum format *format)
+static bool set_format(void *into, char *text)
 {
+	struct opts *o = into;
 	static const char *const name[] = { "text", "json", "html" };
 
 	for (int i = 0; i < 3; i++) {
 		if (!strcmp(text, name[i])) {
-			*format = (enum format)i;
+			o->format = (enum format)i;
 			return true;
 		}
 	}
@@ -77,14 +48,15 @@ static bool set_format(const char *text, enum format *format)
 	return false;
 }
 
-static bool set_rate(const char *text, int64_t *runs)
+static bool set_rate(void *into, char *text)
 {
+	struct opts *o = into;
 	char *end;
 
 	errno = 0;
 	long long n = strtoll(text, &end, 10);
 	if (text[0] >= '0' && text[0] <= '9' && !*end && !errno && n <= VIEW_COMPARE_MONTH_MAX) {
-		*runs = n;
+		o->runs_per_month = n;
 		return true;
 	}
 	view_error("--runs-per-month %s: no such number; a whole one up to %d", text,
@@ -92,70 +64,82 @@ static bool set_rate(const char *text, int64_t *runs)
 	return false;
 }
 
-/* 1: go on, 0: help was shown, -1: error. */
-static int parse(int argc, char **argv, struct opts *o)
+static bool set_window(void *into, char *text)
 {
-	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'f' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "price", required_argument, NULL, 'p' },
-		{ "price-model", required_argument, NULL, 'm' },
-		{ "window", required_argument, NULL, 'w' },
-		{ "waste", required_argument, NULL, 'W' },
-		{ "runs-per-month", required_argument, NULL, 'r' },
-		{ "job", required_argument, NULL, 'j' },
-		{ "cluster", required_argument, NULL, 'c' },
-		{ "dir", required_argument, NULL, 'd' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	bool ok = true;
-	int c;
+	struct opts *o = into;
 
-	while (ok && (c = view_getopt(argc, argv, ":o:h", longs)) != -1) {
-		switch (c) {
-		case 'f':
-			ok = set_format(optarg, &o->format);
-			break;
-		case 'o':
-			o->out = optarg;
-			break;
-		case 'p':
-			o->analysis.rates.price = optarg;
-			break;
-		case 'm':
-			o->analysis.rates.model = optarg;
-			ok = view_option_price_model(optarg);
-			break;
-		case 'w':
-			o->has_window = true;
-			ok = view_option_window(optarg, &o->analysis.window);
-			break;
-		case 'r':
-			ok = set_rate(optarg, &o->runs_per_month);
-			break;
-		case 'W':
-			o->has_waste = true;
-			ok = view_option_waste(optarg, o->waste);
-			break;
-		case 'j':
-			o->job = optarg;
-			break;
-		case 'c':
-			o->cluster = optarg;
-			break;
-		case 'd':
-			o->dir = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return 0;
-		default:
-			ok = false;
-		}
-	}
-	return ok ? 1 : -1;
+	o->has_window = true;
+	return view_option_window(text, &o->analysis.window);
 }
+
+static bool set_waste(void *into, char *text)
+{
+	struct opts *o = into;
+
+	o->has_waste = true;
+	return view_option_waste(text, o->waste);
+}
+
+static const struct base_opt opt[] = {
+	{ "format", 0, "F",
+	  "text (default), json or html",
+	  .take = set_format, .words = "text json html" },
+	{ "output", 'o', "F",
+	  "write to a file instead of the terminal",
+	  BASE_TEXT(struct opts, out), .words = BASE_WORDS_FILE },
+	{ "price", 0, "USD",
+	  "dollars per GPU-hour, for every GPU of every run",
+	  BASE_TEXT(struct opts, analysis.rates.price) },
+	{ "price-model", 0, "M",
+	  "which price of the lists: on-demand (default), spot, ...",
+	  BASE_TEXT(struct opts, analysis.rates.model), .good = view_option_price_model,
+	  .words = VIEW_PRICE_MODELS },
+	{ "window", 0, "W",
+	  "job (default): the time the GPUs were held; device: from the\n"
+	  "first to the last operation of each GPU",
+	  .take = set_window, .words = VIEW_WINDOWS },
+	{ "waste", 0, "LIST",
+	  "classes that count as waste, such as input.*,host.sync",
+	  .take = set_waste, .words = BASE_WORDS_LIST, .word = view_class_word },
+	{ "job", 0, "ID",
+	  "the job's number, or ARRAY_TASK",
+	  BASE_TEXT(struct opts, job) },
+	{ "dir", 0, "OUT",
+	  "the folder of its runs; default: GPUSTARVE_OUT, else\n"
+	  "./gpustarve-runs",
+	  BASE_TEXT(struct opts, dir), .words = BASE_WORDS_FOLDER },
+	{ "cluster", 0, "NAME",
+	  "which cluster's, where several have a job of that number",
+	  BASE_TEXT(struct opts, cluster) },
+	{ "runs-per-month", 0, "N",
+	  "of a comparison: what the difference is per month at N runs",
+	  .take = set_rate },
+	{ BASE_HELP },
+	{ 0 },
+};
+
+const struct base_options view_report_options = {
+	.command = "report",
+	.usage = "usage: gpustarve report RUN [--format text|json|html] [-o FILE] [options]\n"
+		 "       gpustarve report RUN RUN... [--runs-per-month N] [options]\n"
+		 "       gpustarve report --job ID [--dir OUT] [--cluster NAME] [options]\n"
+		 "\n"
+		 "Shows where the GPU time of a run went and what it cost. RUN is a run directory\n"
+		 "(gpustarve-runs/<run id>.gst), one of its files, or a summary.json. Of several runs\n"
+		 "each later one is compared with the first: cost, classes, steps, loader, what came\n"
+		 "and went, and what the first one's advice promised beside what came true.\n"
+		 "With --job it shows a whole Slurm job: all its runs below OUT, of every step and\n"
+		 "every requeue, and the GPUs that it was given and that nobody used.\n"
+		 "\n",
+	.column = 19,
+	.opt = opt,
+	.tail = "\n"
+		"  gpustarve report gpustarve-runs/20261109-140211-train-4f2a.gst\n"
+		"  gpustarve report RUN --format html -o report.html\n"
+		"  gpustarve report BEFORE AFTER --runs-per-month 120\n"
+		"  gpustarve report --job 4711 --dir /shared/gpustarve\n",
+	.error = view_error,
+};
 
 /* A summary that was stored: a file that begins like a JSON object, which no trace does. */
 static bool is_summary(const char *path)
@@ -356,7 +340,7 @@ int view_cmd_report(int argc, char **argv)
 {
 	struct opts o = { .analysis = { .rates.price_from = "--price", .progress = true },
 			  .runs_per_month = -1 };
-	int go = parse(argc, argv, &o);
+	int go = base_options_parse(&view_report_options, argc, argv, &o);
 
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "core/values.h"
+#include "base/options.h"
 #include "core/log.h"
-#include "core/options.h"
 #include "cmd.h"
 #include "cost/cost.h"
 #include "top/top_lines.h"
@@ -15,30 +16,6 @@
 #define INTERVAL_LEAST_MS 100
 #define INTERVAL_MOST_MS 3600000
 
-static const char usage[] =
-	"usage: gpustarve top [options] [RUN|ADDR]\n"
-	"\n"
-	"Shows a run while it goes on: its GPUs, how busy they are, how long they starve, what\n"
-	"that costs, the ranks that waste most first. Without RUN the newest of ./gpustarve-runs.\n"
-	"RUN: a run directory, or a folder of them. ADDR: unix:PATH of a collector on this\n"
-	"machine, or its http:// or https:// address. A line per interval where standard output\n"
-	"is no terminal.\n"
-	"\n"
-	"  --run ID            this run of a folder or a collector, instead of the newest\n"
-	"  --interval SECONDS  time between two looks (1)\n"
-	"  --once              one look, as text\n"
-	"  --sort BY           waste (default), rank, busy or idle\n"
-	"  --price USD         dollars per GPU-hour; else what the run or the price lists say\n"
-	"  --price-model M     on-demand (default), spot, reserved or owned\n"
-	"  --token-file FILE   token for the collector; else GPUSTARVE_TOKEN\n"
-	"  --ca-file FILE      whose certificates https is to trust; else the system's\n"
-	"\n"
-	"keys: q quit, s sort by the next column, p pause, arrows and page keys scroll\n"
-	"\n"
-	"  gpustarve top\n"
-	"  gpustarve top --once gpustarve-runs/RUN.gst\n"
-	"  gpustarve top --token-file ~/.gpustarve-token https://collector.example:8443\n";
-
 struct top_options {
 	struct top_source_options source;
 	int interval_ms;
@@ -46,8 +23,9 @@ struct top_options {
 	enum top_sort sort;
 };
 
-static bool take_interval(struct top_options *o, const char *text)
+static bool take_interval(void *into, char *text)
 {
+	struct top_options *o = into;
 	int64_t nano;
 
 	/* Decimals are read as everywhere: a price has the same form. */
@@ -60,8 +38,9 @@ static bool take_interval(struct top_options *o, const char *text)
 	return true;
 }
 
-static bool take_sort(struct top_options *o, const char *text)
+static bool take_sort(void *into, char *text)
 {
+	struct top_options *o = into;
 	for (int i = 0; i < TOP_SORTS; i++) {
 		if (strcmp(text, top_sort_names[i]))
 			continue;
@@ -72,72 +51,81 @@ static bool take_sort(struct top_options *o, const char *text)
 	return false;
 }
 
-static bool take_price(struct top_options *o, const char *text)
+static bool good_price(const char *text)
 {
 	int64_t nano;
 
-	o->source.rates.price = text;
 	if (!view_cost_parse(text, &nano))
 		return true;
 	view_error("--price %s: no price; give dollars per GPU-hour such as 6.88", text);
 	return false;
 }
 
-static bool take(struct top_options *o, int c)
+static const char *sort_word(size_t i)
 {
-	switch (c) {
-	case 'r':
-		o->source.run = optarg;
-		return true;
-	case 'i':
-		return take_interval(o, optarg);
-	case '1':
-		o->once = true;
-		return true;
-	case 's':
-		return take_sort(o, optarg);
-	case 'p':
-		return take_price(o, optarg);
-	case 'm':
-		o->source.rates.model = optarg;
-		return view_option_price_model(optarg);
-	case 't':
-		o->source.token_file = optarg;
-		return true;
-	case 'c':
-		o->source.ca_file = optarg;
-		return true;
-	default:
-		return false;
-	}
+	return i < TOP_SORTS ? top_sort_names[i] : NULL;
 }
+
+static const struct base_opt opt[] = {
+	{ "run", 0, "ID",
+	  "this run of a folder or a collector, instead of the newest",
+	  BASE_TEXT(struct top_options, source.run) },
+	{ "interval", 0, "SECONDS",
+	  "time between two looks (1)",
+	  .take = take_interval },
+	{ "once", 0, NULL,
+	  "one look, as text",
+	  BASE_FLAG(struct top_options, once) },
+	{ "sort", 0, "BY",
+	  "waste (default), rank, busy or idle",
+	  .take = take_sort, .word = sort_word },
+	{ "price", 0, "USD",
+	  "dollars per GPU-hour; else what the run or the price lists say",
+	  BASE_TEXT(struct top_options, source.rates.price), .good = good_price },
+	{ "price-model", 0, "M",
+	  "on-demand (default), spot, reserved or owned",
+	  BASE_TEXT(struct top_options, source.rates.model), .good = view_option_price_model,
+	  .words = VIEW_PRICE_MODELS },
+	{ "token-file", 0, "FILE",
+	  "token for the collector; else GPUSTARVE_TOKEN",
+	  BASE_TEXT(struct top_options, source.token_file), .words = BASE_WORDS_FILE },
+	{ "ca-file", 0, "FILE",
+	  "whose certificates https is to trust; else the system's",
+	  BASE_TEXT(struct top_options, source.ca_file), .words = BASE_WORDS_FILE },
+	{ BASE_HELP },
+	{ 0 },
+};
+
+const struct base_options view_top_options = {
+	.command = "top",
+	.usage = "usage: gpustarve top [options] [RUN|ADDR]\n"
+		 "\n"
+		 "Shows a run while it goes on: its GPUs, how busy they are, how long they starve, what\n"
+		 "that costs, the ranks that waste most first. Without RUN the newest of ./gpustarve-runs.\n"
+		 "RUN: a run directory, or a folder of them. ADDR: unix:PATH of a collector on this\n"
+		 "machine, or its http:// or https:// address. A line per interval where standard output\n"
+		 "is no terminal.\n"
+		 "\n",
+	.column = 22,
+	.opt = opt,
+	.tail = "\n"
+		"keys: q quit, s sort by the next column, p pause, arrows and page keys scroll\n"
+		"\n"
+		"  gpustarve top\n"
+		"  gpustarve top --once gpustarve-runs/RUN.gst\n"
+		"  gpustarve top --token-file ~/.gpustarve-token https://collector.example:8443\n",
+	.error = view_error,
+};
 
 /* 1: go on, 0: help was shown, -1: wrong usage, which has been said. */
 static int parse(int argc, char **argv, struct top_options *o)
 {
-	static const struct option longs[] = {
-		{ "run", required_argument, NULL, 'r' },
-		{ "interval", required_argument, NULL, 'i' },
-		{ "once", no_argument, NULL, '1' },
-		{ "sort", required_argument, NULL, 's' },
-		{ "price", required_argument, NULL, 'p' },
-		{ "price-model", required_argument, NULL, 'm' },
-		{ "token-file", required_argument, NULL, 't' },
-		{ "ca-file", required_argument, NULL, 'c' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int c;
+	int go;
 
 	*o = (struct top_options){ .interval_ms = 1000, .source.rates.price_from = "--price" };
-	while ((c = view_getopt(argc, argv, ":h", longs)) != -1) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return 0;
-		}
-		if (!take(o, c))
-			return -1;
-	}
+	go = base_options_parse(&view_top_options, argc, argv, o);
+	if (go <= 0)
+		return go;
 	if (argc - optind > 1) {
 		view_error("top: more than one run; give one");
 		return -1;

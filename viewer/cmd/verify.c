@@ -8,28 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/options.h"
 #include "summary/analyse.h"
 #include "cmd.h"
 #include "base/jsondoc.h"
 #include "core/log.h"
 #include "findings/native.h"
 #include "trace/newest.h"
-#include "core/options.h"
 #include "cost/rates.h"
 #include "report/data/data.h"
 #include "report/data/data_read.h"
 
 #define SHOWN 8
-
-static const char usage[] =
-	"usage: gpustarve verify RUN\n"
-	"\n"
-	"Recomputes RUN/summary.json from the trace: every nanosecond and every cent; and the\n"
-	"data that the charts of RUN/report.html draw, if it is there.\n"
-	"\n"
-	"  -q, --quiet   print nothing if they agree\n"
-	"\n"
-	"exit status: 0 they agree, 1 it could not be done, 2 they differ\n";
 
 struct comparison {
 	size_t differences;
@@ -306,27 +296,41 @@ free_page:
 	return status;
 }
 
+struct opts {
+	bool quiet;
+};
+
+static const struct base_opt opt[] = {
+	{ "quiet", 'q', NULL,
+	  "print nothing if they agree",
+	  BASE_FLAG(struct opts, quiet) },
+	{ BASE_HELP },
+	{ 0 },
+};
+
+const struct base_options view_verify_options = {
+	.command = "verify",
+	.usage = "usage: gpustarve verify RUN\n"
+		 "\n"
+		 "Recomputes RUN/summary.json from the trace: every nanosecond and every cent; and the\n"
+		 "data that the charts of RUN/report.html draw, if it is there.\n"
+		 "\n",
+	.column = 16,
+	.opt = opt,
+	.tail = "\n"
+		"exit status: 0 they agree, 1 it could not be done, 2 they differ\n",
+	.error = view_error,
+};
+
 /* 1: go on, 0: help was shown, -1: error. */
 static int parse(int argc, char **argv, bool *quiet)
 {
-	static const struct option longs[] = {
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int c;
+	struct opts o = { 0 };
+	int go = base_options_parse(&view_verify_options, argc, argv, &o);
 
-	while ((c = view_getopt(argc, argv, ":qh", longs)) != -1) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return 0;
-		}
-		if (c != 'q')
-			return -1;
-		*quiet = true;
-	}
-	if (optind == argc - 1)
-		return 1;
+	*quiet = o.quiet;
+	if (go <= 0 || optind == argc - 1)
+		return go;
 	if (optind == argc)
 		view_say_no_run("verify");
 	else

@@ -14,6 +14,7 @@
 #include "child.h"
 #include "node.h"
 #include "runid.h"
+#include "base/options.h"
 #include "trace/runjson.h"
 
 #define VIEW_RUN_LABELS 64
@@ -52,6 +53,8 @@ struct view_run {
 	size_t envs;
 	char preload[8192], labels_text[1024];
 };
+
+extern const struct base_options view_run_options; /* what the command takes */
 
 /* run_options.c. 1: go on, 0: help was shown, -1: wrong usage, which has been said. */
 int view_run_parse(int argc, char **argv, struct view_run *r);

@@ -2,39 +2,15 @@
 /* The options of `gpustarve run`: each is checked here, so that nothing fails later. */
 #include <stdio.h>
 #include <string.h>
+#include "base/options.h"
 #include "cost/cost.h"
 #include "core/log.h"
-#include "core/options.h"
+#include "core/values.h"
 #include "run.h"
 
-static const char usage[] =
-	"usage: gpustarve run [options] -- COMMAND...\n"
-	"\n"
-	"Runs COMMAND, records what its GPUs do, and ends with a verdict and a report.\n"
-	"The exit status is COMMAND's own (127: not found, 126: not executable).\n"
-	"\n"
-	"  -o, --output DIR    where run directories go (./gpustarve-runs)\n"
-	"  --price USD         dollars per GPU-hour\n"
-	"  --price-model M     on-demand (default), spot, reserved or owned\n"
-	"  --label K=V         a label of the run; may be given several times\n"
-	"  --level 0|1|2       how much to record (1)\n"
-	"  --max-overhead PCT  step down rather than cost more than this (1)\n"
-	"  --max-trace SIZE    stop recording beyond this size, such as 2G\n"
-	"  --collector ADDR    send to this collector's socket instead of starting one; or\n"
-	"                      forward to a central one at https://HOST:PORT\n"
-	"  --alert COND        say so, once, when this holds, such as 'idle_for>15m' or\n"
-	"                      'starved_pct>20 for 10m'; may be given several times\n"
-	"  --budget USD        say so at 80 % and at 100 % of it; nothing is stopped\n"
-	"  --exec CMD          run this, too, when the alert or budget before it fires\n"
-	"  --no-report         no verdict and no report at the end\n"
-	"  -q, --quiet         print nothing of our own but errors\n"
-	"\n"
-	"  gpustarve run -- python train.py\n"
-	"  gpustarve run --price 2.50 --label team=vision -- torchrun --nproc-per-node 8 train.py\n"
-	"  gpustarve run --alert 'idle_for>15m' --exec 'mail -s idle me' -- python train.py\n";
-
-static bool add_label(struct view_run *r, char *text)
+static bool add_label(void *into, char *text)
 {
+	struct view_run *r = into;
 	char *equals = strchr(text, '=');
 
 	if (!equals || equals == text || strchr(text, ',')) {
@@ -89,78 +65,97 @@ static bool good_size(const char *text)
 	return false;
 }
 
-static bool take(struct view_run *r, int c)
+static bool add_alert(void *into, char *text)
 {
-	switch (c) {
-	case 'o':
-		r->out = optarg;
-		return true;
-	case 'c':
-		r->collector = optarg;
-		return true;
-	case 'p':
-		r->price = optarg;
-		return good_price(optarg);
-	case 'm':
-		r->price_model = optarg;
-		return view_option_price_model(optarg);
-	case 'l':
-		return add_label(r, optarg);
-	case 'O':
-		r->max_overhead = optarg;
-		return good_percent(optarg);
-	case 'L':
-		r->level = optarg;
-		return good_level(optarg);
-	case 'T':
-		r->max_trace = optarg;
-		return good_size(optarg);
-	case 'n':
-		r->no_report = true;
-		return true;
-	case 'q':
-		r->quiet = true;
-		return true;
-	case 'b':
-		return view_alerts_budget(&r->alerts, optarg);
-	case 'a':
-		return view_alerts_condition(&r->alerts, optarg);
-	case 'e':
-		return view_alerts_exec(&r->alerts, optarg);
-	default:
-		return false;
-	}
+	struct view_run *r = into;
+
+	return view_alerts_condition(&r->alerts, text);
 }
+
+static bool set_budget(void *into, char *text)
+{
+	struct view_run *r = into;
+
+	return view_alerts_budget(&r->alerts, text);
+}
+
+static bool set_exec(void *into, char *text)
+{
+	struct view_run *r = into;
+
+	return view_alerts_exec(&r->alerts, text);
+}
+
+static const struct base_opt opt[] = {
+	{ "output", 'o', "DIR",
+	  "where run directories go (./gpustarve-runs)",
+	  BASE_TEXT(struct view_run, out), .words = BASE_WORDS_FOLDER },
+	{ "price", 0, "USD",
+	  "dollars per GPU-hour",
+	  BASE_TEXT(struct view_run, price), .good = good_price },
+	{ "price-model", 0, "M",
+	  "on-demand (default), spot, reserved or owned",
+	  BASE_TEXT(struct view_run, price_model), .good = view_option_price_model,
+	  .words = VIEW_PRICE_MODELS },
+	{ "label", 0, "K=V",
+	  "a label of the run; may be given several times",
+	  .take = add_label, .repeats = true },
+	{ "level", 0, "0|1|2",
+	  "how much to record (1)",
+	  BASE_TEXT(struct view_run, level), .good = good_level, .words = "0 1 2" },
+	{ "max-overhead", 0, "PCT",
+	  "step down rather than cost more than this (1)",
+	  BASE_TEXT(struct view_run, max_overhead), .good = good_percent },
+	{ "max-trace", 0, "SIZE",
+	  "stop recording beyond this size, such as 2G",
+	  BASE_TEXT(struct view_run, max_trace), .good = good_size },
+	{ "collector", 0, "ADDR",
+	  "send to this collector's socket instead of starting one; or\n"
+	  "forward to a central one at https://HOST:PORT",
+	  BASE_TEXT(struct view_run, collector), .words = BASE_WORDS_FILE },
+	{ "alert", 0, "COND",
+	  "say so, once, when this holds, such as 'idle_for>15m' or\n"
+	  "'starved_pct>20 for 10m'; may be given several times",
+	  .take = add_alert, .repeats = true },
+	{ "budget", 0, "USD",
+	  "say so at 80 % and at 100 % of it; nothing is stopped",
+	  .take = set_budget },
+	{ "exec", 0, "CMD",
+	  "run this, too, when the alert or budget before it fires",
+	  .take = set_exec, .repeats = true },
+	{ "no-report", 0, NULL,
+	  "no verdict and no report at the end",
+	  BASE_FLAG(struct view_run, no_report) },
+	{ "quiet", 'q', NULL,
+	  "print nothing of our own but errors",
+	  BASE_FLAG(struct view_run, quiet) },
+	{ BASE_HELP },
+	{ 0 },
+};
+
+const struct base_options view_run_options = {
+	.command = "run",
+	.usage = "usage: gpustarve run [options] -- COMMAND...\n"
+		 "\n"
+		 "Runs COMMAND, records what its GPUs do, and ends with a verdict and a report.\n"
+		 "The exit status is COMMAND's own (127: not found, 126: not executable).\n"
+		 "\n",
+	.column = 22,
+	.opt = opt,
+	.tail = "\n"
+		"  gpustarve run -- python train.py\n"
+		"  gpustarve run --price 2.50 --label team=vision -- torchrun --nproc-per-node 8 train.py\n"
+		"  gpustarve run --alert 'idle_for>15m' --exec 'mail -s idle me' -- python train.py\n",
+	.wraps = true,
+	.error = view_error,
+};
 
 int view_run_parse(int argc, char **argv, struct view_run *r)
 {
-	static const struct option longs[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "collector", required_argument, NULL, 'c' },
-		{ "price", required_argument, NULL, 'p' },
-		{ "price-model", required_argument, NULL, 'm' },
-		{ "label", required_argument, NULL, 'l' },
-		{ "max-overhead", required_argument, NULL, 'O' },
-		{ "level", required_argument, NULL, 'L' },
-		{ "max-trace", required_argument, NULL, 'T' },
-		{ "budget", required_argument, NULL, 'b' },
-		{ "alert", required_argument, NULL, 'a' },
-		{ "exec", required_argument, NULL, 'e' },
-		{ "no-report", no_argument, NULL, 'n' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int c;
+	int go = base_options_parse(&view_run_options, argc, argv, r);
 
-	while ((c = view_getopt(argc, argv, "+:o:qh", longs)) != -1) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return 0;
-		}
-		if (!take(r, c))
-			return -1;
-	}
+	if (go <= 0)
+		return go;
 	r->command = argv + optind;
 	if (optind < argc)
 		return 1;

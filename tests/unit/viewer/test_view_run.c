@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "harness.h"
 #include "base/jsondoc.h"
-#include "core/options.h"
+#include "core/values.h"
 #include "run/others.h"
 #include "run/runid.h"
 #include "trace/runjson.h"
