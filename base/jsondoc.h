@@ -55,4 +55,9 @@ const char *base_json_get_text(const struct base_json *node, const char *key,
 bool base_json_to_int(const struct base_json *node, int64_t *v);
 size_t base_json_count(const struct base_json *node); /* children */
 
+/* Each child of an array or an object (may be NULL) in order, as @node. */
+#define BASE_JSON_EACH(node, array)                                                \
+	for (const struct base_json *node = (array) ? (array)->child : NULL; node; \
+	     node = node->next)
+
 #endif

@@ -5,9 +5,6 @@
 #include "base/jsondoc.h"
 #include "digest.h"
 
-#define EACH(node, array) \
-	(const struct base_json *node = (array) ? (array)->child : NULL; node; node = node->next)
-
 /* Whatever is not negative: who sums keeps sums within an int64. */
 #define NS_MAX INT64_MAX
 #define USD_MAX INT64_MAX
@@ -67,103 +64,91 @@ static void read_line(struct reader *r, const struct base_json *node, struct fle
 	l->busy_ns = number(r, node, "busy_ns", NS_MAX);
 	l->starved_ns = number(r, node, "starved_ns", NS_MAX);
 	l->wasted_ns = number(r, node, "wasted_ns", NS_MAX);
-	for
-		EACH(n, base_json_get(node, "minutes"))
-		{
-			int64_t v;
-			if (b < FLEET_BANDS && base_json_to_int(n, &v) && v >= 0 && v < MINUTES_MAX)
-				l->minutes[b] = v;
-			b++;
-		}
+	BASE_JSON_EACH(n, base_json_get(node, "minutes")) {
+		int64_t v;
+		if (b < FLEET_BANDS && base_json_to_int(n, &v) && v >= 0 && v < MINUTES_MAX)
+			l->minutes[b] = v;
+		b++;
+	}
 	read_price(r, node, l);
 }
 
 static void read_lines(struct reader *r, struct fleet_digest *d, const struct base_json *gpus)
 {
-	for
-		EACH(n, gpus)
-		{
-			if (d->lines == FLEET_LINES_MAX) {
-				r->why = r->why ? r->why : "it has too many kinds of GPU";
-				return;
-			}
-			read_line(r, n, &d->line[d->lines++]);
+	BASE_JSON_EACH(n, gpus) {
+		if (d->lines == FLEET_LINES_MAX) {
+			r->why = r->why ? r->why : "it has too many kinds of GPU";
+			return;
 		}
+		read_line(r, n, &d->line[d->lines++]);
+	}
 }
 
 static void read_shares(struct reader *r, struct fleet_digest *d, const struct base_json *classes)
 {
-	for
-		EACH(n, classes)
-		{
-			struct fleet_share *s = &d->share[d->shares];
-			int64_t ns, usd;
+	BASE_JSON_EACH(n, classes) {
+		struct fleet_share *s = &d->share[d->shares];
+		int64_t ns, usd;
 
-			if (d->shares == FLEET_SHARES_MAX || !n->key || !is_class(n->key) ||
-			    base_json_count(n) != 2 || !base_json_to_int(n->child, &ns) ||
-			    !base_json_to_int(n->child->next, &usd) || ns < 0 || usd < 0) {
-				r->why = r->why ? r->why : "a class is wrong";
-				return;
-			}
-			fleet_tame(s->class, sizeof(s->class), n->key);
-			s->ns = ns;
-			s->usd = usd;
-			d->shares++;
+		if (d->shares == FLEET_SHARES_MAX || !n->key || !is_class(n->key) ||
+		    base_json_count(n) != 2 || !base_json_to_int(n->child, &ns) ||
+		    !base_json_to_int(n->child->next, &usd) || ns < 0 || usd < 0) {
+			r->why = r->why ? r->why : "a class is wrong";
+			return;
 		}
+		fleet_tame(s->class, sizeof(s->class), n->key);
+		s->ns = ns;
+		s->usd = usd;
+		d->shares++;
+	}
 }
 
 static void read_hotspots(struct reader *r, struct fleet_digest *d, const struct base_json *lines)
 {
-	for
-		EACH(n, lines)
-		{
-			struct fleet_hotspot *s = &d->hotspot[d->hotspots];
+	BASE_JSON_EACH(n, lines) {
+		struct fleet_hotspot *s = &d->hotspot[d->hotspots];
 
-			if (d->hotspots == FLEET_HOTSPOTS_MAX)
-				return;
-			TEXT(s->class, n, "class");
-			TEXT(s->place, n, "place");
-			s->ns = number(r, n, "ns", NS_MAX);
-			s->usd = number(r, n, "usd", USD_MAX);
-			d->hotspots += is_class(s->class) && s->place[0];
-		}
+		if (d->hotspots == FLEET_HOTSPOTS_MAX)
+			return;
+		TEXT(s->class, n, "class");
+		TEXT(s->place, n, "place");
+		s->ns = number(r, n, "ns", NS_MAX);
+		s->usd = number(r, n, "usd", USD_MAX);
+		d->hotspots += is_class(s->class) && s->place[0];
+	}
 }
 
 static void read_fixes(struct reader *r, struct fleet_digest *d, const struct base_json *fixes)
 {
-	for
-		EACH(n, fixes)
-		{
-			struct fleet_fix *f = &d->fix[d->fixes];
+	BASE_JSON_EACH(n, fixes) {
+		struct fleet_fix *f = &d->fix[d->fixes];
 
-			if (d->fixes == FLEET_FIXES_MAX)
-				return;
-			TEXT(f->id, n, "id");
-			TEXT(f->title, n, "title");
-			TEXT(f->brief, n, "brief");
-			TEXT(f->class, n, "class");
-			TEXT(f->place, n, "place");
-			f->ns = number(r, n, "ns", NS_MAX);
-			f->usd = number(r, n, "usd", USD_MAX);
-			d->fixes += f->id[0] && is_class(f->class);
-		}
+		if (d->fixes == FLEET_FIXES_MAX)
+			return;
+		TEXT(f->id, n, "id");
+		TEXT(f->title, n, "title");
+		TEXT(f->brief, n, "brief");
+		TEXT(f->class, n, "class");
+		TEXT(f->place, n, "place");
+		f->ns = number(r, n, "ns", NS_MAX);
+		f->usd = number(r, n, "usd", USD_MAX);
+		d->fixes += f->id[0] && is_class(f->class);
+	}
 }
 
 static void read_labels(struct fleet_digest *d, const struct base_json *labels)
 {
-	for
-		EACH(n, labels)
-		{
-			struct fleet_label *l = &d->label_of[d->labels];
+	BASE_JSON_EACH(n, labels) {
+		struct fleet_label *l = &d->label_of[d->labels];
 
-			if (d->labels == FLEET_LABELS_MAX)
-				return;
-			if (!n->key || n->type != BASE_JSON_STRING)
-				continue;
-			fleet_tame(l->key, sizeof(l->key), n->key);
-			fleet_tame(l->value, sizeof(l->value), n->text);
-			d->labels += l->key[0] != '\0';
-		}
+		if (d->labels == FLEET_LABELS_MAX)
+			return;
+		if (!n->key || n->type != BASE_JSON_STRING)
+			continue;
+		fleet_tame(l->key, sizeof(l->key), n->key);
+		fleet_tame(l->value, sizeof(l->value), n->text);
+		d->labels += l->key[0] != '\0';
+	}
 }
 
 static void read_head(struct reader *r, struct fleet_digest *d, const struct base_json *root)

@@ -108,23 +108,21 @@ void summary_put_alerts(struct base_jsonout *j, const struct view_summary *s)
 void summary_read_alerts(struct view_summary *s, const struct base_json *alerts)
 {
 	s->alert = base_arena_array(&s->mem, ALERTS_MAX, sizeof(*s->alert));
-	for
-		EACH(n, alerts)
-		{
-			if (s->alerts == ALERTS_MAX)
-				return;
-			s->alert[s->alerts++] = (struct view_alert){
-				.by = summary_text_or_empty(s, n, "by"),
-				.condition = summary_text_or_empty(s, n, "condition"),
-				.text = summary_text_or_empty(s, n, "text"),
-				.metric = summary_text_or_empty(s, n, "metric"),
-				.unit = summary_text_or_empty(s, n, "unit"),
-				.t_unix_ns = summary_stamp(n, "t_unix_ns"),
-				.since_unix_ns = summary_stamp(n, "since_unix_ns"),
-				.value = base_json_get_int(n, "value", 0),
-				.budget_pct = (int)summary_within(n, "budget_pct", 0, 0, 100),
-				.exec = summary_text(s, n, "exec"),
-				.exec_status = (int)summary_within(n, "exec_status", -1, -1, 255)
-			};
-		}
+	BASE_JSON_EACH(n, alerts) {
+		if (s->alerts == ALERTS_MAX)
+			return;
+		s->alert[s->alerts++] = (struct view_alert){
+			.by = summary_text_or_empty(s, n, "by"),
+			.condition = summary_text_or_empty(s, n, "condition"),
+			.text = summary_text_or_empty(s, n, "text"),
+			.metric = summary_text_or_empty(s, n, "metric"),
+			.unit = summary_text_or_empty(s, n, "unit"),
+			.t_unix_ns = summary_stamp(n, "t_unix_ns"),
+			.since_unix_ns = summary_stamp(n, "since_unix_ns"),
+			.value = base_json_get_int(n, "value", 0),
+			.budget_pct = (int)summary_within(n, "budget_pct", 0, 0, 100),
+			.exec = summary_text(s, n, "exec"),
+			.exec_status = (int)summary_within(n, "exec_status", -1, -1, 255)
+		};
+	}
 }

@@ -88,9 +88,9 @@ static void read_judgement(const struct base_json *node, struct ana_judgement *j
 	j->verdict = (enum ana_verdict)summary_by_name(base_json_get_text(node, "verdict", NULL),
 						       ana_verdict_names, ANA_VERDICTS,
 						       ANA_V_INCONCLUSIVE);
-	j->severity = (enum ana_severity)summary_by_name(base_json_get_text(node, "severity", NULL),
-							 ana_severity_names, ANA_SEVERITIES,
-							 ANA_S_NONE);
+	j->severity =
+		(enum ana_severity)summary_by_name(base_json_get_text(node, "severity", NULL),
+						   ana_severity_names, ANA_SEVERITIES, ANA_S_NONE);
 	j->flagged = base_json_get_bool(node, "flagged", false);
 }
 
@@ -104,14 +104,12 @@ void summary_read_confidence(const struct base_json *node, int64_t by[ANA_CONFID
 
 void summary_read_classes(const struct base_json *node, int64_t classes[ANA_CLASSES])
 {
-	for
-		EACH(n, node)
-		{
-			int c = ana_class_by_name(n->key);
-			int64_t ns;
-			if (c >= 0 && base_json_to_int(n, &ns))
-				classes[c] = ns;
-		}
+	BASE_JSON_EACH(n, node) {
+		int c = ana_class_by_name(n->key);
+		int64_t ns;
+		if (c >= 0 && base_json_to_int(n, &ns))
+			classes[c] = ns;
+	}
 }
 
 static void read_copies(const struct base_json *node, struct ana_copies copies[ANA_COPY_DIRS])
@@ -156,27 +154,23 @@ static void read_run(struct view_summary *s, const struct base_json *run)
 
 	s->id = summary_text_or_empty(s, run, "id");
 	s->command = base_arena_array(&s->mem, base_json_count(command), sizeof(*s->command));
-	for
-		EACH(n, command)
-	s->command[s->commands++] = n->type == BASE_JSON_STRING ? n->text : "";
+	BASE_JSON_EACH(n, command)
+		s->command[s->commands++] = n->type == BASE_JSON_STRING ? n->text : "";
 	s->start_unix_ns = summary_stamp(run, "start_unix_ns");
 	s->wall_ns = summary_span(run, "wall_ns");
 	s->has_exit_status = base_json_to_int(base_json_get(run, "exit_status"), &status);
 	s->exit_status = s->has_exit_status ? (int)status : 0;
 	r->complete = base_json_get_bool(run, "complete", false);
 	s->label = base_arena_array(&s->mem, base_json_count(labels), sizeof(*s->label));
-	for
-		EACH(n, labels)
-	if (n->type == BASE_JSON_STRING && n->key)
-		s->label[s->labels++] = (struct view_label){ n->key, n->text };
+	BASE_JSON_EACH(n, labels)
+		if (n->type == BASE_JSON_STRING && n->key)
+			s->label[s->labels++] = (struct view_label){ n->key, n->text };
 	s->host = base_arena_array(&s->mem, base_json_count(hosts), sizeof(*s->host));
-	for
-		EACH(n, hosts)
-	s->host[s->hosts++] = n->type == BASE_JSON_STRING ? n->text : "";
+	BASE_JSON_EACH(n, hosts)
+		s->host[s->hosts++] = n->type == BASE_JSON_STRING ? n->text : "";
 	r->process = base_arena_array(&s->mem, base_json_count(processes), sizeof(*r->process));
-	for
-		EACH(n, processes)
-	read_process(s, n, &r->process[r->processes++]);
+	BASE_JSON_EACH(n, processes)
+		read_process(s, n, &r->process[r->processes++]);
 	s->ranks = base_json_get_int(run, "ranks", 0);
 	r->simulated = base_json_get_bool(run, "simulated", false);
 	r->import_kind = summary_text(s, run, "imported");
@@ -204,15 +198,12 @@ static void read_minutes(const struct base_json *minutes, int64_t band[ANA_BANDS
 {
 	int b = 0;
 
-	for
-		EACH(n, minutes)
-		{
-			int64_t v;
-			if (b < ANA_BANDS && base_json_to_int(n, &v) && v >= 0 &&
-			    v < INT64_C(1) << 32)
-				band[b] = v;
-			b++;
-		}
+	BASE_JSON_EACH(n, minutes) {
+		int64_t v;
+		if (b < ANA_BANDS && base_json_to_int(n, &v) && v >= 0 && v < INT64_C(1) << 32)
+			band[b] = v;
+		b++;
+	}
 }
 
 static void read_gpu(struct view_summary *s, const struct base_json *n, struct ana_gpu *g)
@@ -250,9 +241,8 @@ static void read_gpus(struct view_summary *s, const struct base_json *gpus)
 	struct ana_result *r = s->result;
 
 	r->gpu = base_arena_array(&s->mem, base_json_count(gpus), sizeof(*r->gpu));
-	for
-		EACH(n, gpus)
-	read_gpu(s, n, &r->gpu[r->gpus++]);
+	BASE_JSON_EACH(n, gpus)
+		read_gpu(s, n, &r->gpu[r->gpus++]);
 }
 
 static void read_ledger(struct view_summary *s, const struct base_json *ledger)
@@ -260,25 +250,21 @@ static void read_ledger(struct view_summary *s, const struct base_json *ledger)
 	struct ana_result *r = s->result;
 
 	r->gpu_ns = summary_total(ledger, "gpu_ns");
-	for
-		EACH(n, base_json_get(ledger, "classes"))
-		{
-			int c = ana_class_by_name(n->key ? n->key : "");
-			if (c < 0)
-				continue;
-			r->classes[c] = summary_total(n, "ns");
-			summary_read_confidence(n, r->confidence[c]);
-		}
+	BASE_JSON_EACH(n, base_json_get(ledger, "classes")) {
+		int c = ana_class_by_name(n->key ? n->key : "");
+		if (c < 0)
+			continue;
+		r->classes[c] = summary_total(n, "ns");
+		summary_read_confidence(n, r->confidence[c]);
+	}
 	summary_read_classes(base_json_get(ledger, "skew_causes"), r->skew_causes);
 	s->starved_ns = r->starved_ns = summary_total(ledger, "starved_ns");
 	s->wasted_ns = r->wasted_ns = summary_total(ledger, "wasted_ns");
-	for
-		EACH(n, base_json_get(ledger, "waste_set"))
-		{
-			int c = n->type == BASE_JSON_STRING ? ana_class_by_name(n->text) : -1;
-			if (c >= 0)
-				s->waste[c] = true;
-		}
+	BASE_JSON_EACH(n, base_json_get(ledger, "waste_set")) {
+		int c = n->type == BASE_JSON_STRING ? ana_class_by_name(n->text) : -1;
+		if (c >= 0)
+			s->waste[c] = true;
+	}
 }
 
 static void read_steps(struct ana_result *r, const struct base_json *steps)
@@ -324,18 +310,13 @@ static int read_cost(struct view_summary *s, const struct base_json *cost)
 		return -ENOMEM;
 	for (size_t g = 0; g < s->result->gpus; g++)
 		rate[g].fraction_num = rate[g].fraction_den = 1;
-	for
-		EACH(n, base_json_get(cost, "rates"))
-		{
-		for
-			EACH(g, base_json_get(n, "gpus"))
-			{
-				int64_t i;
-				if (base_json_to_int(g, &i) && i >= 0 &&
-				    (size_t)i < s->result->gpus)
-					read_rate(n, &rate[i]);
-			}
+	BASE_JSON_EACH(n, base_json_get(cost, "rates")) {
+		BASE_JSON_EACH(g, base_json_get(n, "gpus")) {
+			int64_t i;
+			if (base_json_to_int(g, &i) && i >= 0 && (size_t)i < s->result->gpus)
+				read_rate(n, &rate[i]);
 		}
+	}
 	int err = view_cost_compute(&s->cost, s->result, rate, s->waste);
 	s->step_nano_usd = summary_usd(cost, "usd_per_step", -1);
 	s->useful_nano_usd = summary_usd(cost, "usd_per_useful_gpu_hour", -1);
@@ -369,9 +350,8 @@ static void read_quality(struct view_summary *s, const struct base_json *quality
 	q->trace_bytes = base_json_get_uint(overhead, "trace_bytes", 0);
 	q->memory_peak_bytes = base_json_get_uint(overhead, "memory_peak_bytes", 0);
 	s->note = base_arena_array(&s->mem, base_json_count(notes), sizeof(*s->note));
-	for
-		EACH(n, notes)
-	s->note[s->notes++] = n->type == BASE_JSON_STRING ? n->text : "";
+	BASE_JSON_EACH(n, notes)
+		s->note[s->notes++] = n->type == BASE_JSON_STRING ? n->text : "";
 	q->ops_before_launch = base_json_get_uint(quality, "ops_before_launch", 0);
 	q->launches_expired = base_json_get_uint(quality, "launches_expired", 0);
 	q->damage_bytes = base_json_get_uint(quality, "damage_bytes", 0);
@@ -386,20 +366,18 @@ static void read_gaps(struct view_summary *s, const struct base_json *gaps)
 	struct ana_result *r = s->result;
 
 	r->top_gap = base_arena_array(&s->mem, base_json_count(gaps), sizeof(*r->top_gap));
-	for
-		EACH(n, gaps)
-		{
-			int c = ana_class_by_name(base_json_get_text(n, "class", ""));
-			r->top_gap[r->top_gaps++] = (struct ana_gap){
-				.gpu = (uint32_t)base_json_get_uint(n, "gpu", 0),
-				.start_ns = summary_stamp(n, "start_ns"),
-				.end_ns = summary_stamp(n, "end_ns"),
-				.empty_ns = summary_span(n, "empty_ns"),
-				.major = (enum ana_class)(c < 0 ? ANA_DEVICE_UNKNOWN : c),
-				.pid = base_json_get_int(n, "pid", 0),
-				.tid = base_json_get_int(n, "tid", 0),
-			};
-		}
+	BASE_JSON_EACH(n, gaps) {
+		int c = ana_class_by_name(base_json_get_text(n, "class", ""));
+		r->top_gap[r->top_gaps++] = (struct ana_gap){
+			.gpu = (uint32_t)base_json_get_uint(n, "gpu", 0),
+			.start_ns = summary_stamp(n, "start_ns"),
+			.end_ns = summary_stamp(n, "end_ns"),
+			.empty_ns = summary_span(n, "empty_ns"),
+			.major = (enum ana_class)(c < 0 ? ANA_DEVICE_UNKNOWN : c),
+			.pid = base_json_get_int(n, "pid", 0),
+			.tid = base_json_get_int(n, "tid", 0),
+		};
+	}
 }
 
 static int64_t between(int64_t v, int64_t least, int64_t most)
@@ -413,18 +391,16 @@ static void read_bucket(const struct base_json *row, const int *columns, int n,
 {
 	int i = 0;
 
-	for
-		EACH(cell, row)
-		{
-			int64_t v = 0;
-			base_json_to_int(cell, &v);
-			if (i < 2)
-				*(i ? &b->end_ns : &b->start_ns) =
-					between(v, -(INT64_C(1) << 61), INT64_C(1) << 61);
-			else if (i - 2 < n && columns[i - 2] >= 0)
-				b->classes[columns[i - 2]] = between(v, 0, INT64_C(1) << 54);
-			i++;
-		}
+	BASE_JSON_EACH(cell, row) {
+		int64_t v = 0;
+		base_json_to_int(cell, &v);
+		if (i < 2)
+			*(i ? &b->end_ns : &b->start_ns) =
+				between(v, -(INT64_C(1) << 61), INT64_C(1) << 61);
+		else if (i - 2 < n && columns[i - 2] >= 0)
+			b->classes[columns[i - 2]] = between(v, 0, INT64_C(1) << 54);
+		i++;
+	}
 }
 
 static void read_timeline(struct view_summary *s, const struct base_json *node,
@@ -433,14 +409,13 @@ static void read_timeline(struct view_summary *s, const struct base_json *node,
 	const struct base_json *buckets = base_json_get(node, "buckets");
 	int columns[ANA_CLASSES], n = 0;
 
-	for
-		EACH(c, base_json_get(node, "classes"))
-	if (n < ANA_CLASSES)
-		columns[n++] = c->type == BASE_JSON_STRING ? ana_class_by_name(c->text) : -1;
+	BASE_JSON_EACH(c, base_json_get(node, "classes"))
+		if (n < ANA_CLASSES)
+			columns[n++] =
+				c->type == BASE_JSON_STRING ? ana_class_by_name(c->text) : -1;
 	t->bucket = base_arena_array(&s->mem, base_json_count(buckets), sizeof(*t->bucket));
-	for
-		EACH(row, buckets)
-	read_bucket(row, columns, n, &t->bucket[t->count++]);
+	BASE_JSON_EACH(row, buckets)
+		read_bucket(row, columns, n, &t->bucket[t->count++]);
 }
 
 static void read_timelines(struct view_summary *s, const struct base_json *node)
@@ -449,10 +424,9 @@ static void read_timelines(struct view_summary *s, const struct base_json *node)
 	size_t g = 0;
 
 	r->timeline = base_arena_array(&s->mem, r->gpus, sizeof(*r->timeline));
-	for
-		EACH(n, node)
-	if (g < r->gpus)
-		read_timeline(s, n, &r->timeline[g++]);
+	BASE_JSON_EACH(n, node)
+		if (g < r->gpus)
+			read_timeline(s, n, &r->timeline[g++]);
 }
 
 static int read_all(struct view_summary *s, const struct base_json *root)

@@ -61,12 +61,10 @@ static void read_rows(struct view_summary *s, const struct base_json *rows)
 	r->row = base_arena_array(&s->mem, base_json_count(rows), sizeof(*r->row));
 	s->rank_nano_usd =
 		base_arena_array(&s->mem, base_json_count(rows), sizeof(*s->rank_nano_usd));
-	for
-		EACH(n, rows)
-		{
-			s->rank_nano_usd[r->rows] = summary_usd(n, "caused_usd", 0);
-			r->rows += read_row(s, n, &r->row[r->rows]);
-		}
+	BASE_JSON_EACH(n, rows) {
+		s->rank_nano_usd[r->rows] = summary_usd(n, "caused_usd", 0);
+		r->rows += read_row(s, n, &r->row[r->rows]);
+	}
 }
 
 static void read_clocks(struct view_summary *s, const struct base_json *clocks)
@@ -74,19 +72,16 @@ static void read_clocks(struct view_summary *s, const struct base_json *clocks)
 	struct ana_ranks *r = &s->result->ranks;
 
 	r->clock = base_arena_array(&s->mem, base_json_count(clocks), sizeof(*r->clock));
-	for
-		EACH(n, clocks)
-		{
-			struct ana_clock *c = &r->clock[r->clocks++];
+	BASE_JSON_EACH(n, clocks) {
+		struct ana_clock *c = &r->clock[r->clocks++];
 
-			c->host = summary_text_or_empty(s, n, "host");
-			c->aligned = base_json_get_bool(n, "aligned", false);
-			c->offset_ns = summary_stamp(n, "offset_ns");
-			c->drift_ppb = summary_stamp(n, "drift_ppb");
-			c->residual_ns =
-				is_int(n, "residual_ns") ? summary_span(n, "residual_ns") : -1;
-			c->points = base_json_get_uint(n, "points", 0);
-		}
+		c->host = summary_text_or_empty(s, n, "host");
+		c->aligned = base_json_get_bool(n, "aligned", false);
+		c->offset_ns = summary_stamp(n, "offset_ns");
+		c->drift_ppb = summary_stamp(n, "drift_ppb");
+		c->residual_ns = is_int(n, "residual_ns") ? summary_span(n, "residual_ns") : -1;
+		c->points = base_json_get_uint(n, "points", 0);
+	}
 }
 
 static void read_group(struct view_summary *s, const struct base_json *n, struct ana_group *g)
@@ -96,10 +91,9 @@ static void read_group(struct view_summary *s, const struct base_json *n, struct
 
 	g->name = summary_text_or_empty(s, n, "name");
 	g->member = base_arena_array(&s->mem, base_json_count(members), sizeof(*g->member));
-	for
-		EACH(m, members)
-	if (base_json_to_int(m, &row) && row >= 0 && (size_t)row < s->result->ranks.rows)
-		g->member[g->members++] = (uint32_t)row;
+	BASE_JSON_EACH(m, members)
+		if (base_json_to_int(m, &row) && row >= 0 && (size_t)row < s->result->ranks.rows)
+			g->member[g->members++] = (uint32_t)row;
 	g->matched = base_json_get_uint(n, "matched", 0);
 	g->refused = base_json_get_uint(n, "refused", 0);
 	g->waited_ns = summary_total(n, "waited_ns");
@@ -113,9 +107,8 @@ void summary_read_ranks(struct view_summary *s, const struct base_json *ranks)
 	read_rows(s, base_json_get(ranks, "rows"));
 	read_clocks(s, base_json_get(ranks, "clocks"));
 	r->group = base_arena_array(&s->mem, base_json_count(groups), sizeof(*r->group));
-	for
-		EACH(n, groups)
-	read_group(s, n, &r->group[r->groups++]);
+	BASE_JSON_EACH(n, groups)
+		read_group(s, n, &r->group[r->groups++]);
 	r->matched = base_json_get_uint(ranks, "matched", 0);
 	r->refused = base_json_get_uint(ranks, "refused", 0);
 	r->refused_ns = summary_total(ranks, "refused_ns");

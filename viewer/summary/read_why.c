@@ -64,13 +64,12 @@ static void read_files(struct view_summary *s, const struct base_json *files)
 	struct view_loader *v = &s->loader;
 
 	v->file = base_arena_array(&s->mem, base_json_count(files), sizeof(*v->file));
-	for
-		EACH(n, files)
-	v->file[v->files++] = (struct view_file){
-		.path = summary_text_or_empty(s, n, "path"),
-		.fs = summary_text_or_empty(s, n, "filesystem"),
-		.blocked_ns = summary_total(n, "blocked_ns"),
-	};
+	BASE_JSON_EACH(n, files)
+		v->file[v->files++] = (struct view_file){
+			.path = summary_text_or_empty(s, n, "path"),
+			.fs = summary_text_or_empty(s, n, "filesystem"),
+			.blocked_ns = summary_total(n, "blocked_ns"),
+		};
 }
 
 static void read_need(struct view_loader *v, const struct base_json *n)
@@ -120,9 +119,8 @@ void summary_read_loader(struct view_summary *s, const struct base_json *loader)
 	v->needed_bytes_per_s = or_unknown(loader, "needed_bytes_per_s");
 	read_need(v, base_json_get(loader, "need"));
 	r->loader = base_arena_array(&s->mem, base_json_count(settings), sizeof(*r->loader));
-	for
-		EACH(n, settings)
-	read_settings(s, n, &r->loader[r->loaders++]);
+	BASE_JSON_EACH(n, settings)
+		read_settings(s, n, &r->loader[r->loaders++]);
 }
 
 static void read_where(struct view_summary *s, const struct base_json *finding,
@@ -178,33 +176,29 @@ static void read_finding(struct view_summary *s, const struct base_json *n, stru
 void summary_read_findings(struct view_summary *s, const struct base_json *findings)
 {
 	s->finding = base_arena_array(&s->mem, base_json_count(findings), sizeof(*s->finding));
-	for
-		EACH(n, findings)
-		{
-			int c = ana_class_by_name(base_json_get_text(n, "class", ""));
-			if (c < 0)
-				continue;
-			s->finding[s->findings].class = (enum ana_class)c;
-			read_finding(s, n, &s->finding[s->findings++]);
-		}
+	BASE_JSON_EACH(n, findings) {
+		int c = ana_class_by_name(base_json_get_text(n, "class", ""));
+		if (c < 0)
+			continue;
+		s->finding[s->findings].class = (enum ana_class)c;
+		read_finding(s, n, &s->finding[s->findings++]);
+	}
 }
 
 void summary_read_advice(struct view_summary *s, const struct base_json *advice)
 {
 	s->advice = base_arena_array(&s->mem, base_json_count(advice), sizeof(*s->advice));
-	for
-		EACH(n, advice)
-		{
-			struct view_advice *a = &s->advice[s->advices++];
-			int c = ana_class_by_name(base_json_get_text(n, "class", ""));
-			a->class = (enum ana_class)(c < 0 ? ANA_HOST_UNKNOWN : c);
-			a->id = summary_text_or_empty(s, n, "id");
-			a->title = summary_text_or_empty(s, n, "title");
-			a->why = summary_text_or_empty(s, n, "why");
-			a->action = summary_text_or_empty(s, n, "action");
-			a->brief = summary_text_or_empty(s, n, "brief");
-			a->saving_ns = summary_total(n, "saving_upper_ns");
-			a->saving_nano_usd = summary_usd(n, "saving_upper_usd", 0);
-			a->with_need = base_json_get(n, "numbers") != NULL && s->loader.has_need;
-		}
+	BASE_JSON_EACH(n, advice) {
+		struct view_advice *a = &s->advice[s->advices++];
+		int c = ana_class_by_name(base_json_get_text(n, "class", ""));
+		a->class = (enum ana_class)(c < 0 ? ANA_HOST_UNKNOWN : c);
+		a->id = summary_text_or_empty(s, n, "id");
+		a->title = summary_text_or_empty(s, n, "title");
+		a->why = summary_text_or_empty(s, n, "why");
+		a->action = summary_text_or_empty(s, n, "action");
+		a->brief = summary_text_or_empty(s, n, "brief");
+		a->saving_ns = summary_total(n, "saving_upper_ns");
+		a->saving_nano_usd = summary_usd(n, "saving_upper_usd", 0);
+		a->with_need = base_json_get(n, "numbers") != NULL && s->loader.has_need;
+	}
 }

@@ -173,20 +173,17 @@ static void read_parts(struct view_summary *s, const struct base_json *runs)
 	int64_t status;
 
 	s->part = base_arena_array(&s->mem, base_json_count(runs), sizeof(*s->part));
-	for
-		EACH(n, runs)
-		{
-			struct view_job_part *p = &s->part[s->parts++];
+	BASE_JSON_EACH(n, runs) {
+		struct view_job_part *p = &s->part[s->parts++];
 
-			p->id = summary_text_or_empty(s, n, "id");
-			p->step = summary_text(s, n, "step");
-			p->restart = summary_within(n, "restart", -1, -1, VIEW_JOB_NUMBER_MAX);
-			p->start_unix_ns = summary_stamp(n, "start_unix_ns");
-			p->wall_ns = summary_span(n, "wall_ns");
-			p->has_exit_status =
-				base_json_to_int(base_json_get(n, "exit_status"), &status);
-			p->exit_status = p->has_exit_status ? (int)status : 0;
-		}
+		p->id = summary_text_or_empty(s, n, "id");
+		p->step = summary_text(s, n, "step");
+		p->restart = summary_within(n, "restart", -1, -1, VIEW_JOB_NUMBER_MAX);
+		p->start_unix_ns = summary_stamp(n, "start_unix_ns");
+		p->wall_ns = summary_span(n, "wall_ns");
+		p->has_exit_status = base_json_to_int(base_json_get(n, "exit_status"), &status);
+		p->exit_status = p->has_exit_status ? (int)status : 0;
+	}
 }
 
 static void read_attempts(struct view_summary *s, const struct base_json *attempts)
@@ -194,16 +191,15 @@ static void read_attempts(struct view_summary *s, const struct base_json *attemp
 	struct ana_result *r = s->result;
 
 	r->attempt = base_arena_array(&s->mem, base_json_count(attempts), sizeof(*r->attempt));
-	for
-		EACH(n, attempts)
-	r->attempt[r->attempts++] = (struct ana_attempt){
-		.restart = summary_within(n, "restart", 0, 0, VIEW_JOB_NUMBER_MAX),
-		.start_ns = summary_stamp(n, "start_ns"),
-		.end_ns = summary_stamp(n, "end_ns"),
-		.held_ns = summary_total(n, "gpu_ns"),
-		.gpus = summary_u32(n, "gpus"),
-		.open = base_json_get_bool(n, "open", false),
-	};
+	BASE_JSON_EACH(n, attempts)
+		r->attempt[r->attempts++] = (struct ana_attempt){
+			.restart = summary_within(n, "restart", 0, 0, VIEW_JOB_NUMBER_MAX),
+			.start_ns = summary_stamp(n, "start_ns"),
+			.end_ns = summary_stamp(n, "end_ns"),
+			.held_ns = summary_total(n, "gpu_ns"),
+			.gpus = summary_u32(n, "gpus"),
+			.open = base_json_get_bool(n, "open", false),
+		};
 }
 
 void summary_read_job(struct view_summary *s, const struct base_json *run)
@@ -214,10 +210,9 @@ void summary_read_job(struct view_summary *s, const struct base_json *run)
 	s->user = summary_text(s, run, "user");
 	view_job_from_json(&s->job, slurm);
 	s->step = base_arena_array(&s->mem, base_json_count(steps), sizeof(*s->step));
-	for
-		EACH(n, steps)
-	if (n->type == BASE_JSON_STRING)
-		s->step[s->steps++] = n->text;
+	BASE_JSON_EACH(n, steps)
+		if (n->type == BASE_JSON_STRING)
+			s->step[s->steps++] = n->text;
 	read_parts(s, base_json_get(slurm, "runs"));
 	read_attempts(s, base_json_get(slurm, "attempts"));
 }

@@ -28,9 +28,6 @@ void summary_read_alerts(struct view_summary *s, const struct base_json *alerts)
 /* Nothing where no ranks were compared. */
 void summary_put_ranks(struct base_jsonout *j, const struct view_summary *s);
 
-#define EACH(node, array) \
-	(const struct base_json *node = (array) ? (array)->child : NULL; node; node = node->next)
-
 /* Members of @node, in the summary's memory. */
 char *summary_text(struct view_summary *s, const struct base_json *node, const char *key);
 char *summary_text_or_empty(struct view_summary *s, const struct base_json *node, const char *key);
