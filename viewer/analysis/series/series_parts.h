@@ -123,6 +123,8 @@ int ana_flames_finish(struct ana_flames *f, size_t count, struct ana_series *out
 
 struct ana_coarse { /* the buckets of a GPU's timeline that are drawn */
 	int64_t start, end, width;
+	int64_t *longest_ns; /* borrowed from the result */
+	int64_t *at, at_start, at_end; /* of longest_ns: the bucket that the last gap lay in */
 };
 
 struct ana_series_parts {

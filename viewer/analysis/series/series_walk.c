@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+#include "analysis/time/span.h"
 #include "series_parts.h"
 
 /* The timeline's buckets may be fewer than was asked for. */
@@ -17,33 +17,42 @@ static int on_gpu(void *arg, uint32_t gpu, const struct ana_ruler *ruler)
 	size_t n = (t->count + ruler->fine - 1) / ruler->fine;
 
 	s->fine = ruler->fine;
+	s->longest_ns = calloc(n + 1, sizeof(*s->longest_ns));
 	x->parts->coarse[gpu] = (struct ana_coarse){
 		.start = ruler->start,
 		.end = t->count ? t->bucket[t->count - 1].end_ns : ruler->start,
 		.width = ruler->width * (int64_t)ruler->fine,
+		.longest_ns = s->longest_ns,
+		.at_start = INT64_MAX, /* in none yet */
 	};
-	s->longest_ns = calloc(n + 1, sizeof(*s->longest_ns));
 	return s->longest_ns ? 0 : -ENOMEM;
 }
 
 /* The longest stretch of a gap within each bucket that is drawn. */
+ANA_RARE static void mark_longest(struct ana_coarse *c, int64_t start, int64_t end)
+{
+	start = base_max(start, c->start);
+	end = base_min(end, c->end);
+	for (; start < end; start = c->at_end) {
+		int64_t i = (start - c->start) / c->width;
+
+		c->at = &c->longest_ns[i];
+		c->at_start = c->start + i * c->width;
+		c->at_end = base_min(c->at_start + c->width, c->end);
+		*c->at = base_max(*c->at, base_min(c->at_end, end) - start);
+	}
+}
+
+/* Most gaps lie in the bucket of the one before. */
 static void on_gap(void *arg, uint32_t gpu, int64_t start, int64_t end)
 {
 	struct ana_series_walk *x = arg;
-	const struct ana_coarse *c = &x->parts->coarse[gpu];
-	int64_t *longest_ns = x->parts->out->gpu[gpu].longest_ns;
+	struct ana_coarse *c = &x->parts->coarse[gpu];
 
-	start = start > c->start ? start : c->start;
-	end = end < c->end ? end : c->end;
-	while (start < end) {
-		int64_t i = (start - c->start) / c->width;
-		int64_t stop = c->start + (i + 1) * c->width;
-
-		stop = stop < end ? stop : end;
-		if (stop - start > longest_ns[i])
-			longest_ns[i] = stop - start;
-		start = stop;
-	}
+	if (start < c->at_start || end > c->at_end)
+		mark_longest(c, start, end);
+	else if (end - start > *c->at)
+		*c->at = end - start;
 }
 
 static int on_step(void *arg, const struct ana_step *s)
@@ -121,7 +130,8 @@ static int on_batch(void *arg, uint32_t process, const struct wire_batch *b,
 	return 0;
 }
 
-static void on_share(void *arg, const struct ana_hotspot_sample *share, const struct wire_strtab *strings)
+static void on_share(void *arg, const struct ana_hotspot_sample *share,
+		     const struct wire_strtab *strings)
 {
 	struct ana_series_walk *x = arg;
 
