@@ -22,21 +22,21 @@ QUICK = ('live-loader', 'made-classes', 'made-hostile', 'ranks-eight', 'made-kil
 
 
 class Case:
-    """Commands in turn, in one folder. {out} in a word is that folder; {in} the inputs; {tmp} below {out}, and not
-    compared."""
+    """Commands in turn, in a folder of their own. {out} in a word is that folder; {in} the inputs; {tmp} below {out},
+    and not compared."""
 
     def __init__(self, name, *commands, stdin=None, quick=True, masks=(), **env):
         self.name, self.commands, self.stdin = re.sub(r'[^\w.=:-]+', '_', name), commands, stdin
         self.quick, self.masks, self.env = quick, masks, env
 
     def play(self, world, own):
-        told, words = {}, {'out': os.path.relpath(own, world.root), 'in': 'in'}
-        words['tmp'] = os.path.join(words['out'], 'tmp')
+        told, words = {}, {'out': '.', 'in': 'in', 'tmp': 'tmp'}
         os.makedirs(os.path.join(own, 'tmp'))
+        os.symlink(os.path.join(world.root, 'in'), os.path.join(own, 'in'))
         fill = lambda w: re.sub(r'\{(out|in|tmp)\}', lambda m: words[m[1]], w)  # noqa: E731
         stdin = self.stdin and open(os.path.join(world.root, fill(self.stdin)), 'rb').read()
         for i, argv in enumerate(self.commands):
-            got = world.command([fill(w) for w in argv], stdin, **{k: fill(v) for k, v in self.env.items()})
+            got = world.command([fill(w) for w in argv], stdin, own, **{k: fill(v) for k, v in self.env.items()})
             for what, data in zip(('status', 'stdout', 'stderr'), got):
                 told[f'{i} {" ".join(argv)}: {what}'] = data
         return told

@@ -71,10 +71,10 @@ class World:
                         found[os.path.relpath(path, folder)] = f.read()
         return found
 
-    def command(self, argv, stdin=None, **env):
-        """status, stdout and stderr of a program of ours (or a shell line), run beside in/ and out/."""
+    def command(self, argv, stdin=None, where=None, **env):
+        """status, stdout and stderr of a program of ours, or of another one."""
         argv = [self.program(argv[0]), *argv[1:]] if argv[0].startswith('gpustarve') else argv
-        p = subprocess.Popen(argv, cwd=self.root, env={**self.env, **env}, stdin=subprocess.PIPE,
+        p = subprocess.Popen(argv, cwd=where or self.root, env={**self.env, **env}, stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         try:
             out, err = p.communicate(stdin, LIMIT_S)
@@ -93,7 +93,7 @@ def play(world, case):
     told = case.play(world, own)
     case.took = time.monotonic() - began
     for name, data in world.files(own).items():
-        if not name.startswith('tmp/'):
+        if not name.startswith('tmp/') and not re.match(r'(usage|wrong|help)-run', case.name):
             told['file ' + name] = data
     shutil.rmtree(own)
     return {name: in_order(name, world.masked(data, case.masks)) for name, data in told.items()}
