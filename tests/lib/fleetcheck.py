@@ -8,7 +8,7 @@ import json
 import fleets
 import gs
 
-DIMS = ('team', 'user', 'account', 'project', 'partition', 'qos', 'cluster', 'gpu', 'model', 'week', 'end')
+DIMS = (*fleets.names(), 'gpu', 'model', 'week', 'end')
 NANO = decimal.Decimal(10)**9
 
 

@@ -13,18 +13,16 @@
 #include "clickhouse_priv.h"
 
 static const char columns[] =
-	"(tenant String, run String, revision UInt64, team String, user_name String,"
-	" account String, project String, partition_name String, qos String, cluster String,"
-	" job String, week String, ended String, exit_status String, simulated Int64,"
-	" verdict String, start_ns Int64, wall_ns Int64, run_held_ns Int64, run_usd Int64,"
-	" run_priced Int64, gpus Array(String), models Array(String), price_labels Array(String),"
-	" sources Array(String), dates Array(String), per_hours Array(Int64),"
-	" priced Array(Int64), counts Array(Int64), held_ns Array(Int64), busy_ns Array(Int64),"
-	" starved_ns Array(Int64), wasted_ns Array(Int64), unpriced_ns Array(Int64),"
-	" usd Array(Int64), starved_usd Array(Int64), wasted_usd Array(Int64),"
-	" idle_usd Array(Int64), minutes_0 Array(Int64), minutes_5 Array(Int64),"
-	" minutes_20 Array(Int64), minutes_40 Array(Int64), minutes_60 Array(Int64),"
-	" minutes_80 Array(Int64), classes Array(String), class_ns Array(Int64),"
+	"("
+#define RUN_TEXT(column, value) #column " String, "
+#define RUN_INT(column, array, value) #array " Int64, "
+#define RUN_REVISION(value) "revision UInt64, "
+#include "run_columns.def"
+#define LINE_TEXT(member, array) #array " Array(String), "
+#define LINE_INT(member, column, array) #array " Array(Int64), "
+#define SUM(symbol, column) #column " Array(Int64), "
+#include "facts/fleet_lines.def"
+	"classes Array(String), class_ns Array(Int64),"
 	" class_usd Array(Int64), spot_classes Array(String), spot_places Array(String),"
 	" spot_ns Array(Int64), spot_usd Array(Int64), fix_ids Array(String),"
 	" fix_titles Array(String), fix_classes Array(String), fix_places Array(String),"
@@ -346,32 +344,11 @@ char *click_sql_view(enum fleet_view view, const struct fleet_query *q, const ch
 
 static void put_run(struct base_jsonout *j, const struct fleet_digest *d)
 {
-	char week[16], status[24] = "";
+	const struct fleet_derived derived = fleet_digest_derive(d), *more = &derived;
 
-	fleet_week(week, d->start_unix_ns);
-	if (d->has_exit_status)
-		snprintf(status, sizeof(status), "%" PRId64, d->exit_status);
-	base_json_string(j, "tenant", d->tenant);
-	base_json_string(j, "run", d->run);
-	base_json_int(j, "revision", d->revision);
-	base_json_string(j, "team", d->team);
-	base_json_string(j, "user_name", d->user);
-	base_json_string(j, "account", d->account);
-	base_json_string(j, "project", d->project);
-	base_json_string(j, "partition_name", d->partition);
-	base_json_string(j, "qos", d->qos);
-	base_json_string(j, "cluster", d->cluster);
-	base_json_string(j, "job", d->job);
-	base_json_string(j, "week", week);
-	base_json_string(j, "ended", fleet_end_names[d->end]);
-	base_json_string(j, "exit_status", status);
-	base_json_int(j, "simulated", d->simulated);
-	base_json_string(j, "verdict", d->verdict);
-	base_json_int(j, "start_ns", d->start_unix_ns);
-	base_json_int(j, "wall_ns", d->wall_ns);
-	base_json_int(j, "run_held_ns", fleet_digest_held_ns(d));
-	base_json_int(j, "run_usd", fleet_digest_usd(d));
-	base_json_int(j, "run_priced", fleet_digest_priced(d));
+#define RUN_TEXT(column, value) base_json_string(j, #column, value);
+#define RUN_INT(column, array, value) base_json_int(j, #array, value);
+#include "run_columns.def"
 }
 
 static void put_lines(struct base_jsonout *j, const struct fleet_digest *d)
@@ -379,29 +356,12 @@ static void put_lines(struct base_jsonout *j, const struct fleet_digest *d)
 	const struct fleet_line *l = d->line;
 	size_t n = d->lines;
 
-	TEXTS(j, "gpus", l, n, gpu);
-	TEXTS(j, "models", l, n, model);
-	TEXTS(j, "price_labels", l, n, label);
-	TEXTS(j, "sources", l, n, source);
-	TEXTS(j, "dates", l, n, date);
-	NUMBERS(j, "per_hours", l, n, nano_usd_per_hour);
-	NUMBERS(j, "priced", l, n, priced);
-	NUMBERS(j, "counts", l, n, gpus);
-	NUMBERS(j, "held_ns", l, n, held_ns);
-	NUMBERS(j, "busy_ns", l, n, busy_ns);
-	NUMBERS(j, "starved_ns", l, n, starved_ns);
-	NUMBERS(j, "wasted_ns", l, n, wasted_ns);
-	NUMBERS(j, "unpriced_ns", l, n, held_ns * !l[at].priced);
-	NUMBERS(j, "usd", l, n, usd);
-	NUMBERS(j, "starved_usd", l, n, starved_usd);
-	NUMBERS(j, "wasted_usd", l, n, wasted_usd);
-	NUMBERS(j, "idle_usd", l, n, idle_usd);
-	NUMBERS(j, "minutes_0", l, n, minutes[0]);
-	NUMBERS(j, "minutes_5", l, n, minutes[1]);
-	NUMBERS(j, "minutes_20", l, n, minutes[2]);
-	NUMBERS(j, "minutes_40", l, n, minutes[3]);
-	NUMBERS(j, "minutes_60", l, n, minutes[4]);
-	NUMBERS(j, "minutes_80", l, n, minutes[5]);
+#define LINE_TEXT(member, array) TEXTS(j, #array, l, n, member);
+#define LINE_INT(member, column, array) NUMBERS(j, #array, l, n, member);
+#define SUM(symbol, column) NUMBERS(j, #column, l, n, column);
+#define LINE_UNPRICED(symbol, column) NUMBERS(j, #column, l, n, held_ns * !l[at].priced);
+#define LINE_MINUTES(symbol, column, band) NUMBERS(j, #column, l, n, minutes[band]);
+#include "facts/fleet_lines.def"
 }
 
 /* As in SQLite a name that comes twice keeps its first value. */

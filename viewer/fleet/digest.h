@@ -79,7 +79,8 @@ struct fleet_digest {
 	char tenant[64]; /* who sent it, as the collector's tokens tell; "" without */
 	int64_t revision;
 	/* whose it is; "" where nothing tells */
-	char team[64], user[64], account[64], project[64], partition[64], qos[64], cluster[64];
+#define NAME(symbol, name, column, title, told) char name[64];
+#include "facts/fleet_names.def"
 	char job[64];
 	enum fleet_end end;
 	bool has_exit_status;
@@ -121,6 +122,14 @@ int fleet_digest_read(struct fleet_digest *d, const char *text, size_t len, cons
 
 /* The Monday of the week (UTC) in which it began, "2026-11-09". */
 void fleet_week(char out[16], int64_t unix_ns);
+
+/* Texts that a store keeps of a run besides, to ask by. */
+struct fleet_derived {
+	char week[16];
+	char exit_status[24]; /* decimal; "" without */
+};
+
+struct fleet_derived fleet_digest_derive(const struct fleet_digest *d);
 
 /* Sums over the lines. */
 int64_t fleet_digest_held_ns(const struct fleet_digest *d);

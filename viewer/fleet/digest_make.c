@@ -74,13 +74,16 @@ static void set_names(struct fleet_digest *d, const struct view_summary *s, cons
 
 	TAME(d->run, s->id);
 	TAME(d->tenant, tenant);
-	TAME(d->team, tenant && tenant[0] ? tenant : label(s, "team"));
-	TAME(d->user, told(s->user, s, "user"));
-	TAME(d->account, told(job->text[VIEW_JOB_ACCOUNT], s, "account"));
-	TAME(d->project, label(s, "project"));
-	TAME(d->partition, told(job->text[VIEW_JOB_PARTITION], s, "partition"));
-	TAME(d->qos, told(job->text[VIEW_JOB_QOS], s, "qos"));
-	TAME(d->cluster, told(job->text[VIEW_JOB_CLUSTER], s, "cluster"));
+#define TENANT tenant
+#define SYSTEM s->user
+#define JOB(text_of) job->text[VIEW_JOB_##text_of]
+#define NOBODY NULL
+#define NAME(symbol, name, column, title, who) TAME(d->name, told(who, s, #name));
+#include "facts/fleet_names.def"
+#undef TENANT
+#undef SYSTEM
+#undef JOB
+#undef NOBODY
 	if (view_job_known(job))
 		snprintf(d->job, sizeof(d->job), "%" PRId64, job->number[VIEW_JOB_ID]);
 	else
@@ -289,6 +292,16 @@ void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, con
 	set_hotspots(d, s);
 	set_fixes(d, s);
 	set_labels(d, s);
+}
+
+struct fleet_derived fleet_digest_derive(const struct fleet_digest *d)
+{
+	struct fleet_derived more = { 0 };
+
+	fleet_week(more.week, d->start_unix_ns);
+	if (d->has_exit_status)
+		snprintf(more.exit_status, sizeof(more.exit_status), "%" PRId64, d->exit_status);
+	return more;
 }
 
 int64_t fleet_digest_held_ns(const struct fleet_digest *d)

@@ -48,10 +48,8 @@ static void read_price(struct reader *r, const struct base_json *node, struct fl
 	TEXT(l->source, price, "source");
 	TEXT(l->date, price, "date");
 	l->nano_usd_per_hour = number(r, price, "per_gpu_hour", USD_MAX);
-	l->usd = number(r, node, "usd", USD_MAX);
-	l->starved_usd = number(r, node, "starved_usd", USD_MAX);
-	l->wasted_usd = number(r, node, "wasted_usd", USD_MAX);
-	l->idle_usd = number(r, node, "idle_usd", USD_MAX);
+#define LINE_USD(symbol, column) l->column = number(r, node, #column, USD_MAX);
+#include "facts/fleet_lines.def"
 }
 
 static void read_line(struct reader *r, const struct base_json *node, struct fleet_line *l)
@@ -60,10 +58,8 @@ static void read_line(struct reader *r, const struct base_json *node, struct fle
 
 	TEXT(l->gpu, node, "gpu");
 	l->gpus = number(r, node, "gpus", 1 << 24);
-	l->held_ns = number(r, node, "held_ns", NS_MAX);
-	l->busy_ns = number(r, node, "busy_ns", NS_MAX);
-	l->starved_ns = number(r, node, "starved_ns", NS_MAX);
-	l->wasted_ns = number(r, node, "wasted_ns", NS_MAX);
+#define LINE_NS(symbol, column) l->column = number(r, node, #column, NS_MAX);
+#include "facts/fleet_lines.def"
 	BASE_JSON_EACH(n, base_json_get(node, "minutes")) {
 		int64_t v;
 		if (b < FLEET_BANDS && base_json_to_int(n, &v) && v >= 0 && v < MINUTES_MAX)
@@ -158,13 +154,8 @@ static void read_head(struct reader *r, struct fleet_digest *d, const struct bas
 	d->revision = number(r, root, "revision", INT64_MAX);
 	TEXT(d->run, root, "run");
 	TEXT(d->tenant, root, "tenant");
-	TEXT(d->team, root, "team");
-	TEXT(d->user, root, "user");
-	TEXT(d->account, root, "account");
-	TEXT(d->project, root, "project");
-	TEXT(d->partition, root, "partition");
-	TEXT(d->qos, root, "qos");
-	TEXT(d->cluster, root, "cluster");
+#define NAME(symbol, name, column, title, told) TEXT(d->name, root, #name);
+#include "facts/fleet_names.def"
 	TEXT(d->job, root, "job");
 	TEXT(d->verdict, root, "verdict");
 	d->end = !strcmp(end, "failed") ? FLEET_END_FAILED

@@ -10,19 +10,15 @@ static void put_line(struct base_jsonout *j, const struct fleet_line *l)
 	base_json_object(j, NULL);
 	base_json_string(j, "gpu", l->gpu);
 	base_json_int(j, "gpus", l->gpus);
-	base_json_int(j, "held_ns", l->held_ns);
-	base_json_int(j, "busy_ns", l->busy_ns);
-	base_json_int(j, "starved_ns", l->starved_ns);
-	base_json_int(j, "wasted_ns", l->wasted_ns);
+#define LINE_NS(symbol, column) base_json_int(j, #column, l->column);
+#include "facts/fleet_lines.def"
 	base_json_array(j, "minutes");
 	for (int b = 0; b < FLEET_BANDS; b++)
 		base_json_int(j, NULL, l->minutes[b]);
 	base_json_end(j);
 	if (l->priced) {
-		base_json_int(j, "usd", l->usd);
-		base_json_int(j, "starved_usd", l->starved_usd);
-		base_json_int(j, "wasted_usd", l->wasted_usd);
-		base_json_int(j, "idle_usd", l->idle_usd);
+#define LINE_USD(symbol, column) base_json_int(j, #column, l->column);
+#include "facts/fleet_lines.def"
 		base_json_object(j, "price");
 		base_json_string(j, "model", l->model);
 		base_json_int(j, "per_gpu_hour", l->nano_usd_per_hour);
@@ -46,13 +42,8 @@ static void put_head(struct base_jsonout *j, const struct fleet_digest *d)
 	base_json_int(j, "revision", d->revision);
 	base_json_string(j, "run", d->run);
 	put_text(j, "tenant", d->tenant);
-	put_text(j, "team", d->team);
-	put_text(j, "user", d->user);
-	put_text(j, "account", d->account);
-	put_text(j, "project", d->project);
-	put_text(j, "partition", d->partition);
-	put_text(j, "qos", d->qos);
-	put_text(j, "cluster", d->cluster);
+#define NAME(symbol, name, column, title, told) put_text(j, #name, d->name);
+#include "facts/fleet_names.def"
 	put_text(j, "job", d->job);
 	base_json_string(j, "end", fleet_end_names[d->end]);
 	if (d->has_exit_status)
@@ -145,16 +136,10 @@ static void fold_line(struct fleet_digest *d)
 	to->label[0] = to->source[0] = '\0';
 	to->nano_usd_per_hour = 0;
 	to->gpus += from->gpus;
-	view_cost_add(&to->held_ns, from->held_ns);
-	view_cost_add(&to->busy_ns, from->busy_ns);
-	view_cost_add(&to->starved_ns, from->starved_ns);
-	view_cost_add(&to->wasted_ns, from->wasted_ns);
-	view_cost_add(&to->usd, from->usd);
-	view_cost_add(&to->starved_usd, from->starved_usd);
-	view_cost_add(&to->wasted_usd, from->wasted_usd);
-	view_cost_add(&to->idle_usd, from->idle_usd);
-	for (int b = 0; b < FLEET_BANDS; b++)
-		view_cost_add(&to->minutes[b], from->minutes[b]);
+#define LINE_NS(symbol, column) view_cost_add(&to->column, from->column);
+#define LINE_USD(symbol, column) view_cost_add(&to->column, from->column);
+#define LINE_MINUTES(symbol, column, band) view_cost_add(&to->minutes[band], from->minutes[band]);
+#include "facts/fleet_lines.def"
 	d->lines--;
 }
 

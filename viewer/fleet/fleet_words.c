@@ -15,18 +15,6 @@ const enum fleet_dim fleet_tables[FLEET_TABLES] = {
 const char *fleet_title(int by)
 {
 	static const char *const title[FLEET_BYS] = {
-		[FLEET_DIM_TEAM] = "By team",
-		[FLEET_DIM_USER] = "By user",
-		[FLEET_DIM_ACCOUNT] = "By account",
-		[FLEET_DIM_PROJECT] = "By project",
-		[FLEET_DIM_PARTITION] = "By partition",
-		[FLEET_DIM_QOS] = "By QOS",
-		[FLEET_DIM_CLUSTER] = "By cluster",
-		[FLEET_DIM_GPU] = "By GPU",
-		[FLEET_DIM_MODEL] = "By price model",
-		[FLEET_DIM_WEEK] = "By week",
-		[FLEET_DIM_END] = "By how runs ended",
-		[FLEET_DIM_LABEL] = "By label",
 		[FLEET_BY_CLASS] = "Where the time went",
 		[FLEET_BY_LINE] = "Lines of code that made GPUs wait",
 		[FLEET_BY_FIX] = "Top fixes",
@@ -34,7 +22,7 @@ const char *fleet_title(int by)
 		[FLEET_BY_BILL] = "The bill",
 	};
 
-	return by < FLEET_BYS ? title[by] : "";
+	return by < FLEET_DIMS ? fleet_dim_titles[by] : by < FLEET_BYS ? title[by] : "";
 }
 
 const char *fleet_group_name(const struct fleet_group *g, int by, struct base_arena *mem)

@@ -12,11 +12,13 @@
 /* ?4 is the label that is asked for, or the least dollars. */
 static const char *const sql[FLEET_VIEWS] = {
 	[FLEET_VIEW_FACTS] =
-		"SELECT r.team, r.user_name, r.account, r.project, r.partition_name, r.qos,"
-		" r.cluster, g.gpu, g.model, r.week, r.ended, coalesce(l.value, ''), g.n=0,"
-		" g.n=0 AND r.simulated, g.held_ns, g.busy_ns, g.starved_ns, g.wasted_ns,"
-		" g.unpriced_ns, g.usd, g.starved_usd, g.wasted_usd, g.idle_usd, g.minutes_0,"
-		" g.minutes_5, g.minutes_20, g.minutes_40, g.minutes_60, g.minutes_80,"
+		"SELECT "
+#define NAME(symbol, name, column, title, told) "r." #column ", "
+#include "facts/fleet_names.def"
+		"g.gpu, g.model, r.week, r.ended, coalesce(l.value, ''), g.n=0,"
+		" g.n=0 AND r.simulated,"
+#define SUM(symbol, column) " g." #column ","
+#include "facts/fleet_lines.def"
 		" g.n=0 AND r.ended<>'ok', g.held_ns*(r.ended<>'ok'), g.usd*(r.ended<>'ok'),"
 		" g.held_ns*(g.model='spot'), g.usd*(g.model='spot')"
 		" FROM run r CROSS JOIN gpu g ON g.key=r.key"

@@ -55,23 +55,21 @@ static int forget(sqlite3 *db, int64_t key)
 
 static int put_run(sqlite3 *db, const struct fleet_digest *d)
 {
-	char week[16], status[24] = "";
+	const struct fleet_derived derived = fleet_digest_derive(d), *more = &derived;
 
-	fleet_week(week, d->start_unix_ns);
-	if (d->has_exit_status)
-		snprintf(status, sizeof(status), "%lld", (long long)d->exit_status);
-	return fleet_db_run(
-		db,
-		"INSERT INTO run(tenant, run, revision, team, user_name, account, project,"
-		" partition_name, qos, cluster, job, week, ended, exit_status, simulated, verdict,"
-		" start_ns, wall_ns, held_ns, usd, priced)"
-		" VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-		"ttitttttttttt"
-		"titiiiii",
-		d->tenant, d->run, d->revision, d->team, d->user, d->account, d->project,
-		d->partition, d->qos, d->cluster, d->job, week, fleet_end_names[d->end], status,
-		(int64_t)d->simulated, d->verdict, d->start_unix_ns, d->wall_ns,
-		fleet_digest_held_ns(d), fleet_digest_usd(d), (int64_t)fleet_digest_priced(d));
+	return fleet_db_run(db,
+			    "INSERT INTO run VALUES(NULL"
+#define RUN_TEXT(column, value) ",?"
+#define RUN_INT(column, array, value) ",?"
+#include "run_columns.def"
+			    ")",
+#define RUN_TEXT(column, value) "t"
+#define RUN_INT(column, array, value) "i"
+#include "run_columns.def"
+#define RUN_TEXT(column, value) , value
+#define RUN_INT(column, array, value) , (int64_t)(value)
+#include "run_columns.def"
+	);
 }
 
 static int put_gpus(sqlite3 *db, int64_t key, const struct fleet_digest *d)
@@ -80,16 +78,26 @@ static int put_gpus(sqlite3 *db, int64_t key, const struct fleet_digest *d)
 
 	for (size_t i = 0; i < d->lines && !err; i++) {
 		const struct fleet_line *l = &d->line[i];
-		err = fleet_db_run(
-			db,
-			"INSERT INTO gpu VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-			"iittttt"
-			"iiiiiiiiiiiiiiiiii",
-			key, (int64_t)i, l->gpu, l->model, l->label, l->source, l->date,
-			(int64_t)l->priced, l->nano_usd_per_hour, l->gpus, l->held_ns, l->busy_ns,
-			l->starved_ns, l->wasted_ns, l->priced ? (int64_t)0 : l->held_ns, l->usd,
-			l->starved_usd, l->wasted_usd, l->idle_usd, l->minutes[0], l->minutes[1],
-			l->minutes[2], l->minutes[3], l->minutes[4], l->minutes[5]);
+		err = fleet_db_run(db,
+				   "INSERT INTO gpu VALUES(?,?"
+#define LINE_TEXT(member, array) ",?"
+#define LINE_INT(member, column, array) ",?"
+#define SUM(symbol, column) ",?"
+#include "facts/fleet_lines.def"
+				   ")",
+				   "ii"
+#define LINE_TEXT(member, array) "t"
+#define LINE_INT(member, column, array) "i"
+#define SUM(symbol, column) "i"
+#include "facts/fleet_lines.def"
+				   , key, (int64_t)i
+#define LINE_TEXT(member, array) , l->member
+#define LINE_INT(member, column, array) , (int64_t)l->member
+#define SUM(symbol, column) , l->column
+#define LINE_UNPRICED(symbol, column) , l->priced ? (int64_t)0 : l->held_ns
+#define LINE_MINUTES(symbol, column, band) , l->minutes[band]
+#include "facts/fleet_lines.def"
+		);
 	}
 	return err;
 }

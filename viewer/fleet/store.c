@@ -7,14 +7,26 @@
 #include "core/log.h"
 
 const char *const fleet_dim_columns[FLEET_DIMS] = {
-#define X(symbol, column, name) column,
-	FLEET_DIM_LIST(X)
+#define NAME(symbol, name, column, title, told) #column,
+#include "facts/fleet_names.def"
+#define X(symbol, column, name, title) column,
+	FLEET_MORE_DIM_LIST(X)
 #undef X
 };
 
 const char *const fleet_dim_names[FLEET_DIMS] = {
-#define X(symbol, column, name) name,
-	FLEET_DIM_LIST(X)
+#define NAME(symbol, name, column, title, told) #name,
+#include "facts/fleet_names.def"
+#define X(symbol, column, name, title) name,
+	FLEET_MORE_DIM_LIST(X)
+#undef X
+};
+
+const char *const fleet_dim_titles[FLEET_DIMS] = {
+#define NAME(symbol, name, column, title, told) title,
+#include "facts/fleet_names.def"
+#define X(symbol, column, name, title) title,
+	FLEET_MORE_DIM_LIST(X)
 #undef X
 };
 
@@ -23,14 +35,20 @@ const enum fleet_dim fleet_bill_dims[FLEET_BILL_DIMS] = { FLEET_DIM_TEAM, FLEET_
 							  FLEET_DIM_MODEL };
 
 const char *const fleet_measure_columns[FLEET_MEASURES] = {
-#define X(symbol, column) column,
-	FLEET_MEASURE_LIST(X)
-#undef X
+#define MEASURE(symbol, column) #column,
+#include "facts/fleet_lines.def"
 };
 
 const char *const fleet_view_columns[FLEET_VIEWS] = {
-	[FLEET_VIEW_FACTS] = "nnnnnnnnnnnnssssssssssssssssssssss",
-	[FLEET_VIEW_CLASSES] = "tsss",
+	[FLEET_VIEW_FACTS] =
+#define NAME(symbol, name, column, title, told) "n"
+#include "facts/fleet_names.def"
+#define X(symbol, column, name, title) "n"
+		FLEET_MORE_DIM_LIST(X)
+#undef X
+#define MEASURE(symbol, column) "s"
+#include "facts/fleet_lines.def"
+	, [FLEET_VIEW_CLASSES] = "tsss",
 	[FLEET_VIEW_HOTSPOTS] = "ttsss",
 	[FLEET_VIEW_FIXES] = "tttttsss",
 	[FLEET_VIEW_RATES] = "ttttttss",

@@ -24,24 +24,19 @@
 
 #define FLEET_STORE_DEFAULT "sqlite:gpustarve-runs/fleet.sqlite"
 
-/* Texts that a run is told apart by. X(symbol, column, what it is called) */
-#define FLEET_DIM_LIST(X)                           \
-	X(TEAM, "team", "team")                     \
-	X(USER, "user_name", "user")                \
-	X(ACCOUNT, "account", "account")            \
-	X(PROJECT, "project", "project")            \
-	X(PARTITION, "partition_name", "partition") \
-	X(QOS, "qos", "qos")                        \
-	X(CLUSTER, "cluster", "cluster")            \
-	X(GPU, "gpu", "gpu")                        \
-	X(MODEL, "model", "model")                  \
-	X(WEEK, "week", "week")                     \
-	X(END, "ended", "end")                      \
-	X(LABEL, "label", "label")
+/* What runs are told apart by: whose they are, then X(symbol, column, what it is called, title). */
+#define FLEET_MORE_DIM_LIST(X)                             \
+	X(GPU, "gpu", "gpu", "By GPU")                     \
+	X(MODEL, "model", "model", "By price model")       \
+	X(WEEK, "week", "week", "By week")                 \
+	X(END, "ended", "end", "By how runs ended")        \
+	X(LABEL, "label", "label", "By label")
 
 enum fleet_dim {
-#define X(symbol, column, name) FLEET_DIM_##symbol,
-	FLEET_DIM_LIST(X)
+#define NAME(symbol, name, column, title, told) FLEET_DIM_##symbol,
+#include "facts/fleet_names.def"
+#define X(symbol, column, name, title) FLEET_DIM_##symbol,
+	FLEET_MORE_DIM_LIST(X)
 #undef X
 	FLEET_DIMS
 };
@@ -50,39 +45,15 @@ extern const enum fleet_dim fleet_bill_dims[FLEET_BILL_DIMS]; /* what a line of 
 #define FLEET_RUN_DIMS FLEET_DIM_GPU /* so many of them are columns of the run */
 extern const char *const fleet_dim_columns[FLEET_DIMS];
 extern const char *const fleet_dim_names[FLEET_DIMS];
+extern const char *const fleet_dim_titles[FLEET_DIMS];
 
-/* What is summed. X(symbol, column; "" where it follows from others) */
-#define FLEET_MEASURE_LIST(X)           \
-	X(RUNS, "runs")                 \
-	X(SIMULATED, "simulated")       \
-	X(HELD_NS, "held_ns")           \
-	X(BUSY_NS, "busy_ns")           \
-	X(STARVED_NS, "starved_ns")     \
-	X(WASTED_NS, "wasted_ns")       \
-	X(UNPRICED_NS, "unpriced_ns")   \
-	X(USD, "usd")                   \
-	X(STARVED_USD, "starved_usd")   \
-	X(WASTED_USD, "wasted_usd")     \
-	X(IDLE_USD, "idle_usd")         \
-	X(MINUTES_IDLE, "minutes_0")    \
-	X(MINUTES_5_20, "minutes_5")    \
-	X(MINUTES_20_40, "minutes_20")  \
-	X(MINUTES_40_60, "minutes_40")  \
-	X(MINUTES_60_80, "minutes_60")  \
-	X(MINUTES_80_100, "minutes_80") \
-	X(FAILED_RUNS, "")              \
-	X(FAILED_NS, "")                \
-	X(FAILED_USD, "")               \
-	X(SPOT_NS, "")                  \
-	X(SPOT_USD, "")
-
+/* What is summed. */
 enum fleet_measure {
-#define X(symbol, column) FLEET_##symbol,
-	FLEET_MEASURE_LIST(X)
-#undef X
+#define MEASURE(symbol, column) FLEET_##symbol,
+#include "facts/fleet_lines.def"
 	FLEET_MEASURES
 };
-extern const char *const fleet_measure_columns[FLEET_MEASURES];
+extern const char *const fleet_measure_columns[FLEET_MEASURES]; /* "" where it follows from others */
 
 /* Columns of each view: t a text, n a text or none, i an integer, s an integer that may be a sum. */
 enum fleet_view {
