@@ -13,6 +13,7 @@
 #include "core/log.h"
 #include "relay/cursor.h"
 #include "relay/upstream.h"
+#include "retain/admit.h"
 #include "serve/http.h"
 
 #define SMALLEST_MMAP (128 << 10)
@@ -25,13 +26,13 @@ static void init_retention(struct coll_server *sv)
 {
 	const struct coll_options *o = sv->opts;
 	sv->limits = o->limits;
-	coll_keeper_init(&sv->keeper, sv->store.base, &sv->limits, &sv->context);
-	sv->keeper.dispensable = coll_cursor_lets_go;
-	coll_keeper_attach(&sv->keeper, &sv->store, "");
+	coll_retention_init(&sv->retention, sv->store.base, &sv->limits, &sv->context);
+	sv->retention.dispensable = coll_cursor_lets_go;
+	coll_admit_attach(&sv->retention, &sv->store, "");
 	if (!o->digest.store)
 		return;
 	coll_digests_init(&sv->digests, sv->store.base, &o->digest, &sv->limits, &sv->context);
-	sv->keeper.digests = &sv->digests;
+	sv->retention.digests = &sv->digests;
 }
 
 /* Who has neither alerts nor anybody to tell need not read pulses. */
@@ -52,12 +53,12 @@ static int init_runs(struct coll_server *sv)
 static int init_ingest(struct coll_server *sv)
 {
 	sv->intake.context = &sv->context;
-	sv->intake.keeper = &sv->keeper;
+	sv->intake.retention = &sv->retention;
 	sv->intake.own = &sv->store;
 	sv->clients.context = &sv->context;
 	sv->clients.intake = &sv->intake;
 	sv->clients.store = &sv->store;
-	sv->clients.keeper = &sv->keeper;
+	sv->clients.retention = &sv->retention;
 	sv->clients.silence_s = sv->opts->silence_s;
 	return coll_clients_init(&sv->clients);
 }
@@ -69,7 +70,7 @@ static void init_http(struct coll_server *sv)
 		.intake = &sv->intake,
 		.clients = &sv->clients,
 		.store = &sv->store,
-		.keeper = &sv->keeper,
+		.retention = &sv->retention,
 		.limits = &sv->limits,
 		.digests = &sv->digests,
 		.runs = &sv->runs,
@@ -122,7 +123,7 @@ void coll_server_fini(struct coll_server *sv)
 	coll_accept_close(&sv->accept);
 	coll_store_fini(&sv->store);
 	coll_render_jobs_fini(&sv->render);
-	coll_keeper_fini(&sv->keeper);
+	coll_retention_fini(&sv->retention);
 	coll_digests_fini(&sv->digests);
 	coll_sdnotify_fini(&sv->notify);
 	coll_runs_fini(&sv->runs);
@@ -134,7 +135,7 @@ static void report(void *owner)
 {
 	const struct coll_server *sv = owner;
 
-	coll_counters_log(&sv->context.count, sv->clients.count, sv->keeper.open_streams);
+	coll_counters_log(&sv->context.count, sv->clients.count, sv->retention.open_streams);
 }
 
 /* Each file by itself: a mistake in one leaves what it said before, and is logged. */
@@ -148,7 +149,7 @@ static void reload(struct coll_server *sv)
 	if (o->limits_file && !coll_limits_load(&sv->limits, &o->limits, o->limits_file))
 		coll_log("limits: read again");
 	coll_http_reload(sv->http);
-	coll_keeper_reloaded(&sv->keeper);
+	coll_retention_reloaded(&sv->retention);
 	coll_sdnotify_ready(&sv->notify);
 }
 
@@ -163,8 +164,8 @@ static void each_second(void *owner)
 	coll_accept_tick(&sv->accept);
 	coll_clients_tick(&sv->clients, now);
 	coll_children_tick(&sv->context.children, now);
-	coll_keeper_tick(&sv->keeper, now);
-	if (sv->keeper.digests)
+	coll_retention_tick(&sv->retention, now);
+	if (sv->retention.digests)
 		coll_digests_tick(&sv->digests, now);
 	coll_sdnotify_tick(&sv->notify, now);
 	coll_http_tick(sv->http);

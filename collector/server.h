@@ -18,7 +18,7 @@
 #include "ingest/clients.h"
 #include "ingest/intake.h"
 #include "options.h"
-#include "retain/keeper.h"
+#include "retain/retention.h"
 #include "serve/render_jobs.h"
 #include "store/store.h"
 
@@ -32,7 +32,7 @@ struct coll_server {
 	struct coll_store store;
 	struct coll_runs runs; /* if anybody wants to know what pulses tell: alerts, or HTTP */
 	struct coll_limits limits; /* as they hold now */
-	struct coll_keeper keeper;
+	struct coll_retention retention;
 	struct coll_digests digests; /* unused without --store */
 	struct coll_upstream *upstream; /* NULL without --upstream */
 	struct coll_intake intake;

@@ -18,7 +18,7 @@
 #include "core/context.h"
 #include "core/log.h"
 #include "intake.h"
-#include "retain/keeper.h"
+#include "retain/admit.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
@@ -47,7 +47,7 @@ static void set_events(struct coll_client *c)
 /* Its own buffers fill, and what does not fit there it writes to its spool: nothing is lost. */
 static void throttle(struct coll_client *c, size_t bytes)
 {
-	if (c->closing || !coll_keeper_throttle(c->all->keeper, &c->rate, bytes, c->heard_ns))
+	if (c->closing || !coll_admit_throttle(c->all->retention, &c->rate, bytes, c->heard_ns))
 		return;
 	c->paused = true;
 	set_events(c);
@@ -55,7 +55,7 @@ static void throttle(struct coll_client *c, size_t bytes)
 
 void coll_client_resume(struct coll_client *c, int64_t now_ns)
 {
-	if (!c->paused || c->closing || coll_keeper_wait(c->all->keeper, &c->rate, now_ns))
+	if (!c->paused || c->closing || coll_admit_wait(c->all->retention, &c->rate, now_ns))
 		return;
 	c->paused = false;
 	c->heard_ns = now_ns; /* it was not silent: nobody listened */

@@ -26,7 +26,7 @@ struct coll_clients {
 	struct coll_context *context;
 	struct coll_intake *intake;
 	struct coll_store *store;
-	struct coll_keeper *keeper; /* how much may come a second */
+	struct coll_retention *retention; /* how much may come a second */
 	int silence_s; /* before the first frame, or amid one */
 	uint8_t *scratch; /* of COLL_SCRATCH_BYTES */
 	struct coll_client *first; /* also those about to close */

@@ -11,7 +11,7 @@
 #include "core/context.h"
 #include "core/log.h"
 #include "relay/upstream.h"
-#include "retain/keeper.h"
+#include "retain/admit.h"
 
 #define CARRY_STEP (256u << 10) /* memory for a half frame at first; doubled as it fills */
 #define DIRECT_MIN (64u << 10) /* below, a read of its own costs more than a copy */
@@ -77,7 +77,7 @@ static int batch_add(struct coll_feed *in, struct batch *b, struct coll_stream *
 		err = batch_store(in, b);
 	if (err)
 		return err;
-	err = coll_keeper_size(in->intake->keeper, s->size + b->len, bytes);
+	err = coll_admit_size(in->intake->retention, s->size + b->len, bytes);
 	if (err) {
 		coll_context_trouble(in->intake->context, s->path, err);
 		return refuse(in, f, "its stream is as long as one may be here", err);
@@ -104,7 +104,7 @@ static int open_stream(struct coll_feed *in, const struct wire_frame *f, const u
 	struct coll_hello hello;
 	int err;
 
-	err = coll_keeper_feed(in->intake->keeper, in->feeder->stream_count);
+	err = coll_admit_feed(in->intake->retention, in->feeder->stream_count);
 	if (err)
 		return err;
 	if (f->type != WIRE_FRAME_HELLO)

@@ -14,14 +14,14 @@
 #define COLL_HELD_LITTLE (4u << 20) /* ... no more than this */
 #define COLL_UNSYNCED_MAX (32u << 20) /* bytes of a stream that wait for the clock */
 
-struct coll_keeper;
+struct coll_retention;
 struct coll_runs;
 struct coll_upstream;
 
 /* What all feeds share; all is borrowed. */
 struct coll_intake {
 	struct coll_context *context;
-	struct coll_keeper *keeper;
+	struct coll_retention *retention;
 	const struct coll_store *own; /* the collector's own, which is forwarded */
 	struct coll_upstream *upstream; /* NULL: nothing is */
 	struct coll_runs *runs; /* who hears of pulses; NULL: nobody */

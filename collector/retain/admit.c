@@ -2,7 +2,7 @@
 /*
  * Admission: whether a client may open a stream or a run, append bytes, send more bytes a second.
  */
-#include "keeper.h"
+#include "admit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct coll_open_run {
 	struct coll_open_run *next;
 };
 
-static void log_limit(struct coll_keeper *k, enum coll_limit which)
+static void log_limit(struct coll_retention *k, enum coll_limit which)
 {
 	int64_t now = coll_now_ns();
 
@@ -32,12 +32,12 @@ static void log_limit(struct coll_keeper *k, enum coll_limit which)
 		 coll_limit_what(which));
 }
 
-static struct coll_open_run **bucket_of(struct coll_keeper *k, const char *dir)
+static struct coll_open_run **bucket_of(struct coll_retention *k, const char *dir)
 {
-	return &k->open[base_hash_text(BASE_HASH, dir) % COLL_KEEPER_BUCKETS];
+	return &k->open[base_hash_text(BASE_HASH, dir) % COLL_RETENTION_BUCKETS];
 }
 
-static struct coll_open_run **find(struct coll_keeper *k, const char *dir)
+static struct coll_open_run **find(struct coll_retention *k, const char *dir)
 {
 	struct coll_open_run **p = bucket_of(k, dir);
 
@@ -46,7 +46,7 @@ static struct coll_open_run **find(struct coll_keeper *k, const char *dir)
 	return p;
 }
 
-static bool too_many(struct coll_keeper *k, enum coll_limit which, size_t now)
+static bool too_many(struct coll_retention *k, enum coll_limit which, size_t now)
 {
 	if (!k->limits->value[which] || now < k->limits->value[which])
 		return false;
@@ -54,7 +54,7 @@ static bool too_many(struct coll_keeper *k, enum coll_limit which, size_t now)
 	return true;
 }
 
-static struct coll_open_run *open_run(struct coll_keeper *k, const char *dir)
+static struct coll_open_run *open_run(struct coll_retention *k, const char *dir)
 {
 	struct coll_open_run **p = bucket_of(k, dir), *r = calloc(1, sizeof(*r));
 
@@ -70,7 +70,7 @@ static struct coll_open_run *open_run(struct coll_keeper *k, const char *dir)
 	return r;
 }
 
-int coll_keeper_open(struct coll_keeper *k, const char *dir)
+int coll_admit_open(struct coll_retention *k, const char *dir)
 {
 	struct coll_open_run *r;
 
@@ -94,7 +94,7 @@ int coll_keeper_open(struct coll_keeper *k, const char *dir)
 	return 0;
 }
 
-void coll_keeper_closed(struct coll_keeper *k, const char *dir)
+void coll_admit_closed(struct coll_retention *k, const char *dir)
 {
 	struct coll_open_run **p, *r;
 
@@ -113,7 +113,7 @@ void coll_keeper_closed(struct coll_keeper *k, const char *dir)
 	free(r);
 }
 
-int coll_keeper_feed(struct coll_keeper *k, size_t streams)
+int coll_admit_feed(struct coll_retention *k, size_t streams)
 {
 	if (!k || !too_many(k, COLL_LIMIT_CLIENT_STREAMS, streams))
 		return 0;
@@ -121,7 +121,7 @@ int coll_keeper_feed(struct coll_keeper *k, size_t streams)
 	return -EUSERS;
 }
 
-static bool exceeds(struct coll_keeper *k, enum coll_limit which, uint64_t used, uint64_t len)
+static bool exceeds(struct coll_retention *k, enum coll_limit which, uint64_t used, uint64_t len)
 {
 	uint64_t limit = k->limits->value[which];
 
@@ -131,15 +131,15 @@ static bool exceeds(struct coll_keeper *k, enum coll_limit which, uint64_t used,
 	return true;
 }
 
-static int no_room(struct coll_keeper *k, uint64_t *need, uint64_t len)
+static int no_room(struct coll_retention *k, uint64_t *need, uint64_t len)
 {
 	k->context->count.limit_quota++;
 	*need = len > *need ? len : *need;
-	coll_keeper_make_room(k);
+	coll_retention_make_room(k);
 	return -EDQUOT;
 }
 
-int coll_keeper_size(struct coll_keeper *k, uint64_t size, uint64_t len)
+int coll_admit_size(struct coll_retention *k, uint64_t size, uint64_t len)
 {
 	if (!k || !exceeds(k, COLL_LIMIT_STREAM_SIZE, size, len))
 		return 0;
@@ -147,9 +147,9 @@ int coll_keeper_size(struct coll_keeper *k, uint64_t size, uint64_t len)
 	return -EFBIG;
 }
 
-int coll_keeper_append(struct coll_keeper *k, struct coll_use *use, uint64_t size, uint64_t len)
+int coll_admit_append(struct coll_retention *k, struct coll_use *use, uint64_t size, uint64_t len)
 {
-	int err = coll_keeper_size(k, size, len);
+	int err = coll_admit_size(k, size, len);
 
 	if (err || !k)
 		return err;
@@ -166,8 +166,8 @@ int coll_keeper_append(struct coll_keeper *k, struct coll_use *use, uint64_t siz
 	return 0;
 }
 
-int64_t coll_keeper_wait(const struct coll_keeper *k, const struct coll_bucket *client,
-			 int64_t now_ns)
+int64_t coll_admit_wait(const struct coll_retention *k, const struct coll_bucket *client,
+			int64_t now_ns)
 {
 	int64_t mine, all;
 
@@ -178,8 +178,8 @@ int64_t coll_keeper_wait(const struct coll_keeper *k, const struct coll_bucket *
 	return mine > all ? mine : all;
 }
 
-int64_t coll_keeper_throttle(struct coll_keeper *k, struct coll_bucket *client, uint64_t len,
-			     int64_t now_ns)
+int64_t coll_admit_throttle(struct coll_retention *k, struct coll_bucket *client, uint64_t len,
+			    int64_t now_ns)
 {
 	const uint64_t *limit = k ? k->limits->value : NULL;
 	int64_t wait;
@@ -188,7 +188,7 @@ int64_t coll_keeper_throttle(struct coll_keeper *k, struct coll_bucket *client, 
 		return 0;
 	coll_bucket_take(client, limit[COLL_LIMIT_CLIENT_RATE], len, now_ns);
 	coll_bucket_take(&k->rate, limit[COLL_LIMIT_RATE], len, now_ns);
-	wait = coll_keeper_wait(k, client, now_ns);
+	wait = coll_admit_wait(k, client, now_ns);
 	if (!wait)
 		return 0;
 	k->context->count.limit_rate++;
@@ -200,29 +200,29 @@ int64_t coll_keeper_throttle(struct coll_keeper *k, struct coll_bucket *client, 
 
 static int admit_open(void *by, const char *dir)
 {
-	return coll_keeper_open(by, dir);
+	return coll_admit_open(by, dir);
 }
 
 static void note_closed(void *by, const char *dir)
 {
-	coll_keeper_closed(by, dir);
+	coll_admit_closed(by, dir);
 }
 
 static int admit_append(void *by, void *account, uint64_t size, uint64_t len)
 {
-	return coll_keeper_append(by, account, size, len);
+	return coll_admit_append(by, account, size, len);
 }
 
-void coll_keeper_attach(struct coll_keeper *k, struct coll_store *st, const char *team)
+void coll_admit_attach(struct coll_retention *k, struct coll_store *st, const char *team)
 {
 	st->admission = (struct coll_admission){ .by = k,
-						 .account = coll_keeper_use(k, team),
+						 .account = coll_retention_use(k, team),
 						 .open = admit_open,
 						 .closed = note_closed,
 						 .append = admit_append };
 }
 
-const struct coll_use *coll_keeper_use_of(const struct coll_store *st)
+const struct coll_use *coll_admit_use_of(const struct coll_store *st)
 {
 	return st->admission.account;
 }

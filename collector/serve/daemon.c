@@ -132,7 +132,7 @@ int coll_http_open(struct coll_http **out, const struct coll_http_options *o,
 	h->source.fd = -1;
 	h->teams.base = parts->store->base;
 	h->teams.count = &h->context->count;
-	h->teams.keeper = parts->keeper;
+	h->teams.retention = parts->retention;
 	h->teams.runs = parts->intake->runs;
 	fd = coll_tcp_listen(&h->address, o->listen);
 	if (fd < 0) {
@@ -161,11 +161,6 @@ close_http:
 const char *coll_http_url(const struct coll_http *h)
 {
 	return h->address.url;
-}
-
-struct coll_teams *coll_http_teams(struct coll_http *h)
-{
-	return &h->teams;
 }
 
 void coll_http_reload(struct coll_http *h)

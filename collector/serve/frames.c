@@ -20,7 +20,7 @@
 #include "core/counters.h"
 #include "http.h"
 #include "ingest/intake.h"
-#include "retain/keeper.h"
+#include "retain/admit.h"
 #include "routes.h"
 
 #define BODY_MAX (64u << 20)
@@ -84,7 +84,7 @@ static void slow_down(struct coll_http_request *r, int64_t wait_ns)
 
 static void frames_begin(struct coll_http_request *r)
 {
-	int64_t wait = coll_keeper_wait(r->parts->keeper, &r->team->rate, coll_now_ns());
+	int64_t wait = coll_admit_wait(r->parts->retention, &r->team->rate, coll_now_ns());
 	struct frames *x;
 
 	if (wait) {
@@ -107,7 +107,7 @@ static void frames_body(struct coll_http_request *r, const uint8_t *bytes, size_
 {
 	struct frames *x = r->own;
 
-	coll_keeper_throttle(r->parts->keeper, &r->team->rate, len, coll_now_ns());
+	coll_admit_throttle(r->parts->retention, &r->team->rate, len, coll_now_ns());
 	if (!x->err)
 		x->err = coll_intake(&x->in, bytes, len);
 }

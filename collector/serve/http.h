@@ -80,7 +80,7 @@ struct coll_http_parts {
 	struct coll_intake *intake;
 	const struct coll_clients *clients;
 	struct coll_store *store; /* of who needs no token */
-	struct coll_keeper *keeper;
+	struct coll_retention *retention;
 	const struct coll_limits *limits; /* as they hold now */
 	const struct coll_digests *digests;
 	struct coll_runs *runs;
@@ -168,9 +168,6 @@ int coll_http_open(struct coll_http **out, const struct coll_http_options *o,
 
 /* "https://127.0.0.1:8443", as it listens (port 0 replaced by the one that was given). */
 const char *coll_http_url(const struct coll_http *h);
-
-/* All teams, for routes and retention; see team.h. */
-struct coll_teams *coll_http_teams(struct coll_http *h);
 
 /*
  * Reads tokens and certificates again, and says so. Each by itself: of files with a mistake, which is

@@ -15,7 +15,7 @@
 #include "ingest/intake.h"
 #include "render_jobs.h"
 #include "retain/digests.h"
-#include "retain/keeper.h"
+#include "retain/admit.h"
 #include "routes.h"
 
 #define TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -56,8 +56,8 @@ static void put_open(FILE *f, const struct coll_http *h)
 	gauge(f, "open_http_connections", "HTTP connections", h->conn_count);
 	gauge(f, "waiting_http_requests", "HTTP requests that wait for what is being made",
 	      h->suspended);
-	gauge(f, "open_streams", "streams that are being fed", p->keeper->open_streams);
-	gauge(f, "open_runs", "runs with such streams", p->keeper->open_runs);
+	gauge(f, "open_streams", "streams that are being fed", p->retention->open_streams);
+	gauge(f, "open_runs", "runs with such streams", p->retention->open_runs);
 	gauge(f, "children", "programs that run for the collector", p->context->children.count);
 	gauge(f, "waiting_reports", "reports and lists that wait to be made", p->render->waiting);
 	gauge(f, "waiting_digests", "runs whose digest is to be handed over", p->digests->waiting);
@@ -94,9 +94,9 @@ static void put_limits(FILE *f, const struct coll_limits *limits)
 	}
 }
 
-static void put_disk(FILE *f, const struct coll_keeper *k, const struct coll_team *team)
+static void put_disk(FILE *f, const struct coll_retention *k, const struct coll_team *team)
 {
-	const struct coll_use *use = coll_keeper_use_of(team->store);
+	const struct coll_use *use = coll_admit_use_of(team->store);
 
 	if (!k->known || !use)
 		return;
@@ -239,7 +239,7 @@ static void put_all(FILE *f, struct coll_http_request *r, const void *arg)
 	put_counters(f, r->count);
 	put_commits(f, r->count);
 	put_limits(f, r->parts->limits);
-	put_disk(f, r->parts->keeper, r->team);
+	put_disk(f, r->parts->retention, r->team);
 	put_runs(f, r->parts->runs, r->team);
 }
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include "alert/runs.h"
 #include "core/log.h"
-#include "retain/keeper.h"
+#include "retain/admit.h"
 
 static void close_stream(struct coll_team *team, struct coll_stream *s)
 {
@@ -57,8 +57,8 @@ struct coll_team *coll_team_get(struct coll_teams *t, const char *name)
 		return NULL;
 	}
 	team->store = &team->own;
-	if (t->keeper)
-		coll_keeper_attach(t->keeper, &team->own, name);
+	if (t->retention)
+		coll_admit_attach(t->retention, &team->own, name);
 	if (t->runs)
 		coll_runs_watch(t->runs, &team->own);
 	return link_team(t, team);

@@ -24,14 +24,14 @@ struct coll_team {
 	struct coll_team *next;
 };
 
-struct coll_keeper;
+struct coll_retention;
 struct coll_runs;
 
 /* All of a server, see http.h. The caller's; zero at first. */
 struct coll_teams {
 	const char *base;
 	struct coll_counters *count;
-	struct coll_keeper *keeper; /* watches over what teams use; NULL: nobody does */
+	struct coll_retention *retention; /* watches over what teams use; NULL: nobody does */
 	struct coll_runs *runs; /* who hears what the stores read; NULL: nobody */
 	struct coll_team *list;
 };

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include "base/escape.h"
 #include "harness.h"
-#include "retain/keeper.h"
+#include "retain/retention.h"
 #include "retain/run_json.h"
 #include "retain/run_dirs.h"
 #include "serve/render_jobs.h"
@@ -109,11 +109,11 @@ static void sweep(const char *text, size_t len)
 {
 	static struct coll_limits l;
 	static struct coll_context context;
-	struct coll_keeper k;
+	struct coll_retention k;
 
-	coll_keeper_init(&k, "/nowhere", &l, &context);
-	coll_keeper_read_report(&k, text, len);
-	coll_keeper_fini(&k);
+	coll_retention_init(&k, "/nowhere", &l, &context);
+	coll_retention_read_report(&k, text, len);
+	coll_retention_fini(&k);
 }
 
 /* What a route takes from a path is the name of a directory entry, and of no other directory. */

@@ -4,22 +4,22 @@
 
 #include <errno.h>
 #include "core/quantity.h"
-#include "retain/keeper.h"
+#include "retain/admit.h"
 
 static struct coll_limits limits;
 static struct coll_context context;
-static struct coll_keeper keeper;
+static struct coll_retention retention;
 
 static void begin(void)
 {
 	coll_limits_init(&limits);
 	memset(&context, 0, sizeof(context));
-	coll_keeper_init(&keeper, "/nowhere", &limits, &context);
+	coll_retention_init(&retention, "/nowhere", &limits, &context);
 }
 
 static void heard(const char *text)
 {
-	coll_keeper_read_report(&keeper, text, strlen(text));
+	coll_retention_read_report(&retention, text, strlen(text));
 }
 
 /* What a sweep tells is from when it began: what came meanwhile is added, for teams and for all. */
@@ -30,26 +30,26 @@ static void test_quota_beside_a_sweep(void)
 	begin();
 	limits.value[COLL_LIMIT_QUOTA] = 1000;
 	limits.value[COLL_LIMIT_TEAM_QUOTA] = 500;
-	red = coll_keeper_use(&keeper, "red");
+	red = coll_retention_use(&retention, "red");
 	REQUIRE(red);
-	EXPECT_INT(coll_keeper_append(&keeper, red, 0, 300), 0);
+	EXPECT_INT(coll_admit_append(&retention, red, 0, 300), 0);
 	heard("team red 100 1\nteam - 50 2\ntotal 150 3 40 2\n");
 	EXPECT_UINT(red->bytes, 400);
-	EXPECT_UINT(keeper.bytes, 450);
-	EXPECT_UINT(coll_keeper_use(&keeper, "")->bytes, 50);
-	EXPECT_INT(coll_keeper_append(&keeper, red, 0, 101), -EDQUOT);
+	EXPECT_UINT(retention.bytes, 450);
+	EXPECT_UINT(coll_retention_use(&retention, "")->bytes, 50);
+	EXPECT_INT(coll_admit_append(&retention, red, 0, 101), -EDQUOT);
 	EXPECT_UINT(red->need, 101);
-	EXPECT_INT(coll_keeper_append(&keeper, red, 0, 100), 0);
-	EXPECT_INT(coll_keeper_append(&keeper, NULL, 0, 451), -EDQUOT);
-	EXPECT_UINT(keeper.need, 451);
-	EXPECT_INT(coll_keeper_append(&keeper, NULL, 0, 450), 0);
+	EXPECT_INT(coll_admit_append(&retention, red, 0, 100), 0);
+	EXPECT_INT(coll_admit_append(&retention, NULL, 0, 451), -EDQUOT);
+	EXPECT_UINT(retention.need, 451);
+	EXPECT_INT(coll_admit_append(&retention, NULL, 0, 450), 0);
 	EXPECT_UINT(context.count.limit_quota, 2);
 	EXPECT_UINT(context.count.runs_removed, 2);
 	EXPECT_UINT(context.count.bytes_removed, 40);
 	heard("total 0 0 0 0\n"); /* a team that has nothing any more */
 	EXPECT_UINT(red->bytes, 400);
 	heard("team red 99999999999999999999 1\nteam\ntotal x\nnonsense");
-	coll_keeper_fini(&keeper);
+	coll_retention_fini(&retention);
 }
 
 static void test_streams_and_runs(void)
@@ -58,25 +58,25 @@ static void test_streams_and_runs(void)
 	limits.value[COLL_LIMIT_STREAMS] = 3;
 	limits.value[COLL_LIMIT_RUNS] = 2;
 	limits.value[COLL_LIMIT_STREAM_SIZE] = 10;
-	EXPECT_INT(coll_keeper_open(&keeper, "/a"), 0);
-	EXPECT_INT(coll_keeper_open(&keeper, "/b"), 0);
-	EXPECT_INT(coll_keeper_open(&keeper, "/c"), -EUSERS);
-	EXPECT_INT(coll_keeper_open(&keeper, "/a"), 0);
-	EXPECT_INT(coll_keeper_open(&keeper, "/a"), -EUSERS);
-	coll_keeper_closed(&keeper, "/b");
-	EXPECT_UINT(keeper.open_runs, 1);
-	EXPECT_INT(coll_keeper_open(&keeper, "/c"), 0);
+	EXPECT_INT(coll_admit_open(&retention, "/a"), 0);
+	EXPECT_INT(coll_admit_open(&retention, "/b"), 0);
+	EXPECT_INT(coll_admit_open(&retention, "/c"), -EUSERS);
+	EXPECT_INT(coll_admit_open(&retention, "/a"), 0);
+	EXPECT_INT(coll_admit_open(&retention, "/a"), -EUSERS);
+	coll_admit_closed(&retention, "/b");
+	EXPECT_UINT(retention.open_runs, 1);
+	EXPECT_INT(coll_admit_open(&retention, "/c"), 0);
 	EXPECT_UINT(context.count.limit_runs, 1);
 	EXPECT_UINT(context.count.limit_streams, 1);
-	EXPECT_INT(coll_keeper_append(&keeper, NULL, 5, 5), 0);
-	EXPECT_INT(coll_keeper_append(&keeper, NULL, 5, 6), -EFBIG);
-	EXPECT_INT(coll_keeper_append(&keeper, NULL, UINT64_MAX, 6), -EFBIG);
-	EXPECT_INT(coll_keeper_open(NULL, "/a"), 0);
-	coll_keeper_closed(&keeper, "/a");
-	coll_keeper_closed(&keeper, "/a");
-	coll_keeper_closed(&keeper, "/c");
-	EXPECT_UINT(keeper.open_streams, 0);
-	coll_keeper_fini(&keeper);
+	EXPECT_INT(coll_admit_append(&retention, NULL, 5, 5), 0);
+	EXPECT_INT(coll_admit_append(&retention, NULL, 5, 6), -EFBIG);
+	EXPECT_INT(coll_admit_append(&retention, NULL, UINT64_MAX, 6), -EFBIG);
+	EXPECT_INT(coll_admit_open(NULL, "/a"), 0);
+	coll_admit_closed(&retention, "/a");
+	coll_admit_closed(&retention, "/a");
+	coll_admit_closed(&retention, "/c");
+	EXPECT_UINT(retention.open_streams, 0);
+	coll_retention_fini(&retention);
 }
 
 /* Over an hour, whatever the pieces, no more than the rate and what was saved up. */

@@ -2,7 +2,7 @@
 /*
  * Sweeps in children, their sums in memory.
  */
-#include "keeper.h"
+#include "retention.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,13 +19,13 @@
 #define SAID_MAX (4u << 20)
 #define USES_MAX 4096
 
-void coll_keeper_init(struct coll_keeper *k, const char *base, const struct coll_limits *limits,
-		      struct coll_context *context)
+void coll_retention_init(struct coll_retention *k, const char *base,
+			 const struct coll_limits *limits, struct coll_context *context)
 {
-	*k = (struct coll_keeper){ .base = base, .limits = limits, .context = context };
+	*k = (struct coll_retention){ .base = base, .limits = limits, .context = context };
 }
 
-void coll_keeper_fini(struct coll_keeper *k)
+void coll_retention_fini(struct coll_retention *k)
 {
 	if (k->context)
 		coll_children_forget(&k->context->children, k);
@@ -39,7 +39,7 @@ void coll_keeper_fini(struct coll_keeper *k)
 	}
 }
 
-struct coll_use *coll_keeper_use(struct coll_keeper *k, const char *team)
+struct coll_use *coll_retention_use(struct coll_retention *k, const char *team)
 {
 	struct coll_use *u = k->team;
 	size_t count = 0;
@@ -58,9 +58,9 @@ struct coll_use *coll_keeper_use(struct coll_keeper *k, const char *team)
 	return u;
 }
 
-static void read_team(struct coll_keeper *k, const char *name, uint64_t bytes, uint64_t runs)
+static void read_team(struct coll_retention *k, const char *name, uint64_t bytes, uint64_t runs)
 {
-	struct coll_use *u = coll_keeper_use(k, strcmp(name, "-") ? name : "");
+	struct coll_use *u = coll_retention_use(k, strcmp(name, "-") ? name : "");
 
 	if (!u)
 		return;
@@ -68,7 +68,7 @@ static void read_team(struct coll_keeper *k, const char *name, uint64_t bytes, u
 	u->runs = runs;
 }
 
-static void read_total(struct coll_keeper *k, const uint64_t sum[4])
+static void read_total(struct coll_retention *k, const uint64_t sum[4])
 {
 	k->bytes = sum[0] + k->appended;
 	k->runs = sum[1];
@@ -78,7 +78,7 @@ static void read_total(struct coll_keeper *k, const uint64_t sum[4])
 }
 
 /* Else a full disk, or frames refused for a quota, would have no reason that one can see. */
-static void log_waiting(struct coll_keeper *k, uint64_t runs, uint64_t bytes)
+static void log_waiting(struct coll_retention *k, uint64_t runs, uint64_t bytes)
 {
 	int64_t now = coll_now_ns();
 
@@ -91,7 +91,7 @@ static void log_waiting(struct coll_keeper *k, uint64_t runs, uint64_t bytes)
 		 runs, bytes);
 }
 
-static void read_line(struct coll_keeper *k, const char *line)
+static void read_line(struct coll_retention *k, const char *line)
 {
 	char team[COLL_USE_TEAM_BYTES], run[300];
 	uint64_t n[4];
@@ -115,7 +115,7 @@ static void read_line(struct coll_keeper *k, const char *line)
  * Teams that the sweep did not name have nothing any more. What came since it began it may have
  * seen or not: it counts as not, so that a quota is never exceeded.
  */
-void coll_keeper_read_report(struct coll_keeper *k, const char *text, size_t len)
+void coll_retention_read_report(struct coll_retention *k, const char *text, size_t len)
 {
 	const char *end = text + len, *eol;
 	struct coll_use *u;
@@ -136,7 +136,7 @@ void coll_keeper_read_report(struct coll_keeper *k, const char *text, size_t len
 
 static void sweep_done(void *owner, const struct coll_child_end *end)
 {
-	struct coll_keeper *k = owner;
+	struct coll_retention *k = owner;
 	char why[400];
 
 	free(k->plan);
@@ -146,7 +146,7 @@ static void sweep_done(void *owner, const struct coll_child_end *end)
 		coll_log("a sweep of %s failed: %s; it is tried again", k->base, why);
 		k->context->count.children_failed++;
 	} else {
-		coll_keeper_read_report(k, end->said, end->said_len);
+		coll_retention_read_report(k, end->said, end->said_len);
 	}
 	k->next_ns = coll_now_ns() + (k->again ? 0 : SWEEP_EVERY_NS);
 	k->again = false;
@@ -158,7 +158,7 @@ static int sweep_work(void *arg)
 }
 
 /* From now on a sweep counts. */
-static void count_anew(struct coll_keeper *k)
+static void count_anew(struct coll_retention *k)
 {
 	struct coll_use *u;
 
@@ -167,7 +167,7 @@ static void count_anew(struct coll_keeper *k)
 		u->need = u->appended = 0;
 }
 
-static void start(struct coll_keeper *k, int64_t now_ns)
+static void start(struct coll_retention *k, int64_t now_ns)
 {
 	struct coll_child_plan plan = { .work = sweep_work,
 					.said_max = SAID_MAX,
@@ -198,7 +198,7 @@ static void start(struct coll_keeper *k, int64_t now_ns)
 	coll_log("cannot start a sweep of %s: %s; it is tried again", k->base, strerror(-err));
 }
 
-static bool wanted(const struct coll_keeper *k)
+static bool wanted(const struct coll_retention *k)
 {
 	const struct coll_limits *l = k->limits;
 
@@ -206,20 +206,20 @@ static bool wanted(const struct coll_keeper *k)
 	       l->keep.count || k->digests;
 }
 
-void coll_keeper_tick(struct coll_keeper *k, int64_t now_ns)
+void coll_retention_tick(struct coll_retention *k, int64_t now_ns)
 {
 	if (!k->plan && now_ns >= k->next_ns && wanted(k))
 		start(k, now_ns);
 }
 
-void coll_keeper_reloaded(struct coll_keeper *k)
+void coll_retention_reloaded(struct coll_retention *k)
 {
 	k->next_ns = 0;
 	k->again = k->plan != NULL;
 }
 
 /* A sweep, but not one after the other for a quota that they cannot make room for. */
-void coll_keeper_make_room(struct coll_keeper *k)
+void coll_retention_make_room(struct coll_retention *k)
 {
 	int64_t soon = k->began_ns + SWEEP_SOON_NS;
 
