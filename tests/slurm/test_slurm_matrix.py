@@ -77,8 +77,12 @@ class Cases:
         """Its task computes, and what it did so far lies in the trace."""
         cluster.until(f'job {job} computes', lambda: any(n.get('uuid') for n in self.site.notes(job)))
         if recorded:
-            cluster.until(f'job {job} is recorded', lambda: [
-                r for r in self.site.runs(job) if gs.gpustarve('report', r).returncode == 0])
+            cluster.until(f'job {job} is recorded', lambda: any(self.operations(r) for r in self.site.runs(job)))
+
+    def operations(self, run):
+        """Of a run that goes on, so far."""
+        done = gs.gpustarve('report', run, '--format', 'json')
+        return not done.returncode and sum(g['ops'] for g in json.loads(done.stdout)['gpus'])
 
     def cancelled(self, partition):
         script = hooked.batch([*STEP, *self.task('--until', '/never')])
