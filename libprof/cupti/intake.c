@@ -11,7 +11,7 @@
 #include "exposure.h"
 #include "names.h"
 #include "record.h"
-#include "sample/roster.h"
+#include "sample/submitters.h"
 #include "stream/loss.h"
 #include "stream/stream.h"
 #include "translate.h"

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <wchar.h>
 #include "core/export.h"
-#include "sample/look.h"
+#include "sample/thread_sample.h"
 #include "wire/evidence.h"
 
 #define PROF_SHIM_ABI 3 /* shim.py says the same */

@@ -18,7 +18,7 @@
 #include "core/ownfds.h"
 #include "core/thread.h"
 #include "headroom.h"
-#include "sample/look.h"
+#include "sample/thread_sample.h"
 #include "sample/native.h"
 #include "sample/shared.h"
 #include "sample/throttle.h"

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "look.h"
+#include "thread_sample.h"
 
 struct prof_evidence_stats {
 	uint64_t samples, batches; /* taken */

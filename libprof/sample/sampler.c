@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thread: sleeps until the next turn, asks pace.c what to do, looks, hands rows to evidence.c.
+ * One thread: sleeps until the next turn, asks sample_rate.c what to do, looks, hands rows to evidence.c.
  *
  * Every look stands by itself between two forks (core/fork_lock.c); rows are handed over outside of that, for
  * handing over allocates, and an allocator may have atfork handlers, too.
@@ -19,10 +19,10 @@
 #include "core/ownfds.h"
 #include "core/procfile.h"
 #include "core/thread.h"
-#include "crew.h"
+#include "targets.h"
 #include "evidence.h"
-#include "look.h"
-#include "pace.h"
+#include "thread_sample.h"
+#include "sample_rate.h"
 #include "ranges/ranges.h"
 #include "shared.h"
 #include "throttle.h"

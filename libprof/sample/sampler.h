@@ -2,7 +2,7 @@
 /*
  * The thread that looks at this process's threads and, where they do not look at themselves, at its
  * workers' main threads: often while a loader wait is open or the device has run dry, seldom
- * otherwise (pace.h). It takes no signal, no lock of Python and no core for long.
+ * otherwise (sample_rate.h). It takes no signal, no lock of Python and no core for long.
  */
 #ifndef PROF_SAMPLER_H
 #define PROF_SAMPLER_H

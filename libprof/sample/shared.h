@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "look.h"
+#include "thread_sample.h"
 #include "wire/evidence.h"
 
 #define PROF_SHARED_SLOTS 128u /* workers at a time; what further ones write is counted as lost */

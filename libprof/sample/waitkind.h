@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include "callkind.h"
 #include "fdname.h"
-#include "polled.h"
+#include "poll_set.h"
 #include "threadfacts.h"
 #include "wire/evidence.h"
 

@@ -28,7 +28,7 @@
 #include "ranges/ranges.h"
 #include "report.h"
 #include "sample/evidence.h"
-#include "sample/roster.h"
+#include "sample/submitters.h"
 #include "sample/sampler.h"
 #include "stream/loss.h"
 #include "stream/stream.h"

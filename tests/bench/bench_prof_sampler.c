@@ -17,8 +17,8 @@
 #include "core/clockpoll.h"
 #include "core/ownfds.h"
 #include "core/thread.h"
-#include "sample/look.h"
-#include "sample/pace.h"
+#include "sample/thread_sample.h"
+#include "sample/sample_rate.h"
 
 enum way {
 	WAY_SLEEP,

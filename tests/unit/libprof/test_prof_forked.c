@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "core/clockpoll.h"
-#include "sample/look.h"
+#include "sample/thread_sample.h"
 
 #include "harness.h"
 

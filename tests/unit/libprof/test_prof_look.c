@@ -20,7 +20,7 @@
 
 #include "core/ownfds.h"
 #include "sample/evidence.h"
-#include "sample/look.h"
+#include "sample/thread_sample.h"
 
 #include "harness.h"
 

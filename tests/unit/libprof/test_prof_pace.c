@@ -5,8 +5,8 @@
 
 #include "core/clockpoll.h"
 #include "core/fork_lock.h"
-#include "sample/pace.h"
-#include "sample/roster.h"
+#include "sample/sample_rate.h"
+#include "sample/submitters.h"
 
 #include "harness.h"
 

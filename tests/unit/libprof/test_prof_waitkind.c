@@ -8,7 +8,7 @@
 
 #include "sample/callkind.h"
 #include "sample/fdname.h"
-#include "sample/polled.h"
+#include "sample/poll_set.h"
 #include "sample/waitkind.h"
 
 #include "harness.h"

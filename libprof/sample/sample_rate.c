@@ -2,7 +2,7 @@
 /*
  * 200 Hz, 100 Hz, 20 Hz by the age of what starves; a budget by windows of a second.
  */
-#include "pace.h"
+#include "sample_rate.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "children.h"
-#include "look.h"
+#include "thread_sample.h"
 
 #define PROF_CREW_OWN 16u
 #define PROF_CREW_SEEN 1024u /* a power of two */

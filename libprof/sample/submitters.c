@@ -2,7 +2,7 @@
 /*
  * A few slots.
  */
-#include "roster.h"
+#include "submitters.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
  * The way of one look: times, state, call, Python stack, what is waited for, native stack, times
  * again. If the thread was put on no CPU between the first and the last, all of it was true at once.
  */
-#include "look.h"
+#include "thread_sample.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@
 #include "core/procfile.h"
 #include "fdname.h"
 #include "mounts.h"
-#include "peek.h"
-#include "polled.h"
+#include "procmem.h"
+#include "poll_set.h"
 #include "threadfacts.h"
 #include "waitkind.h"
 

@@ -2,14 +2,14 @@
 /*
  * Lists of threads and workers, brought up to date.
  */
-#include "crew.h"
+#include "targets.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ranges/marks.h"
-#include "roster.h"
+#include "submitters.h"
 #include "shared.h"
 
 #define NEW_WORKERS 4u /* targets opened at a time: each reads some hundred words of memory */

@@ -2,7 +2,7 @@
 /*
  * process_vm_readv, and /proc/PID/mem where that is refused.
  */
-#include "peek.h"
+#include "procmem.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /*
  * poll, ppoll, select, pselect6, epoll_wait.
  */
-#include "polled.h"
+#include "poll_set.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "core/procfile.h"
-#include "peek.h"
+#include "procmem.h"
 
 #define SET_WORDS 16u /* 1024 descriptors, as fd_set has */
 #define FDINFO_BYTES 4096u
