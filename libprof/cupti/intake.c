@@ -46,17 +46,17 @@ static void translate_record(const uint8_t *record, const struct prof_pool_done 
 	switch (prof_translate(&translator, record, ev)) {
 	case PROF_LAUNCH:
 		sum.launches++;
-		prof_roster_saw(ev->tid);
+		prof_submitters_saw(ev->tid);
 		add_event(ev, kind);
 		break;
 	case PROF_MAYBE:
 		sum.maybes++;
-		prof_roster_saw(ev->tid);
+		prof_submitters_saw(ev->tid);
 		add_event(ev, kind);
 		break;
 	case PROF_WAIT:
 		sum.waits++;
-		prof_roster_saw(ev->tid);
+		prof_submitters_saw(ev->tid);
 		add_event(ev, kind);
 		break;
 	case PROF_CAPTURED:

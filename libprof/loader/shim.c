@@ -681,7 +681,7 @@ static bool take_shared_row(void *ctx, const struct wire_batch *from)
 	return true;
 }
 
-static void take_look(void *ctx, struct prof_look *look)
+static void take_look(void *ctx, struct prof_thread_sample *look)
 {
 	struct draining *d = ctx;
 

@@ -75,7 +75,7 @@ struct prof_shim_sink {
 	int64_t (*axis)(int64_t realtime_ns); /* NULL: the trace's clock is CLOCK_REALTIME */
 	void (*batch)(const struct wire_batch *row, const char *text); /* text: "" or settings */
 	void (*checkpoint)(const struct prof_checkpoint *c, const char *path);
-	void (*look)(const struct prof_look *look);
+	void (*look)(const struct prof_thread_sample *look);
 };
 
 /*

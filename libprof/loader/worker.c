@@ -38,7 +38,7 @@ static bool asked; /* for this process */
 
 static struct {
 	struct prof_target *self;
-	struct prof_look look;
+	struct prof_thread_sample look;
 	struct prof_throttle throttle;
 	pid_t tid; /* who makes the batches */
 	uint64_t throttled_ns;
@@ -79,7 +79,7 @@ static bool look_at(pid_t tid, unsigned int what)
 
 	if (!enter())
 		return false;
-	err = prof_look_at(w.self, tid, what, &w.look);
+	err = prof_thread_sample_take(w.self, tid, what, &w.look);
 	prof_fork_lock_sample_leave();
 	return !err;
 }
@@ -94,10 +94,10 @@ static void hand_over(uint8_t role, int64_t period_ns)
 
 static void look_at_maker(int64_t now_ns, int64_t period_ns)
 {
-	unsigned int what = PROF_LOOK_WAIT | PROF_LOOK_PYTHON;
+	unsigned int what = PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON;
 
 	if (now_ns >= w.native_ns)
-		what |= PROF_LOOK_NATIVE;
+		what |= PROF_SAMPLE_NATIVE;
 	if (!look_at(w.tid, what))
 		return;
 	if (w.look.native[0])
@@ -125,7 +125,7 @@ static void look_at_others(int64_t now_ns)
 		if (list[i].tid == w.tid)
 			continue;
 		looked++;
-		if (look_at(list[i].tid, PROF_LOOK_WAIT | PROF_LOOK_PYTHON) &&
+		if (look_at(list[i].tid, PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON) &&
 		    is_at_work(&w.look.s))
 			hand_over(WIRE_ROLE_WORKER_OTHER, OTHERS_NS);
 	}

@@ -107,7 +107,7 @@ static void put_sample(struct basket *b, struct wire_sample *s)
 	ev.sum.samples++;
 }
 
-static void put_look(struct basket *b, const struct prof_look *l)
+static void put_look(struct basket *b, const struct prof_thread_sample *l)
 {
 	struct wire_sample *s = &b->sample[b->samples];
 
@@ -125,7 +125,7 @@ static bool grow_samples(struct basket *b)
 		    sizeof(*b->sample));
 }
 
-int prof_evidence_sample(const struct prof_look *l)
+int prof_evidence_sample(const struct prof_thread_sample *l)
 {
 	struct basket *b;
 	int err = 0;

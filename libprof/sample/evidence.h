@@ -26,7 +26,7 @@ struct prof_evidence_stats {
  * Takes one look: the row and its texts. A row of the same thread that was to stand for longer than
  * till now is shortened, so that no time counts twice. 0 or -ENOBUFS (counted).
  */
-int prof_evidence_sample(const struct prof_look *l);
+int prof_evidence_sample(const struct prof_thread_sample *l);
 
 /*
  * The last look at this thread of this process still holds: takes it once more, as of @t_ns. False:

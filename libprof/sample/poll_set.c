@@ -18,19 +18,19 @@
 #define FDINFO_BYTES 4096u
 #define MS 1000000ll
 
-static void add(struct prof_polled *out, int fd)
+static void add(struct prof_poll_set *out, int fd)
 {
-	if (out->count < PROF_POLLED_MAX)
+	if (out->count < PROF_POLL_SET_MAX)
 		out->fd[out->count++] = fd;
 	out->all++;
 }
 
-static int read_array(pid_t pid, const struct prof_call *c, struct prof_polled *out)
+static int read_array(pid_t pid, const struct prof_call *c, struct prof_poll_set *out)
 {
-	struct pollfd list[PROF_POLLED_MAX];
-	uint64_t n = c->arg[1] < PROF_POLLED_MAX ? c->arg[1] : PROF_POLLED_MAX, i;
+	struct pollfd list[PROF_POLL_SET_MAX];
+	uint64_t n = c->arg[1] < PROF_POLL_SET_MAX ? c->arg[1] : PROF_POLL_SET_MAX, i;
 
-	if (n && !prof_peek(pid, c->arg[0], list, n * sizeof(list[0])))
+	if (n && !prof_procmem_read(pid, c->arg[0], list, n * sizeof(list[0])))
 		return -EFAULT;
 	for (i = 0; i < n; i++)
 		if (list[i].fd >= 0)
@@ -44,12 +44,12 @@ static int64_t read_timeout(pid_t pid, uint64_t at, int64_t unit)
 {
 	int64_t t[2];
 
-	if (!at || !prof_peek(pid, at, t, sizeof(t)))
+	if (!at || !prof_procmem_read(pid, at, t, sizeof(t)))
 		return -1;
 	return t[0] * 1000 * MS + t[1] * unit;
 }
 
-static void add_set(const uint64_t *set, uint32_t words, struct prof_polled *out)
+static void add_set(const uint64_t *set, uint32_t words, struct prof_poll_set *out)
 {
 	uint32_t i, bit;
 
@@ -59,7 +59,7 @@ static void add_set(const uint64_t *set, uint32_t words, struct prof_polled *out
 				add(out, (int)(i * 64 + bit));
 }
 
-static int read_sets(pid_t pid, const struct prof_call *c, struct prof_polled *out)
+static int read_sets(pid_t pid, const struct prof_call *c, struct prof_poll_set *out)
 {
 	uint64_t set[SET_WORDS], words = (c->arg[0] + 63) / 64;
 	int i;
@@ -69,7 +69,7 @@ static int read_sets(pid_t pid, const struct prof_call *c, struct prof_polled *o
 	for (i = 1; i <= 3; i++) {
 		if (!c->arg[i] || !words)
 			continue;
-		if (!prof_peek(pid, c->arg[i], set, words * sizeof(set[0])))
+		if (!prof_procmem_read(pid, c->arg[i], set, words * sizeof(set[0])))
 			return -EFAULT;
 		add_set(set, (uint32_t)words, out);
 	}
@@ -77,7 +77,7 @@ static int read_sets(pid_t pid, const struct prof_call *c, struct prof_polled *o
 }
 
 /* Lines "tfd:        5 events:       19 data: ..." */
-static void add_fdinfo(const char *text, struct prof_polled *out)
+static void add_fdinfo(const char *text, struct prof_poll_set *out)
 {
 	const char *p = text;
 	uint64_t fd;
@@ -89,7 +89,7 @@ static void add_fdinfo(const char *text, struct prof_polled *out)
 	}
 }
 
-static int read_epoll(pid_t pid, const struct prof_call *c, struct prof_polled *out)
+static int read_epoll(pid_t pid, const struct prof_call *c, struct prof_poll_set *out)
 {
 	char path[64], text[FDINFO_BYTES];
 
@@ -128,8 +128,8 @@ static bool has_timespec(const struct prof_call *c)
 #endif
 }
 
-int prof_polled_read(pid_t pid, const struct prof_call *c, enum prof_call_how how,
-		     struct prof_polled *out)
+int prof_poll_set_read(pid_t pid, const struct prof_call *c, enum prof_call_how how,
+		       struct prof_poll_set *out)
 {
 	memset(out, 0, sizeof(*out));
 	switch (how) {

@@ -38,13 +38,13 @@ static ssize_t read_some(pid_t pid, uint64_t from, void *to, size_t bytes)
 	return n > 0 ? n : read_file(pid, from, to, bytes);
 }
 
-bool prof_peek(pid_t pid, uint64_t from, void *to, size_t bytes)
+bool prof_procmem_read(pid_t pid, uint64_t from, void *to, size_t bytes)
 {
 	return from && read_some(pid, from, to, bytes) == (ssize_t)bytes;
 }
 
 /* Page by page: the next one need not be there. */
-size_t prof_peek_text(pid_t pid, uint64_t from, char *to, size_t room)
+size_t prof_procmem_text(pid_t pid, uint64_t from, char *to, size_t room)
 {
 	size_t len = 0, want;
 	ssize_t n;

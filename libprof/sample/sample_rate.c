@@ -19,7 +19,7 @@
 
 static const int64_t allowed[2] = { 1000, 50 }; /* one part of a core in so many: 0.1 %, 2 % */
 
-void prof_pace_init(struct prof_pace *p, int64_t now_ns, uint32_t seed)
+void prof_sample_rate_init(struct prof_sample_rate *p, int64_t now_ns, uint32_t seed)
 {
 	memset(p, 0, sizeof(*p));
 	p->share[0].divider = p->share[1].divider = 1;
@@ -29,7 +29,7 @@ void prof_pace_init(struct prof_pace *p, int64_t now_ns, uint32_t seed)
 }
 
 /* For how long something has been starving; -1: nothing does. */
-static int64_t starved_for(const struct prof_pace_input *in)
+static int64_t starved_for(const struct prof_sample_rate_input *in)
 {
 	int64_t age = -1;
 
@@ -43,14 +43,14 @@ static int64_t starved_for(const struct prof_pace_input *in)
 static int64_t interval(int64_t age)
 {
 	if (age < 0)
-		return PROF_PACE_LOOK_NS;
+		return PROF_SAMPLE_RATE_LOOK_NS;
 	if (age < FRESH_NS)
 		return CLOSE_NS;
-	return age < RECENT_NS ? 2 * CLOSE_NS : PROF_PACE_LOOK_NS;
+	return age < RECENT_NS ? 2 * CLOSE_NS : PROF_SAMPLE_RATE_LOOK_NS;
 }
 
 /* Programs have rhythms of their own: no step of ours is quite like the one before. */
-static int64_t jitter(struct prof_pace *p, int64_t ns)
+static int64_t jitter(struct prof_sample_rate *p, int64_t ns)
 {
 	p->random ^= p->random << 13;
 	p->random ^= p->random >> 17;
@@ -58,14 +58,14 @@ static int64_t jitter(struct prof_pace *p, int64_t ns)
 	return ns - ns / 8 + ns / 4 * (int64_t)(p->random & 1023) / 1024;
 }
 
-static int64_t limit(const struct prof_pace *p, const struct prof_pace_share *s)
+static int64_t limit(const struct prof_sample_rate *p, const struct prof_sample_rate_share *s)
 {
 	int64_t time_ns = s->time_ns > WINDOW_NS ? s->time_ns : WINDOW_NS;
 
 	return time_ns / allowed[s == &p->share[1]];
 }
 
-static void slow_down(struct prof_pace *p, struct prof_pace_share *s)
+static void slow_down(struct prof_sample_rate *p, struct prof_sample_rate_share *s)
 {
 	if (s->divider < DIVIDER_MAX) {
 		s->divider *= 2;
@@ -76,7 +76,7 @@ static void slow_down(struct prof_pace *p, struct prof_pace_share *s)
 	}
 }
 
-static void speed_up(struct prof_pace_share *s)
+static void speed_up(struct prof_sample_rate_share *s)
 {
 	s->cheap = 0;
 	if (s->least)
@@ -86,7 +86,7 @@ static void speed_up(struct prof_pace_share *s)
 }
 
 /* The window is over, or all of it is spent: a thousand threads are found out within a second. */
-static void judge(struct prof_pace *p, struct prof_pace_share *s)
+static void judge(struct prof_sample_rate *p, struct prof_sample_rate_share *s)
 {
 	int64_t most_ns = limit(p, s);
 
@@ -99,9 +99,9 @@ static void judge(struct prof_pace *p, struct prof_pace_share *s)
 }
 
 /* The time since the last turn was spent as that turn found things. */
-static void account(struct prof_pace *p, const struct prof_pace_input *in)
+static void account(struct prof_sample_rate *p, const struct prof_sample_rate_input *in)
 {
-	struct prof_pace_share *s = &p->share[p->starving];
+	struct prof_sample_rate_share *s = &p->share[p->starving];
 
 	s->time_ns += in->now_ns - p->fed_ns;
 	s->cpu_ns += in->cpu_ns - p->fed_cpu_ns;
@@ -113,7 +113,7 @@ static void account(struct prof_pace *p, const struct prof_pace_input *in)
 }
 
 /* A short wait now and then is no reason to look out for the next one all the time. */
-static void stay_alert(struct prof_pace *p, int64_t now_ns)
+static void stay_alert(struct prof_sample_rate *p, int64_t now_ns)
 {
 	int64_t lasted = p->passed_ns < CLOSE_NS ? p->passed_ns : CLOSE_NS;
 
@@ -125,7 +125,7 @@ static void stay_alert(struct prof_pace *p, int64_t now_ns)
 }
 
 /* When to look out for the next wait: what has just opened may turn out to be one. */
-static int64_t look_out(struct prof_pace *p, const struct prof_pace_input *in)
+static int64_t look_out(struct prof_sample_rate *p, const struct prof_sample_rate_input *in)
 {
 	uint32_t divider = p->share[p->starving].divider;
 
@@ -136,8 +136,8 @@ static int64_t look_out(struct prof_pace *p, const struct prof_pace_input *in)
 	return INT64_MAX;
 }
 
-void prof_pace_turn(struct prof_pace *p, const struct prof_pace_input *in,
-		    struct prof_pace_turn *out)
+void prof_sample_rate_turn(struct prof_sample_rate *p, const struct prof_sample_rate_input *in,
+			   struct prof_sample_rate_turn *out)
 {
 	int64_t age = starved_for(in), step;
 
@@ -160,10 +160,10 @@ void prof_pace_turn(struct prof_pace *p, const struct prof_pace_input *in,
 	}
 	if (in->now_ns >= p->next_census_ns) {
 		out->census = true;
-		p->next_census_ns =
-			in->now_ns + PROF_PACE_CENSUS_NS * (p->share[0].divider > out->divider
-								    ? p->share[0].divider
-								    : out->divider);
+		p->next_census_ns = in->now_ns +
+				    PROF_SAMPLE_RATE_CENSUS_NS * (p->share[0].divider > out->divider
+									  ? p->share[0].divider
+									  : out->divider);
 	}
 	out->next_ns = look_out(p, in);
 	if (p->next_look_ns < out->next_ns)

@@ -7,16 +7,16 @@
  * A wrong trigger costs density, not truth: samples carry their time and are joined to the exact
  * gaps afterwards.
  */
-#ifndef PROF_PACE_H
-#define PROF_PACE_H
+#ifndef PROF_SAMPLE_RATE_H
+#define PROF_SAMPLE_RATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PROF_PACE_LOOK_NS 50000000ll /* of a thread while nothing is wrong */
-#define PROF_PACE_CENSUS_NS 500000000ll
+#define PROF_SAMPLE_RATE_LOOK_NS 50000000ll /* of a thread while nothing is wrong */
+#define PROF_SAMPLE_RATE_CENSUS_NS 500000000ll
 
-struct prof_pace_share { /* of a core, while something starves or while nothing does */
+struct prof_sample_rate_share { /* of a core, while something starves or while nothing does */
 	int64_t time_ns; /* of the window so far */
 	int64_t cpu_ns;
 	uint32_t divider; /* of the rate, a power of two */
@@ -24,24 +24,24 @@ struct prof_pace_share { /* of a core, while something starves or while nothing 
 	bool least; /* the largest divider was not enough */
 };
 
-struct prof_pace {
+struct prof_sample_rate {
 	int64_t next_look_ns, next_census_ns;
 	int64_t alert_ns; /* until then the next wait is looked out for */
 	int64_t fed_ns, fed_cpu_ns, passed_ns; /* passed: between the last two turns */
-	struct prof_pace_share share[2]; /* nothing starves; something does */
+	struct prof_sample_rate_share share[2]; /* nothing starves; something does */
 	bool starving;
 	uint64_t halvings, leasts;
 	uint32_t random;
 };
 
-struct prof_pace_input {
+struct prof_sample_rate_input {
 	int64_t now_ns;
 	int64_t waited_ns; /* for how long a loader wait has been open; 0: none is */
 	int64_t drained_ns; /* for how long the device is known to be idle; 0: it is not */
 	int64_t cpu_ns; /* of the sampler itself */
 };
 
-struct prof_pace_turn {
+struct prof_sample_rate_turn {
 	bool starving;
 	bool look, census; /* now */
 	bool least; /* only those who submit are to be looked at */
@@ -50,8 +50,8 @@ struct prof_pace_turn {
 	int64_t next_ns; /* ask again then */
 };
 
-void prof_pace_init(struct prof_pace *p, int64_t now_ns, uint32_t seed);
-void prof_pace_turn(struct prof_pace *p, const struct prof_pace_input *in,
-		    struct prof_pace_turn *out);
+void prof_sample_rate_init(struct prof_sample_rate *p, int64_t now_ns, uint32_t seed);
+void prof_sample_rate_turn(struct prof_sample_rate *p, const struct prof_sample_rate_input *in,
+			   struct prof_sample_rate_turn *out);
 
 #endif

@@ -29,7 +29,7 @@
 
 #define MS 1000000ll
 #define SETTLE_NS (500 * MS)
-#define MUSTER_NS (100 * MS) /* while something starves */
+#define SCAN_NS (100 * MS) /* while something starves */
 #define THROTTLE_NS (100 * MS)
 #define NATIVE_NS (50 * MS) /* of one thread */
 #define NUDGE_NS (200 * MS) /* a hook wakes us no oftener */
@@ -41,15 +41,15 @@ static struct {
 	atomic_uint wake, ended;
 	_Atomic int64_t drained_ns, cpu_ns, nudge_ns;
 
-	struct prof_pace pace;
-	struct prof_crew crew;
+	struct prof_sample_rate rate;
+	struct prof_targets targets;
 	struct prof_throttle throttle;
 	uint64_t throttled_ns;
 	bool ticked; /* in this turn */
 	int64_t period_ns; /* of this turn */
-	int64_t settle_ns, muster_ns, throttle_ns; /* when next */
+	int64_t settle_ns, scan_ns, throttle_ns; /* when next */
 	uint32_t census_at; /* threads that the last ones got to */
-	struct prof_look look;
+	struct prof_thread_sample sample;
 } sm;
 
 /* Threads of the last censuses and their CPU time, to tell which have run since. */
@@ -78,7 +78,7 @@ static bool look_at(struct prof_target *t, pid_t tid, unsigned int what)
 
 	if (!enter())
 		return false;
-	err = prof_look_at(t, tid, what, &sm.look);
+	err = prof_thread_sample_take(t, tid, what, &sm.sample);
 	prof_fork_lock_sample_leave();
 	return !err;
 }
@@ -91,18 +91,18 @@ static uint32_t in_row(int64_t period_ns)
 /* A thread that has not run since we looked last needs no second look. */
 static bool holds(struct prof_target *t, pid_t pid, pid_t tid, int64_t period_ns)
 {
-	return prof_look_holds(t, tid) &&
+	return prof_thread_sample_holds(t, tid) &&
 	       prof_evidence_again((uint32_t)pid, (uint32_t)tid, prof_now_ns(), in_row(period_ns));
 }
 
 static void hand_over(uint8_t role, int64_t period_ns)
 {
-	struct wire_sample *s = &sm.look.s;
+	struct wire_sample *s = &sm.sample.s;
 
 	s->role = role;
 	s->period_ns = in_row(period_ns);
 	s->throttled_ns = sm.throttled_ns;
-	prof_evidence_sample(&sm.look);
+	prof_evidence_sample(&sm.sample);
 }
 
 static bool tick(struct prof_target *t)
@@ -117,32 +117,32 @@ static bool tick(struct prof_target *t)
 /* The first real look of a turn lists the threads; often there is none. */
 static bool tick_once(void)
 {
-	sm.ticked = sm.ticked || tick(sm.crew.self);
+	sm.ticked = sm.ticked || tick(sm.targets.self);
 	return sm.ticked;
 }
 
 /* @now_ns: 0 for no native stack. */
-static void look_at_member(struct prof_member *m, int64_t now_ns, int64_t period_ns)
+static void look_at_thread(struct prof_target_thread *m, int64_t now_ns, int64_t period_ns)
 {
-	unsigned int what = PROF_LOOK_WAIT | PROF_LOOK_PYTHON;
+	unsigned int what = PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON;
 
-	if (holds(sm.crew.self, getpid(), m->tid, period_ns) || !tick_once())
+	if (holds(sm.targets.self, getpid(), m->tid, period_ns) || !tick_once())
 		return;
 	if (now_ns && now_ns - m->native_ns >= NATIVE_NS)
-		what |= PROF_LOOK_NATIVE;
-	if (!look_at(sm.crew.self, m->tid, what))
+		what |= PROF_SAMPLE_NATIVE;
+	if (!look_at(sm.targets.self, m->tid, what))
 		return;
-	if (sm.look.native[0])
+	if (sm.sample.native[0])
 		m->native_ns = now_ns;
 	hand_over(m->role, period_ns);
 }
 
-static bool is_member(pid_t tid)
+static bool is_target(pid_t tid)
 {
 	size_t i;
 
-	for (i = 0; i < sm.crew.members; i++)
-		if (sm.crew.member[i].tid == tid)
+	for (i = 0; i < sm.targets.threads; i++)
+		if (sm.targets.thread[i].tid == tid)
 			return true;
 	return false;
 }
@@ -150,11 +150,11 @@ static bool is_member(pid_t tid)
 /* Somebody waits for Python's lock: who has it? */
 static void look_at_holder(int64_t period_ns)
 {
-	struct prof_member holder = { .tid = prof_target_gil(sm.crew.self),
-				      .role = WIRE_ROLE_OTHER };
+	struct prof_target_thread holder = { .tid = prof_target_gil(sm.targets.self),
+					     .role = WIRE_ROLE_OTHER };
 
-	if (holder.tid && !is_member(holder.tid))
-		look_at_member(&holder, 0, period_ns);
+	if (holder.tid && !is_target(holder.tid))
+		look_at_thread(&holder, 0, period_ns);
 }
 
 static void look_at_own(int64_t now_ns, int64_t period_ns, bool starving)
@@ -162,14 +162,14 @@ static void look_at_own(int64_t now_ns, int64_t period_ns, bool starving)
 	size_t n, i;
 	bool gil = false;
 
-	prof_crew_submitters(&sm.crew);
+	prof_targets_submitters(&sm.targets);
 	sm.ticked = false;
-	sm.look.s.tid = 0;
-	n = starving ? sm.crew.members : sm.crew.submitters;
+	sm.sample.s.tid = 0;
+	n = starving ? sm.targets.threads : sm.targets.submitters;
 	for (i = 0; i < n; i++) {
-		look_at_member(&sm.crew.member[i], starving ? now_ns : 0, period_ns);
-		gil |= sm.look.s.wait == WIRE_WAIT_GIL &&
-		       sm.look.s.tid == (uint32_t)sm.crew.member[i].tid;
+		look_at_thread(&sm.targets.thread[i], starving ? now_ns : 0, period_ns);
+		gil |= sm.sample.s.wait == WIRE_WAIT_GIL &&
+		       sm.sample.s.tid == (uint32_t)sm.targets.thread[i].tid;
 	}
 	if (gil)
 		look_at_holder(period_ns);
@@ -177,16 +177,16 @@ static void look_at_own(int64_t now_ns, int64_t period_ns, bool starving)
 
 static void look_at_workers(int64_t period_ns)
 {
-	size_t n = sm.crew.workers < WORKERS_AT_ONCE ? sm.crew.workers : WORKERS_AT_ONCE, i;
-	int64_t turn_ns = n ? period_ns * (int64_t)sm.crew.workers / (int64_t)n : 0;
+	size_t n = sm.targets.workers < WORKERS_AT_ONCE ? sm.targets.workers : WORKERS_AT_ONCE, i;
+	int64_t turn_ns = n ? period_ns * (int64_t)sm.targets.workers / (int64_t)n : 0;
 
 	for (i = 0; i < n; i++) {
-		struct prof_worker *w = prof_crew_next(&sm.crew);
+		struct prof_target_worker *w = prof_targets_next_worker(&sm.targets);
 
 		if (prof_shared_samples_itself(w->pid))
 			continue;
 		if (!holds(w->target, w->pid, w->pid, turn_ns) && tick(w->target) &&
-		    look_at(w->target, w->pid, PROF_LOOK_WAIT | PROF_LOOK_PYTHON))
+		    look_at(w->target, w->pid, PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON))
 			hand_over(WIRE_ROLE_WORKER, turn_ns);
 	}
 }
@@ -215,8 +215,8 @@ static void census(int64_t period_ns)
 	prof_fork_lock_sample_leave();
 	sm.census_at = n == CENSUS_MAX ? sm.census_at + CENSUS_MAX : 0;
 	for (i = 0; i < n; i++)
-		if (!is_member((pid_t)tid[i]) && look_at(sm.crew.self, (pid_t)tid[i], 0) &&
-		    has_run(&sm.look.s))
+		if (!is_target((pid_t)tid[i]) && look_at(sm.targets.self, (pid_t)tid[i], 0) &&
+		    has_run(&sm.sample.s))
 			hand_over(WIRE_ROLE_OTHER, period_ns);
 }
 
@@ -229,20 +229,20 @@ static void settle(int64_t now_ns)
 		prof_native_ready();
 		prof_fork_lock_sample_leave();
 	}
-	prof_target_settle(sm.crew.self, true);
+	prof_target_settle(sm.targets.self, true);
 	if (!sm.throttle.count)
-		prof_throttle_find(&sm.throttle, prof_target_mounts(sm.crew.self));
+		prof_throttle_find(&sm.throttle, prof_target_mounts(sm.targets.self));
 }
 
-static void muster(int64_t now_ns, uint32_t divider)
+static void scan(int64_t now_ns, uint32_t divider)
 {
-	sm.muster_ns = now_ns + MUSTER_NS * divider;
+	sm.scan_ns = now_ns + SCAN_NS * divider;
 	if (prof_fork_lock_sample_enter()) {
-		prof_target_tick(sm.crew.self);
-		prof_crew_muster(&sm.crew, now_ns, &sm.look);
+		prof_target_tick(sm.targets.self);
+		prof_targets_scan(&sm.targets, now_ns, &sm.sample);
 		prof_fork_lock_sample_leave();
 	}
-	prof_crew_workers(&sm.crew, now_ns);
+	prof_targets_workers(&sm.targets, now_ns);
 }
 
 static void read_throttle(int64_t now_ns)
@@ -251,30 +251,30 @@ static void read_throttle(int64_t now_ns)
 	sm.throttled_ns = prof_throttle_read(&sm.throttle);
 }
 
-static void take_turn(const struct prof_pace_turn *t, int64_t now_ns)
+static void take_turn(const struct prof_sample_rate_turn *t, int64_t now_ns)
 {
 	bool others = t->starving && !t->least;
 
-	sm.period_ns = t->period_ns ? t->period_ns : PROF_PACE_LOOK_NS;
+	sm.period_ns = t->period_ns ? t->period_ns : PROF_SAMPLE_RATE_LOOK_NS;
 	if (now_ns >= sm.settle_ns)
 		settle(now_ns);
 	if (t->look && now_ns >= sm.throttle_ns && t->starving)
 		read_throttle(now_ns);
-	if (others && now_ns >= sm.muster_ns)
-		muster(now_ns, t->divider);
+	if (others && now_ns >= sm.scan_ns)
+		scan(now_ns, t->divider);
 	if (t->look)
 		look_at_own(now_ns, t->period_ns, others);
 	if (t->look && others)
 		look_at_workers(t->period_ns);
 	if (t->census && !t->least)
-		census(PROF_PACE_CENSUS_NS);
+		census(PROF_SAMPLE_RATE_CENSUS_NS);
 }
 
-static void ask_pace(struct prof_pace_turn *t, int64_t now_ns)
+static void ask_rate(struct prof_sample_rate_turn *t, int64_t now_ns)
 {
 	int64_t since = prof_ranges_loader_mono();
 	int64_t drained = atomic_load_explicit(&sm.drained_ns, memory_order_relaxed);
-	struct prof_pace_input in = { .now_ns = now_ns };
+	struct prof_sample_rate_input in = { .now_ns = now_ns };
 
 	if (since)
 		in.waited_ns = now_ns - since;
@@ -282,18 +282,18 @@ static void ask_pace(struct prof_pace_turn *t, int64_t now_ns)
 		in.drained_ns = now_ns - drained;
 	in.cpu_ns = prof_cpu_ns();
 	atomic_store_explicit(&sm.cpu_ns, in.cpu_ns, memory_order_relaxed);
-	prof_pace_turn(&sm.pace, &in, t);
-	if (sm.pace.halvings)
+	prof_sample_rate_turn(&sm.rate, &in, t);
+	if (sm.rate.halvings)
 		prof_note(
 			"the sampler looked less often for some time to cost no more than 2 %% of a "
 			"core");
-	if (sm.pace.leasts)
+	if (sm.rate.leasts)
 		prof_note("the sampler left out workers and all threads but those that submit for "
 			  "some time: looking at the others costs more than 2 %% of a core");
 }
 
 /* Those who look at themselves do so while we do, no more often. */
-static void tell_workers(const struct prof_pace_turn *t)
+static void tell_workers(const struct prof_sample_rate_turn *t)
 {
 	if (!t->starving)
 		prof_shared_idle(false, 0);
@@ -303,14 +303,14 @@ static void tell_workers(const struct prof_pace_turn *t)
 
 static void loop(void)
 {
-	struct prof_pace_turn t;
+	struct prof_sample_rate_turn t;
 	unsigned int seen;
 	int64_t now;
 
 	while (!atomic_load_explicit(&sm.stopping, memory_order_relaxed)) {
 		seen = atomic_load_explicit(&sm.wake, memory_order_relaxed);
 		now = prof_mono_ns();
-		ask_pace(&t, now);
+		ask_rate(&t, now);
 		tell_workers(&t);
 		take_turn(&t, now);
 		if (!atomic_load_explicit(&sm.stopping, memory_order_relaxed))
@@ -323,10 +323,10 @@ static void *run(void *unused)
 	(void)unused;
 	prof_thread_begin("gpustarve-look");
 	prof_ownfds_leave(); /* without a table of its own it opens and closes all the time */
-	if (prof_crew_init(&sm.crew)) {
+	if (prof_targets_init(&sm.targets)) {
 		prof_note("threads are not looked at: no memory");
 	} else {
-		prof_pace_init(&sm.pace, prof_mono_ns(), (uint32_t)getpid());
+		prof_sample_rate_init(&sm.rate, prof_mono_ns(), (uint32_t)getpid());
 		loop();
 	}
 	atomic_store(&sm.alive, false);

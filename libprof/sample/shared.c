@@ -363,7 +363,7 @@ static bool sample_plausible(const struct wire_sample *s)
 static void give_look(const struct maker *m, const uint8_t *record, size_t len,
 		      const struct prof_shared_sink *sink)
 {
-	static struct prof_look look; /* the sender's */
+	static struct prof_thread_sample look; /* the sender's */
 	struct look_record r;
 
 	if (len == sizeof(r))
@@ -593,7 +593,7 @@ static uint32_t send_text(struct slot *s, enum text_of kind, const char *text)
 	return h.place + 1;
 }
 
-bool prof_shared_look(const struct prof_look *look)
+bool prof_shared_look(const struct prof_thread_sample *look)
 {
 	struct slot *s = my_slot();
 	struct look_record r;

@@ -14,13 +14,13 @@
 
 #define NEW_WORKERS 4u /* targets opened at a time: each reads some hundred words of memory */
 #define SETTLE_NS 500000000ll
-#define MUSTER_NEWEST 4u /* in every muster ... */
-#define MUSTER_OTHERS 32u /* ... and so many more, in turn, ... */
-#define MUSTER_WALKS 8u /* ... until so many stacks were walked */
+#define SCAN_NEWEST 4u /* in every scan ... */
+#define SCAN_OTHERS 32u /* ... and so many more, in turn, ... */
+#define SCAN_WALKS 8u /* ... until so many stacks were walked */
 #define WALKS 3u /* tell what a thread is */
 #define AT_WORK 10 /* one tenth of a core makes a thread worth looking at */
 
-int prof_crew_init(struct prof_crew *c)
+int prof_targets_init(struct prof_targets *c)
 {
 	memset(c, 0, sizeof(*c));
 	return prof_target_open(&c->self, 0);
@@ -28,7 +28,7 @@ int prof_crew_init(struct prof_crew *c)
 
 /* ---- this process's threads ------------------------------------------------------------------- */
 
-static struct prof_member *find(struct prof_member *list, size_t n, pid_t tid)
+static struct prof_target_thread *find(struct prof_target_thread *list, size_t n, pid_t tid)
 {
 	size_t i;
 
@@ -38,77 +38,77 @@ static struct prof_member *find(struct prof_member *list, size_t n, pid_t tid)
 	return NULL;
 }
 
-static void add(struct prof_crew *c, pid_t tid, uint8_t role)
+static void add(struct prof_targets *c, pid_t tid, uint8_t role)
 {
-	if (c->members == PROF_CREW_OWN || find(c->member, c->members, tid))
+	if (c->threads == PROF_TARGETS_OWN || find(c->thread, c->threads, tid))
 		return;
-	c->member[c->members++] = (struct prof_member){ .tid = tid, .role = role };
+	c->thread[c->threads++] = (struct prof_target_thread){ .tid = tid, .role = role };
 }
 
-static void add_submitters(struct prof_crew *c)
+static void add_submitters(struct prof_targets *c)
 {
-	uint32_t tid[PROF_ROSTER_MAX];
-	size_t n = prof_roster_read(tid), i;
+	uint32_t tid[PROF_SUBMITTERS_MAX];
+	size_t n = prof_submitters_read(tid), i;
 	uint64_t owner;
 
 	for (i = 0; i < n; i++)
 		add(c, (pid_t)tid[i], WIRE_ROLE_SUBMITTER);
 	/* A thread that opens ranges waits for the loader, perhaps for the first time just now. */
-	for (i = 0; i < PROF_RANGE_LOGS && c->members < PROF_ROSTER_MAX; i++)
+	for (i = 0; i < PROF_RANGE_LOGS && c->threads < PROF_SUBMITTERS_MAX; i++)
 		if (prof_range_log_at((unsigned int)i, &owner))
 			add(c, (pid_t)(uint32_t)owner, WIRE_ROLE_SUBMITTER);
-	if (!c->members)
+	if (!c->threads)
 		add(c, getpid(), WIRE_ROLE_SUBMITTER);
-	c->submitters = c->members;
+	c->submitters = c->threads;
 }
 
-void prof_crew_submitters(struct prof_crew *c)
+void prof_targets_submitters(struct prof_targets *c)
 {
-	struct prof_member before[PROF_CREW_OWN];
-	size_t n = c->members, others = c->submitters, i;
+	struct prof_target_thread before[PROF_TARGETS_OWN];
+	size_t n = c->threads, others = c->submitters, i;
 
-	memcpy(before, c->member, sizeof(before));
-	c->members = 0;
+	memcpy(before, c->thread, sizeof(before));
+	c->threads = 0;
 	add_submitters(c);
 	for (i = others; i < n; i++)
 		add(c, before[i].tid, before[i].role);
-	for (i = 0; i < c->members; i++) {
-		const struct prof_member *was = find(before, n, c->member[i].tid);
+	for (i = 0; i < c->threads; i++) {
+		const struct prof_target_thread *was = find(before, n, c->thread[i].tid);
 
 		if (was)
-			c->member[i].native_ns = was->native_ns;
+			c->thread[i].native_ns = was->native_ns;
 	}
 }
 
-struct mustering {
-	struct prof_crew *c;
-	struct prof_look *look;
+struct scan {
+	struct prof_targets *c;
+	struct prof_thread_sample *look;
 	int64_t now_ns;
 	unsigned int walks;
 };
 
-static void walk(struct mustering *m, pid_t tid, struct prof_seen *s)
+static void walk(struct scan *m, pid_t tid, struct prof_scanned *s)
 {
 	m->walks++;
-	if (prof_look_at(m->c->self, tid, PROF_LOOK_PYTHON, m->look))
+	if (prof_thread_sample_take(m->c->self, tid, PROF_SAMPLE_PYTHON, m->look))
 		return;
 	s->walks += m->look->stack[0] != 0;
 	s->pins = strstr(m->look->stack, "_pin_memory_loop\t");
 }
 
 /* One that sleeps on is what it was; CPU time that is not known stays 0. */
-static void muster_one(struct mustering *m, pid_t tid)
+static void scan_one(struct scan *m, pid_t tid)
 {
-	struct prof_seen *s = &m->c->seen[(uint32_t)tid % PROF_CREW_SEEN];
-	struct prof_seen before = *s;
+	struct prof_scanned *s = &m->c->scanned[(uint32_t)tid % PROF_TARGETS_SCANNED];
+	struct prof_scanned before = *s;
 	uint64_t cpu;
 
-	if (find(m->c->member, m->c->members, tid) ||
+	if (find(m->c->thread, m->c->threads, tid) ||
 	    (before.tid == tid && before.t_ns == m->now_ns) ||
 	    prof_target_cpu(m->c->self, tid, &cpu))
 		return;
 	if (before.tid != tid)
-		*s = (struct prof_seen){ .tid = tid };
+		*s = (struct prof_scanned){ .tid = tid };
 	if (!s->pins && s->walks < WALKS && (before.tid != tid || before.cpu_ns != cpu))
 		walk(m, tid, s);
 	if (s->pins)
@@ -120,32 +120,32 @@ static void muster_one(struct mustering *m, pid_t tid)
 	s->t_ns = m->now_ns;
 }
 
-static void muster_again(struct mustering *m)
+static void scan_again(struct scan *m)
 {
-	struct prof_crew *c = m->c;
-	struct prof_member before[PROF_CREW_OWN];
-	size_t n = c->members, i;
+	struct prof_targets *c = m->c;
+	struct prof_target_thread before[PROF_TARGETS_OWN];
+	size_t n = c->threads, i;
 
-	memcpy(before, c->member, sizeof(before));
-	c->members = c->submitters;
+	memcpy(before, c->thread, sizeof(before));
+	c->threads = c->submitters;
 	for (i = c->submitters; i < n; i++) {
-		muster_one(m, before[i].tid);
-		if (c->members && c->member[c->members - 1].tid == before[i].tid)
-			c->member[c->members - 1].native_ns = before[i].native_ns;
+		scan_one(m, before[i].tid);
+		if (c->threads && c->thread[c->threads - 1].tid == before[i].tid)
+			c->thread[c->threads - 1].native_ns = before[i].native_ns;
 	}
 }
 
-void prof_crew_muster(struct prof_crew *c, int64_t now_ns, struct prof_look *look)
+void prof_targets_scan(struct prof_targets *c, int64_t now_ns, struct prof_thread_sample *look)
 {
-	struct mustering m = { .c = c, .look = look, .now_ns = now_ns };
+	struct scan m = { .c = c, .look = look, .now_ns = now_ns };
 	const struct prof_py_thread *list;
 	size_t n = prof_target_pythons(c->self, &list), i;
 
-	muster_again(&m);
-	for (i = 0; i < n && i < MUSTER_NEWEST; i++)
-		muster_one(&m, list[i].tid);
-	for (i = 0; i < n && i < MUSTER_OTHERS && m.walks < MUSTER_WALKS; i++)
-		muster_one(&m, list[c->muster_at++ % n].tid);
+	scan_again(&m);
+	for (i = 0; i < n && i < SCAN_NEWEST; i++)
+		scan_one(&m, list[i].tid);
+	for (i = 0; i < n && i < SCAN_OTHERS && m.walks < SCAN_WALKS; i++)
+		scan_one(&m, list[c->scan_at++ % n].tid);
 }
 
 /* ---- workers ---------------------------------------------------------------------------------- */
@@ -160,7 +160,7 @@ static bool still_there(const struct prof_children *children, pid_t pid)
 	return false;
 }
 
-static void forget_dead(struct prof_crew *c)
+static void forget_dead(struct prof_targets *c)
 {
 	size_t i, kept = 0;
 
@@ -173,7 +173,7 @@ static void forget_dead(struct prof_crew *c)
 	c->workers = kept;
 }
 
-static bool known(const struct prof_crew *c, pid_t pid)
+static bool known(const struct prof_targets *c, pid_t pid)
 {
 	size_t i;
 
@@ -183,15 +183,15 @@ static bool known(const struct prof_crew *c, pid_t pid)
 	return false;
 }
 
-static void open_worker(struct prof_crew *c, pid_t pid)
+static void open_worker(struct prof_targets *c, pid_t pid)
 {
-	struct prof_worker w = { .pid = pid };
+	struct prof_target_worker w = { .pid = pid };
 
-	if (c->workers < PROF_CREW_WORKERS && !prof_target_open(&w.target, pid))
+	if (c->workers < PROF_TARGETS_WORKERS && !prof_target_open(&w.target, pid))
 		c->worker[c->workers++] = w;
 }
 
-static void open_new(struct prof_crew *c)
+static void open_new(struct prof_targets *c)
 {
 	size_t i, opened = 0;
 
@@ -204,12 +204,12 @@ static void open_new(struct prof_crew *c)
 	}
 }
 
-static void settle_some(struct prof_crew *c, int64_t now_ns)
+static void settle_some(struct prof_targets *c, int64_t now_ns)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < c->workers && n < NEW_WORKERS; i++) {
-		struct prof_worker *w = &c->worker[i];
+		struct prof_target_worker *w = &c->worker[i];
 
 		if (w->settled_ns &&
 		    (now_ns - w->settled_ns < SETTLE_NS || prof_shared_samples_itself(w->pid)))
@@ -220,20 +220,20 @@ static void settle_some(struct prof_crew *c, int64_t now_ns)
 	}
 }
 
-void prof_crew_workers(struct prof_crew *c, int64_t now_ns)
+void prof_targets_workers(struct prof_targets *c, int64_t now_ns)
 {
-	uint32_t tid[PROF_CREW_OWN + 1] = { (uint32_t)getpid() };
+	uint32_t tid[PROF_TARGETS_OWN + 1] = { (uint32_t)getpid() };
 	size_t i;
 
-	for (i = 0; i < c->members; i++)
-		tid[i + 1] = (uint32_t)c->member[i].tid;
-	prof_children_read(&c->children, tid, c->members + 1);
+	for (i = 0; i < c->threads; i++)
+		tid[i + 1] = (uint32_t)c->thread[i].tid;
+	prof_children_read(&c->children, tid, c->threads + 1);
 	forget_dead(c);
 	open_new(c);
 	settle_some(c, now_ns);
 }
 
-struct prof_worker *prof_crew_next(struct prof_crew *c)
+struct prof_target_worker *prof_targets_next_worker(struct prof_targets *c)
 {
 	if (!c->workers)
 		return NULL;

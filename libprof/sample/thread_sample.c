@@ -49,7 +49,7 @@ struct prof_target {
 
 struct looking { /* what one look works with */
 	struct prof_target *t;
-	struct prof_look *out;
+	struct prof_thread_sample *out;
 	struct prof_task *task;
 	struct prof_sched before;
 	struct prof_call call;
@@ -286,7 +286,7 @@ static bool disk(const struct looking *l)
 
 static void wait_fd(struct looking *l, int fd, bool writes, int64_t timeout_ns)
 {
-	struct prof_look *o = l->out;
+	struct prof_thread_sample *o = l->out;
 	struct prof_fd f = prof_fd_look(l->t->pid, fd, &l->t->mounts, o->target, sizeof(o->target));
 
 	snprintf(o->fs, sizeof(o->fs), "%s", f.fs);
@@ -321,12 +321,12 @@ static size_t folder_of(const struct looking *l, char *out, size_t room)
 
 static void wait_path(struct looking *l, bool writes)
 {
-	struct prof_look *o = l->out;
+	struct prof_thread_sample *o = l->out;
 	const struct prof_mount *mount = NULL;
-	char given[PROF_LOOK_TARGET / 2];
+	char given[PROF_SAMPLE_TARGET / 2];
 	size_t n = 0;
 
-	if (prof_peek_text(l->t->pid, l->call.arg[l->kind->arg], given, sizeof(given))) {
+	if (prof_procmem_text(l->t->pid, l->call.arg[l->kind->arg], given, sizeof(given))) {
 		if (*given != '/')
 			n = folder_of(l, o->target, sizeof(o->target) - sizeof(given));
 		strcpy(o->target + n, given);
@@ -349,12 +349,12 @@ static bool opens_to_write(const struct looking *l)
 }
 
 /* Of several descriptors the one that tells most: a queue, then whatever comes first. */
-static void wait_polled(struct looking *l)
+static void wait_poll_set(struct looking *l)
 {
-	struct prof_polled p;
+	struct prof_poll_set p;
 	uint32_t i;
 
-	if (prof_polled_read(l->t->pid, &l->call, l->kind->how, &p)) {
+	if (prof_poll_set_read(l->t->pid, &l->call, l->kind->how, &p)) {
 		l->out->s.wait = WIRE_WAIT_OTHER;
 		return;
 	}
@@ -428,7 +428,7 @@ static void look_wait(struct looking *l)
 	case PROF_CALL_PPOLL:
 	case PROF_CALL_SELECT:
 	case PROF_CALL_EPOLL:
-		wait_polled(l);
+		wait_poll_set(l);
 		break;
 	case PROF_CALL_SLEEP:
 		s->wait = WIRE_WAIT_SLEEP;
@@ -457,7 +457,7 @@ static void look_wait(struct looking *l)
 
 static void look_native(struct looking *l)
 {
-	struct prof_look *o = l->out;
+	struct prof_thread_sample *o = l->out;
 	ssize_t n;
 
 	if (l->t->pid || !l->call_known || o->s.wait == WIRE_WAIT_GIL ||
@@ -471,7 +471,7 @@ static void look_native(struct looking *l)
 /* A native stack that may have changed under the unwinder is worth nothing. */
 static void judge(struct looking *l)
 {
-	struct prof_look *o = l->out;
+	struct prof_thread_sample *o = l->out;
 	struct prof_sched after;
 
 	l->task->still = 0;
@@ -503,7 +503,7 @@ static struct prof_task *task_of(struct prof_target *t, pid_t tid)
 
 static void begin(struct looking *l, pid_t tid)
 {
-	struct prof_look *o = l->out;
+	struct prof_thread_sample *o = l->out;
 
 	memset(&o->s, 0, sizeof(o->s));
 	o->stack[0] = o->native[0] = o->target[0] = o->fs[0] = 0;
@@ -525,20 +525,21 @@ static int look(struct looking *l, pid_t tid, unsigned int what)
 		l->out->s.flags |= WIRE_SAMPLE_FL_CENSUS;
 		return 0;
 	}
-	if (what & PROF_LOOK_WAIT && l->blocked)
+	if (what & PROF_SAMPLE_WAIT && l->blocked)
 		look_call(l);
-	if (what & PROF_LOOK_PYTHON)
+	if (what & PROF_SAMPLE_PYTHON)
 		look_python(l, tid);
 	if (l->blocked && l->call_known)
 		look_wait(l);
-	if (what & PROF_LOOK_NATIVE && l->blocked)
+	if (what & PROF_SAMPLE_NATIVE && l->blocked)
 		look_native(l);
 	judge(l);
 	return 0;
 }
 
 /* A thread that is gone may have had its number taken by a new one: asked once more, afresh. */
-int prof_look_at(struct prof_target *t, pid_t tid, unsigned int what, struct prof_look *out)
+int prof_thread_sample_take(struct prof_target *t, pid_t tid, unsigned int what,
+			    struct prof_thread_sample *out)
 {
 	struct looking l = { .t = t, .out = out };
 	bool kept;
@@ -569,7 +570,7 @@ static bool task_holds(struct prof_task *t)
 	       !prof_task_state(t, &letter) && letter == t->letter;
 }
 
-bool prof_look_holds(struct prof_target *t, pid_t tid)
+bool prof_thread_sample_holds(struct prof_target *t, pid_t tid)
 {
 	size_t i;
 

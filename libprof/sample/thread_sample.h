@@ -9,8 +9,8 @@
  * again; a thread that has a table of its own (ownfds.h) keeps some open. open, close and settle may
  * allocate and load; all others allocate nothing and take no lock, so that a fork can wait for them.
  */
-#ifndef PROF_LOOK_H
-#define PROF_LOOK_H
+#ifndef PROF_THREAD_SAMPLE_H
+#define PROF_THREAD_SAMPLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,22 +20,22 @@
 #include "python/pystack.h"
 #include "wire/evidence.h"
 
-#define PROF_LOOK_TARGET 4096u
-#define PROF_LOOK_FS 64u
+#define PROF_SAMPLE_TARGET 4096u
+#define PROF_SAMPLE_FS 64u
 
-enum prof_look_what {
-	PROF_LOOK_WAIT = 1 << 0, /* what a blocked thread waits for: system call, descriptor */
-	PROF_LOOK_PYTHON = 1 << 1, /* its Python stack */
-	PROF_LOOK_NATIVE =
+enum prof_sample_what {
+	PROF_SAMPLE_WAIT = 1 << 0, /* what a blocked thread waits for: system call, descriptor */
+	PROF_SAMPLE_PYTHON = 1 << 1, /* its Python stack */
+	PROF_SAMPLE_NATIVE =
 		1 << 2, /* its native stack, if it is blocked, not for a lock of Python */
 };
 
-struct prof_look {
+struct prof_thread_sample {
 	struct wire_sample s; /* string ids 0; role, period_ns and throttled_ns are the caller's */
 	char stack[PROF_PY_TEXT]; /* "" where there is none, as the next three */
 	char native[PROF_NATIVE_TEXT];
-	char target[PROF_LOOK_TARGET];
-	char fs[PROF_LOOK_FS];
+	char target[PROF_SAMPLE_TARGET];
+	char fs[PROF_SAMPLE_FS];
 };
 
 struct prof_mounts;
@@ -67,16 +67,17 @@ pid_t prof_target_gil(const struct prof_target *t); /* 0: nobody, or not known *
 const struct prof_mounts *prof_target_mounts(const struct prof_target *t);
 
 /*
- * Looks. @what: enum prof_look_what; 0: state and times alone, which sets WIRE_SAMPLE_FL_CENSUS.
+ * Looks. @what: enum prof_sample_what; 0: state and times alone, which sets WIRE_SAMPLE_FL_CENSUS.
  * 0; -ESRCH: the thread is gone. Whatever else could not be seen is missing in *out and told by its
  * flags and by a note (notes.h).
  */
-int prof_look_at(struct prof_target *t, pid_t tid, unsigned int what, struct prof_look *out);
+int prof_thread_sample_take(struct prof_target *t, pid_t tid, unsigned int what,
+			    struct prof_thread_sample *out);
 
 /*
  * Has the thread not run since the last look, which found it blocked? Then that look still holds.
  * Costs a fraction of a look; where files cannot be kept open it is always false.
  */
-bool prof_look_holds(struct prof_target *t, pid_t tid);
+bool prof_thread_sample_holds(struct prof_target *t, pid_t tid);
 
 #endif

@@ -177,7 +177,7 @@ static void answer_handover(void)
 static void add_range(void *unused, const struct wire_event *ev)
 {
 	(void)unused;
-	prof_roster_saw(ev->tid);
+	prof_submitters_saw(ev->tid);
 	prof_stream_add(ev);
 }
 
@@ -191,7 +191,7 @@ static void add_batch(const struct wire_batch *row, const char *text)
 	prof_evidence_batch(row, *text ? text : NULL);
 }
 
-static void add_sample(const struct prof_look *look)
+static void add_sample(const struct prof_thread_sample *look)
 {
 	prof_evidence_sample(look);
 }
@@ -249,7 +249,7 @@ static void watch_devices(void)
 {
 	bool flushes = s.o->cupti && prof_policy_may_flush();
 
-	prof_roster_age(prof_mono_ns());
+	prof_submitters_age(prof_mono_ns());
 	prof_sampler_drained(flushes ? prof_drained(prof_collect_last_flush_ns()) : 0);
 }
 

@@ -38,7 +38,7 @@ static const char *const name[WAYS] = { "nanosleep", "read of a pipe", "poll of 
 					"runs" };
 static int pipes[2];
 static atomic_uint word;
-static struct prof_look look;
+static struct prof_thread_sample look;
 static int looks = 2000;
 static char report[8192]; /* the thread that measures has no stdout */
 static size_t reported;
@@ -99,7 +99,7 @@ static void time_looks(struct prof_target *t, enum way way, unsigned int what, c
 	int tid = atomic_load(&blocked[way].tid);
 
 	for (i = 0; i < looks; i++)
-		if (prof_look_at(t, tid, what, &look))
+		if (prof_thread_sample_take(t, tid, what, &look))
 			exit(1);
 	cpu = prof_cpu_ns() - cpu;
 	say("%-16s %-20s %8.2f us   wait %u%s%s\n", name[way], asked, (double)cpu / looks / 1e3,
@@ -109,18 +109,18 @@ static void time_looks(struct prof_target *t, enum way way, unsigned int what, c
 
 static void time_empty_turns(void)
 {
-	struct prof_pace pace;
-	struct prof_pace_turn turn;
-	struct prof_pace_input in = { .now_ns = prof_mono_ns() };
+	struct prof_sample_rate pace;
+	struct prof_sample_rate_turn turn;
+	struct prof_sample_rate_input in = { .now_ns = prof_mono_ns() };
 	int64_t cpu = prof_cpu_ns();
 	atomic_uint mine = 0;
 	int i;
 
-	prof_pace_init(&pace, in.now_ns, 1);
+	prof_sample_rate_init(&pace, in.now_ns, 1);
 	for (i = 0; i < 200; i++) {
 		in.now_ns = prof_mono_ns();
 		in.cpu_ns = prof_cpu_ns();
-		prof_pace_turn(&pace, &in, &turn);
+		prof_sample_rate_turn(&pace, &in, &turn);
 		prof_word_wait(&mine, 0, in.now_ns + 5000000);
 	}
 	say("%-37s %8.2f us\n", "a turn with nothing to do",
@@ -139,8 +139,8 @@ static void time_ways(const char *title)
 	prof_target_tick(t);
 	for (way = 0; way < WAYS; way++) {
 		time_looks(t, way, 0, "state alone (census)");
-		time_looks(t, way, PROF_LOOK_WAIT, "what it waits for");
-		time_looks(t, way, PROF_LOOK_WAIT | PROF_LOOK_NATIVE, "and the native stack");
+		time_looks(t, way, PROF_SAMPLE_WAIT, "what it waits for");
+		time_looks(t, way, PROF_SAMPLE_WAIT | PROF_SAMPLE_NATIVE, "and the native stack");
 	}
 	prof_target_close(t);
 }

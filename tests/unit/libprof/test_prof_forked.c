@@ -34,10 +34,11 @@ static int raw_timestamp(uint64_t *stamp) /* CUPTI's on WSL */
 /* How far the stamp of a look at this thread is from a clock. */
 static int64_t look_from(clockid_t id)
 {
-	static struct prof_look look;
+	static struct prof_thread_sample look;
 	struct prof_target *t = NULL;
 
-	if (prof_target_open(&t, 0) || prof_look_at(t, getpid(), PROF_LOOK_WAIT, &look))
+	if (prof_target_open(&t, 0) ||
+	    prof_thread_sample_take(t, getpid(), PROF_SAMPLE_WAIT, &look))
 		return INT64_MAX;
 	prof_target_close(t);
 	return llabs(look.s.t_ns - clock_ns(id));

@@ -28,7 +28,7 @@ static int pipes[2], sockets[2];
 static char fifo[300], closed[300]; /* the second one nobody writes to */
 static sem_t *shared;
 static pthread_mutex_t locked = PTHREAD_MUTEX_INITIALIZER;
-static struct prof_look look;
+static struct prof_thread_sample look;
 
 static void in_pipe(void)
 {
@@ -174,7 +174,9 @@ static void look_at_all(pid_t pid, const int *tid, unsigned int wanted_flags)
 	for (i = 0; i < WAYS; i++) {
 		if (!tid[i])
 			continue;
-		EXPECT_INT(prof_look_at(t, tid[i], PROF_LOOK_WAIT | PROF_LOOK_PYTHON, &look), 0);
+		EXPECT_INT(prof_thread_sample_take(t, tid[i], PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON,
+						   &look),
+			   0);
 		if (look.s.wait != ways[i].wait)
 			T_FAIL("way %zu: wait %d, not %d (call %d)", i, look.s.wait, ways[i].wait,
 			       look.s.syscall - 1);
@@ -184,7 +186,7 @@ static void look_at_all(pid_t pid, const int *tid, unsigned int wanted_flags)
 		EXPECT(look.s.flags & WIRE_SAMPLE_FL_NO_PYTHON);
 		EXPECT_UINT(look.s.tid, (uint32_t)tid[i]);
 	}
-	EXPECT_INT(prof_look_at(t, 0x3fffff, PROF_LOOK_WAIT, &look), -ESRCH);
+	EXPECT_INT(prof_thread_sample_take(t, 0x3fffff, PROF_SAMPLE_WAIT, &look), -ESRCH);
 	prof_target_close(t);
 }
 
@@ -243,19 +245,20 @@ static void *look_apart(void *arg)
 	dup2(open("/proc/self/fd/1", O_WRONLY | O_APPEND), 1); /* for what this test has to say */
 	look_at_all(0, plain, WIRE_SAMPLE_FL_STEADY);
 	REQUIRE(!prof_target_open(&t, 0));
-	EXPECT(!prof_look_holds(t, plain[0]));
-	EXPECT_INT(prof_look_at(t, plain[0], PROF_LOOK_WAIT, &look), 0);
-	EXPECT(prof_look_holds(t, plain[0]));
+	EXPECT(!prof_thread_sample_holds(t, plain[0]));
+	EXPECT_INT(prof_thread_sample_take(t, plain[0], PROF_SAMPLE_WAIT, &look), 0);
+	EXPECT(prof_thread_sample_holds(t, plain[0]));
 	look.s.period_ns = 1000000000;
 	EXPECT(!prof_evidence_again(look.s.pid, look.s.tid, look.s.t_ns, 5));
 	EXPECT_INT(prof_evidence_sample(&look), 0);
 	EXPECT(prof_evidence_again(look.s.pid, look.s.tid, look.s.t_ns + 5000, 5));
 	EXPECT(!prof_evidence_again(look.s.pid, look.s.tid + 1, look.s.t_ns, 5));
-	EXPECT_INT(prof_look_at(t, (pid_t)syscall(SYS_gettid), PROF_LOOK_WAIT, &look), 0);
+	EXPECT_INT(prof_thread_sample_take(t, (pid_t)syscall(SYS_gettid), PROF_SAMPLE_WAIT, &look),
+		   0);
 	EXPECT_INT(look.s.state, WIRE_STATE_RUNNING);
 	EXPECT_INT(look.s.wait, WIRE_WAIT_NONE);
-	EXPECT(!prof_look_holds(t, (pid_t)syscall(SYS_gettid)));
-	EXPECT_INT(prof_look_at(t, plain[0], 0, &look), 0);
+	EXPECT(!prof_thread_sample_holds(t, (pid_t)syscall(SYS_gettid)));
+	EXPECT_INT(prof_thread_sample_take(t, plain[0], 0, &look), 0);
 	EXPECT(look.s.flags & WIRE_SAMPLE_FL_CENSUS);
 	prof_target_close(t);
 	return NULL;

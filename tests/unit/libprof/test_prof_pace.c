@@ -12,8 +12,8 @@
 
 #define MS 1000000ll
 
-static struct prof_pace pace;
-static struct prof_pace_input in;
+static struct prof_sample_rate pace;
+static struct prof_sample_rate_input in;
 
 struct tally {
 	int looks, turns, censuses;
@@ -23,12 +23,12 @@ struct tally {
 static struct tally run(int64_t ms, bool waiting, int64_t turn_ns, int64_t look_ns)
 {
 	int64_t end = in.now_ns + ms * MS, since = in.now_ns;
-	struct prof_pace_turn t;
+	struct prof_sample_rate_turn t;
 	struct tally n = { 0 };
 
 	while (in.now_ns < end) {
 		in.waited_ns = waiting ? in.now_ns - since + 1 : 0;
-		prof_pace_turn(&pace, &in, &t);
+		prof_sample_rate_turn(&pace, &in, &t);
 		n.looks += t.look;
 		n.censuses += t.census;
 		n.turns++;
@@ -41,8 +41,8 @@ static struct tally run(int64_t ms, bool waiting, int64_t turn_ns, int64_t look_
 
 static void start(void)
 {
-	in = (struct prof_pace_input){ .now_ns = 1000 * MS };
-	prof_pace_init(&pace, in.now_ns, 7);
+	in = (struct prof_sample_rate_input){ .now_ns = 1000 * MS };
+	prof_sample_rate_init(&pace, in.now_ns, 7);
 }
 
 #define EXPECT_ABOUT(got, want) \
@@ -72,18 +72,18 @@ static void test_rates(void)
 
 static void test_short_waits(void)
 {
-	struct prof_pace_turn t;
+	struct prof_sample_rate_turn t;
 	struct tally n;
 
 	start();
 	run(5000, false, 0, 0);
 	in.waited_ns = 200000;
-	prof_pace_turn(&pace, &in, &t);
+	prof_sample_rate_turn(&pace, &in, &t);
 	EXPECT(!t.starving);
 	EXPECT(t.next_ns <= in.now_ns + 800000);
 	in.now_ns += 800000;
 	in.waited_ns = 1000000;
-	prof_pace_turn(&pace, &in, &t);
+	prof_sample_rate_turn(&pace, &in, &t);
 	EXPECT(t.starving && t.look);
 	EXPECT(t.period_ns < 6 * MS);
 	in.waited_ns = 0;
@@ -95,16 +95,16 @@ static void test_short_waits(void)
 
 static void test_drained(void)
 {
-	struct prof_pace_turn t;
+	struct prof_sample_rate_turn t;
 
 	start();
 	run(5000, false, 0, 0);
 	in.drained_ns = 50 * MS;
-	prof_pace_turn(&pace, &in, &t);
+	prof_sample_rate_turn(&pace, &in, &t);
 	EXPECT(t.starving && t.look);
 	in.drained_ns = 0;
 	in.now_ns = t.next_ns;
-	prof_pace_turn(&pace, &in, &t);
+	prof_sample_rate_turn(&pace, &in, &t);
 	EXPECT(!t.starving);
 }
 
@@ -129,7 +129,7 @@ static void test_budget(void)
 /* What costs too much at any rate: all but the submitters are left out, and tried again later. */
 static void test_least(void)
 {
-	struct prof_pace_turn t;
+	struct prof_sample_rate_turn t;
 
 	start();
 	run(900, true, 0,
@@ -138,7 +138,7 @@ static void test_least(void)
 	run(4000, true, 0, 20 * MS);
 	EXPECT(pace.share[1].least && pace.leasts == 1);
 	in.waited_ns = 1000 * MS;
-	prof_pace_turn(&pace, &in, &t);
+	prof_sample_rate_turn(&pace, &in, &t);
 	EXPECT(t.least && t.starving);
 	EXPECT_UINT(t.divider, 16);
 	run(12000, true, 0, 0);
@@ -190,17 +190,17 @@ static void test_gate(void)
 
 static void test_roster(void)
 {
-	uint32_t tid[PROF_ROSTER_MAX], i;
+	uint32_t tid[PROF_SUBMITTERS_MAX], i;
 
-	EXPECT_UINT(prof_roster_read(tid), 0);
-	for (i = 1; i <= PROF_ROSTER_MAX + 2; i++)
-		prof_roster_saw(i);
-	prof_roster_saw(0);
-	EXPECT_UINT(prof_roster_read(tid), PROF_ROSTER_MAX);
-	prof_roster_age(1000 * MS);
-	prof_roster_saw(3);
-	prof_roster_age(70000 * MS);
-	EXPECT_UINT(prof_roster_read(tid), 1);
+	EXPECT_UINT(prof_submitters_read(tid), 0);
+	for (i = 1; i <= PROF_SUBMITTERS_MAX + 2; i++)
+		prof_submitters_saw(i);
+	prof_submitters_saw(0);
+	EXPECT_UINT(prof_submitters_read(tid), PROF_SUBMITTERS_MAX);
+	prof_submitters_age(1000 * MS);
+	prof_submitters_saw(3);
+	prof_submitters_age(70000 * MS);
+	EXPECT_UINT(prof_submitters_read(tid), 1);
 	EXPECT_UINT(tid[0], 3);
 }
 

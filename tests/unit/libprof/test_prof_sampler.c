@@ -81,7 +81,7 @@ static bool take_batch(void *ctx, const struct wire_batch *row)
 	return ctx || row;
 }
 
-static void take_look(void *ctx, struct prof_look *look)
+static void take_look(void *ctx, struct prof_thread_sample *look)
 {
 	(void)look;
 	++*(unsigned int *)ctx;

@@ -84,7 +84,7 @@ static struct {
 	uint64_t rows, looks, next[PROF_SHARED_SLOTS];
 	bool refuse, unordered;
 	struct wire_batch row;
-	struct prof_look look;
+	struct prof_thread_sample look;
 } got;
 
 static bool take_row(void *ctx, const struct wire_batch *row)
@@ -101,7 +101,7 @@ static bool take_row(void *ctx, const struct wire_batch *row)
 	return true;
 }
 
-static void take_look(void *ctx, struct prof_look *look)
+static void take_look(void *ctx, struct prof_thread_sample *look)
 {
 	(void)ctx;
 	got.looks++;
@@ -185,7 +185,7 @@ static void test_full(void)
 /* Texts go over once; what a look says is what was there when it was written. */
 static void write_looks(uint32_t n)
 {
-	static struct prof_look l;
+	static struct prof_thread_sample l;
 	uint32_t i;
 
 	l.s.t_ns = 1;

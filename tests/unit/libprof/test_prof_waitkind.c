@@ -114,7 +114,7 @@ static struct prof_call call_of(int nr, uint64_t a, uint64_t b, uint64_t c, uint
 static void test_poll(void)
 {
 	struct pollfd list[20];
-	struct prof_polled p;
+	struct prof_poll_set p;
 	struct prof_call c;
 	struct timespec t = { .tv_sec = 2, .tv_nsec = 5 };
 	int i;
@@ -122,32 +122,32 @@ static void test_poll(void)
 	for (i = 0; i < 20; i++)
 		list[i] = (struct pollfd){ .fd = i == 1 ? -1 : 100 + i };
 	c = call_of(SYS_ppoll, (uintptr_t)list, 2, (uintptr_t)&t, 0, 0);
-	EXPECT_INT(prof_polled_read(0, &c, PROF_CALL_PPOLL, &p), 0);
+	EXPECT_INT(prof_poll_set_read(0, &c, PROF_CALL_PPOLL, &p), 0);
 	EXPECT_UINT(p.count, 1);
 	EXPECT_INT(p.fd[0], 100);
 	EXPECT_INT(p.timeout_ns, 2000000005);
 	c = call_of(7, (uintptr_t)list, 20, 5000, 0, 0);
-	EXPECT_INT(prof_polled_read(0, &c, PROF_CALL_POLL, &p), 0);
-	EXPECT_UINT(p.count, PROF_POLLED_MAX - 1);
+	EXPECT_INT(prof_poll_set_read(0, &c, PROF_CALL_POLL, &p), 0);
+	EXPECT_UINT(p.count, PROF_POLL_SET_MAX - 1);
 	EXPECT_UINT(p.all, 19);
 	EXPECT_INT(p.timeout_ns, 5000000000);
 	c = call_of(7, (uintptr_t)list, 20, (uint64_t)-1, 0, 0);
-	EXPECT_INT(prof_polled_read(0, &c, PROF_CALL_POLL, &p), 0);
+	EXPECT_INT(prof_poll_set_read(0, &c, PROF_CALL_POLL, &p), 0);
 	EXPECT_INT(p.timeout_ns, -1);
 	c = call_of(7, 16, 3, 0, 0, 0); /* nothing is there */
-	EXPECT_INT(prof_polled_read(0, &c, PROF_CALL_POLL, &p), -EFAULT);
+	EXPECT_INT(prof_poll_set_read(0, &c, PROF_CALL_POLL, &p), -EFAULT);
 	c = call_of(7, 0, 0, 100, 0, 0);
-	EXPECT_INT(prof_polled_read(0, &c, PROF_CALL_POLL, &p), 0);
+	EXPECT_INT(prof_poll_set_read(0, &c, PROF_CALL_POLL, &p), 0);
 	EXPECT_UINT(p.all, 0);
 }
 
 static void test_sets(void)
 {
 	uint64_t set[16] = { 1ull << 3, 1ull << 6 };
-	struct prof_polled p;
+	struct prof_poll_set p;
 	struct prof_call c = call_of(SYS_pselect6, 71, (uintptr_t)set, 0, (uintptr_t)(set + 2), 0);
 
-	EXPECT_INT(prof_polled_read(0, &c, PROF_CALL_SELECT, &p), 0);
+	EXPECT_INT(prof_poll_set_read(0, &c, PROF_CALL_SELECT, &p), 0);
 	EXPECT_UINT(p.count, 2);
 	EXPECT_INT(p.fd[1], 70);
 	EXPECT_INT(p.timeout_ns, -1);
@@ -156,14 +156,14 @@ static void test_sets(void)
 static void test_epoll(void)
 {
 	struct epoll_event e = { .events = EPOLLIN };
-	struct prof_polled p = { .count = 0 };
+	struct prof_poll_set p = { .count = 0 };
 	int fds[2], poll = epoll_create1(0);
 	struct prof_call c;
 
 	REQUIRE(poll >= 0 && !pipe(fds));
 	REQUIRE(!epoll_ctl(poll, EPOLL_CTL_ADD, fds[0], &e));
 	c = call_of(SYS_epoll_pwait, (uint64_t)poll, 0, 0, 1000, 0);
-	EXPECT_INT(prof_polled_read(0, &c, PROF_CALL_EPOLL, &p), 0);
+	EXPECT_INT(prof_poll_set_read(0, &c, PROF_CALL_EPOLL, &p), 0);
 	EXPECT_UINT(p.count, 1);
 	EXPECT_INT(p.fd[0], fds[0]);
 	EXPECT_INT(p.timeout_ns, 1000000000);
