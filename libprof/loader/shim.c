@@ -35,9 +35,9 @@
 #define SILENT_TAKES 200u /* so many batches, and no worker has written of one */
 #define PATIENCE 20u /* drains that a row waits for its worker's number */
 #define GC_KEY 1u
-#define PACE_CALLS 1000u
-#define PACE_BRIEF_NS 200000 /* most of them took less, ... */
-#define PACE_ALL_NS INT64_C(1000000000) /* ... and all were made in so long: see gpustarve_took */
+#define BURST_CALLS 1000u
+#define BURST_BRIEF_NS 200000 /* most of them took less, ... */
+#define BURST_ALL_NS INT64_C(1000000000) /* ... and all were made in so long: see gpustarve_took */
 #define BRIEF_NS 1000000 /* after a fetch that took less, only the CPU time of the next is read */
 
 /* How much is read: the two files of /proc cost some microseconds each. */
@@ -63,7 +63,7 @@ struct span {
 	struct counters at;
 };
 
-struct pace {
+struct burst {
 	unsigned int calls, brief;
 	int64_t since_ns;
 };
@@ -77,7 +77,7 @@ struct cell {
 /* What has begun on this thread. Static, so that nothing is allocated. */
 static _Thread_local struct {
 	struct span take, fetch, pin, close, open, save;
-	struct pace takes, fetches;
+	struct burst takes, fetches;
 	int64_t collect_ns;
 	uint32_t loader; /* whose next() it is in, and which batch it awaits */
 	uint64_t key, batch;
@@ -325,18 +325,18 @@ void gpustarve_note(const char *words)
 	prof_note("%s", words);
 }
 
-/* True after PACE_CALLS calls that are so brief and so many that telling of each is too dear. */
-static bool is_dear(struct pace *p, int64_t start_ns, int64_t end_ns)
+/* True after BURST_CALLS calls that are so brief and so many that telling of each is too dear. */
+static bool is_dear(struct burst *p, int64_t start_ns, int64_t end_ns)
 {
 	bool dear;
 
 	if (!p->calls++)
 		p->since_ns = start_ns;
-	p->brief += end_ns - start_ns < PACE_BRIEF_NS;
-	if (p->calls < PACE_CALLS)
+	p->brief += end_ns - start_ns < BURST_BRIEF_NS;
+	if (p->calls < BURST_CALLS)
 		return false;
-	dear = p->brief > PACE_CALLS / 2 && end_ns - p->since_ns < PACE_ALL_NS;
-	*p = (struct pace){ 0 };
+	dear = p->brief > BURST_CALLS / 2 && end_ns - p->since_ns < BURST_ALL_NS;
+	*p = (struct burst){ 0 };
 	return dear;
 }
 
@@ -448,6 +448,47 @@ void gpustarve_begin(uint32_t what, uint32_t in_worker)
 	s->start_ns = prof_realtime_ns();
 }
 
+/* Into the row: what was counted since the call began. */
+static void end_row(struct wire_batch *row, struct span *s)
+{
+	struct counters now = { 0 };
+
+	row->start_ns = s->start_ns;
+	row->end_ns = prof_realtime_ns();
+	read_after(&now, s->depth);
+	set_counters(row, &s->at, &now);
+	s->start_ns = 0;
+}
+
+/* In the trainer a call within a wait is of the batch that is awaited. */
+static void name_awaited(struct wire_batch *row)
+{
+	if (row->loader || !me.take.start_ns)
+		return;
+	row->loader = me.loader;
+	row->batch = me.batch;
+}
+
+/* How much is read of the next one; true when telling of each is too dear. Within a wait the wait tells. */
+static bool judge_fetch(const struct wire_batch *row)
+{
+	me.brief = row->end_ns - row->start_ns < BRIEF_NS;
+	return !me.take.calls && is_dear(&me.fetches, row->start_ns, row->end_ns);
+}
+
+/* To our sender, or to the trainer's where this is a worker. */
+static void tell_row(struct wire_batch *row, bool dear)
+{
+	if (prof_marks_on()) {
+		put_row(row, NULL);
+		if (dear)
+			count_aside();
+	} else if (prof_shared_below()) {
+		row->text = dear ? PROF_SHARED_ASIDE : 0;
+		put_shared(row);
+	}
+}
+
 int gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t worker, uint32_t samples)
 {
 	struct wire_batch row = { .what = (uint8_t)what,
@@ -456,34 +497,14 @@ int gpustarve_end(uint32_t what, uint32_t loader, uint64_t batch, uint32_t worke
 				  .worker = worker,
 				  .samples = samples };
 	struct span *s = span_of(what);
-	struct counters now = { 0 };
-
 	bool dear;
 
 	if (!leave(s) || !s->start_ns)
 		return 0;
-	row.start_ns = s->start_ns;
-	row.end_ns = prof_realtime_ns();
-	read_after(&now, s->depth);
-	set_counters(&row, &s->at, &now);
-	s->start_ns = 0;
-	if (what == WIRE_BATCH_FETCH)
-		me.brief = row.end_ns - row.start_ns < BRIEF_NS;
-	if (!loader && me.take.start_ns) {
-		row.loader = me.loader;
-		row.batch = me.batch;
-	}
-	/* Within a wait the wait tells. */
-	dear = what == WIRE_BATCH_FETCH && !me.take.calls &&
-	       is_dear(&me.fetches, row.start_ns, row.end_ns);
-	if (prof_marks_on()) {
-		put_row(&row, NULL);
-		if (dear)
-			count_aside();
-	} else if (prof_shared_below()) {
-		row.text = dear ? PROF_SHARED_ASIDE : 0;
-		put_shared(&row);
-	}
+	end_row(&row, s);
+	name_awaited(&row);
+	dear = what == WIRE_BATCH_FETCH && judge_fetch(&row);
+	tell_row(&row, dear);
 	return dear;
 }
 
@@ -681,13 +702,13 @@ static bool take_shared_row(void *ctx, const struct wire_batch *from)
 	return true;
 }
 
-static void take_look(void *ctx, struct prof_thread_sample *look)
+static void take_sample(void *ctx, struct prof_thread_sample *sample)
 {
 	struct draining *d = ctx;
 
 	if (d->sink->axis)
-		look->s.t_ns = d->sink->axis(look->s.t_ns);
-	d->sink->look(look);
+		sample->s.t_ns = d->sink->axis(sample->s.t_ns);
+	d->sink->sample(sample);
 }
 
 /* Batches come from workers of which none has written a row. */
@@ -701,7 +722,9 @@ static void tell_silence(const struct prof_shared_stats *s)
 static void drain_shared(const struct prof_shim_sink *sink, bool final)
 {
 	struct draining d = { .sink = sink, .final = final };
-	struct prof_shared_sink shared = { .batch = take_shared_row, .look = take_look, .ctx = &d };
+	struct prof_shared_sink shared = { .batch = take_shared_row,
+					   .sample = take_sample,
+					   .ctx = &d };
 	static uint64_t missed;
 	struct prof_shared_stats stats;
 

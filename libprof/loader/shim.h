@@ -75,11 +75,11 @@ struct prof_shim_sink {
 	int64_t (*axis)(int64_t realtime_ns); /* NULL: the trace's clock is CLOCK_REALTIME */
 	void (*batch)(const struct wire_batch *row, const char *text); /* text: "" or settings */
 	void (*checkpoint)(const struct prof_checkpoint *c, const char *path);
-	void (*look)(const struct prof_thread_sample *look);
+	void (*sample)(const struct prof_thread_sample *sample);
 };
 
 /*
- * Rows, checkpoints and looks since the last call, also those of workers (shared.h). @final: what
+ * Rows, checkpoints and samples since the last call, also those of workers (shared.h). @final: what
  * waited for its worker's number goes without. Sender thread.
  */
 void prof_shim_drain(const struct prof_shim_sink *sink, bool final);

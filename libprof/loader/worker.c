@@ -89,7 +89,7 @@ static void hand_over(uint8_t role, int64_t period_ns)
 	w.look.s.role = role;
 	w.look.s.period_ns = (uint32_t)period_ns;
 	w.look.s.throttled_ns = w.throttled_ns;
-	prof_shared_look(&w.look);
+	prof_shared_sample(&w.look);
 }
 
 static void look_at_maker(int64_t now_ns, int64_t period_ns)

@@ -3,7 +3,7 @@
  * The segment: made, found, its slots taken, read and taken back.
  *
  * slot.owner is the worker's pid, 0 for a free slot. A worker takes a free one by compare-and-swap;
- * only the trainer frees it, when the process is gone and the rings are read. Texts of looks are
+ * only the trainer frees it, when the process is gone and the rings are read. Texts of samples are
  * sent once, then by number: writer and reader keep the same table of places, TEXTS for each kind,
  * and the writer says which place gets a new text before it names it.
  */
@@ -31,7 +31,7 @@
 #define MAGIC UINT64_C(0x31646572616873) /* "shared1" */
 #define VERSION 1u
 #define ROW_BYTES (128u << 10) /* about 1,000 rows between two drains */
-#define LOOK_BYTES (256u << 10)
+#define SAMPLE_BYTES (256u << 10)
 #define TEXTS 128u /* of each kind; a power of two */
 #define VARIABLE "GPUSTARVE_SHARED="
 #define VARIABLE_BYTES 96u
@@ -53,7 +53,7 @@
 enum record {
 	RECORD_ROW = 1, /* struct wire_batch */
 	RECORD_TEXT = 2, /* struct text_head and the text */
-	RECORD_LOOK = 3, /* struct look_record */
+	RECORD_SAMPLE = 3, /* struct sample_record */
 };
 
 enum text_of {
@@ -68,7 +68,7 @@ struct text_head {
 	uint32_t place;
 };
 
-struct look_record {
+struct sample_record {
 	struct wire_sample s;
 	uint32_t text[TEXT_KINDS]; /* place plus 1, 0: none */
 };
@@ -77,9 +77,9 @@ struct slot {
 	_Alignas(64) atomic_uint owner;
 	atomic_uint samples; /* it samples itself */
 	_Atomic uint64_t missed; /* looks that it left out */
-	struct prof_shmring row, look;
+	struct prof_shmring row, sample;
 	uint8_t row_data[ROW_BYTES];
-	uint8_t look_data[LOOK_BYTES];
+	uint8_t sample_data[SAMPLE_BYTES];
 };
 
 struct segment {
@@ -177,7 +177,7 @@ static int open_above(struct segment **out)
 /* ---- making ---- */
 
 struct maker { /* the trainer's side of each slot */
-	uint64_t row_tail, look_tail, dropped, missed;
+	uint64_t row_tail, sample_tail, dropped, missed;
 	uint32_t pid; /* whose rings these places are in */
 	char *text[TEXT_KINDS * TEXTS];
 	bool held; /* row is the oldest one, not taken yet */
@@ -360,11 +360,11 @@ static bool sample_plausible(const struct wire_sample *s)
 	       s->wait <= WIRE_WAIT_UNKNOWN;
 }
 
-static void give_look(const struct maker *m, const uint8_t *record, size_t len,
-		      const struct prof_shared_sink *sink)
+static void give_sample(const struct maker *m, const uint8_t *record, size_t len,
+			const struct prof_shared_sink *sink)
 {
-	static struct prof_thread_sample look; /* the sender's */
-	struct look_record r;
+	static struct prof_thread_sample sample; /* the sender's */
+	struct sample_record r;
 
 	if (len == sizeof(r))
 		memcpy(&r, record, sizeof(r));
@@ -372,32 +372,32 @@ static void give_look(const struct maker *m, const uint8_t *record, size_t len,
 		total.damaged++;
 		return;
 	}
-	look.s = r.s;
-	look.s.pid = m->pid;
-	look.s.stack = look.s.native = look.s.target = look.s.fs = 0;
-	get_text(m, r.text[TEXT_STACK], look.stack, sizeof(look.stack));
-	get_text(m, r.text[TEXT_NATIVE], look.native, sizeof(look.native));
-	get_text(m, r.text[TEXT_TARGET], look.target, sizeof(look.target));
-	get_text(m, r.text[TEXT_FS], look.fs, sizeof(look.fs));
+	sample.s = r.s;
+	sample.s.pid = m->pid;
+	sample.s.stack = sample.s.native = sample.s.target = sample.s.fs = 0;
+	get_text(m, r.text[TEXT_STACK], sample.stack, sizeof(sample.stack));
+	get_text(m, r.text[TEXT_NATIVE], sample.native, sizeof(sample.native));
+	get_text(m, r.text[TEXT_TARGET], sample.target, sizeof(sample.target));
+	get_text(m, r.text[TEXT_FS], sample.fs, sizeof(sample.fs));
 	total.looks++;
-	sink->look(sink->ctx, &look);
+	sink->sample(sink->ctx, &sample);
 }
 
-static void read_looks(struct slot *s, struct maker *m, const struct prof_shared_sink *sink)
+static void read_samples(struct slot *s, struct maker *m, const struct prof_shared_sink *sink)
 {
 	static uint8_t record[sizeof(struct text_head) + PROF_PY_TEXT + PROF_NATIVE_TEXT];
 	uint32_t kind, n;
 	ssize_t len;
 
 	for (n = 0; n < PULLS_MAX; n++) {
-		len = prof_shmring_pull(&s->look, s->look_data, LOOK_BYTES, &m->look_tail, &kind,
-					record, sizeof(record));
+		len = prof_shmring_pull(&s->sample, s->sample_data, SAMPLE_BYTES, &m->sample_tail,
+					&kind, record, sizeof(record));
 		if (len == -EAGAIN)
 			return;
 		if (len > 0 && kind == RECORD_TEXT)
 			set_text(m, record, (size_t)len);
-		else if (len > 0 && kind == RECORD_LOOK)
-			give_look(m, record, (size_t)len, sink);
+		else if (len > 0 && kind == RECORD_SAMPLE)
+			give_sample(m, record, (size_t)len, sink);
 		else
 			total.damaged++;
 	}
@@ -405,7 +405,7 @@ static void read_looks(struct slot *s, struct maker *m, const struct prof_shared
 
 static void count_drops(struct slot *s, struct maker *m)
 {
-	uint64_t now = atomic_load(&s->row.dropped) + atomic_load(&s->look.dropped);
+	uint64_t now = atomic_load(&s->row.dropped) + atomic_load(&s->sample.dropped);
 	uint64_t missed = atomic_load(&s->missed);
 
 	if (now > m->dropped)
@@ -433,9 +433,9 @@ static void free_slot(struct slot *s, struct maker *m)
 	atomic_store(&s->row.head, 0);
 	atomic_store(&s->row.tail, 0);
 	atomic_store(&s->row.dropped, 0);
-	atomic_store(&s->look.head, 0);
-	atomic_store(&s->look.tail, 0);
-	atomic_store(&s->look.dropped, 0);
+	atomic_store(&s->sample.head, 0);
+	atomic_store(&s->sample.tail, 0);
+	atomic_store(&s->sample.dropped, 0);
 	atomic_store(&s->missed, 0);
 	atomic_store_explicit(&s->owner, 0, memory_order_release);
 }
@@ -443,7 +443,7 @@ static void free_slot(struct slot *s, struct maker *m)
 static bool is_read(struct slot *s, const struct maker *m)
 {
 	return !m->held && atomic_load(&s->row.head) == m->row_tail &&
-	       atomic_load(&s->look.head) == m->look_tail;
+	       atomic_load(&s->sample.head) == m->sample_tail;
 }
 
 static bool is_gone(uint32_t pid)
@@ -467,7 +467,7 @@ static void drain_slot(unsigned int i, const struct prof_shared_sink *sink)
 	}
 	gone = is_gone(pid); /* before the last look into its rings */
 	read_rows(s, m, sink);
-	read_looks(s, m, sink);
+	read_samples(s, m, sink);
 	count_drops(s, m);
 	if (gone && is_read(s, m))
 		free_slot(s, m);
@@ -586,27 +586,28 @@ static uint32_t send_text(struct slot *s, enum text_of kind, const char *text)
 		return h.place + 1;
 	memcpy(record, &h, sizeof(h));
 	memcpy(record + sizeof(h), text, len);
-	if (!prof_shmring_push(&s->look, s->look_data, LOOK_BYTES, RECORD_TEXT, record,
+	if (!prof_shmring_push(&s->sample, s->sample_data, SAMPLE_BYTES, RECORD_TEXT, record,
 			       (uint32_t)(sizeof(h) + len)))
 		return 0;
 	sent[h.place] = sum;
 	return h.place + 1;
 }
 
-bool prof_shared_look(const struct prof_thread_sample *look)
+bool prof_shared_sample(const struct prof_thread_sample *sample)
 {
 	struct slot *s = my_slot();
-	struct look_record r;
+	struct sample_record r;
 
 	if (!s)
 		return false;
 	memset(&r, 0, sizeof(r));
-	r.s = look->s;
-	r.text[TEXT_STACK] = send_text(s, TEXT_STACK, look->stack);
-	r.text[TEXT_NATIVE] = send_text(s, TEXT_NATIVE, look->native);
-	r.text[TEXT_TARGET] = send_text(s, TEXT_TARGET, look->target);
-	r.text[TEXT_FS] = send_text(s, TEXT_FS, look->fs);
-	return prof_shmring_push(&s->look, s->look_data, LOOK_BYTES, RECORD_LOOK, &r, sizeof(r));
+	r.s = sample->s;
+	r.text[TEXT_STACK] = send_text(s, TEXT_STACK, sample->stack);
+	r.text[TEXT_NATIVE] = send_text(s, TEXT_NATIVE, sample->native);
+	r.text[TEXT_TARGET] = send_text(s, TEXT_TARGET, sample->target);
+	r.text[TEXT_FS] = send_text(s, TEXT_FS, sample->fs);
+	return prof_shmring_push(&s->sample, s->sample_data, SAMPLE_BYTES, RECORD_SAMPLE, &r,
+				 sizeof(r));
 }
 
 void prof_shared_spared(void)

@@ -53,7 +53,7 @@ bool prof_shared_samples_itself(pid_t pid);
 struct prof_shared_sink {
 	/* A row of process @pid, its pid set; false: not yet, offer it again at the next drain. */
 	bool (*batch)(void *ctx, const struct wire_batch *row);
-	void (*look)(void *ctx, struct prof_thread_sample *look); /* may be changed */
+	void (*sample)(void *ctx, struct prof_thread_sample *sample); /* may be changed */
 	void *ctx;
 };
 
@@ -82,7 +82,7 @@ bool prof_shared_below(void);
 void prof_shared_row(const struct wire_batch *row);
 
 /* The same for a look, by the sampler's thread only. False: no room. */
-bool prof_shared_look(const struct prof_thread_sample *look);
+bool prof_shared_sample(const struct prof_thread_sample *sample);
 
 /* This worker will not look at itself: the limits of its cgroup are near. */
 void prof_shared_spared(void);

@@ -201,7 +201,7 @@ static void drain_shim(bool final)
 	struct prof_shim_sink sink = { .axis = prof_traceclock_axis(),
 				       .batch = add_batch,
 				       .checkpoint = prof_report_checkpoint,
-				       .look = add_sample };
+				       .sample = add_sample };
 
 	prof_shim_drain(&sink, final);
 }

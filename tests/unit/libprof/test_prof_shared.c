@@ -110,7 +110,7 @@ static void take_look(void *ctx, struct prof_thread_sample *look)
 
 static void drain(void)
 {
-	const struct prof_shared_sink sink = { .batch = take_row, .look = take_look };
+	const struct prof_shared_sink sink = { .batch = take_row, .sample = take_look };
 
 	prof_shared_drain(&sink);
 }
@@ -195,7 +195,7 @@ static void write_looks(uint32_t n)
 		snprintf(l.target, sizeof(l.target), "/data/%u", i);
 		snprintf(l.fs, sizeof(l.fs), "ext4");
 		l.s.tid = i;
-		prof_shared_look(&l);
+		prof_shared_sample(&l);
 	}
 }
 
