@@ -3,7 +3,8 @@
 # ctest: labels=unit
 """The tables of facts/ (*.def) and what repeats them: the enums of docs/summary.schema.json are the rows, in
 their order, and so are the classes that shells complete; docs/CAUSES.md tells of each class in the chapter of its group, and of each verdict; report.css has
-each colour. (What the rows themselves lack, the compiler says: facts/class.c.)
+each colour. Waits are those of the format; each Python names what the others name, and OPERATIONS.md the
+oldest and the newest. (What else rows lack, the compiler says: facts/class.c.)
 
     test_house_tables.py --update        writes these lists anew, after a row has come or gone"""
 import os
@@ -132,6 +133,44 @@ def check_colours(css, tables):
             for what in (f'--{name}:', f'.f-{name} {{') if what not in css]
 
 
+def check_waits(rows_of, header):
+    told = re.findall(r'^WAIT\((\w+), "', rows_of, re.M)
+    enum = re.findall(r'\bWIRE_WAIT_(\w+)\s*=', header)
+    return [] if told and told == enum else [f'waits.def: {sorted(set(told) ^ set(enum)) or "another order"}']
+
+
+def check_pythons(rows_of, operations):
+    """What each row names, sub-structures apart: all that are given by offsets the same, and all others."""
+    found = re.findall(r'^FACTS_PYTHON_(TABLE|TELLS)\((\d+),(.*?)\)$', rows_of, re.M | re.S)
+    wrong, first = [], {}
+    for kind, minor, text in found:
+        names = {n for n in re.findall(r'\.(\w+) =', text)} - {'owner_shim', 'shim_ends'}  # 0 where it has none
+        if names != first.setdefault(kind, names) or len(names) < 10:
+            wrong.append(f'pythons.def, 3.{minor}: {sorted(names ^ first[kind])}')
+    minors = [int(minor) for _, minor, _ in found]
+    if minors != list(range(minors[0], minors[0] + len(minors))):
+        wrong.append(f'pythons.def: rows of {minors}')
+    if f'a Python older than 3.{minors[0]}, newer than 3.{minors[-1]},' not in operations:
+        wrong.append('docs/OPERATIONS.md: other Pythons than facts/pythons.def')
+    return wrong
+
+
+def check_others_can_fail(waits, header, pythons, operations):
+    for broken in (waits.replace('WAIT(GIL,', '#(GIL,'), waits.replace('WAIT(READ,', 'WAIT(READS,')):
+        gs.check(len(check_waits(broken, header)) == 1, 'waits without a row')
+    for broken in (re.sub(r', \.ident = \d+', '', pythons, count=1), re.sub(r'_TELLS\(1', '_TELLS(2', pythons, count=1)):
+        gs.check(broken != pythons and check_pythons(broken, operations), 'a Python that lacks something')
+    broken = re.sub(r'newer than 3\.\d+', 'newer than 3.0', operations)
+    gs.check(len(check_pythons(pythons, broken)) == 1, 'other Pythons')
+
+
+def check_others():
+    texts = [read(f) for f in ('facts/waits.def', 'wire/evidence.h', 'facts/pythons.def', 'docs/OPERATIONS.md')]
+    check_others_can_fail(*texts)
+    for wrong in check_waits(*texts[:2]) + check_pythons(*texts[2:]):
+        gs.check(False, wrong)
+
+
 def check_can_fail(tables, schema, causes, css):
     """Each check sees what it is for."""
     text = tables['classes.def']
@@ -160,6 +199,7 @@ def main():
     for wrong in (shells + check_classes(tables['classes.def']) + check_schema(schema, tables) + check_causes(causes, tables) +
                   check_colours(css, tables)):
         gs.check(False, wrong)
+    check_others()
     gs.finish()
 
 
