@@ -439,7 +439,7 @@ void gpustarve_begin(uint32_t what, uint32_t in_worker)
 	if (!enter(s))
 		return;
 	if (!prof_marks_on()) {
-		if (!in_worker || !prof_shared_below())
+		if (!in_worker || !prof_shared_has_trainer())
 			return;
 		prof_worker_fetches();
 	}
@@ -483,7 +483,7 @@ static void tell_row(struct wire_batch *row, bool dear)
 		put_row(row, NULL);
 		if (dear)
 			count_aside();
-	} else if (prof_shared_below()) {
+	} else if (prof_shared_has_trainer()) {
 		row->text = dear ? PROF_SHARED_ASIDE : 0;
 		put_shared(row);
 	}
@@ -736,7 +736,7 @@ static void drain_shared(const struct prof_shim_sink *sink, bool final)
 		prof_evidence_missed(stats.missed - missed);
 	missed = stats.missed;
 	tell_silence(&stats);
-	if (stats.spared)
+	if (stats.declined)
 		prof_note("loader workers have no sampler of their own where memory or pids of "
 			  "their cgroup are almost used up: the trainer looks at them, as far as it "
 			  "may");

@@ -49,7 +49,7 @@ static struct {
 	uint32_t slower; /* than the trainer asks for, so many times */
 } w;
 
-bool prof_worker_looks(void)
+bool prof_worker_samples(void)
 {
 	return atomic_load_explicit(&running, memory_order_relaxed);
 }
@@ -233,7 +233,7 @@ static void start(void)
 	if (!is_wanted())
 		return;
 	if (!prof_headroom()) {
-		prof_shared_spared();
+		prof_shared_decline();
 		return;
 	}
 	if (prof_shared_join())

@@ -16,7 +16,7 @@
 void prof_worker_fetches(void);
 
 /* Is there one in this process? Then forks must wait for its looks (core/fork_lock.h). */
-bool prof_worker_looks(void);
+bool prof_worker_samples(void);
 
 /* atfork's child handler. Async-signal-safe. */
 void prof_worker_forked(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two baskets: one is filled while the sender empties the other. A basket numbers its texts on its
+ * Two buffers: one is filled while the sender empties the other. A buffer numbers its texts on its
  * own; the sender gives them the trace's ids.
  */
 #include "evidence.h"
@@ -15,11 +15,11 @@
 
 #define SAMPLES_MAX 8192u /* between two flushes: 16 threads at 200 Hz for 2.5 s */
 #define BATCHES_MAX 8192u
-#define TEXT_BYTES_MAX ((size_t)4 << 20) /* of one basket */
+#define TEXT_BYTES_MAX ((size_t)4 << 20) /* of one buffer */
 #define NAME_BYTES_MAX ((size_t)16 << 20) /* of texts that evidence may add to the trace */
 #define LAST_SLOTS 256u /* threads whose last row is known; a power of two */
 
-struct basket {
+struct buffer {
 	struct wire_sample *sample;
 	struct wire_batch *batch;
 	uint32_t samples, sample_room, batches, batch_room;
@@ -29,11 +29,11 @@ struct basket {
 
 static struct {
 	pthread_mutex_t lock; /* everything but full; held around no call but malloc */
-	struct basket basket[2];
-	struct basket *filling;
+	struct buffer buffer[2];
+	struct buffer *filling;
 	struct prof_evidence_stats sum;
 	size_t name_bytes; /* sender: of texts that were new to the trace */
-} ev = { .lock = PTHREAD_MUTEX_INITIALIZER, .filling = &ev.basket[0] };
+} ev = { .lock = PTHREAD_MUTEX_INITIALIZER, .filling = &ev.buffer[0] };
 
 /* ---- in --------------------------------------------------------------------------------------- */
 
@@ -67,7 +67,7 @@ static size_t fitting(const char *text)
 	return len;
 }
 
-static uint32_t intern(struct basket *b, const char *text)
+static uint32_t intern(struct buffer *b, const char *text)
 {
 	uint32_t id = 0;
 
@@ -81,13 +81,13 @@ static uint32_t intern(struct basket *b, const char *text)
 	return id;
 }
 
-static uint32_t *last_of(struct basket *b, const struct wire_sample *s)
+static uint32_t *last_of(struct buffer *b, const struct wire_sample *s)
 {
 	return &b->last[(s->pid * 31 + s->tid) & (LAST_SLOTS - 1)];
 }
 
 /* The row before it was to stand for the time until the next look, which is now. */
-static void shorten(struct basket *b, const struct wire_sample *s)
+static void shorten(struct buffer *b, const struct wire_sample *s)
 {
 	uint32_t last = *last_of(b, s);
 	struct wire_sample *before = last ? &b->sample[last - 1] : NULL;
@@ -99,7 +99,7 @@ static void shorten(struct basket *b, const struct wire_sample *s)
 }
 
 /* @s is the row that comes next. */
-static void put_sample(struct basket *b, struct wire_sample *s)
+static void put_row(struct buffer *b, struct wire_sample *s)
 {
 	b->samples++;
 	shorten(b, s);
@@ -107,7 +107,7 @@ static void put_sample(struct basket *b, struct wire_sample *s)
 	ev.sum.samples++;
 }
 
-static void put_look(struct basket *b, const struct prof_thread_sample *l)
+static void put_sample(struct buffer *b, const struct prof_thread_sample *l)
 {
 	struct wire_sample *s = &b->sample[b->samples];
 
@@ -116,10 +116,10 @@ static void put_look(struct basket *b, const struct prof_thread_sample *l)
 	s->native = intern(b, l->native);
 	s->target = intern(b, l->target);
 	s->fs = intern(b, l->fs);
-	put_sample(b, s);
+	put_row(b, s);
 }
 
-static bool grow_samples(struct basket *b)
+static bool grow_samples(struct buffer *b)
 {
 	return grow((void **)&b->sample, &b->sample_room, b->samples, SAMPLES_MAX,
 		    sizeof(*b->sample));
@@ -127,13 +127,13 @@ static bool grow_samples(struct basket *b)
 
 int prof_evidence_sample(const struct prof_thread_sample *l)
 {
-	struct basket *b;
+	struct buffer *b;
 	int err = 0;
 
 	pthread_mutex_lock(&ev.lock);
 	b = ev.filling;
 	if (grow_samples(b)) {
-		put_look(b, l);
+		put_sample(b, l);
 	} else {
 		ev.sum.dropped++;
 		err = -ENOBUFS;
@@ -142,7 +142,7 @@ int prof_evidence_sample(const struct prof_thread_sample *l)
 	return err;
 }
 
-static bool put_again(struct basket *b, uint32_t pid, uint32_t tid, int64_t t_ns,
+static bool put_again(struct buffer *b, uint32_t pid, uint32_t tid, int64_t t_ns,
 		      uint32_t period_ns)
 {
 	struct wire_sample key = { .pid = pid, .tid = tid }, *s;
@@ -155,7 +155,7 @@ static bool put_again(struct basket *b, uint32_t pid, uint32_t tid, int64_t t_ns
 	*s = b->sample[last - 1];
 	s->t_ns = t_ns;
 	s->period_ns = period_ns;
-	put_sample(b, s);
+	put_row(b, s);
 	return true;
 }
 
@@ -178,7 +178,7 @@ void prof_evidence_missed(uint64_t looks)
 
 int prof_evidence_batch(const struct wire_batch *batch, const char *text)
 {
-	struct basket *b;
+	struct buffer *b;
 	int err = 0;
 
 	pthread_mutex_lock(&ev.lock);
@@ -197,29 +197,29 @@ int prof_evidence_batch(const struct wire_batch *batch, const char *text)
 
 /* ---- out, sender ------------------------------------------------------------------------------ */
 
-static size_t basket_bytes(const struct basket *b)
+static size_t buffer_bytes(const struct buffer *b)
 {
 	return b->sample_room * sizeof(*b->sample) + b->batch_room * sizeof(*b->batch) +
 	       (b->texts ? wire_strtab_bytes(b->texts) : 0);
 }
 
-/* Swaps the baskets; returns the one to empty. */
-static struct basket *take_full(void)
+/* Swaps the buffers; returns the one to empty. */
+static struct buffer *take_full(void)
 {
-	struct basket *full;
+	struct buffer *full;
 
 	pthread_mutex_lock(&ev.lock);
 	full = ev.filling;
-	ev.filling = full == &ev.basket[0] ? &ev.basket[1] : &ev.basket[0];
+	ev.filling = full == &ev.buffer[0] ? &ev.buffer[1] : &ev.buffer[0];
 	pthread_mutex_unlock(&ev.lock);
 	return full;
 }
 
 /*
- * The trace's id of a basket's text. Stacks of running threads could fill the table for ever: with
+ * The trace's id of a buffer's text. Stacks of running threads could fill the table for ever: with
  * enough of them only those that are known get one.
  */
-static uint32_t trace_id(const struct basket *b, uint32_t id)
+static uint32_t trace_id(const struct buffer *b, uint32_t id)
 {
 	struct wire_strtab *names = prof_stream_names();
 	const char *text;
@@ -242,7 +242,7 @@ static uint32_t trace_id(const struct basket *b, uint32_t id)
 	return found;
 }
 
-static void name_all(struct basket *b)
+static void name_all(struct buffer *b)
 {
 	uint32_t i;
 
@@ -258,7 +258,7 @@ static void name_all(struct basket *b)
 		b->batch[i].text = trace_id(b, b->batch[i].text);
 }
 
-static void empty(struct basket *b)
+static void empty(struct buffer *b)
 {
 	b->samples = b->batches = 0;
 	wire_strtab_free(b->texts);
@@ -268,7 +268,7 @@ static void empty(struct basket *b)
 
 void prof_evidence_flush(void)
 {
-	struct basket *b = take_full();
+	struct buffer *b = take_full();
 	uint64_t lost = 0;
 
 	if (b->samples || b->batches) {
@@ -288,6 +288,6 @@ void prof_evidence_stats(struct prof_evidence_stats *s)
 {
 	pthread_mutex_lock(&ev.lock);
 	*s = ev.sum;
-	s->memory = basket_bytes(&ev.basket[0]) + basket_bytes(&ev.basket[1]);
+	s->memory = buffer_bytes(&ev.buffer[0]) + buffer_bytes(&ev.buffer[1]);
 	pthread_mutex_unlock(&ev.lock);
 }

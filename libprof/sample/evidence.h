@@ -23,18 +23,18 @@ struct prof_evidence_stats {
 };
 
 /*
- * Takes one look: the row and its texts. A row of the same thread that was to stand for longer than
+ * Takes one sample: the row and its texts. A row of the same thread that was to stand for longer than
  * till now is shortened, so that no time counts twice. 0 or -ENOBUFS (counted).
  */
 int prof_evidence_sample(const struct prof_thread_sample *l);
 
 /*
- * The last look at this thread of this process still holds: takes it once more, as of @t_ns. False:
- * it has been handed on already; look again.
+ * The last sample of this thread of this process still holds: takes it once more, as of @t_ns. False:
+ * it has been handed on already; sample it again.
  */
 bool prof_evidence_again(uint32_t pid, uint32_t tid, int64_t t_ns, uint32_t period_ns);
 
-/* Looks that were due and could not be taken, for the program forked all the time. */
+/* Samples that were due and could not be taken, for the program forked all the time. */
 void prof_evidence_missed(uint64_t looks);
 
 /* Takes one batch. @text: the settings of an OPEN, else NULL. 0 or -ENOBUFS (counted). */

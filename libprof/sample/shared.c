@@ -90,7 +90,7 @@ struct segment {
 	atomic_uint rate;
 	atomic_uint parked; /* samplers asleep */
 	_Atomic uint64_t lost; /* rows of workers without a slot */
-	atomic_uint spared; /* workers that have no sampler */
+	atomic_uint declined; /* workers that have no sampler */
 	struct slot slot[PROF_SHARED_SLOTS];
 };
 
@@ -503,7 +503,7 @@ void prof_shared_stats(struct prof_shared_stats *s)
 	if (ours)
 		s->dropped += atomic_load(&seg->lost);
 	if (ours)
-		s->spared = atomic_load(&seg->spared);
+		s->declined = atomic_load(&seg->declined);
 }
 
 /* ---- workers ---- */
@@ -524,7 +524,7 @@ void prof_shared_forked(void)
 	memset(sent, 0, sizeof(sent));
 }
 
-bool prof_shared_below(void)
+bool prof_shared_has_trainer(void)
 {
 	return !ours && (up || above[0]);
 }
@@ -610,10 +610,10 @@ bool prof_shared_sample(const struct prof_thread_sample *sample)
 				 sizeof(r));
 }
 
-void prof_shared_spared(void)
+void prof_shared_decline(void)
 {
 	if (my_slot())
-		atomic_fetch_add_explicit(&up->spared, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&up->declined, 1, memory_order_relaxed);
 }
 
 void prof_shared_missed(uint64_t looks)

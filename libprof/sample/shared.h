@@ -2,7 +2,7 @@
 /*
  * Memory that the trainer shares with its loader workers: whether it waits now and how often they
  * should look at themselves, and for each worker a slot with two rings, one for rows of batches
- * (written by the thread that makes them) and one for looks (written by the sampler, worker.h).
+ * (written by the thread that makes them) and one for samples (written by the sampler, worker.h).
  * What a worker has written outlives it, however it ends.
  *
  * The trainer makes the memory at the arm. A forked worker has it mapped; a spawned one, or one of a
@@ -64,7 +64,7 @@ struct prof_shared_stats {
 	uint64_t rows, looks, dropped, damaged; /* dropped: no room or no slot */
 	uint64_t missed; /* looks that workers left out, for they forked all the time */
 	uint32_t workers; /* slots ever taken */
-	uint32_t spared; /* workers that do not look at themselves, for room is short */
+	uint32_t declined; /* workers that do not sample themselves, for room is short */
 	bool closed; /* the program closed the descriptor */
 };
 void prof_shared_stats(struct prof_shared_stats *s); /* sender */
@@ -72,7 +72,7 @@ void prof_shared_stats(struct prof_shared_stats *s); /* sender */
 /* ---- workers ---- */
 
 /* Is there a trainer above whose memory this process has or may find? Cheap. */
-bool prof_shared_below(void);
+bool prof_shared_has_trainer(void);
 
 /*
  * Writes a row into this process's slot; takes one at the first call. One thread at a time. Its text
@@ -81,11 +81,11 @@ bool prof_shared_below(void);
 #define PROF_SHARED_ASIDE 1u
 void prof_shared_row(const struct wire_batch *row);
 
-/* The same for a look, by the sampler's thread only. False: no room. */
+/* The same for a sample, by the sampler's thread only. False: no room. */
 bool prof_shared_sample(const struct prof_thread_sample *sample);
 
 /* This worker will not look at itself: the limits of its cgroup are near. */
-void prof_shared_spared(void);
+void prof_shared_decline(void);
 
 /* Looks that were due and left out. */
 void prof_shared_missed(uint64_t looks);

@@ -248,12 +248,12 @@ static int be_worker(void)
 	bool waits;
 
 	prof_shared_find();
-	if (!prof_shared_below())
+	if (!prof_shared_has_trainer())
 		return 1;
 	write_rows(0, 3);
 	waits = prof_shared_rate() != 0;
 	/* It may come to use the GPU itself; its sampler goes on for the trainer above. */
-	if (prof_shared_create(stream) || prof_shared_below())
+	if (prof_shared_create(stream) || prof_shared_has_trainer())
 		return 2;
 	if (waits && prof_shared_rate() != 50)
 		return 3;
@@ -317,7 +317,7 @@ static int be_lost(void)
 	static const struct rlimit none = { 3, 3 };
 
 	prof_shared_find();
-	if (!prof_shared_below() || setrlimit(RLIMIT_NOFILE, &none))
+	if (!prof_shared_has_trainer() || setrlimit(RLIMIT_NOFILE, &none))
 		return 1;
 	errno = 1234;
 	gpustarve_begin(WIRE_BATCH_FETCH, 1);
