@@ -73,7 +73,7 @@ struct ana_group { /* a communicator, as far as records tell */
 	size_t members;
 	uint64_t matched;
 	uint64_t
-		refused; /* collectives of members that had no counterpart, or one that cannot be */
+		refused; /* collectives of members without a counterpart, or with an impossible one */
 	int64_t waited_ns; /* comm.skew within it */
 };
 

@@ -32,8 +32,8 @@ struct view_cost {
 	struct view_rate *rate; /* per GPU of the result, same order */
 	size_t gpus;
 	bool known; /* every GPU has a price */
-	int64_t (
-		*gpu_class)[ANA_CLASSES]; /* [gpu][class] nano-dollars, each rounded half to even */
+	/* [gpu][class] nano-dollars, each rounded half to even */
+	int64_t (*gpu_class)[ANA_CLASSES];
 	int64_t classes[ANA_CLASSES]; /* sums of these */
 	/* [gpu][cause] what comm.skew costs by cause; sums to gpu_class[gpu][ANA_COMM_SKEW] */
 	int64_t (*gpu_skew)[ANA_CLASSES];

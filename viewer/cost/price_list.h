@@ -17,8 +17,8 @@
 
 struct view_price {
 	const char *gpu; /* as the driver names it; in site files a shell pattern may stand here */
-	const char *provider, *instance_type, *price_model, *region, *source,
-		*date; /* never NULL */
+	/* never NULL */
+	const char *provider, *instance_type, *price_model, *region, *source, *date;
 	int gpu_count; /* of the instance, 0: not said */
 	int64_t nano_usd_per_hour; /* of one GPU */
 };

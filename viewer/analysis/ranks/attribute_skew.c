@@ -167,6 +167,7 @@ static bool foreign(const struct ana_skew_attribution *c, const struct ana_arriv
 static void attribute_wait(struct ana_skew_attribution *c, const struct collective *m, size_t i)
 {
 	const struct ana_arrival *a = m->member[i], *late = m->member[m->last];
+	const struct ana_skew_member culprit = { late, m->last }, victim = { a, i };
 	int64_t wait = m->latest - a->common_start, ns;
 	struct ana_skew_shares s;
 	size_t k;
@@ -178,7 +179,7 @@ static void attribute_wait(struct ana_skew_attribution *c, const struct collecti
 	ns = consume(c, a->gpu, a->start, a->start + wait, true);
 	if (!ns)
 		return;
-	ana_skew_causes_find(c, m->group, late, m->last, a, i, &s);
+	ana_skew_causes_find(c, m->group, &culprit, &victim, &s);
 	ana_skew_causes_split(&s, ns);
 	for (k = 0; k < s.count; k++)
 		if (s.at[k].ns)
@@ -190,11 +191,13 @@ static void attribute_wait(struct ana_skew_attribution *c, const struct collecti
 static int64_t own_part(const struct ana_skew_attribution *c, const struct collective *m, size_t i,
 			int64_t late)
 {
+	const struct ana_skew_member mine = { m->member[i], i };
+	const struct ana_skew_member median = { m->member[m->median], m->median };
 	int64_t more[ANA_CLASSES];
 	__int128 own = 0, all = 0;
 	int k;
 
-	ana_skew_causes_excess(c, m->group, m->member[i], i, m->member[m->median], m->median, more);
+	ana_skew_causes_excess(c, m->group, &mine, &median, more);
 	for (k = 0; k < ANA_CLASSES; k++) {
 		own += k == ANA_COMM ? 0 : more[k];
 		all += more[k];

@@ -364,20 +364,23 @@ static void finish(struct ana_log_cursor *c, struct ana_log_mark *m)
 	memmove(c->open, c->open + 1, --c->opens * sizeof(c->open[0]));
 }
 
-bool ana_log_cursor_next(struct ana_log_cursor *c, struct ana_log_mark *m)
+/* The chunk with the next mark; false: there is none. */
+static bool find_chunk(struct ana_log_cursor *c)
 {
-	const uint8_t *p;
-	uint64_t v;
-	unsigned int head;
-
 	while (c->chunk && c->pos == c->chunk->len) {
 		c->chunk = c->chunk->next;
 		c->pos = 0;
 	}
-	if (!c->chunk)
-		return false;
-	p = c->chunk->byte + c->pos;
-	head = *p++;
+	return c->chunk != NULL;
+}
+
+/* What is written of a mark; END's lane and number are known to the cursor. */
+static void read_mark(struct ana_log_cursor *c, struct ana_log_mark *m)
+{
+	const uint8_t *p = c->chunk->byte + c->pos;
+	unsigned int head = *p++;
+	uint64_t v;
+
 	*m = (struct ana_log_mark){ .kind = (enum ana_log_mark_kind)(head & 3) };
 	p = read_number(p, &v);
 	m->t = after(c->at, v);
@@ -391,6 +394,13 @@ bool ana_log_cursor_next(struct ana_log_cursor *c, struct ana_log_mark *m)
 	}
 	p = read_classes(c, p, head >> 2);
 	c->pos = (size_t)(p - c->chunk->byte);
+}
+
+bool ana_log_cursor_next(struct ana_log_cursor *c, struct ana_log_mark *m)
+{
+	if (!find_chunk(c))
+		return false;
+	read_mark(c, m);
 	add_late(c, m->t);
 	c->at = m->t;
 	if (m->kind == ANA_MARK_PIECE) {

@@ -35,8 +35,8 @@ struct ana_collective_log {
 	/* what it holds */
 	struct ana_lane *lane;
 	uint32_t lanes, lane_room;
-	uint64_t collectives, p2p,
-		left_out; /* left out: too many lanes or at once, or after full_ns */
+	uint64_t collectives, p2p;
+	uint64_t left_out; /* too many lanes, too many at once, or after full_ns */
 	bool full;
 	int64_t full_ns; /* nothing that begins here or later is on it */
 	int64_t last_ns; /* latest end of a collective */

@@ -186,8 +186,8 @@ static size_t add_speeds(const struct ana_skew *k, size_t gpu, struct ana_kernel
 
 			if (cell->count)
 				row[rows++] = (struct ana_kernel_speed_row){
-					base_hash_text(BASE_HASH, name),
-					(uint32_t)gpu, cell->count, cell->ns
+					base_hash_text(BASE_HASH, name), (uint32_t)gpu, cell->count,
+					cell->ns
 				};
 		}
 	}

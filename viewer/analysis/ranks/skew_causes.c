@@ -75,16 +75,17 @@ static const struct ana_class_sums *baseline_of(const struct ana_skew_attributio
 }
 
 void ana_skew_causes_excess(const struct ana_skew_attribution *c, uint32_t group,
-			    const struct ana_arrival *a, size_t ia, const struct ana_arrival *b,
-			    size_t ib, int64_t out[ANA_CLASSES])
+			    const struct ana_skew_member *a, const struct ana_skew_member *b,
+			    int64_t out[ANA_CLASSES])
 {
-	const struct ana_class_sums *x = baseline_of(c, group, ia, a->common_start);
-	const struct ana_class_sums *y = baseline_of(c, group, ib, a->common_start);
+	int64_t now = a->arrival->common_start;
+	const struct ana_class_sums *x = baseline_of(c, group, a->at, now);
+	const struct ana_class_sums *y = baseline_of(c, group, b->at, now);
 	int k;
 
 	for (k = 0; k < ANA_CLASSES; k++) {
-		int64_t own = a->cum_start[k] - x->cum[k];
-		int64_t other = b->cum_start[k] - y->cum[k];
+		int64_t own = a->arrival->cum_start[k] - x->cum[k];
+		int64_t other = b->arrival->cum_start[k] - y->cum[k];
 
 		own = own > 0 ? own : 0;
 		other = other > 0 ? other : 0;
@@ -93,22 +94,24 @@ void ana_skew_causes_excess(const struct ana_skew_attribution *c, uint32_t group
 }
 
 void ana_skew_causes_find(const struct ana_skew_attribution *c, uint32_t group,
-			  const struct ana_arrival *late, size_t il,
-			  const struct ana_arrival *waiting, size_t iw, struct ana_skew_shares *s)
+			  const struct ana_skew_member *late, const struct ana_skew_member *waiting,
+			  struct ana_skew_shares *s)
 {
-	const struct ana_class_sums *base = baseline_of(c, group, il, late->common_start);
+	const struct ana_class_sums *base =
+		baseline_of(c, group, late->at, late->arrival->common_start);
+	uint32_t gpu = late->arrival->gpu;
 	int64_t more[ANA_CLASSES], left;
 	int k;
 
 	s->count = 0;
 	s->total = 0;
-	ana_skew_causes_excess(c, group, late, il, waiting, iw, more);
+	ana_skew_causes_excess(c, group, late, waiting, more);
 	for (k = 0; k < ANA_CLASSES; k++)
 		if (k != ANA_COMM)
-			add_share(s, late->gpu, k, more[k]);
+			add_share(s, gpu, k, more[k]);
 	left = more[ANA_COMM];
 	if (left)
-		left -= add_chain(c, s, late->gpu, base->known ? base->t : INT64_MIN, left);
+		left -= add_chain(c, s, gpu, base->known ? base->t : INT64_MIN, left);
 	if (left || !s->total) /* it was in a collective itself, and why is not known */
 		add_share(s, ANA_NOBODY, ANA_COMM, left ? left : 1);
 }

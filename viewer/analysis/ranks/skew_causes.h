@@ -50,20 +50,25 @@ struct ana_skew_shares {
 	__int128 total;
 };
 
+struct ana_skew_member { /* of the group: in one collective */
+	const struct ana_arrival *arrival;
+	size_t at; /* index in the group */
+};
+
 /*
- * Fills @s with who is to blame that @late came after @waiting, and with what, by weight. @il, @iw:
- * their indices in the group. There is at least one.
+ * Fills @s with who is to blame that @late came after @waiting, and with what, by weight. There is at
+ * least one.
  */
 void ana_skew_causes_find(const struct ana_skew_attribution *c, uint32_t group,
-			  const struct ana_arrival *late, size_t il,
-			  const struct ana_arrival *waiting, size_t iw, struct ana_skew_shares *s);
+			  const struct ana_skew_member *late, const struct ana_skew_member *waiting,
+			  struct ana_skew_shares *s);
 
 /* Parts of @ns by weight, to the nanosecond. */
 void ana_skew_causes_split(struct ana_skew_shares *s, int64_t ns);
 
 /* By class, how much more time @a spent on it than @b since they were even. */
 void ana_skew_causes_excess(const struct ana_skew_attribution *c, uint32_t group,
-			    const struct ana_arrival *a, size_t ia, const struct ana_arrival *b,
-			    size_t ib, int64_t out[ANA_CLASSES]);
+			    const struct ana_skew_member *a, const struct ana_skew_member *b,
+			    int64_t out[ANA_CLASSES]);
 
 #endif
