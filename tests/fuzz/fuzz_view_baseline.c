@@ -68,8 +68,8 @@ size_t fuzz_seed(unsigned int number, uint8_t **data)
 				 .steps = 40,
 				 .complete = number == 0,
 				 .series = { item, 40, 1, 41, 1, 0, { 1 } },
-				 .place = { { ANA_COMPUTE, "/a/b.py", "f\"::x", 3, 1000 } },
-				 .places = 1 };
+				 .hotspot = { { ANA_COMPUTE, "/a/b.py", "f\"::x", 3, 1000 } },
+				 .hotspots = 1 };
 	char path[] = "/tmp/gs-fuzz-XXXXXX";
 	int fd = number < 2 ? mkstemp(path) : -1;
 	size_t len = 0;

@@ -23,11 +23,11 @@ static void put_classes(struct base_jsonout *j, const struct check_run *run)
 	base_json_end(j);
 }
 
-static void put_places(struct base_jsonout *j, const struct check_run *run)
+static void put_hotspots(struct base_jsonout *j, const struct check_run *run)
 {
 	base_json_array(j, "findings");
-	for (size_t i = 0; i < run->places; i++) {
-		const struct check_place *p = &run->place[i];
+	for (size_t i = 0; i < run->hotspots; i++) {
+		const struct check_hotspot *p = &run->hotspot[i];
 		base_json_flat_object(j, NULL);
 		base_json_string(j, "class", ana_class_names[p->class]);
 		base_json_int(j, "ns", p->ns);
@@ -99,7 +99,7 @@ static void put_run(struct base_jsonout *j, const struct check_run *run)
 	base_json_int(j, "step_p95_ns", run->step_p95_ns);
 	base_json_int(j, "step_fed_median_ns", run->step_fed_median_ns);
 	put_classes(j, run);
-	put_places(j, run);
+	put_hotspots(j, run);
 	put_series(j, &run->series);
 	base_json_end(j);
 }
@@ -176,17 +176,17 @@ static void get_classes(struct in *in, const struct base_json *node, struct chec
 		in->why = "the classes do not sum to gpu_ns";
 }
 
-static void get_places(struct in *in, const struct base_json *node, struct check_run *run)
+static void get_hotspots(struct in *in, const struct base_json *node, struct check_run *run)
 {
 	const struct base_json *all = base_json_get(node, "findings");
 
 	for (const struct base_json *f = all ? all->child : NULL; f; f = f->next) {
 		int class = ana_class_by_name(base_json_get_text(f, "class", ""));
-		if (class < 0 || run->places == CHECK_PLACES_MAX) {
+		if (class < 0 || run->hotspots == CHECK_HOTSPOTS_MAX) {
 			in->why = "a finding is of no known class, or there are too many";
 			return;
 		}
-		run->place[run->places++] = (struct check_place){
+		run->hotspot[run->hotspots++] = (struct check_hotspot){
 			.class = (enum ana_class) class,
 			.ns = get(in, f, "ns", 0, INT64_MAX),
 			.file = base_json_get_text(f, "file", NULL),
@@ -291,7 +291,7 @@ static int get_run(struct in *in, const struct base_json *node, struct check_run
 	window = get_text(in, node, "window");
 	run->window = strcmp(window, "device") ? ANA_WINDOW_JOB : ANA_WINDOW_DEVICE;
 	get_classes(in, node, run);
-	get_places(in, node, run);
+	get_hotspots(in, node, run);
 	return get_series(in, node, &run->series);
 }
 

@@ -61,11 +61,12 @@ static void set_price(struct check_run *run, struct base_arena *mem, const struc
 	run->starved_nano_usd = s->cost.starved;
 }
 
-static void set_places(struct check_run *run, struct base_arena *mem, const struct view_summary *s)
+static void set_hotspots(struct check_run *run, struct base_arena *mem,
+			 const struct view_summary *s)
 {
-	for (size_t i = 0; i < s->findings && run->places < CHECK_PLACES_MAX; i++) {
+	for (size_t i = 0; i < s->findings && run->hotspots < CHECK_HOTSPOTS_MAX; i++) {
 		const struct view_finding *f = &s->finding[i];
-		run->place[run->places++] = (struct check_place){
+		run->hotspot[run->hotspots++] = (struct check_hotspot){
 			.class = f->class,
 			.file = f->where.known ? base_arena_text(mem, f->where.file) : NULL,
 			.function = f->where.known ? base_arena_text(mem, f->where.function) : NULL,
@@ -103,7 +104,7 @@ void check_run_make(struct check_run *run, struct base_arena *mem, const struct 
 	};
 	memcpy(run->classes, r->classes, sizeof(run->classes));
 	set_price(run, mem, s);
-	set_places(run, mem, s);
+	set_hotspots(run, mem, s);
 	if (series) {
 		run->series = *series;
 		*series = (struct check_series){ 0 };

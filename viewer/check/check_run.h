@@ -10,9 +10,9 @@
 #include "check_series.h"
 #include "summary/summary.h"
 
-#define CHECK_PLACES_MAX 20
+#define CHECK_HOTSPOTS_MAX 20
 
-struct check_place { /* a finding */
+struct check_hotspot { /* a finding */
 	enum ana_class class;
 	const char *file, *function; /* NULL: not known */
 	uint32_t line; /* 0: not known */
@@ -36,8 +36,8 @@ struct check_run {
 	uint64_t steps; /* as summary.json counts them */
 	int64_t step_median_ns, step_p95_ns; /* -1: not known */
 	int64_t step_fed_median_ns; /* of steps less their waits for the loader; -1 */
-	struct check_place place[CHECK_PLACES_MAX]; /* most time first */
-	size_t places;
+	struct check_hotspot hotspot[CHECK_HOTSPOTS_MAX]; /* most time first */
+	size_t hotspots;
 	struct check_series series; /* owned; empty if there are no steps */
 };
 

@@ -8,7 +8,7 @@
 #include "result.h"
 #include "base/units.h"
 
-#define PLACE_PPM 10000 /* a replay that starves for less than 1 % names no line */
+#define HOTSPOT_PPM 10000 /* a replay that starves for less than 1 % names no line */
 
 static const char *base(const char *path)
 {
@@ -18,7 +18,7 @@ static const char *base(const char *path)
 }
 
 /* "input.fetch, dataset.py:88 __getitem__". */
-static const char *place_text(struct base_arena *mem, const struct check_place *p)
+static const char *hotspot_text(struct base_arena *mem, const struct check_hotspot *p)
 {
 	if (!p->file)
 		return ana_class_names[p->class];
@@ -26,7 +26,7 @@ static const char *place_text(struct base_arena *mem, const struct check_place *
 				 p->line, p->function ? " " : "", p->function ? p->function : "");
 }
 
-static void set_place(struct check_judgement *j, const struct check_place *p)
+static void set_hotspot(struct check_judgement *j, const struct check_hotspot *p)
 {
 	if (!p)
 		return;
@@ -47,14 +47,14 @@ static bool is_narrow(const struct check_budget *b)
 }
 
 /* The finding with most time of what a budget is about. */
-static const struct check_place *worst_place(const struct check_run *run,
-					     const struct check_budget *b)
+static const struct check_hotspot *worst_hotspot(const struct check_run *run,
+						 const struct check_budget *b)
 {
-	for (size_t i = 0; i < run->places; i++) {
-		enum ana_class class = run->place[i].class;
+	for (size_t i = 0; i < run->hotspots; i++) {
+		enum ana_class class = run->hotspot[i].class;
 		if (b->metric.class >= 0 ? (int)class == b->metric.class
 					 : !is_narrow(b) || is_input(class))
-			return &run->place[i];
+			return &run->hotspot[i];
 	}
 	return NULL;
 }
@@ -63,7 +63,7 @@ void check_judge_budget(struct check_result *r, const struct check_budget *b,
 			const struct check_run *run)
 {
 	struct check_value v = check_metric_of(&b->metric, run);
-	const struct check_place *place = worst_place(run, b);
+	const struct check_hotspot *hotspot = worst_hotspot(run, b);
 	const char *text;
 
 	if (!v.known) {
@@ -77,23 +77,23 @@ void check_judge_budget(struct check_result *r, const struct check_budget *b,
 	text = base_arena_printf(r->mem, "%s is %s %s %s%s%s", b->name,
 				 check_value_text(r->mem, b->metric.unit, &v), op,
 				 check_limit_text(r->mem, b),
-				 holds || !place ? ""
-				 : is_narrow(b)	 ? "; most of it: "
-						 : "; most of the waste: ",
-				 !holds && place ? place_text(r->mem, place) : "");
+				 holds || !hotspot ? ""
+				 : is_narrow(b)	   ? "; most of it: "
+						   : "; most of the waste: ",
+				 !holds && hotspot ? hotspot_text(r->mem, hotspot) : "");
 	struct check_judgement *j =
 		check_result_add(r, holds ? CHECK_PASS : CHECK_FAIL, b->name, run->id, text);
 	j->value = check_value_digits(r->mem, &v);
 	j->limit = strpbrk(b->text, "<>") + 2;
 	if (!holds)
-		set_place(j, place);
+		set_hotspot(j, hotspot);
 }
 
 /* -- comparison --------------------------------------------------------------------------------- */
 
 struct grown {
 	double ns; /* of GPU time per step, more than before */
-	const struct check_place *place; /* of the new run */
+	const struct check_hotspot *hotspot; /* of the new run */
 	enum ana_class class;
 	bool has_class;
 };
@@ -103,7 +103,7 @@ static double per_step(double ns, const struct check_run *run)
 	return run->steps ? ns / (double)run->steps : 0;
 }
 
-static bool same_place(const struct check_place *a, const struct check_place *b)
+static bool same_hotspot(const struct check_hotspot *a, const struct check_hotspot *b)
 {
 	const char *fa = a->file ? base(a->file) : "", *fb = b->file ? base(b->file) : "";
 	const char *na = a->function ? a->function : "", *nb = b->function ? b->function : "";
@@ -112,13 +112,13 @@ static bool same_place(const struct check_place *a, const struct check_place *b)
 	return a->class == b->class && !strcmp(fa, fb) && !strcmp(na, nb);
 }
 
-static double time_at(const struct check_run *run, const struct check_place *p)
+static double time_at(const struct check_run *run, const struct check_hotspot *p)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < run->places; i++)
-		if (same_place(&run->place[i], p))
-			sum += (double)run->place[i].ns;
+	for (size_t i = 0; i < run->hotspots; i++)
+		if (same_hotspot(&run->hotspot[i], p))
+			sum += (double)run->hotspot[i].ns;
 	return sum;
 }
 
@@ -135,12 +135,12 @@ static struct grown find_grown(const struct check_run *old, const struct check_r
 			continue;
 		g = (struct grown){ .ns = more, .class = (enum ana_class)c, .has_class = true };
 	}
-	for (size_t i = 0; g.has_class && i < new->places; i++) {
-		const struct check_place *p = &new->place[i];
+	for (size_t i = 0; g.has_class && i < new->hotspots; i++) {
+		const struct check_hotspot *p = &new->hotspot[i];
 		double more = per_step(time_at(new, p), new) - per_step(time_at(old, p), old);
 		if (p->class == g.class && more > most) {
 			most = more;
-			g.place = p;
+			g.hotspot = p;
 		}
 	}
 	return g;
@@ -153,7 +153,8 @@ static const char *grown_text(struct base_arena *mem, const struct grown *g)
 	if (!g->has_class)
 		return "";
 	return base_arena_printf(mem, "; most of it is %s (+%s of GPU time per step)",
-				 g->place ? place_text(mem, g->place) : ana_class_names[g->class],
+				 g->hotspot ? hotspot_text(mem, g->hotspot)
+					    : ana_class_names[g->class],
 				 base_duration(more, g->ns < 9e18 ? (int64_t)g->ns : INT64_MAX));
 }
 
@@ -220,8 +221,8 @@ static void judge_estimate(struct check_result *r, const struct check_run *old,
 
 	j->value = base_arena_printf(r->mem, "%.6f", c->whole.value);
 	j->limit = base_arena_printf(r->mem, "%.6f", r->min_effect);
-	if (bad && g.place)
-		set_place(j, g.place);
+	if (bad && g.hotspot)
+		set_hotspot(j, g.hotspot);
 }
 
 static bool all_comparable(struct check_result *r, const struct check_run *old, size_t olds,
@@ -337,7 +338,7 @@ static void judge_predicted(struct check_result *r, const struct check_run *run,
 {
 	struct check_value v = predicted(&r->prediction, b->name);
 	const char *name = base_arena_printf(r->mem, "predicted.%s", b->name);
-	const struct check_place *place = worst_place(run, b);
+	const struct check_hotspot *hotspot = worst_hotspot(run, b);
 
 	if (!v.known) {
 		check_result_add(r, CHECK_WARN, name, run->id,
@@ -350,12 +351,12 @@ static void judge_predicted(struct check_result *r, const struct check_run *run,
 		base_arena_printf(r->mem, "%s is predicted to be %s, %s %s%s%s", b->name,
 				  check_value_text(r->mem, b->metric.unit, &v),
 				  holds ? "within" : "not within", b->text,
-				  holds || !place ? "" : now_text(b),
-				  !holds && place ? place_text(r->mem, place) : ""));
+				  holds || !hotspot ? "" : now_text(b),
+				  !holds && hotspot ? hotspot_text(r->mem, hotspot) : ""));
 	j->value = check_value_digits(r->mem, &v);
 	j->limit = strpbrk(b->text, "<>") + 2;
 	if (!holds)
-		set_place(j, place);
+		set_hotspot(j, hotspot);
 }
 
 void check_judge_prediction(struct check_result *r, const struct check_run *run,
@@ -386,7 +387,7 @@ static const char *cores_text(struct base_arena *mem, const struct check_replay 
 }
 
 static const char *replay_text(struct check_result *r, const struct check_replay *p,
-			       const struct check_place *place)
+			       const struct check_hotspot *hotspot)
 {
 	base_unit starved, was, busy, busy_was;
 
@@ -398,8 +399,8 @@ static const char *replay_text(struct check_result *r, const struct check_replay
 		base_percent(starved, r->replay_starved_ppm),
 		base_percent(busy, p->utilization_ppm), base_percent(was, p->recorded_starved_ppm),
 		base_percent(busy_was, p->recorded_utilization_ppm),
-		place ? "; they would wait most for " : "", place ? place_text(r->mem, place) : "",
-		cores_text(r->mem, p));
+		hotspot ? "; they would wait most for " : "",
+		hotspot ? hotspot_text(r->mem, hotspot) : "", cores_text(r->mem, p));
 }
 
 void check_judge_replay(struct check_result *r, const struct check_replay *p)
@@ -407,11 +408,11 @@ void check_judge_replay(struct check_result *r, const struct check_replay *p)
 	r->has_replay = true;
 	r->replay_utilization_ppm = p->utilization_ppm;
 	r->replay_starved_ppm = base_ppm(p->run.starved_ns, p->run.gpu_ns);
-	const struct check_place *place =
-		r->replay_starved_ppm >= PLACE_PPM && p->run.places ? p->run.place : NULL;
+	const struct check_hotspot *hotspot =
+		r->replay_starved_ppm >= HOTSPOT_PPM && p->run.hotspots ? p->run.hotspot : NULL;
 	struct check_judgement *j =
-		check_result_add(r, CHECK_PASS, "replay", p->run.id, replay_text(r, p, place));
-	set_place(j, place);
+		check_result_add(r, CHECK_PASS, "replay", p->run.id, replay_text(r, p, hotspot));
+	set_hotspot(j, hotspot);
 }
 
 void check_judge_whole(struct check_result *r, const struct check_run *run)

@@ -16,28 +16,28 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-static void add(struct check_seen *s, struct base_arena *mem, const struct check_place *p)
+static void add(struct check_seen *s, struct base_arena *mem, const struct check_hotspot *p)
 {
 	if (p->ns > INT64_MAX / 2 - s->all_ns)
 		return;
 	s->all_ns += p->ns;
-	for (size_t i = 0; i < s->places; i++) {
-		struct check_place *old = &s->place[i];
+	for (size_t i = 0; i < s->hotspots; i++) {
+		struct check_hotspot *old = &s->hotspot[i];
 		if (old->class == p->class && old->line == p->line &&
 		    same_text(old->file, p->file) && same_text(old->function, p->function)) {
 			old->ns += p->ns;
 			return;
 		}
 	}
-	if (s->places == CHECK_SEEN_MAX)
+	if (s->hotspots == CHECK_SEEN_MAX)
 		return;
-	s->place[s->places] = *p;
-	s->place[s->places].file = base_arena_text(mem, p->file);
-	s->place[s->places++].function = base_arena_text(mem, p->function);
+	s->hotspot[s->hotspots] = *p;
+	s->hotspot[s->hotspots].file = base_arena_text(mem, p->file);
+	s->hotspot[s->hotspots++].function = base_arena_text(mem, p->function);
 }
 
 /* "class ns line\tfunction\tfile". */
-static bool parse(char *text, struct check_place *p)
+static bool parse(char *text, struct check_hotspot *p)
 {
 	char *ns = strchr(text, ' '), *line = NULL, *function = NULL, *file = NULL, *end;
 
@@ -74,7 +74,7 @@ static int read_file(int dir, const char *name, struct base_arena *mem, struct c
 	if (!f)
 		return -errno;
 	while (fgets(line, sizeof(line), f)) {
-		struct check_place p = { 0 };
+		struct check_hotspot p = { 0 };
 		if (parse(line, &p))
 			add(s, mem, &p);
 	}
@@ -101,7 +101,7 @@ int check_seen_read(int dir, const char *trainer, struct base_arena *mem, struct
 
 static int most_first(const void *a, const void *b)
 {
-	const struct check_place *x = a, *y = b;
+	const struct check_hotspot *x = a, *y = b;
 	int by_file;
 
 	if (x->ns != y->ns)
@@ -116,13 +116,13 @@ void check_seen_share(struct check_seen *s, int64_t waited_ns, struct check_run 
 
 	if (s->all_ns < CHECK_SEEN_LEAST_NS)
 		return;
-	qsort(s->place, s->places, sizeof(*s->place), most_first);
-	for (size_t i = 0; i < s->places; i++) {
-		struct check_place p = s->place[i];
+	qsort(s->hotspot, s->hotspots, sizeof(*s->hotspot), most_first);
+	for (size_t i = 0; i < s->hotspots; i++) {
+		struct check_hotspot p = s->hotspot[i];
 		p.ns = (int64_t)((__int128)run->starved_ns * p.ns / whole);
 		run->classes[ANA_INPUT_UNKNOWN] -= p.ns;
 		run->classes[p.class] += p.ns;
-		if (p.file && p.ns && run->places < CHECK_PLACES_MAX)
-			run->place[run->places++] = p;
+		if (p.file && p.ns && run->hotspots < CHECK_HOTSPOTS_MAX)
+			run->hotspot[run->hotspots++] = p;
 	}
 }

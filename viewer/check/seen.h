@@ -8,12 +8,12 @@
 
 #include "check_run.h"
 
-#define CHECK_SEEN_MAX 512 /* places; time at others counts, without its place */
+#define CHECK_SEEN_MAX 512 /* hotspots; time at other lines counts, without the line */
 #define CHECK_SEEN_LEAST_NS 100000000 /* some ten looks; of less nothing is said */
 
 struct check_seen {
-	struct check_place place[CHECK_SEEN_MAX]; /* in no order; file NULL: no line is known */
-	size_t places;
+	struct check_hotspot hotspot[CHECK_SEEN_MAX]; /* in no order; file NULL: no line is known */
+	size_t hotspots;
 	int64_t all_ns; /* looked at, in sum */
 };
 
@@ -26,7 +26,7 @@ int check_seen_read(int dir, const char *trainer, struct base_arena *mem, struct
 /*
  * Shares the waits of @run (its starved_ns, which stand as input.unknown) out to what was seen, as
  * if all @waited_ns of the command were as what was looked at; what was not looked at stays unknown.
- * Fills @run's classes and places.
+ * Fills @run's classes and hotspots.
  */
 void check_seen_share(struct check_seen *s, int64_t waited_ns, struct check_run *run);
 

@@ -27,10 +27,10 @@ const char *compare_run_words(const struct view_compared_run *r, struct base_are
 
 const char *compare_finding_name(struct base_arena *mem, const struct view_finding *f)
 {
-	const char *spot = view_words_hotspot(mem, &f->where, PATH_COLUMNS);
+	const char *hotspot = view_words_hotspot(mem, &f->where, PATH_COLUMNS);
 
-	return base_arena_printf(mem, "%s%s%s", ana_class_names[f->class], spot ? " " : "",
-				 spot ? spot : "");
+	return base_arena_printf(mem, "%s%s%s", ana_class_names[f->class], hotspot ? " " : "",
+				 hotspot ? hotspot : "");
 }
 
 const char *compare_finding_words(const struct view_comparison *c, const struct view_pair *p,

@@ -75,7 +75,7 @@ static const char *starved_clause(const struct pairing *g)
 static const char *finding_clause(const struct pairing *g)
 {
 	struct base_arena *mem = &g->c->mem;
-	const char *spot;
+	const char *hotspot;
 
 	for (size_t i = 0; i < g->p->findings; i++) {
 		const struct view_finding_change *f = &g->p->finding[i];
@@ -89,12 +89,12 @@ static const char *finding_clause(const struct pairing *g)
 			return base_arena_printf(mem, "; %s came",
 						 compare_finding_name(mem, f->finding[1]));
 		case VIEW_FINDING_MOVED:
-			spot = f->finding[0]->class == f->finding[1]->class
-				       ? view_words_hotspot(mem, &f->finding[1]->where, COLUMNS)
-				       : ana_class_names[f->finding[1]->class];
+			hotspot = f->finding[0]->class == f->finding[1]->class
+					  ? view_words_hotspot(mem, &f->finding[1]->where, COLUMNS)
+					  : ana_class_names[f->finding[1]->class];
 			return base_arena_printf(mem, "; %s moved to %s",
 						 compare_finding_name(mem, f->finding[0]),
-						 spot ? spot : "another line");
+						 hotspot ? hotspot : "another line");
 		default:
 			break;
 		}

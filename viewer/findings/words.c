@@ -182,11 +182,11 @@ const char *view_words_hotspot(struct base_arena *mem, const struct view_hotspot
 
 const char *view_words_line(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
 {
-	const char *spot = view_words_hotspot(mem, p, columns);
+	const char *hotspot = view_words_hotspot(mem, p, columns);
 
 	if (!p->function || !p->function[0])
-		return spot;
-	return base_arena_printf(mem, "%s %s", spot ? spot : "?",
+		return hotspot;
+	return base_arena_printf(mem, "%s %s", hotspot ? hotspot : "?",
 				 view_short_path(mem, p->function,
 						 columns == SIZE_MAX ? columns : NAME_COLUMNS));
 }

@@ -294,8 +294,9 @@ static void test_baseline(void)
 	close(fd);
 	run.series = alike(50, 1000000, 10);
 	run.dataset = "quote \" and \\ and \xff";
-	run.place[0] = (struct check_place){ ANA_INPUT_FETCH, "/a/b.py", "get<T>", 17, 300000000 };
-	run.places = 1;
+	run.hotspot[0] =
+		(struct check_hotspot){ ANA_INPUT_FETCH, "/a/b.py", "get<T>", 17, 300000000 };
+	run.hotspots = 1;
 	REQUIRE(!check_baseline_write(path, &run, 1));
 	REQUIRE(!check_baseline_read(path, &mem, got, &runs, &why));
 	EXPECT(runs == 1);
@@ -303,8 +304,8 @@ static void test_baseline(void)
 	EXPECT(!memcmp(got[0].classes, run.classes, sizeof(run.classes)));
 	EXPECT(got[0].series.count == 50 && got[0].series.width == 1);
 	EXPECT(!memcmp(got[0].series.item, run.series.item, 50 * sizeof(struct check_item)));
-	EXPECT(got[0].places == 1 && got[0].place[0].line == 17);
-	EXPECT(got[0].place[0].function && !strcmp(got[0].place[0].function, "get<T>"));
+	EXPECT(got[0].hotspots == 1 && got[0].hotspot[0].line == 17);
+	EXPECT(got[0].hotspot[0].function && !strcmp(got[0].hotspot[0].function, "get<T>"));
 	check_run_fini(&got[0]);
 	check_run_fini(&run);
 	base_arena_fini(&mem);
@@ -442,9 +443,9 @@ static void test_grown(void)
 
 	now.classes[ANA_EXCLUDED_STARTUP] = 900000000;
 	now.classes[ANA_INPUT_PREP] = 200000000;
-	now.place[0] = (struct check_place){ ANA_INPUT_FETCH, "/a/x.py", "f", 3, 300000000 };
-	now.place[1] = (struct check_place){ ANA_INPUT_PREP, "/a/y.py", "g", 7, 200000000 };
-	now.places = 2;
+	now.hotspot[0] = (struct check_hotspot){ ANA_INPUT_FETCH, "/a/x.py", "f", 3, 300000000 };
+	now.hotspot[1] = (struct check_hotspot){ ANA_INPUT_PREP, "/a/y.py", "g", 7, 200000000 };
+	now.hotspots = 2;
 	check_result_init(&r, &mem);
 	check_judge_change(&r, &old, 1, &now, 1, &o);
 	REQUIRE(r.first && r.first->status == CHECK_FAIL);
@@ -463,9 +464,9 @@ static void test_place_of_budget(void)
 	struct check_budget b;
 	const char *why;
 
-	run.place[0] = (struct check_place){ ANA_HOST_SYNC, "/a/x.py", "f", 3, 300000000 };
-	run.place[1] = (struct check_place){ ANA_INPUT_FETCH, "/a/y.py", "g", 7, 200000000 };
-	run.places = 2;
+	run.hotspot[0] = (struct check_hotspot){ ANA_HOST_SYNC, "/a/x.py", "f", 3, 300000000 };
+	run.hotspot[1] = (struct check_hotspot){ ANA_INPUT_FETCH, "/a/y.py", "g", 7, 200000000 };
+	run.hotspots = 2;
 	check_result_init(&r, &mem);
 	REQUIRE(!check_budget_parse("starved_pct<=1", &b, &why));
 	check_judge_budget(&r, &b, &run);

@@ -42,12 +42,13 @@ static void test_read(void)
 	put("seen.7.9", "input.fetch 200 88\t__getitem__\t/d/a.py\n");
 	put("seen.71.9", "input.fetch 1000 1\tother\t/d/b.py\n");
 	EXPECT(!check_seen_read(dir, "7", &mem, &s));
-	EXPECT(s.all_ns == 650 && s.places == 3);
-	EXPECT(s.place[0].ns == 500 && s.place[0].class == ANA_INPUT_FETCH &&
-	       s.place[0].line == 88);
-	EXPECT(!strcmp(s.place[0].file, "/d/a.py") && !strcmp(s.place[0].function, "__getitem__"));
-	EXPECT(s.place[1].ns == 100 && s.place[1].class == ANA_INPUT_PREP);
-	EXPECT(s.place[2].ns == 50 && !s.place[2].file);
+	EXPECT(s.all_ns == 650 && s.hotspots == 3);
+	EXPECT(s.hotspot[0].ns == 500 && s.hotspot[0].class == ANA_INPUT_FETCH &&
+	       s.hotspot[0].line == 88);
+	EXPECT(!strcmp(s.hotspot[0].file, "/d/a.py") &&
+	       !strcmp(s.hotspot[0].function, "__getitem__"));
+	EXPECT(s.hotspot[1].ns == 100 && s.hotspot[1].class == ANA_INPUT_PREP);
+	EXPECT(s.hotspot[2].ns == 50 && !s.hotspot[2].file);
 	close(dir);
 	drop("seen.7.8");
 	drop("seen.7.9");
@@ -59,10 +60,10 @@ static void share(struct check_run *run, int64_t seen_ns, int64_t waited_ns)
 {
 	static struct check_seen s;
 
-	s = (struct check_seen){ .place = { { ANA_INPUT_PREP, "a.py", "f", 1, seen_ns / 4 },
-					    { ANA_INPUT_FETCH, "a.py", "f", 2, seen_ns / 2 },
-					    { ANA_INPUT_UNKNOWN, NULL, NULL, 0, seen_ns / 4 } },
-				 .places = 3,
+	s = (struct check_seen){ .hotspot = { { ANA_INPUT_PREP, "a.py", "f", 1, seen_ns / 4 },
+					      { ANA_INPUT_FETCH, "a.py", "f", 2, seen_ns / 2 },
+					      { ANA_INPUT_UNKNOWN, NULL, NULL, 0, seen_ns / 4 } },
+				 .hotspots = 3,
 				 .all_ns = seen_ns };
 	*run = (struct check_run){ .starved_ns = 1000 };
 	run->classes[ANA_INPUT_UNKNOWN] = 1000;
@@ -76,13 +77,13 @@ static void test_share(void)
 	share(&run, 400000000, 400000000); /* all of it was looked at */
 	EXPECT(run.classes[ANA_INPUT_FETCH] == 500 && run.classes[ANA_INPUT_PREP] == 250);
 	EXPECT(run.classes[ANA_INPUT_UNKNOWN] == 250);
-	EXPECT(run.places == 2 && run.place[0].line == 2 && run.place[0].ns == 500);
+	EXPECT(run.hotspots == 2 && run.hotspot[0].line == 2 && run.hotspot[0].ns == 500);
 	share(&run, 400000000, 800000000); /* half of it was: the other half stays unknown */
 	EXPECT(run.classes[ANA_INPUT_FETCH] == 250 && run.classes[ANA_INPUT_UNKNOWN] == 625);
 	share(&run, 400000000, 100000000); /* never more than was waited */
 	EXPECT(run.classes[ANA_INPUT_FETCH] == 500 && run.classes[ANA_INPUT_UNKNOWN] == 250);
 	share(&run, CHECK_SEEN_LEAST_NS - 4, CHECK_SEEN_LEAST_NS); /* a look or two say nothing */
-	EXPECT(run.classes[ANA_INPUT_UNKNOWN] == 1000 && !run.places);
+	EXPECT(run.classes[ANA_INPUT_UNKNOWN] == 1000 && !run.hotspots);
 }
 
 int main(void)

@@ -200,7 +200,7 @@ static int worst_class(const struct view_summary *s)
 }
 
 /* The finding with a line that cost most: of this class, else of any waste. */
-static const struct view_finding *worst_place(const struct view_summary *s, int c)
+static const struct view_finding *worst_hotspot(const struct view_summary *s, int c)
 {
 	const struct view_finding *best = NULL;
 
@@ -216,7 +216,7 @@ static const struct view_finding *worst_place(const struct view_summary *s, int 
 	return best;
 }
 
-static void put_place(struct html *h, const struct view_finding *f, int c)
+static void put_hotspot(struct html *h, const struct view_finding *f, int c)
 {
 	size_t at = (size_t)(f - h->s->finding);
 
@@ -259,8 +259,8 @@ static void put_cause(struct html *h)
 		html_put(h, " in which other ranks waited for one that was late by it");
 	}
 	html_put(h, "</dd></div>\n");
-	if (worst_place(s, c))
-		put_place(h, worst_place(s, c), c);
+	if (worst_hotspot(s, c))
+		put_hotspot(h, worst_hotspot(s, c), c);
 }
 
 static void put_first_step(struct html *h)
