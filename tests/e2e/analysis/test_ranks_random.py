@@ -29,8 +29,8 @@ NAMES = ['ncclDevKernel_AllReduce_Sum_f32_RING_LL', 'ncclDevKernel_AllGather_RIN
 
 def class_order():
     """The classes' names in the engine's order."""
-    with open(os.path.join(gs.SOURCE, 'viewer', 'analysis', 'class.h')) as f:
-        return re.findall(r'X\(\w+, "([a-z0-9_.]+)"\)', f.read())
+    with open(os.path.join(gs.SOURCE, 'facts', 'classes.def'), encoding='utf-8') as f:
+        return re.findall(r'^CLASS\(\w+, "([a-z0-9_.]+)"', f.read(), re.M)
 
 
 class Rank:
