@@ -255,14 +255,14 @@ static void test_shares_exact(void)
 	count(&t, 200, 0, WIRE_WAIT_NONE, 0, 0);
 	count(&t, 200, 10000, WIRE_WAIT_READ, 3000, 1000);
 	count(&t, 200, 20000, WIRE_WAIT_NONE, 5000, 5000);
-	EXPECT(ana_shares_of(t.e.seen[0], 0, 40000 * US, &h));
+	EXPECT(ana_shares_of(t.e.thread[0], 0, 40000 * US, &h));
 	EXPECT_INT(h.run, 10000 * US); /* 5 of 20 ms, over 40 ms */
 	EXPECT_INT(h.delay, 10000 * US);
 	EXPECT_INT(h.blocked, 20000 * US);
 	EXPECT_INT(h.running, 30000 * US);
 	EXPECT_INT(h.waiting, 10000 * US);
-	EXPECT_INT(ana_shares_part(t.e.seen[0], &h, 1), 20000 * US);
-	EXPECT(!ana_shares_of(t.e.seen[0], 20001 * US, 40000 * US, &h));
+	EXPECT_INT(ana_shares_part(t.e.thread[0], &h, 1), 20000 * US);
+	EXPECT(!ana_shares_of(t.e.thread[0], 20001 * US, 40000 * US, &h));
 	EXPECT(!ana_shares_of(NULL, 0, 1, &h));
 	end(&t);
 }
@@ -276,23 +276,23 @@ static void test_shares_running(void)
 	/* runs flat out, counters lag: what they lack is shared as they are */
 	count(&t, 200, 0, WIRE_WAIT_NONE, 0, 0);
 	count(&t, 200, 20000, WIRE_WAIT_NONE, 9000, 3000);
-	EXPECT(ana_shares_of(t.e.seen[0], 0, 20001 * US, &h));
+	EXPECT(ana_shares_of(t.e.thread[0], 0, 20001 * US, &h));
 	EXPECT_INT(h.delay / (250 * US), 20); /* a quarter */
 	EXPECT_INT(h.run + h.delay, 20001 * US);
 	/* runnable and not one tick for 20 ms: it waits for a CPU */
 	count(&t, 201, 0, WIRE_WAIT_NONE, 7, 0);
 	count(&t, 201, 20000, WIRE_WAIT_NONE, 7, 0);
-	EXPECT(ana_shares_of(t.e.seen[1], 0, 20001 * US, &h));
+	EXPECT(ana_shares_of(t.e.thread[1], 0, 20001 * US, &h));
 	EXPECT_INT(h.delay, 20001 * US);
 	/* it ran for a moment, and waits since then: what it waits is counted when it is over */
 	count(&t, 203, 0, WIRE_WAIT_NONE, 0, 0);
 	count(&t, 203, 50000, WIRE_WAIT_NONE, 1000, 0);
-	EXPECT(ana_shares_of(t.e.seen[2], 0, 50001 * US, &h));
+	EXPECT(ana_shares_of(t.e.thread[2], 0, 50001 * US, &h));
 	EXPECT_INT(h.run / US, 1000);
 	/* too close together for counters: by states, and the cell before tells run from delay */
 	count(&t, 202, 0, WIRE_WAIT_NONE, 0, 0);
 	count(&t, 202, 5000, WIRE_WAIT_NONE, 1000, 3000);
-	EXPECT(ana_shares_of(t.e.seen[3], 5000 * US, 9000 * US, &h));
+	EXPECT(ana_shares_of(t.e.thread[3], 5000 * US, 9000 * US, &h));
 	EXPECT_INT(h.run, 1000 * US);
 	EXPECT_INT(h.delay, 3000 * US);
 	end(&t);
@@ -313,7 +313,7 @@ static void test_shares_throttled(void)
 		s.throttled_ns = 1 + (uint64_t)i * 10000 * US;
 		REQUIRE(!ana_evidence_add_sample(&t.e, &s, INT64_MIN));
 	}
-	EXPECT(ana_shares_of(t.e.seen[0], 0, 20001 * US, &h));
+	EXPECT(ana_shares_of(t.e.thread[0], 0, 20001 * US, &h));
 	EXPECT_INT(h.delay / (667 * US), 19); /* 10 of 15, and of the 5 that are left two thirds */
 	end(&t);
 }
@@ -905,13 +905,14 @@ static void test_forgetting(void)
 		s = sample(&t, 200, i * 10000, WIRE_WAIT_NONE, USER);
 		REQUIRE(!ana_evidence_add_sample(&t.e, &s, i * 10000 * US));
 	}
-	EXPECT(t.e.seen[0]->room <= 1024);
+	EXPECT(t.e.thread[0]->room <= 1024);
 	EXPECT_INT(t.e.count, 100000);
-	EXPECT(t.e.seen[0]->sample[t.e.seen[0]->head].t_ns <=
+	EXPECT(t.e.thread[0]->sample[t.e.thread[0]->head].t_ns <=
 	       (99999 * 10000 - 2000000) * (int64_t)US);
 	s.t_ns = 5;
 	REQUIRE(!ana_evidence_add_sample(&t.e, &s, 0));
-	EXPECT_INT(t.e.seen[0]->sample[t.e.seen[0]->tail - 1].t_ns, 99999 * 10000 * (int64_t)US);
+	EXPECT_INT(t.e.thread[0]->sample[t.e.thread[0]->tail - 1].t_ns,
+		   99999 * 10000 * (int64_t)US);
 	end(&t);
 }
 

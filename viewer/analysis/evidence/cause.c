@@ -34,7 +34,7 @@ void ana_cause_add(struct ana_cause *b, int c, int64_t weight)
 	ana_sum(&b->weight[c], weight);
 }
 
-void ana_cause_vote(struct ana_cause *b, const struct ana_seen *seen, size_t sample,
+void ana_cause_vote(struct ana_cause *b, const struct ana_thread_samples *thread, size_t sample,
 		    enum ana_class c, bool maker, int64_t weight)
 {
 	if (b->votes == b->vote_room) {
@@ -48,7 +48,7 @@ void ana_cause_vote(struct ana_cause *b, const struct ana_seen *seen, size_t sam
 		b->vote = p;
 		b->vote_room = room;
 	}
-	b->vote[b->votes++] = (struct ana_vote){ seen, sample, c, maker, weight };
+	b->vote[b->votes++] = (struct ana_vote){ thread, sample, c, maker, weight };
 	b->makers += maker && c != ANA_INPUT_CPU_STARVED; /* it votes for what it does, too */
 }
 

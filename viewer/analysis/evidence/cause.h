@@ -14,7 +14,7 @@
 #include "analysis/time/span.h"
 
 struct ana_vote { /* one sample, and the class it speaks for */
-	const struct ana_seen *seen;
+	const struct ana_thread_samples *thread;
 	size_t sample; /* its index there */
 	enum ana_class class;
 	bool maker; /* of a thread that makes batches */
@@ -47,7 +47,7 @@ void ana_cause_begin(struct ana_cause *b, int64_t start, int64_t end, enum ana_c
 		     enum ana_confidence record_confidence, bool limited);
 void ana_cause_fini(struct ana_cause *b);
 void ana_cause_add(struct ana_cause *b, int c, int64_t weight);
-void ana_cause_vote(struct ana_cause *b, const struct ana_seen *seen, size_t sample,
+void ana_cause_vote(struct ana_cause *b, const struct ana_thread_samples *thread, size_t sample,
 		    enum ana_class c, bool maker, int64_t weight);
 
 /* Fills ns and confidence. All is b->unknown where nothing weighs. */

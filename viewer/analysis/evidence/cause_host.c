@@ -50,8 +50,8 @@ static bool somebody_loads(const struct ana_cause *b, struct ana_evidence *e, ui
 	uint32_t k;
 	size_t i;
 
-	for (k = 0; k < e->seens; k++) {
-		const struct ana_seen *s = e->seen[k];
+	for (k = 0; k < e->threads; k++) {
+		const struct ana_thread_samples *s = e->thread[k];
 
 		if (s->tid == tid || s->pid != e->pid || !ana_shares_of(s, b->start, b->end, &h))
 			continue;
@@ -109,7 +109,8 @@ static enum ana_class class_of_block(const struct wire_sample *s, const struct a
 }
 
 /* The samples in which the thread waits in the loader's next(), by what they stand for. */
-static int64_t waiting(struct ana_evidence *e, const struct ana_seen *s, const struct ana_shares *h)
+static int64_t waiting(struct ana_evidence *e, const struct ana_thread_samples *s,
+		       const struct ana_shares *h)
 {
 	int64_t ns = 0;
 	size_t i;
@@ -121,8 +122,9 @@ static int64_t waiting(struct ana_evidence *e, const struct ana_seen *s, const s
 	return ns;
 }
 
-static void add_sample(struct ana_cause *b, struct ana_evidence *e, const struct ana_seen *s,
-		       const struct ana_shares *h, size_t i, bool loading)
+static void add_sample(struct ana_cause *b, struct ana_evidence *e,
+		       const struct ana_thread_samples *s, const struct ana_shares *h, size_t i,
+		       bool loading)
 {
 	const struct wire_sample *w = &s->sample[i];
 	const struct ana_pystack *k = ana_pystacks_get(&e->stacks, w->stack);
@@ -140,7 +142,7 @@ static void add_sample(struct ana_cause *b, struct ana_evidence *e, const struct
 
 bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
-	const struct ana_seen *s = ana_evidence_thread(e, e->pid, tid);
+	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, tid);
 	struct ana_shares h;
 	bool loading;
 	size_t i;
@@ -169,7 +171,7 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 
 bool ana_cause_see(struct ana_cause *b, struct ana_evidence *e, uint32_t tid, enum ana_class c)
 {
-	const struct ana_seen *s = ana_evidence_thread(e, e->pid, tid);
+	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, tid);
 	struct ana_shares h;
 	size_t i;
 

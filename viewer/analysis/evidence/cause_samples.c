@@ -23,7 +23,7 @@ enum ana_class ana_wait_class(const struct wire_sample *s, enum ana_maker maker)
 }
 
 /* One that waits for work has nothing to do with the batch: it gets no hotspot. */
-static void blocked_part(struct ana_cause *b, const struct ana_seen *s, size_t i,
+static void blocked_part(struct ana_cause *b, const struct ana_thread_samples *s, size_t i,
 			 enum ana_maker maker, int64_t ns)
 {
 	const struct wire_sample *w = &s->sample[i];
@@ -36,12 +36,12 @@ static void blocked_part(struct ana_cause *b, const struct ana_seen *s, size_t i
 		ana_cause_vote(b, s, i, c, true, ns);
 }
 
-static bool shares_of(const struct ana_seen_part *p, struct ana_shares *h)
+static bool shares_of(const struct ana_thread_part *p, struct ana_shares *h)
 {
 	return p->from < p->to && ana_shares_of(p->thread, p->from, p->to, h);
 }
 
-void ana_wait_see(struct ana_cause *b, const struct ana_seen_part *p, enum ana_class c,
+void ana_wait_see(struct ana_cause *b, const struct ana_thread_part *p, enum ana_class c,
 		  enum ana_voter voter)
 {
 	struct ana_shares h;
@@ -56,7 +56,7 @@ void ana_wait_see(struct ana_cause *b, const struct ana_seen_part *p, enum ana_c
 
 void ana_wait_see_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
-	const struct ana_seen *s = ana_evidence_thread(e, e->pid, tid);
+	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, tid);
 	struct ana_shares h;
 	size_t i;
 
@@ -69,10 +69,10 @@ void ana_wait_see_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t 
 			       false, ana_shares_weight(s, &h, i));
 }
 
-bool ana_wait_share_run(struct ana_cause *b, const struct ana_seen_part *p, int64_t ns,
+bool ana_wait_share_run(struct ana_cause *b, const struct ana_thread_part *p, int64_t ns,
 			enum ana_class c, enum ana_voter voter)
 {
-	const struct ana_seen *s = p->thread;
+	const struct ana_thread_samples *s = p->thread;
 	struct ana_shares h;
 	size_t i;
 
@@ -85,9 +85,9 @@ bool ana_wait_share_run(struct ana_cause *b, const struct ana_seen_part *p, int6
 	return true;
 }
 
-bool ana_wait_maker(struct ana_cause *b, const struct ana_seen *s, enum ana_maker maker)
+bool ana_wait_maker(struct ana_cause *b, const struct ana_thread_samples *s, enum ana_maker maker)
 {
-	const struct ana_seen_part whole = { s, b->start, b->end };
+	const struct ana_thread_part whole = { s, b->start, b->end };
 	struct ana_shares h;
 	size_t i;
 
@@ -115,10 +115,10 @@ static bool counts(const struct wire_sample *s, enum ana_blocked which)
 	return !ana_sample_runs(s) && (which == ANA_BLOCKED_ANY || s->wait != WIRE_WAIT_QUEUE);
 }
 
-bool ana_wait_share_block(struct ana_cause *b, const struct ana_seen_part *p, int64_t ns,
+bool ana_wait_share_block(struct ana_cause *b, const struct ana_thread_part *p, int64_t ns,
 			  enum ana_maker maker, enum ana_blocked which)
 {
-	const struct ana_seen *s = p->thread;
+	const struct ana_thread_samples *s = p->thread;
 	struct ana_shares h;
 	int64_t all = 0;
 	size_t i;
@@ -140,7 +140,7 @@ bool ana_wait_share_block(struct ana_cause *b, const struct ana_seen_part *p, in
 /* How much of the wait the trainer, or its pin thread, had the batch already. */
 static int64_t handed(struct ana_cause *b, struct ana_evidence *e, uint32_t tid, int64_t *delay)
 {
-	const struct ana_seen *s = ana_evidence_thread(e, e->pid, tid);
+	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, tid);
 	int64_t waiting = 0, pinned = 0;
 	struct ana_shares h, p;
 	size_t i;
@@ -152,8 +152,8 @@ static int64_t handed(struct ana_cause *b, struct ana_evidence *e, uint32_t tid,
 	for (i = h.first; i < h.end; i++)
 		if (s->sample[i].wait == WIRE_WAIT_QUEUE || s->sample[i].wait == WIRE_WAIT_LOCK)
 			waiting += ana_shares_part(s, &h, i);
-	for (k = 0; k < e->seens; k++) {
-		const struct ana_seen *pin = e->seen[k];
+	for (k = 0; k < e->threads; k++) {
+		const struct ana_thread_samples *pin = e->thread[k];
 
 		if (pin->role != WIRE_ROLE_PIN || !ana_shares_of(pin, b->start, b->end, &p))
 			continue;
@@ -175,9 +175,9 @@ bool ana_wait_by_samples(struct ana_cause *b, struct ana_evidence *e, uint32_t t
 	uint32_t k;
 	int c;
 
-	for (k = 0; k < e->seens; k++)
-		if (e->seen[k]->role == WIRE_ROLE_WORKER)
-			any |= ana_wait_maker(&part, e->seen[k], ANA_MAKER_WORKER);
+	for (k = 0; k < e->threads; k++)
+		if (e->thread[k]->role == WIRE_ROLE_WORKER)
+			any |= ana_wait_maker(&part, e->thread[k], ANA_MAKER_WORKER);
 	for (c = 0; c < ANA_CLASSES; c++)
 		ana_sum(&all, part.weight[c]);
 	for (c = 0; c < ANA_CLASSES; c++)
@@ -186,8 +186,8 @@ bool ana_wait_by_samples(struct ana_cause *b, struct ana_evidence *e, uint32_t t
 	if (!all)
 		ana_cause_add(b, ANA_INPUT_UNKNOWN, left);
 	for (i = 0; i < part.votes; i++)
-		ana_cause_vote(b, part.vote[i].seen, part.vote[i].sample, part.vote[i].class, true,
-			       ana_scale(left, part.vote[i].weight, all));
+		ana_cause_vote(b, part.vote[i].thread, part.vote[i].sample, part.vote[i].class,
+			       true, ana_scale(left, part.vote[i].weight, all));
 	b->err = part.err ? part.err : b->err;
 	ana_cause_fini(&part);
 	delay = base_min(delay, after);

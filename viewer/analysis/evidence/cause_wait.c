@@ -19,8 +19,8 @@ static void split_row(const struct wire_batch *r, int64_t ns, int64_t *cpu, int6
 }
 
 /* The lines are those of samples within the wait, else of those since the row began. */
-static void add_run(struct ana_cause *b, const struct ana_seen_part *within,
-		    const struct ana_seen_part *since, int64_t ns, enum ana_class c)
+static void add_run(struct ana_cause *b, const struct ana_thread_part *within,
+		    const struct ana_thread_part *since, int64_t ns, enum ana_class c)
 {
 	ana_cause_add(b, c, ns);
 	if (ns && !ana_wait_share_run(b, within, ns, c, ANA_VOTER_MAKER))
@@ -28,10 +28,10 @@ static void add_run(struct ana_cause *b, const struct ana_seen_part *within,
 }
 
 /* The same; where there are none, what the thread was blocked in before tells, less surely. */
-static void add_block(struct ana_cause *b, const struct ana_seen_part *within,
-		      const struct ana_seen_part *since, int64_t ns, enum ana_maker maker)
+static void add_block(struct ana_cause *b, const struct ana_thread_part *within,
+		      const struct ana_thread_part *since, int64_t ns, enum ana_maker maker)
 {
-	const struct ana_seen_part far = { within->thread, b->start - ANA_LOOK_BACK_NS, b->end };
+	const struct ana_thread_part far = { within->thread, b->start - ANA_LOOK_BACK_NS, b->end };
 
 	if (!ns || ana_wait_share_block(b, within, ns, maker, ANA_BLOCKED_ANY) ||
 	    ana_wait_share_block(b, since, ns, maker, ANA_BLOCKED_ANY))
@@ -46,11 +46,12 @@ static void add_block(struct ana_cause *b, const struct ana_seen_part *within,
 static void add_row(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *r,
 		    enum ana_maker maker, int64_t ns)
 {
-	const struct ana_seen *s = ana_evidence_thread(e, r->pid, r->tid);
-	const struct ana_seen_part within = { s, base_max(b->start, r->start_ns),
-					      base_min(b->end, r->end_ns) };
-	const struct ana_seen_part since = { s, base_max(r->start_ns, b->start - ANA_LOOK_BACK_NS),
-					     within.to };
+	const struct ana_thread_samples *s = ana_evidence_thread(e, r->pid, r->tid);
+	const struct ana_thread_part within = { s, base_max(b->start, r->start_ns),
+						base_min(b->end, r->end_ns) };
+	const struct ana_thread_part since = { s,
+					       base_max(r->start_ns, b->start - ANA_LOOK_BACK_NS),
+					       within.to };
 	int64_t cpu, delay;
 
 	split_row(r, ns, &cpu, &delay);
@@ -183,7 +184,7 @@ static bool held_up(const struct ana_cause *b, const struct ana_evidence *e,
 static void add_making(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *f,
 		       const struct wire_batch *r, int64_t from, int64_t to)
 {
-	const struct ana_seen_part owner = { ana_evidence_thread(e, r->pid, r->tid), from, to };
+	const struct ana_thread_part owner = { ana_evidence_thread(e, r->pid, r->tid), from, to };
 	int64_t t = from, until, making = 0;
 
 	for (; t < to; t = until) {
@@ -206,7 +207,7 @@ static void add_making(struct ana_cause *b, struct ana_evidence *e, const struct
 static void add_idle(struct ana_cause *b, const struct ana_evidence *e, const struct wire_batch *f,
 		     int64_t from, int64_t to)
 {
-	const struct ana_seen *s = ana_evidence_thread(e, f->pid, f->tid);
+	const struct ana_thread_samples *s = ana_evidence_thread(e, f->pid, f->tid);
 	int64_t began = s && s->fetched ? s->first_fetch : f->start_ns;
 
 	if (from < began) { /* it is still starting */
@@ -275,8 +276,8 @@ static int64_t starved_sender(const struct ana_evidence *e, const struct wire_ba
 static void add_sending(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *f,
 			int64_t from, int64_t to, int64_t ns)
 {
-	const struct ana_seen *s = ana_evidence_thread(e, f->pid, f->tid);
-	const struct ana_seen_part owner = { s, from, to };
+	const struct ana_thread_samples *s = ana_evidence_thread(e, f->pid, f->tid);
+	const struct ana_thread_part owner = { s, from, to };
 	int64_t starved = ana_scale(ns, starved_sender(e, f, from, to), to - from), part;
 	struct ana_shares h;
 	size_t i;
@@ -321,8 +322,8 @@ static int64_t starved_trainer(const struct ana_evidence *e, const struct wire_b
 static void add_handoff(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *take,
 			const struct wire_batch *f, int64_t made)
 {
-	const struct ana_seen_part trainer = { ana_evidence_thread(e, take->pid, take->tid), made,
-					       b->end };
+	const struct ana_thread_part trainer = { ana_evidence_thread(e, take->pid, take->tid), made,
+						 b->end };
 	int64_t left = b->end - made, own = starved_trainer(e, take, made, b->end);
 
 	ana_cause_add(b, ANA_INPUT_CPU_STARVED, own);
@@ -389,9 +390,9 @@ static bool worker_seen(const struct ana_cause *b, const struct ana_evidence *e,
 	for (i = ana_batches_near(&e->fetch, b->start, b->end, &end); i < end; i++)
 		if (e->fetch.row[i].worker && overlap(&e->fetch.row[i], b->start, b->end))
 			return true;
-	for (k = 0; k < e->seens; k++)
-		if (e->seen[k]->role == WIRE_ROLE_WORKER &&
-		    ana_shares_of(e->seen[k], b->start, b->end, &h))
+	for (k = 0; k < e->threads; k++)
+		if (e->thread[k]->role == WIRE_ROLE_WORKER &&
+		    ana_shares_of(e->thread[k], b->start, b->end, &h))
 			return true;
 	return false;
 }

@@ -34,8 +34,8 @@ enum ana_blocked {
 };
 
 /* A stretch of a thread's time, whose samples are asked. Empty if @to is not behind @from. */
-struct ana_seen_part {
-	const struct ana_seen *thread; /* NULL: never seen */
+struct ana_thread_part {
+	const struct ana_thread_samples *thread; /* NULL: never seen */
 	int64_t from, to;
 };
 
@@ -43,7 +43,7 @@ struct ana_seen_part {
 enum ana_class ana_wait_class(const struct wire_sample *s, enum ana_maker maker);
 
 /* Votes of the samples, whatever they show. */
-void ana_wait_see(struct ana_cause *b, const struct ana_seen_part *p, enum ana_class c,
+void ana_wait_see(struct ana_cause *b, const struct ana_thread_part *p, enum ana_class c,
 		  enum ana_voter voter);
 
 /* The trainer's own name the line that waits; those that do not wait show it at work on a batch. */
@@ -53,15 +53,15 @@ void ana_wait_see_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t 
  * The lines of @ns on a CPU, or waiting for one, for the hotspots alone. False: no sample of the
  * thread runs.
  */
-bool ana_wait_share_run(struct ana_cause *b, const struct ana_seen_part *p, int64_t ns,
+bool ana_wait_share_run(struct ana_cause *b, const struct ana_thread_part *p, int64_t ns,
 			enum ana_class c, enum ana_voter voter);
 
 /* Gives @ns, in which the thread was blocked, to what its samples were blocked in. False: none. */
-bool ana_wait_share_block(struct ana_cause *b, const struct ana_seen_part *p, int64_t ns,
+bool ana_wait_share_block(struct ana_cause *b, const struct ana_thread_part *p, int64_t ns,
 			  enum ana_maker maker, enum ana_blocked which);
 
 /* A thread that makes batches, over the whole wait, from its samples alone. False: none. */
-bool ana_wait_maker(struct ana_cause *b, const struct ana_seen *s, enum ana_maker maker);
+bool ana_wait_maker(struct ana_cause *b, const struct ana_thread_samples *s, enum ana_maker maker);
 
 /* All workers that were seen, and the trainer @tid. False: none was. */
 bool ana_wait_by_samples(struct ana_cause *b, struct ana_evidence *e, uint32_t tid);

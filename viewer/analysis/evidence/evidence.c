@@ -44,12 +44,12 @@ void ana_evidence_fini(struct ana_evidence *e)
 
 	ana_row_feed_fini(&e->samples);
 	ana_row_feed_fini(&e->batches);
-	for (i = 0; i < e->seens; i++) {
-		free(e->seen[i]->sample);
-		free(e->seen[i]);
+	for (i = 0; i < e->threads; i++) {
+		free(e->thread[i]->sample);
+		free(e->thread[i]);
 	}
-	free(e->seen);
-	ana_map_fini(&e->seen_of);
+	free(e->thread);
+	ana_map_fini(&e->thread_of);
 	free(e->fetch.row);
 	free(e->take.row);
 	free(e->close.row);
@@ -63,37 +63,38 @@ static uint64_t key_of(uint32_t pid, uint32_t tid)
 	return (uint64_t)pid << 32 | tid;
 }
 
-struct ana_seen *ana_evidence_thread(const struct ana_evidence *e, uint32_t pid, uint32_t tid)
+struct ana_thread_samples *ana_evidence_thread(const struct ana_evidence *e, uint32_t pid,
+					       uint32_t tid)
 {
-	uint32_t i = ana_map_get(&e->seen_of, key_of(pid, tid));
+	uint32_t i = ana_map_get(&e->thread_of, key_of(pid, tid));
 
-	return i == ANA_MAP_NONE ? NULL : e->seen[i];
+	return i == ANA_MAP_NONE ? NULL : e->thread[i];
 }
 
 /* NULL: no memory, or too many threads. */
-static struct ana_seen *get_thread(struct ana_evidence *e, uint32_t pid, uint32_t tid)
+static struct ana_thread_samples *get_thread(struct ana_evidence *e, uint32_t pid, uint32_t tid)
 {
-	struct ana_seen *s = ana_evidence_thread(e, pid, tid);
+	struct ana_thread_samples *s = ana_evidence_thread(e, pid, tid);
 
-	if (s || e->seens == THREADS_MAX)
+	if (s || e->threads == THREADS_MAX)
 		return s;
-	if (e->seens == e->seen_room) {
-		uint32_t room = e->seen_room ? e->seen_room * 2 : 8;
-		struct ana_seen **p = reallocarray(e->seen, room, sizeof(*p));
+	if (e->threads == e->thread_room) {
+		uint32_t room = e->thread_room ? e->thread_room * 2 : 8;
+		struct ana_thread_samples **p = reallocarray(e->thread, room, sizeof(*p));
 
 		if (!p)
 			return NULL;
-		e->seen = p;
-		e->seen_room = room;
+		e->thread = p;
+		e->thread_room = room;
 	}
 	s = calloc(1, sizeof(*s));
-	if (!s || ana_map_put(&e->seen_of, key_of(pid, tid), e->seens)) {
+	if (!s || ana_map_put(&e->thread_of, key_of(pid, tid), e->threads)) {
 		free(s);
 		return NULL;
 	}
 	s->pid = pid;
 	s->tid = tid;
-	e->seen[e->seens++] = s;
+	e->thread[e->threads++] = s;
 	return s;
 }
 
@@ -102,7 +103,7 @@ static int64_t back(int64_t t, int64_t ns)
 	return t < INT64_MIN + ns ? INT64_MIN : t - ns;
 }
 
-static void forget_samples(struct ana_evidence *e, struct ana_seen *s, int64_t floor)
+static void forget_samples(struct ana_evidence *e, struct ana_thread_samples *s, int64_t floor)
 {
 	int64_t before = back(floor, SAMPLES_KEPT_NS);
 
@@ -121,11 +122,11 @@ static void count(struct ana_evidence *e, const struct wire_sample *s)
 
 int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s, int64_t floor)
 {
-	struct ana_seen *t = get_thread(e, s->pid, s->tid);
+	struct ana_thread_samples *t = get_thread(e, s->pid, s->tid);
 
 	count(e, s);
 	if (!t)
-		return e->seens == THREADS_MAX ? 0 : -ENOMEM;
+		return e->threads == THREADS_MAX ? 0 : -ENOMEM;
 	if (e->observer && e->observer->sample(e->observer->arg, e->process, s))
 		return -ENOMEM;
 	if (t->head < t->tail && t->sample[t->tail - 1].t_ns > s->t_ns)
@@ -163,7 +164,7 @@ static int add_row(struct ana_batches *b, const struct wire_batch *row, int64_t 
 
 static int add_fetch(struct ana_evidence *e, const struct wire_batch *row, int64_t floor)
 {
-	struct ana_seen *t = get_thread(e, row->pid, row->tid);
+	struct ana_thread_samples *t = get_thread(e, row->pid, row->tid);
 
 	if (t && !t->fetched) {
 		t->fetched = true;
@@ -214,7 +215,7 @@ int ana_evidence_upto(struct ana_evidence *e, int64_t t, int64_t floor)
 	return err ? err : e->batches.err;
 }
 
-size_t ana_seen_from(const struct ana_seen *s, int64_t t)
+size_t ana_samples_from(const struct ana_thread_samples *s, int64_t t)
 {
 	size_t low = s->head, high = s->tail;
 

@@ -24,7 +24,7 @@
 
 struct ana_observer; /* observer.h */
 
-struct ana_seen { /* one thread */
+struct ana_thread_samples { /* one thread */
 	uint32_t pid, tid;
 	uint8_t role; /* of its last sample */
 	bool fetched; /* it has made a batch ... */
@@ -42,9 +42,9 @@ struct ana_batches { /* rows of one kind, by start */
 struct ana_evidence {
 	uint32_t pid; /* of the process itself */
 	struct ana_row_feed samples, batches;
-	struct ana_seen **seen;
-	uint32_t seens, seen_room;
-	struct ana_map seen_of; /* by pid and tid */
+	struct ana_thread_samples **thread;
+	uint32_t threads, thread_room;
+	struct ana_map thread_of; /* by pid and tid */
 	struct ana_batches fetch, take, close, pin;
 	struct ana_pystacks stacks;
 	struct ana_loaders loaders;
@@ -78,10 +78,11 @@ int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s,
 int ana_evidence_add_batch(struct ana_evidence *e, const struct wire_batch *b, int64_t floor);
 
 /* The thread, NULL: never seen. */
-struct ana_seen *ana_evidence_thread(const struct ana_evidence *e, uint32_t pid, uint32_t tid);
+struct ana_thread_samples *ana_evidence_thread(const struct ana_evidence *e, uint32_t pid,
+					       uint32_t tid);
 
 /* Index of the first sample of the thread at or after @t, at most its tail. */
-size_t ana_seen_from(const struct ana_seen *s, int64_t t);
+size_t ana_samples_from(const struct ana_thread_samples *s, int64_t t);
 
 /*
  * Rows that may overlap [a, b): from the returned index to *end; the caller looks at their ends.

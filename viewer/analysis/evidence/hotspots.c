@@ -353,7 +353,7 @@ static int add_details(struct ana_hotspot_row *r, const struct ana_pystacks *s,
 static int add_vote(struct ana_hotspots *s, struct ana_evidence *e, enum ana_class class,
 		    enum ana_confidence confidence, const struct ana_vote *v, int64_t ns)
 {
-	const struct wire_sample *w = &v->seen->sample[v->sample];
+	const struct wire_sample *w = &v->thread->sample[v->sample];
 	const struct ana_pystack *k = ana_pystacks_get(&e->stacks, w->stack);
 	struct key key = key_of(k, class, w);
 	struct ana_hotspot_row *r;
@@ -382,7 +382,7 @@ static bool tells(const struct ana_cause *b, const struct ana_vote *v, enum ana_
 	if (round == 0)
 		return v->class == c;
 	if (round == 1)
-		return starved && v->maker && ana_sample_runs(&v->seen->sample[v->sample]);
+		return starved && v->maker && ana_sample_runs(&v->thread->sample[v->sample]);
 	return v->maker == made;
 }
 

@@ -27,7 +27,7 @@ static bool between(const struct wire_sample *a, const struct wire_sample *b, st
 	return true;
 }
 
-int64_t ana_shares_weight(const struct ana_seen *s, const struct ana_shares *h, size_t i)
+int64_t ana_shares_weight(const struct ana_thread_samples *s, const struct ana_shares *h, size_t i)
 {
 	int64_t from = i == h->first ? h->start : s->sample[i].t_ns;
 	int64_t to = i + 1 == h->end ? h->stop : s->sample[i + 1].t_ns;
@@ -35,7 +35,7 @@ int64_t ana_shares_weight(const struct ana_seen *s, const struct ana_shares *h, 
 	return to - from;
 }
 
-static void weigh(const struct ana_seen *s, struct ana_shares *h)
+static void weigh(const struct ana_thread_samples *s, struct ana_shares *h)
 {
 	size_t i;
 
@@ -81,7 +81,7 @@ bool ana_shares_between(const struct wire_sample *a, const struct wire_sample *b
 	return true;
 }
 
-static bool exactly(const struct ana_seen *s, struct ana_shares *h)
+static bool exactly(const struct ana_thread_samples *s, struct ana_shares *h)
 {
 	const struct wire_sample *a = &s->sample[h->first], *b = &s->sample[h->end - 1];
 	int64_t ns = h->stop - h->start;
@@ -97,7 +97,7 @@ static bool exactly(const struct ana_seen *s, struct ana_shares *h)
 	return true;
 }
 
-static void roughly(const struct ana_seen *s, struct ana_shares *h)
+static void roughly(const struct ana_thread_samples *s, struct ana_shares *h)
 {
 	const struct wire_sample *a = &s->sample[h->first];
 	struct spent p;
@@ -113,13 +113,13 @@ static void roughly(const struct ana_seen *s, struct ana_shares *h)
 	h->run -= h->delay;
 }
 
-bool ana_shares_of(const struct ana_seen *s, int64_t a, int64_t b, struct ana_shares *out)
+bool ana_shares_of(const struct ana_thread_samples *s, int64_t a, int64_t b, struct ana_shares *out)
 {
 	if (!s)
 		return false;
 	out->start = a;
 	out->stop = b;
-	out->first = ana_seen_from(s, a);
+	out->first = ana_samples_from(s, a);
 	for (out->end = out->first; out->end < s->tail && s->sample[out->end].t_ns < b;)
 		out->end++;
 	if (out->first == out->end)
@@ -130,7 +130,7 @@ bool ana_shares_of(const struct ana_seen *s, int64_t a, int64_t b, struct ana_sh
 	return true;
 }
 
-int64_t ana_shares_part(const struct ana_seen *s, const struct ana_shares *h, size_t i)
+int64_t ana_shares_part(const struct ana_thread_samples *s, const struct ana_shares *h, size_t i)
 {
 	int64_t w = ana_shares_weight(s, h, i);
 

@@ -19,13 +19,14 @@ struct ana_shares {
 };
 
 /* False: no sample of the thread lies in [a, b). @s may be NULL. */
-bool ana_shares_of(const struct ana_seen *s, int64_t a, int64_t b, struct ana_shares *out);
+bool ana_shares_of(const struct ana_thread_samples *s, int64_t a, int64_t b,
+		   struct ana_shares *out);
 
 /* For so long does sample @i of the interval stand. */
-int64_t ana_shares_weight(const struct ana_seen *s, const struct ana_shares *h, size_t i);
+int64_t ana_shares_weight(const struct ana_thread_samples *s, const struct ana_shares *h, size_t i);
 
 /* Its part of run or blocked, whichever it shows; rounded down. */
-int64_t ana_shares_part(const struct ana_seen *s, const struct ana_shares *h, size_t i);
+int64_t ana_shares_part(const struct ana_thread_samples *s, const struct ana_shares *h, size_t i);
 
 /*
  * Time on a CPU and time waiting for one between two samples of a thread, as the kernel counted; all

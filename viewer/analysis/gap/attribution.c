@@ -32,8 +32,8 @@ static struct ana_unsampled *unsampled_of(struct ana_walk *w, struct ana_proc *p
 static void remember_waiter(struct ana_unsampled_piece *o, const struct ana_evidence *e,
 			    const struct ana_attribution *piece)
 {
-	const struct ana_seen *s = ana_evidence_thread(e, e->pid, piece->tid);
-	size_t i = s ? ana_seen_from(s, piece->start) : 0;
+	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, piece->tid);
+	size_t i = s ? ana_samples_from(s, piece->start) : 0;
 
 	if (!s || i >= s->tail || s->sample[i].t_ns >= piece->end)
 		return;
@@ -71,8 +71,8 @@ static bool keep_unsampled(struct ana_walk *w, struct ana_proc *p,
 
 static bool sampled(const struct ana_evidence *e, const struct ana_attribution *piece)
 {
-	const struct ana_seen *s = ana_evidence_thread(e, e->pid, piece->tid);
-	size_t i = s ? ana_seen_from(s, piece->start) : 0;
+	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, piece->tid);
+	size_t i = s ? ana_samples_from(s, piece->start) : 0;
 
 	return s && i < s->tail && s->sample[i].t_ns < piece->end;
 }
@@ -150,7 +150,7 @@ static void book_line(struct ana_walk *w, const struct ana_proc *p,
 				      .state = o->state,
 				      .wait = o->wait,
 				      .role = o->role };
-	struct ana_seen seen = { .sample = &sample, .tail = 1 };
+	struct ana_thread_samples seen = { .sample = &sample, .tail = 1 };
 	struct ana_cause *b = &w->cause;
 
 	ana_cause_begin(b, piece->start_ns, piece->end_ns, piece->class, piece->confidence, false);

@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
-ANA_RARE static void tell(const struct decision *d, const struct piece *p, int64_t start,
-			  int64_t end)
+ANA_RARE static void tell(const struct ana_gap_decision *d, const struct ana_ruled_piece *p,
+			  int64_t start, int64_t end)
 {
 	struct ana_piece piece = {
 		.gpu = d->g->index,
@@ -32,14 +32,16 @@ ANA_RARE static void tell(const struct decision *d, const struct piece *p, int64
 	d->w->options->on_piece(d->w->options->arg, &piece);
 }
 
-static void add(struct decision *d, const struct piece *p, int64_t start, int64_t end)
+static void add(struct ana_gap_decision *d, const struct ana_ruled_piece *p, int64_t start,
+		int64_t end)
 {
 	ana_gpu_add(d->g, p->c, p->confidence, start, end);
 	if (d->w->options->on_piece)
 		tell(d, p, start, end);
 }
 
-static void give(struct decision *d, const struct piece *p, int64_t start, int64_t end)
+static void give(struct ana_gap_decision *d, const struct ana_ruled_piece *p, int64_t start,
+		 int64_t end)
 {
 	struct ana_gpu_state *g = d->g;
 	int64_t until;
@@ -61,7 +63,8 @@ static void give(struct decision *d, const struct piece *p, int64_t start, int64
 }
 
 /* By evidence, in parts that follow each other. False: the piece stays what it is. */
-static bool give_attributed(struct decision *d, const struct piece *p, int64_t start, int64_t end)
+static bool give_attributed(struct ana_gap_decision *d, const struct ana_ruled_piece *p,
+			    int64_t start, int64_t end)
 {
 	const struct ana_cause *b = &d->w->cause;
 	struct ana_attribution piece = {
@@ -76,7 +79,7 @@ static bool give_attributed(struct decision *d, const struct piece *p, int64_t s
 		.tid = p->any && p->refine == ANA_REFINE_WAIT ? 0 : d->waiter_tid,
 		.submitter = d->call ? d->call->tid : 0,
 	};
-	struct piece part;
+	struct ana_ruled_piece part;
 	int64_t at = start;
 	int c;
 
@@ -85,7 +88,7 @@ static bool give_attributed(struct decision *d, const struct piece *p, int64_t s
 	for (c = 0; c < ANA_CLASSES; c++) {
 		if (!b->ns[c])
 			continue;
-		part = (struct piece){ .c = c, .confidence = b->confidence[c] };
+		part = (struct ana_ruled_piece){ .c = c, .confidence = b->confidence[c] };
 		give(d, &part, at, at + b->ns[c]);
 		at += b->ns[c];
 	}
@@ -94,10 +97,10 @@ static bool give_attributed(struct decision *d, const struct piece *p, int64_t s
 	return true;
 }
 
-static void walk_pieces(struct decision *d, int64_t start, int64_t end, ana_rules *r)
+static void walk_pieces(struct ana_gap_decision *d, int64_t start, int64_t end, ana_rules *r)
 {
 	while (start < end) {
-		struct piece p = { .until = end };
+		struct ana_ruled_piece p = { .until = end };
 
 		if (!d->masks || !ana_rules_loss(d, start, &p))
 			r(d, start, &p);
@@ -108,14 +111,14 @@ static void walk_pieces(struct decision *d, int64_t start, int64_t end, ana_rule
 	}
 }
 
-static void complete(struct decision *d, struct ana_timeline_stack *l, int64_t t)
+static void complete(struct ana_gap_decision *d, struct ana_timeline_stack *l, int64_t t)
 {
 	if (l && l->rows && ana_timeline_stack_upto(l, t, d->w->floor))
 		d->w->err = -ENOMEM;
 }
 
 /* The submitter of the gap, and its stacks up to the gap's end. */
-static void find_submitter(struct decision *d)
+static void find_submitter(struct ana_gap_decision *d)
 {
 	int64_t end = d->gap->end;
 
@@ -138,43 +141,43 @@ static void find_submitter(struct decision *d)
 }
 
 /* The only thread that emits ranges, of the process or (where that is not known) of its file. */
-static struct ana_timeline_stack *only_ranger(struct decision *d)
+static struct ana_timeline_stack *only_range_thread(struct ana_gap_decision *d)
 {
 	struct ana_walk *w = d->w;
 	const struct ana_source *own = w->process[d->gap->process].source;
 	struct ana_proc *only = NULL;
-	uint32_t i, rangers = 0;
+	uint32_t i, range_threads = 0;
 
 	for (i = 0; i < w->processes; i++) {
 		const struct ana_source *s = w->process[i].source;
 
 		if (s != own && !(own->unknown && s->imported && s->file == own->file))
 			continue;
-		rangers += s->rangers;
-		if (s->rangers)
+		range_threads += s->range_threads;
+		if (s->range_threads)
 			only = &w->process[i];
 	}
-	if (rangers != 1)
+	if (range_threads != 1)
 		return NULL;
 	d->waiter = only;
-	d->waiter_tid = only->source->ranger;
+	d->waiter_tid = only->source->range_thread;
 	ana_attribute_read(w, only, d->gap->start, d->gap->end);
-	return &ana_host_thread(w, only, only->source->ranger)->waits;
+	return &ana_host_thread(w, only, only->source->range_thread)->waits;
 }
 
-static void decide_blind(struct decision *d)
+static void decide_blind(struct ana_gap_decision *d)
 {
 	const struct ana_open_gap *gap = d->gap;
 
 	ana_host_syncs(d->w, gap->end);
-	d->waits = only_ranger(d);
+	d->waits = only_range_thread(d);
 	d->blocked = ana_host_blocked(&d->w->process[gap->process], gap->ordinal, gap->context);
 	complete(d, d->waits, gap->end);
 	complete(d, d->blocked, gap->end);
 	walk_pieces(d, gap->start, gap->end, ana_rules_blind);
 }
 
-static void decide_gap(struct decision *d)
+static void decide_gap(struct ana_gap_decision *d)
 {
 	const struct ana_open_gap *gap = d->gap;
 	int64_t t = d->call ? base_clamp(d->call->start, gap->start, gap->end) : gap->start;
@@ -194,7 +197,7 @@ static void decide_gap(struct decision *d)
 }
 
 /* Imports with step markers began in mid-run (LEDGER 5, lead). */
-static void decide_lead_in_steps(struct decision *d, int64_t first_step)
+static void decide_lead_in_steps(struct ana_gap_decision *d, int64_t first_step)
 {
 	int64_t start = d->gap->start, end = d->gap->end;
 	int64_t a = base_clamp(first_step, start, end);
@@ -218,7 +221,7 @@ static int64_t waited(const struct ana_gpu_state *g)
 	return ns;
 }
 
-static void decide_lead(struct decision *d)
+static void decide_lead(struct ana_gap_decision *d)
 {
 	int64_t start = d->gap->start, end = d->gap->end, t;
 	int64_t first_step = ana_plan_first_step(d->w->plan, d->g->plan);
@@ -235,7 +238,7 @@ static void decide_lead(struct decision *d)
 	walk_pieces(d, t, end, ana_rules_started);
 }
 
-static void keep_top(struct decision *d)
+static void keep_top(struct ana_gap_decision *d)
 {
 	const struct ana_open_gap *gap = d->gap;
 	struct ana_gap top = {
@@ -258,7 +261,7 @@ static void keep_top(struct decision *d)
 }
 
 /* Part of a gap between two phases, by the rules of what lies outside of all operations. */
-static void decide_apart(struct decision *d, int64_t start, int64_t end, ana_rules *r)
+static void decide_apart(struct ana_gap_decision *d, int64_t start, int64_t end, ana_rules *r)
 {
 	d->whole_start = start;
 	d->whole_end = end;
@@ -274,7 +277,7 @@ static void decide_between(struct ana_walk *w, struct ana_gpu_state *g,
 {
 	const struct ana_span *first = ana_run_phase_at(g->plan, gap->start);
 	const struct ana_span *last = ana_run_phase_at(g->plan, gap->end), *s;
-	struct decision d = { .w = w, .g = g, .masks = g->masked, .outside = true };
+	struct ana_gap_decision d = { .w = w, .g = g, .masks = g->masked, .outside = true };
 	struct ana_open_gap lead = *gap;
 	int64_t t = call ? base_clamp(call->start, gap->start, gap->end) : gap->start;
 
@@ -296,7 +299,9 @@ static void decide_between(struct ana_walk *w, struct ana_gpu_state *g,
 void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap,
 		    const struct ana_call *call)
 {
-	struct decision d = { .w = w, .g = g, .gap = gap, .call = call, .masks = g->masked };
+	struct ana_gap_decision d = {
+		.w = w, .g = g, .gap = gap, .call = call, .masks = g->masked
+	};
 	int64_t sums[ANA_CLASSES];
 
 	if (g->plan->run_phases.count > 1 &&
@@ -319,7 +324,7 @@ void ana_gap_decide(struct ana_walk *w, struct ana_gpu_state *g, const struct an
 
 void ana_gap_lead(struct ana_walk *w, struct ana_gpu_state *g)
 {
-	struct decision d = {
+	struct ana_gap_decision d = {
 		.w = w,
 		.g = g,
 		.gap = &g->lead,
@@ -355,11 +360,11 @@ static struct ana_proc *only_waiter(struct ana_walk *w, const struct ana_gpu_sta
 
 void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 {
-	struct decision d = { .w = w,
-			      .g = g,
-			      .masks = !g->plan->imported,
-			      .waiter = only_waiter(w, g),
-			      .outside = true };
+	struct ana_gap_decision d = { .w = w,
+				      .g = g,
+				      .masks = !g->plan->imported,
+				      .waiter = only_waiter(w, g),
+				      .outside = true };
 	const struct ana_spans *held = &g->plan->held;
 	int64_t end = held->count ? held->span[held->count - 1].end : g->end;
 	int64_t before = waited(g);
@@ -369,7 +374,8 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 	d.whole_start = g->end;
 	d.whole_end = end;
 	if (d.waiter) {
-		d.waiter_tid = d.waiter->source->rangers == 1 ? d.waiter->source->ranger : 0;
+		d.waiter_tid =
+			d.waiter->source->range_threads == 1 ? d.waiter->source->range_thread : 0;
 		ana_attribute_read(w, d.waiter, g->end, end);
 	}
 	walk_pieces(&d, g->end, end, ana_rules_teardown);
@@ -378,7 +384,9 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 
 void ana_gap_unused(struct ana_walk *w, struct ana_gpu_state *g)
 {
-	struct decision d = { .w = w, .g = g, .masks = !g->plan->imported, .outside = true };
+	struct ana_gap_decision d = {
+		.w = w, .g = g, .masks = !g->plan->imported, .outside = true
+	};
 	const struct ana_spans *held = &g->plan->held;
 	size_t i;
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules.h"
 
-static void cut(struct piece *p, int64_t until)
+static void cut(struct ana_ruled_piece *p, int64_t until)
 {
 	if (until < p->until)
 		p->until = until;
 }
 
-static void set(struct piece *p, int c, enum ana_confidence confidence)
+static void set(struct ana_ruled_piece *p, int c, enum ana_confidence confidence)
 {
 	p->c = c;
 	p->confidence = confidence;
 }
 
 /* Whether the stack covers @t. The piece ends where that changes. */
-static bool on(struct ana_timeline_stack *l, int64_t t, struct piece *p, uint32_t *value)
+static bool on(struct ana_timeline_stack *l, int64_t t, struct ana_ruled_piece *p, uint32_t *value)
 {
 	int64_t until;
 	bool inside;
@@ -27,7 +27,7 @@ static bool on(struct ana_timeline_stack *l, int64_t t, struct piece *p, uint32_
 }
 
 /* LEDGER 5, loss: goes before every rule. */
-bool ana_rules_loss(struct decision *d, int64_t t, struct piece *p)
+bool ana_rules_loss(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
 	int64_t until;
 	bool lost, unobserved;
@@ -44,14 +44,14 @@ bool ana_rules_loss(struct decision *d, int64_t t, struct piece *p)
 }
 
 /* A loader wait: its first one says all, of the others evidence tells more. */
-static void set_wait(struct piece *p, uint32_t value, enum ana_confidence confidence)
+static void set_wait(struct ana_ruled_piece *p, uint32_t value, enum ana_confidence confidence)
 {
 	set(p, (int)value, confidence);
 	p->refine = value == ANA_INPUT_UNKNOWN ? ANA_REFINE_WAIT : ANA_REFINE_LINE;
 }
 
 /* LEDGER rules 1 to 6. */
-void ana_rules_empty(struct decision *d, int64_t t, struct piece *p)
+void ana_rules_empty(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
 	uint32_t call, v;
 	bool in_call;
@@ -85,7 +85,7 @@ void ana_rules_empty(struct decision *d, int64_t t, struct piece *p)
 }
 
 /* LEDGER rule 10, within the call that realises the submit. */
-static void rules_submit(struct decision *d, int64_t t, struct piece *p)
+static void rules_submit(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
 	const struct ana_call *c = d->call;
 	uint32_t v;
@@ -101,7 +101,7 @@ static void rules_submit(struct decision *d, int64_t t, struct piece *p)
 }
 
 /* Nothing in the records (LEDGER rule 11), but others may have been seen on the device. */
-static void unexplained(struct decision *d, int64_t t, struct piece *p)
+static void unexplained(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
 	int64_t until;
 
@@ -113,7 +113,7 @@ static void unexplained(struct decision *d, int64_t t, struct piece *p)
 }
 
 /* LEDGER rules 7 to 11. */
-void ana_rules_queued(struct decision *d, int64_t t, struct piece *p)
+void ana_rules_queued(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
 	int64_t ns = d->queued_end - d->queued_start;
 
@@ -137,7 +137,7 @@ void ana_rules_queued(struct decision *d, int64_t t, struct piece *p)
 }
 
 /* The same where nothing on the device has a launch record. */
-void ana_rules_blind(struct decision *d, int64_t t, struct piece *p)
+void ana_rules_blind(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
 	uint32_t v;
 
@@ -149,7 +149,7 @@ void ana_rules_blind(struct decision *d, int64_t t, struct piece *p)
 		ana_rules_queued(d, t, p);
 }
 
-void ana_rules_startup(struct decision *d, int64_t t, struct piece *p)
+void ana_rules_startup(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
 	uint32_t v;
 
@@ -160,13 +160,13 @@ void ana_rules_startup(struct decision *d, int64_t t, struct piece *p)
 		set(p, ANA_EXCLUDED_STARTUP, ANA_HIGH);
 }
 
-void ana_rules_started(struct decision *d, int64_t t, struct piece *p)
+void ana_rules_started(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
 	(void)d, (void)t;
 	set(p, ANA_EXCLUDED_STARTUP, ANA_HIGH);
 }
 
-void ana_rules_teardown(struct decision *d, int64_t t, struct piece *p)
+void ana_rules_teardown(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
 	uint32_t v;
 
@@ -177,7 +177,7 @@ void ana_rules_teardown(struct decision *d, int64_t t, struct piece *p)
 		set(p, ANA_EXCLUDED_TEARDOWN, ANA_HIGH);
 }
 
-void ana_rules_unobserved(struct decision *d, int64_t t, struct piece *p)
+void ana_rules_unobserved(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
 	(void)d, (void)t;
 	set(p, ANA_EXCLUDED_UNOBSERVED, ANA_NONE);

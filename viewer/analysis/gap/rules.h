@@ -12,7 +12,7 @@
 
 #include "gap.h"
 
-struct piece {
+struct ana_ruled_piece {
 	int c;
 	enum ana_confidence confidence;
 	int64_t until;
@@ -20,7 +20,7 @@ struct piece {
 	bool any; /* ... about any thread of the process, not the submitter */
 };
 
-struct decision {
+struct ana_gap_decision {
 	struct ana_walk *w;
 	struct ana_gpu_state *g;
 	const struct ana_open_gap *gap;
@@ -38,7 +38,7 @@ struct decision {
 };
 
 /* Sets class and confidence at @t, and moves p->until back to where they may change. */
-typedef void ana_rules(struct decision *d, int64_t t, struct piece *p);
+typedef void ana_rules(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p);
 
 ana_rules ana_rules_empty; /* LEDGER rules 1 to 6: nothing was submitted */
 ana_rules ana_rules_queued; /* LEDGER rules 7 to 11: submitted, not running */
@@ -48,6 +48,6 @@ ana_rules ana_rules_teardown; /* the tail */
 ana_rules ana_rules_unobserved; /* the recording had not begun */
 
 /* LEDGER 5, loss: goes before every rule. False: nothing was lost there, ask the rules. */
-bool ana_rules_loss(struct decision *d, int64_t t, struct piece *p);
+bool ana_rules_loss(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p);
 
 #endif

@@ -30,8 +30,8 @@ struct ana_source { /* one stream: a process, or in imports a process of one fil
 	/* from its ranges */
 	bool has_step, has_optimizer;
 	int64_t first_step_ns;
-	uint32_t rangers; /* threads that emit ranges: 0, 1, or 2 for several */
-	uint32_t ranger; /* the one */
+	uint32_t range_threads; /* threads that emit ranges: 0, 1, or 2 for several */
+	uint32_t range_thread; /* the one */
 	uint64_t batches;
 	uint32_t loader_name; /* of the first loader wait, 0: none */
 	struct ana_anchor anchor; /* begins each step, where no range tells */

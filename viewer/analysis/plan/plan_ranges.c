@@ -9,11 +9,11 @@
 
 static void scan_ranger(struct ana_source *s, uint32_t tid)
 {
-	if (s->rangers && s->ranger != tid)
-		s->rangers = 2;
-	else if (!s->rangers)
-		s->rangers = 1;
-	s->ranger = tid;
+	if (s->range_threads && s->range_thread != tid)
+		s->range_threads = 2;
+	else if (!s->range_threads)
+		s->range_threads = 1;
+	s->range_thread = tid;
 }
 
 static void scan_range(struct ana_source *s, const struct wire_event *e)
