@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of trace_*.c share. Private to them.
+ * What the files of trace/ share. Private to them.
  */
 #ifndef VIEW_TRACE_PRIV_H
 #define VIEW_TRACE_PRIV_H
