@@ -36,6 +36,7 @@ struct base_opt {
 	/* What a shell completes the value with: words, or one of those below; NULL: nothing. */
 	const char *words;
 	const char *(*word)(size_t i); /* the words where a table has them; NULL behind the last */
+	const char *(*what)(size_t i); /* and what is said of each; NULL: nothing */
 	bool repeats; /* may be given several times */
 	void (*more)(FILE *f); /* --help: lines below it */
 };

@@ -1,92 +1,152 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of gpustarve and gpustarve-collector for bash. Needs nothing but bash 4.4; found by
 # bash-completion where it is installed, else:  source gpustarve.bash
-# The lists follow `--help`; tests/e2e/house/test_completion.py compares them.
+# The tables are those of `--help`; build/tests/completions --write FILE makes them anew, and
+# tests/e2e/house/test_completion.py compares them.
 
+# ---- of the tables of options, by completions.c ----
 _gpustarve_commands='run top report verify check import export job dump digest fleet prices doctor'
-_gpustarve_models='on-demand spot reserved owned'
-_gpustarve_classes='compute comm copy input.fetch input.prep input.cpu_starved
-	input.pipeline input.handoff input.epoch input.inline input.h2d input.unknown host.dispatch
-	host.sync host.alloc host.gc host.lock host.checkpoint host.phase host.cpu_starved
-	host.warmup host.net host.unknown device.turnaround device.launch device.dependency
-	device.graph device.contention device.lost device.unknown comm.skew excluded.startup
-	excluded.teardown excluded.unobserved excluded.no_process'
 
 declare -A _gpustarve_options=(
-	[run]='-o --output --price --price-model --label --level --max-overhead --max-trace
-		--collector --alert --exec --budget --no-report -q --quiet'
+	[run]='-o --output --price --price-model --label --level --max-overhead --max-trace --collector --alert --budget --exec --no-report -q --quiet'
 	[top]='--run --interval --once --sort --price --price-model --token-file --ca-file'
-	[report]='--format -o --output --price --price-model --window --waste --runs-per-month
-		--job --dir --cluster'
+	[report]='--format -o --output --price --price-model --window --waste --job --dir --cluster --runs-per-month'
 	[verify]='-q --quiet'
-	[check]='--budget --baseline --update-baseline --add-to-baseline --require-baseline --alpha
-		--min-effect --run-spread --warmup --faster --scale-to --replay --price --price-model --window
-		--waste --fail-on-warn -o --output --also --format'
+	[check]='--budget --baseline --update-baseline --add-to-baseline --require-baseline --alpha --min-effect --run-spread --warmup --faster --scale-to --replay --price --price-model --window --waste --fail-on-warn -o --output --also --format'
 	[import]='-o --output -q --quiet'
 	[export]='--format -o --output --table --price --price-model --window -q --quiet'
 	[job]='-d --dir --cluster --price --price-model'
 	[dump]='--samples --batches --steps --streams'
 	[digest]='--store -o --output --team --revision --price --price-model --from --flush --budget --exec'
-	[fleet]='--store --by --since --until --team --top --require-label --budget --exec --partial --format --links
-		-o --output'
+	[fleet]='--store --by --since --until --team --top --require-label --budget --exec --partial --format --links -o --output'
 	[prices]='-o --output --provider --date --price-model'
 	[doctor]=''
-	[collector]='--dir --unix --listen --cert --key --client-ca --token-file --no-token
-		--insecure-http --limits --limit --quota --keep --keep-label --store --budget --sweep
-		--dry-run --alert --exec --usd-per-gpu-hour --upstream --upstream-token-file --upstream-ca
-		--upstream-cert --upstream-key --outbox-max --forwarded --linger
-		--until-eof --grace --silence --idle-exit --ready-fd --foreground
-		--verbose --version'
+	[collector]='--dir --unix --listen --cert --key --client-ca --token-file --no-token --insecure-http --limits --limit --quota --keep --keep-label --store --budget --sweep --dry-run --alert --exec --usd-per-gpu-hour --upstream --upstream-token-file --upstream-ca --upstream-cert --upstream-key --outbox-max --forwarded --linger --until-eof --grace --silence --idle-exit --ready-fd --foreground --verbose --version'
 )
 
-# Of "command option": the words that its value may be, or what kind of file. An option that is not
-# here and not told as `none` takes no value.
+# Of "command option": the words that its value may be, or what kind of file. An option
+# that is not here takes no value.
 declare -A _gpustarve_values=(
-	[run -o]=@folder [run --output]=@folder [run --price]=@none [run --price-model]=$_gpustarve_models
-	[run --label]=@none [run --level]='0 1 2' [run --max-overhead]=@none [run --max-trace]=@none
-	[run --collector]=@file [run --alert]=@none [run --exec]=@none [run --budget]=@none
-	[top --run]=@none [top --interval]=@none [top --sort]='waste rank busy idle'
-	[top --price]=@none [top --price-model]=$_gpustarve_models [top --token-file]=@file
+	[run -o]=@folder
+	[run --output]=@folder
+	[run --price]=@none
+	[run --price-model]='on-demand spot reserved owned'
+	[run --label]=@none
+	[run --level]='0 1 2'
+	[run --max-overhead]=@none
+	[run --max-trace]=@none
+	[run --collector]=@file
+	[run --alert]=@none
+	[run --budget]=@none
+	[run --exec]=@none
+	[top --run]=@none
+	[top --interval]=@none
+	[top --sort]='waste rank busy idle'
+	[top --price]=@none
+	[top --price-model]='on-demand spot reserved owned'
+	[top --token-file]=@file
 	[top --ca-file]=@file
-	[report --format]='text json html' [report -o]=@file [report --output]=@file
-	[report --price]=@none [report --price-model]=$_gpustarve_models
-	[report --window]='job device' [report --waste]=@classes
-	[report --runs-per-month]=@none [report --job]=@none [report --dir]=@folder
+	[report --format]='text json html'
+	[report -o]=@file
+	[report --output]=@file
+	[report --price]=@none
+	[report --price-model]='on-demand spot reserved owned'
+	[report --window]='job device'
+	[report --waste]='@list compute comm copy input.fetch input.prep input.cpu_starved input.pipeline input.handoff input.epoch input.inline input.h2d input.unknown host.dispatch host.sync host.alloc host.gc host.lock host.checkpoint host.phase host.cpu_starved host.warmup host.net host.unknown device.turnaround device.launch device.dependency device.graph device.contention device.lost device.unknown comm.skew excluded.startup excluded.teardown excluded.unobserved excluded.no_process'
+	[report --job]=@none
+	[report --dir]=@folder
 	[report --cluster]=@none
-	[check --budget]=@none [check --baseline]=@file [check --alpha]=@none
-	[check --min-effect]=@none [check --run-spread]=@none [check --warmup]=@none [check --faster]=@none
-	[check --scale-to]=@none [check --replay]=@file [check --price]=@none [check --price-model]=$_gpustarve_models
-	[check --window]='job device' [check --waste]=@classes [check -o]=@file [check --output]=@file
-	[check --format]='text json junit github gitlab markdown' [check --also]=@none
-	[import -o]=@file [import --output]=@file
+	[report --runs-per-month]=@none
+	[check --budget]=@none
+	[check --baseline]=@file
+	[check --alpha]=@none
+	[check --min-effect]=@none
+	[check --run-spread]=@none
+	[check --warmup]=@none
+	[check --faster]=@none
+	[check --scale-to]=@none
+	[check --replay]=@file
+	[check --price]=@none
+	[check --price-model]='on-demand spot reserved owned'
+	[check --window]='job device'
+	[check --waste]='@list compute comm copy input.fetch input.prep input.cpu_starved input.pipeline input.handoff input.epoch input.inline input.h2d input.unknown host.dispatch host.sync host.alloc host.gc host.lock host.checkpoint host.phase host.cpu_starved host.warmup host.net host.unknown device.turnaround device.launch device.dependency device.graph device.contention device.lost device.unknown comm.skew excluded.startup excluded.teardown excluded.unobserved excluded.no_process'
+	[check -o]=@file
+	[check --output]=@file
+	[check --also]=@none
+	[check --format]='text json junit github gitlab markdown'
+	[import -o]=@file
+	[import --output]=@file
 	[export --format]='perfetto kineto sqlite folded pprof prometheus focus csv'
-	[export -o]=@file [export --output]=@file [export --table]='gaps classes gpus steps'
-	[export --price]=@none [export --price-model]=$_gpustarve_models [export --window]='job device'
-	[job -d]=@folder [job --dir]=@folder [job --cluster]=@none
-	[job --price]=@none [job --price-model]=$_gpustarve_models
-	[digest --store]=@none [digest -o]=@file [digest --output]=@file [digest --team]=@none
-	[digest --revision]=@none [digest --from]=@file [digest --budget]=@none [digest --exec]=@none
-	[digest --price]=@none [digest --price-model]=$_gpustarve_models
-	[fleet --store]=@none [fleet --since]=@none [fleet --until]=@none [fleet --team]=@none
-	[fleet --by]='team user account project partition qos cluster gpu model week end class line fix
-		failed bill'
-	[fleet --top]=@none [fleet --budget]=@none [fleet --exec]=@none [fleet --require-label]=@none [fleet --format]='text json csv html'
-	[fleet -o]=@file [fleet --output]=@file
-	[prices -o]=@file [prices --output]=@file [prices --provider]=@none [prices --date]=@none
-	[prices --price-model]=$_gpustarve_models
-	[collector --dir]=@folder [collector --unix]=@file [collector --until-eof]=@none
-	[collector --limits]=@file [collector --limit]=@none [collector --quota]=@none
-	[collector --keep]=@none [collector --keep-label]=@none [collector --store]=@none
+	[export -o]=@file
+	[export --output]=@file
+	[export --table]='gaps classes gpus steps'
+	[export --price]=@none
+	[export --price-model]='on-demand spot reserved owned'
+	[export --window]='job device'
+	[job -d]=@folder
+	[job --dir]=@folder
+	[job --cluster]=@none
+	[job --price]=@none
+	[job --price-model]='on-demand spot reserved owned'
+	[digest --store]=@none
+	[digest -o]=@file
+	[digest --output]=@file
+	[digest --team]=@none
+	[digest --revision]=@none
+	[digest --price]=@none
+	[digest --price-model]='on-demand spot reserved owned'
+	[digest --from]=@file
+	[digest --budget]=@none
+	[digest --exec]=@none
+	[fleet --store]=@none
+	[fleet --by]='team user account project partition qos cluster gpu model week end class line fix failed bill'
+	[fleet --since]=@none
+	[fleet --until]=@none
+	[fleet --team]=@none
+	[fleet --top]=@none
+	[fleet --require-label]=@none
+	[fleet --budget]=@none
+	[fleet --exec]=@none
+	[fleet --format]='text json csv html'
+	[fleet -o]=@file
+	[fleet --output]=@file
+	[prices -o]=@file
+	[prices --output]=@file
+	[prices --provider]=@none
+	[prices --date]=@none
+	[prices --price-model]='on-demand spot reserved owned'
+	[collector --dir]=@folder
+	[collector --unix]=@file
+	[collector --listen]=@none
+	[collector --cert]=@file
+	[collector --key]=@file
+	[collector --client-ca]=@file
+	[collector --token-file]=@file
+	[collector --limits]=@file
+	[collector --limit]=@none
+	[collector --quota]=@none
+	[collector --keep]=@none
+	[collector --keep-label]=@none
+	[collector --store]=@none
 	[collector --budget]=@none
-	[collector --alert]=@none [collector --exec]=@none [collector --usd-per-gpu-hour]=@none
-	[collector --grace]=@none [collector --silence]=@none [collector --idle-exit]=@none
-	[collector --ready-fd]=@none [collector --listen]=@none [collector --cert]=@file
-	[collector --key]=@file [collector --client-ca]=@file [collector --token-file]=@file
-	[collector --upstream]=@none [collector --upstream-token-file]=@file
-	[collector --upstream-ca]=@file [collector --upstream-cert]=@file
-	[collector --upstream-key]=@file [collector --linger]=@none
-	[collector --outbox-max]=@none [collector --forwarded]='keep remove'
+	[collector --alert]=@none
+	[collector --exec]=@none
+	[collector --usd-per-gpu-hour]=@none
+	[collector --upstream]=@none
+	[collector --upstream-token-file]=@file
+	[collector --upstream-ca]=@file
+	[collector --upstream-cert]=@file
+	[collector --upstream-key]=@file
+	[collector --outbox-max]=@none
+	[collector --forwarded]='keep remove'
+	[collector --linger]=@none
+	[collector --until-eof]=@none
+	[collector --grace]=@none
+	[collector --silence]=@none
+	[collector --idle-exit]=@none
+	[collector --ready-fd]=@none
 )
+# ---- end of the tables ----
 
 _gpustarve_words() { # WORDS CURRENT
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
@@ -129,7 +189,7 @@ _gpustarve_value() { # KIND CURRENT
 	@none) ;;
 	@file) _gpustarve_files "$2" -f ;;
 	@folder) _gpustarve_files "$2" -d ;;
-	@classes) _gpustarve_list "$_gpustarve_classes" "$2" ;;
+	@list\ *) _gpustarve_list "${1#@list }" "$2" ;;
 	*) _gpustarve_words "$1" "$2" ;;
 	esac
 }

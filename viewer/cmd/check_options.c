@@ -167,6 +167,11 @@ static const char *format_word(size_t i)
 	return check_formats[i].name;
 }
 
+static const char *format_what(size_t i)
+{
+	return check_formats[i].what;
+}
+
 /* The formats, and what a budget may be of. */
 static void show_words(FILE *out)
 {
@@ -241,7 +246,7 @@ static const struct base_opt opt[] = {
 	  .take = add_also, .repeats = true },
 	{ "format", 0, "F",
 	  "text (default) or one of",
-	  .take = set_format, .word = format_word },
+	  .take = set_format, .word = format_word, .what = format_what },
 	{ BASE_HELP },
 	{ 0 },
 };

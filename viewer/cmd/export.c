@@ -203,6 +203,11 @@ static const char *format_word(size_t i)
 	return view_export_formats[i].name;
 }
 
+static const char *format_what(size_t i)
+{
+	return view_export_formats[i].what;
+}
+
 static void show_formats(FILE *out)
 {
 	for (const struct view_export_format *f = view_export_formats; f->name; f++)
@@ -212,7 +217,8 @@ static void show_formats(FILE *out)
 static const struct base_opt opt[] = {
 	{ "format", 0, "FORMAT",
 	  NULL,
-	  .take = take_format, .word = format_word, .more = show_formats },
+	  .take = take_format, .word = format_word, .what = format_what,
+	  .more = show_formats },
 	{ "output", 'o', "FILE",
 	  "where to (default: stdout); FILE appears when it is complete;\n"
 	  ".gz compresses; FOLDER/ (kineto): a file for each process",

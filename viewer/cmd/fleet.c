@@ -66,6 +66,14 @@ static bool set_by(void *into, char *text)
 	return fleet_asked_by(text, &o->fleet);
 }
 
+/* The tables, in their order; a label's is named by the label. */
+static const char *by_word(size_t i)
+{
+	int by = (int)i + (i >= FLEET_DIM_LABEL);
+
+	return by < FLEET_BYS ? fleet_by_name(by) : NULL;
+}
+
 static bool set_since(void *into, char *text)
 {
 	struct opts *o = into;
@@ -95,9 +103,7 @@ static const struct base_opt opt[] = {
 	{ "by", 0, "WHAT",
 	  "one table: team, user, account, project, partition, qos, cluster,\n"
 	  "gpu, model, week, end, class, line, fix, failed, bill, or label:K",
-	  .take = set_by,
-	  .words = "team user account project partition qos cluster gpu model week end class line "
-		   "fix failed bill" },
+	  .take = set_by, .word = by_word },
 	{ "since", 0, "T",
 	  "runs that began at T or later: a date, or 12h, 30d, 8w ago",
 	  .take = set_since },

@@ -100,6 +100,18 @@ def check_shells():
     print(f'{len(lines)} lines')
 
 
+def check_tables():
+    """What the files hold of the commands' tables of options is what the tables hold."""
+    maker = os.path.join(gs.BUILD, 'tests', 'completions')
+    if not os.path.exists(maker):
+        gs.left_out('no collector: whether completions follow the tables of options')
+        return
+    for file in 'gpustarve.bash', '_gpustarve':
+        made = gs.command([maker, os.path.join(completing.FOLDER, file)])
+        gs.equal((made.returncode, made.stdout.decode()), (0, manual.read(completing.FOLDER, file)),
+                 f'{file}; build/tests/completions --write makes it anew')
+
+
 def check_installed():
     with gs.scratch() as where:
         done = gs.command(['cmake', '--install', gs.BUILD, '--prefix', where])
@@ -111,5 +123,6 @@ def check_installed():
 
 
 check_shells()
+check_tables()
 check_installed()
 gs.finish()

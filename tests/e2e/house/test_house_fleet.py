@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=unit
 """facts/fleet_names.def and what repeats it: the digest's and the fleet's schema have each name, in the order of
-the rows; the help, man pages and both completions tell them; what is shown by name is closed.
+the rows; the help and the man pages tell them; what is shown by name is closed.
 
     test_house_fleet.py --update        writes the schemas anew, after a name has come or gone"""
 import json
@@ -21,8 +21,6 @@ TOLD = {  # where they are listed, what stands before and behind the list there
     'docs/gpustarve-digest.md': ('--label team=vision`):', 'Every other label'),
     'docs/gpustarve-fleet.md': ('One table instead of the overview:', f'`{FIRST}`'),
     'viewer/cmd/fleet.c': ('one table:', f'{FIRST}, model'),
-    'completion/gpustarve.bash': ("[fleet --by]='", f'{FIRST} model'),
-    'completion/_gpustarve': ("'--by[one table]:table:(", f'{FIRST} model'),
 }
 
 

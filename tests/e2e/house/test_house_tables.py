@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=unit
 """The tables of facts/ (*.def) and what repeats them: the enums of docs/summary.schema.json are the rows, in
-their order, and so are the classes that shells complete; docs/CAUSES.md tells of each class in the chapter of its group, and of each verdict; report.css has
-each colour. Waits are those of the format; each Python names what the others name, and OPERATIONS.md the
+their order; docs/CAUSES.md tells of each class in the chapter of its group, and of each verdict; report.css has
+each colour. Completions have the classes from the commands' options (test_completion). Waits are those of the format; each Python names what the others name, and OPERATIONS.md the
 oldest and the newest. (What else rows lack, the compiler says: facts/class.c.)
 
     test_house_tables.py --update        writes these lists anew, after a row has come or gone"""
 import os
 import re
 import sys
-import textwrap
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
@@ -24,10 +23,6 @@ ENUMS = {  # whose enum in the schema: the file and the macro that it lists
     'propertyNames': ('copies.def', 'COPY'),
 }
 SCHEMA = 'docs/summary.schema.json'
-SHELLS = {  # a completion, its list of classes, and what stands before each line of it
-    'completion/gpustarve.bash': (re.compile(r"(?<=\n_gpustarve_classes=')([^']*)"), '\t'),
-    'completion/_gpustarve': (re.compile(r'(?<=\tlocal -a classes=\(\n)(.*?)(?=\n\t\))', re.S), '\t\t'),
-}
 
 
 def read(path):
@@ -83,23 +78,9 @@ def check_schema(schema, tables):
     return wrong
 
 
-def check_shell(file, text, classes):
-    found = SHELLS[file][0].findall(text)
-    return [] if [f.split() for f in found] == [classes] else [f'{file}: not the classes: run test_house_tables.py --update']
-
-
 def write(file, text):
     with open(os.path.join(gs.SOURCE, file), 'w', encoding='utf-8') as f:
         f.write(text)
-
-
-def update_shell(file, classes):
-    pattern, indent = SHELLS[file]
-    text = read(file)
-    first = pattern.search(text).start() - text.rfind('\n', 0, pattern.search(text).start()) - 1
-    lines = textwrap.wrap(' ' * first + ' '.join(classes), 100 - 8 * len(indent), break_on_hyphens=False)
-    lead = '' if first else indent
-    write(file, pattern.sub(lead + f'\n{indent}'.join(lines).lstrip(), text))
 
 
 def update():
@@ -108,8 +89,6 @@ def update():
         found = enum_of(owner, schema)
         schema = schema[:found.start(2)] + listed(names_of(macro, read('facts/' + file)), found[1]) + schema[found.end(2):]
     write(SCHEMA, schema)
-    for file in SHELLS:
-        update_shell(file, names_of('CLASS', read('facts/classes.def')))
 
 
 def chapters(text):
@@ -182,9 +161,6 @@ def check_can_fail(tables, schema, causes, css):
     for gone in 'host.gc', 'busy', 'notice', 'low', 'd2d':
         broken = re.sub(rf'\n +"{gone}",(?=\n)', '', schema)
         gs.check(len(check_schema(broken, tables)) == 1, f'a schema without {gone}')
-    for file in SHELLS:
-        classes = names_of('CLASS', text)
-        gs.check(len(check_shell(file, read(file).replace(' host.gc', ''), classes)) == 1, f'{file} without host.gc')
     for gone in '| `host.gc` |', '| `busy` |':
         gs.check(len(check_causes(causes.replace(gone, '| |'), tables)) == 1, f'CAUSES.md without {gone}')
     for gone in '--host:', '.f-host {':
@@ -195,8 +171,7 @@ def main():
     tables = {f: read('facts/' + f) for f in ('classes.def', 'copies.def', 'verdicts.def')}
     schema, causes, css = read(SCHEMA), read('docs/CAUSES.md'), read('viewer/report/assets/report.css')
     check_can_fail(tables, schema, causes, css)
-    shells = [w for file in SHELLS for w in check_shell(file, read(file), names_of('CLASS', tables['classes.def']))]
-    for wrong in (shells + check_classes(tables['classes.def']) + check_schema(schema, tables) + check_causes(causes, tables) +
+    for wrong in (check_classes(tables['classes.def']) + check_schema(schema, tables) + check_causes(causes, tables) +
                   check_colours(css, tables)):
         gs.check(False, wrong)
     check_others()

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+
+#include <stddef.h>
+#include "cmd.h"
+#include "import.h"
+#include "run/run.h"
+
+const struct view_command view_commands[] = {
+	{ "run", view_cmd_run, &view_run_options, "run a command and record what its GPUs do" },
+	{ "top", view_cmd_top, &view_top_options, "watch a run while it goes on" },
+	{ "report", view_cmd_report, &view_report_options, "show where the GPU time of a run went" },
+	{ "verify", view_cmd_verify, &view_verify_options, "recompute a run's summary from its trace" },
+	{ "check", view_cmd_check, &view_check_options, "hold runs against budgets and a baseline" },
+	{ "import", view_cmd_import, &view_import_options, "make a run of another tool's trace" },
+	{ "export", view_cmd_export, &view_export_options, "write a run for other tools" },
+	{ "job", view_cmd_job, &view_job_options, "what a scheduler's hooks call, and its jobs" },
+	{ "dump", view_cmd_dump, &view_dump_options, "print what a trace holds" },
+	{ "digest", view_cmd_digest, &view_digest_options, "make what the fleet keeps of a run" },
+	{ "fleet", view_cmd_fleet, &view_fleet_options, "sum up the runs of an organisation" },
+	{ "prices", view_cmd_prices, &view_prices_options, "list, look up and import prices" },
+	{ "doctor", view_cmd_doctor, &view_doctor_options, "say what is here and what is missing" },
+	{ 0 },
+};
