@@ -186,10 +186,10 @@ static void read_gpu_facts(struct view_summary *s, const struct base_json *n, st
 	g->memory_total_bytes = base_json_get_uint(n, "memory_total_bytes", 0);
 	g->nvml_utilization_pct = utilization < 0 ? -1 : (double)utilization / 10000;
 	g->mig_profile = summary_text(s, n, "mig_profile");
-	g->mig_slices = (uint32_t)base_json_get_uint(n, "mig_slices", 0);
-	g->mig_slices_total = (uint32_t)base_json_get_uint(n, "mig_slices_total", 0);
+	g->mig_slices = summary_u32(n, "mig_slices");
+	g->mig_slices_total = summary_u32(n, "mig_slices_total");
 	g->loader_outside_ns = summary_span(n, "loader_outside_ns");
-	g->shared_with = (uint32_t)base_json_get_uint(n, "shared_with", 0);
+	g->shared_with = summary_u32(n, "shared_with");
 	g->held_start_ns = summary_stamp(n, "held_start_ns");
 	g->held_end_ns = summary_stamp(n, "held_end_ns");
 }
@@ -209,14 +209,14 @@ static void read_minutes(const struct base_json *minutes, int64_t band[ANA_BANDS
 static void read_gpu(struct view_summary *s, const struct base_json *n, struct ana_gpu *g)
 {
 	g->host = summary_text_or_empty(s, n, "host");
-	g->index = (uint32_t)base_json_get_uint(n, "index", 0);
+	g->index = summary_u32(n, "index");
 	g->uuid = summary_text(s, n, "uuid");
 	g->name = summary_text_or_empty(s, n, "name");
 	g->held_ns = summary_span(n, "held_ns");
 	g->allocated_ns = summary_within(n, "allocated_ns", -1, -1, INT64_C(1) << 56);
 	g->span_ns = summary_span(n, "span_ns");
 	g->ops = base_json_get_uint(n, "ops", 0);
-	g->streams = (uint32_t)base_json_get_uint(n, "streams", 0);
+	g->streams = summary_u32(n, "streams");
 	g->ops_without_launch = base_json_get_uint(n, "ops_without_launch", 0);
 	g->busy_ns = summary_span(n, "busy_ns");
 	g->compute_ns = summary_span(n, "compute_ns");
@@ -369,7 +369,7 @@ static void read_gaps(struct view_summary *s, const struct base_json *gaps)
 	BASE_JSON_EACH(n, gaps) {
 		int c = ana_class_by_name(base_json_get_text(n, "class", ""));
 		r->top_gap[r->top_gaps++] = (struct ana_gap){
-			.gpu = (uint32_t)base_json_get_uint(n, "gpu", 0),
+			.gpu = summary_u32(n, "gpu"),
 			.start_ns = summary_stamp(n, "start_ns"),
 			.end_ns = summary_stamp(n, "end_ns"),
 			.empty_ns = summary_span(n, "empty_ns"),
