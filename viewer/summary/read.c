@@ -9,6 +9,7 @@
 #include "cost/cost.h"
 #include "base/jsondoc.h"
 #include "summary.h"
+#include "fields.h"
 #include "summary_priv.h"
 #include "base/units.h"
 
@@ -38,12 +39,12 @@ int64_t summary_stamp(const struct base_json *node, const char *key)
 
 int64_t summary_span(const struct base_json *node, const char *key)
 {
-	return summary_within(node, key, 0, 0, INT64_C(1) << 56);
+	return summary_within(node, key, 0, 0, SUMMARY_SPAN_MAX);
 }
 
 int64_t summary_total(const struct base_json *node, const char *key)
 {
-	return summary_within(node, key, 0, 0, INT64_C(1) << 60);
+	return summary_within(node, key, 0, 0, SUMMARY_TOTAL_MAX);
 }
 
 /* Decimal text with up to @decimals places to an integer of that unit; @otherwise if there is none. */
@@ -112,20 +113,12 @@ void summary_read_classes(const struct base_json *node, int64_t classes[ANA_CLAS
 	}
 }
 
-static void read_copies(const struct base_json *node, struct ana_copies copies[ANA_COPY_DIRS])
+static void read_copies(struct view_summary *s, const struct base_json *node,
+			struct ana_copies copies[ANA_COPY_DIRS])
 {
-	for (int d = 0; d < ANA_COPY_DIRS; d++) {
-		const struct base_json *c = base_json_get(node, ana_copy_names[d]);
-		copies[d] = (struct ana_copies){
-			.count = base_json_get_uint(c, "count", 0),
-			.bytes = base_json_get_uint(c, "bytes", 0),
-			.ns = summary_total(c, "ns"),
-			.exposed_ns = summary_total(c, "exposed_ns"),
-			.pageable_count = base_json_get_uint(c, "pageable_count", 0),
-			.pageable_bytes = base_json_get_uint(c, "pageable_bytes", 0),
-			.synchronous = base_json_get_uint(c, "synchronous", 0),
-		};
-	}
+	for (int d = 0; d < ANA_COPY_DIRS; d++)
+		summary_read_fields(s, base_json_get(node, ana_copy_names[d]), summary_copies,
+				    &copies[d]);
 }
 
 static void read_process(struct view_summary *s, const struct base_json *n, struct ana_process *p)
@@ -182,16 +175,10 @@ static void read_gpu_facts(struct view_summary *s, const struct base_json *n, st
 {
 	int64_t utilization = summary_ppm(n, "nvml_utilization_pct", -1);
 
-	g->memory_used_peak_bytes = base_json_get_uint(n, "memory_used_peak_bytes", 0);
-	g->memory_total_bytes = base_json_get_uint(n, "memory_total_bytes", 0);
+	summary_read_fields(s, n, summary_gpu_memory, g);
 	g->nvml_utilization_pct = utilization < 0 ? -1 : (double)utilization / 10000;
-	g->mig_profile = summary_text(s, n, "mig_profile");
-	g->mig_slices = summary_u32(n, "mig_slices");
-	g->mig_slices_total = summary_u32(n, "mig_slices_total");
+	summary_read_fields(s, n, summary_gpu_rest, g);
 	g->loader_outside_ns = summary_span(n, "loader_outside_ns");
-	g->shared_with = summary_u32(n, "shared_with");
-	g->held_start_ns = summary_stamp(n, "held_start_ns");
-	g->held_end_ns = summary_stamp(n, "held_end_ns");
 }
 
 static void read_minutes(const struct base_json *minutes, int64_t band[ANA_BANDS])
@@ -208,32 +195,13 @@ static void read_minutes(const struct base_json *minutes, int64_t band[ANA_BANDS
 
 static void read_gpu(struct view_summary *s, const struct base_json *n, struct ana_gpu *g)
 {
-	g->host = summary_text_or_empty(s, n, "host");
-	g->index = summary_u32(n, "index");
-	g->uuid = summary_text(s, n, "uuid");
-	g->name = summary_text_or_empty(s, n, "name");
-	g->held_ns = summary_span(n, "held_ns");
-	g->allocated_ns = summary_within(n, "allocated_ns", -1, -1, INT64_C(1) << 56);
-	g->span_ns = summary_span(n, "span_ns");
-	g->ops = base_json_get_uint(n, "ops", 0);
-	g->streams = summary_u32(n, "streams");
-	g->ops_without_launch = base_json_get_uint(n, "ops_without_launch", 0);
-	g->busy_ns = summary_span(n, "busy_ns");
-	g->compute_ns = summary_span(n, "compute_ns");
-	g->copy_exposed_ns = summary_span(n, "copy_exposed_ns");
-	g->comm_exposed_ns = summary_span(n, "comm_exposed_ns");
-	g->idle_ns = summary_span(n, "idle_ns");
-	g->empty_ns = summary_span(n, "empty_ns");
-	g->queued_ns = summary_span(n, "queued_ns");
-	g->gaps = base_json_get_uint(n, "gaps", 0);
-	g->loader_wait_ns = summary_span(n, "loader_wait_ns");
-	g->loader_exposed_ns = summary_span(n, "loader_exposed_ns");
+	summary_read_fields(s, n, summary_gpu_head, g);
 	summary_read_classes(base_json_get(n, "classes"), g->classes);
 	summary_read_classes(base_json_get(n, "skew_causes"), g->skew_causes);
 	read_judgement(n, &g->judgement);
 	read_minutes(base_json_get(n, "minutes"), g->minutes);
 	read_gpu_facts(s, n, g);
-	read_copies(base_json_get(n, "copies"), g->copies);
+	read_copies(s, base_json_get(n, "copies"), g->copies);
 }
 
 static void read_gpus(struct view_summary *s, const struct base_json *gpus)
@@ -323,15 +291,11 @@ static int read_cost(struct view_summary *s, const struct base_json *cost)
 	return err;
 }
 
-static void read_evidence(struct ana_result *r, const struct base_json *evidence)
+static void read_evidence(struct view_summary *s, const struct base_json *evidence)
 {
-	struct ana_quality *q = &r->quality;
+	struct ana_result *r = s->result;
 
-	q->samples = base_json_get_uint(evidence, "samples", 0);
-	q->samples_torn = base_json_get_uint(evidence, "torn", 0);
-	q->samples_without_python = base_json_get_uint(evidence, "without_python", 0);
-	q->samples_lost = base_json_get_uint(evidence, "lost", 0);
-	q->gap_unsampled_ns = summary_total(evidence, "gap_unsampled_ns");
+	summary_read_fields(s, evidence, summary_evidence, &r->quality);
 	r->other_hotspots_ns = summary_total(evidence, "other_sites_ns");
 	r->cpus = summary_u32(evidence, "cpus");
 }
@@ -342,23 +306,16 @@ static void read_quality(struct view_summary *s, const struct base_json *quality
 	const struct base_json *notes = base_json_get(quality, "notes");
 	struct ana_quality *q = &s->result->quality;
 
-	q->events = base_json_get_uint(quality, "events", 0);
-	q->dropped = base_json_get_uint(quality, "dropped", 0);
-	q->invalid = base_json_get_uint(quality, "invalid", 0);
-	q->unobserved_ns = summary_total(quality, "unobserved_ns");
+	summary_read_fields(s, quality, summary_quality_head, q);
 	q->own_cpu_ns = base_json_get_uint(overhead, "own_cpu_ns", 0);
 	q->trace_bytes = base_json_get_uint(overhead, "trace_bytes", 0);
 	q->memory_peak_bytes = base_json_get_uint(overhead, "memory_peak_bytes", 0);
 	s->note = base_arena_array(&s->mem, base_json_count(notes), sizeof(*s->note));
 	BASE_JSON_EACH(n, notes)
 		s->note[s->notes++] = n->type == BASE_JSON_STRING ? n->text : "";
-	q->ops_before_launch = base_json_get_uint(quality, "ops_before_launch", 0);
-	q->launches_expired = base_json_get_uint(quality, "launches_expired", 0);
-	q->damage_bytes = base_json_get_uint(quality, "damage_bytes", 0);
-	q->damage_spans = base_json_get_uint(quality, "damage_spans", 0);
-	q->frames_missing = base_json_get_uint(quality, "frames_missing", 0);
+	summary_read_fields(s, quality, summary_quality_rest, q);
 	s->sampler_ppm = summary_ppm(quality, "sampler_utilization_pct", 0);
-	read_evidence(s->result, base_json_get(quality, "evidence"));
+	read_evidence(s, base_json_get(quality, "evidence"));
 }
 
 static void read_gaps(struct view_summary *s, const struct base_json *gaps)
@@ -368,15 +325,11 @@ static void read_gaps(struct view_summary *s, const struct base_json *gaps)
 	r->top_gap = base_arena_array(&s->mem, base_json_count(gaps), sizeof(*r->top_gap));
 	BASE_JSON_EACH(n, gaps) {
 		int c = ana_class_by_name(base_json_get_text(n, "class", ""));
-		r->top_gap[r->top_gaps++] = (struct ana_gap){
-			.gpu = summary_u32(n, "gpu"),
-			.start_ns = summary_stamp(n, "start_ns"),
-			.end_ns = summary_stamp(n, "end_ns"),
-			.empty_ns = summary_span(n, "empty_ns"),
-			.major = (enum ana_class)(c < 0 ? ANA_DEVICE_UNKNOWN : c),
-			.pid = base_json_get_int(n, "pid", 0),
-			.tid = base_json_get_int(n, "tid", 0),
-		};
+		struct ana_gap *g = &r->top_gap[r->top_gaps++];
+
+		summary_read_fields(s, n, summary_gap, g);
+		g->major = (enum ana_class)(c < 0 ? ANA_DEVICE_UNKNOWN : c);
+		summary_read_fields(s, n, summary_gap_submitter, g);
 	}
 }
 
@@ -443,7 +396,7 @@ static int read_all(struct view_summary *s, const struct base_json *root)
 	read_ledger(s, base_json_get(root, "ledger"));
 	read_steps(r, base_json_get(root, "steps"));
 	summary_read_loader(s, base_json_get(root, "loader"));
-	read_copies(base_json_get(root, "copies"), r->copies);
+	read_copies(s, base_json_get(root, "copies"), r->copies);
 	err = read_cost(s, base_json_get(root, "cost"));
 	summary_read_findings(s, base_json_get(root, "findings"));
 	summary_read_advice(s, base_json_get(root, "advice"));

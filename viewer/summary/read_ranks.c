@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ranks of summary.json back into the model, in the writer's order. */
+#include "fields.h"
 #include "summary_priv.h"
 #include "findings/words.h"
 
@@ -32,10 +33,7 @@ static bool read_row(struct view_summary *s, const struct base_json *n, struct a
 		return false;
 	r->has_rank = is_int(n, "rank");
 	r->rank = (int32_t)summary_within(n, "rank", 0, INT32_MIN, INT32_MAX);
-	r->collectives = base_json_get_uint(n, "collectives", 0);
-	r->matched = base_json_get_uint(n, "matched", 0);
-	r->late = base_json_get_uint(n, "late", 0);
-	r->late_much = base_json_get_uint(n, "late_much", 0);
+	summary_read_fields(s, n, summary_rank_counts, r);
 	r->lateness_median_ns = summary_stamp(n, "lateness_median_ns");
 	r->caused_ns = summary_total(n, "caused_ns");
 	summary_read_classes(base_json_get(n, "causes"), r->causes);
@@ -75,10 +73,7 @@ static void read_clocks(struct view_summary *s, const struct base_json *clocks)
 	BASE_JSON_EACH(n, clocks) {
 		struct ana_clock *c = &r->clock[r->clocks++];
 
-		c->host = summary_text_or_empty(s, n, "host");
-		c->aligned = base_json_get_bool(n, "aligned", false);
-		c->offset_ns = summary_stamp(n, "offset_ns");
-		c->drift_ppb = summary_stamp(n, "drift_ppb");
+		summary_read_fields(s, n, summary_clock, c);
 		c->residual_ns = is_int(n, "residual_ns") ? summary_span(n, "residual_ns") : -1;
 		c->points = base_json_get_uint(n, "points", 0);
 	}
@@ -94,9 +89,7 @@ static void read_group(struct view_summary *s, const struct base_json *n, struct
 	BASE_JSON_EACH(m, members)
 		if (base_json_to_int(m, &row) && row >= 0 && (size_t)row < s->result->ranks.rows)
 			g->member[g->members++] = (uint32_t)row;
-	g->matched = base_json_get_uint(n, "matched", 0);
-	g->refused = base_json_get_uint(n, "refused", 0);
-	g->waited_ns = summary_total(n, "waited_ns");
+	summary_read_fields(s, n, summary_group, g);
 }
 
 void summary_read_ranks(struct view_summary *s, const struct base_json *ranks)
@@ -109,10 +102,5 @@ void summary_read_ranks(struct view_summary *s, const struct base_json *ranks)
 	r->group = base_arena_array(&s->mem, base_json_count(groups), sizeof(*r->group));
 	BASE_JSON_EACH(n, groups)
 		read_group(s, n, &r->group[r->groups++]);
-	r->matched = base_json_get_uint(ranks, "matched", 0);
-	r->refused = base_json_get_uint(ranks, "refused", 0);
-	r->refused_ns = summary_total(ranks, "refused_ns");
-	r->p2p = base_json_get_uint(ranks, "p2p", 0);
-	r->late_ns = summary_span(ranks, "late_ns");
-	r->step_ns = summary_span(ranks, "step_ns");
+	summary_read_fields(s, ranks, summary_ranks, r);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary.json back into the model: the causes, in the writer's order. */
+#include "fields.h"
 #include "summary_priv.h"
 #include "findings/words.h"
-
-/* A time or count that may be unknown. */
-static int64_t or_unknown(const struct base_json *node, const char *key)
-{
-	return summary_within(node, key, -1, -1, INT64_C(1) << 60);
-}
 
 static uint32_t known_u32(const struct base_json *n, const char *key, struct ana_loader_facts *l,
 			  enum ana_loader_known what)
@@ -40,23 +35,7 @@ static void read_settings(struct view_summary *s, const struct base_json *n,
 	l->pin = known_bool(n, "pin_memory", l, ANA_LOADER_PIN);
 	l->persistent = known_bool(n, "persistent_workers", l, ANA_LOADER_PERSISTENT);
 	l->in_order = known_bool(n, "in_order", l, ANA_LOADER_IN_ORDER);
-	l->start = summary_text(s, n, "start");
-	l->trainers = summary_u32(n, "trainers");
-	l->iterators = base_json_get_uint(n, "iterators", 0);
-	l->open_ns = summary_total(n, "open_ns");
-	l->taken = base_json_get_uint(n, "taken", 0);
-	l->take_ns = summary_total(n, "take_ns");
-	l->made = base_json_get_uint(n, "made", 0);
-	l->made_samples = base_json_get_uint(n, "made_samples", 0);
-	l->fetch_ns = summary_total(n, "fetch_ns");
-	l->fetch_cpu_ns = summary_total(n, "fetch_cpu_ns");
-	l->fetch_delay_ns = summary_total(n, "fetch_delay_ns");
-	l->fetch_median_ns = or_unknown(n, "fetch_median_ns");
-	l->fetch_p95_ns = or_unknown(n, "fetch_p95_ns");
-	l->rchar_bytes = base_json_get_uint(n, "rchar_bytes", 0);
-	l->read_bytes = base_json_get_uint(n, "read_bytes", 0);
-	l->major_faults = base_json_get_uint(n, "major_faults", 0);
-	l->seen_ns = summary_total(n, "seen_ns");
+	summary_read_fields(s, n, summary_settings, l);
 }
 
 static void read_files(struct view_summary *s, const struct base_json *files)
@@ -72,28 +51,20 @@ static void read_files(struct view_summary *s, const struct base_json *files)
 		};
 }
 
-static void read_need(struct view_loader *v, const struct base_json *n)
+static void read_need(struct view_summary *s, const struct base_json *n)
 {
+	struct view_loader *v = &s->loader;
+
 	v->has_need = n && n->type == BASE_JSON_OBJECT;
 	if (!v->has_need)
 		return;
-	v->facts.workers = summary_total(n, "workers_now");
-	v->need.needed = summary_total(n, "workers_needed");
-	v->need.advised = summary_total(n, "workers_advised");
+	summary_read_fields(s, n, summary_need_workers, v);
 	v->need.bound =
 		(enum view_worker_bound)summary_by_name(base_json_get_text(n, "bound", NULL),
 							view_worker_bounds, VIEW_WORKERS_BOUNDS,
 							VIEW_WORKERS_STEP);
-	v->facts.fetch_ns = summary_total(n, "fetch_ns");
-	v->facts.fetch_cpu_ns = summary_total(n, "fetch_cpu_ns");
-	v->facts.step_ns = summary_total(n, "step_ns");
-	v->facts.wait_ns = summary_total(n, "wait_ns");
-	v->facts.fed_median_ns = or_unknown(n, "fed_median_ns");
-	v->need.predicted_step_ns = summary_total(n, "predicted_step_ns");
-	v->busy_ppm = summary_ppm(n, "workers_busy_pct", -1);
-	v->facts.cores = summary_total(n, "cores");
-	v->need.cores_needed = summary_total(n, "cores_needed");
-	v->saving_ns = summary_total(n, "saving_upper_ns");
+	summary_read_fields(s, n, summary_need_times, v);
+	summary_read_fields(s, n, summary_need_cores, v);
 	v->saving_nano_usd = summary_usd(n, "saving_upper_usd", 0);
 }
 
@@ -111,13 +82,10 @@ void summary_read_loader(struct view_summary *s, const struct base_json *loader)
 	r->loader_hidden_ns = summary_total(loader, "hidden_ns");
 	for (int k = 0; k < ANA_WORKER_STATES; k++)
 		v->share_ppm[k] = summary_ppm(shares, ana_worker_state_names[k], 0);
-	v->fetch_ns = or_unknown(loader, "batch_ns_per_worker");
+	v->fetch_ns = summary_within(loader, "batch_ns_per_worker", -1, -1, SUMMARY_TOTAL_MAX);
 	read_files(s, base_json_get(loader, "files"));
-	v->batch_bytes = or_unknown(loader, "batch_bytes");
-	v->disk_ppm = summary_ppm(loader, "page_cache_miss_pct", -1);
-	v->read_bytes_per_s = or_unknown(loader, "read_bytes_per_s");
-	v->needed_bytes_per_s = or_unknown(loader, "needed_bytes_per_s");
-	read_need(v, base_json_get(loader, "need"));
+	summary_read_fields(s, loader, summary_bytes, v);
+	read_need(s, base_json_get(loader, "need"));
 	r->loader = base_arena_array(&s->mem, base_json_count(settings), sizeof(*r->loader));
 	BASE_JSON_EACH(n, settings)
 		read_settings(s, n, &r->loader[r->loaders++]);

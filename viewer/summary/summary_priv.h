@@ -36,6 +36,9 @@ char *summary_text_or_empty(struct view_summary *s, const struct base_json *node
  * Numbers of a hostile file are kept to where sums of them cannot overflow: time of one GPU to 2^56
  * (two years), sums over GPUs to 2^60.
  */
+#define SUMMARY_SPAN_MAX (INT64_C(1) << 56)
+#define SUMMARY_TOTAL_MAX (INT64_C(1) << 60)
+
 int64_t summary_within(const struct base_json *node, const char *key, int64_t otherwise,
 		       int64_t least, int64_t most);
 int64_t summary_span(const struct base_json *node, const char *key);

@@ -5,6 +5,7 @@
 #include "base/jsonout.h"
 #include "findings/unused.h"
 #include "summary.h"
+#include "fields.h"
 #include "summary_priv.h"
 #include "base/units.h"
 #include "wire/crc32c.h"
@@ -86,25 +87,10 @@ static void put_copies(struct base_jsonout *j, const char *key, const struct ana
 		if (!c->count)
 			continue;
 		base_json_flat_object(j, ana_copy_names[d]);
-		base_json_uint(j, "count", c->count);
-		base_json_uint(j, "bytes", c->bytes);
-		base_json_int(j, "ns", c->ns);
-		base_json_int(j, "exposed_ns", c->exposed_ns);
-		base_json_uint(j, "pageable_count", c->pageable_count);
-		base_json_uint(j, "pageable_bytes", c->pageable_bytes);
-		base_json_uint(j, "synchronous", c->synchronous);
+		summary_put_fields(j, summary_copies, c);
 		base_json_end(j);
 	}
 	base_json_end(j);
-}
-
-/* A known number, or null. */
-static void put_uint_or_null(struct base_jsonout *j, const char *key, uint64_t v, bool known)
-{
-	if (known)
-		base_json_uint(j, key, v);
-	else
-		base_json_null(j, key);
 }
 
 static void put_ns_or_null(struct base_jsonout *j, const char *key, int64_t ns)
@@ -117,20 +103,13 @@ static void put_ns_or_null(struct base_jsonout *j, const char *key, int64_t ns)
 
 static void put_gpu_facts(struct base_jsonout *j, const struct ana_gpu *g)
 {
-	put_uint_or_null(j, "memory_used_peak_bytes", g->memory_used_peak_bytes,
-			 g->memory_used_peak_bytes > 0);
-	put_uint_or_null(j, "memory_total_bytes", g->memory_total_bytes, g->memory_total_bytes > 0);
+	summary_put_fields(j, summary_gpu_memory, g);
 	if (g->nvml_utilization_pct < 0)
 		base_json_null(j, "nvml_utilization_pct");
 	else
 		base_json_percent(j, "nvml_utilization_pct",
 				  (int64_t)(g->nvml_utilization_pct * 10000 + 0.5));
-	base_json_string(j, "mig_profile", g->mig_profile);
-	base_json_uint(j, "mig_slices", g->mig_slices);
-	base_json_uint(j, "mig_slices_total", g->mig_slices_total);
-	base_json_uint(j, "shared_with", g->shared_with);
-	base_json_int(j, "held_start_ns", g->held_start_ns);
-	base_json_int(j, "held_end_ns", g->held_end_ns);
+	summary_put_fields(j, summary_gpu_rest, g);
 }
 
 static int64_t wasted_usd(const struct view_summary *s, size_t g)
@@ -143,26 +122,7 @@ static void put_gpu(struct base_jsonout *j, const struct view_summary *s, size_t
 	const struct ana_gpu *g = &s->result->gpu[i];
 
 	base_json_object(j, NULL);
-	base_json_string(j, "host", g->host ? g->host : "");
-	base_json_uint(j, "index", g->index);
-	base_json_string(j, "uuid", g->uuid);
-	base_json_string(j, "name", g->name ? g->name : "");
-	base_json_int(j, "held_ns", g->held_ns);
-	put_ns_or_null(j, "allocated_ns", g->allocated_ns);
-	base_json_int(j, "span_ns", g->span_ns);
-	base_json_uint(j, "ops", g->ops);
-	base_json_uint(j, "streams", g->streams);
-	base_json_uint(j, "ops_without_launch", g->ops_without_launch);
-	base_json_int(j, "busy_ns", g->busy_ns);
-	base_json_int(j, "compute_ns", g->compute_ns);
-	base_json_int(j, "copy_exposed_ns", g->copy_exposed_ns);
-	base_json_int(j, "comm_exposed_ns", g->comm_exposed_ns);
-	base_json_int(j, "idle_ns", g->idle_ns);
-	base_json_int(j, "empty_ns", g->empty_ns);
-	base_json_int(j, "queued_ns", g->queued_ns);
-	base_json_uint(j, "gaps", g->gaps);
-	base_json_int(j, "loader_wait_ns", g->loader_wait_ns);
-	base_json_int(j, "loader_exposed_ns", g->loader_exposed_ns);
+	summary_put_fields(j, summary_gpu_head, g);
 	summary_put_classes(j, "classes", g->classes);
 	if (g->classes[ANA_COMM_SKEW])
 		summary_put_classes(j, "skew_causes", g->skew_causes);
@@ -324,13 +284,12 @@ static void put_evidence(struct base_jsonout *j, const struct ana_result *r)
 	const struct ana_quality *q = &r->quality;
 
 	base_json_flat_object(j, "evidence");
-	base_json_uint(j, "samples", q->samples);
-	base_json_uint(j, "torn", q->samples_torn);
-	base_json_uint(j, "without_python", q->samples_without_python);
-	base_json_uint(j, "lost", q->samples_lost);
-	base_json_int(j, "gap_unsampled_ns", q->gap_unsampled_ns);
+	summary_put_fields(j, summary_evidence, q);
 	base_json_int(j, "other_sites_ns", r->other_hotspots_ns);
-	put_uint_or_null(j, "cpus", r->cpus, r->cpus > 0);
+	if (r->cpus)
+		base_json_uint(j, "cpus", r->cpus);
+	else
+		base_json_null(j, "cpus");
 	base_json_end(j);
 }
 
@@ -339,21 +298,14 @@ static void put_quality(struct base_jsonout *j, const struct view_summary *s)
 	const struct ana_quality *q = &s->result->quality;
 
 	base_json_object(j, "quality");
-	base_json_uint(j, "events", q->events);
-	base_json_uint(j, "dropped", q->dropped);
-	base_json_uint(j, "invalid", q->invalid);
-	base_json_int(j, "unobserved_ns", q->unobserved_ns);
+	summary_put_fields(j, summary_quality_head, q);
 	base_json_string(j, "level", s->result->level);
 	put_overhead(j, s);
 	base_json_array(j, "notes");
 	for (size_t i = 0; i < s->notes; i++)
 		base_json_string(j, NULL, s->note[i]);
 	base_json_end(j);
-	base_json_uint(j, "ops_before_launch", q->ops_before_launch);
-	base_json_uint(j, "launches_expired", q->launches_expired);
-	base_json_uint(j, "damage_bytes", q->damage_bytes);
-	base_json_uint(j, "damage_spans", q->damage_spans);
-	base_json_uint(j, "frames_missing", q->frames_missing);
+	summary_put_fields(j, summary_quality_rest, q);
 	base_json_percent(j, "sampler_utilization_pct", s->sampler_ppm);
 	put_evidence(j, s->result);
 	base_json_end(j);
@@ -365,13 +317,9 @@ static void put_gaps(struct base_jsonout *j, const struct ana_result *r)
 	for (size_t i = 0; i < r->top_gaps; i++) {
 		const struct ana_gap *g = &r->top_gap[i];
 		base_json_flat_object(j, NULL);
-		base_json_uint(j, "gpu", g->gpu);
-		base_json_int(j, "start_ns", g->start_ns);
-		base_json_int(j, "end_ns", g->end_ns);
-		base_json_int(j, "empty_ns", g->empty_ns);
+		summary_put_fields(j, summary_gap, g);
 		base_json_string(j, "class", ana_class_names[g->major]);
-		base_json_int(j, "pid", g->pid);
-		base_json_int(j, "tid", g->tid);
+		summary_put_fields(j, summary_gap_submitter, g);
 		base_json_end(j);
 	}
 	base_json_end(j);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary.json: the ranks side by side. One function per member, in the schema's order. */
+#include "fields.h"
 #include "summary_priv.h"
 #include "base/units.h"
 #include "findings/words.h"
@@ -39,10 +40,7 @@ static void put_row(struct base_jsonout *j, const struct view_summary *s, size_t
 	base_json_string(j, "host", s->result->gpu[r->gpu].host);
 	base_json_uint(j, "gpu", r->gpu);
 	base_json_uint(j, "process", r->process);
-	base_json_uint(j, "collectives", r->collectives);
-	base_json_uint(j, "matched", r->matched);
-	base_json_uint(j, "late", r->late);
-	base_json_uint(j, "late_much", r->late_much);
+	summary_put_fields(j, summary_rank_counts, r);
 	base_json_percent(j, "late_much_pct", base_ppm((int64_t)r->late_much, (int64_t)r->matched));
 	base_json_int(j, "lateness_median_ns", r->lateness_median_ns);
 	base_json_int(j, "caused_ns", r->caused_ns);
@@ -69,10 +67,7 @@ static void put_clocks(struct base_jsonout *j, const struct ana_ranks *r)
 		const struct ana_clock *c = &r->clock[i];
 
 		base_json_flat_object(j, NULL);
-		base_json_string(j, "host", c->host ? c->host : "");
-		base_json_bool(j, "aligned", c->aligned);
-		base_json_int(j, "offset_ns", c->offset_ns);
-		base_json_int(j, "drift_ppb", c->drift_ppb);
+		summary_put_fields(j, summary_clock, c);
 		if (c->residual_ns >= 0)
 			base_json_int(j, "residual_ns", c->residual_ns);
 		else
@@ -95,9 +90,7 @@ static void put_groups(struct base_jsonout *j, const struct ana_ranks *r)
 		for (size_t k = 0; k < g->members; k++)
 			base_json_uint(j, NULL, g->member[k]);
 		base_json_end(j);
-		base_json_uint(j, "matched", g->matched);
-		base_json_uint(j, "refused", g->refused);
-		base_json_int(j, "waited_ns", g->waited_ns);
+		summary_put_fields(j, summary_group, g);
 		base_json_end(j);
 	}
 	base_json_end(j);
@@ -116,11 +109,6 @@ void summary_put_ranks(struct base_jsonout *j, const struct view_summary *s)
 	base_json_end(j);
 	put_clocks(j, r);
 	put_groups(j, r);
-	base_json_uint(j, "matched", r->matched);
-	base_json_uint(j, "refused", r->refused);
-	base_json_int(j, "refused_ns", r->refused_ns);
-	base_json_uint(j, "p2p", r->p2p);
-	base_json_int(j, "late_ns", r->late_ns);
-	base_json_int(j, "step_ns", r->step_ns);
+	summary_put_fields(j, summary_ranks, r);
 	base_json_end(j);
 }

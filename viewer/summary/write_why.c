@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include "findings/findings.h"
 #include "findings/loader.h"
+#include "fields.h"
 #include "summary_priv.h"
 #include "findings/words.h"
 
@@ -51,23 +52,7 @@ static void put_settings(struct base_jsonout *j, const struct ana_loader_facts *
 	put_flag(j, "pin_memory", l, ANA_LOADER_PIN, l->pin);
 	put_flag(j, "persistent_workers", l, ANA_LOADER_PERSISTENT, l->persistent);
 	put_flag(j, "in_order", l, ANA_LOADER_IN_ORDER, l->in_order);
-	base_json_string(j, "start", l->start);
-	base_json_uint(j, "trainers", l->trainers);
-	base_json_uint(j, "iterators", l->iterators);
-	base_json_int(j, "open_ns", l->open_ns);
-	base_json_uint(j, "taken", l->taken);
-	base_json_int(j, "take_ns", l->take_ns);
-	base_json_uint(j, "made", l->made);
-	base_json_uint(j, "made_samples", l->made_samples);
-	base_json_int(j, "fetch_ns", l->fetch_ns);
-	base_json_int(j, "fetch_cpu_ns", l->fetch_cpu_ns);
-	base_json_int(j, "fetch_delay_ns", l->fetch_delay_ns);
-	put_or_null(j, "fetch_median_ns", l->fetch_median_ns);
-	put_or_null(j, "fetch_p95_ns", l->fetch_p95_ns);
-	base_json_uint(j, "rchar_bytes", l->rchar_bytes);
-	base_json_uint(j, "read_bytes", l->read_bytes);
-	base_json_uint(j, "major_faults", l->major_faults);
-	base_json_int(j, "seen_ns", l->seen_ns);
+	summary_put_fields(j, summary_settings, l);
 	base_json_end(j);
 }
 
@@ -99,36 +84,12 @@ static void put_need(struct base_jsonout *j, const char *key, const struct view_
 	const struct view_loader *v = &s->loader;
 
 	base_json_object(j, key);
-	base_json_int(j, "workers_now", v->facts.workers);
-	base_json_int(j, "workers_needed", v->need.needed);
-	base_json_int(j, "workers_advised", v->need.advised);
+	summary_put_fields(j, summary_need_workers, v);
 	base_json_string(j, "bound", view_worker_bounds[v->need.bound]);
-	base_json_int(j, "fetch_ns", v->facts.fetch_ns);
-	base_json_int(j, "fetch_cpu_ns", v->facts.fetch_cpu_ns);
-	base_json_int(j, "step_ns", v->facts.step_ns);
-	base_json_int(j, "wait_ns", v->facts.wait_ns);
-	put_or_null(j, "fed_median_ns", v->facts.fed_median_ns);
-	base_json_int(j, "predicted_step_ns", v->need.predicted_step_ns);
-	if (v->busy_ppm >= 0)
-		base_json_percent(j, "workers_busy_pct", v->busy_ppm);
-	else
-		base_json_null(j, "workers_busy_pct");
-	base_json_int(j, "cores", v->facts.cores);
-	base_json_int(j, "cores_needed", v->need.cores_needed);
-	base_json_int(j, "saving_upper_ns", v->saving_ns);
+	summary_put_fields(j, summary_need_times, v);
+	summary_put_fields(j, summary_need_cores, v);
 	base_json_usd(j, "saving_upper_usd", v->saving_nano_usd, s->cost.known);
 	base_json_end(j);
-}
-
-static void put_bytes(struct base_jsonout *j, const struct view_loader *v)
-{
-	put_or_null(j, "batch_bytes", v->batch_bytes);
-	if (v->disk_ppm >= 0)
-		base_json_percent(j, "page_cache_miss_pct", v->disk_ppm);
-	else
-		base_json_null(j, "page_cache_miss_pct");
-	put_or_null(j, "read_bytes_per_s", v->read_bytes_per_s);
-	put_or_null(j, "needed_bytes_per_s", v->needed_bytes_per_s);
 }
 
 void summary_put_loader(struct base_jsonout *j, const struct view_summary *s)
@@ -147,7 +108,7 @@ void summary_put_loader(struct base_jsonout *j, const struct view_summary *s)
 	put_or_null(j, "batch_ns_per_worker", v->fetch_ns);
 	put_or_null(j, "workers_needed", v->has_need ? v->need.needed : -1);
 	put_files(j, v);
-	put_bytes(j, v);
+	summary_put_fields(j, summary_bytes, v);
 	if (v->has_need)
 		put_need(j, "need", s);
 	else
