@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way of one look: times, state, call, Python stack, what is waited for, native stack, times
+ * The way of one sample: times, state, call, Python stack, what is waited for, native stack, times
  * again. If the thread was put on no CPU between the first and the last, all of it was true at once.
  */
 #include "thread_sample.h"
@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,33 +20,13 @@
 #include "core/procfile.h"
 #include "fdname.h"
 #include "mounts.h"
-#include "procmem.h"
 #include "poll_set.h"
+#include "procmem.h"
+#include "target_parts.h"
 #include "threadfacts.h"
 #include "waitkind.h"
 
-#define PYTHONS_MAX 2048u
-#define LIST_SHARE 200 /* listing threads costs one in so many: half a percent of a core */
-#define LIST_LAST_NS 2000000000ll
-#define TASKS 16u /* threads whose files are kept open, where that can be done */
-#define OPEN_EAGER 64u /* settles that look for Python each; then every 16th does */
-
-struct prof_target {
-	pid_t pid; /* 0: this process */
-	pid_t tgid; /* as it sees itself */
-	struct prof_py *py;
-	bool refused; /* there is a Python that cannot be read */
-	unsigned int settles;
-	struct prof_mounts mounts;
-	struct prof_py_thread python[PYTHONS_MAX];
-	size_t pythons;
-	int64_t list_ns; /* they are not listed before */
-	pid_t gil;
-	struct prof_task task[TASKS];
-	unsigned int next_task; /* to make room */
-};
-
-struct looking { /* what one look works with */
+struct sampling { /* what one sample is taken with */
 	struct prof_target *t;
 	struct prof_thread_sample *out;
 	struct prof_task *task;
@@ -58,134 +37,9 @@ struct looking { /* what one look works with */
 	bool blocked, sched_known, call_known;
 };
 
-/* ---- targets ---------------------------------------------------------------------------------- */
-
-int prof_target_open(struct prof_target **t, pid_t pid)
-{
-	struct prof_target *n = calloc(1, sizeof(*n));
-
-	if (!n)
-		return -ENOMEM;
-	n->pid = pid;
-	n->tgid = pid ? pid : getpid();
-	*t = n;
-	return 0;
-}
-
-void prof_target_close(struct prof_target *t)
-{
-	size_t i;
-
-	if (!t)
-		return;
-	for (i = 0; i < TASKS; i++)
-		prof_task_close(&t->task[i]);
-	prof_py_close(t->py);
-	prof_mounts_free(&t->mounts);
-	free(t);
-}
-
-static void note_python(int err)
-{
-	if (*prof_py_note())
-		prof_note("%s", prof_py_note());
-	else if (err == -EPERM || err == -EACCES)
-		prof_note("Python stacks are not seen: reading memory is not allowed here");
-	else if (err == -ENOSYS)
-		prof_note("Python stacks are not seen: the kernel cannot read memory for us");
-}
-
-static void find_python(struct prof_target *t)
-{
-	int err;
-
-	if (t->py || t->refused || (t->settles > OPEN_EAGER && t->settles % 16))
-		return;
-	err = prof_py_open(&t->py, t->pid);
-	if (err)
-		t->py = NULL;
-	t->refused = err && err != -ENOENT && err != -ENOMEM && err != -EAGAIN;
-	if (t->refused || (!err && *prof_py_note()))
-		note_python(err);
-}
-
-static void read_mounts(struct prof_target *t)
-{
-	char path[40] = "/proc/self/mountinfo";
-
-	if (t->mounts.count && !t->mounts.stale)
-		return;
-	if (t->pid)
-		snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)t->pid);
-	if (prof_mounts_read(&t->mounts, path) && !t->pid)
-		prof_note("file systems are not named: /proc/self/mountinfo cannot be read");
-}
-
-bool prof_target_settle(struct prof_target *t, bool native)
-{
-	t->settles++;
-	find_python(t);
-	read_mounts(t);
-	if (native && !t->pid && !prof_native_ready() && *prof_native_note())
-		prof_note("%s", prof_native_note());
-	return !t->refused;
-}
-
-void prof_target_tick(struct prof_target *t)
-{
-	t->gil = t->py ? prof_py_gil_holder(t->py) : 0;
-}
-
-/* Each thread costs a read: of a thousand of them the list is made seldom. False: not now. */
-static bool list_threads(struct prof_target *t)
-{
-	int64_t now = prof_mono_ns(), cost, wait;
-	int n;
-
-	if (!t->py || now < t->list_ns)
-		return false;
-	cost = prof_cpu_ns();
-	n = prof_py_threads(t->py, t->python, PYTHONS_MAX);
-	if (n >= 0) /* else the list changed while it was read: the last one is as good */
-		t->pythons = (size_t)n;
-	wait = (prof_cpu_ns() - cost) * LIST_SHARE;
-	t->list_ns = now + (wait < LIST_LAST_NS ? wait : LIST_LAST_NS);
-	return true;
-}
-
-size_t prof_target_pythons(struct prof_target *t, const struct prof_py_thread **list)
-{
-	list_threads(t);
-	*list = t->python;
-	return t->pythons;
-}
-
-int prof_target_cpu(const struct prof_target *t, pid_t tid, uint64_t *cpu_ns)
-{
-	struct prof_sched s = { 0 };
-	struct prof_task task;
-	int err;
-
-	prof_task_init(&task, t->pid, tid);
-	err = prof_task_sched(&task, &s);
-	prof_task_close(&task);
-	*cpu_ns = s.cpu_ns;
-	return err == -ENOENT || err == -ESRCH ? -ESRCH : 0;
-}
-
-pid_t prof_target_gil(const struct prof_target *t)
-{
-	return t->gil;
-}
-
-const struct prof_mounts *prof_target_mounts(const struct prof_target *t)
-{
-	return &t->mounts;
-}
-
 /* ---- state ------------------------------------------------------------------------------------ */
 
-static int look_state(struct looking *l)
+static int read_state(struct sampling *l)
 {
 	struct wire_sample *s = &l->out->s;
 	char letter = 0;
@@ -210,7 +64,7 @@ static int look_state(struct looking *l)
 	return s->state == WIRE_STATE_GONE ? -ESRCH : 0; /* dead, not yet waited for */
 }
 
-static void look_call(struct looking *l)
+static void read_call(struct sampling *l)
 {
 	struct wire_sample *s = &l->out->s;
 	int err = prof_task_call(l->task, &l->call);
@@ -234,30 +88,20 @@ static void look_call(struct looking *l)
 
 /* ---- Python ----------------------------------------------------------------------------------- */
 
-static const struct prof_py_thread *find_thread(const struct prof_target *t, pid_t tid)
-{
-	size_t i;
-
-	for (i = 0; i < t->pythons; i++)
-		if (t->python[i].tid == tid)
-			return &t->python[i];
-	return NULL;
-}
-
 /* A walk finds out when a thread is not the one that was listed. */
-static ssize_t walk(struct looking *l, pid_t tid)
+static ssize_t walk(struct sampling *l, pid_t tid)
 {
-	const struct prof_py_thread *thread = find_thread(l->t, tid);
+	const struct prof_py_thread *thread = prof_target_python(l->t, tid);
 	ssize_t n = -ENOENT;
 
 	if (thread)
 		n = prof_py_walk(l->t->py, thread, l->out->stack, sizeof(l->out->stack));
-	if (n == -ENOENT && list_threads(l->t) && (thread = find_thread(l->t, tid)))
+	if (n == -ENOENT && prof_target_list(l->t) && (thread = prof_target_python(l->t, tid)))
 		n = prof_py_walk(l->t->py, thread, l->out->stack, sizeof(l->out->stack));
 	return n;
 }
 
-static void look_python(struct looking *l, pid_t tid)
+static void read_python(struct sampling *l, pid_t tid)
 {
 	struct wire_sample *s = &l->out->s;
 	ssize_t n;
@@ -279,12 +123,12 @@ static void look_python(struct looking *l, pid_t tid)
 
 /* ---- what it waits for ------------------------------------------------------------------------ */
 
-static bool disk(const struct looking *l)
+static bool disk(const struct sampling *l)
 {
 	return l->out->s.state == WIRE_STATE_DISK;
 }
 
-static void wait_fd(struct looking *l, int fd, bool writes, int64_t timeout_ns)
+static void wait_fd(struct sampling *l, int fd, bool writes, int64_t timeout_ns)
 {
 	struct prof_thread_sample *o = l->out;
 	struct prof_fd f = prof_fd_look(l->t->pid, fd, &l->t->mounts, o->target, sizeof(o->target));
@@ -299,7 +143,7 @@ static void wait_fd(struct looking *l, int fd, bool writes, int64_t timeout_ns)
 }
 
 /* A path that does not begin with / is seen from a folder: a descriptor, or where the process is. */
-static size_t folder_of(const struct looking *l, char *out, size_t room)
+static size_t folder_of(const struct sampling *l, char *out, size_t room)
 {
 	int dir = l->kind->arg ? (int)l->call.arg[0] : -100; /* AT_FDCWD */
 	char path[64], self[16] = "self";
@@ -319,7 +163,7 @@ static size_t folder_of(const struct looking *l, char *out, size_t room)
 	return (size_t)n + 1;
 }
 
-static void wait_path(struct looking *l, bool writes)
+static void wait_path(struct sampling *l, bool writes)
 {
 	struct prof_thread_sample *o = l->out;
 	const struct prof_mount *mount = NULL;
@@ -337,7 +181,7 @@ static void wait_path(struct looking *l, bool writes)
 }
 
 /* A file that is opened to be written is waited for by who writes: a checkpoint, no data. */
-static bool opens_to_write(const struct looking *l)
+static bool opens_to_write(const struct sampling *l)
 {
 	uint64_t flags = l->call.arg[l->kind->arg + 1];
 
@@ -349,7 +193,7 @@ static bool opens_to_write(const struct looking *l)
 }
 
 /* Of several descriptors the one that tells most: a queue, then whatever comes first. */
-static void wait_poll_set(struct looking *l)
+static void wait_poll_set(struct sampling *l)
 {
 	struct prof_poll_set p;
 	uint32_t i;
@@ -369,7 +213,7 @@ static void wait_poll_set(struct looking *l)
 	}
 }
 
-static void wait_futex(struct looking *l)
+static void wait_futex(struct sampling *l)
 {
 	struct wire_sample *s = &l->out->s;
 
@@ -383,7 +227,7 @@ static void wait_futex(struct looking *l)
 }
 
 /* A mapping is made of a file; the other calls wait for memory. */
-static void wait_memory(struct looking *l)
+static void wait_memory(struct sampling *l)
 {
 	if (l->kind->arg && (int)l->call.arg[l->kind->arg] >= 0)
 		wait_fd(l, (int)l->call.arg[l->kind->arg], false, -1);
@@ -391,14 +235,14 @@ static void wait_memory(struct looking *l)
 		l->out->s.wait = WIRE_WAIT_OTHER;
 }
 
-static void wait_device(struct looking *l)
+static void wait_device(struct sampling *l)
 {
 	wait_fd(l, (int)l->call.arg[0], false, -1);
 	if (l->out->s.wait != WIRE_WAIT_GPU)
 		l->out->s.wait = WIRE_WAIT_OTHER;
 }
 
-static void look_wait(struct looking *l)
+static void tell_wait(struct sampling *l)
 {
 	struct wire_sample *s = &l->out->s;
 	int fd = (int)l->call.arg[l->kind->arg];
@@ -455,7 +299,7 @@ static void look_wait(struct looking *l)
 
 /* ---- native, and the end ---------------------------------------------------------------------- */
 
-static void look_native(struct looking *l)
+static void read_native(struct sampling *l)
 {
 	struct prof_thread_sample *o = l->out;
 	ssize_t n;
@@ -469,7 +313,7 @@ static void look_native(struct looking *l)
 }
 
 /* A native stack that may have changed under the unwinder is worth nothing. */
-static void judge(struct looking *l)
+static void judge(struct sampling *l)
 {
 	struct prof_thread_sample *o = l->out;
 	struct prof_sched after;
@@ -487,21 +331,7 @@ static void judge(struct looking *l)
 	}
 }
 
-static struct prof_task *task_of(struct prof_target *t, pid_t tid)
-{
-	struct prof_task *task;
-	size_t i;
-
-	for (i = 0; i < TASKS; i++)
-		if (t->task[i].open && t->task[i].tid == tid)
-			return &t->task[i];
-	task = &t->task[t->next_task++ % TASKS];
-	prof_task_close(task);
-	prof_task_init(task, t->pid, tid);
-	return task;
-}
-
-static void begin(struct looking *l, pid_t tid)
+static void begin(struct sampling *l, pid_t tid)
 {
 	struct prof_thread_sample *o = l->out;
 
@@ -512,12 +342,12 @@ static void begin(struct looking *l, pid_t tid)
 	o->s.tid = (uint32_t)tid;
 	if (l->t->pid)
 		o->s.flags |= WIRE_SAMPLE_FL_BY_PARENT;
-	l->task = task_of(l->t, tid);
+	l->task = prof_target_task_new(l->t, tid);
 }
 
-static int look(struct looking *l, pid_t tid, unsigned int what)
+static int sample(struct sampling *l, pid_t tid, unsigned int what)
 {
-	int err = look_state(l);
+	int err = read_state(l);
 
 	if (err)
 		return err;
@@ -526,13 +356,13 @@ static int look(struct looking *l, pid_t tid, unsigned int what)
 		return 0;
 	}
 	if (what & PROF_SAMPLE_WAIT && l->blocked)
-		look_call(l);
+		read_call(l);
 	if (what & PROF_SAMPLE_PYTHON)
-		look_python(l, tid);
+		read_python(l, tid);
 	if (l->blocked && l->call_known)
-		look_wait(l);
+		tell_wait(l);
 	if (what & PROF_SAMPLE_NATIVE && l->blocked)
-		look_native(l);
+		read_native(l);
 	judge(l);
 	return 0;
 }
@@ -541,20 +371,20 @@ static int look(struct looking *l, pid_t tid, unsigned int what)
 int prof_thread_sample_take(struct prof_target *t, pid_t tid, unsigned int what,
 			    struct prof_thread_sample *out)
 {
-	struct looking l = { .t = t, .out = out };
+	struct sampling l = { .t = t, .out = out };
 	bool kept;
 	int err;
 
 	begin(&l, tid);
 	kept = l.task->fd[PROF_TASK_STAT] >= 0;
-	err = look(&l, tid, what);
+	err = sample(&l, tid, what);
 	if (err || !prof_ownfds())
 		prof_task_close(l.task);
 	if (err != -ESRCH || !kept)
 		return err;
-	l = (struct looking){ .t = t, .out = out };
+	l = (struct sampling){ .t = t, .out = out };
 	begin(&l, tid);
-	err = look(&l, tid, what);
+	err = sample(&l, tid, what);
 	if (err || !prof_ownfds())
 		prof_task_close(l.task);
 	return err;
@@ -572,10 +402,7 @@ static bool task_holds(struct prof_task *t)
 
 bool prof_thread_sample_holds(struct prof_target *t, pid_t tid)
 {
-	size_t i;
+	struct prof_task *task = prof_target_task(t, tid);
 
-	for (i = 0; i < TASKS; i++)
-		if (t->task[i].open && t->task[i].tid == tid)
-			return task_holds(&t->task[i]);
-	return false;
+	return task && task_holds(task);
 }

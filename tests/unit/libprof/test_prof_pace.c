@@ -188,7 +188,7 @@ static void test_gate(void)
 	prof_fork_lock_sample_leave();
 }
 
-static void test_roster(void)
+static void test_submitters(void)
 {
 	uint32_t tid[PROF_SUBMITTERS_MAX], i;
 
@@ -207,5 +207,5 @@ static void test_roster(void)
 int main(void)
 {
 	return RUN(test_rates, test_short_waits, test_drained, test_budget, test_least, test_gate,
-		   test_roster);
+		   test_submitters);
 }
