@@ -141,6 +141,8 @@ void html_table_end(struct html *h);
 	} while (0)
 #define HTML_CELL(h, content) HTML_CELL_IN(h, "td", content)
 #define HTML_NUMBER(h, content) HTML_CELL_IN(h, "td class=\"n\"", content)
+/* Empty where the number is not known. */
+#define HTML_NUMBER_IF(h, known, content) HTML_CELL_IN(h, "td class=\"n\"", if (known) content)
 #define HTML_ROW(h, content) HTML_CELL_IN(h, "th scope=\"row\"", content)
 void html_cell(struct html *h, const char *tag);
 void html_cell_end(struct html *h, const char *tag);

@@ -229,10 +229,9 @@ static void put_clock(struct html *h, size_t i)
 	html_id(h, c->offset_ns, "/ranks/clocks/%zu/offset_ns", i);
 	html_put(h, " ns</td><td class=\"n\">");
 	html_id(h, c->drift_ppb, "/ranks/clocks/%zu/drift_ppb", i);
-	html_put(h, "</td><td class=\"n\">");
-	if (c->residual_ns >= 0)
-		html_ns(h, c->residual_ns, "/ranks/clocks/%zu/residual_ns", i);
 	html_put(h, "</td>");
+	HTML_NUMBER_IF(h, c->residual_ns >= 0,
+		       html_ns(h, c->residual_ns, "/ranks/clocks/%zu/residual_ns", i));
 	HTML_NUMBER(h, html_count(h, c->points, "/ranks/clocks/%zu/points", i));
 	html_put(h, "</tr>\n");
 }

@@ -172,10 +172,7 @@ static void put_process(struct html *h, size_t i)
 
 	html_put(h, "<tr>");
 	HTML_ROW(h, html_id(h, p->pid, "/run/processes/%zu/pid", i));
-	html_put(h, "<td class=\"n\">");
-	if (p->has_rank)
-		html_id(h, p->rank, "/run/processes/%zu/rank", i);
-	html_put(h, "</td>");
+	HTML_NUMBER_IF(h, p->has_rank, html_id(h, p->rank, "/run/processes/%zu/rank", i));
 	HTML_CELL(h, html_text(h, "bdi", p->host ? p->host : "", "/run/processes/%zu/host", i));
 	HTML_CELL(h,
 		  html_text(h, "span", p->role ? p->role : "other", "/run/processes/%zu/role", i));
@@ -258,19 +255,13 @@ static void put_part(struct html *h, size_t i)
 
 	html_put(h, "<tr>");
 	HTML_ROW(h, html_text(h, "bdi", p->id, "/run/slurm/runs/%zu/id", i));
-	html_put(h, "<td>");
-	if (p->step)
-		html_text(h, "bdi", p->step, "/run/slurm/runs/%zu/step", i);
-	html_put(h, "</td><td class=\"n\">");
-	if (p->restart >= 0)
-		html_id(h, p->restart, "/run/slurm/runs/%zu/restart", i);
-	html_put(h, "</td><td class=\"n\">");
-	if (p->wall_ns)
-		html_ns(h, p->wall_ns, "/run/slurm/runs/%zu/wall_ns", i);
-	html_put(h, "</td><td class=\"n\">");
-	if (p->has_exit_status)
-		html_id(h, p->exit_status, "/run/slurm/runs/%zu/exit_status", i);
-	html_put(h, "</td></tr>\n");
+	HTML_CELL(h, html_text(h, "bdi", p->step, "/run/slurm/runs/%zu/step", i));
+	HTML_NUMBER_IF(h, p->restart >= 0,
+		       html_id(h, p->restart, "/run/slurm/runs/%zu/restart", i));
+	HTML_NUMBER_IF(h, p->wall_ns, html_ns(h, p->wall_ns, "/run/slurm/runs/%zu/wall_ns", i));
+	HTML_NUMBER_IF(h, p->has_exit_status,
+		       html_id(h, p->exit_status, "/run/slurm/runs/%zu/exit_status", i));
+	html_put(h, "</tr>\n");
 }
 
 static void put_parts(struct html *h)

@@ -125,10 +125,7 @@ static void put_sum(struct html *h, const struct span *s, enum facts_group group
 
 	if (group == FACTS_GROUP_BUSY)
 		view_cost_add(&ns, sum_of(h, s, FACTS_GROUP_SKEW, &key));
-	html_put(h, "<td class=\"n\">");
-	if (*key)
-		html_ns(h, ns, "%s", key);
-	html_put(h, "</td>");
+	HTML_NUMBER_IF(h, *key, html_ns(h, ns, "%s", key));
 }
 
 static void put_span(struct html *h, const struct axis *a, const struct span *s)

@@ -148,15 +148,12 @@ static void put_made(struct html *h, const struct ana_series *s, size_t a, size_
 	for (size_t i = a; i <= b; i++)
 		add(&p, &count, &s->cell[i].fetch);
 	HTML_NUMBER(h, html_count(h, (uint64_t)count, "page:/loader/batch/count/%zu..%zu", a, b));
-	html_put(h, "<td class=\"n\">");
-	if (count)
+	HTML_NUMBER_IF(
+		h, count,
 		html_ns(h, base_div_even(p.mean, count),
 			"page:/loader/batch/sum_ns/%zu..%zu / page:/loader/batch/count/%zu..%zu", a,
-			b, a, b);
-	html_put(h, "</td><td class=\"n\">");
-	if (count)
-		html_ns(h, p.max, "max page:/loader/batch/max_ns/%zu..%zu", a, b);
-	html_put(h, "</td>");
+			b, a, b));
+	HTML_NUMBER_IF(h, count, html_ns(h, p.max, "max page:/loader/batch/max_ns/%zu..%zu", a, b));
 }
 
 static void put_row(struct html *h, const struct ana_series *s, size_t a, size_t b)
