@@ -18,9 +18,9 @@
 #include "core/ownfds.h"
 #include "core/thread.h"
 #include "headroom.h"
-#include "sample/thread_sample.h"
 #include "sample/native.h"
 #include "sample/shared.h"
+#include "sample/thread_sample.h"
 #include "sample/throttle.h"
 
 #define MS 1000000ll
@@ -38,7 +38,7 @@ static bool asked; /* for this process */
 
 static struct {
 	struct prof_target *self;
-	struct prof_thread_sample look;
+	struct prof_thread_sample sample;
 	struct prof_throttle throttle;
 	pid_t tid; /* who makes the batches */
 	uint64_t throttled_ns;
@@ -79,17 +79,17 @@ static bool look_at(pid_t tid, unsigned int what)
 
 	if (!enter())
 		return false;
-	err = prof_thread_sample_take(w.self, tid, what, &w.look);
+	err = prof_thread_sample_take(w.self, tid, what, &w.sample);
 	prof_fork_lock_sample_leave();
 	return !err;
 }
 
 static void hand_over(uint8_t role, int64_t period_ns)
 {
-	w.look.s.role = role;
-	w.look.s.period_ns = (uint32_t)period_ns;
-	w.look.s.throttled_ns = w.throttled_ns;
-	prof_shared_sample(&w.look);
+	w.sample.s.role = role;
+	w.sample.s.period_ns = (uint32_t)period_ns;
+	w.sample.s.throttled_ns = w.throttled_ns;
+	prof_shared_sample(&w.sample);
 }
 
 static void look_at_maker(int64_t now_ns, int64_t period_ns)
@@ -100,7 +100,7 @@ static void look_at_maker(int64_t now_ns, int64_t period_ns)
 		what |= PROF_SAMPLE_NATIVE;
 	if (!look_at(w.tid, what))
 		return;
-	if (w.look.native[0])
+	if (w.sample.native[0])
 		w.native_ns = now_ns + NATIVE_NS;
 	hand_over(WIRE_ROLE_WORKER, period_ns);
 }
@@ -126,7 +126,7 @@ static void look_at_others(int64_t now_ns)
 			continue;
 		looked++;
 		if (look_at(list[i].tid, PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON) &&
-		    is_at_work(&w.look.s))
+		    is_at_work(&w.sample.s))
 			hand_over(WIRE_ROLE_WORKER_OTHER, OTHERS_NS);
 	}
 }

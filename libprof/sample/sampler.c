@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thread: sleeps until the next turn, asks sample_rate.c what to do, looks, hands rows to evidence.c.
+ * One thread: sleeps until the next turn, asks sample_rate.c what to do, takes samples, hands rows
+ * to evidence.c.
  *
- * Every look stands by itself between two forks (core/fork_lock.c); rows are handed over outside of that, for
- * handing over allocates, and an allocator may have atfork handlers, too.
+ * Every sample is taken between two forks (core/fork_lock.c); rows are handed over outside of that,
+ * for handing over allocates, and an allocator may have atfork handlers, too.
  */
 #include "sampler.h"
 
@@ -19,12 +20,12 @@
 #include "core/ownfds.h"
 #include "core/procfile.h"
 #include "core/thread.h"
-#include "targets.h"
 #include "evidence.h"
-#include "thread_sample.h"
-#include "sample_rate.h"
 #include "ranges/ranges.h"
+#include "sample_rate.h"
 #include "shared.h"
+#include "targets.h"
+#include "thread_sample.h"
 #include "throttle.h"
 
 #define MS 1000000ll
@@ -58,7 +59,7 @@ static struct {
 	uint64_t cpu_ns;
 } counted[256];
 
-/* ---- looks ------------------------------------------------------------------------------------ */
+/* ---- samples ----------------------------------------------------------------------------------- */
 
 /* A program that forks all the time keeps us out; as many looks are lost as fit into the time. */
 static bool enter(void)

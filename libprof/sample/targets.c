@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "ranges/marks.h"
-#include "submitters.h"
 #include "shared.h"
+#include "submitters.h"
 
 #define NEW_WORKERS 4u /* targets opened at a time: each reads some hundred words of memory */
 #define SETTLE_NS 500000000ll
@@ -82,7 +82,7 @@ void prof_targets_submitters(struct prof_targets *c)
 
 struct scan {
 	struct prof_targets *c;
-	struct prof_thread_sample *look;
+	struct prof_thread_sample *sample;
 	int64_t now_ns;
 	unsigned int walks;
 };
@@ -90,10 +90,10 @@ struct scan {
 static void walk(struct scan *m, pid_t tid, struct prof_scanned *s)
 {
 	m->walks++;
-	if (prof_thread_sample_take(m->c->self, tid, PROF_SAMPLE_PYTHON, m->look))
+	if (prof_thread_sample_take(m->c->self, tid, PROF_SAMPLE_PYTHON, m->sample))
 		return;
-	s->walks += m->look->stack[0] != 0;
-	s->pins = strstr(m->look->stack, "_pin_memory_loop\t");
+	s->walks += m->sample->stack[0] != 0;
+	s->pins = strstr(m->sample->stack, "_pin_memory_loop\t");
 }
 
 /* One that sleeps on is what it was; CPU time that is not known stays 0. */
@@ -135,9 +135,9 @@ static void scan_again(struct scan *m)
 	}
 }
 
-void prof_targets_scan(struct prof_targets *c, int64_t now_ns, struct prof_thread_sample *look)
+void prof_targets_scan(struct prof_targets *c, int64_t now_ns, struct prof_thread_sample *sample)
 {
-	struct scan m = { .c = c, .look = look, .now_ns = now_ns };
+	struct scan m = { .c = c, .sample = sample, .now_ns = now_ns };
 	const struct prof_py_thread *list;
 	size_t n = prof_target_pythons(c->self, &list), i;
 

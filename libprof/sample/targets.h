@@ -56,11 +56,14 @@ void prof_targets_submitters(struct prof_targets *c);
 
 /*
  * Who else is at work in this process: some of the Python threads, others the next time. Walks the
- * stacks of those that have run, and of each a few times only. Under the gate. @look: to work with.
+ * stacks of those that have run, and of each a few times only. Under the fork lock. @sample: to work with.
  */
-void prof_targets_scan(struct prof_targets *c, int64_t now_ns, struct prof_thread_sample *look);
+void prof_targets_scan(struct prof_targets *c, int64_t now_ns, struct prof_thread_sample *sample);
 
-/* Which workers there are that do not look at themselves: opens and closes targets, at most a few at a time. Not under the gate. */
+/*
+ * Which workers there are that do not sample themselves: opens and closes targets, at most a few at a
+ * time. Not under the fork lock.
+ */
 void prof_targets_workers(struct prof_targets *c, int64_t now_ns);
 
 /* The next worker in turn; NULL: there are none. */
