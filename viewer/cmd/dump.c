@@ -221,8 +221,8 @@ static void put_blocks(struct view_trace *t, const char *stream, const struct vi
 {
 	for (size_t b = 0; b < s->blocks && !ferror(stdout); b++) {
 		size_t count = 0;
-		int err = view_trace_block(t, s, &s->block[b], r->scratch, &r->event,
-					   &r->event_room, &count);
+		int err = view_trace_block(t, &s->block[b], r->scratch, &r->event, &r->event_room,
+					   &count);
 		if (err)
 			note_unreadable(r, stream, "block", b, err);
 		for (size_t i = 0; !err && i < count; i++)
@@ -239,7 +239,7 @@ static void put_samples(struct view_trace *t, const char *stream, const struct v
 
 		if (s->evidence[b].head->kind != WIRE_KIND_SAMPLE)
 			continue;
-		err = view_trace_samples(t, s, &s->evidence[b], r->scratch, &r->sample,
+		err = view_trace_samples(t, &s->evidence[b], r->scratch, &r->sample,
 					 &r->sample_room, &count);
 		if (err)
 			note_unreadable(r, stream, "evidence", b, err);
@@ -257,8 +257,8 @@ static void put_batches(struct view_trace *t, const char *stream, const struct v
 
 		if (s->evidence[b].head->kind != WIRE_KIND_BATCH)
 			continue;
-		err = view_trace_batches(t, s, &s->evidence[b], r->scratch, &r->batch,
-					 &r->batch_room, &count);
+		err = view_trace_batches(t, &s->evidence[b], r->scratch, &r->batch, &r->batch_room,
+					 &count);
 		if (err)
 			note_unreadable(r, stream, "evidence", b, err);
 		for (size_t i = 0; i < count; i++)

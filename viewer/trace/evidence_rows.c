@@ -89,26 +89,24 @@ static int put_in_order(int err, const struct wire_block_head *head, void *rows,
 	return err;
 }
 
-int view_trace_samples(struct view_trace *t, const struct view_stream *s,
-		       const struct view_block *b, struct wire_scratch *scratch,
-		       struct wire_sample **rows, size_t *room, size_t *count)
+int view_trace_samples(struct view_trace *t, const struct view_block *b,
+		       struct wire_scratch *scratch, struct wire_sample **rows, size_t *room,
+		       size_t *count)
 {
 	struct wire_file *f = file_of(t, b);
 	struct wire_block_head head;
 	int err = f ? wire_file_samples(f, scratch, &b->entry, &head, rows, room) : -EINVAL;
 
-	(void)s;
 	return put_in_order(err, &head, *rows, sizeof(**rows), count);
 }
 
-int view_trace_batches(struct view_trace *t, const struct view_stream *s,
-		       const struct view_block *b, struct wire_scratch *scratch,
-		       struct wire_batch **rows, size_t *room, size_t *count)
+int view_trace_batches(struct view_trace *t, const struct view_block *b,
+		       struct wire_scratch *scratch, struct wire_batch **rows, size_t *room,
+		       size_t *count)
 {
 	struct wire_file *f = file_of(t, b);
 	struct wire_block_head head;
 	int err = f ? wire_file_batches(f, scratch, &b->entry, &head, rows, room) : -EINVAL;
 
-	(void)s;
 	return put_in_order(err, &head, *rows, sizeof(**rows), count);
 }

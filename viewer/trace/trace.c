@@ -416,15 +416,13 @@ out:
 	return err;
 }
 
-int view_trace_block(struct view_trace *t, const struct view_stream *s, const struct view_block *b,
-		     struct wire_scratch *scratch, struct wire_event **ev, size_t *room,
-		     size_t *count)
+int view_trace_block(struct view_trace *t, const struct view_block *b, struct wire_scratch *scratch,
+		     struct wire_event **ev, size_t *room, size_t *count)
 {
 	struct trace_priv *p = t->priv;
 	struct wire_block_head head;
 	int err;
 
-	(void)s;
 	*count = 0;
 	if (b->file >= p->files)
 		return -EINVAL;

@@ -140,9 +140,8 @@ bool view_trace_over(const struct view_trace *t);
  * Decodes one block, stably sorted by start, operations that start together by stream id as a
  * signed number. *ev grows as needed (free() it); thread-safe with one wire_scratch per thread.
  */
-int view_trace_block(struct view_trace *t, const struct view_stream *s, const struct view_block *b,
-		     struct wire_scratch *scratch, struct wire_event **ev, size_t *room,
-		     size_t *count);
+int view_trace_block(struct view_trace *t, const struct view_block *b, struct wire_scratch *scratch,
+		     struct wire_event **ev, size_t *room, size_t *count);
 
 /*
  * The same of the stream's evidence: rows of a block of kind WIRE_KIND_SAMPLE, stably sorted by
@@ -150,11 +149,11 @@ int view_trace_block(struct view_trace *t, const struct view_stream *s, const st
  * overlap in time. -EINVAL: a block of the other kind. String ids are those of s->strings; an enum
  * may have values of later versions.
  */
-int view_trace_samples(struct view_trace *t, const struct view_stream *s,
-		       const struct view_block *b, struct wire_scratch *scratch,
-		       struct wire_sample **rows, size_t *room, size_t *count);
-int view_trace_batches(struct view_trace *t, const struct view_stream *s,
-		       const struct view_block *b, struct wire_scratch *scratch,
-		       struct wire_batch **rows, size_t *room, size_t *count);
+int view_trace_samples(struct view_trace *t, const struct view_block *b,
+		       struct wire_scratch *scratch, struct wire_sample **rows, size_t *room,
+		       size_t *count);
+int view_trace_batches(struct view_trace *t, const struct view_block *b,
+		       struct wire_scratch *scratch, struct wire_batch **rows, size_t *room,
+		       size_t *count);
 
 #endif

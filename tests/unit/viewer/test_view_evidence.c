@@ -65,7 +65,7 @@ static int read_samples(struct t_run *r, struct read *x, size_t at)
 {
 	const struct view_stream *s = &r->trace->stream[0];
 
-	return view_trace_samples(r->trace, s, &s->evidence[at], x->scratch, &x->sample,
+	return view_trace_samples(r->trace, &s->evidence[at], x->scratch, &x->sample,
 				  &x->sample_room, &x->n);
 }
 
@@ -73,8 +73,8 @@ static int read_batches(struct t_run *r, struct read *x, size_t at)
 {
 	const struct view_stream *s = &r->trace->stream[0];
 
-	return view_trace_batches(r->trace, s, &s->evidence[at], x->scratch, &x->batch,
-				  &x->batch_room, &x->n);
+	return view_trace_batches(r->trace, &s->evidence[at], x->scratch, &x->batch, &x->batch_room,
+				  &x->n);
 }
 
 static void read_end(struct read *x)

@@ -343,8 +343,8 @@ static void test_unsorted_blocks(void)
 		}
 		t_proc_end(&p, US(100000), true);
 		open_run(&r);
-		EXPECT_INT(view_trace_block(r.trace, &r.trace->stream[0],
-					    &r.trace->stream[0].block[0], scratch, &ev, &room, &n),
+		EXPECT_INT(view_trace_block(r.trace, &r.trace->stream[0].block[0], scratch, &ev,
+					    &room, &n),
 			   0);
 		EXPECT_UINT(n, 3000);
 		for (i = 1; i < n; i++) {

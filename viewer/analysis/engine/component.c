@@ -95,20 +95,19 @@ static int make_room(struct ana_walk *w)
 	return ana_top_init(&w->top, w->options->top_gaps);
 }
 
-int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
-		  const struct ana_options *o, const struct ana_observer *observer,
-		  struct wire_scratch *scratch, struct ana_result *r)
+int ana_walk_init(struct ana_walk *w, const struct ana_walk_task *task,
+		  struct wire_scratch *scratch)
 {
-	const struct ana_component *c = &p->component[component];
+	const struct ana_component *c = &task->plan->component[task->component];
 	uint64_t calls;
 	bool imported;
 	int err;
 
 	*w = (struct ana_walk){
-		.plan = p,
+		.plan = task->plan,
 		.component = c,
-		.options = o,
-		.observer = observer,
+		.options = task->options,
+		.observer = task->observer,
 		.scratch = scratch,
 		.ranges_upto = INT64_MIN,
 		.syncs_upto = INT64_MIN,
@@ -116,7 +115,7 @@ int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
 		.floor_was = INT64_MIN,
 		.forgotten = INT64_MIN,
 		.unsampled_at = INT64_MIN,
-		.hotspots = { .options = o, .observer = observer },
+		.hotspots = { .options = task->options, .observer = task->observer },
 	};
 	look_at_sources(w, &calls, &imported);
 	choose_mode(w, calls, imported);
@@ -124,7 +123,7 @@ int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
 	for (; !err && w->processes < c->sources; w->processes++)
 		err = ana_process_init(w, &w->process[w->processes], c->source[w->processes]);
 	for (; !err && w->gpus < c->devices; w->gpus++)
-		err = init_gpu(w, &w->gpu[w->gpus], c->device[w->gpus], r, calls != 0);
+		err = init_gpu(w, &w->gpu[w->gpus], c->device[w->gpus], task->result, calls != 0);
 	return err ? err : map_gpus(w);
 }
 

@@ -8,10 +8,17 @@
 
 #include "analysis/walk/walk.h"
 
-/* component.c: walks; what it finds goes to @r's gpu and timeline of the component's devices. */
-int ana_walk_init(struct ana_walk *w, struct ana_plan *p, uint32_t component,
-		  const struct ana_options *o, const struct ana_observer *observer,
-		  struct wire_scratch *scratch, struct ana_result *r);
+struct ana_walk_task { /* all borrowed */
+	struct ana_plan *plan;
+	uint32_t component;
+	const struct ana_options *options;
+	const struct ana_observer *observer; /* NULL: nobody looks on */
+	struct ana_result *result; /* gets gpu and timeline of the component's devices */
+};
+
+/* component.c. 0 or -ENOMEM; fini in any case. @scratch is borrowed. */
+int ana_walk_init(struct ana_walk *w, const struct ana_walk_task *task,
+		  struct wire_scratch *scratch);
 int ana_walk_run(struct ana_walk *w);
 void ana_walk_fini(struct ana_walk *w);
 

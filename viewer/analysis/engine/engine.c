@@ -180,6 +180,11 @@ static void walk_component(struct engine *e, size_t i, struct wire_scratch *scra
 	struct ana_series_walk series = { .parts = NULL };
 	struct ana_walk w = { .component = NULL };
 	bool drawn = e->options.series;
+	const struct ana_walk_task task = { .plan = &e->plan,
+					    .component = c,
+					    .options = &e->options,
+					    .observer = drawn ? &series.observer : NULL,
+					    .result = e->result };
 	int err = 0;
 
 	if (!e->plan.component[c].devices)
@@ -187,8 +192,7 @@ static void walk_component(struct engine *e, size_t i, struct wire_scratch *scra
 	if (drawn)
 		err = ana_series_walk_init(&series, &e->series, c);
 	if (!err)
-		err = ana_walk_init(&w, &e->plan, c, &e->options, drawn ? &series.observer : NULL,
-				    scratch, e->result);
+		err = ana_walk_init(&w, &task, scratch);
 	if (!err)
 		err = ana_walk_run(&w);
 	if (!err && drawn)

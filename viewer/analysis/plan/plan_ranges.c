@@ -55,7 +55,7 @@ int ana_plan_scan(struct ana_plan *p, struct ana_source *s, struct wire_scratch 
 	for (i = 0; i < s->s->blocks && err != -ENOMEM; i++) {
 		if (s->s->block[i].head->kind != WIRE_KIND_RANGE)
 			continue;
-		err = view_trace_block(p->trace, s->s, &s->s->block[i], scratch, &ev, &room, &n);
+		err = view_trace_block(p->trace, &s->s->block[i], scratch, &ev, &room, &n);
 		for (k = 0; !err && k < n; k++)
 			scan_range(s, &ev[k]);
 	}

@@ -186,8 +186,7 @@ static int read_all(struct stamps *s, uint8_t kind, struct wire_scratch *scratch
 	for (i = 0; i < v->blocks && err != -ENOMEM; i++) {
 		if (v->block[i].head->kind != kind)
 			continue;
-		err = view_trace_block(s->plan->trace, v, &v->block[i], scratch, &s->ev, &s->room,
-				       &n);
+		err = view_trace_block(s->plan->trace, &v->block[i], scratch, &s->ev, &s->room, &n);
 		for (k = 0; !err && k < n; k++)
 			see(s, &s->ev[k]);
 	}

@@ -18,7 +18,7 @@ struct ana_feed_block {
 int ana_feed_init(struct ana_feed *f, struct view_trace *t, const struct view_stream *s,
 		  uint8_t kind, struct wire_scratch *scratch)
 {
-	*f = (struct ana_feed){ .trace = t, .stream = s, .scratch = scratch };
+	*f = (struct ana_feed){ .trace = t, .scratch = scratch };
 	return ana_due_list(s->block, s->blocks, kind, &f->due, &f->dues);
 }
 
@@ -157,7 +157,7 @@ static int open_next(struct ana_feed *f)
 		return -ENOMEM;
 	b->pos = 0;
 	b->seq = due->entry.frame.seq;
-	err = view_trace_block(f->trace, f->stream, due, f->scratch, &b->ev, &b->room, &b->count);
+	err = view_trace_block(f->trace, due, f->scratch, &b->ev, &b->room, &b->count);
 	if (f->watched)
 		view_trace_was_read(f->trace, due);
 	if (err) {

@@ -16,7 +16,6 @@ struct ana_feed_block;
 
 struct ana_feed {
 	struct view_trace *trace;
-	const struct view_stream *stream;
 	struct wire_scratch *scratch; /* borrowed */
 	const struct view_block **due; /* by time, then sequence */
 	size_t dues, next;

@@ -18,7 +18,7 @@ struct ana_row_feed_block {
 int ana_row_feed_init(struct ana_row_feed *r, struct view_trace *t, const struct view_stream *s,
 		      uint8_t kind, struct wire_scratch *scratch)
 {
-	*r = (struct ana_row_feed){ .trace = t, .stream = s, .scratch = scratch, .kind = kind };
+	*r = (struct ana_row_feed){ .trace = t, .scratch = scratch, .kind = kind };
 	return ana_due_list(s->evidence, s->evidences, kind, &r->due, &r->dues);
 }
 
@@ -125,11 +125,10 @@ static int open_next(struct ana_row_feed *r)
 		return -ENOMEM;
 	b->seq = due->entry.frame.seq;
 	if (r->kind == WIRE_KIND_SAMPLE)
-		err = view_trace_samples(r->trace, r->stream, due, r->scratch, &b->sample, &b->room,
+		err = view_trace_samples(r->trace, due, r->scratch, &b->sample, &b->room,
 					 &b->count);
 	else
-		err = view_trace_batches(r->trace, r->stream, due, r->scratch, &b->batch, &b->room,
-					 &b->count);
+		err = view_trace_batches(r->trace, due, r->scratch, &b->batch, &b->room, &b->count);
 	view_trace_was_read(r->trace, due);
 	if (!err)
 		tidy(r, b);

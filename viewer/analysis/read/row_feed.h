@@ -15,7 +15,6 @@ struct ana_row_feed_block;
 
 struct ana_row_feed {
 	struct view_trace *trace;
-	const struct view_stream *stream;
 	struct wire_scratch *scratch; /* borrowed */
 	uint8_t kind;
 	const struct view_block **due; /* by time, then sequence */
