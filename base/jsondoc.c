@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recursive descent with a limit on depth; strict JSON, nothing else. */
+/* yajl, with a limit on depth; numbers stay text. */
 #include "jsondoc.h"
 
 #include <errno.h>
@@ -8,270 +8,257 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <yajl/yajl_parse.h>
 #include "utf8.h"
-#include "wire/utf8.h"
 
 #define DEPTH_MAX 64
 
-struct parser {
+/* yajl calls back in the order of the text; what it names goes behind what came last in its depth. */
+struct builder {
 	struct base_arena *mem;
-	const char *begin, *p, *end;
-	const char *why;
+	yajl_handle yajl;
+	struct base_json *root, **tail[DEPTH_MAX + 1];
 	int depth;
+	const char *key; /* of the value that comes next */
+	size_t end; /* of the root, once it is complete; 0: it is not, or with the text's end only */
+	const char *why; /* it was given up; NULL: not by us */
 };
 
-static struct base_json *value(struct parser *ps);
-
-static void *fail(struct parser *ps, const char *why)
+static int give_up(struct builder *b, const char *why)
 {
-	if (!ps->why)
-		ps->why = why;
-	return NULL;
+	b->why = why;
+	return 0;
 }
 
-static void skip_space(struct parser *ps)
+static struct base_json *add(struct builder *b, enum base_json_type type)
 {
-	while (ps->p < ps->end && strchr(" \t\r\n", *ps->p) && *ps->p)
-		ps->p++;
-}
-
-static bool take(struct parser *ps, char c)
-{
-	skip_space(ps);
-	if (ps->p >= ps->end || *ps->p != c)
-		return false;
-	ps->p++;
-	return true;
-}
-
-static struct base_json *node_new(struct parser *ps, enum base_json_type type)
-{
-	struct base_json *n = base_arena_alloc(ps->mem, sizeof(*n));
+	struct base_json *n = base_arena_alloc(b->mem, sizeof(*n));
 
 	n->type = type;
+	n->key = b->key;
+	b->key = NULL;
+	*b->tail[b->depth] = n;
+	b->tail[b->depth] = &n->next;
 	return n;
 }
 
-static struct base_json *word(struct parser *ps, const char *text, enum base_json_type type)
+/* A value is complete, as far as it stands at the top. */
+static int complete(struct builder *b)
 {
-	size_t len = strlen(text);
-
-	if ((size_t)(ps->end - ps->p) < len || memcmp(ps->p, text, len) != 0)
-		return fail(ps, "no JSON value");
-	ps->p += len;
-	struct base_json *n = node_new(ps, type);
-	n->text = text;
-	return n;
-}
-
-static bool digits(struct parser *ps)
-{
-	const char *from = ps->p;
-
-	while (ps->p < ps->end && *ps->p >= '0' && *ps->p <= '9')
-		ps->p++;
-	return ps->p > from;
-}
-
-static struct base_json *number(struct parser *ps)
-{
-	const char *from = ps->p;
-
-	if (*ps->p == '-')
-		ps->p++;
-	const char *first = ps->p;
-	if (!digits(ps) || (*first == '0' && ps->p - first > 1))
-		return fail(ps, "bad number");
-	if (ps->p < ps->end && *ps->p == '.') {
-		ps->p++;
-		if (!digits(ps))
-			return fail(ps, "bad number");
-	}
-	if (ps->p < ps->end && (*ps->p == 'e' || *ps->p == 'E')) {
-		ps->p++;
-		if (ps->p < ps->end && (*ps->p == '+' || *ps->p == '-'))
-			ps->p++;
-		if (!digits(ps))
-			return fail(ps, "bad number");
-	}
-	struct base_json *n = node_new(ps, BASE_JSON_NUMBER);
-	n->text = base_arena_copy(ps->mem, from, (size_t)(ps->p - from));
-	return n;
-}
-
-static bool hex4(struct parser *ps, uint32_t *code)
-{
-	*code = 0;
-	for (int i = 0; i < 4; i++, ps->p++) {
-		if (ps->p >= ps->end)
-			return false;
-		char c = *ps->p;
-		if (c >= '0' && c <= '9')
-			*code = *code << 4 | (uint32_t)(c - '0');
-		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
-			*code = *code << 4 | (uint32_t)((c | 32) - 'a' + 10);
-		else
-			return false;
-	}
-	return true;
-}
-
-static size_t unicode_escape(struct parser *ps, char *out)
-{
-	uint32_t code, low;
-
-	if (!hex4(ps, &code))
-		return 0;
-	if (code >= 0xd800 && code < 0xdc00 && ps->end - ps->p >= 6 && ps->p[0] == '\\' &&
-	    ps->p[1] == 'u') {
-		const char *back = ps->p;
-		ps->p += 2;
-		if (hex4(ps, &low) && low >= 0xdc00 && low < 0xe000)
-			code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-		else
-			ps->p = back;
-	}
-	return wire_utf8_put(out,
-			     code ? code : WIRE_UTF8_REPLACEMENT); /* no NUL inside C strings */
-}
-
-static size_t escape(struct parser *ps, char *out)
-{
-	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-
-	if (ps->p >= ps->end)
-		return 0;
-	char c = *ps->p++;
-	if (c == 'u')
-		return unicode_escape(ps, out);
-	const char *at = c ? strchr(from, c) : NULL;
-	if (!at)
-		return 0;
-	*out = to[at - from];
+	if (!b->depth)
+		b->end = yajl_get_bytes_consumed(b->yajl);
 	return 1;
 }
 
-/* Decoded text is never longer than its source. */
-static const char *string(struct parser *ps)
+static int open_container(struct builder *b, enum base_json_type type)
 {
-	const char *stop = ps->p;
+	struct base_json *n = add(b, type);
 
-	while (stop < ps->end && *stop != '"')
-		stop += *stop == '\\' && stop + 1 < ps->end ? 2 : 1;
-	char *text = base_arena_alloc(ps->mem, (size_t)(stop - ps->p) + 4), *out = text;
-	while (ps->p < ps->end && *ps->p != '"') {
-		size_t n;
-		if (*ps->p == '\\') {
-			ps->p++;
-			n = escape(ps, out);
-			if (!n)
-				return fail(ps, "bad escape in a string");
-		} else {
-			n = base_utf8_length(ps->p, (size_t)(ps->end - ps->p));
-			if (!n || (unsigned char)*ps->p < 0x20)
-				return fail(ps, "bad byte in a string");
-			memcpy(out, ps->p, n);
-			ps->p += n;
-		}
-		out += n;
-	}
-	if (ps->p >= ps->end)
-		return fail(ps, "the text ends inside a string");
-	ps->p++;
-	*out = '\0';
-	return text;
+	if (b->depth == DEPTH_MAX)
+		return give_up(b, "nested too deep");
+	b->tail[++b->depth] = &n->child;
+	return 1;
 }
 
-static struct base_json *string_node(struct parser *ps)
+/* yajl takes overlong forms and surrogates for characters. */
+static const char *checked(struct builder *b, const unsigned char *text, size_t len)
 {
-	ps->p++;
-	const char *text = string(ps);
+	const char *p = (const char *)text;
 
-	if (!text)
-		return NULL;
-	struct base_json *n = node_new(ps, BASE_JSON_STRING);
-	n->text = text;
-	return n;
-}
-
-static struct base_json *member(struct parser *ps, bool keyed)
-{
-	const char *key = NULL;
-
-	if (keyed) {
-		if (!take(ps, '"'))
-			return fail(ps, "a key is missing");
-		key = string(ps);
-		if (!key)
+	for (size_t i = 0, n; i < len; i += n) {
+		n = base_utf8_length(p + i, len - i);
+		if (!n) {
+			give_up(b, "bad byte in a string");
 			return NULL;
-		if (!take(ps, ':'))
-			return fail(ps, "no colon after a key");
+		}
 	}
-	struct base_json *n = value(ps);
-	if (n)
-		n->key = key;
-	return n;
+	return base_arena_copy(b->mem, p, len);
 }
 
-static struct base_json *container(struct parser *ps, enum base_json_type type, char closer)
+static int on_null(void *arg)
 {
-	struct base_json *n = node_new(ps, type), **tail = &n->child;
-
-	ps->p++;
-	if (++ps->depth > DEPTH_MAX)
-		return fail(ps, "nested too deep");
-	if (!take(ps, closer)) {
-		do {
-			*tail = member(ps, type == BASE_JSON_OBJECT);
-			if (!*tail)
-				return NULL;
-			tail = &(*tail)->next;
-		} while (take(ps, ','));
-		if (!take(ps, closer))
-			return fail(ps, ps->p < ps->end ? "a comma or a bracket is missing"
-							: "the text ends too early");
-	}
-	ps->depth--;
-	return n;
+	add(arg, BASE_JSON_NULL)->text = "null";
+	return complete(arg);
 }
 
-static struct base_json *value(struct parser *ps)
+static int on_boolean(void *arg, int v)
 {
-	skip_space(ps);
-	if (ps->p >= ps->end)
-		return fail(ps, "the text ends too early");
-	switch (*ps->p) {
-	case '{':
-		return container(ps, BASE_JSON_OBJECT, '}');
-	case '[':
-		return container(ps, BASE_JSON_ARRAY, ']');
-	case '"':
-		return string_node(ps);
-	case 't':
-		return word(ps, "true", BASE_JSON_BOOL);
-	case 'f':
-		return word(ps, "false", BASE_JSON_BOOL);
-	case 'n':
-		return word(ps, "null", BASE_JSON_NULL);
-	default:
-		if (*ps->p == '-' || (*ps->p >= '0' && *ps->p <= '9'))
-			return number(ps);
-		return fail(ps, "no JSON value");
+	add(arg, BASE_JSON_BOOL)->text = v ? "true" : "false";
+	return complete(arg);
+}
+
+static int on_number(void *arg, const char *text, size_t len)
+{
+	struct builder *b = arg;
+
+	add(b, BASE_JSON_NUMBER)->text = base_arena_copy(b->mem, text, len);
+	return complete(b);
+}
+
+static int on_string(void *arg, const unsigned char *text, size_t len)
+{
+	const char *copy = checked(arg, text, len);
+
+	if (!copy)
+		return 0;
+	add(arg, BASE_JSON_STRING)->text = copy;
+	return complete(arg);
+}
+
+static int on_key(void *arg, const unsigned char *text, size_t len)
+{
+	struct builder *b = arg;
+
+	b->key = checked(b, text, len);
+	return b->key != NULL;
+}
+
+static int on_object(void *arg)
+{
+	return open_container(arg, BASE_JSON_OBJECT);
+}
+
+static int on_array(void *arg)
+{
+	return open_container(arg, BASE_JSON_ARRAY);
+}
+
+static int on_end(void *arg)
+{
+	struct builder *b = arg;
+
+	b->depth--;
+	return complete(b);
+}
+
+/* The four digits of an escape of six bytes; -1: it is none. */
+static int32_t escaped(const char *p, const char *end)
+{
+	int32_t code = 0;
+
+	if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
+		return -1;
+	for (int i = 2; i < 6; i++) {
+		const char *digits = "0123456789abcdef", *at = strchr(digits, p[i] | 0x20);
+
+		if (!at || !*at || (p[i] < '0'))
+			return -1;
+		code = code << 4 | (int32_t)(at - digits);
 	}
+	return code;
+}
+
+/* How many bytes of escapes from @p are good as they are; 0: the first is half a pair, or a NUL. */
+static size_t good_escape(const char *p, const char *end)
+{
+	int32_t code = escaped(p, end), low;
+
+	if (code < 0)
+		return end - p > 1 ? 2 : 1; /* another escape: yajl knows them */
+	if (code == 0 || (code >= 0xdc00 && code < 0xe000))
+		return 0;
+	if (code < 0xd800 || code >= 0xe000)
+		return 6;
+	low = escaped(p + 6, end);
+	return low >= 0xdc00 && low < 0xe000 ? 12 : 0;
+}
+
+/*
+ * yajl makes other characters of half a pair of surrogates, and a NUL of \u0000, which would end a C
+ * string: U+FFFD takes their place, in a copy. The text itself if there are none.
+ */
+static const char *mended(struct base_arena *a, const char *text, size_t len)
+{
+	const char *end = text + len, *p = memchr(text, '\\', len);
+	char *copy = NULL;
+
+	while (p) {
+		size_t n = good_escape(p, end);
+
+		if (!n) {
+			if (!copy)
+				copy = base_arena_copy(a, text, len);
+			memcpy(copy + (p - text), "\\ufffd", 6);
+			n = 6;
+		}
+		p += n;
+		p = memchr(p, '\\', (size_t)(end - p));
+	}
+	return copy ? copy : text;
+}
+
+/* yajl's words for what is wrong, by what only they have in them, and ours. */
+static const char *reason(yajl_handle y)
+{
+	static const char *const words[][2] = {
+		{ "premature EOF", "the text ends too early" },
+		{ "trailing garbage", "something follows the document" },
+		{ "(':')", "no colon after a key" },
+		{ "',' or", "a comma or a bracket is missing" },
+		{ "object key", "a key is missing" },
+		{ "malformed number", "bad number" },
+		{ "occurs", "bad escape in a string" },
+		{ "UTF8", "bad byte in a string" },
+		{ "inside string", "bad byte in a string" },
+	};
+	unsigned char *text = yajl_get_error(y, 0, NULL, 0);
+	const char *why = "no JSON value";
+
+	for (size_t i = 0; text && i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strstr((const char *)text, words[i][0])) {
+			why = words[i][1];
+			break;
+		}
+	}
+	yajl_free_error(y, text);
+	return why;
+}
+
+static const yajl_callbacks callbacks = {
+	.yajl_null = on_null,
+	.yajl_boolean = on_boolean,
+	.yajl_number = on_number,
+	.yajl_string = on_string,
+	.yajl_start_map = on_object,
+	.yajl_map_key = on_key,
+	.yajl_end_map = on_end,
+	.yajl_start_array = on_array,
+	.yajl_end_array = on_end,
+};
+
+/* yajl lets the beginning of a string stand behind the document. */
+static size_t skip_space(const char *text, size_t at, size_t len)
+{
+	while (at < len && text[at] && strchr(" \t\r\n", text[at]))
+		at++;
+	return at;
 }
 
 struct base_json *base_json_parse(struct base_arena *a, const char *text, size_t len,
 				  struct base_json_error *err)
 {
-	struct parser ps = { .mem = a, .begin = text, .p = text, .end = text + len };
-	struct base_json *root = value(&ps);
+	struct builder b = { .mem = a, .tail[0] = &b.root };
+	yajl_handle y = b.yajl = yajl_alloc(&callbacks, NULL, &b);
+	yajl_status status;
+	size_t at;
 
-	skip_space(&ps);
-	if (root && ps.p < ps.end)
-		root = fail(&ps, "something follows the document");
-	if (!root)
-		*err = (struct base_json_error){ ps.why, (size_t)(ps.p - ps.begin) };
-	return root;
+	if (!y) {
+		*err = (struct base_json_error){ "out of memory", 0 };
+		return NULL;
+	}
+	text = mended(a, text, len);
+	status = yajl_parse(y, (const unsigned char *)text, len);
+	at = skip_space(text, b.end, len);
+	if (status == yajl_status_ok && b.end && at < len) {
+		*err = (struct base_json_error){ "something follows the document", at };
+		b.root = NULL;
+	} else if (status != yajl_status_ok || yajl_complete_parse(y) != yajl_status_ok) {
+		at = status == yajl_status_ok ? len : yajl_get_bytes_consumed(y);
+		*err = (struct base_json_error){ b.why ? b.why : reason(y), at };
+		b.root = NULL;
+	}
+	yajl_free(y);
+	return b.root;
 }
 
 static int read_all(int fd, char *to, size_t len)

@@ -66,6 +66,7 @@ static void test_strict(void)
 	static const char *const bad[] = {
 		"",	   "{",	     "[1,]", "{\"a\" 1}", "01",	      "1.",	  "-",	 "tru",
 		"\"\\x\"", "\"\t\"", "\"",   "[1] 2",	  "{\"a\":}", "\"\xff\"", "nul", "1e",
+		"null\"a", "[1]\"", "1 2", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "/**/1", "{1:2}", "[1 2]",
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
