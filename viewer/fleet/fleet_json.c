@@ -147,8 +147,6 @@ static void put_runs(struct base_jsonout *j, const char *key, const struct fleet
 
 static void put_bill(struct base_jsonout *j, const struct fleet *f)
 {
-	static const char *const key[] = { "team", "project", "user", "gpu", "model" };
-
 	base_json_object(j, "bill");
 	base_json_int(j, "total_cents", f->bill.total_cents);
 	base_json_int(j, "untagged_cents", f->bill.untagged_cents);
@@ -158,8 +156,8 @@ static void put_bill(struct base_jsonout *j, const struct fleet *f)
 		const struct fleet_group *g = f->bill.line[i].group;
 
 		base_json_flat_object(j, NULL);
-		for (int k = 0; k < 5; k++)
-			put_name(j, key[k], g->key[k]);
+		for (int k = 0; k < FLEET_BILL_DIMS; k++)
+			put_name(j, fleet_dim_names[fleet_bill_dims[k]], g->key[k]);
 		base_json_int(j, "cents", f->bill.line[i].cents);
 		base_json_usd(j, "usd", g->sums.m[FLEET_USD], true);
 		base_json_int(j, "runs", g->sums.m[FLEET_RUNS]);

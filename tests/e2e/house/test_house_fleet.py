@@ -4,11 +4,12 @@
 """facts/fleet_names.def and what repeats it: the digest's and the fleet's schema have each name, in the order of
 the rows; the help and the man pages tell them; what is shown by name is closed.
 
-    test_house_fleet.py --update        writes the schemas anew, after a name has come or gone"""
+    test_house_fleet.py --update        writes schemas and man pages anew, after a name has come or gone"""
 import json
 import os
 import re
 import sys
+import textwrap
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import fleets
@@ -18,10 +19,11 @@ DIGEST, FLEET = 'docs/digest.schema.json', 'docs/fleet.schema.json'
 BEHIND = 'job'      # the member of the digest that stands behind the names
 FIRST = 'gpu'       # what else a table may be by, behind the names
 TOLD = {  # where they are listed, what stands before and behind the list there
-    'docs/gpustarve-digest.md': ('--label team=vision`):', 'Every other label'),
+    'docs/gpustarve-digest.md': ('--label team=vision`):', f'`{BEHIND}`'),
     'docs/gpustarve-fleet.md': ('One table instead of the overview:', f'`{FIRST}`'),
     'viewer/cmd/fleet.c': ('one table:', f'{FIRST}, model'),
 }
+MANUALS = [p for p in TOLD if p.endswith('.md')]
 
 
 def read(path):
@@ -60,7 +62,7 @@ def told(path, text):
     start = text.find(before) + len(before)
     end = text.find(behind, start)
     words = re.findall(r'[a-z]\w*', text[start:end].replace('\\n', ' '))
-    return [w for w in words if w != BEHIND] if start >= len(before) and end > 0 else []
+    return words if start >= len(before) and end > 0 else []
 
 
 def check(texts, names):
@@ -71,12 +73,30 @@ def check(texts, names):
 
 
 def check_can_fail(texts, names):
-    for what in [*names, 'stage'], names[:-1], [*names[1:], names[0]]:
+    for what in [*names, 'unheard'], names[:-1], [*names[1:], names[0]]:
         gs.check(len(check(texts, what)) == len(texts), f'{what} is not what is told')
+
+
+def manual(path, text, names):
+    """@text with the list of @names, its paragraph filled anew."""
+    before, behind = TOLD[path]
+    start = text.index(before) + len(before)
+    text = text[:start] + ' ' + ', '.join(f'`{n}`' for n in names) + ', ' + text[text.index(behind, start):]
+    first, last = text.rindex('\n\n', 0, start) + 2, text.index('\n\n', start)
+    lead = '    ' if '\n:   ' in text[first:last] else ''
+    head, _, body = text[first:last].rpartition('\n:   ') if lead else ('', '', text[first:last])
+    filled = textwrap.fill(' '.join(body.split()), 104, initial_indent=':   ' if lead else '', subsequent_indent=lead,
+                           break_long_words=False, break_on_hyphens=False)
+    return text[:first] + (head + '\n' if lead else '') + filled + text[last:]
 
 
 names = fleets.names()
 if sys.argv[1:] == ['--update']:
+    for path in MANUALS:
+        if told(path, read(path)) != names:
+            text = manual(path, read(path), names)
+            with open(os.path.join(gs.SOURCE, path), 'w', encoding='utf-8') as f:
+                f.write(text)
     for path, make in SCHEMAS.items():
         with open(os.path.join(gs.SOURCE, path), encoding='utf-8') as f:
             text = make(f.read(), names)
