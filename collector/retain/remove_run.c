@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
+#include "base/vec.h"
 
 #define DEPTH_MAX 8 /* run directories have no folders of ours; a user's may be there */
 #define NAMES_MAX 1000
@@ -33,16 +34,9 @@ static void unlock_all(struct locks *l)
 
 static int keep_lock(struct locks *l, int fd)
 {
-	if (l->count == l->room) {
-		size_t room = l->room ? l->room * 2 : 16;
-		int *more = reallocarray(l->fd, room, sizeof(*more));
-
-		if (!more) {
-			close(fd);
-			return -ENOMEM;
-		}
-		l->fd = more;
-		l->room = room;
+	if (!base_vec_more(l->fd, l->count, l->room)) {
+		close(fd);
+		return -ENOMEM;
 	}
 	l->fd[l->count++] = fd;
 	return 0;

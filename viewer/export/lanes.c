@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/vec.h"
 
 static void close_until(struct view_lane *l, int64_t start)
 {
@@ -21,15 +22,8 @@ static bool fits(const struct view_lane *l, int64_t start, int64_t end, bool nes
 
 static int open_slice(struct view_lane *l, int64_t start, int64_t end)
 {
-	if (l->depth == l->room) {
-		uint32_t room = l->room ? l->room * 2 : 4;
-		int64_t *more = reallocarray(l->end, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		l->end = more;
-		l->room = room;
-	}
+	if (!base_vec_more(l->end, l->depth, l->room))
+		return -ENOMEM;
 	l->end[l->depth++] = end;
 	l->start = start;
 	return 0;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/hash.h"
+#include "base/vec.h"
 #include "trace/symbols.h"
 #include "base/units.h"
 #include "wire/evidence.h"
@@ -41,15 +42,8 @@ static struct gathered *add_row(struct gathering *g, const struct key *k, uint64
 {
 	if (g->rows == VIEW_STACKS_MAX)
 		return NULL;
-	if (g->rows == g->room) {
-		uint32_t room = g->room ? g->room * 2 : 256;
-		void *more = reallocarray(g->row, room, sizeof(*g->row));
-
-		if (!more)
-			return NULL;
-		g->row = more;
-		g->room = room;
-	}
+	if (!base_vec_more(g->row, g->rows, g->room))
+		return NULL;
 	if (ana_map_put(&g->of, h, g->rows))
 		return NULL;
 	g->row[g->rows] = (struct gathered){ .key = *k };

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/vec.h"
 
 #define IDLE_LANES 4u /* what is later still goes on the last */
 
@@ -156,15 +157,8 @@ static int make_track(struct view_tracks *t, const struct key *k, uint32_t *out)
 	if (err)
 		return err;
 	i = t->tracks;
-	if (i == t->room) {
-		uint32_t room = i ? i * 2 : 64;
-		void *more = reallocarray(t->track, room, sizeof(*t->track));
-
-		if (!more)
-			return -ENOMEM;
-		t->track = more;
-		t->room = room;
-	}
+	if (!base_vec_more(t->track, i, t->room))
+		return -ENOMEM;
 	t->track[i] = (struct view_track){ .key = *k, .parent = parent };
 	t->track[i].idle_end[0] = INT64_MIN;
 	t->tracks++;

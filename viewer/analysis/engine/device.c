@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include "analysis/gap/gap.h"
 #include "analysis/plan/allocations.h"
+#include "base/vec.h"
 
 /* Writes down what flowed by since bucket or minute began, and goes to those of @t. */
 static void settle_flow(struct ana_gpu_state *g, int64_t t)
@@ -126,15 +127,8 @@ ANA_RARE static struct ana_stream_state *new_stream(struct ana_walk *w, struct a
 {
 	uint32_t i = g->streams;
 
-	if (i == g->stream_room) {
-		uint32_t room = i ? i * 2 : 8;
-		void *p = reallocarray(g->stream, room, sizeof(*g->stream));
-
-		if (!p)
-			goto no_memory;
-		g->stream = p;
-		g->stream_room = room;
-	}
+	if (!base_vec_more(g->stream, i, g->stream_room))
+		goto no_memory;
 	if (ana_map_put(&g->stream_of, key, i))
 		goto no_memory;
 	g->streams++;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 
 void ana_cause_begin(struct ana_cause *b, int64_t start, int64_t end, enum ana_class unknown,
 		     enum ana_confidence record_confidence, bool limited)
@@ -37,16 +38,9 @@ void ana_cause_add(struct ana_cause *b, int c, int64_t weight)
 void ana_cause_vote(struct ana_cause *b, const struct ana_thread_samples *thread, size_t sample,
 		    enum ana_class c, bool maker, int64_t weight)
 {
-	if (b->votes == b->vote_room) {
-		size_t room = b->vote_room ? b->vote_room * 2 : 64;
-		struct ana_vote *p = reallocarray(b->vote, room, sizeof(*p));
-
-		if (!p) {
-			b->err = -ENOMEM;
-			return;
-		}
-		b->vote = p;
-		b->vote_room = room;
+	if (!base_vec_more(b->vote, b->votes, b->vote_room)) {
+		b->err = -ENOMEM;
+		return;
 	}
 	b->vote[b->votes++] = (struct ana_vote){ thread, sample, c, maker, weight };
 	b->makers += maker && c != ANA_INPUT_CPU_STARVED; /* it votes for what it does, too */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "analysis/observer.h"
 #include "analysis/window.h"
+#include "base/vec.h"
 
 #define SAMPLES_KEPT_MAX (UINT64_C(1) << 20) /* of one process, however long a GPU idles */
 #define THREADS_MAX (1u << 16)
@@ -78,15 +79,8 @@ static struct ana_thread_samples *get_thread(struct ana_evidence *e, uint32_t pi
 
 	if (s || e->threads == THREADS_MAX)
 		return s;
-	if (e->threads == e->thread_room) {
-		uint32_t room = e->thread_room ? e->thread_room * 2 : 8;
-		struct ana_thread_samples **p = reallocarray(e->thread, room, sizeof(*p));
-
-		if (!p)
-			return NULL;
-		e->thread = p;
-		e->thread_room = room;
-	}
+	if (!base_vec_more(e->thread, e->threads, e->thread_room))
+		return NULL;
 	s = calloc(1, sizeof(*s));
 	if (!s || ana_map_put(&e->thread_of, key_of(pid, tid), e->threads)) {
 		free(s);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "analysis/observer.h"
 #include "base/hash.h"
+#include "base/vec.h"
 
 void ana_hotspot_fini(struct ana_hotspot *s)
 {
@@ -102,15 +103,8 @@ static struct ana_hotspot_row *new_row(struct ana_hotspots *s, const struct key 
 {
 	struct ana_hotspot_row *r;
 
-	if (s->count == s->room) {
-		uint32_t room = s->room ? s->room * 2 : 16;
-
-		r = reallocarray(s->row, room, sizeof(*r));
-		if (!r)
-			return NULL;
-		s->row = r;
-		s->room = room;
-	}
+	if (!base_vec_more(s->row, s->count, s->room))
+		return NULL;
 	r = &s->row[s->count];
 	*r = (struct ana_hotspot_row){ .hash = hash };
 	r->hotspot.class = k->class;
@@ -208,15 +202,8 @@ static int add_thread(struct ana_hotspot_row *r, uint64_t thread, uint8_t role)
 			return 0;
 	if (r->threads == ANA_HOTSPOT_THREADS_MAX)
 		return 0;
-	if (r->threads == r->thread_room) {
-		uint32_t room = r->thread_room ? r->thread_room * 2 : 4;
-		uint64_t *p = reallocarray(r->thread, room, sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		r->thread = p;
-		r->thread_room = room;
-	}
+	if (!base_vec_more(r->thread, r->threads, r->thread_room))
+		return -ENOMEM;
 	r->thread[r->threads++] = thread;
 	r->hotspot.threads = r->threads;
 	r->hotspot.workers += role == WIRE_ROLE_WORKER || role == WIRE_ROLE_WORKER_OTHER;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 
 #define LOADERS_MAX 64u /* of different settings */
 #define ITERATORS_MAX 65536u
@@ -123,15 +124,8 @@ static struct ana_loader *get(struct ana_loaders *l, const char *settings)
 
 	if (x || l->count == LOADERS_MAX)
 		return x ? x : &l->loader[l->count - 1];
-	if (l->count == l->room) {
-		uint32_t room = l->room ? l->room * 2 : 4;
-		struct ana_loader *p = reallocarray(l->loader, room, sizeof(*p));
-
-		if (!p)
-			return NULL;
-		l->loader = p;
-		l->room = room;
-	}
+	if (!base_vec_more(l->loader, l->count, l->room))
+		return NULL;
 	x = &l->loader[l->count];
 	*x = (struct ana_loader){ .settings = strdup(settings),
 				  .first_ns = INT64_MAX,

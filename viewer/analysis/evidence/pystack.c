@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 
 static struct ana_text cut_at(const char **p, const char *end, char c)
 {
@@ -116,15 +117,8 @@ void ana_pystacks_fini(struct ana_pystacks *s)
 
 static struct ana_pystack *new_stack(struct ana_pystacks *s, uint32_t id)
 {
-	if (s->count == s->room) {
-		uint32_t room = s->room ? s->room * 2 : 64;
-		struct ana_pystack *p = reallocarray(s->stack, room, sizeof(*p));
-
-		if (!p)
-			return NULL;
-		s->stack = p;
-		s->room = room;
-	}
+	if (!base_vec_more(s->stack, s->count, s->room))
+		return NULL;
 	if (ana_map_put(&s->of, id, s->count))
 		return NULL;
 	return &s->stack[s->count++];

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "base/vec.h"
 #include "plan_priv.h"
 
 /* "n1" and "n1.cluster" are one. */
@@ -86,15 +87,8 @@ static struct ana_unused *unused_of(struct ana_plan *p, const struct wanted *w)
 	for (size_t i = 0; i < p->unuseds; i++)
 		if (same_unused(&p->unused[i], w))
 			return &p->unused[i];
-	if (p->unuseds == p->unused_room) {
-		size_t room = p->unused_room ? p->unused_room * 2 : 8;
-
-		u = reallocarray(p->unused, room, sizeof(*u));
-		if (!u)
-			return NULL;
-		p->unused = u;
-		p->unused_room = room;
-	}
+	if (!base_vec_more(p->unused, p->unuseds, p->unused_room))
+		return NULL;
 	u = &p->unused[p->unuseds++];
 	*u = (struct ana_unused){ .gpu = w->gpu, .host = w->host, .name = w->gpu->name };
 	return u;
@@ -134,16 +128,8 @@ static int give(struct ana_plan *p, const struct ana_allocation *allocation,
 	found = find_row(p, &w, &row);
 	if (found <= 0)
 		return found;
-	if (p->allocated_gpus == p->allocated_gpu_room) {
-		size_t room = p->allocated_gpu_room ? p->allocated_gpu_room * 2 : 16;
-		struct ana_allocated_gpu *more =
-			reallocarray(p->allocated_gpu, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		p->allocated_gpu = more;
-		p->allocated_gpu_room = room;
-	}
+	if (!base_vec_more(p->allocated_gpu, p->allocated_gpus, p->allocated_gpu_room))
+		return -ENOMEM;
 	p->allocated_gpu[p->allocated_gpus++] =
 		(struct ana_allocated_gpu){ (uint32_t)row, allocation };
 	given = row < p->devices ? &p->device[row].given : &p->unused[row - p->devices].given;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 
 static void fill_source(const struct view_trace *t, struct ana_source *s,
 			const struct view_stream *v)
@@ -101,15 +102,8 @@ static int use_device(struct ana_plan *p, uint32_t source, uint32_t ordinal, uin
 		d->use[i].ops += ops;
 		return 0;
 	}
-	if (d->uses == d->use_room) {
-		size_t room = d->use_room ? d->use_room * 2 : 2;
-		struct ana_use *u = reallocarray(d->use, room, sizeof(*u));
-
-		if (!u)
-			return -ENOMEM;
-		d->use = u;
-		d->use_room = room;
-	}
+	if (!base_vec_more(d->use, d->uses, d->use_room))
+		return -ENOMEM;
 	d->use[d->uses++] = (struct ana_use){ source, ordinal, ops };
 	return 0;
 }

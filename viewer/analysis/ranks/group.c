@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
+#include "base/vec.h"
 
 #define TRIAL 20000u /* collectives that a tolerance is tried on, times GPUs up to a bound */
 #define TRIAL_MAX 400000u
@@ -287,16 +288,9 @@ static int add_to_group(struct ana_groups *g, size_t logs, uint32_t set)
 		if (g->group[i].gpus == s->lanes &&
 		    !memcmp(g->group[i].gpu, gpu, s->lanes * sizeof(*gpu)))
 			break;
-	if (i == g->group_room) {
-		uint32_t room = i ? i * 2 : 16;
-
-		p = reallocarray(g->group, room, sizeof(*p));
-		if (!p) {
-			free(gpu);
-			return -ENOMEM;
-		}
-		g->group = p;
-		g->group_room = room;
+	if (!base_vec_more(g->group, i, g->group_room)) {
+		free(gpu);
+		return -ENOMEM;
 	}
 	s->group = i;
 	p = &g->group[i];

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include "base/vec.h"
 
 #define LATES_MAX 8192u
 
@@ -23,15 +24,8 @@ int ana_lateness_add(struct ana_lateness *l, int64_t ns)
 		if ((l->seen - 1) % l->each)
 			return 0;
 	}
-	if (l->count == l->room) {
-		size_t room = l->room ? l->room * 2 : 64;
-		int64_t *p = reallocarray(l->ns, room, sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		l->ns = p;
-		l->room = room;
-	}
+	if (!base_vec_more(l->ns, l->count, l->room))
+		return -ENOMEM;
 	l->ns[l->count++] = ns;
 	return 0;
 }

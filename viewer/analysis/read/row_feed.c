@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/vec.h"
 #include "due.h"
 
 struct ana_row_feed_block {
@@ -99,15 +100,8 @@ static int push(struct ana_row_feed *r, struct ana_row_feed_block *b)
 {
 	size_t i;
 
-	if (r->opens == r->open_room) {
-		size_t room = r->open_room ? r->open_room * 2 : 4;
-		struct ana_row_feed_block **p = reallocarray(r->open, room, sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		r->open = p;
-		r->open_room = room;
-	}
+	if (!base_vec_more(r->open, r->opens, r->open_room))
+		return -ENOMEM;
 	for (i = r->opens++; i > 0 && before(b, r->open[(i - 1) / 2]); i = (i - 1) / 2)
 		r->open[i] = r->open[(i - 1) / 2];
 	r->open[i] = b;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "analysis/time/span.h"
+#include "base/vec.h"
 #include "series_parts.h"
 
 /* The timeline's buckets may be fewer than was asked for. */
@@ -87,15 +88,8 @@ static struct ana_last_sample *thread_of(struct ana_worker_watch *w, const struc
 
 	if (i != ANA_MAP_NONE)
 		return &w->thread[i];
-	if (w->threads == w->room) {
-		uint32_t room = w->room ? w->room * 2 : 8;
-		struct ana_last_sample *p = reallocarray(w->thread, room, sizeof(*p));
-
-		if (!p)
-			return NULL;
-		w->thread = p;
-		w->room = room;
-	}
+	if (!base_vec_more(w->thread, w->threads, w->room))
+		return NULL;
 	if (ana_map_put(&w->thread_of, key, w->threads))
 		return NULL;
 	w->thread[w->threads] = (struct ana_last_sample){ 0 };

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/vec.h"
 
 #define EXACT_MAX ((size_t)1 << 16)
 #define BINS_PER_OCTAVE 128u
@@ -61,15 +62,8 @@ int ana_durations_add(struct ana_durations *d, int64_t ns)
 		d->bin[bin_of(ns)]++;
 		return 0;
 	}
-	if (d->count == d->room) {
-		size_t room = d->room ? d->room * 2 : 64;
-		int64_t *p = reallocarray(d->ns, room, sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		d->ns = p;
-		d->room = room;
-	}
+	if (!base_vec_more(d->ns, d->count, d->room))
+		return -ENOMEM;
 	d->ns[d->count++] = ns;
 	return 0;
 }

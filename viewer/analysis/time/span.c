@@ -6,20 +6,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/vec.h"
 
 int ana_spans_add(struct ana_spans *s, int64_t start, int64_t end)
 {
 	if (end <= start)
 		return 0;
-	if (s->count == s->room) {
-		size_t room = s->room ? s->room * 2 : 8;
-		struct ana_span *span = reallocarray(s->span, room, sizeof(*span));
-
-		if (!span)
-			return -ENOMEM;
-		s->span = span;
-		s->room = room;
-	}
+	if (!base_vec_more(s->span, s->count, s->room))
+		return -ENOMEM;
 	s->span[s->count++] = (struct ana_span){ start, end };
 	return 0;
 }

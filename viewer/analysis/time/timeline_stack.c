@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 
 /*
  * Makes room for one more stretch: forgets what nobody will look at, and moves the rest to the
@@ -88,15 +89,8 @@ static int insert(struct ana_timeline_stack *l, struct ana_row row)
 {
 	size_t at;
 
-	if (l->rows == l->row_room) {
-		size_t room = l->row_room ? l->row_room * 2 : 8;
-		struct ana_row *r = reallocarray(l->row, room, sizeof(*r));
-
-		if (!r)
-			return -ENOMEM;
-		l->row = r;
-		l->row_room = room;
-	}
+	if (!base_vec_more(l->row, l->rows, l->row_room))
+		return -ENOMEM;
 	for (at = l->rows; at > 0 && !outside(&l->row[at - 1], &row); at--)
 		l->row[at] = l->row[at - 1];
 	l->row[at] = row;
