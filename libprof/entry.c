@@ -145,7 +145,7 @@ static void name_the_run(int argc, char **argv)
 		prof_env_set("GPUSTARVE_OUT", path);
 }
 
-/* What is told to those that this process starts, and to itself where CUDA and Python look for it. */
+/* Variables for those that this process starts, and for itself where CUDA and Python read them. */
 static void set_variables(int argc, char **argv)
 {
 	if (self[0] && !prof_env_text("CUDA_INJECTION64_PATH"))
@@ -161,7 +161,7 @@ static void set_variables(int argc, char **argv)
 
 /*
  * Nothing else may happen here: no thread, no descriptor, no output. Loaded later, into a program that
- * is well on its way, what would be told is kept: prof_env finds it here and in forked children.
+ * is well on its way, what would be set is kept: prof_env finds it here and in forked children.
  */
 __attribute__((constructor)) static void prepare(int argc, char **argv)
 {

@@ -54,7 +54,7 @@ static struct {
 	bool foreign_clock; /* seen */
 	uint64_t dropped; /* a dropped record is a sign of life too */
 	int64_t complete_ns; /* all before has been read */
-	int64_t told_ns; /* ongoing losses are written up to here */
+	int64_t written_ns; /* ongoing losses are written up to here */
 	bool changed;
 } g;
 
@@ -120,8 +120,8 @@ static void resumed(void)
 {
 	int64_t now = prof_now_ns();
 
-	prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.told_ns, now, 0);
-	g.told_ns = now;
+	prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.written_ns, now, 0);
+	g.written_ns = now;
 	g.handed_over = g.returning = false;
 	prof_watchdog_back(&g.dog, now, prof_mono_ns(), g.busy);
 }
@@ -172,7 +172,7 @@ static void give_up_buffers(void)
 	prof_pool_abandon(&oldest);
 	if (oldest < g.dog.lost_ns)
 		g.dog.lost_ns = oldest;
-	g.told_ns = g.dog.lost_ns;
+	g.written_ns = g.dog.lost_ns;
 	g.changed = true;
 }
 
@@ -266,7 +266,7 @@ static void feed_watchdog(const struct prof_flush *f)
 		g.changed = true;
 		break;
 	case PROF_WATCHDOG_BACK:
-		prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.told_ns, f->end_ns, 0);
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.written_ns, f->end_ns, 0);
 		g.changed = true;
 		break;
 	case PROF_WATCHDOG_NONE:
@@ -407,7 +407,7 @@ static void watch_size(void)
 	if (t.bytes < limit / 4 * 3)
 		return;
 	g.off = true;
-	g.told_ns =
+	g.written_ns =
 		g.complete_ns ? g.complete_ns : prof_now_ns(); /* later ones are held back yet */
 	g.changed = true;
 	prof_note("the trace reached its limit of %llu bytes: nothing more was recorded",
@@ -417,18 +417,18 @@ static void watch_size(void)
 
 /* ---- all of it -------------------------------------------------------------------------------- */
 
-/* Losses that go on are told piece by piece, so that a killed process has told them. */
+/* Losses that go on are written piece by piece, so that they stand in a killed process's trace. */
 static void write_ongoing(int64_t now_ns)
 {
-	if (!g.told_ns)
-		g.told_ns = now_ns;
+	if (!g.written_ns)
+		g.written_ns = now_ns;
 	if (g.off)
-		prof_loss_span(WIRE__LOSS_REASON__LOSS_DETACHED, g.told_ns, now_ns, 0);
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_DETACHED, g.written_ns, now_ns, 0);
 	else if (g.dog.foreign)
-		prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.told_ns, now_ns, 0);
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_FOREIGN, g.written_ns, now_ns, 0);
 	else if (g.configured.kernels && !g.traced.kernels)
-		prof_loss_span(WIRE__LOSS_REASON__LOSS_GOVERNOR, g.told_ns, now_ns, 0);
-	g.told_ns = now_ns;
+		prof_loss_span(WIRE__LOSS_REASON__LOSS_GOVERNOR, g.written_ns, now_ns, 0);
+	g.written_ns = now_ns;
 }
 
 /* Whose time it was, is known, so stamps that cannot be read count as foreign, not as bad. */

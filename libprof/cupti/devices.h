@@ -46,7 +46,7 @@ void prof_devices_load(void);
  */
 int prof_devices_read(void);
 
-/* Sender: takes what NVML has told of the devices since, or that it never will. True if it is news. */
+/* Sender: takes what NVML has answered since, or that it never will. True if that is news. */
 bool prof_devices_learn(void);
 
 /* Sender. */

@@ -19,7 +19,7 @@
 #include "core/ring.h"
 #include "facts/names.h"
 
-#define LOADERS_MAX 32u /* nested loader waits of a thread that are told apart */
+#define LOADERS_MAX 32u /* nested loader waits of a thread that are known one by one */
 #define DOMAINS_MAX 16u /* NVTX domains that a thread nests ranges in */
 #define REAPING UINT32_MAX
 #define DROP_LINES 16u /* a power of two */
@@ -29,7 +29,7 @@ struct range_key { /* what tells one open range of a thread from another */
 	uint64_t key;
 	uint32_t depth;
 	uint8_t source;
-	uint8_t range; /* this and the next are told, not compared */
+	uint8_t range; /* this and the next are carried along, not compared */
 	bool first;
 };
 
@@ -213,7 +213,7 @@ static void forget_waits(struct prof_range_log *log)
 	log->waits = 0;
 }
 
-/* Waits at the place where one begins now have ended, though nobody told us. */
+/* Waits at the place where one begins now have ended, though no end was seen. */
 static void forget_stale(struct prof_range_log *log, const struct range_key *k)
 {
 	uint32_t i;
@@ -236,7 +236,7 @@ static bool wait_opens(struct prof_range_log *log, const struct range_key *k, in
 {
 	forget_stale(log, k);
 	if (log->waits == LOADERS_MAX)
-		return true; /* cannot be told when it ends; harmless */
+		return true; /* it would not be recognised when it ends; harmless */
 	log->wait[log->waits++] = *k;
 	if (log->waits > 1)
 		return false;

@@ -40,7 +40,7 @@ static struct {
 	struct prof_counters *count; /* the sender's */
 	int64_t last_flush_ns; /* begin of the last flush that ended */
 	int64_t drops_ns; /* records of what was launched before were dropped; 0: all that has ended */
-	uint64_t lost_bytes; /* in discarded buffers, as told */
+	uint64_t lost_bytes; /* in discarded buffers, as counted so far */
 	uint64_t sized_bytes; /* of records, when buffer sizes were last chosen */
 	int64_t sized_ns;
 } c;

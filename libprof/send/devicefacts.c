@@ -24,7 +24,7 @@ static struct {
 	unsigned int looked_tick[PROF_DEVICES_MAX]; /* ... and when */
 } df;
 
-/* Those of @devices that NVML has told something of. */
+/* Those of @devices that NVML has answered about. */
 static uint64_t known(uint64_t devices)
 {
 	struct prof_device_facts f;

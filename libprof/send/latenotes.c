@@ -9,14 +9,14 @@
 #include "cupti/names.h"
 #include "facts/cupti.h"
 
-/* Told at once, and at the end with their number: a killed process has said so, too. */
+/* Noted at once, and at the end with their number: so it stands in a killed process's trace, too. */
 static bool lost_names(void)
 {
-	static bool told;
+	static bool noted;
 
-	if (told || !prof_names_lost())
+	if (noted || !prof_names_lost())
 		return false;
-	told = true;
+	noted = true;
 	prof_note("the names of some kernels could not be read or found no room: these kernels have "
 		  "no name");
 	return true;
@@ -26,11 +26,11 @@ static bool lost_names(void)
 static bool risky_graphs(const struct prof_cupti *cupti)
 {
 	const struct facts_cupti_trouble *t = facts_cupti_trouble(FACTS_CUPTI_LONG_GRAPHS);
-	static bool told;
+	static bool noted;
 
-	if (told || !cupti || !(cupti->facts & FACTS_CUPTI_LONG_GRAPHS) || !prof_intake()->graphs)
+	if (noted || !cupti || !(cupti->facts & FACTS_CUPTI_LONG_GRAPHS) || !prof_intake()->graphs)
 		return false;
-	told = true;
+	noted = true;
 	prof_note("of this version of CUPTI (%u) it is known that %s: %s", cupti->version, t->what,
 		  t->remedy);
 	return true;

@@ -19,12 +19,12 @@ struct prof_sender_opts {
 	struct prof_process process;
 	char run_id[252];
 	int64_t armed_ns;
-	bool handed_over; /* the callbacks are not registered yet: another client has CUPTI (cupti/handover.h) */
+	bool handed_over; /* the callbacks are not registered yet: another client has CUPTI */
 };
 
 /*
  * Keeps *o (must stay), takes what memory it needs and makes the thread. Arming thread, before
- * anything of CUPTI's is on and before anybody is told of prof_sender_start. 0 or -errno: then there
+ * anything of CUPTI's is on and before anybody may call prof_sender_start. 0 or -errno: then there
  * is no thread, and nobody would take a record.
  */
 int prof_sender_prepare(const struct prof_sender_opts *o);

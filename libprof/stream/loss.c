@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define SPANS PROF_LOSS_SPANS
-#define SINGLES 256 /* bad stamps told one by one; the rest of the list is for sums and others */
+#define SINGLES 256 /* bad stamps listed one by one; the rest of the list is for sums and others */
 
 static struct {
 	Wire__LossSpan span[SPANS];
@@ -19,7 +19,7 @@ static Wire__LossSpan *new_span(Wire__LossReason reason, int64_t start_ns, int64
 {
 	Wire__LossSpan *s;
 
-	if (loss.count == SPANS) { /* the last one grows: nothing lost goes untold */
+	if (loss.count == SPANS) { /* the last one grows: nothing lost goes unrecorded */
 		s = &loss.span[SPANS - 1];
 		s->has_device = false;
 		s->correlation = 0;

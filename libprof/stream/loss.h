@@ -22,12 +22,12 @@ void prof_loss_span(Wire__LossReason reason, int64_t start_ns, int64_t end_ns, u
  */
 void prof_loss_bad_stamp(const struct wire_event *ev, int64_t start_ns);
 
-/* Drops the bad stamps collected since the last write: their time is told otherwise. */
+/* Drops the bad stamps collected since the last write: their time is accounted for otherwise. */
 void prof_loss_forget_bad_stamps(void);
 
 /*
  * Takes what was collected out of the list; bad stamps get @end_ns as their end. How many: they are
- * valid until the next is told of.
+ * valid until the next span is added.
  */
 size_t prof_loss_take(Wire__LossSpan *list[PROF_LOSS_SPANS], int64_t end_ns);
 

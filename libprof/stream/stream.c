@@ -112,7 +112,7 @@ static void count_block(const struct wire_block_head *h)
 		count_device(&h->device[i], h->t0_ns);
 }
 
-/* Events that get into no frame: told as if their frame had been lost. */
+/* Events that get into no frame: recorded as if their frame had been lost. */
 static void lose_events(int kind)
 {
 	int64_t t0_ns = INT64_MAX, t1_ns = INT64_MIN;
