@@ -10,7 +10,6 @@
 #include "core/clockpoll.h"
 #include "exposure.h"
 #include "names.h"
-#include "record.h"
 #include "sample/submitters.h"
 #include "stream/loss.h"
 #include "stream/stream.h"
