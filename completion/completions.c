@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/files.h"
 #include "cmd/commands.h"
-#include "core/slurp.h"
 #include "options.h"
 
 #define BEGIN "# ---- of the tables of options, by completions.c ----\n"
@@ -229,7 +229,7 @@ static int take(const char *path, bool in_place)
 {
 	char *text, *made = NULL;
 	size_t len, made_len;
-	int err = view_slurp(path, &text, &len);
+	int err = base_file_read(path, &text, &len);
 	FILE *f;
 
 	if (err)
@@ -239,7 +239,7 @@ static int take(const char *path, bool in_place)
 	if (f && fclose(f) && !err)
 		err = -ENOMEM;
 	if (!err && in_place)
-		err = view_write_atomic(path, made, made_len);
+		err = base_file_write(path, made, made_len);
 	else if (!err)
 		fwrite(made, 1, made_len, stdout);
 	free(made);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "core/slurp.h"
+#include "base/files.h"
 #include "check/check_out.h"
 
 static void judge(struct base_arena *mem, struct check_run *run, size_t runs)
@@ -81,7 +81,7 @@ size_t fuzz_seed(unsigned int number, uint8_t **data)
 	run.classes[ANA_COMPUTE] = 1000;
 	for (int i = 0; i < 40; i++)
 		item[i] = (struct check_item){ 1000 + i * (int)number, i };
-	if (check_baseline_write(path, &run, 1) || view_slurp(path, &text, &len))
+	if (check_baseline_write(path, &run, 1) || base_file_read(path, &text, &len))
 		abort();
 	unlink(path);
 	*data = (uint8_t *)text;

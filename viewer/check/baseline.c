@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include "base/jsondoc.h"
 #include "base/jsonout.h"
-#include "core/slurp.h"
+#include "base/files.h"
 
 #define STEPS_MAX 1000000000000
 #define ITEMS_PER_LINE 16
@@ -121,7 +121,7 @@ int check_baseline_write(const char *path, const struct check_run *run, size_t r
 		put_run(&j, &run[i]);
 	base_json_end(&j);
 	base_json_end(&j);
-	int err = fclose(f) ? -ENOMEM : view_write_atomic(path, text, len);
+	int err = fclose(f) ? -ENOMEM : base_file_write(path, text, len);
 	free(text);
 	return err;
 }

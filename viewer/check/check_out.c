@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "core/log.h"
-#include "core/slurp.h"
+#include "base/files.h"
 
 const struct check_format check_formats[] = {
 	{ "text", "for people (default)", check_out_text },
@@ -42,7 +42,7 @@ int check_out_write(const struct check_result *r, const struct check_format *for
 	format->write(r, f);
 	err = fclose(f) ? -ENOMEM : 0;
 	if (!err && to_file)
-		err = view_write_atomic(path, text, len);
+		err = base_file_write(path, text, len);
 	else if (!err && (fwrite(text, 1, len, stdout) != len || fflush(stdout)))
 		err = errno ? -errno : -EIO;
 	if (err)

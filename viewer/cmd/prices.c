@@ -13,7 +13,7 @@
 #include "core/log.h"
 #include "cost/price_list.h"
 #include "cost/rates.h"
-#include "core/slurp.h"
+#include "base/files.h"
 #include "report/text/text.h"
 #include "base/units.h"
 
@@ -144,7 +144,7 @@ static int read_import(struct view_prices *p, const char *file, const struct opt
 	const char *why = NULL;
 	char *text;
 	size_t len;
-	int err = view_slurp(file, &text, &len);
+	int err = base_file_read(file, &text, &len);
 
 	if (!err) {
 		if (view_prices_is_skypilot(text, len))
@@ -175,7 +175,7 @@ static int save(const struct view_prices *p, const char *path)
 		return err;
 	view_prices_write(p, f);
 	if (!fclose(f))
-		err = view_write_atomic(path, text, len);
+		err = base_file_write(path, text, len);
 	free(text);
 	return err;
 }

@@ -14,7 +14,7 @@
 #include "report/html/html.h"
 #include "core/log.h"
 #include "job/ask.h"
-#include "core/slurp.h"
+#include "base/files.h"
 #include "report/text/text.h"
 #include "trace/newest.h"
 
@@ -281,7 +281,7 @@ static int to_file(const struct opts *o, char **run, int runs)
 	failed = show_runs(o, run, runs, f);
 	err = fclose(f) ? -ENOMEM : 0;
 	if (!err && !failed)
-		err = view_write_atomic(o->out, text, len);
+		err = base_file_write(o->out, text, len);
 	if (err) {
 		view_error("%s: %s; name a file in a folder you may write to", o->out,
 			   strerror(-err));

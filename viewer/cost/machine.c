@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "core/slurp.h"
+#include "base/files.h"
 
 #define AZURE_CHASSIS "7783-7084-3265-9085-8269-3286-77"
 
@@ -19,7 +19,7 @@ static void read_id(char *out, size_t room, const char *name)
 	if (!folder || !folder[0])
 		folder = "/sys/class/dmi/id";
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	if (view_slurp(path, &text, &len))
+	if (base_file_read(path, &text, &len))
 		return;
 	text[strcspn(text, "\r\n")] = '\0';
 	snprintf(out, room, "%s", text);

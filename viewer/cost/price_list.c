@@ -10,7 +10,7 @@
 #include "cost.h"
 #include "base/csv.h"
 #include "core/embedded.h"
-#include "core/slurp.h"
+#include "base/files.h"
 #include "base/units.h"
 
 enum column {
@@ -166,7 +166,7 @@ int view_prices_read(struct view_prices *p, const char *path, const char **why)
 {
 	char *text;
 	size_t len;
-	int err = view_slurp(path, &text, &len);
+	int err = base_file_read(path, &text, &len);
 
 	if (!err) {
 		err = view_prices_parse(p, text, len, why);

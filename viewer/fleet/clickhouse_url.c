@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "core/log.h"
-#include "core/slurp.h"
+#include "base/files.h"
 #include "clickhouse_priv.h"
 
 #define SCHEME "clickhouse://"
@@ -50,7 +50,7 @@ static int take_password_file(struct click_address *a, struct base_arena *mem, c
 {
 	char *text;
 	size_t len;
-	int err = view_slurp(file, &text, &len);
+	int err = base_file_read(file, &text, &len);
 
 	if (err) {
 		view_error("%s: %s; name a file with the password", file, strerror(-err));

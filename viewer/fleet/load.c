@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "core/log.h"
-#include "core/slurp.h"
+#include "base/files.h"
 #include "summary/analyse.h"
 
 #define BATCH 500
@@ -199,7 +199,7 @@ int fleet_print(const char *text, size_t len, const char *out)
 			view_error("stdout: %s; make room", strerror(errno));
 		return whole ? 0 : -EIO;
 	}
-	err = view_write_atomic(out, text, len);
+	err = base_file_write(out, text, len);
 	if (err)
 		view_error("%s: %s; name a file that can be written", out, strerror(-err));
 	return err;

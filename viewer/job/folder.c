@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "core/slurp.h"
+#include "base/files.h"
 
 #define ALLOCS_MAX 65536u /* nodes times restarts */
 #define BYTES_MAX ((size_t)64 << 20) /* of all of them */
@@ -109,7 +109,7 @@ static int read_text(int dir, struct base_arena *mem, const char *name, size_t *
 	if (!err) {
 		*most -= (size_t)st.st_size;
 		*text = base_arena_alloc(mem, (size_t)st.st_size + 1);
-		err = view_read_upto(fd, *text, (size_t)st.st_size, len);
+		err = base_read_upto(fd, *text, (size_t)st.st_size, len);
 	}
 	close(fd);
 	return err;

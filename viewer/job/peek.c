@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include "core/slurp.h"
+#include "base/files.h"
 #include "wire/reader.h"
 #include "wire/session.pb-c.h"
 
@@ -18,7 +18,7 @@ bool view_peek_record(const char *run, struct base_arena *mem, struct view_job_i
 	char *text;
 	size_t len;
 
-	if (view_slurp(base_arena_printf(mem, "%s/run.json", run), &text, &len))
+	if (base_file_read(base_arena_printf(mem, "%s/run.json", run), &text, &len))
 		return false;
 	root = len <= RECORD_BYTES_MAX ? base_json_parse(mem, text, len, &bad) : NULL;
 	free(text);

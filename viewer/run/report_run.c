@@ -9,7 +9,7 @@
 #include "report/html/html.h"
 #include "core/log.h"
 #include "others.h"
-#include "core/slurp.h"
+#include "base/files.h"
 #include "report/text/text.h"
 
 typedef void page_writer(const struct view_summary *s, FILE *f);
@@ -27,7 +27,7 @@ static int save_page(const char *dir, const char *name, const struct view_summar
 	write_page(s, f);
 	if (fclose(f) || asprintf(&path, "%s/%s", dir, name) < 0)
 		goto free_text;
-	err = view_write_atomic(path, text, len);
+	err = base_file_write(path, text, len);
 	free(path);
 free_text:
 	free(text);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "core/slurp.h"
+#include "base/files.h"
 #include "live/fired.h"
 #include "summary.h"
 #include "summary_priv.h"
@@ -56,7 +56,7 @@ static void take_run(struct view_summary *s, const char *run)
 
 	if (asprintf(&path, "%s/" LIVE_FIRED_FILE, run) < 0)
 		return;
-	if (view_slurp(path, &text, &len))
+	if (base_file_read(path, &text, &len))
 		goto out;
 	if (!s->alert)
 		s->alert = base_arena_array(&s->mem, ALERTS_MAX, sizeof(*s->alert));

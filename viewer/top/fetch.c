@@ -6,7 +6,7 @@
 #include <string.h>
 #include "core/http.h"
 #include "core/log.h"
-#include "core/slurp.h"
+#include "base/files.h"
 #include "snapshot.h"
 
 #define WHOLE_S 10L
@@ -46,7 +46,7 @@ static bool set_token(struct top_fetch *f, const char *file)
 	bool set;
 
 	if (file)
-		err = view_slurp(file, &text, &len);
+		err = base_file_read(file, &text, &len);
 	else if (env && env[0])
 		text = strdup(env);
 	if (err) {

@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "base/jsondoc.h"
 #include "base/jsonout.h"
-#include "core/slurp.h"
+#include "base/files.h"
 
 static void put_command(struct base_jsonout *j, char *const *command)
 {
@@ -231,7 +231,7 @@ int view_run_record_end(const char *path, const struct view_run_record *r)
 
 	if (!text)
 		return -ENOMEM;
-	err = view_write_atomic(path, text, len);
+	err = base_file_write(path, text, len);
 	if (err && !overwrite(path, text, len))
 		err = 0;
 	free(text);

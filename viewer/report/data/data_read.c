@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/jsondoc.h"
-#include "core/slurp.h"
+#include "base/files.h"
 #include "data.h"
 
 #define CLOSE "</script>"
@@ -86,7 +86,7 @@ int view_block_read(struct view_data_block *b, const char *path)
 	int err;
 
 	*b = (struct view_data_block){ .state = VIEW_BLOCK_NO_PAGE };
-	err = view_slurp(path, &b->page, &len);
+	err = base_file_read(path, &b->page, &len);
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	b->state = cut_out(b, len);

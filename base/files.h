@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Small files as a whole, in and out. Any thread. */
-#ifndef VIEW_SLURP_H
-#define VIEW_SLURP_H
+#ifndef BASE_FILES_H
+#define BASE_FILES_H
 
 #include <stddef.h>
 
-#define VIEW_SLURP_BYTES_MAX ((size_t)64 << 20)
+#define BASE_FILE_BYTES_MAX ((size_t)64 << 20)
 
 /*
  * The whole of a regular file, with a NUL behind it that @len does not count; the caller frees it.
  * 0 or negative errno: -EISDIR, -EINVAL (no regular file), -EFBIG, ...
  */
-int view_slurp(const char *path, char **text, size_t *len);
+int base_file_read(const char *path, char **text, size_t *len);
 
 /* Reads until @room bytes are there or the file ends; *got says how many. 0 or negative errno. */
-int view_read_upto(int fd, char *to, size_t room, size_t *got);
+int base_read_upto(int fd, char *to, size_t room, size_t *got);
 
 /*
  * Writes a file so that readers see the old one or the new one and never a part: a temporary file
  * beside it, then rename. Nobody but the owner may write it, whatever the umask. A device or a pipe
  * is written to as it is. 0 or negative errno.
  */
-int view_write_atomic(const char *path, const void *data, size_t len);
+int base_file_write(const char *path, const void *data, size_t len);
 
 #endif

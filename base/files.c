@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "slurp.h"
+#include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int view_read_upto(int fd, char *to, size_t room, size_t *got)
+int base_read_upto(int fd, char *to, size_t room, size_t *got)
 {
 	*got = 0;
 	while (*got < room) {
@@ -24,7 +24,7 @@ int view_read_upto(int fd, char *to, size_t room, size_t *got)
 	return 0;
 }
 
-int view_slurp(const char *path, char **text, size_t *len)
+int base_file_read(const char *path, char **text, size_t *len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err = 0;
 	struct stat st;
@@ -38,13 +38,13 @@ int view_slurp(const char *path, char **text, size_t *len)
 		err = -EISDIR;
 	else if (!S_ISREG(st.st_mode))
 		err = -EINVAL;
-	else if ((unsigned long long)st.st_size > VIEW_SLURP_BYTES_MAX)
+	else if ((unsigned long long)st.st_size > BASE_FILE_BYTES_MAX)
 		err = -EFBIG;
 	if (!err) {
 		/* Files of /proc and /sys claim to be empty or a page. */
 		size_t room = st.st_size > 4096 ? (size_t)st.st_size : 4096;
 		data = malloc(room + 1);
-		err = data ? view_read_upto(fd, data, room, len) : -ENOMEM;
+		err = data ? base_read_upto(fd, data, room, len) : -ENOMEM;
 	}
 	close(fd);
 	if (err) {
@@ -83,7 +83,7 @@ static int write_into(const char *path, const void *data, size_t len)
 	return err;
 }
 
-int view_write_atomic(const char *path, const void *data, size_t len)
+int base_file_write(const char *path, const void *data, size_t len)
 {
 	struct stat st;
 	char *temp;

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "core/slurp.h"
+#include "base/files.h"
 #include "harness.h"
 
-static char dir[] = "/tmp/gs-slurp-XXXXXX";
+static char dir[] = "/tmp/gs-files-XXXXXX";
 
 static void test_file(void)
 {
@@ -16,14 +16,14 @@ static void test_file(void)
 	size_t len;
 
 	snprintf(path, sizeof(path), "%s/file", dir);
-	EXPECT(!view_write_atomic(path, "one", 3));
-	EXPECT(!view_write_atomic(path, "other", 5));
-	REQUIRE(!view_slurp(path, &text, &len));
+	EXPECT(!base_file_write(path, "one", 3));
+	EXPECT(!base_file_write(path, "other", 5));
+	REQUIRE(!base_file_read(path, &text, &len));
 	EXPECT(len == 5 && !strcmp(text, "other"));
 	free(text);
 	unlink(path);
-	EXPECT(view_write_atomic("/nonexistent/file", "x", 1) < 0);
-	EXPECT(view_write_atomic(dir, "x", 1) < 0);
+	EXPECT(base_file_write("/nonexistent/file", "x", 1) < 0);
+	EXPECT(base_file_write(dir, "x", 1) < 0);
 }
 
 static void test_pipe(void)
@@ -35,7 +35,7 @@ static void test_pipe(void)
 	REQUIRE(!mkfifo(path, 0600));
 	int fd = open(path, O_RDWR | O_CLOEXEC); /* both ends, so that no one waits for the other */
 	REQUIRE(fd >= 0);
-	EXPECT(!view_write_atomic(path, "hello", 5));
+	EXPECT(!base_file_write(path, "hello", 5));
 	EXPECT(read(fd, got, sizeof(got)) == 5 && !memcmp(got, "hello", 5));
 	EXPECT(!lstat(path, &st) && S_ISFIFO(st.st_mode));
 	close(fd);
