@@ -56,14 +56,16 @@ int base_file_read(const char *path, char **text, size_t *len)
 	return 0;
 }
 
-static int write_all(int fd, const char *p, size_t len)
+int base_write_all(int fd, const void *data, size_t len)
 {
+	const char *p = data;
+
 	while (len) {
 		ssize_t n = write(fd, p, len);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0)
-			return -errno;
+		if (n <= 0)
+			return n ? -errno : -ENOSPC;
 		p += n;
 		len -= (size_t)n;
 	}
@@ -77,7 +79,7 @@ static int write_into(const char *path, const void *data, size_t len)
 
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, data, len);
+	err = base_write_all(fd, data, len);
 	if (close(fd) && !err)
 		err = -errno;
 	return err;
@@ -98,7 +100,7 @@ int base_file_write(const char *path, const void *data, size_t len)
 		err = -errno;
 		goto free_temp;
 	}
-	err = write_all(fd, data, len);
+	err = base_write_all(fd, data, len);
 	if (close(fd) && !err)
 		err = -errno;
 	if (!err && rename(temp, path))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small files as a whole, in and out. Any thread. */
+/*
+ * Small files as a whole, in and out. Any thread. The collector, which answers for what it has stored,
+ * has core/files.h for files that are durable.
+ */
 #ifndef BASE_FILES_H
 #define BASE_FILES_H
 
@@ -15,6 +18,9 @@ int base_file_read(const char *path, char **text, size_t *len);
 
 /* Reads until @room bytes are there or the file ends; *got says how many. 0 or negative errno. */
 int base_read_upto(int fd, char *to, size_t room, size_t *got);
+
+/* All of it. 0 or negative errno. */
+int base_write_all(int fd, const void *data, size_t len);
 
 /*
  * Writes a file so that readers see the old one or the new one and never a part: a temporary file

@@ -315,11 +315,12 @@ static const struct base_opt opt[] = {
 
 const struct base_options coll_options_table = {
 	.command = "collector",
-	.usage = "usage: gpustarve-collector --unix PATH [--dir BASE] [option...]\n"
-		 "       gpustarve-collector --listen URL [--dir BASE] [option...]\n"
-		 "\n"
-		 "Stores the traces of this node's processes as they come in, or those of many nodes.\n"
-		 "\n",
+	.usage =
+		"usage: gpustarve-collector --unix PATH [--dir BASE] [option...]\n"
+		"       gpustarve-collector --listen URL [--dir BASE] [option...]\n"
+		"\n"
+		"Stores the traces of this node's processes as they come in, or those of many nodes.\n"
+		"\n",
 	.column = 23,
 	.opt = opt,
 	.tail = "  --help, --version\n"

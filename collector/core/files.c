@@ -11,21 +11,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static int write_all(int fd, const uint8_t *bytes, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, bytes, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -ENOSPC;
-		bytes += n;
-		len -= (size_t)n;
-	}
-	return fsync(fd) ? -errno : 0;
-}
+#include "base/files.h"
 
 int coll_folder_sync(const char *dir)
 {
@@ -50,7 +36,9 @@ int coll_file_replace(const char *dir, const char *name, const void *bytes, size
 	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, bytes, len);
+	err = base_write_all(fd, bytes, len);
+	if (!err && fsync(fd))
+		err = -errno;
 	close(fd);
 	if (!err && rename(tmp, path))
 		err = -errno;
@@ -62,6 +50,7 @@ int coll_file_replace(const char *dir, const char *name, const void *bytes, size
 static int read_all(int fd, size_t max, uint8_t **bytes, size_t *len)
 {
 	struct stat st;
+	int err;
 
 	if (fstat(fd, &st))
 		return -errno;
@@ -72,18 +61,10 @@ static int read_all(int fd, size_t max, uint8_t **bytes, size_t *len)
 	*bytes = malloc((size_t)st.st_size + 1);
 	if (!*bytes)
 		return -ENOMEM;
-	for (*len = 0; *len < (size_t)st.st_size;) {
-		ssize_t n = read(fd, *bytes + *len, (size_t)st.st_size - *len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			free(*bytes);
-			return -errno;
-		}
-		if (!n)
-			break;
-		*len += (size_t)n;
+	err = base_read_upto(fd, (char *)*bytes, (size_t)st.st_size, len);
+	if (err) {
+		free(*bytes);
+		return err;
 	}
 	(*bytes)[*len] = 0;
 	return 0;

@@ -248,10 +248,11 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_export_options = {
 	.command = "export",
-	.usage = "usage: gpustarve export RUN --format FORMAT [-o FILE]\n"
-		 "\n"
-		 "Writes a run for other tools. Every total is the one that report shows.\n"
-		 "\n",
+	.usage =
+		"usage: gpustarve export RUN --format FORMAT [-o FILE]\n"
+		"\n"
+		"Writes a run for other tools. Every total is the one that report shows.\n"
+		"\n",
 	.column = 21,
 	.opt = opt,
 	.tail = "\n"

@@ -144,10 +144,11 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_fleet_options = {
 	.command = "fleet",
-	.usage = "usage: gpustarve fleet [--store URL] [--by WHAT] [--since T] [--until T] [options]\n"
-		 "\n"
-		 "What all runs of a store cost, what was wasted, by whom and why.\n"
-		 "\n",
+	.usage =
+		"usage: gpustarve fleet [--store URL] [--by WHAT] [--since T] [--until T] [options]\n"
+		"\n"
+		"What all runs of a store cost, what was wasted, by whom and why.\n"
+		"\n",
 	.column = 19,
 	.opt = opt,
 	.tail = "\n"

@@ -102,14 +102,15 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_import_options = {
 	.command = "import",
-	.usage = "usage: gpustarve import FILE... -o RUN\n"
-		 "\n"
-		 "Turns traces of other tools into a run directory RUN.gst that report, verify, dump and\n"
-		 "export read like a recorded one.\n"
-		 "\n"
-		 "  FILE              Kineto or Chrome JSON (.json, .json.gz) or an nsys SQLite export\n"
-		 "                    (.sqlite, .sqlite.gz); told apart by content; several files make\n"
-		 "                    one run\n",
+	.usage =
+		"usage: gpustarve import FILE... -o RUN\n"
+		"\n"
+		"Turns traces of other tools into a run directory RUN.gst that report, verify, dump and\n"
+		"export read like a recorded one.\n"
+		"\n"
+		"  FILE              Kineto or Chrome JSON (.json, .json.gz) or an nsys SQLite export\n"
+		"                    (.sqlite, .sqlite.gz); told apart by content; several files make\n"
+		"                    one run\n",
 	.column = 20,
 	.opt = opt,
 	.tail = "\n"

@@ -98,14 +98,15 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_top_options = {
 	.command = "top",
-	.usage = "usage: gpustarve top [options] [RUN|ADDR]\n"
-		 "\n"
-		 "Shows a run while it goes on: its GPUs, how busy they are, how long they starve, what\n"
-		 "that costs, the ranks that waste most first. Without RUN the newest of ./gpustarve-runs.\n"
-		 "RUN: a run directory, or a folder of them. ADDR: unix:PATH of a collector on this\n"
-		 "machine, or its http:// or https:// address. A line per interval where standard output\n"
-		 "is no terminal.\n"
-		 "\n",
+	.usage =
+		"usage: gpustarve top [options] [RUN|ADDR]\n"
+		"\n"
+		"Shows a run while it goes on: its GPUs, how busy they are, how long they starve, what\n"
+		"that costs, the ranks that waste most first. Without RUN the newest of ./gpustarve-runs.\n"
+		"RUN: a run directory, or a folder of them. ADDR: unix:PATH of a collector on this\n"
+		"machine, or its http:// or https:// address. A line per interval where standard output\n"
+		"is no terminal.\n"
+		"\n",
 	.column = 22,
 	.opt = opt,
 	.tail = "\n"

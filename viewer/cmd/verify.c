@@ -310,11 +310,12 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_verify_options = {
 	.command = "verify",
-	.usage = "usage: gpustarve verify RUN\n"
-		 "\n"
-		 "Recomputes RUN/summary.json from the trace: every nanosecond and every cent; and the\n"
-		 "data that the charts of RUN/report.html draw, if it is there.\n"
-		 "\n",
+	.usage =
+		"usage: gpustarve verify RUN\n"
+		"\n"
+		"Recomputes RUN/summary.json from the trace: every nanosecond and every cent; and the\n"
+		"data that the charts of RUN/report.html draw, if it is there.\n"
+		"\n",
 	.column = 16,
 	.opt = opt,
 	.tail = "\n"

@@ -135,11 +135,12 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_run_options = {
 	.command = "run",
-	.usage = "usage: gpustarve run [options] -- COMMAND...\n"
-		 "\n"
-		 "Runs COMMAND, records what its GPUs do, and ends with a verdict and a report.\n"
-		 "The exit status is COMMAND's own (127: not found, 126: not executable).\n"
-		 "\n",
+	.usage =
+		"usage: gpustarve run [options] -- COMMAND...\n"
+		"\n"
+		"Runs COMMAND, records what its GPUs do, and ends with a verdict and a report.\n"
+		"The exit status is COMMAND's own (127: not found, 126: not executable).\n"
+		"\n",
 	.column = 22,
 	.opt = opt,
 	.tail = "\n"
