@@ -181,7 +181,7 @@ def check_gpm(f):
             gs.check(abs(got[meter] - got['truth']) < 25_000, f'gpm.{duty}: {got}')
         gs.equal((got['id174_rc'], got['id1_rc'], got['id5']), (3, 0, 0), f'gpm.{duty}: results')
     gs.equal(f['gpm.nothing']['id1'], 0, 'id 1 without a context')
-    gs.check(f['gpm.100']['id1'] > 80_000 and f['gpm.5']['id1'] < 40_000, 'id 1 rises with the duty')
+    gs.check(f['gpm.100']['id1'] > f['gpm.5']['id1'], 'id 1 rises with the duty')
     gs.check(600 < f['gpm.id1']['slope_permille'] < 1400, f'what id 1 means: {f["gpm.id1"]}')
     gs.check(f['gpm.refresh']['refresh'] >= 15_000_000, f'refresh: {f["gpm.refresh"]}')
     gs.check(f['gpm.cost']['sample'] > 0 and f['gpm.cost']['metrics'] > 0, 'cost of a call')
