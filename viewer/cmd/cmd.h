@@ -24,6 +24,7 @@ int view_cmd_verify(int argc, char **argv);
 int view_cmd_check(int argc, char **argv);
 int view_cmd_dump(int argc, char **argv);
 int view_cmd_export(int argc, char **argv);
+int view_cmd_import(int argc, char **argv);
 int view_cmd_doctor(int argc, char **argv);
 int view_cmd_top(int argc, char **argv);
 int view_cmd_job(int argc, char **argv);

@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 #include "cmd.h"
-#include "import.h"
 #include "run/run.h"
 
 const struct view_command view_commands[] = {

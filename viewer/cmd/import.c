@@ -3,7 +3,6 @@
  * gpustarve import FILE... -o RUN
  */
 #include "base/options.h"
-#include "import.h"
 
 #include <errno.h>
 #include <inttypes.h>

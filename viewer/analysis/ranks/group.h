@@ -7,7 +7,7 @@
 #ifndef ANALYSIS_GROUP_H
 #define ANALYSIS_GROUP_H
 
-#include "../map.h"
+#include "analysis/map.h"
 #include "match_collectives.h"
 
 #define ANA_SETS_MAX 4096u
