@@ -192,6 +192,24 @@ static bool set_nothing(void *into, char *text)
 	return true;
 }
 
+static const char usage[] =
+	"usage: gpustarve-collector --unix PATH [--dir BASE] [option...]\n"
+	"       gpustarve-collector --listen URL [--dir BASE] [option...]\n"
+	"\n"
+	"Stores the traces of this node's processes as they come in, or those of many nodes.\n"
+	"\n";
+
+static const char usage_tail[] =
+	"  --help, --version\n"
+	"\n"
+	"exit status: 0 ended as asked, 1 could not start or serve, 3 another collector\n"
+	"serves PATH. TERM and INT end it in good order, HUP makes it read --limits,\n"
+	"--token-file and certificates again, USR1 prints its counters.\n"
+	"\n"
+	"example:\n"
+	"  gpustarve-collector --dir runs --unix $XDG_RUNTIME_DIR/gpustarve/sock &\n"
+	"  gpustarve run -o runs --collector unix:$XDG_RUNTIME_DIR/gpustarve/sock -- ./train.py\n";
+
 static const struct base_opt opt[] = {
 	{ "dir", 0, "BASE",
 	  "where run directories go (./gpustarve-runs)",
@@ -315,23 +333,10 @@ static const struct base_opt opt[] = {
 
 const struct base_options coll_options_table = {
 	.command = "collector",
-	.usage =
-		"usage: gpustarve-collector --unix PATH [--dir BASE] [option...]\n"
-		"       gpustarve-collector --listen URL [--dir BASE] [option...]\n"
-		"\n"
-		"Stores the traces of this node's processes as they come in, or those of many nodes.\n"
-		"\n",
+	.usage = usage,
 	.column = 23,
 	.opt = opt,
-	.tail = "  --help, --version\n"
-		"\n"
-		"exit status: 0 ended as asked, 1 could not start or serve, 3 another collector\n"
-		"serves PATH. TERM and INT end it in good order, HUP makes it read --limits,\n"
-		"--token-file and certificates again, USR1 prints its counters.\n"
-		"\n"
-		"example:\n"
-		"  gpustarve-collector --dir runs --unix $XDG_RUNTIME_DIR/gpustarve/sock &\n"
-		"  gpustarve run -o runs --collector unix:$XDG_RUNTIME_DIR/gpustarve/sock -- ./train.py\n",
+	.tail = usage_tail,
 };
 
 static bool complete(const struct coll_options *o, int argc, char **argv)

@@ -182,6 +182,17 @@ static void show_words(FILE *out)
 		fprintf(out, "      %-24s %s\n", m->name, m->what);
 }
 
+static const char usage[] =
+	"usage: gpustarve check RUN... [--budget 'METRIC<=VALUE']...\n"
+	"           [--baseline FILE|RUN [--update-baseline|--add-to-baseline] [--require-baseline]]\n"
+	"           [--faster K] [--scale-to N] [--format F] [-o FILE] [--fail-on-warn]\n"
+	"       gpustarve check --replay BASELINE [options] -- COMMAND\n"
+	"\n"
+	"Holds runs against budgets and against a baseline, for CI. A regression is a\n"
+	"change of step time, or of the time spent waiting for the loader, that is both\n"
+	"sure (its interval leaves out zero) and greater than --min-effect.\n"
+	"\n";
+
 static const struct base_opt opt[] = {
 	{ "budget", 0, "B",
 	  "METRIC<=VALUE or METRIC>=VALUE; may be given several times",
@@ -253,16 +264,7 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_check_options = {
 	.command = "check",
-	.usage =
-		"usage: gpustarve check RUN... [--budget 'METRIC<=VALUE']...\n"
-		"           [--baseline FILE|RUN [--update-baseline|--add-to-baseline] [--require-baseline]]\n"
-		"           [--faster K] [--scale-to N] [--format F] [-o FILE] [--fail-on-warn]\n"
-		"       gpustarve check --replay BASELINE [options] -- COMMAND\n"
-		"\n"
-		"Holds runs against budgets and against a baseline, for CI. A regression is a\n"
-		"change of step time, or of the time spent waiting for the loader, that is both\n"
-		"sure (its interval leaves out zero) and greater than --min-effect.\n"
-		"\n",
+	.usage = usage,
 	.column = 23,
 	.opt = opt,
 	.tail = "\n"

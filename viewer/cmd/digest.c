@@ -42,6 +42,16 @@ static bool add_budget(void *into, char *text)
 	return fleet_budgets_add(&o->budgets, text);
 }
 
+static const char usage[] =
+	"usage: gpustarve digest RUN [--store URL] [-o FILE] [--team NAME]\n"
+	"       gpustarve digest --from FILE --store URL\n"
+	"       gpustarve digest --flush --store URL\n"
+	"\n"
+	"Makes the digest of a run: at most 4 KB of JSON with what it cost, where the time went\n"
+	"and whose it was, for the fleet to be summed up over months. RUN is a run directory or\n"
+	"a summary.json. Prints it, unless it goes to a store.\n"
+	"\n";
+
 static const struct base_opt opt[] = {
 	{ "store", 0, "URL",
 	  "put it there, where it counts once however often that is done:\n"
@@ -83,15 +93,7 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_digest_options = {
 	.command = "digest",
-	.usage =
-		"usage: gpustarve digest RUN [--store URL] [-o FILE] [--team NAME]\n"
-		"       gpustarve digest --from FILE --store URL\n"
-		"       gpustarve digest --flush --store URL\n"
-		"\n"
-		"Makes the digest of a run: at most 4 KB of JSON with what it cost, where the time went\n"
-		"and whose it was, for the fleet to be summed up over months. RUN is a run directory or\n"
-		"a summary.json. Prints it, unless it goes to a store.\n"
-		"\n",
+	.usage = usage,
 	.column = 19,
 	.opt = opt,
 	.tail = "\n"

@@ -343,17 +343,19 @@ static void show_environment(void)
 	}
 }
 
+static const char usage[] =
+	"usage: gpustarve doctor\n"
+	"\n"
+	"Says what is here, what is missing and what to do about it.\n"
+	"\n"
+	"exit status: 0 nothing needed is missing (a machine without a GPU is\n"
+	"fine), 1 a job here would run unrecorded\n";
+
 static const struct base_opt opt[] = { { BASE_HELP }, { 0 } };
 
 const struct base_options view_doctor_options = {
 	.command = "doctor",
-	.usage =
-		"usage: gpustarve doctor\n"
-		"\n"
-		"Says what is here, what is missing and what to do about it.\n"
-		"\n"
-		"exit status: 0 nothing needed is missing (a machine without a GPU is\n"
-		"fine), 1 a job here would run unrecorded\n",
+	.usage = usage,
 	.opt = opt,
 	.error = view_error,
 };

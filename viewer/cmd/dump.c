@@ -308,6 +308,16 @@ struct opts {
 	int what;
 };
 
+static const char usage[] =
+	"usage: gpustarve dump RUN [--steps | --streams | --samples | --batches]\n"
+	"\n"
+	"Prints what a trace holds, one event per line, tab-separated: stream, kind, start_ns,\n"
+	"duration_ns, place (device.context.stream of an operation, tid of a call or range),\n"
+	"correlation, bytes, name. Samples of the host's threads and batches of loaders follow,\n"
+	"with columns of their own behind the place, pid.tid. Lines that begin with # tell of\n"
+	"streams, losses and holes.\n"
+	"\n";
+
 static const struct base_opt opt[] = {
 	{ "samples", 0, NULL,
 	  "the samples only",
@@ -327,15 +337,7 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_dump_options = {
 	.command = "dump",
-	.usage =
-		"usage: gpustarve dump RUN [--steps | --streams | --samples | --batches]\n"
-		"\n"
-		"Prints what a trace holds, one event per line, tab-separated: stream, kind, start_ns,\n"
-		"duration_ns, place (device.context.stream of an operation, tid of a call or range),\n"
-		"correlation, bytes, name. Samples of the host's threads and batches of loaders follow,\n"
-		"with columns of their own behind the place, pid.tid. Lines that begin with # tell of\n"
-		"streams, losses and holes.\n"
-		"\n",
+	.usage = usage,
 	.column = 14,
 	.opt = opt,
 	.error = view_error,

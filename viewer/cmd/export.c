@@ -214,6 +214,19 @@ static void show_formats(FILE *out)
 		fprintf(out, "      %-10s     %s\n", f->name, f->what);
 }
 
+static const char usage[] =
+	"usage: gpustarve export RUN --format FORMAT [-o FILE]\n"
+	"\n"
+	"Writes a run for other tools. Every total is the one that report shows.\n"
+	"\n";
+
+static const char usage_tail[] =
+	"\n"
+	"examples:\n"
+	"  gpustarve export gpustarve-runs/RUN.gst --format perfetto -o run.pftrace\n"
+	"  gpustarve export RUN.gst --format sqlite -o run.sqlite && sqlite3 run.sqlite\n"
+	"  gpustarve export RUN.gst --format prometheus -o /var/lib/node_exporter/job.prom\n";
+
 static const struct base_opt opt[] = {
 	{ "format", 0, "FORMAT",
 	  NULL,
@@ -248,18 +261,10 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_export_options = {
 	.command = "export",
-	.usage =
-		"usage: gpustarve export RUN --format FORMAT [-o FILE]\n"
-		"\n"
-		"Writes a run for other tools. Every total is the one that report shows.\n"
-		"\n",
+	.usage = usage,
 	.column = 21,
 	.opt = opt,
-	.tail = "\n"
-		"examples:\n"
-		"  gpustarve export gpustarve-runs/RUN.gst --format perfetto -o run.pftrace\n"
-		"  gpustarve export RUN.gst --format sqlite -o run.sqlite && sqlite3 run.sqlite\n"
-		"  gpustarve export RUN.gst --format prometheus -o /var/lib/node_exporter/job.prom\n",
+	.tail = usage_tail,
 	.error = view_error,
 };
 

@@ -95,6 +95,12 @@ static bool add_budget(void *into, char *text)
 	return fleet_budgets_add(&o->budgets, text);
 }
 
+static const char usage[] =
+	"usage: gpustarve fleet [--store URL] [--by WHAT] [--since T] [--until T] [options]\n"
+	"\n"
+	"What all runs of a store cost, what was wasted, by whom and why.\n"
+	"\n";
+
 static const struct base_opt opt[] = {
 	{ "store", 0, "URL",
 	  "sqlite:FILE or clickhouse://[USER@]HOST:PORT/DATABASE;\n"
@@ -144,11 +150,7 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_fleet_options = {
 	.command = "fleet",
-	.usage =
-		"usage: gpustarve fleet [--store URL] [--by WHAT] [--since T] [--until T] [options]\n"
-		"\n"
-		"What all runs of a store cost, what was wasted, by whom and why.\n"
-		"\n",
+	.usage = usage,
 	.column = 19,
 	.opt = opt,
 	.tail = "\n"

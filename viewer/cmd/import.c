@@ -86,6 +86,23 @@ struct opts {
 	bool quiet;
 };
 
+static const char usage[] =
+	"usage: gpustarve import FILE... -o RUN\n"
+	"\n"
+	"Turns traces of other tools into a run directory RUN.gst that report, verify, dump and\n"
+	"export read like a recorded one.\n"
+	"\n"
+	"  FILE              Kineto or Chrome JSON (.json, .json.gz) or an nsys SQLite export\n"
+	"                    (.sqlite, .sqlite.gz); told apart by content; several files make\n"
+	"                    one run\n";
+
+static const char usage_tail[] =
+	"\n"
+	"examples:\n"
+	"  gpustarve import rank0.json.gz rank1.json.gz -o job    # job.gst\n"
+	"  nsys export --type sqlite report.nsys-rep && gpustarve import report.sqlite -o job\n"
+	"  gpustarve report job.gst\n";
+
 static const struct base_opt opt[] = {
 	{ "output", 'o', "RUN",
 	  "the run to make; .gst is added unless it ends so",
@@ -101,22 +118,10 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_import_options = {
 	.command = "import",
-	.usage =
-		"usage: gpustarve import FILE... -o RUN\n"
-		"\n"
-		"Turns traces of other tools into a run directory RUN.gst that report, verify, dump and\n"
-		"export read like a recorded one.\n"
-		"\n"
-		"  FILE              Kineto or Chrome JSON (.json, .json.gz) or an nsys SQLite export\n"
-		"                    (.sqlite, .sqlite.gz); told apart by content; several files make\n"
-		"                    one run\n",
+	.usage = usage,
 	.column = 20,
 	.opt = opt,
-	.tail = "\n"
-		"examples:\n"
-		"  gpustarve import rank0.json.gz rank1.json.gz -o job    # job.gst\n"
-		"  nsys export --type sqlite report.nsys-rep && gpustarve import report.sqlite -o job\n"
-		"  gpustarve report job.gst\n",
+	.tail = usage_tail,
 	.error = view_error,
 };
 

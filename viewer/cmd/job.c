@@ -12,6 +12,26 @@
 #include "job/hook.h"
 #include "job_show.h"
 
+static const char usage[] =
+	"usage: gpustarve job begin [--dir OUT]\n"
+	"       gpustarve job end [--dir OUT]\n"
+	"       gpustarve job comment ID [--dir OUT] [--cluster NAME] [--price USD]\n"
+	"       gpustarve job list [--dir OUT] [--cluster NAME]\n"
+	"\n"
+	"What a scheduler's hooks call, and what is known of its jobs.\n"
+	"\n"
+	"begin    in the Prolog: writes which GPUs the job was given here, and when, into\n"
+	"         OUT/<cluster>-<job>.job/alloc-<node>-<restart>.json\n"
+	"end      in the Epilog: adds when it gave them back\n"
+	"comment  one line of lower-case NAME=VALUE about a job, for its AdminComment\n"
+	"list     the jobs that have runs or allocations in OUT\n"
+	"\n";
+
+static const char usage_tail[] =
+	"\n"
+	"begin and end read the scheduler's variables (SLURM_JOB_ID, SLURM_JOB_GPUS, ...). They exit\n"
+	"1 when they could not do it, which a hook should not pass on: it would drain the node.\n";
+
 static const struct base_opt opt[] = {
 	{ "dir", 'd', "OUT",
 	  "the folder of the runs; default: GPUSTARVE_OUT, else\n"
@@ -33,25 +53,10 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_job_options = {
 	.command = "job",
-	.usage =
-		"usage: gpustarve job begin [--dir OUT]\n"
-		"       gpustarve job end [--dir OUT]\n"
-		"       gpustarve job comment ID [--dir OUT] [--cluster NAME] [--price USD]\n"
-		"       gpustarve job list [--dir OUT] [--cluster NAME]\n"
-		"\n"
-		"What a scheduler's hooks call, and what is known of its jobs.\n"
-		"\n"
-		"begin    in the Prolog: writes which GPUs the job was given here, and when, into\n"
-		"         OUT/<cluster>-<job>.job/alloc-<node>-<restart>.json\n"
-		"end      in the Epilog: adds when it gave them back\n"
-		"comment  one line of lower-case NAME=VALUE about a job, for its AdminComment\n"
-		"list     the jobs that have runs or allocations in OUT\n"
-		"\n",
+	.usage = usage,
 	.column = 23,
 	.opt = opt,
-	.tail = "\n"
-		"begin and end read the scheduler's variables (SLURM_JOB_ID, SLURM_JOB_GPUS, ...). They exit\n"
-		"1 when they could not do it, which a hook should not pass on: it would drain the node.\n",
+	.tail = usage_tail,
 	.error = view_error,
 };
 

@@ -217,6 +217,17 @@ static bool good_date(const char *text)
 	return false;
 }
 
+static const char usage[] =
+	"usage: gpustarve prices [list]\n"
+	"       gpustarve prices show GPU [--price-model M]\n"
+	"       gpustarve prices import FILE [-o FILE] [--provider NAME] [--date YYYY-MM-DD]\n"
+	"\n"
+	"list     every price known: the site file's, then the built-in catalogue's\n"
+	"show     the price a GPU of that name would get on this machine, and why\n"
+	"import   adds prices to the site file: gpustarve's own columns, or a catalogue of\n"
+	"         SkyPilot\n"
+	"\n";
+
 static const struct base_opt opt[] = {
 	{ "output", 'o', "FILE",
 	  "the site file to add to; default: GPUSTARVE_PRICES, else\n"
@@ -238,16 +249,7 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_prices_options = {
 	.command = "prices",
-	.usage =
-		"usage: gpustarve prices [list]\n"
-		"       gpustarve prices show GPU [--price-model M]\n"
-		"       gpustarve prices import FILE [-o FILE] [--provider NAME] [--date YYYY-MM-DD]\n"
-		"\n"
-		"list     every price known: the site file's, then the built-in catalogue's\n"
-		"show     the price a GPU of that name would get on this machine, and why\n"
-		"import   adds prices to the site file: gpustarve's own columns, or a catalogue of\n"
-		"         SkyPilot\n"
-		"\n",
+	.usage = usage,
 	.column = 21,
 	.opt = opt,
 	.tail = "\n"

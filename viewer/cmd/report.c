@@ -80,6 +80,19 @@ static bool set_waste(void *into, char *text)
 	return view_option_waste(text, o->waste);
 }
 
+static const char usage[] =
+	"usage: gpustarve report RUN [--format text|json|html] [-o FILE] [options]\n"
+	"       gpustarve report RUN RUN... [--runs-per-month N] [options]\n"
+	"       gpustarve report --job ID [--dir OUT] [--cluster NAME] [options]\n"
+	"\n"
+	"Shows where the GPU time of a run went and what it cost. RUN is a run directory\n"
+	"(gpustarve-runs/<run id>.gst), one of its files, or a summary.json. Of several runs\n"
+	"each later one is compared with the first: cost, classes, steps, loader, what came\n"
+	"and went, and what the first one's advice promised beside what came true.\n"
+	"With --job it shows a whole Slurm job: all its runs below OUT, of every step and\n"
+	"every requeue, and the GPUs that it was given and that nobody used.\n"
+	"\n";
+
 static const struct base_opt opt[] = {
 	{ "format", 0, "F",
 	  "text (default), json or html",
@@ -120,18 +133,7 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_report_options = {
 	.command = "report",
-	.usage =
-		"usage: gpustarve report RUN [--format text|json|html] [-o FILE] [options]\n"
-		"       gpustarve report RUN RUN... [--runs-per-month N] [options]\n"
-		"       gpustarve report --job ID [--dir OUT] [--cluster NAME] [options]\n"
-		"\n"
-		"Shows where the GPU time of a run went and what it cost. RUN is a run directory\n"
-		"(gpustarve-runs/<run id>.gst), one of its files, or a summary.json. Of several runs\n"
-		"each later one is compared with the first: cost, classes, steps, loader, what came\n"
-		"and went, and what the first one's advice promised beside what came true.\n"
-		"With --job it shows a whole Slurm job: all its runs below OUT, of every step and\n"
-		"every requeue, and the GPUs that it was given and that nobody used.\n"
-		"\n",
+	.usage = usage,
 	.column = 19,
 	.opt = opt,
 	.tail = "\n"

@@ -66,6 +66,16 @@ static const char *sort_word(size_t i)
 	return i < TOP_SORTS ? top_sort_names[i] : NULL;
 }
 
+static const char usage[] =
+	"usage: gpustarve top [options] [RUN|ADDR]\n"
+	"\n"
+	"Shows a run while it goes on: its GPUs, how busy they are, how long they starve, what\n"
+	"that costs, the ranks that waste most first. Without RUN the newest of ./gpustarve-runs.\n"
+	"RUN: a run directory, or a folder of them. ADDR: unix:PATH of a collector on this\n"
+	"machine, or its http:// or https:// address. A line per interval where standard output\n"
+	"is no terminal.\n"
+	"\n";
+
 static const struct base_opt opt[] = {
 	{ "run", 0, "ID",
 	  "this run of a folder or a collector, instead of the newest",
@@ -98,15 +108,7 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_top_options = {
 	.command = "top",
-	.usage =
-		"usage: gpustarve top [options] [RUN|ADDR]\n"
-		"\n"
-		"Shows a run while it goes on: its GPUs, how busy they are, how long they starve, what\n"
-		"that costs, the ranks that waste most first. Without RUN the newest of ./gpustarve-runs.\n"
-		"RUN: a run directory, or a folder of them. ADDR: unix:PATH of a collector on this\n"
-		"machine, or its http:// or https:// address. A line per interval where standard output\n"
-		"is no terminal.\n"
-		"\n",
+	.usage = usage,
 	.column = 22,
 	.opt = opt,
 	.tail = "\n"

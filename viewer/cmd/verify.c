@@ -300,6 +300,13 @@ struct opts {
 	bool quiet;
 };
 
+static const char usage[] =
+	"usage: gpustarve verify RUN\n"
+	"\n"
+	"Recomputes RUN/summary.json from the trace: every nanosecond and every cent; and the\n"
+	"data that the charts of RUN/report.html draw, if it is there.\n"
+	"\n";
+
 static const struct base_opt opt[] = {
 	{ "quiet", 'q', NULL,
 	  "print nothing if they agree",
@@ -310,12 +317,7 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_verify_options = {
 	.command = "verify",
-	.usage =
-		"usage: gpustarve verify RUN\n"
-		"\n"
-		"Recomputes RUN/summary.json from the trace: every nanosecond and every cent; and the\n"
-		"data that the charts of RUN/report.html draw, if it is there.\n"
-		"\n",
+	.usage = usage,
 	.column = 16,
 	.opt = opt,
 	.tail = "\n"

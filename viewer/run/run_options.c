@@ -86,6 +86,19 @@ static bool set_exec(void *into, char *text)
 	return view_alerts_exec(&r->alerts, text);
 }
 
+static const char usage[] =
+	"usage: gpustarve run [options] -- COMMAND...\n"
+	"\n"
+	"Runs COMMAND, records what its GPUs do, and ends with a verdict and a report.\n"
+	"The exit status is COMMAND's own (127: not found, 126: not executable).\n"
+	"\n";
+
+static const char usage_tail[] =
+	"\n"
+	"  gpustarve run -- python train.py\n"
+	"  gpustarve run --price 2.50 --label team=vision -- torchrun --nproc-per-node 8 train.py\n"
+	"  gpustarve run --alert 'idle_for>15m' --exec 'mail -s idle me' -- python train.py\n";
+
 static const struct base_opt opt[] = {
 	{ "output", 'o', "DIR",
 	  "where run directories go (./gpustarve-runs)",
@@ -135,18 +148,10 @@ static const struct base_opt opt[] = {
 
 const struct base_options view_run_options = {
 	.command = "run",
-	.usage =
-		"usage: gpustarve run [options] -- COMMAND...\n"
-		"\n"
-		"Runs COMMAND, records what its GPUs do, and ends with a verdict and a report.\n"
-		"The exit status is COMMAND's own (127: not found, 126: not executable).\n"
-		"\n",
+	.usage = usage,
 	.column = 22,
 	.opt = opt,
-	.tail = "\n"
-		"  gpustarve run -- python train.py\n"
-		"  gpustarve run --price 2.50 --label team=vision -- torchrun --nproc-per-node 8 train.py\n"
-		"  gpustarve run --alert 'idle_for>15m' --exec 'mail -s idle me' -- python train.py\n",
+	.tail = usage_tail,
 	.wraps = true,
 	.error = view_error,
 };
