@@ -82,7 +82,6 @@
 #define VIEW_DATA_ID "gpustarve-data"
 #define VIEW_DATA_OPEN "<script type=\"application/json\" id=\"" VIEW_DATA_ID "\">"
 #define VIEW_DATA_BYTES_MAX 520000u /* whatever the run is; what is larger is made coarser */
-#define VIEW_DATA_TEXT_MAX 160u
 
 /* The document, without the element around it. */
 void view_data_write(const struct view_summary *s, FILE *f);

@@ -6,7 +6,6 @@
 
 #include <string.h>
 #include "base/escape.h"
-#include "data.h"
 
 #define ELLIPSIS "\xe2\x80\xa6"
 #define ELLIPSIS_BYTES 3u

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define VIEW_DATA_TEXT_MAX 160u /* bytes of a text */
+
 struct data_out {
 	FILE *f;
 	bool comma; /* the next member or value needs one before it */
