@@ -3,8 +3,8 @@
  * Two words, each side writes its own before it reads the other's: one of the two always sees the
  * other. All accesses are sequentially consistent for that.
  *
- * Who has to step back then differs: a look does, before the forks. With loads and NVML the fork
- * does, and counts itself again when the gate is empty.
+ * Who has to step back then differs: a sample does, before the forks. With loads and NVML the fork
+ * does, and counts itself again when the lock is free.
  */
 #include "fork_lock.h"
 
@@ -17,7 +17,7 @@
 #define MS INT64_C(1000000)
 #define PASS_NS (5 * MS)
 
-struct gate {
+struct fork_lock {
 	int64_t fork_ns; /* a fork waits no longer */
 	int64_t enter_ns; /* for forks under way, no longer */
 	bool forks_first;
@@ -27,14 +27,14 @@ struct gate {
 };
 
 enum {
-	LOOK,
+	SAMPLE,
 	LOAD,
 	NVML,
-	GATES
+	LOCKS
 };
 
-static struct gate gates[GATES] = {
-	[LOOK] = { .fork_ns = 20 * MS, .enter_ns = 100 * MS, .forks_first = true },
+static struct fork_lock locks[LOCKS] = {
+	[SAMPLE] = { .fork_ns = 20 * MS, .enter_ns = 100 * MS, .forks_first = true },
 	[LOAD] = { .fork_ns = 2000 * MS, .enter_ns = 1000 * MS },
 	[NVML] = { .fork_ns = 2000 * MS, .enter_ns = 1000 * MS },
 };
@@ -43,13 +43,13 @@ static atomic_uint forks; /* under way */
 static atomic_uint waiting; /* those that have stepped back for a load or NVML */
 static atomic_uint forked; /* bumped when one has ended or stepped back */
 
-static _Thread_local unsigned char mine; /* gates that this thread is in, a bit each */
+static _Thread_local unsigned char mine; /* locks that this thread is in, a bit each */
 
 /* ---- the threads inside ----------------------------------------------------------------------- */
 
-static void step_out(struct gate *g)
+static void step_out(struct fork_lock *g)
 {
-	if (atomic_fetch_sub(&g->inside, 1) == 1 && g != &gates[NVML])
+	if (atomic_fetch_sub(&g->inside, 1) == 1 && g != &locks[NVML])
 		atomic_store(&g->late, false);
 	prof_word_bump(&g->left);
 }
@@ -66,7 +66,7 @@ static void let_pass(void)
 
 static bool enter(unsigned int which)
 {
-	struct gate *g = &gates[which];
+	struct fork_lock *g = &locks[which];
 	int64_t deadline = 0;
 	unsigned int seen;
 
@@ -91,21 +91,21 @@ static bool enter(unsigned int which)
 	return true;
 }
 
-/* In a child that was forked inside, too: the gate counts its one thread there. */
+/* In a child that was forked inside, too: the lock counts its one thread there. */
 static void leave(unsigned int which)
 {
 	mine &= (unsigned char)~(1u << which);
-	step_out(&gates[which]);
+	step_out(&locks[which]);
 }
 
 bool prof_fork_lock_sample_enter(void)
 {
-	return enter(LOOK);
+	return enter(SAMPLE);
 }
 
 void prof_fork_lock_sample_leave(void)
 {
-	leave(LOOK);
+	leave(SAMPLE);
 }
 
 bool prof_fork_lock_load_enter(void)
@@ -135,7 +135,7 @@ void prof_fork_lock_nvml_leave(void)
 
 bool prof_fork_lock_nvml_shut(void)
 {
-	return atomic_load(&gates[NVML].late);
+	return atomic_load(&locks[NVML].late);
 }
 
 /* ---- forks ------------------------------------------------------------------------------------ */
@@ -147,7 +147,7 @@ static bool is_mine(unsigned int which)
 
 static bool is_empty(unsigned int which)
 {
-	struct gate *g = &gates[which];
+	struct fork_lock *g = &locks[which];
 
 	return atomic_load(&g->inside) == is_mine(which) || atomic_load(&g->late);
 }
@@ -155,7 +155,7 @@ static bool is_empty(unsigned int which)
 /* Until it is empty, or for as long as a fork waits. */
 static void await(unsigned int which)
 {
-	struct gate *g = &gates[which];
+	struct fork_lock *g = &locks[which];
 	int64_t deadline = 0;
 	unsigned int seen;
 
@@ -180,7 +180,7 @@ void prof_fork_lock_prepare(void)
 		await(NVML);
 		atomic_fetch_sub(&waiting, 1);
 	}
-	await(LOOK);
+	await(SAMPLE);
 }
 
 void prof_fork_lock_parent(void)
@@ -195,8 +195,8 @@ void prof_fork_lock_child(void)
 
 	atomic_store_explicit(&forks, 0, memory_order_relaxed);
 	atomic_store_explicit(&waiting, 0, memory_order_relaxed);
-	for (i = 0; i < GATES; i++) {
-		atomic_store_explicit(&gates[i].inside, is_mine(i), memory_order_relaxed);
-		atomic_store_explicit(&gates[i].late, false, memory_order_relaxed);
+	for (i = 0; i < LOCKS; i++) {
+		atomic_store_explicit(&locks[i].inside, is_mine(i), memory_order_relaxed);
+		atomic_store_explicit(&locks[i].late, false, memory_order_relaxed);
 	}
 }

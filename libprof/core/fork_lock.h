@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeps what our threads do apart from the program's forks, for a child gets the memory as it is at
- * that instant: locks held, lists half made. Three gates:
+ * that instant: locks held, lists half made. Three locks,
+ * each held by any number of our threads or by any number of forks:
  *
- *   looks   a look would leave the child with descriptors of ours. A fork waits for the look that is
- *           under way, some 50 us and at most 20 ms; a look waits for forks, and is left out.
+ *   samples a child that is forked meanwhile would have descriptors of ours. A fork waits for the
+ *           sample under way, some 50 us and at most 20 ms; a sample waits for forks, and is left
+ *           out if they take too long.
  *   loads   a child that is made while a library is loaded has a loader that is not whole: its next
  *           dlopen ends it with 127. A fork waits for that, at most 2 s.
  *   NVML    a child that uses NVML may find one of its locks locked for ever. A fork waits for the
@@ -20,7 +22,7 @@
 
 #include <stdbool.h>
 
-/* The one thread that looks. False: a fork is under way and did not end in time; do not look. */
+/* The one thread that samples. False: a fork is under way and did not end in time: no sample. */
 bool prof_fork_lock_sample_enter(void);
 void prof_fork_lock_sample_leave(void);
 
@@ -38,7 +40,7 @@ void prof_fork_lock_nvml_leave(void);
 /* Has a fork waited for NVML in vain? Any thread. */
 bool prof_fork_lock_nvml_shut(void);
 
-/* atfork handlers, on any thread. child: opens the gates anew for threads of the child. */
+/* atfork handlers, on any thread. child: frees the locks for threads of the child. */
 void prof_fork_lock_prepare(void);
 void prof_fork_lock_parent(void);
 void prof_fork_lock_child(void);

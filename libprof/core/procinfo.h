@@ -43,9 +43,9 @@ struct prof_process {
 void prof_process_read(struct prof_process *p);
 
 /*
- * The run id by the order of the specification: GPUSTARVE_RUN_ID; SLURM cluster, job, step and
- * restart of a numbered step; PMIX_NAMESPACE; TORCHELASTIC_RUN_ID unless "none". False when none of
- * these is set (out is then ""). Made fit for a file name.
+ * The run id, from the first of these that is set (gpustarve-run(1)): GPUSTARVE_RUN_ID; SLURM
+ * cluster, job, step and restart of a numbered step; PMIX_NAMESPACE; TORCHELASTIC_RUN_ID unless
+ * "none". False when none of these is set (out is then ""). Made fit for a file name.
  */
 bool prof_run_id_from_env(char *out, size_t size);
 

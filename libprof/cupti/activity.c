@@ -68,16 +68,16 @@ static bool is_load(const uint8_t *record, uint32_t kind)
 
 void prof_activity_number_names(uint8_t *buffer, size_t valid)
 {
-	struct prof_walk walk = { .cupti = cupti, .data = buffer, .valid = valid };
+	struct prof_record_walk walk = { .cupti = cupti, .data = buffer, .valid = valid };
 	const char *name;
 	uint64_t number;
 	uint32_t kind;
 
-	while (prof_walk_next(&walk)) {
+	while (prof_record_next(&walk)) {
 		kind = rec_u32(walk.record, REC_KIND);
 		if (kind == CUPTI_KIND_CONCURRENT_KERNEL) {
 			memcpy(&name, walk.record + REC_KERNEL_NAME, sizeof(name));
-			number = prof_names_see(name);
+			number = prof_names_number(name);
 			memcpy(walk.record + REC_KERNEL_NAME, &number, sizeof(number));
 		} else if ((kind == CUPTI_KIND_RUNTIME || kind == CUPTI_KIND_DRIVER) &&
 			   is_load(walk.record, kind)) {

@@ -237,7 +237,7 @@ static void feed_watchdog(const struct prof_flush *f)
 	struct prof_watchdog_input in = { .now_ns = f->begin_ns,
 					  .mono_ns = prof_mono_ns(),
 					  .launches = prof_intake()->launches,
-					  .maybes = prof_intake()->maybes,
+					  .maybe_launches = prof_intake()->maybe_launches,
 					  .ops = prof_intake()->ops,
 					  .waits = prof_intake()->waits,
 					  .captures = prof_intake()->captures,

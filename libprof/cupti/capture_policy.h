@@ -33,10 +33,11 @@ void prof_policy_flushed(const struct prof_flush *f, int64_t last_ns, enum prof_
 bool prof_policy_may_flush(void);
 
 /*
- * CUPTI is handed over to another client (handover.h). First all that our buffers hold is flushed and drained;
- * then prof_policy_release switches our kinds off, false if there is nothing to hand over; then it is
- * flushed and drained again, and prof_policy_released gives up what is still out. prof_policy_reclaim
- * registers again, at a later tick if the flusher is busy; @busy: while the program launches on.
+ * CUPTI is handed over to another client (handover.h). First all that our buffers hold is flushed
+ * and drained; then prof_policy_release switches our kinds off, false if there is nothing to hand
+ * over; then it is flushed and drained again, and prof_policy_released gives up what is still out.
+ * prof_policy_reclaim registers again, at a later tick if the flusher is busy; @busy: while the
+ * program launches on.
  */
 bool prof_policy_release(void);
 void prof_policy_released(void);

@@ -195,7 +195,7 @@ bool prof_devices_facts(uint32_t ordinal, struct prof_device_facts *f)
 	return !prof_fork_lock_nvml_shut();
 }
 
-void prof_devices_hush(void)
+void prof_devices_nvml_off(void)
 {
 	atomic_store(&dev.hushed, true);
 }

@@ -64,7 +64,7 @@ bool prof_devices_facts(uint32_t ordinal, struct prof_device_facts *f);
 /* ---- any thread ---- */
 
 /* No call into NVML begins any more. */
-void prof_devices_hush(void);
+void prof_devices_nvml_off(void);
 
 /* One harmless driver call: the watchdog's canary. Once the devices were read. */
 void prof_devices_canary(void);

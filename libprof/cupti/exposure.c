@@ -79,7 +79,7 @@ static void see_call(const struct wire_event *ev)
 	s->corr = 0;
 }
 
-void prof_exposure_see(const struct wire_event *ev)
+void prof_exposure_add(const struct wire_event *ev)
 {
 	if (ev->kind == WIRE_KIND_OP)
 		see_operation(ev);

@@ -17,8 +17,8 @@ struct prof_exposure {
 	uint64_t exposed;
 };
 
-/* Looks at one operation or API call, in the order of the buffers. */
-void prof_exposure_see(const struct wire_event *ev);
+/* Takes in one operation or API call, in the order of the buffers. */
+void prof_exposure_add(const struct wire_event *ev);
 
 /* The trace's clock stepped, and shows now_ns: what ended before it did, ended at another time. */
 void prof_exposure_stepped(int64_t step_ns, int64_t now_ns);

@@ -33,7 +33,7 @@ static void add_event(const struct wire_event *ev, uint8_t kind)
 {
 	sum.ops += kind == WIRE_KIND_OP;
 	sum.graphs += kind == WIRE_KIND_OP && ev->graph;
-	prof_exposure_see(ev);
+	prof_exposure_add(ev);
 	prof_stream_commit(kind);
 }
 
@@ -48,8 +48,8 @@ static void translate_record(const uint8_t *record, const struct prof_pool_done 
 		prof_submitters_saw(ev->tid);
 		add_event(ev, kind);
 		break;
-	case PROF_MAYBE:
-		sum.maybes++;
+	case PROF_MAYBE_LAUNCH:
+		sum.maybe_launches++;
 		prof_submitters_saw(ev->tid);
 		add_event(ev, kind);
 		break;
@@ -82,9 +82,9 @@ static void translate_record(const uint8_t *record, const struct prof_pool_done 
 
 static void translate_buffer(const struct prof_pool_done *d)
 {
-	struct prof_walk walk = { .cupti = cupti, .data = d->data, .valid = d->valid };
+	struct prof_record_walk walk = { .cupti = cupti, .data = d->data, .valid = d->valid };
 
-	while (prof_walk_next(&walk))
+	while (prof_record_next(&walk))
 		translate_record(walk.record, d);
 	if (walk.cut) {
 		sum.cut++;

@@ -13,7 +13,7 @@ struct prof_intake {
 	uint64_t bytes; /* of records */
 	uint64_t ops; /* operations */
 	uint64_t launches; /* recorded calls that make operations */
-	uint64_t maybes; /* ... that may make some */
+	uint64_t maybe_launches; /* ... that may make some */
 	uint64_t waits; /* recorded calls that wait for them */
 	uint64_t captures; /* recorded calls that made a graph */
 	uint64_t graphs; /* operations that are graphs or parts of one */

@@ -166,7 +166,7 @@ static uint32_t look_at(const char *pointer)
 	return number;
 }
 
-uint32_t prof_names_see(const char *pointer)
+uint32_t prof_names_number(const char *pointer)
 {
 	uint32_t number;
 

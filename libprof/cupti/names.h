@@ -22,7 +22,7 @@
 
 /* The number of the name at @pointer; 0 where it is NULL, cannot be read or finds no room. Any thread;
  * takes a lock of its own; errno changes. */
-uint32_t prof_names_see(const char *pointer);
+uint32_t prof_names_number(const char *pointer);
 
 /* A module was loaded or unloaded: from here on each pointer is looked at again. Any thread. */
 void prof_names_renew(void);

@@ -105,7 +105,7 @@ bool prof_nvml_ask(void)
 
 bool prof_nvml_stop(int64_t deadline_ns)
 {
-	prof_devices_hush();
+	prof_devices_nvml_off();
 	return !nvml.started ||
 	       prof_word_reach(&nvml.answered, atomic_load(&nvml.asked), deadline_ns);
 }

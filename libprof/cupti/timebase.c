@@ -36,7 +36,7 @@ static int64_t on_line(int64_t stamp, unsigned int a, unsigned int b)
 	return tb.axis[near] + (int64_t)((double)(stamp - tb.foreign[near]) * rate);
 }
 
-int64_t prof_timebase_carry(int64_t stamp)
+int64_t prof_timebase_convert(int64_t stamp)
 {
 	unsigned int last = tb.count - 1, i = last;
 
@@ -66,7 +66,7 @@ static bool continues(const struct prof_triplet *t)
 	rate = (double)passed / (double)ticks;
 	if (rate > RATE_MAX || rate < 1 / RATE_MAX)
 		return false;
-	return tb.count < 2 || llabs(prof_timebase_carry(t->cupti_ns) - t->axis_ns) <
+	return tb.count < 2 || llabs(prof_timebase_convert(t->cupti_ns) - t->axis_ns) <
 				       FAR_NS + passed / FAR_PART + width(t);
 }
 
@@ -110,5 +110,5 @@ enum prof_timebase prof_timebase_learn(const struct prof_triplet *t)
 		add_point(t);
 	tb.since += tb.since < 3;
 	/* What was read before the second point could not be carried. */
-	return tb.since < 3 ? PROF_TIMEBASE_CHANGED : PROF_TIMEBASE_CARRIED;
+	return tb.since < 3 ? PROF_TIMEBASE_CHANGED : PROF_TIMEBASE_CONVERTED;
 }

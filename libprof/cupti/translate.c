@@ -57,7 +57,7 @@ uint64_t prof_corr_extend(uint64_t *latest, uint32_t id)
 	return (int64_t)full > 0 ? full : id;
 }
 
-static enum prof_verdict check(const struct prof_translator *t, const struct wire_event *ev)
+static enum prof_outcome check(const struct prof_translator *t, const struct wire_event *ev)
 {
 	if (ev->start_ns <= 0 || ev->end_ns < ev->start_ns || ev->start_ns < t->earliest_ns ||
 	    ev->end_ns > t->latest_ns)
@@ -71,7 +71,7 @@ static int64_t stamp(const struct prof_translator *t, const uint8_t *r, int at)
 
 	if (ns >= t->earliest_ns && ns <= t->latest_ns)
 		return ns;
-	carried = prof_timebase_carry(ns);
+	carried = prof_timebase_convert(ns);
 	return carried ? carried : ns;
 }
 
@@ -82,7 +82,7 @@ static void read_times(const struct prof_translator *t, struct wire_event *ev, c
 	ev->end_ns = stamp(t, r, end);
 }
 
-static enum prof_verdict kernel(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+static enum prof_outcome kernel(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
 {
 	ev->kind = WIRE_KIND_OP;
 	ev->op = WIRE_OP_KERNEL;
@@ -111,7 +111,7 @@ static void read_copy(const struct prof_translator *t, struct wire_event *ev, co
 	ev->stream = rec_u32(r, REC_MEMCPY_STREAM);
 }
 
-static enum prof_verdict copy(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+static enum prof_outcome copy(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
 {
 	uint32_t corr = rec_u32(r, REC_MEMCPY_CORRELATION);
 
@@ -124,7 +124,7 @@ static enum prof_verdict copy(struct prof_translator *t, const uint8_t *r, struc
 }
 
 /* The record's device is where the copy ran; the peer is the other end. */
-static enum prof_verdict peer(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+static enum prof_outcome peer(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
 {
 	uint32_t other = rec_u32(r, REC_PEER_DST_DEVICE);
 
@@ -137,7 +137,7 @@ static enum prof_verdict peer(struct prof_translator *t, const uint8_t *r, struc
 	return check(t, ev);
 }
 
-static enum prof_verdict set(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+static enum prof_outcome set(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
 {
 	uint16_t memory;
 
@@ -155,7 +155,7 @@ static enum prof_verdict set(struct prof_translator *t, const uint8_t *r, struct
 	return check(t, ev);
 }
 
-static enum prof_verdict graph(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+static enum prof_outcome graph(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
 {
 	ev->kind = WIRE_KIND_OP;
 	ev->op = WIRE_OP_GRAPH;
@@ -175,7 +175,7 @@ static enum prof_verdict graph(struct prof_translator *t, const uint8_t *r, stru
 }
 
 /* Never PROF_BAD: these are no operations, so a bad one is only not written. */
-static enum prof_verdict sync(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+static enum prof_outcome sync(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
 {
 	uint32_t type = rec_u32(r, REC_SYNC_TYPE);
 
@@ -195,12 +195,12 @@ static bool may_make_operations(const char *name)
 	return strstr(name, "GraphLaunch") || strstr(name, "Memcpy") || strstr(name, "Memset");
 }
 
-static enum prof_verdict verdict_of(const char *name)
+static enum prof_outcome outcome_of(const char *name)
 {
 	if (strstr(name, "LaunchKernel"))
 		return PROF_LAUNCH;
 	if (may_make_operations(name))
-		return PROF_MAYBE;
+		return PROF_MAYBE_LAUNCH;
 	if (strstr(name, "Synchronize"))
 		return PROF_WAIT;
 	return strstr(name, "GraphInstantiate") ? PROF_CAPTURED : PROF_EVENT;
@@ -217,13 +217,13 @@ static const struct prof_call *find_call(struct prof_translator *t, uint8_t doma
 		call->seen = true;
 		name = prof_cbid_name(domain, cbid);
 		call->name = name ? wire_strtab_intern(t->names, name, strlen(name)) : 0;
-		call->verdict = name ? verdict_of(name) : PROF_SKIP;
+		call->outcome = name ? outcome_of(name) : PROF_SKIP;
 	}
 	return call->name ? call : NULL;
 }
 
-static enum prof_verdict api(struct prof_translator *t, const uint8_t *r, struct wire_event *ev,
-			     uint8_t domain)
+static enum prof_outcome api(struct prof_translator *t, const uint8_t *r, struct wire_event *ev,
+				uint8_t domain)
 {
 	const uint32_t cbid = rec_u32(r, REC_API_CBID);
 	const struct prof_call *call = find_call(t, domain, cbid);
@@ -239,15 +239,15 @@ static enum prof_verdict api(struct prof_translator *t, const uint8_t *r, struct
 	ev->corr = prof_corr_extend(&t->latest_corr, rec_u32(r, REC_API_CORRELATION));
 	if (check(t, ev) != PROF_EVENT)
 		return PROF_SKIP;
-	return call->verdict;
+	return call->outcome;
 }
 
-static enum prof_verdict runtime(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+static enum prof_outcome runtime(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
 {
 	return api(t, r, ev, WIRE_DOMAIN_RUNTIME);
 }
 
-static enum prof_verdict driver(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
+static enum prof_outcome driver(struct prof_translator *t, const uint8_t *r, struct wire_event *ev)
 {
 	return api(t, r, ev, WIRE_DOMAIN_DRIVER);
 }
@@ -262,8 +262,8 @@ uint8_t prof_translate_kind(uint32_t record_kind)
 	return record_kind < CUPTI_KIND_PROBED ? kinds[record_kind] : 0;
 }
 
-enum prof_verdict prof_translate(struct prof_translator *t, const uint8_t *record,
-				 struct wire_event *ev)
+enum prof_outcome prof_translate(struct prof_translator *t, const uint8_t *record,
+				    struct wire_event *ev)
 {
 	memset(ev, 0, sizeof(*ev));
 	switch (rec_u32(record, REC_KIND)) {

@@ -12,10 +12,10 @@
 #include "wire/event.h"
 #include "wire/strtab.h"
 
-enum prof_verdict {
+enum prof_outcome { /* what a record was translated to */
 	PROF_EVENT, /* *ev is filled */
 	PROF_LAUNCH, /* the same, and it is a call that makes an operation: it launches a kernel */
-	PROF_MAYBE, /* the same, or it makes none: a copy of nothing, a graph of host functions */
+	PROF_MAYBE_LAUNCH, /* or makes none: a copy of nothing, a graph of host functions */
 	PROF_WAIT, /* the same, and it is a call that waits for operations */
 	PROF_CAPTURED, /* the same, and it ends a capture, whose launches made none */
 	PROF_SKIP, /* not wanted */
@@ -27,7 +27,7 @@ enum prof_verdict {
 struct prof_call { /* one API function */
 	uint32_t name; /* string id, 0: not wanted */
 	bool seen;
-	enum prof_verdict verdict; /* on its records */
+	enum prof_outcome outcome; /* on its records */
 };
 
 struct prof_translator {
@@ -47,8 +47,8 @@ void prof_translator_window(struct prof_translator *t, int64_t last_flush_ns, in
 /* What kind of event (enum wire_kind) a CUPTI record of this kind becomes; 0: none. */
 uint8_t prof_translate_kind(uint32_t record_kind);
 
-enum prof_verdict prof_translate(struct prof_translator *t, const uint8_t *record,
-				 struct wire_event *ev);
+enum prof_outcome prof_translate(struct prof_translator *t, const uint8_t *record,
+				    struct wire_event *ev);
 
 /*
  * A 32-bit id as the 64-bit one nearest to the latest: API records and operations of one call get

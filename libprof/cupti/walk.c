@@ -4,7 +4,7 @@
  */
 #include "walk.h"
 
-bool prof_walk_ask(struct prof_walk *w)
+bool prof_record_ask(struct prof_record_walk *w)
 {
 	const uint8_t *end = w->data + w->valid;
 	void *at = w->record;
@@ -13,7 +13,7 @@ bool prof_walk_ask(struct prof_walk *w)
 	if (!rc && (uint8_t *)at > w->record && (uint8_t *)at >= w->data &&
 	    (uint8_t *)at + 8 <= end) {
 		w->record = at;
-		w->size = prof_walk_size(w, at, (size_t)(end - w->record));
+		w->size = prof_record_size(w, at, (size_t)(end - w->record));
 		return true;
 	}
 	w->cut = rc != CUPTI_MAX_LIMIT_REACHED;

@@ -11,7 +11,7 @@
 #include "cuda_api.h"
 #include "record.h"
 
-struct prof_walk { /* over the records of one complete buffer */
+struct prof_record_walk { /* over the records of one complete buffer */
 	const struct prof_cupti *cupti;
 	uint8_t *data;
 	size_t valid;
@@ -21,10 +21,11 @@ struct prof_walk { /* over the records of one complete buffer */
 };
 
 /* The next record as CUPTI itself sees it: where only it knows. False at the end. */
-bool prof_walk_ask(struct prof_walk *w);
+bool prof_record_ask(struct prof_record_walk *w);
 
 /* Size of the record there by the probe; 0 if it is unknown or would not fit. */
-static inline size_t prof_walk_size(const struct prof_walk *w, const uint8_t *record, size_t left)
+static inline size_t prof_record_size(const struct prof_record_walk *w, const uint8_t *record,
+				      size_t left)
 {
 	uint32_t kind, size;
 
@@ -36,7 +37,7 @@ static inline size_t prof_walk_size(const struct prof_walk *w, const uint8_t *re
 }
 
 /* CUPTI wrote the buffer on another core: some records ahead are on their way meanwhile. */
-static inline void prof_walk_fetch_ahead(const uint8_t *record)
+static inline void prof_record_fetch_ahead(const uint8_t *record)
 {
 	__builtin_prefetch(record + 1024);
 	__builtin_prefetch(record + 1088);
@@ -47,19 +48,19 @@ static inline void prof_walk_fetch_ahead(const uint8_t *record)
  * Steps to the next record: by the probed sizes, and by asking CUPTI where a kind is not known.
  * False at the end. Any thread. Inline: the callbacks pay for each record on a thread of the program.
  */
-static inline bool prof_walk_next(struct prof_walk *w)
+static inline bool prof_record_next(struct prof_record_walk *w)
 {
 	size_t left, size;
 
 	if (!w->size)
-		return w->valid && prof_walk_ask(w);
-	prof_walk_fetch_ahead(w->record);
+		return w->valid && prof_record_ask(w);
+	prof_record_fetch_ahead(w->record);
 	left = w->valid - (size_t)(w->record - w->data) - w->size;
 	if (!left)
 		return false;
-	size = prof_walk_size(w, w->record + w->size, left);
+	size = prof_record_size(w, w->record + w->size, left);
 	if (!size)
-		return prof_walk_ask(w);
+		return prof_record_ask(w);
 	w->record += w->size;
 	w->size = size;
 	return true;

@@ -46,7 +46,7 @@ uint32_t prof_watchdog_canaries(const struct prof_watchdog *w, int64_t mono_ns, 
 
 static void forget_launches(struct prof_watchdog *w)
 {
-	w->launches_without_ops = w->maybes_without_ops = 0;
+	w->launches_without_ops = w->maybe_launches_without_ops = 0;
 	w->waits_without_ops = w->maybe_waits = 0;
 }
 
@@ -60,12 +60,12 @@ static void see_operations(struct prof_watchdog *w, const struct prof_watchdog_i
 	} else {
 		w->launches_without_ops += in->launches - w->launches;
 		w->waits_without_ops += in->waits != w->waits && w->launches_without_ops;
-		w->maybes_without_ops += in->maybes - w->maybes;
-		w->maybe_waits += in->waits != w->waits && w->maybes_without_ops;
+		w->maybe_launches_without_ops += in->maybe_launches - w->maybe_launches;
+		w->maybe_waits += in->waits != w->waits && w->maybe_launches_without_ops;
 	}
 	w->ops = in->ops;
 	w->launches = in->launches;
-	w->maybes = in->maybes;
+	w->maybe_launches = in->maybe_launches;
 	w->waits = in->waits;
 	w->captures = in->captures;
 }
@@ -105,15 +105,16 @@ static bool was_off(const struct prof_watchdog *w, const struct prof_watchdog_in
 {
 	uint64_t ops = in->ops - w->ops;
 
-	return w->trial == PROF_TRIAL_ON && ops && ops * 4 >= in->maybes - w->maybes;
+	return w->trial == PROF_TRIAL_ON && ops &&
+	       ops * 4 >= in->maybe_launches - w->maybe_launches;
 }
 
 /* The same as disabled(), of calls that need not make any. */
-static enum prof_watchdog_order try_kinds(struct prof_watchdog *w,
-					  const struct prof_watchdog_input *in)
+static enum prof_watchdog_action try_kinds(struct prof_watchdog *w,
+					   const struct prof_watchdog_input *in)
 {
 	if (!w->ops || w->trial == PROF_TRIAL_VAIN ||
-	    !enough(in, w->maybes_without_ops, w->maybe_waits))
+	    !enough(in, w->maybe_launches_without_ops, w->maybe_waits))
 		return PROF_WATCHDOG_NONE;
 	if (w->trial == PROF_TRIAL_ON) {
 		w->trial = PROF_TRIAL_VAIN;
@@ -121,11 +122,11 @@ static enum prof_watchdog_order try_kinds(struct prof_watchdog *w,
 	}
 	w->trial = PROF_TRIAL_ON;
 	w->off_ns = w->ops_ns;
-	w->maybes_without_ops = w->maybe_waits = 0;
+	w->maybe_launches_without_ops = w->maybe_waits = 0;
 	return PROF_WATCHDOG_ENABLE;
 }
 
-static enum prof_watchdog_order yield(struct prof_watchdog *w, int64_t lost_ns, int64_t mono_ns)
+static enum prof_watchdog_action yield(struct prof_watchdog *w, int64_t lost_ns, int64_t mono_ns)
 {
 	if (mono_ns - w->ours_ns >= CALM_NS) { /* this is another client, or another session */
 		w->rearms = 0;
@@ -142,7 +143,7 @@ static enum prof_watchdog_order yield(struct prof_watchdog *w, int64_t lost_ns, 
 }
 
 /* Once: if that does not help, somebody has CUPTI. */
-static enum prof_watchdog_order rearm_detached(struct prof_watchdog *w, int64_t mono_ns)
+static enum prof_watchdog_action rearm_detached(struct prof_watchdog *w, int64_t mono_ns)
 {
 	w->detached = false;
 	w->rearmed = true;
@@ -156,8 +157,8 @@ static enum prof_watchdog_order rearm_detached(struct prof_watchdog *w, int64_t 
  * operation that leaves one ran behind it, at least on its own stream; for others one more look must
  * do. If none comes for so long, the device is taken to have nothing to do.
  */
-static enum prof_watchdog_order queue_runs_on(struct prof_watchdog *w,
-					      const struct prof_watchdog_input *in)
+static enum prof_watchdog_action queue_runs_on(struct prof_watchdog *w,
+					       const struct prof_watchdog_input *in)
 {
 	bool seen = w->queue_seen;
 
@@ -173,12 +174,12 @@ static enum prof_watchdog_order queue_runs_on(struct prof_watchdog *w,
 	return PROF_WATCHDOG_BACK;
 }
 
-static enum prof_watchdog_order while_foreign(struct prof_watchdog *w,
-					      const struct prof_watchdog_input *in)
+static enum prof_watchdog_action while_foreign(struct prof_watchdog *w,
+					       const struct prof_watchdog_input *in)
 {
 	if (w->rearmed && (w->queue_until_ns || in->traffic != w->traffic))
 		return queue_runs_on(w, in);
-	if (in->mono_ns < w->rearm_at_ns || w->gave_up || w->lent)
+	if (in->mono_ns < w->rearm_at_ns || w->gave_up || w->handed_over)
 		return PROF_WATCHDOG_NONE;
 	if (w->detached)
 		return rearm_detached(w, in->mono_ns);
@@ -192,7 +193,8 @@ static enum prof_watchdog_order while_foreign(struct prof_watchdog *w,
 	return PROF_WATCHDOG_REARM;
 }
 
-static enum prof_watchdog_order judge(struct prof_watchdog *w, const struct prof_watchdog_input *in)
+static enum prof_watchdog_action judge(struct prof_watchdog *w,
+				       const struct prof_watchdog_input *in)
 {
 	if (w->foreign)
 		return while_foreign(w, in);
@@ -203,7 +205,7 @@ static enum prof_watchdog_order judge(struct prof_watchdog *w, const struct prof
 
 void prof_watchdog_handed_over(struct prof_watchdog *w, int64_t lost_ns)
 {
-	w->foreign = w->lent = true;
+	w->foreign = w->handed_over = true;
 	w->rearmed = w->detached = false;
 	w->queue_until_ns = 0;
 	w->lost_ns = lost_ns;
@@ -214,7 +216,7 @@ void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns
 {
 	w->foreign = w->rearmed = w->detached = busy;
 	w->rearm_at_ns = mono_ns + QUEUE_NS;
-	w->lent = false;
+	w->handed_over = false;
 	w->back_ns = w->traffic_mono_ns = w->ours_ns = mono_ns;
 	w->traffic_ns = w->ops_ns = w->look_ns = now_ns;
 	w->silent = 0;
@@ -229,15 +231,15 @@ void prof_watchdog_refused(struct prof_watchdog *w, int64_t now_ns, int64_t mono
 	w->rearm_at_ns = mono_ns + w->pause_ns;
 }
 
-enum prof_watchdog_order prof_watchdog_feed(struct prof_watchdog *w,
-					    const struct prof_watchdog_input *in)
+enum prof_watchdog_action prof_watchdog_feed(struct prof_watchdog *w,
+					     const struct prof_watchdog_input *in)
 {
-	enum prof_watchdog_order order;
+	enum prof_watchdog_action action;
 
 	w->answered = w->answered || in->answered;
-	order = judge(w, in);
-	if (order == PROF_WATCHDOG_NONE && !w->foreign && was_off(w, in))
-		order = PROF_WATCHDOG_WAS_OFF;
+	action = judge(w, in);
+	if (action == PROF_WATCHDOG_NONE && !w->foreign && was_off(w, in))
+		action = PROF_WATCHDOG_WAS_OFF;
 
 	if (in->traffic != w->traffic) {
 		w->traffic_ns = w->look_ns;
@@ -246,9 +248,9 @@ enum prof_watchdog_order prof_watchdog_feed(struct prof_watchdog *w,
 	w->traffic = in->traffic;
 	see_operations(w, in);
 	w->look_ns = in->now_ns;
-	if (order == PROF_WATCHDOG_BACK)
+	if (action == PROF_WATCHDOG_BACK)
 		forget_launches(w);
 	if (!w->foreign && disabled(w, in))
 		return yield(w, w->ops_ns, in->mono_ns);
-	return !w->foreign && order == PROF_WATCHDOG_NONE ? try_kinds(w, in) : order;
+	return !w->foreign && action == PROF_WATCHDOG_NONE ? try_kinds(w, in) : action;
 }

@@ -25,14 +25,14 @@
 
 struct prof_watchdog {
 	bool foreign; /* somebody else has CUPTI */
-	bool lent; /* ... to whom it was lent: nothing is done until it is back */
+	bool handed_over; /* ... and was handed it (handover.h): nothing is done until it is back */
 	int64_t lost_ns; /* since when at the latest, the trace's clock */
 	unsigned int rearms; /* tries so far */
 	bool rearmed; /* in this foreign time */
 	bool gave_up; /* others keep too much of ours: nothing is done until that changes */
 	bool answered; /* canaries are known to come back */
 
-	uint64_t traffic, launches, maybes, ops, waits, captures; /* at the last look */
+	uint64_t traffic, launches, maybe_launches, ops, waits, captures; /* at the last look */
 	int64_t look_ns; /* of the last look, the trace's clock */
 	int64_t traffic_ns; /* the look before the last sign of life, the trace's clock ... */
 	int64_t traffic_mono_ns; /* ... and that sign, monotonic */
@@ -40,7 +40,7 @@ struct prof_watchdog {
 	unsigned int silent; /* looks in a row that a canary or NVML's load should have broken */
 	uint64_t launches_without_ops;
 	unsigned int waits_without_ops; /* looks in which something waited for those launches */
-	uint64_t maybes_without_ops;
+	uint64_t maybe_launches_without_ops;
 	unsigned int maybe_waits;
 	enum {
 		PROF_TRIAL_NONE,
@@ -53,14 +53,14 @@ struct prof_watchdog {
 	bool queue_seen; /* operations come again */
 	int64_t queue_until_ns; /* monotonic; buffers come again, operations may not yet; 0: no */
 	bool detached; /* in this foreign time nobody has it */
-	int64_t back_ns; /* monotonic, when it came back; 0: it was never lent */
+	int64_t back_ns; /* monotonic, when it came back; 0: it was never handed over */
 };
 
 struct prof_watchdog_input { /* totals, when a flush has ended and was drained */
 	int64_t now_ns, mono_ns; /* begin of that flush on the trace's clock; monotonic now */
 	uint64_t traffic; /* buffers asked for and given back */
 	uint64_t launches; /* calls recorded that make operations */
-	uint64_t maybes; /* ... that may make some */
+	uint64_t maybe_launches; /* ... that may make some */
 	uint64_t ops; /* operations recorded */
 	uint64_t waits; /* calls recorded that wait for operations */
 	uint64_t captures; /* graphs made: what was launched before may have gone into one */
@@ -71,7 +71,7 @@ struct prof_watchdog_input { /* totals, when a flush has ended and was drained *
 	bool loaded; /* no canaries can be had, no buffer is out, and NVML shows load */
 };
 
-enum prof_watchdog_order {
+enum prof_watchdog_action {
 	PROF_WATCHDOG_NONE,
 	PROF_WATCHDOG_YIELD, /* CUPTI is gone: give up the buffers that are out */
 	PROF_WATCHDOG_REARM, /* register and enable again */
@@ -102,7 +102,7 @@ void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns
 /* CUPTI refused us, and nothing of ours is on: it is tried again after the pause. */
 void prof_watchdog_refused(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns);
 
-enum prof_watchdog_order prof_watchdog_feed(struct prof_watchdog *w,
-					    const struct prof_watchdog_input *in);
+enum prof_watchdog_action prof_watchdog_feed(struct prof_watchdog *w,
+					     const struct prof_watchdog_input *in);
 
 #endif

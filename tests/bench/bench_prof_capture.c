@@ -380,16 +380,16 @@ static void take_buffers(struct path *p, const struct set *s, uint8_t *data)
 	size_t i;
 
 	for (i = 0; i < s->count; i++) {
-		struct prof_walk walk = { .cupti = &cupti,
+		struct prof_record_walk walk = { .cupti = &cupti,
 					  .data = data + i * s->each,
 					  .valid = s->valid[i] };
 
-		while (prof_walk_next(&walk)) {
-			enum prof_verdict v = prof_translate(&p->translator, walk.record, &ev);
+		while (prof_record_next(&walk)) {
+			enum prof_outcome v = prof_translate(&p->translator, walk.record, &ev);
 
-			REQUIRE(v == PROF_EVENT || v == PROF_LAUNCH || v == PROF_MAYBE ||
+			REQUIRE(v == PROF_EVENT || v == PROF_LAUNCH || v == PROF_MAYBE_LAUNCH ||
 				v == PROF_WAIT);
-			prof_exposure_see(&ev);
+			prof_exposure_add(&ev);
 			p->event[ev.kind][p->count[ev.kind]++] = ev;
 			if (p->count[ev.kind] < BLOCK_EVENTS)
 				continue;

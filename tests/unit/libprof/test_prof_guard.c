@@ -14,7 +14,7 @@
 static struct prof_watchdog dog;
 static struct prof_watchdog_input in;
 
-static enum prof_watchdog_order look(bool traffic, bool alive, uint32_t out);
+static enum prof_watchdog_action look(bool traffic, bool alive, uint32_t out);
 
 static void watch(void)
 {
@@ -27,7 +27,7 @@ static void watch(void)
 }
 
 /* Half a second later; traffic answers the canaries where @alive. */
-static enum prof_watchdog_order look(bool traffic, bool alive, uint32_t out)
+static enum prof_watchdog_action look(bool traffic, bool alive, uint32_t out)
 {
 	in.now_ns += HALF;
 	in.mono_ns += HALF;
@@ -80,7 +80,7 @@ static void test_never_answered(void)
 /* CUPTI was taken before the first canary was made: what is out does not fill up. */
 static void test_taken_at_once(void)
 {
-	enum prof_watchdog_order order = PROF_WATCHDOG_NONE;
+	enum prof_watchdog_action order = PROF_WATCHDOG_NONE;
 	int i;
 
 	watch();
@@ -113,7 +113,7 @@ static void test_withheld(void)
 
 static void test_stolen(void)
 {
-	enum prof_watchdog_order order = PROF_WATCHDOG_NONE;
+	enum prof_watchdog_action order = PROF_WATCHDOG_NONE;
 	int64_t theft, begin;
 	int i;
 
@@ -150,11 +150,11 @@ static void test_lent(void)
 	prof_watchdog_handed_over(&dog, in.now_ns);
 	for (i = 0; i < 2000; i++)
 		EXPECT_INT(look(false, false, 0), PROF_WATCHDOG_NONE);
-	EXPECT(dog.foreign && dog.lent);
+	EXPECT(dog.foreign && dog.handed_over);
 	EXPECT_UINT(in.canaries, 0);
 	EXPECT_INT(dog.lost_ns, 1000 * SECOND + HALF);
 	prof_watchdog_back(&dog, in.now_ns, in.mono_ns, false);
-	EXPECT(!dog.foreign && !dog.lent);
+	EXPECT(!dog.foreign && !dog.handed_over);
 	for (i = 0; i < 100; i++)
 		EXPECT_INT(look(i % 3 == 0, true, 0), PROF_WATCHDOG_NONE);
 	EXPECT_INT(dog.rearms, 0);
@@ -219,7 +219,7 @@ static void test_back_while_busy(void)
 	look(true, true, 1);
 	prof_watchdog_handed_over(&dog, in.now_ns);
 	prof_watchdog_back(&dog, in.now_ns, in.mono_ns, true);
-	EXPECT(dog.foreign && !dog.lent);
+	EXPECT(dog.foreign && !dog.handed_over);
 	EXPECT_INT(look(true, true, 1), PROF_WATCHDOG_NONE);
 	in.ops++;
 	EXPECT_INT(look(true, true, 1), PROF_WATCHDOG_NONE);
@@ -292,7 +292,7 @@ static void test_captures(void)
 
 static void test_disabled(void)
 {
-	enum prof_watchdog_order order = PROF_WATCHDOG_NONE;
+	enum prof_watchdog_action order = PROF_WATCHDOG_NONE;
 	int64_t last;
 	int i;
 
@@ -339,12 +339,12 @@ static void test_disabled_with_buffers_out(void)
 }
 
 /* So many copies or graphs and waits for them, look after look, with so many operations; the orders. */
-static int copies(int looks, uint64_t maybes, uint64_t ops, enum prof_watchdog_order order)
+static int copies(int looks, uint64_t maybe_launches, uint64_t ops, enum prof_watchdog_action order)
 {
 	int n = 0;
 
 	for (; looks; looks--) {
-		in.maybes += maybes;
+		in.maybe_launches += maybe_launches;
 		in.ops += ops;
 		in.waits++;
 		n += look(true, true, 0) == order;
@@ -495,8 +495,8 @@ static void launch(uint64_t corr, int64_t call_ns, int64_t start_ns, int64_t end
 		.kind = WIRE_KIND_API, .corr = corr, .start_ns = call_ns, .end_ns = call_ns + 3000
 	};
 
-	prof_exposure_see(&op);
-	prof_exposure_see(&call);
+	prof_exposure_add(&op);
+	prof_exposure_add(&call);
 }
 
 /* A clock that is set back must not make the last end lie ahead of all that follows. */
@@ -528,7 +528,7 @@ static void gaps(int64_t t, int n)
 					 .start_ns = t + i * 10000,
 					 .end_ns = t + i * 10000 + 1000 };
 
-		prof_exposure_see(&op);
+		prof_exposure_add(&op);
 	}
 }
 

@@ -17,7 +17,7 @@ static struct wire_strtab *table;
 static uint32_t see(const char *pointer)
 {
 	prof_names_renew();
-	return prof_names_see(pointer);
+	return prof_names_number(pointer);
 }
 
 static const char *text_of(uint32_t number)
@@ -49,10 +49,10 @@ static void test_reuse(void)
 	uint32_t first = see(name), second;
 
 	name[strlen(name) - 1] = '1'; /* they differ in the last character */
-	EXPECT_UINT(prof_names_see(name), first); /* nobody has loaded anything */
+	EXPECT_UINT(prof_names_number(name), first); /* nobody has loaded anything */
 	second = see(name);
 	EXPECT(second && first != second);
-	EXPECT_UINT(prof_names_see(name), second);
+	EXPECT_UINT(prof_names_number(name), second);
 	prof_names_collect(table);
 	EXPECT_STR(text_of(first), "triton_poi_fused_add_0");
 	EXPECT_STR(text_of(second), "triton_poi_fused_add_1");
@@ -70,7 +70,7 @@ static void test_age(void)
 	name[5] = '1';
 	nanosleep(&nap, NULL);
 	prof_names_collect(table);
-	EXPECT(prof_names_see(name) != first);
+	EXPECT(prof_names_number(name) != first);
 }
 
 static char *pages(size_t n)
@@ -99,7 +99,7 @@ static void test_gone(void)
 	REQUIRE(!munmap(p, 4096));
 	EXPECT_UINT(see(p + 16), 0);
 	EXPECT_UINT(see(p), 0);
-	EXPECT_UINT(prof_names_see(p), 0);
+	EXPECT_UINT(prof_names_number(p), 0);
 	EXPECT_UINT(see((const char *)(uintptr_t)0xdead000), 0);
 	EXPECT_UINT(prof_names_lost() - before, 5);
 	prof_names_collect(table);
@@ -122,7 +122,7 @@ static void test_many(void)
 		snprintf(many[i], sizeof(many[i]), "kernel_number_%u", i);
 	for (round = 0; round < 3; round++)
 		for (i = 0; i < MANY; i++) {
-			uint32_t number = prof_names_see(many[i]);
+			uint32_t number = prof_names_number(many[i]);
 
 			other += round && first[i] != number;
 			first[i] = number;

@@ -33,7 +33,7 @@ static enum prof_timebase flush(double ghz)
 
 static void expect_carried(int64_t ns, double ghz, int64_t tolerance)
 {
-	EXPECT(llabs(prof_timebase_carry(cycles(ns, ghz)) - (T0 + ns)) <= tolerance);
+	EXPECT(llabs(prof_timebase_convert(cycles(ns, ghz)) - (T0 + ns)) <= tolerance);
 }
 
 static void begin(void)
@@ -49,7 +49,7 @@ static void test_own(void)
 	begin();
 	for (i = 0; i < 10; i++)
 		EXPECT_INT(flush(0), PROF_TIMEBASE_OWN);
-	EXPECT_INT(prof_timebase_carry(EPOCH), 0);
+	EXPECT_INT(prof_timebase_convert(EPOCH), 0);
 	EXPECT_INT(look(T0 + now + SECOND / 2), PROF_TIMEBASE_OWN); /* a step: no other clock */
 }
 
@@ -60,16 +60,16 @@ static void test_carried(void)
 	begin();
 	flush(0);
 	EXPECT_INT(flush(2.1), PROF_TIMEBASE_CHANGED);
-	EXPECT_INT(prof_timebase_carry(cycles(now, 2.1)), 0); /* one point is no line */
+	EXPECT_INT(prof_timebase_convert(cycles(now, 2.1)), 0); /* one point is no line */
 	EXPECT_INT(flush(2.1), PROF_TIMEBASE_CHANGED);
 	for (i = 0; i < 200; i++) {
-		EXPECT_INT(flush(2.1), PROF_TIMEBASE_CARRIED);
+		EXPECT_INT(flush(2.1), PROF_TIMEBASE_CONVERTED);
 		expect_carried(now - SECOND / 3, 2.1, 2);
 		expect_carried(now, 2.1, 2);
 		expect_carried(now + SECOND / 2, 2.1, 100);
 	}
-	EXPECT_INT(prof_timebase_carry(0), 0);
-	EXPECT_INT(prof_timebase_carry(-4), 0);
+	EXPECT_INT(prof_timebase_convert(0), 0);
+	EXPECT_INT(prof_timebase_convert(-4), 0);
 }
 
 /* Time is adjusted while it lasts: what lies between two points follows it. */
@@ -82,11 +82,11 @@ static void test_rate_changes(void)
 	for (i = 0; i < 10; i++)
 		flush(2.0);
 	now += SECOND / 2 + 250000; /* 500 ppm */
-	EXPECT_INT(look(cycles(now - 250000, 2.0)), PROF_TIMEBASE_CARRIED);
-	at = prof_timebase_carry(cycles(now - 250000 - SECOND / 4, 2.0));
+	EXPECT_INT(look(cycles(now - 250000, 2.0)), PROF_TIMEBASE_CONVERTED);
+	at = prof_timebase_convert(cycles(now - 250000 - SECOND / 4, 2.0));
 	EXPECT(llabs(at - (T0 + now - SECOND / 4 - 125000)) < 10);
 	for (i = 0; i < 1000; i++) { /* later stays later */
-		at = prof_timebase_carry(cycles(now - 250000 - SECOND + i * SECOND / 900, 2.0));
+		at = prof_timebase_convert(cycles(now - 250000 - SECOND + i * SECOND / 900, 2.0));
 		EXPECT(at > last);
 		last = at;
 	}
@@ -97,15 +97,15 @@ static void test_changes_again(void)
 	begin();
 	flush(2.1);
 	flush(2.1);
-	EXPECT_INT(flush(2.1), PROF_TIMEBASE_CARRIED);
+	EXPECT_INT(flush(2.1), PROF_TIMEBASE_CONVERTED);
 	now += SECOND / 2;
 	EXPECT_INT(look(77 * SECOND), PROF_TIMEBASE_CHANGED); /* ran backwards: another one */
-	EXPECT_INT(prof_timebase_carry(77 * SECOND), 0);
+	EXPECT_INT(prof_timebase_convert(77 * SECOND), 0);
 	now += SECOND / 2;
 	EXPECT_INT(look(78 * SECOND), PROF_TIMEBASE_CHANGED);
 	now += SECOND / 2;
-	EXPECT_INT(look(79 * SECOND), PROF_TIMEBASE_CARRIED);
-	EXPECT_INT(prof_timebase_carry(79 * SECOND), T0 + now);
+	EXPECT_INT(look(79 * SECOND), PROF_TIMEBASE_CONVERTED);
+	EXPECT_INT(prof_timebase_convert(79 * SECOND), T0 + now);
 	EXPECT_INT(flush(0), PROF_TIMEBASE_CHANGED); /* and it is gone */
 	EXPECT_INT(flush(0), PROF_TIMEBASE_OWN);
 }
@@ -156,15 +156,15 @@ static void test_interrupted_reading(void)
 	begin();
 	for (i = 0; i < 6; i++)
 		flush_read(2.1, 100, 50);
-	EXPECT_INT(flush_read(2.1, 4000000, 3900000), PROF_TIMEBASE_CARRIED);
+	EXPECT_INT(flush_read(2.1, 4000000, 3900000), PROF_TIMEBASE_CONVERTED);
 	expect_carried(now - SECOND / 4, 2.1, 200);
 	expect_carried(now + SECOND / 4, 2.1, 200);
-	EXPECT_INT(flush_read(2.1, 100, 50), PROF_TIMEBASE_CARRIED);
+	EXPECT_INT(flush_read(2.1, 100, 50), PROF_TIMEBASE_CONVERTED);
 	expect_carried(now - SECOND * 3 / 4, 2.1, 200);
 	for (i = 0; i < 60; i++)
-		EXPECT_INT(flush_read(2.1, 4000000, 2000000), PROF_TIMEBASE_CARRIED);
+		EXPECT_INT(flush_read(2.1, 4000000, 2000000), PROF_TIMEBASE_CONVERTED);
 	expect_carried(now, 2.1, 4000000);
-	EXPECT(llabs(prof_timebase_carry(cycles(now, 2.1)) - (T0 + now)) > 1000);
+	EXPECT(llabs(prof_timebase_convert(cycles(now, 2.1)) - (T0 + now)) > 1000);
 }
 
 /* The trace's clock is slewed by up to 500 ppm, anew every few seconds. */
@@ -186,14 +186,14 @@ static void test_slewed(void)
 			axis += step;
 			t = (struct prof_triplet){ .cupti_ns = foreign, .axis_ns = axis };
 			base = prof_timebase_learn(&t);
-			EXPECT_INT(base, i < 2 ? PROF_TIMEBASE_CHANGED : PROF_TIMEBASE_CARRIED);
+			EXPECT_INT(base, i < 2 ? PROF_TIMEBASE_CHANGED : PROF_TIMEBASE_CONVERTED);
 			if (i < 2)
 				continue;
-			mid = prof_timebase_carry(foreign - SECOND / 2);
+			mid = prof_timebase_convert(foreign - SECOND / 2);
 			EXPECT(llabs(mid - (axis - step / 2)) <= 2);
 			/* What comes later is off for as long as it takes to see the new rate. */
 			if (i % 20 >= 5)
-				EXPECT(llabs(prof_timebase_carry(foreign + SECOND) -
+				EXPECT(llabs(prof_timebase_convert(foreign + SECOND) -
 					     (axis + step)) <= 2);
 		}
 	}
@@ -218,12 +218,12 @@ static void test_stepped(void)
 			t = (struct prof_triplet){ .cupti_ns = cycles(now, 2.1),
 						   .axis_ns = axis + now };
 			EXPECT_INT(prof_timebase_learn(&t),
-				   i < 2 ? PROF_TIMEBASE_CHANGED : PROF_TIMEBASE_CARRIED);
+				   i < 2 ? PROF_TIMEBASE_CHANGED : PROF_TIMEBASE_CONVERTED);
 			if (i < 1)
 				continue;
-			EXPECT(llabs(prof_timebase_carry(cycles(now - SECOND / 4, 2.1)) -
+			EXPECT(llabs(prof_timebase_convert(cycles(now - SECOND / 4, 2.1)) -
 				     (axis + now - SECOND / 4)) <= 2);
-			EXPECT(llabs(prof_timebase_carry(cycles(now + SECOND / 4, 2.1)) -
+			EXPECT(llabs(prof_timebase_convert(cycles(now + SECOND / 4, 2.1)) -
 				     (axis + now + SECOND / 4)) <= 100);
 		}
 	}
@@ -238,11 +238,11 @@ static void test_gone(void)
 	for (round = 0; round < 3; round++) {
 		for (i = 0; i < 10; i++)
 			EXPECT_INT(flush(2.1),
-				   i < 2 ? PROF_TIMEBASE_CHANGED : PROF_TIMEBASE_CARRIED);
+				   i < 2 ? PROF_TIMEBASE_CHANGED : PROF_TIMEBASE_CONVERTED);
 		EXPECT_INT(flush(0), PROF_TIMEBASE_CHANGED);
 		expect_carried(now - SECOND / 3, 2.1, 100);
 		EXPECT_INT(flush(0), PROF_TIMEBASE_OWN);
-		EXPECT_INT(prof_timebase_carry(cycles(now, 2.1)), 0);
+		EXPECT_INT(prof_timebase_convert(cycles(now, 2.1)), 0);
 		EXPECT_INT(flush(0), PROF_TIMEBASE_OWN);
 	}
 	/* Gone for one flush, and another one came. */
@@ -250,9 +250,9 @@ static void test_gone(void)
 		flush(2.1);
 	flush(0);
 	EXPECT_INT(flush(0.37), PROF_TIMEBASE_CHANGED);
-	EXPECT_INT(prof_timebase_carry(cycles(now, 0.37)), 0);
+	EXPECT_INT(prof_timebase_convert(cycles(now, 0.37)), 0);
 	flush(0.37);
-	EXPECT_INT(flush(0.37), PROF_TIMEBASE_CARRIED);
+	EXPECT_INT(flush(0.37), PROF_TIMEBASE_CONVERTED);
 	expect_carried(now - SECOND / 3, 0.37, 4);
 }
 
@@ -269,14 +269,14 @@ static void test_in_order(void)
 		stamp = cycles(now - 40 * SECOND, 2.1);
 		for (i = 0; i < 200000; i++) {
 			stamp += draw(SECOND / 1000);
-			at = prof_timebase_carry(stamp);
+			at = prof_timebase_convert(stamp);
 			EXPECT(at >= last);
 			last = at;
 		}
 		for (i = 0; i < 70; i++) { /* across each of the points */
 			stamp = cycles(now - (int64_t)i * SECOND / 2, 2.1);
-			EXPECT(prof_timebase_carry(stamp - 1) <= prof_timebase_carry(stamp));
-			EXPECT(prof_timebase_carry(stamp) <= prof_timebase_carry(stamp + 1));
+			EXPECT(prof_timebase_convert(stamp - 1) <= prof_timebase_convert(stamp));
+			EXPECT(prof_timebase_convert(stamp) <= prof_timebase_convert(stamp + 1));
 		}
 	}
 }

@@ -60,7 +60,7 @@ static void put64(int at, uint64_t v)
 
 static uint32_t number_of(const char *name)
 {
-	uint32_t n = prof_names_see(name);
+	uint32_t n = prof_names_number(name);
 
 	prof_names_collect(names);
 	return n;
@@ -257,7 +257,7 @@ static void api(const struct version *v)
 	EXPECT_INT(ev.op, WIRE_DOMAIN_RUNTIME);
 	EXPECT_STR(wire_strtab_get(names, ev.name, NULL), "cudaLaunchKernel");
 	put32(4, 41);
-	EXPECT_INT(prof_translate(&t, record, &ev), PROF_MAYBE);
+	EXPECT_INT(prof_translate(&t, record, &ev), PROF_MAYBE_LAUNCH);
 	EXPECT_STR(wire_strtab_get(names, ev.name, NULL), "cudaMemcpyAsync");
 }
 
@@ -276,7 +276,7 @@ static void test_versions(void)
 	}
 }
 
-static enum prof_verdict stamped(int64_t start, int64_t end)
+static enum prof_outcome stamped(int64_t start, int64_t end)
 {
 	struct wire_event ev;
 
@@ -310,7 +310,7 @@ static uint64_t cycles(int64_t ns)
 	return (uint64_t)(10000000000 + 2 * ns);
 }
 
-static enum prof_verdict span(uint64_t start, uint64_t end, struct wire_event *ev)
+static enum prof_outcome span(uint64_t start, uint64_t end, struct wire_event *ev)
 {
 	use(&versions[4]);
 	put32(0, CUPTI_KIND_CONCURRENT_KERNEL);
@@ -436,10 +436,10 @@ static size_t lay(uint8_t *buffer, const uint32_t *kinds, size_t n)
 
 static size_t walk(uint8_t *buffer, size_t valid, bool *cut)
 {
-	struct prof_walk w = { .cupti = &cupti, .data = buffer, .valid = valid };
+	struct prof_record_walk w = { .cupti = &cupti, .data = buffer, .valid = valid };
 	size_t n = 0;
 
-	while (prof_walk_next(&w) && n < 1000)
+	while (prof_record_next(&w) && n < 1000)
 		n++;
 	*cut = w.cut;
 	return n;
