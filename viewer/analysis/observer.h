@@ -14,17 +14,17 @@
 #include <stdint.h>
 #include "ledger.h"
 
-struct ana_ruler;
+struct ana_buckets;
 struct wire_batch;
 struct wire_strtab;
 
 struct ana_observer { /* no member is NULL */
 	void *arg; /* of all calls */
-	size_t fine; /* buckets of a GPU's timeline in one of those asked for: ana_ruler_init */
+	size_t fine; /* buckets of a GPU's timeline in one of those asked for: ana_buckets_init */
 	size_t top_gaps; /* kept of each GPU */
 
 	/* The timeline of @gpu is laid out. */
-	int (*gpu)(void *arg, uint32_t gpu, const struct ana_ruler *ruler);
+	int (*gpu)(void *arg, uint32_t gpu, const struct ana_buckets *buckets);
 	/* [start, end) is a gap between operations of @gpu; in order of time. */
 	void (*gap)(void *arg, uint32_t gpu, int64_t start, int64_t end);
 	/* A step is done; those of a process in order of start. */

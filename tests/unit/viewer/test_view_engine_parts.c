@@ -439,17 +439,17 @@ static void test_steps_by_optimizer(void)
 static void test_timelines(void)
 {
 	struct ana_timeline t = { 0 };
-	struct ana_ruler r;
+	struct ana_buckets r;
 	int64_t sum = 0;
 	size_t i;
 
-	EXPECT_INT(ana_ruler_init(&r, &t, 1000, 2003, 10, 1), 0);
+	EXPECT_INT(ana_buckets_init(&r, &t, 1000, 2003, 10, 1), 0);
 	EXPECT_UINT(t.count, 10);
 	EXPECT_INT(t.bucket[0].start_ns, 1000);
 	EXPECT_INT(t.bucket[9].end_ns, 2003);
-	ana_ruler_add(&r, ANA_COPY, 1000, 2003);
-	ana_ruler_add(&r, ANA_COMPUTE, 1500, 1500);
-	ana_ruler_add(&r, ANA_COMPUTE, 0, 5000); /* what lies outside is not drawn */
+	ana_buckets_add(&r, ANA_COPY, 1000, 2003);
+	ana_buckets_add(&r, ANA_COMPUTE, 1500, 1500);
+	ana_buckets_add(&r, ANA_COMPUTE, 0, 5000); /* what lies outside is not drawn */
 	for (i = 0; i < t.count; i++) {
 		EXPECT_INT(t.bucket[i].classes[ANA_COPY],
 			   t.bucket[i].end_ns - t.bucket[i].start_ns);
@@ -458,10 +458,10 @@ static void test_timelines(void)
 	EXPECT_INT(sum, 1003);
 	free(t.bucket);
 	t = (struct ana_timeline){ 0 };
-	EXPECT_INT(ana_ruler_init(&r, &t, 10, 10, 10, 1), 0);
-	ana_ruler_add(&r, ANA_COPY, 10, 20);
+	EXPECT_INT(ana_buckets_init(&r, &t, 10, 10, 10, 1), 0);
+	ana_buckets_add(&r, ANA_COPY, 10, 20);
 	EXPECT_UINT(t.count, 0);
-	EXPECT_INT(ana_ruler_init(&r, &t, 0, 3, 10, 1), 0); /* no bucket shorter than 1 ns */
+	EXPECT_INT(ana_buckets_init(&r, &t, 0, 3, 10, 1), 0); /* no bucket shorter than 1 ns */
 	EXPECT_UINT(t.count, 3);
 	free(t.bucket);
 }
@@ -470,11 +470,11 @@ static void test_timelines(void)
 static void test_fine_timelines(void)
 {
 	struct ana_timeline t = { 0 }, fine = { 0 };
-	struct ana_ruler r, f;
+	struct ana_buckets r, f;
 	size_t i;
 
-	EXPECT_INT(ana_ruler_init(&r, &t, 1000, 1234567891, 240, 1), 0);
-	EXPECT_INT(ana_ruler_init(&f, &fine, 1000, 1234567891, 240, 16), 0);
+	EXPECT_INT(ana_buckets_init(&r, &t, 1000, 1234567891, 240, 1), 0);
+	EXPECT_INT(ana_buckets_init(&f, &fine, 1000, 1234567891, 240, 16), 0);
 	EXPECT_UINT(r.fine, 1);
 	EXPECT_UINT(f.fine, 16);
 	EXPECT_INT(t.bucket[t.count - 1].end_ns, 1234567891);
@@ -485,7 +485,7 @@ static void test_fine_timelines(void)
 	free(t.bucket);
 	free(fine.bucket);
 	fine = (struct ana_timeline){ 0 };
-	EXPECT_INT(ana_ruler_init(&f, &fine, 0, 240000, 240, 16), 0); /* too short to be cut */
+	EXPECT_INT(ana_buckets_init(&f, &fine, 0, 240000, 240, 16), 0); /* too short to be cut */
 	EXPECT_UINT(f.fine, 1);
 	EXPECT_UINT(fine.count, 240);
 	free(fine.bucket);

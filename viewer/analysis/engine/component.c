@@ -30,17 +30,18 @@ static int init_gpu(struct ana_walk *w, struct ana_gpu_state *g, uint32_t device
 	g->recorder = g->plan->recorder;
 	g->at = INT64_MIN;
 	g->waits_floor = INT64_MIN;
-	if (ana_ruler_init(&g->ruler, &r->timeline[device], gpu->held_start_ns, gpu->held_end_ns,
-			   w->options->timeline_buckets, w->observer ? w->observer->fine : 1))
+	if (ana_buckets_init(&g->buckets, &r->timeline[device], gpu->held_start_ns,
+			     gpu->held_end_ns, w->options->timeline_buckets,
+			     w->observer ? w->observer->fine : 1))
 		return -ENOMEM;
 	if (ana_minutes_init(&g->minutes, gpu->held_start_ns, gpu->held_end_ns))
 		return -ENOMEM;
-	ana_gpu_init_flow(g);
+	ana_gpu_init_buckets(g);
 	if (!w->observer)
 		return 0;
 	if (ana_top_init(&g->top, w->observer->top_gaps))
 		return -ENOMEM;
-	return w->observer->gpu(w->observer->arg, device, &g->ruler);
+	return w->observer->gpu(w->observer->arg, device, &g->buckets);
 }
 
 static int map_gpus(struct ana_walk *w)

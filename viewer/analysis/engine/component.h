@@ -27,7 +27,7 @@ void ana_walk_fini(struct ana_walk *w);
 void ana_gpu_operations(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op,
 			const struct wire_event *stop);
 void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g);
-void ana_gpu_init_flow(struct ana_gpu_state *g);
+void ana_gpu_init_buckets(struct ana_gpu_state *g);
 
 /* copies.c */
 void ana_copies_count(struct ana_gpu_state *g, const struct wire_event *op);

@@ -11,57 +11,58 @@
 #include "analysis/plan/allocations.h"
 #include "base/vec.h"
 
-/* Writes down what flowed by since bucket or minute began, and goes to those of @t. */
-static void settle_flow(struct ana_gpu_state *g, int64_t t)
+/* Adds up what came since bucket or minute began, and goes to those of @t. */
+static void flush_bucket(struct ana_gpu_state *g, int64_t t)
 {
-	const struct ana_timeline *line = g->ruler.line;
+	const struct ana_timeline *line = g->buckets.line;
 	int64_t minute;
 	int c;
 
-	ana_minutes_add(&g->minutes, g->flow[ANA_COMPUTE] + g->flow[ANA_COMM] + g->flow[ANA_COPY]);
+	ana_minutes_add(&g->minutes, g->unflushed[ANA_COMPUTE] + g->unflushed[ANA_COMM] +
+					     g->unflushed[ANA_COPY]);
 	for (c = 0; c < ANA_CLASSES; c++) {
-		if (!g->flow[c])
+		if (!g->unflushed[c])
 			continue;
-		g->gpu->classes[c] += g->flow[c];
-		g->gpu->confidence[c][ANA_HIGH] += g->flow[c];
-		if (g->flow_bucket)
-			g->flow_bucket->classes[c] += g->flow[c];
-		g->flow[c] = 0;
+		g->gpu->classes[c] += g->unflushed[c];
+		g->gpu->confidence[c][ANA_HIGH] += g->unflushed[c];
+		if (g->open_bucket)
+			g->open_bucket->classes[c] += g->unflushed[c];
+		g->unflushed[c] = 0;
 	}
-	g->flow_bucket = ana_ruler_bucket(&g->ruler, t);
-	g->flow_until = !g->flow_bucket || g->flow_bucket == &line->bucket[line->count - 1]
+	g->open_bucket = ana_buckets_at(&g->buckets, t);
+	g->open_until = !g->open_bucket || g->open_bucket == &line->bucket[line->count - 1]
 				? INT64_MAX
-				: g->flow_bucket->end_ns;
+				: g->open_bucket->end_ns;
 	minute = ana_minutes_go(&g->minutes, t);
-	g->flow_until = minute < g->flow_until ? minute : g->flow_until;
+	g->open_until = minute < g->open_until ? minute : g->open_until;
 }
 
-void ana_gpu_init_flow(struct ana_gpu_state *g)
+void ana_gpu_init_buckets(struct ana_gpu_state *g)
 {
-	settle_flow(g, INT64_MIN);
+	flush_bucket(g, INT64_MIN);
 }
 
-ANA_RARE static void flow_on(struct ana_gpu_state *g, int c, int64_t start, int64_t end)
+ANA_RARE static void add_across(struct ana_gpu_state *g, int c, int64_t start, int64_t end)
 {
-	while (end > g->flow_until) {
-		if (start < g->flow_until) {
-			g->flow[c] += g->flow_until - start;
-			start = g->flow_until;
+	while (end > g->open_until) {
+		if (start < g->open_until) {
+			g->unflushed[c] += g->open_until - start;
+			start = g->open_until;
 		}
-		settle_flow(g, start);
+		flush_bucket(g, start);
 	}
-	g->flow[c] += end - start;
+	g->unflushed[c] += end - start;
 }
 
 /* The same as ana_gpu_add with high confidence, for what comes in order of time. */
-static inline void flow(struct ana_gpu_state *g, int c, int64_t start, int64_t end)
+static inline void add_in_order(struct ana_gpu_state *g, int c, int64_t start, int64_t end)
 {
 	if (g->recorder)
 		ana_collective_log_add(g->recorder->log, c, start, end);
-	if (end <= g->flow_until)
-		g->flow[c] += end - start;
+	if (end <= g->open_until)
+		g->unflushed[c] += end - start;
 	else
-		flow_on(g, c, start, end);
+		add_across(g, c, start, end);
 }
 
 /* Accounts the busy part of [at, upto): of every kind only its latest end matters. */
@@ -71,17 +72,17 @@ static inline void sweep(struct ana_gpu_state *g, int64_t upto)
 
 	if (g->compute_end > at) {
 		stop = g->compute_end < upto ? g->compute_end : upto;
-		flow(g, ANA_COMPUTE, at, stop);
+		add_in_order(g, ANA_COMPUTE, at, stop);
 		at = stop;
 	}
 	if (g->comm_end > at && at < upto) {
 		stop = g->comm_end < upto ? g->comm_end : upto;
-		flow(g, ANA_COMM, at, stop);
+		add_in_order(g, ANA_COMM, at, stop);
 		at = stop;
 	}
 	if (g->copy_end > at && at < upto) {
 		stop = g->copy_end < upto ? g->copy_end : upto;
-		flow(g, ANA_COPY, at, stop);
+		add_in_order(g, ANA_COPY, at, stop);
 		ana_copies_expose(g, at, stop);
 	}
 	g->at = upto;
@@ -200,7 +201,7 @@ static inline bool decide_at_once(struct ana_walk *w, struct ana_gpu_state *g, u
 	    : same_graph(g, process, op, call) ? ANA_DEVICE_GRAPH
 					       : ANA_DEVICE_LAUNCH;
 	g->gpu->queued_ns += ns;
-	flow(g, c, g->end, op->start_ns);
+	add_in_order(g, c, g->end, op->start_ns);
 	if (w->options->on_piece)
 		tell(w, g, c, op->start_ns, call);
 	return true;
@@ -422,7 +423,7 @@ static void without_process(void *arg, int64_t start, int64_t end)
 
 	o->g->gpu->classes[class] += end - start;
 	o->g->gpu->confidence[class][confidence] += end - start;
-	ana_ruler_add(&o->g->ruler, class, start, end);
+	ana_buckets_add(&o->g->buckets, class, start, end);
 	if (o->w->options->on_piece)
 		o->w->options->on_piece(o->w->options->arg, &piece);
 }
@@ -450,7 +451,7 @@ void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g)
 		ana_gap_lead(w, g);
 	ana_open_gaps_finish(w, g);
 	sweep(g, INT64_MAX);
-	settle_flow(g, g->end);
+	flush_bucket(g, g->end);
 	ana_minutes_count(&g->minutes, &g->plan->held, &g->plan->lost, &g->plan->unobserved,
 			  g->gpu->minutes);
 	g->gpu->span_ns = g->end - g->start;

@@ -70,14 +70,14 @@ static void tell(const struct ana_options *o, uint32_t gpu, const struct ana_unu
 }
 
 /* A page draws as many buckets of it as of the others, though they all are alike. */
-static int add_series(struct ana_result *r, size_t gpu, const struct ana_ruler *ruler)
+static int add_series(struct ana_result *r, size_t gpu, const struct ana_buckets *buckets)
 {
 	struct ana_gpu_series *s = r->series ? &r->series->gpu[gpu] : NULL;
 
 	if (!s)
 		return 0;
 	s->fine = 1;
-	s->longest_ns = calloc(ruler->line->count + 1, sizeof(*s->longest_ns));
+	s->longest_ns = calloc(buckets->line->count + 1, sizeof(*s->longest_ns));
 	return s->longest_ns ? 0 : -ENOMEM;
 }
 
@@ -96,7 +96,7 @@ static int count_minutes(struct ana_gpu *g, struct ana_spans *given)
 
 int ana_unused_finish(struct ana_plan *p, struct ana_result *r, const struct ana_options *o)
 {
-	struct ana_ruler ruler;
+	struct ana_buckets buckets;
 	int err = 0;
 
 	for (size_t i = 0; i < p->unuseds && !err; i++) {
@@ -105,13 +105,13 @@ int ana_unused_finish(struct ana_plan *p, struct ana_result *r, const struct ana
 		size_t gpu = p->devices + i;
 		struct ana_gpu *g = &r->gpu[gpu];
 
-		err = ana_ruler_init(&ruler, &r->timeline[gpu], g->held_start_ns, g->held_end_ns,
-				     o->timeline_buckets, 1);
+		err = ana_buckets_init(&buckets, &r->timeline[gpu], g->held_start_ns,
+				       g->held_end_ns, o->timeline_buckets, 1);
 		for (size_t k = 0; k < given->count && !err; k++) {
 			const struct ana_span *s = &given->span[k];
 
 			g->classes[class_of(u)] += s->end - s->start;
-			ana_ruler_add(&ruler, class_of(u), s->start, s->end);
+			ana_buckets_add(&buckets, class_of(u), s->start, s->end);
 			tell(o, (uint32_t)gpu, u, s);
 		}
 		g->held_ns = g->allocated_ns = g->classes[class_of(u)];
@@ -119,7 +119,7 @@ int ana_unused_finish(struct ana_plan *p, struct ana_result *r, const struct ana
 		if (!err && class_of(u) == ANA_EXCLUDED_NO_PROCESS)
 			err = count_minutes(g, given);
 		if (!err)
-			err = add_series(r, gpu, &ruler);
+			err = add_series(r, gpu, &buckets);
 	}
 	return err;
 }

@@ -36,14 +36,14 @@ void ana_cause_add(struct ana_cause *b, int c, int64_t weight)
 }
 
 void ana_cause_vote(struct ana_cause *b, const struct ana_thread_samples *thread, size_t sample,
-		    enum ana_class c, bool maker, int64_t weight)
+		    enum ana_class c, bool producer, int64_t weight)
 {
 	if (!base_vec_more(b->vote, b->votes, b->vote_room)) {
 		b->err = -ENOMEM;
 		return;
 	}
-	b->vote[b->votes++] = (struct ana_vote){ thread, sample, c, maker, weight };
-	b->makers += maker && c != ANA_INPUT_CPU_STARVED; /* it votes for what it does, too */
+	b->vote[b->votes++] = (struct ana_vote){ thread, sample, c, producer, weight };
+	b->producers += producer && c != ANA_INPUT_CPU_STARVED; /* it votes for what it does, too */
 }
 
 void ana_split(int64_t ns, const int64_t *weight, size_t n, int64_t *out)
@@ -89,7 +89,7 @@ static enum ana_confidence capped(const struct ana_cause *b, enum ana_confidence
 
 static enum ana_confidence confidence_of(const struct ana_cause *b, int c, bool split)
 {
-	bool sure = b->makers >= 3 || (b->rows && exact_by_rows(b, c));
+	bool sure = b->producers >= 3 || (b->rows && exact_by_rows(b, c));
 
 	if (c == (int)b->unknown)
 		return b->record_confidence;

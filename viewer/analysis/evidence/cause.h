@@ -17,7 +17,7 @@ struct ana_vote { /* one sample, and the class it speaks for */
 	const struct ana_thread_samples *thread;
 	size_t sample; /* its index there */
 	enum ana_class class;
-	bool maker; /* of a thread that makes batches */
+	bool producer; /* of a thread that makes batches */
 	int64_t weight;
 };
 
@@ -35,7 +35,7 @@ struct ana_cause {
 	bool far; /* told by samples that lie before the piece */
 	struct ana_vote *vote;
 	size_t votes, vote_room;
-	uint64_t makers; /* votes of makers */
+	uint64_t producers; /* votes of producers */
 	int err;
 	/* the decision */
 	bool decided; /* by weights: pieces without samples near it may share them */
@@ -48,7 +48,7 @@ void ana_cause_begin(struct ana_cause *b, int64_t start, int64_t end, enum ana_c
 void ana_cause_fini(struct ana_cause *b);
 void ana_cause_add(struct ana_cause *b, int c, int64_t weight);
 void ana_cause_vote(struct ana_cause *b, const struct ana_thread_samples *thread, size_t sample,
-		    enum ana_class c, bool maker, int64_t weight);
+		    enum ana_class c, bool producer, int64_t weight);
 
 /* Fills ns and confidence. All is b->unknown where nothing weighs. */
 void ana_cause_decide(struct ana_cause *b);
@@ -67,6 +67,6 @@ void ana_split(int64_t ns, const int64_t *weight, size_t n, int64_t *out);
 bool ana_cause_wait(struct ana_cause *b, struct ana_evidence *e, uint32_t tid);
 bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid);
 /* Votes of @tid alone, for a piece whose class is known. False: no sample. */
-bool ana_cause_see(struct ana_cause *b, struct ana_evidence *e, uint32_t tid, enum ana_class c);
+bool ana_cause_votes(struct ana_cause *b, struct ana_evidence *e, uint32_t tid, enum ana_class c);
 
 #endif

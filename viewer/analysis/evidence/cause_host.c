@@ -169,7 +169,7 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 	return true;
 }
 
-bool ana_cause_see(struct ana_cause *b, struct ana_evidence *e, uint32_t tid, enum ana_class c)
+bool ana_cause_votes(struct ana_cause *b, struct ana_evidence *e, uint32_t tid, enum ana_class c)
 {
 	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, tid);
 	struct ana_shares h;

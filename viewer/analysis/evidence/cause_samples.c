@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cause_wait.h"
 
-enum ana_class ana_wait_class(const struct wire_sample *s, enum ana_maker maker)
+enum ana_class ana_wait_class(const struct wire_sample *s, enum ana_producer producer)
 {
 	switch (s->wait) {
 	case WIRE_WAIT_READ:
@@ -16,7 +16,7 @@ enum ana_class ana_wait_class(const struct wire_sample *s, enum ana_maker maker)
 	case WIRE_WAIT_LOCK_SHARED:
 		return ANA_INPUT_PIPELINE;
 	case WIRE_WAIT_QUEUE:
-		return maker == ANA_MAKER_TRAINER ? ANA_INPUT_UNKNOWN : ANA_INPUT_PIPELINE;
+		return producer == ANA_PRODUCER_TRAINER ? ANA_INPUT_UNKNOWN : ANA_INPUT_PIPELINE;
 	default:
 		return s->state == WIRE_STATE_DISK ? ANA_INPUT_FETCH : ANA_INPUT_UNKNOWN;
 	}
@@ -24,13 +24,13 @@ enum ana_class ana_wait_class(const struct wire_sample *s, enum ana_maker maker)
 
 /* One that waits for work has nothing to do with the batch: it gets no hotspot. */
 static void blocked_part(struct ana_cause *b, const struct ana_thread_samples *s, size_t i,
-			 enum ana_maker maker, int64_t ns)
+			 enum ana_producer producer, int64_t ns)
 {
 	const struct wire_sample *w = &s->sample[i];
-	enum ana_class c = ana_wait_class(w, maker);
+	enum ana_class c = ana_wait_class(w, producer);
 
 	ana_cause_add(b, c, ns);
-	if (w->wait == WIRE_WAIT_QUEUE && maker == ANA_MAKER_WORKER)
+	if (w->wait == WIRE_WAIT_QUEUE && producer == ANA_PRODUCER_WORKER)
 		b->idle += ns;
 	else
 		ana_cause_vote(b, s, i, c, true, ns);
@@ -41,7 +41,7 @@ static bool shares_of(const struct ana_thread_part *p, struct ana_shares *h)
 	return p->from < p->to && ana_shares_of(p->thread, p->from, p->to, h);
 }
 
-void ana_wait_see(struct ana_cause *b, const struct ana_thread_part *p, enum ana_class c,
+void ana_wait_vote(struct ana_cause *b, const struct ana_thread_part *p, enum ana_class c,
 		  enum ana_voter voter)
 {
 	struct ana_shares h;
@@ -50,11 +50,11 @@ void ana_wait_see(struct ana_cause *b, const struct ana_thread_part *p, enum ana
 	if (!shares_of(p, &h))
 		return;
 	for (i = h.first; i < h.end; i++)
-		ana_cause_vote(b, p->thread, i, c, voter == ANA_VOTER_MAKER,
+		ana_cause_vote(b, p->thread, i, c, voter == ANA_VOTER_PRODUCER,
 			       ana_shares_weight(p->thread, &h, i));
 }
 
-void ana_wait_see_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
+void ana_wait_vote_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
 	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, tid);
 	struct ana_shares h;
@@ -80,12 +80,13 @@ bool ana_wait_share_run(struct ana_cause *b, const struct ana_thread_part *p, in
 		return false;
 	for (i = h.first; i < h.end; i++)
 		if (ana_sample_runs(&s->sample[i]))
-			ana_cause_vote(b, s, i, c, voter == ANA_VOTER_MAKER,
+			ana_cause_vote(b, s, i, c, voter == ANA_VOTER_PRODUCER,
 				       ana_scale(ns, ana_shares_weight(s, &h, i), h.running));
 	return true;
 }
 
-bool ana_wait_maker(struct ana_cause *b, const struct ana_thread_samples *s, enum ana_maker maker)
+bool ana_wait_producer(struct ana_cause *b, const struct ana_thread_samples *s,
+		       enum ana_producer producer)
 {
 	const struct ana_thread_part whole = { s, b->start, b->end };
 	struct ana_shares h;
@@ -94,14 +95,14 @@ bool ana_wait_maker(struct ana_cause *b, const struct ana_thread_samples *s, enu
 	if (!ana_shares_of(s, b->start, b->end, &h))
 		return false;
 	ana_cause_add(b, ANA_INPUT_CPU_STARVED, h.delay);
-	ana_wait_share_run(b, &whole, h.delay, ANA_INPUT_CPU_STARVED, ANA_VOTER_MAKER);
+	ana_wait_share_run(b, &whole, h.delay, ANA_INPUT_CPU_STARVED, ANA_VOTER_PRODUCER);
 	if (!h.running)
 		ana_cause_add(b, ANA_INPUT_PREP, h.run);
 	for (i = h.first; i < h.end; i++) {
 		int64_t ns = ana_shares_part(s, &h, i);
 
 		if (!ana_sample_runs(&s->sample[i])) {
-			blocked_part(b, s, i, maker, ns);
+			blocked_part(b, s, i, producer, ns);
 			continue;
 		}
 		ana_cause_add(b, ANA_INPUT_PREP, ns);
@@ -116,7 +117,7 @@ static bool counts(const struct wire_sample *s, enum ana_blocked which)
 }
 
 bool ana_wait_share_block(struct ana_cause *b, const struct ana_thread_part *p, int64_t ns,
-			  enum ana_maker maker, enum ana_blocked which)
+			  enum ana_producer producer, enum ana_blocked which)
 {
 	const struct ana_thread_samples *s = p->thread;
 	struct ana_shares h;
@@ -132,7 +133,7 @@ bool ana_wait_share_block(struct ana_cause *b, const struct ana_thread_part *p, 
 		return false;
 	for (i = h.first; i < h.end; i++)
 		if (counts(&s->sample[i], which))
-			blocked_part(b, s, i, maker,
+			blocked_part(b, s, i, producer,
 				     ana_scale(ns, ana_shares_weight(s, &h, i), all));
 	return true;
 }
@@ -177,7 +178,7 @@ bool ana_wait_by_samples(struct ana_cause *b, struct ana_evidence *e, uint32_t t
 
 	for (k = 0; k < e->threads; k++)
 		if (e->thread[k]->role == WIRE_ROLE_WORKER)
-			any |= ana_wait_maker(&part, e->thread[k], ANA_MAKER_WORKER);
+			any |= ana_wait_producer(&part, e->thread[k], ANA_PRODUCER_WORKER);
 	for (c = 0; c < ANA_CLASSES; c++)
 		ana_sum(&all, part.weight[c]);
 	for (c = 0; c < ANA_CLASSES; c++)

@@ -23,20 +23,20 @@ static void add_run(struct ana_cause *b, const struct ana_thread_part *within,
 		    const struct ana_thread_part *since, int64_t ns, enum ana_class c)
 {
 	ana_cause_add(b, c, ns);
-	if (ns && !ana_wait_share_run(b, within, ns, c, ANA_VOTER_MAKER))
-		ana_wait_share_run(b, since, ns, c, ANA_VOTER_MAKER);
+	if (ns && !ana_wait_share_run(b, within, ns, c, ANA_VOTER_PRODUCER))
+		ana_wait_share_run(b, since, ns, c, ANA_VOTER_PRODUCER);
 }
 
 /* The same; where there are none, what the thread was blocked in before tells, less surely. */
 static void add_block(struct ana_cause *b, const struct ana_thread_part *within,
-		      const struct ana_thread_part *since, int64_t ns, enum ana_maker maker)
+		      const struct ana_thread_part *since, int64_t ns, enum ana_producer producer)
 {
 	const struct ana_thread_part far = { within->thread, b->start - ANA_LOOK_BACK_NS, b->end };
 
-	if (!ns || ana_wait_share_block(b, within, ns, maker, ANA_BLOCKED_ANY) ||
-	    ana_wait_share_block(b, since, ns, maker, ANA_BLOCKED_ANY))
+	if (!ns || ana_wait_share_block(b, within, ns, producer, ANA_BLOCKED_ANY) ||
+	    ana_wait_share_block(b, since, ns, producer, ANA_BLOCKED_ANY))
 		return;
-	if (ana_wait_share_block(b, &far, ns, maker, ANA_BLOCKED_AT_WORK))
+	if (ana_wait_share_block(b, &far, ns, producer, ANA_BLOCKED_AT_WORK))
 		b->far = true;
 	else
 		ana_cause_add(b, ANA_INPUT_UNKNOWN, ns);
@@ -44,7 +44,7 @@ static void add_block(struct ana_cause *b, const struct ana_thread_part *within,
 
 /* The part @ns of the wait in which row @r was under way: by what its thread did during the row. */
 static void add_row(struct ana_cause *b, struct ana_evidence *e, const struct wire_batch *r,
-		    enum ana_maker maker, int64_t ns)
+		    enum ana_producer producer, int64_t ns)
 {
 	const struct ana_thread_samples *s = ana_evidence_thread(e, r->pid, r->tid);
 	const struct ana_thread_part within = { s, base_max(b->start, r->start_ns),
@@ -57,7 +57,7 @@ static void add_row(struct ana_cause *b, struct ana_evidence *e, const struct wi
 	split_row(r, ns, &cpu, &delay);
 	add_run(b, &within, &since, cpu, ANA_INPUT_PREP);
 	add_run(b, &within, &since, delay, ANA_INPUT_CPU_STARVED);
-	add_block(b, &within, &since, ns - cpu - delay, maker);
+	add_block(b, &within, &since, ns - cpu - delay, producer);
 }
 
 /* The row of next() that covers most of the wait: of the thread, else of any. */
@@ -198,9 +198,9 @@ static void add_making(struct ana_cause *b, struct ana_evidence *e, const struct
 		}
 	}
 	if (making)
-		add_row(b, e, r, ANA_MAKER_WORKER, making);
+		add_row(b, e, r, ANA_PRODUCER_WORKER, making);
 	if (making < to - from) /* the line that holds the others up */
-		ana_wait_see(b, &owner, ANA_INPUT_PIPELINE, ANA_VOTER_MAKER);
+		ana_wait_vote(b, &owner, ANA_INPUT_PIPELINE, ANA_VOTER_PRODUCER);
 }
 
 /* [from, to): the owner has not begun with any batch, or is done with one. */
@@ -283,15 +283,15 @@ static void add_sending(struct ana_cause *b, struct ana_evidence *e, const struc
 	size_t i;
 
 	ana_cause_add(b, ANA_INPUT_CPU_STARVED, starved);
-	ana_wait_share_run(b, &owner, starved, ANA_INPUT_CPU_STARVED, ANA_VOTER_MAKER);
+	ana_wait_share_run(b, &owner, starved, ANA_INPUT_CPU_STARVED, ANA_VOTER_PRODUCER);
 	ns -= starved;
 	ana_cause_add(b, ANA_INPUT_HANDOFF, ns);
 	if (!ana_shares_of(s, from, to, &h))
 		return;
 	for (i = h.first; i < h.end; i++) {
 		const struct wire_sample *w = &s->sample[i];
-		enum ana_class c =
-			ana_sample_runs(w) ? ANA_INPUT_PREP : ana_wait_class(w, ANA_MAKER_WORKER);
+		enum ana_class c = ana_sample_runs(w) ? ANA_INPUT_PREP
+						      : ana_wait_class(w, ANA_PRODUCER_WORKER);
 
 		part = ana_shares_weight(s, &h, i);
 		if (w->flags & WIRE_SAMPLE_FL_GIL &&
@@ -346,7 +346,7 @@ static void by_owner(struct ana_cause *b, struct ana_evidence *e, const struct w
 	add_owner(b, e, f, made);
 	if (made < b->end)
 		add_handoff(b, e, take, f, made);
-	ana_wait_see_trainer(b, e, take->tid);
+	ana_wait_vote_trainer(b, e, take->tid);
 }
 
 /* Rows of any worker within the wait; false: there are none. */
@@ -362,7 +362,7 @@ static bool by_rows(struct ana_cause *b, struct ana_evidence *e, const struct wi
 
 		if (!r->worker || !ns || (take && r->loader != take->loader))
 			continue;
-		add_row(b, e, r, ANA_MAKER_WORKER, ns);
+		add_row(b, e, r, ANA_PRODUCER_WORKER, ns);
 		making += ns;
 	}
 	if (!making)
@@ -403,9 +403,10 @@ static bool by_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t tid
 		       const struct wire_batch *own)
 {
 	if (!own || 2 * overlap(own, b->start, b->end) < b->end - b->start)
-		return ana_wait_maker(b, ana_evidence_thread(e, e->pid, tid), ANA_MAKER_TRAINER);
+		return ana_wait_producer(b, ana_evidence_thread(e, e->pid, tid),
+					 ANA_PRODUCER_TRAINER);
 	b->rows = true;
-	add_row(b, e, own, ANA_MAKER_TRAINER, b->end - b->start);
+	add_row(b, e, own, ANA_PRODUCER_TRAINER, b->end - b->start);
 	return true;
 }
 
@@ -420,7 +421,7 @@ bool ana_cause_wait(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 	own = find_own(b, e, tid);
 	if ((take && !take->batch) ||
 	    2 * covered(&e->close, b->start, b->end) >= b->end - b->start) {
-		ana_wait_see_trainer(b, e, tid);
+		ana_wait_vote_trainer(b, e, tid);
 		ana_cause_all(b, ANA_INPUT_EPOCH, ANA_HIGH);
 		return true;
 	}
@@ -431,10 +432,10 @@ bool ana_cause_wait(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 		told = by_trainer(b, e, tid, own);
 	} else {
 		told = by_rows(b, e, take) || ana_wait_by_samples(b, e, tid);
-		ana_wait_see_trainer(b, e, tid);
+		ana_wait_vote_trainer(b, e, tid);
 	}
 	if (told)
 		ana_cause_decide(b);
-	/* rows that tell how long its maker was blocked, and no sample that tells in what */
-	return told && (b->makers || !b->ns[b->unknown]);
+	/* rows that tell how long its producer was blocked, and no sample that tells in what */
+	return told && (b->producers || !b->ns[b->unknown]);
 }

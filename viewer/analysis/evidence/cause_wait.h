@@ -16,15 +16,15 @@ static inline int64_t overlap(const struct wire_batch *r, int64_t a, int64_t b)
 }
 
 /* Who makes the awaited batch. */
-enum ana_maker {
-	ANA_MAKER_WORKER,
-	ANA_MAKER_TRAINER, /* within its own next() */
+enum ana_producer {
+	ANA_PRODUCER_WORKER,
+	ANA_PRODUCER_TRAINER, /* within its own next() */
 };
 
-/* Whose samples vote: only a maker's make the cause sure. */
+/* Whose samples vote: only a producer's make the cause sure. */
 enum ana_voter {
 	ANA_VOTER_OTHER,
-	ANA_VOTER_MAKER,
+	ANA_VOTER_PRODUCER,
 };
 
 /* Which samples of a blocked thread count. */
@@ -39,15 +39,15 @@ struct ana_thread_part {
 	int64_t from, to;
 };
 
-/* What it means for the batch that its maker is blocked so. */
-enum ana_class ana_wait_class(const struct wire_sample *s, enum ana_maker maker);
+/* What it means for the batch that its producer is blocked so. */
+enum ana_class ana_wait_class(const struct wire_sample *s, enum ana_producer producer);
 
 /* Votes of the samples, whatever they show. */
-void ana_wait_see(struct ana_cause *b, const struct ana_thread_part *p, enum ana_class c,
+void ana_wait_vote(struct ana_cause *b, const struct ana_thread_part *p, enum ana_class c,
 		  enum ana_voter voter);
 
 /* The trainer's own name the line that waits; those that do not wait show it at work on a batch. */
-void ana_wait_see_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t tid);
+void ana_wait_vote_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t tid);
 
 /*
  * The lines of @ns on a CPU, or waiting for one, for the hotspots alone. False: no sample of the
@@ -58,10 +58,11 @@ bool ana_wait_share_run(struct ana_cause *b, const struct ana_thread_part *p, in
 
 /* Gives @ns, in which the thread was blocked, to what its samples were blocked in. False: none. */
 bool ana_wait_share_block(struct ana_cause *b, const struct ana_thread_part *p, int64_t ns,
-			  enum ana_maker maker, enum ana_blocked which);
+			  enum ana_producer producer, enum ana_blocked which);
 
 /* A thread that makes batches, over the whole wait, from its samples alone. False: none. */
-bool ana_wait_maker(struct ana_cause *b, const struct ana_thread_samples *s, enum ana_maker maker);
+bool ana_wait_producer(struct ana_cause *b, const struct ana_thread_samples *s,
+		       enum ana_producer producer);
 
 /* All workers that were seen, and the trainer @tid. False: none was. */
 bool ana_wait_by_samples(struct ana_cause *b, struct ana_evidence *e, uint32_t tid);

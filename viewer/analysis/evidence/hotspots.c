@@ -369,8 +369,8 @@ static bool tells(const struct ana_cause *b, const struct ana_vote *v, enum ana_
 	if (round == 0)
 		return v->class == c;
 	if (round == 1)
-		return starved && v->maker && ana_sample_runs(&v->thread->sample[v->sample]);
-	return v->maker == made;
+		return starved && v->producer && ana_sample_runs(&v->thread->sample[v->sample]);
+	return v->producer == made;
 }
 
 /* In parts by weight, summed as they go, so that they sum to the whole. */

@@ -96,7 +96,7 @@ static void hotspot_only(struct ana_walk *w, struct ana_proc *p,
 	if (!sampled(p->evidence, piece))
 		return;
 	ana_cause_begin(b, piece->start, piece->end, piece->c, piece->confidence, false);
-	ana_cause_see(b, p->evidence, piece->tid, piece->c);
+	ana_cause_votes(b, p->evidence, piece->tid, piece->c);
 	ana_cause_all(b, piece->c, piece->confidence);
 	book(w, p);
 }

@@ -174,7 +174,7 @@ static void decide_blind(struct ana_gap_decision *d)
 	d->blocked = ana_host_blocked(&d->w->process[gap->process], gap->ordinal, gap->context);
 	complete(d, d->waits, gap->end);
 	complete(d, d->blocked, gap->end);
-	walk_pieces(d, gap->start, gap->end, ana_rules_blind);
+	walk_pieces(d, gap->start, gap->end, ana_rules_no_launches);
 }
 
 static void decide_gap(struct ana_gap_decision *d)

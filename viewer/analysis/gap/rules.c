@@ -137,7 +137,7 @@ void ana_rules_queued(struct ana_gap_decision *d, int64_t t, struct ana_ruled_pi
 }
 
 /* The same where nothing on the device has a launch record. */
-void ana_rules_blind(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
+void ana_rules_no_launches(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
 	uint32_t v;
 

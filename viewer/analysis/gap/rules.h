@@ -42,7 +42,7 @@ typedef void ana_rules(struct ana_gap_decision *d, int64_t t, struct ana_ruled_p
 
 ana_rules ana_rules_empty; /* LEDGER rules 1 to 6: nothing was submitted */
 ana_rules ana_rules_queued; /* LEDGER rules 7 to 11: submitted, not running */
-ana_rules ana_rules_blind; /* a gap of a device without launch records */
+ana_rules ana_rules_no_launches; /* a gap of a device without launch records */
 ana_rules ana_rules_startup, ana_rules_started; /* the lead, before and after the first launch */
 ana_rules ana_rules_teardown; /* the tail */
 ana_rules ana_rules_unobserved; /* the recording had not begun */

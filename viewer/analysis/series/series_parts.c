@@ -141,7 +141,7 @@ void ana_series_parts_fini(struct ana_series_parts *x)
 
 static int finish_steps(struct ana_series_parts *x, struct ana_series *s)
 {
-	struct ana_slow slow = { .count = 0 };
+	struct ana_slowest_steps slow = { .count = 0 };
 	size_t i, k;
 
 	s->steps = calloc(x->sources + 1, sizeof(*s->steps));
@@ -158,7 +158,7 @@ static int finish_steps(struct ana_series_parts *x, struct ana_series *s)
 		for (k = 0; k < ANA_HISTOGRAM_BINS; k++)
 			s->histogram[k] += g->histogram[k];
 		for (k = 0; k < g->slow.count; k++)
-			ana_slow_add(&slow, &g->slow.step[k]);
+			ana_slowest_steps_add(&slow, &g->slow.step[k]);
 	}
 	memcpy(s->outlier, slow.step, slow.count * sizeof(*s->outlier));
 	s->outliers = slow.count;

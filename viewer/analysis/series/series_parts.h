@@ -2,7 +2,7 @@
 /*
  * How series are gathered during the walks. Memory, whatever the run: 20 MB of timeline buckets,
  * 4 MB of steps, 60 KB of cells per thread and 10 MB of stacks; each part's room is laid out before
- * the walks, by how many of them there are. private to the engine.
+ * the walks, by how many of them there are. Private to the engine.
  */
 #ifndef ANALYSIS_SERIES_PARTS_H
 #define ANALYSIS_SERIES_PARTS_H
@@ -30,17 +30,17 @@ void ana_series_plan(struct ana_series_plan *p, const struct ana_result *r, size
 
 /* ---- steps of one process -------------------------------------------------------------------- */
 
-struct ana_slow { /* the slowest, slowest first */
+struct ana_slowest_steps { /* the slowest, slowest first */
 	struct ana_step step[ANA_SERIES_OUTLIERS];
 	size_t count;
 };
-void ana_slow_add(struct ana_slow *s, const struct ana_step *step);
+void ana_slowest_steps_add(struct ana_slowest_steps *s, const struct ana_step *step);
 
 struct ana_step_gather {
 	struct ana_step_series line; /* owned */
 	size_t room, max;
 	uint64_t histogram[ANA_HISTOGRAM_BINS];
-	struct ana_slow slow;
+	struct ana_slowest_steps slow;
 };
 void ana_step_gather_init(struct ana_step_gather *g, uint32_t process, size_t max);
 int ana_step_gather_add(struct ana_step_gather *g, const struct ana_step *s); /* 0 or -ENOMEM */

@@ -46,7 +46,7 @@ static bool goes_first(const struct ana_step *a, const struct ana_step *b)
 	return a->exposed_ns > b->exposed_ns;
 }
 
-void ana_slow_add(struct ana_slow *s, const struct ana_step *step)
+void ana_slowest_steps_add(struct ana_slowest_steps *s, const struct ana_step *step)
 {
 	size_t i = s->count;
 
@@ -133,7 +133,7 @@ int ana_step_gather_add(struct ana_step_gather *g, const struct ana_step *s)
 	int err = 0;
 
 	g->histogram[ana_histogram_bin(ns)]++;
-	ana_slow_add(&g->slow, s);
+	ana_slowest_steps_add(&g->slow, s);
 	if (l->buckets && l->bucket[l->buckets - 1].count < l->each) {
 		join(&l->bucket[l->buckets - 1], &b);
 		return 0;

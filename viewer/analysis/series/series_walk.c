@@ -10,19 +10,19 @@
 #include "series_parts.h"
 
 /* The timeline's buckets may be fewer than was asked for. */
-static int on_gpu(void *arg, uint32_t gpu, const struct ana_ruler *ruler)
+static int on_gpu(void *arg, uint32_t gpu, const struct ana_buckets *buckets)
 {
 	struct ana_series_walk *x = arg;
 	struct ana_gpu_series *s = &x->parts->out->gpu[gpu];
-	const struct ana_timeline *t = ruler->line;
-	size_t n = (t->count + ruler->fine - 1) / ruler->fine;
+	const struct ana_timeline *t = buckets->line;
+	size_t n = (t->count + buckets->fine - 1) / buckets->fine;
 
-	s->fine = ruler->fine;
+	s->fine = buckets->fine;
 	s->longest_ns = calloc(n + 1, sizeof(*s->longest_ns));
 	x->parts->coarse[gpu] = (struct ana_coarse){
-		.start = ruler->start,
-		.end = t->count ? t->bucket[t->count - 1].end_ns : ruler->start,
-		.width = ruler->width * (int64_t)ruler->fine,
+		.start = buckets->start,
+		.end = t->count ? t->bucket[t->count - 1].end_ns : buckets->start,
+		.width = buckets->width * (int64_t)buckets->fine,
 		.longest_ns = s->longest_ns,
 		.at_start = INT64_MAX, /* in none yet */
 	};

@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int ana_ruler_init(struct ana_ruler *r, struct ana_timeline *t, int64_t start, int64_t end,
-		   size_t count, size_t fine)
+int ana_buckets_init(struct ana_buckets *r, struct ana_timeline *t, int64_t start, int64_t end,
+		     size_t count, size_t fine)
 {
 	size_t i;
 
-	*r = (struct ana_ruler){ .line = t, .start = start, .fine = 1 };
+	*r = (struct ana_buckets){ .line = t, .start = start, .fine = 1 };
 	if (!count || end <= start)
 		return 0;
 	if ((int64_t)count > end - start)
@@ -37,7 +37,7 @@ int ana_ruler_init(struct ana_ruler *r, struct ana_timeline *t, int64_t start, i
 	return 0;
 }
 
-struct ana_bucket *ana_ruler_bucket(const struct ana_ruler *r, int64_t t)
+struct ana_bucket *ana_buckets_at(const struct ana_buckets *r, int64_t t)
 {
 	size_t i = 0;
 
@@ -48,7 +48,7 @@ struct ana_bucket *ana_ruler_bucket(const struct ana_ruler *r, int64_t t)
 	return &r->line->bucket[i < r->line->count ? i : r->line->count - 1];
 }
 
-void ana_ruler_spread(struct ana_ruler *r, int c, int64_t start, int64_t end)
+void ana_buckets_spread(struct ana_buckets *r, int c, int64_t start, int64_t end)
 {
 	int64_t last = r->line->bucket[r->line->count - 1].end_ns;
 

@@ -8,7 +8,7 @@
 
 #include "analysis/ledger.h"
 
-struct ana_ruler { /* writes into a result's timeline */
+struct ana_buckets { /* a result's timeline while it is filled */
 	struct ana_timeline *line; /* borrowed; count 0: off */
 	int64_t start, width;
 	size_t fine; /* so many buckets are one of those that are drawn */
@@ -22,22 +22,22 @@ struct ana_ruler { /* writes into a result's timeline */
  * equal ones, unless it is so short that it stays whole (r->fine is 1 then); where the whole ones
  * lie does not depend on it. 0 or -ENOMEM.
  */
-int ana_ruler_init(struct ana_ruler *r, struct ana_timeline *t, int64_t start, int64_t end,
-		   size_t count, size_t fine);
+int ana_buckets_init(struct ana_buckets *r, struct ana_timeline *t, int64_t start, int64_t end,
+		     size_t count, size_t fine);
 
 /* The bucket of @t; NULL where there are none. */
-struct ana_bucket *ana_ruler_bucket(const struct ana_ruler *r, int64_t t);
+struct ana_bucket *ana_buckets_at(const struct ana_buckets *r, int64_t t);
 
-void ana_ruler_spread(struct ana_ruler *r, int c, int64_t start, int64_t end);
+void ana_buckets_spread(struct ana_buckets *r, int c, int64_t start, int64_t end);
 
-static inline void ana_ruler_add(struct ana_ruler *r, int c, int64_t start, int64_t end)
+static inline void ana_buckets_add(struct ana_buckets *r, int c, int64_t start, int64_t end)
 {
 	if (!r->at)
 		return;
 	if (start >= r->at->start_ns && end <= r->at->end_ns)
 		r->at->classes[c] += end - start;
 	else
-		ana_ruler_spread(r, c, start, end);
+		ana_buckets_spread(r, c, start, end);
 }
 
 struct ana_top { /* a heap, the shortest first */

@@ -23,7 +23,7 @@ static int line_room(struct ana_timeline_stack *l, int64_t floor)
 	if (l->head > l->room / 2) {
 		memmove(l->stretch, l->stretch + l->head, (l->tail - l->head) * sizeof(*s));
 		l->tail -= l->head;
-		l->look = l->look > l->head ? l->look - l->head : 0;
+		l->cursor = l->cursor > l->head ? l->cursor - l->head : 0;
 		l->head = 0;
 		return 0;
 	}
@@ -142,10 +142,10 @@ void ana_timeline_stack_fini(struct ana_timeline_stack *l)
 	*l = (struct ana_timeline_stack){ 0 };
 }
 
-bool ana_timeline_stack_look(struct ana_timeline_stack *l, int64_t t, uint32_t *value,
+bool ana_timeline_stack_find(struct ana_timeline_stack *l, int64_t t, uint32_t *value,
 			     int64_t *until)
 {
-	size_t i = l->look;
+	size_t i = l->cursor;
 
 	if (i < l->head || i >= l->tail)
 		i = l->head;
@@ -153,7 +153,7 @@ bool ana_timeline_stack_look(struct ana_timeline_stack *l, int64_t t, uint32_t *
 		i--;
 	while (i < l->tail && l->stretch[i].end <= t)
 		i++;
-	l->look = i;
+	l->cursor = i;
 	if (i == l->tail) {
 		*until = INT64_MAX;
 		return false;

@@ -26,7 +26,7 @@ struct ana_row { /* one that has begun and may still run */
 struct ana_timeline_stack {
 	struct ana_stretch *stretch; /* [head, tail) are alive */
 	size_t head, tail, room;
-	size_t look; /* where the last look was */
+	size_t cursor; /* where the last search ended */
 	struct ana_row *row; /* the last is the innermost */
 	size_t rows, row_room;
 	bool begun;
@@ -53,7 +53,7 @@ static inline bool ana_timeline_stack_over(const struct ana_timeline_stack *l, i
 	return !l->begun || l->latest <= t;
 }
 
-bool ana_timeline_stack_look(struct ana_timeline_stack *l, int64_t t, uint32_t *value,
+bool ana_timeline_stack_find(struct ana_timeline_stack *l, int64_t t, uint32_t *value,
 			     int64_t *until);
 
 /*
@@ -67,7 +67,7 @@ static inline bool ana_timeline_stack_at(struct ana_timeline_stack *l, int64_t t
 		*until = INT64_MAX;
 		return false;
 	}
-	return ana_timeline_stack_look(l, t, value, until);
+	return ana_timeline_stack_find(l, t, value, until);
 }
 
 #endif

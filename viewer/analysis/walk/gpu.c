@@ -11,7 +11,7 @@ void ana_gpu_add(struct ana_gpu_state *g, int c, enum ana_confidence confidence,
 {
 	g->gpu->classes[c] += end - start;
 	g->gpu->confidence[c][confidence] += end - start;
-	ana_ruler_add(&g->ruler, c, start, end);
+	ana_buckets_add(&g->buckets, c, start, end);
 	if (g->recorder)
 		ana_collective_log_add_late(g->recorder->log, c, start, end);
 }

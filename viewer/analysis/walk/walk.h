@@ -109,16 +109,16 @@ struct ana_gpu_state {
 	struct ana_device *plan;
 	struct ana_gpu *gpu; /* what is found, owned by the result */
 	uint32_t index; /* in the result */
-	struct ana_ruler ruler;
+	struct ana_buckets buckets;
 	struct ana_top top; /* its own longest gaps, for the observer; max 0: off */
 	struct ana_rank_recorder *recorder; /* borrowed; NULL: ranks are not compared */
 	/* busy */
 	bool started;
 	int64_t start; /* of its first operation */
 	int64_t at; /* busy time is accounted up to here */
-	int64_t flow[ANA_CLASSES]; /* what came in order of time since the bucket began */
-	struct ana_bucket *flow_bucket;
-	int64_t flow_until; /* end of that bucket, or of the minute */
+	int64_t unflushed[ANA_CLASSES]; /* what came in order of time since the bucket began */
+	struct ana_bucket *open_bucket;
+	int64_t open_until; /* end of that bucket, or of the minute */
 	struct ana_minutes minutes;
 	int64_t end, compute_end, comm_end, copy_end, dir_end[ANA_COPY_DIRS];
 	/* the operation that ended last */
