@@ -141,7 +141,7 @@ static void on_recovered(void *arg, const struct coll_stream *s, const struct wi
 
 void coll_runs_watch(struct coll_runs *r, struct coll_store *st)
 {
-	st->recovered = (struct coll_recovered){ .frame = on_recovered, .arg = r };
+	st->recovered = (struct coll_recovery_listener){ .frame = on_recovered, .arg = r };
 }
 
 static void log_alert(void *arg, const struct live_fired *f, int written)

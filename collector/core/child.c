@@ -41,9 +41,9 @@ struct coll_child {
 	coll_child_done *done;
 	void *owner; /* NULL with done: nobody wants to know */
 	int64_t deadline_ns; /* monotonic; 0: none */
-	bool timed_out, said_cut;
-	char *said;
-	size_t said_len, said_max;
+	bool timed_out, output_cut;
+	char *output;
+	size_t output_len, output_max;
 };
 
 void coll_children_init(struct coll_children *all, struct coll_loop *loop)
@@ -120,18 +120,18 @@ static void child_free(struct coll_child *c)
 	if (c->next)
 		c->next->link = c->link;
 	c->all->count--;
-	free(c->said);
+	free(c->output);
 	free(c);
 }
 
 static void keep_output(struct coll_child *c, const char *bytes, size_t len)
 {
-	size_t room = c->said_max - c->said_len, n = len < room ? len : room;
+	size_t room = c->output_max - c->output_len, n = len < room ? len : room;
 
-	memcpy(c->said + c->said_len, bytes, n);
-	c->said_len += n;
-	c->said[c->said_len] = '\0';
-	c->said_cut |= n < len;
+	memcpy(c->output + c->output_len, bytes, n);
+	c->output_len += n;
+	c->output[c->output_len] = '\0';
+	c->output_cut |= n < len;
 }
 
 static void read_output(struct coll_child *c, int reads)
@@ -162,21 +162,21 @@ static bool reap(struct coll_child *c, int flags)
 	struct coll_child_end end = { .status = 0 };
 	coll_child_done *done = c->done;
 	void *owner = c->owner;
-	char *said;
+	char *output;
 
 	if (waitpid(c->pid, &end.status, flags) != c->pid)
 		return false;
 	kill(-c->pid, SIGKILL);
 	read_output(c, 1 << 16);
 	end.timed_out = c->timed_out;
-	end.said_cut = c->said_cut;
-	end.said = said = c->said;
-	end.said_len = c->said_len;
-	c->said = NULL;
+	end.output_cut = c->output_cut;
+	end.output = output = c->output;
+	end.output_len = c->output_len;
+	c->output = NULL;
 	child_free(c);
 	if (done)
 		done(owner, &end);
-	free(said);
+	free(output);
 	return true;
 }
 
@@ -227,9 +227,9 @@ int coll_child_start(struct coll_children *all, const struct coll_child_plan *pl
 	if (!c)
 		return err;
 	c->process.fd = c->pipe.fd = -1;
-	c->said_max = plan->said_max;
-	c->said = calloc(1, plan->said_max + 1);
-	if (!c->said)
+	c->output_max = plan->output_max;
+	c->output = calloc(1, plan->output_max + 1);
+	if (!c->output)
 		goto free_child;
 	if (pipe2(fd, O_CLOEXEC)) {
 		err = -errno;
@@ -253,7 +253,7 @@ int coll_child_start(struct coll_children *all, const struct coll_child_plan *pl
 	watch(c, fd[0]);
 	return 0;
 free_child:
-	free(c->said);
+	free(c->output);
 	free(c);
 	return err;
 }
@@ -312,13 +312,13 @@ bool coll_child_ok(const struct coll_child_end *end)
 /* The last line that is not empty. */
 static size_t last_line(const struct coll_child_end *end, const char **line)
 {
-	size_t to = end->said_len, from;
+	size_t to = end->output_len, from;
 
-	while (to && end->said[to - 1] == '\n')
+	while (to && end->output[to - 1] == '\n')
 		to--;
-	for (from = to; from && end->said[from - 1] != '\n'; from--)
+	for (from = to; from && end->output[from - 1] != '\n'; from--)
 		;
-	*line = end->said + from;
+	*line = end->output + from;
 	return to - from;
 }
 

@@ -21,7 +21,7 @@ struct coll_child_plan {
 	int (*work)(void *arg); /* its result is the exit status; writes to descriptor 1 */
 	void *arg;
 	bool stderr_kept; /* keep stderr (stdout goes nowhere); else stdout (stderr stays ours) */
-	size_t said_max; /* bytes kept of it */
+	size_t output_max; /* bytes kept of it */
 	int timeout_s; /* then it is killed; 0: never */
 	uint64_t memory; /* bytes of address space; 0: no limit */
 	uint64_t file_bytes; /* the largest file that it may write; 0: no limit */
@@ -39,9 +39,9 @@ struct coll_children {
 struct coll_child_end {
 	int status; /* of waitpid; see coll_child_ok */
 	bool timed_out;
-	bool said_cut; /* it said more than was kept */
-	const char *said; /* ends with a 0 byte; valid during the call */
-	size_t said_len;
+	bool output_cut; /* it wrote more than was kept */
+	const char *output; /* ends with a 0 byte; valid during the call */
+	size_t output_len;
 };
 
 /* Called once, from the loop. The child is gone then, and may be started again from here. */

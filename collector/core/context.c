@@ -8,7 +8,7 @@
 #include "clock.h"
 #include "log.h"
 
-#define SAY_EVERY_NS (60 * COLL_SECOND_NS)
+#define LOG_EVERY_NS (60 * COLL_SECOND_NS)
 
 int coll_context_init(struct coll_context *c)
 {
@@ -33,15 +33,15 @@ void coll_context_trouble(struct coll_context *c, const char *path, int err)
 	int64_t now = coll_now_ns();
 
 	c->count.store_errors++;
-	if (c->trouble == err && now - c->trouble_said_ns < SAY_EVERY_NS)
+	if (c->trouble == err && now - c->trouble_logged_ns < LOG_EVERY_NS)
 		return;
 	c->trouble = err;
-	c->trouble_said_ns = now;
+	c->trouble_logged_ns = now;
 	coll_log("cannot store %s: %s; clients write spool files of their own until it can", path,
 		 strerror(-err));
 }
 
 bool coll_context_in_trouble(const struct coll_context *c)
 {
-	return c->trouble_said_ns && coll_now_ns() - c->trouble_said_ns < SAY_EVERY_NS;
+	return c->trouble_logged_ns && coll_now_ns() - c->trouble_logged_ns < LOG_EVERY_NS;
 }

@@ -17,14 +17,14 @@ struct coll_context {
 	struct coll_counters count;
 	struct coll_children children;
 	int trouble; /* -errno of the last line on storing */
-	int64_t trouble_said_ns; /* when that was logged, 0: never */
+	int64_t trouble_logged_ns; /* when that was logged, 0: never */
 };
 
 /* 0 or -errno; fini is right in both cases. */
 int coll_context_init(struct coll_context *c);
 void coll_context_fini(struct coll_context *c);
 
-/* Something could not be stored in @path: counted, and said once in a while. */
+/* Something could not be stored in @path: counted, and logged once in a while. */
 void coll_context_trouble(struct coll_context *c, const char *path, int err);
 
 /* That was so a moment ago. */

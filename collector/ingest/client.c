@@ -307,6 +307,6 @@ bool coll_client_done(const struct coll_client *c)
 
 bool coll_client_stalled(const struct coll_client *c, int64_t now_ns)
 {
-	return !c->paused && (!c->in.greeted || c->in.carry.len) &&
+	return !c->paused && (!c->in.any_frame || c->in.carry.len) &&
 	       now_ns - c->heard_ns > c->all->silence_s * COLL_SECOND_NS;
 }

@@ -93,7 +93,7 @@ bool coll_clients_done(const struct coll_clients *all, bool grace_over)
 	const struct coll_client *c;
 
 	for (c = all->first; c; c = c->next)
-		if (!grace_over || (c->in.greeted && !coll_client_done(c)))
+		if (!grace_over || (c->in.any_frame && !coll_client_done(c)))
 			return false;
 	return true;
 }

@@ -60,7 +60,7 @@ struct coll_feed {
 	size_t want; /* bytes until carry is a whole header, or a whole frame */
 	struct coll_stream *last; /* of the frame before, within one call of intake alone */
 	uint64_t taken; /* bytes of whole frames so far */
-	bool greeted; /* a frame was accepted */
+	bool any_frame; /* a frame was accepted */
 	struct coll_refused refused;
 };
 

@@ -192,7 +192,7 @@ static int admit(struct coll_feed *in, struct batch *b, const struct wire_frame 
 	err = stream_of(in, f, payload, &s);
 	if (err)
 		return err;
-	in->greeted = true;
+	in->any_frame = true;
 	s->fed->heard_ns = coll_now_ns();
 	note_hello_and_bye(s, f, payload);
 	if (coll_seq_set_has(&s->seqs, f->seq)) {

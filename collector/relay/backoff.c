@@ -34,9 +34,9 @@ static void log_failure(struct coll_backoff *p, const char *why, long status)
 {
 	int64_t now = coll_now_ns();
 
-	if (p->failing && now - p->said_ns < 60 * COLL_SECOND_NS)
+	if (p->failing && now - p->logged_ns < 60 * COLL_SECOND_NS)
 		return;
-	p->said_ns = now;
+	p->logged_ns = now;
 	if (status)
 		coll_log("%s answers %ld: %s; traces stay here until it takes them", p->to, status,
 			 why);

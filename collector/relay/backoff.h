@@ -21,7 +21,7 @@ struct coll_backoff {
 	int64_t wait_ms; /* what the next failure waits */
 	int64_t next_ns; /* monotonic: not before then; 0: at the next tick */
 	int64_t ok_ns; /* monotonic: when a request last succeeded, 0: never */
-	int64_t said_ns;
+	int64_t logged_ns; /* monotonic: when a failure was last logged */
 	uint64_t seed;
 	bool failing; /* the last request failed */
 };
@@ -29,7 +29,7 @@ struct coll_backoff {
 /* The first request may be made at once. */
 void coll_backoff_init(struct coll_backoff *p, const char *to, struct coll_counters *count);
 
-/* A request failed; said at the first failure after a success, and then once a minute. */
+/* A request failed; logged at the first failure after a success, and then once a minute. */
 void coll_backoff_failed(struct coll_backoff *p, const struct coll_answer *a);
 
 /* Something between us and the centre answers for it, or the address is another server's. */

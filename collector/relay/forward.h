@@ -42,7 +42,7 @@ struct coll_upstream {
 
 	bool held_too; /* nothing else is left to send: runs that are held back may go now, ... */
 	bool frames_first; /* ... their frames or their side files first, in turn */
-	int64_t said_refused_ns; /* monotonic: when a refused frame was last logged; 0: never */
+	int64_t refused_logged_ns; /* monotonic: when a refused frame was last logged; 0: never */
 };
 
 /* Whether what was held may go now. */

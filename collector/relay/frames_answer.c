@@ -18,9 +18,9 @@ static void log_refused(struct coll_upstream *u, const struct coll_batch_part *p
 {
 	int64_t now = coll_now_ns();
 
-	if (u->said_refused_ns && now - u->said_refused_ns < 60 * COLL_SECOND_NS)
+	if (u->refused_logged_ns && now - u->refused_logged_ns < 60 * COLL_SECOND_NS)
 		return;
-	u->said_refused_ns = now;
+	u->refused_logged_ns = now;
 	coll_log("%s/%s: the frame at byte %" PRIu64
 		 " is refused by %s and will be missing there: %.*s",
 		 p->run->dir, p->file->name, at, u->box.to, (int)strcspn(why, "\r\n"), why);

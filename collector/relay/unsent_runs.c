@@ -174,12 +174,12 @@ static size_t scan_folder(struct coll_unsent_runs *s, struct coll_outbox *o, DIR
 		taken = scan_entries(s, o, d, list);
 	else if (err == -ENOENT)
 		err = make_list(o, d);
-	if (err && !s->said)
+	if (err && !s->logged)
 		coll_log("%s/" COLL_UNSENT_FILE
 			 ": %s; runs that are recorded while no collector is here are not "
 			 "forwarded",
 			 o->store->base, strerror(-err));
-	s->said = err != 0;
+	s->logged = err != 0;
 	free(list);
 	return taken;
 }

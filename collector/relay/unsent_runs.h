@@ -26,7 +26,7 @@
 struct coll_unsent_runs {
 	int64_t next_ns; /* monotonic */
 	size_t looked; /* how many of the runs that are done had their turn */
-	bool said; /* that the list cannot be made or read */
+	bool logged; /* that the list cannot be made or read */
 };
 
 /* If it is time. How many were taken up. */

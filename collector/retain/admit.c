@@ -12,7 +12,7 @@
 #include "core/log.h"
 #include "store/store.h"
 
-#define SAY_EVERY_NS (60 * COLL_SECOND_NS)
+#define LOG_EVERY_NS (60 * COLL_SECOND_NS)
 
 struct coll_open_run {
 	char *dir;
@@ -24,9 +24,9 @@ static void log_limit(struct coll_retention *k, enum coll_limit which)
 {
 	int64_t now = coll_now_ns();
 
-	if (k->said_ns[which] && now - k->said_ns[which] < SAY_EVERY_NS)
+	if (k->logged_ns[which] && now - k->logged_ns[which] < LOG_EVERY_NS)
 		return;
-	k->said_ns[which] = now;
+	k->logged_ns[which] = now;
 	coll_log("limit %s is reached (%llu): %s; raise it with --limit, or see who uses it up",
 		 coll_limit_name(which), (unsigned long long)k->limits->value[which],
 		 coll_limit_what(which));

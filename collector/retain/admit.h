@@ -42,8 +42,8 @@ int coll_admit_size(struct coll_retention *k, uint64_t size, uint64_t len);
 
 /* A client has sent @len bytes: how long it must not be read from, in nanoseconds. */
 int64_t coll_admit_throttle(struct coll_retention *k, struct coll_bucket *client, uint64_t len,
-			     int64_t now_ns);
+			    int64_t now_ns);
 int64_t coll_admit_wait(const struct coll_retention *k, const struct coll_bucket *client,
-			 int64_t now_ns);
+			int64_t now_ns);
 
 #endif

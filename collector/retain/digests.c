@@ -178,7 +178,7 @@ static void start(struct coll_digests *d, struct coll_digest *e)
 	struct coll_child_plan plan = {
 		.argv = argv,
 		.stderr_kept = true,
-		.said_max = 4096,
+		.output_max = 4096,
 		.timeout_s = TIMEOUT_S,
 		.memory = MEMORY,
 		.file_bytes = FILE_BYTES,

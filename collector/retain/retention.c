@@ -16,7 +16,7 @@
 #define SWEEP_EVERY_NS (600 * COLL_SECOND_NS)
 #define SWEEP_SOON_NS (10 * COLL_SECOND_NS) /* between two that a quota asks for */
 #define SWEEP_TIMEOUT_S 3600
-#define SAID_MAX (4u << 20)
+#define OUTPUT_MAX (4u << 20)
 #define USES_MAX 4096
 
 void coll_retention_init(struct coll_retention *k, const char *base,
@@ -82,9 +82,9 @@ static void log_waiting(struct coll_retention *k, uint64_t runs, uint64_t bytes)
 {
 	int64_t now = coll_now_ns();
 
-	if (k->waiting_said_ns && now - k->waiting_said_ns < SWEEP_EVERY_NS / 2)
+	if (k->waiting_logged_ns && now - k->waiting_logged_ns < SWEEP_EVERY_NS / 2)
 		return;
-	k->waiting_said_ns = now;
+	k->waiting_logged_ns = now;
 	coll_log("%" PRIu64 " runs (%" PRIu64
 		 " bytes) are to be removed, but the upstream does not "
 		 "have all of them: they stay; see Retention in docs/OPERATIONS.md",
@@ -141,12 +141,12 @@ static void sweep_done(void *owner, const struct coll_child_end *end)
 
 	free(k->plan);
 	k->plan = NULL;
-	if (end->timed_out || !end->said_len) {
+	if (end->timed_out || !end->output_len) {
 		coll_child_why(end, why, sizeof(why));
 		coll_log("a sweep of %s failed: %s; it is tried again", k->base, why);
 		k->context->count.children_failed++;
 	} else {
-		coll_retention_read_report(k, end->said, end->said_len);
+		coll_retention_read_report(k, end->output, end->output_len);
 	}
 	k->next_ns = coll_now_ns() + (k->again ? 0 : SWEEP_EVERY_NS);
 	k->again = false;
@@ -170,7 +170,7 @@ static void count_anew(struct coll_retention *k)
 static void start(struct coll_retention *k, int64_t now_ns)
 {
 	struct coll_child_plan plan = { .work = sweep_work,
-					.said_max = SAID_MAX,
+					.output_max = OUTPUT_MAX,
 					.timeout_s = SWEEP_TIMEOUT_S };
 	int err = -ENOMEM;
 

@@ -33,17 +33,16 @@ struct coll_retention {
 	bool known; /* a sweep has been through */
 	bool again; /* asked for while one ran */
 	int64_t next_ns, began_ns; /* monotonic */
-	int64_t waiting_said_ns; /* when runs that wait to be forwarded were last logged, 0: never */
+	int64_t waiting_logged_ns; /* when runs that wait to be forwarded were last logged; or 0 */
 	uint64_t bytes, runs; /* on disk, all teams */
-	uint64_t need; /* as above */
-	uint64_t appended; /* as above */
+	uint64_t need, appended; /* as in struct coll_use, of all teams */
 	struct coll_use *team;
 
 	/* Of admit.c: */
 	struct coll_open_run *open[COLL_RETENTION_BUCKETS]; /* runs that a stream of is open */
 	size_t open_runs, open_streams; /* of all stores */
 	struct coll_bucket rate; /* of all clients */
-	int64_t said_ns[COLL_LIMIT_COUNT]; /* when each limit was last logged, 0: never */
+	int64_t logged_ns[COLL_LIMIT_COUNT]; /* when each limit was last logged, 0: never */
 };
 
 void coll_retention_init(struct coll_retention *k, const char *base,

@@ -18,9 +18,9 @@
 static bool may_say(struct coll_http *h)
 {
 	int64_t now = coll_now_ns() / COLL_SECOND_NS;
-	int64_t more = now - h->said_s;
+	int64_t more = now - h->logged_s;
 
-	h->said_s = now;
+	h->logged_s = now;
 	h->lines = more > LINES - (int64_t)h->lines ? LINES : h->lines + (unsigned int)more;
 	if (!h->lines)
 		return false;
@@ -35,13 +35,13 @@ void coll_auth_log(struct coll_http_request *r, const char *why)
 
 	r->count->http_refused++;
 	if (!may_say(h)) {
-		h->unsaid++;
+		h->unlogged++;
 		return;
 	}
-	if (h->unsaid)
+	if (h->unlogged)
 		snprintf(more, sizeof(more), " (and %llu more before)",
-			 (unsigned long long)h->unsaid);
-	h->unsaid = 0;
+			 (unsigned long long)h->unlogged);
+	h->unlogged = 0;
 	coll_log("%s: %s %s refused: %s%s", r->peer, r->route->method, r->route->pattern, why,
 		 more);
 }
@@ -65,7 +65,7 @@ static const struct coll_token *by_basic(struct coll_http_request *r)
 
 	user = MHD_basic_auth_get_username_password(r->connection, &password);
 	if (password) {
-		t = coll_tokens_of(&r->http->tokens, password);
+		t = coll_tokens_find(&r->http->tokens, password);
 		gnutls_memset(password, 0, strlen(password));
 	}
 	MHD_free(user);
@@ -79,7 +79,7 @@ static const struct coll_token *by_certificate(struct coll_http_request *r)
 
 	if (!coll_tls_peer_hash(r->connection, hash))
 		return NULL;
-	return coll_tokens_hashed(&r->http->tokens, COLL_CREDENTIAL_CERT, hash);
+	return coll_tokens_by_hash(&r->http->tokens, COLL_CREDENTIAL_CERT, hash);
 }
 
 static bool with_tokens(struct coll_http_request *r)
@@ -89,7 +89,7 @@ static bool with_tokens(struct coll_http_request *r)
 	bool basic = given && !strncasecmp(given, "Basic ", 6);
 
 	if (given && !strncasecmp(given, "Bearer ", 7))
-		t = coll_tokens_of(&r->http->tokens, given + 7 + strspn(given + 7, " "));
+		t = coll_tokens_find(&r->http->tokens, given + 7 + strspn(given + 7, " "));
 	else if (basic)
 		t = by_basic(r);
 	else if (!given)

@@ -36,9 +36,9 @@ struct coll_http {
 	size_t suspended;
 	bool resumed; /* a connection was, since MHD_run: MHD_get_timeout does not count that */
 	int64_t commit_ns; /* monotonic: when to commit for those that wait, 0: nobody does */
-	int64_t said_s; /* monotonic seconds: when a refusal was last logged or left out */
+	int64_t logged_s; /* monotonic seconds: when a refusal was last logged or left out */
 	unsigned int lines; /* that may be logged now */
-	uint64_t unsaid; /* left out of the log since the last line */
+	uint64_t unlogged; /* left out of the log since the last line */
 	bool draining;
 };
 

@@ -17,7 +17,7 @@
 
 #define RUNNING_MAX 2
 #define MEMORY (4ull << 30)
-#define SAID_MAX 4096 /* of why it failed */
+#define OUTPUT_MAX 4096 /* of why it failed */
 #define FRESH_NS (30 * COLL_SECOND_NS) /* of a run that goes on */
 #define POLICY_BYTES 1024
 #define NAME_BYTES 80
@@ -120,8 +120,8 @@ static void answer_one(struct coll_http_request *r, const struct coll_render_job
 		return;
 	}
 	if (j->page)
-		set_policy(r, end->said, end->said_len);
-	coll_http_answer(r, 200, j->type, end->said, end->said_len);
+		set_policy(r, end->output, end->output_len);
+	coll_http_answer(r, 200, j->type, end->output, end->output_len);
 }
 
 /* Its time becomes that of what it is made of. */
@@ -161,7 +161,7 @@ static void job_done(void *owner, const struct coll_child_end *end)
 	struct waiter *w;
 	int err = 0;
 
-	if (!coll_child_ok(end) || (!j->file && end->said_cut)) {
+	if (!coll_child_ok(end) || (!j->file && end->output_cut)) {
 		coll_child_why(end, why, sizeof(why));
 		refuse_all(j, why);
 	} else if ((err = publish_file(j))) {
@@ -183,7 +183,7 @@ static int start(struct coll_render_job *j)
 		.work = j->work,
 		.arg = j->arg,
 		.stderr_kept = j->file != NULL,
-		.said_max = j->file ? SAID_MAX : COLL_RENDER_SAID_MAX,
+		.output_max = j->file ? OUTPUT_MAX : COLL_RENDER_OUTPUT_MAX,
 		.timeout_s = COLL_RENDER_TIMEOUT_S,
 		.memory = MEMORY,
 		.file_bytes = COLL_RENDER_FILE_MAX,

@@ -18,7 +18,7 @@
 #include "retain/limits.h"
 
 #define COLL_RENDER_ARGS 16
-#define COLL_RENDER_SAID_MAX (8u << 20)
+#define COLL_RENDER_OUTPUT_MAX (8u << 20)
 #define COLL_RENDER_FILE_MAX (64u << 20)
 #define COLL_RENDER_TIMEOUT_S 300
 

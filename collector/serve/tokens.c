@@ -177,7 +177,7 @@ static int read_line(struct coll_tokens *t, const char *at, const char *end, con
 		*why = read_team(&token, &words[1]);
 	if (!*why)
 		*why = read_scopes(&token, &words[2]);
-	if (!*why && coll_tokens_hashed(t, token.kind, token.hash))
+	if (!*why && coll_tokens_by_hash(t, token.kind, token.hash))
 		*why = "the same credential stands above";
 	return *why ? -EINVAL : append_token(t, &token);
 }
@@ -269,8 +269,8 @@ void coll_tokens_fini(struct coll_tokens *t)
 }
 
 /* All are looked at, each in whole: the time tells nothing about how near a guess was. */
-const struct coll_token *coll_tokens_hashed(const struct coll_tokens *t, enum coll_credential kind,
-					    const uint8_t hash[COLL_SHA256_BYTES])
+const struct coll_token *coll_tokens_by_hash(const struct coll_tokens *t, enum coll_credential kind,
+					     const uint8_t hash[COLL_SHA256_BYTES])
 {
 	const struct coll_token *found = NULL;
 	size_t i;
@@ -284,12 +284,12 @@ const struct coll_token *coll_tokens_hashed(const struct coll_tokens *t, enum co
 	return found;
 }
 
-const struct coll_token *coll_tokens_of(const struct coll_tokens *t, const char *token)
+const struct coll_token *coll_tokens_find(const struct coll_tokens *t, const char *token)
 {
 	uint8_t hash[COLL_SHA256_BYTES];
 	size_t len = strnlen(token, COLL_TOKEN_MAX + 1);
 
 	if (len < COLL_TOKEN_MIN || len > COLL_TOKEN_MAX || coll_sha256(hash, token, len))
 		return NULL;
-	return coll_tokens_hashed(t, COLL_CREDENTIAL_TOKEN, hash);
+	return coll_tokens_by_hash(t, COLL_CREDENTIAL_TOKEN, hash);
 }

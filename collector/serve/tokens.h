@@ -57,9 +57,9 @@ void coll_tokens_fini(struct coll_tokens *t);
 int coll_tokens_parse(struct coll_tokens *t, const char *text, size_t len, const char *name);
 
 /* Who holds the token (a string) or the certificate with this hash; NULL: nobody. */
-const struct coll_token *coll_tokens_of(const struct coll_tokens *t, const char *token);
-const struct coll_token *coll_tokens_hashed(const struct coll_tokens *t, enum coll_credential kind,
-					    const uint8_t hash[COLL_SHA256_BYTES]);
+const struct coll_token *coll_tokens_find(const struct coll_tokens *t, const char *token);
+const struct coll_token *coll_tokens_by_hash(const struct coll_tokens *t, enum coll_credential kind,
+					     const uint8_t hash[COLL_SHA256_BYTES]);
 
 bool coll_team_name_ok(const char *name);
 

@@ -47,7 +47,7 @@ static void read_hello(struct coll_stream *s, const struct wire_entry *e)
 	free(payload);
 }
 
-static void pass_on(const struct coll_recovered *listener, const struct coll_stream *s,
+static void pass_on(const struct coll_recovery_listener *listener, const struct coll_stream *s,
 		    const struct wire_entry *e)
 {
 	uint8_t *payload;
@@ -62,7 +62,7 @@ static void pass_on(const struct coll_recovered *listener, const struct coll_str
 	free(payload);
 }
 
-int coll_recover(struct coll_stream *s, const struct coll_recovered *listener)
+int coll_recover(struct coll_stream *s, const struct coll_recovery_listener *listener)
 {
 	struct wire_entry e, hello = { .offset = 0 };
 	struct wire_file *f;

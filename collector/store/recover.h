@@ -9,13 +9,13 @@
 #include "stream.h"
 
 /* Who is told of Hello, Pulse and Bye that the file has; zero: nobody. */
-struct coll_recovered {
+struct coll_recovery_listener {
 	void (*frame)(void *arg, const struct coll_stream *s, const struct wire_frame *f,
 		      const uint8_t *payload);
 	void *arg;
 };
 
 /* 0 or -errno; the file is only read. */
-int coll_recover(struct coll_stream *s, const struct coll_recovered *listener);
+int coll_recover(struct coll_stream *s, const struct coll_recovery_listener *listener);
 
 #endif

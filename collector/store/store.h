@@ -34,7 +34,7 @@ struct coll_store {
 	struct coll_admission admission; /* zero: no limits */
 	size_t streams;
 	struct coll_stream *bucket[COLL_STORE_BUCKETS];
-	struct coll_recovered recovered; /* zero: nobody is told */
+	struct coll_recovery_listener recovered; /* zero: nobody is told */
 };
 
 /* @base is made if it is not there. 0 or -errno. */

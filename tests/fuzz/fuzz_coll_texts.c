@@ -40,7 +40,7 @@ static void tokens(const char *text, size_t len)
 		for (size_t i = 0; i < t.count; i++)
 			if (!coll_team_name_ok(t.list[i].team) || !t.list[i].scopes)
 				abort();
-	coll_tokens_of(&t, text);
+	coll_tokens_find(&t, text);
 	coll_tokens_fini(&t);
 }
 

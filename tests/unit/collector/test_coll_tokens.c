@@ -33,23 +33,23 @@ static void test_good_lines(void)
 			     "sha256:" HASH " two read\ncert:" CERT " three write"),
 		   0);
 	EXPECT_UINT(t.count, 3);
-	got = coll_tokens_of(&t, "a-token-of-team-one");
+	got = coll_tokens_find(&t, "a-token-of-team-one");
 	REQUIRE(got);
 	EXPECT_STR(got->team, "one");
 	EXPECT_UINT(got->scopes, COLL_SCOPE_READ | COLL_SCOPE_WRITE);
 	/* HASH is that of "xyz". Too short to be a token, it is none, whatever its hash. */
 	REQUIRE(!coll_sha256(hash, "xyz", 3));
-	got = coll_tokens_hashed(&t, COLL_CREDENTIAL_TOKEN, hash);
+	got = coll_tokens_by_hash(&t, COLL_CREDENTIAL_TOKEN, hash);
 	REQUIRE(got);
 	EXPECT_STR(got->team, "two");
 	EXPECT_UINT(got->scopes, COLL_SCOPE_READ);
-	EXPECT(!coll_tokens_of(&t, "xyz"));
-	EXPECT(!coll_tokens_hashed(&t, COLL_CREDENTIAL_CERT, hash));
-	EXPECT(!coll_tokens_of(&t, "a-token-of-team-onE"));
-	EXPECT(!coll_tokens_of(&t, "a-token-of-team-one "));
-	EXPECT(!coll_tokens_of(&t, ""));
+	EXPECT(!coll_tokens_find(&t, "xyz"));
+	EXPECT(!coll_tokens_by_hash(&t, COLL_CREDENTIAL_CERT, hash));
+	EXPECT(!coll_tokens_find(&t, "a-token-of-team-onE"));
+	EXPECT(!coll_tokens_find(&t, "a-token-of-team-one "));
+	EXPECT(!coll_tokens_find(&t, ""));
 	memset(hash, 0, sizeof(hash));
-	EXPECT(!coll_tokens_hashed(&t, COLL_CREDENTIAL_CERT, hash));
+	EXPECT(!coll_tokens_by_hash(&t, COLL_CREDENTIAL_CERT, hash));
 	coll_tokens_fini(&t);
 }
 
@@ -81,7 +81,7 @@ static void test_bad_lines(void)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (parse(&t, bad[i]) != -EINVAL)
 			T_FAIL("taken: %s", bad[i]);
-	EXPECT(coll_tokens_of(&t, "a-token-that-stays"));
+	EXPECT(coll_tokens_find(&t, "a-token-that-stays"));
 	coll_tokens_fini(&t);
 }
 
