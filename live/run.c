@@ -130,9 +130,9 @@ int live_run_hello(struct live_run *r, const uint8_t *id, uint64_t seq, const Wi
 	struct live_stream *s;
 	int err = stream_of(r, id, &s);
 
-	if (err || (s->greeted && seq <= s->seq))
+	if (err || (s->has_hello && seq <= s->seq))
 		return err;
-	s->greeted = true;
+	s->has_hello = true;
 	s->seq = seq > s->seq ? seq : s->seq;
 	copy(s->host, sizeof(s->host), m->host);
 	s->pid = m->pid;

@@ -72,7 +72,7 @@ struct live_stream { /* a process; read only */
 	char host[64], level[16];
 	int64_t pid;
 	int32_t rank; /* with has_rank */
-	bool has_rank, greeted, ended, unseen;
+	bool has_rank, has_hello, ended, unseen;
 	int64_t start_unix_ns; /* of the process, 0: not known */
 	uint64_t seq; /* of the last frame taken */
 	uint64_t pulses;
