@@ -340,7 +340,8 @@ static int gather_chunk(struct wire_columns *c, const struct wire_event *ev, siz
 #endif
 
 static int gather_all(struct wire_columns *c, const struct wire_event *ev, size_t n,
-		      enum wire_start_model model, unsigned int bits, struct wire_head_maker *head)
+		      enum wire_start_model model, unsigned int bits,
+		      struct wire_head_builder *head)
 {
 	size_t at, len;
 	int err;
@@ -470,7 +471,7 @@ static unsigned int context_bits(size_t n)
 }
 
 int wire_columns_encode(struct wire_columns *c, uint8_t kind, const struct wire_event *ev, size_t n,
-			struct wire_head_maker *head, struct wire_buf *out, struct wire_cuts *cut)
+			struct wire_head_builder *head, struct wire_buf *out, struct wire_cuts *cut)
 {
 	/* Host calls last as long as they last: measured, what ran before tells nothing. */
 	unsigned int bits = kind == WIRE_KIND_API ? 0 : context_bits(n);

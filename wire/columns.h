@@ -58,6 +58,7 @@ size_t wire_columns_bytes(const struct wire_columns *c);
  * as pointers into @out's memory.
  */
 int wire_columns_encode(struct wire_columns *c, uint8_t kind, const struct wire_event *ev, size_t n,
-			struct wire_head_maker *head, struct wire_buf *out, struct wire_cuts *cut);
+			struct wire_head_builder *head, struct wire_buf *out,
+			struct wire_cuts *cut);
 
 #endif

@@ -30,7 +30,7 @@ struct wire_encoder {
 	uint64_t seq;
 	struct wire_codec codec;
 	struct wire_columns *columns;
-	struct wire_head_maker maker;
+	struct wire_head_builder builder;
 	struct wire_buf head;
 	struct wire_buf raw;
 	struct wire_buf packed;
@@ -76,7 +76,7 @@ size_t wire_encoder_bytes(const struct wire_encoder *e)
 
 const struct wire_block_head *wire_encoder_head(const struct wire_encoder *e)
 {
-	return &e->maker.head;
+	return &e->builder.head;
 }
 
 /* Compresses e->raw and appends the frame; only then the number is used up. */
@@ -130,7 +130,7 @@ int wire_encoder_message(struct wire_encoder *e, enum wire_frame_type type,
 
 static int put_head(struct wire_encoder *e, const uint32_t *lost)
 {
-	struct wire_block_head *h = &e->maker.head;
+	struct wire_block_head *h = &e->builder.head;
 	uint32_t i;
 	int err = 0;
 
@@ -169,7 +169,7 @@ static int make_columns(struct wire_encoder *e, const struct wire_event *ev, siz
 
 	if (err)
 		return err;
-	err = wire_columns_encode(e->columns, ev[0].kind, ev, n, &e->maker, &e->raw, cut);
+	err = wire_columns_encode(e->columns, ev[0].kind, ev, n, &e->builder, &e->raw, cut);
 	if (err)
 		return err;
 	put_columns_prefix(e->raw.data, e->raw.len - COLUMNS_PREFIX);
@@ -190,7 +190,7 @@ int wire_encoder_block(struct wire_encoder *e, const struct wire_event *ev, size
 		    now_ns, out);
 }
 
-/* The frame of rows whose columns are in e->raw behind the prefix, their head in e->maker. */
+/* The frame of rows whose columns are in e->raw behind the prefix, their head in e->builder. */
 static int emit_rows(struct wire_encoder *e, enum wire_frame_type type, int64_t now_ns,
 		     struct wire_buf *out)
 {
@@ -207,7 +207,7 @@ int wire_encoder_samples(struct wire_encoder *e, const struct wire_sample *s, si
 	int err = begin_columns(e);
 
 	if (!err)
-		err = wire_samples_encode(s, n, &e->maker.head, &e->raw);
+		err = wire_samples_encode(s, n, &e->builder.head, &e->raw);
 	return err ? err : emit_rows(e, WIRE_FRAME_SAMPLES, now_ns, out);
 }
 
@@ -217,7 +217,7 @@ int wire_encoder_batches(struct wire_encoder *e, const struct wire_batch *b, siz
 	int err = begin_columns(e);
 
 	if (!err)
-		err = wire_batches_encode(b, n, &e->maker.head, &e->raw);
+		err = wire_batches_encode(b, n, &e->builder.head, &e->raw);
 	return err ? err : emit_rows(e, WIRE_FRAME_WORKERS, now_ns, out);
 }
 

@@ -75,7 +75,7 @@ static int count_ops(struct wire_block_head *h, const struct wire_event *ev, siz
 	return 0;
 }
 
-void wire_head_begin(struct wire_head_maker *m)
+void wire_head_begin(struct wire_head_builder *m)
 {
 	memset(&m->head, 0, offsetof(struct wire_block_head, device));
 	m->head.version = HEAD_VERSION;
@@ -86,7 +86,7 @@ void wire_head_begin(struct wire_head_maker *m)
 	wire_busy_begin(&m->busy);
 }
 
-int wire_head_add(struct wire_head_maker *m, const struct wire_event *ev, size_t n)
+int wire_head_add(struct wire_head_builder *m, const struct wire_event *ev, size_t n)
 {
 	struct wire_block_head *h = &m->head;
 	int64_t t0 = h->t0_ns, t1 = h->t1_ns, last_start = h->last_start_ns;
@@ -128,7 +128,7 @@ static int busy_of(struct wire_busy *b, const struct wire_event *ev, size_t n,
 	return 0;
 }
 
-int wire_head_end(struct wire_head_maker *m, const struct wire_event *ev, size_t n)
+int wire_head_end(struct wire_head_builder *m, const struct wire_event *ev, size_t n)
 {
 	struct wire_block_head *h = &m->head;
 	uint32_t i = 0;
@@ -145,7 +145,7 @@ int wire_head_end(struct wire_head_maker *m, const struct wire_event *ev, size_t
 
 int wire_block_head_of(struct wire_block_head *h, const struct wire_event *ev, size_t n)
 {
-	struct wire_head_maker m;
+	struct wire_head_builder m;
 	int err;
 
 	memset(h, 0, offsetof(struct wire_block_head, device));

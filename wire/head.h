@@ -10,19 +10,19 @@
 #include "block.h"
 #include "busy.h"
 
-struct wire_head_maker {
+struct wire_head_builder {
 	struct wire_block_head head;
 	uint8_t kind_diff;
 	bool in_order; /* @busy holds all ops of the first device */
 	struct wire_busy busy;
 };
 
-void wire_head_begin(struct wire_head_maker *m);
+void wire_head_begin(struct wire_head_builder *m);
 
 /* Adds events, piece by piece. 0 or -E2BIG: more than WIRE_BLOCK_DEVICES_MAX devices. */
-int wire_head_add(struct wire_head_maker *m, const struct wire_event *ev, size_t n);
+int wire_head_add(struct wire_head_builder *m, const struct wire_event *ev, size_t n);
 
 /* Ends with all that were added: m->head is done. 0, -EINVAL (kinds differ) or -ENOMEM. */
-int wire_head_end(struct wire_head_maker *m, const struct wire_event *ev, size_t n);
+int wire_head_end(struct wire_head_builder *m, const struct wire_event *ev, size_t n);
 
 #endif

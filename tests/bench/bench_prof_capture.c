@@ -278,7 +278,7 @@ struct path { /* what intake.c and stream.c hold */
 	struct wire_event *event[WIRE_KIND_MAX];
 	uint32_t count[WIRE_KIND_MAX];
 	struct wire_columns *columns;
-	struct wire_head_maker maker;
+	struct wire_head_builder builder;
 	struct wire_codec codec;
 	struct wire_encoder *encoder;
 	struct wire_buf head, raw, packed, out;
@@ -345,8 +345,8 @@ static void block_by_stages(struct path *p, const struct wire_event *ev, uint32_
 	bool packed;
 
 	p->head.len = p->raw.len = p->out.len = 0;
-	REQUIRE(!wire_columns_encode(p->columns, ev->kind, ev, n, &p->maker, &p->raw, &cut));
-	REQUIRE(!wire_block_head_put(&p->maker.head, &p->head));
+	REQUIRE(!wire_columns_encode(p->columns, ev->kind, ev, n, &p->builder, &p->raw, &cut));
+	REQUIRE(!wire_block_head_put(&p->builder.head, &p->head));
 	t = spend(p, COLUMNS, t);
 	REQUIRE(!wire_codec_pack(&p->codec, &p->raw, &cut, &p->packed, &packed));
 	body = packed ? &p->packed : &p->raw;
