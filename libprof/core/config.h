@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The GPUSTARVE_* environment of libprof, read in one table before any thread of ours runs; by a
- * loader's worker that arms itself later, twice. What prof_config() gives never changes: a reading is
- * another one. A value that cannot be read keeps its default and is named in a note.
+ * loader's worker that arms itself later, twice. What prof_config() gives never changes: the second reading
+ * is another struct. A value that cannot be read keeps its default and is named in a note.
  */
 #ifndef PROF_CONFIG_H
 #define PROF_CONFIG_H
@@ -42,7 +42,7 @@ struct prof_config {
 	bool nvtx; /* GPUSTARVE_NVTX, default on */
 	bool torch; /* GPUSTARVE_TORCH, default on */
 	bool shim; /* GPUSTARVE_SHIM, default on: the Python shim is handed to Python */
-	bool sampler; /* GPUSTARVE_SAMPLER, default on: looks at threads */
+	bool sampler; /* GPUSTARVE_SAMPLER, default on: samples threads */
 	char cupti[1024]; /* GPUSTARVE_CUPTI, path of the libcupti to use; "" finds one */
 	char dmi[256]; /* GPUSTARVE_DMI, folder where the machine says what it is */
 	uint64_t rearm_seconds; /* GPUSTARVE_REARM_SECONDS, how long we yield to another client */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Have the devices run dry? Judged after each flush, from what came back with it. It only steers how
- * often the sampler looks: a kernel that still runs is not seen, and costs some looks too many.
+ * often the sampler samples: a kernel that still runs is not seen, and costs some samples too many.
  * Sender thread.
  */
 #ifndef PROF_DRAINED_H

@@ -11,7 +11,7 @@
 #define SILENT_LOOKS 3u
 #define SILENT_UNANSWERED 8u /* where no canary has come back yet */
 #define LAUNCHES_MANY 64u
-#define WAITS_MANY 2u /* looks */
+#define WAITS_MANY 2u /* checks */
 #define MORE 4u /* times as much, where CUPTI holds buffers */
 #define CANARY_BYTES 40u
 #define CANARIES_MAX 65536u
@@ -25,7 +25,7 @@
 void prof_watchdog_init(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns, int64_t pause_ns)
 {
 	memset(w, 0, sizeof(*w));
-	w->traffic_ns = w->ops_ns = w->look_ns = now_ns;
+	w->traffic_ns = w->ops_ns = w->check_ns = now_ns;
 	w->traffic_mono_ns = mono_ns;
 	w->pause_ns = w->first_pause_ns = pause_ns;
 	w->ours_ns = mono_ns;
@@ -53,7 +53,7 @@ static void forget_launches(struct prof_watchdog *w)
 static void see_operations(struct prof_watchdog *w, const struct prof_watchdog_input *in)
 {
 	if (in->ops != w->ops)
-		w->ops_ns = w->look_ns;
+		w->ops_ns = w->check_ns;
 	if (in->ops != w->ops || in->captures != w->captures) {
 		forget_launches(w);
 		w->trial = PROF_TRIAL_NONE;
@@ -154,7 +154,7 @@ static enum prof_watchdog_action rearm_detached(struct prof_watchdog *w, int64_t
 
 /*
  * Buffers come to us, but what was launched before runs on and leaves no records. The first
- * operation that leaves one ran behind it, at least on its own stream; for others one more look must
+ * operation that leaves one ran behind it, at least on its own stream; for others one more check must
  * do. If none comes for so long, the device is taken to have nothing to do.
  */
 static enum prof_watchdog_action queue_runs_on(struct prof_watchdog *w,
@@ -218,7 +218,7 @@ void prof_watchdog_back(struct prof_watchdog *w, int64_t now_ns, int64_t mono_ns
 	w->rearm_at_ns = mono_ns + QUEUE_NS;
 	w->handed_over = false;
 	w->back_ns = w->traffic_mono_ns = w->ours_ns = mono_ns;
-	w->traffic_ns = w->ops_ns = w->look_ns = now_ns;
+	w->traffic_ns = w->ops_ns = w->check_ns = now_ns;
 	w->silent = 0;
 	w->trial = PROF_TRIAL_NONE;
 	forget_launches(w);
@@ -242,12 +242,12 @@ enum prof_watchdog_action prof_watchdog_feed(struct prof_watchdog *w,
 		action = PROF_WATCHDOG_WAS_OFF;
 
 	if (in->traffic != w->traffic) {
-		w->traffic_ns = w->look_ns;
+		w->traffic_ns = w->check_ns;
 		w->traffic_mono_ns = in->mono_ns;
 	}
 	w->traffic = in->traffic;
 	see_operations(w, in);
-	w->look_ns = in->now_ns;
+	w->check_ns = in->now_ns;
 	if (action == PROF_WATCHDOG_BACK)
 		forget_launches(w);
 	if (!w->foreign && disabled(w, in))

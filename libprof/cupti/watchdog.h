@@ -32,14 +32,14 @@ struct prof_watchdog {
 	bool gave_up; /* others keep too much of ours: nothing is done until that changes */
 	bool answered; /* canaries are known to come back */
 
-	uint64_t traffic, launches, maybe_launches, ops, waits, captures; /* at the last look */
-	int64_t look_ns; /* of the last look, the trace's clock */
-	int64_t traffic_ns; /* the look before the last sign of life, the trace's clock ... */
+	uint64_t traffic, launches, maybe_launches, ops, waits, captures; /* at the last check */
+	int64_t check_ns; /* of the last check, the trace's clock */
+	int64_t traffic_ns; /* the check before the last sign of life, the trace's clock ... */
 	int64_t traffic_mono_ns; /* ... and that sign, monotonic */
-	int64_t ops_ns; /* the look before the last operation */
-	unsigned int silent; /* looks in a row that a canary or NVML's load should have broken */
+	int64_t ops_ns; /* the check before the last operation */
+	unsigned int silent; /* checks in a row that a canary or NVML's load should have broken */
 	uint64_t launches_without_ops;
-	unsigned int waits_without_ops; /* looks in which something waited for those launches */
+	unsigned int waits_without_ops; /* checks in which something waited for those launches */
 	uint64_t maybe_launches_without_ops;
 	unsigned int maybe_waits;
 	enum {

@@ -105,7 +105,7 @@ void prof_range_log_release(struct prof_range_log *log);
 bool prof_range_log_orphaned(uint64_t owner);
 bool prof_range_log_reap(struct prof_range_log *log, uint64_t owner);
 
-void prof_marks_drained(void); /* the next ring that fills up may wake the sender again */
+void prof_marks_drained(void); /* the next log that fills up may wake the sender again */
 size_t prof_marks_bytes(void); /* memory that the logs can hold at most now */
 
 #endif

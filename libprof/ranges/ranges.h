@@ -3,7 +3,7 @@
  * What the host's threads were doing, exactly: loader waits, steps, optimizer steps, user ranges
  * and operator rows, from torch's RecordFunction callback and from NVTX.
  *
- * The hooks (torchhook.c, nvtx.c) only stamp beginnings and ends into the ring of their thread;
+ * The hooks (torchhook.c, nvtx.c) only stamp beginnings and ends into the log of their thread;
  * pairing, naming and classifying happen here when the sender drains. Nothing in a hook allocates,
  * locks or blocks. What does not fit is dropped and counted.
  *
@@ -23,8 +23,8 @@ struct prof_ranges_opts {
 	bool torch; /* register with torch's RecordFunction, now or when libtorch_cpu appears */
 	bool nvtx; /* record NVTX ranges (the slots are taken when NVTX starts, see nvtx.h) */
 	/*
-	 * A ring is half full: drain soon. Called on the host's threads from inside hooks, at most
-	 * once between two drains: it may not block, allocate or lock. NULL: rings wait for the
+	 * A log is half full: drain soon. Called on the host's threads from inside hooks, at most
+	 * once between two drains: it may not block, allocate or lock. NULL: logs wait for the
 	 * flush.
 	 */
 	void (*wake)(void);
@@ -34,7 +34,7 @@ struct prof_ranges_opts {
 
 struct prof_ranges_stats {
 	uint64_t events; /* events handed to the sink */
-	uint64_t dropped; /* ranges lost: ring full, no ring left, nested too deep, name limit */
+	uint64_t dropped; /* ranges lost: log full, no log left, nested too deep, name limit */
 	uint64_t
 		loader_wait_ns; /* loader waits written so far, open ones up to the last drain; nested
 				  * waits of a thread count once, waits of two threads twice */
@@ -46,7 +46,7 @@ struct prof_ranges_stats {
 };
 
 /*
- * Arms: maps the rings, registers with torch if it is there. 0, -ENOMEM (ranges stay off; the rest
+ * Arms: maps the logs, registers with torch if it is there. 0, -ENOMEM (ranges stay off; the rest
  * of libprof is not concerned), or -EALREADY. Not being able to hook torch is no error but a note.
  */
 int prof_ranges_init(const struct prof_ranges_opts *opts);

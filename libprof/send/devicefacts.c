@@ -20,7 +20,7 @@
 static struct {
 	unsigned int since; /* tick of the last question */
 	bool asked; /* and not reported yet */
-	uint64_t looked; /* devices that NVML was asked about, a bit each, ... */
+	uint64_t asked_once; /* devices that NVML was asked about, a bit each, ... */
 	unsigned int looked_tick[PROF_DEVICES_MAX]; /* ... and when */
 } df;
 
@@ -70,14 +70,14 @@ static void ask(uint64_t devices, unsigned int tick)
 		return;
 	df.asked = true;
 	df.since = tick;
-	df.looked |= devices;
+	df.asked_once |= devices;
 	for (i = 0; i < PROF_DEVICES_MAX; i++)
 		if (devices >> i & 1)
 			df.looked_tick[i] = tick;
 }
 
 /*
- * The first look at a device follows its first operation: few short jobs would have any, else. It is
+ * A device is first asked about after its first operation: few short jobs would have any, else. It is
  * every process's own, for it tells who else is there by then.
  */
 void prof_devicefacts_tick(unsigned int tick, const char *run_id)
@@ -89,7 +89,7 @@ void prof_devicefacts_tick(unsigned int tick, const char *run_id)
 		prof_report_facts(prof_mono_ns() - FRESH_NS);
 	}
 	worked = prof_nvml_worked();
-	wanted = worked & ~df.looked;
+	wanted = worked & ~df.asked_once;
 	if (tick % CLAIM_TICKS == 0)
 		wanted |= claim_devices(worked, tick, run_id);
 	ask(wanted, tick);

@@ -191,9 +191,9 @@ static void add_batch(const struct wire_batch *row, const char *text)
 	prof_evidence_batch(row, *text ? text : NULL);
 }
 
-static void add_sample(const struct prof_thread_sample *look)
+static void add_sample(const struct prof_thread_sample *sample)
 {
-	prof_evidence_sample(look);
+	prof_evidence_sample(sample);
 }
 
 static void drain_shim(bool final)
