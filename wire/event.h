@@ -71,7 +71,7 @@ enum wire_range {
 	WIRE_RANGE_STEP = 4, /* a training step (ProfilerStep#) */
 	WIRE_RANGE_OPTIMIZER = 5, /* Optimizer.step of the framework: marks steps, no class */
 	WIRE_RANGE_GC = 6, /* a run of Python's garbage collector on that thread */
-	WIRE_RANGE_CHECKPOINT = 7, /* torch.save and its kin; name: the file, where it is known */
+	WIRE_RANGE_CHECKPOINT = 7, /* torch.save and the like; name: the file, where it is known */
 	WIRE_RANGE_ITER = 8, /* making a loader's iterator: workers start */
 };
 

@@ -122,7 +122,7 @@ struct wire_batch {
 	int64_t start_ns, end_ns;
 	uint64_t batch; /* its index in the iterator's order, from 0; OPEN, CLOSE: none, 0 */
 	uint64_t cpu_ns, delay_ns; /* of the thread, during this row */
-	uint64_t rchar_bytes; /* FETCH: bytes returned by read() and its kin, page cache included */
+	uint64_t rchar_bytes; /* FETCH: bytes returned by read() and the like, page cache included */
 	uint64_t
 		read_bytes; /* FETCH: bytes that came from a disk; 0 where the kernel does not tell */
 	uint64_t major_faults; /* FETCH */
