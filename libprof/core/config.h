@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The GPUSTARVE_* environment of libprof, read in one table before any thread of ours runs; by a
- * loader's worker that arms itself later, twice. What prof_config() gives never changes: the second reading
- * is another struct. A value that cannot be read keeps its default and is named in a note.
+ * loader's worker that arms itself later, twice. What prof_config() gives never changes: the second
+ * reading is another struct. A value that cannot be read keeps its default and is named in a note.
  */
 #ifndef PROF_CONFIG_H
 #define PROF_CONFIG_H

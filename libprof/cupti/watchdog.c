@@ -193,8 +193,8 @@ static enum prof_watchdog_action while_foreign(struct prof_watchdog *w,
 	return PROF_WATCHDOG_REARM;
 }
 
-static enum prof_watchdog_action judge(struct prof_watchdog *w,
-				       const struct prof_watchdog_input *in)
+static enum prof_watchdog_action next_action(struct prof_watchdog *w,
+					     const struct prof_watchdog_input *in)
 {
 	if (w->foreign)
 		return while_foreign(w, in);
@@ -237,7 +237,7 @@ enum prof_watchdog_action prof_watchdog_feed(struct prof_watchdog *w,
 	enum prof_watchdog_action action;
 
 	w->answered = w->answered || in->answered;
-	action = judge(w, in);
+	action = next_action(w, in);
 	if (action == PROF_WATCHDOG_NONE && !w->foreign && was_off(w, in))
 		action = PROF_WATCHDOG_WAS_OFF;
 
