@@ -42,7 +42,7 @@ static bool shares_of(const struct ana_thread_part *p, struct ana_shares *h)
 }
 
 void ana_wait_vote(struct ana_cause *b, const struct ana_thread_part *p, enum ana_class c,
-		  enum ana_voter voter)
+		   enum ana_voter voter)
 {
 	struct ana_shares h;
 	size_t i;

@@ -44,7 +44,7 @@ enum ana_class ana_wait_class(const struct wire_sample *s, enum ana_producer pro
 
 /* Votes of the samples, whatever they show. */
 void ana_wait_vote(struct ana_cause *b, const struct ana_thread_part *p, enum ana_class c,
-		  enum ana_voter voter);
+		   enum ana_voter voter);
 
 /* The trainer's own name the line that waits; those that do not wait show it at work on a batch. */
 void ana_wait_vote_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t tid);
