@@ -223,7 +223,7 @@ static const struct prof_call *find_call(struct prof_translator *t, uint8_t doma
 }
 
 static enum prof_outcome api(struct prof_translator *t, const uint8_t *r, struct wire_event *ev,
-				uint8_t domain)
+			     uint8_t domain)
 {
 	const uint32_t cbid = rec_u32(r, REC_API_CBID);
 	const struct prof_call *call = find_call(t, domain, cbid);
@@ -263,7 +263,7 @@ uint8_t prof_translate_kind(uint32_t record_kind)
 }
 
 enum prof_outcome prof_translate(struct prof_translator *t, const uint8_t *record,
-				    struct wire_event *ev)
+				 struct wire_event *ev)
 {
 	memset(ev, 0, sizeof(*ev));
 	switch (rec_u32(record, REC_KIND)) {

@@ -48,7 +48,7 @@ void prof_translator_window(struct prof_translator *t, int64_t last_flush_ns, in
 uint8_t prof_translate_kind(uint32_t record_kind);
 
 enum prof_outcome prof_translate(struct prof_translator *t, const uint8_t *record,
-				    struct wire_event *ev);
+				 struct wire_event *ev);
 
 /*
  * A 32-bit id as the 64-bit one nearest to the latest: API records and operations of one call get
