@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of what the ledger tells apart, and the sets of classes that its rules are about.
+ * Names of the classes, and the sets of them that the ledger's rules are about.
  */
 #include "class.h"
 
 #include <string.h>
 #include "facts/class.h"
-#include "ledger.h"
 
 const char *const ana_class_names[ANA_CLASSES] = {
 #define CLASS(symbol, name, group, marks, colour, meaning, proof, basis, advice) name,
@@ -16,21 +15,6 @@ const char *const ana_class_names[ANA_CLASSES] = {
 const char *const ana_confidence_names[ANA_CONFIDENCES] = {
 #define CONFIDENCE(symbol, name) name,
 #include "facts/verdicts.def"
-};
-
-const char *const ana_verdict_names[ANA_VERDICTS] = {
-#define VERDICT(symbol, name) name,
-#include "facts/verdicts.def"
-};
-
-const char *const ana_severity_names[ANA_SEVERITIES] = {
-#define SEVERITY(symbol, name) name,
-#include "facts/verdicts.def"
-};
-
-const char *const ana_copy_names[ANA_COPY_DIRS] = {
-#define COPY(symbol, name, words) name,
-#include "facts/copies.def"
 };
 
 int ana_class_by_name(const char *name)

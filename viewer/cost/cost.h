@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dollars, exactly. Amounts are int64 nano-dollars (1e-9 USD); prices are int64 nano-dollars per
- * GPU-hour, read from decimal text and never through a double. A price without a source and a
+ * What a run cost. Amounts and prices are nano-dollars (amount.h). A price without a source and a
  * date does not exist.
  */
 #ifndef VIEW_COST_H
@@ -10,9 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "amount.h"
 #include "analysis/ledger.h"
-
-#define VIEW_NANO_USD 1000000000LL
 
 struct view_rate { /* of one GPU of the run */
 	bool known;
@@ -43,15 +41,6 @@ struct view_cost {
 
 /* Of the same GPU at the same price from the same source: one line of every list. */
 bool view_rate_same(const struct view_rate *a, const struct view_rate *b);
-
-/* price x ns / 3.6e12, rounded half to even. Exact for any int64 inputs (128 bits inside). */
-int64_t view_cost_amount(int64_t nano_usd_per_hour, int64_t ns);
-
-/* Adds @usd to *sum; beyond what int64 holds (nine billion dollars) the sum stays there. */
-void view_cost_add(int64_t *sum, int64_t usd);
-
-/* "6.88" to nano-dollars; 0, -EINVAL (not a decimal, negative) or -ERANGE (over 9 decimals or 1e9). */
-int view_cost_parse(const char *text, int64_t *nano_usd);
 
 /* Fills @c from the result and per-GPU rates (takes ownership of @rate). Free with _fini. */
 int view_cost_compute(struct view_cost *c, const struct ana_result *r, struct view_rate *rate,

@@ -6,7 +6,7 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
-#include "cost.h"
+#include "amount.h"
 
 void view_waste_default(bool waste[ANA_CLASSES])
 {

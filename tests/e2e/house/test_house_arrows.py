@@ -20,7 +20,7 @@ KNOWS = {'wire': {'wire'}, 'facts': {'facts'}, 'base': {'wire', 'base'}, 'live':
          'viewer': {'wire', 'facts', 'base', 'live', 'viewer'}}
 FOLDERS = {'libprof': 'PROF_FOLDERS', 'collector': 'COLL_FOLDERS', 'viewer': 'VIEW_FOLDERS'}
 STANDS_IN = {'viewer': 'stubs'}  # for files of any folder; nobody includes it
-LEFT = {('viewer', 'cycles'): 6}
+LEFT = {}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 

@@ -6,7 +6,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "analysis/gap/gap.h"
+#include "analysis/gap/attribution.h"
+#include "analysis/gap/open_gaps.h"
 
 #define EXACT_CALLS_MAX (UINT64_C(1) << 22)
 #define UNSAMPLED_EVERY_NS 500000000

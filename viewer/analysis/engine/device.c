@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "analysis/gap/gap.h"
+#include "analysis/gap/open_gaps.h"
 #include "analysis/plan/allocations.h"
 #include "base/vec.h"
 

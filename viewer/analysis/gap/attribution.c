@@ -3,7 +3,7 @@
  * Finer classes for the pieces of gaps that records alone leave unknown, and the lines of code for
  * all others. A piece without any evidence waits for its neighbours (unsampled.h).
  */
-#include "gap.h"
+#include "attribution.h"
 
 #include <errno.h>
 #include <string.h>

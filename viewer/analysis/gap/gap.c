@@ -3,12 +3,13 @@
  * Decides gaps, and what lies before the first operation and behind the last: which rules hold where,
  * whose evidence counts, and what becomes of each piece. rules.h says what the rules are.
  */
-#include "rules.h"
+#include "gap.h"
 #include "analysis/plan/allocations.h"
 #include "base/minmax.h"
 
 #include <errno.h>
 #include <string.h>
+#include "rules.h"
 
 ANA_RARE static void tell(const struct ana_gap_decision *d, const struct ana_ruled_piece *p,
 			  int64_t start, int64_t end)

@@ -7,10 +7,11 @@
  * that share their minimum, and minima never fall along the runs. An operation with an earlier
  * launch swallows the runs behind it, so each gap is touched a constant number of times.
  */
-#include "gap.h"
+#include "open_gaps.h"
 
 #include <errno.h>
 #include "analysis/window.h"
+#include "gap.h"
 
 void ana_open_gaps_add(struct ana_walk *w, struct ana_gpu_state *g, const struct ana_open_gap *gap)
 {

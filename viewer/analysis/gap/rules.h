@@ -10,7 +10,7 @@
 #ifndef ANALYSIS_RULES_H
 #define ANALYSIS_RULES_H
 
-#include "gap.h"
+#include "attribution.h"
 
 struct ana_ruled_piece {
 	int c;

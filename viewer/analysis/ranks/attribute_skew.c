@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "skew_causes.h"
+#include "attribute_skew.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "skew_causes.h"
 
 #define EXPOSED_MAX 1024u /* stretches of a GPU that may still become comm.skew */
 

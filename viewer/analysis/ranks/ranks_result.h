@@ -9,7 +9,7 @@
 #include "analysis/plan/plan.h"
 #include "analysis/evidence/found.h"
 #include "attribute_skew.h"
-#include "skew.h"
+#include "rank_recorder.h"
 
 struct ana_skew {
 	struct ana_plan *plan;

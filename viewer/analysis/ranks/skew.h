@@ -7,20 +7,14 @@
 #ifndef ANALYSIS_SKEW_H
 #define ANALYSIS_SKEW_H
 
-#include "kernel_speed.h"
-#include "collective_log.h"
+#include <stdint.h>
+#include "rank_recorder.h"
 
 struct ana_plan;
 struct ana_result;
 struct ana_found;
 
 #define ANA_LOGS_BYTES (160u << 20) /* of all logs together */
-
-struct ana_rank_recorder { /* what the walk of one GPU writes for it */
-	struct ana_collective_log *log;
-	struct ana_kernel_speed speed;
-	int64_t unanswered_ns; /* last launch on it that has no operation; INT64_MIN: none */
-};
 
 /* Recorders for the GPUs that may run collectives, in ana_device.recorder. 0 or -ENOMEM. */
 int ana_skew_begin(struct ana_plan *p);

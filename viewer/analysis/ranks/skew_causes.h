@@ -8,7 +8,7 @@
 #ifndef ANALYSIS_SKEW_CAUSES_H
 #define ANALYSIS_SKEW_CAUSES_H
 
-#include "attribute_skew.h"
+#include "skew_state.h"
 
 #define ANA_RECENT_WAITS_MAX 256u /* of a GPU's waits that others' lateness may go back to */
 #define ANA_NOBODY UINT32_MAX

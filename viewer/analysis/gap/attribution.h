@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The finer classes that evidence gives to pieces of gaps whose cause records do not tell. */
+#ifndef ANALYSIS_ATTRIBUTION_H
+#define ANALYSIS_ATTRIBUTION_H
+
+#include "analysis/walk/walk.h"
+
+enum ana_refine { /* which kind of piece evidence may refine */
+	ANA_REFINE_NOT, /* none */
+	ANA_REFINE_LINE, /* its class stays; samples tell the line */
+	ANA_REFINE_WAIT, /* a loader wait of unknown cause */
+	ANA_REFINE_HOST, /* neither wait nor call */
+};
+
+struct ana_attribution { /* [start, end) of a gap of @gpu, with the class that records give it */
+	uint32_t gpu; /* of the walk */
+	int64_t start, end;
+	enum ana_refine refine;
+	int c;
+	enum ana_confidence confidence;
+	uint32_t tid; /* of the process; 0: some thread */
+	uint32_t submitter; /* 0: not known */
+	int64_t gap_start, gap_end; /* what it is a piece of */
+};
+
+/* Reads the process's evidence up to @t, which lies in a gap that begins at @start. */
+void ana_attribute_read(struct ana_walk *w, struct ana_proc *p, int64_t start, int64_t t);
+
+/*
+ * Fills w->cause and books hotspots. False: nothing is known but what records tell. @keep: a piece
+ * without evidence may wait for its neighbours: then true, and nothing is decided (w->cause.ns is
+ * 0).
+ */
+bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attribution *piece,
+		   bool keep);
+
+/* Gives classes to the pieces that wait for their neighbours, as far as those are decided. */
+void ana_attribute_unsampled(struct ana_walk *w, int64_t floor);
+
+#endif
