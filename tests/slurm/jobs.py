@@ -94,6 +94,8 @@ def lines(output):
     for line in output.decode().splitlines():
         line = re.sub(r'\b(srun: error: |slurmstepd-|ON )\w*n\d', r'\1node', line)
         line = re.sub(r'\b(STEP |JOB |StepId=)\d+', r'\1N', re.sub(r' AT \S+', ' AT T', line))
+        if re.match(r'slurmstepd-node: error: \*\*\* STEP N\.\d+ ON node CANCELLED', line):
+            continue  # of a job that is cancelled: told or not, as its step is met
         m = re.match(r'(srun: error: \S+): tasks? (\S+): (.*)$', line)
         for span in m.group(2).split(',') if m else ():
             first, _, last = span.partition('-')
