@@ -29,4 +29,7 @@ int base_write_all(int fd, const void *data, size_t len);
  */
 int base_file_write(const char *path, const void *data, size_t len);
 
+/* Removes a folder of plain files, as far as that goes. */
+void base_folder_remove(const char *path);
+
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/files.h"
 #include "core/embedded.h"
 #include "core/log.h"
 #include "base/units.h"
@@ -52,19 +53,6 @@ static int write_plan(struct base_arena *mem, const char *dir, const struct chec
 	return fclose(f) ? -EIO : 0;
 }
 
-static void remove_folder(const char *dir)
-{
-	DIR *d = opendir(dir);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			unlinkat(dirfd(d), e->d_name, 0);
-	if (d)
-		closedir(d);
-	rmdir(dir);
-}
-
 static int make_folder(struct base_arena *mem, char **made, const struct check_series *s)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -85,7 +73,7 @@ static int make_folder(struct base_arena *mem, char **made, const struct check_s
 	if (!err)
 		err = write_plan(mem, dir, s);
 	if (err)
-		remove_folder(dir);
+		base_folder_remove(dir);
 	return err;
 }
 
@@ -388,6 +376,6 @@ int check_replay(const struct check_run *base, char *const *command, struct base
 		check_seen_share(seen, wait, &out->run);
 	}
 	free(best.item);
-	remove_folder(dir);
+	base_folder_remove(dir);
 	return err;
 }

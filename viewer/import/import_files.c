@@ -6,7 +6,6 @@
 #include "import.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -15,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/files.h"
 
 #define SQLITE_MAGIC "SQLite format 3" /* its NUL included */
 
@@ -175,20 +175,6 @@ out:
 
 /* --- the run directory --- */
 
-/* Removes a directory of plain files. */
-static void remove_dir(const char *path)
-{
-	DIR *d = opendir(path);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			unlinkat(dirfd(d), e->d_name, 0);
-	if (d)
-		closedir(d);
-	rmdir(path);
-}
-
 static int fail_out(struct view_import_error *error, const char *out, int err)
 {
 	error->file = out;
@@ -263,7 +249,7 @@ out:
 	if (fd >= 0)
 		close(fd);
 	if (temporary && err)
-		remove_dir(temporary);
+		base_folder_remove(temporary);
 	free(temporary);
 	return err;
 }

@@ -5,10 +5,9 @@
  */
 #include "cause.h"
 
-static enum ana_class class_of_run(const struct wire_sample *s, const struct ana_pystack *k)
+/* What a stack's code alone tells; @other: it tells nothing. */
+static enum ana_class class_of_code(const struct ana_pystack *k, enum ana_class other)
 {
-	if (s->flags & WIRE_SAMPLE_FL_GC && s->flags & WIRE_SAMPLE_FL_GIL)
-		return ANA_HOST_GC;
 	switch (k->code) {
 	case ANA_CODE_DATA:
 		return ANA_INPUT_INLINE;
@@ -18,29 +17,24 @@ static enum ana_class class_of_run(const struct wire_sample *s, const struct ana
 		return ANA_HOST_WARMUP;
 	case ANA_CODE_EPOCH:
 		return ANA_INPUT_EPOCH;
-	case ANA_CODE_NEXT:
-	case ANA_CODE_HANDOFF:
-		return ANA_INPUT_HANDOFF;
 	default:
-		return ANA_HOST_DISPATCH;
+		return other;
 	}
+}
+
+static enum ana_class class_of_run(const struct wire_sample *s, const struct ana_pystack *k)
+{
+	if (s->flags & WIRE_SAMPLE_FL_GC && s->flags & WIRE_SAMPLE_FL_GIL)
+		return ANA_HOST_GC;
+	if (k->code == ANA_CODE_NEXT || k->code == ANA_CODE_HANDOFF)
+		return ANA_INPUT_HANDOFF;
+	return class_of_code(k, ANA_HOST_DISPATCH);
 }
 
 /* Reading a file: by whose frames, or because the innermost is the user's own. */
 static enum ana_class class_of_read(const struct ana_pystack *k)
 {
-	switch (k->code) {
-	case ANA_CODE_DATA:
-		return ANA_INPUT_INLINE;
-	case ANA_CODE_CHECKPOINT:
-		return ANA_HOST_CHECKPOINT;
-	case ANA_CODE_LOAD:
-		return ANA_HOST_WARMUP;
-	case ANA_CODE_EPOCH:
-		return ANA_INPUT_EPOCH;
-	default:
-		return k->user_leaf ? ANA_INPUT_INLINE : ANA_HOST_UNKNOWN;
-	}
+	return class_of_code(k, k->user_leaf ? ANA_INPUT_INLINE : ANA_HOST_UNKNOWN);
 }
 
 /* Whether another thread of the process, not waiting for a lock itself, handles data meanwhile. */
