@@ -12,6 +12,7 @@
 #include "launch.h"
 #include "meeting.h"
 #include "shm.h"
+#include "standin.h"
 #include "state.h"
 #include "submit.h"
 
@@ -45,6 +46,17 @@ static uint64_t collective(struct sim_op *op, void **params, void **extra)
 	return comm;
 }
 
+/* What somebody else's kernel is given says nothing of how long it lasts. */
+static uint64_t fill_foreign(struct sim_op *op)
+{
+	const struct sim_given *given = sim_thread.given;
+
+	op->duration = given && given->length ? given->length
+					      : gpusim_length_kernel(op->name, op->grid, op->block);
+	op->ranks = given ? given->ranks : 0;
+	return given ? given->communicator : 0;
+}
+
 uint64_t sim_kernel_fill(struct sim_op *op, void *function, const unsigned *grid,
 			 const unsigned *block, unsigned shared, void **params, void **extra)
 {
@@ -53,11 +65,13 @@ uint64_t sim_kernel_fill(struct sim_op *op, void *function, const unsigned *grid
 	op->engine = SIM_ENGINE_COMPUTE;
 	op->name = f->name;
 	op->label = f->label;
-	op->duration = DEFAULT_NS;
-	parameter(params, extra, 0, &op->duration);
 	memcpy(op->grid, grid, sizeof op->grid);
 	memcpy(op->block, block, sizeof op->block);
 	op->shared = shared;
+	if (f->foreign)
+		return fill_foreign(op);
+	op->duration = DEFAULT_NS;
+	parameter(params, extra, 0, &op->duration);
 	return f->nccl ? collective(op, params, extra) : 0;
 }
 

@@ -227,6 +227,7 @@ __attribute__((destructor)) static void driver_unloaded(void)
 {
 	if (sim_state.forked)
 		return;
+	sim_missing_tell();
 	sim_truth_flush();
 	sim_proc_leave();
 }

@@ -43,6 +43,13 @@ struct sim_call {
 	uint64_t start;
 };
 
+/* What a stand-in library says of the launch that it makes (standin.h). */
+struct sim_given {
+	uint64_t length; /* 0: by name and geometry */
+	uint64_t communicator;
+	uint32_t ranks;
+};
+
 /* What the calling thread is in the middle of; correlation 0 when none is made. */
 struct sim_thread {
 	uint32_t depth, correlation, tid;
@@ -52,6 +59,7 @@ struct sim_thread {
 	void *stack[16];
 	uint32_t stack_depth;
 	int device; /* of the runtime stand-in */
+	const struct sim_given *given; /* of a launch that a stand-in library makes, or NULL */
 };
 extern __thread struct sim_thread sim_thread;
 

@@ -50,6 +50,9 @@ struct sim_config {
 /* The configuration; any thread; never fails (a value that cannot be read keeps its default). */
 const struct sim_config *sim_config(void);
 
+/* Copies move bytes from now on. */
+void sim_config_content(void);
+
 /* 16 bytes that name a GPU, or a device, of this node; the same in every process. */
 void sim_gpu_uuid(uint32_t gpu, uint8_t uuid[16]);
 void sim_device_uuid(uint32_t device, uint8_t uuid[16]);

@@ -86,8 +86,9 @@ struct sim_ctx {
 struct sim_function {
 	const char *name; /* lives as long as the process */
 	const char *label; /* the same, as CUPTI's records point at it (labels.h) */
-	struct sim_module *module;
+	struct sim_module *module; /* NULL: of a stand-in library */
 	bool nccl;
+	bool foreign; /* its parameters are its own: no length is among them */
 };
 
 struct sim_state {

@@ -29,6 +29,9 @@ void sim_truth_sync(const struct sim_sync_info *info, const struct sim_op *where
 /* A line that is JSON already. */
 void sim_truth_line(const char *line, size_t length);
 
+/* What stand-ins lack and was called, with its counts (standin.c). At exit. */
+void sim_missing_tell(void);
+
 /* Writes what has gathered. At exit, and by the flusher. */
 void sim_truth_flush(void);
 
