@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api_copy.c - copies and memsets of plain memory, and the work behind those of rectangles
- * (api_rows.c). With GPUSIM_DATA=1 the bytes move at the call.
+ * (api_rows.c). Where memory has content the bytes move at the call, or
+ * behind what is pending (data.h).
  */
-#include <string.h>
-
 #include "clock.h"
 #include "config.h"
 #include "copy.h"
@@ -76,20 +75,6 @@ void sim_copy_plan(struct sim_op *op, uint64_t dst, uint64_t src)
 	op->duration = copy_time(op->bytes, rate);
 }
 
-static void move_bytes(uint64_t dst, uint64_t src, const struct sim_box *box)
-{
-	size_t y, z;
-
-	if (!sim_config()->data)
-		return;
-	for (z = 0; z < box->depth; z++)
-		for (y = 0; y < box->height; y++)
-			memmove((char *)(uintptr_t)dst + z * box->dst_slice + y * box->dst_pitch,
-				(const char *)(uintptr_t)src + z * box->src_slice +
-					y * box->src_pitch,
-				box->width);
-}
-
 static bool staged(const struct sim_op *op)
 {
 	return op->src == SIM_PAGEABLE && on_device(op->dst);
@@ -119,6 +104,7 @@ static bool synchronous(const struct sim_op *op)
 int sim_copy(void *stream, uint64_t dst, uint64_t src, const struct sim_box *box, bool async,
 	     const uint32_t *peer)
 {
+	struct sim_work work = { .data = sim_data_copy(dst, src, box) };
 	struct sim_stream *s = sim_stream_get(stream);
 	struct sim_when when;
 	struct sim_op op;
@@ -147,10 +133,12 @@ int sim_copy(void *stream, uint64_t dst, uint64_t src, const struct sim_box *box
 		stage(&op);
 		sim_lock();
 	}
-	when = sim_submit(s, &op, NULL, 0);
+	when = sim_submit_work(s, &op, NULL, 0, &work);
+	if (when.pending && staged(&op) && !synchronous(&op))
+		sim_data_stage(&when.pending->work.data);
 	when = sim_when_copy(&when);
 	sim_unlock();
-	move_bytes(dst, src, box);
+	sim_data_move(&work.data);
 	if (synchronous(&op))
 		sim_when_wait(when);
 	else
@@ -255,23 +243,12 @@ void sim_fill_plan(struct sim_op *op, uint64_t dst, unsigned value)
 	op->duration = copy_time(op->bytes, sim_config()->fill);
 }
 
-static void fill_row(char *row, unsigned value, unsigned element, size_t n)
-{
-	size_t i;
-
-	if (element == 1)
-		memset(row, (int)value, n);
-	else
-		for (i = 0; i < n; i++)
-			memcpy(row + i * element, &value, element); /* little endian */
-}
-
 int sim_fill(void *stream, uint64_t dst, size_t pitch, unsigned value, unsigned element,
 	     size_t width, size_t height)
 {
+	struct sim_work work = { .data = sim_data_fill(dst, pitch, value, element, width, height) };
 	struct sim_stream *s = sim_stream_get(stream);
 	struct sim_op op;
-	size_t y;
 
 	if (!s)
 		return sim_ctx_current() ? SIM_INVALID_HANDLE : SIM_INVALID_CONTEXT;
@@ -285,10 +262,11 @@ int sim_fill(void *stream, uint64_t dst, size_t pitch, unsigned value, unsigned 
 	op.bytes = width * element * height;
 	sim_fill_plan(&op, dst, value);
 	if (!sim_capture(s, &op, NULL, NULL))
-		sim_submit(s, &op, NULL, 0);
+		sim_submit_work(s, &op, NULL, 0, &work);
+	else
+		work.data.kind = SIM_DATA_NONE;
 	sim_unlock();
-	for (y = 0; sim_config()->data && y < height; y++)
-		fill_row((char *)(uintptr_t)dst + y * pitch, value, element, width);
+	sim_data_move(&work.data);
 	return SIM_OK;
 }
 

@@ -127,6 +127,7 @@ int cuLaunchKernelEx(const struct sim_launch_config *c, void *function, void **p
 
 static int host(void *stream, void (*fn)(void *), void *data)
 {
+	struct sim_work work = { .host = fn, .host_data = data };
 	struct sim_stream *s = sim_stream_get(stream);
 	struct sim_op op;
 
@@ -136,7 +137,7 @@ static int host(void *stream, void (*fn)(void *), void *data)
 	sim_throttle(s);
 	sim_op_init(&op, SIM_HOST, s);
 	if (!sim_capture(s, &op, fn, data))
-		sim_submit_host(s, &op, NULL, 0, fn, data);
+		sim_submit_work(s, &op, NULL, 0, &work);
 	sim_unlock();
 	return SIM_OK;
 }

@@ -8,13 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "data.h"
 #include "trace.h"
-
-/* Slices of rows of bytes, and how far apart both ends have them. A plain copy is one row. */
-struct sim_box {
-	size_t width, height, depth;
-	size_t dst_pitch, dst_slice, src_pitch, src_slice;
-};
 
 /* op->bytes and op->physical (the device the copy is asked of) are set. */
 void sim_copy_plan(struct sim_op *op, uint64_t dst, uint64_t src);

@@ -149,6 +149,7 @@ static struct sim_when node_submit(const struct sim_exec *exec, const struct sim
 				   struct sim_stream *s, struct sim_when base,
 				   const struct sim_when *done, uint64_t *start)
 {
+	struct sim_work work = { .host = node->host, .host_data = node->host_data };
 	struct sim_when after[64];
 	struct sim_when when;
 	struct sim_op op;
@@ -159,7 +160,7 @@ static struct sim_when node_submit(const struct sim_exec *exec, const struct sim
 	if (!n)
 		after[n++] = base;
 	node_op(&op, node, exec, s);
-	when = sim_submit_host(s, &op, after, n, node->host, node->host_data);
+	when = sim_submit_work(s, &op, after, n, &work);
 	*start = when.pending || op.kind == SIM_MARKER ? SIM_NEVER : op.start;
 	return when;
 }

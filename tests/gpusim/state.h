@@ -12,11 +12,19 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "data.h"
 #include "trace.h"
 
 struct sim_ctx;
 struct sim_graph;
 struct sim_node;
+
+/* What an op does besides taking time. */
+struct sim_work {
+	void (*host)(void *);
+	void *host_data;
+	struct sim_data data;
+};
 
 /*
  * Work behind something not yet known: a host function that has not returned, or a collective
@@ -28,13 +36,15 @@ struct sim_pending {
 	uint32_t refs, n_deps;
 	bool done;
 	bool placed; /* a collective has begun, its end is open */
-	bool host_over;
+	bool timed; /* start and end are known, not all bytes have moved */
+	bool host_over, moved;
 	int slot; /* engine slot of a collective that has begun */
 	int meeting; /* where it meets, index into the shared table */
 	uint64_t *depth; /* its place in the stream's queue */
 	void *token; /* of the tracer */
-	void (*host)(void *);
-	void *host_data;
+	struct sim_work work;
+	void (*part)(struct sim_pending *); /* work on memory that the worker is to do */
+	bool *part_done;
 	struct sim_pending *next;
 	struct sim_pending *dep[];
 };

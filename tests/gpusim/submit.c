@@ -17,6 +17,7 @@
 #include "worker.h"
 
 #define MAX_DEPS 64
+#define LITTLE 65536u /* bytes that may be moved with the lock held */
 
 /* ---- moments ---- */
 
@@ -298,20 +299,49 @@ static bool span(struct sim_op *op)
 	return true;
 }
 
-/* One step of a pending op; true when it is done. */
-static bool advance(struct sim_pending *p)
+/* Gives op its start and end; false while they are open. */
+static bool time_it(struct sim_pending *p)
 {
 	struct sim_op *op = &p->op;
 
-	if (!inputs_known(p))
-		return false;
-	if (p->host)
+	if (p->work.host)
 		return p->host_over;
 	if (op->kind == SIM_GRAPH || op->kind == SIM_MARKER)
 		return span(op);
 	if (op->nccl)
 		return sim_meeting_advance(p);
 	return sim_place(op);
+}
+
+bool sim_pending_part(struct sim_pending *p, bool *done, void (*part)(struct sim_pending *),
+		      size_t bytes)
+{
+	if (*done)
+		return true;
+	if (bytes > LITTLE) {
+		p->part = part;
+		p->part_done = done;
+		sim_worker_wake();
+		return false;
+	}
+	part(p);
+	*done = true;
+	return true;
+}
+
+static void move(struct sim_pending *p)
+{
+	sim_data_move(&p->work.data);
+}
+
+/* One step of a pending op; true when it is done. */
+static bool advance(struct sim_pending *p)
+{
+	if (p->part || !inputs_known(p))
+		return false;
+	p->timed = p->timed || time_it(p);
+	return p->timed && (p->work.data.kind == SIM_DATA_NONE ||
+			    sim_pending_part(p, &p->moved, move, sim_data_bytes(&p->work.data)));
 }
 
 bool sim_resolve(void)
@@ -369,15 +399,17 @@ static struct sim_when begin_at_once(struct sim_pending *p)
 }
 
 static struct sim_when pending_submit(struct sim_stream *s, const struct sim_op *op,
-				      const struct deps *d, void (*fn)(void *), void *data)
+				      const struct deps *d, struct sim_work *work)
 {
 	struct sim_pending *p = pending_new(op, d);
 	const struct sim_tracer *t = sim_tracer();
 	struct sim_when w;
 
 	p->stream = s;
-	p->host = fn;
-	p->host_data = data;
+	if (work) {
+		p->work = *work;
+		work->data = (struct sim_data){ .kind = SIM_DATA_NONE };
+	}
 	if (t && traced(&p->op))
 		p->token = t->op(&p->op);
 	w = (struct sim_when){ op->ready, p };
@@ -389,17 +421,17 @@ static struct sim_when pending_submit(struct sim_stream *s, const struct sim_op 
 }
 
 static struct sim_when submit(struct sim_stream *s, struct sim_op *op, const struct deps *d,
-			      void (*fn)(void *), void *data)
+			      struct sim_work *work)
 {
 	const struct sim_tracer *t = sim_tracer();
 
 	op->ready = d->ready;
-	if (d->n || fn || op->nccl)
-		return pending_submit(s, op, d, fn, data);
+	if (d->n || (work && work->host) || op->nccl)
+		return pending_submit(s, op, d, work);
 	if (op->kind == SIM_GRAPH || op->kind == SIM_MARKER)
 		span(op);
 	else if (!sim_place(op))
-		return pending_submit(s, op, d, fn, data);
+		return pending_submit(s, op, d, work);
 	note_end(s, op->end);
 	tell(op);
 	if (t && traced(op))
@@ -420,15 +452,14 @@ static void deps_begin(struct deps *d, struct sim_stream *s, const struct sim_op
 		deps_add(d, &after[i], gap_before(op));
 }
 
-struct sim_when sim_submit_host(struct sim_stream *s, struct sim_op *op,
-				const struct sim_when *after, uint32_t n, void (*fn)(void *),
-				void *data)
+struct sim_when sim_submit_work(struct sim_stream *s, struct sim_op *op,
+				const struct sim_when *after, uint32_t n, struct sim_work *work)
 {
 	struct sim_when w;
 	struct deps d;
 
 	deps_begin(&d, s, op, after, n);
-	w = submit(s, op, &d, fn, data);
+	w = submit(s, op, &d, work);
 	deps_fini(&d);
 	if (!after) {
 		sim_when_set(&s->tail, w);
@@ -440,7 +471,7 @@ struct sim_when sim_submit_host(struct sim_stream *s, struct sim_op *op,
 struct sim_when sim_submit(struct sim_stream *s, struct sim_op *op, const struct sim_when *after,
 			   uint32_t n)
 {
-	return sim_submit_host(s, op, after, n, NULL, NULL);
+	return sim_submit_work(s, op, after, n, NULL);
 }
 
 /* Dependencies of a graph as a whole: all its nodes, and nothing else. */
@@ -454,7 +485,7 @@ struct sim_when sim_submit_span(struct sim_stream *s, struct sim_op *op,
 	deps_init(&d, 0, n);
 	for (i = 0; i < n; i++)
 		deps_add(&d, &nodes[i], 0);
-	w = submit(s, op, &d, NULL, NULL);
+	w = submit(s, op, &d, NULL);
 	deps_fini(&d);
 	note_depth(s, &w);
 	return w;
@@ -473,7 +504,7 @@ struct sim_when sim_join(struct sim_stream *s, const struct sim_when *when, uint
 	w = (struct sim_when){ d.ready, d.n == 1 ? d.p[0] : NULL };
 	if (d.n > 1) {
 		sim_op_init(&op, SIM_MARKER, s);
-		w = submit(s, &op, &d, NULL, NULL);
+		w = submit(s, &op, &d, NULL);
 	}
 	deps_fini(&d);
 	return w;

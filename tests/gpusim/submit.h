@@ -20,10 +20,15 @@ void sim_op_init(struct sim_op *op, enum sim_kind kind, struct sim_stream *s);
 struct sim_when sim_submit(struct sim_stream *s, struct sim_op *op, const struct sim_when *after,
 			   uint32_t n_after);
 
-/* Like sim_submit for a host function, which a thread of the driver runs in its turn. */
-struct sim_when sim_submit_host(struct sim_stream *s, struct sim_op *op,
-				const struct sim_when *after, uint32_t n_after, void (*fn)(void *),
-				void *data);
+/*
+ * Like sim_submit for an op with work: a host function, which a thread of the driver runs in its
+ * turn; or bytes. These move when the op's time becomes known, and it is over only then. They are
+ * taken out of *work where that is later, and left in it where nothing is waited for: then they are
+ * the caller's to move, for which he can give up the lock.
+ */
+struct sim_when sim_submit_work(struct sim_stream *s, struct sim_op *op,
+				const struct sim_when *after, uint32_t n_after,
+				struct sim_work *work);
 
 /*
  * An op that lasts from op->start (or an earlier start among the nodes that are pending) to the
@@ -40,6 +45,13 @@ struct sim_when sim_stream_ready(struct sim_stream *s);
 
 /* Gives every pending op whose inputs are done its time; true if any got one. */
 bool sim_resolve(void);
+
+/*
+ * Does a part of p's work on memory: true when it is done. Little is done at once, more by the
+ * worker, without the lock (bytes says how much it is); *done belongs to p and says so then.
+ */
+bool sim_pending_part(struct sim_pending *p, bool *done, void (*part)(struct sim_pending *),
+		      size_t bytes);
 
 /* Puts a moment in another's place; counted references. */
 void sim_when_set(struct sim_when *dst, struct sim_when src);

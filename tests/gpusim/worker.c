@@ -32,7 +32,7 @@ static struct sim_pending *next_host(bool *open)
 	for (p = sim_state.pending; p; p = p->next) {
 		if (p->placed)
 			*open = true;
-		if (p->host && !p->host_over && !p->n_deps &&
+		if (p->work.host && !p->host_over && !p->n_deps &&
 		    (!best || p->op.ready < best->op.ready))
 			best = p;
 	}
@@ -43,10 +43,27 @@ static void run_host(struct sim_pending *p)
 {
 	p->op.start = sim_now();
 	sim_unlock();
-	p->host(p->host_data);
+	p->work.host(p->work.host_data);
 	sim_lock();
 	p->op.end = sim_now();
 	p->host_over = true;
+}
+
+/* Bytes to move, of whatever comes first; false if there are none. The list keeps p meanwhile. */
+static bool run_part(void)
+{
+	struct sim_pending *p = sim_state.pending;
+
+	while (p && !p->part)
+		p = p->next;
+	if (!p)
+		return false;
+	sim_unlock();
+	p->part(p);
+	sim_lock();
+	*p->part_done = true;
+	p->part = NULL;
+	return true;
 }
 
 static void step(void)
@@ -55,7 +72,9 @@ static void step(void)
 	uint64_t now;
 	bool open;
 
-	sim_resolve();
+	do
+		sim_resolve();
+	while (run_part());
 	p = next_host(&open);
 	now = sim_now();
 	if (p && p->op.ready <= now)
