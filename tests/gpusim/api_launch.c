@@ -108,7 +108,7 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
 {
 	struct sim_launch_config c = { { gx, gy, gz }, { bx, by, bz }, shared, stream, NULL, 0 };
 	struct sim_call call;
-	int rc = sim_call_begin(&call, SIM_CBID_cuLaunchKernel);
+	int rc = sim_call_begin_launch(&call, SIM_CBID_cuLaunchKernel, function);
 
 	if (!rc)
 		rc = launch(&c, function, params, extra);
@@ -118,7 +118,7 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
 int cuLaunchKernelEx(const struct sim_launch_config *c, void *function, void **params, void **extra)
 {
 	struct sim_call call;
-	int rc = sim_call_begin(&call, SIM_CBID_cuLaunchKernelEx);
+	int rc = sim_call_begin_launch(&call, SIM_CBID_cuLaunchKernelEx, function);
 
 	if (!rc)
 		rc = launch(c, function, params, extra);

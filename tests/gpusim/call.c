@@ -15,6 +15,7 @@
 #include "config.h"
 #include "shm.h"
 #include "spec.h"
+#include "standin.h"
 #include "state.h"
 #include "truth.h"
 
@@ -35,21 +36,119 @@ uint32_t sim_tid(void)
 	return sim_thread.tid;
 }
 
-int sim_call_begin_early(struct sim_call *call, enum sim_domain domain, uint32_t cbid)
+/* ---- callbacks ---- */
+
+/* Driver calls by which a stand-in of the runtime finds its context: the real one has other ways. */
+static bool housekeeping(uint32_t cbid)
 {
+	return cbid == SIM_CBID_cuInit || cbid == SIM_CBID_cuCtxGetCurrent ||
+	       cbid == SIM_CBID_cuCtxSetCurrent || cbid == SIM_CBID_cuDevicePrimaryCtxRetain;
+}
+
+/*
+ * A driver call that the runtime makes for its caller leaves no record, but callbacks are made for
+ * it, under the runtime call's id: parcagpu and HPCToolkit sort them out (src/cupti.cpp,
+ * src/hpcrun/gpu/api/nvidia/cupti-api.c).
+ */
+static bool called_back(const struct sim_call *call)
+{
+	const struct sim_thread *th = &sim_thread;
+
+	if (!call->tracer || !call->tracer->enter || sim_state.forked)
+		return false;
+	if (call->domain != SIM_DRIVER || !th->runtime)
+		return true;
+	return th->depth == 2 && !housekeeping(call->cbid);
+}
+
+static struct sim_site site_of(struct sim_call *call)
+{
+	const struct sim_ctx *ctx = sim_ctx_current();
+
+	return (struct sim_site){ .domain = call->domain,
+				  .cbid = call->cbid,
+				  .kernel = call->kernel,
+				  .context = (void *)ctx,
+				  .context_id = ctx ? ctx->id : 0,
+				  .correlation = sim_thread.correlation,
+				  .data = &call->data };
+}
+
+/* What the callback itself calls is no part of the call that it is told of. */
+static void leave_alone(struct sim_thread *th)
+{
+	th->depth = 0;
+	th->correlation = 0;
+	th->given = NULL;
+}
+
+/* The context that the callback leaves current stays so. */
+static void take_up(struct sim_thread *th, const struct sim_thread *was)
+{
+	th->depth = was->depth;
+	th->correlation = was->correlation;
+	th->runtime = was->runtime;
+	th->call = was->call;
+	th->call_start = was->call_start;
+	th->given = was->given;
+}
+
+static void call_back_entry(struct sim_call *call)
+{
+	struct sim_thread was;
+	struct sim_site site;
+
+	if (!called_back(call))
+		return;
+	was = sim_thread;
+	site = site_of(call);
+	leave_alone(&sim_thread);
+	call->told = call->tracer->enter(&site);
+	take_up(&sim_thread, &was);
+}
+
+static void call_back_exit(struct sim_call *call, int result)
+{
+	struct sim_thread was;
+	struct sim_site site;
+
+	if (!call->told || sim_state.forked)
+		return;
+	was = sim_thread;
+	site = site_of(call);
+	site.exit = true;
+	site.result = result;
+	leave_alone(&sim_thread);
+	call->tracer->leave(&site, call->told);
+	take_up(&sim_thread, &was);
+}
+
+/* ---- entry ---- */
+
+static void begin(struct sim_call *call, enum sim_domain domain, uint32_t cbid,
+		  const void *function)
+{
+	const struct sim_function *f = function;
 	const struct sim_tracer *t = sim_tracer();
 	struct sim_thread *th = &sim_thread;
 
-	call->tracer = t;
-	call->domain = domain;
-	call->cbid = cbid;
-	call->start = sim_now();
-	if (th->depth++)
-		return 0;
-	sim_tid();
-	th->call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
-	th->call_start = call->start;
-	th->correlation = t && !sim_state.forked ? t->correlate(domain, cbid) : 0;
+	*call = (struct sim_call){
+		.tracer = t, .domain = domain, .cbid = cbid, .start = sim_now()
+	};
+	call->kernel = f ? f->name : NULL;
+	if (!th->depth++) {
+		sim_tid();
+		th->call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
+		th->call_start = call->start;
+		th->correlation = t && !sim_state.forked ? t->correlate(domain, cbid) : 0;
+		th->runtime = domain == SIM_RUNTIME;
+	}
+	call_back_entry(call);
+}
+
+int sim_call_begin_early(struct sim_call *call, enum sim_domain domain, uint32_t cbid)
+{
+	begin(call, domain, cbid, NULL);
 	return 0;
 }
 
@@ -109,28 +208,31 @@ static int scripted_failure(const struct sim_call *call)
 
 int sim_call_begin(struct sim_call *call, uint32_t cbid)
 {
-	int rc = sim_call_begin_early(call, SIM_DRIVER, cbid);
+	return sim_call_begin_launch(call, cbid, NULL);
+}
 
-	if (!rc && (!sim_state.initialised || sim_state.forked))
-		rc = SIM_NOT_INITIALIZED;
-	return rc ? rc : scripted_failure(call);
+int sim_call_begin_launch(struct sim_call *call, uint32_t cbid, const void *function)
+{
+	begin(call, SIM_DRIVER, cbid, function);
+	if (!sim_state.initialised || sim_state.forked)
+		return SIM_NOT_INITIALIZED;
+	return scripted_failure(call);
 }
 
 int gpusim_runtime_begin(struct sim_call *call, uint32_t cbid)
 {
-	int rc = sim_call_begin_early(call, SIM_RUNTIME, cbid);
+	return gpusim_runtime_begin_launch(call, cbid, NULL);
+}
 
-	if (sim_thread.depth == 1)
-		sim_thread.runtime = true;
-	return rc ? rc : scripted_failure(call);
+int gpusim_runtime_begin_launch(struct sim_call *call, uint32_t cbid, const void *function)
+{
+	begin(call, SIM_RUNTIME, cbid, function);
+	return scripted_failure(call);
 }
 
 int gpusim_runtime_end(struct sim_call *call, int result)
 {
-	result = sim_call_end(call, result);
-	if (!sim_thread.depth)
-		sim_thread.runtime = false;
-	return result;
+	return sim_call_end(call, result);
 }
 
 /* A driver call that the runtime makes for its caller. */
@@ -155,6 +257,7 @@ int sim_call_end(struct sim_call *call, int result)
 			sim_truth_call(call->domain, call->cbid, th->call, call->start, end,
 				       th->correlation, th->tid, result);
 	}
+	call_back_exit(call, result);
 	if (!--th->depth)
 		th->correlation = 0;
 	return result;
@@ -180,17 +283,38 @@ static uint32_t export_physical(uint32_t device)
 	return device < sim_state.devices ? sim_state.physical[device] : device;
 }
 
+/* The context of this handle, if it is one; with the process lock held. */
+static const struct sim_ctx *context_of(const void *handle)
+{
+	const struct sim_ctx *ctx;
+
+	for (ctx = sim_state.contexts; ctx && ctx != handle; ctx = ctx->next)
+		;
+	return ctx;
+}
+
 static int export_context_device(void *handle)
 {
-	struct sim_ctx *ctx;
-	int device = -1;
+	const struct sim_ctx *ctx;
+	int device;
 
 	sim_lock();
-	for (ctx = sim_state.contexts; ctx; ctx = ctx->next)
-		if (ctx == handle)
-			device = (int)ctx->device;
+	ctx = context_of(handle);
+	device = ctx ? (int)ctx->device : -1;
 	sim_unlock();
 	return device;
+}
+
+static uint32_t export_context_id(void *handle)
+{
+	const struct sim_ctx *ctx;
+	uint32_t id;
+
+	sim_lock();
+	ctx = context_of(handle);
+	id = ctx ? ctx->id : 0;
+	sim_unlock();
+	return id;
 }
 
 const struct sim_export sim_export = {
@@ -202,6 +326,8 @@ const struct sim_export sim_export = {
 	.device_count = export_device_count,
 	.device_physical = export_physical,
 	.context_device = export_context_device,
+	.context_id = export_context_id,
+	.missing = gpusim_missing,
 };
 
 /*

@@ -41,6 +41,8 @@ struct sim_call {
 	enum sim_domain domain;
 	uint32_t cbid;
 	uint64_t start;
+	const char *kernel; /* that it launches, or NULL */
+	uint64_t told, data; /* who was told of the entry; the callback's own word */
 };
 
 /* What a stand-in library says of the launch that it makes (standin.h). */
@@ -69,11 +71,18 @@ int sim_call_begin_early(struct sim_call *call, enum sim_domain domain, uint32_t
 /* The same for calls that need cuInit to have succeeded in this very process. */
 int sim_call_begin(struct sim_call *call, uint32_t cbid);
 
-/* The same two for libgpusimrt.so; driver calls inside stay unrecorded unless asked for. */
+/* The same for a call that launches this kernel (a CUfunction, or NULL): callbacks are told its name. */
+int sim_call_begin_launch(struct sim_call *call, uint32_t cbid, const void *function);
+
+/*
+ * The same for stand-ins of the runtime. Driver calls inside leave no records unless asked for, but
+ * callbacks are made for them. `function` as above.
+ */
 SIM_API int gpusim_runtime_begin(struct sim_call *call, uint32_t cbid);
+SIM_API int gpusim_runtime_begin_launch(struct sim_call *call, uint32_t cbid, const void *function);
 SIM_API int gpusim_runtime_end(struct sim_call *call, int result);
 
-/* Writes the record of the call; returns result. */
+/* Writes the record of the call and makes the callback of its exit; returns result. */
 int sim_call_end(struct sim_call *call, int result);
 
 /* The tracer, or NULL. */

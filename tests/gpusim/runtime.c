@@ -55,19 +55,20 @@ static int ready(void)
 	return rc ? rc : cuCtxSetCurrent(ctx);
 }
 
-/* Every call is the same frame around a driver call. */
-#define RUNTIME(name, args, expression)                                \
-	int name args                                                  \
-	{                                                              \
-		struct sim_call call;                                  \
-		int rc = gpusim_runtime_begin(&call, SIM_CBID_##name); \
-                                                                       \
-		if (!rc)                                               \
-			rc = ready();                                  \
-		if (!rc)                                               \
-			rc = (expression);                             \
-		return gpusim_runtime_end(&call, rc);                  \
+/* Every call is the same frame around a driver call; a launch says which kernel it is about. */
+#define RUNTIME_OF(kernel, name, args, expression)                                    \
+	int name args                                                                 \
+	{                                                                             \
+		struct sim_call call;                                                 \
+		int rc = gpusim_runtime_begin_launch(&call, SIM_CBID_##name, kernel); \
+                                                                                      \
+		if (!rc)                                                              \
+			rc = ready();                                                 \
+		if (!rc)                                                              \
+			rc = (expression);                                            \
+		return gpusim_runtime_end(&call, rc);                                 \
 	}
+#define RUNTIME(name, args, expression) RUNTIME_OF(NULL, name, args, expression)
 
 static int set_device(int device)
 {
@@ -121,8 +122,8 @@ RUNTIME(cudaEventSynchronize, (void *event), cuEventSynchronize(event))
 RUNTIME(cudaEventQuery, (void *event), cuEventQuery(event))
 RUNTIME(cudaEventDestroy, (void *event), cuEventDestroy_v2(event))
 RUNTIME(cudaDeviceSynchronize, (void), cuCtxSynchronize())
-RUNTIME(cudaLaunchKernel,
-	(const void *function, struct dim3 grid, struct dim3 block, void **params, size_t shared,
-	 void *stream),
-	launch(function, grid, block, params, shared, stream))
+RUNTIME_OF(function, cudaLaunchKernel,
+	   (const void *function, struct dim3 grid, struct dim3 block, void **params, size_t shared,
+	    void *stream),
+	   launch(function, grid, block, params, shared, stream))
 RUNTIME(cudaGraphLaunch, (void *exec, void *stream), cuGraphLaunch(exec, stream))

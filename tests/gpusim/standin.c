@@ -119,7 +119,7 @@ int gpusim_launch(const struct gpusim_launch *l, uint32_t cbid)
 
 	if (!cbid)
 		return launch(l);
-	rc = gpusim_runtime_begin(&call, cbid);
+	rc = gpusim_runtime_begin_launch(&call, cbid, l->kernel);
 	if (!rc)
 		rc = launch(l);
 	return gpusim_runtime_end(&call, rc);

@@ -96,13 +96,28 @@ struct sim_sync_info {
 	int result;
 };
 
+/* A call at its entry or exit, as a callback is told of it. */
+struct sim_site {
+	enum sim_domain domain;
+	uint32_t cbid;
+	bool exit;
+	int result; /* at the exit */
+	const char *kernel; /* the one that it launches, or NULL */
+	void *context; /* current on the thread, with its id; NULL and 0: none */
+	uint32_t context_id, correlation;
+	uint64_t *data; /* the callback's own, from entry to exit */
+};
+
 /*
  * What a tracer offers. All run on the calling thread; op and op_done under the driver's lock, so
- * they must not call the driver.
+ * they must not call the driver. enter and leave run without any lock, and may call anything.
  */
 struct sim_tracer {
 	/* At the entry of the outermost call: its correlation id, 0 if none is made. */
 	uint32_t (*correlate)(enum sim_domain domain, uint32_t cbid);
+	/* Callbacks. Who was told of the entry is told of the exit: 0 nobody, then no leave. */
+	uint64_t (*enter)(const struct sim_site *site);
+	void (*leave)(const struct sim_site *site, uint64_t told);
 	void (*call)(enum sim_domain domain, uint32_t cbid, uint64_t start, uint64_t end,
 		     uint32_t correlation, uint32_t tid, int result);
 	/* Returns a token for op_done if the op's end is not known yet and it is recorded. */
@@ -125,6 +140,9 @@ struct sim_export {
 	uint32_t (*device_physical)(uint32_t device);
 	/* Device of a context handle; -1 when it is none. */
 	int (*context_device)(void *context);
+	uint32_t (*context_id)(void *context); /* 0 when it is none */
+	/* A function without a body was called (standin.h's gpusim_missing). */
+	void (*missing)(const char *library, const char *function);
 };
 
 #endif

@@ -3,12 +3,13 @@
 # ctest: labels=e2e timeout=300
 """The simulator's numbers and names of API calls are those of NVIDIA's headers, wherever such are at hand (an
 installed toolkit, the wheels that scripts/cupti-wheels fetched), and every call of the CUDA runtime that a torch
-wheel imports has one."""
+wheel imports has one; each stand-in of version 13 exports what torch imports of libcupti."""
 import glob
 import importlib.machinery
 import importlib.util
 import os
 import re
+import subprocess
 import sys
 import unittest
 import zipfile
@@ -94,6 +95,15 @@ class Symbols(unittest.TestCase):
             self.assertGreater(len(symbols), 90)
             self.assertEqual(symbols - ours, set(), version)
 
+    def test_cupti_of_torch(self):
+        for folder in ('cupti-13.0', 'cupti-13', 'cupti-13.1'):
+            out = subprocess.run(['nm', '-D', '--defined-only', f'{gs.BUILD}/gpusim/{folder}/libcupti.so.13'],
+                                 stdout=subprocess.PIPE, text=True, check=True).stdout
+            exported = {line.split()[-1] for line in out.splitlines()}
+            for version, symbols in wanted('libcupti.so.13').items():
+                self.assertGreater(len(symbols), 15)
+                missing = {s for s in symbols if f'{s}@@libcupti.so.13' not in exported}
+                self.assertEqual(missing, set(), (folder, version))
 
 
 if __name__ == '__main__':

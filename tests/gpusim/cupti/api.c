@@ -11,21 +11,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../cbid.h"
 #include "../clock.h"
 #include "../trace.h"
 #include "buffers.h"
+#include "callnames.h"
 #include "calls.h"
 #include "cost.h"
 #include "cupti.h"
+#include "external.h"
 #include "faults.h"
 #include "layout.h"
 #include "records.h"
+#include "subscriber.h"
 #include "timebase.h"
 
 static const struct sim_export *driver;
 static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
-static void *subscriber;
 static size_t attribute[16];
 
 /* ---- the driver ---- */
@@ -92,9 +93,14 @@ int cuptiGetResultString(int result, const char **text)
 	} known[] = {
 		{ 0, "CUPTI_SUCCESS" },
 		{ 1, "CUPTI_ERROR_INVALID_PARAMETER" },
+		{ 2, "CUPTI_ERROR_INVALID_DEVICE" },
+		{ 3, "CUPTI_ERROR_INVALID_CONTEXT" },
+		{ 7, "CUPTI_ERROR_INVALID_OPERATION" },
+		{ 8, "CUPTI_ERROR_OUT_OF_MEMORY" },
 		{ 12, "CUPTI_ERROR_MAX_LIMIT_REACHED" },
 		{ 14, "CUPTI_ERROR_NOT_COMPATIBLE" },
 		{ 15, "CUPTI_ERROR_NOT_INITIALIZED" },
+		{ 18, "CUPTI_ERROR_QUEUE_EMPTY" },
 		{ 21, "CUPTI_ERROR_INVALID_KIND" },
 		{ 27, "CUPTI_ERROR_NOT_SUPPORTED" },
 		{ 35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" },
@@ -118,26 +124,10 @@ int cuptiGetResultString(int result, const char **text)
 
 int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name)
 {
-#define DRIVER_NAME(call, id)  \
-	case id:               \
-		*name = #call; \
-		return CUPTI_OK;
-#define RUNTIME_NAME(call, id, suffix) \
-	case id:                       \
-		*name = #call #suffix; \
-		return CUPTI_OK;
 	if (!name)
 		return CUPTI_INVALID_PARAMETER;
-	if (domain == SIM_DRIVER)
-		switch (cbid) {
-			SIM_DRIVER_CALLS(DRIVER_NAME)
-		}
-	else if (domain == SIM_RUNTIME)
-		switch (cbid) {
-			SIM_RUNTIME_CALLS(RUNTIME_NAME)
-		}
-	*name = NULL;
-	return CUPTI_INVALID_PARAMETER;
+	*name = callname(domain, cbid);
+	return *name ? CUPTI_OK : CUPTI_INVALID_PARAMETER;
 }
 
 int cuptiGetDeviceId(void *context, uint32_t *device)
@@ -153,49 +143,89 @@ int cuptiGetDeviceId(void *context, uint32_t *device)
 	return CUPTI_OK;
 }
 
-/* ---- subscribing: there is one place ---- */
-
-int cuptiSubscribe(void **handle, void *callback, void *data)
+int cuptiGetContextId(void *context, uint32_t *id)
 {
 	int rc = need_driver();
 
-	(void)data;
 	if (rc)
 		return rc;
-	if (subscriber)
+	if (!id)
+		return CUPTI_INVALID_PARAMETER;
+	*id = driver->context_id(context);
+	return *id ? CUPTI_OK : CUPTI_INVALID_CONTEXT;
+}
+
+/* ---- subscribing: there is one place ---- */
+
+int cuptiSupportedDomains(size_t *count, const int **table)
+{
+	static const int domains[SUB_DOMAINS] = { 1, 2, 3, 4, 5, 6 };
+	int rc = need_driver();
+
+	if (rc)
+		return rc;
+	if (!count || !table)
+		return CUPTI_INVALID_PARAMETER;
+	*count = SUB_DOMAINS;
+	*table = domains;
+	return CUPTI_OK;
+}
+
+int cuptiSubscribe(void **handle, sub_fn callback, void *data)
+{
+	int rc = need_driver();
+	uintptr_t place;
+
+	if (rc)
+		return rc;
+	if (!handle)
+		return CUPTI_INVALID_PARAMETER;
+	place = sub_take(callback, data);
+	if (!place)
 		return CUPTI_MULTIPLE_SUBSCRIBERS;
-	subscriber = callback ? callback : (void *)1;
 	rec_config.subscribed = true;
-	*handle = subscriber;
+	*handle = (void *)place;
 	return CUPTI_OK;
 }
 
 int cuptiUnsubscribe(void *handle)
 {
-	if (!handle || handle != subscriber)
+	if (!sub_leave((uintptr_t)handle))
 		return CUPTI_INVALID_PARAMETER;
-	subscriber = NULL;
-	rec_config.subscribed = false;
+	rec_config.subscribed = sub_held();
 	return CUPTI_OK;
 }
 
-/* Callbacks are accepted and never made: the model has no client that looks at them. */
 int cuptiEnableCallback(uint32_t enable, void *handle, int domain, uint32_t cbid)
 {
-	(void)enable;
-	(void)domain;
-	(void)cbid;
-	return handle && handle == subscriber ? CUPTI_OK : CUPTI_INVALID_PARAMETER;
+	if (!domain || !cbid)
+		return CUPTI_INVALID_PARAMETER;
+	return sub_enable((uintptr_t)handle, enable, domain, cbid);
 }
 
 int cuptiEnableDomain(uint32_t enable, void *handle, int domain)
 {
-	return cuptiEnableCallback(enable, handle, domain, 0);
+	if (!domain)
+		return CUPTI_INVALID_PARAMETER;
+	return sub_enable((uintptr_t)handle, enable, domain, 0);
 }
 
 int cuptiEnableAllDomains(uint32_t enable, void *handle)
 {
-	return cuptiEnableCallback(enable, handle, 0, 0);
+	return sub_enable((uintptr_t)handle, enable, 0, 0);
+}
+
+int cuptiGetCallbackState(uint32_t *enable, void *handle, int domain, uint32_t cbid)
+{
+	bool on;
+	int rc;
+
+	if (!enable)
+		return CUPTI_INVALID_PARAMETER;
+	rc = sub_enabled((uintptr_t)handle, &on, domain, cbid);
+	if (!rc)
+		*enable = on;
+	return rc;
 }
 
 /* ---- activity ---- */
@@ -294,6 +324,35 @@ int cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t enable)
 	return rc;
 }
 #endif
+
+static bool external_kind(int kind)
+{
+	return kind > 0 && kind < EXT_KINDS;
+}
+
+/* The kind is looked at before the driver is, as CUPTI 13.0 does. */
+int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id)
+{
+	int rc = external_kind(kind) ? need_driver() : CUPTI_INVALID_PARAMETER;
+
+	if (!rc && !ext_push(kind, id))
+		rc = CUPTI_OUT_OF_MEMORY;
+	return rc;
+}
+
+int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *last)
+{
+	int rc = external_kind(kind) ? need_driver() : CUPTI_INVALID_PARAMETER;
+	uint64_t id;
+
+	if (rc)
+		return rc;
+	if (!ext_pop(kind, &id))
+		return CUPTI_QUEUE_EMPTY;
+	if (last)
+		*last = id;
+	return CUPTI_OK;
+}
 
 /* Tracing by hardware is Blackwell's; nothing of it is modelled. */
 #if SIM_CUPTI_API >= 26
@@ -459,8 +518,9 @@ int cuptiFinalize(void)
 	memset(rec_config.kind, 0, sizeof rec_config.kind);
 	memset(rec_config.api, 0, sizeof rec_config.api);
 	rec_config.any_cbid = false;
-	subscriber = NULL;
+	sub_drop();
 	rec_config.subscribed = false;
+	ext_forget();
 	buf_callbacks(NULL, NULL);
 	cost_forget();
 	return CUPTI_OK;

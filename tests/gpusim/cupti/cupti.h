@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "buffers.h"
+#include "subscriber.h"
 
 #define SIM_CUPTI __attribute__((visibility("default")))
 
@@ -17,8 +18,10 @@ enum cupti_result {
 	CUPTI_OK = 0,
 	CUPTI_INVALID_PARAMETER = 1,
 	CUPTI_INVALID_CONTEXT = 3,
+	CUPTI_OUT_OF_MEMORY = 8,
 	CUPTI_MAX_LIMIT_REACHED = 12,
 	CUPTI_NOT_INITIALIZED = 15,
+	CUPTI_QUEUE_EMPTY = 18,
 	CUPTI_INVALID_KIND = 21,
 	CUPTI_NOT_SUPPORTED = 27,
 	CUPTI_INSUFFICIENT_PRIVILEGES = 35,
@@ -31,11 +34,16 @@ SIM_CUPTI int cuptiGetTimestamp(uint64_t *t);
 SIM_CUPTI int cuptiGetResultString(int result, const char **text);
 SIM_CUPTI int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name);
 SIM_CUPTI int cuptiGetDeviceId(void *context, uint32_t *device);
-SIM_CUPTI int cuptiSubscribe(void **handle, void *callback, void *data);
+SIM_CUPTI int cuptiGetContextId(void *context, uint32_t *id);
+SIM_CUPTI int cuptiSupportedDomains(size_t *count, const int **table);
+SIM_CUPTI int cuptiSubscribe(void **handle, sub_fn callback, void *data);
 SIM_CUPTI int cuptiUnsubscribe(void *handle);
 SIM_CUPTI int cuptiEnableCallback(uint32_t enable, void *handle, int domain, uint32_t cbid);
 SIM_CUPTI int cuptiEnableDomain(uint32_t enable, void *handle, int domain);
 SIM_CUPTI int cuptiEnableAllDomains(uint32_t enable, void *handle);
+SIM_CUPTI int cuptiGetCallbackState(uint32_t *enable, void *handle, int domain, uint32_t cbid);
+SIM_CUPTI int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id);
+SIM_CUPTI int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *last);
 SIM_CUPTI int cuptiActivityRegisterCallbacks(buf_request_fn request, buf_complete_fn complete);
 SIM_CUPTI int cuptiActivityRegisterTimestampCallback(uint64_t (*fn)(void));
 SIM_CUPTI int cuptiActivityEnable(int kind);

@@ -15,8 +15,10 @@
 #include "../config.h"
 #include "buffers.h"
 #include "cost.h"
+#include "external.h"
 #include "faults.h"
 #include "layout.h"
+#include "subscriber.h"
 #include "timebase.h"
 
 struct rec_config rec_config;
@@ -111,6 +113,26 @@ static bool wants_call(enum sim_domain domain, uint32_t cbid)
 	return rec_config.kind[domain == SIM_DRIVER ? REC_DRIVER : REC_RUNTIME];
 }
 
+/* What the thread has pushed, before the record of its call. */
+static void externals(uint32_t correlation, uint64_t end)
+{
+	uint64_t id;
+	uint8_t *r;
+	int kind;
+
+	if (!rec_config.kind[REC_EXTERNAL_CORRELATION])
+		return;
+	for (kind = 1; kind < EXT_KINDS; kind++) {
+		r = ext_top(kind, &id) ? begin(REC_EXTERNAL_CORRELATION) : NULL;
+		if (!r)
+			continue;
+		put32(r, 4, (uint32_t)kind);
+		put64(r, 8, id);
+		put32(r, 16, correlation);
+		buf_commit(end);
+	}
+}
+
 static void call(enum sim_domain domain, uint32_t cbid, uint64_t start, uint64_t end,
 		 uint32_t correlation, uint32_t tid, int result)
 {
@@ -118,6 +140,7 @@ static void call(enum sim_domain domain, uint32_t cbid, uint64_t start, uint64_t
 
 	if (!wants_call(domain, cbid) || !correlation)
 		return;
+	externals(correlation, end);
 	r = begin(domain == SIM_DRIVER ? REC_DRIVER : REC_RUNTIME);
 	if (!r)
 		return;
@@ -378,6 +401,8 @@ void rec_devices(const struct sim_export *driver)
 
 const struct sim_tracer rec_tracer = {
 	.correlate = correlate,
+	.enter = sub_enter,
+	.leave = sub_exit,
 	.call = call,
 	.op = op_record,
 	.op_done = op_done,

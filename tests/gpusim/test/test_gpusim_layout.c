@@ -7,8 +7,10 @@
 #include <cupti.h>
 
 #include "../cupti/buffers.h"
+#include "../cupti/external.h"
 #include "../cupti/layout.h"
 #include "../cupti/records.h"
+#include "../cupti/subscriber.h"
 #include "harness.h"
 
 #if SIM_CUPTI_API >= 130000
@@ -227,6 +229,41 @@ static void test_call(void)
 	EXPECT_UINT(a->returnValue, 2);
 }
 
+static void test_external(void)
+{
+	const CUpti_ActivityExternalCorrelation *e;
+	uint64_t id;
+
+	EXPECT(ext_push(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, 0x1234567890));
+	rec_tracer.call(SIM_RUNTIME, 211, 11, 22, 33, 44, 0);
+	EXPECT(ext_pop(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, &id));
+	e = taken(sizeof *e + sizeof(CUpti_ActivityAPI));
+	EXPECT_INT(e->kind, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+	EXPECT_INT(e->externalKind, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1);
+	EXPECT_UINT(e->externalId, 0x1234567890);
+	EXPECT_UINT(e->correlationId, 33);
+	EXPECT_INT(e[1].kind, CUPTI_ACTIVITY_KIND_RUNTIME);
+	EXPECT_INT(EXT_KINDS, CUPTI_EXTERNAL_CORRELATION_KIND_SIZE);
+}
+
+/* What callbacks are handed is NVIDIA's struct. */
+static void test_callback_data(void)
+{
+	EXPECT_UINT(sizeof(struct sub_data), sizeof(CUpti_CallbackData));
+#define SAME_PLACE(ours, theirs) \
+	EXPECT_UINT(offsetof(struct sub_data, ours), offsetof(CUpti_CallbackData, theirs))
+	SAME_PLACE(site, callbackSite);
+	SAME_PLACE(function, functionName);
+	SAME_PLACE(params, functionParams);
+	SAME_PLACE(result, functionReturnValue);
+	SAME_PLACE(symbol, symbolName);
+	SAME_PLACE(context, context);
+	SAME_PLACE(context_id, contextUid);
+	SAME_PLACE(data, correlationData);
+	SAME_PLACE(correlation, correlationId);
+	EXPECT_INT(SUB_DOMAINS, CUPTI_CB_DOMAIN_SIZE - 1);
+}
+
 static void test_sync(void)
 {
 	struct sim_sync_info info = { .type = SIM_SYNC_WAIT, .start = 5, .end = 6 };
@@ -318,5 +355,6 @@ int main(void)
 	buf_set_per_thread(false);
 	buf_callbacks(request, complete);
 	return RUN(test_kernel, test_memcpy, test_peer_copy, test_memset, test_graph, test_call,
-		   test_sync, test_event, test_context, test_device, test_sizes);
+		   test_external, test_callback_data, test_sync, test_event, test_context,
+		   test_device, test_sizes);
 }
