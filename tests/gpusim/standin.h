@@ -70,7 +70,7 @@ enum gpusim_type { /* of a matrix's elements, as tensor cores see them */
 	GPUSIM_I8
 };
 
-/* m x n x k products, `batch` of them, with `bytes` of operands and results moved. */
+/* m x n x k products, `batch` of them, each operand and result moved once. */
 SIM_API uint64_t gpusim_length_matmul(uint64_t m, uint64_t n, uint64_t k, uint64_t batch,
 				      enum gpusim_type type);
 
