@@ -155,6 +155,7 @@
 	X(cudaGetDevice, 17, _v3020)                                           \
 	X(cudaSetDeviceFlags, 19, _v3020)                                      \
 	X(cudaMalloc, 20, _v3020)                                              \
+	X(cudaMallocPitch, 21, _v3020)                                         \
 	X(cudaFree, 22, _v3020)                                                \
 	X(cudaMallocHost, 25, _v3020)                                          \
 	X(cudaFreeHost, 26, _v3020)                                            \
@@ -172,6 +173,7 @@
 	X(cudaMemsetAsync, 51, _v3020)                                         \
 	X(cudaMemset2DAsync, 52, _v3020)                                       \
 	X(cudaGetSymbolAddress, 53, _v3020)                                    \
+	X(cudaGetSymbolSize, 54, _v3020)                                       \
 	X(cudaStreamCreate, 129, _v3020)                                       \
 	X(cudaStreamSynchronize, 131, _v3020)                                  \
 	X(cudaStreamQuery, 132, _v3020)                                        \
@@ -214,6 +216,7 @@
 	X(cudaOccupancyMaxActiveBlocksPerMultiprocessor, 210, _v6050)          \
 	X(cudaLaunchKernel, 211, _v7000)                                       \
 	X(cudaGetDeviceFlags, 212, _v7000)                                     \
+	X(cudaLaunchKernel_ptsz, 214, _v7000)                                  \
 	X(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 251, _v7000) \
 	X(cudaLaunchCooperativeKernel, 269, _v9000)                            \
 	X(cudaFuncSetAttribute, 273, _v9000)                                   \

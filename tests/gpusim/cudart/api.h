@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * api.h - the CUDA runtime as the stand-in for libcudart.so.13 exports it, with plain C types in place of
+ * CUDA's: handles are void *, enums and cudaError_t are int. Semantics are those that NVIDIA
+ * documents; tests/gpusim/README.md says where the model simplifies them. The layouts are
+ * compared with NVIDIA's headers where those are installed (test/test_gpusim_cudart.c).
+ */
+#ifndef SIM_CUDART_API_H
+#define SIM_CUDART_API_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../call.h"
+#include "../driver.h"
+
+/* dim3 */
+struct rt_dim {
+	unsigned x, y, z;
+};
+
+/* cudaDeviceProp of CUDA 13: field by field, in groups of what is filled in from the driver alike. */
+struct rt_properties {
+	char name[256];
+	uint8_t uuid[16], luid[8];
+	unsigned luid_mask;
+	size_t memory, shared_per_block;
+	int regs_per_block, warp;
+	size_t pitch;
+	int threads_per_block, block[3], grid[3];
+	size_t constant;
+	int major, minor;
+	size_t texture_alignment, texture_pitch;
+	int multiprocessors, integrated, maps_host;
+	int textures[25], surfaces[14];
+	size_t surface_alignment;
+	int concurrent_kernels, ecc, pci_bus, pci_device, pci_domain, tcc, copy_engines, unified;
+	int bus_width, l2, l2_persisting, threads_per_multiprocessor, priorities;
+	int global_l1, local_l1;
+	size_t shared_per_multiprocessor;
+	int regs_per_multiprocessor, managed, multi_board, multi_board_group, host_atomics;
+	int pageable_access, concurrent_managed, preemption, registered_pointer, cooperative;
+	size_t shared_optin;
+	int host_page_tables, direct_managed, blocks_per_multiprocessor, window;
+	size_t shared_reserved;
+	int host_register, sparse, register_read_only, timeline, pools, rdma;
+	unsigned rdma_flush;
+	int rdma_ordering;
+	unsigned pool_handles;
+	int deferred, ipc_event, cluster, unified_functions, numa, numa_id, mps, host_numa;
+	unsigned pci_ids, pci_subsystem;
+	int numa_ipc, reserved[56];
+};
+static_assert(sizeof(struct rt_properties) == 1008, "cudaDeviceProp");
+static_assert(offsetof(struct rt_properties, multiprocessors) == 384, "cudaDeviceProp");
+
+/* cudaPointerAttributes */
+struct rt_pointer {
+	int type; /* 0 unregistered, 1 host, 2 device, 3 managed */
+	int device;
+	void *on_device, *on_host;
+	long reserved[8];
+};
+static_assert(sizeof(struct rt_pointer) == 88, "cudaPointerAttributes");
+
+/* cudaFuncAttributes */
+struct rt_function {
+	size_t shared, constant, local;
+	int threads, regs, ptx, binary, cache, dynamic_shared, carveout;
+	int cluster_must, cluster[3], cluster_policy, cluster_large, reserved[16];
+};
+static_assert(sizeof(struct rt_function) == 144, "cudaFuncAttributes");
+
+/* cudaLaunchConfig_t and cudaLaunchAttribute */
+struct rt_launch {
+	struct rt_dim grid, block;
+	size_t shared;
+	void *stream;
+	const struct rt_launch_attribute *attributes;
+	unsigned n_attributes;
+};
+static_assert(sizeof(struct rt_launch) == 56, "cudaLaunchConfig_t");
+
+struct rt_launch_attribute {
+	int id, pad;
+	char value[64];
+};
+static_assert(sizeof(struct rt_launch_attribute) == 72, "cudaLaunchAttribute");
+
+/* cudaMemAccessDesc */
+struct rt_access {
+	int location, id, flags;
+};
+static_assert(sizeof(struct rt_access) == 12, "cudaMemAccessDesc");
+
+/* cudaGraphNodeParams, as far as kernels need it */
+struct rt_node {
+	int type, reserved0[3];
+	union {
+		long long room[29];
+		struct {
+			void *function;
+			struct rt_dim grid, block;
+			unsigned shared;
+			void **params, **extra;
+		} kernel;
+	};
+	long long reserved2;
+};
+static_assert(sizeof(struct rt_node) == 256, "cudaGraphNodeParams");
+
+/* ---- what nvcc's host code calls ---- */
+SIM_API void **__cudaRegisterFatBinary(void *binary);
+SIM_API void __cudaRegisterFatBinaryEnd(void **handle);
+SIM_API void __cudaUnregisterFatBinary(void **handle);
+SIM_API void __cudaRegisterFunction(void **handle, const char *stub, char *on_device,
+				    const char *name, int thread_limit, void *tid, void *bid,
+				    void *block, void *grid, int *warp);
+SIM_API void __cudaRegisterVar(void **handle, char *on_host, char *on_device, const char *name,
+			       int external, size_t size, int constant, int global);
+SIM_API char __cudaInitModule(void **handle);
+SIM_API unsigned __cudaPushCallConfiguration(struct rt_dim grid, struct rt_dim block, size_t shared,
+					     void *stream);
+SIM_API int __cudaPopCallConfiguration(struct rt_dim *grid, struct rt_dim *block, size_t *shared,
+				       void *stream);
+SIM_API int __cudaGetKernel(void **kernel, const void *stub);
+SIM_API int __cudaLaunchKernel(void *kernel, struct rt_dim grid, struct rt_dim block, void **params,
+			       size_t shared, void *stream);
+SIM_API int __cudaLaunchKernel_ptsz(void *kernel, struct rt_dim grid, struct rt_dim block,
+				    void **params, size_t shared, void *stream);
+
+/* ---- errors, versions ---- */
+SIM_API int cudaGetLastError(void);
+SIM_API int cudaPeekAtLastError(void);
+SIM_API const char *cudaGetErrorName(int error);
+SIM_API const char *cudaGetErrorString(int error);
+SIM_API int cudaDriverGetVersion(int *version);
+SIM_API int cudaRuntimeGetVersion(int *version);
+SIM_API int cudaGetDriverEntryPoint(const char *symbol, void **fn, unsigned long long flags,
+				    int *status);
+SIM_API int cudaGetDriverEntryPointByVersion(const char *symbol, void **fn, unsigned version,
+					     unsigned long long flags, int *status);
+SIM_API int cudaProfilerStart(void);
+SIM_API int cudaProfilerStop(void);
+
+/* ---- devices ---- */
+SIM_API int cudaGetDeviceCount(int *count);
+SIM_API int cudaGetDevice(int *device);
+SIM_API int cudaSetDevice(int device);
+SIM_API int cudaDeviceReset(void);
+SIM_API int cudaDeviceSynchronize(void);
+SIM_API int cudaGetDeviceProperties(struct rt_properties *p, int device);
+SIM_API int cudaDeviceGetAttribute(int *value, int attribute, int device);
+SIM_API int cudaDeviceGetPCIBusId(char *id, int size, int device);
+SIM_API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
+SIM_API int cudaDeviceCanAccessPeer(int *can, int device, int peer);
+SIM_API int cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+SIM_API int cudaDeviceDisablePeerAccess(int peer);
+SIM_API int cudaDeviceGetLimit(size_t *value, int which);
+SIM_API int cudaDeviceSetLimit(int which, size_t value);
+
+/* ---- memory ---- */
+SIM_API int cudaMalloc(void **address, size_t bytes);
+SIM_API int cudaMallocPitch(void **address, size_t *pitch, size_t width, size_t height);
+SIM_API int cudaMallocManaged(void **address, size_t bytes, unsigned flags);
+SIM_API int cudaFree(void *address);
+SIM_API int cudaMallocHost(void **address, size_t bytes);
+SIM_API int cudaHostAlloc(void **address, size_t bytes, unsigned flags);
+SIM_API int cudaFreeHost(void *address);
+SIM_API int cudaHostRegister(void *address, size_t bytes, unsigned flags);
+SIM_API int cudaHostUnregister(void *address);
+SIM_API int cudaHostGetDevicePointer(void **out, void *address, unsigned flags);
+SIM_API int cudaMemGetInfo(size_t *free_bytes, size_t *total);
+SIM_API int cudaPointerGetAttributes(struct rt_pointer *out, const void *address);
+SIM_API int cudaGetSymbolAddress(void **address, const void *symbol);
+SIM_API int cudaGetSymbolSize(size_t *bytes, const void *symbol);
+
+/* ---- copies ---- */
+SIM_API int cudaMemcpy(void *dst, const void *src, size_t bytes, int kind);
+SIM_API int cudaMemcpyAsync(void *dst, const void *src, size_t bytes, int kind, void *stream);
+SIM_API int cudaMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
+			 size_t width, size_t height, int kind);
+SIM_API int cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
+			      size_t width, size_t height, int kind, void *stream);
+SIM_API int cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device,
+			   size_t bytes);
+SIM_API int cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device,
+				size_t bytes, void *stream);
+SIM_API int cudaMemcpyToSymbol(const void *symbol, const void *src, size_t bytes, size_t offset,
+			       int kind);
+SIM_API int cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t bytes, size_t offset,
+				 int kind);
+SIM_API int cudaMemset(void *dst, int value, size_t bytes);
+SIM_API int cudaMemsetAsync(void *dst, int value, size_t bytes, void *stream);
+
+/* ---- streams and events ---- */
+SIM_API int cudaStreamCreate(void **stream);
+SIM_API int cudaStreamCreateWithFlags(void **stream, unsigned flags);
+SIM_API int cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority);
+SIM_API int cudaStreamDestroy(void *stream);
+SIM_API int cudaStreamSynchronize(void *stream);
+SIM_API int cudaStreamQuery(void *stream);
+SIM_API int cudaStreamWaitEvent(void *stream, void *event, unsigned flags);
+SIM_API int cudaStreamAddCallback(void *stream, void (*fn)(void *, int, void *), void *data,
+				  unsigned flags);
+SIM_API int cudaLaunchHostFunc(void *stream, void (*fn)(void *), void *data);
+SIM_API int cudaEventCreate(void **event);
+SIM_API int cudaEventCreateWithFlags(void **event, unsigned flags);
+SIM_API int cudaEventDestroy(void *event);
+SIM_API int cudaEventRecord(void *event, void *stream);
+SIM_API int cudaEventRecordWithFlags(void *event, void *stream, unsigned flags);
+SIM_API int cudaEventSynchronize(void *event);
+SIM_API int cudaEventQuery(void *event);
+SIM_API int cudaEventElapsedTime(float *ms, void *start, void *end);
+
+/* ---- launches, what a kernel may use ---- */
+SIM_API int cudaLaunchKernel(const void *function, struct rt_dim grid, struct rt_dim block,
+			     void **params, size_t shared, void *stream);
+SIM_API int cudaLaunchKernel_ptsz(const void *function, struct rt_dim grid, struct rt_dim block,
+				  void **params, size_t shared, void *stream);
+SIM_API int cudaLaunchKernelExC(const struct rt_launch *launch, const void *function,
+				void **params);
+SIM_API int cudaLaunchCooperativeKernel(const void *function, struct rt_dim grid,
+					struct rt_dim block, void **params, size_t shared,
+					void *stream);
+SIM_API int cudaFuncGetAttributes(struct rt_function *out, const void *function);
+SIM_API int cudaFuncSetAttribute(const void *function, int attribute, int value);
+SIM_API int cudaKernelSetAttributeForDevice(void *kernel, int attribute, int value, int device);
+SIM_API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function,
+							  int threads, size_t shared);
+SIM_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
+								   const void *function,
+								   int threads, size_t shared,
+								   unsigned flags);
+
+/* ---- graphs and capture ---- */
+SIM_API int cudaStreamBeginCapture(void *stream, int mode);
+SIM_API int cudaStreamEndCapture(void *stream, void **graph);
+SIM_API int cudaStreamIsCapturing(void *stream, int *status);
+SIM_API int cudaGraphCreate(void **graph, unsigned flags);
+SIM_API int cudaGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags);
+SIM_API int cudaGraphUpload(void *exec, void *stream);
+SIM_API int cudaGraphLaunch(void *exec, void *stream);
+SIM_API int cudaGraphExecDestroy(void *exec);
+SIM_API int cudaGraphDestroy(void *graph);
+
+#endif

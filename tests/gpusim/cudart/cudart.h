@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cudart.h - what the files of the stand-in for libcudart.so.13 share: the frame around each call,
+ * the thread's last error, and what nvcc's host code registered. The calls themselves are CUDA's,
+ * declared in api.h; each stands on public calls of the simulated driver.
+ */
+#ifndef SIM_CUDART_H
+#define SIM_CUDART_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../driver.h"
+#include "../standin.h"
+#include "api.h"
+
+/* cudaError_t: the driver's numbers, and these besides. */
+enum rt_result {
+	RT_INVALID_CONFIGURATION = 9,
+	RT_INVALID_SYMBOL = 13,
+	RT_INVALID_DIRECTION = 21,
+	RT_MISSING_CONFIGURATION = 52,
+	RT_INVALID_FUNCTION = 98,
+	RT_PEER_ALREADY = 704,
+	RT_PEER_NOT_ENABLED = 705
+};
+
+#define RT_PER_THREAD ((void *)2) /* cudaStreamPerThread */
+
+/* The thread's last error, if rc is one; returns rc. */
+int rt_note(int rc);
+
+/*
+ * Defines a call: a frame of the runtime around one expression, which is an enum sim_result. Driver
+ * calls within leave no records of their own, as on an H100. RUNTIME makes a context current first where
+ * there is none; RUNTIME_EARLY does not, nor does it initialise the driver.
+ */
+#define RUNTIME_EARLY(name, args, expression)                          \
+	int name args                                                  \
+	{                                                              \
+		struct sim_call call;                                  \
+		int rc = gpusim_runtime_begin(&call, SIM_CBID_##name); \
+                                                                       \
+		if (!rc)                                               \
+			rc = (expression);                             \
+		return rt_note(gpusim_runtime_end(&call, rc));         \
+	}
+
+#define RUNTIME(name, args, expression)                                \
+	int name args                                                  \
+	{                                                              \
+		struct sim_call call;                                  \
+		int rc = gpusim_runtime_begin(&call, SIM_CBID_##name); \
+                                                                       \
+		if (!rc)                                               \
+			rc = gpusim_ready();                           \
+		if (!rc)                                               \
+			rc = (expression);                             \
+		return rt_note(gpusim_runtime_end(&call, rc));         \
+	}
+
+#define ADDRESS(p) ((uint64_t)(uintptr_t)(p))
+
+/* ---- registry.c ---- */
+
+/*
+ * A kernel of the program's: by the address of its host stub, or by itself (the handle that a program
+ * holds is this struct's address). Its kernel in the driver is made at the first launch.
+ */
+struct rt_kernel {
+	const void *stub;
+	const char *name; /* mangled, as CUPTI shows it; the program's text */
+	void *_Atomic driver; /* of gpusim_kernel, or NULL yet */
+	_Atomic int dynamic_shared; /* bytes allowed to a launch, as set; 0: the default */
+};
+
+/* NULL: nobody registered it. Any thread; takes no lock. */
+struct rt_kernel *rt_kernel_find(const void *stub_or_handle);
+
+/* One that nobody registered: of a library loaded at run time. NULL without memory. */
+struct rt_kernel *rt_kernel_new(const char *name);
+
+/* The driver's handle, or NULL without memory. */
+void *rt_kernel_driver(struct rt_kernel *k);
+
+/* Where a variable lies on the current device, and how large it is. */
+int rt_symbol(const void *symbol, uint64_t *address, size_t *bytes);
+
+/* ---- device.c ---- */
+
+/* The device of the thread; 0 where none was set. */
+int rt_device(int *device);
+
+/* The primary context of a device, kept for good. */
+int rt_primary(int device, void **ctx);
+
+#endif
