@@ -93,8 +93,7 @@ static int copy_peer_async(void *dst, int dst_device, const void *src, int src_d
 	return rc ? rc : cuMemcpyPeerAsync(ADDRESS(dst), to, ADDRESS(src), from, bytes, stream);
 }
 
-RUNTIME(cudaMemcpyPeer,
-	(void *dst, int dst_device, const void *src, int src_device, size_t bytes),
+RUNTIME(cudaMemcpyPeer, (void *dst, int dst_device, const void *src, int src_device, size_t bytes),
 	copy_peer(dst, dst_device, src, src_device, bytes))
 RUNTIME(cudaMemcpyPeerAsync,
 	(void *dst, int dst_device, const void *src, int src_device, size_t bytes, void *stream),

@@ -91,7 +91,7 @@ RUNTIME_EARLY(cudaGetDevice, (int *device), rt_device(device))
 RUNTIME_EARLY(cudaSetDevice, (int device), set_device(device))
 RUNTIME_EARLY(cudaDeviceReset, (void), reset())
 RUNTIME(cudaDeviceSynchronize, (void), cuCtxSynchronize())
-RUNTIME(cudaDeviceGetLimit, (size_t *value, int which), cuCtxGetLimit(value, which))
+RUNTIME(cudaDeviceGetLimit, (size_t * value, int which), cuCtxGetLimit(value, which))
 RUNTIME(cudaDeviceSetLimit, (int which, size_t value), cuCtxSetLimit(which, value))
 
 /* ---- properties ---- */
@@ -221,7 +221,8 @@ static int bus_id(char *id, int size, int device)
 	return rc ? rc : cuDeviceGetPCIBusId(id, size, device);
 }
 
-RUNTIME_EARLY(cudaGetDeviceProperties, (struct rt_properties *p, int device), properties(p, device))
+RUNTIME_EARLY(cudaGetDeviceProperties, (struct rt_properties * p, int device),
+	      properties(p, device))
 RUNTIME_EARLY(cudaDeviceGetAttribute, (int *value, int which, int device),
 	      attribute(value, which, device))
 RUNTIME_EARLY(cudaDeviceGetPCIBusId, (char *id, int size, int device), bus_id(id, size, device))

@@ -10,7 +10,8 @@
 #include "cudart.h"
 
 #define THREADS 1024 /* of a block, at most */
-#define REGISTERS 32 /* of a thread: as many as let a multiprocessor hold as many threads as it can */
+#define REGISTERS \
+	32 /* of a thread: as many as let a multiprocessor hold as many threads as it can */
 #define ARCHITECTURE 90
 #define MULTIPROCESSOR_THREADS 2048
 #define MULTIPROCESSOR_BLOCKS 32
@@ -112,14 +113,14 @@ static int launch(uint32_t cbid, const void *function, const struct rt_launch *l
 	return rt_note(gpusim_runtime_end(&call, rc));
 }
 
-#define LAUNCH(name, handle, on)                                                             \
-	int name(handle f, struct rt_dim grid, struct rt_dim block, void **params,           \
-		 size_t shared, void *stream)                                                \
-	{                                                                                    \
-		struct rt_launch l = { grid, block, shared, on, NULL, 0 };                   \
-                                                                                             \
-		(void)params;                                                                \
-		return launch(SIM_CBID_##name, f, &l);                                       \
+#define LAUNCH(name, handle, on)                                                                  \
+	int name(handle f, struct rt_dim grid, struct rt_dim block, void **params, size_t shared, \
+		 void *stream)                                                                    \
+	{                                                                                         \
+		struct rt_launch l = { grid, block, shared, on, NULL, 0 };                        \
+                                                                                                  \
+		(void)params;                                                                     \
+		return launch(SIM_CBID_##name, f, &l);                                            \
 	}
 
 LAUNCH(cudaLaunchKernel, const void *, stream)
@@ -174,7 +175,7 @@ static int set_attribute(const void *function, int attribute, int value)
 	return SIM_OK;
 }
 
-RUNTIME(cudaFuncGetAttributes, (struct rt_function *out, const void *f), get_attributes(out, f))
+RUNTIME(cudaFuncGetAttributes, (struct rt_function * out, const void *f), get_attributes(out, f))
 RUNTIME(cudaFuncSetAttribute, (const void *f, int attribute, int value),
 	set_attribute(f, attribute, value))
 RUNTIME(cudaKernelSetAttributeForDevice, (void *k, int attribute, int value, int device),

@@ -59,7 +59,7 @@ RUNTIME(cudaHostRegister, (void *address, size_t bytes, unsigned flags),
 RUNTIME(cudaHostUnregister, (void *address), cuMemHostUnregister(address))
 RUNTIME(cudaHostGetDevicePointer, (void **out, void *address, unsigned flags),
 	cuMemHostGetDevicePointer_v2((uint64_t *)out, address, flags))
-RUNTIME(cudaMemGetInfo, (size_t *free_bytes, size_t *total), cuMemGetInfo_v2(free_bytes, total))
+RUNTIME(cudaMemGetInfo, (size_t * free_bytes, size_t *total), cuMemGetInfo_v2(free_bytes, total))
 
 /* ---- addresses ---- */
 
@@ -86,7 +86,7 @@ static int attributes(struct rt_pointer *out, const void *address)
 	return rc;
 }
 
-RUNTIME(cudaPointerGetAttributes, (struct rt_pointer *out, const void *address),
+RUNTIME(cudaPointerGetAttributes, (struct rt_pointer * out, const void *address),
 	out ? attributes(out, address) : SIM_INVALID_VALUE)
 
 static int symbol_address(void **out, const void *symbol)
@@ -107,4 +107,4 @@ static int symbol_size(size_t *out, const void *symbol)
 }
 
 RUNTIME(cudaGetSymbolAddress, (void **address, const void *symbol), symbol_address(address, symbol))
-RUNTIME(cudaGetSymbolSize, (size_t *bytes, const void *symbol), symbol_size(bytes, symbol))
+RUNTIME(cudaGetSymbolSize, (size_t * bytes, const void *symbol), symbol_size(bytes, symbol))

@@ -334,7 +334,9 @@ static void group_graphs(void)
 /* As many as a framework has: the table grows, and all of them are found. */
 static void group_many(void)
 {
-	enum { MANY = 50000 };
+	enum {
+		MANY = 50000
+	};
 	static char stub[MANY];
 	static char name[MANY][16];
 	struct rt_function is;
@@ -357,11 +359,10 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} groups[] = {
-		{ "devices", group_devices },
-		{ "none", group_none },	      { "errors", group_errors },
-		{ "copies", group_copies },   { "streams", group_streams },
-		{ "launches", group_launches }, { "graphs", group_graphs },
-		{ "many", group_many },
+		{ "devices", group_devices }, { "none", group_none },
+		{ "errors", group_errors },   { "copies", group_copies },
+		{ "streams", group_streams }, { "launches", group_launches },
+		{ "graphs", group_graphs },   { "many", group_many },
 	};
 	size_t i;
 
