@@ -125,6 +125,12 @@ static void call_back_exit(struct sim_call *call, int result)
 
 /* ---- entry ---- */
 
+/* A driver call that the runtime makes for its caller. */
+static bool hidden(const struct sim_call *call)
+{
+	return call->domain == SIM_DRIVER && sim_thread.runtime && !sim_config()->runtime_nested;
+}
+
 static void begin(struct sim_call *call, enum sim_domain domain, uint32_t cbid,
 		  const void *function)
 {
@@ -144,6 +150,8 @@ static void begin(struct sim_call *call, enum sim_domain domain, uint32_t cbid,
 		th->runtime = domain == SIM_RUNTIME;
 	}
 	call_back_entry(call);
+	if (t && !sim_state.forked && !hidden(call))
+		t->entered(domain, cbid, th->correlation);
 }
 
 int sim_call_begin_early(struct sim_call *call, enum sim_domain domain, uint32_t cbid)
@@ -233,12 +241,6 @@ int gpusim_runtime_begin_launch(struct sim_call *call, uint32_t cbid, const void
 int gpusim_runtime_end(struct sim_call *call, int result)
 {
 	return sim_call_end(call, result);
-}
-
-/* A driver call that the runtime makes for its caller. */
-static bool hidden(const struct sim_call *call)
-{
-	return call->domain == SIM_DRIVER && sim_thread.runtime && !sim_config()->runtime_nested;
 }
 
 int sim_call_end(struct sim_call *call, int result)

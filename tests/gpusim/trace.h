@@ -118,6 +118,8 @@ struct sim_tracer {
 	/* Callbacks. Who was told of the entry is told of the exit: 0 nobody, then no leave. */
 	uint64_t (*enter)(const struct sim_site *site);
 	void (*leave)(const struct sim_site *site, uint64_t told);
+	/* After that, where the call leaves a record at its end. */
+	void (*entered)(enum sim_domain domain, uint32_t cbid, uint32_t correlation);
 	void (*call)(enum sim_domain domain, uint32_t cbid, uint64_t start, uint64_t end,
 		     uint32_t correlation, uint32_t tid, int result);
 	/* Returns a token for op_done if the op's end is not known yet and it is recorded. */

@@ -350,9 +350,13 @@ for i in range(20):
     assert pop(3) == (0, 100 + i)
 runtime.cudaDeviceSynchronize()
 rows = flushed()
-outer = {r[3]: r[2] for r in rows if r[0] == 'external'}
-kernels = [r[2] for r in rows if r[0] == 'device']
-assert [outer[k] for k in kernels] == list(range(100, 120)), rows''')
+outer, operators = {}, []
+for r in rows:  # as Kineto reads: what belongs to a kernel has come before it
+    if r[0] == 'external':
+        outer[r[3]] = r[2]
+    elif r[0] == 'device':
+        operators.append(outer[r[2]])
+assert operators == list(range(100, 120)), rows''')
 
     def test_only_with_the_kind_and_the_calls_record(self):
         self.program('''

@@ -113,14 +113,17 @@ static bool wants_call(enum sim_domain domain, uint32_t cbid)
 	return rec_config.kind[domain == SIM_DRIVER ? REC_DRIVER : REC_RUNTIME];
 }
 
-/* What the thread has pushed, before the record of its call. */
-static void externals(uint32_t correlation, uint64_t end)
+/*
+ * What the thread has pushed: before the records of the call and of what it launches. A reader that
+ * looks for a kernel's operator when it comes to the kernel, as Kineto does, depends on that.
+ */
+static void entered(enum sim_domain domain, uint32_t cbid, uint32_t correlation)
 {
 	uint64_t id;
 	uint8_t *r;
 	int kind;
 
-	if (!rec_config.kind[REC_EXTERNAL_CORRELATION])
+	if (!rec_config.kind[REC_EXTERNAL_CORRELATION] || !wants_call(domain, cbid) || !correlation)
 		return;
 	for (kind = 1; kind < EXT_KINDS; kind++) {
 		r = ext_top(kind, &id) ? begin(REC_EXTERNAL_CORRELATION) : NULL;
@@ -129,7 +132,7 @@ static void externals(uint32_t correlation, uint64_t end)
 		put32(r, 4, (uint32_t)kind);
 		put64(r, 8, id);
 		put32(r, 16, correlation);
-		buf_commit(end);
+		buf_commit(0);
 	}
 }
 
@@ -140,7 +143,6 @@ static void call(enum sim_domain domain, uint32_t cbid, uint64_t start, uint64_t
 
 	if (!wants_call(domain, cbid) || !correlation)
 		return;
-	externals(correlation, end);
 	r = begin(domain == SIM_DRIVER ? REC_DRIVER : REC_RUNTIME);
 	if (!r)
 		return;
@@ -403,6 +405,7 @@ const struct sim_tracer rec_tracer = {
 	.correlate = correlate,
 	.enter = sub_enter,
 	.leave = sub_exit,
+	.entered = entered,
 	.call = call,
 	.op = op_record,
 	.op_done = op_done,

@@ -235,6 +235,7 @@ static void test_external(void)
 	uint64_t id;
 
 	EXPECT(ext_push(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, 0x1234567890));
+	rec_tracer.entered(SIM_RUNTIME, 211, 33);
 	rec_tracer.call(SIM_RUNTIME, 211, 11, 22, 33, 44, 0);
 	EXPECT(ext_pop(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, &id));
 	e = taken(sizeof *e + sizeof(CUpti_ActivityAPI));
