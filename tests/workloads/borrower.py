@@ -3,7 +3,7 @@
 torch's own calls that begin and end a session it registers callbacks, enables kinds, counts the
 kernels in its buffers, and disables the kinds. Knows nothing of gpustarve. Prints what it saw.
 
-usage: borrower.py SESSIONS KERNELS [--first] [--clock] [--finalize] [--after SECONDS]"""
+usage: borrower.py SESSIONS KERNELS [--first] [--clock] [--finalize] [--teardown] [--after SECONDS]"""
 import argparse
 import sys
 import time
@@ -11,7 +11,7 @@ import time
 import torch
 
 import gpudev
-from cupticlient import Client
+from cupticlient import Client, Kineto
 
 def main():
     p = argparse.ArgumentParser()
@@ -20,9 +20,12 @@ def main():
     p.add_argument('--first', action='store_true', help='the first session begins before CUDA')
     p.add_argument('--clock', action='store_true', help='put a clock of its own into the records')
     p.add_argument('--finalize', action='store_true', help='detach CUPTI some time after a session')
+    p.add_argument('--teardown', action='store_true', help='as Kineto, which detaches it at a call of the runtime')
     p.add_argument('--after', type=float, default=0, help='go on for so long after each session')
     args = p.parse_args()
-    client, device, stream = Client(args.clock), None, None
+    client, device, stream = (Kineto if args.teardown else Client)(args.clock), None, None
+    if args.teardown:
+        gpudev.use_runtime()
 
     def work(name, n):
         for _ in range(n):
@@ -47,6 +50,9 @@ def main():
         client.begin()
         work('session', args.kernels)
         seen = client.end()
+        if args.teardown:
+            print('kernels of operators', client.found)
+            client.teardown()
         profiler.stop()
         print('session', i, 'kernels', seen[0], 'unknown buffers', seen[1], flush=True)
         work('after', args.kernels)
@@ -56,6 +62,9 @@ def main():
         while time.monotonic() < end:
             work('later', 10)
             time.sleep(0.05)
+    if args.teardown:
+        client.thread.join()
+        print('torn down', client.torn)
     print('done')
     sys.stdout.flush()
 

@@ -3,6 +3,8 @@
 kernels in its buffers and the buffers that are not its own, and disables the kinds."""
 import ctypes
 import os
+import struct
+import threading
 import time
 
 NAMES = {'13': 'libcupti.so.13', '12.6': 'libcupti.so.12', '12.4': 'libcupti.so.12', '11.8': 'libcupti.so.11.8'}
@@ -36,7 +38,10 @@ class Client:
         record = ctypes.c_void_p()
         while not self.cupti.cuptiActivityGetNextRecord(ctypes.c_void_p(buffer), ctypes.c_size_t(valid),
                                                         ctypes.byref(record)):
-            self.kernels += ctypes.c_uint32.from_address(record.value).value == KERNEL
+            self.read(ctypes.c_uint32.from_address(record.value).value, record.value)
+
+    def read(self, kind, at):
+        self.kernels += kind == KERNEL
 
     def begin(self):
         self.kernels = self.unknown = 0
@@ -52,3 +57,69 @@ class Client:
             self.cupti.cuptiActivityDisable(kind)
         self.cupti.cuptiActivityFlushAll(1)
         return self.kernels, self.unknown
+
+
+RUNTIME, DRIVER, EXIT, EXTERNAL, CUSTOM0 = 2, 1, 1, 39, 3
+CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.POINTER(ctypes.c_int))
+
+
+class Kineto(Client):
+    """One that subscribes, pushes an id around each piece of work, and takes CUPTI down after a session as
+    Kineto does with TEARDOWN_CUPTI=1 (CuptiActivityApi.cpp, CuptiCallbackApi.cpp of pytorch/kineto): from
+    within a callback, at the exit of some call of the runtime."""
+
+    def __init__(self, clock=False):
+        super().__init__(clock)
+        self.handle, self.callback = ctypes.c_void_p(), CALLBACK(self.called)
+        self.asked, self.over, self.torn, self.thread = False, threading.Event(), 0, None
+        self.outer, self.found = {}, 0
+        self.check(self.cupti.cuptiSubscribe(ctypes.byref(self.handle), self.callback, None))
+
+    def check(self, rc):
+        if rc:
+            raise RuntimeError(f'CUPTI answers {rc}')
+
+    def read(self, kind, at):
+        super().read(kind, at)
+        if kind == EXTERNAL:
+            _, outer, inner = struct.unpack('=IQI', ctypes.string_at(at + 4, 16))
+            self.outer[inner] = outer
+        elif kind == KERNEL:
+            self.found += ctypes.c_uint32.from_address(at + 92).value in self.outer
+
+    def begin(self):
+        if self.thread:
+            self.thread.join()
+        if not self.handle:
+            self.check(self.cupti.cuptiSubscribe(ctypes.byref(self.handle), self.callback, None))
+        self.outer, self.found = {}, 0
+        super().begin()
+        self.check(self.cupti.cuptiActivityEnable(EXTERNAL))
+        self.check(self.cupti.cuptiActivityPushExternalCorrelationId(CUSTOM0, ctypes.c_uint64(7)))
+
+    def end(self):
+        self.check(self.cupti.cuptiActivityPopExternalCorrelationId(CUSTOM0, None))
+        self.check(self.cupti.cuptiActivityDisable(EXTERNAL))
+        return super().end()
+
+    def called(self, data, domain, cbid, site):
+        if self.asked and domain == RUNTIME and site[0] == EXIT:
+            self.asked = False
+            self.check(self.cupti.cuptiUnsubscribe(self.handle))
+            self.check(self.cupti.cuptiFinalize())
+            self.handle = ctypes.c_void_p()
+            self.torn += 1
+            self.over.set()
+
+    def teardown(self):
+        """Returns at once; a thread waits until it is done."""
+        self.over.clear()
+        self.thread = threading.Thread(target=self.wait, daemon=True)
+        self.thread.start()
+
+    def wait(self):
+        for domain in (RUNTIME, DRIVER):
+            self.check(self.cupti.cuptiEnableDomain(1, self.handle, domain))
+        self.cupti.cuptiActivityFlushAll(1)
+        self.asked = True
+        self.over.wait()

@@ -78,6 +78,20 @@ def detaches():
     gs.check(t.ops[-1]['name'] == 'later', f'{what}: never came back')
 
 
+def torn_down(said):
+    """A client that detaches CUPTI from within a callback of its own, as Kineto does, said so beforehand or not:
+    it has all of its records with the operators that they belong to, and we come back."""
+    what = 'a client that takes CUPTI down' + (' and says so' if said else '')
+    t, lost, out = run(what, '--teardown', '--after', 4, 2, KERNELS, **({'TEARDOWN_CUPTI': 1} if said else {}))
+    gs.equal(out.decode().splitlines(),
+             [line for i in range(2) for line in (f'kernels of operators {KERNELS}',
+                                                  f'session {i} kernels {KERNELS} unknown buffers 0')] +
+             ['torn down 2', 'done'], what)
+    for i, (_, end) in enumerate(t.lost(FOREIGN)):
+        gs.check(any(o['start'] > end for o in t.ops), f'{what}: never came back after span {i}')
+    print(f'{what}: {gs.measure(t.lost(FOREIGN)) / 1e9:.3f} s lost')
+
+
 def neighbour(which, name):
     """Stand-ins in the shape of the real packages, for these need a GPU to have anything to do with CUPTI."""
     what = f'sessions of {name}'
@@ -92,5 +106,6 @@ def neighbour(which, name):
 
 NEIGHBOURS = [functools.partial(neighbour, *n) for n in (
     ('jax', 'jax.profiler'), ('tensorflow', "TensorFlow's profiler"), ('triton', "Triton's Proton"))]
-gs.side_by_side(NEIGHBOURS + [detached, detaches, first, clocked, lambda: sessions('13')], 4)
+TORN = [functools.partial(torn_down, said) for said in (True, False)]
+gs.side_by_side(TORN + NEIGHBOURS + [detached, detaches, first, clocked, lambda: sessions('13')], 5)
 gs.finish()
