@@ -79,6 +79,20 @@ int cuIpcCloseMemHandle(uint64_t address)
 	return absent(SIM_CBID_cuIpcCloseMemHandle, SIM_INVALID_VALUE);
 }
 
+int cuIpcGetEventHandle(struct sim_ipc *handle, void *event)
+{
+	(void)handle;
+	(void)event;
+	return absent(SIM_CBID_cuIpcGetEventHandle, SIM_NOT_SUPPORTED);
+}
+
+int cuIpcOpenEventHandle(void **event, struct sim_ipc handle)
+{
+	(void)event;
+	(void)handle;
+	return absent(SIM_CBID_cuIpcOpenEventHandle, SIM_NOT_SUPPORTED);
+}
+
 /* ---- textures: only a kernel could read one ---- */
 
 int cuTexObjectCreate(uint64_t *texture, const void *resource, const void *how, const void *view)

@@ -298,6 +298,85 @@ int cuCtxGetLimit(size_t *value, int which)
 	return sim_call_end(&call, rc);
 }
 
+/* Lower is sooner; the model runs all alike. */
+int cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuCtxGetStreamPriorityRange);
+
+	if (!rc && !sim_ctx_current())
+		rc = SIM_INVALID_CONTEXT;
+	if (!rc && least)
+		*least = 0;
+	if (!rc && greatest)
+		*greatest = -5;
+	return sim_call_end(&call, rc);
+}
+
+int cuCtxGetId(void *handle, uint64_t *id)
+{
+	struct sim_call call;
+	const struct sim_ctx *ctx = handle ? handle : sim_ctx_current();
+	int rc = sim_call_begin(&call, SIM_CBID_cuCtxGetId);
+
+	if (!rc && !ctx)
+		rc = SIM_INVALID_CONTEXT;
+	if (!rc)
+		*id = ctx->id;
+	return sim_call_end(&call, rc);
+}
+
+/* ---- other devices' memory: within reach as it is; what was enabled is remembered ---- */
+
+static int peer(void *handle, uint32_t *bit)
+{
+	const struct sim_ctx *ctx = sim_ctx_current(), *other;
+
+	if (!ctx)
+		return SIM_INVALID_CONTEXT;
+	sim_lock();
+	other = find(handle);
+	sim_unlock();
+	if (!other)
+		return SIM_INVALID_CONTEXT;
+	*bit = 1u << other->device;
+	return other->device == ctx->device ? SIM_INVALID_DEVICE : SIM_OK;
+}
+
+int cuCtxEnablePeerAccess(void *handle, unsigned flags)
+{
+	struct sim_call call;
+	uint32_t bit;
+	int rc = sim_call_begin(&call, SIM_CBID_cuCtxEnablePeerAccess);
+
+	if (!rc && flags)
+		rc = SIM_INVALID_VALUE;
+	if (!rc)
+		rc = peer(handle, &bit);
+	if (!rc && sim_ctx_current()->peers & bit)
+		rc = SIM_PEER_ALREADY_ENABLED;
+	if (!rc)
+		sim_ctx_current()->peers |= bit;
+	return sim_call_end(&call, rc);
+}
+
+int cuCtxDisablePeerAccess(void *handle)
+{
+	struct sim_call call;
+	uint32_t bit;
+	int rc = sim_call_begin(&call, SIM_CBID_cuCtxDisablePeerAccess);
+
+	if (!rc)
+		rc = peer(handle, &bit);
+	if (!rc && !(sim_ctx_current()->peers & bit))
+		rc = SIM_PEER_NOT_ENABLED;
+	if (!rc)
+		sim_ctx_current()->peers &= ~bit;
+	return sim_call_end(&call, rc);
+}
+
+/* ---- primary contexts ---- */
+
 int cuDevicePrimaryCtxRetain(void **out, int device)
 {
 	struct sim_call call;

@@ -24,7 +24,7 @@ static enum sim_memory kind_of(uint64_t address, uint32_t *physical)
 
 	if (!sim_range_find(address, &range))
 		return SIM_PAGEABLE;
-	if (range.owner)
+	if (range.kind != SIM_PINNED)
 		*physical = range.physical;
 	return range.kind;
 }

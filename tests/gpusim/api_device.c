@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,16 +177,36 @@ int cuDriverGetVersion(int *version)
 	return sim_call_end(&call, rc);
 }
 
+/*
+ * A program into which NVIDIA's runtime is linked statically (CuPy, what nvcc builds by default) asks for
+ * tables that no document describes. Some asks are answered with an error and a program goes on without;
+ * the first of these says why.
+ */
+static void tell_foreign_table(void)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	static const char text[] =
+		"gpusim: this program asks the driver for NVIDIA's private tables, as a CUDA runtime that is "
+		"linked statically does (CuPy, cuda.bindings.runtime, nvcc's default); such programs do not "
+		"run on the simulated GPU\n";
+
+	if (!atomic_flag_test_and_set(&said) && write(STDERR_FILENO, text, sizeof text - 1) < 0)
+		return; /* nobody to tell */
+}
+
 int cuGetExportTable(const void **table, const struct sim_uuid *id)
 {
 	static const uint8_t ours[16] = SIM_EXPORT_ID;
 
 	if (!table || !id)
 		return SIM_INVALID_VALUE;
-	if (memcmp(id->bytes, ours, 16))
-		return SIM_NOT_FOUND;
-	*table = &sim_export;
-	return SIM_OK;
+	if (!memcmp(id->bytes, ours, 16)) {
+		*table = &sim_export;
+		return SIM_OK;
+	}
+	*table = NULL;
+	tell_foreign_table();
+	return SIM_NOT_FOUND;
 }
 
 /* ---- errors ---- */
@@ -211,8 +232,14 @@ static const struct {
 	  "PTX JIT compiler library not found" },
 	{ SIM_FILE_NOT_FOUND, "CUDA_ERROR_FILE_NOT_FOUND", "file not found" },
 	{ SIM_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle" },
+	{ SIM_ILLEGAL_STATE, "CUDA_ERROR_ILLEGAL_STATE",
+	  "the operation cannot be performed in the present state" },
 	{ SIM_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found" },
 	{ SIM_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready" },
+	{ SIM_PEER_ALREADY_ENABLED, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED",
+	  "peer access is already enabled" },
+	{ SIM_PEER_NOT_ENABLED, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED",
+	  "peer access has not been enabled" },
 	{ SIM_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported" },
 	{ SIM_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error" },
 };
@@ -245,29 +272,66 @@ int cuGetErrorString(int error, const char **text)
 
 /* ---- entry points by name ---- */
 
-/* The newest version of a name is the one with the highest suffix. */
-int cuGetProcAddress_v2(const char *symbol, void **fn, int version, uint64_t flags, int *status)
+/*
+ * Which of a name's functions a program gets that was built for `version` of CUDA: the last of these that is
+ * not newer, where they differ in what they are called with. By cudaTypedefs.h of CUDA 13.0.
+ */
+static const struct {
+	const char *name;
+	int since;
+	const char *function;
+} versions[] = {
+	{ "cuCtxCreate", 12050, "cuCtxCreate_v4" },
+	{ "cuCtxCreate", 0, "cuCtxCreate_v2" },
+	{ "cuGraphInstantiate", 12000, "cuGraphInstantiateWithFlags" },
+	{ "cuGraphInstantiate", 0, "cuGraphInstantiate_v2" },
+	{ "cuStreamGetCaptureInfo", 12030, "cuStreamGetCaptureInfo_v3" },
+	{ "cuStreamGetCaptureInfo", 11030, "cuStreamGetCaptureInfo_v2" },
+	{ "cuStreamGetCaptureInfo", 0, "cuStreamGetCaptureInfo" },
+	{ "cuStreamUpdateCaptureDependencies", 12030, "cuStreamUpdateCaptureDependencies_v2" },
+	{ "cuStreamUpdateCaptureDependencies", 0, "cuStreamUpdateCaptureDependencies" },
+};
+
+static const char *versioned(const char *symbol, int version)
 {
-	static const char *const suffixes[] = { "_v2", "" };
-	struct sim_call call;
-	char name[128];
-	Dl_info self;
-	void *handle;
 	size_t i;
 
+	for (i = 0; i < sizeof versions / sizeof versions[0]; i++)
+		if (!strcmp(versions[i].name, symbol) && version >= versions[i].since)
+			return versions[i].function;
+	return NULL;
+}
+
+/* Of names whose functions are called alike, the one with the highest suffix. */
+static void *entry_point(void *library, const char *symbol, int version)
+{
+	const char *function = versioned(symbol, version);
+	char newer[128];
+	void *fn;
+
+	if (function)
+		return dlsym(library, function);
+	snprintf(newer, sizeof newer, "%s_v2", symbol);
+	fn = dlsym(library, newer);
+	return fn ? fn : dlsym(library, symbol);
+}
+
+int cuGetProcAddress_v2(const char *symbol, void **fn, int version, uint64_t flags, int *status)
+{
+	struct sim_call call;
+	Dl_info self;
+	void *library;
+
 	sim_call_begin_early(&call, SIM_DRIVER, SIM_CBID_cuGetProcAddress_v2);
-	(void)version;
 	(void)flags;
 	*fn = NULL;
-	handle = dladdr((void *)&cuGetProcAddress_v2, &self)
-			 ? dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD)
-			 : NULL;
-	for (i = 0; handle && i < 2 && !*fn; i++) {
-		snprintf(name, sizeof name, "%s%s", symbol, suffixes[i]);
-		*fn = dlsym(handle, name);
+	library = dladdr((void *)&cuGetProcAddress_v2, &self)
+			  ? dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD)
+			  : NULL;
+	if (library) {
+		*fn = entry_point(library, symbol, version);
+		dlclose(library);
 	}
-	if (handle)
-		dlclose(handle);
 	if (status)
 		*status = *fn ? 0 : 1;
 	return sim_call_end(&call, *fn ? SIM_OK : SIM_NOT_FOUND);
@@ -366,34 +430,68 @@ static int pci_bus(int device)
 	return (int)(sim_config()->unit[sim_state.physical[device]].gpu + 1) * 16;
 }
 
-/* The few attributes that somebody asks for; 0 for the rest. */
+/* By CUdevice_attribute. Those of an H100 SXM5 80GB where the model has the thing, else 0. */
+static const int attributes[] = {
+	[1] = 1024, /* threads per block */
+	[2] = 1024, /* block, by dimension */
+	[3] = 1024,	   [4] = 64,	  [5] = 2147483647, /* grid, by dimension */
+	[6] = 65535,	   [7] = 65535,	  [8] = 49152, /* shared memory per block */
+	[9] = 65536, /* constant memory */
+	[10] = 32, /* warp size */
+	[11] = 2147483647, /* pitch of a copy, at most */
+	[12] = 65536, /* registers per block */
+	[13] = 1980000, /* clock, kHz */
+	[14] = 512, /* alignment of a texture */
+	[15] = 1, /* copies beside kernels */
+	[16] = 132, /* multiprocessors */
+	[19] = 1, /* pinned memory is the device's too */
+	[21] = 131072, /* textures, by kind and dimension */
+	[22] = 131072,	   [23] = 65536,  [24] = 16384,
+	[25] = 16384,	   [26] = 16384,  [30] = 512, /* alignment of a surface */
+	[31] = 1, /* concurrent kernels */
+	[32] = 1, /* ECC */
+	[36] = 2619000, /* memory clock, kHz */
+	[37] = 5120, /* bits of its bus */
+	[38] = 52428800, /* L2 */
+	[39] = 2048, /* threads per multiprocessor */
+	[40] = 3, /* copy engines */
+	[41] = 1, /* unified addressing */
+	[51] = 32, /* pitch of a texture */
+	[75] = MAJOR,	   [76] = MINOR,  [78] = 1, /* stream priorities */
+	[79] = 1, /* caching in L1, global and local */
+	[80] = 1,	   [81] = 233472, /* shared memory per multiprocessor */
+	[82] = 65536, /* registers per multiprocessor */
+	[83] = 1, /* managed memory */
+	[87] = 2, /* single to double performance */
+	[89] = 1, /* concurrent managed access */
+	[90] = 1, /* preemption */
+	[91] = 1, /* registered memory has one address */
+	[95] = 1, /* cooperative launch */
+	[97] = 232448, /* shared memory per block that asks for it */
+	[99] = 1, /* host memory can be registered */
+	[102] = 1, /* virtual memory by hand */
+	[106] = 32, /* blocks per multiprocessor */
+	[108] = 32768000, /* of L2, persisting */
+	[109] = 134213632, /* of an access policy */
+	[111] = 1024, /* shared memory that each block has for the system */
+	[115] = 1, /* memory pools */
+	[120] = 1, /* clusters */
+	[126] = 4, /* memory synchronisation domains */
+	[127] = 1, /* tensor maps */
+};
+
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
-	static const struct {
-		int attribute, value;
-	} known[] = {
-		{ 1, 1024 }, /* threads per block */
-		{ 10, 32 }, /* warp size */
-		{ 11, 2147483647 }, /* pitch of a copy, at most */
-		{ 13, 1980000 }, /* clock, kHz */
-		{ 14, 512 }, /* alignment of a texture */
-		{ 16, 132 }, /* multiprocessors */
-		{ 31, 1 }, /* concurrent kernels */
-		{ 40, 3 }, /* copy engines */
-		{ 41, 1 }, /* unified addressing */
-		{ 51, 32 }, /* pitch of a texture */
-		{ 75, MAJOR },	    { 76, MINOR }, { 83, 1 }, /* managed memory */
-		{ 89, 1 }, /* concurrent managed access */
-	};
 	struct sim_call call;
 	int rc = begin(&call, SIM_CBID_cuDeviceGetAttribute, device);
-	size_t i;
+	int n = (int)(sizeof attributes / sizeof attributes[0]);
 
-	if (!rc)
-		*value = attribute == PCI_BUS ? pci_bus(device) : 0;
-	for (i = 0; !rc && i < sizeof known / sizeof known[0]; i++)
-		if (known[i].attribute == attribute)
-			*value = known[i].value;
+	if (!rc && !value)
+		rc = SIM_INVALID_VALUE;
+	if (!rc && attribute == PCI_BUS)
+		*value = pci_bus(device);
+	else if (!rc)
+		*value = attribute > 0 && attribute < n ? attributes[attribute] : 0;
 	return sim_call_end(&call, rc);
 }
 
@@ -416,5 +514,39 @@ int cuDeviceGetPCIBusId(char *id, int size, int device)
 
 	if (!rc)
 		snprintf(id, (size_t)size, "0000:%02X:00.0", (unsigned)pci_bus(device));
+	return sim_call_end(&call, rc);
+}
+
+int cuDeviceGetByPCIBusId(int *device, const char *id)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuDeviceGetByPCIBusId);
+	unsigned domain, bus, slot, function = 0;
+	int i;
+
+	if (!rc && (!device || !id ||
+		    (sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3 &&
+		     (domain = 0, sscanf(id, "%x:%x.%x", &bus, &slot, &function)) < 2)))
+		rc = SIM_INVALID_VALUE;
+	for (i = 0; !rc && i < (int)sim_state.devices; i++)
+		if (!domain && (unsigned)pci_bus(i) == bus && !slot && !function) {
+			*device = i;
+			return sim_call_end(&call, SIM_OK);
+		}
+	return sim_call_end(&call, rc ? rc : SIM_INVALID_DEVICE);
+}
+
+/* CUdevice_P2PAttribute: performance rank, access, native atomics, arrays. */
+int cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer)
+{
+	struct sim_call call;
+	int rc = begin(&call, SIM_CBID_cuDeviceGetP2PAttribute, device);
+
+	if (!rc && (peer < 0 || (uint32_t)peer >= sim_state.devices || peer == device))
+		rc = SIM_INVALID_DEVICE;
+	if (!rc && (!value || attribute < 1 || attribute > 5))
+		rc = SIM_INVALID_VALUE;
+	if (!rc)
+		*value = attribute == 2 || attribute == 3;
 	return sim_call_end(&call, rc);
 }

@@ -330,3 +330,131 @@ int cuStreamIsCapturing(void *stream, int *status)
 		*status = s->capture != NULL;
 	return sim_call_end(&call, rc);
 }
+
+/* Where its next node would go, as the caller likes it told. */
+struct capture_info {
+	int *status;
+	uint64_t *id;
+	void **graph;
+	void *const **deps;
+	size_t *n;
+};
+
+static void tell_capture(const struct sim_stream *s, const struct capture_info *info)
+{
+	*info->status = s->capture != NULL;
+	if (!s->capture)
+		return;
+	if (info->id)
+		*info->id = s->capture->id;
+	if (info->graph)
+		*info->graph = s->capture;
+	if (info->deps)
+		*info->deps = (void *const *)&s->capture_tail;
+	if (info->n)
+		*info->n = s->capture_tail != NULL;
+}
+
+static int capture_info(uint32_t cbid, void *stream, const struct capture_info *info)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, cbid);
+	struct sim_stream *s = rc ? NULL : sim_stream_get(stream);
+
+	if (!rc && !s)
+		rc = sim_ctx_current() ? SIM_INVALID_HANDLE : SIM_INVALID_CONTEXT;
+	if (!rc && !info->status)
+		rc = SIM_INVALID_VALUE;
+	if (!rc) {
+		sim_lock();
+		tell_capture(s, info);
+		sim_unlock();
+	}
+	return sim_call_end(&call, rc);
+}
+
+int cuStreamGetCaptureInfo(void *stream, int *status, uint64_t *id)
+{
+	struct capture_info info = { status, id, NULL, NULL, NULL };
+
+	return capture_info(SIM_CBID_cuStreamGetCaptureInfo, stream, &info);
+}
+
+int cuStreamGetCaptureInfo_v2(void *stream, int *status, uint64_t *id, void **graph,
+			      void *const **deps, size_t *n)
+{
+	struct capture_info info = { status, id, graph, deps, n };
+
+	return capture_info(SIM_CBID_cuStreamGetCaptureInfo_v2, stream, &info);
+}
+
+/* Edges of the model have no data. */
+int cuStreamGetCaptureInfo_v3(void *stream, int *status, uint64_t *id, void **graph,
+			      void *const **deps, const void **edges, size_t *n)
+{
+	struct capture_info info = { status, id, graph, deps, n };
+
+	if (edges)
+		*edges = NULL;
+	return capture_info(SIM_CBID_cuStreamGetCaptureInfo_v3, stream, &info);
+}
+
+#define SET_DEPENDENCIES 1 /* in place of those that there are; 0 adds */
+
+static int update(void *stream, void *const *deps, size_t n, unsigned flags)
+{
+	struct sim_stream *s = sim_stream_get(stream);
+	int rc;
+
+	if (!s || !s->capture)
+		return s ? SIM_ILLEGAL_STATE : SIM_INVALID_HANDLE;
+	if (flags > SET_DEPENDENCIES || (n && !deps))
+		return SIM_INVALID_VALUE;
+	sim_lock();
+	rc = sim_capture_depend(s, (struct sim_node *const *)deps, (uint32_t)n,
+				flags == SET_DEPENDENCIES)
+		     ? SIM_OK
+		     : SIM_INVALID_VALUE;
+	sim_unlock();
+	return rc;
+}
+
+int cuStreamUpdateCaptureDependencies(void *stream, void *const *deps, size_t n, unsigned flags)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuStreamUpdateCaptureDependencies);
+
+	if (!rc)
+		rc = update(stream, deps, n, flags);
+	return sim_call_end(&call, rc);
+}
+
+int cuStreamUpdateCaptureDependencies_v2(void *stream, void *const *deps, const void *edges,
+					 size_t n, unsigned flags)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuStreamUpdateCaptureDependencies_v2);
+
+	(void)edges;
+	if (!rc)
+		rc = update(stream, deps, n, flags);
+	return sim_call_end(&call, rc);
+}
+
+/* The model forbids nothing during a capture; the mode is remembered for the thread. */
+int cuThreadExchangeStreamCaptureMode(int *mode)
+{
+	static __thread int of_thread;
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuThreadExchangeStreamCaptureMode);
+
+	if (!rc && (!mode || *mode < 0 || *mode > 2))
+		rc = SIM_INVALID_VALUE;
+	if (!rc) {
+		int old = of_thread;
+
+		of_thread = *mode;
+		*mode = old;
+	}
+	return sim_call_end(&call, rc);
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_launch.c - kernels and host functions. A kernel lasts as long as its first parameter says.
+ * api_launch.c - kernels and host functions. A kernel of the model's own lasts as long as its first
+ * parameter says, one of somebody else's as long as lengths.c or who launches it says.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,7 @@ static uint64_t fill_foreign(struct sim_op *op)
 {
 	const struct sim_given *given = sim_thread.given;
 
+	sim_garbage_tell();
 	op->duration = given && given->length ? given->length
 					      : gpusim_length_kernel(op->name, op->grid, op->block);
 	op->ranks = given ? given->ranks : 0;
@@ -112,6 +114,20 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
 
 	if (!rc)
 		rc = launch(&c, function, params, extra);
+	return sim_call_end(&call, rc);
+}
+
+/* All blocks at once, or an error; the model does not ask whether they fit. */
+int cuLaunchCooperativeKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+			      unsigned by, unsigned bz, unsigned shared, void *stream,
+			      void **params)
+{
+	struct sim_launch_config c = { { gx, gy, gz }, { bx, by, bz }, shared, stream, NULL, 0 };
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuLaunchCooperativeKernel);
+
+	if (!rc)
+		rc = launch(&c, function, params, NULL);
 	return sim_call_end(&call, rc);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api_memory.c - allocations. Device memory is reserved address space; it has content only with
- * GPUSIM_DATA=1. Managed memory, which the host uses as well, always has.
+ * GPUSIM_DATA=1 or a stand-in library in the process (zero at first), and a free gives its pages up.
+ * Managed memory, which the host uses as well, always has content.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -25,8 +26,7 @@ static uint64_t round_up(uint64_t n)
 	return (n + 511) / 512 * 512;
 }
 
-/* Counts it against the device; false when the device has no room. */
-static bool account(uint32_t physical, int64_t bytes)
+bool sim_memory_account(uint32_t physical, int64_t bytes)
 {
 	struct sim_device *d = &sim_shm()->device[physical];
 	struct sim_proc *p = &sim_shm()->proc[sim_proc_slot()];
@@ -42,38 +42,72 @@ static bool account(uint32_t physical, int64_t bytes)
 	return fits;
 }
 
-int sim_memory_alloc(enum sim_memory kind, size_t bytes, uint64_t *out)
+static int protection(enum sim_memory kind)
 {
-	struct sim_ctx *ctx = sim_ctx_current();
+	return sim_config()->data || kind == SIM_MANAGED ? PROT_READ | PROT_WRITE : PROT_NONE;
+}
+
+static int allocate(struct sim_ctx *ctx, enum sim_memory kind, size_t bytes, struct sim_pool *pool,
+		    uint64_t *out)
+{
 	uint64_t size = round_up(bytes);
-	bool content = sim_config()->data || kind == SIM_MANAGED;
 	struct sim_range range;
 	void *p;
 
-	if (!ctx)
-		return SIM_INVALID_CONTEXT;
 	if (!bytes)
 		return SIM_INVALID_VALUE;
-	if (size < bytes)
+	if (size < bytes || !sim_memory_account(ctx->physical, (int64_t)size))
 		return SIM_OUT_OF_MEMORY;
-	sim_sleep_until(sim_now() + sim_config()->malloc_ns);
-	if (!account(ctx->physical, (int64_t)size))
-		return SIM_OUT_OF_MEMORY;
-	p = mmap(NULL, size, content ? PROT_READ | PROT_WRITE : PROT_NONE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	range = (struct sim_range){ (uint64_t)(uintptr_t)p, size, kind, ctx->physical, ctx };
+	p = mmap(NULL, size, protection(kind), MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	range = (struct sim_range){ .start = (uint64_t)(uintptr_t)p,
+				    .size = size,
+				    .kind = kind,
+				    .physical = ctx->physical,
+				    .owner = ctx,
+				    .pool = pool };
 	if (p == MAP_FAILED || sim_range_add(&range)) {
-		account(ctx->physical, -(int64_t)size);
+		sim_memory_account(ctx->physical, -(int64_t)size);
 		return SIM_OUT_OF_MEMORY;
 	}
 	*out = range.start;
 	return SIM_OK;
 }
 
+int sim_memory_alloc(enum sim_memory kind, size_t bytes, uint64_t *out)
+{
+	struct sim_ctx *ctx = sim_ctx_current();
+
+	if (!ctx)
+		return SIM_INVALID_CONTEXT;
+	sim_sleep_until(sim_now() + sim_config()->malloc_ns);
+	return allocate(ctx, kind, bytes, NULL, out);
+}
+
+int sim_memory_from(struct sim_pool *pool, size_t bytes, uint64_t *out)
+{
+	int rc = allocate(sim_pool_context(pool), SIM_DEVICE, bytes, pool, out);
+
+	if (!rc)
+		sim_pool_count(pool, (int64_t)round_up(bytes));
+	return rc;
+}
+
 static void give_back(const struct sim_range *range)
 {
-	account(range->physical, -(int64_t)range->size);
+	sim_memory_account(range->physical, -(int64_t)range->size);
+	if (range->pool)
+		sim_pool_count(range->pool, -(int64_t)range->size);
 	munmap((void *)(uintptr_t)range->start, range->size);
+}
+
+int sim_memory_drop(uint64_t address)
+{
+	struct sim_range range;
+
+	if (!sim_range_find(address, &range) || !range.owner || !sim_range_remove(address, &range))
+		return SIM_INVALID_VALUE;
+	give_back(&range);
+	return SIM_OK;
 }
 
 int sim_memory_free(uint64_t address)
@@ -81,12 +115,11 @@ int sim_memory_free(uint64_t address)
 	struct sim_stream *s = sim_stream_get(NULL);
 	struct sim_range range;
 
-	if (!sim_range_find(address, &range) || !range.owner || !sim_range_remove(address, &range))
+	if (!sim_range_find(address, &range) || !range.owner || range.start != address)
 		return SIM_INVALID_VALUE;
 	if (s)
 		sim_context_wait(s->ctx);
-	give_back(&range);
-	return SIM_OK;
+	return sim_memory_drop(address);
 }
 
 void sim_memory_release(const struct sim_ctx *ctx)
@@ -95,6 +128,17 @@ void sim_memory_release(const struct sim_ctx *ctx)
 
 	while (sim_range_take(ctx, &range))
 		give_back(&range);
+}
+
+static void open_range(const struct sim_range *range)
+{
+	if (range->kind == SIM_DEVICE || range->kind == SIM_ARRAY)
+		mprotect((void *)(uintptr_t)range->start, range->size, PROT_READ | PROT_WRITE);
+}
+
+void sim_memory_open(void)
+{
+	sim_range_each(open_range);
 }
 
 int cuMemAlloc_v2(uint64_t *address, size_t bytes)
@@ -182,7 +226,7 @@ int cuMemGetAddressRange_v2(uint64_t *base, size_t *size, uint64_t address)
 	struct sim_range range;
 	int rc = sim_call_begin(&call, SIM_CBID_cuMemGetAddressRange_v2);
 
-	if (!rc && (!sim_range_find(address, &range) || !range.owner))
+	if (!rc && (!sim_range_find(address, &range) || range.kind == SIM_PINNED))
 		rc = SIM_NOT_FOUND;
 	if (!rc && base)
 		*base = range.start;
@@ -196,7 +240,9 @@ SIM_ALIAS(cuMemGetAddressRange, cuMemGetAddressRange_v2);
 
 static int pin(void *p, size_t bytes)
 {
-	struct sim_range range = { (uint64_t)(uintptr_t)p, bytes, SIM_PINNED, 0, NULL };
+	struct sim_range range = { .start = (uint64_t)(uintptr_t)p,
+				   .size = bytes,
+				   .kind = SIM_PINNED };
 
 	return sim_range_add(&range) ? SIM_OUT_OF_MEMORY : SIM_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_module.c - modules and functions. The model computes times, not results: of device code it
- * takes none but kernels that do nothing else than wait for as long as they are told.
+ * api_module.c - modules, libraries and the kernels in them. The model computes times, not results: of
+ * somebody else's device code it runs nothing, its own kernels wait for as long as they are told.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,53 +19,108 @@
 
 struct sim_module {
 	struct sim_labels labels;
+	bool foreign; /* code that somebody wrote to compute */
 };
 
-/*
- * A kernel that somebody wrote to compute would be told a duration by its first parameter, a pointer,
- * and its program would go on with results that nobody computed. So the model is a machine without
- * the compiler's library (PTX) and of another architecture than any binary. PTX that reads the
- * device's clock is taken for a kernel that waits; what is no code at all for a name and nothing else.
- */
-static int judge(const char *image)
-{
-	static const char binary[] = "\177ELF", fat[] = "\x50\xed\x55\xba";
+/* What fat binaries begin with, and the record of the runtime's that points at one. */
+#define FATBIN 0xba55ed50u
+#define FATBIN_RECORD 0x466243b1u
 
+#define EM_CUDA 190
+
+static bool is_fat(const char *image)
+{
+	struct {
+		uint32_t magic;
+		uint16_t version, size; /* of this header */
+	} head;
+
+	memcpy(&head, image, sizeof head);
+	return head.magic == FATBIN_RECORD || (head.magic == FATBIN && head.version && head.size);
+}
+
+static bool is_binary(const char *image)
+{
+	static const char elf[] = "\177ELF";
+
+	return !strncmp(image, elf, 4);
+}
+
+static bool of_cuda(const char *image)
+{
+	uint16_t machine;
+
+	memcpy(&machine, image + 18, sizeof machine);
+	return machine == EM_CUDA;
+}
+
+/*
+ * Binaries for a GPU are taken: their kernels, of whatever name, last a while and write nothing
+ * (standin.h). PTX is not: the model is a machine without the compiler's library, so that what is
+ * shipped as PTX ends with the driver's word for that. PTX that reads the device's clock is taken for a
+ * kernel that waits, what is no code at all for a name and nothing else: these are the model's own, and
+ * their first parameter is their length.
+ */
+static int judge(const char *image, bool *foreign)
+{
+	*foreign = false;
 	if (!image)
 		return SIM_INVALID_VALUE;
-	if (!strncmp(image, binary, 4) || !strncmp(image, fat, 4))
-		return SIM_NO_BINARY_FOR_GPU;
+	if (is_binary(image) || is_fat(image)) {
+		*foreign = true;
+		return is_fat(image) || of_cuda(image) ? SIM_OK : SIM_NO_BINARY_FOR_GPU;
+	}
 	if (strstr(image, ".target") && strstr(image, ".entry") && !strstr(image, "%globaltimer"))
 		return SIM_NO_JIT_COMPILER;
 	return SIM_OK;
 }
 
-static int judge_file(const char *path)
+static int judge_file(const char *path, bool *foreign)
 {
 	char *head = calloc(1, IMAGE_HEAD + 1);
 	int fd = head ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	int rc = SIM_FILE_NOT_FOUND;
 
 	if (fd >= 0 && read(fd, head, IMAGE_HEAD) >= 0)
-		rc = judge(head);
+		rc = judge(head, foreign);
 	if (fd >= 0)
 		close(fd);
 	free(head);
 	return rc;
 }
 
-static int load(void **out)
+static int load(void **out, bool foreign)
 {
-	struct sim_module *m;
+	struct sim_module *m = calloc(1, sizeof *m);
 
-	if (!sim_thread.current)
-		return SIM_INVALID_CONTEXT;
-	m = calloc(1, sizeof *m);
 	if (!m)
 		return SIM_OUT_OF_MEMORY;
+	m->foreign = foreign;
 	sim_sleep_until(sim_now() + sim_config()->module_ns);
 	*out = m;
 	return SIM_OK;
+}
+
+static int load_image(void **out, const void *image)
+{
+	bool foreign;
+	int rc = judge(image, &foreign);
+
+	return rc ? rc : load(out, foreign);
+}
+
+static int load_file(void **out, const char *path)
+{
+	bool foreign;
+	int rc = judge_file(path, &foreign);
+
+	return rc ? rc : load(out, foreign);
+}
+
+/* A module is of a context, a library of none. */
+static int in_context(void)
+{
+	return sim_ctx_current() ? SIM_OK : SIM_INVALID_CONTEXT;
 }
 
 int cuModuleLoad(void **out, const char *path)
@@ -74,9 +129,9 @@ int cuModuleLoad(void **out, const char *path)
 	int rc = sim_call_begin(&call, SIM_CBID_cuModuleLoad);
 
 	if (!rc)
-		rc = judge_file(path);
+		rc = in_context();
 	if (!rc)
-		rc = load(out);
+		rc = load_file(out, path);
 	return sim_call_end(&call, rc);
 }
 
@@ -86,9 +141,9 @@ int cuModuleLoadData(void **out, const void *image)
 	int rc = sim_call_begin(&call, SIM_CBID_cuModuleLoadData);
 
 	if (!rc)
-		rc = judge(image);
+		rc = in_context();
 	if (!rc)
-		rc = load(out);
+		rc = load_image(out, image);
 	return sim_call_end(&call, rc);
 }
 
@@ -101,9 +156,34 @@ int cuModuleLoadDataEx(void **out, const void *image, unsigned n, int *options, 
 	(void)options;
 	(void)values;
 	if (!rc)
-		rc = judge(image);
+		rc = in_context();
 	if (!rc)
-		rc = load(out);
+		rc = load_image(out, image);
+	return sim_call_end(&call, rc);
+}
+
+int cuModuleLoadFatBinary(void **out, const void *image)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuModuleLoadFatBinary);
+
+	if (!rc)
+		rc = in_context();
+	if (!rc)
+		rc = load_image(out, image);
+	return sim_call_end(&call, rc);
+}
+
+/* All at once: the driver's CUDA_MODULE_LOADING=EAGER. */
+int cuModuleGetLoadingMode(int *mode)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuModuleGetLoadingMode);
+
+	if (!rc && !mode)
+		rc = SIM_INVALID_VALUE;
+	if (!rc)
+		*mode = 1;
 	return sim_call_end(&call, rc);
 }
 
@@ -121,6 +201,8 @@ static int get_function(void **out, struct sim_module *m, const char *name)
 	f->label = sim_label(&m->labels, f->name);
 	f->nccl = !strncmp(name, "nccl", 4);
 	f->module = m;
+	f->foreign = m->foreign;
+	sim_function_init(f);
 	*out = f;
 	return SIM_OK;
 }
@@ -135,7 +217,7 @@ int cuModuleGetFunction(void **out, void *module, const char *name)
 	return sim_call_end(&call, rc);
 }
 
-/* Kernels that wait have no variables. */
+/* Kernels that wait have no variables; those of others are not read. */
 int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *module, const char *name)
 {
 	struct sim_call call;
@@ -149,15 +231,147 @@ int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *module, const c
 }
 SIM_ALIAS(cuModuleGetGlobal, cuModuleGetGlobal_v2);
 
+static int unload(struct sim_module *m)
+{
+	if (!m)
+		return SIM_INVALID_HANDLE;
+	sim_labels_drop(&m->labels);
+	return SIM_OK;
+}
+
 /* Functions stay valid: the model does not check what the driver does not check either. */
 int cuModuleUnload(void *module)
 {
 	struct sim_call call;
 	int rc = sim_call_begin(&call, SIM_CBID_cuModuleUnload);
 
-	if (!rc && !module)
+	if (!rc)
+		rc = unload(module);
+	return sim_call_end(&call, rc);
+}
+
+/* ---- libraries: modules of no context, whose kernels are functions in all of them ---- */
+
+int cuLibraryLoadData(void **out, const void *image, int *jit, void **jit_values, unsigned jit_n,
+		      int *options, void **values, unsigned n)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuLibraryLoadData);
+
+	(void)jit;
+	(void)jit_values;
+	(void)jit_n;
+	(void)options;
+	(void)values;
+	(void)n;
+	if (!rc)
+		rc = load_image(out, image);
+	return sim_call_end(&call, rc);
+}
+
+int cuLibraryLoadFromFile(void **out, const char *path, int *jit, void **jit_values, unsigned jit_n,
+			  int *options, void **values, unsigned n)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuLibraryLoadFromFile);
+
+	(void)jit;
+	(void)jit_values;
+	(void)jit_n;
+	(void)options;
+	(void)values;
+	(void)n;
+	if (!rc)
+		rc = load_file(out, path);
+	return sim_call_end(&call, rc);
+}
+
+int cuLibraryUnload(void *library)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuLibraryUnload);
+
+	if (!rc)
+		rc = unload(library);
+	return sim_call_end(&call, rc);
+}
+
+int cuLibraryGetKernel(void **out, void *library, const char *name)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuLibraryGetKernel);
+
+	if (!rc)
+		rc = get_function(out, library, name);
+	return sim_call_end(&call, rc);
+}
+
+int cuLibraryGetModule(void **out, void *library)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuLibraryGetModule);
+
+	if (!rc && !library)
 		rc = SIM_INVALID_HANDLE;
 	if (!rc)
-		sim_labels_drop(&((struct sim_module *)module)->labels);
+		rc = in_context();
+	if (!rc)
+		*out = library;
+	return sim_call_end(&call, rc);
+}
+
+/* As of modules. */
+int cuLibraryGetGlobal(uint64_t *address, size_t *bytes, void *library, const char *name)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuLibraryGetGlobal);
+
+	(void)address;
+	(void)bytes;
+	if (!rc)
+		rc = library && name ? SIM_NOT_FOUND : SIM_INVALID_VALUE;
+	return sim_call_end(&call, rc);
+}
+
+int cuKernelGetFunction(void **function, void *kernel)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuKernelGetFunction);
+
+	if (!rc && !kernel)
+		rc = SIM_INVALID_HANDLE;
+	if (!rc)
+		rc = in_context();
+	if (!rc)
+		*function = kernel;
+	return sim_call_end(&call, rc);
+}
+
+/* Of a stand-in's kernel there is none. */
+static int owner(void **out, const struct sim_function *f)
+{
+	if (!f || !f->module)
+		return SIM_INVALID_HANDLE;
+	*out = f->module;
+	return SIM_OK;
+}
+
+int cuKernelGetLibrary(void **library, void *kernel)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuKernelGetLibrary);
+
+	if (!rc)
+		rc = owner(library, kernel);
+	return sim_call_end(&call, rc);
+}
+
+int cuFuncGetModule(void **module, void *function)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuFuncGetModule);
+
+	if (!rc)
+		rc = owner(module, function);
 	return sim_call_end(&call, rc);
 }

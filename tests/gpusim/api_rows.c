@@ -220,7 +220,7 @@ static int in_memory(struct end *e)
 	return SIM_OK;
 }
 
-/* Of what the device has, nothing may lie outside the allocation. */
+/* Of what the device has, nothing may lie outside of what was allocated or mapped there. */
 static bool inside(const struct end *e, uint64_t first)
 {
 	const struct sim_box *b = e->box;
@@ -232,7 +232,7 @@ static bool inside(const struct end *e, uint64_t first)
 		return true;
 	if (!sim_range_find(first, &range))
 		return e->type == UNIFIED;
-	return last - range.start < range.size;
+	return sim_range_spans(first, last + 1);
 }
 
 static int locate(struct end *e, uint64_t *first)

@@ -126,6 +126,75 @@ int cuStreamSynchronize(void *handle)
 	return sim_call_end(&call, rc);
 }
 
+/* ---- what a stream is ---- */
+
+static int of_stream(uint32_t cbid, void *handle,
+		     void (*tell)(const struct sim_stream *s, void *out), void *out)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, cbid);
+	struct sim_stream *s = rc ? NULL : sim_stream_get(handle);
+
+	if (!rc && !s)
+		rc = sim_ctx_current() ? SIM_INVALID_HANDLE : SIM_INVALID_CONTEXT;
+	if (!rc && !out)
+		rc = SIM_INVALID_VALUE;
+	if (!rc)
+		tell(s, out);
+	return sim_call_end(&call, rc);
+}
+
+static void tell_priority(const struct sim_stream *s, void *out)
+{
+	*(int *)out = s->priority;
+}
+
+static void tell_flags(const struct sim_stream *s, void *out)
+{
+	*(unsigned *)out = s->flags;
+}
+
+static void tell_context(const struct sim_stream *s, void *out)
+{
+	*(struct sim_ctx **)out = s->ctx;
+}
+
+static void tell_device(const struct sim_stream *s, void *out)
+{
+	*(int *)out = (int)s->ctx->device;
+}
+
+/* Unique in the process: the numbers of the default streams repeat in each context. */
+static void tell_id(const struct sim_stream *s, void *out)
+{
+	*(uint64_t *)out = (uint64_t)s->ctx->id << 32 | s->id;
+}
+
+int cuStreamGetPriority(void *stream, int *priority)
+{
+	return of_stream(SIM_CBID_cuStreamGetPriority, stream, tell_priority, priority);
+}
+
+int cuStreamGetFlags(void *stream, unsigned *flags)
+{
+	return of_stream(SIM_CBID_cuStreamGetFlags, stream, tell_flags, flags);
+}
+
+int cuStreamGetCtx(void *stream, void **ctx)
+{
+	return of_stream(SIM_CBID_cuStreamGetCtx, stream, tell_context, ctx);
+}
+
+int cuStreamGetDevice(void *stream, int *device)
+{
+	return of_stream(SIM_CBID_cuStreamGetDevice, stream, tell_device, device);
+}
+
+int cuStreamGetId(void *stream, uint64_t *id)
+{
+	return of_stream(SIM_CBID_cuStreamGetId, stream, tell_id, id);
+}
+
 /* ---- events ---- */
 
 static struct sim_event *event_get(void *handle)
@@ -193,21 +262,40 @@ static void record(struct sim_event *e, struct sim_stream *s)
 	t->event_record(&where, e->id);
 }
 
+static int record_on(void *handle, void *stream)
+{
+	struct sim_stream *s = sim_stream_get(stream);
+	struct sim_event *e = event_get(handle);
+
+	if (!s || !e)
+		return SIM_INVALID_HANDLE;
+	sim_lock();
+	if (!sim_capture_record(s, e))
+		record(e, s);
+	sim_unlock();
+	return SIM_OK;
+}
+
 int cuEventRecord(void *handle, void *stream)
 {
 	struct sim_call call;
 	int rc = sim_call_begin(&call, SIM_CBID_cuEventRecord);
-	struct sim_stream *s = rc ? NULL : sim_stream_get(stream);
-	struct sim_event *e = event_get(handle);
 
-	if (!rc && (!s || !e))
-		rc = SIM_INVALID_HANDLE;
-	if (!rc) {
-		sim_lock();
-		if (!sim_capture_record(s, e))
-			record(e, s);
-		sim_unlock();
-	}
+	if (!rc)
+		rc = record_on(handle, stream);
+	return sim_call_end(&call, rc);
+}
+
+/* The flag makes a node of its own in a capture; here the event is the stream's moment in any case. */
+int cuEventRecordWithFlags(void *handle, void *stream, unsigned flags)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuEventRecordWithFlags);
+
+	if (!rc && flags > 1)
+		rc = SIM_INVALID_VALUE;
+	if (!rc)
+		rc = record_on(handle, stream);
 	return sim_call_end(&call, rc);
 }
 

@@ -31,7 +31,44 @@ struct sim_kernel_node {
 	void **params, **extra;
 };
 
-/* CUipcMemHandle */
+/* CUmemLocation, CUmemAccessDesc */
+struct sim_location {
+	int type, id;
+};
+
+struct sim_access {
+	struct sim_location location;
+	unsigned flags;
+};
+
+/* CUmemAllocationProp */
+struct sim_allocation {
+	int type;
+	unsigned handles; /* that it can be exported as */
+	struct sim_location location;
+	void *windows;
+	uint8_t compression, rdma;
+	uint16_t usage;
+	uint8_t reserved[4];
+};
+
+/* CUmemPoolProps */
+struct sim_pool_wish {
+	int type;
+	unsigned handles;
+	struct sim_location location;
+	void *windows;
+	size_t most;
+	uint16_t usage;
+	uint8_t reserved[54];
+};
+
+/* CUtensorMap, which lies at a multiple of 64 */
+struct sim_tensor_map {
+	uint64_t words[16];
+};
+
+/* CUipcMemHandle, CUipcEventHandle */
 struct sim_ipc {
 	char bytes[64];
 };
@@ -259,5 +296,137 @@ SIM_API int cuGraphDestroy(void *graph);
 SIM_API int cuStreamBeginCapture_v2(void *stream, int mode);
 SIM_API int cuStreamEndCapture(void *stream, void **graph);
 SIM_API int cuStreamIsCapturing(void *stream, int *status);
+
+/* api_module.c */
+SIM_API int cuModuleLoadFatBinary(void **out, const void *image);
+SIM_API int cuModuleGetLoadingMode(int *mode);
+SIM_API int cuLibraryLoadData(void **out, const void *image, int *jit, void **jit_values,
+			      unsigned jit_n, int *options, void **values, unsigned n);
+SIM_API int cuLibraryLoadFromFile(void **out, const char *path, int *jit, void **jit_values,
+				  unsigned jit_n, int *options, void **values, unsigned n);
+SIM_API int cuLibraryUnload(void *library);
+SIM_API int cuLibraryGetKernel(void **out, void *library, const char *name);
+SIM_API int cuLibraryGetModule(void **out, void *library);
+SIM_API int cuLibraryGetGlobal(uint64_t *address, size_t *bytes, void *library, const char *name);
+SIM_API int cuKernelGetFunction(void **function, void *kernel);
+SIM_API int cuKernelGetLibrary(void **library, void *kernel);
+SIM_API int cuFuncGetModule(void **module, void *function);
+
+/* api_function.c */
+SIM_API int cuFuncGetAttribute(int *value, int attribute, void *function);
+SIM_API int cuFuncSetAttribute(void *function, int attribute, int value);
+SIM_API int cuKernelGetAttribute(int *value, int attribute, void *kernel, int device);
+SIM_API int cuKernelSetAttribute(int attribute, int value, void *kernel, int device);
+SIM_API int cuFuncSetCacheConfig(void *function, int config);
+SIM_API int cuKernelSetCacheConfig(void *kernel, int config, int device);
+SIM_API int cuFuncGetName(const char **name, void *function);
+SIM_API int cuKernelGetName(const char **name, void *kernel);
+SIM_API int cuFuncIsLoaded(int *state, void *function);
+SIM_API int cuFuncLoad(void *function);
+SIM_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads,
+							size_t shared);
+SIM_API int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, void *function,
+								 int threads, size_t shared,
+								 unsigned flags);
+SIM_API int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, void *function,
+					     size_t (*shared_of)(int), size_t shared, int limit);
+SIM_API int cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, void *function,
+						      size_t (*shared_of)(int), size_t shared,
+						      int limit, unsigned flags);
+SIM_API int cuOccupancyAvailableDynamicSMemPerBlock(size_t *shared, void *function, int blocks,
+						    int threads);
+SIM_API int cuOccupancyMaxActiveClusters(int *clusters, void *function,
+					 const struct sim_launch_config *c);
+SIM_API int cuOccupancyMaxPotentialClusterSize(int *size, void *function,
+					       const struct sim_launch_config *c);
+SIM_API int cuTensorMapEncodeTiled(struct sim_tensor_map *map, int type, unsigned rank,
+				   void *address, const uint64_t *dims, const uint64_t *strides,
+				   const unsigned *box, const unsigned *element_strides,
+				   int interleave, int swizzle, int l2, int fill);
+SIM_API int cuTensorMapReplaceAddress(struct sim_tensor_map *map, void *address);
+
+/* api_virtual.c */
+SIM_API int cuMemAddressReserve(uint64_t *address, size_t size, size_t align, uint64_t wish,
+				uint64_t flags);
+SIM_API int cuMemAddressFree(uint64_t address, size_t size);
+SIM_API int cuMemCreate(uint64_t *handle, size_t size, const struct sim_allocation *is,
+			uint64_t flags);
+SIM_API int cuMemRelease(uint64_t handle);
+SIM_API int cuMemGetAllocationGranularity(size_t *granularity, const struct sim_allocation *is,
+					  int option);
+SIM_API int cuMemGetAllocationPropertiesFromHandle(struct sim_allocation *is, uint64_t handle);
+SIM_API int cuMemRetainAllocationHandle(uint64_t *handle, void *address);
+SIM_API int cuMemExportToShareableHandle(void *out, uint64_t handle, int type, uint64_t flags);
+SIM_API int cuMemImportFromShareableHandle(uint64_t *handle, void *from, int type);
+SIM_API int cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle, uint64_t flags);
+SIM_API int cuMemUnmap(uint64_t address, size_t size);
+SIM_API int cuMemSetAccess(uint64_t address, size_t size, const struct sim_access *list, size_t n);
+SIM_API int cuMemGetAccess(uint64_t *flags, const struct sim_location *where, uint64_t address);
+
+/* api_pool.c */
+SIM_API int cuMemAllocAsync(uint64_t *address, size_t bytes, void *stream);
+SIM_API int cuMemAllocFromPoolAsync(uint64_t *address, size_t bytes, void *pool, void *stream);
+SIM_API int cuMemFreeAsync(uint64_t address, void *stream);
+SIM_API int cuDeviceGetDefaultMemPool(void **pool, int device);
+SIM_API int cuDeviceGetMemPool(void **pool, int device);
+SIM_API int cuDeviceSetMemPool(int device, void *pool);
+SIM_API int cuMemPoolCreate(void **pool, const struct sim_pool_wish *is);
+SIM_API int cuMemPoolDestroy(void *pool);
+SIM_API int cuMemPoolTrimTo(void *pool, size_t keep);
+SIM_API int cuMemPoolSetAttribute(void *pool, int attribute, void *value);
+SIM_API int cuMemPoolGetAttribute(void *pool, int attribute, void *value);
+SIM_API int cuMemPoolSetAccess(void *pool, const struct sim_access *list, size_t n);
+SIM_API int cuMemPoolGetAccess(int *flags, void *pool, const struct sim_location *where);
+
+/* api_pointer.c */
+SIM_API int cuPointerGetAttribute(void *data, int attribute, uint64_t address);
+SIM_API int cuPointerGetAttributes(unsigned n, int *attributes, void **data, uint64_t address);
+SIM_API int cuPointerSetAttribute(const void *value, int attribute, uint64_t address);
+
+/* api_value.c */
+SIM_API int cuStreamWriteValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags);
+SIM_API int cuStreamWriteValue64_v2(void *stream, uint64_t address, uint64_t value, unsigned flags);
+SIM_API int cuStreamWaitValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags);
+SIM_API int cuStreamWaitValue64_v2(void *stream, uint64_t address, uint64_t value, unsigned flags);
+SIM_API int cuStreamBatchMemOp_v2(void *stream, unsigned n, void *ops, unsigned flags);
+
+/* api_stream.c */
+SIM_API int cuStreamGetPriority(void *stream, int *priority);
+SIM_API int cuStreamGetFlags(void *stream, unsigned *flags);
+SIM_API int cuStreamGetCtx(void *stream, void **ctx);
+SIM_API int cuStreamGetDevice(void *stream, int *device);
+SIM_API int cuStreamGetId(void *stream, uint64_t *id);
+SIM_API int cuEventRecordWithFlags(void *handle, void *stream, unsigned flags);
+
+/* api_context.c */
+SIM_API int cuCtxGetStreamPriorityRange(int *least, int *greatest);
+SIM_API int cuCtxGetId(void *handle, uint64_t *id);
+SIM_API int cuCtxEnablePeerAccess(void *handle, unsigned flags);
+SIM_API int cuCtxDisablePeerAccess(void *handle);
+
+/* api_device.c */
+SIM_API int cuDeviceGetByPCIBusId(int *device, const char *id);
+SIM_API int cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer);
+
+/* api_graph.c */
+SIM_API int cuStreamGetCaptureInfo(void *stream, int *status, uint64_t *id);
+SIM_API int cuStreamGetCaptureInfo_v2(void *stream, int *status, uint64_t *id, void **graph,
+				      void *const **deps, size_t *n);
+SIM_API int cuStreamGetCaptureInfo_v3(void *stream, int *status, uint64_t *id, void **graph,
+				      void *const **deps, const void **edges, size_t *n);
+SIM_API int cuStreamUpdateCaptureDependencies(void *stream, void *const *deps, size_t n,
+					      unsigned flags);
+SIM_API int cuStreamUpdateCaptureDependencies_v2(void *stream, void *const *deps, const void *edges,
+						 size_t n, unsigned flags);
+SIM_API int cuThreadExchangeStreamCaptureMode(int *mode);
+
+/* api_launch.c */
+SIM_API int cuLaunchCooperativeKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
+				      unsigned bx, unsigned by, unsigned bz, unsigned shared,
+				      void *stream, void **params);
+
+/* api_absent.c */
+SIM_API int cuIpcGetEventHandle(struct sim_ipc *handle, void *event);
+SIM_API int cuIpcOpenEventHandle(void **event, struct sim_ipc handle);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "graph.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,10 +18,13 @@
 
 struct sim_graph *sim_graph_new(void)
 {
+	static atomic_uint_fast64_t last;
 	struct sim_graph *g = calloc(1, sizeof *g);
 
-	if (g)
+	if (g) {
 		g->magic = GRAPH_MAGIC;
+		g->id = atomic_fetch_add(&last, 1) + 1;
+	}
 	return g;
 }
 
@@ -268,4 +272,26 @@ bool sim_capture_wait(struct sim_stream *s, struct sim_event *e)
 		deps[n++] = e->capture_node;
 	s->capture_tail = sim_graph_add(s->capture, &op, deps, n);
 	return true;
+}
+
+bool sim_capture_depend(struct sim_stream *s, struct sim_node *const *deps, uint32_t n, bool alone)
+{
+	struct sim_op op = { .kind = SIM_MARKER };
+	struct sim_node **all = malloc((n + 1) * sizeof *all), *join = NULL;
+	uint32_t k = 0, i;
+
+	if (!all)
+		return false;
+	if (!alone)
+		k = tail_list(s, all);
+	for (i = 0; i < n; i++)
+		all[k++] = deps[i];
+	if (k)
+		join = k == 1 && belongs(s->capture, all[0])
+			       ? all[0]
+			       : sim_graph_add(s->capture, &op, all, k);
+	if (join || !k)
+		s->capture_tail = join;
+	free(all);
+	return join || !k;
 }

@@ -20,6 +20,7 @@ struct sim_node {
 
 struct sim_graph {
 	uint32_t magic, n, room;
+	uint64_t id; /* unique in the process, from 1 */
 	struct sim_node **node;
 };
 
@@ -45,5 +46,8 @@ int sim_graph_launch(const struct sim_exec *exec, struct sim_stream *s);
 bool sim_capture(struct sim_stream *s, const struct sim_op *op, void (*host)(void *), void *data);
 bool sim_capture_record(struct sim_stream *s, struct sim_event *e);
 bool sim_capture_wait(struct sim_stream *s, struct sim_event *e);
+
+/* The next node of s's capture waits for these too, or (alone) for these alone. False: bad node, no memory. */
+bool sim_capture_depend(struct sim_stream *s, struct sim_node *const *deps, uint32_t n, bool alone);
 
 #endif

@@ -196,6 +196,11 @@ int nvmlSystemGetCudaDriverVersion_v2(int *version)
 	return NVML_OK;
 }
 
+int nvmlSystemGetCudaDriverVersion(int *version)
+{
+	return nvmlSystemGetCudaDriverVersion_v2(version);
+}
+
 /* ---- handles ---- */
 
 int nvmlDeviceGetCount_v2(unsigned *count)
@@ -482,11 +487,109 @@ int nvmlDeviceGetMPSComputeRunningProcesses_v3(struct nvml_device *d, unsigned *
 	return processes_if(sim_config()->mps, d, count, list);
 }
 
+int nvmlDeviceGetComputeRunningProcesses_v2(struct nvml_device *d, unsigned *count,
+					    struct nvml_process *list)
+{
+	CALL(d);
+
+	return processes_if(!sim_config()->mps, d, count, list);
+}
+
+/* The oldest form, without instances. */
+static int processes_v1(const struct nvml_device *d, unsigned *count, struct nvml_process_v1 *list)
+{
+	struct nvml_process all[SIM_MAX_PROCS];
+	unsigned n = SIM_MAX_PROCS, i;
+	int rc = count ? processes_if(!sim_config()->mps, d, &n, all) : NVML_INVALID_ARGUMENT;
+
+	if (rc)
+		return rc;
+	for (i = 0; list && i < n && i < *count; i++)
+		list[i] = (struct nvml_process_v1){ all[i].pid, all[i].memory };
+	i = *count;
+	*count = n;
+	return n > i ? NVML_INSUFFICIENT_SIZE : NVML_OK;
+}
+
+int nvmlDeviceGetComputeRunningProcesses(struct nvml_device *d, unsigned *count,
+					 struct nvml_process_v1 *list)
+{
+	CALL(d);
+
+	return processes_v1(d, count, list);
+}
+
 /* None draws. */
 int nvmlDeviceGetGraphicsRunningProcesses_v3(struct nvml_device *d, unsigned *count,
 					     struct nvml_process *list)
 {
 	return processes_if(false, d, count, list);
+}
+
+/* ---- NVLink: all links of all GPUs lead to one switch, as in a node of eight H100 ---- */
+
+#define LINKS 18
+#define SWITCH_BUS 0x08 /* where no GPU is */
+#define TO_SWITCH 2 /* nvmlIntNvLinkDeviceType_t */
+
+static int link_check(const struct nvml_device *d, unsigned link)
+{
+	int rc = nvml_check(d);
+
+	if (!rc && link >= LINKS)
+		rc = NVML_INVALID_ARGUMENT;
+	if (!rc && d->slice)
+		rc = NVML_NOT_SUPPORTED;
+	return rc;
+}
+
+int nvmlDeviceGetNvLinkState(struct nvml_device *d, unsigned link, unsigned *active)
+{
+	int rc = link_check(d, link);
+	CALL(d);
+
+	if (!rc)
+		*active = 1;
+	return rc;
+}
+
+int nvmlDeviceGetNvLinkRemoteDeviceType(struct nvml_device *d, unsigned link, unsigned *type)
+{
+	int rc = link_check(d, link);
+	CALL(d);
+
+	if (!rc)
+		*type = TO_SWITCH;
+	return rc;
+}
+
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(struct nvml_device *d, unsigned link, struct nvml_pci *pci)
+{
+	int rc = link_check(d, link);
+	CALL(d);
+
+	if (rc)
+		return rc;
+	memset(pci, 0, sizeof *pci);
+	pci->bus = SWITCH_BUS;
+	snprintf(pci->legacy, sizeof pci->legacy, "0000:%02X:00.0", SWITCH_BUS);
+	snprintf(pci->text, sizeof pci->text, "00000000:%02X:00.0", SWITCH_BUS);
+	return NVML_OK;
+}
+
+/* Whatever is asked (reading, writing, NVLink, atomics): every GPU reaches every other. */
+int nvmlDeviceGetP2PStatus(struct nvml_device *d, struct nvml_device *other, int what, int *status)
+{
+	int rc = nvml_check(d);
+	CALL(d);
+
+	if (!rc)
+		rc = nvml_check(other);
+	if (!rc && (what < 0 || what > 5 || !status))
+		rc = NVML_INVALID_ARGUMENT;
+	if (!rc)
+		*status = 0; /* NVML_P2P_STATUS_OK */
+	return rc;
 }
 
 /* ---- slices ---- */

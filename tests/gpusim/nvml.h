@@ -38,6 +38,12 @@ struct nvml_process {
 	unsigned gpu_instance, compute_instance;
 };
 
+/* nvmlProcessInfo_v1_t */
+struct nvml_process_v1 {
+	unsigned pid;
+	unsigned long long memory;
+};
+
 struct nvml_attributes {
 	unsigned multiprocessors, copy, decoder, encoder, jpeg, ofa;
 	unsigned gpu_slices, compute_slices;
@@ -101,6 +107,7 @@ SIM_NVML int nvmlShutdown(void);
 SIM_NVML const char *nvmlErrorString(int result);
 SIM_NVML int nvmlSystemGetDriverVersion(char *text, unsigned size);
 SIM_NVML int nvmlSystemGetCudaDriverVersion_v2(int *version);
+SIM_NVML int nvmlSystemGetCudaDriverVersion(int *version);
 SIM_NVML int nvmlDeviceGetCount_v2(unsigned *count);
 SIM_NVML int nvmlDeviceGetCount(unsigned *count);
 SIM_NVML int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct nvml_device **device);
@@ -116,6 +123,17 @@ SIM_NVML int nvmlDeviceGetMemoryInfo_v2(struct nvml_device *device, struct nvml_
 SIM_NVML int nvmlDeviceGetUtilizationRates(struct nvml_device *device, struct nvml_utilization *u);
 SIM_NVML int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned *count,
 						     struct nvml_process *list);
+SIM_NVML int nvmlDeviceGetComputeRunningProcesses_v2(struct nvml_device *device, unsigned *count,
+						     struct nvml_process *list);
+SIM_NVML int nvmlDeviceGetComputeRunningProcesses(struct nvml_device *device, unsigned *count,
+						  struct nvml_process_v1 *list);
+SIM_NVML int nvmlDeviceGetNvLinkState(struct nvml_device *device, unsigned link, unsigned *active);
+SIM_NVML int nvmlDeviceGetNvLinkRemoteDeviceType(struct nvml_device *device, unsigned link,
+						 unsigned *type);
+SIM_NVML int nvmlDeviceGetNvLinkRemotePciInfo_v2(struct nvml_device *device, unsigned link,
+						 struct nvml_pci *pci);
+SIM_NVML int nvmlDeviceGetP2PStatus(struct nvml_device *device, struct nvml_device *other, int what,
+				    int *status);
 SIM_NVML int nvmlDeviceGetMPSComputeRunningProcesses_v3(struct nvml_device *device, unsigned *count,
 							struct nvml_process *list);
 SIM_NVML int nvmlDeviceGetGraphicsRunningProcesses_v3(struct nvml_device *device, unsigned *count,

@@ -104,3 +104,27 @@ bool sim_range_find(uint64_t address, struct sim_range *out)
 	pthread_mutex_unlock(&lock);
 	return found;
 }
+
+bool sim_range_spans(uint64_t start, uint64_t end)
+{
+	size_t i;
+
+	pthread_mutex_lock(&lock);
+	for (i = after(start); i && i <= used && start < end; i++) {
+		if (start - table[i - 1].start >= table[i - 1].size)
+			break;
+		start = table[i - 1].start + table[i - 1].size;
+	}
+	pthread_mutex_unlock(&lock);
+	return start >= end;
+}
+
+void sim_range_each(void (*fn)(const struct sim_range *range))
+{
+	size_t i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < used; i++)
+		fn(&table[i]);
+	pthread_mutex_unlock(&lock);
+}

@@ -15,6 +15,8 @@ struct sim_range {
 	enum sim_memory kind;
 	uint32_t physical; /* of device memory */
 	const void *owner; /* the context whose end frees it, NULL for host memory */
+	struct sim_pool *pool; /* it was allocated from, or NULL */
+	struct sim_physical *mapped; /* memory that was mapped there (api_virtual.c), or NULL */
 };
 
 /* 0 or -ENOMEM. Any thread. */
@@ -28,5 +30,11 @@ bool sim_range_take(const void *owner, struct sim_range *out);
 
 /* The range that covers the address; false for memory that the driver does not know. */
 bool sim_range_find(uint64_t address, struct sim_range *out);
+
+/* Does the driver know all of [start, end), in one range or several that follow each other? */
+bool sim_range_spans(uint64_t start, uint64_t end);
+
+/* Calls fn for each range in turn, with the table locked. */
+void sim_range_each(void (*fn)(const struct sim_range *range));
 
 #endif

@@ -14,6 +14,7 @@
 #include "config.h"
 #include "driver.h"
 #include "launch.h"
+#include "memory.h"
 #include "names.h"
 #include "state.h"
 #include "truth.h"
@@ -46,6 +47,7 @@ static struct named *named_new(const char *name)
 	k->function.label = name;
 	k->function.nccl = !strncmp(name, "nccl", 4);
 	k->function.foreign = true;
+	sim_function_init(&k->function);
 	return k;
 }
 
@@ -68,15 +70,17 @@ void *gpusim_kernel(const char *text)
 void gpusim_content(void)
 {
 	sim_config_content();
+	sim_memory_open();
 }
 
 /* ---- launches ---- */
 
-static void say_garbage(void)
+void sim_garbage_tell(void)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
-	static const char text[] = "gpusim: a simulated GPU computes nothing: kernels take time and write "
-				   "nothing, so every value that comes of them is garbage\n";
+	static const char text[] =
+		"gpusim: a simulated GPU computes nothing: kernels take time and write "
+		"nothing, so every value that comes of them is garbage\n";
 
 	if (atomic_flag_test_and_set(&said) || getenv("GPUSIM_QUIET"))
 		return;
@@ -104,7 +108,6 @@ static int launch(const struct gpusim_launch *l)
 
 	if (rc)
 		return rc;
-	say_garbage();
 	sim_thread.given = &given;
 	rc = cuLaunchKernel(l->kernel, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
 			    l->block[2], l->shared, l->stream, NULL, NULL);
@@ -142,8 +145,8 @@ static void tell_missing(const struct missing *m, const char *count, uint64_t ca
 {
 	char line[512];
 	int n = snprintf(line, sizeof line,
-			 "{\"missing\":\"%s\",\"library\":\"%s\",\"pid\":%d,\"%s\":%llu}", m->function,
-			 m->library, getpid(), count, (unsigned long long)calls);
+			 "{\"missing\":\"%s\",\"library\":\"%s\",\"pid\":%d,\"%s\":%llu}",
+			 m->function, m->library, getpid(), count, (unsigned long long)calls);
 
 	if (n > 0 && (size_t)n < sizeof line)
 		sim_truth_line(line, (size_t)n);

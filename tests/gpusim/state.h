@@ -90,8 +90,11 @@ struct sim_ctx {
 	uint64_t last_end; /* latest known end on any stream */
 	unsigned flags; /* as the program set them; the model waits in one way only */
 	size_t limit[SIM_LIMITS];
+	uint32_t peers; /* devices whose memory was made accessible, a bit each */
 	struct sim_ctx *next;
 };
+
+#define SIM_FUNCTION_ATTRIBUTES 16 /* CUfunction_attribute */
 
 struct sim_function {
 	const char *name; /* lives as long as the process */
@@ -99,6 +102,7 @@ struct sim_function {
 	struct sim_module *module; /* NULL: of a stand-in library */
 	bool nccl;
 	bool foreign; /* its parameters are its own: no length is among them */
+	int attribute[SIM_FUNCTION_ATTRIBUTES];
 };
 
 struct sim_state {
@@ -137,6 +141,9 @@ void sim_stream_unlink(struct sim_stream *s);
 /* Current context of the thread, or NULL. */
 struct sim_ctx *sim_ctx_current(void);
 void sim_ctx_set(struct sim_ctx *ctx);
+
+/* Gives a new function the facts that all have (api_function.c). */
+void sim_function_init(struct sim_function *function);
 
 /* The stream behind a handle (NULL, 1 and 2 are the default ones); NULL if it is none. */
 struct sim_stream *sim_stream_get(void *handle);

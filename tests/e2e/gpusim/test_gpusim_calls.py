@@ -243,14 +243,14 @@ assert raw('cuCtxSynchronize') == 201
 Device(0).synchronize()
 ''')
 
-    def test_code_that_computes_is_refused(self):
+    def test_code_to_be_compiled_is_refused(self):
         self.program('''
 def load(image):
     m = P()
     return raw('cuModuleLoadData', ref(m), image)
 ptx = b'.version 7.0\\n.target sm_50\\n.address_size 64\\n.visible .entry add(.param .u64 a) { ret; }\\0'
 assert load(ptx) == 221
-assert load(b'\\x7fELF\\x02\\x01') == 209 and load(b'\\x50\\xed\\x55\\xba\\x01') == 209
+assert load(b'\\x7fELF\\x02\\x01' + bytes(30)) == 209   # no binary for a GPU
 assert load(b'a name\\0') == 0 and load(None) == 1
 m, p, n = P(), U64(), SIZE()
 assert raw('cuModuleLoad', ref(m), b'/nonexistent.ptx') == 301
