@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * numbers.h - the numbers of cuDNN 9's public interface that the stand-in reads or answers, and the
+ * one structure that it fills: they are part of the ABI and only ever grow.
+ * test/test_gpusim_cudnn_numbers.c compares them with NVIDIA's headers where those are installed.
+ */
+#ifndef DNN_NUMBERS_H
+#define DNN_NUMBERS_H
+
+#include <stddef.h>
+
+/* The version: torch asks for its own major and no lesser minor (2.13: 9.20, 2.14: 9.24). */
+#define DNN_MAJOR 9
+#define DNN_MINOR 24
+#define DNN_PATCH 0
+#define DNN_VERSION (DNN_MAJOR * 10000 + DNN_MINOR * 100 + DNN_PATCH)
+#define DNN_CUDART_VERSION 13000
+
+#define DNN_STATUSES(X)                                \
+	X(SUCCESS, 0)                                  \
+	X(NOT_INITIALIZED, 1001)                       \
+	X(BAD_PARAM, 2000)                             \
+	X(BAD_PARAM_NULL_POINTER, 2002)                \
+	X(BAD_PARAM_NOT_FINALIZED, 2004)               \
+	X(BAD_PARAM_ATTRIBUTE_TYPE, 2010)              \
+	X(BAD_PARAM_DESCRIPTOR_TYPE, 2012)             \
+	X(NOT_SUPPORTED, 3000)                         \
+	X(INTERNAL_ERROR_HOST_ALLOCATION_FAILED, 4003) \
+	X(EXECUTION_FAILED, 5000)                      \
+	X(EXECUTION_FAILED_CUDART, 5003)
+
+#define DNN_STATUS_ENUM(name, value) DNN_##name = value,
+enum dnn_status {
+	DNN_STATUSES(DNN_STATUS_ENUM)
+};
+#undef DNN_STATUS_ENUM
+
+enum dnn_data { /* types of elements */
+	DNN_FLOAT = 0,
+	DNN_DOUBLE = 1,
+	DNN_HALF = 2,
+	DNN_INT8 = 3,
+	DNN_INT32 = 4,
+	DNN_INT8X4 = 5,
+	DNN_UINT8 = 6,
+	DNN_UINT8X4 = 7,
+	DNN_INT8X32 = 8,
+	DNN_BFLOAT16 = 9,
+	DNN_INT64 = 10,
+	DNN_BOOLEAN = 11,
+	DNN_FP8_E4M3 = 12,
+	DNN_FP8_E5M2 = 13,
+	DNN_FP8_E8M0 = 15,
+	DNN_FP4_E2M1 = 16,
+	DNN_INT4 = 17,
+	DNN_UINT4 = 18,
+	DNN_UINT32 = 19,
+	DNN_COMPLEX64 = 20,
+	DNN_COMPLEX128 = 21
+};
+
+/* Kinds of descriptors of the graph API; those in between have no meaning here. */
+enum dnn_kind {
+	DNN_KIND_ENGINE = 2,
+	DNN_KIND_ENGINECFG = 3,
+	DNN_KIND_ENGINEHEUR = 4,
+	DNN_KIND_PLAN = 5,
+	DNN_KIND_CONV_FORWARD = 10,
+	DNN_KIND_CONV_BWD_FILTER = 11,
+	DNN_KIND_CONV_BWD_DATA = 12,
+	DNN_KIND_POINTWISE = 13,
+	DNN_KIND_GEN_STATS = 14,
+	DNN_KIND_GRAPH = 15,
+	DNN_KIND_VARIANT_PACK = 16,
+	DNN_KIND_TENSOR = 17,
+	DNN_KIND_MATMUL = 19,
+	DNN_KIND_REDUCTION = 22,
+	DNN_KIND_RESAMPLE_FWD = 25,
+	DNN_KIND_RESAMPLE_BWD = 26,
+	DNN_KIND_NORM_FORWARD = 29,
+	DNN_KIND_NORM_BACKWARD = 30,
+	DNN_KIND_SDPA_FWD = 41,
+	DNN_KIND_SDPA_BWD = 43,
+	DNN_KIND_SOFTMAX = 45,
+	DNN_KINDS = 51
+};
+
+enum dnn_attribute_name {
+	DNN_ATTR_ENGINEHEUR_OPERATION_GRAPH = 201,
+	DNN_ATTR_ENGINEHEUR_RESULTS = 202,
+	DNN_ATTR_ENGINECFG_ENGINE = 300,
+	DNN_ATTR_ENGINECFG_INTERMEDIATE_INFO = 301,
+	DNN_ATTR_ENGINECFG_KNOB_CHOICES = 302,
+	DNN_ATTR_ENGINECFG_WORKSPACE_SIZE = 303,
+	DNN_ATTR_ENGINECFG_SHARED_MEMORY_USED = 304,
+	DNN_ATTR_PLAN_ENGINE_CONFIG = 401,
+	DNN_ATTR_PLAN_WORKSPACE_SIZE = 402,
+	DNN_ATTR_CONV_FORWARD_W = 703,
+	DNN_ATTR_CONV_FORWARD_X = 704,
+	DNN_ATTR_CONV_FORWARD_Y = 705,
+	DNN_ATTR_CONV_BWD_DATA_W = 709,
+	DNN_ATTR_CONV_BWD_DATA_DX = 710,
+	DNN_ATTR_CONV_BWD_DATA_DY = 711,
+	DNN_ATTR_CONV_BWD_FILTER_DW = 715,
+	DNN_ATTR_CONV_BWD_FILTER_X = 716,
+	DNN_ATTR_CONV_BWD_FILTER_DY = 717,
+	DNN_ATTR_GRAPH_OPS = 801,
+	DNN_ATTR_GRAPH_ENGINE_GLOBAL_COUNT = 802,
+	DNN_ATTR_TENSOR_DATA_TYPE = 901,
+	DNN_ATTR_TENSOR_DIMENSIONS = 902,
+	DNN_ATTR_TENSOR_STRIDES = 903,
+	DNN_ATTR_TENSOR_UNIQUE_ID = 906,
+	DNN_ATTR_TENSOR_IS_VIRTUAL = 907,
+	DNN_ATTR_TENSOR_IS_BY_VALUE = 908,
+	DNN_ATTR_VARIANT_PACK_UNIQUE_IDS = 1000,
+	DNN_ATTR_VARIANT_PACK_DATA_POINTERS = 1001,
+	DNN_ATTR_ENGINE_OPERATION_GRAPH = 1300,
+	DNN_ATTR_ENGINE_GLOBAL_INDEX = 1301,
+	DNN_ATTR_ENGINE_KNOB_INFO = 1302,
+	DNN_ATTR_ENGINE_NUMERICAL_NOTE = 1303,
+	DNN_ATTR_ENGINE_LAYOUT_INFO = 1304,
+	DNN_ATTR_ENGINE_BEHAVIOR_NOTE = 1305,
+	DNN_ATTR_MATMUL_A = 1520,
+	DNN_ATTR_MATMUL_B = 1521,
+	DNN_ATTR_MATMUL_C = 1522,
+	DNN_ATTR_SDPA_FWD_Q = 2800,
+	DNN_ATTR_SDPA_FWD_K = 2801,
+	DNN_ATTR_SDPA_FWD_V = 2802,
+	DNN_ATTR_SDPA_BWD_Q = 2851,
+	DNN_ATTR_SDPA_BWD_K = 2852,
+	DNN_ATTR_SDPA_BWD_V = 2853
+};
+
+/* Types of attributes: what is not here is an enumeration of 4 bytes. */
+enum dnn_type {
+	DNN_TYPE_HANDLE = 0,
+	DNN_TYPE_DATA_TYPE = 1,
+	DNN_TYPE_BOOLEAN = 2,
+	DNN_TYPE_INT64 = 3,
+	DNN_TYPE_FLOAT = 4,
+	DNN_TYPE_DOUBLE = 5,
+	DNN_TYPE_VOID_PTR = 6,
+	DNN_TYPE_HEUR_MODE = 8,
+	DNN_TYPE_NUMERICAL_NOTE = 11,
+	DNN_TYPE_DESCRIPTOR = 15,
+	DNN_TYPE_INT32 = 23,
+	DNN_TYPE_CHAR = 24,
+	DNN_TYPE_FRACTION = 26,
+	DNN_TYPES = 33
+};
+
+enum dnn_note {
+	DNN_NOTE_TENSOR_CORE = 0
+};
+
+enum dnn_math {
+	DNN_MATH_DEFAULT = 0,
+	DNN_MATH_TENSOR_OP = 1,
+	DNN_MATH_TENSOR_OP_CONVERT = 2,
+	DNN_MATH_FMA = 3
+};
+
+/* cudnnConvolution{Fwd,BwdData,BwdFilter}AlgoPerf_t: alike but for the algorithm's type. */
+struct dnn_perf {
+	int algorithm;
+	enum dnn_status status;
+	float time_ms;
+	size_t memory;
+	int deterministic;
+	enum dnn_math math;
+	int reserved[3];
+};
+
+#endif
