@@ -59,6 +59,7 @@ struct prof_pylayout {
 };
 
 /* What is the same everywhere. */
+#define PROF_PYOBJECT_REFERENCES 0u
 #define PROF_PYOBJECT_TYPE 8u
 #define PROF_PYVAR_SIZE 16u
 #define PROF_PYBYTES_DATA 32u

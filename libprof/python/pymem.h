@@ -35,7 +35,7 @@ struct prof_pymem_part {
 	size_t bytes;
 };
 
-#define PROF_PYMEM_PARTS 64u
+#define PROF_PYMEM_PARTS 68u
 
 /*
  * @pid 0: this process. 0; -EPERM: no way is allowed; -ENOSYS: the kernel has none; -ESRCH. The

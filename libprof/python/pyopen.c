@@ -84,7 +84,7 @@ static int find_places(struct prof_py *py)
 /* Offsets that are used without further thought must lie in what is read. */
 static bool layout_fits(const struct prof_pylayout *l)
 {
-	return l->thread.bytes <= 8192 && l->frame.bytes <= 4096 &&
+	return l->thread.bytes <= 8192 && l->frame.bytes <= PROF_PYWALK_FRAME &&
 	       l->code.bytes <= PROF_PYCODE_BYTES;
 }
 

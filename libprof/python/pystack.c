@@ -10,7 +10,7 @@
 
 #include "pypriv.h"
 
-#define TRIES 12u /* walks, at most, for a stack that is whole */
+#define TRIES 32u /* walks, at most, for a stack that is whole */
 #define PATIENCE 3u /* of them until the thread stands still */
 #define VOTES 24u /* for another end: of three walks of a thread that stands still, or of more */
 
@@ -77,8 +77,21 @@ static int walk_once(struct prof_py *py, const struct prof_py_thread *t, struct 
 }
 
 /*
+ * Are these the frames to be had of a thread that keeps moving? What a frame object tells of itself
+ * shows that it was in the stack twice. Where frames lie in chunks what is left there looks as it
+ * did: such must be met on the way from two places.
+ */
+static bool will_do(const struct prof_py *py, struct prof_pywalk *now,
+		    const struct prof_pywalk *before)
+{
+	if (py->layout.frames == PROF_PYFRAME_OBJECT)
+		return true;
+	return before && prof_pywalk_lasting(now, before);
+}
+
+/*
  * A walk during which the thread stayed in one frame, with its codes; of a thread that keeps moving
- * the frames that two walks have in common. In *found.
+ * the frames that lasted for a while. In *found.
  */
 static int walk_whole(struct prof_py *py, const struct prof_py_thread *t,
 		      struct prof_pywalk **found)
@@ -91,8 +104,7 @@ static int walk_whole(struct prof_py *py, const struct prof_py_thread *t,
 		rc = walk_once(py, t, now);
 		if (rc == -EAGAIN)
 			continue;
-		if (rc || now->still ||
-		    (tries >= PATIENCE && before && prof_pywalk_lasting(now, before))) {
+		if (rc || now->still || (tries >= PATIENCE && will_do(py, now, before))) {
 			*found = now;
 			rc = rc ? rc : read_codes(py, now);
 			if (rc != -EAGAIN)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define THREAD_MAX 8192u
-#define FRAME_MAX 4096u
+#define THREAD_OWN 1024u /* its root_cframe is within so many bytes */
 #define CHUNK_MAX (UINT64_C(1) << 30)
 #define AHEAD 1024u
 #define OWNER_GENERATOR 1
@@ -63,7 +63,7 @@ static int read_frame(struct prof_pymem *m, const struct prof_pylayout *l, struc
 {
 	const uint8_t *copy = in_window(&w->chunk, w->chunk_copy, at, l->frame.bytes);
 
-	w->outside |= !copy;
+	w->outside |= !copy && w->frames < PROF_PY_FRAMES;
 	if (!copy)
 		copy = in_window(&w->older, w->older_copy, at, l->frame.bytes);
 	if (!copy) {
@@ -76,10 +76,11 @@ static int read_frame(struct prof_pymem *m, const struct prof_pylayout *l, struc
 	return 0;
 }
 
-static void keep(struct prof_pywalk *w, const struct prof_pylayout *l, uint64_t at,
-		 const uint8_t *raw)
+static struct prof_pyframe frame_of(const struct prof_pylayout *l, uint64_t at, const uint8_t *raw)
 {
-	struct prof_pyframe f = { at, prof_pymem_word(raw, l->frame.code) & ~l->code_tag, 0 };
+	struct prof_pyframe f = { .at = at,
+				  .previous = prof_pymem_word(raw, l->frame.previous),
+				  .code = prof_pymem_word(raw, l->frame.code) & ~l->code_tag };
 
 	if (l->frames == PROF_PYFRAME_STACK) {
 		f.instr = prof_pymem_word(raw, l->frame.instr);
@@ -89,10 +90,30 @@ static void keep(struct prof_pywalk *w, const struct prof_pylayout *l, uint64_t 
 		memcpy(&lasti, raw + l->frame.instr, sizeof(lasti));
 		f.instr = (uint64_t)(int64_t)lasti;
 	}
+	return f;
+}
+
+static void keep(struct prof_pywalk *w, const struct prof_pylayout *l, uint64_t at,
+		 const uint8_t *raw)
+{
+	struct prof_pyframe f = frame_of(l, at, raw);
+
 	w->root = f.code;
 	w->depth++;
 	if (w->frames < PROF_PY_FRAMES)
 		w->frame[w->frames++] = f;
+}
+
+/*
+ * A frame object that its function has left waits for another call of it, or in a list of such
+ * frames, in which the word for the previous frame is the next in the list. Nothing refers to it.
+ * Where frames lie in chunks this is seen only of what is no frame at all.
+ */
+static bool is_left(const struct prof_pylayout *l, const uint8_t *raw)
+{
+	if (l->frames == PROF_PYFRAME_OBJECT)
+		return !prof_pymem_word(raw, PROF_PYOBJECT_REFERENCES);
+	return !l->shim_ends && raw[l->frame.owner] >= l->owner_shim;
 }
 
 /*
@@ -112,7 +133,7 @@ static int follow(struct prof_pymem *m, const struct prof_pylayout *l, struct pr
 		  uint64_t at)
 {
 	uint64_t mark = at; /* of Brent's search for circles */
-	uint8_t raw[FRAME_MAX];
+	uint8_t raw[PROF_PYWALK_FRAME];
 	unsigned int n;
 
 	for (n = 1; at && n <= PROF_PYWALK_DEPTH; n++) {
@@ -120,6 +141,8 @@ static int follow(struct prof_pymem *m, const struct prof_pylayout *l, struct pr
 
 		if (rc)
 			return rc == -EFAULT ? -EAGAIN : rc;
+		if (is_left(l, raw))
+			return -EAGAIN;
 		if (l->frames == PROF_PYFRAME_OBJECT || raw[l->frame.owner] < l->owner_shim)
 			keep(w, l, at, raw);
 		at = prof_pymem_word(raw, l->frame.previous);
@@ -153,6 +176,13 @@ static size_t place_parts(const struct prof_pylayout *l, const struct prof_py_th
 	return 2;
 }
 
+/* Behind a read of these parts. */
+static void settle(const struct prof_pylayout *l, struct place *p)
+{
+	if (l->thread.cframe == PROF_PYLAYOUT_NONE)
+		p->frame = p->word;
+}
+
 /* The place, the chunk and the place again, as close together as can be. */
 static int look(struct prof_pymem *m, const struct prof_pylayout *l, const struct prof_py_thread *t,
 		struct prof_pywalk *w, uint64_t expected, struct place *before, struct place *after)
@@ -171,28 +201,100 @@ static int look(struct prof_pymem *m, const struct prof_pylayout *l, const struc
 		rc = prof_pymem_read_parts(m, part, n);
 		w->outside = true;
 	}
-	if (l->thread.cframe == PROF_PYLAYOUT_NONE) {
-		before->frame = before->word;
-		after->frame = after->word;
-	}
+	settle(l, before);
+	settle(l, after);
 	return rc == -EFAULT ? -EAGAIN : rc;
+}
+
+static bool is_where(const struct place *a, const struct place *b)
+{
+	return a->word == b->word && a->frame == b->frame;
+}
+
+/* Room for frame @i in the copy of the chunk, which has served. */
+static uint8_t *again(struct prof_pywalk *w, size_t i)
+{
+	return w->chunk_copy + i * PROF_PYWALK_FRAME;
+}
+
+/* Leaves the frames from @first on, which are the outer ones. */
+static void drop_inner(struct prof_pywalk *w, size_t first)
+{
+	memmove(w->frame, w->frame + first, (w->frames - first) * sizeof(*w->frame));
+	w->frames -= first;
+	w->depth -= first;
+}
+
+/* The first of the frames that are as they were, from the root inwards. */
+static size_t first_lasting(const struct prof_pylayout *l, struct prof_pywalk *w)
+{
+	size_t i;
+
+	for (i = w->frames; i; i--) {
+		struct prof_pyframe *then = &w->frame[i - 1];
+		struct prof_pyframe now = frame_of(l, then->at, again(w, i - 1));
+
+		if (is_left(l, again(w, i - 1)) || now.previous != then->previous ||
+		    now.code != then->code)
+			break;
+		*then = now;
+	}
+	return i;
+}
+
+/*
+ * Frames that were read one by one are of so many moments, and by the last of them a thread that
+ * runs may be back in the frame of the first: a function's frame is often where its last one was.
+ * So all of them are read once more, in one read, the outermost first, and those stay that lasted.
+ */
+static int look_again(struct prof_pymem *m, const struct prof_pylayout *l,
+		      const struct prof_py_thread *t, struct prof_pywalk *w, uint64_t expected,
+		      const struct place *found)
+{
+	struct prof_pymem_part part[PROF_PYMEM_PARTS];
+	struct place before = { 0 }, after = { 0 };
+	size_t n = place_parts(l, t, expected, &before, part), i;
+	int rc;
+
+	_Static_assert(PROF_PY_FRAMES + 4 <= PROF_PYMEM_PARTS, "the frames, and the place twice");
+	_Static_assert(PROF_PY_FRAMES * PROF_PYWALK_FRAME <= PROF_PYWALK_CHUNK, "their room");
+	for (i = w->frames; i--;)
+		part[n++] = (struct prof_pymem_part){ w->frame[i].at, again(w, i), l->frame.bytes };
+	n += place_parts(l, t, expected, &after, part + n);
+	rc = prof_pymem_read_parts(m, part, n);
+	if (rc)
+		return rc == -EFAULT ? -EAGAIN : rc;
+	settle(l, &before);
+	settle(l, &after);
+	i = first_lasting(l, w);
+	w->still = !i && is_where(&before, found) && is_where(&after, found);
+	drop_inner(w, i);
+	return w->frames || w->still ? 0 : -EAGAIN;
+}
+
+/*
+ * A structure on the C stack that has no frame is just being filled in. Only the one within the
+ * thread's state, with which all begins, may have none.
+ */
+static bool is_entering(const struct prof_py_thread *t, const struct place *p)
+{
+	return !p->frame && p->word - t->tstate >= THREAD_OWN;
 }
 
 static int walk_from(struct prof_pymem *m, const struct prof_pylayout *l,
 		     const struct prof_py_thread *t, struct prof_pywalk *w, uint64_t expected)
 {
-	struct place before = { 0 }, after = { 0 }, unused = { 0 };
+	struct place before = { 0 }, after = { 0 };
 	int rc = look(m, l, t, w, expected, &before, &after);
 
-	if (!rc && l->thread.cframe != PROF_PYLAYOUT_NONE && before.word != expected)
-		return -EAGAIN; /* the frame was read of what is left */
+	if (!rc && l->thread.cframe != PROF_PYLAYOUT_NONE &&
+	    (before.word != expected || is_entering(t, &before)))
+		return -EAGAIN;
 	if (!rc)
 		rc = follow(m, l, w, before.frame);
-	if (!rc && w->outside) {
-		w->chunk.bytes = 0;
-		rc = look(m, l, t, w, expected, &after, &unused);
-	}
-	w->still = !rc && before.word == after.word && before.frame == after.frame;
+	w->still = !rc && is_where(&before, &after);
+	if (!rc && (w->outside || !w->still))
+		rc = look_again(m, l, t, w, expected, &before);
 	return rc;
 }
 

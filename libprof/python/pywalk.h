@@ -16,10 +16,11 @@
 
 #define PROF_PYWALK_CHUNK 16384u
 #define PROF_PYWALK_OLDER 4096u
+#define PROF_PYWALK_FRAME 256u /* bytes of a frame, at most */
 #define PROF_PYWALK_DEPTH 4096u /* frames followed on the way to the root */
 
 struct prof_pyframe {
-	uint64_t at;
+	uint64_t at, previous;
 	uint64_t code;
 	uint64_t instr; /* as the frame has it: an index or an address */
 };
@@ -34,15 +35,15 @@ struct prof_pywalk { /* a result, and room to work in */
 	size_t frames;
 	size_t depth; /* frames to the root, kept or not */
 	uint64_t root; /* code of the outermost frame, 0: so deep that it was not reached */
-	bool still; /* the thread was in the same frame before and after */
-	bool outside; /* frames were read that the copy of the chunk has not */
+	bool still; /* the thread stayed in the same frame; else only those are kept that lasted */
+	bool outside; /* frames are kept that the copy of the chunk has not */
 	struct prof_pywindow chunk, older;
 	uint8_t chunk_copy[PROF_PYWALK_CHUNK], older_copy[PROF_PYWALK_OLDER];
 };
 
 /*
- * 0 with w->frame; -ENOENT: that thread is gone; -EAGAIN: the chain is torn; or an error of
- * reading, such as -ESRCH.
+ * 0 with w->frame; -ENOENT: that thread is gone; -EAGAIN: the chain is torn, or nothing of it
+ * lasted; or an error of reading, such as -ESRCH.
  */
 int prof_pywalk(struct prof_pymem *m, const struct prof_pylayout *l, const struct prof_py_thread *t,
 		struct prof_pywalk *w);

@@ -160,6 +160,7 @@ static void put_frame(uint8_t *image, const struct prof_pylayout *l, unsigned in
 	put(image, at + l->frame.code, MARK | code, 8);
 	put(image, at + l->frame.previous, last ? 0 : MARK | (at + 256), 8);
 	if (l->frames == PROF_PYFRAME_OBJECT) {
+		put(image, at + PROF_PYOBJECT_REFERENCES, 1, 8);
 		put(image, at + l->frame.instr, 4, 4);
 		return;
 	}
