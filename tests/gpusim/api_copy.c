@@ -124,7 +124,7 @@ int sim_copy(void *stream, uint64_t dst, uint64_t src, const struct sim_box *box
 		op.peer_device = peer[0];
 		op.peer_context = peer[1];
 	}
-	if (sim_capture(s, &op, NULL, NULL)) {
+	if (sim_capture(s, &op, &work)) {
 		sim_unlock();
 		return SIM_OK;
 	}
@@ -261,7 +261,7 @@ int sim_fill(void *stream, uint64_t dst, size_t pitch, unsigned value, unsigned 
 	sim_op_init(&op, SIM_MEMSET, s);
 	op.bytes = width * element * height;
 	sim_fill_plan(&op, dst, value);
-	if (!sim_capture(s, &op, NULL, NULL))
+	if (!sim_capture(s, &op, &work))
 		sim_submit_work(s, &op, NULL, 0, &work);
 	else
 		work.data.kind = SIM_DATA_NONE;

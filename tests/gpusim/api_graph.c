@@ -112,6 +112,8 @@ int cuGraphAddMemcpyNode(void **out, void *graph, void *const *deps, size_t n,
 		sim_copy_plan(&op, dst, src);
 		rc = add(out, graph, deps, n, &op, &node);
 	}
+	if (!rc)
+		node->work.data = sim_data_copy(dst, src, &box);
 	return sim_call_end(&call, rc);
 }
 
@@ -129,6 +131,9 @@ int cuGraphAddMemsetNode(void **out, void *graph, void *const *deps, size_t n,
 		sim_fill_plan(&op, p->dst, p->value);
 		rc = add(out, graph, deps, n, &op, &node);
 	}
+	if (!rc)
+		node->work.data = sim_data_fill(p->dst, p->pitch, p->value, p->element, p->width,
+						p->height ? p->height : 1);
 	return sim_call_end(&call, rc);
 }
 
@@ -143,8 +148,8 @@ int cuGraphAddHostNode(void **out, void *graph, void *const *deps, size_t n,
 	if (!rc)
 		rc = add(out, graph, deps, n, &op, &node);
 	if (!rc) {
-		node->host = p->fn;
-		node->host_data = p->data;
+		node->work.host = p->fn;
+		node->work.host_data = p->data;
 	}
 	return sim_call_end(&call, rc);
 }

@@ -95,7 +95,7 @@ static int launch(const struct sim_launch_config *c, void *function, void **para
 	sim_throttle(s);
 	sim_op_init(&op, SIM_KERNEL, s);
 	comm = sim_kernel_fill(&op, function, c->grid, c->block, c->shared, params, extra);
-	if (!sim_capture(s, &op, NULL, NULL)) {
+	if (!sim_capture(s, &op, NULL)) {
 		sim_kernel_slow(&op);
 		if (op.ranks > 1)
 			sim_meeting_join(&op, comm, op.ranks);
@@ -152,7 +152,7 @@ static int host(void *stream, void (*fn)(void *), void *data)
 	sim_lock();
 	sim_throttle(s);
 	sim_op_init(&op, SIM_HOST, s);
-	if (!sim_capture(s, &op, fn, data))
+	if (!sim_capture(s, &op, &work))
 		sim_submit_work(s, &op, NULL, 0, &work);
 	sim_unlock();
 	return SIM_OK;

@@ -3,6 +3,7 @@
  * api_value.c - numbers that a stream writes into memory in its turn. Waiting for one is not supported: the
  * model's streams wait for what has a time.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
@@ -11,11 +12,32 @@
 #include "state.h"
 #include "submit.h"
 
-/* A moment of the stream and no device operation. The bytes move at the call, as those of copies. */
+/* The value as the bytes of a copy. */
+static bool carry(struct sim_data *data, uint64_t address, uint64_t value, size_t n)
+{
+	struct sim_box box = { .width = n, .height = 1, .depth = 1 };
+
+	*data = (struct sim_data){ .kind = SIM_DATA_COPY, .dst = address, .box = box };
+	data->staged = malloc(sizeof value);
+	if (!data->staged)
+		return false;
+	memcpy(data->staged, &value, sizeof value); /* little endian */
+	data->src = (uintptr_t)data->staged;
+	return true;
+}
+
+static bool has_content(const struct sim_range *range)
+{
+	return range->kind == SIM_PINNED || range->kind == SIM_MANAGED || sim_config()->data;
+}
+
+/* A moment of the stream and no device operation. */
 static int write_value(void *stream, uint64_t address, uint64_t value, size_t n, unsigned flags)
 {
+	struct sim_work work = { .data = { .kind = SIM_DATA_NONE } };
 	struct sim_stream *s = sim_stream_get(stream);
 	struct sim_range range;
+	struct sim_op op;
 
 	if (!s)
 		return sim_ctx_current() ? SIM_INVALID_HANDLE : SIM_INVALID_CONTEXT;
@@ -23,8 +45,13 @@ static int write_value(void *stream, uint64_t address, uint64_t value, size_t n,
 		return SIM_INVALID_VALUE;
 	if (s->capture)
 		return SIM_NOT_SUPPORTED;
-	if (range.kind == SIM_PINNED || range.kind == SIM_MANAGED || sim_config()->data)
-		memcpy((void *)(uintptr_t)address, &value, n); /* little endian */
+	if (has_content(&range) && !carry(&work.data, address, value, n))
+		return SIM_OUT_OF_MEMORY;
+	sim_lock();
+	sim_op_init(&op, SIM_MARKER, s);
+	sim_submit_work(s, &op, NULL, 0, &work);
+	sim_data_move(&work.data);
+	sim_unlock();
 	return SIM_OK;
 }
 

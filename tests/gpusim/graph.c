@@ -111,8 +111,7 @@ struct sim_graph *sim_graph_clone(const struct sim_graph *g)
 			goto fail;
 		memcpy(to->dep, from->dep, from->n_deps * sizeof *to->dep);
 		to->n_deps = from->n_deps;
-		to->host = from->host;
-		to->host_data = from->host_data;
+		to->work = from->work;
 		to->comm = from->comm;
 	}
 	return copy;
@@ -149,11 +148,12 @@ static void node_op(struct sim_op *op, const struct sim_node *node, const struct
 		sim_kernel_slow(op);
 }
 
+/* Bytes that nothing holds back move with the lock held: nodes must not overtake one another. */
 static struct sim_when node_submit(const struct sim_exec *exec, const struct sim_node *node,
 				   struct sim_stream *s, struct sim_when base,
 				   const struct sim_when *done, uint64_t *start)
 {
-	struct sim_work work = { .host = node->host, .host_data = node->host_data };
+	struct sim_work work = node->work;
 	struct sim_when after[64];
 	struct sim_when when;
 	struct sim_op op;
@@ -165,6 +165,7 @@ static struct sim_when node_submit(const struct sim_exec *exec, const struct sim
 		after[n++] = base;
 	node_op(&op, node, exec, s);
 	when = sim_submit_work(s, &op, after, n, &work);
+	sim_data_move(&work.data);
 	*start = when.pending || op.kind == SIM_MARKER ? SIM_NEVER : op.start;
 	return when;
 }
@@ -184,7 +185,7 @@ static void submit_whole(const struct sim_exec *exec, struct sim_stream *s, stru
 	if (!on_device)
 		return;
 	for (i = 0; i < g->n; i++)
-		if (!g->node[i]->host && g->node[i]->op.kind != SIM_MARKER)
+		if (!g->node[i]->work.host && g->node[i]->op.kind != SIM_MARKER)
 			on_device[n++] = done[i];
 	sim_op_init(&op, SIM_GRAPH, s);
 	op.graph = exec->id;
@@ -231,7 +232,7 @@ static uint32_t tail_list(struct sim_stream *s, struct sim_node **list)
 	return s->capture_tail ? 1 : 0;
 }
 
-bool sim_capture(struct sim_stream *s, const struct sim_op *op, void (*host)(void *), void *data)
+bool sim_capture(struct sim_stream *s, const struct sim_op *op, const struct sim_work *work)
 {
 	struct sim_node *deps[1], *node;
 
@@ -239,8 +240,8 @@ bool sim_capture(struct sim_stream *s, const struct sim_op *op, void (*host)(voi
 		return false;
 	node = sim_graph_add(s->capture, op, deps, tail_list(s, deps));
 	if (node) {
-		node->host = host;
-		node->host_data = data;
+		if (work)
+			node->work = *work;
 		s->capture_tail = node;
 	}
 	return true;

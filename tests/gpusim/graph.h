@@ -11,8 +11,7 @@
 
 struct sim_node {
 	struct sim_op op; /* what to submit; SIM_MARKER for an empty node */
-	void (*host)(void *);
-	void *host_data;
+	struct sim_work work; /* what it does besides; nothing staged */
 	uint64_t comm; /* of a collective, with op.ranks */
 	uint32_t index, n_deps;
 	uint32_t *dep; /* indices of the nodes it waits for */
@@ -42,8 +41,8 @@ struct sim_node *sim_graph_add(struct sim_graph *g, const struct sim_op *op,
 /* Submits all of it on s. */
 int sim_graph_launch(const struct sim_exec *exec, struct sim_stream *s);
 
-/* Is s being captured? Then op goes into its graph and nothing runs. */
-bool sim_capture(struct sim_stream *s, const struct sim_op *op, void (*host)(void *), void *data);
+/* Is s being captured? Then op goes into its graph, with its work (or NULL), and nothing runs. */
+bool sim_capture(struct sim_stream *s, const struct sim_op *op, const struct sim_work *work);
 bool sim_capture_record(struct sim_stream *s, struct sim_event *e);
 bool sim_capture_wait(struct sim_stream *s, struct sim_event *e);
 

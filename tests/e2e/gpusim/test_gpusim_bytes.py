@@ -119,6 +119,68 @@ class Bytes(test_gpusim.Case):
     assert at(y, n) == bytes([1]) * n
 ''')
 
+    def test_graphs_move_them_at_each_launch(self):
+        """Captured copies and memsets, in their order, with what is in their source by then; also behind what waits."""
+        self.program('''
+    def body(s):
+        d.h2d(a, x, n, s)
+        d.d2d(b, a, n, s)
+        d.memset(a, 5, n, s)
+        d.d2h(y, b, n, s)
+    graph = Graph(s, body)
+    assert at(y, n) == bytes([9]) * n
+    for value in 7, 8:
+        ctypes.memset(x, value, n)
+        graph.launch(s)
+        s.synchronize()
+        assert at(y, n) == bytes([value]) * n
+        d.d2h(y, a, n, s)
+        s.synchronize()
+        assert at(y, n) == bytes([5]) * n
+    hold()
+    graph.launch(s)
+    assert at(y, n) == bytes([5]) * n
+    ctypes.memset(x, 1, n)
+    let()
+    s.synchronize()
+    assert at(y, n) == bytes([1]) * n
+''')
+
+    def test_graphs_by_hand_move_them(self):
+        self.program('''
+    class Box(ctypes.Structure):   # CUDA_MEMCPY3D
+        _fields_ = [(k + f, t) for k in ('src', 'dst') for f, t in (
+            ('X', SIZE), ('Y', SIZE), ('Z', SIZE), ('Lod', SIZE), ('Type', UINT), ('Host', P), ('Device', U64),
+            ('Array', P), ('No', P), ('Pitch', SIZE), ('Height', SIZE))] + [('width', SIZE), ('height', SIZE), ('depth', SIZE)]
+    class Fill(ctypes.Structure):  # CUDA_MEMSET_NODE_PARAMS
+        _fields_ = [('dst', U64), ('pitch', SIZE), ('value', UINT), ('element', UINT), ('width', SIZE), ('height', SIZE)]
+    drv, graph, copy, fill, run, ctx = driver(), P(), P(), P(), P(), P()
+    drv.cuCtxGetCurrent(ctypes.byref(ctx))
+    drv.cuGraphCreate(ctypes.byref(graph), 0)
+    box = Box(srcType=2, srcDevice=a, dstType=1, dstHost=y, width=n, height=1, depth=1)
+    rows = Fill(a, 32, 0x0403, 2, 4, 2)
+    drv.cuGraphAddMemsetNode(ctypes.byref(fill), graph, None, SIZE(0), ctypes.byref(rows), ctx)
+    drv.cuGraphAddMemcpyNode(ctypes.byref(copy), graph, (P * 1)(fill), SIZE(1), ctypes.byref(box), ctx)
+    drv.cuGraphInstantiateWithFlags(ctypes.byref(run), graph, U64(0))
+    d.memset(a, 6, n, s)
+    drv.cuGraphLaunch(run, s.handle)
+    s.synchronize()
+    row = bytes([3, 4] * 4) + bytes([6] * 24)
+    assert at(y, n) == row * 2 + bytes([6]) * (n - 64)
+''')
+
+    def test_written_values_come_in_their_turn(self):
+        self.program('''
+    hold()
+    driver().cuStreamWriteValue32(s.handle, U64(y), UINT(0x04030201), 0)
+    driver().cuStreamWriteValue64(s.handle, U64(a), U64(0x0807060504030201), 0)
+    d.d2h(y + 8, a, 8, s)
+    assert at(y, 16) == bytes([9]) * 16
+    let()
+    s.synchronize()
+    assert at(y, 4) == bytes([1, 2, 3, 4]) and at(y + 8, 8) == bytes(range(1, 9))
+''')
+
 
 if __name__ == '__main__':
     unittest.main()
