@@ -186,9 +186,9 @@ static void tell_foreign_table(void)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 	static const char text[] =
-		"gpusim: this program asks the driver for NVIDIA's private tables, as a CUDA runtime that is "
-		"linked statically does (CuPy, cuda.bindings.runtime, nvcc's default); such programs do not "
-		"run on the simulated GPU\n";
+		"gpusim: a CUDA runtime that is linked statically (as into CuPy, cuda.bindings.runtime and "
+		"what nvcc builds by default) asks for NVIDIA's private tables: programs that need it do "
+		"not run on the simulated GPU\n";
 
 	if (!atomic_flag_test_and_set(&said) && write(STDERR_FILENO, text, sizeof text - 1) < 0)
 		return; /* nobody to tell */
