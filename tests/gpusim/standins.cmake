@@ -61,7 +61,7 @@ endfunction()
 
 gpusim_standin(cudart libcudart.so.13 801 "cuda[A-Z]*" "__cuda[A-Z]*")
 gpusim_standin(cublas libcublas.so.13 15 "cublas[A-Z]*")
-gpusim_standin(cublasLt libcublasLt.so.13 15 "cublasLt*")
+gpusim_standin(cublasLt libcublasLt.so.13 15 "cublasLt*" SOURCES cublas/work.c)
 gpusim_standin(cudnn libcudnn.so.9 3000 "cudnn[A-Z]*")
 # NCCL has no code of its own for that: invalid usage, which the caller shows.
 gpusim_standin(nccl libnccl.so.2 5 "nccl[A-Z]*" "pnccl[A-Z]*" NODE none)
