@@ -231,6 +231,8 @@ static const struct {
 	{ SIM_NO_JIT_COMPILER, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND",
 	  "PTX JIT compiler library not found" },
 	{ SIM_FILE_NOT_FOUND, "CUDA_ERROR_FILE_NOT_FOUND", "file not found" },
+	{ SIM_OPERATING_SYSTEM, "CUDA_ERROR_OPERATING_SYSTEM",
+	  "OS call failed or operation not supported on this OS" },
 	{ SIM_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle" },
 	{ SIM_ILLEGAL_STATE, "CUDA_ERROR_ILLEGAL_STATE",
 	  "the operation cannot be performed in the present state" },

@@ -18,17 +18,9 @@
 
 #include <stdlib.h>
 
-#define GRAPH_MAGIC 0x68707267u
 #define EXEC_MAGIC 0x63657865u
 
 static uint32_t next_exec = 1;
-
-static struct sim_graph *graph_get(void *handle)
-{
-	struct sim_graph *g = handle;
-
-	return g && g->magic == GRAPH_MAGIC ? g : NULL;
-}
 
 static struct sim_exec *exec_get(void *handle)
 {
@@ -54,7 +46,7 @@ int cuGraphCreate(void **graph, unsigned flags)
 static int add(void **out, void *graph, void *const *deps, size_t n, const struct sim_op *op,
 	       struct sim_node **node)
 {
-	struct sim_graph *g = graph_get(graph);
+	struct sim_graph *g = sim_graph_get(graph);
 
 	if (!g)
 		return SIM_INVALID_HANDLE;
@@ -168,7 +160,7 @@ int cuGraphAddEmptyNode(void **out, void *graph, void *const *deps, size_t n)
 
 static int instantiate(void **out, void *graph)
 {
-	struct sim_graph *g = graph_get(graph);
+	struct sim_graph *g = sim_graph_get(graph);
 	struct sim_exec *e;
 
 	if (!g)
@@ -252,6 +244,7 @@ int cuGraphExecDestroy(void *exec)
 		e->magic = 0;
 		free(e);
 		sim_unlock();
+		sim_objects_end();
 	}
 	return sim_call_end(&call, rc);
 }
@@ -261,12 +254,13 @@ int cuGraphDestroy(void *graph)
 	struct sim_call call;
 	int rc = sim_call_begin(&call, SIM_CBID_cuGraphDestroy);
 
-	if (!rc && !graph_get(graph))
+	if (!rc && !sim_graph_get(graph))
 		rc = SIM_INVALID_HANDLE;
 	if (!rc) {
 		sim_lock();
 		sim_graph_free(graph);
 		sim_unlock();
+		sim_objects_end();
 	}
 	return sim_call_end(&call, rc);
 }

@@ -142,12 +142,16 @@
 	X(cuGraphAddKernelNode, 502)                                 \
 	X(cuGraphAddMemcpyNode, 504)                                 \
 	X(cuGraphAddMemsetNode, 506)                                 \
+	X(cuGraphNodeGetType, 509)                                   \
+	X(cuGraphGetRootNodes, 510)                                  \
+	X(cuGraphNodeGetDependencies, 511)                           \
 	X(cuGraphLaunch, 514)                                        \
 	X(cuGraphExecDestroy, 516)                                   \
 	X(cuGraphDestroy, 517)                                       \
 	X(cuGraphAddEmptyNode, 526)                                  \
 	X(cuLaunchHostFunc, 527)                                     \
 	X(cuGraphAddHostNode, 530)                                   \
+	X(cuGraphGetNodes, 534)                                      \
 	X(cuStreamGetCaptureInfo, 536)                               \
 	X(cuStreamBeginCapture_v2, 539)                              \
 	X(cuThreadExchangeStreamCaptureMode, 541)                    \
@@ -187,8 +191,16 @@
 	X(cuMemAllocFromPoolAsync, 611)                              \
 	X(cuMemPoolGetAccess, 617)                                   \
 	X(cuGetProcAddress, 626)                                     \
+	X(cuGraphDebugDotPrint, 628)                                 \
 	X(cuStreamGetCaptureInfo_v2, 629)                            \
 	X(cuStreamUpdateCaptureDependencies, 631)                    \
+	X(cuUserObjectCreate, 633)                                   \
+	X(cuUserObjectRetain, 634)                                   \
+	X(cuUserObjectRelease, 635)                                  \
+	X(cuGraphRetainUserObject, 636)                              \
+	X(cuGraphReleaseUserObject, 637)                             \
+	X(cuDeviceGetGraphMemAttribute, 641)                         \
+	X(cuDeviceSetGraphMemAttribute, 642)                         \
 	X(cuGraphInstantiateWithFlags, 643)                          \
 	X(cuDeviceGetUuid_v2, 647)                                   \
 	X(cuLaunchKernelEx, 652)                                     \
@@ -218,6 +230,10 @@
 	X(cuTensorMapReplaceAddress, 699)                            \
 	X(cuFuncGetName, 718)                                        \
 	X(cuKernelGetName, 719)                                      \
+	X(cuStreamBeginCaptureToGraph, 720)                          \
+	X(cuGraphConditionalHandleCreate, 722)                       \
+	X(cuGraphAddNode_v2, 723)                                    \
+	X(cuGraphNodeGetDependencies_v2, 725)                        \
 	X(cuStreamGetCaptureInfo_v3, 729)                            \
 	X(cuStreamUpdateCaptureDependencies_v2, 731)                 \
 	X(cuFuncIsLoaded, 741)                                       \

@@ -132,6 +132,29 @@ struct sim_host_node {
 	void *data;
 };
 
+/* CUgraphNodeParams, as far as there are such nodes */
+struct sim_node_params {
+	int type, reserved0[3];
+	union {
+		int64_t room[29];
+		struct {
+			struct sim_kernel_node is;
+			void *kernel, *ctx; /* where there is no function */
+		} kernel;
+		struct {
+			int flags, reserved;
+			void *ctx;
+			struct sim_copy_3d is;
+		} memcpy;
+		struct {
+			struct sim_memset_node is;
+			void *ctx;
+		} memset;
+		struct sim_host_node host;
+	};
+	int64_t reserved2;
+};
+
 SIM_API int cuInit(unsigned flags);
 SIM_API int cuDriverGetVersion(int *version);
 SIM_API int cuGetErrorName(int error, const char **text);
@@ -419,6 +442,30 @@ SIM_API int cuStreamUpdateCaptureDependencies(void *stream, void *const *deps, s
 SIM_API int cuStreamUpdateCaptureDependencies_v2(void *stream, void *const *deps, const void *edges,
 						 size_t n, unsigned flags);
 SIM_API int cuThreadExchangeStreamCaptureMode(int *mode);
+
+/* api_nodes.c */
+SIM_API int cuGraphGetNodes(void *graph, void **list, size_t *n);
+SIM_API int cuGraphGetRootNodes(void *graph, void **list, size_t *n);
+SIM_API int cuGraphNodeGetDependencies(void *node, void **list, size_t *n);
+SIM_API int cuGraphNodeGetDependencies_v2(void *node, void **list, uint64_t *edges, size_t *n);
+SIM_API int cuGraphNodeGetType(void *node, int *type);
+SIM_API int cuGraphDebugDotPrint(void *graph, const char *path, unsigned flags);
+SIM_API int cuGraphAddNode(void **out, void *graph, void *const *deps, size_t n,
+			   struct sim_node_params *p);
+SIM_API int cuGraphAddNode_v2(void **out, void *graph, void *const *deps, const void *edges,
+			      size_t n, struct sim_node_params *p);
+SIM_API int cuGraphConditionalHandleCreate(uint64_t *handle, void *graph, void *ctx, unsigned value,
+					   unsigned flags);
+SIM_API int cuStreamBeginCaptureToGraph(void *stream, void *graph, void *const *deps,
+					const void *edges, size_t n, int mode);
+SIM_API int cuDeviceGetGraphMemAttribute(int device, int attribute, void *value);
+SIM_API int cuDeviceSetGraphMemAttribute(int device, int attribute, void *value);
+SIM_API int cuUserObjectCreate(void **out, void *data, void (*destroy)(void *), unsigned refs,
+			       unsigned flags);
+SIM_API int cuUserObjectRetain(void *handle, unsigned n);
+SIM_API int cuUserObjectRelease(void *handle, unsigned n);
+SIM_API int cuGraphRetainUserObject(void *graph, void *handle, unsigned n, unsigned flags);
+SIM_API int cuGraphReleaseUserObject(void *graph, void *handle, unsigned n);
 
 /* api_launch.c */
 SIM_API int cuLaunchCooperativeKernel(void *function, unsigned gx, unsigned gy, unsigned gz,

@@ -28,6 +28,13 @@ struct sim_graph *sim_graph_new(void)
 	return g;
 }
 
+struct sim_graph *sim_graph_get(void *handle)
+{
+	struct sim_graph *g = handle;
+
+	return g && g->magic == GRAPH_MAGIC ? g : NULL;
+}
+
 static void node_free(struct sim_node *node)
 {
 	free(node->dep);
@@ -42,7 +49,9 @@ void sim_graph_free(struct sim_graph *g)
 		return;
 	for (i = 0; i < g->n; i++)
 		node_free(g->node[i]);
+	sim_graph_let_go_all(g);
 	free(g->node);
+	g->magic = 0;
 	free(g);
 }
 
@@ -82,6 +91,7 @@ struct sim_node *sim_graph_add(struct sim_graph *g, const struct sim_op *op,
 			goto fail;
 		node->dep[node->n_deps++] = deps[i]->index;
 	}
+	node->graph = g;
 	node->op = *op;
 	node->index = g->n;
 	g->node[g->n++] = node;
@@ -99,6 +109,8 @@ struct sim_graph *sim_graph_clone(const struct sim_graph *g)
 
 	if (!copy)
 		return NULL;
+	if (!sim_graph_hold_all(copy, g))
+		goto fail;
 	for (i = 0; i < g->n; i++) {
 		const struct sim_node *from = g->node[i];
 		struct sim_node *to = sim_graph_add(copy, &from->op, NULL, 0);

@@ -9,7 +9,10 @@
 
 #include "state.h"
 
+struct sim_held;
+
 struct sim_node {
+	struct sim_graph *graph; /* whose it is */
 	struct sim_op op; /* what to submit; SIM_MARKER for an empty node */
 	struct sim_work work; /* what it does besides; nothing staged */
 	uint64_t comm; /* of a collective, with op.ranks */
@@ -21,6 +24,7 @@ struct sim_graph {
 	uint32_t magic, n, room;
 	uint64_t id; /* unique in the process, from 1 */
 	struct sim_node **node;
+	struct sim_held *held; /* objects of the program's (held.c) */
 };
 
 struct sim_exec {
@@ -28,8 +32,19 @@ struct sim_exec {
 	struct sim_graph *graph; /* a copy of its own */
 };
 
+/* An object of the program's, with whom graphs hold references too. */
+struct sim_object {
+	unsigned refs;
+	void (*destroy)(void *);
+	void *data;
+	struct sim_object *next; /* of those that have ended */
+};
+
+/* The graph behind a handle, or NULL. */
+struct sim_graph *sim_graph_get(void *handle);
+
 struct sim_graph *sim_graph_new(void);
-void sim_graph_free(struct sim_graph *g); /* NULL is fine */
+void sim_graph_free(struct sim_graph *g); /* NULL is fine; then sim_objects_end */
 
 /* A copy of g, or NULL. */
 struct sim_graph *sim_graph_clone(const struct sim_graph *g);
@@ -48,5 +63,21 @@ bool sim_capture_wait(struct sim_stream *s, struct sim_event *e);
 
 /* The next node of s's capture waits for these too, or (alone) for these alone. False: bad node, no memory. */
 bool sim_capture_depend(struct sim_stream *s, struct sim_node *const *deps, uint32_t n, bool alone);
+
+/* ---- held.c ---- */
+
+/* Gives up n references; the last one's end is put down for sim_objects_end. */
+void sim_object_release(struct sim_object *o, unsigned n);
+
+/* Without the lock: destroys what has ended. After everything that can end an object. */
+void sim_objects_end(void);
+
+/* References of a graph's; false without memory. */
+bool sim_graph_hold(struct sim_graph *g, struct sim_object *o, unsigned n);
+bool sim_graph_hold_all(struct sim_graph *g, const struct sim_graph *of);
+
+/* false: it has not so many. */
+bool sim_graph_let_go(struct sim_graph *g, struct sim_object *o, unsigned n);
+void sim_graph_let_go_all(struct sim_graph *g);
 
 #endif

@@ -70,8 +70,16 @@ class Runtime(test_gpusim.Case):
 
     def test_graphs(self):
         self.tour('graphs')
-        self.assertEqual(self.names(), {'_Z4gemmPf': 3, '_Z4reluPf': 3})
+        self.assertEqual(self.names(), {'_Z4gemmPf': 3, '_Z4reluPf': 6})
         self.assertEqual(len(self.truth('graph')), 3)
+
+    def test_pools(self):
+        self.tour('pools')
+        self.assertEqual([r['copy'] for r in self.truth('memcpy')], ['h2d', 'd2d', 'd2h'])
+
+    def test_absent(self):
+        self.tour('absent')
+        self.assertEqual(self.names(), {'attention': 1})
 
     def test_many(self):
         self.tour('many')

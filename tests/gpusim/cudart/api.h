@@ -88,27 +88,11 @@ struct rt_launch_attribute {
 };
 static_assert(sizeof(struct rt_launch_attribute) == 72, "cudaLaunchAttribute");
 
-/* cudaMemAccessDesc */
-struct rt_access {
-	int location, id, flags;
-};
-static_assert(sizeof(struct rt_access) == 12, "cudaMemAccessDesc");
+static_assert(sizeof(struct sim_access) == 12, "cudaMemAccessDesc");
+static_assert(sizeof(struct sim_pool_wish) == 88, "cudaMemPoolProps");
+static_assert(sizeof(struct sim_ipc) == 64, "cudaIpcMemHandle_t");
 
-/* cudaGraphNodeParams, as far as kernels need it */
-struct rt_node {
-	int type, reserved0[3];
-	union {
-		long long room[29];
-		struct {
-			void *function;
-			struct rt_dim grid, block;
-			unsigned shared;
-			void **params, **extra;
-		} kernel;
-	};
-	long long reserved2;
-};
-static_assert(sizeof(struct rt_node) == 256, "cudaGraphNodeParams");
+static_assert(sizeof(struct sim_node_params) == 256, "cudaGraphNodeParams");
 
 /* ---- what nvcc's host code calls ---- */
 SIM_API void **__cudaRegisterFatBinary(void *binary);
@@ -176,6 +160,24 @@ SIM_API int cudaPointerGetAttributes(struct rt_pointer *out, const void *address
 SIM_API int cudaGetSymbolAddress(void **address, const void *symbol);
 SIM_API int cudaGetSymbolSize(size_t *bytes, const void *symbol);
 
+SIM_API int cudaMallocAsync(void **address, size_t bytes, void *stream);
+SIM_API int cudaMallocFromPoolAsync(void **address, size_t bytes, void *pool, void *stream);
+SIM_API int cudaFreeAsync(void *address, void *stream);
+SIM_API int cudaDeviceGetDefaultMemPool(void **pool, int device);
+SIM_API int cudaDeviceGetMemPool(void **pool, int device);
+SIM_API int cudaDeviceSetMemPool(int device, void *pool);
+SIM_API int cudaMemPoolCreate(void **pool, const struct sim_pool_wish *is);
+SIM_API int cudaMemPoolDestroy(void *pool);
+SIM_API int cudaMemPoolTrimTo(void *pool, size_t keep);
+SIM_API int cudaMemPoolSetAttribute(void *pool, int attribute, void *value);
+SIM_API int cudaMemPoolGetAttribute(void *pool, int attribute, void *value);
+SIM_API int cudaMemPoolSetAccess(void *pool, const struct sim_access *list, size_t n);
+SIM_API int cudaIpcGetMemHandle(struct sim_ipc *handle, void *address);
+SIM_API int cudaIpcOpenMemHandle(void **address, struct sim_ipc handle, unsigned flags);
+SIM_API int cudaIpcCloseMemHandle(void *address);
+SIM_API int cudaIpcGetEventHandle(struct sim_ipc *handle, void *event);
+SIM_API int cudaIpcOpenEventHandle(void **event, struct sim_ipc handle);
+
 /* ---- copies ---- */
 SIM_API int cudaMemcpy(void *dst, const void *src, size_t bytes, int kind);
 SIM_API int cudaMemcpyAsync(void *dst, const void *src, size_t bytes, int kind, void *stream);
@@ -198,6 +200,9 @@ SIM_API int cudaMemsetAsync(void *dst, int value, size_t bytes, void *stream);
 SIM_API int cudaStreamCreate(void **stream);
 SIM_API int cudaStreamCreateWithFlags(void **stream, unsigned flags);
 SIM_API int cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority);
+SIM_API int cudaStreamGetPriority(void *stream, int *priority);
+SIM_API int cudaStreamGetId(void *stream, unsigned long long *id);
+SIM_API int cudaStreamGetDevice(void *stream, int *device);
 SIM_API int cudaStreamDestroy(void *stream);
 SIM_API int cudaStreamSynchronize(void *stream);
 SIM_API int cudaStreamQuery(void *stream);
@@ -227,22 +232,50 @@ SIM_API int cudaLaunchCooperativeKernel(const void *function, struct rt_dim grid
 SIM_API int cudaFuncGetAttributes(struct rt_function *out, const void *function);
 SIM_API int cudaFuncSetAttribute(const void *function, int attribute, int value);
 SIM_API int cudaKernelSetAttributeForDevice(void *kernel, int attribute, int value, int device);
+SIM_API int cudaGetFuncBySymbol(void **function, const void *symbol);
+SIM_API int cudaFuncGetName(const char **name, const void *function);
 SIM_API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function,
 							  int threads, size_t shared);
 SIM_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
 								   const void *function,
 								   int threads, size_t shared,
 								   unsigned flags);
+SIM_API int cudaLibraryLoadData(void **library, const void *code, int *jit, void **jit_values,
+				unsigned n_jit, int *options, void **values, unsigned n);
+SIM_API int cudaLibraryGetKernel(void **kernel, void *library, const char *name);
+SIM_API int cudaLibraryUnload(void *library);
 
 /* ---- graphs and capture ---- */
 SIM_API int cudaStreamBeginCapture(void *stream, int mode);
 SIM_API int cudaStreamEndCapture(void *stream, void **graph);
 SIM_API int cudaStreamIsCapturing(void *stream, int *status);
+SIM_API int cudaStreamBeginCaptureToGraph(void *stream, void *graph, void *const *deps,
+					  const void *edges, size_t n, int mode);
+SIM_API int cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id,
+				     void **graph, void *const **deps, const void **edges,
+				     size_t *n);
+SIM_API int cudaStreamUpdateCaptureDependencies(void *stream, void *const *deps, const void *edges,
+						size_t n, unsigned flags);
+SIM_API int cudaThreadExchangeStreamCaptureMode(int *mode);
 SIM_API int cudaGraphCreate(void **graph, unsigned flags);
 SIM_API int cudaGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags);
+SIM_API int cudaGraphInstantiate(void **exec, void *graph, unsigned long long flags);
 SIM_API int cudaGraphUpload(void *exec, void *stream);
 SIM_API int cudaGraphLaunch(void *exec, void *stream);
 SIM_API int cudaGraphExecDestroy(void *exec);
 SIM_API int cudaGraphDestroy(void *graph);
+SIM_API int cudaGraphAddNode(void **node, void *graph, void *const *deps, const void *edges,
+			     size_t n, const struct sim_node_params *p);
+SIM_API int cudaGraphGetNodes(void *graph, void **nodes, size_t *n);
+SIM_API int cudaGraphNodeGetDependencies(void *node, void **deps, uint64_t *edges, size_t *n);
+SIM_API int cudaGraphDebugDotPrint(void *graph, const char *path, unsigned flags);
+SIM_API int cudaGraphConditionalHandleCreate(uint64_t *handle, void *graph, unsigned value,
+					     unsigned flags);
+SIM_API int cudaDeviceGetGraphMemAttribute(int device, int attribute, void *value);
+SIM_API int cudaDeviceSetGraphMemAttribute(int device, int attribute, void *value);
+SIM_API int cudaUserObjectCreate(void **object, void *data, void (*destroy)(void *), unsigned refs,
+				 unsigned flags);
+SIM_API int cudaUserObjectRelease(void *object, unsigned n);
+SIM_API int cudaGraphRetainUserObject(void *graph, void *object, unsigned n, unsigned flags);
 
 #endif

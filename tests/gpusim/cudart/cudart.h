@@ -20,9 +20,7 @@ enum rt_result {
 	RT_INVALID_SYMBOL = 13,
 	RT_INVALID_DIRECTION = 21,
 	RT_MISSING_CONFIGURATION = 52,
-	RT_INVALID_FUNCTION = 98,
-	RT_PEER_ALREADY = 704,
-	RT_PEER_NOT_ENABLED = 705
+	RT_INVALID_FUNCTION = 98
 };
 
 #define RT_PER_THREAD ((void *)2) /* cudaStreamPerThread */
@@ -64,24 +62,13 @@ int rt_note(int rc);
 /* ---- registry.c ---- */
 
 /*
- * A kernel of the program's: by the address of its host stub, or by itself (the handle that a program
- * holds is this struct's address). Its kernel in the driver is made at the first launch.
+ * The driver's handle of a kernel of the program's, by the address of its host stub or by the handle that
+ * the program holds. NULL: nobody registered it, or no memory. Any thread; takes no lock.
  */
-struct rt_kernel {
-	const void *stub;
-	const char *name; /* mangled, as CUPTI shows it; the program's text */
-	void *_Atomic driver; /* of gpusim_kernel, or NULL yet */
-	_Atomic int dynamic_shared; /* bytes allowed to a launch, as set; 0: the default */
-};
+void *rt_kernel(const void *stub_or_handle);
 
-/* NULL: nobody registered it. Any thread; takes no lock. */
-struct rt_kernel *rt_kernel_find(const void *stub_or_handle);
-
-/* One that nobody registered: of a library loaded at run time. NULL without memory. */
-struct rt_kernel *rt_kernel_new(const char *name);
-
-/* The driver's handle, or NULL without memory. */
-void *rt_kernel_driver(struct rt_kernel *k);
+/* The program's handle of a kernel that nobody registered, of a library. NULL without memory. */
+void *rt_kernel_new(void *driver);
 
 /* Where a variable lies on the current device, and how large it is. */
 int rt_symbol(const void *symbol, uint64_t *address, size_t *bytes);

@@ -12,7 +12,6 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *primary[MAX_DEVICES];
-static bool peers[MAX_DEVICES][MAX_DEVICES];
 
 static int count(int *n)
 {
@@ -227,19 +226,10 @@ RUNTIME_EARLY(cudaDeviceGetAttribute, (int *value, int which, int device),
 	      attribute(value, which, device))
 RUNTIME_EARLY(cudaDeviceGetPCIBusId, (char *id, int size, int device), bus_id(id, size, device))
 
-/* Of an H100. The model takes no notice of priorities. */
-static int priorities(int *least, int *greatest)
-{
-	if (least)
-		*least = 0;
-	if (greatest)
-		*greatest = -5;
-	return SIM_OK;
-}
+RUNTIME(cudaDeviceGetStreamPriorityRange, (int *least, int *greatest),
+	cuCtxGetStreamPriorityRange(least, greatest))
 
-RUNTIME(cudaDeviceGetStreamPriorityRange, (int *least, int *greatest), priorities(least, greatest))
-
-/* ---- peers: every device reaches every other one; what is kept is what the program was told ---- */
+/* ---- peers ---- */
 
 static int can_access(int *can, int device, int peer)
 {
@@ -248,25 +238,23 @@ static int can_access(int *can, int device, int peer)
 	return rc ? rc : cuDeviceCanAccessPeer(can, device, peer);
 }
 
-static int set_peer(int peer, unsigned flags, bool on)
+static int enable_peer(int peer, unsigned flags)
 {
-	int device, rc = rt_device(&device);
+	void *ctx;
+	int rc = rt_primary(peer, &ctx);
 
-	if (!rc)
-		rc = valid(peer);
-	if (!rc && (flags || peer == device))
-		rc = peer == device ? SIM_INVALID_DEVICE : SIM_INVALID_VALUE;
-	if (rc)
-		return rc;
-	pthread_mutex_lock(&lock);
-	if (peers[device][peer] == on)
-		rc = on ? RT_PEER_ALREADY : RT_PEER_NOT_ENABLED;
-	peers[device][peer] = on;
-	pthread_mutex_unlock(&lock);
-	return rc;
+	return rc ? rc : cuCtxEnablePeerAccess(ctx, flags);
+}
+
+static int disable_peer(int peer)
+{
+	void *ctx;
+	int rc = rt_primary(peer, &ctx);
+
+	return rc ? rc : cuCtxDisablePeerAccess(ctx);
 }
 
 RUNTIME_EARLY(cudaDeviceCanAccessPeer, (int *can, int device, int peer),
 	      can_access(can, device, peer))
-RUNTIME(cudaDeviceEnablePeerAccess, (int peer, unsigned flags), set_peer(peer, flags, true))
-RUNTIME(cudaDeviceDisablePeerAccess, (int peer), set_peer(peer, 0, false))
+RUNTIME(cudaDeviceEnablePeerAccess, (int peer, unsigned flags), enable_peer(peer, flags))
+RUNTIME(cudaDeviceDisablePeerAccess, (int peer), disable_peer(peer))

@@ -64,6 +64,7 @@ static const struct {
 	{ 219, "cudaErrorInvalidGraphicsContext", "invalid OpenGL or DirectX context" },
 	{ 221, "cudaErrorJitCompilerNotFound", "PTX JIT compiler library not found" },
 	{ 301, "cudaErrorFileNotFound", "file not found" },
+	{ 304, "cudaErrorOperatingSystem", "OS call failed or operation not supported on this OS" },
 	{ 400, "cudaErrorInvalidResourceHandle", "invalid resource handle" },
 	{ 401, "cudaErrorIllegalState", "the operation cannot be performed in the present state" },
 	{ 500, "cudaErrorSymbolNotFound", "named symbol not found" },

@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * launch.c - kernels: the configuration that host code hands over, launches, and what a kernel is like.
- * Of their code nothing is known but the name, so that all are alike: compiled for a 9.0, 1024
- * threads to a block, no shared memory of their own.
+ * Of their code nothing is known but the name; what the driver says of one it says of all.
  */
-#include <stdatomic.h>
-#include <string.h>
-
 #include "cudart.h"
 
 #define THREADS 1024 /* of a block, at most */
-#define REGISTERS \
-	32 /* of a thread: as many as let a multiprocessor hold as many threads as it can */
-#define ARCHITECTURE 90
-#define MULTIPROCESSOR_THREADS 2048
-#define MULTIPROCESSOR_BLOCKS 32
-#define MULTIPROCESSOR_SHARED 233472
 #define BLOCK_SHARED 49152 /* without asking for more */
-#define BLOCK_SHARED_MAX 232448
-#define BLOCK_SHARED_OWN 1024 /* what the system takes of each block's */
 
 /* ---- <<<grid, block, shared, stream>>> ---- */
 
@@ -55,13 +43,32 @@ int __cudaPopCallConfiguration(struct rt_dim *grid, struct rt_dim *block, size_t
 
 /* ---- launches ---- */
 
-static bool fits(const struct rt_kernel *k, const struct rt_launch *l)
+enum { /* CUfunction_attribute */
+	MAX_THREADS = 0,
+	STATIC_SHARED = 1,
+	CONSTANT = 2,
+	LOCAL = 3,
+	REGISTERS = 4,
+	PTX = 5,
+	BINARY = 6,
+	DYNAMIC_SHARED = 8,
+	CARVEOUT = 9
+};
+
+static bool has_shared(void *driver, size_t bytes)
+{
+	int most;
+
+	return bytes <= BLOCK_SHARED ||
+	       (!cuFuncGetAttribute(&most, DYNAMIC_SHARED, driver) && bytes <= (size_t)most);
+}
+
+static bool fits(void *driver, const struct rt_launch *l)
 {
 	uint64_t threads = (uint64_t)l->block.x * l->block.y * l->block.z;
-	size_t more = (size_t)atomic_load_explicit(&k->dynamic_shared, memory_order_relaxed);
 
 	return l->grid.x && l->grid.y && l->grid.z && threads && threads <= THREADS &&
-	       l->shared <= (more > BLOCK_SHARED ? more : BLOCK_SHARED);
+	       has_shared(driver, l->shared);
 }
 
 /* Attributes that are work besides the kernel: an event that it records. */
@@ -79,7 +86,7 @@ static bool records_event(const struct rt_launch *l)
 	return false;
 }
 
-static int submit(const struct rt_kernel *k, void *driver, const struct rt_launch *l)
+static int submit(void *driver, const struct rt_launch *l)
 {
 	struct gpusim_launch g = {
 		.kernel = driver,
@@ -89,27 +96,26 @@ static int submit(const struct rt_kernel *k, void *driver, const struct rt_launc
 		.stream = l->stream,
 	};
 
-	if (!k)
+	if (!driver)
 		return RT_INVALID_FUNCTION;
-	if (!fits(k, l))
+	if (!fits(driver, l))
 		return RT_INVALID_CONFIGURATION;
 	if (records_event(l)) {
 		gpusim_missing("libcudart.so.13", "cudaLaunchKernelExC with an event");
 		return SIM_NOT_SUPPORTED;
 	}
-	return driver ? gpusim_launch(&g, 0) : SIM_OUT_OF_MEMORY;
+	return gpusim_launch(&g, 0);
 }
 
 /* The frame of every launch, which knows its kernel from the beginning. */
 static int launch(uint32_t cbid, const void *function, const struct rt_launch *l)
 {
-	struct rt_kernel *k = rt_kernel_find(function);
-	void *driver = k ? rt_kernel_driver(k) : NULL;
+	void *driver = rt_kernel(function);
 	struct sim_call call;
 	int rc = gpusim_runtime_begin_launch(&call, cbid, driver);
 
 	if (!rc)
-		rc = submit(k, driver, l);
+		rc = submit(driver, l);
 	return rt_note(gpusim_runtime_end(&call, rc));
 }
 
@@ -139,68 +145,99 @@ int cudaLaunchKernelExC(const struct rt_launch *l, const void *function, void **
 
 /* ---- what a kernel is like ---- */
 
+static int attribute(void *driver, int which)
+{
+	int value = 0;
+
+	cuFuncGetAttribute(&value, which, driver);
+	return value;
+}
+
 static int get_attributes(struct rt_function *out, const void *function)
 {
-	const struct rt_kernel *k = rt_kernel_find(function);
-	int more;
+	void *k = rt_kernel(function);
 
 	if (!out || !k)
 		return out ? RT_INVALID_FUNCTION : SIM_INVALID_VALUE;
-	more = atomic_load(&k->dynamic_shared);
-	*out = (struct rt_function){ .threads = THREADS,
-				     .regs = REGISTERS,
-				     .ptx = ARCHITECTURE,
-				     .binary = ARCHITECTURE,
-				     .dynamic_shared = more ? more : BLOCK_SHARED,
-				     .carveout = -1 };
+	*out = (struct rt_function){ .shared = (size_t)attribute(k, STATIC_SHARED),
+				     .constant = (size_t)attribute(k, CONSTANT),
+				     .local = (size_t)attribute(k, LOCAL),
+				     .threads = attribute(k, MAX_THREADS),
+				     .regs = attribute(k, REGISTERS),
+				     .ptx = attribute(k, PTX),
+				     .binary = attribute(k, BINARY),
+				     .dynamic_shared = attribute(k, DYNAMIC_SHARED),
+				     .carveout = attribute(k, CARVEOUT) };
 	return SIM_OK;
 }
 
-#define DYNAMIC_SHARED 8 /* cudaFuncAttribute, the first and the last */
-#define LAST_ATTRIBUTE 15
-
-static int set_attribute(const void *function, int attribute, int value)
+/* The runtime's attributes have the driver's numbers. */
+static int set_attribute(const void *function, int which, int value)
 {
-	struct rt_kernel *k = rt_kernel_find(function);
+	void *k = rt_kernel(function);
 
-	if (!k)
-		return RT_INVALID_FUNCTION;
-	if (attribute < DYNAMIC_SHARED || attribute > LAST_ATTRIBUTE)
-		return SIM_INVALID_VALUE;
-	if (attribute != DYNAMIC_SHARED)
-		return SIM_OK; /* hints and permissions: all kernels are alike here */
-	if (value < 0 || value > BLOCK_SHARED_MAX)
-		return SIM_INVALID_VALUE;
-	atomic_store(&k->dynamic_shared, value);
-	return SIM_OK;
+	return k ? cuFuncSetAttribute(k, which, value) : RT_INVALID_FUNCTION;
+}
+
+static int set_on_device(const void *function, int which, int value, int device)
+{
+	void *k = rt_kernel(function);
+
+	return k ? cuKernelSetAttribute(which, value, k, device) : RT_INVALID_FUNCTION;
+}
+
+static int get_function(void **out, const void *symbol)
+{
+	*out = rt_kernel(symbol);
+	return *out ? SIM_OK : RT_INVALID_FUNCTION;
+}
+
+static int get_name(const char **name, const void *function)
+{
+	void *k = rt_kernel(function);
+
+	return k ? cuFuncGetName(name, k) : RT_INVALID_FUNCTION;
 }
 
 RUNTIME(cudaFuncGetAttributes, (struct rt_function * out, const void *f), get_attributes(out, f))
-RUNTIME(cudaFuncSetAttribute, (const void *f, int attribute, int value),
-	set_attribute(f, attribute, value))
-RUNTIME(cudaKernelSetAttributeForDevice, (void *k, int attribute, int value, int device),
-	((void)device, set_attribute(k, attribute, value)))
+RUNTIME(cudaFuncSetAttribute, (const void *f, int which, int value), set_attribute(f, which, value))
+RUNTIME(cudaKernelSetAttributeForDevice, (void *k, int which, int value, int device),
+	set_on_device(k, which, value, device))
+RUNTIME(cudaGetFuncBySymbol, (void **function, const void *symbol), get_function(function, symbol))
+RUNTIME(cudaFuncGetName, (const char **name, const void *f), get_name(name, f))
 
-static int occupancy(int *blocks, const void *function, int threads, size_t shared)
+static int occupancy(int *blocks, const void *function, int threads, size_t shared, unsigned flags)
 {
-	int by_threads, by_shared;
+	void *k = rt_kernel(function);
 
-	if (!blocks || threads <= 0)
-		return SIM_INVALID_VALUE;
-	if (!rt_kernel_find(function))
-		return RT_INVALID_FUNCTION;
-	threads = (threads + 31) / 32 * 32;
-	by_threads = threads > THREADS ? 0 : MULTIPROCESSOR_THREADS / threads;
-	by_shared = (int)(MULTIPROCESSOR_SHARED / (shared + BLOCK_SHARED_OWN));
-	*blocks = by_threads < by_shared ? by_threads : by_shared;
-	if (*blocks > MULTIPROCESSOR_BLOCKS)
-		*blocks = MULTIPROCESSOR_BLOCKS;
-	return SIM_OK;
+	return k ? cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, k, threads, shared,
+									flags)
+		 : RT_INVALID_FUNCTION;
 }
 
 RUNTIME(cudaOccupancyMaxActiveBlocksPerMultiprocessor,
 	(int *blocks, const void *f, int threads, size_t shared),
-	occupancy(blocks, f, threads, shared))
+	occupancy(blocks, f, threads, shared, 0))
 RUNTIME(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
 	(int *blocks, const void *f, int threads, size_t shared, unsigned flags),
-	flags > 1 ? SIM_INVALID_VALUE : occupancy(blocks, f, threads, shared))
+	occupancy(blocks, f, threads, shared, flags))
+
+/* ---- libraries of kernels, loaded at run time ---- */
+
+static int library_kernel(void **out, void *library, const char *name)
+{
+	void *driver;
+	int rc = cuLibraryGetKernel(&driver, library, name);
+
+	if (!rc)
+		*out = rt_kernel_new(driver);
+	return rc || *out ? rc : SIM_OUT_OF_MEMORY;
+}
+
+RUNTIME(cudaLibraryLoadData,
+	(void **library, const void *code, int *jit, void **jit_values, unsigned n_jit,
+	 int *options, void **values, unsigned n),
+	cuLibraryLoadData(library, code, jit, jit_values, n_jit, options, values, n))
+RUNTIME(cudaLibraryGetKernel, (void **kernel, void *library, const char *name),
+	library_kernel(kernel, library, name))
+RUNTIME(cudaLibraryUnload, (void *library), cuLibraryUnload(library))

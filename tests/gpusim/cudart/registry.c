@@ -122,20 +122,24 @@ char __cudaInitModule(void **handle)
 
 /* ---- kernels ---- */
 
-struct rt_kernel *rt_kernel_find(const void *stub_or_handle)
-{
-	return find(&kernels, stub_or_handle);
-}
+/*
+ * By the address of its host stub, or by itself: the handle that a program holds is this struct's
+ * address. The driver's kernel is made when somebody asks for it.
+ */
+struct kernel {
+	const char *name; /* mangled, as CUPTI shows it; the program's text */
+	void *_Atomic driver;
+};
 
 /* Known by its stub, if it has one, and by itself. Lock held. */
-static struct rt_kernel *add_kernel(const void *stub, const char *name)
+static struct kernel *add_kernel(const void *stub, const char *name, void *driver)
 {
-	struct rt_kernel *k = calloc(1, sizeof *k);
+	struct kernel *k = calloc(1, sizeof *k);
 
 	if (!k)
 		return NULL;
-	k->stub = stub;
 	k->name = name;
+	k->driver = driver;
 	if (put(&kernels, k, k) && (!stub || put(&kernels, stub, k)))
 		return k;
 	return NULL; /* the table may point at it: it is not freed */
@@ -145,14 +149,14 @@ void __cudaRegisterFunction(void **handle, const char *stub, char *on_device, co
 			    int thread_limit, void *tid, void *bid, void *block, void *grid,
 			    int *warp)
 {
-	struct rt_kernel *k;
+	struct kernel *k;
 
 	(void)handle, (void)on_device, (void)thread_limit;
 	(void)tid, (void)bid, (void)block, (void)grid, (void)warp;
 	pthread_mutex_lock(&lock);
-	k = rt_kernel_find(stub);
+	k = find(&kernels, stub);
 	if (!k) {
-		add_kernel(stub, name);
+		add_kernel(stub, name, NULL);
 	} else { /* another library, where an unloaded one was */
 		k->name = name;
 		atomic_store(&k->driver, NULL);
@@ -160,21 +164,22 @@ void __cudaRegisterFunction(void **handle, const char *stub, char *on_device, co
 	pthread_mutex_unlock(&lock);
 }
 
-struct rt_kernel *rt_kernel_new(const char *name)
+void *rt_kernel_new(void *driver)
 {
-	struct rt_kernel *k;
+	struct kernel *k;
 
 	pthread_mutex_lock(&lock);
-	k = add_kernel(NULL, name);
+	k = add_kernel(NULL, NULL, driver);
 	pthread_mutex_unlock(&lock);
 	return k;
 }
 
-void *rt_kernel_driver(struct rt_kernel *k)
+void *rt_kernel(const void *stub_or_handle)
 {
-	void *driver = atomic_load_explicit(&k->driver, memory_order_acquire);
+	struct kernel *k = find(&kernels, stub_or_handle);
+	void *driver = k ? atomic_load_explicit(&k->driver, memory_order_acquire) : NULL;
 
-	if (!driver) {
+	if (k && !driver) {
 		driver = gpusim_kernel(k->name);
 		atomic_store_explicit(&k->driver, driver, memory_order_release);
 	}
@@ -183,7 +188,7 @@ void *rt_kernel_driver(struct rt_kernel *k)
 
 static int get_kernel(void **kernel, const void *stub)
 {
-	struct rt_kernel *k = rt_kernel_find(stub);
+	struct kernel *k = find(&kernels, stub);
 
 	*kernel = k;
 	return k ? SIM_OK : RT_INVALID_FUNCTION;

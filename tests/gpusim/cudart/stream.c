@@ -8,6 +8,10 @@ RUNTIME(cudaStreamCreate, (void **stream), cuStreamCreate(stream, 0))
 RUNTIME(cudaStreamCreateWithFlags, (void **stream, unsigned flags), cuStreamCreate(stream, flags))
 RUNTIME(cudaStreamCreateWithPriority, (void **stream, unsigned flags, int priority),
 	cuStreamCreateWithPriority(stream, flags, priority))
+RUNTIME(cudaStreamGetPriority, (void *stream, int *priority), cuStreamGetPriority(stream, priority))
+RUNTIME(cudaStreamGetId, (void *stream, unsigned long long *id),
+	cuStreamGetId(stream, (uint64_t *)id))
+RUNTIME(cudaStreamGetDevice, (void *stream, int *device), cuStreamGetDevice(stream, device))
 RUNTIME(cudaStreamDestroy, (void *stream), cuStreamDestroy_v2(stream))
 RUNTIME(cudaStreamSynchronize, (void *stream), cuStreamSynchronize(stream))
 RUNTIME(cudaStreamQuery, (void *stream), cuStreamQuery(stream))

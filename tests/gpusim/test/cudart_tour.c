@@ -231,6 +231,53 @@ static void group_copies(void)
 	free(back);
 }
 
+static void group_pools(void)
+{
+	uint64_t most = 1 << 20, used;
+	char here[64], back[64];
+	void *pool, *s, *a, *b;
+
+	memset(here, 7, sizeof here);
+	OK(cudaStreamCreateWithFlags(&s, 1));
+	OK(cudaDeviceGetDefaultMemPool(&pool, 0));
+	OK(cudaMemPoolSetAttribute(pool, 4, &most));
+	OK(cudaMallocAsync(&a, MB, s));
+	OK(cudaMallocFromPoolAsync(&b, MB, pool, s));
+	OK(cudaMemcpyAsync(a, here, sizeof here, H2D, s));
+	OK(cudaMemcpyAsync(b, a, sizeof here, D2D, s));
+	OK(cudaMemcpyAsync(back, b, sizeof here, D2H, s));
+	OK(cudaStreamSynchronize(s));
+	EXPECT_MEM(back, here, sizeof here);
+	OK(cudaMemPoolGetAttribute(pool, 7, &used));
+	EXPECT_UINT(used, 2 * MB);
+	OK(cudaFreeAsync(a, s));
+	OK(cudaFreeAsync(b, s));
+	OK(cudaStreamSynchronize(s));
+	OK(cudaMemPoolGetAttribute(pool, 7, &used));
+	EXPECT_UINT(used, 0);
+	OK(cudaMemPoolTrimTo(pool, 0));
+	OK(cudaStreamDestroy(s));
+}
+
+static void group_absent(void)
+{
+	struct sim_ipc ipc;
+	void *a, *library, *kernel;
+
+	OK(cudaMalloc(&a, 512));
+	EXPECT_INT(cudaIpcGetMemHandle(&ipc, a), 801);
+	EXPECT_INT(cudaGetLastError(), 801);
+	OK(cudaFree(a));
+	/* A cubin's beginning: its kernels are taken by name. */
+	OK(cudaLibraryLoadData(&library, "\177ELF\2\1\1A\7\0\0\0\0\0\0\0\2\0\276\0", NULL, NULL, 0,
+			       NULL, NULL, 0));
+	OK(cudaLibraryGetKernel(&kernel, library, "attention"));
+	OK(cudaKernelSetAttributeForDevice(kernel, 8, 1000, 0));
+	OK(cudaLaunchKernel(kernel, one, warp, NULL, 0, NULL));
+	OK(cudaDeviceSynchronize());
+	OK(cudaLibraryUnload(library));
+}
+
 static void called(void *stream, int status, void *data)
 {
 	(void)stream;
@@ -297,10 +344,10 @@ static void group_launches(void)
 	EXPECT(is.threads == 1024 && is.ptx == 90 && is.binary == 90);
 	OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, (const void *)gemm, 256, 0));
 	EXPECT_INT(blocks, 8);
+	OK(cudaFuncSetAttribute((const void *)gemm, 8, 100000));
 	OK(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, (const void *)gemm, 1024,
 								  100000, 0));
 	EXPECT_INT(blocks, 2);
-	OK(cudaFuncSetAttribute((const void *)gemm, 8, 100000));
 	OK(cudaLaunchKernel((const void *)gemm, one, warp, NULL, 100000, NULL));
 	OK(cudaDeviceSynchronize());
 	/* A library in the place of one that was unloaded. */
@@ -312,8 +359,12 @@ static void group_launches(void)
 
 static void group_graphs(void)
 {
-	void *s, *graph, *exec;
-	int capturing, i;
+	struct sim_node_params empty = { .type = 5 }, relu_node = { .type = 0 };
+	void *s, *graph, *exec, *node, *object, *nodes[8], *deps_of[1], *const *deps;
+	unsigned long long id;
+	uint64_t handle;
+	size_t n, one_of = 1;
+	int capturing, mode = 2, ended = 0, i;
 
 	OK(cudaStreamCreateWithFlags(&s, 1));
 	OK(cudaStreamBeginCapture(s, 0));
@@ -321,12 +372,45 @@ static void group_graphs(void)
 	EXPECT_INT(capturing, 1);
 	launch(gemm, 16, 256, s, NULL);
 	launch(relu, 16, 256, s, NULL);
+	OK(cudaStreamGetCaptureInfo(s, &capturing, &id, &graph, &deps, NULL, &n));
+	EXPECT(capturing == 1 && id && graph && n == 1 && deps[0]);
+	OK(cudaGraphAddNode(&node, graph, deps, NULL, n, &empty));
+	OK(cudaStreamUpdateCaptureDependencies(s, &node, NULL, 1, 1));
+	relu_node.kernel.is.function = (void *)relu;
+	OK(cudaGraphAddNode(&node, graph, &node, NULL, 1, &relu_node));
+	OK(cudaStreamUpdateCaptureDependencies(s, &node, NULL, 1, 1));
+	OK(cudaThreadExchangeStreamCaptureMode(&mode));
+	EXPECT_INT(mode, 0);
+	OK(cudaUserObjectCreate(&object, &ended, bump, 1, 1));
+	OK(cudaGraphRetainUserObject(graph, object, 1, 1));
 	OK(cudaStreamEndCapture(s, &graph));
+	OK(cudaGraphGetNodes(graph, NULL, &n));
+	EXPECT_UINT(n, 4);
+	OK(cudaGraphGetNodes(graph, nodes, &n));
+	OK(cudaGraphNodeGetDependencies(nodes[3], deps_of, NULL, &one_of));
+	EXPECT(one_of == 1 && deps_of[0] == nodes[2]);
+	OK(cudaGraphDebugDotPrint(graph, "graph.dot", 0));
+	EXPECT_INT(cudaGraphConditionalHandleCreate(&handle, graph, 0, 0), 801);
+	OK(cudaDeviceGetGraphMemAttribute(0, 0, &handle));
+	EXPECT_UINT(handle, 0);
 	OK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
 	for (i = 0; i < 3; i++)
 		OK(cudaGraphLaunch(exec, s));
 	OK(cudaStreamSynchronize(s));
+	OK(cudaGraphDestroy(graph));
+	EXPECT_INT(ended, 0); /* what can be launched still holds it */
 	OK(cudaGraphExecDestroy(exec));
+	EXPECT_INT(ended, 1);
+	/* Into a graph that there is. */
+	OK(cudaGraphCreate(&graph, 0));
+	OK(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &empty));
+	OK(cudaStreamBeginCaptureToGraph(s, graph, &node, NULL, 1, 0));
+	launch(gemm, 16, 256, s, NULL);
+	OK(cudaStreamEndCapture(s, &exec));
+	EXPECT(exec == graph);
+	n = 8;
+	OK(cudaGraphGetNodes(graph, nodes, &n));
+	EXPECT(n == 2 && nodes[0] == node && !nodes[2]);
 	OK(cudaGraphDestroy(graph));
 	OK(cudaStreamDestroy(s));
 }
@@ -363,6 +447,7 @@ int main(int argc, char **argv)
 		{ "errors", group_errors },   { "copies", group_copies },
 		{ "streams", group_streams }, { "launches", group_launches },
 		{ "graphs", group_graphs },   { "many", group_many },
+		{ "pools", group_pools },     { "absent", group_absent },
 	};
 	size_t i;
 
