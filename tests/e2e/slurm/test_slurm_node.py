@@ -259,6 +259,32 @@ def no_start(where):
     n.no_collector('may not write')
 
 
+LISTENER = """exec python3 -c '
+import os, signal, socket, sys
+path = sys.argv[4]
+folder = os.path.dirname(path)
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(path)
+while os.stat(folder).st_uid:
+    os.lstat(path)
+for _ in range(3000):
+    os.lstat(path)
+listener.listen()
+signal.pause()' "$@"
+"""
+
+
+def slow_to_listen(where):
+    """Its folder becomes root's while the collector, which has bound its socket, goes on looking there."""
+    n = Node(where, 'slow')
+    n.p.program('gpustarve-collector', LISTENER)
+    for _ in range(4):
+        n.hook('prolog')
+        gs.check(lives(n.pid()), 'a collector that is slow to listen')
+        n.hook('epilog')
+    gs.equal(n.left(), [], 'and its end')
+
+
 def teller_hangs(where):
     n = Node(where, 'hangs')
     n.p.program('gpustarve', 'sleep 600\n')
@@ -344,7 +370,7 @@ def main():
     with gs.scratch() as where:
         os.chmod(where, 0o755)
         # They mostly sleep, each on a node of its own.
-        tests = (no_start, teller_hangs, leftovers, life, guarded, not_wanted, not_ours, roots_folders, own_folders, mapping)
+        tests = (no_start, slow_to_listen, teller_hangs, leftovers, life, guarded, not_wanted, not_ours, roots_folders, own_folders, mapping)
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             for test in [pool.submit(test, where) for test in tests]:
                 test.result()
