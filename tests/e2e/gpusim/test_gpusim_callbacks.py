@@ -69,7 +69,8 @@ def complete(context, stream, buffer, size, valid):
             records.append(('call', kind, *struct.unpack('=I', c.string_at(at.value + 4, 4)),
                             *struct.unpack('=I', c.string_at(at.value + 32, 4))))
         else:
-            records.append(('device', kind, *struct.unpack('=I', c.string_at(at.value + 92, 4))))
+            records.append(('device', kind, *struct.unpack('=I', c.string_at(at.value + 92, 4)),
+                            *struct.unpack('=QQ', c.string_at(at.value + 16, 16))))
 def trace(*kinds):
     assert cupti.cuptiActivityRegisterCallbacks(request, complete) == 0
     for kind in kinds:
@@ -441,6 +442,26 @@ for domain, cbid, text in ((2, 504, b'__cudaGetKernel_v13000'), (2, 505, b'__cud
 assert cupti.cuptiGetCallbackName(3, 1, ref(name)) == 1
 assert cupti.cuptiGetResultString(18, ref(name)) == 0 and name.value == b'CUPTI_ERROR_QUEUE_EMPTY'
 assert cupti.cuptiActivityEnableCudaEventDeviceTimestamps(1) == 0'''))
+
+    def test_clock_of_a_client(self):
+        """Stamps are that clock's reading at the moment, seconds later too, and also when it is registered again, as
+        Kineto does for each session; lengths are its ticks."""
+        out = self.run_sim(test_gpusim.python(HEAD + '''
+clock = c.CDLL('gpusim-otherclock.so').other_clock  # two ticks per ns of CLOCK_MONOTONIC
+offset = max(time.time_ns() - time.monotonic_ns() for i in range(100))
+trace(10)
+for i in range(4):
+    assert cupti.cuptiActivityRegisterTimestampCallback(clock) == 0
+    time.sleep(.5)
+    s.kernel(1_000_000); s.synchronize()
+for kind, number, correlation, start, end in flushed():
+    print(correlation, start // 2 + offset, end - start)'''))
+        truth = {r['correlation']: r['start_ns'] for r in self.truth('kernel')}
+        rows = [tuple(map(int, line.split())) for line in out.splitlines()]
+        self.assertEqual(len(rows), 4)
+        for correlation, start, ticks in rows:
+            self.assertLess(abs(start - truth[correlation]), 100_000)
+            self.assertLess(abs(ticks - 2_000_000), 200)
 
     def test_what_is_absent_is_counted(self):
         self.run_sim(test_gpusim.python(HEAD + '''

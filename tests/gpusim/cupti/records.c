@@ -158,8 +158,11 @@ static void call(enum sim_domain domain, uint32_t cbid, uint64_t start, uint64_t
 
 /* ---- device work ---- */
 
+#define REGISTERS 32 /* of a thread, every kernel's: what cudart/launch.c says of them */
+
 static void kernel(uint8_t *r, const struct sim_op *op)
 {
+	put16(r, 6, REGISTERS);
 	put32(r, 40, op->device);
 	put32(r, 44, op->context);
 	put32(r, 48, op->stream);

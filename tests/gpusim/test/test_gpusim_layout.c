@@ -119,6 +119,7 @@ static void test_kernel(void)
 	EXPECT_INT(k->gridZ, 7);
 	EXPECT_INT(k->blockY, 6);
 	EXPECT_INT(k->dynamicSharedMemory, 4096);
+	EXPECT_INT(k->registersPerThread, 32);
 	EXPECT_STR(k->name, "layout_kernel");
 	EXPECT_UINT(k->queued, CUPTI_TIMESTAMP_UNKNOWN);
 }
