@@ -211,12 +211,6 @@ static bool is_where(const struct place *a, const struct place *b)
 	return a->word == b->word && a->frame == b->frame;
 }
 
-/* Room for frame @i in the copy of the chunk, which has served. */
-static uint8_t *again(struct prof_pywalk *w, size_t i)
-{
-	return w->chunk_copy + i * PROF_PYWALK_FRAME;
-}
-
 /* Leaves the frames from @first on, which are the outer ones. */
 static void drop_inner(struct prof_pywalk *w, size_t first)
 {
@@ -225,16 +219,46 @@ static void drop_inner(struct prof_pywalk *w, size_t first)
 	w->depth -= first;
 }
 
+/*
+ * What is to be read of all frames, from the root inwards, into the room of the chunk's copy, which
+ * has served; frames that lie close together in one part. Where each frame comes to be in @copy.
+ * Their number.
+ */
+static size_t frame_parts(const struct prof_pylayout *l, struct prof_pywalk *w,
+			  struct prof_pymem_part *part, uint8_t **copy)
+{
+	struct prof_pymem_part last = { 0, w->chunk_copy, 0 };
+	size_t n = 0, i;
+
+	_Static_assert(PROF_PY_FRAMES * PROF_PYWALK_FRAME <= PROF_PYWALK_CHUNK, "their room");
+	for (i = w->frames; i--;) {
+		uint64_t at = w->frame[i].at, end = last.from + last.bytes;
+
+		if (n && at >= end && at + l->frame.bytes - end <= PROF_PYWALK_FRAME) {
+			last.bytes += at + l->frame.bytes - end;
+		} else {
+			last.to = (uint8_t *)last.to + last.bytes;
+			last.from = at;
+			last.bytes = l->frame.bytes;
+			n++;
+		}
+		copy[i] = (uint8_t *)last.to + (at - last.from);
+		part[n - 1] = last;
+	}
+	return n;
+}
+
 /* The first of the frames that are as they were, from the root inwards. */
-static size_t first_lasting(const struct prof_pylayout *l, struct prof_pywalk *w)
+static size_t first_lasting(const struct prof_pylayout *l, struct prof_pywalk *w,
+			    uint8_t *const *copy)
 {
 	size_t i;
 
 	for (i = w->frames; i; i--) {
 		struct prof_pyframe *then = &w->frame[i - 1];
-		struct prof_pyframe now = frame_of(l, then->at, again(w, i - 1));
+		struct prof_pyframe now = frame_of(l, then->at, copy[i - 1]);
 
-		if (is_left(l, again(w, i - 1)) || now.previous != then->previous ||
+		if (is_left(l, copy[i - 1]) || now.previous != then->previous ||
 		    now.code != then->code)
 			break;
 		*then = now;
@@ -253,22 +277,21 @@ static int look_again(struct prof_pymem *m, const struct prof_pylayout *l,
 {
 	struct prof_pymem_part part[PROF_PYMEM_PARTS];
 	struct place before = { 0 }, after = { 0 };
-	size_t n = place_parts(l, t, expected, &before, part), i;
+	uint8_t *copy[PROF_PY_FRAMES];
+	size_t n = place_parts(l, t, expected, &before, part), first;
 	int rc;
 
 	_Static_assert(PROF_PY_FRAMES + 4 <= PROF_PYMEM_PARTS, "the frames, and the place twice");
-	_Static_assert(PROF_PY_FRAMES * PROF_PYWALK_FRAME <= PROF_PYWALK_CHUNK, "their room");
-	for (i = w->frames; i--;)
-		part[n++] = (struct prof_pymem_part){ w->frame[i].at, again(w, i), l->frame.bytes };
+	n += frame_parts(l, w, part + n, copy);
 	n += place_parts(l, t, expected, &after, part + n);
 	rc = prof_pymem_read_parts(m, part, n);
 	if (rc)
 		return rc == -EFAULT ? -EAGAIN : rc;
 	settle(l, &before);
 	settle(l, &after);
-	i = first_lasting(l, w);
-	w->still = !i && is_where(&before, found) && is_where(&after, found);
-	drop_inner(w, i);
+	first = first_lasting(l, w, copy);
+	w->still = !first && is_where(&before, found) && is_where(&after, found);
+	drop_inner(w, first);
 	return w->frames || w->still ? 0 : -EAGAIN;
 }
 

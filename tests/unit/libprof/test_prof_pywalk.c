@@ -173,6 +173,25 @@ static void test_moved_on(void)
 	EXPECT_INT(look(7, call_all_elsewhere), -EAGAIN);
 }
 
+/* As in a chunk, where newer frames lie above older ones: several come by one read. */
+static void test_close_together(void)
+{
+	unsigned int i;
+
+	make_chain(V(8));
+	for (i = 0; i < 5; i++) {
+		link_frame(i, i ? frame[i - 1] : NULL);
+		put(frame[i], layout.frame.code, (5 - i) * 4096);
+	}
+	put(state, layout.thread.frame, address(frame[4]));
+	EXPECT_INT(look(0, NULL), 0);
+	check_whole();
+	for (i = 0; i < 5; i++)
+		EXPECT_UINT(walk.frame[i].instr, 2 * (4 - i));
+	EXPECT_INT(look(7, call_elsewhere), 0);
+	check_lasting(2);
+}
+
 /* The list of frames that wait for use goes on by the same word as a stack. */
 static void leave_third(void)
 {
@@ -219,5 +238,5 @@ static void test_entering(void)
 int main(void)
 {
 	mem = (struct prof_pymem){ .pid = getpid(), .way = PROF_PYMEM_VM };
-	return RUN(test_back_in_its_frame, test_moved_on, test_left_frames, test_entering);
+	return RUN(test_back_in_its_frame, test_moved_on, test_close_together, test_left_frames, test_entering);
 }
