@@ -259,8 +259,8 @@ static void take(struct state *s, const struct token *t)
 		take_number(s, t->value);
 	else if (t->kind == NAME_IDENTIFIER)
 		take_identifier(s, t);
-	else if (*t->text == 'b')
-		s->boolean = s->boolean || !s->closed; /* a condition, or all there is */
+	else if (*t->text == 'b' && t->text[-1] != 'I')
+		s->boolean = s->boolean || !s->closed; /* a lambda's condition, or all it has */
 	else
 		take_size(s, t->value);
 }

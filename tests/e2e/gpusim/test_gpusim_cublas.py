@@ -125,7 +125,7 @@ ok(blas.cublasSetMathMode(handle, 3))
 ok(blas.cublasSgemm_v2(handle, 0, 0, 2048, 2048, 2048, no, no, 1, no, 1, no, no, 1)); product(2048, 2048, 2048, 4, TF32)
 ok(blas.cublasSetMathMode(handle, 2 | 16))
 ok(blas.cublasSgemm_v2(handle, 0, 0, 2048, 2048, 2048, no, no, 1, no, 1, no, no, 1)); product(2048, 2048, 2048, 4, F32)''')
-        self.assertEqual([n.split('_')[4] for n in names], ['f32f32', 'f32tf32', 'f32tf32', 'f32f32'])
+        self.assertEqual([n.split('_')[4] for n in names], ['f32f32', 'tf32f32', 'tf32f32', 'f32f32'])
 
     def test_mixed(self):
         names = self.kernels('''

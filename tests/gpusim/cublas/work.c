@@ -71,8 +71,6 @@ static const char *accumulator(int compute)
 		return "f64";
 	case BLAS_COMPUTE_32I:
 		return "i32";
-	case BLAS_COMPUTE_32F_FAST_TF32:
-		return "tf32";
 	default:
 		return "f32";
 	}
@@ -95,12 +93,15 @@ static int launch(const char *name, const unsigned grid[3], unsigned threads, ui
 	return gpusim_launch(&l, SIM_CBID_cudaLaunchKernelExC) ? BLAS_EXECUTION_FAILED : 0;
 }
 
+/* Operands, what is multiplied (or results), sums; as NVIDIA's names have it. */
 static void product_name(const struct blas_product *p, char *name, size_t size)
 {
+	bool tf32 = blas_type(p->a, p->compute) == GPUSIM_TF32;
 	const char *sum = accumulator(p->compute);
 
 	snprintf(name, size, "sm90_xmma_gemm_%s%s_%s%s_%s_%c%c_n_tilesize128x128%s_simulated",
-		 element(p->a)->name, element(p->b)->name, element(p->c)->name, sum, sum,
+		 element(p->a)->name, element(p->b)->name, tf32 ? "tf32" : element(p->c)->name, sum,
+		 sum,
 		 p->transposed_a ? 't' : 'n', p->transposed_b ? 't' : 'n',
 		 p->epilogue ? p->epilogue : "");
 }

@@ -93,6 +93,9 @@ static void test_strided(void)
 #define SUM_FLOAT                                                                                  \
 	"_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_14func_wrapper_tIfZNS0_11sum_f" \
 	"unctorIfffEclERNS_14TensorIteratorEEUlffE_EEjfLi4ELi4EEEEEvT1_"
+#define ANY_BOOL                                                                                   \
+	"_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIbNS0_14func_wrapper_tIbZZZNS0_14or_" \
+	"kernel_cudaERNS_14TensorIteratorEENKUlvE_clEvENKUlvE10_clEvEUlbbE_EEjbLi4ELi4EEEEEvT1_"
 #define FUSED_ADAMW                                                                                \
 	"_ZN2at6native52_GLOBAL__N__b7f847be_19_fused_adamw_impl_cu_454205f325multi_tensor_apply_" \
 	"kernelINS1_32FusedOptimizerTensorListMetadataILi4EEENS1_20FusedAdamMathFunctorIfLi4ELNS0" \
@@ -104,8 +107,9 @@ static void test_strided(void)
 
 static void test_reductions(void)
 {
-	/* 1024 x 512 x 16 elements of four bytes: 33554432 */
+	/* 1024 x 512 x 16 elements of four bytes: 33554432; 8192 x 512 x 16 of one: 67108864 */
 	EXPECT_UINT(of(SUM_FLOAT, 1024, 512), 11129);
+	EXPECT_UINT(of(ANY_BOOL, 8192, 512), 22258);
 	/* 320 chunks of 65536, seven arrays of four bytes, at 0.8: 587202560 / 0.8 */
 	EXPECT_UINT(of(FUSED_ADAMW, 320, 512), 243450);
 	/* 320 x 65536, read and written, of two bytes, at 0.8: 83886080 / 0.8 */
