@@ -76,7 +76,7 @@ int cuGraphAddKernelNode_v2(void **out, void *graph, void *const *deps, size_t n
 		rc = add(out, graph, deps, n, &op, &node);
 	}
 	if (!rc)
-		node->comm = comm;
+		node->work.comm = comm;
 	return sim_call_end(&call, rc);
 }
 SIM_ALIAS(cuGraphAddKernelNode, cuGraphAddKernelNode_v2);

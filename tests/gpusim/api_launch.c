@@ -11,7 +11,6 @@
 #include "driver.h"
 #include "graph.h"
 #include "launch.h"
-#include "meeting.h"
 #include "shm.h"
 #include "standin.h"
 #include "state.h"
@@ -55,7 +54,7 @@ static uint64_t fill_foreign(struct sim_op *op)
 	sim_garbage_tell();
 	op->duration = given && given->length ? given->length
 					      : gpusim_length_kernel(op->name, op->grid, op->block);
-	op->ranks = given ? given->ranks : 0;
+	op->ranks = given && given->n_meetings ? given->meetings[0].ranks : 0;
 	return given ? given->communicator : 0;
 }
 
@@ -86,20 +85,23 @@ void sim_kernel_slow(struct sim_op *op)
 static int launch(const struct sim_launch_config *c, void *function, void **params, void **extra)
 {
 	struct sim_stream *s = sim_stream_get(c->stream);
+	struct sim_work work = { 0 };
 	struct sim_op op;
-	uint64_t comm;
 
 	if (!function || !s)
 		return sim_ctx_current() ? SIM_INVALID_HANDLE : SIM_INVALID_CONTEXT;
 	sim_lock();
 	sim_throttle(s);
 	sim_op_init(&op, SIM_KERNEL, s);
-	comm = sim_kernel_fill(&op, function, c->grid, c->block, c->shared, params, extra);
-	if (!sim_capture(s, &op, NULL)) {
+	work.comm = sim_kernel_fill(&op, function, c->grid, c->block, c->shared, params, extra);
+	if (sim_thread.given) {
+		work.n_meetings = sim_thread.given->n_meetings;
+		work.meetings = sim_thread.given->meetings;
+	}
+	if (!sim_capture(s, &op, &work)) {
 		sim_kernel_slow(&op);
-		if (op.ranks > 1)
-			sim_meeting_join(&op, comm, op.ranks);
-		sim_submit(s, &op, NULL, 0);
+		op.nccl = op.ranks > 1 || work.n_meetings;
+		sim_submit_work(s, &op, NULL, 0, &work);
 	}
 	sim_unlock();
 	return SIM_OK;

@@ -50,10 +50,12 @@ struct sim_call {
 };
 
 /* What a stand-in library says of the launch that it makes (standin.h). */
+struct gpusim_meeting;
 struct sim_given {
 	uint64_t length; /* 0: by name and geometry */
 	uint64_t communicator;
-	uint32_t ranks;
+	uint32_t n_meetings;
+	const struct gpusim_meeting *meetings;
 };
 
 /* What the calling thread is in the middle of; correlation 0 when none is made. */

@@ -11,7 +11,6 @@
 #include "call.h"
 #include "clock.h"
 #include "launch.h"
-#include "meeting.h"
 #include "submit.h"
 
 #define GRAPH_MAGIC 0x68707267u
@@ -38,6 +37,7 @@ struct sim_graph *sim_graph_get(void *handle)
 static void node_free(struct sim_node *node)
 {
 	free(node->dep);
+	free((void *)(uintptr_t)node->work.meetings);
 	free(node);
 }
 
@@ -102,6 +102,21 @@ fail:
 	return NULL;
 }
 
+/* A copy for the node; false without memory. */
+static bool node_work(struct sim_node *node, const struct sim_work *work)
+{
+	size_t bytes = work->n_meetings * sizeof *work->meetings;
+	struct gpusim_meeting *meetings = bytes ? malloc(bytes) : NULL;
+
+	if (bytes && !meetings)
+		return false;
+	if (bytes)
+		memcpy(meetings, work->meetings, bytes);
+	node->work = *work;
+	node->work.meetings = meetings;
+	return true;
+}
+
 struct sim_graph *sim_graph_clone(const struct sim_graph *g)
 {
 	struct sim_graph *copy = sim_graph_new();
@@ -123,8 +138,8 @@ struct sim_graph *sim_graph_clone(const struct sim_graph *g)
 			goto fail;
 		memcpy(to->dep, from->dep, from->n_deps * sizeof *to->dep);
 		to->n_deps = from->n_deps;
-		to->work = from->work;
-		to->comm = from->comm;
+		if (!node_work(to, &from->work))
+			goto fail;
 	}
 	return copy;
 fail:
@@ -154,10 +169,9 @@ static void node_op(struct sim_op *op, const struct sim_node *node, const struct
 	op->in_graph = true;
 	op->graph = exec->id;
 	op->node = (uint64_t)exec->id << 32 | node->index;
-	if (node->op.ranks > 1)
-		sim_meeting_join(op, node->comm, node->op.ranks);
-	else
-		sim_kernel_slow(op);
+	op->ranks = node->op.ranks;
+	op->nccl = op->ranks > 1 || node->work.n_meetings;
+	sim_kernel_slow(op);
 }
 
 /* Bytes that nothing holds back move with the lock held: nodes must not overtake one another. */
@@ -252,8 +266,8 @@ bool sim_capture(struct sim_stream *s, const struct sim_op *op, const struct sim
 		return false;
 	node = sim_graph_add(s->capture, op, deps, tail_list(s, deps));
 	if (node) {
-		if (work)
-			node->work = *work;
+		if (work && !node_work(node, work))
+			abort(); /* as pending work without memory */
 		s->capture_tail = node;
 	}
 	return true;

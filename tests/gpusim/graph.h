@@ -14,8 +14,7 @@ struct sim_held;
 struct sim_node {
 	struct sim_graph *graph; /* whose it is */
 	struct sim_op op; /* what to submit; SIM_MARKER for an empty node */
-	struct sim_work work; /* what it does besides; nothing staged */
-	uint64_t comm; /* of a collective, with op.ranks */
+	struct sim_work work; /* what it does besides; nothing staged, its meetings its own */
 	uint32_t index, n_deps;
 	uint32_t *dep; /* indices of the nodes it waits for */
 };

@@ -18,7 +18,7 @@
 #include "clock.h"
 
 #define MAGIC 0x6d69737570672e31u /* "1.gpusim" */
-#define VERSION 2
+#define VERSION 3
 
 static struct sim_shm *mapped;
 static int32_t my_slot = -1;
@@ -58,8 +58,9 @@ static void *map_private(void)
 /* The file lock covers creation: whoever comes first sets the segment up. */
 static void *map_file(const char *path)
 {
-	void *p = NULL;
 	int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct stat st;
+	void *p = NULL;
 
 	if (fd < 0 && errno == ENOENT)
 		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -68,7 +69,10 @@ static void *map_file(const char *path)
 	/* For every user of the machine, as the device files of a GPU are; not all may say so. */
 	if (fchmod(fd, 0666))
 		errno = 0;
-	if (flock(fd, LOCK_EX) || ftruncate(fd, sizeof(struct sim_shm)))
+	if (flock(fd, LOCK_EX) || fstat(fd, &st))
+		goto out;
+	/* It may be longer already (shown.h). */
+	if (st.st_size < (off_t)sizeof(struct sim_shm) && ftruncate(fd, sizeof(struct sim_shm)))
 		goto out;
 	p = mmap(NULL, sizeof(struct sim_shm), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED)
@@ -142,8 +146,19 @@ void sim_device_unlock(struct sim_device *d)
 	pthread_mutex_unlock(&d->lock);
 }
 
+/* Nothing of it runs any more; somebody has yet to wait for it. Fields 3 and 20. */
+static bool over(const char *fields)
+{
+	int threads = 0;
+
+	return sscanf(fields, " %*[ZX] %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+			      "%*d %*d %d",
+		      &threads) == 1 &&
+	       threads <= 1;
+}
+
 /* Field 22 of /proc/PID/stat; 0 when there is no such process. */
-static uint64_t start_time(int32_t pid)
+uint64_t sim_process_began(int32_t pid)
 {
 	char path[40], text[1024], *p;
 	unsigned long long t = 0;
@@ -160,6 +175,8 @@ static uint64_t start_time(int32_t pid)
 		return 0;
 	text[n] = 0;
 	p = strrchr(text, ')');
+	if (p && over(p + 1))
+		return 0;
 	for (i = 0; p && i < 20; i++)
 		p = strchr(p + 1, ' ');
 	if (p)
@@ -169,7 +186,7 @@ static uint64_t start_time(int32_t pid)
 
 bool sim_proc_alive(const struct sim_proc *p)
 {
-	return start_time(p->pid) == p->start_time;
+	return sim_process_began(p->pid) == p->start_time;
 }
 
 static void purge(struct sim_shm *shm, int32_t slot)
@@ -246,7 +263,7 @@ int32_t sim_proc_slot(void)
 	my_slot = find_free(shm);
 	if (my_slot >= 0) {
 		shm->proc[my_slot].pid = getpid();
-		shm->proc[my_slot].start_time = start_time(getpid());
+		shm->proc[my_slot].start_time = sim_process_began(getpid());
 	}
 	sim_shm_unlock(shm);
 	return my_slot;

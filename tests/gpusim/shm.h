@@ -13,9 +13,12 @@
 
 #include "config.h"
 #include "engine.h"
+#include "rendezvous.h"
 
 #define SIM_MAX_PROCS 256
 #define SIM_MAX_MEETINGS 1024
+#define SIM_MEETING_RANKS 16 /* of those whose processes and bytes are known */
+#define SIM_MAX_BLOCKS 1024
 #define SIM_BUCKETS 8192
 #define SIM_BUCKET_NS 1000000u
 
@@ -59,16 +62,22 @@ struct sim_device {
 /* One call of one collective: whoever comes, until all ranks are there. */
 struct sim_meeting {
 	uint64_t key; /* hash of name and communicator; 0: free */
-	uint32_t sequence, ranks, arrived, left;
+	uint32_t sequence, ranks, seated, arrived, left;
+	uint32_t broken; /* somebody left before all were there */
 	uint64_t latest, longest; /* start of the last arrival, longest duration asked for */
+	int16_t member[SIM_MEETING_RANKS]; /* process slot + 1, in the order of coming; 0: left */
+	int16_t block[SIM_MEETING_RANKS]; /* by rank, what it shows (shown.h), + 1; 0: nothing */
 };
 
 struct sim_shm {
 	uint64_t magic;
 	uint32_t version, ready;
-	pthread_mutex_t lock; /* processes and meetings */
+	pthread_mutex_t lock; /* processes, meetings, gatherings and blocks */
 	struct sim_proc proc[SIM_MAX_PROCS];
 	struct sim_meeting meeting[SIM_MAX_MEETINGS];
+	struct sim_gathering gathering[SIM_MAX_GATHERINGS];
+	uint8_t block_used[SIM_MAX_BLOCKS];
+	uint32_t block_bytes[SIM_MAX_BLOCKS]; /* of its memory in the file */
 	struct sim_device device[SIM_MAX_DEVICES];
 };
 
@@ -80,6 +89,9 @@ int32_t sim_proc_slot(void);
 
 /* Gives up the slot and the work of the caller that has not begun: the process ends. */
 void sim_proc_leave(void);
+
+/* When a process began, in ticks since the machine did; 0: there is none of this pid, or only its remains. */
+uint64_t sim_process_began(int32_t pid);
 
 /* Is the process of this entry still the one that was registered? */
 bool sim_proc_alive(const struct sim_proc *p);

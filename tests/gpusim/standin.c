@@ -103,14 +103,24 @@ int gpusim_ready(void)
 
 static int launch(const struct gpusim_launch *l)
 {
-	struct sim_given given = { l->length_ns, l->communicator, l->ranks };
+	struct sim_given given = { l->length_ns, l->communicator, l->n_meetings, l->meetings };
 	int rc = gpusim_ready();
 
 	if (rc)
 		return rc;
 	sim_thread.given = &given;
-	rc = cuLaunchKernel(l->kernel, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
-			    l->block[2], l->shared, l->stream, NULL, NULL);
+	if (l->extended)
+		rc = cuLaunchKernelEx(
+			&(struct sim_launch_config){ { l->grid[0], l->grid[1], l->grid[2] },
+						     { l->block[0], l->block[1], l->block[2] },
+						     l->shared,
+						     l->stream,
+						     NULL,
+						     0 },
+			l->kernel, NULL, NULL);
+	else
+		rc = cuLaunchKernel(l->kernel, l->grid[0], l->grid[1], l->grid[2], l->block[0],
+				    l->block[1], l->block[2], l->shared, l->stream, NULL, NULL);
 	sim_thread.given = NULL;
 	return rc;
 }
@@ -169,10 +179,54 @@ void gpusim_missing(const char *library, const char *function)
 	pthread_mutex_unlock(&missing.lock);
 }
 
+/* ---- bytes that did not move ---- */
+
+#define UNMOVED_MAX 64
+
+static struct {
+	pthread_mutex_t lock;
+	struct unmoved {
+		const char *function;
+		uint64_t calls, bytes;
+	} seen[UNMOVED_MAX];
+	size_t n;
+} unmoved = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+void gpusim_unmoved(const char *function, uint64_t bytes)
+{
+	struct unmoved *u;
+
+	pthread_mutex_lock(&unmoved.lock);
+	for (u = unmoved.seen; u < unmoved.seen + unmoved.n && u->function != function; u++)
+		;
+	if (u < unmoved.seen + UNMOVED_MAX) {
+		unmoved.n += u == unmoved.seen + unmoved.n;
+		u->function = function;
+		u->calls++;
+		u->bytes += bytes;
+	}
+	pthread_mutex_unlock(&unmoved.lock);
+}
+
+static void tell_unmoved(const struct unmoved *u)
+{
+	char line[256];
+	int n = snprintf(line, sizeof line,
+			 "{\"unmoved\":\"%s\",\"calls\":%llu,\"bytes\":%llu,\"pid\":%d}",
+			 u->function, (unsigned long long)u->calls, (unsigned long long)u->bytes,
+			 getpid());
+
+	if (n > 0 && (size_t)n < sizeof line)
+		sim_truth_line(line, (size_t)n);
+}
+
 void sim_missing_tell(void)
 {
 	const struct missing *m;
+	const struct unmoved *u;
 
+	for (u = unmoved.seen; u < unmoved.seen + unmoved.n; u++)
+		tell_unmoved(u);
 	for (m = missing.seen; m < missing.seen + missing.n; m++)
 		tell_missing(m, "calls", m->calls);
 }

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "data.h"
+#include "standin.h"
 #include "trace.h"
 
 struct sim_ctx;
@@ -24,6 +25,10 @@ struct sim_work {
 	void (*host)(void *);
 	void *host_data;
 	struct sim_data data;
+	/* Of a collective: what is abandoned together, and whom it meets; none: those of its name. */
+	uint64_t comm;
+	uint32_t n_meetings;
+	const struct gpusim_meeting *meetings; /* the caller's */
 };
 
 /*
@@ -38,8 +43,10 @@ struct sim_pending {
 	bool placed; /* a collective has begun, its end is open */
 	bool timed; /* start and end are known, not all bytes have moved */
 	bool host_over, moved;
+	bool shown, closed, taken; /* how far a collective has got (meeting.c) */
+	bool abandoned;
 	int slot; /* engine slot of a collective that has begun */
-	int meeting; /* where it meets, index into the shared table */
+	struct sim_seats *seats; /* in its meetings */
 	uint64_t *depth; /* its place in the stream's queue */
 	void *token; /* of the tracer */
 	struct sim_work work;

@@ -408,8 +408,11 @@ static struct sim_when pending_submit(struct sim_stream *s, const struct sim_op 
 	p->stream = s;
 	if (work) {
 		p->work = *work;
+		p->work.meetings = NULL;
 		work->data = (struct sim_data){ .kind = SIM_DATA_NONE };
 	}
+	if (op->nccl)
+		sim_meeting_open(p, work);
 	if (t && traced(&p->op))
 		p->token = t->op(&p->op);
 	w = (struct sim_when){ op->ready, p };
@@ -508,6 +511,34 @@ struct sim_when sim_join(struct sim_stream *s, const struct sim_when *when, uint
 	}
 	deps_fini(&d);
 	return w;
+}
+
+static bool of_communicator(const struct sim_pending *p, uint64_t comm)
+{
+	return p->op.nccl && p->work.comm == comm;
+}
+
+unsigned gpusim_collectives_open(uint64_t comm)
+{
+	const struct sim_pending *p;
+	unsigned n = 0;
+
+	sim_lock();
+	for (p = sim_state.pending; p; p = p->next)
+		n += of_communicator(p, comm);
+	sim_unlock();
+	return n;
+}
+
+void gpusim_collectives_abandon(uint64_t comm)
+{
+	struct sim_pending *p;
+
+	sim_lock();
+	for (p = sim_state.pending; p; p = p->next)
+		p->abandoned = p->abandoned || of_communicator(p, comm);
+	sim_resolve();
+	sim_unlock();
 }
 
 struct sim_when sim_stream_ready(struct sim_stream *s)

@@ -81,8 +81,7 @@ struct sim_op {
 	uint32_t grid[3], block[3], shared;
 	uint32_t graph; /* id of the instantiated graph, 0 none */
 	uint64_t node; /* id of the node in it */
-	uint64_t meeting; /* key of a collective */
-	uint32_t ranks, sequence;
+	uint32_t ranks; /* of a collective, 1: it meets nobody */
 	uint64_t call; /* number of the API call in this process */
 	uint64_t call_start; /* start of the outermost API call */
 	uint32_t correlation, tid;
