@@ -65,6 +65,7 @@ gpusim_standin(cublasLt libcublasLt.so.13 15 "cublasLt*" SOURCES cublas/work.c)
 gpusim_standin(cudnn libcudnn.so.9 3000 "cudnn[A-Z]*")
 # NCCL has no code of its own for that: invalid usage, which the caller shows.
 gpusim_standin(nccl libnccl.so.2 5 "nccl[A-Z]*" "pnccl[A-Z]*" NODE none)
+target_link_libraries(gpusim_nccl PRIVATE m)
 
 # To be loaded, no more.
 gpusim_standin(cusparse libcusparse.so.12 10 "cusparse[A-Z]*")
