@@ -213,8 +213,12 @@ engine = cfg.descs(300, ENGINE)[0]
 assert cfg.count(302, DESC) == 0 and engine.count(1302, DESC) == 0 and engine.numbers(1305, 19) == []
 assert cfg.numbers(303, INT64) == [0]
 t = tensor(7, [3, 5]); assert t.numbers(902, INT64) == [3, 5]
-n, two = c.c_int64(), (c.c_int64 * 1)()
-ok(t.raw(902, INT64, 1, ref(n), two)); assert (n.value, two[0]) == (2, 3)''')
+n, few = c.c_int64(), (c.c_int64 * 1)()
+ok(t.raw(902, INT64, 1, ref(n), few)); assert (n.value, few[0]) == (1, 3)
+ok(t.raw(902, INT64, 1, ref(n), None)); assert n.value == 2
+one, heur = Desc(CFG), Desc(HEUR, {201: (DESC, graph(convolution(FPROP, X, W, Y))), 200: (MODE, 3)})
+ok(heur.raw(202, DESC, 1, ref(n), (P * 1)(one.p))); assert n.value == 1 and heur.count(202, DESC) == 2
+assert one.descs(300, ENGINE)[0].numbers(1301, INT64) == [1]''')
 
     def test_fused(self):
         """A convolution with a bias and a relu is one kernel; what stays within is not moved."""
