@@ -19,6 +19,7 @@
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool injected, initialising;
+static __thread bool initialising_here;
 
 /* ---- CUDA_VISIBLE_DEVICES ---- */
 
@@ -152,14 +153,16 @@ int cuInit(unsigned flags)
 {
 	struct sim_call call;
 	int rc = sim_call_begin_early(&call, SIM_DRIVER, SIM_CBID_cuInit);
-	bool nested = sim_thread.depth > 1;
+	bool nested = initialising_here; /* called by the injected library */
 
 	if (!rc && flags)
 		rc = SIM_INVALID_VALUE;
 	if (!nested)
 		pthread_mutex_lock(&init_lock);
+	initialising_here = true;
 	if (!rc)
 		rc = init();
+	initialising_here = nested;
 	if (!nested)
 		pthread_mutex_unlock(&init_lock);
 	return sim_call_end(&call, rc);

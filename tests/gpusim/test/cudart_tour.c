@@ -141,6 +141,27 @@ static void *other_thread(void *arg)
 	return NULL;
 }
 
+static void *first_call(void *arg)
+{
+	void *p;
+
+	(void)arg;
+	OK(cudaMalloc(&p, 4096));
+	return NULL;
+}
+
+/* The first call of a process comes from many threads at once. */
+static void group_race(void)
+{
+	pthread_t thread[8];
+	int i;
+
+	for (i = 0; i < 8; i++)
+		pthread_create(&thread[i], NULL, first_call, NULL);
+	for (i = 0; i < 8; i++)
+		pthread_join(thread[i], NULL);
+}
+
 static void group_errors(void)
 {
 	pthread_t thread;
@@ -443,11 +464,12 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} groups[] = {
-		{ "devices", group_devices }, { "none", group_none },
-		{ "errors", group_errors },   { "copies", group_copies },
-		{ "streams", group_streams }, { "launches", group_launches },
-		{ "graphs", group_graphs },   { "many", group_many },
-		{ "pools", group_pools },     { "absent", group_absent },
+		{ "devices", group_devices },	{ "none", group_none },
+		{ "race", group_race },		{ "errors", group_errors },
+		{ "copies", group_copies },	{ "streams", group_streams },
+		{ "launches", group_launches }, { "graphs", group_graphs },
+		{ "many", group_many },		{ "pools", group_pools },
+		{ "absent", group_absent },
 	};
 	size_t i;
 
