@@ -91,8 +91,11 @@ void sim_garbage_tell(void)
 int gpusim_ready(void)
 {
 	void *ctx = NULL;
-	int rc = cuInit(0);
+	int rc;
 
+	if (sim_thread.current && !sim_state.forked)
+		return SIM_OK;
+	rc = cuInit(0);
 	if (!rc)
 		rc = cuCtxGetCurrent(&ctx);
 	if (rc || ctx)

@@ -61,15 +61,13 @@ static int set_device(int device)
 	return rc ? rc : cuCtxSetCurrent(ctx);
 }
 
+/* Asking makes no context. */
 int rt_device(int *device)
 {
-	void *ctx = NULL;
-	int rc = cuInit(0);
-
-	if (!rc)
-		rc = cuCtxGetCurrent(&ctx);
+	if (!device)
+		return SIM_INVALID_VALUE;
 	*device = 0;
-	return rc || !ctx ? rc : cuCtxGetDevice(device);
+	return cuCtxGetDevice(device) ? cuInit(0) : SIM_OK;
 }
 
 static int reset(void)
