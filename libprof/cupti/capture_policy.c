@@ -82,6 +82,14 @@ bool prof_policy_full(void)
 
 /* ---- changes of what is traced ---------------------------------------------------------------- */
 
+/* What CUPTI dropped meanwhile was the other client's: Kineto gives it no more buffers over its limit. */
+static int take_back(void)
+{
+	prof_pool_disown();
+	prof_cupti_dropped(g.cupti);
+	return g.cupti->RegisterCallbacks(prof_activity_request, prof_activity_complete);
+}
+
 /* On the flusher, with a copy of what was asked for. */
 static void apply(void)
 {
@@ -89,11 +97,8 @@ static void apply(void)
 		prof_level_disable(g.cupti);
 		return;
 	}
-	if (g.job.rearm) {
-		prof_pool_disown();
-		g.job.rc =
-			g.cupti->RegisterCallbacks(prof_activity_request, prof_activity_complete);
-	}
+	if (g.job.rearm)
+		g.job.rc = take_back();
 	if (g.job.rc)
 		return;
 	prof_level_reduce(&g.job.before, &g.job.after, g.cupti);

@@ -366,6 +366,15 @@ int prof_cuda_open(struct prof_cuda *c)
 	return c->DeviceGetUuid ? 0 : -ENOENT;
 }
 
+uint64_t prof_cupti_dropped(const struct prof_cupti *c)
+{
+	size_t dropped = 0;
+
+	if (!c->GetNumDroppedRecords || c->GetNumDroppedRecords(NULL, 0, &dropped))
+		return 0;
+	return dropped;
+}
+
 #define NVML_SYMBOL(name, field, needed)                               \
 	{                                                              \
 		"nvml" name, offsetof(struct prof_nvml, field), needed \

@@ -68,6 +68,9 @@ struct prof_cupti {
  */
 int prof_cupti_open(struct prof_cupti *c, const char *wanted, char *why, size_t size);
 
+/* Records that CUPTI dropped since the last call, whosever they were; 0 where it cannot tell. */
+uint64_t prof_cupti_dropped(const struct prof_cupti *c);
+
 struct prof_cuda {
 	int (*DriverGetVersion)(int *version);
 	int (*DeviceGetCount)(int *count);

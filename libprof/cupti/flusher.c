@@ -29,15 +29,6 @@ static struct {
 	bool started;
 } fl;
 
-static uint64_t dropped_records(void)
-{
-	size_t dropped = 0;
-
-	if (!fl.cupti->GetNumDroppedRecords || fl.cupti->GetNumDroppedRecords(NULL, 0, &dropped))
-		return 0;
-	return dropped;
-}
-
 static void flush(bool forced)
 {
 	struct prof_flush f = { .number = fl.last.number + 1 };
@@ -46,7 +37,7 @@ static void flush(bool forced)
 	for (; fl.canary && f.canaries < fl.canaries; f.canaries++)
 		fl.canary();
 	f.rc = fl.cupti->FlushAll(forced ? 1 : 0);
-	f.dropped = dropped_records();
+	f.dropped = prof_cupti_dropped(fl.cupti);
 	prof_clock_sample(fl.cupti->GetTimestamp, &f.clock);
 	f.end_ns = prof_now_ns();
 	fl.last = f;

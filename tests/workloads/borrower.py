@@ -3,7 +3,7 @@
 torch's own calls that begin and end a session it registers callbacks, enables kinds, counts the
 kernels in its buffers, and disables the kinds. Knows nothing of gpustarve. Prints what it saw.
 
-usage: borrower.py SESSIONS KERNELS [--first] [--clock] [--finalize] [--teardown] [--after SECONDS]"""
+usage: borrower.py SESSIONS KERNELS [--first] [--clock] [--finalize] [--teardown] [--refuse] [--after SECONDS]"""
 import argparse
 import sys
 import time
@@ -21,9 +21,10 @@ def main():
     p.add_argument('--clock', action='store_true', help='put a clock of its own into the records')
     p.add_argument('--finalize', action='store_true', help='detach CUPTI some time after a session')
     p.add_argument('--teardown', action='store_true', help='as Kineto, which detaches it at a call of the runtime')
+    p.add_argument('--refuse', action='store_true', help='the client wants one buffer and no more')
     p.add_argument('--after', type=float, default=0, help='go on for so long after each session')
     args = p.parse_args()
-    client, device, stream = (Kineto if args.teardown else Client)(args.clock), None, None
+    client, device, stream = (Kineto if args.teardown else Client)(args.clock, 1 if args.refuse else None), None, None
     if args.teardown:
         gpudev.use_runtime()
 
@@ -54,6 +55,8 @@ def main():
             print('kernels of operators', client.found)
             client.teardown()
         profiler.stop()
+        if args.refuse:
+            print('refused', client.refused > 0)
         print('session', i, 'kernels', seen[0], 'unknown buffers', seen[1], flush=True)
         work('after', args.kernels)
         if args.finalize:

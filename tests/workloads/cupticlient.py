@@ -17,13 +17,19 @@ COMPLETE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_voi
 
 
 class Client:
-    def __init__(self, clock=False):
+    def __init__(self, clock=False, most=None):
+        """With @most buffers out it refuses another, as Kineto does over its limit where CUPTI takes that (27)."""
+        self.most, self.refused = most, 0
         self.clock = ctypes.CDLL('gpusim-otherclock.so').other_clock if clock else None
         self.cupti = ctypes.CDLL(NAMES[os.environ.get('GPUSIM_CUPTI', '13')])
         self.buffers, self.kernels, self.unknown = {}, 0, 0
         self.request, self.complete = REQUEST(self.give), COMPLETE(self.take)
 
     def give(self, buffer, size, records):
+        if self.most is not None and len(self.buffers) >= self.most:
+            self.refused += 1
+            buffer[0], size[0] = None, 0
+            return
         b = (ctypes.c_uint64 * (BYTES // 8))()
         self.buffers[ctypes.addressof(b)] = b
         buffer[0], size[0], records[0] = ctypes.cast(b, u8p), BYTES, 0
@@ -64,8 +70,8 @@ class Kineto(Client):
     Kineto does with TEARDOWN_CUPTI=1 (CuptiActivityApi.cpp, CuptiCallbackApi.cpp of pytorch/kineto): from
     within a callback, at the exit of some call of the runtime."""
 
-    def __init__(self, clock=False):
-        super().__init__(clock)
+    def __init__(self, clock=False, most=None):
+        super().__init__(clock, most)
         self.handle, self.callback = ctypes.c_void_p(), CALLBACK(self.called)
         self.asked, self.over, self.torn, self.thread = False, threading.Event(), 0, None
         self.outer, self.found = {}, 0

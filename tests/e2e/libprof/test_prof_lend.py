@@ -92,6 +92,16 @@ def torn_down(said):
     print(f'{what}: {gs.measure(t.lost(FOREIGN)) / 1e9:.3f} s lost')
 
 
+def refuses():
+    """A client that gives CUPTI no more buffers while its session goes on: the records that it loses are its own."""
+    what = 'a client that refuses buffers'
+    t, lost, out = run(what, '--refuse', 2, 2 * KERNELS)
+    rows = out.decode().splitlines()
+    gs.equal([rows[0], rows[2], rows[4]], ['refused True'] * 2 + ['done'], f'{what}: {rows}')
+    gs.equal(sorted(k[5] for k in lost), ['session'] * 4 * KERNELS, f'{what}: missing')
+    gs.equal((t.bye['last']['dropped'], t.lost(prof.DROPPED)), (0, []), f'{what}: lost of ours')
+
+
 def neighbour(which, name):
     """Stand-ins in the shape of the real packages, for these need a GPU to have anything to do with CUPTI."""
     what = f'sessions of {name}'
@@ -107,5 +117,5 @@ def neighbour(which, name):
 NEIGHBOURS = [functools.partial(neighbour, *n) for n in (
     ('jax', 'jax.profiler'), ('tensorflow', "TensorFlow's profiler"), ('triton', "Triton's Proton"))]
 TORN = [functools.partial(torn_down, said) for said in (True, False)]
-gs.side_by_side(TORN + NEIGHBOURS + [detached, detaches, first, clocked, lambda: sessions('13')], 5)
+gs.side_by_side(TORN + NEIGHBOURS + [detached, detaches, first, clocked, refuses, lambda: sessions('13')], 5)
 gs.finish()
