@@ -59,7 +59,7 @@ def ways(torch):
 def main():
     newest = {torch.minor: torch for torch in reversed(torches.some())}
     cases = [functools.partial(play, torch, 'yes') for torch in newest.values()]
-    for torch in newest.values() if os.environ.get('GS_BIG') else [newest[max(newest)]]:
+    for torch in newest.values() if gs.BIG else [newest[max(newest)]]:
         cases += ways(torch)
     gs.side_by_side(cases)
 
