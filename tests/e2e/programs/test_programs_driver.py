@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e waits timeout=400
+# ctest: labels=e2e waits timeout=1800
 """What real programs ask of the simulated driver (a model), with the packages that `scripts/setup --campaigns` makes:
 kernels that Triton and numba compiled run under their own names and are in the trace as in the truth; PyTorch's allocator
-works on virtual memory by hand; a CUDA runtime that is linked statically ends with one line that says so."""
+works on virtual memory by hand; a CUDA runtime that is linked statically ends with one line that says so. GS_BIG=1:
+torch.compile, with graphs of its own too."""
 import collections
 import functools
 import os
@@ -67,6 +68,40 @@ def allocator(torch, expandable):
     gs.equal((done.returncode, done.stdout), (0, f'True {expandable}\n'.encode()), f'{what}: {done.stderr.decode()}')
 
 
+COMPILED = '''
+import sys
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(256, 512), nn.GELU(), nn.LayerNorm(512), nn.Linear(512, 10)).cuda()
+opt = torch.optim.AdamW(model.parameters(), fused=True)
+forward = torch.compile(model, mode=sys.argv[1])
+for _ in range(6):
+    x, y = torch.randn(128, 256).cuda(), torch.randint(0, 10, (128,)).cuda()
+    with torch.autocast('cuda', torch.bfloat16):
+        loss = nn.functional.cross_entropy(forward(x), y)
+    loss.backward()
+    opt.step()
+    opt.zero_grad()
+torch.cuda.synchronize()
+print('6 steps')
+'''
+
+
+def compiled(torch, mode, graphs):
+    """torch.compile with its compiling processes, autotuning by events and, in one mode, graphs that it captures."""
+    what = f'{torch.name}: torch.compile, {mode}, graphs by {graphs}'
+    with gs.scratch() as where:
+        done = prof.run([torch.python, '-c', COMPILED, mode], where, GPUSTARVE_GRAPHS=graphs,
+                        TRITON_CACHE_DIR=os.path.join(where, 'triton'),
+                        TORCHINDUCTOR_CACHE_DIR=os.path.join(where, 'inductor'))
+        gs.equal((done.returncode, done.stdout), (0, b'6 steps\n'), f'{what}: {done.stderr.decode()}')
+        t = max(prof.traces(where), key=lambda t: len(t.ops))
+        prof.expect_exact(where, t, what, t.hello['pid'])
+        gs.equal(t.losses, [], f'{what}: losses')
+        names = ' '.join(op['name'] for op in t.ops)
+        gs.check('triton_' in names or graphs == 'graph', f'{what}: no kernel of Triton')
+
+
 STATIC = '''
 from cuda.bindings import runtime
 for call in runtime.cudaGetDeviceCount, runtime.cudaDeviceSynchronize, lambda: runtime.cudaMalloc(512):
@@ -94,6 +129,11 @@ def main():
                 cases.append(case)
             else:
                 gs.left_out(f'no {package} in {torch.name}')
+        if gs.BIG:
+            cases += [functools.partial(compiled, torch, mode, graphs)
+                      for mode in ('default', 'reduce-overhead') for graphs in ('graph', 'node')]
+    if not gs.BIG:
+        gs.left_out('torch.compile (GS_BIG=1)')
     gs.side_by_side(cases)
 
 
