@@ -14,19 +14,22 @@ struct field {
 
 #define FIELD(type, member) { offsetof(struct type, member), sizeof((struct type *)0)->member }
 
-/* By cublasLtMatmulDescAttributes_t. */
 static const struct field of_operation[] = {
-	[0] = FIELD(lt_operation, compute),	 [1] = FIELD(lt_operation, scale),
-	[3] = FIELD(lt_operation, transposed_a), [4] = FIELD(lt_operation, transposed_b),
-	[7] = FIELD(lt_operation, epilogue),
+	[LT_COMPUTE] = FIELD(lt_operation, compute),
+	[LT_SCALE] = FIELD(lt_operation, scale),
+	[LT_TRANSPOSED_A] = FIELD(lt_operation, transposed_a),
+	[LT_TRANSPOSED_B] = FIELD(lt_operation, transposed_b),
+	[LT_EPILOGUE] = FIELD(lt_operation, epilogue),
 };
 
-/* By cublasLtMatrixLayoutAttribute_t. */
 static const struct field of_layout[] = {
-	[0] = FIELD(lt_layout, data),	 [1] = FIELD(lt_layout, order),
-	[2] = FIELD(lt_layout, rows),	 [3] = FIELD(lt_layout, columns),
-	[4] = FIELD(lt_layout, leading), [5] = FIELD(lt_layout, batch),
-	[6] = FIELD(lt_layout, stride),
+	[LT_DATA] = FIELD(lt_layout, data),
+	[LT_ORDER] = FIELD(lt_layout, order),
+	[LT_ROWS] = FIELD(lt_layout, rows),
+	[LT_COLUMNS] = FIELD(lt_layout, columns),
+	[LT_LEADING] = FIELD(lt_layout, leading),
+	[LT_BATCH] = FIELD(lt_layout, batch),
+	[LT_STRIDE] = FIELD(lt_layout, stride),
 };
 
 static int set(void *descriptor, const struct field *fields, size_t count, int attribute,
@@ -66,7 +69,9 @@ static int destroy(void *descriptor)
 
 BLAS_CALL(cublasLtMatmulDescCreate, void **operation, int compute, int scale)
 {
-	struct lt_operation o = { .compute = compute, .scale = scale, .epilogue = 1 };
+	struct lt_operation o = {
+		.compute = compute, .scale = scale, .epilogue = LT_EPILOGUE_NONE
+	};
 
 	return create(operation, &o, sizeof o);
 }

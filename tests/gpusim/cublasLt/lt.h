@@ -22,9 +22,40 @@ struct lt_layout {
 	int64_t leading, stride;
 };
 
-/*
- * cublasLtMatmulAlgo_t, and what the heuristics answer; checked against NVIDIA's by their sizes.
- */
+/* cublasLtMatmulDescAttributes_t, as far as it is read. */
+enum lt_of_operation {
+	LT_COMPUTE = 0,
+	LT_SCALE = 1,
+	LT_TRANSPOSED_A = 3,
+	LT_TRANSPOSED_B = 4,
+	LT_EPILOGUE = 7
+};
+
+/* cublasLtMatrixLayoutAttribute_t, the same. */
+enum lt_of_layout {
+	LT_DATA = 0,
+	LT_ORDER = 1,
+	LT_ROWS = 2,
+	LT_COLUMNS = 3,
+	LT_LEADING = 4,
+	LT_BATCH = 5,
+	LT_STRIDE = 6
+};
+
+/* What cublasLtEpilogue_t is made of. */
+enum lt_epilogue {
+	LT_EPILOGUE_NONE = 1,
+	LT_EPILOGUE_RELU = 2,
+	LT_EPILOGUE_BIAS = 4,
+	LT_EPILOGUE_RELU_BACKWARD = 8,
+	LT_EPILOGUE_BIAS_GRADIENT = 16,
+	LT_EPILOGUE_GELU = 32,
+	LT_EPILOGUE_GELU_BACKWARD = 64,
+	LT_EPILOGUE_BIAS_GRADIENT_A = 256,
+	LT_EPILOGUE_BIAS_GRADIENT_B = 512
+};
+
+/* cublasLtMatmulAlgo_t, and cublasLtMatmulHeuristicResult_t. */
 struct lt_algorithm {
 	uint64_t words[8];
 };

@@ -10,31 +10,20 @@
 
 static_assert(sizeof(struct lt_answer) == 96, "cublasLtMatmulHeuristicResult_t");
 
-/* cublasLtEpilogue_t is made of these */
-enum {
-	EPILOGUE_RELU = 2,
-	EPILOGUE_BIAS = 4,
-	EPILOGUE_RELU_BACKWARD = 8,
-	EPILOGUE_BIAS_GRADIENT = 16,
-	EPILOGUE_GELU = 32,
-	EPILOGUE_GELU_BACKWARD = 64,
-	EPILOGUE_BIAS_GRADIENT_A = 256,
-	EPILOGUE_BIAS_GRADIENT_B = 512
-};
-
 static const char *epilogue(int flags)
 {
-	bool bias = flags & EPILOGUE_BIAS;
+	bool bias = flags & LT_EPILOGUE_BIAS;
 
-	if (flags & EPILOGUE_GELU)
+	if (flags & LT_EPILOGUE_GELU)
 		return bias ? "_bias_gelu" : "_gelu";
-	if (flags & EPILOGUE_RELU)
+	if (flags & LT_EPILOGUE_RELU)
 		return bias ? "_bias_relu" : "_relu";
-	if (flags & EPILOGUE_GELU_BACKWARD)
+	if (flags & LT_EPILOGUE_GELU_BACKWARD)
 		return "_dgelu";
-	if (flags & EPILOGUE_RELU_BACKWARD)
+	if (flags & LT_EPILOGUE_RELU_BACKWARD)
 		return "_drelu";
-	if (flags & (EPILOGUE_BIAS_GRADIENT | EPILOGUE_BIAS_GRADIENT_A | EPILOGUE_BIAS_GRADIENT_B))
+	if (flags & (LT_EPILOGUE_BIAS_GRADIENT | LT_EPILOGUE_BIAS_GRADIENT_A |
+		     LT_EPILOGUE_BIAS_GRADIENT_B))
 		return "_bgrad";
 	return bias ? "_bias" : NULL;
 }

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stand-ins' numbers of cuBLAS's and cuBLASLt's interface are those of NVIDIA's headers.
+ */
+#include <stddef.h>
+
+#include <cublasLt.h>
+#include <cublas_v2.h>
+
+#include "../cublasLt/lt.h"
+#include "harness.h"
+
+#define SAME(ours, theirs) EXPECT_INT(ours, theirs)
+
+static void test_statuses(void)
+{
+	SAME(BLAS_SUCCESS, CUBLAS_STATUS_SUCCESS);
+	SAME(BLAS_NOT_INITIALIZED, CUBLAS_STATUS_NOT_INITIALIZED);
+	SAME(BLAS_ALLOC_FAILED, CUBLAS_STATUS_ALLOC_FAILED);
+	SAME(BLAS_INVALID_VALUE, CUBLAS_STATUS_INVALID_VALUE);
+	SAME(BLAS_EXECUTION_FAILED, CUBLAS_STATUS_EXECUTION_FAILED);
+	SAME(BLAS_NOT_SUPPORTED, CUBLAS_STATUS_NOT_SUPPORTED);
+}
+
+static void test_data(void)
+{
+	SAME(BLAS_R_32F, CUDA_R_32F);
+	SAME(BLAS_R_64F, CUDA_R_64F);
+	SAME(BLAS_R_16F, CUDA_R_16F);
+	SAME(BLAS_R_8I, CUDA_R_8I);
+	SAME(BLAS_C_32F, CUDA_C_32F);
+	SAME(BLAS_C_64F, CUDA_C_64F);
+	SAME(BLAS_R_32I, CUDA_R_32I);
+	SAME(BLAS_R_16BF, CUDA_R_16BF);
+	SAME(BLAS_R_8F_E4M3, CUDA_R_8F_E4M3);
+	SAME(BLAS_R_8F_E5M2, CUDA_R_8F_E5M2);
+	SAME(BLAS_R_4F_E2M1, CUDA_R_4F_E2M1);
+}
+
+static void test_compute(void)
+{
+	SAME(BLAS_COMPUTE_16F, CUBLAS_COMPUTE_16F);
+	SAME(BLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F);
+	SAME(BLAS_COMPUTE_64F, CUBLAS_COMPUTE_64F);
+	SAME(BLAS_COMPUTE_32I, CUBLAS_COMPUTE_32I);
+	SAME(BLAS_COMPUTE_32F_FAST_16F, CUBLAS_COMPUTE_32F_FAST_16F);
+	SAME(BLAS_COMPUTE_32F_FAST_16BF, CUBLAS_COMPUTE_32F_FAST_16BF);
+	SAME(BLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_32F_FAST_TF32);
+}
+
+static void test_operation(void)
+{
+	SAME(LT_COMPUTE, CUBLASLT_MATMUL_DESC_COMPUTE_TYPE);
+	SAME(LT_SCALE, CUBLASLT_MATMUL_DESC_SCALE_TYPE);
+	SAME(LT_TRANSPOSED_A, CUBLASLT_MATMUL_DESC_TRANSA);
+	SAME(LT_TRANSPOSED_B, CUBLASLT_MATMUL_DESC_TRANSB);
+	SAME(LT_EPILOGUE, CUBLASLT_MATMUL_DESC_EPILOGUE);
+}
+
+static void test_layout(void)
+{
+	SAME(LT_DATA, CUBLASLT_MATRIX_LAYOUT_TYPE);
+	SAME(LT_ORDER, CUBLASLT_MATRIX_LAYOUT_ORDER);
+	SAME(LT_ROWS, CUBLASLT_MATRIX_LAYOUT_ROWS);
+	SAME(LT_COLUMNS, CUBLASLT_MATRIX_LAYOUT_COLS);
+	SAME(LT_LEADING, CUBLASLT_MATRIX_LAYOUT_LD);
+	SAME(LT_BATCH, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
+	SAME(LT_STRIDE, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
+}
+
+static void test_epilogues(void)
+{
+	SAME(LT_EPILOGUE_NONE, CUBLASLT_EPILOGUE_DEFAULT);
+	SAME(LT_EPILOGUE_RELU | LT_EPILOGUE_BIAS, CUBLASLT_EPILOGUE_RELU_BIAS);
+	SAME(LT_EPILOGUE_GELU | LT_EPILOGUE_BIAS, CUBLASLT_EPILOGUE_GELU_BIAS);
+	/* what is left behind for the backward pass is another bit, which nobody reads */
+	SAME(LT_EPILOGUE_RELU_BACKWARD | 128, CUBLASLT_EPILOGUE_DRELU);
+	SAME(LT_EPILOGUE_GELU_BACKWARD | 128, CUBLASLT_EPILOGUE_DGELU);
+	SAME(LT_EPILOGUE_GELU_BACKWARD | 128 | LT_EPILOGUE_BIAS_GRADIENT,
+	     CUBLASLT_EPILOGUE_DGELU_BGRAD);
+	SAME(LT_EPILOGUE_BIAS_GRADIENT_A, CUBLASLT_EPILOGUE_BGRADA);
+	SAME(LT_EPILOGUE_BIAS_GRADIENT_B, CUBLASLT_EPILOGUE_BGRADB);
+}
+
+static void test_answer(void)
+{
+	EXPECT_INT(sizeof(struct lt_algorithm), sizeof(cublasLtMatmulAlgo_t));
+	EXPECT_INT(sizeof(struct lt_answer), sizeof(cublasLtMatmulHeuristicResult_t));
+	EXPECT_INT(offsetof(struct lt_answer, workspace),
+		   offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
+	EXPECT_INT(offsetof(struct lt_answer, status),
+		   offsetof(cublasLtMatmulHeuristicResult_t, state));
+	EXPECT_INT(offsetof(struct lt_answer, waves),
+		   offsetof(cublasLtMatmulHeuristicResult_t, wavesCount));
+}
+
+int main(void)
+{
+	return RUN(test_statuses, test_data, test_compute, test_operation, test_layout,
+		   test_epilogues, test_answer);
+}
