@@ -22,9 +22,10 @@ NEAR_NS, LENGTH_NS = 300_000, 2_000  # Kineto's clock is the processor's, read w
 EDGE_NS = 50_000_000  # a flush ends some time after the span that it tells
 
 
-def command(torch, where):
+def command(torch, where, teardown):
+    """After a teardown CUPTI is left alone for two seconds."""
     return [torch.python, PROGRAM, '--steps', STEPS, '--sessions', SESSIONS, '--traces', where,
-            '--told', os.path.join(where, 'told'), '--between', 3]
+            '--told', os.path.join(where, 'told'), '--between', 4 if teardown else 1]
 
 
 def started(e):
@@ -79,14 +80,14 @@ def alone(torch, teardown):
     with gs.scratch() as where:
         os.mkdir(os.path.join(where, 'truth'))
         env = gs.environment(GPUSIM_TRUTH=os.path.join(where, 'truth'), TEARDOWN_CUPTI=int(teardown), **ENV)
-        checked(what, where, gs.command([gs.WITH_GPUSIM, *map(str, command(torch, where))], env=env, timeout=300),
+        checked(what, where, gs.command([gs.WITH_GPUSIM, *map(str, command(torch, where, teardown))], env=env, timeout=300),
                 teardown)
 
 
 def beside(torch, teardown):
     what = f'{torch.name} beside libprof{", taken down" if teardown else ""}'
     with gs.scratch() as where:
-        done = prof.run([*map(str, command(torch, where))], where, TEARDOWN_CUPTI=int(teardown), **ENV)
+        done = prof.run([*map(str, command(torch, where, teardown))], where, TEARDOWN_CUPTI=int(teardown), **ENV)
         checked(what, where, done, teardown)
         t = max(prof.traces(where), key=lambda t: len(t.ops))
         # By their ids: carried from Kineto's clock, times are not the same to the nanosecond.
@@ -96,7 +97,9 @@ def beside(torch, teardown):
         print(f'{what}: {len(t.ops)} operations, {len(lacking)} lacking, {gs.measure(spans) / 1e9:.3f} s lost')
         gs.equal((len(t.ops), len(t.ops) + len(lacking)), (len(have), len(truth)), f'{what}: operations')
         gs.equal(bare[:2], [], f'{what}: of {len(lacking)} missing {len(bare)}, no word')
-        gs.equal(t.bye['last']['invalid'], 0, f'{what}: unusable stamps')
+        gs.equal((t.bye['last']['invalid'], t.bye['last']['dropped']), (0, 0), f'{what}: unusable stamps, lost')
+        if not teardown:  # what is lacking is the sessions' and no more; after a teardown two seconds' as well
+            gs.equal(len(lacking), SESSIONS * (4 * STEPS + 1), f'{what}: lacking')
         told = json.load(open(os.path.join(where, 'told')))
         for session in told['sessions']:
             gs.check(any(o['start'] > session['end_ns'] for o in t.ops), f'{what}: never came back')
