@@ -266,10 +266,9 @@ for _ in range(2): assert t.raw(405, 24, 0, ref(n), None) == 3000''')
         self.assertEqual(self.missing(), {'cudnnBackendCreateDescriptor': 1, 'cudnnBackendGetAttribute': 2})
 
     def test_no_body(self):
-        """Recurrent networks, CTC and their like."""
         self.program('''
-assert dnn.cudnnCTCLoss() == 3000 and dnn.cudnnRNNForward() == 3000''')
-        self.assertEqual(self.missing(), {'cudnnCTCLoss': 1, 'cudnnRNNForward': 1})
+assert dnn.cudnnCTCLoss() == 3000 and dnn.cudnnPoolingForward() == 3000''')
+        self.assertEqual(self.missing(), {'cudnnCTCLoss': 1, 'cudnnPoolingForward': 1})
 
     def test_call_of_the_runtime(self):
         """A launch of cuDNN, which has the runtime in it, is one call of the runtime."""
@@ -277,8 +276,8 @@ assert dnn.cudnnCTCLoss() == 3000 and dnn.cudnnRNNForward() == 3000''')
 run(graph(convolution(FPROP, X, W, Y)))
 expect(X, W, Y, 4, TF32)''', GPUSIM_TRUTH_API=1)
         kernel, = self.truth('kernel')
-        self.assertEqual([(r['api'], r['domain'], r['cbid']) for r in self.truth() if r.get('call') == kernel['call'] and r.get('api')],
-                         [('cudaLaunchKernelExC', 'runtime', 430)])
+        calls = [r for r in self.truth() if r.get('call') == kernel['call'] and r.get('api')]
+        self.assertEqual([(r['api'], r['domain'], r['cbid']) for r in calls], [('cudaLaunchKernelExC', 'runtime', 430)])
 
     def test_capture(self):
         names = self.kernels('''
@@ -336,6 +335,17 @@ def old_filter(dims, data=FLOAT):
 no, one, size, zero = P(), c.c_double(1), SIZE(99), SIZE(0)
 '''
 
+RECURRENT = '''
+LSTM, GRU, INPUT, HIDDEN, LAYERS = 2, 3, 48, 32, 2
+def network(cell, biases, two, narrow):
+    return described('RNNDescriptor', 'RNNDescriptor_v8', 0, cell, biases, two, 0, HALF, FLOAT, 0, INPUT, HIDDEN,
+                     narrow or HIDDEN, LAYERS, no, 0)
+def shape(tensor):
+    data, n, dims, strides = INT(), INT(), ints([0] * 8), ints([0] * 8)
+    ok(dnn.cudnnGetTensorNdDescriptor(tensor, 8, ref(data), ref(n), dims, strides))
+    return data.value, dims[:n.value]
+'''
+
 
 class Older(Dnn):
     """The calls from before the graph API."""
@@ -380,7 +390,8 @@ args = dict(Forward=((x, w), y), BackwardData=((w, y), x), BackwardFilter=((x, y
 for name, ((a, b), out) in args.items():
     ok(getattr(dnn, f'cudnnGetConvolution{name}WorkspaceSize')(handle, a, b, conv, out, 1, ref(size))); assert size.value == 0
     ok(getattr(dnn, f'cudnnGetConvolution{name}Algorithm_v7')(handle, a, b, conv, out, 8, ref(n), ref(perf))); chosen()
-    ok(getattr(dnn, f'cudnnFindConvolution{name}AlgorithmEx')(handle, a, no, b, no, conv, out, no, 8, ref(n), ref(perf), no, zero)); chosen()
+    ok(getattr(dnn, f'cudnnFindConvolution{name}AlgorithmEx')(handle, a, no, b, no, conv, out, no, 8, ref(n), ref(perf),
+                                                              no, zero)); chosen()
     expect(X, W, Y, 4, F32)
     ok(getattr(dnn, f'cudnnConvolution{name}')(handle, no, a, no, b, no, conv, 1, no, zero, no, out, no))
     expect(X, W, Y, 4, F32)
@@ -391,6 +402,72 @@ expect(X, W, Y, 4, TF32)
 assert dnn.cudnnConvolutionForward(handle, no, x, no, w, no, no, 1, no, zero, no, y, no) == 2002''')
         self.assertEqual([n.split('_')[2] for n in names],
                          ['fprop', 'fprop', 'dgrad', 'dgrad', 'wgrad', 'wgrad', 'fprop'])
+
+    def test_weights_of_networks(self):
+        """As PyTorch reads where they lie: none over another, none left over, those of a kind in a row."""
+        self.program(LEGACY + RECURRENT + '''
+for cell, biases, two, narrow in ((LSTM, 2, 0, 0), (GRU, 2, 1, 0), (1, 0, 1, 0), (LSTM, 2, 1, 24), (GRU, 1, 0, 0),
+                                  (LSTM, 3, 1, 0)):
+    n = network(cell, biases, two, narrow)
+    ok(dnn.cudnnGetRNNWeightSpaceSize(handle, n, ref(size)))
+    gates, taken, rows = {LSTM: 4, GRU: 3, 1: 1}[cell], [], []
+    for layer in range(LAYERS * (1 + two)):
+        for gate in range(2 * gates + bool(narrow)):
+            m, b = old_tensor([1, 1, 1]), old_tensor([1, 1, 1])
+            at, bias_at = P(), P()
+            ok(dnn.cudnnGetRNNWeightParams(handle, n, layer, size, P(1 << 20), gate, m, ref(at), b, ref(bias_at)))
+            k, dims = shape(m)
+            taken.append((at.value, product(dims)))
+            rows.append((layer, gate // gates, dims))
+            has = gate < 2 * gates and (biases == 2 or biases == (1 if gate < gates else 3))
+            assert bool(bias_at.value) == has, (cell, biases, gate)
+            if has:
+                assert shape(b)[1] == [1, HIDDEN, 1]
+                taken.append((bias_at.value, HIDDEN))
+    taken.sort()
+    assert taken[0][0] == 1 << 20 and all(a + 2 * n_ == b for (a, n_), (b, _) in zip(taken, taken[1:]))
+    assert taken[-1][0] + 2 * taken[-1][1] == (1 << 20) + size.value
+    deep = (narrow or HIDDEN) * (1 + two)
+    for layer, part, dims in rows:
+        inner = INPUT if layer < 1 + two else deep
+        assert dims == ([1, HIDDEN, inner], [1, HIDDEN, narrow or HIDDEN], [1, narrow, HIDDEN])[part], (layer, part, dims)
+    assert dnn.cudnnGetRNNWeightParams(handle, n, 99, size, no, 0, no, no, no, no) == 2000''')
+
+    def test_networks(self):
+        names = self.kernels(LEGACY + RECURRENT + '''
+n, x = network(LSTM, 2, 0, 0), P()
+ok(dnn.cudnnCreateRNNDataDescriptor(ref(x)))
+ok(dnn.cudnnSetRNNDataDescriptor(x, HALF, 0, 9, 3, INPUT, ints([9, 5, 2]), no))
+work, reserve = SIZE(9), SIZE(9)
+ok(dnn.cudnnGetRNNTempSpaceSizes(handle, n, 1, x, ref(work), ref(reserve))); assert (work.value, reserve.value) == (0, 0)
+matrices = 4 * HIDDEN * (INPUT + 3 * HIDDEN)
+def expect_steps():
+    length(2 * 16 * matrices, 2 * (matrices + 2 * 8 * HIDDEN + 16 * (INPUT + HIDDEN)), F16)
+ok(dnn.cudnnRNNForward(handle, n, 1, no, x, no, x, no, no, no, no, no, no, no, zero, no, zero, no, zero, no)); expect_steps()
+ok(dnn.cudnnRNNBackwardData_v8(handle, n, no, x, no, no, x, no, no, no, no, no, no, no, no, no, zero, no, zero, no,
+                               zero, no)); expect_steps()
+ok(dnn.cudnnRNNBackwardWeights_v8(handle, n, 0, no, x, no, no, no, x, no, zero, no, zero, no, zero, no)); expect_steps()
+ok(dnn.cudnnDropoutGetStatesSize(handle, ref(size)))
+dropout = P(); ok(dnn.cudnnCreateDropoutDescriptor(ref(dropout)))
+ok(dnn.cudnnRestoreDropoutDescriptor(dropout, handle, c.c_float(0.5), P(1 << 20), size, c.c_ulonglong(1)))
+ok(dnn.cudnnSetDropoutDescriptor(dropout, handle, c.c_float(0), no, zero, c.c_ulonglong(1)))
+ok(dnn.cudnnSetDropoutDescriptor(dropout, handle, c.c_float(0.5), P(1 << 20), size, c.c_ulonglong(1)))
+length(0, size.value, F32)''')
+        self.assertEqual(names, [f'RNN_blockPersist_{v}_LSTM_simulated' for v in ('fp', 'bp', 'wgrad')] +
+                         ['cudnn_init_dropout_states_simulated'])
+
+    def test_sampler(self):
+        names = self.kernels(LEGACY + '''
+x, y, small = old_tensor(X), old_tensor([8, 64, 9, 9]), [8, 64, 9, 9]
+tf = described('SpatialTransformerDescriptor', 'SpatialTransformerNdDescriptor', 0, FLOAT, 4, ints(small))
+grid = 8 * 8 * 9 * 9
+ok(dnn.cudnnSpatialTfGridGeneratorForward(handle, tf, no, no)); length(0, grid, F32)
+ok(dnn.cudnnSpatialTfGridGeneratorBackward(handle, tf, no, no)); length(0, grid, F32)
+ok(dnn.cudnnSpatialTfSamplerForward(handle, tf, no, x, no, no, no, y, no))
+length(0, 4 * (product(X) + product(small)) + grid, F32)
+ok(dnn.cudnnSpatialTfSamplerBackward(handle, tf, no, x, no, no, x, no, no, y, no, no, no, no))
+length(0, 4 * (2 * product(X) + product(small)) + 2 * grid, F32)''')
+        self.assertEqual(len(names), 4)
 
     def test_read_back(self):
         self.program(LEGACY + '''

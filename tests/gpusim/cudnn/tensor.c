@@ -7,28 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* cudnnCreate<Name>Descriptor and cudnnDestroy<Name>Descriptor of a struct. */
-#define LIFE(Name, type)                                                                          \
-	enum dnn_status cudnnCreate##Name##Descriptor(struct type **made)                         \
-	{                                                                                         \
-		if (!made)                                                                        \
-			return dnn_fail(DNN_BAD_PARAM_NULL_POINTER, "no place for a descriptor"); \
-		*made = calloc(1, sizeof **made);                                                 \
-		return *made ? DNN_SUCCESS                                                        \
-			     : dnn_fail(DNN_INTERNAL_ERROR_HOST_ALLOCATION_FAILED,                \
-					"no memory for a descriptor");                            \
-	}                                                                                         \
-                                                                                                  \
-	enum dnn_status cudnnDestroy##Name##Descriptor(struct type *gone)                         \
-	{                                                                                         \
-		free(gone);                                                                       \
-		return DNN_SUCCESS;                                                               \
-	}
-
-LIFE(Tensor, dnn_tensor)
-LIFE(Filter, dnn_filter)
-LIFE(Convolution, dnn_convolution)
-LIFE(Activation, dnn_activation)
+DNN_LIFE(Tensor, dnn_tensor)
+DNN_LIFE(Filter, dnn_filter)
+DNN_LIFE(Convolution, dnn_convolution)
+DNN_LIFE(Activation, dnn_activation)
 
 static bool good_dims(const void *descriptor, int n, const int *dims)
 {

@@ -6,10 +6,29 @@
 #define DNN_TENSOR_H
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "status.h"
 
 #define DNN_DIMS 8
+
+/* cudnnCreate<Name>Descriptor and cudnnDestroy<Name>Descriptor of a struct. */
+#define DNN_LIFE(Name, type)                                                                      \
+	enum dnn_status cudnnCreate##Name##Descriptor(struct type **made)                         \
+	{                                                                                         \
+		if (!made)                                                                        \
+			return dnn_fail(DNN_BAD_PARAM_NULL_POINTER, "no place for a descriptor"); \
+		*made = calloc(1, sizeof **made);                                                 \
+		return *made ? DNN_SUCCESS                                                        \
+			     : dnn_fail(DNN_INTERNAL_ERROR_HOST_ALLOCATION_FAILED,                \
+					"no memory for a descriptor");                            \
+	}                                                                                         \
+                                                                                                  \
+	enum dnn_status cudnnDestroy##Name##Descriptor(struct type *gone)                         \
+	{                                                                                         \
+		free(gone);                                                                       \
+		return DNN_SUCCESS;                                                               \
+	}
 
 struct dnn_tensor {
 	enum dnn_data data;

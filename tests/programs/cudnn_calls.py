@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What PyTorch asks of cuDNN, forward and backward: convolutions of one to three dimensions, transposed, in groups, of
-several types and layouts, batch norm, and attention where PyTorch takes cuDNN's. --told says how many it asked for."""
+several types and layouts, batch norm, attention where PyTorch takes cuDNN's, recurrent networks, and a picture sampled
+on a grid. --told says how many it asked for."""
 import itertools
 import sys
 
@@ -57,6 +58,21 @@ class Asked:
         F.scaled_dot_product_attention(q, k, v, is_causal=causal).sum().backward()
         self.count('flash_fprop', 'flash_bprop')
 
+    def recurrent(self, make, packed, **options):
+        layers = make(16, 32, 2, **options).cuda()
+        x = torch.randn(10, self.args.batch, 16).cuda().requires_grad_()
+        if packed:
+            y = layers(nn.utils.rnn.pack_padded_sequence(x, torch.arange(self.args.batch, 0, -1)))[0].data
+        else:
+            y = layers(x)[0]
+        y.sum().backward()
+        self.count('rnn_fp', 'rnn_bp', 'rnn_wgrad')
+
+    def sampled(self):
+        x, grid = torch.randn(2, 3, 9, 9).cuda().requires_grad_(), torch.rand(2, 5, 5, 2).cuda()
+        F.grid_sample(x, grid, align_corners=True).sum().backward()
+        self.count('sampler_fw', 'sampler_bw')
+
     def step(self):
         for dims, last in ((1, False), (2, False), (2, True), (3, False), (3, True)):
             for transposed, type, groups in itertools.product((False, True), self.types, (1, 4)):
@@ -65,6 +81,11 @@ class Asked:
                 self.norm(dims, type, last)
         for type, causal in itertools.product((torch.float16, torch.bfloat16), (False, True)):
             self.attention(type, causal)
+        for make, packed in itertools.product((nn.LSTM, nn.GRU, nn.RNN), (False, True)):
+            for options in dict(), dict(bidirectional=True), dict(bias=False):
+                self.recurrent(make, packed, **options)
+        self.recurrent(nn.LSTM, False, proj_size=8)
+        self.sampled()
 
 
 def main():

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e timeout=400
 """What PyTorch asks of cuDNN runs on the simulated GPU (a model), with the wheels that `scripts/setup --campaigns` gets:
-by both of its ways to cuDNN each convolution, batch norm and attention is one kernel, nothing was asked for that is
-not there, and the trace is the truth."""
+by both of its ways to cuDNN each convolution, batch norm, attention and network is one kernel, nothing was asked for that
+is not there, and the trace is the truth."""
 import collections
 import functools
 import json
@@ -16,14 +16,15 @@ import gs
 import prof
 import torches
 
-PROGRAM = os.path.join(gs.SOURCE, 'tests', 'programs', 'convolutions.py')
-KERNEL = re.compile(r'_(fprop|dgrad|wgrad)_implicit_gemm_|cudnn\d+(bn_fw_tr|bn_bw|bn_fw_inf)_|sdpa_sm90_(flash_[fb]prop)_')
+PROGRAM = os.path.join(gs.SOURCE, 'tests', 'programs', 'cudnn_calls.py')
+KERNEL = re.compile(r'_(fprop|dgrad|wgrad)_implicit_gemm_|cudnn\d+(bn_fw_tr|bn_bw|bn_fw_inf)_|sdpa_sm90_(flash_[fb]prop)_'
+                    r'|(RNN)_blockPersist_([a-z]+)_|bilinear_(sampler_[fb]w)_')
 
 
 def kinds(ops):
     """How many kernels of cuDNN, by what they do."""
     found = (KERNEL.search(op['name']) for op in ops if 'simulated' in op['name'])
-    return dict(collections.Counter(m.group(m.lastindex) for m in found if m))
+    return dict(collections.Counter('_'.join(filter(None, m.groups())).replace('RNN', 'rnn') for m in found if m))
 
 
 def types(ops):
