@@ -181,19 +181,36 @@ int cuDriverGetVersion(int *version)
 }
 
 /*
- * A program into which NVIDIA's runtime is linked statically (CuPy, what nvcc builds by default) asks for
- * tables that no document describes. Some asks are answered with an error and a program goes on without;
- * the first of these says why.
+ * NVIDIA's runtime, where it is linked statically (CuPy, what nvcc builds by default), asks for tables that
+ * no document describes, and does nothing without them. So do its compilers, which go on without.
  */
-static void tell_foreign_table(void)
+static bool is_compiler(const char *library)
+{
+	const char *slash = strrchr(library, '/'), *name = slash ? slash + 1 : library;
+
+	return !strncmp(name, "libnvrtc", 8) || !strncmp(name, "libnvJitLink", 12);
+}
+
+/* Once, and with one write: who asked, and what that means. */
+static void tell_foreign_table(const void *caller)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
-	static const char text[] =
-		"gpusim: a CUDA runtime that is linked statically (as into CuPy, cuda.bindings.runtime and "
-		"what nvcc builds by default) asks for NVIDIA's private tables: programs that need it do "
-		"not run on the simulated GPU\n";
+	const char *library = "a library";
+	char text[512];
+	Dl_info info;
+	int n;
 
-	if (!atomic_flag_test_and_set(&said) && write(STDERR_FILENO, text, sizeof text - 1) < 0)
+	if (dladdr(caller, &info) && info.dli_fname)
+		library = info.dli_fname;
+	if (is_compiler(library) || atomic_flag_test_and_set(&said))
+		return;
+	n = snprintf(
+		text, sizeof text,
+		"gpusim: %.200s asks for NVIDIA's private tables, as a CUDA runtime does that is linked "
+		"statically (CuPy, cuda.bindings.runtime, nvcc's default): programs that need it do not "
+		"run on the simulated GPU\n",
+		library);
+	if (write(STDERR_FILENO, text, (size_t)n) < 0)
 		return; /* nobody to tell */
 }
 
@@ -208,7 +225,7 @@ int cuGetExportTable(const void **table, const struct sim_uuid *id)
 		return SIM_OK;
 	}
 	*table = NULL;
-	tell_foreign_table();
+	tell_foreign_table(__builtin_return_address(0));
 	return SIM_NOT_FOUND;
 }
 

@@ -31,7 +31,8 @@ def kernels(torch, program, names, **env):
                         TRITON_CACHE_DIR=os.path.join(where, 'triton'), NUMBA_CACHE_DIR=os.path.join(where, 'numba'),
                         TRITON_HOME=where, **env)
         gs.equal((done.returncode, done.stdout), (0, f'{STEPS} steps\n'.encode()), f'{what}: {done.stderr.decode()}')
-        gs.check(done.stderr.count(b'garbage') == 1, f'{what}: {done.stderr.decode()}')
+        gs.check(done.stderr.count(b'garbage') == 1 and b'private tables' not in done.stderr,
+                 f'{what}: {done.stderr.decode()}')
         # ptxas and gcc, which the program runs, are no part of it
         t = max(prof.traces(where), key=lambda t: len(t.ops))
         pid = t.hello['pid']
