@@ -3,13 +3,8 @@
 # ctest: labels=e2e timeout=300
 """libnccl.so.2 of the simulated node: processes find each other by unique id, their collectives move and
 reduce what NCCL's would, to the byte, in the order of the streams, and end together in the truth."""
-import ctypes
-import json
 import os
-import signal
 import struct
-import sys
-import time
 import unittest
 
 import test_gpusim
@@ -442,6 +437,38 @@ assert get(b, 1) == [5]
 ''', n=1)
         self.assertEqual(self.truth('kernel'), [])
         self.assertEqual([o['bytes'] for o in self.truth('memcpy') if o['copy'] == 'd2d'], [4])
+
+    def test_ranges(self):
+        """NVTX's, as NCCL has them: its domain, the calls' names, payloads of communicator, bytes and what else."""
+        self.ranks('''
+a = put([1, 2, 3])
+call('ncclAllReduce', a, a, 3, I32, MAX, comm, s.handle)
+ok(nccl.ncclGroupStart())
+call('ncclBcast', a, 3, I32, 0, comm, s.handle)
+ok(nccl.ncclGroupEnd())
+call('ncclReduce', a, a, 2, I64, MIN, 0, comm, s.handle)
+ok(nccl.ncclCommDestroy(comm))
+''', n=1, NVTX_INJECTION64_PATH=os.path.join(test_gpusim.SIM, 'gpusim-nvtx-tool.so'), NVTX_TOOL_OUT=self.path('nvtx'))
+        with open(self.path('nvtx')) as f:
+            lines = [line.split() for line in f]
+        depth, seen = 0, []
+        for what, domain, *more in lines:
+            self.assertEqual(domain, 'NCCL')
+            depth += 1 if what == 'push' else -1
+            if what == 'push':
+                seen.append((depth, *more))
+        self.assertEqual(depth, 0)
+        self.assertEqual([(d, name, int(more[0]) - (1 << 24) if more else None) for d, name, *more in seen],
+                         [(1, 'ncclCommInitRank', 0), (1, 'ncclAllReduce', 5), (1, 'ncclGroupStart', None),
+                          (1, 'ncclBroadcast', 6), (1, 'ncclGroupEnd', None), (1, 'ncclReduce', 8),
+                          (1, 'ncclCommDestroy', 2)])
+        payload = {name: bytes.fromhex(more[1]) for _, name, *more in seen if more}
+        comm = struct.unpack_from('<Q', payload['ncclAllReduce'])[0]
+        self.assertNotEqual(comm, 0)
+        self.assertEqual(struct.unpack('<QQii', payload['ncclAllReduce'])[:3], (comm, 12, 2))
+        self.assertEqual(struct.unpack('<QQii', payload['ncclBroadcast'])[:3], (comm, 12, 0))
+        self.assertEqual(struct.unpack('<QQii', payload['ncclReduce']), (comm, 16, 0, 3))
+        self.assertEqual(struct.unpack('<Qiii', payload['ncclCommInitRank'][:20])[1:], (1, 0, 0))
 
     def test_memory_and_registration(self):
         self.ranks('''
