@@ -229,69 +229,6 @@ int cuGetExportTable(const void **table, const struct sim_uuid *id)
 	return SIM_NOT_FOUND;
 }
 
-/* ---- errors ---- */
-
-static const struct {
-	int code;
-	const char *name, *text;
-} errors[] = {
-	{ SIM_OK, "CUDA_SUCCESS", "no error" },
-	{ SIM_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument" },
-	{ SIM_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory" },
-	{ SIM_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error" },
-	{ SIM_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected" },
-	{ SIM_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal" },
-	{ SIM_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context" },
-	{ SIM_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU",
-	  "no kernel image is available for execution on the device" },
-	{ SIM_UNSUPPORTED_LIMIT, "CUDA_ERROR_UNSUPPORTED_LIMIT",
-	  "limit is not supported on this architecture" },
-	{ SIM_INVALID_GRAPHICS_CONTEXT, "CUDA_ERROR_INVALID_GRAPHICS_CONTEXT",
-	  "invalid OpenGL or DirectX context" },
-	{ SIM_NO_JIT_COMPILER, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND",
-	  "PTX JIT compiler library not found" },
-	{ SIM_FILE_NOT_FOUND, "CUDA_ERROR_FILE_NOT_FOUND", "file not found" },
-	{ SIM_OPERATING_SYSTEM, "CUDA_ERROR_OPERATING_SYSTEM",
-	  "OS call failed or operation not supported on this OS" },
-	{ SIM_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle" },
-	{ SIM_ILLEGAL_STATE, "CUDA_ERROR_ILLEGAL_STATE",
-	  "the operation cannot be performed in the present state" },
-	{ SIM_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found" },
-	{ SIM_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready" },
-	{ SIM_PEER_ALREADY_ENABLED, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED",
-	  "peer access is already enabled" },
-	{ SIM_PEER_NOT_ENABLED, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED",
-	  "peer access has not been enabled" },
-	{ SIM_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported" },
-	{ SIM_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error" },
-};
-
-static int error_index(int error)
-{
-	int i;
-
-	for (i = 0; i < (int)(sizeof errors / sizeof errors[0]); i++)
-		if (errors[i].code == error)
-			return i;
-	return -1;
-}
-
-int cuGetErrorName(int error, const char **text)
-{
-	int i = error_index(error);
-
-	*text = i < 0 ? NULL : errors[i].name;
-	return i < 0 ? SIM_INVALID_VALUE : SIM_OK;
-}
-
-int cuGetErrorString(int error, const char **text)
-{
-	int i = error_index(error);
-
-	*text = i < 0 ? NULL : errors[i].text;
-	return i < 0 ? SIM_INVALID_VALUE : SIM_OK;
-}
-
 /* ---- entry points by name ---- */
 
 /*

@@ -420,6 +420,23 @@ for _ in range(3):
         self.assertEqual(self.run_sim(['sh', '-c', 'cd "$TRITON_LIBCUDA_PATH" && pwd -P && ls libcuda.so.1']),
                          os.path.realpath(test_gpusim.SIM) + '\nlibcuda.so.1\n')
 
+    def test_errors_by_name(self):
+        """Also those that only a script answers, as a sick GPU would."""
+        self.program('''
+def named(code):
+    name, text = c.c_char_p(), c.c_char_p()
+    assert (raw('cuGetErrorName', code, ref(name)) == 0) == (drv.cuGetErrorString(code, ref(text)) == 0) == bool(text.value)
+    return name.value
+assert [named(i) for i in (0, 214, 700, 719, 900, 12345)] == [
+    b'CUDA_SUCCESS', b'CUDA_ERROR_ECC_UNCORRECTABLE', b'CUDA_ERROR_ILLEGAL_ADDRESS', b'CUDA_ERROR_LAUNCH_FAILED',
+    b'CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED', None]
+try:
+    s.kernel(1000)
+    assert False
+except CudaError as e:
+    assert 'illegal memory access' in str(e), e
+''', GPUSIM_FAULT='fail:call=cuLaunchKernel,nth=1,code=700')
+
     def test_nvml(self):
         self.program('''
 nvml = c.CDLL('libnvidia-ml.so.1')
