@@ -18,15 +18,28 @@
 
 /* ---- copies ---- */
 
-static enum sim_memory kind_of(uint64_t address, uint32_t *physical)
+/* One end of a copy. What lies on no device is the stream's. */
+struct end {
+	enum sim_memory kind;
+	uint32_t physical, device, context;
+};
+
+static struct end end_of(uint64_t address, const struct sim_op *op)
 {
+	struct end e = { SIM_PAGEABLE, op->physical, op->device, op->context };
+	const struct sim_ctx *ctx;
 	struct sim_range range;
 
 	if (!sim_range_find(address, &range))
-		return SIM_PAGEABLE;
-	if (range.kind != SIM_PINNED)
-		*physical = range.physical;
-	return range.kind;
+		return e;
+	e.kind = range.kind;
+	if (range.kind == SIM_PINNED || range.physical == op->physical)
+		return e;
+	e.physical = range.physical;
+	e.device = sim_device_of(range.physical);
+	ctx = range.owner ? range.owner : sim_state.primary[e.device];
+	e.context = ctx ? ctx->id : 0;
+	return e;
 }
 
 static uint64_t copy_time(uint64_t bytes, double rate)
@@ -50,11 +63,16 @@ static uint8_t within_device(const struct sim_op *op)
 void sim_copy_plan(struct sim_op *op, uint64_t dst, uint64_t src)
 {
 	const struct sim_config *c = sim_config();
-	uint32_t from = op->physical, to = op->physical;
+	struct end a = end_of(src, op), b = end_of(dst, op);
+	uint32_t from = a.physical, to = b.physical;
 	double rate = c->d2d;
 
-	op->src = (uint8_t)kind_of(src, &from);
-	op->dst = (uint8_t)kind_of(dst, &to);
+	op->src = (uint8_t)a.kind;
+	op->dst = (uint8_t)b.kind;
+	op->from_device = a.device;
+	op->from_context = a.context;
+	op->peer_device = b.device;
+	op->peer_context = b.context;
 	if (on_device(op->src) && on_device(op->dst)) {
 		op->copy = from == to ? within_device(op) : SIM_P2P;
 		op->engine = from == to ? SIM_ENGINE_D2D : SIM_ENGINE_D2H;
@@ -119,7 +137,7 @@ int sim_copy(void *stream, uint64_t dst, uint64_t src, const struct sim_box *box
 	op.bytes = box->width * box->height * box->depth;
 	op.async = async;
 	sim_copy_plan(&op, dst, src);
-	if (peer && peer[0] != op.device) {
+	if (peer && op.copy != SIM_P2P && peer[0] != op.device) {
 		op.copy = SIM_P2P;
 		op.peer_device = peer[0];
 		op.peer_context = peer[1];
@@ -234,8 +252,7 @@ int cuMemcpyPeerAsync(uint64_t dst, void *dst_ctx, uint64_t src, void *src_ctx, 
 
 void sim_fill_plan(struct sim_op *op, uint64_t dst, unsigned value)
 {
-	uint32_t elsewhere;
-	enum sim_memory kind = kind_of(dst, &elsewhere);
+	enum sim_memory kind = end_of(dst, op).kind;
 
 	op->engine = SIM_ENGINE_COMPUTE;
 	op->value = value;

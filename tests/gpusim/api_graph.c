@@ -100,6 +100,8 @@ int cuGraphAddMemcpyNode(void **out, void *graph, void *const *deps, size_t n,
 		rc = sim_rows_plan(&copy, true, &box, &dst, &src);
 	if (!rc) {
 		op.physical = ((struct sim_ctx *)ctx)->physical;
+		op.device = ((struct sim_ctx *)ctx)->device;
+		op.context = ((struct sim_ctx *)ctx)->id;
 		op.bytes = box.width * box.height * box.depth;
 		sim_copy_plan(&op, dst, src);
 		rc = add(out, graph, deps, n, &op, &node);

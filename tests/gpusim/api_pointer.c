@@ -35,23 +35,13 @@ enum {
 #define ON_HOST 1 /* CUmemorytype */
 #define ON_DEVICE 2
 
-static int ordinal(uint32_t physical)
-{
-	uint32_t i;
-
-	for (i = 0; i < sim_state.devices; i++)
-		if (sim_state.physical[i] == physical)
-			return (int)i;
-	return -1;
-}
-
 /* Pinned memory is of the context that pinned it; the model has forgotten which, and says the current. */
 static int device_of(const struct sim_range *r)
 {
 	const struct sim_ctx *ctx = sim_ctx_current();
 
 	if (r->kind != SIM_PINNED)
-		return ordinal(r->physical);
+		return (int)sim_device_of(r->physical);
 	return ctx ? (int)ctx->device : 0;
 }
 

@@ -156,6 +156,10 @@ static void node_op(struct sim_op *op, const struct sim_node *node, const struct
 	sim_op_init(op, node->op.kind, s);
 	op->engine = node->op.engine;
 	op->copy = node->op.copy;
+	op->from_device = node->op.from_device;
+	op->from_context = node->op.from_context;
+	op->peer_device = node->op.peer_device;
+	op->peer_context = node->op.peer_context;
 	op->src = node->op.src;
 	op->dst = node->op.dst;
 	op->async = true;

@@ -41,6 +41,15 @@ void sim_tell_resolved(void)
 	pthread_cond_broadcast(&resolved);
 }
 
+uint32_t sim_device_of(uint32_t physical)
+{
+	uint32_t i;
+
+	for (i = 0; i < sim_state.devices && sim_state.physical[i] != physical; i++)
+		;
+	return i < sim_state.devices ? i : 0;
+}
+
 struct sim_ctx *sim_ctx_current(void)
 {
 	return sim_thread.current;

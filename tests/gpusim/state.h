@@ -145,6 +145,9 @@ struct sim_ctx *sim_ctx_new(uint32_t device);
 void sim_stream_init(struct sim_stream *s, struct sim_ctx *ctx, uint32_t id, bool blocking);
 void sim_stream_unlink(struct sim_stream *s);
 
+/* The number that the process knows a device by, which it sees. */
+uint32_t sim_device_of(uint32_t physical);
+
 /* Current context of the thread, or NULL. */
 struct sim_ctx *sim_ctx_current(void);
 void sim_ctx_set(struct sim_ctx *ctx);

@@ -72,7 +72,8 @@ struct sim_op {
 	bool async, nccl, in_graph;
 	uint32_t device, physical; /* as the process counts, as the node counts */
 	uint32_t context, stream;
-	uint32_t peer_device, peer_context; /* destination of a peer copy */
+	uint32_t from_device, from_context; /* source of a peer copy */
+	uint32_t peer_device, peer_context; /* and its destination */
 	uint64_t ready, duration, start, end;
 	uint64_t bytes;
 	uint32_t value; /* of a memset */

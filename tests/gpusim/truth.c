@@ -253,8 +253,10 @@ static void put_memory(struct line *l, const struct sim_op *op)
 	PUT(l, "\",\"dst\":\"");
 	put(l, dst, strlen(dst));
 	*l->p++ = '"';
-	if (op->copy == SIM_P2P)
+	if (op->copy == SIM_P2P) {
+		PUT_FIELD(l, "from", op->from_device);
 		PUT_FIELD(l, "peer", op->peer_device);
+	}
 }
 
 static void put_graph(struct line *l, const struct sim_op *op)

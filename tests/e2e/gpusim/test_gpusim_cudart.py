@@ -80,6 +80,12 @@ class Runtime(test_gpusim.Case):
         self.tour('pools')
         self.assertEqual([r['copy'] for r in self.truth('memcpy')], ['h2d', 'd2d', 'd2h'])
 
+    def test_peers(self):
+        self.tour('peers')
+        want = [(100, 0, 1), (256, 0, 1), (50, 1, 0)]
+        self.assertEqual([(r['bytes'], r['from'], r['peer']) for r in self.truth('memcpy') if r['copy'] == 'p2p'], want)
+        self.assertEqual([(r['bytes'], r['src_device'], r['dst_device']) for r in self.tap(22)], want)
+
     def test_absent(self):
         self.tour('absent')
         self.assertEqual(self.names(), {'attention': 1})

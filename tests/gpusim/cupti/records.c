@@ -207,8 +207,8 @@ static void peer_copy(uint8_t *r, const struct sim_op *op)
 	put32(r, 32, op->device);
 	put32(r, 36, op->context);
 	put32(r, 40, op->stream);
-	put32(r, 44, op->device);
-	put32(r, 48, op->context);
+	put32(r, 44, op->from_device);
+	put32(r, 48, op->from_context);
 	put32(r, 52, op->peer_device);
 	put32(r, 56, op->peer_context);
 	put32(r, 60, op->correlation);

@@ -113,10 +113,10 @@ static void copy(const uint8_t *r, uint32_t kind)
 
 	line("{\"kind\":%u,\"copy\":%u,\"src\":%u,\"dst\":%u,\"flags\":%u,\"bytes\":%llu,"
 	     "\"start\":%llu,\"end\":%llu,\"device\":%u,\"context\":%u,\"stream\":%u,"
-	     "\"correlation\":%u,\"node\":%llu,\"graph\":%u}\n",
+	     "\"correlation\":%u,\"node\":%llu,\"graph\":%u,\"src_device\":%u,\"dst_device\":%u}\n",
 	     kind, r[4], r[5], r[6], r[7], u64(r, 8), u64(r, 16), u64(r, 24), u32(r, 32),
 	     u32(r, 36), u32(r, 40), u32(r, peer ? 60 : 44), u64(r, peer ? 72 : 64),
-	     u32(r, peer ? 80 : 72));
+	     u32(r, peer ? 80 : 72), u32(r, peer ? 44 : 32), u32(r, peer ? 52 : 32));
 }
 
 static void fill(const uint8_t *r, uint32_t kind)

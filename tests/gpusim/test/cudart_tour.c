@@ -347,6 +347,30 @@ static void group_streams(void)
 	OK(cudaStreamDestroy(t));
 }
 
+/* From one device to the other, pushed and pulled, with and without being told so. */
+static void group_peers(void)
+{
+	char here[256], back[256];
+	void *on[2], *s;
+	int i;
+
+	memset(here, 9, sizeof here);
+	for (i = 0; i < 2; i++) {
+		OK(cudaSetDevice(i));
+		OK(cudaMalloc(&on[i], sizeof here));
+	}
+	OK(cudaSetDevice(0));
+	OK(cudaStreamCreateWithFlags(&s, 1));
+	OK(cudaMemcpy(on[0], here, sizeof here, H2D));
+	OK(cudaMemcpyAsync(on[1], on[0], 100, 4, s));
+	OK(cudaMemcpyPeerAsync(on[1], 1, on[0], 0, 256, s));
+	OK(cudaStreamSynchronize(s));
+	OK(cudaMemcpy(back, on[1], sizeof back, D2H));
+	EXPECT_MEM(back, here, sizeof here);
+	OK(cudaMemcpyAsync(on[0], on[1], 50, 4, s));
+	OK(cudaStreamSynchronize(s));
+}
+
 static void group_launches(void)
 {
 	struct rt_launch_attribute cluster = { .id = 4 }, event = { .id = 7 };
@@ -469,7 +493,7 @@ int main(int argc, char **argv)
 		{ "copies", group_copies },	{ "streams", group_streams },
 		{ "launches", group_launches }, { "graphs", group_graphs },
 		{ "many", group_many },		{ "pools", group_pools },
-		{ "absent", group_absent },
+		{ "absent", group_absent },	{ "peers", group_peers },
 	};
 	size_t i;
 

@@ -158,6 +158,8 @@ static void test_peer_copy(void)
 
 	op.copy = SIM_P2P;
 	op.src = op.dst = SIM_DEVICE;
+	op.from_device = 4;
+	op.from_context = 7;
 	op.peer_device = 5;
 	op.peer_context = 6;
 	rec_tracer.op(&op);
@@ -168,7 +170,8 @@ static void test_peer_copy(void)
 	EXPECT_UINT(m->start, 1000001);
 	EXPECT_UINT(m->end, 2000002);
 	EXPECT_UINT(m->deviceId, 3);
-	EXPECT_UINT(m->srcDeviceId, 3);
+	EXPECT_UINT(m->srcDeviceId, 4);
+	EXPECT_UINT(m->srcContextId, 7);
 	EXPECT_UINT(m->dstDeviceId, 5);
 	EXPECT_UINT(m->dstContextId, 6);
 	EXPECT_UINT(m->streamId, 15);
