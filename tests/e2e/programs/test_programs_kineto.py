@@ -3,7 +3,8 @@
 # ctest: labels=e2e waits timeout=600
 """torch.profiler, unchanged, on the simulated CUPTI (a model): its sessions hold all that the truth has, at its times,
 each kernel with its operator, also with TEARDOWN_CUPTI=1, after which it detaches CUPTI from within a callback; and
-with libprof beside it, which lacks no more than what ran while CUPTI was the profiler's."""
+with libprof beside it, which lacks no more than what ran while CUPTI was the profiler's. The same of Triton's Proton,
+which finds its scopes by callbacks."""
 import collections
 import functools
 import json
@@ -15,7 +16,7 @@ import gs
 import prof
 import torches
 
-PROGRAM = os.path.join(gs.SOURCE, 'tests', 'programs', 'profiled.py')
+PROGRAM, PROTON = (os.path.join(gs.SOURCE, 'tests', 'programs', name) for name in ('profiled.py', 'proton_add.py'))
 SESSIONS, STEPS = 2, 20
 OPERATORS = {'aten::add': STEPS, 'aten::mul': STEPS, 'aten::relu': STEPS}
 NEAR_NS, LENGTH_NS = 300_000, 2_000  # Kineto's clock is the processor's, read while this machine is busy
@@ -105,10 +106,37 @@ def beside(torch, teardown):
             gs.check(any(o['start'] > session['end_ns'] for o in t.ops), f'{what}: never came back')
 
 
+def proton(torch):
+    what = f'{torch.name}: Proton'
+    with gs.scratch() as where:
+        # Triton's wheel brings NVIDIA's libcupti, of which it takes the one in this folder by this name.
+        os.mkdir(os.path.join(where, 'cupti'))
+        os.symlink(os.path.join(gs.plain(gs.BUILD), 'gpusim', 'cupti-13', 'libcupti.so.13'),
+                   os.path.join(where, 'cupti', 'libcupti.so'))
+        done = prof.run([torch.python, PROTON, '--steps', str(STEPS), '--session', os.path.join(where, 'session'),
+                         '--told', os.path.join(where, 'told')], where, PYTHONDONTWRITEBYTECODE=1,
+                        TRITON_CUPTI_LIB_PATH=os.path.join(where, 'cupti'), TRITON_HOME=where,
+                        TRITON_CACHE_DIR=os.path.join(where, 'triton'))
+        gs.equal((done.returncode, done.stdout), (0, f'{3 * STEPS} kernels\n'.encode()),
+                 f'{what}: {done.stderr.decode()[-2000:]}')
+        t = max(prof.traces(where), key=lambda t: len(t.ops))
+        truth = [r for r in prof.truth(where, t.hello['pid']) if r.get('name') == 'triton_add']
+        took = sum(r['end_ns'] - r['start_ns'] for r in truth[STEPS:2 * STEPS])
+        gs.equal(json.load(open(os.path.join(where, 'told')))['counted'],
+                 {'triton_add': {'count': STEPS, 'time (ns)': took}}, f'{what}: in its scope')
+        lack, extra = prof.missing(where, t, t.hello['pid'])
+        gs.equal((sorted(k[5] for k in lack.elements()), sum(extra.values())), (['triton_add'] * STEPS, 0),
+                 f'{what}: missing in the trace')
+        spans = t.lost(prof.FOREIGN)
+        gs.check(not any(gs.subtract([[k[3], k[4]]], spans) for k in lack), f'{what}: no word of what is missing')
+
+
 def main():
     newest = {torch.minor: torch for torch in reversed(torches.some())}
     gs.side_by_side([functools.partial(case, torch, teardown) for torch in newest.values()
-                     for case in (alone, beside) for teardown in (False, True)], 2)
+                     for case in (alone, beside) for teardown in (False, True)] +
+                    [functools.partial(proton, torch) for torch in newest.values()
+                     if os.path.isdir(os.path.join(torch.packages, 'triton', 'profiler'))], 2)
 
 
 main()
