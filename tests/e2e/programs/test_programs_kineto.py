@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# ctest: labels=e2e waits timeout=600
+# ctest: labels=e2e waits timeout=1200
 """torch.profiler, unchanged, on the simulated CUPTI (a model): its sessions hold all that the truth has, at its times,
 each kernel with its operator, also with TEARDOWN_CUPTI=1, after which it detaches CUPTI from within a callback; and
 with libprof beside it, which lacks no more than what ran while CUPTI was the profiler's. The same of Triton's Proton,
-which finds its scopes by callbacks."""
+which finds its scopes by callbacks. GS_BIG=1: with every PyTorch; else with the newest, and not all of it."""
 import collections
 import functools
 import json
@@ -131,12 +131,23 @@ def proton(torch):
         gs.check(not any(gs.subtract([[k[3], k[4]]], spans) for k in lack), f'{what}: no word of what is missing')
 
 
+def cases(torch):
+    yield functools.partial(alone, torch, True)
+    yield functools.partial(beside, torch, False)
+    if os.path.isdir(os.path.join(torch.packages, 'triton', 'profiler')):
+        yield functools.partial(proton, torch)
+    if gs.BIG:
+        yield functools.partial(alone, torch, False)
+        yield functools.partial(beside, torch, True)
+
+
 def main():
-    newest = {torch.minor: torch for torch in reversed(torches.some())}
-    gs.side_by_side([functools.partial(case, torch, teardown) for torch in newest.values()
-                     for case in (alone, beside) for teardown in (False, True)] +
-                    [functools.partial(proton, torch) for torch in newest.values()
-                     if os.path.isdir(os.path.join(torch.packages, 'triton', 'profiler'))], 2)
+    every = torches.some()
+    played = every if gs.BIG else [torch for torch in every if torch.number == '3.11'][-1:]
+    for torch in every:
+        if torch not in played:
+            gs.left_out(f'{torch.name} (GS_BIG=1 plays it)')
+    gs.side_by_side([case for torch in played for case in cases(torch)], 3)
 
 
 main()
