@@ -190,6 +190,22 @@ int cuGraphInstantiateWithFlags(void **out, void *graph, uint64_t flags)
 	return sim_call_end(&call, rc);
 }
 
+int cuGraphInstantiateWithParams(void **out, void *graph, struct sim_graph_instantiation *p)
+{
+	struct sim_call call;
+	int rc = sim_call_begin(&call, SIM_CBID_cuGraphInstantiateWithParams);
+
+	if (!rc && !p)
+		rc = SIM_INVALID_VALUE;
+	if (!rc)
+		rc = instantiate(out, graph);
+	if (!rc) {
+		p->failed = NULL;
+		p->result = 0;
+	}
+	return sim_call_end(&call, rc);
+}
+
 int cuGraphInstantiate_v2(void **out, void *graph, void **node, char *log, size_t size)
 {
 	struct sim_call call;

@@ -236,6 +236,48 @@ int cuMemGetAddressRange_v2(uint64_t *base, size_t *size, uint64_t address)
 }
 SIM_ALIAS(cuMemGetAddressRange, cuMemGetAddressRange_v2);
 
+/* ---- wishes about managed memory, which never moves ---- */
+
+static int wish(uint32_t cbid, uint64_t address, size_t bytes, bool good)
+{
+	struct sim_call call;
+	struct sim_range range;
+	int rc = sim_call_begin(&call, cbid);
+
+	if (!rc && (!good || !bytes || !sim_range_find(address, &range) ||
+		    range.kind != SIM_MANAGED || bytes > range.size - (address - range.start)))
+		rc = SIM_INVALID_VALUE;
+	return sim_call_end(&call, rc);
+}
+
+#define ADVICE_LAST 6 /* CU_MEM_ADVISE_UNSET_ACCESSED_BY */
+
+int cuMemAdvise(uint64_t address, size_t bytes, int advice, int device)
+{
+	(void)device;
+	return wish(SIM_CBID_cuMemAdvise, address, bytes, advice > 0 && advice <= ADVICE_LAST);
+}
+
+int cuMemAdvise_v2(uint64_t address, size_t bytes, int advice, struct sim_location where)
+{
+	(void)where;
+	return wish(SIM_CBID_cuMemAdvise_v2, address, bytes, advice > 0 && advice <= ADVICE_LAST);
+}
+
+int cuMemPrefetchAsync(uint64_t address, size_t bytes, int device, void *stream)
+{
+	(void)device;
+	return wish(SIM_CBID_cuMemPrefetchAsync, address, bytes, sim_stream_get(stream) != NULL);
+}
+
+int cuMemPrefetchAsync_v2(uint64_t address, size_t bytes, struct sim_location where, unsigned flags,
+			  void *stream)
+{
+	(void)where;
+	return wish(SIM_CBID_cuMemPrefetchAsync_v2, address, bytes,
+		    !flags && sim_stream_get(stream) != NULL);
+}
+
 /* ---- host memory ---- */
 
 static int pin(void *p, size_t bytes)
@@ -341,3 +383,18 @@ int cuMemHostGetDevicePointer_v2(uint64_t *out, void *address, unsigned flags)
 	return sim_call_end(&call, rc);
 }
 SIM_ALIAS(cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2);
+
+/* All pinned memory can be reached by all devices, as if each had been asked for that. */
+int cuMemHostGetFlags(unsigned *flags, void *address)
+{
+	struct sim_call call;
+	struct sim_range range;
+	int rc = sim_call_begin(&call, SIM_CBID_cuMemHostGetFlags);
+
+	if (!rc && (!flags || !sim_range_find((uint64_t)(uintptr_t)address, &range) ||
+		    range.kind != SIM_PINNED))
+		rc = SIM_INVALID_VALUE;
+	if (!rc)
+		*flags = 3; /* CU_MEMHOSTALLOC_PORTABLE, _DEVICEMAP */
+	return sim_call_end(&call, rc);
+}

@@ -26,6 +26,7 @@
 	X(cuModuleGetFunction, 23)                                   \
 	X(cuMemFreeHost, 38)                                         \
 	X(cuMemHostAlloc, 39)                                        \
+	X(cuMemHostGetFlags, 42)                                     \
 	X(cuFuncGetAttribute, 85)                                    \
 	X(cuFuncSetCacheConfig, 86)                                  \
 	X(cuArrayDestroy, 89)                                        \
@@ -132,6 +133,8 @@
 	X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 451) \
 	X(cuOccupancyMaxPotentialBlockSizeWithFlags, 452)            \
 	X(cuDeviceGetP2PAttribute, 454)                              \
+	X(cuMemAdvise, 457)                                          \
+	X(cuMemPrefetchAsync, 467)                                   \
 	X(cuLaunchCooperativeKernel, 477)                            \
 	X(cuFuncSetAttribute, 481)                                   \
 	X(cuDeviceGetUuid, 482)                                      \
@@ -204,6 +207,7 @@
 	X(cuGraphInstantiateWithFlags, 643)                          \
 	X(cuDeviceGetUuid_v2, 647)                                   \
 	X(cuLaunchKernelEx, 652)                                     \
+	X(cuGraphInstantiateWithParams, 656)                         \
 	X(cuStreamWaitValue32_v2, 659)                               \
 	X(cuStreamWaitValue64_v2, 661)                               \
 	X(cuStreamWriteValue32_v2, 663)                              \
@@ -228,6 +232,8 @@
 	X(cuCtxGetId, 695)                                           \
 	X(cuTensorMapEncodeTiled, 697)                               \
 	X(cuTensorMapReplaceAddress, 699)                            \
+	X(cuMemAdvise_v2, 715)                                       \
+	X(cuMemPrefetchAsync_v2, 716)                                \
 	X(cuFuncGetName, 718)                                        \
 	X(cuKernelGetName, 719)                                      \
 	X(cuStreamBeginCaptureToGraph, 720)                          \

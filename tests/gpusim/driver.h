@@ -63,6 +63,13 @@ struct sim_pool_wish {
 	uint8_t reserved[54];
 };
 
+/* CUDA_GRAPH_INSTANTIATE_PARAMS */
+struct sim_graph_instantiation {
+	uint64_t flags;
+	void *upload, *failed; /* a stream, the node that could not be */
+	int result;
+};
+
 /* CUtensorMap, which lies at a multiple of 64 */
 struct sim_tensor_map {
 	uint64_t words[16];
@@ -228,6 +235,12 @@ SIM_API int cuMemAllocHost_v2(void **address, size_t bytes);
 SIM_API int cuMemFreeHost(void *address);
 SIM_API int cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags);
 SIM_API int cuMemHostUnregister(void *address);
+SIM_API int cuMemHostGetFlags(unsigned *flags, void *address);
+SIM_API int cuMemAdvise(uint64_t address, size_t bytes, int advice, int device);
+SIM_API int cuMemAdvise_v2(uint64_t address, size_t bytes, int advice, struct sim_location where);
+SIM_API int cuMemPrefetchAsync(uint64_t address, size_t bytes, int device, void *stream);
+SIM_API int cuMemPrefetchAsync_v2(uint64_t address, size_t bytes, struct sim_location where,
+				  unsigned flags, void *stream);
 SIM_API int cuMemHostGetDevicePointer_v2(uint64_t *out, void *address, unsigned flags);
 SIM_API int cuMemcpy(uint64_t dst, uint64_t src, size_t bytes);
 SIM_API int cuMemcpyAsync(uint64_t dst, uint64_t src, size_t bytes, void *stream);
@@ -311,6 +324,8 @@ SIM_API int cuGraphAddHostNode(void **node, void *graph, void *const *deps, size
 			       const struct sim_host_node *params);
 SIM_API int cuGraphAddEmptyNode(void **node, void *graph, void *const *deps, size_t n);
 SIM_API int cuGraphInstantiateWithFlags(void **exec, void *graph, uint64_t flags);
+SIM_API int cuGraphInstantiateWithParams(void **exec, void *graph,
+					 struct sim_graph_instantiation *params);
 SIM_API int cuGraphInstantiate_v2(void **exec, void *graph, void **node, char *log, size_t size);
 SIM_API int cuGraphUpload(void *exec, void *stream);
 SIM_API int cuGraphLaunch(void *exec, void *stream);

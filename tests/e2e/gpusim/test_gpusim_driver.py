@@ -388,6 +388,7 @@ def exported(name): return c.cast(getattr(drv.lib, name), P).value
 for name, version, function in (('cuCtxCreate', 12000, 'cuCtxCreate_v2'), ('cuCtxCreate', 13000, 'cuCtxCreate_v4'),
         ('cuGraphInstantiate', 11000, 'cuGraphInstantiate_v2'), ('cuGraphInstantiate', 12000, 'cuGraphInstantiateWithFlags'),
         ('cuStreamGetCaptureInfo', 12000, 'cuStreamGetCaptureInfo_v2'), ('cuStreamGetCaptureInfo', 13000, 'cuStreamGetCaptureInfo_v3'),
+        ('cuMemAdvise', 11000, 'cuMemAdvise'), ('cuMemPrefetchAsync', 13000, 'cuMemPrefetchAsync_v2'),
         ('cuMemAlloc', 12000, 'cuMemAlloc_v2'), ('cuInit', 2000, 'cuInit')):
     assert named(name, version) == exported(function), (name, version)
 assert named('cuNoSuchThing', 13000) is None
@@ -419,6 +420,26 @@ for _ in range(3):
         """Triton asks ldconfig before it reads LD_LIBRARY_PATH, unless this is set."""
         self.assertEqual(self.run_sim(['sh', '-c', 'cd "$TRITON_LIBCUDA_PATH" && pwd -P && ls libcuda.so.1']),
                          os.path.realpath(test_gpusim.SIM) + '\nlibcuda.so.1\n')
+
+    def test_wishes(self):
+        """What a program would like of memory that never moves, and a graph with parameters."""
+        self.program('''
+m, h = out(U64, 'cuMemAllocManaged', SIZE(4096), 1), d.host_alloc(64)
+where = Location(1, 0)
+drv.cuMemAdvise(U64(m), SIZE(4096), 1, 0); drv.cuMemAdvise_v2(U64(m), SIZE(16), 3, where)
+drv.cuMemPrefetchAsync(U64(m), SIZE(4096), 0, s_); drv.cuMemPrefetchAsync_v2(U64(m), SIZE(4096), where, 0, s_)
+want(1, 'cuMemPrefetchAsync_v2', U64(m), SIZE(4097), where, 0, s_)
+want(1, 'cuMemAdvise_v2', U64(d.malloc(512)), SIZE(16), 3, where)
+assert out(UINT, 'cuMemHostGetFlags', P(h)) & 2
+want(1, 'cuMemHostGetFlags', ref(UINT()), P(m))
+class How(ctypes.Structure):
+    _fields_ = [('flags', U64), ('upload', P), ('failed', P), ('result', INT)]
+graph, run, how = P(), P(), How(result=7)
+drv.cuGraphCreate(ref(graph), 0)
+drv.cuGraphInstantiateWithParams(ref(run), graph, ref(how))
+assert run.value and how.result == 0
+drv.cuGraphLaunch(run, s_)
+''')
 
     def test_errors_by_name(self):
         """Also those that only a script answers, as a sick GPU would."""
