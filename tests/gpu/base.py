@@ -12,6 +12,7 @@ import time
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 
 from gs import LIBPROF, plain  # noqa: E402,F401
+import torches  # noqa: E402
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), '..', '..'))
 BUILD = os.environ.get('GPUSTARVE_BUILD', os.path.join(SOURCE, 'build'))
@@ -26,9 +27,21 @@ SIMULATED = 'GPUSIM_SHM' in os.environ
 QUICK = bool(os.environ.get('GPU_CHECK_QUICK'))
 NOT_ASKED, THE_PART = 'not asked: ', 'the part itself'
 LOG_BYTES = 16384
+
+
+def python_of_torch():
+    """The Python whose PyTorch works on the device: this one on a GPU. On the simulated one that of CUDA's
+    wheel, where scripts/setup --campaigns put it, but not in short, for it takes minutes on two cores; else
+    None."""
+    if not SIMULATED:
+        return sys.executable
+    here = [] if QUICK else torches.found()
+    return here[-1].python if here else None
+
+
+TORCH = python_of_torch()
 # check.py sets these: a file for say(), a folder for what programs print.
 PROGRESS = LOGS = None
-
 
 
 class Report:

@@ -225,15 +225,15 @@ def blind(done, spans):
 
 def profiler_inside(teardown, out):
     env = {'TEARDOWN_CUPTI': teardown}
-    device = ['--device', 'cpu'] if base.SIMULATED else []
+    device = [] if base.TORCH else ['--device', 'cpu']
     name, spans = f'profiler-{teardown}', os.path.join(out, f'spans-{teardown}')
-    argv = [PYTHON, PROFILED, *device, *(['--steps', '3'] if base.SIMULATED else [])]
+    argv = [base.TORCH or PYTHON, PROFILED, *device, *([] if base.TORCH else ['--steps', '3'])]
     with concurrent.futures.ThreadPoolExecutor(3) as three:
         a = three.submit(alone, argv, 90, **env)
         b = three.submit(wrapped, name, [*argv, '--spans', spans], out, 90, **env)
         c = three.submit(wrapped, name + '-without', [*argv, '--sessions', '0'], out, 90, **env)
         a, b, c = a.result(), b.result(), c.result()
-    if base.SIMULATED:
+    if not base.TORCH:
         wrong = differences(a, b)
         return told(wrong, 'the script runs, on a CPU alone; its sessions are played by '
                     'tests/e2e/libprof/test_prof_lend.py', ours=b.data())
@@ -404,10 +404,10 @@ def part(r, out):
             r.skip('injection', f'{reach}nvcc, {kind} cudart', 'needs a GPU')
         else:
             q.ask(f'{reach}nvcc, {kind} cudart, 2000 kernels and 20 copies', nvcc_program, loops[kind], kind, out)
-    if base.SIMULATED:
+    if not base.TORCH:
         r.skip('injection', reach + 'torch', 'needs a GPU')
     else:
-        q.ask(reach + 'torch', reaches, 'torch', [PYTHON, '-c', TORCH], out, lambda n: n >= 102)
+        q.ask(reach + 'torch', reaches, 'torch', [base.TORCH, '-c', TORCH], out, lambda n: n >= 102)
     ask_tools(q, r, loops, out)
     q.ask('no libcupti to be found', missing, 'no-cupti', out, NO_CUPTI[0],
           GPUSTARVE_CUPTI='/nonexistent/libcupti.so')

@@ -21,7 +21,7 @@ import turns  # noqa: E402
 SECONDS = 270
 SIM, QUICK = base.SIMULATED, base.QUICK
 STEPPER = os.path.join(base.BUILD, 'workloads', 'stepper')
-PYTHON = '/usr/bin/python3' if SIM else sys.executable
+PYTHON = base.TORCH or '/usr/bin/python3'
 PLAYERS = 60  # seconds for all of a cast to begin
 HOST_CPU = 0 if SIM else 14  # seconds that host_cpu takes
 MODES = ['off', 'off2', 'L0', 'L1']
@@ -221,7 +221,7 @@ def training(r, out, deadline):
     modes = ['off', 'prof'] if SIM and QUICK else MODES + ['L2', 'prof']
     plan = {n: (c, [m for m in want if m in modes]) for n, (c, want) in plan.items()}
     generations, each = size((2, 6), (1, 3), (1, 2), (1, 2))
-    script = [PYTHON, os.path.join(base.HERE, 'torch_stepper.py')] + (['--device', 'cpu'] if SIM else [])
+    script = [PYTHON, os.path.join(base.HERE, 'torch_stepper.py')] + ([] if base.TORCH else ['--device', 'cpu'])
 
     def program(mode):
         return script + ['--loops', 'graph' if mode == 'L2' else ','.join(names)]

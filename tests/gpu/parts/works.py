@@ -12,10 +12,11 @@ import judging
 from traces import Profile, Run
 
 SECONDS = 220
-BESIDE = 6      # programs at once
+BESIDE = 6 if not base.SIMULATED else 2  # programs at once
+LONGEST = 150 if not base.SIMULATED else 600
 NEEDED = 30     # a program that has less time left is not begun
 LOOPS = os.path.join(base.HERE, 'loops')
-PYTHON = sys.executable
+PYTHON = base.TORCH or sys.executable
 JAX = dict(XLA_PYTHON_CLIENT_PREALLOCATE='false')
 # Compilers try variants in bursts of launches, at which the governor would record less.
 ALL = ['--max-overhead', '0']
@@ -42,7 +43,7 @@ class Crew:
                 after.result()
             if base.left() < NEEDED and not base.SIMULATED:
                 return None
-            return what(name, argv, self.out, timeout=min(150, base.left()), **more)
+            return what(name, argv, self.out, timeout=min(LONGEST, base.left()), **more)
         return self.pool.submit(play)
 
     def run(self, name, argv, **more):
@@ -176,10 +177,15 @@ def ask_torch(r, crew):
 
 def ask_others(r, crew):
     """Loops of other frameworks, with counts that are known."""
+    triton = ('Triton', judge_exact, crew.run('triton', loop('triton_loop.py')))
+    if base.SIMULATED:
+        r.skip('works', 'CuPy', 'it has the CUDA runtime linked in, which the simulated driver does not feed')
+        r.skip('works', 'JAX', 'it is not played on the simulated GPU')
+        return [triton]
     jaxed = loop('jax_loop.py')
     none = '--xla_gpu_enable_command_buffer='
     one = crew.begin(jax_run, 'jax', jaxed, **JAX)
-    return [('Triton', judge_exact, crew.run('triton', loop('triton_loop.py'))),
+    return [triton,
             ('CuPy', judge_exact, crew.run('cupy', loop('cupy_loop.py'))),
             ('JAX', judge_jax, one, crew.begin(jax_run, 'jax-level-2', jaxed, level=2, **JAX),
              crew.begin(jax_run, 'jax-plain', jaxed, flags=none, **JAX))]
@@ -200,7 +206,7 @@ def part(r, out):
         levels = [crew.run(f'driver-level-{n}', loop('driver.py', '50'), level=n) for n in (0, 1, 2)]
         guarded(r, 'a loop over the driver, levels 0, 1 and 2', answer, judge_driver, *levels)
         guarded(r, 'its graph, as one operation and node by node', answer, judge_nodes, *levels[1:])
-        if base.SIMULATED:
+        if not base.TORCH:
             r.skip('works', 'PyTorch, CuPy, JAX, Triton', 'they need CUDA')
             return
         asked, later = ask_torch(r, crew)
