@@ -4,6 +4,7 @@ figure. Standard library only; nothing is imported that only a GPU machine has."
 import concurrent.futures
 import hashlib
 import importlib.metadata
+import json
 import os
 import re
 import sys
@@ -19,13 +20,25 @@ PACKAGES = {'torch': ('torch',), 'cupy': ('cupy-cuda13x', 'cupy-cuda12x', 'cupy'
             'cupti_package': ('nvidia-cuda-cupti', 'nvidia-cuda-cupti-cu13', 'nvidia-cuda-cupti-cu12')}
 
 
-def package(names):
-    for name in names:
-        try:
-            return importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            pass
-    return 'none'
+def installed(known=PACKAGES):
+    """{what: version, or 'none'} of this Python's packages."""
+    found = {}
+    for what, names in known.items():
+        for name in names:
+            try:
+                found.setdefault(what, importlib.metadata.version(name))
+            except importlib.metadata.PackageNotFoundError:
+                pass
+    return {what: found.get(what, 'none') for what in known}
+
+
+def packages():
+    """Of the Python that plays what needs PyTorch: on the simulated GPU that is another one."""
+    if base.TORCH in (None, sys.executable):
+        return installed()
+    told = base.text(base.TORCH, '-c', 'import json, machine; print(json.dumps(machine.installed()))',
+                     env=dict(os.environ, PYTHONPATH=base.HERE))
+    return json.loads(told) if told else installed()
 
 
 def nvcc():
@@ -102,8 +115,7 @@ def facts():
         told['gpu'] = gpu[0]
     return dict(told, driver=gpu[1] if len(gpu) > 1 else 'none', kernel=os.uname().release,
                 cpus=os.cpu_count(), python=sys.version.split()[0],
-                **{k: package(names) for k, names in PACKAGES.items()},
-                date=time.strftime('%Y-%m-%d'))
+                **packages(), date=time.strftime('%Y-%m-%d'))
 
 
 if __name__ == '__main__':

@@ -120,6 +120,10 @@ class Profile:
             self.ops, self.others = counting.of_profile(path)
             self.steps = counting.read_steps(times)
 
+    @property
+    def late(self):
+        return self.rc == 'timeout'
+
     def steady(self, warm):
         return counting.Steady(counting.in_steps(self.ops, self.steps)[0], warm)
 
