@@ -188,7 +188,7 @@ def expect_nothing_missing(play, known=()):
 
 def expect_arithmetic(play, rank=None):
     """What the program counted itself is in the truth: of each kind at least as much, for frameworks copy, too."""
-    have = totals(counted(in_truth(play)))
+    have = {**totals(counted(in_truth(play, nodes=False))), **totals(counted(in_truth(play)))}
     for kind, n in play.told(rank)['each'].items():
         gs.check(have.get(kind, 0) >= n, f'{play.what}: {kind}: {have.get(kind, 0)} in the truth, {n} asked for')
 
