@@ -67,6 +67,12 @@ int rt_note(int rc);
  */
 void *rt_kernel(const void *stub_or_handle);
 
+/*
+ * What a launch by something that nobody registered means: nothing, as with NVIDIA's (plain.c), or in
+ * libgpusimrt.so the driver's handle of a kernel (runtime.c).
+ */
+void *rt_unregistered(const void *handle);
+
 /* The program's handle of a kernel that nobody registered, of a library. NULL without memory. */
 void *rt_kernel_new(void *driver);
 

@@ -152,9 +152,3 @@ RUNTIME_EARLY(cudaGetDriverEntryPointByVersion,
 /* There is no profiler that they would start: as on a device without one. */
 RUNTIME(cudaProfilerStart, (void), SIM_OK)
 RUNTIME(cudaProfilerStop, (void), SIM_OK)
-
-/* Memory of whoever has this library loaded has content. */
-__attribute__((constructor)) static void runtime_loaded(void)
-{
-	gpusim_content();
-}

@@ -86,15 +86,10 @@ static bool records_event(const struct rt_launch *l)
 	return false;
 }
 
-static int submit(void *driver, const struct rt_launch *l)
+/* Kernels of others do not look at their parameters, those of the model have their length there. */
+static int submit(void *driver, const struct rt_launch *l, void **params)
 {
-	struct gpusim_launch g = {
-		.kernel = driver,
-		.grid = { l->grid.x, l->grid.y, l->grid.z },
-		.block = { l->block.x, l->block.y, l->block.z },
-		.shared = (unsigned)l->shared,
-		.stream = l->stream,
-	};
+	int rc;
 
 	if (!driver)
 		return RT_INVALID_FUNCTION;
@@ -104,18 +99,21 @@ static int submit(void *driver, const struct rt_launch *l)
 		gpusim_missing("libcudart.so.13", "cudaLaunchKernelExC with an event");
 		return SIM_NOT_SUPPORTED;
 	}
-	return gpusim_launch(&g, 0);
+	rc = gpusim_ready();
+	return rc ? rc
+		  : cuLaunchKernel(driver, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y,
+				   l->block.z, (unsigned)l->shared, l->stream, params, NULL);
 }
 
 /* The frame of every launch, which knows its kernel from the beginning. */
-static int launch(uint32_t cbid, const void *function, const struct rt_launch *l)
+static int launch(uint32_t cbid, const void *function, const struct rt_launch *l, void **params)
 {
 	void *driver = rt_kernel(function);
 	struct sim_call call;
 	int rc = gpusim_runtime_begin_launch(&call, cbid, driver);
 
 	if (!rc)
-		rc = submit(driver, l);
+		rc = submit(driver, l, params);
 	return rt_note(gpusim_runtime_end(&call, rc));
 }
 
@@ -125,8 +123,7 @@ static int launch(uint32_t cbid, const void *function, const struct rt_launch *l
 	{                                                                                         \
 		struct rt_launch l = { grid, block, shared, on, NULL, 0 };                        \
                                                                                                   \
-		(void)params;                                                                     \
-		return launch(SIM_CBID_##name, f, &l);                                            \
+		return launch(SIM_CBID_##name, f, &l, params);                                    \
 	}
 
 LAUNCH(cudaLaunchKernel, const void *, stream)
@@ -139,8 +136,7 @@ int cudaLaunchKernelExC(const struct rt_launch *l, const void *function, void **
 {
 	static const struct rt_launch none;
 
-	(void)params;
-	return launch(SIM_CBID_cudaLaunchKernelExC, function, l ? l : &none);
+	return launch(SIM_CBID_cudaLaunchKernelExC, function, l ? l : &none, params);
 }
 
 /* ---- what a kernel is like ---- */

@@ -177,7 +177,8 @@ void *rt_kernel_new(void *driver)
 void *rt_kernel(const void *stub_or_handle)
 {
 	struct kernel *k = find(&kernels, stub_or_handle);
-	void *driver = k ? atomic_load_explicit(&k->driver, memory_order_acquire) : NULL;
+	void *driver = k ? atomic_load_explicit(&k->driver, memory_order_acquire)
+			 : rt_unregistered(stub_or_handle);
 
 	if (k && !driver) {
 		driver = gpusim_kernel(k->name);
