@@ -85,6 +85,7 @@ void sim_kernel_slow(struct sim_op *op)
 static int launch(const struct sim_launch_config *c, void *function, void **params, void **extra)
 {
 	struct sim_stream *s = sim_stream_get(c->stream);
+	struct sim_when when = { 0, NULL };
 	struct sim_work work = { 0 };
 	struct sim_op op;
 
@@ -101,9 +102,13 @@ static int launch(const struct sim_launch_config *c, void *function, void **para
 	if (!sim_capture(s, &op, &work)) {
 		sim_kernel_slow(&op);
 		op.nccl = op.ranks > 1 || work.n_meetings;
-		sim_submit_work(s, &op, NULL, 0, &work);
+		when = sim_submit_work(s, &op, NULL, 0, &work);
 	}
+	if (sim_config()->launches_block)
+		when = sim_when_copy(&when);
 	sim_unlock();
+	if (sim_config()->launches_block)
+		sim_when_wait(when);
 	return SIM_OK;
 }
 

@@ -202,6 +202,7 @@ static void read_config(void)
 	config.nccl_ranks = clamp(number("GPUSIM_NCCL_RANKS", number("WORLD_SIZE", 1)), 1, 4096);
 	config.nccl_param = number("GPUSIM_NCCL_PARAM", 0) != 0;
 	config.data = number("GPUSIM_DATA", 0) != 0;
+	config.launches_block = number("CUDA_LAUNCH_BLOCKING", 0) != 0;
 	config.truth_api = number("GPUSIM_TRUTH_API", 0) != 0;
 	config.runtime_nested = number("GPUSIM_RUNTIME_NESTED", 0) != 0;
 	config.shm = text("GPUSIM_SHM", NULL);

@@ -268,6 +268,22 @@ assert out(INT, 'cuModuleGetLoadingMode') == 1
         self.assertEqual(self.kernels()[5][1], 3_000_000)
         self.assertEqual(self.err.count('garbage'), 1, self.err)
 
+    def test_launches_that_block(self):
+        """CUDA_LAUNCH_BLOCKING=1, which people set to find the launch that an error belongs to; also behind what waits."""
+        for blocking in 1, 0:
+            self.program('''
+import threading
+blocks, gate = os.environ['CUDA_LAUNCH_BLOCKING'] == '1', threading.Event()
+s.host(gate.wait)
+if blocks:
+    threading.Timer(0.05, gate.set).start()
+for _ in range(2):
+    s.kernel(20_000_000)
+    assert s.record().done() == blocks
+gate.set()
+s.synchronize()
+''', CUDA_LAUNCH_BLOCKING=blocking)
+
     def test_own_kernels_say_nothing(self):
         self.program('s.kernel(1000); s.synchronize()')
         self.assertEqual(self.err, '')
