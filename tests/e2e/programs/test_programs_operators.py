@@ -55,9 +55,9 @@ SOME = {
     'triangular': {'trsm_kernel': 1},
     'solve_many': {'getrf_batched_kernel': 1},
 }
-# cuSOLVER and cuFFT can only be loaded; cuDNN has no recurrent networks.
+# cuSOLVER and cuFFT can only be loaded.
 STOPS = {name: 'cusolver error' for name in ('solve', 'inv', 'cholesky', 'qr', 'svd', 'eigh', 'lstsq', 'det')}
-STOPS.update(fft='CUFFT_NOT_SUPPORTED', lstm='CUDNN_STATUS_NOT_SUPPORTED')
+STOPS.update(fft='CUFFT_NOT_SUPPORTED')
 
 
 def rows(where):
