@@ -86,11 +86,18 @@ def seen(profile):
     return found
 
 
+def rest():
+    """PyTorch's thread of the backward pass wants Python's lock once more after the result is there. A process that
+    ends before aborts, with Python before 3.14: such a thread is ended through C++ that lets nothing through."""
+    time.sleep(0.1)
+
+
 @contextlib.contextmanager
 def watched(args):
     """The whole run inside torch.profiler, where --profile asks for that: begun before CUDA is."""
     if not args.profile:
         yield
+        rest()
         return
     import torch
     what = torch.profiler.ProfilerActivity
