@@ -36,6 +36,9 @@ class Runtime(test_gpusim.Case):
     def test_no_device(self):
         self.run_sim([TOUR, 'none'], CUDA_VISIBLE_DEVICES='')
 
+    def test_old_driver(self):
+        self.run_sim([TOUR, 'old'], GPUSIM_DRIVER_VERSION=12040)
+
     def test_first_call_from_many_threads(self):
         self.run_sim([TOUR, 'race'], GPUSIM_INIT_MS=50)
 

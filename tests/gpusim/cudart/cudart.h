@@ -19,6 +19,7 @@ enum rt_result {
 	RT_INVALID_CONFIGURATION = 9,
 	RT_INVALID_SYMBOL = 13,
 	RT_INVALID_DIRECTION = 21,
+	RT_INSUFFICIENT_DRIVER = 35,
 	RT_MISSING_CONFIGURATION = 52,
 	RT_INVALID_FUNCTION = 98
 };
@@ -51,13 +52,21 @@ int rt_note(int rc);
 		int rc = gpusim_runtime_begin(&call, SIM_CBID_##name); \
                                                                        \
 		if (!rc)                                               \
-			rc = gpusim_ready();                           \
+			rc = rt_ready();                               \
 		if (!rc)                                               \
 			rc = (expression);                             \
 		return rt_note(gpusim_runtime_end(&call, rc));         \
 	}
 
 #define ADDRESS(p) ((uint64_t)(uintptr_t)(p))
+
+/* ---- error.c ---- */
+
+/* The driver initialised, or an error: also one that is older than this runtime. */
+int rt_init(void);
+
+/* The same, and a context current. */
+int rt_ready(void);
 
 /* ---- registry.c ---- */
 

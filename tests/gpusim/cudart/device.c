@@ -15,7 +15,7 @@ static void *primary[MAX_DEVICES];
 
 static int count(int *n)
 {
-	int rc = cuInit(0);
+	int rc = rt_init();
 
 	return rc ? rc : cuDeviceGetCount(n);
 }
@@ -67,7 +67,7 @@ int rt_device(int *device)
 	if (!device)
 		return SIM_INVALID_VALUE;
 	*device = 0;
-	return cuCtxGetDevice(device) ? cuInit(0) : SIM_OK;
+	return cuCtxGetDevice(device) ? rt_init() : SIM_OK;
 }
 
 static int reset(void)

@@ -130,6 +130,25 @@ RUNTIME_EARLY(cudaDriverGetVersion, (int *version), cuDriverGetVersion(version))
 RUNTIME_EARLY(cudaRuntimeGetVersion, (int *version),
 	      version ? (*version = VERSION, SIM_OK) : SIM_INVALID_VALUE)
 
+int rt_init(void)
+{
+	int version, rc = cuDriverGetVersion(&version);
+
+	if (!rc && version < VERSION)
+		rc = RT_INSUFFICIENT_DRIVER;
+	return rc ? rc : cuInit(0);
+}
+
+int rt_ready(void)
+{
+	void *ctx;
+	int rc = SIM_OK;
+
+	if (cuCtxGetCurrent(&ctx) || !ctx)
+		rc = rt_init();
+	return rc ? rc : gpusim_ready();
+}
+
 /* A name that the driver does not know is told by the status, where the caller wants one. */
 static int entry_point(const char *symbol, void **fn, unsigned version, uint64_t flags, int *status)
 {

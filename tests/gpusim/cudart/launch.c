@@ -6,6 +6,7 @@
 #include "cudart.h"
 
 #define THREADS 1024 /* of a block, at most */
+#define GRID_YZ 65535
 #define BLOCK_SHARED 49152 /* without asking for more */
 
 /* ---- <<<grid, block, shared, stream>>> ---- */
@@ -67,7 +68,8 @@ static bool fits(void *driver, const struct rt_launch *l)
 {
 	uint64_t threads = (uint64_t)l->block.x * l->block.y * l->block.z;
 
-	return l->grid.x && l->grid.y && l->grid.z && threads && threads <= THREADS &&
+	return l->grid.x && l->grid.y && l->grid.z && l->grid.y <= GRID_YZ &&
+	       l->grid.z <= GRID_YZ && threads && threads <= THREADS &&
 	       has_shared(driver, l->shared);
 }
 
@@ -99,7 +101,7 @@ static int submit(void *driver, const struct rt_launch *l, void **params)
 		gpusim_missing("libcudart.so.13", "cudaLaunchKernelExC with an event");
 		return SIM_NOT_SUPPORTED;
 	}
-	rc = gpusim_ready();
+	rc = rt_ready();
 	return rc ? rc
 		  : cuLaunchKernel(driver, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y,
 				   l->block.z, (unsigned)l->shared, l->stream, params, NULL);

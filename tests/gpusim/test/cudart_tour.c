@@ -141,6 +141,20 @@ static void *other_thread(void *arg)
 	return NULL;
 }
 
+/* A driver that is older than the runtime. */
+static void group_old(void)
+{
+	void *p;
+	int n = -1;
+
+	EXPECT_INT(cudaGetDeviceCount(&n), 35);
+	EXPECT_INT(cudaMalloc(&p, 1), 35);
+	EXPECT_INT(cudaGetDevice(&n), 35);
+	OK(cudaDriverGetVersion(&n));
+	EXPECT_INT(n, 12040);
+	EXPECT_STR(cudaGetErrorName(35), "cudaErrorInsufficientDriver");
+}
+
 static void *first_call(void *arg)
 {
 	void *p;
@@ -193,6 +207,9 @@ static void group_errors(void)
 				    NULL),
 		   9);
 	EXPECT_INT(cudaLaunchKernel((const void *)relu, one, warp, NULL, 60000, NULL), 9);
+	EXPECT_INT(cudaLaunchKernel((const void *)relu, (struct rt_dim){ 1, 65536, 1 }, warp, NULL,
+				    0, NULL),
+		   9);
 	EXPECT_INT(cudaGetLastError(), 9);
 }
 
@@ -488,12 +505,13 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} groups[] = {
-		{ "devices", group_devices },	{ "none", group_none },
-		{ "race", group_race },		{ "errors", group_errors },
-		{ "copies", group_copies },	{ "streams", group_streams },
-		{ "launches", group_launches }, { "graphs", group_graphs },
-		{ "many", group_many },		{ "pools", group_pools },
-		{ "absent", group_absent },	{ "peers", group_peers },
+		{ "devices", group_devices }, { "none", group_none },
+		{ "race", group_race },	      { "old", group_old },
+		{ "errors", group_errors },   { "copies", group_copies },
+		{ "streams", group_streams }, { "launches", group_launches },
+		{ "graphs", group_graphs },   { "many", group_many },
+		{ "pools", group_pools },     { "absent", group_absent },
+		{ "peers", group_peers },
 	};
 	size_t i;
 
