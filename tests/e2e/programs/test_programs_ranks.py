@@ -19,6 +19,7 @@ import torches
 
 ALL = [t for t in torches.some() if t.number == '3.11']
 PLAYED = [(t, n) for t in ALL for n in (2, 4)] if gs.BIG else [(t, 2) for t in ALL[-1:]]
+LATE = '--late', '1', '--late-ms', '60'
 EACH = (False, True) if gs.BIG else (False,)
 # What varies on stderr: who says it, when, and of which process.
 MASKS = ((re.compile(rb'\n?\[rank\d+\]:\[W[^\n]*'), b''), (re.compile(rb'(?m)^[^\n]*OMP_NUM_THREADS[^\n]*\n'), b''))
@@ -83,17 +84,33 @@ def collectives(torch, n, eager):
 
 
 def waited(play, n, rank):
-    """By the truth: how long the rank was in collectives before the last had begun."""
-    total = 0
+    """By the truth: how long the rank was in collectives before the last had begun; at least (nothing else going on) and at
+    most."""
+    waits, other = [], []
     for each in meetings(play, n):
         last = max(row['start_ns'] for row in each)
-        total += sum(last - row['start_ns'] for row in each if row['device'] == rank)
-    return total
+        for row in each:
+            if row['device'] == rank:
+                waits.append((row['start_ns'], last))
+                other.append((last, row['end_ns']))
+    other += [(row['start_ns'], row['end_ns']) for row in gs.truth_ops(play.truth)
+              if row['device'] == rank and 'ncclDevKernel' not in row.get('name', '')]
+    waits = gs.union(waits)
+    return gs.measure(gs.subtract(waits, gs.union(other))), gs.measure(waits)
+
+
+def blamed(play, n):
+    """By the truth: the rank whose being the last cost the others most."""
+    cost = collections.Counter()
+    for each in meetings(play, n):
+        last = max(each, key=lambda row: row['start_ns'])
+        cost[last['device']] += sum(last['start_ns'] - row['start_ns'] for row in each)
+    return max(cost, key=cost.get)
 
 
 def training(torch, n, *how):
     with gs.scratch() as where:
-        ours = play(torch, n, where, 'ranks.py', '--late', '1', *how)
+        ours = play(torch, n, where, 'ranks.py', *LATE, *how)
         if not expect(ours, n, f'trained 20 steps with {n} ranks\n'):
             return
         told = [ours.told(rank) for rank in range(n)]
@@ -102,15 +119,18 @@ def training(torch, n, *how):
         rows = {row['rank']: row for row in have['rows']}
         gs.equal(sorted(rows), list(range(n)), f'{ours.what}: ranks')
         for rank, row in rows.items():
-            truth = waited(ours, n, rank)
-            gs.check(row['waited_ns'] <= truth <= row['waited_ns'] + have['refused_ns'],
-                     f'{ours.what}: rank {rank} waited {truth} ns, {row["waited_ns"]} in the report')
+            least, most = waited(ours, n, rank)
+            gs.check(least - have['refused_ns'] <= row['waited_ns'] <= most,
+                     f'{ours.what}: rank {rank} waited {least} to {most} ns, {row["waited_ns"]} in the report')
         late = max(rows.values(), key=lambda row: row['caused_ns'])
-        gs.equal(late['rank'], 1, f'{ours.what}: the rank that others waited for')
-        at = late['where'] or {}
-        gs.equal([at.get('file'), at.get('line')], told[1]['line'], f'{ours.what}: its line')
+        gs.equal(late['rank'], blamed(ours, n), f'{ours.what}: the rank that others waited for')
+        if late['rank'] == 1:
+            at = late['where'] or {}
+            gs.equal([at.get('file'), at.get('line')], told[1]['line'], f'{ours.what}: its line')
+        else:
+            gs.left_out(f'{ours.what}: the line of the late rank: the machine kept another one back longer')
         if gs.BIG:
-            bare = play(torch, n, where, 'ranks.py', '--late', '1', *how, ours=False)
+            bare = play(torch, n, where, 'ranks.py', *LATE, *how, ours=False)
             playing.expect_alike(bare, ours, MASKS)
 
 
