@@ -40,9 +40,9 @@ struct nccl_range nccl_range_push(struct nccl_range_site *site, int id, const vo
 void nccl_range_pop(struct nccl_range *range);
 
 /* From here to the end of the block. */
-#define NCCL_RANGE_OF(id, payload, bytes)                                  \
-	static struct nccl_range_site range_site = { __func__, NULL };     \
-	__attribute__((cleanup(nccl_range_pop))) struct nccl_range range = \
+#define NCCL_RANGE_OF(id, payload, bytes)                                          \
+	static struct nccl_range_site range_site = { __func__, NULL };             \
+	__attribute__((cleanup(nccl_range_pop), unused)) struct nccl_range range = \
 		nccl_range_push(&range_site, id, payload, bytes)
 #define NCCL_RANGE() NCCL_RANGE_OF(NCCL_PAYLOAD_NONE, NULL, 0)
 
