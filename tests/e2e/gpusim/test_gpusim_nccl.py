@@ -265,6 +265,60 @@ for c in pair, odd, copy, comm: ok(nccl.ncclCommDestroy(c) if c else 0)
 s.synchronize()
 ''')
 
+    def test_many_at_random(self):
+        """Of all sizes, on three communicators and streams at once, with kernels and copies between; one seed for all."""
+        seed = int(os.environ.get('GPUSTARVE_TEST_SEED', 1))
+        print('seed', seed)
+        self.ranks(f'seed, rounds = {seed}, {120 if test_gpusim.gs.BIG else 12}' + '''
+random.seed(seed)
+pair = P()
+ok(nccl.ncclCommSplit(comm, r // 2, r, ctypes.byref(pair), None))
+copy = P()
+ok(nccl.ncclCommSplit(comm, 0, n - r, ctypes.byref(copy), None))
+# communicator, stream, and its ranks by their first ones' numbers
+lanes = [(comm, s, list(range(n))), (pair, Stream(d), [r // 2 * 2, r // 2 * 2 + 1]), (copy, Stream(d), list(range(n))[::-1])]
+def mine(rank, k, count): return [(rank + 1) * 1000003 + k * 7919 + i for i in range(count)]
+def flat(lists): return [v & 0xffffffff for l in lists for v in l]
+for k in range(rounds):
+    checks = []
+    for which in random.sample(range(3), 3):
+        c, t, members = lanes[which]
+        what, count, pause, root = random.randrange(6), random.choice([1, 3, 1000, 20000, 60000]), random.randrange(3), random.randrange(2)
+        me, m, all_ = members.index(r), len(members), [mine(x, k, count) for x in members]
+        if pause == r % 3: t.kernel(300_000)
+        a = put([v & 0xffffffff for v in all_[me]], U32, t)
+        b = put([0] * count * m, U32, t)
+        if what == 0:
+            call('ncclAllReduce', a, b, count, U32, SUM, c, t.handle)
+            want = flat([[sum(v) for v in zip(*all_)]])
+        elif what == 1:
+            call('ncclAllGather', a, b, count, U32, c, t.handle)
+            want = flat(all_)
+        elif what == 2:
+            call('ncclBroadcast', a, b, count, U32, root, c, t.handle)
+            want = flat([all_[root]])
+        elif what == 3:
+            part = max(count // m, 1)
+            if count < m: continue
+            call('ncclReduceScatter', a, b, part, U32, MAX, c, t.handle)
+            want = flat([[max(v) for v in zip(*all_)][me * part:(me + 1) * part]])
+        elif what == 4:
+            part = count // m
+            if not part: continue
+            call('ncclAlltoAll', a, b, part, U32, c, t.handle)
+            want = flat([x[me * part:(me + 1) * part] for x in all_])
+        else:
+            ok(nccl.ncclGroupStart())
+            call('ncclSend', a, count, U32, (me + 1) % m, c, t.handle)
+            call('ncclRecv', b, count, U32, (me - 1) % m, c, t.handle)
+            ok(nccl.ncclGroupEnd())
+            want = flat([all_[(me - 1) % m]])
+        checks.append((b, want, t, (k, which, what, count)))
+    for b, want, t, about in checks:
+        got = get(b, len(want), U32, t)
+        assert got == want, about
+''')
+
     def test_without_blocking(self):
         """In progress until the last has come; calls before that are refused."""
         self.ranks('''
