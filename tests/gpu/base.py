@@ -36,7 +36,8 @@ def python_of_torch():
     if not SIMULATED:
         return sys.executable
     here = [] if QUICK else torches.found()
-    return here[-1].python if here else None
+    whole = [torch for torch in here if torch.number == '3.11']  # that one's has Triton beside it
+    return whole[-1].python if whole else None
 
 
 TORCH = python_of_torch()
