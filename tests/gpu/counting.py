@@ -16,7 +16,7 @@ SYMBOL_MAX, NAME_MAX = 1024, 4096
 
 @functools.lru_cache(maxsize=None)
 def readable(name):
-    """A mangled C++ name as torch.profiler prints it; any other name is itself."""
+    """A mangled C++ name as torch.profiler prints it, any other name itself; so much of it as a trace keeps."""
     if not name.startswith('_Z') or len(name) > SYMBOL_MAX:
         return name[:NAME_MAX]
     try:
@@ -30,7 +30,7 @@ def readable(name):
         return name
     text = ctypes.string_at(found).decode(errors='replace')
     ctypes.CDLL(None).free(ctypes.c_void_p(found))
-    return text
+    return text[:NAME_MAX]
 
 
 def of_dump(text):

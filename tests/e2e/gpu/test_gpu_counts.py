@@ -89,6 +89,11 @@ class Counting(unittest.TestCase):
         self.assertEqual(counting.readable('triton_poi_fused_0'), 'triton_poi_fused_0')
         long = '_Z' + '3add' * 300
         self.assertEqual(counting.readable(long), long)
+        # Substitutions make a short symbol long: of that torch.profiler prints all, a trace keeps a part.
+        twice = 'St4pairIS_S_E' + ''.join(f'S0_IS{n}_S{n}_E' for n in range(1, 9))
+        grown = counting.readable('_Z1f1a' + twice)
+        self.assertEqual(len(grown), counting.NAME_MAX)
+        self.assertEqual(grown[:30], 'f(a, std::pair<a, a>, std::pai')
 
     def test_steps(self):
         each, rest = counting.in_steps(loop(EACH, SETUP), Made([]).steps)
