@@ -182,13 +182,15 @@ int cuDriverGetVersion(int *version)
 
 /*
  * NVIDIA's runtime, where it is linked statically (CuPy, what nvcc builds by default), asks for tables that
- * no document describes, and does nothing without them. So do its compilers, which go on without.
+ * no document describes, and does nothing without them. So do its compilers, which go on without, and its
+ * CUPTI, whose answer says enough.
  */
-static bool is_compiler(const char *library)
+static bool goes_on_without(const char *library)
 {
 	const char *slash = strrchr(library, '/'), *name = slash ? slash + 1 : library;
 
-	return !strncmp(name, "libnvrtc", 8) || !strncmp(name, "libnvJitLink", 12);
+	return !strncmp(name, "libnvrtc", 8) || !strncmp(name, "libnvJitLink", 12) ||
+	       !strncmp(name, "libcupti", 8);
 }
 
 /* Once, and with one write: who asked, and what that means. */
@@ -202,7 +204,7 @@ static void tell_foreign_table(const void *caller)
 
 	if (dladdr(caller, &info) && info.dli_fname)
 		library = info.dli_fname;
-	if (is_compiler(library) || atomic_flag_test_and_set(&said))
+	if (goes_on_without(library) || atomic_flag_test_and_set(&said))
 		return;
 	n = snprintf(
 		text, sizeof text,
