@@ -6,8 +6,8 @@ after the other. --plant makes one thing slow, as people do without knowing:
     decoder     JPEGs of many megapixels, of which the model sees 64 x 64
     disk        nothing here: give a --data folder that is slow
     pageable    a table that never changes is sent in every step, from pageable memory
-    item        the loss is read in every step
-    checkpoint  the model is saved every few steps"""
+    item        what is shown of a step is read from the device number by number
+    checkpoint  the model is saved every --save steps"""
 import io
 import os
 import sys
@@ -30,6 +30,9 @@ def parse():
     p.add_argument('--data', metavar='DIR', help='of files f0, f1, ..., JPEGs padded with zeros; made where it is empty')
     p.add_argument('--files', type=int, default=16)
     p.add_argument('--width', type=int, default=32)
+    p.add_argument('--out', metavar='DIR', help='for checkpoints')
+    p.add_argument('--save', type=int, default=5)
+    p.add_argument('--edge', type=int, default=64, help='of the photos as the model sees them; made of 64 x 64 by the device')
     return p.parse_args()
 
 
@@ -98,7 +101,8 @@ class Trainer:
         self.args, self.note = args, note
         self.model = resnet(args.width).cuda()
         self.opt = torch.optim.SGD(self.model.parameters(), lr=0.01, momentum=0.9)
-        self.table = torch.zeros(32 << 20 if args.plant == 'pageable' else 1)
+        self.scores = {}
+        self.table = torch.zeros(8 << 20 if args.plant == 'pageable' else 1)
         note.count('copy-h2d', len(self.model.state_dict()))
 
     def send(self, x, y):
@@ -111,21 +115,28 @@ class Trainer:
     def step(self, i, x, y):
         x, y = self.send(x, y)
         self.opt.zero_grad()
-        loss = F.cross_entropy(self.model(x), y)
+        if self.args.edge != 64:
+            x = F.interpolate(x, self.args.edge)
+        guess = self.model(x)
+        loss = F.cross_entropy(guess, y)
         loss.backward()
         self.opt.step()
         if self.args.plant == 'item':
-            loss.item()  #: item
-            self.note.count('copy-d2h')
-        if self.args.plant == 'checkpoint' and i % 5 == 4:
+            self.show(guess.argmax(1), y)
+        if self.args.plant == 'checkpoint' and (i + 1) % self.args.save == 0:
             self.save()
 
+    def show(self, guess, y):
+        """Of each class how often it was found, missed and seen where it was not."""
+        for c in range(10):
+            for name, hits in (('found', (guess == c) & (y == c)), ('missed', (guess != c) & (y == c)),
+                               ('false', (guess == c) & (y != c))):
+                self.scores[c, name] = hits.sum().item()  #: item
+        self.note.count('copy-d2h', 30)
+
     def save(self):
-        with tempfile.NamedTemporaryFile() as f:
-            torch.save(self.model.state_dict(), f)  #: checkpoint
-            self.note.count('copy-d2h', len(self.model.state_dict()))
-            f.flush()
-            os.fsync(f.fileno())
+        torch.save(self.model.state_dict(), os.path.join(self.args.out, 'model.pt'))  #: checkpoint
+        self.note.count('copy-d2h', len(self.model.state_dict()))
 
 
 def train(args, folder, note):
@@ -141,6 +152,7 @@ def main():
     args = parse()
     with tempfile.TemporaryDirectory() as scratch:
         folder = args.data or scratch
+        args.out = args.out or scratch
         if not args.data:
             make_files(args, folder)
         told.same_each_time(args)

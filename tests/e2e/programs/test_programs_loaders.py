@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ctest: labels=e2e waits timeout=3000
+"""torch's data loaders (with and without workers, pinned memory, persistent workers, prefetching, in any order; data sets
+with an index and without) beside the script's own clock: each fetch is one wait, its end too. GS_BIG=1: with every PyTorch
+and Python, and the report's sum of waits is the clock's within 1 %, of each loader within 1 % or 20 ms."""
+import os
+import sys
+
+sys.path.insert(0, sys.path[0] + '/../../lib')
+import gs
+import playing
+import prof
+import torches
+
+MS = 1_000_000
+ALL = torches.some()
+PLAYED = ALL if gs.BIG else [t for t in ALL if t.number == '3.11'][-1:] or ALL[-1:]
+
+
+def waits(trace):
+    """Their lengths in order. A wait that was told in parts, while it went on, is one."""
+    found = []
+    ranges = [e for e in trace.events[prof.RANGE] if e['name'].startswith('enumerate(DataLoader)#') and e['end'] > e['start']]
+    for e in sorted(ranges, key=lambda e: (e['tid'], e['start'])):
+        if found and found[-1][1] == e['start']:
+            found[-1][1] = e['end']
+        else:
+            found.append([e['start'], e['end']])
+    return [end - start for start, end in found]
+
+
+def expect_near(got, want, what):
+    """The program's clock starts before the wait and stops after it."""
+    near = 0.99 if gs.BIG else 0.5
+    gs.check(want * near - 20 * MS <= got <= want, f'{what}: waits of {got} ns, {want} ns by the script\'s clock')
+
+
+def loaders(torch, *args):
+    with gs.scratch() as where:
+        play = playing.play(torch, os.path.join(where, 'play'), 'loaders.py', *args)
+        if not playing.expect_ended(play, '14 loaders\n'):
+            return
+        told, at = play.told(), 0
+        t, = playing.with_gpu(play)
+        found, mine = waits(t), told['waits_ns']
+        gs.equal(len(found), len(mine), f'{play.what}: waits')
+        for loader in told['loaders']:
+            part = slice(at, at + loader['waits'])
+            expect_near(sum(found[part]), sum(mine[part]), f'{play.what}: {loader}')
+            at += loader['waits']
+        gpu, = play.summary['gpus']
+        print(f'{play.what}: {gpu["loader_wait_ns"]} ns of {sum(mine)}', flush=True)
+        gs.equal(gpu['loader_wait_ns'], sum(found), f'{play.what}: the report\'s waits')
+        gs.check(0.99 * sum(mine) <= sum(found) or not gs.BIG, f'{play.what}: {sum(found)} ns of waits, not {sum(mine)}')
+        playing.expect_classes(play)
+
+
+def test_loaders():
+    for torch in PLAYED:
+        loaders(torch, *([] if gs.BIG else ['--steps', '2', '--epochs', '1']))
+    if not gs.BIG:
+        gs.left_out('the other PyTorches, and waits within 1 % (GS_BIG=1 plays them)')
+
+
+gs.run_tests(globals())
