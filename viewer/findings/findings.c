@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "loader.h"
+#include "analysis/time/span.h"
 #include "base/units.h"
 #include "facts/class.h"
 #include "words.h"
@@ -17,7 +18,8 @@
 #define FINDINGS_MAX 32
 #define GROUPS_MAX 6 /* of one class */
 #define LATES_MAX 16 /* what others waited for late ranks */
-#define GROUP_PPM 20000 /* of its class: smaller groups stay with the rest */
+#define GROUP_PPM 20000 /* of its class or of what was seen of it: smaller ones stay with the rest */
+#define GROUP_SAMPLES 3 /* so many say the same */
 
 static enum ana_confidence usual(const int64_t by[ANA_CONFIDENCES])
 {
@@ -173,17 +175,30 @@ static void settle_confidence(struct view_finding *rest)
 	}
 }
 
+/*
+ * Of gaps much shorter than the time from look to look samples see next to nothing, be it always the
+ * same line: there a group counts by its part of what was seen.
+ */
+static bool worth_a_finding(const struct group *p, int64_t seen, int64_t whole)
+{
+	return base_ppm(p->ns, whole) >= GROUP_PPM ||
+	       (p->samples >= GROUP_SAMPLES && base_ppm(p->ns, seen) >= GROUP_PPM);
+}
+
 static void add_class(struct view_summary *s, int c, struct group *group)
 {
 	const struct ana_result *r = s->result;
 	struct view_finding rest = { .class = (enum ana_class)c, .ns = r->classes[c] };
 	size_t n = groups_of(r, c, group);
+	int64_t seen = 0;
 
+	for (size_t i = 0; i < n; i++)
+		ana_sum(&seen, group[i].ns);
 	for (int k = 0; k < ANA_CONFIDENCES; k++)
 		rest.by_confidence[k] = r->confidence[c][k];
 	qsort(group, n, sizeof(*group), by_time);
 	for (size_t i = 0; i < n && i < GROUPS_MAX; i++)
-		if (base_ppm(group[i].ns, r->classes[c]) >= GROUP_PPM)
+		if (worth_a_finding(&group[i], seen, r->classes[c]))
 			add_group(s, &group[i], &rest);
 	settle_confidence(&rest);
 	set_share(s, &rest);

@@ -114,6 +114,39 @@ static void test_rank(void)
 	view_summary_free(s);
 }
 
+/* Of gaps much shorter than the time from look to look samples see little: three of a line tell it. */
+static void test_short_gaps(void)
+{
+	struct ana_hotspot place = { .class = ANA_HOST_SYNC,
+				     .ns = 500000,
+				     .role = WIRE_ROLE_SUBMITTER,
+				     .file = (char *)"t.py",
+				     .line = 3,
+				     .samples = 3,
+				     .threads = 1 };
+	struct ana_result *r = made_result(1, H100, 5);
+	struct view_summary *s;
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	made_class(r, ANA_HOST_SYNC, 238000000);
+	made_site(r, place);
+	place.line = 4; /* two samples of as much are too few, */
+	place.samples = 2;
+	made_site(r, place);
+	place.line = 5; /* and so is a fiftieth of what was seen */
+	place.samples = 30;
+	place.ns = 20000;
+	made_site(r, place);
+	s = made_summary_of(r, H100, 1);
+	expect_sums(s);
+	EXPECT(s->finding[0].class == ANA_HOST_SYNC && s->finding[0].where.line == 3);
+	EXPECT_INT(s->finding[0].ns, 500000);
+	EXPECT(s->finding[1].class == ANA_HOST_SYNC && s->finding[1].rest);
+	EXPECT_INT(s->finding[1].ns, 237500000);
+	view_summary_free(s);
+}
+
 /* A place whose confidence differs from its class's. */
 static void test_confidence(void)
 {
@@ -449,7 +482,7 @@ static void test_short_path(void)
 
 int main(void)
 {
-	return RUN(test_places, test_overdrawn, test_rank, test_confidence, test_many, test_shares,
-		   test_workers, test_two_trainers, test_no_contradiction, test_cores, test_epoch,
-		   test_by_evidence, test_words, test_short_path);
+	return RUN(test_places, test_overdrawn, test_rank, test_short_gaps, test_confidence,
+		   test_many, test_shares, test_workers, test_two_trainers, test_no_contradiction,
+		   test_cores, test_epoch, test_by_evidence, test_words, test_short_path);
 }
