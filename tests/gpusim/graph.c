@@ -170,6 +170,7 @@ static void node_op(struct sim_op *op, const struct sim_node *node, const struct
 	op->label = node->op.label;
 	memcpy(op->grid, node->op.grid, sizeof op->grid);
 	memcpy(op->block, node->op.block, sizeof op->block);
+	op->shared = node->op.shared;
 	op->in_graph = true;
 	op->graph = exec->id;
 	op->node = (uint64_t)exec->id << 32 | node->index;

@@ -113,6 +113,7 @@ ok(blas.cublasHgemm(handle, 0, 0, 1024, 1024, 4096, no, no, 1024, no, 4096, no, 
 product(1024, 1024, 4096, 2, F16)''')
         self.assertEqual(names[:3], [f'sm90_xmma_gemm_{t}_tilesize128x128_simulated' for t in (
             'f32f32_f32f32_f32_nt_n', 'f32f32_f32f32_f32_tn_n', 'f64f64_f64f64_f64_nt_n')])
+        self.assertEqual([r['grid'] for r in self.tap(10)][:2], [[8, 16, 1], [4, 6, 1]])  # tiles of 128 x 128
 
     def test_tf32(self):
         """Single precision takes tensor cores where the handle, or the call, allows it."""
@@ -237,8 +238,9 @@ assert info.value == 0; info.value = 5
 ok(blas.cublasCgeqrfBatched(handle, 64, 32, no, 1, no, ref(info), 100)); length(4 * 2 * 64 * 32 * 32 * 100, 2 * 8 * 64 * 32 * 100, F32)
 assert info.value == 0; info.value = 5
 ok(blas.cublasSgelsBatched(handle, 0, 64, 32, 1, no, 1, no, 1, ref(info), no, 100)); length(2 * 64 * 32 * 32 * 100, 2 * 4 * 64 * 32 * 100, F32)
-assert info.value == 0''')
-        self.assertEqual(len(names), 6)
+assert info.value == 0
+ok(blas.cublasCgetrfBatched(handle, 1024, no, 1, no, no, 10)); length(4 * 2 * 1024 ** 3 / 3 * 10, 2 * 8 * 1024 * 1024 * 10, F32)''')
+        self.assertEqual(len(names), 7)
 
 
 LT = '''

@@ -25,6 +25,9 @@ class Runtime(test_gpusim.Case):
     def names(self, kind='kernel'):
         return collections.Counter(r['name'] for r in self.truth(kind))
 
+    def geometry(self, name):
+        return [(r['grid'], r['block'], r['shared']) for r in self.tap(10) if r['name'] == name]
+
     def test_devices(self):
         self.tour('devices')
         self.assertEqual(self.truth('kernel') + self.truth('memcpy'), [])
@@ -43,7 +46,7 @@ class Runtime(test_gpusim.Case):
         self.run_sim([TOUR, 'race'], GPUSIM_INIT_MS=50)
 
     def test_copies(self):
-        self.tour('copies')
+        self.tour('copies', GPUSIM_TRUTH_API=1)
         mb = 1 << 20
         self.assertEqual([(r['copy'], r['src'], r['dst'], r['bytes']) for r in self.truth('memcpy')], [
             ('d2h', 'device', 'pageable', mb), ('h2d', 'pageable', 'device', mb),
@@ -52,6 +55,16 @@ class Runtime(test_gpusim.Case):
             ('d2d', 'device', 'device', 4096), ('h2d', 'pageable', 'device', 16),
             ('d2h', 'device', 'pageable', 256)])
         self.assertEqual([r['bytes'] for r in self.truth('memset')], [1000, 24])
+        calls = {r['call']: r['api'] for r in self.truth() if r.get('domain') == 'runtime'}
+        self.assertEqual([calls[r['call']] for r in self.truth('memcpy') + self.truth('memset')], [
+            'cudaMemcpy', 'cudaMemcpy', 'cudaMemcpyAsync', 'cudaMemcpyAsync', 'cudaMemcpy', 'cudaMemcpy2DAsync',
+            'cudaMemcpyPeerAsync', 'cudaMemcpyToSymbol', 'cudaMemcpyFromSymbol', 'cudaMemset', 'cudaMemsetAsync'])
+
+    def test_kinds_of_memory(self):
+        self.tour('kinds')
+        self.assertEqual([(r['copy'], r['dst'], r['bytes']) for r in self.truth('memcpy')],
+                         [('h2d', 'device', 64), ('d2h', 'pageable', 16)])
+        self.assertEqual([(r['dst'], r['bytes']) for r in self.truth('memset')], [('managed', 10)])
 
     def test_streams(self):
         elapsed = float(self.tour('streams'))
@@ -64,13 +77,20 @@ class Runtime(test_gpusim.Case):
 
     def test_launches(self):
         self.tour('launches', GPUSIM_TRUTH_API=1)
-        self.assertEqual(self.names(), {'_Z4gemmPf': 4, '_Z4reluPf': 2, '_Z5laterPf': 1})
+        self.assertEqual(self.names(), {'_Z4gemmPf': 4, '_Z4reluPf': 3, '_Z5laterPf': 1})
+        # What was compiled for a default stream per thread is on that, the rest on the legacy one.
+        launched = [r['stream'] for r in sorted(self.truth('kernel'), key=lambda r: r['launch_ns'])]
+        legacy, own = launched[0], launched[4]
+        self.assertNotEqual(own, legacy)
+        self.assertEqual(launched, [legacy] * 4 + [own] * 2 + [legacy] * 2)
         lines = list(test_gpusim.truth_check.lines(self.path('truth')))
         self.assertEqual({r['missing'] for r in lines if 'missing' in r}, {'cudaLaunchKernelExC with an event'})
         calls = collections.Counter((r['api'], r['cbid']) for r in lines if r.get('domain') == 'runtime')
-        for call, n in {('__cudaLaunchKernel', 505): 2, ('cudaLaunchKernel', 211): 2, ('__cudaGetKernel', 504): 1,
+        for call, n in {('__cudaLaunchKernel', 505): 2, ('cudaLaunchKernel', 211): 2, ('__cudaGetKernel', 504): 2,
                         ('cudaLaunchKernelExC', 430): 2, ('cudaLaunchCooperativeKernel', 269): 1}.items():
             self.assertEqual(calls[call], n, call)
+        self.assertEqual(self.geometry('_Z4gemmPf'), [([4, 1, 1], [128, 1, 1], 0), ([8, 1, 1], [64, 1, 1], 0),
+                                                      ([1, 1, 1], [32, 1, 1], 0), ([1, 1, 1], [32, 1, 1], 100000)])
         # Driver calls within leave no record; each kernel is one of its call.
         self.assertEqual([r for r in lines if r.get('domain') == 'driver' and r['api'] == 'cuLaunchKernel'], [])
 
@@ -78,6 +98,9 @@ class Runtime(test_gpusim.Case):
         self.tour('graphs')
         self.assertEqual(self.names(), {'_Z4gemmPf': 3, '_Z4reluPf': 6})
         self.assertEqual(len(self.truth('graph')), 3)
+        # Nodes' records say of a launch what those of plain ones do.
+        self.run_sim([TOUR, 'graphs'], tap=True, TAP_KINDS='10', GPUSIM_DEVICES=2, GPUSIM_QUIET=1)
+        self.assertEqual(self.geometry('_Z4gemmPf'), [([16, 2, 3], [32, 4, 2], 1000)] * 3)
 
     def test_pools(self):
         self.tour('pools')
@@ -85,7 +108,7 @@ class Runtime(test_gpusim.Case):
 
     def test_peers(self):
         self.tour('peers')
-        want = [(100, 0, 1), (256, 0, 1), (50, 1, 0)]
+        want = [(100, 0, 1), (256, 0, 1), (50, 1, 0), (64, 1, 0)]
         self.assertEqual([(r['bytes'], r['from'], r['peer']) for r in self.truth('memcpy') if r['copy'] == 'p2p'], want)
         self.assertEqual([(r['bytes'], r['src_device'], r['dst_device']) for r in self.tap(22)], want)
 

@@ -102,9 +102,11 @@ static void kernel(const uint8_t *r, uint32_t kind)
 	const char *name = (const char *)(uintptr_t)u64(r, 104);
 
 	line("{\"kind\":%u,\"start\":%llu,\"end\":%llu,\"device\":%u,\"context\":%u,\"stream\":%u,"
-	     "\"correlation\":%u,\"node\":%llu,\"graph\":%u,\"name\":\"%s\",\"queued\":%llu}\n",
+	     "\"correlation\":%u,\"node\":%llu,\"graph\":%u,\"name\":\"%s\",\"queued\":%llu,"
+	     "\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"shared\":%u}\n",
 	     kind, u64(r, 16), u64(r, 24), u32(r, 40), u32(r, 44), u32(r, 48), u32(r, 92),
-	     u64(r, 144), u32(r, 156), name ? name : "", u64(r, 120));
+	     u64(r, 144), u32(r, 156), name ? name : "", u64(r, 120), u32(r, 52), u32(r, 56),
+	     u32(r, 60), u32(r, 64), u32(r, 68), u32(r, 72), u32(r, 80));
 }
 
 static void copy(const uint8_t *r, uint32_t kind)

@@ -85,7 +85,8 @@ static void group_devices(void)
 	struct rt_properties p;
 	int n, value, version;
 	char id[32];
-	size_t left, total;
+	size_t left, then, total;
+	void *at;
 
 	OK(cudaGetDeviceCount(&n));
 	EXPECT_INT(n, 2);
@@ -110,6 +111,11 @@ static void group_devices(void)
 	EXPECT_INT(n, 1);
 	OK(cudaMemGetInfo(&left, &total));
 	EXPECT(left <= total);
+	EXPECT_UINT(total, p.memory);
+	OK(cudaMalloc(&at, MB));
+	OK(cudaMemGetInfo(&then, &total));
+	EXPECT_UINT(left - then, MB);
+	OK(cudaFree(at));
 	OK(cudaDeviceGetStreamPriorityRange(&n, &value));
 	EXPECT(value < n);
 	EXPECT_INT(cudaSetDevice(2), 101);
@@ -269,6 +275,38 @@ static void group_copies(void)
 	free(back);
 }
 
+/* Memory that is neither plain device memory nor plainly pinned, and what is left of it after a reset. */
+static void group_kinds(void)
+{
+	unsigned char here[64], back[16];
+	struct rt_pointer is;
+	void *managed, *rows, *pinned, *seen;
+	size_t pitch, before, left, total, i;
+
+	for (i = 0; i < sizeof here; i++)
+		here[i] = (unsigned char)i;
+	OK(cudaMemGetInfo(&before, &total));
+	OK(cudaMallocManaged(&managed, MB, 1));
+	OK(cudaMemset(managed, 3, 10));
+	OK(cudaDeviceSynchronize());
+	EXPECT(((char *)managed)[9] == 3 && !((char *)managed)[10]);
+	OK(cudaPointerGetAttributes(&is, managed));
+	EXPECT(is.type == 3 && is.on_host == managed && is.on_device == managed);
+	OK(cudaMallocPitch(&rows, &pitch, 16, 4));
+	EXPECT_UINT(pitch, 512);
+	OK(cudaMemcpy2D(rows, pitch, here, 16, 16, 4, H2D));
+	OK(cudaMemcpy(back, (char *)rows + 3 * pitch, sizeof back, D2H));
+	EXPECT_MEM(back, here + 48, sizeof back);
+	OK(cudaMallocHost(&pinned, 64));
+	OK(cudaHostGetDevicePointer(&seen, pinned, 0));
+	EXPECT(seen == pinned);
+	OK(cudaFreeHost(pinned));
+	OK(cudaDeviceReset());
+	OK(cudaMemGetInfo(&left, &total));
+	EXPECT_UINT(left, before);
+	EXPECT_INT(cudaFree(rows), 1);
+}
+
 static void group_pools(void)
 {
 	uint64_t most = 1 << 20, used;
@@ -331,11 +369,21 @@ static void bump(void *data)
 static void group_streams(void)
 {
 	void *s, *t, *start, *mid, *end;
+	unsigned long long id_s, id_t;
 	int count = 0, i;
 	float ms;
 
 	OK(cudaStreamCreateWithPriority(&s, 1, -5));
 	OK(cudaStreamCreateWithFlags(&t, 1));
+	OK(cudaStreamGetPriority(s, &i));
+	EXPECT_INT(i, -5);
+	OK(cudaStreamGetPriority(t, &i));
+	EXPECT_INT(i, 0);
+	OK(cudaStreamGetDevice(s, &i));
+	EXPECT_INT(i, 0);
+	OK(cudaStreamGetId(s, &id_s));
+	OK(cudaStreamGetId(t, &id_t));
+	EXPECT(id_s != id_t);
 	OK(cudaEventCreate(&start));
 	OK(cudaEventCreateWithFlags(&mid, 2));
 	OK(cudaEventCreate(&end));
@@ -386,6 +434,11 @@ static void group_peers(void)
 	EXPECT_MEM(back, here, sizeof here);
 	OK(cudaMemcpyAsync(on[0], on[1], 50, 4, s));
 	OK(cudaStreamSynchronize(s));
+	OK(cudaMemset(on[1], 8, 64));
+	OK(cudaMemcpyPeer(on[0], 0, on[1], 1, 64));
+	memset(here, 8, 64);
+	OK(cudaMemcpy(back, on[0], sizeof back, D2H));
+	EXPECT_MEM(back, here, sizeof here);
 }
 
 static void group_launches(void)
@@ -393,6 +446,8 @@ static void group_launches(void)
 	struct rt_launch_attribute cluster = { .id = 4 }, event = { .id = 7 };
 	struct rt_launch with = { { 8, 1, 1 }, { 64, 1, 1 }, 0, NULL, &cluster, 1 };
 	struct rt_function is;
+	const char *name;
+	void *handle;
 	int blocks;
 
 	launch(gemm, 4, 128, NULL, NULL);
@@ -400,6 +455,10 @@ static void group_launches(void)
 	OK(cudaLaunchKernelExC(&with, (const void *)gemm, NULL));
 	OK(cudaLaunchCooperativeKernel((const void *)relu, one, warp, NULL, 0, NULL));
 	OK(cudaLaunchKernel_ptsz((const void *)gemm, one, warp, NULL, 0, NULL));
+	OK(__cudaGetKernel(&handle, (const void *)relu));
+	OK(__cudaLaunchKernel_ptsz(handle, one, warp, NULL, 0, NULL));
+	OK(cudaFuncGetName(&name, (const void *)gemm));
+	EXPECT_STR(name, gemm_name);
 	with.attributes = &event;
 	EXPECT_INT(cudaLaunchKernelExC(&with, (const void *)gemm, NULL), 801);
 	OK(cudaFuncGetAttributes(&is, (const void *)gemm));
@@ -432,7 +491,8 @@ static void group_graphs(void)
 	OK(cudaStreamBeginCapture(s, 0));
 	OK(cudaStreamIsCapturing(s, &capturing));
 	EXPECT_INT(capturing, 1);
-	launch(gemm, 16, 256, s, NULL);
+	OK(cudaLaunchKernel((const void *)gemm, (struct rt_dim){ 16, 2, 3 },
+			    (struct rt_dim){ 32, 4, 2 }, NULL, 1000, s));
 	launch(relu, 16, 256, s, NULL);
 	OK(cudaStreamGetCaptureInfo(s, &capturing, &id, &graph, &deps, NULL, &n));
 	EXPECT(capturing == 1 && id && graph && n == 1 && deps[0]);
@@ -511,7 +571,7 @@ int main(int argc, char **argv)
 		{ "streams", group_streams }, { "launches", group_launches },
 		{ "graphs", group_graphs },   { "many", group_many },
 		{ "pools", group_pools },     { "absent", group_absent },
-		{ "peers", group_peers },
+		{ "peers", group_peers },     { "kinds", group_kinds },
 	};
 	size_t i;
 
