@@ -394,6 +394,77 @@ assert get(b, count) == [0x02020202] * (count - 1) + [0]
         for meeting in first, second:
             self.assertEqual({o['end_ns'] for o in meeting}, {max(o['start_ns'] for o in meeting) + 15000 + 2912})
 
+    def test_lengths(self):
+        """By what the busiest link carries, of which two ranks have half where each keeps its own part; a link carries
+        both directions at once."""
+        self.ranks('''
+a, b, count = d.malloc(1 << 20), d.malloc(1 << 20), 1 << 18
+call('ncclAllReduce', a, b, count, I32, SUM, comm, s.handle)
+call('ncclReduce', a, b, count, I32, SUM, 0, comm, s.handle)
+call('ncclReduceScatter', a, b, count // 2, I32, SUM, comm, s.handle)
+call('ncclBroadcast', a, b, count, I32, 0, comm, s.handle)
+call('ncclAllGather', a, b, count // 2, I32, comm, s.handle)
+call('ncclAlltoAll', a, b, count // 2, I32, comm, s.handle)
+ok(nccl.ncclGroupStart())
+call('ncclSend', a, count, I32, 1 - r, comm, s.handle)
+call('ncclRecv', b, count, I32, 1 - r, comm, s.handle)
+ok(nccl.ncclGroupEnd())
+s.synchronize()
+''', n=2)
+        whole, half = 15000 + 2912, 15000 + 1456  # a MiB, or half, at 360 bytes per ns
+        lengths = {name.split('Kernel_')[1].split('_')[0].split('24nccl')[0]:
+                   [meeting[0]['end_ns'] - max(o['start_ns'] for o in meeting) for meeting in meetings]
+                   for name, meetings in self.kernels().items()}
+        self.assertEqual(lengths, {'AllReduce': [whole], 'Reduce': [whole], 'ReduceScatter': [half], 'Broadcast': [whole],
+                                   'AllGather': [half], 'SendRecv': [half, whole]})
+
+    def test_finalize_waits(self):
+        """Until what is under way is over."""
+        self.ranks('''
+a = put([1])
+if r == 1: time.sleep(0.3)
+at = time.time()
+call('ncclAllReduce', a, a, 1, I32, SUM, comm, s.handle)
+ok(nccl.ncclCommFinalize(comm))
+assert r or time.time() - at > 0.2
+ok(nccl.ncclCommDestroy(comm))
+assert get(a, 1) == [2]
+''', n=2)
+
+    def test_revoked_and_shrunk(self):
+        """Rank 1 does not come to a collective: the others give it up, and go on without it."""
+        self.ranks('''
+a, b, state, rest = put([r + 1]), put([7]), INT(), P()
+if r != 1:
+    call('ncclAllReduce', a, b, 1, I32, SUM, comm, s.handle)
+    ok(nccl.ncclCommRevoke(comm, 0))
+    s.synchronize()
+    assert get(b, 1) == [7]
+    call('ncclAllReduce', a, b, 1, I32, SUM, comm, s.handle, want=5)
+ok(nccl.ncclCommShrink(comm, (INT * 1)(1), 1, ctypes.byref(rest), None, 0), 4 if r == 1 else 0)
+if r != 1:
+    count, rank = INT(), INT()
+    ok(nccl.ncclCommCount(rest, ctypes.byref(count))); ok(nccl.ncclCommUserRank(rest, ctypes.byref(rank)))
+    assert (count.value, rank.value) == (3, (0, None, 1, 2)[r])
+    call('ncclAllReduce', a, b, 1, I32, SUM, rest, s.handle)
+    assert get(b, 1) == [1 + 3 + 4]
+''')
+
+    def test_simulated_group(self):
+        """What the group would take is told, and forgotten together with its error."""
+        self.ranks('''
+class Info(ctypes.Structure): _fields_ = [('size', SIZE), ('magic', UINT), ('version', UINT), ('time', ctypes.c_float)]
+a, info = put([r + 1]), Info(24, 0x74685283, 23007)
+ok(nccl.ncclGroupStart())
+for i in range(3): call('ncclAllReduce', a, a, 1, I32, SUM, comm, s.handle)
+call('ncclBroadcast', a, a, 1, I32, 99, comm, s.handle, want=4)
+ok(nccl.ncclGroupSimulateEnd(ctypes.byref(info)))
+assert 45 <= info.time < 46 and get(a, 1) == [r + 1]                      # microseconds
+ok(nccl.ncclGroupSimulateEnd(ctypes.byref(info)), 5)
+call('ncclAllReduce', a, a, 1, I32, SUM, comm, s.handle)
+assert get(a, 1) == [3]
+''', n=2)
+
     def test_captured(self):
         """A graph of a collective meets at each launch, and moves its bytes each time."""
         self.ranks('''

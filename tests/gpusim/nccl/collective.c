@@ -79,6 +79,8 @@ static int check(const struct nccl_op *op)
 
 	if (rc)
 		return rc;
+	if (atomic_load(&op->comm->aborted))
+		return nccl_fail(NCCL_INVALID_USAGE, "%s: the communicator was revoked", name);
 	if ((unsigned)op->type >= NCCL_TYPES)
 		return nccl_fail(NCCL_INVALID_ARGUMENT, "%s: no type %d", name, op->type);
 	if (op->root < 0 || op->root >= op->comm->ranks)

@@ -241,6 +241,7 @@ int ncclGroupSimulateEnd(struct nccl_sim_info *info)
 		length += nccl_op_length(&group.ops[i], (uint32_t)group.ops[i].comm->ranks);
 	info->estimated_time = (float)length / 1e3f; /* microseconds */
 	group.depth--;
+	group.error = 0;
 	group.n_ops = 0;
 	return NCCL_SUCCESS;
 }
