@@ -368,10 +368,17 @@ for strides, data, bytes in ((None, FLOAT, 4), (channels_last(X), HALF, 2)):
     length(0, 3 * bytes * product(X), F32)
     ok(dnn.cudnnBatchNormalizationForwardInference(handle, 1, no, no, x, no, x, no, scale, no, no, no, no, one))
     length(0, 2 * bytes * product(X), F32)
+    ok(dnn.cudnnBatchNormalizationForwardTrainingEx(handle, 1, 2, no, no, x, no, x, no, x, no, scale, no, no,
+        one, no, no, one, no, no, no, no, zero, no, zero))
+    length(0, 3 * bytes * product(X), F32)
+    ok(dnn.cudnnBatchNormalizationBackwardEx(handle, 1, 2, no, no, no, no, x, no, x, no, x, no, x, no, x, no,
+        scale, no, no, no, no, one, no, no, no, no, zero, no, zero))
+    length(0, 4 * bytes * product(X), F32)
     ok(dnn.cudnnDestroyTensorDescriptor(x))
 assert dnn.cudnnGetBatchNormalizationTrainingExReserveSpaceSize(handle, 1, 0, no, scale, None) == 2002''')
         self.assertEqual([n.split('cudnn')[1].lstrip('0123456789')[:9] for n in names],
-                         ['bn_fw_tr_', 'bn_bw_1C1', 'bn_fw_inf', 'bn_fw_tr_', 'bn_bw_nhw', 'bn_fw_inf'])
+                         ['bn_fw_tr_', 'bn_bw_1C1', 'bn_fw_inf', 'bn_fw_tr_', 'bn_bw_1C1',
+                          'bn_fw_tr_', 'bn_bw_nhw', 'bn_fw_inf', 'bn_fw_tr_', 'bn_bw_nhw'])
         self.assertEqual(names[0], '_ZN5cudnn35bn_fw_tr_1C11_kernel_NCHW_simulatedEv')
 
     def test_convolutions(self):
