@@ -118,7 +118,11 @@ def judge_nodes(whole, apart):
 
 
 def judge_exact(run, warm=1):
-    return judging.plain(run, warm=warm, exact=run.told().get('each', {}))
+    told = run.told()
+    words, right = judging.plain(run, warm=warm, exact=told.get('each', {}))
+    if not base.SIMULATED and told.get('value') != told.get('expected'):
+        return words + [f'computed {told.get("value")}, not {told.get("expected")}'], False
+    return words, right
 
 
 def judge_launcher(run, alone):
