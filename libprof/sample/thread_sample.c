@@ -35,6 +35,7 @@ struct sampling { /* what one sample is taken with */
 	const struct prof_call_kind *kind;
 	char letter; /* its state */
 	bool blocked, sched_known, call_known;
+	bool path, writes; /* it waits for a file by its path; to write it */
 };
 
 /* ---- state ------------------------------------------------------------------------------------ */
@@ -170,6 +171,8 @@ static void wait_path(struct sampling *l, bool writes)
 	char given[PROF_SAMPLE_TARGET / 2];
 	size_t n = 0;
 
+	l->path = true;
+	l->writes = writes;
 	if (prof_procmem_text(l->t->pid, l->call.arg[l->kind->arg], given, sizeof(given))) {
 		if (*given != '/')
 			n = folder_of(l, o->target, sizeof(o->target) - sizeof(given));
@@ -312,6 +315,15 @@ static void read_native(struct sampling *l)
 		o->native[0] = 0;
 }
 
+/* The path may have been read when the call was over and its memory had become something else. */
+static void forget_path(struct sampling *l)
+{
+	struct prof_thread_sample *o = l->out;
+
+	o->target[0] = o->fs[0] = 0;
+	o->s.wait = (uint8_t)prof_wait_of_path(o->fs, l->writes, disk(l));
+}
+
 /* A native stack that may have changed under the unwinder is worth nothing. */
 static void judge(struct sampling *l)
 {
@@ -328,6 +340,8 @@ static void judge(struct sampling *l)
 		l->task->letter = l->letter;
 	} else {
 		o->native[0] = 0;
+		if (l->path)
+			forget_path(l);
 	}
 }
 

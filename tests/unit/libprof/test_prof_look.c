@@ -279,7 +279,71 @@ static void test_apart(void)
 		printf("skipped: no table of its own can be had here\n");
 }
 
+static char passing[300]; /* the path that is in the program's memory only while it is opened */
+static atomic_int passer;
+static atomic_bool over;
+
+static void *pass(void *arg)
+{
+	int fd;
+
+	(void)arg;
+	atomic_store(&passer, (int)syscall(SYS_gettid));
+	while (!atomic_load(&over)) {
+		strcpy(passing, fifo);
+		fd = open(passing, O_RDONLY); /* until somebody writes */
+		memset(passing, '!', 8);
+		close(fd);
+		usleep(20);
+	}
+	return NULL;
+}
+
+static void *let_pass(void *arg)
+{
+	int fd;
+
+	(void)arg;
+	while (!atomic_load(&over)) {
+		fd = open(fifo, O_WRONLY | O_NONBLOCK);
+		close(fd);
+		usleep(20);
+	}
+	return NULL;
+}
+
+/* A thread may leave its call between the looks at the call and at the path that it was given. */
+static void test_passing(void)
+{
+	unsigned int seen = 0, wrong = 0, i;
+	struct prof_target *t;
+	pthread_t one, other;
+	char dir[200];
+
+	t_tempdir(dir, sizeof(dir));
+	snprintf(fifo, sizeof(fifo), "%s/passed", dir);
+	REQUIRE(!mkfifo(fifo, 0600) && !prof_target_open(&t, 0));
+	prof_target_settle(t, false);
+	REQUIRE(!pthread_create(&one, NULL, pass, NULL));
+	REQUIRE(!pthread_create(&other, NULL, let_pass, NULL));
+	while (!atomic_load(&passer))
+		usleep(500);
+	for (i = 0; i < 30000; i++) {
+		if (prof_thread_sample_take(t, atomic_load(&passer), PROF_SAMPLE_WAIT, &look))
+			continue;
+		seen += !strcmp(look.target, fifo);
+		wrong += strchr(look.target, '!') != NULL;
+	}
+	printf("%u paths seen, %u that were none\n", seen, wrong);
+	EXPECT_UINT(wrong, 0);
+	EXPECT(seen > 0);
+	atomic_store(&over, true);
+	pthread_join(other, NULL);
+	close(open(fifo, O_WRONLY | O_NONBLOCK));
+	prof_target_close(t);
+}
+
 int main(void)
 {
-	return RUN(test_own, test_apart, test_from_parent);
+	return RUN(test_own, test_apart, test_from_parent, test_passing);
 }
