@@ -53,8 +53,8 @@ static void set_wait(struct ana_ruled_piece *p, uint32_t value, enum ana_confide
 /* LEDGER rules 1 to 6. */
 void ana_rules_empty(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
+	bool in_call, marked;
 	uint32_t call, v;
-	bool in_call;
 
 	if (!d->gap->known) {
 		set(p, ANA_DEVICE_UNKNOWN, ANA_NONE);
@@ -66,10 +66,11 @@ void ana_rules_empty(struct ana_gap_decision *d, int64_t t, struct ana_ruled_pie
 	}
 	p->refine = ANA_REFINE_LINE;
 	in_call = on(&d->thread->calls, t, p, &call);
-	if (in_call) {
-		set(p, (int)call, ANA_HIGH);
-	} else if (on(&d->thread->marks, t, p, &v)) {
+	marked = on(&d->thread->marks, t, p, &v);
+	if (marked && (!in_call || v == ANA_HOST_CHECKPOINT)) { /* saving is what it calls, too */
 		set(p, (int)v, ANA_HIGH);
+	} else if (in_call) {
+		set(p, (int)call, ANA_HIGH);
 	} else if (on(&d->process->waits, t, p, &v)) {
 		set_wait(p, v, ANA_MEDIUM);
 		p->any = true;
