@@ -13,11 +13,6 @@ static const struct {
 	[GPUSIM_F8] = { SIM_PEAK_F8, 1 },     [GPUSIM_I8] = { SIM_PEAK_F8, 1 },
 };
 
-unsigned sim_length_size(enum gpusim_type type)
-{
-	return types[type].size;
-}
-
 uint64_t gpusim_length_work(double flops, double bytes, enum gpusim_type type)
 {
 	double compute = flops / (SIM_LENGTH_COMPUTE * types[type].peak);

@@ -36,9 +36,6 @@
 #define SIM_PEAK_F16 989.4e12
 #define SIM_PEAK_F8 1978.9e12 /* and INT8 */
 
-/* Bytes of an element of a type. */
-unsigned sim_length_size(enum gpusim_type type);
-
 #define SIM_NUMBERS 16
 
 /* What a kernel's name says behind the kernel's own name, as far as it says it. */

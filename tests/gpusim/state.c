@@ -55,11 +55,6 @@ struct sim_ctx *sim_ctx_current(void)
 	return sim_thread.current;
 }
 
-void sim_ctx_set(struct sim_ctx *ctx)
-{
-	sim_thread.current = ctx;
-}
-
 struct sim_stream *sim_stream_get(void *handle)
 {
 	struct sim_ctx *ctx = sim_thread.current;

@@ -150,7 +150,6 @@ uint32_t sim_device_of(uint32_t physical);
 
 /* Current context of the thread, or NULL. */
 struct sim_ctx *sim_ctx_current(void);
-void sim_ctx_set(struct sim_ctx *ctx);
 
 /* Gives a new function the facts that all have (api_function.c). */
 void sim_function_init(struct sim_function *function);

@@ -471,12 +471,6 @@ struct sim_when sim_submit_work(struct sim_stream *s, struct sim_op *op,
 	return w;
 }
 
-struct sim_when sim_submit(struct sim_stream *s, struct sim_op *op, const struct sim_when *after,
-			   uint32_t n)
-{
-	return sim_submit_work(s, op, after, n, NULL);
-}
-
 /* Dependencies of a graph as a whole: all its nodes, and nothing else. */
 struct sim_when sim_submit_span(struct sim_stream *s, struct sim_op *op,
 				const struct sim_when *nodes, uint32_t n)

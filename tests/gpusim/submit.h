@@ -16,13 +16,9 @@ void sim_op_init(struct sim_op *op, enum sim_kind kind, struct sim_stream *s);
 /*
  * Submits op on s, behind all that s has and, for nodes of a graph, behind `after` instead.
  * Returns when it is over: op->start and op->end are final where the result has no pending.
- */
-struct sim_when sim_submit(struct sim_stream *s, struct sim_op *op, const struct sim_when *after,
-			   uint32_t n_after);
-
-/*
- * Like sim_submit for an op with work: a host function, which a thread of the driver runs in its
- * turn; or bytes. These move when the op's time becomes known, and it is over only then. They are
+ *
+ * Its work (NULL: none) is a host function, which a thread of the driver runs in its turn; or
+ * bytes. These move when the op's time becomes known, and it is over only then. They are
  * taken out of *work where that is later, and left in it where nothing is waited for: then they are
  * the caller's to move, for which he can give up the lock.
  */

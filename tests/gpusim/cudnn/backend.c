@@ -10,8 +10,7 @@
 #include "opgraph.h"
 
 /* Engines by their index in a graph. */
-#define ENGINE_PLAIN 0
-#define ENGINE_TENSOR 1
+#define ENGINE_TENSOR 1 /* 0: the one without tensor cores */
 
 static enum dnn_status no_memory(void)
 {
