@@ -203,6 +203,18 @@ for i in range(3):
 rows = x.take()
 assert [r['data'] for r in rows if r['site'] == EXIT] == [1001, 1003, 1005], rows''')
 
+    def test_which_context(self):
+        rows = self.rows('''
+other = Device(1)
+other.use()
+t = Stream(other)
+x = Subscriber()
+assert x.subscribe() == 0 and x.on(DRIVER, 307) == 0
+t.kernel(1000)
+d.use()
+s.kernel(1000)''', GPUSIM_DEVICES=2)
+        self.assertEqual([r['uid'] for r in rows], [2, 2, 1, 1])
+
     def test_failed_call(self):
         rows = self.rows('''
 x = Subscriber()
