@@ -221,6 +221,11 @@ x = Subscriber()
 assert x.subscribe() == 0 and x.on(DRIVER) == 0
 assert driver().lib.cuLaunchKernel(None, 1, 1, 1, 1, 1, 1, 0, s.handle, None, None) == 400''')
         self.assertEqual([(r['site'], r['result'], r['symbol']) for r in rows], [(0, None, None), (1, 400, None)])
+        rows = self.rows('''
+x = Subscriber()
+assert x.subscribe() == 0 and x.on(RUNTIME) == 0
+assert launch(None) == 98''')
+        self.assertEqual([(r['site'], r['result'], r['symbol']) for r in rows], [(0, None, None), (1, 98, None)])
 
     def test_calls_within_a_callback(self):
         """They have records and ids of their own, and are told in their turn."""
@@ -404,6 +409,14 @@ t.start(); t.join()
 assert seen == [(18, 0), 0], seen
 assert pop(3) == (0, 1) and pop(3) == (18, 0)
 assert [r[2] for r in flushed() if r[0] == 'external'] == [2]''')
+
+    def test_finalize_forgets_those_of_all_threads(self):
+        self.program('''
+assert push(3, 1) == 0
+t = threading.Thread(target=cupti.cuptiFinalize)
+t.start(); t.join()
+assert pop(3) == (18, 0)
+assert push(3, 2) == 0 and pop(3) == (0, 2)''')
 
     def test_deep(self):
         self.program('''
