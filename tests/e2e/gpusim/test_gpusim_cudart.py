@@ -98,6 +98,7 @@ class Runtime(test_gpusim.Case):
         self.tour('graphs')
         self.assertEqual(self.names(), {'_Z4gemmPf': 3, '_Z4reluPf': 6})
         self.assertEqual(len(self.truth('graph')), 3)
+        self.assertEqual(len({r['node'] for r in self.truth('kernel')}), 3)  # the same in each launch
         # Nodes' records say of a launch what those of plain ones do.
         self.run_sim([TOUR, 'graphs'], tap=True, TAP_KINDS='10', GPUSIM_DEVICES=2, GPUSIM_QUIET=1)
         self.assertEqual(self.geometry('_Z4gemmPf'), [([16, 2, 3], [32, 4, 2], 1000)] * 3)
