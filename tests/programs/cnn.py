@@ -101,7 +101,7 @@ class Trainer:
         self.args, self.note = args, note
         self.model = resnet(args.width).cuda()
         self.opt = torch.optim.SGD(self.model.parameters(), lr=0.01, momentum=0.9)
-        self.scores = {}
+        self.confusions = []
         self.table = torch.zeros(8 << 20 if args.plant == 'pageable' else 1)
         note.count('copy-h2d', len(self.model.state_dict()))
 
@@ -127,12 +127,10 @@ class Trainer:
             self.save()
 
     def show(self, guess, y):
-        """Of each class how often it was found, missed and seen where it was not."""
-        for c in range(10):
-            for name, hits in (('found', (guess == c) & (y == c)), ('missed', (guess != c) & (y == c)),
-                               ('false', (guess == c) & (y != c))):
-                self.scores[c, name] = hits.sum().item()  #: item
-        self.note.count('copy-d2h', 30)
+        """How often each class was taken for each: a table, read cell by cell."""
+        cells = [(a, b) for a in range(10) for b in range(10)]
+        self.confusions = [((guess == a) & (y == b)).sum().item() for a, b in cells]  #: item
+        self.note.count('copy-d2h', len(cells))
 
     def save(self):
         torch.save(self.model.state_dict(), os.path.join(self.args.out, 'model.pt'))  #: checkpoint
