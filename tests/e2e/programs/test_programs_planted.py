@@ -21,7 +21,8 @@ COMPUTED = ('input.prep', 'input.cpu_starved')
 STEP = ('--width', '64', '--edge', '512', '--batch', '4')
 
 # args: of the program; slow: a slow folder's times, and the option that takes it; line: has the first finding one? What
-# runs on the device has none: of copies the report tells how much came from pageable memory.
+# runs on the device has none: of copies the report tells how much came from pageable memory. 'some': one of the first
+# findings has, for of gaps of some 10 us samples see too little to rank their lines.
 Plant = collections.namedtuple('Plant', 'args verdict classes line slow env', defaults=(True, None, {}))
 PLANTS = {
     'none': Plant(('--steps', '1000'), 'busy', (), False),
@@ -32,7 +33,7 @@ PLANTS = {
     # While it reads numbers the device waits for each launch, for the trainer to wake, or until it has Python's lock again,
     # which it gives away at each of them. So many launches a second are more than the governor traces by default.
     'item': Plant(('--steps', '1600', '--batch', '2', '--edge', '448'), 'host-bound',
-                  ('host.dispatch', 'host.sync', 'host.lock'), env=dict(GPUSTARVE_MAX_OVERHEAD=0)),
+                  ('host.dispatch', 'host.sync', 'host.lock'), 'some', env=dict(GPUSTARVE_MAX_OVERHEAD=0)),
     'checkpoint': Plant(('--steps', '600', '--save', '100'), 'host-bound', ('host.checkpoint',),
                         slow=('--out', dict(write=0.2))),
 }
@@ -51,7 +52,10 @@ def expect_cause(play, name, plant):
     gs.equal(s['verdict'], plant.verdict, f'{play.what}: verdict; {classes}')
     if plant.classes:
         gs.check(first['class'] in plant.classes, f'{play.what}: first finding {first["class"]}; {classes}')
-    if plant.line:
+    if plant.line == 'some':
+        lines = [[f['where'].get('file'), f['where'].get('line')] for f in s['findings'][:4]]
+        gs.check(told_line in lines, f'{play.what}: {told_line} is not in {lines}')
+    elif plant.line:
         gs.equal(where, told_line, f'{play.what}: line')
     if name == 'pageable':
         copies = s['copies']['h2d']
