@@ -47,3 +47,9 @@ def fixture(version):
 def some():
     """found(), or the end of the test as skipped."""
     return found() or gs.skip(f'no torch in {ROOT}; scripts/setup --campaigns makes it')
+
+
+def campaign():
+    """Ends the test as skipped where CI plays: PyTorch's programs have a minute of it, and others take that."""
+    if not gs.BIG:
+        gs.skip('a campaign: GS_BIG=1')

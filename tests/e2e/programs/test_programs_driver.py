@@ -3,8 +3,8 @@
 # ctest: labels=e2e waits timeout=1800
 """What real programs ask of the simulated driver (a model), with the packages that `scripts/setup --campaigns` makes:
 kernels that Triton and numba compiled run under their own names and are in the trace as in the truth; PyTorch's allocator
-works on virtual memory by hand; a CUDA runtime that is linked statically ends with one line that says so. GS_BIG=1:
-torch.compile, with graphs of its own too."""
+works on virtual memory by hand; a CUDA runtime that is linked statically ends with one line that says so. torch.compile
+runs, with graphs of its own too. A campaign (GS_BIG=1)."""
 import collections
 import functools
 import os
@@ -14,6 +14,8 @@ sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
 import prof
 import torches
+
+torches.campaign()
 
 PROGRAMS = os.path.join(gs.SOURCE, 'tests', 'programs')
 STEPS = 7
@@ -130,11 +132,8 @@ def main():
                 cases.append(case)
             else:
                 gs.left_out(f'no {package} in {torch.name}')
-        if gs.BIG:
-            cases += [functools.partial(compiled, torch, mode, graphs)
-                      for mode in ('default', 'reduce-overhead') for graphs in ('graph', 'node')]
-    if not gs.BIG:
-        gs.left_out('torch.compile (GS_BIG=1)')
+        cases += [functools.partial(compiled, torch, mode, graphs)
+                  for mode in ('default', 'reduce-overhead') for graphs in ('graph', 'node')]
     gs.side_by_side(cases)
 
 

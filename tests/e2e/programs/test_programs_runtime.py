@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ctest: labels=e2e timeout=600
 """PyTorch on the stand-in for the CUDA runtime (a model), under libprof: its allocators, streams, events, graphs, pinned memory, loader and
-threads; what the trace has of it is what the truth file has."""
+threads; what the trace has of it is what the truth file has. A campaign (GS_BIG=1)."""
 import collections
 import os
 import sys
@@ -11,6 +11,8 @@ sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
 import prof
 import torches
+
+torches.campaign()
 
 PROGRAM = os.path.join(gs.SOURCE, 'tests', 'programs', 'runtime.py')
 # In torch's second allocator, graphs have memory of their own, which there is none of.
@@ -38,8 +40,6 @@ def play(torch, what, stops=(), **env):
 
 def test_runtime():
     for torch in torches.some():
-        if not gs.BIG and torch.name != f'torch-{torch.minor}':
-            continue  # other Pythons
         ops = play(torch, torch.name)
         kinds = collections.Counter(op['kind'] for op in ops)
         # two graphs thrice; a model forward and backward thrice

@@ -4,8 +4,7 @@
 """torch.profiler's sessions within a training loop on the simulated GPU (a model), by hand and by a schedule that comes
 round: each sees inside our run what it sees without us; our records and theirs make up the truth; what we lack was there
 while a session was, and our blind time is the sessions'. RecordFunction's ranges are seen whole, the sessions' too.
-GS_BIG=1: with every PyTorch, and with CUPTI taken down after each session; else with the newest of each of torch's
-versions."""
+With every PyTorch, and with CUPTI taken down after each session. A campaign (GS_BIG=1)."""
 import functools
 import os
 import re
@@ -16,6 +15,8 @@ import gs
 import playing
 import prof
 import torches
+
+torches.campaign()
 
 STEPS, SESSIONS = 6, 2
 EDGE_NS = 60_000_000  # how far beyond a session time may be lost: a flush before it, and when it is looked for again
@@ -107,12 +108,8 @@ def sessions(torch, schedule=False, teardown=False):
 
 
 def test_sessions():
-    cases = [functools.partial(sessions, torch, schedule) for torch in (ALL if gs.BIG else NEWEST)
-             for schedule in (False, True)]
-    if gs.BIG:
-        cases += [functools.partial(sessions, torch, schedule, teardown=True) for torch in NEWEST for schedule in (False, True)]
-    else:
-        gs.left_out('the other PyTorches, and CUPTI taken down after each session (GS_BIG=1 plays them)')
+    cases = [functools.partial(sessions, torch, schedule) for torch in ALL for schedule in (False, True)]
+    cases += [functools.partial(sessions, torch, schedule, teardown=True) for torch in NEWEST for schedule in (False, True)]
     gs.side_by_side(cases, 2)
 
 

@@ -3,13 +3,15 @@
 # ctest: labels=e2e waits timeout=3600
 """What libprof and the shim do in torch (RecordFunction's ranges, both kinds of loader, torch.profiler's sessions, worker
 processes, saving) holds in each torch and each Python that is here: the tests of these parts, played with that Python.
-GS_BIG=1: all of them; else one with the newest."""
+A campaign (GS_BIG=1)."""
 import os
 import sys
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
 import torches
+
+torches.campaign()
 
 E2E = os.path.join(gs.SOURCE, 'tests', 'e2e')
 # They take their torch from gs.PYTHON.
@@ -19,8 +21,7 @@ NEWEST = ('sample/test_workers_forks.py', 'sample/test_workers_samples.py', 'sam
           'libprof/test_prof_lend.py')
 
 ALL = torches.some()
-WHOLE = [(torch, test) for torch in ALL for test in EACH] + [(ALL[-1], test) for test in NEWEST]
-PLAYED = WHOLE if gs.BIG else [(ALL[-1], EACH[0])]
+PLAYED = [(torch, test) for torch in ALL for test in EACH] + [(ALL[-1], test) for test in NEWEST]
 
 
 def play(torch, test):
@@ -35,8 +36,6 @@ def play(torch, test):
         print(f'{what}: {text.strip().splitlines()[-1]}', flush=True)
 
 
-if not gs.BIG:
-    gs.left_out(f'{len(WHOLE) - 1} tests with a torch and a Python of theirs (GS_BIG=1 plays them)')
 for torch, test in PLAYED:
     play(torch, test)
 gs.finish()
