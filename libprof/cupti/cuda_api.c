@@ -287,8 +287,9 @@ static int ask_version(struct prof_cupti *c, char *why, size_t size)
 	int rc = c->GetVersion(&c->version);
 
 	if (rc) { /* CUDA 13.3 and newer ask the driver first */
-		snprintf(why, size, "%s answers with error %d when asked for its version: it cannot "
-				    "use this driver",
+		snprintf(why, size,
+			 "%s answers with error %d when asked for its version: it cannot "
+			 "use this driver",
 			 c->path, rc);
 		return -ENOTSUP;
 	}

@@ -8,7 +8,12 @@
 
 /* ---- the name as a row of identifiers, numbers and types ---- */
 
-enum kind { NAME_END, NAME_IDENTIFIER, NAME_NUMBER, NAME_TYPE };
+enum kind {
+	NAME_END,
+	NAME_IDENTIFIER,
+	NAME_NUMBER,
+	NAME_TYPE
+};
 
 struct token {
 	enum kind kind;
@@ -204,7 +209,13 @@ static bool two_operands(const struct token *t)
 }
 
 /* What the next number, or the next type, belongs to. */
-enum owner { OF_NOBODY, OF_ARRAY, OF_ITEMS, OF_LISTS, OF_OPAQUE };
+enum owner {
+	OF_NOBODY,
+	OF_ARRAY,
+	OF_ITEMS,
+	OF_LISTS,
+	OF_OPAQUE
+};
 
 struct state {
 	struct sim_reading *out;

@@ -151,8 +151,9 @@ static bool over(const char *fields)
 {
 	int threads = 0;
 
-	return sscanf(fields, " %*[ZX] %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-			      "%*d %*d %d",
+	return sscanf(fields,
+		      " %*[ZX] %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+		      "%*d %*d %d",
 		      &threads) == 1 &&
 	       threads <= 1;
 }

@@ -18,7 +18,8 @@
 #define FINDINGS_MAX 32
 #define GROUPS_MAX 6 /* of one class */
 #define LATES_MAX 16 /* what others waited for late ranks */
-#define GROUP_PPM 20000 /* of its class or of what was seen of it: smaller ones stay with the rest */
+#define GROUP_PPM \
+	20000 /* of its class or of what was seen of it: smaller ones stay with the rest */
 #define GROUP_SAMPLES 3 /* so many say the same */
 
 static enum ana_confidence usual(const int64_t by[ANA_CONFIDENCES])

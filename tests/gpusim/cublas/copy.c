@@ -5,7 +5,10 @@
 #include "../driver.h"
 #include "handle.h"
 
-enum { HOST = 1, DEVICE = 2 }; /* CUmemorytype */
+enum {
+	HOST = 1,
+	DEVICE = 2
+}; /* CUmemorytype */
 
 static int copy(const struct sim_copy_2d *rectangle, void *stream)
 {

@@ -13,7 +13,11 @@
 #define RESULT_BYTES 64
 
 /* cublasMath_t; the bit is or-ed to a mode */
-enum { MATH_TENSOR = 1, MATH_TF32 = 3, MATH_FULL_REDUCTION = 16 };
+enum {
+	MATH_TENSOR = 1,
+	MATH_TF32 = 3,
+	MATH_FULL_REDUCTION = 16
+};
 
 /* A program whose only library of CUDA's this is wants its memory to have content, too. */
 __attribute__((constructor)) static void begin(void)
@@ -39,8 +43,8 @@ int blas_handle_compute(const struct blas_handle *h, int data)
 	case BLAS_R_16F:
 		return BLAS_COMPUTE_16F;
 	default:
-		return math == MATH_TF32 || math == MATH_TENSOR ? BLAS_COMPUTE_32F_FAST_TF32 :
-								  BLAS_COMPUTE_32F;
+		return math == MATH_TF32 || math == MATH_TENSOR ? BLAS_COMPUTE_32F_FAST_TF32
+								: BLAS_COMPUTE_32F;
 	}
 }
 

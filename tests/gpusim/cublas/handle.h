@@ -8,7 +8,10 @@
 
 #include "blas.h"
 
-enum blas_pointer { BLAS_POINTER_HOST, BLAS_POINTER_DEVICE };
+enum blas_pointer {
+	BLAS_POINTER_HOST,
+	BLAS_POINTER_DEVICE
+};
 
 struct blas_handle {
 	uint32_t magic;

@@ -40,8 +40,8 @@ static int triangle(void *handle, const char *name, int data, int side, int64_t 
 {
 	double order = (double)(side ? n : m);
 
-	return solve(handle, &(struct batch){ name, data, m, n, batch,
-					      order * (double)m * (double)n });
+	return solve(handle,
+		     &(struct batch){ name, data, m, n, batch, order * (double)m * (double)n });
 }
 
 #define TRSM(function, data)                                                                     \
@@ -131,13 +131,13 @@ static int orthogonal(void *handle, const char *name, int data, int m, int n, in
 	return solve(handle, &(struct batch){ name, data, m, n, batch, 2.0 * m * n * n });
 }
 
-#define GEQRF(function, data)                                                                \
-	BLAS_CALL(function, void *handle, int m, int n, void *const *a, int lda,             \
-		  void *const *tau, int *info, int batch)                                    \
-	{                                                                                    \
-		(void)a, (void)lda, (void)tau;                                               \
-		return argued(orthogonal(handle, "geqrf_batched_kernel", data, m, n, batch), \
-			      info);                                                         \
+#define GEQRF(function, data)                                                                      \
+	BLAS_CALL(function, void *handle, int m, int n, void *const *a, int lda, void *const *tau, \
+		  int *info, int batch)                                                            \
+	{                                                                                          \
+		(void)a, (void)lda, (void)tau;                                                     \
+		return argued(orthogonal(handle, "geqrf_batched_kernel", data, m, n, batch),       \
+			      info);                                                               \
 	}
 
 GEQRF(cublasSgeqrfBatched, BLAS_R_32F)
@@ -145,14 +145,13 @@ GEQRF(cublasDgeqrfBatched, BLAS_R_64F)
 GEQRF(cublasCgeqrfBatched, BLAS_C_32F)
 GEQRF(cublasZgeqrfBatched, BLAS_C_64F)
 
-#define GELS(function, data)                                                                  \
-	BLAS_CALL(function, void *handle, int trans, int m, int n, int sides, void *const *a, \
-		  int lda, void *const *c, int ldc, int *info, int *device_info, int batch)   \
-	{                                                                                     \
-		(void)trans, (void)sides, (void)a, (void)lda, (void)c, (void)ldc;             \
-		(void)device_info;                                                            \
-		return argued(orthogonal(handle, "gels_batched_kernel", data, m, n, batch),   \
-			      info);                                                          \
+#define GELS(function, data)                                                                       \
+	BLAS_CALL(function, void *handle, int trans, int m, int n, int sides, void *const *a,      \
+		  int lda, void *const *c, int ldc, int *info, int *device_info, int batch)        \
+	{                                                                                          \
+		(void)trans, (void)sides, (void)a, (void)lda, (void)c, (void)ldc;                  \
+		(void)device_info;                                                                 \
+		return argued(orthogonal(handle, "gels_batched_kernel", data, m, n, batch), info); \
 	}
 
 GELS(cublasSgelsBatched, BLAS_R_32F)

@@ -101,8 +101,7 @@ static void product_name(const struct blas_product *p, char *name, size_t size)
 
 	snprintf(name, size, "sm90_xmma_gemm_%s%s_%s%s_%s_%c%c_n_tilesize128x128%s_simulated",
 		 element(p->a)->name, element(p->b)->name, tf32 ? "tf32" : element(p->c)->name, sum,
-		 sum,
-		 p->transposed_a ? 't' : 'n', p->transposed_b ? 't' : 'n',
+		 sum, p->transposed_a ? 't' : 'n', p->transposed_b ? 't' : 'n',
 		 p->epilogue ? p->epilogue : "");
 }
 

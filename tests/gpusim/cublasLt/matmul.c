@@ -22,8 +22,8 @@ static const char *epilogue(int flags)
 		return "_dgelu";
 	if (flags & LT_EPILOGUE_RELU_BACKWARD)
 		return "_drelu";
-	if (flags & (LT_EPILOGUE_BIAS_GRADIENT | LT_EPILOGUE_BIAS_GRADIENT_A |
-		     LT_EPILOGUE_BIAS_GRADIENT_B))
+	if (flags &
+	    (LT_EPILOGUE_BIAS_GRADIENT | LT_EPILOGUE_BIAS_GRADIENT_A | LT_EPILOGUE_BIAS_GRADIENT_B))
 		return "_bgrad";
 	return bias ? "_bias" : NULL;
 }

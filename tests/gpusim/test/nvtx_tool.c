@@ -72,8 +72,8 @@ static void *domain(const char *name)
 	return strdup(name);
 }
 
-__attribute__((visibility("default"))) int
-InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id));
+__attribute__((visibility("default"))) int InitializeInjectionNvtx2(
+	const void *(*get_table)(uint32_t id));
 
 int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id))
 {

@@ -48,11 +48,11 @@ static uint64_t of(const char *name, unsigned blocks, unsigned threads)
 	return gpusim_length_kernel(name, grid, block);
 }
 
-#define ADD_BF16                                                                                   \
-	"_ZN2at6native29vectorized_elementwise_kernelILi8ENS0_15CUDAFunctor_addIN3c108BFloat16"    \
+#define ADD_BF16                                                                                \
+	"_ZN2at6native29vectorized_elementwise_kernelILi8ENS0_15CUDAFunctor_addIN3c108BFloat16" \
 	"EEESt5arrayIPcLm3EEEEviT0_T1_"
-#define FILL_BOOL                                                                                  \
-	"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIbEESt5arrayIPcLm1"     \
+#define FILL_BOOL                                                                              \
+	"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIbEESt5arrayIPcLm1" \
 	"EEEEviT0_T1_"
 #define GELU_FLOAT                                                                                 \
 	"_ZN2at6native29vectorized_elementwise_kernelILi4EZZZNS0_18GeluCUDAKernelImplERNS_18Tenso" \
@@ -177,7 +177,7 @@ static void test_unknown(void)
 /* Every beginning of a name, as a cut or foreign one may be: no reading beyond its end. */
 static void test_cut(void)
 {
-	static const char *const names[] = { ADD_BF16,	  CAST_HALF,  FUSED_ADAMW,
+	static const char *const names[] = { ADD_BF16,	   CAST_HALF,  FUSED_ADAMW,
 					     SOFTMAX_WARP, FLASH("1"), "_Z99999999999999999999x" };
 	size_t i, n;
 

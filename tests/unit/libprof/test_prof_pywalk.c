@@ -238,5 +238,6 @@ static void test_entering(void)
 int main(void)
 {
 	mem = (struct prof_pymem){ .pid = getpid(), .way = PROF_PYMEM_VM };
-	return RUN(test_back_in_its_frame, test_moved_on, test_close_together, test_left_frames, test_entering);
+	return RUN(test_back_in_its_frame, test_moved_on, test_close_together, test_left_frames,
+		   test_entering);
 }
