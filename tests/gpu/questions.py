@@ -23,7 +23,8 @@ POINTS = [
         ('transformer, eager|pytorch', 'transformer, eager', COUNTED),
         ('compile|pytorch', 'transformer, torch.compile with CUDA graphs', COUNTED),
         ('distributed|ddp|pytorch', 'DistributedDataParallel, one rank', COUNTED),
-        ('cupy', 'CuPy', COUNTED), ('jax', 'JAX', COUNTED), ('triton', 'Triton', COUNTED)]),
+        ('cupy', 'CuPy', COUNTED), ('jax', 'JAX', COUNTED), ('triton', 'Triton', COUNTED),
+        ('tests/programs', 'programs as people write them', COUNTED)]),
     point('2. Injection', injection=[
         ('constructor|environment|LD_PRELOAD', 'the environment of the constructor', 'reaches the driver'),
         ('missing|path|libcupti|library', 'an injection path or a library that is missing', 'harmless'),

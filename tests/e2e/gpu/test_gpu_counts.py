@@ -17,6 +17,7 @@ import judging  # noqa: E402
 import spans  # noqa: E402
 import traces  # noqa: E402
 from counting import Op  # noqa: E402
+import programs  # noqa: E402
 from parts import loader, names, works  # noqa: E402
 
 STEPS, LENGTH = 10, 1000
@@ -209,6 +210,25 @@ class Judging(unittest.TestCase):
         bigger = [o._replace(bytes=9) if o.kind == 'copy-h2d' else o for o in ops]
         self.look(judging.plain(Made(ops), Seen(bigger)), 'bytes')
 
+    def test_program(self):
+        """One of tests/programs: what it told itself, and what torch.profiler saw by told.py's words."""
+        ours = Made([Op('kernel', 'gemm', 1, 0), Op('kernel', 'gemm', 2, 0), Op('copy-h2d', '', 3, 8)])
+        ours.each = {'copy-h2d': 1}
+        theirs = Seen([])
+        saw = {'kernel': {'gemm': 2}, 'copy-h2d': {'Memcpy HtoD (Pinned -> Device)': 1}}
+
+        def right(saw):
+            theirs.counted = programs.of_told(saw)
+            return programs.judge(ours, theirs)[1]
+        self.assertTrue(right(saw))
+        self.assertFalse(right(dict(saw, kernel={'gemm': 1})))
+        self.assertFalse(right(dict(saw, memset={'Memset (Device)': 1})))
+        self.assertFalse(right({}))
+        ours.each = {'copy-h2d': 2}
+        self.assertFalse(right(saw))
+        ours.each = {}
+        self.assertFalse(right(saw))
+
     def test_graph_step(self):
         whole, apart = loop(GRAPHED, SETUP), loop(APART, SETUP)
         self.right(judging.graph_step(Made(whole), Made(apart)))
@@ -362,6 +382,26 @@ class Profiled(Seen):
         return {}
 
 
+class WholeProgram(Whole):
+    """In place of programs.Told."""
+
+    def __init__(self, name, python, program, out, timeout):
+        super().__init__(name, [python, *program], out)
+        self.began.pop()  # what follows is asked of the others
+        self.each = {'copy-h2d': 1}
+
+
+class SeenProgram(Seen):
+    """In place of programs.Seen."""
+
+    def __init__(self, name, python, program, out, timeout):
+        super().__init__([])
+        self.counted = counting.count(loop(EACH, SETUP))
+
+    def data(self):
+        return {}
+
+
 def works_told(level):
     """What the loop over the driver says of itself, and what a trace of it holds per step."""
     told = dict(steps=STEPS, each={'gemm': 3, 'graph': 1, 'copy-h2d': 2, 'copy-d2h': 1, 'copy-d2d': 1},
@@ -389,6 +429,8 @@ class Works(unittest.TestCase):
 
     def play(self, *bad, left=500):
         kept = works.Run, works.Profile, works.base.SIMULATED, works.base.left, Whole.bad
+        theirs = programs.Told, programs.Seen, programs.importable
+        programs.Told, programs.Seen, programs.importable = WholeProgram, SeenProgram, lambda python, module: True
         Whole.bad, Whole.began = bad, []
         works.Run, works.Profile, works.base.SIMULATED = Whole, Profiled, False
         works.base.left = lambda: left
@@ -398,6 +440,7 @@ class Works(unittest.TestCase):
             works.part(report, 'out')
         finally:
             works.Run, works.Profile, works.base.SIMULATED, works.base.left, Whole.bad = kept
+            programs.Told, programs.Seen, programs.importable = theirs
         return report.rows
 
     def questions(self, rows, ok):
@@ -406,8 +449,8 @@ class Works(unittest.TestCase):
     def test_right(self):
         rows = self.play()
         self.assertEqual(self.questions(rows, False), [], rows)
-        self.assertEqual(len(self.questions(rows, True)), 11, rows.keys())
-        self.assertEqual(sum('the report' in q for q in rows), 10)
+        self.assertEqual(len(self.questions(rows, True)), 11 + len(programs.PROGRAMS), rows.keys())
+        self.assertEqual(sum('the report' in q for q in rows), 10 + len(programs.PROGRAMS))
         profiled = [name for name, argv, *_ in Whole.began if '--profile' in argv]
         self.assertEqual(sorted(profiled), ['cnn', 'compiled', 'ddp', 'graph', 'transformer'])
         launched = next(argv for name, argv, *_ in Whole.began if name == 'torchrun')

@@ -9,6 +9,7 @@ import sys
 import base
 import counting
 import judging
+import programs
 from traces import Profile, Run
 
 SECONDS = 220
@@ -195,6 +196,28 @@ def ask_others(r, crew):
              crew.begin(jax_run, 'jax-plain', jaxed, flags=none, **JAX))]
 
 
+def ask_programs(r, crew):
+    """Programs of tests/programs, behind everything else."""
+    asked = []
+    for what, module, program in programs.PROGRAMS:
+        question = 'tests/programs: ' + what
+        if not programs.importable(base.TORCH, module):
+            r.skip('works', question, f'no {module} here')
+            continue
+        name = os.path.splitext(program[0])[0]
+        asked.append((question, programs.judge, *(crew.begin(how, f'{name}-{n}', base.TORCH, program=program)
+                                                  for n, how in enumerate((told_run, seen_run)))))
+    return asked
+
+
+def told_run(name, python, out, timeout, program):
+    return programs.Told(name, python, program, out, timeout)
+
+
+def seen_run(name, python, out, timeout, program):
+    return programs.Seen(name, python, program, out, timeout)
+
+
 def judge_jax(whole, apart, without):
     """As XLA launches by itself, at levels 1 and 2, and without its command buffers."""
     if not counting.kinds(whole.steady(6).each)['graph'] and without.rc == 0:
@@ -211,10 +234,10 @@ def part(r, out):
         guarded(r, 'a loop over the driver, levels 0, 1 and 2', answer, judge_driver, *levels)
         guarded(r, 'its graph, as one operation and node by node', answer, judge_nodes, *levels[1:])
         if not base.TORCH:
-            r.skip('works', 'PyTorch, CuPy, JAX, Triton', 'they need CUDA')
+            r.skip('works', 'PyTorch, CuPy, JAX, Triton, tests/programs', 'they need CUDA')
             return
         asked, later = ask_torch(r, crew)
-        for question, judge, *tasks in asked + ask_others(r, crew) + later:
+        for question, judge, *tasks in asked + ask_others(r, crew) + later + ask_programs(r, crew):
             guarded(r, question, answer, judge, *tasks)
     finally:
         crew.end()
