@@ -4,9 +4,13 @@ loop's steps, and what differs between two counts. An operation is (kind, name, 
 by their readable name, at the nanosecond of the call that launched it (of its own start where no
 call is recorded). All pure functions but the reading of files; standard library only."""
 import collections
-import ctypes
-import functools
 import json
+import os
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+
+from demangling import demangled  # noqa: E402
 
 Op = collections.namedtuple('Op', 'kind name at bytes')
 OPS = ('kernel', 'copy', 'memset', 'graph', 'op')
@@ -14,23 +18,9 @@ OPS = ('kernel', 'copy', 'memset', 'graph', 'op')
 SYMBOL_MAX, NAME_MAX = 1024, 4096
 
 
-@functools.lru_cache(maxsize=None)
 def readable(name):
     """A mangled C++ name as torch.profiler prints it, any other name itself; so much of it as a trace keeps."""
-    if not name.startswith('_Z') or len(name) > SYMBOL_MAX:
-        return name[:NAME_MAX]
-    try:
-        lib = ctypes.CDLL('libstdc++.so.6')
-    except OSError:
-        return name
-    lib.__cxa_demangle.restype = ctypes.c_void_p
-    status = ctypes.c_int(-1)
-    found = lib.__cxa_demangle(name.encode(), None, None, ctypes.byref(status))
-    if status.value or not found:
-        return name
-    text = ctypes.string_at(found).decode(errors='replace')
-    ctypes.CDLL(None).free(ctypes.c_void_p(found))
-    return text[:NAME_MAX]
+    return (demangled(name) if len(name) <= SYMBOL_MAX else name)[:NAME_MAX]
 
 
 def of_dump(text):

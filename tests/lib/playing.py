@@ -3,7 +3,6 @@
 without, and compares what it left: the simulator's truth, the trace, the report, what torch.profiler saw in a run of its
 own, and what the program tells of itself (told.py)."""
 import collections
-import ctypes
 import functools
 import glob
 import json
@@ -11,6 +10,7 @@ import os
 
 import gs
 import prof
+from demangling import demangled
 
 PROGRAMS = os.path.join(gs.SOURCE, 'tests', 'programs')
 # As CUPTI's clients write what a copy goes from and to: torch.profiler's names of copies.
@@ -77,20 +77,6 @@ def environment(where, **more):
 
 
 # ---- names and numbers of operations, as torch.profiler has them: {'kernel': {name: n}, 'copy-h2d': {name: n}, ...} ----
-
-
-@functools.lru_cache(maxsize=None)
-def demangled(name):
-    """A kernel's name as the C++ runtime writes it; itself where it is no mangled one."""
-    library = ctypes.CDLL('libstdc++.so.6')
-    library.__cxa_demangle.restype = ctypes.c_void_p
-    status = ctypes.c_int()
-    text = library.__cxa_demangle(name.encode(), None, None, ctypes.byref(status)) if name.startswith('_Z') else None
-    if not text:
-        return name
-    result = ctypes.string_at(text).decode()
-    ctypes.CDLL(None).free(ctypes.c_void_p(text))
-    return result
 
 
 def copy_name(copy, src, dst):
