@@ -4,27 +4,20 @@
 import os
 import sys
 import tempfile
-import time
 
 os.environ.setdefault('HF_HUB_OFFLINE', '1')
 
 import torch  # noqa: E402
 import transformers  # noqa: E402
 
+import slow  # noqa: E402
 import told  # noqa: E402
 
 VOCABULARY, LENGTH = 256, 32
 
 
-class Tokens(torch.utils.data.Dataset):
-    def __init__(self, args):
-        self.args = args
-
-    def __len__(self):
-        return self.args.steps * self.args.batch
-
-    def __getitem__(self, i):
-        time.sleep(self.args.sample_ms / 1000)  #: sample
+class Tokens(slow.Slow):
+    def sample(self, i):
         ids = (torch.arange(LENGTH) + i) % VOCABULARY
         return dict(input_ids=ids, labels=ids)
 
@@ -41,14 +34,12 @@ def train(args, folder):
 
 
 def main():
-    p = told.options(__doc__)
-    p.add_argument('--sample-ms', type=float, default=2)
-    args = p.parse_args()
+    args = slow.options(told.options(__doc__)).parse_args()
     told.same_each_time(args)
     note = told.Told(args)
     with told.watched(args), tempfile.TemporaryDirectory() as folder:
         steps = train(args, folder)
-    note.write(steps=steps, line=told.marked(__name__, 'sample'))
+    note.write(steps=steps, line=told.marked('slow', 'sample'))
     print(f'trained {steps} steps')
 
 
