@@ -367,9 +367,9 @@ class Classes:
 
 
 def class_names():
-    """All classes, as the engine's own list has them."""
-    with open(os.path.join(gs.SOURCE, 'viewer', 'analysis', 'class.h'), encoding='utf-8') as f:
-        return re.findall(r'X\([A-Z0-9_]+, "([a-z0-9_.]+)"\)', f.read())
+    """All classes, as the table has them."""
+    with open(os.path.join(gs.SOURCE, 'facts', 'classes.def'), encoding='utf-8') as f:
+        return re.findall(r'^CLASS\(\w+, "([a-z0-9_.]+)"', f.read(), re.M)
 
 
 UNREACHABLE = {'excluded.no_process'}  # needs an allocation, which no release can look up yet

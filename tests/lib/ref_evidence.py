@@ -13,9 +13,9 @@ WORKER, PIN = 2, 3
 FETCH, TAKE, PIN_ROW, CLOSE = 2, 3, 4, 5
 
 CLASSES = ('compute comm copy input.fetch input.prep input.cpu_starved input.pipeline input.handoff '
-           'input.epoch input.inline input.h2d input.unknown host.dispatch host.sync host.alloc '
-           'host.gc host.lock host.checkpoint host.phase host.cpu_starved host.warmup host.net '
-           'host.unknown').split()
+           'input.epoch input.inline input.h2d input.unknown host.dispatch host.cpu_work host.sync '
+           'host.alloc host.gc host.lock host.checkpoint host.phase host.cpu_starved host.warmup '
+           'host.net host.wait host.no_work host.unknown').split()
 
 
 def split(ns, weights):

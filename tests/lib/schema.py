@@ -26,6 +26,16 @@ def agreed():
     return load(AGREED) if os.path.exists(AGREED) else None
 
 
+def widened(agreed_, ours_):
+    """The agreed one with our words where it lists some: a class may come after it was agreed upon (weaker()
+    sees to it that none goes)."""
+    out = copy.deepcopy(agreed_)
+    for name, node in out['$defs'].items():
+        if 'enum' in node:
+            node['enum'] = ours_['$defs'][name]['enum']
+    return out
+
+
 def close(node):
     """A copy in which an object that names its properties may have no others."""
     if isinstance(node, list):
@@ -54,6 +64,8 @@ def weaker(ours_, agreed_, path='$'):
                     out += weaker(got[name], node, f'{at}.{name}')
         elif key == 'required':
             out += [f'{at}: {name} is not required' for name in want if name not in (got or [])]
+        elif key == 'enum':
+            out += [f'{at}: {word!r} is missing' for word in want if word not in (got or [])]
         elif isinstance(want, dict) and isinstance(got, dict):
             out += weaker(got, want, at)
         elif got != want:

@@ -30,6 +30,8 @@ static view_advise *const fit[ANA_CLASSES] = {
 	[ANA_HOST_SYNC] = view_advise_sync,
 	[ANA_HOST_LOCK] = view_advise_lock,
 	[ANA_HOST_CPU_STARVED] = view_advise_host_cpu,
+	[ANA_HOST_WAIT] = view_advise_host_wait,
+	[ANA_HOST_NO_WORK] = view_advise_no_work,
 	[ANA_COMPUTE] = view_advise_uneven,
 	[ANA_EXCLUDED_NO_PROCESS] = view_advise_no_process,
 	[ANA_EXCLUDED_STARTUP] = view_advise_idle_gpu,
@@ -119,7 +121,7 @@ void view_advice_add(struct view_summary *s)
 		s->advices = ADVICE_MAX;
 }
 
-/* Of a run that was busy only idle GPUs and late ranks are worth a word at once. */
+/* Of a run that was busy only GPUs without work and late ranks are worth a word at once. */
 static bool urgent(const struct view_summary *s, const struct view_advice *a)
 {
 	switch (s->result->judgement.verdict) {
@@ -127,7 +129,7 @@ static bool urgent(const struct view_summary *s, const struct view_advice *a)
 		return ana_class_is_input(a->class);
 	case ANA_V_BUSY:
 		return a->class == ANA_EXCLUDED_NO_PROCESS || a->class == ANA_EXCLUDED_STARTUP ||
-		       view_advice_is_late(s, a->class);
+		       a->class == ANA_HOST_NO_WORK || view_advice_is_late(s, a->class);
 	default:
 		return true;
 	}

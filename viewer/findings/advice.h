@@ -18,7 +18,8 @@ view_advise view_advise_unknown, view_advise_epoch, view_advise_h2d, view_advise
 	view_advise_prep, view_advise_worker_cpu, view_advise_pipeline, view_advise_handoff;
 view_advise view_advise_uneven; /* advice_rank.c */
 view_advise view_advise_no_process, view_advise_idle_gpu; /* advice_idle.c */
-view_advise view_advise_sync, view_advise_lock, view_advise_host_cpu; /* advice_host.c */
+view_advise view_advise_sync, view_advise_lock, view_advise_host_cpu, view_advise_host_wait,
+	view_advise_no_work; /* advice_host.c */
 
 /* Time and dollars of a class, with what others waited for ranks that were late by it. */
 int64_t view_advice_ns(const struct view_summary *s, enum ana_class c);

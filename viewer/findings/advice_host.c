@@ -4,8 +4,11 @@
 
 #include "advice.h"
 #include "findings.h"
+#include "base/units.h"
 #include "words.h"
 #include "wire/evidence.h"
+
+#define NO_WORK_PPM 200000 /* 20 % of the GPU time, from where a smaller share of a GPU would do */
 
 const char *view_advice_line(struct view_summary *s, enum ana_class c)
 {
@@ -41,6 +44,27 @@ bool view_advise_lock(struct view_summary *s, struct view_advice *a)
 	a->action = "another Python thread computes and holds the interpreter's lock: move its "
 		    "work into another process, or into code that releases the lock";
 	return true;
+}
+
+bool view_advise_host_wait(struct view_summary *s, struct view_advice *a)
+{
+	const char *line = view_advice_line(s, a->class);
+
+	if (!*line)
+		return true;
+	a->brief = base_arena_printf(&s->mem, "a look at what is waited for%s", line);
+	a->action = base_arena_printf(
+		&s->mem,
+		"look at the line that waits%s; if it waits for data, mark it with an NVTX range, "
+		"and run what makes the data under gpustarve, too",
+		line);
+	return true;
+}
+
+/* Pauses between requests are no news; a GPU that is held for little else is. */
+bool view_advise_no_work(struct view_summary *s, struct view_advice *a)
+{
+	return base_ppm(a->saving_ns, s->result->gpu_ns) >= NO_WORK_PPM;
 }
 
 bool view_advise_host_cpu(struct view_summary *s, struct view_advice *a)

@@ -337,6 +337,12 @@ static void close_dollars(struct view_summary *s, size_t first)
 		most->nano_usd += s->cost.classes[most->class] - usd;
 }
 
+/* What is wasted, what nobody knows, and what cost much without being either. */
+static bool worth_findings(const struct view_summary *s, enum ana_class c)
+{
+	return s->waste[c] || ana_class_is_doubt(c) || c == ANA_COMM || c == ANA_HOST_NO_WORK;
+}
+
 void view_findings_add(struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
@@ -346,7 +352,7 @@ void view_findings_add(struct view_summary *s)
 	s->finding = base_arena_array(&s->mem, room, sizeof(*s->finding));
 	for (int c = 0; c < ANA_CLASSES; c++) {
 		size_t first = s->findings;
-		if (r->classes[c] > 0 && (s->waste[c] || ana_class_is_doubt(c) || c == ANA_COMM))
+		if (r->classes[c] > 0 && worth_findings(s, (enum ana_class)c))
 			add_class(s, c, group);
 		close_dollars(s, first);
 	}

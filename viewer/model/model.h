@@ -153,8 +153,11 @@ struct view_summary {
 
 /* Sums that several pages show; all stand in summary.json. */
 int64_t view_busy_ns(const struct view_summary *s);
-int64_t view_working_ns(const struct view_summary *s); /* held without start-up, teardown, unused */
+int64_t view_working_ns(const struct view_summary *s); /* held, without what is outside of verdicts */
 int64_t view_gpu_starved_ns(const struct ana_gpu *g); /* with what lies under comm.skew */
 int64_t view_gpu_nano_usd(const struct view_summary *s, size_t gpu);
+
+/* What working_ns leaves out, of what there was: "start-up and teardown". */
+const char *view_outside_words(const struct view_summary *s);
 
 #endif

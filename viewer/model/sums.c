@@ -14,6 +14,18 @@ int64_t view_working_ns(const struct view_summary *s)
 			 ana_class_sum(s->result->classes, ana_class_is_outside));
 }
 
+const char *view_outside_words(const struct view_summary *s)
+{
+	static const char *const words[2][2] = {
+		{ "start-up and teardown", "start-up, teardown and time that no process used" },
+		{ "start-up, teardown and waits for work",
+		  "start-up, teardown, waits for work and time that no process used" },
+	};
+	const int64_t *classes = s->result->classes;
+
+	return words[classes[ANA_HOST_NO_WORK] != 0][classes[ANA_EXCLUDED_NO_PROCESS] != 0];
+}
+
 int64_t view_gpu_starved_ns(const struct ana_gpu *g)
 {
 	bool starved[ANA_CLASSES];

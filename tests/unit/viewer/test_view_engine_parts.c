@@ -24,6 +24,8 @@ static void test_classes(void)
 	EXPECT(ana_class_is_waste(ANA_COPY) && ana_class_is_waste(ANA_INPUT_UNKNOWN));
 	EXPECT(ana_class_is_waste(ANA_DEVICE_LAUNCH) &&
 	       ana_class_is_waste(ANA_EXCLUDED_NO_PROCESS));
+	EXPECT(!ana_class_is_waste(ANA_HOST_WAIT) && !ana_class_is_waste(ANA_HOST_NO_WORK) &&
+	       ana_class_is_waste(ANA_HOST_CPU_WORK));
 	EXPECT(!ana_class_is_waste(ANA_HOST_UNKNOWN) && !ana_class_is_waste(ANA_DEVICE_LOST));
 	EXPECT(!ana_class_is_waste(ANA_DEVICE_TURNAROUND) && !ana_class_is_waste(ANA_COMPUTE));
 	EXPECT(!ana_class_is_waste(ANA_COMM) && !ana_class_is_waste(ANA_EXCLUDED_STARTUP));
@@ -52,12 +54,14 @@ static void test_class_sets(void)
 	EXPECT_INT(all_of(ana_class_is_recorded),
 		   ran | CLASS(ANA_EXCLUDED_STARTUP) | CLASS(ANA_EXCLUDED_TEARDOWN) |
 			   CLASS(ANA_EXCLUDED_UNOBSERVED) | CLASS(ANA_EXCLUDED_NO_PROCESS));
-	EXPECT_INT(all_of(ana_class_is_doubt), CLASS(ANA_HOST_UNKNOWN) | CLASS(ANA_DEVICE_UNKNOWN) |
+	EXPECT_INT(all_of(ana_class_is_doubt), CLASS(ANA_HOST_UNKNOWN) | CLASS(ANA_HOST_WAIT) |
+						       CLASS(ANA_DEVICE_UNKNOWN) |
 						       CLASS(ANA_DEVICE_LOST) |
 						       CLASS(ANA_EXCLUDED_UNOBSERVED));
 	EXPECT_INT(all_of(ana_class_is_outside), CLASS(ANA_EXCLUDED_STARTUP) |
 							 CLASS(ANA_EXCLUDED_TEARDOWN) |
-							 CLASS(ANA_EXCLUDED_NO_PROCESS));
+							 CLASS(ANA_EXCLUDED_NO_PROCESS) |
+							 CLASS(ANA_HOST_NO_WORK));
 	EXPECT_INT(all_of(ana_class_wants_workers),
 		   CLASS(ANA_INPUT_FETCH) | CLASS(ANA_INPUT_PREP) | CLASS(ANA_INPUT_UNKNOWN) |
 			   CLASS(ANA_INPUT_CPU_STARVED) | CLASS(ANA_INPUT_PIPELINE) |

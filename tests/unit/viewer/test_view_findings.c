@@ -416,6 +416,9 @@ static void test_by_evidence(void)
 	expect_action(ANA_HOST_LOCK, WIRE_WAIT_GIL, "lock", "another process");
 	expect_action(ANA_HOST_LOCK, WIRE_WAIT_LOCK, "lock", "find the thread");
 	expect_action(ANA_HOST_GC, WIRE_WAIT_NONE, "gc", "gc.freeze()");
+	expect_action(ANA_HOST_WAIT, WIRE_WAIT_LOCK, "host-wait", "(train.py:42 step)");
+	expect_action(ANA_HOST_NO_WORK, WIRE_WAIT_SOCKET, "no-work", "smaller or shared GPU");
+	expect_action(ANA_HOST_CPU_WORK, WIRE_WAIT_NONE, "cpu-work", "fewer layers");
 	expect_action(ANA_INPUT_FETCH, WIRE_WAIT_SOCKET, "storage", "per request");
 	expect_action(ANA_INPUT_FETCH, WIRE_WAIT_SLEEP, "storage", "sleeps (train.py:42 step)");
 	expect_action(ANA_INPUT_FETCH, WIRE_WAIT_FAULT, "storage", "mapped file");

@@ -172,11 +172,9 @@ static void put_waste(struct html *h)
 		html_put(h, "; for ");
 		html_pct(h, base_ppm(s->starved_ns, view_working_ns(s)),
 			 "/ledger/starved_of_working_pct");
-		html_put(h, s->result->classes[ANA_EXCLUDED_NO_PROCESS]
-				    ? " of it without start-up, teardown and time that no process "
-				      "used, which the verdict is about"
-				    : " of it without start-up and teardown, which the verdict is "
-				      "about");
+		html_put(h, " of it without ");
+		html_put(h, view_outside_words(s));
+		html_put(h, ", which the verdict is about");
 	}
 	html_put(h, ".</dd></div>\n");
 }

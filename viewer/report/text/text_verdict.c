@@ -133,10 +133,7 @@ static void put_working(struct page *p)
 	if (!working || base_ppm(working, s->result->gpu_ns) > 900000)
 		return;
 	text_line(p, base_arena_printf(&p->mem, "without %s: %s of GPU time, %s %% of it starved",
-				       s->result->classes[ANA_EXCLUDED_NO_PROCESS]
-					       ? "start-up, teardown and time that no process used"
-					       : "start-up and teardown",
-				       base_duration(time, working),
+				       view_outside_words(s), base_duration(time, working),
 				       base_percent(share, base_ppm(s->starved_ns, working))));
 }
 
