@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A training loop whose batches are made by native threads (nativefeed.py), or whose steps a native
+thread launches, while decoys compute: threads that are busy exactly while the trainer waits and make
+nothing that it waits for. Prints one line of JSON: the threads by name.
+
+    python3 nativeloop.py {decode|sleep|fifo|starved|chain|launch} [--steps N]"""
+import argparse
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import gpudev  # noqa: E402
+import nativefeed  # noqa: E402
+from nativefeed import Feed, Launcher, OTHER  # noqa: E402
+
+MS = 1_000_000
+WRITER = '''import sys, time
+with open(sys.argv[1], 'wb', buffering=0) as f:
+    try:
+        while True:
+            f.write(b'x' * 16384)
+            time.sleep(0.005)
+    except BrokenPipeError:
+        pass
+'''
+
+
+def threads():
+    """Thread ids by the names of threads."""
+    found = {}
+    for tid in os.listdir('/proc/self/task'):
+        with open(f'/proc/self/task/{tid}/comm', encoding='utf-8') as f:
+            found.setdefault(f.read().strip(), []).append(int(tid))
+    return found
+
+
+class Decoys:
+    """Each computes for some ms once the trainer is about to wait."""
+
+    def __init__(self):
+        self.feeds = [Feed(name='decoy', depth=1, spin_ns=6 * MS),
+                      Feed(name='foreign', depth=1, spin_ns=6 * MS, library=OTHER)]
+
+    def go(self):
+        for feed in self.feeds:
+            if feed.ready():
+                next(feed)
+
+    def close(self):
+        for feed in self.feeds:
+            feed.close()
+
+
+def train(feed, steps, decoys):
+    dev = gpudev.Device(0)
+    stream, buffer = gpudev.Stream(dev), dev.malloc(1 << 20)
+    host = dev.host_alloc(1 << 20)
+    for _ in range(steps):
+        decoys.go()
+        if next(feed) < 0:  # the line of the trainer
+            break
+        dev.h2d(buffer, host, 1 << 20, stream)
+        stream.kernel(1 * MS, name='layer')
+        stream.synchronize()
+
+
+def launch(steps, decoys):
+    launcher = Launcher(depth=1)
+    host = (ctypes.c_char * (1 << 20))()
+    for _ in range(steps):
+        decoys.go()
+        time.sleep(0.008)  # the line of the feeder
+        launcher.submit(host, 1 << 20, 1 * MS)
+    launcher.drain()
+    names = threads()
+    launcher.close()
+    return names
+
+
+def play(mode, steps, decoys, where):
+    plans = {'decode': dict(producers=2, spin_ns=8 * MS),
+             'sleep': dict(producers=1, sleep_ns=8 * MS),
+             'fifo': dict(producers=1, bytes=32768, path=os.path.join(where, 'fifo')),
+             'starved': dict(producers=4, spin_ns=6 * MS, cpu=sorted(os.sched_getaffinity(0))[0]),
+             'chain': dict(readers=1, producers=2, sleep_ns=8 * MS, spin_ns=1 * MS)}
+    writer = None
+    if mode == 'launch':
+        return launch(steps, decoys)
+    if mode == 'fifo':
+        os.mkfifo(plans[mode]['path'])
+        writer = subprocess.Popen([sys.executable, '-c', WRITER, plans[mode]['path']])
+    feed = Feed(**plans[mode])
+    train(feed, steps, decoys)
+    names = threads()
+    if writer:
+        writer.kill()
+        writer.wait()
+    feed.close()
+    return names
+
+
+if __name__ == '__main__':
+    parser = argparse.ArgumentParser()
+    parser.add_argument('mode')
+    parser.add_argument('--steps', type=int, default=200)
+    args = parser.parse_args()
+    decoys = Decoys()
+    with tempfile.TemporaryDirectory() as folder:
+        said = play(args.mode, args.steps, decoys, folder)
+    decoys.close()
+    print(json.dumps({'pid': os.getpid(), 'threads': said}))
