@@ -32,7 +32,8 @@ static const struct wire_rows sample = {
 	.shape = offsetof(struct wire_sample, syscall),
 	.shape_bytes = 6,
 	.end = 0,
-	.fields = 9,
+	.fields = 10,
+	.added = 1,
 	.field = {
 		FIELD(wire_sample, t_ns, AFTER),
 		FIELD(wire_sample, cpu_ns, AFTER),
@@ -43,6 +44,7 @@ static const struct wire_rows sample = {
 		STRING(wire_sample, native),
 		STRING(wire_sample, target),
 		STRING(wire_sample, fs),
+		STRING(wire_sample, links),
 	},
 };
 

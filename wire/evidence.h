@@ -30,6 +30,8 @@ enum wire_role { /* wire_sample.role */
 	WIRE_ROLE_WORKER = 2, /* the main thread of a loader worker */
 	WIRE_ROLE_PIN = 3, /* the trainer's pin-memory thread */
 	WIRE_ROLE_WORKER_OTHER = 4, /* another thread of a loader worker */
+	WIRE_ROLE_PRODUCER = 5, /* it makes what another thread waits for, as links tell */
+	WIRE_ROLE_FEEDER = 6, /* a Python thread that hands work to a submitter without Python */
 };
 
 enum wire_state { /* wire_sample.state: the kernel's letter, as far as it tells something */
@@ -96,12 +98,30 @@ struct wire_sample {
 	uint32_t native; /* string id of the native stack of a blocked thread, 0: none */
 	uint32_t target; /* string id: file, "socket:peer", "pipe" the thread waits for, 0: none */
 	uint32_t fs; /* string id: the file system's type as mountinfo names it, 0: none */
+	uint32_t links; /* string id: what it waits for and what it can give, 0: none; see below */
 	uint16_t syscall; /* number plus 1, or WIRE_SYSCALL_* */
 	uint8_t role; /* enum wire_role */
 	uint8_t state; /* enum wire_state */
 	uint8_t wait; /* enum wire_wait */
 	uint8_t flags; /* enum wire_sample_flag */
 };
+
+/*
+ * What joins a thread that waits to those who make what it waits for, in the text of links: words
+ * with one space between them, at most 8.
+ *	?ID	it is blocked waiting for this; of several the innermost first
+ *	!ID	it holds this, and code on its stack gives: it can end the wait of who waits for it
+ *	~ID	it holds this; nothing in its code is seen to give
+ * An ID means the same in all samples of a stream, as long as what it names lives:
+ *	oHEX	a Python object by its address; forked children of the process share it
+ *	pINODE	a pipe or FIFO
+ *	uINODE-INODE	a pair of Unix sockets, the lower inode first
+ *	tADDR:PORT-ADDR:PORT	a TCP connection within the host, the lower text first
+ *	lADDR	a listening socket: who waits there waits for requests
+ *	fDEV:INODE:OFFSET	a lock or semaphore in a shared mapping
+ *	nHEX	a native lock or condition by its address, rounded down to 64 bytes
+ */
+#define WIRE_LINKS_MAX 8
 
 enum wire_batch_what { /* wire_batch.what */
 	WIRE_BATCH_OPEN = 1, /* trainer: an iterator is made; text has the loader's settings */

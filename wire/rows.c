@@ -189,6 +189,13 @@ static int put_numbers(struct encoding *e, uint8_t section, const uint32_t *numb
 	return put_column(e, section);
 }
 
+static uint8_t section_of(const struct wire_rows *r, unsigned int field)
+{
+	unsigned int old = r->fields - r->added;
+
+	return (uint8_t)(field < old ? WIRE_ROWS_FIELDS + field : WIRE_ROWS_ADDED + field - old);
+}
+
 static int put_field(struct encoding *e, unsigned int field)
 {
 	const struct wire_rows_field *f = &e->r->field[field];
@@ -203,7 +210,7 @@ static int put_field(struct encoding *e, unsigned int field)
 					row_before(e->rows, row_bytes, e->before, at + i));
 		wire_column_add(&e->column, v, n);
 	}
-	return put_column(e, (uint8_t)(WIRE_ROWS_FIELDS + field));
+	return put_column(e, section_of(e->r, field));
 }
 
 int wire_rows_encode(const struct wire_rows *r, const void *rows, size_t n, struct wire_buf *out)
@@ -390,7 +397,7 @@ static int make_chunk(const struct decoding *d, const struct wire_rows_field *f,
 static int make_field(struct decoding *d, unsigned int field)
 {
 	const struct wire_rows_field *f = &d->r->field[field];
-	unsigned int section = WIRE_ROWS_FIELDS + field;
+	unsigned int section = WIRE_ROWS_FIELDS + field; /* where it was put, whatever its id */
 	struct wire_column c;
 	uint64_t v[CHUNK];
 	size_t at, n;
@@ -419,6 +426,17 @@ static int decode(struct decoding *d)
 	return err;
 }
 
+static int find_sections(struct decoding *d, const uint8_t *columns, size_t len)
+{
+	unsigned int old = d->r->fields - d->r->added, i;
+	int err = wire_section_find(d->section, (uint8_t)(WIRE_ROWS_FIELDS + old), columns, len);
+
+	for (i = old; !err && i < d->r->fields; i++)
+		d->section[WIRE_ROWS_FIELDS + i] =
+			wire_section_one(section_of(d->r, i), columns, len);
+	return err;
+}
+
 int wire_rows_decode(const struct wire_rows *r, uint32_t count, const uint8_t *columns, size_t len,
 		     void *rows)
 {
@@ -427,7 +445,7 @@ int wire_rows_decode(const struct wire_rows *r, uint32_t count, const uint8_t *c
 
 	if (!count || count > WIRE_BLOCK_EVENTS_MAX)
 		return -EBADMSG;
-	err = wire_section_find(d.section, (uint8_t)(WIRE_ROWS_FIELDS + r->fields), columns, len);
+	err = find_sections(&d, columns, len);
 	if (err)
 		return err;
 	d.key = malloc(count * (sizeof(*d.key) + 3 * sizeof(uint32_t)));

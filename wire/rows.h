@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include "block.h"
 #include "buf.h"
+#include "section.h"
 
 /* Sections, in this order. Numbers are part of the format. */
 enum wire_rows_section {
@@ -18,7 +19,8 @@ enum wire_rows_section {
 	WIRE_ROWS_THREAD = 2, /* column: which one */
 	WIRE_ROWS_SHAPES = 3, /* dictionary: the small fields, as they lie in the struct */
 	WIRE_ROWS_SHAPE = 4, /* column: which one */
-	WIRE_ROWS_FIELDS = 5, /* then the fields, in the table's order */
+	WIRE_ROWS_FIELDS = 5, /* then the fields, in the table's order ... */
+	WIRE_ROWS_ADDED = WIRE_SECTION_OPTIONAL, /* ... and those that were added later */
 };
 #define WIRE_ROWS_FIELDS_MAX 16
 
@@ -40,6 +42,7 @@ struct wire_rows { /* fields[0] is the start as i64, fields[end] the end */
 	uint8_t thread; /* offset of u32 pid, u32 tid */
 	uint8_t shape, shape_bytes; /* offset and size of the small fields, at most 8 bytes */
 	uint8_t end, fields;
+	uint8_t added; /* the last so many fields came later, in sections that old readers skip */
 	struct wire_rows_field field[WIRE_ROWS_FIELDS_MAX];
 };
 

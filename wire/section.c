@@ -34,6 +34,20 @@ int wire_section_find(struct wire_section_at *at, uint8_t max, const uint8_t *p,
 	return 0;
 }
 
+struct wire_section_at wire_section_one(uint8_t id, const uint8_t *p, size_t len)
+{
+	const uint8_t *end = len ? p + len : p;
+
+	while (p < end) {
+		size_t size = wire_get32(p + 1);
+
+		if (*p == id)
+			return (struct wire_section_at){ p + WIRE_SECTION_HEADER, size };
+		p += WIRE_SECTION_HEADER + size;
+	}
+	return (struct wire_section_at){ 0 };
+}
+
 const uint8_t *wire_section_count(const struct wire_section_at *s, uint32_t max, uint32_t *count)
 {
 	const uint8_t *p;

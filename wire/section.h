@@ -44,4 +44,7 @@ static inline uint8_t *wire_section_end(uint8_t *begin, uint8_t *p)
 	return p;
 }
 
+/* The section @id of columns that wire_section_find has been through; without data: not there. */
+struct wire_section_at wire_section_one(uint8_t id, const uint8_t *p, size_t len);
+
 #endif

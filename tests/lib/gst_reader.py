@@ -166,13 +166,15 @@ PLAIN, AFTER, LENGTH = range(3)
 ROWS = {
     SAMPLES: (struct.Struct("<HBBBB"), ("syscall", "role", "state", "wait", "flags"), [
         ("time", AFTER), ("cpu", AFTER), ("delay", AFTER), ("throttled", AFTER), ("period", AFTER),
-        ("stack", AFTER), ("native", AFTER), ("target", AFTER), ("fs", AFTER)]),
+        ("stack", AFTER), ("native", AFTER), ("target", AFTER), ("fs", AFTER),
+        ("links", AFTER)]),
     WORKERS: (struct.Struct("<B"), ("what",), [
         ("start", AFTER), ("end", LENGTH), ("batch", AFTER), ("cpu", PLAIN), ("delay", PLAIN),
         ("rchar", PLAIN), ("read", PLAIN), ("faults", PLAIN), ("loader", AFTER),
         ("worker", AFTER), ("samples", AFTER), ("text", AFTER)]),
 }
-STRING_FIELDS = ("stack", "native", "target", "fs", "text")
+ADDED = {"links": 128}  # fields that came later have sections that old readers skip
+STRING_FIELDS = ("stack", "native", "target", "fs", "links", "text")
 SIGNED_FIELDS = ("time", "start", "end")
 
 
@@ -183,7 +185,7 @@ def rows(kind, n, columns):
     threads = list(varints(got[1]))[1:]
     _, at = varint(got[3], 0)
     shapes = list(shape.iter_unpack(got[3][at:]))
-    values = [column(got.get(5 + i), n) for i in range(len(coded))]
+    values = [column(got.get(ADDED.get(name, 5 + i)), n) for i, (name, _) in enumerate(coded)]
     last, done = {}, []
     for i, (t, s) in enumerate(zip(column(got.get(2), n), column(got.get(4), n))):
         before = done[last.get(t, i - 1)] if done else {}

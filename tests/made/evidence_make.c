@@ -10,6 +10,7 @@
  *	sample T PID TID ROLE STATE WAIT FLAGS CPU DELAY THROTTLED STACK	'~' ends a frame, '|' a field
  *	batch WHAT START END PID TID LOADER WORKER BATCH CPU DELAY TEXT
  *	file FS PATH					what the samples that follow wait for, if they wait
+ *	links [TEXT]					of the samples that follow (wire/evidence.h)
  *	bytes RCHAR READ				of the batches that follow
  *
  *	evidence_make FOLDER [ROWS]	ROWS: of evidence in a frame
@@ -27,7 +28,7 @@ struct make {
 	struct wire_batch *batch;
 	size_t samples, batches, per_frame;
 	int64_t pid, start, end;
-	uint32_t fs, path;
+	uint32_t fs, path, links;
 	uint64_t rchar, read;
 };
 
@@ -72,7 +73,8 @@ static void take_sample(struct make *m, char *p)
 				   .cpu_ns = v[7],
 				   .delay_ns = v[8],
 				   .throttled_ns = v[9],
-				   .stack = made_rest(&m->s, p) };
+				   .stack = made_rest(&m->s, p),
+				   .links = m->links };
 	if (s->wait) {
 		s->target = m->path;
 		s->fs = m->fs;
@@ -87,6 +89,11 @@ static void take_file(struct make *m, char *p)
 	len = strcspn(p, " \n");
 	m->fs = made_name(&m->s, p, len);
 	m->path = made_rest(&m->s, p + len);
+}
+
+static void take_links(struct make *m, char *p)
+{
+	m->links = p[strspn(p, " ")] ? made_rest(&m->s, p) : 0;
 }
 
 static void take_bytes(struct make *m, char *p)
@@ -136,7 +143,7 @@ static const struct {
 } takers[] = {
 	{ "process ", take_process }, { "op ", take_op },	  { "api ", take_api },
 	{ "range ", take_range },     { "sample ", take_sample }, { "batch ", take_batch },
-	{ "file ", take_file },	      { "bytes ", take_bytes },
+	{ "file ", take_file },	      { "bytes ", take_bytes },	  { "links", take_links },
 };
 
 static void take_line(struct make *m, char *line)

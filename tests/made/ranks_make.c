@@ -10,6 +10,7 @@
  *	wait START STREAM				the stream was told to wait (a SYNC record)
  *	range OP START END TID FLAGS NAME		OP: enum wire_range
  *	sample T TID ROLE STATE WAIT STACK		'~' ends a frame, '|' a field
+ *	links [TEXT]					of the samples that follow (wire/evidence.h)
  *	pulse T						the process was alive
  *	bye T						ends the stream as a process that exits does
  *	cut						ends it as a killed one does
@@ -31,6 +32,7 @@ struct make {
 	struct made_stream s; /* file NULL: none is being made */
 	struct wire_sample *sample;
 	size_t samples, sample_room;
+	uint32_t links;
 	int64_t *pulse;
 	size_t pulses, pulse_room;
 	uint64_t rank, world, pid;
@@ -105,7 +107,13 @@ static void take_sample(struct make *m, char *p)
 							.state = (uint8_t)v[3],
 							.wait = (uint8_t)v[4],
 							.period_ns = 5000000,
-							.stack = made_rest(&m->s, p) };
+							.stack = made_rest(&m->s, p),
+							.links = m->links };
+}
+
+static void take_links(struct make *m, char *p)
+{
+	m->links = p[strspn(p, " ")] ? made_rest(&m->s, p) : 0;
 }
 
 static void take_pulse(struct make *m, char *p)
@@ -265,7 +273,7 @@ static const struct {
 	{ "op ", take_op },	    { "api ", take_api },	{ "range ", take_range },
 	{ "wait ", take_wait },	    { "sample ", take_sample }, { "pulse ", take_pulse },
 	{ "stream ", take_stream }, { "bye ", take_bye },	{ "cut", take_cut },
-	{ "env ", take_env },
+	{ "env ", take_env },	    { "links", take_links },
 };
 
 static void take_line(struct make *m, char *line)

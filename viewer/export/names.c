@@ -49,7 +49,8 @@ const char *view_export_role(uint8_t role)
 {
 	static const char *const names[] = { "thread of the trainer", "training thread",
 					     "loader worker", "pin-memory thread",
-					     "thread of a loader worker" };
+					     "thread of a loader worker", "producer",
+					     "feeding thread" };
 
 	return role < sizeof(names) / sizeof(names[0]) ? names[role] : "thread";
 }

@@ -20,6 +20,8 @@ const char *const view_role_names[VIEW_ROLES] = {
 	[WIRE_ROLE_WORKER] = "worker",
 	[WIRE_ROLE_PIN] = "pin thread",
 	[WIRE_ROLE_WORKER_OTHER] = "worker thread",
+	[WIRE_ROLE_PRODUCER] = "producer",
+	[WIRE_ROLE_FEEDER] = "feeding thread",
 };
 
 /* How a sentence says what the thread is blocked in: without a target, and with one after it. */
@@ -162,6 +164,10 @@ const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p,
 		return "a worker's thread";
 	case WIRE_ROLE_SUBMITTER:
 		return "the trainer";
+	case WIRE_ROLE_PRODUCER:
+		return "who makes the batches";
+	case WIRE_ROLE_FEEDER:
+		return "the thread that feeds the trainer";
 	default:
 		return "another thread";
 	}

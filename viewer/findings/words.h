@@ -19,7 +19,7 @@ const char *view_file_name(const char *path);
 #define VIEW_WAITS 16
 extern const char *const view_wait_names[VIEW_WAITS]; /* by enum wire_wait: "none", "read", ... */
 
-#define VIEW_ROLES 5
+#define VIEW_ROLES 7
 extern const char *const view_role_names[VIEW_ROLES]; /* by enum wire_role: "worker", ... */
 
 /*

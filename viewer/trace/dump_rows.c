@@ -16,6 +16,8 @@ static const char *const roles[] = {
 	[WIRE_ROLE_WORKER] = "worker",
 	[WIRE_ROLE_PIN] = "pin",
 	[WIRE_ROLE_WORKER_OTHER] = "worker-other",
+	[WIRE_ROLE_PRODUCER] = "producer",
+	[WIRE_ROLE_FEEDER] = "feeder",
 };
 
 static const char *const states[] = {
@@ -153,6 +155,7 @@ void view_put_sample(FILE *f, const char *stream, const struct view_stream *s,
 	view_put_stack(f, text_of(s, r->stack));
 	fputc('\t', f);
 	view_put_native(f, text_of(s, r->native));
+	put_string(f, s, r->links);
 	fputc('\n', f);
 }
 

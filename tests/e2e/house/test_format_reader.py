@@ -86,7 +86,7 @@ def imported():
                 compare(run, name)
 
 
-ROLES = ['other', 'submitter', 'worker', 'pin', 'worker-other']
+ROLES = ['other', 'submitter', 'worker', 'pin', 'worker-other', 'producer', 'feeder']
 STATES = ['unknown', 'running', 'sleeping', 'disk', 'stopped', 'gone']
 WAITS = ['none', 'read', 'write', 'fault', 'socket', 'pipe', 'queue', 'sleep', 'gil', 'lock-shared',
          'lock', 'child', 'gpu', 'stopped', 'other', 'unknown']
@@ -110,7 +110,7 @@ def sample_line(r):
         r['stream'], 'sample', r['time'], r['period'], f"{r['pid']}.{r['tid']}",
         word(ROLES, r['role']), word(STATES, r['state']), word(WAITS, r['wait']), call, r['cpu'],
         r['delay'], r['throttled'], flags, r['target'], r['fs'], one_line(r['stack'], ' ', ':'),
-        one_line(r['native'], '+', '@')]))
+        one_line(r['native'], '+', '@'), r['links']]))
 
 
 def batch_line(r):

@@ -50,7 +50,7 @@ static void test_hostile(void)
 static struct view_stream *stream(void)
 {
 	static const char *const names[] = { "load\td.py\t12", "libc.so\t9a\tbe", "/data/1\t2.jpg",
-					     "ext4", "workers=8 pin=1" };
+					     "ext4", "workers=8 pin=1", "?o7f !p12" };
 	static struct view_stream s;
 	size_t i;
 
@@ -76,6 +76,7 @@ static void test_sample(void)
 		.native = 2,
 		.target = 3,
 		.fs = 4,
+		.links = 6,
 		.syscall = 1,
 		.role = WIRE_ROLE_WORKER,
 		.state = WIRE_STATE_DISK,
@@ -86,7 +87,7 @@ static void test_sample(void)
 	begin();
 	view_put_sample(out, "ab", stream(), &r);
 	expect("ab\tsample\t1700000000000000000\t20000000\t10.11\tworker\tdisk\tread\t0\t5\t6\t7\t"
-	       "steady,gc\t/data/1?2.jpg\text4\tload d.py:12\tlibc.so+9a@be\n");
+	       "steady,gc\t/data/1?2.jpg\text4\tload d.py:12\tlibc.so+9a@be\t?o7f !p12\n");
 	r = (struct wire_sample){ .t_ns = -1,
 				  .stack = 99,
 				  .syscall = WIRE_SYSCALL_NONE,
@@ -96,11 +97,11 @@ static void test_sample(void)
 				  .flags = 128 };
 	begin();
 	view_put_sample(out, "ab", stream(), &r);
-	expect("ab\tsample\t-1\t0\t0.0\t250\t6\t16\tnone\t0\t0\t0\t7\t\t\t\t\n");
+	expect("ab\tsample\t-1\t0\t0.0\t250\t6\t16\tnone\t0\t0\t0\t7\t\t\t\t\t\n");
 	r = (struct wire_sample){ 0 };
 	begin();
 	view_put_sample(out, "ab", stream(), &r);
-	expect("ab\tsample\t0\t0\t0.0\tother\tunknown\tnone\t\t0\t0\t0\t\t\t\t\t\n");
+	expect("ab\tsample\t0\t0\t0.0\tother\tunknown\tnone\t\t0\t0\t0\t\t\t\t\t\t\n");
 }
 
 static void test_batch(void)

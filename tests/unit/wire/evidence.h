@@ -27,6 +27,7 @@ static inline void t_samples_wild(struct wire_sample *s, size_t n, uint64_t *rnd
 		s[i].native = (uint32_t)t_wild(rnd);
 		s[i].target = (uint32_t)t_wild(rnd);
 		s[i].fs = (uint32_t)t_wild(rnd);
+		s[i].links = (uint32_t)t_wild(rnd);
 		s[i].syscall = (uint16_t)t_wild(rnd);
 		s[i].role = (uint8_t)t_wild(rnd);
 		s[i].state = (uint8_t)t_wild(rnd);
@@ -95,6 +96,7 @@ static inline struct wire_sample t_host_sample(struct t_host *h)
 	s.native = at ? 0 : 61;
 	s.target = waits ? 62 + (uint32_t)(noise >> 45) % 30 : 0;
 	s.fs = waits && at ? 100 : 0;
+	s.links = waits ? 101 : 0;
 	s.syscall = waits ? (at ? 1 : 203) : 0;
 	s.role = at ? WIRE_ROLE_WORKER : WIRE_ROLE_SUBMITTER;
 	s.state = waits ? (at ? WIRE_STATE_DISK : WIRE_STATE_SLEEPING) : WIRE_STATE_RUNNING;

@@ -236,7 +236,7 @@ void ana_flames_add(struct ana_flames *f, uint32_t process, const struct wire_st
 
 	if (ns <= 0 || f->err || (!ana_class_is_input(c) && !ana_class_is_host(c)))
 		return;
-	r = root_of(f, process, w->role <= WIRE_ROLE_WORKER_OTHER ? w->role : WIRE_ROLE_OTHER);
+	r = root_of(f, process, w->role <= WIRE_ROLE_FEEDER ? w->role : WIRE_ROLE_OTHER);
 	leaf = r ? leaf_of(f, r, strings, c, w->stack) : NONE;
 	if (leaf != NONE)
 		ana_sum(&f->node[leaf].self_ns, ns);

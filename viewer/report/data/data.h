@@ -50,7 +50,8 @@
  *  "flame": {				null: no sample
  *	"total_ns": N,			input.* and host.* of all GPUs
  *	"sampled_ns": N,		of it with a sample: the sum of all graphs, left out or not
- *	"graphs": [{"process": I, "role": "submitter" | "worker" | "pin" | "other" | "worker_other",
+ *	"graphs": [{"process": I, "role": "submitter" | "worker" | "pin" | "other" | "worker_other" |
+ *		    "producer" | "feeder",
  *		    "ns": N, "folded_ns": N,
  *		    "parent": [], "frame": [], "ns_below": []}, ...],
  *					nodes in preorder; node 0 is the root, its children classes,

@@ -31,6 +31,8 @@ static const char *const role_names[] = {
 	[WIRE_ROLE_WORKER] = "worker",
 	[WIRE_ROLE_PIN] = "pin",
 	[WIRE_ROLE_WORKER_OTHER] = "worker_other",
+	[WIRE_ROLE_PRODUCER] = "producer",
+	[WIRE_ROLE_FEEDER] = "feeder",
 };
 
 struct row { /* a node as it is written */
@@ -120,7 +122,7 @@ static void put_graph(struct flames *x, const struct ana_flame *f)
 	folded = lay_out(x, f);
 	data_open(o, NULL, '{');
 	data_uint(o, "process", data_process(x->d, f->process));
-	data_text(o, "role", f->role <= WIRE_ROLE_WORKER_OTHER ? role_names[f->role] : "other",
+	data_text(o, "role", f->role <= WIRE_ROLE_FEEDER ? role_names[f->role] : "other",
 		  false);
 	data_int(o, "ns", f->node[0].ns);
 	data_int(o, "folded_ns", folded);

@@ -49,6 +49,10 @@ static const char *role_text(uint8_t role)
 		return "the pin thread";
 	case WIRE_ROLE_WORKER_OTHER:
 		return "workers&#39; other threads";
+	case WIRE_ROLE_PRODUCER:
+		return "who makes the batches";
+	case WIRE_ROLE_FEEDER:
+		return "who feeds the trainer";
 	default:
 		return "other threads";
 	}

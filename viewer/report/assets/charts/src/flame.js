@@ -11,7 +11,8 @@ import { count, duration, percent } from './units.js';
 const CELL = 22;
 const ROLES = {
 	submitter: 'trainer', worker: 'loader workers', pin: 'pin thread', other: 'other threads',
-	worker_other: 'workers\' other threads',
+	worker_other: 'workers\' other threads', producer: 'who makes the batches',
+	feeder: 'who feeds the trainer',
 };
 
 function channels(hex) {
