@@ -71,7 +71,7 @@ def main():
         train(args, note)
         dist.destroy_process_group()
     note.write(steps=args.steps, line=told.marked(__name__, 'late'), ranks=names)
-    print(f'trained {args.steps} steps with {len(names)} ranks')
+    sys.stdout.write(f'trained {args.steps} steps with {len(names)} ranks\n')  # in one piece: all ranks share it
 
 
 if __name__ == '__main__':
