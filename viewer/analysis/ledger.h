@@ -174,6 +174,7 @@ struct ana_hotspot {
 	uint64_t samples; /* that show it, each once */
 	uint32_t threads; /* distinct threads seen in it */
 	uint32_t workers; /* ... of these, threads of loader workers */
+	uint8_t feeder; /* enum facts_feeder, of the most telling stack */
 };
 
 enum ana_loader_known { /* ana_loader_facts.known: what the loader told of itself */

@@ -108,7 +108,7 @@ void view_advice_add(struct view_summary *s)
 	struct view_advice a = { .class = ANA_INPUT_UNKNOWN };
 
 	s->advice = base_arena_array(&s->mem, ANA_CLASSES + 1, sizeof(*s->advice));
-	if (view_advise_workers(s, &a) && matters(s, a.saving_ns)) {
+	if ((view_advise_workers(s, &a) || view_advise_makers(s, &a)) && matters(s, a.saving_ns)) {
 		a.why = base_arena_printf(&s->mem, "%s%s", a.why, view_advice_late(s, a.class));
 		a.brief = base_arena_printf(&s->mem, "%s%s", a.brief,
 					    view_advice_for_rank(s, a.class));

@@ -137,6 +137,7 @@ static void set_where(struct view_summary *s, struct view_finding *f, const stru
 		.samples = p->samples,
 		.threads = p->threads,
 		.workers = p->workers,
+		.feeder = hotspot->feeder,
 	};
 }
 

@@ -33,6 +33,7 @@ struct view_hotspot {
 	uint64_t targets; /* different ones */
 	uint64_t samples; /* that show it */
 	uint32_t threads, workers; /* seen in it; at least */
+	uint8_t feeder; /* enum facts_feeder: by which library or pool, as the stack tells */
 	/* others waited for this rank inside collectives; of that hotspot only the line is told */
 	bool late;
 	int32_t rank;

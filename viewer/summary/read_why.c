@@ -3,6 +3,7 @@
 #include "fields.h"
 #include "summary_priv.h"
 #include "findings/words.h"
+#include "facts/feeder.h"
 
 static uint32_t known_u32(const struct base_json *n, const char *key, struct ana_loader_facts *l,
 			  enum ana_loader_known what)
@@ -118,6 +119,7 @@ static void read_where(struct view_summary *s, const struct base_json *finding,
 	p->leaf = summary_text(s, n, "leaf");
 	p->native = summary_text(s, n, "native");
 	p->symbol = summary_text(s, n, "symbol");
+	p->feeder = (uint8_t)facts_feeder_by_name(base_json_get_text(n, "feeder", NULL));
 	p->samples = base_json_get_uint(evidence, "samples", 0);
 	p->threads = summary_u32(evidence, "threads");
 	p->workers = summary_u32(evidence, "workers");

@@ -6,6 +6,7 @@
 #include "fields.h"
 #include "summary_priv.h"
 #include "findings/words.h"
+#include "facts/feeder.h"
 
 void summary_put_confidence(struct base_jsonout *j, const int64_t by[ANA_CONFIDENCES])
 {
@@ -144,6 +145,7 @@ static void put_where(struct base_jsonout *j, const struct view_hotspot *p, stru
 		base_json_string(j, "leaf", p->leaf);
 		base_json_string(j, "native", p->native);
 		base_json_string(j, "symbol", p->symbol);
+		base_json_string(j, "feeder", facts_feeders[p->feeder].name);
 	}
 	base_json_end(j);
 }

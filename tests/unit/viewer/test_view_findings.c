@@ -6,6 +6,7 @@
 #include "findings/findings.h"
 #include "harness.h"
 #include "findings/loader.h"
+#include "facts/feeder.h"
 #include "view_made.h"
 #include "findings/words.h"
 
@@ -220,6 +221,71 @@ static void test_workers(void)
 	EXPECT(strstr(a->why, "read at 88.9 MB/s where 133.3 MB/s are needed; 50.0 % of it") !=
 	       NULL);
 	EXPECT(strstr(a->action, "local disk") != NULL);
+	view_summary_free(s);
+}
+
+/* An hour in which half is starved while so many threads made batches, and nothing else is outside. */
+static struct view_summary *made_by(uint32_t threads, uint8_t role, uint32_t cpus, enum ana_class c)
+{
+	struct ana_result *r = made_result(1, H100, 5);
+
+	made_no_class(r, ANA_INPUT_UNKNOWN);
+	made_no_class(r, ANA_HOST_SYNC);
+	made_class(r, c, MADE_HOUR_NS / 2);
+	r->cpus = cpus;
+	made_site(r, (struct ana_hotspot){ .class = c,
+					   .ns = MADE_HOUR_NS / 2,
+					   .role = role,
+					   .file = (char *)"data.py",
+					   .line = 20,
+					   .samples = 100,
+					   .threads = threads,
+					   .feeder = FACTS_FEEDER_PROCESS_POOL });
+	return made_summary_of(r, H100, 6880000000LL);
+}
+
+/* Half of the time is starved: twice as many of those who are at work all the time keep up. */
+static void test_makers(void)
+{
+	struct view_summary *s = made_by(3, WIRE_ROLE_PRODUCER, 16, ANA_INPUT_PREP);
+	const struct view_advice *a = advice(s, "makers");
+	int64_t w = s->result->gpu_ns - s->result->classes[ANA_EXCLUDED_STARTUP];
+
+	REQUIRE(a);
+	EXPECT(a == &s->advice[0]);
+	EXPECT_STR(a->brief, "max_workers=7"); /* a little more than half: 3 * w / (w - half) */
+	EXPECT_STR(a->action, "set max_workers=7 in the process pool (now 3)");
+	EXPECT(strstr(a->why, "while 3 processes made batches") != NULL);
+	EXPECT_INT(a->saving_ns, MADE_HOUR_NS / 2); /* w * 3 / 7 is less than what is not starved */
+	view_summary_free(s);
+
+	s = made_by(3, WIRE_ROLE_PRODUCER, 5, ANA_INPUT_PREP); /* four cores beside the trainer's */
+	a = advice(s, "makers");
+	REQUIRE(a);
+	EXPECT_STR(a->brief, "max_workers=4");
+	EXPECT(strstr(a->why, "but the cores carry 4") != NULL);
+	EXPECT_INT(a->saving_ns, w - w * 3 / 4);
+	view_summary_free(s);
+
+	s = made_by(3, WIRE_ROLE_PRODUCER, 4, ANA_INPUT_PREP); /* and no more of them */
+	EXPECT(!advice(s, "makers"));
+	view_summary_free(s);
+
+	s = made_by(3, WIRE_ROLE_PRODUCER, 2, ANA_INPUT_FETCH); /* who waits needs no core */
+	a = advice(s, "makers");
+	REQUIRE(a);
+	EXPECT_STR(a->brief, "max_workers=7");
+	view_summary_free(s);
+
+	s = made_by(1, WIRE_ROLE_SUBMITTER, 16, ANA_INPUT_PREP);
+	a = advice(s, "makers");
+	REQUIRE(a);
+	EXPECT_STR(a->brief, "2 processes that make batches ahead");
+	EXPECT(strstr(a->why, "while the trainer made its batches itself") != NULL);
+	view_summary_free(s);
+
+	s = made_summary_of(made_starved(NULL), H100, 6880000000LL); /* torch's loader tells more */
+	EXPECT(!advice(s, "makers"));
 	view_summary_free(s);
 }
 
@@ -486,6 +552,7 @@ static void test_short_path(void)
 int main(void)
 {
 	return RUN(test_places, test_overdrawn, test_rank, test_short_gaps, test_confidence,
-		   test_many, test_shares, test_workers, test_two_trainers, test_no_contradiction,
+		   test_many, test_shares, test_workers, test_makers, test_two_trainers,
+		   test_no_contradiction,
 		   test_cores, test_epoch, test_by_evidence, test_words, test_short_path);
 }

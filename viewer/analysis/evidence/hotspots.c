@@ -318,6 +318,12 @@ static struct key key_of(const struct ana_pystack *k, enum ana_class class,
 	};
 }
 
+static void add_feeder(struct ana_hotspot *h, uint8_t feeder)
+{
+	if (feeder && (!h->feeder || feeder < h->feeder))
+		h->feeder = feeder;
+}
+
 /* Who was there, and what the sample shows beside the line. */
 static int add_details(struct ana_hotspot_row *r, const struct ana_pystacks *s,
 		       const struct ana_pystack *k, const struct wire_sample *w, int64_t ns)
@@ -325,6 +331,7 @@ static int add_details(struct ana_hotspot_row *r, const struct ana_pystacks *s,
 	struct ana_text native = telling_frame(text_of(s, w->native));
 	int err = add_thread(r, (uint64_t)w->pid << 32 | w->tid, w->role);
 
+	add_feeder(&r->hotspot, k->feeder);
 	if (!err)
 		err = add_leaf(r, k, ns);
 	if (!err)
@@ -436,6 +443,7 @@ static int merge_row(struct ana_hotspots *to, const struct ana_hotspot_row *f)
 	workers = r->hotspot.workers + x->workers; /* other processes have other threads */
 	r->hotspot.threads += x->threads;
 	r->hotspot.workers = workers;
+	add_feeder(&r->hotspot, x->feeder);
 	err = vote_text(&r->hotspot.leaf, &r->leaf_lead, own_text(x->leaf), x->ns);
 	if (!err)
 		err = vote_text(&r->hotspot.native, &r->native_lead, own_text(x->native), x->ns);

@@ -6,6 +6,7 @@
 #include "pystack.h"
 
 #include <string.h>
+#include "facts/feeder.h"
 
 struct rule { /* file: beginning of its path within where packages are, '/' between parts */
 	const char *file, *functions; /* functions: NULL: all, else "|name|name|" */
@@ -265,6 +266,17 @@ enum ana_place ana_module_place(struct ana_text file)
 		return ANA_PLACE_LIBRARY;
 	return in_packages(file, &rest) || in_standard(file, &rest) ? ANA_PLACE_LIBRARY
 								    : ANA_PLACE_USER;
+}
+
+uint8_t ana_module_feeder(struct ana_text file)
+{
+	struct ana_text rest;
+
+	if (in_packages(file, &rest))
+		return (uint8_t)facts_feeder_of(FACTS_FEEDER_PACKAGE, rest.at, rest.len);
+	if (in_standard(file, &rest))
+		return (uint8_t)facts_feeder_of(FACTS_FEEDER_STANDARD, rest.at, rest.len);
+	return FACTS_FEEDER_NONE;
 }
 
 static bool among(const char *functions, struct ana_text f)

@@ -48,6 +48,12 @@ static void name_line(struct ana_pystack *out, const struct ana_frame *f)
 	out->line = f->line;
 }
 
+static void add_feeder(struct ana_pystack *out, uint8_t feeder)
+{
+	if (feeder && (!out->feeder || feeder < out->feeder))
+		out->feeder = feeder;
+}
+
 void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 {
 	const char *p = text, *end = text + len;
@@ -76,6 +82,8 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 			name_line(out, &f);
 			user = true;
 		}
+		if (place == ANA_PLACE_LIBRARY)
+			add_feeder(out, ana_module_feeder(f.file));
 		code = ana_module_code(f.file, f.function, &say);
 		out->waits |= code == ANA_CODE_NEXT;
 		if (code == ANA_CODE_PLAIN || (decided && say != ANA_SAY_WHOLE))

@@ -32,6 +32,7 @@ struct ana_pystack {
 	uint8_t code; /* enum ana_code */
 	bool user_leaf; /* the innermost frame is the user's own */
 	bool waits; /* in the loader's next() */
+	uint8_t feeder; /* enum facts_feeder: the most telling one that has a frame on it */
 	/* the innermost frame of the user's, else the innermost; borrowed from the string table */
 	struct ana_text function, file;
 	uint32_t line;
@@ -70,6 +71,7 @@ enum ana_place {
 	ANA_PLACE_OURS, /* libprof's own */
 };
 enum ana_place ana_module_place(struct ana_text file);
+uint8_t ana_module_feeder(struct ana_text file); /* enum facts_feeder */
 enum ana_say {
 	ANA_SAY_DECIDES, /* of several, the innermost */
 	ANA_SAY_WEAKLY, /* only if no frame further out decides */

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Advice where batches are not made by torch's loader, which tells its settings and rows: how many of
+ * those whom samples saw at work would keep up, by Little's law. Makers at work for all of a time T in
+ * which the GPUs starved for I are as many as they must be more by T / (T - I).
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "advice.h"
+#include "findings.h"
+#include "loader.h"
+#include "base/units.h"
+#include "facts/class.h"
+#include "facts/feeder.h"
+#include "words.h"
+#include "base/minmax.h"
+#include "wire/evidence.h"
+
+#define MAKERS_PER_CORE 8 /* of those that mostly wait for their source */
+#define LEAST_PPM 10000
+
+/* Somebody was at work on the batch, so that more of them share it. */
+static const enum ana_class making[] = { ANA_INPUT_PREP, ANA_INPUT_FETCH };
+#define MAKING (sizeof(making) / sizeof(making[0]))
+
+struct makers {
+	int64_t ns; /* for which the GPUs starved while batches were made */
+	int64_t now, needed, advised;
+	bool cores; /* they are what binds */
+	const struct view_finding *most; /* where most of it went */
+};
+
+static int64_t working_ns(const struct view_summary *s)
+{
+	int64_t ns = s->result->gpu_ns;
+
+	for (int c = 0; c < ANA_CLASSES; c++)
+		ns -= ana_class_is_outside(c) ? s->result->classes[c] : 0;
+	return ns;
+}
+
+/* The finding with a maker that took most; the trainer itself makes batches where nobody else does. */
+static const struct view_finding *largest(const struct view_summary *s)
+{
+	const struct view_finding *best = NULL;
+
+	for (size_t i = 0; i < s->findings; i++) {
+		const struct view_finding *f = &s->finding[i];
+
+		for (size_t k = 0; k < MAKING; k++)
+			if (f->class == making[k] && f->where.known && (!best || f->ns > best->ns))
+				best = f;
+	}
+	return best;
+}
+
+static bool of_trainer(const struct view_finding *f)
+{
+	return f->where.role == WIRE_ROLE_SUBMITTER || f->where.role == WIRE_ROLE_FEEDER;
+}
+
+static int64_t ceil_div(__int128 a, __int128 b)
+{
+	return (int64_t)((a + b - 1) / b);
+}
+
+/* Those that compute need a core each, beside the trainer's; those that wait for a source do not. */
+static int64_t carried(const struct view_summary *s, const struct makers *m)
+{
+	int64_t cores = s->result->cpus;
+
+	if (!cores)
+		return INT64_MAX;
+	return m->most->class == ANA_INPUT_PREP ? base_max(cores - 1, 1) : cores * MAKERS_PER_CORE;
+}
+
+static bool count(const struct view_summary *s, struct makers *m)
+{
+	int64_t t = working_ns(s), most;
+
+	*m = (struct makers){ .most = largest(s) };
+	if (!m->most)
+		return false;
+	for (size_t k = 0; k < MAKING; k++)
+		m->ns += view_advice_ns(s, making[k]);
+	m->now = of_trainer(m->most) ? 0 : base_max(m->most->where.threads, 1);
+	if (m->ns <= 0 || m->ns >= t || base_ppm(m->ns, s->result->gpu_ns) < LEAST_PPM)
+		return false;
+	/* What the trainer makes itself takes I; what is made beside it takes all of T. */
+	m->needed = m->now ? ceil_div((__int128)m->now * t, t - m->ns) : ceil_div(m->ns, t - m->ns);
+	most = base_max(carried(s, m), m->now);
+	m->cores = m->needed > most;
+	m->advised = m->cores ? most : m->needed;
+	return m->advised > m->now;
+}
+
+/* The least that all of it can take with so many makers, less what it takes now: an upper bound. */
+static int64_t saving_ns(const struct view_summary *s, const struct makers *m)
+{
+	int64_t t = working_ns(s), work = m->now ? t : m->ns;
+	int64_t then = (int64_t)((__int128)work * base_max(m->now, 1) / m->advised);
+
+	return base_min(m->ns, t - base_max(t - m->ns, then));
+}
+
+/* "num_workers=6", the knob with its number. */
+static const char *knob(struct view_summary *s, const struct facts_feeder_row *f, int64_t n)
+{
+	size_t before = strcspn(f->knob, "#");
+
+	return base_arena_printf(&s->mem, "%.*s%" PRId64 "%s", (int)before, f->knob, n,
+				 f->knob + before + (f->knob[before] == '#'));
+}
+
+/* "3 processes", "1 thread". */
+static const char *so_many(struct view_summary *s, int64_t n, const struct makers *m,
+			   const struct facts_feeder_row *f)
+{
+	const char *one = f->maker && m->now ? f->maker : "maker";
+	const char *end = n == 1 ? "" : one[strlen(one) - 1] == 's' ? "es" : "s";
+
+	return base_arena_printf(&s->mem, "%" PRId64 " %s%s", n, one, end);
+}
+
+static const char *arithmetic(struct view_summary *s, const struct makers *m,
+			      const struct facts_feeder_row *f)
+{
+	int64_t t = working_ns(s);
+	base_unit starved, whole, busy;
+
+	return base_arena_printf(
+		&s->mem,
+		"the GPUs starved for %s of %s while %s: to make as much in the other %s takes %s at "
+		"a time%s",
+		base_duration(starved, m->ns), base_duration(whole, t),
+		m->now ? base_arena_printf(&s->mem, "%s made batches", so_many(s, m->now, m, f))
+		       : "the trainer made its batches itself",
+		base_duration(busy, t - m->ns), so_many(s, m->needed, m, f),
+		m->cores ? base_arena_printf(&s->mem, ", but the cores carry %" PRId64, m->advised)
+			 : "");
+}
+
+bool view_advise_makers(struct view_summary *s, struct view_advice *a)
+{
+	struct makers m;
+	const struct facts_feeder_row *f;
+
+	if (view_loader_facts(s) || !count(s, &m))
+		return false;
+	f = &facts_feeders[m.most->where.feeder];
+	a->id = "makers";
+	a->class = m.most->class;
+	a->saving_ns = saving_ns(s, &m);
+	a->saving_nano_usd = base_div_even((__int128)view_advice_nano_usd(s, a->class) * a->saving_ns,
+					   base_max(view_advice_ns(s, a->class), 1));
+	a->why = arithmetic(s, &m, f);
+	if (!m.now) {
+		a->title = "Make batches beside the training";
+		a->brief = base_arena_printf(&s->mem, "%" PRId64 " process%s that make%s batches ahead",
+					     m.advised, m.advised == 1 ? "" : "es",
+					     m.advised == 1 ? "s" : "");
+		a->action = base_arena_printf(
+			&s->mem,
+			"let %" PRId64
+			" processes make the batches ahead (a DataLoader with num_workers=%" PRId64
+			", or a pool) instead of the training thread%s",
+			m.advised, m.advised, view_advice_line(s, a->class));
+		return true;
+	}
+	a->title = "Make more batches at a time";
+	a->brief = f->knob ? knob(s, f, m.advised)
+			   : base_arena_printf(&s->mem, "%" PRId64 " makers of batches instead of %" PRId64,
+					       m.advised, m.now);
+	a->action = base_arena_printf(&s->mem, "set %s%s%s (now %" PRId64 ")", a->brief,
+				      f->name ? " in " : "", f->name ? f->name : "", m.now);
+	return true;
+}
