@@ -51,6 +51,22 @@ static uint8_t mark_of(const char *name, const char *file)
 	return PROF_PYCODE_PLAIN;
 }
 
+/* Its folder is lib/python3.11, wherever that is; what is frozen has no file. */
+static uint8_t home_of(const char *file)
+{
+	const char *lib = strstr(file, "/python3.");
+
+	if (strstr(file, "/site-packages/") || strstr(file, "/dist-packages/"))
+		return PROF_PYCODE_PACKAGES;
+	if (!strncmp(file, "<frozen ", 8))
+		return PROF_PYCODE_LIBRARYS;
+	for (; lib; lib = strstr(lib + 1, "/python3."))
+		if (lib[9 + strspn(lib + 9, "0123456789")] == '/' && lib - file >= 4 &&
+		    (!strncmp(lib - 4, "/lib", 4) || (lib - file >= 6 && !strncmp(lib - 6, "/lib64", 6))))
+			return PROF_PYCODE_LIBRARYS;
+	return PROF_PYCODE_USERS;
+}
+
 /* From 3.11 on the instructions stand in the object itself, counted in units of two bytes. */
 static bool read_code_bytes(struct prof_pymem *m, const struct prof_pylayout *l, const uint8_t *raw,
 			    int64_t *bytes)
@@ -83,6 +99,7 @@ static bool fill(struct prof_pycode *e, struct prof_pymem *m, const struct prof_
 	if (k < 0)
 		return false;
 	e->mark = mark_of(name, e->text + n + 1);
+	e->home = home_of(e->text + n + 1);
 	e->bytes = (uint16_t)(n + 1 + k);
 	return true;
 }

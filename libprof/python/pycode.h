@@ -25,6 +25,12 @@ enum prof_pycode_mark { /* what matters to who cuts a stack */
 	PROF_PYCODE_LAUNCH = 2, /* Popen._launch of its fork method */
 };
 
+enum prof_pycode_home { /* whose code it is */
+	PROF_PYCODE_USERS = 0,
+	PROF_PYCODE_PACKAGES = 1, /* of site-packages or dist-packages */
+	PROF_PYCODE_LIBRARYS = 2, /* the standard library's */
+};
+
 struct prof_pycode {
 	uint64_t address; /* 0: free */
 	uint64_t file, name, table; /* of the object */
@@ -37,6 +43,8 @@ struct prof_pycode {
 	} known[PROF_PYCODE_LINES];
 	uint8_t knowns, next;
 	uint8_t mark; /* enum prof_pycode_mark */
+	uint8_t home; /* enum prof_pycode_home */
+	uint16_t gives; /* reachpriv.h; 0: not yet looked up */
 	uint16_t bytes;
 	char text[PROF_PYCODE_TEXT]; /* function, tab, file */
 };

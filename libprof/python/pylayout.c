@@ -100,6 +100,26 @@ static const struct row *row_of(uint32_t minor)
 	return NULL;
 }
 
+static const struct {
+	uint32_t minor;
+	struct prof_pyrefs refs;
+} refs[] = {
+#define FACTS_PYTHON_OBJECTS(number, ...) { .minor = number, .refs = { __VA_ARGS__ } },
+#include "facts/pythons.def"
+};
+
+_Static_assert(sizeof(refs) / sizeof(refs[0]) == ROWS, "a row of each for every version");
+
+static const struct prof_pyrefs *refs_of(uint32_t minor)
+{
+	size_t i;
+
+	for (i = 0; i < ROWS - 1; i++)
+		if (refs[i].minor == minor)
+			break;
+	return &refs[i].refs;
+}
+
 /* ---- what the interpreter tells ---- */
 
 static bool sizes_sane(const union told *t)
@@ -260,6 +280,7 @@ int prof_pylayout_find(struct prof_pymem *m, const struct prof_pyplaces *at, uin
 		return -ENOTSUP;
 	}
 	*out = row->layout;
+	out->refs = *refs_of(minor);
 	return row->tells ? from_runtime(m, at, version, row, out, why, room) : 0;
 }
 

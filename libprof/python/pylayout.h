@@ -24,6 +24,39 @@ enum prof_pyframe_kind { /* what a frame is */
 
 #define PROF_PYLAYOUT_NONE 0xffffffffu /* this version has no such field */
 
+enum prof_pyattributes { /* where objects of classes have their attributes */
+	PROF_PYATTRIBUTES_PLAIN = 0, /* to 3.10: in a dictionary at tp_dictoffset */
+	PROF_PYATTRIBUTES_TWO = 1, /* 3.11: before the object stand pointers to values and to a dictionary */
+	PROF_PYATTRIBUTES_TAGGED = 2, /* 3.12: before it one pointer; to values if it is odd */
+	PROF_PYATTRIBUTES_INLINE = 3, /* from 3.13 on: values behind the object, and a dictionary */
+};
+
+struct prof_pyrefs { /* where frames and objects refer to others */
+	struct {
+		uint32_t locals, globals;
+		uint32_t evaluation; /* a pointer to the end of the variables; NONE: the code counts them */
+		uint32_t top; /* of the evaluation stack; NONE: not told */
+		uint32_t top_bytes; /* 4: its index, counted from locals; 8: its address */
+	} frame;
+	struct {
+		uint32_t variables; /* how many: locals, cells and free ones; NONE: see evaluation */
+		uint32_t stack; /* how deep the evaluation stack gets */
+		uint32_t names, arguments;
+	} code;
+	struct {
+		uint32_t closure, defaults, name, code;
+	} function;
+	struct {
+		uint32_t log2; /* bytes of the table before the entries; NONE: by the size at 8 */
+		uint32_t kind; /* 0: entries of three words, else of two; NONE: three */
+		uint32_t count, entries;
+	} keys;
+	enum prof_pyattributes attributes;
+	uint32_t values; /* in the structure of values: the first */
+	uint32_t cached_keys; /* of a class: the keys of such values; NONE: values tell their number */
+	uint32_t items; /* of a tuple */
+};
+
 struct prof_pylayout {
 	enum prof_pyframe_kind frames;
 	enum prof_pylines lines;
@@ -56,6 +89,7 @@ struct prof_pylayout {
 		uint32_t flags; /* co_flags; NONE: not needed */
 	} code;
 	uint32_t ascii, compact; /* sizes of PyASCIIObject and PyCompactUnicodeObject */
+	struct prof_pyrefs refs;
 };
 
 /* What is the same everywhere. */

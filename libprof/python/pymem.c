@@ -27,21 +27,25 @@ const char *prof_pymem_way_name(enum prof_pymem_way way)
 	return way < PROF_PYMEM_WAYS ? ways[way] : "not at all";
 }
 
+/* The number of parts that were read whole, or -errno. */
 static int by_vm(const struct prof_pymem *m, const struct prof_pymem_part *part, size_t parts)
 {
 	struct iovec local[PROF_PYMEM_PARTS], remote[PROF_PYMEM_PARTS];
 	size_t i, sum = 0;
 	ssize_t n;
 
+	if (!parts)
+		return 0;
 	for (i = 0; i < parts; i++) {
 		local[i] = (struct iovec){ part[i].to, part[i].bytes };
 		remote[i] = (struct iovec){ (void *)(uintptr_t)part[i].from, part[i].bytes };
-		sum += part[i].bytes;
 	}
 	n = process_vm_readv(m->pid, local, parts, remote, parts, 0);
 	if (n < 0)
-		return -errno;
-	return (size_t)n == sum ? 0 : -EFAULT;
+		return errno == EFAULT ? 0 : -errno;
+	for (i = 0; i < parts && sum + part[i].bytes <= (size_t)n; i++)
+		sum += part[i].bytes;
+	return (int)i;
 }
 
 static int open_file(const struct prof_pymem *m)
@@ -75,7 +79,7 @@ static int by_file(const struct prof_pymem *m, const struct prof_pymem_part *par
 		rc = read_file(fd, &part[i]);
 	if (fd >= 0 && fd != m->fd)
 		syscall(SYS_close, fd);
-	return rc;
+	return rc == -EFAULT ? (int)i - 1 : rc ? rc : (int)parts;
 }
 
 /* What was written comes back at once: nobody else has the pipe, and it is empty before and after. */
@@ -103,19 +107,27 @@ static int by_pipe(const struct prof_pymem *m, const struct prof_pymem_part *par
 
 	for (i = 0; i < parts && !rc; i++)
 		rc = through_pipe(m, part[i].from, part[i].to, part[i].bytes);
-	return rc;
+	return rc == -EFAULT ? (int)i - 1 : rc ? rc : (int)parts;
 }
 
-int prof_pymem_read_parts(struct prof_pymem *m, const struct prof_pymem_part *part, size_t parts)
+/* The kernel refuses a call with an address that can be nobody's as a whole. */
+static size_t possible_parts(const struct prof_pymem_part *part, size_t parts)
+{
+	size_t i;
+
+	for (i = 0; i < parts; i++)
+		if (part[i].from + part[i].bytes < part[i].from || part[i].from > INT64_MAX)
+			break;
+	return i;
+}
+
+int prof_pymem_read_some(struct prof_pymem *m, const struct prof_pymem_part *part, size_t parts)
 {
 	int kept = errno, rc = 0;
-	size_t i;
 
 	if (parts > PROF_PYMEM_PARTS)
 		return -EINVAL;
-	for (i = 0; i < parts; i++)
-		if (part[i].from + part[i].bytes < part[i].from || part[i].from > INT64_MAX)
-			return -EFAULT;
+	parts = possible_parts(part, parts);
 	if (m->way == PROF_PYMEM_VM)
 		rc = by_vm(m, part, parts);
 	else if (m->way == PROF_PYMEM_FILE)
@@ -124,6 +136,16 @@ int prof_pymem_read_parts(struct prof_pymem *m, const struct prof_pymem_part *pa
 		rc = m->pipe[1] < 0 ? -EPERM : by_pipe(m, part, parts);
 	errno = kept;
 	return rc;
+}
+
+int prof_pymem_read_parts(struct prof_pymem *m, const struct prof_pymem_part *part, size_t parts)
+{
+	int rc;
+
+	if (possible_parts(part, parts) < parts)
+		return -EFAULT;
+	rc = prof_pymem_read_some(m, part, parts);
+	return rc < 0 ? rc : (size_t)rc < parts ? -EFAULT : 0;
 }
 
 int prof_pymem_read(struct prof_pymem *m, uint64_t from, void *to, size_t bytes)

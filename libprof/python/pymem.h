@@ -56,6 +56,12 @@ int prof_pymem_read(struct prof_pymem *m, uint64_t from, void *to, size_t bytes)
 int prof_pymem_read_parts(struct prof_pymem *m, const struct prof_pymem_part *part, size_t parts);
 
 /*
+ * The same, but as many of the first parts as can be read whole. Their number, 0 if the first cannot be
+ * read, or -errno: none of them could be, wherever they are.
+ */
+int prof_pymem_read_some(struct prof_pymem *m, const struct prof_pymem_part *part, size_t parts);
+
+/*
  * Text that ends with NUL, at most @room - 1 bytes of it; longer text is cut. Its length or -errno.
  */
 ssize_t prof_pymem_text(struct prof_pymem *m, uint64_t from, char *to, size_t room);

@@ -8,6 +8,7 @@
 #include "pymem.h"
 #include "pythread.h"
 #include "pywalk.h"
+#include "reachpriv.h"
 
 #define PROF_PY_KNOWN 1024u
 
@@ -29,6 +30,7 @@ struct prof_py {
 	struct prof_pywalk walk[2];
 	uint8_t raw[PROF_PY_FRAMES][PROF_PYCODE_BYTES]; /* code objects of a walk */
 	struct prof_pycodes codes;
+	struct prof_pyreach reach;
 };
 
 /*
@@ -40,6 +42,13 @@ int prof_py_interpreters(struct prof_py *py,
 
 /* The place for what is known of the thread @tstate; its fields are 0 if nothing is. */
 struct prof_py_known *prof_py_known(struct prof_py *py, uint64_t tstate);
+
+/*
+ * A walk during which the thread stayed in one frame, with its codes in py->raw; of a thread that keeps
+ * moving the frames that lasted for a while. In *found, until the next walk. As prof_py_walk it returns.
+ */
+int prof_py_walk_frames(struct prof_py *py, const struct prof_py_thread *t,
+			struct prof_pywalk **found);
 
 /* The thread whose PyThreadState is at @at, and the next one's. 0, -EAGAIN: it is none. */
 int prof_py_read_thread(struct prof_py *py, uint64_t at, struct prof_py_thread *t, uint64_t *next);

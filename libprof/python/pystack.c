@@ -89,12 +89,8 @@ static bool will_do(const struct prof_py *py, struct prof_pywalk *now,
 	return before && prof_pywalk_lasting(now, before);
 }
 
-/*
- * A walk during which the thread stayed in one frame, with its codes; of a thread that keeps moving
- * the frames that lasted for a while. In *found.
- */
-static int walk_whole(struct prof_py *py, const struct prof_py_thread *t,
-		      struct prof_pywalk **found)
+int prof_py_walk_frames(struct prof_py *py, const struct prof_py_thread *t,
+			struct prof_pywalk **found)
 {
 	struct prof_pywalk *now = &py->walk[0], *before = NULL;
 	unsigned int tries;
@@ -176,7 +172,7 @@ ssize_t prof_py_walk(struct prof_py *py, const struct prof_py_thread *t, char *t
 {
 	struct text out = { text, text + room };
 	struct prof_pywalk *found;
-	int rc = walk_whole(py, t, &found);
+	int rc = prof_py_walk_frames(py, t, &found);
 
 	if (!rc && room < 2)
 		rc = -EINVAL;

@@ -11,6 +11,7 @@
 #include "core/ownfds.h"
 #include "pystack_probe.h"
 #include "python/pystack.h"
+#include "python/reach.h"
 #include "sample/native.h"
 
 #define THREADS 256
@@ -186,6 +187,45 @@ int probe_collecting(void)
 int probe_in_runtime(unsigned long address)
 {
 	return py && prof_py_in_runtime(py, address);
+}
+
+int probe_awaited(int tid, unsigned long *object, int room)
+{
+	struct prof_py_thread t;
+	int rc = find(tid, &t);
+
+	return rc ? rc : prof_py_awaited(py, &t, object, (size_t)room);
+}
+
+int probe_holds(int tid, const unsigned long *wanted, int n, unsigned char *held, unsigned char *gives)
+{
+	struct prof_py_hold out[PROF_PY_WANTED];
+	struct prof_py_thread t;
+	int rc = find(tid, &t), i;
+
+	if (!rc)
+		rc = prof_py_holds(py, &t, wanted, (size_t)n, out);
+	for (i = 0; i < n && rc >= 0; i++) {
+		held[i] = out[i].held;
+		gives[i] = out[i].gives;
+	}
+	return rc;
+}
+
+/* Nanoseconds of each of so many searches. */
+int probe_hold_times(int tid, const unsigned long *wanted, int n, int times, long *ns)
+{
+	struct prof_py_hold out[PROF_PY_WANTED];
+	struct prof_py_thread t;
+	int rc = find(tid, &t), i;
+
+	for (i = 0; !rc && i < times; i++) {
+		int64_t begin = now();
+
+		prof_py_holds(py, &t, wanted, (size_t)n, out);
+		ns[i] = now() - begin;
+	}
+	return rc;
 }
 
 int probe_native_ready(void)

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the frames of a thread to the objects that it waits for, and to those that are looked for.
+ */
+#include "reach.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "pypriv.h"
+#include "pystack.h"
+
+_Static_assert(PROF_PY_WANTED == PROF_PYREACH_WANTED, "room for what is wanted");
+
+/* ---- what a thread waits for ---- */
+
+/* A thread's own object, by which it began. */
+static bool begins_thread(const struct prof_pycode *code)
+{
+	static const char *const begins[] = { "Thread.run\t", "Thread._bootstrap", "run\t",
+					      "_bootstrap" };
+	const char *file = strchr(code->text, '\t');
+	size_t i, n = file ? strlen(file) : 0;
+
+	if (n < 13 || strcmp(file + n - 13, "/threading.py"))
+		return false;
+	for (i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+		if (!strncmp(code->text, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
+/* How many of the innermost frames are the standard library's. */
+static size_t count_library(struct prof_py *py, const struct prof_pywalk *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->frames; i++) {
+		const struct prof_pycode *code = prof_pycode_get(
+			&py->codes, &py->mem, &py->layout, w->frame[i].code, py->raw[i]);
+
+		if (!code || code->home != PROF_PYCODE_LIBRARYS || begins_thread(code))
+			break;
+	}
+	return i;
+}
+
+struct awaited {
+	uint64_t *object;
+	size_t n, room;
+};
+
+static void add_awaited(struct awaited *a, uint64_t object)
+{
+	size_t i;
+
+	for (i = 0; i < a->n; i++)
+		if (a->object[i] == object)
+			return;
+	if (a->n < a->room)
+		a->object[a->n++] = object;
+}
+
+struct seen { /* an object and what it is */
+	uint64_t at;
+	uint64_t self; /* of a bound function of C, or what a cell holds */
+	const struct prof_pytype *type;
+};
+
+/* At most PROF_PYREACH_BATCH of them. */
+static int see(struct prof_py *py, struct seen *s, size_t n)
+{
+	uint8_t raw[PROF_PYREACH_BATCH][32];
+	struct prof_pymem_part part[PROF_PYREACH_BATCH];
+	struct prof_pytype *type[PROF_PYREACH_BATCH];
+	uint64_t at[PROF_PYREACH_BATCH];
+	size_t i;
+	int rc;
+
+	for (i = 0; i < n; i++)
+		part[i] = (struct prof_pymem_part){ s[i].at, raw[i], sizeof(raw[i]) };
+	rc = prof_pyreach_read(py, part, n);
+	for (i = 0; i < n; i++)
+		at[i] = !rc && part[i].bytes ? prof_pymem_word(raw[i], PROF_PYOBJECT_TYPE) : 0;
+	if (!rc)
+		rc = prof_pyreach_types(py, at, n, type);
+	for (i = 0; i < n; i++) {
+		s[i].type = rc ? NULL : type[i];
+		s[i].self = s[i].type && s[i].type->kind == PROF_PYKIND_BUILTIN ?
+				    prof_pymem_word(raw[i], 24) :
+			    s[i].type && s[i].type->kind == PROF_PYKIND_CELL ?
+				    prof_pymem_word(raw[i], 16) :
+				    0;
+	}
+	return rc;
+}
+
+/* Instead of bound functions what they are bound to, instead of cells what is in them. */
+static int see_through(struct prof_py *py, struct seen *s, size_t n)
+{
+	size_t i;
+	int rc = see(py, s, n);
+
+	for (i = 0; i < n; i++)
+		if (s[i].self)
+			s[i].at = s[i].self;
+	return rc ? rc : see(py, s, n);
+}
+
+/*
+ * Of the innermost function's evaluation stack what is waited for within C. The library's own calls of
+ * locks are told by their conditions.
+ */
+static int add_called(struct prof_py *py, size_t library, struct awaited *a)
+{
+	const struct prof_pyslots *slots = &py->reach.slots[0];
+	struct seen s[PROF_PYREACH_STACK];
+	size_t i;
+	int rc;
+
+	for (i = 0; i < slots->stack; i++)
+		s[i].at = prof_pyreach_slot(py, 0, slots->locals + i);
+	rc = see_through(py, s, slots->stack);
+	for (i = 0; i < slots->stack && !rc; i++)
+		if (s[i].type && s[i].type->waited && !(library && s[i].type->lock))
+			add_awaited(a, s[i].at);
+	return rc;
+}
+
+static bool has_arguments(const struct prof_py *py, size_t frame)
+{
+	uint32_t n;
+
+	memcpy(&n, py->raw[frame] + py->layout.refs.code.arguments, sizeof(n));
+	return n && py->reach.slots[frame].locals;
+}
+
+static int add_selves(struct prof_py *py, size_t library, struct awaited *a)
+{
+	struct seen s[PROF_PYREACH_BATCH];
+	size_t i, n = 0;
+	int rc;
+
+	for (i = 0; i < library && n < PROF_PYREACH_BATCH; i++)
+		if (has_arguments(py, i))
+			s[n++].at = prof_pyreach_slot(py, i, 0);
+	rc = see_through(py, s, n);
+	for (i = 0; i < n && !rc; i++)
+		if (s[i].type && (s[i].type->kind != PROF_PYKIND_NONE || s[i].type->waited))
+			add_awaited(a, s[i].at);
+	return rc;
+}
+
+/* Is the thread still where it was? */
+static int check_place(struct prof_py *py, const struct prof_py_thread *t,
+		       const struct prof_pyframe *before)
+{
+	struct prof_pywalk *w;
+	int rc = prof_py_walk_frames(py, t, &w);
+
+	if (rc)
+		return rc;
+	return w->frames && w->frame[0].at == before->at && w->frame[0].code == before->code &&
+			       w->frame[0].instr == before->instr ?
+		       0 :
+		       -EAGAIN;
+}
+
+int prof_py_awaited(struct prof_py *py, const struct prof_py_thread *t, uint64_t *object,
+		    size_t room)
+{
+	struct awaited a = { .object = object, .room = room };
+	struct prof_pyframe inner;
+	struct prof_pywalk *w;
+	size_t library;
+	int rc = prof_py_walk_frames(py, t, &w);
+
+	if (rc || !w->frames)
+		return rc;
+	inner = w->frame[0];
+	library = count_library(py, w);
+	prof_pyreach_begin(py);
+	rc = prof_pyreach_slots(py, w, library ? library : 1);
+	if (!rc)
+		rc = add_called(py, library, &a);
+	if (!rc)
+		rc = add_selves(py, library, &a);
+	if (!rc)
+		rc = check_place(py, t, &inner);
+	return rc ? rc : (int)a.n;
+}
+
+/* ---- what a thread reaches ---- */
+
+static int set_wanted(struct prof_py *py, const uint64_t *wanted, size_t n)
+{
+	struct prof_pyreach *r = &py->reach;
+	struct seen s[PROF_PYREACH_WANTED];
+	size_t i;
+	int rc;
+
+	for (i = 0; i < n; i++)
+		s[i].at = r->wanted[i] = wanted[i];
+	rc = see(py, s, n);
+	r->wanteds = r->open = n;
+	memset(r->found, 0, sizeof(r->found));
+	for (i = 0; i < n; i++)
+		r->takes[i] = s[i].type && s[i].type->takes ? s[i].type->takes :
+							      PROF_PYGIVES_HANDS;
+	return rc;
+}
+
+static void learn_codes(struct prof_py *py, const struct prof_pywalk *w, uint8_t *home)
+{
+	uint16_t gives = 0;
+	size_t i;
+
+	for (i = 0; i < w->frames; i++) {
+		struct prof_pycode *code = prof_pycode_get(&py->codes, &py->mem, &py->layout,
+							   w->frame[i].code, py->raw[i]);
+
+		home[i] = code ? code->home : PROF_PYCODE_LIBRARYS;
+		if (code)
+			gives |= prof_pyreach_code_gives(py, code, py->raw[i]);
+		py->reach.frame_gives[i] = gives;
+	}
+}
+
+/* From the outermost frame on: from there more code is further in. */
+static void offer_variables(struct prof_py *py, size_t frames)
+{
+	const struct prof_pyslots *slots = py->reach.slots;
+	size_t i, k;
+
+	for (i = frames; i--;)
+		for (k = 0; k < slots[i].locals + (slots[i].exact ? slots[i].stack : 0); k++)
+			prof_pyreach_offer(py, prof_pyreach_slot(py, i, k), 0, i,
+					   !k && has_arguments(py, i) ? PROF_PYHOW_OWN : 0);
+}
+
+/*
+ * Where the evaluation stack's end is not told, what stands above it is of earlier: of that
+ * bound methods count.
+ */
+static void offer_stacks(struct prof_py *py, size_t frames)
+{
+	const struct prof_pyslots *slots = py->reach.slots;
+	size_t i, k;
+
+	for (i = frames; i--;)
+		for (k = 0; k < slots[i].stack && !slots[i].exact; k++)
+			prof_pyreach_offer(py, prof_pyreach_slot(py, i, slots[i].locals + k),
+					   PROF_PYREACH_DEPTH - 1, i, PROF_PYHOW_WEAK);
+}
+
+static int search(struct prof_py *py, const struct prof_pywalk *w)
+{
+	uint8_t home[PROF_PY_FRAMES];
+	int rc = prof_pyreach_slots(py, w, w->frames);
+
+	if (rc)
+		return rc;
+	learn_codes(py, w, home);
+	offer_variables(py, w->frames);
+	prof_pyreach_globals(py, home, w->frames);
+	rc = prof_pyreach_follow(py);
+	if (rc)
+		return rc;
+	offer_stacks(py, w->frames);
+	return prof_pyreach_follow(py);
+}
+
+int prof_py_holds(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,
+		  size_t n, struct prof_py_hold *out)
+{
+	struct prof_pywalk *w;
+	int held = 0, rc;
+	size_t i;
+
+	if (n > PROF_PY_WANTED)
+		return -EINVAL;
+	memset(out, 0, n * sizeof(*out));
+	prof_pyreach_begin(py);
+	rc = set_wanted(py, wanted, n);
+	if (!rc)
+		rc = prof_py_walk_frames(py, t, &w);
+	if (!rc)
+		rc = search(py, w);
+	for (i = 0; i < n && !rc; i++) {
+		out[i].held = py->reach.found[i].held;
+		out[i].gives = py->reach.found[i].gives;
+		held += out[i].held;
+	}
+	return rc ? rc == -ESRCH ? -ENOENT : rc : held;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which objects a blocked thread waits for, and which threads can hand something to who waits for them:
+ * objects are told by their addresses, read from the memory of this process or of a child as stacks
+ * are (pystack.h, whose rules for threads, locks and forks hold here too). Nothing is called in Python
+ * and nothing is allocated; what is looked through is bounded, and what does not look as Python's ends
+ * a search quietly. All CPythons of facts/pythons.def.
+ *
+ * An address names an object only within one process, and only while somebody waits for it. In a forked
+ * child the same address may be another object: there only those are found that a fork shares, which
+ * are multiprocessing's.
+ *
+ * A search of one thread costs some tens of microseconds (tests/bench/bench_pystack.py prints it).
+ */
+#ifndef PROF_REACH_H
+#define PROF_REACH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "pythread.h"
+
+#define PROF_PY_WANTED 16u /* objects looked for at once */
+
+struct prof_py;
+
+struct prof_py_hold {
+	bool held; /* the stack of the thread reaches the object */
+	bool gives; /* and its code, there or further in, names what gives to who waits for it */
+};
+
+/*
+ * The objects that a thread waits for which is blocked now: those of C types that its innermost function
+ * calls (a SimpleQueue, a lock), then the first arguments (self) of the standard library's functions that
+ * its stack ends with, innermost first. Both end at the first function that is not the standard library's.
+ * Their number, at most @room, 0: it waits for none that is known. -EAGAIN: it moved meanwhile;
+ * -ENOENT: it is gone.
+ */
+int prof_py_awaited(struct prof_py *py, const struct prof_py_thread *t, uint64_t *object,
+		    size_t room);
+
+/*
+ * Which of @wanted[@n], at most PROF_PY_WANTED, the stack of a thread reaches: by variables, cells, free
+ * variables and the evaluation stack of its functions and by globals that their code names, through
+ * attributes, lists, tuples, dictionaries, sets, deques, bound methods and closures, a few steps far.
+ * Not through classes, modules or other threads. A thread that waits for an object itself reaches it too.
+ * Into out[n]; the number that are held. -EAGAIN: its stack cannot be read now; -ENOENT: it is gone.
+ */
+int prof_py_holds(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,
+		  size_t n, struct prof_py_hold *out);
+
+#endif

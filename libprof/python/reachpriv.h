@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files behind reach.h share: the room of a search, kept types, and its steps. */
+#ifndef PROF_REACHPRIV_H
+#define PROF_REACHPRIV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "pycode.h"
+#include "pylayout.h"
+#include "pymem.h"
+#include "pythread.h"
+#include "pywalk.h"
+
+#define PROF_PYREACH_TYPES 512u
+#define PROF_PYREACH_SEEN 2048u
+#define PROF_PYREACH_QUEUE 1024u
+#define PROF_PYREACH_BATCH 48u /* objects read at once */
+#define PROF_PYREACH_BEFORE 32u /* bytes before an object that are its own */
+#define PROF_PYREACH_HEAD 160u /* bytes read of an object, those included */
+#define PROF_PYREACH_OWN (PROF_PYREACH_HEAD - PROF_PYREACH_BEFORE)
+#define PROF_PYREACH_PIECES 128u
+#define PROF_PYREACH_WORDS 6144u
+#define PROF_PYREACH_LOCALS 64u /* of a frame: variables, and words of the evaluation stack */
+#define PROF_PYREACH_STACK 32u
+#define PROF_PYREACH_SLOTS (PROF_PYREACH_LOCALS + PROF_PYREACH_STACK)
+#define PROF_PYREACH_WANTED 16u
+#define PROF_PYREACH_DEPTH 4u /* steps from a variable */
+#define PROF_PYREACH_ATTRIBUTES 64u /* of an object, items of a list and such */
+
+#define PROF_PYDICT_KEYS 32u /* ma_keys, behind it ma_values */
+#define PROF_PYTYPE_INLINE (UINT64_C(1) << 2) /* tp_flags: values behind the object */
+#define PROF_PYTYPE_MANAGED (UINT64_C(1) << 4) /* a dictionary before it */
+
+enum prof_pykind { /* how an object refers to others */
+	PROF_PYKIND_NONE = 0, /* in no way that is followed */
+	PROF_PYKIND_INSTANCE, /* by its words and attributes */
+	PROF_PYKIND_LIST,
+	PROF_PYKIND_TUPLE,
+	PROF_PYKIND_DICT,
+	PROF_PYKIND_SET,
+	PROF_PYKIND_DEQUE,
+	PROF_PYKIND_FUNCTION, /* by its closure and defaults */
+	PROF_PYKIND_BUILTIN, /* a function of C: by its self */
+	PROF_PYKIND_METHOD, /* by its self, as if it was that */
+	PROF_PYKIND_CELL, /* the same by its contents */
+};
+
+enum prof_pygives { /* what gives to who waits: groups of names */
+	PROF_PYGIVES_PUT = 1 << 0,
+	PROF_PYGIVES_SET = 1 << 1,
+	PROF_PYGIVES_NOTIFY = 1 << 2,
+	PROF_PYGIVES_RESULT = 1 << 3,
+	PROF_PYGIVES_RELEASE = 1 << 4,
+	PROF_PYGIVES_SEND = 1 << 5,
+	PROF_PYGIVES_CALL = 1 << 6, /* of an event loop */
+	PROF_PYGIVES_APPEND = 1 << 7,
+	PROF_PYGIVES_KNOWN = 1 << 15, /* looked up */
+	PROF_PYGIVES_HANDS = 0x6f, /* what hands something over; not to free a lock, nor to extend a list */
+};
+
+struct prof_pytype {
+	uint64_t at; /* 0: free */
+	uint64_t name, base; /* of the object; with the next three these tell it from another */
+	uint64_t flags;
+	int64_t size, dictionary, weak; /* tp_basicsize, tp_dictoffset, tp_weaklistoffset */
+	uint64_t keys; /* of the values of its objects, where those do not tell their number */
+	uint32_t values; /* that number */
+	uint32_t search; /* the one that looked last */
+	uint16_t takes; /* enum prof_pygives: who waits for such an object takes by these; 0: not known */
+	uint8_t kind; /* enum prof_pykind */
+	bool waited; /* of C, and waited for within C */
+	bool lock; /* the same, and there is one in each condition */
+	bool thread; /* threading.Thread itself */
+	bool shared; /* means the same object in a forked child */
+};
+
+enum prof_pyhow {
+	PROF_PYHOW_OWN = 1, /* the first argument of its frame */
+	PROF_PYHOW_WEAK = 2, /* it may have been left behind: only a bound method of it counts */
+};
+
+struct prof_pynode { /* an object that was reached */
+	uint64_t at;
+	uint8_t depth, frame;
+	uint8_t how; /* enum prof_pyhow */
+};
+
+struct prof_pypiece { /* memory that belongs to an object */
+	uint64_t from;
+	uint32_t bytes, at; /* where in words[] */
+	uint8_t form, node;
+};
+
+struct prof_pyentries { /* of a dictionary */
+	uint64_t at, count;
+	unsigned int stride; /* words of each, the last is the value; the one before, if any, the key */
+};
+
+struct prof_pyslots { /* of a frame */
+	uint32_t locals, stack; /* how many words were read */
+	bool exact; /* the evaluation stack ends there */
+};
+
+struct prof_pyreach {
+	uint32_t search; /* a number for each */
+	uint64_t type_type; /* PyType_Type, 0: not yet known */
+	struct prof_pytype type[PROF_PYREACH_TYPES];
+
+	uint64_t wanted[PROF_PYREACH_WANTED];
+	uint16_t takes[PROF_PYREACH_WANTED];
+	struct {
+		bool held, gives;
+	} found[PROF_PYREACH_WANTED];
+	size_t wanteds, open; /* how many are not known to be given */
+
+	uint16_t frame_gives[PROF_PY_FRAMES]; /* its code and all further in */
+	struct prof_pyslots slots[PROF_PY_FRAMES];
+	uint64_t globals[PROF_PY_FRAMES]; /* 0: not known */
+	uint64_t slot[PROF_PY_FRAMES][PROF_PYREACH_SLOTS];
+
+	uint64_t seen[PROF_PYREACH_SEEN];
+	size_t seens;
+	struct prof_pynode queue[PROF_PYREACH_QUEUE];
+	size_t head, tail;
+
+	uint64_t head_of[PROF_PYREACH_BATCH][PROF_PYREACH_HEAD / 8];
+	struct prof_pytype *type_of[PROF_PYREACH_BATCH];
+	struct prof_pypiece piece[PROF_PYREACH_PIECES];
+	size_t pieces, used; /* used: words */
+	uint64_t words[PROF_PYREACH_WORDS];
+};
+
+struct prof_py;
+
+/*
+ * Reads each part that can be read; the others have 0 bytes from then on. 0, or an error that ends all
+ * reading, such as -ESRCH.
+ */
+int prof_pyreach_read(struct prof_py *py, struct prof_pymem_part *part, size_t parts);
+
+/* The types at @at[@n], at most PROF_PYREACH_BATCH, into out[n]; NULL: it is none, or 0. */
+int prof_pyreach_types(struct prof_py *py, const uint64_t *at, size_t n, struct prof_pytype **out);
+
+/* What the names that a code object uses give; @raw as prof_pycode_get has it. */
+uint16_t prof_pyreach_code_gives(struct prof_py *py, struct prof_pycode *code, const uint8_t *raw);
+
+/* What @name gives, 0: nothing. What who waits for a @type takes, 0: its name does not tell. */
+uint16_t prof_pyreach_name_gives(const char *name);
+uint16_t prof_pyreach_type_takes(const char *type);
+
+/* Reads variables and evaluation stacks of the first @frames of @w into reach.slot. */
+int prof_pyreach_slots(struct prof_py *py, const struct prof_pywalk *w, size_t frames);
+
+/* The word of a frame as an address of an object. */
+uint64_t prof_pyreach_slot(const struct prof_py *py, size_t frame, size_t slot);
+
+/* Begins a search for reach.wanted. */
+void prof_pyreach_begin(struct prof_py *py);
+
+/* This object is reached from that frame; @how: enum prof_pyhow. */
+void prof_pyreach_offer(struct prof_py *py, uint64_t at, unsigned int depth, size_t frame,
+			unsigned int how);
+
+/* Follows what was offered until nothing is left, all is found, or it has been enough. */
+int prof_pyreach_follow(struct prof_py *py);
+
+/* Where the entries of a dictionary are. */
+int prof_pyreach_entries(struct prof_py *py, uint64_t dict, struct prof_pyentries *e);
+
+/* Offers the globals that the code of frames names; @home: enum prof_pycode_home of each. */
+void prof_pyreach_globals(struct prof_py *py, const uint8_t *home, size_t frames);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The variables and evaluation stacks of frames, and the globals that their code names.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "pypriv.h"
+#include "reachpriv.h"
+
+#define FRAME_HEAD 120u
+#define MODULES_MAX 6u
+#define NAMES_MAX 256u
+#define ENTRIES_MAX 1024u
+
+int prof_pyreach_read(struct prof_py *py, struct prof_pymem_part *part, size_t parts)
+{
+	size_t i = 0;
+
+	while (i < parts) {
+		size_t n = parts - i < PROF_PYMEM_PARTS ? parts - i : PROF_PYMEM_PARTS;
+		int rc = prof_pymem_read_some(&py->mem, part + i, n);
+
+		if (rc < 0)
+			return rc;
+		i += (size_t)rc;
+		if ((size_t)rc < n)
+			part[i++].bytes = 0;
+	}
+	return 0;
+}
+
+/* ---- variables ---- */
+
+static uint32_t number_at(const uint8_t *raw, uint32_t offset)
+{
+	uint32_t n;
+
+	memcpy(&n, raw + offset, sizeof(n));
+	return n;
+}
+
+static uint32_t least(uint64_t a, uint32_t b)
+{
+	return a < b ? (uint32_t)a : b;
+}
+
+/* How many words of the evaluation stack of a frame are in use. */
+static uint32_t count_stack(const struct prof_pylayout *l, uint64_t frame, const uint8_t *head,
+			    uint32_t variables, uint32_t room, bool *exact)
+{
+	const struct prof_pyrefs *refs = &l->refs;
+	uint64_t top = 0;
+
+	*exact = false;
+	if (refs->frame.top == PROF_PYLAYOUT_NONE)
+		return room;
+	if (refs->frame.top_bytes == 4) {
+		int32_t index;
+
+		memcpy(&index, head + refs->frame.top, sizeof(index));
+		top = index < 0 ? 0 : (uint64_t)index;
+	} else if (prof_pymem_word(head, refs->frame.top)) {
+		top = (prof_pymem_word(head, refs->frame.top) - frame - refs->frame.locals) / 8;
+	}
+	if (top < variables || top - variables > room)
+		return room;
+	*exact = true;
+	return (uint32_t)(top - variables);
+}
+
+static void size_slots(const struct prof_pylayout *l, const struct prof_pyframe *f,
+		       const uint8_t *head, const uint8_t *code, struct prof_pyslots *out)
+{
+	const struct prof_pyrefs *refs = &l->refs;
+	uint64_t variables;
+	uint32_t stack;
+
+	if (refs->frame.evaluation == PROF_PYLAYOUT_NONE)
+		variables = number_at(code, refs->code.variables);
+	else
+		variables = (prof_pymem_word(head, refs->frame.evaluation) - f->at -
+			     refs->frame.locals) /
+			    8;
+	out->locals = least(variables, PROF_PYREACH_LOCALS);
+	out->exact = false;
+	stack = number_at(code, refs->code.stack);
+	out->stack = variables > PROF_PYREACH_LOCALS ?
+			     0 :
+			     count_stack(l, f->at, head, out->locals,
+					 least(stack, PROF_PYREACH_STACK), &out->exact);
+}
+
+int prof_pyreach_slots(struct prof_py *py, const struct prof_pywalk *w, size_t frames)
+{
+	struct prof_pyreach *r = &py->reach;
+	uint8_t head[PROF_PY_FRAMES][FRAME_HEAD];
+	struct prof_pymem_part part[PROF_PY_FRAMES];
+	size_t i;
+	int rc;
+
+	for (i = 0; i < frames; i++)
+		part[i] = (struct prof_pymem_part){ w->frame[i].at, head[i],
+						    py->layout.frame.bytes };
+	rc = prof_pyreach_read(py, part, frames);
+	for (i = 0; i < frames; i++) {
+		r->slots[i] = (struct prof_pyslots){ 0 };
+		if (!rc && part[i].bytes)
+			size_slots(&py->layout, &w->frame[i], head[i], py->raw[i], &r->slots[i]);
+		part[i] = (struct prof_pymem_part){
+			w->frame[i].at + py->layout.refs.frame.locals, r->slot[i],
+			(r->slots[i].locals + r->slots[i].stack) * sizeof(uint64_t)
+		};
+		r->globals[i] = !rc && part[i].bytes ? prof_pymem_word(head[i], py->layout.refs.frame.globals) : 0;
+	}
+	if (!rc)
+		rc = prof_pyreach_read(py, part, frames);
+	for (i = 0; i < frames; i++)
+		if (!part[i].bytes)
+			r->slots[i] = (struct prof_pyslots){ 0 };
+	return rc;
+}
+
+uint64_t prof_pyreach_slot(const struct prof_py *py, size_t frame, size_t slot)
+{
+	return py->reach.slot[frame][slot] & ~py->layout.code_tag;
+}
+
+/* ---- globals ---- */
+
+struct names { /* of all code of one module that is on the stack */
+	uint64_t at[NAMES_MAX];
+	uint64_t filter; /* a bit for each that is among them */
+	size_t n;
+};
+
+static uint64_t bit_of(uint64_t name)
+{
+	return UINT64_C(1) << (name >> 4 & 63);
+}
+
+static void add_names(struct prof_py *py, const uint8_t *code, struct names *names)
+{
+	uint64_t at = prof_pymem_word(code, py->layout.refs.code.names), n;
+	size_t i;
+
+	if (prof_pymem_read(&py->mem, at + PROF_PYVAR_SIZE, &n, sizeof(n)))
+		return;
+	if (n > NAMES_MAX - names->n)
+		n = NAMES_MAX - names->n;
+	if (prof_pymem_read(&py->mem, at + py->layout.refs.items, names->at + names->n,
+			    n * sizeof(names->at[0])))
+		return;
+	for (i = 0; i < n; i++)
+		names->filter |= bit_of(names->at[names->n + i]);
+	names->n += n;
+}
+
+static bool is_named(const struct names *names, uint64_t key)
+{
+	size_t i;
+
+	if (!(names->filter & bit_of(key)))
+		return false;
+	for (i = 0; i < names->n; i++)
+		if (names->at[i] == key)
+			return true;
+	return false;
+}
+
+static void offer_module(struct prof_py *py, uint64_t globals, const struct names *names,
+			 size_t frame)
+{
+	uint64_t words[3 * 256];
+	struct prof_pyentries e;
+	uint64_t first, i, n;
+
+	if (!names->n || prof_pyreach_entries(py, globals, &e) || e.stride < 2)
+		return;
+	for (first = 0; first < e.count && first < ENTRIES_MAX; first += n) {
+		n = e.count - first < 256 ? e.count - first : 256;
+		if (prof_pymem_read(&py->mem, e.at + first * e.stride * 8, words, n * e.stride * 8))
+			return;
+		for (i = 0; i < n; i++)
+			if (is_named(names, words[i * e.stride + e.stride - 2]))
+				prof_pyreach_offer(py, words[i * e.stride + e.stride - 1], 0, frame,
+						   0);
+	}
+}
+
+void prof_pyreach_globals(struct prof_py *py, const uint8_t *home, size_t frames)
+{
+	struct prof_pyreach *r = &py->reach;
+	uint64_t done[MODULES_MAX];
+	size_t n = 0, i, k;
+
+	for (i = 0; i < frames && n < MODULES_MAX; i++) {
+		struct names names = { .n = 0 };
+		size_t last = i;
+
+		for (k = 0; k < n && done[k] != r->globals[i]; k++)
+			;
+		if (k < n || !r->globals[i] || home[i] == PROF_PYCODE_LIBRARYS)
+			continue;
+		for (k = i; k < frames; k++)
+			if (r->globals[k] == r->globals[i]) {
+				add_names(py, py->raw[k], &names);
+				last = k;
+			}
+		offer_module(py, r->globals[i], &names, last);
+		done[n++] = r->globals[i];
+	}
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of the types of objects. A type is looked at once in each search, since its memory may
+ * be another's by now; what its name and its bases say is kept.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "pypriv.h"
+#include "reachpriv.h"
+
+#define TYPE_BYTES 296u
+#define TYPE_NAME 24u
+#define TYPE_SIZE 32u
+#define TYPE_FLAGS 168u
+#define TYPE_WEAK 208u
+#define TYPE_BASE 256u
+#define TYPE_DICTIONARY 288u
+
+#define FLAG_HEAP (UINT64_C(1) << 9)
+#define FLAG_READY (UINT64_C(1) << 12)
+#define FLAG_COLLECTED (UINT64_C(1) << 14) /* only those refer to others */
+#define FLAG_LONG (UINT64_C(1) << 24)
+#define FLAG_LIST (UINT64_C(1) << 25)
+#define FLAG_TUPLE (UINT64_C(1) << 26)
+#define FLAG_BYTES (UINT64_C(1) << 27)
+#define FLAG_TEXT (UINT64_C(1) << 28)
+#define FLAG_DICT (UINT64_C(1) << 29)
+#define FLAG_TYPE (UINT64_C(1) << 31)
+#define FLAGS                                                                                  \
+	(PROF_PYTYPE_INLINE | PROF_PYTYPE_MANAGED | FLAG_HEAP | FLAG_READY | FLAG_COLLECTED |  \
+	 FLAG_LONG | FLAG_LIST | FLAG_TUPLE | FLAG_BYTES | FLAG_TEXT | FLAG_DICT | FLAG_TYPE)
+
+#define BASES_MAX 8u
+#define NAME_ROOM 64u
+#define SIZE_MAX_SANE (1 << 20)
+#define PROBES 8u
+
+/* ---- names ---- */
+
+static const struct {
+	const char *name;
+	enum prof_pykind kind;
+} kinds[] = {
+	{ "set", PROF_PYKIND_SET },
+	{ "frozenset", PROF_PYKIND_SET },
+	{ "collections.deque", PROF_PYKIND_DEQUE },
+	{ "function", PROF_PYKIND_FUNCTION },
+	{ "builtin_function_or_method", PROF_PYKIND_BUILTIN },
+	{ "builtin_method", PROF_PYKIND_BUILTIN },
+	{ "method", PROF_PYKIND_METHOD },
+	{ "cell", PROF_PYKIND_CELL },
+	{ "module", PROF_PYKIND_NONE },
+	{ "frame", PROF_PYKIND_NONE },
+	{ "traceback", PROF_PYKIND_NONE },
+	{ "code", PROF_PYKIND_NONE },
+	{ "generator", PROF_PYKIND_NONE },
+	{ "coroutine", PROF_PYKIND_NONE },
+	{ "async_generator", PROF_PYKIND_NONE },
+	{ "mappingproxy", PROF_PYKIND_NONE },
+	{ "weakref", PROF_PYKIND_NONE },
+	{ "weakref.ReferenceType", PROF_PYKIND_NONE },
+	{ "weakproxy", PROF_PYKIND_NONE },
+	{ "weakref.ProxyType", PROF_PYKIND_NONE },
+	{ "method_descriptor", PROF_PYKIND_NONE },
+	{ "member_descriptor", PROF_PYKIND_NONE },
+	{ "getset_descriptor", PROF_PYKIND_NONE },
+	{ "wrapper_descriptor", PROF_PYKIND_NONE },
+	{ "classmethod_descriptor", PROF_PYKIND_NONE },
+	{ "property", PROF_PYKIND_NONE },
+	{ "staticmethod", PROF_PYKIND_NONE },
+	{ "classmethod", PROF_PYKIND_NONE },
+};
+
+static bool is_one_of(const char *name, const char *const *list)
+{
+	for (; *list; list++)
+		if (!strcmp(name, *list))
+			return true;
+	return false;
+}
+
+/* What one name in the chain of bases tells. A class of the program's may be called "cell". */
+static void learn_name(struct prof_pytype *t, const char *name, bool itself, bool heap)
+{
+	static const char *const waited[] = { "_queue.SimpleQueue", "_thread.lock",
+					      "_thread.RLock", "_multiprocessing.SemLock", NULL };
+	static const char *const locks[] = { "_thread.lock", "_thread.RLock", NULL };
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(name, kinds[i].name) && (!heap || strchr(name, '.')))
+			t->kind = (uint8_t)kinds[i].kind;
+	t->waited |= is_one_of(name, waited);
+	t->lock |= is_one_of(name, locks);
+	t->shared |= !strncmp(name, "_multiprocessing.", 17);
+	t->thread |= itself && (!strcmp(name, "Thread") || !strcmp(name, "_MainThread"));
+	if (!t->takes)
+		t->takes = prof_pyreach_type_takes(name);
+}
+
+/* ---- one type ---- */
+
+static struct prof_pytype describe(uint64_t at, const uint8_t *raw)
+{
+	return (struct prof_pytype){
+		.at = at,
+		.name = prof_pymem_word(raw, TYPE_NAME),
+		.base = prof_pymem_word(raw, TYPE_BASE),
+		.flags = prof_pymem_word(raw, TYPE_FLAGS) & FLAGS,
+		.size = (int64_t)prof_pymem_word(raw, TYPE_SIZE),
+		.dictionary = (int64_t)prof_pymem_word(raw, TYPE_DICTIONARY),
+		.weak = (int64_t)prof_pymem_word(raw, TYPE_WEAK),
+	};
+}
+
+static bool is_same(const struct prof_pytype *a, const struct prof_pytype *b)
+{
+	return a->at == b->at && a->name == b->name && a->base == b->base && a->flags == b->flags &&
+	       a->size == b->size && a->dictionary == b->dictionary && a->weak == b->weak;
+}
+
+/* The type of a type is PyType_Type or a class of classes. */
+static bool is_type(struct prof_py *py, const uint8_t *raw)
+{
+	struct prof_pyreach *r = &py->reach;
+	uint64_t meta = prof_pymem_word(raw, PROF_PYOBJECT_TYPE), flags;
+	int64_t size = (int64_t)prof_pymem_word(raw, TYPE_SIZE);
+
+	if (!(prof_pymem_word(raw, TYPE_FLAGS) & FLAG_READY) || size < 16 || size > SIZE_MAX_SANE)
+		return false;
+	if (!r->type_type && prof_pymem_read(&py->mem, py->at.code_type + PROF_PYOBJECT_TYPE,
+					     &r->type_type, sizeof(r->type_type)))
+		return false;
+	if (meta == r->type_type)
+		return true;
+	return meta % 8 == 0 &&
+	       !prof_pymem_read(&py->mem, meta + TYPE_FLAGS, &flags, sizeof(flags)) &&
+	       flags & FLAG_TYPE && flags & FLAG_READY;
+}
+
+static bool read_type_name(struct prof_py *py, uint64_t at, char *name)
+{
+	return at && prof_pymem_text(&py->mem, at, name, NAME_ROOM) > 0;
+}
+
+/* From the type itself to the one before object. */
+static void learn_bases(struct prof_py *py, struct prof_pytype *t)
+{
+	struct prof_pytype one = *t;
+	uint8_t raw[TYPE_BYTES];
+	char name[NAME_ROOM];
+	unsigned int n;
+
+	for (n = 0; n < BASES_MAX; n++) {
+		if (!read_type_name(py, one.name, name))
+			return;
+		learn_name(t, name, !n, one.flags & FLAG_HEAP);
+		if (!one.base || one.base % 8 ||
+		    prof_pymem_read(&py->mem, one.base, raw, sizeof(raw)))
+			return;
+		one = describe(one.base, raw);
+		if (!one.base)
+			return; /* object */
+	}
+}
+
+static void learn(struct prof_py *py, struct prof_pytype *t)
+{
+	t->kind = PROF_PYKIND_INSTANCE;
+	learn_bases(py, t);
+	if (t->flags & (FLAG_TYPE | FLAG_LONG | FLAG_BYTES | FLAG_TEXT) ||
+	    !(t->flags & FLAG_COLLECTED))
+		t->kind = PROF_PYKIND_NONE;
+	else if (t->flags & FLAG_LIST)
+		t->kind = PROF_PYKIND_LIST;
+	else if (t->flags & FLAG_TUPLE)
+		t->kind = PROF_PYKIND_TUPLE;
+	else if (t->flags & FLAG_DICT)
+		t->kind = PROF_PYKIND_DICT;
+}
+
+/* ---- the table ---- */
+
+/* Its place: where it is, or one that this search does not need. NULL: all of them are in use. */
+static struct prof_pytype *place(struct prof_pyreach *r, uint64_t at)
+{
+	size_t first = (size_t)(at >> 4 ^ at >> 13) % PROF_PYREACH_TYPES, i;
+	struct prof_pytype *free = NULL;
+
+	for (i = 0; i < PROBES; i++) {
+		struct prof_pytype *t = &r->type[(first + i) % PROF_PYREACH_TYPES];
+
+		if (t->at == at)
+			return t;
+		if (!free && (!t->at || t->search != r->search))
+			free = t;
+	}
+	return free;
+}
+
+/* How many attributes the objects of this class have: by the keys that they share. */
+static void count_values(struct prof_py *py, struct prof_pytype *t)
+{
+	const struct prof_pyrefs *refs = &py->layout.refs;
+	uint64_t count = 0;
+
+	t->values = 0;
+	if (refs->cached_keys == PROF_PYLAYOUT_NONE || !(t->flags & PROF_PYTYPE_MANAGED) ||
+	    prof_pymem_read(&py->mem, t->at + refs->cached_keys, &t->keys, sizeof(t->keys)) ||
+	    !t->keys || prof_pymem_read(&py->mem, t->keys + refs->keys.count, &count, sizeof(count)))
+		return;
+	t->values = count <= PROF_PYREACH_ATTRIBUTES ? (uint32_t)count : 0;
+}
+
+static struct prof_pytype *take(struct prof_py *py, uint64_t at, const uint8_t *raw)
+{
+	struct prof_pytype now = describe(at, raw), *t = place(&py->reach, at);
+
+	if (!t || !is_type(py, raw))
+		return NULL;
+	if (!is_same(t, &now)) {
+		*t = now;
+		learn(py, t);
+	}
+	t->search = py->reach.search;
+	count_values(py, t);
+	return t;
+}
+
+static struct prof_pytype *known(struct prof_pyreach *r, uint64_t at)
+{
+	struct prof_pytype *t = place(r, at);
+
+	return t && t->at == at && t->search == r->search ? t : NULL;
+}
+
+static bool is_asked(const uint64_t *asked, size_t n, uint64_t at)
+{
+	while (n--)
+		if (asked[n] == at)
+			return true;
+	return false;
+}
+
+int prof_pyreach_types(struct prof_py *py, const uint64_t *at, size_t n, struct prof_pytype **out)
+{
+	uint8_t raw[PROF_PYREACH_BATCH][TYPE_BYTES];
+	struct prof_pymem_part part[PROF_PYREACH_BATCH];
+	uint64_t asked[PROF_PYREACH_BATCH];
+	size_t asks = 0, i;
+	int rc;
+
+	for (i = 0; i < n; i++) {
+		if (!at[i] || at[i] % 8 || known(&py->reach, at[i]) || is_asked(asked, asks, at[i]))
+			continue;
+		part[asks] = (struct prof_pymem_part){ at[i], raw[asks], TYPE_BYTES };
+		asked[asks++] = at[i];
+	}
+	rc = prof_pyreach_read(py, part, asks);
+	for (i = 0; i < asks && !rc; i++)
+		if (part[i].bytes)
+			take(py, asked[i], raw[i]);
+	for (i = 0; i < n; i++)
+		out[i] = at[i] && !rc ? known(&py->reach, at[i]) : NULL;
+	return rc;
+}
