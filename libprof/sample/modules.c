@@ -129,6 +129,29 @@ static void find_path(struct prof_pymem *m, const struct prof_object *o, char *p
 			*path = '?'; /* it would end a field of a stack */
 }
 
+/* Does the file's name begin so, and does its version or suffix follow? */
+static bool is_called(const char *path, const char *name)
+{
+	const char *base = strrchr(path, '/');
+	size_t n = strlen(name);
+
+	base = base ? base + 1 : path;
+	return !strncmp(base, name, n) && base[n] && strchr(".-", base[n]);
+}
+
+static bool is_runtime(const char *path)
+{
+	static const char *const names[] = { "libc",	  "libpthread", "ld-linux", "ld-musl",
+					     "libstdc++", "libc++",	"libgcc_s", "libffi",
+					     "_ctypes",	  "_cffi_backend" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (is_called(path, names[i]))
+			return true;
+	return false;
+}
+
 /* The program and libpython only: modules that use Python do not define it. */
 static bool is_python(struct prof_pymem *m, const struct prof_object *o, const char *path)
 {
@@ -159,6 +182,8 @@ static int take_object(struct prof_pymem *m, const struct prof_object *o, void *
 	find_fixed(header, n, to);
 	find_path(m, o, to->path, sizeof(to->path));
 	to->python = is_python(m, o, to->path);
+	to->runtime = is_runtime(to->path);
+	to->driver = is_called(to->path, "libcuda");
 	if (to->end > to->begin)
 		all->n++;
 	else

@@ -21,6 +21,8 @@ struct prof_module {
 	uint64_t unwind, unwind_bytes; /* .eh_frame_hdr, 0: none */
 	uint64_t fixed_begin, fixed_end; /* the read-only memory in which that lies */
 	bool python; /* the interpreter itself */
+	bool runtime; /* of C or C++, or a way from Python into C: all programs' code passes through */
+	bool driver; /* the GPU's */
 	char build_id[2 * PROF_BUILD_ID + 1]; /* hexadecimal, "" if it has none */
 	char path[PROF_MODULE_PATH];
 };

@@ -28,6 +28,7 @@ struct page {
 
 struct native {
 	struct prof_pymem mem;
+	struct prof_cfi_memory memory; /* the same, in whole pages */
 	uint32_t walk;
 	int64_t read_ns; /* when the modules were read */
 	const struct prof_module *asked; /* the last whose tables were wanted */
@@ -99,21 +100,27 @@ static void refresh(struct native *n)
 /* To the caller; false: there is none, or nobody knows. */
 static bool step(struct native *n, const struct prof_module *m, struct prof_cfi_frame *f)
 {
-	struct prof_cfi_memory mem = { .read = read_memory, .arg = n };
 	struct prof_cfi_table table;
 
 	if (!m)
 		return false;
 	n->asked = m;
-	return prof_cfi_open(&mem, m->unwind, m->unwind_bytes, &table) &&
-	       prof_cfi_step(&mem, &table, f) > 0;
+	return prof_cfi_open(&n->memory, m->unwind, m->unwind_bytes, &table) &&
+	       prof_cfi_step(&n->memory, &table, f) > 0;
+}
+
+static void begin_walk(struct native *n)
+{
+	if (!++n->walk)
+		n->walk = 1;
 }
 
 /*
  * Addresses of the frames, innermost first, those of callers inside their call, up to Python's
  * interpreter: what is outside of it Python's own stack tells.
  */
-static size_t unwind(struct native *n, uint64_t sp, uint64_t pc, uint64_t *frame, size_t room)
+static size_t unwind(struct native *n, uint64_t sp, uint64_t pc, struct prof_native_frame *frame,
+		     size_t room)
 {
 	struct prof_cfi_frame f = { .known = 1u << PROF_CFI_RSP | 1u << PROF_CFI_RETURN };
 	const struct prof_module *m = NULL;
@@ -122,14 +129,14 @@ static size_t unwind(struct native *n, uint64_t sp, uint64_t pc, uint64_t *frame
 
 	f.reg[PROF_CFI_RSP] = sp;
 	f.reg[PROF_CFI_RETURN] = pc;
-	if (!++n->walk)
-		n->walk = 1;
+	begin_walk(n);
 	do {
 		if (f.reg[PROF_CFI_RSP] < before)
 			break; /* a stack goes one way */
 		before = f.reg[PROF_CFI_RSP];
-		frame[found] = f.reg[PROF_CFI_RETURN] - f.returned;
-		m = prof_module_at(&n->modules, frame[found++]);
+		frame[found].sp = before;
+		frame[found].address = f.reg[PROF_CFI_RETURN] - f.returned;
+		m = prof_module_at(&n->modules, frame[found++].address);
 	} while (!(m && m->python) && found < room && step(n, m, &f));
 	return found;
 }
@@ -176,21 +183,52 @@ static void write_frames(const struct native *n, const uint64_t *frame, size_t f
 	}
 }
 
-ssize_t prof_native_walk(uint64_t sp, uint64_t pc, char *text, size_t room)
+ssize_t prof_native_frames(uint64_t sp, uint64_t pc, struct prof_native_frame *frame, size_t room)
+{
+	if (!native)
+		return -ENOTSUP;
+	refresh(native);
+	return (ssize_t)unwind(native, sp, pc, frame, room);
+}
+
+ssize_t prof_native_describe(const uint64_t *address, size_t n, char *text, size_t room)
 {
 	struct text out = { text, text + room };
-	uint64_t frame[PROF_NATIVE_FRAMES];
-	size_t frames;
 
 	if (!native || !room)
 		return native ? -EINVAL : -ENOTSUP;
-	refresh(native);
-	frames = unwind(native, sp, pc, frame, PROF_NATIVE_FRAMES);
-	write_frames(native, frame, frames, &out);
+	write_frames(native, address, n, &out);
 	if (out.at > text)
 		out.at--;
 	*out.at = 0;
 	return out.at - text;
+}
+
+ssize_t prof_native_walk(uint64_t sp, uint64_t pc, char *text, size_t room)
+{
+	struct prof_native_frame frame[PROF_NATIVE_FRAMES];
+	uint64_t address[PROF_NATIVE_FRAMES];
+	ssize_t n = prof_native_frames(sp, pc, frame, PROF_NATIVE_FRAMES), i;
+
+	for (i = 0; i < n; i++)
+		address[i] = frame[i].address;
+	return n < 0 ? n : prof_native_describe(address, (size_t)n, text, room);
+}
+
+/* ---- the process otherwise -------------------------------------------------------------------- */
+
+const struct prof_cfi_memory *prof_native_memory(void)
+{
+	if (!native)
+		return NULL;
+	refresh(native);
+	begin_walk(native);
+	return &native->memory;
+}
+
+const struct prof_module *prof_native_module(uint64_t address)
+{
+	return native ? prof_module_at(&native->modules, address) : NULL;
 }
 
 /* ---- the walk from a known place -------------------------------------------------------------- */
@@ -201,7 +239,8 @@ ssize_t prof_native_walk(uint64_t sp, uint64_t pc, char *text, size_t room)
  */
 __attribute__((noinline)) static bool finds_caller(struct native *n)
 {
-	uint64_t frame[3], here, sp;
+	struct prof_native_frame frame[3];
+	uint64_t here, sp;
 
 #ifdef __x86_64__
 	__asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1" : "=r"(here), "=r"(sp));
@@ -210,7 +249,7 @@ __attribute__((noinline)) static bool finds_caller(struct native *n)
 #endif
 	refresh(n);
 	return unwind(n, sp, here, frame, 3) >= 2 &&
-	       frame[1] == (uintptr_t)__builtin_return_address(0) - 1;
+	       frame[1].address == (uintptr_t)__builtin_return_address(0) - 1;
 }
 
 static const char *make_ready(struct native *n)
@@ -218,6 +257,7 @@ static const char *make_ready(struct native *n)
 #ifndef __x86_64__
 	return "native stacks are unwound on x86-64 only";
 #endif
+	n->memory = (struct prof_cfi_memory){ .read = read_memory, .arg = n };
 	if (prof_pymem_open(&n->mem, 0, PROF_PYMEM_VM))
 		return "the memory of this process cannot be read: no native stacks";
 	if (!finds_caller(n))

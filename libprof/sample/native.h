@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "cfibytes.h"
+#include "modules.h"
 
 #define PROF_NATIVE_FRAMES 64u
 #define PROF_NATIVE_TEXT 16384u
@@ -36,5 +38,25 @@ const char *prof_native_note(void);
  * One thread at a time, of the process that made it ready or of a child forked from it.
  */
 ssize_t prof_native_walk(uint64_t sp, uint64_t pc, char *text, size_t room);
+
+struct prof_native_frame {
+	uint64_t address; /* of code; of a caller that of its call */
+	uint64_t sp; /* the stack pointer in it */
+};
+
+/* The frames of such a stack themselves. How many, at most @room and PROF_NATIVE_FRAMES; -ENOTSUP. */
+ssize_t prof_native_frames(uint64_t sp, uint64_t pc, struct prof_native_frame *frame, size_t room);
+
+/* Text of a stack of these addresses, as above. Its length. */
+ssize_t prof_native_describe(const uint64_t *address, size_t n, char *text, size_t room);
+
+/*
+ * Of this process, for whoever looks at more of it than stacks: memory as it is after this call, small
+ * pieces in whole pages. NULL: not ready. Modules may have been read anew by it.
+ */
+const struct prof_cfi_memory *prof_native_memory(void);
+
+/* The module of an address; NULL: none. Good until a call of one of the functions above. */
+const struct prof_module *prof_native_module(uint64_t address);
 
 #endif
