@@ -43,8 +43,8 @@ class Decoys:
     """Each computes for some ms once the trainer is about to wait."""
 
     def __init__(self):
-        self.feeds = [Feed(name='decoy', depth=1, spin_ns=6 * MS),
-                      Feed(name='foreign', depth=1, spin_ns=6 * MS, library=OTHER)]
+        self.feeds = [Feed(name='decoy', depth=1, spin_ns=3 * MS),
+                      Feed(name='foreign', depth=1, spin_ns=3 * MS, library=OTHER)]
 
     def go(self):
         for feed in self.feeds:
@@ -74,7 +74,7 @@ def launch(steps, decoys):
     host = (ctypes.c_char * (1 << 20))()
     for _ in range(steps):
         decoys.go()
-        time.sleep(0.008)  # the line of the feeder
+        time.sleep(0.012)  # the line of the feeder
         launcher.submit(host, 1 << 20, 1 * MS)
     launcher.drain()
     names = threads()
@@ -84,10 +84,10 @@ def launch(steps, decoys):
 
 def play(mode, steps, decoys, where):
     plans = {'decode': dict(producers=2, spin_ns=8 * MS),
-             'sleep': dict(producers=1, sleep_ns=8 * MS),
+             'sleep': dict(producers=1, sleep_ns=12 * MS),
              'fifo': dict(producers=1, bytes=32768, path=os.path.join(where, 'fifo')),
              'starved': dict(producers=4, spin_ns=6 * MS, cpu=sorted(os.sched_getaffinity(0))[0]),
-             'chain': dict(readers=1, producers=2, sleep_ns=8 * MS, spin_ns=1 * MS)}
+             'chain': dict(readers=1, producers=2, sleep_ns=12 * MS, spin_ns=1 * MS)}
     writer = None
     if mode == 'launch':
         return launch(steps, decoys)
