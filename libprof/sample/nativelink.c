@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waits that were told, threads that were looked at, and for each two of them what joins them.
+ */
+#include "nativelink.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/procfile.h"
+#include "native.h"
+#include "threadfacts.h"
+
+#define SECOND INT64_C(1000000000)
+#define WAIT_OLD_NS (10 * SECOND) /* a wait that was not seen again */
+#define WAIT_FRESH_NS SECOND /* one that makes no room for another submitter's */
+#define LOOK_OLD_NS SECOND
+#define HELD_OLD_NS (5 * SECOND) /* a pointer may be in a register when one looks again */
+#define LOOKS 64u /* of a scan */
+#define ASKS 8u /* of them for the stack pointer: three system calls each */
+#define FEEDERS 4u
+#define ROUNDS 2u /* until a thread with a pointer would have been found */
+#define PAGE 4096u
+#define ARGUMENT_BLOCK 256u /* bytes of what a thread is started with, if its bounds are known, ... */
+#define ARGUMENT_BYTES 32u /* ... and if not, for its neighbour may be another thread's */
+#define BLOCKS 16u /* pointers before a futex that are tried for the block they begin */
+
+/* ---- waits ------------------------------------------------------------------------------------ */
+
+static struct prof_nativelink_wait *find_wait(struct prof_nativelink *l, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
+		if (l->wait[i].id == id)
+			return &l->wait[i];
+	return NULL;
+}
+
+static bool is_plain(const struct prof_nativelink *l, const struct prof_nativelink_look *look,
+		     uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_PLAIN; i++)
+		if (l->plain[i].tid == look->tid && l->plain[i].id == id &&
+		    l->plain[i].sp == look->sp)
+			return true;
+	return false;
+}
+
+static void note_plain(struct prof_nativelink *l, const struct prof_nativelink_look *look,
+		       uint64_t id)
+{
+	size_t i = l->plain_at++ % PROF_NATIVELINK_PLAIN;
+
+	l->plain[i].tid = look->tid;
+	l->plain[i].id = id;
+	l->plain[i].sp = look->sp;
+}
+
+/* Is @w rather to be given up than @than? */
+static bool worth_less(const struct prof_nativelink_wait *w,
+		       const struct prof_nativelink_wait *than)
+{
+	if (w->depth != than->depth)
+		return w->depth > than->depth;
+	return w->seen_ns < than->seen_ns;
+}
+
+/* NULL: all that there are matter as much as this one. */
+static struct prof_nativelink_wait *make_room(struct prof_nativelink *l,
+					      const struct prof_nativelink_look *look)
+{
+	struct prof_nativelink_wait *least = &l->wait[0];
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++) {
+		struct prof_nativelink_wait *w = &l->wait[i];
+
+		if (!w->id || look->now_ns - w->seen_ns > WAIT_OLD_NS)
+			return w;
+		if (worth_less(w, least))
+			least = w;
+	}
+	if (least->depth > look->depth ||
+	    (least->depth == look->depth && look->now_ns - least->seen_ns > WAIT_FRESH_NS))
+		return least;
+	return NULL;
+}
+
+static void note_wait(struct prof_nativelink *l, const struct prof_nativelink_look *look,
+		      uint64_t id, const struct prof_nativewait *of)
+{
+	struct prof_nativelink_wait *w = make_room(l, look);
+
+	if (!w)
+		return;
+	*w = (struct prof_nativelink_wait){
+		.id = id,
+		.serial = ++l->serial,
+		.tid = look->tid,
+		.depth = look->depth,
+		.feeds = look->submits && !look->python,
+		.seen_ns = look->now_ns,
+		.of = *of,
+	};
+}
+
+/* A Python thread that waits for the same object as a submitter without Python feeds that. */
+static void note_feeder(struct prof_nativelink *l, const struct prof_nativelink_look *look)
+{
+	size_t i;
+
+	if (!look->python)
+		return;
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
+		if (l->wait[i].id && l->wait[i].feeds && l->wait[i].tid != look->tid &&
+		    prof_heapblock_has(&l->wait[i].of.object, look->futex))
+			l->feeder = look->tid;
+}
+
+/* Eight bytes and no more: the two words of a condition that its waiters use in turn lie in one. */
+static uint64_t id_of(uint64_t futex)
+{
+	return futex & ~(uint64_t)7;
+}
+
+uint64_t prof_nativelink_await(struct prof_nativelink *l, const struct prof_nativelink_look *look)
+{
+	uint64_t id = id_of(look->futex);
+	struct prof_nativelink_wait *w = id ? find_wait(l, id) : NULL;
+	struct prof_nativewait of;
+
+	if (!id || (!w && is_plain(l, look, id)))
+		return 0;
+	if (w) {
+		w->seen_ns = look->now_ns;
+		w->tid = look->tid;
+		if (look->depth < w->depth)
+			w->depth = look->depth;
+	} else if (prof_nativewait_read(look->sp, look->pc, look->futex, &of)) {
+		note_wait(l, look, id, &of);
+	} else {
+		note_plain(l, look, id);
+		return 0;
+	}
+	note_feeder(l, look);
+	return id;
+}
+
+/* False: nobody waits. */
+static bool forget_old(struct prof_nativelink *l, int64_t now_ns)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++) {
+		if (l->wait[i].id && now_ns - l->wait[i].seen_ns > WAIT_OLD_NS)
+			l->wait[i].id = 0;
+		any |= l->wait[i].id != 0;
+	}
+	return any;
+}
+
+/* ---- one thread ------------------------------------------------------------------------------- */
+
+struct looking {
+	struct prof_nativelink *l;
+	const struct prof_cfi_memory *mem;
+	uint8_t kind[PROF_NATIVELINK_WAITS];
+	unsigned int blocks;
+};
+
+/* An object of unknown bounds near the futex is another one if its block ends before or begins behind. */
+static bool is_near(const struct looking *k, const struct prof_nativewait *w, uint64_t word,
+		    uint64_t futex)
+{
+	struct prof_heapblock b;
+
+	return prof_heapblock_has(&w->object, word) &&
+	       (w->exact || !prof_heapblock_at(k->mem, word, &b) || prof_heapblock_has(&b, futex));
+}
+
+/* A large object may begin far before the futex. */
+static bool begins_object(struct looking *k, const struct prof_nativewait *w, uint64_t word,
+			  uint64_t futex)
+{
+	struct prof_heapblock b;
+
+	if (w->exact || word % 16 || word > futex || futex - word > PROF_HEAPBLOCK_MAX ||
+	    k->blocks == BLOCKS)
+		return false;
+	k->blocks++;
+	return prof_heapblock_of(k->mem, word, &b) && prof_heapblock_has(&b, futex);
+}
+
+static bool is_other(const struct prof_nativewait *w, uint64_t word)
+{
+	size_t i;
+
+	for (i = 0; i < w->others; i++)
+		if (prof_heapblock_has(&w->other[i], word))
+			return true;
+	return false;
+}
+
+static void raise(uint8_t *kind, enum prof_nativelink_kind to)
+{
+	if (*kind < to)
+		*kind = (uint8_t)to;
+}
+
+static void match(struct looking *k, uint64_t word)
+{
+	const struct prof_nativelink_wait *w = k->l->wait;
+	size_t i;
+
+	if (word < PAGE || word > INT64_MAX)
+		return;
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++) {
+		if (!w[i].id || k->kind[i] == PROF_NATIVELINK_OBJECT)
+			continue;
+		if (is_near(k, &w[i].of, word, w[i].id) ||
+		    begins_object(k, &w[i].of, word, w[i].id))
+			raise(&k->kind[i], PROF_NATIVELINK_OBJECT);
+		else if (is_other(&w[i].of, word))
+			raise(&k->kind[i], PROF_NATIVELINK_OTHER);
+	}
+}
+
+static void match_memory(struct looking *k, uint64_t from, size_t bytes)
+{
+	uint64_t word[PAGE / 8];
+	size_t i;
+
+	if (bytes > PAGE - from % PAGE)
+		bytes = PAGE - from % PAGE;
+	if (from % 8 || !k->mem->read(k->mem->arg, from, word, bytes))
+		return;
+	for (i = 0; i < bytes / 8; i++)
+		match(k, word[i]);
+}
+
+/* What it was started with is often an object of its own, which points to the one that all share. */
+static void match_top(struct looking *k, const struct prof_stacktop *top)
+{
+	struct prof_heapblock b;
+	uint32_t i;
+
+	match(k, top->argument);
+	if (prof_heapblock_at(k->mem, top->argument, &b) && b.end - b.begin <= ARGUMENT_BLOCK)
+		match_memory(k, b.begin, b.end - b.begin);
+	else if (top->argument)
+		match_memory(k, top->argument, ARGUMENT_BYTES);
+	for (i = 0; i < top->words; i++)
+		match(k, top->word[i]);
+}
+
+/* Of a thread with many frames: the innermost ones, while it is blocked. */
+static void match_innermost(struct looking *k, pid_t tid)
+{
+	struct prof_task task;
+	struct prof_call call;
+
+	prof_task_init(&task, 0, tid);
+	if (!prof_task_call(&task, &call) && call.nr != PROF_CALL_RUNNING && call.sp) {
+		match_memory(k, call.sp - call.sp % 8, PAGE);
+		match_memory(k, (call.sp | (PAGE - 1)) + 1, PAGE);
+	}
+	prof_task_close(&task);
+}
+
+static bool joined_at_all(const struct looking *k)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
+		if (k->kind[i])
+			return true;
+	return false;
+}
+
+/* Does the code before it call? The forms that compilers write: direct, and by register or memory. */
+static bool is_return(const struct prof_cfi_memory *mem, uint64_t address)
+{
+	static const uint8_t indirect[] = { 0, 1, 3, 4, 5 };
+	uint8_t code[7];
+	size_t i;
+
+	if (!mem->read(mem->arg, address - sizeof(code), code, sizeof(code)))
+		return false;
+	if (code[2] == 0xe8)
+		return true;
+	for (i = 0; i < sizeof(indirect); i++)
+		if (code[indirect[i]] == 0xff && (code[indirect[i] + 1] >> 3 & 7) == 2)
+			return true;
+	return false;
+}
+
+/* The outermost frame whose code is a library's own. */
+static uint64_t find_inner(const struct prof_cfi_memory *mem, const struct prof_stacktop *top)
+{
+	uint32_t i;
+
+	for (i = top->words; i; i--) {
+		const struct prof_module *m = prof_native_module(top->word[i - 1]);
+
+		if (m && !m->runtime && !m->python && is_return(mem, top->word[i - 1]))
+			return top->word[i - 1] - 1;
+	}
+	return 0;
+}
+
+static void read_code(struct looking *k, struct prof_nativelink_thread *t)
+{
+	const struct prof_module *m = prof_native_module(k->l->top.entry);
+
+	t->entry = k->l->top.entry;
+	t->inner = !m || m->runtime ? find_inner(k->mem, &k->l->top) : 0;
+}
+
+static bool same_library(const struct prof_nativelink_thread *t, const struct prof_nativewait *w)
+{
+	const struct prof_module *m = prof_native_module(t->inner ? t->inner : t->entry);
+	size_t i;
+
+	for (i = 0; m && i < w->libraries; i++)
+		if (w->library[i] == m->begin)
+			return true;
+	return false;
+}
+
+static void take_kinds(struct looking *k, struct prof_nativelink_thread *t, int64_t now_ns)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++) {
+		const struct prof_nativelink_wait *w = &k->l->wait[i];
+
+		if (!w->id)
+			continue;
+		if (same_library(t, &w->of))
+			raise(&k->kind[i], PROF_NATIVELINK_LIBRARY);
+		if (t->hold[i].serial == w->serial && t->hold[i].kind > k->kind[i] &&
+		    now_ns - t->hold[i].found_ns < HELD_OLD_NS)
+			continue;
+		t->hold[i].serial = w->serial;
+		t->hold[i].kind = k->kind[i];
+		t->hold[i].found_ns = now_ns;
+	}
+}
+
+static void read_name(struct prof_nativelink_thread *t)
+{
+	char path[48], name[PROF_NATIVELINK_NAME + 1];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", (int)t->tid);
+	n = prof_proc_read(path, name, sizeof(name));
+	if (n <= 0)
+		return;
+	name[strcspn(name, "\n")] = 0;
+	snprintf(t->name, sizeof(t->name), "%.15s", name);
+	t->ours = !strncmp(t->name, "gpustarve-", 10);
+}
+
+static struct prof_nativelink_thread *slot_of(const struct prof_nativelink *l, pid_t tid)
+{
+	return (struct prof_nativelink_thread *)&l->thread[(uint32_t)tid %
+							   PROF_NATIVELINK_THREADS];
+}
+
+static const struct prof_nativelink_thread *find_thread(const struct prof_nativelink *l, pid_t tid)
+{
+	const struct prof_nativelink_thread *t = slot_of(l, tid);
+
+	return t->tid == tid ? t : NULL;
+}
+
+static void look_at(struct looking *k, pid_t tid, int64_t now_ns)
+{
+	struct prof_nativelink_thread *t = slot_of(k->l, tid);
+	int rc;
+
+	k->l->looks--;
+	if (t->tid != tid)
+		*t = (struct prof_nativelink_thread){ .tid = tid };
+	t->looked_ns = now_ns;
+	t->serial = k->l->serial;
+	read_name(t);
+	if (t->ours)
+		return;
+	memset(k->kind, 0, sizeof(k->kind));
+	k->blocks = 0;
+	rc = prof_stacktop_read(k->mem, tid, &k->l->top);
+	if (!rc) {
+		read_code(k, t);
+		match_top(k, &k->l->top);
+	}
+	if (rc != -ESRCH && !joined_at_all(k) && k->l->asks) {
+		k->l->asks--;
+		match_innermost(k, tid);
+	}
+	take_kinds(k, t, now_ns);
+}
+
+/* ---- scans ------------------------------------------------------------------------------------ */
+
+static bool has_python(const struct prof_py_thread *python, size_t n, pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (python[i].tid == tid)
+			return true;
+	return false;
+}
+
+static bool looked_at(const struct prof_nativelink *l, pid_t tid, int64_t now_ns)
+{
+	const struct prof_nativelink_thread *t = find_thread(l, tid);
+
+	return t && (t->ours || (t->serial == l->serial && now_ns - t->looked_ns < LOOK_OLD_NS));
+}
+
+static void scan_some(struct looking *k, const struct prof_py_thread *python, size_t n,
+		      int64_t now_ns)
+{
+	struct prof_nativelink *l = k->l;
+	uint32_t tid[LOOKS];
+	ssize_t tids = prof_proc_numbers("/proc/self/task", l->scan_at, tid, LOOKS), i;
+
+	for (i = 0; i < tids && l->looks; i++)
+		if (tid[i] != (uint32_t)getpid() && !looked_at(l, (pid_t)tid[i], now_ns) &&
+		    !has_python(python, n, (pid_t)tid[i]))
+			look_at(k, (pid_t)tid[i], now_ns);
+	if (tids == LOOKS) {
+		l->scan_at += LOOKS;
+		return;
+	}
+	l->scan_at = 0;
+	for (i = 0; i < (ssize_t)PROF_NATIVELINK_WAITS; i++)
+		l->wait[i].rounds++;
+}
+
+/* A Python thread that is blocked with a pointer to what a submitter waits on has put work there. */
+static void scan_feeders(struct looking *k, const struct prof_py_thread *python, size_t n)
+{
+	struct prof_nativelink *l = k->l;
+	size_t i, j;
+
+	for (i = 0; i < n && i < FEEDERS; i++) {
+		pid_t tid = python[l->python_at++ % n].tid;
+
+		memset(k->kind, 0, sizeof(k->kind));
+		k->blocks = 0;
+		match_innermost(k, tid);
+		for (j = 0; j < PROF_NATIVELINK_WAITS; j++)
+			if (l->wait[j].feeds && k->kind[j] == PROF_NATIVELINK_OBJECT)
+				l->feeder = tid;
+	}
+}
+
+/*
+ * That its library is the same says little: not before all threads were looked at for more, and not
+ * of who feeds, which is Python, nor of who makes something for one who makes.
+ */
+static bool counts(const struct prof_nativelink_wait *w, const struct prof_nativelink_thread *t,
+		   size_t i)
+{
+	if (!t->tid || t->ours || t->tid == w->tid || t->hold[i].serial != w->serial)
+		return false;
+	return t->hold[i].kind > PROF_NATIVELINK_LIBRARY ||
+	       (w->rounds >= ROUNDS && !w->depth && !w->feeds);
+}
+
+static void find_best(struct prof_nativelink *l, int64_t now_ns)
+{
+	size_t i, j;
+
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
+		l->wait[i].best = PROF_NATIVELINK_NONE;
+	for (j = 0; j < PROF_NATIVELINK_THREADS; j++) {
+		struct prof_nativelink_thread *t = &l->thread[j];
+
+		if (t->tid && now_ns - t->looked_ns > WAIT_OLD_NS)
+			t->tid = 0; /* gone */
+		for (i = 0; t->tid && i < PROF_NATIVELINK_WAITS; i++)
+			if (l->wait[i].id && counts(&l->wait[i], t, i))
+				raise(&l->wait[i].best, t->hold[i].kind);
+	}
+}
+
+static bool is_fed(const struct prof_nativelink *l)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
+		if (l->wait[i].id && l->wait[i].feeds)
+			return true;
+	return false;
+}
+
+void prof_nativelink_scan(struct prof_nativelink *l, const struct prof_py_thread *python, size_t n,
+			  int64_t now_ns)
+{
+	struct looking k = { .l = l };
+
+	if (!forget_old(l, now_ns))
+		return;
+	k.mem = prof_native_memory();
+	if (!k.mem)
+		return;
+	l->looks = LOOKS;
+	l->asks = ASKS;
+	scan_some(&k, python, n, now_ns);
+	if (l->feeder && !has_python(python, n, l->feeder))
+		l->feeder = 0;
+	if (is_fed(l) && n)
+		scan_feeders(&k, python, n);
+	find_best(l, now_ns);
+}
+
+/* ---- what was found --------------------------------------------------------------------------- */
+
+/* A thread that waits itself in the object that it is waited for in uses it, too. */
+static bool uses(const struct prof_nativelink *l, pid_t tid, const struct prof_nativelink_wait *w)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++) {
+		const struct prof_nativelink_wait *own = &l->wait[i];
+
+		if (own->id && own->tid == tid && own != w &&
+		    prof_heapblock_has(&own->of.object, w->id))
+			return true;
+	}
+	return false;
+}
+
+enum prof_nativelink_kind prof_nativelink_of(const struct prof_nativelink *l, pid_t tid, size_t i,
+					     uint64_t *id)
+{
+	const struct prof_nativelink_wait *w = &l->wait[i];
+	const struct prof_nativelink_thread *t = find_thread(l, tid);
+
+	*id = w->id;
+	if (!w->id || w->tid == tid)
+		return PROF_NATIVELINK_NONE;
+	if (uses(l, tid, w) || (w->feeds && l->feeder == tid))
+		return PROF_NATIVELINK_OBJECT;
+	if (w->feeds && !l->feeder && tid == getpid())
+		return PROF_NATIVELINK_OTHER;
+	if (!t || !w->best || !counts(w, t, i) || t->hold[i].kind != w->best)
+		return PROF_NATIVELINK_NONE;
+	return (enum prof_nativelink_kind)w->best;
+}
+
+static bool is_maker(const struct prof_nativelink *l, const struct prof_nativelink_thread *t)
+{
+	size_t i;
+
+	for (i = 0; t->tid && i < PROF_NATIVELINK_WAITS; i++)
+		if (l->wait[i].id && l->wait[i].best && counts(&l->wait[i], t, i) &&
+		    t->hold[i].kind == l->wait[i].best)
+			return true;
+	return false;
+}
+
+size_t prof_nativelink_makers(struct prof_nativelink *l, pid_t *tid, size_t room)
+{
+	size_t from = l->maker_at, n = 0, i;
+
+	for (i = 0; i < PROF_NATIVELINK_THREADS && n < room; i++) {
+		const struct prof_nativelink_thread *t =
+			&l->thread[(from + i) % PROF_NATIVELINK_THREADS];
+
+		if (!is_maker(l, t))
+			continue;
+		tid[n++] = t->tid;
+		l->maker_at = (from + i + 1) % PROF_NATIVELINK_THREADS;
+	}
+	return n;
+}
+
+pid_t prof_nativelink_feeder(const struct prof_nativelink *l, pid_t main)
+{
+	if (!is_fed(l))
+		return 0;
+	return l->feeder ? l->feeder : main;
+}
+
+const char *prof_nativelink_name(const struct prof_nativelink *l, pid_t tid)
+{
+	const struct prof_nativelink_thread *t = find_thread(l, tid);
+
+	return t ? t->name : "";
+}
+
+size_t prof_nativelink_stack(const struct prof_nativelink *l, pid_t tid, char *text, size_t room)
+{
+	const struct prof_nativelink_thread *t = find_thread(l, tid);
+	uint64_t address[2];
+	size_t n = 0;
+	ssize_t len;
+
+	if (t && t->inner)
+		address[n++] = t->inner;
+	if (t && t->entry)
+		address[n++] = t->entry;
+	len = n ? prof_native_describe(address, n, text, room) : 0;
+	return len > 0 ? (size_t)len : 0;
+}

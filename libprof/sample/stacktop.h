@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The outer end of a native thread's stack in this process, whatever the thread does: glibc keeps its
+ * description of a thread right above the stack, and the kernel tells where that is, for the list of
+ * robust locks lies in it (get_robust_list(2)). It holds the function that the thread was started
+ * with and what that was given. Sampler thread; allocates nothing. Of other C libraries' threads, and
+ * of main threads, nothing is told.
+ */
+#ifndef PROF_STACKTOP_H
+#define PROF_STACKTOP_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include "cfibytes.h"
+
+#define PROF_STACKTOP_BYTES 8192u
+
+struct prof_stacktop {
+	uint64_t entry, argument; /* 0: not known */
+	uint64_t end; /* address behind the last word */
+	uint32_t words;
+	uint64_t word[PROF_STACKTOP_BYTES / 8]; /* thread-local variables and the outer frames */
+};
+
+/*
+ * 0; -ESRCH: there is no such thread; -ENOENT: nothing is known of its stack. @mem: as
+ * prof_native_memory() gives it.
+ */
+int prof_stacktop_read(const struct prof_cfi_memory *mem, pid_t tid, struct prof_stacktop *s);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who may end a wait in native code: threads with a pointer to the object, not those with one to its
+ * neighbour, however alike they are; blocks of malloc's; the outer end of a stack.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/clockpoll.h"
+#include "harness.h"
+#include "sample/heapblock.h"
+#include "sample/native.h"
+#include "sample/nativelink.h"
+#include "sample/stacktop.h"
+#include "sample/threadfacts.h"
+
+#define BLOCK 320u /* bytes of a chunk, its head included */
+#define SECOND INT64_C(1000000000)
+
+struct object { /* what threads wait and work on */
+	pthread_mutex_t lock;
+	pthread_cond_t filled, emptied;
+	int items;
+	bool over;
+};
+
+static union { /* a heap: objects side by side, each with its size before it */
+	uint64_t word[4 * BLOCK / 8 + 4];
+	uint8_t byte[4 * BLOCK + 32];
+} heap __attribute__((aligned(16)));
+
+static struct prof_nativelink links;
+static struct object somewhere; /* nobody has a pointer to it */
+
+static struct object *object_at(unsigned int i)
+{
+	return (struct object *)(heap.byte + i * BLOCK + 16);
+}
+
+static void make_heap(void)
+{
+	unsigned int i;
+
+	memset(&heap, 0, sizeof(heap));
+	for (i = 0; i < 5; i++)
+		heap.word[i * BLOCK / 8 + 1] = i < 4 ? BLOCK | 1 : 33;
+	for (i = 0; i < 4; i++) {
+		pthread_mutex_init(&object_at(i)->lock, NULL);
+		pthread_cond_init(&object_at(i)->filled, NULL);
+		pthread_cond_init(&object_at(i)->emptied, NULL);
+	}
+}
+
+/* ---- threads ---------------------------------------------------------------------------------- */
+
+struct job {
+	struct object *object;
+	_Atomic pid_t tid;
+} __attribute__((aligned(64)));
+
+static atomic_bool stop;
+
+__attribute__((noinline)) static void take(struct object *o)
+{
+	pthread_mutex_lock(&o->lock);
+	while (!o->items && !o->over)
+		pthread_cond_wait(&o->filled, &o->lock);
+	pthread_mutex_unlock(&o->lock);
+}
+
+static void *take_one(void *arg)
+{
+	struct job *j = arg;
+
+	atomic_store(&j->tid, (pid_t)syscall(SYS_gettid));
+	take(j->object);
+	return NULL;
+}
+
+static void *take_somewhere(void *arg)
+{
+	atomic_store(&((struct job *)arg)->tid, (pid_t)syscall(SYS_gettid));
+	take(&somewhere);
+	return NULL;
+}
+
+/* Busy, with no more to tell by than what it was started with. */
+static void *compute(void *arg)
+{
+	struct job *j = arg;
+
+	atomic_store(&j->tid, (pid_t)syscall(SYS_gettid));
+	while (!atomic_load_explicit(&stop, memory_order_relaxed))
+		sched_yield();
+	return j->object;
+}
+
+static pthread_t start(void *(*run)(void *), struct job *j, struct object *o)
+{
+	pthread_t t;
+
+	j->object = o;
+	atomic_store(&j->tid, 0);
+	if (pthread_create(&t, NULL, run, j))
+		exit(1);
+	while (!atomic_load(&j->tid))
+		usleep(1000);
+	return t;
+}
+
+static void end_wait(struct object *o, pthread_t t)
+{
+	pthread_mutex_lock(&o->lock);
+	o->over = true;
+	pthread_cond_broadcast(&o->filled);
+	pthread_mutex_unlock(&o->lock);
+	pthread_join(t, NULL);
+}
+
+/* As the sampler sees it once it is blocked. False: the kernel does not tell. */
+static bool look_blocked(pid_t tid, struct prof_nativelink_look *look)
+{
+	struct prof_task task;
+	struct prof_call call;
+	int i, err = 0;
+
+	for (i = 0; i < 2000; i++) {
+		prof_task_init(&task, 0, tid);
+		err = prof_task_call(&task, &call);
+		prof_task_close(&task);
+		if (err || call.nr == SYS_futex)
+			break;
+		usleep(5000);
+	}
+	*look = (struct prof_nativelink_look){ .tid = tid,
+					       .submits = true,
+					       .futex = call.arg[0],
+					       .sp = call.sp,
+					       .pc = call.pc,
+					       .now_ns = prof_mono_ns() };
+	return !err && call.nr == SYS_futex;
+}
+
+static enum prof_nativelink_kind kind_of(pid_t tid, uint64_t id)
+{
+	enum prof_nativelink_kind kind;
+	uint64_t found;
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++) {
+		kind = prof_nativelink_of(&links, tid, i, &found);
+		if (found == id)
+			return kind;
+	}
+	return PROF_NATIVELINK_NONE;
+}
+
+static bool makes(pid_t tid)
+{
+	pid_t all[16];
+	size_t n = prof_nativelink_makers(&links, all, 16), i;
+
+	for (i = 0; i < n; i++)
+		if (all[i] == tid)
+			return true;
+	return false;
+}
+
+/* A thread of Python's, so that nobody has to feed it. */
+static uint64_t await(struct prof_nativelink_look *look)
+{
+	look->python = true;
+	return prof_nativelink_await(&links, look);
+}
+
+static void scan(int64_t now_ns)
+{
+	prof_nativelink_scan(&links, NULL, 0, now_ns);
+}
+
+/* ---- tests ------------------------------------------------------------------------------------ */
+
+static void test_blocks(void)
+{
+	const struct prof_cfi_memory *mem = prof_native_memory();
+	uint64_t first = (uintptr_t)object_at(0), second = (uintptr_t)object_at(1);
+	struct prof_heapblock b;
+
+	EXPECT(prof_heapblock_at(mem, first, &b));
+	EXPECT(b.begin == first && b.end == second - 8);
+	EXPECT(prof_heapblock_has(&b, first + BLOCK - 32));
+	EXPECT(!prof_heapblock_has(&b, second));
+	EXPECT(prof_heapblock_of(mem, first + 16, &b) && b.begin == first);
+	EXPECT(!prof_heapblock_at(mem, first + 32, &b));
+	EXPECT(!prof_heapblock_at(mem, first + 8, &b));
+	EXPECT(!prof_heapblock_at(mem, 16, &b));
+	EXPECT(!prof_heapblock_at(mem, UINT64_MAX - 15, &b));
+}
+
+static void test_top(void)
+{
+	struct prof_stacktop top;
+	struct job j;
+	pthread_t t = start(compute, &j, object_at(2));
+	int rc = prof_stacktop_read(prof_native_memory(), j.tid, &top);
+
+	EXPECT_INT(rc, 0);
+	EXPECT(top.words >= 256 && prof_native_module(top.entry));
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
+	EXPECT(top.entry == (uintptr_t)compute && top.argument == (uintptr_t)&j);
+#endif
+	EXPECT_INT(prof_stacktop_read(prof_native_memory(), 0x3ffffff, &top), -ESRCH);
+	atomic_store(&stop, true);
+	pthread_join(t, NULL);
+	atomic_store(&stop, false);
+}
+
+/* Beside who waits: one who works on the same object, and one on its neighbour, both all the time. */
+static void test_object(void)
+{
+	struct job waits, works, other;
+	pthread_t w = start(take_one, &waits, object_at(0)), a = start(compute, &works, object_at(0)),
+		  b = start(compute, &other, object_at(1));
+	struct prof_nativelink_look look;
+	char text[1024];
+	uint64_t id;
+
+	memset(&links, 0, sizeof(links));
+	REQUIRE(look_blocked(waits.tid, &look));
+	id = await(&look);
+	EXPECT(id && id == (look.futex & ~UINT64_C(7)));
+	scan(look.now_ns);
+	EXPECT_INT(kind_of(works.tid, id), PROF_NATIVELINK_OBJECT);
+	EXPECT_INT(kind_of(other.tid, id), PROF_NATIVELINK_NONE);
+	EXPECT_INT(kind_of(waits.tid, id), PROF_NATIVELINK_NONE);
+	EXPECT(makes(works.tid) && !makes(other.tid) && !makes(waits.tid));
+	EXPECT(prof_nativelink_stack(&links, works.tid, text, sizeof(text)) > 0);
+	EXPECT(strstr(text, "test_prof_nativelink\t"));
+	EXPECT(!strncmp(prof_nativelink_name(&links, works.tid), "test_prof_nativ", 15));
+	scan(look.now_ns + 20 * SECOND); /* nobody has waited since */
+	EXPECT_INT(kind_of(works.tid, id), PROF_NATIVELINK_NONE);
+	EXPECT(!makes(works.tid));
+	atomic_store(&stop, true);
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	end_wait(object_at(0), w);
+	atomic_store(&stop, false);
+}
+
+/* Nobody has a pointer: that all are of one library is something, after all were looked at. */
+static void test_library(void)
+{
+	struct job waits, works;
+	pthread_t w = start(take_somewhere, &waits, NULL), a = start(compute, &works, object_at(1));
+	struct prof_nativelink_look look;
+	uint64_t id;
+
+	memset(&links, 0, sizeof(links));
+	REQUIRE(look_blocked(waits.tid, &look));
+	id = await(&look);
+	EXPECT(id);
+	scan(look.now_ns);
+	EXPECT_INT(kind_of(works.tid, id), PROF_NATIVELINK_NONE);
+	scan(look.now_ns + SECOND / 10);
+	EXPECT_INT(kind_of(works.tid, id), PROF_NATIVELINK_LIBRARY);
+	atomic_store(&stop, true);
+	pthread_join(a, NULL);
+	end_wait(&somewhere, w);
+	atomic_store(&stop, false);
+}
+
+/* More waits than there is room for: those of submitters stay. */
+static void test_room(void)
+{
+	struct job waits;
+	pthread_t w = start(take_one, &waits, object_at(3));
+	struct prof_nativelink_look look;
+	uint64_t id, futex;
+	uint32_t i;
+
+	memset(&links, 0, sizeof(links));
+	REQUIRE(look_blocked(waits.tid, &look));
+	futex = look.futex;
+	id = await(&look);
+	look.depth = 1;
+	for (i = 1; i <= 3 * PROF_NATIVELINK_WAITS; i++) {
+		look.futex = futex + 64 * i;
+		look.now_ns += 2 * SECOND / (3 * PROF_NATIVELINK_WAITS);
+		EXPECT(await(&look));
+	}
+	look.futex = futex;
+	EXPECT(await(&look) == id);
+	for (i = 0; i < PROF_NATIVELINK_WAITS && links.wait[i].id != id; i++)
+		;
+	EXPECT(i < PROF_NATIVELINK_WAITS && links.wait[i].serial == 1);
+	end_wait(object_at(3), w);
+}
+
+/* A submitter without Python is fed by the main thread, until somebody is seen to use its object. */
+static void test_feeder(void)
+{
+	struct job waits, feeds;
+	pthread_t w = start(take_one, &waits, object_at(2)), f = start(take_one, &feeds, object_at(2));
+	struct prof_nativelink_look look, fed;
+	uint64_t id;
+
+	memset(&links, 0, sizeof(links));
+	REQUIRE(look_blocked(waits.tid, &look) && look_blocked(feeds.tid, &fed));
+	EXPECT_INT(prof_nativelink_feeder(&links, getpid()), 0);
+	id = prof_nativelink_await(&links, &look);
+	EXPECT_INT(prof_nativelink_feeder(&links, getpid()), getpid());
+	EXPECT_INT(prof_nativelink_feeder(&links, 0), 0);
+	EXPECT_INT(kind_of(getpid(), id), PROF_NATIVELINK_OTHER);
+	fed.futex += 48;
+	fed.submits = false;
+	EXPECT(await(&fed));
+	EXPECT_INT(prof_nativelink_feeder(&links, getpid()), feeds.tid);
+	EXPECT_INT(kind_of(feeds.tid, id), PROF_NATIVELINK_OBJECT);
+	EXPECT_INT(kind_of(getpid(), id), PROF_NATIVELINK_NONE);
+	end_wait(object_at(2), w);
+	pthread_join(f, NULL);
+}
+
+int main(void)
+{
+	struct prof_nativelink_look look;
+	struct job waits;
+	pthread_t t;
+	bool told;
+
+	make_heap();
+	pthread_mutex_init(&somewhere.lock, NULL);
+	pthread_cond_init(&somewhere.filled, NULL);
+	if (!prof_native_ready()) {
+		printf("skipped: %s\n", prof_native_note());
+		return T_SKIPPED;
+	}
+	t = start(take_one, &waits, object_at(3));
+	told = look_blocked(waits.tid, &look);
+	end_wait(object_at(3), t);
+	object_at(3)->over = false;
+	if (!told) {
+		printf("skipped: the kernel does not tell of system calls here\n");
+		return T_SKIPPED;
+	}
+	return RUN(test_blocks, test_top, test_object, test_library, test_room, test_feeder);
+}
