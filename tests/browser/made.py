@@ -323,6 +323,8 @@ class Classes:
         p.range(USER, *self.gap(), 'validation')
         self.seen(*self.gap(), SLEEPING, LOCK, PLAIN)
         self.seen(*self.gap(), SLEEPING, SOCKET, PLAIN, target='socket:10.0.0.9:443')
+        self.seen(*self.gap(), SLEEPING, READ, PLAIN, target='/dev/pts/0')
+        self.seen(*self.gap(), RUNNING, 0, PLAIN)
         a, b = self.gap()
         for t in range(a - 2 * MS, b + 4 * MS, 4 * MS):                          # cpu_starved
             p.sample(t, p.pid, SUBMITTER, RUNNING, 0, PLAIN, cpu=self.cpu, delay=self.delay)
@@ -373,7 +375,7 @@ def class_names():
 
 
 UNREACHABLE = {'excluded.no_process',  # needs an allocation, which no release can look up yet
-               'host.wait', 'host.no_work', 'host.cpu_work'}  # no rule gives them yet
+               'host.wait'}  # no rule gives them yet
 
 
 def classes(where):

@@ -341,7 +341,8 @@ class Piece:
         h = self.shares(self.w.pid, self.tid, self.a, self.b)
         if not h:
             return None
-        waiting = sum(w for s, w, _ in h.parts() if s['wait'] == QUEUE or s['code'] == 'next')
+        waiting = sum(w for s, w, _ in h.parts() if s['code'] == 'next' or
+                      s['wait'] == QUEUE and not self.without_work(s))
         if 2 * waiting >= self.b - self.a:
             out = self.wait()
             self.kin = self.kin and out is not None
@@ -353,15 +354,30 @@ class Piece:
             for s in self.w.samples[pid, tid] if self.a <= s['t'] < self.b)
         self.add('host.cpu_starved', h.delay)
         for s, w, part in h.parts():
-            run = 'host.gc' if s['flags'] & FL_GC and s['flags'] & FL_GIL else \
-                dict(data='input.inline', checkpoint='host.checkpoint', load='host.warmup',
-                     epoch='input.epoch', next='input.handoff',
-                     handoff='input.handoff').get(s['code'], 'host.dispatch')
-            self.add(run if s['state'] == RUNNING else self.host_block(s, loading), part)
+            run = self.host_run(s)
+            self.add(run if s['state'] == RUNNING else 'host.no_work' if self.without_work(s)
+                     else self.host_block(s, loading), part)
             self.makers += 1
             if not h.running and h.run:
                 self.add(run, h.run * w // h.waiting)
         return self.decide('host.unknown')
+
+    @staticmethod
+    def without_work(s):
+        if s['wait'] in (GIL, GPU, STOPPED):
+            return False
+        blocked = s['state'] != RUNNING
+        return s['code'] == 'idle' or blocked and s['links'] == 'listens' or \
+            blocked and s['links'] == 'terminal' and s['wait'] != WRITE
+
+    def host_run(self, s):
+        if s['flags'] & FL_GC and s['flags'] & FL_GIL:
+            return 'host.gc'
+        of = dict(data='input.inline', checkpoint='host.checkpoint', load='host.warmup',
+                  epoch='input.epoch', next='input.handoff', handoff='input.handoff',
+                  cpu='host.cpu_work', idle='host.no_work')
+        own = s['own'] and self.b - self.a >= 5 * MS
+        return of.get(s['code'], 'host.cpu_work' if own else 'host.dispatch')
 
     def host_block(self, s, loading):
         code, wait = s['code'], s['wait']

@@ -351,13 +351,14 @@ def loop_file(c, rng, stage):
 @kind(1)
 def loop_python(c, rng, stage):
     c.plan.update(preload=True)
-    c.put('step', 'K01', host('host.dispatch'), ['a1'], ms=rng.uniform(20, 30))
+    c.put('step', 'K01', host('host.cpu_work'), ['a1'], ms=rng.uniform(20, 30))
 
 
 @kind(1)
 def loop_operators(c, rng, stage):
+    """On tensors of the CPU: no launch, so a long row of them is work on the CPU."""
     c.plan.update(preload=True)
-    c.put('step', 'K27', host('host.dispatch'), ['c6'], times=rng.randrange(150, 250))
+    c.put('step', 'K27', host('host.cpu_work', 'host.dispatch'), ['c6'], times=rng.randrange(150, 250))
 
 
 @kind(1)
@@ -399,11 +400,11 @@ def loop_collect(c, rng, stage):
 @kind(2)
 def loop_hog(c, rng, stage):
     c.plan.update(preload=True, steps=20)
-    lock = ['host.lock', 'host.cpu_starved', 'host.dispatch']
+    lock = ['host.lock', 'host.cpu_starved', 'host.dispatch', 'host.cpu_work']
     c.expect['rest'] = {'': lock}
     c.lines['rest'] = ['b9']
     c.expect['gpu'] = {'': [*lock, 'host.sync', 'device.launch', 'device.turnaround']}
-    c.put('step', 'K15', dict(host('host.lock'), cpu=['host.dispatch', 'host.lock']), ['b7', 'b8', 'b9'], calls=rng.randrange(12, 16))
+    c.put('step', 'K15', dict(host('host.lock'), cpu=['host.dispatch', 'host.cpu_work', 'host.lock']), ['b7', 'b8', 'b9'], calls=rng.randrange(12, 16))
 
 
 @kind(1)
@@ -426,7 +427,7 @@ def loop_starved(c, rng, stage):
     c.plan.update(preload=True, steps=20)
     c.also('start', 'K24', cores=[cores[0]], nice=5)
     c.put('step', 'K01', dict(delay=['host.cpu_starved'], blocked=['host.cpu_starved'],
-                              cpu=['host.cpu_starved', 'host.dispatch']), ['a1'], ms=rng.uniform(5, 8))
+                              cpu=['host.cpu_starved', 'host.dispatch', 'host.cpu_work']), ['a1'], ms=rng.uniform(5, 8))
 
 
 @kind(1)

@@ -28,8 +28,18 @@ CODES = {
     'epoch': '__iter__|/x/site-packages/torch/utils/data/dataloader.py|4~main|/home/me/train.py|9',
     'next': '_next_data|/x/site-packages/torch/utils/data/dataloader.py|4~main|/home/me/train.py|9',
     'handoff': 'rebuild|/x/site-packages/torch/multiprocessing/reductions.py|4~m|/home/me/t.py|9',
+    'model': 'f|/x/site-packages/torch/optim/adam.py|4~work|/home/me/train.py|8',
+    'tensor': 'backward|/x/site-packages/torch/_tensor.py|4~work|/home/me/train.py|8',
+    'outer': 'work|/home/me/train.py|8~fit|/x/site-packages/lightning/pytorch/trainer.py|9',
+    'package': 'f|/x/site-packages/scipy/fft/_basic.py|4~work|/home/me/train.py|8',
+    'cpu': 'step|/x/site-packages/deepspeed/ops/adam/cpu_adam.py|4~work|/home/me/train.py|8',
+    'idle': 'wait|/usr/lib/python3.11/threading.py|3~_process_input_queue|/x/site-packages/vllm/v1/engine/core.py|8',
     'none': '',
 }
+
+
+OWN = 'plain', 'library', 'outer', 'package'  # no framework's or data code further in than the user's
+LINKS = {'': ('', ''), 'listens': ('?o7f00 ?l0.0.0.0:80', ''), 'terminal': ('', '/dev/pts/3')}
 
 
 class Case:
@@ -160,7 +170,8 @@ class Case:
                                          cpu=cpu if self.counted else 0, delay=delay,
                                          throttled=throttled, code=code if code not in (
                                              'plain', 'library', 'none') else '',
-                                         user=code == 'plain'))
+                                         stack=code, own=code in OWN, user=code in ('plain', 'outer'),
+                                         links=r.choice(list(LINKS)) if r.random() < .2 else ''))
                 step = r.randrange(1, 2 * self.period)
                 if r.random() < .02:
                     step += r.randrange(3 * ref.S)
@@ -175,9 +186,13 @@ class Case:
         rows = sorted(self.samples, key=lambda s: (r.random() * 50 * MS + s['t'], s['tid']))
         rows.sort(key=lambda s: (s['tid'], s['t'])) if r.random() < .3 else rows.sort(
             key=lambda s: (s['t'] // (100 * MS), s['tid'], s['t']))
-        names = {('', False): 'library', ('', True): 'plain'}
+        last = ''
         for s in rows:
-            stack = CODES[s['code'] or names['', s['user']]]
+            stack = CODES[s['stack']]
+            if s['links'] != last:
+                links, file = LINKS[s['links']]
+                out += [f'links {links}', f'file - {file}']
+            last = s['links']
             out.append('sample {t} {pid} {tid} {role} {state} {wait} {flags} {cpu} {delay} '
                        '{throttled} '.format(**s) + stack)
         return '\n'.join(moved(line, shift) for line in out) + '\n'
@@ -189,7 +204,7 @@ PLACES = {'process': (2, 3), 'op': (1, 2), 'api': (1, 2), 'range': (2, 3), 'samp
 
 def moved(line, shift):
     words = line.split(' ')
-    for i in PLACES[words[0]]:
+    for i in PLACES.get(words[0], ()):
         words[i] = str(int(words[i]) + shift)
     return ' '.join(words)
 

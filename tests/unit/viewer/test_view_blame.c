@@ -17,6 +17,16 @@
 #define DECODE                                                                                  \
 	"load\t/usr/lib/python3/dist-packages/PIL/ImageFile.py\t250\nwork\t/home/me/train.py\t" \
 	"91\nmain\t/home/me/train.py\t9"
+#define PACKAGES "/venv/lib/python3.11/site-packages/"
+#define NUMERIC "fft\t" PACKAGES "scipy/fft/_basic.py\t20\n" USER
+#define FITTED \
+	"training_step\t/home/me/model.py\t8\nfit\t" PACKAGES "lightning/pytorch/trainer.py\t9"
+#define CPU_ADAM                                                                 \
+	"step\t" PACKAGES "deepspeed/ops/adam/cpu_adam.py\t180\nstep\t" PACKAGES \
+	"deepspeed/runtime/zero/stage_1_and_2.py\t1900\n" USER
+#define ADAM "step\t" PACKAGES "torch/optim/adam.py\t180\n" USER
+#define BACKWARD "backward\t" PACKAGES "torch/_tensor.py\t500\n" USER
+#define SPIN "acquire_read\t" PACKAGES "vllm/distributed/device_communicators/shm_broadcast.py\t430"
 #define NEXT                                                                                          \
 	"select\t/usr/lib/python3.11/selectors.py\t415\n_try_get_data\t/x/site-packages/torch/utils/" \
 	"data/dataloader.py\t1120\n__next__\t/x/site-packages/torch/utils/data/dataloader.py\t628\n"  \
@@ -591,8 +601,17 @@ static void test_host_rules(void)
 		const char *stack;
 		enum ana_class c;
 	} is[] = {
-		{ WIRE_WAIT_NONE, USER, ANA_HOST_DISPATCH },
+		{ WIRE_WAIT_NONE, USER, ANA_HOST_CPU_WORK },
+		{ WIRE_WAIT_NONE, NUMERIC, ANA_HOST_CPU_WORK },
+		{ WIRE_WAIT_NONE, FITTED, ANA_HOST_CPU_WORK },
+		{ WIRE_WAIT_NONE, CPU_ADAM, ANA_HOST_CPU_WORK },
+		{ WIRE_WAIT_NONE, ADAM, ANA_HOST_DISPATCH },
+		{ WIRE_WAIT_NONE, BACKWARD, ANA_HOST_DISPATCH },
 		{ WIRE_WAIT_NONE, NULL, ANA_HOST_DISPATCH },
+		{ WIRE_WAIT_NONE, SPIN, ANA_HOST_NO_WORK },
+		{ WIRE_WAIT_LOCK, SPIN, ANA_HOST_NO_WORK },
+		{ WIRE_WAIT_QUEUE, SPIN, ANA_HOST_NO_WORK },
+		{ WIRE_WAIT_GIL, SPIN, ANA_HOST_LOCK },
 		{ WIRE_WAIT_NONE, DECODE, ANA_INPUT_INLINE },
 		{ WIRE_WAIT_READ, USER, ANA_INPUT_INLINE },
 		{ WIRE_WAIT_FAULT, USER, ANA_INPUT_INLINE },
@@ -628,6 +647,52 @@ static void test_host_rules(void)
 	}
 }
 
+/* Shorter than CPU_WORK_NS, or in an operator of the framework, it is the framework's own. */
+static void test_host_cpu_work(void)
+{
+	struct bench t;
+
+	begin(&t);
+	see(&t, PID, 2000, WIRE_WAIT_NONE, USER);
+	EXPECT(host_of(&t, 0, 4999));
+	EXPECT_ALL(&t, ANA_HOST_DISPATCH, ANA_MEDIUM);
+	EXPECT(host_of(&t, 0, 5000));
+	EXPECT_ALL(&t, ANA_HOST_CPU_WORK, ANA_MEDIUM);
+	ana_cause_begin(&t.b, 0, 10000 * US, ANA_HOST_DISPATCH, ANA_MEDIUM, false);
+	EXPECT(ana_cause_host(&t.b, &t.e, PID));
+	EXPECT_ALL(&t, ANA_HOST_DISPATCH, ANA_MEDIUM);
+	end(&t);
+
+	begin(&t);
+	see(&t, PID, 2000, WIRE_WAIT_NONE, CPU_ADAM);
+	EXPECT(host_of(&t, 0, 3000));
+	EXPECT_ALL(&t, ANA_HOST_CPU_WORK, ANA_MEDIUM);
+	end(&t);
+}
+
+/* A terminal or a listener says it by itself, whosever code waits there. */
+static void test_host_no_work(void)
+{
+	struct wire_sample s;
+	struct bench t;
+
+	begin(&t);
+	s = sample(&t, PID, 2000, WIRE_WAIT_READ, USER);
+	s.target = name(&t, "/dev/pts/3");
+	REQUIRE(!ana_evidence_add_sample(&t.e, &s, INT64_MIN));
+	EXPECT(host_of(&t, 0, 10000));
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_MEDIUM);
+	end(&t);
+
+	begin(&t);
+	s = sample(&t, PID, 2000, WIRE_WAIT_SOCKET, USER);
+	s.links = name(&t, "?u12-13 ?l0.0.0.0:8000");
+	REQUIRE(!ana_evidence_add_sample(&t.e, &s, INT64_MIN));
+	EXPECT(host_of(&t, 0, 10000));
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_MEDIUM);
+	end(&t);
+}
+
 static void test_host_starved(void)
 {
 	struct bench t;
@@ -637,7 +702,7 @@ static void test_host_starved(void)
 	count(&t, PID, 10000, WIRE_WAIT_NONE, 4000, 6000);
 	EXPECT(host_of(&t, 0, 10001));
 	EXPECT_INT(t.b.ns[ANA_HOST_CPU_STARVED] / (6 * US), 1000);
-	EXPECT_INT(t.b.ns[ANA_HOST_DISPATCH] / (4 * US), 1000);
+	EXPECT_INT(t.b.ns[ANA_HOST_CPU_WORK] / (4 * US), 1000);
 	EXPECT_INT(sum(&t.b), 10001 * US);
 	end(&t);
 }
@@ -935,6 +1000,8 @@ static const struct t_case cases[] = {
 	T_CASE(test_wait_samples),
 	T_CASE(test_wait_pinned),
 	T_CASE(test_host_rules),
+	T_CASE(test_host_cpu_work),
+	T_CASE(test_host_no_work),
 	T_CASE(test_host_starved),
 	T_CASE(test_host_handoff),
 	T_CASE(test_host_collects),

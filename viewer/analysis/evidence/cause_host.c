@@ -4,6 +4,13 @@
  * proves nothing stays unknown; a user's own functions are no evidence by their names.
  */
 #include "cause.h"
+#include "no_work.h"
+
+/*
+ * A framework's operators come to their next launch within this, and their frames are C code that no
+ * stack of Python shows; who runs longer without any call of the driver works on the CPU.
+ */
+#define CPU_WORK_NS INT64_C(5000000)
 
 /* What a stack's code alone tells; @other: it tells nothing. */
 static enum ana_class class_of_code(const struct ana_pystack *k, enum ana_class other)
@@ -22,13 +29,24 @@ static enum ana_class class_of_code(const struct ana_pystack *k, enum ana_class 
 	}
 }
 
-static enum ana_class class_of_run(const struct wire_sample *s, const struct ana_pystack *k)
+/* LEDGER 6, work on the CPU. In an operator of the framework it is the framework's. */
+static bool is_cpu_work(const struct ana_cause *b, const struct ana_pystack *k)
+{
+	if (k->code == ANA_CODE_CPU)
+		return true;
+	return k->own && b->unknown == ANA_HOST_UNKNOWN && b->end - b->start >= CPU_WORK_NS;
+}
+
+static enum ana_class class_of_run(const struct ana_cause *b, const struct wire_sample *s,
+				   const struct ana_pystack *k)
 {
 	if (s->flags & WIRE_SAMPLE_FL_GC && s->flags & WIRE_SAMPLE_FL_GIL)
 		return ANA_HOST_GC;
+	if (k->no_work)
+		return ANA_HOST_NO_WORK;
 	if (k->code == ANA_CODE_NEXT || k->code == ANA_CODE_HANDOFF)
 		return ANA_INPUT_HANDOFF;
-	return class_of_code(k, ANA_HOST_DISPATCH);
+	return class_of_code(k, is_cpu_work(b, k) ? ANA_HOST_CPU_WORK : ANA_HOST_DISPATCH);
 }
 
 /* Reading a file: by whose frames, or because the innermost is the user's own. */
@@ -102,6 +120,24 @@ static enum ana_class class_of_block(const struct wire_sample *s, const struct a
 	return k->code == ANA_CODE_DATA ? ANA_INPUT_INLINE : ANA_HOST_UNKNOWN;
 }
 
+static struct ana_text text_of(const struct ana_evidence *e, uint32_t id)
+{
+	size_t len = 0;
+	const char *at = id && id <= wire_strtab_count(e->stacks.table)
+				 ? wire_strtab_get(e->stacks.table, id, &len)
+				 : NULL;
+
+	return (struct ana_text){ at, (uint32_t)len };
+}
+
+/* It waits for requests or for a person (LEDGER 6). */
+static bool without_work(const struct ana_evidence *e, const struct wire_sample *s,
+			 const struct ana_pystack *k)
+{
+	return ana_no_work_of(s, k->no_work, text_of(e, s->target), text_of(e, s->links)) !=
+	       ANA_NO_WORK_NOT;
+}
+
 /* The samples in which the thread waits in the loader's next(), by what they stand for. */
 static int64_t waiting(struct ana_evidence *e, const struct ana_thread_samples *s,
 		       const struct ana_shares *h)
@@ -109,10 +145,13 @@ static int64_t waiting(struct ana_evidence *e, const struct ana_thread_samples *
 	int64_t ns = 0;
 	size_t i;
 
-	for (i = h->first; i < h->end; i++)
-		if (s->sample[i].wait == WIRE_WAIT_QUEUE ||
-		    ana_pystacks_get(&e->stacks, s->sample[i].stack)->waits)
+	for (i = h->first; i < h->end; i++) {
+		const struct wire_sample *w = &s->sample[i];
+		const struct ana_pystack *k = ana_pystacks_get(&e->stacks, w->stack);
+
+		if (k->waits || (w->wait == WIRE_WAIT_QUEUE && !without_work(e, w, k)))
 			ns += ana_shares_weight(s, h, i);
+	}
 	return ns;
 }
 
@@ -123,15 +162,17 @@ static void add_sample(struct ana_cause *b, struct ana_evidence *e,
 	const struct wire_sample *w = &s->sample[i];
 	const struct ana_pystack *k = ana_pystacks_get(&e->stacks, w->stack);
 	int64_t ns = ana_shares_part(s, h, i), ran;
-	enum ana_class c = ana_sample_runs(w) ? class_of_run(w, k) : class_of_block(w, k, loading);
+	enum ana_class run = class_of_run(b, w, k), c = run;
 
+	if (!ana_sample_runs(w))
+		c = without_work(e, w, k) ? ANA_HOST_NO_WORK : class_of_block(w, k, loading);
 	ana_cause_add(b, c, ns);
 	ana_cause_vote(b, s, i, c, true, ns);
 	if (h->running || !h->run) /* it ran between samples, in code that they show blocked */
 		return;
 	ran = ana_scale(h->run, ana_shares_weight(s, h, i), h->waiting);
-	ana_cause_add(b, class_of_run(w, k), ran);
-	ana_cause_vote(b, s, i, class_of_run(w, k), false, ran);
+	ana_cause_add(b, run, ran);
+	ana_cause_vote(b, s, i, run, false, ran);
 }
 
 bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)

@@ -3,7 +3,7 @@
  * What code is at work, by the package that a frame's file belongs to. A user's own functions are
  * no evidence by their names: they count by what they call or wait for.
  */
-#include "pystack.h"
+#include "modules.h"
 
 #include <string.h>
 #include "facts/feeder.h"
@@ -97,10 +97,18 @@ static const struct rule packages[] = {
 	/* checkpoints */
 	{ "torch/serialization.py", "|save|_save|_legacy_save|persistent_id|__exit__|",
 	  ANA_CODE_CHECKPOINT, ANA_SAY_DECIDES },
-	{ "torch/serialization.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
+	{ "torch/serialization.py", NULL, ANA_CODE_PLAIN, ANA_SAY_NOTHING },
 	{ "torch/distributed/checkpoint/", NULL, ANA_CODE_CHECKPOINT, ANA_SAY_DECIDES },
 	{ "safetensors/", "|save_file|save|save_model|", ANA_CODE_CHECKPOINT, ANA_SAY_DECIDES },
 	{ "orbax/checkpoint/", NULL, ANA_CODE_CHECKPOINT, ANA_SAY_DECIDES },
+	/* optimizers that compute on the CPU, for states that were moved out of the GPU's memory */
+	{ "deepspeed/ops/adam/cpu_adam.py", NULL, ANA_CODE_CPU, ANA_SAY_DECIDES },
+	{ "deepspeed/ops/adam/zenflow_cpu_adam.py", NULL, ANA_CODE_CPU, ANA_SAY_DECIDES },
+	{ "deepspeed/ops/adagrad/cpu_adagrad.py", NULL, ANA_CODE_CPU, ANA_SAY_DECIDES },
+	{ "deepspeed/ops/lion/cpu_lion.py", NULL, ANA_CODE_CPU, ANA_SAY_DECIDES },
+	{ "colossalai/nn/optimizer/cpu_adam.py", NULL, ANA_CODE_CPU, ANA_SAY_DECIDES },
+	{ "torchao/optim/cpu_offload.py", NULL, ANA_CODE_CPU, ANA_SAY_DECIDES },
+	{ "torchao/prototype/low_bit_optim/cpu_offload.py", NULL, ANA_CODE_CPU, ANA_SAY_DECIDES },
 	/* compilers: their own calls of the framework are part of it */
 	{ "torch/_dynamo/convert_frame.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
 	{ "torch/_dynamo/symbolic_convert.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
@@ -142,16 +150,16 @@ static const struct rule packages[] = {
 	{ "jax/_src/interpreters/partial_eval.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
 	{ "jax/_src/interpreters/mlir.py", NULL, ANA_CODE_LOAD, ANA_SAY_WHOLE },
 	/* what transforms of tensors are made of, as models are */
-	{ "torch/nn/functional.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
-	{ "torch/nn/modules/module.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
-	{ "torch/nn/modules/container.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
-	{ "torch/functional.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
-	{ "torch/_tensor", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
-	{ "torch/_utils.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
-	{ "torch/storage.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
-	{ "torch/utils/_contextlib.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
-	{ "torch/autograd/grad_mode.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
-	{ "torch/autograd/profiler.py", NULL, ANA_CODE_PLAIN, ANA_SAY_DECIDES },
+	{ "torch/nn/functional.py", NULL, ANA_CODE_PLAIN, ANA_SAY_NOTHING },
+	{ "torch/nn/modules/module.py", NULL, ANA_CODE_PLAIN, ANA_SAY_NOTHING },
+	{ "torch/nn/modules/container.py", NULL, ANA_CODE_PLAIN, ANA_SAY_NOTHING },
+	{ "torch/functional.py", NULL, ANA_CODE_PLAIN, ANA_SAY_NOTHING },
+	{ "torch/_tensor", NULL, ANA_CODE_PLAIN, ANA_SAY_NOTHING },
+	{ "torch/_utils.py", NULL, ANA_CODE_PLAIN, ANA_SAY_NOTHING },
+	{ "torch/storage.py", NULL, ANA_CODE_PLAIN, ANA_SAY_NOTHING },
+	{ "torch/utils/_contextlib.py", NULL, ANA_CODE_PLAIN, ANA_SAY_NOTHING },
+	{ "torch/autograd/grad_mode.py", NULL, ANA_CODE_PLAIN, ANA_SAY_NOTHING },
+	{ "torch/autograd/profiler.py", NULL, ANA_CODE_PLAIN, ANA_SAY_NOTHING },
 	/* frameworks */
 	{ "torch/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
 	{ "torchvision/", NULL, ANA_CODE_MODEL, ANA_SAY_DECIDES },
@@ -200,7 +208,7 @@ static const struct rule standard[] = {
 	{ "xml/", NULL, ANA_CODE_DATA, ANA_SAY_WEAKLY },
 };
 
-static bool begins(struct ana_text t, const char *with)
+bool ana_text_begins(struct ana_text t, const char *with)
 {
 	size_t n = strlen(with);
 
@@ -256,13 +264,23 @@ static bool in_standard(struct ana_text file, struct ana_text *rest)
 	return false;
 }
 
+enum ana_within ana_module_within(struct ana_text file, struct ana_text *rest)
+{
+	if (in_packages(file, rest))
+		return ANA_WITHIN_PACKAGES;
+	if (in_standard(file, rest))
+		return ANA_WITHIN_STANDARD;
+	*rest = file;
+	return ANA_WITHIN_NEITHER;
+}
+
 enum ana_place ana_module_place(struct ana_text file)
 {
 	struct ana_text rest;
 
-	if (begins(file, "<gpustarve"))
+	if (ana_text_begins(file, "<gpustarve"))
 		return ANA_PLACE_OURS;
-	if (!file.len || begins(file, "<frozen") || begins(file, "<__array"))
+	if (!file.len || ana_text_begins(file, "<frozen") || ana_text_begins(file, "<__array"))
 		return ANA_PLACE_LIBRARY;
 	return in_packages(file, &rest) || in_standard(file, &rest) ? ANA_PLACE_LIBRARY
 								    : ANA_PLACE_USER;
@@ -279,7 +297,7 @@ uint8_t ana_module_feeder(struct ana_text file)
 	return FACTS_FEEDER_NONE;
 }
 
-static bool among(const char *functions, struct ana_text f)
+bool ana_text_among(struct ana_text f, const char *functions)
 {
 	struct ana_text all = { functions, (uint32_t)strlen(functions) };
 	const char *at;
@@ -298,8 +316,8 @@ static const struct rule *first_of(const struct rule *list, size_t n, struct ana
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (begins(file, list[i].file) &&
-		    (!list[i].functions || among(list[i].functions, function)))
+		if (ana_text_begins(file, list[i].file) &&
+		    (!list[i].functions || ana_text_among(function, list[i].functions)))
 			return &list[i];
 	return NULL;
 }
@@ -312,7 +330,7 @@ static bool prepares(struct ana_text file)
 					    "/video_processing_" };
 	size_t i;
 
-	if (!begins(file, "transformers/models/"))
+	if (!ana_text_begins(file, "transformers/models/"))
 		return false;
 	for (i = 0; i < COUNT(part); i++)
 		if (find(file, part[i]))
@@ -326,7 +344,7 @@ enum ana_code ana_module_code(struct ana_text file, struct ana_text function, en
 	struct ana_text rest;
 
 	*say = ANA_SAY_DECIDES;
-	if (begins(file, "<frozen importlib"))
+	if (ana_text_begins(file, "<frozen importlib"))
 		return ANA_CODE_LOAD;
 	if (in_packages(file, &rest)) {
 		if (prepares(rest))

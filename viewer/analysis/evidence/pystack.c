@@ -7,39 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/vec.h"
-
-static struct ana_text cut_at(const char **p, const char *end, char c)
-{
-	const char *stop = memchr(*p, c, (size_t)(end - *p));
-	struct ana_text t = { *p, 0 };
-
-	if (!stop)
-		stop = end;
-	t.len = (uint32_t)(stop - *p);
-	*p = stop < end ? stop + 1 : end;
-	return t;
-}
-
-static uint32_t number(struct ana_text t)
-{
-	uint64_t n = 0;
-	uint32_t i;
-
-	for (i = 0; i < t.len && t.at[i] >= '0' && t.at[i] <= '9' && n < UINT32_MAX; i++)
-		n = n * 10 + (uint64_t)(t.at[i] - '0');
-	return n < UINT32_MAX ? (uint32_t)n : 0;
-}
-
-/* The next frame of [*p, end): function, tab, file, tab, line. */
-static void next_frame(struct ana_frame *f, const char **p, const char *end)
-{
-	struct ana_text row = cut_at(p, end, '\n');
-	const char *at = row.at, *stop = row.at + row.len;
-
-	f->function = cut_at(&at, stop, '\t');
-	f->file = cut_at(&at, stop, '\t');
-	f->line = number(cut_at(&at, stop, '\t'));
-}
+#include "no_work.h"
 
 static void name_line(struct ana_pystack *out, const struct ana_frame *f)
 {
@@ -58,7 +26,7 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 {
 	const char *p = text, *end = text + len;
 	enum ana_code weakly = ANA_CODE_PLAIN;
-	bool first = true, user = false, decided = false;
+	bool first = true, user = false, decided = false, other = false;
 
 	*out = (struct ana_pystack){ 0 };
 	while (p < end) {
@@ -67,7 +35,7 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 		enum ana_code code;
 		enum ana_say say;
 
-		next_frame(&f, &p, end);
+		ana_frames_next(&f, &p, end);
 		place = ana_module_place(f.file);
 		if (!f.function.len || place == ANA_PLACE_OURS)
 			continue;
@@ -80,12 +48,14 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 		}
 		if (place == ANA_PLACE_USER && !user) {
 			name_line(out, &f);
+			out->own = !other;
 			user = true;
 		}
 		if (place == ANA_PLACE_LIBRARY)
 			add_feeder(out, ana_module_feeder(f.file));
 		code = ana_module_code(f.file, f.function, &say);
 		out->waits |= code == ANA_CODE_NEXT;
+		other |= code != ANA_CODE_PLAIN || say == ANA_SAY_NOTHING;
 		if (code == ANA_CODE_PLAIN || (decided && say != ANA_SAY_WHOLE))
 			continue;
 		if (say == ANA_SAY_WEAKLY) {
@@ -97,18 +67,9 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 	}
 	if (!decided)
 		out->code = (uint8_t)weakly;
-}
-
-size_t ana_pystack_frames(struct ana_frame *frame, size_t max, const char *text, uint32_t len)
-{
-	const char *p = text, *end = text + len;
-	size_t n = 0;
-
-	while (p < end && n < max) {
-		next_frame(&frame[n], &p, end);
-		n += frame[n].function.len && ana_module_place(frame[n].file) != ANA_PLACE_OURS;
-	}
-	return n;
+	if (!user)
+		out->own = !first && !other;
+	out->no_work = ana_no_work_frames(text, len);
 }
 
 void ana_pystacks_init(struct ana_pystacks *s, const struct wire_strtab *table)

@@ -201,7 +201,7 @@ static uint32_t grow(struct ana_flames *f, uint32_t root, const struct wire_strt
 
 	if (stack && stack <= wire_strtab_count(strings))
 		text = wire_strtab_get(strings, stack, &len);
-	n = ana_pystack_frames(frame, WIRE_STACK_FRAMES_MAX, text, (uint32_t)len);
+	n = ana_frames_read(frame, WIRE_STACK_FRAMES_MAX, text, (uint32_t)len);
 	while (n-- && at != NONE) {
 		next = child_of(f, at, frame_name(f, &frame[n]), false);
 		if (next == NONE)
