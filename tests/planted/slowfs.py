@@ -6,6 +6,8 @@ in it (its content is dropped). Reads, opens, writes and fsyncs take as long as 
 
     slowfs.py DIR --read-ms 10 --open-ms 0 --write-ms 0 --sync-ms 0 --size BYTES
 
+With --content FILE every file has that content instead.
+
 Needs the right to mount. Says `ready` on stdout, ends with the mount."""
 import argparse
 import ctypes
@@ -28,6 +30,11 @@ SILENT = (FORGET, BATCH_FORGET, INTERRUPT)
 class SlowFs:
     def __init__(self, args):
         self.args, self.made, self.lock = args, {}, threading.Lock()
+        self.content = None
+        if args.content:
+            with open(args.content, 'rb') as f:
+                self.content = f.read()
+            args.size = len(self.content)
         self.fd = os.open('/dev/fuse', os.O_RDWR)
         libc = ctypes.CDLL(None, use_errno=True)
         options = f'fd={self.fd},rootmode=40000,user_id={os.getuid()},group_id={os.getgid()},allow_other'
@@ -76,6 +83,8 @@ class SlowFs:
         if opcode == READ:
             _, offset, size = struct.unpack_from('<QQI', data)
             time.sleep(self.args.read_ms / 1000)
+            if self.content is not None:
+                return self.content[offset:offset + size]
             return b'\1' * max(0, min(size, self.args.size - offset))
         if opcode == WRITE:
             size, = struct.unpack_from('<16xI', data)
@@ -119,6 +128,7 @@ def main():
     for what in ('read', 'open', 'write', 'sync'):
         p.add_argument(f'--{what}-ms', type=float, default=0)
     p.add_argument('--size', type=int, default=1 << 20)
+    p.add_argument('--content', metavar='FILE')
     try:
         fs = SlowFs(p.parse_args())
     except OSError as e:

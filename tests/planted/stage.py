@@ -43,11 +43,13 @@ class Stage(contextlib.ExitStack):
 
     # ---- slow sources ----
 
-    def fuse(self, size=1 << 20, **ms):
-        """A folder on a slow file system; ms: read, open, write, sync."""
+    def fuse(self, size=1 << 20, content=None, **ms):
+        """A folder on a slow file system, of files of that size or with a file's content; ms: read, open,
+        write, sync."""
         folder = self.path('d')
         os.mkdir(folder)
         argv = [sys.executable, os.path.join(HERE, 'slowfs.py'), folder, '--size', str(size)]
+        argv += ['--content', content] if content else []
         for what, n in ms.items():
             argv += [f'--{what}-ms', str(n)]
         server = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report says of a case against what is true, and whether all of them are good enough."""
+import collections
+import os
+
+from feeding import cases
+from planted import score
+
+
+class Result:
+    def __init__(self, case):
+        self.case, self.planted, self.right, self.unknown, self.idle = case, 0, 0, 0, 0
+        self.table, self.classes, self.notes = collections.Counter(), {}, []
+        self.line, self.where, self.charged, self.skipped, self.seconds = None, '', None, None, 0
+
+    def known(self):
+        """As a row of the table that --json writes."""
+        return dict(case=self.case.name, kind=self.case.kind.name, variant=self.case.variant,
+                    planted_ns=self.planted, right_ns=round(self.right), unknown_ns=self.unknown,
+                    idle_ns=self.idle, line=self.line, where=self.where, charged_ns=self.charged,
+                    classes=self.classes, notes=self.notes, skipped=self.skipped, seconds=round(self.seconds, 1))
+
+
+def groups_of(case, true):
+    out = []
+    for (place, state), ns in sorted(true.items()):
+        expect = case.expect.get(place, {})
+        allowed = expect.get(state) or expect.get('')
+        out.append(score.Group(f'{place} {state}'.strip(), ns, allowed or cases.UNPLANTED[place],
+                               bool(allowed) and not case.never))
+    return out
+
+
+def places_at_fault(case, true):
+    """Those with most of the planted time."""
+    sums = collections.Counter()
+    for (place, _), ns in true.items():
+        if place in case.expect:
+            sums[place] += ns
+    top = max(sums.values(), default=0)
+    return [place for place, ns in sums.items() if ns >= 0.7 * top], top
+
+
+def line_of(case, true, summary, marks):
+    """(right?, text) of the first finding."""
+    places, top = places_at_fault(case, true)
+    want = {at for place in places for at in marks[place]}
+    if not top or not want:
+        return None, ''
+    told = ' or '.join(f'{file}:{n}' for file, n in sorted(want))
+    findings = summary['findings']
+    if findings and findings[0]['class'] == cases.EPOCH and true.get(('before', ''), 0) > 0.5 * top:
+        findings = findings[1:]  # starting its makers took as long as what is planted
+    if not findings:
+        return False, f'no finding, want {told}'
+    where = findings[0].get('where') or {}
+    at = os.path.basename(where.get('file') or '-'), where.get('line')
+    got = f'{findings[0]["class"]} {at[0]}:{at[1]}'
+    return at in want, got if at in want else f'{got}, want {told}'
+
+
+def idle_only(classes):
+    return {c: ns for c, ns in sorted(classes.items(), key=lambda x: -x[1])
+            if ns and c.startswith(('input.', 'host.', 'device.'))}
+
+
+def judge(result, summary, true, facts, marks, whole=None):
+    """summary: of the span of the device; whole: of the time for which the job held it."""
+    case, (gpu,) = result.case, summary['gpus']
+    result.idle, result.classes = gpu['idle_ns'], idle_only(gpu['classes'])
+    if abs(gpu['idle_ns'] - facts['idle']) > 0.002 * facts['span']:
+        result.notes.append(f'idle {gpu["idle_ns"]}, truth {facts["idle"]}')
+    groups = groups_of(case, true)
+    if case.never:
+        result.classes = idle_only(whole['gpus'][0]['classes'])
+        result.charged = sum(ns for c, ns in result.classes.items() if c.startswith('input.'))
+        return groups
+    result.planted, result.right, result.table = score.compare(groups, gpu['classes'])
+    result.unknown = sum(gpu['classes'].get(c, 0) for c in cases.UNKNOWN)
+    result.line, result.where = line_of(case, true, summary, marks)
+    if result.planted < 0.6 * facts['idle']:
+        result.notes.append(f'only {100 * result.planted / facts["idle"]:.0f} % of the idle time is planted')
+    return groups
+
+
+def verdicts(results):
+    """[(text, ok)] of the bars."""
+    done = [r for r in results if not r.skipped]
+    feeds = [r for r in done if not r.case.never]
+    planted = sum(r.planted for r in feeds)
+    right, unknown = sum(r.right for r in feeds), sum(r.unknown for r in feeds)
+    lined = [r for r in feeds if r.line is not None]
+    lines = sum(r.line for r in lined)
+    never = [r for r in done if r.case.never]
+    accused = [r for r in never if r.charged]
+    noted = [r for r in done if r.notes]
+    out = []
+    if feeds:
+        out += [(f'right class: {100 * right / max(1, planted):.2f} % of {planted / 1e9:.3f} s planted idle time '
+                 f'(bar 95, goal 98)', planted and right >= 0.95 * planted),
+                (f'unknown: {100 * unknown / max(1, planted):.2f} % (bar 2)', unknown <= 0.02 * planted),
+                (f'first finding at the line of the producer: {lines} of {len(lined)} cases (bar 95 %)',
+                 bool(lined) and lines >= 0.95 * len(lined))]
+    if never:
+        out.append((f'called input where it is not: {sum(r.charged for r in accused)} ns in {len(accused)} of '
+                    f'{len(never)} cases (bar 0)', not accused))
+    out.append((f'{len(noted)} of {len(done)} cases with something wrong beyond that', bool(done) and not noted))
+    return out

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kinds: what keeps the GPU waiting in each, with parameters drawn from a seed."""
+from feeding.around import jpeg, packed
+from feeding.cases import CPU, INLINE, IO, NO_CPU, STARVED, Kind
+
+EVERY = []
+
+
+def kind(program, *variants, never=False, steps=120, needs=(), name=None):
+    def note(fn):
+        EVERY.append(Kind(name or fn.__name__, program, variants or ('',), fn, never, steps, needs))
+        return fn
+    return note
+
+
+P, F, S = 'prep', 'fetch', 'starved'
+
+
+def some(c, rng, around, unit, makers=1, edge=128, content=None, source='files', split=1, cpus=2):
+    """The usual: an item is got from a source and something is made of it. unit: ms on a CPU that a round of
+    the work takes; makers: so many at the same time, on so many CPUs at most (1: they hold the interpreter);
+    split: items per batch, on all makers together."""
+    ms = rng.uniform(12, 17) * makers / split
+    content = content or jpeg(edge if c.variant == F else max(edge, 160), rng.randrange(1 << 20))
+    c.expect.update(get=IO, make=CPU)
+    c.plan.update(workers=makers, rounds=1)
+    if c.variant == P:
+        c.plan['rounds'] = max(1, round(ms / makers * min(makers, cpus) / unit))
+    if c.variant == S:
+        core = around.cores(2)[1]
+        c.plan.update(core=core, rounds=max(1, round(8 / split / unit)))
+        c.expect.update(make=NO_CPU, get=dict(IO, delay=[STARVED]))
+        around.crowd(core, 2)
+    if source == 'files' or c.variant != F:
+        c.plan['root'] = around.folder(content, ms if c.variant == F else 0)
+    elif source == 'site':
+        c.plan['port'] = around.site(ms, content)
+    elif source == 'answers':
+        c.plan['port'] = around.answers(ms, content)
+    elif source == 'nap':
+        c.plan.update(root=around.folder(content), nap=ms / 1000)
+
+
+# ---- threads and queues ----
+
+@kind('birds.py', P, F, S)
+def thread_function(c, rng, around):
+    some(c, rng, around, 1.3)
+
+
+@kind('scans.py', P, F, S)
+def thread_class(c, rng, around):
+    some(c, rng, around, 6.3)
+
+
+@kind('plates.py', P, F)
+def thread_closure(c, rng, around):
+    some(c, rng, around, 0.8, source='nap')
+
+
+@kind('tiles.py', P, F)
+def thread_global(c, rng, around):
+    some(c, rng, around, 0.4, source='site')
+
+
+@kind('replay.py', P, F)
+def lifo_queue(c, rng, around):
+    some(c, rng, around, 0.3)
+
+
+@kind('clips.py', P, F, S)
+def simple_queue(c, rng, around):
+    some(c, rng, around, 0.8, makers=rng.choice((2, 3)), cpus=1)
+
+
+@kind('crops.py', P, F, S)
+def many_threads(c, rng, around):
+    some(c, rng, around, 1.45, makers=rng.choice((2, 3)), source='answers', cpus=1)
+
+
+@kind('films.py', P, F, S)
+def two_stages(c, rng, around):
+    some(c, rng, around, 0.7)
+
+
+# ---- pools of processes ----
+
+@kind('digits.py', P, F, S)
+def pool_map(c, rng, around):
+    c.plan['start'] = 'fork'
+    some(c, rng, around, 0.8, makers=2, split=4)
+
+
+@kind('digits.py', P, F, name='pool_map_spawn')
+def pool_map_spawn(c, rng, around):
+    c.plan['start'] = 'spawn'
+    some(c, rng, around, 0.8, makers=2, split=4)
+
+
+@kind('spectra.py', P, F)
+def pool_imap(c, rng, around):
+    c.plan.update(start='spawn', how='imap')
+    some(c, rng, around, 2.3, makers=2)
+
+
+@kind('spectra.py', P, F)
+def pool_imap_unordered(c, rng, around):
+    c.plan.update(start='forkserver', how='imap_unordered')
+    some(c, rng, around, 2.3, makers=2)
+
+
+@kind('leaves.py', P, F, S)
+def pool_apply_async(c, rng, around):
+    c.plan['start'] = rng.choice(('fork', 'spawn', 'forkserver'))
+    some(c, rng, around, 1.05, makers=2)
+
+
+# ---- processes of one's own ----
+
+@kind('faces.py', P, F, S)
+def process_queue(c, rng, around):
+    some(c, rng, around, 0.7, makers=2)
+
+
+@kind('signs.py', P, F, S)
+def process_pipe(c, rng, around):
+    some(c, rng, around, 3.1)
+
+
+@kind('radar.py', P, F, S)
+def shared_ring(c, rng, around):
+    some(c, rng, around, 0.7)
+
+
+# ---- futures ----
+
+@kind('maps.py', P, F)
+def futures_map(c, rng, around):
+    some(c, rng, around, 1.15, makers=2, source='site')
+
+
+@kind('ocr.py', P, F, S)
+def future_ahead(c, rng, around):
+    some(c, rng, around, 4.7)
+
+
+@kind('genes.py', P, F, S)
+def futures_processes(c, rng, around):
+    c.plan['start'] = rng.choice(('fork', 'spawn', 'forkserver'))
+    some(c, rng, around, 2.3, makers=2)
+
+
+@kind('mols.py', P, F)
+def as_completed(c, rng, around):
+    some(c, rng, around, 0.7, makers=2)
+
+
+# ---- coroutines ----
+
+@kind('quotes.py', P, F)
+def coroutine_threadsafe(c, rng, around):
+    some(c, rng, around, 2.4, source='answers')
+    if c.variant == P:
+        c.plan['port'] = around.answers(0, jpeg(160, 1))
+
+
+@kind('tweets.py', P, F)
+def coroutine_streams(c, rng, around):
+    some(c, rng, around, 1.5, makers=2, source='answers', cpus=1)
+    if c.variant == P:
+        c.plan['port'] = around.answers(0, jpeg(160, 1))
+
+
+@kind('chess.py', P, F)
+def trainer_is_coroutine(c, rng, around):
+    some(c, rng, around, 0.55, makers=2)
+
+
+# ---- pipes and sockets ----
+
+@kind('logs.py', P, F, S)
+def shell_pipe(c, rng, around):
+    some(c, rng, around, 5.0, content=packed(6 << 20, 1))
+    c.plan.update(count=20)
+    c.expect.update(pipe=dict(prep=CPU, fetch=IO, starved=NO_CPU)[c.variant])
+
+
+@kind('books.py', P, F, S)
+def python_pipe(c, rng, around):
+    some(c, rng, around, 0.35)
+
+
+@kind('games.py', P, F)
+def socket_pair(c, rng, around):
+    some(c, rng, around, 0.28)
+
+
+@kind('prices.py', P, F, S)
+def server_of_ours(c, rng, around):
+    some(c, rng, around, 1.55)
+
+
+@kind('weather.py', F)
+def server_of_others(c, rng, around):
+    some(c, rng, around, 2.0, source='answers')
+
+
+@kind('coins.py', F, needs=('requests',))
+def http_inline(c, rng, around):
+    some(c, rng, around, 2.0, source='site')
+    c.expect['get'] = {state: [*allowed, INLINE] for state, allowed in IO.items()}
+
+
+@kind('moths.py', P, F)
+def select_of_pipes(c, rng, around):
+    some(c, rng, around, 0.7, makers=2)
+
+
+@kind('drums.py', P, F)
+def fifo(c, rng, around):
+    some(c, rng, around, 1.05)
+
+
+@kind('votes.py', P, F)
+def managers_queue(c, rng, around):
+    some(c, rng, around, 0.2, makers=2)
+
+
+# ---- in the trainer ----
+
+@kind('poems.py', P, F, S)
+def generators(c, rng, around):
+    some(c, rng, around, 0.56)
+    for place, expect in c.expect.items():
+        c.expect[place] = {state: [*allowed, INLINE] for state, allowed in expect.items()}
+
+
+# ---- the rest of the standard library ----
+
+@kind('xrays.py', P, F)
+def copies_itself(c, rng, around):
+    some(c, rng, around, 0.85)
+
+
+@kind('sonar.py', P, F)
+def condition(c, rng, around):
+    some(c, rng, around, 1.55)
+
+
+@kind('tides.py', P, F)
+def events(c, rng, around):
+    some(c, rng, around, 1.8, source='nap')
+
+
+@kind('graphs.py', F)
+def mapped_file(c, rng, around):
+    c.expect.update(get=IO, make=CPU)
+    c.plan.update(batch=4, root=around.folder(bytes(range(256)) * 40960, rng.uniform(3, 4.5) * 2560))
+
+
+@kind('stamps.py', P, F)
+def thread_pool(c, rng, around):
+    some(c, rng, around, 0.7, makers=2, cpus=1)
+
+
+# ---- libraries ----
+
+@kind('forest.py', P, F, needs=('joblib',))
+def joblib_threads(c, rng, around):
+    c.plan['how'] = 'threads'
+    some(c, rng, around, 1.75, makers=2, cpus=1)
+
+
+@kind('forest.py', P, F, needs=('joblib',))
+def joblib_processes(c, rng, around):
+    c.plan['how'] = 'processes'
+    some(c, rng, around, 0.55, makers=2)
+
+
+@kind('bags.py', P, F, needs=('dask',))
+def dask_threads(c, rng, around):
+    c.plan['how'] = 'threads'
+    some(c, rng, around, 1.0, makers=2, split=4)
+
+
+@kind('farm.py', P, F, needs=('distributed',))
+def dask_distributed(c, rng, around):
+    some(c, rng, around, 0.9, makers=3)  # to gather a result takes some 10 ms
+
+
+@kind('ticks.py', P, F, S, needs=('zmq',))
+def zeromq(c, rng, around):
+    some(c, rng, around, 3.4, makers=2)
+
+
+@kind('corpus.py', P, F, needs=('torch',))
+def dataset_reads_ahead(c, rng, around):
+    some(c, rng, around, 0.35, makers=2)
+
+
+@kind('atlas.py', P, F, S, needs=('torch',))
+def workers_with_threads(c, rng, around):
+    some(c, rng, around, 0.75, makers=2, split=4)
+
+
+@kind('stars.py', P, F, needs=('h5py',))
+def hdf5(c, rng, around):
+    c.expect.update(make=IO if c.variant == F else CPU)
+    c.plan['batch'] = 24 if c.variant == P else 4
+    content = around.hdf5(c.variant == P, rng.randrange(100))
+    c.plan['path'] = around.file(content, 0 if c.variant == P else rng.uniform(5, 7))
+
+
+@kind('cams.py', P, F, needs=('cv2',))
+def opencv(c, rng, around):
+    c.expect.update(make=IO if c.variant == F else CPU)
+    c.plan.update(rounds=2 if c.variant == P else 1, path=around.film(edge=480, slow=c.variant == F))
+
+
+@kind('trailers.py', P, F, needs=('av',))
+def pyav(c, rng, around):
+    c.expect.update(make=IO if c.variant == F else CPU)
+    c.plan.update(rounds=6 if c.variant == P else 1, path=around.film(edge=480, slow=c.variant == F))

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the GPU truly waited for: the device's idle intervals, cut by the program's own diary.
+
+Every idle nanosecond between the first and the last operation goes to one group (place, state). Inside of a
+wait of the trainer (`wait`, with the number of the batch that it got) that is what was done for this batch, by
+whoever it was: ('get', 'blocked'), ('make', 'cpu'); state as in planted/truth.py. While nobody was at this
+batch yet, what was done for any other: its maker was busy. What was done for others once it was made is
+('late/make', ...): it is on its way, and they hold the interpreter or the core. Else 'before', 'between' and
+'handoff'. Outside of waits: 'gpu' (launching, waiting for the device), what else the trainer noted, by its
+name, and 'rest'."""
+import collections
+
+import gs
+from planted.truth import idle, split
+
+EVER = 1 << 62
+
+
+def span(row):
+    return [row['begin'], row['end']]
+
+
+def shortest_first(rows):
+    return sorted(rows, key=lambda r: r['end'] - r['begin'])
+
+
+def take(pieces, rows, groups, name='{}'):
+    """Gives what of the pieces lies in these rows to their groups; the rest."""
+    for row in shortest_first(rows):
+        part = gs.intersect(pieces, [span(row)])
+        if part:
+            split(row, part, groups, name.format(row['place']))
+            pieces = gs.subtract(pieces, part)
+    return pieces
+
+
+def awaited(pieces, wait, work, groups):
+    mine = [r for r in work if r['key'] == wait['key']]
+    others = [r for r in work if r['key'] != wait['key'] and r['end'] > wait['begin'] and r['begin'] < wait['end']]
+    pieces = take(pieces, mine, groups)
+    begun = min((r['begin'] for r in mine), default=EVER)
+    made = max((r['end'] for r in mine), default=EVER)
+    busy = take(gs.intersect(pieces, [[0, begun]]), others, groups)
+    groups['before', ''] += gs.measure(busy)
+    groups['between', ''] += gs.measure(gs.intersect(pieces, [[begun, max(begun, made)]]))
+    late = take(gs.intersect(pieces, [[made, EVER]]), others, groups, 'late/{}')
+    groups['handoff', ''] += gs.measure(late)
+
+
+def truth(ops, rows, places):
+    """(groups: {(place, state): ns}, facts). places: what counts as work for a batch."""
+    gaps, (first, last) = idle(ops)
+    groups = collections.defaultdict(float)
+    work = [r for r in rows if r['place'] in places]
+    waits = [r for r in rows if r['place'] == 'wait']
+    left = gaps
+    for row in shortest_first(waits):
+        part = gs.intersect(left, [span(row)])
+        if part:
+            left = gs.subtract(left, part)
+            awaited(part, row, work, groups)
+    facts = dict(idle=gs.measure(gaps), span=last - first, waits=len(waits),
+                 exposed=gs.measure(gaps) - gs.measure(left))
+    queued = gs.union([o['launch_ns'], o['start_ns']] for o in ops)
+    groups['queued', ''] = gs.measure(gs.intersect(left, queued))
+    left = gs.subtract(left, queued)
+    for row in shortest_first(r for r in rows if r['place'] not in places and r['place'] != 'wait'):
+        part = gs.intersect(left, [span(row)])
+        groups[row['place'], ''] += gs.measure(part)
+        left = gs.subtract(left, part) if part else left
+    groups['rest', ''] += gs.measure(left)
+    return {k: round(v) for k, v in groups.items() if round(v)}, facts
