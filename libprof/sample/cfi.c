@@ -491,3 +491,14 @@ int prof_cfi_step(const struct prof_cfi_memory *mem, const struct prof_cfi_table
 		f->returned = !e.signal;
 	return rc;
 }
+
+uint64_t prof_cfi_begin(const struct prof_cfi_memory *mem, const struct prof_cfi_table *t,
+			uint64_t pc)
+{
+	struct entry e;
+	uint64_t at;
+
+	if (!find_row(mem, t, pc, &at) || !read_entry(mem, at, &e) || pc - e.begin >= e.bytes)
+		return 0;
+	return e.begin;
+}

@@ -33,4 +33,8 @@ bool prof_cfi_open(const struct prof_cfi_memory *mem, uint64_t header, uint64_t 
 int prof_cfi_step(const struct prof_cfi_memory *mem, const struct prof_cfi_table *t,
 		  struct prof_cfi_frame *f);
 
+/* Where the function begins that has the code at @pc; 0: the tables do not know it. */
+uint64_t prof_cfi_begin(const struct prof_cfi_memory *mem, const struct prof_cfi_table *t,
+			uint64_t pc);
+
 #endif

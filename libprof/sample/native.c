@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "callsite.h"
 #include "cfi.h"
 #include "core/clockpoll.h"
 #include "modules.h"
@@ -17,6 +18,8 @@
 
 #define PAGE 4096u /* read at once: memory comes in no less */
 #define PAGES 256u /* kept; a power of two */
+#define BASE_BYTES 1024u /* of a frame whose base is not known are looked at */
+#define STACK_MOST (UINT64_C(64) << 20)
 #define OLD_NS INT64_C(10000000000) /* then modules are read anew: some may have gone */
 
 struct page {
@@ -97,16 +100,46 @@ static void refresh(struct native *n)
 	n->read_ns = now;
 }
 
+/*
+ * Code built with frame pointers finds its frame by rbp, which the kernel does not tell. It lies where
+ * the caller's stands, right below where it returns to: the first such pair whose call goes to the
+ * function that we are in. What was left behind by functions that are over was hardly called so.
+ */
+static bool find_base(struct native *n, const struct prof_cfi_table *table,
+		      struct prof_cfi_frame *f)
+{
+	uint64_t sp = f->reg[PROF_CFI_RSP], at = (sp + 15) & ~UINT64_C(15), pair[2];
+	uint64_t begin = prof_cfi_begin(&n->memory, table, f->reg[PROF_CFI_RETURN] - f->returned);
+
+	for (; begin && at < sp + BASE_BYTES; at += sizeof(pair)) {
+		if (!read_memory(n, at, pair, sizeof(pair)))
+			return false;
+		if ((pair[0] && (pair[0] <= at || pair[0] > at + STACK_MOST)) ||
+		    !prof_module_at(&n->modules, pair[1]) ||
+		    !prof_callsite_calls(&n->memory, pair[1], begin))
+			continue;
+		f->reg[PROF_CFI_RBP] = at;
+		f->known |= 1u << PROF_CFI_RBP;
+		return true;
+	}
+	return false;
+}
+
 /* To the caller; false: there is none, or nobody knows. */
 static bool step(struct native *n, const struct prof_module *m, struct prof_cfi_frame *f)
 {
 	struct prof_cfi_table table;
+	int rc;
 
 	if (!m)
 		return false;
 	n->asked = m;
-	return prof_cfi_open(&n->memory, m->unwind, m->unwind_bytes, &table) &&
-	       prof_cfi_step(&n->memory, &table, f) > 0;
+	if (!prof_cfi_open(&n->memory, m->unwind, m->unwind_bytes, &table))
+		return false;
+	rc = prof_cfi_step(&n->memory, &table, f);
+	if (rc == -ENODATA && !(f->known >> PROF_CFI_RBP & 1) && find_base(n, &table, f))
+		rc = prof_cfi_step(&n->memory, &table, f);
+	return rc > 0;
 }
 
 static void begin_walk(struct native *n)

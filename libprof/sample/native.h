@@ -6,7 +6,8 @@
  * of the loader is taken.
  *
  * The callee-saved registers of the thread are not known: a walk ends at the first frame that needs
- * one which no inner frame has saved. What it gives until then is right.
+ * one which no inner frame has saved. What it gives until then is right. The frame pointer alone is
+ * looked for on the stack, by the call that led into the function that needs it.
  */
 #ifndef PROF_NATIVE_H
 #define PROF_NATIVE_H

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "callsite.h"
 #include "core/procfile.h"
 #include "native.h"
 #include "threadfacts.h"
@@ -283,23 +284,6 @@ static bool joined_at_all(const struct looking *k)
 	return false;
 }
 
-/* Does the code before it call? The forms that compilers write: direct, and by register or memory. */
-static bool is_return(const struct prof_cfi_memory *mem, uint64_t address)
-{
-	static const uint8_t indirect[] = { 0, 1, 3, 4, 5 };
-	uint8_t code[7];
-	size_t i;
-
-	if (!mem->read(mem->arg, address - sizeof(code), code, sizeof(code)))
-		return false;
-	if (code[2] == 0xe8)
-		return true;
-	for (i = 0; i < sizeof(indirect); i++)
-		if (code[indirect[i]] == 0xff && (code[indirect[i] + 1] >> 3 & 7) == 2)
-			return true;
-	return false;
-}
-
 /* The outermost frame whose code is a library's own. */
 static uint64_t find_inner(const struct prof_cfi_memory *mem, const struct prof_stacktop *top)
 {
@@ -308,7 +292,7 @@ static uint64_t find_inner(const struct prof_cfi_memory *mem, const struct prof_
 	for (i = top->words; i; i--) {
 		const struct prof_module *m = prof_native_module(top->word[i - 1]);
 
-		if (m && !m->runtime && !m->python && is_return(mem, top->word[i - 1]))
+		if (m && !m->runtime && !m->python && prof_callsite_before(mem, top->word[i - 1]))
 			return top->word[i - 1] - 1;
 	}
 	return 0;

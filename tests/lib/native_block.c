@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A C library that blocks in functions of known names, for test_native.py to find. */
+/*
+ * A C library that blocks in functions of known names, for test_native.py to find. With FRAMED, and built
+ * with frame pointers, the innermost frame is one that is found by its frame pointer alone.
+ */
 #include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default"), noinline))
@@ -9,11 +13,29 @@
 EXPORT int known_reader(int fd);
 EXPORT int known_poller(int fd);
 
+#ifdef FRAMED
+static inline ssize_t read_byte(int fd, void *byte)
+{
+	ssize_t n;
+
+	__asm__ volatile("syscall"
+			 : "=a"(n)
+			 : "a"(SYS_read), "D"(fd), "S"(byte), "d"(1)
+			 : "rcx", "r11", "memory");
+	return n;
+}
+#else
+static inline ssize_t read_byte(int fd, void *byte)
+{
+	return read(fd, byte, 1);
+}
+#endif
+
 /* Not exported: named by .symtab alone. The calls are no tail calls, or the frames would be gone. */
 static HIDDEN int hidden_read(int fd)
 {
 	volatile char byte;
-	volatile ssize_t n = read(fd, (void *)&byte, 1);
+	volatile ssize_t n = read_byte(fd, (void *)&byte);
 
 	return (int)n;
 }

@@ -12,7 +12,8 @@ import gs
 
 TESTS = os.path.join(gs.BUILD, 'tests')
 TRAIN = os.path.join(gs.SOURCE, 'tests', 'lib', 'native_train.py')
-PROBE, BLOCKS = (os.path.join(TESTS, f) for f in ('libpystack_probe.so', 'libnative_block.so'))
+PROBE, BLOCKS, FRAMED = (os.path.join(TESTS, f'lib{f}.so')
+                         for f in ('pystack_probe', 'native_block', 'native_framed'))
 WORK = os.path.join(gs.SOURCE, 'tests', 'lib', 'native.py')
 LINE = next(n for n, text in enumerate(open(WORK), 1) if 'the line of reads' in text)
 
@@ -20,8 +21,8 @@ if not os.path.exists(PROBE):
     gs.skip('the probe cannot be loaded into Python in this build')
 
 
-def look():
-    done = gs.command([gs.PYTHON, WORK, PROBE, BLOCKS], timeout=60)
+def look(library):
+    done = gs.command([gs.PYTHON, WORK, PROBE, library], timeout=60)
     if not gs.equal(done.returncode, 0, f'native.py: {done.stderr.decode()[-2000:]}'):
         gs.finish()
     return json.loads(done.stdout.decode().splitlines()[-1])
@@ -56,10 +57,20 @@ def check_native(of):
         gs.check(of[function]['same'], f'{function}: a blocked thread has one native stack')
 
 
-seen = look()
+def check_framed():
+    """Built with frame pointers, as whole distributions are; its read is inlined."""
+    if not os.path.exists(FRAMED):
+        gs.left_out('code with frame pointers: built on x86-64 only')
+        return
+    found = names(look(FRAMED)['of']['reads']['native'])
+    gs.equal(found[:2] + found[-1:], ['hidden_read', 'known_reader', '<python>'], 'with frame pointers')
+
+
+seen = look(BLOCKS)
 gs.equal((seen['ready'], seen['note'], seen['child']), (1, '', 0), 'ready')
 check_native(seen['of'])
 check_python(seen['of'], 'Python')
+check_framed()
 
 with gs.scratch() as where:
     done, run, _ = gs.traced([gs.PYTHON, TRAIN, BLOCKS, '60'], where, ['--quiet'],
