@@ -384,6 +384,66 @@ static void test_contention_seen_late(void)
 	t_run_end(&r);
 }
 
+/* Two ranks of the run share a GPU, and each counts the other; then a stranger comes, and goes. */
+static void test_siblings_are_no_other_job(void)
+{
+	struct t_run r;
+	struct t_proc p, q;
+	Wire__DeviceFacts device = WIRE__DEVICE_FACTS__INIT, *devices[1] = { &device };
+	Wire__Facts facts = WIRE__FACTS__INIT;
+
+	facts.n_devices = 1;
+	facts.devices = devices;
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_launch(&p, US(200), US(9000000), US(9000100), 2); /* queued for 9 s */
+	facts.t_ns = US(2000000);
+	device.other_processes = 1;
+	t_message(&p, WIRE_FRAME_FACTS, &facts);
+	facts.t_ns = US(4000000);
+	device.other_processes = 2;
+	t_message(&p, WIRE_FRAME_FACTS, &facts);
+	t_proc_end(&p, US(9000100), true);
+	t_proc_begin(&r, &q, 11, 0, US(0));
+	facts.t_ns = US(5000000); /* the other one looks: what it sees holds for both */
+	device.other_processes = 1;
+	t_message(&q, WIRE_FRAME_FACTS, &facts);
+	t_proc_end(&q, US(9000100), true);
+	t_analyse(&r, ANA_WINDOW_DEVICE);
+	EXPECT_INT(CLASS(r, 0, DEVICE_CONTENTION), NS(1000000));
+	EXPECT_INT(CLASS(r, 0, DEVICE_UNKNOWN), NS(8000000 - 202));
+	EXPECT_INT(r.result->gpu[0].shared_with, 1);
+	t_run_end(&r);
+}
+
+/* One that has just gone, or is about to come, is the run's own yet. */
+static void test_siblings_that_come_and_go(void)
+{
+	struct t_run r;
+	struct t_proc p, q;
+	Wire__DeviceFacts device = WIRE__DEVICE_FACTS__INIT, *devices[1] = { &device };
+	Wire__Facts facts = WIRE__FACTS__INIT;
+
+	facts.n_devices = 1;
+	facts.devices = devices;
+	device.other_processes = 1;
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_launch(&p, US(200), US(9000000), US(9000100), 2);
+	facts.t_ns = US(2900000);
+	t_message(&p, WIRE_FRAME_FACTS, &facts);
+	facts.t_ns = US(5000000);
+	t_message(&p, WIRE_FRAME_FACTS, &facts);
+	t_proc_end(&p, US(9000100), true);
+	t_proc_begin(&r, &q, 11, 0, US(1000000));
+	t_proc_end(&q, US(2000000), true);
+	t_analyse(&r, ANA_WINDOW_DEVICE);
+	EXPECT_INT(CLASS(r, 0, DEVICE_CONTENTION), NS(4000000)); /* 5 s to 9 s */
+	t_run_end(&r);
+}
+
 static void test_verdict_of_nothing(void)
 {
 	struct t_run r;
@@ -397,12 +457,28 @@ static void test_verdict_of_nothing(void)
 	t_run_end(&r);
 }
 
+static const struct t_case cases[] = {
+	T_CASE(test_lead_and_tail),
+	T_CASE(test_wait_after_the_first_launch),
+	T_CASE(test_first_wait_of_an_iterator),
+	T_CASE(test_a_gpu_without_operations),
+	T_CASE(test_one_gpu_after_the_other),
+	T_CASE(test_dropped_records),
+	T_CASE(test_unobserved),
+	T_CASE(test_bad_stamps),
+	T_CASE(test_a_cut_stream),
+	T_CASE(test_clock_steps),
+	T_CASE(test_no_launch_records),
+	T_CASE(test_launches_that_own_nothing),
+	T_CASE(test_execv),
+	T_CASE(test_contention),
+	T_CASE(test_contention_seen_late),
+	T_CASE(test_siblings_are_no_other_job),
+	T_CASE(test_siblings_that_come_and_go),
+	T_CASE(test_verdict_of_nothing),
+};
+
 int main(void)
 {
-	return RUN(test_lead_and_tail, test_wait_after_the_first_launch,
-		   test_first_wait_of_an_iterator, test_a_gpu_without_operations,
-		   test_one_gpu_after_the_other, test_dropped_records, test_unobserved,
-		   test_bad_stamps, test_a_cut_stream, test_clock_steps, test_no_launch_records,
-		   test_launches_that_own_nothing, test_execv, test_contention,
-		   test_contention_seen_late, test_verdict_of_nothing);
+	return t_run(cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -66,14 +66,15 @@ struct means {
 	uint64_t sum, count;
 };
 
-static void take_facts(struct ana_gpu *g, const Wire__DeviceFacts *f, struct means *m)
+static void take_facts(struct ana_gpu *g, const Wire__DeviceFacts *f, uint32_t strangers,
+		       struct means *m)
 {
 	if (f->memory_used_bytes > g->memory_used_peak_bytes)
 		g->memory_used_peak_bytes = f->memory_used_bytes;
 	if (f->memory_total_bytes)
 		g->memory_total_bytes = f->memory_total_bytes;
-	if (f->other_processes > g->shared_with)
-		g->shared_with = f->other_processes;
+	if (strangers > g->shared_with)
+		g->shared_with = strangers;
 	if (f->has_utilization) {
 		m->sum += f->nvml_utilization_pct;
 		m->count++;
@@ -89,9 +90,16 @@ static void read_facts(struct ana_gpu *g, const struct ana_plan *p, const struct
 		const struct view_stream *s = p->source[d->use[u].source].s;
 
 		for (i = 0; i < s->fact_count; i++)
-			for (k = 0; k < s->facts[i]->n_devices; k++)
-				if (s->facts[i]->devices[k]->ordinal == d->use[u].ordinal)
-					take_facts(g, s->facts[i]->devices[k], &m);
+			for (k = 0; k < s->facts[i]->n_devices; k++) {
+				const Wire__DeviceFacts *f = s->facts[i]->devices[k];
+
+				if (f->ordinal == d->use[u].ordinal)
+					take_facts(g, f,
+						   ana_plan_strangers(p, d, &d->use[u],
+								      s->facts[i]->t_ns,
+								      f->other_processes),
+						   &m);
+			}
 	}
 	if (m.count)
 		g->nvml_utilization_pct = (double)m.sum / (double)m.count;

@@ -5,6 +5,8 @@
  */
 #include "plan_priv.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Life of a process: what it and others say, widened to what it did. */
@@ -163,20 +165,96 @@ static int add_clock_steps(struct ana_device *d, const struct ana_source *s)
 	return err;
 }
 
-/* Times at which others were on the device: from one look to the next. */
-static int add_contention(struct ana_device *d, const struct ana_source *s, uint32_t ordinal)
+#define COMES_OR_GOES_NS \
+	INT64_C(1000000000) /* a process is on the device for NVML before and after its word */
+
+/* Of those of the run, whether it was on the device at @t. */
+static bool on_device(const struct ana_plan *p, const struct ana_use *u, int64_t t)
 {
-	size_t i, k;
+	const struct ana_source *s = &p->source[u->source];
+	int64_t from = s->start_ns;
+	size_t i;
+
+	for (i = 0; s->hello && i < s->hello->n_devices; i++)
+		if (s->hello->devices[i]->ordinal == u->ordinal && s->hello->devices[i]->context_ns)
+			from = ana_clamp_time(s->hello->devices[i]->context_ns);
+	return from - COMES_OR_GOES_NS <= t && t <= s->end_ns + COMES_OR_GOES_NS;
+}
+
+uint32_t ana_plan_strangers(const struct ana_plan *p, const struct ana_device *d,
+			    const struct ana_use *teller, int64_t t, uint32_t others)
+{
+	size_t i;
+
+	for (i = 0; i < d->uses && others; i++)
+		others -= d->use[i].source != teller->source &&
+			  on_device(p, &d->use[i], ana_clamp_time(t));
+	return others;
+}
+
+struct look { /* at what ran on the device */
+	int64_t t;
+	bool strangers;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct look *x = a, *y = b;
+
+	return (x->t > y->t) - (x->t < y->t);
+}
+
+static size_t take_looks(const struct ana_plan *p, const struct ana_device *d,
+			 const struct ana_use *u, struct look *look)
+{
+	const struct view_stream *s = p->source[u->source].s;
+	size_t i, k, n = 0;
+
+	for (i = 0; i < s->fact_count; i++) {
+		const Wire__Facts *f = s->facts[i];
+
+		for (k = 0; k < f->n_devices; k++)
+			if (f->devices[k]->ordinal == u->ordinal)
+				break;
+		if (k < f->n_devices)
+			look[n++] =
+				(struct look){ ana_clamp_time(f->t_ns),
+					       ana_plan_strangers(p, d, u, f->t_ns,
+								  f->devices[k]->other_processes) >
+						       0 };
+	}
+	return n;
+}
+
+/*
+ * Times at which processes of other jobs were on the device: from one look to the next, whoever of the
+ * run looked.
+ */
+static int add_contention(const struct ana_plan *p, struct ana_device *d)
+{
+	size_t i, n = 0, room = 0;
+	int64_t last = INT64_MIN;
+	struct look *look;
 	int err = 0;
 
-	for (i = 0; i < s->s->fact_count && !err; i++) {
-		const Wire__Facts *f = s->s->facts[i];
-		int64_t end = i + 1 < s->s->fact_count ? s->s->facts[i + 1]->t_ns : s->end_ns;
+	for (i = 0; i < d->uses; i++) {
+		const struct ana_source *s = &p->source[d->use[i].source];
 
-		for (k = 0; k < f->n_devices && !err; k++)
-			if (f->devices[k]->ordinal == ordinal && f->devices[k]->other_processes)
-				err = add_time(&d->contended, f->t_ns, end);
+		room += s->s->fact_count;
+		last = base_max(last, s->end_ns);
 	}
+	look = room ? calloc(room, sizeof(*look)) : NULL;
+	if (room && !look)
+		return -ENOMEM;
+	for (i = 0; i < d->uses; i++)
+		n += take_looks(p, d, &d->use[i], look + n);
+	if (n)
+		qsort(look, n, sizeof(*look), by_time);
+	for (i = 0; i < n && !err; i++)
+		if (look[i].strangers)
+			err = ana_spans_add(&d->contended, look[i].t,
+					    i + 1 < n ? look[i + 1].t : base_max(last, look[i].t));
+	free(look);
 	return err;
 }
 
@@ -191,8 +269,8 @@ int ana_plan_times(struct ana_plan *p, struct ana_device *d, const struct ana_op
 		err = add_losses(d, &p->source[d->use[i].source], d->use[i].ordinal);
 	for (i = 0; i < d->uses && !err && !d->imported; i++)
 		err = add_clock_steps(d, &p->source[d->use[i].source]);
-	for (i = 0; i < d->uses && !err && !d->imported; i++)
-		err = add_contention(d, &p->source[d->use[i].source], d->use[i].ordinal);
+	if (!err && !d->imported)
+		err = add_contention(p, d);
 	ana_spans_merge(&d->contended);
 	ana_spans_merge(&d->lost);
 	ana_spans_merge(&d->unobserved);
