@@ -28,10 +28,11 @@
 		word next, interp, frame, ident, native, chunk;             \
 	} thread;                                                           \
 	struct {                                                            \
-		word previous, code, instr, owner;                          \
+		word previous, code, instr, owner, locals;                  \
 	} frame;                                                            \
 	struct {                                                            \
 		word file, name, qualname, table, firstline, bytecode;      \
+		word arguments;                                             \
 	} code;                                                             \
 	struct {                                                            \
 		word type;                                                  \
@@ -43,10 +44,16 @@
 		word state, length, ascii;                                  \
 	} text;                                                             \
 	struct {                                                            \
+		word items;                                                 \
+	} tuple, list;                                                      \
+	struct {                                                            \
+		word keys, values;                                          \
+	} dict;                                                             \
+	struct {                                                            \
 		word collecting;                                            \
 	} gc;
 
-#define WORDS 33u
+#define WORDS 39u
 #define FIRST_OFFSET offsetof(struct words, interpreters)
 #define FIRST_SMALL offsetof(struct words, thread)
 
@@ -103,21 +110,21 @@ static const struct row *row_of(uint32_t minor)
 static const struct {
 	uint32_t minor;
 	struct prof_pyrefs refs;
-} refs[] = {
+} objects[] = {
 #define FACTS_PYTHON_OBJECTS(number, ...) { .minor = number, .refs = { __VA_ARGS__ } },
 #include "facts/pythons.def"
 };
 
-_Static_assert(sizeof(refs) / sizeof(refs[0]) == ROWS, "a row of each for every version");
+_Static_assert(sizeof(objects) / sizeof(objects[0]) == ROWS, "a row of each for every version");
 
 static const struct prof_pyrefs *refs_of(uint32_t minor)
 {
 	size_t i;
 
 	for (i = 0; i < ROWS - 1; i++)
-		if (refs[i].minor == minor)
+		if (objects[i].minor == minor)
 			break;
-	return &refs[i].refs;
+	return &objects[i].refs;
 }
 
 /* ---- what the interpreter tells ---- */
@@ -219,6 +226,15 @@ static void take_text(const union told *t, struct prof_pylayout *l)
 	l->compact = (uint32_t)t->text.ascii + 16; /* utf8_length, utf8 */
 }
 
+/* What it tells of objects must be what the table has, which has more: else nothing is taken from that. */
+static void check_refs(const union told *t, struct prof_pylayout *l)
+{
+	l->refs.known = t->frame.locals == l->refs.frame.locals &&
+			t->code.arguments == l->refs.code.arguments &&
+			t->tuple.items == l->refs.items && t->list.items == PROF_PYLIST_ITEMS &&
+			t->dict.keys == PROF_PYDICT_KEYS && t->dict.values == PROF_PYDICT_KEYS + 8;
+}
+
 static void take_told(const union told *t, struct prof_pylayout *l)
 {
 	take_interpreter(t, l);
@@ -226,6 +242,7 @@ static void take_told(const union told *t, struct prof_pylayout *l)
 	take_frame(t, l);
 	take_code(t, l);
 	take_text(t, l);
+	check_refs(t, l);
 }
 
 /* What is read: to the last word that the row names. */
@@ -281,6 +298,7 @@ int prof_pylayout_find(struct prof_pymem *m, const struct prof_pyplaces *at, uin
 	}
 	*out = row->layout;
 	out->refs = *refs_of(minor);
+	out->refs.known = true;
 	return row->tells ? from_runtime(m, at, version, row, out, why, room) : 0;
 }
 
@@ -318,7 +336,17 @@ static int compare_member(const struct prof_pylayout *l, const char *name, int64
 	return 0;
 }
 
-static int check_members(struct prof_pymem *m, uint64_t at, const struct prof_pylayout *l)
+/* The same of what only looking for objects needs. */
+static bool agrees_for_refs(const struct prof_pyrefs *refs, const char *name, int64_t offset)
+{
+	if (!strcmp(name, "co_names"))
+		return offset == refs->code.names;
+	if (!strcmp(name, "co_argcount"))
+		return offset == refs->code.arguments;
+	return strcmp(name, "co_stacksize") || offset == refs->code.stack;
+}
+
+static int check_members(struct prof_pymem *m, uint64_t at, struct prof_pylayout *l)
 {
 	unsigned int n, agreed = 0;
 
@@ -333,6 +361,7 @@ static int check_members(struct prof_pymem *m, uint64_t at, const struct prof_py
 			break;
 		if (prof_pymem_text(m, one.name, name, sizeof(name)) < 0)
 			return -ENOTSUP;
+		l->refs.known &= agrees_for_refs(&l->refs, name, one.offset);
 		rc = compare_member(l, name, one.offset);
 		if (rc < 0)
 			return -ENOTSUP;
@@ -342,7 +371,7 @@ static int check_members(struct prof_pymem *m, uint64_t at, const struct prof_py
 }
 
 int prof_pylayout_check(struct prof_pymem *m, const struct prof_pyplaces *at,
-			const struct prof_pylayout *l, char *why, size_t room)
+			struct prof_pylayout *l, char *why, size_t room)
 {
 	uint64_t name, members;
 	char text[8];

@@ -42,6 +42,7 @@ struct prof_pyrefs { /* where frames and objects refer to others */
 		uint32_t variables; /* how many: locals, cells and free ones; NONE: see evaluation */
 		uint32_t stack; /* how deep the evaluation stack gets */
 		uint32_t names, arguments;
+		uint32_t enters; /* the opcode that calls __enter__; NONE: that is called as others are */
 	} code;
 	struct {
 		uint32_t closure, defaults, name, code;
@@ -55,6 +56,8 @@ struct prof_pyrefs { /* where frames and objects refer to others */
 	uint32_t values; /* in the structure of values: the first */
 	uint32_t cached_keys; /* of a class: the keys of such values; NONE: values tell their number */
 	uint32_t items; /* of a tuple */
+	bool known; /* false: this Python is other than its version's */
+	uint32_t ring; /* of a SimpleQueue: its items, behind it their places; NONE: it has a list */
 };
 
 struct prof_pylayout {
@@ -97,6 +100,8 @@ struct prof_pylayout {
 #define PROF_PYOBJECT_TYPE 8u
 #define PROF_PYVAR_SIZE 16u
 #define PROF_PYBYTES_DATA 32u
+#define PROF_PYLIST_ITEMS 24u /* ob_item */
+#define PROF_PYDICT_KEYS 32u /* ma_keys, behind it ma_values */
 #define PROF_PYGIL_BYTES 208u
 #define PROF_PYCODE_GENERATORS 0x2a0u /* co_flags: generator, coroutine, or both */
 
@@ -113,9 +118,9 @@ int prof_pylayout_find(struct prof_pymem *m, const struct prof_pyplaces *at, uin
 
 /*
  * Does the type of code objects tell the same offsets as the layout? 0, -ENOTSUP with a sentence,
- * or an error of reading.
+ * or an error of reading. Where only refs are otherwise they are not known from then on.
  */
 int prof_pylayout_check(struct prof_pymem *m, const struct prof_pyplaces *at,
-			const struct prof_pylayout *l, char *why, size_t room);
+			struct prof_pylayout *l, char *why, size_t room);
 
 #endif

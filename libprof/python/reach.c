@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pypriv.h"
 #include "pystack.h"
@@ -63,14 +64,37 @@ static void add_awaited(struct awaited *a, uint64_t object)
 
 struct seen { /* an object and what it is */
 	uint64_t at;
-	uint64_t self; /* of a bound function of C, or what a cell holds */
+	uint64_t inner; /* what a cell or an iterator holds, what a function of C is bound to; or 0 */
+	uint64_t method; /* a function of C: its PyMethodDef */
 	const struct prof_pytype *type;
 };
+
+#define BUILTIN_METHOD 16u
+#define BUILTIN_SELF 24u
+#define DESCRIPTOR_METHOD 40u
+#define CELL_OBJECT 16u
+#define SEEN_BYTES 48u
+
+static void look_into(struct seen *s, const struct prof_pytype *type, const uint8_t *raw)
+{
+	s->type = type;
+	s->inner = s->method = 0;
+	if (!type)
+		return;
+	if (type->kind == PROF_PYKIND_BUILTIN) {
+		s->inner = prof_pymem_word(raw, BUILTIN_SELF);
+		s->method = prof_pymem_word(raw, BUILTIN_METHOD);
+	} else if (type->kind == PROF_PYKIND_CELL) {
+		s->inner = prof_pymem_word(raw, CELL_OBJECT);
+	} else if (type->kind == PROF_PYKIND_DESCRIPTOR) {
+		s->method = prof_pymem_word(raw, DESCRIPTOR_METHOD);
+	}
+}
 
 /* At most PROF_PYREACH_BATCH of them. */
 static int see(struct prof_py *py, struct seen *s, size_t n)
 {
-	uint8_t raw[PROF_PYREACH_BATCH][32];
+	uint8_t raw[PROF_PYREACH_BATCH][SEEN_BYTES];
 	struct prof_pymem_part part[PROF_PYREACH_BATCH];
 	struct prof_pytype *type[PROF_PYREACH_BATCH];
 	uint64_t at[PROF_PYREACH_BATCH];
@@ -84,48 +108,100 @@ static int see(struct prof_py *py, struct seen *s, size_t n)
 		at[i] = !rc && part[i].bytes ? prof_pymem_word(raw[i], PROF_PYOBJECT_TYPE) : 0;
 	if (!rc)
 		rc = prof_pyreach_types(py, at, n, type);
-	for (i = 0; i < n; i++) {
-		s[i].type = rc ? NULL : type[i];
-		s[i].self = s[i].type && s[i].type->kind == PROF_PYKIND_BUILTIN ?
-				    prof_pymem_word(raw[i], 24) :
-			    s[i].type && s[i].type->kind == PROF_PYKIND_CELL ?
-				    prof_pymem_word(raw[i], 16) :
-				    0;
+	for (i = 0; i < n; i++)
+		look_into(&s[i], rc ? NULL : type[i], raw[i]);
+	return rc;
+}
+
+/* Instead of cells and iterators what is in them. */
+static int see_inside(struct prof_py *py, struct seen *s, size_t n)
+{
+	size_t i;
+	bool again = false;
+	int rc = see(py, s, n);
+
+	for (i = 0; i < n; i++)
+		if (s[i].inner && s[i].type->kind == PROF_PYKIND_CELL) {
+			s[i].at = s[i].inner;
+			again = true;
+		}
+	return rc || !again ? rc : see(py, s, n);
+}
+
+/* ---- calls of C ---- */
+
+/* To 3.11 a with statement puts __exit__ on the stack before it calls __enter__. */
+static bool waits_within(struct prof_py *py, uint64_t method, bool entering)
+{
+	static const char *const names[] = { "get", "acquire", "acquire_lock", "__enter__" };
+	char name[16];
+	uint64_t at;
+	size_t i;
+
+	if (!method || prof_pymem_read(&py->mem, method, &at, sizeof(at)) ||
+	    prof_pymem_text(&py->mem, at, name, sizeof(name)) < 0)
+		return false;
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return entering && !strcmp(name, "__exit__");
+}
+
+/* Is the innermost function in the call of __enter__ of a with statement? */
+static bool enters(struct prof_py *py, const struct prof_pyframe *f)
+{
+	const struct prof_pylayout *l = &py->layout;
+	uint64_t at = f->instr;
+	uint8_t opcode;
+
+	if (l->refs.code.enters == PROF_PYLAYOUT_NONE)
+		return false;
+	if (l->frames == PROF_PYFRAME_OBJECT)
+		at = prof_pymem_word(py->raw[0], l->code.bytecode) + PROF_PYBYTES_DATA +
+		     f->instr * l->lasti_unit;
+	return !prof_pymem_read(&py->mem, at, &opcode, 1) && opcode == l->refs.code.enters;
+}
+
+/* The library's own calls of locks are told by their conditions. */
+static bool is_waited(const struct prof_pytype *type, size_t library)
+{
+	return type && type->waited && !(library && type->lock);
+}
+
+/*
+ * Of the innermost function's evaluation stack what is waited for within C: a bound function, or a method
+ * and behind it what it is called for, or what a with statement enters: with it, those around it. What
+ * has been left behind above the stack's end seldom looks so.
+ */
+static int add_called(struct prof_py *py, const struct prof_pyframe *f, size_t library,
+		      struct awaited *a)
+{
+	const struct prof_pyslots *slots = &py->reach.slots[0];
+	struct seen s[PROF_PYREACH_STACK], self[PROF_PYREACH_STACK];
+	bool entering = enters(py, f);
+	size_t i, n = slots->stack;
+	int rc;
+
+	for (i = 0; i < n; i++)
+		s[i].at = prof_pyreach_slot(py, 0, slots->locals + i);
+	rc = see_inside(py, s, n);
+	for (i = 0; i < n; i++)
+		self[i].at = s[i].inner;
+	if (!rc)
+		rc = see(py, self, n);
+	for (i = 0; i < n && !rc; i++) {
+		if (is_waited(self[i].type, library) && waits_within(py, s[i].method, entering))
+			add_awaited(a, self[i].at);
+		if (is_waited(s[i].type, library) &&
+		    (entering || (i && s[i - 1].type &&
+				  s[i - 1].type->kind == PROF_PYKIND_DESCRIPTOR &&
+				  waits_within(py, s[i - 1].method, false))))
+			add_awaited(a, s[i].at);
 	}
 	return rc;
 }
 
-/* Instead of bound functions what they are bound to, instead of cells what is in them. */
-static int see_through(struct prof_py *py, struct seen *s, size_t n)
-{
-	size_t i;
-	int rc = see(py, s, n);
-
-	for (i = 0; i < n; i++)
-		if (s[i].self)
-			s[i].at = s[i].self;
-	return rc ? rc : see(py, s, n);
-}
-
-/*
- * Of the innermost function's evaluation stack what is waited for within C. The library's own calls of
- * locks are told by their conditions.
- */
-static int add_called(struct prof_py *py, size_t library, struct awaited *a)
-{
-	const struct prof_pyslots *slots = &py->reach.slots[0];
-	struct seen s[PROF_PYREACH_STACK];
-	size_t i;
-	int rc;
-
-	for (i = 0; i < slots->stack; i++)
-		s[i].at = prof_pyreach_slot(py, 0, slots->locals + i);
-	rc = see_through(py, s, slots->stack);
-	for (i = 0; i < slots->stack && !rc; i++)
-		if (s[i].type && s[i].type->waited && !(library && s[i].type->lock))
-			add_awaited(a, s[i].at);
-	return rc;
-}
+/* ---- first arguments ---- */
 
 static bool has_arguments(const struct prof_py *py, size_t frame)
 {
@@ -144,7 +220,7 @@ static int add_selves(struct prof_py *py, size_t library, struct awaited *a)
 	for (i = 0; i < library && n < PROF_PYREACH_BATCH; i++)
 		if (has_arguments(py, i))
 			s[n++].at = prof_pyreach_slot(py, i, 0);
-	rc = see_through(py, s, n);
+	rc = see_inside(py, s, n);
 	for (i = 0; i < n && !rc; i++)
 		if (s[i].type && (s[i].type->kind != PROF_PYKIND_NONE || s[i].type->waited))
 			add_awaited(a, s[i].at);
@@ -173,7 +249,7 @@ int prof_py_awaited(struct prof_py *py, const struct prof_py_thread *t, uint64_t
 	struct prof_pyframe inner;
 	struct prof_pywalk *w;
 	size_t library;
-	int rc = prof_py_walk_frames(py, t, &w);
+	int rc = py->layout.refs.known ? prof_py_walk_frames(py, t, &w) : -ENOTSUP;
 
 	if (rc || !w->frames)
 		return rc;
@@ -182,7 +258,7 @@ int prof_py_awaited(struct prof_py *py, const struct prof_py_thread *t, uint64_t
 	prof_pyreach_begin(py);
 	rc = prof_pyreach_slots(py, w, library ? library : 1);
 	if (!rc)
-		rc = add_called(py, library, &a);
+		rc = add_called(py, &inner, library, &a);
 	if (!rc)
 		rc = add_selves(py, library, &a);
 	if (!rc)
@@ -207,6 +283,10 @@ static int set_wanted(struct prof_py *py, const uint64_t *wanted, size_t n)
 	for (i = 0; i < n; i++)
 		r->takes[i] = s[i].type && s[i].type->takes ? s[i].type->takes :
 							      PROF_PYGIVES_HANDS;
+	if (py->mem.pid != getpid())
+		for (i = 0; i < n; i++)
+			if (!s[i].type || !s[i].type->shared)
+				r->wanted[i] = 0;
 	return rc;
 }
 
@@ -233,9 +313,13 @@ static void offer_variables(struct prof_py *py, size_t frames)
 	size_t i, k;
 
 	for (i = frames; i--;)
-		for (k = 0; k < slots[i].locals + (slots[i].exact ? slots[i].stack : 0); k++)
-			prof_pyreach_offer(py, prof_pyreach_slot(py, i, k), 0, i,
-					   !k && has_arguments(py, i) ? PROF_PYHOW_OWN : 0);
+		for (k = 0; k < slots[i].locals + (slots[i].exact ? slots[i].stack : 0); k++) {
+			unsigned int how = k >= slots[i].locals ? PROF_PYHOW_STACK : 0;
+
+			if (!k && has_arguments(py, i))
+				how = PROF_PYHOW_OWN;
+			prof_pyreach_offer(py, prof_pyreach_slot(py, i, k), 0, i, how);
+		}
 }
 
 /*
@@ -280,6 +364,8 @@ int prof_py_holds(struct prof_py *py, const struct prof_py_thread *t, const uint
 	if (n > PROF_PY_WANTED)
 		return -EINVAL;
 	memset(out, 0, n * sizeof(*out));
+	if (!py->layout.refs.known)
+		return -ENOTSUP;
 	prof_pyreach_begin(py);
 	rc = set_wanted(py, wanted, n);
 	if (!rc)
@@ -292,4 +378,18 @@ int prof_py_holds(struct prof_py *py, const struct prof_py_thread *t, const uint
 		held += out[i].held;
 	}
 	return rc ? rc == -ESRCH ? -ENOENT : rc : held;
+}
+
+bool prof_py_shares(struct prof_py *a, struct prof_py *b, uint64_t object)
+{
+	struct seen s = { .at = object };
+	uint64_t type[2];
+
+	if (!b->layout.refs.known ||
+	    prof_pymem_read(&a->mem, object + PROF_PYOBJECT_TYPE, &type[0], sizeof(type[0])) ||
+	    prof_pymem_read(&b->mem, object + PROF_PYOBJECT_TYPE, &type[1], sizeof(type[1])) ||
+	    type[0] != type[1] || b->mem.pid == getpid())
+		return false;
+	prof_pyreach_begin(b);
+	return !see(b, &s, 1) && s.type && s.type->shared;
 }

@@ -4,11 +4,13 @@
  * objects are told by their addresses, read from the memory of this process or of a child as stacks
  * are (pystack.h, whose rules for threads, locks and forks hold here too). Nothing is called in Python
  * and nothing is allocated; what is looked through is bounded, and what does not look as Python's ends
- * a search quietly. All CPythons of facts/pythons.def.
+ * a search quietly. All CPythons of facts/pythons.def; where one's structures are other than its version's
+ * both functions give -ENOTSUP.
  *
- * An address names an object only within one process, and only while somebody waits for it. In a forked
- * child the same address may be another object: there only those are found that a fork shares, which
- * are multiprocessing's.
+ * An address names an object only within one process, and only while somebody waits for it. In a child
+ * the same address may be another object: there only objects of multiprocessing are found, which a fork
+ * shares. A child that has another program than ours (spawned, not forked) shares no addresses: do not ask
+ * it (prof_py_shares).
  *
  * A search of one thread costs some tens of microseconds (tests/bench/bench_pystack.py prints it).
  */
@@ -48,5 +50,11 @@ int prof_py_awaited(struct prof_py *py, const struct prof_py_thread *t, uint64_t
  */
 int prof_py_holds(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,
 		  size_t n, struct prof_py_hold *out);
+
+/*
+ * Is the object of the one process (@a) one of the same class in the other, and shared by a fork? For
+ * a child of which it is not known whether it was forked, and of objects that may be younger than it.
+ */
+bool prof_py_shares(struct prof_py *a, struct prof_py *b, uint64_t object);
 
 #endif

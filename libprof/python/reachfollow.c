@@ -86,7 +86,9 @@ void prof_pyreach_offer(struct prof_py *py, uint64_t at, unsigned int depth, siz
 	if (at < LOWEST || at >= HIGHEST || at % 8)
 		return;
 	if (!(how & PROF_PYHOW_WEAK))
-		note_found(r, at, r->frame_gives[frame]);
+		note_found(r, at,
+			   r->frame_gives[frame] |
+				   (how & PROF_PYHOW_STACK ? PROF_PYGIVES_RELEASE : 0));
 	if (depth >= PROF_PYREACH_DEPTH || r->tail == PROF_PYREACH_QUEUE || !is_new(r, at))
 		return;
 	r->queue[r->tail++] = (struct prof_pynode){ .at = at,
@@ -223,6 +225,13 @@ static void offer_same(struct prof_py *py, const struct object *o, uint64_t at)
 			   o->node->how & PROF_PYHOW_WEAK);
 }
 
+/* A tuple of which this is no more than a wrapper. */
+static void offer_before(struct prof_py *py, const struct object *o, uint64_t at)
+{
+	prof_pyreach_offer(py, at, o->node->depth ? o->node->depth - 1u : 0, o->node->frame,
+			   o->node->how & PROF_PYHOW_WEAK);
+}
+
 static void open_attributes(struct prof_py *py, const struct object *o)
 {
 	const struct prof_pyrefs *refs = &py->layout.refs;
@@ -331,7 +340,7 @@ static void open_object(struct prof_py *py, const struct object *o)
 			open_instance(py, o);
 		break;
 	case PROF_PYKIND_LIST:
-		add_items(r, o->number, FORM_WORDS, word(o, 24), size, 1);
+		add_items(r, o->number, FORM_WORDS, word(o, PROF_PYLIST_ITEMS), size, 1);
 		break;
 	case PROF_PYKIND_TUPLE:
 		add_items(r, o->number, FORM_WORDS, o->node->at + refs->items, size, 1);
@@ -348,8 +357,8 @@ static void open_object(struct prof_py *py, const struct object *o)
 		open_deque(py, o);
 		break;
 	case PROF_PYKIND_FUNCTION:
-		offer_same(py, o, word(o, (int)refs->function.closure));
-		offer_same(py, o, word(o, (int)refs->function.defaults));
+		offer_before(py, o, word(o, (int)refs->function.closure));
+		offer_before(py, o, word(o, (int)refs->function.defaults));
 		break;
 	case PROF_PYKIND_BUILTIN:
 	case PROF_PYKIND_METHOD:
@@ -358,6 +367,14 @@ static void open_object(struct prof_py *py, const struct object *o)
 	case PROF_PYKIND_CELL:
 		offer_same(py, o, word(o, 16));
 		break;
+	case PROF_PYKIND_QUEUE:
+		if (refs->ring == PROF_PYLAYOUT_NONE)
+			open_instance(py, o);
+		else
+			add_items(r, o->number, FORM_WORDS, word(o, (int)refs->ring),
+				  word(o, (int)refs->ring + 8), 1);
+		break;
+	case PROF_PYKIND_DESCRIPTOR:
 	case PROF_PYKIND_NONE:
 		break;
 	}

@@ -26,6 +26,8 @@ static const struct {
 	{ "set_result", PROF_PYGIVES_RESULT },
 	{ "set_exception", PROF_PYGIVES_RESULT },
 	{ "_set", PROF_PYGIVES_RESULT },
+	{ "process_result_item", PROF_PYGIVES_RESULT }, /* of a pool of processes */
+	{ "_callback", PROF_PYGIVES_RESULT }, /* of an event loop: it goes on with a coroutine */
 	{ "release", PROF_PYGIVES_RELEASE },
 	{ "__exit__", PROF_PYGIVES_RELEASE },
 	{ "send", PROF_PYGIVES_SEND },
@@ -48,7 +50,7 @@ static const struct {
 } takers[] = {
 	{ "Queue", PROF_PYGIVES_PUT },
 	{ "Condition", PROF_PYGIVES_HANDS },
-	{ "Event", PROF_PYGIVES_SET },
+	{ "Event", PROF_PYGIVES_SET | PROF_PYGIVES_RESULT },
 	{ "Semaphore", PROF_PYGIVES_RELEASE },
 	{ "_thread.lock", PROF_PYGIVES_RELEASE },
 	{ "_thread.RLock", PROF_PYGIVES_RELEASE },

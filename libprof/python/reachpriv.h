@@ -28,7 +28,6 @@
 #define PROF_PYREACH_DEPTH 4u /* steps from a variable */
 #define PROF_PYREACH_ATTRIBUTES 64u /* of an object, items of a list and such */
 
-#define PROF_PYDICT_KEYS 32u /* ma_keys, behind it ma_values */
 #define PROF_PYTYPE_INLINE (UINT64_C(1) << 2) /* tp_flags: values behind the object */
 #define PROF_PYTYPE_MANAGED (UINT64_C(1) << 4) /* a dictionary before it */
 
@@ -44,6 +43,8 @@ enum prof_pykind { /* how an object refers to others */
 	PROF_PYKIND_BUILTIN, /* a function of C: by its self */
 	PROF_PYKIND_METHOD, /* by its self, as if it was that */
 	PROF_PYKIND_CELL, /* the same by its contents */
+	PROF_PYKIND_QUEUE, /* a SimpleQueue */
+	PROF_PYKIND_DESCRIPTOR, /* a method of C, not bound: by nothing */
 };
 
 enum prof_pygives { /* what gives to who waits: groups of names */
@@ -64,19 +65,19 @@ struct prof_pytype {
 	uint64_t name, base; /* of the object; with the next three these tell it from another */
 	uint64_t flags;
 	int64_t size, dictionary, weak; /* tp_basicsize, tp_dictoffset, tp_weaklistoffset */
-	uint64_t keys; /* of the values of its objects, where those do not tell their number */
-	uint32_t values; /* that number */
+	uint32_t values; /* of each of its objects, where those do not tell their number */
 	uint32_t search; /* the one that looked last */
 	uint16_t takes; /* enum prof_pygives: who waits for such an object takes by these; 0: not known */
 	uint8_t kind; /* enum prof_pykind */
 	bool waited; /* of C, and waited for within C */
 	bool lock; /* the same, and there is one in each condition */
 	bool thread; /* threading.Thread itself */
-	bool shared; /* means the same object in a forked child */
+	bool shared; /* such an object is the same in a forked child; known of children only */
 };
 
 enum prof_pyhow {
 	PROF_PYHOW_OWN = 1, /* the first argument of its frame */
+	PROF_PYHOW_STACK = 4, /* on an evaluation stack whose end is told: what a with statement holds */
 	PROF_PYHOW_WEAK = 2, /* it may have been left behind: only a bound method of it counts */
 };
 

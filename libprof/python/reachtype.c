@@ -3,10 +3,11 @@
  * What is known of the types of objects. A type is looked at once in each search, since its memory may
  * be another's by now; what its name and its bases say is kept.
  */
-#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pypriv.h"
+#include "pytext.h"
 #include "reachpriv.h"
 
 #define TYPE_BYTES 296u
@@ -15,6 +16,7 @@
 #define TYPE_FLAGS 168u
 #define TYPE_WEAK 208u
 #define TYPE_BASE 256u
+#define TYPE_NAMES 264u
 #define TYPE_DICTIONARY 288u
 
 #define FLAG_HEAP (UINT64_C(1) << 9)
@@ -33,6 +35,7 @@
 
 #define BASES_MAX 8u
 #define NAME_ROOM 64u
+#define MODULE_WITHIN 8u
 #define SIZE_MAX_SANE (1 << 20)
 #define PROBES 8u
 
@@ -50,6 +53,8 @@ static const struct {
 	{ "builtin_method", PROF_PYKIND_BUILTIN },
 	{ "method", PROF_PYKIND_METHOD },
 	{ "cell", PROF_PYKIND_CELL },
+	{ "callable_iterator", PROF_PYKIND_CELL },
+	{ "_queue.SimpleQueue", PROF_PYKIND_QUEUE },
 	{ "module", PROF_PYKIND_NONE },
 	{ "frame", PROF_PYKIND_NONE },
 	{ "traceback", PROF_PYKIND_NONE },
@@ -62,7 +67,7 @@ static const struct {
 	{ "weakref.ReferenceType", PROF_PYKIND_NONE },
 	{ "weakproxy", PROF_PYKIND_NONE },
 	{ "weakref.ProxyType", PROF_PYKIND_NONE },
-	{ "method_descriptor", PROF_PYKIND_NONE },
+	{ "method_descriptor", PROF_PYKIND_DESCRIPTOR },
 	{ "member_descriptor", PROF_PYKIND_NONE },
 	{ "getset_descriptor", PROF_PYKIND_NONE },
 	{ "wrapper_descriptor", PROF_PYKIND_NONE },
@@ -144,6 +149,33 @@ static bool read_type_name(struct prof_py *py, uint64_t at, char *name)
 	return at && prof_pymem_text(&py->mem, at, name, NAME_ROOM) > 0;
 }
 
+/* Is it a class of multiprocessing's? One of the first words of its dictionary says so. */
+static bool is_shared(struct prof_py *py, const struct prof_pytype *t)
+{
+	uint64_t word[3 * MODULE_WITHIN], dict;
+	struct prof_pyentries e;
+	char text[32];
+	size_t i, n;
+
+	if (!(t->flags & FLAG_HEAP) ||
+	    prof_pymem_read(&py->mem, t->at + TYPE_NAMES, &dict, sizeof(dict)) ||
+	    prof_pyreach_entries(py, dict, &e) || e.stride < 2)
+		return false;
+	n = e.count < MODULE_WITHIN ? e.count : MODULE_WITHIN;
+	if (prof_pymem_read(&py->mem, e.at, word, n * e.stride * sizeof(*word)))
+		return false;
+	for (i = 0; i < n; i++) {
+		uint64_t *of = word + (i + 1) * e.stride - 2;
+
+		if (prof_pytext(&py->mem, &py->layout, of[0], false, text, sizeof(text)) > 0 &&
+		    !strcmp(text, "__module__"))
+			return prof_pytext(&py->mem, &py->layout, of[1], false, text,
+					   sizeof(text)) > 0 &&
+			       !strncmp(text, "multiprocessing.", 16);
+	}
+	return false;
+}
+
 /* From the type itself to the one before object. */
 static void learn_bases(struct prof_py *py, struct prof_pytype *t)
 {
@@ -156,6 +188,7 @@ static void learn_bases(struct prof_py *py, struct prof_pytype *t)
 		if (!read_type_name(py, one.name, name))
 			return;
 		learn_name(t, name, !n, one.flags & FLAG_HEAP);
+		t->shared |= py->mem.pid != getpid() && is_shared(py, &one);
 		if (!one.base || one.base % 8 ||
 		    prof_pymem_read(&py->mem, one.base, raw, sizeof(raw)))
 			return;
@@ -199,20 +232,6 @@ static struct prof_pytype *place(struct prof_pyreach *r, uint64_t at)
 	return free;
 }
 
-/* How many attributes the objects of this class have: by the keys that they share. */
-static void count_values(struct prof_py *py, struct prof_pytype *t)
-{
-	const struct prof_pyrefs *refs = &py->layout.refs;
-	uint64_t count = 0;
-
-	t->values = 0;
-	if (refs->cached_keys == PROF_PYLAYOUT_NONE || !(t->flags & PROF_PYTYPE_MANAGED) ||
-	    prof_pymem_read(&py->mem, t->at + refs->cached_keys, &t->keys, sizeof(t->keys)) ||
-	    !t->keys || prof_pymem_read(&py->mem, t->keys + refs->keys.count, &count, sizeof(count)))
-		return;
-	t->values = count <= PROF_PYREACH_ATTRIBUTES ? (uint32_t)count : 0;
-}
-
 static struct prof_pytype *take(struct prof_py *py, uint64_t at, const uint8_t *raw)
 {
 	struct prof_pytype now = describe(at, raw), *t = place(&py->reach, at);
@@ -224,8 +243,32 @@ static struct prof_pytype *take(struct prof_py *py, uint64_t at, const uint8_t *
 		learn(py, t);
 	}
 	t->search = py->reach.search;
-	count_values(py, t);
+	t->values = 0;
 	return t;
+}
+
+/* How many attributes the objects of these classes have: by the keys that they share. */
+static int count_values(struct prof_py *py, struct prof_pytype **type, size_t n)
+{
+	const struct prof_pyrefs *refs = &py->layout.refs;
+	struct prof_pymem_part part[PROF_PYREACH_BATCH];
+	uint64_t keys[PROF_PYREACH_BATCH], count[PROF_PYREACH_BATCH];
+	size_t i;
+	int rc;
+
+	for (i = 0; i < n; i++)
+		part[i] = (struct prof_pymem_part){ type[i]->at + refs->cached_keys, &keys[i], 8 };
+	rc = prof_pyreach_read(py, part, n);
+	for (i = 0; i < n; i++)
+		part[i] = (struct prof_pymem_part){
+			(part[i].bytes ? keys[i] : 0) + refs->keys.count, &count[i], 8
+		};
+	if (!rc)
+		rc = prof_pyreach_read(py, part, n);
+	for (i = 0; i < n && !rc; i++)
+		if (part[i].bytes && count[i] <= PROF_PYREACH_ATTRIBUTES)
+			type[i]->values = (uint32_t)count[i];
+	return rc;
 }
 
 static struct prof_pytype *known(struct prof_pyreach *r, uint64_t at)
@@ -247,8 +290,9 @@ int prof_pyreach_types(struct prof_py *py, const uint64_t *at, size_t n, struct 
 {
 	uint8_t raw[PROF_PYREACH_BATCH][TYPE_BYTES];
 	struct prof_pymem_part part[PROF_PYREACH_BATCH];
+	struct prof_pytype *managed[PROF_PYREACH_BATCH];
 	uint64_t asked[PROF_PYREACH_BATCH];
-	size_t asks = 0, i;
+	size_t asks = 0, counts = 0, i;
 	int rc;
 
 	for (i = 0; i < n; i++) {
@@ -258,9 +302,15 @@ int prof_pyreach_types(struct prof_py *py, const uint64_t *at, size_t n, struct 
 		asked[asks++] = at[i];
 	}
 	rc = prof_pyreach_read(py, part, asks);
-	for (i = 0; i < asks && !rc; i++)
-		if (part[i].bytes)
-			take(py, asked[i], raw[i]);
+	for (i = 0; i < asks && !rc; i++) {
+		struct prof_pytype *t = part[i].bytes ? take(py, asked[i], raw[i]) : NULL;
+
+		if (t && t->flags & PROF_PYTYPE_MANAGED &&
+		    py->layout.refs.cached_keys != PROF_PYLAYOUT_NONE)
+			managed[counts++] = t;
+	}
+	if (!rc)
+		rc = count_values(py, managed, counts);
 	for (i = 0; i < n; i++)
 		out[i] = at[i] && !rc ? known(&py->reach, at[i]) : NULL;
 	return rc;

@@ -340,7 +340,316 @@ def test_queues():
     over.clear()
 
 
-MODES = {'queues': [test_queues]}
+# ---- other things that are waited for ----
+
+class Waits:
+    """A thread that waits by this function, and what it is to wait for."""
+    def __init__(self, function, *arguments):
+        self.thread = start(function, *arguments)
+        self.what = getattr(function, '__name__', str(function))
+
+    def check(self, *objects):
+        got = awaited(self.thread.native_id)
+        for o in objects:
+            check(not isinstance(got, int) and id(o) in got, '%s: awaited: %r, not %s at %x' %
+                  (self.what, got, type(o).__name__, id(o)))
+        return got
+
+
+def end(*threads):
+    over.set()
+    for t in threads:
+        getattr(t, 'thread', t).join(10)
+    over.clear()
+
+
+def test_executor():
+    """One future is being made, one stands in line; whoever works gives both."""
+    for by in ('result', 'wait', 'as_completed'):
+        with concurrent.futures.ThreadPoolExecutor(1, 'maker') as pool:
+            now, later = pool.submit(over.wait), pool.submit(int)
+            unrelated = concurrent.futures.Future()
+            worker = next(t for t in threading.enumerate() if t.name.startswith('maker'))
+            if by == 'result':
+                waits = [Waits(now.result), Waits(later.result)]
+                waits[0].check(now)
+                waits[1].check(later)
+                equal(holds(worker.native_id, now, later, unrelated), '!!-', 'executor')
+            else:
+                waits = [Waits(lambda: list(getattr(concurrent.futures, by)([now, later])))]
+                got = waits[0].check()
+                equal(holds(worker.native_id, *got[:2])[1:], '!', 'executor, by %s' % by)
+            end(*waits)
+        # idle: it waits for the queue of work itself
+        pool = concurrent.futures.ThreadPoolExecutor(1, 'idler')
+        pool.submit(int).result()
+        worker = next(t for t in threading.enumerate() if t.name.startswith('idler'))
+        blocked(worker)
+        got = awaited(worker.native_id)
+        equal(got, [id(pool._work_queue)], 'executor: idle')
+        pool.shutdown()
+
+
+def test_thread_pool():
+    """The result is handed over by a thread that waits for a queue, in which the worker puts."""
+    pool = multiprocessing.pool.ThreadPool(1)
+    result, unrelated = pool.apply_async(over.wait), queue.SimpleQueue()
+    waits = Waits(result.get)
+    waits.check(result)
+    handler, worker = pool._result_handler, pool._pool[0]
+    handler = getattr(handler, 'native_id', None) or handler
+    equal(holds(handler, result), '!', 'thread pool: handler')
+    got = awaited(handler)
+    check(id(pool._outqueue) in got, 'thread pool: the handler awaits %r' % got)
+    equal(holds(worker.native_id, pool._outqueue, unrelated), '!-', 'thread pool: worker')
+    items = pool.imap(lambda _: over.wait(), [1])
+    again = Waits(next, items)
+    again.check(items)
+    equal(holds(handler, items), '!', 'thread pool: imap')
+    end(waits, again)
+    pool.terminate()
+
+
+class Buffer:
+    """People's own queue."""
+    def __init__(self):
+        self.items, self.changed = [], threading.Condition()
+
+    def push(self, item):
+        with self.changed:
+            self.items.append(item)
+            self.changed.notify()
+
+    def pop(self):
+        with self.changed:
+            while not self.items:
+                self.changed.wait()
+            return self.items.pop()
+
+
+def fill(buffer):
+    while not make():
+        pass
+    buffer.push(1)
+
+
+class Filler:
+    def __init__(self, buffer):
+        self.buffer = buffer
+
+    def run(self):
+        self.put(wait_over())
+
+    def put(self, item):
+        self.buffer.push(item)
+
+
+def put_all(buffer):
+    while not make():
+        pass
+    buffer.items.append(1)
+    with buffer.changed:
+        buffer.changed.notify_all()
+
+
+def test_conditions():
+    buffer, other = Buffer(), Buffer()
+    waits = Waits(buffer.pop)
+    waits.check(buffer.changed)
+    for function, want in ((fill, '~-'), (lambda b: Filler(b).run(), '!-'), (put_all, '!-')):
+        holder = start_for(function, buffer)
+        time.sleep(0.01)
+        blocked(holder)
+        equal(holds(holder.native_id, buffer.changed, other.changed), want, 'condition: %s' % function)
+        over.set()
+        holder.join(10)
+        over.clear()
+    end(waits)
+
+
+def sets(event):
+    over.wait()
+    event.set()
+
+
+def releases(semaphore):
+    over.wait()
+    semaphore.release()
+
+
+def test_events():
+    for made, wait, give in ((threading.Event(), 'wait', sets), (threading.Semaphore(0), 'acquire', releases)):
+        other = type(made)() if wait == 'wait' else threading.Semaphore(0)
+        waits, holder = Waits(getattr(made, wait)), start_for(give, made)
+        waits.check(made)
+        time.sleep(0.01)
+        blocked(holder)
+        equal(holds(holder.native_id, made, other), '!-', wait)
+        equal(holds(start(over.wait).native_id, made, other), '--', wait + ': a bystander')
+        end(waits, holder)
+
+
+def inside(lock):
+    with lock:
+        over.wait()
+
+
+def enters(lock):
+    with lock:
+        pass
+
+
+def acquires(lock):
+    lock.acquire()
+    lock.release()
+
+
+def beside(lock):
+    over.wait()
+    with lock:
+        pass
+
+
+def test_locks():
+    for kind in (threading.Lock, threading.RLock):
+        lock, other = kind(), kind()
+        holder, near = start_for(inside, lock), start_for(beside, lock)
+        time.sleep(0.02)
+        blocked(holder), blocked(near)
+        waits = [Waits(enters, lock), Waits(acquires, lock)]
+        for w in waits:
+            w.check(lock)
+            check(id(other) not in awaited(w.thread.native_id), 'lock: another')
+        equal(holds(holder.native_id, lock, other), '!-', 'lock: %r' % lock)
+        equal(holds(near.native_id, lock, other), '~-', 'lock: who does not have it')
+        end(*waits, holder, near)
+
+
+def by_iterator(q):
+    for _ in iter(q.get, None):
+        pass
+
+
+def by_alias(q):
+    get = q.get
+    get()
+
+
+def by_attribute(loader):
+    return loader.out.get()
+
+
+def by_argument(q, other):
+    return max(other, 3, q.get() or 1)
+
+
+def test_calls():
+    """Within C: what is on the evaluation stack."""
+    for function in (by_iterator, by_alias, lambda q: by_attribute(Loader(q)), lambda q: by_argument(q, 1)):
+        q = queue.SimpleQueue()
+        waits = Waits(function, q)
+        equal(waits.check(q), [id(q)], 'nothing else is awaited')
+        q.put(None)
+        waits.thread.join(10)
+    asleep = Waits(time.sleep, 1)
+    equal(asleep.check(), [], 'a thread that sleeps')
+
+
+def test_loop():
+    """The loop is waited for where its thread idles; a future of it where it works."""
+    loop = asyncio.new_event_loop()
+    thread = start(loop.run_forever)
+    got = awaited(thread.native_id)
+    check(id(loop) in got, 'loop: awaited: %r, not %x' % (got, id(loop)))
+
+    def calls():
+        over.wait()
+        loop.call_soon_threadsafe(int)
+    caller = start(calls)
+    equal(holds(caller.native_id, loop, asyncio), '!-', 'loop: who calls it')
+    equal(holds(start(over.wait).native_id, loop), '-', 'loop: who does not')
+
+    async def work():
+        over.wait()
+    future = asyncio.run_coroutine_threadsafe(work(), loop)
+    waits = Waits(future.result)
+    waits.check(future)
+    equal(holds(thread.native_id, future), '!', 'loop: while it works')
+    end(waits, caller)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(10)
+
+
+# ---- a program that changes everything while it is read ----
+
+class Node:
+    def __init__(self, *children):
+        self.children = list(children)
+        for i in range(len(children) % 7):
+            setattr(self, 'extra%d' % i, i)
+
+
+def change(held):
+    mine = {'q': held, 'list': [], 'set': set(), 'deque': collections.deque()}
+    n = 0
+    while not over.is_set():
+        n += 1
+        mine['list'] += [Node(mine['list'][-1] if mine['list'] else None, n) for _ in range(n % 5)]
+        mine[n % 97] = Node(*range(n % 11))
+        mine['set'].add(n % 300)
+        mine['deque'].extend(range(n % 70))
+        recurse(n % 9, mine)
+        if n % 7 == 0:
+            mine['list'] = mine['list'][n % 50:]
+            mine['deque'].clear()
+            mine = dict(mine) if n % 14 else {k: mine[k] for k in ('list', 'q', 'deque', 'set')}
+
+
+def recurse(n, mine):
+    here = {n: mine.get(n)}
+    return recurse(n - 1, here) if n else sorted(map(repr, here))
+
+
+def test_changing():
+    q, other = queue.Queue(), queue.Queue()
+    changing = [threading.Thread(target=change, args=(q,), daemon=True) for _ in range(2)]
+    for t in changing:
+        t.start()
+    seen, until = collections.Counter(), time.monotonic() + 1.5
+    while time.monotonic() < until or sum(seen.values()) < 200:
+        for t in changing:
+            seen[holds(t.native_id, q, other)] += 1
+            awaited(t.native_id)
+    figures['changing'] = {str(k): n for k, n in seen.items()}
+    check(not [k for k in seen if k not in ('~-', '!-', '--', -11)], 'changing: %r' % seen)
+    check(seen['~-'] > 0, 'changing: never held: %r' % seen)
+    end(*changing)
+
+
+# ---- what a search costs ----
+
+def take_cost():
+    """A pool worker that idles, one that decodes, and one with much about it; for tests/bench."""
+    pool = concurrent.futures.ThreadPoolExecutor(1, 'idler')
+    pool.submit(int).result()
+    idle = next(t for t in threading.enumerate() if t.name.startswith('idler'))
+    many = Node(*[Node(*range(30)) for _ in range(60)])
+    large = start(lambda held: over.wait(), [many, {i: Node(i) for i in range(100)}])
+    q = queue.Queue()
+    worker = start(by_parameter, q)
+    wanted = (ctypes.c_ulong * 4)(id(q), id(q.not_empty), id(over), id(pool))
+    ns = (ctypes.c_long * 300)()
+    for name, thread in (('idle', idle), ('found', worker), ('large', large)):
+        for of, n in (('first', 1), ('later', 300)):
+            equal(PROBE.probe_hold_times(thread.native_id, wanted, 2, n, ns), 0, 'times')
+            figures['%s_%s' % (name, of)] = round(sorted(ns[:n])[n // 2] / 1000, 1)
+    over.set()
+
+
+MODES = {'queues': [test_queues],
+         'others': [test_executor, test_thread_pool, test_conditions, test_events, test_locks, test_calls, test_loop],
+         'changing': [test_changing],
+         'cost': [take_cost]}
 
 
 def main():

@@ -88,8 +88,8 @@ static void make_314(void)
 		24,
 		88,
 		168, /* type */
+		40,
 		32,
-		24,
 		16, /* tuple */
 		40,
 		24,
@@ -148,6 +148,31 @@ static void test_314(void)
 	EXPECT_UINT(l.ascii, 40);
 	EXPECT_UINT(l.compact, 56);
 	EXPECT_UINT(l.code_tag, 3);
+}
+
+/* What it tells of objects is what the table has; where not, stacks can be read all the same. */
+static void test_objects(void)
+{
+	static const size_t told[] = { 35, 45, 57, 60, 67, 68 };
+	struct prof_pylayout l;
+	uint32_t minor;
+	size_t i;
+
+	for (minor = 8; minor <= 12; minor++) {
+		EXPECT_INT(find(V(3, minor, 5, 0xf), &l), 0);
+		EXPECT(l.refs.known);
+		EXPECT_UINT(l.refs.frame.globals, minor < 11 ? 48 : minor == 11 ? 8 : 24);
+	}
+	make_314();
+	EXPECT_INT(find(V(3, 14, 0, 0xf), &l), 0);
+	EXPECT(l.refs.known);
+	EXPECT_UINT(l.refs.frame.locals, 80);
+	for (i = 0; i < sizeof(told) / sizeof(*told); i++) {
+		make_314();
+		offsets[told[i]] += 8;
+		EXPECT_INT(find(V(3, 14, 0, 0xf), &l), 0);
+		EXPECT(!l.refs.known);
+	}
 }
 
 static void refuse(size_t word, uint64_t value)
@@ -289,5 +314,5 @@ static void test_torn_chains(void)
 int main(void)
 {
 	REQUIRE(!prof_pymem_open(&mem, 0, PROF_PYMEM_VM));
-	return RUN(test_314, test_refusals, test_chains, test_torn_chains);
+	return RUN(test_314, test_objects, test_refusals, test_chains, test_torn_chains);
 }

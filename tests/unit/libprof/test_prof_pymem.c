@@ -52,8 +52,19 @@ static void check_reads(struct prof_pymem *m)
 	EXPECT_MEM(raw, pages, 7);
 	EXPECT_MEM(raw + 7, pages + page, 9);
 	EXPECT_MEM(raw + 16, pages + 2 * page - 5, 5);
+	EXPECT_INT(prof_pymem_read_some(m, parts, 3), 3);
+	EXPECT_INT(prof_pymem_read_some(m, parts, 0), 0);
 	parts[1].from = end;
 	EXPECT_INT(prof_pymem_read_parts(m, parts, 3), -EFAULT);
+	memset(raw, 0, 7);
+	EXPECT_INT(prof_pymem_read_some(m, parts, 3), 1);
+	EXPECT_MEM(raw, pages, 7);
+	EXPECT_INT(prof_pymem_read_some(m, parts + 1, 2), 0);
+	EXPECT_INT(prof_pymem_read_some(m, parts + 2, 1), 1);
+	parts[1].from = UINT64_MAX - 3;
+	EXPECT_INT(prof_pymem_read_some(m, parts, 3), 1);
+	EXPECT_INT(prof_pymem_read_some(m, parts + 1, 2), 0);
+	EXPECT_INT(prof_pymem_read_some(m, parts, PROF_PYMEM_PARTS + 1), -EINVAL);
 	EXPECT_INT(prof_pymem_text(m, end - 4, text, sizeof(text)), 3); /* ends where memory ends */
 	EXPECT_STR(text, "end");
 	EXPECT_INT(prof_pymem_text(m, at, text, sizeof(text)), 63); /* cut */
@@ -130,6 +141,7 @@ static void test_child(void)
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	EXPECT(prof_pymem_read(&m, (uintptr_t)pages, &way, sizeof(way)) < 0);
+	EXPECT(prof_pymem_read_some(&m, &(struct prof_pymem_part){ (uintptr_t)pages, &way, 1 }, 1) < 0);
 	prof_pymem_close(&m);
 	EXPECT(prof_pymem_open(&m, child, PROF_PYMEM_VM) < 0);
 }
