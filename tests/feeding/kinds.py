@@ -6,9 +6,9 @@ from feeding.cases import CPU, INLINE, IO, NO_CPU, STARVED, Kind
 EVERY = []
 
 
-def kind(program, *variants, never=False, steps=120, needs=(), name=None):
+def kind(program, *variants, steps=120, needs=(), name=None):
     def note(fn):
-        EVERY.append(Kind(name or fn.__name__, program, variants or ('',), fn, never, steps, needs))
+        EVERY.append(Kind(name or fn.__name__, program, variants, fn, False, steps, needs))
         return fn
     return note
 

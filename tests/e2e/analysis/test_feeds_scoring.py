@@ -12,7 +12,7 @@ import gs
 
 sys.path[:0] = [os.path.join(gs.SOURCE, 'tests'), os.path.join(gs.SOURCE, 'tests', 'workloads', 'feeds')]
 
-from feeding import cases, judge, kinds, truth  # noqa: E402
+from feeding import cases, judge, kinds, others, truth  # noqa: E402
 import kit  # noqa: E402
 
 MS = 1_000_000
@@ -120,11 +120,11 @@ def diaries():
 
 def programs():
     """Each place that a case expects something of has a line in its program, and each program is played."""
-    for kind in kinds.EVERY:
+    for kind in kinds.EVERY + others.EVERY:
         path = os.path.join(cases.PROGRAMS, kind.program)
         gs.check(os.access(path, os.X_OK), f'{kind.program} is there')
         gs.check(kind.never or cases.marks(path), f'{kind.program} has marks')
-    names = [k.name for k in kinds.EVERY]
+    names = [k.name for k in kinds.EVERY + others.EVERY]
     gs.equal(len(names), len(set(names)), 'kinds are named once')
 
 
