@@ -16,7 +16,7 @@ def kind(program, *variants, steps=120, needs=(), name=None):
 P, F, S = 'prep', 'fetch', 'starved'
 
 
-def some(c, rng, around, unit, makers=1, edge=128, content=None, source='files', split=1, cpus=2):
+def some(c, rng, around, unit, makers=1, edge=128, content=None, source='files', split=1, cpus=1.4):
     """The usual: an item is got from a source and something is made of it. unit: ms on a CPU that a round of
     the work takes; makers: so many at the same time, on so many CPUs at most (1: they hold the interpreter);
     split: items per batch, on all makers together."""
@@ -28,9 +28,9 @@ def some(c, rng, around, unit, makers=1, edge=128, content=None, source='files',
         c.plan['rounds'] = max(1, round(ms / makers * min(makers, cpus) / unit))
     if c.variant == S:
         core = around.cores(2)[1]
-        c.plan.update(core=core, rounds=max(1, round(8 / split / unit)))
+        c.plan.update(core=core, rounds=max(1, round(8 * makers / split / unit)))
         c.expect.update(make=NO_CPU, get=dict(IO, delay=[STARVED]))
-        around.crowd(core, 2)
+        around.crowd(core, 3)
     if source == 'files' or c.variant != F:
         c.plan['root'] = around.folder(content, ms if c.variant == F else 0)
     elif source == 'site':
