@@ -166,7 +166,7 @@ def coroutine_threadsafe(c, rng, around):
 
 @kind('tweets.py', P, F)
 def coroutine_streams(c, rng, around):
-    some(c, rng, around, 1.5, makers=2, source='answers', cpus=1)
+    some(c, rng, around, 0.6, makers=2, source='answers', cpus=1)
     if c.variant == P:
         c.plan['port'] = around.answers(0, jpeg(160, 1))
 
@@ -249,7 +249,7 @@ def condition(c, rng, around):
 
 @kind('tides.py', P, F)
 def events(c, rng, around):
-    some(c, rng, around, 1.8, source='nap')
+    some(c, rng, around, 1.2, source='nap')
 
 
 @kind('graphs.py', F)
@@ -263,7 +263,40 @@ def thread_pool(c, rng, around):
     some(c, rng, around, 0.7, makers=2, cpus=1)
 
 
+# ---- threads that are not Python's ----
+
+@kind('shells.py', P, F, S)
+def native_maker(c, rng, around):
+    c.expect['pipe'] = dict(prep=CPU, fetch=IO, starved=NO_CPU)[c.variant]
+    us = round(rng.uniform(12, 17) * 1000)
+    c.plan.update({P: dict(spin_us=us), F: dict(nap=us / 1e6, spin_us=500), S: dict(spin_us=8000)}[c.variant])
+    if c.variant == S:
+        c.plan['core'] = around.cores(2)[1]
+        around.crowd(c.plan['core'], 3)
+
+
+@kind('shells.py', F)
+def native_reader(c, rng, around):
+    """One thread reads from a slow file, another decodes."""
+    c.expect['pipe'] = IO
+    c.plan.update(count=1, batch=8192, spin_us=500, path=around.file(bytes(8 << 20), rng.uniform(6, 8)))
+
+
+@kind('tribes.py', P, F, S)
+def native_launcher(c, rng, around):
+    some(c, rng, around, 1.0)
+    for place, expect in c.expect.items():
+        c.expect[place] = {state: [*allowed, INLINE] for state, allowed in expect.items()}
+
+
 # ---- libraries ----
+
+@kind('skies.py', P, F, needs=('aiohttp',))
+def aiohttp_session(c, rng, around):
+    some(c, rng, around, 2.0, makers=3, source='site', cpus=1)
+    if c.variant == P:
+        c.plan['port'] = around.site(0, jpeg(160, 1))
+
 
 @kind('forest.py', P, F, needs=('joblib',))
 def joblib_threads(c, rng, around):
@@ -285,7 +318,7 @@ def dask_threads(c, rng, around):
 
 @kind('farm.py', P, F, needs=('distributed',))
 def dask_distributed(c, rng, around):
-    some(c, rng, around, 0.9, makers=3)  # to gather a result takes some 10 ms
+    some(c, rng, around, 0.9, makers=2)
 
 
 @kind('ticks.py', P, F, S, needs=('zmq',))

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Farm pictures on dask's workers, processes of this machine; futures are taken in order."""
-import collections
+"""Farm pictures on dask's workers, processes of this machine, some fields at a time."""
 import io
 import logging
 
@@ -12,10 +11,10 @@ from PIL import Image, ImageFilter
 from kit import Card, cfg, note, settle
 
 
-def field(k):
+def field(number, k):
     settle()
     with note('get', k):
-        with open(f'{cfg.root}/f{k % cfg.files}', 'rb') as f:  #: get
+        with open(f'{cfg.root}/f{number % cfg.files}', 'rb') as f:  #: get
             data = f.read()  #: get
     with note('make', k):
         for _ in range(cfg.rounds):
@@ -27,15 +26,13 @@ def field(k):
 def main():
     with LocalCluster(n_workers=cfg.workers, threads_per_worker=1, processes=True, dashboard_address=None,
                       silence_logs=logging.ERROR) as cluster, Client(cluster) as client:
-        client.submit(int, 1).result()
-        waiting = collections.deque(client.submit(field, k, pure=False) for k in range(2 * cfg.workers))
-        card = Card()
-        for k in range(cfg.steps):
+        card, chunk = Card(), 4 * cfg.workers
+        for k in range(0, cfg.steps, chunk):
             with note('wait', k):
-                image = waiting.popleft().result()  #: wait
-            if k + 2 * cfg.workers < cfg.steps:
-                waiting.append(client.submit(field, k + 2 * cfg.workers, pure=False))
-            card.step(image)
+                futures = client.map(field, range(k, k + chunk), [k] * chunk, pure=False)
+                images = client.gather(futures)  #: wait
+            for image in images:
+                card.step(image)
 
 
 if __name__ == '__main__':

@@ -30,7 +30,7 @@ ROOM = 32768  # rows per process
 # root: folder with f0, f1, ...; port: of a server; nap: seconds before each item; rounds: how often the work on an
 # item is done; core: where it is done (-1: anywhere); batch, count, path, how: as the program says.
 DEFAULTS = dict(steps=120, gpu_us=4000, own='.', root='', files=64, port=0, nap=0.0, rounds=1, core=-1, workers=2,
-                batch=1, count=0, path='', start='fork', how='imap', nbytes=1 << 18, kernels=3, pageable=False,
+                batch=1, count=0, spin_us=0, path='', start='fork', how='imap', nbytes=1 << 18, kernels=3, pageable=False,
                 weights=False)
 
 
@@ -75,10 +75,10 @@ class Diary:
 
 def of_process(pid, last={}):
     """What it was last told to have, where it is gone."""
-    try:
+    try:  # a thread of this process is found by its number, too
         with open(f'/proc/{pid}/schedstat') as f:
             last[pid] = [int(n) for n in f.read().split()[:2]]
-    except FileNotFoundError:
+    except OSError:
         pass
     return last[pid]
 
