@@ -37,6 +37,7 @@ class Case:
         self.never = kind.never
         self.plan, self.expect, self.env = {}, {}, {}
         self.stdin, self.argv = None, []
+        self.chunked = 0  # of the batches, those that come with another one
 
     def build(self, around):
         self.plan = dict(steps=self.kind.steps, gpu_us=self.rng.randrange(3000, 5000))

@@ -41,6 +41,12 @@ def some(c, rng, around, unit, makers=1, edge=128, content=None, source='files',
         c.plan.update(root=around.folder(content), nap=ms / 1000)
 
 
+def inline(expect):
+    """What the trainer does itself has a class of its own, and so has its want of a CPU."""
+    return {state: [*allowed, INLINE, *['host.cpu_starved'] * (STARVED in allowed)]
+            for state, allowed in expect.items()}
+
+
 # ---- threads and queues ----
 
 @kind('birds.py', P, F, S)
@@ -208,7 +214,7 @@ def server_of_others(c, rng, around):
 @kind('coins.py', F, needs=('requests',))
 def http_inline(c, rng, around):
     some(c, rng, around, 2.0, source='site')
-    c.expect['get'] = {state: [*allowed, INLINE] for state, allowed in IO.items()}
+    c.expect['get'] = inline(IO)
 
 
 @kind('moths.py', P, F)
@@ -232,7 +238,7 @@ def managers_queue(c, rng, around):
 def generators(c, rng, around):
     some(c, rng, around, 0.56)
     for place, expect in c.expect.items():
-        c.expect[place] = {state: [*allowed, INLINE] for state, allowed in expect.items()}
+        c.expect[place] = inline(expect)
 
 
 # ---- the rest of the standard library ----
@@ -286,7 +292,7 @@ def native_reader(c, rng, around):
 def native_launcher(c, rng, around):
     some(c, rng, around, 1.0)
     for place, expect in c.expect.items():
-        c.expect[place] = {state: [*allowed, INLINE] for state, allowed in expect.items()}
+        c.expect[place] = inline(expect)
 
 
 # ---- libraries ----
@@ -300,12 +306,14 @@ def aiohttp_session(c, rng, around):
 
 @kind('forest.py', P, F, needs=('joblib',))
 def joblib_threads(c, rng, around):
+    c.chunked = 0.9
     c.plan['how'] = 'threads'
     some(c, rng, around, 1.75, makers=2, cpus=1)
 
 
 @kind('forest.py', P, F, needs=('joblib',))
 def joblib_processes(c, rng, around):
+    c.chunked = 0.9
     c.plan['how'] = 'processes'
     some(c, rng, around, 0.55, makers=2)
 

@@ -59,8 +59,10 @@ def truth(ops, rows, places):
         if part:
             left = gs.subtract(left, part)
             awaited(part, row, work, groups)
+    made = {r['key'] for r in work}
     facts = dict(idle=gs.measure(gaps), span=last - first, waits=len(waits),
-                 exposed=gs.measure(gaps) - gs.measure(left))
+                 exposed=gs.measure(gaps) - gs.measure(left), kernels=sum(o['kind'] == 'kernel' for o in ops),
+                 unmade=len({r['key'] for r in waits if r['key'] >= 0} - made))
     queued = gs.union([o['launch_ns'], o['start_ns']] for o in ops)
     groups['queued', ''] = gs.measure(gs.intersect(left, queued))
     left = gs.subtract(left, queued)

@@ -37,7 +37,7 @@ ROWS = [row('wait', 1, 12, 48), row('get', 1, 8, 20, 1, 0, 2), row('make', 1, 20
 
 def owners():
     true, facts = truth.truth(OPS, ROWS, {'get', 'make'})
-    gs.equal(facts, dict(idle=90 * MS, span=120 * MS, waits=2, exposed=82 * MS), 'idle time')
+    gs.equal(facts, dict(idle=90 * MS, span=120 * MS, waits=2, exposed=82 * MS, kernels=3, unmade=0), 'idle time')
     got = {f'{place} {state}'.strip(): ns / MS for (place, state), ns in true.items()}
     gs.equal({k: v for k, v in got.items() if not k.startswith('get')}, {
         'make cpu': 13 + 18 + 20, 'make delay': 13, 'handoff': 2, 'late/make cpu': 8, 'gpu': 2 + 1 + 2,
@@ -48,6 +48,7 @@ def owners():
 
 def case(name='thread_function', variant='prep', **expect):
     c = cases.Case(next(k for k in kinds.EVERY if k.name == name), variant, 1)
+    c.plan['steps'] = 3
     c.expect = expect
     return c
 
@@ -85,6 +86,10 @@ def reports():
     short = report({'input.prep': 90})
     short['gpus'][0]['idle_ns'] = 40 * MS
     gs.check(judged(short).notes, 'records that are wrong')
+    gs.check(judge.doubts(c := case(make=cases.CPU), dict(unmade=1, kernels=3)), 'a batch that nobody made')
+    gs.check(judge.doubts(c, dict(unmade=0, kernels=2)), 'too few kernels')
+    gs.equal(judge.doubts(c, dict(unmade=0, kernels=3)), [], 'no doubt')
+    gs.equal(judged(report({'input.prep': 90}), case(get=cases.IO)).line, None, 'little is planted: no line is asked for')
     none = dict(report({'input.prep': 90}), findings=[])
     gs.equal(judged(none).line, False, 'no finding')
 
