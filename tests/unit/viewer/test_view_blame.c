@@ -231,6 +231,10 @@ static void test_stacks(void)
 	EXPECT(!k.user_leaf && !k.waits);
 	ana_pystack_read(&k, NEXT, strlen(NEXT)); /* our own frame is nobody's line */
 	EXPECT(k.waits && k.line == 9 && !memcmp(k.file.at, "/home/me/train.py", 17));
+	/* from Python 3.11 on functions come with their classes */
+	EXPECT_INT(code_of("_BaseDataLoaderIter.__next__\t/x/site-packages/torch/utils/data/"
+			   "dataloader.py\t628"),
+		   ANA_CODE_NEXT);
 }
 
 /* Bytes that are no stack. */

@@ -297,11 +297,20 @@ uint8_t ana_module_feeder(struct ana_text file)
 	return FACTS_FEEDER_NONE;
 }
 
+/* "Queue.get" is get: from 3.11 on Python tells functions with their classes, before it does not. */
+static struct ana_text unqualified(struct ana_text f)
+{
+	const char *dot = f.len ? memrchr(f.at, '.', f.len) : NULL;
+
+	return dot ? from(f, dot + 1) : f;
+}
+
 bool ana_text_among(struct ana_text f, const char *functions)
 {
 	struct ana_text all = { functions, (uint32_t)strlen(functions) };
 	const char *at;
 
+	f = unqualified(f);
 	while (f.len && (at = memmem(all.at, all.len, f.at, f.len))) {
 		if (at > functions && at[-1] == '|' && at[f.len] == '|')
 			return true;
