@@ -15,7 +15,19 @@ FETCH, TAKE, PIN_ROW, CLOSE = 2, 3, 4, 5
 CLASSES = ('compute comm copy input.fetch input.prep input.cpu_starved input.pipeline input.handoff '
            'input.epoch input.inline input.h2d input.unknown host.dispatch host.cpu_work host.sync '
            'host.alloc host.gc host.lock host.checkpoint host.phase host.cpu_starved host.warmup '
-           'host.net host.wait host.no_work host.unknown').split()
+           'host.net host.wait host.no_work host.unknown excluded.teardown').split()
+
+
+def teardown(steps):
+    """For how long the time behind the last operation is teardown, whatever is seen."""
+    median = sorted(steps)[(len(steps) + 1) // 2 - 1] if steps else 0
+    return max(S, min(60 * S, 2 * median))
+
+
+def cells(a, b, waits):
+    """[a, b) in seconds, without the waits."""
+    cuts = sorted({t for w in waits for t in w if a < t < b} | set(range(a, b, S)) | {a, b})
+    return [(x, y) for x, y in zip(cuts, cuts[1:]) if not any(w[0] <= x < w[1] for w in waits)]
 
 
 def split(ns, weights):
@@ -337,7 +349,9 @@ class Piece:
 
     # ---- neither wait nor call ----
 
-    def host(self):
+    def host(self, unknown='host.unknown'):
+        """@unknown: what it is without evidence; in the tail 'excluded.teardown', and then code that handles data
+        is no input."""
         h = self.shares(self.w.pid, self.tid, self.a, self.b)
         if not h:
             return None
@@ -360,7 +374,13 @@ class Piece:
             self.makers += 1
             if not h.running and h.run:
                 self.add(run, h.run * w // h.waiting)
-        return self.decide('host.unknown')
+        gone = ['host.unknown']
+        if unknown == 'excluded.teardown':
+            gone += ['input.inline', 'input.epoch', 'input.handoff']
+        if unknown != 'host.unknown':
+            for c in gone:
+                self.add(unknown, self.weights.pop(c, 0))
+        return self.decide(unknown)
 
     @staticmethod
     def without_work(s):
@@ -439,7 +459,7 @@ class World:
             self.role[s['pid'], s['tid']] = s['role']
 
     def classes(self, pieces):
-        """Of pieces (kind 'wait' or 'host', a, b, tid): {class: ns}."""
+        """Of pieces (kind 'wait', 'host' or 'tail', a, b, tid): {class: ns}."""
         total, kin, orphans = {}, {}, []
 
         def book(out):
@@ -448,6 +468,9 @@ class World:
 
         for kind, a, b, tid in pieces:
             p = Piece(self, a, b, tid)
+            if kind == 'tail':
+                book(p.host('excluded.teardown') or {'excluded.teardown': b - a})
+                continue
             out = p.wait() if kind == 'wait' else p.host()
             if out is None:
                 orphans.append((kind, a, b, tid))

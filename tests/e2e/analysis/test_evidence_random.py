@@ -18,7 +18,7 @@ import ref_evidence as ref
 BIN = os.path.join(gs.BUILD, 'tests')
 PID = TRAINER = 100
 US, MS = 1000, 10**6
-LOADER_RANGE, GC, CHECKPOINT, ITER, FIRST = 1, 6, 7, 8, 1
+LOADER_RANGE, STEP, GC, CHECKPOINT, ITER, FIRST = 1, 4, 6, 7, 8, 1
 CODES = {
     'plain': 'work|/home/me/train.py|8~main|/home/me/train.py|9',
     'data': 'load|/usr/lib/python3/dist-packages/PIL/ImageFile.py|2~work|/home/me/train.py|8',
@@ -59,6 +59,9 @@ class Case:
             self.batch(1, 0, 1, TRAINER, 1, 0, 0, 0, 0, settings)
         for k in range(r.choice([1, 3, 10, 25])):
             self.gap(k)
+        self.end = self.t
+        if r.random() < .4:
+            self.tail()
         self.make_rows()
         self.make_samples()
 
@@ -97,6 +100,28 @@ class Case:
                 self.expect(cls, ns)
             t += ns
         self.op(t + 5 * US, r.randrange(100 * US, 20 * MS))
+
+    def tail(self):
+        """The process lives on behind its last operation: some of it is teardown, then it is seen."""
+        r = self.r
+        steps = [r.randrange(1, 3 * ref.S) for _ in range(r.choice([0, 1, 2, 5]))]
+        self.end = self.t + r.choice([r.randrange(1, 3 * ref.S), r.randrange(1, 12 * ref.S)])
+        while sum(steps) > self.end:
+            steps.pop()
+        for k, ns in enumerate(steps):
+            self.lines.insert(k, f'range {STEP} {sum(steps[:k])} {sum(steps[:k + 1])} {TRAINER} 0 ProfilerStep#{k}')
+        if r.random() < .3:  # it waits for another batch
+            at = r.randrange(self.t, self.end)
+            to = min(self.end, at + r.randrange(1, 3 * ref.S))
+            self.lines.append(f'range {LOADER_RANGE} {at} {to} {TRAINER} 0 enumerate(DataLoader)#x.__next__')
+            self.pieces.append(['wait', at, to, 0])  # whose thread's it is matters not
+        else:
+            at = to = self.end
+        rest = min(self.end, self.t + ref.teardown(steps))
+        for a, b in ref.cells(rest, self.end, [(at, to)]):
+            self.pieces.append(['tail', a, b, TRAINER])
+        early = [(a, b) for a, b in ((self.t, at), (to, rest)) if a < b]
+        self.expect('excluded.teardown', sum(min(b, rest) - a for a, b in early if a < rest))
 
     def expect(self, cls, ns):
         self.expected[cls] = self.expected.get(cls, 0) + ns
@@ -160,7 +185,7 @@ class Case:
                 continue
             t, cpu, delay, throttled = r.randrange(self.period), 1, 0, r.choice([0, 1])
             code, wait = 'plain', 0
-            while t < self.t:
+            while t < self.end:
                 if r.random() < .4:
                     code, wait = r.choice(list(CODES)), r.choice([0, 0] + list(range(16)))
                 state = 1 if not wait else r.choice([2, 2, 2, 3])
@@ -182,7 +207,7 @@ class Case:
                 t += step
 
     def text(self, shift, r):
-        out = [f'process {PID} 0 {self.t}'] + self.lines
+        out = [f'process {PID} 0 {self.end}'] + self.lines
         rows = sorted(self.samples, key=lambda s: (r.random() * 50 * MS + s['t'], s['tid']))
         rows.sort(key=lambda s: (s['tid'], s['t'])) if r.random() < .3 else rows.sort(
             key=lambda s: (s['t'] // (100 * MS), s['tid'], s['t']))
@@ -234,7 +259,7 @@ def differs(seed, folder):
     for n, shift in enumerate((0, 1_700_000_000_000_000_000 + r.randrange(10**9))):
         text = case.text(shift, r)
         got = engine(os.path.join(folder, str(n)), text, r.choice([1000, 7, 60]), n + 1)
-        got = {c: ns for c, ns in got.items() if c.startswith(('input.', 'host.'))}
+        got = {c: ns for c, ns in got.items() if c.startswith(('input.', 'host.', 'excluded.teardown'))}
         if got != want:
             with open(f'/tmp/evidence-{seed}.txt', 'w') as f:
                 f.write(text)

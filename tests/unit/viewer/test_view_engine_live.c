@@ -444,6 +444,102 @@ static void test_siblings_that_come_and_go(void)
 	t_run_end(&r);
 }
 
+/* A look at thread 1 every 100 ms of [@from, @to): it reads @target, or what it reads is not known. */
+static void look(struct t_proc *p, int64_t from, int64_t to, const char *target)
+{
+	struct wire_sample row[600];
+	size_t n = 0;
+
+	for (; from < to && n < sizeof(row) / sizeof(row[0]); from += 100000000)
+		row[n++] = (struct wire_sample){ .t_ns = from,
+						 .pid = 10,
+						 .tid = 1,
+						 .role = WIRE_ROLE_SUBMITTER,
+						 .state = WIRE_STATE_SLEEPING,
+						 .wait = WIRE_WAIT_READ,
+						 .target = target ? t_name(p, target) : 0,
+						 .stack = t_name(
+							 p, "wait\t/usr/lib/python3.11/x.py\t1") };
+	t_samples(p, row, n);
+}
+
+static void test_a_tail_without_work(void)
+{
+	struct t_run r;
+	struct t_proc p;
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	look(&p, US(300), US(20000000), "/dev/pts/0");
+	t_proc_end(&p, US(30000000), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_STARTUP), NS(100));
+	EXPECT_INT(CLASS(r, 0, HOST_NO_WORK), NS(19000000)); /* whole seconds that were looked at */
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(10999800));
+	EXPECT_INT(r.result->gpu_ns, NS(30000000));
+	t_run_end(&r);
+}
+
+/* Nobody looked, or what was seen tells nothing: all of it is as it was. */
+static void test_a_tail_that_nothing_tells_of(void)
+{
+	struct t_run r;
+	struct t_proc p;
+	int seen;
+
+	for (seen = 0; seen < 2; seen++) {
+		t_run_begin(&r);
+		t_proc_begin(&r, &p, 10, 0, US(0));
+		t_launch(&p, US(50), US(100), US(200), 1);
+		if (seen)
+			look(&p, US(300), US(20000000), NULL);
+		t_proc_end(&p, US(30000000), true);
+		t_analyse(&r, ANA_WINDOW_JOB);
+		EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(29999800));
+		t_run_end(&r);
+	}
+}
+
+/* Two steps of 3 s: the next one may be about to begin for 6 s. */
+static void test_a_tail_behind_long_steps(void)
+{
+	struct t_run r;
+	struct t_proc p;
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_launch(&p, US(3000050), US(3000100), US(6000000), 2);
+	t_range(&p, WIRE_RANGE_STEP, "ProfilerStep#1", US(0), US(3000000));
+	t_range(&p, WIRE_RANGE_STEP, "ProfilerStep#2", US(3000000), US(6000000));
+	look(&p, US(6000100), US(30000000), "/dev/pts/0");
+	t_proc_end(&p, US(30000000), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(6000000));
+	EXPECT_INT(CLASS(r, 0, HOST_NO_WORK), NS(18000000));
+	t_run_end(&r);
+}
+
+/* Another process keeps the GPU: what the one that worked last does until its own end counts. */
+static void test_a_tail_of_two_processes(void)
+{
+	struct t_run r;
+	struct t_proc p, q;
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	look(&p, US(300), US(10000000), "/dev/pts/0");
+	t_proc_end(&p, US(10000200), true);
+	t_proc_begin(&r, &q, 11, 0, US(0));
+	t_proc_end(&q, US(30000000), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_INT(CLASS(r, 0, HOST_NO_WORK), NS(9000000));
+	EXPECT_INT(CLASS(r, 0, EXCLUDED_TEARDOWN), NS(20999800));
+	t_run_end(&r);
+}
+
 static void test_verdict_of_nothing(void)
 {
 	struct t_run r;
@@ -475,6 +571,10 @@ static const struct t_case cases[] = {
 	T_CASE(test_contention_seen_late),
 	T_CASE(test_siblings_are_no_other_job),
 	T_CASE(test_siblings_that_come_and_go),
+	T_CASE(test_a_tail_without_work),
+	T_CASE(test_a_tail_that_nothing_tells_of),
+	T_CASE(test_a_tail_behind_long_steps),
+	T_CASE(test_a_tail_of_two_processes),
 	T_CASE(test_verdict_of_nothing),
 };
 

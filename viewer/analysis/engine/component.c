@@ -317,7 +317,7 @@ static int finish_process(struct ana_proc *p)
 
 	if (!err && p->evidence) /* for the facts about loaders */
 		err = ana_evidence_upto(p->evidence, INT64_MAX, INT64_MAX);
-	return err ? err : ana_steps_finish(&p->steps);
+	return err;
 }
 
 /* For the comparison of ranks: what was launched and never ended. */
@@ -358,6 +358,8 @@ int ana_walk_run(struct ana_walk *w)
 		return w->err;
 	if (!w->exact)
 		ana_host_ranges(w, INT64_MAX);
+	for (i = 0; i < w->processes && !w->err; i++) /* nothing more is exposed */
+		w->err = ana_steps_finish(&w->process[i].steps);
 	for (i = 0; i < w->gpus && !w->err; i++)
 		ana_gpu_finish(w, &w->gpu[i]);
 	ana_attribute_unsampled(w, INT64_MAX);

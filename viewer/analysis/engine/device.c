@@ -223,6 +223,7 @@ static __attribute__((noinline)) void keep_gap(struct ana_walk *w, struct ana_gp
 		.pageable = op->op == WIRE_OP_COPY && op->copy == WIRE_COPY_H2D &&
 			    op->src == WIRE_MEM_PAGEABLE,
 		.same_graph = same_graph(g, process, op, call),
+		.left = g->left,
 	};
 	int64_t to = call ? call->start : op->start_ns;
 
@@ -269,6 +270,11 @@ static inline void remember_left(struct ana_gpu_state *g, uint32_t process,
 	g->left_process = process;
 	g->left_graph = call && call->flags & ANA_NAME_GRAPH;
 	g->left_corr = op->corr;
+	g->left.known = call != NULL;
+	if (call) {
+		g->left.process = call->process;
+		g->left.tid = call->tid;
+	}
 }
 
 static inline void take_launch(struct ana_walk *w, struct ana_gpu_state *g,

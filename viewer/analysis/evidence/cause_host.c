@@ -34,7 +34,7 @@ static bool is_cpu_work(const struct ana_cause *b, const struct ana_pystack *k)
 {
 	if (k->code == ANA_CODE_CPU)
 		return true;
-	return k->own && b->unknown == ANA_HOST_UNKNOWN && b->end - b->start >= CPU_WORK_NS;
+	return k->own && b->unknown != ANA_HOST_DISPATCH && b->end - b->start >= CPU_WORK_NS;
 }
 
 static enum ana_class class_of_run(const struct ana_cause *b, const struct wire_sample *s,
@@ -175,6 +175,19 @@ static void add_sample(struct ana_cause *b, struct ana_evidence *e,
 	ana_cause_vote(b, s, i, run, false, ran);
 }
 
+/* No batch was made for a GPU to which nothing was given any more. */
+static void forget_input(struct ana_cause *b)
+{
+	static const enum ana_class inside[] = { ANA_INPUT_INLINE, ANA_INPUT_EPOCH,
+						 ANA_INPUT_HANDOFF };
+	size_t i;
+
+	for (i = 0; i < sizeof(inside) / sizeof(inside[0]); i++) {
+		ana_cause_add(b, ANA_HOST_UNKNOWN, b->weight[inside[i]]);
+		b->weight[inside[i]] = 0;
+	}
+}
+
 bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
 	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, tid);
@@ -195,6 +208,8 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 	ana_cause_add(b, ANA_HOST_CPU_STARVED, h.delay);
 	for (i = h.first; i < h.end; i++)
 		add_sample(b, e, s, &h, i, loading);
+	if (b->unknown == ANA_EXCLUDED_TEARDOWN)
+		forget_input(b);
 	/* what is not known keeps the class it had */
 	if (b->unknown != ANA_HOST_UNKNOWN) {
 		ana_cause_add(b, b->unknown, b->weight[ANA_HOST_UNKNOWN]);

@@ -122,7 +122,9 @@ bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attr
 						: ana_cause_host(b, p->evidence, piece->tid);
 	if (!told)
 		return keep_unsampled(w, p, piece, keep);
-	unsampled = b->decided ? unsampled_of(w, p, piece) : NULL;
+	/* what a process does behind its last operation tells nothing of gaps */
+	unsampled =
+		b->decided && piece->c != ANA_EXCLUDED_TEARDOWN ? unsampled_of(w, p, piece) : NULL;
 	if (unsampled && ana_unsampled_decided(unsampled, piece->start, b->ns))
 		w->err = -ENOMEM;
 	book(w, p);

@@ -63,6 +63,17 @@ static void give(struct ana_gap_decision *d, const struct ana_ruled_piece *p, in
 	}
 }
 
+/*
+ * The tail may be as long as a night: of it no more is kept than is decided, where nothing else of
+ * the walk is to be.
+ */
+static void read_tail(struct ana_gap_decision *d, int64_t start, int64_t end)
+{
+	if (!d->gap && d->w->gpus == 1 && d->w->floor < start)
+		d->w->floor = start;
+	ana_attribute_read(d->w, d->left, start, end);
+}
+
 /* By evidence, in parts that follow each other. False: the piece stays what it is. */
 static bool give_attributed(struct ana_gap_decision *d, const struct ana_ruled_piece *p,
 			    int64_t start, int64_t end)
@@ -80,11 +91,17 @@ static bool give_attributed(struct ana_gap_decision *d, const struct ana_ruled_p
 		.tid = p->any && p->refine == ANA_REFINE_WAIT ? 0 : d->waiter_tid,
 		.submitter = d->call ? d->call->tid : 0,
 	};
+	struct ana_proc *waiter = d->waiter;
 	struct ana_ruled_piece part;
 	int64_t at = start;
 	int c;
 
-	if (!ana_attribute(d->w, d->waiter, &piece, !d->g->clipped && !d->outside))
+	if (p->refine == ANA_REFINE_HOST && d->left) {
+		waiter = d->left;
+		piece.tid = d->left_tid;
+		read_tail(d, start, end);
+	}
+	if (!ana_attribute(d->w, waiter, &piece, !d->g->clipped && !d->outside))
 		return false;
 	for (c = 0; c < ANA_CLASSES; c++) {
 		if (!b->ns[c])
@@ -98,6 +115,13 @@ static bool give_attributed(struct ana_gap_decision *d, const struct ana_ruled_p
 	return true;
 }
 
+static bool has_evidence(const struct ana_gap_decision *d, const struct ana_ruled_piece *p)
+{
+	const struct ana_proc *of = p->refine == ANA_REFINE_HOST && d->left ? d->left : d->waiter;
+
+	return of && of->evidence;
+}
+
 static void walk_pieces(struct ana_gap_decision *d, int64_t start, int64_t end, ana_rules *r)
 {
 	while (start < end) {
@@ -105,8 +129,7 @@ static void walk_pieces(struct ana_gap_decision *d, int64_t start, int64_t end, 
 
 		if (!d->masks || !ana_rules_loss(d, start, &p))
 			r(d, start, &p);
-		if (!p.refine || !d->waiter || !d->waiter->evidence ||
-		    !give_attributed(d, &p, start, p.until))
+		if (!p.refine || !has_evidence(d, &p) || !give_attributed(d, &p, start, p.until))
 			give(d, &p, start, p.until);
 		start = p.until;
 	}
@@ -269,6 +292,38 @@ static void decide_apart(struct ana_gap_decision *d, int64_t start, int64_t end,
 	walk_pieces(d, start, end, r);
 }
 
+#define TEARDOWN_LEAST_NS INT64_C(1000000000)
+#define TEARDOWN_MOST_NS INT64_C(60000000000)
+
+/* For so long after its last operation may a process be about to end, or on its way to its next step. */
+static int64_t teardown_ns(struct ana_walk *w, const struct ana_proc *p)
+{
+	int64_t median = -1;
+
+	if (ana_steps_median(&p->steps, &median))
+		w->err = -ENOMEM;
+	return base_clamp(2 * base_clamp(median, 0, TEARDOWN_MOST_NS), TEARDOWN_LEAST_NS,
+			  TEARDOWN_MOST_NS);
+}
+
+/* What is no teardown of the tail [start, end): from then until the submitter's process ends. */
+static void find_rest(struct ana_gap_decision *d, const struct ana_submitter *left, int64_t start,
+		      int64_t end)
+{
+	const struct ana_source *s;
+
+	d->rest_start = d->rest_end = end;
+	if (!left->known || d->g->plan->imported)
+		return;
+	d->left = &d->w->process[left->process];
+	d->left_tid = left->tid;
+	s = d->left->source;
+	if (!d->left->evidence)
+		return;
+	d->rest_start = base_min(start + teardown_ns(d->w, d->left), end);
+	d->rest_end = base_min(s->s->bye ? ana_clamp_time(s->s->bye->t_ns) : s->end_ns, end);
+}
+
 /*
  * The end of one phase of a job and the beginning of a later one: teardown, perhaps phases that ran
  * nothing, start-up. What lies between them nobody held, or it was given to no process.
@@ -286,6 +341,8 @@ static void decide_between(struct ana_walk *w, struct ana_gpu_state *g,
 	g->gpu->queued_ns += gap->end - t;
 	if (ana_timeline_stack_upto(&g->waits, gap->end, g->waits_floor))
 		w->err = -ENOMEM;
+	d.gap = gap;
+	find_rest(&d, &gap->left, gap->start, first->end);
 	decide_apart(&d, gap->start, first->end, ana_rules_teardown);
 	for (s = first + 1; s < last; s++)
 		decide_apart(&d, s->start, s->end, ana_rules_startup);
@@ -379,6 +436,7 @@ void ana_gap_tail(struct ana_walk *w, struct ana_gpu_state *g)
 			d.waiter->source->range_threads == 1 ? d.waiter->source->range_thread : 0;
 		ana_attribute_read(w, d.waiter, g->end, end);
 	}
+	find_rest(&d, &g->left, g->end, end);
 	walk_pieces(&d, g->end, end, ana_rules_teardown);
 	g->gpu->loader_outside_ns += waited(g) - before;
 }

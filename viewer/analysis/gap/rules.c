@@ -167,15 +167,24 @@ void ana_rules_started(struct ana_gap_decision *d, int64_t t, struct ana_ruled_p
 	set(p, ANA_EXCLUDED_STARTUP, ANA_HIGH);
 }
 
+/* LEDGER 5, the tail: within [rest_start, rest_end) evidence tells more, one cell at a time. */
 void ana_rules_teardown(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)
 {
 	uint32_t v;
 
 	p->any = true;
-	if (on(&d->g->waits, t, p, &v))
+	if (on(&d->g->waits, t, p, &v)) {
 		set_wait(p, v, ANA_HIGH);
-	else
-		set(p, ANA_EXCLUDED_TEARDOWN, ANA_HIGH);
+		return;
+	}
+	set(p, ANA_EXCLUDED_TEARDOWN, ANA_HIGH);
+	if (t < d->rest_start) {
+		cut(p, d->rest_start);
+	} else if (t < d->rest_end) {
+		p->refine = ANA_REFINE_HOST;
+		cut(p, t + ANA_TAIL_CELL_NS - (t - d->rest_start) % ANA_TAIL_CELL_NS);
+		cut(p, d->rest_end);
+	}
 }
 
 void ana_rules_unobserved(struct ana_gap_decision *d, int64_t t, struct ana_ruled_piece *p)

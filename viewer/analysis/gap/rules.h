@@ -12,6 +12,8 @@
 
 #include "attribution.h"
 
+#define ANA_TAIL_CELL_NS INT64_C(1000000000) /* what of the tail is decided at a time */
+
 struct ana_ruled_piece {
 	int c;
 	enum ana_confidence confidence;
@@ -32,6 +34,10 @@ struct ana_gap_decision {
 	int64_t whole_start, whole_end; /* what is decided, for who asks for pieces */
 	int64_t queued_start, queued_end; /* for the rules on QUEUED */
 	struct ana_timeline_stack *waits, *blocked; /* without launch records */
+	int64_t rest_start, rest_end; /* of the tail, what the samples of left tell of */
+	struct ana_proc
+		*left; /* with left_tid: the submitter of the last operation; NULL: not known */
+	uint32_t left_tid;
 	struct ana_proc *waiter; /* whose evidence counts, and the thread's: 0: any */
 	uint32_t waiter_tid;
 	int64_t *sums; /* per class, for the longest gaps; NULL: not asked */

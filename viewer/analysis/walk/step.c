@@ -106,6 +106,20 @@ int ana_steps_finish(struct ana_steps *s)
 	return err;
 }
 
+int ana_steps_median(const struct ana_steps *s, int64_t *ns)
+{
+	struct ana_durations all = { 0 };
+	int err = ana_durations_merge(&all, &s->durations);
+	size_t i;
+
+	for (i = s->head; i < s->tail && !err; i++)
+		if (s->open[i].end_ns != INT64_MAX)
+			err = ana_durations_add(&all, s->open[i].end_ns - s->open[i].start_ns);
+	*ns = err ? -1 : ana_durations_rank(&all, 500);
+	ana_durations_fini(&all);
+	return err;
+}
+
 void ana_steps_fini(struct ana_steps *s)
 {
 	free(s->open);

@@ -82,6 +82,12 @@ struct ana_proc {
 	int64_t calls_next; /* start of the first API record that is not read */
 };
 
+/* The thread that launched an operation. */
+struct ana_submitter {
+	bool known;
+	uint32_t process, tid;
+};
+
 /* A gap between operations that is not decided yet. */
 struct ana_open_gap {
 	int64_t start, end;
@@ -91,6 +97,7 @@ struct ana_open_gap {
 	bool pageable; /* it is a pageable host-to-device copy */
 	bool same_graph; /* it and the operation before belong to one graph launch */
 	bool dependent; /* its stream was told to wait before it */
+	struct ana_submitter left; /* of the operation before it */
 };
 
 /* Consecutive gaps whose emptiness ends with the same submit. */
@@ -125,6 +132,7 @@ struct ana_gpu_state {
 	uint32_t left_stream, left_process;
 	bool left_graph;
 	uint64_t left_corr;
+	struct ana_submitter left;
 	/* the time before the first operation, while it is not decided */
 	bool lead_open;
 	struct ana_open_gap lead;
