@@ -28,7 +28,8 @@ UNPLANTED = collections.defaultdict(lambda: ANY_HOST + ANY_INPUT, gpu=ANY_HOST, 
 
 
 class Case:
-    """name is KIND/VARIANT. never: no part of the idle time is a wait for input."""
+    """name is KIND/VARIANT. never: no part of the idle time is a wait for input; what is expected is expected of
+    the trainer's own notes."""
 
     def __init__(self, kind, variant, seed):
         self.kind, self.variant, self.name = kind, variant, f'{kind.name}/{variant}'
@@ -45,7 +46,8 @@ class Case:
         return self
 
     def places(self):
-        return set(self.expect)
+        """What somebody does for a batch."""
+        return set() if self.never else set(self.expect)
 
 
 Kind = collections.namedtuple('Kind', 'name program variants build never steps needs')

@@ -26,8 +26,7 @@ def groups_of(case, true):
     for (place, state), ns in sorted(true.items()):
         expect = case.expect.get(place, {})
         allowed = expect.get(state) or expect.get('')
-        out.append(score.Group(f'{place} {state}'.strip(), ns, allowed or cases.UNPLANTED[place],
-                               bool(allowed) and not case.never))
+        out.append(score.Group(f'{place} {state}'.strip(), ns, allowed or cases.UNPLANTED[place], bool(allowed)))
     return out
 
 
@@ -72,11 +71,11 @@ def judge(result, summary, true, facts, marks, whole=None):
     if abs(gpu['idle_ns'] - facts['idle']) > 0.002 * facts['span']:
         result.notes.append(f'idle {gpu["idle_ns"]}, truth {facts["idle"]}')
     groups = groups_of(case, true)
+    result.planted, result.right, result.table = score.compare(groups, gpu['classes'])
     if case.never:
         result.classes = idle_only(whole['gpus'][0]['classes'])
         result.charged = sum(ns for c, ns in result.classes.items() if c.startswith('input.'))
         return groups
-    result.planted, result.right, result.table = score.compare(groups, gpu['classes'])
     result.unknown = sum(gpu['classes'].get(c, 0) for c in cases.UNKNOWN)
     result.line, result.where = line_of(case, true, summary, marks)
     result.notes += doubts(case, facts)
@@ -111,6 +110,11 @@ def verdicts(results):
                 (f'unknown: {100 * unknown / max(1, planted):.2f} % (bar 2)', unknown <= 0.02 * planted),
                 (f'first finding at the line of the producer: {lines} of {len(lined)} cases (bar 95 %)',
                  bool(lined) and lines >= 0.95 * len(lined))]
+    idlers = [r for r in never if r.planted]
+    if idlers:
+        waited, told = sum(r.planted for r in idlers), sum(r.right for r in idlers)
+        out.append((f'nothing to do: {100 * told / waited:.2f} % of {waited / 1e9:.3f} s in {len(idlers)} servers and '
+                    f'prompts (bar 95)', told >= 0.95 * waited))
     if never:
         out.append((f'called input where it is not: {sum(r.charged for r in accused)} ns in {len(accused)} of '
                     f'{len(never)} cases (bar 0)', not accused))

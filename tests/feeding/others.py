@@ -14,6 +14,7 @@ EVERY = []
 SLOW, BUSY = 'slow', 'busy'  # somebody waits; somebody computes
 AS_IS = 'as_is'
 SIZE = 1 << 16
+NO_WORK = {'': ['host.no_work']}
 
 
 def other(program, *variants, steps=80):
@@ -63,6 +64,11 @@ def queue_joined(c, rng, around):
 @other('crabs.py', SLOW)
 def checkpoint_future(c, rng, around):
     slow_disk(c, rng, around, rng.uniform(25, 35))
+
+
+@other('newts.py', BUSY)
+def scored_outside(c, rng, around):
+    c.plan['rounds'] = rng.randrange(2, 4)
 
 
 @other('plays.py', SLOW)
@@ -155,12 +161,14 @@ def posts(version):
 
 @other('shops.py', AS_IS)
 def http_server(c, rng, around):
+    c.expect['hold'] = NO_WORK
     c.plan.update(port=gs.free_ports(1)[0], how='HTTP/1.0')
     around.asks(c.plan['port'], rng.uniform(15, 25), c.plan['steps'], posts('HTTP/1.0'))
 
 
 @other('chats.py', AS_IS)
 def asyncio_server(c, rng, around):
+    c.expect['hold'] = NO_WORK
     c.plan['port'] = gs.free_ports(1)[0]
     line = base64.b64encode(b'\1' * SIZE) + b'\n'
     kept = []
@@ -175,6 +183,7 @@ def asyncio_server(c, rng, around):
 
 @other('desks.py', AS_IS)
 def queued_requests(c, rng, around):
+    c.expect['hold'] = NO_WORK
     c.plan['port'] = gs.free_ports(1)[0]
 
     def talk(connect, n, kept=[]):
@@ -187,11 +196,13 @@ def queued_requests(c, rng, around):
 
 @other('keys.py', AS_IS)
 def person(c, rng, around):
+    c.expect['hold'] = NO_WORK
     c.plan['steps'] = 30
     c.stdin = around.typist([f'c{n}' for n in range(30)], rng.uniform(60, 90))
 
 
 @other('board.py', AS_IS)
 def prompt(c, rng, around):
+    c.expect['rest'] = NO_WORK
     c.argv = ['-i']
     c.stdin = around.typist([*['step()'] * 30, 'exit()'], rng.uniform(60, 90))

@@ -95,7 +95,7 @@ def reports():
 
 
 def never():
-    c = case(get=cases.IO)
+    c = case()
     c.never = True
     good = judged(report({'host.lock': 90}), c, report({'host.lock': 90}))
     bad = judged(report({'host.lock': 90}), c, report({'host.lock': 89, 'input.fetch': 1}))
@@ -103,6 +103,11 @@ def never():
     gs.equal([[ok for _, ok in judge.verdicts([r])] for r in (good, bad)], [[True, True], [False, True]],
              'what is no input')
     gs.check(not all(ok for _, ok in judge.verdicts([])), 'nothing was played')
+    c.expect = dict(rest={'': ['host.no_work']}, gpu={'': ['host.no_work']})
+    idle = [judged(report({cls: 90}), c, report({cls: 90})) for cls in ('host.no_work', 'host.net')]
+    gs.equal([r.planted for r in idle], [8 * MS] * 2, 'nothing to do')
+    gs.equal([[ok for _, ok in judge.verdicts([r])] for r in idle], [[True] * 3, [False, True, True]],
+             'and what is said of that')
 
 
 def diaries():
