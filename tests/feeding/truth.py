@@ -47,22 +47,26 @@ def awaited(pieces, wait, work, groups):
     groups['handoff', ''] += gs.measure(late)
 
 
+def waits(rows):
+    return sorted(span(r) for r in rows if r['place'] == 'wait')
+
+
 def truth(ops, rows, places):
     """(groups: {(place, state): ns}, facts). places: what counts as work for a batch."""
     gaps, (first, last) = idle(ops)
     groups = collections.defaultdict(float)
     work = [r for r in rows if r['place'] in places]
-    waits = [r for r in rows if r['place'] == 'wait']
+    awaits = [r for r in rows if r['place'] == 'wait']
     left = gaps
-    for row in shortest_first(waits):
+    for row in shortest_first(awaits):
         part = gs.intersect(left, [span(row)])
         if part:
             left = gs.subtract(left, part)
             awaited(part, row, work, groups)
     made = {r['key'] for r in work}
-    facts = dict(idle=gs.measure(gaps), span=last - first, waits=len(waits),
+    facts = dict(idle=gs.measure(gaps), span=last - first, waits=len(awaits),
                  exposed=gs.measure(gaps) - gs.measure(left), kernels=sum(o['kind'] == 'kernel' for o in ops),
-                 unmade=len({r['key'] for r in waits if r['key'] >= 0} - made))
+                 unmade=len({r['key'] for r in awaits if r['key'] >= 0} - made))
     queued = gs.union([o['launch_ns'], o['start_ns']] for o in ops)
     groups['queued', ''] = gs.measure(gs.intersect(left, queued))
     left = gs.subtract(left, queued)
