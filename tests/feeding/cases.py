@@ -55,10 +55,13 @@ Kind = collections.namedtuple('Kind', 'name program variants build never steps n
 
 def marks(program):
     """Mark -> {(file, line)} of a program and of those that it starts."""
-    out = collections.defaultdict(set)
-    with open(program) as f:
-        for n, line in enumerate(f, 1):
+    out, todo = collections.defaultdict(set), [program]
+    for path in todo:
+        with open(path) as f:
+            text = f.read()
+        for n, line in enumerate(text.split('\n'), 1):
             m = re.search(r'#: ([\w ]+)$', line.rstrip())
             for mark in m.group(1).split() if m else ():
-                out[mark].add((os.path.basename(program), n))
+                out[mark].add((os.path.basename(path), n))
+        todo += [os.path.join(PROGRAMS, name) for name in re.findall(r"'(\w+\.py)'", text)]
     return out

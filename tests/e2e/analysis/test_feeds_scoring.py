@@ -134,6 +134,8 @@ def programs():
         path = os.path.join(cases.PROGRAMS, kind.program)
         gs.check(os.access(path, os.X_OK), f'{kind.program} is there')
         gs.check(kind.never or cases.marks(path), f'{kind.program} has marks')
+    gs.equal({file for file, _ in cases.marks(os.path.join(cases.PROGRAMS, 'books.py'))['make']}, {'tokenise.py'},
+             'lines of what a program starts')
     names = [k.name for k in kinds.EVERY + others.EVERY]
     gs.equal(len(names), len(set(names)), 'kinds are named once')
 

@@ -43,7 +43,7 @@ class Noted:
         return self
 
     def __next__(self):
-        with note('wait', self.k):
+        with note('wait', self.k if self.k < cfg.steps else -1):
             image = next(self.source)
         self.k += 1
         return image
