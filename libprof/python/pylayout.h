@@ -37,11 +37,13 @@ struct prof_pyrefs { /* where frames and objects refer to others */
 		uint32_t evaluation; /* a pointer to the end of the variables; NONE: the code counts them */
 		uint32_t top; /* of the evaluation stack; NONE: not told */
 		uint32_t top_bytes; /* 4: its index, counted from locals; 8: its address */
+		uint32_t blocks; /* to 3.10: how many blocks it is in (f_iblock), behind it the blocks */
 	} frame;
 	struct {
 		uint32_t variables; /* how many: locals, cells and free ones; NONE: see evaluation */
 		uint32_t stack; /* how deep the evaluation stack gets */
 		uint32_t names, arguments;
+		uint32_t handlers; /* the table of exceptions' handlers; NONE: see frame.blocks */
 		uint32_t enters; /* the opcode that calls __enter__; NONE: that is called as others are */
 	} code;
 	struct {

@@ -50,6 +50,9 @@ struct prof_py_known *prof_py_known(struct prof_py *py, uint64_t tstate);
 int prof_py_walk_frames(struct prof_py *py, const struct prof_py_thread *t,
 			struct prof_pywalk **found);
 
+/* How many of them are the process's own, and not inherited from the parent that forked it. */
+size_t prof_py_own_frames(struct prof_py *py, const struct prof_pywalk *w);
+
 /* The thread whose PyThreadState is at @at, and the next one's. 0, -EAGAIN: it is none. */
 int prof_py_read_thread(struct prof_py *py, uint64_t at, struct prof_py_thread *t, uint64_t *next);
 

@@ -147,6 +147,22 @@ static bool is_parents(uint8_t inner, uint8_t mark)
 	return inner == PROF_PYCODE_BOOTSTRAP && mark == PROF_PYCODE_LAUNCH;
 }
 
+size_t prof_py_own_frames(struct prof_py *py, const struct prof_pywalk *w)
+{
+	uint8_t inner = PROF_PYCODE_PLAIN;
+	size_t i;
+
+	for (i = 0; i < w->frames; i++) {
+		const struct prof_pycode *code = prof_pycode_get(
+			&py->codes, &py->mem, &py->layout, w->frame[i].code, py->raw[i]);
+
+		if (!code || is_parents(inner, code->mark))
+			break;
+		inner = code->mark;
+	}
+	return i;
+}
+
 static int write_text(struct prof_py *py, const struct prof_pywalk *w, struct text *out)
 {
 	uint8_t inner = PROF_PYCODE_PLAIN;

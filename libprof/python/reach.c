@@ -15,18 +15,27 @@ _Static_assert(PROF_PY_WANTED == PROF_PYREACH_WANTED, "room for what is wanted")
 
 /* ---- what a thread waits for ---- */
 
-/* A thread's own object, by which it began. */
-static bool begins_thread(const struct prof_pycode *code)
+static bool ends_with(const char *text, const char *end)
 {
-	static const char *const begins[] = { "Thread.run\t", "Thread._bootstrap", "run\t",
-					      "_bootstrap" };
-	const char *file = strchr(code->text, '\t');
-	size_t i, n = file ? strlen(file) : 0;
+	size_t n = strlen(text), k = strlen(end);
 
-	if (n < 13 || strcmp(file + n - 13, "/threading.py"))
+	return n >= k && !strcmp(text + n - k, end);
+}
+
+/* Where a thread or a process of the library's begins: its self is who waits. */
+static bool is_begin(const struct prof_pycode *code)
+{
+	static const char *const begins[] = { "run", "_bootstrap", "_bootstrap_inner" };
+	size_t n = strcspn(code->text, "\t"), i;
+	const char *name = code->text + n;
+
+	if (!ends_with(code->text, "/threading.py") && !ends_with(code->text, "/process.py"))
 		return false;
+	while (name > code->text && name[-1] != '.')
+		name--;
+	n -= (size_t)(name - code->text);
 	for (i = 0; i < sizeof(begins) / sizeof(*begins); i++)
-		if (!strncmp(code->text, begins[i], strlen(begins[i])))
+		if (n == strlen(begins[i]) && !memcmp(name, begins[i], n))
 			return true;
 	return false;
 }
@@ -40,7 +49,7 @@ static size_t count_library(struct prof_py *py, const struct prof_pywalk *w)
 		const struct prof_pycode *code = prof_pycode_get(
 			&py->codes, &py->mem, &py->layout, w->frame[i].code, py->raw[i]);
 
-		if (!code || code->home != PROF_PYCODE_LIBRARYS || begins_thread(code))
+		if (!code || code->home != PROF_PYCODE_LIBRARYS || is_begin(code))
 			break;
 	}
 	return i;
@@ -168,10 +177,15 @@ static bool is_waited(const struct prof_pytype *type, size_t library)
 	return type && type->waited && !(library && type->lock);
 }
 
+static bool is_descriptor(const struct prof_pytype *type)
+{
+	return type && type->kind == PROF_PYKIND_DESCRIPTOR;
+}
+
 /*
  * Of the innermost function's evaluation stack what is waited for within C: a bound function, or a method
- * and behind it what it is called for, or what a with statement enters: with it, those around it. What
- * has been left behind above the stack's end seldom looks so.
+ * and behind it what it is called for. Where a with statement begins, what lies right above those that it
+ * is in. What has been left behind above the stack's end seldom looks so.
  */
 static int add_called(struct prof_py *py, const struct prof_pyframe *f, size_t library,
 		      struct awaited *a)
@@ -190,13 +204,18 @@ static int add_called(struct prof_py *py, const struct prof_pyframe *f, size_t l
 	if (!rc)
 		rc = see(py, self, n);
 	for (i = 0; i < n && !rc; i++) {
-		if (is_waited(self[i].type, library) && waits_within(py, s[i].method, entering))
+		bool enters_it = entering && i >= slots->in_use;
+
+		if (is_waited(self[i].type, library) && waits_within(py, s[i].method, enters_it))
 			add_awaited(a, self[i].at);
-		if (is_waited(s[i].type, library) &&
-		    (entering || (i && s[i - 1].type &&
-				  s[i - 1].type->kind == PROF_PYKIND_DESCRIPTOR &&
-				  waits_within(py, s[i - 1].method, false))))
+		else if (is_waited(s[i].type, library) &&
+			 (enters_it || (i && is_descriptor(s[i - 1].type) &&
+					waits_within(py, s[i - 1].method, false))))
 			add_awaited(a, s[i].at);
+		else
+			continue;
+		if (entering)
+			break;
 	}
 	return rc;
 }
@@ -290,12 +309,13 @@ static int set_wanted(struct prof_py *py, const uint64_t *wanted, size_t n)
 	return rc;
 }
 
-static void learn_codes(struct prof_py *py, const struct prof_pywalk *w, uint8_t *home)
+static void learn_codes(struct prof_py *py, const struct prof_pywalk *w, size_t frames,
+			uint8_t *home)
 {
 	uint16_t gives = 0;
 	size_t i;
 
-	for (i = 0; i < w->frames; i++) {
+	for (i = 0; i < frames; i++) {
 		struct prof_pycode *code = prof_pycode_get(&py->codes, &py->mem, &py->layout,
 							   w->frame[i].code, py->raw[i]);
 
@@ -307,59 +327,93 @@ static void learn_codes(struct prof_py *py, const struct prof_pywalk *w, uint8_t
 }
 
 /* From the outermost frame on: from there more code is further in. */
-static void offer_variables(struct prof_py *py, size_t frames)
+static void offer_slots(struct prof_py *py, size_t frames)
 {
 	const struct prof_pyslots *slots = py->reach.slots;
 	size_t i, k;
 
 	for (i = frames; i--;)
-		for (k = 0; k < slots[i].locals + (slots[i].exact ? slots[i].stack : 0); k++) {
-			unsigned int how = k >= slots[i].locals ? PROF_PYHOW_STACK : 0;
+		for (k = 0; k < slots[i].locals + slots[i].in_use; k++) {
+			enum prof_pyhow how = k >= slots[i].locals ? PROF_PYHOW_STACK :
+					      !k && has_arguments(py, i) ?
+								     PROF_PYHOW_SELF :
+								     PROF_PYHOW_REFERENCE;
 
-			if (!k && has_arguments(py, i))
-				how = PROF_PYHOW_OWN;
 			prof_pyreach_offer(py, prof_pyreach_slot(py, i, k), 0, i, how);
 		}
-}
-
-/*
- * Where the evaluation stack's end is not told, what stands above it is of earlier: of that
- * bound methods count.
- */
-static void offer_stacks(struct prof_py *py, size_t frames)
-{
-	const struct prof_pyslots *slots = py->reach.slots;
-	size_t i, k;
-
-	for (i = frames; i--;)
-		for (k = 0; k < slots[i].stack && !slots[i].exact; k++)
-			prof_pyreach_offer(py, prof_pyreach_slot(py, i, slots[i].locals + k),
-					   PROF_PYREACH_DEPTH - 1, i, PROF_PYHOW_WEAK);
 }
 
 static int search(struct prof_py *py, const struct prof_pywalk *w)
 {
 	uint8_t home[PROF_PY_FRAMES];
-	int rc = prof_pyreach_slots(py, w, w->frames);
+	size_t frames = prof_py_own_frames(py, w);
+	int rc = prof_pyreach_slots(py, w, frames);
 
 	if (rc)
 		return rc;
-	learn_codes(py, w, home);
-	offer_variables(py, w->frames);
-	prof_pyreach_globals(py, home, w->frames);
-	rc = prof_pyreach_follow(py);
+	learn_codes(py, w, frames, home);
+	offer_slots(py, frames);
+	prof_pyreach_globals(py, home, frames);
+	return prof_pyreach_follow(py);
+}
+
+static int look_once(struct prof_py *py, const struct prof_py_thread *t)
+{
+	struct prof_pywalk *w;
+	int rc;
+
+	prof_pyreach_begin(py);
+	rc = prof_py_walk_frames(py, t, &w);
+	return rc ? rc : search(py, w);
+}
+
+/* Leaves only what was found; of what is held and not given it is enough that it is held. */
+static size_t want_found(struct prof_pyreach *r, const struct prof_py_hold *first, size_t n)
+{
+	size_t found = 0, i;
+
+	for (i = 0; i < n; i++) {
+		found += first[i].held;
+		if (!first[i].held)
+			r->wanted[i] = 0;
+		else if (!first[i].gives)
+			r->takes[i] = PROF_PYGIVES_ANYTHING;
+	}
+	r->open = found;
+	memset(r->found, 0, sizeof(r->found));
+	return found;
+}
+
+/*
+ * The program runs on: memory that was a list's is another object's before its items are read, and such
+ * a way leads anywhere. So what was found counts if it is found again.
+ */
+static int look_twice(struct prof_py *py, const struct prof_py_thread *t, size_t n,
+		      struct prof_py_hold *out)
+{
+	struct prof_pyreach *r = &py->reach;
+	size_t held = 0, i;
+	int rc = look_once(py, t);
+
 	if (rc)
 		return rc;
-	offer_stacks(py, w->frames);
-	return prof_pyreach_follow(py);
+	for (i = 0; i < n; i++)
+		out[i] = (struct prof_py_hold){ r->found[i].held, r->found[i].gives };
+	if (!want_found(r, out, n))
+		return 0;
+	rc = look_once(py, t);
+	for (i = 0; i < n; i++) {
+		out[i].held &= !rc && r->found[i].held;
+		out[i].gives &= !rc && r->found[i].gives;
+		held += out[i].held;
+	}
+	return rc ? rc : (int)held;
 }
 
 int prof_py_holds(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,
 		  size_t n, struct prof_py_hold *out)
 {
-	struct prof_pywalk *w;
-	int held = 0, rc;
-	size_t i;
+	int rc;
 
 	if (n > PROF_PY_WANTED)
 		return -EINVAL;
@@ -369,15 +423,8 @@ int prof_py_holds(struct prof_py *py, const struct prof_py_thread *t, const uint
 	prof_pyreach_begin(py);
 	rc = set_wanted(py, wanted, n);
 	if (!rc)
-		rc = prof_py_walk_frames(py, t, &w);
-	if (!rc)
-		rc = search(py, w);
-	for (i = 0; i < n && !rc; i++) {
-		out[i].held = py->reach.found[i].held;
-		out[i].gives = py->reach.found[i].gives;
-		held += out[i].held;
-	}
-	return rc ? rc == -ESRCH ? -ENOENT : rc : held;
+		rc = look_twice(py, t, n, out);
+	return rc == -ESRCH ? -ENOENT : rc;
 }
 
 bool prof_py_shares(struct prof_py *a, struct prof_py *b, uint64_t object)

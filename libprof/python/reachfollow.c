@@ -11,7 +11,7 @@
 
 #define LOWEST 4096u
 #define HIGHEST (UINT64_C(1) << 47)
-#define OBJECTS_MAX 640u /* looked into by one search */
+#define OBJECTS_MAX 400u /* looked into by one search */
 #define TABLE_MAX 128u /* places of a set */
 #define BLOCK_ITEMS 64u /* of a deque's block, behind a pointer to the one before */
 
@@ -79,16 +79,14 @@ static void note_named(struct prof_pyreach *r, uint64_t at, uint16_t gives)
 }
 
 void prof_pyreach_offer(struct prof_py *py, uint64_t at, unsigned int depth, size_t frame,
-			unsigned int how)
+			enum prof_pyhow how)
 {
 	struct prof_pyreach *r = &py->reach;
 
 	if (at < LOWEST || at >= HIGHEST || at % 8)
 		return;
-	if (!(how & PROF_PYHOW_WEAK))
-		note_found(r, at,
-			   r->frame_gives[frame] |
-				   (how & PROF_PYHOW_STACK ? PROF_PYGIVES_RELEASE : 0));
+	note_found(r, at,
+		   r->frame_gives[frame] | (how == PROF_PYHOW_STACK ? PROF_PYGIVES_RELEASE : 0));
 	if (depth >= PROF_PYREACH_DEPTH || r->tail == PROF_PYREACH_QUEUE || !is_new(r, at))
 		return;
 	r->queue[r->tail++] = (struct prof_pynode){ .at = at,
@@ -215,21 +213,21 @@ static uint64_t word(const struct object *o, int offset)
 static void offer_next(struct prof_py *py, const struct object *o, uint64_t at)
 {
 	prof_pyreach_offer(py, at, o->node->depth + 1u, o->node->frame,
-			   o->node->how & PROF_PYHOW_WEAK);
+			   PROF_PYHOW_REFERENCE);
 }
 
 /* What is no step of its own: a dictionary of attributes, a cell. */
 static void offer_same(struct prof_py *py, const struct object *o, uint64_t at)
 {
 	prof_pyreach_offer(py, at, o->node->depth, o->node->frame,
-			   o->node->how & PROF_PYHOW_WEAK);
+			   PROF_PYHOW_REFERENCE);
 }
 
 /* A tuple of which this is no more than a wrapper. */
 static void offer_before(struct prof_py *py, const struct object *o, uint64_t at)
 {
 	prof_pyreach_offer(py, at, o->node->depth ? o->node->depth - 1u : 0, o->node->frame,
-			   o->node->how & PROF_PYHOW_WEAK);
+			   PROF_PYHOW_REFERENCE);
 }
 
 static void open_attributes(struct prof_py *py, const struct object *o)
@@ -336,7 +334,7 @@ static void open_object(struct prof_py *py, const struct object *o)
 
 	switch ((enum prof_pykind)o->type->kind) {
 	case PROF_PYKIND_INSTANCE:
-		if (!o->type->thread || o->node->how & PROF_PYHOW_OWN)
+		if (!o->type->thread || o->node->how == PROF_PYHOW_SELF)
 			open_instance(py, o);
 		break;
 	case PROF_PYKIND_LIST:
@@ -436,7 +434,7 @@ static void offer_contents(struct prof_py *py, const struct prof_pynode *node)
 			continue;
 		for (k = first; k < p->bytes / 8; k += stride)
 			prof_pyreach_offer(py, r->words[p->at + k], of->depth + 1u, of->frame,
-					   of->how & PROF_PYHOW_WEAK);
+					   PROF_PYHOW_REFERENCE);
 	}
 }
 

@@ -58,6 +58,7 @@ enum prof_pygives { /* what gives to who waits: groups of names */
 	PROF_PYGIVES_APPEND = 1 << 7,
 	PROF_PYGIVES_KNOWN = 1 << 15, /* looked up */
 	PROF_PYGIVES_HANDS = 0x6f, /* what hands something over; not to free a lock, nor to extend a list */
+	PROF_PYGIVES_ANYTHING = 0xffff,
 };
 
 struct prof_pytype {
@@ -76,9 +77,9 @@ struct prof_pytype {
 };
 
 enum prof_pyhow {
-	PROF_PYHOW_OWN = 1, /* the first argument of its frame */
-	PROF_PYHOW_STACK = 4, /* on an evaluation stack whose end is told: what a with statement holds */
-	PROF_PYHOW_WEAK = 2, /* it may have been left behind: only a bound method of it counts */
+	PROF_PYHOW_REFERENCE = 0,
+	PROF_PYHOW_SELF, /* the first argument of its frame */
+	PROF_PYHOW_STACK, /* on the evaluation stack, as what a with statement holds */
 };
 
 struct prof_pynode { /* an object that was reached */
@@ -100,7 +101,7 @@ struct prof_pyentries { /* of a dictionary */
 
 struct prof_pyslots { /* of a frame */
 	uint32_t locals, stack; /* how many words were read */
-	bool exact; /* the evaluation stack ends there */
+	uint32_t in_use; /* of the evaluation stack, at least */
 };
 
 struct prof_pyreach {
@@ -156,12 +157,19 @@ int prof_pyreach_slots(struct prof_py *py, const struct prof_pywalk *w, size_t f
 /* The word of a frame as an address of an object. */
 uint64_t prof_pyreach_slot(const struct prof_py *py, size_t frame, size_t slot);
 
+/* How many words of the evaluation stack are there at least; @head: the frame before its variables. */
+uint32_t prof_pyreach_in_use(struct prof_py *py, const struct prof_pyframe *f, const uint8_t *head,
+			     const uint8_t *code, uint32_t variables);
+
+/* The same by a table of handlers as 3.11 has it, at the instruction number @unit. */
+uint32_t prof_pyreach_level(const uint8_t *table, size_t bytes, uint64_t unit);
+
 /* Begins a search for reach.wanted. */
 void prof_pyreach_begin(struct prof_py *py);
 
-/* This object is reached from that frame; @how: enum prof_pyhow. */
+/* This object is reached from that frame. */
 void prof_pyreach_offer(struct prof_py *py, uint64_t at, unsigned int depth, size_t frame,
-			unsigned int how);
+			enum prof_pyhow how);
 
 /* Follows what was offered until nothing is left, all is found, or it has been enough. */
 int prof_pyreach_follow(struct prof_py *py);

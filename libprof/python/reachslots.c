@@ -8,7 +8,7 @@
 #include "pypriv.h"
 #include "reachpriv.h"
 
-#define FRAME_HEAD 120u
+#define FRAME_HEAD 360u /* before the variables, at most */
 #define MODULES_MAX 6u
 #define NAMES_MAX 256u
 #define ENTRIES_MAX 1024u
@@ -45,36 +45,12 @@ static uint32_t least(uint64_t a, uint32_t b)
 	return a < b ? (uint32_t)a : b;
 }
 
-/* How many words of the evaluation stack of a frame are in use. */
-static uint32_t count_stack(const struct prof_pylayout *l, uint64_t frame, const uint8_t *head,
-			    uint32_t variables, uint32_t room, bool *exact)
+static void size_slots(struct prof_py *py, const struct prof_pyframe *f, const uint8_t *head,
+		       const uint8_t *code, struct prof_pyslots *out)
 {
-	const struct prof_pyrefs *refs = &l->refs;
-	uint64_t top = 0;
-
-	*exact = false;
-	if (refs->frame.top == PROF_PYLAYOUT_NONE)
-		return room;
-	if (refs->frame.top_bytes == 4) {
-		int32_t index;
-
-		memcpy(&index, head + refs->frame.top, sizeof(index));
-		top = index < 0 ? 0 : (uint64_t)index;
-	} else if (prof_pymem_word(head, refs->frame.top)) {
-		top = (prof_pymem_word(head, refs->frame.top) - frame - refs->frame.locals) / 8;
-	}
-	if (top < variables || top - variables > room)
-		return room;
-	*exact = true;
-	return (uint32_t)(top - variables);
-}
-
-static void size_slots(const struct prof_pylayout *l, const struct prof_pyframe *f,
-		       const uint8_t *head, const uint8_t *code, struct prof_pyslots *out)
-{
-	const struct prof_pyrefs *refs = &l->refs;
+	const struct prof_pyrefs *refs = &py->layout.refs;
 	uint64_t variables;
-	uint32_t stack;
+	uint32_t in_use;
 
 	if (refs->frame.evaluation == PROF_PYLAYOUT_NONE)
 		variables = number_at(code, refs->code.variables);
@@ -83,15 +59,14 @@ static void size_slots(const struct prof_pylayout *l, const struct prof_pyframe 
 			     refs->frame.locals) /
 			    8;
 	out->locals = least(variables, PROF_PYREACH_LOCALS);
-	out->exact = false;
-	stack = number_at(code, refs->code.stack);
-	out->stack = variables > PROF_PYREACH_LOCALS ?
-			     0 :
-			     count_stack(l, f->at, head, out->locals,
-					 least(stack, PROF_PYREACH_STACK), &out->exact);
+	if (variables > PROF_PYREACH_LOCALS)
+		return;
+	out->stack = least(number_at(code, refs->code.stack), PROF_PYREACH_STACK);
+	in_use = out->stack ? prof_pyreach_in_use(py, f, head, code, out->locals) : 0;
+	out->in_use = in_use < out->stack ? in_use : out->stack;
 }
 
-int prof_pyreach_slots(struct prof_py *py, const struct prof_pywalk *w, size_t frames)
+static int read_heads(struct prof_py *py, const struct prof_pywalk *w, size_t frames)
 {
 	struct prof_pyreach *r = &py->reach;
 	uint8_t head[PROF_PY_FRAMES][FRAME_HEAD];
@@ -101,18 +76,32 @@ int prof_pyreach_slots(struct prof_py *py, const struct prof_pywalk *w, size_t f
 
 	for (i = 0; i < frames; i++)
 		part[i] = (struct prof_pymem_part){ w->frame[i].at, head[i],
-						    py->layout.frame.bytes };
+						    py->layout.refs.frame.locals };
 	rc = prof_pyreach_read(py, part, frames);
-	for (i = 0; i < frames; i++) {
-		r->slots[i] = (struct prof_pyslots){ 0 };
-		if (!rc && part[i].bytes)
-			size_slots(&py->layout, &w->frame[i], head[i], py->raw[i], &r->slots[i]);
+	for (i = 0; i < frames && !rc; i++)
+		if (part[i].bytes) {
+			size_slots(py, &w->frame[i], head[i], py->raw[i], &r->slots[i]);
+			r->globals[i] =
+				prof_pymem_word(head[i], py->layout.refs.frame.globals);
+		}
+	return rc;
+}
+
+int prof_pyreach_slots(struct prof_py *py, const struct prof_pywalk *w, size_t frames)
+{
+	struct prof_pyreach *r = &py->reach;
+	struct prof_pymem_part part[PROF_PY_FRAMES];
+	size_t i;
+	int rc;
+
+	memset(r->slots, 0, frames * sizeof(r->slots[0]));
+	memset(r->globals, 0, frames * sizeof(r->globals[0]));
+	rc = read_heads(py, w, frames);
+	for (i = 0; i < frames; i++)
 		part[i] = (struct prof_pymem_part){
 			w->frame[i].at + py->layout.refs.frame.locals, r->slot[i],
 			(r->slots[i].locals + r->slots[i].stack) * sizeof(uint64_t)
 		};
-		r->globals[i] = !rc && part[i].bytes ? prof_pymem_word(head[i], py->layout.refs.frame.globals) : 0;
-	}
 	if (!rc)
 		rc = prof_pyreach_read(py, part, frames);
 	for (i = 0; i < frames; i++)
@@ -184,7 +173,7 @@ static void offer_module(struct prof_py *py, uint64_t globals, const struct name
 		for (i = 0; i < n; i++)
 			if (is_named(names, words[i * e.stride + e.stride - 2]))
 				prof_pyreach_offer(py, words[i * e.stride + e.stride - 1], 0, frame,
-						   0);
+						   PROF_PYHOW_REFERENCE);
 	}
 }
 

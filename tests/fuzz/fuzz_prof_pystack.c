@@ -11,6 +11,7 @@
 
 #include "python/pypriv.h"
 #include "python/pystack.h"
+#include "python/reach.h"
 
 #define ARENA 32768u
 #define MARK UINT64_C(0xa55a000000000000)
@@ -68,10 +69,26 @@ static void open_arena(uint8_t version)
 	py.version = versions[version % VERSIONS];
 	memset(py.known, 0, sizeof(py.known));
 	memset(py.codes.entry, 0, sizeof(py.codes.entry));
+	memset(&py.reach, 0, sizeof(py.reach));
 	py.at = (struct prof_pyplaces){ .runtime = (uintptr_t)arena.bytes + RUNTIME,
 					.runtime_bytes = 2048,
 					.code_type = (uintptr_t)arena.bytes + TYPE };
 	if (prof_pylayout_find(&py.mem, &py.at, py.version, &py.layout, why, sizeof(why)))
+		abort();
+}
+
+/* What the thread waits for, and whether it holds that or a type. */
+static void reach(const struct prof_py_thread *t)
+{
+	struct prof_py_hold out[PROF_PY_WANTED];
+	uint64_t at[PROF_PY_WANTED];
+	int n = prof_py_awaited(&py, t, at, PROF_PY_WANTED - 1);
+
+	if (n >= (int)PROF_PY_WANTED)
+		abort();
+	n = n < 0 ? 0 : n;
+	at[n] = py.at.code_type;
+	if (prof_py_holds(&py, t, at, (size_t)n + 1, out) > n + 1)
 		abort();
 }
 
@@ -85,8 +102,10 @@ static ssize_t look(char *text, size_t room)
 
 	prof_pylayout_check(&py.mem, &py.at, &py.layout, why, sizeof(why));
 	n = prof_py_threads(&py, list, 8);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		check_text(text, prof_py_walk(&py, &list[i], text, room), room);
+		reach(&list[i]);
+	}
 	prof_py_gil_holder(&py);
 	prof_py_in_runtime(&py, t.tstate);
 	prof_py_collecting(&py);

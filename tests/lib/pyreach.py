@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run by test_prof_reach.py under every Python that is here: what blocked threads wait for and which
+"""Run by test_prof_awaited.py under every Python that is here: what blocked threads wait for and which
 threads hold it, as libprof reads it (libprof/python/reach.h), against what this program knows, since it
 made it so. Prints failures and figures as one line of JSON. No import of gs: it runs anywhere.
 
@@ -11,6 +11,7 @@ import ctypes
 import functools
 import json
 import multiprocessing.pool
+import os
 import queue
 import sys
 import threading
@@ -499,6 +500,12 @@ def enters(lock):
         pass
 
 
+def enters_second(outer, lock):
+    with outer:
+        with lock:
+            pass
+
+
 def acquires(lock):
     lock.acquire()
     lock.release()
@@ -518,11 +525,13 @@ def test_locks():
         blocked(holder), blocked(near)
         waits = [Waits(enters, lock), Waits(acquires, lock)]
         for w in waits:
-            w.check(lock)
-            check(id(other) not in awaited(w.thread.native_id), 'lock: another')
+            equal(w.check(lock), [id(lock)], 'lock: what is awaited by %s' % w.what)
+        nested = Waits(enters_second, other, lock)
+        equal(nested.check(lock), [id(lock)], 'lock: within another')
+        equal(holds(nested.thread.native_id, other), '!', 'lock: within another, which it has')
         equal(holds(holder.native_id, lock, other), '!-', 'lock: %r' % lock)
         equal(holds(near.native_id, lock, other), '~-', 'lock: who does not have it')
-        end(*waits, holder, near)
+        end(*waits, nested, holder, near)
 
 
 def by_iterator(q):
@@ -569,11 +578,15 @@ def test_loop():
     equal(holds(caller.native_id, loop, asyncio), '!-', 'loop: who calls it')
     equal(holds(start(over.wait).native_id, loop), '-', 'loop: who does not')
 
+    begun = threading.Event()
+
     async def work():
+        begun.set()
         over.wait()
     future = asyncio.run_coroutine_threadsafe(work(), loop)
     waits = Waits(future.result)
     waits.check(future)
+    begun.wait()
     equal(holds(thread.native_id, future), '!', 'loop: while it works')
     end(waits, caller)
     loop.call_soon_threadsafe(loop.stop)
@@ -615,15 +628,83 @@ def test_changing():
     changing = [threading.Thread(target=change, args=(q,), daemon=True) for _ in range(2)]
     for t in changing:
         t.start()
-    seen, until = collections.Counter(), time.monotonic() + 1.5
-    while time.monotonic() < until or sum(seen.values()) < 200:
-        for t in changing:
-            seen[holds(t.native_id, q, other)] += 1
+    counts, total = (ctypes.c_int * 4)(), {}
+    for what, o in (('held', q), ('another', other)):
+        total[what] = [0] * 4
+        for t in changing * 3:
+            PROBE.probe_hold_many(t.native_id, ctypes.c_ulong(id(o)), 300, counts)
+            total[what] = [n + m for n, m in zip(total[what], counts)]
             awaited(t.native_id)
-    figures['changing'] = {str(k): n for k, n in seen.items()}
-    check(not [k for k in seen if k not in ('~-', '!-', '--', -11)], 'changing: %r' % seen)
-    check(seen['~-'] > 0, 'changing: never held: %r' % seen)
+    figures.update(total)
+    none, held, gives, torn = total['held']
+    check(held > (none + gives + torn), 'changing: nothing, held, gives, torn: %r' % total)
+    equal(total['another'][1:3], [0, 0], 'changing: what is not held')
     end(*changing)
+
+
+# ---- children ----
+
+def child_gives(q, another_q, ready):
+    ready.send(os.getpid())
+    while not make():
+        pass
+    q.put(1), another_q.put(1)
+
+
+def child_looks(q, another_q, ready):
+    ready.send(os.getpid())
+    while not make():
+        pass
+    print(q.empty(), another_q.empty())
+
+
+def look_at_child(pid, *objects):
+    """Once it is in make(); then the probe is back at this process."""
+    equal(PROBE.probe_open(pid), 0, 'child: open, %s' % PROBE.probe_note())
+    text = ctypes.create_string_buffer(1 << 16)
+    for _ in range(200):
+        if PROBE.probe_walk(pid, text, ctypes.c_long(1 << 16)) > 0 and text.value.startswith(b'make'):
+            break
+        time.sleep(0.02)
+    result = holds(pid, *objects)
+    PROBE.probe_open(0)
+    return result
+
+
+def test_children():
+    """Of a forked one what multiprocessing shares; not a queue of threads. Of a spawned one nothing."""
+    for method, function, want in (('fork', child_gives, '!--'), ('fork', child_looks, '~--'),
+                                   ('spawn', child_gives, '---')):
+        context = multiprocessing.get_context(method)
+        q, other = context.SimpleQueue(), context.SimpleQueue()
+        of_threads = queue.Queue() if method == 'fork' else other
+        mine, theirs = context.Pipe()
+        waits = Waits(q.get)
+        child = context.Process(target=function, args=(q, of_threads, theirs))
+        child.start()
+        pid = mine.recv()
+        waits.check(q)
+        what = 'child by %s, %s' % (method, function.__name__)
+        equal(look_at_child(pid, q, of_threads, other), want, what)
+        equal(PROBE.probe_shares(pid, ctypes.c_ulong(id(q))), int(method == 'fork'), what + ': shared')
+        equal(PROBE.probe_shares(pid, ctypes.c_ulong(id(waits.thread))), 0, what + ': not shared')
+        child.terminate()
+        child.join(10)
+        q.put(1)
+        end(waits)
+
+
+def test_idle_workers():
+    """What a worker waits for is not itself, nor what its parent did."""
+    context = multiprocessing.get_context('fork')
+    with context.Pool(1) as pool:
+        worker = pool._pool[0].pid
+        time.sleep(0.1)
+        equal(PROBE.probe_open(worker), 0, 'worker: open, %s' % PROBE.probe_note())
+        got = awaited(worker)
+        check(not isinstance(got, int) and id(pool._inqueue) in got, 'worker: awaits %r' % got)
+        check(id(pool) not in got and id(pool._pool[0]) not in got, 'worker: awaits what its parent has')
+        PROBE.probe_open(0)
 
 
 # ---- what a search costs ----
@@ -649,6 +730,7 @@ def take_cost():
 MODES = {'queues': [test_queues],
          'others': [test_executor, test_thread_pool, test_conditions, test_events, test_locks, test_calls, test_loop],
          'changing': [test_changing],
+         'children': [test_children, test_idle_workers],
          'cost': [take_cost]}
 
 

@@ -212,6 +212,22 @@ int probe_holds(int tid, const unsigned long *wanted, int n, unsigned char *held
 	return rc;
 }
 
+/* How many of so many searches found nothing, that it holds, that it gives, and could not be made. */
+int probe_hold_many(int tid, unsigned long wanted, int times, int *seen)
+{
+	struct prof_py_hold out;
+	struct prof_py_thread t;
+	int rc = find(tid, &t), i;
+
+	memset(seen, 0, 4 * sizeof(*seen));
+	for (i = 0; !rc && i < times; i++) {
+		int n = prof_py_holds(py, &t, &wanted, 1, &out);
+
+		seen[n < 0 ? 3 : out.gives ? 2 : out.held]++;
+	}
+	return rc;
+}
+
 /* Nanoseconds of each of so many searches. */
 int probe_hold_times(int tid, const unsigned long *wanted, int n, int times, long *ns)
 {
@@ -225,6 +241,21 @@ int probe_hold_times(int tid, const unsigned long *wanted, int n, int times, lon
 		prof_py_holds(py, &t, wanted, (size_t)n, out);
 		ns[i] = now() - begin;
 	}
+	return rc;
+}
+
+/* Of this process and another. */
+int probe_shares(int pid, unsigned long object)
+{
+	struct prof_py *ours = NULL, *theirs = NULL;
+	int rc = prof_py_open(&ours, 0);
+
+	if (!rc)
+		rc = prof_py_open(&theirs, pid);
+	if (!rc)
+		rc = prof_py_shares(ours, theirs, object);
+	prof_py_close(theirs);
+	prof_py_close(ours);
 	return rc;
 }
 

@@ -15,7 +15,7 @@ import pythons
 
 PROBE = os.path.join(gs.BUILD, 'tests', 'libpystack_probe.so')
 WORK = os.path.join(gs.SOURCE, 'tests', 'lib', 'pyreach.py')
-MODES = ('queues', 'others', 'changing')
+MODES = ('queues', 'others', 'changing', 'children')
 
 if not os.path.exists(PROBE):
     gs.skip('the probe cannot be loaded into Python in this build')
