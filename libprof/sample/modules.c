@@ -80,6 +80,12 @@ static void take_header(struct prof_pymem *m, const Elf64_Phdr *h, struct prof_m
 {
 	uint64_t at = to->bias + h->p_vaddr;
 
+	if (h->p_type == PT_LOAD) {
+		if (!to->high || at < to->low)
+			to->low = at;
+		if (at + h->p_memsz > to->high)
+			to->high = at + h->p_memsz;
+	}
 	if (h->p_type == PT_LOAD && h->p_flags & PF_X) {
 		if (!to->end || at < to->begin)
 			to->begin = at;
@@ -221,20 +227,35 @@ bool prof_modules_grown(const struct prof_modules *all, struct prof_pymem *m)
 	return !all->tail || prof_pymem_read(m, all->tail, &next, sizeof(next)) || next;
 }
 
-const struct prof_module *prof_module_at(const struct prof_modules *all, uint64_t address)
+/* How many begin their code at or before it. */
+static size_t count_before(const struct prof_modules *all, uint64_t address)
 {
 	size_t low = 0, high = all->n;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
-		const struct prof_module *m = &all->module[all->order[middle]];
 
-		if (address < m->begin)
-			high = middle;
-		else if (address >= m->end)
+		if (all->module[all->order[middle]].begin <= address)
 			low = middle + 1;
 		else
-			return m;
+			high = middle;
 	}
-	return NULL;
+	return low;
+}
+
+const struct prof_module *prof_module_at(const struct prof_modules *all, uint64_t address)
+{
+	size_t n = count_before(all, address);
+	const struct prof_module *m = n ? &all->module[all->order[n - 1]] : NULL;
+
+	return m && address < m->end ? m : NULL;
+}
+
+/* Modules do not overlap: what does not belong to the one before belongs to the next one, or to none. */
+bool prof_module_has(const struct prof_modules *all, uint64_t address)
+{
+	size_t n = count_before(all, address);
+
+	return (n && address < all->module[all->order[n - 1]].high) ||
+	       (n < all->n && address >= all->module[all->order[n]].low);
 }

@@ -264,6 +264,11 @@ const struct prof_module *prof_native_module(uint64_t address)
 	return native ? prof_module_at(&native->modules, address) : NULL;
 }
 
+bool prof_native_has(uint64_t address)
+{
+	return native && prof_module_has(&native->modules, address);
+}
+
 /* ---- the walk from a known place -------------------------------------------------------------- */
 
 /*

@@ -60,4 +60,7 @@ const struct prof_cfi_memory *prof_native_memory(void);
 /* The module of an address; NULL: none. Good until a call of one of the functions above. */
 const struct prof_module *prof_native_module(uint64_t address);
 
+/* Is it an address of code or of a variable of one? */
+bool prof_native_has(uint64_t address);
+
 #endif

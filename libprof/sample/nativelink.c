@@ -26,18 +26,33 @@
 #define PAGE 4096u
 #define ARGUMENT_BLOCK 256u /* bytes of what a thread is started with, if its bounds are known, ... */
 #define ARGUMENT_BYTES 32u /* ... and if not, for its neighbour may be another thread's */
+#define SAVED 6u /* registers that its function saves first: as they were in the thread that made it */
 #define BLOCKS 16u /* pointers before a futex that are tried for the block they begin */
 
 /* ---- waits ------------------------------------------------------------------------------------ */
 
-static struct prof_nativelink_wait *find_wait(struct prof_nativelink *l, uint64_t id)
+static struct prof_nativelink_wait *find_wait(struct prof_nativelink *l, uint64_t id, uint64_t sp)
 {
 	size_t i;
 
 	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
-		if (l->wait[i].id == id)
+		if (l->wait[i].id == id && l->wait[i].sp == sp)
 			return &l->wait[i];
 	return NULL;
+}
+
+/* One that is the thread's own word serves for whatever it waits for. */
+static bool is_own_word(struct prof_nativelink *l, const struct prof_nativelink_look *look,
+			uint64_t id)
+{
+	bool own = false;
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
+		if (l->wait[i].id == id && l->wait[i].tid == look->tid &&
+		    l->wait[i].sp != look->sp)
+			own = l->wait[i].own = true;
+	return own;
 }
 
 static bool is_plain(const struct prof_nativelink *l, const struct prof_nativelink_look *look,
@@ -47,7 +62,7 @@ static bool is_plain(const struct prof_nativelink *l, const struct prof_nativeli
 
 	for (i = 0; i < PROF_NATIVELINK_PLAIN; i++)
 		if (l->plain[i].tid == look->tid && l->plain[i].id == id &&
-		    l->plain[i].sp == look->sp)
+		    l->plain[i].sp == look->sp && look->now_ns - l->plain[i].seen_ns < WAIT_OLD_NS)
 			return true;
 	return false;
 }
@@ -60,6 +75,7 @@ static void note_plain(struct prof_nativelink *l, const struct prof_nativelink_l
 	l->plain[i].tid = look->tid;
 	l->plain[i].id = id;
 	l->plain[i].sp = look->sp;
+	l->plain[i].seen_ns = look->now_ns;
 }
 
 /* Is @w rather to be given up than @than? */
@@ -101,6 +117,8 @@ static void note_wait(struct prof_nativelink *l, const struct prof_nativelink_lo
 		return;
 	*w = (struct prof_nativelink_wait){
 		.id = id,
+		.sp = look->sp,
+		.own = is_own_word(l, look, id),
 		.serial = ++l->serial,
 		.tid = look->tid,
 		.depth = look->depth,
@@ -129,11 +147,26 @@ static uint64_t id_of(uint64_t futex)
 	return futex & ~(uint64_t)7;
 }
 
+/* What was read of a stack holds if its thread is still blocked, or again, in the same call. */
+static bool still_blocked(const struct prof_nativelink_look *look)
+{
+	struct prof_task task;
+	struct prof_call call;
+	bool still;
+
+	prof_task_init(&task, 0, look->tid);
+	still = !prof_task_call(&task, &call) && call.sp == look->sp && call.pc == look->pc &&
+		call.arg[0] == look->futex;
+	prof_task_close(&task);
+	return still;
+}
+
 uint64_t prof_nativelink_await(struct prof_nativelink *l, const struct prof_nativelink_look *look)
 {
 	uint64_t id = id_of(look->futex);
-	struct prof_nativelink_wait *w = id ? find_wait(l, id) : NULL;
+	struct prof_nativelink_wait *w = id ? find_wait(l, id, look->sp) : NULL;
 	struct prof_nativewait of;
+	bool native;
 
 	if (!id || (!w && is_plain(l, look, id)))
 		return 0;
@@ -142,14 +175,27 @@ uint64_t prof_nativelink_await(struct prof_nativelink *l, const struct prof_nati
 		w->tid = look->tid;
 		if (look->depth < w->depth)
 			w->depth = look->depth;
-	} else if (prof_nativewait_read(look->sp, look->pc, look->futex, &of)) {
-		note_wait(l, look, id, &of);
 	} else {
-		note_plain(l, look, id);
-		return 0;
+		native = prof_nativewait_read(look->sp, look->pc, look->futex, &of);
+		if (!still_blocked(look))
+			return 0;
+		if (!native) {
+			note_plain(l, look, id);
+			return 0;
+		}
+		note_wait(l, look, id, &of);
 	}
 	note_feeder(l, look);
 	return id;
+}
+
+void prof_nativelink_await_on(struct prof_nativelink *l, pid_t tid, int64_t now_ns)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
+		if (l->wait[i].id && l->wait[i].tid == tid)
+			l->wait[i].seen_ns = now_ns;
 }
 
 /* False: nobody waits. */
@@ -171,21 +217,45 @@ static bool forget_old(struct prof_nativelink *l, int64_t now_ns)
 struct looking {
 	struct prof_nativelink *l;
 	const struct prof_cfi_memory *mem;
+	bool loose; /* the bounds of some object are not known */
 	uint8_t kind[PROF_NATIVELINK_WAITS];
+	uint32_t others[PROF_NATIVELINK_WAITS];
 	unsigned int blocks;
 };
 
-/* An object of unknown bounds near the futex is another one if its block ends before or begins behind. */
-static bool is_near(const struct looking *k, const struct prof_nativewait *w, uint64_t word,
-		    uint64_t futex)
+static void mark_pages(struct prof_nativelink *l, const struct prof_heapblock *b)
 {
-	struct prof_heapblock b;
+	uint64_t page = b->begin / PAGE, last = (b->end - 1) / PAGE;
 
-	return prof_heapblock_has(&w->object, word) &&
-	       (w->exact || !prof_heapblock_at(k->mem, word, &b) || prof_heapblock_has(&b, futex));
+	for (; page <= last; page++)
+		l->page[page % PROF_NATIVELINK_PAGES / 64] |= UINT64_C(1) << page % 64;
 }
 
-/* A large object may begin far before the futex. */
+/* Most words of a stack point nowhere near: they are passed over quickly. */
+static void mark_objects(struct looking *k)
+{
+	const struct prof_nativelink_wait *w = k->l->wait;
+	size_t i, j;
+
+	memset(k->l->page, 0, sizeof(k->l->page));
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++) {
+		if (!w[i].id)
+			continue;
+		k->loose |= !w[i].of.exact;
+		mark_pages(k->l, &w[i].of.object);
+		for (j = 0; j < w[i].of.others; j++)
+			mark_pages(k->l, &w[i].of.other[j]);
+	}
+}
+
+static bool is_marked(const struct prof_nativelink *l, uint64_t word)
+{
+	uint64_t page = word / PAGE;
+
+	return l->page[page % PROF_NATIVELINK_PAGES / 64] >> page % 64 & 1;
+}
+
+/* Of an object of unknown bounds another thread may have the beginning. */
 static bool begins_object(struct looking *k, const struct prof_nativewait *w, uint64_t word,
 			  uint64_t futex)
 {
@@ -198,14 +268,15 @@ static bool begins_object(struct looking *k, const struct prof_nativewait *w, ui
 	return prof_heapblock_of(k->mem, word, &b) && prof_heapblock_has(&b, futex);
 }
 
-static bool is_other(const struct prof_nativewait *w, uint64_t word)
+static uint32_t others_of(const struct prof_nativewait *w, uint64_t word)
 {
+	uint32_t bits = 0;
 	size_t i;
 
 	for (i = 0; i < w->others; i++)
 		if (prof_heapblock_has(&w->other[i], word))
-			return true;
-	return false;
+			bits |= UINT32_C(1) << i;
+	return bits;
 }
 
 static void raise(uint8_t *kind, enum prof_nativelink_kind to)
@@ -214,21 +285,42 @@ static void raise(uint8_t *kind, enum prof_nativelink_kind to)
 		*kind = (uint8_t)to;
 }
 
+/* Did it have the value from the thread that made it? So has every other one that was made there. */
+static bool is_inherited(const struct looking *k, uint64_t word)
+{
+	const struct prof_stacktop *top = &k->l->top;
+	uint32_t i;
+
+	for (i = top->started; i < top->words; i++)
+		if (top->word[i] == word)
+			return true;
+	return false;
+}
+
 static void match(struct looking *k, uint64_t word)
 {
 	const struct prof_nativelink_wait *w = k->l->wait;
+	bool marked;
 	size_t i;
 
 	if (word < PAGE || word > INT64_MAX)
 		return;
+	marked = is_marked(k->l, word);
+	if (!marked && (!k->loose || word % 16))
+		return;
 	for (i = 0; i < PROF_NATIVELINK_WAITS; i++) {
-		if (!w[i].id || k->kind[i] == PROF_NATIVELINK_OBJECT)
+		uint32_t others;
+
+		if (!w[i].id)
 			continue;
-		if (is_near(k, &w[i].of, word, w[i].id) ||
+		if (prof_heapblock_has(&w[i].of.object, word) ||
 		    begins_object(k, &w[i].of, word, w[i].id))
 			raise(&k->kind[i], PROF_NATIVELINK_OBJECT);
-		else if (is_other(&w[i].of, word))
-			raise(&k->kind[i], PROF_NATIVELINK_OTHER);
+		others = marked ? others_of(&w[i].of, word) : 0;
+		if (!others || is_inherited(k, word))
+			continue;
+		raise(&k->kind[i], PROF_NATIVELINK_OTHER);
+		k->others[i] |= others;
 	}
 }
 
@@ -256,7 +348,7 @@ static void match_top(struct looking *k, const struct prof_stacktop *top)
 		match_memory(k, b.begin, b.end - b.begin);
 	else if (top->argument)
 		match_memory(k, top->argument, ARGUMENT_BYTES);
-	for (i = 0; i < top->words; i++)
+	for (i = 0; i + SAVED < top->started; i++)
 		match(k, top->word[i]);
 }
 
@@ -289,7 +381,7 @@ static uint64_t find_inner(const struct prof_cfi_memory *mem, const struct prof_
 {
 	uint32_t i;
 
-	for (i = top->words; i; i--) {
+	for (i = top->started; i; i--) {
 		const struct prof_module *m = prof_native_module(top->word[i - 1]);
 
 		if (m && !m->runtime && !m->python && prof_callsite_before(mem, top->word[i - 1]))
@@ -333,6 +425,7 @@ static void take_kinds(struct looking *k, struct prof_nativelink_thread *t, int6
 			continue;
 		t->hold[i].serial = w->serial;
 		t->hold[i].kind = k->kind[i];
+		t->hold[i].others = k->others[i];
 		t->hold[i].found_ns = now_ns;
 	}
 }
@@ -364,6 +457,13 @@ static const struct prof_nativelink_thread *find_thread(const struct prof_native
 	return t->tid == tid ? t : NULL;
 }
 
+static void begin_look(struct looking *k)
+{
+	memset(k->kind, 0, sizeof(k->kind));
+	memset(k->others, 0, sizeof(k->others));
+	k->blocks = 0;
+}
+
 static void look_at(struct looking *k, pid_t tid, int64_t now_ns)
 {
 	struct prof_nativelink_thread *t = slot_of(k->l, tid);
@@ -377,8 +477,7 @@ static void look_at(struct looking *k, pid_t tid, int64_t now_ns)
 	read_name(t);
 	if (t->ours)
 		return;
-	memset(k->kind, 0, sizeof(k->kind));
-	k->blocks = 0;
+	begin_look(k);
 	rc = prof_stacktop_read(k->mem, tid, &k->l->top);
 	if (!rc) {
 		read_code(k, t);
@@ -439,8 +538,7 @@ static void scan_feeders(struct looking *k, const struct prof_py_thread *python,
 	for (i = 0; i < n && i < FEEDERS; i++) {
 		pid_t tid = python[l->python_at++ % n].tid;
 
-		memset(k->kind, 0, sizeof(k->kind));
-		k->blocks = 0;
+		begin_look(k);
 		match_innermost(k, tid);
 		for (j = 0; j < PROF_NATIVELINK_WAITS; j++)
 			if (l->wait[j].feeds && k->kind[j] == PROF_NATIVELINK_OBJECT)
@@ -461,21 +559,58 @@ static bool counts(const struct prof_nativelink_wait *w, const struct prof_nativ
 	       (w->rounds >= ROUNDS && !w->depth && !w->feeds);
 }
 
-static void find_best(struct prof_nativelink *l, int64_t now_ns)
+/* Which of a wait's other objects fewest threads have, at least one. */
+static uint32_t find_rarest(const struct prof_nativelink *l, size_t i)
 {
-	size_t i, j;
+	uint32_t count[PROF_NATIVEWAIT_OTHERS] = { 0 }, least = UINT32_MAX, bits = 0, n;
+	size_t j;
 
-	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
-		l->wait[i].best = PROF_NATIVELINK_NONE;
-	for (j = 0; j < PROF_NATIVELINK_THREADS; j++) {
-		struct prof_nativelink_thread *t = &l->thread[j];
+	for (j = 0; j < PROF_NATIVELINK_THREADS; j++)
+		for (n = 0; n < PROF_NATIVEWAIT_OTHERS; n++)
+			if (counts(&l->wait[i], &l->thread[j], i))
+				count[n] += l->thread[j].hold[i].others >> n & 1;
+	for (n = 0; n < PROF_NATIVEWAIT_OTHERS; n++)
+		if (count[n] && count[n] < least)
+			least = count[n];
+	for (n = 0; n < PROF_NATIVEWAIT_OTHERS; n++)
+		bits |= (uint32_t)(count[n] == least) << n;
+	return bits;
+}
 
-		if (t->tid && now_ns - t->looked_ns > WAIT_OLD_NS)
-			t->tid = 0; /* gone */
-		for (i = 0; t->tid && i < PROF_NATIVELINK_WAITS; i++)
-			if (l->wait[i].id && counts(&l->wait[i], t, i))
-				raise(&l->wait[i].best, t->hold[i].kind);
-	}
+static void forget_gone(struct prof_nativelink *l, int64_t now_ns)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_THREADS; i++)
+		if (l->thread[i].tid && now_ns - l->thread[i].looked_ns > WAIT_OLD_NS)
+			l->thread[i].tid = 0;
+}
+
+static void find_best(struct prof_nativelink *l, size_t i)
+{
+	struct prof_nativelink_wait *w = &l->wait[i];
+	size_t j;
+
+	w->best = PROF_NATIVELINK_NONE;
+	w->rarest = 0;
+	for (j = 0; j < PROF_NATIVELINK_THREADS; j++)
+		if (counts(w, &l->thread[j], i))
+			raise(&w->best, l->thread[j].hold[i].kind);
+	if (w->best == PROF_NATIVELINK_OTHER || (w->best == PROF_NATIVELINK_OBJECT && w->own))
+		w->rarest = find_rarest(l, i);
+	if (w->rarest)
+		w->best = PROF_NATIVELINK_OTHER;
+}
+
+/* Is it one of those that the wait is joined to? */
+static bool is_joined(const struct prof_nativelink_wait *w, const struct prof_nativelink_thread *t,
+		      size_t i)
+{
+	if (!w->id || !w->best || !counts(w, t, i))
+		return false;
+	if (w->best == PROF_NATIVELINK_OTHER)
+		return t->hold[i].others & w->rarest;
+	return t->hold[i].kind == w->best;
 }
 
 static bool is_fed(const struct prof_nativelink *l)
@@ -492,12 +627,14 @@ void prof_nativelink_scan(struct prof_nativelink *l, const struct prof_py_thread
 			  int64_t now_ns)
 {
 	struct looking k = { .l = l };
+	size_t i;
 
 	if (!forget_old(l, now_ns))
 		return;
 	k.mem = prof_native_memory();
 	if (!k.mem)
 		return;
+	mark_objects(&k);
 	l->looks = LOOKS;
 	l->asks = ASKS;
 	scan_some(&k, python, n, now_ns);
@@ -505,7 +642,10 @@ void prof_nativelink_scan(struct prof_nativelink *l, const struct prof_py_thread
 		l->feeder = 0;
 	if (is_fed(l) && n)
 		scan_feeders(&k, python, n);
-	find_best(l, now_ns);
+	forget_gone(l, now_ns);
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
+		if (l->wait[i].id)
+			find_best(l, i);
 }
 
 /* ---- what was found --------------------------------------------------------------------------- */
@@ -518,38 +658,57 @@ static bool uses(const struct prof_nativelink *l, pid_t tid, const struct prof_n
 	for (i = 0; i < PROF_NATIVELINK_WAITS; i++) {
 		const struct prof_nativelink_wait *own = &l->wait[i];
 
-		if (own->id && own->tid == tid && own != w &&
+		if (own->id && own->tid == tid && own != w && !own->own &&
 		    prof_heapblock_has(&own->of.object, w->id))
 			return true;
 	}
 	return false;
 }
 
-enum prof_nativelink_kind prof_nativelink_of(const struct prof_nativelink *l, pid_t tid, size_t i,
-					     uint64_t *id)
+/* The same word is awaited elsewhere since. */
+static bool is_over(const struct prof_nativelink *l, const struct prof_nativelink_wait *w)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
+		if (l->wait[i].id == w->id && l->wait[i].seen_ns > w->seen_ns)
+			return true;
+	return false;
+}
+
+static enum prof_nativelink_kind kind_of(const struct prof_nativelink *l, pid_t tid, size_t i)
 {
 	const struct prof_nativelink_wait *w = &l->wait[i];
 	const struct prof_nativelink_thread *t = find_thread(l, tid);
 
-	*id = w->id;
-	if (!w->id || w->tid == tid)
-		return PROF_NATIVELINK_NONE;
-	if (uses(l, tid, w) || (w->feeds && l->feeder == tid))
+	if (w->feeds && l->feeder == tid)
 		return PROF_NATIVELINK_OBJECT;
 	if (w->feeds && !l->feeder && tid == getpid())
 		return PROF_NATIVELINK_OTHER;
-	if (!t || !w->best || !counts(w, t, i) || t->hold[i].kind != w->best)
-		return PROF_NATIVELINK_NONE;
-	return (enum prof_nativelink_kind)w->best;
+	if (t && is_joined(w, t, i))
+		return w->own ? PROF_NATIVELINK_OTHER : (enum prof_nativelink_kind)w->best;
+	if (uses(l, tid, w)) /* those who make for it go before it */
+		return w->best == PROF_NATIVELINK_OBJECT ? PROF_NATIVELINK_OTHER
+							 : PROF_NATIVELINK_OBJECT;
+	return PROF_NATIVELINK_NONE;
+}
+
+enum prof_nativelink_kind prof_nativelink_of(const struct prof_nativelink *l, pid_t tid, size_t i,
+					     uint64_t *id)
+{
+	const struct prof_nativelink_wait *w = &l->wait[i];
+
+	*id = w->id;
+	return w->id && w->tid != tid && !is_over(l, w) ? kind_of(l, tid, i)
+							: PROF_NATIVELINK_NONE;
 }
 
 static bool is_maker(const struct prof_nativelink *l, const struct prof_nativelink_thread *t)
 {
 	size_t i;
 
-	for (i = 0; t->tid && i < PROF_NATIVELINK_WAITS; i++)
-		if (l->wait[i].id && l->wait[i].best && counts(&l->wait[i], t, i) &&
-		    t->hold[i].kind == l->wait[i].best)
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
+		if (is_joined(&l->wait[i], t, i))
 			return true;
 	return false;
 }

@@ -6,15 +6,17 @@
  * what it was started with. Found are, the first kind that there is:
  *
  *   gives    threads with a pointer into the object that the futex lies in: the block of malloc's if
- *            its bounds can be told (heapblock.h), else 512 bytes before and behind: a queue with its
- *            locks and conditions is smaller, and what lies beside it is seldom as near
- *   holds    threads with a pointer to another object that the waiting function has on its stack:
- *            locks that wait on a word of the waiting thread itself (nsync, abseil) join so
+ *            its bounds can be told (heapblock.h), else as far as the waiting function's own pointers
+ *            reach, at most 512 bytes before and behind: a queue with its locks is smaller
+ *   holds    threads with a pointer to another object that the waiting function points to: of these
+ *            the one that fewest have, for who makes for others, too, has what all share. So are
+ *            joined those whose locks wait on a word of the waiting thread itself (abseil, nsync)
  *   holds    threads that were started in the library that waits
  *
  * Only the first of these kinds counts of one wait: a thread that has a pointer is no reason to
  * believe in its neighbours. No thread without Python that has none of the three gets a link, however
- * busy it is while somebody waits.
+ * busy it is while somebody waits. A word that the same thread waits on at several places is its own,
+ * whatever it waits for: pointers to it count after those to other objects, and as held.
  *
  * What waits inside of the GPU's driver waits for the GPU. x86-64 with glibc only;
  * elsewhere nothing is found. Sampler thread; allocates nothing; under the fork lock.
@@ -34,6 +36,7 @@
 #define PROF_NATIVELINK_THREADS 512u /* a power of two */
 #define PROF_NATIVELINK_PLAIN 32u
 #define PROF_NATIVELINK_NAME 16u
+#define PROF_NATIVELINK_PAGES 4096u
 
 enum prof_nativelink_kind { /* what joins a thread to a wait; the best is the last */
 	PROF_NATIVELINK_NONE,
@@ -43,12 +46,14 @@ enum prof_nativelink_kind { /* what joins a thread to a wait; the best is the la
 };
 
 struct prof_nativelink_wait { /* somebody's, within the last seconds */
-	uint64_t id; /* the futex; 0: free */
+	uint64_t id, sp; /* the futex; 0: free. The same futex elsewhere is another wait */
 	uint32_t serial; /* no two have the same */
 	pid_t tid; /* who waits */
 	uint8_t depth; /* 0: a submitter; 1: who makes something for one, and so on */
 	bool feeds; /* a submitter without Python */
+	bool own; /* the word is the waiting thread's, not the object's */
 	uint8_t best; /* enum prof_nativelink_kind: of all threads */
+	uint32_t rarest; /* of its other objects, a bit each: those that fewest have */
 	uint32_t rounds; /* all threads were looked at so often since */
 	int64_t seen_ns;
 	struct prof_nativewait of;
@@ -64,6 +69,7 @@ struct prof_nativelink_thread { /* without Python; may be overwritten by another
 	struct {
 		uint32_t serial; /* of the wait */
 		uint8_t kind;
+		uint32_t others; /* a bit each */
 		int64_t found_ns;
 	} hold[PROF_NATIVELINK_WAITS];
 };
@@ -74,6 +80,7 @@ struct prof_nativelink {
 	struct { /* waits that are none of these */
 		pid_t tid;
 		uint64_t id, sp;
+		int64_t seen_ns;
 	} plain[PROF_NATIVELINK_PLAIN];
 	uint32_t serial, plain_at;
 	uint32_t scan_at; /* threads that this round has got to */
@@ -81,7 +88,8 @@ struct prof_nativelink {
 	size_t maker_at;
 	pid_t feeder; /* a Python thread that uses the object that a submitter without Python waits on */
 	size_t python_at;
-	struct prof_stacktop top; /* to work with */
+	struct prof_stacktop top; /* to work with, */
+	uint64_t page[PROF_NATIVELINK_PAGES / 64]; /* and where objects lie: a bit for some pages each */
 };
 
 struct prof_nativelink_look { /* a thread that is blocked on a futex, not the global lock */
@@ -98,6 +106,9 @@ struct prof_nativelink_look { /* a thread that is blocked on a futex, not the gl
  * seconds after it was told last.
  */
 uint64_t prof_nativelink_await(struct prof_nativelink *l, const struct prof_nativelink_look *look);
+
+/* The thread waits on as it did. */
+void prof_nativelink_await_on(struct prof_nativelink *l, pid_t tid, int64_t now_ns);
 
 /*
  * Looks at the process's threads without Python, at most 64 of them and others the next time, and of

@@ -8,7 +8,7 @@
 
 #define STACK_BYTES 8192u /* of a stack are looked at, at most */
 #define PAGE 4096u
-#define TRIES 96u /* words that might point to an object */
+#define TRIES 128u /* words that might point to an object */
 
 struct reading {
 	const struct prof_cfi_memory *mem;
@@ -65,23 +65,47 @@ static bool known(const struct prof_nativewait *w, uint64_t address)
 	return false;
 }
 
+/* Frames on the way from the futex to Python: their own memory is nobody else's. */
+static bool is_own(const struct reading *r, uint64_t word)
+{
+	return word >= r->sp - STACK_BYTES && word < r->end + STACK_BYTES;
+}
+
+static void add_other(struct prof_nativewait *w, const struct prof_heapblock *b)
+{
+	if (w->others < PROF_NATIVEWAIT_OTHERS)
+		w->other[w->others++] = *b;
+}
+
+static void widen(struct prof_nativewait *w, uint64_t word)
+{
+	if (w->exact)
+		return;
+	if (word < w->object.begin)
+		w->object.begin = word;
+	if (word + 8 > w->object.end)
+		w->object.end = word + 8;
+}
+
 /* Is it a pointer to an object, to that of the futex perhaps? */
 static void try_word(struct reading *r, uint64_t word)
 {
 	struct prof_nativewait *w = r->w;
-	struct prof_heapblock block;
+	struct prof_heapblock block = { word, word + 8 };
+	uint64_t there;
 
-	if (word % 16 || word < PAGE || word > INT64_MAX || (word >= r->sp && word < r->end) ||
-	    r->tries == TRIES || known(w, word))
+	if (word % 8 || word < PAGE || word > INT64_MAX || r->tries == TRIES || known(w, word))
+		return;
+	if (word + PROF_NATIVEWAIT_NEAR > r->futex && word < r->futex + PROF_NATIVEWAIT_NEAR)
+		widen(w, word);
+	if (is_own(r, word) || prof_native_has(word))
 		return;
 	r->tries++;
-	if (!prof_heapblock_of(r->mem, word, &block))
-		return;
-	if (prof_heapblock_has(&block, r->futex)) {
+	if (prof_heapblock_of(r->mem, word, &block) && prof_heapblock_has(&block, r->futex)) {
 		w->object = block;
 		w->exact = true;
-	} else if (w->others < PROF_NATIVEWAIT_OTHERS) {
-		w->other[w->others++] = block;
+	} else if (r->mem->read(r->mem->arg, word, &there, sizeof(there))) {
+		add_other(w, &block);
 	}
 }
 
@@ -109,8 +133,7 @@ bool prof_nativewait_read(uint64_t sp, uint64_t pc, uint64_t futex, struct prof_
 	*w = (struct prof_nativewait){ .exact = false };
 	if (!read_frames(&r, pc))
 		return false;
-	w->object.begin = futex > PROF_NATIVEWAIT_NEAR ? futex - PROF_NATIVEWAIT_NEAR : 0;
-	w->object.end = futex + PROF_NATIVEWAIT_NEAR;
+	w->object = (struct prof_heapblock){ futex & ~UINT64_C(7), (futex & ~UINT64_C(7)) + 8 };
 	r.mem = prof_native_memory();
 	read_objects(&r);
 	return true;

@@ -12,13 +12,17 @@
 #include <stdint.h>
 #include "heapblock.h"
 
-#define PROF_NATIVEWAIT_OTHERS 8u
+#define PROF_NATIVEWAIT_OTHERS 32u
 #define PROF_NATIVEWAIT_LIBRARIES 4u
-#define PROF_NATIVEWAIT_NEAR 512u /* bytes before and behind a futex whose object is not known */
+#define PROF_NATIVEWAIT_NEAR 512u /* bytes: no lock with its conditions is larger */
 
 struct prof_nativewait {
-	bool exact; /* the object's bounds are known: it is a block of malloc's */
-	struct prof_heapblock object; /* what the futex is a part of, or what lies near it */
+	bool exact; /* the object is a block of malloc's */
+	/*
+	 * What the futex is a part of. If no block of malloc's is found, all that its frames point to
+	 * within PROF_NATIVEWAIT_NEAR bytes of it, and what lies in between.
+	 */
+	struct prof_heapblock object;
 	struct prof_heapblock other[PROF_NATIVEWAIT_OTHERS]; /* what else the frames point to */
 	size_t others;
 	uint64_t library[PROF_NATIVEWAIT_LIBRARIES]; /* where its code begins, innermost first */

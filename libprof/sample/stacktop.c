@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "callsite.h"
 #include "native.h"
 
 #define BEFORE_LIST 1024u /* bytes of struct pthread before the list: 736 in glibc 2.4 to 2.42 */
@@ -64,6 +65,26 @@ static void find_entry(const struct description *d, struct prof_stacktop *s)
 		}
 }
 
+/* The C library's function that calls the thread's is called by another one of it. */
+static void find_start(const struct prof_cfi_memory *mem, struct prof_stacktop *s)
+{
+	unsigned int calls = 0;
+	uint32_t i;
+
+	s->started = s->words;
+	for (i = s->words; i && calls < 2; i--) {
+		const struct prof_module *m = prof_native_module(s->word[i - 1]);
+
+		if (!m || !prof_callsite_before(mem, s->word[i - 1]))
+			continue;
+		if (!m->runtime)
+			return;
+		calls++;
+	}
+	if (calls == 2)
+		s->started = i;
+}
+
 static int read_stack(const struct prof_cfi_memory *mem, struct prof_stacktop *s)
 {
 	uint32_t bytes = PROF_STACKTOP_BYTES;
@@ -71,6 +92,7 @@ static int read_stack(const struct prof_cfi_memory *mem, struct prof_stacktop *s
 	for (; bytes >= LEAST; bytes /= 2)
 		if (mem->read(mem->arg, s->end - bytes, s->word, bytes)) {
 			s->words = bytes / 8;
+			find_start(mem, s);
 			return 0;
 		}
 	return -ENOENT;
@@ -82,7 +104,7 @@ int prof_stacktop_read(const struct prof_cfi_memory *mem, pid_t tid, struct prof
 	int kept = errno, rc = find_list(tid, &d.list);
 
 	errno = kept;
-	s->entry = s->argument = s->end = s->words = 0;
+	s->entry = s->argument = s->end = s->words = s->started = 0;
 	if (rc)
 		return rc;
 	if (d.list % 8 || !mem->read(mem->arg, d.list - BEFORE_LIST, d.word, sizeof(d.word)) ||

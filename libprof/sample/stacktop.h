@@ -19,6 +19,12 @@ struct prof_stacktop {
 	uint64_t entry, argument; /* 0: not known */
 	uint64_t end; /* address behind the last word */
 	uint32_t words;
+	/*
+	 * From here on the C library's own frames, which start the thread. They hold registers as the
+	 * thread that made this one had them: pointers that this one may have nothing to do with.
+	 * @words: they were not found.
+	 */
+	uint32_t started;
 	uint64_t word[PROF_STACKTOP_BYTES / 8]; /* thread-local variables and the outer frames */
 };
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training loop whose batches are made by native threads (nativefeed.py), or whose steps a native
 thread launches, while decoys compute: threads that are busy exactly while the trainer waits and make
-nothing that it waits for. Prints one line of JSON: the threads by name.
+nothing that it waits for. Prints one line of JSON: the threads by name, and what share of a core the
+sampler took.
 
-    python3 nativeloop.py {decode|sleep|fifo|starved|chain|launch} [--steps N]"""
+    python3 nativeloop.py {decode|sleep|fifo|starved|chain|launch} [--steps N] [--crowd N]
+
+--crowd: so many threads of another library stand by, up to 64 of each of some queues."""
 import argparse
 import ctypes
 import json
@@ -37,6 +40,19 @@ def threads():
         with open(f'/proc/self/task/{tid}/comm', encoding='utf-8') as f:
             found.setdefault(f.read().strip(), []).append(int(tid))
     return found
+
+
+def looking_ns():
+    """CPU time of the sampler, if there is one."""
+    for tid in threads().get('gpustarve-look', []):
+        with open(f'/proc/self/task/{tid}/schedstat', encoding='utf-8') as f:
+            return int(f.read().split()[0])
+    return 0
+
+
+def crowd(count):
+    return [Feed(producers=min(64, count - i), name='crowd', library=OTHER)
+            for i in range(0, count, 64)]
 
 
 class Decoys:
@@ -108,9 +124,14 @@ if __name__ == '__main__':
     parser = argparse.ArgumentParser()
     parser.add_argument('mode')
     parser.add_argument('--steps', type=int, default=200)
+    parser.add_argument('--crowd', type=int, default=0)
     args = parser.parse_args()
-    decoys = Decoys()
+    decoys, others = Decoys(), crowd(args.crowd)
+    began, cpu = time.perf_counter_ns(), looking_ns()
     with tempfile.TemporaryDirectory() as folder:
         said = play(args.mode, args.steps, decoys, folder)
+    looked = (looking_ns() - cpu) / (time.perf_counter_ns() - began)
     decoys.close()
-    print(json.dumps({'pid': os.getpid(), 'threads': said}))
+    for feed in others:
+        feed.close()
+    print(json.dumps({'pid': os.getpid(), 'threads': said, 'looked': looked}))

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "sample/threadfacts.h"
 
 #define BLOCK 320u /* bytes of a chunk, its head included */
+#define OBJECTS 20u
 #define SECOND INT64_C(1000000000)
 
 struct object { /* what threads wait and work on */
@@ -30,27 +32,30 @@ struct object { /* what threads wait and work on */
 	bool over;
 };
 
-static union { /* a heap: objects side by side, each with its size before it */
-	uint64_t word[4 * BLOCK / 8 + 4];
-	uint8_t byte[4 * BLOCK + 32];
-} heap __attribute__((aligned(16)));
+static union heap { /* objects side by side, each with its size before it */
+	uint64_t word[OBJECTS * BLOCK / 8 + 4];
+	uint8_t byte[OBJECTS * BLOCK + 32];
+} *heap;
 
 static struct prof_nativelink links;
 static struct object somewhere; /* nobody has a pointer to it */
 
 static struct object *object_at(unsigned int i)
 {
-	return (struct object *)(heap.byte + i * BLOCK + 16);
+	return (struct object *)(heap->byte + i * BLOCK + 16);
 }
 
 static void make_heap(void)
 {
 	unsigned int i;
 
-	memset(&heap, 0, sizeof(heap));
-	for (i = 0; i < 5; i++)
-		heap.word[i * BLOCK / 8 + 1] = i < 4 ? BLOCK | 1 : 33;
-	for (i = 0; i < 4; i++) {
+	heap = mmap(NULL, sizeof(*heap), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0);
+	if (heap == MAP_FAILED)
+		exit(1);
+	for (i = 0; i <= OBJECTS; i++)
+		heap->word[i * BLOCK / 8 + 1] = i < OBJECTS ? BLOCK | 1 : 33;
+	for (i = 0; i < OBJECTS; i++) {
 		pthread_mutex_init(&object_at(i)->lock, NULL);
 		pthread_cond_init(&object_at(i)->filled, NULL);
 		pthread_cond_init(&object_at(i)->emptied, NULL);
@@ -83,11 +88,35 @@ static void *take_one(void *arg)
 	return NULL;
 }
 
+static void *put_one(void *arg)
+{
+	struct job *j = arg;
+
+	atomic_store(&j->tid, (pid_t)syscall(SYS_gettid));
+	pthread_mutex_lock(&j->object->lock);
+	while (!j->object->over)
+		pthread_cond_wait(&j->object->emptied, &j->object->lock);
+	pthread_mutex_unlock(&j->object->lock);
+	return NULL;
+}
+
 static void *take_somewhere(void *arg)
 {
 	atomic_store(&((struct job *)arg)->tid, (pid_t)syscall(SYS_gettid));
 	take(&somewhere);
 	return NULL;
+}
+
+/* Waits on what nobody points to, for something to be done to an object that others know. */
+static void *take_beside(void *arg)
+{
+	struct job *j = arg;
+	struct object *o = j->object;
+
+	atomic_store(&j->tid, (pid_t)syscall(SYS_gettid));
+	take(&somewhere);
+	o->items = 0;
+	return o;
 }
 
 /* Busy, with no more to tell by than what it was started with. */
@@ -119,6 +148,7 @@ static void end_wait(struct object *o, pthread_t t)
 	pthread_mutex_lock(&o->lock);
 	o->over = true;
 	pthread_cond_broadcast(&o->filled);
+	pthread_cond_broadcast(&o->emptied);
 	pthread_mutex_unlock(&o->lock);
 	pthread_join(t, NULL);
 }
@@ -250,6 +280,7 @@ static void test_object(void)
 	pthread_join(a, NULL);
 	pthread_join(b, NULL);
 	end_wait(object_at(0), w);
+	object_at(0)->over = false;
 	atomic_store(&stop, false);
 }
 
@@ -272,41 +303,68 @@ static void test_library(void)
 	atomic_store(&stop, true);
 	pthread_join(a, NULL);
 	end_wait(&somewhere, w);
+	somewhere.over = false;
 	atomic_store(&stop, false);
 }
 
-/* More waits than there is room for: those of submitters stay. */
-static void test_room(void)
+/* Joined by another object than the one that is waited on: by that which fewest have. */
+static void test_other(void)
 {
-	struct job waits;
-	pthread_t w = start(take_one, &waits, object_at(3));
+	struct job waits, works, other;
+	pthread_t w = start(take_beside, &waits, object_at(0)),
+		  a = start(compute, &works, object_at(0)), b = start(compute, &other, object_at(1));
 	struct prof_nativelink_look look;
-	uint64_t id, futex;
-	uint32_t i;
+	uint64_t id;
 
 	memset(&links, 0, sizeof(links));
 	REQUIRE(look_blocked(waits.tid, &look));
-	futex = look.futex;
 	id = await(&look);
-	look.depth = 1;
-	for (i = 1; i <= 3 * PROF_NATIVELINK_WAITS; i++) {
-		look.futex = futex + 64 * i;
-		look.now_ns += 2 * SECOND / (3 * PROF_NATIVELINK_WAITS);
-		EXPECT(await(&look));
+	EXPECT(id);
+	scan(look.now_ns);
+	scan(look.now_ns + SECOND / 10);
+	EXPECT_INT(kind_of(works.tid, id), PROF_NATIVELINK_OTHER);
+	EXPECT_INT(kind_of(other.tid, id), PROF_NATIVELINK_NONE);
+	EXPECT(makes(works.tid) && !makes(other.tid));
+	atomic_store(&stop, true);
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	end_wait(&somewhere, w);
+	atomic_store(&stop, false);
+}
+
+/* More waits than there is room for: that of the submitter stays. */
+static void test_room(void)
+{
+	static struct job waits[OBJECTS];
+	struct prof_nativelink_look look;
+	pthread_t thread[OBJECTS];
+	uint64_t first = 0, id;
+	size_t i, there = 0;
+
+	memset(&links, 0, sizeof(links));
+	for (i = 0; i < OBJECTS; i++) {
+		thread[i] = start(take_one, &waits[i], object_at((unsigned int)i));
+		REQUIRE(look_blocked(waits[i].tid, &look));
+		look.depth = i != 0;
+		look.now_ns = (int64_t)i * SECOND / 10;
+		id = await(&look);
+		EXPECT(id);
+		first = i ? first : id;
 	}
-	look.futex = futex;
-	EXPECT(await(&look) == id);
-	for (i = 0; i < PROF_NATIVELINK_WAITS && links.wait[i].id != id; i++)
-		;
-	EXPECT(i < PROF_NATIVELINK_WAITS && links.wait[i].serial == 1);
-	end_wait(object_at(3), w);
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
+		there += links.wait[i].id == first;
+	EXPECT_INT(there, 1);
+	for (i = 0; i < OBJECTS; i++) {
+		end_wait(object_at((unsigned int)i), thread[i]);
+		object_at((unsigned int)i)->over = false;
+	}
 }
 
 /* A submitter without Python is fed by the main thread, until somebody is seen to use its object. */
 static void test_feeder(void)
 {
 	struct job waits, feeds;
-	pthread_t w = start(take_one, &waits, object_at(2)), f = start(take_one, &feeds, object_at(2));
+	pthread_t w = start(take_one, &waits, object_at(2)), f = start(put_one, &feeds, object_at(2));
 	struct prof_nativelink_look look, fed;
 	uint64_t id;
 
@@ -317,7 +375,6 @@ static void test_feeder(void)
 	EXPECT_INT(prof_nativelink_feeder(&links, getpid()), getpid());
 	EXPECT_INT(prof_nativelink_feeder(&links, 0), 0);
 	EXPECT_INT(kind_of(getpid(), id), PROF_NATIVELINK_OTHER);
-	fed.futex += 48;
 	fed.submits = false;
 	EXPECT(await(&fed));
 	EXPECT_INT(prof_nativelink_feeder(&links, getpid()), feeds.tid);
@@ -349,5 +406,5 @@ int main(void)
 		printf("skipped: the kernel does not tell of system calls here\n");
 		return T_SKIPPED;
 	}
-	return RUN(test_blocks, test_top, test_object, test_library, test_room, test_feeder);
+	return RUN(test_blocks, test_top, test_object, test_library, test_other, test_room, test_feeder);
 }
