@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of causes once more, in Python and by themselves: what samples and rows of batches make
 of the pieces of a gap that records leave unknown. Plain lists, full scans, integers. Slow and short
-on purpose; docs/CAUSES.md tells the rules in words. Samples and batches are dicts with the fields
-of wire/evidence.h."""
+on purpose; docs/LEDGER.md, 6, has the rules. Samples and batches are dicts with the fields of
+wire/evidence.h; of a sample's stack it gets what that tells: code, user (the innermost frame is the
+user's), take (what its innermost functions of the standard library do), iterates."""
 MS, S = 10**6, 10**9
 UNKNOWN, LOOK_BACK, CELL = 2**64 - 1, 2 * S, S
 (NONE, READ, WRITE, FAULT, SOCKET, PIPE, QUEUE, SLEEP, GIL, LOCK_SHARED, LOCK, CHILD, GPU, STOPPED,
  OTHER, WAIT_UNKNOWN) = range(16)
 RUNNING, DISK = 1, 3
+MINUTE = 60 * S
 FL_GIL, FL_GC = 8, 64
-WORKER, PIN = 2, 3
+WORKER, PIN, FEEDER = 2, 3, 6
 FETCH, TAKE, PIN_ROW, CLOSE = 2, 3, 4, 5
 
 CLASSES = ('compute comm copy input.fetch input.prep input.cpu_starved input.pipeline input.handoff '
@@ -104,12 +106,161 @@ def maker_block(s, own):
     return 'input.fetch' if s['state'] == DISK else 'input.unknown'
 
 
+def ids(s, marks):
+    return {w[1:] for w in s['links'].split() if w[0] in marks}
+
+
+def take_of(s):
+    """What the wait of a blocked sample is."""
+    if any(i.startswith('l') for i in ids(s, '?')):
+        return 'serves'
+    if s['take']:
+        return 'item' if s['take'] == 'event' and s['iterates'] else s['take']
+    if s['wait'] == WRITE:
+        return 'gives'
+    if s['wait'] == QUEUE:
+        return 'item'
+    if s['wait'] in (SOCKET, PIPE):
+        return 'item' if s['iterates'] else 'event'
+    if s['wait'] in (LOCK, LOCK_SHARED):
+        kinds = {i[0] for i in ids(s, '?')}
+        if s['iterates']:
+            return 'item'
+        return 'event' if 'n' in kinds and not kinds & {'o', 'f'} else 'lock'
+    return 'settles' if s['wait'] == CHILD else None
+
+
+def without_work(s):
+    """Whether it waits for requests, or for a person."""
+    if s['wait'] in (GIL, GPU, STOPPED):
+        return False
+    blocked = s['state'] != RUNNING
+    listens = any(i.startswith('l') for i in ids(s, '?'))
+    return s['code'] == 'idle' or blocked and listens or \
+        blocked and s['target'].startswith('/dev/pts/') and s['wait'] != WRITE
+
+
+class Chain:
+    """Who makes what a sample waits for in [a, b): ends, as (class, idle, ns of somebody's time)."""
+
+    def __init__(self, world, who, s, a, b):
+        self.w, self.start, self.b = world, a, b
+        self.writers = self.piped = self.gives = False
+        self.looks = 0
+        ends, _ = self.makers([who], s, a, False)
+        self.total = sum(ns for _, _, ns in ends)
+        served = sum(ns for c, _, ns in ends if c == 'host.no_work')
+        self.ends = ends
+        self.found = ('requests' if 2 * served >= self.total else 'makers') if self.total else \
+            'writers' if self.writers else None
+
+    def givers(self, path, wanted, a):
+        """(those who give, else those who hold; whether only the path holds it)"""
+        best, circle = {}, False
+        for key, rows in self.w.samples.items():
+            seen = [s for s in rows if a <= s['t'] < self.b]
+            how = {}
+            for mark in '!~':
+                n = sum(bool((ids(s, mark) & wanted) - ids(s, '?')) for s in seen)
+                if n:
+                    how = {mark: n}
+                    break
+            if how and key in path:
+                circle = True
+            elif how:
+                best[key] = how
+        strong = [k for k, how in best.items() if '!' in how]
+        return (strong or list(best), bool(strong), circle and not best)
+
+    def makers(self, path, s, a, far):
+        wanted = ids(s, '?')
+        found, strong, circle = self.givers(path, wanted, a)
+        if not found and not circle and not far:
+            found, strong, circle = self.givers(path, wanted, a - LOOK_BACK)
+            if found or circle:
+                a, far = a - LOOK_BACK, True
+        if found and {i[0] for i in wanted} & set('put'):
+            self.piped = True
+        if len(path) == 1:
+            self.gives = strong
+        ends = []
+        for key in sorted(found):
+            if self.looks == 256:
+                break
+            self.looks += 1
+            if self.writes(key, a if far else a - LOOK_BACK):
+                self.writers = True
+            else:
+                ends += self.does(path + [key], key, a, far)
+        return ends, circle
+
+    def writes(self, key, a):
+        rows = [s for s in self.w.samples[key] if a <= s['t'] < self.b]
+        stops = [s['t'] for s in rows[1:]] + [self.b]
+        out = dict.fromkeys((True, False, None), 0)
+        for s, stop in zip(rows, stops):
+            sends = s['wait'] in (SOCKET, PIPE) and s['state'] != RUNNING and take_of(s) == 'gives'
+            blocked = s['state'] != RUNNING
+            kind = True if s['code'] == 'checkpoint' or blocked and s['wait'] == WRITE or sends else \
+                False if s['wait'] in (READ, FAULT, SOCKET, PIPE) else None
+            out[kind] += stop - s['t']
+        return out[True] > 0 and 10 * out[True] >= sum(out.values()) and out[True] > out[False]
+
+    def in_driver(self, key, s):
+        return s['wait'] == GPU or self.w.call(key, s['t'], self.start) is not None
+
+    def does(self, path, key, a, far):
+        h = Shares(self.w.samples.get(key, ()), a, self.b)
+        if not h.rows:
+            return []
+        ends, done = [], set()
+        for s, w, part in h.parts():
+            if self.in_driver(key, s):
+                continue
+            if s['state'] == RUNNING or not h.running:
+                of = h.running or h.waiting
+                ends.append(('input.prep', False, h.run * w // of))
+                ends.append(('input.cpu_starved', False, h.delay * w // of))
+        def asks(s):
+            return ids(s, '?') and s['state'] != RUNNING and not self.in_driver(key, s) and \
+                not without_work(s) and take_of(s) in ('item', 'event')
+
+        for s, w, part in h.parts():
+            if s['state'] == RUNNING or self.in_driver(key, s):
+                continue
+            if asks(s):
+                if s['links'] in done:
+                    continue
+                done.add(s['links'])
+                same = [(x, p) for x, _, p in h.parts() if x['links'] == s['links'] and asks(x)]
+                ns, more, circle = sum(p for _, p in same), [], False
+                if len(path) <= 4 and ns:
+                    more, circle = self.makers(path, s, a, far)
+                total = sum(e[2] for e in more)
+                if total:
+                    ends += [(c, idle, ns * n // total) for c, idle, n in more]
+                else:
+                    ends += [('input.pipeline', True, p) if circle else self.blocked(x, p)
+                             for x, p in same]
+                continue
+            ends.append(self.blocked(s, part))
+        return [e for e in ends if e[2] > 0]
+
+    def blocked(self, s, ns):
+        if take_of(s) == 'serves' or without_work(s):
+            return 'host.no_work', False, ns
+        self.piped |= s['wait'] in (SOCKET, PIPE)
+        return maker_block(s, False), s['wait'] == QUEUE, ns
+
+
 class Piece:
     """One piece: weights of evidence, then a decision."""
 
     def __init__(self, world, a, b, tid):
         self.w, self.a, self.b, self.tid = world, a, b, tid
         self.weights, self.idle, self.makers, self.rows = {}, 0, 0, False
+        self.owed, self.chains = {}, {}
+        self.fed = self.at_once = self.answer = False
         self.kin = False  # decided by weight: its kin may share
 
     def add(self, cls, ns):
@@ -129,7 +280,43 @@ class Piece:
 
     # ---- who makes batches ----
 
-    def blocked(self, s, own, ns):
+    # ---- chains ----
+
+    def chain(self, key, s):
+        """Samples that wait for the same have the same chain."""
+        if (key, s['links']) not in self.chains:
+            self.chains[key, s['links']] = Chain(self.w, key, s, self.a, self.b)
+        return self.chains[key, s['links']]
+
+    def owe(self, key, s, ns):
+        first, so_far = self.owed.get((key, s['links']), (s, 0))
+        self.owed[key, s['links']] = first, so_far + ns
+
+    def pay(self):
+        for (key, _), (s, ns) in self.owed.items():
+            chain = self.chain(key, s)
+            for c, idle, n in chain.ends:
+                part = ns * n // chain.total
+                self.add(c, part)
+                if idle:
+                    self.idle += part
+                else:
+                    self.makers += c != 'input.cpu_starved'
+        self.owed = {}
+
+    def blocked(self, key, s, own, ns):
+        call = self.w.call(key, s['t'], self.a)
+        if call:
+            self.add(call, ns)
+            if s['wait'] != QUEUE or own:
+                self.makers += 1
+            else:
+                self.idle += ns
+            return
+        if ids(s, '?') and (own or s['wait'] != QUEUE) and take_of(s) in ('item', 'event') and \
+                self.chain(key, s).found == 'makers':
+            self.owe(key, s, ns)
+            return
         self.add(maker_block(s, own), ns)
         if s['wait'] == QUEUE and not own:
             self.idle += ns
@@ -145,10 +332,11 @@ class Piece:
             self.add('input.prep', h.run)
         for s, _, part in h.parts():
             if s['state'] == RUNNING:
-                self.add('input.prep', part)
+                self.add(self.w.call((pid, tid), s['t'], self.a) or 'input.prep', part)
                 self.makers += 1
             else:
-                self.blocked(s, own, part)
+                self.blocked((pid, tid), s, own, part)
+        self.pay()
         return True
 
     def row(self, r, own, ns):
@@ -176,7 +364,8 @@ class Piece:
             total = sum(w for _, w in seen)
             if total:
                 for s, w in seen:
-                    self.blocked(s, own, blocked * w // total)
+                    self.blocked((r['pid'], r['tid']), s, own, blocked * w // total)
+                self.pay()
                 return
         self.add('input.unknown', blocked)
 
@@ -325,16 +514,23 @@ class Piece:
 
     def by_samples(self, tid):
         h, after, delay = self.shares(self.w.pid, tid, self.a, self.b), 0, 0
+        calls = 0
         if h:
             waiting = sum(p for s, _, p in h.parts() if s['wait'] in (QUEUE, LOCK))
+            for s, _, p in h.parts():
+                call = s['wait'] not in (QUEUE, LOCK) and self.w.call((self.w.pid, tid), s['t'],
+                                                                      self.a)
+                if call:
+                    self.add(call, p)
+                    calls += p
             pinned = 0
             for k in self.w.samples:
                 p = self.w.role[k] == PIN and self.shares(*k, self.a, self.b)
                 if p:
                     pinned += sum(w for s, w, _ in p.parts() if s['wait'] != QUEUE)
                     pinned = min(pinned, waiting)
-            after, delay = self.b - self.a - waiting + pinned, h.delay
-        left, part = self.b - self.a - after, Piece(self.w, self.a, self.b, tid)
+            after, delay = self.b - self.a - waiting - calls + pinned, h.delay
+        left, part = self.b - self.a - after - calls, Piece(self.w, self.a, self.b, tid)
         told = [part.maker(*k, False) for k in self.w.samples if self.w.role[k] == WORKER]
         total = sum(part.weights.values())
         for c, ns in part.weights.items():
@@ -345,7 +541,7 @@ class Piece:
         self.makers += part.makers
         self.add('input.cpu_starved', min(delay, after))
         self.add('input.handoff', after - min(delay, after))
-        return any(told) or after
+        return any(told) or after or calls
 
     # ---- neither wait nor call ----
 
@@ -355,25 +551,30 @@ class Piece:
         h = self.shares(self.w.pid, self.tid, self.a, self.b)
         if not h:
             return None
+        if not any(s['stack'] for s in h.rows) and 2 * h.waiting >= self.b - self.a:
+            feeders = [(len(f.rows), -n, k, f) for n, k in enumerate(self.w.samples)
+                       if k[0] == self.w.pid and k[1] != self.tid and self.w.role[k] == FEEDER
+                       for f in [self.shares(*k, self.a, self.b)] if f]
+            if feeders:
+                _, _, (_, self.tid), h = max(feeders, key=lambda f: f[:2])
         waiting = sum(w for s, w, _ in h.parts() if s['code'] == 'next' or
-                      s['wait'] == QUEUE and not self.without_work(s))
+                      s['wait'] == QUEUE and not without_work(s))
         if 2 * waiting >= self.b - self.a:
             out = self.wait()
             self.kin = self.kin and out is not None
             return out or {'input.unknown': self.b - self.a}
-        loading = any(
-            s['wait'] not in (LOCK, LOCK_SHARED, GIL) and (s['role'] == PIN or s['code'] in
-                                                           ('data', 'handoff', 'next'))
-            for (pid, tid) in self.w.samples if pid == self.w.pid and tid != self.tid
-            for s in self.w.samples[pid, tid] if self.a <= s['t'] < self.b)
         self.add('host.cpu_starved', h.delay)
         for s, w, part in h.parts():
             run = self.host_run(s)
-            self.add(run if s['state'] == RUNNING else 'host.no_work' if self.without_work(s)
-                     else self.host_block(s, loading), part)
-            self.makers += 1
+            c = run if s['state'] == RUNNING else self.host_block(s)
+            if c == 'chain':
+                self.owe((self.w.pid, self.tid), s, part)
+            else:
+                self.add(c, part)
+                self.makers += c != 'input.cpu_starved'
             if not h.running and h.run:
                 self.add(run, h.run * w // h.waiting)
+        self.pay()
         gone = ['host.unknown']
         if unknown == 'excluded.teardown':
             gone += ['input.inline', 'input.epoch', 'input.handoff']
@@ -382,43 +583,74 @@ class Piece:
                 self.add(unknown, self.weights.pop(c, 0))
         return self.decide(unknown)
 
-    @staticmethod
-    def without_work(s):
-        if s['wait'] in (GIL, GPU, STOPPED):
-            return False
-        blocked = s['state'] != RUNNING
-        return s['code'] == 'idle' or blocked and s['links'] == 'listens' or \
-            blocked and s['links'] == 'terminal' and s['wait'] != WRITE
-
     def host_run(self, s):
         if s['flags'] & FL_GC and s['flags'] & FL_GIL:
             return 'host.gc'
+        if s['code'] == '' and self.fed and (s['take'] == 'item' or s['iterates']):
+            return 'input.handoff' if s['take'] == 'item' else 'input.inline'
         of = dict(data='input.inline', checkpoint='host.checkpoint', load='host.warmup',
                   epoch='input.epoch', next='input.handoff', handoff='input.handoff',
                   cpu='host.cpu_work', idle='host.no_work')
         own = s['own'] and self.b - self.a >= 5 * MS
         return of.get(s['code'], 'host.cpu_work' if own else 'host.dispatch')
 
-    def host_block(self, s, loading):
-        code, wait = s['code'], s['wait']
-        if code == 'load' and wait not in (GIL, QUEUE):
-            return 'host.warmup'
+    def host_block(self, s):
+        code, wait, take = s['code'], s['wait'], take_of(s)
+        if without_work(s):
+            return 'host.no_work'
         if wait == GIL:
             return 'host.gc' if s['flags'] & FL_GC else 'host.lock'
-        if wait in (LOCK, LOCK_SHARED):
-            if code == 'epoch':
-                return 'input.epoch'
-            return 'input.handoff' if loading or code in ('next', 'handoff', 'data') else 'host.lock'
+        if code == 'load' and wait != QUEUE:
+            return 'host.warmup'
+        by_code = dict(data='input.inline', checkpoint='host.checkpoint',
+                       epoch='input.epoch').get(code)
         if wait in (READ, FAULT):
-            of = dict(data='input.inline', checkpoint='host.checkpoint', epoch='input.epoch')
-            return of.get(code, 'input.inline' if s['user'] else 'host.unknown')
+            return by_code or ('input.inline' if s['user'] or s['iterates'] and self.fed
+                               else 'host.unknown')
         if wait == WRITE:
             return 'host.checkpoint'
-        if wait == SOCKET:
-            return 'input.inline' if code == 'data' else 'host.net'
-        if wait == QUEUE:
-            return 'input.unknown'
-        return {'epoch': 'input.epoch', 'data': 'input.inline'}.get(code, 'host.unknown')
+        if wait == QUEUE or wait in (LOCK, LOCK_SHARED) and code in ('next', 'handoff'):
+            made = self.chain((self.w.pid, self.tid), s).found == 'makers'
+            return 'chain' if made else 'input.unknown' if wait == QUEUE else 'input.handoff'
+        if wait in (LOCK, LOCK_SHARED) and code in ('epoch', 'checkpoint'):
+            return by_code
+        if code == 'epoch' and wait in (PIPE, CHILD) or code == 'data' and wait == CHILD:
+            return by_code
+        if take == 'serves':
+            return 'host.no_work'
+        ends = take in ('item', 'event') and (wait in (LOCK, LOCK_SHARED, SOCKET, PIPE, CHILD) or
+                                              wait != GPU and ids(s, '?'))
+        if ends:
+            return self.host_take(s, take)
+        if wait in (LOCK, LOCK_SHARED, SOCKET, PIPE, CHILD):
+            if take == 'lock':
+                c = self.chain((self.w.pid, self.tid), s)
+                here, wanted = [(self.w.pid, self.tid)], ids(s, '?')
+                held, _, own = c.givers(here, wanted, self.a)
+                if not held and not own:
+                    held = c.givers(here, wanted, self.a - LOOK_BACK)[0]
+                return 'host.lock' if held else 'host.wait'
+            return 'host.net' if wait == SOCKET else 'host.wait'
+        return by_code or 'host.unknown'
+
+    def host_take(self, s, take):
+        c = self.chain((self.w.pid, self.tid), s)
+        if c.found == 'makers':
+            if self.answer and c.piped:
+                return 'host.net'
+            if self.fed if take == 'item' else self.at_once and (c.gives or c.piped):
+                return 'chain'
+            return 'host.wait'
+        if c.found:
+            return 'host.no_work' if c.found == 'requests' else 'host.wait'
+        data = self.fed and s['code'] == 'data'
+        if s['wait'] == SOCKET:
+            if self.fed and not self.answer and (data or s['iterates']):
+                return 'input.inline'
+            return 'host.wait' if s['take'] else 'host.net'
+        if s['wait'] == PIPE and data:
+            return 'input.inline'
+        return 'input.unknown' if take == 'item' and s['iterates'] and self.fed else 'host.wait'
 
     # ---- the decision ----
 
@@ -449,28 +681,47 @@ class Piece:
 
 class World:
     """A process: samples by thread, in order; batches by start; workers of loader 1, None: not
-    told."""
+    told; copies (start, bytes, to the device) by start; calls of threads, (start, end, class), that
+    do not overlap."""
 
-    def __init__(self, pid, samples, batches, workers):
+    def __init__(self, pid, samples, batches, workers, copies=(), calls=None):
+        self.copies, self.calls = sorted(copies), calls or {}
         self.pid, self.batches, self.workers = pid, sorted(batches, key=lambda r: r['start']), workers
         self.samples, self.role = {}, {}
         for s in sorted(samples, key=lambda s: s['t']):
             self.samples.setdefault((s['pid'], s['tid']), []).append(s)
             self.role[s['pid'], s['tid']] = s['role']
 
+    def call(self, key, t, since):
+        """The class of the call that the thread was in."""
+        rows = self.calls.get(key[1], ()) if key[0] == self.pid and t >= since else ()
+        return next((c for a, b, c in rows if a <= t < b), None)
+
+    def given(self, p, a, b):
+        """What the GPU was given around the gap [a, b)."""
+        p.at_once = any(t == b and to for t, _, to in self.copies)
+        p.fed = any(b - MINUTE <= t <= b and to for t, _, to in self.copies)
+        before = [(n, to) for t, n, to in self.copies if t < a][::-1]
+        out = next((i for i, (_, to) in enumerate(before) if to), len(before))
+        up = next((i for i, (_, to) in enumerate(before[out:]) if not to), len(before) - out)
+        got, sent = (sum(n for n, _ in rows) for rows in (before[:out], before[out:out + up]))
+        p.answer = got >= 65536 and got >= sent // 2
+
     def classes(self, pieces):
-        """Of pieces (kind 'wait', 'host' or 'tail', a, b, tid): {class: ns}."""
+        """Of pieces (kind 'wait', 'host' or 'tail', a, b, tid, of gaps start and end of the gap): {class: ns}."""
         total, kin, orphans = {}, {}, []
 
         def book(out):
             for c, ns in out.items():
                 total[c] = total.get(c, 0) + ns
 
-        for kind, a, b, tid in pieces:
+        for kind, a, b, tid, *gap in pieces:
             p = Piece(self, a, b, tid)
             if kind == 'tail':
                 book(p.host('excluded.teardown') or {'excluded.teardown': b - a})
                 continue
+            if gap:
+                self.given(p, *gap)
             out = p.wait() if kind == 'wait' else p.host()
             if out is None:
                 orphans.append((kind, a, b, tid))

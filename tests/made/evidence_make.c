@@ -5,6 +5,7 @@
  *
  *	process PID START END
  *	op START END CORR STREAM			a kernel on GPU 0
+ *	copy START END CORR STREAM DIR BYTES		a copy; DIR: 1 host to device, 2 device to host
  *	api START END CORR TID NAME
  *	range OP START END TID FLAGS NAME		OP: enum wire_range
  *	sample T PID TID ROLE STATE WAIT FLAGS CPU DELAY THROTTLED STACK	'~' ends a frame, '|' a field
@@ -44,6 +45,21 @@ static void take_op(struct make *m, char *p)
 	e->context = 1;
 	e->corr = v[2];
 	e->stream = (uint32_t)v[3];
+}
+
+static void take_copy(struct make *m, char *p)
+{
+	struct wire_event *e;
+	uint64_t v[6];
+
+	made_numbers(p, v, 6);
+	e = made_event(&m->s, WIRE_KIND_OP, (int64_t)v[0], (int64_t)v[1]);
+	e->op = WIRE_OP_COPY;
+	e->context = 1;
+	e->corr = v[2];
+	e->stream = (uint32_t)v[3];
+	e->copy = (uint8_t)v[4];
+	e->bytes = v[5];
 }
 
 static void take_api(struct make *m, char *p)
@@ -141,7 +157,8 @@ static const struct {
 	const char *word;
 	void (*take)(struct make *, char *);
 } takers[] = {
-	{ "process ", take_process }, { "op ", take_op },	  { "api ", take_api },
+	{ "process ", take_process }, { "op ", take_op },	  { "copy ", take_copy },
+	{ "api ", take_api },
 	{ "range ", take_range },     { "sample ", take_sample }, { "batch ", take_batch },
 	{ "file ", take_file },	      { "bytes ", take_bytes },	  { "links", take_links },
 };
@@ -151,7 +168,8 @@ static void take_line(struct make *m, char *line)
 	size_t i, n;
 
 	line[strcspn(line, "\n")] = '\0';
-	made_unfold(line);
+	if (strncmp(line, "links", 5) != 0) /* '~' is a mark there */
+		made_unfold(line);
 	for (i = 0; i < sizeof(takers) / sizeof(takers[0]); i++) {
 		n = strlen(takers[i].word);
 		if (!strncmp(line, takers[i].word, n)) {

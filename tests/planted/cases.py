@@ -410,7 +410,7 @@ def loop_hog(c, rng, stage):
 @kind(1)
 def loop_thread(c, rng, stage):
     c.plan.update(preload=True)
-    c.put('step', 'K23', host('host.lock', INLINE), ['c5', 'a9'],
+    c.put('step', 'K23', host('host.wait', FETCH), ['c5', 'a9'],
           held=['K09', dict(ms=rng.uniform(20, 30))])
 
 

@@ -17,35 +17,51 @@ import ref_evidence as ref
 
 BIN = os.path.join(gs.BUILD, 'tests')
 PID = TRAINER = 100
+MAKERS = [103, 104, 105, 300]
 US, MS = 1000, 10**6
 LOADER_RANGE, STEP, GC, CHECKPOINT, ITER, FIRST = 1, 4, 6, 7, 8, 1
-CODES = {
-    'plain': 'work|/home/me/train.py|8~main|/home/me/train.py|9',
-    'data': 'load|/usr/lib/python3/dist-packages/PIL/ImageFile.py|2~work|/home/me/train.py|8',
-    'library': 'wait|/usr/lib/python3.11/threading.py|3~work|/home/me/train.py|8',
-    'checkpoint': '_save|/x/site-packages/torch/serialization.py|4~work|/home/me/train.py|8',
-    'load': 'f|<frozen importlib._bootstrap>|4~work|/home/me/train.py|8',
-    'epoch': '__iter__|/x/site-packages/torch/utils/data/dataloader.py|4~main|/home/me/train.py|9',
-    'next': '_next_data|/x/site-packages/torch/utils/data/dataloader.py|4~main|/home/me/train.py|9',
-    'handoff': 'rebuild|/x/site-packages/torch/multiprocessing/reductions.py|4~m|/home/me/t.py|9',
-    'model': 'f|/x/site-packages/torch/optim/adam.py|4~work|/home/me/train.py|8',
-    'tensor': 'backward|/x/site-packages/torch/_tensor.py|4~work|/home/me/train.py|8',
-    'outer': 'work|/home/me/train.py|8~fit|/x/site-packages/lightning/pytorch/trainer.py|9',
-    'package': 'f|/x/site-packages/scipy/fft/_basic.py|4~work|/home/me/train.py|8',
-    'cpu': 'step|/x/site-packages/deepspeed/ops/adam/cpu_adam.py|4~work|/home/me/train.py|8',
-    'idle': 'wait|/usr/lib/python3.11/threading.py|3~_process_input_queue|/x/site-packages/vllm/v1/engine/core.py|8',
-    'none': '',
+LIB = '/usr/lib/python3.11/'
+USER = 'work|/home/me/train.py|8~main|/home/me/train.py|9'
+STACKS = {  # name: what it says (code, the user's innermost, take, iterates), and the frames
+    'plain': ('', True, None, False, USER),
+    'data': ('data', False, None, False, 'load|/usr/lib/python3/dist-packages/PIL/ImageFile.py|2~' + USER),
+    'library': ('', False, 'event', False, f'wait|{LIB}threading.py|3~' + USER),
+    'package': ('', False, None, False, 'get|/x/site-packages/threads/queue.py|3~' + USER),
+    'checkpoint': ('checkpoint', False, None, False, '_save|/x/site-packages/torch/serialization.py|4~' + USER),
+    'load': ('load', False, None, False, 'f|<frozen importlib._bootstrap>|4~' + USER),
+    'epoch': ('epoch', False, None, True,
+              '__iter__|/x/site-packages/torch/utils/data/dataloader.py|4~' + USER),
+    'next': ('next', False, None, False,
+             '_next_data|/x/site-packages/torch/utils/data/dataloader.py|4~' + USER),
+    'handoff': ('handoff', False, None, False,
+                'rebuild|/x/site-packages/torch/multiprocessing/reductions.py|4~m|/home/me/t.py|9'),
+    'get': ('', False, 'item', False, f'wait|{LIB}threading.py|3~get|{LIB}queue.py|4~' + USER),
+    'put': ('', False, 'gives', False, f'wait|{LIB}threading.py|3~put|{LIB}queue.py|4~' + USER),
+    'join': ('', False, 'settles', False, f'wait|{LIB}threading.py|3~join|{LIB}queue.py|4~' + USER),
+    'accept': ('idle', False, 'serves', False, f'accept|{LIB}socket.py|3~' + USER),
+    'turn': ('', True, None, True, '__next__|/home/me/data.py|3~' + USER),
+    'draw': ('', False, 'item', True, f'get|{LIB}queue.py|4~__next__|/x/site-packages/some/a.py|3~' + USER),
+    'draw_event': ('', False, 'event', True, f'wait|{LIB}threading.py|4~__iter__|/home/me/a.py|3~' + USER),
+    'model': ('model', False, None, False, 'f|/x/site-packages/torch/optim/adam.py|4~' + USER),
+    'tensor': ('model', False, None, False, 'backward|/x/site-packages/torch/_tensor.py|4~' + USER),
+    'outer': ('', True, None, False, 'work|/home/me/train.py|8~fit|/x/site-packages/lightning/pytorch/trainer.py|9'),
+    'cpu': ('cpu', False, None, False, 'step|/x/site-packages/deepspeed/ops/adam/cpu_adam.py|4~' + USER),
+    'idle': ('idle', False, 'item', False, f'wait|{LIB}threading.py|3~get|{LIB}queue.py|3~'
+             '_process_input_queue|/x/site-packages/vllm/v1/engine/core.py|8'),
+    'none': ('', False, None, False, ''),
 }
-
-
-OWN = 'plain', 'library', 'outer', 'package'  # no framework's or data code further in than the user's
-LINKS = {'': ('', ''), 'listens': ('?o7f00 ?l0.0.0.0:80', ''), 'terminal': ('', '/dev/pts/3')}
+# No frame of a framework or of data code further in than the user's own.
+OWN = [name for name in STACKS if not STACKS[name][0] and name != 'none']
+IDS = ['oa', 'ob', 'oa', 'ob', 'p1', 'l1', 'n40', 'f1:2:3']
+TO_DEVICE, TO_HOST = 1, 2
 
 
 class Case:
     def __init__(self, seed):
         r = self.r = random.Random(seed)
         self.lines, self.samples, self.batches, self.pieces = [], [], [], []
+        self.copies, self.calls = [], {}
+        self.links = r.random() < .7
         self.workers = r.choice([0, 1, 2, 3])
         self.told = r.random() < .8           # the loader tells its settings
         self.rows = r.random() < .8           # batches have rows
@@ -66,32 +82,51 @@ class Case:
         self.make_samples()
 
     def op(self, start, ns):
-        """A kernel whose launch begins 5 us before it."""
-        self.lines.append(f'op {start} {start + ns} {len(self.lines) + 1} 7')
+        """A kernel, or a copy, whose launch begins 5 us before it."""
+        r, corr = self.r, len(self.lines) + 1
+        way, size = r.choice([0, 0, TO_DEVICE, TO_HOST]), r.choice([4, 65535, 65536, 1 << 20])
+        if way:
+            self.lines.append(f'copy {start} {start + ns} {corr} 7 {way} {size}')
+            self.copies.append((start, size, way == TO_DEVICE))
+        else:
+            self.lines.append(f'op {start} {start + ns} {corr} 7')
+        self.call(TRAINER, start - 5 * US, start - 3 * US, 'host.dispatch')
         self.lines.append(f'api {start - 5 * US} {start - 3 * US} {len(self.lines)} {TRAINER} '
                           'cudaLaunchKernel')
         self.t = start + ns
 
+    def call(self, tid, start, end, cls):
+        self.calls.setdefault(tid, []).append((start, end, cls))
+
+    def sync(self, tid, start, end):
+        self.lines.append(f'api {start} {end} 0 {tid} cudaStreamSynchronize')
+        self.call(tid, start, end, 'host.sync')
+
     def gap(self, k):
-        """Stretches of a wait, of something else, of marks and calls; then the next operation."""
-        r, t = self.r, self.t
+        """Stretches of a wait, of something else, of marks and calls; then the next operation, and
+        perhaps one behind it."""
+        r, t, first = self.r, self.t, len(self.pieces)
         for _ in range(r.choice([1, 1, 2, 3])):
             ns = r.choice([r.randrange(1, 50 * US), r.randrange(1, 3 * MS), r.randrange(1, 60 * MS),
                            r.randrange(1, 400 * MS) if r.random() < .1 else 10 * MS])
             what = r.choice(['wait', 'wait', 'wait', 'host', 'host', 'call', 'mark', 'first'])
             if what in ('wait', 'first'):
-                first = what == 'first'
-                self.lines.append(f'range {LOADER_RANGE} {t} {t + ns} {TRAINER} {FIRST if first else 0}'
+                opens = what == 'first'
+                self.lines.append(f'range {LOADER_RANGE} {t} {t + ns} {TRAINER} {FIRST if opens else 0}'
                                   ' enumerate(DataLoader)#x.__next__')
-                if first:
+                if opens:
                     self.expect('input.epoch', ns)
                 else:
                     self.waits.append((t, t + ns))
-                    self.piece('wait', t, t + ns)
+                    self.piece('wait', first, t, t + ns)
+                    if r.random() < .2:
+                        self.sync(r.choice([TRAINER, MAKERS[0]]), t + ns // 4, t + ns // 2)
             elif what == 'host':
-                self.piece('host', t, t + ns)
+                self.piece('host', first, t, t + ns)
+                if r.random() < .1:
+                    self.sync(MAKERS[0], t + ns // 4, t + ns // 2)
             elif what == 'call':
-                self.lines.append(f'api {t} {t + ns} 0 {TRAINER} cudaStreamSynchronize')
+                self.sync(TRAINER, t, t + ns)
                 self.expect('host.sync', ns)
             else:
                 op, cls = r.choice([(GC, 'host.gc'), (CHECKPOINT, 'host.checkpoint'),
@@ -99,7 +134,11 @@ class Case:
                 self.lines.append(f'range {op} {t} {t + ns} {TRAINER} 0')
                 self.expect(cls, ns)
             t += ns
+        for p in self.pieces[first:]:
+            p += [self.t, t + 5 * US]
         self.op(t + 5 * US, r.randrange(100 * US, 20 * MS))
+        if r.random() < .3:
+            self.op(self.t, r.randrange(100 * US, MS))
 
     def tail(self):
         """The process lives on behind its last operation: some of it is teardown, then it is seen."""
@@ -126,9 +165,9 @@ class Case:
     def expect(self, cls, ns):
         self.expected[cls] = self.expected.get(cls, 0) + ns
 
-    def piece(self, kind, a, b):
-        """Neighbours that touch are one piece; so are waits, as one line of them."""
-        if self.pieces and self.pieces[-1][0] == kind and self.pieces[-1][2] == a:
+    def piece(self, kind, first, a, b):
+        """Neighbours of a gap that touch are one piece; so are waits, as one line of them."""
+        if len(self.pieces) > first and self.pieces[-1][0] == kind and self.pieces[-1][2] == a:
             self.pieces[-1][2] = b
         else:
             self.pieces.append([kind, a, b, TRAINER])
@@ -180,23 +219,32 @@ class Case:
         r = self.r
         threads = [(TRAINER, 1)] + [(199 + w, 2) for w in range(1, self.workers + 1)]
         threads += r.choice([[], [(101, 3)], [(102, 0)]])
+        if self.links:
+            threads += [(tid, 5) for tid in r.sample(MAKERS, r.randrange(1, len(MAKERS) + 1))]
+            threads += r.choice([[], [(110, 6)]])
         for tid, role in threads:
             if r.random() < .1:
                 continue
             t, cpu, delay, throttled = r.randrange(self.period), 1, 0, r.choice([0, 1])
-            code, wait = 'plain', 0
+            name, wait, links, target = 'plain', 0, '', ''
+            mute = tid == TRAINER and r.random() < .2  # no Python thread
             while t < self.end:
                 if r.random() < .4:
-                    code, wait = r.choice(list(CODES)), r.choice([0, 0] + list(range(16)))
+                    name, wait = r.choice(list(STACKS)), r.choice([0, 0] + list(range(16)))
+                    if wait and r.random() < .5:
+                        wait = r.choice([ref.LOCK, ref.LOCK, ref.SOCKET, ref.PIPE])
+                    links = ' '.join(self.word(role) for _ in range(r.randrange(4))) if self.links else ''
+                    target = r.choice(['', '', '', '/data/a', '/dev/pts/3'])
+                name = 'none' if mute else name
                 state = 1 if not wait else r.choice([2, 2, 2, 3])
                 flags = r.choice([0, 0, 8, 64, 72])
+                code, user, take, iterates, stack = STACKS[name]
                 self.samples.append(dict(t=t, pid=PID if tid < 200 else tid, tid=tid, role=role,
                                          state=state, wait=wait, flags=flags,
                                          cpu=cpu if self.counted else 0, delay=delay,
-                                         throttled=throttled, code=code if code not in (
-                                             'plain', 'library', 'none') else '',
-                                         stack=code, own=code in OWN, user=code in ('plain', 'outer'),
-                                         links=r.choice(list(LINKS)) if r.random() < .2 else ''))
+                                         throttled=throttled, code=code, user=user, take=take, own=name in OWN,
+                                         iterates=iterates, stack=stack, links=links,
+                                         target=target if wait else ''))
                 step = r.randrange(1, 2 * self.period)
                 if r.random() < .02:
                     step += r.randrange(3 * ref.S)
@@ -206,30 +254,36 @@ class Case:
                 throttled += r.choice([0, step // 3]) if throttled else 0
                 t += step
 
+    def word(self, role):
+        r = self.r
+        marks = '????!' if role in (1, 2, 6) else '?!!~'
+        return r.choice(marks) + r.choice(IDS)
+
     def text(self, shift, r):
         out = [f'process {PID} 0 {self.end}'] + self.lines
         rows = sorted(self.samples, key=lambda s: (r.random() * 50 * MS + s['t'], s['tid']))
         rows.sort(key=lambda s: (s['tid'], s['t'])) if r.random() < .3 else rows.sort(
             key=lambda s: (s['t'] // (100 * MS), s['tid'], s['t']))
-        last = ''
+        links = target = ''
         for s in rows:
-            stack = CODES[s['stack']]
-            if s['links'] != last:
-                links, file = LINKS[s['links']]
-                out += [f'links {links}', f'file - {file}']
-            last = s['links']
+            if s['links'] != links:
+                links = s['links']
+                out.append(f'links {links}'.rstrip())
+            if s['wait'] and s['target'] != target:
+                target = s['target']
+                out.append(f'file x {target}')
             out.append('sample {t} {pid} {tid} {role} {state} {wait} {flags} {cpu} {delay} '
-                       '{throttled} '.format(**s) + stack)
+                       '{throttled} {stack}'.format(**s))
         return '\n'.join(moved(line, shift) for line in out) + '\n'
 
 
-PLACES = {'process': (2, 3), 'op': (1, 2), 'api': (1, 2), 'range': (2, 3), 'sample': (1,),
+PLACES = {'process': (2, 3), 'op': (1, 2), 'copy': (1, 2), 'links': (), 'file': (), 'api': (1, 2), 'range': (2, 3), 'sample': (1,),
           'batch': (2, 3)}
 
 
 def moved(line, shift):
     words = line.split(' ')
-    for i in PLACES.get(words[0], ()):
+    for i in PLACES[words[0]]:
         words[i] = str(int(words[i]) + shift)
     return ' '.join(words)
 
@@ -246,7 +300,8 @@ def engine(folder, text, frame, threads):
 
 
 def expected(case):
-    world = ref.World(PID, case.samples, case.batches, case.workers if case.told else None)
+    world = ref.World(PID, case.samples, case.batches, case.workers if case.told else None,
+                      case.copies, case.calls)
     want = world.classes([tuple(p) for p in case.pieces])
     for c, ns in case.expected.items():
         want[c] = want.get(c, 0) + ns
@@ -273,7 +328,7 @@ def differs(seed, folder):
 
 def main():
     first = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 120
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 80
     bad = 0
     with gs.scratch() as folder:
         for seed in range(first, first + count):

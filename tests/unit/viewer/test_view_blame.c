@@ -623,12 +623,12 @@ static void test_host_rules(void)
 		{ WIRE_WAIT_READ, NULL, ANA_HOST_UNKNOWN },
 		{ WIRE_WAIT_WRITE, USER, ANA_HOST_CHECKPOINT },
 		{ WIRE_WAIT_SOCKET, USER, ANA_HOST_NET },
-		{ WIRE_WAIT_SOCKET, DECODE, ANA_INPUT_INLINE },
+		{ WIRE_WAIT_SOCKET, DECODE, ANA_HOST_NET }, /* no copy to the GPU was seen */
 		{ WIRE_WAIT_GIL, USER, ANA_HOST_LOCK },
-		{ WIRE_WAIT_LOCK, USER, ANA_HOST_LOCK },
-		{ WIRE_WAIT_LOCK, DECODE, ANA_INPUT_HANDOFF },
+		{ WIRE_WAIT_LOCK, USER, ANA_HOST_WAIT }, /* nobody was seen to hold it */
+		{ WIRE_WAIT_LOCK, DECODE, ANA_HOST_WAIT },
 		{ WIRE_WAIT_SLEEP, USER, ANA_HOST_UNKNOWN },
-		{ WIRE_WAIT_CHILD, USER, ANA_HOST_UNKNOWN },
+		{ WIRE_WAIT_CHILD, USER, ANA_HOST_WAIT },
 		{ WIRE_WAIT_GPU, USER, ANA_HOST_UNKNOWN },
 	};
 	size_t i;
@@ -711,8 +711,8 @@ static void test_host_starved(void)
 	end(&t);
 }
 
-/* Somebody of the process is at work on data meanwhile. */
-static void test_host_handoff(void)
+/* That somebody of the process is at work on data meanwhile proves nothing. */
+static void test_host_coincidence(void)
 {
 	struct bench t;
 
@@ -720,7 +720,7 @@ static void test_host_handoff(void)
 	see(&t, PID, 0, WIRE_WAIT_LOCK, USER);
 	see(&t, 101, 10, WIRE_WAIT_NONE, DECODE);
 	EXPECT(host_of(&t, 0, 1000));
-	EXPECT_ALL(&t, ANA_INPUT_HANDOFF, ANA_MEDIUM);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_MEDIUM);
 	end(&t);
 }
 
@@ -1007,7 +1007,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_host_cpu_work),
 	T_CASE(test_host_no_work),
 	T_CASE(test_host_starved),
-	T_CASE(test_host_handoff),
+	T_CASE(test_host_coincidence),
 	T_CASE(test_host_collects),
 	T_CASE(test_host_waits),
 	T_CASE(test_split),

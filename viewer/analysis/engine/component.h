@@ -30,6 +30,7 @@ void ana_gpu_finish(struct ana_walk *w, struct ana_gpu_state *g);
 void ana_gpu_init_buckets(struct ana_gpu_state *g);
 
 /* copies.c */
+enum ana_copy_dir ana_copies_direction(const struct wire_event *op);
 void ana_copies_count(struct ana_gpu_state *g, const struct wire_event *op);
 /* Of [@start, @end) no kernel and no collective ran. */
 void ana_copies_expose(struct ana_gpu_state *g, int64_t start, int64_t end);

@@ -17,7 +17,7 @@ void ana_copies_expose(struct ana_gpu_state *g, int64_t start, int64_t end)
 	}
 }
 
-static enum ana_copy_dir direction(const struct wire_event *op)
+enum ana_copy_dir ana_copies_direction(const struct wire_event *op)
 {
 	if (op->op == WIRE_OP_MEMSET)
 		return ANA_MEMSET;
@@ -46,7 +46,7 @@ static bool is_pageable(const struct wire_event *op, enum ana_copy_dir d)
 
 void ana_copies_count(struct ana_gpu_state *g, const struct wire_event *op)
 {
-	enum ana_copy_dir d = direction(op);
+	enum ana_copy_dir d = ana_copies_direction(op);
 	struct ana_copies *c = &g->gpu->copies[d];
 
 	c->count++;

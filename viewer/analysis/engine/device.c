@@ -108,7 +108,16 @@ static __attribute__((noinline)) void strip_kernel(struct ana_gpu_state *g, stru
 				     op->end_ns - op->start_ns);
 }
 
-static inline void count_kind(struct ana_gpu_state *g, struct ana_proc *p,
+static void remember_copy(struct ana_walk *w, struct ana_proc *p, const struct wire_event *op)
+{
+	enum ana_copy_dir d = ana_copies_direction(op);
+
+	if ((d == ANA_H2D || d == ANA_D2H) &&
+	    ana_copied_add(&p->copied, op->start_ns, op->bytes, d == ANA_H2D))
+		w->err = -ENOMEM;
+}
+
+static inline void count_kind(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
 			      const struct wire_event *op)
 {
 	bool comm;
@@ -116,6 +125,8 @@ static inline void count_kind(struct ana_gpu_state *g, struct ana_proc *p,
 	if (op->op == WIRE_OP_COPY || op->op == WIRE_OP_MEMSET) {
 		extend(&g->copy_end, op->end_ns);
 		ana_copies_count(g, op);
+		if (p->evidence)
+			remember_copy(w, p, op);
 		return;
 	}
 	comm = op->op == WIRE_OP_KERNEL && ana_names_flags(&p->names, op->name) & ANA_NAME_COMM;
@@ -222,6 +233,7 @@ static __attribute__((noinline)) void keep_gap(struct ana_walk *w, struct ana_gp
 		.known = call != NULL,
 		.pageable = op->op == WIRE_OP_COPY && op->copy == WIRE_COPY_H2D &&
 			    op->src == WIRE_MEM_PAGEABLE,
+		.copied = op->op == WIRE_OP_COPY && ana_copies_direction(op) == ANA_H2D,
 		.same_graph = same_graph(g, process, op, call),
 		.left = g->left,
 	};
@@ -350,7 +362,7 @@ static inline void operation(struct ana_walk *w, struct ana_gpu_state *g, struct
 	count_launch(w, g, op, call);
 	s->submitted = call ? call->start : op->start_ns;
 	remember_left(g, p->index, op, call);
-	count_kind(g, p, op);
+	count_kind(w, g, p, op);
 }
 
 static inline struct ana_gpu_state *gpu_of(struct ana_walk *w, struct ana_proc *p, uint32_t ordinal)

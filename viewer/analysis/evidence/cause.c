@@ -12,21 +12,29 @@
 void ana_cause_begin(struct ana_cause *b, int64_t start, int64_t end, enum ana_class unknown,
 		     enum ana_confidence record_confidence, bool limited)
 {
-	struct ana_vote *vote = b->vote;
-	size_t room = b->vote_room;
+	const struct ana_cause was = *b;
 
 	*b = (struct ana_cause){ .start = start,
 				 .end = end,
 				 .unknown = unknown,
 				 .record_confidence = record_confidence,
 				 .limited = limited,
-				 .vote = vote,
-				 .vote_room = room };
+				 .vote = was.vote,
+				 .vote_room = was.vote_room,
+				 .chain = was.chain,
+				 .owed = was.owed,
+				 .owed_room = was.owed_room,
+				 .path = was.path,
+				 .path_room = was.path_room };
+	ana_chain_forget(&b->chain);
 }
 
 void ana_cause_fini(struct ana_cause *b)
 {
 	free(b->vote);
+	free(b->owed);
+	free(b->path);
+	ana_chain_fini(&b->chain);
 	*b = (struct ana_cause){ 0 };
 }
 
@@ -42,7 +50,7 @@ void ana_cause_vote(struct ana_cause *b, const struct ana_thread_samples *thread
 		b->err = -ENOMEM;
 		return;
 	}
-	b->vote[b->votes++] = (struct ana_vote){ thread, sample, c, producer, weight };
+	b->vote[b->votes++] = (struct ana_vote){ thread, sample, c, producer, 0, weight };
 	b->producers += producer && c != ANA_INPUT_CPU_STARVED; /* it votes for what it does, too */
 }
 
@@ -95,6 +103,10 @@ static enum ana_confidence confidence_of(const struct ana_cause *b, int c, bool 
 		return b->record_confidence;
 	if (b->far && c != ANA_INPUT_CPU_STARVED)
 		return ANA_LOW;
+	if (b->chained && ana_class_is_input(c) && b->chain_confidence > ANA_MEDIUM)
+		return b->chain_confidence;
+	if (b->chained && ana_class_is_input(c) && b->chain_confidence > ANA_HIGH)
+		sure = false;
 	return capped(b, sure && !split ? ANA_HIGH : ANA_MEDIUM);
 }
 

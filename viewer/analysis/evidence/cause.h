@@ -10,6 +10,7 @@
 #define ANALYSIS_CAUSE_H
 
 #include "analysis/ledger.h"
+#include "chain.h"
 #include "shares.h"
 #include "analysis/time/span.h"
 
@@ -18,7 +19,20 @@ struct ana_vote { /* one sample, and the class it speaks for */
 	size_t sample; /* its index there */
 	enum ana_class class;
 	bool producer; /* of a thread that makes batches */
+	uint32_t path; /* in ana_cause.path, plus 1: how a chain led to it; 0: none did */
 	int64_t weight;
+};
+
+struct ana_given { /* to the GPU, around a piece: what a wait in it may have been for */
+	bool fed; /* the process copied from host to device in the minute before the gap's end */
+	bool at_once; /* such a copy ends the gap */
+	bool answer; /* results were copied to the host before the gap, as much as came from there */
+};
+
+struct ana_owed { /* time of blocked samples that goes to the ends of a chain */
+	const struct ana_thread_samples *thread;
+	size_t sample; /* one of them */
+	int64_t ns;
 };
 
 struct ana_cause {
@@ -27,6 +41,7 @@ struct ana_cause {
 	enum ana_class unknown; /* its class by records alone ... */
 	enum ana_confidence record_confidence; /* ... and how sure that is */
 	bool limited; /* no class that evidence finds may be surer than that */
+	struct ana_given given; /* the caller's, after ana_cause_begin */
 	/* evidence */
 	int64_t weight[ANA_CLASSES];
 	int64_t idle; /* within input.pipeline: workers had nothing to do, or were not let on */
@@ -36,6 +51,13 @@ struct ana_cause {
 	struct ana_vote *vote;
 	size_t votes, vote_room;
 	uint64_t producers; /* votes of producers */
+	struct ana_chain chain; /* the last that was followed */
+	struct ana_owed *owed;
+	size_t owes, owed_room;
+	struct ana_chain_path *path; /* of votes */
+	uint32_t paths, path_room;
+	bool chained; /* ends of chains voted ... */
+	enum ana_confidence chain_confidence; /* ... and the least sure of these chains was so */
 	int err;
 	/* the decision */
 	bool decided; /* by weights: pieces without samples near it may share them */
@@ -49,6 +71,16 @@ void ana_cause_fini(struct ana_cause *b);
 void ana_cause_add(struct ana_cause *b, int c, int64_t weight);
 void ana_cause_vote(struct ana_cause *b, const struct ana_thread_samples *thread, size_t sample,
 		    enum ana_class c, bool producer, int64_t weight);
+
+/*
+ * cause_chain.c. Owe: the time @ns of the blocked sample is the chain's that was followed for it.
+ * Pay gives what is owed to the ends of the chains; before anything is decided. Copy: a vote of
+ * another cause, with its path.
+ */
+void ana_cause_owe(struct ana_cause *b, const struct ana_thread_samples *s, size_t i, int64_t ns);
+void ana_cause_pay(struct ana_cause *b, struct ana_evidence *e);
+void ana_cause_copy(struct ana_cause *b, const struct ana_cause *from, const struct ana_vote *v,
+		    int64_t weight);
 
 /* Fills ns and confidence. All is b->unknown where nothing weighs. */
 void ana_cause_decide(struct ana_cause *b);

@@ -4,7 +4,6 @@
  * proves nothing stays unknown; a user's own functions are no evidence by their names.
  */
 #include "cause.h"
-#include "no_work.h"
 
 /*
  * A framework's operators come to their next launch within this, and their frames are C code that no
@@ -37,6 +36,7 @@ static bool is_cpu_work(const struct ana_cause *b, const struct ana_pystack *k)
 	return k->own && b->unknown != ANA_HOST_DISPATCH && b->end - b->start >= CPU_WORK_NS;
 }
 
+/* On a CPU. What an iterator computes before a batch is copied is that batch. */
 static enum ana_class class_of_run(const struct ana_cause *b, const struct wire_sample *s,
 				   const struct ana_pystack *k)
 {
@@ -46,96 +46,165 @@ static enum ana_class class_of_run(const struct ana_cause *b, const struct wire_
 		return ANA_HOST_NO_WORK;
 	if (k->code == ANA_CODE_NEXT || k->code == ANA_CODE_HANDOFF)
 		return ANA_INPUT_HANDOFF;
+	if (k->code == ANA_CODE_PLAIN && b->given.fed && k->take == ANA_TAKE_ITEM)
+		return ANA_INPUT_HANDOFF; /* it unpacks what it took */
+	if (k->code == ANA_CODE_PLAIN && b->given.fed && k->iterates)
+		return ANA_INPUT_INLINE;
 	return class_of_code(k, is_cpu_work(b, k) ? ANA_HOST_CPU_WORK : ANA_HOST_DISPATCH);
 }
 
 /* Reading a file: by whose frames, or because the innermost is the user's own. */
-static enum ana_class class_of_read(const struct ana_pystack *k)
+static enum ana_class class_of_read(const struct ana_cause *b, const struct ana_pystack *k)
 {
-	return class_of_code(k, k->user_leaf ? ANA_INPUT_INLINE : ANA_HOST_UNKNOWN);
+	return class_of_code(k, k->user_leaf || (k->iterates && b->given.fed) ? ANA_INPUT_INLINE
+									      : ANA_HOST_UNKNOWN);
 }
 
-/* Whether another thread of the process, not waiting for a lock itself, handles data meanwhile. */
-static bool somebody_loads(const struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
+#define FOLLOWED ANA_CLASSES /* the time is the chain's (cause_chain.c) */
+
+/*
+ * Whether what the thread takes may be a batch, by what the GPU is given: an item of a queue, a
+ * future or an iterator where the process copies to the GPU; what is known less, only where such a
+ * copy ends the gap and somebody gives. What comes back for results that were sent away is none.
+ */
+static bool feeds(const struct ana_cause *b, enum ana_take take)
 {
-	struct ana_shares h;
-	uint32_t k;
-	size_t i;
-
-	for (k = 0; k < e->threads; k++) {
-		const struct ana_thread_samples *s = e->thread[k];
-
-		if (s->tid == tid || s->pid != e->pid || !ana_shares_of(s, b->start, b->end, &h))
-			continue;
-		for (i = h.first; i < h.end; i++) {
-			const struct wire_sample *w = &s->sample[i];
-			const struct ana_pystack *f = ana_pystacks_get(&e->stacks, w->stack);
-
-			if (w->wait == WIRE_WAIT_LOCK || w->wait == WIRE_WAIT_LOCK_SHARED ||
-			    w->wait == WIRE_WAIT_GIL)
-				continue;
-			if (w->role == WIRE_ROLE_PIN || f->code == ANA_CODE_DATA ||
-			    f->code == ANA_CODE_HANDOFF || f->code == ANA_CODE_NEXT)
-				return true;
-		}
-	}
-	return false;
+	if (b->given.answer && b->chain.piped)
+		return false;
+	if (take == ANA_TAKE_ITEM)
+		return b->given.fed;
+	return b->given.at_once && (b->chain.gives || b->chain.piped);
 }
 
-static enum ana_class class_of_lock(const struct ana_pystack *k, bool loading)
+/* Nobody is known who makes what the thread takes. */
+static enum ana_class class_of_take_alone(const struct ana_cause *b, const struct wire_sample *s,
+					  const struct ana_pystack *k, enum ana_take take)
 {
-	if (k->code == ANA_CODE_EPOCH)
-		return ANA_INPUT_EPOCH;
-	if (k->code == ANA_CODE_NEXT || k->code == ANA_CODE_HANDOFF || k->code == ANA_CODE_DATA)
-		return ANA_INPUT_HANDOFF;
-	return loading ? ANA_INPUT_HANDOFF : ANA_HOST_LOCK;
-}
+	bool data = b->given.fed && k->code == ANA_CODE_DATA;
 
-static enum ana_class class_of_block(const struct wire_sample *s, const struct ana_pystack *k,
-				     bool loading)
-{
-	/* Importing and compiling wait for files, for locks, and for compilers of their own. */
-	if (k->code == ANA_CODE_LOAD && s->wait != WIRE_WAIT_GIL && s->wait != WIRE_WAIT_QUEUE)
-		return ANA_HOST_WARMUP;
 	switch (s->wait) {
-	case WIRE_WAIT_GIL:
-		return s->flags & WIRE_SAMPLE_FL_GC ? ANA_HOST_GC : ANA_HOST_LOCK;
-	case WIRE_WAIT_LOCK:
-	case WIRE_WAIT_LOCK_SHARED:
-		return class_of_lock(k, loading);
-	case WIRE_WAIT_READ:
-	case WIRE_WAIT_FAULT:
-		return class_of_read(k);
-	case WIRE_WAIT_WRITE:
-		return ANA_HOST_CHECKPOINT;
 	case WIRE_WAIT_SOCKET:
-		return k->code == ANA_CODE_DATA ? ANA_INPUT_INLINE : ANA_HOST_NET;
-	case WIRE_WAIT_QUEUE:
-		return ANA_INPUT_UNKNOWN;
+		if (b->given.fed && !b->given.answer && (data || k->iterates))
+			return ANA_INPUT_INLINE;
+		return k->take == ANA_TAKE_NOT_TOLD ? ANA_HOST_NET : ANA_HOST_WAIT;
+	case WIRE_WAIT_PIPE:
+		if (data)
+			return ANA_INPUT_INLINE;
+		break;
 	default:
 		break;
 	}
-	if (k->code == ANA_CODE_EPOCH)
-		return ANA_INPUT_EPOCH;
-	return k->code == ANA_CODE_DATA ? ANA_INPUT_INLINE : ANA_HOST_UNKNOWN;
+	return take == ANA_TAKE_ITEM && k->iterates && b->given.fed ? ANA_INPUT_UNKNOWN
+								    : ANA_HOST_WAIT;
 }
 
-static struct ana_text text_of(const struct ana_evidence *e, uint32_t id)
+static enum ana_class class_of_take(struct ana_cause *b, struct ana_evidence *e,
+				    const struct ana_thread_samples *s, size_t i,
+				    const struct ana_pystack *k, enum ana_take take)
 {
-	size_t len = 0;
-	const char *at = id && id <= wire_strtab_count(e->stacks.table)
-				 ? wire_strtab_get(e->stacks.table, id, &len)
-				 : NULL;
-
-	return (struct ana_text){ at, (uint32_t)len };
+	ana_chain_follow(&b->chain, e, s, i, b->start, b->end);
+	switch (b->chain.found) {
+	case ANA_CHAIN_MAKERS:
+		if (feeds(b, take))
+			return FOLLOWED;
+		return b->given.answer && b->chain.piped ? ANA_HOST_NET : ANA_HOST_WAIT;
+	case ANA_CHAIN_REQUESTS:
+		return ANA_HOST_NO_WORK;
+	case ANA_CHAIN_WRITERS:
+		return ANA_HOST_WAIT;
+	default:
+		return class_of_take_alone(b, &s->sample[i], k, take);
+	}
 }
 
-/* It waits for requests or for a person (LEDGER 6). */
-static bool without_work(const struct ana_evidence *e, const struct wire_sample *s,
-			 const struct ana_pystack *k)
+/* Blocked in something that somebody else ends: a lock, a queue, a socket, a child. */
+static enum ana_class class_of_others(struct ana_cause *b, struct ana_evidence *e,
+				      const struct ana_thread_samples *s, size_t i,
+				      const struct ana_pystack *k, enum ana_take take)
 {
-	return ana_no_work_of(s, k->no_work, text_of(e, s->target), text_of(e, s->links)) !=
-	       ANA_NO_WORK_NOT;
+	const struct wire_sample *w = &s->sample[i];
+
+	switch (take) {
+	case ANA_TAKE_ITEM:
+	case ANA_TAKE_EVENT:
+		return class_of_take(b, e, s, i, k, take);
+	case ANA_TAKE_SERVES:
+		return ANA_HOST_NO_WORK;
+	case ANA_TAKE_LOCK:
+		return ana_chain_held(e, s, i, b->start, b->end) ? ANA_HOST_LOCK : ANA_HOST_WAIT;
+	default:
+		return w->wait == WIRE_WAIT_SOCKET ? ANA_HOST_NET : ANA_HOST_WAIT;
+	}
+}
+
+/* In torch's loader, without its range: it waits for a batch, whoever makes that. */
+static enum ana_class class_of_loader(struct ana_cause *b, struct ana_evidence *e,
+				      const struct ana_thread_samples *s, size_t i,
+				      enum ana_class alone)
+{
+	ana_chain_follow(&b->chain, e, s, i, b->start, b->end);
+	return b->chain.found == ANA_CHAIN_MAKERS ? FOLLOWED : alone;
+}
+
+/* Blocked in something of which no other thread is known to end it. */
+static enum ana_class class_of_rest(struct ana_cause *b, struct ana_evidence *e,
+				    const struct ana_thread_samples *s, size_t i,
+				    const struct ana_pystack *k, enum ana_take take)
+{
+	const struct wire_sample *w = &s->sample[i];
+
+	if (take == ANA_TAKE_SERVES)
+		return ANA_HOST_NO_WORK;
+	if (w->wait != WIRE_WAIT_GPU && (take == ANA_TAKE_ITEM || take == ANA_TAKE_EVENT) &&
+	    ana_linktexts_get(&e->links, w->links)->awaits)
+		return class_of_take(b, e, s, i, k, take);
+	return class_of_code(k, ANA_HOST_UNKNOWN);
+}
+
+/* FOLLOWED, or the class. */
+static enum ana_class class_of_block(struct ana_cause *b, struct ana_evidence *e,
+				     const struct ana_thread_samples *s, size_t i)
+{
+	const struct wire_sample *w = &s->sample[i];
+	const struct ana_pystack k = *ana_pystacks_get(&e->stacks, w->stack);
+	enum ana_take take = ana_waitkind_of(w, &k, ana_linktexts_get(&e->links, w->links));
+
+	if (ana_chain_no_work(e, w))
+		return ANA_HOST_NO_WORK;
+	if (w->wait == WIRE_WAIT_GIL)
+		return w->flags & WIRE_SAMPLE_FL_GC ? ANA_HOST_GC : ANA_HOST_LOCK;
+	/* Importing and compiling wait for files, for locks, and for compilers of their own. */
+	if (k.code == ANA_CODE_LOAD && w->wait != WIRE_WAIT_QUEUE)
+		return ANA_HOST_WARMUP;
+	switch (w->wait) {
+	case WIRE_WAIT_READ:
+	case WIRE_WAIT_FAULT:
+		return class_of_read(b, &k);
+	case WIRE_WAIT_WRITE:
+		return ANA_HOST_CHECKPOINT;
+	case WIRE_WAIT_QUEUE:
+		return class_of_loader(b, e, s, i, ANA_INPUT_UNKNOWN);
+	case WIRE_WAIT_LOCK:
+	case WIRE_WAIT_LOCK_SHARED:
+		if (k.code == ANA_CODE_EPOCH)
+			return ANA_INPUT_EPOCH;
+		if (k.code == ANA_CODE_CHECKPOINT)
+			return ANA_HOST_CHECKPOINT;
+		if (k.code == ANA_CODE_NEXT || k.code == ANA_CODE_HANDOFF)
+			return class_of_loader(b, e, s, i, ANA_INPUT_HANDOFF);
+		return class_of_others(b, e, s, i, &k, take);
+	case WIRE_WAIT_PIPE:
+	case WIRE_WAIT_CHILD:
+		if (k.code == ANA_CODE_EPOCH)
+			return ANA_INPUT_EPOCH;
+		if (k.code == ANA_CODE_DATA && w->wait == WIRE_WAIT_CHILD)
+			return ANA_INPUT_INLINE;
+		return class_of_others(b, e, s, i, &k, take);
+	case WIRE_WAIT_SOCKET:
+		return class_of_others(b, e, s, i, &k, take);
+	default:
+		return class_of_rest(b, e, s, i, &k, take);
+	}
 }
 
 /* The samples in which the thread waits in the loader's next(), by what they stand for. */
@@ -147,32 +216,82 @@ static int64_t waiting(struct ana_evidence *e, const struct ana_thread_samples *
 
 	for (i = h->first; i < h->end; i++) {
 		const struct wire_sample *w = &s->sample[i];
-		const struct ana_pystack *k = ana_pystacks_get(&e->stacks, w->stack);
 
-		if (k->waits || (w->wait == WIRE_WAIT_QUEUE && !without_work(e, w, k)))
+		if (ana_pystacks_get(&e->stacks, w->stack)->waits ||
+		    (w->wait == WIRE_WAIT_QUEUE && !ana_chain_no_work(e, w)))
 			ns += ana_shares_weight(s, h, i);
 	}
 	return ns;
 }
 
 static void add_sample(struct ana_cause *b, struct ana_evidence *e,
-		       const struct ana_thread_samples *s, const struct ana_shares *h, size_t i,
-		       bool loading)
+		       const struct ana_thread_samples *s, const struct ana_shares *h, size_t i)
 {
 	const struct wire_sample *w = &s->sample[i];
-	const struct ana_pystack *k = ana_pystacks_get(&e->stacks, w->stack);
 	int64_t ns = ana_shares_part(s, h, i), ran;
-	enum ana_class run = class_of_run(b, w, k), c = run;
+	const struct ana_pystack *k;
+	enum ana_class c;
 
-	if (!ana_sample_runs(w))
-		c = without_work(e, w, k) ? ANA_HOST_NO_WORK : class_of_block(w, k, loading);
-	ana_cause_add(b, c, ns);
-	ana_cause_vote(b, s, i, c, true, ns);
+	if (ana_sample_runs(w))
+		c = class_of_run(b, w, ana_pystacks_get(&e->stacks, w->stack));
+	else
+		c = class_of_block(b, e, s, i);
+	if (c == FOLLOWED) {
+		ana_cause_owe(b, s, i, ns);
+		ana_cause_vote(b, s, i, ANA_INPUT_UNKNOWN, false, ns); /* the line that waits */
+	} else {
+		ana_cause_add(b, c, ns);
+		ana_cause_vote(b, s, i, c, true, ns);
+	}
 	if (h->running || !h->run) /* it ran between samples, in code that they show blocked */
 		return;
+	k = ana_pystacks_get(&e->stacks, w->stack);
+	c = class_of_run(b, w, k);
 	ran = ana_scale(h->run, ana_shares_weight(s, h, i), h->waiting);
-	ana_cause_add(b, run, ran);
-	ana_cause_vote(b, s, i, run, false, ran);
+	ana_cause_add(b, c, ran);
+	ana_cause_vote(b, s, i, c, false, ran);
+}
+
+/*
+ * Whose samples tell: the submitter's; where that is no Python thread and idles for half of the
+ * piece or more, those of the Python thread that hands it work.
+ */
+static const struct ana_thread_samples *teller(const struct ana_cause *b,
+					       const struct ana_evidence *e,
+					       const struct ana_thread_samples *s,
+					       struct ana_shares *h)
+{
+	const struct ana_thread_samples *best = s;
+	struct ana_shares f;
+	size_t i, most = 0;
+	uint32_t k;
+
+	for (i = h->first; i < h->end; i++)
+		if (s->sample[i].stack)
+			return s;
+	if (2 * h->waiting < b->end - b->start)
+		return s;
+	for (k = 0; k < e->threads; k++) {
+		const struct ana_thread_samples *t = e->thread[k];
+
+		if (t == s || t->pid != e->pid || t->role != WIRE_ROLE_FEEDER ||
+		    !ana_shares_of(t, b->start, b->end, &f) || f.end - f.first <= most)
+			continue;
+		most = f.end - f.first;
+		*h = f;
+		best = t;
+	}
+	return best;
+}
+
+static void as_wait(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
+{
+	const struct ana_given given = b->given;
+
+	ana_cause_begin(b, b->start, b->end, ANA_INPUT_UNKNOWN, ANA_MEDIUM, true);
+	b->given = given;
+	if (!ana_cause_wait(b, e, tid))
+		ana_cause_all(b, ANA_INPUT_UNKNOWN, ANA_MEDIUM);
 }
 
 /* No batch was made for a GPU to which nothing was given any more. */
@@ -192,22 +311,19 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
 	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, tid);
 	struct ana_shares h;
-	bool loading;
 	size_t i;
 
 	if (!ana_shares_of(s, b->start, b->end, &h))
 		return false;
+	s = teller(b, e, s, &h);
 	if (2 * (__int128)waiting(e, s, &h) >= b->end - b->start) {
-		ana_cause_begin(b, b->start, b->end, ANA_INPUT_UNKNOWN, ANA_MEDIUM, true);
-		if (ana_cause_wait(b, e, tid))
-			return true;
-		ana_cause_all(b, ANA_INPUT_UNKNOWN, ANA_MEDIUM);
+		as_wait(b, e, s->tid);
 		return true;
 	}
-	loading = somebody_loads(b, e, tid);
 	ana_cause_add(b, ANA_HOST_CPU_STARVED, h.delay);
 	for (i = h.first; i < h.end; i++)
-		add_sample(b, e, s, &h, i, loading);
+		add_sample(b, e, s, &h, i);
+	ana_cause_pay(b, e);
 	if (b->unknown == ANA_EXCLUDED_TEARDOWN)
 		forget_input(b);
 	/* what is not known keeps the class it had */

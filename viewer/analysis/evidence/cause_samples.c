@@ -1,34 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cause_wait.h"
 
-enum ana_class ana_wait_class(const struct wire_sample *s, enum ana_producer producer)
+/*
+ * Whether others are known to make what the sample waits for: then its time is theirs. Of a worker
+ * what torch's own queues tell stays: it waits for work.
+ */
+static bool others_make(struct ana_cause *b, struct ana_evidence *e,
+			const struct ana_thread_samples *s, size_t i, enum ana_producer producer)
 {
-	switch (s->wait) {
-	case WIRE_WAIT_READ:
-	case WIRE_WAIT_WRITE:
-	case WIRE_WAIT_FAULT:
-	case WIRE_WAIT_SOCKET:
-	case WIRE_WAIT_PIPE:
-	case WIRE_WAIT_SLEEP:
-		return ANA_INPUT_FETCH;
-	case WIRE_WAIT_GIL:
-	case WIRE_WAIT_LOCK:
-	case WIRE_WAIT_LOCK_SHARED:
-		return ANA_INPUT_PIPELINE;
-	case WIRE_WAIT_QUEUE:
-		return producer == ANA_PRODUCER_TRAINER ? ANA_INPUT_UNKNOWN : ANA_INPUT_PIPELINE;
-	default:
-		return s->state == WIRE_STATE_DISK ? ANA_INPUT_FETCH : ANA_INPUT_UNKNOWN;
-	}
+	const struct wire_sample *w = &s->sample[i];
+	const struct ana_links *l = ana_linktexts_get(&e->links, w->links);
+	enum ana_take take;
+
+	if (!l->awaits || (w->wait == WIRE_WAIT_QUEUE && producer == ANA_PRODUCER_WORKER))
+		return false;
+	take = ana_waitkind_of(w, ana_pystacks_get(&e->stacks, w->stack), l);
+	if (take != ANA_TAKE_ITEM && take != ANA_TAKE_EVENT)
+		return false;
+	ana_chain_follow(&b->chain, e, s, i, b->start, b->end);
+	return b->chain.found == ANA_CHAIN_MAKERS;
+}
+
+/* What a thread does inside a call of the GPU's driver or runtime is no making of batches. */
+static bool in_call(const struct ana_cause *b, const struct ana_evidence *e,
+		    const struct wire_sample *w, enum ana_class *c)
+{
+	uint32_t class;
+
+	if (!e->in_call || w->pid != e->pid || w->t_ns < b->start ||
+	    !e->in_call(e->in_call_arg, w->tid, w->t_ns, &class))
+		return false;
+	*c = (enum ana_class)class;
+	return true;
 }
 
 /* One that waits for work has nothing to do with the batch: it gets no hotspot. */
-static void blocked_part(struct ana_cause *b, const struct ana_thread_samples *s, size_t i,
-			 enum ana_producer producer, int64_t ns)
+static void blocked_part(struct ana_cause *b, struct ana_evidence *e,
+			 const struct ana_thread_samples *s, size_t i, enum ana_producer producer,
+			 int64_t ns)
 {
 	const struct wire_sample *w = &s->sample[i];
-	enum ana_class c = ana_wait_class(w, producer);
+	enum ana_class c = ana_maker_class(w, producer);
 
+	if (!in_call(b, e, w, &c) && others_make(b, e, s, i, producer)) {
+		ana_cause_owe(b, s, i, ns);
+		return;
+	}
 	ana_cause_add(b, c, ns);
 	if (w->wait == WIRE_WAIT_QUEUE && producer == ANA_PRODUCER_WORKER)
 		b->idle += ns;
@@ -85,8 +102,8 @@ bool ana_wait_share_run(struct ana_cause *b, const struct ana_thread_part *p, in
 	return true;
 }
 
-bool ana_wait_producer(struct ana_cause *b, const struct ana_thread_samples *s,
-		       enum ana_producer producer)
+bool ana_wait_producer(struct ana_cause *b, struct ana_evidence *e,
+		       const struct ana_thread_samples *s, enum ana_producer producer)
 {
 	const struct ana_thread_part whole = { s, b->start, b->end };
 	struct ana_shares h;
@@ -100,14 +117,17 @@ bool ana_wait_producer(struct ana_cause *b, const struct ana_thread_samples *s,
 		ana_cause_add(b, ANA_INPUT_PREP, h.run);
 	for (i = h.first; i < h.end; i++) {
 		int64_t ns = ana_shares_part(s, &h, i);
+		enum ana_class c = ANA_INPUT_PREP;
 
 		if (!ana_sample_runs(&s->sample[i])) {
-			blocked_part(b, s, i, producer, ns);
+			blocked_part(b, e, s, i, producer, ns);
 			continue;
 		}
-		ana_cause_add(b, ANA_INPUT_PREP, ns);
-		ana_cause_vote(b, s, i, ANA_INPUT_PREP, true, ns);
+		in_call(b, e, &s->sample[i], &c);
+		ana_cause_add(b, c, ns);
+		ana_cause_vote(b, s, i, c, true, ns);
 	}
+	ana_cause_pay(b, e);
 	return true;
 }
 
@@ -116,8 +136,9 @@ static bool counts(const struct wire_sample *s, enum ana_blocked which)
 	return !ana_sample_runs(s) && (which == ANA_BLOCKED_ANY || s->wait != WIRE_WAIT_QUEUE);
 }
 
-bool ana_wait_share_block(struct ana_cause *b, const struct ana_thread_part *p, int64_t ns,
-			  enum ana_producer producer, enum ana_blocked which)
+bool ana_wait_share_block(struct ana_cause *b, struct ana_evidence *e,
+			  const struct ana_thread_part *p, int64_t ns, enum ana_producer producer,
+			  enum ana_blocked which)
 {
 	const struct ana_thread_samples *s = p->thread;
 	struct ana_shares h;
@@ -133,26 +154,25 @@ bool ana_wait_share_block(struct ana_cause *b, const struct ana_thread_part *p, 
 		return false;
 	for (i = h.first; i < h.end; i++)
 		if (counts(&s->sample[i], which))
-			blocked_part(b, s, i, producer,
+			blocked_part(b, e, s, i, producer,
 				     ana_scale(ns, ana_shares_weight(s, &h, i), all));
+	ana_cause_pay(b, e);
 	return true;
 }
 
-/* How much of the wait the trainer, or its pin thread, had the batch already. */
-static int64_t handed(struct ana_cause *b, struct ana_evidence *e, uint32_t tid, int64_t *delay)
-{
-	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, tid);
-	int64_t waiting = 0, pinned = 0;
-	struct ana_shares h, p;
-	size_t i;
-	uint32_t k;
+struct handed { /* of a wait */
+	int64_t after; /* the trainer, or its pin thread, had the batch already */
+	int64_t delay; /* the trainer could run and had no CPU */
+	int64_t calls; /* the trainer was in calls of the driver: their classes have got it */
+};
 
-	*delay = 0;
-	if (!ana_shares_of(s, b->start, b->end, &h))
-		return 0;
-	for (i = h.first; i < h.end; i++)
-		if (s->sample[i].wait == WIRE_WAIT_QUEUE || s->sample[i].wait == WIRE_WAIT_LOCK)
-			waiting += ana_shares_part(s, &h, i);
+static int64_t pinned_of(struct ana_cause *b, struct ana_evidence *e, int64_t waiting)
+{
+	int64_t pinned = 0;
+	struct ana_shares p;
+	uint32_t k;
+	size_t i;
+
 	for (k = 0; k < e->threads; k++) {
 		const struct ana_thread_samples *pin = e->thread[k];
 
@@ -163,14 +183,42 @@ static int64_t handed(struct ana_cause *b, struct ana_evidence *e, uint32_t tid,
 				pinned += ana_shares_weight(pin, &p, i);
 		pinned = base_min(pinned, waiting);
 	}
-	*delay = h.delay;
-	return b->end - b->start - waiting + pinned;
+	return pinned;
+}
+
+static struct handed handed(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
+{
+	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, tid);
+	struct handed out = { 0 };
+	int64_t waiting = 0;
+	struct ana_shares h;
+	enum ana_class c;
+	size_t i;
+
+	if (!ana_shares_of(s, b->start, b->end, &h))
+		return out;
+	for (i = h.first; i < h.end; i++) {
+		int64_t ns = ana_shares_part(s, &h, i);
+
+		if (s->sample[i].wait == WIRE_WAIT_QUEUE || s->sample[i].wait == WIRE_WAIT_LOCK) {
+			waiting += ns;
+		} else if (in_call(b, e, &s->sample[i], &c)) {
+			ana_cause_add(b, c, ns);
+			ana_cause_vote(b, s, i, c, false, ns);
+			out.calls += ns;
+		}
+	}
+	out.delay = h.delay;
+	out.after = b->end - b->start - waiting - out.calls + pinned_of(b, e, waiting);
+	return out;
 }
 
 bool ana_wait_by_samples(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
 	struct ana_cause part = { .start = b->start, .end = b->end };
-	int64_t delay, after = handed(b, e, tid, &delay), all = 0, left = b->end - b->start - after;
+	const struct handed had = handed(b, e, tid);
+	const int64_t delay = base_min(had.delay, had.after);
+	int64_t all = 0, left = b->end - b->start - had.after - had.calls;
 	bool any = false;
 	size_t i;
 	uint32_t k;
@@ -178,7 +226,7 @@ bool ana_wait_by_samples(struct ana_cause *b, struct ana_evidence *e, uint32_t t
 
 	for (k = 0; k < e->threads; k++)
 		if (e->thread[k]->role == WIRE_ROLE_WORKER)
-			any |= ana_wait_producer(&part, e->thread[k], ANA_PRODUCER_WORKER);
+			any |= ana_wait_producer(&part, e, e->thread[k], ANA_PRODUCER_WORKER);
 	for (c = 0; c < ANA_CLASSES; c++)
 		ana_sum(&all, part.weight[c]);
 	for (c = 0; c < ANA_CLASSES; c++)
@@ -187,12 +235,15 @@ bool ana_wait_by_samples(struct ana_cause *b, struct ana_evidence *e, uint32_t t
 	if (!all)
 		ana_cause_add(b, ANA_INPUT_UNKNOWN, left);
 	for (i = 0; i < part.votes; i++)
-		ana_cause_vote(b, part.vote[i].thread, part.vote[i].sample, part.vote[i].class,
-			       true, ana_scale(left, part.vote[i].weight, all));
+		ana_cause_copy(b, &part, &part.vote[i],
+			       ana_scale(left, part.vote[i].weight, all));
+	if (part.chained) {
+		b->chained = true;
+		b->chain_confidence = part.chain_confidence;
+	}
 	b->err = part.err ? part.err : b->err;
 	ana_cause_fini(&part);
-	delay = base_min(delay, after);
 	ana_cause_add(b, ANA_INPUT_CPU_STARVED, delay);
-	ana_cause_add(b, ANA_INPUT_HANDOFF, after - delay);
-	return any || after;
+	ana_cause_add(b, ANA_INPUT_HANDOFF, had.after - delay);
+	return any || had.after || had.calls;
 }

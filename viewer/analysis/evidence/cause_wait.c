@@ -28,15 +28,15 @@ static void add_run(struct ana_cause *b, const struct ana_thread_part *within,
 }
 
 /* The same; where there are none, what the thread was blocked in before tells, less surely. */
-static void add_block(struct ana_cause *b, const struct ana_thread_part *within,
-		      const struct ana_thread_part *since, int64_t ns, enum ana_producer producer)
+static void add_block(struct ana_cause *b, struct ana_evidence *e,
+		      const struct ana_thread_part *within, const struct ana_thread_part *since, int64_t ns, enum ana_producer producer)
 {
 	const struct ana_thread_part far = { within->thread, b->start - ANA_LOOK_BACK_NS, b->end };
 
-	if (!ns || ana_wait_share_block(b, within, ns, producer, ANA_BLOCKED_ANY) ||
-	    ana_wait_share_block(b, since, ns, producer, ANA_BLOCKED_ANY))
+	if (!ns || ana_wait_share_block(b, e, within, ns, producer, ANA_BLOCKED_ANY) ||
+	    ana_wait_share_block(b, e, since, ns, producer, ANA_BLOCKED_ANY))
 		return;
-	if (ana_wait_share_block(b, &far, ns, producer, ANA_BLOCKED_AT_WORK))
+	if (ana_wait_share_block(b, e, &far, ns, producer, ANA_BLOCKED_AT_WORK))
 		b->far = true;
 	else
 		ana_cause_add(b, ANA_INPUT_UNKNOWN, ns);
@@ -57,7 +57,7 @@ static void add_row(struct ana_cause *b, struct ana_evidence *e, const struct wi
 	split_row(r, ns, &cpu, &delay);
 	add_run(b, &within, &since, cpu, ANA_INPUT_PREP);
 	add_run(b, &within, &since, delay, ANA_INPUT_CPU_STARVED);
-	add_block(b, &within, &since, ns - cpu - delay, producer);
+	add_block(b, e, &within, &since, ns - cpu - delay, producer);
 }
 
 /* The row of next() that covers most of the wait: of the thread, else of any. */
@@ -291,7 +291,7 @@ static void add_sending(struct ana_cause *b, struct ana_evidence *e, const struc
 	for (i = h.first; i < h.end; i++) {
 		const struct wire_sample *w = &s->sample[i];
 		enum ana_class c = ana_sample_runs(w) ? ANA_INPUT_PREP
-						      : ana_wait_class(w, ANA_PRODUCER_WORKER);
+						      : ana_maker_class(w, ANA_PRODUCER_WORKER);
 
 		part = ana_shares_weight(s, &h, i);
 		if (w->flags & WIRE_SAMPLE_FL_GIL &&
@@ -403,7 +403,7 @@ static bool by_trainer(struct ana_cause *b, struct ana_evidence *e, uint32_t tid
 		       const struct wire_batch *own)
 {
 	if (!own || 2 * overlap(own, b->start, b->end) < b->end - b->start)
-		return ana_wait_producer(b, ana_evidence_thread(e, e->pid, tid),
+		return ana_wait_producer(b, e, ana_evidence_thread(e, e->pid, tid),
 					 ANA_PRODUCER_TRAINER);
 	b->rows = true;
 	add_row(b, e, own, ANA_PRODUCER_TRAINER, b->end - b->start);

@@ -7,6 +7,7 @@
 #define ANALYSIS_CAUSE_WAIT_H
 
 #include "cause.h"
+#include "maker.h"
 
 static inline int64_t overlap(const struct wire_batch *r, int64_t a, int64_t b)
 {
@@ -14,12 +15,6 @@ static inline int64_t overlap(const struct wire_batch *r, int64_t a, int64_t b)
 
 	return ns > 0 ? ns : 0;
 }
-
-/* Who makes the awaited batch. */
-enum ana_producer {
-	ANA_PRODUCER_WORKER,
-	ANA_PRODUCER_TRAINER, /* within its own next() */
-};
 
 /* Whose samples vote: only a producer's make the cause sure. */
 enum ana_voter {
@@ -39,9 +34,6 @@ struct ana_thread_part {
 	int64_t from, to;
 };
 
-/* What it means for the batch that its producer is blocked so. */
-enum ana_class ana_wait_class(const struct wire_sample *s, enum ana_producer producer);
-
 /* Votes of the samples, whatever they show. */
 void ana_wait_vote(struct ana_cause *b, const struct ana_thread_part *p, enum ana_class c,
 		   enum ana_voter voter);
@@ -57,12 +49,12 @@ bool ana_wait_share_run(struct ana_cause *b, const struct ana_thread_part *p, in
 			enum ana_class c, enum ana_voter voter);
 
 /* Gives @ns, in which the thread was blocked, to what its samples were blocked in. False: none. */
-bool ana_wait_share_block(struct ana_cause *b, const struct ana_thread_part *p, int64_t ns,
-			  enum ana_producer producer, enum ana_blocked which);
+bool ana_wait_share_block(struct ana_cause *b, struct ana_evidence *e,
+			  const struct ana_thread_part *p, int64_t ns, enum ana_producer producer, enum ana_blocked which);
 
 /* A thread that makes batches, over the whole wait, from its samples alone. False: none. */
-bool ana_wait_producer(struct ana_cause *b, const struct ana_thread_samples *s,
-		       enum ana_producer producer);
+bool ana_wait_producer(struct ana_cause *b, struct ana_evidence *e,
+		       const struct ana_thread_samples *s, enum ana_producer producer);
 
 /* All workers that were seen, and the trainer @tid. False: none was. */
 bool ana_wait_by_samples(struct ana_cause *b, struct ana_evidence *e, uint32_t tid);

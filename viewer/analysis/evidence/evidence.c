@@ -25,6 +25,7 @@ void ana_evidence_bare(struct ana_evidence *e, const struct wire_strtab *strings
 {
 	*e = (struct ana_evidence){ .upto = INT64_MIN };
 	ana_pystacks_init(&e->stacks, strings);
+	ana_linktexts_init(&e->links, strings);
 	ana_loaders_init(&e->loaders, strings);
 }
 
@@ -56,6 +57,7 @@ void ana_evidence_fini(struct ana_evidence *e)
 	free(e->close.row);
 	free(e->pin.row);
 	ana_pystacks_fini(&e->stacks);
+	ana_linktexts_fini(&e->links);
 	ana_loaders_fini(&e->loaders);
 }
 
@@ -134,6 +136,7 @@ int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s,
 	if (ana_window_room(&t->sample, &t->head, &t->tail, &t->room, sizeof(*t->sample)))
 		return -ENOMEM;
 	t->role = s->role;
+	t->hands |= ana_linktexts_get(&e->links, s->links)->hands;
 	t->sample[t->tail++] = *s;
 	e->kept++;
 	return 0;

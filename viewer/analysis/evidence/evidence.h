@@ -14,6 +14,7 @@
 #ifndef ANALYSIS_EVIDENCE_H
 #define ANALYSIS_EVIDENCE_H
 
+#include "links.h"
 #include "loaders.h"
 #include "analysis/map.h"
 #include "analysis/read/row_feed.h"
@@ -27,6 +28,7 @@ struct ana_observer; /* observer.h */
 struct ana_thread_samples { /* one thread */
 	uint32_t pid, tid;
 	uint8_t role; /* of its last sample */
+	bool hands; /* some sample of it holds what others may await (links.h) */
 	bool fetched; /* it has made a batch ... */
 	int64_t first_fetch; /* ... since */
 	struct wire_sample *sample;
@@ -47,9 +49,16 @@ struct ana_evidence {
 	struct ana_map thread_of; /* by pid and tid */
 	struct ana_batches fetch, take, close, pin;
 	struct ana_pystacks stacks;
+	struct ana_linktexts links;
 	struct ana_loaders loaders;
 	int64_t upto; /* everything before is read */
 	uint64_t kept; /* samples */
+	/*
+	 * Whether a thread of the process was inside a call of the GPU's driver or runtime at an
+	 * instant, and the class (enum ana_class) of such a call; NULL: nobody knows.
+	 */
+	bool (*in_call)(void *arg, uint32_t tid, int64_t t, uint32_t *class);
+	void *in_call_arg;
 	const struct ana_observer *observer; /* borrowed; NULL: nobody looks on */
 	uint32_t process; /* in ana_result.process, for the observer */
 	/* quality */

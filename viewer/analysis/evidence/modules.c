@@ -319,13 +319,26 @@ bool ana_text_among(struct ana_text f, const char *functions)
 	return false;
 }
 
+/*
+ * Of a compiler's private parts ("_inductor/...") the name of the package that has them matters not.
+ */
+static bool same_part(struct ana_text file, const char *rule)
+{
+	const char *part = strchr(rule, '/'), *at = find(file, "/");
+
+	if (ana_text_begins(file, rule))
+		return true;
+	return part && at && part[1] == '_' && ana_text_begins(from(file, at), part);
+}
+
 static const struct rule *first_of(const struct rule *list, size_t n, struct ana_text file,
 				   struct ana_text function)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (ana_text_begins(file, list[i].file) &&
+		if ((list[i].code == ANA_CODE_LOAD ? same_part(file, list[i].file)
+						   : ana_text_begins(file, list[i].file)) &&
 		    (!list[i].functions || ana_text_among(function, list[i].functions)))
 			return &list[i];
 	return NULL;

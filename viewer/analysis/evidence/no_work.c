@@ -55,13 +55,28 @@ static const struct loop packages[] = {
 /* Packages that loops wait in, whoever's they are. */
 static const char *const through[] = { "zmq/", "tornado/", "anyio/", "uvloop/" };
 
+/* A file deep within a package is known by its path there, whatever the package is called. */
+static bool is_file(struct ana_text file, const char *loop)
+{
+	const char *part = strchr(loop, '/');
+	const char *at = file.len ? memchr(file.at, '/', file.len) : NULL;
+	struct ana_text rest;
+
+	if (ana_text_begins(file, loop))
+		return true;
+	if (!part || !at || !strchr(part + 1, '/') || part[strlen(part) - 1] == '/')
+		return false;
+	rest = (struct ana_text){ at, (uint32_t)(file.at + file.len - at) };
+	return ana_text_begins(rest, part);
+}
+
 static enum ana_no_work look_up(const struct loop *list, size_t n, struct ana_text file,
 				struct ana_text function)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (ana_text_begins(file, list[i].file) &&
+		if (is_file(file, list[i].file) &&
 		    (!list[i].functions || ana_text_among(function, list[i].functions)))
 			return (enum ana_no_work)list[i].whom;
 	return ANA_NO_WORK_NOT;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/vec.h"
 #include "no_work.h"
+#include "take.h"
 
 static void name_line(struct ana_pystack *out, const struct ana_frame *f)
 {
@@ -22,11 +23,32 @@ static void add_feeder(struct ana_pystack *out, uint8_t feeder)
 		out->feeder = feeder;
 }
 
+/*
+ * Of the innermost frames, as long as they are of the standard library, the outermost that tells
+ * decides: Condition.wait is part of whatever waits by it.
+ */
+static bool read_take(struct ana_pystack *out, const struct ana_frame *f)
+{
+	enum ana_take take;
+	struct ana_text rest;
+	const char *words;
+
+	if (ana_module_within(f->file, &rest) != ANA_WITHIN_STANDARD)
+		return false;
+	words = ana_take_function(rest, f->function, &take);
+	if (words && (take != ANA_TAKE_EVENT || out->take == ANA_TAKE_NOT_TOLD ||
+		      out->take == ANA_TAKE_EVENT)) {
+		out->take = (uint8_t)take;
+		out->waits_in = words;
+	}
+	return true;
+}
+
 void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 {
 	const char *p = text, *end = text + len;
 	enum ana_code weakly = ANA_CODE_PLAIN;
-	bool first = true, user = false, decided = false, other = false;
+	bool first = true, user = false, decided = false, other = false, standard = true;
 
 	*out = (struct ana_pystack){ 0 };
 	while (p < end) {
@@ -53,6 +75,8 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 		}
 		if (place == ANA_PLACE_LIBRARY)
 			add_feeder(out, ana_module_feeder(f.file));
+		standard = standard && read_take(out, &f);
+		out->iterates |= ana_take_iterates(f.function);
 		code = ana_module_code(f.file, f.function, &say);
 		out->waits |= code == ANA_CODE_NEXT;
 		other |= code != ANA_CODE_PLAIN || say == ANA_SAY_NOTHING;

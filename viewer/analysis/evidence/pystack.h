@@ -18,6 +18,9 @@ struct ana_pystack {
 	bool user_leaf; /* the innermost frame is the user's own */
 	bool own; /* at and inside the innermost frame of the user's nothing tells of other code */
 	bool waits; /* in the loader's next() */
+	bool iterates; /* some frame is of the iterator protocol */
+	uint8_t take; /* enum ana_take: what its innermost calls of the standard library are */
+	const char *waits_in; /* ... in words, "queue.get"; NULL: they tell nothing */
 	enum ana_no_work no_work; /* by its frames alone */
 	uint8_t feeder; /* enum facts_feeder: the most telling one that has a frame on it */
 	/* the innermost frame of the user's, else the innermost; borrowed from the string table */

@@ -118,6 +118,8 @@ bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attr
 		return keep_unsampled(w, p, piece, keep);
 	ana_cause_begin(b, piece->start, piece->end, piece->c, piece->confidence,
 			piece->refine == ANA_REFINE_WAIT);
+	if (!piece->outside)
+		b->given = ana_copied_given(&p->copied, piece->gap_start, piece->gap_end, piece->copied);
 	told = piece->refine == ANA_REFINE_WAIT ? ana_cause_wait(b, p->evidence, piece->tid)
 						: ana_cause_host(b, p->evidence, piece->tid);
 	if (!told)

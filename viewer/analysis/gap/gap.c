@@ -71,6 +71,8 @@ static void read_tail(struct ana_gap_decision *d, int64_t start, int64_t end)
 {
 	if (!d->gap && d->w->gpus == 1 && d->w->floor < start)
 		d->w->floor = start;
+	ana_host_calls(d->w, end);
+	ana_host_place_calls(d->w, d->left, end);
 	ana_attribute_read(d->w, d->left, start, end);
 }
 
@@ -90,6 +92,8 @@ static bool give_attributed(struct ana_gap_decision *d, const struct ana_ruled_p
 		.confidence = p->confidence,
 		.tid = p->any && p->refine == ANA_REFINE_WAIT ? 0 : d->waiter_tid,
 		.submitter = d->call ? d->call->tid : 0,
+		.copied = !d->outside && d->gap->copied,
+		.outside = d->outside,
 	};
 	struct ana_proc *waiter = d->waiter;
 	struct ana_ruled_piece part;

@@ -29,6 +29,8 @@ static int init_evidence(struct ana_walk *w, struct ana_proc *p, struct view_tra
 	if (!p->evidence)
 		return -ENOMEM;
 	err = ana_evidence_init(p->evidence, t, p->source->s, w->scratch);
+	p->evidence->in_call = ana_host_in_call;
+	p->evidence->in_call_arg = p;
 	p->evidence->observer = w->observer;
 	p->evidence->process = p->source_index;
 	return err;
@@ -105,6 +107,7 @@ void ana_process_fini(struct ana_proc *p)
 	ana_map_fini(&p->blocked_of);
 	ana_map_fini(&p->gpu_of);
 	ana_steps_fini(&p->steps);
+	ana_copied_fini(&p->copied);
 	if (p->evidence)
 		ana_evidence_fini(p->evidence);
 	free(p->evidence);
@@ -149,6 +152,18 @@ struct ana_thread *ana_host_thread(struct ana_walk *w, struct ana_proc *p, uint3
 	i = ana_map_get(&p->thread_of, tid);
 	p->last = i == ANA_MAP_NONE ? new_thread(w, p, tid) : p->thread[i];
 	return p->last;
+}
+
+bool ana_host_in_call(void *proc, uint32_t tid, int64_t t, uint32_t *class)
+{
+	struct ana_proc *p = proc;
+	uint32_t i = ana_map_get(&p->thread_of, tid);
+	struct ana_timeline_stack *calls = i == ANA_MAP_NONE ? NULL : &p->thread[i]->calls;
+	int64_t until;
+
+	if (!calls || ana_timeline_stack_upto(calls, t + 1, INT64_MIN))
+		return false;
+	return ana_timeline_stack_at(calls, t, class, &until);
 }
 
 static uint32_t call_class(uint16_t flags)

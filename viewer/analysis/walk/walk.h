@@ -14,6 +14,7 @@
 #define ANALYSIS_WALK_H
 
 #include "analysis/read/event_feed.h"
+#include "copied.h"
 #include "join.h"
 #include "analysis/evidence/unsampled.h"
 #include "analysis/time/timeline_stack.h"
@@ -76,6 +77,7 @@ struct ana_proc {
 	struct ana_map blocked_of;
 	struct ana_steps steps;
 	struct ana_evidence *evidence; /* NULL: the stream has none */
+	struct ana_copied copied; /* where there is evidence */
 	struct ana_map gpu_of; /* by ordinal */
 	uint32_t last_ordinal, last_gpu;
 	uint32_t order; /* of API records */
@@ -95,6 +97,7 @@ struct ana_open_gap {
 	uint32_t ordinal, context;
 	bool known; /* that operation has a known launch */
 	bool pageable; /* it is a pageable host-to-device copy */
+	bool copied; /* it is a host-to-device copy */
 	bool same_graph; /* it and the operation before belong to one graph launch */
 	bool dependent; /* its stream was told to wait before it */
 	struct ana_submitter left; /* of the operation before it */
@@ -201,6 +204,12 @@ bool ana_host_told_to_wait(const struct ana_proc *p, const struct wire_event *op
 			   int64_t to);
 /* The host waits of this context; NULL: there was none. */
 struct ana_timeline_stack *ana_host_blocked(struct ana_proc *p, uint32_t ordinal, uint32_t context);
+
+/*
+ * Whether the thread was inside an API call at @t, of which all records have been placed, and the
+ * class of that call. For ana_evidence.in_call: @proc is the struct ana_proc.
+ */
+bool ana_host_in_call(void *proc, uint32_t tid, int64_t t, uint32_t *class);
 
 /* gpu.c */
 void ana_gpu_fini(struct ana_gpu_state *g);

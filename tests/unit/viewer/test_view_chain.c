@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chains of waits: links to words, stacks to kinds of waits, waits to whoever makes what is waited
+ * for, and what the GPU must have been given for that to be input. All rows are made by hand; times
+ * in us.
+ */
+#include "harness.h"
+#include "analysis/evidence/cause.h"
+
+#define PID 100
+#define US 1000
+#define LIB "/usr/lib/python3.11/"
+#define PACKAGES "/venv/lib/python3.11/site-packages/"
+#define USER "loop\t/home/me/train.py\t40\nmain\t/home/me/train.py\t90"
+#define MAKE "make\t/home/me/data.py\t20\nrun\t" LIB "threading.py\t975"
+#define GET "wait\t" LIB "threading.py\t327\nget\t" LIB "queue.py\t171\n" USER
+#define TASKS "wait\t" LIB "threading.py\t327\nget\t" LIB "queue.py\t171\n" MAKE
+#define PUT "wait\t" LIB "threading.py\t327\nput\t" LIB "queue.py\t140\n" USER
+#define JOIN "join\t" LIB "threading.py\t1100\n" USER
+#define BARRIER                                                             \
+	"wait\t" LIB "threading.py\t327\nwait_for\t" LIB "threading.py\t360\n_wait\t" LIB \
+	"threading.py\t720\nwait\t" LIB "threading.py\t690\n" USER
+#define EVENT "wait\t" LIB "threading.py\t327\nwait\t" LIB "threading.py\t629\n" USER
+#define RESULT \
+	"wait\t" LIB "threading.py\t327\nresult\t" LIB "concurrent/futures/_base.py\t451\n" USER
+#define RECV                                                                              \
+	"_recv\t" LIB "multiprocessing/connection.py\t395\nrecv\t" LIB                        \
+	"multiprocessing/connection.py\t250\n" USER
+#define TURN "__next__\t" PACKAGES "somebodys/loader.py\t7\n" USER
+#define RESPONSE "recv_into\t" LIB "ssl.py\t1200\n" TURN
+#define LOOP                                                                             \
+	"select\t" LIB "selectors.py\t468\n_run_once\t" LIB "asyncio/base_events.py\t1900\n"  \
+	"run_forever\t" LIB "asyncio/base_events.py\t607\n" USER
+
+struct bench {
+	struct ana_evidence e;
+	struct wire_strtab *names;
+	struct ana_cause b;
+	struct ana_given given;
+};
+
+static void begin(struct bench *t)
+{
+	memset(t, 0, sizeof(*t));
+	REQUIRE(t->names = wire_strtab_new());
+	ana_evidence_bare(&t->e, t->names);
+	t->e.pid = PID;
+	t->given.fed = true;
+}
+
+static void end(struct bench *t)
+{
+	ana_cause_fini(&t->b);
+	ana_evidence_fini(&t->e);
+	wire_strtab_free(t->names);
+}
+
+static uint32_t name(struct bench *t, const char *text)
+{
+	return text && *text ? wire_strtab_intern(t->names, text, strlen(text)) : 0;
+}
+
+static void see(struct bench *t, uint32_t tid, int64_t us, enum wire_wait wait, const char *links,
+		const char *stack)
+{
+	struct wire_sample s = {
+		.t_ns = us * US,
+		.pid = tid < 200 ? PID : tid,
+		.tid = tid,
+		.role = tid == PID ? WIRE_ROLE_SUBMITTER : WIRE_ROLE_PRODUCER,
+		.state = wait ? WIRE_STATE_SLEEPING : WIRE_STATE_RUNNING,
+		.wait = (uint8_t)wait,
+		.stack = name(t, stack),
+		.links = name(t, links),
+	};
+
+	REQUIRE(!ana_evidence_add_sample(&t->e, &s, INT64_MIN));
+}
+
+/* Four samples of a thread in [0, 4000). */
+static void keep(struct bench *t, uint32_t tid, enum wire_wait wait, const char *links,
+		 const char *stack)
+{
+	int64_t i;
+
+	for (i = 0; i < 4; i++)
+		see(t, tid, i * 1000, wait, links, stack);
+}
+
+static bool host_of(struct bench *t, int64_t start, int64_t stop)
+{
+	ana_cause_begin(&t->b, start * US, stop * US, ANA_HOST_UNKNOWN, ANA_NONE, false);
+	t->b.given = t->given;
+	return ana_cause_host(&t->b, &t->e, PID);
+}
+
+/* All of [0, 4000) is of one class. */
+#define EXPECT_ALL(t, c, sure)                                 \
+	do {                                                   \
+		EXPECT(host_of(t, 0, 4000));                   \
+		EXPECT_INT((t)->b.ns[c], (int64_t)4000 * US); \
+		EXPECT_INT((t)->b.confidence[c], sure);        \
+	} while (0)
+
+/* ---- words and kinds ------------------------------------------------------------------------- */
+
+static void test_words(void)
+{
+	static const char text[] = "?o1 !p22 ~u1-2 ?l0.0.0.0:80 junk ?  *o3 !";
+	struct ana_links l, who;
+
+	ana_links_read(&l, text, sizeof(text) - 1);
+	EXPECT(l.count == 4 && l.awaits && l.hands);
+	EXPECT(ana_links_await_kind(&l, 'o') && ana_links_await_kind(&l, 'l'));
+	EXPECT(!ana_links_await_kind(&l, 'p'));
+	ana_links_read(&who, "?p22", 4);
+	EXPECT_INT(ana_links_hand(&l, &who), ANA_LINK_GIVES);
+	ana_links_read(&who, "?u1-2", 5);
+	EXPECT_INT(ana_links_hand(&l, &who), ANA_LINK_HOLDS);
+	ana_links_read(&who, "?u1", 3); /* the beginning of a word is another one */
+	EXPECT_INT(ana_links_hand(&l, &who), ANA_LINK_AWAITS);
+	ana_links_read(&l, "!o7 ?o7", 7); /* it waits for it itself */
+	ana_links_read(&who, "?o7", 3);
+	EXPECT_INT(ana_links_hand(&l, &who), ANA_LINK_AWAITS);
+	ana_links_read(&l, "?o1 ?o2 ?o3 ?o4 ?o5 ?o6 ?o7 ?o8 ?o9", 35);
+	EXPECT_INT(l.count, WIRE_LINKS_MAX);
+	ana_links_read(&l, "", 0);
+	EXPECT(!l.count && !l.awaits && !l.hands);
+}
+
+static enum ana_take take(enum wire_wait wait, const char *links, const char *stack)
+{
+	struct wire_sample s = { .wait = (uint8_t)wait, .state = WIRE_STATE_SLEEPING };
+	struct ana_pystack k;
+	struct ana_links l;
+
+	ana_pystack_read(&k, stack, (uint32_t)strlen(stack));
+	ana_links_read(&l, links, (uint32_t)strlen(links));
+	return ana_waitkind_of(&s, &k, &l);
+}
+
+static void test_takes(void)
+{
+	static const struct {
+		enum wire_wait wait;
+		const char *links, *stack;
+		enum ana_take take;
+	} is[] = {
+		{ WIRE_WAIT_LOCK, "", GET, ANA_TAKE_ITEM },
+		{ WIRE_WAIT_LOCK, "", RESULT, ANA_TAKE_ITEM },
+		{ WIRE_WAIT_PIPE, "", RECV, ANA_TAKE_ITEM },
+		{ WIRE_WAIT_LOCK, "", TURN, ANA_TAKE_ITEM }, /* a lock, but of an iterator */
+		{ WIRE_WAIT_LOCK, "", EVENT, ANA_TAKE_EVENT },
+		{ WIRE_WAIT_SOCKET, "", LOOP, ANA_TAKE_EVENT },
+		{ WIRE_WAIT_SOCKET, "?l1.2.3.4:80", LOOP, ANA_TAKE_SERVES },
+		{ WIRE_WAIT_LOCK, "", PUT, ANA_TAKE_GIVES },
+		{ WIRE_WAIT_LOCK, "", JOIN, ANA_TAKE_SETTLES },
+		{ WIRE_WAIT_LOCK, "", BARRIER, ANA_TAKE_SETTLES },
+		{ WIRE_WAIT_LOCK, "?o1", USER, ANA_TAKE_LOCK },
+		{ WIRE_WAIT_LOCK_SHARED, "?f1:2:3", USER, ANA_TAKE_LOCK },
+		{ WIRE_WAIT_LOCK, "?n40", USER, ANA_TAKE_EVENT }, /* C code with threads */
+		{ WIRE_WAIT_CHILD, "", USER, ANA_TAKE_SETTLES },
+		{ WIRE_WAIT_SLEEP, "", USER, ANA_TAKE_NOT_TOLD },
+		/* a package, or the program, that calls its file queue.py */
+		{ WIRE_WAIT_LOCK, "", "get\t" PACKAGES "somebodys/queue.py\t1\n" USER, ANA_TAKE_LOCK },
+		{ WIRE_WAIT_LOCK, "", "get\t/home/me/queue.py\t1\n" USER, ANA_TAKE_LOCK },
+		/* what is called there decides, not what lies further out */
+		{ WIRE_WAIT_LOCK, "", USER "\nget\t" LIB "queue.py\t171", ANA_TAKE_LOCK },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(is) / sizeof(*is); i++)
+		EXPECT_INT(take(is[i].wait, is[i].links, is[i].stack), is[i].take);
+}
+
+/* ---- who makes it ---------------------------------------------------------------------------- */
+
+static void test_producer(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 ?o2", GET);
+	keep(&t, 101, WIRE_WAIT_NONE, "!o2", MAKE);
+	keep(&t, 102, WIRE_WAIT_NONE, "!o9", MAKE); /* busy meanwhile, with something else */
+	keep(&t, 103, WIRE_WAIT_READ, "~o2", MAKE); /* holds it, and gives nothing */
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	EXPECT_INT(t.b.paths, 1);
+	EXPECT_INT(t.b.path[0].links, 2);
+	EXPECT_INT(t.b.path[0].link[1].thread->tid, 101);
+	EXPECT_INT(t.b.path[0].link[1].samples, 4);
+	t.given.fed = false; /* whatever it takes, the GPU gets none of it */
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o2", GET);
+	see(&t, 101, 100, WIRE_WAIT_SOCKET, "!o2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_MEDIUM); /* one sample */
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o2", GET);
+	keep(&t, 101, WIRE_WAIT_READ, "~o2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_LOW);
+	end(&t);
+}
+
+static void test_nobody(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o2", GET);
+	keep(&t, 101, WIRE_WAIT_NONE, "", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o2", TURN);
+	EXPECT_ALL(&t, ANA_INPUT_UNKNOWN, ANA_HIGH);
+	t.given.fed = false;
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* it reads the data itself */
+	keep(&t, PID, WIRE_WAIT_SOCKET, "", RESPONSE);
+	EXPECT_ALL(&t, ANA_INPUT_INLINE, ANA_HIGH);
+	t.given.answer = true;
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+}
+
+/* A thread behind a thread behind a thread; and a longer chain than is followed. */
+static void test_depth(void)
+{
+	char awaits[32], gives[64];
+	struct bench t;
+	uint32_t k;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "!o1 ?o2", TASKS);
+	keep(&t, 102, WIRE_WAIT_LOCK, "!o2 ?o3", TASKS);
+	keep(&t, 103, WIRE_WAIT_READ, "!o3", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	EXPECT_INT(t.b.path[t.b.vote[t.b.votes - 1].path - 1].links, 4);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	for (k = 1; k <= 6; k++) {
+		snprintf(awaits, sizeof(awaits), "?o%u", k + 1);
+		snprintf(gives, sizeof(gives), "!o%u %s", k, k < 6 ? awaits : "");
+		keep(&t, PID + k, k < 6 ? WIRE_WAIT_LOCK : WIRE_WAIT_READ, gives,
+		     k < 6 ? TASKS : MAKE);
+	}
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_HIGH);
+	end(&t);
+}
+
+/* Who makes it waits for work from who waits; and two who wait for each other. */
+static void test_circles(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 ~o2", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "!o1 ?o2", TASKS);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_MEDIUM);
+	EXPECT_INT(t.b.idle, (int64_t)4000 * US);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "!o1 !o3 ?o2", TASKS);
+	keep(&t, 102, WIRE_WAIT_LOCK, "!o2 ?o3", TASKS);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_MEDIUM);
+	end(&t);
+}
+
+/* Nobody was seen giving within the wait, somebody was a second before it. */
+static void test_far(void)
+{
+	struct bench t;
+
+	begin(&t);
+	see(&t, 101, -1000000, WIRE_WAIT_NONE, "!o1", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
+	end(&t);
+
+	begin(&t);
+	see(&t, 101, -2000001, WIRE_WAIT_NONE, "!o1", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+}
+
+/* ---- what is no input ------------------------------------------------------------------------ */
+
+static void test_no_input(void)
+{
+	static const char *const stack[] = { PUT, JOIN, BARRIER };
+	struct bench t;
+	size_t i;
+
+	for (i = 0; i < sizeof(stack) / sizeof(*stack); i++) {
+		begin(&t);
+		t.given.at_once = true;
+		keep(&t, PID, WIRE_WAIT_LOCK, "?o1", stack[i]);
+		keep(&t, 101, WIRE_WAIT_NONE, "!o1", MAKE);
+		EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+		end(&t);
+	}
+	begin(&t); /* a lock of the process: its holder is known, or not */
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", USER);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	keep(&t, 101, WIRE_WAIT_NONE, "~o1", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_LOCK, ANA_HIGH);
+	end(&t);
+}
+
+/* One who writes what it has is no maker of batches, though it gives word when it is done. */
+static void test_writer(void)
+{
+	struct bench t;
+
+	begin(&t);
+	t.given.at_once = true;
+	see(&t, 101, -1000, WIRE_WAIT_WRITE, "!o1", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", RESULT);
+	keep(&t, 101, WIRE_WAIT_NONE, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* a cache that is written now and then */
+	see(&t, 101, -20000, WIRE_WAIT_READ, "!o1", MAKE);
+	see(&t, 101, -1000, WIRE_WAIT_WRITE, "!o1", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", RESULT);
+	keep(&t, 101, WIRE_WAIT_NONE, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	end(&t);
+}
+
+/* An event may be set for any reason: only where a copy follows at once. */
+static void test_event(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", EVENT);
+	keep(&t, 101, WIRE_WAIT_NONE, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	t.given.at_once = true;
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	end(&t);
+
+	begin(&t);
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", EVENT);
+	keep(&t, 101, WIRE_WAIT_NONE, "~o1", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+}
+
+/* Results went out before the wait, and what comes back over a socket is their answer. */
+static void test_answer(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	t.given.answer = true;
+	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
+	end(&t);
+}
+
+/* Behind the queue somebody waits for requests. */
+static void test_requests(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "!o1 ?l0.0.0.0:80", LOOP);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+}
+
+static bool always_syncs(void *arg, uint32_t tid, int64_t t, uint32_t *class)
+{
+	(void)arg, (void)t;
+	*class = ANA_HOST_SYNC;
+	return tid == 101;
+}
+
+static void test_driver(void)
+{
+	struct bench t;
+
+	begin(&t);
+	t.e.in_call = always_syncs;
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_SLEEP, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	keep(&t, 102, WIRE_WAIT_READ, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+}
+
+/* A submitter without Python idles; who hands it work waits for a batch. */
+static void test_feeder(void)
+{
+	struct wire_sample s;
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "", "");
+	keep(&t, 101, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 102, WIRE_WAIT_READ, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "", "");
+	keep(&t, 101, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 102, WIRE_WAIT_READ, "!o1", MAKE);
+	s = t.e.thread[1]->sample[3];
+	s.role = WIRE_ROLE_FEEDER;
+	s.t_ns++;
+	REQUIRE(!ana_evidence_add_sample(&t.e, &s, INT64_MIN));
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+}
+
+/* ---- torch's loader -------------------------------------------------------------------------- */
+
+/* Its range says that this is a wait for a batch; the data set has a thread of its own. */
+static void test_loader(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "!o1", MAKE);
+	ana_cause_begin(&t.b, 0, 4000 * US, ANA_INPUT_UNKNOWN, ANA_HIGH, true);
+	EXPECT(ana_cause_wait(&t.b, &t.e, PID));
+	EXPECT_INT(t.b.ns[ANA_INPUT_FETCH], 4000 * US);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_QUEUE, "", USER);
+	keep(&t, 300, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "!o1", MAKE);
+	t.e.thread[1]->role = WIRE_ROLE_WORKER;
+	ana_cause_begin(&t.b, 0, 4000 * US, ANA_INPUT_UNKNOWN, ANA_HIGH, true);
+	EXPECT(ana_cause_wait(&t.b, &t.e, PID));
+	EXPECT_INT(t.b.ns[ANA_INPUT_FETCH], 4000 * US);
+	end(&t);
+}
+
+static const struct t_case cases[] = {
+	T_CASE(test_words),	T_CASE(test_takes),   T_CASE(test_producer), T_CASE(test_nobody),
+	T_CASE(test_depth),	T_CASE(test_circles), T_CASE(test_far),	     T_CASE(test_no_input),
+	T_CASE(test_writer),	T_CASE(test_event),   T_CASE(test_answer),   T_CASE(test_requests),
+	T_CASE(test_driver),	T_CASE(test_feeder),  T_CASE(test_loader),
+};
+
+int main(void)
+{
+	return t_run(cases, sizeof(cases) / sizeof(cases[0]));
+}

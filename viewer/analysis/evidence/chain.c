@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Links of samples to who makes what.
+ */
+#include "chain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/vec.h"
+#include "maker.h"
+#include "shares.h"
+
+#define WRITES_PCT 10 /* of a giver's time: from here on it may be one that writes files */
+#define LOOKS_MAX 256u /* at threads, of one chain: who waits for many, who wait for many */
+
+struct giver { /* who can end a wait */
+	const struct ana_thread_samples *thread;
+	enum ana_link_kind kind;
+	uint32_t samples;
+};
+
+struct givers {
+	struct giver giver[ANA_CHAIN_GIVERS];
+	uint32_t count;
+	bool circle; /* only threads of the chain itself hold it */
+};
+
+struct search {
+	struct ana_chain *c;
+	struct ana_evidence *e;
+	struct ana_chain_path path; /* to the thread at hand */
+	int64_t a, b; /* widened where nobody was seen */
+	bool far;
+	bool writers; /* were met */
+	uint32_t looks; /* at givers */
+};
+
+bool ana_chain_in_driver(const struct ana_evidence *e, const struct wire_sample *s, int64_t since)
+{
+	uint32_t class;
+
+	if (s->wait == WIRE_WAIT_GPU)
+		return true;
+	return e->in_call && s->pid == e->pid && s->t_ns >= since &&
+	       e->in_call(e->in_call_arg, s->tid, s->t_ns, &class);
+}
+
+static struct ana_text text_of(const struct ana_evidence *e, uint32_t id)
+{
+	size_t len = 0;
+	const char *at = id && id <= wire_strtab_count(e->stacks.table)
+				 ? wire_strtab_get(e->stacks.table, id, &len)
+				 : NULL;
+
+	return (struct ana_text){ at, (uint32_t)len };
+}
+
+bool ana_chain_no_work(struct ana_evidence *e, const struct wire_sample *s)
+{
+	return ana_no_work_of(s, ana_pystacks_get(&e->stacks, s->stack)->no_work,
+			      text_of(e, s->target), text_of(e, s->links)) != ANA_NO_WORK_NOT;
+}
+
+/* ---- who gives ------------------------------------------------------------------------------- */
+
+/* How the thread's samples in [a, b) hand what @links awaits; AWAITS: no sample does. */
+static enum ana_link_kind hands(struct ana_evidence *e, const struct ana_thread_samples *s,
+				const struct ana_links *links, int64_t a, int64_t b, uint32_t *n)
+{
+	enum ana_link_kind best = ANA_LINK_AWAITS, kind;
+	size_t i;
+
+	*n = 0;
+	for (i = ana_samples_from(s, a); i < s->tail && s->sample[i].t_ns < b; i++) {
+		kind = ana_links_hand(ana_linktexts_get(&e->links, s->sample[i].links), links);
+		if (kind == ANA_LINK_AWAITS)
+			continue;
+		if (kind == ANA_LINK_GIVES && best != ANA_LINK_GIVES)
+			*n = 0;
+		if (best == ANA_LINK_GIVES && kind != ANA_LINK_GIVES)
+			continue;
+		best = kind;
+		(*n)++;
+	}
+	return best;
+}
+
+static bool in_path(const struct ana_chain_path *p, const struct ana_thread_samples *s)
+{
+	uint8_t i;
+
+	for (i = 0; i < p->links; i++)
+		if (p->link[i].thread == s)
+			return true;
+	return false;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct ana_thread_samples *x = ((const struct giver *)a)->thread;
+	const struct ana_thread_samples *y = ((const struct giver *)b)->thread;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/* Those whose code gives, and only where there are none those that hold. */
+static void find_in(struct givers *g, const struct search *f, const struct ana_links *links,
+		    int64_t a, int64_t b)
+{
+	enum ana_link_kind best = ANA_LINK_AWAITS;
+	uint32_t i;
+
+	*g = (struct givers){ 0 };
+	for (i = 0; i < f->e->threads; i++) {
+		const struct ana_thread_samples *s = f->e->thread[i];
+		enum ana_link_kind kind;
+		uint32_t n;
+
+		kind = s->hands ? hands(f->e, s, links, a, b, &n) : ANA_LINK_AWAITS;
+		if (kind == ANA_LINK_AWAITS)
+			continue;
+		if (in_path(&f->path, s)) {
+			g->circle = true;
+			continue;
+		}
+		if (kind == ANA_LINK_GIVES && best != ANA_LINK_GIVES)
+			g->count = 0;
+		if ((best == ANA_LINK_GIVES && kind != ANA_LINK_GIVES) ||
+		    g->count == ANA_CHAIN_GIVERS)
+			continue;
+		best = kind;
+		g->giver[g->count++] = (struct giver){ s, kind, n };
+	}
+	g->circle &= !g->count;
+	qsort(g->giver, g->count, sizeof(*g->giver), by_thread);
+}
+
+static void find(struct givers *g, struct search *f, const struct ana_links *links)
+{
+	find_in(g, f, links, f->a, f->b);
+	if (g->count || g->circle || f->far)
+		return;
+	find_in(g, f, links, f->a - ANA_LOOK_BACK_NS, f->b);
+	if (!g->count && !g->circle)
+		return;
+	f->a -= ANA_LOOK_BACK_NS;
+	f->far = true;
+}
+
+bool ana_chain_held(struct ana_evidence *e, const struct ana_thread_samples *who, size_t sample,
+		    int64_t a, int64_t b)
+{
+	struct search f = { .e = e, .a = a, .b = b };
+	struct givers g;
+
+	f.path.link[f.path.links++].thread = who;
+	find(&g, &f, ana_linktexts_get(&e->links, who->sample[sample].links));
+	return g.count != 0;
+}
+
+/* ---- what a giver does ----------------------------------------------------------------------- */
+
+static enum ana_take take_of(struct ana_evidence *e, const struct wire_sample *w)
+{
+	return ana_waitkind_of(w, ana_pystacks_get(&e->stacks, w->stack),
+			   ana_linktexts_get(&e->links, w->links));
+}
+
+static bool writes(struct ana_evidence *e, const struct wire_sample *w)
+{
+	if (ana_pystacks_get(&e->stacks, w->stack)->code == ANA_CODE_CHECKPOINT)
+		return true;
+	if (ana_sample_runs(w))
+		return false;
+	return w->wait == WIRE_WAIT_WRITE ||
+	       ((w->wait == WIRE_WAIT_SOCKET || w->wait == WIRE_WAIT_PIPE) &&
+		take_of(e, w) == ANA_TAKE_GIVES);
+}
+
+static bool reads(const struct wire_sample *w)
+{
+	return w->wait == WIRE_WAIT_READ || w->wait == WIRE_WAIT_FAULT ||
+	       w->wait == WIRE_WAIT_SOCKET || w->wait == WIRE_WAIT_PIPE;
+}
+
+/* It writes or sends for a tenth of its time or more, since 2 s before, and longer than it reads. */
+static bool is_writer(const struct search *f, const struct ana_thread_samples *s)
+{
+	int64_t written = 0, read = 0, all = 0, from = f->far ? f->a : f->a - ANA_LOOK_BACK_NS;
+	struct ana_shares h;
+	size_t i;
+
+	if (!ana_shares_of(s, from, f->b, &h))
+		return false;
+	for (i = h.first; i < h.end; i++) {
+		const struct wire_sample *w = &s->sample[i];
+		int64_t ns = i + 1 < h.end ? s->sample[i + 1].t_ns - w->t_ns : f->b - w->t_ns;
+
+		all += ns;
+		if (writes(f->e, w))
+			written += ns;
+		else if (reads(w))
+			read += ns;
+	}
+	return written && written * (__int128)100 >= (__int128)WRITES_PCT * all && written > read;
+}
+
+static uint32_t keep_path(struct search *f)
+{
+	struct ana_chain *c = f->c;
+
+	if (!base_vec_more(c->path, c->paths, c->path_room)) {
+		c->err = -ENOMEM;
+		return 0;
+	}
+	c->path[c->paths] = f->path;
+	return c->paths++;
+}
+
+static void add_end(struct search *f, const struct ana_chain_end *end)
+{
+	struct ana_chain *c = f->c;
+
+	if (end->weight <= 0)
+		return;
+	if (!base_vec_more(c->end, c->ends, c->end_room)) {
+		c->err = -ENOMEM;
+		return;
+	}
+	c->end[c->ends++] = *end;
+}
+
+static void follow(struct search *f, const struct ana_links *links, bool *circle);
+
+/*
+ * The time @ns of the thread's samples that await with these links: it goes to the ends of what they
+ * wait for. False: nobody is known.
+ */
+static bool pass_on(struct search *f, const struct ana_thread_samples *s, size_t sample, int64_t ns,
+		    bool *circle)
+{
+	uint32_t first = f->c->ends, i;
+	int64_t all = 0;
+
+	f->path.link[f->path.links - 1].sample = sample;
+	follow(f, ana_linktexts_get(&f->e->links, s->sample[sample].links), circle);
+	for (i = first; i < f->c->ends; i++)
+		all += f->c->end[i].weight;
+	for (i = first; i < f->c->ends; i++)
+		f->c->end[i].weight = ana_scale(ns, f->c->end[i].weight, all);
+	return all != 0;
+}
+
+static bool asks_on(struct search *f, const struct wire_sample *w)
+{
+	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
+	enum ana_take take;
+
+	if (ana_sample_runs(w) || !l->awaits || ana_chain_in_driver(f->e, w, f->c->start) ||
+	    ana_chain_no_work(f->e, w))
+		return false;
+	take = take_of(f->e, w);
+	return take == ANA_TAKE_ITEM || take == ANA_TAKE_EVENT;
+}
+
+/* A blocked sample that asks nobody else: by what it is blocked in. */
+static void blocked_end(struct search *f, struct ana_chain_end *end, const struct wire_sample *w)
+{
+	if (take_of(f->e, w) == ANA_TAKE_SERVES || ana_chain_no_work(f->e, w)) {
+		end->class = ANA_HOST_NO_WORK;
+	} else {
+		end->class = ana_maker_class(w, ANA_PRODUCER_WORKER);
+		end->idle = w->wait == WIRE_WAIT_QUEUE;
+		f->c->piped |= w->wait == WIRE_WAIT_SOCKET || w->wait == WIRE_WAIT_PIPE;
+	}
+	add_end(f, end);
+}
+
+/* Samples that await the same, together. */
+static void awaiting(struct search *f, struct ana_chain_end *end, const struct ana_shares *h,
+		     size_t at)
+{
+	const struct ana_thread_samples *s = end->thread;
+	uint32_t links = s->sample[at].links;
+	bool circle = false;
+	int64_t ns = 0;
+	size_t i;
+
+	for (i = h->first; i < at; i++)
+		if (s->sample[i].links == links && asks_on(f, &s->sample[i]))
+			return; /* done with the first of them */
+	for (i = at; i < h->end; i++)
+		if (s->sample[i].links == links && asks_on(f, &s->sample[i]))
+			ns += ana_shares_part(s, h, i);
+	if (f->path.links <= ANA_CHAIN_DEPTH && ns && pass_on(f, s, at, ns, &circle))
+		return;
+	for (i = at; i < h->end; i++) {
+		if (s->sample[i].links != links || !asks_on(f, &s->sample[i]))
+			continue;
+		end->sample = i;
+		end->weight = ana_shares_part(s, h, i);
+		if (circle) {
+			end->class = ANA_INPUT_PIPELINE;
+			end->idle = true;
+			add_end(f, end);
+		} else {
+			blocked_end(f, end, &s->sample[i]);
+		}
+		end->idle = false;
+	}
+}
+
+/* Time on a CPU, or waiting for one; the second by the first's lines. */
+static void running(struct search *f, struct ana_chain_end *end, const struct ana_shares *h)
+{
+	const struct ana_thread_samples *s = end->thread;
+	int64_t run = h->run, delay = h->delay;
+	size_t i;
+
+	for (i = h->first; i < h->end; i++) {
+		bool runs = ana_sample_runs(&s->sample[i]);
+		int64_t w = ana_shares_weight(s, h, i), all = h->running ? h->running : h->waiting;
+
+		if ((h->running && !runs) || ana_chain_in_driver(f->e, &s->sample[i], f->c->start))
+			continue;
+		end->sample = i;
+		end->class = ANA_INPUT_PREP;
+		end->weight = ana_scale(run, w, all);
+		add_end(f, end);
+		end->class = ANA_INPUT_CPU_STARVED;
+		end->delay = true;
+		end->weight = ana_scale(delay, w, all);
+		add_end(f, end);
+		end->delay = false;
+	}
+}
+
+static void gather(struct search *f, const struct giver *g)
+{
+	struct ana_chain_end end = { .thread = g->thread };
+	struct ana_shares h;
+	size_t i;
+
+	if (!ana_shares_of(g->thread, f->a, f->b, &h))
+		return;
+	f->path.link[f->path.links++] = (struct ana_chain_link){
+		.thread = g->thread,
+		.sample = h.first,
+		.samples = g->samples,
+		.confidence = f->far || g->kind == ANA_LINK_HOLDS ? ANA_LOW
+			      : g->samples >= 3		  ? ANA_HIGH
+								  : ANA_MEDIUM,
+	};
+	end.path = keep_path(f);
+	running(f, &end, &h);
+	for (i = h.first; i < h.end; i++) {
+		const struct wire_sample *w = &g->thread->sample[i];
+
+		if (ana_sample_runs(w) || ana_chain_in_driver(f->e, w, f->c->start))
+			continue;
+		if (asks_on(f, w)) {
+			awaiting(f, &end, &h, i);
+			continue;
+		}
+		end.sample = i;
+		end.weight = ana_shares_part(g->thread, &h, i);
+		blocked_end(f, &end, w);
+		end.idle = false;
+	}
+	f->path.links--;
+}
+
+static void follow(struct search *f, const struct ana_links *links, bool *circle)
+{
+	const int64_t a = f->a;
+	const bool far = f->far;
+	struct givers g;
+	uint32_t i;
+
+	find(&g, f, links);
+	*circle = g.circle;
+	f->c->piped |= g.count && (ana_links_await_kind(links, 'p') ||
+				   ana_links_await_kind(links, 'u') ||
+				   ana_links_await_kind(links, 't'));
+	if (f->path.links == 1)
+		f->c->gives = g.count && g.giver[0].kind == ANA_LINK_GIVES;
+	for (i = 0; i < g.count && f->looks < LOOKS_MAX; i++) {
+		f->looks++;
+		if (is_writer(f, g.giver[i].thread))
+			f->writers = true;
+		else
+			gather(f, &g.giver[i]);
+	}
+	f->a = a;
+	f->far = far;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static enum ana_confidence path_confidence(const struct ana_chain_path *p)
+{
+	enum ana_confidence worst = ANA_HIGH;
+	uint8_t i;
+
+	for (i = 1; i < p->links; i++)
+		if (p->link[i].confidence > worst)
+			worst = (enum ana_confidence)p->link[i].confidence;
+	return worst;
+}
+
+/* How sure the path with most weight is; of several the first. */
+static void sum_up(struct ana_chain *c)
+{
+	int64_t most = 0, ns = 0, requests = 0;
+	uint32_t i, k, best = 0;
+
+	c->total = 0;
+	for (i = 0; i < c->ends; i++) {
+		c->total += c->end[i].weight;
+		requests += c->end[i].class == ANA_HOST_NO_WORK ? c->end[i].weight : 0;
+	}
+	for (k = 0; k < c->paths; k++, ns = 0) {
+		for (i = 0; i < c->ends; i++)
+			ns += c->end[i].path == k ? c->end[i].weight : 0;
+		if (ns > most) {
+			most = ns;
+			best = k;
+		}
+	}
+	if (c->paths)
+		c->confidence = path_confidence(&c->path[best]);
+	if (c->total)
+		c->found = 2 * requests >= c->total ? ANA_CHAIN_REQUESTS : ANA_CHAIN_MAKERS;
+}
+
+void ana_chain_follow(struct ana_chain *c, struct ana_evidence *e,
+		      const struct ana_thread_samples *who, size_t sample, int64_t a, int64_t b)
+{
+	const struct wire_sample *w = &who->sample[sample];
+	struct search f = { .c = c, .e = e, .a = a, .b = b };
+	bool circle;
+
+	if (c->who == who && c->links == w->links && c->start == a && c->stop == b)
+		return;
+	c->who = who;
+	c->links = w->links;
+	c->start = a;
+	c->stop = b;
+	c->found = ANA_CHAIN_NOBODY;
+	c->gives = c->piped = false;
+	c->confidence = ANA_HIGH;
+	c->ends = c->paths = 0;
+	f.path.link[0] = (struct ana_chain_link){ .thread = who, .sample = sample };
+	f.path.links = 1;
+	follow(&f, ana_linktexts_get(&e->links, w->links), &circle);
+	sum_up(c);
+	if (c->found == ANA_CHAIN_NOBODY && f.writers)
+		c->found = ANA_CHAIN_WRITERS;
+}
+
+void ana_chain_forget(struct ana_chain *c)
+{
+	c->who = NULL;
+}
+
+void ana_chain_fini(struct ana_chain *c)
+{
+	free(c->end);
+	free(c->path);
+	*c = (struct ana_chain){ 0 };
+}

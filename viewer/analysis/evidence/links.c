@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "links.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/hash.h"
+#include "base/vec.h"
+
+static bool read_word(struct ana_link *out, const char *at, uint32_t len)
+{
+	if (len < 3)
+		return false;
+	switch (*at) {
+	case '?':
+		out->kind = ANA_LINK_AWAITS;
+		break;
+	case '!':
+		out->kind = ANA_LINK_GIVES;
+		break;
+	case '~':
+		out->kind = ANA_LINK_HOLDS;
+		break;
+	default:
+		return false;
+	}
+	out->id = (struct ana_text){ at + 1, len - 1 };
+	out->hash = base_hash(BASE_HASH, at + 1, len - 1);
+	return true;
+}
+
+void ana_links_read(struct ana_links *out, const char *text, uint32_t len)
+{
+	const char *end = text + len;
+
+	*out = (struct ana_links){ 0 };
+	while (text < end && out->count < WIRE_LINKS_MAX) {
+		const char *stop = memchr(text, ' ', (size_t)(end - text));
+		struct ana_link *l = &out->link[out->count];
+
+		if (!stop)
+			stop = end;
+		if (read_word(l, text, (uint32_t)(stop - text))) {
+			out->awaits |= l->kind == ANA_LINK_AWAITS;
+			out->hands |= l->kind != ANA_LINK_AWAITS;
+			out->count++;
+		}
+		text = stop < end ? stop + 1 : end;
+	}
+}
+
+void ana_linktexts_init(struct ana_linktexts *l, const struct wire_strtab *table)
+{
+	*l = (struct ana_linktexts){ .table = table };
+}
+
+void ana_linktexts_fini(struct ana_linktexts *l)
+{
+	uint32_t i;
+
+	for (i = 0; i < l->count; i++)
+		free(l->links[i]);
+	free(l->links);
+	ana_map_fini(&l->of);
+	*l = (struct ana_linktexts){ 0 };
+}
+
+static struct ana_links *new_links(struct ana_linktexts *l, uint32_t id)
+{
+	struct ana_links *k;
+
+	if (!base_vec_more(l->links, l->count, l->room))
+		return NULL;
+	k = malloc(sizeof(*k));
+	if (!k || ana_map_put(&l->of, id, l->count)) {
+		free(k);
+		return NULL;
+	}
+	l->links[l->count++] = k;
+	return k;
+}
+
+const struct ana_links *ana_linktexts_get(struct ana_linktexts *l, uint32_t id)
+{
+	uint32_t i = id ? ana_map_get(&l->of, id) : ANA_MAP_NONE;
+	struct ana_links *k;
+	const char *text;
+	size_t len;
+
+	if (!id || id > wire_strtab_count(l->table))
+		return &l->none;
+	if (i != ANA_MAP_NONE)
+		return l->links[i];
+	k = new_links(l, id);
+	if (!k)
+		return &l->none;
+	text = wire_strtab_get(l->table, id, &len);
+	ana_links_read(k, text, (uint32_t)len);
+	return k;
+}
+
+static bool same_id(const struct ana_link *a, const struct ana_link *b)
+{
+	return a->hash == b->hash && a->id.len == b->id.len &&
+	       !memcmp(a->id.at, b->id.at, a->id.len);
+}
+
+bool ana_links_await(const struct ana_links *l, const struct ana_link *id)
+{
+	uint8_t i;
+
+	for (i = 0; i < l->count; i++)
+		if (l->link[i].kind == ANA_LINK_AWAITS && same_id(&l->link[i], id))
+			return true;
+	return false;
+}
+
+enum ana_link_kind ana_links_hand(const struct ana_links *l, const struct ana_links *who)
+{
+	enum ana_link_kind best = ANA_LINK_AWAITS;
+	uint8_t i;
+
+	for (i = 0; l->hands && i < l->count; i++) {
+		const struct ana_link *k = &l->link[i];
+
+		if (k->kind == ANA_LINK_AWAITS || !ana_links_await(who, k) || ana_links_await(l, k))
+			continue;
+		if (k->kind == ANA_LINK_GIVES)
+			return ANA_LINK_GIVES;
+		best = ANA_LINK_HOLDS;
+	}
+	return best;
+}
+
+bool ana_links_await_kind(const struct ana_links *l, char kind)
+{
+	uint8_t i;
+
+	for (i = 0; i < l->count; i++)
+		if (l->link[i].kind == ANA_LINK_AWAITS && *l->link[i].id.at == kind)
+			return true;
+	return false;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What samples tell of who waits for whom (wire/evidence.h, links), read once per string of a
+ * stream. Texts are borrowed from the string table. One thread.
+ */
+#ifndef ANALYSIS_LINKS_H
+#define ANALYSIS_LINKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "analysis/map.h"
+#include "modules.h"
+#include "wire/evidence.h"
+#include "wire/strtab.h"
+
+enum ana_link_kind {
+	ANA_LINK_AWAITS, /* ?ID */
+	ANA_LINK_GIVES, /* !ID */
+	ANA_LINK_HOLDS, /* ~ID */
+};
+
+struct ana_link {
+	struct ana_text id;
+	uint64_t hash; /* of the id */
+	uint8_t kind; /* enum ana_link_kind */
+};
+
+struct ana_links { /* in the order of the words */
+	struct ana_link link[WIRE_LINKS_MAX];
+	uint8_t count;
+	bool awaits; /* some ?ID */
+	bool hands; /* some !ID or ~ID */
+};
+
+struct ana_linktexts {
+	const struct wire_strtab *table; /* borrowed */
+	struct ana_map of; /* by string id */
+	struct ana_links **links;
+	uint32_t count, room;
+	struct ana_links none;
+};
+
+void ana_linktexts_init(struct ana_linktexts *l, const struct wire_strtab *table);
+void ana_linktexts_fini(struct ana_linktexts *l);
+
+/* The links with this string id, valid until fini; of id 0 or without memory: none. */
+const struct ana_links *ana_linktexts_get(struct ana_linktexts *l, uint32_t id);
+
+/* The same of a text. Pure; borrows. Words that are no links are skipped. */
+void ana_links_read(struct ana_links *out, const char *text, uint32_t len);
+
+/* Whether some word awaits the id. */
+bool ana_links_await(const struct ana_links *l, const struct ana_link *id);
+
+/*
+ * How these links hand what @who awaits: GIVES, else HOLDS; AWAITS: not at all. One that awaits the
+ * same id itself is none who hands it.
+ */
+enum ana_link_kind ana_links_hand(const struct ana_links *l, const struct ana_links *who);
+
+/* Whether some awaited id is of this kind: 'o', 'p', 'l' ... (wire/evidence.h). */
+bool ana_links_await_kind(const struct ana_links *l, char kind);
+
+#endif

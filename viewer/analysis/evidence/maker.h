@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What it means for a batch that a thread which makes it is blocked. Pure. */
+#ifndef ANALYSIS_MAKER_H
+#define ANALYSIS_MAKER_H
+
+#include "analysis/ledger.h"
+#include "wire/evidence.h"
+
+/* Who makes the awaited batch. */
+enum ana_producer {
+	ANA_PRODUCER_WORKER, /* a worker of torch's loader, or a thread found by links */
+	ANA_PRODUCER_TRAINER, /* within its own next() */
+};
+
+enum ana_class ana_maker_class(const struct wire_sample *s, enum ana_producer producer);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The copies of one process between host and devices, of the last minutes: what tells whether a
+ * wait may have been for data (LEDGER 6.3). Caller-owned; zero-initialise. One thread.
+ */
+#ifndef ANALYSIS_COPIED_H
+#define ANALYSIS_COPIED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "analysis/evidence/cause.h"
+
+struct ana_copied_row {
+	int64_t start;
+	uint64_t bytes;
+	bool to_device;
+};
+
+struct ana_copied {
+	struct ana_copied_row *row; /* [head, tail) by start */
+	size_t head, tail, room;
+};
+
+/* A copy from host to device or from device to host; starts do not go back. 0 or -ENOMEM. */
+int ana_copied_add(struct ana_copied *c, int64_t start, uint64_t bytes, bool to_device);
+void ana_copied_fini(struct ana_copied *c);
+
+/* Around a gap [start, end) whose copies up to its end are known. @at_once: one ends it. */
+struct ana_given ana_copied_given(const struct ana_copied *c, int64_t start, int64_t end,
+				  bool at_once);
+
+#endif
