@@ -35,6 +35,12 @@ struct ana_judgement {
 };
 
 /* The verdict over classes that sum to @held (LEDGER 7). Pure. */
+/*
+ * The number of the rules that give time its class (docs/LEDGER.md). Another one says that equal
+ * traces may give other classes. What was kept without a number has number 1.
+ */
+#define ANA_RULES 2u
+
 struct ana_judgement ana_verdict_of(int64_t held_ns, const int64_t classes[ANA_CLASSES]);
 
 enum ana_copy_dir {

@@ -86,6 +86,7 @@ static void put_run(struct base_jsonout *j, const struct check_run *run)
 	base_json_int(j, "batch_size", run->batch_size);
 	base_json_int(j, "cores", run->cores);
 	base_json_string(j, "window", run->window == ANA_WINDOW_JOB ? "job" : "device");
+	base_json_uint(j, "rules", run->rules);
 	base_json_bool(j, "simulated", run->simulated);
 	base_json_bool(j, "complete", run->complete);
 	base_json_int(j, "gpu_ns", run->gpu_ns);
@@ -275,6 +276,9 @@ static int get_run(struct in *in, const struct base_json *node, struct check_run
 		.workers = get(in, node, "workers", -1, many),
 		.batch_size = get(in, node, "batch_size", -1, many),
 		.cores = get(in, node, "cores", 0, many),
+		.rules = base_json_get(node, "rules")
+				 ? (uint32_t)get(in, node, "rules", 1, UINT32_MAX)
+				 : 1,
 		.simulated = base_json_get_bool(node, "simulated", false),
 		.complete = base_json_get_bool(node, "complete", false),
 		.gpu_ns = get(in, node, "gpu_ns", 0, many),

@@ -92,6 +92,7 @@ void check_run_make(struct check_run *run, struct base_arena *mem, const struct 
 		.batch_size = l && l->known & ANA_LOADER_BATCH ? (int64_t)l->batch_size : -1,
 		.cores = r->cpus,
 		.window = s->window,
+		.rules = s->rules,
 		.simulated = r->simulated,
 		.complete = r->complete || r->imported,
 		.gpu_ns = r->gpu_ns,
@@ -153,5 +154,11 @@ const char *check_run_differ(struct base_arena *mem, const struct check_run *a,
 					 a->batch_size, b->batch_size);
 	if (a->window != b->window)
 		return "different windows (--window)";
+	if (a->rules != b->rules)
+		return base_arena_printf(
+			mem,
+			"classes by different rules (%" PRIu32 ", now %" PRIu32
+			", see LEDGER.md); make the baseline anew from runs of now",
+			a->rules, b->rules);
 	return NULL;
 }

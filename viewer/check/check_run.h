@@ -29,6 +29,7 @@ struct check_run {
 	int64_t workers, batch_size; /* -1: not known */
 	int64_t cores; /* that the job could use; 0: not known */
 	enum ana_window window;
+	uint32_t rules; /* that gave the classes */
 	bool simulated, complete;
 	int64_t gpu_ns, starved_ns, wasted_ns;
 	int64_t classes[ANA_CLASSES]; /* sum to gpu_ns */

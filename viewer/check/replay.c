@@ -298,6 +298,7 @@ static void set_identity(struct check_run *run, const struct check_run *base, in
 	run->cores = cores;
 	run->window = ANA_WINDOW_DEVICE;
 	run->simulated = run->complete = true;
+	run->rules = ANA_RULES;
 	run->steps = run->series.count;
 	run->step_median_ns = run->step_p95_ns = run->step_fed_median_ns = -1;
 }

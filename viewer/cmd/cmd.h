@@ -11,6 +11,7 @@
 #define VIEW_EXIT_OK 0
 #define VIEW_EXIT_ERROR 1 /* usage, or the tool could not do it */
 #define VIEW_EXIT_DIFFERS 2 /* verify: the summary is not what the trace gives */
+#define VIEW_EXIT_NOT_COMPARABLE 4 /* classes by different rules (ANA_RULES) */
 
 /* What they take; view_run_options stands in run/run.h. */
 extern const struct base_options view_report_options, view_verify_options, view_check_options,

@@ -54,6 +54,7 @@ static int summarise(const struct options *o, struct view_summary **made)
 				   .rates = o->rates,
 				   .progress = !o->quiet };
 	struct view_summary *stored = NULL;
+	bool waste[ANA_CLASSES];
 	const char *why;
 	char *path;
 	int err;
@@ -62,7 +63,8 @@ static int summarise(const struct options *o, struct view_summary **made)
 		return -ENOMEM;
 	if (!view_summary_read(&stored, path, &why)) {
 		a.window = o->has_window ? o->window : stored->window;
-		a.waste = stored->waste;
+		view_waste_of(stored, waste);
+		a.waste = waste;
 		a.fixed = o->rates.price || o->rates.model ? NULL : &stored->cost;
 	}
 	free(path);

@@ -191,6 +191,30 @@ static int read_summary(const struct opts *o, const char *path, struct view_summ
 	return -EINVAL;
 }
 
+/*
+ * A summary whose classes other rules gave, made anew from the trace that lies beside it. Without one,
+ * or where that fails, it stays as it is.
+ */
+static void judge_anew(const char *path, struct view_summary **s)
+{
+	struct view_summary *stored = *s, *made = NULL;
+	bool waste[ANA_CLASSES];
+	struct view_analysis a = { .window = stored->window,
+				   .fixed = &stored->cost,
+				   .waste = waste };
+	char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
+
+	if (slash)
+		*slash = '\0';
+	view_waste_of(stored, waste);
+	if (folder && view_last_written(slash ? folder : ".") >= 0 &&
+	    !view_analyse(slash ? folder : ".", &a, &made)) {
+		view_summary_free(stored);
+		*s = made;
+	}
+	free(folder);
+}
+
 /* 0 and *s; an error has been said. */
 static int load(const struct opts *o, const char *path, struct view_summary **s)
 {
@@ -216,11 +240,13 @@ static void show(const struct opts *o, const struct view_summary *s, FILE *f)
 	}
 }
 
-static void show_comparison(const struct opts *o, const struct view_summary *const *s,
+/* Whether all of them can be compared. */
+static bool show_comparison(const struct opts *o, const struct view_summary *const *s,
 			    const char *const *path, size_t n, FILE *f)
 {
 	struct view_text_style style = view_text_style_of(f);
 	struct view_comparison c;
+	bool comparable = true;
 
 	view_compare(&c, s, path, n, o->runs_per_month);
 	switch (o->format) {
@@ -234,17 +260,23 @@ static void show_comparison(const struct opts *o, const struct view_summary *con
 		view_compare_html(&c, f);
 		break;
 	}
+	for (size_t i = 0; i + 1 < c.runs; i++)
+		comparable &= !c.pair[i].other_rules;
 	view_comparison_fini(&c);
+	return comparable;
 }
 
 /* Loads all, so that each broken one is named; shows nothing unless all are there. */
-static int show_runs(const struct opts *o, char **run, int runs, FILE *f)
+static int show_runs(const struct opts *o, char **run, int runs, FILE *f, bool *comparable)
 {
 	struct view_summary *s[VIEW_COMPARE_RUNS_MAX] = { NULL };
 	int failed = 0;
 
-	for (int i = 0; i < runs; i++)
+	for (int i = 0; i < runs; i++) {
 		failed += load(o, run[i], &s[i]) != 0;
+		if (runs > 1 && s[i] && s[i]->rules != ANA_RULES)
+			judge_anew(run[i], &s[i]);
+	}
 	if (failed && runs > 1)
 		view_error("report: %d of %d runs cannot be used, so nothing is compared; leave "
 			   "them out",
@@ -252,16 +284,16 @@ static int show_runs(const struct opts *o, char **run, int runs, FILE *f)
 	else if (!failed && runs == 1)
 		show(o, s[0], f);
 	else if (!failed)
-		show_comparison(o, (const struct view_summary *const *)s, (const char *const *)run,
-				(size_t)runs, f);
+		*comparable = show_comparison(o, (const struct view_summary *const *)s,
+					      (const char *const *)run, (size_t)runs, f);
 	for (int i = 0; i < runs; i++)
 		view_summary_free(s[i]);
 	return failed;
 }
 
-static int to_stdout(const struct opts *o, char **run, int runs)
+static int to_stdout(const struct opts *o, char **run, int runs, bool *comparable)
 {
-	int failed = show_runs(o, run, runs, stdout);
+	int failed = show_runs(o, run, runs, stdout, comparable);
 
 	if (fflush(stdout) || ferror(stdout)) {
 		view_error("standard output: %s; nothing more is written", strerror(errno));
@@ -270,7 +302,7 @@ static int to_stdout(const struct opts *o, char **run, int runs)
 	return failed;
 }
 
-static int to_file(const struct opts *o, char **run, int runs)
+static int to_file(const struct opts *o, char **run, int runs, bool *comparable)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -281,7 +313,7 @@ static int to_file(const struct opts *o, char **run, int runs)
 		view_error("out of memory: %s; use a machine with more", strerror(errno));
 		return 1;
 	}
-	failed = show_runs(o, run, runs, f);
+	failed = show_runs(o, run, runs, f, comparable);
 	err = fclose(f) ? -ENOMEM : 0;
 	if (!err && !failed)
 		err = base_file_write(o->out, text, len);
@@ -319,9 +351,12 @@ static bool sensible(const struct opts *o, int runs)
 static int report_runs(const struct opts *o, char **run, int runs)
 {
 	bool file = o->out && strcmp(o->out, "-") != 0;
-	int failed = (file ? to_file : to_stdout)(o, run, runs);
+	bool comparable = true;
+	int failed = (file ? to_file : to_stdout)(o, run, runs, &comparable);
 
-	return failed ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
+	if (failed)
+		return VIEW_EXIT_ERROR;
+	return comparable ? VIEW_EXIT_OK : VIEW_EXIT_NOT_COMPARABLE;
 }
 
 static int report_job(struct opts *o)

@@ -5,6 +5,7 @@
  * the data block of the run's page, byte by byte.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,6 +263,15 @@ static int compare_page(const char *run, const char *path, const struct view_dat
 	return compare_block(path, b, made, quiet);
 }
 
+static int say_other_rules(const char *run, const char *path, const struct view_summary *stored)
+{
+	view_error("%s: its classes are by rules %" PRIu32
+		   " and these are rules %u, so it cannot be "
+		   "compared; make a new one with gpustarve report %s --format json -o %s",
+		   path, stored->rules, ANA_RULES, run, path);
+	return VIEW_EXIT_NOT_COMPARABLE;
+}
+
 static int verify(const char *run, const char *path, const struct view_summary *stored, bool quiet)
 {
 	struct view_analysis o = { .window = stored->window,
@@ -321,7 +331,8 @@ const struct base_options view_verify_options = {
 	.column = 16,
 	.opt = opt,
 	.tail = "\n"
-		"exit status: 0 they agree, 1 it could not be done, 2 they differ\n",
+		"exit status: 0 they agree, 1 it could not be done, 2 they differ,\n"
+		"4 the summary is by other rules\n",
 	.error = view_error,
 };
 
@@ -367,7 +378,8 @@ int view_cmd_verify(int argc, char **argv)
 		free(path);
 		return VIEW_EXIT_ERROR;
 	}
-	err = verify(run, path, stored, quiet);
+	err = stored->rules == ANA_RULES ? verify(run, path, stored, quiet)
+					 : say_other_rules(run, path, stored);
 	view_summary_free(stored);
 	free(path);
 	return err;

@@ -117,6 +117,7 @@ struct view_pair {
 	const char *why[VIEW_PARTS]; /* NULL: comparable, else the reason */
 	const char **refusal; /* "dollars per step, dollars of the run: their prices differ" */
 	size_t refusals;
+	bool other_rules; /* of classes: most is refused for that */
 	bool priced[2], stepped[2];
 	struct view_measure *measure;
 	size_t measures;

@@ -77,6 +77,19 @@ static const char *windows_differ(struct pairing *g)
 	return "their windows differ (job and device)";
 }
 
+/* Another rule may call the same time otherwise: what is told of classes is about different things. */
+static const char *rules_differ(struct pairing *g)
+{
+	uint32_t a = g->s[0]->rules, b = g->s[1]->rules;
+
+	if (a == b)
+		return NULL;
+	return base_arena_printf(&g->c->mem,
+				 "their classes are by different rules (%" PRIu32 " and %" PRIu32
+				 "): name the run's directory instead of its summary",
+				 a, b);
+}
+
 static const char *gpus_differ(struct pairing *g)
 {
 	struct base_arena *mem = &g->c->mem;
@@ -246,9 +259,11 @@ void compare_parts(struct pairing *g)
 {
 	const char *window = windows_differ(g), *gpus = gpus_differ(g), *data = data_differs(g);
 	const char *price = prices_differ(g), *steps = steps_unlike(g);
-	const char *device = first_of(gpus, window);
+	const char *rules = rules_differ(g);
+	const char *device = first_of(rules, first_of(gpus, window));
 	const char **why = g->p->why;
 
+	g->p->other_rules = rules != NULL;
 	why[VIEW_PART_SHARE] = first_of(device, data);
 	why[VIEW_PART_WASTE] = first_of(why[VIEW_PART_SHARE], waste_differs(g));
 	why[VIEW_PART_LOADER] = data;

@@ -91,6 +91,11 @@ static int summary_of(const char *path, const struct view_rate_options *rates,
 	bool fresh = !priced_anew && !stat(stored, &st) && !is_stale(path, &st.st_mtim);
 	int err = fresh ? view_summary_read(s, stored, &why) : -ENOENT;
 	free(stored);
+	if (!err && (*s)->rules != ANA_RULES) { /* the trace is at hand */
+		view_summary_free(*s);
+		*s = NULL;
+		err = -ENOENT;
+	}
 	return err ? analyse(path, rates, s) : 0;
 }
 

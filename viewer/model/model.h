@@ -113,6 +113,7 @@ struct view_summary {
 	struct view_cost cost; /* owned */
 
 	enum ana_window window;
+	uint32_t rules; /* that gave the classes: ANA_RULES, or of a stored summary others */
 	bool waste[ANA_CLASSES]; /* the waste set */
 	int64_t wasted_ns; /* by it */
 	int64_t starved_ns;

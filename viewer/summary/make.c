@@ -284,6 +284,7 @@ int view_summary_make(struct view_summary **out, struct ana_result *r, const str
 		goto free_inputs;
 	s->result = r;
 	s->window = o->window;
+	s->rules = ANA_RULES;
 	set_waste(s, o->waste);
 	if (view_cost_compute(&s->cost, r, rate, s->waste))
 		goto free_summary;

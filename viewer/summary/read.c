@@ -389,6 +389,7 @@ static int read_all(struct view_summary *s, const struct base_json *root)
 
 	s->window = !strcmp(base_json_get_text(root, "window", "job"), "device") ? ANA_WINDOW_DEVICE
 										 : ANA_WINDOW_JOB;
+	s->rules = (uint32_t)summary_within(root, "rules", 1, 1, UINT32_MAX);
 	read_judgement(root, &r->judgement);
 	r->level = summary_text(s, root, "level");
 	read_run(s, base_json_get(root, "run"));
@@ -406,6 +407,13 @@ static int read_all(struct view_summary *s, const struct base_json *root)
 	read_gaps(s, base_json_get(root, "longest_gaps"));
 	read_timelines(s, base_json_get(root, "timeline"));
 	return err;
+}
+
+void view_waste_of(const struct view_summary *s, bool waste[ANA_CLASSES])
+{
+	memcpy(waste, s->waste, sizeof(s->waste));
+	if (s->rules < 2)
+		waste[ANA_HOST_CPU_WORK] = waste[ANA_HOST_DISPATCH];
 }
 
 int view_summary_read(struct view_summary **out, const char *path, const char **why)

@@ -33,6 +33,12 @@ void view_summary_write(const struct view_summary *s, FILE *f);
 /* Reads what view_summary_write wrote. 0, -errno, or -EBADMSG with *why (static). */
 int view_summary_read(struct view_summary **s, const char *path, const char **why);
 
+/*
+ * The waste set of a stored summary in the classes of today: what other rules have taken out of a class
+ * is waste if that was.
+ */
+void view_waste_of(const struct view_summary *s, bool waste[ANA_CLASSES]);
+
 void view_summary_free(struct view_summary *s);
 
 #endif

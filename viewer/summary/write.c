@@ -357,6 +357,7 @@ static void put_body(struct base_jsonout *j, const struct view_summary *s)
 	const struct ana_result *r = s->result;
 
 	base_json_string(j, "schema", VIEW_SUMMARY_SCHEMA);
+	base_json_uint(j, "rules", s->rules);
 	put_judgement(j, &r->judgement);
 	base_json_string(j, "window", s->window == ANA_WINDOW_JOB ? "job" : "device");
 	base_json_string(j, "level", r->level);

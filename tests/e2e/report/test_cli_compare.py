@@ -238,10 +238,11 @@ with gs.scratch() as where:
         sound = json.load(f)
     for name, x in hostile(sound):
         bad = stored(where, 'bad.json', x)
+        other = 0 if x.get('rules') == sound['rules'] else 4  # not comparable with the sound one
         for order in (bad, summary), (summary, bad), (bad, bad):
             for form in 'json', 'text', 'html':
                 done = gs.gpustarve('report', *order, '--format', form, '--runs-per-month', '1000000000')
-                gs.equal(done.returncode, 0, f'hostile: {name}: {done.stderr.decode()[-300:]}')
+                gs.equal(done.returncode, other if summary in order else 0, f'hostile: {name}: {done.stderr.decode()[-300:]}')
                 if form == 'json':
                     errors = [f'{e.json_path}: {e.message}' for e in CHECK.iter_errors(json.loads(done.stdout))]
                     gs.equal(errors[:2], [], f'hostile: {name}: schema')

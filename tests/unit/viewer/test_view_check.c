@@ -17,6 +17,7 @@
 static struct check_run made_run(void)
 {
 	struct check_run r = { .id = "r",
+			       .rules = ANA_RULES,
 			       .hardware = "1x H100",
 			       .nano_usd_per_hour = 2500000000,
 			       .gpu_ns = 3000000007,
@@ -301,6 +302,7 @@ static void test_baseline(void)
 	REQUIRE(!check_baseline_read(path, &mem, got, &runs, &why));
 	EXPECT(runs == 1);
 	EXPECT(!strcmp(got[0].hardware, run.hardware));
+	EXPECT_UINT(got[0].rules, ANA_RULES);
 	EXPECT(!memcmp(got[0].classes, run.classes, sizeof(run.classes)));
 	EXPECT(got[0].series.count == 50 && got[0].series.width == 1);
 	EXPECT(!memcmp(got[0].series.item, run.series.item, 50 * sizeof(struct check_item)));
