@@ -224,6 +224,8 @@ static int run(const struct opts *o)
 		err = show(o, &f);
 	if (!err && f.unlabelled.count)
 		status = EXIT_OFFENDERS;
+	else if (!err && fleet_is_mixed(&f))
+		status = VIEW_EXIT_NOT_COMPARABLE;
 	fleet_fini(&f);
 	return err ? VIEW_EXIT_ERROR : status;
 }

@@ -214,6 +214,18 @@ static void put_rates(FILE *f, const struct asked *a)
 	fputs(" AND known = 1 GROUP BY gpu, model, price_label, source, date, per_hour", f);
 }
 
+/* Told by the digest itself, which has it first; tables that were made before need no new column. */
+static void put_rules(FILE *f, const struct asked *a)
+{
+	fputs("SELECT greatest(toInt64OrZero(extract(digest, '\"rules\": ?([0-9]+)')), 1) AS number",
+	      f);
+	put_sum(f, "1");
+	put_sum(f, "run_held_ns");
+	fprintf(f, " FROM %s", a->from);
+	put_filter(f, a, true);
+	fputs(" GROUP BY number", f);
+}
+
 static void put_weeks(FILE *f, const struct asked *a)
 {
 	fputs("SELECT team, week", f);
@@ -272,6 +284,9 @@ static void put_view(FILE *f, enum fleet_view view, const struct asked *a)
 		break;
 	case FLEET_VIEW_WEEKS:
 		put_weeks(f, a);
+		break;
+	case FLEET_VIEW_RULES:
+		put_rules(f, a);
 		break;
 	case FLEET_VIEW_DIGESTS:
 		fprintf(f, "SELECT digest FROM %s", a->from);

@@ -110,6 +110,35 @@ static void on_rate(void *arg, const struct fleet_cell *cell)
 		g->text = base_arena_text(&f->rates.mem, cell[4].text);
 }
 
+/* --- rules --- */
+
+static void on_rules(void *arg, const struct fleet_cell *cell)
+{
+	struct fleet *f = arg;
+	size_t i;
+
+	for (i = 0; i < f->numbers && f->rules[i].number != cell[0].i; i++)
+		;
+	if (i == FLEET_RULES_MAX)
+		i--;
+	else if (i == f->numbers)
+		f->rules[f->numbers++].number = cell[0].i;
+	fleet_add(&f->rules[i].runs, cell[1].i);
+	fleet_add(&f->rules[i].held_ns, cell[2].i);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct fleet_rules *x = a, *y = b;
+
+	return x->number != y->number ? (x->number < y->number ? 1 : -1) : 0;
+}
+
+bool fleet_is_mixed(const struct fleet *f)
+{
+	return f->numbers > 1 && f->options.by != FLEET_BY_BILL && f->options.by != FLEET_BY_FAILED;
+}
+
 /* --- runs --- */
 
 static int by_cost(const void *a, const void *b)
@@ -204,6 +233,8 @@ static int read_all(struct fleet *f, struct fleet_store *s)
 	if (!err)
 		err = fleet_store_read(s, FLEET_VIEW_RATES, q, on_rate, f);
 	if (!err)
+		err = fleet_store_read(s, FLEET_VIEW_RULES, q, on_rules, f);
+	if (!err)
 		err = read_runs(f, s, FLEET_VIEW_FAILED, &f->failed);
 	if (!err && q->required)
 		err = read_runs(f, s, FLEET_VIEW_UNLABELLED, &f->unlabelled);
@@ -217,8 +248,8 @@ static int prepare(struct fleet *f, struct fleet_store *s)
 	enum fleet_view view[FLEET_VIEWS] = { FLEET_VIEW_FACTS,	   FLEET_VIEW_CLASSES,
 					      FLEET_VIEW_HOTSPOTS, FLEET_VIEW_FIXES,
 					      FLEET_VIEW_RATES,	   FLEET_VIEW_WEEKS,
-					      FLEET_VIEW_FAILED };
-	size_t n = 7;
+					      FLEET_VIEW_FAILED,   FLEET_VIEW_RULES };
+	size_t n = 8;
 
 	if (f->options.query.required)
 		view[n++] = FLEET_VIEW_UNLABELLED;
@@ -238,6 +269,7 @@ static void sort_all(struct fleet *f)
 	fleet_table_sort(&f->classes);
 	fleet_table_sort(&f->hotspots);
 	fleet_table_sort(&f->rates);
+	qsort(f->rules, f->numbers, sizeof(*f->rules), by_number);
 }
 
 int fleet_collect(struct fleet *f, struct fleet_store *s, const struct fleet_options *o)

@@ -78,6 +78,7 @@ struct fleet_digest {
 	char run[128];
 	char tenant[64]; /* who sent it, as the collector's tokens tell; "" without */
 	int64_t revision;
+	uint32_t rules; /* of the ledger that gave its classes; 1 where nothing tells */
 	/* whose it is; "" where nothing tells */
 #define NAME(symbol, name, column, title, told) char name[64];
 #include "facts/fleet_names.def"

@@ -284,7 +284,7 @@ static int64_t now_ns(void)
 void fleet_digest_make(struct fleet_digest *d, const struct view_summary *s, const char *tenant,
 		       int64_t revision)
 {
-	*d = (struct fleet_digest){ .revision = revision ? revision : now_ns() };
+	*d = (struct fleet_digest){ .revision = revision ? revision : now_ns(), .rules = s->rules };
 	set_names(d, s, tenant);
 	set_facts(d, s);
 	set_lines(d, s);

@@ -152,6 +152,8 @@ static void read_head(struct reader *r, struct fleet_digest *d, const struct bas
 	const char *end = base_json_get_text(root, "end", "");
 
 	d->revision = number(r, root, "revision", INT64_MAX);
+	d->rules = (uint32_t)number(r, root, "rules", UINT32_MAX);
+	d->rules = d->rules ? d->rules : 1;
 	TEXT(d->run, root, "run");
 	TEXT(d->tenant, root, "tenant");
 #define NAME(symbol, name, column, title, told) TEXT(d->name, root, #name);

@@ -39,6 +39,8 @@ static void put_text(struct base_jsonout *j, const char *key, const char *text)
 static void put_head(struct base_jsonout *j, const struct fleet_digest *d)
 {
 	base_json_string(j, "schema", FLEET_DIGEST_SCHEMA);
+	if (d->rules > 1) /* the first ones are told by no number */
+		base_json_uint(j, "rules", d->rules);
 	base_json_int(j, "revision", d->revision);
 	base_json_string(j, "run", d->run);
 	put_text(j, "tenant", d->tenant);

@@ -71,6 +71,12 @@ struct fleet_budget_state { /* see budget.h */
 	bool told; /* now, for the first time */
 };
 
+#define FLEET_RULES_MAX 8
+
+struct fleet_rules { /* runs whose classes the ledger's rules of one number gave */
+	int64_t number, runs, held_ns;
+};
+
 struct fleet_options {
 	struct fleet_query query;
 	int by;
@@ -90,11 +96,19 @@ struct fleet {
 	size_t spikes;
 	struct fleet_budget_state *budget;
 	size_t budgets;
+	struct fleet_rules rules[FLEET_RULES_MAX]; /* the newest first */
+	size_t numbers; /* of rules; what does not fit is in the last */
 };
 
 /* Reads what the options ask for. 0 or negative errno, said on stderr. Free with _fini. */
 int fleet_collect(struct fleet *f, struct fleet_store *s, const struct fleet_options *o);
 void fleet_fini(struct fleet *f);
+
+/*
+ * Whether what is asked for sums classes, starved or wasted time of runs that other rules judged: such
+ * sums compare nothing.
+ */
+bool fleet_is_mixed(const struct fleet *f);
 
 /* The table that --by names; rows of a group each. */
 const struct fleet_table *fleet_table_of(const struct fleet *f, int by);

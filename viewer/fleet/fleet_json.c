@@ -208,6 +208,19 @@ static void put_budgets(struct base_jsonout *j, const struct fleet *f)
 	base_json_end(j);
 }
 
+static void put_rules(struct base_jsonout *j, const struct fleet *f)
+{
+	base_json_array(j, "rules");
+	for (size_t i = 0; i < f->numbers; i++) {
+		base_json_flat_object(j, NULL);
+		base_json_int(j, "rules", f->rules[i].number);
+		base_json_int(j, "runs", f->rules[i].runs);
+		base_json_int(j, "held_ns", f->rules[i].held_ns);
+		base_json_end(j);
+	}
+	base_json_end(j);
+}
+
 static void put_bound(struct base_jsonout *j, const char *key, int64_t ns, int64_t none)
 {
 	if (ns == none)
@@ -242,5 +255,6 @@ void fleet_write_json(const struct fleet *f, FILE *out)
 	put_spikes(&j, f);
 	put_budgets(&j, f);
 	put_rates(&j, f);
+	put_rules(&j, f);
 	base_json_end(&j);
 }

@@ -180,6 +180,24 @@ const char *fleet_words_rate(const struct fleet_group *g, struct base_arena *mem
 
 #define NOTES_MAX 16
 
+/* How many runs by which number. */
+static const char *words_of_rules(const struct fleet *f, struct base_arena *mem)
+{
+	const char *all = "";
+	base_unit runs;
+
+	for (size_t i = 0; i < f->numbers; i++)
+		all = base_arena_printf(mem, "%s%s%s by rules %" PRId64, all, i ? ", " : "",
+					fleet_runs_of(runs, (uint64_t)f->rules[i].runs),
+					f->rules[i].number);
+	return base_arena_printf(
+		mem,
+		"not comparable: different rules gave the classes (%s); starved, wasted, classes, "
+		"lines and fixes are of both; leave the older ones out with --since, or make their "
+		"digests anew with gpustarve digest RUN --store URL",
+		all);
+}
+
 const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *mem)
 {
 	const char **note = base_arena_array(mem, NOTES_MAX + 1, sizeof(*note));
@@ -206,6 +224,8 @@ const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *m
 					      fleet_runs_of(a, f->unlabelled.count),
 					      f->options.query.required,
 					      fleet_usd(b, f->unlabelled.usd));
+	if (fleet_is_mixed(f))
+		note[n++] = words_of_rules(f, mem);
 	for (size_t i = 0; i < f->spikes && n < NOTES_MAX; i++)
 		note[n++] = fleet_words_spike(&f->spike[f->spikes - 1 - i], mem);
 	note[n] = NULL;

@@ -9,7 +9,7 @@
 #include "sqlite_priv.h"
 
 #define APPLICATION 0x67737676 /* "gsvv" */
-#define VERSION 1
+#define VERSION 2 /* 2: run.rules */
 #define PATIENCE_MS 60000
 
 static const char schema[] =
@@ -17,7 +17,7 @@ static const char schema[] =
 #define RUN_TEXT(column, value) " " #column " TEXT NOT NULL,"
 #define RUN_INT(column, array, value) " " #column " INTEGER NOT NULL,"
 #include "run_columns.def"
-	" UNIQUE(tenant, run));"
+	" rules INTEGER NOT NULL DEFAULT 1, UNIQUE(tenant, run));"
 	"CREATE INDEX run_start ON run(start_ns);"
 	"CREATE TABLE gpu(key INTEGER NOT NULL, n INTEGER NOT NULL,"
 #define LINE_TEXT(member, array) " " #member " TEXT NOT NULL,"
@@ -41,7 +41,7 @@ static const char schema[] =
 	" revision INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY(target, tenant, run))"
 	" WITHOUT ROWID;"
 	"PRAGMA application_id=1735620214;"
-	"PRAGMA user_version=1;";
+	"PRAGMA user_version=2;";
 
 _Static_assert(APPLICATION == 1735620214, "the number in the schema");
 
@@ -172,6 +172,24 @@ static int make(sqlite3 *db, void *arg)
 	return code ? fleet_db_error(db, code) : 0;
 }
 
+/* Within a transaction, too: killed in between, it is as it was, and the next who writes does it. */
+static int upgrade(sqlite3 *db, void *arg)
+{
+	(void)arg;
+	if (pragma(db, "PRAGMA user_version") != 1)
+		return 0;
+	int code = sqlite3_exec(db,
+				"ALTER TABLE run ADD COLUMN rules INTEGER NOT NULL DEFAULT 1;"
+				"PRAGMA user_version=2;",
+				NULL, NULL, NULL);
+	return code ? fleet_db_error(db, code) : 0;
+}
+
+int64_t fleet_db_version(sqlite3 *db)
+{
+	return pragma(db, "PRAGMA user_version");
+}
+
 static int judge(sqlite3 *db, const char *file)
 {
 	int64_t version = pragma(db, "PRAGMA user_version");
@@ -226,6 +244,8 @@ static int set_up(sqlite3 *db, const char *file, bool write)
 	}
 	if (!err)
 		err = judge(db, file);
+	if (!err && write && fleet_db_version(db) == 1)
+		err = fleet_db_within(db, upgrade, NULL);
 	if (!err && write)
 		sqlite3_exec(db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
 	return err;

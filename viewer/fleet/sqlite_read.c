@@ -40,6 +40,7 @@ static const char *const sql[FLEET_VIEWS] = {
 	[FLEET_VIEW_UNLABELLED] = RUN_COLUMNS
 	" AND NOT EXISTS(SELECT 1 FROM label l WHERE l.key=r.key AND l.name=?4 AND l.value<>'')",
 	[FLEET_VIEW_COSTLY] = RUN_COLUMNS " AND r.usd>=?4",
+	[FLEET_VIEW_RULES] = "SELECT r.rules, 1, r.held_ns FROM run r WHERE" FILTER,
 	[FLEET_VIEW_DIGESTS] = "SELECT d.text FROM run r CROSS JOIN digest d ON d.key=r.key"
 			       " WHERE" FILTER,
 };
@@ -51,6 +52,8 @@ static int prepare(sqlite3 *db, sqlite3_stmt **st, enum fleet_view view,
 	const char *column = view == FLEET_VIEW_UNLABELLED ? fleet_column_of(q->required) : NULL;
 	char text[1024];
 
+	if (view == FLEET_VIEW_RULES && fleet_db_version(db) == 1) /* nobody wrote since */
+		return fleet_db_prepare(db, st, "SELECT 1, 1, r.held_ns FROM run r WHERE" FILTER);
 	if (!column)
 		return fleet_db_prepare(db, st, sql[view]);
 	snprintf(text, sizeof(text), RUN_COLUMNS " AND r.%s=''", column);

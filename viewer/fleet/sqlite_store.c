@@ -62,13 +62,15 @@ static int put_run(sqlite3 *db, const struct fleet_digest *d)
 #define RUN_TEXT(column, value) ",?"
 #define RUN_INT(column, array, value) ",?"
 #include "run_columns.def"
-			    ")",
+			    ",?)",
 #define RUN_TEXT(column, value) "t"
 #define RUN_INT(column, array, value) "i"
 #include "run_columns.def"
+			    "i"
 #define RUN_TEXT(column, value) , value
 #define RUN_INT(column, array, value) , (int64_t)(value)
 #include "run_columns.def"
+			    , (int64_t)d->rules
 	);
 }
 

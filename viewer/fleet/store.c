@@ -56,6 +56,7 @@ const char *const fleet_view_columns[FLEET_VIEWS] = {
 	[FLEET_VIEW_FAILED] = "tttttttiiii",
 	[FLEET_VIEW_UNLABELLED] = "tttttttiiii",
 	[FLEET_VIEW_COSTLY] = "tttttttiiii",
+	[FLEET_VIEW_RULES] = "iss",
 	[FLEET_VIEW_DIGESTS] = "t",
 };
 

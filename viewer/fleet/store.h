@@ -70,6 +70,7 @@ enum fleet_view {
 	FLEET_VIEW_FAILED, /* runs that did not end well; columns of a run, see below */
 	FLEET_VIEW_UNLABELLED, /* runs without fleet_query.required */
 	FLEET_VIEW_COSTLY, /* runs of at least fleet_query.least_usd */
+	FLEET_VIEW_RULES, /* the ledger's rules' number; runs, ns held */
 	FLEET_VIEW_DIGESTS, /* the digest as it was stored */
 	FLEET_VIEWS
 };
