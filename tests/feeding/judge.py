@@ -13,6 +13,7 @@ class Result:
         self.table, self.classes, self.notes = collections.Counter(), {}, []
         self.line, self.where, self.charged, self.skipped, self.seconds = None, '', None, None, 0
         self.links, self.said = None, ''
+        self.advice = []  # what is to be done, in words
 
     def known(self):
         """As a row of the table that --json writes."""
@@ -69,6 +70,7 @@ def judge(result, summary, true, facts, marks, whole=None):
     """summary: of the span of the device; whole: of the time for which the job held it."""
     case, (gpu,) = result.case, summary['gpus']
     result.idle, result.classes = gpu['idle_ns'], idle_only(gpu['classes'])
+    result.advice = [f'{a["title"]}: {a["action"]}' for a in summary.get('advice', ())]
     if abs(gpu['idle_ns'] - facts['idle']) > 0.002 * facts['span']:
         result.notes.append(f'idle {gpu["idle_ns"]}, truth {facts["idle"]}')
     groups = groups_of(case, true)

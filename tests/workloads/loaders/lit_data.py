@@ -15,7 +15,7 @@ import job
 class Photos(litdata.StreamingDataset):
     def __getitem__(self, i):
         with job.note('read'):
-            data = super().__getitem__(i)['photo']  #: read
+            data = super().__getitem__(i)['photo']  #: read native
         with job.note('make'):
             image = Image.open(io.BytesIO(data)).convert('RGB')  #: make
             return numpy.array(image.resize((96, 96), Image.BICUBIC))  #: make
@@ -34,7 +34,7 @@ def main():
     write(os.path.join(job.cfg.data, 'chunks'))
     data = Photos(input_dir=job.source('chunks'), shuffle=False)
     loader = litdata.StreamingDataLoader(data, batch_size=job.cfg.batch, num_workers=job.cfg.workers)
-    card = job.Card()
+    card = job.Card(native=job.FETCH)
     for images in loader:  #: wait
         card.step(images.numpy())
 

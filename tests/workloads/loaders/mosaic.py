@@ -41,7 +41,7 @@ def main():
     data = Photos(remote=job.source('mds'), local=os.path.join(job.cfg.data, 'local'), batch_size=job.cfg.batch,
                   predownload=8, shuffle=False, num_canonical_nodes=1)
     loader = torch.utils.data.DataLoader(data, batch_size=job.cfg.batch, num_workers=job.cfg.workers)
-    card = job.Card()
+    card = job.Card(native=job.FETCH)
     for images in loader:  #: wait
         card.step(images.numpy())
 
