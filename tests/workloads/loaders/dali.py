@@ -34,7 +34,7 @@ def python():
 
 
 def main():
-    files = job.photo_files(4)
+    files = job.photo_files(1 if job.cfg.variant.endswith('python') else 3)
     given = dict(batch_size=job.cfg.batch, num_threads=job.cfg.workers, device_id=None, prefetch_queue_depth=2)
     if job.cfg.variant.endswith('python'):
         pipe = python(py_num_workers=job.cfg.workers, py_start_method='spawn', **given)

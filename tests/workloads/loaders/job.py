@@ -98,7 +98,7 @@ def photo(seed, edge):
 
 def photos(times=1):
     """cfg.items JPEGs as bytes: large ones to work on, small ones in much padding to wait for, or middling ones."""
-    edge = 640 if PREP else 64 if FETCH else 400
+    edge = 640 if PREP else 64 if FETCH else 480
     some = [photo(seed, int(edge * times ** 0.5)) for seed in range(4)]
     pad = b'\0' * (80_000 - len(some[0])) if FETCH else b''
     return [some[i % 4] + pad for i in range(cfg.items)]

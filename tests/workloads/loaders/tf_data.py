@@ -32,7 +32,7 @@ def by_python(path):
 
 def main():
     fn = by_python if job.cfg.variant.endswith('python') else load
-    data = tf.data.Dataset.from_tensor_slices(job.photo_files(4))
+    data = tf.data.Dataset.from_tensor_slices(job.photo_files(1 if job.cfg.variant.endswith('python') else 3))
     data = data.map(fn, num_parallel_calls=job.cfg.workers).batch(job.cfg.batch).prefetch(2)
     card = job.Card(native=not job.cfg.variant.endswith('python'))
     for images in data:  #: wait
