@@ -41,7 +41,9 @@ class Case:
         self.chunked = 0  # of the batches, those that come with another one
 
     def build(self, around):
-        self.plan = dict(steps=self.kind.steps, gpu_us=self.rng.randrange(3000, 5000))
+        self.plan = dict(steps=self.kind.steps, gpu_us=self.rng.randrange(3000, 5000),
+                         kernels=self.rng.choice((1, 3, 4)), pageable=self.rng.random() < 0.3,
+                         weights=self.rng.random() < 0.3)
         self.kind.build(self, self.rng, around)
         return self
 

@@ -187,7 +187,7 @@ def trainer_is_coroutine(c, rng, around):
 @kind('logs.py', P, F, S)
 def shell_pipe(c, rng, around):
     some(c, rng, around, 5.0, content=packed(6 << 20, 1))
-    c.plan.update(count=20)
+    c.plan.update(count=21)
     c.expect.update(pipe=dict(prep=CPU, fetch=IO, starved=NO_CPU)[c.variant])
 
 

@@ -204,5 +204,6 @@ def person(c, rng, around):
 @other('board.py', AS_IS)
 def prompt(c, rng, around):
     c.expect['rest'] = NO_WORK
+    c.plan['steps'] = 30
     c.argv = ['-i']
     c.stdin = around.typist([*['step()'] * 30, 'exit()'], rng.uniform(60, 90))

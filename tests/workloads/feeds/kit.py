@@ -28,7 +28,8 @@ ROW = struct.Struct('<16sqqqqqii')
 ROOM = 32768  # rows per process
 
 # root: folder with f0, f1, ...; port: of a server; nap: seconds before each item; rounds: how often the work on an
-# item is done; core: where it is done (-1: anywhere); batch, count, path, how: as the program says.
+# item is done; core: where it is done (-1: anywhere); batch, count, path, how: as the program says; weights: they
+# go to the device before the first step; pageable: batches go there from where they are.
 DEFAULTS = dict(steps=120, gpu_us=4000, own='.', root='', files=64, port=0, nap=0.0, rounds=1, core=-1, workers=2,
                 batch=1, count=0, spin_us=0, path='', start='fork', how='imap', nbytes=1 << 18, kernels=3, pageable=False,
                 weights=False)

@@ -25,14 +25,10 @@ def main():
     card = Card()
     shell.stdout.peek(1)
     gzip = named(shell.pid, 'gzip')
-    k = 0
-    while True:
+    for k in range(cfg.steps):
         with note('pipe', k, of=gzip), note('wait', k):
             lines = shell.stdout.read(PIECE)  #: wait pipe
-        if len(lines) < PIECE:
-            break
         card.step(lines)
-        k += 1
     shell.stdout.close()
     shell.wait()
 
