@@ -56,7 +56,7 @@ Kind = collections.namedtuple('Kind', 'name program variants build never steps n
 
 
 def marks(program):
-    """Mark -> {(file, line)} of a program and of those that it starts."""
+    """Mark -> {(file, line)} of a program, of those that it starts, and of the library that it waits in."""
     out, todo = collections.defaultdict(set), [program]
     for path in todo:
         with open(path) as f:
@@ -66,4 +66,5 @@ def marks(program):
             for mark in m.group(1).split() if m else ():
                 out[mark].add((os.path.basename(path), n))
         todo += [os.path.join(PROGRAMS, name) for name in re.findall(r"'(\w+\.py)'", text)]
+        todo += [os.path.join(gs.WORKLOADS, 'nativefeed.py')] if 'from nativefeed import Feed' in text else []
     return out

@@ -73,7 +73,7 @@ class Feed:
         return self
 
     def __next__(self):
-        number = self.lib.feed_take(self.feed)
+        number = self.lib.feed_take(self.feed)  #: wait pipe
         if number < 0:
             raise StopIteration
         return number
