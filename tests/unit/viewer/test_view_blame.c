@@ -813,6 +813,43 @@ static void test_kin(void)
 	ana_unsampled_fini(&k);
 }
 
+/* A moment of evidence is not stretched over what is much longer, be that one piece or many. */
+static void test_kin_stretched(void)
+{
+	struct ana_unsampled k = { 0 };
+	struct ana_unsampled_piece o, got;
+	int64_t ns[ANA_CLASSES], i;
+
+	decided(&k, 1000, ANA_INPUT_FETCH, MS);
+	o = (struct ana_unsampled_piece){ .start = 1100 * (int64_t)MS, .end = 1685 * (int64_t)MS };
+	REQUIRE(!ana_unsampled_add(&k, &o)); /* 585 ms by 1 ms */
+	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	EXPECT(!ns[ANA_INPUT_FETCH]);
+	ana_unsampled_fini(&k);
+
+	memset(&k, 0, sizeof(k));
+	decided(&k, 1000, ANA_INPUT_FETCH, MS);
+	for (i = 0; i < 51; i++) {
+		o.start = (1100 + i) * MS;
+		o.end = o.start + MS;
+		REQUIRE(!ana_unsampled_add(&k, &o)); /* 51 times 1 ms by one look */
+	}
+	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	EXPECT(!ns[ANA_INPUT_FETCH]);
+	decided(&k, 1200, ANA_INPUT_FETCH, MS); /* by two */
+	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	EXPECT_INT(ns[ANA_INPUT_FETCH], MS);
+	ana_unsampled_fini(&k);
+
+	memset(&k, 0, sizeof(k));
+	decided(&k, 1000, ANA_INPUT_FETCH, 30 * MS);
+	o = (struct ana_unsampled_piece){ .start = 1100 * (int64_t)MS, .end = 1685 * (int64_t)MS };
+	REQUIRE(!ana_unsampled_add(&k, &o)); /* by 30 ms, which is a twentieth */
+	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
+	EXPECT_INT(ns[ANA_INPUT_FETCH], 585 * MS);
+	ana_unsampled_fini(&k);
+}
+
 static const struct ana_hotspot *site_of(const struct ana_hotspots *s, enum ana_class c,
 					 uint32_t line)
 {
@@ -1012,6 +1049,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_host_waits),
 	T_CASE(test_split),
 	T_CASE(test_kin),
+	T_CASE(test_kin_stretched),
 	T_CASE(test_sites),
 	T_CASE(test_sites_starved),
 	T_CASE(test_sites_bound),

@@ -14,6 +14,7 @@ void ana_unsampled_fini(struct ana_unsampled *k)
 {
 	free(k->neighbour);
 	free(k->piece);
+	free(k->length);
 	*k = (struct ana_unsampled){ 0 };
 }
 
@@ -37,10 +38,26 @@ int ana_unsampled_decided(struct ana_unsampled *k, int64_t start, const int64_t 
 	return 0;
 }
 
+static int add_length(struct ana_unsampled *k, const struct ana_unsampled_piece *o)
+{
+	size_t head = k->length_head, i;
+
+	if (ana_window_room(&k->length, &k->length_head, &k->length_tail, &k->length_room,
+			    sizeof(*k->length)))
+		return -ENOMEM;
+	for (i = k->length_tail++; i > k->length_head && k->length[i - 1].start > o->start; i--)
+		k->length[i] = k->length[i - 1];
+	k->length[i] = (struct ana_length){ o->start, o->end - o->start };
+	k->length_stale |= head != k->length_head || i < k->length_high;
+	return 0;
+}
+
 int ana_unsampled_add(struct ana_unsampled *k, const struct ana_unsampled_piece *o)
 {
 	size_t i;
 
+	if (add_length(k, o))
+		return -ENOMEM;
 	if (ana_window_room(&k->piece, &k->piece_head, &k->piece_tail, &k->piece_room,
 			    sizeof(*k->piece)))
 		return -ENOMEM;
@@ -77,9 +94,44 @@ static void look(struct ana_unsampled *k, int64_t from, int64_t to)
 		add(k, k->low++, -1);
 }
 
+/* Of all pieces without samples that begin in [from, to). */
+static int64_t length_of(struct ana_unsampled *k, int64_t from, int64_t to)
+{
+	const struct ana_length *l = k->length;
+
+	if (k->length_stale || k->length_low < k->length_head ||
+	    (k->length_low > k->length_head && l[k->length_low - 1].start >= from) ||
+	    (k->length_high > k->length_low && l[k->length_high - 1].start >= to)) {
+		k->length_low = k->length_high = k->length_head;
+		k->length_sum = 0;
+		k->length_stale = false;
+	}
+	while (k->length_high < k->length_tail && l[k->length_high].start < to)
+		ana_sum(&k->length_sum, l[k->length_high++].ns);
+	while (k->length_low < k->length_high && l[k->length_low].start < from)
+		ana_sum(&k->length_sum, -l[k->length_low++].ns);
+	return k->length_sum;
+}
+
+/* Whether the neighbours in the window have evidence enough for all pieces that begin in it. */
+static bool enough(struct ana_unsampled *k, int64_t from, int64_t to)
+{
+	__int128 evidence = 0, pieces = (__int128)(k->high - k->low);
+	int c;
+
+	for (c = 0; c < ANA_CLASSES; c++)
+		evidence += k->sum[c];
+	evidence *= ANA_STRETCH;
+	pieces *= ANA_STRETCH_NS;
+	return length_of(k, from, to) <= (evidence > pieces ? evidence : pieces);
+}
+
 /* Neighbours that no piece can ask for any more. */
 static void forget(struct ana_unsampled *k, int64_t floor)
 {
+	while (k->length_head < k->length_low &&
+	       k->length[k->length_head].start < floor - 2 * ANA_NEIGHBOURS_NS)
+		k->length_head++;
 	while (k->head < k->low && k->neighbour[k->head].start < floor - 2 * ANA_NEIGHBOURS_NS)
 		k->head++;
 }
@@ -104,6 +156,9 @@ bool ana_unsampled_next(struct ana_unsampled *k, int64_t floor, struct ana_unsam
 	k->piece_head++;
 	look(k, o->start - ANA_NEIGHBOURS_NS, o->end + ANA_NEIGHBOURS_NS);
 	forget(k, o->start);
-	ana_split(o->end - o->start, k->sum, ANA_CLASSES, ns);
+	if (enough(k, o->start - ANA_NEIGHBOURS_NS, o->end + ANA_NEIGHBOURS_NS))
+		ana_split(o->end - o->start, k->sum, ANA_CLASSES, ns);
+	else
+		memset(ns, 0, ANA_CLASSES * sizeof(*ns));
 	return true;
 }

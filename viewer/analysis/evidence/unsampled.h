@@ -12,6 +12,12 @@
 
 #define ANA_NEIGHBOURS_NS INT64_C(2000000000)
 #define ANA_NEIGHBOURS_MAX 65536u /* that are remembered: the oldest are forgotten */
+/*
+ * Evidence is not stretched over more than this: twenty times the time that it is of, and 50 ms for
+ * each piece that has any, which is what a look at a thread may stand for.
+ */
+#define ANA_STRETCH 20
+#define ANA_STRETCH_NS INT64_C(50000000)
 #define ANA_UNSAMPLED_MAX (1u << 18) /* that wait, of a walk: beyond it all are decided at once */
 
 enum ana_piece_kind {
@@ -23,6 +29,10 @@ enum ana_piece_kind {
 struct ana_neighbour { /* a piece that evidence decided */
 	int64_t start;
 	int64_t ns[ANA_CLASSES];
+};
+
+struct ana_length { /* of a piece without samples, decided or not */
+	int64_t start, ns;
 };
 
 struct ana_unsampled_piece { /* not decided */
@@ -45,6 +55,11 @@ struct ana_unsampled {
 	bool stale;
 	size_t low, high;
 	int64_t sum[ANA_CLASSES];
+	struct ana_length *length; /* by start */
+	size_t length_head, length_tail, length_room;
+	bool length_stale; /* else length_sum is that of [length_low, length_high) */
+	size_t length_low, length_high;
+	int64_t length_sum;
 };
 
 void ana_unsampled_fini(struct ana_unsampled *k);
@@ -54,7 +69,7 @@ int ana_unsampled_add(struct ana_unsampled *k, const struct ana_unsampled_piece 
 /*
  * The next piece that ends 2 s or more before @floor, the start of the oldest gap that is not
  * decided (INT64_MAX: any), and the classes of its neighbours: ns sums to its length, or to
- * nothing if it has none.
+ * nothing if it has none, or too little of them for all pieces like it in the same time.
  */
 bool ana_unsampled_next(struct ana_unsampled *k, int64_t floor, struct ana_unsampled_piece *o,
 			int64_t ns[ANA_CLASSES]);
