@@ -165,6 +165,15 @@ struct ana_quality {
  * The user's line is the innermost frame that is neither in the standard library nor an installed
  * package, else the innermost there is.
  */
+struct ana_hotspot_link { /* one thread of a chain of waits; texts NULL: not known */
+	char *who; /* "the trainer", "thread produce" */
+	char *waits_in; /* "queue.get"; NULL: it is the last, who makes what is waited for */
+	char *function, *file; /* of the user's line */
+	uint32_t line;
+	uint64_t samples; /* that show it wait (the first) or give to the one before */
+	enum ana_confidence confidence; /* that it does */
+};
+
 struct ana_hotspot {
 	enum ana_class class;
 	enum ana_confidence confidence; /* the one that holds for most of it */
@@ -181,6 +190,8 @@ struct ana_hotspot {
 	uint32_t threads; /* distinct threads seen in it */
 	uint32_t workers; /* ... of these, threads of loader workers */
 	uint8_t feeder; /* enum facts_feeder, of the most telling stack */
+	struct ana_hotspot_link *chain; /* from who waits to who makes, most of the time; NULL: none */
+	size_t chains; /* its links */
 };
 
 enum ana_loader_known { /* ana_loader_facts.known: what the loader told of itself */

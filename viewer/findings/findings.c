@@ -117,6 +117,26 @@ static void set_share(const struct view_summary *s, struct view_finding *f)
 	f->basis = facts_classes[f->class].basis;
 }
 
+static void set_chain(struct view_summary *s, struct view_hotspot *p, const struct ana_hotspot *h)
+{
+	struct view_link *link = base_arena_array(&s->mem, h->chains, sizeof(*link));
+
+	for (size_t i = 0; i < h->chains; i++) {
+		const struct ana_hotspot_link *l = &h->chain[i];
+		link[i] = (struct view_link){
+			.who = base_arena_text(&s->mem, l->who),
+			.waits_in = base_arena_text(&s->mem, l->waits_in),
+			.file = base_arena_text(&s->mem, l->file),
+			.function = base_arena_text(&s->mem, l->function),
+			.line = l->line,
+			.samples = l->samples,
+			.confidence = l->confidence,
+		};
+	}
+	p->chain = link;
+	p->chains = h->chains;
+}
+
 static void set_where(struct view_summary *s, struct view_finding *f, const struct group *p)
 {
 	const struct ana_hotspot *hotspot = p->first;
@@ -139,6 +159,7 @@ static void set_where(struct view_summary *s, struct view_finding *f, const stru
 		.workers = p->workers,
 		.feeder = hotspot->feeder,
 	};
+	set_chain(s, &f->where, hotspot);
 }
 
 /* Takes the group's part out of what is left of the class, which it cannot exceed. */
@@ -386,6 +407,11 @@ const char *view_finding_words(const struct view_summary *s, struct base_arena *
 		return base_arena_printf(mem, "%s%s", facts_classes[f->class].meaning,
 					 f->rest ? ", elsewhere" : "");
 	line = view_words_line(mem, &f->where, columns);
+	if (f->where.chains > 1)
+		return base_arena_printf(mem, "%s %s%s%s",
+					 view_words_chain(mem, &f->where, columns),
+					 view_words_doing(mem, f->class, &f->where, columns),
+					 line ? ", " : "", line ? line : "");
 	return base_arena_printf(mem, "%s %s%s%s",
 				 view_words_who(mem, &f->where, view_loader_workers(s)),
 				 view_words_doing(mem, f->class, &f->where, columns),

@@ -173,6 +173,26 @@ const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p,
 	}
 }
 
+const char *view_words_chain(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
+{
+	const char *text = "";
+
+	for (size_t i = 0; i + 1 < p->chains; i++) {
+		const struct view_link *l = &p->chain[i];
+		const struct view_hotspot at = { .file = l->file, .line = l->line };
+		const char *line = view_words_hotspot(mem, &at, columns);
+
+		text = base_arena_printf(mem, "%s%s waits in %s%s%s for ", text,
+					 i ? "which" : l->who, l->waits_in ? l->waits_in : "a wait",
+					 line ? " at " : "", line ? line : "");
+		text = base_arena_printf(mem, "%s%s, ", text,
+					 view_short_path(mem, p->chain[i + 1].who,
+							 columns == SIZE_MAX ? columns
+									     : NAME_COLUMNS));
+	}
+	return base_arena_printf(mem, "%swhich is", text);
+}
+
 const char *view_words_hotspot(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
 {
 	const char *line = p->line ? base_arena_printf(mem, ":%" PRIu32, p->line) : "";

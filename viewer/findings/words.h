@@ -36,6 +36,12 @@ const char *view_words_doing(struct base_arena *mem, enum ana_class c, const str
 /* "workers", "3 of 4 workers", "the trainer", "the pin thread". @workers: of the loader, -1. */
 const char *view_words_who(struct base_arena *mem, const struct view_hotspot *p, int64_t workers);
 
+/*
+ * "the trainer waits in queue.get at train.py:40 for thread produce, which is": of a chain of two or
+ * more, up to whose line it is.
+ */
+const char *view_words_chain(struct base_arena *mem, const struct view_hotspot *p, size_t columns);
+
 /* "dataset.py:88 __getitem__"; whole paths if @columns is SIZE_MAX; NULL: no line is known. */
 const char *view_words_line(struct base_arena *mem, const struct view_hotspot *p, size_t columns);
 

@@ -19,6 +19,14 @@
 #include "cost/cost.h"
 #include "job/identity.h"
 
+struct view_link { /* one thread of a chain of waits; strings NULL if unknown */
+	const char *who, *waits_in; /* NULL: the last, who makes what is waited for */
+	const char *file, *function;
+	uint32_t line;
+	uint64_t samples;
+	enum ana_confidence confidence;
+};
+
 /* Whose line it was and what the thread did there, as samples showed it. Strings: NULL if unknown. */
 struct view_hotspot {
 	bool known; /* false: nothing below says anything */
@@ -34,6 +42,8 @@ struct view_hotspot {
 	uint64_t samples; /* that show it */
 	uint32_t threads, workers; /* seen in it; at least */
 	uint8_t feeder; /* enum facts_feeder: by which library or pool, as the stack tells */
+	const struct view_link *chain; /* from who waits to whose line this is */
+	size_t chains;
 	/* others waited for this rank inside collectives; of that hotspot only the line is told */
 	bool late;
 	int32_t rank;

@@ -92,6 +92,27 @@ void summary_read_loader(struct view_summary *s, const struct base_json *loader)
 		read_settings(s, n, &r->loader[r->loaders++]);
 }
 
+static void read_chain(struct view_summary *s, const struct base_json *chain,
+		       struct view_hotspot *p)
+{
+	size_t room = base_json_count(chain);
+	struct view_link *link = base_arena_array(&s->mem, room, sizeof(*link));
+
+	p->chain = link;
+	BASE_JSON_EACH(n, chain) {
+		struct view_link *l = &link[p->chains++];
+		l->who = summary_text_or_empty(s, n, "who");
+		l->waits_in = summary_text(s, n, "waits_in");
+		l->file = summary_text(s, n, "file");
+		l->line = summary_u32(n, "line");
+		l->function = summary_text(s, n, "function");
+		l->samples = base_json_get_uint(n, "samples", 0);
+		l->confidence = (enum ana_confidence)summary_by_name(
+			base_json_get_text(n, "confidence", NULL), ana_confidence_names,
+			ANA_CONFIDENCES, ANA_NONE);
+	}
+}
+
 static void read_where(struct view_summary *s, const struct base_json *finding,
 		       struct view_hotspot *p)
 {
@@ -120,6 +141,7 @@ static void read_where(struct view_summary *s, const struct base_json *finding,
 	p->native = summary_text(s, n, "native");
 	p->symbol = summary_text(s, n, "symbol");
 	p->feeder = (uint8_t)facts_feeder_by_name(base_json_get_text(n, "feeder", NULL));
+	read_chain(s, base_json_get(n, "chain"), p);
 	p->samples = base_json_get_uint(evidence, "samples", 0);
 	p->threads = summary_u32(evidence, "threads");
 	p->workers = summary_u32(evidence, "workers");

@@ -121,6 +121,24 @@ void summary_put_loader(struct base_jsonout *j, const struct view_summary *s)
 	base_json_end(j);
 }
 
+static void put_chain(struct base_jsonout *j, const struct view_hotspot *p)
+{
+	base_json_array(j, "chain");
+	for (size_t i = 0; i < p->chains; i++) {
+		const struct view_link *l = &p->chain[i];
+		base_json_flat_object(j, NULL);
+		base_json_string(j, "who", l->who);
+		base_json_string(j, "waits_in", l->waits_in);
+		base_json_string(j, "file", l->file);
+		put_or_null(j, "line", l->line ? (int64_t)l->line : -1);
+		base_json_string(j, "function", l->function);
+		base_json_uint(j, "samples", l->samples);
+		base_json_string(j, "confidence", ana_confidence_names[l->confidence]);
+		base_json_end(j);
+	}
+	base_json_end(j);
+}
+
 static void put_where(struct base_jsonout *j, const struct view_hotspot *p, struct base_arena *mem)
 {
 	base_json_flat_object(j, "where");
@@ -146,6 +164,8 @@ static void put_where(struct base_jsonout *j, const struct view_hotspot *p, stru
 		base_json_string(j, "native", p->native);
 		base_json_string(j, "symbol", p->symbol);
 		base_json_string(j, "feeder", facts_feeders[p->feeder].name);
+		if (p->chains)
+			put_chain(j, p);
 	}
 	base_json_end(j);
 }

@@ -11,6 +11,12 @@ import sys
 
 sys.path.insert(0, sys.path[0] + '/../../lib')
 import gs
+import schema
+
+try:
+    import jsonschema  # noqa: F401 (schema uses it)
+except ImportError:
+    jsonschema = None
 
 BIN = os.path.join(gs.BUILD, 'tests')
 MS, T0, PID = 10**6, 1_700_000_000_000_000_000, 100
@@ -158,8 +164,37 @@ def shares(folder, run):
     return {c: ns / sum(idle.values()) for c, ns in idle.items()}
 
 
+def tells(folder):
+    """The chain stands in the summary, which keeps its schema, and in words on the pages."""
+    _, _, _, threads = next(c for c in CASES if c[0].endswith('decoder behind a reader'))
+    os.makedirs(folder)
+    subprocess.run([BIN + '/evidence_make', folder], input=text(threads, True), text=True, check=True)
+    first = ' '.join(gs.gpustarve('report', folder).stdout.decode().split())
+    for form, name in (('html', 'report.html'), ('json', 'summary.json')):
+        gs.gpustarve('report', folder, '--format', form, '-o', f'{folder}/{name}')
+    words = ('the trainer waits in queue.get at train.py:40 for thread main, which waits in queue.get at data.py:40 '
+             'for thread produce, which is blocked reading a file, data.py:20 produce')
+    gs.check(words in first, f'the first finding tells the chain: {first[:600]}')
+    with open(folder + '/report.html') as f:
+        gs.check(words in f.read(), 'so does the page')
+    with open(folder + '/summary.json') as f:
+        summary = json.load(f)
+    if jsonschema:
+        gs.equal(schema.errors(schema.close(schema.ours()), summary)[:3], [], 'the schema')
+    where = summary['findings'][0]['where']
+    gs.equal([(link['who'], link['waits_in'], os.path.basename(link['file']), link['line'], link['function'],
+               link['confidence']) for link in where['chain']],
+             [('the trainer', 'queue.get', 'train.py', 40, 'next_batch', 'high'),
+              ('thread main', 'queue.get', 'data.py', 40, 'next_batch', 'high'),
+              ('thread produce', None, 'data.py', 20, 'produce', 'high')], 'the chain')
+    gs.equal({link['samples'] for link in where['chain']}, {500}, 'every look shows each of its threads')
+    gs.equal((os.path.basename(where['file']), where['line']), ('data.py', 20), 'the line is the producer\'s')
+    gs.equal(gs.gpustarve('verify', folder).returncode, 0, 'verify reads the chain back')
+
+
 def main():
     with gs.scratch() as folder:
+        tells(folder + '/told')
         for n, (name, cls, alone, threads) in enumerate(CASES):
             for call, how in ((str, ''), (renamed, ', packages renamed')):
                 for joined, right in ((True, (cls,)), (False, alone)):

@@ -442,6 +442,7 @@ void ana_chain_follow(struct ana_chain *c, struct ana_evidence *e,
 	const struct wire_sample *w = &who->sample[sample];
 	struct search f = { .c = c, .e = e, .a = a, .b = b };
 	bool circle;
+	size_t i;
 
 	if (c->who == who && c->links == w->links && c->start == a && c->stop == b)
 		return;
@@ -454,6 +455,8 @@ void ana_chain_follow(struct ana_chain *c, struct ana_evidence *e,
 	c->confidence = ANA_HIGH;
 	c->ends = c->paths = 0;
 	f.path.link[0] = (struct ana_chain_link){ .thread = who, .sample = sample };
+	for (i = ana_samples_from(who, a); i < who->tail && who->sample[i].t_ns < b; i++)
+		f.path.link[0].samples += who->sample[i].links == w->links;
 	f.path.links = 1;
 	follow(&f, ana_linktexts_get(&e->links, w->links), &circle);
 	sum_up(c);

@@ -25,7 +25,7 @@ enum ana_chain_found {
 struct ana_chain_link { /* one thread of the chain */
 	const struct ana_thread_samples *thread;
 	size_t sample; /* one that shows it waiting; of the last its first */
-	uint32_t samples; /* that show it give to the one before */
+	uint32_t samples; /* that show it give to the one before; of the first: wait */
 	uint8_t confidence; /* enum ana_confidence, of that */
 };
 

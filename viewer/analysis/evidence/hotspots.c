@@ -12,12 +12,21 @@
 
 void ana_hotspot_fini(struct ana_hotspot *s)
 {
+	size_t i;
+
 	free(s->function);
 	free(s->file);
 	free(s->leaf);
 	free(s->native);
 	free(s->target);
 	free(s->fs);
+	for (i = 0; i < s->chains; i++) {
+		free(s->chain[i].who);
+		free(s->chain[i].waits_in);
+		free(s->chain[i].function);
+		free(s->chain[i].file);
+	}
+	free(s->chain);
 	*s = (struct ana_hotspot){ 0 };
 }
 
@@ -27,6 +36,7 @@ void ana_hotspots_fini(struct ana_hotspots *s)
 
 	for (i = 0; i < s->count; i++) {
 		ana_hotspot_fini(&s->row[i].hotspot);
+		ana_hotspot_chain_fini(&s->row[i].chain);
 		free(s->row[i].thread);
 	}
 	free(s->row);
@@ -343,10 +353,22 @@ static int add_details(struct ana_hotspot_row *r, const struct ana_pystacks *s,
 	return err;
 }
 
-/* @ns of the class goes to the line that the vote's sample shows. */
-static int add_vote(struct ana_hotspots *s, struct ana_evidence *e, enum ana_class class,
-		    enum ana_confidence confidence, const struct ana_vote *v, int64_t ns)
+/* Samples of a path count once in a piece, whatever number of votes came by it. */
+static int add_chain(const struct ana_hotspots *s, struct ana_evidence *e,
+		     struct ana_hotspot_row *r, const struct ana_cause *b, uint32_t path, int64_t ns)
 {
+	bool again = r->chain_piece == s->pieces && r->chain_path == path;
+
+	r->chain_piece = s->pieces;
+	r->chain_path = path;
+	return ana_hotspot_chain_add(&r->chain, e, &b->path[path - 1], ns, again);
+}
+
+/* @ns of the class goes to the line that the vote's sample shows. */
+static int add_vote(struct ana_hotspots *s, struct ana_evidence *e, const struct ana_cause *b,
+		    enum ana_class class, const struct ana_vote *v, int64_t ns)
+{
+	const enum ana_confidence confidence = b->confidence[class];
 	const struct wire_sample *w = &v->thread->sample[v->sample];
 	const struct ana_pystack *k = ana_pystacks_get(&e->stacks, w->stack);
 	struct key key = key_of(k, class, w);
@@ -361,7 +383,8 @@ static int add_vote(struct ana_hotspots *s, struct ana_evidence *e, enum ana_cla
 	}
 	add_ns(r, confidence, ns);
 	r->hotspot.samples++;
-	return add_details(r, &e->stacks, k, w, ns);
+	err = add_details(r, &e->stacks, k, w, ns);
+	return err || !v->path ? err : add_chain(s, e, r, b, v->path, ns);
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -399,7 +422,7 @@ static int add_class(struct ana_hotspots *s, struct ana_evidence *e, const struc
 			continue;
 		ana_sum(&so_far, b->vote[i].weight);
 		until = ana_scale(b->ns[c], so_far, all);
-		err = add_vote(s, e, c, b->confidence[c], &b->vote[i], until - given);
+		err = add_vote(s, e, b, c, &b->vote[i], until - given);
 		given = until;
 	}
 	return err;
@@ -409,6 +432,7 @@ int ana_hotspots_add(struct ana_hotspots *s, struct ana_evidence *e, const struc
 {
 	int c, err = b->err;
 
+	s->pieces++;
 	for (c = 0; c < ANA_CLASSES && !err && b->votes; c++)
 		if (b->ns[c])
 			err = add_class(s, e, b, (enum ana_class)c);
@@ -451,7 +475,7 @@ static int merge_row(struct ana_hotspots *to, const struct ana_hotspot_row *f)
 		err = add_target(&r->hotspot.target, own_text(x->target));
 	if (!err && !r->hotspot.fs)
 		err = copy_text(&r->hotspot.fs, own_text(x->fs));
-	return err;
+	return err ? err : ana_hotspot_chain_merge(&r->chain, &f->chain, x->ns);
 }
 
 int ana_hotspots_merge(struct ana_hotspots *to, const struct ana_hotspots *from)
@@ -483,11 +507,13 @@ int ana_hotspots_finish(struct ana_hotspots *s, struct ana_hotspot **out, size_t
 	struct ana_hotspot *hotspot = calloc((size_t)s->count + 1, sizeof(*hotspot));
 	size_t n = 0;
 	uint32_t i;
+	int err = 0;
 
 	if (!hotspot)
 		return -ENOMEM;
 	for (i = 0; i < s->count; i++) {
 		if (s->row[i].hotspot.ns) {
+			err = err ? err : ana_hotspot_chain_put(&s->row[i].chain, &s->row[i].hotspot);
 			hotspot[n++] = s->row[i].hotspot;
 			s->row[i].hotspot = (struct ana_hotspot){ 0 };
 		}
@@ -495,5 +521,5 @@ int ana_hotspots_finish(struct ana_hotspots *s, struct ana_hotspot **out, size_t
 	qsort(hotspot, n, sizeof(*hotspot), by_time);
 	*out = hotspot;
 	*count = n;
-	return 0;
+	return err;
 }

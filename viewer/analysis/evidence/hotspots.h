@@ -7,6 +7,7 @@
 #define ANALYSIS_HOTSPOTS_H
 
 #include "cause.h"
+#include "hotspot_chain.h"
 #include "analysis/ledger.h"
 
 #define ANA_HOTSPOTS_MAX 4096u
@@ -23,6 +24,9 @@ struct ana_hotspot_row {
 	 * Moore): the candidate's time less that of all others since it became the candidate.
 	 */
 	int64_t leaf_lead, native_lead;
+	struct ana_hotspot_chain chain;
+	uint64_t chain_piece; /* the piece and the path that it was last told of */
+	uint32_t chain_path;
 	uint64_t *thread; /* those seen */
 	uint32_t threads, thread_room;
 };
@@ -33,6 +37,7 @@ struct ana_hotspots {
 	uint32_t *slot; /* by hash, UINT32_MAX: free */
 	uint32_t mask;
 	int64_t other_ns;
+	uint64_t pieces; /* that were added */
 	const struct ana_options *options; /* for on_hotspot_sample; NULL: nobody listens */
 	const struct ana_observer *observer; /* borrowed; NULL: nobody looks on */
 	uint32_t process; /* whose evidence is added */

@@ -73,6 +73,8 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 			out->own = !other;
 			user = true;
 		}
+		if (place == ANA_PLACE_USER)
+			out->outer = f.function;
 		if (place == ANA_PLACE_LIBRARY)
 			add_feeder(out, ana_module_feeder(f.file));
 		standard = standard && read_take(out, &f);

@@ -27,6 +27,7 @@ struct ana_pystack {
 	struct ana_text function, file;
 	uint32_t line;
 	struct ana_text leaf_function, leaf_file; /* the innermost frame */
+	struct ana_text outer; /* the function of the user's outermost frame: what its thread runs */
 };
 
 struct ana_pystacks {
