@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What reading the stacks of a blocked thread costs: Python's, by version, and the native one. Times
-are medians of the walk alone, of this machine as it is now."""
+"""What reading the stacks of a blocked thread costs: Python's, by version, and the native one; and what
+looking for the objects that another thread waits for costs, of threads that hold nothing of the kind,
+hold it, and have much else. Times are medians of the walk or search alone, of this machine as it is now."""
 import json
 import os
 import subprocess
@@ -26,6 +27,9 @@ for name, python in pythons.found().items():
     figures = last_line(python, os.path.join(gs.SOURCE, 'tests', 'lib', 'pystack.py'), PROBE, 'cost')['figures']
     print('Python {0}: {short}; {deep}; threads listed {list} us; holder of the global lock {holder} us'
           .format(name, **figures))
+    reached = last_line(python, os.path.join(gs.SOURCE, 'tests', 'lib', 'pyreach.py'), PROBE, 'cost')['figures']
+    print('  a search of a thread: idle {idle} us, one that holds it {found} us, one with much about it {large} us; '
+          'the first one {first} us; what a thread waits for {awaited} us'.format(**reached))
 native = last_line(gs.PYTHON, os.path.join(gs.SOURCE, 'tests', 'lib', 'native.py'), PROBE,
                    os.path.join(TESTS, 'libnative_block.so'))
 print('native, through ctypes:' if native['ready'] else native['note'])

@@ -717,14 +717,16 @@ def take_cost():
     many = Node(*[Node(*range(30)) for _ in range(60)])
     large = start(lambda held: over.wait(), [many, {i: Node(i) for i in range(100)}])
     q = queue.Queue()
-    worker = start(by_parameter, q)
-    wanted = (ctypes.c_ulong * 4)(id(q), id(q.not_empty), id(over), id(pool))
+    worker, waits = start(by_parameter, q), start(q.get)
+    wanted = (ctypes.c_ulong * 2)(id(q), id(q.not_empty))
     ns = (ctypes.c_long * 300)()
-    for name, thread in (('idle', idle), ('found', worker), ('large', large)):
-        for of, n in (('first', 1), ('later', 300)):
-            equal(PROBE.probe_hold_times(thread.native_id, wanted, 2, n, ns), 0, 'times')
-            figures['%s_%s' % (name, of)] = round(sorted(ns[:n])[n // 2] / 1000, 1)
+    for name, thread, n in (('first', idle, 1), ('idle', idle, 300), ('found', worker, 300), ('large', large, 300)):
+        equal(PROBE.probe_hold_times(thread.native_id, wanted, 2, n, ns), 0, 'times')
+        figures[name] = round(sorted(ns[:n])[n // 2] / 1000, 1)
+    equal(PROBE.probe_awaited_times(waits.native_id, 300, ns), 0, 'times')
+    figures['awaited'] = round(sorted(ns)[150] / 1000, 1)
     over.set()
+    q.put(1)
 
 
 MODES = {'queues': [test_queues],

@@ -244,6 +244,21 @@ int probe_hold_times(int tid, const unsigned long *wanted, int n, int times, lon
 	return rc;
 }
 
+int probe_awaited_times(int tid, int times, long *ns)
+{
+	uint64_t object[PROF_PY_WANTED];
+	struct prof_py_thread t;
+	int rc = find(tid, &t), i;
+
+	for (i = 0; !rc && i < times; i++) {
+		int64_t begin = now();
+
+		prof_py_awaited(py, &t, object, PROF_PY_WANTED);
+		ns[i] = now() - begin;
+	}
+	return rc;
+}
+
 /* Of this process and another. */
 int probe_shares(int pid, unsigned long object)
 {
