@@ -56,7 +56,7 @@ struct prof_pyrefs { /* where frames and objects refer to others */
 	} keys;
 	enum prof_pyattributes attributes;
 	uint32_t values; /* in the structure of values: the first */
-	uint32_t cached_keys; /* of a class: the keys of such values; NONE: values tell their number */
+	uint32_t cached_keys; /* of a class: the keys of such values; NONE: names are not known */
 	uint32_t items; /* of a tuple */
 	bool known; /* false: this Python is other than its version's */
 	uint32_t ring; /* of a SimpleQueue: its items, behind it their places; NONE: it has a list */

@@ -312,6 +312,7 @@ static int set_wanted(struct prof_py *py, const uint64_t *wanted, size_t n)
 static void learn_codes(struct prof_py *py, const struct prof_pywalk *w, size_t frames,
 			uint8_t *home)
 {
+	struct prof_pyreach *r = &py->reach;
 	uint16_t gives = 0;
 	size_t i;
 
@@ -320,10 +321,10 @@ static void learn_codes(struct prof_py *py, const struct prof_pywalk *w, size_t 
 							   w->frame[i].code, py->raw[i]);
 
 		home[i] = code ? code->home : PROF_PYCODE_LIBRARYS;
-		if (code)
-			gives |= prof_pyreach_code_gives(py, code, py->raw[i]);
-		py->reach.frame_gives[i] = gives;
+		r->own_gives[i] = code ? prof_pyreach_code_gives(py, code, py->raw[i]) : 0;
+		r->frame_gives[i] = gives |= r->own_gives[i];
 	}
+	prof_pyreach_names(py, frames);
 }
 
 /* From the outermost frame on: from there more code is further in. */
@@ -334,12 +335,13 @@ static void offer_slots(struct prof_py *py, size_t frames)
 
 	for (i = frames; i--;)
 		for (k = 0; k < slots[i].locals + slots[i].in_use; k++) {
-			enum prof_pyhow how = k >= slots[i].locals ? PROF_PYHOW_STACK :
-					      !k && has_arguments(py, i) ?
-								     PROF_PYHOW_SELF :
-								     PROF_PYHOW_REFERENCE;
+			struct prof_pyway way = { .frame = (uint8_t)i };
 
-			prof_pyreach_offer(py, prof_pyreach_slot(py, i, k), 0, i, how);
+			if (k >= slots[i].locals)
+				way.how = PROF_PYHOW_STACK;
+			else if (!k && has_arguments(py, i))
+				way.how = PROF_PYHOW_SELF;
+			prof_pyreach_offer(py, prof_pyreach_slot(py, i, k), &way);
 		}
 }
 
@@ -354,7 +356,10 @@ static int search(struct prof_py *py, const struct prof_pywalk *w)
 	learn_codes(py, w, frames, home);
 	offer_slots(py, frames);
 	prof_pyreach_globals(py, home, frames);
-	return prof_pyreach_follow(py);
+	rc = prof_pyreach_follow(py);
+	if (!rc)
+		prof_pyreach_methods(py);
+	return rc;
 }
 
 static int look_once(struct prof_py *py, const struct prof_py_thread *t)

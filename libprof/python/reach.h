@@ -28,7 +28,7 @@ struct prof_py;
 
 struct prof_py_hold {
 	bool held; /* the stack of the thread reaches the object */
-	bool gives; /* and its code, there or further in, names what gives to who waits for it */
+	bool gives; /* and its code, there or further in, has what gives to who waits for it */
 };
 
 /*
@@ -46,6 +46,10 @@ int prof_py_awaited(struct prof_py *py, const struct prof_py_thread *t, uint64_t
  * variables and the evaluation stack of its functions and by globals that their code names, through
  * attributes, lists, tuples, dictionaries, sets, deques, bound methods and closures, a few steps far.
  * Not through classes, modules or other threads. A thread that waits for an object itself reaches it too.
+ * It gives if its code names what gives to who waits for an object of that type (put, set_result, notify,
+ * ...), and the attributes by which it is reached; or a method of such an object's class whose code does
+ * so; or if it has a bound method that gives, or is in a with statement of a lock. What a thread gave
+ * long ago and what it will give look the same, and so does another object of the same name.
  * Into out[n]; the number that are held. -EAGAIN: its stack cannot be read now; -ENOENT: it is gone.
  */
 int prof_py_holds(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,

@@ -19,9 +19,12 @@ enum form { /* of a piece */
 	FORM_KEYS, /* the head of a dictionary's keys */
 	FORM_VALUES, /* the head of values that tell their number */
 	FORM_WORDS, /* each refers to an object */
+	FORM_ATTRIBUTES, /* the same, to attributes of the class's names */
 	FORM_PAIRS, /* the second of each two words does */
 	FORM_TRIPLES, /* the third of each three */
 	FORM_TABLE, /* the first of each two */
+	FORM_NAMES_PAIRS, /* none does: they name the words of the next piece, the first of each two */
+	FORM_NAMES_TRIPLES, /* the second of each three */
 };
 
 #define FORM_HEAD_LAST FORM_VALUES
@@ -34,7 +37,7 @@ void prof_pyreach_begin(struct prof_py *py)
 	struct prof_pyreach *r = &py->reach;
 
 	r->search++;
-	r->seens = r->head = r->tail = 0;
+	r->seens = r->head = r->tail = r->laters = 0;
 	memset(r->seen, 0, sizeof(r->seen));
 }
 
@@ -53,13 +56,16 @@ static bool is_new(struct prof_pyreach *r, uint64_t at)
 	return true;
 }
 
-static void note_found(struct prof_pyreach *r, uint64_t at, uint16_t gives)
+static void note_found(struct prof_pyreach *r, uint64_t at, uint16_t gives,
+		       const struct prof_pyway *way)
 {
 	size_t i;
 
 	for (i = 0; i < r->wanteds; i++) {
 		if (r->wanted[i] != at)
 			continue;
+		if (!r->found[i].held)
+			r->found[i].way = *way;
 		r->found[i].held = true;
 		if (!r->found[i].gives && gives & r->takes[i]) {
 			r->found[i].gives = true;
@@ -69,30 +75,53 @@ static void note_found(struct prof_pyreach *r, uint64_t at, uint16_t gives)
 }
 
 /* By a bound method of what is looked for: one that gives nothing does not tell that it is held now. */
-static void note_named(struct prof_pyreach *r, uint64_t at, uint16_t gives)
+static void note_method(struct prof_pyreach *r, uint64_t at, uint16_t gives,
+			const struct prof_pyway *way)
 {
 	size_t i;
 
 	for (i = 0; i < r->wanteds; i++)
 		if (r->wanted[i] == at && gives & r->takes[i])
-			note_found(r, at, gives);
+			note_found(r, at, gives, way);
 }
 
-void prof_pyreach_offer(struct prof_py *py, uint64_t at, unsigned int depth, size_t frame,
-			enum prof_pyhow how)
+/* What the code gives that may mean what is reached so. */
+static uint16_t gives_by(const struct prof_pyreach *r, const struct prof_pyway *way)
+{
+	uint16_t gives = r->frame_gives[way->frame];
+
+	if (way->unnamed)
+		return PROF_PYGIVES_KNOWN;
+	if (way->name)
+		prof_pyreach_named(r, way->name, way->frame, &gives);
+	return gives | (way->how == PROF_PYHOW_STACK ? PROF_PYGIVES_RELEASE : 0);
+}
+
+void prof_pyreach_offer(struct prof_py *py, uint64_t at, const struct prof_pyway *way)
 {
 	struct prof_pyreach *r = &py->reach;
+	struct prof_pynode node = { .at = at, .way = *way };
 
 	if (at < LOWEST || at >= HIGHEST || at % 8)
 		return;
-	note_found(r, at,
-		   r->frame_gives[frame] | (how == PROF_PYHOW_STACK ? PROF_PYGIVES_RELEASE : 0));
-	if (depth >= PROF_PYREACH_DEPTH || r->tail == PROF_PYREACH_QUEUE || !is_new(r, at))
+	note_found(r, at, gives_by(r, way), way);
+	if (way->depth >= PROF_PYREACH_DEPTH)
 		return;
-	r->queue[r->tail++] = (struct prof_pynode){ .at = at,
-						    .depth = (uint8_t)depth,
-						    .frame = (uint8_t)frame,
-						    .how = (uint8_t)how };
+	if (way->unnamed && r->laters < PROF_PYREACH_QUEUE)
+		r->later[r->laters++] = node;
+	else if (!way->unnamed && r->tail < PROF_PYREACH_QUEUE && is_new(r, at))
+		r->queue[r->tail++] = node;
+}
+
+/* What has been left for later, when there is nothing else. */
+static void take_later(struct prof_pyreach *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->laters && r->tail < PROF_PYREACH_QUEUE; i++)
+		if (is_new(r, r->later[i].at))
+			r->queue[r->tail++] = r->later[i];
+	r->laters = 0;
 }
 
 /* ---- pieces ---- */
@@ -185,9 +214,15 @@ int prof_pyreach_entries(struct prof_py *py, uint64_t dict, struct prof_pyentrie
 static void add_entries(struct prof_py *py, size_t node, uint64_t keys, const uint8_t *head)
 {
 	const uint8_t *raw = (const uint8_t *)py->reach.head_of[node] + PROF_PYREACH_BEFORE;
-	struct prof_pyentries e = entries_of(&py->layout.refs, keys, head,
-					     prof_pymem_word(raw, PROF_PYDICT_KEYS + 8));
+	uint64_t values = prof_pymem_word(raw, PROF_PYDICT_KEYS + 8);
+	struct prof_pyentries e = entries_of(&py->layout.refs, keys, head, 0);
 
+	if (values && e.count <= PROF_PYREACH_ATTRIBUTES)
+		add_items(&py->reach, node,
+			  e.stride == 2 ? FORM_NAMES_PAIRS : FORM_NAMES_TRIPLES, e.at, e.count,
+			  e.stride);
+	if (values)
+		e = entries_of(&py->layout.refs, keys, head, values);
 	add_items(&py->reach, node,
 		  e.stride == 1 ? FORM_WORDS : e.stride == 2 ? FORM_PAIRS : FORM_TRIPLES, e.at,
 		  e.count, e.stride);
@@ -210,24 +245,51 @@ static uint64_t word(const struct object *o, int offset)
 	return value;
 }
 
-static void offer_next(struct prof_py *py, const struct object *o, uint64_t at)
+static void offer_at(struct prof_py *py, const struct object *o, uint64_t at, unsigned int depth,
+		     enum prof_pyhow how)
 {
-	prof_pyreach_offer(py, at, o->node->depth + 1u, o->node->frame,
-			   PROF_PYHOW_REFERENCE);
+	struct prof_pyway way = o->node->way;
+
+	way.depth = (uint8_t)depth;
+	way.how = (uint8_t)how;
+	prof_pyreach_offer(py, at, &way);
 }
 
-/* What is no step of its own: a dictionary of attributes, a cell. */
+static void offer_next(struct prof_py *py, const struct object *o, uint64_t at)
+{
+	offer_at(py, o, at, o->node->way.depth + 1u, PROF_PYHOW_REFERENCE);
+}
+
+/* What is no step of its own, such as a cell. */
 static void offer_same(struct prof_py *py, const struct object *o, uint64_t at)
 {
-	prof_pyreach_offer(py, at, o->node->depth, o->node->frame,
-			   PROF_PYHOW_REFERENCE);
+	offer_at(py, o, at, o->node->way.depth, PROF_PYHOW_REFERENCE);
 }
 
 /* A tuple of which this is no more than a wrapper. */
 static void offer_before(struct prof_py *py, const struct object *o, uint64_t at)
 {
-	prof_pyreach_offer(py, at, o->node->depth ? o->node->depth - 1u : 0, o->node->frame,
-			   PROF_PYHOW_REFERENCE);
+	offer_at(py, o, at, o->node->way.depth ? o->node->way.depth - 1u : 0, PROF_PYHOW_REFERENCE);
+}
+
+/* An attribute of that name, 0: it is not known. */
+static void offer_attribute(struct prof_py *py, const struct prof_pynode *of, uint64_t name,
+			    uint64_t at)
+{
+	struct prof_pyway way = of->way;
+	uint16_t gives;
+
+	way.depth++;
+	way.how = PROF_PYHOW_REFERENCE;
+	if (!way.inside && name && py->reach.names_known) {
+		way.name = name;
+		way.unnamed |= !prof_pyreach_named(&py->reach, name, way.frame, &gives);
+		if (!way.first_name) {
+			way.first_name = name;
+			way.first_owner = way.owner;
+		}
+	}
+	prof_pyreach_offer(py, at, &way);
 }
 
 static void open_attributes(struct prof_py *py, const struct object *o)
@@ -238,7 +300,8 @@ static void open_attributes(struct prof_py *py, const struct object *o)
 
 	if (!(t->flags & PROF_PYTYPE_MANAGED)) {
 		if (t->dictionary > 0 && t->dictionary + 8 <= (int64_t)PROF_PYREACH_OWN)
-			offer_same(py, o, word(o, (int)t->dictionary));
+			offer_at(py, o, word(o, (int)t->dictionary), o->node->way.depth,
+				 PROF_PYHOW_ATTRIBUTES);
 		return;
 	}
 	dict = word(o, -24);
@@ -248,9 +311,10 @@ static void open_attributes(struct prof_py *py, const struct object *o)
 		values = dict + 1;
 		dict = 0;
 	}
-	offer_same(py, o, dict);
+	offer_at(py, o, dict, o->node->way.depth, PROF_PYHOW_ATTRIBUTES);
 	if (values)
-		add_items(&py->reach, o->number, FORM_WORDS, values + refs->values, t->values, 1);
+		add_items(&py->reach, o->number, FORM_ATTRIBUTES, values + refs->values, t->values,
+			  1);
 	if (t->flags & PROF_PYTYPE_INLINE)
 		add_piece(&py->reach, o->number, FORM_VALUES, o->node->at + (uint64_t)t->size, 8);
 }
@@ -322,7 +386,7 @@ static void open_method(struct prof_py *py, const struct object *o)
 	if (is_open(&py->reach, self) && (o->type->kind == PROF_PYKIND_BUILTIN ?
 						  read_builtin_name(py, o, name, sizeof(name)) :
 						  read_method_name(py, o, name, sizeof(name))))
-		note_named(&py->reach, self, prof_pyreach_name_gives(name));
+		note_method(&py->reach, self, prof_pyreach_name_gives(name), &o->node->way);
 	offer_same(py, o, self);
 }
 
@@ -334,7 +398,7 @@ static void open_object(struct prof_py *py, const struct object *o)
 
 	switch ((enum prof_pykind)o->type->kind) {
 	case PROF_PYKIND_INSTANCE:
-		if (!o->type->thread || o->node->how == PROF_PYHOW_SELF)
+		if (!o->type->thread || o->node->way.how == PROF_PYHOW_SELF)
 			open_instance(py, o);
 		break;
 	case PROF_PYKIND_LIST:
@@ -414,31 +478,66 @@ static void add_contents(struct prof_py *py, size_t heads)
 		if (p->form == FORM_KEYS)
 			add_entries(py, p->node, p->from, raw);
 		else if (p->form == FORM_VALUES && raw[3] && raw[0] <= PROF_PYREACH_ATTRIBUTES)
-			add_items(r, p->node, FORM_WORDS, p->from + py->layout.refs.values, raw[0],
+			add_items(r, p->node, FORM_ATTRIBUTES, p->from + py->layout.refs.values, raw[0],
 				  1);
+	}
+}
+
+/* The name of an attribute among those of this piece; 0: not known. */
+static uint64_t name_of(const struct prof_pyreach *r, const struct prof_pypiece *p, size_t i)
+{
+	const struct prof_pypiece *names = p - 1;
+
+	if (p->form == FORM_ATTRIBUTES)
+		return i < PROF_PYREACH_KEYS ? r->type_of[p->node]->key[i] : 0;
+	if (p->form == FORM_PAIRS || p->form == FORM_TRIPLES)
+		return r->words[p->at + (i + 1) * (p->form == FORM_PAIRS ? 2 : 3) - 2];
+	if (p == r->piece || names->node != p->node || !names->bytes)
+		return 0;
+	if (names->form == FORM_NAMES_PAIRS)
+		return r->words[names->at + i * 2];
+	return names->form == FORM_NAMES_TRIPLES ? r->words[names->at + i * 3 + 1] : 0;
+}
+
+static void offer_piece(struct prof_py *py, const struct prof_pynode *of,
+			const struct prof_pypiece *p)
+{
+	const uint64_t *word = py->reach.words + p->at;
+	size_t stride = p->form <= FORM_ATTRIBUTES ? 1 : p->form == FORM_TRIPLES ? 3 : 2, i;
+	bool named = p->form == FORM_ATTRIBUTES || of->way.how == PROF_PYHOW_ATTRIBUTES;
+	struct prof_pyway way = of->way;
+
+	way.depth++;
+	way.how = PROF_PYHOW_REFERENCE;
+	for (i = 0; i < p->bytes / 8 / stride; i++, word += stride) {
+		uint64_t at = p->form == FORM_TABLE ? *word : word[stride - 1];
+
+		if (named)
+			offer_attribute(py, of, name_of(&py->reach, p, i), at);
+		else
+			prof_pyreach_offer(py, at, &way);
 	}
 }
 
 static void offer_contents(struct prof_py *py, const struct prof_pynode *node)
 {
-	struct prof_pyreach *r = &py->reach;
-	size_t i, k;
+	const struct prof_pypiece *p = py->reach.piece, *end = p + py->reach.pieces;
 
-	for (i = 0; i < r->pieces; i++) {
-		const struct prof_pypiece *p = &r->piece[i];
-		const struct prof_pynode *of = &node[p->node];
-		size_t stride = p->form == FORM_WORDS ? 1 : p->form == FORM_TRIPLES ? 3 : 2;
-		size_t first = p->form == FORM_TABLE ? 0 : stride - 1;
-
-		if (p->form <= FORM_HEAD_LAST)
-			continue;
-		for (k = first; k < p->bytes / 8; k += stride)
-			prof_pyreach_offer(py, r->words[p->at + k], of->depth + 1u, of->frame,
-					   PROF_PYHOW_REFERENCE);
-	}
+	for (; p < end; p++)
+		if (p->form > FORM_HEAD_LAST && p->form < FORM_NAMES_PAIRS)
+			offer_piece(py, &node[p->node], p);
 }
 
-static int open_batch(struct prof_py *py, const struct prof_pynode *node, size_t n)
+/* An object of a class is where the names of attributes begin to matter, or end to. */
+static void enter(struct prof_pyway *way, const struct prof_pytype *type)
+{
+	if (type->takes)
+		way->inside = true;
+	else if (type->kind == PROF_PYKIND_INSTANCE && !way->inside)
+		way->owner = type->at;
+}
+
+static int open_batch(struct prof_py *py, struct prof_pynode *node, size_t n)
 {
 	struct prof_pyreach *r = &py->reach;
 	size_t i, heads;
@@ -451,8 +550,10 @@ static int open_batch(struct prof_py *py, const struct prof_pynode *node, size_t
 				    .raw = (const uint8_t *)r->head_of[i] + PROF_PYREACH_BEFORE,
 				    .number = i };
 
-		if (o.type)
-			open_object(py, &o);
+		if (!o.type)
+			continue;
+		enter(&node[i].way, o.type);
+		open_object(py, &o);
 	}
 	heads = r->pieces;
 	if (!rc)
@@ -472,9 +573,14 @@ int prof_pyreach_follow(struct prof_py *py)
 	struct prof_pynode batch[PROF_PYREACH_BATCH];
 	int rc = 0;
 
-	while (!rc && r->open && r->head < r->tail && r->head < OBJECTS_MAX) {
-		size_t n = r->tail - r->head;
+	while (!rc && r->open && r->head < OBJECTS_MAX) {
+		size_t n;
 
+		if (r->head == r->tail)
+			take_later(r);
+		n = r->tail - r->head;
+		if (!n)
+			break;
 		if (n > PROF_PYREACH_BATCH)
 			n = PROF_PYREACH_BATCH;
 		memcpy(batch, r->queue + r->head, n * sizeof(*batch));

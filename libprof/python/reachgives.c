@@ -19,6 +19,9 @@ static const struct {
 	{ "put", PROF_PYGIVES_PUT },
 	{ "put_nowait", PROF_PYGIVES_PUT },
 	{ "_put", PROF_PYGIVES_PUT },
+	{ "push", PROF_PYGIVES_PUT },
+	{ "enqueue", PROF_PYGIVES_PUT },
+	{ "publish", PROF_PYGIVES_PUT },
 	{ "set", PROF_PYGIVES_SET },
 	{ "notify", PROF_PYGIVES_NOTIFY },
 	{ "notify_all", PROF_PYGIVES_NOTIFY },
@@ -41,6 +44,8 @@ static const struct {
 	{ "append", PROF_PYGIVES_APPEND },
 	{ "appendleft", PROF_PYGIVES_APPEND },
 	{ "extend", PROF_PYGIVES_APPEND },
+	{ "wait", PROF_PYGIVES_WAITS },
+	{ "wait_for", PROF_PYGIVES_WAITS },
 };
 
 /* The end of a type's name; the first row that fits. */

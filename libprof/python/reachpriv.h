@@ -19,6 +19,8 @@
 #define PROF_PYREACH_BEFORE 32u /* bytes before an object that are its own */
 #define PROF_PYREACH_HEAD 160u /* bytes read of an object, those included */
 #define PROF_PYREACH_OWN (PROF_PYREACH_HEAD - PROF_PYREACH_BEFORE)
+#define PROF_PYREACH_NAMES 1024u /* of all frames */
+#define PROF_PYREACH_KEYS 30u /* attributes that objects of a class have in common, at most */
 #define PROF_PYREACH_PIECES 128u
 #define PROF_PYREACH_WORDS 6144u
 #define PROF_PYREACH_LOCALS 64u /* of a frame: variables, and words of the evaluation stack */
@@ -56,6 +58,7 @@ enum prof_pygives { /* what gives to who waits: groups of names */
 	PROF_PYGIVES_SEND = 1 << 5,
 	PROF_PYGIVES_CALL = 1 << 6, /* of an event loop */
 	PROF_PYGIVES_APPEND = 1 << 7,
+	PROF_PYGIVES_WAITS = 1 << 8, /* nothing: who names this takes */
 	PROF_PYGIVES_KNOWN = 1 << 15, /* looked up */
 	PROF_PYGIVES_HANDS = 0x6f, /* what hands something over; not to free a lock, nor to extend a list */
 	PROF_PYGIVES_ANYTHING = 0xffff,
@@ -67,6 +70,8 @@ struct prof_pytype {
 	uint64_t flags;
 	int64_t size, dictionary, weak; /* tp_basicsize, tp_dictoffset, tp_weaklistoffset */
 	uint32_t values; /* of each of its objects, where those do not tell their number */
+	uint64_t keys; /* the keys that they share; 0: not known */
+	uint64_t key[PROF_PYREACH_KEYS]; /* their names; 0: not known */
 	uint32_t search; /* the one that looked last */
 	uint16_t takes; /* enum prof_pygives: who waits for such an object takes by these; 0: not known */
 	uint8_t kind; /* enum prof_pykind */
@@ -80,12 +85,31 @@ enum prof_pyhow {
 	PROF_PYHOW_REFERENCE = 0,
 	PROF_PYHOW_SELF, /* the first argument of its frame */
 	PROF_PYHOW_STACK, /* on the evaluation stack, as what a with statement holds */
+	PROF_PYHOW_ATTRIBUTES, /* the dictionary of an object's attributes */
+};
+
+/*
+ * How an object was reached. Threads that share an object reach all its attributes, and use but some:
+ * those whose names their code has. What a library's own queue consists of needs no name.
+ */
+struct prof_pyway {
+	uint8_t depth; /* steps */
+	uint8_t frame; /* from there */
+	uint8_t how; /* enum prof_pyhow */
+	bool unnamed; /* by an attribute that no code there or further in names */
+	bool inside; /* of what one waits for: names do not matter any more */
+	uint64_t name, owner; /* the last attribute and its class, 0: by none */
+	uint64_t first_name, first_owner; /* and the first one */
 };
 
 struct prof_pynode { /* an object that was reached */
 	uint64_t at;
-	uint8_t depth, frame;
-	uint8_t how; /* enum prof_pyhow */
+	struct prof_pyway way;
+};
+
+struct prof_pyname { /* used by the code of a frame */
+	uint64_t at;
+	uint32_t frame;
 };
 
 struct prof_pypiece { /* memory that belongs to an object */
@@ -113,10 +137,15 @@ struct prof_pyreach {
 	uint16_t takes[PROF_PYREACH_WANTED];
 	struct {
 		bool held, gives;
+		struct prof_pyway way; /* the first one by which it is held and nothing gives */
 	} found[PROF_PYREACH_WANTED];
 	size_t wanteds, open; /* how many are not known to be given */
 
-	uint16_t frame_gives[PROF_PY_FRAMES]; /* its code and all further in */
+	uint16_t own_gives[PROF_PY_FRAMES], frame_gives[PROF_PY_FRAMES]; /* and all further in */
+	struct prof_pyname name[PROF_PYREACH_NAMES];
+	uint64_t names_filter; /* a bit for each */
+	size_t names;
+	bool names_known;
 	struct prof_pyslots slots[PROF_PY_FRAMES];
 	uint64_t globals[PROF_PY_FRAMES]; /* 0: not known */
 	uint64_t slot[PROF_PY_FRAMES][PROF_PYREACH_SLOTS];
@@ -125,6 +154,8 @@ struct prof_pyreach {
 	size_t seens;
 	struct prof_pynode queue[PROF_PYREACH_QUEUE];
 	size_t head, tail;
+	struct prof_pynode later[PROF_PYREACH_QUEUE]; /* by attributes that are not named */
+	size_t laters;
 
 	uint64_t head_of[PROF_PYREACH_BATCH][PROF_PYREACH_HEAD / 8];
 	struct prof_pytype *type_of[PROF_PYREACH_BATCH];
@@ -167,15 +198,26 @@ uint32_t prof_pyreach_level(const uint8_t *table, size_t bytes, uint64_t unit);
 /* Begins a search for reach.wanted. */
 void prof_pyreach_begin(struct prof_py *py);
 
-/* This object is reached from that frame. */
-void prof_pyreach_offer(struct prof_py *py, uint64_t at, unsigned int depth, size_t frame,
-			enum prof_pyhow how);
+/* This object is reached. */
+void prof_pyreach_offer(struct prof_py *py, uint64_t at, const struct prof_pyway *way);
 
 /* Follows what was offered until nothing is left, all is found, or it has been enough. */
 int prof_pyreach_follow(struct prof_py *py);
 
 /* Where the entries of a dictionary are. */
 int prof_pyreach_entries(struct prof_py *py, uint64_t dict, struct prof_pyentries *e);
+
+/* Reads the names that the code of @frames uses into reach.name. */
+void prof_pyreach_names(struct prof_py *py, size_t frames);
+
+/* Does the code of that frame or one further in name it? *gives: what else that code names. */
+bool prof_pyreach_named(const struct prof_pyreach *r, uint64_t name, size_t frame, uint16_t *gives);
+
+/*
+ * What is held and not given: does the code name a method of the class it is an attribute of, which gives
+ * by it?
+ */
+void prof_pyreach_methods(struct prof_py *py);
 
 /* Offers the globals that the code of frames names; @home: enum prof_pycode_home of each. */
 void prof_pyreach_globals(struct prof_py *py, const uint8_t *home, size_t frames);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The variables and evaluation stacks of frames, and the globals that their code names.
+ * The variables and evaluation stacks of frames.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,9 +9,6 @@
 #include "reachpriv.h"
 
 #define FRAME_HEAD 360u /* before the variables, at most */
-#define MODULES_MAX 6u
-#define NAMES_MAX 256u
-#define ENTRIES_MAX 1024u
 
 int prof_pyreach_read(struct prof_py *py, struct prof_pymem_part *part, size_t parts)
 {
@@ -113,90 +110,4 @@ int prof_pyreach_slots(struct prof_py *py, const struct prof_pywalk *w, size_t f
 uint64_t prof_pyreach_slot(const struct prof_py *py, size_t frame, size_t slot)
 {
 	return py->reach.slot[frame][slot] & ~py->layout.code_tag;
-}
-
-/* ---- globals ---- */
-
-struct names { /* of all code of one module that is on the stack */
-	uint64_t at[NAMES_MAX];
-	uint64_t filter; /* a bit for each that is among them */
-	size_t n;
-};
-
-static uint64_t bit_of(uint64_t name)
-{
-	return UINT64_C(1) << (name >> 4 & 63);
-}
-
-static void add_names(struct prof_py *py, const uint8_t *code, struct names *names)
-{
-	uint64_t at = prof_pymem_word(code, py->layout.refs.code.names), n;
-	size_t i;
-
-	if (prof_pymem_read(&py->mem, at + PROF_PYVAR_SIZE, &n, sizeof(n)))
-		return;
-	if (n > NAMES_MAX - names->n)
-		n = NAMES_MAX - names->n;
-	if (prof_pymem_read(&py->mem, at + py->layout.refs.items, names->at + names->n,
-			    n * sizeof(names->at[0])))
-		return;
-	for (i = 0; i < n; i++)
-		names->filter |= bit_of(names->at[names->n + i]);
-	names->n += n;
-}
-
-static bool is_named(const struct names *names, uint64_t key)
-{
-	size_t i;
-
-	if (!(names->filter & bit_of(key)))
-		return false;
-	for (i = 0; i < names->n; i++)
-		if (names->at[i] == key)
-			return true;
-	return false;
-}
-
-static void offer_module(struct prof_py *py, uint64_t globals, const struct names *names,
-			 size_t frame)
-{
-	uint64_t words[3 * 256];
-	struct prof_pyentries e;
-	uint64_t first, i, n;
-
-	if (!names->n || prof_pyreach_entries(py, globals, &e) || e.stride < 2)
-		return;
-	for (first = 0; first < e.count && first < ENTRIES_MAX; first += n) {
-		n = e.count - first < 256 ? e.count - first : 256;
-		if (prof_pymem_read(&py->mem, e.at + first * e.stride * 8, words, n * e.stride * 8))
-			return;
-		for (i = 0; i < n; i++)
-			if (is_named(names, words[i * e.stride + e.stride - 2]))
-				prof_pyreach_offer(py, words[i * e.stride + e.stride - 1], 0, frame,
-						   PROF_PYHOW_REFERENCE);
-	}
-}
-
-void prof_pyreach_globals(struct prof_py *py, const uint8_t *home, size_t frames)
-{
-	struct prof_pyreach *r = &py->reach;
-	uint64_t done[MODULES_MAX];
-	size_t n = 0, i, k;
-
-	for (i = 0; i < frames && n < MODULES_MAX; i++) {
-		struct names names = { .n = 0 };
-		size_t last = i;
-
-		for (k = 0; k < n && done[k] != r->globals[i]; k++)
-			;
-		if (k < n || !r->globals[i] || home[i] == PROF_PYCODE_LIBRARYS)
-			continue;
-		for (k = i; k < frames; k++)
-			if (r->globals[k] == r->globals[i]) {
-				add_names(py, py->raw[k], &names);
-				last = k;
-			}
-		offer_module(py, r->globals[i], &names, last);
-		done[n++] = r->globals[i];
-	}
 }

@@ -36,6 +36,7 @@
 #define BASES_MAX 8u
 #define NAME_ROOM 64u
 #define MODULE_WITHIN 8u
+#define KEYS_BYTES 40u
 #define SIZE_MAX_SANE (1 << 20)
 #define PROBES 8u
 
@@ -243,31 +244,95 @@ static struct prof_pytype *take(struct prof_py *py, uint64_t at, const uint8_t *
 		learn(py, t);
 	}
 	t->search = py->reach.search;
-	t->values = 0;
 	return t;
 }
 
-/* How many attributes the objects of these classes have: by the keys that they share. */
-static int count_values(struct prof_py *py, struct prof_pytype **type, size_t n)
+/* What is read at once of the keys that the objects of a class share. */
+struct shared_keys {
+	uint64_t at;
+	uint8_t head[KEYS_BYTES];
+	uint64_t entry[2 * PROF_PYREACH_KEYS];
+};
+
+static size_t count_of(const struct prof_py *py, const struct shared_keys *k)
+{
+	uint64_t n = prof_pymem_word(k->head, py->layout.refs.keys.count);
+
+	return n <= PROF_PYREACH_KEYS ? (size_t)n : 0;
+}
+
+static void take_keys(struct prof_py *py, struct prof_pytype *t, const struct shared_keys *k,
+		      bool known)
+{
+	size_t n = count_of(py, k), i;
+
+	t->keys = known ? k->at : 0;
+	t->values = (uint32_t)n;
+	memset(t->key, 0, sizeof(t->key));
+	for (i = 0; i < n && known; i++)
+		t->key[i] = k->entry[2 * i];
+}
+
+/*
+ * Leaves those of the types whose keys are not as they were: such keys only grow, and in another place
+ * if there is no room. Their number, or an error of reading.
+ */
+static int sort_out_known(struct prof_py *py, struct prof_pytype **type, size_t n)
+{
+	const struct prof_pyrefs *refs = &py->layout.refs;
+	struct prof_pymem_part part[2 * PROF_PYREACH_BATCH];
+	uint64_t now[PROF_PYREACH_BATCH][2];
+	size_t left = 0, i;
+	int rc;
+
+	for (i = 0; i < n; i++) {
+		part[2 * i] = (struct prof_pymem_part){ type[i]->at + refs->cached_keys, &now[i][0],
+							8 };
+		part[2 * i + 1] = (struct prof_pymem_part){ type[i]->keys + refs->keys.count,
+							    &now[i][1], 8 };
+	}
+	rc = prof_pyreach_read(py, part, 2 * n);
+	if (rc)
+		return rc;
+	for (i = 0; i < n; i++)
+		if (!type[i]->keys || !part[2 * i].bytes || !part[2 * i + 1].bytes ||
+		    now[i][0] != type[i]->keys || now[i][1] != type[i]->values)
+			type[left++] = type[i];
+	return (int)left;
+}
+
+/* How many attributes the objects of these classes have and their names: by the keys that they share. */
+static int read_keys(struct prof_py *py, struct prof_pytype **type, size_t n)
 {
 	const struct prof_pyrefs *refs = &py->layout.refs;
 	struct prof_pymem_part part[PROF_PYREACH_BATCH];
-	uint64_t keys[PROF_PYREACH_BATCH], count[PROF_PYREACH_BATCH];
+	struct shared_keys *k = (struct shared_keys *)py->reach.words;
 	size_t i;
 	int rc;
 
+	_Static_assert(sizeof(*k) * PROF_PYREACH_BATCH <= sizeof(py->reach.words), "their room");
 	for (i = 0; i < n; i++)
-		part[i] = (struct prof_pymem_part){ type[i]->at + refs->cached_keys, &keys[i], 8 };
+		part[i] = (struct prof_pymem_part){ type[i]->at + refs->cached_keys, &k[i].at, 8 };
 	rc = prof_pyreach_read(py, part, n);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		k[i].at = part[i].bytes ? k[i].at : 0;
+		part[i] = (struct prof_pymem_part){ k[i].at, k[i].head, KEYS_BYTES };
+	}
+	if (!rc)
+		rc = prof_pyreach_read(py, part, n);
+	for (i = 0; i < n; i++) {
+		if (!part[i].bytes)
+			memset(k[i].head, 0, sizeof(k[i].head));
 		part[i] = (struct prof_pymem_part){
-			(part[i].bytes ? keys[i] : 0) + refs->keys.count, &count[i], 8
+			k[i].at + refs->keys.entries +
+				(UINT64_C(1) << (k[i].head[refs->keys.log2] & 63)),
+			k[i].entry, count_of(py, &k[i]) * 16
 		};
+	}
 	if (!rc)
 		rc = prof_pyreach_read(py, part, n);
 	for (i = 0; i < n && !rc; i++)
-		if (part[i].bytes && count[i] <= PROF_PYREACH_ATTRIBUTES)
-			type[i]->values = (uint32_t)count[i];
+		take_keys(py, type[i], &k[i], part[i].bytes);
 	return rc;
 }
 
@@ -310,7 +375,9 @@ int prof_pyreach_types(struct prof_py *py, const uint64_t *at, size_t n, struct 
 			managed[counts++] = t;
 	}
 	if (!rc)
-		rc = count_values(py, managed, counts);
+		rc = sort_out_known(py, managed, counts);
+	if (rc > 0)
+		rc = read_keys(py, managed, (size_t)rc);
 	for (i = 0; i < n; i++)
 		out[i] = at[i] && !rc ? known(&py->reach, at[i]) : NULL;
 	return rc;

@@ -435,6 +435,12 @@ def fill(buffer):
 
 
 class Filler:
+    @classmethod
+    def fill(cls, buffer):
+        filler = cls(buffer)
+        del buffer
+        filler.run()
+
     def __init__(self, buffer):
         self.buffer = buffer
 
@@ -453,11 +459,84 @@ def put_all(buffer):
         buffer.changed.notify_all()
 
 
+def drains(buffer):
+    while not make():
+        pass
+    buffer.pop()
+
+
+class Shared:
+    """Threads that have one object in common, of which each uses a part."""
+    def __init__(self):
+        self.raw, self.out, self.metrics = queue.Queue(), queue.Queue(), queue.Queue()
+
+    def read(self):
+        while not make():
+            pass
+        self.raw.put(1)
+
+    def emit(self, item):
+        self.out.put(item)
+
+    def decode(self):
+        while not make():
+            pass
+        self.emit(1)
+
+    def count(self):
+        while not make():
+            pass
+        self.metrics.put(1)
+
+    def watch(self):
+        while not make():
+            pass
+        print(self.out.qsize())
+
+
+class Derived(Shared):
+    def decode(self):
+        super().decode()
+
+    def other(self):
+        while not make():
+            pass
+        self.emit(2)
+
+
+def test_shared():
+    for kind in (Shared, Derived):
+        one = kind()
+        waits = Waits(one.out.get)
+        waits.check(one.out)
+        for what, want in (('read', '!~~'), ('decode', '~!!'), ('count', '~~~'), ('watch', '~~~')) + (
+                (('other', '~!!'),) if kind is Derived else ()):
+            worker = start(getattr(one, what))
+            equal(holds(worker.native_id, one.raw, one.out, one.out.not_empty), want, '%s.%s' % (kind.__name__, what))
+            over.set()
+            worker.join(10)
+            over.clear()
+        one.out.put(1)
+        waits.thread.join(10)
+
+
+def test_processes():
+    """The future is given by a thread that waits for the processes."""
+    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context('fork')) as pool:
+        future = pool.submit(time.sleep, 1)
+        waits = Waits(future.result)
+        waits.check(future)
+        manager = [t for t in threading.enumerate() if 'Manager' in type(t).__name__ or 'Management' in t.name]
+        manager = manager or [t for t in threading.enumerate() if t.name.startswith('QueueManager')]
+        equal(holds(manager[0].native_id, future, over), '!-', 'a pool of processes')
+        end(waits)
+
+
 def test_conditions():
     buffer, other = Buffer(), Buffer()
     waits = Waits(buffer.pop)
     waits.check(buffer.changed)
-    for function, want in ((fill, '~-'), (lambda b: Filler(b).run(), '!-'), (put_all, '!-')):
+    for function, want in ((fill, '!-'), (Filler.fill, '!-'), (put_all, '!-'), (drains, '~-')):
         holder = start_for(function, buffer)
         time.sleep(0.01)
         blocked(holder)
@@ -730,7 +809,8 @@ def take_cost():
 
 
 MODES = {'queues': [test_queues],
-         'others': [test_executor, test_thread_pool, test_conditions, test_events, test_locks, test_calls, test_loop],
+         'others': [test_executor, test_thread_pool, test_conditions, test_shared, test_processes, test_events, test_locks,
+                    test_calls, test_loop],
          'changing': [test_changing],
          'children': [test_children, test_idle_workers],
          'cost': [take_cost]}

@@ -35,7 +35,7 @@ static struct prof_py py;
 static struct prof_pylayout *const l = &py.layout;
 static struct prof_py_thread thread;
 static uint64_t type_type, object_type, plain_type, list_type, tuple_type, dict_type, text_type;
-static uint64_t class, queue, target;
+static uint64_t class, queue, target, attribute[2];
 
 /* ---- making ---- */
 
@@ -145,13 +145,16 @@ static uint64_t make_dict(const uint64_t *key, const uint64_t *value, size_t n, 
 	return at;
 }
 
-/* Of the class, with one attribute: where its version has that. */
+/*
+ * Of the class, whose two attributes have these names: the second one of this value, where its version
+ * has that. To 3.10 in a dictionary of its own, from then on the class has the names.
+ */
 static uint64_t make_instance(uint64_t value)
 {
-	uint64_t at = make_object(class, 64), values;
+	uint64_t at = make_object(class, 64), values, both[2] = { 0, value };
 
 	if (l->refs.attributes == PROF_PYATTRIBUTES_PLAIN) {
-		put_word(at, 16, make_dict(&text_type, &value, 1, 3));
+		put_word(at, 16, make_dict(attribute, both, 2, 3));
 		return at;
 	}
 	if (l->refs.attributes == PROF_PYATTRIBUTES_INLINE) {
@@ -168,10 +171,29 @@ static uint64_t make_instance(uint64_t value)
 	return at;
 }
 
+/* The same with the names apart from the values, as of many objects of a class to 3.10. */
+static uint64_t make_split_instance(uint64_t value)
+{
+	uint64_t at = make_instance(value), dict = make_dict(attribute, attribute, 2, 2);
+	uint64_t values = make(32);
+
+	put_word(values, l->refs.values + 8, value);
+	put_word(dict, 40, values);
+	if (l->refs.attributes == PROF_PYATTRIBUTES_PLAIN) {
+		put_word(at, 16, dict);
+		return at;
+	}
+	put_word(at - 24, 0, dict);
+	if (l->refs.attributes == PROF_PYATTRIBUTES_TWO)
+		put_word(at - 32, 0, 0);
+	put(at, 16, 0, 4);
+	return at;
+}
+
 static void make_class(void)
 {
 	enum prof_pyattributes has = l->refs.attributes;
-	uint64_t flags = FLAG_HEAP | FLAG_COLLECTED;
+	uint64_t flags = FLAG_HEAP | FLAG_COLLECTED, keys;
 
 	if (has != PROF_PYATTRIBUTES_PLAIN)
 		flags |= PROF_PYTYPE_MANAGED;
@@ -180,8 +202,12 @@ static void make_class(void)
 	class = make_type("Loader", flags, has == PROF_PYATTRIBUTES_PLAIN ? 32 : 16);
 	put_word(class, 288, has == PROF_PYATTRIBUTES_PLAIN ? 16 : (uint64_t)-1);
 	put_word(class, 208, has == PROF_PYATTRIBUTES_PLAIN ? 24 : 0);
-	if (l->refs.cached_keys != PROF_PYLAYOUT_NONE)
-		put_word(class, l->refs.cached_keys, make_keys(2, 2));
+	if (l->refs.cached_keys != PROF_PYLAYOUT_NONE) {
+		keys = make_keys(2, 2);
+		put_word(keys, l->refs.keys.entries + 8, attribute[0]);
+		put_word(keys, l->refs.keys.entries + 8 + 16, attribute[1]);
+		put_word(class, l->refs.cached_keys, keys);
+	}
 }
 
 static void make_types(void)
@@ -196,6 +222,8 @@ static void make_types(void)
 	dict_type = make_type("dict", FLAG_DICT | FLAG_COLLECTED, 48);
 	queue = make_type("Queue", FLAG_HEAP | FLAG_COLLECTED, 16);
 	py.at.code_type = make_type("code", 0, 200);
+	attribute[0] = make_text("size");
+	attribute[1] = make_text("out");
 	make_class();
 }
 
@@ -206,7 +234,7 @@ static uint64_t make_code(const char *const *name, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		names[i] = make_text(name[i]);
+		names[i] = strcmp(name[i], "out") ? make_text(name[i]) : attribute[1];
 	put_word(at, 16, 64);
 	put_word(at, l->code.file, make_text("/home/me/train.py"));
 	put_word(at, l->code.name, make_text("run"));
@@ -264,8 +292,19 @@ static void make_thread(void)
 	thread = (struct prof_py_thread){ .tid = 1, .tstate = state, .interp = 1, .ident = 2 };
 }
 
-static const char *const giving[] = { "range", "put", "time" };
+/* The names of the frame's code. */
+static uint64_t code_names(void)
+{
+	uint64_t code, names;
+
+	memcpy(&code, (void *)(uintptr_t)(frame + l->frame.code), 8);
+	memcpy(&names, (void *)(uintptr_t)(code + l->refs.code.names), 8);
+	return names + l->refs.items;
+}
+
+static const char *const giving[] = { "range", "put", "out" };
 static const char *const looking[] = { "range", "qsize" };
+static const char *const giving_else[] = { "range", "put" };
 
 /* A program of that version: one thread in one function, which has no variables yet. */
 static void make_program(size_t version, const char *const *names, size_t n)
@@ -339,6 +378,8 @@ static void test_references(void)
 		expect_hold(v, "an attribute", '!');
 		put_variable(1, make_instance(make_instance(target)));
 		expect_hold(v, "an attribute of an attribute", '!');
+		put_variable(1, make_split_instance(target));
+		expect_hold(v, "an attribute among values apart", '!');
 		pair[0] = text_type;
 		pair[1] = target;
 		put_variable(1, make_tuple(pair, 2));
@@ -394,6 +435,38 @@ static void test_gives(void)
 		expect_hold(v, "its get", '~');
 		put_variable(0, 0);
 		expect_hold(v, "no more than its get", '~');
+	}
+}
+
+/* Are the names of attributes known? Of 3.14 only where they are in dictionaries. */
+static bool is_named(void)
+{
+	return l->refs.cached_keys != PROF_PYLAYOUT_NONE ||
+	       l->refs.attributes == PROF_PYATTRIBUTES_PLAIN;
+}
+
+/* What the code gives, but not by this attribute, unless a method of the class that it names does. */
+static void test_attributes(void)
+{
+	size_t v;
+
+	for (v = 0; v < VERSIONS; v++) {
+		uint64_t function, key, value[2], one;
+
+		make_program(v, giving_else, 2);
+		one = make_instance(target);
+		put_variable(1, one);
+		expect_hold(v, "an attribute of another name", is_named() ? '~' : '!');
+		put_variable(1, make_split_instance(target));
+		expect_hold(v, "such a one among values apart", '~');
+		function = make_object(make_type("function", FLAG_COLLECTED, 152), 152);
+		put_word(function, l->refs.function.code, make_code(giving, 3));
+		memcpy(&key, (void *)(uintptr_t)(code_names() + 8), 8); /* "put" */
+		value[0] = value[1] = function;
+		put_word(class, 264, make_dict(&key, value, 1, 2));
+		expect_hold(v, "by a method", '!');
+		put_word(function, l->refs.function.code, make_code(looking, 2));
+		expect_hold(v, "by a method that does not", '~');
 	}
 }
 
@@ -539,6 +612,6 @@ static void test_anything(void)
 int main(void)
 {
 	REQUIRE(!prof_pymem_open(&py.mem, 0, PROF_PYMEM_VM));
-	return RUN(test_references, test_gives, test_no_ways, test_not_known, test_levels,
+	return RUN(test_references, test_gives, test_attributes, test_no_ways, test_not_known, test_levels,
 		   test_anything);
 }
