@@ -16,4 +16,12 @@ static inline uint64_t prof_hash_text(const char *text)
 	return h;
 }
 
+/* Of a thread: neighbours, and main threads of neighbouring processes, come apart. */
+static inline uint32_t prof_hash_thread(uint32_t pid, uint32_t tid)
+{
+	uint32_t h = pid * UINT32_C(0x9e3779b1) ^ tid * UINT32_C(0x85ebca6b);
+
+	return h ^ h >> 15;
+}
+
 #endif

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define PROF_CHILDREN_MAX 128u
 
@@ -39,5 +40,11 @@ enum prof_child_kind {
  */
 enum prof_child_kind prof_child_kind(const char *command, size_t len, const char *ours,
 				     size_t our_len);
+
+/*
+ * Was it forked off this process, or off one that was, and runs the same program on? Then it has our
+ * addresses, and got all our descriptors. Any thread.
+ */
+bool prof_forked_from_us(pid_t pid);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hash.h"
 #include "stream/stream.h"
 #include "wire/strtab.h"
 
@@ -83,7 +84,7 @@ static uint32_t intern(struct buffer *b, const char *text)
 
 static uint32_t *last_of(struct buffer *b, const struct wire_sample *s)
 {
-	return &b->last[(s->pid * 31 + s->tid) & (LAST_SLOTS - 1)];
+	return &b->last[prof_hash_thread(s->pid, s->tid) & (LAST_SLOTS - 1)];
 }
 
 /* The row before it was to stand for the time until the next look, which is now. */
@@ -116,6 +117,7 @@ static void put_sample(struct buffer *b, const struct prof_thread_sample *l)
 	s->native = intern(b, l->native);
 	s->target = intern(b, l->target);
 	s->fs = intern(b, l->fs);
+	s->links = intern(b, l->links);
 	put_row(b, s);
 }
 
@@ -253,6 +255,7 @@ static void name_all(struct buffer *b)
 		s->native = trace_id(b, s->native);
 		s->target = trace_id(b, s->target);
 		s->fs = trace_id(b, s->fs);
+		s->links = trace_id(b, s->links);
 	}
 	for (i = 0; i < b->batches; i++)
 		b->batch[i].text = trace_id(b, b->batch[i].text);

@@ -6,9 +6,11 @@
 #ifndef PROF_FDNAME_H
 #define PROF_FDNAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "linktext.h"
 #include "mounts.h"
 
 enum prof_fd_kind {
@@ -24,6 +26,7 @@ enum prof_fd_kind {
 struct prof_fd {
 	enum prof_fd_kind kind;
 	const char *fs; /* of a file: its file system's type; "" if it cannot be told */
+	uint64_t inode; /* of a pipe, a socket, a file; 0: not known */
 };
 
 /* @pid 0: this process. @name gets the path, "pipe", "socket:peer" or "socket", or the link's text. */
@@ -31,5 +34,19 @@ struct prof_fd prof_fd_look(pid_t pid, int fd, struct prof_mounts *m, char *name
 
 /* By the text of its link. */
 enum prof_fd_kind prof_fd_kind_of(const char *link);
+
+/*
+ * The id of a pipe or socket, or of a file that the caller knows to be a FIFO (linktext.h); "": it has
+ * none, or it is not known.
+ */
+void prof_fd_link(const struct prof_fd *f, bool fifo, char id[PROF_LINK_ID]);
+
+enum prof_fd_end { /* bits */
+	PROF_FD_READS = 1,
+	PROF_FD_WRITES = 2,
+};
+
+/* In which ways it was opened; 0: that is not to be seen. @pid 0: this process. */
+unsigned int prof_fd_ends(pid_t pid, int fd);
 
 #endif

@@ -6,8 +6,11 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -18,10 +21,12 @@
 #define FDINFO_BYTES 4096u
 #define MS 1000000ll
 
-static void add(struct prof_poll_set *out, int fd)
+static void add(struct prof_poll_set *out, int fd, bool reads)
 {
-	if (out->count < PROF_POLL_SET_MAX)
+	if (out->count < PROF_POLL_SET_MAX) {
+		out->reads |= (uint32_t)reads << out->count;
 		out->fd[out->count++] = fd;
+	}
 	out->all++;
 }
 
@@ -34,7 +39,7 @@ static int read_array(pid_t pid, const struct prof_call *c, struct prof_poll_set
 		return -EFAULT;
 	for (i = 0; i < n; i++)
 		if (list[i].fd >= 0)
-			add(out, list[i].fd);
+			add(out, list[i].fd, list[i].events & (POLLIN | POLLRDNORM | POLLPRI));
 	out->all += (uint32_t)(c->arg[1] - n);
 	return 0;
 }
@@ -49,14 +54,14 @@ static int64_t read_timeout(pid_t pid, uint64_t at, int64_t unit)
 	return t[0] * 1000 * MS + t[1] * unit;
 }
 
-static void add_set(const uint64_t *set, uint32_t words, struct prof_poll_set *out)
+static void add_set(const uint64_t *set, uint32_t words, bool reads, struct prof_poll_set *out)
 {
 	uint32_t i, bit;
 
 	for (i = 0; i < words; i++)
 		for (bit = 0; bit < 64; bit++)
 			if (set[i] >> bit & 1)
-				add(out, (int)(i * 64 + bit));
+				add(out, (int)(i * 64 + bit), reads);
 }
 
 static int read_sets(pid_t pid, const struct prof_call *c, struct prof_poll_set *out)
@@ -71,21 +76,23 @@ static int read_sets(pid_t pid, const struct prof_call *c, struct prof_poll_set 
 			continue;
 		if (!prof_procmem_read(pid, c->arg[i], set, words * sizeof(set[0])))
 			return -EFAULT;
-		add_set(set, (uint32_t)words, out);
+		add_set(set, (uint32_t)words, i != 2, out); /* 2: to write */
 	}
 	return 0;
 }
 
-/* Lines "tfd:        5 events:       19 data: ..." */
+/* Lines "tfd:        5 events:       19 data: ...", events in hexadecimal. */
 static void add_fdinfo(const char *text, struct prof_poll_set *out)
 {
-	const char *p = text;
+	const char *p = text, *events;
 	uint64_t fd;
 
 	while ((p = strstr(p, "tfd:"))) {
 		p += 4;
-		if (prof_proc_number(&p, &fd))
-			add(out, (int)fd);
+		if (!prof_proc_number(&p, &fd))
+			continue;
+		events = strstr(p, "events:");
+		add(out, (int)fd, events && strtoul(events + 7, NULL, 16) & EPOLLIN);
 	}
 }
 

@@ -15,6 +15,7 @@
 
 struct prof_poll_set {
 	int fd[PROF_POLL_SET_MAX]; /* the first ones */
+	uint32_t reads; /* a bit for each of fd[]: it is polled for something to read */
 	uint32_t count; /* in fd[] */
 	uint32_t all; /* that there are */
 	int64_t timeout_ns; /* as given; -1: none */

@@ -27,6 +27,7 @@
 #include "targets.h"
 #include "thread_sample.h"
 #include "throttle.h"
+#include "waitkind.h"
 
 #define MS 1000000ll
 #define SETTLE_NS (500 * MS)
@@ -35,6 +36,7 @@
 #define NATIVE_NS (50 * MS) /* of one thread */
 #define NUDGE_NS (200 * MS) /* a hook wakes us no oftener */
 #define WORKERS_AT_ONCE 4u
+#define TASKS_AT_ONCE 3u /* threads of one of them beside the main one */
 #define CENSUS_MAX 64u /* threads in one census; the next one goes on behind them */
 
 static struct {
@@ -47,6 +49,7 @@ static struct {
 	struct prof_throttle throttle;
 	uint64_t throttled_ns;
 	bool ticked; /* in this turn */
+	bool starving; /* in this turn: links are followed */
 	int64_t period_ns; /* of this turn */
 	int64_t settle_ns, scan_ns, throttle_ns; /* when next */
 	uint32_t census_at; /* threads that the last ones got to */
@@ -79,6 +82,8 @@ static bool look_at(struct prof_target *t, pid_t tid, unsigned int what)
 
 	if (!enter())
 		return false;
+	if (sm.starving && what & PROF_SAMPLE_WAIT)
+		what |= PROF_SAMPLE_LINKS;
 	err = prof_thread_sample_take(t, tid, what, &sm.sample);
 	prof_fork_lock_sample_leave();
 	return !err;
@@ -92,8 +97,13 @@ static uint32_t in_row(int64_t period_ns)
 /* A thread that has not run since we looked last needs no second look. */
 static bool holds(struct prof_target *t, pid_t pid, pid_t tid, int64_t period_ns)
 {
-	return prof_thread_sample_holds(t, tid) &&
-	       prof_evidence_again((uint32_t)pid, (uint32_t)tid, prof_now_ns(), in_row(period_ns));
+	if (!prof_thread_sample_holds(t, tid) ||
+	    !prof_evidence_again((uint32_t)pid, (uint32_t)tid, prof_now_ns(), in_row(period_ns)))
+		return false;
+	if (sm.starving)
+		prof_links_await_on(&sm.targets.givers.links, (uint32_t)pid, (uint32_t)tid,
+				    prof_mono_ns());
+	return true;
 }
 
 static void hand_over(uint8_t role, int64_t period_ns)
@@ -103,6 +113,10 @@ static void hand_over(uint8_t role, int64_t period_ns)
 	s->role = role;
 	s->period_ns = in_row(period_ns);
 	s->throttled_ns = sm.throttled_ns;
+	if (sm.starving) {
+		prof_links_await(&sm.targets.givers.links, &sm.sample, prof_mono_ns());
+		prof_links_tell(&sm.targets.givers.links, &sm.sample);
+	}
 	prof_evidence_sample(&sm.sample);
 }
 
@@ -122,11 +136,22 @@ static bool tick_once(void)
 	return sm.ticked;
 }
 
+/* What is awaited may have changed since: whether it holds that, too, is asked more often than of others. */
+static void look_through(pid_t tid, int64_t now_ns)
+{
+	if (!enter())
+		return;
+	prof_givers_thread(&sm.targets.givers, sm.targets.self, (uint32_t)getpid(), tid, now_ns);
+	prof_fork_lock_sample_leave();
+}
+
 /* @now_ns: 0 for no native stack. */
 static void look_at_thread(struct prof_target_thread *m, int64_t now_ns, int64_t period_ns)
 {
 	unsigned int what = PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON;
 
+	if (sm.starving && m->role == WIRE_ROLE_PRODUCER)
+		look_through(m->tid, now_ns);
 	if (holds(sm.targets.self, getpid(), m->tid, period_ns) || !tick_once())
 		return;
 	if (now_ns && now_ns - m->native_ns >= NATIVE_NS)
@@ -176,20 +201,58 @@ static void look_at_own(int64_t now_ns, int64_t period_ns, bool starving)
 		look_at_holder(period_ns);
 }
 
-static void look_at_workers(int64_t period_ns)
+static void look_at_task(struct prof_target_worker *w, pid_t tid, int64_t period_ns)
 {
-	size_t n = sm.targets.workers < WORKERS_AT_ONCE ? sm.targets.workers : WORKERS_AT_ONCE, i;
-	int64_t turn_ns = n ? period_ns * (int64_t)sm.targets.workers / (int64_t)n : 0;
+	bool makes = prof_links_makes(&sm.targets.givers.links, (uint32_t)w->pid, (uint32_t)tid);
+
+	if (holds(w->target, w->pid, tid, period_ns) || !tick(w->target) ||
+	    !look_at(w->target, tid, PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON))
+		return;
+	hand_over(makes && !prof_wait_in_loader(sm.sample.stack) ? WIRE_ROLE_PRODUCER
+		  : tid == w->pid				 ? WIRE_ROLE_WORKER
+								 : WIRE_ROLE_WORKER_OTHER,
+		  period_ns);
+}
+
+/* Its main thread, and of one that makes what is awaited those that are at work. */
+static void look_at_worker(struct prof_target_worker *w, int64_t period_ns)
+{
+	struct prof_links *l = &sm.targets.givers.links;
+	unsigned int looked = 0;
+	size_t i;
+
+	look_at_task(w, w->pid, period_ns);
+	for (i = 0; i < PROF_TARGETS_TASKS && looked < TASKS_AT_ONCE; i++) {
+		pid_t tid = w->task[i].tid;
+
+		if (!tid || !(w->task[i].works ||
+			      prof_links_makes(l, (uint32_t)w->pid, (uint32_t)tid) == 2))
+			continue;
+		look_at_task(w, tid, period_ns);
+		looked++;
+	}
+}
+
+static void look_at_some(int64_t period_ns, bool making, size_t most)
+{
+	size_t all = prof_targets_count(&sm.targets, making), n = all < most ? all : most, i;
+	int64_t turn_ns = n ? period_ns * (int64_t)all / (int64_t)n : 0;
 
 	for (i = 0; i < n; i++) {
-		struct prof_target_worker *w = prof_targets_next_worker(&sm.targets);
+		struct prof_target_worker *w = prof_targets_next(&sm.targets, making);
 
-		if (prof_shared_samples_itself(w->pid))
-			continue;
-		if (!holds(w->target, w->pid, w->pid, turn_ns) && tick(w->target) &&
-		    look_at(w->target, w->pid, PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON))
-			hand_over(WIRE_ROLE_WORKER, turn_ns);
+		if (w && !prof_shared_samples_itself(w->pid))
+			look_at_worker(w, turn_ns);
 	}
+}
+
+/* Those who make what is awaited come first. */
+static void look_at_workers(int64_t period_ns)
+{
+	size_t making = prof_targets_count(&sm.targets, true);
+
+	look_at_some(period_ns, true, WORKERS_AT_ONCE);
+	look_at_some(period_ns, false, making < WORKERS_AT_ONCE ? WORKERS_AT_ONCE - making : 1);
 }
 
 /* ---- census ----------------------------------------------------------------------------------- */
@@ -240,6 +303,7 @@ static void scan(int64_t now_ns, uint32_t divider)
 	sm.scan_ns = now_ns + SCAN_NS * divider;
 	if (prof_fork_lock_sample_enter()) {
 		prof_target_tick(sm.targets.self);
+		prof_targets_makers(&sm.targets, now_ns);
 		prof_targets_scan(&sm.targets, now_ns, &sm.sample);
 		prof_fork_lock_sample_leave();
 	}
@@ -256,6 +320,7 @@ static void take_turn(const struct prof_sample_rate_turn *t, int64_t now_ns)
 {
 	bool others = t->starving && !t->least;
 
+	sm.starving = others;
 	sm.period_ns = t->period_ns ? t->period_ns : PROF_SAMPLE_RATE_LOOK_NS;
 	if (now_ns >= sm.settle_ns)
 		settle(now_ns);

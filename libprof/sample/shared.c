@@ -29,7 +29,7 @@
 #include "shmring.h"
 
 #define MAGIC UINT64_C(0x31646572616873) /* "shared1" */
-#define VERSION 1u
+#define VERSION 2u
 #define ROW_BYTES (128u << 10) /* about 1,000 rows between two drains */
 #define SAMPLE_BYTES (256u << 10)
 #define TEXTS 128u /* of each kind; a power of two */
@@ -61,6 +61,7 @@ enum text_of {
 	TEXT_NATIVE,
 	TEXT_TARGET,
 	TEXT_FS,
+	TEXT_LINKS,
 	TEXT_KINDS
 };
 
@@ -356,7 +357,7 @@ static void get_text(const struct maker *m, uint32_t place, char *to, size_t roo
 
 static bool sample_plausible(const struct wire_sample *s)
 {
-	return s->t_ns > 0 && s->role <= WIRE_ROLE_WORKER_OTHER && s->state <= WIRE_STATE_GONE &&
+	return s->t_ns > 0 && s->role <= WIRE_ROLE_FEEDER && s->state <= WIRE_STATE_GONE &&
 	       s->wait <= WIRE_WAIT_UNKNOWN;
 }
 
@@ -374,11 +375,12 @@ static void give_sample(const struct maker *m, const uint8_t *record, size_t len
 	}
 	sample.s = r.s;
 	sample.s.pid = m->pid;
-	sample.s.stack = sample.s.native = sample.s.target = sample.s.fs = 0;
+	sample.s.stack = sample.s.native = sample.s.target = sample.s.fs = sample.s.links = 0;
 	get_text(m, r.text[TEXT_STACK], sample.stack, sizeof(sample.stack));
 	get_text(m, r.text[TEXT_NATIVE], sample.native, sizeof(sample.native));
 	get_text(m, r.text[TEXT_TARGET], sample.target, sizeof(sample.target));
 	get_text(m, r.text[TEXT_FS], sample.fs, sizeof(sample.fs));
+	get_text(m, r.text[TEXT_LINKS], sample.links, sizeof(sample.links));
 	total.looks++;
 	sink->sample(sink->ctx, &sample);
 }
@@ -606,6 +608,7 @@ bool prof_shared_sample(const struct prof_thread_sample *sample)
 	r.text[TEXT_NATIVE] = send_text(s, TEXT_NATIVE, sample->native);
 	r.text[TEXT_TARGET] = send_text(s, TEXT_TARGET, sample->target);
 	r.text[TEXT_FS] = send_text(s, TEXT_FS, sample->fs);
+	r.text[TEXT_LINKS] = send_text(s, TEXT_LINKS, sample->links);
 	return prof_shmring_push(&s->sample, s->sample_data, SAMPLE_BYTES, RECORD_SAMPLE, &r,
 				 sizeof(r));
 }

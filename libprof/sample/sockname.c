@@ -14,19 +14,29 @@
 #include <unistd.h>
 
 #include "core/clockpoll.h"
-#include "core/procfile.h"
+#include "sockpeer.h"
 
 #define PLACES 64u /* a power of two */
-#define NAME_BYTES 128u
 #define PASS_NS 1000000000ll
 #define KEEP_NS (60 * PASS_NS)
+#define KEEP_PART_NS (3 * PASS_NS) /* an answer that may still come whole: nobody has accepted yet */
 #define FILE_BYTES (256u << 10) /* about 1,700 sockets */
 #define FILE_NS 5000000ll
+#define TCP_LISTENS 0x0au
+#define UNIX_LISTENS 0x10000u /* __SO_ACCEPTCON */
+
+enum family {
+	UNKNOWN,
+	TCP_SOCKET,
+	UNIX_SOCKET
+};
 
 struct place {
 	uint64_t inode; /* 0: free */
 	int64_t known_ns; /* looked up then; 0: wanted */
-	char name[NAME_BYTES]; /* "": not found */
+	enum family family; /* UNKNOWN: not found */
+	uint64_t peer;
+	struct prof_socket_line line;
 };
 
 static struct place place[PLACES];
@@ -54,35 +64,66 @@ static bool read_address(const char *text, bool six, char *out, socklen_t room)
 	return inet_ntop(six ? AF_INET6 : AF_INET, raw, out, room);
 }
 
-bool prof_socket_line_tcp(const char *line, bool six, uint64_t *inode, char *name, size_t room)
+void prof_socket_address(const char *printed, char *out, size_t room)
 {
-	char far[36], text[INET6_ADDRSTRLEN];
-	unsigned long long number;
-	unsigned int port;
+	const char *colon = strchr(printed, ':');
+	bool six = colon && colon - printed == 32;
+	char text[INET6_ADDRSTRLEN];
 
-	if (sscanf(line, " %*u: %*[0-9A-F]:%*x %35[0-9A-F]:%x %*x %*x:%*x %*x:%*x %*x %*u %*u %llu",
-		   far, &port, &number) != 3 ||
-	    strlen(far) != (six ? 32 : 8) || !number || !port ||
-	    !read_address(far, six, text, sizeof(text)))
+	*out = 0;
+	if (!colon || (!six && colon - printed != 8) ||
+	    !read_address(printed, six, text, sizeof(text)))
+		return;
+	snprintf(out, room, six ? "[%s]:%lu" : "%s:%lu", text, strtoul(colon + 1, NULL, 16));
+}
+
+/* A socket of IPv6 that speaks IPv4: its peer may be one of IPv4. */
+static const char *inner(const char *address)
+{
+	static const char *const mapped[] = { "0000000000000000FFFF0000",
+					      "00000000000000000000FFFF" };
+
+	if (!strncmp(address, mapped[0], 24) || !strncmp(address, mapped[1], 24))
+		return address + 24;
+	return address;
+}
+
+bool prof_socket_line_tcp(const char *line, bool six, struct prof_socket_line *out)
+{
+	char near[36], far[36];
+	unsigned int near_port, far_port, state;
+	unsigned long long number;
+
+	if (sscanf(line,
+		   " %*u: %35[0-9A-F]:%x %35[0-9A-F]:%x %x %*x:%*x %*x:%*x %*x %*u %*u %llu", near,
+		   &near_port, far, &far_port, &state, &number) != 6 ||
+	    strlen(near) != (six ? 32 : 8) || strlen(far) != strlen(near) || !number ||
+	    near_port > UINT16_MAX || far_port > UINT16_MAX)
 		return false;
-	*inode = number;
-	snprintf(name, room, six ? "socket:[%s]:%u" : "socket:%s:%u", text, port);
+	memset(out, 0, sizeof(*out));
+	out->inode = number;
+	out->listens = state == TCP_LISTENS;
+	snprintf(out->near, sizeof(out->near), "%s:%04X", inner(near), near_port);
+	if (far_port)
+		snprintf(out->far, sizeof(out->far), "%s:%04X", inner(far), far_port);
 	return true;
 }
 
-/* A name that does not begin with / is abstract, or there is none. */
-bool prof_socket_line_unix(const char *line, uint64_t *inode, char *name, size_t room)
+bool prof_socket_line_unix(const char *line, struct prof_socket_line *out)
 {
 	unsigned long long number;
+	unsigned int flags;
 	int at = 0;
 
-	if (sscanf(line, "%*[0-9a-f]: %*x %*x %*x %*x %*x %llu%n", &number, &at) != 1 || !at ||
-	    !number)
+	if (sscanf(line, "%*[0-9a-f]: %*x %*x %x %*x %*x %llu%n", &flags, &number, &at) != 2 ||
+	    !at || !number)
 		return false;
-	*inode = number;
+	memset(out, 0, sizeof(*out));
+	out->inode = number;
+	out->listens = flags & UNIX_LISTENS;
 	line += at;
 	line += *line == ' ';
-	snprintf(name, room, "socket:%.100s", *line == '/' ? line : "unix");
+	snprintf(out->path, sizeof(out->path), "%.107s", line);
 	return true;
 }
 
@@ -95,18 +136,30 @@ enum table {
 	TABLES
 };
 
+static bool is_pair(const struct prof_socket_line *a, const struct prof_socket_line *b)
+{
+	return *a->far && !strcmp(a->far, b->near) && !strcmp(a->near, b->far);
+}
+
+/* A connection's other end may come before the one that is wanted: it is found in a second round. */
 static void take_line(const char *line, enum table table)
 {
-	char name[NAME_BYTES];
+	enum family family = table == UNIX ? UNIX_SOCKET : TCP_SOCKET;
+	struct prof_socket_line l;
 	struct place *p;
-	uint64_t inode;
+	size_t i;
 
-	if (table == UNIX ? !prof_socket_line_unix(line, &inode, name, sizeof(name))
-			  : !prof_socket_line_tcp(line, table == TCP6, &inode, name, sizeof(name)))
+	if (table == UNIX ? !prof_socket_line_unix(line, &l)
+			  : !prof_socket_line_tcp(line, table == TCP6, &l))
 		return;
-	p = &place[inode % PLACES];
-	if (p->inode == inode)
-		memcpy(p->name, name, sizeof(name));
+	p = &place[l.inode % PLACES];
+	if (p->inode == l.inode) {
+		p->family = family;
+		p->line = l;
+	}
+	for (i = 0; family == TCP_SOCKET && i < PLACES; i++)
+		if (place[i].family == TCP_SOCKET && is_pair(&place[i].line, &l))
+			place[i].peer = l.inode;
 }
 
 /* Takes the whole lines and leaves the rest at the beginning; how long that is. */
@@ -145,6 +198,27 @@ static void read_table(enum table table)
 	syscall(SYS_close, (int)fd);
 }
 
+static bool lacks_peer(const struct place *p)
+{
+	return p->inode && !p->known_ns && p->family && !p->line.listens && !p->peer;
+}
+
+static void ask_peers(void)
+{
+	bool again = false;
+	size_t i;
+
+	for (i = 0; i < PLACES; i++) {
+		if (lacks_peer(&place[i]) && place[i].family == UNIX_SOCKET)
+			place[i].peer = prof_unix_peer(place[i].inode);
+		again |= lacks_peer(&place[i]) && place[i].family == TCP_SOCKET;
+	}
+	if (again) {
+		read_table(TCP);
+		read_table(TCP6);
+	}
+}
+
 static void pass(int64_t now_ns)
 {
 	size_t i;
@@ -153,19 +227,83 @@ static void pass(int64_t now_ns)
 	pass_ns = now_ns + PASS_NS;
 	for (t = 0; t < TABLES; t++)
 		read_table((enum table)t);
+	ask_peers();
 	for (i = 0; i < PLACES; i++)
 		if (place[i].inode)
 			place[i].known_ns = now_ns;
 }
 
-void prof_socket_name(uint64_t inode, char *name, size_t room)
+static bool is_old(const struct place *p, int64_t now_ns)
+{
+	bool whole = p->family && (p->line.listens || p->peer);
+
+	return p->known_ns && now_ns - p->known_ns > (whole ? KEEP_NS : KEEP_PART_NS);
+}
+
+static const struct place *place_of(uint64_t inode)
 {
 	struct place *p = &place[inode % PLACES];
 	int64_t now = prof_mono_ns();
 
-	if (inode && (p->inode != inode || (p->known_ns && now - p->known_ns > KEEP_NS)))
+	if (inode && (p->inode != inode || is_old(p, now)))
 		*p = (struct place){ .inode = inode };
 	if (inode && !p->known_ns && now >= pass_ns)
 		pass(now);
-	snprintf(name, room, "%s", inode && p->name[0] ? p->name : "socket");
+	return p;
+}
+
+/* A unix socket's name that does not begin with / is abstract, or there is none. */
+void prof_socket_name(uint64_t inode, char *name, size_t room)
+{
+	const struct place *p = place_of(inode);
+	char far[64] = "";
+
+	if (inode && p->family == UNIX_SOCKET) {
+		snprintf(name, room, "socket:%.100s", *p->line.path == '/' ? p->line.path : "unix");
+		return;
+	}
+	if (inode && p->family == TCP_SOCKET)
+		prof_socket_address(p->line.far, far, sizeof(far));
+	snprintf(name, room, *far ? "socket:%s" : "socket", far);
+}
+
+static void link_of(const struct place *p, char id[PROF_LINK_ID])
+{
+	char near[64], far[64];
+
+	prof_socket_address(p->line.near, near, sizeof(near));
+	prof_socket_address(p->line.far, far, sizeof(far));
+	if (p->line.listens)
+		prof_link_listens(id, p->family == UNIX_SOCKET ? p->line.path : near);
+	else if (p->family == UNIX_SOCKET && p->peer)
+		prof_link_pair(id, p->inode, p->peer);
+	else if (*near && *far)
+		prof_link_tcp(id, near, far);
+}
+
+void prof_socket_link(uint64_t inode, char id[PROF_LINK_ID], uint64_t *peer)
+{
+	const struct place *p = place_of(inode);
+
+	*id = 0;
+	*peer = inode ? p->peer : 0;
+	if (inode && p->family)
+		link_of(p, id);
+}
+
+void prof_socket_ends(const char *id, uint64_t inode[2])
+{
+	char its[PROF_LINK_ID];
+	size_t i;
+
+	inode[0] = inode[1] = 0;
+	for (i = 0; i < PLACES; i++) {
+		*its = 0;
+		if (place[i].inode && place[i].family)
+			link_of(&place[i], its);
+		if (strcmp(its, id))
+			continue;
+		inode[0] = place[i].inode;
+		inode[1] = place[i].peer;
+	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is at the other end of a socket, by its inode, from /proc/self/net/{tcp,tcp6,unix}. The socket
- * itself is not asked: a thread with a table of its own has no descriptor of it, and calls that would
+ * Who is at the other end of a socket, by its inode, from /proc/self/net/{tcp,tcp6,unix}, and of a
+ * unix socket from the kernel (sockpeer.h). The socket itself is not asked: a thread with a table of its own has no descriptor of it, and calls that would
  * borrow one are not on every service's list of what a program may do.
  *
  * The tables are read at most once a second, each 256 KiB and 5 ms at most, and the answers kept for
@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "linktext.h"
 
 /*
  * @name gets "socket:1.2.3.4:443", "socket:[2001:db8::1]:443", "socket:/path" and "socket:unix", or
@@ -20,11 +21,31 @@
  */
 void prof_socket_name(uint64_t inode, char *name, size_t room);
 
+/*
+ * Its link's id: a pair, a connection, or an address at which it listens; "" while that is not known.
+ * *peer: the inode of the other end; 0: of another host or namespace, there is none, or not known.
+ */
+void prof_socket_link(uint64_t inode, char id[PROF_LINK_ID], uint64_t *peer);
+
+/* Both ends of a connection by the id that was told lately; 0 where one is not known. */
+void prof_socket_ends(const char *id, uint64_t inode[2]);
+
 /* The number in "socket:[123]"; 0: there is none. */
 uint64_t prof_socket_inode(const char *link);
 
-/* For tests: one line of the three files. False: it is none, or of a socket without a peer. */
-bool prof_socket_line_tcp(const char *line, bool six, uint64_t *inode, char *name, size_t room);
-bool prof_socket_line_unix(const char *line, uint64_t *inode, char *name, size_t room);
+/* One line of the three files. Addresses are kept as they are printed there. */
+struct prof_socket_line {
+	uint64_t inode;
+	bool listens;
+	char near[48], far[48]; /* TCP's: address and port, an IPv4 one in IPv6 as IPv4; far "": none */
+	char path[108]; /* a unix socket's, "" if it has none */
+};
+
+/* For tests. False: it is no such line, or of a socket that nobody has any more. */
+bool prof_socket_line_tcp(const char *line, bool six, struct prof_socket_line *out);
+bool prof_socket_line_unix(const char *line, struct prof_socket_line *out);
+
+/* "127.0.0.1:443" or "[2001:db8::1]:443" of a near or far; "" if it is none. */
+void prof_socket_address(const char *printed, char *out, size_t room);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "core/clockpoll.h"
 #include "core/notes.h"
 #include "native.h"
@@ -82,6 +83,7 @@ static void read_mounts(struct prof_target *t)
 bool prof_target_settle(struct prof_target *t, bool native)
 {
 	t->settles++;
+	t->forked = t->pid && prof_forked_from_us(t->pid); /* until it runs another program */
 	find_python(t);
 	read_mounts(t);
 	if (native && !t->pid && !prof_native_ready() && *prof_native_note())

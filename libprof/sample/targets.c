@@ -5,9 +5,11 @@
 #include "targets.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "core/procfile.h"
 #include "ranges/marks.h"
 #include "shared.h"
 #include "submitters.h"
@@ -19,6 +21,11 @@
 #define SCAN_WALKS 8u /* ... until so many stacks were walked */
 #define WALKS 3u /* tell what a thread is */
 #define AT_WORK 10 /* one tenth of a core makes a thread worth looking at */
+#define OWN_GIVE 6u /* threads of this process that are seen to give, and ... */
+#define OWN_HOLD 2u /* ... that are not, at a time */
+#define MAKES_NS 3000000000ll /* so long a process is taken for one that makes */
+#define TASKS_NS 300000000ll
+#define TASKS_AT_ONCE 2u /* processes whose threads are read */
 
 int prof_targets_init(struct prof_targets *c)
 {
@@ -62,6 +69,18 @@ static void add_submitters(struct prof_targets *c)
 	c->submitters = c->threads;
 }
 
+static void keep_times(struct prof_targets *c, struct prof_target_thread *before, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < c->threads; i++) {
+		const struct prof_target_thread *was = find(before, n, c->thread[i].tid);
+
+		if (was)
+			c->thread[i].native_ns = was->native_ns;
+	}
+}
+
 void prof_targets_submitters(struct prof_targets *c)
 {
 	struct prof_target_thread before[PROF_TARGETS_OWN];
@@ -72,12 +91,7 @@ void prof_targets_submitters(struct prof_targets *c)
 	add_submitters(c);
 	for (i = others; i < n; i++)
 		add(c, before[i].tid, before[i].role);
-	for (i = 0; i < c->threads; i++) {
-		const struct prof_target_thread *was = find(before, n, c->thread[i].tid);
-
-		if (was)
-			c->thread[i].native_ns = was->native_ns;
-	}
+	keep_times(c, before, n);
 }
 
 struct scan {
@@ -120,19 +134,41 @@ static void scan_one(struct scan *m, pid_t tid)
 	s->t_ns = m->now_ns;
 }
 
+/*
+ * Threads of this process that hold what is awaited; of more than there is room for others each
+ * time. Who pins is looked at anyway.
+ */
+static void add_makers(struct prof_targets *c, int how, size_t most)
+{
+	struct prof_links *l = &c->givers.links;
+	uint32_t pid = (uint32_t)getpid();
+	size_t n, i, before = c->threads;
+
+	for (n = 0; n < PROF_LINKS_HOLDERS && c->threads < before + most; n++) {
+		i = (c->maker_at + n) % PROF_LINKS_HOLDERS;
+		if (l->holder[i].pid == pid && l->holder[i].holds &&
+		    prof_links_makes(l, pid, l->holder[i].tid) == how)
+			add(c, (pid_t)l->holder[i].tid, WIRE_ROLE_PRODUCER);
+	}
+	c->maker_at = (c->maker_at + n) % PROF_LINKS_HOLDERS;
+}
+
 static void scan_again(struct scan *m)
 {
 	struct prof_targets *c = m->c;
 	struct prof_target_thread before[PROF_TARGETS_OWN];
-	size_t n = c->threads, i;
+	size_t n = c->threads, others = c->submitters, i;
 
 	memcpy(before, c->thread, sizeof(before));
 	c->threads = c->submitters;
-	for (i = c->submitters; i < n; i++) {
+	for (i = others; i < n; i++)
+		if (before[i].role == WIRE_ROLE_PIN)
+			scan_one(m, before[i].tid);
+	add_makers(c, 2, OWN_GIVE);
+	add_makers(c, 1, OWN_HOLD);
+	for (i = others; i < n; i++)
 		scan_one(m, before[i].tid);
-		if (c->threads && c->thread[c->threads - 1].tid == before[i].tid)
-			c->thread[c->threads - 1].native_ns = before[i].native_ns;
-	}
+	keep_times(c, before, n);
 }
 
 void prof_targets_scan(struct prof_targets *c, int64_t now_ns, struct prof_thread_sample *sample)
@@ -160,15 +196,31 @@ static bool still_there(const struct prof_children *children, pid_t pid)
 	return false;
 }
 
-static void forget_dead(struct prof_targets *c)
+/* A stranger stays for as long as it makes, and some time longer. */
+static bool is_wanted(const struct prof_targets *c, const struct prof_target_worker *w,
+		      int64_t now_ns)
+{
+	if (!w->stranger)
+		return still_there(&c->children, w->pid);
+	return now_ns - w->made_ns < MAKES_NS &&
+	       prof_family_kin(&c->givers.family, (uint32_t)w->pid) &&
+	       !still_there(&c->children, w->pid); /* it was about to be seen as a worker */
+}
+
+static void forget_dead(struct prof_targets *c, int64_t now_ns)
 {
 	size_t i, kept = 0;
 
+	c->strangers = 0;
 	for (i = 0; i < c->workers; i++) {
-		if (still_there(&c->children, c->worker[i].pid))
-			c->worker[kept++] = c->worker[i];
-		else
+		if (!is_wanted(c, &c->worker[i], now_ns)) {
 			prof_target_close(c->worker[i].target);
+			continue;
+		}
+		c->strangers += c->worker[i].stranger;
+		if (kept != i)
+			c->worker[kept] = c->worker[i];
+		kept++;
 	}
 	c->workers = kept;
 }
@@ -183,15 +235,21 @@ static bool known(const struct prof_targets *c, pid_t pid)
 	return false;
 }
 
-static void open_worker(struct prof_targets *c, pid_t pid)
+static void open_worker(struct prof_targets *c, pid_t pid, bool stranger, int64_t now_ns)
 {
-	struct prof_target_worker w = { .pid = pid };
+	struct prof_target_worker *w = &c->worker[c->workers];
 
-	if (c->workers < PROF_TARGETS_WORKERS && !prof_target_open(&w.target, pid))
-		c->worker[c->workers++] = w;
+	if (c->workers == PROF_TARGETS_WORKERS)
+		return;
+	*w = (struct prof_target_worker){ .pid = pid, .stranger = stranger };
+	if (prof_target_open(&w->target, pid))
+		return;
+	w->made_ns = stranger ? now_ns : 0;
+	c->workers++;
+	c->strangers += stranger;
 }
 
-static void open_new(struct prof_targets *c)
+static void open_new(struct prof_targets *c, int64_t now_ns)
 {
 	size_t i, opened = 0;
 
@@ -199,7 +257,27 @@ static void open_new(struct prof_targets *c)
 		if (known(c, (pid_t)c->children.pid[i]) ||
 		    prof_shared_samples_itself((pid_t)c->children.pid[i]))
 			continue;
-		open_worker(c, (pid_t)c->children.pid[i]);
+		open_worker(c, (pid_t)c->children.pid[i], false, now_ns);
+		opened++;
+	}
+}
+
+/* Processes of any program that hold what is awaited. */
+static void open_strangers(struct prof_targets *c, int64_t now_ns)
+{
+	const struct prof_family *f = &c->givers.family;
+	size_t i, opened = 0;
+
+	for (i = 0; i < f->count && opened < NEW_WORKERS; i++) {
+		pid_t pid = (pid_t)f->kin[i].pid;
+
+		if (c->strangers == PROF_TARGETS_STRANGERS)
+			return;
+		if (known(c, pid) || still_there(&c->children, pid) ||
+		    prof_shared_samples_itself(pid) ||
+		    !prof_links_makes(&c->givers.links, (uint32_t)pid, (uint32_t)pid))
+			continue;
+		open_worker(c, pid, true, now_ns);
 		opened++;
 	}
 }
@@ -220,22 +298,138 @@ static void settle_some(struct prof_targets *c, int64_t now_ns)
 	}
 }
 
-void prof_targets_workers(struct prof_targets *c, int64_t now_ns)
+static size_t parents(const struct prof_targets *c, uint32_t tid[PROF_TARGETS_OWN + 1])
 {
-	uint32_t tid[PROF_TARGETS_OWN + 1] = { (uint32_t)getpid() };
 	size_t i;
 
+	tid[0] = (uint32_t)getpid();
 	for (i = 0; i < c->threads; i++)
 		tid[i + 1] = (uint32_t)c->thread[i].tid;
-	prof_children_read(&c->children, tid, c->threads + 1);
-	forget_dead(c);
-	open_new(c);
+	return c->threads + 1;
+}
+
+void prof_targets_workers(struct prof_targets *c, int64_t now_ns)
+{
+	uint32_t tid[PROF_TARGETS_OWN + 1];
+	size_t tids = parents(c, tid);
+
+	prof_children_read(&c->children, tid, tids);
+	forget_dead(c, now_ns);
+	open_new(c, now_ns);
+	open_strangers(c, now_ns);
 	settle_some(c, now_ns);
 }
 
-struct prof_target_worker *prof_targets_next_worker(struct prof_targets *c)
+/* ---- who makes -------------------------------------------------------------------------------- */
+
+static bool makes(const struct prof_target_worker *w, int64_t now_ns)
 {
-	if (!c->workers)
-		return NULL;
-	return &c->worker[c->turn++ % c->workers];
+	return w->made_ns && now_ns - w->made_ns < MAKES_NS;
+}
+
+static struct prof_target_task *task_of(struct prof_target_worker *w, pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_TARGETS_TASKS; i++)
+		if (w->task[i].tid == tid)
+			return &w->task[i];
+	return NULL;
+}
+
+/* Which of its threads are at work beside the main one, of the first ones that it has. */
+static void read_tasks(struct prof_target_worker *w, int64_t now_ns)
+{
+	struct prof_target_task now[PROF_TARGETS_TASKS] = { 0 }, *was;
+	uint32_t tid[PROF_TARGETS_TASKS];
+	int64_t passed = now_ns - w->tasks_ns;
+	char path[40];
+	ssize_t n, i;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)w->pid);
+	n = prof_proc_numbers(path, 0, tid, PROF_TARGETS_TASKS);
+	for (i = 0; i < n; i++) {
+		if ((pid_t)tid[i] == w->pid ||
+		    prof_target_cpu(w->target, (pid_t)tid[i], &now[i].cpu_ns))
+			continue;
+		now[i].tid = (pid_t)tid[i];
+		was = task_of(w, (pid_t)tid[i]);
+		now[i].works = was && (int64_t)(now[i].cpu_ns - was->cpu_ns) * AT_WORK > passed;
+	}
+	memcpy(w->task, now, sizeof(now));
+	w->tasks_ns = now_ns;
+}
+
+static void note_makers(struct prof_targets *c, int64_t now_ns)
+{
+	struct prof_links *l = &c->givers.links;
+	size_t i, k;
+
+	for (i = 0; i < PROF_LINKS_HOLDERS; i++) {
+		const struct prof_link_holder *h = &l->holder[i];
+
+		if (!h->holds || !prof_links_makes(l, h->pid, h->tid))
+			continue;
+		for (k = 0; k < c->workers; k++)
+			if ((uint32_t)c->worker[k].pid == h->pid)
+				c->worker[k].made_ns = now_ns;
+	}
+}
+
+static void read_some_tasks(struct prof_targets *c, int64_t now_ns)
+{
+	size_t n, read = 0;
+
+	for (n = 0; n < c->workers && read < TASKS_AT_ONCE; n++) {
+		struct prof_target_worker *w = &c->worker[c->tasks_turn++ % c->workers];
+
+		if (!makes(w, now_ns) || now_ns - w->tasks_ns < TASKS_NS)
+			continue;
+		read_tasks(w, now_ns);
+		read++;
+	}
+}
+
+void prof_targets_makers(struct prof_targets *c, int64_t now_ns)
+{
+	struct prof_givers *g = &c->givers;
+	uint32_t tid[PROF_TARGETS_OWN + 1];
+	size_t n;
+
+	c->now_ns = now_ns;
+	prof_givers_turn(g, now_ns);
+	if (!prof_givers_want(g))
+		return;
+	prof_givers_own(g, c->self, now_ns);
+	prof_givers_family(g, tid, parents(c, tid), now_ns);
+	for (n = 0; n < c->workers && g->budget_ns > 0; n++) {
+		struct prof_target_worker *w = &c->worker[g->next_target++ % c->workers];
+
+		if (!prof_shared_samples_itself(w->pid))
+			prof_givers_child(g, w->target, (uint32_t)w->pid, now_ns);
+	}
+	note_makers(c, now_ns);
+	read_some_tasks(c, now_ns);
+}
+
+size_t prof_targets_count(const struct prof_targets *c, bool making)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < c->workers; i++)
+		n += makes(&c->worker[i], c->now_ns) == making;
+	return n;
+}
+
+struct prof_target_worker *prof_targets_next(struct prof_targets *c, bool making)
+{
+	size_t *turn = making ? &c->makers_turn : &c->turn, n;
+
+	for (n = 0; n < c->workers; n++) {
+		struct prof_target_worker *w = &c->worker[(*turn)++ % c->workers];
+
+		if (makes(w, c->now_ns) == making)
+			return w;
+	}
+	return NULL;
 }

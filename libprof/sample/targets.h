@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whom the sampler looks at: the submitting threads, the loader's pin thread, other Python threads
- * that are at work, and the main threads of workers. Sampler thread only.
+ * Whom the sampler looks at: the submitting threads, the loader's pin thread, those who hold what
+ * others wait for (givers.h), other Python threads that are at work, the main threads of workers, and
+ * processes that write to who waits, with those of their threads that are at work. Sampler thread
+ * only.
  */
 #ifndef PROF_TARGETS_H
 #define PROF_TARGETS_H
@@ -11,11 +13,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "children.h"
+#include "givers.h"
 #include "thread_sample.h"
 
 #define PROF_TARGETS_OWN 16u
 #define PROF_TARGETS_SCANNED 1024u /* a power of two */
 #define PROF_TARGETS_WORKERS 128u
+#define PROF_TARGETS_STRANGERS 32u /* processes that are no workers */
+#define PROF_TARGETS_TASKS 16u /* threads of one that are told apart */
 
 struct prof_target_thread {
 	pid_t tid;
@@ -23,10 +28,20 @@ struct prof_target_thread {
 	int64_t native_ns; /* when its native stack was read last */
 };
 
+struct prof_target_task { /* a thread of another process */
+	pid_t tid;
+	bool works; /* it ran since it was looked at last */
+	uint64_t cpu_ns;
+};
+
 struct prof_target_worker {
 	pid_t pid;
 	struct prof_target *target;
+	bool stranger; /* it is here for what it holds alone */
 	int64_t settled_ns;
+	int64_t made_ns; /* when it was last known to make what is awaited; 0: never */
+	int64_t tasks_ns; /* when its threads were read */
+	struct prof_target_task task[PROF_TARGETS_TASKS];
 };
 
 struct prof_scanned { /* a Python thread at the last scan; may be overwritten by another's */
@@ -45,7 +60,11 @@ struct prof_targets {
 	size_t scan_at; /* in the list of threads: where the next scan goes on */
 	struct prof_children children;
 	struct prof_target_worker worker[PROF_TARGETS_WORKERS];
-	size_t workers, turn; /* turn: whose it is to be looked at next */
+	size_t workers, strangers;
+	size_t turn, makers_turn, tasks_turn; /* whose it is to be looked at next */
+	int64_t now_ns; /* of the last look for those who make */
+	size_t maker_at; /* of this process's threads that make */
+	struct prof_givers givers;
 };
 
 /* 0 or -ENOMEM. */
@@ -66,7 +85,16 @@ void prof_targets_scan(struct prof_targets *c, int64_t now_ns, struct prof_threa
  */
 void prof_targets_workers(struct prof_targets *c, int64_t now_ns);
 
-/* The next worker in turn; NULL: there are none. */
-struct prof_target_worker *prof_targets_next_worker(struct prof_targets *c);
+/*
+ * Which hold what is awaited, of this process and of others: some are looked through at each call.
+ * Under the fork lock.
+ */
+void prof_targets_makers(struct prof_targets *c, int64_t now_ns);
+
+/* The next process in turn, one that makes or another one; NULL: there is none. */
+struct prof_target_worker *prof_targets_next(struct prof_targets *c, bool makes);
+
+/* How many of either kind there are. */
+size_t prof_targets_count(const struct prof_targets *c, bool makes);
 
 #endif

@@ -22,9 +22,14 @@
 #include "mounts.h"
 #include "poll_set.h"
 #include "procmem.h"
+#include "python/reach.h"
+#include "shmap.h"
 #include "target_parts.h"
 #include "threadfacts.h"
 #include "waitkind.h"
+
+#define OBJECTS 6u /* that one wait is for, one within the other */
+#define POLLED_WORDS 4u /* of links for descriptors that are polled: others need room, too */
 
 struct sampling { /* what one sample is taken with */
 	struct prof_target *t;
@@ -36,6 +41,7 @@ struct sampling { /* what one sample is taken with */
 	char letter; /* its state */
 	bool blocked, sched_known, call_known;
 	bool path, writes; /* it waits for a file by its path; to write it */
+	bool links; /* are asked for */
 };
 
 /* ---- state ------------------------------------------------------------------------------------ */
@@ -129,7 +135,7 @@ static bool disk(const struct sampling *l)
 	return l->out->s.state == WIRE_STATE_DISK;
 }
 
-static void wait_fd(struct sampling *l, int fd, bool writes, int64_t timeout_ns)
+static struct prof_fd wait_fd(struct sampling *l, int fd, bool writes, int64_t timeout_ns)
 {
 	struct prof_thread_sample *o = l->out;
 	struct prof_fd f = prof_fd_look(l->t->pid, fd, &l->t->mounts, o->target, sizeof(o->target));
@@ -141,6 +147,36 @@ static void wait_fd(struct sampling *l, int fd, bool writes, int64_t timeout_ns)
 		o->s.wait = WIRE_WAIT_QUEUE;
 	if (f.kind == PROF_FD_UNKNOWN)
 		o->s.wait = writes ? WIRE_WAIT_WRITE : WIRE_WAIT_READ;
+	return f;
+}
+
+/* @end: inode of the descriptor by which it waits, 0: by none. False: there is no room. */
+static bool await_link(struct sampling *l, const char *id, uint64_t end)
+{
+	size_t n = prof_link_words(l->out->links);
+
+	if (!l->links || !prof_link_add(l->out->links, PROF_LINK_AWAITS, id))
+		return false;
+	l->out->end[n] = end;
+	return true;
+}
+
+/* Who writes to a pipe or socket waits for who reads: that is no wait for something to be made. */
+static void read_fd(struct sampling *l, int fd)
+{
+	struct prof_fd f = wait_fd(l, fd, false, -1);
+	char id[PROF_LINK_ID];
+
+	if (!l->links)
+		return;
+	prof_fd_link(&f, l->out->s.wait == WIRE_WAIT_PIPE, id);
+	await_link(l, id, f.inode);
+}
+
+static bool sends(const struct sampling *l)
+{
+	return l->call.nr == SYS_sendto || l->call.nr == SYS_sendmsg ||
+	       l->call.nr == SYS_sendmmsg || l->call.nr == SYS_connect;
 }
 
 /* A path that does not begin with / is seen from a folder: a descriptor, or where the process is. */
@@ -195,6 +231,30 @@ static bool opens_to_write(const struct sampling *l)
 	return l->call.nr == SYS_openat && (flags & O_ACCMODE) != O_RDONLY;
 }
 
+/*
+ * Who polls waits for all that he means to read; a place at which he listens comes first, for not
+ * all may find room.
+ */
+static void await_polled(struct sampling *l, const struct prof_poll_set *p)
+{
+	char id[PROF_POLL_SET_MAX][PROF_LINK_ID], name[PROF_SAMPLE_FS];
+	struct prof_fd f[PROF_POLL_SET_MAX];
+	uint32_t i, n = 0;
+
+	for (i = 0; i < p->count; i++) {
+		*id[i] = 0;
+		if (!(p->reads >> i & 1))
+			continue;
+		f[i] = prof_fd_look(l->t->pid, p->fd[i], &l->t->mounts, name, sizeof(name));
+		prof_fd_link(&f[i], true, id[i]);
+		if (*id[i] == 'l' && n < POLLED_WORDS)
+			n += await_link(l, id[i], f[i].inode);
+	}
+	for (i = 0; i < p->count && n < POLLED_WORDS; i++)
+		if (*id[i])
+			n += await_link(l, id[i], f[i].inode);
+}
+
 /* Of several descriptors the one that tells most: a queue, then whatever comes first. */
 static void wait_poll_set(struct sampling *l)
 {
@@ -212,19 +272,26 @@ static void wait_poll_set(struct sampling *l)
 	for (i = 0; i < p.count; i++) {
 		wait_fd(l, p.fd[i], false, p.timeout_ns);
 		if (l->out->s.wait != WIRE_WAIT_OTHER)
-			return;
+			break;
 	}
+	if (l->links)
+		await_polled(l, &p);
 }
 
 static void wait_futex(struct sampling *l)
 {
 	struct wire_sample *s = &l->out->s;
+	char id[PROF_LINK_ID];
 
 	if (l->t->py && prof_py_in_runtime(l->t->py, l->call.arg[0])) {
 		s->wait = WIRE_WAIT_GIL;
 		return;
 	}
 	s->wait = (uint8_t)prof_wait_of_futex(l->call.arg[1]);
+	if (s->wait == WIRE_WAIT_LOCK_SHARED && l->links) {
+		prof_shmap_link(l->t->pid, l->call.arg[0], id);
+		await_link(l, id, 0);
+	}
 	if (s->wait == WIRE_WAIT_LOCK_SHARED && prof_wait_is_queue_lock(l->out->stack))
 		s->wait = WIRE_WAIT_QUEUE;
 }
@@ -256,8 +323,13 @@ static void tell_wait(struct sampling *l)
 	}
 	switch (l->kind->how) {
 	case PROF_CALL_READ:
+		read_fd(l, fd);
+		break;
 	case PROF_CALL_SOCKET:
-		wait_fd(l, fd, false, -1);
+		if (sends(l))
+			wait_fd(l, fd, false, -1);
+		else
+			read_fd(l, fd);
 		break;
 	case PROF_CALL_WRITE:
 		wait_fd(l, fd, true, -1);
@@ -297,6 +369,33 @@ static void tell_wait(struct sampling *l)
 		break;
 	default:
 		s->wait = WIRE_WAIT_OTHER;
+	}
+}
+
+/* Waits that somebody in the process or in a child may end. */
+static bool is_made(uint8_t wait)
+{
+	return wait == WIRE_WAIT_LOCK || wait == WIRE_WAIT_LOCK_SHARED || wait == WIRE_WAIT_QUEUE ||
+	       wait == WIRE_WAIT_PIPE || wait == WIRE_WAIT_SOCKET;
+}
+
+/*
+ * Objects of Python that it waits for. In a process with addresses of its own they would be mistaken
+ * for others.
+ */
+static void await_objects(struct sampling *l, pid_t tid)
+{
+	const struct prof_py_thread *thread = prof_target_python(l->t, tid);
+	uint64_t object[OBJECTS];
+	char id[PROF_LINK_ID];
+	int n, i;
+
+	if (!l->t->py || !thread || (l->t->pid && !l->t->forked) || !is_made(l->out->s.wait))
+		return;
+	n = prof_py_awaited(l->t->py, thread, object, OBJECTS);
+	for (i = 0; i < n; i++) {
+		prof_link_object(id, object[i]);
+		await_link(l, id, 0);
 	}
 }
 
@@ -350,7 +449,8 @@ static void begin(struct sampling *l, pid_t tid)
 	struct prof_thread_sample *o = l->out;
 
 	memset(&o->s, 0, sizeof(o->s));
-	o->stack[0] = o->native[0] = o->target[0] = o->fs[0] = 0;
+	o->stack[0] = o->native[0] = o->target[0] = o->fs[0] = o->links[0] = 0;
+	memset(o->end, 0, sizeof(o->end));
 	o->s.t_ns = prof_now_ns();
 	o->s.pid = (uint32_t)l->t->tgid;
 	o->s.tid = (uint32_t)tid;
@@ -373,8 +473,12 @@ static int sample(struct sampling *l, pid_t tid, unsigned int what)
 		read_call(l);
 	if (what & PROF_SAMPLE_PYTHON)
 		read_python(l, tid);
+	l->links = what & PROF_SAMPLE_LINKS && !prof_wait_gives(l->out->stack) &&
+		   !prof_wait_watches(l->out->stack);
 	if (l->blocked && l->call_known)
 		tell_wait(l);
+	if (l->blocked && l->links)
+		await_objects(l, tid);
 	if (what & PROF_SAMPLE_NATIVE && l->blocked)
 		read_native(l);
 	judge(l);

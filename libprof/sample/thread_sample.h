@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "linktext.h"
 #include "native.h"
 #include "python/pystack.h"
 #include "target.h"
@@ -25,6 +26,7 @@ enum prof_sample_what {
 	PROF_SAMPLE_PYTHON = 1 << 1, /* its Python stack */
 	PROF_SAMPLE_NATIVE =
 		1 << 2, /* its native stack, if it is blocked, not for a lock of Python */
+	PROF_SAMPLE_LINKS = 1 << 3, /* what joins its wait to others; only with WAIT and PYTHON */
 };
 
 struct prof_thread_sample {
@@ -33,6 +35,8 @@ struct prof_thread_sample {
 	char native[PROF_NATIVE_TEXT];
 	char target[PROF_SAMPLE_TARGET];
 	char fs[PROF_SAMPLE_FS];
+	char links[PROF_LINKS_TEXT]; /* what it waits for; whoever knows adds what it can give */
+	uint64_t end[PROF_LINKS_WORDS]; /* of each word: inode of the descriptor that it waits by; 0: none */
 };
 
 /*

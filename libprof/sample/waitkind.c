@@ -137,6 +137,72 @@ bool prof_wait_is_queue_lock(const char *stack)
 	return queue_on_top(stack) && !fetches(stack);
 }
 
+/* Python's own code between a blocked call and whoever called it, a line of it at *frame. */
+static bool in_library(const char *frame)
+{
+	return in_helper(frame) || in_queue_code(frame) || frame_in(frame, "/queue.py") ||
+	       frame_in(frame, "concurrent/futures/_base.py") ||
+	       frame_in(frame, "concurrent/futures/thread.py") ||
+	       frame_in(frame, "concurrent/futures/process.py") ||
+	       frame_in(frame, "/socket.py") || frame_in(frame, "/subprocess.py");
+}
+
+/* Its name alone, without the class before it, which Python tells since 3.11. */
+static bool is_function(const char *frame, const char *const *name)
+{
+	size_t n = strcspn(frame, "\t\n"), len;
+
+	for (; *name; name++) {
+		len = strlen(*name);
+		if (len <= n && !strncmp(frame + n - len, *name, len) &&
+		    (len == n || frame[n - len - 1] == '.'))
+			return true;
+	}
+	return false;
+}
+
+static bool goes_through(const char *stack, const char *const *name)
+{
+	for (; *stack && in_library(stack); stack = next_frame(stack))
+		if (is_function(stack, name))
+			return true;
+	return false;
+}
+
+bool prof_wait_takes(const char *stack)
+{
+	static const char *const name[] = { "get", "recv", "recv_bytes", "recv_bytes_into",
+					    "result", "next", "readinto", NULL };
+
+	return goes_through(stack, name);
+}
+
+bool prof_wait_gives(const char *stack)
+{
+	static const char *const name[] = { "put", "_put", "send", "send_bytes", NULL };
+
+	return goes_through(stack, name);
+}
+
+bool prof_wait_watches(const char *stack)
+{
+	static const char *const name[] = { "_wait_for_updates", "_handle_workers", NULL };
+
+	return goes_through(stack, name);
+}
+
+bool prof_wait_hands_out(const char *stack)
+{
+	static const char *const name[] = { "_handle_tasks", NULL };
+
+	return goes_through(stack, name);
+}
+
+bool prof_wait_in_loader(const char *stack)
+{
+	return strstr(stack, "torch/utils/data/_utils/worker.py\t") != NULL;
+}
+
 bool prof_wait_in_threading(const char *stack)
 {
 	return frame_in(stack, "/threading.py") || frame_in(stack, "/queue.py") ||

@@ -43,6 +43,24 @@ bool prof_wait_is_queue(int64_t timeout_ns, const char *stack);
 /* A lock shared by processes: is it the one around such a queue? */
 bool prof_wait_is_queue_lock(const char *stack);
 
+/*
+ * A wait inside Python's own queues, pipes, pools and futures, whose locks and conditions both sides
+ * share: does it take what another one makes (get, recv, result), or give (put, send)? By the stack;
+ * of a wait in other code neither is known.
+ */
+bool prof_wait_takes(const char *stack);
+bool prof_wait_gives(const char *stack);
+
+/*
+ * Threads of multiprocessing's pools that reach results and hand on none: the one that watches for the
+ * end of workers, whose pipes are never written to, and the one that hands out work.
+ */
+bool prof_wait_watches(const char *stack);
+bool prof_wait_hands_out(const char *stack);
+
+/* The stack is that of a worker of torch's loader. */
+bool prof_wait_in_loader(const char *stack);
+
 /* The innermost frame is in Python's own threading or queue: no native stack tells more. */
 bool prof_wait_in_threading(const char *stack);
 

@@ -276,6 +276,7 @@ static void sample(const struct wire_sample *s)
 	sample_text("native", s->native);
 	sample_text("target", s->target);
 	sample_text("fs", s->fs);
+	sample_text("links", s->links);
 	printf("}\n");
 }
 

@@ -194,6 +194,7 @@ static void write_looks(uint32_t n)
 		snprintf(l.stack, sizeof(l.stack), "f%u\tfile.py\t%u", i % 7, i % 7);
 		snprintf(l.target, sizeof(l.target), "/data/%u", i);
 		snprintf(l.fs, sizeof(l.fs), "ext4");
+		snprintf(l.links, sizeof(l.links), "?p%u", i);
 		l.s.tid = i;
 		prof_shared_sample(&l);
 	}
@@ -219,6 +220,7 @@ static void test_looks(void)
 	EXPECT_STR(got.look.stack, want);
 	EXPECT_STR(got.look.target, "/data/499");
 	EXPECT_STR(got.look.fs, "ext4");
+	EXPECT_STR(got.look.links, "?p499");
 	EXPECT_STR(got.look.native, "");
 }
 

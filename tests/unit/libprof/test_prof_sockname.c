@@ -3,6 +3,7 @@
  * Names of sockets: real ones by their inode, lines as kernels print them, and lines that are none.
  */
 #include "sample/sockname.h"
+#include "sample/sockpeer.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -94,7 +95,7 @@ static void test_real(void)
 
 static void test_lines(void)
 {
-	uint64_t inode = 0;
+	struct prof_socket_line l;
 	char name[128] = "";
 
 	EXPECT_UINT(prof_socket_inode("socket:[4711]"), 4711);
@@ -102,23 +103,45 @@ static void test_lines(void)
 	EXPECT(prof_socket_line_tcp(
 		"  12: 0100007F:1F90 0100007F:01BB 01 00000000:00000000 00:00000000 "
 		"00000000  1000        0 123456 1 000000002b2f4746 20 4 30 10 -1",
-		false, &inode, name, sizeof(name)));
-	EXPECT_UINT(inode, 123456);
-	EXPECT_STR(name, "socket:127.0.0.1:443");
-	EXPECT(!prof_socket_line_tcp(
+		false, &l));
+	EXPECT_UINT(l.inode, 123456);
+	EXPECT(!l.listens);
+	prof_socket_address(l.near, name, sizeof(name));
+	EXPECT_STR(name, "127.0.0.1:8080");
+	prof_socket_address(l.far, name, sizeof(name));
+	EXPECT_STR(name, "127.0.0.1:443");
+	EXPECT(prof_socket_line_tcp(
 		"   0: 00000000:07E8 00000000:0000 0A 00000000:00000000 00:00000000 "
 		"00000000     0        0 1066 1 000000002b2f4746 100 0 0 10 0",
-		false, &inode, name, sizeof(name)));
+		false, &l));
+	EXPECT(l.listens);
+	EXPECT_STR(l.far, "");
+	prof_socket_address(l.near, name, sizeof(name));
+	EXPECT_STR(name, "0.0.0.0:2024");
+	prof_socket_address("", name, sizeof(name));
+	EXPECT_STR(name, "");
+	EXPECT(!prof_socket_line_tcp(
+		"   1: 0100007F:9325 0100007F:B844 06 00000000:00000000 03:000002A0 "
+		"00000000     0        0 0 3 00000000c605ccdd",
+		false, &l)); /* nobody has it any more */
+	EXPECT(prof_socket_line_tcp(
+		"   2: 0000000000000000FFFF00000100007F:1F90 "
+		"0000000000000000FFFF00000100007F:01BB 01 00000000:00000000 00:00000000 "
+		"00000000     0        0 77 1 000000002b2f4746 20 4 30 10 -1",
+		true, &l));
+	prof_socket_address(l.near, name, sizeof(name));
+	EXPECT_STR(name, "127.0.0.1:8080"); /* its peer may be one of IPv4 */
 	EXPECT(prof_socket_line_unix("00000000d8d8d073: 00000003 00000000 00000000 0001 03  1063",
-				     &inode, name, sizeof(name)));
-	EXPECT_UINT(inode, 1063);
-	EXPECT_STR(name, "socket:unix");
+				     &l));
+	EXPECT_UINT(l.inode, 1063);
+	EXPECT_STR(l.path, "");
+	EXPECT(!l.listens);
 	EXPECT(prof_socket_line_unix(
-		"00000000d8d8d073: 00000002 00000000 00010000 0001 01 99 /run/a b", &inode, name,
-		sizeof(name)));
-	EXPECT_STR(name, "socket:/run/a b");
+		"00000000d8d8d073: 00000002 00000000 00010000 0001 01 99 /run/a b", &l));
+	EXPECT_STR(l.path, "/run/a b");
+	EXPECT(l.listens);
 	EXPECT(!prof_socket_line_unix("Num       RefCount Protocol Flags    Type St Inode Path",
-				      &inode, name, sizeof(name)));
+				      &l));
 }
 
 static void test_damaged_lines(void)
@@ -126,21 +149,104 @@ static void test_damaged_lines(void)
 	static const char whole[] =
 		"  12: 0100007F:1F90 0100007F:01BB 01 00000000:00000000 00:00000000 00000000  "
 		"1000        0 123456 1 000000002b2f4746 20 4 30 10 -1";
-	uint64_t inode, seed = 1;
+	struct prof_socket_line l = { 0 };
 	char line[sizeof(whole)], name[16] = "";
+	uint64_t seed = 1;
 	int i, k;
 
 	for (i = 0; i < 100000; i++) {
 		memcpy(line, whole, sizeof(line));
 		for (k = 0; k < 4; k++)
 			line[t_random(&seed) % (sizeof(line) - 1)] = (char)t_random(&seed);
-		prof_socket_line_tcp(line, i & 1, &inode, name, sizeof(name));
+		prof_socket_line_tcp(line, i & 1, &l);
+		prof_socket_address(l.far, name, sizeof(name));
 		EXPECT(memchr(name, 0, sizeof(name)) != NULL);
-		prof_socket_line_unix(line, &inode, name, sizeof(name));
+		prof_socket_line_unix(line, &l);
+		EXPECT(memchr(l.path, 0, sizeof(l.path)) != NULL);
+	}
+}
+
+static uint64_t inode_of(int fd)
+{
+	struct stat st;
+
+	REQUIRE(!fstat(fd, &st));
+	return st.st_ino;
+}
+
+/* Both ends of a connection have one id, and each knows the other one. */
+static void expect_pair(int one, int other, char first)
+{
+	char id[2][PROF_LINK_ID];
+	uint64_t peer[2], ends[2];
+
+	prof_socket_link(inode_of(one), id[0], &peer[0]);
+	prof_socket_link(inode_of(other), id[1], &peer[1]);
+	wait_a_pass();
+	prof_socket_link(inode_of(one), id[0], &peer[0]);
+	prof_socket_link(inode_of(other), id[1], &peer[1]);
+	EXPECT(*id[0] == first);
+	EXPECT_STR(id[0], id[1]);
+	EXPECT_UINT(peer[0], inode_of(other));
+	EXPECT_UINT(peer[1], inode_of(one));
+	prof_socket_ends(id[0], ends);
+	EXPECT_UINT(ends[0] + ends[1], inode_of(one) + inode_of(other));
+	EXPECT(ends[0] == inode_of(one) || ends[1] == inode_of(one));
+}
+
+static void test_links(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	int server = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
+	char id[PROF_LINK_ID], want[PROF_LINK_ID];
+	socklen_t len = sizeof(a);
+	uint64_t peer;
+	int pair[2], far;
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	REQUIRE(!bind(server, (struct sockaddr *)&a, len) && !listen(server, 1) &&
+		!getsockname(server, (struct sockaddr *)&a, &len) &&
+		!connect(fd, (struct sockaddr *)&a, len));
+	far = accept(server, NULL, NULL);
+	REQUIRE(far >= 0 && !socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	expect_pair(fd, far, 't');
+	prof_socket_link(inode_of(pair[0]), id, &peer);
+	wait_a_pass();
+	prof_socket_link(inode_of(pair[0]), id, &peer);
+	if (*id)
+		expect_pair(pair[0], pair[1], 'u');
+	else
+		printf("skipped: the kernel does not tell unix sockets' peers\n");
+	prof_socket_link(inode_of(server), id, &peer);
+	wait_a_pass();
+	prof_socket_link(inode_of(server), id, &peer);
+	snprintf(want, sizeof(want), "l127.0.0.1:%u", ntohs(a.sin_port));
+	EXPECT_STR(id, want);
+	EXPECT_UINT(peer, 0);
+}
+
+/* Answers that are cut, or say that they are longer than they are. */
+static void test_damaged_answers(void)
+{
+	static const uint8_t whole[] = { 48, 0, 0, 0, 20, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+					 1,  1, 1, 0, 9,  0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+					 8,  0, 2, 0, 42, 0, 0, 0, 5, 0, 6, 0, 0, 0, 0, 0 };
+	uint8_t answer[sizeof(whole)];
+	uint64_t seed = 1;
+	size_t i, k;
+
+	EXPECT_UINT(prof_unix_peer_of(whole, sizeof(whole)), 42);
+	for (i = 0; i < sizeof(whole); i++)
+		EXPECT_UINT(prof_unix_peer_of(whole, i), 0);
+	for (i = 0; i < 100000; i++) {
+		memcpy(answer, whole, sizeof(whole));
+		for (k = 0; k < 3; k++)
+			answer[t_random(&seed) % sizeof(whole)] = (uint8_t)t_random(&seed);
+		prof_unix_peer_of(answer, t_random(&seed) % (sizeof(whole) + 1));
 	}
 }
 
 int main(void)
 {
-	return RUN(test_real, test_lines, test_damaged_lines);
+	return RUN(test_real, test_lines, test_damaged_lines, test_links, test_damaged_answers);
 }

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A set of ids, and bits of it by thread.
+ */
+#include "links.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/hash.h"
+#include "sockname.h"
+#include "waitkind.h"
+
+#define BIT(i) (UINT32_C(1) << (i))
+#define NONE UINT8_MAX
+
+/* ---- who holds -------------------------------------------------------------------------------- */
+
+static struct prof_link_holder *place_of(struct prof_links *l, uint32_t pid, uint32_t tid)
+{
+	return &l->holder[prof_hash_thread(pid, tid) % PROF_LINKS_HOLDERS];
+}
+
+struct prof_link_holder *prof_links_holder(struct prof_links *l, uint32_t pid, uint32_t tid)
+{
+	struct prof_link_holder *h = place_of(l, pid, tid);
+
+	if (h->pid != pid || h->tid != tid)
+		*h = (struct prof_link_holder){ .pid = pid, .tid = tid };
+	return h;
+}
+
+void prof_links_found(struct prof_link_holder *h, uint32_t of, uint32_t gives, uint32_t holds)
+{
+	h->holds = (h->holds & ~of) | ((holds | gives) & of);
+	h->sure &= h->holds;
+	h->gives = (h->gives & ~of) | (gives & of) | h->sure;
+}
+
+uint32_t prof_links_lone(const struct prof_links *l)
+{
+	uint32_t once = 0, more = 0, gives = 0, i;
+
+	for (i = 0; i < PROF_LINKS_HOLDERS; i++) {
+		const struct prof_link_holder *h = &l->holder[i];
+
+		if (h->pid != h->tid)
+			continue;
+		more |= once & h->holds;
+		once |= h->holds;
+		gives |= h->gives;
+	}
+	return once & ~more & ~gives & prof_links_of_ends(l);
+}
+
+void prof_links_sure(struct prof_links *l, uint32_t pid, uint32_t bits)
+{
+	struct prof_link_holder *h = place_of(l, pid, pid);
+
+	if (h->pid != pid || h->tid != pid)
+		return;
+	h->gives |= h->holds & bits;
+	h->sure |= h->holds & bits;
+}
+
+/*
+ * A descriptor is held by the process: what its main thread holds of those all its threads do. That
+ * it gives is taken from the object through which the same wait goes, for a forked child has all
+ * descriptors of its parent.
+ */
+static uint32_t with(const struct prof_links *l, uint32_t gives)
+{
+	uint32_t bits = 0, i;
+
+	for (i = 0; i < PROF_LINKS_WANTED; i++)
+		if (gives & BIT(i))
+			bits |= l->wanted[i].with;
+	return bits;
+}
+
+static void held_by(struct prof_links *l, uint32_t pid, uint32_t tid, uint32_t *gives,
+		    uint32_t *holds)
+{
+	const struct prof_link_holder *h = place_of(l, pid, tid), *main = place_of(l, pid, pid);
+	uint32_t ends = prof_links_of_ends(l), takes = 0;
+
+	*gives = *holds = 0;
+	if (h->pid == pid && h->tid == tid) {
+		*gives = h->gives;
+		*holds = h->holds;
+		takes = h->takes;
+	}
+	if (main->pid == pid && main->tid == pid) {
+		*holds |= main->holds & ends;
+		*gives |= (main->gives | with(l, main->gives & ~main->takes)) & *holds & ends;
+	}
+	*gives |= with(l, *gives & ~takes) & *holds & ends;
+	*gives &= ~takes;
+	*holds &= ~takes;
+}
+
+int prof_links_makes(struct prof_links *l, uint32_t pid, uint32_t tid)
+{
+	uint32_t gives, holds;
+
+	held_by(l, pid, tid, &gives, &holds);
+	return gives ? 2 : holds != 0;
+}
+
+/* Those that were awaited last come first: room is short. */
+static void add_words(const struct prof_links *l, char *text, enum prof_link_mark mark,
+		      uint32_t bits)
+{
+	uint32_t i, last;
+
+	for (; bits; bits &= ~BIT(last)) {
+		last = PROF_LINKS_WANTED;
+		for (i = 0; i < PROF_LINKS_WANTED; i++)
+			if (bits & BIT(i) && (last == PROF_LINKS_WANTED ||
+					      l->wanted[i].seen_ns > l->wanted[last].seen_ns))
+				last = i;
+		prof_link_add(text, mark, l->wanted[last].id);
+	}
+}
+
+void prof_links_tell(struct prof_links *l, struct prof_thread_sample *s)
+{
+	uint32_t gives, holds;
+
+	held_by(l, s->s.pid, s->s.tid, &gives, &holds);
+	if (s->s.wait == WIRE_WAIT_CHILD) /* what it has its child has from it */
+		gives &= ~prof_links_of_ends(l);
+	if (prof_wait_watches(s->stack))
+		return;
+	if (prof_wait_hands_out(s->stack))
+		gives = 0;
+	add_words(l, s->links, PROF_LINK_GIVES, gives);
+	add_words(l, s->links, PROF_LINK_HOLDS, holds & ~gives);
+}
+
+/* ---- what is awaited -------------------------------------------------------------------------- */
+
+uint32_t prof_links_of_objects(const struct prof_links *l)
+{
+	uint32_t bits = 0, i;
+
+	for (i = 0; i < PROF_LINKS_WANTED; i++)
+		if (l->wanted[i].object)
+			bits |= BIT(i);
+	return bits;
+}
+
+uint32_t prof_links_of_ends(const struct prof_links *l)
+{
+	uint32_t bits = 0, i;
+
+	for (i = 0; i < PROF_LINKS_WANTED; i++)
+		if (l->wanted[i].other[0])
+			bits |= BIT(i);
+	return bits;
+}
+
+static void forget(struct prof_links *l, uint32_t i)
+{
+	uint32_t k;
+
+	l->wanted[i] = (struct prof_link_wanted){ .id = "" };
+	for (k = 0; k < PROF_LINKS_WANTED; k++)
+		l->wanted[k].with &= ~BIT(i);
+	for (k = 0; k < PROF_LINKS_HOLDERS; k++) {
+		l->holder[k].gives &= ~BIT(i);
+		l->holder[k].holds &= ~BIT(i);
+		l->holder[k].sure &= ~BIT(i);
+		l->holder[k].takes &= ~BIT(i);
+		l->holder[k].awaits &= ~BIT(i);
+	}
+}
+
+void prof_links_age(struct prof_links *l, int64_t now_ns)
+{
+	uint32_t i;
+
+	for (i = 0; i < PROF_LINKS_WANTED; i++)
+		if (*l->wanted[i].id && now_ns - l->wanted[i].seen_ns > PROF_LINKS_OLD_NS)
+			forget(l, i);
+}
+
+static bool goes_before(const struct prof_link_wanted *a, const struct prof_link_wanted *b)
+{
+	return a->depth > b->depth || (a->depth == b->depth && a->seen_ns < b->seen_ns);
+}
+
+/*
+ * A free place, or that of the one that is farthest from a submitter, of several the one that was
+ * awaited longest ago. PROF_LINKS_WANTED: all are nearer, or as near and awaited just now.
+ */
+static uint32_t room_for_one(struct prof_links *l, uint8_t depth, int64_t now_ns)
+{
+	struct prof_link_wanted wanted = { .depth = depth, .seen_ns = now_ns };
+	uint32_t i, first = 0;
+
+	for (i = 0; i < PROF_LINKS_WANTED; i++) {
+		if (!*l->wanted[i].id)
+			return i;
+		if (goes_before(&l->wanted[i], &l->wanted[first]))
+			first = i;
+	}
+	if (!goes_before(&l->wanted[first], &wanted))
+		return PROF_LINKS_WANTED;
+	forget(l, first);
+	return first;
+}
+
+/* Who can give has the other end of a connection, or of a pipe one that writes. */
+static void set_ends(struct prof_link_wanted *w, uint64_t end)
+{
+	uint64_t both[2] = { 0, 0 };
+	char *rest;
+
+	w->end = end;
+	if (*w->id == 'p') {
+		w->other[0] = strtoull(w->id + 1, NULL, 10);
+		return;
+	}
+	if (*w->id == 'u') {
+		both[0] = strtoull(w->id + 1, &rest, 10);
+		both[1] = *rest == '-' ? strtoull(rest + 1, NULL, 10) : 0;
+	} else if (*w->id == 't') {
+		prof_socket_ends(w->id, both);
+	}
+	w->other[0] = both[0] == end ? both[1] : both[0];
+	w->other[1] = both[0] == end || both[1] == end ? 0 : both[1];
+}
+
+/* Its place; PROF_LINKS_WANTED: there is no room. */
+static uint32_t add(struct prof_links *l, const char *id, uint64_t end, uint8_t depth,
+		    int64_t now_ns)
+{
+	uint32_t i = room_for_one(l, depth, now_ns);
+	struct prof_link_wanted *w = &l->wanted[i];
+
+	if (i == PROF_LINKS_WANTED)
+		return i;
+	memcpy(w->id, id, strlen(id) + 1);
+	w->depth = depth;
+	w->object = prof_link_address(id);
+	set_ends(w, end);
+	l->objects += w->object != 0;
+	l->ends += w->other[0] != 0;
+	return i;
+}
+
+/* Of one end: the same pair may be awaited at both. */
+static uint32_t find(const struct prof_links *l, const char *id, uint64_t end)
+{
+	uint32_t i;
+
+	for (i = 0; i < PROF_LINKS_WANTED; i++)
+		if (*l->wanted[i].id && !strcmp(l->wanted[i].id, id) && l->wanted[i].end == end)
+			return i;
+	return PROF_LINKS_WANTED;
+}
+
+/* How far a thread is from a submitter; NONE: its waits are not followed. */
+static uint8_t depth_of(struct prof_links *l, const struct wire_sample *s)
+{
+	uint32_t gives, holds, i;
+	uint8_t depth = NONE;
+
+	if (s->role == WIRE_ROLE_SUBMITTER || s->role == WIRE_ROLE_FEEDER)
+		return 0;
+	held_by(l, s->pid, s->tid, &gives, &holds);
+	for (i = 0; i < PROF_LINKS_WANTED; i++)
+		if (holds & BIT(i) && l->wanted[i].depth < depth)
+			depth = l->wanted[i].depth;
+	if (depth < PROF_LINKS_DEPTH)
+		return (uint8_t)(depth + 1);
+	return s->role == WIRE_ROLE_WORKER || s->role == WIRE_ROLE_PIN ? 1 : NONE;
+}
+
+/* A lock, or an address at which one listens, is no thing that is made. */
+static bool is_followed(const char *id)
+{
+	return *id == 'o' || *id == 'p' || *id == 'u' || *id == 't' || *id == 'f';
+}
+
+/* One id that a thread waits for. Its bit; 0: it is not followed. */
+static uint32_t await(struct prof_links *l, const char *id, uint64_t end, uint8_t depth,
+		      int64_t now_ns)
+{
+	uint32_t i = find(l, id, end);
+
+	if (i == PROF_LINKS_WANTED && depth != NONE)
+		i = add(l, id, end, depth, now_ns);
+	if (i == PROF_LINKS_WANTED)
+		return 0;
+	if (depth < l->wanted[i].depth)
+		l->wanted[i].depth = depth;
+	l->wanted[i].seen_ns = now_ns;
+	return BIT(i);
+}
+
+void prof_links_await(struct prof_links *l, const struct prof_thread_sample *s, int64_t now_ns)
+{
+	struct prof_link_holder *h = prof_links_holder(l, s->s.pid, s->s.tid);
+	const char *at = s->links;
+	char id[PROF_LINK_ID], mark;
+	uint8_t depth = depth_of(l, &s->s);
+	uint32_t bits = 0, n, i;
+
+	for (n = 0; n < PROF_LINKS_WORDS && (mark = prof_link_next(&at, id)); n++)
+		if (mark == PROF_LINK_AWAITS && is_followed(id))
+			bits |= await(l, id, s->end[n], depth, now_ns);
+	for (i = 0; i < PROF_LINKS_WANTED; i++) {
+		if (!(bits & BIT(i)))
+			continue;
+		l->wanted[i].with = bits & ~BIT(i);
+		if (*l->wanted[i].id == 'p' && *s->target == '/')
+			l->wanted[i].path = prof_hash_text(s->target);
+	}
+	if (prof_wait_takes(s->stack))
+		h->takes |= bits;
+	h->awaits = bits;
+}
+
+void prof_links_await_on(struct prof_links *l, uint32_t pid, uint32_t tid, int64_t now_ns)
+{
+	const struct prof_link_holder *h = place_of(l, pid, tid);
+	uint32_t i;
+
+	for (i = 0; h->pid == pid && h->tid == tid && i < PROF_LINKS_WANTED; i++)
+		if (h->awaits & BIT(i))
+			l->wanted[i].seen_ns = now_ns;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who waits for what, and who holds that: the ids that threads were last seen to wait for, those of
+ * submitters first, then those of whoever was found to hold such a one and waits himself; and of each
+ * thread looked through, which of them it holds. What is awaited is forgotten a second after it
+ * was. Pure but for what it is told; one thread; allocates nothing.
+ */
+#ifndef PROF_LINKS_H
+#define PROF_LINKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "thread_sample.h"
+
+#define PROF_LINKS_WANTED 32u /* ids; a bit each */
+#define PROF_LINKS_DEPTH 4u /* from a submitter: it, who makes for it, who makes for him, ... */
+#define PROF_LINKS_HOLDERS 1024u /* threads; a power of two */
+#define PROF_LINKS_OLD_NS 1000000000ll
+
+struct prof_link_wanted {
+	char id[PROF_LINK_ID]; /* "": free */
+	int64_t seen_ns; /* somebody waited for it then */
+	uint8_t depth; /* how far who waits is from a submitter, who is at 0 */
+	uint32_t with; /* what was awaited in the same wait; a bit each */
+	uint64_t object; /* its address; 0: it is none */
+	uint64_t end; /* inode of the descriptor by which it is awaited; 0: by none */
+	uint64_t other[2]; /* inodes of the descriptors of who can give; 0: none known */
+	uint64_t path; /* hash of a FIFO's name; 0: it is none */
+};
+
+struct prof_link_holder { /* may be overwritten by another thread's */
+	uint32_t pid, tid;
+	uint32_t gives, holds; /* bits of wanted; what it gives it holds */
+	uint32_t sure; /* of gives: nobody else could */
+	uint32_t awaits; /* it waited for these when it was seen last */
+	uint32_t takes; /* it was seen to wait for it as one who takes from a queue */
+	uint32_t objects; /* the count of objects when it was looked through last */
+	uint64_t cpu_ns; /* its CPU time then */
+	int64_t looked_ns; /* 0: never */
+};
+
+struct prof_links {
+	struct prof_link_wanted wanted[PROF_LINKS_WANTED];
+	uint32_t objects, ends; /* count ids of objects and of descriptors that came new */
+	struct prof_link_holder holder[PROF_LINKS_HOLDERS];
+};
+
+/* A thread was seen: takes in what it waits for, if it is one whose waits are followed. */
+void prof_links_await(struct prof_links *l, const struct prof_thread_sample *s, int64_t now_ns);
+
+/* The thread waits on as it did. */
+void prof_links_await_on(struct prof_links *l, uint32_t pid, uint32_t tid, int64_t now_ns);
+
+/* Forgets what nobody has waited for lately. */
+void prof_links_age(struct prof_links *l, int64_t now_ns);
+
+/* Bits of those that are objects, and of those that descriptors lead to. */
+uint32_t prof_links_of_objects(const struct prof_links *l);
+uint32_t prof_links_of_ends(const struct prof_links *l);
+
+/* Its place, cleared if it was another's. */
+struct prof_link_holder *prof_links_holder(struct prof_links *l, uint32_t pid, uint32_t tid);
+
+/* What was found in it: replaces the bits of @of. */
+void prof_links_found(struct prof_link_holder *h, uint32_t of, uint32_t gives, uint32_t holds);
+
+/* Of the ends those that one process alone was found to hold, and of which it is not known to give. */
+uint32_t prof_links_lone(const struct prof_links *l);
+
+/* Of these the process gives what it holds. */
+void prof_links_sure(struct prof_links *l, uint32_t pid, uint32_t bits);
+
+/* Does it hold something for somebody else? 2: gives; 1: holds; 0: neither. */
+int prof_links_makes(struct prof_links *l, uint32_t pid, uint32_t tid);
+
+/* Adds to a sample what its thread can give. */
+void prof_links_tell(struct prof_links *l, struct prof_thread_sample *s);
+
+#endif
