@@ -19,6 +19,7 @@
 #include "core/fork.h"
 #include "core/notes.h"
 #include "ranges/marks.h"
+#include "sample/heard.h"
 #include "sample/evidence.h"
 #include "sample/shared.h"
 #include "wire/event.h"
@@ -708,6 +709,7 @@ static void take_sample(void *ctx, struct prof_thread_sample *sample)
 
 	if (d->sink->axis)
 		sample->s.t_ns = d->sink->axis(sample->s.t_ns);
+	prof_heard_sample(sample);
 	d->sink->sample(sample);
 }
 

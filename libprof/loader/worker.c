@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thread: parked, or looking at the thread that makes the batches, and now and then at others
- * of the worker that do something for it. It keeps to two percent of a core.
+ * One thread: parked, or looking at the thread that makes the batches, at those that make what it
+ * waits for in this process, and now and then at others that do something for it. It keeps to two
+ * percent of a core.
  */
 #include "worker.h"
 
@@ -18,6 +19,7 @@
 #include "core/ownfds.h"
 #include "core/thread.h"
 #include "headroom.h"
+#include "sample/givers.h"
 #include "sample/native.h"
 #include "sample/shared.h"
 #include "sample/thread_sample.h"
@@ -32,6 +34,7 @@
 #define WINDOW_NS (1000 * MS)
 #define SHARE 50 /* one in so many: 2 % of a core */
 #define SLOWEST 16u
+#define MAKERS_MAX 4u
 
 static atomic_bool running;
 static bool asked; /* for this process */
@@ -40,6 +43,9 @@ static struct {
 	struct prof_target *self;
 	struct prof_thread_sample sample;
 	struct prof_throttle throttle;
+	struct prof_givers givers;
+	pid_t maker[MAKERS_MAX]; /* threads that make what the first one waits for */
+	size_t makers;
 	pid_t tid; /* who makes the batches */
 	uint64_t throttled_ns;
 	int64_t settle_ns, others_ns, throttle_ns, native_ns; /* when next */
@@ -89,12 +95,14 @@ static void hand_over(uint8_t role, int64_t period_ns)
 	w.sample.s.role = role;
 	w.sample.s.period_ns = (uint32_t)period_ns;
 	w.sample.s.throttled_ns = w.throttled_ns;
+	prof_links_await(&w.givers.links, &w.sample, prof_mono_ns());
+	prof_links_tell(&w.givers.links, &w.sample, prof_mono_ns());
 	prof_shared_sample(&w.sample);
 }
 
 static void look_at_maker(int64_t now_ns, int64_t period_ns)
 {
-	unsigned int what = PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON;
+	unsigned int what = PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON | PROF_SAMPLE_LINKS;
 
 	if (now_ns >= w.native_ns)
 		what |= PROF_SAMPLE_NATIVE;
@@ -103,6 +111,53 @@ static void look_at_maker(int64_t now_ns, int64_t period_ns)
 	if (w.sample.native[0])
 		w.native_ns = now_ns + NATIVE_NS;
 	hand_over(WIRE_ROLE_WORKER, period_ns);
+}
+
+static void look_at_makers(int64_t now_ns, int64_t period_ns)
+{
+	size_t i;
+
+	for (i = 0; i < w.makers; i++) {
+		if (!enter())
+			return;
+		prof_givers_thread(&w.givers, w.self, (uint32_t)getpid(), w.maker[i], now_ns);
+		prof_fork_lock_sample_leave();
+		if (look_at(w.maker[i],
+			    PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON | PROF_SAMPLE_LINKS))
+			hand_over(WIRE_ROLE_PRODUCER, period_ns);
+	}
+}
+
+static bool is_maker(pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < w.makers; i++)
+		if (w.maker[i] == tid)
+			return true;
+	return false;
+}
+
+/* Those that are seen to give come first. */
+static void find_makers(int64_t now_ns)
+{
+	const struct prof_py_thread *list;
+	size_t n, i;
+	int how;
+
+	if (!enter())
+		return;
+	prof_givers_turn(&w.givers, now_ns);
+	prof_givers_own(&w.givers, w.self, now_ns);
+	n = prof_target_pythons(w.self, &list);
+	w.makers = 0;
+	for (how = 2; how; how--)
+		for (i = 0; i < n && w.makers < MAKERS_MAX; i++)
+			if (list[i].tid != w.tid &&
+			    prof_links_makes(&w.givers.links, (uint32_t)getpid(),
+					     (uint32_t)list[i].tid) == how)
+				w.maker[w.makers++] = list[i].tid;
+	prof_fork_lock_sample_leave();
 }
 
 /* Threads that wait for each other, or for who may call, are no news: some of torch's do all day. */
@@ -122,7 +177,7 @@ static void look_at_others(int64_t now_ns)
 
 	w.others_ns = now_ns + OTHERS_NS;
 	for (i = 0; i < n && looked < OTHERS_MAX; i++) {
-		if (list[i].tid == w.tid)
+		if (list[i].tid == w.tid || is_maker(list[i].tid))
 			continue;
 		looked++;
 		if (look_at(list[i].tid, PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON) &&
@@ -163,8 +218,11 @@ static void take_turn(int64_t now_ns, int64_t period_ns)
 	prof_target_tick(w.self);
 	prof_fork_lock_sample_leave();
 	look_at_maker(now_ns, period_ns);
-	if (now_ns >= w.others_ns)
+	look_at_makers(now_ns, period_ns);
+	if (now_ns >= w.others_ns) {
+		find_makers(now_ns);
 		look_at_others(now_ns);
+	}
 }
 
 /* A second of being awake is over: was it too dear? */

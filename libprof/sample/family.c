@@ -180,9 +180,9 @@ static int see_all(const struct prof_links *l, struct seen *seen, pid_t pid)
  * it closed the end of who waits shows that it means to give.
  */
 static void judge(struct prof_link_holder *h, const struct prof_links *l, const struct seen *seen,
-		  bool forked)
+		  bool forked, int64_t now_ns)
 {
-	uint32_t gives = 0, holds = 0, i;
+	uint32_t gives = 0, holds = 0, inherits = 0, i;
 
 	for (i = 0; i < PROF_LINKS_WANTED; i++) {
 		bool has = *l->wanted[i].id == 'p' ? seen[i].writes : seen[i].far;
@@ -190,10 +190,12 @@ static void judge(struct prof_link_holder *h, const struct prof_links *l, const 
 
 		if (has)
 			holds |= BIT(i);
-		if (has && !(forked && both))
+		if (has && forked && both)
+			inherits |= BIT(i);
+		else if (has)
 			gives |= BIT(i);
 	}
-	prof_links_found(h, prof_links_of_ends(l), gives, holds);
+	prof_links_found(h, prof_links_of_ends(l), gives, holds, inherits, now_ns);
 }
 
 /*
@@ -222,13 +224,13 @@ static void judge_lone(struct prof_family *f, struct prof_links *l)
 		prof_links_sure(l, f->kin[k].pid, lone);
 }
 
-static void look(struct prof_kin *k, struct prof_links *l)
+static void look(struct prof_kin *k, struct prof_links *l, int64_t now_ns)
 {
 	struct seen seen[PROF_LINKS_WANTED];
 
 	memset(seen, 0, sizeof(seen));
 	if (!see_all(l, seen, (pid_t)k->pid))
-		judge(prof_links_holder(l, k->pid, k->pid), l, seen, k->forked);
+		judge(prof_links_holder(l, k->pid, k->pid), l, seen, k->forked, now_ns);
 }
 
 void prof_family_look(struct prof_family *f, struct prof_links *l, int64_t now_ns, int64_t most_ns)
@@ -244,7 +246,7 @@ void prof_family_look(struct prof_family *f, struct prof_links *l, int64_t now_n
 		if (!k->known)
 			k->forked = prof_forked_from_us((pid_t)k->pid);
 		k->known = k->looked_ns != 0; /* a child may be about to run another program */
-		look(k, l);
+		look(k, l, now_ns);
 		k->looked_ns = now_ns;
 		k->ends = l->ends;
 		if (prof_cpu_ns() > until)

@@ -75,7 +75,7 @@ static size_t wanted(const struct prof_links *l, uint64_t object[PROF_PY_WANTED]
 
 /* What cannot be read now is what it was. */
 static void look_through(struct prof_givers *g, struct prof_target *t, pid_t tid,
-			 struct prof_link_holder *h)
+			 struct prof_link_holder *h, int64_t now_ns)
 {
 	const struct prof_py_thread *thread = prof_target_python(t, tid);
 	struct prof_py_hold hold[PROF_PY_WANTED];
@@ -91,7 +91,7 @@ static void look_through(struct prof_givers *g, struct prof_target *t, pid_t tid
 		gives |= hold[i].held && hold[i].gives ? BIT(bit[i]) : 0;
 		holds |= hold[i].held ? BIT(bit[i]) : 0;
 	}
-	prof_links_found(h, of, gives, holds);
+	prof_links_found(h, of, gives, holds, 0, now_ns);
 }
 
 static void look_if_due(struct prof_givers *g, struct prof_target *t, uint32_t pid, pid_t tid,
@@ -103,7 +103,7 @@ static void look_if_due(struct prof_givers *g, struct prof_target *t, uint32_t p
 	if (!t->py || (t->pid && !t->forked) || prof_target_cpu(t, tid, &cpu) ||
 	    !is_due(g, h, cpu, now_ns))
 		return;
-	look_through(g, t, tid, h);
+	look_through(g, t, tid, h, now_ns);
 	h->looked_ns = now_ns;
 	h->cpu_ns = cpu;
 	h->objects = g->links.objects;

@@ -30,11 +30,15 @@ struct prof_link_holder *prof_links_holder(struct prof_links *l, uint32_t pid, u
 	return h;
 }
 
-void prof_links_found(struct prof_link_holder *h, uint32_t of, uint32_t gives, uint32_t holds)
+void prof_links_found(struct prof_link_holder *h, uint32_t of, uint32_t gives, uint32_t holds,
+		      uint32_t inherits, int64_t now_ns)
 {
 	h->holds = (h->holds & ~of) | ((holds | gives) & of);
+	h->inherits = (h->inherits & ~of) | (inherits & of);
 	h->sure &= h->holds;
 	h->gives = (h->gives & ~of) | (gives & of) | h->sure;
+	if (h->holds && !h->found_ns)
+		h->found_ns = now_ns;
 }
 
 uint32_t prof_links_lone(const struct prof_links *l)
@@ -82,19 +86,22 @@ static void held_by(struct prof_links *l, uint32_t pid, uint32_t tid, uint32_t *
 		    uint32_t *holds)
 {
 	const struct prof_link_holder *h = place_of(l, pid, tid), *main = place_of(l, pid, pid);
-	uint32_t ends = prof_links_of_ends(l), takes = 0;
+	uint32_t ends = prof_links_of_ends(l), takes = 0, inherits = 0;
 
 	*gives = *holds = 0;
 	if (h->pid == pid && h->tid == tid) {
 		*gives = h->gives;
 		*holds = h->holds;
+		inherits = h->inherits;
 		takes = h->takes;
 	}
 	if (main->pid == pid && main->tid == pid) {
 		*holds |= main->holds & ends;
 		*gives |= (main->gives | with(l, main->gives & ~main->takes)) & *holds & ends;
+		inherits |= main->inherits;
 	}
 	*gives |= with(l, *gives & ~takes) & *holds & ends;
+	*holds &= ~inherits | *gives | with(l, *holds & ~ends);
 	*gives &= ~takes;
 	*holds &= ~takes;
 }
@@ -123,14 +130,22 @@ static void add_words(const struct prof_links *l, char *text, enum prof_link_mar
 	}
 }
 
-void prof_links_tell(struct prof_links *l, struct prof_thread_sample *s)
+static bool is_on_trial(struct prof_links *l, const struct prof_thread_sample *s, int64_t now_ns)
+{
+	const struct prof_link_holder *h = place_of(l, s->s.pid, s->s.tid);
+
+	return h->pid == s->s.pid && h->tid == s->s.tid &&
+	       now_ns - h->found_ns < PROF_LINKS_TRIAL_NS;
+}
+
+void prof_links_tell(struct prof_links *l, struct prof_thread_sample *s, int64_t now_ns)
 {
 	uint32_t gives, holds;
 
 	held_by(l, s->s.pid, s->s.tid, &gives, &holds);
 	if (s->s.wait == WIRE_WAIT_CHILD) /* what it has its child has from it */
 		gives &= ~prof_links_of_ends(l);
-	if (prof_wait_watches(s->stack))
+	if (prof_wait_watches(s->stack) || is_on_trial(l, s, now_ns))
 		return;
 	if (prof_wait_hands_out(s->stack))
 		gives = 0;

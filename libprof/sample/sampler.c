@@ -21,6 +21,7 @@
 #include "core/procfile.h"
 #include "core/thread.h"
 #include "evidence.h"
+#include "heard.h"
 #include "ranges/ranges.h"
 #include "sample_rate.h"
 #include "shared.h"
@@ -115,7 +116,7 @@ static void hand_over(uint8_t role, int64_t period_ns)
 	s->throttled_ns = sm.throttled_ns;
 	if (sm.starving) {
 		prof_links_await(&sm.targets.givers.links, &sm.sample, prof_mono_ns());
-		prof_links_tell(&sm.targets.givers.links, &sm.sample);
+		prof_links_tell(&sm.targets.givers.links, &sm.sample, prof_mono_ns());
 	}
 	prof_evidence_sample(&sm.sample);
 }
@@ -298,8 +299,27 @@ static void settle(int64_t now_ns)
 		prof_throttle_find(&sm.throttle, prof_target_mounts(sm.targets.self));
 }
 
+/* Workers that look at themselves wait, too: perhaps for processes that are below them. */
+static void hear(int64_t now_ns)
+{
+	static struct prof_heard heard[PROF_HEARD_MAX];
+	size_t n = prof_heard_take(heard), i;
+
+	for (i = 0; i < n; i++) {
+		memset(&sm.sample.s, 0, sizeof(sm.sample.s));
+		memset(sm.sample.end, 0, sizeof(sm.sample.end));
+		sm.sample.stack[0] = sm.sample.target[0] = 0;
+		sm.sample.s.role = WIRE_ROLE_WORKER;
+		sm.sample.s.pid = heard[i].pid;
+		sm.sample.s.tid = heard[i].tid;
+		memcpy(sm.sample.links, heard[i].links, sizeof(heard[i].links));
+		prof_links_await(&sm.targets.givers.links, &sm.sample, now_ns);
+	}
+}
+
 static void scan(int64_t now_ns, uint32_t divider)
 {
+	hear(now_ns);
 	sm.scan_ns = now_ns + SCAN_NS * divider;
 	if (prof_fork_lock_sample_enter()) {
 		prof_target_tick(sm.targets.self);

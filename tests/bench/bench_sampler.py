@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench_sampler.py: how much of a core the host sampler takes while the (simulated) GPU is busy
 (goal: 0.1 %) and while it starves (2 %), by the sampler thread's own CPU time; and how many samples
-that gave. The machine's load is printed, for a busy machine makes waking up dearer."""
+that gave; then the same beside a crowd, of 200 threads and a pool of 64 processes, that may hold what the
+trainer waits for. The machine's load is printed, for a busy machine makes waking up dearer."""
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 
+import json  # noqa: E402
+
 import gs  # noqa: E402
 import hostsampler as hs  # noqa: E402
+import prof  # noqa: E402
 
 CASES = [
     ('busy', 'busy', ['--steps', '300']),
@@ -18,6 +22,23 @@ CASES = [
     ('starving: main thread computes', 'main', ['--steps', '150']),
 ]
 
+CROWD = [('busy: 200 threads, 64 processes', ['--busy']),
+         ('starving: 200 threads, 64 processes', [])]
+
+
+def crowd(name, args):
+    with gs.scratch() as where:
+        done = prof.run([gs.PYTHON, os.path.join(gs.WORKLOADS, 'handing.py'), 'crowd', '--seconds', '30', *args],
+                        where, HANDING_LOG=os.path.join(where, 'told'))
+        if not gs.equal(done.returncode, 0, f'{name}: {done.stderr.decode()[-800:]}'):
+            return
+        said = json.loads(done.stdout.decode().splitlines()[-1])
+        trace, = [t for t in prof.traces(where) if t.hello['pid'] == said['pid']]
+        joined = {s['pid'] for s in trace.samples if '!' in (s.get('links') or '')} - {said['pid']}
+        print(f'{name:<42} {said["looked"]:8.3%} of a core, {len(trace.samples):5d} samples, {len(joined)} '
+              f'processes joined, load {os.getloadavg()[0]:.1f}', flush=True)
+
+
 if __name__ == '__main__':
     for name, mode, args in CASES:
         with gs.scratch() as where:
@@ -25,4 +46,6 @@ if __name__ == '__main__':
             if trace:
                 print(f'{name:<42} {said["looked"]:8.3%} of a core, {len(trace.samples):5d} samples, '
                       f'load {os.getloadavg()[0]:.1f}', flush=True)
+    for name, args in CROWD:
+        crowd(name, args)
     gs.finish()

@@ -45,6 +45,12 @@ def planted_make(i=0):
     return b'x' * 100
 
 
+def pause(_):
+    """So that all of a crowd together make too little."""
+    tell('maker')
+    time.sleep(1)
+
+
 # ---- in this process ----
 
 
@@ -173,13 +179,13 @@ def decoy_process():
         time.sleep(0.003)
 
 
-def pool(start, how):
+def pool(start, how, processes=1):
     context = multiprocessing.get_context(start)
-    pool = context.Pool(1)
+    pool = context.Pool(processes)
     context.Process(target=decoy_process, daemon=True).start()
     kept.append(pool)
     if how == 'imap':
-        return iter(pool.imap(planted_make, range(400))).__next__
+        return iter(pool.imap(pause if processes > 1 else planted_make, range(1 << 16))).__next__
     if how == 'apply':
         return lambda: pool.apply_async(planted_make, (0,)).get()
     return lambda: pool.map(planted_make, range(2))
@@ -285,7 +291,18 @@ def forked():
     return lambda: here.recv(100)
 
 
-WAYS = {'thread_queue': thread_queue, 'simple_queue': simple_queue, 'two_stages': two_stages,
+# ---- many of them ----
+
+
+def crowd():
+    """Batches come from a pool of many processes, beside many threads that wait for work of their own."""
+    take = pool('fork', 'imap', 64)
+    for _ in range(200):
+        threading.Thread(target=queue.Queue().get, daemon=True).start()
+    return take
+
+
+WAYS = {'crowd': crowd, 'thread_queue': thread_queue, 'simple_queue': simple_queue, 'two_stages': two_stages,
         'condition': condition, 'thread_pool': thread_pool, 'command': command, 'shell': shell,
         'fifo': fifo, 'tcp': tcp, 'forked': forked}
 for start in ('fork', 'spawn', 'forkserver'):
@@ -296,17 +313,38 @@ for start in ('fork', 'spawn', 'forkserver'):
         WAYS[f'pool_{how}_{start}'] = functools.partial(pool, start, how)
 
 
+def looking():
+    """CPU seconds of the thread that looks at the others, if there is one."""
+    for task in os.listdir('/proc/self/task'):
+        with open(f'/proc/self/task/{task}/comm') as f:
+            if f.read().strip() != 'gpustarve-look':
+                continue
+        with open(f'/proc/self/task/{task}/schedstat') as f:
+            return int(f.read().split()[0]) / 1e9
+    return 0
+
+
 def main():
     import gpudev
     parser = argparse.ArgumentParser()
     parser.add_argument('way', choices=WAYS)
     parser.add_argument('--seconds', type=float, default=4)
+    parser.add_argument('--busy', action='store_true', help='the device always has work')
     args = parser.parse_args()
     take = WAYS[args.way]()
     dev = gpudev.Device(0)
     stream = gpudev.Stream(dev)
     buf, host = dev.malloc(4096), bytearray(4096)
-    end, steps = time.monotonic() + args.seconds, 0
+    stream.kernel(1_000_000, 'first')
+    stream.synchronize()
+    time.sleep(0.5)  # what is dear at first does not count
+    begin, cpu, end, steps = time.monotonic(), looking(), time.monotonic() + args.seconds, 0
+    while args.busy and time.monotonic() < end:
+        stream.kernel(20_000_000, 'step')
+        queued = stream.record()
+        if steps:
+            before.synchronize()
+        before, steps = queued, steps + 1
     while time.monotonic() < end:
         Decoys.waiting.set()
         take()
@@ -315,9 +353,10 @@ def main():
         stream.kernel(1_000_000, 'step')
         stream.synchronize()
         steps += 1
+    looked = (looking() - cpu) / (time.monotonic() - begin)
     with open(LOG) as f:
         told = [line.split() for line in f]
-    print(json.dumps({'pid': os.getpid(), 'steps': steps,
+    print(json.dumps({'pid': os.getpid(), 'steps': steps, 'looked': looked,
                       'told': [[what, int(pid), int(tid)] for what, pid, tid in told]}), flush=True)
     for child in multiprocessing.active_children():
         child.kill()

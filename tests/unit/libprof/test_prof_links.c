@@ -106,7 +106,8 @@ static void found(uint32_t pid, uint32_t tid, const char *id, bool gives)
 	for (i = 0; i < PROF_LINKS_WANTED; i++)
 		if (!strcmp(links.wanted[i].id, id))
 			prof_links_found(prof_links_holder(&links, pid, tid), 1u << i,
-					 gives ? 1u << i : 0, 1u << i);
+					 gives ? 1u << i : 0, 1u << i,
+					 gives || *id == 'o' ? 0 : 1u << i, S);
 }
 
 static const char *told(uint32_t pid, uint32_t tid)
@@ -114,7 +115,7 @@ static const char *told(uint32_t pid, uint32_t tid)
 	memset(&sample, 0, sizeof(sample));
 	sample.s.pid = pid;
 	sample.s.tid = tid;
-	prof_links_tell(&links, &sample);
+	prof_links_tell(&links, &sample, INT64_MAX / 2);
 	return sample.links;
 }
 
@@ -157,7 +158,7 @@ static void test_own_wait(void)
 	wait_for(WIRE_ROLE_SUBMITTER, 1, 1, "?oaa", "", S);
 	found(1, 1, "oaa", true);
 	wait_for(WIRE_ROLE_SUBMITTER, 1, 1, "?oaa", "", S);
-	prof_links_tell(&links, &sample);
+	prof_links_tell(&links, &sample, INT64_MAX / 2);
 	EXPECT_STR(sample.links, "?oaa");
 }
 
@@ -181,6 +182,21 @@ static void test_takers(void)
 	EXPECT_STR(told(1, 2), "");
 	EXPECT_STR(told(1, 3), "!oaa");
 	EXPECT_INT(prof_links_makes(&links, 1, 2), 0);
+}
+
+/* Whether it takes may be seen only after it was found. */
+static void test_trial(void)
+{
+	memset(&links, 0, sizeof(links));
+	wait_for(WIRE_ROLE_SUBMITTER, 1, 1, "?oaa", "", S);
+	found(1, 2, "oaa", true);
+	memset(&sample, 0, sizeof(sample));
+	sample.s.pid = 1;
+	sample.s.tid = 2;
+	prof_links_tell(&links, &sample, S + 100 * MS);
+	EXPECT_STR(sample.links, "");
+	prof_links_tell(&links, &sample, S + 300 * MS);
+	EXPECT_STR(sample.links, "!oaa");
 }
 
 static void test_age(void)
@@ -228,13 +244,15 @@ static void test_with(void)
 	memset(&links, 0, sizeof(links));
 	wait_for(WIRE_ROLE_SUBMITTER, 1, 1, "?p77 ?oaa", "", S);
 	found(5, 5, "p77", false);
-	EXPECT_STR(told(5, 5), "~p77");
+	EXPECT_STR(told(5, 5), "");
 	found(5, 5, "oaa", true);
 	EXPECT_STR(told(5, 5), "!p77 !oaa");
 	EXPECT_STR(told(5, 6), "!p77"); /* a thread of it */
 	found(6, 6, "oaa", false);
 	found(6, 6, "p77", false);
 	EXPECT_STR(told(6, 6), "~p77 ~oaa");
+	found(7, 7, "p77", false);
+	EXPECT_STR(told(7, 7), ""); /* one that has to do with neither */
 }
 
 /* ---- processes ---- */
@@ -352,18 +370,18 @@ static void test_ends(void)
 	look_round();
 	EXPECT(prof_forked_from_us(both) && !prof_forked_from_us(other));
 	EXPECT_INT(mark_of(gives, 'p'), '!');
-	EXPECT_INT(mark_of(both, 'p'), '~');
+	EXPECT_INT(mark_of(both, 'p'), 0);
 	EXPECT_INT(mark_of(reads, 'p'), 0);
 	EXPECT_INT(mark_of(other, 'p'), '!');
 	EXPECT_INT(mark_of(gives, 'u'), '!');
-	EXPECT_INT(mark_of(both, 'u'), '~');
+	EXPECT_INT(mark_of(both, 'u'), 0);
 	EXPECT_INT(mark_of(reads, 'u'), 0);
 	EXPECT_INT(mark_of(other, 'u'), 0);
 	end(gives);
 	end(other);
 	look_round();
 	EXPECT(!prof_family_kin(&family, (uint32_t)gives));
-	EXPECT_INT(mark_of(both, 'p'), '~'); /* we could write ourselves */
+	EXPECT_INT(mark_of(both, 'p'), 0); /* we could write ourselves */
 	close(pipes[1]);
 	await_ends(false);
 	memset(&family, 0, sizeof(family));
@@ -391,7 +409,7 @@ static void test_shell(void)
 	memset(&sample, 0, sizeof(sample));
 	sample.s.pid = sample.s.tid = (uint32_t)shell;
 	sample.s.wait = WIRE_WAIT_CHILD;
-	prof_links_tell(&links, &sample);
+	prof_links_tell(&links, &sample, INT64_MAX / 2);
 	EXPECT_INT(sample.links[0], '~');
 	for (i = 0; i < family.count; i++)
 		kill((pid_t)family.kin[i].pid, SIGKILL);
@@ -400,6 +418,6 @@ static void test_shell(void)
 
 int main(void)
 {
-	return RUN(test_words, test_ids, test_chain, test_own_wait, test_takers, test_age, test_room,
-		   test_with, test_ends, test_shell);
+	return RUN(test_words, test_ids, test_chain, test_own_wait, test_takers, test_trial, test_age,
+		   test_room, test_with, test_ends, test_shell);
 }
