@@ -96,7 +96,7 @@ static void hand_over(uint8_t role, int64_t period_ns)
 	w.sample.s.period_ns = (uint32_t)period_ns;
 	w.sample.s.throttled_ns = w.throttled_ns;
 	prof_links_await(&w.givers.links, &w.sample, prof_mono_ns());
-	prof_links_tell(&w.givers.links, &w.sample, prof_mono_ns());
+	prof_links_tell(&w.givers.links, &w.sample);
 	prof_shared_sample(&w.sample);
 }
 

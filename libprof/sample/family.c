@@ -180,7 +180,7 @@ static int see_all(const struct prof_links *l, struct seen *seen, pid_t pid)
  * it closed the end of who waits shows that it means to give.
  */
 static void judge(struct prof_link_holder *h, const struct prof_links *l, const struct seen *seen,
-		  bool forked, int64_t now_ns)
+		  bool forked)
 {
 	uint32_t gives = 0, holds = 0, inherits = 0, i;
 
@@ -195,7 +195,7 @@ static void judge(struct prof_link_holder *h, const struct prof_links *l, const 
 		else if (has)
 			gives |= BIT(i);
 	}
-	prof_links_found(h, prof_links_of_ends(l), gives, holds, inherits, now_ns);
+	prof_links_found(h, prof_links_of_ends(l), gives, holds, inherits);
 }
 
 /*
@@ -224,13 +224,13 @@ static void judge_lone(struct prof_family *f, struct prof_links *l)
 		prof_links_sure(l, f->kin[k].pid, lone);
 }
 
-static void look(struct prof_kin *k, struct prof_links *l, int64_t now_ns)
+static void look(struct prof_kin *k, struct prof_links *l)
 {
 	struct seen seen[PROF_LINKS_WANTED];
 
 	memset(seen, 0, sizeof(seen));
 	if (!see_all(l, seen, (pid_t)k->pid))
-		judge(prof_links_holder(l, k->pid, k->pid), l, seen, k->forked, now_ns);
+		judge(prof_links_holder(l, k->pid, k->pid), l, seen, k->forked);
 }
 
 void prof_family_look(struct prof_family *f, struct prof_links *l, int64_t now_ns, int64_t most_ns)
@@ -246,7 +246,7 @@ void prof_family_look(struct prof_family *f, struct prof_links *l, int64_t now_n
 		if (!k->known)
 			k->forked = prof_forked_from_us((pid_t)k->pid);
 		k->known = k->looked_ns != 0; /* a child may be about to run another program */
-		look(k, l, now_ns);
+		look(k, l);
 		k->looked_ns = now_ns;
 		k->ends = l->ends;
 		if (prof_cpu_ns() > until)

@@ -14,7 +14,7 @@
 #define SHARE 100 /* of a core, one in so many */
 #define BUDGET_MOST_NS 2000000ll /* a fork waits for no more than that */
 #define NEWEST 4u
-#define OWN_AT_ONCE 48u /* threads whose times are read */
+#define OWN_AT_ONCE 24u /* threads whose times are read */
 #define RAN_AGAIN_NS 20000000ll /* one that runs, while new things are awaited */
 #define RUNS_ON_NS 200000000ll /* one that runs, while nothing new is */
 #define SLEEPS_ON_NS 500000000ll /* one that sleeps, while new things are */
@@ -22,10 +22,8 @@
 
 void prof_givers_turn(struct prof_givers *g, int64_t now_ns)
 {
-	int64_t passed = g->fed_ns ? now_ns - g->fed_ns : 0;
-
+	g->budget_ns += g->fed_ns ? (now_ns - g->fed_ns) / SHARE : BUDGET_MOST_NS;
 	g->fed_ns = now_ns;
-	g->budget_ns += passed / SHARE;
 	if (g->budget_ns > BUDGET_MOST_NS)
 		g->budget_ns = BUDGET_MOST_NS;
 	prof_links_age(&g->links, now_ns);
@@ -75,7 +73,7 @@ static size_t wanted(const struct prof_links *l, uint64_t object[PROF_PY_WANTED]
 
 /* What cannot be read now is what it was. */
 static void look_through(struct prof_givers *g, struct prof_target *t, pid_t tid,
-			 struct prof_link_holder *h, int64_t now_ns)
+			 struct prof_link_holder *h)
 {
 	const struct prof_py_thread *thread = prof_target_python(t, tid);
 	struct prof_py_hold hold[PROF_PY_WANTED];
@@ -91,7 +89,7 @@ static void look_through(struct prof_givers *g, struct prof_target *t, pid_t tid
 		gives |= hold[i].held && hold[i].gives ? BIT(bit[i]) : 0;
 		holds |= hold[i].held ? BIT(bit[i]) : 0;
 	}
-	prof_links_found(h, of, gives, holds, 0, now_ns);
+	prof_links_found(h, of, gives, holds, 0);
 }
 
 static void look_if_due(struct prof_givers *g, struct prof_target *t, uint32_t pid, pid_t tid,
@@ -103,7 +101,7 @@ static void look_if_due(struct prof_givers *g, struct prof_target *t, uint32_t p
 	if (!t->py || (t->pid && !t->forked) || prof_target_cpu(t, tid, &cpu) ||
 	    !is_due(g, h, cpu, now_ns))
 		return;
-	look_through(g, t, tid, h, now_ns);
+	look_through(g, t, tid, h);
 	h->looked_ns = now_ns;
 	h->cpu_ns = cpu;
 	h->objects = g->links.objects;

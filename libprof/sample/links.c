@@ -31,14 +31,12 @@ struct prof_link_holder *prof_links_holder(struct prof_links *l, uint32_t pid, u
 }
 
 void prof_links_found(struct prof_link_holder *h, uint32_t of, uint32_t gives, uint32_t holds,
-		      uint32_t inherits, int64_t now_ns)
+		      uint32_t inherits)
 {
 	h->holds = (h->holds & ~of) | ((holds | gives) & of);
 	h->inherits = (h->inherits & ~of) | (inherits & of);
 	h->sure &= h->holds;
 	h->gives = (h->gives & ~of) | (gives & of) | h->sure;
-	if (h->holds && !h->found_ns)
-		h->found_ns = now_ns;
 }
 
 uint32_t prof_links_lone(const struct prof_links *l)
@@ -130,22 +128,21 @@ static void add_words(const struct prof_links *l, char *text, enum prof_link_mar
 	}
 }
 
-static bool is_on_trial(struct prof_links *l, const struct prof_thread_sample *s, int64_t now_ns)
+static bool is_on_trial(struct prof_links *l, const struct prof_thread_sample *s)
 {
 	const struct prof_link_holder *h = place_of(l, s->s.pid, s->s.tid);
 
-	return h->pid == s->s.pid && h->tid == s->s.tid &&
-	       now_ns - h->found_ns < PROF_LINKS_TRIAL_NS;
+	return h->pid != s->s.pid || h->tid != s->s.tid || h->looks < PROF_LINKS_TRIAL;
 }
 
-void prof_links_tell(struct prof_links *l, struct prof_thread_sample *s, int64_t now_ns)
+void prof_links_tell(struct prof_links *l, struct prof_thread_sample *s)
 {
 	uint32_t gives, holds;
 
 	held_by(l, s->s.pid, s->s.tid, &gives, &holds);
 	if (s->s.wait == WIRE_WAIT_CHILD) /* what it has its child has from it */
 		gives &= ~prof_links_of_ends(l);
-	if (prof_wait_watches(s->stack) || is_on_trial(l, s, now_ns))
+	if (prof_wait_watches(s->stack) || is_on_trial(l, s))
 		return;
 	if (prof_wait_hands_out(s->stack))
 		gives = 0;
@@ -175,29 +172,34 @@ uint32_t prof_links_of_ends(const struct prof_links *l)
 	return bits;
 }
 
-static void forget(struct prof_links *l, uint32_t i)
+static void forget(struct prof_links *l, uint32_t bits)
 {
-	uint32_t k;
+	uint32_t i;
 
-	l->wanted[i] = (struct prof_link_wanted){ .id = "" };
-	for (k = 0; k < PROF_LINKS_WANTED; k++)
-		l->wanted[k].with &= ~BIT(i);
-	for (k = 0; k < PROF_LINKS_HOLDERS; k++) {
-		l->holder[k].gives &= ~BIT(i);
-		l->holder[k].holds &= ~BIT(i);
-		l->holder[k].sure &= ~BIT(i);
-		l->holder[k].takes &= ~BIT(i);
-		l->holder[k].awaits &= ~BIT(i);
+	for (i = 0; i < PROF_LINKS_WANTED; i++) {
+		l->wanted[i].with &= ~bits;
+		if (bits & BIT(i))
+			l->wanted[i] = (struct prof_link_wanted){ .id = "" };
+	}
+	for (i = 0; bits && i < PROF_LINKS_HOLDERS; i++) {
+		l->holder[i].gives &= ~bits;
+		l->holder[i].holds &= ~bits;
+		l->holder[i].inherits &= ~bits;
+		l->holder[i].sure &= ~bits;
+		l->holder[i].takes &= ~bits;
+		l->holder[i].awaits &= ~bits;
 	}
 }
 
 void prof_links_age(struct prof_links *l, int64_t now_ns)
 {
-	uint32_t i;
+	uint32_t bits = 0, i;
 
 	for (i = 0; i < PROF_LINKS_WANTED; i++)
 		if (*l->wanted[i].id && now_ns - l->wanted[i].seen_ns > PROF_LINKS_OLD_NS)
-			forget(l, i);
+			bits |= BIT(i);
+	if (bits)
+		forget(l, bits);
 }
 
 static bool goes_before(const struct prof_link_wanted *a, const struct prof_link_wanted *b)
@@ -222,7 +224,7 @@ static uint32_t room_for_one(struct prof_links *l, uint8_t depth, int64_t now_ns
 	}
 	if (!goes_before(&l->wanted[first], &wanted))
 		return PROF_LINKS_WANTED;
-	forget(l, first);
+	forget(l, BIT(first));
 	return first;
 }
 
@@ -336,14 +338,18 @@ void prof_links_await(struct prof_links *l, const struct prof_thread_sample *s, 
 	if (prof_wait_takes(s->stack))
 		h->takes |= bits;
 	h->awaits = bits;
+	h->looks += h->looks < PROF_LINKS_TRIAL;
 }
 
 void prof_links_await_on(struct prof_links *l, uint32_t pid, uint32_t tid, int64_t now_ns)
 {
-	const struct prof_link_holder *h = place_of(l, pid, tid);
+	struct prof_link_holder *h = place_of(l, pid, tid);
 	uint32_t i;
 
-	for (i = 0; h->pid == pid && h->tid == tid && i < PROF_LINKS_WANTED; i++)
+	if (h->pid != pid || h->tid != tid)
+		return;
+	h->looks += h->looks < PROF_LINKS_TRIAL;
+	for (i = 0; i < PROF_LINKS_WANTED; i++)
 		if (h->awaits & BIT(i))
 			l->wanted[i].seen_ns = now_ns;
 }

@@ -17,7 +17,7 @@
 #define PROF_LINKS_DEPTH 4u /* from a submitter: it, who makes for it, who makes for him, ... */
 #define PROF_LINKS_HOLDERS 1024u /* threads; a power of two */
 #define PROF_LINKS_OLD_NS 1000000000ll
-#define PROF_LINKS_TRIAL_NS 300000000ll
+#define PROF_LINKS_TRIAL 16u
 
 struct prof_link_wanted {
 	char id[PROF_LINK_ID]; /* "": free */
@@ -34,7 +34,7 @@ struct prof_link_holder { /* may be overwritten by another thread's */
 	uint32_t pid, tid;
 	uint32_t gives, holds; /* bits of wanted; what it gives it holds */
 	uint32_t inherits; /* of holds: a copy of ours has both ends, as all copies have */
-	int64_t found_ns; /* when it was first found to hold something; 0: never */
+	uint16_t looks; /* at it, up to PROF_LINKS_TRIAL */
 	uint32_t sure; /* of gives: nobody else could */
 	uint32_t awaits; /* it waited for these when it was seen last */
 	uint32_t takes; /* it was seen to wait for it as one who takes from a queue */
@@ -67,11 +67,11 @@ struct prof_link_holder *prof_links_holder(struct prof_links *l, uint32_t pid, u
 
 /*
  * What was found in it: replaces the bits of @of. A descriptor that it @inherits is told only if an
- * object that is awaited with it is held as well, or nobody else has it. What a thread gives is told
- * PROF_LINKS_TRIAL_NS after something was found there first: one that takes may have been seen by then.
+ * object that is awaited with it is held as well, or nobody else has it. What a thread holds is told
+ * when it was looked at PROF_LINKS_TRIAL times: one that takes from it has then been seen to.
  */
 void prof_links_found(struct prof_link_holder *h, uint32_t of, uint32_t gives, uint32_t holds,
-		      uint32_t inherits, int64_t now_ns);
+		      uint32_t inherits);
 
 /* Of the ends those that one process alone was found to hold, and of which it is not known to give. */
 uint32_t prof_links_lone(const struct prof_links *l);
@@ -83,6 +83,6 @@ void prof_links_sure(struct prof_links *l, uint32_t pid, uint32_t bits);
 int prof_links_makes(struct prof_links *l, uint32_t pid, uint32_t tid);
 
 /* Adds to a sample what its thread can give. */
-void prof_links_tell(struct prof_links *l, struct prof_thread_sample *s, int64_t now_ns);
+void prof_links_tell(struct prof_links *l, struct prof_thread_sample *s);
 
 #endif

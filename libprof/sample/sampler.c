@@ -116,7 +116,7 @@ static void hand_over(uint8_t role, int64_t period_ns)
 	s->throttled_ns = sm.throttled_ns;
 	if (sm.starving) {
 		prof_links_await(&sm.targets.givers.links, &sm.sample, prof_mono_ns());
-		prof_links_tell(&sm.targets.givers.links, &sm.sample, prof_mono_ns());
+		prof_links_tell(&sm.targets.givers.links, &sm.sample);
 	}
 	prof_evidence_sample(&sm.sample);
 }

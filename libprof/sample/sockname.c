@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A few places by inode; one pass over the tables fills all that are wanted. The forms of the lines
+ * Places by inode; one pass over the tables fills all that are wanted. The forms of the lines
  * are those of net/ipv4/tcp_ipv4.c, net/ipv6/tcp_ipv6.c and net/unix/af_unix.c of Linux.
  */
 #include "sockname.h"
@@ -16,7 +16,7 @@
 #include "core/clockpoll.h"
 #include "sockpeer.h"
 
-#define PLACES 64u /* a power of two */
+#define PLACES 256u /* a power of two */
 #define PASS_NS 1000000000ll
 #define KEEP_NS (60 * PASS_NS)
 #define KEEP_PART_NS (3 * PASS_NS) /* an answer that may still come whole: nobody has accepted yet */
@@ -182,7 +182,7 @@ static void read_table(enum table table)
 	static const char *const path[] = { "/proc/self/net/tcp", "/proc/self/net/tcp6",
 					    "/proc/self/net/unix" };
 	long fd = syscall(SYS_openat, AT_FDCWD, path[table], O_RDONLY | O_CLOEXEC), n;
-	int64_t until = prof_mono_ns() + FILE_NS;
+	int64_t until = prof_cpu_ns() + FILE_NS;
 	size_t kept = 0, all = 0;
 	char text[8192];
 
@@ -194,7 +194,7 @@ static void read_table(enum table table)
 			break;
 		all += (size_t)n;
 		kept = take_lines(text, kept + (size_t)n, table);
-	} while (kept < sizeof(text) && all < FILE_BYTES && prof_mono_ns() < until);
+	} while (kept < sizeof(text) && all < FILE_BYTES && prof_cpu_ns() < until);
 	syscall(SYS_close, (int)fd);
 }
 

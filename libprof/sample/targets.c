@@ -25,6 +25,7 @@
 #define OWN_HOLD 2u /* ... that are not, at a time */
 #define MAKES_NS 3000000000ll /* so long a process is taken for one that makes */
 #define TASKS_NS 300000000ll
+#define WHERE 3u /* places to look for who makes: our threads, descriptors, children's threads */
 #define TASKS_AT_ONCE 2u /* processes whose threads are read */
 
 int prof_targets_init(struct prof_targets *c)
@@ -390,24 +391,42 @@ static void read_some_tasks(struct prof_targets *c, int64_t now_ns)
 	}
 }
 
-void prof_targets_makers(struct prof_targets *c, int64_t now_ns)
+static void look_at_children(struct prof_targets *c, int64_t now_ns)
 {
 	struct prof_givers *g = &c->givers;
-	uint32_t tid[PROF_TARGETS_OWN + 1];
 	size_t n;
 
-	c->now_ns = now_ns;
-	prof_givers_turn(g, now_ns);
-	if (!prof_givers_want(g))
-		return;
-	prof_givers_own(g, c->self, now_ns);
-	prof_givers_family(g, tid, parents(c, tid), now_ns);
 	for (n = 0; n < c->workers && g->budget_ns > 0; n++) {
 		struct prof_target_worker *w = &c->worker[g->next_target++ % c->workers];
 
 		if (!prof_shared_samples_itself(w->pid))
 			prof_givers_child(g, w->target, (uint32_t)w->pid, now_ns);
 	}
+}
+
+/* Each may use up what time there is: another one begins each time. */
+void prof_targets_makers(struct prof_targets *c, int64_t now_ns)
+{
+	struct prof_givers *g = &c->givers;
+	uint32_t tid[PROF_TARGETS_OWN + 1], i;
+	size_t tids = parents(c, tid);
+
+	c->now_ns = now_ns;
+	prof_givers_turn(g, now_ns);
+	if (!prof_givers_want(g))
+		return;
+	for (i = 0; i < WHERE; i++)
+		switch ((c->where + i) % WHERE) {
+		case 0:
+			prof_givers_own(g, c->self, now_ns);
+			break;
+		case 1:
+			prof_givers_family(g, tid, tids, now_ns);
+			break;
+		default:
+			look_at_children(c, now_ns);
+		}
+	c->where++;
 	note_makers(c, now_ns);
 	read_some_tasks(c, now_ns);
 }

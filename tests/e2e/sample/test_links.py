@@ -49,7 +49,7 @@ class Links:
         return found
 
 
-def played(way, where, seconds=3):
+def played(way, where, seconds=8):
     os.makedirs(where)
     done = prof.run([gs.PYTHON, SCRIPT, way, '--seconds', seconds], where,
                     HANDING_LOG=os.path.join(where, 'told'))
