@@ -285,6 +285,13 @@ int prof_py_awaited(struct prof_py *py, const struct prof_py_thread *t, uint64_t
 	return rc ? rc : (int)a.n;
 }
 
+bool prof_py_is_queue(struct prof_py *py, uint64_t object)
+{
+	struct seen s = { .at = object };
+
+	return !see(py, &s, 1) && s.type && s.type->kind == PROF_PYKIND_QUEUE;
+}
+
 /* ---- what a thread reaches ---- */
 
 static int set_wanted(struct prof_py *py, const uint64_t *wanted, size_t n)

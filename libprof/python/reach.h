@@ -41,6 +41,9 @@ struct prof_py_hold {
 int prof_py_awaited(struct prof_py *py, const struct prof_py_thread *t, uint64_t *object,
 		    size_t room);
 
+/* Is the object a SimpleQueue, whose get() is C: behind prof_py_awaited, which had it from @py. */
+bool prof_py_is_queue(struct prof_py *py, uint64_t object);
+
 /*
  * Which of @wanted[@n], at most PROF_PY_WANTED, the stack of a thread reaches: by variables, cells, free
  * variables and the evaluation stack of its functions and by globals that their code names, through

@@ -298,7 +298,7 @@ static uint8_t depth_of(struct prof_links *l, const struct wire_sample *s)
 /* A lock, or an address at which one listens, is no thing that is made. */
 static bool is_followed(const char *id)
 {
-	return *id == 'o' || *id == 'p' || *id == 'u' || *id == 't' || *id == 'f';
+	return *id == 'o' || *id == 'q' || *id == 'p' || *id == 'u' || *id == 't' || *id == 'f';
 }
 
 /* One id that a thread waits for. Its bit; 0: it is not followed. */

@@ -67,9 +67,14 @@ void prof_link_object(char id[PROF_LINK_ID], uint64_t address)
 	snprintf(id, PROF_LINK_ID, "o%" PRIx64, address);
 }
 
+void prof_link_queue(char id[PROF_LINK_ID], uint64_t address)
+{
+	snprintf(id, PROF_LINK_ID, "q%" PRIx64, address);
+}
+
 uint64_t prof_link_address(const char *id)
 {
-	return *id == 'o' ? strtoull(id + 1, NULL, 16) : 0;
+	return *id == 'o' || *id == 'q' ? strtoull(id + 1, NULL, 16) : 0;
 }
 
 void prof_link_pipe(char id[PROF_LINK_ID], uint64_t inode)

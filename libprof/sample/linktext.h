@@ -35,6 +35,7 @@ char prof_link_next(const char **p, char id[PROF_LINK_ID]);
 char prof_link_mark_of(const char *text, const char *id);
 
 void prof_link_object(char id[PROF_LINK_ID], uint64_t address);
+void prof_link_queue(char id[PROF_LINK_ID], uint64_t address);
 
 /* The address of an object's id; 0: it is none. */
 uint64_t prof_link_address(const char *id);

@@ -394,7 +394,10 @@ static void await_objects(struct sampling *l, pid_t tid)
 		return;
 	n = prof_py_awaited(l->t->py, thread, object, OBJECTS);
 	for (i = 0; i < n; i++) {
-		prof_link_object(id, object[i]);
+		if (prof_py_is_queue(l->t->py, object[i]))
+			prof_link_queue(id, object[i]);
+		else
+			prof_link_object(id, object[i]);
 		await_link(l, id, 0);
 	}
 }

@@ -124,7 +124,7 @@ def take_of(s):
         return 'item' if s['iterates'] else 'event'
     if s['wait'] in (LOCK, LOCK_SHARED):
         kinds = {i[0] for i in ids(s, '?')}
-        if s['iterates']:
+        if s['iterates'] or 'q' in kinds:
             return 'item'
         return 'event' if 'n' in kinds and not kinds & {'o', 'f'} else 'lock'
     return 'settles' if s['wait'] == CHILD else None

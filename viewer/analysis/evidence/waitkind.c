@@ -27,7 +27,7 @@ static enum ana_take take_by_wait(const struct wire_sample *s, const struct ana_
 		return ANA_TAKE_ITEM;
 	case WIRE_WAIT_LOCK:
 	case WIRE_WAIT_LOCK_SHARED:
-		if (k->iterates)
+		if (k->iterates || ana_links_await_kind(l, 'q'))
 			return ANA_TAKE_ITEM;
 		return l->awaits && ana_links_await_kind(l, 'n') && !ana_links_await_kind(l, 'o') &&
 				       !ana_links_await_kind(l, 'f')
