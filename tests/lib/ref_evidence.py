@@ -261,6 +261,7 @@ class Piece:
         self.weights, self.idle, self.makers, self.rows = {}, 0, 0, False
         self.owed, self.chains = {}, {}
         self.fed = self.at_once = self.answer = False
+        self.place, self.alone, self.chained, self.asks = '', 0, False, False
         self.kin = False  # decided by weight: its kin may share
 
     def add(self, cls, ns):
@@ -293,6 +294,7 @@ class Piece:
         self.owed[key, s['links']] = first, so_far + ns
 
     def pay(self):
+        self.chained |= bool(self.owed)
         for (key, _), (s, ns) in self.owed.items():
             chain = self.chain(key, s)
             for c, idle, n in chain.ends:
@@ -566,7 +568,7 @@ class Piece:
         self.add('host.cpu_starved', h.delay)
         for s, w, part in h.parts():
             run = self.host_run(s)
-            c = run if s['state'] == RUNNING else self.host_block(s)
+            c = run if s['state'] == RUNNING else self.host_block(s, part)
             if c == 'chain':
                 self.owe((self.w.pid, self.tid), s, part)
             else:
@@ -575,6 +577,7 @@ class Piece:
             if not h.running and h.run:
                 self.add(run, h.run * w // h.waiting)
         self.pay()
+        self.asks = 10 * self.alone >= 9 * (self.b - self.a)
         gone = ['host.unknown']
         if unknown == 'excluded.teardown':
             gone += ['input.inline', 'input.epoch', 'input.handoff']
@@ -594,7 +597,7 @@ class Piece:
         own = s['own'] and self.b - self.a >= 5 * MS
         return of.get(s['code'], 'host.cpu_work' if own else 'host.dispatch')
 
-    def host_block(self, s):
+    def host_block(self, s, part):
         code, wait, take = s['code'], s['wait'], take_of(s)
         if without_work(s):
             return 'host.no_work'
@@ -621,7 +624,14 @@ class Piece:
         ends = take in ('item', 'event') and (wait in (LOCK, LOCK_SHARED, SOCKET, PIPE, CHILD) or
                                               wait != GPU and ids(s, '?'))
         if ends:
-            return self.host_take(s, take)
+            c = self.host_take(s, take)
+            nobody = not self.chain((self.w.pid, self.tid), s).found and c in ('host.wait', 'input.unknown')
+            if take == 'item' and wait in (LOCK, LOCK_SHARED, SOCKET, PIPE, CHILD) and self.fed and s['stack'] \
+                    and (c == 'chain' or nobody):
+                self.place = self.place or s['stack']
+                if nobody and self.place == s['stack']:
+                    self.alone += part
+            return c
         if wait in (LOCK, LOCK_SHARED, SOCKET, PIPE, CHILD):
             if take == 'lock':
                 c = self.chain((self.w.pid, self.tid), s)
@@ -724,20 +734,26 @@ class World:
                 self.given(p, *gap)
             out = p.wait() if kind == 'wait' else p.host()
             if out is None:
-                orphans.append((kind, a, b, tid))
+                orphans.append((kind, a, b, tid, 'input.unknown' if kind == 'wait' else 'host.unknown'))
                 continue
+            if p.asks:
+                most = max(out, key=lambda c: (out[c], -CLASSES.index(c)))
+                orphans.append((p.place, a, b, tid, most))
+                continue
+            if p.chained and p.place:
+                kin.setdefault((p.place, tid), []).append((a, out))
             book(out)
             if p.kin:
                 kin.setdefault((kind, tid), []).append((a, out))
-        for kind, a, b, tid in orphans:
-            unknown, weights = 'input.unknown' if kind == 'wait' else 'host.unknown', {}
+        for kind, a, b, tid, unknown in orphans:
+            weights = {}
             for at, out in kin.get((kind, tid), ()):
                 if a - 2 * S <= at < b + 2 * S:
                     for c, ns in out.items():
                         weights[c] = weights.get(c, 0) + ns
             weights = {c: w for c, w in weights.items() if w}
             near = [at for at, _ in kin.get((kind, tid), ()) if a - 2 * S <= at < b + 2 * S]
-            alike = sum(y - x for other, x, y, who in orphans if (other, who) == (kind, tid)
+            alike = sum(y - x for other, x, y, who, _ in orphans if (other, who) == (kind, tid)
                         and a - 2 * S <= x < b + 2 * S)
             if not weights or alike > max(20 * sum(weights.values()), 50 * MS * len(near)):
                 book({unknown: b - a})

@@ -52,6 +52,7 @@ STACKS = {  # name: what it says (code, the user's innermost, take, iterates), a
 }
 # No frame of a framework or of data code further in than the user's own.
 OWN = [name for name in STACKS if not STACKS[name][0] and name != 'none']
+TAKES = ['get', 'draw', 'library', 'turn', 'draw_event', 'plain']
 IDS = ['oa', 'ob', 'oa', 'ob', 'p1', 'l1', 'n40', 'f1:2:3']
 TO_DEVICE, TO_HOST = 1, 2
 
@@ -62,6 +63,7 @@ class Case:
         self.lines, self.samples, self.batches, self.pieces = [], [], [], []
         self.copies, self.calls = [], {}
         self.links = r.random() < .7
+        self.feeds = self.links and r.random() < .6  # the trainer mostly takes what its threads make
         self.workers = r.choice([0, 1, 2, 3])
         self.told = r.random() < .8           # the loader tells its settings
         self.rows = r.random() < .8           # batches have rows
@@ -84,7 +86,8 @@ class Case:
     def op(self, start, ns):
         """A kernel, or a copy, whose launch begins 5 us before it."""
         r, corr = self.r, len(self.lines) + 1
-        way, size = r.choice([0, 0, TO_DEVICE, TO_HOST]), r.choice([4, 65535, 65536, 1 << 20])
+        way = r.choice([TO_DEVICE, TO_DEVICE, 0] if self.feeds else [0, 0, TO_DEVICE, TO_HOST])
+        size = r.choice([4, 65535, 65536, 1 << 20])
         if way:
             self.lines.append(f'copy {start} {start + ns} {corr} 7 {way} {size}')
             self.copies.append((start, size, way == TO_DEVICE))
@@ -110,6 +113,8 @@ class Case:
             ns = r.choice([r.randrange(1, 50 * US), r.randrange(1, 3 * MS), r.randrange(1, 60 * MS),
                            r.randrange(1, 400 * MS) if r.random() < .1 else 10 * MS])
             what = r.choice(['wait', 'wait', 'wait', 'host', 'host', 'call', 'mark', 'first'])
+            if self.feeds and r.random() < .8:
+                what = 'host'
             if what in ('wait', 'first'):
                 opens = what == 'first'
                 self.lines.append(f'range {LOADER_RANGE} {t} {t + ns} {TRAINER} {FIRST if opens else 0}'
@@ -227,6 +232,7 @@ class Case:
                 continue
             t, cpu, delay, throttled = r.randrange(self.period), 1, 0, r.choice([0, 1])
             name, wait, links, target = 'plain', 0, '', ''
+            kept = r.randrange(len(TAKES) - 1)
             mute = tid == TRAINER and r.random() < .2  # no Python thread
             while t < self.end:
                 if r.random() < .4:
@@ -235,6 +241,11 @@ class Case:
                         wait = r.choice([ref.LOCK, ref.LOCK, ref.SOCKET, ref.PIPE])
                     links = ' '.join(self.word(role) for _ in range(r.randrange(4))) if self.links else ''
                     target = r.choice(['', '', '', '/data/a', '/dev/pts/3'])
+                if self.feeds and tid == TRAINER and r.random() < .7:
+                    name, wait, target = r.choice(TAKES[kept:kept + 2]), r.choice([ref.LOCK, ref.LOCK, ref.PIPE]), ''
+                    links = r.choice(['', '?oa', '?oa', '?ob ?oa', '?p1'])
+                elif self.feeds and role == 5 and r.random() < .5:
+                    links = r.choice(['!oa', '!oa ?ob', '~oa', '!p1', '!ob', ''])
                 name = 'none' if mute else name
                 state = 1 if not wait else r.choice([2, 2, 2, 3])
                 flags = r.choice([0, 0, 8, 64, 72])

@@ -56,6 +56,13 @@ struct ana_cause {
 	size_t owes, owed_room;
 	struct ana_chain_path *path; /* of votes */
 	uint32_t paths, path_room;
+	/*
+	 * Where the thread takes what others make: the stack (string id) of its first sample that
+	 * does so, 0: none; and for how long it did, there, and nobody was seen to make it.
+	 */
+	uint32_t place;
+	int64_t alone;
+	bool asks; /* that is nearly all of the piece: waits at the same place may tell */
 	bool chained; /* ends of chains voted ... */
 	enum ana_confidence chain_confidence; /* ... and the least sure of these chains was so */
 	int err;

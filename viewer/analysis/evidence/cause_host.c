@@ -98,6 +98,16 @@ static enum ana_class class_of_take_alone(const struct ana_cause *b, const struc
 								    : ANA_HOST_WAIT;
 }
 
+/* It takes something there, and copies are made to the GPU: what it takes may be a batch. */
+static bool at_place(struct ana_cause *b, const struct wire_sample *w)
+{
+	if (!b->given.fed || !w->stack)
+		return false;
+	if (!b->place)
+		b->place = w->stack;
+	return b->place == w->stack;
+}
+
 static enum ana_class class_of_take(struct ana_cause *b, struct ana_evidence *e,
 				    const struct ana_thread_samples *s, size_t i,
 				    const struct ana_pystack *k, enum ana_take take)
@@ -117,15 +127,26 @@ static enum ana_class class_of_take(struct ana_cause *b, struct ana_evidence *e,
 	}
 }
 
+static bool is_alone(const struct ana_cause *b, enum ana_class c)
+{
+	return b->chain.found == ANA_CHAIN_NOBODY && (c == ANA_HOST_WAIT || c == ANA_INPUT_UNKNOWN);
+}
+
 /* Blocked in something that somebody else ends: a lock, a queue, a socket, a child. */
 static enum ana_class class_of_others(struct ana_cause *b, struct ana_evidence *e,
-				      const struct ana_thread_samples *s, size_t i,
+				      const struct ana_thread_samples *s,
+				      const struct ana_shares *h, size_t i,
 				      const struct ana_pystack *k, enum ana_take take)
 {
 	const struct wire_sample *w = &s->sample[i];
+	enum ana_class c;
 
 	switch (take) {
 	case ANA_TAKE_ITEM:
+		c = class_of_take(b, e, s, i, k, take);
+		if ((c == FOLLOWED || is_alone(b, c)) && at_place(b, w) && c != FOLLOWED)
+			b->alone += ana_shares_part(s, h, i);
+		return c;
 	case ANA_TAKE_EVENT:
 		return class_of_take(b, e, s, i, k, take);
 	case ANA_TAKE_SERVES:
@@ -163,7 +184,8 @@ static enum ana_class class_of_rest(struct ana_cause *b, struct ana_evidence *e,
 
 /* FOLLOWED, or the class. */
 static enum ana_class class_of_block(struct ana_cause *b, struct ana_evidence *e,
-				     const struct ana_thread_samples *s, size_t i)
+				     const struct ana_thread_samples *s,
+				     const struct ana_shares *h, size_t i)
 {
 	const struct wire_sample *w = &s->sample[i];
 	const struct ana_pystack k = *ana_pystacks_get(&e->stacks, w->stack);
@@ -192,16 +214,16 @@ static enum ana_class class_of_block(struct ana_cause *b, struct ana_evidence *e
 			return ANA_HOST_CHECKPOINT;
 		if (k.code == ANA_CODE_NEXT || k.code == ANA_CODE_HANDOFF)
 			return class_of_loader(b, e, s, i, ANA_INPUT_HANDOFF);
-		return class_of_others(b, e, s, i, &k, take);
+		return class_of_others(b, e, s, h, i, &k, take);
 	case WIRE_WAIT_PIPE:
 	case WIRE_WAIT_CHILD:
 		if (k.code == ANA_CODE_EPOCH)
 			return ANA_INPUT_EPOCH;
 		if (k.code == ANA_CODE_DATA && w->wait == WIRE_WAIT_CHILD)
 			return ANA_INPUT_INLINE;
-		return class_of_others(b, e, s, i, &k, take);
+		return class_of_others(b, e, s, h, i, &k, take);
 	case WIRE_WAIT_SOCKET:
-		return class_of_others(b, e, s, i, &k, take);
+		return class_of_others(b, e, s, h, i, &k, take);
 	default:
 		return class_of_rest(b, e, s, i, &k, take);
 	}
@@ -235,7 +257,7 @@ static void add_sample(struct ana_cause *b, struct ana_evidence *e,
 	if (ana_sample_runs(w))
 		c = class_of_run(b, w, ana_pystacks_get(&e->stacks, w->stack));
 	else
-		c = class_of_block(b, e, s, i);
+		c = class_of_block(b, e, s, h, i);
 	if (c == FOLLOWED) {
 		ana_cause_owe(b, s, i, ns);
 		ana_cause_vote(b, s, i, ANA_INPUT_UNKNOWN, false, ns); /* the line that waits */
@@ -324,6 +346,7 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 	for (i = h.first; i < h.end; i++)
 		add_sample(b, e, s, &h, i);
 	ana_cause_pay(b, e);
+	b->asks = 10 * (__int128)b->alone >= 9 * (__int128)(b->end - b->start);
 	if (b->unknown == ANA_EXCLUDED_TEARDOWN)
 		forget_input(b);
 	/* what is not known keeps the class it had */

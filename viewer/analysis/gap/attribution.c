@@ -7,6 +7,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include "base/vec.h"
+
+#define PLACES_MAX 64u /* of one thread: of waits whose makers may be seen at others */
 
 void ana_attribute_read(struct ana_walk *w, struct ana_proc *p, int64_t start, int64_t t)
 {
@@ -69,6 +72,63 @@ static bool keep_unsampled(struct ana_walk *w, struct ana_proc *p,
 	return unsampled != NULL;
 }
 
+/* The waits of the submitter at this place; NULL: there are too many places, or no memory. */
+static struct ana_unsampled *takes_at(struct ana_walk *w, struct ana_proc *p,
+				      const struct ana_attribution *piece, uint32_t place)
+{
+	struct ana_thread *t = ana_host_thread(w, p, piece->tid);
+	uint32_t i;
+
+	for (i = 0; t && i < t->take_count; i++)
+		if (t->takes[i].place == place)
+			return &t->takes[i].waits;
+	if (!t || t->take_count == PLACES_MAX ||
+	    !base_vec_more(t->takes, t->take_count, t->take_room))
+		return NULL;
+	t->takes[t->take_count++] = (struct ana_takes){ .place = place };
+	return &t->takes[t->take_count - 1].waits;
+}
+
+static enum ana_class most(const struct ana_cause *b)
+{
+	int c, top = 0;
+
+	for (c = 1; c < ANA_CLASSES; c++)
+		if (b->ns[c] > b->ns[top])
+			top = c;
+	return (enum ana_class)top;
+}
+
+/*
+ * Nobody was seen to make what the piece waits for: it waits for what others at the same place tell.
+ * False: it is what it is.
+ */
+static bool keep_take(struct ana_walk *w, struct ana_proc *p, const struct ana_attribution *piece)
+{
+	struct ana_cause *b = &w->cause;
+	struct ana_unsampled *takes = takes_at(w, p, piece, b->place);
+	enum ana_class c = most(b);
+	struct ana_unsampled_piece o = {
+		.start = piece->start,
+		.end = piece->end,
+		.gpu = piece->gpu,
+		.unknown = (uint8_t)c,
+		.record_confidence = (uint8_t)b->confidence[c],
+		.tid = piece->submitter,
+		.gap_start = piece->gap_start,
+		.gap_end = piece->gap_end,
+	};
+
+	remember_waiter(&o, p->evidence, piece);
+	if (!takes)
+		return false;
+	if (ana_unsampled_add(takes, &o))
+		w->err = -ENOMEM;
+	w->unsampled_pieces++;
+	memset(b->ns, 0, sizeof(b->ns));
+	return true;
+}
+
 static bool sampled(const struct ana_evidence *e, const struct ana_attribution *piece)
 {
 	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, piece->tid);
@@ -124,6 +184,13 @@ bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attr
 						: ana_cause_host(b, p->evidence, piece->tid);
 	if (!told)
 		return keep_unsampled(w, p, piece, keep);
+	if (b->asks && keep && keep_take(w, p, piece))
+		return true;
+	if (b->decided && b->chained && b->place && !piece->outside) {
+		unsampled = takes_at(w, p, piece, b->place);
+		if (unsampled && ana_unsampled_decided(unsampled, piece->start, b->ns))
+			w->err = -ENOMEM;
+	}
 	/* what a process does behind its last operation tells nothing of gaps */
 	unsampled =
 		b->decided && piece->c != ANA_EXCLUDED_TEARDOWN ? unsampled_of(w, p, piece) : NULL;
@@ -197,22 +264,33 @@ static void give_unsampled(struct ana_walk *w, const struct ana_proc *p,
 		give_part(w, p, o, o->unknown, at, o->end);
 }
 
-void ana_attribute_unsampled(struct ana_walk *w, int64_t floor)
+static void give_all(struct ana_walk *w, const struct ana_proc *p, struct ana_unsampled *k,
+		     int64_t floor)
 {
 	int64_t ns[ANA_CLASSES];
 	struct ana_unsampled_piece o;
-	uint32_t i, k;
+
+	while (ana_unsampled_next(k, floor, &o, ns)) {
+		give_unsampled(w, p, &o, ns);
+		w->unsampled_pieces--;
+	}
+}
+
+void ana_attribute_unsampled(struct ana_walk *w, int64_t floor)
+{
+	uint32_t i, k, n;
 	int kind;
 
 	for (i = 0; i < w->processes; i++) {
 		struct ana_proc *p = &w->process[i];
 
-		for (k = 0; p->evidence && k < p->threads; k++)
+		for (k = 0; p->evidence && k < p->threads; k++) {
+			struct ana_thread *t = p->thread[k];
+
 			for (kind = 0; kind < ANA_PIECE_KINDS; kind++)
-				while (ana_unsampled_next(&p->thread[k]->unsampled[kind], floor, &o,
-							  ns)) {
-					give_unsampled(w, p, &o, ns);
-					w->unsampled_pieces--;
-				}
+				give_all(w, p, &t->unsampled[kind], floor);
+			for (n = 0; n < t->take_count; n++)
+				give_all(w, p, &t->takes[n].waits, floor);
+		}
 	}
 }

@@ -69,6 +69,7 @@ int ana_process_init(struct ana_walk *w, struct ana_proc *p, uint32_t source)
 
 static void thread_free(struct ana_thread *t)
 {
+	uint32_t i;
 	int k;
 
 	ana_timeline_stack_fini(&t->calls);
@@ -78,6 +79,9 @@ static void thread_free(struct ana_thread *t)
 	ana_timeline_stack_fini(&t->marks);
 	for (k = 0; k < ANA_PIECE_KINDS; k++)
 		ana_unsampled_fini(&t->unsampled[k]);
+	for (i = 0; i < t->take_count; i++)
+		ana_unsampled_fini(&t->takes[i].waits);
+	free(t->takes);
 	free(t);
 }
 

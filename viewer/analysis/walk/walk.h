@@ -35,12 +35,19 @@
 #define ANA_ROWS_MAX (1u << 22) /* kept for a GPU that idles, in a walk that is not exact */
 #define ANA_GAPS_OPEN_MAX (1u << 18) /* undecided at once, in a walk that is not exact */
 
+struct ana_takes { /* waits of a thread at one place of its code */
+	uint32_t place; /* string id of the stack */
+	struct ana_unsampled waits; /* sampled, but nobody was seen to make what is waited for */
+};
+
 struct ana_thread {
 	uint32_t tid;
 	struct ana_timeline_stack calls, waits, ranges, operators;
 	struct ana_timeline_stack
 		marks; /* collecting garbage, saving a checkpoint, making an iterator */
 	struct ana_unsampled unsampled[ANA_PIECE_KINDS];
+	struct ana_takes *takes;
+	uint32_t take_count, take_room;
 };
 
 struct ana_unplaced_call { /* an API record on its way to its thread's stack of calls */
