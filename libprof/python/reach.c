@@ -230,18 +230,35 @@ static bool has_arguments(const struct prof_py *py, size_t frame)
 	return n && py->reach.slots[frame].locals;
 }
 
-static int add_selves(struct prof_py *py, size_t library, struct awaited *a)
+/* What a function is given in a list or a dictionary of its own is not that. */
+static bool is_object(const struct prof_pytype *type)
+{
+	return type->kind == PROF_PYKIND_INSTANCE || type->kind == PROF_PYKIND_QUEUE;
+}
+
+/* A selector is made for one wait, and its own: nobody gives to it. */
+static bool is_selectors(struct prof_py *py, const struct prof_pywalk *w, size_t frame)
+{
+	const struct prof_pycode *code = prof_pycode_get(
+		&py->codes, &py->mem, &py->layout, w->frame[frame].code, py->raw[frame]);
+	size_t n = code ? strlen(code->text) : 0;
+
+	return n >= 13 && !strcmp(code->text + n - 13, "/selectors.py");
+}
+
+static int add_selves(struct prof_py *py, const struct prof_pywalk *w, size_t library,
+		      struct awaited *a)
 {
 	struct seen s[PROF_PYREACH_BATCH];
 	size_t i, n = 0;
 	int rc;
 
 	for (i = 0; i < library && n < PROF_PYREACH_BATCH; i++)
-		if (has_arguments(py, i))
+		if (has_arguments(py, i) && !is_selectors(py, w, i))
 			s[n++].at = prof_pyreach_slot(py, i, 0);
 	rc = see_inside(py, s, n);
 	for (i = 0; i < n && !rc; i++)
-		if (s[i].type && (s[i].type->kind != PROF_PYKIND_NONE || s[i].type->waited))
+		if (s[i].type && (is_object(s[i].type) || s[i].type->waited))
 			add_awaited(a, s[i].at);
 	return rc;
 }
@@ -279,7 +296,7 @@ int prof_py_awaited(struct prof_py *py, const struct prof_py_thread *t, uint64_t
 	if (!rc)
 		rc = add_called(py, &inner, library, &a);
 	if (!rc)
-		rc = add_selves(py, library, &a);
+		rc = add_selves(py, w, library, &a);
 	if (!rc)
 		rc = check_place(py, t, &inner);
 	return rc ? rc : (int)a.n;

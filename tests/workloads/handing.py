@@ -291,6 +291,31 @@ def forked():
     return lambda: here.recv(100)
 
 
+# ---- torch's loader, whose worker waits itself ----
+
+
+def loaded(start):
+    """start() makes, in the worker, what takes an item there."""
+    import torch
+    from torch.utils.data import DataLoader, IterableDataset
+
+    class Taken(IterableDataset):
+        def __iter__(self):
+            take = start()
+            tell('worker')
+            while True:
+                take()
+                yield torch.zeros(4)
+
+    return iter(DataLoader(Taken(), num_workers=1, prefetch_factor=1)).__next__
+
+
+def worker_thread():
+    q = queue.Queue(2)
+    threading.Thread(target=produce, args=(q,), daemon=True).start()
+    return q.get
+
+
 # ---- many of them ----
 
 
@@ -302,7 +327,8 @@ def crowd():
     return take
 
 
-WAYS = {'crowd': crowd, 'thread_queue': thread_queue, 'simple_queue': simple_queue, 'two_stages': two_stages,
+WAYS = {'crowd': crowd, 'worker_thread': functools.partial(loaded, worker_thread),
+        'worker_command': functools.partial(loaded, lambda: command()), 'thread_queue': thread_queue, 'simple_queue': simple_queue, 'two_stages': two_stages,
         'condition': condition, 'thread_pool': thread_pool, 'command': command, 'shell': shell,
         'fifo': fifo, 'tcp': tcp, 'forked': forked}
 for start in ('fork', 'spawn', 'forkserver'):
@@ -331,8 +357,9 @@ def main():
     parser.add_argument('--seconds', type=float, default=4)
     parser.add_argument('--busy', action='store_true', help='the device always has work')
     args = parser.parse_args()
+    early = args.way.startswith('worker') and gpudev.Device(0)  # so that workers look at themselves
     take = WAYS[args.way]()
-    dev = gpudev.Device(0)
+    dev = early or gpudev.Device(0)
     stream = gpudev.Stream(dev)
     buf, host = dev.malloc(4096), bytearray(4096)
     stream.kernel(1_000_000, 'first')

@@ -64,6 +64,8 @@ def played(way, where, seconds=8):
 def judge(way, said, trace):
     links = Links(trace)
     main = (said['pid'], said['pid'])
+    if way.startswith('worker'):  # the trainer's own queue with it is known from its batches
+        main, = {(pid, tid) for what, pid, tid in said['told'] if what == 'worker'}
     makers = {(pid, tid) for what, pid, tid in said['told'] if what == 'maker'}
     decoys = {(pid, tid) for what, pid, tid in said['told'] if what == 'decoy'}
     reached = links.chain(main)
@@ -77,7 +79,7 @@ def judge(way, said, trace):
                 for s in links.samples if thread(s) in decoys and '!' in s['links']]
         print(way, 'main', main, 'waits', links.waits[main], *told[:20], sep='\n', flush=True)
     planted = [s for s in links.samples if thread(s) in makers and words(s, '!') and
-               s['role'] in (PRODUCER, hs.WORKER)]
+               s['role'] in (PRODUCER, hs.WORKER, hs.WORKER_OTHER)]
     named = sum('planted_make' in (s['stack'] or '') for s in planted)
     gs.check(named * 4 > len(planted) > 0, f'{way}: {named} of {len(planted)} looks at the maker name its code')
     print(f'{way}: {said["steps"]} steps, {len(waits)} waits, {len(planted)} looks at makers, {named} in their code',
@@ -106,6 +108,10 @@ def test_programs():
 
 
 STARTS = ('fork', 'spawn', 'forkserver')
+
+
+def test_workers():
+    play(['worker_thread', 'worker_command'])
 
 
 def test_processes():
