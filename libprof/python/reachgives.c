@@ -41,9 +41,6 @@ static const struct {
 	{ "call_soon_threadsafe", PROF_PYGIVES_CALL },
 	{ "run_coroutine_threadsafe", PROF_PYGIVES_CALL },
 	{ "_write_to_self", PROF_PYGIVES_CALL },
-	{ "append", PROF_PYGIVES_APPEND },
-	{ "appendleft", PROF_PYGIVES_APPEND },
-	{ "extend", PROF_PYGIVES_APPEND },
 	{ "wait", PROF_PYGIVES_WAITS },
 	{ "wait_for", PROF_PYGIVES_WAITS },
 };

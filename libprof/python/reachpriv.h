@@ -57,10 +57,9 @@ enum prof_pygives { /* what gives to who waits: groups of names */
 	PROF_PYGIVES_RELEASE = 1 << 4,
 	PROF_PYGIVES_SEND = 1 << 5,
 	PROF_PYGIVES_CALL = 1 << 6, /* of an event loop */
-	PROF_PYGIVES_APPEND = 1 << 7,
-	PROF_PYGIVES_WAITS = 1 << 8, /* nothing: who names this takes */
+	PROF_PYGIVES_WAITS = 1 << 7, /* nothing: who names this takes */
 	PROF_PYGIVES_KNOWN = 1 << 15, /* looked up */
-	PROF_PYGIVES_HANDS = 0x6f, /* what hands something over; not to free a lock, nor to extend a list */
+	PROF_PYGIVES_HANDS = 0x6f, /* what hands something over; to free a lock does not */
 	PROF_PYGIVES_ANYTHING = 0xffff,
 };
 

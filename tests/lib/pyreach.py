@@ -54,21 +54,21 @@ def holds(tid, *objects):
     return ''.join('!' if g else '~' if h else '-' for h, g in zip(held, gives))
 
 
-def blocked(thread, some=('acquire', 'wait', 'get', 'select', 'poll', 'sleep')):
-    """Waits until the thread is blocked."""
-    for _ in range(2000):
+def blocked(thread):
+    """Waits until the thread is blocked, and stays so for a while."""
+    times = 0
+    for _ in range(20000):
         with open('/proc/self/task/%d/stat' % thread.native_id) as f:
-            if f.read().rsplit(')', 1)[1].split()[0] == 'S':
-                time.sleep(0.002)
-                return
-        time.sleep(0.002)
+            times = times + 1 if f.read().rsplit(')', 1)[1].split()[0] == 'S' else 0
+        if times == 4:
+            return
+        time.sleep(0.0005)
     check(False, 'a thread does not block')
 
 
 def start(function, *arguments):
     thread = threading.Thread(target=function, args=arguments, daemon=True)
     thread.start()
-    time.sleep(0.01)
     blocked(thread)
     return thread
 
@@ -77,7 +77,7 @@ def start(function, *arguments):
 
 def make():
     """A batch; no code here names anything that gives."""
-    time.sleep(0.05)
+    time.sleep(0.01)
     return over.is_set()
 
 
@@ -318,15 +318,15 @@ def consume(q):
 
 
 def test_queues():
-    """Every holder and every decoy, of a queue of each kind, while a thread waits for it."""
-    for kind in (queue.Queue, queue.SimpleQueue, queue.LifoQueue):
-        for name, (function, want) in list(HOLDERS.items()) + list(DECOYS.items()):
+    """Every holder and every decoy of a queue while a thread waits for it; of another kind, of C, some."""
+    some = {name: HOLDERS[name] for name in ('parameter', 'slot of self', 'closure')}
+    for kind, holders in ((queue.Queue, HOLDERS), (queue.SimpleQueue, some)):
+        for name, (function, want) in list(holders.items()) + list(DECOYS.items()):
             over.clear()
             q, other = kind(), kind()
             waiting = start(consume, q)
             others = start(consume, other)
             holder = start_for(function, q)
-            time.sleep(0.01)
             blocked(holder)
             got = awaited(waiting.native_id)
             what = '%s by %s' % (kind.__name__, name)
@@ -523,11 +523,13 @@ def test_shared():
 def test_processes():
     """The future is given by a thread that waits for the processes."""
     with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context('fork')) as pool:
-        future = pool.submit(time.sleep, 1)
+        future = pool.submit(time.sleep, 0.5)
         waits = Waits(future.result)
         waits.check(future)
         manager = [t for t in threading.enumerate() if 'Manager' in type(t).__name__ or 'Management' in t.name]
         manager = manager or [t for t in threading.enumerate() if t.name.startswith('QueueManager')]
+        time.sleep(0.1)  # it takes the call to the process
+        blocked(manager[0])
         equal(holds(manager[0].native_id, future, over), '!-', 'a pool of processes')
         end(waits)
 
@@ -538,7 +540,6 @@ def test_conditions():
     waits.check(buffer.changed)
     for function, want in ((fill, '!-'), (Filler.fill, '!-'), (put_all, '!-'), (drains, '~-')):
         holder = start_for(function, buffer)
-        time.sleep(0.01)
         blocked(holder)
         equal(holds(holder.native_id, buffer.changed, other.changed), want, 'condition: %s' % function)
         over.set()
@@ -562,7 +563,6 @@ def test_events():
         other = type(made)() if wait == 'wait' else threading.Semaphore(0)
         waits, holder = Waits(getattr(made, wait)), start_for(give, made)
         waits.check(made)
-        time.sleep(0.01)
         blocked(holder)
         equal(holds(holder.native_id, made, other), '!-', wait)
         equal(holds(start(over.wait).native_id, made, other), '--', wait + ': a bystander')
@@ -600,7 +600,6 @@ def test_locks():
     for kind in (threading.Lock, threading.RLock):
         lock, other = kind(), kind()
         holder, near = start_for(inside, lock), start_for(beside, lock)
-        time.sleep(0.02)
         blocked(holder), blocked(near)
         waits = [Waits(enters, lock), Waits(acquires, lock)]
         for w in waits:
@@ -710,8 +709,8 @@ def test_changing():
     counts, total = (ctypes.c_int * 4)(), {}
     for what, o in (('held', q), ('another', other)):
         total[what] = [0] * 4
-        for t in changing * 3:
-            PROBE.probe_hold_many(t.native_id, ctypes.c_ulong(id(o)), 300, counts)
+        for t in changing:
+            PROBE.probe_hold_many(t.native_id, ctypes.c_ulong(id(o)), 100, counts)
             total[what] = [n + m for n, m in zip(total[what], counts)]
             awaited(t.native_id)
     figures.update(total)
