@@ -20,10 +20,4 @@ static inline bool facts_name_is_loader(const char *name, size_t len)
 	       (len >= sizeof(pipe) - 1 && !memcmp(name, pipe, sizeof(pipe) - 1));
 }
 
-/* Kernels of NCCL and RCCL have these letters in their names, in any case. */
-static inline bool facts_name_is_collective(const char *name)
-{
-	return strcasestr(name, "nccl") || strcasestr(name, "rccl");
-}
-
 #endif

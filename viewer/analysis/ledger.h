@@ -89,6 +89,9 @@ struct ana_gpu {
 	uint64_t memory_used_peak_bytes, memory_total_bytes; /* 0: not known */
 	double nvml_utilization_pct; /* < 0: not known */
 	uint32_t shared_with;
+	uint64_t graphs; /* launches recorded as one operation: what ran inside is not known */
+	uint64_t input_kernels; /* that decode or transform input ... */
+	int64_t input_kernel_ns; /* ... and how long each of them took, in sum */
 	int64_t held_start_ns, held_end_ns; /* on the axis, for timelines */
 	int64_t minutes[ANA_BANDS]; /* whole ones in which it was held and observed */
 };

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
-#include "facts/names.h"
+#include "facts/kernel.h"
 
 #define PREFIX "CUPTI_ACTIVITY_KIND_"
 #define NVTX_PUSH_POP 59
@@ -133,8 +133,8 @@ static int kernel_name(struct nsys *r, sqlite3_stmt *s, uint32_t *out)
 		return err;
 	*out = full;
 	if (!full ||
-	    (brief && facts_name_is_collective(wire_strtab_get(r->t->texts, brief, NULL)) &&
-	     !facts_name_is_collective(wire_strtab_get(r->t->texts, full, NULL))))
+	    (brief && facts_kernel_is_collective(wire_strtab_get(r->t->texts, brief, NULL)) &&
+	     !facts_kernel_is_collective(wire_strtab_get(r->t->texts, full, NULL))))
 		*out = brief;
 	return 0;
 }

@@ -62,6 +62,8 @@ const struct summary_field summary_gpu_rest[] = {
 	F(SMALL, mig_slices),
 	F(SMALL, mig_slices_total),
 	F(SMALL, shared_with),
+	F(COUNT, input_kernels),
+	F(TOTAL, input_kernel_ns),
 	F(STAMP, held_start_ns),
 	F(STAMP, held_end_ns),
 	{ 0 }

@@ -250,13 +250,50 @@ static const char *unpriced_note(struct view_summary *s)
 	return NULL;
 }
 
+static const char *input_note(struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+	uint64_t kernels = 0;
+	int64_t ns = 0;
+	base_unit count, time;
+
+	for (size_t g = 0; g < r->gpus; g++) {
+		kernels += r->gpu[g].input_kernels;
+		view_cost_add(&ns, r->gpu[g].input_kernel_ns);
+	}
+	if (!kernels)
+		return NULL;
+	return base_arena_printf(&s->mem,
+				 "input work on the GPU: %s kernels that decode or transform input "
+				 "(nvJPEG, DALI and their like) took %s; it counts as compute",
+				 base_count(count, kernels), base_duration(time, ns));
+}
+
+/* What runs inside a graph launch that is recorded as one operation has no name. */
+static const char *graph_note(struct view_summary *s)
+{
+	const struct ana_result *r = s->result;
+	uint64_t graphs = 0;
+	base_unit count;
+
+	for (size_t g = 0; g < r->gpus; g++)
+		graphs += r->gpu[g].graphs;
+	if (!graphs || (s->ranks < 2 && r->gpus < 2))
+		return NULL;
+	return base_arena_printf(&s->mem,
+				 "%s graph launches are recorded as one operation each: "
+				 "collectives inside them count as compute, and what ranks waited "
+				 "in them for each other is not in comm.skew",
+				 base_count(count, graphs));
+}
+
 static void set_notes(struct view_summary *s, const struct view_trace *t)
 {
 	const struct ana_quality *q = &s->result->quality;
 	const char *unpriced = unpriced_note(s);
 
-	s->note =
-		base_arena_array(&s->mem, q->note_count + (t ? t->notes : 0) + 8, sizeof(*s->note));
+	s->note = base_arena_array(&s->mem, q->note_count + (t ? t->notes : 0) + 10,
+				   sizeof(*s->note));
 	for (size_t i = 0; i < q->note_count; i++)
 		add_note(s, q->notes[i]);
 	for (size_t i = 0; t && i < t->notes; i++)
@@ -269,6 +306,10 @@ static void set_notes(struct view_summary *s, const struct view_trace *t)
 	if (!s->result->complete && !s->result->imported)
 		add_note(s, "some process ended without a last word or is still running: "
 			    "totals are a lower bound");
+	if (input_note(s))
+		add_note(s, input_note(s));
+	if (graph_note(s))
+		add_note(s, graph_note(s));
 	add_note(s, sampler_note(s));
 	add_note(s,
 		 unpriced ? unpriced

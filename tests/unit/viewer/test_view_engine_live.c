@@ -444,6 +444,31 @@ static void test_siblings_that_come_and_go(void)
 	t_run_end(&r);
 }
 
+/* What a kernel's name tells is counted where it ran; of a graph launch nothing is known. */
+static void test_kernels_by_name(void)
+{
+	struct t_run r;
+	struct t_proc p;
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_call(&p, "cudaLaunchKernel", US(210), US(212), 2);
+	t_kernel(&p, US(220), US(250), 2)->name = t_name(&p, "void nvjpeg::DecodeKernel()");
+	t_call(&p, "cudaLaunchKernel", US(255), US(257), 3);
+	t_kernel(&p, US(260), US(290), 3)->name = t_name(&p, "vllm::cross_device_reduce_2stage");
+	t_call(&p, "cudaGraphLaunch", US(292), US(294), 4);
+	t_kernel(&p, US(300), US(390), 4)->op = WIRE_OP_GRAPH;
+	t_proc_end(&p, US(400), true);
+	t_analyse(&r, ANA_WINDOW_JOB);
+	EXPECT_UINT(r.result->gpu[0].input_kernels, 1);
+	EXPECT_INT(r.result->gpu[0].input_kernel_ns, NS(30));
+	EXPECT_UINT(r.result->gpu[0].graphs, 1);
+	EXPECT_INT(CLASS(r, 0, COMM), NS(30));
+	EXPECT_INT(CLASS(r, 0, COMPUTE), NS(220));
+	t_run_end(&r);
+}
+
 /* A look at thread 1 every 100 ms of [@from, @to): it reads @target, or what it reads is not known. */
 static void look(struct t_proc *p, int64_t from, int64_t to, const char *target)
 {
@@ -571,6 +596,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_contention_seen_late),
 	T_CASE(test_siblings_are_no_other_job),
 	T_CASE(test_siblings_that_come_and_go),
+	T_CASE(test_kernels_by_name),
 	T_CASE(test_a_tail_without_work),
 	T_CASE(test_a_tail_that_nothing_tells_of),
 	T_CASE(test_a_tail_behind_long_steps),

@@ -9,6 +9,7 @@
 #include "analysis/ledger.h"
 #include "analysis/time/timeline_stack.h"
 #include "analysis/read/name_flags.h"
+#include "facts/kernel.h"
 #include "analysis/plan/period.h"
 #include "analysis/time/span.h"
 #include "analysis/walk/step.h"
@@ -54,14 +55,12 @@ static void test_class_sets(void)
 	EXPECT_INT(all_of(ana_class_is_recorded),
 		   ran | CLASS(ANA_EXCLUDED_STARTUP) | CLASS(ANA_EXCLUDED_TEARDOWN) |
 			   CLASS(ANA_EXCLUDED_UNOBSERVED) | CLASS(ANA_EXCLUDED_NO_PROCESS));
-	EXPECT_INT(all_of(ana_class_is_doubt), CLASS(ANA_HOST_UNKNOWN) | CLASS(ANA_HOST_WAIT) |
-						       CLASS(ANA_DEVICE_UNKNOWN) |
-						       CLASS(ANA_DEVICE_LOST) |
-						       CLASS(ANA_EXCLUDED_UNOBSERVED));
-	EXPECT_INT(all_of(ana_class_is_outside), CLASS(ANA_EXCLUDED_STARTUP) |
-							 CLASS(ANA_EXCLUDED_TEARDOWN) |
-							 CLASS(ANA_EXCLUDED_NO_PROCESS) |
-							 CLASS(ANA_HOST_NO_WORK));
+	EXPECT_INT(all_of(ana_class_is_doubt),
+		   CLASS(ANA_HOST_UNKNOWN) | CLASS(ANA_HOST_WAIT) | CLASS(ANA_DEVICE_UNKNOWN) |
+			   CLASS(ANA_DEVICE_LOST) | CLASS(ANA_EXCLUDED_UNOBSERVED));
+	EXPECT_INT(all_of(ana_class_is_outside),
+		   CLASS(ANA_EXCLUDED_STARTUP) | CLASS(ANA_EXCLUDED_TEARDOWN) |
+			   CLASS(ANA_EXCLUDED_NO_PROCESS) | CLASS(ANA_HOST_NO_WORK));
 	EXPECT_INT(all_of(ana_class_wants_workers),
 		   CLASS(ANA_INPUT_FETCH) | CLASS(ANA_INPUT_PREP) | CLASS(ANA_INPUT_UNKNOWN) |
 			   CLASS(ANA_INPUT_CPU_STARVED) | CLASS(ANA_INPUT_PIPELINE) |
@@ -94,6 +93,30 @@ static void test_names(void)
 	EXPECT(!(flags("cuLaunchKernelEx") & (ANA_NAME_GRAPH | ANA_NAME_NO_OP)));
 	EXPECT(flags("ncclDevKernel") & ANA_NAME_COMM);
 	EXPECT(flags("void RCCL_x") & ANA_NAME_COMM);
+	EXPECT(flags("void vllm::cross_device_reduce_2stage<__half, 8>(RankData*)") &
+	       ANA_NAME_COMM);
+	EXPECT(flags("_ZN4vllm26cross_device_reduce_1stageI6__halfLi2EEEvP8RankData") &
+	       ANA_NAME_COMM);
+	EXPECT(flags("void tensorrt_llm::kernels::oneShotAllReduceKernel<float, 8>()") &
+	       ANA_NAME_COMM);
+	EXPECT(flags("one_shot_all_reduce_kernel") & ANA_NAME_COMM);
+	EXPECT(flags("_ZN7deep_ep9internode8dispatchEv") & ANA_NAME_COMM);
+	EXPECT(!(flags("deep_ep::layout::get_dispatch_layout") & ANA_NAME_COMM));
+	EXPECT(flags("nvshmemi_transfer_rma") & ANA_NAME_COMM);
+	EXPECT(flags("mscclpp::executionKernel") & ANA_NAME_COMM);
+	/* reductions within a GPU */
+	EXPECT(!(flags("void blockAllReduce<float>(float*)") & ANA_NAME_COMM));
+	EXPECT(!(flags("cub::DeviceReduceKernel") & ANA_NAME_COMM));
+	EXPECT(facts_kernel_meets("ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
+	EXPECT(!facts_kernel_meets("ncclDevKernel_SendRecv"));
+	EXPECT(!facts_kernel_meets("ncclKernel_P2P"));
+	EXPECT(facts_kernel_meets("cross_device_reduce_1stage"));
+	EXPECT(!facts_kernel_meets("_ZN7deep_ep9internode8dispatchEv"));
+	EXPECT(!facts_kernel_meets("gemm"));
+	EXPECT(flags("void nvjpeg::DecodeKernel()") & ANA_NAME_INPUT);
+	EXPECT(flags("dali::kernels::ResampleKernel") & ANA_NAME_INPUT);
+	EXPECT(!(flags("daliance_gemm") & ANA_NAME_INPUT));
+	EXPECT(!(flags("nvjpeg_nccl") & ANA_NAME_INPUT));
 	EXPECT(flags("my_ckpt") & ANA_NAME_CHECKPOINT);
 	EXPECT(flags("Saving") & ANA_NAME_CHECKPOINT);
 	EXPECT(flags("eval and save") & ANA_NAME_CHECKPOINT);

@@ -171,6 +171,39 @@ static void test_digest(void)
 	view_summary_free(s);
 }
 
+static bool has_note(const struct view_summary *s, const char *what)
+{
+	for (size_t i = 0; i < s->notes; i++)
+		if (strstr(s->note[i], what))
+			return true;
+	return false;
+}
+
+/* What the GPU does for the input, and what a graph launch hides, where it matters. */
+static void test_kernels_told(void)
+{
+	for (size_t gpus = 1; gpus <= 2; gpus++) {
+		struct ana_result *r = made_result(gpus, H100, 5);
+		struct view_summary *s, *back;
+		char *text;
+
+		r->gpu[0].graphs = 41;
+		r->gpu[0].input_kernels = 1234;
+		r->gpu[0].input_kernel_ns = 2000000000;
+		s = made_summary_of(r, H100, 6880000000LL);
+		EXPECT(has_note(s, "1,234 kernels that decode or transform input"));
+		EXPECT_INT(has_note(s, "41 graph launches"), gpus > 1);
+		text = made_page(s, view_summary_write);
+		back = read_text(text);
+		REQUIRE(back != NULL);
+		EXPECT_UINT(back->result->gpu[0].input_kernels, 1234);
+		EXPECT_INT(back->result->gpu[0].input_kernel_ns, 2000000000);
+		free(text);
+		view_summary_free(back);
+		view_summary_free(s);
+	}
+}
+
 static void test_waste(void)
 {
 	bool waste[ANA_CLASSES];
@@ -192,5 +225,5 @@ static void test_waste(void)
 int main(void)
 {
 	return RUN(test_sums, test_findings, test_round_trip, test_evil_names, test_no_price,
-		   test_digest, test_waste);
+		   test_digest, test_kernels_told, test_waste);
 }

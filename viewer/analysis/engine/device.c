@@ -120,6 +120,7 @@ static void remember_copy(struct ana_walk *w, struct ana_proc *p, const struct w
 static inline void count_kind(struct ana_walk *w, struct ana_gpu_state *g, struct ana_proc *p,
 			      const struct wire_event *op)
 {
+	uint16_t flags;
 	bool comm;
 
 	if (op->op == WIRE_OP_COPY || op->op == WIRE_OP_MEMSET) {
@@ -129,7 +130,13 @@ static inline void count_kind(struct ana_walk *w, struct ana_gpu_state *g, struc
 			remember_copy(w, p, op);
 		return;
 	}
-	comm = op->op == WIRE_OP_KERNEL && ana_names_flags(&p->names, op->name) & ANA_NAME_COMM;
+	flags = op->op == WIRE_OP_KERNEL ? ana_names_flags(&p->names, op->name) : 0;
+	comm = flags & ANA_NAME_COMM;
+	if (flags & ANA_NAME_INPUT) {
+		g->gpu->input_kernels++;
+		ana_sum(&g->gpu->input_kernel_ns, op->end_ns - op->start_ns);
+	}
+	g->gpu->graphs += op->op == WIRE_OP_GRAPH;
 	extend(comm ? &g->comm_end : &g->compute_end, op->end_ns);
 	if (g->recorder)
 		strip_kernel(g, p, op, comm);

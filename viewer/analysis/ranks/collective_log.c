@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/hash.h"
 #include "wire/bytes.h"
+#include "facts/kernel.h"
 
 #define CHUNK_BYTES 32768u
 #define MARK_MAX (1 + 3 * WIRE_VARINT_MAX + ANA_CLASSES * (1 + WIRE_VARINT_MAX))
@@ -204,12 +205,6 @@ void ana_collective_log_add_late(struct ana_collective_log *t, int c, int64_t st
 		ana_late_pieces_add(&t->late, c, start, end);
 }
 
-/* NCCL makes sends, receives and all-to-all of the same kernel. */
-static bool is_p2p(const char *text)
-{
-	return strcasestr(text, "SendRecv") || strcasestr(text, "P2P");
-}
-
 static struct ana_lane *new_lane(struct ana_collective_log *t)
 {
 	uint32_t room = t->lane_room ? t->lane_room * 2 : 8;
@@ -247,7 +242,7 @@ static struct ana_lane *lane_of(struct ana_collective_log *t, uint32_t source, u
 					.name = name,
 					.text = text,
 					.hash = base_hash_text(BASE_HASH, text),
-					.p2p = is_p2p(text) };
+					.p2p = !facts_kernel_meets(text) };
 	return l;
 }
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include "facts/names.h"
+#include "facts/kernel.h"
 
 static const char *const sync_begins[] = {
 	"cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaCtxSynchronize",
@@ -102,8 +102,10 @@ uint16_t ana_name_flags(const char *text)
 {
 	uint16_t f = ANA_NAME_SEEN | api_flags(text);
 
-	if (facts_name_is_collective(text))
+	if (facts_kernel_is_collective(text))
 		f |= ANA_NAME_COMM;
+	else if (facts_kernel_input(text))
+		f |= ANA_NAME_INPUT;
 	if (word_begins(text, checkpoint_words, COUNT(checkpoint_words)))
 		f |= ANA_NAME_CHECKPOINT;
 	else if (word_begins(text, phase_words, COUNT(phase_words)))

@@ -21,6 +21,7 @@ enum ana_name_flag {
 	ANA_NAME_NO_OP = 1 << 8, /* such a call never owns an operation */
 	ANA_NAME_CHECKPOINT = 1 << 9, /* a user range of this name saves a checkpoint, ... */
 	ANA_NAME_PHASE = 1 << 10, /* ... or is evaluation or logging; at most one of these */
+	ANA_NAME_INPUT = 1 << 11, /* a kernel of this name works on input (facts/kernels.def) */
 };
 
 struct ana_names {
