@@ -444,6 +444,39 @@ static void test_siblings_that_come_and_go(void)
 	t_run_end(&r);
 }
 
+/* Asleep in a synchronisation inside next(), the thread reads from no storage: gpudev.py:63 was "fetch". */
+static void test_a_call_is_no_fetch(void)
+{
+	struct t_run r;
+	struct t_proc p;
+	struct wire_sample row[20];
+	size_t n = 0;
+
+	t_run_begin(&r);
+	t_proc_begin(&r, &p, 10, 0, US(0));
+	t_launch(&p, US(50), US(100), US(200), 1);
+	t_range(&p, WIRE_RANGE_LOADER, "enumerate(DataLoader)#x", US(1000), US(101000));
+	t_call(&p, "cuStreamSynchronize", US(1100), US(100900), 0);
+	t_launch(&p, US(101100), US(101200), US(101300), 2);
+	for (int64_t t = US(5000); t < US(100000); t += 10000000)
+		row[n++] = (struct wire_sample){
+			.t_ns = t,
+			.pid = 10,
+			.tid = 1,
+			.role = WIRE_ROLE_SUBMITTER,
+			.state = WIRE_STATE_SLEEPING,
+			.wait = WIRE_WAIT_SLEEP,
+			.stack = t_name(&p, "synchronize\t/home/me/gpudev.py\t63")
+		};
+	t_samples(&p, row, n);
+	t_proc_end(&p, US(102000), true);
+	t_analyse(&r, ANA_WINDOW_DEVICE);
+	EXPECT_INT(CLASS(r, 0, INPUT_FETCH), 0);
+	EXPECT_INT(CLASS(r, 0, INPUT_PREP), 0);
+	EXPECT(r.result->gpu[0].empty_ns > NS(100000));
+	t_run_end(&r);
+}
+
 /* What a kernel's name tells is counted where it ran; of a graph launch nothing is known. */
 static void test_kernels_by_name(void)
 {
@@ -596,6 +629,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_contention_seen_late),
 	T_CASE(test_siblings_are_no_other_job),
 	T_CASE(test_siblings_that_come_and_go),
+	T_CASE(test_a_call_is_no_fetch),
 	T_CASE(test_kernels_by_name),
 	T_CASE(test_a_tail_without_work),
 	T_CASE(test_a_tail_that_nothing_tells_of),
