@@ -311,7 +311,7 @@ bool prof_py_is_queue(struct prof_py *py, uint64_t object)
 
 /* ---- what a thread reaches ---- */
 
-static int set_wanted(struct prof_py *py, const uint64_t *wanted, size_t n)
+static int set_wanted(struct prof_py *py, const uint64_t *wanted, size_t n, bool own)
 {
 	struct prof_pyreach *r = &py->reach;
 	struct seen s[PROF_PYREACH_WANTED];
@@ -326,7 +326,7 @@ static int set_wanted(struct prof_py *py, const uint64_t *wanted, size_t n)
 	for (i = 0; i < n; i++)
 		r->takes[i] = s[i].type && s[i].type->takes ? s[i].type->takes :
 							      PROF_PYGIVES_HANDS;
-	if (py->mem.pid != getpid())
+	if (!own && py->mem.pid != getpid())
 		for (i = 0; i < n; i++)
 			if (!s[i].type || !s[i].type->shared)
 				r->wanted[i] = 0;
@@ -439,8 +439,8 @@ static int look_twice(struct prof_py *py, const struct prof_py_thread *t, size_t
 	return rc ? rc : (int)held;
 }
 
-int prof_py_holds(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,
-		  size_t n, struct prof_py_hold *out)
+static int holds(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,
+		 size_t n, bool own, struct prof_py_hold *out)
 {
 	int rc;
 
@@ -450,10 +450,22 @@ int prof_py_holds(struct prof_py *py, const struct prof_py_thread *t, const uint
 	if (!py->layout.refs.known)
 		return -ENOTSUP;
 	prof_pyreach_begin(py);
-	rc = set_wanted(py, wanted, n);
+	rc = set_wanted(py, wanted, n, own);
 	if (!rc)
 		rc = look_twice(py, t, n, out);
 	return rc == -ESRCH ? -ENOENT : rc;
+}
+
+int prof_py_holds(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,
+		  size_t n, struct prof_py_hold *out)
+{
+	return holds(py, t, wanted, n, false, out);
+}
+
+int prof_py_holds_own(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,
+		      size_t n, struct prof_py_hold *out)
+{
+	return holds(py, t, wanted, n, true, out);
 }
 
 bool prof_py_shares(struct prof_py *a, struct prof_py *b, uint64_t object)

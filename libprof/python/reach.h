@@ -58,6 +58,10 @@ bool prof_py_is_queue(struct prof_py *py, uint64_t object);
 int prof_py_holds(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,
 		  size_t n, struct prof_py_hold *out);
 
+/* The same of objects that threads of this very process wait for: of any class in a child, too. */
+int prof_py_holds_own(struct prof_py *py, const struct prof_py_thread *t, const uint64_t *wanted,
+		      size_t n, struct prof_py_hold *out);
+
 /*
  * Is the object of the one process (@a) one of the same class in the other, and shared by a fork? For
  * a child of which it is not known whether it was forked, and of objects that may be younger than it.

@@ -50,13 +50,26 @@ static bool is_due(const struct prof_givers *g, const struct prof_link_holder *h
 	return new && since >= SLEEPS_ON_NS;
 }
 
-/* The objects that are wanted, those that were awaited last first. */
-static size_t wanted(const struct prof_links *l, uint64_t object[PROF_PY_WANTED],
-		     uint8_t bit[PROF_PY_WANTED])
+/*
+ * Is it the same object in that process? An address is another object's in each: what this process
+ * waits for reach.h tells apart in copies of it; what a copy waits for was judged before.
+ */
+static bool is_same(const struct prof_link_wanted *w, uint32_t pid)
 {
-	uint32_t left = prof_links_of_objects(l), i, last;
+	return w->pid == pid || w->shared || w->pid == (uint32_t)getpid();
+}
+
+/* The objects that are wanted of a process, its own or others', those that were awaited last first. */
+static size_t wanted(const struct prof_links *l, uint32_t pid, bool own,
+		     uint64_t object[PROF_PY_WANTED], uint8_t bit[PROF_PY_WANTED])
+{
+	uint32_t left = 0, i, last;
 	size_t n;
 
+	for (i = 0; i < PROF_LINKS_WANTED; i++)
+		if (l->wanted[i].object && (l->wanted[i].pid == pid) == own &&
+		    is_same(&l->wanted[i], pid))
+			left |= BIT(i);
 	for (n = 0; left && n < PROF_PY_WANTED; n++) {
 		last = PROF_LINKS_WANTED;
 		for (i = 0; i < PROF_LINKS_WANTED; i++)
@@ -72,17 +85,18 @@ static size_t wanted(const struct prof_links *l, uint64_t object[PROF_PY_WANTED]
 }
 
 /* What cannot be read now is what it was. */
-static void look_through(struct prof_givers *g, struct prof_target *t, pid_t tid,
+static void look_through(struct prof_givers *g, struct prof_target *t, pid_t tid, bool own,
 			 struct prof_link_holder *h)
 {
 	const struct prof_py_thread *thread = prof_target_python(t, tid);
 	struct prof_py_hold hold[PROF_PY_WANTED];
 	uint64_t object[PROF_PY_WANTED];
 	uint8_t bit[PROF_PY_WANTED];
-	size_t n = wanted(&g->links, object, bit), i;
+	size_t n = wanted(&g->links, h->pid, own, object, bit), i;
 	uint32_t of = 0, gives = 0, holds = 0;
 
-	if (!thread || !n || prof_py_holds(t->py, thread, object, n, hold) < 0)
+	if (!thread || !n ||
+	    (own ? prof_py_holds_own : prof_py_holds)(t->py, thread, object, n, hold) < 0)
 		return;
 	for (i = 0; i < n; i++) {
 		of |= BIT(bit[i]);
@@ -90,6 +104,21 @@ static void look_through(struct prof_givers *g, struct prof_target *t, pid_t tid
 		holds |= hold[i].held ? BIT(bit[i]) : 0;
 	}
 	prof_links_found(h, of, gives, holds, 0);
+}
+
+void prof_givers_judge(struct prof_givers *g, struct prof_target *self, struct prof_target *t,
+		       uint32_t pid)
+{
+	uint32_t i;
+
+	for (i = 0; i < PROF_LINKS_WANTED; i++) {
+		struct prof_link_wanted *w = &g->links.wanted[i];
+
+		if (!w->object || w->judged || w->pid != pid)
+			continue;
+		w->judged = true;
+		w->shared = self->py && t->py && prof_py_shares(self->py, t->py, w->object);
+	}
 }
 
 static void look_if_due(struct prof_givers *g, struct prof_target *t, uint32_t pid, pid_t tid,
@@ -101,7 +130,8 @@ static void look_if_due(struct prof_givers *g, struct prof_target *t, uint32_t p
 	if (!t->py || (t->pid && !t->forked) || prof_target_cpu(t, tid, &cpu) ||
 	    !is_due(g, h, cpu, now_ns))
 		return;
-	look_through(g, t, tid, h);
+	look_through(g, t, tid, true, h);
+	look_through(g, t, tid, false, h);
 	h->looked_ns = now_ns;
 	h->cpu_ns = cpu;
 	h->objects = g->links.objects;

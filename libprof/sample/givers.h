@@ -39,6 +39,10 @@ void prof_givers_own(struct prof_givers *g, struct prof_target *self, int64_t no
 /* The same for a child. */
 void prof_givers_child(struct prof_givers *g, struct prof_target *t, uint32_t pid, int64_t now_ns);
 
+/* Of objects that a child waits for: are they the same ones in this process and other children? */
+void prof_givers_judge(struct prof_givers *g, struct prof_target *self, struct prof_target *t,
+		       uint32_t pid);
+
 /* Looks at the descriptors of processes below. @tid: threads that may have made children. */
 void prof_givers_family(struct prof_givers *g, const uint32_t *tid, size_t tids, int64_t now_ns);
 

@@ -303,7 +303,7 @@ static bool is_followed(const char *id)
 
 /* One id that a thread waits for. Its bit; 0: it is not followed. */
 static uint32_t await(struct prof_links *l, const char *id, uint64_t end, uint8_t depth,
-		      int64_t now_ns)
+		      uint32_t pid, int64_t now_ns)
 {
 	uint32_t i = find(l, id, end);
 
@@ -314,6 +314,10 @@ static uint32_t await(struct prof_links *l, const char *id, uint64_t end, uint8_
 	if (depth < l->wanted[i].depth)
 		l->wanted[i].depth = depth;
 	l->wanted[i].seen_ns = now_ns;
+	if (l->wanted[i].pid != pid && !l->wanted[i].shared) {
+		l->wanted[i].pid = pid;
+		l->wanted[i].judged = false;
+	}
 	return BIT(i);
 }
 
@@ -327,7 +331,7 @@ void prof_links_await(struct prof_links *l, const struct prof_thread_sample *s, 
 
 	for (n = 0; n < PROF_LINKS_WORDS && (mark = prof_link_next(&at, id)); n++)
 		if (mark == PROF_LINK_AWAITS && is_followed(id))
-			bits |= await(l, id, s->end[n], depth, now_ns);
+			bits |= await(l, id, s->end[n], depth, s->s.pid, now_ns);
 	for (i = 0; i < PROF_LINKS_WANTED; i++) {
 		if (!(bits & BIT(i)))
 			continue;

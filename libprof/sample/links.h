@@ -25,6 +25,9 @@ struct prof_link_wanted {
 	uint8_t depth; /* how far who waits is from a submitter, who is at 0 */
 	uint32_t with; /* what was awaited in the same wait; a bit each */
 	uint64_t object; /* its address; 0: it is none */
+	uint32_t pid; /* whose thread waits for it, the last one that did */
+	bool shared; /* it is the same object in other processes */
+	bool judged; /* whether it is was found out */
 	uint64_t end; /* inode of the descriptor by which it is awaited; 0: by none */
 	uint64_t other[2]; /* inodes of the descriptors of who can give; 0: none known */
 	uint64_t path; /* hash of a FIFO's name; 0: it is none */

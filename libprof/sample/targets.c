@@ -415,6 +415,8 @@ void prof_targets_makers(struct prof_targets *c, int64_t now_ns)
 	prof_givers_turn(g, now_ns);
 	if (!prof_givers_want(g))
 		return;
+	for (i = 0; i < c->workers; i++)
+		prof_givers_judge(g, c->self, c->worker[i].target, (uint32_t)c->worker[i].pid);
 	for (i = 0; i < WHERE; i++)
 		switch ((c->where + i) % WHERE) {
 		case 0:

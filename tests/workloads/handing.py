@@ -204,6 +204,21 @@ def mp_queue(start):
     return q.get
 
 
+def fill_by_thread(q):
+    inner = queue.Queue(2)
+    threading.Thread(target=produce, args=(inner,), daemon=True).start()
+    tell('between')
+    while True:
+        q.put(inner.get())
+
+
+def nested_queue(start):
+    context = multiprocessing.get_context(start)
+    q = context.Queue(2)
+    context.Process(target=fill_by_thread, args=(q,), daemon=True).start()
+    return q.get
+
+
 def send(end):
     while True:
         end.send(planted_make())
@@ -334,6 +349,7 @@ WAYS = {'crowd': crowd, 'worker_thread': functools.partial(loaded, worker_thread
 for start in ('fork', 'spawn', 'forkserver'):
     WAYS[f'process_pool_{start}'] = functools.partial(process_pool, start)
     WAYS[f'queue_{start}'] = functools.partial(mp_queue, start)
+    WAYS[f'nested_{start}'] = functools.partial(nested_queue, start)
     WAYS[f'pipe_{start}'] = functools.partial(mp_pipe, start)
     for how in ('map', 'imap', 'apply'):
         WAYS[f'pool_{how}_{start}'] = functools.partial(pool, start, how)

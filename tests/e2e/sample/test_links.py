@@ -117,7 +117,7 @@ def test_workers():
 def test_processes():
     ways = [f'{way}_{start}' for start in STARTS
             for way in ('queue', 'process_pool', 'pool_imap', 'pool_map', 'pool_apply', 'pipe')]
-    few = ways[:6] + ['queue_spawn', 'pool_imap_spawn', 'process_pool_forkserver']
+    few = ways[:6] + ['nested_fork', 'queue_spawn', 'pool_imap_spawn', 'process_pool_forkserver']
     play(ways if gs.BIG else few)
 
 
