@@ -17,7 +17,7 @@ FIRST = 1                                                         # enum wire_ev
 OPEN, FETCH, TAKE = 1, 2, 3                                       # enum wire_batch_what
 SUBMITTER, WORKER = 1, 2                                          # enum wire_role
 RUNNING, SLEEPING, DISK = 1, 2, 3                                 # enum wire_state
-READ, SOCKET, QUEUE, LOCK = 1, 4, 6, 10                           # enum wire_wait
+READ, SOCKET, QUEUE, GIL, LOCK = 1, 4, 6, 8, 10                   # enum wire_wait
 HOSTILE = '</title></script><script>document.title="owned"</script><img src=x onerror=alert(1)>"\'&'
 TURNED = '\u202egnp.exe\u202c \u2067\u05d0\u05d1\u05d2\u2069 \u0645\u0631\u062d\u0628\u0627'
 H100 = 'NVIDIA H100 80GB HBM3'
@@ -321,7 +321,8 @@ class Classes:
         p.range(GC, *self.gap())
         p.range(CHECKPOINT, *self.gap(), '/out/last.ckpt')
         p.range(USER, *self.gap(), 'validation')
-        self.seen(*self.gap(), SLEEPING, LOCK, PLAIN)
+        self.seen(*self.gap(), SLEEPING, GIL, PLAIN)                             # lock
+        self.seen(*self.gap(), SLEEPING, LOCK, PLAIN)                            # wait: nobody holds it
         self.seen(*self.gap(), SLEEPING, SOCKET, PLAIN, target='socket:10.0.0.9:443')
         self.seen(*self.gap(), SLEEPING, READ, PLAIN, target='/dev/pts/0')
         self.seen(*self.gap(), RUNNING, 0, PLAIN)
@@ -374,8 +375,7 @@ def class_names():
         return re.findall(r'^CLASS\(\w+, "([a-z0-9_.]+)"', f.read(), re.M)
 
 
-UNREACHABLE = {'excluded.no_process',  # needs an allocation, which no release can look up yet
-               'host.wait'}  # no rule gives them yet
+UNREACHABLE = {'excluded.no_process'}  # needs an allocation, which no release can look up yet
 
 
 def classes(where):
