@@ -120,6 +120,8 @@ def take_of(s):
         return 'gives'
     if s['wait'] == QUEUE:
         return 'item'
+    if s['wait'] in (SOCKET, PIPE) and not s['iterates'] and any(i[0] == 't' for i in ids(s, '?')):
+        return None
     if s['wait'] in (SOCKET, PIPE):
         return 'item' if s['iterates'] else 'event'
     if s['wait'] in (LOCK, LOCK_SHARED):
@@ -183,7 +185,7 @@ class Chain:
             self.piped = True
         if len(path) == 1:
             self.gives = strong
-        ends = []
+        each = []
         for key in sorted(found):
             if self.looks == 256:
                 break
@@ -191,8 +193,10 @@ class Chain:
             if self.writes(key, a if far else a - LOOK_BACK):
                 self.writers = True
             else:
-                ends += self.does(path + [key], key, a, far)
-        return ends, circle
+                each.append(self.does(path + [key], key, a, far))
+        busy = [ends for ends in each if ends and sum(ns for _, _, ns in ends) <= 10 * sum(
+            ns for c, _, ns in ends if c in ('input.prep', 'input.cpu_starved', 'input.fetch', 'host.no_work'))]
+        return sum(busy or each, []), circle
 
     def writes(self, key, a):
         rows = [s for s in self.w.samples[key] if a <= s['t'] < self.b]
@@ -648,7 +652,7 @@ class Piece:
         if c.found == 'makers':
             if self.answer and c.piped:
                 return 'host.net'
-            if self.fed if take == 'item' else self.at_once and (c.gives or c.piped):
+            if self.fed if take == 'item' else self.at_once:
                 return 'chain'
             return 'host.wait'
         if c.found:

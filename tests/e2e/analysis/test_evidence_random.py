@@ -53,7 +53,7 @@ STACKS = {  # name: what it says (code, the user's innermost, take, iterates), a
 # No frame of a framework or of data code further in than the user's own.
 OWN = [name for name in STACKS if not STACKS[name][0] and name != 'none']
 TAKES = ['get', 'draw', 'library', 'turn', 'draw_event', 'plain']
-IDS = ['oa', 'ob', 'oa', 'ob', 'p1', 'l1', 'n40', 'f1:2:3']
+IDS = ['oa', 'ob', 'oa', 'ob', 'q9', 't1', 'p1', 'l1', 'n40', 'f1:2:3']
 TO_DEVICE, TO_HOST = 1, 2
 
 

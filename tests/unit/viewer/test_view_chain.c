@@ -159,6 +159,10 @@ static void test_takes(void)
 		{ WIRE_WAIT_LOCK, "?o1", USER, ANA_TAKE_LOCK },
 		{ WIRE_WAIT_LOCK_SHARED, "?f1:2:3", USER, ANA_TAKE_LOCK },
 		{ WIRE_WAIT_LOCK, "?n40", USER, ANA_TAKE_EVENT }, /* C code with threads */
+		{ WIRE_WAIT_SOCKET, "?u1-2", USER, ANA_TAKE_EVENT },
+		{ WIRE_WAIT_SOCKET, "?t1:2-3:4", USER, ANA_TAKE_NOT_TOLD }, /* a barrier, perhaps */
+		{ WIRE_WAIT_SOCKET, "?t1:2-3:4", TURN, ANA_TAKE_ITEM },
+		{ WIRE_WAIT_LOCK, "?q1", USER, ANA_TAKE_ITEM },
 		{ WIRE_WAIT_CHILD, "", USER, ANA_TAKE_SETTLES },
 		{ WIRE_WAIT_SLEEP, "", USER, ANA_TAKE_NOT_TOLD },
 		/* a package, or the program, that calls its file queue.py */
@@ -361,7 +365,28 @@ static void test_event(void)
 	t.given.at_once = true;
 	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", EVENT);
 	keep(&t, 101, WIRE_WAIT_NONE, "~o1", MAKE);
-	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
+	end(&t);
+}
+
+/* Beside one that works, helpers that pass things on tell nothing; a maker's own pauses do. */
+static void test_helpers(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 ~o2", GET);
+	keep(&t, 101, WIRE_WAIT_READ, "!o1", MAKE);
+	keep(&t, 102, WIRE_WAIT_LOCK, "!o1 ?o2", TASKS);
+	keep(&t, 103, WIRE_WAIT_LOCK, "!o1", "");
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 ~o2", GET);
+	see(&t, 101, 0, WIRE_WAIT_READ, "!o1", MAKE);
+	see(&t, 101, 1000, WIRE_WAIT_LOCK, "!o1 ?o2", TASKS);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_MEDIUM);
 	end(&t);
 }
 
@@ -468,6 +493,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_depth),	T_CASE(test_circles), T_CASE(test_far),	     T_CASE(test_no_input),
 	T_CASE(test_writer),	T_CASE(test_event),   T_CASE(test_answer),   T_CASE(test_requests),
 	T_CASE(test_driver),	T_CASE(test_feeder),  T_CASE(test_loader),
+	T_CASE(test_helpers),
 };
 
 int main(void)

@@ -65,7 +65,7 @@ static enum ana_class class_of_read(const struct ana_cause *b, const struct ana_
 /*
  * Whether what the thread takes may be a batch, by what the GPU is given: an item of a queue, a
  * future or an iterator where the process copies to the GPU; what is known less, only where such a
- * copy ends the gap and somebody gives. What comes back for results that were sent away is none.
+ * copy ends the gap. What comes back for results that were sent away is none.
  */
 static bool feeds(const struct ana_cause *b, enum ana_take take)
 {
@@ -73,7 +73,7 @@ static bool feeds(const struct ana_cause *b, enum ana_take take)
 		return false;
 	if (take == ANA_TAKE_ITEM)
 		return b->given.fed;
-	return b->given.at_once && (b->chain.gives || b->chain.piped);
+	return b->given.at_once;
 }
 
 /* Nobody is known who makes what the thread takes. */

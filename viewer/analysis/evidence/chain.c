@@ -12,6 +12,7 @@
 #include "shares.h"
 
 #define WRITES_PCT 10 /* of a giver's time: from here on it may be one that writes files */
+#define WORKS_PCT 10 /* of a giver's time: from here on it is at work on what is awaited */
 #define LOOKS_MAX 256u /* at threads, of one chain: who waits for many, who wait for many */
 
 struct giver { /* who can end a wait */
@@ -373,8 +374,46 @@ static void gather(struct search *f, const struct giver *g)
 	f->path.links--;
 }
 
+/* Whether the ends from @first to @last show a giver at work, or at nobody's service. */
+static bool is_at_work(const struct ana_chain *c, uint32_t first, uint32_t last)
+{
+	int64_t all = 0, work = 0;
+	uint32_t i;
+
+	for (i = first; i < last; i++) {
+		enum ana_class k = c->end[i].class;
+
+		all += c->end[i].weight;
+		if (k == ANA_INPUT_PREP || k == ANA_INPUT_CPU_STARVED || k == ANA_INPUT_FETCH ||
+		    k == ANA_HOST_NO_WORK)
+			work += c->end[i].weight;
+	}
+	return all && work * (__int128)100 >= (__int128)WORKS_PCT * all;
+}
+
+/*
+ * Pools and queues have threads that merely pass things on: of several givers those that do nothing all
+ * the time tell nothing beside one that works. @first: the ends of each giver begin there.
+ */
+static void leave_idle_out(struct ana_chain *c, const uint32_t *first, uint32_t givers)
+{
+	bool works[ANA_CHAIN_GIVERS], any = false;
+	uint32_t i, k, n = first[0];
+
+	for (i = 0; i < givers; i++) {
+		works[i] = is_at_work(c, first[i], first[i + 1]);
+		any |= works[i];
+	}
+	for (i = 0; i < givers && any; i++)
+		for (k = first[i]; works[i] && k < first[i + 1]; k++)
+			c->end[n++] = c->end[k];
+	if (any)
+		c->ends = n;
+}
+
 static void follow(struct search *f, const struct ana_links *links, bool *circle)
 {
+	uint32_t first[ANA_CHAIN_GIVERS + 1];
 	const int64_t a = f->a;
 	const bool far = f->far;
 	struct givers g;
@@ -389,11 +428,14 @@ static void follow(struct search *f, const struct ana_links *links, bool *circle
 		f->c->gives = g.count && g.giver[0].kind == ANA_LINK_GIVES;
 	for (i = 0; i < g.count && f->looks < LOOKS_MAX; i++) {
 		f->looks++;
+		first[i] = f->c->ends;
 		if (is_writer(f, g.giver[i].thread))
 			f->writers = true;
 		else
 			gather(f, &g.giver[i]);
 	}
+	first[i] = f->c->ends;
+	leave_idle_out(f->c, first, i);
 	f->a = a;
 	f->far = far;
 }

@@ -353,6 +353,23 @@ static int add_details(struct ana_hotspot_row *r, const struct ana_pystacks *s,
 	return err;
 }
 
+/* The stack whose line is told: of a producer without any, that of who waits for it. */
+static const struct ana_pystack *line_of(struct ana_evidence *e, const struct ana_cause *b,
+					 const struct ana_vote *v)
+{
+	const struct ana_pystack *k =
+		ana_pystacks_get(&e->stacks, v->thread->sample[v->sample].stack);
+	const struct ana_chain_path *p = v->path ? &b->path[v->path - 1] : NULL;
+	uint8_t i = p ? p->links : 0;
+
+	for (; i && !k->function.len; i--) {
+		const struct ana_chain_link *l = &p->link[i - 1];
+
+		k = ana_pystacks_get(&e->stacks, l->thread->sample[l->sample].stack);
+	}
+	return k;
+}
+
 /* Samples of a path count once in a piece, whatever number of votes came by it. */
 static int add_chain(const struct ana_hotspots *s, struct ana_evidence *e,
 		     struct ana_hotspot_row *r, const struct ana_cause *b, uint32_t path, int64_t ns)
@@ -370,7 +387,7 @@ static int add_vote(struct ana_hotspots *s, struct ana_evidence *e, const struct
 {
 	const enum ana_confidence confidence = b->confidence[class];
 	const struct wire_sample *w = &v->thread->sample[v->sample];
-	const struct ana_pystack *k = ana_pystacks_get(&e->stacks, w->stack);
+	const struct ana_pystack *k = line_of(e, b, v);
 	struct key key = key_of(k, class, w);
 	struct ana_hotspot_row *r;
 	int err;

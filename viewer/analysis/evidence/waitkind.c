@@ -22,7 +22,12 @@ static enum ana_take take_by_wait(const struct wire_sample *s, const struct ana_
 		return ANA_TAKE_GIVES;
 	case WIRE_WAIT_SOCKET:
 	case WIRE_WAIT_PIPE:
-		return sends(s) ? ANA_TAKE_GIVES : k->iterates ? ANA_TAKE_ITEM : ANA_TAKE_EVENT;
+		if (sends(s))
+			return ANA_TAKE_GIVES;
+		if (k->iterates)
+			return ANA_TAKE_ITEM;
+		/* over TCP a barrier's word as often as data: how much comes is not told */
+		return ana_links_await_kind(l, 't') ? ANA_TAKE_NOT_TOLD : ANA_TAKE_EVENT;
 	case WIRE_WAIT_QUEUE:
 		return ANA_TAKE_ITEM;
 	case WIRE_WAIT_LOCK:
