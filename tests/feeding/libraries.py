@@ -54,9 +54,9 @@ EVERY = [
     library('joblib', 'with_joblib', (P, F), ('n_jobs', 'pre_dispatch'), 'joblib'),
     library('dask', 'with_dask', (P, F), ('n_workers', 'threads_per_worker'), 'distributed'),
     library('pyzmq', 'zmq_feed', (P, F, S), ('workers', 'sndhwm', 'rcvhwm'), 'zmq'),
-    library('opencv', 'cv2_capture', (P, F), ('maxsize',), 'cv2'),
+    library('opencv', 'cv2_capture', (P, F), ('maxsize', 'threads'), 'cv2'),
     library('av', 'av_decode', (P, F), ('thread_type', 'num_workers'), 'av', inline=(P, F)),
-    library('h5py', 'h5_reader', (P, F), ('maxsize',), 'h5py'),
+    library('h5py', 'h5_reader', (P, F), ('maxsize', 'threads'), 'h5py'),
 ]
 
 
