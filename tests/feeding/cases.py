@@ -44,6 +44,8 @@ class Case:
         self.plan = dict(steps=self.kind.steps, gpu_us=self.rng.randrange(3000, 5000),
                          kernels=self.rng.choice((1, 3, 4)), pageable=self.rng.random() < 0.3,
                          weights=self.rng.random() < 0.3)
+        if self.never:
+            self.plan['pageable'] = False  # which is a fault of its input
         self.kind.build(self, self.rng, around)
         return self
 
