@@ -80,7 +80,8 @@ static bool count(const struct view_summary *s, struct makers *m)
 	int64_t t = working_ns(s), most;
 
 	*m = (struct makers){ .most = largest(s) };
-	if (!m->most)
+	/* A pause of the trainer's own is to be removed, not to be spread over processes. */
+	if (!m->most || (of_trainer(m->most) && m->most->where.wait == WIRE_WAIT_SLEEP))
 		return false;
 	for (size_t k = 0; k < MAKING; k++)
 		m->ns += view_advice_ns(s, making[k]);
