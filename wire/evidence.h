@@ -84,7 +84,9 @@ enum wire_sample_flag { /* wire_sample.flags */
  * Stacks are strings: one frame per line ('\n'), innermost first, at most WIRE_STACK_FRAMES_MAX of
  * them; a frame is function, tab, file, tab, line. A native frame is module path, tab, hexadecimal
  * offset in the file's address space, tab, build id in hexadecimal ("" if it has none); frames
- * inside Python's own interpreter are one frame "<python>". A string holds WIRE_STRING_BYTES_MAX
+ * inside Python's own interpreter are one frame "<python>". A native stack is that of a blocked thread;
+ * a thread without Python that runs (WIRE_ROLE_PRODUCER) has its outermost frames alone: the function
+ * that it was started with, below it perhaps the first one of a library. A string holds WIRE_STRING_BYTES_MAX
  * bytes: of a longer stack whoever makes it leaves out whole frames, the outermost ones.
  */
 struct wire_sample {
@@ -95,7 +97,7 @@ struct wire_sample {
 	uint32_t period_ns; /* the sampler looked again after so long: what the sample stands for */
 	uint32_t pid, tid; /* as the process itself sees them */
 	uint32_t stack; /* string id of the Python stack, 0: none */
-	uint32_t native; /* string id of the native stack of a blocked thread, 0: none */
+	uint32_t native; /* string id of the native stack, 0: none; see below */
 	uint32_t target; /* string id: file, "socket:peer", "pipe" the thread waits for, 0: none */
 	uint32_t fs; /* string id: the file system's type as mountinfo names it, 0: none */
 	uint32_t links; /* string id: what it waits for and what it can give, 0: none; see below */
@@ -120,7 +122,9 @@ struct wire_sample {
  *	tADDR:PORT-ADDR:PORT	a TCP connection within the host, the lower text first
  *	lADDR	a listening socket: who waits there waits for requests
  *	fDEV:INODE:OFFSET	a lock or semaphore in a shared mapping
- *	nHEX	a native lock or condition by its address, rounded down to 64 bytes
+ *	nHEX	a native lock or condition by its address, rounded down to 8 bytes
+ * and, of a thread without Python,
+ *	=NAME	what it is called; blanks, control characters and '%' as '%' and two hexadecimal digits
  */
 #define WIRE_LINKS_MAX 8
 

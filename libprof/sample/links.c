@@ -292,7 +292,11 @@ static uint8_t depth_of(struct prof_links *l, const struct wire_sample *s)
 			depth = l->wanted[i].depth;
 	if (depth < PROF_LINKS_DEPTH)
 		return (uint8_t)(depth + 1);
-	return s->role == WIRE_ROLE_WORKER || s->role == WIRE_ROLE_PIN ? 1 : NONE;
+	/* Who makes and holds nothing here is a native thread (nativelink.h). */
+	return s->role == WIRE_ROLE_WORKER || s->role == WIRE_ROLE_PIN ||
+			       s->role == WIRE_ROLE_PRODUCER
+		       ? 1
+		       : NONE;
 }
 
 /* A lock, or an address at which one listens, is no thing that is made. */

@@ -77,6 +77,26 @@ uint64_t prof_link_address(const char *id)
 	return *id == 'o' || *id == 'q' ? strtoull(id + 1, NULL, 16) : 0;
 }
 
+void prof_link_native(char id[PROF_LINK_ID], uint64_t address)
+{
+	snprintf(id, PROF_LINK_ID, "n%" PRIx64, address);
+}
+
+void prof_link_name(char id[PROF_LINK_ID], const char *name)
+{
+	size_t n = 0;
+
+	for (; *name && n + 4 < PROF_LINK_ID; name++) {
+		unsigned char c = (unsigned char)*name;
+
+		if (c > ' ' && c != '%' && c != 127)
+			id[n++] = (char)c;
+		else
+			n += (size_t)snprintf(id + n, 4, "%%%02x", c);
+	}
+	id[n] = 0;
+}
+
 void prof_link_pipe(char id[PROF_LINK_ID], uint64_t inode)
 {
 	snprintf(id, PROF_LINK_ID, "p%" PRIu64, inode);

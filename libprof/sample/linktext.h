@@ -18,6 +18,7 @@ enum prof_link_mark {
 	PROF_LINK_AWAITS = '?',
 	PROF_LINK_GIVES = '!',
 	PROF_LINK_HOLDS = '~',
+	PROF_LINK_NAMED = '=', /* no id behind it: the thread's name */
 };
 
 /*
@@ -48,6 +49,11 @@ void prof_link_tcp(char id[PROF_LINK_ID], const char *one, const char *other);
 
 /* An address or a path; what a word cannot hold becomes '_'. */
 void prof_link_listens(char id[PROF_LINK_ID], const char *address);
+
+void prof_link_native(char id[PROF_LINK_ID], uint64_t address);
+
+/* A name as a word can hold it: spaces, '%' and what is no text as '%' and two digits of base 16. */
+void prof_link_name(char id[PROF_LINK_ID], const char *name);
 
 void prof_link_shared(char id[PROF_LINK_ID], uint32_t major, uint32_t minor, uint64_t inode,
 		      uint64_t offset);

@@ -41,18 +41,15 @@ static struct prof_nativelink_wait *find_wait(struct prof_nativelink *l, uint64_
 	return NULL;
 }
 
-/* One that is the thread's own word serves for whatever it waits for. */
-static bool is_own_word(struct prof_nativelink *l, const struct prof_nativelink_look *look,
-			uint64_t id)
+/* The same place by another way: how deep the interpreter's own stack is there changes. */
+static struct prof_nativelink_wait *find_site(struct prof_nativelink *l, uint64_t id, uint64_t site)
 {
-	bool own = false;
 	size_t i;
 
 	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
-		if (l->wait[i].id == id && l->wait[i].tid == look->tid &&
-		    l->wait[i].sp != look->sp)
-			own = l->wait[i].own = true;
-	return own;
+		if (l->wait[i].id == id && l->wait[i].of.site == site)
+			return &l->wait[i];
+	return NULL;
 }
 
 static bool is_plain(const struct prof_nativelink *l, const struct prof_nativelink_look *look,
@@ -115,10 +112,11 @@ static void note_wait(struct prof_nativelink *l, const struct prof_nativelink_lo
 
 	if (!w)
 		return;
+	if (!look->depth)
+		l->asked = l->serial + 1;
 	*w = (struct prof_nativelink_wait){
 		.id = id,
 		.sp = look->sp,
-		.own = is_own_word(l, look, id),
 		.serial = ++l->serial,
 		.tid = look->tid,
 		.depth = look->depth,
@@ -161,6 +159,16 @@ static bool still_blocked(const struct prof_nativelink_look *look)
 	return still;
 }
 
+static void see_again(struct prof_nativelink_wait *w, const struct prof_nativelink_look *look)
+{
+	w->seen_ns = look->now_ns;
+	w->tid = look->tid;
+	w->sp = look->sp;
+	w->feeds = w->feeds && !look->python;
+	if (look->depth < w->depth)
+		w->depth = look->depth;
+}
+
 uint64_t prof_nativelink_await(struct prof_nativelink *l, const struct prof_nativelink_look *look)
 {
 	uint64_t id = id_of(look->futex);
@@ -170,12 +178,7 @@ uint64_t prof_nativelink_await(struct prof_nativelink *l, const struct prof_nati
 
 	if (!id || (!w && is_plain(l, look, id)))
 		return 0;
-	if (w) {
-		w->seen_ns = look->now_ns;
-		w->tid = look->tid;
-		if (look->depth < w->depth)
-			w->depth = look->depth;
-	} else {
+	if (!w) {
 		native = prof_nativewait_read(look->sp, look->pc, look->futex, &of);
 		if (!still_blocked(look))
 			return 0;
@@ -183,8 +186,12 @@ uint64_t prof_nativelink_await(struct prof_nativelink *l, const struct prof_nati
 			note_plain(l, look, id);
 			return 0;
 		}
-		note_wait(l, look, id, &of);
+		w = find_site(l, id, of.site);
 	}
+	if (w)
+		see_again(w, look);
+	else
+		note_wait(l, look, id, &of);
 	note_feeder(l, look);
 	return id;
 }
@@ -596,10 +603,8 @@ static void find_best(struct prof_nativelink *l, size_t i)
 	for (j = 0; j < PROF_NATIVELINK_THREADS; j++)
 		if (counts(w, &l->thread[j], i))
 			raise(&w->best, l->thread[j].hold[i].kind);
-	if (w->best == PROF_NATIVELINK_OTHER || (w->best == PROF_NATIVELINK_OBJECT && w->own))
+	if (w->best == PROF_NATIVELINK_OTHER)
 		w->rarest = find_rarest(l, i);
-	if (w->rarest)
-		w->best = PROF_NATIVELINK_OTHER;
 }
 
 /* Is it one of those that the wait is joined to? */
@@ -634,6 +639,7 @@ void prof_nativelink_scan(struct prof_nativelink *l, const struct prof_py_thread
 	k.mem = prof_native_memory();
 	if (!k.mem)
 		return;
+	l->answered = l->asked;
 	mark_objects(&k);
 	l->looks = LOOKS;
 	l->asks = ASKS;
@@ -658,7 +664,7 @@ static bool uses(const struct prof_nativelink *l, pid_t tid, const struct prof_n
 	for (i = 0; i < PROF_NATIVELINK_WAITS; i++) {
 		const struct prof_nativelink_wait *own = &l->wait[i];
 
-		if (own->id && own->tid == tid && own != w && !own->own &&
+		if (own->id && own->tid == tid && own != w &&
 		    prof_heapblock_has(&own->of.object, w->id))
 			return true;
 	}
@@ -686,7 +692,7 @@ static enum prof_nativelink_kind kind_of(const struct prof_nativelink *l, pid_t 
 	if (w->feeds && !l->feeder && tid == getpid())
 		return PROF_NATIVELINK_OTHER;
 	if (t && is_joined(w, t, i))
-		return w->own ? PROF_NATIVELINK_OTHER : (enum prof_nativelink_kind)w->best;
+		return (enum prof_nativelink_kind)w->best;
 	if (uses(l, tid, w)) /* those who make for it go before it */
 		return w->best == PROF_NATIVELINK_OBJECT ? PROF_NATIVELINK_OTHER
 							 : PROF_NATIVELINK_OBJECT;
@@ -711,6 +717,11 @@ static bool is_maker(const struct prof_nativelink *l, const struct prof_nativeli
 		if (is_joined(&l->wait[i], t, i))
 			return true;
 	return false;
+}
+
+bool prof_nativelink_asks(const struct prof_nativelink *l)
+{
+	return l->asked != l->answered;
 }
 
 size_t prof_nativelink_makers(struct prof_nativelink *l, pid_t *tid, size_t room)

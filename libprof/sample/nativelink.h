@@ -15,8 +15,7 @@
  *
  * Only the first of these kinds counts of one wait: a thread that has a pointer is no reason to
  * believe in its neighbours. No thread without Python that has none of the three gets a link, however
- * busy it is while somebody waits. A word that the same thread waits on at several places is its own,
- * whatever it waits for: pointers to it count after those to other objects, and as held.
+ * busy it is while somebody waits.
  *
  * What waits inside of the GPU's driver waits for the GPU. x86-64 with glibc only;
  * elsewhere nothing is found. Sampler thread; allocates nothing; under the fork lock.
@@ -32,7 +31,7 @@
 #include "python/pythread.h"
 #include "stacktop.h"
 
-#define PROF_NATIVELINK_WAITS 8u
+#define PROF_NATIVELINK_WAITS 12u
 #define PROF_NATIVELINK_THREADS 512u /* a power of two */
 #define PROF_NATIVELINK_PLAIN 32u
 #define PROF_NATIVELINK_NAME 16u
@@ -46,12 +45,12 @@ enum prof_nativelink_kind { /* what joins a thread to a wait; the best is the la
 };
 
 struct prof_nativelink_wait { /* somebody's, within the last seconds */
-	uint64_t id, sp; /* the futex; 0: free. The same futex elsewhere is another wait */
+	uint64_t id; /* the futex; 0: free. The same one elsewhere in a library is another wait */
+	uint64_t sp; /* of who waits there, when its stack was read last */
 	uint32_t serial; /* no two have the same */
 	pid_t tid; /* who waits */
 	uint8_t depth; /* 0: a submitter; 1: who makes something for one, and so on */
 	bool feeds; /* a submitter without Python */
-	bool own; /* the word is the waiting thread's, not the object's */
 	uint8_t best; /* enum prof_nativelink_kind: of all threads */
 	uint32_t rarest; /* of its other objects, a bit each: those that fewest have */
 	uint32_t rounds; /* all threads were looked at so often since */
@@ -83,6 +82,8 @@ struct prof_nativelink {
 		int64_t seen_ns;
 	} plain[PROF_NATIVELINK_PLAIN];
 	uint32_t serial, plain_at;
+	uint32_t asked; /* the newest wait of a submitter, and ... */
+	uint32_t answered; /* ... that at the last scan */
 	uint32_t scan_at; /* threads that this round has got to */
 	unsigned int looks, asks; /* that this scan may still take; of them by the kernel's word */
 	size_t maker_at;
@@ -117,6 +118,9 @@ void prof_nativelink_await_on(struct prof_nativelink *l, pid_t tid, int64_t now_
  */
 void prof_nativelink_scan(struct prof_nativelink *l, const struct prof_py_thread *python, size_t n,
 			  int64_t now_ns);
+
+/* Is there a submitter's wait that no thread was looked at for? */
+bool prof_nativelink_asks(const struct prof_nativelink *l);
 
 /* Those that are joined to a wait, at most @room, others the next time. How many. */
 size_t prof_nativelink_makers(struct prof_nativelink *l, pid_t *tid, size_t room);

@@ -8,6 +8,7 @@
 
 #define STACK_BYTES 8192u /* of a stack are looked at, at most */
 #define PAGE 4096u
+#define MIX UINT64_C(0x9e3779b97f4a7c15)
 #define TRIES 128u /* words that might point to an object */
 
 struct reading {
@@ -43,8 +44,10 @@ static bool read_frames(struct reading *r, uint64_t pc)
 		if (m->driver)
 			return false;
 		r->end = frame[i].sp + 8;
-		if (!m->runtime)
-			add_library(r->w, m);
+		if (m->runtime)
+			continue;
+		add_library(r->w, m);
+		r->w->site = (r->w->site ^ frame[i].address) * MIX;
 	}
 	if (i < n && r->w->libraries)
 		r->end = frame[i].sp;

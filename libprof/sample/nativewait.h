@@ -25,6 +25,7 @@ struct prof_nativewait {
 	struct prof_heapblock object;
 	struct prof_heapblock other[PROF_NATIVEWAIT_OTHERS]; /* what else the frames point to */
 	size_t others;
+	uint64_t site; /* where in libraries it waits: a hash of the frames' addresses */
 	uint64_t library[PROF_NATIVEWAIT_LIBRARIES]; /* where its code begins, innermost first */
 	size_t libraries;
 };

@@ -22,6 +22,7 @@
 #include "core/thread.h"
 #include "evidence.h"
 #include "heard.h"
+#include "nativesample.h"
 #include "ranges/ranges.h"
 #include "sample_rate.h"
 #include "shared.h"
@@ -33,6 +34,7 @@
 #define MS 1000000ll
 #define SETTLE_NS (500 * MS)
 #define SCAN_NS (100 * MS) /* while something starves */
+#define SOON_NS (20 * MS) /* where somebody waits for what nobody was asked for so far */
 #define THROTTLE_NS (100 * MS)
 #define NATIVE_NS (50 * MS) /* of one thread */
 #define NUDGE_NS (200 * MS) /* a hook wakes us no oftener */
@@ -53,6 +55,7 @@ static struct {
 	bool starving; /* in this turn: links are followed */
 	int64_t period_ns; /* of this turn */
 	int64_t settle_ns, scan_ns, throttle_ns; /* when next */
+	int64_t scanned_ns;
 	uint32_t census_at; /* threads that the last ones got to */
 	struct prof_thread_sample sample;
 } sm;
@@ -101,9 +104,11 @@ static bool holds(struct prof_target *t, pid_t pid, pid_t tid, int64_t period_ns
 	if (!prof_thread_sample_holds(t, tid) ||
 	    !prof_evidence_again((uint32_t)pid, (uint32_t)tid, prof_now_ns(), in_row(period_ns)))
 		return false;
-	if (sm.starving)
+	if (sm.starving) {
 		prof_links_await_on(&sm.targets.givers.links, (uint32_t)pid, (uint32_t)tid,
 				    prof_mono_ns());
+		prof_nativelink_await_on(&sm.targets.native, tid, prof_mono_ns());
+	}
 	return true;
 }
 
@@ -146,12 +151,30 @@ static void look_through(pid_t tid, int64_t now_ns)
 	prof_fork_lock_sample_leave();
 }
 
+static void link_native(const struct prof_target_thread *m, int64_t now_ns)
+{
+	struct prof_nativesample of = {
+		.tid = m->tid,
+		.role = m->role,
+		.python = prof_target_runs_python(sm.targets.self, m->tid),
+		.now_ns = now_ns,
+	};
+
+	if (m->role == WIRE_ROLE_OTHER || !prof_fork_lock_sample_enter())
+		return;
+	prof_nativesample_link(&sm.targets.native, &of, &sm.sample);
+	prof_fork_lock_sample_leave();
+	if (prof_nativelink_asks(&sm.targets.native) && sm.scan_ns > sm.scanned_ns + SOON_NS)
+		sm.scan_ns = sm.scanned_ns + SOON_NS;
+}
+
 /* @now_ns: 0 for no native stack. */
 static void look_at_thread(struct prof_target_thread *m, int64_t now_ns, int64_t period_ns)
 {
 	unsigned int what = PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON;
 
-	if (sm.starving && m->role == WIRE_ROLE_PRODUCER)
+	if (sm.starving && m->role == WIRE_ROLE_PRODUCER &&
+	    prof_target_runs_python(sm.targets.self, m->tid))
 		look_through(m->tid, now_ns);
 	if (holds(sm.targets.self, getpid(), m->tid, period_ns) || !tick_once())
 		return;
@@ -161,6 +184,8 @@ static void look_at_thread(struct prof_target_thread *m, int64_t now_ns, int64_t
 		return;
 	if (sm.sample.native[0])
 		m->native_ns = now_ns;
+	if (sm.starving)
+		link_native(m, now_ns);
 	hand_over(m->role, period_ns);
 }
 
@@ -320,6 +345,7 @@ static void hear(int64_t now_ns)
 static void scan(int64_t now_ns, uint32_t divider)
 {
 	hear(now_ns);
+	sm.scanned_ns = now_ns;
 	sm.scan_ns = now_ns + SCAN_NS * divider;
 	if (prof_fork_lock_sample_enter()) {
 		prof_target_tick(sm.targets.self);

@@ -153,6 +153,11 @@ const struct prof_py_thread *prof_target_python(const struct prof_target *t, pid
 	return NULL;
 }
 
+bool prof_target_runs_python(const struct prof_target *t, pid_t tid)
+{
+	return prof_target_python(t, tid);
+}
+
 struct prof_task *prof_target_task(struct prof_target *t, pid_t tid)
 {
 	size_t i;

@@ -40,6 +40,9 @@ size_t prof_target_pythons(struct prof_target *t, const struct prof_py_thread **
 
 /* For how long a thread has run, without a sample: 0, or -ESRCH; *cpu_ns is 0 where it is not told. */
 int prof_target_cpu(const struct prof_target *t, pid_t tid, uint64_t *cpu_ns);
+/* Is it in the list of threads that run Python? */
+bool prof_target_runs_python(const struct prof_target *t, pid_t tid);
+
 pid_t prof_target_gil(const struct prof_target *t); /* 0: nobody, or not known */
 const struct prof_mounts *prof_target_mounts(const struct prof_target *t);
 

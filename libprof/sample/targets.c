@@ -23,6 +23,7 @@
 #define AT_WORK 10 /* one tenth of a core makes a thread worth looking at */
 #define OWN_GIVE 6u /* threads of this process that are seen to give, and ... */
 #define OWN_HOLD 2u /* ... that are not, at a time */
+#define OWN_NATIVE 4u /* native threads */
 #define MAKES_NS 3000000000ll /* so long a process is taken for one that makes */
 #define TASKS_NS 300000000ll
 #define WHERE 3u /* places to look for who makes: our threads, descriptors, children's threads */
@@ -154,6 +155,19 @@ static void add_makers(struct prof_targets *c, int how, size_t most)
 	c->maker_at = (c->maker_at + n) % PROF_LINKS_HOLDERS;
 }
 
+/* The same of native threads, and who feeds a submitter without Python. */
+static void add_native(struct prof_targets *c)
+{
+	pid_t main = prof_target_runs_python(c->self, getpid()) ? getpid() : 0,
+	      feeder = prof_nativelink_feeder(&c->native, main), tid[OWN_NATIVE];
+	size_t n = prof_nativelink_makers(&c->native, tid, OWN_NATIVE), i;
+
+	if (feeder)
+		add(c, feeder, WIRE_ROLE_FEEDER);
+	for (i = 0; i < n; i++)
+		add(c, tid[i], WIRE_ROLE_PRODUCER);
+}
+
 static void scan_again(struct scan *m)
 {
 	struct prof_targets *c = m->c;
@@ -165,6 +179,7 @@ static void scan_again(struct scan *m)
 	for (i = others; i < n; i++)
 		if (before[i].role == WIRE_ROLE_PIN)
 			scan_one(m, before[i].tid);
+	add_native(c);
 	add_makers(c, 2, OWN_GIVE);
 	add_makers(c, 1, OWN_HOLD);
 	for (i = others; i < n; i++)
@@ -405,6 +420,14 @@ static void look_at_children(struct prof_targets *c, int64_t now_ns)
 }
 
 /* Each may use up what time there is: another one begins each time. */
+static void look_at_native(struct prof_targets *c, int64_t now_ns)
+{
+	const struct prof_py_thread *list;
+	size_t n = prof_target_pythons(c->self, &list);
+
+	prof_nativelink_scan(&c->native, list, n, now_ns);
+}
+
 void prof_targets_makers(struct prof_targets *c, int64_t now_ns)
 {
 	struct prof_givers *g = &c->givers;
@@ -412,6 +435,7 @@ void prof_targets_makers(struct prof_targets *c, int64_t now_ns)
 	size_t tids = parents(c, tid);
 
 	c->now_ns = now_ns;
+	look_at_native(c, now_ns);
 	prof_givers_turn(g, now_ns);
 	if (!prof_givers_want(g))
 		return;

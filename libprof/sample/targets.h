@@ -14,6 +14,7 @@
 #include <sys/types.h>
 #include "children.h"
 #include "givers.h"
+#include "nativelink.h"
 #include "thread_sample.h"
 
 #define PROF_TARGETS_OWN 16u
@@ -66,6 +67,7 @@ struct prof_targets {
 	uint32_t where; /* those are looked for first */
 	size_t maker_at; /* of this process's threads that make */
 	struct prof_givers givers;
+	struct prof_nativelink native;
 };
 
 /* 0 or -ENOMEM. */

@@ -288,6 +288,11 @@ static void wait_futex(struct sampling *l)
 		return;
 	}
 	s->wait = (uint8_t)prof_wait_of_futex(l->call.arg[1]);
+	if (s->wait == WIRE_WAIT_LOCK) {
+		l->out->futex = l->call.arg[0];
+		l->out->sp = l->call.sp;
+		l->out->pc = l->call.pc;
+	}
 	if (s->wait == WIRE_WAIT_LOCK_SHARED && l->links) {
 		prof_shmap_link(l->t->pid, l->call.arg[0], id);
 		await_link(l, id, 0);
@@ -454,6 +459,7 @@ static void begin(struct sampling *l, pid_t tid)
 	memset(&o->s, 0, sizeof(o->s));
 	o->stack[0] = o->native[0] = o->target[0] = o->fs[0] = o->links[0] = 0;
 	memset(o->end, 0, sizeof(o->end));
+	o->futex = o->sp = o->pc = 0;
 	o->s.t_ns = prof_now_ns();
 	o->s.pid = (uint32_t)l->t->tgid;
 	o->s.tid = (uint32_t)tid;

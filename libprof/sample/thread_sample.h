@@ -37,6 +37,7 @@ struct prof_thread_sample {
 	char fs[PROF_SAMPLE_FS];
 	char links[PROF_LINKS_TEXT]; /* what it waits for; whoever knows adds what it can give */
 	uint64_t end[PROF_LINKS_WORDS]; /* of each word: inode of the descriptor that it waits by; 0: none */
+	uint64_t futex, sp, pc; /* blocked on this lock of the process, not the global one; 0: it is not */
 };
 
 /*

@@ -39,13 +39,29 @@ def crowd(name, args):
               f'processes joined, load {os.getloadavg()[0]:.1f}', flush=True)
 
 
+NATIVE = [('starving: native threads, 200 more stand by', 'sleep', ['--steps', '500', '--crowd', '200'])]
+
+
+def native(where, mode, args):
+    done = prof.run([gs.PYTHON, os.path.join(gs.WORKLOADS, 'nativeloop.py'), mode, *args], where)
+    gs.equal(done.returncode, 0, f'nativeloop.py: {done.stderr.decode()[-500:]}')
+    found = prof.traces(where)
+    return json.loads(done.stdout.decode().splitlines()[-1]), found[0] if found else None
+
+
+def tell(name, said, trace):
+    if trace:
+        print(f'{name:<46} {said["looked"]:8.3%} of a core, {len(trace.samples):5d} samples, '
+              f'load {os.getloadavg()[0]:.1f}', flush=True)
+
+
 if __name__ == '__main__':
     for name, mode, args in CASES:
         with gs.scratch() as where:
-            said, trace = hs.run(where, mode, *args)
-            if trace:
-                print(f'{name:<42} {said["looked"]:8.3%} of a core, {len(trace.samples):5d} samples, '
-                      f'load {os.getloadavg()[0]:.1f}', flush=True)
+            tell(name, *hs.run(where, mode, *args))
     for name, args in CROWD:
         crowd(name, args)
+    for name, mode, args in NATIVE:
+        with gs.scratch() as where:
+            tell(name, *native(where, mode, args))
     gs.finish()

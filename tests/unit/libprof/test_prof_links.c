@@ -30,6 +30,25 @@ static struct prof_thread_sample sample;
 
 /* ---- words ---- */
 
+static void test_names(void)
+{
+	char id[PROF_LINK_ID], text[PROF_LINKS_TEXT] = "", many[64] = "";
+	const char *at = text;
+
+	prof_link_name(id, "maker 1\n%");
+	EXPECT_STR(id, "maker%201%0a%25");
+	EXPECT(prof_link_add(text, PROF_LINK_NAMED, id));
+	prof_link_native(id, 0x7f0012345678);
+	EXPECT(prof_link_add(text, PROF_LINK_GIVES, id));
+	EXPECT_STR(text, "=maker%201%0a%25 !n7f0012345678");
+	EXPECT_INT(prof_link_next(&at, id), '=');
+	prof_link_name(id, "");
+	EXPECT(!prof_link_add(text, PROF_LINK_NAMED, id));
+	memset(many, ' ', sizeof(many) - 1);
+	prof_link_name(id, many);
+	EXPECT(strlen(id) < PROF_LINK_ID && strlen(id) % 3 == 0);
+}
+
 static void test_words(void)
 {
 	char text[PROF_LINKS_TEXT] = "", id[PROF_LINK_ID];
@@ -429,6 +448,6 @@ static void test_shell(void)
 
 int main(void)
 {
-	return RUN(test_words, test_ids, test_chain, test_own_wait, test_takers, test_trial, test_age,
-		   test_room, test_with, test_ends, test_shell);
+	return RUN(test_words, test_names, test_ids, test_chain, test_own_wait, test_takers,
+		   test_trial, test_age, test_room, test_with, test_ends, test_shell);
 }
