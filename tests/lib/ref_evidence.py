@@ -629,12 +629,10 @@ class Piece:
                                               wait != GPU and ids(s, '?'))
         if ends:
             c = self.host_take(s, take)
-            nobody = not self.chain((self.w.pid, self.tid), s).found and c in ('host.wait', 'input.unknown')
-            if take == 'item' and wait in (LOCK, LOCK_SHARED, SOCKET, PIPE, CHILD) and self.fed and s['stack'] \
-                    and (c == 'chain' or nobody):
-                self.place = self.place or s['stack']
-                if nobody and self.place == s['stack']:
-                    self.alone += part
+            nobody = not self.chain((self.w.pid, self.tid), s).found and \
+                c in ('host.wait', 'host.net', 'input.unknown')
+            if wait in (LOCK, LOCK_SHARED, SOCKET, PIPE, CHILD) and (c == 'chain' or nobody):
+                self.at_place(s, nobody * part)
             return c
         if wait in (LOCK, LOCK_SHARED, SOCKET, PIPE, CHILD):
             if take == 'lock':
@@ -643,9 +641,16 @@ class Piece:
                 held, _, own = c.givers(here, wanted, self.a)
                 if not held and not own:
                     held = c.givers(here, wanted, self.a - LOOK_BACK)[0]
+                if not held and not wanted:
+                    self.at_place(s, part)
                 return 'host.lock' if held else 'host.wait'
             return 'host.net' if wait == SOCKET else 'host.wait'
         return by_code or 'host.unknown'
+
+    def at_place(self, s, alone):
+        if self.fed and s['stack']:
+            self.place = self.place or s['stack']
+            self.alone += alone if self.place == s['stack'] else 0
 
     def host_take(self, s, take):
         c = self.chain((self.w.pid, self.tid), s)

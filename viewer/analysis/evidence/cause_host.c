@@ -129,7 +129,8 @@ static enum ana_class class_of_take(struct ana_cause *b, struct ana_evidence *e,
 
 static bool is_alone(const struct ana_cause *b, enum ana_class c)
 {
-	return b->chain.found == ANA_CHAIN_NOBODY && (c == ANA_HOST_WAIT || c == ANA_INPUT_UNKNOWN);
+	return b->chain.found == ANA_CHAIN_NOBODY &&
+	       (c == ANA_HOST_WAIT || c == ANA_HOST_NET || c == ANA_INPUT_UNKNOWN);
 }
 
 /* Blocked in something that somebody else ends: a lock, a queue, a socket, a child. */
@@ -143,16 +144,20 @@ static enum ana_class class_of_others(struct ana_cause *b, struct ana_evidence *
 
 	switch (take) {
 	case ANA_TAKE_ITEM:
+	case ANA_TAKE_EVENT:
 		c = class_of_take(b, e, s, i, k, take);
 		if ((c == FOLLOWED || is_alone(b, c)) && at_place(b, w) && c != FOLLOWED)
 			b->alone += ana_shares_part(s, h, i);
 		return c;
-	case ANA_TAKE_EVENT:
-		return class_of_take(b, e, s, i, k, take);
 	case ANA_TAKE_SERVES:
 		return ANA_HOST_NO_WORK;
 	case ANA_TAKE_LOCK:
-		return ana_chain_held(e, s, i, b->start, b->end) ? ANA_HOST_LOCK : ANA_HOST_WAIT;
+		if (ana_chain_held(e, s, i, b->start, b->end))
+			return ANA_HOST_LOCK;
+		/* of what, was not looked at: it may be no lock at all */
+		if (!ana_linktexts_get(&e->links, w->links)->awaits && at_place(b, w))
+			b->alone += ana_shares_part(s, h, i);
+		return ANA_HOST_WAIT;
 	default:
 		return w->wait == WIRE_WAIT_SOCKET ? ANA_HOST_NET : ANA_HOST_WAIT;
 	}
