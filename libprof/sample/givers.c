@@ -166,11 +166,13 @@ void prof_givers_own(struct prof_givers *g, struct prof_target *self, int64_t no
 void prof_givers_child(struct prof_givers *g, struct prof_target *t, uint32_t pid, int64_t now_ns)
 {
 	const struct prof_py_thread *list;
+	int64_t begin = prof_cpu_ns();
 	size_t n, i;
 
 	if (g->budget_ns <= 0 || !prof_links_of_objects(&g->links))
 		return;
 	n = prof_target_pythons(t, &list);
+	g->budget_ns -= prof_cpu_ns() - begin;
 	prof_givers_thread(g, t, pid, (pid_t)pid, now_ns);
 	for (i = 0; i < n && i < NEWEST; i++)
 		if (list[i].tid != (pid_t)pid)

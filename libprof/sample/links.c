@@ -13,12 +13,24 @@
 
 #define BIT(i) (UINT32_C(1) << (i))
 #define NONE UINT8_MAX
+#define PLACES 8u /* of a thread: others' that hold nothing make room */
 
 /* ---- who holds -------------------------------------------------------------------------------- */
 
+/* Its place among the few that it may have; else one that may be taken for it. */
 static struct prof_link_holder *place_of(struct prof_links *l, uint32_t pid, uint32_t tid)
 {
-	return &l->holder[prof_hash_thread(pid, tid) % PROF_LINKS_HOLDERS];
+	uint32_t first = prof_hash_thread(pid, tid), i;
+	struct prof_link_holder *h, *found = NULL;
+
+	for (i = 0; i < PLACES; i++) {
+		h = &l->holder[(first + i) % PROF_LINKS_HOLDERS];
+		if (h->pid == pid && h->tid == tid)
+			return h;
+		if (!found && !h->holds && !h->awaits && !h->takes)
+			found = h;
+	}
+	return found ? found : &l->holder[first % PROF_LINKS_HOLDERS];
 }
 
 struct prof_link_holder *prof_links_holder(struct prof_links *l, uint32_t pid, uint32_t tid)
@@ -131,8 +143,10 @@ static void add_words(const struct prof_links *l, char *text, enum prof_link_mar
 static bool is_on_trial(struct prof_links *l, const struct prof_thread_sample *s)
 {
 	const struct prof_link_holder *h = place_of(l, s->s.pid, s->s.tid);
+	uint16_t looks = s->s.flags & WIRE_SAMPLE_FL_BY_PARENT ? PROF_LINKS_TRIAL_FAR
+							       : PROF_LINKS_TRIAL;
 
-	return h->pid != s->s.pid || h->tid != s->s.tid || h->looks < PROF_LINKS_TRIAL;
+	return h->pid != s->s.pid || h->tid != s->s.tid || h->looks < looks;
 }
 
 void prof_links_tell(struct prof_links *l, struct prof_thread_sample *s)

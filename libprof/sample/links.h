@@ -18,6 +18,7 @@
 #define PROF_LINKS_HOLDERS 1024u /* threads; a power of two */
 #define PROF_LINKS_OLD_NS 1000000000ll
 #define PROF_LINKS_TRIAL 16u
+#define PROF_LINKS_TRIAL_FAR 4u /* in other processes, which are looked at in turn */
 
 struct prof_link_wanted {
 	char id[PROF_LINK_ID]; /* "": free */
@@ -71,7 +72,7 @@ struct prof_link_holder *prof_links_holder(struct prof_links *l, uint32_t pid, u
 /*
  * What was found in it: replaces the bits of @of. A descriptor that it @inherits is told only if an
  * object that is awaited with it is held as well, or nobody else has it. What a thread holds is told
- * when it was looked at PROF_LINKS_TRIAL times: one that takes from it has then been seen to.
+ * when it was looked at PROF_LINKS_TRIAL times (of another process, _FAR): one that takes from it has then been seen to.
  */
 void prof_links_found(struct prof_link_holder *h, uint32_t of, uint32_t gives, uint32_t holds,
 		      uint32_t inherits);
