@@ -570,9 +570,11 @@ class Piece:
             self.kin = self.kin and out is not None
             return out or {'input.unknown': self.b - self.a}
         self.add('host.cpu_starved', h.delay)
-        for s, w, part in h.parts():
-            run = self.host_run(s)
-            c = run if s['state'] == RUNNING else self.host_block(s, part)
+        classes = [(s, w, part, s['state'] != RUNNING and self.host_block(s, part)) for s, w, part in h.parts()]
+        followed = any(c == 'chain' for *_, c in classes)
+        for s, w, part, blocked in classes:
+            run = self.host_run(s, followed)
+            c = blocked or run
             if c == 'chain':
                 self.owe((self.w.pid, self.tid), s, part)
             else:
@@ -590,11 +592,13 @@ class Piece:
                 self.add(unknown, self.weights.pop(c, 0))
         return self.decide(unknown)
 
-    def host_run(self, s):
+    def host_run(self, s, followed):
         if s['flags'] & FL_GC and s['flags'] & FL_GIL:
             return 'host.gc'
-        if s['code'] == '' and self.fed and (s['take'] == 'item' or s['iterates']):
-            return 'input.handoff' if s['take'] == 'item' else 'input.inline'
+        if s['code'] == '' and followed and s['take'] == 'item':
+            return 'input.handoff'
+        if s['code'] == '' and self.fed and s['iterates']:
+            return 'input.inline'
         of = dict(data='input.inline', checkpoint='host.checkpoint', load='host.warmup',
                   epoch='input.epoch', next='input.handoff', handoff='input.handoff',
                   cpu='host.cpu_work', idle='host.no_work')

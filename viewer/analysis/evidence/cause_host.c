@@ -46,8 +46,8 @@ static enum ana_class class_of_run(const struct ana_cause *b, const struct wire_
 		return ANA_HOST_NO_WORK;
 	if (k->code == ANA_CODE_NEXT || k->code == ANA_CODE_HANDOFF)
 		return ANA_INPUT_HANDOFF;
-	if (k->code == ANA_CODE_PLAIN && b->given.fed && k->take == ANA_TAKE_ITEM)
-		return ANA_INPUT_HANDOFF; /* it unpacks what it took */
+	if (k->code == ANA_CODE_PLAIN && b->owes && k->take == ANA_TAKE_ITEM)
+		return ANA_INPUT_HANDOFF; /* it unpacks what it waited for in this piece */
 	if (k->code == ANA_CODE_PLAIN && b->given.fed && k->iterates)
 		return ANA_INPUT_INLINE;
 	return class_of_code(k, is_cpu_work(b, k) ? ANA_HOST_CPU_WORK : ANA_HOST_DISPATCH);
@@ -251,18 +251,12 @@ static int64_t waiting(struct ana_evidence *e, const struct ana_thread_samples *
 	return ns;
 }
 
-static void add_sample(struct ana_cause *b, struct ana_evidence *e,
-		       const struct ana_thread_samples *s, const struct ana_shares *h, size_t i)
+static void add_blocked(struct ana_cause *b, struct ana_evidence *e,
+			const struct ana_thread_samples *s, const struct ana_shares *h, size_t i)
 {
-	const struct wire_sample *w = &s->sample[i];
-	int64_t ns = ana_shares_part(s, h, i), ran;
-	const struct ana_pystack *k;
-	enum ana_class c;
+	int64_t ns = ana_shares_part(s, h, i);
+	enum ana_class c = class_of_block(b, e, s, h, i);
 
-	if (ana_sample_runs(w))
-		c = class_of_run(b, w, ana_pystacks_get(&e->stacks, w->stack));
-	else
-		c = class_of_block(b, e, s, h, i);
 	if (c == FOLLOWED) {
 		ana_cause_owe(b, s, i, ns);
 		ana_cause_vote(b, s, i, ANA_INPUT_UNKNOWN, false, ns); /* the line that waits */
@@ -270,13 +264,37 @@ static void add_sample(struct ana_cause *b, struct ana_evidence *e,
 		ana_cause_add(b, c, ns);
 		ana_cause_vote(b, s, i, c, true, ns);
 	}
-	if (h->running || !h->run) /* it ran between samples, in code that they show blocked */
+}
+
+/* Of one that runs; or of one that ran between samples, in code that they show blocked. */
+static void add_run(struct ana_cause *b, struct ana_evidence *e, const struct ana_thread_samples *s,
+		    const struct ana_shares *h, size_t i)
+{
+	const struct wire_sample *w = &s->sample[i];
+	const bool runs = ana_sample_runs(w);
+	enum ana_class c;
+	int64_t ns;
+
+	if (!runs && (h->running || !h->run))
 		return;
-	k = ana_pystacks_get(&e->stacks, w->stack);
-	c = class_of_run(b, w, k);
-	ran = ana_scale(h->run, ana_shares_weight(s, h, i), h->waiting);
-	ana_cause_add(b, c, ran);
-	ana_cause_vote(b, s, i, c, false, ran);
+	c = class_of_run(b, w, ana_pystacks_get(&e->stacks, w->stack));
+	ns = runs ? ana_shares_part(s, h, i)
+		  : ana_scale(h->run, ana_shares_weight(s, h, i), h->waiting);
+	ana_cause_add(b, c, ns);
+	ana_cause_vote(b, s, i, c, runs, ns);
+}
+
+/* Waits first: what of them was followed tells what the thread unpacks. */
+static void add_samples(struct ana_cause *b, struct ana_evidence *e,
+			const struct ana_thread_samples *s, const struct ana_shares *h)
+{
+	size_t i;
+
+	for (i = h->first; i < h->end; i++)
+		if (!ana_sample_runs(&s->sample[i]))
+			add_blocked(b, e, s, h, i);
+	for (i = h->first; i < h->end; i++)
+		add_run(b, e, s, h, i);
 }
 
 /*
@@ -338,7 +356,6 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
 	const struct ana_thread_samples *s = ana_evidence_thread(e, e->pid, tid);
 	struct ana_shares h;
-	size_t i;
 
 	if (!ana_shares_of(s, b->start, b->end, &h))
 		return false;
@@ -348,8 +365,7 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 		return true;
 	}
 	ana_cause_add(b, ANA_HOST_CPU_STARVED, h.delay);
-	for (i = h.first; i < h.end; i++)
-		add_sample(b, e, s, &h, i);
+	add_samples(b, e, s, &h);
 	ana_cause_pay(b, e);
 	b->asks = 10 * (__int128)b->alone >= 9 * (__int128)(b->end - b->start);
 	if (b->unknown == ANA_EXCLUDED_TEARDOWN)
