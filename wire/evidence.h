@@ -116,7 +116,8 @@ struct wire_sample {
  *	~ID	it holds this; nothing in its code is seen to give
  * An ID means the same in all samples of a stream, as long as what it names lives:
  *	oHEX	a Python object by its address; forked children of the process share it
- *	qHEX	the same of a queue whose get() is C (SimpleQueue): who waits takes from it
+ *	qHEX	the same of a queue whose get() is C (SimpleQueue), or of a semaphore of
+ *		multiprocessing that counts: who waits takes from it
  *	pINODE	a pipe or FIFO
  *	uINODE-INODE	a pair of Unix sockets, the lower inode first
  *	tADDR:PORT-ADDR:PORT	a TCP connection within the host, the lower text first

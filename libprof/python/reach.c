@@ -302,11 +302,33 @@ int prof_py_awaited(struct prof_py *py, const struct prof_py_thread *t, uint64_t
 	return rc ? rc : (int)a.n;
 }
 
+/* SemLockObject of Modules/_multiprocessing/semaphore.c, the same from 3.8 to 3.14. */
+#define SEMLOCK_MAXVALUE 36u
+#define SEMLOCK_KIND 40u
+#define SEMLOCK_BYTES 44u
+#define SEMLOCK_IS_SEMAPHORE 1
+
+/* A lock of multiprocessing is a semaphore that counts to one. */
+static bool counts(struct prof_py *py, uint64_t object)
+{
+	uint8_t raw[SEMLOCK_BYTES];
+	int32_t most, kind;
+
+	if (prof_pymem_read(&py->mem, object, raw, sizeof(raw)))
+		return false;
+	memcpy(&most, raw + SEMLOCK_MAXVALUE, sizeof(most));
+	memcpy(&kind, raw + SEMLOCK_KIND, sizeof(kind));
+	return kind == SEMLOCK_IS_SEMAPHORE && most > 1;
+}
+
 bool prof_py_is_queue(struct prof_py *py, uint64_t object)
 {
 	struct seen s = { .at = object };
 
-	return !see(py, &s, 1) && s.type && s.type->kind == PROF_PYKIND_QUEUE;
+	if (see(py, &s, 1) || !s.type)
+		return false;
+	return s.type->kind == PROF_PYKIND_QUEUE ||
+	       (s.type->waited && s.type->shared && counts(py, object));
 }
 
 /* ---- what a thread reaches ---- */

@@ -41,7 +41,10 @@ struct prof_py_hold {
 int prof_py_awaited(struct prof_py *py, const struct prof_py_thread *t, uint64_t *object,
 		    size_t room);
 
-/* Is the object a SimpleQueue, whose get() is C: behind prof_py_awaited, which had it from @py. */
+/*
+ * Is the object a SimpleQueue, whose get() is C, or a semaphore of multiprocessing that counts: things
+ * are taken from both. Behind prof_py_awaited, which had it from @py.
+ */
 bool prof_py_is_queue(struct prof_py *py, uint64_t object);
 
 /*

@@ -6,7 +6,7 @@ from feeding.cases import CPU, INLINE, IO, NO_CPU, STARVED, Kind
 EVERY = []
 
 
-def kind(program, *variants, steps=120, needs=(), name=None):
+def kind(program, *variants, steps=400, needs=(), name=None):
     def note(fn):
         EVERY.append(Kind(name or fn.__name__, program, variants, fn, False, steps, needs))
         return fn

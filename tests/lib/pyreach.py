@@ -612,6 +612,18 @@ def test_locks():
         end(*waits, nested, holder, near)
 
 
+def test_takes():
+    """What something is taken from by C, and what merely locks."""
+    blocker = start(threading.Event().wait)
+    context = multiprocessing.get_context('fork')
+    taken = [queue.SimpleQueue(), context.Semaphore(0)._semlock, context.BoundedSemaphore(3)._semlock]
+    locks = [context.Lock()._semlock, context.RLock()._semlock, threading.Lock(), threading.RLock(), queue.Queue(),
+             context.Queue(), [], {}]
+    for things, want in (taken, 1), (locks, 0):
+        for one in things:
+            equal(PROBE.probe_is_queue(blocker.native_id, ctypes.c_ulong(id(one))), want, 'taken from: %r' % one)
+
+
 def by_iterator(q):
     for _ in iter(q.get, None):
         pass
@@ -809,6 +821,7 @@ def take_cost():
 
 MODES = {'queues': [test_queues],
          'others': [test_executor, test_thread_pool, test_conditions, test_shared, test_processes, test_events, test_locks,
+                    test_takes,
                     test_calls, test_loop],
          'changing': [test_changing],
          'children': [test_children, test_idle_workers],

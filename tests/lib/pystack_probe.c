@@ -197,6 +197,14 @@ int probe_awaited(int tid, unsigned long *object, int room)
 	return rc ? rc : prof_py_awaited(py, &t, object, (size_t)room);
 }
 
+int probe_is_queue(int tid, unsigned long object)
+{
+	unsigned long awaited[PROF_PY_WANTED];
+	int n = probe_awaited(tid, awaited, PROF_PY_WANTED);
+
+	return n < 0 ? n : prof_py_is_queue(py, object);
+}
+
 int probe_holds(int tid, const unsigned long *wanted, int n, unsigned char *held, unsigned char *gives)
 {
 	struct prof_py_hold out[PROF_PY_WANTED];

@@ -23,6 +23,7 @@ EXPORT int probe_holds(int tid, const unsigned long *wanted, int n, unsigned cha
 EXPORT int probe_hold_many(int tid, unsigned long wanted, int times, int *seen);
 EXPORT int probe_hold_times(int tid, const unsigned long *wanted, int n, int times, long *ns);
 EXPORT int probe_awaited_times(int tid, int times, long *ns);
+EXPORT int probe_is_queue(int tid, unsigned long object);
 EXPORT int probe_shares(int pid, unsigned long object);
 EXPORT int probe_native_ready(void);
 EXPORT const char *probe_native_note(void);

@@ -173,7 +173,10 @@ bool view_advise_makers(struct view_summary *s, struct view_advice *a)
 	a->brief = f->knob ? knob(s, f, m.advised)
 			   : base_arena_printf(&s->mem, "%" PRId64 " makers of batches instead of %" PRId64,
 					       m.advised, m.now);
-	a->action = base_arena_printf(&s->mem, "set %s%s%s (now %" PRId64 ")", a->brief,
-				      f->name ? " in " : "", f->name ? f->name : "", m.now);
+	a->action = base_arena_printf(&s->mem, "set %s%s%s (now %" PRId64 ")%s", a->brief,
+				      f->name ? " in " : "", f->name ? f->name : "", m.now,
+				      m.most->class == ANA_INPUT_FETCH
+					      ? ", if the source serves so many at a time"
+					      : "");
 	return true;
 }

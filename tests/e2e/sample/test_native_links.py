@@ -87,7 +87,7 @@ def check_function(mode, made, function):
 
 def play_feed(mode, waits, function):
     with gs.scratch() as where:
-        threads, samples = play(mode, where)
+        threads, samples = play(mode, where, 400 if mode == 'starved' else 150)
     if not samples:
         return
     awaited = check_trainer(mode, samples, threads)
