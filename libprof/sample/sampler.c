@@ -33,6 +33,7 @@
 
 #define MS 1000000ll
 #define SETTLE_NS (500 * MS)
+#define FIRST_SETTLES 8u
 #define SCAN_NS (100 * MS) /* while something starves */
 #define SOON_NS (20 * MS) /* where somebody waits for what nobody was asked for so far */
 #define THROTTLE_NS (100 * MS)
@@ -55,6 +56,8 @@ static struct {
 	bool starving; /* in this turn: links are followed */
 	int64_t period_ns; /* of this turn */
 	int64_t settle_ns, scan_ns, throttle_ns; /* when next */
+	unsigned int settles;
+	int64_t once_ns; /* CPU time that the first of them took */
 	int64_t scanned_ns;
 	uint32_t census_at; /* threads that the last ones got to */
 	struct prof_thread_sample sample;
@@ -312,8 +315,14 @@ static void census(int64_t period_ns)
 
 /* ---- turns ------------------------------------------------------------------------------------ */
 
+/*
+ * Finding Python and reading tables for unwinding costs some milliseconds once: no rate of looks would
+ * make that less, so it is no reason to look less often.
+ */
 static void settle(int64_t now_ns)
 {
+	int64_t before = prof_cpu_ns();
+
 	sm.settle_ns = now_ns + SETTLE_NS;
 	if (prof_fork_lock_sample_enter()) {
 		prof_native_ready();
@@ -322,6 +331,8 @@ static void settle(int64_t now_ns)
 	prof_target_settle(sm.targets.self, true);
 	if (!sm.throttle.count)
 		prof_throttle_find(&sm.throttle, prof_target_mounts(sm.targets.self));
+	if (sm.settles++ < FIRST_SETTLES)
+		sm.once_ns += prof_cpu_ns() - before;
 }
 
 /* Workers that look at themselves wait, too: perhaps for processes that are below them. */
@@ -394,6 +405,7 @@ static void ask_rate(struct prof_sample_rate_turn *t, int64_t now_ns)
 		in.drained_ns = now_ns - drained;
 	in.cpu_ns = prof_cpu_ns();
 	atomic_store_explicit(&sm.cpu_ns, in.cpu_ns, memory_order_relaxed);
+	in.cpu_ns -= sm.once_ns;
 	prof_sample_rate_turn(&sm.rate, &in, t);
 	if (sm.rate.halvings)
 		prof_note(

@@ -768,7 +768,7 @@ class World:
             near = [at for at, _ in kin.get((kind, tid), ()) if a - 2 * S <= at < b + 2 * S]
             alike = sum(y - x for other, x, y, who, _ in orphans if (other, who) == (kind, tid)
                         and a - 2 * S <= x < b + 2 * S)
-            if not weights or alike > max(20 * sum(weights.values()), 50 * MS * len(near)):
+            if not weights or alike > max(20 * sum(weights.values()), 200 * MS * len(near)):
                 book({unknown: b - a})
                 continue
             for c, ns in split(b - a, weights).items():

@@ -829,10 +829,10 @@ static void test_kin_stretched(void)
 
 	memset(&k, 0, sizeof(k));
 	decided(&k, 1000, ANA_INPUT_FETCH, MS);
-	for (i = 0; i < 51; i++) {
+	for (i = 0; i < 201; i++) {
 		o.start = (1100 + i) * MS;
 		o.end = o.start + MS;
-		REQUIRE(!ana_unsampled_add(&k, &o)); /* 51 times 1 ms by one look */
+		REQUIRE(!ana_unsampled_add(&k, &o)); /* 201 times 1 ms by one look */
 	}
 	REQUIRE(ana_unsampled_next(&k, INT64_MAX, &got, ns));
 	EXPECT(!ns[ANA_INPUT_FETCH]);

@@ -13,11 +13,11 @@
 #define ANA_NEIGHBOURS_NS INT64_C(2000000000)
 #define ANA_NEIGHBOURS_MAX 65536u /* that are remembered: the oldest are forgotten */
 /*
- * Evidence is not stretched over more than this: twenty times the time that it is of, and 50 ms for
- * each piece that has any, which is what a look at a thread may stand for.
+ * Evidence is not stretched over more than this: twenty times the time that it is of, and 200 ms for
+ * each piece that has any, a twentieth of the four seconds in which it may speak for others.
  */
 #define ANA_STRETCH 20
-#define ANA_STRETCH_NS INT64_C(50000000)
+#define ANA_STRETCH_NS INT64_C(200000000)
 #define ANA_UNSAMPLED_MAX (1u << 18) /* that wait, of a walk: beyond it all are decided at once */
 
 enum ana_piece_kind {
