@@ -246,7 +246,7 @@ static int add_contention(const struct ana_plan *p, struct ana_device *d)
 	look = room ? calloc(room, sizeof(*look)) : NULL;
 	if (room && !look)
 		return -ENOMEM;
-	for (i = 0; i < d->uses; i++)
+	for (i = 0; room && i < d->uses; i++)
 		n += take_looks(p, d, &d->use[i], look + n);
 	if (n)
 		qsort(look, n, sizeof(*look), by_time);
