@@ -236,7 +236,8 @@ static int look(struct window *w, struct ana_anchor *anchor)
 	return 0;
 }
 
-static void fill(struct window *w, struct ana_feed *f)
+/* True where the operations ended before the window was full. */
+static bool fill(struct window *w, struct ana_feed *f)
 {
 	const struct wire_event *e;
 
@@ -245,11 +246,17 @@ static void fill(struct window *w, struct ana_feed *f)
 		w->ev[w->n++] = (struct key){ e->device, e->stream, e->name, e->op, e->copy };
 		ana_feed_pop(f);
 	}
+	return w->n < LOOK_AT;
 }
 
+/*
+ * @all: everything was seen from the first operation on. There is no second look then: what begins
+ * at the second block of a short run would depend on where the blocks end, and an import of the
+ * same operations cuts them elsewhere.
+ */
 static int look_from(struct view_trace *t, const struct view_stream *s,
 		     struct wire_scratch *scratch, struct window *w, unsigned int part,
-		     struct ana_anchor *anchor)
+		     struct ana_anchor *anchor, bool *all)
 {
 	struct ana_feed f;
 	int err = ana_feed_init(&f, t, s, WIRE_KIND_OP, scratch);
@@ -261,7 +268,7 @@ static int look_from(struct view_trace *t, const struct view_stream *s,
 		ana_feed_fini(&f);
 		return 0;
 	}
-	fill(w, &f);
+	*all = fill(w, &f) && !part;
 	err = f.err;
 	ana_feed_fini(&f);
 	return err ? err : look(w, anchor);
@@ -273,11 +280,12 @@ int ana_period_find(struct view_trace *t, const struct view_stream *s, struct wi
 	struct window w = { .ev = malloc(LOOK_AT * sizeof(*w.ev)),
 			    .symbol = malloc(LOOK_AT * sizeof(*w.symbol)) };
 	unsigned int part;
+	bool all = false;
 	int err = w.ev && w.symbol ? 0 : -ENOMEM;
 
 	*anchor = (struct ana_anchor){ 0 };
-	for (part = 0; part < WINDOWS && !err && !anchor->found; part++)
-		err = look_from(t, s, scratch, &w, part, anchor);
+	for (part = 0; part < WINDOWS && !err && !anchor->found && !all; part++)
+		err = look_from(t, s, scratch, &w, part, anchor, &all);
 	free(w.ev);
 	free(w.symbol);
 	return err;
