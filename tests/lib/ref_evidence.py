@@ -265,7 +265,7 @@ class Piece:
         self.weights, self.idle, self.makers, self.rows = {}, 0, 0, False
         self.owed, self.chains = {}, {}
         self.fed = self.at_once = self.answer = False
-        self.place, self.alone, self.chained, self.asks = '', 0, False, False
+        self.place, self.alone, self.chained, self.served, self.asks = '', 0, False, False, False
         self.kin = False  # decided by weight: its kin may share
 
     def add(self, cls, ns):
@@ -578,6 +578,8 @@ class Piece:
             if c == 'chain':
                 self.owe((self.w.pid, self.tid), s, part)
             else:
+                if blocked == 'host.no_work':
+                    self.served |= self.at_place(s, 0)
                 self.add(c, part)
                 self.makers += c != 'input.cpu_starved'
             if not h.running and h.run:
@@ -652,9 +654,11 @@ class Piece:
         return by_code or 'host.unknown'
 
     def at_place(self, s, alone):
-        if self.fed and s['stack']:
-            self.place = self.place or s['stack']
-            self.alone += alone if self.place == s['stack'] else 0
+        if not self.fed or not s['stack']:
+            return False
+        self.place = self.place or s['stack']
+        self.alone += alone if self.place == s['stack'] else 0
+        return self.place == s['stack']
 
     def host_take(self, s, take):
         c = self.chain((self.w.pid, self.tid), s)
@@ -753,7 +757,7 @@ class World:
                 most = max(out, key=lambda c: (out[c], -CLASSES.index(c)))
                 orphans.append((p.place, a, b, tid, most))
                 continue
-            if p.chained and p.place:
+            if (p.chained or p.served) and p.place:
                 kin.setdefault((p.place, tid), []).append((a, out))
             book(out)
             if p.kin:

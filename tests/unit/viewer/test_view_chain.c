@@ -416,6 +416,27 @@ static void test_requests(void)
 	end(&t);
 }
 
+/* Who is seen to wait for work there tells of waits at that place of which nothing is seen. */
+static void test_served(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_SOCKET, "", LOOP);
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	EXPECT(t.b.asks && !t.b.served && t.b.place);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?l0.0.0.0:80", LOOP);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	EXPECT(!t.b.asks && t.b.served && t.b.place);
+	t.given.fed = false;
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	EXPECT(!t.b.served && !t.b.place);
+	end(&t);
+}
+
 static bool always_syncs(void *arg, uint32_t tid, int64_t t, uint32_t *class)
 {
 	(void)arg, (void)t;
@@ -493,7 +514,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_depth),	T_CASE(test_circles), T_CASE(test_far),	     T_CASE(test_no_input),
 	T_CASE(test_writer),	T_CASE(test_event),   T_CASE(test_answer),   T_CASE(test_requests),
 	T_CASE(test_driver),	T_CASE(test_feeder),  T_CASE(test_loader),
-	T_CASE(test_helpers),
+	T_CASE(test_helpers),	T_CASE(test_served),
 };
 
 int main(void)

@@ -58,10 +58,12 @@ struct ana_cause {
 	uint32_t paths, path_room;
 	/*
 	 * Where the thread takes what others make: the stack (string id) of its first sample that
-	 * does so, 0: none; and for how long it did, there, and nobody was seen to make it.
+	 * does so, 0: none; for how long it did, there, and nobody was seen to make it; and whether
+	 * it was seen to wait for work there.
 	 */
 	uint32_t place;
 	int64_t alone;
+	bool served;
 	bool asks; /* that is nearly all of the piece: waits at the same place may tell */
 	bool chained; /* ends of chains voted ... */
 	enum ana_confidence chain_confidence; /* ... and the least sure of these chains was so */

@@ -261,6 +261,8 @@ static void add_blocked(struct ana_cause *b, struct ana_evidence *e,
 		ana_cause_owe(b, s, i, ns);
 		ana_cause_vote(b, s, i, ANA_INPUT_UNKNOWN, false, ns); /* the line that waits */
 	} else {
+		if (c == ANA_HOST_NO_WORK && at_place(b, &s->sample[i]))
+			b->served = true;
 		ana_cause_add(b, c, ns);
 		ana_cause_vote(b, s, i, c, true, ns);
 	}

@@ -186,7 +186,7 @@ bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attr
 		return keep_unsampled(w, p, piece, keep);
 	if (b->asks && keep && keep_take(w, p, piece))
 		return true;
-	if (b->decided && b->chained && b->place && !piece->outside) {
+	if (b->decided && (b->chained || b->served) && b->place && !piece->outside) {
 		unsampled = takes_at(w, p, piece, b->place);
 		if (unsampled && ana_unsampled_decided(unsampled, piece->start, b->ns))
 			w->err = -ENOMEM;
