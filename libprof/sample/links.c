@@ -13,6 +13,7 @@
 
 #define BIT(i) (UINT32_C(1) << (i))
 #define NONE UINT8_MAX
+#define SHARE 6u /* places of each depth that others do not take; all have less than all places */
 #define PLACES 8u /* of a thread: others' that hold nothing make room */
 
 /* ---- who holds -------------------------------------------------------------------------------- */
@@ -221,24 +222,39 @@ static bool goes_before(const struct prof_link_wanted *a, const struct prof_link
 	return a->depth > b->depth || (a->depth == b->depth && a->seen_ns < b->seen_ns);
 }
 
+/* Whether what is awaited at that depth may make room for one more at @depth. */
+static bool gives_way(const uint32_t count[PROF_LINKS_DEPTH + 1], uint8_t its, uint8_t depth)
+{
+	if (count[depth] < SHARE)
+		return count[its] > SHARE;
+	return its == depth || (its > depth && count[its] > SHARE);
+}
+
 /*
- * A free place, or that of the one that is farthest from a submitter, of several the one that was
- * awaited longest ago. PROF_LINKS_WANTED: all are nearer, or as near and awaited just now.
+ * A free place, or that of one that is farther from a submitter, of several the farthest one that was
+ * awaited longest ago. A submitter may wait for another object each time, and who makes for it always
+ * for the same: so much of the room is each depth's that the next one forward does not take it.
+ * PROF_LINKS_WANTED: there is none.
  */
 static uint32_t room_for_one(struct prof_links *l, uint8_t depth, int64_t now_ns)
 {
-	struct prof_link_wanted wanted = { .depth = depth, .seen_ns = now_ns };
-	uint32_t i, first = 0;
+	uint32_t count[PROF_LINKS_DEPTH + 1] = { 0 }, i, first = PROF_LINKS_WANTED;
 
 	for (i = 0; i < PROF_LINKS_WANTED; i++) {
 		if (!*l->wanted[i].id)
 			return i;
-		if (goes_before(&l->wanted[i], &l->wanted[first]))
+		count[l->wanted[i].depth]++;
+	}
+	for (i = 0; i < PROF_LINKS_WANTED; i++) {
+		const struct prof_link_wanted *w = &l->wanted[i];
+
+		if (gives_way(count, w->depth, depth) &&
+		    (w->depth != depth || w->seen_ns < now_ns) &&
+		    (first == PROF_LINKS_WANTED || goes_before(w, &l->wanted[first])))
 			first = i;
 	}
-	if (!goes_before(&l->wanted[first], &wanted))
-		return PROF_LINKS_WANTED;
-	forget(l, BIT(first));
+	if (first != PROF_LINKS_WANTED)
+		forget(l, BIT(first));
 	return first;
 }
 

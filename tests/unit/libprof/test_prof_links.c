@@ -244,7 +244,7 @@ static void test_age(void)
 	EXPECT_UINT(prof_links_of_objects(&links), 0);
 }
 
-/* What is near a submitter stays, whatever others wait for; of the same the newest. */
+/* What is near a submitter stays, whatever others wait for, but for a few; of the same the newest. */
 static void test_room(void)
 {
 	char word[32];
@@ -263,8 +263,34 @@ static void test_room(void)
 	EXPECT(!wanted("oc00"));
 	EXPECT(!wanted("oa00"));
 	EXPECT(wanted("oa63")); /* 99 */
+	EXPECT(wanted("oa50")); /* 80 */
 	wait_for(WIRE_ROLE_WORKER, 10, 10, "?od", "", 2 * S);
-	EXPECT(!wanted("od"));
+	EXPECT(wanted("od"));
+	EXPECT(wanted("oa63") && wanted("oa50"));
+	wait_for(WIRE_ROLE_WORKER, 10, 10, "?oe", "", S); /* no newer than those */
+	EXPECT(wanted("od"));
+}
+
+/* A trainer that waits for something new each time, and who makes for it always for the same. */
+static void test_room_behind(void)
+{
+	char word[32];
+	uint32_t i;
+
+	memset(&links, 0, sizeof(links));
+	for (i = 0; i < 100; i++) {
+		snprintf(word, sizeof(word), "?oa%02x", i);
+		wait_for(WIRE_ROLE_SUBMITTER, 1, 1, word, "", S + i);
+	}
+	wait_for(WIRE_ROLE_WORKER, 1, 2, "?p7", "", S + 100);
+	EXPECT(wanted("p7"));
+	found(5, 5, "p7", true);
+	for (i = 100; i < 200; i++) {
+		snprintf(word, sizeof(word), "?oa%02x", i);
+		wait_for(WIRE_ROLE_SUBMITTER, 1, 1, word, "", S + 1 + i);
+	}
+	EXPECT_STR(told(5, 5), "!p7");
+	EXPECT(wanted("oac7")); /* 199 */
 }
 
 /* A copy of ours has every descriptor: whether it gives its objects tell. */
@@ -449,5 +475,5 @@ static void test_shell(void)
 int main(void)
 {
 	return RUN(test_words, test_names, test_ids, test_chain, test_own_wait, test_takers,
-		   test_trial, test_age, test_room, test_with, test_ends, test_shell);
+		   test_trial, test_age, test_room, test_room_behind, test_with, test_ends, test_shell);
 }
