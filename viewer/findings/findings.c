@@ -13,6 +13,7 @@
 #include "analysis/time/span.h"
 #include "base/units.h"
 #include "facts/class.h"
+#include "wire/evidence.h"
 #include "words.h"
 
 #define FINDINGS_MAX 32
@@ -34,7 +35,8 @@ static enum ana_confidence usual(const int64_t by[ANA_CONFIDENCES])
 
 struct group { /* hotspots of one class and line: one finding */
 	const struct ana_hotspot *first; /* the largest */
-	int64_t ns, by_confidence[ANA_CONFIDENCES];
+	int64_t ns, nearby_ns; /* the second is a part of the first */
+	int64_t by_confidence[ANA_CONFIDENCES]; /* of the rest */
 	uint64_t samples, targets;
 	uint32_t threads, workers;
 };
@@ -44,12 +46,25 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
+static bool makes_batches(uint8_t role)
+{
+	return role == WIRE_ROLE_WORKER || role == WIRE_ROLE_WORKER_OTHER ||
+	       role == WIRE_ROLE_PRODUCER;
+}
+
+/* A process of a pool is seen as a worker and, where links lead to it, as who makes the batches. */
+static bool same_side(const struct ana_hotspot *a, const struct ana_hotspot *b)
+{
+	return a->role == b->role ||
+	       (a->chains && b->chains && makes_batches(a->role) && makes_batches(b->role));
+}
+
 /* Without a line, what the thread was blocked on is all there is to tell hotspots apart. */
 static bool same_group(const struct ana_hotspot *a, const struct ana_hotspot *b)
 {
 	bool line = a->file || a->function;
 
-	return a->role == b->role && a->runnable == b->runnable && a->line == b->line &&
+	return same_side(a, b) && a->runnable == b->runnable && a->line == b->line &&
 	       same_text(a->file, b->file) && same_text(a->function, b->function) &&
 	       (line || (a->wait == b->wait && same_text(a->native, b->native)));
 }
@@ -65,7 +80,8 @@ static bool target_seen(const struct ana_result *r, const struct ana_hotspot *up
 
 static void join(const struct ana_result *r, struct group *p, const struct ana_hotspot *hotspot)
 {
-	p->ns += hotspot->ns;
+	p->ns += hotspot->ns + hotspot->nearby_ns;
+	p->nearby_ns += hotspot->nearby_ns;
 	p->by_confidence[hotspot->confidence] += hotspot->ns;
 	p->samples += hotspot->samples;
 	p->targets += hotspot->target && !target_seen(r, hotspot);
@@ -169,7 +185,7 @@ static void add_group(struct view_summary *s, const struct group *p, struct view
 
 	if (p->ns > rest->ns)
 		return;
-	*f = (struct view_finding){ .class = rest->class, .ns = p->ns };
+	*f = (struct view_finding){ .class = rest->class, .ns = p->ns, .nearby_ns = p->nearby_ns };
 	rest->ns -= p->ns;
 	for (int k = 0; k < ANA_CONFIDENCES; k++) {
 		f->by_confidence[k] = p->by_confidence[k];
@@ -177,6 +193,8 @@ static void add_group(struct view_summary *s, const struct group *p, struct view
 	}
 	set_where(s, f, p);
 	set_share(s, f);
+	f->by_confidence[ANA_LOW] += p->nearby_ns;
+	rest->by_confidence[ANA_LOW] -= p->nearby_ns;
 	rest->rest = true;
 	s->findings++;
 }
@@ -421,12 +439,16 @@ const char *view_finding_words(const struct view_summary *s, struct base_arena *
 const char *view_finding_evidence(struct base_arena *mem, const struct view_finding *f)
 {
 	const struct view_hotspot *p = &f->where;
+	const char *saw = "";
 	base_unit samples;
 
 	if (!p->known)
 		return ana_confidence_names[f->confidence];
-	return base_arena_printf(mem, "%s: %s sample%s of %" PRIu32 " thread%s",
+	if (f->nearby_ns > 0)
+		saw = base_arena_printf(mem, ", which saw %" PRId64 " %% of this time",
+					base_ppm(f->ns - f->nearby_ns, f->ns) / 10000);
+	return base_arena_printf(mem, "%s: %s sample%s of %" PRIu32 " thread%s%s",
 				 ana_confidence_names[f->confidence],
 				 base_count(samples, p->samples), p->samples == 1 ? "" : "s",
-				 p->threads, p->threads == 1 ? "" : "s");
+				 p->threads, p->threads == 1 ? "" : "s", saw);
 }

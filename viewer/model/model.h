@@ -57,8 +57,9 @@ struct view_finding {
 	int64_t ns, ppm; /* of gpu_ns */
 	int64_t nano_usd;
 	int64_t of_starved_ppm; /* -1: not input.* */
-	enum ana_confidence confidence; /* that of most of its time */
-	int64_t by_confidence[ANA_CONFIDENCES];
+	int64_t nearby_ns; /* of ns: pieces without samples, that share what others show (low) */
+	enum ana_confidence confidence; /* that of most of its time that samples saw */
+	int64_t by_confidence[ANA_CONFIDENCES]; /* sums to ns */
 	const char *basis; /* what proves it, in words */
 };
 

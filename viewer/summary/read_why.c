@@ -160,6 +160,7 @@ static void read_finding(struct view_summary *s, const struct base_json *n, stru
 		(enum ana_confidence)summary_by_name(base_json_get_text(n, "confidence", NULL),
 						     ana_confidence_names, ANA_CONFIDENCES,
 						     ANA_NONE);
+	f->nearby_ns = summary_total(evidence, "nearby_ns");
 	summary_read_confidence(evidence, f->by_confidence);
 	f->basis = summary_text_or_empty(s, evidence, "basis");
 	f->rest = base_json_get_bool(n, "rest", false);

@@ -185,6 +185,7 @@ static void put_finding(struct base_jsonout *j, const struct view_summary *s,
 		base_json_uint(j, "samples", f->where.samples);
 		base_json_uint(j, "threads", f->where.threads);
 		base_json_uint(j, "workers", f->where.workers);
+		base_json_int(j, "nearby_ns", f->nearby_ns);
 	}
 	summary_put_confidence(j, f->by_confidence);
 	base_json_end(j);

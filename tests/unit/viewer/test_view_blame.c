@@ -900,10 +900,15 @@ static void test_sites(void)
 	EXPECT_STR(x->native, "/lib/libjpeg.so.62\t1a\t"); /* libc blocks for everybody */
 	EXPECT_STR(x->leaf, "load\t/usr/lib/python3/dist-packages/PIL/ImageFile.py");
 	EXPECT(!site_of(&s, ANA_INPUT_FETCH, 9)); /* not the line that waits */
+	ana_hotspots_add_nearby(&s, ANA_INPUT_FETCH, 900);
+	ana_hotspots_add_nearby(&s, ANA_INPUT_PREP, 70); /* of which no line was seen */
 	REQUIRE(!ana_hotspots_merge(&all, &s));
 	REQUIRE(!ana_hotspots_merge(&all, &s));
+	ana_hotspots_add_nearby(&all, ANA_INPUT_FETCH, 1);
 	REQUIRE(!ana_hotspots_finish(&all, &list, &n));
 	EXPECT(n == 2 && list[0].ns / (14 * US) == 1000 && list[0].threads == 2);
+	EXPECT_INT(list[0].nearby_ns + list[1].nearby_ns, 1801);
+	EXPECT_INT(list[0].nearby_ns, 1801 * list[0].ns / (list[0].ns + list[1].ns));
 	while (n)
 		ana_hotspot_fini(&list[--n]);
 	free(list);

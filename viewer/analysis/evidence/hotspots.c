@@ -456,6 +456,11 @@ int ana_hotspots_add(struct ana_hotspots *s, struct ana_evidence *e, const struc
 	return err;
 }
 
+void ana_hotspots_add_nearby(struct ana_hotspots *s, enum ana_class c, int64_t ns)
+{
+	ana_sum(&s->nearby_ns[c], ns);
+}
+
 /* ---- all together ---------------------------------------------------------------------------- */
 
 static struct ana_text own_text(const char *text)
@@ -498,9 +503,11 @@ static int merge_row(struct ana_hotspots *to, const struct ana_hotspot_row *f)
 int ana_hotspots_merge(struct ana_hotspots *to, const struct ana_hotspots *from)
 {
 	uint32_t i;
-	int err = 0;
+	int c, err = 0;
 
 	ana_sum(&to->other_ns, from->other_ns);
+	for (c = 0; c < ANA_CLASSES; c++)
+		ana_sum(&to->nearby_ns[c], from->nearby_ns[c]);
 	for (i = 0; i < from->count && !err; i++)
 		err = merge_row(to, &from->row[i]);
 	return err;
@@ -517,6 +524,25 @@ static int by_time(const void *a, const void *b)
 	if (x->line != y->line)
 		return x->line < y->line ? -1 : 1;
 	return (int)x->wait - (int)y->wait;
+}
+
+/* In parts by time, summed as they go: the lines of a class get all that is nearby. */
+static void give_nearby(const struct ana_hotspots *s, struct ana_hotspot *hotspot, size_t n)
+{
+	int64_t all[ANA_CLASSES] = { 0 }, so_far[ANA_CLASSES] = { 0 }, given[ANA_CLASSES] = { 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		ana_sum(&all[hotspot[i].class], hotspot[i].ns);
+	for (i = 0; i < n; i++) {
+		enum ana_class c = hotspot[i].class;
+		int64_t until;
+
+		ana_sum(&so_far[c], hotspot[i].ns);
+		until = ana_scale(s->nearby_ns[c], so_far[c], all[c]);
+		hotspot[i].nearby_ns = until - given[c];
+		given[c] = until;
+	}
 }
 
 int ana_hotspots_finish(struct ana_hotspots *s, struct ana_hotspot **out, size_t *count)
@@ -536,6 +562,7 @@ int ana_hotspots_finish(struct ana_hotspots *s, struct ana_hotspot **out, size_t
 		}
 	}
 	qsort(hotspot, n, sizeof(*hotspot), by_time);
+	give_nearby(s, hotspot, n);
 	*out = hotspot;
 	*count = n;
 	return err;

@@ -37,6 +37,7 @@ struct ana_hotspots {
 	uint32_t *slot; /* by hash, UINT32_MAX: free */
 	uint32_t mask;
 	int64_t other_ns;
+	int64_t nearby_ns[ANA_CLASSES]; /* pieces without samples, by what their neighbours tell */
 	uint64_t pieces; /* that were added */
 	const struct ana_options *options; /* for on_hotspot_sample; NULL: nobody listens */
 	const struct ana_observer *observer; /* borrowed; NULL: nobody looks on */
@@ -48,6 +49,9 @@ void ana_hotspots_fini(struct ana_hotspots *s);
 
 /* Adds what a decided piece gave to each class to the lines of its votes. 0 or -ENOMEM. */
 int ana_hotspots_add(struct ana_hotspots *s, struct ana_evidence *e, const struct ana_cause *b);
+
+/* Time of a class that no sample saw: it goes to the lines of the class by what was seen of each. */
+void ana_hotspots_add_nearby(struct ana_hotspots *s, enum ana_class c, int64_t ns);
 
 /* Adds the hotspots of another part of the run. 0 or -ENOMEM. */
 int ana_hotspots_merge(struct ana_hotspots *to, const struct ana_hotspots *from);

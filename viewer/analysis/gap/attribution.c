@@ -244,6 +244,8 @@ static void give_part(struct ana_walk *w, const struct ana_proc *p,
 	ana_gpu_add(&w->gpu[o->gpu], piece.class, piece.confidence, start, end);
 	if (o->stack && !known)
 		book_line(w, p, o, &piece);
+	else if (known)
+		ana_hotspots_add_nearby(&w->hotspots, piece.class, end - start);
 	if (w->options->on_piece)
 		tell(w, p, o, piece);
 }
