@@ -15,6 +15,7 @@
 #define BUDGET_MOST_NS 2000000ll /* a fork waits for no more than that */
 #define NEWEST 4u
 #define OWN_AT_ONCE 24u /* threads whose times are read */
+#define GAVE_AGAIN_NS 5000000ll /* one that gave, while new things are awaited */
 #define RAN_AGAIN_NS 20000000ll /* one that runs, while new things are awaited */
 #define RUNS_ON_NS 200000000ll /* one that runs, while nothing new is */
 #define SLEEPS_ON_NS 500000000ll /* one that sleeps, while new things are */
@@ -36,7 +37,10 @@ bool prof_givers_want(const struct prof_givers *g)
 
 /* ---- threads ---------------------------------------------------------------------------------- */
 
-/* One that has not run has the stack that it had. */
+/*
+ * One that has not run has the stack that it had. But what can be reached from there others may change:
+ * a pool's thread that sleeps has every new result at once, and is asked about it first of all.
+ */
 static bool is_due(const struct prof_givers *g, const struct prof_link_holder *h, uint64_t cpu_ns,
 		   int64_t now_ns)
 {
@@ -45,6 +49,8 @@ static bool is_due(const struct prof_givers *g, const struct prof_link_holder *h
 
 	if (!h->looked_ns)
 		return true;
+	if (new && h->gave)
+		return since >= GAVE_AGAIN_NS;
 	if (ran)
 		return since >= (new ? RAN_AGAIN_NS : RUNS_ON_NS);
 	return new && since >= SLEEPS_ON_NS;

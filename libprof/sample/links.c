@@ -50,6 +50,7 @@ void prof_links_found(struct prof_link_holder *h, uint32_t of, uint32_t gives, u
 	h->inherits = (h->inherits & ~of) | (inherits & of);
 	h->sure &= h->holds;
 	h->gives = (h->gives & ~of) | (gives & of) | h->sure;
+	h->gave |= h->gives != 0;
 }
 
 uint32_t prof_links_lone(const struct prof_links *l)

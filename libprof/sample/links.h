@@ -40,6 +40,7 @@ struct prof_link_holder { /* may be overwritten by another thread's */
 	uint32_t inherits; /* of holds: a copy of ours has both ends, as all copies have */
 	uint16_t looks; /* at it, up to PROF_LINKS_TRIAL */
 	uint32_t sure; /* of gives: nobody else could */
+	bool gave; /* it was found to give something, be that awaited any more or not */
 	uint32_t awaits; /* it waited for these when it was seen last */
 	uint32_t takes; /* it was seen to wait for it as one who takes from a queue */
 	uint32_t objects; /* the count of objects when it was looked through last */

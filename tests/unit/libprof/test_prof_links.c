@@ -244,6 +244,20 @@ static void test_age(void)
 	EXPECT_UINT(prof_links_of_objects(&links), 0);
 }
 
+/* Who gave once is asked first about what is awaited next. */
+static void test_gave(void)
+{
+	memset(&links, 0, sizeof(links));
+	wait_for(WIRE_ROLE_SUBMITTER, 1, 1, "?oaa", "", S);
+	found(1, 2, "oaa", true);
+	found(1, 3, "oaa", false);
+	prof_links_age(&links, 3 * S);
+	EXPECT(!wanted("oaa"));
+	EXPECT(prof_links_holder(&links, 1, 2)->gave);
+	EXPECT(!prof_links_holder(&links, 1, 3)->gave);
+	EXPECT_INT(prof_links_makes(&links, 1, 2), 0);
+}
+
 /* What is near a submitter stays, whatever others wait for, but for a few; of the same the newest. */
 static void test_room(void)
 {
@@ -475,5 +489,5 @@ static void test_shell(void)
 int main(void)
 {
 	return RUN(test_words, test_names, test_ids, test_chain, test_own_wait, test_takers,
-		   test_trial, test_age, test_room, test_room_behind, test_with, test_ends, test_shell);
+		   test_trial, test_age, test_gave, test_room, test_room_behind, test_with, test_ends, test_shell);
 }
