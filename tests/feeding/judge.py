@@ -12,7 +12,7 @@ class Result:
         self.case, self.planted, self.right, self.unknown, self.idle = case, 0, 0, 0, 0
         self.table, self.classes, self.notes = collections.Counter(), {}, []
         self.line, self.where, self.charged, self.skipped, self.seconds = None, '', None, None, 0
-        self.links, self.said = None, ''
+        self.links, self.said, self.turned = None, '', None
         self.advice = []  # what is to be done, in words
 
     def known(self):
@@ -20,7 +20,8 @@ class Result:
         return dict(case=self.case.name, kind=self.case.kind.name, variant=self.case.variant,
                     planted_ns=self.planted, right_ns=round(self.right), unknown_ns=self.unknown,
                     idle_ns=self.idle, line=self.line, where=self.where, charged_ns=self.charged,
-                    classes=self.classes, links=self.links, said=self.said, notes=self.notes, skipped=self.skipped, seconds=round(self.seconds, 1))
+                    classes=self.classes, links=self.links, said=self.said, turned=self.turned,
+                    notes=self.notes, skipped=self.skipped, seconds=round(self.seconds, 1))
 
 
 def groups_of(case, true):

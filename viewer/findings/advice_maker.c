@@ -124,6 +124,23 @@ static const char *so_many(struct view_summary *s, int64_t n, const struct maker
 	return base_arena_printf(&s->mem, "%" PRId64 " %s%s", n, one, end);
 }
 
+/*
+ * "6 threads instead of 1": where no setting has a name. Threads that compute in Python share its lock:
+ * more of them make no more.
+ */
+static const char *instead(struct view_summary *s, const struct makers *m,
+			   const struct facts_feeder_row *f)
+{
+	bool locked = f == &facts_feeders[FACTS_FEEDER_THREADS] &&
+		      m->most->class == ANA_INPUT_PREP;
+
+	if (locked)
+		return base_arena_printf(&s->mem, "%" PRId64 " process%s instead of %s", m->advised,
+					 m->advised == 1 ? "" : "es", so_many(s, m->now, m, f));
+	return base_arena_printf(&s->mem, "%s instead of %" PRId64, so_many(s, m->advised, m, f),
+				 m->now);
+}
+
 static const char *arithmetic(struct view_summary *s, const struct makers *m,
 			      const struct facts_feeder_row *f)
 {
@@ -151,6 +168,8 @@ bool view_advise_makers(struct view_summary *s, struct view_advice *a)
 		return false;
 	f = &facts_feeders[m.most->where.feeder];
 	a->id = "makers";
+	a->makers = m.advised;
+	a->makers_now = m.now;
 	a->class = m.most->class;
 	a->saving_ns = saving_ns(s, &m);
 	a->saving_nano_usd = base_div_even((__int128)view_advice_nano_usd(s, a->class) * a->saving_ns,
@@ -170,11 +189,11 @@ bool view_advise_makers(struct view_summary *s, struct view_advice *a)
 		return true;
 	}
 	a->title = "Make more batches at a time";
-	a->brief = f->knob ? knob(s, f, m.advised)
-			   : base_arena_printf(&s->mem, "%" PRId64 " makers of batches instead of %" PRId64,
-					       m.advised, m.now);
-	a->action = base_arena_printf(&s->mem, "set %s%s%s (now %" PRId64 ")%s", a->brief,
-				      f->name ? " in " : "", f->name ? f->name : "", m.now,
+	a->brief = f->knob ? knob(s, f, m.advised) : instead(s, &m, f);
+	a->action = base_arena_printf(&s->mem, "%s %s%s%s", f->knob ? "set" : "let", a->brief,
+				      f->knob ? base_arena_printf(&s->mem, " in %s (now %" PRId64 ")",
+								  f->name, m.now)
+					      : " make the batches",
 				      m.most->class == ANA_INPUT_FETCH
 					      ? ", if the source serves so many at a time"
 					      : "");

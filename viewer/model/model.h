@@ -68,6 +68,7 @@ struct view_advice {
 	const char *brief; /* the action in a few words, for the verdict's "next:" */
 	enum ana_class class;
 	int64_t saving_ns, saving_nano_usd; /* at most; savings of several never add up */
+	int64_t makers, makers_now; /* of batches at a time: so many instead of ...; 0: not about these */
 	bool with_need; /* the arithmetic of view_loader.need stands behind it */
 };
 

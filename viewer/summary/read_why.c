@@ -192,6 +192,8 @@ void summary_read_advice(struct view_summary *s, const struct base_json *advice)
 		a->brief = summary_text_or_empty(s, n, "brief");
 		a->saving_ns = summary_total(n, "saving_upper_ns");
 		a->saving_nano_usd = summary_usd(n, "saving_upper_usd", 0);
+		a->makers = summary_total(n, "makers");
+		a->makers_now = summary_total(n, "makers_now");
 		a->with_need = base_json_get(n, "numbers") != NULL && s->loader.has_need;
 	}
 }

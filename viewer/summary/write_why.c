@@ -221,6 +221,10 @@ static void put_advice(struct base_jsonout *j, const struct view_summary *s,
 	base_json_usd(j, "saving_upper_usd", a->saving_nano_usd, s->cost.known);
 	base_json_string(j, "class", ana_class_names[a->class]);
 	base_json_string(j, "brief", a->brief);
+	if (a->makers) {
+		base_json_int(j, "makers", a->makers);
+		base_json_int(j, "makers_now", a->makers_now);
+	}
 	if (a->with_need)
 		put_need(j, "numbers", s);
 	base_json_end(j);
