@@ -62,8 +62,8 @@ static void add_submitters(struct prof_targets *c)
 
 	for (i = 0; i < n; i++)
 		add(c, (pid_t)tid[i], WIRE_ROLE_SUBMITTER);
-	/* A thread that opens ranges waits for the loader, perhaps for the first time just now. */
-	for (i = 0; i < PROF_RANGE_LOGS && c->threads < PROF_SUBMITTERS_MAX; i++)
+	/* Nobody submits so far: one that opens ranges waits for the loader, perhaps for the first time. */
+	for (i = 0; !n && i < PROF_RANGE_LOGS && c->threads < PROF_SUBMITTERS_MAX; i++)
 		if (prof_range_log_at((unsigned int)i, &owner))
 			add(c, (pid_t)(uint32_t)owner, WIRE_ROLE_SUBMITTER);
 	if (!c->threads)

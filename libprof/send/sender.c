@@ -174,10 +174,18 @@ static void answer_handover(void)
 
 /* ---- ranges ----------------------------------------------------------------------------------- */
 
+/* Libraries mark what their own threads do, too: who makes batches opens ranges, and submits nothing. */
+static bool is_trainers(const struct wire_event *ev)
+{
+	return ev->op == WIRE_RANGE_LOADER || ev->op == WIRE_RANGE_ITER ||
+	       ev->op == WIRE_RANGE_STEP || ev->op == WIRE_RANGE_OPTIMIZER;
+}
+
 static void add_range(void *unused, const struct wire_event *ev)
 {
 	(void)unused;
-	prof_submitters_saw(ev->tid);
+	if (is_trainers(ev))
+		prof_submitters_saw(ev->tid);
 	prof_stream_add(ev);
 }
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cudrv.h"
+#include "nvtxmini.h"
 
 #define EXPORT __attribute__((visibility("default"), noinline))
 #define OWN_FRAME __attribute__((noinline)) /* a test names it */
@@ -166,6 +167,7 @@ struct feed_plan { /* nativefeed.py has the same */
 	long producers, readers, depth, items;
 	long spin_ns, sleep_ns, bytes;
 	long cpu; /* all threads run on this one; -1: wherever they like */
+	long ranges; /* of NVTX, around what is made */
 	const char *path, *name;
 };
 
@@ -227,7 +229,11 @@ static void decode(struct worker *w)
 {
 	int64_t begin = now_ns(CLOCK_MONOTONIC);
 
+	if (w->feed->plan.ranges)
+		nvtxmini_push("decode");
 	decode_item(w->feed->plan.spin_ns);
+	if (w->feed->plan.ranges)
+		nvtxmini_pop();
 	book(w->feed, &w->feed->ledger.decode_ns, now_ns(CLOCK_MONOTONIC) - begin);
 }
 
