@@ -23,11 +23,26 @@
 #define ASKS 8u /* of them for the stack pointer: three system calls each */
 #define FEEDERS 4u
 #define ROUNDS 2u /* until a thread with a pointer would have been found */
+#define TURN_NS INT64_C(2000000) /* a thread is looked at so soon after another one in the same turn */
+#define PRESSED 3u /* looks that found a maker and who waits for it blocked in the same turn */
 #define PAGE 4096u
 #define ARGUMENT_BLOCK 256u /* bytes of what a thread is started with, if its bounds are known, ... */
 #define ARGUMENT_BYTES 32u /* ... and if not, for its neighbour may be another thread's */
 #define SAVED 6u /* registers that its function saves first: as they were in the thread that made it */
 #define BLOCKS 16u /* pointers before a futex that are tried for the block they begin */
+
+static struct prof_nativelink_thread *slot_of(const struct prof_nativelink *l, pid_t tid)
+{
+	return (struct prof_nativelink_thread *)&l->thread[(uint32_t)tid %
+							   PROF_NATIVELINK_THREADS];
+}
+
+static const struct prof_nativelink_thread *find_thread(const struct prof_nativelink *l, pid_t tid)
+{
+	const struct prof_nativelink_thread *t = slot_of(l, tid);
+
+	return t->tid == tid ? t : NULL;
+}
 
 /* ---- waits ------------------------------------------------------------------------------------ */
 
@@ -105,13 +120,14 @@ static struct prof_nativelink_wait *make_room(struct prof_nativelink *l,
 	return NULL;
 }
 
-static void note_wait(struct prof_nativelink *l, const struct prof_nativelink_look *look,
-		      uint64_t id, const struct prof_nativewait *of)
+static struct prof_nativelink_wait *note_wait(struct prof_nativelink *l,
+					      const struct prof_nativelink_look *look,
+					      uint64_t id, const struct prof_nativewait *of)
 {
 	struct prof_nativelink_wait *w = make_room(l, look);
 
 	if (!w)
-		return;
+		return NULL;
 	if (!look->depth)
 		l->asked = l->serial + 1;
 	*w = (struct prof_nativelink_wait){
@@ -124,6 +140,7 @@ static void note_wait(struct prof_nativelink *l, const struct prof_nativelink_lo
 		.seen_ns = look->now_ns,
 		.of = *of,
 	};
+	return w;
 }
 
 /* A Python thread that waits for the same object as a submitter without Python feeds that. */
@@ -159,6 +176,22 @@ static bool still_blocked(const struct prof_nativelink_look *look)
 	return still;
 }
 
+/*
+ * Somebody nearer to the submitter was found waiting in this turn, too: a maker that waits meanwhile
+ * waits for something to make from, not for room.
+ */
+static void press(const struct prof_nativelink *l, struct prof_nativelink_wait *w, int64_t now_ns)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_WAITS && w->pressed < PRESSED; i++)
+		if (l->wait[i].id && l->wait[i].depth < w->depth && l->wait[i].tid != w->tid &&
+		    now_ns - l->wait[i].seen_ns < TURN_NS) {
+			w->pressed++;
+			return;
+		}
+}
+
 static void see_again(struct prof_nativelink_wait *w, const struct prof_nativelink_look *look)
 {
 	w->seen_ns = look->now_ns;
@@ -191,7 +224,9 @@ uint64_t prof_nativelink_await(struct prof_nativelink *l, const struct prof_nati
 	if (w)
 		see_again(w, look);
 	else
-		note_wait(l, look, id, &of);
+		w = note_wait(l, look, id, &of);
+	if (w)
+		press(l, w, look->now_ns);
 	note_feeder(l, look);
 	return id;
 }
@@ -201,8 +236,10 @@ void prof_nativelink_await_on(struct prof_nativelink *l, pid_t tid, int64_t now_
 	size_t i;
 
 	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
-		if (l->wait[i].id && l->wait[i].tid == tid)
+		if (l->wait[i].id && l->wait[i].tid == tid) {
 			l->wait[i].seen_ns = now_ns;
+			press(l, &l->wait[i], now_ns);
+		}
 }
 
 /* False: nobody waits. */
@@ -451,19 +488,6 @@ static void read_name(struct prof_nativelink_thread *t)
 	t->ours = !strncmp(t->name, "gpustarve-", 10);
 }
 
-static struct prof_nativelink_thread *slot_of(const struct prof_nativelink *l, pid_t tid)
-{
-	return (struct prof_nativelink_thread *)&l->thread[(uint32_t)tid %
-							   PROF_NATIVELINK_THREADS];
-}
-
-static const struct prof_nativelink_thread *find_thread(const struct prof_nativelink *l, pid_t tid)
-{
-	const struct prof_nativelink_thread *t = slot_of(l, tid);
-
-	return t->tid == tid ? t : NULL;
-}
-
 static void begin_look(struct looking *k)
 {
 	memset(k->kind, 0, sizeof(k->kind));
@@ -553,17 +577,39 @@ static void scan_feeders(struct looking *k, const struct prof_py_thread *python,
 	}
 }
 
+/* Does this thread wait for the one that waits there? Then it is what that one works for. */
+static bool asks_back(const struct prof_nativelink *l, pid_t tid,
+		      const struct prof_nativelink_wait *w)
+{
+	const struct prof_nativelink_thread *t = find_thread(l, w->tid);
+	size_t i;
+
+	for (i = 0; t && i < PROF_NATIVELINK_WAITS; i++)
+		if (l->wait[i].id && l->wait[i].tid == tid && &l->wait[i] != w &&
+		    t->hold[i].serial == l->wait[i].serial &&
+		    t->hold[i].kind == PROF_NATIVELINK_OBJECT)
+			return true;
+	return false;
+}
+
 /*
  * That its library is the same says little: not before all threads were looked at for more, and not
- * of who feeds, which is Python, nor of who makes something for one who makes.
+ * of who feeds, which is Python; nor of who makes something for one who makes, unless that one waits
+ * while it is waited for.
  */
-static bool counts(const struct prof_nativelink_wait *w, const struct prof_nativelink_thread *t,
+static bool counts(const struct prof_nativelink *l, const struct prof_nativelink_thread *t,
 		   size_t i)
 {
+	const struct prof_nativelink_wait *w = &l->wait[i];
+
 	if (!t->tid || t->ours || t->tid == w->tid || t->hold[i].serial != w->serial)
 		return false;
+	if (t->hold[i].kind == PROF_NATIVELINK_OBJECT)
+		return true;
+	if (asks_back(l, t->tid, w))
+		return false;
 	return t->hold[i].kind > PROF_NATIVELINK_LIBRARY ||
-	       (w->rounds >= ROUNDS && !w->depth && !w->feeds);
+	       (w->rounds >= ROUNDS && (!w->depth || w->pressed >= PRESSED) && !w->feeds);
 }
 
 /* Which of a wait's other objects fewest threads have, at least one. */
@@ -574,7 +620,7 @@ static uint32_t find_rarest(const struct prof_nativelink *l, size_t i)
 
 	for (j = 0; j < PROF_NATIVELINK_THREADS; j++)
 		for (n = 0; n < PROF_NATIVEWAIT_OTHERS; n++)
-			if (counts(&l->wait[i], &l->thread[j], i))
+			if (counts(l, &l->thread[j], i))
 				count[n] += l->thread[j].hold[i].others >> n & 1;
 	for (n = 0; n < PROF_NATIVEWAIT_OTHERS; n++)
 		if (count[n] && count[n] < least)
@@ -601,17 +647,19 @@ static void find_best(struct prof_nativelink *l, size_t i)
 	w->best = PROF_NATIVELINK_NONE;
 	w->rarest = 0;
 	for (j = 0; j < PROF_NATIVELINK_THREADS; j++)
-		if (counts(w, &l->thread[j], i))
+		if (counts(l, &l->thread[j], i))
 			raise(&w->best, l->thread[j].hold[i].kind);
 	if (w->best == PROF_NATIVELINK_OTHER)
 		w->rarest = find_rarest(l, i);
 }
 
 /* Is it one of those that the wait is joined to? */
-static bool is_joined(const struct prof_nativelink_wait *w, const struct prof_nativelink_thread *t,
+static bool is_joined(const struct prof_nativelink *l, const struct prof_nativelink_thread *t,
 		      size_t i)
 {
-	if (!w->id || !w->best || !counts(w, t, i))
+	const struct prof_nativelink_wait *w = &l->wait[i];
+
+	if (!w->id || !w->best || !counts(l, t, i))
 		return false;
 	if (w->best == PROF_NATIVELINK_OTHER)
 		return t->hold[i].others & w->rarest;
@@ -691,9 +739,9 @@ static enum prof_nativelink_kind kind_of(const struct prof_nativelink *l, pid_t 
 		return PROF_NATIVELINK_OBJECT;
 	if (w->feeds && !l->feeder && tid == getpid())
 		return PROF_NATIVELINK_OTHER;
-	if (t && is_joined(w, t, i))
+	if (t && is_joined(l, t, i))
 		return (enum prof_nativelink_kind)w->best;
-	if (uses(l, tid, w)) /* those who make for it go before it */
+	if (uses(l, tid, w) && !asks_back(l, tid, w)) /* those who make for it go before it */
 		return w->best == PROF_NATIVELINK_OBJECT ? PROF_NATIVELINK_OTHER
 							 : PROF_NATIVELINK_OBJECT;
 	return PROF_NATIVELINK_NONE;
@@ -714,7 +762,7 @@ static bool is_maker(const struct prof_nativelink *l, const struct prof_nativeli
 	size_t i;
 
 	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
-		if (is_joined(&l->wait[i], t, i))
+		if (is_joined(l, t, i))
 			return true;
 	return false;
 }

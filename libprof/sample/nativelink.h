@@ -11,8 +11,10 @@
  *   holds    threads with a pointer to another object that the waiting function points to: of these
  *            the one that fewest have, for who makes for others, too, has what all share. So are
  *            joined those whose locks wait on a word of the waiting thread itself (abseil, nsync)
- *   holds    threads that were started in the library that waits
+ *   holds    threads that were started in the library that waits; where a maker waits, only if it was
+ *            found waiting in the same turns as who waits for it: else it may wait for room
  *
+ * A thread that waits itself for the one that waits is not among them but by the first kind.
  * Only the first of these kinds counts of one wait: a thread that has a pointer is no reason to
  * believe in its neighbours. No thread without Python that has none of the three gets a link, however
  * busy it is while somebody waits.
@@ -54,6 +56,7 @@ struct prof_nativelink_wait { /* somebody's, within the last seconds */
 	uint8_t best; /* enum prof_nativelink_kind: of all threads */
 	uint32_t rarest; /* of its other objects, a bit each: those that fewest have */
 	uint32_t rounds; /* all threads were looked at so often since */
+	uint32_t pressed; /* turns in which somebody waited for who waits here, up to a few */
 	int64_t seen_ns;
 	struct prof_nativewait of;
 };

@@ -318,6 +318,41 @@ static void test_library(void)
 	atomic_store(&stop, false);
 }
 
+/* As before, of a maker's wait: only once it is seen to be waited for meanwhile, three times. */
+static void test_pressed(void)
+{
+	struct job waits, deeper, works;
+	pthread_t w = start(take_one, &waits, object_at(0)),
+		  d = start(take_somewhere, &deeper, NULL), a = start(compute, &works, object_at(1));
+	struct prof_nativelink_look look, deep;
+	uint64_t id;
+	int i;
+
+	memset(&links, 0, sizeof(links));
+	REQUIRE(look_blocked(waits.tid, &look) && look_blocked(deeper.tid, &deep));
+	deep.depth = 1;
+	EXPECT(await(&look));
+	for (i = 0; i < 3; i++) {
+		deep.now_ns = look.now_ns + (i + 1) * SECOND / 10; /* nobody waits for it then */
+		id = await(&deep);
+		EXPECT(id);
+		scan(deep.now_ns);
+	}
+	EXPECT_INT(kind_of(works.tid, id), PROF_NATIVELINK_NONE);
+	for (i = 0; i < 3; i++) {
+		look.now_ns = deep.now_ns += SECOND / 10;
+		EXPECT(await(&look) && await(&deep));
+		scan(deep.now_ns);
+	}
+	EXPECT_INT(kind_of(works.tid, id), PROF_NATIVELINK_LIBRARY);
+	atomic_store(&stop, true);
+	pthread_join(a, NULL);
+	end_wait(&somewhere, d);
+	end_wait(object_at(0), w);
+	somewhere.over = object_at(0)->over = false;
+	atomic_store(&stop, false);
+}
+
 #ifndef SANITIZED
 /* Joined by another object than the one that is waited on: by that which fewest have. */
 static void test_other(void)
