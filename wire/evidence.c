@@ -32,8 +32,8 @@ static const struct wire_rows sample = {
 	.shape = offsetof(struct wire_sample, syscall),
 	.shape_bytes = 6,
 	.end = 0,
-	.fields = 10,
-	.added = 1,
+	.fields = 11,
+	.added = 2,
 	.field = {
 		FIELD(wire_sample, t_ns, AFTER),
 		FIELD(wire_sample, cpu_ns, AFTER),
@@ -45,6 +45,7 @@ static const struct wire_rows sample = {
 		STRING(wire_sample, target),
 		STRING(wire_sample, fs),
 		STRING(wire_sample, links),
+		FIELD(wire_sample, rchar_bytes, AFTER),
 	},
 };
 

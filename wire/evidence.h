@@ -94,6 +94,7 @@ struct wire_sample {
 	uint64_t cpu_ns; /* time on a CPU since the thread began (schedstat); 0: not known */
 	uint64_t delay_ns; /* time it could run and got no CPU, since it began */
 	uint64_t throttled_ns; /* of its cgroup: time throttled since any fixed instant; 0: none */
+	uint64_t rchar_bytes; /* that read() and its kin gave it since it began; 0: not known */
 	uint32_t period_ns; /* the sampler looked again after so long: what the sample stands for */
 	uint32_t pid, tid; /* as the process itself sees them */
 	uint32_t stack; /* string id of the Python stack, 0: none */

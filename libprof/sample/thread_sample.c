@@ -93,6 +93,16 @@ static void read_call(struct sampling *l)
 	l->kind = prof_call_kind(l->call.nr);
 }
 
+/* How much came in tells a batch from a word. Seldom asked for, it costs as much as its state does. */
+static void read_bytes(struct sampling *l)
+{
+	int err = prof_task_rchar(l->task, &l->out->s.rchar_bytes);
+
+	if (err && err != -ENOENT && err != -ESRCH)
+		prof_note("how much %s read is not seen: /proc/PID/task/TID/io: %s",
+			  l->t->pid ? "workers" : "threads", prof_error_text(-err));
+}
+
 /* ---- Python ----------------------------------------------------------------------------------- */
 
 /* A walk finds out when a thread is not the one that was listed. */
@@ -480,6 +490,8 @@ static int sample(struct sampling *l, pid_t tid, unsigned int what)
 	}
 	if (what & PROF_SAMPLE_WAIT && l->blocked)
 		read_call(l);
+	if (what & PROF_SAMPLE_WAIT)
+		read_bytes(l);
 	if (what & PROF_SAMPLE_PYTHON)
 		read_python(l, tid);
 	l->links = what & PROF_SAMPLE_LINKS && !prof_wait_gives(l->out->stack) &&

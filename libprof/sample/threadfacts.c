@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stat, schedstat and syscall of /proc/PID/task/TID.
+ * stat, schedstat, syscall and io of /proc/PID/task/TID.
  */
 #include "threadfacts.h"
 
@@ -40,7 +40,7 @@ void prof_task_close(struct prof_task *t)
 
 static int open_file(struct prof_task *t, enum prof_task_file file)
 {
-	static const char *const name[] = { "stat", "schedstat", "syscall" };
+	static const char *const name[] = { "stat", "schedstat", "syscall", "io" };
 	char path[PROF_TASK_PATH + 16];
 	long fd;
 
@@ -91,6 +91,14 @@ int prof_task_call(struct prof_task *t, struct prof_call *c)
 	return err ? err : prof_parse_call(text, c);
 }
 
+int prof_task_rchar(struct prof_task *t, uint64_t *bytes)
+{
+	char text[256];
+	int err = read_file(t, PROF_TASK_IO, text, sizeof(text));
+
+	return err ? err : prof_parse_rchar(text, bytes);
+}
+
 /* A thread may call itself "x) R (y": only the last parenthesis is the kernel's. */
 int prof_parse_state(const char *text, char *state)
 {
@@ -108,6 +116,16 @@ int prof_parse_sched(const char *text, struct prof_sched *s)
 	    !prof_proc_number(&text, &s->turns))
 		return -EBADMSG;
 	return 0;
+}
+
+int prof_parse_rchar(const char *text, uint64_t *bytes)
+{
+	static const char name[] = "rchar: ";
+
+	if (strncmp(text, name, sizeof(name) - 1) != 0)
+		return -EBADMSG;
+	text += sizeof(name) - 1;
+	return prof_proc_number(&text, bytes) ? 0 : -EBADMSG;
 }
 
 int prof_parse_call(const char *text, struct prof_call *c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the kernel says of one thread: its state, the system call that it is in, how long it ran and
- * how long it waited for a CPU. Reading and taking apart are separate, for tests. Any thread;
+ * how long it waited for a CPU, and how much it read. Reading and taking apart are separate, for tests. Any thread;
  * allocates nothing. Sources: proc(5); fs/proc/{array,base}.c of Linux.
  */
 #ifndef PROF_THREADFACTS_H
@@ -33,6 +33,7 @@ enum prof_task_file {
 	PROF_TASK_STAT,
 	PROF_TASK_SCHED,
 	PROF_TASK_CALL,
+	PROF_TASK_IO,
 	PROF_TASK_FILES
 };
 
@@ -53,10 +54,13 @@ void prof_task_close(struct prof_task *t);
 int prof_task_state(struct prof_task *t, char *state);
 int prof_task_sched(struct prof_task *t, struct prof_sched *s);
 int prof_task_call(struct prof_task *t, struct prof_call *c);
+/* What read(), readv() and pread() gave it since it began; recv() and mapped files are not counted. */
+int prof_task_rchar(struct prof_task *t, uint64_t *bytes);
 
 /* Their texts. 0 or -EBADMSG. */
 int prof_parse_state(const char *text, char *state); /* the letter behind the last ')' */
 int prof_parse_sched(const char *text, struct prof_sched *s);
 int prof_parse_call(const char *text, struct prof_call *c);
+int prof_parse_rchar(const char *text, uint64_t *bytes);
 
 #endif

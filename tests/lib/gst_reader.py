@@ -167,13 +167,13 @@ ROWS = {
     SAMPLES: (struct.Struct("<HBBBB"), ("syscall", "role", "state", "wait", "flags"), [
         ("time", AFTER), ("cpu", AFTER), ("delay", AFTER), ("throttled", AFTER), ("period", AFTER),
         ("stack", AFTER), ("native", AFTER), ("target", AFTER), ("fs", AFTER),
-        ("links", AFTER)]),
+        ("links", AFTER), ("rchar", AFTER)]),
     WORKERS: (struct.Struct("<B"), ("what",), [
         ("start", AFTER), ("end", LENGTH), ("batch", AFTER), ("cpu", PLAIN), ("delay", PLAIN),
         ("rchar", PLAIN), ("read", PLAIN), ("faults", PLAIN), ("loader", AFTER),
         ("worker", AFTER), ("samples", AFTER), ("text", AFTER)]),
 }
-ADDED = {"links": 128}  # fields that came later have sections that old readers skip
+ADDED = {"links": 128, "rchar": 129}  # fields that came later have sections that old readers skip
 STRING_FIELDS = ("stack", "native", "target", "fs", "links", "text")
 SIGNED_FIELDS = ("time", "start", "end")
 

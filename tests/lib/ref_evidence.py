@@ -142,16 +142,22 @@ def without_work(s):
         blocked and s['target'].startswith('/dev/pts/') and s['wait'] != WRITE
 
 
+def works(work, all_):
+    return 10 * work >= all_
+
+
 class Chain:
-    """Who makes what a sample waits for in [a, b): ends, as (class, idle, ns of somebody's time)."""
+    """Who makes what a sample waits for in [a, b): ends, as (class, idle, ns of somebody's time, asleep)."""
 
     def __init__(self, world, who, s, a, b):
         self.w, self.start, self.b = world, a, b
         self.writers = self.piped = self.gives = False
         self.looks = 0
         ends, _ = self.makers([who], s, a, False)
-        self.total = sum(ns for _, _, ns in ends)
-        served = sum(ns for c, _, ns in ends if c == 'host.no_work')
+        self.total = sum(ns for _, _, ns, _ in ends)
+        served = sum(ns for c, _, ns, _ in ends if c == 'host.no_work')
+        work = sum(ns for c, _, ns, asleep in ends if c == 'input.prep' or c == 'input.fetch' and not asleep)
+        self.works = works(work, self.total - sum(ns for c, _, ns, _ in ends if c == 'input.cpu_starved'))
         self.ends = ends
         self.found = ('requests' if 2 * served >= self.total else 'makers') if self.total else \
             'writers' if self.writers else None
@@ -194,8 +200,8 @@ class Chain:
                 self.writers = True
             else:
                 each.append(self.does(path + [key], key, a, far))
-        busy = [ends for ends in each if ends and sum(ns for _, _, ns in ends) <= 10 * sum(
-            ns for c, _, ns in ends if c in ('input.prep', 'input.cpu_starved', 'input.fetch', 'host.no_work'))]
+        busy = [ends for ends in each if ends and sum(ns for _, _, ns, _ in ends) <= 10 * sum(
+            ns for c, _, ns, _ in ends if c in ('input.prep', 'input.cpu_starved', 'input.fetch', 'host.no_work'))]
         return sum(busy or each, []), circle
 
     def writes(self, key, a):
@@ -223,8 +229,8 @@ class Chain:
                 continue
             if s['state'] == RUNNING or not h.running:
                 of = h.running or h.waiting
-                ends.append(('input.prep', False, h.run * w // of))
-                ends.append(('input.cpu_starved', False, h.delay * w // of))
+                ends.append(('input.prep', False, h.run * w // of, False))
+                ends.append(('input.cpu_starved', False, h.delay * w // of, False))
         def asks(s):
             return ids(s, '?') and s['state'] != RUNNING and not self.in_driver(key, s) and \
                 not without_work(s) and take_of(s) in ('item', 'event')
@@ -242,9 +248,9 @@ class Chain:
                     more, circle = self.makers(path, s, a, far)
                 total = sum(e[2] for e in more)
                 if total:
-                    ends += [(c, idle, ns * n // total) for c, idle, n in more]
+                    ends += [(c, idle, ns * n // total, asleep) for c, idle, n, asleep in more]
                 else:
-                    ends += [('input.pipeline', True, p) if circle else self.blocked(x, p)
+                    ends += [('input.pipeline', True, p, False) if circle else self.blocked(x, p)
                              for x, p in same]
                 continue
             ends.append(self.blocked(s, part))
@@ -252,9 +258,9 @@ class Chain:
 
     def blocked(self, s, ns):
         if take_of(s) == 'serves' or without_work(s):
-            return 'host.no_work', False, ns
+            return 'host.no_work', False, ns, False
         self.piped |= s['wait'] in (SOCKET, PIPE)
-        return maker_block(s, False), s['wait'] == QUEUE, ns
+        return maker_block(s, False), s['wait'] == QUEUE, ns, s['wait'] == SLEEP
 
 
 class Piece:
@@ -262,9 +268,10 @@ class Piece:
 
     def __init__(self, world, a, b, tid):
         self.w, self.a, self.b, self.tid = world, a, b, tid
-        self.weights, self.idle, self.makers, self.rows = {}, 0, 0, False
+        self.weights, self.idle, self.makers, self.rows, self.asleep = {}, 0, 0, False, 0
         self.owed, self.chains = {}, {}
         self.fed = self.at_once = self.answer = False
+        self.read = None
         self.place, self.alone, self.chained, self.served, self.asks = '', 0, False, False, False
         self.kin = False  # decided by weight: its kin may share
 
@@ -301,9 +308,10 @@ class Piece:
         self.chained |= bool(self.owed)
         for (key, _), (s, ns) in self.owed.items():
             chain = self.chain(key, s)
-            for c, idle, n in chain.ends:
+            for c, idle, n, asleep in chain.ends:
                 part = ns * n // chain.total
                 self.add(c, part)
+                self.asleep += part if c == 'input.fetch' and asleep else 0
                 if idle:
                     self.idle += part
                 else:
@@ -324,6 +332,7 @@ class Piece:
             self.owe(key, s, ns)
             return
         self.add(maker_block(s, own), ns)
+        self.asleep += ns if s['wait'] == SLEEP else 0
         if s['wait'] == QUEUE and not own:
             self.idle += ns
         else:
@@ -542,6 +551,7 @@ class Piece:
         for c, ns in part.weights.items():
             self.add(c, left * ns // total if total else 0)
         self.idle = left * part.idle // total if total else 0
+        self.asleep = left * part.asleep // total if total else 0
         if not total:
             self.add('input.unknown', left)
         self.makers += part.makers
@@ -566,7 +576,15 @@ class Piece:
         waiting = sum(w for s, w, _ in h.parts() if s['code'] == 'next' or
                       s['wait'] == QUEUE and not without_work(s))
         if 2 * waiting >= self.b - self.a:
+            own = not any(s['code'] == 'next' for s, _, _ in h.parts())
+            if own and self.read == 'one look':
+                return None
             out = self.wait()
+            work = self.weights.get('input.prep', 0) + self.weights.get('input.fetch', 0) - self.asleep
+            if own and self.read == 'words' and \
+                    not works(work, self.b - self.a - (out or {}).get('input.cpu_starved', 0)):
+                self.kin = True
+                return {'host.wait': self.b - self.a}
             self.kin = self.kin and out is not None
             return out or {'input.unknown': self.b - self.a}
         self.add('host.cpu_starved', h.delay)
@@ -623,7 +641,10 @@ class Piece:
         if wait == WRITE:
             return 'host.checkpoint'
         if wait == QUEUE or wait in (LOCK, LOCK_SHARED) and code in ('next', 'handoff'):
-            made = self.chain((self.w.pid, self.tid), s).found == 'makers'
+            chain = self.chain((self.w.pid, self.tid), s)
+            made = chain.found == 'makers'
+            if wait == QUEUE and code != 'next' and self.read == 'words' and not (made and chain.works):
+                return 'host.wait'
             return 'chain' if made else 'input.unknown' if wait == QUEUE else 'input.handoff'
         if wait in (LOCK, LOCK_SHARED) and code in ('epoch', 'checkpoint'):
             return by_code
@@ -663,6 +684,8 @@ class Piece:
     def host_take(self, s, take):
         c = self.chain((self.w.pid, self.tid), s)
         if c.found == 'makers':
+            if s['wait'] == PIPE and self.read == 'words' and not c.works:
+                return 'host.wait'
             if self.answer and c.piped:
                 return 'host.net'
             if self.fed if take == 'item' else self.at_once:
@@ -733,6 +756,15 @@ class World:
         up = next((i for i, (_, to) in enumerate(before[out:]) if not to), len(before) - out)
         got, sent = (sum(n for n, _ in rows) for rows in (before[:out], before[out:out + up]))
         p.answer = got >= 65536 and got >= sent // 2
+        seen = [s for s in self.samples.get((self.pid, p.tid), ()) if b - LOOK_BACK <= s['t'] < b and s['rchar']]
+        if not seen:
+            return
+        read = seen[-1]['rchar'] - seen[0]['rchar']
+        sent = [n for t, n, to in self.copies if to and seen[0]['t'] <= t < a]
+        if len(seen) == 1 or read < 0:
+            p.read = 'one look'
+        elif sent:
+            p.read = 'words' if read < sum(sent) // 16 and read <= 4096 * len(sent) else 'data'
 
     def classes(self, pieces):
         """Of pieces (kind 'wait', 'host' or 'tail', a, b, tid, of gaps start and end of the gap): {class: ns}."""

@@ -12,7 +12,7 @@
  *	batch WHAT START END PID TID LOADER WORKER BATCH CPU DELAY TEXT
  *	file FS PATH					what the samples that follow wait for, if they wait
  *	links [TEXT]					of the samples that follow (wire/evidence.h)
- *	bytes RCHAR READ				of the batches that follow
+ *	bytes RCHAR READ				of the batches and samples that follow
  *
  *	evidence_make FOLDER [ROWS]	ROWS: of evidence in a frame
  */
@@ -89,6 +89,7 @@ static void take_sample(struct make *m, char *p)
 				   .cpu_ns = v[7],
 				   .delay_ns = v[8],
 				   .throttled_ns = v[9],
+				   .rchar_bytes = m->rchar,
 				   .stack = made_rest(&m->s, p),
 				   .links = m->links };
 	if (s->wait) {

@@ -156,7 +156,7 @@ void view_put_sample(FILE *f, const char *stream, const struct view_stream *s,
 	fputc('\t', f);
 	view_put_native(f, text_of(s, r->native));
 	put_string(f, s, r->links);
-	fputc('\n', f);
+	fprintf(f, "\t%" PRIu64 "\n", r->rchar_bytes);
 }
 
 void view_put_batch(FILE *f, const char *stream, const struct view_stream *s,

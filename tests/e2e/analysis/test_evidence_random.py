@@ -68,6 +68,7 @@ class Case:
         self.told = r.random() < .8           # the loader tells its settings
         self.rows = r.random() < .8           # batches have rows
         self.counted = r.random() < .8        # the kernel counts
+        self.reads = r.choice([0, 0, 1, 1, 20000])  # what is read between two looks
         self.period = r.choice([1, 5, 5, 20, 100]) * MS
         self.t = 0
         self.waits, self.expected = [], {}
@@ -231,6 +232,7 @@ class Case:
             if r.random() < .1:
                 continue
             t, cpu, delay, throttled = r.randrange(self.period), 1, 0, r.choice([0, 1])
+            rchar = r.choice([0, 1, 1]) if self.reads else 0
             name, wait, links, target = 'plain', 0, '', ''
             kept = r.randrange(len(TAKES) - 1)
             mute = tid == TRAINER and r.random() < .2  # no Python thread
@@ -253,7 +255,7 @@ class Case:
                 self.samples.append(dict(t=t, pid=PID if tid < 200 else tid, tid=tid, role=role,
                                          state=state, wait=wait, flags=flags,
                                          cpu=cpu if self.counted else 0, delay=delay,
-                                         throttled=throttled, code=code, user=user, take=take, own=name in OWN,
+                                         throttled=throttled, rchar=rchar, code=code, user=user, take=take, own=name in OWN,
                                          iterates=iterates, stack=stack, links=links,
                                          target=target if wait else ''))
                 step = r.randrange(1, 2 * self.period)
@@ -263,6 +265,7 @@ class Case:
                 cpu += ran
                 delay += r.choice([0, (step - ran) // 2, step - ran])
                 throttled += r.choice([0, step // 3]) if throttled else 0
+                rchar += r.randrange(2 * self.reads) if rchar else 0
                 t += step
 
     def word(self, role):
@@ -275,8 +278,11 @@ class Case:
         rows = sorted(self.samples, key=lambda s: (r.random() * 50 * MS + s['t'], s['tid']))
         rows.sort(key=lambda s: (s['tid'], s['t'])) if r.random() < .3 else rows.sort(
             key=lambda s: (s['t'] // (100 * MS), s['tid'], s['t']))
-        links = target = ''
+        links, target, rchar = '', '', 0
         for s in rows:
+            if s['rchar'] != rchar:
+                rchar = s['rchar']
+                out.append(f'bytes {rchar} 0')
             if s['links'] != links:
                 links = s['links']
                 out.append(f'links {links}'.rstrip())
@@ -288,7 +294,7 @@ class Case:
         return '\n'.join(moved(line, shift) for line in out) + '\n'
 
 
-PLACES = {'process': (2, 3), 'op': (1, 2), 'copy': (1, 2), 'links': (), 'file': (), 'api': (1, 2), 'range': (2, 3), 'sample': (1,),
+PLACES = {'process': (2, 3), 'op': (1, 2), 'copy': (1, 2), 'links': (), 'file': (), 'bytes': (), 'api': (1, 2), 'range': (2, 3), 'sample': (1,),
           'batch': (2, 3)}
 
 

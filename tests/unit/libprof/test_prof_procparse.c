@@ -40,6 +40,17 @@ static void test_sched(void)
 	EXPECT_INT(prof_parse_sched("", &s), -EBADMSG);
 }
 
+static void test_rchar(void)
+{
+	uint64_t bytes = 1;
+
+	EXPECT_INT(prof_parse_rchar("rchar: 81920\nwchar: 7\nsyscr: 3\n", &bytes), 0);
+	EXPECT_UINT(bytes, 81920);
+	EXPECT_INT(prof_parse_rchar("wchar: 7\nrchar: 1\n", &bytes), -EBADMSG);
+	EXPECT_INT(prof_parse_rchar("rchar: ", &bytes), -EBADMSG);
+	EXPECT_INT(prof_parse_rchar("", &bytes), -EBADMSG);
+}
+
 static void test_call(void)
 {
 	struct prof_call c;
@@ -188,6 +199,6 @@ static void test_numbers(void)
 
 int main(void)
 {
-	return RUN(test_state, test_sched, test_call, test_mounts, test_fdinfo, test_cgroups,
-		   test_throttled, test_children, test_numbers);
+	return RUN(test_state, test_sched, test_rchar, test_call, test_mounts, test_fdinfo,
+		   test_cgroups, test_throttled, test_children, test_numbers);
 }

@@ -32,6 +32,8 @@
 	"select\t" LIB "selectors.py\t468\n_run_once\t" LIB "asyncio/base_events.py\t1900\n"  \
 	"run_forever\t" LIB "asyncio/base_events.py\t607\n" USER
 
+#define NEXT "_next_data\t" PACKAGES "torch/utils/data/dataloader.py\t1300\n" USER
+
 struct bench {
 	struct ana_evidence e;
 	struct wire_strtab *names;
@@ -458,6 +460,58 @@ static void test_driver(void)
 	end(&t);
 }
 
+/* What comes through a pipe is a word of somebody who sleeps, or the work of one who works. */
+static void test_word(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_PIPE, "?p7", USER);
+	keep(&t, 300, WIRE_WAIT_SLEEP, "!p7", MAKE);
+	t.given.at_once = true;
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	t.given.read = ANA_READ_DATA;
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	t.given.read = ANA_READ_WORDS;
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	keep(&t, 301, WIRE_WAIT_NONE, "!p7", MAKE);
+	EXPECT(host_of(&t, 0, 4000) && !t.b.ns[ANA_HOST_WAIT]);
+	end(&t);
+}
+
+/* The same of multiprocessing's pipes, where the processes below tell; torch's loader's are its own. */
+static void test_word_of_child(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_QUEUE, "", RECV);
+	keep(&t, 300, WIRE_WAIT_SLEEP, "", MAKE);
+	t.e.thread[1]->role = WIRE_ROLE_WORKER;
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_MEDIUM);
+	t.given.read = ANA_READ_ONE_LOOK;
+	EXPECT(!host_of(&t, 0, 4000));
+	t.given.read = ANA_READ_WORDS;
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_QUEUE, "", RECV);
+	keep(&t, 300, WIRE_WAIT_READ, "", MAKE);
+	t.e.thread[1]->role = WIRE_ROLE_WORKER;
+	t.given.read = ANA_READ_WORDS;
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_MEDIUM);
+	end(&t);
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_QUEUE, "", NEXT);
+	keep(&t, 300, WIRE_WAIT_SLEEP, "", MAKE);
+	t.e.thread[1]->role = WIRE_ROLE_WORKER;
+	t.given.read = ANA_READ_WORDS;
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_MEDIUM);
+	end(&t);
+}
+
 /* A submitter without Python idles; who hands it work waits for a batch. */
 static void test_feeder(void)
 {
@@ -514,7 +568,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_depth),	T_CASE(test_circles), T_CASE(test_far),	     T_CASE(test_no_input),
 	T_CASE(test_writer),	T_CASE(test_event),   T_CASE(test_answer),   T_CASE(test_requests),
 	T_CASE(test_driver),	T_CASE(test_feeder),  T_CASE(test_loader),
-	T_CASE(test_helpers),	T_CASE(test_served),
+	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),
 };
 
 int main(void)

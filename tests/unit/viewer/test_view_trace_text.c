@@ -77,6 +77,7 @@ static void test_sample(void)
 		.target = 3,
 		.fs = 4,
 		.links = 6,
+		.rchar_bytes = 8,
 		.syscall = 1,
 		.role = WIRE_ROLE_WORKER,
 		.state = WIRE_STATE_DISK,
@@ -87,7 +88,7 @@ static void test_sample(void)
 	begin();
 	view_put_sample(out, "ab", stream(), &r);
 	expect("ab\tsample\t1700000000000000000\t20000000\t10.11\tworker\tdisk\tread\t0\t5\t6\t7\t"
-	       "steady,gc\t/data/1?2.jpg\text4\tload d.py:12\tlibc.so+9a@be\t?o7f !p12\n");
+	       "steady,gc\t/data/1?2.jpg\text4\tload d.py:12\tlibc.so+9a@be\t?o7f !p12\t8\n");
 	r = (struct wire_sample){ .t_ns = -1,
 				  .stack = 99,
 				  .syscall = WIRE_SYSCALL_NONE,
@@ -97,11 +98,11 @@ static void test_sample(void)
 				  .flags = 128 };
 	begin();
 	view_put_sample(out, "ab", stream(), &r);
-	expect("ab\tsample\t-1\t0\t0.0\t250\t6\t16\tnone\t0\t0\t0\t7\t\t\t\t\t\n");
+	expect("ab\tsample\t-1\t0\t0.0\t250\t6\t16\tnone\t0\t0\t0\t7\t\t\t\t\t\t0\n");
 	r = (struct wire_sample){ 0 };
 	begin();
 	view_put_sample(out, "ab", stream(), &r);
-	expect("ab\tsample\t0\t0\t0.0\tother\tunknown\tnone\t\t0\t0\t0\t\t\t\t\t\t\n");
+	expect("ab\tsample\t0\t0\t0.0\tother\tunknown\tnone\t\t0\t0\t0\t\t\t\t\t\t\t0\n");
 }
 
 static void test_batch(void)

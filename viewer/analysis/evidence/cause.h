@@ -23,10 +23,18 @@ struct ana_vote { /* one sample, and the class it speaks for */
 	int64_t weight;
 };
 
+enum ana_read { /* how much a thread read, against what was copied to the GPU meanwhile */
+	ANA_READ_NOT_KNOWN,
+	ANA_READ_ONE_LOOK, /* it is counted, but one look tells no difference */
+	ANA_READ_WORDS, /* far less: what it waits for in read() is no batch */
+	ANA_READ_DATA,
+};
+
 struct ana_given { /* to the GPU, around a piece: what a wait in it may have been for */
 	bool fed; /* the process copied from host to device in the minute before the gap's end */
 	bool at_once; /* such a copy ends the gap */
 	bool answer; /* results were copied to the host before the gap, as much as came from there */
+	enum ana_read read; /* what the submitter read in the 2 s up to the gap's end */
 };
 
 struct ana_owed { /* time of blocked samples that goes to the ends of a chain */
@@ -46,6 +54,7 @@ struct ana_cause {
 	int64_t weight[ANA_CLASSES];
 	int64_t idle; /* within input.pipeline: workers had nothing to do, or were not let on */
 	int64_t held; /* ... within that: a batch was ready that was not its turn */
+	int64_t asleep; /* within input.fetch: somebody slept, and nothing was seen to be read */
 	bool rows; /* told by rows of batches, which are exact */
 	bool far; /* told by samples that lie before the piece */
 	struct ana_vote *vote;

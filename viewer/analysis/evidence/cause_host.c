@@ -4,6 +4,7 @@
  * proves nothing stays unknown; a user's own functions are no evidence by their names.
  */
 #include "cause.h"
+#include "maker.h"
 
 /*
  * A framework's operators come to their next launch within this, and their frames are C code that no
@@ -108,6 +109,12 @@ static bool at_place(struct ana_cause *b, const struct wire_sample *w)
 	return b->place == w->stack;
 }
 
+/* Few bytes come, from somebody who only slept: a sign of life, a turn, a barrier; no batch. */
+static bool is_word(const struct ana_cause *b)
+{
+	return b->given.read == ANA_READ_WORDS && !b->chain.works;
+}
+
 static enum ana_class class_of_take(struct ana_cause *b, struct ana_evidence *e,
 				    const struct ana_thread_samples *s, size_t i,
 				    const struct ana_pystack *k, enum ana_take take)
@@ -115,6 +122,8 @@ static enum ana_class class_of_take(struct ana_cause *b, struct ana_evidence *e,
 	ana_chain_follow(&b->chain, e, s, i, b->start, b->end);
 	switch (b->chain.found) {
 	case ANA_CHAIN_MAKERS:
+		if (s->sample[i].wait == WIRE_WAIT_PIPE && is_word(b))
+			return ANA_HOST_WAIT;
 		if (feeds(b, take))
 			return FOLLOWED;
 		return b->given.answer && b->chain.piped ? ANA_HOST_NET : ANA_HOST_WAIT;
@@ -172,6 +181,19 @@ static enum ana_class class_of_loader(struct ana_cause *b, struct ana_evidence *
 	return b->chain.found == ANA_CHAIN_MAKERS ? FOLLOWED : alone;
 }
 
+/* What multiprocessing reads; torch's loader's batches are no words, whatever comes through pipes. */
+static enum ana_class class_of_queue(struct ana_cause *b, struct ana_evidence *e,
+				     const struct ana_thread_samples *s, size_t i,
+				     const struct ana_pystack *k)
+{
+	enum ana_class c = class_of_loader(b, e, s, i, ANA_INPUT_UNKNOWN);
+
+	if (k->waits || c == FOLLOWED ? !k->waits && is_word(b)
+				      : b->given.read == ANA_READ_WORDS)
+		return ANA_HOST_WAIT;
+	return c;
+}
+
 /* Blocked in something of which no other thread is known to end it. */
 static enum ana_class class_of_rest(struct ana_cause *b, struct ana_evidence *e,
 				    const struct ana_thread_samples *s, size_t i,
@@ -210,7 +232,7 @@ static enum ana_class class_of_block(struct ana_cause *b, struct ana_evidence *e
 	case WIRE_WAIT_WRITE:
 		return ANA_HOST_CHECKPOINT;
 	case WIRE_WAIT_QUEUE:
-		return class_of_loader(b, e, s, i, ANA_INPUT_UNKNOWN);
+		return class_of_queue(b, e, s, i, &k);
 	case WIRE_WAIT_LOCK:
 	case WIRE_WAIT_LOCK_SHARED:
 		if (k.code == ANA_CODE_EPOCH)
@@ -341,6 +363,54 @@ static void as_wait(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 		ana_cause_all(b, ANA_INPUT_UNKNOWN, ANA_MEDIUM);
 }
 
+/* Whether a wait that was decided was one for a word of somebody who only slept. */
+static bool was_word(const struct ana_cause *b)
+{
+	int64_t work = b->weight[ANA_INPUT_PREP] + b->weight[ANA_INPUT_FETCH] - b->asleep;
+
+	return b->given.read == ANA_READ_WORDS &&
+	       !ana_works(work, b->end - b->start - b->ns[ANA_INPUT_CPU_STARVED]);
+}
+
+static void all_wait(struct ana_cause *b, const struct ana_thread_samples *s,
+		     const struct ana_shares *h)
+{
+	const struct ana_given given = b->given;
+	size_t i;
+
+	ana_cause_begin(b, b->start, b->end, ANA_HOST_UNKNOWN, ANA_NONE, false);
+	b->given = given;
+	ana_cause_add(b, ANA_HOST_WAIT, b->end - b->start);
+	for (i = h->first; i < h->end; i++)
+		ana_cause_vote(b, s, i, ANA_HOST_WAIT, true, ana_shares_weight(s, h, i));
+	ana_cause_decide(b);
+}
+
+static bool in_loader(struct ana_evidence *e, const struct ana_thread_samples *s,
+		      const struct ana_shares *h)
+{
+	size_t i;
+
+	for (i = h->first; i < h->end; i++)
+		if (ana_pystacks_get(&e->stacks, s->sample[i].stack)->waits)
+			return true;
+	return false;
+}
+
+/* It waits for a batch; but what comes through a pipe of the program's own may be less. */
+static bool decide_wait(struct ana_cause *b, struct ana_evidence *e,
+			const struct ana_thread_samples *s, const struct ana_shares *h)
+{
+	bool loader = in_loader(e, s, h);
+
+	if (!loader && b->given.read == ANA_READ_ONE_LOOK)
+		return false; /* its neighbours know more */
+	as_wait(b, e, s->tid);
+	if (!loader && was_word(b))
+		all_wait(b, s, h);
+	return true;
+}
+
 /* No batch was made for a GPU to which nothing was given any more. */
 static void forget_input(struct ana_cause *b)
 {
@@ -362,10 +432,8 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 	if (!ana_shares_of(s, b->start, b->end, &h))
 		return false;
 	s = teller(b, e, s, &h);
-	if (2 * (__int128)waiting(e, s, &h) >= b->end - b->start) {
-		as_wait(b, e, s->tid);
-		return true;
-	}
+	if (2 * (__int128)waiting(e, s, &h) >= b->end - b->start)
+		return decide_wait(b, e, s, &h);
 	ana_cause_add(b, ANA_HOST_CPU_STARVED, h.delay);
 	add_samples(b, e, s, &h);
 	ana_cause_pay(b, e);

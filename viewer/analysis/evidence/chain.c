@@ -12,7 +12,6 @@
 #include "shares.h"
 
 #define WRITES_PCT 10 /* of a giver's time: from here on it may be one that writes files */
-#define WORKS_PCT 10 /* of a giver's time: from here on it is at work on what is awaited */
 #define LOOKS_MAX 256u /* at threads, of one chain: who waits for many, who wait for many */
 
 struct giver { /* who can end a wait */
@@ -388,7 +387,7 @@ static bool is_at_work(const struct ana_chain *c, uint32_t first, uint32_t last)
 		    k == ANA_HOST_NO_WORK)
 			work += c->end[i].weight;
 	}
-	return all && work * (__int128)100 >= (__int128)WORKS_PCT * all;
+	return all && ana_works(work, all);
 }
 
 /*
@@ -453,17 +452,27 @@ static enum ana_confidence path_confidence(const struct ana_chain_path *p)
 	return worst;
 }
 
+static bool is_work(const struct ana_chain_end *end)
+{
+	return end->class == ANA_INPUT_PREP ||
+	       (end->class == ANA_INPUT_FETCH &&
+		end->thread->sample[end->sample].wait != WIRE_WAIT_SLEEP);
+}
+
 /* How sure the path with most weight is; of several the first. */
 static void sum_up(struct ana_chain *c)
 {
-	int64_t most = 0, ns = 0, requests = 0;
+	int64_t most = 0, ns = 0, requests = 0, work = 0, starved = 0;
 	uint32_t i, k, best = 0;
 
 	c->total = 0;
 	for (i = 0; i < c->ends; i++) {
 		c->total += c->end[i].weight;
 		requests += c->end[i].class == ANA_HOST_NO_WORK ? c->end[i].weight : 0;
+		starved += c->end[i].class == ANA_INPUT_CPU_STARVED ? c->end[i].weight : 0;
+		work += is_work(&c->end[i]) ? c->end[i].weight : 0;
 	}
+	c->works = ana_works(work, c->total - starved);
 	for (k = 0; k < c->paths; k++, ns = 0) {
 		for (i = 0; i < c->ends; i++)
 			ns += c->end[i].path == k ? c->end[i].weight : 0;

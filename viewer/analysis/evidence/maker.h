@@ -14,4 +14,10 @@ enum ana_producer {
 
 enum ana_class ana_maker_class(const struct wire_sample *s, enum ana_producer producer);
 
+/* Whether so much of somebody's time is enough to be at work on what is awaited: a tenth. */
+static inline bool ana_works(int64_t work, int64_t all)
+{
+	return (__int128)work * 10 >= all;
+}
+
 #endif

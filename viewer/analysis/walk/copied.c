@@ -9,6 +9,8 @@
 #define KEPT_NS (2 * FED_NS)
 #define KEPT_MAX 65536u
 #define ANSWERED_MAX 4096u /* copies looked at before a gap */
+#define WORD_BYTES 4096u /* for each copy to the device: so few are no batch ... */
+#define WORD_SHARE 16u /* ... if what was copied has so many times more */
 #define ANSWER_BYTES 65536u /* fewer are a loss or a metric */
 
 int ana_copied_add(struct ana_copied *c, int64_t start, uint64_t bytes, bool to_device)
@@ -75,5 +77,46 @@ static bool is_answer(const struct ana_copied *c, int64_t start)
 struct ana_given ana_copied_given(const struct ana_copied *c, int64_t start, int64_t end,
 				  bool at_once)
 {
-	return (struct ana_given){ at_once || is_fed(c, end), at_once, is_answer(c, start) };
+	return (struct ana_given){
+		.fed = at_once || is_fed(c, end),
+		.at_once = at_once,
+		.answer = is_answer(c, start),
+	};
+}
+
+/* Whether @bytes read since @since are words beside the copies up to the gap. */
+static enum ana_read judge(const struct ana_copied *c, uint64_t bytes, int64_t since, int64_t start)
+{
+	uint64_t copied = 0, copies = 0;
+	size_t i = from(c, since);
+
+	for (; i < c->tail && c->row[i].start < start; i++) {
+		if (!c->row[i].to_device)
+			continue;
+		copied += c->row[i].bytes;
+		copies++;
+	}
+	if (!copies)
+		return ANA_READ_NOT_KNOWN;
+	return bytes < copied / WORD_SHARE && bytes <= copies * WORD_BYTES ? ANA_READ_WORDS
+									  : ANA_READ_DATA;
+}
+
+enum ana_read ana_copied_read(const struct ana_copied *c, const struct ana_thread_samples *s,
+			      int64_t start, int64_t end)
+{
+	const struct wire_sample *first = NULL, *last = NULL;
+	size_t i = s ? ana_samples_from(s, end - ANA_LOOK_BACK_NS) : 0;
+
+	for (; s && i < s->tail && s->sample[i].t_ns < end; i++) {
+		if (!s->sample[i].rchar_bytes)
+			continue;
+		first = first ? first : &s->sample[i];
+		last = &s->sample[i];
+	}
+	if (!first)
+		return ANA_READ_NOT_KNOWN;
+	if (first == last || last->rchar_bytes < first->rchar_bytes)
+		return ANA_READ_ONE_LOOK;
+	return judge(c, last->rchar_bytes - first->rchar_bytes, first->t_ns, start);
 }

@@ -30,4 +30,8 @@ void ana_copied_fini(struct ana_copied *c);
 struct ana_given ana_copied_given(const struct ana_copied *c, int64_t start, int64_t end,
 				  bool at_once);
 
+/* How much the thread read in the 2 s up to the gap's end; NULL: not known. */
+enum ana_read ana_copied_read(const struct ana_copied *c, const struct ana_thread_samples *s,
+			      int64_t start, int64_t end);
+
 #endif
