@@ -766,9 +766,27 @@ class World:
         elif sent:
             p.read = 'words' if read < sum(sent) // 16 and read <= 4096 * len(sent) else 'data'
 
+    @staticmethod
+    def neighbours(kin, orphans, of, a, b, unknown):
+        """What the kin of a piece of that kind and thread make of it; all that wait so are in orphans."""
+        near = [(at, out) for at, out in kin.get(of, ()) if a - 2 * S <= at < b + 2 * S]
+        weights = {}
+        for _, out in near:
+            for c, ns in out.items():
+                weights[c] = weights.get(c, 0) + ns
+        weights = {c: w for c, w in weights.items() if w}
+        alike = sum(y - x for kind, x, y, tid, _ in orphans if (kind, tid) == of and a - 2 * S <= x < b + 2 * S)
+        if not weights or alike > max(20 * sum(weights.values()), 200 * MS * len(near)):
+            return {unknown: b - a}
+        out = {}
+        for c, ns in split(b - a, weights).items():
+            c = unknown if c.endswith('.unknown') else c
+            out[c] = out.get(c, 0) + ns
+        return out
+
     def classes(self, pieces):
         """Of pieces (kind 'wait', 'host' or 'tail', a, b, tid, of gaps start and end of the gap): {class: ns}."""
-        total, kin, orphans = {}, {}, []
+        total, kin, orphans, lone = {}, {}, [], []
 
         def book(out):
             for c, ns in out.items():
@@ -787,26 +805,18 @@ class World:
                 continue
             if p.asks:
                 most = max(out, key=lambda c: (out[c], -CLASSES.index(c)))
-                orphans.append((p.place, a, b, tid, most))
+                lone.append((p.place, a, b, tid, most))
                 continue
             if (p.chained or p.served) and p.place:
                 kin.setdefault((p.place, tid), []).append((a, out))
             book(out)
             if p.kin:
                 kin.setdefault((kind, tid), []).append((a, out))
+        given = [(a, tid, self.neighbours(kin, lone, (place, tid), a, b, unknown))
+                 for place, a, b, tid, unknown in lone]
+        for a, tid, out in given:
+            book(out)
+            kin.setdefault(('host', tid), []).append((a, out))
         for kind, a, b, tid, unknown in orphans:
-            weights = {}
-            for at, out in kin.get((kind, tid), ()):
-                if a - 2 * S <= at < b + 2 * S:
-                    for c, ns in out.items():
-                        weights[c] = weights.get(c, 0) + ns
-            weights = {c: w for c, w in weights.items() if w}
-            near = [at for at, _ in kin.get((kind, tid), ()) if a - 2 * S <= at < b + 2 * S]
-            alike = sum(y - x for other, x, y, who, _ in orphans if (other, who) == (kind, tid)
-                        and a - 2 * S <= x < b + 2 * S)
-            if not weights or alike > max(20 * sum(weights.values()), 200 * MS * len(near)):
-                book({unknown: b - a})
-                continue
-            for c, ns in split(b - a, weights).items():
-                book({unknown if c.endswith('.unknown') else c: ns})
+            book(self.neighbours(kin, orphans, (kind, tid), a, b, unknown))
         return {c: ns for c, ns in total.items() if ns}

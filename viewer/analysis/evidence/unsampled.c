@@ -67,6 +67,11 @@ int ana_unsampled_add(struct ana_unsampled *k, const struct ana_unsampled_piece 
 	return 0;
 }
 
+int64_t ana_unsampled_first(const struct ana_unsampled *k)
+{
+	return k->piece_head < k->piece_tail ? k->piece[k->piece_head].start : INT64_MAX;
+}
+
 static void add(struct ana_unsampled *k, size_t i, int sign)
 {
 	int c;

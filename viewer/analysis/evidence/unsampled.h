@@ -65,6 +65,8 @@ struct ana_unsampled {
 void ana_unsampled_fini(struct ana_unsampled *k);
 int ana_unsampled_decided(struct ana_unsampled *k, int64_t start, const int64_t ns[ANA_CLASSES]);
 int ana_unsampled_add(struct ana_unsampled *k, const struct ana_unsampled_piece *o);
+/* When the first piece that waits begins; INT64_MAX: none does. */
+int64_t ana_unsampled_first(const struct ana_unsampled *k);
 
 /*
  * The next piece that ends 2 s or more before @floor, the start of the oldest gap that is not

@@ -254,6 +254,24 @@ static void give_part(struct ana_walk *w, const struct ana_proc *p,
 		tell(w, p, o, piece);
 }
 
+/* A wait that nobody was seen to end has its class by now: it tells of pieces without samples, too. */
+static void pass_on(struct ana_walk *w, struct ana_unsampled *all,
+		    const struct ana_unsampled_piece *o, const int64_t ns[ANA_CLASSES])
+{
+	int64_t is[ANA_CLASSES] = { 0 }, left = o->end - o->start;
+	int c;
+
+	for (c = 0; c < ANA_CLASSES; c++) {
+		if (c == ANA_HOST_UNKNOWN || c == ANA_INPUT_UNKNOWN)
+			continue;
+		is[c] = ns[c];
+		left -= ns[c];
+	}
+	is[o->unknown] += left;
+	if (ana_unsampled_decided(all, o->start, is))
+		w->err = -ENOMEM;
+}
+
 static void give_unsampled(struct ana_walk *w, const struct ana_proc *p,
 			   const struct ana_unsampled_piece *o, const int64_t ns[ANA_CLASSES])
 {
@@ -270,33 +288,44 @@ static void give_unsampled(struct ana_walk *w, const struct ana_proc *p,
 		give_part(w, p, o, o->unknown, at, o->end);
 }
 
+/* @of: whom the pieces are neighbours of once they have a class; NULL: of none. */
 static void give_all(struct ana_walk *w, const struct ana_proc *p, struct ana_unsampled *k,
-		     int64_t floor)
+		     struct ana_unsampled *of, int64_t floor)
 {
 	int64_t ns[ANA_CLASSES];
 	struct ana_unsampled_piece o;
 
 	while (ana_unsampled_next(k, floor, &o, ns)) {
+		if (of)
+			pass_on(w, of, &o, ns);
 		give_unsampled(w, p, &o, ns);
 		w->unsampled_pieces--;
 	}
 }
 
+/* Waits at places first: as long as one has no class, what begins near it waits on. */
+static void give_thread(struct ana_walk *w, const struct ana_proc *p, struct ana_thread *t,
+			int64_t floor)
+{
+	uint32_t i;
+	int kind;
+
+	for (i = 0; i < t->take_count; i++)
+		give_all(w, p, &t->takes[i].waits, &t->unsampled[ANA_PIECE_HOST], floor);
+	for (i = 0; i < t->take_count; i++)
+		floor = base_min(floor, ana_unsampled_first(&t->takes[i].waits));
+	for (kind = 0; kind < ANA_PIECE_KINDS; kind++)
+		give_all(w, p, &t->unsampled[kind], NULL, floor);
+}
+
 void ana_attribute_unsampled(struct ana_walk *w, int64_t floor)
 {
-	uint32_t i, k, n;
-	int kind;
+	uint32_t i, k;
 
 	for (i = 0; i < w->processes; i++) {
 		struct ana_proc *p = &w->process[i];
 
-		for (k = 0; p->evidence && k < p->threads; k++) {
-			struct ana_thread *t = p->thread[k];
-
-			for (kind = 0; kind < ANA_PIECE_KINDS; kind++)
-				give_all(w, p, &t->unsampled[kind], floor);
-			for (n = 0; n < t->take_count; n++)
-				give_all(w, p, &t->takes[n].waits, floor);
-		}
+		for (k = 0; p->evidence && k < p->threads; k++)
+			give_thread(w, p, p->thread[k], floor);
 	}
 }
