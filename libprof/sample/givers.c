@@ -16,7 +16,7 @@
 #define NEWEST 4u
 #define OWN_AT_ONCE 24u /* threads whose times are read */
 #define GAVE_AGAIN_NS 5000000ll /* one that gave, while new things are awaited */
-#define RAN_AGAIN_NS 20000000ll /* one that runs, while new things are awaited */
+#define RAN_AGAIN_NS 20000000ll /* one that runs, or held something lately, while new things are awaited */
 #define RUNS_ON_NS 200000000ll /* one that runs, while nothing new is */
 #define SLEEPS_ON_NS 500000000ll /* one that sleeps, while new things are */
 #define BIT(i) (UINT32_C(1) << (i))
@@ -53,7 +53,7 @@ static bool is_due(const struct prof_givers *g, const struct prof_link_holder *h
 		return since >= GAVE_AGAIN_NS;
 	if (ran)
 		return since >= (new ? RAN_AGAIN_NS : RUNS_ON_NS);
-	return new && since >= SLEEPS_ON_NS;
+	return new && since >= (h->made_ns ? RAN_AGAIN_NS : SLEEPS_ON_NS);
 }
 
 /*
@@ -138,7 +138,7 @@ static void look_if_due(struct prof_givers *g, struct prof_target *t, uint32_t p
 		return;
 	look_through(g, t, tid, true, h);
 	look_through(g, t, tid, false, h);
-	h->looked_ns = now_ns;
+	prof_links_looked(&g->links, h, now_ns);
 	h->cpu_ns = cpu;
 	h->objects = g->links.objects;
 }
@@ -166,6 +166,14 @@ void prof_givers_own(struct prof_givers *g, struct prof_target *self, int64_t no
 		prof_givers_thread(g, self, (uint32_t)getpid(), list[i].tid, now_ns);
 	for (i = 0; i < n && i < OWN_AT_ONCE && g->budget_ns > 0; i++)
 		prof_givers_thread(g, self, (uint32_t)getpid(), list[g->next++ % n].tid, now_ns);
+}
+
+void prof_givers_first(struct prof_givers *g, struct prof_target *self, int64_t now_ns)
+{
+	if (g->asked == g->links.objects || prof_links_has_makers(&g->links))
+		return;
+	g->asked = g->links.objects;
+	prof_givers_own(g, self, now_ns);
 }
 
 /* The main thread, which is the oldest, and the newest ones. */

@@ -21,6 +21,7 @@ struct prof_givers {
 	int64_t fed_ns, budget_ns; /* CPU time that may be spent; below 0: too much was */
 	size_t next; /* in the list of this process's threads */
 	size_t next_target;
+	uint32_t asked; /* the count of objects when this process's threads were last asked at once */
 };
 
 /* Begins a turn: forgets what is old, and has some more time to spend. */
@@ -35,6 +36,12 @@ void prof_givers_thread(struct prof_givers *g, struct prof_target *t, uint32_t p
 
 /* Looks through threads of @self, this process: some each time, the newest ones always. */
 void prof_givers_own(struct prof_givers *g, struct prof_target *self, int64_t now_ns);
+
+/*
+ * The same at once, behind a look at one that waits: for an object that is made for one step the next scan
+ * comes too late. Nothing once somebody is known who makes.
+ */
+void prof_givers_first(struct prof_givers *g, struct prof_target *self, int64_t now_ns);
 
 /* The same for a child. */
 void prof_givers_child(struct prof_givers *g, struct prof_target *t, uint32_t pid, int64_t now_ns);

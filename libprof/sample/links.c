@@ -28,7 +28,7 @@ static struct prof_link_holder *place_of(struct prof_links *l, uint32_t pid, uin
 		h = &l->holder[(first + i) % PROF_LINKS_HOLDERS];
 		if (h->pid == pid && h->tid == tid)
 			return h;
-		if (!found && !h->holds && !h->awaits && !h->takes)
+		if (!found && !h->holds && !h->awaits && !h->takes && !h->made_ns)
 			found = h;
 	}
 	return found ? found : &l->holder[first % PROF_LINKS_HOLDERS];
@@ -126,6 +126,34 @@ int prof_links_makes(struct prof_links *l, uint32_t pid, uint32_t tid)
 	return gives ? 2 : holds != 0;
 }
 
+void prof_links_looked(struct prof_links *l, struct prof_link_holder *h, int64_t now_ns)
+{
+	h->looked_ns = now_ns;
+	if (prof_links_makes(l, h->pid, h->tid))
+		h->made_ns = now_ns;
+}
+
+bool prof_links_has_makers(const struct prof_links *l)
+{
+	uint32_t i;
+
+	for (i = 0; i < PROF_LINKS_HOLDERS; i++)
+		if (l->holder[i].made_ns)
+			return true;
+	return false;
+}
+
+bool prof_links_news(struct prof_links *l, uint32_t pid, uint32_t tid)
+{
+	const struct prof_link_holder *h = place_of(l, pid, tid);
+	uint32_t gives, holds;
+
+	if (h->pid != pid || h->tid != tid)
+		return false;
+	held_by(l, pid, tid, &gives, &holds);
+	return (gives | holds) & ~h->told;
+}
+
 /* Those that were awaited last come first: room is short. */
 static void add_words(const struct prof_links *l, char *text, enum prof_link_mark mark,
 		      uint32_t bits)
@@ -153,9 +181,12 @@ static bool is_on_trial(struct prof_links *l, const struct prof_thread_sample *s
 
 void prof_links_tell(struct prof_links *l, struct prof_thread_sample *s)
 {
+	struct prof_link_holder *h = place_of(l, s->s.pid, s->s.tid);
 	uint32_t gives, holds;
 
 	held_by(l, s->s.pid, s->s.tid, &gives, &holds);
+	if (h->pid == s->s.pid && h->tid == s->s.tid)
+		h->told = gives | holds;
 	if (s->s.wait == WIRE_WAIT_CHILD) /* what it has its child has from it */
 		gives &= ~prof_links_of_ends(l);
 	if (prof_wait_watches(s->stack) || is_on_trial(l, s))
@@ -204,7 +235,17 @@ static void forget(struct prof_links *l, uint32_t bits)
 		l->holder[i].sure &= ~bits;
 		l->holder[i].takes &= ~bits;
 		l->holder[i].awaits &= ~bits;
+		l->holder[i].told &= ~bits;
 	}
+}
+
+static void forget_makers(struct prof_links *l, int64_t now_ns)
+{
+	uint32_t i;
+
+	for (i = 0; i < PROF_LINKS_HOLDERS; i++)
+		if (now_ns - l->holder[i].made_ns > PROF_LINKS_MADE_NS)
+			l->holder[i].made_ns = 0;
 }
 
 void prof_links_age(struct prof_links *l, int64_t now_ns)
@@ -216,6 +257,7 @@ void prof_links_age(struct prof_links *l, int64_t now_ns)
 			bits |= BIT(i);
 	if (bits)
 		forget(l, bits);
+	forget_makers(l, now_ns);
 }
 
 static bool goes_before(const struct prof_link_wanted *a, const struct prof_link_wanted *b)

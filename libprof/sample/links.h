@@ -17,6 +17,7 @@
 #define PROF_LINKS_DEPTH 4u /* from a submitter: it, who makes for it, who makes for him, ... */
 #define PROF_LINKS_HOLDERS 1024u /* threads; a power of two */
 #define PROF_LINKS_OLD_NS 1000000000ll
+#define PROF_LINKS_MADE_NS 10000000000ll
 #define PROF_LINKS_TRIAL 16u
 #define PROF_LINKS_TRIAL_FAR 4u /* in other processes, which are looked at in turn */
 
@@ -46,6 +47,8 @@ struct prof_link_holder { /* may be overwritten by another thread's */
 	uint32_t objects; /* the count of objects when it was looked through last */
 	uint64_t cpu_ns; /* its CPU time then */
 	int64_t looked_ns; /* 0: never */
+	int64_t made_ns; /* it was last found to hold something for somebody else; 0: not lately */
+	uint32_t told; /* its last sample tells that it gives or holds these */
 };
 
 struct prof_links {
@@ -86,6 +89,18 @@ void prof_links_sure(struct prof_links *l, uint32_t pid, uint32_t bits);
 
 /* Does it hold something for somebody else? 2: gives; 1: holds; 0: neither. */
 int prof_links_makes(struct prof_links *l, uint32_t pid, uint32_t tid);
+
+/*
+ * It was looked through. Who held what others waited for is asked first of all for some time: where each
+ * step has an object of its own, a future, it is over before all threads were asked.
+ */
+void prof_links_looked(struct prof_links *l, struct prof_link_holder *h, int64_t now_ns);
+
+/* Does anybody? */
+bool prof_links_has_makers(const struct prof_links *l);
+
+/* Does it hold what its last sample does not tell? One that sleeps on has a new sample then. */
+bool prof_links_news(struct prof_links *l, uint32_t pid, uint32_t tid);
 
 /* Adds to a sample what its thread can give. */
 void prof_links_tell(struct prof_links *l, struct prof_thread_sample *s);

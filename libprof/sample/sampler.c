@@ -175,11 +175,14 @@ static void link_native(const struct prof_target_thread *m, int64_t now_ns)
 static void look_at_thread(struct prof_target_thread *m, int64_t now_ns, int64_t period_ns)
 {
 	unsigned int what = PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON;
+	struct prof_links *l = &sm.targets.givers.links;
 
 	if (sm.starving && m->role == WIRE_ROLE_PRODUCER &&
 	    prof_target_runs_python(sm.targets.self, m->tid))
 		look_through(m->tid, now_ns);
-	if (holds(sm.targets.self, getpid(), m->tid, period_ns) || !tick_once())
+	if ((!(sm.starving && prof_links_news(l, (uint32_t)getpid(), (uint32_t)m->tid)) &&
+	     holds(sm.targets.self, getpid(), m->tid, period_ns)) ||
+	    !tick_once())
 		return;
 	if (now_ns && now_ns - m->native_ns >= NATIVE_NS)
 		what |= PROF_SAMPLE_NATIVE;
@@ -228,6 +231,10 @@ static void look_at_own(int64_t now_ns, int64_t period_ns, bool starving)
 	}
 	if (gil)
 		look_at_holder(period_ns);
+	if (starving && enter()) {
+		prof_givers_first(&sm.targets.givers, sm.targets.self, now_ns);
+		prof_fork_lock_sample_leave();
+	}
 }
 
 static void look_at_task(struct prof_target_worker *w, pid_t tid, int64_t period_ns)

@@ -137,8 +137,8 @@ static void scan_one(struct scan *m, pid_t tid)
 }
 
 /*
- * Threads of this process that hold what is awaited; of more than there is room for others each
- * time. Who pins is looked at anyway.
+ * Threads of this process that hold what is awaited, or (@how 0) did so lately; of more than there is room
+ * for others each time. Who pins is looked at anyway.
  */
 static void add_makers(struct prof_targets *c, int how, size_t most)
 {
@@ -148,8 +148,8 @@ static void add_makers(struct prof_targets *c, int how, size_t most)
 
 	for (n = 0; n < PROF_LINKS_HOLDERS && c->threads < before + most; n++) {
 		i = (c->maker_at + n) % PROF_LINKS_HOLDERS;
-		if (l->holder[i].pid == pid && l->holder[i].holds &&
-		    prof_links_makes(l, pid, l->holder[i].tid) == how)
+		if (l->holder[i].pid == pid && (l->holder[i].holds || l->holder[i].made_ns) &&
+		    (how || l->holder[i].made_ns) && prof_links_makes(l, pid, l->holder[i].tid) == how)
 			add(c, (pid_t)l->holder[i].tid, WIRE_ROLE_PRODUCER);
 	}
 	c->maker_at = (c->maker_at + n) % PROF_LINKS_HOLDERS;
@@ -182,6 +182,7 @@ static void scan_again(struct scan *m)
 	add_native(c);
 	add_makers(c, 2, OWN_GIVE);
 	add_makers(c, 1, OWN_HOLD);
+	add_makers(c, 0, OWN_HOLD);
 	for (i = others; i < n; i++)
 		scan_one(m, before[i].tid);
 	keep_times(c, before, n);

@@ -228,6 +228,50 @@ static void test_trial(void)
 	EXPECT_STR(sample.links, "!oaa");
 }
 
+/*
+ * An object of its own for each step: who held the last one is asked first for the next, and a sample
+ * that tells the last one's is told again.
+ */
+static void test_steps(void)
+{
+	struct prof_link_holder *h;
+
+	memset(&links, 0, sizeof(links));
+	wait_for(WIRE_ROLE_SUBMITTER, 1, 1, "?oaa", "", S);
+	EXPECT(!prof_links_has_makers(&links) && !prof_links_news(&links, 1, 2));
+	found(1, 2, "oaa", true);
+	h = prof_links_holder(&links, 1, 2);
+	prof_links_looked(&links, h, S);
+	EXPECT(prof_links_has_makers(&links) && h->made_ns == S && h->looked_ns == S);
+	EXPECT(prof_links_news(&links, 1, 2));
+	EXPECT_STR(told(1, 2), "!oaa");
+	EXPECT(!prof_links_news(&links, 1, 2));
+	prof_links_age(&links, 3 * S);
+	EXPECT(!wanted("oaa"));
+	EXPECT_INT(prof_links_makes(&links, 1, 2), 0);
+	EXPECT(prof_links_has_makers(&links));
+	wait_for(WIRE_ROLE_SUBMITTER, 1, 1, "?obb", "", 3 * S);
+	found(1, 2, "obb", true);
+	EXPECT(prof_links_news(&links, 1, 2)); /* in the place of the bit that was told */
+	prof_links_age(&links, S + PROF_LINKS_MADE_NS + 1);
+	EXPECT(!prof_links_has_makers(&links));
+}
+
+/* Who takes it himself is none that is asked first. */
+static void test_steps_taken(void)
+{
+	static const char get[] = "Condition.wait\t/usr/lib/python3.11/threading.py\t327\n"
+				  "Queue.get\t/usr/lib/python3.11/queue.py\t171\n"
+				  "transform\t/home/a/train.py\t20";
+
+	memset(&links, 0, sizeof(links));
+	wait_for(WIRE_ROLE_SUBMITTER, 1, 1, "?oaa", get, S);
+	wait_for(WIRE_ROLE_PRODUCER, 1, 2, "?oaa", get, S);
+	found(1, 2, "oaa", true);
+	prof_links_looked(&links, prof_links_holder(&links, 1, 2), S);
+	EXPECT(!prof_links_has_makers(&links) && !prof_links_news(&links, 1, 2));
+}
+
 static void test_age(void)
 {
 	memset(&links, 0, sizeof(links));
@@ -489,5 +533,6 @@ static void test_shell(void)
 int main(void)
 {
 	return RUN(test_words, test_names, test_ids, test_chain, test_own_wait, test_takers,
-		   test_trial, test_age, test_gave, test_room, test_room_behind, test_with, test_ends, test_shell);
+		   test_trial, test_steps, test_steps_taken, test_age, test_gave, test_room,
+		   test_room_behind, test_with, test_ends, test_shell);
 }
