@@ -42,6 +42,19 @@ def split(ns, weights):
     return out
 
 
+FRAME = '~'  # between frames of a stack, innermost first: function|file|line
+
+
+def lines_apart(a, b):
+    """(the frame of @a at which it parts from @b with all outside of it, the two lines); None: in two functions."""
+    x, y = a.split(FRAME), b.split(FRAME)
+    n = next((n for n, (f, g) in enumerate(zip(x[::-1], y[::-1])) if f != g), None)
+    if n is None:
+        return None
+    (f, at), (g, to) = (rows[-1 - n].rsplit('|', 1) for rows in (x, y))
+    return (FRAME.join(x[len(x) - 1 - n:]), int(at), int(to)) if f == g and at != to else None
+
+
 class Shares:
     """A thread in [a, b): n samples, run, delay, blocked, and the part of each sample."""
 
@@ -273,6 +286,7 @@ class Piece:
         self.fed = self.at_once = self.answer = False
         self.read = None
         self.place, self.alone, self.chained, self.served, self.asks = '', 0, False, False, False
+        self.made, self.orders = False, {}
         self.kin = False  # decided by weight: its kin may share
 
     def add(self, cls, ns):
@@ -587,11 +601,13 @@ class Piece:
                 return {'host.wait': self.b - self.a}
             self.kin = self.kin and out is not None
             return out or {'input.unknown': self.b - self.a}
-        self.add('host.cpu_starved', h.delay)
         classes = [(s, w, part, s['state'] != RUNNING and self.host_block(s, part)) for s, w, part in h.parts()]
         followed = any(c == 'chain' for *_, c in classes)
+        ran = {}
         for s, w, part, blocked in classes:
-            run = self.host_run(s, followed)
+            run = self.host_run(s, followed) if not blocked or not h.running and h.run else None
+            if run:
+                ran[run] = ran.get(run, 0) + w
             c = blocked or run
             if c == 'chain':
                 self.owe((self.w.pid, self.tid), s, part)
@@ -603,6 +619,9 @@ class Piece:
             if not h.running and h.run:
                 self.add(run, h.run * w // h.waiting)
         self.pay()
+        inline = ran.get('input.inline', 0)
+        makes = inline and 2 * inline >= sum(ran.values()) and unknown != 'excluded.teardown'
+        self.add('input.cpu_starved' if makes else 'host.cpu_starved', h.delay)
         self.asks = 10 * self.alone >= 9 * (self.b - self.a)
         gone = ['host.unknown']
         if unknown == 'excluded.teardown':
@@ -622,8 +641,34 @@ class Piece:
         of = dict(data='input.inline', checkpoint='host.checkpoint', load='host.warmup',
                   epoch='input.epoch', next='input.handoff', handoff='input.handoff',
                   cpu='host.cpu_work', idle='host.no_work')
-        own = s['own'] and self.b - self.a >= 5 * MS
-        return of.get(s['code'], 'host.cpu_work' if own else 'host.dispatch')
+        if s['code'] in of:
+            return of[s['code']]
+        if not s['own'] or self.b - self.a < 5 * MS:
+            return 'host.dispatch'
+        return 'input.inline' if self.before_copy(s) else 'host.cpu_work'
+
+    def before_copy(self, s):
+        if self.made and s['stack'] not in self.orders:
+            self.orders[s['stack']] = self.before(s['stack'])
+        return self.made and self.orders[s['stack']]
+
+    def before(self, stack):
+        """Whether who is there comes to what gives the GPU work at a later line of the same function."""
+        key, given, votes, working = (self.w.pid, self.tid), '', [], []
+        rows = [s for s in self.w.samples[key] if self.a - LOOK_BACK <= s['t'] < self.a]
+        for s in rows[::-1][:512]:
+            if s['stack'] and (s['wait'] == GPU or s['code'] == 'model' or self.w.in_long_call(key, s['t'])):
+                given = s['stack']
+                continue
+            if s['state'] == RUNNING or s['wait'] == SLEEP:
+                working.append(s['state'] == RUNNING)
+            apart = lines_apart(stack, given) if s['stack'] and given else None
+            if apart and (FRAME + s['stack']).endswith(FRAME + apart[0]):
+                votes.append(apart[1] < apart[2])
+                given = ''
+            if len(votes) == 4:
+                break
+        return 2 * sum(votes) > len(votes) and 2 * sum(working) >= len(working)
 
     def host_block(self, s, part):
         code, wait, take = s['code'], s['wait'], take_of(s)
@@ -636,8 +681,8 @@ class Piece:
         by_code = dict(data='input.inline', checkpoint='host.checkpoint',
                        epoch='input.epoch').get(code)
         if wait in (READ, FAULT):
-            return by_code or ('input.inline' if s['user'] or s['iterates'] and self.fed
-                               else 'host.unknown')
+            return by_code or ('input.inline' if s['user'] or s['iterates'] and self.fed or
+                               s['own'] and self.before_copy(s) else 'host.unknown')
         if wait == WRITE:
             return 'host.checkpoint'
         if wait == QUEUE or wait in (LOCK, LOCK_SHARED) and code in ('next', 'handoff'):
@@ -747,6 +792,9 @@ class World:
         rows = self.calls.get(key[1], ()) if key[0] == self.pid and t >= since else ()
         return next((c for a, b, c in rows if a <= t < b), None)
 
+    def in_long_call(self, key, t):
+        return any(a <= t < b and b - a >= 20000 for a, b, _ in self.calls.get(key[1], ()))
+
     def given(self, p, a, b):
         """What the GPU was given around the gap [a, b)."""
         p.at_once = any(t == b and to for t, _, to in self.copies)
@@ -756,6 +804,10 @@ class World:
         up = next((i for i, (_, to) in enumerate(before[out:]) if not to), len(before) - out)
         got, sent = (sum(n for n, _ in rows) for rows in (before[:out], before[out:out + up]))
         p.answer = got >= 65536 and got >= sent // 2
+        late = [(n, to) for t, n, to in self.copies if a - 2 * S <= t < a][-4096:]
+        got, sent = (sum(n for n, to in late if to == way) for way in (False, True))
+        more = any(t == b and to and n >= 1024 for t, n, to in self.copies)
+        p.made = more and not p.answer and not (got >= 65536 and got >= sent // 2)
         seen = [s for s in self.samples.get((self.pid, p.tid), ()) if b - LOOK_BACK <= s['t'] < b and s['rchar']]
         if not seen:
             return

@@ -48,10 +48,14 @@ STACKS = {  # name: what it says (code, the user's innermost, take, iterates), a
     'cpu': ('cpu', False, None, False, 'step|/x/site-packages/deepspeed/ops/adam/cpu_adam.py|4~' + USER),
     'idle': ('idle', False, 'item', False, f'wait|{LIB}threading.py|3~get|{LIB}queue.py|3~'
              '_process_input_queue|/x/site-packages/vllm/v1/engine/core.py|8'),
+    'early': ('', True, None, False, 'draw|/home/me/data.py|3~work|/home/me/train.py|6~main|/home/me/train.py|9'),
+    'early_too': ('', True, None, False, 'work|/home/me/train.py|6~main|/home/me/train.py|9'),
+    'late': ('', True, None, False, 'log|/home/me/train.py|3~work|/home/me/train.py|11~main|/home/me/train.py|9'),
     'none': ('', False, None, False, ''),
 }
 # No frame of a framework or of data code further in than the user's own.
 OWN = [name for name in STACKS if not STACKS[name][0] and name != 'none']
+WORK = ['early', 'early_too', 'late', 'model']  # before and behind the line that launches
 TAKES = ['get', 'draw', 'library', 'turn', 'draw_event', 'plain']
 IDS = ['oa', 'ob', 'oa', 'ob', 'q9', 't1', 'p1', 'l1', 'n40', 'f1:2:3']
 TO_DEVICE, TO_HOST = 1, 2
@@ -64,6 +68,7 @@ class Case:
         self.copies, self.calls = [], {}
         self.links = r.random() < .7
         self.feeds = self.links and r.random() < .6  # the trainer mostly takes what its threads make
+        self.works = r.random() < .3          # the trainer mostly makes them itself
         self.workers = r.choice([0, 1, 2, 3])
         self.told = r.random() < .8           # the loader tells its settings
         self.rows = r.random() < .8           # batches have rows
@@ -87,7 +92,7 @@ class Case:
     def op(self, start, ns):
         """A kernel, or a copy, whose launch begins 5 us before it."""
         r, corr = self.r, len(self.lines) + 1
-        way = r.choice([TO_DEVICE, TO_DEVICE, 0] if self.feeds else [0, 0, TO_DEVICE, TO_HOST])
+        way = r.choice([TO_DEVICE, TO_DEVICE, 0] if self.feeds or self.works else [0, 0, TO_DEVICE, TO_HOST])
         size = r.choice([4, 65535, 65536, 1 << 20])
         if way:
             self.lines.append(f'copy {start} {start + ns} {corr} 7 {way} {size}')
@@ -114,7 +119,7 @@ class Case:
             ns = r.choice([r.randrange(1, 50 * US), r.randrange(1, 3 * MS), r.randrange(1, 60 * MS),
                            r.randrange(1, 400 * MS) if r.random() < .1 else 10 * MS])
             what = r.choice(['wait', 'wait', 'wait', 'host', 'host', 'call', 'mark', 'first'])
-            if self.feeds and r.random() < .8:
+            if (self.feeds or self.works) and r.random() < .8:
                 what = 'host'
             if what in ('wait', 'first'):
                 opens = what == 'first'
@@ -246,6 +251,8 @@ class Case:
                 if self.feeds and tid == TRAINER and r.random() < .7:
                     name, wait, target = r.choice(TAKES[kept:kept + 2]), r.choice([ref.LOCK, ref.LOCK, ref.PIPE]), ''
                     links = r.choice(['', '?oa', '?oa', '?ob ?oa', '?p1'])
+                elif self.works and tid == TRAINER and r.random() < .8:
+                    name, wait, links, target = r.choice(WORK), r.choice([0] * 9 + [1, ref.SLEEP, ref.GPU]), '', ''
                 elif self.feeds and role == 5 and r.random() < .5:
                     links = r.choice(['!oa', '!oa ?ob', '~oa', '!p1', '!ob', ''])
                 name = 'none' if mute else name

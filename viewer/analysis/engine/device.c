@@ -241,6 +241,7 @@ static __attribute__((noinline)) void keep_gap(struct ana_walk *w, struct ana_gp
 		.pageable = op->op == WIRE_OP_COPY && op->copy == WIRE_COPY_H2D &&
 			    op->src == WIRE_MEM_PAGEABLE,
 		.copied = op->op == WIRE_OP_COPY && ana_copies_direction(op) == ANA_H2D,
+		.copied_bytes = op->bytes,
 		.same_graph = same_graph(g, process, op, call),
 		.left = g->left,
 	};

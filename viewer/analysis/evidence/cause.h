@@ -11,6 +11,7 @@
 
 #include "analysis/ledger.h"
 #include "chain.h"
+#include "loop_order.h"
 #include "shares.h"
 #include "analysis/time/span.h"
 
@@ -35,6 +36,7 @@ struct ana_given { /* to the GPU, around a piece: what a wait in it may have bee
 	bool at_once; /* such a copy ends the gap */
 	bool answer; /* results were copied to the host before the gap, as much as came from there */
 	enum ana_read read; /* what the submitter read in the 2 s up to the gap's end */
+	bool made; /* at once, more than a number, and nothing of the kind came back: it was made here */
 };
 
 struct ana_owed { /* time of blocked samples that goes to the ends of a chain */
@@ -74,6 +76,8 @@ struct ana_cause {
 	int64_t alone;
 	bool served;
 	bool asks; /* that is nearly all of the piece: waits at the same place may tell */
+	int64_t ran, ran_inline; /* on a CPU, all, and making batches: weights of samples */
+	struct ana_order_memo orders;
 	bool chained; /* ends of chains voted ... */
 	enum ana_confidence chain_confidence; /* ... and the least sure of these chains was so */
 	int err;

@@ -30,17 +30,26 @@ static enum ana_class class_of_code(const struct ana_pystack *k, enum ana_class 
 }
 
 /* LEDGER 6, work on the CPU. In an operator of the framework it is the framework's. */
-static bool is_cpu_work(const struct ana_cause *b, const struct ana_pystack *k)
+static bool is_own_work(const struct ana_cause *b, const struct ana_pystack *k)
 {
-	if (k->code == ANA_CODE_CPU)
-		return true;
 	return k->own && b->unknown != ANA_HOST_DISPATCH && b->end - b->start >= CPU_WORK_NS;
 }
 
+/* What the program's own lines do before the lines that give the GPU work, and a copy follows. */
+static bool is_before_copy(struct ana_cause *b, struct ana_evidence *e,
+			   const struct ana_thread_samples *s, size_t i)
+{
+	return b->given.made &&
+	       ana_order_of(&b->orders, e, s, i, b->start) == ANA_ORDER_BEFORE;
+}
+
 /* On a CPU. What an iterator computes before a batch is copied is that batch. */
-static enum ana_class class_of_run(const struct ana_cause *b, const struct wire_sample *s,
+static enum ana_class class_of_run(struct ana_cause *b, struct ana_evidence *e,
+				   const struct ana_thread_samples *t, size_t i,
 				   const struct ana_pystack *k)
 {
+	const struct wire_sample *s = &t->sample[i];
+
 	if (s->flags & WIRE_SAMPLE_FL_GC && s->flags & WIRE_SAMPLE_FL_GIL)
 		return ANA_HOST_GC;
 	if (k->no_work)
@@ -51,14 +60,22 @@ static enum ana_class class_of_run(const struct ana_cause *b, const struct wire_
 		return ANA_INPUT_HANDOFF; /* it unpacks what it waited for in this piece */
 	if (k->code == ANA_CODE_PLAIN && b->given.fed && k->iterates)
 		return ANA_INPUT_INLINE;
-	return class_of_code(k, is_cpu_work(b, k) ? ANA_HOST_CPU_WORK : ANA_HOST_DISPATCH);
+	if (k->code == ANA_CODE_CPU)
+		return ANA_HOST_CPU_WORK;
+	if (!is_own_work(b, k))
+		return class_of_code(k, ANA_HOST_DISPATCH);
+	return class_of_code(k, is_before_copy(b, e, t, i) ? ANA_INPUT_INLINE : ANA_HOST_CPU_WORK);
 }
 
-/* Reading a file: by whose frames, or because the innermost is the user's own. */
-static enum ana_class class_of_read(const struct ana_cause *b, const struct ana_pystack *k)
+/* Reading a file: by whose frames, because the innermost is the user's own, or by what follows. */
+static enum ana_class class_of_read(struct ana_cause *b, struct ana_evidence *e,
+				    const struct ana_thread_samples *s, size_t i,
+				    const struct ana_pystack *k)
 {
-	return class_of_code(k, k->user_leaf || (k->iterates && b->given.fed) ? ANA_INPUT_INLINE
-									      : ANA_HOST_UNKNOWN);
+	if (k->user_leaf || (k->iterates && b->given.fed) ||
+	    (k->own && is_before_copy(b, e, s, i)))
+		return class_of_code(k, ANA_INPUT_INLINE);
+	return class_of_code(k, ANA_HOST_UNKNOWN);
 }
 
 #define FOLLOWED ANA_CLASSES /* the time is the chain's (cause_chain.c) */
@@ -228,7 +245,7 @@ static enum ana_class class_of_block(struct ana_cause *b, struct ana_evidence *e
 	switch (w->wait) {
 	case WIRE_WAIT_READ:
 	case WIRE_WAIT_FAULT:
-		return class_of_read(b, &k);
+		return class_of_read(b, e, s, i, &k);
 	case WIRE_WAIT_WRITE:
 		return ANA_HOST_CHECKPOINT;
 	case WIRE_WAIT_QUEUE:
@@ -296,12 +313,16 @@ static void add_run(struct ana_cause *b, struct ana_evidence *e, const struct an
 {
 	const struct wire_sample *w = &s->sample[i];
 	const bool runs = ana_sample_runs(w);
+	struct ana_pystack k;
 	enum ana_class c;
 	int64_t ns;
 
 	if (!runs && (h->running || !h->run))
 		return;
-	c = class_of_run(b, w, ana_pystacks_get(&e->stacks, w->stack));
+	k = *ana_pystacks_get(&e->stacks, w->stack); /* others may be looked at meanwhile */
+	c = class_of_run(b, e, s, i, &k);
+	b->ran += ana_shares_weight(s, h, i);
+	b->ran_inline += c == ANA_INPUT_INLINE ? ana_shares_weight(s, h, i) : 0;
 	ns = runs ? ana_shares_part(s, h, i)
 		  : ana_scale(h->run, ana_shares_weight(s, h, i), h->waiting);
 	ana_cause_add(b, c, ns);
@@ -411,6 +432,14 @@ static bool decide_wait(struct ana_cause *b, struct ana_evidence *e,
 	return true;
 }
 
+/* Who mostly makes batches while it runs is wanting a CPU for that. */
+static enum ana_class starved_of(const struct ana_cause *b)
+{
+	return b->ran_inline && 2 * b->ran_inline >= b->ran && b->unknown != ANA_EXCLUDED_TEARDOWN
+		       ? ANA_INPUT_CPU_STARVED
+		       : ANA_HOST_CPU_STARVED;
+}
+
 /* No batch was made for a GPU to which nothing was given any more. */
 static void forget_input(struct ana_cause *b)
 {
@@ -434,8 +463,8 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 	s = teller(b, e, s, &h);
 	if (2 * (__int128)waiting(e, s, &h) >= b->end - b->start)
 		return decide_wait(b, e, s, &h);
-	ana_cause_add(b, ANA_HOST_CPU_STARVED, h.delay);
 	add_samples(b, e, s, &h);
+	ana_cause_add(b, starved_of(b), h.delay);
 	ana_cause_pay(b, e);
 	b->asks = 10 * (__int128)b->alone >= 9 * (__int128)(b->end - b->start);
 	if (b->unknown == ANA_EXCLUDED_TEARDOWN)

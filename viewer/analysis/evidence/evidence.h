@@ -58,7 +58,9 @@ struct ana_evidence {
 	 * instant, and the class (enum ana_class) of such a call; NULL: nobody knows.
 	 */
 	bool (*in_call)(void *arg, uint32_t tid, int64_t t, uint32_t *class);
-	void *in_call_arg;
+	/* The same, of calls that took a while, as far back as samples are kept. */
+	bool (*in_long_call)(void *arg, uint32_t tid, int64_t t);
+	void *in_call_arg; /* of both */
 	const struct ana_observer *observer; /* borrowed; NULL: nobody looks on */
 	uint32_t process; /* in ana_result.process, for the observer */
 	/* quality */

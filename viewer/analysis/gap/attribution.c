@@ -179,7 +179,8 @@ bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attr
 	ana_cause_begin(b, piece->start, piece->end, piece->c, piece->confidence,
 			piece->refine == ANA_REFINE_WAIT);
 	if (!piece->outside) {
-		b->given = ana_copied_given(&p->copied, piece->gap_start, piece->gap_end, piece->copied);
+		b->given = ana_copied_given(&p->copied, piece->gap_start, piece->gap_end,
+					    piece->copied, piece->copied_bytes);
 		b->given.read = ana_copied_read(
 			&p->copied, ana_evidence_thread(p->evidence, p->evidence->pid, piece->tid),
 			piece->gap_start, piece->gap_end);

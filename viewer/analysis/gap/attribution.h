@@ -21,7 +21,8 @@ struct ana_attribution { /* [start, end) of a gap of @gpu, with the class that r
 	uint32_t tid; /* of the process; 0: some thread */
 	uint32_t submitter; /* 0: not known */
 	int64_t gap_start, gap_end; /* what it is a piece of */
-	bool copied; /* a copy from host to device ends that */
+	bool copied; /* a copy from host to device ends that ... */
+	uint64_t copied_bytes; /* ... of so many */
 	bool outside; /* nothing was given to the GPU any more, or yet */
 };
 

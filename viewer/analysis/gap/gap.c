@@ -93,6 +93,7 @@ static bool give_attributed(struct ana_gap_decision *d, const struct ana_ruled_p
 		.tid = p->any && p->refine == ANA_REFINE_WAIT ? 0 : d->waiter_tid,
 		.submitter = d->call ? d->call->tid : 0,
 		.copied = !d->outside && d->gap->copied,
+		.copied_bytes = d->outside ? 0 : d->gap->copied_bytes,
 		.outside = d->outside,
 	};
 	struct ana_proc *waiter = d->waiter;

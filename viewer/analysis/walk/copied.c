@@ -12,6 +12,8 @@
 #define WORD_BYTES 4096u /* for each copy to the device: so few are no batch ... */
 #define WORD_SHARE 16u /* ... if what was copied has so many times more */
 #define ANSWER_BYTES 65536u /* fewer are a loss or a metric */
+#define MADE_BYTES 1024u /* fewer are a setting of the step */
+#define EXCHANGE_NS INT64_C(2000000000)
 
 int ana_copied_add(struct ana_copied *c, int64_t start, uint64_t bytes, bool to_device)
 {
@@ -74,14 +76,27 @@ static bool is_answer(const struct ana_copied *c, int64_t start)
 	return out >= ANSWER_BYTES && out >= in / 2;
 }
 
-struct ana_given ana_copied_given(const struct ana_copied *c, int64_t start, int64_t end,
-				  bool at_once)
+/* In the last seconds half as much came back as was given: what the CPU makes of it goes back again. */
+static bool is_exchange(const struct ana_copied *c, int64_t start)
 {
-	return (struct ana_given){
-		.fed = at_once || is_fed(c, end),
-		.at_once = at_once,
-		.answer = is_answer(c, start),
-	};
+	size_t i = from(c, start), last = i;
+	uint64_t out = 0, in = 0;
+
+	for (; i > c->head && last - i < ANSWERED_MAX && c->row[i - 1].start >= start - EXCHANGE_NS;
+	     i--)
+		*(c->row[i - 1].to_device ? &in : &out) += c->row[i - 1].bytes;
+	return out >= ANSWER_BYTES && out >= in / 2;
+}
+
+struct ana_given ana_copied_given(const struct ana_copied *c, int64_t start, int64_t end,
+				  bool at_once, uint64_t bytes)
+{
+	struct ana_given g = { .fed = at_once || is_fed(c, end),
+			       .at_once = at_once,
+			       .answer = is_answer(c, start) };
+
+	g.made = at_once && bytes >= MADE_BYTES && !g.answer && !is_exchange(c, start);
+	return g;
 }
 
 /* Whether @bytes read since @since are words beside the copies up to the gap. */

@@ -26,9 +26,9 @@ struct ana_copied {
 int ana_copied_add(struct ana_copied *c, int64_t start, uint64_t bytes, bool to_device);
 void ana_copied_fini(struct ana_copied *c);
 
-/* Around a gap [start, end) whose copies up to its end are known. @at_once: one ends it. */
+/* Around a gap [start, end) whose copies up to its end are known. @at_once: one of @bytes ends it. */
 struct ana_given ana_copied_given(const struct ana_copied *c, int64_t start, int64_t end,
-				  bool at_once);
+				  bool at_once, uint64_t bytes);
 
 /* How much the thread read in the 2 s up to the gap's end; NULL: not known. */
 enum ana_read ana_copied_read(const struct ana_copied *c, const struct ana_thread_samples *s,

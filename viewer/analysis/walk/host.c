@@ -19,6 +19,14 @@ static enum ana_step_source step_source(const struct ana_source *s)
 	return s->anchor.found ? ANA_STEPS_PERIOD : ANA_STEPS_NONE;
 }
 
+static bool in_long_call(void *proc, uint32_t tid, int64_t t)
+{
+	struct ana_proc *p = proc;
+	uint32_t i = ana_map_get(&p->thread_of, tid);
+
+	return i != ANA_MAP_NONE && ana_longcalls_at(&p->thread[i]->longcalls, t);
+}
+
 static int init_evidence(struct ana_walk *w, struct ana_proc *p, struct view_trace *t)
 {
 	int err;
@@ -30,6 +38,7 @@ static int init_evidence(struct ana_walk *w, struct ana_proc *p, struct view_tra
 		return -ENOMEM;
 	err = ana_evidence_init(p->evidence, t, p->source->s, w->scratch);
 	p->evidence->in_call = ana_host_in_call;
+	p->evidence->in_long_call = in_long_call;
 	p->evidence->in_call_arg = p;
 	p->evidence->observer = w->observer;
 	p->evidence->process = p->source_index;
@@ -73,6 +82,7 @@ static void thread_free(struct ana_thread *t)
 	int k;
 
 	ana_timeline_stack_fini(&t->calls);
+	ana_longcalls_fini(&t->longcalls);
 	ana_timeline_stack_fini(&t->waits);
 	ana_timeline_stack_fini(&t->ranges);
 	ana_timeline_stack_fini(&t->operators);
@@ -248,11 +258,21 @@ static int add_launch(struct ana_proc *p, const struct wire_event *e, uint16_t f
 	return 0;
 }
 
+static void remember_call(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
+{
+	struct ana_thread *t = ana_host_thread(w, p, e->tid);
+
+	if (t && ana_longcalls_add(&t->longcalls, e->start_ns, e->end_ns))
+		w->err = -ENOMEM;
+}
+
 static void take_call(struct ana_walk *w, struct ana_proc *p, const struct wire_event *e)
 {
 	uint16_t flags = ana_names_flags(&p->names, e->name);
 
 	p->order++;
+	if (p->evidence && e->end_ns - e->start_ns >= ANA_LONGCALL_NS)
+		remember_call(w, p, e);
 	if (e->end_ns > w->floor && place_later(w, p, e, flags))
 		w->err = -ENOMEM;
 	if (!e->corr || (flags & ANA_NAME_NO_OP && !p->source->imported))

@@ -15,6 +15,7 @@
 
 #include "analysis/read/event_feed.h"
 #include "copied.h"
+#include "longcalls.h"
 #include "join.h"
 #include "analysis/evidence/unsampled.h"
 #include "analysis/time/timeline_stack.h"
@@ -43,6 +44,7 @@ struct ana_takes { /* waits of a thread at one place of its code */
 struct ana_thread {
 	uint32_t tid;
 	struct ana_timeline_stack calls, waits, ranges, operators;
+	struct ana_longcalls longcalls; /* where there is evidence */
 	struct ana_timeline_stack
 		marks; /* collecting garbage, saving a checkpoint, making an iterator */
 	struct ana_unsampled unsampled[ANA_PIECE_KINDS];
@@ -104,7 +106,8 @@ struct ana_open_gap {
 	uint32_t ordinal, context;
 	bool known; /* that operation has a known launch */
 	bool pageable; /* it is a pageable host-to-device copy */
-	bool copied; /* it is a host-to-device copy */
+	bool copied; /* it is a host-to-device copy ... */
+	uint64_t copied_bytes; /* ... of so many */
 	bool same_graph; /* it and the operation before belong to one graph launch */
 	bool dependent; /* its stream was told to wait before it */
 	struct ana_submitter left; /* of the operation before it */

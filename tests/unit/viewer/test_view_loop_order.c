@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Work before a copy: by their lines, what is done before the GPU is given work and what behind; which
+ * copies tell of it; and what of it is input. All rows are made by hand; times in us.
+ */
+#include "harness.h"
+#include "analysis/evidence/cause.h"
+#include "analysis/walk/copied.h"
+#include "analysis/walk/longcalls.h"
+
+#define PID 100
+#define US 1000
+#define MS 1000000
+#define MAIN "main\t/home/me/train.py\t90"
+#define DECODE "decode\t/home/me/data.py\t7\nload\t/home/me/data.py\t20\nloop\t/home/me/train.py\t40\n" MAIN
+#define LOAD "load\t/home/me/data.py\t21\nloop\t/home/me/train.py\t40\n" MAIN
+#define SYNC "wait\t/home/me/gpu.py\t3\nloop\t/home/me/train.py\t44\n" MAIN
+#define SCORE "score\t/home/me/train.py\t9\nloop\t/home/me/train.py\t45\n" MAIN
+#define STEP "step\t/home/me/gpu.py\t30\nloop\t/home/me/train.py\t40\n" MAIN
+#define MODEL "f\t/venv/lib/python3.11/site-packages/torch/optim/adam.py\t9\nloop\t/home/me/train.py\t43\n" MAIN
+
+struct bench {
+	struct ana_evidence e;
+	struct wire_strtab *names;
+	struct ana_cause b;
+	struct ana_given given;
+	struct ana_longcalls calls;
+};
+
+static bool in_long_call(void *arg, uint32_t tid, int64_t t)
+{
+	struct bench *b = arg;
+
+	return tid == PID && ana_longcalls_at(&b->calls, t);
+}
+
+static void begin(struct bench *t)
+{
+	memset(t, 0, sizeof(*t));
+	REQUIRE(t->names = wire_strtab_new());
+	ana_evidence_bare(&t->e, t->names);
+	t->e.pid = PID;
+	t->e.in_long_call = in_long_call;
+	t->e.in_call_arg = t;
+	t->given.fed = t->given.at_once = t->given.made = true;
+}
+
+static void end(struct bench *t)
+{
+	ana_cause_fini(&t->b);
+	ana_evidence_fini(&t->e);
+	ana_longcalls_fini(&t->calls);
+	wire_strtab_free(t->names);
+}
+
+static void see(struct bench *t, int64_t us, enum wire_wait wait, const char *stack)
+{
+	struct wire_sample s = {
+		.t_ns = us * US,
+		.pid = PID,
+		.tid = PID,
+		.role = WIRE_ROLE_SUBMITTER,
+		.state = wait ? WIRE_STATE_SLEEPING : WIRE_STATE_RUNNING,
+		.wait = (uint8_t)wait,
+		.stack = wire_strtab_intern(t->names, stack, strlen(stack)),
+	};
+
+	REQUIRE(!ana_evidence_add_sample(&t->e, &s, INT64_MIN));
+}
+
+/* A step of 20 ms from @us on: 16 ms of work there, then 4 ms in a call of the driver. */
+static void step(struct bench *t, int64_t us, enum wire_wait wait, const char *stack,
+		 const char *call)
+{
+	int64_t i;
+
+	for (i = 0; i < 4; i++)
+		see(t, us + i * 4000, wait, stack);
+	REQUIRE(!ana_longcalls_add(&t->calls, (us + 15500) * US, (us + 19500) * US));
+	see(t, us + 16000, WIRE_WAIT_NONE, call);
+}
+
+/* The class of all of the work of the third step. */
+static int third(struct bench *t)
+{
+	int c;
+
+	ana_cause_begin(&t->b, (int64_t)40000 * US, (int64_t)55000 * US, ANA_HOST_UNKNOWN, ANA_NONE,
+			false);
+	t->b.given = t->given;
+	REQUIRE(ana_cause_host(&t->b, &t->e, PID));
+	for (c = 0; c < ANA_CLASSES; c++)
+		if (t->b.ns[c] == (int64_t)15000 * US)
+			return c;
+	return -1;
+}
+
+static int class_of(const char *work, const char *call, void (*with)(struct bench *))
+{
+	struct bench t;
+	int c;
+
+	begin(&t);
+	step(&t, 0, WIRE_WAIT_NONE, work, call);
+	step(&t, 20000, WIRE_WAIT_NONE, work, call);
+	step(&t, 40000, WIRE_WAIT_NONE, work, call);
+	if (with)
+		with(&t);
+	c = third(&t);
+	end(&t);
+	return c;
+}
+
+static void nothing_made(struct bench *t)
+{
+	t->given.made = false;
+}
+
+static void no_calls(struct bench *t)
+{
+	ana_longcalls_fini(&t->calls);
+}
+
+static void test_classes(void)
+{
+	EXPECT_INT(class_of(DECODE, SYNC, NULL), ANA_INPUT_INLINE);
+	EXPECT_INT(class_of(SCORE, SYNC, NULL), ANA_HOST_CPU_WORK); /* behind it */
+	EXPECT_INT(class_of(DECODE, STEP, NULL), ANA_HOST_CPU_WORK); /* in one line: who knows */
+	EXPECT_INT(class_of(DECODE, SYNC, nothing_made), ANA_HOST_CPU_WORK);
+	EXPECT_INT(class_of(DECODE, SYNC, no_calls), ANA_HOST_CPU_WORK);
+	EXPECT_INT(class_of(DECODE, MODEL, no_calls), ANA_INPUT_INLINE); /* a framework's code */
+}
+
+/* What is done next counts, line by line, whatever else is done before the call. */
+static void test_two_lines(void)
+{
+	struct bench t;
+	int64_t us;
+
+	begin(&t);
+	for (us = 0; us < 60000; us += 20000) {
+		see(&t, us, WIRE_WAIT_NONE, SCORE);
+		see(&t, us + 6000, WIRE_WAIT_NONE, DECODE);
+		see(&t, us + 11000, WIRE_WAIT_NONE, LOAD);
+		REQUIRE(!ana_longcalls_add(&t.calls, (us + 15500) * US, (us + 19500) * US));
+		see(&t, us + 16000, WIRE_WAIT_NONE, SYNC);
+	}
+	third(&t);
+	EXPECT_INT(t.b.weight[ANA_INPUT_INLINE], (int64_t)9000 * US);
+	EXPECT_INT(t.b.weight[ANA_HOST_CPU_WORK], (int64_t)6000 * US);
+	end(&t);
+}
+
+/* One who asks again and again whether it may go on makes nothing. */
+static void test_polls(void)
+{
+	struct bench t;
+	int64_t us;
+
+	begin(&t);
+	for (us = 0; us < 60000; us += 20000) {
+		see(&t, us, WIRE_WAIT_SLEEP, DECODE);
+		see(&t, us + 6000, WIRE_WAIT_SLEEP, DECODE);
+		see(&t, us + 11000, WIRE_WAIT_NONE, DECODE);
+		REQUIRE(!ana_longcalls_add(&t.calls, (us + 15500) * US, (us + 19500) * US));
+		see(&t, us + 16000, WIRE_WAIT_NONE, SYNC);
+	}
+	third(&t);
+	EXPECT_INT(t.b.weight[ANA_INPUT_INLINE], 0);
+	end(&t);
+}
+
+static bool apart(const char *a, const char *b, const char *want)
+{
+	struct ana_text x = { a, (uint32_t)strlen(a) }, y = { b, (uint32_t)strlen(b) };
+	uint32_t at, to, common;
+
+	if (!ana_order_apart(x, y, &at, &to, &common))
+		return !want;
+	return want && common == strlen(want) && !strcmp(a + strlen(a) - common, want);
+}
+
+static void test_apart(void)
+{
+	EXPECT(apart(DECODE, SYNC, "loop\t/home/me/train.py\t40\n" MAIN));
+	EXPECT(apart(DECODE, LOAD, "load\t/home/me/data.py\t20\nloop\t/home/me/train.py\t40\n" MAIN));
+	EXPECT(apart(DECODE, STEP, NULL)); /* two functions called from one line */
+	EXPECT(apart(MAIN, SYNC, NULL)); /* one is the other's caller */
+	EXPECT(apart(SYNC, SYNC, NULL));
+	EXPECT(apart("", SYNC, NULL));
+	EXPECT(apart("f\ta\t1", "f\tb\t2", NULL));
+	EXPECT(apart("f\ta\t1", "f\ta\t2", "f\ta\t1"));
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+static void test_copies(void)
+{
+	struct ana_copied c = { 0 };
+
+	EXPECT(ana_copied_given(&c, 0, MS, true, 1024).made);
+	EXPECT(!ana_copied_given(&c, 0, MS, true, 1023).made); /* a learning rate */
+	EXPECT(!ana_copied_given(&c, 0, MS, false, 1 << 20).made);
+	REQUIRE(!ana_copied_add(&c, 0, 1 << 20, true));
+	REQUIRE(!ana_copied_add(&c, 1 * MS, 4096, false)); /* a loss */
+	EXPECT(ana_copied_given(&c, 2 * MS, 3 * MS, true, 1 << 20).made);
+	/* gradients come, and weights go back in parts: behind the first part nothing came any more */
+	REQUIRE(!ana_copied_add(&c, 2 * MS, 1 << 22, false));
+	EXPECT(!ana_copied_given(&c, 3 * MS, 4 * MS, true, 1 << 20).made);
+	REQUIRE(!ana_copied_add(&c, 4 * MS, 1 << 20, true));
+	EXPECT(!ana_copied_given(&c, 5 * MS, 6 * MS, true, 1 << 20).answer);
+	EXPECT(!ana_copied_given(&c, 5 * MS, 6 * MS, true, 1 << 20).made);
+	EXPECT(ana_copied_given(&c, (int64_t)2003 * MS, (int64_t)2004 * MS, true, 1 << 20).made);
+	ana_copied_fini(&c);
+}
+
+static void test_long_calls(void)
+{
+	struct ana_longcalls c = { 0 };
+	int64_t i;
+
+	EXPECT(!ana_longcalls_at(&c, 0));
+	REQUIRE(!ana_longcalls_add(&c, 0, 19 * US)); /* too short */
+	EXPECT(!ana_longcalls_at(&c, 5));
+	REQUIRE(!ana_longcalls_add(&c, 100 * US, 200 * US));
+	REQUIRE(!ana_longcalls_add(&c, 150 * US, 180 * US)); /* in it */
+	EXPECT(!ana_longcalls_at(&c, 100 * US - 1) && ana_longcalls_at(&c, 100 * US));
+	EXPECT(ana_longcalls_at(&c, 190 * US) && !ana_longcalls_at(&c, 200 * US));
+	for (i = 1; i < 100000; i++)
+		REQUIRE(!ana_longcalls_add(&c, i * MS, i * MS + 50 * US));
+	EXPECT(c.tail - c.head <= 20002);
+	EXPECT(ana_longcalls_at(&c, (int64_t)99999 * MS) && !ana_longcalls_at(&c, 100 * US));
+	ana_longcalls_fini(&c);
+}
+
+static const struct t_case cases[] = {
+	T_CASE(test_classes),
+	T_CASE(test_two_lines),
+	T_CASE(test_polls),
+	T_CASE(test_apart),
+	T_CASE(test_copies),
+	T_CASE(test_long_calls),
+};
+
+int main(void)
+{
+	return t_run(cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Backwards through a thread's samples: each one at work for the GPU, and the last one before it that
+ * was in the line of the loop that is asked about.
+ */
+#include "loop_order.h"
+
+#include <string.h>
+#include "frames.h"
+#include "shares.h"
+
+#define SAMPLES_MAX 512u /* looked at */
+#define VOTES_MAX 4u
+
+static struct ana_text text_of(const struct ana_evidence *e, uint32_t id)
+{
+	struct ana_text t = { "", 0 };
+	size_t len;
+
+	if (id && id <= wire_strtab_count(e->stacks.table)) {
+		t.at = wire_strtab_get(e->stacks.table, id, &len);
+		t.len = (uint32_t)len;
+	}
+	return t;
+}
+
+/* The last row of the text, which loses it. */
+static struct ana_text take_row(struct ana_text *t)
+{
+	uint32_t at = t->len;
+
+	while (at && t->at[at - 1] != '\n')
+		at--;
+	struct ana_text row = { t->at + at, t->len - at };
+
+	t->len = at ? at - 1 : 0;
+	return row;
+}
+
+static bool equal(struct ana_text a, struct ana_text b)
+{
+	return a.len == b.len && !memcmp(a.at, b.at, a.len);
+}
+
+static struct ana_frame frame_of(struct ana_text row)
+{
+	struct ana_frame f;
+
+	ana_frames_next(&f, &row.at, row.at + row.len);
+	return f;
+}
+
+bool ana_order_apart(struct ana_text a, struct ana_text b, uint32_t *line_a, uint32_t *line_b,
+		     uint32_t *common)
+{
+	struct ana_text whole = a, x, y;
+	struct ana_frame f, g;
+
+	do {
+		if (!a.len || !b.len)
+			return false;
+		x = take_row(&a);
+		y = take_row(&b);
+	} while (equal(x, y));
+	f = frame_of(x);
+	g = frame_of(y);
+	*line_a = f.line;
+	*line_b = g.line;
+	*common = (uint32_t)(whole.at + whole.len - x.at);
+	return equal(f.function, g.function) && equal(f.file, g.file) && f.line && g.line &&
+	       f.line != g.line;
+}
+
+static bool ends_with(struct ana_text t, struct ana_text end)
+{
+	return t.len >= end.len && !memcmp(t.at + t.len - end.len, end.at, end.len) &&
+	       (t.len == end.len || t.at[t.len - end.len - 1] == '\n');
+}
+
+/* In a call of the driver or the runtime, or in a framework that makes such calls. */
+static bool gives_work(struct ana_evidence *e, const struct wire_sample *w)
+{
+	if (w->wait == WIRE_WAIT_GPU)
+		return true;
+	if (e->in_long_call && e->in_long_call(e->in_call_arg, w->tid, w->t_ns))
+		return true;
+	return ana_pystacks_get(&e->stacks, w->stack)->code == ANA_CODE_MODEL;
+}
+
+static enum ana_order look(struct ana_evidence *e, const struct ana_thread_samples *s,
+			   struct ana_text stack, int64_t start)
+{
+	size_t j = ana_samples_from(s, start);
+	size_t first = j - s->head > SAMPLES_MAX ? j - SAMPLES_MAX : s->head;
+	uint32_t before = 0, behind = 0, works = 0, sleeps = 0, here, there, common;
+	struct ana_text given = { "", 0 }; /* the stack of who gives work next; empty: told */
+
+	for (; j > first && s->sample[j - 1].t_ns >= start - ANA_LOOK_BACK_NS; j--) {
+		const struct wire_sample *w = &s->sample[j - 1];
+		struct ana_text end = stack;
+
+		if (w->stack && gives_work(e, w)) {
+			given = text_of(e, w->stack);
+			continue;
+		}
+		works += ana_sample_runs(w);
+		sleeps += !ana_sample_runs(w) && w->wait == WIRE_WAIT_SLEEP;
+		if (!w->stack || !given.len ||
+		    !ana_order_apart(stack, given, &here, &there, &common))
+			continue;
+		end.at += end.len - common;
+		end.len = common;
+		if (!ends_with(text_of(e, w->stack), end))
+			continue;
+		before += here < there;
+		behind += here > there;
+		given.len = 0;
+		if (before + behind == VOTES_MAX)
+			break;
+	}
+	if ((!before && !behind) || sleeps > works) /* it asks again and again */
+		return ANA_ORDER_UNKNOWN;
+	return before > behind ? ANA_ORDER_BEFORE : ANA_ORDER_BEHIND;
+}
+
+enum ana_order ana_order_of(struct ana_order_memo *m, struct ana_evidence *e,
+			    const struct ana_thread_samples *s, size_t i, int64_t start)
+{
+	uint32_t id = s->sample[i].stack, k;
+
+	if (!id)
+		return ANA_ORDER_UNKNOWN;
+	for (k = 0; k < ANA_ORDER_MEMO; k++)
+		if (m->known[k].stack == id)
+			return (enum ana_order)m->known[k].order;
+	k = m->next++ % ANA_ORDER_MEMO;
+	m->known[k].stack = id;
+	m->known[k].order = (uint8_t)look(e, s, text_of(e, id), start);
+	return (enum ana_order)m->known[k].order;
+}

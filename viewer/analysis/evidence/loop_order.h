@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where in its loop a thread is at work: at a line before those that give the GPU work, or behind them.
+ * What is made for the GPU is made before; metrics, logs and savings come behind. Told by what the
+ * thread did next the last times that it was there (LEDGER 6, work before a copy). One thread.
+ */
+#ifndef ANALYSIS_LOOP_ORDER_H
+#define ANALYSIS_LOOP_ORDER_H
+
+#include "evidence.h"
+
+enum ana_order {
+	ANA_ORDER_UNKNOWN, /* it was not seen on its way to the GPU */
+	ANA_ORDER_BEFORE,
+	ANA_ORDER_BEHIND,
+};
+
+#define ANA_ORDER_MEMO 8u
+
+struct ana_order_memo { /* what was told in one piece, by stack; zero-initialise */
+	struct {
+		uint32_t stack;
+		uint8_t order;
+	} known[ANA_ORDER_MEMO];
+	uint32_t next;
+};
+
+/* Of the sample @i of a thread of the process, by its samples before @start. */
+enum ana_order ana_order_of(struct ana_order_memo *m, struct ana_evidence *e,
+			    const struct ana_thread_samples *s, size_t i, int64_t start);
+
+/*
+ * Two stacks as text: the lines of the outermost frame in which they differ, if that is of one
+ * function, else false. @common: the length of the ends of @a that has that frame of @a and all
+ * outside of it. Pure.
+ */
+bool ana_order_apart(struct ana_text a, struct ana_text b, uint32_t *line_a, uint32_t *line_b,
+		     uint32_t *common);
+
+#endif
