@@ -114,6 +114,7 @@ struct wire_sample {
  * with one space between them, at most 8.
  *	?ID	it is blocked waiting for this; of several the innermost first
  *	!ID	it holds this, and code on its stack gives: it can end the wait of who waits for it
+ *	>ID	the same, and it is blocked giving just now: it writes to a pipe that is full
  *	~ID	it holds this; nothing in its code is seen to give
  * An ID means the same in all samples of a stream, as long as what it names lives:
  *	oHEX	a Python object by its address; forked children of the process share it
@@ -123,6 +124,7 @@ struct wire_sample {
  *	uINODE-INODE	a pair of Unix sockets, the lower inode first
  *	tADDR:PORT-ADDR:PORT	a TCP connection within the host, the lower text first
  *	lADDR	a listening socket: who waits there waits for requests
+ *	aADDR	behind a connection: it was accepted at this address, that of a listening socket
  *	fDEV:INODE:OFFSET	a lock or semaphore in a shared mapping
  *	nHEX	a native lock or condition by its address, rounded down to 8 bytes
  * and, of a thread without Python,

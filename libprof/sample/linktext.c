@@ -115,14 +115,24 @@ void prof_link_tcp(char id[PROF_LINK_ID], const char *one, const char *other)
 	snprintf(id, PROF_LINK_ID, "t%.50s-%.50s", first ? one : other, first ? other : one);
 }
 
-void prof_link_listens(char id[PROF_LINK_ID], const char *address)
+static void name_address(char id[PROF_LINK_ID], char kind, const char *address)
 {
 	size_t i;
 
-	snprintf(id, PROF_LINK_ID, "l%s", address);
+	snprintf(id, PROF_LINK_ID, "%c%s", kind, address);
 	for (i = 0; id[i]; i++)
 		if ((unsigned char)id[i] <= ' ' || id[i] == 127)
 			id[i] = '_';
+}
+
+void prof_link_listens(char id[PROF_LINK_ID], const char *address)
+{
+	name_address(id, 'l', address);
+}
+
+void prof_link_accepted(char id[PROF_LINK_ID], const char *address)
+{
+	name_address(id, 'a', address);
 }
 
 void prof_link_shared(char id[PROF_LINK_ID], uint32_t major, uint32_t minor, uint64_t inode,

@@ -18,6 +18,7 @@ enum prof_link_mark {
 	PROF_LINK_AWAITS = '?',
 	PROF_LINK_GIVES = '!',
 	PROF_LINK_HOLDS = '~',
+	PROF_LINK_SENDS = '>', /* it is blocked giving just now */
 	PROF_LINK_NAMED = '=', /* no id behind it: the thread's name */
 };
 
@@ -49,6 +50,9 @@ void prof_link_tcp(char id[PROF_LINK_ID], const char *one, const char *other);
 
 /* An address or a path; what a word cannot hold becomes '_'. */
 void prof_link_listens(char id[PROF_LINK_ID], const char *address);
+
+/* The same of an address at which a connection was accepted. */
+void prof_link_accepted(char id[PROF_LINK_ID], const char *address);
 
 void prof_link_native(char id[PROF_LINK_ID], uint64_t address);
 

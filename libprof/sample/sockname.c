@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include "core/clockpoll.h"
+#include "core/hash.h"
 #include "sockpeer.h"
 
 #define PLACES 256u /* a power of two */
+#define LISTENERS 256u
 #define PASS_NS 1000000000ll
 #define SHARE 400 /* of a core, one in so many */
 #define SAVED_MOST_NS 80000000ll /* the first passes have that */
@@ -39,10 +41,13 @@ struct place {
 	int64_t known_ns; /* looked up then; 0: wanted */
 	enum family family; /* UNKNOWN: not found */
 	uint64_t peer;
+	bool accepted;
 	struct prof_socket_line line;
 };
 
 static struct place place[PLACES];
+static uint64_t listener[LISTENERS]; /* in this pass: hashes of where somebody listens */
+static size_t listeners;
 static int64_t pass_ns; /* not before then */
 static int64_t fed_ns, saved_ns; /* CPU time that may be spent; below 0: too much was */
 
@@ -147,6 +152,36 @@ static bool is_pair(const struct prof_socket_line *a, const struct prof_socket_l
 	return *a->far && !strcmp(a->far, b->near) && !strcmp(a->near, b->far);
 }
 
+/* Of a port at all addresses ":PORT", of one at one address that, too; of a unix socket its path. */
+static const char *name_of_listener(const struct prof_socket_line *l)
+{
+	const char *port = strrchr(l->near, ':');
+
+	if (!port)
+		return l->path;
+	return strspn(l->near, "0") == (size_t)(port - l->near) ? port : l->near;
+}
+
+static bool is_listener(const char *name)
+{
+	uint64_t hash = prof_hash_text(name);
+	size_t i;
+
+	for (i = 0; *name && i < listeners; i++)
+		if (listener[i] == hash)
+			return true;
+	return false;
+}
+
+static bool was_accepted(const struct prof_socket_line *l)
+{
+	const char *port = strrchr(l->near, ':');
+
+	if (l->listens)
+		return false;
+	return port ? is_listener(port) || is_listener(l->near) : is_listener(l->path);
+}
+
 /* A connection's other end may come before the one that is wanted: it is found in a second round. */
 static void take_line(const char *line, enum table table)
 {
@@ -158,6 +193,8 @@ static void take_line(const char *line, enum table table)
 	if (table == UNIX ? !prof_socket_line_unix(line, &l)
 			  : !prof_socket_line_tcp(line, table == TCP6, &l))
 		return;
+	if (l.listens && listeners < LISTENERS && *name_of_listener(&l))
+		listener[listeners++] = prof_hash_text(name_of_listener(&l));
 	p = &place[l.inode % PLACES];
 	if (p->inode == l.inode) {
 		p->family = family;
@@ -244,12 +281,15 @@ static void pass(int64_t now_ns)
 	size_t i;
 	int t;
 
+	listeners = 0;
 	for (t = 0; t < TABLES; t++)
 		read_table((enum table)t);
 	ask_peers();
 	for (i = 0; i < PLACES; i++)
-		if (place[i].inode)
+		if (place[i].inode) {
 			place[i].known_ns = now_ns;
+			place[i].accepted |= was_accepted(&place[i].line);
+		}
 	saved_ns -= prof_cpu_ns() - begin;
 }
 
@@ -309,6 +349,18 @@ void prof_socket_link(uint64_t inode, char id[PROF_LINK_ID], uint64_t *peer)
 	*peer = inode ? p->peer : 0;
 	if (inode && p->family)
 		link_of(p, id);
+}
+
+void prof_socket_accepted(uint64_t inode, char id[PROF_LINK_ID])
+{
+	const struct place *p = place_of(inode);
+	char near[64];
+
+	*id = 0;
+	if (!inode || !p->accepted)
+		return;
+	prof_socket_address(p->line.near, near, sizeof(near));
+	prof_link_accepted(id, p->family == UNIX_SOCKET ? p->line.path : near);
 }
 
 void prof_socket_ends(const char *id, uint64_t inode[2])

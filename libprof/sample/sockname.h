@@ -29,6 +29,12 @@ void prof_socket_name(uint64_t inode, char *name, size_t room);
  */
 void prof_socket_link(uint64_t inode, char id[PROF_LINK_ID], uint64_t *peer);
 
+/*
+ * Was the connection accepted, not made, here: a socket that listens has its address? Then "a" and that
+ * address, else "". Of one whose listening socket is closed this is not known.
+ */
+void prof_socket_accepted(uint64_t inode, char id[PROF_LINK_ID]);
+
 /* Both ends of a connection by the id that was told lately; 0 where one is not known. */
 void prof_socket_ends(const char *id, uint64_t inode[2]);
 

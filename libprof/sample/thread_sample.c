@@ -24,6 +24,7 @@
 #include "procmem.h"
 #include "python/reach.h"
 #include "shmap.h"
+#include "sockname.h"
 #include "target_parts.h"
 #include "threadfacts.h"
 #include "waitkind.h"
@@ -42,6 +43,7 @@ struct sampling { /* what one sample is taken with */
 	bool blocked, sched_known, call_known;
 	bool path, writes; /* it waits for a file by its path; to write it */
 	bool links; /* are asked for */
+	bool sends; /* ... of what it is blocked giving to */
 };
 
 /* ---- state ------------------------------------------------------------------------------------ */
@@ -172,6 +174,28 @@ static bool await_link(struct sampling *l, const char *id, uint64_t end)
 }
 
 /* Who writes to a pipe or socket waits for who reads: that is no wait for something to be made. */
+static void write_fd(struct sampling *l, int fd, bool file)
+{
+	struct prof_fd f = wait_fd(l, fd, file, -1);
+	char id[PROF_LINK_ID];
+
+	if (!l->sends)
+		return;
+	prof_fd_link(&f, l->out->s.wait == WIRE_WAIT_PIPE, id);
+	prof_link_add(l->out->links, PROF_LINK_SENDS, id);
+}
+
+/* A connection that came from outside says so behind its own word. */
+static void await_fd(struct sampling *l, const struct prof_fd *f, const char *id)
+{
+	char from[PROF_LINK_ID];
+
+	if (!await_link(l, id, f->inode) || f->kind != PROF_FD_SOCKET)
+		return;
+	prof_socket_accepted(f->inode, from);
+	await_link(l, from, 0);
+}
+
 static void read_fd(struct sampling *l, int fd)
 {
 	struct prof_fd f = wait_fd(l, fd, false, -1);
@@ -180,7 +204,7 @@ static void read_fd(struct sampling *l, int fd)
 	if (!l->links)
 		return;
 	prof_fd_link(&f, l->out->s.wait == WIRE_WAIT_PIPE, id);
-	await_link(l, id, f.inode);
+	await_fd(l, &f, id);
 }
 
 static bool sends(const struct sampling *l)
@@ -260,9 +284,9 @@ static void await_polled(struct sampling *l, const struct prof_poll_set *p)
 		if (*id[i] == 'l' && n < POLLED_WORDS)
 			n += await_link(l, id[i], f[i].inode);
 	}
-	for (i = 0; i < p->count && n < POLLED_WORDS; i++)
-		if (*id[i])
-			n += await_link(l, id[i], f[i].inode);
+	for (i = 0; i < p->count && prof_link_words(l->out->links) < POLLED_WORDS; i++)
+		if (*id[i] && *id[i] != 'l')
+			await_fd(l, &f[i], id[i]);
 }
 
 /* Of several descriptors the one that tells most: a queue, then whatever comes first. */
@@ -342,12 +366,12 @@ static void tell_wait(struct sampling *l)
 		break;
 	case PROF_CALL_SOCKET:
 		if (sends(l))
-			wait_fd(l, fd, false, -1);
+			write_fd(l, fd, false);
 		else
 			read_fd(l, fd);
 		break;
 	case PROF_CALL_WRITE:
-		wait_fd(l, fd, true, -1);
+		write_fd(l, fd, true);
 		break;
 	case PROF_CALL_PATH:
 		wait_path(l, opens_to_write(l));
@@ -494,6 +518,7 @@ static int sample(struct sampling *l, pid_t tid, unsigned int what)
 		read_bytes(l);
 	if (what & PROF_SAMPLE_PYTHON)
 		read_python(l, tid);
+	l->sends = what & PROF_SAMPLE_LINKS;
 	l->links = what & PROF_SAMPLE_LINKS && !prof_wait_gives(l->out->stack) &&
 		   !prof_wait_watches(l->out->stack);
 	if (l->blocked && l->call_known)

@@ -181,8 +181,8 @@ class Chain:
         for key, rows in self.w.samples.items():
             seen = [s for s in rows if a <= s['t'] < self.b]
             how = {}
-            for mark in '!~':
-                n = sum(bool((ids(s, mark) & wanted) - ids(s, '?')) for s in seen)
+            for mark, marks in (('!', '!>'), ('~', '~')):
+                n = sum(bool((ids(s, marks) & wanted) - ids(s, '?')) for s in seen)
                 if n:
                     how = {mark: n}
                     break
@@ -209,7 +209,7 @@ class Chain:
             if self.looks == 256:
                 break
             self.looks += 1
-            if self.writes(key, a if far else a - LOOK_BACK):
+            if self.writes(key, a if far else a - LOOK_BACK, wanted):
                 self.writers = True
             else:
                 each.append(self.does(path + [key], key, a, far))
@@ -217,15 +217,16 @@ class Chain:
             ns for c, _, ns, _ in ends if c in ('input.prep', 'input.cpu_starved', 'input.fetch', 'host.no_work'))]
         return sum(busy or each, []), circle
 
-    def writes(self, key, a):
+    def writes(self, key, a, wanted):
         rows = [s for s in self.w.samples[key] if a <= s['t'] < self.b]
         stops = [s['t'] for s in rows[1:]] + [self.b]
         out = dict.fromkeys((True, False, None), 0)
         for s, stop in zip(rows, stops):
-            sends = s['wait'] in (SOCKET, PIPE) and s['state'] != RUNNING and take_of(s) == 'gives'
+            delivers = bool(ids(s, '>') & wanted)
+            sends = s['wait'] in (SOCKET, PIPE) and s['state'] != RUNNING and take_of(s) == 'gives' and not delivers
             blocked = s['state'] != RUNNING
             kind = True if s['code'] == 'checkpoint' or blocked and s['wait'] == WRITE or sends else \
-                False if s['wait'] in (READ, FAULT, SOCKET, PIPE) else None
+                False if s['wait'] in (READ, FAULT, SOCKET, PIPE) and not delivers else None
             out[kind] += stop - s['t']
         return out[True] > 0 and 10 * out[True] >= sum(out.values()) and out[True] > out[False]
 
@@ -246,7 +247,8 @@ class Chain:
                 ends.append(('input.cpu_starved', False, h.delay * w // of, False))
         def asks(s):
             return ids(s, '?') and s['state'] != RUNNING and not self.in_driver(key, s) and \
-                not without_work(s) and take_of(s) in ('item', 'event')
+                not without_work(s) and (take_of(s) in ('item', 'event') or
+                                         take_of(s) is None and s['wait'] == SOCKET)
 
         for s, w, part in h.parts():
             if s['state'] == RUNNING or self.in_driver(key, s):
@@ -269,8 +271,14 @@ class Chain:
             ends.append(self.blocked(s, part))
         return [e for e in ends if e[2] > 0]
 
+    def calls(self, s):
+        """Whether it waits for somebody who asked for the connection."""
+        kinds = {i[0] for i in ids(s, '?')}
+        return 'a' in kinds or s['wait'] == SOCKET and not kinds & set('ut') and \
+            self.w.callers.get(s['stack'], self.b) < self.b
+
     def blocked(self, s, ns):
-        if take_of(s) == 'serves' or without_work(s):
+        if take_of(s) == 'serves' or without_work(s) or self.calls(s):
             return 'host.no_work', False, ns, False
         self.piped |= s['wait'] in (SOCKET, PIPE)
         return maker_block(s, False), s['wait'] == QUEUE, ns, s['wait'] == SLEEP
@@ -782,10 +790,12 @@ class World:
     def __init__(self, pid, samples, batches, workers, copies=(), calls=None):
         self.copies, self.calls = sorted(copies), calls or {}
         self.pid, self.batches, self.workers = pid, sorted(batches, key=lambda r: r['start']), workers
-        self.samples, self.role = {}, {}
+        self.samples, self.role, self.callers = {}, {}, {}
         for s in sorted(samples, key=lambda s: s['t']):
             self.samples.setdefault((s['pid'], s['tid']), []).append(s)
             self.role[s['pid'], s['tid']] = s['role']
+            if s['stack'] and any(i[0] == 'a' for i in ids(s, '?')):
+                self.callers.setdefault(s['stack'], s['t'])
 
     def call(self, key, t, since):
         """The class of the call that the thread was in."""

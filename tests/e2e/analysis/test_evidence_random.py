@@ -57,7 +57,7 @@ STACKS = {  # name: what it says (code, the user's innermost, take, iterates), a
 OWN = [name for name in STACKS if not STACKS[name][0] and name != 'none']
 WORK = ['early', 'early_too', 'late', 'model']  # before and behind the line that launches
 TAKES = ['get', 'draw', 'library', 'turn', 'draw_event', 'plain']
-IDS = ['oa', 'ob', 'oa', 'ob', 'q9', 't1', 'p1', 'l1', 'n40', 'f1:2:3']
+IDS = ['oa', 'ob', 'oa', 'ob', 'q9', 't1', 'p1', 'l1', 'n40', 'f1:2:3', 'u1', 'a1']
 TO_DEVICE, TO_HOST = 1, 2
 
 
@@ -254,7 +254,7 @@ class Case:
                 elif self.works and tid == TRAINER and r.random() < .8:
                     name, wait, links, target = r.choice(WORK), r.choice([0] * 9 + [1, ref.SLEEP, ref.GPU]), '', ''
                 elif self.feeds and role == 5 and r.random() < .5:
-                    links = r.choice(['!oa', '!oa ?ob', '~oa', '!p1', '!ob', ''])
+                    links = r.choice(['!oa', '!oa ?ob', '~oa', '!p1', '>p1', '!oa ?u1', '!oa ?a1', '!ob', ''])
                 name = 'none' if mute else name
                 state = 1 if not wait else r.choice([2, 2, 2, 3])
                 flags = r.choice([0, 0, 8, 64, 72])
@@ -277,7 +277,7 @@ class Case:
 
     def word(self, role):
         r = self.r
-        marks = '????!' if role in (1, 2, 6) else '?!!~'
+        marks = '????!' if role in (1, 2, 6) else '??!!!>~'
         return r.choice(marks) + r.choice(IDS)
 
     def text(self, shift, r):

@@ -225,6 +225,44 @@ static void test_links(void)
 	EXPECT_UINT(peer, 0);
 }
 
+/* Who was asked for a connection, and who asked; over TCP and by a path. */
+static void test_accepted(void)
+{
+	union address a = { .v4 = { .sin_family = AF_INET } }, b;
+	char id[PROF_LINK_ID], want[PROF_LINK_ID];
+	int four[3], local[3], i;
+	socklen_t len = sizeof(a.v4);
+	uint64_t peer;
+
+	for (i = 0; i < 2; i++) {
+		four[i] = socket(AF_INET, SOCK_STREAM, 0);
+		local[i] = socket(AF_UNIX, SOCK_STREAM, 0);
+	}
+	REQUIRE(!bind(four[0], &a.any, len) && !listen(four[0], 1) &&
+		!getsockname(four[0], &a.any, &len)); /* of all addresses */
+	snprintf(want, sizeof(want), "a127.0.0.1:%u", ntohs(a.v4.sin_port));
+	a.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	REQUIRE(!connect(four[1], &a.any, len));
+	b.local = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	snprintf(b.local.sun_path, sizeof(b.local.sun_path), "/tmp/gs-accepted-%d", getpid());
+	REQUIRE(!bind(local[0], &b.any, sizeof(b.local)) && !listen(local[0], 1) &&
+		!connect(local[1], &b.any, sizeof(b.local)));
+	four[2] = accept(four[0], NULL, NULL);
+	local[2] = accept(local[0], NULL, NULL);
+	unlink(b.local.sun_path);
+	for (i = 0; i < 3; i++) {
+		prof_socket_link(inode_of(four[i]), id, &peer);
+		prof_socket_link(inode_of(local[i]), id, &peer);
+	}
+	wait_a_pass();
+	for (i = 0; i < 3; i++) {
+		prof_socket_accepted(inode_of(four[i]), id);
+		EXPECT_STR(id, i == 2 ? want : "");
+		prof_socket_accepted(inode_of(local[i]), id);
+		EXPECT_STR(i == 2 ? id + 1 : id, i == 2 ? b.local.sun_path : "");
+	}
+}
+
 /* Answers that are cut, or say that they are longer than they are. */
 static void test_damaged_answers(void)
 {
@@ -248,5 +286,5 @@ static void test_damaged_answers(void)
 
 int main(void)
 {
-	return RUN(test_real, test_lines, test_damaged_lines, test_links, test_damaged_answers);
+	return RUN(test_real, test_lines, test_damaged_lines, test_links, test_accepted, test_damaged_answers);
 }

@@ -126,6 +126,11 @@ static void test_words(void)
 	EXPECT_INT(ana_links_hand(&l, &who), ANA_LINK_AWAITS);
 	ana_links_read(&l, "?o1 ?o2 ?o3 ?o4 ?o5 ?o6 ?o7 ?o8 ?o9", 35);
 	EXPECT_INT(l.count, WIRE_LINKS_MAX);
+	ana_links_read(&l, ">p22 !p23 ?o1", 13);
+	ana_links_read(&who, "?p22", 4);
+	EXPECT(l.hands && ana_links_hand(&l, &who) == ANA_LINK_GIVES && ana_links_deliver(&l, &who));
+	ana_links_read(&who, "?p23 ?o1", 8);
+	EXPECT(!ana_links_deliver(&l, &who));
 	ana_links_read(&l, "", 0);
 	EXPECT(!l.count && !l.awaits && !l.hands);
 }
@@ -407,6 +412,60 @@ static void test_answer(void)
 }
 
 /* Behind the queue somebody waits for requests. */
+/* What is given to who waits for it is no writing; what is sent elsewhere is. */
+static void test_delivery(void)
+{
+	struct bench t;
+
+	begin(&t);
+	t.given.at_once = true;
+	see(&t, 201, -1000, WIRE_WAIT_PIPE, ">p1", "");
+	keep(&t, PID, WIRE_WAIT_PIPE, "?p1", USER);
+	keep(&t, 201, WIRE_WAIT_NONE, "!p1", "");
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	end(&t);
+
+	begin(&t);
+	t.given.at_once = true;
+	see(&t, 201, -1000, WIRE_WAIT_PIPE, ">p2 !p1", "send\t" LIB "socket.py\t2");
+	keep(&t, PID, WIRE_WAIT_PIPE, "?p1", USER);
+	keep(&t, 201, WIRE_WAIT_NONE, "!p1", "");
+	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	end(&t);
+}
+
+/* A connection that others asked for brings requests, unless one of the job is at the other end. */
+static void test_callers(void)
+{
+	struct bench t;
+
+	begin(&t);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "!o1 ?u1-2 ?a/run/s", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* it was asked for by us */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "!o1 ?u1-2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* a short one, of which nothing is told; the one before it was asked for by others */
+	see(&t, 102, -3000, WIRE_WAIT_SOCKET, "?u1-2 ?a/run/s", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "!o1", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* a server's thread and its client, a child of ours */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "!o1 ?t1:1-2:2 ?a1:1", MAKE);
+	keep(&t, 201, WIRE_WAIT_NONE, "!t1:1-2:2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	end(&t);
+}
+
 static void test_requests(void)
 {
 	struct bench t;
@@ -569,6 +628,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_writer),	T_CASE(test_event),   T_CASE(test_answer),   T_CASE(test_requests),
 	T_CASE(test_driver),	T_CASE(test_feeder),  T_CASE(test_loader),
 	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),
+	T_CASE(test_delivery),	T_CASE(test_callers),
 };
 
 int main(void)

@@ -169,7 +169,15 @@ static enum ana_take take_of(struct ana_evidence *e, const struct wire_sample *w
 			   ana_linktexts_get(&e->links, w->links));
 }
 
-static bool writes(struct ana_evidence *e, const struct wire_sample *w)
+/* To those who wait for it, who are not yet there or slow: @links awaits that. */
+static bool delivers(struct ana_evidence *e, const struct wire_sample *w,
+		     const struct ana_links *links)
+{
+	return ana_links_deliver(ana_linktexts_get(&e->links, w->links), links);
+}
+
+static bool writes(struct ana_evidence *e, const struct wire_sample *w,
+		   const struct ana_links *links)
 {
 	if (ana_pystacks_get(&e->stacks, w->stack)->code == ANA_CODE_CHECKPOINT)
 		return true;
@@ -177,7 +185,7 @@ static bool writes(struct ana_evidence *e, const struct wire_sample *w)
 		return false;
 	return w->wait == WIRE_WAIT_WRITE ||
 	       ((w->wait == WIRE_WAIT_SOCKET || w->wait == WIRE_WAIT_PIPE) &&
-		take_of(e, w) == ANA_TAKE_GIVES);
+		take_of(e, w) == ANA_TAKE_GIVES && !delivers(e, w, links));
 }
 
 static bool reads(const struct wire_sample *w)
@@ -186,8 +194,12 @@ static bool reads(const struct wire_sample *w)
 	       w->wait == WIRE_WAIT_SOCKET || w->wait == WIRE_WAIT_PIPE;
 }
 
-/* It writes or sends for a tenth of its time or more, since 2 s before, and longer than it reads. */
-static bool is_writer(const struct search *f, const struct ana_thread_samples *s)
+/*
+ * It writes, or sends to others than who awaits with these links, for a tenth of its time or more, since
+ * 2 s before, and longer than it reads.
+ */
+static bool is_writer(const struct search *f, const struct ana_thread_samples *s,
+		      const struct ana_links *links)
 {
 	int64_t written = 0, read = 0, all = 0, from = f->far ? f->a : f->a - ANA_LOOK_BACK_NS;
 	struct ana_shares h;
@@ -200,9 +212,9 @@ static bool is_writer(const struct search *f, const struct ana_thread_samples *s
 		int64_t ns = i + 1 < h.end ? s->sample[i + 1].t_ns - w->t_ns : f->b - w->t_ns;
 
 		all += ns;
-		if (writes(f->e, w))
+		if (writes(f->e, w, links))
 			written += ns;
-		else if (reads(w))
+		else if (reads(w) && !delivers(f->e, w, links))
 			read += ns;
 	}
 	return written && written * (__int128)100 >= (__int128)WRITES_PCT * all && written > read;
@@ -263,13 +275,23 @@ static bool asks_on(struct search *f, const struct wire_sample *w)
 	    ana_chain_no_work(f->e, w))
 		return false;
 	take = take_of(f->e, w);
-	return take == ANA_TAKE_ITEM || take == ANA_TAKE_EVENT;
+	return take == ANA_TAKE_ITEM || take == ANA_TAKE_EVENT ||
+	       (take == ANA_TAKE_NOT_TOLD && w->wait == WIRE_WAIT_SOCKET);
+}
+
+/* A connection that the other end asked for, who is none of the job's, brings requests. */
+static bool serves(struct search *f, const struct wire_sample *w)
+{
+	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
+
+	return ana_callers_of(&f->e->callers, w, l, f->b) ||
+	       take_of(f->e, w) == ANA_TAKE_SERVES || ana_chain_no_work(f->e, w);
 }
 
 /* A blocked sample that asks nobody else: by what it is blocked in. */
 static void blocked_end(struct search *f, struct ana_chain_end *end, const struct wire_sample *w)
 {
-	if (take_of(f->e, w) == ANA_TAKE_SERVES || ana_chain_no_work(f->e, w)) {
+	if (serves(f, w)) {
 		end->class = ANA_HOST_NO_WORK;
 	} else {
 		end->class = ana_maker_class(w, ANA_PRODUCER_WORKER);
@@ -428,7 +450,7 @@ static void follow(struct search *f, const struct ana_links *links, bool *circle
 	for (i = 0; i < g.count && f->looks < LOOKS_MAX; i++) {
 		f->looks++;
 		first[i] = f->c->ends;
-		if (is_writer(f, g.giver[i].thread))
+		if (is_writer(f, g.giver[i].thread, links))
 			f->writers = true;
 		else
 			gather(f, &g.giver[i]);

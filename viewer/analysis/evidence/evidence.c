@@ -26,6 +26,7 @@ void ana_evidence_bare(struct ana_evidence *e, const struct wire_strtab *strings
 	*e = (struct ana_evidence){ .upto = INT64_MIN };
 	ana_pystacks_init(&e->stacks, strings);
 	ana_linktexts_init(&e->links, strings);
+	ana_callers_init(&e->callers);
 	ana_loaders_init(&e->loaders, strings);
 }
 
@@ -58,6 +59,7 @@ void ana_evidence_fini(struct ana_evidence *e)
 	free(e->pin.row);
 	ana_pystacks_fini(&e->stacks);
 	ana_linktexts_fini(&e->links);
+	ana_callers_fini(&e->callers);
 	ana_loaders_fini(&e->loaders);
 }
 
@@ -139,7 +141,7 @@ int ana_evidence_add_sample(struct ana_evidence *e, const struct wire_sample *s,
 	t->hands |= ana_linktexts_get(&e->links, s->links)->hands;
 	t->sample[t->tail++] = *s;
 	e->kept++;
-	return 0;
+	return ana_callers_add(&e->callers, s, ana_linktexts_get(&e->links, s->links));
 }
 
 static int add_row(struct ana_batches *b, const struct wire_batch *row, int64_t floor)

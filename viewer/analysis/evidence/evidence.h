@@ -15,6 +15,7 @@
 #define ANALYSIS_EVIDENCE_H
 
 #include "links.h"
+#include "callers.h"
 #include "loaders.h"
 #include "analysis/map.h"
 #include "analysis/read/row_feed.h"
@@ -50,6 +51,7 @@ struct ana_evidence {
 	struct ana_batches fetch, take, close, pin;
 	struct ana_pystacks stacks;
 	struct ana_linktexts links;
+	struct ana_callers callers;
 	struct ana_loaders loaders;
 	int64_t upto; /* everything before is read */
 	uint64_t kept; /* samples */

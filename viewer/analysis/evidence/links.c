@@ -15,6 +15,7 @@ static bool read_word(struct ana_link *out, const char *at, uint32_t len)
 		out->kind = ANA_LINK_AWAITS;
 		break;
 	case '!':
+	case '>':
 		out->kind = ANA_LINK_GIVES;
 		break;
 	case '~':
@@ -23,6 +24,7 @@ static bool read_word(struct ana_link *out, const char *at, uint32_t len)
 	default:
 		return false;
 	}
+	out->sends = *at == '>';
 	out->id = (struct ana_text){ at + 1, len - 1 };
 	out->hash = base_hash(BASE_HASH, at + 1, len - 1);
 	return true;
@@ -129,6 +131,16 @@ enum ana_link_kind ana_links_hand(const struct ana_links *l, const struct ana_li
 		best = ANA_LINK_HOLDS;
 	}
 	return best;
+}
+
+bool ana_links_deliver(const struct ana_links *l, const struct ana_links *who)
+{
+	uint8_t i;
+
+	for (i = 0; i < l->count; i++)
+		if (l->link[i].sends && ana_links_await(who, &l->link[i]))
+			return true;
+	return false;
 }
 
 bool ana_links_await_kind(const struct ana_links *l, char kind)

@@ -15,7 +15,7 @@
 
 enum ana_link_kind {
 	ANA_LINK_AWAITS, /* ?ID */
-	ANA_LINK_GIVES, /* !ID */
+	ANA_LINK_GIVES, /* !ID, >ID */
 	ANA_LINK_HOLDS, /* ~ID */
 };
 
@@ -23,6 +23,7 @@ struct ana_link {
 	struct ana_text id;
 	uint64_t hash; /* of the id */
 	uint8_t kind; /* enum ana_link_kind */
+	bool sends; /* >ID: it is blocked giving to it */
 };
 
 struct ana_links { /* in the order of the words */
@@ -57,6 +58,9 @@ bool ana_links_await(const struct ana_links *l, const struct ana_link *id);
  * same id itself is none who hands it.
  */
 enum ana_link_kind ana_links_hand(const struct ana_links *l, const struct ana_links *who);
+
+/* Whether what these are blocked giving to is what @who awaits. */
+bool ana_links_deliver(const struct ana_links *l, const struct ana_links *who);
 
 /* Whether some awaited id is of this kind: 'o', 'p', 'l' ... (wire/evidence.h). */
 bool ana_links_await_kind(const struct ana_links *l, char kind);
