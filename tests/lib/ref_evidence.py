@@ -165,7 +165,7 @@ class Chain:
     def __init__(self, world, who, s, a, b):
         self.w, self.start, self.b = world, a, b
         self.writers = self.piped = self.gives = False
-        self.looks = 0
+        self.looks, self.threads = 0, set()
         ends, _ = self.makers([who], s, a, False)
         self.total = sum(ns for _, _, ns, _ in ends)
         served = sum(ns for c, _, ns, _ in ends if c == 'host.no_work')
@@ -237,6 +237,7 @@ class Chain:
         h = Shares(self.w.samples.get(key, ()), a, self.b)
         if not h.rows:
             return []
+        self.threads |= set(path[1:])
         ends, done = [], set()
         for s, w, part in h.parts():
             if self.in_driver(key, s):
@@ -292,7 +293,7 @@ class Piece:
         self.weights, self.idle, self.makers, self.rows, self.asleep = {}, 0, 0, False, 0
         self.owed, self.chains = {}, {}
         self.fed = self.at_once = self.answer = False
-        self.read = None
+        self.read, self.left = None, 0
         self.place, self.alone, self.chained, self.served, self.asks = '', 0, False, False, False
         self.made, self.orders = False, {}
         self.kin = False  # decided by weight: its kin may share
@@ -595,6 +596,8 @@ class Piece:
                        for f in [self.shares(*k, self.a, self.b)] if f]
             if feeders:
                 _, _, (_, self.tid), h = max(feeders, key=lambda f: f[:2])
+        if self.at_once and self.left not in (0, self.tid) and self.is_awaited((self.w.pid, self.left)):
+            self.tid, h = self.left, self.shares(self.w.pid, self.left, self.a, self.b)
         waiting = sum(w for s, w, _ in h.parts() if s['code'] == 'next' or
                       s['wait'] == QUEUE and not without_work(s))
         if 2 * waiting >= self.b - self.a:
@@ -638,6 +641,15 @@ class Piece:
             for c in gone:
                 self.add(unknown, self.weights.pop(c, 0))
         return self.decide(unknown)
+
+    def is_awaited(self, key):
+        """Whether the thread of this piece makes what that one takes."""
+        for s in Shares(self.w.samples.get(key, ()), self.a, self.b).rows:
+            if s['state'] != RUNNING and ids(s, '?') and take_of(s) in ('item', 'event'):
+                c = self.chain(key, s)
+                if c.found == 'makers' and (self.w.pid, self.tid) in c.threads:
+                    return True
+        return False
 
     def host_run(self, s, followed):
         if s['flags'] & FL_GC and s['flags'] & FL_GIL:
@@ -805,8 +817,9 @@ class World:
     def in_long_call(self, key, t):
         return any(a <= t < b and b - a >= 20000 for a, b, _ in self.calls.get(key[1], ()))
 
-    def given(self, p, a, b):
+    def given(self, p, a, b, left=0):
         """What the GPU was given around the gap [a, b)."""
+        p.left = left
         p.at_once = any(t == b and to for t, _, to in self.copies)
         p.fed = any(b - MINUTE <= t <= b and to for t, _, to in self.copies)
         before = [(n, to) for t, n, to in self.copies if t < a][::-1]

@@ -65,6 +65,7 @@ class Case:
     def __init__(self, seed):
         r = self.r = random.Random(seed)
         self.lines, self.samples, self.batches, self.pieces = [], [], [], []
+        self.left = TRAINER  # who gave the last operation
         self.copies, self.calls = [], {}
         self.links = r.random() < .7
         self.feeds = self.links and r.random() < .6  # the trainer mostly takes what its threads make
@@ -89,7 +90,7 @@ class Case:
         self.make_rows()
         self.make_samples()
 
-    def op(self, start, ns):
+    def op(self, start, ns, tid=TRAINER):
         """A kernel, or a copy, whose launch begins 5 us before it."""
         r, corr = self.r, len(self.lines) + 1
         way = r.choice([TO_DEVICE, TO_DEVICE, 0] if self.feeds or self.works else [0, 0, TO_DEVICE, TO_HOST])
@@ -99,10 +100,9 @@ class Case:
             self.copies.append((start, size, way == TO_DEVICE))
         else:
             self.lines.append(f'op {start} {start + ns} {corr} 7')
-        self.call(TRAINER, start - 5 * US, start - 3 * US, 'host.dispatch')
-        self.lines.append(f'api {start - 5 * US} {start - 3 * US} {len(self.lines)} {TRAINER} '
-                          'cudaLaunchKernel')
-        self.t = start + ns
+        self.call(tid, start - 5 * US, start - 3 * US, 'host.dispatch')
+        self.lines.append(f'api {start - 5 * US} {start - 3 * US} {len(self.lines)} {tid} cudaLaunchKernel')
+        self.t, self.left = start + ns, tid
 
     def call(self, tid, start, end, cls):
         self.calls.setdefault(tid, []).append((start, end, cls))
@@ -115,11 +115,14 @@ class Case:
         """Stretches of a wait, of something else, of marks and calls; then the next operation, and
         perhaps one behind it."""
         r, t, first = self.r, self.t, len(self.pieces)
+        tid = MAKERS[0] if self.feeds and r.random() < .2 else TRAINER
         for _ in range(r.choice([1, 1, 2, 3])):
             ns = r.choice([r.randrange(1, 50 * US), r.randrange(1, 3 * MS), r.randrange(1, 60 * MS),
                            r.randrange(1, 400 * MS) if r.random() < .1 else 10 * MS])
             what = r.choice(['wait', 'wait', 'wait', 'host', 'host', 'call', 'mark', 'first'])
             if (self.feeds or self.works) and r.random() < .8:
+                what = 'host'
+            if tid != TRAINER:
                 what = 'host'
             if what in ('wait', 'first'):
                 opens = what == 'first'
@@ -133,8 +136,8 @@ class Case:
                     if r.random() < .2:
                         self.sync(r.choice([TRAINER, MAKERS[0]]), t + ns // 4, t + ns // 2)
             elif what == 'host':
-                self.piece('host', first, t, t + ns)
-                if r.random() < .1:
+                self.piece('host', first, t, t + ns, tid)
+                if r.random() < .1 and tid == TRAINER:
                     self.sync(MAKERS[0], t + ns // 4, t + ns // 2)
             elif what == 'call':
                 self.sync(TRAINER, t, t + ns)
@@ -146,8 +149,8 @@ class Case:
                 self.expect(cls, ns)
             t += ns
         for p in self.pieces[first:]:
-            p += [self.t, t + 5 * US]
-        self.op(t + 5 * US, r.randrange(100 * US, 20 * MS))
+            p += [self.t, t + 5 * US, self.left]
+        self.op(t + 5 * US, r.randrange(100 * US, 20 * MS), tid)
         if r.random() < .3:
             self.op(self.t, r.randrange(100 * US, MS))
 
@@ -169,19 +172,19 @@ class Case:
             at = to = self.end
         rest = min(self.end, self.t + ref.teardown(steps))
         for a, b in ref.cells(rest, self.end, [(at, to)]):
-            self.pieces.append(['tail', a, b, TRAINER])
+            self.pieces.append(['tail', a, b, self.left])
         early = [(a, b) for a, b in ((self.t, at), (to, rest)) if a < b]
         self.expect('excluded.teardown', sum(min(b, rest) - a for a, b in early if a < rest))
 
     def expect(self, cls, ns):
         self.expected[cls] = self.expected.get(cls, 0) + ns
 
-    def piece(self, kind, first, a, b):
+    def piece(self, kind, first, a, b, tid=TRAINER):
         """Neighbours of a gap that touch are one piece; so are waits, as one line of them."""
         if len(self.pieces) > first and self.pieces[-1][0] == kind and self.pieces[-1][2] == a:
             self.pieces[-1][2] = b
         else:
-            self.pieces.append([kind, a, b, TRAINER])
+            self.pieces.append([kind, a, b, tid])
 
     def batch(self, what, start, end, tid, loader, worker, index, cpu, delay, text=''):
         pid = PID if tid < 200 else tid

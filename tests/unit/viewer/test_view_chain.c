@@ -596,6 +596,36 @@ static void test_feeder(void)
 	end(&t);
 }
 
+/* A thread prepares and copies to the GPU itself; another waits for it and gives the GPU the rest. */
+static void test_copier(void)
+{
+	struct bench t;
+
+	begin(&t);
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_NONE, "!o1", MAKE);
+	keep(&t, 101, WIRE_WAIT_LOCK, "?o1", GET);
+	EXPECT_ALL(&t, ANA_HOST_DISPATCH, ANA_HIGH);
+	t.given.left = PID;
+	EXPECT_ALL(&t, ANA_HOST_DISPATCH, ANA_HIGH);
+	t.given.left = 101;
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	EXPECT_INT(t.b.path[0].link[0].thread->tid, 101);
+	EXPECT_INT(t.b.path[0].link[1].thread->tid, PID);
+	t.given.at_once = false; /* it ends with a kernel of the one that was waited for */
+	EXPECT_ALL(&t, ANA_HOST_DISPATCH, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* that one waits for somebody else */
+	t.given.at_once = true;
+	t.given.left = 101;
+	keep(&t, PID, WIRE_WAIT_NONE, "!o1", MAKE);
+	keep(&t, 101, WIRE_WAIT_LOCK, "?o2", GET);
+	keep(&t, 102, WIRE_WAIT_READ, "!o2", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_DISPATCH, ANA_HIGH);
+	end(&t);
+}
+
 /* ---- torch's loader -------------------------------------------------------------------------- */
 
 /* Its range says that this is a wait for a batch; the data set has a thread of its own. */
@@ -626,7 +656,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_words),	T_CASE(test_takes),   T_CASE(test_producer), T_CASE(test_nobody),
 	T_CASE(test_depth),	T_CASE(test_circles), T_CASE(test_far),	     T_CASE(test_no_input),
 	T_CASE(test_writer),	T_CASE(test_event),   T_CASE(test_answer),   T_CASE(test_requests),
-	T_CASE(test_driver),	T_CASE(test_feeder),  T_CASE(test_loader),
+	T_CASE(test_driver),	T_CASE(test_feeder),  T_CASE(test_copier),  T_CASE(test_loader),
 	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),
 	T_CASE(test_delivery),	T_CASE(test_callers),
 };

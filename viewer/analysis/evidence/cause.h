@@ -36,6 +36,7 @@ struct ana_given { /* to the GPU, around a piece: what a wait in it may have bee
 	bool at_once; /* such a copy ends the gap */
 	bool answer; /* results were copied to the host before the gap, as much as came from there */
 	enum ana_read read; /* what the submitter read in the 2 s up to the gap's end */
+	uint32_t left; /* the thread of the process that gave the operation before the gap; 0: not known */
 	bool made; /* at once, more than a number, and nothing of the kind came back: it was made here */
 };
 

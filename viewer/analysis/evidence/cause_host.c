@@ -374,6 +374,53 @@ static const struct ana_thread_samples *teller(const struct ana_cause *b,
 	return best;
 }
 
+static bool leads_to(const struct ana_chain *c, const struct ana_thread_samples *s)
+{
+	uint32_t k;
+	uint8_t i;
+
+	for (k = 0; c->found == ANA_CHAIN_MAKERS && k < c->paths; k++)
+		for (i = 1; i < c->path[k].links; i++)
+			if (c->path[k].link[i].thread == s)
+				return true;
+	return false;
+}
+
+/*
+ * Who copies to the GPU may be one whom another thread waits for, which gives the GPU its other work:
+ * then it is that one's wait.
+ */
+static const struct ana_thread_samples *waits_for(struct ana_cause *b, struct ana_evidence *e,
+						  const struct ana_thread_samples *s,
+						  struct ana_shares *h)
+{
+	const struct ana_thread_samples *t =
+		b->given.at_once && b->given.left && b->given.left != s->tid
+			? ana_evidence_thread(e, e->pid, b->given.left)
+			: NULL;
+	struct ana_shares f;
+	size_t i;
+
+	if (!ana_shares_of(t, b->start, b->end, &f))
+		return s;
+	for (i = f.first; i < f.end; i++) {
+		const struct wire_sample *w = &t->sample[i];
+		const struct ana_pystack k = *ana_pystacks_get(&e->stacks, w->stack);
+		const struct ana_links *l = ana_linktexts_get(&e->links, w->links);
+		enum ana_take take = ana_waitkind_of(w, &k, l);
+
+		if (ana_sample_runs(w) || !l->awaits ||
+		    (take != ANA_TAKE_ITEM && take != ANA_TAKE_EVENT))
+			continue;
+		ana_chain_follow(&b->chain, e, t, i, b->start, b->end);
+		if (leads_to(&b->chain, s)) {
+			*h = f;
+			return t;
+		}
+	}
+	return s;
+}
+
 static void as_wait(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 {
 	const struct ana_given given = b->given;
@@ -460,7 +507,7 @@ bool ana_cause_host(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 
 	if (!ana_shares_of(s, b->start, b->end, &h))
 		return false;
-	s = teller(b, e, s, &h);
+	s = waits_for(b, e, teller(b, e, s, &h), &h);
 	if (2 * (__int128)waiting(e, s, &h) >= b->end - b->start)
 		return decide_wait(b, e, s, &h);
 	add_samples(b, e, s, &h);

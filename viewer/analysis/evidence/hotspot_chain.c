@@ -35,13 +35,14 @@ static struct ana_text module_of(const struct ana_evidence *e, const struct wire
 	return t;
 }
 
+/* @first: it is the one that waits; of those behind it one may submit, too. */
 static int put_who(char *out, size_t room, struct ana_evidence *e, const struct wire_sample *w,
-		   const struct ana_pystack *k)
+		   const struct ana_pystack *k, bool first)
 {
 	const char *kind = w->pid == e->pid ? "thread" : "process";
 	struct ana_text name = k->outer.len ? k->outer : module_of(e, w);
 
-	switch (w->role) {
+	switch (first || w->role != WIRE_ROLE_SUBMITTER ? w->role : WIRE_ROLE_PRODUCER) {
 	case WIRE_ROLE_SUBMITTER:
 		return snprintf(out, room, "the trainer");
 	case WIRE_ROLE_FEEDER:
@@ -81,7 +82,7 @@ static bool put_link(char *out, size_t room, size_t *len, struct ana_evidence *e
 {
 	const struct wire_sample *w = &l->thread->sample[l->sample];
 	const struct ana_pystack *k = ana_pystacks_get(&e->stacks, w->stack);
-	int n = put_who(out + *len, room - *len, e, w, k);
+	int n = put_who(out + *len, room - *len, e, w, k, !*len);
 
 	if (n < 0 || (size_t)n >= room - *len)
 		return false;

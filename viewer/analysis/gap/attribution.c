@@ -181,6 +181,7 @@ bool ana_attribute(struct ana_walk *w, struct ana_proc *p, const struct ana_attr
 	if (!piece->outside) {
 		b->given = ana_copied_given(&p->copied, piece->gap_start, piece->gap_end,
 					    piece->copied, piece->copied_bytes);
+		b->given.left = piece->left;
 		b->given.read = ana_copied_read(
 			&p->copied, ana_evidence_thread(p->evidence, p->evidence->pid, piece->tid),
 			piece->gap_start, piece->gap_end);

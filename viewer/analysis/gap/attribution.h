@@ -23,6 +23,7 @@ struct ana_attribution { /* [start, end) of a gap of @gpu, with the class that r
 	int64_t gap_start, gap_end; /* what it is a piece of */
 	bool copied; /* a copy from host to device ends that ... */
 	uint64_t copied_bytes; /* ... of so many */
+	uint32_t left; /* tid of the process that gave the operation before the gap; 0: not known */
 	bool outside; /* nothing was given to the GPU any more, or yet */
 };
 

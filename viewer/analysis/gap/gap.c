@@ -94,6 +94,10 @@ static bool give_attributed(struct ana_gap_decision *d, const struct ana_ruled_p
 		.submitter = d->call ? d->call->tid : 0,
 		.copied = !d->outside && d->gap->copied,
 		.copied_bytes = d->outside ? 0 : d->gap->copied_bytes,
+		.left = d->outside || !d->call || !d->gap->left.known ||
+					d->gap->left.process != d->call->process
+				? 0
+				: d->gap->left.tid,
 		.outside = d->outside,
 	};
 	struct ana_proc *waiter = d->waiter;
