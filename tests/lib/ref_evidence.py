@@ -155,12 +155,8 @@ def without_work(s):
         blocked and s['target'].startswith('/dev/pts/') and s['wait'] != WRITE
 
 
-def works(work, all_):
-    return 10 * work >= all_
-
-
 class Chain:
-    """Who makes what a sample waits for in [a, b): ends, as (class, idle, ns of somebody's time, asleep)."""
+    """Who makes what a sample waits for in [a, b): ends, as (class, idle, ns of somebody's time, whose)."""
 
     def __init__(self, world, who, s, a, b):
         self.w, self.start, self.b = world, a, b
@@ -169,8 +165,6 @@ class Chain:
         ends, _ = self.makers([who], s, a, False)
         self.total = sum(ns for _, _, ns, _ in ends)
         served = sum(ns for c, _, ns, _ in ends if c == 'host.no_work')
-        work = sum(ns for c, _, ns, asleep in ends if c == 'input.prep' or c == 'input.fetch' and not asleep)
-        self.works = works(work, self.total - sum(ns for c, _, ns, _ in ends if c == 'input.cpu_starved'))
         self.ends = ends
         self.found = ('requests' if 2 * served >= self.total else 'makers') if self.total else \
             'writers' if self.writers else None
@@ -244,8 +238,8 @@ class Chain:
                 continue
             if s['state'] == RUNNING or not h.running:
                 of = h.running or h.waiting
-                ends.append(('input.prep', False, h.run * w // of, False))
-                ends.append(('input.cpu_starved', False, h.delay * w // of, False))
+                ends.append(('input.prep', False, h.run * w // of, key))
+                ends.append(('input.cpu_starved', False, h.delay * w // of, key))
         def asks(s):
             return ids(s, '?') and s['state'] != RUNNING and not self.in_driver(key, s) and \
                 not without_work(s) and (take_of(s) in ('item', 'event') or
@@ -264,12 +258,12 @@ class Chain:
                     more, circle = self.makers(path, s, a, far)
                 total = sum(e[2] for e in more)
                 if total:
-                    ends += [(c, idle, ns * n // total, asleep) for c, idle, n, asleep in more]
+                    ends += [(c, idle, ns * n // total, whose) for c, idle, n, whose in more]
                 else:
-                    ends += [('input.pipeline', True, p, False) if circle else self.blocked(x, p)
+                    ends += [('input.pipeline', True, p, key) if circle else self.blocked(x, p, key)
                              for x, p in same]
                 continue
-            ends.append(self.blocked(s, part))
+            ends.append(self.blocked(s, part, key))
         return [e for e in ends if e[2] > 0]
 
     def calls(self, s):
@@ -278,11 +272,11 @@ class Chain:
         return 'a' in kinds or s['wait'] == SOCKET and not kinds & set('ut') and \
             self.w.callers.get(s['stack'], self.b) < self.b
 
-    def blocked(self, s, ns):
+    def blocked(self, s, ns, key):
         if take_of(s) == 'serves' or without_work(s) or self.calls(s):
-            return 'host.no_work', False, ns, False
+            return 'host.no_work', False, ns, key
         self.piped |= s['wait'] in (SOCKET, PIPE)
-        return maker_block(s, False), s['wait'] == QUEUE, ns, s['wait'] == SLEEP
+        return maker_block(s, False), s['wait'] == QUEUE, ns, key
 
 
 class Piece:
@@ -290,7 +284,7 @@ class Piece:
 
     def __init__(self, world, a, b, tid):
         self.w, self.a, self.b, self.tid = world, a, b, tid
-        self.weights, self.idle, self.makers, self.rows, self.asleep = {}, 0, 0, False, 0
+        self.weights, self.idle, self.makers, self.rows = {}, 0, 0, False
         self.owed, self.chains = {}, {}
         self.fed = self.at_once = self.answer = False
         self.read, self.left = None, 0
@@ -331,10 +325,9 @@ class Piece:
         self.chained |= bool(self.owed)
         for (key, _), (s, ns) in self.owed.items():
             chain = self.chain(key, s)
-            for c, idle, n, asleep in chain.ends:
+            for c, idle, n, _ in chain.ends:
                 part = ns * n // chain.total
                 self.add(c, part)
-                self.asleep += part if c == 'input.fetch' and asleep else 0
                 if idle:
                     self.idle += part
                 else:
@@ -355,7 +348,6 @@ class Piece:
             self.owe(key, s, ns)
             return
         self.add(maker_block(s, own), ns)
-        self.asleep += ns if s['wait'] == SLEEP else 0
         if s['wait'] == QUEUE and not own:
             self.idle += ns
         else:
@@ -574,7 +566,6 @@ class Piece:
         for c, ns in part.weights.items():
             self.add(c, left * ns // total if total else 0)
         self.idle = left * part.idle // total if total else 0
-        self.asleep = left * part.asleep // total if total else 0
         if not total:
             self.add('input.unknown', left)
         self.makers += part.makers
@@ -604,12 +595,10 @@ class Piece:
             own = not any(s['code'] == 'next' for s, _, _ in h.parts())
             if own and self.read == 'one look':
                 return None
-            out = self.wait()
-            work = self.weights.get('input.prep', 0) + self.weights.get('input.fetch', 0) - self.asleep
-            if own and self.read == 'words' and \
-                    not works(work, self.b - self.a - (out or {}).get('input.cpu_starved', 0)):
+            if own and self.is_word(k for k in self.w.samples if self.w.role[k] == WORKER):
                 self.kin = True
                 return {'host.wait': self.b - self.a}
+            out = self.wait()
             self.kin = self.kin and out is not None
             return out or {'input.unknown': self.b - self.a}
         classes = [(s, w, part, s['state'] != RUNNING and self.host_block(s, part)) for s, w, part in h.parts()]
@@ -708,7 +697,7 @@ class Piece:
         if wait == QUEUE or wait in (LOCK, LOCK_SHARED) and code in ('next', 'handoff'):
             chain = self.chain((self.w.pid, self.tid), s)
             made = chain.found == 'makers'
-            if wait == QUEUE and code != 'next' and self.read == 'words' and not (made and chain.works):
+            if wait == QUEUE and code != 'next' and self.is_word(e[3] for e in chain.ends):
                 return 'host.wait'
             return 'chain' if made else 'input.unknown' if wait == QUEUE else 'input.handoff'
         if wait in (LOCK, LOCK_SHARED) and code in ('epoch', 'checkpoint'):
@@ -739,6 +728,16 @@ class Piece:
             return 'host.net' if wait == SOCKET else 'host.wait'
         return by_code or 'host.unknown'
 
+    def is_word(self, makers):
+        """Little is read, and none of these threads did more than sleep."""
+        for key in makers if self.read == 'words' else ():
+            h = self.shares(*key, self.a - LOOK_BACK, self.b)
+            work = h.run + sum(p for s, _, p in h.parts() if s['state'] != RUNNING and s['wait'] != SLEEP and
+                               maker_block(s, False) == 'input.fetch') if h else 0
+            if h and 10 * work >= self.b - self.a + LOOK_BACK - h.delay:
+                return False
+        return self.read == 'words'
+
     def at_place(self, s, alone):
         if not self.fed or not s['stack']:
             return False
@@ -749,7 +748,7 @@ class Piece:
     def host_take(self, s, take):
         c = self.chain((self.w.pid, self.tid), s)
         if c.found == 'makers':
-            if s['wait'] == PIPE and self.read == 'words' and not c.works:
+            if s['wait'] == PIPE and self.is_word(e[3] for e in c.ends):
                 return 'host.wait'
             if self.answer and c.piped:
                 return 'host.net'
@@ -762,7 +761,7 @@ class Piece:
         if s['wait'] == SOCKET:
             if self.fed and not self.answer and (data or s['iterates']):
                 return 'input.inline'
-            return 'host.wait' if s['take'] else 'host.net'
+            return 'host.wait' if s['take'] == 'event' else 'host.net'
         if s['wait'] == PIPE and data:
             return 'input.inline'
         return 'input.unknown' if take == 'item' and s['iterates'] and self.fed else 'host.wait'

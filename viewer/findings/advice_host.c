@@ -4,6 +4,7 @@
 
 #include "advice.h"
 #include "findings.h"
+#include "analysis/evidence/take.h"
 #include "base/units.h"
 #include "words.h"
 #include "wire/evidence.h"
@@ -46,11 +47,42 @@ bool view_advise_lock(struct view_summary *s, struct view_advice *a)
 	return true;
 }
 
+/* By the function that it waits in: what is settled or given away is no data. */
+static bool advise_what_ends(struct view_summary *s, struct view_advice *a, const char *line)
+{
+	const struct view_finding *f = view_finding_of(s, a->class);
+	const char *in = f ? f->where.target : NULL;
+
+	switch (in ? ana_take_of_words(in) : ANA_TAKE_NOT_TOLD) {
+	case ANA_TAKE_SETTLES:
+		a->title = "Wait later for what has to end";
+		a->brief = base_arena_printf(&s->mem, "a later %s%s", in, line);
+		a->action = base_arena_printf(
+			&s->mem,
+			"%s%s waits until something has ended: let that run beside the next steps, "
+			"and wait for it when its result is needed or the next one begins; make it "
+			"shorter or rarer if it is not done by then",
+			in, line);
+		return true;
+	case ANA_TAKE_GIVES:
+		a->title = "Give away without waiting";
+		a->brief = base_arena_printf(&s->mem, "no wait in %s%s", in, line);
+		a->action = base_arena_printf(
+			&s->mem,
+			"%s%s waits until somebody takes what it gives: a longer queue, a faster "
+			"receiver, or fewer of these",
+			in, line);
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool view_advise_host_wait(struct view_summary *s, struct view_advice *a)
 {
 	const char *line = view_advice_line(s, a->class);
 
-	if (!*line)
+	if (!*line || advise_what_ends(s, a, line))
 		return true;
 	a->brief = base_arena_printf(&s->mem, "a look at what is waited for%s", line);
 	a->action = base_arena_printf(

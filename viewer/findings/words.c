@@ -143,6 +143,9 @@ const char *view_words_doing(struct base_arena *mem, enum ana_class c, const str
 		return "stopped";
 	if (p->wait == WIRE_WAIT_QUEUE)
 		return p->role == WIRE_ROLE_WORKER ? "waiting for work" : "waiting for a batch";
+	if (p->target && (p->wait == WIRE_WAIT_LOCK || p->wait == WIRE_WAIT_LOCK_SHARED ||
+			  p->wait == WIRE_WAIT_CHILD))
+		return base_arena_printf(mem, "waiting in %s", p->target);
 	const char *what = view_words_blocked(mem, p, columns);
 	return what ? base_arena_printf(mem, "%s %s", blocked[p->wait].verb, what) : "";
 }

@@ -66,6 +66,7 @@ SPIN = stack(('acquire_read', SP + 'vllm/distributed/device_communicators/shm_br
 RAY = stack(('get', SP + 'ray/_private/worker.py', 2600), MAIN)
 COMPILE = stack(('compile_fx', SP + 'torch/_inductor/compile_fx.py', 1000), MAIN)
 ALONE = ('input.unknown', 'host.wait')
+NETWORK = (*ALONE, 'host.net')  # it waits for a socket, whatever comes
 
 # What was fed, the class with all that samples can tell, and those that may be said where nothing joins
 # the threads and no copy is seen.
@@ -98,9 +99,9 @@ CASES = [
      [thread(100, LOCK, TF, '?n40'), thread(160, READ, '', '!n40')]),
     ('grain workers', 'input.prep', ALONE,
      [thread(100, QUEUE, GRAIN, '?p7'), thread(302, RUN, OWN, '!p7', pid=302)]),
-    ('webdataset iterated directly', 'input.inline', ALONE,
+    ('webdataset iterated directly', 'input.inline', NETWORK,
      [thread(100, SOCKET, WEB.replace('~main', f'~__iter__|{SP}webdataset/pipeline.py|70~main'), '')]),
-    ('HF datasets streaming', 'input.inline', ALONE, [thread(100, SOCKET, HF, '')]),
+    ('HF datasets streaming', 'input.inline', NETWORK, [thread(100, SOCKET, HF, '')]),
     ('DALI: a thread of its own submits', 'input.fetch', ALONE,
      [thread(150, LOCK, '', '', role=SUBMITTER), thread(100, LOCK, DALI, '?n80', role=FEEDER),
       thread(170, READ, '', '!n80')]),

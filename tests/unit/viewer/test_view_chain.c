@@ -238,7 +238,7 @@ static void test_nobody(void)
 	keep(&t, PID, WIRE_WAIT_SOCKET, "", RESPONSE);
 	EXPECT_ALL(&t, ANA_INPUT_INLINE, ANA_HIGH);
 	t.given.answer = true;
-	EXPECT_ALL(&t, ANA_HOST_WAIT, ANA_HIGH);
+	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
 	end(&t);
 }
 

@@ -464,9 +464,10 @@ static struct view_summary *one(enum ana_class c, uint8_t wait, const char *targ
 	return made_summary_of(r, H100, 1000000000);
 }
 
-static void expect_action(enum ana_class c, uint8_t wait, const char *id, const char *part)
+static void expect_action_on(enum ana_class c, uint8_t wait, const char *target, const char *id,
+			     const char *part)
 {
-	struct view_summary *s = one(c, wait, NULL);
+	struct view_summary *s = one(c, wait, target);
 	const struct view_advice *a = advice(s, id);
 
 	if (!a)
@@ -476,6 +477,11 @@ static void expect_action(enum ana_class c, uint8_t wait, const char *id, const 
 	view_summary_free(s);
 }
 
+static void expect_action(enum ana_class c, uint8_t wait, const char *id, const char *part)
+{
+	expect_action_on(c, wait, NULL, id, part);
+}
+
 static void test_by_evidence(void)
 {
 	expect_action(ANA_HOST_SYNC, WIRE_WAIT_GPU, "sync", "(train.py:42 step)");
@@ -483,6 +489,10 @@ static void test_by_evidence(void)
 	expect_action(ANA_HOST_LOCK, WIRE_WAIT_LOCK, "lock", "find the thread");
 	expect_action(ANA_HOST_GC, WIRE_WAIT_NONE, "gc", "gc.freeze()");
 	expect_action(ANA_HOST_WAIT, WIRE_WAIT_LOCK, "host-wait", "(train.py:42 step)");
+	expect_action_on(ANA_HOST_WAIT, WIRE_WAIT_LOCK, "queue.get", "host-wait", "waits for data");
+	expect_action_on(ANA_HOST_WAIT, WIRE_WAIT_LOCK, "Thread.join", "host-wait",
+			 "Thread.join (train.py:42 step) waits until something has ended");
+	expect_action_on(ANA_HOST_WAIT, WIRE_WAIT_LOCK, "queue.put", "host-wait", "a longer queue");
 	expect_action(ANA_HOST_NO_WORK, WIRE_WAIT_SOCKET, "no-work", "smaller or shared GPU");
 	expect_action(ANA_HOST_CPU_WORK, WIRE_WAIT_NONE, "cpu-work", "fewer layers");
 	expect_action(ANA_INPUT_FETCH, WIRE_WAIT_SOCKET, "storage", "per request");
@@ -511,6 +521,9 @@ static void test_words(void)
 	p.wait = WIRE_WAIT_LOCK_SHARED;
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_PIPELINE, &p, 40),
 		   "waiting for a lock shared between processes");
+	p.target = "Process.join";
+	EXPECT_STR(view_words_doing(&mem, ANA_HOST_WAIT, &p, 40), "waiting in Process.join");
+	p.target = NULL;
 	p.wait = WIRE_WAIT_QUEUE;
 	EXPECT_STR(view_words_doing(&mem, ANA_INPUT_PIPELINE, &p, 40), "waiting for work");
 	EXPECT_STR(view_words_blocked(&mem, &p, 40), "the queue between trainer and workers");

@@ -57,7 +57,6 @@ struct ana_cause {
 	int64_t weight[ANA_CLASSES];
 	int64_t idle; /* within input.pipeline: workers had nothing to do, or were not let on */
 	int64_t held; /* ... within that: a batch was ready that was not its turn */
-	int64_t asleep; /* within input.fetch: somebody slept, and nothing was seen to be read */
 	bool rows; /* told by rows of batches, which are exact */
 	bool far; /* told by samples that lie before the piece */
 	struct ana_vote *vote;

@@ -40,9 +40,6 @@ static uint32_t add_path(struct ana_cause *b, const struct ana_chain_path *path)
 static void pay_end(struct ana_cause *b, const struct ana_chain_end *end, uint32_t path, int64_t ns)
 {
 	ana_cause_add(b, end->class, ns);
-	if (end->class == ANA_INPUT_FETCH &&
-	    end->thread->sample[end->sample].wait == WIRE_WAIT_SLEEP)
-		ana_sum(&b->asleep, ns);
 	if (end->idle) { /* it waits for work: its line has nothing to do with the batch */
 		b->idle += ns;
 		return;

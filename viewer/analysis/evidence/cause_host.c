@@ -104,7 +104,8 @@ static enum ana_class class_of_take_alone(const struct ana_cause *b, const struc
 	case WIRE_WAIT_SOCKET:
 		if (b->given.fed && !b->given.answer && (data || k->iterates))
 			return ANA_INPUT_INLINE;
-		return k->take == ANA_TAKE_NOT_TOLD ? ANA_HOST_NET : ANA_HOST_WAIT;
+		/* an event loop waits for anything */
+		return k->take == ANA_TAKE_EVENT ? ANA_HOST_WAIT : ANA_HOST_NET;
 	case WIRE_WAIT_PIPE:
 		if (data)
 			return ANA_INPUT_INLINE;
@@ -126,10 +127,41 @@ static bool at_place(struct ana_cause *b, const struct wire_sample *w)
 	return b->place == w->stack;
 }
 
+/*
+ * For a tenth of its time since 2 s before the piece, but of that without a CPU, it computed or
+ * read: a piece alone shows too little of who sends a word now and then.
+ */
+static bool is_at_work(const struct ana_cause *b, const struct ana_thread_samples *s)
+{
+	const int64_t from = b->start - ANA_LOOK_BACK_NS;
+	struct ana_shares h;
+	int64_t work;
+	size_t i;
+
+	if (!ana_shares_of(s, from, b->end, &h))
+		return false;
+	work = h.run;
+	for (i = h.first; i < h.end; i++) {
+		const struct wire_sample *w = &s->sample[i];
+
+		if (!ana_sample_runs(w) && w->wait != WIRE_WAIT_SLEEP &&
+		    ana_maker_class(w, ANA_PRODUCER_WORKER) == ANA_INPUT_FETCH)
+			work += ana_shares_part(s, &h, i);
+	}
+	return ana_works(work, b->end - from - h.delay);
+}
+
 /* Few bytes come, from somebody who only slept: a sign of life, a turn, a barrier; no batch. */
 static bool is_word(const struct ana_cause *b)
 {
-	return b->given.read == ANA_READ_WORDS && !b->chain.works;
+	uint32_t i;
+
+	if (b->given.read != ANA_READ_WORDS)
+		return false;
+	for (i = 0; i < b->chain.ends; i++)
+		if (is_at_work(b, b->chain.end[i].thread))
+			return false;
+	return true;
 }
 
 static enum ana_class class_of_take(struct ana_cause *b, struct ana_evidence *e,
@@ -205,10 +237,9 @@ static enum ana_class class_of_queue(struct ana_cause *b, struct ana_evidence *e
 {
 	enum ana_class c = class_of_loader(b, e, s, i, ANA_INPUT_UNKNOWN);
 
-	if (k->waits || c == FOLLOWED ? !k->waits && is_word(b)
-				      : b->given.read == ANA_READ_WORDS)
-		return ANA_HOST_WAIT;
-	return c;
+	if (k->waits)
+		return c;
+	return is_word(b) ? ANA_HOST_WAIT : c;
 }
 
 /* Blocked in something of which no other thread is known to end it. */
@@ -431,13 +462,17 @@ static void as_wait(struct ana_cause *b, struct ana_evidence *e, uint32_t tid)
 		ana_cause_all(b, ANA_INPUT_UNKNOWN, ANA_MEDIUM);
 }
 
-/* Whether a wait that was decided was one for a word of somebody who only slept. */
-static bool was_word(const struct ana_cause *b)
+/* The same of what multiprocessing reads, where only processes below are known. */
+static bool is_word_of_workers(const struct ana_cause *b, const struct ana_evidence *e)
 {
-	int64_t work = b->weight[ANA_INPUT_PREP] + b->weight[ANA_INPUT_FETCH] - b->asleep;
+	uint32_t i;
 
-	return b->given.read == ANA_READ_WORDS &&
-	       !ana_works(work, b->end - b->start - b->ns[ANA_INPUT_CPU_STARVED]);
+	if (b->given.read != ANA_READ_WORDS)
+		return false;
+	for (i = 0; i < e->threads; i++)
+		if (e->thread[i]->role == WIRE_ROLE_WORKER && is_at_work(b, e->thread[i]))
+			return false;
+	return true;
 }
 
 static void all_wait(struct ana_cause *b, const struct ana_thread_samples *s,
@@ -473,9 +508,10 @@ static bool decide_wait(struct ana_cause *b, struct ana_evidence *e,
 
 	if (!loader && b->given.read == ANA_READ_ONE_LOOK)
 		return false; /* its neighbours know more */
-	as_wait(b, e, s->tid);
-	if (!loader && was_word(b))
+	if (!loader && is_word_of_workers(b, e))
 		all_wait(b, s, h);
+	else
+		as_wait(b, e, s->tid);
 	return true;
 }
 

@@ -47,8 +47,6 @@ static void blocked_part(struct ana_cause *b, struct ana_evidence *e,
 		return;
 	}
 	ana_cause_add(b, c, ns);
-	if (w->wait == WIRE_WAIT_SLEEP && c == ANA_INPUT_FETCH)
-		ana_sum(&b->asleep, ns);
 	if (w->wait == WIRE_WAIT_QUEUE && producer == ANA_PRODUCER_WORKER)
 		b->idle += ns;
 	else
@@ -234,7 +232,6 @@ bool ana_wait_by_samples(struct ana_cause *b, struct ana_evidence *e, uint32_t t
 	for (c = 0; c < ANA_CLASSES; c++)
 		ana_cause_add(b, c, ana_scale(left, part.weight[c], all));
 	b->idle = ana_scale(left, part.idle, all);
-	b->asleep = ana_scale(left, part.asleep, all);
 	if (!all)
 		ana_cause_add(b, ANA_INPUT_UNKNOWN, left);
 	for (i = 0; i < part.votes; i++)

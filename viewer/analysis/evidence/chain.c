@@ -474,27 +474,17 @@ static enum ana_confidence path_confidence(const struct ana_chain_path *p)
 	return worst;
 }
 
-static bool is_work(const struct ana_chain_end *end)
-{
-	return end->class == ANA_INPUT_PREP ||
-	       (end->class == ANA_INPUT_FETCH &&
-		end->thread->sample[end->sample].wait != WIRE_WAIT_SLEEP);
-}
-
 /* How sure the path with most weight is; of several the first. */
 static void sum_up(struct ana_chain *c)
 {
-	int64_t most = 0, ns = 0, requests = 0, work = 0, starved = 0;
+	int64_t most = 0, ns = 0, requests = 0;
 	uint32_t i, k, best = 0;
 
 	c->total = 0;
 	for (i = 0; i < c->ends; i++) {
 		c->total += c->end[i].weight;
 		requests += c->end[i].class == ANA_HOST_NO_WORK ? c->end[i].weight : 0;
-		starved += c->end[i].class == ANA_INPUT_CPU_STARVED ? c->end[i].weight : 0;
-		work += is_work(&c->end[i]) ? c->end[i].weight : 0;
 	}
-	c->works = ana_works(work, c->total - starved);
 	for (k = 0; k < c->paths; k++, ns = 0) {
 		for (i = 0; i < c->ends; i++)
 			ns += c->end[i].path == k ? c->end[i].weight : 0;

@@ -53,7 +53,6 @@ struct ana_chain {
 	enum ana_chain_found found;
 	bool gives; /* code of the first threads was seen to give */
 	bool piped; /* some thread of it waits for a pipe or socket */
-	bool works; /* a tenth of the time or more, but of that without a CPU, is work, not sleep */
 	enum ana_confidence confidence; /* of the path with most weight */
 	int64_t total; /* of the weights */
 	struct ana_chain_end *end;

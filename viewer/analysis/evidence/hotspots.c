@@ -334,6 +334,18 @@ static void add_feeder(struct ana_hotspot *h, uint8_t feeder)
 		h->feeder = feeder;
 }
 
+/* A lock has no name; the library's function that waits by it has: Thread.join, queue.put. */
+static int add_function(struct ana_hotspot *h, const struct ana_pystack *k,
+			const struct wire_sample *w)
+{
+	bool lock = w->wait == WIRE_WAIT_LOCK || w->wait == WIRE_WAIT_LOCK_SHARED ||
+		    w->wait == WIRE_WAIT_CHILD;
+
+	if (ana_sample_runs(w) || !lock || !k->waits_in || h->target)
+		return 0;
+	return copy_text(&h->target, (struct ana_text){ k->waits_in, (uint32_t)strlen(k->waits_in) });
+}
+
 /* Who was there, and what the sample shows beside the line. */
 static int add_details(struct ana_hotspot_row *r, const struct ana_pystacks *s,
 		       const struct ana_pystack *k, const struct wire_sample *w, int64_t ns)
@@ -348,6 +360,8 @@ static int add_details(struct ana_hotspot_row *r, const struct ana_pystacks *s,
 		err = vote_text(&r->hotspot.native, &r->native_lead, native, ns);
 	if (!err)
 		err = add_target(&r->hotspot.target, text_of(s, w->target));
+	if (!err)
+		err = add_function(&r->hotspot, k, w);
 	if (!err && !r->hotspot.fs)
 		err = copy_text(&r->hotspot.fs, text_of(s, w->fs));
 	return err;

@@ -2,6 +2,7 @@
 #include "take.h"
 
 #include <stddef.h>
+#include <string.h>
 
 struct row { /* file: beginning of its path in the standard library */
 	const char *file, *functions; /* functions: NULL: all, else "|name|name|" */
@@ -37,7 +38,8 @@ static const struct row rows[] = {
 	  "Pool.join" },
 	{ "multiprocessing/synchronize.py", "|wait|wait_for|", ANA_TAKE_EVENT,
 	  "multiprocessing's Condition.wait" },
-	{ "multiprocessing/synchronize.py", "|acquire|__enter__|", ANA_TAKE_LOCK, "a lock" },
+	{ "multiprocessing/synchronize.py", "|acquire|__enter__|", ANA_TAKE_LOCK,
+	  "multiprocessing's Lock.acquire" },
 	{ "multiprocessing/process.py", "|join|", ANA_TAKE_SETTLES, "Process.join" },
 	{ "multiprocessing/popen_", "|wait|poll|", ANA_TAKE_SETTLES, "Process.join" },
 	{ "concurrent/futures/_base.py", "|result|exception|", ANA_TAKE_ITEM, "Future.result" },
@@ -93,6 +95,16 @@ const char *ana_take_function(struct ana_text file, struct ana_text function, en
 		return r->words;
 	}
 	return NULL;
+}
+
+enum ana_take ana_take_of_words(const char *words)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!strcmp(rows[i].words, words))
+			return (enum ana_take)rows[i].take;
+	return ANA_TAKE_NOT_TOLD;
 }
 
 bool ana_take_iterates(struct ana_text function)

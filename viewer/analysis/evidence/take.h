@@ -25,6 +25,9 @@ enum ana_take {
  */
 const char *ana_take_function(struct ana_text file, struct ana_text function, enum ana_take *take);
 
+/* Of those words. */
+enum ana_take ana_take_of_words(const char *words);
+
 /* Whether a function of this name is a part of the iterator protocol. */
 bool ana_take_iterates(struct ana_text function);
 
