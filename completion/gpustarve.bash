@@ -5,12 +5,13 @@
 # tests/e2e/house/test_completion.py compares them.
 
 # ---- of the tables of options, by completions.c ----
-_gpustarve_commands='run top report verify check import export job dump digest fleet prices doctor'
+_gpustarve_commands='run top report runs verify check import export job dump digest fleet prices doctor'
 
 declare -A _gpustarve_options=(
 	[run]='-o --output --price --price-model --label --level --max-overhead --max-trace --collector --alert --budget --exec --no-report -q --quiet'
 	[top]='--run --interval --once --sort --price --price-model --token-file --ca-file'
 	[report]='--format -o --output --price --price-model --window --waste --job --dir --cluster --runs-per-month'
+	[runs]='--last --format'
 	[verify]='-q --quiet'
 	[check]='--budget --baseline --update-baseline --add-to-baseline --require-baseline --alpha --min-effect --run-spread --warmup --faster --scale-to --replay --price --price-model --window --waste --fail-on-warn -o --output --also --format'
 	[import]='-o --output -q --quiet'
@@ -57,6 +58,8 @@ declare -A _gpustarve_values=(
 	[report --dir]=@folder
 	[report --cluster]=@none
 	[report --runs-per-month]=@none
+	[runs --last]=@none
+	[runs --format]='text json'
 	[check --budget]=@none
 	[check --baseline]=@file
 	[check --alpha]=@none

@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/commands.h"
 #include "core/log.h"
+#include "trace/newest.h"
 #include "base/spelling.h"
 
 static void usage(FILE *f)
@@ -57,7 +58,9 @@ int main(int argc, char **argv)
 	const struct view_command *c = find(name);
 
 	if (c)
-		return c->run(argc - 1, argv + 1);
+		return !c->takes_runs || view_name_runs(c->options, argc - 1, argv + 1)
+			       ? c->run(argc - 1, argv + 1)
+			       : VIEW_EXIT_ERROR;
 	if (!strcmp(name, "help") && argc > 2) {
 		char help[] = "--help", *asked[] = { argv[2], help, NULL };
 

@@ -290,6 +290,11 @@ static bool agree(const struct check_opts *o, int argc)
 		view_say_no_run("check");
 		return false;
 	}
+	if (!o->budgets && !o->baseline && !o->has_scale && !o->replay) {
+		view_error("check: nothing to hold the run against, which would pass whatever it "
+			   "is; give --budget or --baseline");
+		return false;
+	}
 	if (!o->replay && argc - optind > CHECK_RUNS_MAX) {
 		view_error("check: more than %d runs; name fewer", CHECK_RUNS_MAX);
 		return false;

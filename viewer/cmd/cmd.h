@@ -14,13 +14,14 @@
 #define VIEW_EXIT_NOT_COMPARABLE 4 /* classes by different rules (ANA_RULES) */
 
 /* What they take; view_run_options stands in run/run.h. */
-extern const struct base_options view_report_options, view_verify_options, view_check_options,
+extern const struct base_options view_report_options, view_runs_options, view_verify_options, view_check_options,
 	view_dump_options, view_export_options, view_import_options, view_doctor_options,
 	view_top_options, view_job_options, view_prices_options, view_digest_options,
 	view_fleet_options;
 
 int view_cmd_run(int argc, char **argv);
 int view_cmd_report(int argc, char **argv);
+int view_cmd_runs(int argc, char **argv);
 int view_cmd_verify(int argc, char **argv);
 int view_cmd_check(int argc, char **argv);
 int view_cmd_dump(int argc, char **argv);

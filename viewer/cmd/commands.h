@@ -10,6 +10,7 @@ struct view_command {
 	int (*run)(int argc, char **argv); /* see cmd.h */
 	const struct base_options *options;
 	const char *help;
+	bool takes_runs; /* its operands are runs: -1 is the newest */
 };
 
 extern const struct view_command view_commands[]; /* ends with a NULL name */

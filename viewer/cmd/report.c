@@ -81,12 +81,13 @@ static bool set_waste(void *into, char *text)
 }
 
 static const char usage[] =
-	"usage: gpustarve report RUN [--format text|json|html] [-o FILE] [options]\n"
+	"usage: gpustarve report [RUN] [--format text|json|html] [-o FILE] [options]\n"
 	"       gpustarve report RUN RUN... [--runs-per-month N] [options]\n"
 	"       gpustarve report --job ID [--dir OUT] [--cluster NAME] [options]\n"
 	"\n"
 	"Shows where the GPU time of a run went and what it cost. RUN is a run directory\n"
-	"(gpustarve-runs/<run id>.gst), one of its files, or a summary.json. Of several runs\n"
+	"(gpustarve-runs/<run id>.gst), one of its files, a summary.json, or -1 for the newest,\n"
+	"-2 for the one before (gpustarve runs); without RUN it is the newest. Of several runs\n"
 	"each later one is compared with the first: cost, classes, steps, loader, what came\n"
 	"and went, and what the first one's advice promised beside what came true.\n"
 	"With --job it shows a whole Slurm job: all its runs below OUT, of every step and\n"
@@ -139,7 +140,7 @@ const struct base_options view_report_options = {
 	.tail = "\n"
 		"  gpustarve report gpustarve-runs/20261109-140211-train-4f2a.gst\n"
 		"  gpustarve report RUN --format html -o report.html\n"
-		"  gpustarve report BEFORE AFTER --runs-per-month 120\n"
+		"  gpustarve report -2 -1 --runs-per-month 120\n"
 		"  gpustarve report --job 4711 --dir /shared/gpustarve\n",
 	.error = view_error,
 };
@@ -336,8 +337,6 @@ static bool sensible(const struct opts *o, int runs)
 		view_error("report: --runs-per-month is for a comparison; name two runs");
 	else if (o->job)
 		return true;
-	else if (!runs)
-		view_say_no_run("report");
 	else if (runs > VIEW_COMPARE_RUNS_MAX)
 		view_error("report: %d runs; compare at most %d at once", runs,
 			   VIEW_COMPARE_RUNS_MAX);
@@ -374,17 +373,28 @@ static int report_job(struct opts *o)
 	return status;
 }
 
+static int report(struct opts *o, char **run, int runs)
+{
+	if (!sensible(o, runs))
+		return VIEW_EXIT_ERROR;
+	o->analysis.series = o->format == HTML;
+	o->analysis.waste = o->has_waste ? o->waste : NULL;
+	return o->job ? report_job(o) : report_runs(o, run, runs);
+}
+
 int view_cmd_report(int argc, char **argv)
 {
 	struct opts o = { .analysis = { .rates.price_from = "--price", .progress = true },
 			  .runs_per_month = -1 };
-	int go = base_options_parse(&view_report_options, argc, argv, &o);
+	int go = base_options_parse(&view_report_options, argc, argv, &o), status;
+	char *newest;
 
 	if (go <= 0)
 		return go ? VIEW_EXIT_ERROR : VIEW_EXIT_OK;
-	if (!sensible(&o, argc - optind))
-		return VIEW_EXIT_ERROR;
-	o.analysis.series = o.format == HTML;
-	o.analysis.waste = o.has_waste ? o.waste : NULL;
-	return o.job ? report_job(&o) : report_runs(&o, argv + optind, argc - optind);
+	if (o.job || optind < argc)
+		return report(&o, argv + optind, argc - optind);
+	newest = view_newest_or_say("report");
+	status = newest ? report(&o, &newest, 1) : VIEW_EXIT_ERROR;
+	free(newest);
+	return status;
 }

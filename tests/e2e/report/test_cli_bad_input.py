@@ -96,7 +96,7 @@ with gs.scratch() as where:
 
     meant(['reprot'], 'did you mean report?')
     meant(['report', run, '--fromat=json'], 'did you mean --format?')
-    meant(['report'], f'the newest one is {run}', GPUSTARVE_OUT=where)
+    meant(['verify'], f'the newest one is {run}', GPUSTARVE_OUT=where)
     meant(['export'], f'the newest one is {run}', GPUSTARVE_OUT=where)
     meant(['report', where], f'the newest is {run}')
     meant(['report', os.path.basename(run)[:-4]], f'did you mean {run}?', GPUSTARVE_OUT=where)
