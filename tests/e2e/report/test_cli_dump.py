@@ -25,7 +25,7 @@ with gs.scratch() as where:
     mine = sorted((int(r[2]), int(r[2]) + int(r[3])) for r in rows
                   if r[1] in ('kernel', 'memset', 'graph') or r[1].startswith('copy'))
     gs.equal(mine, sorted((o['start_ns'], o['end_ns']) for o in gs.truth_ops(truth)), 'operations')
-    for option, some, columns in ('--samples', looks, 18), ('--batches', batches, 15):
+    for option, some, columns in ('--samples', looks, 19), ('--batches', batches, 15):
         gs.check(all(len(r) == columns for r in some), f'{option}: {columns} columns')
         only = gs.gpustarve('dump', option, run).stdout.decode().splitlines()
         gs.equal(only, ['\t'.join(r) for r in some], option)
