@@ -20,7 +20,7 @@
 #define LOOK_OLD_NS SECOND
 #define HELD_OLD_NS (5 * SECOND) /* a pointer may be in a register when one looks again */
 #define LOOKS 64u /* of a scan */
-#define ASKS 8u /* of them for the stack pointer: three system calls each */
+#define ASKS 16u /* of them for the stack pointer: three system calls each */
 #define FEEDERS 4u
 #define ROUNDS 2u /* until a thread with a pointer would have been found */
 #define TURN_NS INT64_C(2000000) /* a thread is looked at so soon after another one in the same turn */
@@ -88,6 +88,32 @@ static void note_plain(struct prof_nativelink *l, const struct prof_nativelink_l
 	l->plain[i].id = id;
 	l->plain[i].sp = look->sp;
 	l->plain[i].seen_ns = look->now_ns;
+}
+
+/* The same thread at the same place, for another object: one that is made anew each time. */
+static struct prof_nativelink_wait *find_place(struct prof_nativelink *l, pid_t tid, uint64_t site)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
+		if (l->wait[i].id && l->wait[i].tid == tid && l->wait[i].of.site == site)
+			return &l->wait[i];
+	return NULL;
+}
+
+/* What threads had to do with the one before is no more known than what is next to it. */
+static void wait_anew(struct prof_nativelink *l, struct prof_nativelink_wait *w, uint64_t id,
+		      const struct prof_nativewait *of)
+{
+	size_t at = (size_t)(w - l->wait), i;
+
+	w->id = id;
+	w->of = *of;
+	l->serial++; /* all are looked at again */
+	for (i = 0; i < PROF_NATIVELINK_THREADS; i++)
+		if (l->thread[i].hold[at].kind > PROF_NATIVELINK_LIBRARY)
+			l->thread[i].hold[at].kind = PROF_NATIVELINK_LIBRARY;
+	w->best = w->rounds >= ROUNDS && w->best ? PROF_NATIVELINK_LIBRARY : PROF_NATIVELINK_NONE;
 }
 
 /* Is @w rather to be given up than @than? */
@@ -220,6 +246,11 @@ uint64_t prof_nativelink_await(struct prof_nativelink *l, const struct prof_nati
 			return 0;
 		}
 		w = find_site(l, id, of.site);
+		if (!w && look->depth) {
+			w = find_place(l, look->tid, of.site);
+			if (w)
+				wait_anew(l, w, id, &of);
+		}
 	}
 	if (w)
 		see_again(w, look);
@@ -382,32 +413,54 @@ static void match_memory(struct looking *k, uint64_t from, size_t bytes)
 }
 
 /* What it was started with is often an object of its own, which points to the one that all share. */
-static void match_top(struct looking *k, const struct prof_stacktop *top)
+static void match_argument(struct looking *k, const struct prof_stacktop *top)
 {
 	struct prof_heapblock b;
-	uint32_t i;
 
 	match(k, top->argument);
 	if (prof_heapblock_at(k->mem, top->argument, &b) && b.end - b.begin <= ARGUMENT_BLOCK)
 		match_memory(k, b.begin, b.end - b.begin);
 	else if (top->argument)
 		match_memory(k, top->argument, ARGUMENT_BYTES);
-	for (i = 0; i + SAVED < top->started; i++)
+}
+
+/* @live: where its frames end; 0: not known. */
+static void match_top(struct looking *k, const struct prof_stacktop *top, uint64_t live)
+{
+	uint64_t begin = top->end - top->words * UINT64_C(8);
+	uint32_t i = live > begin ? (uint32_t)((live - begin) / 8) : 0;
+
+	match_argument(k, top);
+	for (; i + SAVED < top->started; i++)
 		match(k, top->word[i]);
+}
+
+/* Where the frames of a blocked thread end; 0: it runs, or nobody tells. */
+static uint64_t ask_live(struct looking *k, pid_t tid)
+{
+	struct prof_task task;
+	struct prof_call call;
+	uint64_t sp = 0;
+
+	if (!k->l->asks)
+		return 0;
+	k->l->asks--;
+	prof_task_init(&task, 0, tid);
+	if (!prof_task_call(&task, &call) && call.nr != PROF_CALL_RUNNING)
+		sp = call.sp;
+	prof_task_close(&task);
+	return sp;
 }
 
 /* Of a thread with many frames: the innermost ones, while it is blocked. */
 static void match_innermost(struct looking *k, pid_t tid)
 {
-	struct prof_task task;
-	struct prof_call call;
+	uint64_t sp = ask_live(k, tid);
 
-	prof_task_init(&task, 0, tid);
-	if (!prof_task_call(&task, &call) && call.nr != PROF_CALL_RUNNING && call.sp) {
-		match_memory(k, call.sp - call.sp % 8, PAGE);
-		match_memory(k, (call.sp | (PAGE - 1)) + 1, PAGE);
-	}
-	prof_task_close(&task);
+	if (!sp)
+		return;
+	match_memory(k, sp - sp % 8, PAGE);
+	match_memory(k, (sp | (PAGE - 1)) + 1, PAGE);
 }
 
 static bool joined_at_all(const struct looking *k)
@@ -495,6 +548,22 @@ static void begin_look(struct looking *k)
 	k->blocks = 0;
 }
 
+/*
+ * What joins it may lie below its frames, left there by calls that are over, or by a thread that had
+ * the same stack before: of a blocked one only what is live counts. Where one that runs has got to,
+ * nobody tells.
+ */
+static void match_live(struct looking *k, pid_t tid)
+{
+	const struct prof_stacktop *top = &k->l->top;
+	uint64_t live = ask_live(k, tid);
+
+	if (live <= top->end - top->words * UINT64_C(8) || live >= top->end)
+		return;
+	begin_look(k);
+	match_top(k, top, live);
+}
+
 static void look_at(struct looking *k, pid_t tid, int64_t now_ns)
 {
 	struct prof_nativelink_thread *t = slot_of(k->l, tid);
@@ -512,12 +581,12 @@ static void look_at(struct looking *k, pid_t tid, int64_t now_ns)
 	rc = prof_stacktop_read(k->mem, tid, &k->l->top);
 	if (!rc) {
 		read_code(k, t);
-		match_top(k, &k->l->top);
+		match_top(k, &k->l->top, 0);
 	}
-	if (rc != -ESRCH && !joined_at_all(k) && k->l->asks) {
-		k->l->asks--;
+	if (!rc && joined_at_all(k))
+		match_live(k, tid);
+	else if (rc != -ESRCH)
 		match_innermost(k, tid);
-	}
 	take_kinds(k, t, now_ns);
 }
 
@@ -694,8 +763,10 @@ void prof_nativelink_scan(struct prof_nativelink *l, const struct prof_py_thread
 	scan_some(&k, python, n, now_ns);
 	if (l->feeder && !has_python(python, n, l->feeder))
 		l->feeder = 0;
-	if (is_fed(l) && n)
+	if (is_fed(l) && n) {
+		l->asks += FEEDERS;
 		scan_feeders(&k, python, n);
+	}
 	forget_gone(l, now_ns);
 	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
 		if (l->wait[i].id)
@@ -772,20 +843,40 @@ bool prof_nativelink_asks(const struct prof_nativelink *l)
 	return l->asked != l->answered;
 }
 
-size_t prof_nativelink_makers(struct prof_nativelink *l, pid_t *tid, size_t room)
+/* One who waits for another one joins who waits for it to that one. */
+static bool passes_on(const struct prof_nativelink *l, pid_t tid)
 {
-	size_t from = l->maker_at, n = 0, i;
+	size_t i;
+
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
+		if (l->wait[i].id && l->wait[i].tid == tid && l->wait[i].best)
+			return true;
+	return false;
+}
+
+static size_t add_makers(const struct prof_nativelink *l, size_t *at, bool links, pid_t *tid, size_t n,
+			 size_t room)
+{
+	size_t from = *at, i;
 
 	for (i = 0; i < PROF_NATIVELINK_THREADS && n < room; i++) {
 		const struct prof_nativelink_thread *t =
 			&l->thread[(from + i) % PROF_NATIVELINK_THREADS];
 
-		if (!is_maker(l, t))
+		if (!is_maker(l, t) || passes_on(l, t->tid) != links)
 			continue;
 		tid[n++] = t->tid;
-		l->maker_at = (from + i + 1) % PROF_NATIVELINK_THREADS;
+		*at = (from + i + 1) % PROF_NATIVELINK_THREADS;
 	}
 	return n;
+}
+
+/* Without those in the middle a chain has no end, without the others nobody at work. */
+size_t prof_nativelink_makers(struct prof_nativelink *l, pid_t *tid, size_t room)
+{
+	size_t n = add_makers(l, &l->middle_at, true, tid, 0, room / 2);
+
+	return add_makers(l, &l->maker_at, false, tid, n, room);
 }
 
 pid_t prof_nativelink_feeder(const struct prof_nativelink *l, pid_t main)

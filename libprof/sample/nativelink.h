@@ -89,7 +89,7 @@ struct prof_nativelink {
 	uint32_t answered; /* ... that at the last scan */
 	uint32_t scan_at; /* threads that this round has got to */
 	unsigned int looks, asks; /* that this scan may still take; of them by the kernel's word */
-	size_t maker_at;
+	size_t maker_at, middle_at; /* whose turn it is: of those at the ends of chains, and between */
 	pid_t feeder; /* a Python thread that uses the object that a submitter without Python waits on */
 	size_t python_at;
 	struct prof_stacktop top; /* to work with, */
@@ -125,7 +125,10 @@ void prof_nativelink_scan(struct prof_nativelink *l, const struct prof_py_thread
 /* Is there a submitter's wait that no thread was looked at for? */
 bool prof_nativelink_asks(const struct prof_nativelink *l);
 
-/* Those that are joined to a wait, at most @room, others the next time. How many. */
+/*
+ * Those that are joined to a wait, at most @room, others the next time; half of it at most are those who
+ * wait for one another themselves. How many.
+ */
 size_t prof_nativelink_makers(struct prof_nativelink *l, pid_t *tid, size_t room);
 
 /*

@@ -20,13 +20,15 @@
 static struct place {
 	pid_t pid;
 	uint64_t address; /* 0: free */
+	struct prof_shmap_range private; /* what else is known by this: the mapping, not shared */
 	int64_t known_ns;
 	char id[PROF_LINK_ID];
 } place[PLACES];
 static unsigned int next_place;
 static int64_t pause_ns; /* not read before then */
 
-bool prof_shmap_line(const char *line, uint64_t address, char id[PROF_LINK_ID])
+bool prof_shmap_line(const char *line, uint64_t address, char id[PROF_LINK_ID],
+		     struct prof_shmap_range *all)
 {
 	unsigned long long begin, end, offset, inode;
 	unsigned int major, minor;
@@ -37,6 +39,9 @@ bool prof_shmap_line(const char *line, uint64_t address, char id[PROF_LINK_ID])
 	    address < begin || address >= end)
 		return false;
 	*id = 0;
+	*all = (struct prof_shmap_range){ 0, 0 };
+	if (flags[3] == 'p')
+		*all = (struct prof_shmap_range){ begin, end };
 	if (flags[3] == 's' && inode)
 		prof_link_shared(id, major, minor, inode, offset + (address - begin));
 	return true;
@@ -49,7 +54,7 @@ static size_t take_lines(char *text, size_t len, struct place *p, bool *found)
 
 	while (!*found && (end = memchr(line, '\n', len - (size_t)(line - text)))) {
 		*end = 0;
-		*found = prof_shmap_line(line, p->address, p->id);
+		*found = prof_shmap_line(line, p->address, p->id, &p->private);
 		line = end + 1;
 	}
 	len -= (size_t)(line - text);
@@ -79,25 +84,30 @@ static void read_maps(struct place *p)
 	syscall(SYS_close, (int)fd);
 }
 
+static bool is_within(const struct prof_shmap_range *r, uint64_t address)
+{
+	return address >= r->begin && address < r->end;
+}
+
 static struct place *place_of(pid_t pid, uint64_t address, int64_t now_ns)
 {
 	unsigned int i;
 
 	for (i = 0; i < PLACES; i++)
-		if (place[i].address == address && place[i].pid == pid &&
-		    now_ns - place[i].known_ns < KEEP_NS)
+		if (place[i].pid == pid && now_ns - place[i].known_ns < KEEP_NS &&
+		    (place[i].address == address || is_within(&place[i].private, address)))
 			return &place[i];
 	return NULL;
 }
 
-void prof_shmap_link(pid_t pid, uint64_t address, char id[PROF_LINK_ID])
+bool prof_shmap_link(pid_t pid, uint64_t address, char id[PROF_LINK_ID])
 {
 	int64_t now = prof_mono_ns();
 	struct place *p = place_of(pid, address, now);
 
 	*id = 0;
 	if (!address || (!p && now < pause_ns))
-		return;
+		return false;
 	if (!p) {
 		pause_ns = now + PAUSE_NS;
 		p = &place[next_place++ % PLACES];
@@ -105,4 +115,5 @@ void prof_shmap_link(pid_t pid, uint64_t address, char id[PROF_LINK_ID])
 		read_maps(p);
 	}
 	memcpy(id, p->id, sizeof(p->id));
+	return is_within(&p->private, address);
 }

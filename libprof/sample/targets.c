@@ -23,7 +23,7 @@
 #define AT_WORK 10 /* one tenth of a core makes a thread worth looking at */
 #define OWN_GIVE 6u /* threads of this process that are seen to give, and ... */
 #define OWN_HOLD 2u /* ... that are not, at a time */
-#define OWN_NATIVE 4u /* native threads */
+#define OWN_NATIVE 8u /* native threads; of many most do not run, and cost one look */
 #define MAKES_NS 3000000000ll /* so long a process is taken for one that makes */
 #define TASKS_NS 300000000ll
 #define WHERE 3u /* places to look for who makes: our threads, descriptors, children's threads */

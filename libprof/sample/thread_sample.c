@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@
 #include "threadfacts.h"
 #include "waitkind.h"
 
+#define POPULATE_READ 22u /* MADV_POPULATE_READ of Linux 5.14, which older headers lack */
 #define OBJECTS 6u /* that one wait is for, one within the other */
 #define POLLED_WORDS 4u /* of links for descriptors that are polled: others need room, too */
 
@@ -322,23 +324,33 @@ static void wait_futex(struct sampling *l)
 		return;
 	}
 	s->wait = (uint8_t)prof_wait_of_futex(l->call.arg[1]);
+	if (s->wait == WIRE_WAIT_LOCK_SHARED && l->links) {
+		if (prof_shmap_link(l->t->pid, l->call.arg[0], id))
+			s->wait = WIRE_WAIT_LOCK;
+		await_link(l, id, 0);
+	}
 	if (s->wait == WIRE_WAIT_LOCK) {
 		l->out->futex = l->call.arg[0];
 		l->out->sp = l->call.sp;
 		l->out->pc = l->call.pc;
 	}
-	if (s->wait == WIRE_WAIT_LOCK_SHARED && l->links) {
-		prof_shmap_link(l->t->pid, l->call.arg[0], id);
-		await_link(l, id, 0);
-	}
 	if (s->wait == WIRE_WAIT_LOCK_SHARED && prof_wait_is_queue_lock(l->out->stack))
 		s->wait = WIRE_WAIT_QUEUE;
 }
 
-/* A mapping is made of a file; the other calls wait for memory. */
+/* A file's pages are asked for before they are needed. */
+static bool reads_ahead(const struct prof_call *c)
+{
+	return c->nr == SYS_madvise &&
+	       (c->arg[2] == MADV_WILLNEED || c->arg[2] == POPULATE_READ);
+}
+
+/* A mapping is made of a file; most other calls wait for memory. */
 static void wait_memory(struct sampling *l)
 {
-	if (l->kind->arg && (int)l->call.arg[l->kind->arg] >= 0)
+	if (reads_ahead(&l->call))
+		l->out->s.wait = WIRE_WAIT_READ;
+	else if (l->kind->arg && (int)l->call.arg[l->kind->arg] >= 0)
 		wait_fd(l, (int)l->call.arg[l->kind->arg], false, -1);
 	else
 		l->out->s.wait = WIRE_WAIT_OTHER;

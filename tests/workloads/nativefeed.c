@@ -42,12 +42,19 @@ struct queue {
 	struct item *item;
 };
 
-static bool queue_init(struct queue *q, long depth)
+/* @shared: waits are such as other processes might end, as std::future's are, though none can. */
+static bool queue_init(struct queue *q, long depth, bool shared)
 {
+	pthread_condattr_t attr;
+
 	q->depth = depth > 0 ? depth : 1;
 	q->item = calloc((size_t)q->depth, sizeof(*q->item));
+	if (pthread_condattr_init(&attr))
+		return false;
+	if (shared)
+		pthread_condattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
 	return q->item && !pthread_mutex_init(&q->lock, NULL) &&
-	       !pthread_cond_init(&q->filled, NULL) && !pthread_cond_init(&q->emptied, NULL);
+	       !pthread_cond_init(&q->filled, &attr) && !pthread_cond_init(&q->emptied, &attr);
 }
 
 static void queue_free(struct queue *q)
@@ -168,6 +175,7 @@ struct feed_plan { /* nativefeed.py has the same */
 	long spin_ns, sleep_ns, bytes;
 	long cpu; /* all threads run on this one; -1: wherever they like */
 	long ranges; /* of NVTX, around what is made */
+	long shared; /* the queues' conditions */
 	const char *path, *name;
 };
 
@@ -321,7 +329,8 @@ struct feed *feed_open(const struct feed_plan *plan)
 	f->plan = *plan;
 	f->plan.path = plan->path ? strdup(plan->path) : NULL;
 	f->plan.name = plan->name ? strdup(plan->name) : NULL;
-	if (!queue_init(&f->raw, plan->depth) || !queue_init(&f->ready, plan->depth) ||
+	if (!queue_init(&f->raw, plan->depth, plan->shared) ||
+	    !queue_init(&f->ready, plan->depth, plan->shared) ||
 	    pthread_mutex_init(&f->lock, NULL))
 		abort();
 	f->running = plan->producers + 1000 * plan->readers;
@@ -427,7 +436,7 @@ struct launcher *launcher_open(long depth)
 {
 	struct launcher *l = calloc(1, sizeof(*l));
 
-	if (!l || !queue_init(&l->steps, depth) || pthread_mutex_init(&l->lock, NULL) ||
+	if (!l || !queue_init(&l->steps, depth, false) || pthread_mutex_init(&l->lock, NULL) ||
 	    pthread_cond_init(&l->done, NULL) ||
 	    pthread_create(&l->thread, NULL, launcher_thread, l))
 		abort();

@@ -135,6 +135,7 @@ def play_launch():
 
 gs.side_by_side([lambda: play_feed('decode', {'running'}, 'feed_thread'),
                  lambda: play_feed('ranges', {'running'}, 'feed_thread'),
+                 lambda: play_feed('future', {'running'}, 'feed_thread'),
                  lambda: play_feed('sleep', {'sleep'}, 'wait_device'),
                  lambda: play_feed('fifo', {'pipe'}, 'read_item'),
                  lambda: play_feed('starved', {'running'}, 'feed_thread'), play_chain, play_launch], 2)

@@ -83,6 +83,7 @@ static void test_words(void)
 
 static void test_ids(void)
 {
+	struct prof_shmap_range all;
 	char id[PROF_LINK_ID];
 
 	prof_link_object(id, 0x7f00beef);
@@ -95,12 +96,14 @@ static void test_ids(void)
 	EXPECT_STR(id, "t127.0.0.1:80-127.0.0.1:90");
 	prof_link_listens(id, "/tmp/a b");
 	EXPECT_STR(id, "l/tmp/a_b");
-	EXPECT(prof_shmap_line("7f00-7f90 rw-s 00001000 00:1a 4711   /dev/shm/x", 0x7f08, id));
+	EXPECT(prof_shmap_line("7f00-7f90 rw-s 00001000 00:1a 4711   /dev/shm/x", 0x7f08, id, &all));
 	EXPECT_STR(id, "f0.1a:4711:1008");
-	EXPECT(prof_shmap_line("7f00-7f90 rw-p 00001000 00:1a 4711   /dev/shm/x", 0x7f08, id));
+	EXPECT(!all.begin && !all.end);
+	EXPECT(prof_shmap_line("7f00-7f90 rw-p 00001000 00:1a 4711   /dev/shm/x", 0x7f08, id, &all));
 	EXPECT_STR(id, "");
-	EXPECT(!prof_shmap_line("7f00-7f90 rw-s 00001000 00:1a 4711", 0x7f90, id));
-	EXPECT(!prof_shmap_line("no line of maps", 0x7f90, id));
+	EXPECT(all.begin == 0x7f00 && all.end == 0x7f90);
+	EXPECT(!prof_shmap_line("7f00-7f90 rw-s 00001000 00:1a 4711", 0x7f90, id, &all));
+	EXPECT(!prof_shmap_line("no line of maps", 0x7f90, id, &all));
 }
 
 /* ---- a script ---- */

@@ -47,7 +47,13 @@ static union heap { /* objects side by side, each with its size before it */
 } *heap;
 
 static struct prof_nativelink links;
-static struct object somewhere; /* nobody has a pointer to it */
+static struct {
+	uint8_t before[1024]; /* of a wait all that is near is held to be one object */
+	struct object object;
+	uint8_t behind[1024];
+} alone;
+
+#define somewhere alone.object /* nobody has a pointer to it */
 
 static struct object *object_at(unsigned int i)
 {
@@ -113,6 +119,19 @@ static void *take_somewhere(void *arg)
 {
 	atomic_store(&((struct job *)arg)->tid, (pid_t)syscall(SYS_gettid));
 	take(&somewhere);
+	return NULL;
+}
+
+/* The same wait for one object and then for the next. */
+static void *take_two(void *arg)
+{
+	struct job *j = arg;
+	volatile unsigned int times = 2; /* one call in the code */
+	unsigned int i;
+
+	atomic_store(&j->tid, (pid_t)syscall(SYS_gettid));
+	for (i = 0; i < times; i++)
+		take(object_at(i));
 	return NULL;
 }
 
@@ -354,6 +373,45 @@ static void test_pressed(void)
 }
 
 #ifndef SANITIZED
+/* A maker that waits for another object each time, at one place, keeps its one place among the waits. */
+static void test_anew(void)
+{
+	struct job waits, first, second;
+	pthread_t w = start(take_two, &waits, NULL), a = start(compute, &first, object_at(0)),
+		  b = start(compute, &second, object_at(1));
+	struct prof_nativelink_look look;
+	uint64_t id, then;
+	size_t i, used = 0;
+
+	memset(&links, 0, sizeof(links));
+	REQUIRE(look_blocked(waits.tid, &look));
+	look.depth = 1;
+	id = await(&look);
+	scan(look.now_ns);
+	EXPECT_INT(kind_of(first.tid, id), PROF_NATIVELINK_OBJECT);
+	pthread_mutex_lock(&object_at(0)->lock);
+	object_at(0)->over = true;
+	pthread_cond_broadcast(&object_at(0)->filled);
+	pthread_mutex_unlock(&object_at(0)->lock);
+	do {
+		REQUIRE(look_blocked(waits.tid, &look));
+		look.depth = 1;
+		then = await(&look);
+	} while (!then || then == id);
+	scan(look.now_ns);
+	EXPECT_INT(kind_of(second.tid, then), PROF_NATIVELINK_OBJECT);
+	EXPECT_INT(kind_of(first.tid, then), PROF_NATIVELINK_NONE);
+	for (i = 0; i < PROF_NATIVELINK_WAITS; i++)
+		used += links.wait[i].id != 0;
+	EXPECT_INT(used, 1);
+	atomic_store(&stop, true);
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	end_wait(object_at(1), w);
+	object_at(0)->over = object_at(1)->over = false;
+	atomic_store(&stop, false);
+}
+
 /* Joined by another object than the one that is waited on: by that which fewest have. */
 static void test_other(void)
 {
@@ -376,6 +434,7 @@ static void test_other(void)
 	pthread_join(a, NULL);
 	pthread_join(b, NULL);
 	end_wait(&somewhere, w);
+	somewhere.over = false;
 	atomic_store(&stop, false);
 }
 #endif
@@ -456,8 +515,9 @@ int main(void)
 	}
 #ifdef SANITIZED
 	puts("not told: objects on stacks, of which the sanitizer has the outer ends");
-	return RUN(test_blocks, test_top, test_library, test_room, test_feeder);
+	return RUN(test_blocks, test_top, test_library, test_pressed, test_room, test_feeder);
 #else
-	return RUN(test_blocks, test_top, test_object, test_library, test_other, test_room, test_feeder);
+	return RUN(test_blocks, test_top, test_object, test_library, test_other, test_room,
+		   test_feeder, test_pressed, test_anew);
 #endif
 }
