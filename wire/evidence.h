@@ -127,7 +127,7 @@ struct wire_sample {
  *	aADDR	behind a connection: it was accepted at this address, that of a listening socket
  *	fDEV:INODE:OFFSET	a lock or semaphore in a shared mapping
  *	nHEX	a native lock or condition by its address, rounded down to 8 bytes
- * and, of a thread without Python,
+ * and, of a thread without Python or of another program,
  *	=NAME	what it is called; blanks, control characters and '%' as '%' and two hexadecimal digits
  */
 #define WIRE_LINKS_MAX 8

@@ -237,6 +237,15 @@ static void look_at_own(int64_t now_ns, int64_t period_ns, bool starving)
 	}
 }
 
+/* Another program has no line of Python to be known by. */
+static void name_program(const struct prof_target *t)
+{
+	char word[PROF_LINK_ID];
+
+	prof_link_name(word, prof_target_program(t));
+	prof_link_add(sm.sample.links, PROF_LINK_NAMED, word);
+}
+
 static void look_at_task(struct prof_target_worker *w, pid_t tid, int64_t period_ns)
 {
 	bool makes = prof_links_makes(&sm.targets.givers.links, (uint32_t)w->pid, (uint32_t)tid);
@@ -244,6 +253,8 @@ static void look_at_task(struct prof_target_worker *w, pid_t tid, int64_t period
 	if (holds(w->target, w->pid, tid, period_ns) || !tick(w->target) ||
 	    !look_at(w->target, tid, PROF_SAMPLE_WAIT | PROF_SAMPLE_PYTHON))
 		return;
+	if (sm.starving)
+		name_program(w->target);
 	hand_over(makes && !prof_wait_in_loader(sm.sample.stack) ? WIRE_ROLE_PRODUCER
 		  : tid == w->pid				 ? WIRE_ROLE_WORKER
 								 : WIRE_ROLE_WORKER_OTHER,

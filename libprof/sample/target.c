@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "children.h"
 #include "core/clockpoll.h"
 #include "core/notes.h"
+#include "core/procfile.h"
 #include "native.h"
 #include "target_parts.h"
 
@@ -80,12 +82,23 @@ static void read_mounts(struct prof_target *t)
 		prof_note("file systems are not named: /proc/self/mountinfo cannot be read");
 }
 
+static void read_name(struct prof_target *t)
+{
+	char path[40], text[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)t->pid);
+	if (prof_proc_read(path, text, sizeof(text)) > 0)
+		snprintf(t->name, sizeof(t->name), "%.*s", (int)strcspn(text, "\n"), text);
+}
+
 bool prof_target_settle(struct prof_target *t, bool native)
 {
 	t->settles++;
 	t->forked = t->pid && prof_forked_from_us(t->pid); /* until it runs another program */
 	find_python(t);
 	read_mounts(t);
+	if (t->pid && !t->py)
+		read_name(t);
 	if (native && !t->pid && !prof_native_ready() && *prof_native_note())
 		prof_note("%s", prof_native_note());
 	return !t->refused;
@@ -131,6 +144,11 @@ int prof_target_cpu(const struct prof_target *t, pid_t tid, uint64_t *cpu_ns)
 	prof_task_close(&task);
 	*cpu_ns = s.cpu_ns;
 	return err == -ENOENT || err == -ESRCH ? -ESRCH : 0;
+}
+
+const char *prof_target_program(const struct prof_target *t)
+{
+	return t->py ? "" : t->name;
 }
 
 pid_t prof_target_gil(const struct prof_target *t)

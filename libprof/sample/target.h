@@ -43,6 +43,9 @@ int prof_target_cpu(const struct prof_target *t, pid_t tid, uint64_t *cpu_ns);
 /* Is it in the list of threads that run Python? */
 bool prof_target_runs_python(const struct prof_target *t, pid_t tid);
 
+/* Of another process without Python: its program's name as the kernel has it; else "". */
+const char *prof_target_program(const struct prof_target *t);
+
 pid_t prof_target_gil(const struct prof_target *t); /* 0: nobody, or not known */
 const struct prof_mounts *prof_target_mounts(const struct prof_target *t);
 

@@ -15,6 +15,7 @@ struct prof_target {
 	pid_t tgid; /* as it sees itself */
 	struct prof_py *py;
 	bool forked; /* off this process: what is older than it has our addresses there */
+	char name[16]; /* what the kernel calls it: its program */
 	bool refused; /* there is a Python that cannot be read */
 	unsigned int settles;
 	struct prof_mounts mounts;

@@ -193,9 +193,19 @@ def tells(folder):
     gs.equal(gs.gpustarve('verify', folder).returncode, 0, 'verify reads the chain back')
 
 
+def names_programs(folder):
+    """A program without Python is told by its name."""
+    threads = [thread(100, PIPE, stack(MAIN), '?p7'), thread(400, RUN, '', '!p7 =my%20bzip2', pid=400)]
+    os.makedirs(folder)
+    subprocess.run([BIN + '/evidence_make', folder], input=text(threads, True), text=True, check=True)
+    first = ' '.join(gs.gpustarve('report', folder).stdout.decode().split())
+    gs.check('for process my bzip2, which is on CPU' in first, f'the program has its name: {first[:600]}')
+
+
 def main():
     with gs.scratch() as folder:
         tells(folder + '/told')
+        names_programs(folder + '/named')
         for n, (name, cls, alone, threads) in enumerate(CASES):
             for call, how in ((str, ''), (renamed, ', packages renamed')):
                 for joined, right in ((True, (cls,)), (False, alone)):

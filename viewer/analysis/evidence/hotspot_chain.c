@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define TEXT_MAX 4096
+#define NAME_MAX_BYTES 64
 
 void ana_hotspot_chain_fini(struct ana_hotspot_chain *c)
 {
@@ -36,11 +37,37 @@ static struct ana_text module_of(const struct ana_evidence *e, const struct wire
 }
 
 /* @first: it is the one that waits; of those behind it one may submit, too. */
+/* How the word for a name has blanks: as '%' and two digits. */
+static int digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static void read_name(char out[NAME_MAX_BYTES], struct ana_text word)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < word.len && n + 1 < NAME_MAX_BYTES; i++) {
+		bool coded = word.at[i] == '%' && i + 2 < word.len && digit(word.at[i + 1]) >= 0 &&
+			     digit(word.at[i + 2]) >= 0;
+		int c = coded ? 16 * digit(word.at[i + 1]) + digit(word.at[i + 2]) : word.at[i];
+
+		i += coded ? 2 : 0;
+		out[n++] = (char)(c < ' ' && c >= 0 ? ' ' : c);
+	}
+	out[n] = 0;
+}
+
 static int put_who(char *out, size_t room, struct ana_evidence *e, const struct wire_sample *w,
 		   const struct ana_pystack *k, bool first)
 {
 	const char *kind = w->pid == e->pid ? "thread" : "process";
 	struct ana_text name = k->outer.len ? k->outer : module_of(e, w);
+	char called[NAME_MAX_BYTES];
+
+	read_name(called, ana_linktexts_get(&e->links, w->links)->name);
+	if (!name.len && *called)
+		name = (struct ana_text){ called, (uint32_t)strlen(called) };
 
 	switch (first || w->role != WIRE_ROLE_SUBMITTER ? w->role : WIRE_ROLE_PRODUCER) {
 	case WIRE_ROLE_SUBMITTER:

@@ -41,6 +41,8 @@ void ana_links_read(struct ana_links *out, const char *text, uint32_t len)
 
 		if (!stop)
 			stop = end;
+		if (*text == '=')
+			out->name = (struct ana_text){ text + 1, (uint32_t)(stop - text - 1) };
 		if (read_word(l, text, (uint32_t)(stop - text))) {
 			out->awaits |= l->kind == ANA_LINK_AWAITS;
 			out->hands |= l->kind != ANA_LINK_AWAITS;

@@ -29,6 +29,7 @@ struct ana_link {
 struct ana_links { /* in the order of the words */
 	struct ana_link link[WIRE_LINKS_MAX];
 	uint8_t count;
+	struct ana_text name; /* =NAME, as it stands there; empty: none */
 	bool awaits; /* some ?ID */
 	bool hands; /* some !ID or ~ID */
 };
