@@ -141,7 +141,4 @@ def _start():
 
 _start()
 del sys.modules['sitecustomize']
-try:
-    import sitecustomize  # noqa: F401  the program's own
-except ImportError:
-    pass
+import sitecustomize  # noqa: E402,F401  the program's own; where there is none, site expects this ImportError
