@@ -82,6 +82,16 @@ static bool read_code_bytes(struct prof_pymem *m, const struct prof_pylayout *l,
 	return true;
 }
 
+static bool is_generator(const struct prof_pylayout *l, const uint8_t *raw)
+{
+	uint32_t flags;
+
+	if (l->code.flags == PROF_PYLAYOUT_NONE)
+		return false;
+	memcpy(&flags, raw + l->code.flags, sizeof(flags));
+	return flags & PROF_PYCODE_GENERATORS;
+}
+
 static bool fill(struct prof_pycode *e, struct prof_pymem *m, const struct prof_pylayout *l,
 		 const uint8_t *raw)
 {
@@ -99,6 +109,7 @@ static bool fill(struct prof_pycode *e, struct prof_pymem *m, const struct prof_
 	if (k < 0)
 		return false;
 	e->mark = mark_of(name, e->text + n + 1);
+	e->generator = is_generator(l, raw);
 	e->home = home_of(e->text + n + 1);
 	e->bytes = (uint16_t)(n + 1 + k);
 	return true;

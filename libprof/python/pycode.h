@@ -44,6 +44,7 @@ struct prof_pycode {
 	uint8_t knowns, next;
 	uint8_t mark; /* enum prof_pycode_mark */
 	uint8_t home; /* enum prof_pycode_home */
+	bool generator; /* or a coroutine */
 	uint16_t gives; /* reachpriv.h; 0: not yet looked up */
 	uint16_t bytes;
 	char text[PROF_PYCODE_TEXT]; /* function, tab, file */

@@ -214,10 +214,10 @@ static void take_code(const union told *t, struct prof_pylayout *l)
 	l->code.firstline = (uint32_t)t->code.firstline;
 	l->code.table = (uint32_t)t->code.table;
 	l->code.bytecode = (uint32_t)t->code.bytecode;
-	l->code.flags = NONE;
+	l->code.flags = (uint32_t)t->code.arguments - 4; /* co_flags stands before co_argcount */
 	end = later(later(end, t->code.file), t->code.name);
 	end = later(later(end, t->code.qualname), t->code.table);
-	l->code.bytes = later(end, t->code.firstline);
+	l->code.bytes = later(later(end, t->code.firstline), t->code.arguments);
 }
 
 static void take_text(const union told *t, struct prof_pylayout *l)
@@ -361,6 +361,8 @@ static int check_members(struct prof_pymem *m, uint64_t at, struct prof_pylayout
 			break;
 		if (prof_pymem_text(m, one.name, name, sizeof(name)) < 0)
 			return -ENOTSUP;
+		if (!strcmp(name, "co_flags") && one.offset != l->code.flags)
+			l->code.flags = NONE;
 		l->refs.known &= agrees_for_refs(&l->refs, name, one.offset);
 		rc = compare_member(l, name, one.offset);
 		if (rc < 0)

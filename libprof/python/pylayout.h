@@ -91,7 +91,7 @@ struct prof_pylayout {
 	struct {
 		uint32_t bytes, file, name, qualname, firstline, table;
 		uint32_t bytecode; /* the instructions themselves, or a pointer to bytes */
-		uint32_t flags; /* co_flags; NONE: not needed */
+		uint32_t flags; /* co_flags; NONE: not known */
 	} code;
 	uint32_t ascii, compact; /* sizes of PyASCIIObject and PyCompactUnicodeObject */
 	struct prof_pyrefs refs;

@@ -41,8 +41,10 @@ static bool ends_in_generator(const struct prof_py *py, const struct prof_pywalk
 {
 	uint32_t flags;
 
+	if (py->layout.frames != PROF_PYFRAME_OBJECT) /* the walk itself has looked */
+		return false;
 	if (py->layout.code.flags == PROF_PYLAYOUT_NONE || !w->frames || w->depth > w->frames)
-		return false; /* the walk itself has looked */
+		return false;
 	memcpy(&flags, py->raw[w->frames - 1] + py->layout.code.flags, sizeof(flags));
 	return flags & PROF_PYCODE_GENERATORS;
 }
@@ -129,7 +131,7 @@ struct text {
 static bool append(struct text *out, const struct prof_pycode *code, uint32_t line)
 {
 	char number[16];
-	int n = snprintf(number, sizeof(number), "\t%u", line);
+	int n = snprintf(number, sizeof(number), "\t%u%s", line, code->generator ? "\tg" : "");
 	size_t separator = 1;
 
 	if ((size_t)(out->end - out->at) <= separator + code->bytes + (size_t)n)

@@ -51,7 +51,7 @@ static void check_text(const char *text, ssize_t n, size_t room)
 		abort();
 	for (i = 0; i < n; i++) {
 		if (text[i] == '\t') {
-			tabs++;
+			tabs += text[i + 1] != 'g' || (text[i + 2] && text[i + 2] != '\n');
 		} else if (text[i] == '\n') {
 			lines++;
 		} else if ((unsigned char)text[i] < ' ') {

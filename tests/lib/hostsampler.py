@@ -29,7 +29,7 @@ def run(where, mode, *args, prefix=(), timeout=240, **env):
 def functions(sample):
     """The functions of the script on the stack, innermost first."""
     frames = (frame.split('\t') for frame in sample['stack'].split('\n'))
-    return [f[0] for f in frames if len(f) == 3 and f[1].endswith('hostwaits.py')]
+    return [f[0] for f in frames if len(f) >= 3 and f[1].endswith('hostwaits.py')]
 
 
 def in_planted(samples):

@@ -45,7 +45,7 @@ def declare():
 
 
 def walk(tid):
-    """[(function, file, line)], innermost first; a number below 0 is the error."""
+    """[(function, file, line)], innermost first, generators and coroutines with a star; a number below 0 is the error."""
     text = ctypes.create_string_buffer(ROOM)
     n = PROBE.probe_walk(tid, text, ROOM)
     return n if n < 0 else parse(text.value.decode())
@@ -53,7 +53,7 @@ def walk(tid):
 
 def parse(text):
     frames = [line.split('\t') for line in text.split('\n')] if text else []
-    return [(f, path, int(line)) for f, path, line in frames]
+    return [(f + '*' * (rest == ['g']), path, int(line)) for f, path, line, *rest in frames]
 
 
 def many(tid, walks, us):
@@ -67,7 +67,7 @@ def many(tid, walks, us):
 
 
 def names(stack):
-    return [f.split('.')[-1] for f, _, _ in stack]
+    return [f.split('.')[-1].rstrip('*') for f, _, _ in stack]
 
 
 def python_says(ident):
@@ -76,7 +76,8 @@ def python_says(ident):
     said = []
     while frame and len(said) < FRAMES:
         code = frame.f_code
-        said.append((getattr(code, 'co_qualname', code.co_name), code.co_filename, frame.f_lineno or 0))
+        star = '*' if code.co_flags & 0x2a0 else ''
+        said.append((getattr(code, 'co_qualname', code.co_name) + star, code.co_filename, frame.f_lineno or 0))
         frame = frame.f_back
     return said
 

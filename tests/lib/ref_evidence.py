@@ -51,8 +51,23 @@ def lines_apart(a, b):
     n = next((n for n, (f, g) in enumerate(zip(x[::-1], y[::-1])) if f != g), None)
     if n is None:
         return None
-    (f, at), (g, to) = (rows[-1 - n].rsplit('|', 1) for rows in (x, y))
+    (f, at), (g, to) = ((row[:2], row[2]) for row in (rows[-1 - n].split('|') for rows in (x, y)))
     return (FRAME.join(x[len(x) - 1 - n:]), int(at), int(to)) if f == g and at != to else None
+
+
+def generators(stack):
+    """[(function, file), None: no generator of the program's own] of its frames, innermost first."""
+    rows = [row.split('|') for row in stack.split(FRAME) if stack]
+    own = [not any(part in row[1] for part in ('/site-packages/', '/python3', '<')) for row in rows]
+    hands = [tuple(row[:2]) if mine and row[3:] == ['g'] and not row[0].endswith('<genexpr>') else None
+             for row, mine in zip(rows, own)]
+    return hands, own
+
+
+def resumed(stack):
+    """The outermost generator of the program's own that a function of its own resumes."""
+    hands, own = generators(stack)
+    return next((g for g, outer, mine in list(zip(hands, hands[1:], own[1:]))[::-1] if g and mine and not outer), None)
 
 
 class Shares:
@@ -601,7 +616,8 @@ class Piece:
             out = self.wait()
             self.kin = self.kin and out is not None
             return out or {'input.unknown': self.b - self.a}
-        classes = [(s, w, part, s['state'] != RUNNING and self.host_block(s, part)) for s, w, part in h.parts()]
+        parts = [(self.with_generators(s), w, part) for s, w, part in h.parts()]
+        classes = [(s, w, part, s['state'] != RUNNING and self.host_block(s, part)) for s, w, part in parts]
         followed = any(c == 'chain' for *_, c in classes)
         ran = {}
         for s, w, part, blocked in classes:
@@ -657,17 +673,25 @@ class Piece:
         return 'input.inline' if self.before_copy(s) else 'host.cpu_work'
 
     def before_copy(self, s):
-        if self.made and s['stack'] not in self.orders:
-            self.orders[s['stack']] = self.before(s['stack'])
-        return self.made and self.orders[s['stack']]
+        return self.order(s) == 'before'
 
-    def before(self, stack):
-        """Whether who is there comes to what gives the GPU work at a later line of the same function."""
+    def order(self, s):
+        if self.made and s['stack'] not in self.orders:
+            self.orders[s['stack']] = self.look_back(s['stack'])
+        return self.orders.get(s['stack'])
+
+    def with_generators(self, s):
+        return dict(s, iterates=s['iterates'] or bool(resumed(s['stack'])) and self.order(s) == 'resumed')
+
+    def look_back(self, stack):
+        """'before': who is there comes to what gives the GPU work at a later line of the same function."""
         key, given, votes, working = (self.w.pid, self.tid), '', [], []
+        generator, feeds = resumed(stack), self.w.role[key] == FEEDER
         rows = [s for s in self.w.samples[key] if self.a - LOOK_BACK <= s['t'] < self.a]
         for s in rows[::-1][:512]:
             if s['stack'] and (s['wait'] == GPU or s['code'] == 'model' or self.w.in_long_call(key, s['t'])):
-                given = s['stack']
+                given, feeds = s['stack'], True
+                generator = None if generator in generators(given)[0] else generator
                 continue
             if s['state'] == RUNNING or s['wait'] == SLEEP:
                 working.append(s['state'] == RUNNING)
@@ -677,7 +701,9 @@ class Piece:
                 given = ''
             if len(votes) == 4:
                 break
-        return 2 * sum(votes) > len(votes) and 2 * sum(working) >= len(working)
+        if generator and feeds:
+            return 'resumed'
+        return 'before' if 2 * sum(votes) > len(votes) and 2 * sum(working) >= len(working) else None
 
     def host_block(self, s, part):
         code, wait, take = s['code'], s['wait'], take_of(s)

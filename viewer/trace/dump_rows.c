@@ -60,7 +60,7 @@ const char *view_batch_word(uint8_t what)
 	return what < LENGTH(batches) ? batches[what] : NULL;
 }
 
-/* @seps[0] goes between a frame's first two parts, @seps[1] before its third. */
+/* @seps[0] goes between a frame's first two parts, @seps[1] before those behind. */
 static void put_frames(FILE *f, const char *text, const char *seps)
 {
 	const char *between = "";
@@ -71,12 +71,12 @@ static void put_frames(FILE *f, const char *text, const char *seps)
 		fputs(between, f);
 		between = " < ";
 		for (const char *p = text, *end = text + line; p < end; part++) {
-			size_t len = part < 2 ? strcspn(p, "\t\n") : (size_t)(end - p);
+			size_t len = strcspn(p, "\t\n");
 
 			if (part && len)
-				fputc(seps[part - 1], f);
+				fputc(seps[part > 1], f);
 			view_put_tame_part(f, p, len);
-			p += len + (part < 2);
+			p += len + (p + len < end);
 		}
 		text += line + (text[line] == '\n');
 	}

@@ -51,11 +51,18 @@ STACKS = {  # name: what it says (code, the user's innermost, take, iterates), a
     'early': ('', True, None, False, 'draw|/home/me/data.py|3~work|/home/me/train.py|6~main|/home/me/train.py|9'),
     'early_too': ('', True, None, False, 'work|/home/me/train.py|6~main|/home/me/train.py|9'),
     'late': ('', True, None, False, 'log|/home/me/train.py|3~work|/home/me/train.py|11~main|/home/me/train.py|9'),
+    'made': ('', True, None, False, 'rows|/home/me/data.py|3|g~parts|/home/me/data.py|4|g~work|/home/me/train.py|12~'
+             'main|/home/me/train.py|9'),
+    'looped': ('', True, None, False, 'score|/home/me/train.py|3|g~steps|/home/me/train.py|7|g~main|/home/me/train.py|9'),
+    'loops': ('model', False, None, False, 'f|/x/site-packages/torch/optim/adam.py|4~steps|/home/me/train.py|8|g~'
+              'main|/home/me/train.py|9'),
+    'summed': ('', True, None, False, 'work.<locals>.<genexpr>|/home/me/train.py|12|g~work|/home/me/train.py|12~'
+               'main|/home/me/train.py|9'),
     'none': ('', False, None, False, ''),
 }
 # No frame of a framework or of data code further in than the user's own.
 OWN = [name for name in STACKS if not STACKS[name][0] and name != 'none']
-WORK = ['early', 'early_too', 'late', 'model']  # before and behind the line that launches
+WORK = ['early', 'early_too', 'late', 'model', 'made', 'made', 'summed', 'looped', 'loops']  # before and behind the line that launches
 TAKES = ['get', 'draw', 'library', 'turn', 'draw_event', 'plain']
 IDS = ['oa', 'ob', 'oa', 'ob', 'q9', 't1', 'p1', 'l1', 'n40', 'f1:2:3', 'u1', 'a1']
 TO_DEVICE, TO_HOST = 1, 2

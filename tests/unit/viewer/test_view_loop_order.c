@@ -19,6 +19,14 @@
 #define STEP "step\t/home/me/gpu.py\t30\nloop\t/home/me/train.py\t40\n" MAIN
 #define MODEL "f\t/venv/lib/python3.11/site-packages/torch/optim/adam.py\t9\nloop\t/home/me/train.py\t43\n" MAIN
 
+#define ROWS "rows\t/home/me/data.py\t3\tg\nparts\t/home/me/data.py\t4\tg\n"
+#define NEXT ROWS "loop\t/home/me/train.py\t46\n" MAIN
+#define TURNS "steps\t/home/me/train.py\t7\tg\n" MAIN
+#define TURNS_SYNC "wait\t/home/me/gpu.py\t3\n" "steps\t/home/me/train.py\t6\tg\n" MAIN
+#define TURNS_NEXT ROWS TURNS
+#define SUM "loop.<locals>.<genexpr>\t/home/me/train.py\t46\tg\nloop\t/home/me/train.py\t46\n" MAIN
+#define AWAITED "get\t/home/me/data.py\t3\tg\nrun\t/usr/lib/python3.11/asyncio/events.py\t9\n" MAIN
+
 struct bench {
 	struct ana_evidence e;
 	struct wire_strtab *names;
@@ -131,6 +139,18 @@ static void test_classes(void)
 	EXPECT_INT(class_of(DECODE, MODEL, no_calls), ANA_INPUT_INLINE); /* a framework's code */
 }
 
+/* Generators that the loop resumes make what it takes, wherever it does; unless the loop is one. */
+static void test_generators(void)
+{
+	EXPECT_INT(class_of(NEXT, SYNC, NULL), ANA_INPUT_INLINE);
+	EXPECT_INT(class_of(NEXT, SYNC, nothing_made), ANA_HOST_CPU_WORK);
+	EXPECT_INT(class_of(NEXT, SYNC, no_calls), ANA_HOST_CPU_WORK);
+	EXPECT_INT(class_of(TURNS, TURNS_SYNC, NULL), ANA_HOST_CPU_WORK);
+	EXPECT_INT(class_of(TURNS_NEXT, TURNS_SYNC, NULL), ANA_HOST_CPU_WORK); /* not told apart */
+	EXPECT_INT(class_of(SUM, SYNC, NULL), ANA_HOST_CPU_WORK);
+	EXPECT_INT(class_of(AWAITED, SYNC, NULL), ANA_HOST_CPU_WORK);
+}
+
 /* What is done next counts, line by line, whatever else is done before the call. */
 static void test_two_lines(void)
 {
@@ -235,6 +255,7 @@ static void test_long_calls(void)
 
 static const struct t_case cases[] = {
 	T_CASE(test_classes),
+	T_CASE(test_generators),
 	T_CASE(test_two_lines),
 	T_CASE(test_polls),
 	T_CASE(test_apart),

@@ -43,6 +43,17 @@ static bool is_before_copy(struct ana_cause *b, struct ana_evidence *e,
 	       ana_order_of(&b->orders, e, s, i, b->start) == ANA_ORDER_BEFORE;
 }
 
+/* The stack of a sample. A generator is an iterator, if a copy to the GPU comes next. */
+static struct ana_pystack stack_of(struct ana_cause *b, struct ana_evidence *e,
+				   const struct ana_thread_samples *s, size_t i)
+{
+	struct ana_pystack k = *ana_pystacks_get(&e->stacks, s->sample[i].stack);
+
+	if (k.resumed.len && b->given.made && !k.iterates)
+		k.iterates = ana_order_of(&b->orders, e, s, i, b->start) == ANA_ORDER_RESUMED;
+	return k;
+}
+
 /* On a CPU. What an iterator computes before a batch is copied is that batch. */
 static enum ana_class class_of_run(struct ana_cause *b, struct ana_evidence *e,
 				   const struct ana_thread_samples *t, size_t i,
@@ -263,7 +274,7 @@ static enum ana_class class_of_block(struct ana_cause *b, struct ana_evidence *e
 				     const struct ana_shares *h, size_t i)
 {
 	const struct wire_sample *w = &s->sample[i];
-	const struct ana_pystack k = *ana_pystacks_get(&e->stacks, w->stack);
+	const struct ana_pystack k = stack_of(b, e, s, i);
 	enum ana_take take = ana_waitkind_of(w, &k, ana_linktexts_get(&e->links, w->links));
 
 	if (ana_chain_no_work(e, w))
@@ -350,7 +361,7 @@ static void add_run(struct ana_cause *b, struct ana_evidence *e, const struct an
 
 	if (!runs && (h->running || !h->run))
 		return;
-	k = *ana_pystacks_get(&e->stacks, w->stack); /* others may be looked at meanwhile */
+	k = stack_of(b, e, s, i);
 	c = class_of_run(b, e, s, i, &k);
 	b->ran += ana_shares_weight(s, h, i);
 	b->ran_inline += c == ANA_INPUT_INLINE ? ana_shares_weight(s, h, i) : 0;

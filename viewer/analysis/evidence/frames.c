@@ -26,7 +26,7 @@ static uint32_t number(struct ana_text t)
 	return n < UINT32_MAX ? (uint32_t)n : 0;
 }
 
-/* Function, tab, file, tab, line. */
+/* Function, tab, file, tab, line, and of a generator tab, g. */
 void ana_frames_next(struct ana_frame *f, const char **p, const char *end)
 {
 	struct ana_text row = cut_at(p, end, '\n');
@@ -35,6 +35,7 @@ void ana_frames_next(struct ana_frame *f, const char **p, const char *end)
 	f->function = cut_at(&at, stop, '\t');
 	f->file = cut_at(&at, stop, '\t');
 	f->line = number(cut_at(&at, stop, '\t'));
+	f->generator = stop - at == 1 && *at == 'g';
 }
 
 size_t ana_frames_read(struct ana_frame *frame, size_t max, const char *text, uint32_t len)

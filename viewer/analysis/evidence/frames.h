@@ -11,6 +11,7 @@
 struct ana_frame {
 	struct ana_text function, file;
 	uint32_t line; /* 0: not known */
+	bool generator; /* or a coroutine */
 };
 
 /* At most @max frames of a text, innermost first, without libprof's own. Pure; borrows. */

@@ -87,9 +87,27 @@ static bool gives_work(struct ana_evidence *e, const struct wire_sample *w)
 	return ana_pystacks_get(&e->stacks, w->stack)->code == ANA_CODE_MODEL;
 }
 
-static enum ana_order look(struct ana_evidence *e, const struct ana_thread_samples *s,
-			   struct ana_text stack, int64_t start)
+/* Whether the stack has a frame of that generator. */
+static bool is_within(struct ana_text stack, const struct ana_pystack *k)
 {
+	const char *p = stack.at, *end = stack.at + stack.len;
+	struct ana_frame f;
+
+	while (p < end) {
+		ana_frames_next(&f, &p, end);
+		if (f.generator && equal(f.function, k->resumed) && equal(f.file, k->resumed_file))
+			return true;
+	}
+	return false;
+}
+
+static enum ana_order look(struct ana_evidence *e, const struct ana_thread_samples *s,
+			   uint32_t id, int64_t start)
+{
+	const struct ana_pystack k = *ana_pystacks_get(&e->stacks, id);
+	const struct ana_text stack = text_of(e, id);
+	/* one that hands work to a thread without Python gives the GPU none itself */
+	bool feeds = s->role == WIRE_ROLE_FEEDER, resumed = k.resumed.len != 0;
 	size_t j = ana_samples_from(s, start);
 	size_t first = j - s->head > SAMPLES_MAX ? j - SAMPLES_MAX : s->head;
 	uint32_t before = 0, behind = 0, works = 0, sleeps = 0, here, there, common;
@@ -101,6 +119,8 @@ static enum ana_order look(struct ana_evidence *e, const struct ana_thread_sampl
 
 		if (w->stack && gives_work(e, w)) {
 			given = text_of(e, w->stack);
+			feeds = true;
+			resumed = resumed && !is_within(given, &k);
 			continue;
 		}
 		works += ana_sample_runs(w);
@@ -118,6 +138,8 @@ static enum ana_order look(struct ana_evidence *e, const struct ana_thread_sampl
 		if (before + behind == VOTES_MAX)
 			break;
 	}
+	if (feeds && resumed)
+		return ANA_ORDER_RESUMED;
 	if ((!before && !behind) || sleeps > works) /* it asks again and again */
 		return ANA_ORDER_UNKNOWN;
 	return before > behind ? ANA_ORDER_BEFORE : ANA_ORDER_BEHIND;
@@ -135,6 +157,6 @@ enum ana_order ana_order_of(struct ana_order_memo *m, struct ana_evidence *e,
 			return (enum ana_order)m->known[k].order;
 	k = m->next++ % ANA_ORDER_MEMO;
 	m->known[k].stack = id;
-	m->known[k].order = (uint8_t)look(e, s, text_of(e, id), start);
+	m->known[k].order = (uint8_t)look(e, s, id, start);
 	return (enum ana_order)m->known[k].order;
 }

@@ -2,7 +2,8 @@
 /*
  * Where in its loop a thread is at work: at a line before those that give the GPU work, or behind them.
  * What is made for the GPU is made before; metrics, logs and savings come behind. Told by what the
- * thread did next the last times that it was there (LEDGER 6, work before a copy). One thread.
+ * thread did next the last times that it was there (LEDGER 6, work before a copy). A generator that
+ * the loop resumes, whatever its line, makes what the loop takes. One thread.
  */
 #ifndef ANALYSIS_LOOP_ORDER_H
 #define ANALYSIS_LOOP_ORDER_H
@@ -13,6 +14,7 @@ enum ana_order {
 	ANA_ORDER_UNKNOWN, /* it was not seen on its way to the GPU */
 	ANA_ORDER_BEFORE,
 	ANA_ORDER_BEHIND,
+	ANA_ORDER_RESUMED, /* in a generator that is none of those in which it gives the GPU work */
 };
 
 #define ANA_ORDER_MEMO 8u

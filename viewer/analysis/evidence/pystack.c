@@ -44,11 +44,25 @@ static bool read_take(struct ana_pystack *out, const struct ana_frame *f)
 	return true;
 }
 
+/*
+ * Whether @f, a frame of the user's, is a generator that hands out things one by one: an expression within
+ * a function is none.
+ */
+static bool hands_out(const struct ana_frame *f)
+{
+	static const char expression[] = "<genexpr>";
+	const uint32_t n = sizeof(expression) - 1;
+
+	return f->generator && (f->function.len < n ||
+				memcmp(f->function.at + f->function.len - n, expression, n) != 0);
+}
+
 void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 {
 	const char *p = text, *end = text + len;
 	enum ana_code weakly = ANA_CODE_PLAIN;
 	bool first = true, user = false, decided = false, other = false, standard = true;
+	struct ana_frame inner = { 0 }; /* the one before, where that hands out */
 
 	*out = (struct ana_pystack){ 0 };
 	while (p < end) {
@@ -75,6 +89,12 @@ void ana_pystack_read(struct ana_pystack *out, const char *text, uint32_t len)
 		}
 		if (place == ANA_PLACE_USER)
 			out->outer = f.function;
+		if (place == ANA_PLACE_USER && inner.generator && !hands_out(&f)) {
+			out->resumed = inner.function;
+			out->resumed_file = inner.file;
+		}
+		inner = f;
+		inner.generator = place == ANA_PLACE_USER && hands_out(&f);
 		if (place == ANA_PLACE_LIBRARY)
 			add_feeder(out, ana_module_feeder(f.file));
 		standard = standard && read_take(out, &f);
