@@ -821,11 +821,11 @@ class Piece:
 
 class World:
     """A process: samples by thread, in order; batches by start; workers of loader 1, None: not
-    told; copies (start, bytes, to the device) by start; calls of threads, (start, end, class), that
+    told; copies (start, bytes, to the device) by start; starts of kernels; calls of threads, (start, end, class), that
     do not overlap."""
 
-    def __init__(self, pid, samples, batches, workers, copies=(), calls=None):
-        self.copies, self.calls = sorted(copies), calls or {}
+    def __init__(self, pid, samples, batches, workers, copies=(), calls=None, kernels=()):
+        self.copies, self.calls, self.kernels = sorted(copies), calls or {}, sorted(kernels)
         self.pid, self.batches, self.workers = pid, sorted(batches, key=lambda r: r['start']), workers
         self.samples, self.role, self.callers = {}, {}, {}
         for s in sorted(samples, key=lambda s: s['t']):
@@ -855,7 +855,10 @@ class World:
         late = [(n, to) for t, n, to in self.copies if a - 2 * S <= t < a][-4096:]
         got, sent = (sum(n for n, to in late if to == way) for way in (False, True))
         more = any(t == b and to and n >= 1024 for t, n, to in self.copies)
-        p.made = more and not p.answer and not (got >= 65536 and got >= sent // 2)
+        first = sorted(min((t for t, _, to in self.copies if to and t >= k), default=b) for k in self.kernels)
+        first = sorted({t for t in first if a - 2 * S <= t < a})
+        far = [y - x >= (b - a) // 4 for x, y in zip(first, first[1:])]
+        p.made = more and not p.answer and not (got >= 65536 and got >= sent // 2) and 2 * sum(far) >= len(far)
         seen = [s for s in self.samples.get((self.pid, p.tid), ()) if b - LOOK_BACK <= s['t'] < b and s['rchar']]
         if not seen:
             return

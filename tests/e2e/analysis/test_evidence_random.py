@@ -73,7 +73,7 @@ class Case:
         r = self.r = random.Random(seed)
         self.lines, self.samples, self.batches, self.pieces = [], [], [], []
         self.left = TRAINER  # who gave the last operation
-        self.copies, self.calls = [], {}
+        self.copies, self.calls, self.kernels = [], {}, []
         self.links = r.random() < .7
         self.feeds = self.links and r.random() < .6  # the trainer mostly takes what its threads make
         self.works = r.random() < .3          # the trainer mostly makes them itself
@@ -107,6 +107,7 @@ class Case:
             self.copies.append((start, size, way == TO_DEVICE))
         else:
             self.lines.append(f'op {start} {start + ns} {corr} 7')
+            self.kernels.append(start)
         self.call(tid, start - 5 * US, start - 3 * US, 'host.dispatch')
         self.lines.append(f'api {start - 5 * US} {start - 3 * US} {len(self.lines)} {tid} cudaLaunchKernel')
         self.t, self.left = start + ns, tid
@@ -335,7 +336,7 @@ def engine(folder, text, frame, threads):
 
 def expected(case):
     world = ref.World(PID, case.samples, case.batches, case.workers if case.told else None,
-                      case.copies, case.calls)
+                      case.copies, case.calls, case.kernels)
     want = world.classes([tuple(p) for p in case.pieces])
     for c, ns in case.expected.items():
         want[c] = want.get(c, 0) + ns

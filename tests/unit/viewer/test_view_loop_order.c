@@ -234,6 +234,27 @@ static void test_copies(void)
 	ana_copied_fini(&c);
 }
 
+/* A batch of two parts every 10 ms; every second one has a gap before it, then fewer. */
+static void test_comes_often(void)
+{
+	struct ana_copied c = { 0 };
+	int64_t i, t = 0;
+
+	for (i = 0; i < 9; i++, t += i % 2 ? 100 * MS : 10 * MS) {
+		ana_copied_computed(&c);
+		REQUIRE(!ana_copied_add(&c, t, 1 << 20, true));
+		REQUIRE(!ana_copied_add(&c, t + US, 1 << 20, true));
+	}
+	EXPECT(ana_copied_given(&c, t - 100 * MS, t, true, 1 << 20).made);
+	for (i = 0; i < 3; i++, t += 10 * MS) {
+		ana_copied_computed(&c);
+		REQUIRE(!ana_copied_add(&c, t, 1 << 20, true));
+	}
+	EXPECT(!ana_copied_given(&c, t, t + 100 * MS, true, 1 << 20).made);
+	EXPECT(ana_copied_given(&c, t, t + 20 * MS, true, 1 << 20).made);
+	ana_copied_fini(&c);
+}
+
 static void test_long_calls(void)
 {
 	struct ana_longcalls c = { 0 };
@@ -259,7 +280,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_two_lines),
 	T_CASE(test_polls),
 	T_CASE(test_apart),
-	T_CASE(test_copies),
+	T_CASE(test_copies), T_CASE(test_comes_often),
 	T_CASE(test_long_calls),
 };
 

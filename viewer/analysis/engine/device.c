@@ -130,6 +130,7 @@ static inline void count_kind(struct ana_walk *w, struct ana_gpu_state *g, struc
 			remember_copy(w, p, op);
 		return;
 	}
+	ana_copied_computed(&p->copied);
 	flags = op->op == WIRE_OP_KERNEL ? ana_names_flags(&p->names, op->name) : 0;
 	comm = flags & ANA_NAME_COMM;
 	if (flags & ANA_NAME_INPUT) {

@@ -9,6 +9,7 @@
 #define KEPT_NS (2 * FED_NS)
 #define KEPT_MAX 65536u
 #define ANSWERED_MAX 4096u /* copies looked at before a gap */
+#define COMES_PART 4 /* of the gap: batches that are made in such gaps lie as far apart as that */
 #define WORD_BYTES 4096u /* for each copy to the device: so few are no batch ... */
 #define WORD_SHARE 16u /* ... if what was copied has so many times more */
 #define ANSWER_BYTES 65536u /* fewer are a loss or a metric */
@@ -22,7 +23,9 @@ int ana_copied_add(struct ana_copied *c, int64_t start, uint64_t bytes, bool to_
 		c->head++;
 	if (ana_window_room(&c->row, &c->head, &c->tail, &c->room, sizeof(*c->row)))
 		return -ENOMEM;
-	c->row[c->tail++] = (struct ana_copied_row){ start, bytes, to_device };
+	c->row[c->tail++] = (struct ana_copied_row){ start, bytes, to_device,
+						     to_device && c->computed };
+	c->computed &= !to_device;
 	return 0;
 }
 
@@ -88,6 +91,24 @@ static bool is_exchange(const struct ana_copied *c, int64_t start)
 	return out >= ANSWER_BYTES && out >= in / 2;
 }
 
+/* Whether at least every second batch of the last seconds had such a gap before it: others are no batch's. */
+static bool comes_often(const struct ana_copied *c, int64_t start, int64_t end)
+{
+	size_t i = from(c, start - EXCHANGE_NS), to = from(c, start), far = 0, all = 0;
+	int64_t last = INT64_MIN;
+
+	for (; i < to; i++) {
+		if (!c->row[i].fresh)
+			continue;
+		if (last != INT64_MIN) {
+			all++;
+			far += c->row[i].start - last >= (end - start) / COMES_PART;
+		}
+		last = c->row[i].start;
+	}
+	return 2 * far >= all;
+}
+
 struct ana_given ana_copied_given(const struct ana_copied *c, int64_t start, int64_t end,
 				  bool at_once, uint64_t bytes)
 {
@@ -95,7 +116,8 @@ struct ana_given ana_copied_given(const struct ana_copied *c, int64_t start, int
 			       .at_once = at_once,
 			       .answer = is_answer(c, start) };
 
-	g.made = at_once && bytes >= MADE_BYTES && !g.answer && !is_exchange(c, start);
+	g.made = at_once && bytes >= MADE_BYTES && !g.answer && !is_exchange(c, start) &&
+		 comes_often(c, start, end);
 	return g;
 }
 

@@ -15,15 +15,23 @@ struct ana_copied_row {
 	int64_t start;
 	uint64_t bytes;
 	bool to_device;
+	bool fresh; /* the first one to the device since the GPU computed */
 };
 
 struct ana_copied {
 	struct ana_copied_row *row; /* [head, tail) by start */
 	size_t head, tail, room;
+	bool computed; /* since the last copy to the device */
 };
 
 /* A copy from host to device or from device to host; starts do not go back. 0 or -ENOMEM. */
 int ana_copied_add(struct ana_copied *c, int64_t start, uint64_t bytes, bool to_device);
+/* Something else than a copy ran: the next copy to the device begins another batch. */
+static inline void ana_copied_computed(struct ana_copied *c)
+{
+	c->computed = true;
+}
+
 void ana_copied_fini(struct ana_copied *c);
 
 /* Around a gap [start, end) whose copies up to its end are known. @at_once: one of @bytes ends it. */
