@@ -548,6 +548,14 @@ static void begin_look(struct looking *k)
 	k->blocks = 0;
 }
 
+/* Python started it: what it waits for and holds are objects (links.h). Others may call Python, too. */
+static bool is_pythons(const struct prof_stacktop *top)
+{
+	const struct prof_module *m = prof_native_module(top->entry);
+
+	return m && m->python;
+}
+
 /*
  * What joins it may lie below its frames, left there by calls that are over, or by a thread that had
  * the same stack before: of a blocked one only what is live counts. Where one that runs has got to,
@@ -579,6 +587,10 @@ static void look_at(struct looking *k, pid_t tid, int64_t now_ns)
 		return;
 	begin_look(k);
 	rc = prof_stacktop_read(k->mem, tid, &k->l->top);
+	if (!rc && is_pythons(&k->l->top)) {
+		t->ours = true;
+		return;
+	}
 	if (!rc) {
 		read_code(k, t);
 		match_top(k, &k->l->top, 0);
@@ -609,16 +621,14 @@ static bool looked_at(const struct prof_nativelink *l, pid_t tid, int64_t now_ns
 	return t && (t->ours || (t->serial == l->serial && now_ns - t->looked_ns < LOOK_OLD_NS));
 }
 
-static void scan_some(struct looking *k, const struct prof_py_thread *python, size_t n,
-		      int64_t now_ns)
+static void scan_some(struct looking *k, int64_t now_ns)
 {
 	struct prof_nativelink *l = k->l;
 	uint32_t tid[LOOKS];
 	ssize_t tids = prof_proc_numbers("/proc/self/task", l->scan_at, tid, LOOKS), i;
 
 	for (i = 0; i < tids && l->looks; i++)
-		if (tid[i] != (uint32_t)getpid() && !looked_at(l, (pid_t)tid[i], now_ns) &&
-		    !has_python(python, n, (pid_t)tid[i]))
+		if (tid[i] != (uint32_t)getpid() && !looked_at(l, (pid_t)tid[i], now_ns))
 			look_at(k, (pid_t)tid[i], now_ns);
 	if (tids == LOOKS) {
 		l->scan_at += LOOKS;
@@ -760,7 +770,7 @@ void prof_nativelink_scan(struct prof_nativelink *l, const struct prof_py_thread
 	mark_objects(&k);
 	l->looks = LOOKS;
 	l->asks = ASKS;
-	scan_some(&k, python, n, now_ns);
+	scan_some(&k, now_ns);
 	if (l->feeder && !has_python(python, n, l->feeder))
 		l->feeder = 0;
 	if (is_fed(l) && n) {

@@ -61,9 +61,9 @@ struct prof_nativelink_wait { /* somebody's, within the last seconds */
 	struct prof_nativewait of;
 };
 
-struct prof_nativelink_thread { /* without Python; may be overwritten by another's */
+struct prof_nativelink_thread { /* not started by Python; may be overwritten by another's */
 	pid_t tid;
-	bool ours;
+	bool ours; /* or Python's: not looked at */
 	char name[PROF_NATIVELINK_NAME];
 	int64_t looked_ns;
 	uint32_t serial; /* the newest wait when it was looked at */
@@ -115,7 +115,7 @@ uint64_t prof_nativelink_await(struct prof_nativelink *l, const struct prof_nati
 void prof_nativelink_await_on(struct prof_nativelink *l, pid_t tid, int64_t now_ns);
 
 /*
- * Looks at the process's threads without Python, at most 64 of them and others the next time, and of
+ * Looks at the process's threads that Python did not start, at most 64 of them and others the next time, and of
  * each once a second: who of them is joined to a wait? Nothing is done while nobody waits. @python: the
  * threads that have Python.
  */

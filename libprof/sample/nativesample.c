@@ -40,8 +40,8 @@ static void add_held(const struct prof_nativelink *l, pid_t tid, struct prof_thr
 	for (i = 0; i < PROF_NATIVELINK_WAITS; i++) {
 		enum prof_nativelink_kind kind = prof_nativelink_of(l, tid, i, &id);
 
-		if (!kind)
-			continue;
+		if (!kind || (kind == PROF_NATIVELINK_LIBRARY && s->s.wait == WIRE_WAIT_SLEEP))
+			continue; /* libraries have threads that look round from time to time */
 		prof_link_native(word, id);
 		prof_link_add(s->links,
 			      kind == PROF_NATIVELINK_OBJECT ? PROF_LINK_GIVES : PROF_LINK_HOLDS,

@@ -271,6 +271,8 @@ class Chain:
                 ns, more, circle = sum(p for _, p in same), [], False
                 if len(path) <= 4 and ns:
                     more, circle = self.makers(path, s, a, far)
+                    if not circle and not sum(e[2] for e in more):
+                        more = self.as_before(path, key, s, a, far, asks)
                 total = sum(e[2] for e in more)
                 if total:
                     ends += [(c, idle, ns * n // total, whose) for c, idle, n, whose in more]
@@ -280,6 +282,21 @@ class Chain:
                 continue
             ends.append(self.blocked(s, part, key))
         return [e for e in ends if e[2] > 0]
+
+    def as_before(self, path, key, s, a, far, asks):
+        """The ends of an earlier wait at the same place, where that one's had nobody."""
+        rows, tried, last = self.w.samples[key], 0, s['links']
+        earlier = rows[:next(i for i, x in enumerate(rows) if x is s)]
+        for x in reversed(earlier):
+            if x['t'] < a - LOOK_BACK or tried == 4 or not s['stack']:
+                break
+            if x['stack'] != s['stack'] or x['links'] in (s['links'], last) or not asks(x):
+                continue
+            more, _ = self.makers(path, x, a, far)
+            if sum(e[2] for e in more):
+                return more
+            last, tried = x['links'], tried + 1
+        return []
 
     def calls(self, s):
         """Whether it waits for somebody who asked for the connection."""

@@ -308,6 +308,36 @@ static void test_far(void)
 	end(&t);
 }
 
+/* Who waits in the middle waits for something new each time: who gave it the last one gives this one. */
+static void test_anew(void)
+{
+	struct bench t;
+
+	begin(&t);
+	see(&t, 101, -500000, WIRE_WAIT_LOCK, "?o2 !o1", TASKS);
+	see(&t, 102, -500000, WIRE_WAIT_NONE, "!o2", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "?o3 !o1", TASKS);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
+	end(&t);
+
+	begin(&t); /* at another place */
+	see(&t, 101, -500000, WIRE_WAIT_LOCK, "?o2 !o1", GET);
+	see(&t, 102, -500000, WIRE_WAIT_NONE, "!o2", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "?o3 !o1", TASKS);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* too long before */
+	see(&t, 101, -2000001, WIRE_WAIT_LOCK, "?o2 !o1", TASKS);
+	see(&t, 102, -500000, WIRE_WAIT_NONE, "!o2", MAKE);
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1", GET);
+	keep(&t, 101, WIRE_WAIT_LOCK, "?o3 !o1", TASKS);
+	EXPECT_ALL(&t, ANA_INPUT_PIPELINE, ANA_HIGH);
+	end(&t);
+}
+
 /* ---- what is no input ------------------------------------------------------------------------ */
 
 static void test_no_input(void)
@@ -658,7 +688,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_writer),	T_CASE(test_event),   T_CASE(test_answer),   T_CASE(test_requests),
 	T_CASE(test_driver),	T_CASE(test_feeder),  T_CASE(test_copier),  T_CASE(test_loader),
 	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),
-	T_CASE(test_delivery),	T_CASE(test_callers),
+	T_CASE(test_delivery),	T_CASE(test_callers),  T_CASE(test_anew),
 };
 
 int main(void)

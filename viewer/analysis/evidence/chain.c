@@ -12,6 +12,7 @@
 #include "shares.h"
 
 #define WRITES_PCT 10 /* of a giver's time: from here on it may be one that writes files */
+#define BEFORE_MAX 4u /* waits at the same place that are asked for one in which nobody was seen */
 #define LOOKS_MAX 256u /* at threads, of one chain: who waits for many, who wait for many */
 
 struct giver { /* who can end a wait */
@@ -248,16 +249,16 @@ static void add_end(struct search *f, const struct ana_chain_end *end)
 static void follow(struct search *f, const struct ana_links *links, bool *circle);
 
 /*
- * The time @ns of the thread's samples that await with these links: it goes to the ends of what they
- * wait for. False: nobody is known.
+ * The time @ns of the thread's samples that await as the one at @at does: it goes to the ends of what
+ * @sample waits for. False: nobody is known.
  */
-static bool pass_on(struct search *f, const struct ana_thread_samples *s, size_t sample, int64_t ns,
-		    bool *circle)
+static bool pass_on(struct search *f, const struct ana_thread_samples *s, size_t at, size_t sample,
+		    int64_t ns, bool *circle)
 {
 	uint32_t first = f->c->ends, i;
 	int64_t all = 0;
 
-	f->path.link[f->path.links - 1].sample = sample;
+	f->path.link[f->path.links - 1].sample = at;
 	follow(f, ana_linktexts_get(&f->e->links, s->sample[sample].links), circle);
 	for (i = first; i < f->c->ends; i++)
 		all += f->c->end[i].weight;
@@ -286,6 +287,33 @@ static bool serves(struct search *f, const struct wire_sample *w)
 
 	return ana_callers_of(&f->e->callers, w, l, f->b) ||
 	       take_of(f->e, w) == ANA_TAKE_SERVES || ana_chain_no_work(f->e, w);
+}
+
+/*
+ * What is made anew for each wait, a future or a pool's result, is often gone before anybody was asked
+ * for it: who gave at the same place before gives here.
+ */
+static bool pass_on_as_before(struct search *f, const struct ana_thread_samples *s, size_t at,
+			      int64_t ns)
+{
+	const struct wire_sample *w = &s->sample[at];
+	int64_t since = f->a - ANA_LOOK_BACK_NS;
+	uint32_t tried = 0, last = w->links;
+	bool circle;
+	size_t i;
+
+	for (i = at; w->stack && tried < BEFORE_MAX && i && s->sample[i - 1].t_ns >= since; i--) {
+		const struct wire_sample *v = &s->sample[i - 1];
+
+		if (v->stack != w->stack || v->links == w->links || v->links == last ||
+		    !asks_on(f, v))
+			continue;
+		if (pass_on(f, s, at, i - 1, ns, &circle))
+			return true;
+		last = v->links;
+		tried++;
+	}
+	return false;
 }
 
 /* A blocked sample that asks nobody else: by what it is blocked in. */
@@ -317,7 +345,9 @@ static void awaiting(struct search *f, struct ana_chain_end *end, const struct a
 	for (i = at; i < h->end; i++)
 		if (s->sample[i].links == links && asks_on(f, &s->sample[i]))
 			ns += ana_shares_part(s, h, i);
-	if (f->path.links <= ANA_CHAIN_DEPTH && ns && pass_on(f, s, at, ns, &circle))
+	if (f->path.links <= ANA_CHAIN_DEPTH && ns &&
+	    (pass_on(f, s, at, at, ns, &circle) ||
+	     (!circle && pass_on_as_before(f, s, at, ns))))
 		return;
 	for (i = at; i < h->end; i++) {
 		if (s->sample[i].links != links || !asks_on(f, &s->sample[i]))
