@@ -57,7 +57,7 @@ static bool good_price(const char *text)
 
 	if (!view_cost_parse(text, &nano))
 		return true;
-	view_error("--price %s: no price; give dollars per GPU-hour such as 6.88", text);
+	view_error("--price %s: not a price; give dollars per GPU-hour such as 6.88", text);
 	return false;
 }
 

@@ -181,7 +181,7 @@ static const struct {
 	{ "share_busy", "GPUs busy", VIEW_FIGURE_PPM, VIEW_PART_SHARE, share_busy },
 	{ "steps", "steps", VIEW_FIGURE_COUNT, VIEW_PART_FACT, steps },
 	{ "step_median", "median step", VIEW_FIGURE_NS, VIEW_PART_STEP, step_median },
-	{ "step_p95", "95 % of steps within", VIEW_FIGURE_NS, VIEW_PART_STEP, step_p95 },
+	{ "step_p95", "p95 of a step", VIEW_FIGURE_NS, VIEW_PART_STEP, step_p95 },
 	{ "gpu_step", "GPU time per step", VIEW_FIGURE_NS, VIEW_PART_GPU_RUN, gpu_step },
 	{ "gpu_step_working", "... without start-up", VIEW_FIGURE_NS, VIEW_PART_GPU_STEP,
 	  gpu_step_working },

@@ -121,11 +121,11 @@ static const char *leaf_text(struct base_arena *mem, const char *leaf, size_t co
 				columns));
 }
 
-static const char *on_cpu(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
+static const char *running(struct base_arena *mem, const struct view_hotspot *p, size_t columns)
 {
 	if (p->leaf)
-		return base_arena_printf(mem, "on CPU in %s", leaf_text(mem, p->leaf, columns));
-	return "on CPU";
+		return base_arena_printf(mem, "running %s", leaf_text(mem, p->leaf, columns));
+	return "running";
 }
 
 const char *view_words_doing(struct base_arena *mem, enum ana_class c, const struct view_hotspot *p,
@@ -136,7 +136,7 @@ const char *view_words_doing(struct base_arena *mem, enum ana_class c, const str
 	if (p->runnable)
 		return "waiting for a CPU";
 	if (p->wait == WIRE_WAIT_NONE)
-		return on_cpu(mem, p, columns);
+		return running(mem, p, columns);
 	if (p->wait == WIRE_WAIT_SLEEP)
 		return "asleep";
 	if (p->wait == WIRE_WAIT_STOPPED)

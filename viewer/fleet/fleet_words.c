@@ -217,7 +217,7 @@ const char *const *fleet_words_notes(const struct fleet *f, struct base_arena *m
 					  "%s on a simulated GPU: times are computed, not measured",
 					  fleet_runs_of(a, (uint64_t)m[FLEET_SIMULATED]));
 	if (f->bill.untagged_cents)
-		note[n++] = base_arena_printf(mem, "%s of no team (label team)",
+		note[n++] = base_arena_printf(mem, "%s has no team label; add --label team=NAME",
 					      fleet_cents(a, f->bill.untagged_cents));
 	if (f->unlabelled.count)
 		note[n++] = base_arena_printf(mem, "%s without %s: %s",

@@ -199,7 +199,7 @@ def names_programs(folder):
     os.makedirs(folder)
     subprocess.run([BIN + '/evidence_make', folder], input=text(threads, True), text=True, check=True)
     first = ' '.join(gs.gpustarve('report', folder).stdout.decode().split())
-    gs.check('for process my bzip2, which is on CPU' in first, f'the program has its name: {first[:600]}')
+    gs.check('for process my bzip2, which is running' in first, f'the program has its name: {first[:600]}')
 
 
 def main():

@@ -65,7 +65,7 @@ static void test_places(void)
 		"4 of 4 workers blocked reading .../imagenet/train/shard-0017.bin and 1 more (nfs4), "
 		"dataset.py:88 __getitem__");
 	EXPECT_STR(view_finding_words(s, &mem, &s->finding[1], 34),
-		   "4 of 4 workers on CPU in resize (Image.py), dataset.py:91 __getitem__");
+		   "4 of 4 workers running resize (Image.py), dataset.py:91 __getitem__");
 	EXPECT_INT(s->finding[1].class, ANA_INPUT_PREP);
 	f = &s->finding[2]; /* what is left of input.fetch, behind its place */
 	EXPECT(f->class == ANA_INPUT_FETCH && f->rest && !f->where.known);

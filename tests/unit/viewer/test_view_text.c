@@ -73,7 +73,7 @@ static const char golden[] =
 	"   62.5 %  input.fetch        4 of 4 workers blocked reading\n"
 	"                              .../imagenet/train/shard-0017.bin and 1 more\n"
 	"                              (nfs4), dataset.py:88 __getitem__\n"
-	"   25.0 %  input.prep         4 of 4 workers on CPU in resize (Image.py),\n"
+	"   25.0 %  input.prep         4 of 4 workers running resize (Image.py),\n"
 	"                              dataset.py:91 __getitem__\n"
 	"   12.5 %  input.fetch        the loader read from storage or network, elsewhere\n"
 	"  next: 4 -> 6 workers or a local cache; upper bound of the saving $2.29 per run\n"

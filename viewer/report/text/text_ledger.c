@@ -123,7 +123,7 @@ void text_steps(struct page *p)
 	t = base_arena_printf(&p->mem, "%s steps, from %s", base_count(count, r->steps),
 			      view_step_source_words[r->step_source]);
 	if (r->step_median_ns >= 0)
-		t = base_arena_printf(&p->mem, "%s; median %s, 95 %% within %s", t,
+		t = base_arena_printf(&p->mem, "%s; median %s, p95 %s", t,
 				      base_duration(median, r->step_median_ns),
 				      base_duration(p95, r->step_p95_ns));
 	if (p->s->step_nano_usd >= 0)
@@ -180,7 +180,7 @@ static void put_gap(struct page *p, const struct ana_gap *g)
 	where = base_arena_printf(&p->mem, "GPU %" PRIu32, known ? r->gpu[g->gpu].index : g->gpu);
 	if (known)
 		where = base_arena_printf(
-			&p->mem, "%s, %s after it was taken", where,
+			&p->mem, "%s, at %s", where,
 			base_duration(at, g->start_ns - r->gpu[g->gpu].held_start_ns));
 	if (g->pid)
 		where = base_arena_printf(&p->mem, "%s, pid %" PRId64, where, g->pid);
