@@ -70,6 +70,18 @@ class Around(stage.Stage):
         with open(path, 'rb') as f:
             return f.read()
 
+    def orders(self, seed):
+        """A database with a row of some 4 KB for each of 2,000 customers."""
+        import sqlite3
+        path = self.path('orders')
+        rng = numpy.random.RandomState(seed)
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            db.execute('CREATE TABLE orders (customer INTEGER PRIMARY KEY, items BLOB)')
+            db.executemany('INSERT INTO orders VALUES (?, ?)',
+                           ((n + 1, rng.randint(0, 40, 3600).astype('uint8').tobytes()) for n in range(2000)))
+        with open(path, 'rb') as f:
+            return f.read()
+
     def film(self, edge, slow):
         """A film of noise, in a codec whose frames stand alone."""
         path = self.path('film') + '.avi'

@@ -241,6 +241,35 @@ def generators(c, rng, around):
         c.expect[place] = inline(expect)
 
 
+def rows_of(around, c, rng, unit, content):
+    """One file; in fetch each page of it takes its time, and a batch has four."""
+    c.plan['batch'] = 4
+    some(c, rng, around, unit, content=content)
+    if c.variant == F:
+        c.plan['root'] = around.folder(content, rng.uniform(3, 4.5) * len(content) / 4096)
+
+
+@kind('orders.py', P, F, S, needs=('sqlite3',))
+def sqlite_rows(c, rng, around):
+    rows_of(around, c, rng, 5, around.orders(rng.randrange(100)))
+    for place, expect in c.expect.items():
+        c.expect[place] = inline(expect)
+
+
+@kind('fields.py', P, F, S)
+def mapped_inline(c, rng, around):
+    rows_of(around, c, rng, 1, bytes(range(256)) * 40960)
+    for place, expect in c.expect.items():
+        c.expect[place] = inline(expect)
+
+
+@kind('springs.py', P, S)
+def environments(c, rng, around):
+    some(c, rng, around, 0.12)
+    for place, expect in c.expect.items():
+        c.expect[place] = inline(expect)
+
+
 # ---- the rest of the standard library ----
 
 @kind('xrays.py', P, F)

@@ -102,6 +102,28 @@ def decoy(c, rng, around):
     c.plan['path'] = around.folder(jpeg(200, rng.randrange(1000)))
 
 
+# ---- what it computes for itself ----
+
+@other('kites.py', BUSY)
+def offloaded_optimizer(c, rng, around):
+    c.plan['rounds'] = rng.randrange(2, 4)
+
+
+@other('marks.py', BUSY, 'few')
+def judged_here(c, rng, around):
+    c.plan.update(count=1 << 19 if c.variant == BUSY else 1 << 12, rounds=3 if c.variant == BUSY else 300)
+
+
+@other('reports.py', BUSY, 'generator')
+def reports_here(c, rng, around):
+    c.plan.update(rounds=rng.randrange(40, 60), count=c.variant == 'generator')
+
+
+@other('rates.py', BUSY)
+def rate_searched(c, rng, around):
+    c.plan['rounds'] = rng.randrange(15, 25)
+
+
 # ---- whom it has to meet ----
 
 @other('waves.py', SLOW, BUSY)

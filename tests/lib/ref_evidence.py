@@ -804,6 +804,8 @@ class Piece:
         if s['wait'] == SOCKET:
             if self.fed and not self.answer and (data or s['iterates']):
                 return 'input.inline'
+            if s['take'] == 'item' and self.before_copy(s):
+                return 'input.inline'
             return 'host.wait' if s['take'] == 'event' else 'host.net'
         if s['wait'] == PIPE and data:
             return 'input.inline'

@@ -106,14 +106,18 @@ static bool feeds(const struct ana_cause *b, enum ana_take take)
 }
 
 /* Nobody is known who makes what the thread takes. */
-static enum ana_class class_of_take_alone(const struct ana_cause *b, const struct wire_sample *s,
+static enum ana_class class_of_take_alone(struct ana_cause *b, struct ana_evidence *e,
+					  const struct ana_thread_samples *t, size_t i,
 					  const struct ana_pystack *k, enum ana_take take)
 {
+	const struct wire_sample *s = &t->sample[i];
 	bool data = b->given.fed && k->code == ANA_CODE_DATA;
 
 	switch (s->wait) {
 	case WIRE_WAIT_SOCKET:
 		if (b->given.fed && !b->given.answer && (data || k->iterates))
+			return ANA_INPUT_INLINE;
+		if (k->take == ANA_TAKE_ITEM && is_before_copy(b, e, t, i))
 			return ANA_INPUT_INLINE;
 		/* an event loop waits for anything */
 		return k->take == ANA_TAKE_EVENT ? ANA_HOST_WAIT : ANA_HOST_NET;
@@ -192,7 +196,7 @@ static enum ana_class class_of_take(struct ana_cause *b, struct ana_evidence *e,
 	case ANA_CHAIN_WRITERS:
 		return ANA_HOST_WAIT;
 	default:
-		return class_of_take_alone(b, &s->sample[i], k, take);
+		return class_of_take_alone(b, e, s, i, k, take);
 	}
 }
 
