@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/units.h"
 #include "core/log.h"
+#include "findings/unused.h"
 #include "live/hook.h"
 #include "run/follow.h"
 #include "source.h"
+#include "summary/summary.h"
 #include "trace/newest.h"
 #include "trace/runjson.h"
 
@@ -141,6 +144,27 @@ static void take_alert(void *arg, const struct live_fired *f)
 	l->alerts++;
 }
 
+/* Of a run that is over. Its trace may be judged while somebody looks on. */
+static void read_judgement(struct source_dir *s, struct top_snapshot *l)
+{
+	struct view_summary *sum = NULL;
+	struct base_arena mem = { 0 };
+	char path[PATH_MAX];
+	const char *why;
+
+	if (snprintf(path, sizeof(path), "%s/summary.json", s->dir) >= (int)sizeof(path) ||
+	    view_summary_read(&sum, path, &why))
+		return;
+	l->judged = true;
+	l->judged_priced = sum->cost.known;
+	top_tame(l->verdict, sizeof(l->verdict), view_verdict_words(sum, &mem));
+	l->judged_starved_ppm = base_ppm(sum->starved_ns, sum->result->gpu_ns);
+	l->judged_wasted_ppm = base_ppm(sum->wasted_ns, sum->result->gpu_ns);
+	l->judged_nano_usd = sum->cost.total;
+	base_arena_fini(&mem);
+	view_summary_free(sum);
+}
+
 static int fetch_snapshot(struct top_source *source, struct top_snapshot *l)
 {
 	struct source_dir *s = (struct source_dir *)source;
@@ -160,6 +184,8 @@ static int fetch_snapshot(struct top_source *source, struct top_snapshot *l)
 		l->over = s->follow.when.wall_ns - view_last_written(s->dir) > LIVE_SILENT_NS;
 	top_snapshot_close(l);
 	l->exit_status = l->over ? view_run_exit_read(s->dir) : -1;
+	if (l->over)
+		read_judgement(s, l);
 	return 0;
 }
 

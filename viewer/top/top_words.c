@@ -78,12 +78,27 @@ void top_head(const struct top_snapshot *l, char *out, size_t room)
 		put(&w, "%s %zu killed", l->over ? "," : " ", l->killed);
 }
 
+static void put_judged(struct line *w, const struct top_snapshot *l)
+{
+	base_unit a;
+
+	put(w, "%s  ", l->verdict);
+	put(w, "starved %s %%  ", base_percent(a, l->judged_starved_ppm));
+	put(w, "wasted %s %%", base_percent(a, l->judged_wasted_ppm));
+	if (l->judged_priced)
+		put(w, "  %s in all", base_cents(a, l->judged_nano_usd));
+}
+
 void top_sums(const struct top_snapshot *l, char *out, size_t room)
 {
 	struct line w = begin(out, room);
 	const struct live_totals *t = &l->totals;
 	base_unit a;
 
+	if (l->over && l->judged) {
+		put_judged(&w, l);
+		return;
+	}
 	if (t->now.known) {
 		put(&w, "busy %s %%  ", base_percent(a, t->now.busy_ppm));
 		put(&w, "starved ~%s %%  ", base_percent(a, t->now.starved_ppm));
@@ -95,9 +110,11 @@ void top_sums(const struct top_snapshot *l, char *out, size_t room)
 		put(&w, "no price (--price USD)");
 		return;
 	}
-	put(&w, "%s/h", base_cents(a, t->nano_usd_per_hour));
-	put(&w, ", %s/h starved  ", base_cents(a, t->starved_nano_usd_per_hour));
-	put(&w, "%s so far", base_cents(a, t->nano_usd));
+	if (!l->over) { /* afterwards nothing is paid any more */
+		put(&w, "%s/h", base_cents(a, t->nano_usd_per_hour));
+		put(&w, ", %s/h starved  ", base_cents(a, t->starved_nano_usd_per_hour));
+	}
+	put(&w, "%s %s", base_cents(a, t->nano_usd), l->over ? "in all" : "so far");
 	put(&w, ", ~%s starved", base_cents(a, t->starved_nano_usd));
 }
 
@@ -139,6 +156,7 @@ void top_row_line(const struct top_row *row, int columns, char *out, size_t room
 {
 	struct line w = begin(out, room);
 	bool wide = columns >= 100;
+	bool now = row && row->gap < LIVE_GAP_ENDED;
 	base_unit a;
 
 	if (!row) {
@@ -161,12 +179,12 @@ void top_row_line(const struct top_row *row, int columns, char *out, size_t room
 		put(&w, "%5s %3u", "-", row->ordinal);
 	put(&w, " %6s", row->share.known ? base_percent(a, row->share.busy_ppm) : "-");
 	char starved[BASE_UNIT_BYTES + 1] = "-";
-	if (row->share.known)
+	if (row->share.known && now)
 		snprintf(starved, sizeof(starved), "~%s", base_percent(a, row->share.starved_ppm));
 	put(&w, " %7s", starved);
 	put(&w, " %-12s", live_gap_names[row->gap]);
 	put(&w, " %8s", row->idle_ns > 0 ? base_duration(a, row->idle_ns) : "-");
-	put(&w, " %8s", row->priced && row->share.known ? base_cents(a, top_row_waste(row)) : "-");
+	put(&w, " %8s", row->priced && row->share.known && now ? base_cents(a, top_row_waste(row)) : "-");
 	put(&w, " %-14.14s", row->host);
 	if (wide)
 		put(&w, " %8" PRId64, row->pid);

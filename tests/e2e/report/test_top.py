@@ -210,7 +210,7 @@ def killed_over_https(centre, folder):
     want = f'{name}  0 of 1 GPU  ended by signal 9\n'
     gs.until('it comes in time', lambda: gs.gpustarve(*ask).stdout.decode().startswith(want))
     text = gs.gpustarve(*ask).stdout.decode()
-    gs.check(' killed ' in text.splitlines()[-1] and '$0.00/h' in text and 'no sign' not in text, f'killed: {text}')
+    gs.check(' killed ' in text.splitlines()[-1] and '/h' not in text.splitlines()[1] and 'no sign' not in text, f'killed: {text}')
 
 
 def goes_on(folder):
@@ -251,10 +251,27 @@ def watched(folder, centre):
         lines = gs.gpustarve('top', folder)
         gs.check(lines.returncode == 0 and b' 0 of 1 GPUs ' in lines.stdout and b'alert ' in lines.stdout,
                  f'lines of a run that is over: {lines}')
+        judged(folder)
     finally:
         if run.poll() is None:
             run.kill()
             run.wait()
+
+
+def judged(folder):
+    """A run that is over is what its report says: the same shares and dollars, and nothing by the hour."""
+    [run] = gs.runs(folder)
+    done = gs.gpustarve('report', run, '--price', '36', '--format', 'json', '-o', os.path.join(run, 'summary.json'))
+    gs.equal(done.returncode, 0, f'report: {done.stderr.decode()}')
+    with open(os.path.join(run, 'summary.json'), encoding='utf-8') as f:
+        said = json.load(f)
+    lines = gs.gpustarve('top', '--once', run).stdout.decode().splitlines()
+    gs.check(lines[1].startswith(said['verdict']), f'{said["verdict"]}: {lines[1]}')
+    for name in 'starved', 'wasted':
+        shown = float(re.search(name + r' ([\d.]+) %', lines[1])[1])
+        gs.check(abs(shown - said['ledger'][f'{name}_pct']) < 0.051, f'{name}: {shown}, {said["ledger"]}')
+    gs.check('/h' not in lines[1] and ' in all' in lines[1], f'no rates: {lines[1]}')
+    gs.check('~' not in ''.join(lines), f'no estimate: {lines}')
 
 
 def of_collectors():
