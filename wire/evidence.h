@@ -125,6 +125,7 @@ struct wire_sample {
  *	tADDR:PORT-ADDR:PORT	a TCP connection within the host, the lower text first
  *	lADDR	a listening socket: who waits there waits for requests
  *	aADDR	behind a connection: it was accepted at this address, that of a listening socket
+ *	dADDR:PORT	behind a TCP connection: it brings data, 4 KiB or more for each look at its waiter
  *	fDEV:INODE:OFFSET	a lock or semaphore in a shared mapping
  *	nHEX	a native lock or condition by its address, rounded down to 8 bytes
  * and, of a thread without Python or of another program,

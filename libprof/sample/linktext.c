@@ -135,6 +135,11 @@ void prof_link_accepted(char id[PROF_LINK_ID], const char *address)
 	name_address(id, 'a', address);
 }
 
+void prof_link_data(char id[PROF_LINK_ID], const char *address)
+{
+	name_address(id, 'd', address);
+}
+
 void prof_link_shared(char id[PROF_LINK_ID], uint32_t major, uint32_t minor, uint64_t inode,
 		      uint64_t offset)
 {

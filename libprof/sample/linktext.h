@@ -54,6 +54,9 @@ void prof_link_listens(char id[PROF_LINK_ID], const char *address);
 /* The same of an address at which a connection was accepted. */
 void prof_link_accepted(char id[PROF_LINK_ID], const char *address);
 
+/* The same of the far end of a connection that brings data. */
+void prof_link_data(char id[PROF_LINK_ID], const char *address);
+
 void prof_link_native(char id[PROF_LINK_ID], uint64_t address);
 
 /* A name as a word can hold it: spaces, '%' and what is no text as '%' and two digits of base 16. */

@@ -15,10 +15,14 @@
 
 #include "core/clockpoll.h"
 #include "core/hash.h"
+#include "sockbytes.h"
 #include "sockpeer.h"
 
 #define PLACES 256u /* a power of two */
 #define LISTENERS 256u
+#define DATA_BYTES 65536
+#define DATA_LOOK_BYTES 4096
+#define REFUSALS 4u /* then the kernel is not asked again */
 #define PASS_NS 1000000000ll
 #define SHARE 400 /* of a core, one in so many */
 #define SAVED_MOST_NS 80000000ll /* the first passes have that */
@@ -42,12 +46,16 @@ struct place {
 	enum family family; /* UNKNOWN: not found */
 	uint64_t peer;
 	bool accepted;
+	int64_t first_bytes; /* that had come when it was asked about first */
+	uint32_t looks; /* since then */
+	bool data;
 	struct prof_socket_line line;
 };
 
 static struct place place[PLACES];
 static uint64_t listener[LISTENERS]; /* in this pass: hashes of where somebody listens */
 static size_t listeners;
+static unsigned int refusals; /* of answers about bytes, in a row */
 static int64_t pass_ns; /* not before then */
 static int64_t fed_ns, saved_ns; /* CPU time that may be spent; below 0: too much was */
 
@@ -361,6 +369,35 @@ void prof_socket_accepted(uint64_t inode, char id[PROF_LINK_ID])
 		return;
 	prof_socket_address(p->line.near, near, sizeof(near));
 	prof_link_accepted(id, p->family == UNIX_SOCKET ? p->line.path : near);
+}
+
+static void count_bytes(struct place *p)
+{
+	int64_t bytes = prof_tcp_received(p->line.near, p->line.far);
+
+	refusals = bytes < 0 ? refusals + 1 : 0;
+	if (bytes < 0)
+		return;
+	if (!p->looks++)
+		p->first_bytes = bytes;
+	bytes -= p->first_bytes;
+	p->data = bytes >= DATA_BYTES && bytes >= (int64_t)DATA_LOOK_BYTES * p->looks;
+}
+
+void prof_socket_data(uint64_t inode, char id[PROF_LINK_ID])
+{
+	struct place *p = &place[inode % PLACES];
+	char far[64];
+
+	*id = 0;
+	if (!inode || p->inode != inode || p->family != TCP_SOCKET || p->line.listens)
+		return;
+	if (refusals < REFUSALS)
+		count_bytes(p);
+	if (!p->data)
+		return;
+	prof_socket_address(p->line.far, far, sizeof(far));
+	prof_link_data(id, far);
 }
 
 void prof_socket_ends(const char *id, uint64_t inode[2])

@@ -35,6 +35,12 @@ void prof_socket_link(uint64_t inode, char id[PROF_LINK_ID], uint64_t *peer);
  */
 void prof_socket_accepted(uint64_t inode, char id[PROF_LINK_ID]);
 
+/*
+ * Does a TCP connection bring data: since it was asked about first, 64 KiB or more and 4 KiB or more each
+ * time that somebody was seen waiting there, which is when to ask? Then "d" and the far address, else "".
+ */
+void prof_socket_data(uint64_t inode, char id[PROF_LINK_ID]);
+
 /* Both ends of a connection by the id that was told lately; 0 where one is not known. */
 void prof_socket_ends(const char *id, uint64_t inode[2]);
 

@@ -59,7 +59,19 @@ uint64_t prof_unix_peer_of(const void *answer, size_t len)
 	return 0;
 }
 
-static uint64_t ask(int fd, uint64_t inode)
+long prof_diag_ask(const void *request, size_t len, void *answer, size_t room)
+{
+	long fd = syscall(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, DIAG_PROTOCOL), n = -1;
+
+	if (fd < 0)
+		return -1;
+	if (syscall(SYS_sendto, (int)fd, request, len, MSG_DONTWAIT, NULL, 0) == (long)len)
+		n = syscall(SYS_recvfrom, (int)fd, answer, room, MSG_DONTWAIT, NULL, NULL);
+	syscall(SYS_close, (int)fd);
+	return n;
+}
+
+uint64_t prof_unix_peer(uint64_t inode)
 {
 	struct request r = {
 		.head = { .nlmsg_len = sizeof(r),
@@ -74,23 +86,8 @@ static uint64_t ask(int fd, uint64_t inode)
 	_Alignas(8) char text[ANSWER_BYTES];
 	long n;
 
-	if (syscall(SYS_sendto, fd, &r, sizeof(r), MSG_DONTWAIT, NULL, 0) != (long)sizeof(r))
-		return 0;
-	n = syscall(SYS_recvfrom, fd, text, sizeof(text), MSG_DONTWAIT, NULL, NULL);
-	return n > 0 ? prof_unix_peer_of(text, (size_t)n) : 0;
-}
-
-uint64_t prof_unix_peer(uint64_t inode)
-{
-	uint64_t peer;
-	long fd;
-
 	if (!inode || inode > UINT32_MAX)
 		return 0;
-	fd = syscall(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, DIAG_PROTOCOL);
-	if (fd < 0)
-		return 0;
-	peer = ask((int)fd, inode);
-	syscall(SYS_close, (int)fd);
-	return peer;
+	n = prof_diag_ask(&r, sizeof(r), text, sizeof(text));
+	return n > 0 ? prof_unix_peer_of(text, (size_t)n) : 0;
 }

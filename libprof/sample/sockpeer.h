@@ -12,6 +12,9 @@
 /* Its inode; 0: it has none, the kernel does not tell (no unix_diag, a filter), or not at once. */
 uint64_t prof_unix_peer(uint64_t inode);
 
+/* Sends a request to sock_diag. The answer's bytes; -1: none came at once, or the kernel refuses. */
+long prof_diag_ask(const void *request, size_t len, void *answer, size_t room);
+
 /* For tests: out of an answer. */
 uint64_t prof_unix_peer_of(const void *answer, size_t len);
 

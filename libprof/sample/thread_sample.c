@@ -187,7 +187,7 @@ static void write_fd(struct sampling *l, int fd, bool file)
 	prof_link_add(l->out->links, PROF_LINK_SENDS, id);
 }
 
-/* A connection that came from outside says so behind its own word. */
+/* A connection that came from outside, or brings data, says so behind its own word. */
 static void await_fd(struct sampling *l, const struct prof_fd *f, const char *id)
 {
 	char from[PROF_LINK_ID];
@@ -195,6 +195,10 @@ static void await_fd(struct sampling *l, const struct prof_fd *f, const char *id
 	if (!await_link(l, id, f->inode) || f->kind != PROF_FD_SOCKET)
 		return;
 	prof_socket_accepted(f->inode, from);
+	await_link(l, from, 0);
+	if (l->t->pid)
+		return;
+	prof_socket_data(f->inode, from);
 	await_link(l, from, 0);
 }
 

@@ -148,7 +148,8 @@ def take_of(s):
         return 'gives'
     if s['wait'] == QUEUE:
         return 'item'
-    if s['wait'] in (SOCKET, PIPE) and not s['iterates'] and any(i[0] == 't' for i in ids(s, '?')):
+    if s['wait'] in (SOCKET, PIPE) and not s['iterates'] and \
+            't' in {i[0] for i in ids(s, '?')} and 'd' not in {i[0] for i in ids(s, '?')}:
         return None
     if s['wait'] in (SOCKET, PIPE):
         return 'item' if s['iterates'] else 'event'
@@ -806,6 +807,9 @@ class Piece:
                 return 'input.inline'
             if s['take'] == 'item' and self.before_copy(s):
                 return 'input.inline'
+            kinds = {i[0] for i in ids(s, '?')}
+            if self.at_once and not self.answer and 'd' in kinds and 'a' not in kinds:
+                return 'input.fetch'
             return 'host.wait' if s['take'] == 'event' else 'host.net'
         if s['wait'] == PIPE and data:
             return 'input.inline'

@@ -3,6 +3,7 @@
  * Names of sockets: real ones by their inode, lines as kernels print them, and lines that are none.
  */
 #include "sample/sockname.h"
+#include "sample/sockbytes.h"
 #include "sample/sockpeer.h"
 
 #include <arpa/inet.h>
@@ -263,6 +264,54 @@ static void test_accepted(void)
 	}
 }
 
+static char *printed(const struct sockaddr_in *a, char out[16])
+{
+	snprintf(out, 16, "%08X:%04X", a->sin_addr.s_addr, ntohs(a->sin_port));
+	return out;
+}
+
+/* A connection that brings data, and one that brings words; looked at as who waits there is. */
+static void test_data(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET }, b;
+	int server = socket(AF_INET, SOCK_STREAM, 0), fd[2][2], i, k;
+	char id[PROF_LINK_ID], want[PROF_LINK_ID], near[16], far[16];
+	static char data[20000];
+	socklen_t len = sizeof(a);
+	uint64_t peer;
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	REQUIRE(!bind(server, (struct sockaddr *)&a, len) && !listen(server, 2) &&
+		!getsockname(server, (struct sockaddr *)&a, &len));
+	for (i = 0; i < 2; i++) {
+		fd[i][0] = socket(AF_INET, SOCK_STREAM, 0);
+		REQUIRE(!connect(fd[i][0], (struct sockaddr *)&a, len));
+		fd[i][1] = accept(server, NULL, NULL);
+		prof_socket_link(inode_of(fd[i][0]), id, &peer);
+	}
+	wait_a_pass();
+	for (k = 0; k < 10; k++)
+		for (i = 0; i < 2; i++) {
+			prof_socket_link(inode_of(fd[i][0]), id, &peer);
+			prof_socket_data(inode_of(fd[i][0]), id);
+			REQUIRE(send(fd[i][1], data, i ? 1 : sizeof(data), 0) > 0);
+			REQUIRE(recv(fd[i][0], data, i ? 1 : sizeof(data), MSG_WAITALL) > 0);
+		}
+	REQUIRE(!getsockname(fd[0][0], (struct sockaddr *)&b, &len));
+	if (prof_tcp_received(printed(&b, near), printed(&a, far)) < 0) {
+		printf("skipped: the kernel does not tell what came over TCP\n");
+		return;
+	}
+	EXPECT_INT(prof_tcp_received(near, far), 10 * sizeof(data));
+	EXPECT_INT(prof_tcp_received(near, "nothing"), -1);
+	EXPECT_INT(prof_tcp_received(near, "0100007F:0000"), -1); /* there is none */
+	snprintf(want, sizeof(want), "d127.0.0.1:%u", ntohs(a.sin_port));
+	prof_socket_data(inode_of(fd[0][0]), id);
+	EXPECT_STR(id, want);
+	prof_socket_data(inode_of(fd[1][0]), id);
+	EXPECT_STR(id, "");
+}
+
 /* Answers that are cut, or say that they are longer than they are. */
 static void test_damaged_answers(void)
 {
@@ -282,9 +331,18 @@ static void test_damaged_answers(void)
 			answer[t_random(&seed) % sizeof(whole)] = (uint8_t)t_random(&seed);
 		prof_unix_peer_of(answer, t_random(&seed) % (sizeof(whole) + 1));
 	}
+	for (i = 0; i < 100000; i++) {
+		uint8_t tcp[384];
+
+		memcpy(tcp, whole, 16);
+		for (k = 16; k < sizeof(tcp); k++)
+			tcp[k] = (uint8_t)(t_random(&seed) % 5);
+		tcp[0] = (uint8_t)t_random(&seed);
+		prof_tcp_received_of(tcp, t_random(&seed) % (sizeof(tcp) + 1));
+	}
 }
 
 int main(void)
 {
-	return RUN(test_real, test_lines, test_damaged_lines, test_links, test_accepted, test_damaged_answers);
+	return RUN(test_real, test_lines, test_damaged_lines, test_links, test_accepted, test_data, test_damaged_answers);
 }

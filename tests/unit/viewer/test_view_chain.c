@@ -168,6 +168,7 @@ static void test_takes(void)
 		{ WIRE_WAIT_LOCK, "?n40", USER, ANA_TAKE_EVENT }, /* C code with threads */
 		{ WIRE_WAIT_SOCKET, "?u1-2", USER, ANA_TAKE_EVENT },
 		{ WIRE_WAIT_SOCKET, "?t1:2-3:4", USER, ANA_TAKE_NOT_TOLD }, /* a barrier, perhaps */
+		{ WIRE_WAIT_SOCKET, "?t1:2-3:4 ?d3:4", USER, ANA_TAKE_EVENT },
 		{ WIRE_WAIT_SOCKET, "?t1:2-3:4", TURN, ANA_TAKE_ITEM },
 		{ WIRE_WAIT_LOCK, "?q1", USER, ANA_TAKE_ITEM },
 		{ WIRE_WAIT_CHILD, "", USER, ANA_TAKE_SETTLES },
@@ -496,6 +497,42 @@ static void test_callers(void)
 	end(&t);
 }
 
+/* A child that sends over TCP what the trainer copies; and a word of one that computes, too. */
+static void test_sender(void)
+{
+	struct bench t;
+
+	begin(&t);
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?d2:2", USER);
+	keep(&t, 201, WIRE_WAIT_NONE, "!t1:1-2:2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_HIGH);
+	t.given.answer = true;
+	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* nobody of the job: we asked for it, or the other end did */
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?d2:2", USER);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	t.given.answer = true;
+	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
+	end(&t);
+
+	begin(&t);
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2 ?a1:1 ?d2:2", USER);
+	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
+	end(&t);
+
+	begin(&t);
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_SOCKET, "?t1:1-2:2", USER);
+	keep(&t, 201, WIRE_WAIT_NONE, "!t1:1-2:2", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_NET, ANA_HIGH);
+	end(&t);
+}
+
 static void test_requests(void)
 {
 	struct bench t;
@@ -689,6 +726,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_driver),	T_CASE(test_feeder),  T_CASE(test_copier),  T_CASE(test_loader),
 	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),
 	T_CASE(test_delivery),	T_CASE(test_callers),  T_CASE(test_anew),
+	T_CASE(test_sender),
 };
 
 int main(void)

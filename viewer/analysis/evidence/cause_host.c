@@ -111,6 +111,7 @@ static enum ana_class class_of_take_alone(struct ana_cause *b, struct ana_eviden
 					  const struct ana_pystack *k, enum ana_take take)
 {
 	const struct wire_sample *s = &t->sample[i];
+	const struct ana_links *l = ana_linktexts_get(&e->links, s->links);
 	bool data = b->given.fed && k->code == ANA_CODE_DATA;
 
 	switch (s->wait) {
@@ -119,6 +120,10 @@ static enum ana_class class_of_take_alone(struct ana_cause *b, struct ana_eviden
 			return ANA_INPUT_INLINE;
 		if (k->take == ANA_TAKE_ITEM && is_before_copy(b, e, t, i))
 			return ANA_INPUT_INLINE;
+		/* data that somebody outside of the job was asked for */
+		if (b->given.at_once && !b->given.answer && ana_links_await_kind(l, 'd') &&
+		    !ana_links_await_kind(l, 'a'))
+			return ANA_INPUT_FETCH;
 		/* an event loop waits for anything */
 		return k->take == ANA_TAKE_EVENT ? ANA_HOST_WAIT : ANA_HOST_NET;
 	case WIRE_WAIT_PIPE:

@@ -26,8 +26,10 @@ static enum ana_take take_by_wait(const struct wire_sample *s, const struct ana_
 			return ANA_TAKE_GIVES;
 		if (k->iterates)
 			return ANA_TAKE_ITEM;
-		/* over TCP a barrier's word as often as data: how much comes is not told */
-		return ana_links_await_kind(l, 't') ? ANA_TAKE_NOT_TOLD : ANA_TAKE_EVENT;
+		/* over TCP a barrier's word as often as data, where it is not told how much comes */
+		return ana_links_await_kind(l, 't') && !ana_links_await_kind(l, 'd')
+			       ? ANA_TAKE_NOT_TOLD
+			       : ANA_TAKE_EVENT;
 	case WIRE_WAIT_QUEUE:
 		return ANA_TAKE_ITEM;
 	case WIRE_WAIT_LOCK:
