@@ -225,7 +225,10 @@ class Chain:
                 each.append(self.does(path + [key], key, a, far))
         busy = [ends for ends in each if ends and sum(ns for _, _, ns, _ in ends) <= 10 * sum(
             ns for c, _, ns, _ in ends if c in ('input.prep', 'input.cpu_starved', 'input.fetch', 'host.no_work'))]
-        return sum(busy or each, []), circle
+        idle = [sum(ns for _, i, ns, _ in ends if i) for ends in busy]
+        busy = [[(c, i, ns * min(idle) // of if i else ns, sleeps) for c, i, ns, sleeps in ends]
+                for ends, of in zip(busy, idle)]
+        return [e for e in sum(busy or each, []) if e[2]], circle
 
     def writes(self, key, a, wanted):
         rows = [s for s in self.w.samples[key] if a <= s['t'] < self.b]

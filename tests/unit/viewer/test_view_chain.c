@@ -420,6 +420,14 @@ static void test_helpers(void)
 	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
 	end(&t);
 
+	begin(&t); /* one is done, another still makes */
+	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 ~o2", GET);
+	keep(&t, 101, WIRE_WAIT_READ, "!o1", MAKE);
+	see(&t, 102, 0, WIRE_WAIT_READ, "!o1", MAKE);
+	see(&t, 102, 1000, WIRE_WAIT_LOCK, "!o1 ?o2", TASKS);
+	EXPECT_ALL(&t, ANA_INPUT_FETCH, ANA_HIGH);
+	end(&t);
+
 	begin(&t);
 	keep(&t, PID, WIRE_WAIT_LOCK, "?o1 ~o2", GET);
 	see(&t, 101, 0, WIRE_WAIT_READ, "!o1", MAKE);

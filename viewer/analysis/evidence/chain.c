@@ -442,22 +442,44 @@ static bool is_at_work(const struct ana_chain *c, uint32_t first, uint32_t last)
 	return all && ana_works(work, all);
 }
 
+static int64_t idle_of(const struct ana_chain *c, uint32_t first, uint32_t last)
+{
+	int64_t ns = 0;
+	uint32_t i;
+
+	for (i = first; i < last; i++)
+		ns += c->end[i].idle ? c->end[i].weight : 0;
+	return ns;
+}
+
 /*
  * Pools and queues have threads that merely pass things on: of several givers those that do nothing all
- * the time tell nothing beside one that works. @first: the ends of each giver begin there.
+ * the time tell nothing beside one that works. One that is done has nothing to do with the batch that another
+ * still makes, so that no giver is without work for longer than the one that is so least. @first: the ends
+ * of each giver begin there.
  */
 static void leave_idle_out(struct ana_chain *c, const uint32_t *first, uint32_t givers)
 {
+	int64_t idle[ANA_CHAIN_GIVERS], least = INT64_MAX;
 	bool works[ANA_CHAIN_GIVERS], any = false;
 	uint32_t i, k, n = first[0];
 
 	for (i = 0; i < givers; i++) {
 		works[i] = is_at_work(c, first[i], first[i + 1]);
+		idle[i] = idle_of(c, first[i], first[i + 1]);
 		any |= works[i];
+		if (works[i] && idle[i] < least)
+			least = idle[i];
 	}
 	for (i = 0; i < givers && any; i++)
-		for (k = first[i]; works[i] && k < first[i + 1]; k++)
-			c->end[n++] = c->end[k];
+		for (k = first[i]; works[i] && k < first[i + 1]; k++) {
+			struct ana_chain_end end = c->end[k];
+
+			if (end.idle)
+				end.weight = ana_scale(end.weight, least, idle[i]);
+			if (end.weight)
+				c->end[n++] = end;
+		}
 	if (any)
 		c->ends = n;
 }
