@@ -12,6 +12,7 @@
 #include "cmd.h"
 #include "compare/compare.h"
 #include "report/html/html.h"
+#include "report/markdown/markdown.h"
 #include "core/log.h"
 #include "job/ask.h"
 #include "base/files.h"
@@ -21,7 +22,8 @@
 enum format {
 	TEXT,
 	JSON,
-	HTML
+	HTML,
+	MARKDOWN
 };
 
 struct opts {
@@ -36,15 +38,15 @@ struct opts {
 static bool set_format(void *into, char *text)
 {
 	struct opts *o = into;
-	static const char *const name[] = { "text", "json", "html" };
+	static const char *const name[] = { "text", "json", "html", "markdown" };
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		if (!strcmp(text, name[i])) {
 			o->format = (enum format)i;
 			return true;
 		}
 	}
-	view_error("--format %s: no such format; one of text, json, html", text);
+	view_error("--format %s: no such format; one of text, json, html, markdown", text);
 	return false;
 }
 
@@ -81,7 +83,8 @@ static bool set_waste(void *into, char *text)
 }
 
 static const char usage[] =
-	"usage: gpustarve report [RUN] [--format text|json|html] [-o FILE] [options]\n"
+	"usage: gpustarve report [RUN] [--format text|json|html|markdown] [-o FILE]\n"
+	"                        [options]\n"
 	"       gpustarve report RUN RUN... [--runs-per-month N] [options]\n"
 	"       gpustarve report --job ID [--dir OUT] [--cluster NAME] [options]\n"
 	"\n"
@@ -96,8 +99,8 @@ static const char usage[] =
 
 static const struct base_opt opt[] = {
 	{ "format", 0, "F",
-	  "text (default), json or html",
-	  .take = set_format, .words = "text json html" },
+	  "text (default), json, html or, for a ticket, markdown",
+	  .take = set_format, .words = "text json html markdown" },
 	{ "output", 'o', "F",
 	  "write to a file instead of the terminal",
 	  BASE_TEXT(struct opts, out), .words = BASE_WORDS_FILE },
@@ -238,6 +241,9 @@ static void show(const struct opts *o, const struct view_summary *s, FILE *f)
 	case HTML:
 		view_html_write(s, f);
 		break;
+	case MARKDOWN:
+		view_markdown_write(s, f);
+		break;
 	}
 }
 
@@ -259,6 +265,8 @@ static bool show_comparison(const struct opts *o, const struct view_summary *con
 		break;
 	case HTML:
 		view_compare_html(&c, f);
+		break;
+	case MARKDOWN: /* refused before */
 		break;
 	}
 	for (size_t i = 0; i + 1 < c.runs; i++)
@@ -337,6 +345,8 @@ static bool sensible(const struct opts *o, int runs)
 		view_error("report: --runs-per-month is for a comparison; name two runs");
 	else if (o->job)
 		return true;
+	else if (runs > 1 && o->format == MARKDOWN)
+		view_error("report: --format markdown is for one run; text, json and html compare");
 	else if (runs > VIEW_COMPARE_RUNS_MAX)
 		view_error("report: %d runs; compare at most %d at once", runs,
 			   VIEW_COMPARE_RUNS_MAX);

@@ -46,6 +46,9 @@ const char *view_text_gpus(const struct view_summary *s, struct base_arena *mem)
 /* "$6.88 per GPU-hour (aws p5.48xlarge, on-demand, 2026-11-09)"; several as a list; "" if none. */
 const char *view_text_rates(const struct view_summary *s, struct base_arena *mem);
 
+/* The sentence that carries the money, or how to get it, in the caller's arena. */
+const char *view_text_money(const struct view_summary *s, struct base_arena *mem);
+
 /* One rate with its fraction, source and date. */
 const char *view_text_rate(const struct view_rate *r, struct base_arena *mem);
 

@@ -26,41 +26,38 @@ static const char *severity_paint(const struct page *p, const struct ana_judgeme
 }
 
 /* Where no GPU did anything there is nothing to say of starving. */
-static const char *unused_sentence(struct page *p)
+static const char *unused_sentence(const struct view_summary *s, struct base_arena *mem)
 {
-	const struct view_summary *s = p->s;
 	struct view_unused u = view_unused_gpus(s);
-	const char *words = view_unused_words(s, &p->mem);
+	const char *words = view_unused_words(s, mem);
 	base_unit idle, all, hours;
 
 	if (s->cost.known)
-		return base_arena_printf(&p->mem, "%s = %s of %s at %s", words,
+		return base_arena_printf(mem, "%s = %s of %s at %s", words,
 					 base_cents(idle, u.nano_usd),
 					 base_cents(all, s->cost.total),
-					 view_text_rates(s, &p->mem));
-	return base_arena_printf(&p->mem,
+					 view_text_rates(s, mem));
+	return base_arena_printf(mem,
 				 "%s: %s GPU-hours; no price known: set one with --price USD",
 				 words, base_hours(hours, s->result->gpu_ns));
 }
 
-/* The sentence that carries the money, or how to get it. */
-static const char *money_sentence(struct page *p)
+const char *view_text_money(const struct view_summary *s, struct base_arena *mem)
 {
-	const struct view_summary *s = p->s;
 	base_unit starved, wasted, a, b, c, hours;
 	int64_t gpu_ns = s->result->gpu_ns;
 
 	if (view_all_unused(s))
-		return unused_sentence(p);
+		return unused_sentence(s, mem);
 	base_percent(starved, base_ppm(s->starved_ns, gpu_ns));
 	base_percent(wasted, base_ppm(s->wasted_ns, gpu_ns));
 	if (s->cost.known)
 		return base_arena_printf(
-			&p->mem, "GPUs starved %s %% = %s of %s (wasted %s %% = %s) at %s", starved,
+			mem, "GPUs starved %s %% = %s of %s (wasted %s %% = %s) at %s", starved,
 			base_cents(a, s->cost.starved), base_cents(b, s->cost.total), wasted,
-			base_cents(c, s->cost.wasted), view_text_rates(s, &p->mem));
+			base_cents(c, s->cost.wasted), view_text_rates(s, mem));
 	return base_arena_printf(
-		&p->mem,
+		mem,
 		"GPUs starved %s %% (wasted %s %%) of %s GPU-hours; no price known: "
 		"set one with --price USD",
 		starved, wasted, base_hours(hours, gpu_ns));
@@ -77,7 +74,7 @@ static void put_headline(struct page *p)
 	fprintf(p->f, "%s%s%s%s. ", who, severity_paint(p, v), what, text_paint(p, "\033[0m"));
 	text_wrap(p, (int)strlen(who) + (int)strlen(what) + 2, 2,
 		  base_arena_printf(&p->mem, "%s, %s: %s", view_text_gpus(s, &p->mem),
-				    base_duration(wall, s->wall_ns), money_sentence(p)));
+				    base_duration(wall, s->wall_ns), view_text_money(s, &p->mem)));
 }
 
 static void put_flags(struct page *p)
