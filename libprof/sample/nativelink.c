@@ -197,7 +197,7 @@ static bool still_blocked(const struct prof_nativelink_look *look)
 
 	prof_task_init(&task, 0, look->tid);
 	still = !prof_task_call(&task, &call) && call.sp == look->sp && call.pc == look->pc &&
-		call.arg[0] == look->futex;
+		call.arg[0] == look->arg;
 	prof_task_close(&task);
 	return still;
 }

@@ -96,12 +96,12 @@ struct prof_nativelink {
 	uint64_t page[PROF_NATIVELINK_PAGES / 64]; /* and where objects lie: a bit for some pages each */
 };
 
-struct prof_nativelink_look { /* a thread that is blocked on a futex, not the global lock */
+struct prof_nativelink_look { /* a thread that is blocked on a futex, not the global lock, or an event */
 	pid_t tid;
 	bool python; /* it runs Python */
 	uint8_t depth;
 	bool submits;
-	uint64_t futex, sp, pc;
+	uint64_t futex, arg, sp, pc; /* as struct prof_thread_sample has them */
 	int64_t now_ns;
 };
 

@@ -15,6 +15,7 @@ static void add_wait(struct prof_nativelink *l, const struct prof_nativesample *
 		.depth = of->role != WIRE_ROLE_SUBMITTER,
 		.submits = of->role == WIRE_ROLE_SUBMITTER,
 		.futex = s->futex,
+		.arg = s->arg,
 		.sp = s->sp,
 		.pc = s->pc,
 		.now_ns = of->now_ns,
@@ -29,6 +30,8 @@ static void add_wait(struct prof_nativelink *l, const struct prof_nativesample *
 		return;
 	prof_link_native(word, id);
 	prof_link_add(s->links, PROF_LINK_AWAITS, word);
+	if (s->s.wait == WIRE_WAIT_OTHER) /* an event's */
+		s->s.wait = WIRE_WAIT_LOCK;
 }
 
 static void add_held(const struct prof_nativelink *l, pid_t tid, struct prof_thread_sample *s)

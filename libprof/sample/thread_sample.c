@@ -202,6 +202,23 @@ static void await_fd(struct sampling *l, const struct prof_fd *f, const char *id
 	await_link(l, from, 0);
 }
 
+/* What another thread of the process ends, as it does the wait for a lock. */
+static void wait_within(struct sampling *l, uint64_t what)
+{
+	l->out->futex = what;
+	l->out->arg = l->call.arg[0];
+	l->out->sp = l->call.sp;
+	l->out->pc = l->call.pc;
+}
+
+/* Libraries wake their own threads by events (zmq's mailboxes). */
+static void wait_event(struct sampling *l, int fd)
+{
+	if (!l->t->pid && l->out->s.wait == WIRE_WAIT_OTHER &&
+	    !strcmp(l->out->target, "anon_inode:[eventfd]"))
+		wait_within(l, PROF_SAMPLE_EVENT + (uint64_t)fd * 8);
+}
+
 static void read_fd(struct sampling *l, int fd)
 {
 	struct prof_fd f = wait_fd(l, fd, false, -1);
@@ -209,6 +226,7 @@ static void read_fd(struct sampling *l, int fd)
 
 	if (!l->links)
 		return;
+	wait_event(l, fd);
 	prof_fd_link(&f, l->out->s.wait == WIRE_WAIT_PIPE, id);
 	await_fd(l, &f, id);
 }
@@ -314,8 +332,11 @@ static void wait_poll_set(struct sampling *l)
 		if (l->out->s.wait != WIRE_WAIT_OTHER)
 			break;
 	}
-	if (l->links)
-		await_polled(l, &p);
+	if (!l->links)
+		return;
+	if (i && i == p.count)
+		wait_event(l, p.fd[i - 1]);
+	await_polled(l, &p);
 }
 
 static void wait_futex(struct sampling *l)
@@ -333,11 +354,8 @@ static void wait_futex(struct sampling *l)
 			s->wait = WIRE_WAIT_LOCK;
 		await_link(l, id, 0);
 	}
-	if (s->wait == WIRE_WAIT_LOCK) {
-		l->out->futex = l->call.arg[0];
-		l->out->sp = l->call.sp;
-		l->out->pc = l->call.pc;
-	}
+	if (s->wait == WIRE_WAIT_LOCK)
+		wait_within(l, l->call.arg[0]);
 	if (s->wait == WIRE_WAIT_LOCK_SHARED && prof_wait_is_queue_lock(l->out->stack))
 		s->wait = WIRE_WAIT_QUEUE;
 }
@@ -509,7 +527,7 @@ static void begin(struct sampling *l, pid_t tid)
 	memset(&o->s, 0, sizeof(o->s));
 	o->stack[0] = o->native[0] = o->target[0] = o->fs[0] = o->links[0] = 0;
 	memset(o->end, 0, sizeof(o->end));
-	o->futex = o->sp = o->pc = 0;
+	o->futex = o->arg = o->sp = o->pc = 0;
 	o->s.t_ns = prof_now_ns();
 	o->s.pid = (uint32_t)l->t->tgid;
 	o->s.tid = (uint32_t)tid;

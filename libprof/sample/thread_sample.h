@@ -29,6 +29,8 @@ enum prof_sample_what {
 	PROF_SAMPLE_LINKS = 1 << 3, /* what joins its wait to others; only with WAIT and PYTHON */
 };
 
+#define PROF_SAMPLE_EVENT (UINT64_C(1) << 62) /* no address */
+
 struct prof_thread_sample {
 	struct wire_sample s; /* string ids 0; role, period_ns and throttled_ns are the caller's */
 	char stack[PROF_PY_TEXT]; /* "" where there is none, as the next three */
@@ -37,7 +39,11 @@ struct prof_thread_sample {
 	char fs[PROF_SAMPLE_FS];
 	char links[PROF_LINKS_TEXT]; /* what it waits for; whoever knows adds what it can give */
 	uint64_t end[PROF_LINKS_WORDS]; /* of each word: inode of the descriptor that it waits by; 0: none */
-	uint64_t futex, sp, pc; /* blocked on this lock of the process, not the global one; 0: it is not */
+	/*
+	 * Blocked on this lock of the process, not the global one, or at PROF_SAMPLE_EVENT + 8 times the
+	 * descriptor of an event (eventfd), in a call with this first argument; 0: it is not.
+	 */
+	uint64_t futex, arg, sp, pc;
 };
 
 /*

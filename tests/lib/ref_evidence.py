@@ -138,6 +138,12 @@ def ids(s, marks):
     return {w[1:] for w in s['links'].split() if w[0] in marks}
 
 
+def is_messenger(s):
+    """A thread without Python at a listening socket and connections."""
+    kinds = {i[0] for i in ids(s, '?')}
+    return not s['stack'] and 'l' in kinds and bool(kinds & set('utp'))
+
+
 def take_of(s):
     """What the wait of a blocked sample is."""
     if any(i.startswith('l') for i in ids(s, '?')):
@@ -260,9 +266,9 @@ class Chain:
                 ends.append(('input.prep', False, h.run * w // of, key))
                 ends.append(('input.cpu_starved', False, h.delay * w // of, key))
         def asks(s):
-            return ids(s, '?') and s['state'] != RUNNING and not self.in_driver(key, s) and \
-                not without_work(s) and (take_of(s) in ('item', 'event') or
-                                         take_of(s) is None and s['wait'] == SOCKET)
+            return ids(s, '?') and s['state'] != RUNNING and not self.in_driver(key, s) and (
+                is_messenger(s) or not without_work(s) and (take_of(s) in ('item', 'event') or
+                                         take_of(s) is None and s['wait'] == SOCKET))
 
         for s, w, part in h.parts():
             if s['state'] == RUNNING or self.in_driver(key, s):
@@ -277,6 +283,8 @@ class Chain:
                     more, circle = self.makers(path, s, a, far)
                     if not circle and not sum(e[2] for e in more):
                         more = self.as_before(path, key, s, a, far, asks)
+                if is_messenger(s):
+                    more, circle = self.batches(more), False
                 total = sum(e[2] for e in more)
                 if total:
                     ends += [(c, idle, ns * n // total, whose) for c, idle, n, whose in more]
@@ -286,6 +294,13 @@ class Chain:
                 continue
             ends.append(self.blocked(s, part, key))
         return [e for e in ends if e[2] > 0]
+
+    @staticmethod
+    def batches(ends):
+        """They, if those who send are at work and wait for no requests themselves."""
+        work = sum(ns for c, _, ns, _ in ends if c in ('input.prep', 'input.cpu_starved', 'input.fetch'))
+        return ends if work and 2 * work >= sum(e[2] for e in ends) and \
+            not any(e[0] == 'host.no_work' for e in ends) else []
 
     def as_before(self, path, key, s, a, far, asks):
         """The ends of an earlier wait at the same place, where that one's had nobody."""

@@ -10,12 +10,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,6 +41,7 @@ struct queue {
 	pthread_cond_t filled, emptied;
 	long depth, used, next;
 	bool over; /* nothing more will be put in */
+	int event; /* who takes waits for this one, in poll; -1: for the condition */
 	struct item *item;
 };
 
@@ -48,6 +51,7 @@ static bool queue_init(struct queue *q, long depth, bool shared)
 	pthread_condattr_t attr;
 
 	q->depth = depth > 0 ? depth : 1;
+	q->event = -1;
 	q->item = calloc((size_t)q->depth, sizeof(*q->item));
 	if (pthread_condattr_init(&attr))
 		return false;
@@ -62,7 +66,35 @@ static void queue_free(struct queue *q)
 	pthread_mutex_destroy(&q->lock);
 	pthread_cond_destroy(&q->filled);
 	pthread_cond_destroy(&q->emptied);
+	if (q->event >= 0)
+		close(q->event);
 	free(q->item);
+}
+
+static void tell_event(const struct queue *q)
+{
+	const uint64_t one = 1;
+
+	if (q->event >= 0 && write(q->event, &one, sizeof(one)) != sizeof(one))
+		abort();
+}
+
+/* Called and returns with the lock held. */
+static OWN_FRAME void wait_filled(struct queue *q)
+{
+	struct pollfd polled = { .fd = q->event, .events = POLLIN };
+	uint64_t count;
+
+	if (q->event < 0) {
+		pthread_cond_wait(&q->filled, &q->lock);
+		return;
+	}
+	pthread_mutex_unlock(&q->lock);
+	while (poll(&polled, 1, -1) < 0 && errno == EINTR)
+		;
+	if (read(q->event, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		abort();
+	pthread_mutex_lock(&q->lock);
 }
 
 /* False: it is over. */
@@ -77,6 +109,7 @@ static OWN_FRAME bool queue_put(struct queue *q, const struct item *i)
 	if (put) {
 		q->item[(q->next + q->used++) % q->depth] = *i;
 		pthread_cond_signal(&q->filled);
+		tell_event(q);
 	}
 	pthread_mutex_unlock(&q->lock);
 	return put;
@@ -89,7 +122,7 @@ static OWN_FRAME bool queue_take(struct queue *q, struct item *i)
 
 	pthread_mutex_lock(&q->lock);
 	while (!q->used && !q->over)
-		pthread_cond_wait(&q->filled, &q->lock);
+		wait_filled(q);
 	taken = q->used > 0;
 	if (taken) {
 		*i = q->item[q->next++ % q->depth];
@@ -116,6 +149,7 @@ static void queue_end(struct queue *q)
 	q->over = true;
 	pthread_cond_broadcast(&q->filled);
 	pthread_cond_broadcast(&q->emptied);
+	tell_event(q);
 	pthread_mutex_unlock(&q->lock);
 }
 
@@ -176,6 +210,7 @@ struct feed_plan { /* nativefeed.py has the same */
 	long cpu; /* all threads run on this one; -1: wherever they like */
 	long ranges; /* of NVTX, around what is made */
 	long shared; /* the queues' conditions */
+	long event; /* who takes what is ready waits for an eventfd */
 	const char *path, *name;
 };
 
@@ -333,6 +368,8 @@ struct feed *feed_open(const struct feed_plan *plan)
 	    !queue_init(&f->ready, plan->depth, plan->shared) ||
 	    pthread_mutex_init(&f->lock, NULL))
 		abort();
+	if (plan->event)
+		f->ready.event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	f->running = plan->producers + 1000 * plan->readers;
 	for (i = 0; i < plan->readers; i++)
 		start(f, i, true, false);

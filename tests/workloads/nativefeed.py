@@ -9,6 +9,7 @@ thread waits in it, it holds no lock of Python's.
                                         # readers fetch and hand on to producers, who decode
     feed = Feed(ranges=True, spin_ns=4_000_000, items=100)       # marks what it computes with NVTX ranges
     feed = Feed(shared=True, ...)                        # its conditions wait as std::future does
+    feed = Feed(event=True, ...)                         # the taker polls an eventfd
     feed = Feed(producers=4, cpu=0, spin_ns=4_000_000, items=100)     # four threads on one CPU
     for number in feed: ...             # items in the order in which they got ready, ends
     feed.ready()                        # would the next one be taken without a wait?
@@ -37,7 +38,8 @@ LONG = ctypes.c_long
 
 class Plan(ctypes.Structure):
     _fields_ = [(name, LONG) for name in ('producers', 'readers', 'depth', 'items', 'spin_ns',
-                                          'sleep_ns', 'bytes', 'cpu', 'ranges', 'shared')] + [
+                                          'sleep_ns', 'bytes', 'cpu', 'ranges', 'shared',
+                                          'event')] + [
         ('path', ctypes.c_char_p), ('name', ctypes.c_char_p)]
 
 
@@ -66,9 +68,9 @@ def load(name=OWN):
 class Feed:
     def __init__(self, library=OWN, producers=1, readers=0, depth=2, items=1 << 40, spin_ns=0,
                  sleep_ns=0, bytes=0, cpu=-1, path=None, name=None, ranges=False,
-                 shared=False):
+                 shared=False, event=False):
         self.lib = load(library)
-        plan = Plan(producers, readers, depth, items, spin_ns, sleep_ns, bytes, cpu, int(ranges), int(shared),
+        plan = Plan(producers, readers, depth, items, spin_ns, sleep_ns, bytes, cpu, int(ranges), int(shared), int(event),
                     os.fsencode(path) if path else None, name.encode() if name else None)
         self.feed = self.lib.feed_open(ctypes.byref(plan))
 

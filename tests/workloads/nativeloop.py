@@ -4,7 +4,7 @@ thread launches, while decoys compute: threads that are busy exactly while the t
 nothing that it waits for. Prints one line of JSON: the threads by name, and what share of a core the
 sampler took.
 
-    python3 nativeloop.py {decode|ranges|future|sleep|fifo|starved|chain|launch} [--steps N] [--crowd N]
+    python3 nativeloop.py {decode|ranges|future|event|sleep|fifo|starved|chain|launch} [--steps N] [--crowd N]
 
 --crowd: so many threads of another library stand by, up to 64 of each of some queues."""
 import argparse
@@ -102,6 +102,7 @@ def play(mode, steps, decoys, where):
     plans = {'decode': dict(producers=2, spin_ns=8 * MS),
              'ranges': dict(producers=2, spin_ns=8 * MS, ranges=True),
              'future': dict(producers=2, spin_ns=8 * MS, shared=True),
+             'event': dict(producers=2, spin_ns=8 * MS, event=True),
              'sleep': dict(producers=1, sleep_ns=12 * MS),
              'fifo': dict(producers=1, bytes=32768, path=os.path.join(where, 'fifo')),
              'starved': dict(producers=4, spin_ns=6 * MS, cpu=sorted(os.sched_getaffinity(0))[0]),

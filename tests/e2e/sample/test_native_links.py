@@ -68,11 +68,11 @@ def check_trainer(mode, samples, threads):
     return found
 
 
-def check_makers(mode, samples, threads, name, awaited, share=0.8):
-    """Their samples; of so many the links tell of the wait."""
+def check_makers(mode, samples, threads, name, awaited, share=0.8, mark='!'):
+    """Their samples; of so many the links tell of the wait: that they give, or hold what is beside it."""
     made = [s for s in of(samples, threads, name) if s.role == 'producer']
     gs.check(len(made) >= 5, f'{mode}: samples of {name}: {len(made)}')
-    linked = [s for s in made if '!' + awaited in s.links or '?' + awaited in s.links]
+    linked = [s for s in made if mark + awaited in s.links or '?' + awaited in s.links]
     gs.check(len(linked) >= max(1, share * len(made)), f'{mode}: {name} gives {awaited}: {len(linked)} of '
              f'{len(made)}: {collections.Counter(" ".join(s.links) for s in made).most_common(6)}')
     called = {w[1:].split('/')[0] for s in made for w in s.links if w[0] == '='}
@@ -91,7 +91,7 @@ def play_feed(mode, waits, function):
     if not samples:
         return
     awaited = check_trainer(mode, samples, threads)
-    made = check_makers(mode, samples, threads, 'maker', awaited)
+    made = check_makers(mode, samples, threads, 'maker', awaited, mark='~' if mode == 'event' else '!')
     gs.check(any((s.wait if s.wait != 'none' else s.state) in waits for s in made),
              f'{mode}: {waits}: {collections.Counter((s.state, s.wait) for s in made)}')
     check_function(mode, made, function)
@@ -136,6 +136,7 @@ def play_launch():
 gs.side_by_side([lambda: play_feed('decode', {'running'}, 'feed_thread'),
                  lambda: play_feed('ranges', {'running'}, 'feed_thread'),
                  lambda: play_feed('future', {'running'}, 'feed_thread'),
+                 lambda: play_feed('event', {'running'}, 'feed_thread'),
                  lambda: play_feed('sleep', {'sleep'}, 'wait_device'),
                  lambda: play_feed('fifo', {'pipe'}, 'read_item'),
                  lambda: play_feed('starved', {'running'}, 'feed_thread'), play_chain, play_launch], 2)

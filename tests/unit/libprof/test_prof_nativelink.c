@@ -199,6 +199,7 @@ static bool look_blocked(pid_t tid, struct prof_nativelink_look *look)
 	*look = (struct prof_nativelink_look){ .tid = tid,
 					       .submits = true,
 					       .futex = call.arg[0],
+					       .arg = call.arg[0],
 					       .sp = call.sp,
 					       .pc = call.pc,
 					       .now_ns = prof_mono_ns() };

@@ -339,6 +339,36 @@ static void test_anew(void)
 	end(&t);
 }
 
+/* A library's thread receives for the trainer, and listens for more who send. */
+static void test_messenger(void)
+{
+	struct bench t;
+
+	begin(&t);
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_LOCK, "?n40", USER);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?l/tmp/feed ?u1-2 =io ~n40", "");
+	keep(&t, 300, WIRE_WAIT_NONE, "!u1-2", MAKE);
+	EXPECT_ALL(&t, ANA_INPUT_PREP, ANA_LOW);
+	end(&t);
+
+	begin(&t); /* nobody of the job's at the other end */
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_LOCK, "?n40", USER);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?l/tmp/feed ?u1-2 =io ~n40", "");
+	keep(&t, 300, WIRE_WAIT_NONE, "", MAKE);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+
+	begin(&t); /* who sends waits for requests itself */
+	t.given.at_once = true;
+	keep(&t, PID, WIRE_WAIT_LOCK, "?n40", USER);
+	keep(&t, 101, WIRE_WAIT_SOCKET, "?l/tmp/feed ?u1-2 =io ~n40", "");
+	keep(&t, 300, WIRE_WAIT_SOCKET, "?l0.0.0.0:80 !u1-2", LOOP);
+	EXPECT_ALL(&t, ANA_HOST_NO_WORK, ANA_HIGH);
+	end(&t);
+}
+
 /* ---- what is no input ------------------------------------------------------------------------ */
 
 static void test_no_input(void)
@@ -734,7 +764,7 @@ static const struct t_case cases[] = {
 	T_CASE(test_driver),	T_CASE(test_feeder),  T_CASE(test_copier),  T_CASE(test_loader),
 	T_CASE(test_helpers),	T_CASE(test_served),  T_CASE(test_word),     T_CASE(test_word_of_child),
 	T_CASE(test_delivery),	T_CASE(test_callers),  T_CASE(test_anew),
-	T_CASE(test_sender),
+	T_CASE(test_sender),	T_CASE(test_messenger),
 };
 
 int main(void)

@@ -267,13 +267,45 @@ static bool pass_on(struct search *f, const struct ana_thread_samples *s, size_t
 	return all != 0;
 }
 
+/*
+ * A library's own thread, at a listening socket and at connections beside it (zmq): what comes may be
+ * batches of the job's own processes as well as requests.
+ */
+static bool is_messenger(const struct wire_sample *w, const struct ana_links *l)
+{
+	return !w->stack && ana_links_await_kind(l, 'l') &&
+	       (ana_links_await_kind(l, 'u') || ana_links_await_kind(l, 't') ||
+		ana_links_await_kind(l, 'p'));
+}
+
+/* Batches: those who send work for half of their time, and none of them waits for requests itself. */
+static bool brings_batches(const struct ana_chain *c, uint32_t first)
+{
+	int64_t all = 0, work = 0;
+	uint32_t i;
+
+	for (i = first; i < c->ends; i++) {
+		enum ana_class k = c->end[i].class;
+
+		if (k == ANA_HOST_NO_WORK)
+			return false;
+		all += c->end[i].weight;
+		if (k == ANA_INPUT_PREP || k == ANA_INPUT_CPU_STARVED || k == ANA_INPUT_FETCH)
+			work += c->end[i].weight;
+	}
+	return work && 2 * (__int128)work >= all;
+}
+
 static bool asks_on(struct search *f, const struct wire_sample *w)
 {
 	const struct ana_links *l = ana_linktexts_get(&f->e->links, w->links);
 	enum ana_take take;
 
-	if (ana_sample_runs(w) || !l->awaits || ana_chain_in_driver(f->e, w, f->c->start) ||
-	    ana_chain_no_work(f->e, w))
+	if (ana_sample_runs(w) || !l->awaits || ana_chain_in_driver(f->e, w, f->c->start))
+		return false;
+	if (is_messenger(w, l))
+		return true;
+	if (ana_chain_no_work(f->e, w))
 		return false;
 	take = take_of(f->e, w);
 	return take == ANA_TAKE_ITEM || take == ANA_TAKE_EVENT ||
@@ -334,7 +366,8 @@ static void awaiting(struct search *f, struct ana_chain_end *end, const struct a
 		     size_t at)
 {
 	const struct ana_thread_samples *s = end->thread;
-	uint32_t links = s->sample[at].links;
+	uint32_t links = s->sample[at].links, first = f->c->ends;
+	bool messenger = is_messenger(&s->sample[at], ana_linktexts_get(&f->e->links, links));
 	bool circle = false;
 	int64_t ns = 0;
 	size_t i;
@@ -347,14 +380,16 @@ static void awaiting(struct search *f, struct ana_chain_end *end, const struct a
 			ns += ana_shares_part(s, h, i);
 	if (f->path.links <= ANA_CHAIN_DEPTH && ns &&
 	    (pass_on(f, s, at, at, ns, &circle) ||
-	     (!circle && pass_on_as_before(f, s, at, ns))))
+	     (!circle && pass_on_as_before(f, s, at, ns))) &&
+	    (!messenger || brings_batches(f->c, first)))
 		return;
+	f->c->ends = first;
 	for (i = at; i < h->end; i++) {
 		if (s->sample[i].links != links || !asks_on(f, &s->sample[i]))
 			continue;
 		end->sample = i;
 		end->weight = ana_shares_part(s, h, i);
-		if (circle) {
+		if (circle && !messenger) {
 			end->class = ANA_INPUT_PIPELINE;
 			end->idle = true;
 			add_end(f, end);
