@@ -251,7 +251,7 @@ def rows_of(around, c, rng, unit, content):
 
 @kind('orders.py', P, F, S, needs=('sqlite3',))
 def sqlite_rows(c, rng, around):
-    rows_of(around, c, rng, 5, around.orders(rng.randrange(100)))
+    rows_of(around, c, rng, 0.8, around.orders(rng.randrange(100)))
     for place, expect in c.expect.items():
         c.expect[place] = inline(expect)
 

@@ -704,9 +704,9 @@ class Piece:
                   cpu='host.cpu_work', idle='host.no_work')
         if s['code'] in of:
             return of[s['code']]
-        if not s['own'] or self.b - self.a < 5 * MS:
-            return 'host.dispatch'
-        return 'input.inline' if self.before_copy(s) else 'host.cpu_work'
+        if s['own'] and self.before_copy(s):
+            return 'input.inline'
+        return 'host.cpu_work' if s['own'] and self.b - self.a >= 5 * MS else 'host.dispatch'
 
     def before_copy(self, s):
         return self.order(s) == 'before'

@@ -333,13 +333,23 @@ bool view_advise_prep(struct view_summary *s, struct view_advice *a)
 	return true;
 }
 
+/* Without a loader, and the trainer is the one that wants the CPU. */
+static bool makes_itself(const struct view_summary *s)
+{
+	const struct view_finding *f = view_finding_of(s, ANA_INPUT_CPU_STARVED);
+
+	return !s->loader.has_need && f && f->where.role == WIRE_ROLE_SUBMITTER &&
+	       f->where.chains < 2;
+}
+
 bool view_advise_worker_cpu(struct view_summary *s, struct view_advice *a)
 {
 	const struct view_loader *v = &s->loader;
 	int64_t fewer = v->facts.cores - 1;
 
-	if (v->has_need && !v->facts.workers) {
-		a->title = "Give the trainer's loader a processor";
+	if ((v->has_need && !v->facts.workers) || makes_itself(s)) {
+		a->title = v->has_need ? "Give the trainer's loader a processor"
+				       : "Give the trainer a processor";
 		a->brief = "more cores, or fewer threads beside the trainer";
 		a->action = "the trainer makes each batch itself and gets too little of a core for "
 			    "it: ask for more CPU cores or a larger cgroup quota, or lower the "

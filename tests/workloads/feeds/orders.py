@@ -23,7 +23,7 @@ class Histories:
 def ranks(items):
     """How often each of them was bought, the most frequent first."""
     for _ in range(cfg.rounds):
-        often = collections.Counter(map(tuple, items.reshape(-1, 2).tolist()))  #: make
+        often = collections.Counter(items.tolist())  #: make
         order = numpy.array([count for _, count in often.most_common()])  #: make
     return numpy.resize(order, items.size)
 

@@ -32,7 +32,7 @@ static enum ana_class class_of_code(const struct ana_pystack *k, enum ana_class 
 /* LEDGER 6, work on the CPU. In an operator of the framework it is the framework's. */
 static bool is_own_work(const struct ana_cause *b, const struct ana_pystack *k)
 {
-	return k->own && b->unknown != ANA_HOST_DISPATCH && b->end - b->start >= CPU_WORK_NS;
+	return k->own && b->unknown != ANA_HOST_DISPATCH;
 }
 
 /* What the program's own lines do before the lines that give the GPU work, and a copy follows. */
@@ -75,7 +75,10 @@ static enum ana_class class_of_run(struct ana_cause *b, struct ana_evidence *e,
 		return ANA_HOST_CPU_WORK;
 	if (!is_own_work(b, k))
 		return class_of_code(k, ANA_HOST_DISPATCH);
-	return class_of_code(k, is_before_copy(b, e, t, i) ? ANA_INPUT_INLINE : ANA_HOST_CPU_WORK);
+	if (is_before_copy(b, e, t, i))
+		return class_of_code(k, ANA_INPUT_INLINE);
+	return class_of_code(k, b->end - b->start >= CPU_WORK_NS ? ANA_HOST_CPU_WORK
+								 : ANA_HOST_DISPATCH);
 }
 
 /* Reading a file: by whose frames, because the innermost is the user's own, or by what follows. */
