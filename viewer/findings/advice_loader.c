@@ -342,6 +342,39 @@ static bool makes_itself(const struct view_summary *s)
 	       f->where.chains < 2;
 }
 
+/* Makers that no loader counts: a CPU for each that was seen to want one, and one for the trainer. */
+static void advise_maker_cpu(struct view_summary *s, struct view_advice *a)
+{
+	const struct view_finding *f = view_finding_of(s, ANA_INPUT_CPU_STARVED);
+	int64_t cpus = s->result->cpus, makers = f ? f->where.threads : 0;
+
+	a->title = "Give who makes the batches a CPU";
+	if (!cpus || !makers) {
+		a->brief = "more CPUs for who makes the batches";
+		a->action = "ask for more CPU cores or a larger cgroup quota, or let each maker of batches "
+			    "use fewer threads";
+		return;
+	}
+	if (makers < cpus) {
+		a->brief = "CPUs that nothing else uses";
+		a->action = base_arena_printf(
+			&s->mem,
+			"the job may use %" PRId64 " CPUs, enough for %" PRId64
+			" that make batches, but something else runs there: keep it off them, or let "
+			"each use one thread (OMP_NUM_THREADS=1)",
+			cpus, makers);
+		return;
+	}
+	a->brief = base_arena_printf(&s->mem, "%" PRId64 " -> %" PRId64 " CPUs", cpus, makers + 1);
+	a->action = base_arena_printf(
+		&s->mem,
+		"the job may use %" PRId64 " CPU%s (affinity and cgroup quota), and %" PRId64
+		" make%s batches: ask for %" PRId64
+		", one for each and one for the trainer, or let each use one thread "
+		"(OMP_NUM_THREADS=1)",
+		cpus, cpus == 1 ? "" : "s", makers, makers == 1 ? "s" : "", makers + 1);
+}
+
 bool view_advise_worker_cpu(struct view_summary *s, struct view_advice *a)
 {
 	const struct view_loader *v = &s->loader;
@@ -354,6 +387,10 @@ bool view_advise_worker_cpu(struct view_summary *s, struct view_advice *a)
 		a->action = "the trainer makes each batch itself and gets too little of a core for "
 			    "it: ask for more CPU cores or a larger cgroup quota, or lower the "
 			    "threads beside it";
+		return true;
+	}
+	if (!view_loader_facts(s)) {
+		advise_maker_cpu(s, a);
 		return true;
 	}
 	if (!v->has_need || v->facts.cores <= 0 || v->need.cores_needed <= v->facts.cores)

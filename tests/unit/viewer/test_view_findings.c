@@ -284,6 +284,25 @@ static void test_makers(void)
 	EXPECT(strstr(a->why, "while the trainer made its batches itself") != NULL);
 	view_summary_free(s);
 
+	s = made_by(3, WIRE_ROLE_PRODUCER, 1, ANA_INPUT_CPU_STARVED); /* what binds them is said */
+	a = advice(s, "worker-cpu");
+	REQUIRE(a);
+	EXPECT_STR(a->brief, "1 -> 4 CPUs");
+	EXPECT(strstr(a->action, "the job may use 1 CPU (affinity and cgroup quota), and 3 make batches"));
+	view_summary_free(s);
+
+	s = made_by(3, WIRE_ROLE_PRODUCER, 16, ANA_INPUT_CPU_STARVED);
+	a = advice(s, "worker-cpu");
+	REQUIRE(a);
+	EXPECT_STR(a->brief, "CPUs that nothing else uses");
+	view_summary_free(s);
+
+	s = made_by(3, WIRE_ROLE_PRODUCER, 0, ANA_INPUT_CPU_STARVED);
+	a = advice(s, "worker-cpu");
+	REQUIRE(a);
+	EXPECT(!strstr(a->action, "num_workers"));
+	view_summary_free(s);
+
 	s = made_summary_of(made_starved(NULL), H100, 6880000000LL); /* torch's loader tells more */
 	EXPECT(!advice(s, "makers"));
 	view_summary_free(s);
