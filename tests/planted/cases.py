@@ -32,8 +32,9 @@ UNPLANTED = {'gpu': ANY_HOST, 'queued': ANY_HOST, 'rest': ANY_HOST + ANY_INPUT, 
 
 
 def host(cls, *more):
-    """An activity of the trainer: one class whatever its thread did."""
-    return dict(cpu=[cls, *more], blocked=[cls, *more], delay=[cls, *more, 'host.cpu_starved'])
+    """An activity of the trainer: one class whatever its thread did. It wants a CPU for the batch that it makes."""
+    starved = ['host.cpu_starved', STARVED] if INLINE in (cls, *more) else ['host.cpu_starved']
+    return dict(cpu=[cls, *more], blocked=[cls, *more], delay=[cls, *more, *starved])
 
 
 OFF_CLOCK = ('K15', 'K19', 'K20', 'K21', 'K22', 'K29', 'K30', 'K32')
@@ -350,15 +351,16 @@ def loop_file(c, rng, stage):
 
 @kind(1)
 def loop_python(c, rng, stage):
+    """In each step, between the batch that is taken and the copy: as if it were made there."""
     c.plan.update(preload=True)
-    c.put('step', 'K01', host('host.cpu_work'), ['a1'], ms=rng.uniform(20, 30))
+    c.put('step', 'K01', host(INLINE, 'host.cpu_work'), ['a1'], ms=rng.uniform(20, 30))
 
 
 @kind(1)
 def loop_operators(c, rng, stage):
-    """On tensors of the CPU: no launch, so a long row of them is work on the CPU."""
+    """On tensors of the CPU: no launch, so a long row of them is work on the CPU, for the batch in each step."""
     c.plan.update(preload=True)
-    c.put('step', 'K27', host('host.cpu_work', 'host.dispatch'), ['c6'], times=rng.randrange(150, 250))
+    c.put('step', 'K27', host(INLINE, 'host.cpu_work', 'host.dispatch'), ['c6'], times=rng.randrange(150, 250))
 
 
 @kind(1)
@@ -378,7 +380,7 @@ def loop_eval(c, rng, stage):
 
 @kind(2, short=True)
 def loop_save(c, rng, stage):
-    c.plan.update(preload=True, every=5, steps=40)
+    c.plan.update(preload=True, every=5, steps=100)
     c.put('step', 'K13', host('host.checkpoint'), ['b5'], tensors=4, kib=4096,
           path=stage.path('c'))
 
