@@ -177,6 +177,16 @@ struct ana_hotspot_link { /* one thread of a chain of waits; texts NULL: not kno
 	enum ana_confidence confidence; /* that it does */
 };
 
+/* What threads were blocked on while GPUs waited for input: a file, or who is at the other end. */
+struct ana_target {
+	char *name, *fs; /* as samples have them; fs "": not known */
+	int64_t ns; /* of GPU time */
+	uint64_t samples; /* that show it */
+	/* what these threads read from look to look, and in how long; bytes 0: not known */
+	uint64_t bytes;
+	int64_t read_ns;
+};
+
 struct ana_hotspot {
 	enum ana_class class;
 	enum ana_confidence confidence; /* the one that holds for most of it */
@@ -263,6 +273,8 @@ struct ana_result {
 	/* evidence */
 	struct ana_hotspot *hotspot; /* most time first */
 	size_t hotspots;
+	struct ana_target *target; /* the slowest ones, most time first */
+	size_t targets;
 	int64_t other_hotspots_ns; /* of hotspots beyond the bound, which are not listed */
 	uint32_t cpus; /* cores the job may use, least over its hosts; 0: not known */
 	struct ana_copies copies[ANA_COPY_DIRS];

@@ -10,7 +10,6 @@
 #include "base/units.h"
 #include "wire/evidence.h"
 
-#define FILES_MAX 10
 #define NS_PER_S 1000000000
 
 const struct ana_loader_facts *view_loader_facts(const struct view_summary *s)
@@ -61,56 +60,27 @@ static void set_shares(struct view_summary *s)
 		ppm[most] += rest;
 }
 
-static bool is_file_wait(const struct ana_hotspot *hotspot)
+static int64_t rate_of(const struct ana_target *t)
 {
-	return ana_class_is_input(hotspot->class) && hotspot->target && hotspot->target[0] == '/' &&
-	       (hotspot->wait == WIRE_WAIT_READ || hotspot->wait == WIRE_WAIT_FAULT ||
-		hotspot->wait == WIRE_WAIT_WRITE);
-}
-
-static int by_path(const void *a, const void *b)
-{
-	return strcmp((*(const struct ana_hotspot *const *)a)->target,
-		      (*(const struct ana_hotspot *const *)b)->target);
-}
-
-static int by_blocked(const void *a, const void *b)
-{
-	const struct view_file *x = a, *y = b;
-
-	if (x->blocked_ns != y->blocked_ns)
-		return x->blocked_ns < y->blocked_ns ? 1 : -1;
-	return strcmp(x->path, y->path);
+	if (!t->bytes || t->read_ns <= 0)
+		return -1;
+	return (int64_t)((unsigned __int128)t->bytes * NS_PER_S / (uint64_t)t->read_ns);
 }
 
 static void set_files(struct view_summary *s)
 {
 	const struct ana_result *r = s->result;
-	const struct ana_hotspot **hotspot =
-		base_arena_array(&s->mem, r->hotspots, sizeof(*hotspot));
 	struct view_loader *l = &s->loader;
-	size_t n = 0;
 
-	for (size_t i = 0; i < r->hotspots; i++)
-		if (is_file_wait(&r->hotspot[i]))
-			hotspot[n++] = &r->hotspot[i];
-	qsort(hotspot, n, sizeof(*hotspot), by_path);
-	l->file = base_arena_array(&s->mem, n, sizeof(*l->file));
-	for (size_t i = 0; i < n; i++) {
-		struct view_file *last = l->files ? &l->file[l->files - 1] : NULL;
-		if (last && !strcmp(last->path, hotspot[i]->target)) {
-			last->blocked_ns += hotspot[i]->ns;
-			continue;
-		}
+	l->file = base_arena_array(&s->mem, r->targets, sizeof(*l->file));
+	for (size_t i = 0; i < r->targets; i++)
 		l->file[l->files++] = (struct view_file){
-			.path = base_arena_text(&s->mem, hotspot[i]->target),
-			.fs = base_arena_text(&s->mem, hotspot[i]->fs ? hotspot[i]->fs : ""),
-			.blocked_ns = hotspot[i]->ns,
+			.path = base_arena_text(&s->mem, r->target[i].name),
+			.fs = base_arena_text(&s->mem, r->target[i].fs),
+			.blocked_ns = r->target[i].ns,
+			.samples = r->target[i].samples,
+			.bytes_per_s = rate_of(&r->target[i]),
 		};
-	}
-	qsort(l->file, l->files, sizeof(*l->file), by_blocked);
-	if (l->files > FILES_MAX)
-		l->files = FILES_MAX;
 }
 
 /* Trainers on the host that has most of them; they share its cores. */

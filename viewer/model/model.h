@@ -72,9 +72,11 @@ struct view_advice {
 	bool with_need; /* the arithmetic of view_loader.need stands behind it */
 };
 
-struct view_file { /* that threads were blocked on while GPUs waited for input */
+struct view_file { /* or host, or peer, that threads were blocked on while GPUs waited for input */
 	const char *path, *fs;
 	int64_t blocked_ns; /* of GPU time */
+	uint64_t samples; /* that show it */
+	int64_t bytes_per_s; /* that these threads read meanwhile; -1: not known */
 };
 
 struct view_alert { /* that fired while the run went on */

@@ -49,6 +49,8 @@ static void read_files(struct view_summary *s, const struct base_json *files)
 			.path = summary_text_or_empty(s, n, "path"),
 			.fs = summary_text_or_empty(s, n, "filesystem"),
 			.blocked_ns = summary_total(n, "blocked_ns"),
+			.samples = base_json_get_uint(n, "samples", 0),
+			.bytes_per_s = base_json_get_int(n, "bytes_per_s", -1),
 		};
 }
 

@@ -74,6 +74,11 @@ static void put_files(struct base_jsonout *j, const struct view_loader *v)
 		base_json_string(j, "path", v->file[i].path);
 		base_json_string(j, "filesystem", v->file[i].fs);
 		base_json_int(j, "blocked_ns", v->file[i].blocked_ns);
+		base_json_uint(j, "samples", v->file[i].samples);
+		if (v->file[i].bytes_per_s < 0)
+			base_json_null(j, "bytes_per_s");
+		else
+			base_json_int(j, "bytes_per_s", v->file[i].bytes_per_s);
 		base_json_end(j);
 	}
 	base_json_end(j);

@@ -192,6 +192,10 @@ static void test_shares(void)
 	EXPECT_INT(v->share_ppm[ANA_WORKER_CPU], 285714);
 	EXPECT_UINT(v->files, 2);
 	EXPECT_STR(v->file[0].path, "/data/imagenet/train/shard-0017.bin");
+	EXPECT_INT(v->file[0].bytes_per_s, 61728394);
+	EXPECT_UINT(v->file[0].samples, 1214);
+	EXPECT_STR(v->file[1].path, "socket:10.0.0.7:443");
+	EXPECT_INT(v->file[1].bytes_per_s, -1); /* recv() is not counted */
 	EXPECT_INT(v->batch_bytes, 3200000);
 	EXPECT_INT(v->disk_ppm, 500000);
 	EXPECT_INT(v->read_bytes_per_s, 88888889); /* in steps of 36 ms */

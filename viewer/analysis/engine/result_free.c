@@ -15,6 +15,9 @@ static void free_hotspots(struct ana_result *r)
 	for (i = 0; i < r->hotspots; i++)
 		ana_hotspot_fini(&r->hotspot[i]);
 	free(r->hotspot);
+	for (i = 0; i < r->targets; i++)
+		ana_target_fini(&r->target[i]);
+	free(r->target);
 }
 
 static void free_loaders(struct ana_result *r)

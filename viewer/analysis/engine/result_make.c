@@ -298,6 +298,8 @@ static int sum_evidence(struct ana_result_parts *r)
 	}
 	if (!err)
 		err = ana_hotspots_finish(&hotspots, &res->hotspot, &res->hotspots);
+	if (!err)
+		err = ana_targets_finish(&hotspots.targets, &res->target, &res->targets);
 	res->other_hotspots_ns = hotspots.other_ns;
 	if (!err)
 		err = ana_loaders_finish(&loaders, &res->loader, &res->loaders);

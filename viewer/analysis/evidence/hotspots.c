@@ -39,6 +39,7 @@ void ana_hotspots_fini(struct ana_hotspots *s)
 		ana_hotspot_chain_fini(&s->row[i].chain);
 		free(s->row[i].thread);
 	}
+	ana_targets_fini(&s->targets);
 	free(s->row);
 	free(s->slot);
 	*s = (struct ana_hotspots){ 0 };
@@ -395,6 +396,39 @@ static int add_chain(const struct ana_hotspots *s, struct ana_evidence *e,
 	return ana_hotspot_chain_add(&r->chain, e, &b->path[path - 1], ns, again);
 }
 
+/* The kernel counts for a thread what comes by read(), not by recv() nor by mapped pages. */
+static bool counts_bytes(const struct wire_sample *w)
+{
+	static const uint16_t read[] = { 0, 19, 63, 65 }; /* and readv; x86-64, then the newer table */
+	size_t i;
+
+	if (w->wait != WIRE_WAIT_SOCKET)
+		return w->wait == WIRE_WAIT_READ || w->wait == WIRE_WAIT_PIPE;
+	for (i = 0; i < sizeof(read) / sizeof(read[0]); i++)
+		if (w->syscall == read[i] + 1)
+			return true;
+	return false;
+}
+
+/* What the thread was blocked on, and what it had read by its next sample in the piece. */
+static int add_slow(struct ana_hotspots *s, const struct ana_pystacks *k, enum ana_class class,
+		    const struct ana_cause *b, const struct ana_vote *v, int64_t ns)
+{
+	const struct wire_sample *w = &v->thread->sample[v->sample], *next = w + 1;
+	struct ana_target more = { .ns = ns, .samples = 1 };
+
+	if (!ana_class_is_input(class) || is_starved(class) || ana_sample_runs(w) || !w->target ||
+	    (w->wait != WIRE_WAIT_READ && w->wait != WIRE_WAIT_FAULT &&
+	     w->wait != WIRE_WAIT_WRITE && w->wait != WIRE_WAIT_SOCKET))
+		return 0;
+	if (v->sample + 1 < v->thread->tail && next->t_ns < b->end && counts_bytes(w) &&
+	    w->rchar_bytes && next->rchar_bytes >= w->rchar_bytes) {
+		more.bytes = next->rchar_bytes - w->rchar_bytes;
+		more.read_ns = next->t_ns - w->t_ns;
+	}
+	return ana_targets_add(&s->targets, text_of(k, w->target), text_of(k, w->fs), &more);
+}
+
 /* @ns of the class goes to the line that the vote's sample shows. */
 static int add_vote(struct ana_hotspots *s, struct ana_evidence *e, const struct ana_cause *b,
 		    enum ana_class class, const struct ana_vote *v, int64_t ns)
@@ -407,6 +441,9 @@ static int add_vote(struct ana_hotspots *s, struct ana_evidence *e, const struct
 	int err;
 
 	tell(s, e, class, confidence, w, ns);
+	err = add_slow(s, &e->stacks, class, b, v, ns);
+	if (err)
+		return err;
 	r = get(s, &key, &err);
 	if (!r) {
 		ana_sum(&s->other_ns, ns);
@@ -524,7 +561,7 @@ int ana_hotspots_merge(struct ana_hotspots *to, const struct ana_hotspots *from)
 		ana_sum(&to->nearby_ns[c], from->nearby_ns[c]);
 	for (i = 0; i < from->count && !err; i++)
 		err = merge_row(to, &from->row[i]);
-	return err;
+	return err ? err : ana_targets_merge(&to->targets, &from->targets);
 }
 
 static int by_time(const void *a, const void *b)

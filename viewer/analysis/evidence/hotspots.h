@@ -8,6 +8,7 @@
 
 #include "cause.h"
 #include "hotspot_chain.h"
+#include "targets.h"
 #include "analysis/ledger.h"
 
 #define ANA_HOTSPOTS_MAX 4096u
@@ -37,6 +38,7 @@ struct ana_hotspots {
 	uint32_t *slot; /* by hash, UINT32_MAX: free */
 	uint32_t mask;
 	int64_t other_ns;
+	struct ana_targets targets;
 	int64_t nearby_ns[ANA_CLASSES]; /* pieces without samples, by what their neighbours tell */
 	uint64_t pieces; /* that were added */
 	const struct ana_options *options; /* for on_hotspot_sample; NULL: nobody listens */

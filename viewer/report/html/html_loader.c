@@ -179,14 +179,24 @@ static void put_bytes(struct html *h)
 	html_put(h, "</dd>\n");
 }
 
+static void put_rate(struct html *h, size_t i)
+{
+	int64_t bytes = h->s->loader.file[i].bytes_per_s;
+
+	if (bytes < 0)
+		return;
+	html_bytes(h, (uint64_t)bytes, "/loader/files/%zu/bytes_per_s", i);
+	html_put(h, "/s");
+}
+
 static void put_files(struct html *h)
 {
 	const struct view_loader *v = &h->s->loader;
 
 	if (!v->files)
 		return;
-	html_table(h, "Files that workers were blocked on while GPUs waited");
-	HTML_HEADS(h, "File", "File system", "n:Blocked on it");
+	html_table(h, "Files and hosts that were waited for while GPUs waited, slowest first");
+	HTML_HEADS(h, "File or host", "File system", "n:Blocked on it", "n:Samples", "n:Read at");
 	for (size_t i = 0; i < v->files && i < FILES_SHOWN; i++) {
 		html_put(h, "<tr>");
 		HTML_CELL_IN(h, "th scope=\"row\" class=\"wide\"",
@@ -195,6 +205,9 @@ static void put_files(struct html *h)
 		HTML_CELL(h, html_text(h, "bdi", v->file[i].fs, "/loader/files/%zu/filesystem", i));
 		HTML_NUMBER(h,
 			    html_ns(h, v->file[i].blocked_ns, "/loader/files/%zu/blocked_ns", i));
+		HTML_NUMBER(h,
+			    html_count(h, v->file[i].samples, "/loader/files/%zu/samples", i));
+		HTML_NUMBER(h, put_rate(h, i));
 		html_put(h, "</tr>\n");
 	}
 	html_table_end(h);
@@ -205,8 +218,14 @@ void html_loader(struct html *h)
 	const struct ana_result *r = h->s->result;
 	const struct ana_loader_facts *l = view_loader_facts(h->s);
 
-	if (!r->loader_wait_ns && !r->batches && !l)
+	if (!r->loader_wait_ns && !r->batches && !l) {
+		if (h->s->loader.files) {
+			html_section(h, "loader", "What batches were read from");
+			put_files(h);
+			html_section_end(h);
+		}
 		return;
+	}
 	html_section(h, "loader", "The loader");
 	put_waits(h);
 	if (l) {
@@ -220,8 +239,7 @@ void html_loader(struct html *h)
 		html_put(h, "</dl>\n");
 	}
 	html_workers(h);
-	if (l)
-		put_files(h);
+	put_files(h);
 	if (r->loaders > 1)
 		html_put(
 			h,

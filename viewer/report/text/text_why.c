@@ -10,7 +10,7 @@
 
 #define PATH_COLUMNS 34 /* of a path or a file's name */
 #define LEAST_PPM 1000 /* of the GPU time: smaller findings are not listed */
-#define FILES_SHOWN 3
+#define FILES_SHOWN 10
 #define COLUMNS_BESIDE 60 /* fewer: no room for words beside a class */
 
 /* Words get lines of their own, below the class. */
@@ -217,17 +217,30 @@ static void put_bytes(struct page *p)
 	put_line(p, t);
 }
 
+static const char *file_line(struct page *p, const struct view_file *f)
+{
+	const char *rate = "", *looks = "";
+	base_unit time, bytes;
+
+	if (f->samples)
+		looks = base_arena_printf(&p->mem, ", %" PRIu64 " sample%s", f->samples,
+					  f->samples == 1 ? "" : "s");
+	if (f->bytes_per_s >= 0)
+		rate = base_arena_printf(&p->mem, ", read at %s/s",
+					 base_bytes(bytes, (uint64_t)f->bytes_per_s));
+	return base_arena_printf(&p->mem, "blocked %s on %s%s%s%s%s%s",
+				 base_duration(time, f->blocked_ns),
+				 view_short_path(&p->mem, f->path, 50), f->fs[0] ? " (" : "",
+				 view_short_path(&p->mem, f->fs, 20),
+				 f->fs[0] ? ")" : "", looks, rate);
+}
+
 static void put_files(struct page *p)
 {
 	const struct view_loader *v = &p->s->loader;
-	base_unit time;
 
 	for (size_t i = 0; i < v->files && i < FILES_SHOWN; i++)
-		put_line(p, base_arena_printf(&p->mem, "blocked %s on %s%s%s%s",
-					      base_duration(time, v->file[i].blocked_ns),
-					      view_short_path(&p->mem, v->file[i].path, 50),
-					      v->file[i].fs[0] ? " (" : "", v->file[i].fs,
-					      v->file[i].fs[0] ? ")" : ""));
+		put_line(p, file_line(p, &v->file[i]));
 }
 
 static void put_waits(struct page *p)
@@ -253,8 +266,13 @@ void text_loader(struct page *p)
 	const struct ana_result *r = p->s->result;
 	const struct ana_loader_facts *l = view_loader_facts(p->s);
 
-	if (!r->loader_wait_ns && !r->batches && !l)
+	if (!r->loader_wait_ns && !r->batches && !l) {
+		if (p->s->loader.files) {
+			text_heading(p, "What batches were read from, slowest first");
+			put_files(p);
+		}
 		return;
+	}
 	text_heading(p, "Loader");
 	put_waits(p);
 	if (l) {
